@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The folders of the library may include only what comes before them in the flow of the
+# data, and only some may call what is dangerous: t/layers.allow, line by line.
+. "${top_srcdir:-.}/t/lib/test.sh"
+
+cd "$top_srcdir" || exit 99
+allow=t/layers.allow
+
+find libpmp pmp -name '*.[ch]' ! -name 'writer-list.h' ! -name 'syscall-list.h' |
+	sort >"$tmp/files"
+xargs awk -v faults=0 -f t/lib/no-comments.awk <"$tmp/files" >"$tmp/code"
+
+# code_of WHO...: the part of the code that belongs to one of these.
+code_of() {
+	for who; do
+		[ "$who" != all ] || who=
+		awk -v who="$who" 'index($0, who) == 1' "$tmp/code"
+	done
+}
+
+# ---- include -------------------------------------------------------------------
+
+# Every #include "..." as: file header. The rule with the longest WHO decides.
+grep -E ':[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$tmp/code" |
+	sed -E 's/^([^:]*):[0-9]*:.*"([^"]*)".*/\1 \2/' >"$tmp/includes"
+
+awk '
+	FNR == NR {
+		if ($1 == "include") {
+			who = $2
+			rules[who] = $0
+		}
+		next
+	}
+	{
+		best = ""
+		for (who in rules)
+			if (index($1, who) == 1 && length(who) > length(best))
+				best = who
+		if (best == "") {
+			print $1 " is in no folder of " ARGV[1]
+			next
+		}
+		n = split(rules[best], word)
+		allowed = 0
+		for (i = 3; i <= n; i++)
+			if (word[i] == $2 ||
+			    word[i] ~ /\/$/ && index($2, word[i]) == 1 ||
+			    word[i] == "local" && $2 !~ /\//)
+				allowed = 1
+		if (!allowed)
+			print $1 " includes " $2
+	}' "$allow" "$tmp/includes" >"$tmp/broken"
+is "$(cat "$tmp/broken")" "" "files include only what their folder may include"
+
+# A rule that nothing is held against would pass as well.
+ok "[ $(wc -l <"$tmp/includes") -ge $(grep -c 'c$' "$tmp/files") ]" "includes were found"
+
+# ---- only, never -----------------------------------------------------------------
+
+# A word is not part of a longer one; the name of a call ends itself, and headers in
+# angle brackets need no border.
+pattern_of() {
+	case $1 in
+	'<'* | *'"'*) printf '%s' "$1" ;;
+	*'[(]') printf '(^|[^A-Za-z0-9_.>"])(%s)' "$1" ;;
+	*) printf '(^|[^A-Za-z0-9_.>"])(%s)([^A-Za-z0-9_"]|$)' "$1" ;;
+	esac
+}
+
+grep -E '^(only|never)[[:space:]]' "$allow" >"$tmp/rules"
+while read -r kind pattern whom; do
+	match=$(pattern_of "$pattern")
+	# shellcheck disable=SC2086 # a list of words
+	case $kind in
+	only) code_of all | awk -v whom="$whom" '
+			BEGIN { n = split(whom, who) }
+			{
+				for (i = 1; i <= n; i++)
+					if (index($0, who[i]) == 1)
+						next
+				print
+			}' ;;
+	never) code_of $whom ;;
+	esac | sed -E 's/^([^:]*):([0-9]*):/\1:\2: /' | grep -E -e "$match" >"$tmp/broken"
+	case $kind in
+	only) text="only $whom: $pattern" ;;
+	never) text="never in $whom: $pattern" ;;
+	esac
+	is "$(cat "$tmp/broken")" "" "$text"
+done <"$tmp/rules"
+
+# ---- the checks themselves ----------------------------------------------------------
+
+cat >"$tmp/sample.c" <<'END'
+/* ptrace(PTRACE_CONT) in a comment */
+call("a /* string */"); // PTRACE_ATTACH
+if (PMP_FAULT("cont"))
+	ptrace(PTRACE_CONT, tid, 0, 0);
+if (PMP_FAULT("x")) {
+	kill(pid, SIGSTOP);
+}
+after();
+END
+is "$(awk -v faults=0 -f t/lib/no-comments.awk "$tmp/sample.c" |
+	sed 's/^[^:]*:[0-9]*://; /^ *$/d')" 'call("a /* string */"); 
+after();' "comments and planted faults do not count, all else does"
+
+done_testing

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the library defines begins with pmp_; what it exports is what libpmp.h declares;
+# what it calls does not print, exit or change the process.
+. "${top_srcdir:-.}/t/lib/test.sh"
+need nm "${CC:-cc}"
+
+library=$top_builddir/libpmp/.libs/libpmp-internal.a
+[ -f "$library" ] || library=$top_builddir/libpmp/libpmp-internal.a
+[ -f "$library" ] || skip_all "no $library"
+
+# The compiler's and the sanitizers' own symbols begin with __.
+nm -g --defined-only "$library" 2>/dev/null | awk 'NF == 3 { print $3 }' |
+	grep -v '^__' | sort -u >"$tmp/defined"
+ok "[ $(wc -l <"$tmp/defined") -gt 50 ]" "symbols were found"
+is "$(grep -v '^pmp_' "$tmp/defined")" "" "all symbols begin with pmp_"
+
+# Functions that the header declares, as the compiler sees them.
+# shellcheck disable=SC2086 # CC may have arguments
+${CC:-cc} -E -P "$top_srcdir/libpmp/libpmp.h" | grep -oE '\bpmp_[a-z0-9_]+ *\(' |
+	tr -d ' (' | sort -u >"$tmp/declared"
+sed -n 's/^[[:space:]]*\(pmp_[a-z0-9_]*\);.*/\1/p' "$top_srcdir/libpmp/libpmp.sym" \
+	>"$tmp/listed"
+is "$(cat "$tmp/listed")" "$(cat "$tmp/declared")" \
+	"libpmp.sym lists the functions of libpmp.h in order"
+is "$(comm -13 "$tmp/defined" "$tmp/declared")" "" "the library defines them all"
+
+nm -u "$library" 2>/dev/null | awk '$1 == "U" { print $2 }' | sed 's/@.*//' |
+	sort -u >"$tmp/used"
+is "$(grep -xE '_?_?(f|v|vf|d)?printf(_chk)?|f?puts|f?putc|putchar|perror|psignal|_?_?exit|abort|fork|vfork|system|popen|signal|sigaction|sigprocmask|setlocale|atexit|setenv|putenv|chdir' "$tmp/used" |
+	grep -v '^__.*\(asan\|ubsan\|gcov\)')" \
+	"" "the library does not print, exit, fork or handle signals"
+is "$(grep -xE 'atoi|atol|atoll|atof|_?_?(isoc99_)?v?s?scanf|strtok(_r)?|gets|v?sprintf|str(cpy|cat)|mktemp|tmpnam' "$tmp/used")" \
+	"" "the library calls nothing that reads or writes without a limit"
+
+done_testing

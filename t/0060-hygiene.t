@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What does not belong into the source: places of one machine, calls that know no limit,
+# loose ends; and what belongs into each file.
+. "${top_srcdir:-.}/t/lib/test.sh"
+
+cd "$top_srcdir" || exit 99
+if git -c safe.directory='*' ls-files --cached --others --exclude-standard >"$tmp/listed" 2>/dev/null &&
+	[ -s "$tmp/listed" ]; then
+	:
+else
+	# A tarball, perhaps with a build in it.
+	find . -type f ! -path './.git/*' ! -path './autom4te.cache/*' | sed 's,^\./,,' |
+		grep -E '^(libpmp|pmp|man|t)/.*\.(c|h|cc|am|in|sym|t|sh|awk|[0-9])$|^[^/]*$' |
+		grep -vE '^(configure|config\.|aclocal|libtool|Makefile(\.in)?$|INSTALL)' \
+			>"$tmp/listed"
+fi
+# Texts only: not the licence, not fixtures, not what a build has made of a test in C.
+while read -r file; do
+	case $file in
+	COPYING | */writer-list.h | */syscall-list.h | t/data/* | t/fuzz/corpus/*) continue ;;
+	*.t) [ ! -f "${file%.t}.c" ] || continue ;;
+	esac
+	if [ -f "$file" ] && grep -Iq . "$file"; then
+		echo "$file"
+	fi
+done <"$tmp/listed" >"$tmp/files"
+grep -E '\.(c|h)$' "$tmp/files" | grep -E '^(libpmp|pmp)/' >"$tmp/sources"
+ok "[ $(wc -l <"$tmp/sources") -gt 40 ]" "sources were found"
+
+# lines FILE-LIST ERE: where it matches, this file excepted.
+lines() {
+	grep -v '^t/0060-' "$1" | tr '\n' '\0' | xargs -0 grep -nE -e "$2" /dev/null
+}
+
+# calls FILE-LIST NAMES: calls of a function in code.
+calls() {
+	xargs awk -f t/lib/no-comments.awk <"$1" | grep -E "[^A-Za-z0-9_>.\"]($2) *\("
+}
+
+is "$(calls "$tmp/sources" 'atoi|atol|atoll|atof|s?scanf|fscanf|vsscanf|strtok|strtok_r')" \
+	"" "numbers and words are read by base/scan.c"
+is "$(calls "$tmp/sources" 'gets|v?sprintf|strcpy|strcat|stpcpy|strncpy|alloca|tmpnam|mktemp')" \
+	"" "nothing is written without a limit"
+is "$(lines "$tmp/files" '(pypi|pythonhosted|crates|rubygems|npmjs|golang|maven|debian|ubuntu|fedoraproject|alpinelinux|archlinux)\.(org|io|com|net)/|proxy\.golang')" \
+	"" "no host of a package registry is named"
+is "$(lines "$tmp/files" '(^|[^A-Za-z0-9_.$}%*-])/(home|work|Users|build|mnt)/[a-z]')" \
+	"" "no path of one machine is named"
+is "$(lines "$tmp/files" '(TO''DO|FIX''ME|(^|[^X])X''XX([^X]|$))')" "" "no loose ends"
+is "$(lines "$tmp/sources" '.*[[:blank:]]$')" "" "no blanks at the ends of lines"
+is "$(lines "$tmp/sources" '^ +[^ *]')" "" "sources are indented by tabs"
+
+: >"$tmp/unmarked"
+: >"$tmp/wide"
+while read -r file; do
+	case $file in
+	*.c | *.h | *.cc | *.sh | *.t | *.am | *.ac | *.awk | bootstrap | .ci/run)
+		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' ||
+			echo "$file" >>"$tmp/unmarked"
+		;;
+	esac
+	case $file in
+	libpmp/*.[ch] | pmp/*.[ch])
+		expand "$file" | awk -v file="$file" \
+			'length > 110 { print file ":" NR ": " length }' >>"$tmp/wide"
+		;;
+	esac
+done <"$tmp/files"
+is "$(cat "$tmp/unmarked")" "" "each file says its licence at its top"
+is "$(cat "$tmp/wide")" "" "lines have about 90 columns, at most 110"
+
+# Functions of at most 80 lines: from a line that is { to the next that is }.
+: >"$tmp/long"
+while read -r file; do
+	awk '/^{/ { at = FNR } /^}/ && at { if (FNR - at > 80)
+		print FILENAME ":" at ": " FNR - at " lines"; at = 0 }' "$file" >>"$tmp/long"
+done <"$tmp/sources"
+is "$(cat "$tmp/long")" "" "functions have at most 80 lines"
+
+# What a build leaves must be ignored, and no script of the same suffix with it.
+if git -c safe.directory='*' rev-parse --git-dir >/dev/null 2>&1; then
+	for file in t/[0-9]*.c; do
+		[ -f "$file" ] && echo "${file%.c}.t"
+	done >"$tmp/compiled"
+	git -c safe.directory='*' check-ignore --no-index --stdin <"$tmp/compiled" >"$tmp/ignored"
+	is "$(comm -23 "$tmp/compiled" "$tmp/ignored")" "" ".gitignore has every test in C"
+	for file in t/[0-9]*.t; do
+		[ -f "${file%.t}.c" ] || echo "$file"
+	done | git -c safe.directory='*' check-ignore --no-index --stdin >"$tmp/ignored"
+	is "$(cat "$tmp/ignored")" "" ".gitignore has no test in shell"
+fi
+
+# Every source is compiled, every test is run.
+while read -r file; do
+	case $file in
+	libpmp/*) module=libpmp/Makemodule.am ;;
+	*) module=pmp/Makemodule.am ;;
+	esac
+	grep -qE "(^|[[:space:]])$file([[:space:]]|\$)" "$module" || echo "$file"
+done <"$tmp/sources" >"$tmp/forgotten"
+is "$(cat "$tmp/forgotten")" "" "the Makemodule.am files have every source"
+for file in t/[0-9]*.c t/[0-9]*.t; do
+	[ -f "$file" ] || continue
+	grep -qF "${file%.*}.t" t/Makemodule.am || echo "$file"
+done >"$tmp/forgotten"
+is "$(cat "$tmp/forgotten")" "" "t/Makemodule.am has every test"
+for file in t/[0-9]*.t; do
+	[ -x "$file" ] || echo "$file"
+done >"$tmp/forgotten"
+is "$(cat "$tmp/forgotten")" "" "every test is executable"
+
+done_testing

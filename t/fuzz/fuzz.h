@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a fuzz target defines; replay.c or libFuzzer calls it. */
+#ifndef PMP_T_FUZZ_H
+#define PMP_T_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Try one input; returns 0. Must not keep anything from call to call. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * Optional: valid inputs made by code instead of files in t/fuzz/corpus/NAME/.
+ * Writes the n-th (0, 1, ...) into data and returns its length, 0 after the last.
+ */
+size_t fuzz_seed(unsigned n, uint8_t *data, size_t size) __attribute__((weak));
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Children for tests in C: a process that prepares itself and then waits to be
+ * looked at. It dies with the test, whatever happens to that.
+ */
+#ifndef PMP_T_CHILD_H
+#define PMP_T_CHILD_H
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHILD_UNUSED __attribute__((unused))
+
+struct child {
+	pid_t pid;
+	int orders;	/* a byte written here makes it go on: child_order() */
+	int answers;
+};
+
+/* In the child: wait for the next order; the end of the test is the end. */
+static inline void child_wait(const struct child *self)
+{
+	char order;
+
+	if (read(self->orders, &order, 1) != 1)
+		_exit(0);
+}
+
+/* In the child: what was asked for is in place (or cannot be). */
+static inline void child_answer(const struct child *self, bool good)
+{
+	if (write(self->answers, good ? "y" : "n", 1) != 1)
+		_exit(1);
+}
+
+/* In the test: wait for the next answer. An exec is a good one. */
+static inline bool child_answered(const struct child *child)
+{
+	char answer = 'n';
+	ssize_t got = read(child->answers, &answer, 1);
+
+	return got == 0 || answer == 'y';
+}
+
+CHILD_UNUSED static bool child_order(const struct child *child)
+{
+	return write(child->orders, "g", 1) == 1 && child_answered(child);
+}
+
+/*
+ * Fork a child that runs prepare(self, arg). When that returns true the child
+ * waits for its end; the test goes on when it is that far. False: it could not.
+ */
+CHILD_UNUSED static bool child_start(struct child *child,
+				     bool (*prepare)(const struct child *, void *), void *arg)
+{
+	int orders[2], answers[2];
+
+	if (pipe2(orders, O_CLOEXEC) || pipe2(answers, O_CLOEXEC))
+		return false;
+	child->pid = fork();
+	if (child->pid == 0) {
+		const struct child self = { .orders = orders[0], .answers = answers[1] };
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(orders[1]);
+		close(answers[0]);
+		child_answer(&self, prepare(&self, arg));
+		for (;;)
+			child_wait(&self);
+	}
+	close(orders[0]);
+	close(answers[1]);
+	child->orders = orders[1];
+	child->answers = answers[0];
+	return child->pid > 0 && child_answered(child);
+}
+
+CHILD_UNUSED static void child_end(struct child *child)
+{
+	close(child->orders);
+	close(child->answers);
+	if (child->pid > 0) {
+		kill(child->pid, SIGKILL);
+		waitpid(child->pid, NULL, 0);
+	}
+	child->pid = 0;
+}
+
+/* Poll until is_so(arg) is true, at most 10 s. */
+CHILD_UNUSED static bool wait_until(bool (*is_so)(void *), void *arg)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+
+	for (int i = 0; i < 5000; i++) {
+		if (is_so(arg))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples and names without a process, for tests of counting and writing. The
+ * functions are a table of the test; a frame's pc says which one it is. The two
+ * calls of the symbolizer that a profile makes are defined here, so that the
+ * library's own are not linked.
+ *
+ *	static const struct fake_function fake_functions[] = {
+ *		{ .name = "poll", .module = "/lib/libc.so.6" }, ...
+ *	};
+ *	#include "lib/fakenames.h"
+ */
+#ifndef PMP_T_FAKENAMES_H
+#define PMP_T_FAKENAMES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpmp.h"
+#include "resolve/symbolizer.h"
+#include "sample.h"
+
+#define FAKE_COUNT (sizeof(fake_functions) / sizeof(fake_functions[0]))
+#define FAKE_BASE 0x7f31c3a90000ull
+#define FAKE_FRAMES 3
+
+static size_t fake_locates, fake_names;		/* calls so far */
+static struct pmp_frame fake_frames[FAKE_COUNT][FAKE_FRAMES];
+
+static inline uint64_t fake_pc(size_t function)
+{
+	return FAKE_BASE + 16 * function;
+}
+
+pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
+				   const struct pmp_maps *maps,
+				   const struct pmp_raw_frame *frame)
+{
+	(void)symbolizer;
+	(void)maps;
+	fake_locates++;
+	if (frame->pc == UINT64_MAX)
+		return PMP_LOCATION_NONE;
+	return (frame->pc - FAKE_BASE) / 16;
+}
+
+/* A function is followed in the table by those that it is inlined in. Locations
+ * beyond the table are the same functions at other addresses. */
+size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
+			     const struct pmp_frame **frames)
+{
+	const struct fake_function *function = &fake_functions[location % FAKE_COUNT];
+	struct pmp_frame *all = fake_frames[location % FAKE_COUNT];
+	size_t count = 0;
+	bool inlined;
+
+	(void)symbolizer;
+	fake_names++;
+	do {
+		inlined = function->inlined;
+		all[count++] = (struct pmp_frame) {
+			.function = function->name,
+			.file = function->file,
+			.line = function->line,
+			.inlined = inlined,
+			.unnamed = function->unnamed,
+			.signal = function->signal,
+			.module = function->module,
+			.address = 16 * location,
+		};
+		function++;
+	} while (inlined && count < FAKE_FRAMES);
+	*frames = all;
+	return count;
+}
+
+/* Append a thread; functions from the leaf on, -1 after the last. */
+static struct pmp_thread *fake_thread(struct pmp_sample *sample, pid_t tid,
+				      const char *name, const int *functions)
+{
+	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+
+	if (!thread)
+		abort();
+	thread->tid = tid;
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+	thread->state = 'S';
+	thread->syscall = PMP_SYSCALL_UNKNOWN;
+	for (; *functions >= 0; functions++) {
+		struct pmp_raw_frame frame = { .pc = fake_pc(*functions) };
+
+		if (pmp_sample_add_frames(sample, &frame, 1))
+			abort();
+	}
+	return thread;
+}
+
+#define FAKE_STACK(...) ((const int[]) { __VA_ARGS__, -1 })
+#define FAKE_NOTHING ((const int[]) { -1 })
+
+#endif
