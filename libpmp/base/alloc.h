@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Growing arrays. Overflow is checked here, not at the call sites. */
+#ifndef PMP_BASE_ALLOC_H
+#define PMP_BASE_ALLOC_H
+
+#include <stddef.h>
+
+/*
+ * Make room for at least `need` elements of `size` bytes. Capacity at least
+ * doubles, so that appending is linear. *array and *capacity are untouched on
+ * failure. New elements are not initialised. Returns 0 or PMP_ENOMEM.
+ */
+int pmp_array_reserve(void **array, size_t *capacity, size_t need, size_t size);
+
+/* PMP_RESERVE(&v->items, &v->capacity, v->count + 1) */
+#define PMP_RESERVE(array, capacity, need) \
+	pmp_array_reserve((void **)(array), (capacity), (need), sizeof(**(array)))
+
+/* malloc'ed copy of length bytes with a NUL after them, or NULL. */
+char *pmp_copy(const void *data, size_t length);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Text from a target on its way to people: thread names, paths and symbols may
+ * hold escape sequences that rewrite a terminal, newlines that forge a line,
+ * C1 controls (as one byte or as UTF-8) and bytes that are no text at all.
+ */
+#include "base/escape.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "libpmp.h"
+
+#define HEX_SIZE 4		/* \xNN */
+
+/* Length of the UTF-8 sequence that begins with this byte, and the smallest
+ * code point that needs so many bytes. */
+static size_t sequence_length(unsigned char lead, uint32_t *smallest)
+{
+	if (lead < 0x80) {
+		*smallest = 0;
+		return 1;
+	}
+	if ((lead & 0xe0) == 0xc0) {
+		*smallest = 0x80;
+		return 2;
+	}
+	if ((lead & 0xf0) == 0xe0) {
+		*smallest = 0x800;
+		return 3;
+	}
+	if ((lead & 0xf8) == 0xf0) {
+		*smallest = 0x10000;
+		return 4;
+	}
+	return 0;
+}
+
+size_t pmp_escape_printable(const char *text, size_t length)
+{
+	uint32_t smallest, code;
+	unsigned char lead;
+	size_t size;
+
+	if (length == 0)
+		return 0;
+	lead = (unsigned char)text[0];
+	size = sequence_length(lead, &smallest);
+	if (size == 0 || size > length)
+		return 0;
+	code = size == 1 ? lead : lead & (0x7fu >> size);
+	for (size_t i = 1; i < size; i++) {
+		unsigned char next = (unsigned char)text[i];
+
+		if ((next & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (next & 0x3f);
+	}
+	if (code < smallest || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : size;
+}
+
+static void hex(char *out, char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char byte = (unsigned char)c;
+
+	out[0] = '\\';
+	out[1] = 'x';
+	out[2] = digits[byte >> 4];
+	out[3] = digits[byte & 15];
+}
+
+char *pmp_escape(const char *text, char *buffer, size_t size)
+{
+	size_t left = strlen(text), used = 0;
+
+	if (size == 0)
+		return buffer;
+	while (left) {
+		size_t whole = pmp_escape_printable(text, left);
+		size_t need = whole ? whole : HEX_SIZE, step = whole ? whole : 1;
+
+		if (need > size - 1 - used)
+			break;
+		if (whole)
+			memcpy(buffer + used, text, whole);
+		else
+			hex(buffer + used, *text);
+		used += need;
+		text += step;
+		left -= step;
+	}
+	buffer[used] = '\0';
+	return buffer;
+}
+
+void pmp_escape_buf(struct pmp_buf *buf, const char *text, size_t length)
+{
+	const char *end = text + length, *plain = text;
+	char escaped[HEX_SIZE];
+
+	while (text < end) {
+		size_t whole = pmp_escape_printable(text, (size_t)(end - text));
+
+		if (whole) {
+			text += whole;
+			continue;
+		}
+		pmp_buf_add(buf, plain, (size_t)(text - plain));
+		hex(escaped, *text++);
+		pmp_buf_add(buf, escaped, sizeof(escaped));
+		plain = text;
+	}
+	pmp_buf_add(buf, plain, (size_t)(end - plain));
+}
+
+void pmp_escape_map(struct pmp_buf *buf, const char *text, size_t length,
+		    const char *from, const char *to)
+{
+	const char *end = text + length;
+
+	while (text < end) {
+		size_t whole = pmp_escape_printable(text, (size_t)(end - text));
+		const char *found = whole == 1 ? strchr(from, *text) : NULL;
+
+		if (found)
+			pmp_buf_putc(buf, to[found - from]);
+		else if (whole)
+			pmp_buf_add(buf, text, whole);
+		else
+			pmp_buf_putc(buf, '?');
+		text += whole ? whole : 1;
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading whole small files (as in /proc) and ranges of descriptors. */
+#ifndef PMP_BASE_FILE_H
+#define PMP_BASE_FILE_H
+
+#include "base/buf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Read path (relative to dirfd) up to size - 1 bytes and end them with a NUL.
+ * Returns the length or a negative errno. O_NONBLOCK | O_NOCTTY | O_CLOEXEC. */
+ssize_t pmp_file_read(int dirfd, const char *path, char *buffer, size_t size);
+/* The whole file, at most limit bytes (-EFBIG beyond). 0 or a negative errno. */
+int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *buf);
+/* pread until length bytes or the end; retries EINTR. Bytes read or a negative errno. */
+ssize_t pmp_file_pread(int fd, void *data, size_t length, uint64_t offset);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Interning: an open-addressing table of (hash, id) over entries that lie in
+ * chunks and never move. A hit costs one hash, one probe and one compare. The
+ * hash is seeded, since the strings come from targets.
+ */
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#define FIRST_SLOTS 64			/* a power of two */
+#define CHUNK_SIZE ((size_t)64 * 1024)	/* larger entries get a chunk of their own */
+#define FIRST_CHUNK ((size_t)1024)	/* many tables stay small */
+
+struct slot {
+	uint32_t hash;
+	uint32_t number;	/* id + 1; 0: free */
+};
+
+struct entry {
+	size_t length;
+	_Alignas(8) char data[];
+};
+
+struct chunk {
+	struct chunk *next;
+	_Alignas(8) char data[];
+};
+
+struct pmp_intern {
+	struct slot *slots;
+	size_t slot_count;	/* a power of two, at least twice the entries */
+	struct entry **entries;	/* by id */
+	size_t count, capacity;
+	struct chunk *chunks;
+	char *free;		/* the rest of the chunk in use */
+	size_t free_size, chunk_size;
+	uint64_t seed;
+};
+
+struct pmp_intern *pmp_intern_new(void)
+{
+	struct pmp_intern *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->slots = calloc(FIRST_SLOTS, sizeof(*table->slots));
+	if (!table->slots) {
+		free(table);
+		return NULL;
+	}
+	table->slot_count = FIRST_SLOTS;
+	table->chunk_size = FIRST_CHUNK;
+	table->seed = pmp_clock() ^ (uint64_t)(uintptr_t)table << 20;
+	return table;
+}
+
+void pmp_intern_free(struct pmp_intern *table)
+{
+	if (!table)
+		return;
+	while (table->chunks) {
+		struct chunk *next = table->chunks->next;
+
+		free(table->chunks);
+		table->chunks = next;
+	}
+	free(table->entries);
+	free(table->slots);
+	free(table);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static uint32_t hash_of(uint64_t seed, const void *data, size_t length)
+{
+	uint64_t hash = mix(seed, length), word;
+	const char *at = data;
+
+	for (; length >= sizeof(word); length -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = mix(hash, word);
+	}
+	if (length) {
+		word = 0;
+		memcpy(&word, at, length);
+		hash = mix(hash, word);
+	}
+	return (uint32_t)(mix(hash, seed) >> 32);
+}
+
+/* The slot of these bytes, or the free one where they belong. */
+static struct slot *find_slot(const struct pmp_intern *table, uint32_t hash,
+			      const void *data, size_t length)
+{
+	size_t mask = table->slot_count - 1;
+
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
+		struct slot *slot = &table->slots[i];
+		const struct entry *entry;
+
+		if (!slot->number)
+			return slot;
+		if (slot->hash != hash)
+			continue;
+		entry = table->entries[slot->number - 1];
+		if (entry->length == length &&
+		    (length == 0 || memcmp(entry->data, data, length) == 0))
+			return slot;
+	}
+}
+
+/* Twice the slots; false: no memory, the table is as it was. */
+static bool grow(struct pmp_intern *table)
+{
+	size_t mask = 2 * table->slot_count - 1;
+	struct slot *slots = calloc(mask + 1, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < table->slot_count; i++) {
+		size_t to = table->slots[i].hash & mask;
+
+		if (!table->slots[i].number)
+			continue;
+		while (slots[to].number)
+			to = (to + 1) & mask;
+		slots[to] = table->slots[i];
+	}
+	free(table->slots);
+	table->slots = slots;
+	table->slot_count = mask + 1;
+	return true;
+}
+
+/* size bytes, aligned to 8, that stay where they are. */
+static void *place(struct pmp_intern *table, size_t size)
+{
+	bool own = size > CHUNK_SIZE / 4;
+	size_t chunk_size = own ? size : table->chunk_size;
+	struct chunk *chunk;
+
+	if (size > table->free_size || own) {
+		while (chunk_size < size)
+			chunk_size *= 2;
+		chunk = malloc(sizeof(*chunk) + chunk_size);
+		if (!chunk)
+			return NULL;
+		chunk->next = table->chunks;
+		table->chunks = chunk;
+		if (own)
+			return chunk->data;
+		table->free = chunk->data;
+		table->free_size = chunk_size;
+		if (table->chunk_size < CHUNK_SIZE)
+			table->chunk_size *= 2;
+	}
+	table->free += size;
+	table->free_size -= size;
+	return table->free - size;
+}
+
+static struct entry *add_entry(struct pmp_intern *table, const void *data, size_t length)
+{
+	struct entry *entry;
+
+	if (length > SIZE_MAX / 2 ||
+	    PMP_RESERVE(&table->entries, &table->capacity, table->count + 1))
+		return NULL;
+	entry = place(table, (sizeof(*entry) + length + 1 + 7) & ~(size_t)7);
+	if (!entry)
+		return NULL;
+	entry->length = length;
+	if (length)
+		memcpy(entry->data, data, length);
+	entry->data[length] = '\0';
+	return entry;
+}
+
+uint32_t pmp_intern(struct pmp_intern *table, const void *data, size_t length)
+{
+	uint32_t hash = hash_of(table->seed, data, length);
+	struct slot *slot = find_slot(table, hash, data, length);
+	struct entry *entry;
+
+	if (slot->number)
+		return slot->number - 1;
+	if (table->count >= PMP_INTERN_NONE - 1)
+		return PMP_INTERN_NONE;
+	if (2 * (table->count + 1) > table->slot_count) {
+		if (!grow(table))
+			return PMP_INTERN_NONE;
+		slot = find_slot(table, hash, data, length);
+	}
+	entry = add_entry(table, data, length);
+	if (!entry)
+		return PMP_INTERN_NONE;
+	table->entries[table->count++] = entry;
+	*slot = (struct slot){ .hash = hash, .number = (uint32_t)table->count };
+	return slot->number - 1;
+}
+
+uint32_t pmp_intern_find(const struct pmp_intern *table, const void *data, size_t length)
+{
+	uint32_t hash = hash_of(table->seed, data, length);
+	const struct slot *slot = find_slot(table, hash, data, length);
+
+	return slot->number ? slot->number - 1 : PMP_INTERN_NONE;
+}
+
+size_t pmp_intern_count(const struct pmp_intern *table)
+{
+	return table->count;
+}
+
+const void *pmp_intern_data(const struct pmp_intern *table, uint32_t id, size_t *length)
+{
+	if (id >= table->count) {
+		if (length)
+			*length = 0;
+		return NULL;
+	}
+	if (length)
+		*length = table->entries[id]->length;
+	return table->entries[id]->data;
+}

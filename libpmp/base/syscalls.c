@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of system calls, from a list that the build makes of the kernel's headers. */
+#include "base/syscalls.h"
+
+#include <stddef.h>
+
+/* By number; a number without a call is NULL. */
+static const char *const names[] = {
+#define SYSCALL(name, number) [number] = #name,
+#include "syscall-list.h"
+#undef SYSCALL
+};
+
+const char *pmp_syscall_name(int number)
+{
+	if (number < 0 || (size_t)number >= sizeof(names) / sizeof(names[0]))
+		return NULL;
+	return names[number];
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libpmp: what every thread of a native process is doing, running or blocked.
+ *
+ * Data flows one way: a target (a live process) is captured into a sample
+ * (addresses only), a profile counts samples and asks a symbolizer for names,
+ * a writer puts a profile into one format.
+ *
+ * Conventions
+ *  - A call that can fail returns 0 (or a count) or a negative enum pmp_status
+ *    and, if err is not NULL, fills *err.
+ *  - Each handle has one owner; its _free or _close function takes NULL.
+ *  - Strings and arrays that are returned are borrowed: they live as long as
+ *    the handle they came from, unless said otherwise.
+ *  - An options struct begins with its own size, so that fields can be added;
+ *    all zero (but size) means the defaults. A NULL pointer means that too.
+ *  - Addresses are uint64_t, times are nanoseconds in uint64_t.
+ *  - The library never prints, exits, forks, installs signal handlers or
+ *    changes the locale; it waits only for threads that it has seized itself.
+ *  - A handle is used by one thread at a time. A process cannot profile
+ *    itself: fork a helper.
+ */
+#ifndef PMP_LIBPMP_H
+#define PMP_LIBPMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The version of the library, "0.1" for instance. */
+const char *pmp_version(void);
+
+/* ---- errors ----------------------------------------------------------- */
+
+enum pmp_status {
+	PMP_OK = 0,
+	PMP_EINVAL = -1,	/* an argument makes no sense */
+	PMP_ENOMEM = -2,	/* not enough memory */
+	PMP_ESRCH = -3,		/* no such process, or it has ended */
+	PMP_EPERM = -4,		/* not permitted, or traced by another */
+	PMP_EIO = -5,		/* reading or writing failed */
+	PMP_ELIMIT = -6,	/* a limit was reached: descriptors, size, time */
+	PMP_EFORMAT = -7,	/* input that cannot be understood */
+	PMP_EUNSUPPORTED = -8,	/* this build or kernel cannot do it */
+};
+
+/*
+ * message says what was tried, on whom and why it failed, without a full stop;
+ * hint is empty or names the one next step. Text that came from a target is
+ * escaped in both.
+ */
+struct pmp_error {
+	int code;		/* an enum pmp_status */
+	int sys_errno;		/* errno behind it, or 0 */
+	char message[384];
+	char hint[256];
+};
+
+/* ---- target: a live process ------------------------------------------- */
+
+struct pmp_target;
+struct pmp_sample;
+
+enum pmp_stop {
+	PMP_STOP_AUTO,		/* thread after thread, each for microseconds */
+	PMP_STOP_ALL,		/* all threads together: one consistent instant */
+	PMP_STOP_NEVER,		/* look only */
+};
+
+enum pmp_unwind {
+	PMP_UNWIND_AUTO,	/* call-frame information, else frame pointers */
+	PMP_UNWIND_CFI,
+	PMP_UNWIND_FP,
+};
+
+struct pmp_target_options {
+	size_t size;
+	enum pmp_stop stop;
+	enum pmp_unwind unwind;
+	bool no_restart;	/* do not repair EINTR (see pmp(1)) */
+	unsigned max_frames;	/* per stack; 0: 512 */
+	/* Called for each thread before anything is done to it; false: leave it
+	 * alone. NULL: all threads. */
+	bool (*want_thread)(void *arg, pid_t tid, const char *name);
+	void *want_arg;
+	/* While a thread is held *held_since is the CLOCK_MONOTONIC time at which
+	 * that began, else 0. A supervisor may watch it. NULL: not wanted. */
+	volatile uint64_t *held_since;
+	/* Receives debug lines; NULL: silent. area is a word such as "stop". */
+	void (*log)(void *arg, const char *area, const char *line);
+	void *log_arg;
+};
+
+/**
+ * Open a process for capturing. Nothing is stopped yet.
+ *
+ * Fails with PMP_ESRCH (no such process, zombie, kernel thread), PMP_EPERM
+ * (with the cause found by looking), PMP_EUNSUPPORTED (32-bit program).
+ * A thread id that is not a process id is refused with a hint.
+ * *target is to be closed with pmp_target_close().
+ */
+int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
+		    struct pmp_target **target, struct pmp_error *err);
+
+/**
+ * Take one sample of all threads. Threads are held only inside this call.
+ *
+ * A thread that could not be read is in the sample with its reason. Fails with
+ * PMP_ESRCH when the process has ended.
+ * *sample is to be freed with pmp_sample_free(); it may outlive the target.
+ */
+int pmp_target_capture(struct pmp_target *target, struct pmp_sample **sample,
+		       struct pmp_error *err);
+
+/**
+ * Release threads that stopped too late for the capture that asked them to.
+ * Call it every few milliseconds between captures while it returns more than 0.
+ *
+ * Returns the number of threads still awaited.
+ */
+size_t pmp_target_settle(struct pmp_target *target);
+
+pid_t pmp_target_pid(const struct pmp_target *target);
+/** The name of the process (comm), raw bytes as the kernel has them. */
+const char *pmp_target_name(const struct pmp_target *target);
+/** True once the process has ended. */
+bool pmp_target_ended(const struct pmp_target *target);
+
+/** Close a target; threads still awaited (see settle) are released first. */
+void pmp_target_close(struct pmp_target *target);
+
+/* ---- sample: what one capture found ----------------------------------- */
+
+/* Totals of one sample; all times in ns. */
+struct pmp_sample_info {
+	size_t size;
+	pid_t pid;
+	const char *name;	/* of the process, raw bytes */
+	uint64_t time;		/* CLOCK_MONOTONIC at the begin */
+	uint64_t realtime;	/* CLOCK_REALTIME at the begin */
+	uint64_t duration;	/* of the capture */
+	uint64_t stopped;	/* sum over threads of the time stopped */
+	uint64_t stopped_max;	/* the longest stop of one thread */
+	uint64_t any_stopped;	/* time during which any thread was held */
+	size_t threads;		/* in the sample */
+	size_t seen;		/* listed */
+	size_t skipped;		/* not wanted (want_thread) */
+	size_t vanished;	/* ended before they could be read */
+	size_t n_stopped;	/* how the threads of the sample were obtained */
+	size_t n_not_stopped;
+	size_t truncated;	/* stacks that do not reach their root */
+	bool execed;		/* the process has exec'ed since the last sample */
+};
+
+void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info);
+void pmp_sample_free(struct pmp_sample *sample);
+
+/*
+ * A sample on a stream socket, so that one process can capture and another
+ * name and count. Descriptors of the target's modules travel with it
+ * (SCM_RIGHTS), each once.
+ */
+struct pmp_sender;
+struct pmp_receiver;
+
+/** fd is borrowed: a connected AF_UNIX stream socket. */
+int pmp_sender_new(int fd, struct pmp_sender **sender, struct pmp_error *err);
+/** Send a sample; may block. */
+int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample,
+		      struct pmp_error *err);
+/** Send a short text of the caller's own (at most 64 KiB) with a number. */
+int pmp_sender_note(struct pmp_sender *sender, uint32_t kind, const void *data,
+		    size_t length, struct pmp_error *err);
+void pmp_sender_free(struct pmp_sender *sender);
+
+/* What has been received: exactly one of sample (owned by the caller) and note
+ * (borrowed until the next call). */
+struct pmp_received {
+	struct pmp_sample *sample;
+	const void *note;
+	size_t note_length;
+	uint32_t note_kind;
+};
+
+/** fd is borrowed; it may be non-blocking. */
+int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *err);
+/**
+ * Receive what has arrived. Returns 1 with *received filled, 0 when a
+ * non-blocking fd has nothing complete yet, PMP_ESRCH when the other end has
+ * closed, PMP_EFORMAT when it talks nonsense.
+ */
+int pmp_receiver_next(struct pmp_receiver *receiver, struct pmp_received *received,
+		      struct pmp_error *err);
+void pmp_receiver_free(struct pmp_receiver *receiver);
+
+/* ---- symbolizer: names ------------------------------------------------- */
+
+struct pmp_symbolizer;
+
+struct pmp_symbolizer_options {
+	size_t size;
+	bool no_symbols;	/* addresses only */
+	bool no_demangle;
+	bool no_inline;		/* do not expand inlined functions */
+	bool lines;		/* look up file and line */
+	const char *debug_dir;	/* NULL: /usr/lib/debug */
+	void (*log)(void *arg, const char *area, const char *line);
+	void *log_arg;
+};
+
+int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
+		       struct pmp_symbolizer **symbolizer, struct pmp_error *err);
+void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer);
+
+/* A module some of whose frames have no name: for messages. */
+struct pmp_module_info {
+	size_t size;
+	const char *path;	/* raw bytes */
+	const char *build_id;	/* lower-case hex, or "" */
+	const char *problem;	/* NULL, or why names are missing, e.g. "no symbols" */
+	bool replaced;		/* the file on disk is another one by now */
+	uint64_t frames;	/* locations asked for in it */
+	uint64_t unnamed;	/* of them, without a name */
+};
+size_t pmp_symbolizer_module_count(const struct pmp_symbolizer *symbolizer);
+void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
+			   struct pmp_module_info *info);
+
+/* ---- profile: counted stacks ------------------------------------------- */
+
+struct pmp_profile;
+
+struct pmp_profile_options {
+	size_t size;
+	bool by_thread;		/* keep threads apart */
+	bool keep_rounds;	/* keep the rows of the last sample (snapshot writers) */
+	const char *command;	/* how the profile was made, for headers */
+};
+
+/** The symbolizer is borrowed and must outlive the profile. */
+int pmp_profile_new(const struct pmp_profile_options *options,
+		    struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
+		    struct pmp_error *err);
+/** Count a sample; it can be freed afterwards. */
+int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
+		    struct pmp_error *err);
+void pmp_profile_free(struct pmp_profile *profile);
+
+struct pmp_profile_info {
+	size_t size;
+	uint64_t samples;	/* snapshots */
+	uint64_t stacks;	/* threads times snapshots */
+	uint64_t distinct;	/* distinct stacks */
+	uint64_t truncated;
+	uint64_t not_stopped;
+	uint64_t vanished;
+	uint64_t stops;
+	uint64_t stopped;	/* ns, sum over threads */
+	uint64_t stopped_max;	/* ns, the longest stop of one thread */
+	uint64_t stopped_p50, stopped_p99;	/* ns, of single stops */
+	uint64_t any_stopped;	/* ns */
+	uint64_t first_time, last_time;	/* CLOCK_MONOTONIC */
+};
+void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
+
+/* ---- writers: one format each ------------------------------------------ */
+
+/* Where a writer writes: returns 0 or a negative errno, all of it or an error. */
+struct pmp_sink {
+	int (*write)(void *arg, const void *data, size_t length);
+	void *arg;
+};
+
+struct pmp_write_options {
+	size_t size;
+	bool by_thread;		/* threads apart: names as the root */
+	bool lines;		/* file:line where known */
+	bool module;		/* module names */
+	bool raw_names;		/* names of threads in the raw format */
+};
+
+struct pmp_format {
+	const char *name;
+	const char *help;
+	const char *extension;	/* without a dot */
+	const char *mime;
+	bool snapshots;		/* written snapshot after snapshot, not at the end */
+};
+
+/** The formats of this build, in the order of --help. */
+size_t pmp_format_count(void);
+const struct pmp_format *pmp_format(size_t i);
+/** NULL if there is none of that name. */
+const struct pmp_format *pmp_format_find(const char *name);
+
+/** Write a whole profile. For a snapshot format: nothing but the last sample. */
+int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *format,
+		      const struct pmp_write_options *options,
+		      const struct pmp_sink *sink, struct pmp_error *err);
+
+/* ---- processes, text --------------------------------------------------- */
+
+/**
+ * Processes whose name (comm or base name of the executable) matches a POSIX
+ * extended regular expression, in ascending order, the caller excepted.
+ * Returns their number; *pids is to be freed with free().
+ */
+int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err);
+
+/** Does this thread id belong to a process of another id? 0 if not. */
+pid_t pmp_thread_process(pid_t tid);
+
+/**
+ * Make text of unknown origin fit for a terminal: control characters, DEL, C1
+ * and what is not UTF-8 become \xNN. Writes at most size bytes with the final
+ * NUL, whole escapes only; returns buffer.
+ */
+char *pmp_escape(const char *text, char *buffer, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

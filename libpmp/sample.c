@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The raw sample: counted references to maps and modules, growing arrays of
+ * threads and frames. Made by capture and by the receiver, read by the tally.
+ */
+#include "sample.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+/* ---- modules and maps --------------------------------------------------- */
+
+struct pmp_module *pmp_module_new(uint32_t id, enum pmp_module_kind kind,
+				  const char *path)
+{
+	struct pmp_module *module = calloc(1, sizeof(*module));
+
+	if (!module)
+		return NULL;
+	module->path = strdup(path);
+	if (!module->path) {
+		free(module);
+		return NULL;
+	}
+	module->refs = 1;
+	module->id = id;
+	module->kind = kind;
+	module->fd = -1;
+	return module;
+}
+
+struct pmp_module *pmp_module_ref(struct pmp_module *module)
+{
+	module->refs++;
+	return module;
+}
+
+void pmp_module_unref(struct pmp_module *module)
+{
+	if (!module || --module->refs)
+		return;
+	if (module->fd >= 0)
+		close(module->fd);
+	free(module->image);
+	free(module->path);
+	free(module);
+}
+
+struct pmp_maps *pmp_maps_new(void)
+{
+	struct pmp_maps *maps = calloc(1, sizeof(*maps));
+
+	if (maps)
+		maps->refs = 1;
+	return maps;
+}
+
+struct pmp_maps *pmp_maps_ref(struct pmp_maps *maps)
+{
+	maps->refs++;
+	return maps;
+}
+
+void pmp_maps_unref(struct pmp_maps *maps)
+{
+	if (!maps || --maps->refs)
+		return;
+	for (size_t i = 0; i < maps->module_count; i++)
+		pmp_module_unref(maps->modules[i]);
+	free(maps->modules);
+	free(maps->regions);
+	free(maps);
+}
+
+int pmp_maps_add_module(struct pmp_maps *maps, struct pmp_module *module)
+{
+	if (PMP_RESERVE(&maps->modules, &maps->module_capacity, maps->module_count + 1)) {
+		pmp_module_unref(module);
+		return PMP_ENOMEM;
+	}
+	maps->modules[maps->module_count++] = module;
+	return 0;
+}
+
+int pmp_maps_add_region(struct pmp_maps *maps, const struct pmp_region *region)
+{
+	if (PMP_RESERVE(&maps->regions, &maps->region_capacity, maps->region_count + 1))
+		return PMP_ENOMEM;
+	maps->regions[maps->region_count++] = *region;
+	return 0;
+}
+
+const struct pmp_region *pmp_maps_find(const struct pmp_maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->region_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct pmp_region *region = &maps->regions[middle];
+
+		if (address < region->start)
+			high = middle;
+		else if (address >= region->end)
+			low = middle + 1;
+		else
+			return region;
+	}
+	return NULL;
+}
+
+/* ---- samples ------------------------------------------------------------ */
+
+const char *pmp_end_text(enum pmp_end end)
+{
+	static const char *const texts[PMP_END_COUNT] = {
+		[PMP_END_ROOT] = "complete",
+		[PMP_END_NOT_STOPPED] = "not stopped",
+		[PMP_END_DEPTH] = "more frames than asked for",
+		[PMP_END_COPY] = "stack deeper than 512 KiB",
+		[PMP_END_UNREADABLE] = "memory cannot be read",
+		[PMP_END_NO_INFO] = "no unwind information",
+		[PMP_END_LOOP] = "stack pointer does not grow",
+		[PMP_END_BAD_INFO] = "bad unwind information",
+	};
+
+	if ((unsigned)end >= PMP_END_COUNT)
+		return "unknown";
+	return texts[end];
+}
+
+struct pmp_sample *pmp_sample_new(void)
+{
+	return calloc(1, sizeof(struct pmp_sample));
+}
+
+void pmp_sample_free(struct pmp_sample *sample)
+{
+	if (!sample)
+		return;
+	pmp_maps_unref(sample->maps);
+	free(sample->threads);
+	free(sample->frames);
+	free(sample);
+}
+
+struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample)
+{
+	struct pmp_thread *thread;
+
+	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity,
+			sample->thread_count + 1))
+		return NULL;
+	thread = &sample->threads[sample->thread_count++];
+	memset(thread, 0, sizeof(*thread));
+	thread->frame = sample->frame_count;
+	return thread;
+}
+
+int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame *frames,
+			  size_t count)
+{
+	assert(sample->thread_count > 0);
+	if (count > SIZE_MAX / sizeof(*frames) - sample->frame_count ||
+	    PMP_RESERVE(&sample->frames, &sample->frame_capacity,
+			sample->frame_count + count))
+		return PMP_ENOMEM;
+	if (count)
+		memcpy(sample->frames + sample->frame_count, frames,
+		       count * sizeof(*frames));
+	sample->frame_count += count;
+	sample->threads[sample->thread_count - 1].frame_count += count;
+	return 0;
+}
+
+void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info)
+{
+	size_t size = info->size < sizeof(*info) ? info->size : sizeof(*info);
+	struct pmp_sample_info all = {
+		.size = info->size,
+		.pid = sample->pid,
+		.name = sample->name,
+		.time = sample->time,
+		.realtime = sample->realtime,
+		.duration = sample->duration,
+		.any_stopped = sample->any_stopped,
+		.threads = sample->thread_count,
+		.seen = sample->seen,
+		.skipped = sample->skipped,
+		.vanished = sample->vanished,
+		.execed = sample->execed,
+	};
+
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct pmp_thread *thread = &sample->threads[i];
+
+		all.stopped += thread->stopped;
+		if (thread->stopped > all.stopped_max)
+			all.stopped_max = thread->stopped;
+		all.n_stopped += thread->obtained == PMP_STOPPED;
+		if (thread->obtained == PMP_NOT_STOPPED ||
+		    thread->end == PMP_END_NOT_STOPPED)
+			all.n_not_stopped++;
+		else
+			all.truncated += thread->end != PMP_END_ROOT;
+	}
+	/* The caller may have been compiled with an older, shorter struct. */
+	memcpy(info, &all, size);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* base/escape: names that would take over a terminal, and names that are no text. */
+#include "base/escape.h"
+#include "lib/tap.h"
+#include "libpmp.h"
+
+static const struct {
+	const char *text, *escaped, *mapped;
+} names[] = {
+	{ "mariadbd", "mariadbd", "mariadbd" },
+	{ "", "", "" },
+	{ "\x1b]0;pwned\x07x", "\\x1b]0;pwned\\x07x", "?]0:pwned?x" },
+	{ "a\nb\tc\r", "a\\x0ab\\x09c\\x0d", "a?b?c?" },
+	{ "a;b c", "a;b c", "a:b_c" },
+	{ "\x7f", "\\x7f", "?" },
+	{ "back\\slash", "back\\slash", "back\\slash" },
+	{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+	{ "\xe2\x82\xac", "\xe2\x82\xac", "\xe2\x82\xac" },
+	{ "\xf0\x9f\x90\xac", "\xf0\x9f\x90\xac", "\xf0\x9f\x90\xac" },
+	{ "\xc2\xa0", "\xc2\xa0", "\xc2\xa0" },
+	/* C1 as a byte and as UTF-8: CSI */
+	{ "\x9b" "2J", "\\x9b2J", "?2J" },
+	{ "\xc2\x9b" "2J", "\\xc2\\x9b2J", "??2J" },
+	/* cut, overlong, surrogate, too large, lone continuation */
+	{ "\xc3", "\\xc3", "?" },
+	{ "\xe2\x82", "\\xe2\\x82", "??" },
+	{ "\xe2\x82z", "\\xe2\\x82z", "??z" },
+	{ "\xc0\xaf", "\\xc0\\xaf", "??" },
+	{ "\xc1\xbf", "\\xc1\\xbf", "??" },
+	{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf", "???" },
+	{ "\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf", "????" },
+	{ "\xed\xa0\x80", "\\xed\\xa0\\x80", "???" },
+	{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "????" },
+	{ "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf" },
+	{ "\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80", "?????" },
+	{ "\x80\xff", "\\x80\\xff", "??" },
+};
+
+static void test_names(void)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *text = names[i].text;
+		struct pmp_buf buf = { 0 };
+		char escaped[128];
+
+		is_str(pmp_escape(text, escaped, sizeof(escaped)), names[i].escaped,
+		       "name %zu", i);
+		pmp_escape_buf(&buf, text, strlen(text));
+		is_str(buf.data, names[i].escaped, "name %zu in a buffer", i);
+		pmp_buf_clear(&buf);
+		pmp_escape_map(&buf, text, strlen(text), "; ", ":_");
+		is_str(buf.data, names[i].mapped, "name %zu mapped", i);
+		pmp_buf_free(&buf);
+	}
+}
+
+/* Every size gives the longest beginning of whole pieces. */
+static void test_sizes(void)
+{
+	const char text[] = "a\x1b\xe2\x82\xac" "b";
+	static const char *const want[] = {
+		NULL, "", "a", "a", "a", "a", "a\\x1b", "a\\x1b", "a\\x1b",
+		"a\\x1b\xe2\x82\xac", "a\\x1b\xe2\x82\xac" "b",
+	};
+
+	for (size_t size = 0; size < sizeof(want) / sizeof(want[0]); size++) {
+		char *buffer = malloc(size + 1);
+
+		buffer[size] = 'G';
+		ok(pmp_escape(text, buffer, size) == buffer, "buffer returned");
+		ok(buffer[size] == 'G', "not a byte behind size %zu", size);
+		if (want[size])
+			is_str(buffer, want[size], "size %zu", size);
+		free(buffer);
+	}
+}
+
+/* Whatever comes in, what goes out is printable, in both forms. */
+static void test_random(void)
+{
+	uint64_t state = 1;
+	size_t wrong = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		struct pmp_buf buf = { 0 };
+		char text[16], escaped[64];
+		size_t length;
+
+		for (size_t j = 0; j < sizeof(text); j++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			text[j] = (char)(state >> 33);
+		}
+		text[15] = '\0';
+		pmp_escape(text, escaped, sizeof(escaped));
+		pmp_escape_buf(&buf, text, strlen(text));
+		wrong += strcmp(escaped, buf.data) != 0;
+		for (const char *at = escaped; *at; at += length) {
+			length = pmp_escape_printable(at, strlen(at));
+			if (!length) {
+				wrong++;
+				break;
+			}
+		}
+		pmp_buf_free(&buf);
+	}
+	is_int(wrong, 0, "random bytes become printable");
+}
+
+int main(void)
+{
+	struct pmp_buf buf = { 0 };
+
+	test_names();
+	test_sizes();
+	test_random();
+	pmp_escape_buf(&buf, "a\0b", 3);
+	is_str(buf.data, "a\\x00b", "a NUL inside");
+	pmp_buf_clear(&buf);
+	pmp_escape_map(&buf, "a\0b", 3, ";", ":");
+	is_str(buf.data, "a?b", "a NUL inside, mapped");
+	pmp_buf_free(&buf);
+	return done_testing();
+}

@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wire.c: what is sent arrives, whole, byte by byte or cut at any place; what is
+ * damaged is refused; descriptors come with their modules and never stay behind.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sample.h"
+#include "lib/tap.h"
+
+#define STREAM_MAX (1 << 16)
+
+static size_t count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* ---- samples ------------------------------------------------------------ */
+
+static struct pmp_module *file_module(uint32_t id, const char *content)
+{
+	struct pmp_module *module = pmp_module_new(id, PMP_MODULE_FILE, "/lib/\x1b x.so");
+
+	module->device = 0x801;
+	module->inode = 1000 + id;
+	module->deleted = true;
+	if (content) {
+		module->fd = memfd_create("module", MFD_CLOEXEC);
+		if (write(module->fd, content, strlen(content)) < 0)
+			diag("write: %s", strerror(errno));
+	} else {
+		module->open_errno = EACCES;
+	}
+	return module;
+}
+
+static struct pmp_maps *make_maps(uint64_t generation, bool with_fds)
+{
+	struct pmp_maps *maps = pmp_maps_new();
+	struct pmp_module *vdso = pmp_module_new(5, PMP_MODULE_VDSO, "[vdso]");
+	struct pmp_module *jit = pmp_module_new(9, PMP_MODULE_JITMAP, "/tmp/perf-7.map");
+
+	maps->generation = generation;
+	maps->exec_generation = generation * 2;
+	vdso->image = strdup("an image of the vdso");
+	vdso->image_size = 20;
+	pmp_maps_add_module(maps, vdso);
+	pmp_maps_add_module(maps, file_module(3, with_fds ? "three" : NULL));
+	pmp_maps_add_module(maps, jit);
+	pmp_maps_add_module(maps, file_module(4, with_fds ? "four" : NULL));
+	maps->jitmap = jit;
+	for (uint64_t i = 0; i < 7; i++) {
+		struct pmp_region region = {
+			.start = 0x1000 * i, .end = 0x1000 * i + 0x1000 - i,
+			.offset = i << 40, .prot = PMP_PROT_READ | PMP_PROT_EXEC,
+			.module = maps->modules[i % 2],
+		};
+
+		pmp_maps_add_region(maps, &region);
+	}
+	return maps;
+}
+
+/* Takes over the reference of maps. */
+static struct pmp_sample *make_sample(pid_t pid, struct pmp_maps *maps, size_t threads)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	sample->pid = pid;
+	strcpy(sample->name, "tar\nget");
+	sample->time = 111;
+	sample->realtime = 222;
+	sample->duration = 333;
+	sample->any_stopped = 444;
+	sample->seen = threads + 3;
+	sample->skipped = 2;
+	sample->vanished = 1;
+	sample->execed = true;
+	sample->maps = maps;
+	for (size_t i = 0; i < threads; i++) {
+		struct pmp_thread *thread = pmp_sample_add_thread(sample);
+		struct pmp_raw_frame frame = { .pc = 0x1000 * i, .flags = PMP_FRAME_EXACT };
+
+		thread->tid = pid + (pid_t)i;
+		snprintf(thread->name, sizeof(thread->name), "thread %zu", i);
+		thread->state = 'S';
+		thread->obtained = PMP_NOT_STOPPED;
+		thread->end = PMP_END_COPY;
+		strcpy(thread->why, "epoll_wait");
+		strcpy(thread->wchan, "ep_poll");
+		thread->syscall = PMP_SYSCALL_UNKNOWN;
+		thread->args[5] = i;
+		thread->stopped = 10 * i;
+		for (size_t j = 0; j < i % 40; j++) {
+			pmp_sample_add_frames(sample, &frame, 1);
+			frame = (struct pmp_raw_frame){ frame.pc + 16, PMP_FRAME_FP };
+		}
+	}
+	return sample;
+}
+
+static bool same_content(int a, int b)
+{
+	char text[2][32] = { "", "" };
+
+	if (a < 0 || b < 0)
+		return a < 0 && b < 0;
+	return a != b && pread(a, text[0], 31, 0) >= 0 && pread(b, text[1], 31, 0) >= 0 &&
+	       strcmp(text[0], text[1]) == 0;
+}
+
+static bool same_bytes(const void *a, const void *b, size_t length)
+{
+	return length == 0 || memcmp(a, b, length) == 0;
+}
+
+static bool same_module(const struct pmp_module *a, const struct pmp_module *b)
+{
+	return a->id == b->id && a->kind == b->kind && a->inode == b->inode &&
+	       a->device == b->device && a->deleted == b->deleted &&
+	       a->open_errno == b->open_errno && strcmp(a->path, b->path) == 0 &&
+	       a->image_size == b->image_size &&
+	       same_bytes(a->image, b->image, a->image_size) &&
+	       same_content(a->fd, b->fd);
+}
+
+static bool same_maps(const struct pmp_maps *a, const struct pmp_maps *b)
+{
+	if (a->generation != b->generation || a->exec_generation != b->exec_generation ||
+	    a->region_count != b->region_count || a->module_count != b->module_count ||
+	    !a->jitmap != !b->jitmap || (a->jitmap && a->jitmap->id != b->jitmap->id))
+		return false;
+	for (size_t i = 0; i < a->module_count; i++) {
+		if (!same_module(a->modules[i], b->modules[i]))
+			return false;
+	}
+	for (size_t i = 0; i < a->region_count; i++) {
+		const struct pmp_region *one = &a->regions[i], *other = &b->regions[i];
+
+		if (one->start != other->start || one->end != other->end ||
+		    one->offset != other->offset || one->prot != other->prot ||
+		    one->module->id != other->module->id)
+			return false;
+	}
+	return true;
+}
+
+static bool same_sample(const struct pmp_sample *a, const struct pmp_sample *b)
+{
+	return a->pid == b->pid && !strcmp(a->name, b->name) && a->time == b->time &&
+	       a->realtime == b->realtime && a->duration == b->duration &&
+	       a->any_stopped == b->any_stopped && a->seen == b->seen &&
+	       a->skipped == b->skipped && a->vanished == b->vanished &&
+	       a->execed == b->execed && a->thread_count == b->thread_count &&
+	       a->frame_count == b->frame_count && !a->maps == !b->maps &&
+	       (!a->maps || same_maps(a->maps, b->maps)) &&
+	       same_bytes(a->threads, b->threads, a->thread_count * sizeof(*a->threads)) &&
+	       same_bytes(a->frames, b->frames, a->frame_count * sizeof(*a->frames));
+}
+
+/* ---- both ends ---------------------------------------------------------- */
+
+struct pair {
+	int out, in;
+	struct pmp_sender *sender;
+	struct pmp_receiver *receiver;
+};
+
+static void pair_open(struct pair *pair)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds))
+		exit(99);
+	pair->out = fds[0];
+	pair->in = fds[1];
+	pmp_sender_new(pair->out, &pair->sender, NULL);
+	pmp_receiver_new(pair->in, &pair->receiver, NULL);
+}
+
+static void pair_close(struct pair *pair)
+{
+	pmp_sender_free(pair->sender);
+	pmp_receiver_free(pair->receiver);
+	close(pair->out);
+	close(pair->in);
+}
+
+static struct pmp_sample *next_sample(struct pair *pair)
+{
+	struct pmp_received received;
+
+	return pmp_receiver_next(pair->receiver, &received, NULL) == 1 ?
+	       received.sample : NULL;
+}
+
+static void test_round_trip(void)
+{
+	struct pmp_sample *first = make_sample(70, make_maps(1, true), 50), *other, *got, *again;
+	struct pmp_sample *bare = make_sample(71, NULL, 0);
+	struct pmp_received received;
+	struct pair pair;
+
+	pair_open(&pair);
+	is_int(pmp_receiver_next(pair.receiver, &received, NULL), 0, "nothing yet");
+	is_int(pmp_sender_sample(pair.sender, first, NULL), 0, "sent");
+	got = next_sample(&pair);
+	ok(got && same_sample(first, got), "a sample arrives as it was");
+	ok(got->maps->modules[1]->fd != first->maps->modules[1]->fd &&
+	   fcntl(got->maps->modules[1]->fd, F_GETFD) & FD_CLOEXEC,
+	   "with descriptors of its own");
+
+	pmp_sender_sample(pair.sender, first, NULL);
+	pmp_sender_sample(pair.sender, bare, NULL);
+	again = next_sample(&pair);
+	ok(again && same_sample(first, again) && again->maps == got->maps,
+	   "the next one shares its maps");
+	pmp_sample_free(again);
+	again = next_sample(&pair);
+	ok(again && same_sample(bare, again), "one without threads and maps");
+	pmp_sample_free(again);
+
+	/* Another process with the same numbers of modules and generations. */
+	other = make_sample(72, make_maps(1, true), 2);
+	pmp_sender_sample(pair.sender, other, NULL);
+	again = next_sample(&pair);
+	ok(again && same_sample(other, again) && again->maps != got->maps &&
+	   again->maps->modules[1] != got->maps->modules[1], "targets are kept apart");
+	pmp_sample_free(again);
+	pmp_sample_free(other);
+	pmp_sample_free(bare);
+	pmp_sample_free(first);
+	pair_close(&pair);
+	ok(got->maps->modules[1]->fd >= 0 && fcntl(got->maps->modules[1]->fd, F_GETFD) >= 0,
+	   "a received sample outlives the connection");
+	pmp_sample_free(got);
+}
+
+static void test_notes(void)
+{
+	static char text[64 * 1024 + 1];
+	struct pmp_received received;
+	struct pair pair;
+	size_t wrong = 0;
+
+	pair_open(&pair);
+	memset(text, 'n', sizeof(text));
+	for (uint32_t length = 0; length < 20; length++)
+		pmp_sender_note(pair.sender, length + 100, text, length, NULL);
+	for (uint32_t length = 0; length < 20; length++) {
+		int status = pmp_receiver_next(pair.receiver, &received, NULL);
+
+		wrong += status != 1 || !received.note || received.sample ||
+			 received.note_kind != length + 100 ||
+			 received.note_length != length || (uintptr_t)received.note % 8 ||
+			 memcmp(received.note, text, length) != 0;
+	}
+	is_int(wrong, 0, "notes of each length, aligned");
+	is_int(pmp_receiver_next(pair.receiver, &received, NULL), 0, "no more");
+	is_int(pmp_sender_note(pair.sender, 1, text, sizeof(text), NULL), PMP_EINVAL,
+	       "a note that is too long");
+	is_int(pmp_sender_note(pair.sender, 1, text, sizeof(text) - 1, NULL), 0,
+	       "the longest note");
+	is_int(pmp_receiver_next(pair.receiver, &received, NULL), 1, "arrives");
+	is_int(received.note_length, sizeof(text) - 1, "whole");
+	pair_close(&pair);
+}
+
+/* Maps that change: what is gone is forgotten on both sides, what stays is shared. */
+static void test_forgetting(void)
+{
+	struct pmp_maps *maps = make_maps(1, true), *newer;
+	struct pmp_sample *sample = make_sample(5, pmp_maps_ref(maps), 1), *got, *last = NULL;
+	struct pair pair;
+	size_t fds, shared = 0;
+
+	pair_open(&pair);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	last = next_sample(&pair);
+	pmp_sample_free(sample);
+	fds = count_fds();
+	for (uint32_t i = 0; i < 500; i++) {
+		newer = pmp_maps_new();
+		newer->generation = i + 2;
+		pmp_maps_add_module(newer, pmp_module_ref(maps->modules[1]));
+		pmp_maps_add_module(newer, file_module(20 + i, "new"));
+		pmp_maps_unref(maps);
+		maps = newer;
+		/* From the second on, the module that stays is the first. */
+		if (i == 0) {
+			struct pmp_module *swap = newer->modules[0];
+
+			newer->modules[0] = newer->modules[1];
+			newer->modules[1] = swap;
+		}
+		sample = make_sample(5, pmp_maps_ref(maps), 1);
+		pmp_sender_sample(pair.sender, sample, NULL);
+		got = next_sample(&pair);
+		if (!got || !same_sample(sample, got))
+			break;
+		for (size_t j = 0; j < 2 && j < last->maps->module_count; j++)
+			shared += got->maps->modules[0] == last->maps->modules[j] ||
+				  got->maps->modules[1] == last->maps->modules[j];
+		pmp_sample_free(last);
+		last = got;
+		pmp_sample_free(sample);
+	}
+	is_int(shared, 500, "what stays is the same module");
+	ok(count_fds() <= fds, "a target that maps for ever costs no descriptors");
+	pmp_sample_free(last);
+	pmp_maps_unref(maps);
+	pair_close(&pair);
+}
+
+static void test_many_targets(void)
+{
+	struct pmp_sample *sample, *got;
+	struct pair pair;
+	size_t wrong = 0, fds = count_fds();
+
+	pair_open(&pair);
+	for (pid_t pid = 1; pid < 1200; pid++) {
+		sample = make_sample(pid % 1100 + 1, make_maps(1, pid % 8 == 0), 1);
+		wrong += pmp_sender_sample(pair.sender, sample, NULL) != 0;
+		got = next_sample(&pair);
+		wrong += !got || !same_sample(sample, got);
+		pmp_sample_free(got);
+		pmp_sample_free(sample);
+	}
+	is_int(wrong, 0, "more targets than are remembered");
+	pair_close(&pair);
+	is_int(count_fds(), fds, "no descriptor left");
+}
+
+/* A module that could not be opened at first, and one whose number is used again. */
+static void test_changed_module(void)
+{
+	struct pmp_maps *maps = make_maps(1, false), *newer = pmp_maps_new();
+	struct pmp_sample *sample = make_sample(5, pmp_maps_ref(maps), 1), *got;
+	struct pair pair;
+
+	pair_open(&pair);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	pmp_sample_free(next_sample(&pair));
+	pmp_sample_free(sample);
+	newer->generation = 2;
+	maps->modules[1]->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	pmp_maps_add_module(newer, pmp_module_ref(maps->modules[1]));
+	pmp_maps_add_module(newer, pmp_module_new(5, PMP_MODULE_ANON, "another 5"));
+	sample = make_sample(5, newer, 1);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	got = next_sample(&pair);
+	ok(got && got->maps->modules[0]->fd >= 0, "a module that was opened later");
+	is_str(got ? got->maps->modules[1]->path : NULL, "another 5", "a number used again");
+	pmp_sample_free(got);
+	pmp_sample_free(sample);
+	pmp_maps_unref(maps);
+	pair_close(&pair);
+}
+
+/* No room for descriptors here: modules come without, the next ones are not mixed up. */
+static void test_no_descriptors(void)
+{
+	struct pmp_sample *sample = make_sample(5, make_maps(1, true), 3), *other, *got;
+	struct rlimit limit, tight;
+	struct pair pair;
+	int free_fd;
+
+	pair_open(&pair);
+	other = make_sample(6, make_maps(1, true), 3);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	free_fd = dup(0);
+	close(free_fd);
+	tight = (struct rlimit){ (rlim_t)free_fd, limit.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &tight);
+	got = next_sample(&pair);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	ok(got && got->thread_count == 3, "a sample arrives without descriptors");
+	is_int(got ? got->maps->modules[1]->fd : 0, -1, "its module has none");
+	is_int(got ? got->maps->modules[1]->open_errno : 0, EMFILE, "and says why");
+	pmp_sample_free(got);
+	pmp_sender_sample(pair.sender, other, NULL);
+	got = next_sample(&pair);
+	ok(got && same_sample(other, got), "the next one has them again");
+	pmp_sample_free(got);
+	pmp_sample_free(other);
+	pmp_sample_free(sample);
+	pair_close(&pair);
+}
+
+/* ---- pieces -------------------------------------------------------------- */
+
+/* Move at most size bytes with what comes along. Bytes moved; 0: none there. */
+static size_t relay(int from, int to, size_t size)
+{
+	union {
+		char data[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	char bytes[512];
+	struct iovec part = { bytes, size };
+	struct msghdr msg = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = control.data, .msg_controllen = sizeof(control.data),
+	};
+	ssize_t got = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *cmsg;
+
+	if (got <= 0)
+		return 0;
+	part.iov_len = (size_t)got;
+	if (sendmsg(to, &msg, MSG_NOSIGNAL) != got)
+		return 0;
+	cmsg = msg.msg_controllen ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (cmsg) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(cmsg), sizeof(fd));
+		close(fd);
+	}
+	return (size_t)got;
+}
+
+/* Two samples with a note between, in pieces of this size, cut after so many. */
+static size_t deliver(size_t piece, size_t pieces, unsigned *complete, int *end)
+{
+	struct pmp_sample *one = make_sample(5, make_maps(1, true), 3);
+	struct pmp_sample *two = make_sample(5, make_maps(2, true), 2);
+	struct pmp_received received;
+	struct pair pair, far;
+	size_t done = 0;
+
+	pair_open(&pair);
+	pair_open(&far);
+	pmp_sender_sample(pair.sender, one, NULL);
+	pmp_sender_note(pair.sender, 1, "between", 7, NULL);
+	pmp_sender_sample(pair.sender, two, NULL);
+	*complete = 0;
+	for (; done < pieces && relay(pair.in, far.out, piece); done++) {
+		while (pmp_receiver_next(far.receiver, &received, NULL) == 1) {
+			const struct pmp_sample *want = *complete ? two : one;
+
+			*complete += received.sample ? same_sample(received.sample, want) :
+				     !memcmp(received.note, "between", 7);
+			pmp_sample_free(received.sample);
+		}
+	}
+	shutdown(far.out, SHUT_WR);
+	*end = pmp_receiver_next(far.receiver, &received, NULL);
+	pmp_sample_free(received.sample);
+	pair_close(&far);
+	pair_close(&pair);
+	pmp_sample_free(one);
+	pmp_sample_free(two);
+	return done;
+}
+
+static void test_pieces(void)
+{
+	static const size_t sizes[] = { 1, 2, 3, 7, 64, 511 };
+	size_t fds = count_fds(), length, wrong = 0;
+	unsigned complete, before = 0;
+	int end;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		deliver(sizes[i], SIZE_MAX, &complete, &end);
+		is_int(complete, 3, "all arrives in pieces of %zu", sizes[i]);
+		is_int(end, PMP_ESRCH, "and then the end");
+	}
+	length = deliver(13, SIZE_MAX, &complete, &end);
+	for (size_t cut = 0; cut <= length; cut++) {
+		deliver(13, cut, &complete, &end);
+		wrong += complete < before || complete > 3 || end != PMP_ESRCH;
+		before = complete;
+	}
+	is_int(wrong, 0, "cut after each of %zu pieces: what was complete, then the end",
+	       length);
+	is_int(before, 3, "all at last");
+	is_int(count_fds(), fds, "no descriptor left");
+}
+
+/* ---- a stream as bytes --------------------------------------------------- */
+
+static size_t record(char *stream)
+{
+	struct pmp_sample *one = make_sample(5, make_maps(1, false), 4);
+	struct pmp_sample *two = make_sample(5, make_maps(2, false), 3);
+	struct pair pair;
+	ssize_t length;
+
+	pair_open(&pair);
+	pmp_sender_sample(pair.sender, one, NULL);
+	pmp_sender_note(pair.sender, 1, "between", 7, NULL);
+	pmp_sender_sample(pair.sender, two, NULL);
+	length = recv(pair.in, stream, STREAM_MAX, 0);
+	pmp_sample_free(one);
+	pmp_sample_free(two);
+	pair_close(&pair);
+	return length > 0 ? (size_t)length : 0;
+}
+
+/* Look at all of a sample, for sanitizers. */
+static uint64_t use_sample(const struct pmp_sample *sample)
+{
+	uint64_t sum = strlen(sample->name);
+
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct pmp_thread *thread = &sample->threads[i];
+
+		sum += strlen(thread->name) + strlen(thread->why) + strlen(thread->wchan);
+		sum += strlen(pmp_end_text(thread->end));
+		for (size_t j = 0; j < thread->frame_count; j++)
+			sum += sample->frames[thread->frame + j].pc;
+	}
+	for (size_t i = 0; sample->maps && i < sample->maps->region_count; i++)
+		sum += strlen(sample->maps->regions[i].module->path);
+	return sum;
+}
+
+/* Feed a stream and close; what came of it, which must not change any more. */
+static int feed(const char *stream, size_t length, unsigned *samples)
+{
+	struct pmp_received received;
+	struct pair pair;
+	int status;
+
+	pair_open(&pair);
+	if (length && send(pair.out, stream, length, MSG_NOSIGNAL) != (ssize_t)length)
+		return 0;
+	shutdown(pair.out, SHUT_WR);
+	*samples = 0;
+	while ((status = pmp_receiver_next(pair.receiver, &received, NULL)) == 1) {
+		*samples += received.sample && use_sample(received.sample);
+		pmp_sample_free(received.sample);
+	}
+	if (pmp_receiver_next(pair.receiver, &received, NULL) != status)
+		status = 0;
+	pair_close(&pair);
+	return status;
+}
+
+static void test_cut(const char *stream, size_t length)
+{
+	unsigned samples, before = 0;
+	size_t wrong = 0;
+
+	for (size_t cut = 0; cut <= length; cut++) {
+		wrong += feed(stream, cut, &samples) != PMP_ESRCH ||
+			 samples < before;
+		before = samples;
+	}
+	is_int(wrong, 0, "cut at each of %zu lengths", length);
+	is_int(before, 2, "both samples at the end");
+}
+
+static void test_corruption(const char *stream, size_t length)
+{
+	char *damaged = malloc(length);
+	size_t fds = count_fds(), wrong = 0, refused = 0;
+	uint64_t state = 7;
+	unsigned samples;
+	int status;
+
+	for (unsigned i = 0; i < 6000; i++) {
+		memcpy(damaged, stream, length);
+		for (unsigned n = 0; n <= i % 3; n++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			damaged[(state >> 33) % length] ^= (char)(1u << (state >> 60 & 7));
+		}
+		status = feed(damaged, length, &samples);
+		wrong += status != PMP_ESRCH && status != PMP_EFORMAT;
+		refused += status == PMP_EFORMAT;
+	}
+	is_int(wrong, 0, "damaged streams are read or refused");
+	ok(refused > 500, "%zu of 6000 refused", refused);
+	is_int(count_fds(), fds, "no descriptor left");
+	/* The first message is a MODULE; its header is magic, type, length, pid. */
+	for (size_t word = 0; word < 3; word++) {
+		memcpy(damaged, stream, length);
+		memset(damaged + 4 * word, 0xff, 4);
+		is_int(feed(damaged, length, &samples), PMP_EFORMAT, "word %zu of a header",
+		       word);
+	}
+	free(damaged);
+}
+
+/* Descriptors that belong to nothing, many at once. */
+static void test_stray_descriptors(void)
+{
+	union {
+		char data[CMSG_SPACE(16 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	char byte = 'x';
+	struct iovec part = { &byte, 1 };
+	struct msghdr msg = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = control.data, .msg_controllen = sizeof(control.data),
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+	struct pmp_received received;
+	size_t fds = count_fds();
+	struct pair pair;
+	int status = 0;
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(16 * sizeof(int));
+	pair_open(&pair);
+	for (int i = 0; i < 16; i++)
+		memcpy(CMSG_DATA(cmsg) + i * (int)sizeof(int), &pair.out, sizeof(int));
+	for (int i = 0; i < 8 && !status; i++) {
+		sendmsg(pair.out, &msg, MSG_NOSIGNAL);
+		status = pmp_receiver_next(pair.receiver, &received, NULL);
+	}
+	is_int(status, PMP_EFORMAT, "stray descriptors are nonsense");
+	pair_close(&pair);
+	is_int(count_fds(), fds, "and closed");
+}
+
+/* ---- two processes ------------------------------------------------------- */
+
+/* Larger than the socket: the sender, non-blocking, has to wait. */
+static void test_large(void)
+{
+	struct pmp_sample *sample = make_sample(5, make_maps(1, true), 5000), *got;
+	struct pair pair;
+	size_t same = 0;
+	int status = -1;
+	pid_t child;
+
+	pair_open(&pair);
+	fcntl(pair.in, F_SETFL, 0);
+	child = fork();
+	if (child == 0) {
+		close(pair.in);
+		for (int i = 0; i < 5; i++)
+			status = pmp_sender_sample(pair.sender, sample, NULL);
+		/* The sampler dies in the middle of a message. */
+		if (send(pair.out, "pmp1\3\0\0\0\xff\0\0\0", 12, MSG_NOSIGNAL) != 12)
+			status = 1;
+		_exit(status != 0);
+	}
+	close(pair.out);
+	pair.out = -1;
+	while ((got = next_sample(&pair))) {
+		same += same_sample(sample, got);
+		pmp_sample_free(got);
+	}
+	is_int(same, 5, "large samples through a small socket");
+	waitpid(child, &status, 0);
+	ok(child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0, "the sender was content");
+	pmp_sample_free(sample);
+	pair_close(&pair);
+}
+
+static void test_gone(void)
+{
+	struct pmp_sample *sample = make_sample(5, make_maps(1, true), 3);
+	struct pmp_received received;
+	struct pmp_error err;
+	struct pair pair;
+
+	pair_open(&pair);
+	close(pair.in);
+	pair.in = -1;
+	is_int(pmp_sender_sample(pair.sender, sample, &err), PMP_ESRCH, "nobody listens");
+	ok(err.sys_errno == EPIPE && err.message[0], "said so: %s", err.message);
+	is_int(pmp_sender_note(pair.sender, 1, "", 0, &err), PMP_ESRCH, "nor later");
+	pair_close(&pair);
+	pair_open(&pair);
+	close(pair.out);
+	pair.out = -1;
+	is_int(pmp_receiver_next(pair.receiver, &received, &err), PMP_ESRCH, "nobody talks");
+	ok(!received.sample && !received.note, "nothing received");
+	is_int(pmp_receiver_next(pair.receiver, &received, &err), PMP_ESRCH, "nor later");
+	pmp_sample_free(sample);
+	pair_close(&pair);
+}
+
+int main(void)
+{
+	static char stream[STREAM_MAX];
+	size_t length, fds = count_fds();
+
+	test_round_trip();
+	test_notes();
+	test_forgetting();
+	test_many_targets();
+	test_changed_module();
+	test_no_descriptors();
+	test_pieces();
+	length = record(stream);
+	ok(length > 1000, "a stream of %zu bytes", length);
+	test_cut(stream, length);
+	test_corruption(stream, length);
+	test_stray_descriptors();
+	test_large();
+	test_gone();
+	is_int(count_fds(), fds, "no descriptor left at the end");
+	return done_testing();
+}
