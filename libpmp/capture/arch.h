@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What differs between processors: registers, the return address, the marks of
+ * a signal frame. One file each: arch-x86_64.c, arch-aarch64.c.
+ */
+#ifndef PMP_CAPTURE_ARCH_H
+#define PMP_CAPTURE_ARCH_H
+
+#include "capture/reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PMP_REGS 33		/* by DWARF number; x86-64 uses 17 */
+
+struct pmp_regs {
+	uint64_t word[PMP_REGS];
+	uint64_t valid;		/* bit n: word[n] is known */
+};
+
+/* DWARF numbers of this processor. */
+extern const int pmp_reg_pc, pmp_reg_sp, pmp_reg_fp;
+extern const int pmp_reg_return;	/* the return address in call-frame information */
+extern const size_t pmp_reg_count;
+
+static inline uint64_t pmp_regs_get(const struct pmp_regs *regs, int n)
+{
+	return regs->word[n];
+}
+
+static inline void pmp_regs_set(struct pmp_regs *regs, int n, uint64_t value)
+{
+	regs->word[n] = value;
+	regs->valid |= UINT64_C(1) << n;
+}
+
+static inline bool pmp_regs_has(const struct pmp_regs *regs, int n)
+{
+	return regs->valid >> n & 1;
+}
+
+/* What PTRACE_GETREGSET(NT_PRSTATUS) gives, for the short time of a stop. */
+union pmp_user_regs {
+	uint64_t words[40];
+};
+
+/* One GETREGSET (and what gives the thread pointer). 0, or a negative errno;
+ * -ENOEXEC: a 32-bit thread (told by the length the kernel returns). */
+int pmp_arch_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls);
+/* To DWARF numbers; called after release. */
+void pmp_arch_convert(const union pmp_user_regs *user, struct pmp_regs *regs);
+uint64_t pmp_arch_sp(const union pmp_user_regs *user);
+/*
+ * If the stop is about to make a system call return EINTR that had not been
+ * interrupted but for us: write the restart into the registers (FAULTS: the race
+ * between the look and the stop). Returns true if it wrote.
+ */
+bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user);
+
+/* Is pc the trampoline a signal handler returns to (rt_sigreturn)? */
+bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc);
+/* Does a call instruction end at pc? If it is a direct one, *target (may be
+ * NULL) is where it goes, else 0. */
+bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t *target);
+/*
+ * The caller's registers, out of the signal frame: regs stand at a trampoline
+ * that pmp_arch_is_sigreturn() knows. False: the frame cannot be read.
+ */
+bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			    struct pmp_regs *caller);
+
+/* How far the stack has grown since the call, where single instructions tell. */
+struct pmp_arch_entry {
+	unsigned words;		/* pushed since the call */
+	bool fp_pushed;		/* the last of them is the caller's frame pointer */
+};
+/* Is pc a place that shows it: a function's first instructions, its return, a
+ * stub of a procedure linkage table? memory: of the code. */
+bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc, struct pmp_arch_entry *entry);
+/* The caller's registers if nothing else has been done since the call. All
+ * registers that a call preserves stay as they are. False: unreadable or unknown. */
+bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			   const struct pmp_arch_entry *entry, struct pmp_regs *caller);
+
+/* Registers that survive a call, pc, sp and fp among them: bits as in valid. */
+extern const uint64_t pmp_arch_preserved;
+/* An address of code as a register or a stack has it, without signature bits. */
+uint64_t pmp_arch_code(uint64_t value);
+
+/* The machine of an ELF file (EM_X86_64) that this build unwinds. */
+extern const int pmp_arch_elf_machine;
+
+/* System calls that fail with EINTR when a thread asleep in them is stopped
+ * (measured; see the manual). fd-dependent ones are included. */
+bool pmp_arch_syscall_fragile(int number);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libunwind does the arithmetic of call-frame information, and caches it; all it
+ * reads comes through here. walk.c calls this for each frame that has such
+ * information. No thread is held meanwhile.
+ *
+ * Each step is made with a new cursor whose ip is the address to look up. A cursor
+ * that goes on by itself would look up ip - 1 but remember the result under ip,
+ * and so take a return address behind a call that does not return for the first
+ * byte of the next function, or the other way round.
+ *
+ * libunwind gets exactly one FDE at a time: a search table of one row, which
+ * begins below every address. Table and FDE lie at addresses that no process can
+ * have and are served from an array here; the target's own call-frame information
+ * never reaches libunwind (cfi.c says why).
+ */
+#include "capture/general.h"
+
+#include <libunwind.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/*
+ * The cache of an address space has 128 places; a larger one is never unmapped
+ * again. So there are several spaces, and the address decides which one is used.
+ */
+#define SPACES_LOG 5
+#define SPACES (1u << SPACES_LOG)
+
+#define LOCAL_BASE UINT64_C(0xfff0000000000000)	/* no user address on any processor */
+#define LOCAL_MAX (4u << 20)	/* bytes kept there */
+#define LOCAL_ROW 0		/* the table's only row */
+#define LOCAL_PAIRS 8		/* what is read again, then what is being read */
+
+struct pmp_general {
+	bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde);
+	void *find_arg;
+	unw_addr_space_t spaces[SPACES];
+	struct pmp_buf local;	/* what is at LOCAL_BASE */
+	size_t kept;		/* of it, what cached expressions refer to */
+
+	/* of the step being made */
+	const struct pmp_regs *regs;
+	const struct pmp_reader *stack;
+	uint64_t lookup;
+	bool unreadable, unknown;
+};
+
+/* Not from a header: it is exported for this use, but declared in a private one. */
+#define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
+extern int search_unwind_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *info,
+			       unw_proc_info_t *result, int need_unwind_info, void *arg);
+
+/*
+ * Any error but UNW_ENOINFO: on that one unw_step() would begin to guess.
+ */
+#define REFUSED (-UNW_EINVAL)
+
+static bool read_local(const struct pmp_general *general, uint64_t address, unw_word_t *value)
+{
+	uint64_t offset = address - LOCAL_BASE;
+
+	if (offset > general->local.length || general->local.length - offset < sizeof(*value))
+		return false;
+	memcpy(value, general->local.data + offset, sizeof(*value));
+	return true;
+}
+
+static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write,
+		      void *arg)
+{
+	struct pmp_general *general = arg;
+
+	(void)space;
+	if (write)
+		return -UNW_EREADONLYREG;
+	if (address >= LOCAL_BASE && read_local(general, address, value))
+		return 0;
+	if (pmp_read(general->stack, address, value, sizeof(*value)))
+		return 0;
+	general->unreadable = true;
+	return REFUSED;
+}
+
+/* libunwind's register numbers are DWARF's on both processors. */
+static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *value, int write,
+		      void *arg)
+{
+	struct pmp_general *general = arg;
+
+	(void)space;
+	if (write)
+		return -UNW_EREADONLYREG;
+	if (reg == pmp_reg_pc) {
+		*value = general->lookup;
+		return 0;
+	}
+	if (reg < 0 || reg >= (int)pmp_reg_count || !pmp_regs_has(general->regs, reg)) {
+		general->unknown = true;
+		return -UNW_EBADREG;
+	}
+	*value = pmp_regs_get(general->regs, reg);
+	return 0;
+}
+
+static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *result,
+			  int need_unwind_info, void *arg)
+{
+	struct pmp_general *general = arg;
+	unw_dyn_info_t info = { .format = UNW_INFO_FORMAT_REMOTE_TABLE };
+	struct pmp_fde fde;
+	size_t begin = general->kept;
+
+	if (!general->find(general->find_arg, ip, &fde) || !fde.data)
+		return REFUSED;
+	general->local.length = begin;	/* what came last is not needed any more */
+	pmp_buf_add(&general->local, fde.data, fde.size);
+	if (pmp_buf_failed(&general->local))
+		return -UNW_ENOMEM;
+	if (fde.expressions)
+		general->kept = general->local.length;
+	info.start_ip = fde.start;
+	info.end_ip = fde.end;
+	info.u.rti.segbase = LOCAL_BASE + begin + fde.fde;
+	info.u.rti.table_data = LOCAL_BASE + LOCAL_ROW;
+	info.u.rti.table_len = 1;	/* in words */
+	return search_unwind_table(space, ip, &info, result, need_unwind_info, arg);
+}
+
+static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
+{
+	(void)space;
+	(void)info;
+	(void)arg;
+}
+
+static int get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *list, void *arg)
+{
+	(void)space;
+	(void)list;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static int access_fpreg(unw_addr_space_t space, unw_regnum_t reg, unw_fpreg_t *value, int write,
+			void *arg)
+{
+	(void)space;
+	(void)reg;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EBADREG;
+}
+
+static int resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
+{
+	(void)space;
+	(void)cursor;
+	(void)arg;
+	return REFUSED;
+}
+
+static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t size,
+			 unw_word_t *offset, void *arg)
+{
+	(void)space;
+	(void)ip;
+	(void)name;
+	(void)size;
+	(void)offset;
+	(void)arg;
+	return REFUSED;
+}
+
+/* Everything at LOCAL_BASE but the row: { start, FDE } relative to segbase. */
+static void forget_local(struct pmp_general *general)
+{
+	static const int32_t row[2] = { INT32_MIN, 0 };
+
+	pmp_buf_clear(&general->local);
+	pmp_buf_add(&general->local, row, sizeof(row));
+	general->kept = LOCAL_PAIRS;
+}
+
+struct pmp_general *pmp_general_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde),
+				    void *arg)
+{
+	unw_accessors_t accessors = {	/* is copied */
+		.find_proc_info = find_proc_info,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list_addr,
+		.access_mem = access_mem,
+		.access_reg = access_reg,
+		.access_fpreg = access_fpreg,
+		.resume = resume,
+		.get_proc_name = get_proc_name,
+	};
+	struct pmp_general *general = calloc(1, sizeof(*general));
+
+	if (!general)
+		return NULL;
+	general->find = find;
+	general->find_arg = arg;
+	forget_local(general);
+	for (size_t i = 0; i < SPACES; i++) {
+		general->spaces[i] = unw_create_addr_space(&accessors, 0);
+		if (!general->spaces[i])
+			break;
+		unw_set_caching_policy(general->spaces[i], UNW_CACHE_GLOBAL);
+	}
+	if (!general->spaces[SPACES - 1] || pmp_buf_failed(&general->local)) {
+		pmp_general_free(general);
+		return NULL;
+	}
+	return general;
+}
+
+void pmp_general_free(struct pmp_general *general)
+{
+	if (!general)
+		return;
+	for (size_t i = 0; i < SPACES; i++)
+		if (general->spaces[i])
+			unw_destroy_addr_space(general->spaces[i]);
+	pmp_buf_free(&general->local);
+	free(general);
+}
+
+void pmp_general_flush(struct pmp_general *general)
+{
+	for (size_t i = 0; i < SPACES; i++)
+		unw_flush_cache(general->spaces[i], 0, 0);
+	forget_local(general);
+}
+
+static enum pmp_general_result failure(const struct pmp_general *general)
+{
+	if (general->unreadable)
+		return PMP_GENERAL_UNREADABLE;
+	return general->unknown ? PMP_GENERAL_UNKNOWN : PMP_GENERAL_BAD;
+}
+
+/* What the cursor knows after its step, of the registers in keep. */
+static void read_back(struct pmp_general *general, unw_cursor_t *cursor, uint64_t keep,
+		      struct pmp_regs *caller)
+{
+	bool unreadable = general->unreadable, unknown = general->unknown;
+	unw_word_t value;
+
+	caller->valid = 0;
+	for (int i = 0; i < (int)pmp_reg_count; i++)
+		if (keep >> i & 1 && !unw_get_reg(cursor, i, &value))
+			pmp_regs_set(caller, i, value);
+	/* A register that cannot be had is no failure before it is needed. */
+	general->unreadable = unreadable;
+	general->unknown = unknown;
+}
+
+enum pmp_general_result pmp_general_step(struct pmp_general *general, struct pmp_regs *regs,
+					 uint64_t lookup, const struct pmp_reader *stack,
+					 uint64_t keep)
+{
+	unw_addr_space_t space;
+	unw_cursor_t cursor;
+	struct pmp_regs caller;
+	int result;
+
+	if (general->kept > LOCAL_MAX)
+		pmp_general_flush(general);
+	if (pmp_buf_failed(&general->local))
+		return PMP_GENERAL_BAD;
+	space = general->spaces[lookup * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SPACES_LOG)];
+	general->regs = regs;
+	general->stack = stack;
+	general->lookup = lookup;
+	general->unreadable = general->unknown = false;
+	if (unw_init_remote(&cursor, space, general) < 0)
+		return failure(general);
+	result = unw_step(&cursor);
+	if (result < 0)
+		return failure(general);
+	if (result == 0)
+		return PMP_GENERAL_ROOT;
+	read_back(general, &cursor, keep, &caller);
+	if (!pmp_regs_has(&caller, pmp_reg_pc) || !pmp_regs_has(&caller, pmp_reg_sp))
+		return failure(general);
+	pmp_regs_set(&caller, pmp_reg_pc, pmp_arch_code(pmp_regs_get(&caller, pmp_reg_pc)));
+	memcpy(regs, &caller, sizeof(caller));
+	return PMP_GENERAL_STEP;
+}

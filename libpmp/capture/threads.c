@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The threads of a process, and what /proc tells of each: the watch that comes
+ * before any stop. No thread is held here.
+ */
+#include "capture/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/scan.h"
+
+#define LIST_PASSES 4
+#define PATH_SIZE 32		/* "task/TID" */
+#define TEXT_SIZE 256		/* syscall: 9 numbers of at most 18 characters */
+
+struct tid_list {
+	pid_t **tids;
+	size_t *capacity;
+	size_t count;
+};
+
+/* Of a file of /proc that could not be read: what does this errno mean? */
+static int reason(int sys_errno)
+{
+	if (sys_errno == EMFILE || sys_errno == ENFILE)
+		return PMP_ELIMIT;
+	return sys_errno == ENOMEM ? PMP_ENOMEM : PMP_ESRCH;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void sort_unique(struct tid_list *list)
+{
+	pid_t *tids = *list->tids;
+	size_t kept = 0;
+
+	if (list->count)
+		qsort(tids, list->count, sizeof(*tids), compare_tids);
+	for (size_t i = 0; i < list->count; i++) {
+		if (kept == 0 || tids[i] != tids[kept - 1])
+			tids[kept++] = tids[i];
+	}
+	list->count = kept;
+}
+
+static int append_tids(DIR *task, struct tid_list *list)
+{
+	struct dirent *entry;
+	uint64_t tid;
+
+	while ((entry = readdir(task))) {
+		if (!pmp_scan_whole(entry->d_name, 1, INT_MAX, &tid))
+			continue;
+		if (PMP_RESERVE(list->tids, list->capacity, list->count + 1))
+			return PMP_ENOMEM;
+		(*list->tids)[list->count++] = (pid_t)tid;
+	}
+	return 0;
+}
+
+/* One pass over task/: what it brings is merged in. */
+static int list_once(const struct pmp_process *process, struct tid_list *list)
+{
+	int fd = openat(process->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *task = fd < 0 ? NULL : fdopendir(fd);
+	int result;
+
+	if (!task) {
+		result = reason(errno);
+		if (fd >= 0)
+			close(fd);
+		return result;
+	}
+	result = append_tids(task, list);
+	closedir(task);
+	sort_unique(list);
+	return result;
+}
+
+int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *capacity,
+		     size_t *count)
+{
+	struct tid_list list = { .tids = tids, .capacity = capacity };
+	size_t before;
+	int result;
+
+	*count = 0;
+	for (int pass = 0; pass < LIST_PASSES; pass++) {
+		before = list.count;
+		result = list_once(process, &list);
+		if (result == PMP_ENOMEM || (result && pass == 0))
+			return result;
+		if (result || list.count == before)
+			break;
+	}
+	*count = list.count;
+	return list.count ? 0 : PMP_ESRCH;
+}
+
+/* ---- one thread --------------------------------------------------------- */
+
+/* Unreadable (not permitted) or not understood: unknown. */
+static void look_syscall(int dir, struct pmp_thread *thread, struct pmp_look *look)
+{
+	struct pmp_syscall_file call = { .number = PMP_SYSCALL_UNKNOWN };
+	char text[TEXT_SIZE];
+	ssize_t length = pmp_file_read(dir, "syscall", text, sizeof(text));
+
+	if (length > 0)
+		pmp_syscall_parse(text, (size_t)length, &call);
+	thread->syscall = call.number;
+	memcpy(thread->args, call.args, sizeof(thread->args));
+	thread->sp = call.sp;
+	look->sp = call.sp;
+	look->pc = call.pc;
+}
+
+static void look_schedstat(int dir, struct pmp_thread *thread)
+{
+	char text[TEXT_SIZE];
+	ssize_t length = pmp_file_read(dir, "schedstat", text, sizeof(text));
+
+	thread->cpu = 0;
+	thread->runs = 0;
+	if (length > 0)
+		pmp_schedstat_parse(text, (size_t)length, &thread->cpu, &thread->runs);
+}
+
+/* The function of the kernel it sleeps in; "0": none, or not for us. */
+static void look_wchan(int dir, struct pmp_thread *thread)
+{
+	char text[PMP_WCHAN_SIZE];
+
+	thread->wchan[0] = '\0';
+	if (thread->state != 'R' && pmp_file_read(dir, "wchan", text, sizeof(text)) > 0 &&
+	    strcmp(text, "0") != 0)
+		memcpy(thread->wchan, text, sizeof(text));
+}
+
+static int look_in(int dir, struct pmp_thread *thread, struct pmp_look *look)
+{
+	struct pmp_status_file status;
+	struct pmp_stat stat;
+	int result = pmp_stat_read(dir, "stat", &stat);
+
+	if (result == 0)
+		result = pmp_status_read(dir, "status", &status);
+	if (result)
+		return reason(-result);
+	memcpy(thread->name, stat.name, sizeof(thread->name));
+	thread->state = stat.state;
+	look->seccomp = status.seccomp;
+	look->tgid = status.tgid;
+	look->tracer = status.tracer;
+	look_syscall(dir, thread, look);
+	look_schedstat(dir, thread);
+	look_wchan(dir, thread);
+	return 0;
+}
+
+int pmp_thread_look(const struct pmp_process *process, pid_t tid, struct pmp_thread *thread,
+		    struct pmp_look *look)
+{
+	char path[PATH_SIZE];
+	int result, dir;
+
+	*look = (struct pmp_look){ .seccomp = -1 };
+	thread->tid = tid;
+	snprintf(path, sizeof(path), "task/%d", (int)tid);
+	/* One descriptor for all files: they are of the same thread, even if
+	 * its number is given to another one meanwhile. */
+	dir = openat(process->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return reason(errno);
+	result = look_in(dir, thread, look);
+	close(dir);
+	return result;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The threads of a process, and what /proc tells of each without touching it. */
+#ifndef PMP_CAPTURE_THREADS_H
+#define PMP_CAPTURE_THREADS_H
+
+#include "capture/process.h"
+
+/*
+ * All thread ids, ascending. Listed again until a pass brings nothing new, at
+ * most 4 passes (threads may be made faster than they are listed).
+ * *tids is reused and grown: start with NULL and 0. 0, PMP_ESRCH, PMP_ENOMEM,
+ * PMP_ELIMIT (no descriptor left).
+ */
+int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *capacity,
+		     size_t *count);
+
+/*
+ * Look at a thread: fills tid, name, state, syscall, args, wchan, cpu, runs, sp
+ * of *thread (sp from the syscall file; 0 if unknown) and what decides whether
+ * it may be stopped.
+ */
+struct pmp_look {
+	uint64_t pc, sp;	/* of a blocked thread, else 0 */
+	int seccomp;
+	pid_t tgid, tracer;
+};
+/* 0; PMP_ESRCH: it has ended; PMP_ELIMIT: no descriptor left. */
+int pmp_thread_look(const struct pmp_process *process, pid_t tid, struct pmp_thread *thread,
+		    struct pmp_look *look);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening what a process has mapped: the very file or none, whatever lies at its
+ * path meanwhile. Each case twice, through map_files and, without the
+ * capability for that, through exe and path.
+ */
+#include "lib/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "capture/files.h"
+#include "capture/maps.h"
+#include "lib/child.h"
+#include "lib/folder.h"
+
+#define NOBODY 65534
+#define RESTORE_BIT (1u << (CAP_CHECKPOINT_RESTORE & 31))
+
+static struct folder folder;
+
+/* map_files wants CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
+static bool allow_map_files(bool allow)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data))
+		return false;
+	if (allow) {
+		data[0].effective = data[0].permitted;
+		data[1].effective = data[1].permitted;
+	} else {
+		data[0].effective &= ~(1u << CAP_SYS_ADMIN);
+		data[1].effective &= ~RESTORE_BIT;
+	}
+	return syscall(SYS_capset, &head, data) == 0;
+}
+
+/* ---- a process that has mapped a file ----------------------------------- */
+
+struct subject {
+	struct child child;
+	struct pmp_process process;
+};
+
+static bool begin(struct subject *subject, bool (*prepare)(const struct child *, void *),
+		  void *arg)
+{
+	*subject = (struct subject){ 0 };
+	return ok(child_start(&subject->child, prepare, arg) &&
+		  pmp_process_open(subject->child.pid, &subject->process, NULL) == 0,
+		  "a process");
+}
+
+static void end(struct subject *subject)
+{
+	pmp_process_close(&subject->process);
+	child_end(&subject->child);
+}
+
+/* Its maps, read anew; *module is the one whose path ends like this. */
+static struct pmp_maps *read_maps(struct subject *subject, const char *tail,
+				  struct pmp_module **module)
+{
+	struct pmp_maps *maps = NULL;
+	uint32_t next_id = 0;
+
+	*module = NULL;
+	if (pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL))
+		return NULL;
+	for (size_t i = 0; i < maps->module_count; i++) {
+		const char *path = maps->modules[i]->path;
+
+		if (strlen(path) >= strlen(tail) &&
+		    strcmp(path + strlen(path) - strlen(tail), tail) == 0)
+			*module = maps->modules[i];
+	}
+	return maps;
+}
+
+/* Does the descriptor give the bytes of the file made with this seed? */
+static bool has_bytes(int fd, unsigned seed)
+{
+	unsigned char data[4];
+
+	if (fd < 0 || pread(fd, data, sizeof(data), 256) != sizeof(data))
+		return false;
+	return data[0] == (unsigned char)(seed + 256 * 31 + 1) &&
+	       data[1] == (unsigned char)(seed + 257 * 31 + 1);
+}
+
+/* The module must be open with these bytes, or be refused with this errno. */
+static void expect(struct subject *subject, const char *tail, unsigned seed, int want_errno,
+		   const char *what)
+{
+	struct pmp_module *module;
+	struct pmp_maps *maps = read_maps(subject, tail, &module);
+
+	if (!ok(module != NULL, "%s: is among the modules", what)) {
+		pmp_maps_unref(maps);
+		return;
+	}
+	is_int(module->open_errno, want_errno, "%s: errno", what);
+	if (want_errno)
+		is_int(module->fd, -1, "%s: refused", what);
+	else
+		ok(has_bytes(module->fd, seed), "%s: the very file", what);
+	pmp_maps_unref(maps);
+}
+
+/* The same in both ways: map_files gives the file always. */
+static void expect_both(struct subject *subject, const char *tail, unsigned seed,
+			int want_errno, const char *what)
+{
+	char text[128];
+
+	if (geteuid() == 0)
+		expect(subject, tail, seed, 0, what);
+	if (allow_map_files(false)) {
+		snprintf(text, sizeof(text), "%s, without map_files", what);
+		expect(subject, tail, seed, want_errno, text);
+		allow_map_files(true);
+	}
+}
+
+static bool map_code(int fd)
+{
+	void *at = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	close(fd);
+	return at != MAP_FAILED;
+}
+
+static bool map_path(const struct child *self, void *path)
+{
+	(void)self;
+	return map_code(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+/* ---- files at paths ----------------------------------------------------- */
+
+static void test_paths(void)
+{
+	char path[PATH_MAX], other[PATH_MAX];
+	struct subject subject;
+	struct pmp_module *module;
+	struct pmp_maps *maps;
+
+	folder_path(&folder, "lib.so", path);
+	folder_path(&folder, "other.so", other);
+	ok(file_write(path, 1) && file_write(other, 2), "two libraries");
+	if (!begin(&subject, map_path, path))
+		return;
+	expect_both(&subject, "/lib.so", 1, 0, "a library in place");
+	unlink(path);
+	expect_both(&subject, "/lib.so", 1, ENOENT, "deleted");
+	maps = read_maps(&subject, "/lib.so", &module);
+	ok(module && module->deleted, "known to be deleted");
+	pmp_maps_unref(maps);
+	rename(other, path);
+	expect_both(&subject, "/lib.so", 1, ESTALE, "replaced");
+	unlink(path);
+	ok(mkfifo(path, 0666) == 0, "a FIFO in its place");
+	expect_both(&subject, "/lib.so", 1, ESTALE, "a FIFO, never waited for");
+	unlink(path);
+	ok(symlink("/etc/passwd", path) == 0, "a link in its place");
+	expect_both(&subject, "/lib.so", 1, ESTALE, "a link to elsewhere");
+	unlink(path);
+	end(&subject);
+}
+
+static bool map_memory(const struct child *self, void *arg)
+{
+	int fd = memfd_create("co de", MFD_CLOEXEC);
+	char path[64];
+
+	(void)self;
+	(void)arg;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return file_write(path, 3) && map_code(fd);
+}
+
+static void test_memory(void)
+{
+	struct subject subject;
+
+	if (!begin(&subject, map_memory, NULL))
+		return;
+	expect_both(&subject, "/memfd:co de", 3, ENOENT, "a file in memory only");
+	end(&subject);
+}
+
+/* ---- other roots -------------------------------------------------------- */
+
+static bool in_jail(const struct child *self, void *jail)
+{
+	(void)self;
+	return chdir(jail) == 0 && chroot(".") == 0 &&
+	       map_code(open("/lib.so", O_RDONLY | O_CLOEXEC));
+}
+
+static void test_chroot(void)
+{
+	char jail[PATH_MAX], path[PATH_MAX];
+	struct subject subject;
+
+	folder_path(&folder, "jail", jail);
+	ok(mkdir(jail, 0755) == 0 && file_write(folder_path(&folder, "jail/lib.so", path), 4),
+	   "another root");
+	if (!begin(&subject, in_jail, jail))
+		return;
+	expect_both(&subject, "/lib.so", 4, 0, "a library there");
+	unlink(path);
+	expect_both(&subject, "/lib.so", 4, ENOENT, "deleted there");
+	end(&subject);
+}
+
+static bool in_namespace(const struct child *self, void *path)
+{
+	(void)self;
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", folder.path, "tmpfs", 0, NULL) == 0 && file_write(path, 5) &&
+	       map_code(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+/* Its files are at the same paths as ours, and are others. */
+static void test_namespace(void)
+{
+	char path[PATH_MAX];
+	struct subject subject;
+
+	folder_path(&folder, "inner.so", path);
+	if (!ok(file_write(path, 6), "a library of ours") ||
+	    !begin(&subject, in_namespace, path))
+		return;
+	expect_both(&subject, "/inner.so", 5, 0, "another one at its path elsewhere");
+	end(&subject);
+}
+
+/* ---- maps of JIT code --------------------------------------------------- */
+
+/* Anonymous code, in a root of its own with an own /tmp. */
+static bool jitting(const struct child *self, void *jail)
+{
+	(void)self;
+	return chdir(jail) == 0 && chroot(".") == 0 &&
+	       mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+		       MAP_FAILED;
+}
+
+static bool accepted(const struct subject *subject)
+{
+	int fd = pmp_files_open_jitmap(&subject->process, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The module of the map in the maps, and that it stays. */
+static void check_jitmap(struct subject *subject, const char *path)
+{
+	struct pmp_maps *maps, *again, *after;
+	uint32_t next_id = 0;
+
+	pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL);
+	ok(maps->jitmap && maps->jitmap->kind == PMP_MODULE_JITMAP && maps->jitmap->fd >= 0 &&
+	   maps->jitmap->inode, "it is a module");
+	pmp_maps_read(&subject->process, maps, &next_id, NULL, &again, NULL);
+	ok(again == maps, "and stays");
+	unlink(path);
+	pmp_maps_read(&subject->process, maps, &next_id, NULL, &after, NULL);
+	ok(after == maps, "also when it has been deleted");
+	pmp_maps_unref(maps);
+	pmp_maps_unref(again);
+	pmp_maps_unref(after);
+	pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL);
+	ok(maps && !maps->jitmap, "unless it was deleted before");
+	pmp_maps_unref(maps);
+}
+
+static void test_jitmap_owner(const struct subject *subject, const char *path,
+			      const char *link_path)
+{
+	ok(file_write(path, 0), "a regular file");
+	ok(accepted(subject), "is accepted");
+	ok(link(path, link_path) == 0 && !accepted(subject), "with a second name it is not");
+	unlink(link_path);
+	ok(chown(path, NOBODY, NOBODY) == 0 && !accepted(subject),
+	   "of another user it is not");
+	ok(chown(path, 0, 0) == 0 && truncate(path, (64 << 20) + 1) == 0 && !accepted(subject),
+	   "too large it is not");
+	ok(truncate(path, 64 << 20) == 0 && accepted(subject), "64 MiB are not too large");
+	truncate(path, 100);
+}
+
+static void test_jitmap(void)
+{
+	char jail[PATH_MAX], tmp[PATH_MAX], path[PATH_MAX], other[PATH_MAX], name[64];
+	struct subject subject;
+
+	folder_path(&folder, "jit", jail);
+	folder_path(&folder, "jit/tmp", tmp);
+	ok(mkdir(jail, 0755) == 0 && mkdir(tmp, 0777) == 0, "another root");
+	if (!begin(&subject, jitting, jail))
+		return;
+	snprintf(name, sizeof(name), "jit/tmp/perf-%d.map", (int)subject.process.ns_pid);
+	folder_path(&folder, name, path);
+	folder_path(&folder, "jit/tmp/other", other);
+	ok(!accepted(&subject), "there is none");
+	test_jitmap_owner(&subject, path, other);
+	check_jitmap(&subject, path);
+	ok(symlink("/etc/passwd", path) == 0 && !accepted(&subject), "a link is not accepted");
+	unlink(path);
+	ok(mkfifo(path, 0666) == 0 && !accepted(&subject), "a FIFO is not");
+	unlink(path);
+	/* /tmp as a link that leads, seen from our root, to a good file. */
+	snprintf(name, sizeof(name), "perf-%d.map", (int)subject.process.ns_pid);
+	ok(rmdir(tmp) == 0 && symlink(folder.path, tmp) == 0 &&
+	   file_write(folder_path(&folder, name, path), 0), "a link out of its root");
+	ok(!accepted(&subject), "is not followed");
+	end(&subject);
+}
+
+/* ---- the executable ----------------------------------------------------- */
+
+static bool execute(const struct child *self, void *path)
+{
+	char orders[16];
+	char *argv[] = { path, orders, NULL };
+
+	snprintf(orders, sizeof(orders), "%d", self->orders);
+	fcntl(self->orders, F_SETFD, 0);
+	execv(path, argv);
+	return false;
+}
+
+static bool copy_self(const char *path)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	static char data[65536];
+	bool good = from >= 0 && to >= 0;
+	ssize_t got;
+
+	while (good && (got = read(from, data, sizeof(data))) > 0)
+		good = write(to, data, (size_t)got) == got;
+	close(from);
+	close(to);
+	return good;
+}
+
+static void check_program(struct subject *subject, const char *what)
+{
+	struct pmp_module *module;
+	struct pmp_maps *maps = read_maps(subject, "/program", &module);
+	struct stat file = { 0 };
+
+	ok(module && module->fd >= 0 && module->deleted && fstat(module->fd, &file) == 0 &&
+	   file.st_ino == module->inode && file.st_nlink == 0, "%s", what);
+	pmp_maps_unref(maps);
+}
+
+static void test_executable(void)
+{
+	char path[PATH_MAX];
+	struct subject subject;
+
+	folder_path(&folder, "program", path);
+	if (!ok(copy_self(path), "a program") || !begin(&subject, execute, path))
+		return;
+	ok(unlink(path) == 0 && file_write(path, 7), "that is replaced while it runs");
+	check_program(&subject, "the one that runs is opened");
+	if (allow_map_files(false)) {
+		check_program(&subject, "also without map_files");
+		allow_map_files(true);
+	}
+	end(&subject);
+}
+
+int main(int argc, char **argv)
+{
+	char order;
+
+	/* As the program of test_executable(): wait for the end of the test. */
+	if (argc > 1)
+		return read(atoi(argv[1]), &order, 1) != 0;
+	if (!ok(folder_make(&folder), "a folder"))
+		return done_testing();
+	test_paths();
+	test_memory();
+	test_executable();
+	if (geteuid() == 0) {
+		test_chroot();
+		test_namespace();
+		test_jitmap();
+	} else {
+		skip("not root: no chroot, no namespaces, no files of others");
+	}
+	folder_remove(&folder);
+	return done_testing();
+}
