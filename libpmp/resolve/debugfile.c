@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Looking for debug files. Every candidate is opened without waiting, must be a
+ * regular file of somebody we trust, and must prove that it belongs to the module.
+ */
+#include "resolve/debugfile.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
+
+#define CHECKSUM_MAX ((uint64_t)4 << 30)	/* bytes of a file to check */
+#define UNPACKED_MAX ((size_t)256 << 20)	/* of .gnu_debugdata */
+#define LZMA_MEMORY_MAX ((uint64_t)128 << 20)
+#define CHUNK 65536
+
+static bool open_candidate(struct pmp_buf *path, const struct pmp_debug_place *place,
+			   struct pmp_elf *file)
+{
+	const char *problem = "not enough memory";
+	struct stat status;
+	int fd = -1;
+
+	*file = (struct pmp_elf)PMP_ELF_EMPTY;
+	if (pmp_buf_failed(path))
+		goto out;
+	fd = open(path->data, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0) {
+		problem = strerror(errno);
+		goto out;
+	}
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+		problem = "not a regular file";
+		goto out;
+	}
+	if (status.st_uid != 0 && status.st_uid != geteuid() &&
+	    status.st_uid != place->owner) {
+		problem = "belongs to another user";
+		goto out;
+	}
+	problem = pmp_elf_open(file, fd);
+	if (!problem) {
+		file->fd = fd;
+		fd = -1;
+	}
+out:
+	if (fd >= 0)
+		close(fd);
+	PMP_LOG(place->log, "debug", "%s: %s", path->data ? path->data : "?",
+		problem ? problem : "opened");
+	return !problem;
+}
+
+static void put_build_id_path(struct pmp_buf *path, const char *debug_dir,
+			      const unsigned char *id, size_t size)
+{
+	pmp_buf_clear(path);
+	pmp_buf_printf(path, "%s/.build-id/%02x/", debug_dir, id[0]);
+	for (size_t i = 1; i < size; i++)
+		pmp_buf_printf(path, "%02x", id[i]);
+	pmp_buf_puts(path, ".debug");
+}
+
+static bool has_build_id(const struct pmp_elf *file, const unsigned char *id, size_t size)
+{
+	return size && file->build_id_size == size && memcmp(file->build_id, id, size) == 0;
+}
+
+/* The length of a path up to its last slash, without it. */
+static size_t directory_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+/* The sum that .gnu_debuglink has over the whole file. */
+static bool checksum(int fd, uint64_t size, uint32_t *sum)
+{
+	unsigned char *chunk = malloc(CHUNK);
+	uLong crc = crc32(0, NULL, 0);
+	uint64_t at = 0;
+
+	while (chunk && size <= CHECKSUM_MAX && at < size) {
+		ssize_t got = pmp_file_pread(fd, chunk, CHUNK, at);
+
+		if (got <= 0)
+			break;
+		crc = crc32(crc, chunk, (uInt)got);
+		at += (uint64_t)got;
+	}
+	free(chunk);
+	*sum = (uint32_t)crc;
+	return at == size;
+}
+
+/* A debug file that we found by its name: is it the module's? */
+static bool belongs(const struct pmp_elf *module, const struct pmp_elf *debug, uint32_t sum)
+{
+	uint32_t found;
+
+	if (module->build_id_size)
+		return pmp_elf_same_build(module, debug);
+	return checksum(debug->fd, debug->size, &found) && found == sum;
+}
+
+/* .gnu_debuglink: a file name, zeros up to a multiple of four, a checksum. */
+static const char *read_link(const struct pmp_elf *module, uint32_t *sum)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = pmp_elf_section(module, ".gnu_debuglink", &header);
+	const Elf_Data *data = section ? pmp_elf_data(module, section) : NULL;
+	const char *name = data ? data->d_buf : NULL;
+	size_t length = data ? strnlen(data->d_buf, data->d_size) : 0;
+	size_t at = (length + 1 + 3) & ~(size_t)3;
+
+	if (!name || length == 0 || length > NAME_MAX || strchr(name, '/') ||
+	    data->d_size < sizeof(*sum) || at > data->d_size - sizeof(*sum))
+		return NULL;
+	memcpy(sum, name + at, sizeof(*sum));
+	return name;
+}
+
+static bool find_by_build_id(const struct pmp_elf *module, const struct pmp_debug_place *place,
+			     struct pmp_buf *path, struct pmp_elf *debug)
+{
+	if (module->build_id_size < 2)
+		return false;
+	put_build_id_path(path, place->debug_dir, module->build_id, module->build_id_size);
+	if (!open_candidate(path, place, debug))
+		return false;
+	if (pmp_elf_same_build(module, debug))
+		return true;
+	PMP_LOG(place->log, "debug", "%s: another build-id", path->data);
+	pmp_elf_close(debug);
+	return false;
+}
+
+static bool find_by_link(const struct pmp_elf *module, const struct pmp_debug_place *place,
+			 struct pmp_buf *path, struct pmp_elf *debug)
+{
+	const struct {
+		const char *before, *after;
+	} places[] = {{"", ""}, {"", "/.debug"}, {place->debug_dir, ""}};
+	uint32_t sum = 0;
+	const char *name = read_link(module, &sum);
+
+	if (!name || place->path[0] != '/')
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		pmp_buf_clear(path);
+		pmp_buf_puts(path, places[i].before);
+		pmp_buf_add(path, place->path, directory_length(place->path));
+		pmp_buf_printf(path, "%s/%s", places[i].after, name);
+		if (!open_candidate(path, place, debug))
+			continue;
+		if (belongs(module, debug, sum))
+			return true;
+		PMP_LOG(place->log, "debug", "%s: of another build", path->data);
+		pmp_elf_close(debug);
+	}
+	return false;
+}
+
+bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_place *place,
+			struct pmp_buf *path, struct pmp_elf *debug)
+{
+	*debug = (struct pmp_elf)PMP_ELF_EMPTY;
+	return find_by_build_id(module, place, path, debug) ||
+	       find_by_link(module, place, path, debug);
+}
+
+/* Unpack into *out, malloc'ed. Ends at the end of the first stream. */
+static bool unpack_xz(const Elf_Data *data, unsigned char **out, size_t *size)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	size_t capacity = 0;
+	lzma_ret rc = lzma_stream_decoder(&stream, LZMA_MEMORY_MAX, 0);
+
+	stream.next_in = data->d_buf;
+	stream.avail_in = data->d_size;
+	while (rc == LZMA_OK && stream.total_out < UNPACKED_MAX) {
+		if (PMP_RESERVE(out, &capacity, stream.total_out + CHUNK))
+			break;
+		stream.next_out = *out + stream.total_out;
+		stream.avail_out = capacity - stream.total_out;
+		rc = lzma_code(&stream, LZMA_FINISH);
+	}
+	*size = stream.total_out;
+	lzma_end(&stream);
+	return rc == LZMA_STREAM_END;
+}
+
+bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = pmp_elf_section(module, ".gnu_debugdata", &header);
+	const Elf_Data *data = section ? pmp_elf_data(module, section) : NULL;
+	unsigned char *image = NULL;
+	size_t size = 0;
+
+	*mini = (struct pmp_elf)PMP_ELF_EMPTY;
+	if (!data)
+		return false;
+	if (!unpack_xz(data, &image, &size) || pmp_elf_open_image(mini, image, size)) {
+		free(image);
+		return false;
+	}
+	mini->image = image;
+	return true;
+}
+
+static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
+		     const struct pmp_debug_place *place, struct pmp_elf *alt)
+{
+	if (!open_candidate(path, place, alt))
+		return false;
+	if (has_build_id(alt, id, size) && pmp_elf_dwarf(alt))
+		return true;
+	pmp_elf_close(alt);
+	return false;
+}
+
+bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
+		       const struct pmp_debug_place *place, struct pmp_elf *alt)
+{
+	Dwarf *dwarf = pmp_elf_dwarf(file);
+	struct pmp_buf candidate = {0};
+	const char *name;
+	const void *id;
+	ssize_t size;
+	bool found = false;
+
+	*alt = (struct pmp_elf)PMP_ELF_EMPTY;
+	size = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) : 0;
+	if (size == 0)
+		return true;
+	if (size < 2 || size > PMP_BUILD_ID_SIZE)
+		return false;
+	put_build_id_path(&candidate, place->debug_dir, id, (size_t)size);
+	found = open_alt(&candidate, id, (size_t)size, place, alt);
+	if (!found) {
+		pmp_buf_clear(&candidate);
+		if (name[0] != '/' && strchr(path, '/'))
+			pmp_buf_printf(&candidate, "%.*s/", (int)directory_length(path), path);
+		pmp_buf_puts(&candidate, name);
+		found = open_alt(&candidate, id, (size_t)size, place, alt);
+	}
+	if (found)
+		dwarf_setalt(dwarf, alt->dwarf);
+	pmp_buf_free(&candidate);
+	return found;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Debug information that lies outside a module's file. Only local files that
+ * prove to belong to it: by build-id, or by the checksum in .gnu_debuglink.
+ * Nothing is ever fetched over a network; DEBUGINFOD_URLS is not looked at.
+ */
+#ifndef PMP_RESOLVE_DEBUGFILE_H
+#define PMP_RESOLVE_DEBUGFILE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "resolve/elf.h"
+
+struct pmp_debug_place {
+	const char *debug_dir;	/* /usr/lib/debug */
+	const char *path;	/* of the module */
+	uid_t owner;		/* of the module's file: besides root and ourselves
+				 * nobody else's debug files are believed */
+	const struct pmp_log *log;
+};
+
+/*
+ * The separate debug file of a module, in this order:
+ *   DEBUG_DIR/.build-id/xx/yyyy.debug
+ *   the name in .gnu_debuglink in DIR, DIR/.debug and DEBUG_DIR/DIR
+ * where DIR is the module's directory. False: none, and *debug is empty. *path is
+ * the last one that was tried.
+ */
+bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_place *place,
+			struct pmp_buf *path, struct pmp_elf *debug);
+/* The symbols that are packed into .gnu_debugdata (xz). False: none. */
+bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini);
+/*
+ * The file of what several debug files have in common (dwz): its name and
+ * build-id are in .gnu_debugaltlink of `file`, which has debug information and
+ * was found at `path`. Returns true if there is nothing to find or it was found;
+ * then it is opened into *alt and linked to file's Dwarf.
+ */
+bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
+		       const struct pmp_debug_place *place, struct pmp_elf *alt);
+
+#endif

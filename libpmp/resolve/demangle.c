@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Demangling through libiberty. A mangled name can refer back to its own parts,
+ * so that 1,000 characters may stand for 2^100; libiberty limits the depth but
+ * not the length. Its callback form, which allocates nothing for C++, is
+ * therefore left by a long jump as soon as the output is too long.
+ */
+#include "resolve/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <string.h>
+
+#define INPUT_MAX 1024		/* libiberty's own limit for C++ */
+#define OUTPUT_MAX 16384
+
+struct output {
+	struct pmp_buf *buf;
+	size_t limit;		/* for buf->length */
+	jmp_buf too_long;
+};
+
+static void append(const char *text, size_t length, void *arg)
+{
+	struct output *output = arg;
+
+	if (length > output->limit - output->buf->length)
+		longjmp(output->too_long, 1);
+	pmp_buf_add(output->buf, text, length);
+}
+
+static bool run(const char *symbol, struct output *output)
+{
+	const int options = DMGL_PARAMS | DMGL_ANSI;
+
+	if (setjmp(output->too_long))
+		return false;
+	/* Rust first: its legacy form is also a valid C++ name. */
+	return rust_demangle_callback(symbol, options, append, output) ||
+	       cplus_demangle_v3_callback(symbol, options, append, output);
+}
+
+bool pmp_demangle(const char *symbol, struct pmp_buf *out)
+{
+	size_t before = out->length;
+	struct output output = {.buf = out, .limit = before + OUTPUT_MAX};
+
+	if (strncmp(symbol, "_Z", 2) != 0 && strncmp(symbol, "_R", 2) != 0 &&
+	    strncmp(symbol, "_GLOBAL_", 8) != 0)
+		return false;
+	if (strnlen(symbol, INPUT_MAX + 1) > INPUT_MAX)
+		return false;
+	if (run(symbol, &output) && !pmp_buf_failed(out) && out->length > before)
+		return true;
+	if (out->data && !pmp_buf_failed(out)) {
+		out->length = before;
+		out->data[before] = '\0';
+	}
+	return false;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening an ELF file of unknown quality. libelf checks most offsets against the
+ * size of the file itself; what is added here are limits: a sparse file can be
+ * large without holding anything, and a compressed section can grow.
+ */
+#include "resolve/elf.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define SECTION_MAX ((uint64_t)1 << 30)	/* bytes of one section */
+#define DEBUG_MAX ((uint64_t)4 << 30)	/* of all debug sections, decompressed */
+#define NOTE_MAX ((uint64_t)1 << 20)	/* of a segment of notes */
+#define NAMES_MAX ((uint64_t)1 << 24)	/* of the names of sections */
+#define SECTIONS_MAX 4096		/* an executable has about 40 */
+#define SEGMENTS_MAX 4096
+
+/* Everything that libelf would size its own tables by. */
+static const char *check_header(const Elf64_Ehdr *header)
+{
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return "not an ELF file";
+	if (header->e_ident[EI_CLASS] != ELFCLASS64)
+		return "not a 64-bit ELF file";
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (header->e_ident[EI_DATA] != ELFDATA2LSB)
+#else
+	if (header->e_ident[EI_DATA] != ELFDATA2MSB)
+#endif
+		return "ELF file of another byte order";
+	/* What dwz makes has the type of an object file. */
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN && header->e_type != ET_REL)
+		return "neither a program nor a library";
+	/* Numbers that do not fit stand in section 0 instead: never in a program. */
+	if (header->e_shnum > SECTIONS_MAX || header->e_phnum > SEGMENTS_MAX ||
+	    (header->e_shnum == 0 && header->e_shoff != 0))
+		return "damaged ELF file";
+	return NULL;
+}
+
+static bool find_build_id(struct pmp_elf *elf, const Elf_Data *data)
+{
+	size_t at = 0, name, description;
+	GElf_Nhdr note;
+
+	while ((at = gelf_getnote((Elf_Data *)data, at, &note, &name, &description)) > 0) {
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp((char *)data->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
+		    note.n_descsz == 0 || note.n_descsz > sizeof(elf->build_id))
+			continue;
+		memcpy(elf->build_id, (char *)data->d_buf + description, note.n_descsz);
+		elf->build_id_size = note.n_descsz;
+		return true;
+	}
+	return false;
+}
+
+static bool note_segment(struct pmp_elf *elf, const GElf_Phdr *segment)
+{
+	Elf_Data *data;
+
+	if (segment->p_filesz == 0 || segment->p_filesz > NOTE_MAX)
+		return false;
+	data = elf_getdata_rawchunk(elf->elf, (int64_t)segment->p_offset, segment->p_filesz,
+				    segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	return data && find_build_id(elf, data);
+}
+
+/* Debug files have sections but their segments' contents may be elsewhere. */
+static void read_build_id(struct pmp_elf *elf, size_t segments)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Phdr segment;
+
+	while ((section = elf_nextscn(elf->elf, section))) {
+		const Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE)
+			continue;
+		data = pmp_elf_data(elf, section);
+		if (data && find_build_id(elf, data))
+			return;
+	}
+	for (size_t i = 0; i < segments; i++) {
+		if (gelf_getphdr(elf->elf, (int)i, &segment) &&
+		    segment.p_type == PT_NOTE && note_segment(elf, &segment))
+			return;
+	}
+}
+
+static const char *read_layout(struct pmp_elf *elf)
+{
+	size_t segments;
+	GElf_Phdr segment;
+
+	if (elf_getphdrnum(elf->elf, &segments) != 0 || segments > SEGMENTS_MAX)
+		return "damaged ELF file";
+	elf->code = calloc(segments + 1, sizeof(*elf->code));
+	if (!elf->code)
+		return "not enough memory";
+	for (size_t i = 0; i < segments; i++) {
+		if (!gelf_getphdr(elf->elf, (int)i, &segment) ||
+		    segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
+			continue;
+		/* Of a debug file nothing is mapped: it keeps the memory size. */
+		elf->code[elf->code_count++] = (struct pmp_elf_code){
+			.offset = segment.p_offset,
+			.size = segment.p_memsz,
+			.address = segment.p_vaddr,
+		};
+	}
+	read_build_id(elf, segments);
+	return NULL;
+}
+
+/* libelf reads the names of sections, whatever their size, at the first look. */
+static bool names_fit(const struct pmp_elf *elf)
+{
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf->elf, &names) != 0)
+		return false;
+	return names == SHN_UNDEF ||
+	       (gelf_getshdr(elf_getscn(elf->elf, names), &header) &&
+		header.sh_size <= NAMES_MAX);
+}
+
+static const char *open_checked(struct pmp_elf *elf, const Elf64_Ehdr *header)
+{
+	const char *problem = check_header(header);
+
+	if (!problem && (!elf->elf || elf_kind(elf->elf) != ELF_K_ELF || !names_fit(elf)))
+		problem = "damaged ELF file";
+	if (!problem)
+		problem = read_layout(elf);
+	if (problem)
+		pmp_elf_close(elf);
+	return problem;
+}
+
+const char *pmp_elf_open(struct pmp_elf *elf, int fd)
+{
+	Elf64_Ehdr header;
+	struct stat status;
+
+	*elf = (struct pmp_elf)PMP_ELF_EMPTY;
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		return "not a regular file";
+	if (pmp_file_pread(fd, &header, sizeof(header), 0) != sizeof(header))
+		return "not an ELF file";
+	elf->size = (uint64_t)status.st_size;
+	elf_version(EV_CURRENT);
+	/* Before elf_begin(), which allocates as many sections as it is told. */
+	if (!check_header(&header))
+		elf->elf = elf_begin(fd, ELF_C_READ, NULL);
+	return open_checked(elf, &header);
+}
+
+const char *pmp_elf_open_image(struct pmp_elf *elf, const void *image, size_t size)
+{
+	Elf64_Ehdr header;
+
+	*elf = (struct pmp_elf)PMP_ELF_EMPTY;
+	if (!image || size < sizeof(header))
+		return "not an ELF file";
+	memcpy(&header, image, sizeof(header));
+	elf->size = size;
+	elf_version(EV_CURRENT);
+	if (!check_header(&header))
+		elf->elf = elf_memory((char *)image, size);
+	return open_checked(elf, &header);
+}
+
+void pmp_elf_release(struct pmp_elf *elf)
+{
+	if (elf->dwarf)
+		dwarf_end(elf->dwarf);
+	if (elf->elf)
+		elf_end(elf->elf);
+	if (elf->fd >= 0)
+		close(elf->fd);
+	free(elf->image);
+	elf->dwarf = NULL;
+	elf->elf = NULL;
+	elf->fd = -1;
+	elf->image = NULL;
+}
+
+void pmp_elf_close(struct pmp_elf *elf)
+{
+	pmp_elf_release(elf);
+	free(elf->code);
+	*elf = (struct pmp_elf)PMP_ELF_EMPTY;
+}
+
+bool pmp_elf_address(const struct pmp_elf *elf, uint64_t offset, uint64_t *address)
+{
+	for (size_t i = 0; i < elf->code_count; i++) {
+		const struct pmp_elf_code *code = &elf->code[i];
+
+		if (offset >= code->offset && offset - code->offset < code->size) {
+			*address = offset - code->offset + code->address;
+			return true;
+		}
+	}
+	return false;
+}
+
+Elf_Scn *pmp_elf_section(const struct pmp_elf *elf, const char *name, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (!elf->elf || elf_getshdrstrndx(elf->elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(elf->elf, section))) {
+		const char *found;
+
+		if (!gelf_getshdr(section, header))
+			continue;
+		found = elf_strptr(elf->elf, names, header->sh_name);
+		if (found && strcmp(found, name) == 0)
+			return section;
+	}
+	return NULL;
+}
+
+const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section)
+{
+	const Elf_Data *data;
+	GElf_Shdr header;
+
+	if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+	    (header.sh_flags & SHF_COMPRESSED) || header.sh_size == 0 ||
+	    header.sh_size > SECTION_MAX || header.sh_size > elf->size ||
+	    header.sh_offset > elf->size - header.sh_size)
+		return NULL;
+	data = elf_getdata(section, NULL);
+	return data && data->d_buf && data->d_size ? data : NULL;
+}
+
+bool pmp_elf_has_dwarf(const struct pmp_elf *elf)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = pmp_elf_section(elf, ".debug_info", &header);
+
+	if (!section)
+		section = pmp_elf_section(elf, ".zdebug_info", &header);
+	return section && header.sh_type != SHT_NOBITS;
+}
+
+/* The size in memory of a section's contents; UINT64_MAX: too much or damaged. */
+static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
+			      const GElf_Shdr *header, bool old_style)
+{
+	unsigned char start[12];	/* "ZLIB" and the size, the highest byte first */
+	uint64_t size = header->sh_size;
+	const Elf_Data *data;
+	GElf_Chdr packed;
+
+	if (header->sh_type == SHT_NOBITS)
+		return 0;
+	if (size > elf->size || header->sh_offset > elf->size - size)
+		return UINT64_MAX;
+	if (header->sh_flags & SHF_COMPRESSED) {
+		size = gelf_getchdr(section, &packed) ? packed.ch_size : UINT64_MAX;
+	} else if (old_style) {
+		data = size >= sizeof(start) ? elf_rawdata(section, NULL) : NULL;
+		if (!data || !data->d_buf || data->d_size < sizeof(start))
+			return UINT64_MAX;
+		memcpy(start, data->d_buf, sizeof(start));
+		size = 0;
+		for (size_t i = 4; i < sizeof(start); i++)
+			size = size << 8 | start[i];
+	}
+	return size > DEBUG_MAX ? UINT64_MAX : size;
+}
+
+/* libdw reads all debug sections when it opens them. */
+static bool dwarf_fits(const struct pmp_elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	uint64_t total = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf->elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf->elf, section))) {
+		const char *name;
+		uint64_t size;
+
+		if (!gelf_getshdr(section, &header))
+			return false;
+		name = elf_strptr(elf->elf, names, header.sh_name);
+		if (!name || (strncmp(name, ".debug_", 7) != 0 &&
+			      strncmp(name, ".zdebug_", 8) != 0))
+			continue;
+		size = unpacked_size(elf, section, &header, name[1] == 'z');
+		if (size == UINT64_MAX)
+			return false;
+		total += size;
+		if (total > DEBUG_MAX)
+			return false;
+	}
+	return true;
+}
+
+static bool section_of_strings(const char *name)
+{
+	name += name[0] == '.';
+	name += name[0] == 'z';
+	return strcmp(name, "debug_str") == 0 || strcmp(name, "debug_line_str") == 0 ||
+	       strcmp(name, "debug_str.dwo") == 0;
+}
+
+static bool ends_with_nul(Elf_Scn *section, const GElf_Shdr *header, bool old_style)
+{
+	const Elf_Data *data;
+
+	if (old_style)
+		elf_compress_gnu(section, 0, 0);
+	else if (header->sh_flags & SHF_COMPRESSED)
+		elf_compress(section, 0, 0);
+	data = elf_rawdata(section, NULL);
+	return data && (data->d_size == 0 ||
+			(data->d_buf && ((char *)data->d_buf)[data->d_size - 1] == '\0'));
+}
+
+bool pmp_elf_strings_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name && section_of_strings(name) &&
+		    !ends_with_nul(section, &header, name[1] == 'z'))
+			return false;
+	}
+	return true;
+}
+
+Dwarf *pmp_elf_dwarf(struct pmp_elf *elf)
+{
+	if (!elf->dwarf && elf->elf && pmp_elf_has_dwarf(elf) && dwarf_fits(elf) &&
+	    pmp_elf_strings_end(elf->elf))
+		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+	return elf->dwarf;
+}
+
+bool pmp_elf_same_build(const struct pmp_elf *a, const struct pmp_elf *b)
+{
+	return a->build_id_size && a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One ELF file, opened through a descriptor and read with pread: a file that
+ * somebody truncates meanwhile gives an error and not a SIGBUS. Nothing in it is
+ * believed: sizes are checked against the file and against limits.
+ */
+#ifndef PMP_RESOLVE_ELF_H
+#define PMP_RESOLVE_ELF_H
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PMP_BUILD_ID_SIZE 64	/* the longest one we take; 20 is usual */
+
+/* A piece of the file that is mapped for execution. */
+struct pmp_elf_code {
+	uint64_t offset, size;	/* in the file */
+	uint64_t address;	/* in ELF addresses */
+};
+
+struct pmp_elf {
+	Elf *elf;		/* NULL: not open */
+	Dwarf *dwarf;		/* see pmp_elf_dwarf() */
+	int fd;			/* owned, or -1 */
+	void *image;		/* owned, or NULL */
+	uint64_t size;		/* of the file */
+	struct pmp_elf_code *code;
+	size_t code_count;
+	unsigned char build_id[PMP_BUILD_ID_SIZE];
+	size_t build_id_size;	/* 0: none */
+};
+
+/* An empty one, fit for pmp_elf_close(). */
+#define PMP_ELF_EMPTY { .fd = -1 }
+
+/*
+ * Open a file; fd is borrowed and must stay open while *elf is. Returns NULL or
+ * the reason in English, and then *elf is empty. Executables, libraries and
+ * their debug files of this machine's word size and byte order only.
+ */
+const char *pmp_elf_open(struct pmp_elf *elf, int fd);
+/* The same for a memory image (the vDSO's), which is borrowed too. */
+const char *pmp_elf_open_image(struct pmp_elf *elf, const void *image, size_t size);
+/* Close the file but keep what was learned: code and build_id. */
+void pmp_elf_release(struct pmp_elf *elf);
+/* Frees everything; takes an empty one, leaves an empty one. */
+void pmp_elf_close(struct pmp_elf *elf);
+
+/* The ELF address of a file offset in a segment that can be executed. */
+bool pmp_elf_address(const struct pmp_elf *elf, uint64_t offset, uint64_t *address);
+/* The first section of that name, or NULL; *header is filled. */
+Elf_Scn *pmp_elf_section(const struct pmp_elf *elf, const char *name, GElf_Shdr *header);
+/* The contents of a section, or NULL: absent, damaged, too large. */
+const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section);
+/* Has it .debug_info? Costs a look at the section names. */
+bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
+/* Its debug information, opened at the first call; NULL: none, damaged, too large. */
+Dwarf *pmp_elf_dwarf(struct pmp_elf *elf);
+/*
+ * Does each section of strings end with a NUL? libdw takes that for granted.
+ * Unpacks compressed sections, as libdw does.
+ */
+bool pmp_elf_strings_end(Elf *elf);
+/* Are both build-ids known and equal? */
+bool pmp_elf_same_build(const struct pmp_elf *a, const struct pmp_elf *b);
+
+#endif

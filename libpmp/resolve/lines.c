@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From an address to its compilation unit, from there to the function, from
+ * there down through the inlined functions.
+ *
+ * Units are found by their own ranges and not by .debug_aranges, which clang,
+ * Rust and Go leave out. The functions of a unit are listed once. The tree of
+ * DIEs is walked by a walk of our own: libdw's recurses as deep as the file
+ * says and would follow a sibling that points backwards for ever. All work is
+ * counted against budgets, so that no file can make it endless.
+ */
+#include "resolve/lines.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "libpmp.h"
+#include "resolve/elf.h"
+#include "resolve/ranges.h"
+
+#define UNITS_MAX ((size_t)1 << 20)
+#define DEPTH_MAX 128			/* DIEs within each other */
+#define WALK_MAX ((size_t)16 << 20)	/* steps to list the functions of a unit */
+#define RANGES_MAX ((size_t)16 << 20)	/* address ranges read for all units */
+#define LOOKUP_MAX ((size_t)1 << 20)	/* steps to look up one address */
+
+struct unit {
+	Dwarf_Die head;		/* in the module's file: ranges and lines */
+	Dwarf_Die body;		/* the same, or the unit in the .dwo file */
+	bool listed;		/* functions has been filled */
+	Dwarf_Die *functions;
+	size_t function_count, function_capacity;
+	struct pmp_steps steps;	/* address to index of function */
+};
+
+struct pmp_lines {
+	Dwarf *dwarf;
+	const struct pmp_log *log;
+	struct unit *units;
+	size_t unit_count, unit_capacity;
+	struct pmp_steps steps;	/* address to index of unit */
+};
+
+/* ---- walking ------------------------------------------------------------ */
+
+struct walk {
+	/* Look at a DIE; true: look at its children too. */
+	bool (*visit)(struct walk *walk, Dwarf_Die *die, unsigned depth);
+	void *arg;
+	size_t budget;
+	bool first;		/* nothing after the first DIE that visit accepts */
+	bool ended;		/* done, or too much, or damaged */
+};
+
+static bool spend(struct walk *walk)
+{
+	if (walk->budget == 0)
+		walk->ended = true;
+	else
+		walk->budget--;
+	return !walk->ended;
+}
+
+/*
+ * dwarf_siblingof() jumps by DW_AT_sibling where there is one and otherwise
+ * steps over all descendants, again by their DW_AT_sibling: each must lead
+ * forward.
+ */
+static bool sibling_leads_forward(Dwarf_Die *die, bool *has_one)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die sibling;
+
+	*has_one = dwarf_attr(die, DW_AT_sibling, &attribute) != NULL;
+	return !*has_one || (dwarf_formref_die(&attribute, &sibling) &&
+			     sibling.cu == die->cu &&
+			     dwarf_dieoffset(&sibling) > dwarf_dieoffset(die));
+}
+
+/* Children whom nobody asked for are walked silently if dwarf_siblingof() is
+ * going to step over them. */
+static void walk_children(struct walk *walk, Dwarf_Die *parent, unsigned depth, bool silent)
+{
+	Dwarf_Die die;
+
+	if (depth > DEPTH_MAX) {
+		walk->ended = true;
+		return;
+	}
+	if (dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		bool jumps, descend;
+
+		if (!spend(walk))
+			return;
+		if (!sibling_leads_forward(&die, &jumps)) {
+			walk->ended = true;
+			return;
+		}
+		descend = !silent && walk->visit(walk, &die, depth);
+		if (walk->ended)
+			return;
+		if (descend || (!jumps && dwarf_haschildren(&die) > 0))
+			walk_children(walk, &die, depth + 1, !descend);
+		if (descend && walk->first)
+			walk->ended = true;
+		if (walk->ended)
+			return;
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+/* Call add for each address range of a DIE. */
+static void each_range(struct walk *walk, Dwarf_Die *die,
+		       bool (*add)(void *arg, uint64_t start, uint64_t end), void *arg)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && spend(walk)) {
+		/* Address 0 is what linkers give to code they have removed. */
+		if (start != 0 && start < end && !add(arg, start, end))
+			return;
+	}
+}
+
+struct probe {
+	uint64_t address;
+	bool inside;
+};
+
+static bool probe_range(void *arg, uint64_t start, uint64_t end)
+{
+	struct probe *probe = arg;
+
+	probe->inside = probe->address >= start && probe->address < end;
+	return !probe->inside;
+}
+
+static bool covers(struct walk *walk, Dwarf_Die *die, uint64_t address)
+{
+	struct probe probe = {.address = address};
+
+	each_range(walk, die, probe_range, &probe);
+	return probe.inside;
+}
+
+/* ---- units -------------------------------------------------------------- */
+
+struct collect {
+	struct pmp_ranges ranges;
+	uint64_t rank;
+	uint32_t value;
+	bool failed;		/* no memory */
+};
+
+static bool collect_range(void *arg, uint64_t start, uint64_t end)
+{
+	struct collect *collect = arg;
+	struct pmp_range range = {start, end, collect->rank, collect->value};
+
+	if (pmp_ranges_add(&collect->ranges, &range))
+		collect->failed = true;
+	return !collect->failed;
+}
+
+static bool add_unit(struct pmp_lines *lines, struct walk *walk, Dwarf_Die *die,
+		     struct collect *collect)
+{
+	if (PMP_RESERVE(&lines->units, &lines->unit_capacity, lines->unit_count + 1))
+		return false;
+	lines->units[lines->unit_count] = (struct unit){.head = *die, .body = *die};
+	collect->value = (uint32_t)lines->unit_count++;
+	each_range(walk, die, collect_range, collect);
+	return !collect->failed;
+}
+
+static bool list_units(struct pmp_lines *lines)
+{
+	struct collect collect = {0};
+	struct walk walk = {.budget = RANGES_MAX};
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+	bool fine = true;
+
+	while (fine && lines->unit_count < UNITS_MAX && !walk.ended &&
+	       dwarf_get_units(lines->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			fine = add_unit(lines, &walk, &die, &collect);
+	}
+	fine = fine && pmp_ranges_flatten(&collect.ranges, &lines->steps) == 0;
+	pmp_ranges_free(&collect.ranges);
+	return fine;
+}
+
+struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log)
+{
+	struct pmp_lines *lines = calloc(1, sizeof(*lines));
+
+	if (!lines)
+		return NULL;
+	lines->dwarf = dwarf;
+	lines->log = log;
+	if (list_units(lines))
+		return lines;
+	pmp_lines_free(lines);
+	return NULL;
+}
+
+void pmp_lines_free(struct pmp_lines *lines)
+{
+	if (!lines)
+		return;
+	for (size_t i = 0; i < lines->unit_count; i++) {
+		free(lines->units[i].functions);
+		pmp_steps_free(&lines->units[i].steps);
+	}
+	free(lines->units);
+	pmp_steps_free(&lines->steps);
+	free(lines);
+}
+
+/* ---- strings ------------------------------------------------------------- */
+
+/* Does a string that lies among the DIEs end before they do? */
+static bool ends_within(const Dwarf_Attribute *attribute, const char *text)
+{
+	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(attribute->cu));
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+				   ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const Elf_Data *data;
+
+		if (!name || (strncmp(name, ".debug_info", 11) != 0 &&
+			      strncmp(name, ".zdebug_info", 12) != 0 &&
+			      strncmp(name, ".debug_types", 12) != 0))
+			continue;
+		data = elf_getdata(section, NULL);
+		if (data && data->d_buf && text >= (char *)data->d_buf &&
+		    text < (char *)data->d_buf + data->d_size)
+			return memchr(text, '\0', data->d_size -
+				      (size_t)(text - (char *)data->d_buf)) != NULL;
+	}
+	return false;
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	const char *text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+
+	if (text && dwarf_whatform(&attribute) == DW_FORM_string &&
+	    !ends_within(&attribute, text))
+		return NULL;
+	return text;
+}
+
+/* ---- split DWARF -------------------------------------------------------- */
+
+static const char *unit_name(struct unit *unit)
+{
+	const char *name = text_of(&unit->head, DW_AT_name);
+
+	return name ? name : "?";
+}
+
+/* libdw is going to open a file of this name: it must not be a FIFO or a device. */
+static bool harmless(struct pmp_buf *path)
+{
+	struct stat status;
+
+	return !pmp_buf_failed(path) &&
+	       (stat(path->data, &status) != 0 || S_ISREG(status.st_mode));
+}
+
+/*
+ * libdw looks for a .dwo file in the directory of the ELF file, which it knows
+ * from the descriptor, and in the one of the compilation.
+ */
+static bool may_open_split(struct unit *unit)
+{
+	const char *name = text_of(&unit->head, DW_AT_dwo_name);
+	const char *directory = text_of(&unit->head, DW_AT_comp_dir);
+	struct pmp_buf path = {0};
+	bool fine;
+
+	if (!name)
+		name = text_of(&unit->head, DW_AT_GNU_dwo_name);
+	if (!name)
+		return false;
+	pmp_buf_printf(&path, "%s/%s", name[0] == '/' || !directory ? "" : directory, name);
+	fine = harmless(&path);
+	pmp_buf_free(&path);
+	return fine;
+}
+
+static void open_split(struct pmp_lines *lines, struct unit *unit)
+{
+	Dwarf_Die body;
+	uint8_t type;
+
+	if (dwarf_cu_info(unit->head.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 ||
+	    type != DW_UT_skeleton || !may_open_split(unit))
+		return;
+	if (dwarf_cu_info(unit->head.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
+	    body.cu && pmp_elf_strings_end(dwarf_getelf(dwarf_cu_getdwarf(body.cu))))
+		unit->body = body;
+	else
+		PMP_LOG(lines->log, "lines", "no .dwo file for %s",
+			unit_name(unit));
+}
+
+/* ---- functions of a unit ------------------------------------------------ */
+
+struct listing {
+	struct unit *unit;
+	struct collect collect;
+};
+
+static bool holds_functions(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_module ||
+	       tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+	       tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
+}
+
+static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
+{
+	struct listing *listing = walk->arg;
+	struct unit *unit = listing->unit;
+	int tag = dwarf_tag(die);
+	size_t before = listing->collect.ranges.count;
+
+	if (tag != DW_TAG_subprogram)
+		return holds_functions(tag);
+	if (PMP_RESERVE(&unit->functions, &unit->function_capacity,
+			unit->function_count + 1)) {
+		listing->collect.failed = walk->ended = true;
+		return false;
+	}
+	listing->collect.value = (uint32_t)unit->function_count;
+	listing->collect.rank = depth;
+	each_range(walk, die, collect_range, &listing->collect);
+	if (listing->collect.ranges.count > before)
+		unit->functions[unit->function_count++] = *die;
+	return false;
+}
+
+/* What was listed up to a damaged place is kept. */
+static void list_functions(struct pmp_lines *lines, struct unit *unit)
+{
+	struct listing listing = {.unit = unit};
+	struct walk walk = {.visit = list_function, .arg = &listing, .budget = WALK_MAX};
+
+	unit->listed = true;
+	open_split(lines, unit);
+	walk_children(&walk, &unit->body, 0, false);
+	pmp_ranges_flatten(&listing.collect.ranges, &unit->steps);
+	pmp_ranges_free(&listing.collect.ranges);
+	if (walk.ended)
+		PMP_LOG(lines->log, "lines", "%s: damaged or too large",
+			unit_name(unit));
+}
+
+/* ---- one address -------------------------------------------------------- */
+
+/* The DIEs from the function inwards. */
+struct chain {
+	Dwarf_Die dies[PMP_PLACES_MAX];
+	size_t count;
+	uint64_t address;
+};
+
+static bool follow(struct walk *walk, Dwarf_Die *die, unsigned depth)
+{
+	struct chain *chain = walk->arg;
+	int tag = dwarf_tag(die);
+
+	(void)depth;
+	if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block &&
+	    tag != DW_TAG_subprogram && tag != DW_TAG_try_block && tag != DW_TAG_catch_block)
+		return false;
+	if (!covers(walk, die, chain->address))
+		return false;
+	/* A function within a function (Ada, Fortran, Pascal) has its own frame. */
+	if (tag == DW_TAG_subprogram)
+		chain->count = 0;
+	if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
+		if (chain->count == PMP_PLACES_MAX) {
+			walk->ended = true;
+			return false;
+		}
+		chain->dies[chain->count++] = *die;
+	}
+	return true;
+}
+
+static const char *function_name(Dwarf_Die *die)
+{
+	const char *name = text_of(die, DW_AT_linkage_name);
+
+	if (!name)
+		name = text_of(die, DW_AT_MIPS_linkage_name);
+	return name ? name : text_of(die, DW_AT_name);
+}
+
+/* Where an inlined function was called. */
+static void fill_call(struct unit *unit, Dwarf_Die *die, struct pmp_place *place)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word line, file;
+	Dwarf_Files *files;
+	size_t count;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) == 0 &&
+	    line <= UINT32_MAX)
+		place->line = (unsigned)line;
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) == 0 &&
+	    dwarf_getsrcfiles(&unit->body, &files, &count) == 0 && file < count)
+		place->file = dwarf_filesrc(files, file, NULL, NULL);
+}
+
+static void fill_line(struct unit *unit, uint64_t address, struct pmp_place *place)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&unit->head, address);
+	int number;
+
+	if (!line)
+		return;
+	place->file = dwarf_linesrc(line, NULL, NULL);
+	if (dwarf_lineno(line, &number) == 0 && number > 0)
+		place->line = (unsigned)number;
+}
+
+size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines,
+		      struct pmp_place *places)
+{
+	uint32_t index = pmp_steps_find(&lines->steps, address);
+	struct chain chain = {.address = address};
+	struct walk walk = {
+		.visit = follow, .arg = &chain, .budget = LOOKUP_MAX, .first = true,
+	};
+	struct unit *unit;
+
+	if (index == PMP_RANGE_NONE)
+		return 0;
+	unit = &lines->units[index];
+	if (!unit->listed)
+		list_functions(lines, unit);
+	index = pmp_steps_find(&unit->steps, address);
+	if (index != PMP_RANGE_NONE) {
+		chain.dies[chain.count++] = unit->functions[index];
+		walk_children(&walk, &unit->functions[index], 0, false);
+	}
+	for (size_t i = 0; i < chain.count; i++) {
+		struct pmp_place *place = &places[chain.count - 1 - i];
+
+		*place = (struct pmp_place){.function = function_name(&chain.dies[i])};
+		if (with_lines && i + 1 < chain.count)
+			fill_call(unit, &chain.dies[i + 1], place);
+	}
+	if (chain.count == 0)
+		places[0] = (struct pmp_place){0};
+	if (with_lines)
+		fill_line(unit, address, &places[0]);
+	return chain.count ? chain.count : 1;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Source lines and inlined functions of one module, from its DWARF.
+ */
+#ifndef PMP_RESOLVE_LINES_H
+#define PMP_RESOLVE_LINES_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+
+#define PMP_PLACES_MAX 64	/* frames of one address */
+
+struct pmp_lines;
+
+/* A function at an address and the position in it. Strings live as long as the Dwarf. */
+struct pmp_place {
+	const char *function;	/* the linker's name if known; NULL: unknown */
+	const char *file;	/* NULL: unknown */
+	unsigned line;		/* 0: unknown */
+};
+
+/*
+ * dwarf is borrowed and must outlive the result. Lists the compilation units;
+ * what is in them is read when an address leads there. NULL: no memory.
+ */
+struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log);
+void pmp_lines_free(struct pmp_lines *lines);
+/*
+ * Fill places (PMP_PLACES_MAX of them) for an ELF address: the innermost inlined
+ * function first, the function that was compiled last. with_lines: fill in file
+ * and line too. Returns their number; 0: nothing known.
+ */
+size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines,
+		      struct pmp_place *places);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All that has names for one module, put together: which files there are, what
+ * is taken from which, and what is missing.
+ */
+#include "resolve/module.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "resolve/debugfile.h"
+#include "resolve/elf.h"
+#include "resolve/symbols.h"
+
+struct pmp_opened {
+	struct pmp_opened_options options;
+	char problem[96];	/* "": none */
+	char build_id[2 * PMP_BUILD_ID_SIZE + 1];
+	struct pmp_debug_place place;
+	struct pmp_elf file, debug, mini, alt;
+	struct pmp_symbols *symbols;
+	struct pmp_elf *dwarf;	/* that of file and debug which has DWARF, or NULL */
+	struct pmp_buf dwarf_path;
+	struct pmp_lines *lines;
+	bool lines_tried;
+};
+
+static void set_problem(struct pmp_opened *opened, const char *text)
+{
+	snprintf(opened->problem, sizeof(opened->problem), "%s", text);
+}
+
+static void set_build_id(struct pmp_opened *opened)
+{
+	for (size_t i = 0; i < opened->file.build_id_size; i++)
+		snprintf(opened->build_id + 2 * i, 3, "%02x", opened->file.build_id[i]);
+}
+
+/* The module's own file. False with a problem. */
+static bool open_file(struct pmp_opened *opened, const struct pmp_module *module)
+{
+	const char *problem = NULL;
+	struct stat status;
+
+	if (module->fd >= 0) {
+		problem = pmp_elf_open(&opened->file, module->fd);
+		if (fstat(module->fd, &status) == 0)
+			opened->place.owner = status.st_uid;
+	} else if (module->image) {
+		problem = pmp_elf_open_image(&opened->file, module->image,
+					     module->image_size);
+	} else if (module->open_errno == ESTALE) {
+		problem = "replaced on disk";
+	} else if (module->open_errno) {
+		problem = strerror(module->open_errno);
+	} else {
+		problem = "not a file";
+	}
+	if (problem)
+		set_problem(opened, problem);
+	return !problem;
+}
+
+static bool has_section(const struct pmp_elf *file, const char *name)
+{
+	GElf_Shdr header;
+
+	return pmp_elf_section(file, name, &header) && header.sh_type != SHT_NOBITS;
+}
+
+/* Look elsewhere for what the file does not have. */
+static void open_debug_files(struct pmp_opened *opened)
+{
+	bool symbols = has_section(&opened->file, ".symtab");
+	bool dwarf = pmp_elf_has_dwarf(&opened->file);
+	struct pmp_buf path = {0};
+
+	if (dwarf) {
+		opened->dwarf = &opened->file;
+		pmp_buf_puts(&opened->dwarf_path, opened->place.path);
+	}
+	if (symbols && (dwarf || opened->options.no_dwarf))
+		return;
+	if (pmp_debugfile_find(&opened->file, &opened->place, &path, &opened->debug)) {
+		symbols = symbols || has_section(&opened->debug, ".symtab");
+		if (!dwarf && pmp_elf_has_dwarf(&opened->debug)) {
+			opened->dwarf = &opened->debug;
+			pmp_buf_puts(&opened->dwarf_path, path.data);
+		}
+	}
+	if (!symbols)
+		pmp_debugfile_unpack(&opened->file, &opened->mini);
+	pmp_buf_free(&path);
+}
+
+/* Keep nothing open and in memory that is not needed any more. */
+static void release_files(struct pmp_opened *opened)
+{
+	if (opened->dwarf != &opened->file || opened->options.no_dwarf)
+		pmp_elf_release(&opened->file);
+	if (opened->dwarf != &opened->debug || opened->options.no_dwarf)
+		pmp_elf_release(&opened->debug);
+	pmp_elf_release(&opened->mini);
+	if (opened->options.no_dwarf)
+		opened->dwarf = NULL;
+}
+
+static bool read_symbols(struct pmp_opened *opened)
+{
+	struct pmp_elf *files[] = {&opened->file, &opened->debug, &opened->mini};
+
+	opened->symbols = pmp_symbols_new(files, sizeof(files) / sizeof(*files));
+	if (!opened->symbols)
+		return false;
+	if (pmp_symbols_count(opened->symbols) == 0)
+		set_problem(opened, "no symbols");
+	else if (!pmp_symbols_complete(opened->symbols))
+		set_problem(opened, "only exported symbols");
+	PMP_LOG(opened->options.log, "symbols", "%s: %zu symbols%s", opened->place.path,
+		pmp_symbols_count(opened->symbols),
+		opened->dwarf ? ", debug information" : "");
+	return true;
+}
+
+struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
+				  const struct pmp_opened_options *options)
+{
+	struct pmp_opened *opened = calloc(1, sizeof(*opened));
+
+	if (!opened)
+		return NULL;
+	opened->options = *options;
+	opened->place = (struct pmp_debug_place){
+		.debug_dir = options->debug_dir,
+		.path = module->path,
+		.log = options->log,
+	};
+	opened->file = opened->debug = opened->mini = opened->alt =
+		(struct pmp_elf)PMP_ELF_EMPTY;
+	if (!open_file(opened, module))
+		return opened;
+	set_build_id(opened);
+	if (options->no_symbols) {
+		pmp_elf_release(&opened->file);
+		return opened;
+	}
+	open_debug_files(opened);
+	if (!read_symbols(opened)) {
+		pmp_opened_free(opened);
+		return NULL;
+	}
+	release_files(opened);
+	return opened;
+}
+
+void pmp_opened_free(struct pmp_opened *opened)
+{
+	if (!opened)
+		return;
+	pmp_lines_free(opened->lines);
+	pmp_symbols_free(opened->symbols);
+	pmp_elf_close(&opened->file);
+	pmp_elf_close(&opened->debug);
+	pmp_elf_close(&opened->mini);
+	pmp_elf_close(&opened->alt);	/* after those that refer to it */
+	pmp_buf_free(&opened->dwarf_path);
+	free(opened);
+}
+
+const char *pmp_opened_build_id(const struct pmp_opened *opened)
+{
+	return opened->build_id;
+}
+
+const char *pmp_opened_problem(const struct pmp_opened *opened)
+{
+	return opened->problem[0] ? opened->problem : NULL;
+}
+
+bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset, uint64_t *address)
+{
+	return pmp_elf_address(&opened->file, offset, address);
+}
+
+const char *pmp_opened_symbol(const struct pmp_opened *opened, uint64_t address)
+{
+	return opened->symbols ? pmp_symbols_find(opened->symbols, address) : NULL;
+}
+
+/*
+ * A file that shares DWARF with others is of no use without what they share:
+ * libdw would look for it by itself wherever the file says.
+ */
+static void open_lines(struct pmp_opened *opened)
+{
+	opened->lines_tried = true;
+	if (!opened->dwarf || pmp_buf_failed(&opened->dwarf_path))
+		return;
+	if (!pmp_elf_dwarf(opened->dwarf))
+		PMP_LOG(opened->options.log, "lines", "%s: debug information is damaged",
+			opened->dwarf_path.data);
+	else if (!pmp_debugfile_alt(opened->dwarf, opened->dwarf_path.data, &opened->place,
+				    &opened->alt))
+		PMP_LOG(opened->options.log, "lines", "%s: its dwz file is missing",
+			opened->dwarf_path.data);
+	else
+		opened->lines = pmp_lines_new(opened->dwarf->dwarf, opened->options.log);
+}
+
+size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address, bool with_lines,
+			 struct pmp_place *places)
+{
+	if (!opened->lines_tried)
+		open_lines(opened);
+	return opened->lines ? pmp_lines_find(opened->lines, address, with_lines, places) : 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which of many ranges, overlapping or nested, holds an address? They are
+ * collected in any order and then flattened: an ascending list of steps, at
+ * each of which another range (or none) begins to win. A lookup is one binary
+ * search. Serves symbols, compilation units, functions and JIT code.
+ *
+ *   collected  [10,50) rank 1 -> a     flattened  10 a   20 b   30 a   50 none
+ *              [20,30) rank 2 -> b
+ */
+#ifndef PMP_RESOLVE_RANGES_H
+#define PMP_RESOLVE_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PMP_RANGE_NONE UINT32_MAX
+
+struct pmp_range {
+	uint64_t start, end;	/* [start, end) */
+	uint64_t rank;		/* where two overlap, the higher one wins */
+	uint32_t value;		/* anything but PMP_RANGE_NONE */
+};
+
+struct pmp_ranges {
+	struct pmp_range *items;
+	size_t count, capacity;
+};
+
+struct pmp_step {
+	uint64_t start;
+	uint32_t value;		/* PMP_RANGE_NONE: a gap begins */
+};
+
+struct pmp_steps {
+	struct pmp_step *items;
+	size_t count;
+};
+
+/* Collect a range; an empty one is left out. 0 or PMP_ENOMEM. */
+int pmp_ranges_add(struct pmp_ranges *ranges, const struct pmp_range *range);
+/* Leaves an empty collection. */
+void pmp_ranges_free(struct pmp_ranges *ranges);
+/*
+ * Flatten into *steps, whose old contents are freed (untouched on failure).
+ * Sorts the collection by start. 0 or PMP_ENOMEM.
+ */
+int pmp_ranges_flatten(struct pmp_ranges *ranges, struct pmp_steps *steps);
+
+/* The value at an address, or PMP_RANGE_NONE. */
+uint32_t pmp_steps_find(const struct pmp_steps *steps, uint64_t address);
+void pmp_steps_free(struct pmp_steps *steps);
+
+#endif

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Locations and their names. Counting a sample costs one hash lookup a frame;
+ * files are opened and names looked up when the first frame of a module is to be
+ * shown, and each location once. No process is needed any more by then.
+ */
+#include "resolve/symbolizer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/intern.h"
+#include "base/log.h"
+#include "resolve/demangle.h"
+#include "resolve/jitmap.h"
+#include "resolve/module.h"
+
+#define DEBUG_DIR "/usr/lib/debug"
+#define FIRST_SLOTS 1024	/* of a hash table; a power of two */
+
+static const char no_memory_text[] = "[unknown]";
+
+static const struct pmp_frame no_memory_frame = {
+	.function = no_memory_text,
+	.unnamed = true,
+	.module = no_memory_text,
+};
+
+/* A place in a module: what is equal here has one location. */
+struct place {
+	uint64_t address;	/* file offset; pc in what has no file */
+	uint32_t module;	/* index */
+	uint32_t flags;		/* PMP_FRAME_EXACT, PMP_FRAME_SIGNAL */
+};
+
+struct location {
+	struct place place;
+	uint32_t frame_count;	/* 0: not named yet */
+	const struct pmp_frame *frames;	/* owned unless no_memory_frame */
+};
+
+/* What can be named. The first source seen is kept; its open descriptor also
+ * keeps its inode from being used again. */
+struct module {
+	struct pmp_module *source;	/* one reference; NULL: [unmapped] */
+	uint64_t device, inode;
+	bool file;		/* has an ELF file or image: offsets, not pcs */
+	const char *path;	/* interned */
+	struct pmp_opened *opened;	/* of files, once a name was wanted */
+	struct pmp_jitmap *jitmap;	/* of PMP_MODULE_JITMAP, likewise */
+	uint64_t frames, unnamed;
+};
+
+/* A source that has been seen before. The pointer alone may be another module's
+ * by now; what the others tell of it is checked too. */
+struct alias {
+	const struct pmp_module *source;	/* not dereferenced; NULL: free slot */
+	uint32_t id;
+	uint64_t device, inode;
+	uint32_t module;	/* index */
+};
+
+struct pmp_symbolizer {
+	struct pmp_symbolizer_options options;
+	char *debug_dir;
+	struct pmp_log log;
+	struct pmp_intern *strings;
+	struct module *modules;
+	size_t module_count, module_capacity;
+	struct alias *aliases;
+	size_t alias_count, alias_slots;
+	uint32_t unmapped;	/* index of [unmapped], or PMP_LOCATION_NONE */
+	struct location *locations;
+	size_t location_count, location_capacity;
+	pmp_location *slots;	/* hash table of locations */
+	size_t slot_count;
+	struct pmp_buf text;	/* scratch */
+};
+
+/* ---- life --------------------------------------------------------------- */
+
+int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
+		       struct pmp_symbolizer **symbolizer, struct pmp_error *err)
+{
+	struct pmp_symbolizer *made = calloc(1, sizeof(*made));
+	const char *debug_dir = DEBUG_DIR;
+
+	*symbolizer = NULL;
+	if (!made)
+		return pmp_error_nomem(err, "making a symbolizer");
+	if (options) {
+		size_t size = options->size < sizeof(*options) ? options->size : sizeof(*options);
+
+		memcpy(&made->options, options, size);
+	}
+	if (made->options.debug_dir)
+		debug_dir = made->options.debug_dir;
+	made->log = (struct pmp_log){made->options.log, made->options.log_arg};
+	made->unmapped = PMP_LOCATION_NONE;
+	made->debug_dir = strdup(debug_dir);
+	made->strings = pmp_intern_new();
+	if (!made->debug_dir || !made->strings) {
+		pmp_symbolizer_free(made);
+		return pmp_error_nomem(err, "making a symbolizer");
+	}
+	*symbolizer = made;
+	return 0;
+}
+
+void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
+{
+	if (!symbolizer)
+		return;
+	for (size_t i = 0; i < symbolizer->location_count; i++) {
+		if (symbolizer->locations[i].frames != &no_memory_frame)
+			free((void *)symbolizer->locations[i].frames);
+	}
+	for (size_t i = 0; i < symbolizer->module_count; i++) {
+		pmp_opened_free(symbolizer->modules[i].opened);
+		pmp_jitmap_free(symbolizer->modules[i].jitmap);
+		pmp_module_unref(symbolizer->modules[i].source);
+	}
+	free(symbolizer->locations);
+	free(symbolizer->slots);
+	free(symbolizer->modules);
+	free(symbolizer->aliases);
+	free(symbolizer->debug_dir);
+	pmp_intern_free(symbolizer->strings);
+	pmp_buf_free(&symbolizer->text);
+	free(symbolizer);
+}
+
+static const char *keep(struct pmp_symbolizer *symbolizer, const char *text, size_t length)
+{
+	uint32_t id = pmp_intern(symbolizer->strings, text, length);
+
+	return id == PMP_INTERN_NONE ? no_memory_text
+				     : pmp_intern_data(symbolizer->strings, id, NULL);
+}
+
+static const char *keep_text(struct pmp_symbolizer *symbolizer, const char *text)
+{
+	return keep(symbolizer, text, strlen(text));
+}
+
+/* What has been put together in the scratch buffer, which is cleared. */
+static const char *keep_scratch(struct pmp_symbolizer *symbolizer)
+{
+	struct pmp_buf *text = &symbolizer->text;
+	const char *kept = no_memory_text;
+
+	if (!pmp_buf_failed(text))
+		kept = keep(symbolizer, text->data, text->length);
+	else
+		pmp_buf_free(text);
+	pmp_buf_clear(text);
+	return kept;
+}
+
+static uint64_t mix(uint64_t value)
+{
+	value *= 0x9e3779b97f4a7c15u;
+	return value ^ value >> 29;
+}
+
+/* ---- modules ------------------------------------------------------------ */
+
+/* Memory files, SysV segments and the like may be code that a JIT compiler has
+ * made: then there is no ELF file in them. */
+static bool has_elf(const struct pmp_module *source)
+{
+	char magic[4];
+
+	if (source->kind == PMP_MODULE_VDSO)
+		return true;
+	if (source->kind != PMP_MODULE_FILE)
+		return false;
+	return source->fd < 0 ||
+	       (pmp_file_pread(source->fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		memcmp(magic, "\177ELF", sizeof(magic)) == 0);
+}
+
+static bool same_module(const struct module *module, const struct pmp_module *source,
+			uint64_t device, uint64_t inode)
+{
+	const struct pmp_module *kept = module->source;
+
+	if (!kept || kept->kind != source->kind || (kept->fd < 0) != (source->fd < 0))
+		return false;
+	switch (source->kind) {
+	case PMP_MODULE_VDSO:
+		return kept->image && source->image &&
+		       kept->image_size == source->image_size &&
+		       memcmp(kept->image, source->image, kept->image_size) == 0;
+	case PMP_MODULE_FILE:
+	case PMP_MODULE_JITMAP:
+		return inode != 0 && module->inode == inode && module->device == device &&
+		       (source->fd >= 0 || strcmp(kept->path, source->path) == 0);
+	default:
+		return strcmp(kept->path, source->path) == 0;
+	}
+}
+
+static const char *shown_path(const struct pmp_module *source)
+{
+	if (!source)
+		return "[unmapped]";
+	if (source->kind == PMP_MODULE_ANON || source->kind == PMP_MODULE_JITMAP)
+		return "[anon]";
+	if (source->kind == PMP_MODULE_VDSO)
+		return "[vdso]";
+	return source->path[0] ? source->path : no_memory_text;
+}
+
+/* source NULL: [unmapped]. The index, or PMP_LOCATION_NONE without memory. */
+static uint32_t add_module(struct pmp_symbolizer *symbolizer, struct pmp_module *source)
+{
+	struct stat status;
+	struct module module = {.path = keep_text(symbolizer, shown_path(source))};
+
+	if (source) {
+		module.device = source->device;
+		module.inode = source->inode;
+		module.file = has_elf(source);
+	}
+	/* A perf map is not in maps, so nobody has told its inode yet. */
+	if (source && source->kind == PMP_MODULE_JITMAP && fstat(source->fd, &status) == 0) {
+		module.device = status.st_dev;
+		module.inode = status.st_ino;
+	}
+	for (size_t i = 0; source && i < symbolizer->module_count; i++) {
+		if (same_module(&symbolizer->modules[i], source, module.device, module.inode))
+			return (uint32_t)i;
+	}
+	if (PMP_RESERVE(&symbolizer->modules, &symbolizer->module_capacity,
+			symbolizer->module_count + 1))
+		return PMP_LOCATION_NONE;
+	if (source)
+		module.source = pmp_module_ref(source);
+	symbolizer->modules[symbolizer->module_count] = module;
+	return (uint32_t)symbolizer->module_count++;
+}
+
+/* The slot of a source, or a free one. The table is never full. */
+static struct alias *find_alias(struct alias *aliases, size_t slots,
+				const struct pmp_module *source)
+{
+	size_t i = mix((uintptr_t)source) & (slots - 1);
+
+	while (aliases[i].source && aliases[i].source != source)
+		i = (i + 1) & (slots - 1);
+	return &aliases[i];
+}
+
+static bool grow_aliases(struct pmp_symbolizer *symbolizer)
+{
+	size_t slots = symbolizer->alias_slots ? symbolizer->alias_slots * 2 : FIRST_SLOTS;
+	struct alias *aliases;
+
+	if (symbolizer->alias_count * 2 < symbolizer->alias_slots)
+		return true;
+	aliases = calloc(slots, sizeof(*aliases));
+	if (!aliases)
+		return false;
+	for (size_t i = 0; i < symbolizer->alias_slots; i++) {
+		const struct alias *alias = &symbolizer->aliases[i];
+
+		if (alias->source)
+			*find_alias(aliases, slots, alias->source) = *alias;
+	}
+	free(symbolizer->aliases);
+	symbolizer->aliases = aliases;
+	symbolizer->alias_slots = slots;
+	return true;
+}
+
+static uint32_t module_of(struct pmp_symbolizer *symbolizer, struct pmp_module *source)
+{
+	struct alias *alias;
+	uint32_t module;
+
+	if (!grow_aliases(symbolizer))
+		return PMP_LOCATION_NONE;
+	alias = find_alias(symbolizer->aliases, symbolizer->alias_slots, source);
+	if (alias->source && alias->id == source->id && alias->device == source->device &&
+	    alias->inode == source->inode)
+		return alias->module;
+	module = add_module(symbolizer, source);
+	if (module == PMP_LOCATION_NONE)
+		return module;
+	if (!alias->source)
+		symbolizer->alias_count++;
+	*alias = (struct alias){source, source->id, source->device, source->inode, module};
+	return module;
+}
+
+static uint32_t unmapped_module(struct pmp_symbolizer *symbolizer)
+{
+	if (symbolizer->unmapped == PMP_LOCATION_NONE)
+		symbolizer->unmapped = add_module(symbolizer, NULL);
+	return symbolizer->unmapped;
+}
+
+/* ---- locations ---------------------------------------------------------- */
+
+static bool same_place(const struct place *a, const struct place *b)
+{
+	return a->address == b->address && a->module == b->module && a->flags == b->flags;
+}
+
+static size_t find_slot(const struct pmp_symbolizer *symbolizer, const pmp_location *slots,
+			size_t slot_count, const struct place *place)
+{
+	uint64_t hash = mix(place->address ^ mix((uint64_t)place->module << 2 | place->flags));
+	size_t i = hash & (slot_count - 1);
+
+	while (slots[i] != PMP_LOCATION_NONE &&
+	       !same_place(&symbolizer->locations[slots[i]].place, place))
+		i = (i + 1) & (slot_count - 1);
+	return i;
+}
+
+static bool grow_slots(struct pmp_symbolizer *symbolizer)
+{
+	size_t count = symbolizer->slot_count ? symbolizer->slot_count * 2 : FIRST_SLOTS;
+	pmp_location *slots;
+
+	if (symbolizer->location_count * 2 < symbolizer->slot_count)
+		return true;
+	slots = malloc(count * sizeof(*slots));
+	if (!slots)
+		return false;
+	memset(slots, 0xff, count * sizeof(*slots));
+	for (size_t i = 0; i < symbolizer->location_count; i++) {
+		size_t slot = find_slot(symbolizer, slots, count,
+					&symbolizer->locations[i].place);
+
+		slots[slot] = (pmp_location)i;
+	}
+	free(symbolizer->slots);
+	symbolizer->slots = slots;
+	symbolizer->slot_count = count;
+	return true;
+}
+
+static pmp_location find_location(struct pmp_symbolizer *symbolizer, const struct place *place)
+{
+	size_t slot;
+
+	if (!grow_slots(symbolizer))
+		return PMP_LOCATION_NONE;
+	slot = find_slot(symbolizer, symbolizer->slots, symbolizer->slot_count, place);
+	if (symbolizer->slots[slot] != PMP_LOCATION_NONE)
+		return symbolizer->slots[slot];
+	if (symbolizer->location_count >= PMP_LOCATION_NONE - 1 ||
+	    PMP_RESERVE(&symbolizer->locations, &symbolizer->location_capacity,
+			symbolizer->location_count + 1))
+		return PMP_LOCATION_NONE;
+	symbolizer->locations[symbolizer->location_count] = (struct location){.place = *place};
+	symbolizer->slots[slot] = (pmp_location)symbolizer->location_count;
+	return (pmp_location)symbolizer->location_count++;
+}
+
+pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
+				   const struct pmp_maps *maps,
+				   const struct pmp_raw_frame *frame)
+{
+	const struct pmp_region *region = maps ? pmp_maps_find(maps, frame->pc) : NULL;
+	struct place place = {
+		.address = frame->pc,
+		.flags = (uint32_t)(frame->flags & (PMP_FRAME_EXACT | PMP_FRAME_SIGNAL)),
+	};
+
+	/* The call may be the last instruction of its region. */
+	if (!region && maps && frame->pc && !(frame->flags & PMP_FRAME_EXACT))
+		region = pmp_maps_find(maps, frame->pc - 1);
+	if (!region) {
+		place.module = unmapped_module(symbolizer);
+	} else {
+		place.module = module_of(symbolizer, region->module);
+		if (place.module == PMP_LOCATION_NONE)
+			return PMP_LOCATION_NONE;
+		if (symbolizer->modules[place.module].file)
+			place.address = frame->pc - region->start + region->offset;
+		else if (maps->jitmap)
+			place.module = module_of(symbolizer, maps->jitmap);
+	}
+	if (place.module == PMP_LOCATION_NONE)
+		return PMP_LOCATION_NONE;
+	return find_location(symbolizer, &place);
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+static const char *readable(struct pmp_symbolizer *symbolizer, const char *name)
+{
+	if (!symbolizer->options.no_demangle && pmp_demangle(name, &symbolizer->text))
+		return keep_scratch(symbolizer);
+	return keep_text(symbolizer, name);
+}
+
+/* [libfoo.so.1+0x1234], [vdso+0x7f0], [anon+0x7f0000001000] */
+static const char *placeholder(struct pmp_symbolizer *symbolizer, const struct module *module,
+			       uint64_t address)
+{
+	const char *slash = strrchr(module->path, '/');
+	const char *name = slash && slash[1] ? slash + 1 : module->path;
+	size_t length = strlen(name);
+
+	if (length > 2 && name[0] == '[' && name[length - 1] == ']') {
+		name++;
+		length -= 2;
+	}
+	pmp_buf_putc(&symbolizer->text, '[');
+	pmp_buf_add(&symbolizer->text, name, length);
+	pmp_buf_printf(&symbolizer->text, "+0x%llx]", (unsigned long long)address);
+	return keep_scratch(symbolizer);
+}
+
+static void open_module(struct pmp_symbolizer *symbolizer, struct module *module)
+{
+	const struct pmp_opened_options options = {
+		.debug_dir = symbolizer->debug_dir,
+		.no_symbols = symbolizer->options.no_symbols,
+		.no_dwarf = symbolizer->options.no_inline && !symbolizer->options.lines,
+		.log = &symbolizer->log,
+	};
+
+	if (module->file && !module->opened)
+		module->opened = pmp_opened_new(module->source, &options);
+	if (module->source && module->source->kind == PMP_MODULE_JITMAP && !module->jitmap &&
+	    !options.no_symbols)
+		module->jitmap = pmp_jitmap_new(module->source->fd);
+}
+
+/* Names from the debug information; the last frame is the function itself.
+ * Returns the number of frames, at least 1. */
+static size_t name_inlined(struct pmp_symbolizer *symbolizer, struct module *module,
+			   uint64_t lookup, struct pmp_frame *frames)
+{
+	const struct pmp_symbolizer_options *options = &symbolizer->options;
+	struct pmp_place places[PMP_PLACES_MAX];
+	size_t count = 0, first = 0;
+
+	if (!options->no_symbols && (!options->no_inline || options->lines))
+		count = pmp_opened_places(module->opened, lookup, options->lines, places);
+	if (count == 0)
+		return 1;
+	if (options->no_inline)
+		first = count - 1;
+	for (size_t i = first; i < count; i++) {
+		struct pmp_frame *frame = &frames[i - first];
+
+		*frame = (struct pmp_frame){.line = places[i].line, .inlined = i + 1 < count};
+		if (places[i].file)
+			frame->file = keep_text(symbolizer, places[i].file);
+		if (places[i].function)
+			frame->function = readable(symbolizer, places[i].function);
+	}
+	return count - first;
+}
+
+/* A place in an ELF file. */
+static size_t name_in_file(struct pmp_symbolizer *symbolizer, struct module *module,
+			   const struct place *place, struct pmp_frame *frames)
+{
+	uint64_t lookup = place->address - !(place->flags & PMP_FRAME_EXACT);
+	uint64_t address = place->address;
+	const char *symbol = NULL;
+	size_t count = 1;
+
+	if (module->opened && pmp_opened_address(module->opened, lookup, &lookup)) {
+		address = lookup + !(place->flags & PMP_FRAME_EXACT);
+		symbol = pmp_opened_symbol(module->opened, lookup);
+		count = name_inlined(symbolizer, module, lookup, frames);
+	}
+	for (size_t i = 0; i < count; i++)
+		frames[i].address = address;
+	/* One address can have several right names; the symbol is what others show. */
+	if (symbol)
+		frames[count - 1].function = readable(symbolizer, symbol);
+	return count;
+}
+
+static size_t name_without_file(struct pmp_symbolizer *symbolizer, struct module *module,
+				const struct place *place, struct pmp_frame *frames)
+{
+	uint64_t lookup = place->address - !(place->flags & PMP_FRAME_EXACT);
+	const char *name = module->jitmap ? pmp_jitmap_find(module->jitmap, lookup) : NULL;
+
+	frames[0].address = place->address;
+	if (name)
+		frames[0].function = readable(symbolizer, name);
+	return 1;
+}
+
+static void name_location(struct pmp_symbolizer *symbolizer, struct location *location)
+{
+	struct module *module = &symbolizer->modules[location->place.module];
+	struct pmp_frame frames[PMP_PLACES_MAX] = {{0}}, *kept;
+	size_t count = 1;
+
+	open_module(symbolizer, module);
+	if (module->file)
+		count = name_in_file(symbolizer, module, &location->place, frames);
+	else
+		count = name_without_file(symbolizer, module, &location->place, frames);
+	if (location->place.flags & PMP_FRAME_SIGNAL) {
+		frames[0] = (struct pmp_frame){
+			.function = keep_text(symbolizer, "<signal handler called>"),
+			.signal = true,
+			.address = frames[0].address,
+		};
+		count = 1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		frames[i].module = module->path;
+		frames[i].unnamed = !frames[i].function || !frames[i].function[0];
+		if (frames[i].unnamed)
+			frames[i].function = placeholder(symbolizer, module, frames[i].address);
+	}
+	module->frames++;
+	module->unnamed += frames[count - 1].unnamed;
+	kept = calloc(count, sizeof(*kept));
+	if (kept)
+		memcpy(kept, frames, count * sizeof(*kept));
+	location->frames = kept ? kept : &no_memory_frame;
+	location->frame_count = kept ? (uint32_t)count : 1;
+}
+
+size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
+			     const struct pmp_frame **frames)
+{
+	if (location >= symbolizer->location_count) {
+		*frames = &no_memory_frame;
+		return 1;
+	}
+	if (symbolizer->locations[location].frame_count == 0)
+		name_location(symbolizer, &symbolizer->locations[location]);
+	*frames = symbolizer->locations[location].frames;
+	return symbolizer->locations[location].frame_count;
+}
+
+/* ---- what is missing ---------------------------------------------------- */
+
+size_t pmp_symbolizer_module_count(const struct pmp_symbolizer *symbolizer)
+{
+	return symbolizer->module_count;
+}
+
+static const char *module_problem(const struct module *module)
+{
+	if (module->opened)
+		return pmp_opened_problem(module->opened);
+	if (!module->source)
+		return "nothing is mapped there";
+	if (!module->file && module->source->kind != PMP_MODULE_JITMAP)
+		return "no file: code made at run time without a perf map";
+	return NULL;
+}
+
+void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
+			   struct pmp_module_info *info)
+{
+	const struct module *module = &symbolizer->modules[i];
+	const struct pmp_module *source = module->source;
+	struct pmp_module_info all = {
+		.size = info->size,
+		.path = module->path,
+		.build_id = module->opened ? pmp_opened_build_id(module->opened) : "",
+		.problem = module_problem(module),
+		.replaced = source && source->kind == PMP_MODULE_FILE &&
+			    (source->deleted || source->open_errno == ESTALE),
+		.frames = module->frames,
+		.unnamed = module->unnamed,
+	};
+
+	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Symbol tables to one sorted array of names.
+ *
+ * Many symbols may lie over an address. The one that begins last and has not
+ * ended wins; of several that begin together the best name wins (see score()).
+ * Symbols without a size are hand-written assembly: they reach to the next symbol
+ * of their section, and count only where no sized symbol is. Local ones without
+ * size and type are labels, and no functions.
+ */
+#include "resolve/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "libpmp.h"
+#include "resolve/ranges.h"
+
+#define SYMBOLS_MAX ((size_t)32 << 20)	/* taken from all tables of a module */
+#define NAMES_MAX ((size_t)2 << 30)	/* bytes of all names */
+#define NAME_MAX_LENGTH 65535		/* longer ones are left out */
+
+struct symbol {
+	uint64_t start, end;
+	uint64_t size;		/* 0: unknown */
+	const char *name;	/* in the string table, versions not cut off */
+	uint32_t length;	/* without the version */
+	uint32_t score;		/* lower is better */
+};
+
+struct section {
+	uint64_t start, end;
+};
+
+struct pmp_symbols {
+	struct pmp_buf names;	/* one after the other, NULs between */
+	struct pmp_steps steps;	/* address to offset in names */
+	size_t count;
+	bool complete;
+};
+
+struct builder {
+	struct symbol *symbols;
+	size_t count, capacity;
+	struct section *code;	/* executable sections, ascending */
+	size_t code_count;
+	struct pmp_ranges ranges;
+	bool complete;
+};
+
+static int section_order(const void *a, const void *b)
+{
+	const struct section *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Where code is: sections, else (their table was cut off) segments. */
+static int read_code(struct builder *builder, const struct pmp_elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t capacity = 0;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf->elf, section))) {
+		const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_flags & wanted) != wanted ||
+		    header.sh_size > UINT64_MAX - header.sh_addr)
+			continue;
+		if (PMP_RESERVE(&builder->code, &capacity, builder->code_count + 1))
+			return PMP_ENOMEM;
+		builder->code[builder->code_count++] = (struct section){
+			header.sh_addr, header.sh_addr + header.sh_size};
+	}
+	for (size_t i = 0; i < elf->code_count && !section && !capacity; i++) {
+		const struct pmp_elf_code *code = &elf->code[i];
+
+		if (code->size > UINT64_MAX - code->address)
+			continue;
+		builder->code = calloc(1, sizeof(*builder->code));
+		if (!builder->code)
+			return PMP_ENOMEM;
+		capacity = builder->code_count = 1;
+		*builder->code = (struct section){code->address, code->address + code->size};
+	}
+	if (builder->code_count)
+		qsort(builder->code, builder->code_count, sizeof(*builder->code),
+		      section_order);
+	return 0;
+}
+
+static const struct section *section_at(const struct builder *builder, uint64_t address)
+{
+	size_t low = 0, high = builder->code_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (builder->code[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= builder->code[low - 1].end)
+		return NULL;
+	return &builder->code[low - 1];
+}
+
+/* $x, $d.12 and the like mark code and data, and are no functions. */
+static bool mapping_symbol(const char *name)
+{
+	return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
+	       (name[2] == '\0' || name[2] == '.');
+}
+
+/* In this order: has a size, is a function, how it is bound, few leading
+ * underscores and dots, short. */
+static uint32_t score(const GElf_Sym *symbol, const char *name, uint32_t length)
+{
+	static const uint8_t bind_score[16] = {
+		[STB_LOCAL] = 2, [STB_WEAK] = 1, [STB_GLOBAL] = 0,
+	};
+	uint32_t leading = 0;
+
+	while (leading < 63 && (name[leading] == '_' || name[leading] == '.'))
+		leading++;
+	return (uint32_t)(symbol->st_size == 0) << 30 |
+	       (uint32_t)(GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE) << 29 |
+	       (uint32_t)bind_score[GELF_ST_BIND(symbol->st_info)] << 27 |
+	       leading << 16 | length;
+}
+
+static bool wanted(const GElf_Sym *symbol)
+{
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
+	       symbol->st_shndx != SHN_COMMON && symbol->st_name != 0;
+}
+
+/* names ends with a NUL. */
+static int add_symbol(struct builder *builder, const GElf_Sym *symbol, const char *name)
+{
+	const char *version = name[0] ? strchr(name + 1, '@') : NULL;
+	size_t length = version ? (size_t)(version - name) : strlen(name);
+	bool untyped = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
+	bool label = untyped && symbol->st_size == 0 &&
+		     (name[0] == '.' || GELF_ST_BIND(symbol->st_info) == STB_LOCAL);
+
+	if (length == 0 || length > NAME_MAX_LENGTH || mapping_symbol(name) ||
+	    label || !section_at(builder, symbol->st_value))
+		return 0;
+	if (PMP_RESERVE(&builder->symbols, &builder->capacity, builder->count + 1))
+		return PMP_ENOMEM;
+	builder->symbols[builder->count++] = (struct symbol){
+		.start = symbol->st_value,
+		.size = symbol->st_size,
+		.name = name,
+		.length = (uint32_t)length,
+		.score = score(symbol, name, (uint32_t)length),
+	};
+	return 0;
+}
+
+static int read_table(struct builder *builder, const struct pmp_elf *elf, Elf_Scn *section,
+		      const GElf_Shdr *header)
+{
+	Elf_Scn *name_section = elf_getscn(elf->elf, header->sh_link);
+	const Elf_Data *table = pmp_elf_data(elf, section);
+	const Elf_Data *names = name_section ? pmp_elf_data(elf, name_section) : NULL;
+	const char *text = names ? names->d_buf : NULL;
+	size_t count;
+
+	/* A last name without an end would be read beyond the section. */
+	if (!table || !text || text[names->d_size - 1] != '\0' ||
+	    header->sh_entsize != sizeof(Elf64_Sym))
+		return 0;
+	count = table->d_size / sizeof(Elf64_Sym);
+	for (size_t i = 1; i < count && builder->count < SYMBOLS_MAX; i++) {
+		GElf_Sym symbol;
+
+		if (!gelf_getsym((Elf_Data *)table, (int)i, &symbol) || !wanted(&symbol) ||
+		    symbol.st_name >= names->d_size)
+			continue;
+		if (add_symbol(builder, &symbol, text + symbol.st_name))
+			return PMP_ENOMEM;
+	}
+	return 0;
+}
+
+static int read_tables(struct builder *builder, const struct pmp_elf *elf, bool *full)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf->elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		if (header.sh_type == SHT_SYMTAB)
+			*full = true;
+		if (read_table(builder, elf, section, &header))
+			return PMP_ENOMEM;
+	}
+	return 0;
+}
+
+/* Ascending; of those that begin together the best one comes last. */
+static int symbol_order(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+	int order;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	order = memcmp(y->name, x->name, x->length < y->length ? x->length : y->length);
+	return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/*
+ * Symbols without a size end at the next symbol or with their section. From the
+ * highest address down; those that begin together end together.
+ */
+static void set_ends(struct builder *builder)
+{
+	uint64_t at = UINT64_MAX, after = UINT64_MAX;
+
+	for (size_t i = builder->count; i-- > 0;) {
+		struct symbol *symbol = &builder->symbols[i];
+		const struct section *section = section_at(builder, symbol->start);
+
+		if (symbol->start != at)
+			after = at;
+		at = symbol->start;
+		if (symbol->size > UINT64_MAX - symbol->start)
+			symbol->end = UINT64_MAX;
+		else if (symbol->size)
+			symbol->end = symbol->start + symbol->size;
+		else
+			symbol->end = after < section->end ? after : section->end;
+	}
+}
+
+/* At or within a symbol that has a size, one without is a label: it stays empty.
+ * Of those that begin together, the ones with a size come last. */
+static void drop_labels(struct builder *builder)
+{
+	uint64_t reach = 0;	/* of the sized symbols so far */
+
+	for (size_t i = 0, first = 0; i < builder->count; i++) {
+		const struct symbol *symbol = &builder->symbols[i];
+
+		if (symbol->size && symbol->end > reach)
+			reach = symbol->end;
+		if (i + 1 < builder->count && symbol[1].start == symbol->start)
+			continue;
+		for (; first <= i; first++) {
+			struct symbol *label = &builder->symbols[first];
+
+			if (!label->size && label->start < reach)
+				label->end = label->start;
+		}
+	}
+}
+
+static int add_names(struct builder *builder, struct pmp_symbols *symbols)
+{
+	for (size_t i = 0; i < builder->count; i++) {
+		const struct symbol *symbol = &builder->symbols[i];
+		struct pmp_range range = {
+			.start = symbol->start,
+			.end = symbol->end,
+			.rank = i,	/* that which begins last wins */
+			.value = (uint32_t)symbols->names.length,
+		};
+
+		if (symbols->names.length > NAMES_MAX)
+			break;
+		pmp_buf_add(&symbols->names, symbol->name, symbol->length);
+		pmp_buf_putc(&symbols->names, '\0');
+		if (pmp_ranges_add(&builder->ranges, &range))
+			return PMP_ENOMEM;
+	}
+	return pmp_buf_failed(&symbols->names) ? PMP_ENOMEM : 0;
+}
+
+/* Aliases, and the same symbol in several tables. */
+static void drop_doubles(struct builder *builder)
+{
+	size_t kept = 0;
+
+	/* The better one comes last. */
+	for (size_t i = 0; i < builder->count; i++) {
+		const struct symbol *this = &builder->symbols[i];
+
+		if (kept && builder->symbols[kept - 1].start == this->start &&
+		    builder->symbols[kept - 1].size == this->size)
+			kept--;
+		builder->symbols[kept++] = *this;
+	}
+	builder->count = kept;
+}
+
+static int build(struct builder *builder, struct pmp_symbols *symbols)
+{
+	if (builder->count) {
+		qsort(builder->symbols, builder->count, sizeof(*builder->symbols),
+		      symbol_order);
+		drop_doubles(builder);
+	}
+	set_ends(builder);
+	drop_labels(builder);
+	symbols->count = builder->count;
+	symbols->complete = builder->complete;
+	if (add_names(builder, symbols))
+		return PMP_ENOMEM;
+	return pmp_ranges_flatten(&builder->ranges, &symbols->steps);
+}
+
+struct pmp_symbols *pmp_symbols_new(struct pmp_elf *const *files, size_t count)
+{
+	struct pmp_symbols *symbols = calloc(1, sizeof(*symbols));
+	struct builder builder = {0};
+	int rc = symbols ? 0 : PMP_ENOMEM;
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		if (!files[i] || !files[i]->elf)
+			continue;
+		/* Sections of the module itself: it has the segments at least. */
+		if (!builder.code)
+			rc = read_code(&builder, files[i]);
+		if (rc == 0)
+			rc = read_tables(&builder, files[i], &builder.complete);
+	}
+	if (rc == 0)
+		rc = build(&builder, symbols);
+	free(builder.symbols);
+	free(builder.code);
+	pmp_ranges_free(&builder.ranges);
+	if (rc == 0)
+		return symbols;
+	pmp_symbols_free(symbols);
+	return NULL;
+}
+
+void pmp_symbols_free(struct pmp_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	pmp_buf_free(&symbols->names);
+	pmp_steps_free(&symbols->steps);
+	free(symbols);
+}
+
+const char *pmp_symbols_find(const struct pmp_symbols *symbols, uint64_t address)
+{
+	uint32_t name = pmp_steps_find(&symbols->steps, address);
+
+	return name == PMP_RANGE_NONE ? NULL : symbols->names.data + name;
+}
+
+size_t pmp_symbols_count(const struct pmp_symbols *symbols)
+{
+	return symbols->count;
+}
+
+bool pmp_symbols_complete(const struct pmp_symbols *symbols)
+{
+	return symbols->complete;
+}

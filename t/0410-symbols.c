@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names from symbol tables: which of several names, where a function ends, what
+ * is left of a stripped file, files that are none, return addresses.
+ */
+#include "lib/names.h"
+
+static const struct pmp_symbolizer_options defaults = {.no_inline = true};
+
+/* aaaa fills the gaps with something that no symbol covers. */
+static const char assembly[] =
+	"	.text\n"
+	"	.globl	_start, better, __better, weak_one, unsized, next, gap_end\n"
+	"	.weak	weak_one\n"
+	"	.type	_start, @function\n"
+	"_start:	.skip 16\n"
+	"	.size	_start, 16\n"
+	"	.skip 16\n"
+	"	.type	better, @function\n"
+	"	.type	__better, @function\n"
+	"	.type	weak_one, @function\n"
+	"	.type	a, @function\n"
+	"a:\n"
+	"weak_one:\n"
+	"__better:\n"
+	"better:	.skip 8\n"
+	"label:	.skip 8\n"
+	"	.size	a, 16\n"
+	"	.size	weak_one, 16\n"
+	"	.size	__better, 16\n"
+	"	.size	better, 16\n"
+	"	.skip 16\n"
+	"unsized: .skip 8\n"
+	"local_label: .skip 8\n"
+	"next:	.skip 4\n"
+	"	.type	outer, @function\n"
+	"	.type	inner, @function\n"
+	"outer:	.skip 4\n"
+	"inner:	.skip 4\n"
+	"	.size	inner, 4\n"
+	"	.skip 4\n"
+	"	.size	outer, 12\n"
+	"$x:	.skip 4\n"
+	"gap_end:\n"
+	"	.type	f.part.0, @function\n"
+	"	.type	f.cold, @function\n"
+	"f.part.0: .skip 4\n"
+	"	.size	f.part.0, 4\n"
+	"f.cold: .skip 4\n"
+	"	.size	f.cold, 4\n"
+	"	.type	_ZN2ns3fooEi.cold, @function\n"
+	"_ZN2ns3fooEi.cold: .skip 4\n"
+	"	.size	_ZN2ns3fooEi.cold, 4\n";
+
+static void check_names(const char *path, uint64_t start)
+{
+	static const struct {
+		unsigned offset;
+		const char *name, *why;
+	} wanted[] = {
+		{0, "_start", "first byte"},
+		{15, "_start", "last byte"},
+		{32, "better", "global before weak and local, fewer underscores"},
+		{44, "better", "a label does not end a function"},
+		{64, "unsized", "without a size"},
+		{76, "unsized", "a local label is no function"},
+		{80, "next", "without a size, before a sized one"},
+		{84, "outer", "before the inner one"},
+		{88, "inner", "the one that begins last"},
+		{92, "outer", "after the inner one"},
+		{100, "f.part.0", "suffix of gcc"},
+		{104, "f.cold", "suffix of gcc"},
+		{108, "ns::foo(int) [clone .cold]", "suffix of a C++ name"},
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		is_str(name_in(path, start + wanted[i].offset, defaults), wanted[i].name,
+		       "%s+%u: %s", path, wanted[i].offset, wanted[i].why);
+	snprintf(text, sizeof(text), "[%s+0x%llx]", path, (unsigned long long)start + 20);
+	is_str(name_in(path, start + 20, defaults), text, "between two functions: no name");
+	snprintf(text, sizeof(text), "[%s+0x%llx]", path, (unsigned long long)start + 50);
+	is_str(name_in(path, start + 50, defaults), text, "after the aliases: no name");
+}
+
+static void test_assembly(void)
+{
+	uint64_t start;
+
+	write_file("names.s", assembly);
+	if (!ok(run("${CC:-cc} -nostdlib -no-pie -o names names.s 2>/dev/null"),
+		"assembled"))
+		return;
+	start = symbol_address("names", "_start");
+	check_names("names", start);
+	if (run("ld.lld --version >/dev/null 2>&1") &&
+	    run("${CC:-cc} -nostdlib -pie -fuse-ld=lld -o lld names.s 2>/dev/null"))
+		check_names("lld", symbol_address("lld", "_start"));
+	else
+		skip("no lld");
+}
+
+static void test_return_address(void)
+{
+	struct space space = space_of("names");
+	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
+	uint64_t start = symbol_address("names", "_start");
+	const struct pmp_frame *first, *again, *frames;
+	struct pmp_raw_frame raw = {.pc = start, .flags = PMP_FRAME_SIGNAL};
+	pmp_location one, two;
+
+	names_at(&space, symbolizer, start + 16, false, &frames);
+	is_str(frames->function, "_start", "a call may be a function's last instruction");
+	is_int((long long)frames->address, (long long)start + 16, "address as found");
+	names_at(&space, symbolizer, start + 16, true, &frames);
+	ok(frames->unnamed, "the same address, exact: between functions");
+	names_at(&space, symbolizer, start, true, &first);
+	names_at(&space, symbolizer, start, true, &again);
+	ok(first == again, "named once");
+	one = pmp_symbolizer_locate(symbolizer, space.maps, &raw);
+	two = pmp_symbolizer_locate(symbolizer, space.maps, &raw);
+	is_int(one, two, "one place, one location");
+	pmp_symbolizer_frames(symbolizer, one, &frames);
+	is_str(frames->function, "<signal handler called>", "signal frame");
+	ok(frames->signal && !frames->unnamed, "is marked");
+	raw = (struct pmp_raw_frame){.pc = 0x10, .flags = PMP_FRAME_EXACT};
+	pmp_symbolizer_frames(symbolizer, pmp_symbolizer_locate(symbolizer, space.maps, &raw),
+			      &frames);
+	is_str(frames->function, "[unmapped+0x10]", "where nothing is mapped");
+	is_int((long long)pmp_symbolizer_frames(symbolizer, PMP_LOCATION_NONE, &frames), 1,
+	       "no location");
+	is_str(frames->function, "[unknown]", "has a frame too");
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+}
+
+/* The same file in two address spaces, at two places. */
+static void test_sharing(void)
+{
+	struct space a = space_of("names"), b = space_of("names");
+	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
+	uint64_t start = symbol_address("names", "_start");
+	struct pmp_raw_frame raw = {.pc = start, .flags = PMP_FRAME_EXACT};
+	pmp_location one = pmp_symbolizer_locate(symbolizer, a.maps, &raw);
+	const struct pmp_frame *frames;
+
+	b.maps->regions[0].start += 0x100000;
+	b.maps->regions[0].end += 0x100000;
+	raw.pc += 0x100000;
+	is_int(pmp_symbolizer_locate(symbolizer, b.maps, &raw), one,
+	       "the same place of a file in another process");
+	is_int((long long)pmp_symbolizer_module_count(symbolizer), 1, "one module");
+	space_free(&a);
+	space_free(&b);
+	pmp_symbolizer_frames(symbolizer, one, &frames);
+	is_str(frames->function, "_start", "named after both processes are gone");
+	pmp_symbolizer_free(symbolizer);
+}
+
+static const char c_source[] =
+	"static __attribute__((noinline)) int hidden(int x) { return x * 3; }\n"
+	"int exported(int x) { return hidden(x) + 1; }\n";
+
+static void test_stripped(void)
+{
+	struct pmp_module_info info = {.size = sizeof(info)};
+	uint64_t hidden, exported;
+	const struct pmp_frame *frames;
+	struct pmp_symbolizer *symbolizer;
+	struct space space;
+
+	write_file("lib.c", c_source);
+	if (!ok(run("${CC:-cc} -O1 -shared -fPIC -Wl,--build-id=0xabcdef01 -o lib.so lib.c &&"
+		    " strip -o stripped.so lib.so"),
+		"a stripped library"))
+		return;
+	hidden = symbol_address("lib.so", "hidden");
+	exported = symbol_address("lib.so", "exported");
+	is_str(name_in("lib.so", hidden, defaults), "hidden", "static function");
+	space = space_of("stripped.so");
+	symbolizer = symbolizer_of(defaults);
+	names_at(&space, symbolizer, exported, true, &frames);
+	is_str(frames->function, "exported", "stripped: what is exported");
+	is_str(frames->module, "stripped.so", "module");
+	names_at(&space, symbolizer, hidden, true, &frames);
+	ok(frames->unnamed && strncmp(frames->function, "[stripped.so+0x", 15) == 0,
+	   "stripped: %s and not the function before", frames->function);
+	pmp_symbolizer_module(symbolizer, 0, &info);
+	is_str(info.build_id, "abcdef01", "build-id");
+	is_str(info.problem, "only exported symbols", "problem");
+	is_int((long long)info.frames, 2, "frames");
+	is_int((long long)info.unnamed, 1, "unnamed");
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+}
+
+static void test_no_file(void)
+{
+	struct pmp_module_info info = {.size = sizeof(info)};
+	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
+	struct space space = space_of("lib.so");
+	const struct pmp_frame *frames;
+
+	close(space.maps->modules[0]->fd);
+	space.maps->modules[0]->fd = -1;
+	space.maps->modules[0]->open_errno = ESTALE;
+	names_at(&space, symbolizer, symbol_address("lib.so", "exported"), true, &frames);
+	ok(frames->unnamed, "replaced on disk: never a name of the other file");
+	pmp_symbolizer_module(symbolizer, 0, &info);
+	is_str(info.problem, "replaced on disk", "and says so");
+	ok(info.replaced, "also as a flag");
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+
+	is_str(name_in("lib.so", symbol_address("lib.so", "exported"),
+		       (struct pmp_symbolizer_options){.no_symbols = true})[0] == '[' ? "[" : "",
+	       "[", "no symbols wanted");
+}
+
+static void test_versions(void)
+{
+	write_file("ver.c", "int new_f(void) { return 1; } int old_f(void) { return 2; }\n"
+			    "__asm__(\".symver new_f, f@@V2\"); __asm__(\".symver old_f, g@V1\");\n");
+	write_file("ver.map", "V1 { }; V2 { global: *; } V1;\n");
+	if (!ok(run("${CC:-cc} -O1 -shared -fPIC -Wl,--version-script=ver.map -o ver.so ver.c "
+		    "2>/dev/null"), "a library with versions"))
+		return;
+	is_str(name_in("ver.so", symbol_address("ver.so", "f@@V2"), defaults), "f",
+	       "the version is cut off");
+}
+
+int main(void)
+{
+	if (!have("${CC:-cc}") || !have("nm")) {
+		skip("no compiler");
+		return done_testing();
+	}
+	enter_tmp();
+	test_assembly();
+	test_return_address();
+	test_sharing();
+	test_stripped();
+	test_no_file();
+	test_versions();
+	leave_tmp();
+	return done_testing();
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every place where debug information can lie, and each way in which a file that
+ * is found there can be the wrong one.
+ */
+#include "lib/names.h"
+
+static const char source[] =
+	"volatile int sink;\n"
+	"static inline __attribute__((always_inline)) int inlined(int x) { return sink + x; }\n"
+	"static __attribute__((noinline)) int hidden(int x)\n"
+	"{\n"
+	"	return inlined(x) * 3;\n"
+	"}\n"
+	"int main(int argc, char **argv) { (void)argv; return hidden(argc); }\n";
+
+static uint64_t hidden;		/* its address in prog */
+static char debug_dir[64];
+
+static struct pmp_symbolizer_options options(void)
+{
+	return (struct pmp_symbolizer_options){.lines = true, .debug_dir = debug_dir};
+}
+
+/* What is found for a stripped program at a path: 0 nothing, 1 names, 2 lines. */
+static int found(const char *path)
+{
+	struct pmp_symbolizer *symbolizer = symbolizer_of(options());
+	struct space space = space_of(path);
+	const struct pmp_frame *frames;
+	size_t count = names_at(&space, symbolizer, hidden, true, &frames);
+	const struct pmp_frame *last = &frames[count - 1];
+	int result = 0;
+
+	if (strcmp(last->function, "hidden") == 0)
+		result = last->file && last->line >= 3 && last->line <= 5 ? 2 : 1;
+	else if (!last->unnamed)
+		diag("wrong name: %s", last->function);
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	return result;
+}
+
+/* prog with a build-id of its own, and its debug file; `stripped` has neither. */
+static bool build(const char *flags)
+{
+	bool fine = run("rm -rf .debug dir debug && mkdir -p debug && "
+			"${CC:-cc} -g -O1 -fno-pie -no-pie %s -o prog prog.c && "
+			"objcopy --only-keep-debug prog prog.debug && "
+			"strip -o stripped prog 2>/dev/null", flags);
+
+	hidden = symbol_address("prog", "hidden");
+	return fine && hidden;
+}
+
+static void test_build_id(void)
+{
+	if (!ok(build("-Wl,--build-id=0xaa01020304"), "built with a build-id"))
+		return;
+	is_int(found("prog"), 2, "in the file itself");
+	is_int(found("stripped"), 0, "nowhere");
+	run("mkdir -p debug/.build-id/aa && cp prog.debug debug/.build-id/aa/01020304.debug");
+	is_int(found("stripped"), 2, "below .build-id");
+	run("${CC:-cc} -g -O1 -Wl,--build-id=0xaa05 -o other prog.c && "
+	    "cp other debug/.build-id/aa/01020304.debug");
+	is_int(found("stripped"), 0, "below .build-id, but of another build");
+	run("rm debug/.build-id/aa/01020304.debug && mkfifo debug/.build-id/aa/01020304.debug");
+	is_int(found("stripped"), 0, "a FIFO there does not hang");
+	run("rm debug/.build-id/aa/01020304.debug && echo rubbish > "
+	    "debug/.build-id/aa/01020304.debug");
+	is_int(found("stripped"), 0, "rubbish there");
+	run("head -c 3000 prog.debug > debug/.build-id/aa/01020304.debug");
+	is_int(found("stripped"), 0, "half a file there");
+	if (geteuid() == 0) {
+		run("cp prog.debug debug/.build-id/aa/01020304.debug && "
+		    "chown 12345 debug/.build-id/aa/01020304.debug");
+		is_int(found("stripped"), 0, "of another user");
+	} else {
+		skip("not root: cannot give files away");
+	}
+}
+
+static void test_link(const char *flags, const char *what)
+{
+	char cwd[256], path[512];
+
+	if (!getcwd(cwd, sizeof(cwd)) || !ok(build(flags), "built %s", what) ||
+	    !run("mkdir dir && objcopy --add-gnu-debuglink=prog.debug stripped dir/prog"))
+		return;
+	snprintf(path, sizeof(path), "%s/dir/prog", cwd);
+	is_int(found(path), 0, "%s: debug file nowhere", what);
+	run("cp prog.debug dir/");
+	is_int(found(path), 2, "%s: beside the program", what);
+	run("mkdir dir/.debug && mv dir/prog.debug dir/.debug/");
+	is_int(found(path), 2, "%s: in .debug", what);
+	run("mkdir -p debug/%s/dir && mv dir/.debug/prog.debug debug/%s/dir/", cwd, cwd);
+	is_int(found(path), 2, "%s: below the debug directory", what);
+	/* Another file, of another build-id or checksum, that would do as well. */
+	run("rm debug/%s/dir/prog.debug && ${CC:-cc} -g -O1 -fno-pie -no-pie "
+	    "-Wl,--build-id=0xbb -DX -o other prog.c && "
+	    "objcopy --only-keep-debug other dir/prog.debug", cwd);
+	is_int(found(path), 0, "%s: another build's is not believed", what);
+}
+
+static void test_mini(void)
+{
+	if (!have("xz")) {
+		skip("no xz");
+		return;
+	}
+	if (!ok(build("-Wl,--build-id=0xcc01") &&
+		run("strip -g -o mini prog && objcopy -S --keep-symbol=hidden mini mini2; "
+		    "objcopy --only-keep-debug mini mini.debug && xz -k mini.debug && "
+		    "objcopy --add-section .gnu_debugdata=mini.debug.xz stripped packed"),
+		"with .gnu_debugdata"))
+		return;
+	is_int(found("packed"), 1, "names from .gnu_debugdata");
+	run("head -c 200 mini.debug.xz > cut.xz && "
+	    "objcopy --add-section .gnu_debugdata=cut.xz stripped cut");
+	is_int(found("cut"), 0, "half of it");
+	run("head -c 300000000 /dev/zero | xz -1 > zero.xz && "
+	    "objcopy --add-section .gnu_debugdata=zero.xz stripped bomb");
+	is_int(found("bomb"), 0, "300 MB of zeros in it");
+}
+
+static void test_compressed(void)
+{
+	static const char *const ways[] = {"zlib", "zlib-gabi", "zlib-gnu", "zstd"};
+
+	if (!ok(build("-Wl,--build-id=0xdd01"), "built to be compressed"))
+		return;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (!run("objcopy --compress-debug-sections=%s prog compressed 2>/dev/null",
+			 ways[i]))
+			diag("objcopy does not know %s", ways[i]);
+		else if (strcmp(ways[i], "zstd") == 0)
+			ok(found("compressed") >= 1, "zstd: names at least");
+		else
+			is_int(found("compressed"), 2, "compressed with %s", ways[i]);
+	}
+}
+
+static void test_dwz(void)
+{
+	if (!have("dwz")) {
+		skip("no dwz");
+		return;
+	}
+	if (!ok(build("-Wl,--build-id=0xee01") && run("cp prog one && cp prog two && "
+		"${CC:-cc} -g -O1 -Wl,--build-id=0xee02 -o two prog.c && "
+		"dwz -m common.debug one two 2>/dev/null"), "dwz"))
+		return;
+	is_int(found("one"), 2, "with the file in common");
+	is_int(found("two") >= 0, 1, "the other one");
+	run("mv common.debug elsewhere");
+	is_int(found("one"), 1, "without it: names only");
+	run("cp two common.debug");
+	is_int(found("one"), 1, "another file in its place");
+}
+
+int main(void)
+{
+	if (!have("${CC:-cc}") || !have("objcopy") || !have("strip")) {
+		skip("no compiler, objcopy or strip");
+		return done_testing();
+	}
+	enter_tmp();
+	snprintf(debug_dir, sizeof(debug_dir), "%s/debug", tmp_dir);
+	/* Nothing may ever be fetched; a server that hangs would show. */
+	setenv("DEBUGINFOD_URLS", "http://127.0.0.1:9", 1);
+	write_file("prog.c", source);
+	test_build_id();
+	test_link("-Wl,--build-id=0xbb01020304", "debuglink and build-id");
+	test_link("-Wl,--build-id=none", "debuglink and checksum");
+	test_mini();
+	test_compressed();
+	test_dwz();
+	leave_tmp();
+	return done_testing();
+}

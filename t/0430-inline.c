@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lines and inlined functions, compared address by address with addr2line for
+ * each compiler and way to store debug information that is there.
+ */
+#include "lib/names.h"
+
+static const char source[] =
+	"volatile int sink;\n"
+	"static inline __attribute__((always_inline)) int inner(int x)\n"
+	"{\n"
+	"	sink += x;\n"
+	"	return sink * x;\n"
+	"}\n"
+	"static inline __attribute__((always_inline)) int middle(int x)\n"
+	"{\n"
+	"	int y = x + 1;\n"
+	"	return inner(y) + 1;\n"
+	"}\n"
+	"__attribute__((noinline)) int outer(int x)\n"
+	"{\n"
+	"	sink = 3;\n"
+	"	return middle(x) + 2;\n"
+	"}\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	(void)argv;\n"
+	"	return outer(argc);\n"
+	"}\n";
+
+struct chain {
+	bool inner, middle, outer;	/* seen with the right position */
+	unsigned wrong;
+};
+
+/* Every frame is in its own function: the lines say which is which. */
+static void check_chain(const struct pmp_frame *frames, size_t count, struct chain *chain)
+{
+	const struct pmp_frame *last = &frames[count - 1];
+
+	chain->wrong += strcmp(last->function, "outer") != 0 || last->inlined;
+	for (size_t i = 0; i + 1 < count; i++)
+		chain->wrong += !frames[i].inlined || frames[i].address != last->address;
+	if (count == 3) {
+		chain->wrong += strcmp(frames[0].function, "inner") != 0 ||
+				strcmp(frames[1].function, "middle") != 0 ||
+				frames[1].line != 10 || last->line != 15;
+		chain->inner |= frames[0].line == 4;
+		chain->middle = true;
+	}
+	chain->outer |= count == 1 && last->line == 14;
+	if (!last->file || !strstr(last->file, "inl.c"))
+		chain->wrong++;
+}
+
+static void test_program(const char *flags)
+{
+	struct pmp_symbolizer *symbolizer = symbolizer_of(
+		(struct pmp_symbolizer_options){.lines = true});
+	struct pmp_symbolizer *plain = symbolizer_of(
+		(struct pmp_symbolizer_options){.lines = true, .no_inline = true});
+	struct space space = space_of("prog");
+	uint64_t start = symbol_address("prog", "outer");
+	const struct pmp_frame *frames;
+	struct chain chain = {0};
+	unsigned many = 0, lines = 0;
+
+	/* 20 bytes: the code is longer with every compiler. */
+	for (uint64_t at = start; at < start + 20; at++) {
+		size_t count = names_at(&space, symbolizer, at, true, &frames);
+
+		check_chain(frames, count, &chain);
+		many += names_at(&space, plain, at, true, &frames) != 1;
+		lines += frames[0].line == 14 || frames[0].line == 15;
+	}
+	is_int(chain.wrong, 0, "%s: every frame has its own name and position", flags);
+	ok(chain.inner && chain.middle, "%s: inner in middle in outer", flags);
+	ok(chain.outer, "%s: outer alone", flags);
+	is_int(many, 0, "%s: one frame without inlines", flags);
+	ok(lines >= 19, "%s: whose line is in the function itself (%u)", flags, lines);
+	pmp_symbolizer_free(symbolizer);
+	pmp_symbolizer_free(plain);
+	space_free(&space);
+}
+
+/* FUNCTION FILE:LINE for each frame, as addr2line has them. */
+static unsigned differing(const char *path)
+{
+	struct pmp_symbolizer *symbolizer = symbolizer_of(
+		(struct pmp_symbolizer_options){.lines = true});
+	struct space space = space_of(path);
+	uint64_t start = symbol_address(path, "outer");
+	unsigned differ = 0;
+
+	for (uint64_t at = start; at < start + 20; at++) {
+		char want[1024], got[1024] = "";
+		const struct pmp_frame *frames;
+		size_t count = names_at(&space, symbolizer, at, true, &frames);
+
+		for (size_t i = 0; i < count; i++)
+			snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s %u;",
+				 frames[i].function, frames[i].line);
+		output_of(want, sizeof(want),
+			  "addr2line -f -i -e %s 0x%llx | sed -e 's/ (discr.*//' -e 's/.*://' |"
+			  " paste -s -d ' ;'", path, (unsigned long long)at);
+		if (strlen(want) + 1 != strlen(got) || strncmp(want, got, strlen(want)) != 0) {
+			differ++;
+			diag("0x%llx: %s but %s", (unsigned long long)at, got, want);
+		}
+	}
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	return differ;
+}
+
+int main(void)
+{
+	static const char *const ways[] = {
+		"${CC:-cc} -g -O2", "gcc -gdwarf-4 -O2", "clang -g -O2",
+		"clang -gdwarf-4 -O2", "gcc -gsplit-dwarf -gdwarf-5 -O2",
+		"gcc -gsplit-dwarf -gdwarf-4 -O2", "clang -g -gsplit-dwarf -O2",
+		"gcc -g -O2 -flto", "gcc -g -gz -O2", "gcc -g -O2 -no-pie",
+		"clang -g -O2 -fuse-ld=lld",
+	};
+
+	if (!have("${CC:-cc}") || !have("nm")) {
+		skip("no compiler");
+		return done_testing();
+	}
+	enter_tmp();
+	write_file("inl.c", source);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (run("%s -o prog inl.c 2>/dev/null", ways[i]))
+			test_program(ways[i]);
+		else
+			diag("not here: %s", ways[i]);
+	}
+	if (!have("addr2line"))
+		skip("no addr2line");
+	else if (run("${CC:-cc} -g -O2 -o prog inl.c"))
+		is_int(differing("prog"), 0, "as addr2line -i has it");
+	leave_tmp();
+	return done_testing();
+}
