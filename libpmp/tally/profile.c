@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counting samples. Before it: a sample (addresses) and a symbolizer that turns
+ * each address into a location, a small number. After it: the writers.
+ *
+ * A stack is a key of 32-bit words (what it belongs to, then its locations),
+ * and pmp_intern() gives equal keys the same number: the index of its entry. So
+ * a stack that is seen again costs one look-up and one addition; the key's copy
+ * in the intern table is also where the entry's locations lie.
+ */
+#include "tally/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/intern.h"
+
+/* Stop times are counted in buckets: exact below 16 ns, then 16 to each power
+ * of two, so that a percentile is off by at most 1/16, whatever its size. */
+#define STEP_BITS 4
+#define STEPS (1u << STEP_BITS)
+#define BUCKETS ((64 - STEP_BITS + 1) * STEPS)
+
+struct histogram {
+	uint64_t counts[BUCKETS];
+	uint64_t total, largest;
+};
+
+/* The words of a key before the locations. */
+struct key {
+	uint32_t pid, tid;
+	uint32_t process, thread, why;	/* in names */
+	uint32_t end;
+};
+
+#define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
+
+/* What pmp_round points to; it outlives the sample. */
+struct round {
+	struct pmp_round public;
+	char name[PMP_NAME_SIZE];
+	struct pmp_thread *threads;
+	struct pmp_raw_frame *frames;
+	pmp_location *locations;
+	struct pmp_row *rows;
+	size_t thread_capacity, frame_capacity, location_capacity, row_capacity;
+};
+
+struct pmp_profile {
+	struct pmp_profile_options options;
+	char *command;			/* options.command points to it */
+	struct pmp_symbolizer *symbolizer;
+	struct pmp_intern *names;	/* of processes and threads, reasons */
+	struct pmp_intern *keys;	/* id: index of entries */
+	struct pmp_entry *entries;
+	size_t entry_count, entry_capacity;
+	pmp_location *locations;	/* of the frames of the sample at hand */
+	size_t location_capacity;
+	uint32_t *key;			/* the key at hand */
+	size_t key_capacity;
+	struct pmp_profile_info info;
+	struct histogram stops;
+	struct round round;
+};
+
+/* ---- the distribution of stop times -------------------------------------- */
+
+static size_t bucket_of(uint64_t value)
+{
+	unsigned shift;
+
+	if (value < STEPS)
+		return value;
+	shift = 63 - STEP_BITS - __builtin_clzll(value);
+	return (shift + 1) * STEPS + ((value >> shift) & (STEPS - 1));
+}
+
+/* The largest value that falls into a bucket. */
+static uint64_t bucket_top(size_t bucket)
+{
+	unsigned shift;
+	uint64_t step;
+
+	if (bucket < STEPS)
+		return bucket;
+	shift = bucket / STEPS - 1;
+	step = STEPS + bucket % STEPS;
+	return (step << shift) + ((UINT64_C(1) << shift) - 1);
+}
+
+static void histogram_add(struct histogram *histogram, uint64_t value)
+{
+	histogram->counts[bucket_of(value)]++;
+	histogram->total++;
+	if (value > histogram->largest)
+		histogram->largest = value;
+}
+
+/* The value that percent of all values do not exceed; 0 when there are none. */
+static uint64_t histogram_percentile(const struct histogram *histogram, unsigned percent)
+{
+	uint64_t rank = histogram->total - histogram->total * (100 - percent) / 100;
+	uint64_t below = 0;
+
+	if (!histogram->total)
+		return 0;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		below += histogram->counts[i];
+		if (below >= rank) {
+			uint64_t top = bucket_top(i);
+
+			return top < histogram->largest ? top : histogram->largest;
+		}
+	}
+	return histogram->largest;
+}
+
+/* ---- a profile ------------------------------------------------------------ */
+
+int pmp_profile_new(const struct pmp_profile_options *options,
+		    struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
+		    struct pmp_error *err)
+{
+	struct pmp_profile *new = calloc(1, sizeof(*new));
+	size_t size = options ? options->size : 0;
+
+	*profile = NULL;
+	if (!new)
+		return pmp_error_nomem(err, "making a profile");
+	if (size)
+		memcpy(&new->options, options,
+		       size < sizeof(*options) ? size : sizeof(*options));
+	new->options.size = sizeof(new->options);
+	new->symbolizer = symbolizer;
+	new->names = pmp_intern_new();
+	new->keys = pmp_intern_new();
+	if (new->options.command)
+		new->command = strdup(new->options.command);
+	if (!new->names || !new->keys || (new->options.command && !new->command)) {
+		pmp_profile_free(new);
+		return pmp_error_nomem(err, "making a profile");
+	}
+	new->options.command = new->command;
+	*profile = new;
+	return 0;
+}
+
+void pmp_profile_free(struct pmp_profile *profile)
+{
+	if (!profile)
+		return;
+	free(profile->round.threads);
+	free(profile->round.frames);
+	free(profile->round.locations);
+	free(profile->round.rows);
+	free(profile->key);
+	free(profile->locations);
+	free(profile->entries);
+	pmp_intern_free(profile->keys);
+	pmp_intern_free(profile->names);
+	free(profile->command);
+	free(profile);
+}
+
+/* ---- counting ------------------------------------------------------------- */
+
+static bool thread_fits(const struct pmp_sample *sample, const struct pmp_thread *thread)
+{
+	return thread->frame <= sample->frame_count &&
+	       thread->frame_count <= sample->frame_count - thread->frame;
+}
+
+/* A sample may have come through a socket: its indices are checked before use. */
+static bool sample_fits(const struct pmp_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (!thread_fits(sample, &sample->threads[i]))
+			return false;
+	return true;
+}
+
+static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	if (PMP_RESERVE(&profile->locations, &profile->location_capacity,
+			sample->frame_count))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < sample->frame_count; i++) {
+		pmp_location location = pmp_symbolizer_locate(
+			profile->symbolizer, sample->maps, &sample->frames[i]);
+
+		if (location == PMP_LOCATION_NONE)
+			return PMP_ENOMEM;
+		profile->locations[i] = location;
+	}
+	return 0;
+}
+
+static uint32_t intern_name(struct pmp_profile *profile, const char *name, size_t size)
+{
+	return pmp_intern(profile->names, name, strnlen(name, size));
+}
+
+/* Write the thread's key into profile->key; returns its words, 0: no memory. */
+static size_t make_key(struct pmp_profile *profile, const struct pmp_sample *sample,
+		       const struct pmp_thread *thread)
+{
+	bool apart = profile->options.by_thread;
+	size_t words = KEY_WORDS + thread->frame_count;
+	struct key key = {
+		.pid = sample->pid,
+		.tid = apart ? thread->tid : 0,
+		.process = intern_name(profile, sample->name, sizeof(sample->name)),
+		.thread = intern_name(profile, apart ? thread->name : "",
+				      sizeof(thread->name)),
+		.why = intern_name(profile, thread->why, sizeof(thread->why)),
+		.end = thread->end,
+	};
+
+	if (key.process == PMP_INTERN_NONE || key.thread == PMP_INTERN_NONE ||
+	    key.why == PMP_INTERN_NONE)
+		return 0;
+	if (PMP_RESERVE(&profile->key, &profile->key_capacity, words))
+		return 0;
+	memcpy(profile->key, &key, sizeof(key));
+	if (thread->frame_count)
+		memcpy(profile->key + KEY_WORDS, profile->locations + thread->frame,
+		       thread->frame_count * sizeof(*profile->locations));
+	return words;
+}
+
+static void fill_entry(const struct pmp_profile *profile, uint32_t id,
+		       struct pmp_entry *entry)
+{
+	size_t length;
+	const uint32_t *words = pmp_intern_data(profile->keys, id, &length);
+	struct key key;
+
+	memcpy(&key, words, sizeof(key));
+	*entry = (struct pmp_entry) {
+		.pid = key.pid,
+		.process = pmp_intern_data(profile->names, key.process, NULL),
+		.tid = key.tid,
+		.thread = pmp_intern_data(profile->names, key.thread, NULL),
+		.end = key.end,
+		.why = pmp_intern_data(profile->names, key.why, NULL),
+		.locations = words + KEY_WORDS,
+		.location_count = length / sizeof(*words) - KEY_WORDS,
+	};
+}
+
+static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample,
+			const struct pmp_thread *thread)
+{
+	size_t words = make_key(profile, sample, thread);
+	uint32_t id;
+
+	/* Room first: an interned key without its entry could not be undone. */
+	if (!words || PMP_RESERVE(&profile->entries, &profile->entry_capacity,
+				  profile->entry_count + 1))
+		return PMP_ENOMEM;
+	id = pmp_intern(profile->keys, profile->key, words * sizeof(*profile->key));
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	if (id == profile->entry_count)
+		fill_entry(profile, id, &profile->entries[profile->entry_count++]);
+	profile->entries[id].count++;
+	profile->entries[id].state = thread->state;
+	return 0;
+}
+
+static void count_losses(struct pmp_profile *profile, const struct pmp_thread *thread)
+{
+	struct pmp_profile_info *info = &profile->info;
+
+	info->stacks++;
+	if (thread->obtained == PMP_NOT_STOPPED || thread->end == PMP_END_NOT_STOPPED)
+		info->not_stopped++;
+	else if (thread->end != PMP_END_ROOT)
+		info->truncated++;
+	if (thread->obtained != PMP_STOPPED && !thread->stopped)
+		return;
+	info->stops++;
+	info->stopped += thread->stopped;
+	histogram_add(&profile->stops, thread->stopped);
+}
+
+/* ---- the last sample ------------------------------------------------------ */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct pmp_row *one = a, *other = b;
+
+	return (one->thread->tid > other->thread->tid) -
+	       (one->thread->tid < other->thread->tid);
+}
+
+/* The writers read these as strings. */
+static void terminate(struct pmp_thread *thread)
+{
+	thread->name[sizeof(thread->name) - 1] = '\0';
+	thread->why[sizeof(thread->why) - 1] = '\0';
+	thread->wchan[sizeof(thread->wchan) - 1] = '\0';
+}
+
+static int keep_round(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	struct round *round = &profile->round;
+	size_t threads = sample->thread_count, frames = sample->frame_count;
+
+	/* One more than needed: no array is NULL, whatever the sample lacks. */
+	if (PMP_RESERVE(&round->threads, &round->thread_capacity, threads + 1) ||
+	    PMP_RESERVE(&round->rows, &round->row_capacity, threads + 1) ||
+	    PMP_RESERVE(&round->frames, &round->frame_capacity, frames + 1) ||
+	    PMP_RESERVE(&round->locations, &round->location_capacity, frames + 1))
+		return PMP_ENOMEM;
+	if (frames) {
+		memcpy(round->frames, sample->frames, frames * sizeof(*round->frames));
+		memcpy(round->locations, profile->locations,
+		       frames * sizeof(*round->locations));
+	}
+	for (size_t i = 0; i < threads; i++) {
+		const struct pmp_thread *thread = &sample->threads[i];
+
+		round->threads[i] = *thread;
+		terminate(&round->threads[i]);
+		round->rows[i] = (struct pmp_row) {
+			.thread = &round->threads[i],
+			.raw = round->frames + thread->frame,
+			.locations = round->locations + thread->frame,
+		};
+	}
+	qsort(round->rows, threads, sizeof(*round->rows), compare_rows);
+	memcpy(round->name, sample->name, sizeof(round->name));
+	round->name[sizeof(round->name) - 1] = '\0';
+	round->public.number = profile->info.samples + 1;
+	round->public.info.size = sizeof(round->public.info);
+	pmp_sample_info(sample, &round->public.info);
+	round->public.info.name = round->name;
+	round->public.rows = round->rows;
+	round->public.row_count = threads;
+	return 0;
+}
+
+/* ---- the interface -------------------------------------------------------- */
+
+int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
+		    struct pmp_error *err)
+{
+	struct pmp_profile_info *info = &profile->info;
+
+	if (!sample_fits(sample))
+		return pmp_error_set(err, PMP_EINVAL,
+				     "sample of process %d contradicts itself",
+				     (int)sample->pid);
+	if (locate_frames(profile, sample) ||
+	    (profile->options.keep_rounds && keep_round(profile, sample)))
+		return pmp_error_nomem(err, "counting a sample");
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		if (count_thread(profile, sample, &sample->threads[i]))
+			return pmp_error_nomem(err, "counting a sample");
+		count_losses(profile, &sample->threads[i]);
+	}
+	if (!info->samples++)
+		info->first_time = sample->time;
+	info->last_time = sample->time;
+	info->vanished += sample->vanished;
+	info->any_stopped += sample->any_stopped;
+	return 0;
+}
+
+void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info)
+{
+	struct pmp_profile_info all = profile->info;
+	size_t size = info->size;
+
+	all.size = size;
+	all.distinct = profile->entry_count;
+	all.stopped_max = profile->stops.largest;
+	all.stopped_p50 = histogram_percentile(&profile->stops, 50);
+	all.stopped_p99 = histogram_percentile(&profile->stops, 99);
+	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
+}
+
+size_t pmp_profile_entry_count(const struct pmp_profile *profile)
+{
+	return profile->entry_count;
+}
+
+const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, size_t i)
+{
+	return i < profile->entry_count ? &profile->entries[i] : NULL;
+}
+
+const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile)
+{
+	return profile->round.public.number ? &profile->round.public : NULL;
+}
+
+size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,
+			  const struct pmp_frame **frames)
+{
+	return pmp_symbolizer_frames(profile->symbolizer, location, frames);
+}
+
+const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *profile)
+{
+	return &profile->options;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One snapshot as text, spelled as gdb's `thread apply all bt` does, so that what
+ * reads that reads this:
+ *
+ *     --- snapshot 3: mariadbd [4100], 71 threads, 2026-11-21T04:08:36.123Z, ... ---
+ *
+ *     Thread 2 (Thread 0x7f31c0ff96c0 (LWP 4102)):
+ *     State S, system call futex, wait channel futex_do_wait, name "conn-17"
+ *     #0  0x00007f31c3a9612b in __lll_lock_wait () from /usr/lib/libc.so.6
+ *     #1  0x000055d0a81171e0 in do_command () at sql_parse.cc:1405
+ *     Backtrace stopped: no unwind information
+ *
+ * The readers (t/0630-consumers.t) split lines at blanks and want an address in
+ * each frame, names of one word, a place at the end, and an empty line after each
+ * thread. Lines that begin with neither `Thread` nor `#` are passed over as long
+ * as they do not stand between frames.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/syscalls.h"
+#include "write/names.h"
+#include "write/writer.h"
+
+static void add_time(struct pmp_buf *buf, uint64_t realtime)
+{
+	time_t seconds = realtime / PMP_S;
+	char text[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	pmp_buf_printf(buf, "%s.%03uZ", text, (unsigned)(realtime % PMP_S / PMP_MS));
+}
+
+/* Not by %f, whose decimal point is a matter of the locale. */
+static void add_milliseconds(struct pmp_buf *buf, uint64_t time)
+{
+	uint64_t microseconds = time / PMP_US + (time % PMP_US >= PMP_US / 2);
+
+	pmp_buf_printf(buf, "%" PRIu64 ".%03u ms", microseconds / 1000,
+		       (unsigned)(microseconds % 1000));
+}
+
+static void add_separator(struct pmp_buf *buf, const struct pmp_round *round)
+{
+	const struct pmp_sample_info *info = &round->info;
+
+	pmp_buf_printf(buf, "--- snapshot %" PRIu64 ": ", round->number);
+	pmp_escape_buf(buf, info->name, strlen(info->name));
+	pmp_buf_printf(buf, " [%d], %zu thread%s, ", (int)info->pid, round->row_count,
+		       round->row_count == 1 ? "" : "s");
+	if (info->vanished)
+		pmp_buf_printf(buf, "%zu vanished, ", info->vanished);
+	add_time(buf, info->realtime);
+	pmp_buf_puts(buf, ", stopped ");
+	add_milliseconds(buf, info->stopped);
+	pmp_buf_puts(buf, ", longest ");
+	add_milliseconds(buf, info->stopped_max);
+	pmp_buf_puts(buf, " ---\n\n");
+}
+
+/* A name in quotes; a quote in it does not end it. */
+static void add_quoted(struct pmp_buf *buf, const char *name)
+{
+	size_t start;
+
+	pmp_buf_putc(buf, '"');
+	start = buf->length;
+	pmp_escape_buf(buf, name, strlen(name));
+	for (size_t i = start; i < buf->length; i++)
+		if (buf->data[i] == '"')
+			buf->data[i] = '\'';
+	pmp_buf_putc(buf, '"');
+}
+
+static void add_thread(struct pmp_buf *buf, size_t number,
+		       const struct pmp_thread *thread, bool with_name)
+{
+	char state = thread->state >= '!' && thread->state <= '~' ? thread->state : '?';
+	const char *name;
+
+	pmp_buf_printf(buf, "Thread %zu (Thread 0x%" PRIx64 " (LWP %d)", number,
+		       thread->tls, (int)thread->tid);
+	if (with_name) {
+		pmp_buf_putc(buf, ' ');
+		add_quoted(buf, thread->name);
+	}
+	pmp_buf_printf(buf, "):\nState %c", state);
+	if (thread->syscall >= 0) {
+		name = pmp_syscall_name(thread->syscall);
+		if (name)
+			pmp_buf_printf(buf, ", system call %s", name);
+		else
+			pmp_buf_printf(buf, ", system call %d", thread->syscall);
+	}
+	if (thread->wchan[0]) {
+		pmp_buf_puts(buf, ", wait channel ");
+		pmp_escape_buf(buf, thread->wchan, strlen(thread->wchan));
+	}
+	pmp_buf_puts(buf, ", name ");
+	add_quoted(buf, thread->name);
+	pmp_buf_putc(buf, '\n');
+}
+
+static void add_frame(struct pmp_buf *buf, size_t number, uint64_t pc,
+		      const struct pmp_frame *frame, bool lines)
+{
+	static const struct pmp_name_style style = { 0 };
+
+	pmp_buf_printf(buf, "#%-2zu 0x%016" PRIx64 " in ", number, pc);
+	pmp_name_frame(buf, frame, &style);
+	if (lines && frame->file) {
+		pmp_buf_puts(buf, " () at ");
+		pmp_name_path(buf, frame->file);
+		pmp_buf_printf(buf, ":%u\n", frame->line);
+	} else {
+		pmp_buf_puts(buf, " () from ");
+		pmp_name_path(buf, frame->module);
+		pmp_buf_putc(buf, '\n');
+	}
+}
+
+static void add_row(struct pmp_out *out, struct pmp_profile *profile,
+		    const struct pmp_row *row, bool lines)
+{
+	const struct pmp_thread *thread = row->thread;
+	size_t number = 0;
+
+	for (size_t i = 0; i < thread->frame_count; i++) {
+		const struct pmp_frame *frames;
+		size_t count = pmp_profile_frames(profile, row->locations[i], &frames);
+
+		for (size_t j = 0; j < count; j++)
+			add_frame(&out->buf, number++, row->raw[i].pc, &frames[j], lines);
+		pmp_out_maybe_flush(out);
+	}
+	if (thread->end != PMP_END_ROOT) {
+		pmp_buf_puts(&out->buf, "Backtrace stopped: ");
+		if (thread->end == PMP_END_NOT_STOPPED)
+			pmp_name_end(&out->buf, thread->end, thread->why);
+		else
+			pmp_buf_puts(&out->buf, pmp_end_text(thread->end));
+		pmp_buf_putc(&out->buf, '\n');
+	}
+	pmp_buf_putc(&out->buf, '\n');
+}
+
+/*
+ * The first thread, which is Thread 1 and comes last: the one with the id of the
+ * process. It need not be the lowest id, since ids start over one day.
+ */
+static size_t find_main(const struct pmp_round *round)
+{
+	for (size_t i = 0; i < round->row_count; i++)
+		if (round->rows[i].thread->tid == round->info.pid)
+			return i;
+	return 0;
+}
+
+static void write_raw(struct pmp_out *out, struct pmp_profile *profile,
+		      const struct pmp_write_options *options)
+{
+	const struct pmp_round *round = pmp_profile_round(profile);
+	size_t first;
+
+	if (!round)
+		return;
+	add_separator(&out->buf, round);
+	first = find_main(round);
+	for (size_t number = round->row_count; number > 0; number--) {
+		/* The rows but the first, in order, are 2, 3, ... */
+		size_t i = number == 1 ? first : number - 1 - (number - 1 <= first);
+
+		add_thread(&out->buf, number, round->rows[i].thread, options->raw_names);
+		add_row(out, profile, &round->rows[i], options->lines);
+	}
+}
+
+const struct pmp_writer pmp_writer_raw = {
+	.format = {
+		.name = "raw",
+		.help = "each snapshot as gdb prints `thread apply all bt`",
+		.extension = "txt",
+		.mime = "text/plain; charset=utf-8",
+		.snapshots = true,
+	},
+	.write = write_raw,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of formats, made from the generated writer-list.h, and what stands
+ * between a writer and a sink: a buffer, and the errors of both.
+ */
+#include "write/writer.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* The buffer is handed to the sink when it holds more than this. */
+#define FLUSH_SIZE (64 * 1024)
+
+#define WRITER(name) &pmp_writer_##name,
+static const struct pmp_writer *const writers[] = {
+#include "writer-list.h"
+};
+#undef WRITER
+
+#define WRITER_COUNT (sizeof(writers) / sizeof(writers[0]))
+
+size_t pmp_format_count(void)
+{
+	return WRITER_COUNT;
+}
+
+const struct pmp_format *pmp_format(size_t i)
+{
+	return i < WRITER_COUNT ? &writers[i]->format : NULL;
+}
+
+const struct pmp_format *pmp_format_find(const char *name)
+{
+	for (size_t i = 0; i < WRITER_COUNT; i++)
+		if (!strcmp(writers[i]->format.name, name))
+			return &writers[i]->format;
+	return NULL;
+}
+
+void pmp_out_flush(struct pmp_out *out)
+{
+	if (!out->error && !pmp_buf_failed(&out->buf) && out->buf.length)
+		out->error = out->sink->write(out->sink->arg, out->buf.data,
+					      out->buf.length);
+	/* After an error too: what cannot be written need not be kept. */
+	pmp_buf_clear(&out->buf);
+}
+
+void pmp_out_maybe_flush(struct pmp_out *out)
+{
+	if (out->buf.length > FLUSH_SIZE)
+		pmp_out_flush(out);
+}
+
+static const struct pmp_writer *writer_of(const struct pmp_format *format)
+{
+	for (size_t i = 0; i < WRITER_COUNT; i++)
+		if (&writers[i]->format == format)
+			return writers[i];
+	return NULL;
+}
+
+int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *format,
+		      const struct pmp_write_options *options,
+		      const struct pmp_sink *sink, struct pmp_error *err)
+{
+	const struct pmp_writer *writer = writer_of(format);
+	struct pmp_write_options all = { 0 };
+	struct pmp_out out = { .sink = sink };
+	size_t size = options ? options->size : 0;
+	int ret = 0;
+
+	if (!writer || !sink || !sink->write)
+		return pmp_error_set(err, PMP_EINVAL, "no such format or no sink");
+	if (size)
+		memcpy(&all, options, size < sizeof(all) ? size : sizeof(all));
+	all.size = sizeof(all);
+
+	writer->write(&out, profile, &all);
+	if (pmp_buf_failed(&out.buf)) {
+		ret = pmp_error_nomem(err, "writing a profile");
+		goto out;
+	}
+	pmp_out_flush(&out);
+	if (out.error)
+		ret = pmp_error_sys(err, PMP_EIO, -out.error,
+				    "cannot write the profile as %s", format->name);
+out:
+	pmp_buf_free(&out.buf);
+	return ret;
+}

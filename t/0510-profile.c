@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counting: equal stacks are one entry, what makes stacks differ, totals, the
+ * distribution of stop times, the last sample kept, and damaged samples.
+ */
+#include <stddef.h>
+
+#include "lib/tap.h"
+#include "tally/profile.h"
+
+struct fake_function {
+	const char *name, *file, *module;
+	unsigned line;
+	bool inlined, unnamed, signal;
+};
+
+static const struct fake_function fake_functions[] = {
+	{ .name = "poll", .module = "/lib/libc.so.6" },
+	{ .name = "work", .module = "/bin/demo" },
+	{ .name = "main", .module = "/bin/demo" },
+};
+
+#include "lib/fakenames.h"
+
+enum { POLL, WORK, MAIN };
+
+static struct pmp_profile *new_profile(bool by_thread, bool keep_rounds)
+{
+	struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.by_thread = by_thread,
+		.keep_rounds = keep_rounds,
+		.command = "pmp -p 10",
+	};
+	struct pmp_profile *profile = NULL;
+	struct pmp_error err;
+
+	is_int(pmp_profile_new(&options, NULL, &profile, &err), 0, "a profile is made");
+	return profile;
+}
+
+static struct pmp_sample *new_sample(pid_t pid, const char *name)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	if (!sample)
+		abort();
+	sample->pid = pid;
+	snprintf(sample->name, sizeof(sample->name), "%s", name);
+	return sample;
+}
+
+static void add(struct pmp_profile *profile, struct pmp_sample *sample)
+{
+	struct pmp_error err = { .message = "" };
+	int ret = pmp_profile_add(profile, sample, &err);
+
+	if (ret)
+		diag("pmp_profile_add: %d: %s", ret, err.message);
+	pmp_sample_free(sample);
+}
+
+static struct pmp_profile_info info_of(const struct pmp_profile *profile)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(profile, &info);
+	return info;
+}
+
+static void add_three(struct pmp_profile *profile)
+{
+	struct pmp_sample *sample = new_sample(10, "demo");
+
+	fake_thread(sample, 12, "b", FAKE_STACK(POLL, WORK, MAIN))->state = 'R';
+	fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
+	fake_thread(sample, 11, "b", FAKE_STACK(POLL, WORK, MAIN));
+	add(profile, sample);
+}
+
+static void test_merge(void)
+{
+	struct pmp_profile *profile = new_profile(false, false);
+	const struct pmp_entry *entry;
+
+	is_str(pmp_profile_options(profile)->command, "pmp -p 10", "the command is kept");
+	is_int(pmp_profile_entry_count(profile), 0, "a new profile is empty");
+	ok(!pmp_profile_entry(profile, 0), "and has no first entry");
+	is_int(info_of(profile).stopped_p99, 0, "and no stop times");
+	add_three(profile);
+	add_three(profile);
+	is_int(pmp_profile_entry_count(profile), 2,
+	       "threads with equal stacks are merged");
+	entry = pmp_profile_entry(profile, 0);
+	is_int(entry->count, 4, "and counted");
+	is_int(entry->tid, 0, "under no thread");
+	is_str(entry->thread, "", "and no thread's name");
+	is_str(entry->process, "demo", "of the process");
+	is_int(entry->pid, 10, "and its id");
+	is_int(entry->state, 'S', "the state is the most recent");
+	is_int(entry->location_count, 3, "the stack has its frames");
+	is_int(entry->locations[2], MAIN, "in their order");
+	is_int(pmp_profile_entry(profile, 1)->count, 2, "the other stack, too");
+	is_int(info_of(profile).samples, 2, "samples");
+	is_int(info_of(profile).stacks, 6, "stacks");
+	is_int(info_of(profile).distinct, 2, "distinct stacks");
+	is_int(fake_names, 0, "no name was asked for");
+	ok(!pmp_profile_round(profile), "no sample is kept unless wanted");
+	pmp_profile_free(profile);
+}
+
+static void test_apart(void)
+{
+	struct pmp_profile *profile = new_profile(true, false);
+	struct pmp_sample *sample;
+
+	add_three(profile);
+	add_three(profile);
+	is_int(pmp_profile_entry_count(profile), 3, "by thread: threads stay apart");
+	is_int(pmp_profile_entry(profile, 0)->tid, 12, "with their ids");
+	is_str(pmp_profile_entry(profile, 0)->thread, "b", "and names");
+	pmp_profile_free(profile);
+
+	profile = new_profile(false, false);
+	add_three(profile);
+	sample = new_sample(20, "demo");
+	fake_thread(sample, 20, "a", FAKE_STACK(POLL, MAIN));
+	add(profile, sample);
+	is_int(pmp_profile_entry_count(profile), 3, "another process is apart");
+	sample = new_sample(10, "demo");
+	fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN))->end = PMP_END_DEPTH;
+	add(profile, sample);
+	is_int(pmp_profile_entry_count(profile), 4, "a truncated stack is apart");
+	for (int i = 0; i < 2; i++) {
+		struct pmp_thread *thread;
+
+		sample = new_sample(10, "demo");
+		thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
+		thread->obtained = PMP_NOT_STOPPED;
+		thread->end = PMP_END_NOT_STOPPED;
+		strcpy(thread->why, i ? "epoll_wait" : "seccomp");
+		add(profile, sample);
+	}
+	is_int(pmp_profile_entry_count(profile), 6, "so are reasons not to stop");
+	is_str(pmp_profile_entry(profile, 5)->why, "epoll_wait", "which are kept");
+	is_int(info_of(profile).truncated, 1, "truncated stacks are counted");
+	is_int(info_of(profile).not_stopped, 2, "and threads not stopped");
+	sample = new_sample(10, "demo");
+	fake_thread(sample, 10, "a", FAKE_NOTHING);
+	add(profile, sample);
+	is_int(pmp_profile_entry(profile, 6)->location_count, 0,
+	       "a stack without a frame");
+	pmp_profile_free(profile);
+}
+
+static void test_stops(void)
+{
+	struct pmp_profile *profile = new_profile(false, false);
+	struct pmp_profile_info info;
+	struct pmp_sample *sample = new_sample(10, "demo");
+	uint64_t sum = 0;
+
+	/* 1 us, 2 us, ... 1000 us */
+	for (int i = 1; i <= 1000; i++) {
+		struct pmp_thread *thread = fake_thread(sample, i, "", FAKE_STACK(POLL));
+
+		thread->stopped = i * 1000;
+		sum += thread->stopped;
+	}
+	fake_thread(sample, 2000, "", FAKE_STACK(POLL))->obtained = PMP_NOT_STOPPED;
+	sample->vanished = 3;
+	sample->any_stopped = 77;
+	sample->time = 5;
+	add(profile, sample);
+	info = info_of(profile);
+	is_int(info.stops, 1000, "stops");
+	is_int(info.stopped, sum, "their sum");
+	is_int(info.stopped_max, 1000000, "the longest");
+	ok(info.stopped_p50 >= 500000 && info.stopped_p50 <= 500000 * 17 / 16,
+	   "the median, to 1/16: %llu", (unsigned long long)info.stopped_p50);
+	ok(info.stopped_p99 >= 990000 && info.stopped_p99 <= 1000000,
+	   "the 99th percentile: %llu", (unsigned long long)info.stopped_p99);
+	is_int(info.vanished, 3, "threads that vanished");
+	is_int(info.any_stopped, 77, "time in which any was stopped");
+	is_int(info.first_time, 5, "the time of the first sample");
+
+	sample = new_sample(10, "demo");
+	fake_thread(sample, 1, "", FAKE_STACK(POLL))->stopped = UINT64_MAX;
+	sample->time = 9;
+	add(profile, sample);
+	info = info_of(profile);
+	ok(info.stopped_max == UINT64_MAX, "the largest of times");
+	is_int(info.first_time, 5, "the first time stays");
+	is_int(info.last_time, 9, "the last one moves");
+
+	memset(&info, 0x55, sizeof(info));
+	info.size = offsetof(struct pmp_profile_info, distinct);
+	pmp_profile_info(profile, &info);
+	is_int(info.samples, 2, "a caller with a shorter struct");
+	is_int(info.distinct, 0x5555555555555555, "is not written beyond it");
+	pmp_profile_free(profile);
+
+	/* Each value is within its bucket's width of itself. */
+	for (unsigned shift = 0; shift < 64; shift++) {
+		uint64_t value = UINT64_C(1) << shift;
+
+		profile = NULL;
+		pmp_profile_new(NULL, NULL, &profile, NULL);
+		for (int i = 0; i < 2; i++) {
+			sample = new_sample(10, "demo");
+			fake_thread(sample, 1, "", FAKE_STACK(POLL))->stopped =
+				i ? UINT64_MAX : value;
+			add(profile, sample);
+		}
+		info = info_of(profile);
+		if (info.stopped_p50 < value || info.stopped_p50 - value > value / 16)
+			ok(false, "bucket of 2^%u: %llu", shift,
+			   (unsigned long long)info.stopped_p50);
+		pmp_profile_free(profile);
+	}
+}
+
+static void test_round(void)
+{
+	struct pmp_profile *profile = new_profile(false, true);
+	const struct pmp_round *round;
+	struct pmp_sample *sample;
+
+	ok(!pmp_profile_round(profile), "no round before the first sample");
+	add_three(profile);
+	add_three(profile);
+	round = pmp_profile_round(profile);
+	is_int(round->number, 2, "the last round");
+	is_int(round->row_count, 3, "all its threads");
+	is_int(round->rows[0].thread->tid, 10, "in the order of their ids");
+	is_int(round->rows[1].thread->tid, 11, "(second)");
+	is_int(round->rows[2].thread->tid, 12, "(third)");
+	is_str(round->info.name, "demo", "the name of the freed sample");
+	is_int(round->info.threads, 3, "its totals");
+	is_int(round->rows[0].raw[1].pc, fake_pc(MAIN), "raw frames");
+	is_int(round->rows[0].locations[1], MAIN, "and their locations");
+
+	sample = new_sample(10, "demo");
+	memset(fake_thread(sample, 10, "", FAKE_NOTHING)->name, 'x', PMP_NAME_SIZE);
+	add(profile, sample);
+	round = pmp_profile_round(profile);
+	is_int(strlen(round->rows[0].thread->name), PMP_NAME_SIZE - 1,
+	       "a name without an end gets one");
+	is_int(pmp_profile_entry(profile, 2)->location_count, 0, "and does no harm");
+	sample = new_sample(10, "demo");
+	add(profile, sample);
+	is_int(pmp_profile_round(profile)->row_count, 0, "a sample without threads");
+	pmp_profile_free(profile);
+}
+
+static void test_damaged(void)
+{
+	struct pmp_profile *profile = new_profile(false, true);
+	struct pmp_raw_frame nowhere = { .pc = UINT64_MAX };
+	struct pmp_sample *sample = new_sample(10, "demo");
+	struct pmp_thread *thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
+	struct pmp_error err;
+
+	thread->frame = 1;
+	is_int(pmp_profile_add(profile, sample, &err), PMP_EINVAL,
+	       "frames beyond the last");
+	thread->frame = SIZE_MAX;
+	is_int(pmp_profile_add(profile, sample, &err), PMP_EINVAL, "far beyond");
+	thread->frame = 1;
+	thread->frame_count = SIZE_MAX;
+	is_int(pmp_profile_add(profile, sample, &err), PMP_EINVAL, "too many");
+	thread->frame = 0;
+	thread->frame_count = 2;
+	pmp_sample_add_frames(sample, &nowhere, 1);
+	is_int(pmp_profile_add(profile, sample, &err), PMP_ENOMEM,
+	       "the symbolizer has no memory");
+	is_int(info_of(profile).samples, 0, "none of them was counted");
+	ok(!pmp_profile_round(profile), "nor kept");
+	pmp_sample_free(sample);
+	pmp_profile_free(profile);
+	pmp_profile_free(NULL);
+}
+
+/* Known stacks cost no memory. */
+static void test_bounded(void)
+{
+	struct pmp_profile *profile = new_profile(false, false);
+	const pmp_location *before;
+
+	add_three(profile);
+	before = pmp_profile_entry(profile, 0)->locations;
+	for (int i = 0; i < 1000; i++)
+		add_three(profile);
+	is_int(pmp_profile_entry_count(profile), 2, "a thousand samples, two stacks");
+	is_int(pmp_profile_entry(profile, 0)->count, 2002, "counted");
+	ok(pmp_profile_entry(profile, 0)->locations == before,
+	   "their frames do not move");
+	pmp_profile_free(profile);
+}
+
+int main(void)
+{
+	test_merge();
+	test_apart();
+	test_stops();
+	test_round();
+	test_damaged();
+	test_bounded();
+	return done_testing();
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every format of the table against its golden files, t/data/golden/CASE.FORMAT
+ * (renewed with PMP_UPDATE=1); empty profiles, hostile names, sinks that fail,
+ * and that the time to write grows with the number of stacks only.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "lib/tap.h"
+#include "base/buf.h"
+#include "libpmp.h"
+#include "tally/profile.h"
+
+struct fake_function {
+	const char *name, *file, *module;
+	unsigned line;
+	bool inlined, unnamed, signal;
+};
+
+#define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define SERVER "/usr/sbin/mariadbd"
+
+static char long_name[5001];
+
+static const struct fake_function fake_functions[] = {
+	{ .name = "poll", .module = LIBC },
+	{ .name = "__lll_lock_wait", .module = LIBC },
+	{ .name = "pthread_mutex_lock@@GLIBC_2.2.5", .module = LIBC },
+	{ .name = "start_thread", .module = LIBC },
+	{ .name = "<signal handler called>", .module = LIBC, .signal = true },
+	{ .name = "clock_gettime", .module = "[vdso]" },
+	{ .name = "main", .module = SERVER, .file = "/src/sql/main.cc", .line = 34 },
+	{ .name = "do_command(THD*)", .module = SERVER, .file = "sql_parse.cc",
+	  .line = 1405 },
+	{ .name = "std::map<int, std::string>::find(int const&)", .module = SERVER,
+	  .file = "/usr/include/c++/12/bits/stl_map.h", .line = 1215, .inlined = true },
+	{ .name = "(anonymous namespace)::Pool::get(int)", .module = SERVER,
+	  .file = "/src/sql/pool.cc", .line = 99 },
+	{ .name = "operator new(unsigned long)", .module = "/usr/lib/libstdc++.so.6" },
+	{ .name = "run()::{lambda(int)#1}::operator()(int) const", .module = SERVER },
+	{ .name = "[plugin.so+0x1234]", .module = "/usr/lib/plugin.so", .unnamed = true },
+	{ .name = "bool Set<int>::erase<long>(long)", .module = SERVER },
+	{ .name = "<alloc::vec::Vec<T> as core::fmt::Debug>::fmt", .module = SERVER },
+	/* from here on hostile */
+	{ .name = "a;b,c \"d\"\n\033]0;pwn\a 7", .module = "/tmp/x y\n\033/li,b;.so" },
+	{ .name = "", .module = "" },
+	{ .name = "\xff\xfe\xc2\x9b<(", .module = "rel;ative" },
+	{ .name = long_name, .module = SERVER },
+	{ .name = "worker 12", .module = "/tmp/worker 12", .file = "a b.c", .line = 1 },
+};
+
+enum {
+	POLL, LOCK_WAIT, MUTEX_LOCK, START_THREAD, SIGNAL, VDSO, MAIN, DO_COMMAND,
+	MAP_FIND, POOL_GET, OP_NEW, LAMBDA, UNNAMED, ERASE, RUST,
+	HOSTILE, EMPTY, BYTES, LONG, WORKER,
+};
+
+#include "lib/fakenames.h"
+
+/* ---- a sink in memory ------------------------------------------------------ */
+
+static int buf_write(void *arg, const void *data, size_t length)
+{
+	pmp_buf_add(arg, data, length);
+	return 0;
+}
+
+static struct pmp_buf written(struct pmp_profile *profile,
+			      const struct pmp_format *format,
+			      const struct pmp_write_options *options)
+{
+	struct pmp_buf buf = { 0 };
+	struct pmp_sink sink = { .write = buf_write, .arg = &buf };
+	struct pmp_error err = { .message = "" };
+
+	if (pmp_profile_write(profile, format, options, &sink, &err))
+		diag("%s: %s", format->name, err.message);
+	pmp_buf_puts(&buf, "");
+	return buf;
+}
+
+/* ---- samples ----------------------------------------------------------------- */
+
+static struct pmp_sample *new_sample(pid_t pid, const char *name)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	if (!sample)
+		abort();
+	sample->pid = pid;
+	sample->realtime = 1795234116123456789ull;
+	snprintf(sample->name, sizeof(sample->name), "%s", name);
+	return sample;
+}
+
+static void blocked(struct pmp_thread *thread, int syscall, const char *wchan)
+{
+	thread->syscall = syscall;
+	strcpy(thread->wchan, wchan);
+	thread->tls = 0x7f31c0ff0000ull + 0x1000 * thread->tid;
+}
+
+/* What pt-pmp and others can read without mistakes: t/0630-consumers.t */
+static struct pmp_sample *plain_sample(void)
+{
+	struct pmp_sample *sample = new_sample(4100, "mariadbd");
+	struct pmp_thread *thread;
+
+	thread = fake_thread(sample, 4100, "mariadbd", FAKE_STACK(POLL, MAIN));
+	blocked(thread, 7, "poll_schedule_timeout");
+	thread->stopped = 12345;
+	for (int i = 0; i < 3; i++) {
+		thread = fake_thread(sample, 4101 + i, "conn-17",
+				     FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, POOL_GET,
+						DO_COMMAND, START_THREAD));
+		blocked(thread, 202, "futex_do_wait");
+		thread->stopped = 9000;
+	}
+	thread = fake_thread(sample, 4104, "worker 12",
+			     FAKE_STACK(OP_NEW, MAP_FIND, LAMBDA, START_THREAD));
+	thread->state = 'R';
+	thread->stopped = 51700;
+	fake_thread(sample, 4105, "signals",
+		    FAKE_STACK(VDSO, SIGNAL, ERASE, DO_COMMAND, START_THREAD));
+	thread = fake_thread(sample, 4106, "plugin", FAKE_STACK(POLL, UNNAMED));
+	thread->end = PMP_END_NO_INFO;
+	thread = fake_thread(sample, 4107, "rust", FAKE_STACK(POLL, RUST, START_THREAD));
+	thread = fake_thread(sample, 4108, "epoll", FAKE_STACK(POLL));
+	blocked(thread, 232, "ep_poll");
+	thread->obtained = PMP_NOT_STOPPED;
+	thread->end = PMP_END_NOT_STOPPED;
+	strcpy(thread->why, "epoll_wait");
+	sample->seen = sample->thread_count;
+	return sample;
+}
+
+static struct pmp_sample *hostile_sample(void)
+{
+	struct pmp_sample *sample = new_sample(7, "a b;\n\033[2J 3");
+	struct pmp_thread *thread;
+
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	thread = fake_thread(sample, 12, "Thread 1\"):\n#0  0x1",
+			     FAKE_STACK(HOSTILE, EMPTY));
+	strcpy(thread->wchan, "a\nb");
+	thread->syscall = 99999;
+	thread->state = '\n';
+	fake_thread(sample, 11, "", FAKE_STACK(BYTES, LONG));
+	fake_thread(sample, 5, "worker 12", FAKE_STACK(WORKER))->end = 77;
+	fake_thread(sample, 9, "none", FAKE_NOTHING);
+	thread = fake_thread(sample, 7, "\xff,;", FAKE_NOTHING);
+	thread->obtained = PMP_NOT_STOPPED;
+	thread->end = PMP_END_NOT_STOPPED;
+	strcpy(thread->why, "D, vf\nork 5");
+	sample->vanished = 2;
+	return sample;
+}
+
+static struct pmp_profile *profile_of(struct pmp_sample *sample, bool by_thread)
+{
+	struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.by_thread = by_thread,
+		.keep_rounds = true,
+	};
+	struct pmp_profile *profile;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL) ||
+	    (sample && pmp_profile_add(profile, sample, NULL)))
+		abort();
+	pmp_sample_free(sample);
+	return profile;
+}
+
+/* ---- golden files -------------------------------------------------------------- */
+
+static struct pmp_buf file_content(const char *path)
+{
+	struct pmp_buf buf = { 0 };
+	FILE *file = fopen(path, "r");
+	char block[4096];
+	size_t length;
+
+	while (file && (length = fread(block, 1, sizeof(block), file)) > 0)
+		pmp_buf_add(&buf, block, length);
+	if (file)
+		fclose(file);
+	return buf;
+}
+
+static bool same(const struct pmp_buf *a, const struct pmp_buf *b)
+{
+	return a->length == b->length &&
+	       (!a->length || !memcmp(a->data, b->data, a->length));
+}
+
+static void show_difference(const struct pmp_buf *got, const struct pmp_buf *want)
+{
+	size_t at = 0, line;
+
+	while (at < got->length && at < want->length && got->data[at] == want->data[at])
+		at++;
+	for (line = at; line > 0 && got->data[line - 1] != '\n'; line--)
+		;
+	diag("got  %.200s", got->data ? got->data + line : "");
+	diag("want %.200s", want->data && line < want->length ? want->data + line : "");
+}
+
+static void compare_golden(const char *name, const struct pmp_format *format,
+			   const struct pmp_buf *got)
+{
+	const char *source = getenv("top_srcdir"), *update = getenv("PMP_UPDATE");
+	struct pmp_buf want;
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/t/data/golden/%s.%s", source ? source : ".",
+		 name, format->name);
+	if (update && !strcmp(update, "1")) {
+		file = fopen(path, "w");
+		ok(file && fwrite(got->data, 1, got->length, file) == got->length,
+		   "%s.%s renewed", name, format->name);
+		if (file)
+			fclose(file);
+		return;
+	}
+	want = file_content(path);
+	if (!ok(same(got, &want), "%s.%s is as expected", name, format->name))
+		show_difference(got, &want);
+	pmp_buf_free(&want);
+}
+
+/* Without control characters, in UTF-8, whole lines. */
+static void check_text(const char *name, const struct pmp_format *format,
+		       const struct pmp_buf *got)
+{
+	bool clean = true;
+
+	if (strncmp(format->mime, "text/plain", 10) != 0)
+		return;
+	for (size_t i = 0; i < got->length; i++) {
+		unsigned char c = got->data[i];
+
+		clean = clean && (c == '\n' || (c >= ' ' && c != 0x7f));
+	}
+	ok(clean && (!got->length || got->data[got->length - 1] == '\n'),
+	   "%s.%s is clean text", name, format->name);
+	ok(mbstowcs(NULL, got->data ? got->data : "", 0) != (size_t)-1, "%s.%s is UTF-8",
+	   name, format->name);
+}
+
+static void test_golden(const char *name, struct pmp_profile *profile,
+			const struct pmp_write_options *options)
+{
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		const struct pmp_format *format = pmp_format(i);
+		struct pmp_buf got = written(profile, format, options);
+		struct pmp_buf again = written(profile, format, options);
+
+		compare_golden(name, format, &got);
+		check_text(name, format, &got);
+		ok(same(&got, &again), "%s.%s is the same when written again", name,
+		   format->name);
+		pmp_buf_free(&got);
+		pmp_buf_free(&again);
+	}
+	pmp_profile_free(profile);
+}
+
+static void test_cases(void)
+{
+	struct pmp_write_options all = {
+		.size = sizeof(all),
+		.by_thread = true,
+		.lines = true,
+		.module = true,
+		.raw_names = true,
+	};
+	struct pmp_profile *two = profile_of(plain_sample(), false);
+	struct pmp_sample *other = new_sample(4200, "mariadbd");
+
+	test_golden("plain", profile_of(plain_sample(), false), NULL);
+	test_golden("all", profile_of(plain_sample(), true), &all);
+	test_golden("hostile", profile_of(hostile_sample(), false), NULL);
+	test_golden("hostile-all", profile_of(hostile_sample(), true), &all);
+	test_golden("empty", profile_of(NULL, false), NULL);
+	fake_thread(other, 4200, "mariadbd", FAKE_STACK(POLL, MAIN));
+	if (pmp_profile_add(two, other, NULL))
+		abort();
+	pmp_sample_free(other);
+	test_golden("two", two, NULL);
+}
+
+/* ---- the table, options, sinks --------------------------------------------------- */
+
+static void test_table(void)
+{
+	ok(pmp_format_count() >= 3, "there are formats: %zu", pmp_format_count());
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		const struct pmp_format *format = pmp_format(i);
+
+		ok(pmp_format_find(format->name) == format, "%s is found by name",
+		   format->name);
+		ok(format->help[0] && format->extension[0] && format->mime[0],
+		   "%s is described: %s", format->name, format->help);
+	}
+	ok(!pmp_format(pmp_format_count()), "there is none after the last");
+	ok(!pmp_format_find("raw "), "nor one of another name");
+	is_str(pmp_format(0)->name, "raw", "raw comes first");
+	ok(pmp_format_find("raw")->snapshots, "raw is written snapshot after snapshot");
+	ok(!pmp_format_find("folded")->snapshots, "folded is not");
+}
+
+struct failing {
+	int error;
+	unsigned calls;
+};
+
+static int fail_write(void *arg, const void *data, size_t length)
+{
+	struct failing *failing = arg;
+
+	(void)data;
+	(void)length;
+	failing->calls++;
+	return failing->error;
+}
+
+static void test_sinks(void)
+{
+	struct pmp_profile *profile = profile_of(plain_sample(), false);
+	struct failing failing = { .error = -ENOSPC };
+	struct pmp_sink sink = { .write = fail_write, .arg = &failing };
+	struct pmp_format stranger = { .name = "raw" };
+	struct pmp_write_options shorter = {
+		.size = offsetof(struct pmp_write_options, lines),
+		.lines = true,
+	};
+	const struct pmp_format *raw = pmp_format_find("raw");
+	struct pmp_buf one, other;
+	struct pmp_error err;
+
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		is_int(pmp_profile_write(profile, pmp_format(i), NULL, &sink, &err),
+		       PMP_EIO, "%s to a full disk", pmp_format(i)->name);
+		is_int(err.sys_errno, ENOSPC, "and its errno");
+	}
+	ok(strstr(err.message, strerror(ENOSPC)), "and a message: %s", err.message);
+	is_int(failing.calls, pmp_format_count(), "nobody insists");
+	is_int(pmp_profile_write(profile, &stranger, NULL, &sink, &err), PMP_EINVAL,
+	       "a format that is not of the table");
+	is_int(pmp_profile_write(profile, NULL, NULL, &sink, NULL), PMP_EINVAL,
+	       "no format");
+	is_int(pmp_profile_write(profile, raw, NULL, NULL, &err), PMP_EINVAL, "no sink");
+	one = written(profile, raw, NULL);
+	other = written(profile, raw, &shorter);
+	ok(same(&one, &other), "options beyond their size are not looked at");
+	pmp_buf_free(&one);
+	pmp_buf_free(&other);
+	pmp_profile_free(profile);
+}
+
+/* ---- order and size ---------------------------------------------------------------- */
+
+static void test_order(void)
+{
+	struct pmp_sample *sample = plain_sample(), *reversed = plain_sample();
+	struct pmp_profile *one, *other;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		reversed->threads[i] = sample->threads[sample->thread_count - 1 - i];
+	one = profile_of(sample, false);
+	other = profile_of(reversed, false);
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		struct pmp_buf got = written(one, pmp_format(i), NULL);
+		struct pmp_buf want = written(other, pmp_format(i), NULL);
+
+		ok(same(&got, &want), "%s does not depend on the order of arrival",
+		   pmp_format(i)->name);
+		pmp_buf_free(&got);
+		pmp_buf_free(&want);
+	}
+	pmp_profile_free(one);
+	pmp_profile_free(other);
+}
+
+static int count_write(void *arg, const void *data, size_t length)
+{
+	(void)data;
+	*(size_t *)arg += length;
+	return 0;
+}
+
+/* Stacks of 12 frames, all different. */
+static struct pmp_profile *large_profile(size_t stacks)
+{
+	struct pmp_profile *profile = profile_of(NULL, false);
+
+	for (size_t i = 0; i < stacks;) {
+		struct pmp_sample *sample = new_sample(1, "large");
+
+		for (size_t end = i + 1000; i < end && i < stacks; i++) {
+			int stack[13];
+
+			for (size_t j = 0, number = i; j < 12; j++, number /= 4)
+				stack[j] = (int)(number % 4 + 4 * (j % 3));
+			stack[12] = -1;
+			fake_thread(sample, (pid_t)i + 1, "x", stack);
+		}
+		if (pmp_profile_add(profile, sample, NULL))
+			abort();
+		pmp_sample_free(sample);
+	}
+	return profile;
+}
+
+static double write_seconds(struct pmp_profile *profile, const struct pmp_format *format)
+{
+	size_t length = 0;
+	struct pmp_sink sink = { .write = count_write, .arg = &length };
+	clock_t start = clock();
+
+	if (pmp_profile_write(profile, format, NULL, &sink, NULL))
+		return -1;
+	return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+static void test_large(size_t stacks)
+{
+	struct pmp_profile *tenth = large_profile(stacks / 10);
+	struct pmp_profile *whole = large_profile(stacks);
+
+	is_int(pmp_profile_entry_count(whole), stacks, "%zu stacks", stacks);
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		const struct pmp_format *format = pmp_format(i);
+		double one = write_seconds(tenth, format);
+		double ten = write_seconds(whole, format);
+
+		/* Twice the tenfold, and a grain for what a busy machine does. */
+		ok(one >= 0 && ten >= 0 && ten < 20 * one + 1,
+		   "%s: the tenfold takes about ten times as long: %.3f s, %.3f s",
+		   format->name, one, ten);
+	}
+	pmp_profile_free(tenth);
+	pmp_profile_free(whole);
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_ALL, "C.UTF-8");
+	test_table();
+	test_cases();
+	test_sinks();
+	test_order();
+	/* An argument is another number of stacks, for measuring. */
+	test_large(argc > 1 ? strtoul(argv[1], NULL, 10) : 100000);
+	return done_testing();
+}
