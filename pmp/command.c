@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Starting the command to profile. A socket pair leads to the child: one byte lets
+ * it go; an errno comes back if it cannot be executed, and nothing but the end (the
+ * descriptor closes on exec) if it runs.
+ */
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "message.h"
+
+__attribute__((noreturn))
+static void run_child(char **argv, int fd)
+{
+	ssize_t n;
+	char go;
+	int number;
+
+	/* Under yama only ancestors may trace. The sampler is a child of pmp. */
+	prctl(PR_SET_PTRACER, (unsigned long)getppid(), 0, 0, 0);
+	do {
+		n = read(fd, &go, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(PMP_EXIT_SELF);
+	execvp(argv[0], argv);
+	number = errno;
+	n = write(fd, &number, sizeof(number));
+	(void)n;
+	_exit(PMP_EXIT_NOTFOUND);
+}
+
+int pmp_command_fork(struct pmp_command *command, char **argv, struct pmp_error *err)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start %s", argv[0]);
+	command->pid = fork();
+	if (command->pid == 0) {
+		close(fds[0]);
+		run_child(argv, fds[1]);
+	}
+	close(fds[1]);
+	if (command->pid < 0) {
+		command->pid = 0;
+		close(fds[0]);
+		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start %s", argv[0]);
+	}
+	command->fd = fds[0];
+	return 0;
+}
+
+void pmp_command_go(struct pmp_command *command)
+{
+	send(command->fd, "", 1, MSG_NOSIGNAL);
+}
+
+void pmp_command_started(struct pmp_command *command)
+{
+	int number = 0;
+	ssize_t n = recv(command->fd, &number, sizeof(number), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n == (ssize_t)sizeof(number))
+		command->exec_errno = number;
+	else
+		command->started = true;
+	close(command->fd);
+	command->fd = -1;
+}
+
+bool pmp_command_poll(struct pmp_command *command)
+{
+	if (command->pid > 0 && !command->ended)
+		command->ended = waitpid(command->pid, &command->status, WNOHANG) == command->pid;
+	return command->ended || command->pid == 0;
+}
+
+int pmp_command_status(const struct pmp_command *command)
+{
+	if (command->exec_errno == ENOENT)
+		return PMP_EXIT_NOTFOUND;
+	if (command->exec_errno)
+		return PMP_EXIT_NOEXEC;
+	if (WIFSIGNALED(command->status))
+		return PMP_EXIT_SIGNAL + WTERMSIG(command->status);
+	return WEXITSTATUS(command->status);
+}
+
+void pmp_command_close(struct pmp_command *command)
+{
+	if (command->fd >= 0)
+		close(command->fd);
+	command->fd = -1;
+	if (command->pid > 0 && !command->started && !command->ended)
+		waitpid(command->pid, &command->status, 0);
+	command->pid = 0;
+}

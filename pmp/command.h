@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pmp -- COMMAND: a child that runs a command once the sampler has opened it. */
+#ifndef PMP_PMP_COMMAND_H
+#define PMP_PMP_COMMAND_H
+
+#include "libpmp.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pmp_command {
+	pid_t pid;		/* 0: none */
+	int fd;			/* readable when it has exec'ed or failed to; -1: closed */
+	bool started;		/* it runs */
+	bool ended;		/* it has been reaped */
+	int exec_errno;		/* why it could not be executed */
+	int status;		/* of waitpid(), once ended */
+};
+
+/** Fork it. It waits for pmp_command_go(). 0, or a negative code with err filled. */
+int pmp_command_fork(struct pmp_command *command, char **argv, struct pmp_error *err);
+void pmp_command_go(struct pmp_command *command);
+/** command->fd is readable: did the exec succeed? Sets started or exec_errno. */
+void pmp_command_started(struct pmp_command *command);
+/** Has it ended? Does not wait. */
+bool pmp_command_poll(struct pmp_command *command);
+/** The status pmp ends with on its behalf. */
+int pmp_command_status(const struct pmp_command *command);
+/** A command that does not run yet ends; one that runs is left alone. */
+void pmp_command_close(struct pmp_command *command);
+
+#endif

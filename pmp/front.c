@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The front. One poll() serves the sampler's socket, signals and the command; the
+ * output has a poll() of its own, in which signals and the watch over the sampler
+ * go on. The sampler is watched by looks 100 ms apart at the page it shares: what
+ * counts is how many looks have seen the same, so that a frozen machine or a
+ * suspended pmp are not taken for a sampler that hangs.
+ */
+#include "front.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "report.h"
+
+#define LOOK_MS 100
+#define NS_PER_MS UINT64_C(1000000)
+#define HELD_LOOKS 10		/* a thread held for a second */
+#define SILENT_LOOKS 50		/* no sign of life for five */
+#define FINISH_LOOKS 20		/* the same, once it was told to finish */
+#define BATCH 16		/* messages received between two looks at signals */
+#define SUSPEND_TRIES 300	/* milliseconds */
+
+static void finish(struct pmp_app *app)
+{
+	if (!app->finishing)
+		pmp_sampler_command(&app->sampler, PMP_SAMPLER_FINISH);
+	app->finishing = true;
+}
+
+static void fail(struct pmp_app *app, int status)
+{
+	if (!app->failure)
+		app->failure = status;
+	finish(app);
+}
+
+/* ---- signals and the watch ------------------------------------------------- */
+
+/* Kill the sampler; what it has sent is still read. */
+static void lose(struct pmp_app *app, const char *why)
+{
+	app->lost = why;
+	app->silent_looks = 0;
+	pmp_sampler_kill(&app->sampler);
+}
+
+/* idle: the sampler's socket has been found empty. */
+static void watch(struct pmp_app *app, bool idle)
+{
+	struct pmp_sampler_page *page = app->sampler.page;
+	uint64_t now = pmp_sampler_clock(), held, beat;
+
+	if (!page || app->finished || now - app->looked < (LOOK_MS - 5) * NS_PER_MS)
+		return;
+	held = page->held_since;
+	beat = page->heartbeat;
+	app->held_looks = held && held == app->held_seen ? app->held_looks + 1 : 0;
+	app->silent_looks = idle && beat == app->beat_seen ? app->silent_looks + 1 : 0;
+	app->looked = now;
+	app->held_seen = held;
+	app->beat_seen = beat;
+	if (app->lost)
+		return;
+	if (app->held_looks >= HELD_LOOKS)
+		lose(app, "held a thread for more than a second and was killed");
+	else if (app->silent_looks >= (app->finishing ? FINISH_LOOKS : SILENT_LOOKS))
+		lose(app, "did not answer any more and was killed");
+}
+
+/*
+ * Suspended, pmp has nothing attached. The sampler marks that it captures before it
+ * looks for commands, and we send the command before we look at the mark: when the
+ * mark is down it has seen the command or will before it touches a thread.
+ */
+static void suspend(struct pmp_app *app)
+{
+	pmp_sampler_command(&app->sampler, PMP_SAMPLER_PAUSE);
+	for (int i = 0; i < SUSPEND_TRIES && app->sampler.page && !app->finished; i++) {
+		if (!__atomic_load_n(&app->sampler.page->capturing, __ATOMIC_SEQ_CST))
+			break;
+		poll(NULL, 0, 1);
+	}
+	pmp_signals_suspend();
+	app->caught.suspend = false;
+	if (app->command.pid == 0 || app->command.started)
+		pmp_sampler_command(&app->sampler, PMP_SAMPLER_RESUME);
+}
+
+static void tend(struct pmp_app *app, bool idle)
+{
+	pmp_signals_take(&app->caught);
+	if (app->caught.suspend)
+		suspend(app);
+	if (app->caught.end)
+		finish(app);
+	watch(app, idle);
+}
+
+/* The wait of a struct pmp_output_wait. */
+static void wait_for_output(void *arg, int fd)
+{
+	struct pmp_app *app = arg;
+	struct pollfd fds[] = {
+		{ .fd = fd, .events = POLLOUT },
+		{ .fd = app->wake, .events = POLLIN },
+	};
+
+	for (;;) {
+		int n = poll(fds, 2, LOOK_MS);
+
+		if ((n > 0 && fds[0].revents) || (n < 0 && errno != EINTR))
+			return;
+		tend(app, false);
+	}
+}
+
+/* ---- output ---------------------------------------------------------------- */
+
+static void write_failed(struct pmp_app *app, const struct pmp_error *err)
+{
+	if (pmp_output_error(app->output)) {
+		pmp_output_complain(app->output);
+		fail(app, PMP_EXIT_OUTPUT);
+	} else {
+		pmp_message_error(err);
+		fail(app, PMP_EXIT_FAILED);
+	}
+}
+
+/* The profile in its format, as far as it has come. */
+static void write_profile(struct pmp_app *app)
+{
+	const struct pmp_write_options options = {
+		.size = sizeof(options),
+		.by_thread = app->options.by_thread,
+		.lines = app->options.lines,
+		.module = app->options.module,
+		.raw_names = app->options.by_thread,
+	};
+	const struct pmp_sink sink = { pmp_output_write, app->output };
+	struct pmp_error err = { 0 };
+
+	if (app->failure == PMP_EXIT_OUTPUT)
+		return;
+	if (pmp_profile_write(app->profile, app->options.format, &options, &sink, &err) < 0 ||
+	    pmp_output_flush(app->output) < 0)
+		write_failed(app, &err);
+}
+
+static void commit(struct pmp_app *app)
+{
+	if (app->failure != PMP_EXIT_OUTPUT && pmp_output_commit(app->output) < 0)
+		write_failed(app, NULL);
+}
+
+/* USR1: what there is, now. Snapshots are always written when they arrive. */
+static void write_now(struct pmp_app *app)
+{
+	app->caught.write = false;
+	if (app->snapshots == 0 || app->options.format->snapshots)
+		return;
+	write_profile(app);
+	commit(app);
+}
+
+static void open_output(struct pmp_app *app, const struct pmp_process *process)
+{
+	const struct pmp_output_wait wait = { wait_for_output, app };
+	struct pmp_error err;
+	int code = pmp_output_open(&app->output, app->options.output, app->stdout_closed,
+				   process->pid, process->name, &err);
+
+	if (code < 0) {
+		pmp_message_error(&err);
+		fail(app, code == PMP_ENOMEM ? PMP_EXIT_FAILED : PMP_EXIT_OUTPUT);
+		return;
+	}
+	pmp_output_set_wait(app->output, &wait);
+}
+
+/* ---- what the sampler says ------------------------------------------------- */
+
+static struct pmp_process *find_process(struct pmp_app *app, pid_t pid)
+{
+	for (size_t i = 0; i < app->process_count; i++) {
+		if (app->processes[i].pid == pid)
+			return &app->processes[i];
+	}
+	return NULL;
+}
+
+static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
+{
+	struct pmp_process *processes, *process;
+
+	processes = reallocarray(app->processes, app->process_count + 1, sizeof(*processes));
+	if (!processes) {
+		pmp_message_print(NULL, "not enough memory for another process");
+		fail(app, PMP_EXIT_FAILED);
+		return;
+	}
+	app->processes = processes;
+	process = &processes[app->process_count++];
+	*process = (struct pmp_process){ .pid = note->pid };
+	snprintf(process->name, sizeof(process->name), "%.*s", PMP_NOTE_NAME_SIZE - 1, note->name);
+	if (app->command.pid)
+		snprintf(process->name, sizeof(process->name), "%s", app->options.command[0]);
+	else if (app->options.verbose)
+		pmp_message_print(NULL, "sampling %d (%s)", (int)process->pid, process->name);
+	if (!app->output && !app->failure)
+		open_output(app, process);
+	if (app->command.pid && !app->failure)
+		pmp_command_go(&app->command);
+}
+
+static void take_failed(struct pmp_app *app, const struct pmp_note_failed *note)
+{
+	pmp_message_error(&note->error);
+	if (!app->refusal)
+		app->refusal = pmp_message_status(note->error.code);
+}
+
+static void take_ended(struct pmp_app *app, const struct pmp_note_ended *note)
+{
+	const struct pmp_process *process = find_process(app, note->pid);
+	bool wanted;
+
+	if (!process)
+		return;
+	if (process->snapshots == 0 && !app->refusal)
+		app->refusal = PMP_EXIT_GONE;
+	/* A command is expected to end; a target that never was sampled is an error. */
+	wanted = app->command.pid ? process->snapshots == 0 && !app->options.quiet
+				  : process->snapshots == 0 || !app->options.quiet;
+	if (wanted && !app->command.exec_errno)
+		pmp_report_ended(app, process, note->threads_only);
+}
+
+static void take_note(struct pmp_app *app, const struct pmp_received *received)
+{
+	static const size_t sizes[] = {
+		[PMP_NOTE_OPENED] = sizeof(struct pmp_note_opened),
+		[PMP_NOTE_FAILED] = sizeof(struct pmp_note_failed),
+		[PMP_NOTE_ENDED] = sizeof(struct pmp_note_ended),
+		[PMP_NOTE_BEHIND] = sizeof(struct pmp_note_behind),
+		[PMP_NOTE_DONE] = sizeof(struct pmp_note_done),
+	};
+	union {
+		struct pmp_note_opened opened;
+		struct pmp_note_failed failed;
+		struct pmp_note_ended ended;
+		struct pmp_note_behind behind;
+		struct pmp_note_done done;
+	} note;
+
+	if (received->note_kind >= sizeof(sizes) / sizeof(*sizes) ||
+	    received->note_length != sizes[received->note_kind])
+		return;
+	memcpy(&note, received->note, received->note_length);
+	switch ((enum pmp_note)received->note_kind) {
+	case PMP_NOTE_OPENED:
+		take_opened(app, &note.opened);
+		break;
+	case PMP_NOTE_FAILED:
+		take_failed(app, &note.failed);
+		break;
+	case PMP_NOTE_ENDED:
+		take_ended(app, &note.ended);
+		break;
+	case PMP_NOTE_BEHIND:
+		if (!app->options.quiet)
+			pmp_report_behind(&note.behind);
+		break;
+	case PMP_NOTE_DONE:
+		app->done = note.done;
+		app->finished = true;
+		break;
+	}
+}
+
+static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
+{
+	struct pmp_sample_info info = { .size = sizeof(info) };
+	struct pmp_process *process;
+
+	pmp_sample_info(sample, &info);
+	app->snapshots++;
+	app->skipped += info.skipped;
+	process = find_process(app, info.pid);
+	if (!process)
+		return;
+	if (process->snapshots++ == 0)
+		process->first = info.time;
+	process->last = info.time;
+	snprintf(process->name, sizeof(process->name), "%s", info.name);
+	if (info.execed && !app->options.quiet)
+		pmp_message_print(NULL, "%d (%s) has executed another program: its maps and symbols "
+				  "are read anew", (int)process->pid, process->name);
+}
+
+static void take_sample(struct pmp_app *app, struct pmp_sample *sample)
+{
+	struct pmp_error err = { 0 };
+	int code;
+
+	if (app->failure) {
+		pmp_sample_free(sample);
+		return;
+	}
+	note_sample(app, sample);
+	code = pmp_profile_add(app->profile, sample, &err);
+	pmp_sample_free(sample);
+	if (code < 0) {
+		pmp_message_error(&err);
+		fail(app, PMP_EXIT_FAILED);
+	} else if (app->options.format->snapshots && app->output) {
+		write_profile(app);
+	}
+}
+
+/* Why did the sampler end without its last note? */
+static void tell_lost(struct pmp_app *app)
+{
+	char why[128] = "ended unexpectedly";
+	int status;
+
+	pmp_sampler_close(&app->sampler);
+	status = app->sampler.status;
+	if (app->lost)
+		snprintf(why, sizeof(why), "%s", app->lost);
+	else if (WIFSIGNALED(status))
+		snprintf(why, sizeof(why), "was ended by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	pmp_message_print(NULL, "the sampler %s; the %llu snapshots taken are kept", why,
+			  (unsigned long long)app->snapshots);
+	if (!app->failure)
+		app->failure = PMP_EXIT_FAILED;
+	app->finished = true;
+}
+
+/* Take what has arrived, a bounded number of messages. */
+static void receive(struct pmp_app *app)
+{
+	for (int i = 0; i < BATCH && !app->finished; i++) {
+		struct pmp_received received = { 0 };
+		struct pmp_error err = { 0 };
+		int code = pmp_receiver_next(app->receiver, &received, &err);
+
+		if (code == 0)
+			return;
+		if (code < 0) {
+			if (code != PMP_ESRCH)
+				pmp_message_error(&err);
+			if (code != PMP_ESRCH)
+				pmp_sampler_kill(&app->sampler);
+			tell_lost(app);
+			return;
+		}
+		if (received.sample)
+			take_sample(app, received.sample);
+		else
+			take_note(app, &received);
+	}
+}
+
+/* ---- the loop -------------------------------------------------------------- */
+
+static void command_answers(struct pmp_app *app)
+{
+	pmp_command_started(&app->command);
+	if (app->command.started)
+		pmp_sampler_command(&app->sampler, PMP_SAMPLER_RESUME);
+	if (!app->command.exec_errno)
+		return;
+	pmp_message_print(NULL, "cannot run %s: %s", app->options.command[0],
+			  strerror(app->command.exec_errno));
+	finish(app);
+}
+
+static void turn(struct pmp_app *app)
+{
+	struct pollfd fds[] = {
+		{ .fd = app->wake, .events = POLLIN },
+		{ .fd = app->sampler.fd, .events = POLLIN },
+		{ .fd = app->command.fd, .events = POLLIN },
+	};
+
+	if (poll(fds, 3, LOOK_MS) < 0 && errno != EINTR) {
+		pmp_message_print(NULL, "cannot wait for the sampler: %s", strerror(errno));
+		lose(app, "was killed");
+		tell_lost(app);
+		return;
+	}
+	if (fds[2].revents)
+		command_answers(app);
+	if (fds[1].revents)
+		receive(app);
+	tend(app, !fds[1].revents);
+	if (app->caught.write && !app->finished)
+		write_now(app);
+	/* Killed, and the end of its socket does not come: it hangs in the kernel. */
+	if (app->lost && !app->finished && app->silent_looks > FINISH_LOOKS)
+		tell_lost(app);
+}
+
+/* Wait for the command, unless pmp was told to end without it. */
+static void wait_for_command(struct pmp_app *app)
+{
+	struct pollfd wake = { .fd = app->wake, .events = POLLIN };
+
+	while (app->command.started && !pmp_command_poll(&app->command)) {
+		if (app->caught.end && app->caught.end != SIGINT)
+			return;
+		poll(&wake, 1, -1);
+		tend(app, false);
+	}
+}
+
+static void write_result(struct pmp_app *app)
+{
+	if (app->snapshots == 0 || !app->output)
+		return;
+	if (!app->options.format->snapshots)
+		write_profile(app);
+	commit(app);
+	if (app->failure != PMP_EXIT_OUTPUT && !app->options.quiet && !app->options.no_symbols)
+		pmp_report_modules(app);
+}
+
+static int ordinary_status(const struct pmp_app *app)
+{
+	if (app->failure)
+		return app->failure;
+	if (app->caught.end && app->caught.end != SIGINT)
+		return PMP_EXIT_SIGNAL + app->caught.end;
+	if (app->snapshots)
+		return PMP_EXIT_OK;
+	if (app->caught.end)
+		return PMP_EXIT_SIGNAL + SIGINT;
+	return app->refusal ? app->refusal : PMP_EXIT_FAILED;
+}
+
+static int command_status(const struct pmp_app *app)
+{
+	const struct pmp_command *command = &app->command;
+
+	if (app->failure)
+		return PMP_EXIT_SELF;
+	if (command->ended || command->exec_errno)
+		return pmp_command_status(command);
+	return app->caught.end ? PMP_EXIT_SIGNAL + app->caught.end : PMP_EXIT_SELF;
+}
+
+int pmp_front_open(struct pmp_app *app)
+{
+	const struct pmp_options *options = &app->options;
+	const struct pmp_symbolizer_options symbolizer_options = {
+		.size = sizeof(symbolizer_options),
+		.no_symbols = options->no_symbols,
+		.no_demangle = options->no_demangle,
+		.no_inline = options->no_inline,
+		.lines = options->lines,
+		.log = options->debug ? pmp_message_debug : NULL,
+		.log_arg = (void *)options->debug,
+	};
+	const struct pmp_profile_options profile_options = {
+		.size = sizeof(profile_options),
+		.by_thread = options->by_thread,
+		.keep_rounds = options->format->snapshots,
+		.command = app->command_line,
+	};
+	struct pmp_error err = { 0 };
+
+	if (pmp_receiver_new(app->sampler.fd, &app->receiver, &err) < 0 ||
+	    pmp_symbolizer_new(&symbolizer_options, &app->symbolizer, &err) < 0 ||
+	    pmp_profile_new(&profile_options, app->symbolizer, &app->profile, &err) < 0) {
+		pmp_message_error(&err);
+		return pmp_message_status(err.code);
+	}
+	return 0;
+}
+
+int pmp_front_run(struct pmp_app *app)
+{
+	while (!app->finished)
+		turn(app);
+	pmp_sampler_close(&app->sampler);
+	write_result(app);
+	if (app->options.stats && app->snapshots)
+		pmp_report_stats(app);
+	wait_for_command(app);
+	return app->command.pid ? command_status(app) : ordinary_status(app);
+}
+
+void pmp_front_close(struct pmp_app *app)
+{
+	pmp_sampler_kill(&app->sampler);
+	pmp_sampler_close(&app->sampler);
+	pmp_command_close(&app->command);
+	pmp_output_free(app->output);
+	pmp_profile_free(app->profile);
+	pmp_symbolizer_free(app->symbolizer);
+	pmp_receiver_free(app->receiver);
+	free(app->processes);
+}

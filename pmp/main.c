@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pmp: samples from a source into a sink. The sampler process is forked here,
+ * before any target is touched; then the front takes over. See DESIGN in HACKING.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "front.h"
+#include "libpmp.h"
+#include "message.h"
+#include "options.h"
+
+/* A closed 0, 1 or 2 would become the next file that is opened. */
+static void open_standard(struct pmp_app *app)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		if (fd == STDOUT_FILENO)
+			app->stdout_closed = true;
+		/* The lowest free descriptor is this one. */
+		if (open("/dev/null", O_RDWR) < 0)
+			return;
+	}
+}
+
+static int refuse_privileges(void)
+{
+	if (!getauxval(AT_SECURE))
+		return 0;
+	pmp_message_print("run it as root or as the user of the process",
+			  "refusing to run with the rights of its file (setuid, setgid or "
+			  "capabilities)");
+	return PMP_EXIT_FAILED;
+}
+
+/* How pmp was called, for the headers of formats. */
+static char *join(int argc, char **argv)
+{
+	size_t length = 1;
+	char *line, *end;
+
+	for (int i = 0; i < argc; i++)
+		length += strlen(argv[i]) + 1;
+	line = malloc(length);
+	if (!line)
+		return NULL;
+	end = line;
+	for (int i = 0; i < argc; i++)
+		end = stpcpy(stpcpy(end, i ? " " : ""), argv[i]);
+	*end = '\0';
+	return line;
+}
+
+static int no_memory(void)
+{
+	pmp_message_print(NULL, "not enough memory for the list of processes");
+	return PMP_EXIT_FAILED;
+}
+
+static int add_named(const char *name, struct pmp_id_list *pids)
+{
+	struct pmp_error err = { 0 };
+	pid_t *found = NULL;
+	int count = pmp_find_processes(name, &found, &err), status = 0;
+
+	if (count < 0) {
+		pmp_message_error(&err);
+		return count == PMP_EINVAL ? PMP_EXIT_USAGE : pmp_message_status(count);
+	}
+	if (count == 0) {
+		pmp_message_print(NULL, "no process has a name that matches '%s'", name);
+		status = PMP_EXIT_GONE;
+	}
+	for (int i = 0; i < count && !status; i++) {
+		if (!pmp_id_list_add(pids, found[i]))
+			status = no_memory();
+	}
+	free(found);
+	return status;
+}
+
+/* The processes to profile: those asked for, the command, owners of threads. */
+static int choose_source(struct pmp_app *app, struct pmp_id_list *pids)
+{
+	const struct pmp_options *options = &app->options;
+	struct pmp_error err;
+
+	for (size_t i = 0; i < options->pids.count; i++) {
+		if (!pmp_id_list_add(pids, options->pids.ids[i]))
+			return no_memory();
+	}
+	for (size_t i = 0; i < options->tids.count; i++) {
+		pid_t process = pmp_thread_process(options->tids.ids[i]);
+
+		if (!pmp_id_list_add(pids, process ? process : options->tids.ids[i]))
+			return no_memory();
+	}
+	if (options->name) {
+		int status = add_named(options->name, pids);
+
+		if (status)
+			return status;
+	}
+	if (!options->command)
+		return 0;
+	if (pmp_command_fork(&app->command, options->command, &err) < 0) {
+		pmp_message_error(&err);
+		return PMP_EXIT_SELF;
+	}
+	return pmp_id_list_add(pids, app->command.pid) ? 0 : no_memory();
+}
+
+static int start_sampler(struct pmp_app *app, const struct pmp_id_list *pids)
+{
+	struct pmp_error err = { 0 };
+	int code;
+
+	code = pmp_sampler_start(&app->sampler, &app->options, pids,
+				 app->command.pid != 0, &err);
+	if (code == 0)
+		return 0;
+	pmp_message_error(&err);
+	return pmp_message_status(code);
+}
+
+static int start_signals(struct pmp_app *app)
+{
+	app->wake = pmp_signals_open();
+	if (app->wake >= 0)
+		return 0;
+	pmp_message_print(NULL, "cannot take signals: %s", strerror(-app->wake));
+	return PMP_EXIT_FAILED;
+}
+
+static int profile(struct pmp_app *app)
+{
+	struct pmp_id_list pids = { 0 };
+	int status;
+
+	if (app->options.wants_screen && !app->options.quiet)
+		pmp_message_print(NULL, "there is no live view in this release: printing text (--raw)");
+	status = start_signals(app);
+	if (!status)
+		status = choose_source(app, &pids);
+	if (!status)
+		status = start_sampler(app, &pids);
+	if (!status)
+		status = pmp_front_open(app);
+	if (!status)
+		status = pmp_front_run(app);
+	else if (app->command.pid)
+		status = PMP_EXIT_SELF;
+	free(pids.ids);
+	return status;
+}
+
+static int print_version(void)
+{
+	if (printf("pmp %s\n", pmp_version()) >= 0 && fflush(stdout) == 0)
+		return 0;
+	pmp_message_print(NULL, "cannot write standard output: %s", strerror(errno));
+	return PMP_EXIT_OUTPUT;
+}
+
+int main(int argc, char **argv)
+{
+	struct pmp_app app = { .command.fd = -1, .sampler.fd = -1 };
+	int status;
+
+	open_standard(&app);
+	app.command_line = join(argc, argv);
+	status = refuse_privileges();
+	if (!status)
+		status = pmp_options_parse(&app.options, argc, argv);
+	if (!status && app.options.help)
+		status = pmp_options_help();
+	else if (!status && app.options.version)
+		status = print_version();
+	else if (!status)
+		status = profile(&app);
+	pmp_front_close(&app);
+	pmp_options_free(&app.options);
+	free(app.command_line);
+	return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What pmp says on standard error, and the statuses it ends with. */
+#ifndef PMP_PMP_MESSAGE_H
+#define PMP_PMP_MESSAGE_H
+
+#include "libpmp.h"
+
+enum pmp_exit {
+	PMP_EXIT_OK = 0,
+	PMP_EXIT_FAILED = 1,	/* anything not listed below */
+	PMP_EXIT_USAGE = 2,
+	PMP_EXIT_GONE = 3,	/* no such process, or it ended before the first sample */
+	PMP_EXIT_DENIED = 4,
+	PMP_EXIT_OUTPUT = 5,
+	PMP_EXIT_SELF = 125,	/* pmp itself failed, with -- COMMAND */
+	PMP_EXIT_NOEXEC = 126,
+	PMP_EXIT_NOTFOUND = 127,
+	PMP_EXIT_SIGNAL = 128,	/* plus the number of a signal */
+};
+
+/**
+ * Print "pmp: TEXT" and, unless hint is NULL or empty, a line "hint: HINT", both
+ * in one write. Both are made fit for a terminal.
+ */
+void pmp_message_print(const char *hint, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** The same for an error of the library. */
+void pmp_message_error(const struct pmp_error *err);
+
+/** Fill *err with the text and, unless number is 0, ": " and that errno in words. Returns code. */
+int pmp_message_fill(struct pmp_error *err, int code, int number, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/** The status that belongs to a code of the library. */
+enum pmp_exit pmp_message_status(int code);
+
+/**
+ * A debug line of the library (the log callbacks of libpmp.h); areas is the value
+ * of PMP_DEBUG: words separated by commas, or "all".
+ */
+void pmp_message_debug(void *areas, const char *area, const char *line);
+
+#endif

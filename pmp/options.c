@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line. Everything about an option is in its row of the table: how it
+ * is spelled, what its value must be, where the value goes, and its help text.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "output.h"
+#include "value.h"
+
+#define PID_LIMIT 4194304	/* the kernel's PID_MAX_LIMIT */
+#define COUNT_LIMIT 1000000000
+#define FRAMES_LIMIT 65536
+#define INTERVAL_MIN UINT64_C(100000)		/* 100 us, 10000 Hz */
+#define TIME_MAX UINT64_C(31536000000000000)	/* a year */
+#define INTERVAL_DEFAULT UINT64_C(100000000)
+#define DURATION_DEFAULT UINT64_C(10000000000)
+#define MAX_STOP_DEFAULT UINT64_C(20000000)
+#define HELP_COLUMN 30
+#define HINT_SIZE 512
+
+#define SEE_HELP "see pmp --help"
+
+enum { LONG_BASE = 256, OPERAND = 1 };
+
+enum group { SOURCE, SAMPLING, SINK, THREADS, FRAMES, SYMBOLS, OTHER, GROUP_COUNT };
+
+static const char *const group_titles[GROUP_COUNT] = {
+	"Source", "Sampling", "Sink", "Threads", "Frames", "Symbols", "Other",
+};
+
+struct row {
+	enum group group;
+	char letter;		/* 0: only a long name */
+	const char *name;
+	const char *value;	/* name of its value; NULL: takes none */
+	bool (*take)(struct pmp_options *options, const struct row *row, const char *text);
+	size_t offset;		/* where the value goes in struct pmp_options */
+	uint64_t min, max;
+	const char *words;	/* of take_word: in the order of the enum, blanks between */
+	const char *example;	/* of a right value */
+	const char *help;
+};
+
+static bool take_flag(struct pmp_options *, const struct row *, const char *);
+static bool take_more(struct pmp_options *, const struct row *, const char *);
+static bool take_number(struct pmp_options *, const struct row *, const char *);
+static bool take_time(struct pmp_options *, const struct row *, const char *);
+static bool take_frequency(struct pmp_options *, const struct row *, const char *);
+static bool take_word(struct pmp_options *, const struct row *, const char *);
+static bool take_text(struct pmp_options *, const struct row *, const char *);
+static bool take_pattern(struct pmp_options *, const struct row *, const char *);
+static bool take_ids(struct pmp_options *, const struct row *, const char *);
+static bool take_raw(struct pmp_options *, const struct row *, const char *);
+static bool take_format(struct pmp_options *, const struct row *, const char *);
+
+#define TO(field) .offset = offsetof(struct pmp_options, field)
+
+static const struct row rows[] = {
+	{ SOURCE, 'p', "pid", "PID[,PID]", take_ids, TO(pids), .example = "-p 4100, or by name --name '^mariadbd$'",
+	  .help = "processes, by id; a bare number is one too" },
+	{ SOURCE, 't', "tid", "TID[,TID]", take_ids, TO(tids), .example = "-t 4102",
+	  .help = "only these threads" },
+	{ SOURCE, 0, "name", "RE", take_text, TO(name), .example = "--name '^mariadbd$'",
+	  .help = "processes, by name or name of the program" },
+
+	{ SAMPLING, 'n', "count", "N", take_number, TO(count), 1, COUNT_LIMIT,
+	  .example = "-n 100", .help = "take N snapshots" },
+	{ SAMPLING, 'd', "duration", "TIME", take_time, TO(duration), INTERVAL_MIN, TIME_MAX,
+	  .example = "-d 10, -d 500ms or -d 1m", .help = "sample for TIME (seconds; 500ms, 1m)" },
+	{ SAMPLING, 'i', "interval", "TIME", take_time, TO(interval), INTERVAL_MIN, TIME_MAX,
+	  .example = "-i 1, -i 10ms or -i 1m",
+	  .help = "time between snapshots (0.1), varied by 10%" },
+	{ SAMPLING, 'F', "frequency", "HZ", take_frequency, TO(interval), INTERVAL_MIN, TIME_MAX,
+	  .example = "-F 10", .help = "snapshots a second (10)" },
+	{ SAMPLING, 0, "stop", "HOW", take_word, TO(stop), .words = "auto all never",
+	  .help = "auto (each thread shortly), all (together), never" },
+	{ SAMPLING, 0, "unwind", "HOW", take_word, TO(unwind), .words = "auto cfi fp",
+	  .help = "auto, cfi (call-frame information), fp (frame pointers)" },
+	{ SAMPLING, 0, "no-restart", NULL, take_flag, TO(no_restart),
+	  .help = "do not restart calls that a stop interrupted" },
+	{ SAMPLING, 0, "max-frames", "N", take_number, TO(max_frames), 1, FRAMES_LIMIT,
+	  .example = "--max-frames 512", .help = "frames of a stack at most (512)" },
+	{ SAMPLING, 0, "max-stop", "TIME", take_time, TO(max_stop), 1000, TIME_MAX,
+	  .example = "--max-stop 20ms", .help = "lower the rate when a snapshot stops longer (20ms)" },
+
+	{ SINK, 0, "raw", NULL, take_raw, 0,
+	  .help = "stacks as gdb prints them; default off a terminal" },
+	{ SINK, 'f', "format", "FORMAT", take_format, 0, .help = "format of the output, see below" },
+	{ SINK, 'o', "output", "FILE", take_text, TO(output), .example = "-o profile.folded",
+	  .help = "write to FILE; its extension picks the format" },
+
+	{ THREADS, 0, "by-thread", NULL, take_flag, TO(by_thread), .help = "keep threads apart" },
+	{ THREADS, 0, "threads", "RE", take_pattern, TO(threads), .example = "--threads '^conn'",
+	  .help = "only threads whose name matches" },
+	{ THREADS, 0, "not-threads", "RE", take_pattern, TO(not_threads),
+	  .example = "--not-threads '^idle'", .help = "no threads whose name matches" },
+
+	{ FRAMES, 0, "lines", NULL, take_flag, TO(lines), .help = "show file and line" },
+	{ FRAMES, 0, "module", NULL, take_flag, TO(module), .help = "show the name of the module" },
+	{ FRAMES, 0, "no-inline", NULL, take_flag, TO(no_inline), .help = "leave inlined functions out" },
+	{ FRAMES, 0, "no-demangle", NULL, take_flag, TO(no_demangle),
+	  .help = "C++ and Rust names as they are stored" },
+
+	{ SYMBOLS, 0, "no-symbols", NULL, take_flag, TO(no_symbols), .help = "addresses only" },
+
+	{ OTHER, 0, "stats", NULL, take_flag, TO(stats),
+	  .help = "say at the end what sampling cost and what was lost" },
+	{ OTHER, 'q', "quiet", NULL, take_flag, TO(quiet), .help = "errors only" },
+	{ OTHER, 'v', "verbose", NULL, take_more, TO(verbose), .help = "say more; repeatable" },
+	{ OTHER, 'h', "help", NULL, take_flag, TO(help), .help = "this text" },
+	{ OTHER, 'V', "version", NULL, take_flag, TO(version), .help = "the version" },
+};
+
+#define ROW_COUNT (sizeof(rows) / sizeof(*rows))
+
+static void *field(struct pmp_options *options, const struct row *row)
+{
+	return (char *)options + row->offset;
+}
+
+/* "option --count: '0' is not WHAT", and a right one as the hint. */
+__attribute__((format(printf, 3, 4)))
+static bool wrong(const struct row *row, const char *text, const char *format, ...)
+{
+	char what[256], hint[HINT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	snprintf(hint, sizeof(hint), "for example %s", row->example ? row->example : "");
+	pmp_message_print(row->example ? hint : NULL, "option --%s: '%s' is not %s", row->name,
+			  text, what);
+	return false;
+}
+
+static bool no_memory(void)
+{
+	pmp_message_print(NULL, "not enough memory for the command line");
+	return false;
+}
+
+static bool take_flag(struct pmp_options *options, const struct row *row, const char *text)
+{
+	(void)text;
+	*(bool *)field(options, row) = true;
+	return true;
+}
+
+static bool take_more(struct pmp_options *options, const struct row *row, const char *text)
+{
+	(void)text;
+	++*(unsigned *)field(options, row);
+	return true;
+}
+
+static bool take_number(struct pmp_options *options, const struct row *row, const char *text)
+{
+	uint64_t number;
+
+	if (!pmp_value_number(text, &number) || number < row->min || number > row->max)
+		return wrong(row, text, "a whole number from %llu to %llu",
+			     (unsigned long long)row->min, (unsigned long long)row->max);
+	*(uint64_t *)field(options, row) = number;
+	return true;
+}
+
+static bool take_time(struct pmp_options *options, const struct row *row, const char *text)
+{
+	uint64_t time;
+
+	if (!pmp_value_time(text, &time) || time < row->min || time > row->max)
+		return wrong(row, text, "a time from %lluus to a year",
+			     (unsigned long long)row->min / 1000);
+	*(uint64_t *)field(options, row) = time;
+	return true;
+}
+
+static bool take_frequency(struct pmp_options *options, const struct row *row, const char *text)
+{
+	uint64_t interval;
+
+	if (!pmp_value_frequency(text, &interval) || interval < row->min || interval > row->max)
+		return wrong(row, text, "a number of snapshots a second, at most 10000");
+	*(uint64_t *)field(options, row) = interval;
+	return true;
+}
+
+static bool take_word(struct pmp_options *options, const struct row *row, const char *text)
+{
+	const char *word = row->words;
+	size_t length = strlen(text);
+
+	for (unsigned i = 0; *word; i++) {
+		size_t n = strcspn(word, " ");
+
+		if (n == length && strncmp(word, text, n) == 0) {
+			*(unsigned *)field(options, row) = i;
+			return true;
+		}
+		word += n;
+		word += strspn(word, " ");
+	}
+	return wrong(row, text, "one of: %s", row->words);
+}
+
+static bool take_text(struct pmp_options *options, const struct row *row, const char *text)
+{
+	if (!*text)
+		return wrong(row, text, "a value");
+	*(const char **)field(options, row) = text;
+	return true;
+}
+
+static bool take_pattern(struct pmp_options *options, const struct row *row, const char *text)
+{
+	struct pmp_pattern *pattern = field(options, row);
+	char problem[128];
+	int code;
+
+	if (pattern->given)
+		regfree(&pattern->regex);
+	pattern->given = false;
+	code = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NOSUB);
+	if (code) {
+		regerror(code, &pattern->regex, problem, sizeof(problem));
+		return wrong(row, text, "a regular expression: %s", problem);
+	}
+	pattern->given = true;
+	return true;
+}
+
+bool pmp_id_list_add(struct pmp_id_list *list, pid_t id)
+{
+	pid_t *ids;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->ids[i] == id)
+			return true;
+	}
+	ids = reallocarray(list->ids, list->count + 1, sizeof(*ids));
+	if (!ids)
+		return false;
+	list->ids = ids;
+	list->ids[list->count++] = id;
+	return true;
+}
+
+/* One id of length characters: 0, or -1 when it is none. */
+static pid_t parse_id(const char *text, size_t length)
+{
+	char digits[16];
+	uint64_t number;
+
+	if (length == 0 || length >= sizeof(digits))
+		return -1;
+	memcpy(digits, text, length);
+	digits[length] = '\0';
+	if (!pmp_value_number(digits, &number) || number < 1 || number > PID_LIMIT)
+		return -1;
+	return (pid_t)number;
+}
+
+static bool needs_id(const struct row *row)
+{
+	pmp_message_print(NULL, "option -%c needs a %s id (is the program running?)",
+			  row->letter, row->letter == 'p' ? "process" : "thread");
+	return false;
+}
+
+static bool take_ids(struct pmp_options *options, const struct row *row, const char *text)
+{
+	const char *at = text;
+
+	/* `pmp -p $(pidof nothing) --raw` takes the next option for the value. */
+	if (!*text || (*text == '-' && !(text[1] >= '0' && text[1] <= '9')))
+		return needs_id(row);
+	for (;;) {
+		size_t n = strcspn(at, ", \t\n");
+		pid_t id = parse_id(at, n);
+
+		if (id < 0)
+			return wrong(row, text, "a %s id, a number from 1 to %d",
+				     row->letter == 'p' ? "process" : "thread", PID_LIMIT);
+		if (!pmp_id_list_add(field(options, row), id))
+			return no_memory();
+		at += n;
+		if (!*at)
+			return true;
+		at++;
+	}
+}
+
+/* "raw folded pmp", for messages. */
+static void list_formats(char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < pmp_format_count() && length < size; i++)
+		length += (size_t)snprintf(text + length, size - length, "%s%s", i ? " " : "",
+					   pmp_format(i)->name);
+}
+
+static bool take_raw(struct pmp_options *options, const struct row *row, const char *text)
+{
+	(void)row;
+	(void)text;
+	options->format = pmp_format_find("raw");
+	return true;
+}
+
+static bool take_format(struct pmp_options *options, const struct row *row, const char *text)
+{
+	char formats[256];
+
+	options->format = pmp_format_find(text);
+	if (options->format)
+		return true;
+	list_formats(formats, sizeof(formats));
+	return wrong(row, text, "one of: %s", formats);
+}
+
+bool pmp_options_want(const struct pmp_options *options, pid_t tid, const char *name)
+{
+	bool listed = options->tids.count == 0;
+
+	for (size_t i = 0; i < options->tids.count && !listed; i++)
+		listed = options->tids.ids[i] == tid;
+	if (!listed)
+		return false;
+	if (options->threads.given && regexec(&options->threads.regex, name, 0, NULL, 0))
+		return false;
+	return !options->not_threads.given ||
+	       regexec(&options->not_threads.regex, name, 0, NULL, 0);
+}
+
+/* An operand: a number is a process id, anything else a saved profile. */
+static bool take_operand(struct pmp_options *options, const char *text)
+{
+	bool numeric = *text && strspn(text, "0123456789,") == strlen(text);
+
+	if (numeric)
+		return take_ids(options, &rows[0], text);
+	pmp_message_print("to profile a process: pmp -p PID; a command: pmp -- COMMAND",
+			  "cannot open '%s': this release does not read saved profiles", text);
+	return false;
+}
+
+/* What getopt_long() needs, from the table. */
+static void make_getopt(char *letters, struct option *names)
+{
+	*letters++ = '-';	/* operands in their order, as the value of OPERAND */
+	*letters++ = ':';	/* a missing value is told from an unknown option */
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		names[i] = (struct option){ rows[i].name, rows[i].value != NULL, NULL,
+					    LONG_BASE + (int)i };
+		if (!rows[i].letter)
+			continue;
+		*letters++ = rows[i].letter;
+		if (rows[i].value)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	names[ROW_COUNT] = (struct option){ 0 };
+}
+
+static const struct row *find_row(int key)
+{
+	if (key >= LONG_BASE && (size_t)(key - LONG_BASE) < ROW_COUNT)
+		return &rows[key - LONG_BASE];
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (key && rows[i].letter == key)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/* getopt_long() returned '?' (unknown) or ':' (no value). */
+static bool bad_option(int key, char **argv)
+{
+	const struct row *row = find_row(optopt);
+
+	if (key == ':' && row && row->take == take_ids)
+		return needs_id(row);
+	if (key == ':' && row)
+		pmp_message_print(SEE_HELP, "option --%s needs a value: %s", row->name, row->value);
+	else if (row)
+		pmp_message_print(SEE_HELP, "option --%s takes no value", row->name);
+	else if (optopt)
+		pmp_message_print(SEE_HELP, "unknown option -%c", optopt);
+	else
+		pmp_message_print(SEE_HELP, "unknown option %s", argv[optind - 1]);
+	return false;
+}
+
+/* One vector of arguments; from_environment: options only. */
+static bool parse_arguments(struct pmp_options *options, int argc, char **argv,
+			    bool from_environment)
+{
+	char letters[2 * ROW_COUNT + 3];
+	struct option names[ROW_COUNT + 1];
+	int key;
+
+	make_getopt(letters, names);
+	optind = 0;
+	opterr = 0;
+	while ((key = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+		const struct row *row;
+
+		if (key == '?' || key == ':')
+			return bad_option(key, argv);
+		if (key == OPERAND && from_environment)
+			break;
+		row = find_row(key);
+		if (key == OPERAND ? !take_operand(options, optarg)
+				   : row && !row->take(options, row, optarg))
+			return false;
+	}
+	if (from_environment && (key == OPERAND || optind < argc)) {
+		pmp_message_print(NULL, "PMP_OPTS may hold options only");
+		return false;
+	}
+	if (optind < argc)
+		options->command = argv + optind;
+	return true;
+}
+
+/* The words of PMP_OPTS stand before those of the command line. */
+static bool parse_environment(struct pmp_options *options, char *program)
+{
+	const char *line = getenv("PMP_OPTS"), *problem;
+	char **argv;
+	int count;
+	bool parsed;
+
+	if (!line || !*line)
+		return true;
+	options->words = pmp_value_split(line, &count, &problem);
+	if (!options->words && !problem)
+		return no_memory();
+	if (!options->words) {
+		pmp_message_print(NULL, "cannot understand PMP_OPTS: %s", problem);
+		return false;
+	}
+	argv = calloc((size_t)count + 2, sizeof(*argv));
+	if (!argv)
+		return no_memory();
+	argv[0] = program;
+	memcpy(argv + 1, options->words, (size_t)count * sizeof(*argv));
+	parsed = parse_arguments(options, count + 1, argv, true);
+	free(argv);
+	return parsed;
+}
+
+/* The format that belongs to the extension of a file name, or NULL. */
+static const struct pmp_format *format_of(const char *path)
+{
+	const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
+
+	if (!dot)
+		return NULL;
+	if (strcmp(dot, ".txt") == 0)
+		return pmp_format_find("raw");
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		const struct pmp_format *format = pmp_format(i);
+		size_t length = strlen(format->extension);
+
+		if (length && strlen(path) > length && path[strlen(path) - length - 1] == '.' &&
+		    strcmp(path + strlen(path) - length, format->extension) == 0)
+			return format;
+	}
+	return pmp_format_find(dot + 1);
+}
+
+static bool check_sink(struct pmp_options *options)
+{
+	char formats[256], hint[HINT_SIZE];
+
+	if (options->output && strcmp(options->output, "-") == 0)
+		options->output = NULL;
+	else if (!options->output && !options->format)
+		options->wants_screen = isatty(STDOUT_FILENO);
+	if (options->output && !pmp_output_check_name(options->output)) {
+		pmp_message_print("%p is the pid, %n the name, %t the time, %c a counter, %% a %",
+				  "cannot understand the name '%s' of the output",
+				  options->output);
+		return false;
+	}
+	if (!options->format && options->output) {
+		options->format = format_of(options->output);
+		if (!options->format) {
+			list_formats(formats, sizeof(formats));
+			snprintf(hint, sizeof(hint), "name it with -f, one of: %s", formats);
+			pmp_message_print(hint, "cannot tell the format from the name '%s'",
+					  options->output);
+			return false;
+		}
+	}
+	if (!options->format)
+		options->format = pmp_format_find("raw");
+	return options->format != NULL;
+}
+
+static bool check_source(const struct pmp_options *options)
+{
+	bool processes = options->pids.count || options->tids.count || options->name;
+
+	if (processes && options->command) {
+		pmp_message_print(SEE_HELP,
+				  "give either processes or a command to profile, not both");
+		return false;
+	}
+	if (!processes && !options->command) {
+		pmp_message_print("pmp -p PID, pmp --name REGEX or pmp -- COMMAND; see pmp --help",
+				  "nothing to profile: no process is given");
+		return false;
+	}
+	return true;
+}
+
+static void set_length(struct pmp_options *options)
+{
+	if (options->count || options->duration || options->command)
+		return;
+	if (options->format->snapshots)
+		options->count = 1;
+	else
+		options->duration = DURATION_DEFAULT;
+}
+
+int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
+{
+	static char no_name[] = "pmp";
+	char *const program = argc > 0 ? argv[0] : no_name;
+
+	*options = (struct pmp_options){
+		.interval = INTERVAL_DEFAULT, .max_stop = MAX_STOP_DEFAULT,
+	};
+	options->debug = getenv("PMP_DEBUG");
+	if (options->debug && !*options->debug)
+		options->debug = NULL;
+	if (!parse_environment(options, program) ||
+	    (argc > 0 && !parse_arguments(options, argc, argv, false)))
+		return PMP_EXIT_USAGE;
+	if (options->help || options->version)
+		return 0;
+	if (!check_source(options) || !check_sink(options))
+		return PMP_EXIT_USAGE;
+	set_length(options);
+	return 0;
+}
+
+void pmp_options_free(struct pmp_options *options)
+{
+	if (options->threads.given)
+		regfree(&options->threads.regex);
+	if (options->not_threads.given)
+		regfree(&options->not_threads.regex);
+	free(options->pids.ids);
+	free(options->tids.ids);
+	free(options->words);
+}
+
+static void help_row(const struct row *row)
+{
+	char text[64];
+	int n;
+
+	n = snprintf(text, sizeof(text), "  %c%c%c --%s%s%s", row->letter ? '-' : ' ',
+		     row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
+		     row->value ? " " : "", row->value ? row->value : "");
+	printf("%-*s%s%s\n", HELP_COLUMN, text, n >= HELP_COLUMN ? " " : "", row->help);
+}
+
+int pmp_options_help(void)
+{
+	puts("pmp: what every thread of a process is doing, running or blocked\n\n"
+	     "  pmp [OPTIONS] PID...              pmp [OPTIONS] --name REGEX\n"
+	     "  pmp [OPTIONS] -- COMMAND [ARG]...");
+	for (int group = 0; group < GROUP_COUNT; group++) {
+		printf("\n%s:\n", group_titles[group]);
+		for (size_t i = 0; i < ROW_COUNT; i++) {
+			if ((int)rows[i].group == group)
+				help_row(&rows[i]);
+		}
+	}
+	puts("\nFormats:");
+	for (size_t i = 0; i < pmp_format_count(); i++)
+		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name, pmp_format(i)->help);
+	puts("\nLength: --raw takes one snapshot, other formats 10 s of them, -- COMMAND goes on\n"
+	     "until the command ends. PMP_OPTS holds options to put before these.");
+	if (fflush(stdout) == 0)
+		return 0;
+	pmp_message_print(NULL, "cannot write standard output: %s", strerror(errno));
+	return PMP_EXIT_OUTPUT;
+}

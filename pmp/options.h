@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line: one table of options, read once, constant afterwards. */
+#ifndef PMP_PMP_OPTIONS_H
+#define PMP_PMP_OPTIONS_H
+
+#include "libpmp.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pmp_id_list {
+	pid_t *ids;
+	size_t count;
+};
+
+struct pmp_pattern {
+	bool given;
+	regex_t regex;
+};
+
+struct pmp_options {
+	/* Source. */
+	struct pmp_id_list pids;
+	struct pmp_id_list tids;
+	const char *name;	/* NULL, or a regular expression */
+	char **command;		/* NULL, or ends with NULL */
+	/* Sampling; times in ns, 0: no limit. */
+	uint64_t count;
+	uint64_t duration;
+	uint64_t interval;
+	uint64_t max_stop;
+	uint64_t max_frames;
+	unsigned stop;		/* enum pmp_stop */
+	unsigned unwind;	/* enum pmp_unwind */
+	bool no_restart;
+	/* Sink. */
+	const struct pmp_format *format;
+	const char *output;	/* NULL: standard output */
+	bool wants_screen;	/* no sink was asked for and stdout is a terminal */
+	/* Threads. */
+	struct pmp_pattern threads;
+	struct pmp_pattern not_threads;
+	bool by_thread;
+	/* Frames and symbols. */
+	bool lines, no_inline, no_demangle, module, no_symbols;
+	/* Other. */
+	bool stats, quiet, help, version;
+	unsigned verbose;
+	const char *debug;	/* PMP_DEBUG, or NULL */
+	char **words;		/* of PMP_OPTS */
+};
+
+/**
+ * Read PMP_OPTS, PMP_DEBUG and the command line. Strings are borrowed from argv
+ * and the environment. Returns 0, or the status to end with: the message is printed.
+ * With help or version set nothing else is checked.
+ */
+int pmp_options_parse(struct pmp_options *options, int argc, char **argv);
+void pmp_options_free(struct pmp_options *options);
+
+/** Print --help, made from the table, to standard output. 0 or a status. */
+int pmp_options_help(void);
+
+/** Append an id unless it is there already. False: no memory. */
+bool pmp_id_list_add(struct pmp_id_list *list, pid_t id);
+
+/** Is a thread of this id and name wanted? */
+bool pmp_options_want(const struct pmp_options *options, pid_t tid, const char *name);
+
+#endif

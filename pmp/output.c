@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing files so that a good one survives whatever happens: the text goes to a
+ * nameless file in the same directory (a named one where the file system has no
+ * O_TMPFILE), is synced, and takes the name over by a rename.
+ *
+ * A slow reader of standard output blocks the front only in its poll(), where it
+ * still takes signals and watches the sampler.
+ */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+
+#define BUFFER_SIZE 65536
+#define STREAM_CHUNK 4096	/* PIPE_BUF: a pipe ready to be written takes it whole */
+#define COUNTER_LIMIT 1000000
+#define TEMPORARY_TRIES 100
+#define FILE_MODE 0600
+
+struct pmp_output {
+	char path[PATH_MAX];	/* as shown; "standard output" for it */
+	const char *base;	/* last component of path */
+	int directory;		/* of path; -1: a stream */
+	int fd;			/* -1: none open now */
+	bool stream;		/* written in place: standard output, device, pipe */
+	bool owned;		/* close fd */
+	char temporary[64];	/* name in directory; empty: nameless */
+	int error;		/* the first one, negative */
+	struct pmp_output_wait wait;
+	size_t length;		/* in buffer */
+	char buffer[BUFFER_SIZE];
+};
+
+struct expansion {
+	const char *name;
+	pid_t pid;
+	const char *process;
+	unsigned counter;
+};
+
+static const char *advice(int number)
+{
+	switch (number) {
+	case ENOSPC:
+	case EDQUOT:
+		return "free some space, or write elsewhere with -o";
+	case EFBIG:
+		return "raise the limit on file sizes (ulimit -f)";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "choose a directory you may write to with -o";
+	case ENOENT:
+	case ENOTDIR:
+		return "make its directory first";
+	default:
+		return "";
+	}
+}
+
+static int cannot_write(struct pmp_error *err, const char *path, int number)
+{
+	pmp_message_fill(err, PMP_EIO, number, "cannot write %s", path);
+	snprintf(err->hint, sizeof(err->hint), "%s", advice(number));
+	return err->code;
+}
+
+bool pmp_output_check_name(const char *name)
+{
+	for (; *name; name++) {
+		if (*name == '%' && (!*++name || !strchr("pntc%", *name)))
+			return false;
+	}
+	return true;
+}
+
+/* A process name as a part of a file name. */
+static void plain_name(const char *process, char *text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; process[i] && i + 1 < size; i++) {
+		unsigned char c = (unsigned char)process[i];
+
+		text[i] = c <= ' ' || c >= 0x7f || c == '/' ? '_' : (char)c;
+	}
+	text[i] = '\0';
+	if (text[0] == '.')
+		text[0] = '_';
+}
+
+static void convert(const struct expansion *expansion, char letter, char *text, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm local = { 0 };
+
+	switch (letter) {
+	case 'p':
+		snprintf(text, size, "%d", (int)expansion->pid);
+		break;
+	case 'n':
+		plain_name(expansion->process, text, size);
+		break;
+	case 't':
+		localtime_r(&now, &local);
+		strftime(text, size, "%Y%m%d-%H%M%S", &local);
+		break;
+	case 'c':
+		snprintf(text, size, "%u", expansion->counter);
+		break;
+	default:
+		snprintf(text, size, "%%");
+		break;
+	}
+}
+
+/* The name with its conversions replaced; 0 or ENAMETOOLONG. */
+static int expand(const struct expansion *expansion, char *path, size_t size)
+{
+	size_t length = 0;
+
+	for (const char *at = expansion->name; *at; at++) {
+		char part[128] = { *at, '\0' };
+		size_t n;
+
+		if (*at == '%' && at[1])
+			convert(expansion, *++at, part, sizeof(part));
+		n = strlen(part);
+		if (length + n >= size)
+			return ENAMETOOLONG;
+		memcpy(path + length, part, n);
+		length += n;
+	}
+	path[length] = '\0';
+	return 0;
+}
+
+static bool has_counter(const char *name)
+{
+	for (; *name; name++) {
+		if (*name == '%' && *++name == 'c')
+			return true;
+	}
+	return false;
+}
+
+static int choose_path(struct pmp_output *output, struct expansion *expansion)
+{
+	struct stat status;
+	int number;
+
+	for (expansion->counter = 1; expansion->counter < COUNTER_LIMIT; expansion->counter++) {
+		number = expand(expansion, output->path, sizeof(output->path));
+		if (number)
+			return number;
+		if (!has_counter(expansion->name) || lstat(output->path, &status) < 0)
+			return 0;
+	}
+	return EEXIST;
+}
+
+/* A nameless file, or a named one where that cannot be had. */
+static int begin_file(struct pmp_output *output)
+{
+	output->temporary[0] = '\0';
+	output->fd = openat(output->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+	if (output->fd >= 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
+		return errno;
+	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
+		snprintf(output->temporary, sizeof(output->temporary), ".pmp-%d-%u.tmp",
+			 (int)getpid(), i);
+		output->fd = openat(output->directory, output->temporary,
+				    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				    FILE_MODE);
+		if (output->fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	output->temporary[0] = '\0';
+	return errno;
+}
+
+/* A nameless file gets a name that rename() can take. */
+static int name_file(struct pmp_output *output)
+{
+	char self[32];
+
+	if (output->temporary[0])
+		return 0;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
+	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
+		char name[sizeof(output->temporary)];
+
+		snprintf(name, sizeof(name), ".pmp-%d-%u.tmp", (int)getpid(), i);
+		if (linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) == 0) {
+			memcpy(output->temporary, name, sizeof(name));
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return errno;
+}
+
+static void drop_file(struct pmp_output *output)
+{
+	if (output->temporary[0])
+		unlinkat(output->directory, output->temporary, 0);
+	output->temporary[0] = '\0';
+	if (output->owned && output->fd >= 0)
+		close(output->fd);
+	if (!output->stream)
+		output->fd = -1;
+}
+
+/* Anybody may put a name into this directory: do not trust what is there. */
+static bool is_shared(int directory)
+{
+	struct stat status;
+
+	return fstat(directory, &status) == 0 && (status.st_mode & S_IWOTH);
+}
+
+/* What is at the path decides how it is written. */
+static int inspect(struct pmp_output *output, struct pmp_error *err)
+{
+	const char *path = output->path;
+	struct stat status;
+
+	if (fstatat(output->directory, output->base, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : cannot_write(err, path, errno);
+	if (S_ISDIR(status.st_mode))
+		return cannot_write(err, path, EISDIR);
+	if (S_ISREG(status.st_mode) &&
+	    (!is_shared(output->directory) || status.st_uid == geteuid()))
+		return 0;
+	if (is_shared(output->directory)) {
+		pmp_message_fill(err, PMP_EIO, 0, "cannot write %s: it is %s in a directory that "
+				 "everybody may write to", path,
+				 S_ISLNK(status.st_mode) ? "a symbolic link" : "not a file of yours");
+		snprintf(err->hint, sizeof(err->hint),
+			 "remove it, or choose another directory with -o");
+		return err->code;
+	}
+	if (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)) {
+		output->stream = true;
+		return 0;
+	}
+	return pmp_message_fill(err, PMP_EIO, 0,
+				"cannot write %s: it is neither a file nor a device", path);
+}
+
+/* A link outside of shared directories is followed: its file is replaced, not it. */
+static int follow_link(struct pmp_output *output, struct pmp_error *err)
+{
+	char target[PATH_MAX];
+	struct stat status;
+
+	if (lstat(output->path, &status) < 0 || !S_ISLNK(status.st_mode) ||
+	    is_shared(output->directory))
+		return 0;
+	if (!realpath(output->path, target))
+		return cannot_write(err, output->path, errno);
+	memcpy(output->path, target, sizeof(target));
+	return 1;
+}
+
+static int open_directory(struct pmp_output *output, struct pmp_error *err)
+{
+	char directory[PATH_MAX];
+	const char *slash = strrchr(output->path, '/');
+
+	output->base = slash ? slash + 1 : output->path;
+	if (!*output->base)
+		return cannot_write(err, output->path, EISDIR);
+	if (!slash)
+		snprintf(directory, sizeof(directory), ".");
+	else
+		snprintf(directory, sizeof(directory), "%.*s",
+			 slash == output->path ? 1 : (int)(slash - output->path), output->path);
+	if (output->directory >= 0)
+		close(output->directory);
+	output->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (output->directory < 0)
+		return cannot_write(err, output->path, errno);
+	return 0;
+}
+
+/* Devices, pipes and the descriptors under /dev/fd are written as they are. */
+static int open_stream(struct pmp_output *output, struct pmp_error *err)
+{
+	output->stream = true;
+	output->fd = open(output->path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	if (output->fd < 0)
+		return cannot_write(err, output->path, errno);
+	return 0;
+}
+
+static int open_file(struct pmp_output *output, struct expansion *expansion,
+		     struct pmp_error *err)
+{
+	int number = choose_path(output, expansion), code;
+
+	if (number)
+		return cannot_write(err, expansion->name, number);
+	output->owned = true;
+	if (strncmp(output->path, "/dev/fd/", 8) == 0 || strncmp(output->path, "/dev/std", 8) == 0)
+		return open_stream(output, err);
+	code = open_directory(output, err);
+	if (code < 0)
+		return code;
+	code = follow_link(output, err);
+	if (code > 0)
+		code = open_directory(output, err);
+	if (code == 0)
+		code = inspect(output, err);
+	if (code < 0)
+		return code;
+	if (output->stream)
+		return open_stream(output, err);
+	number = begin_file(output);
+	return number ? cannot_write(err, output->path, number) : 0;
+}
+
+int pmp_output_open(struct pmp_output **result, const char *name, bool closed,
+		    pid_t pid, const char *process, struct pmp_error *err)
+{
+	struct expansion expansion = { .name = name, .pid = pid, .process = process };
+	struct pmp_output *output = calloc(1, sizeof(*output));
+	int code;
+
+	if (!output)
+		return pmp_message_fill(err, PMP_ENOMEM, 0, "not enough memory for the output");
+	output->directory = -1;
+	output->fd = -1;
+	if (!name) {
+		snprintf(output->path, sizeof(output->path), "standard output");
+		output->stream = true;
+		output->fd = STDOUT_FILENO;
+		output->error = closed ? -EBADF : 0;
+		*result = output;
+		return 0;
+	}
+	code = open_file(output, &expansion, err);
+	if (code < 0) {
+		pmp_output_free(output);
+		return code;
+	}
+	*result = output;
+	return 0;
+}
+
+void pmp_output_set_wait(struct pmp_output *output, const struct pmp_output_wait *wait)
+{
+	output->wait = *wait;
+}
+
+/* All of it, in pieces that do not block; 0 or a positive errno. */
+static int write_all(struct pmp_output *output, const char *data, size_t length)
+{
+	while (length > 0) {
+		size_t piece = length;
+		ssize_t n;
+
+		if (output->stream && piece > STREAM_CHUNK)
+			piece = STREAM_CHUNK;
+		if (output->stream && output->wait.wait)
+			output->wait.wait(output->wait.arg, output->fd);
+		n = write(output->fd, data, piece);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return errno;
+		if (n > 0) {
+			data += n;
+			length -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int pmp_output_flush(struct pmp_output *output)
+{
+	int number = 0;
+
+	if (!output->error && output->length > 0) {
+		if (output->fd < 0)
+			number = begin_file(output);
+		if (!number)
+			number = write_all(output, output->buffer, output->length);
+		output->error = -number;
+	}
+	output->length = 0;
+	return output->error;
+}
+
+int pmp_output_write(void *arg, const void *data, size_t length)
+{
+	struct pmp_output *output = arg;
+	const char *at = data;
+
+	while (length > 0 && !output->error) {
+		size_t room = sizeof(output->buffer) - output->length;
+		size_t piece = length < room ? length : room;
+
+		memcpy(output->buffer + output->length, at, piece);
+		output->length += piece;
+		at += piece;
+		length -= piece;
+		if (output->length == sizeof(output->buffer))
+			pmp_output_flush(output);
+	}
+	return output->error;
+}
+
+/* Make the file durable and visible; 0 or a positive errno. */
+static int publish(struct pmp_output *output)
+{
+	int number;
+
+	if (output->fd < 0) {	/* an empty profile */
+		number = begin_file(output);
+		if (number)
+			return number;
+	}
+	/* Some file systems have no fsync; the rename is what matters. */
+	if (fsync(output->fd) < 0 && errno != EINVAL && errno != ENOSYS)
+		return errno;
+	number = name_file(output);
+	if (number)
+		return number;
+	if (renameat(output->directory, output->temporary, output->directory, output->base) < 0)
+		return errno;
+	output->temporary[0] = '\0';
+	fsync(output->directory);
+	return 0;
+}
+
+int pmp_output_commit(struct pmp_output *output)
+{
+	pmp_output_flush(output);
+	if (!output->stream) {
+		if (!output->error)
+			output->error = -publish(output);
+		drop_file(output);
+	}
+	return output->error;
+}
+
+int pmp_output_error(const struct pmp_output *output)
+{
+	return output->error;
+}
+
+void pmp_output_complain(const struct pmp_output *output)
+{
+	struct pmp_error err;
+
+	if (output->error == -EPIPE || !output->error)
+		return;
+	if (output->error == -EBADF)
+		pmp_message_fill(&err, PMP_EIO, 0, "cannot write %s: it is closed", output->path);
+	else
+		cannot_write(&err, output->path, -output->error);
+	pmp_message_error(&err);
+}
+
+void pmp_output_free(struct pmp_output *output)
+{
+	if (!output)
+		return;
+	drop_file(output);
+	if (output->directory >= 0)
+		close(output->directory);
+	free(output);
+}

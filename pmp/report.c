@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Notes about a run, on standard error, after the target has been left alone. */
+#include "report.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "message.h"
+
+#define UNNAMED_PERCENT 10	/* of a module's frames and */
+#define MISSED_PERCENT 5	/* of all frames: worth a message */
+#define MODULES_MAX 5		/* messages about modules */
+#define RATE_SIZE 32
+
+static double ms(uint64_t time)
+{
+	return (double)time / 1e6;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* "10", "4.1", "0.25" */
+static const char *rate(uint64_t interval, char text[RATE_SIZE])
+{
+	double hz = interval ? 1e9 / (double)interval : 0;
+
+	snprintf(text, RATE_SIZE, hz >= 10 ? "%.0f" : "%.2g", hz);
+	return text;
+}
+
+void pmp_report_behind(const struct pmp_note_behind *note)
+{
+	char asked[RATE_SIZE], reached[RATE_SIZE], lowered[RATE_SIZE], tail[128] = "";
+
+	if (note->lowered)
+		snprintf(tail, sizeof(tail),
+			 "; rate lowered to %s Hz (stopped %.3g ms of a budget of %.3g ms)",
+			 rate(note->lowered, lowered), ms(note->stopped), ms(note->budget));
+	pmp_message_print(NULL, "sampling falls behind: %s Hz asked, %s Hz reached with %llu threads%s",
+			  rate(note->asked, asked), rate(note->reached, reached),
+			  (unsigned long long)note->threads, tail);
+}
+
+/* " of 100", or nothing for a run without an end. */
+static void wanted(const struct pmp_options *options, char *text, size_t size)
+{
+	uint64_t count = options->count;
+
+	if (!count && options->duration)
+		count = options->duration / options->interval;
+	text[0] = '\0';
+	if (count)
+		snprintf(text, size, " of %llu", (unsigned long long)count);
+}
+
+void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *process,
+		      bool threads_only)
+{
+	const char *what = threads_only ? "the threads of " : "";
+	char of[32];
+
+	if (process->snapshots == 0) {
+		pmp_message_print(NULL, "%s%d (%s) ended before the first snapshot", what,
+				  (int)process->pid, process->name);
+		return;
+	}
+	wanted(&app->options, of, sizeof(of));
+	pmp_message_print(NULL, "%s%d (%s) ended after %llu%s snapshots; the profile covers %.1f s",
+			  what, (int)process->pid, process->name,
+			  (unsigned long long)process->snapshots, of,
+			  (double)(process->last - process->first) / 1e9);
+}
+
+static void report_unnamed(const struct pmp_module_info *module)
+{
+	const char *id = module->build_id, *problem = module->problem;
+	bool stripped = !problem || strcmp(problem, "no symbols") == 0 ||
+			strcmp(problem, "only exported symbols") == 0;
+	char hint[512] = "", about[96] = "";
+
+	if (strlen(id) > 2)
+		snprintf(about, sizeof(about), " (build-id %.60s)", id);
+	if (stripped && strlen(id) > 2)
+		snprintf(hint, sizeof(hint), "install its debug package, or copy "
+			 "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	else if (stripped)
+		snprintf(hint, sizeof(hint), "install its debug package");
+	pmp_message_print(hint, "no symbols for %s%s%s%s: %.0f%% of its frames are shown as "
+			  "addresses", module->path, about, stripped ? "" : ": ",
+			  stripped ? "" : problem, percent(module->unnamed, module->frames));
+}
+
+static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
+{
+	uint64_t frames = 0;
+
+	for (size_t i = 0; i < pmp_symbolizer_module_count(symbolizer); i++) {
+		struct pmp_module_info module = { .size = sizeof(module) };
+
+		pmp_symbolizer_module(symbolizer, i, &module);
+		frames += module.frames;
+	}
+	return frames;
+}
+
+void pmp_report_modules(const struct pmp_app *app)
+{
+	size_t count = pmp_symbolizer_module_count(app->symbolizer), told = 0;
+	uint64_t frames = count_frames(app->symbolizer);
+
+	for (size_t i = 0; i < count && told < MODULES_MAX; i++) {
+		struct pmp_module_info module = { .size = sizeof(module) };
+
+		pmp_symbolizer_module(app->symbolizer, i, &module);
+		if (module.replaced && module.frames)
+			pmp_message_print(NULL, "%s was replaced on disk (upgrade?); using the "
+					  "running image", module.path);
+		if (percent(module.unnamed, module.frames) < UNNAMED_PERCENT ||
+		    percent(module.unnamed, frames) < MISSED_PERCENT)
+			continue;
+		report_unnamed(&module);
+		told++;
+	}
+}
+
+static void stat_modules(const struct pmp_app *app)
+{
+	size_t count = pmp_symbolizer_module_count(app->symbolizer);
+
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_module_info module = { .size = sizeof(module) };
+
+		pmp_symbolizer_module(app->symbolizer, i, &module);
+		if (module.unnamed)
+			pmp_message_print(NULL, "unnamed: %llu of %llu frames of %s%s%s",
+					  (unsigned long long)module.unnamed,
+					  (unsigned long long)module.frames, module.path,
+					  module.problem ? ": " : "",
+					  module.problem ? module.problem : "");
+	}
+}
+
+void pmp_report_stats(const struct pmp_app *app)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	const struct pmp_note_done *done = &app->done;
+	char asked[RATE_SIZE], reached[RATE_SIZE];
+
+	pmp_profile_info(app->profile, &info);
+	pmp_message_print(NULL, "snapshots: %llu, stacks: %llu (%.1f threads each), distinct: %llu",
+			  (unsigned long long)info.samples, (unsigned long long)info.stacks,
+			  info.samples ? (double)info.stacks / (double)info.samples : 0,
+			  (unsigned long long)info.distinct);
+	pmp_message_print(NULL, "stops: %llu, p50 %.1f us, p99 %.1f us, longest %.1f us, sum %.3f ms",
+			  (unsigned long long)info.stops, (double)info.stopped_p50 / 1e3,
+			  (double)info.stopped_p99 / 1e3, (double)info.stopped_max / 1e3,
+			  ms(info.stopped));
+	pmp_message_print(NULL, "any thread stopped: %.3f ms, %.3f%% of %.1f s",
+			  ms(info.any_stopped), percent(info.any_stopped, done->elapsed),
+			  (double)done->elapsed / 1e9);
+	pmp_message_print(NULL, "lost: %llu vanished, %llu not stopped, %llu not wanted; "
+			  "truncated: %llu (%.1f%%)", (unsigned long long)info.vanished,
+			  (unsigned long long)info.not_stopped, (unsigned long long)app->skipped,
+			  (unsigned long long)info.truncated, percent(info.truncated, info.stacks));
+	if (done->rounds > 1)
+		pmp_message_print(NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",
+				  rate(app->options.interval, asked),
+				  rate((info.last_time - info.first_time) / (done->rounds - 1),
+				       reached),
+				  (unsigned long long)done->missed);
+	stat_modules(app);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What pmp says about a run besides the profile: notes on the way, --stats. */
+#ifndef PMP_PMP_REPORT_H
+#define PMP_PMP_REPORT_H
+
+#include "front.h"
+
+/** Sampling falls behind. */
+void pmp_report_behind(const struct pmp_note_behind *note);
+/** A target ended. */
+void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *process,
+		      bool threads_only);
+/** Modules without symbols or replaced on disk. */
+void pmp_report_modules(const struct pmp_app *app);
+/** --stats. */
+void pmp_report_stats(const struct pmp_app *app);
+
+#endif

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sampler: opens the targets, captures at its pace, sends what it got. Single
+ * threaded, in a session of its own so that ^Z, ^C and hang-ups of the terminal
+ * miss it, with every signal blocked that does not kill; it dies with the front.
+ * Nothing is sent, written or waited for while a thread is held: that happens
+ * inside pmp_target_capture() only.
+ */
+#include "sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "pace.h"
+#include "signals.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define REST_MAX (100 * NS_PER_MS)	/* between looks whether the targets live */
+#define SETTLE_REST NS_PER_MS		/* while late threads are awaited */
+#define CLOSE_TRIES 200			/* of CLOSE_REST: one second */
+#define CLOSE_REST (5 * NS_PER_MS)
+
+struct watched {
+	pid_t pid;
+	struct pmp_target *target;	/* NULL: not opened, or ended */
+};
+
+struct child {
+	const struct pmp_options *options;
+	struct pmp_sampler_page *page;
+	int fd;
+	struct pmp_sender *sender;
+	struct watched *watched;
+	size_t count, living;
+	struct pmp_pace pace;
+	uint64_t paused_since;
+	bool paused, finish, told_behind;
+	bool reopen;			/* the target is about to exec: see reopen_command() */
+	size_t late;			/* threads to settle */
+	uint64_t round_stopped;		/* of the last round */
+	uint64_t round_threads;
+};
+
+uint64_t pmp_sampler_clock(void)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_for(uint64_t time)
+{
+	const struct timespec rest = { (time_t)(time / NS_PER_S), (long)(time % NS_PER_S) };
+
+	nanosleep(&rest, NULL);
+}
+
+/* ---- in the sampler -------------------------------------------------------- */
+
+static void beat(struct child *child)
+{
+	child->page->heartbeat = pmp_sampler_clock();
+}
+
+/* The order of this store and a look at the socket matters: see suspend() in front.c. */
+static void set_capturing(struct child *child, bool capturing)
+{
+	__atomic_store_n(&child->page->capturing, capturing, __ATOMIC_SEQ_CST);
+}
+
+/* Without the front there is nothing to do; exit releases whatever is held. */
+static void check_sent(int code)
+{
+	if (code < 0)
+		_exit(PMP_EXIT_FAILED);
+}
+
+static void send_note(struct child *child, enum pmp_note kind, const void *note, size_t size)
+{
+	struct pmp_error err;
+
+	check_sent(pmp_sender_note(child->sender, kind, note, size, &err));
+	beat(child);
+}
+
+static void drop(struct child *child, struct watched *watched)
+{
+	pmp_target_close(watched->target);
+	watched->target = NULL;
+	child->living--;
+}
+
+static void drop_failed(struct child *child, struct watched *watched,
+			const struct pmp_error *err)
+{
+	struct pmp_note_failed note = { .pid = watched->pid, .error = *err };
+
+	send_note(child, PMP_NOTE_FAILED, &note, sizeof(note));
+	drop(child, watched);
+}
+
+static void drop_ended(struct child *child, struct watched *watched, bool threads_only)
+{
+	struct pmp_note_ended note = { .pid = watched->pid, .threads_only = threads_only };
+
+	send_note(child, PMP_NOTE_ENDED, &note, sizeof(note));
+	drop(child, watched);
+}
+
+static bool want_thread(void *arg, pid_t tid, const char *name)
+{
+	struct child *child = arg;
+
+	beat(child);
+	return pmp_options_want(child->options, tid, name);
+}
+
+static bool open_target(struct child *child, struct watched *watched)
+{
+	const struct pmp_options *options = child->options;
+	const struct pmp_target_options target_options = {
+		.size = sizeof(target_options),
+		.stop = options->stop,
+		.unwind = options->unwind,
+		.no_restart = options->no_restart,
+		.max_frames = (unsigned)options->max_frames,
+		.want_thread = want_thread,
+		.want_arg = child,
+		.held_since = &child->page->held_since,
+		.log = options->debug ? pmp_message_debug : NULL,
+		.log_arg = (void *)options->debug,
+	};
+	struct pmp_error err = { 0 };
+	int code;
+
+	code = pmp_target_open(watched->pid, &target_options, &watched->target, &err);
+	if (code == 0)
+		return true;
+	watched->target = NULL;
+	if (code == PMP_ESRCH && child->reopen)
+		drop_ended(child, watched, false);
+	else
+		drop_failed(child, watched, &err);
+	return false;
+}
+
+static void open_first(struct child *child, struct watched *watched)
+{
+	struct pmp_note_opened note = { .pid = watched->pid };
+
+	child->living++;
+	if (!open_target(child, watched))
+		return;
+	snprintf(note.name, sizeof(note.name), "%s", pmp_target_name(watched->target));
+	send_note(child, PMP_NOTE_OPENED, &note, sizeof(note));
+}
+
+/*
+ * A command was opened when it was still a copy of pmp, to know that it can be
+ * before it runs. Now it runs: all that was learned is of no use any more.
+ */
+static void reopen_command(struct child *child)
+{
+	for (size_t i = 0; child->reopen && i < child->count; i++) {
+		struct watched *watched = &child->watched[i];
+
+		if (!watched->target)
+			continue;
+		pmp_target_close(watched->target);
+		open_target(child, watched);
+	}
+	child->reopen = false;
+}
+
+static void obey(struct child *child, char command)
+{
+	uint64_t now = pmp_sampler_clock();
+
+	switch (command) {
+	case PMP_SAMPLER_PAUSE:
+		if (!child->paused)
+			child->paused_since = now;
+		child->paused = true;
+		break;
+	case PMP_SAMPLER_RESUME:
+		reopen_command(child);
+		now = pmp_sampler_clock();
+		if (child->paused)
+			pmp_pace_resume(&child->pace, child->paused_since, now);
+		child->paused = false;
+		break;
+	case PMP_SAMPLER_FINISH:
+		child->finish = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_commands(struct child *child)
+{
+	char commands[64];
+	ssize_t n;
+
+	while ((n = recv(child->fd, commands, sizeof(commands), MSG_DONTWAIT)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			obey(child, commands[i]);
+	}
+	if (n == 0)
+		_exit(PMP_EXIT_FAILED);	/* the front has gone */
+}
+
+/* Release late threads, notice targets that have ended. */
+static void look_after(struct child *child)
+{
+	child->late = 0;
+	for (size_t i = 0; i < child->count; i++) {
+		struct watched *watched = &child->watched[i];
+
+		if (!watched->target)
+			continue;
+		child->late += pmp_target_settle(watched->target);
+		if (pmp_target_ended(watched->target))
+			drop_ended(child, watched, false);
+	}
+	set_capturing(child, child->late > 0);
+}
+
+/* Sleep until then, or less: until a command, or the next look. */
+static void rest(struct child *child, uint64_t until)
+{
+	struct pollfd wait = { .fd = child->fd, .events = POLLIN };
+	uint64_t now = pmp_sampler_clock(), most = child->late ? SETTLE_REST : REST_MAX;
+	uint64_t time = until > now ? until - now : 0;
+	struct timespec timeout = { 0 };
+
+	timeout.tv_nsec = (long)(time < most ? time : most);
+	ppoll(&wait, 1, &timeout, NULL);
+	beat(child);
+	read_commands(child);
+	look_after(child);
+}
+
+/*
+ * A send may block as long as the front does. A thread that stops late must not
+ * wait for that: with such threads there is only one sample under way, which the
+ * socket takes at once.
+ */
+static void wait_for_room(struct child *child)
+{
+	int queued = 0;
+
+	look_after(child);
+	while (child->late && ioctl(child->fd, SIOCOUTQ, &queued) == 0 && queued > 0)
+		rest(child, pmp_sampler_clock() + SETTLE_REST);
+}
+
+/* One sample of one target, sent once nothing is held any more. */
+static void capture(struct child *child, struct watched *watched)
+{
+	struct pmp_sample_info info = { .size = sizeof(info) };
+	struct pmp_sample *sample = NULL;
+	struct pmp_error err = { 0 };
+	int code = 0;
+
+	set_capturing(child, true);
+	beat(child);
+	read_commands(child);
+	if (!child->paused && !child->finish)
+		code = pmp_target_capture(watched->target, &sample, &err);
+	set_capturing(child, child->late > 0);
+	beat(child);
+	if (code == PMP_ESRCH)
+		drop_ended(child, watched, false);
+	else if (code < 0)
+		drop_failed(child, watched, &err);
+	if (code < 0 || !sample)
+		return;
+	pmp_sample_info(sample, &info);
+	child->round_stopped += info.any_stopped;
+	child->round_threads += info.threads;
+	wait_for_room(child);
+	if (child->options->tids.count == 0 || info.threads > 0)
+		check_sent(pmp_sender_sample(child->sender, sample, &err));
+	else if (watched->target)
+		drop_ended(child, watched, true);
+	pmp_sample_free(sample);
+}
+
+static void tell_behind(struct child *child, uint64_t now)
+{
+	const struct pmp_pace *pace = &child->pace;
+	struct pmp_note_behind note = {
+		.asked = pace->asked,
+		.reached = (now - pace->start) / pace->rounds,
+		.lowered = pace->interval > pace->asked ? pace->interval : 0,
+		.stopped = child->round_stopped,
+		.budget = child->options->max_stop,
+		.threads = child->round_threads,
+	};
+
+	send_note(child, PMP_NOTE_BEHIND, &note, sizeof(note));
+	child->told_behind = true;
+}
+
+static void make_round(struct child *child)
+{
+	uint64_t now;
+
+	child->round_stopped = 0;
+	child->round_threads = 0;
+	for (size_t i = 0; i < child->count; i++) {
+		if (child->watched[i].target && !child->paused && !child->finish)
+			capture(child, &child->watched[i]);
+	}
+	if (child->paused || child->finish)
+		return;
+	now = pmp_sampler_clock();
+	pmp_pace_next(&child->pace, now, child->round_stopped, child->options->max_stop);
+	if (!child->told_behind && pmp_pace_is_behind(&child->pace))
+		tell_behind(child, now);
+	look_after(child);
+}
+
+static bool is_over(const struct child *child, uint64_t now)
+{
+	const struct pmp_options *options = child->options;
+
+	return child->finish || child->living == 0 ||
+	       (options->count && child->pace.rounds >= options->count) ||
+	       (options->duration && !child->paused &&
+		now >= child->pace.start + options->duration);
+}
+
+/* When there is something to do: the next tick, or the end if that is before it. */
+static uint64_t next_event(const struct child *child)
+{
+	uint64_t end = child->pace.start + child->options->duration;
+
+	if (child->paused)
+		return UINT64_MAX;
+	/* By the grid: N seconds hold as many ticks whichever way they are moved. */
+	if (child->options->duration && end <= child->pace.grid)
+		return end;
+	return child->pace.due;
+}
+
+static void sample_all(struct child *child)
+{
+	struct pmp_note_done done;
+	uint64_t now = pmp_sampler_clock();
+
+	pmp_pace_start(&child->pace, child->options->interval, now, now ^ (uint64_t)getpid());
+	child->paused_since = now;
+	while (now = pmp_sampler_clock(), !is_over(child, now)) {
+		if (now < next_event(child))
+			rest(child, next_event(child));
+		else
+			make_round(child);
+	}
+	done = (struct pmp_note_done){
+		.rounds = child->pace.rounds, .missed = child->pace.missed,
+		.elapsed = (child->paused ? child->paused_since : now) - child->pace.start,
+	};
+	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
+}
+
+/* Let go of the terminal, of the front's descriptors and of its signals. */
+static void isolate(const struct child *child, pid_t front)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != front)
+		_exit(PMP_EXIT_FAILED);	/* it died before prctl() */
+	prctl(PR_SET_NAME, "pmp-sampler");
+	pmp_signals_block();
+	setsid();
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++) {
+		if (fd < STDERR_FILENO || !child->options->debug)
+			dup2(null, fd);
+	}
+	if (child->fd > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, (unsigned)child->fd - 1, 0);
+	close_range((unsigned)child->fd + 1, ~0U, 0);
+	/* No core, and nobody else reads the memory of what we read. */
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
+__attribute__((noreturn))
+static void run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
+{
+	struct pmp_error err;
+
+	isolate(child, front);
+	beat(child);
+	child->count = pids->count;
+	child->watched = calloc(pids->count, sizeof(*child->watched));
+	if (!child->watched || pmp_sender_new(child->fd, &child->sender, &err) < 0)
+		_exit(PMP_EXIT_FAILED);
+	for (size_t i = 0; i < pids->count; i++) {
+		child->watched[i].pid = pids->ids[i];
+		open_first(child, &child->watched[i]);
+	}
+	sample_all(child);
+	_exit(PMP_EXIT_OK);
+}
+
+/* ---- in the front ---------------------------------------------------------- */
+
+int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *options,
+		      const struct pmp_id_list *pids, bool paused, struct pmp_error *err)
+{
+	struct child child = { .options = options, .paused = paused, .reopen = paused };
+	pid_t front = getpid();
+	int fds[2];
+
+	sampler->page = mmap(NULL, sizeof(*sampler->page), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sampler->page == MAP_FAILED) {
+		sampler->page = NULL;
+		return pmp_message_fill(err, PMP_ENOMEM, errno, "cannot start the sampler");
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
+	sampler->page->heartbeat = pmp_sampler_clock();
+	sampler->pid = fork();
+	if (sampler->pid == 0) {
+		child.page = sampler->page;
+		child.fd = fds[1];
+		run_child(&child, pids, front);
+	}
+	close(fds[1]);
+	if (sampler->pid < 0) {
+		sampler->pid = 0;
+		close(fds[0]);
+		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
+	}
+	sampler->fd = fds[0];
+	fcntl(sampler->fd, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+void pmp_sampler_command(struct pmp_sampler *sampler, enum pmp_sampler_command command)
+{
+	char byte = (char)command;
+
+	/* If it has gone, the end of the socket tells. */
+	if (sampler->fd >= 0)
+		send(sampler->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void pmp_sampler_kill(struct pmp_sampler *sampler)
+{
+	if (sampler->pid > 0)
+		kill(sampler->pid, SIGKILL);
+}
+
+static bool reap(struct pmp_sampler *sampler)
+{
+	for (int i = 0; i < CLOSE_TRIES; i++) {
+		pid_t pid = waitpid(sampler->pid, &sampler->status, WNOHANG);
+
+		if (pid == sampler->pid || (pid < 0 && errno == ECHILD))
+			return true;
+		sleep_for(CLOSE_REST);
+	}
+	return false;
+}
+
+void pmp_sampler_close(struct pmp_sampler *sampler)
+{
+	if (sampler->pid > 0 && !reap(sampler)) {
+		pmp_sampler_kill(sampler);
+		reap(sampler);
+	}
+	sampler->pid = 0;
+	if (sampler->fd >= 0)
+		close(sampler->fd);
+	sampler->fd = -1;
+	if (sampler->page)
+		munmap(sampler->page, sizeof(*sampler->page));
+	sampler->page = NULL;
+}

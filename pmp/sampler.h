@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sampler: the process that alone touches the targets, and what it says to
+ * the front. It is forked before a target is opened, and its death releases
+ * whatever it held.
+ */
+#ifndef PMP_PMP_SAMPLER_H
+#define PMP_PMP_SAMPLER_H
+
+#include "libpmp.h"
+#include "options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Memory that both processes see. */
+struct pmp_sampler_page {
+	volatile uint64_t held_since;	/* see struct pmp_target_options */
+	volatile uint64_t heartbeat;	/* CLOCK_MONOTONIC of the last sign of life */
+	volatile uint32_t capturing;	/* something may be attached */
+};
+
+struct pmp_sampler {
+	pid_t pid;		/* 0: none, or reaped */
+	int fd;			/* of the socket; non-blocking; -1: none */
+	int status;		/* of waitpid(), once reaped */
+	struct pmp_sampler_page *page;
+};
+
+/* Commands of the front, one byte each. */
+enum pmp_sampler_command {
+	PMP_SAMPLER_PAUSE = 'p',
+	PMP_SAMPLER_RESUME = 'r',
+	PMP_SAMPLER_FINISH = 'f',
+};
+
+/* Notes of the sampler: what follows each number is the struct of that name. */
+enum pmp_note {
+	PMP_NOTE_OPENED = 1,
+	PMP_NOTE_FAILED,
+	PMP_NOTE_ENDED,
+	PMP_NOTE_BEHIND,
+	PMP_NOTE_DONE,
+};
+
+#define PMP_NOTE_NAME_SIZE 64
+
+struct pmp_note_opened {
+	pid_t pid;
+	char name[PMP_NOTE_NAME_SIZE];	/* raw bytes */
+};
+
+/* A target cannot be opened, or not be sampled any more. */
+struct pmp_note_failed {
+	pid_t pid;
+	struct pmp_error error;
+};
+
+struct pmp_note_ended {
+	pid_t pid;
+	bool threads_only;	/* the process lives, the threads of -t have ended */
+};
+
+/* Sampling falls behind; sent once. Times in ns. */
+struct pmp_note_behind {
+	uint64_t asked, reached, lowered;	/* between two rounds; lowered 0: is not */
+	uint64_t stopped, budget;
+	uint64_t threads;
+};
+
+/* The last note: no more targets, or the end of the run. */
+struct pmp_note_done {
+	uint64_t rounds, missed, elapsed;
+};
+
+/**
+ * Fork the sampler; paused: it opens the targets and waits for RESUME. Returns 0,
+ * or a negative code with err filled. To be called while single-threaded.
+ */
+int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *options,
+		      const struct pmp_id_list *pids, bool paused, struct pmp_error *err);
+
+void pmp_sampler_command(struct pmp_sampler *sampler, enum pmp_sampler_command command);
+
+/**
+ * Wait for its end, for a second at most, then kill it. Takes one that was never
+ * started. *status is left as it was if there is nothing to reap.
+ */
+void pmp_sampler_close(struct pmp_sampler *sampler);
+
+/** SIGKILL: with PTRACE_SEIZE the detach that always works. */
+void pmp_sampler_kill(struct pmp_sampler *sampler);
+
+/** CLOCK_MONOTONIC in ns. */
+uint64_t pmp_sampler_clock(void);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signals of the front. The sampler never sees these handlers at work: it blocks
+ * everything. A command that pmp starts gets the defaults back by its exec.
+ */
+#include "signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+
+/* timeout(1) and terminals that close send the same signal twice at once. */
+#define SAME_MS 50
+
+/* The flag that a signal handler sets: the program's only mutable globals. */
+static struct {
+	volatile sig_atomic_t end, suspend, write;
+	volatile int64_t end_ms;
+	int wake;
+} caught = { .wake = -1 };
+
+static int64_t now_ms(void)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void end_by(int number)
+{
+	int64_t now = now_ms();
+
+	if (!caught.end) {
+		caught.end_ms = now;
+		caught.end = number;
+	} else if (number != SIGHUP && now - caught.end_ms > SAME_MS) {
+		_exit(PMP_EXIT_SIGNAL + number);
+	}
+}
+
+static void on_signal(int number)
+{
+	const uint64_t one = 1;
+	int saved = errno;
+	ssize_t n;
+
+	switch (number) {
+	case SIGINT:
+	case SIGTERM:
+	case SIGHUP:
+	case SIGQUIT:
+		end_by(number);
+		break;
+	case SIGTSTP:
+		caught.suspend = 1;
+		break;
+	case SIGUSR1:
+		caught.write = 1;
+		break;
+	default:	/* CHLD wakes; PIPE and XFSZ become errors of write() */
+		break;
+	}
+	n = write(caught.wake, &one, sizeof(one));
+	(void)n;
+	errno = saved;
+}
+
+static void install(int number)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	sigfillset(&action.sa_mask);
+	sigaction(number, &action, NULL);
+}
+
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+int pmp_signals_open(void)
+{
+	/* A script's background jobs begin with INT and QUIT ignored; a signal
+	 * sent to pmp on purpose must still end it in order. */
+	static const int always[] = { SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGCHLD };
+	static const int unless_ignored[] = { SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ };
+
+	caught.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (caught.wake < 0)
+		return -errno;
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+		install(always[i]);
+	for (size_t i = 0; i < sizeof(unless_ignored) / sizeof(*unless_ignored); i++) {
+		if (!is_ignored(unless_ignored[i]))
+			install(unless_ignored[i]);
+	}
+	return caught.wake;
+}
+
+void pmp_signals_take(struct pmp_caught *taken)
+{
+	uint64_t count;
+	ssize_t n = read(caught.wake, &count, sizeof(count));
+
+	(void)n;
+	taken->end = caught.end;
+	taken->suspend |= caught.suspend;
+	caught.suspend = 0;
+	taken->write |= caught.write;
+	caught.write = 0;
+}
+
+void pmp_signals_suspend(void)
+{
+	signal(SIGTSTP, SIG_DFL);
+	raise(SIGTSTP);
+	install(SIGTSTP);
+}
+
+void pmp_signals_block(void)
+{
+	static const int faults[] = {
+		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU,
+	};
+	sigset_t set;
+
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&set, faults[i]);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}

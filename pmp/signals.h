@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signals of the front. Handlers only take notes; the front reads them when its
+ * poll() wakes up. The exception: a second INT, TERM or QUIT ends pmp at once.
+ */
+#ifndef PMP_PMP_SIGNALS_H
+#define PMP_PMP_SIGNALS_H
+
+#include <stdbool.h>
+
+struct pmp_caught {
+	int end;		/* the first of INT, TERM, HUP, QUIT; stays set; or 0 */
+	bool suspend;		/* TSTP has come; to be cleared by who acts on it */
+	bool write;		/* USR1 has; the same */
+};
+
+/**
+ * Install the handlers. Returns a descriptor that is readable when there is
+ * something to take, or a negative errno. SIGHUP and SIGTSTP stay ignored if they are.
+ */
+int pmp_signals_open(void);
+/** Add what has come since the last call. */
+void pmp_signals_take(struct pmp_caught *caught);
+/** Stop, as TSTP would have; returns when continued. */
+void pmp_signals_suspend(void);
+/** In a child that captures: block all but those that tell of a fault. */
+void pmp_signals_block(void);
+
+#endif

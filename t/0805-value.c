@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program's arithmetic: values of options, words of PMP_OPTS, ticks. */
+#include <stdlib.h>
+
+#include "../pmp/pace.h"
+#include "../pmp/value.h"
+#include "lib/tap.h"
+
+#define MS UINT64_C(1000000)
+#define S (1000 * MS)
+
+static void test_times(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t time;
+	} right[] = {
+		{ "10", 10 * S }, { "0", 0 }, { "1.5", 1500 * MS }, { "10ms", 10 * MS },
+		{ "100us", MS / 10 }, { "2m", 120 * S }, { "1h", 3600 * S }, { "3s", 3 * S },
+		{ "0.0000000019", 1 }, { "0.1", 100 * MS },
+	};
+	static const char *const wrong[] = {
+		"", " 1", "1 ", "+1", "-1", "1.", ".5", "1e3", "0x10", "1x", "ms", "1msx", "1,5",
+		"18446744073709551616", "18446744074", "5124096h", "nan",
+	};
+	uint64_t time;
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
+		ok(pmp_value_time(right[i].text, &time), "%s is a time", right[i].text);
+		is_int(time, right[i].time, "%s in ns", right[i].text);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		ok(!pmp_value_time(wrong[i], &time), "'%s' is no time", wrong[i]);
+}
+
+static void test_numbers(void)
+{
+	uint64_t number;
+
+	ok(pmp_value_number("18446744073709551615", &number), "the largest number");
+	is_int(number, -1, "its value");
+	ok(!pmp_value_number("18446744073709551616", &number), "one more is too many");
+	ok(!pmp_value_number("", &number), "nothing is no number");
+	ok(!pmp_value_number("1\n", &number), "a line feed after it");
+	ok(pmp_value_frequency("10", &number), "10 Hz");
+	is_int(number, 100 * MS, "is 100 ms");
+	ok(pmp_value_frequency("0.5", &number), "0.5 Hz");
+	is_int(number, 2 * S, "is 2 s");
+	ok(!pmp_value_frequency("0", &number), "0 Hz");
+	ok(!pmp_value_frequency("10ms", &number), "a time is no frequency");
+}
+
+static void test_words(void)
+{
+	const char *problem;
+	char **words;
+	int count;
+
+	words = pmp_value_split(" -n 3\t--threads 'a b'\"c\\\"d\"\\ e  ''", &count, &problem);
+	is_int(count, 5, "five words");
+	is_str(words[0], "-n", "plain");
+	is_str(words[3], "a bc\"d e", "quoted in three ways");
+	is_str(words[4], "", "an empty one");
+	ok(!words[5], "the vector ends");
+	free(words);
+	words = pmp_value_split("", &count, &problem);
+	is_int(count, 0, "no words");
+	free(words);
+	ok(!pmp_value_split("'a", &count, &problem) && problem, "an open quote");
+	ok(!pmp_value_split("a\\", &count, &problem) && problem, "a backslash at the end");
+}
+
+static void test_pace(void)
+{
+	uint64_t now = 5 * S, early = 0, late = 0;
+	struct pmp_pace pace;
+
+	pmp_pace_start(&pace, 100 * MS, now, 12345);
+	is_int(pace.due, now, "the first tick is due at once");
+	for (int i = 1; i <= 1000; i++) {
+		uint64_t tick = 5 * S + (uint64_t)i * 100 * MS;
+
+		pmp_pace_next(&pace, now, 0, 20 * MS);
+		if (pace.grid != tick || pace.due + 10 * MS < tick || pace.due > tick + 10 * MS)
+			break;
+		early += pace.due < tick;
+		late += pace.due > tick;
+		now = pace.due;
+	}
+	is_int(pace.rounds, 1000, "a thousand ticks within 10%% of a grid that does not drift");
+	ok(early > 400 && late > 400, "on both sides of it");
+	is_int(pace.missed, 0, "none is missed");
+	ok(!pmp_pace_is_behind(&pace), "not behind");
+
+	pmp_pace_start(&pace, 100 * MS, 0, 1);
+	pmp_pace_next(&pace, 1050 * MS, 0, 0);
+	is_int(pace.missed, 10, "missed ticks are counted");
+	is_int(pace.grid, 1100 * MS, "and skipped");
+	for (int i = 0; i < 10; i++)
+		pmp_pace_next(&pace, pace.grid + 150 * MS, 0, 0);
+	ok(pmp_pace_is_behind(&pace), "that is behind");
+
+	pmp_pace_start(&pace, 100 * MS, 0, 1);
+	pmp_pace_next(&pace, 0, 60 * MS, 20 * MS);
+	is_int(pace.grid, 300 * MS, "three times the budget: a third of the rate");
+	pmp_pace_next(&pace, 300 * MS, 10 * MS, 20 * MS);
+	is_int(pace.grid, 400 * MS, "and back");
+	pmp_pace_resume(&pace, 350 * MS, 9 * S);
+	is_int(pace.due, 9 * S, "after a pause: at once");
+	is_int(pace.start, 9 * S - 350 * MS, "the pause is no part of the run");
+}
+
+int main(void)
+{
+	test_times();
+	test_numbers();
+	test_words();
+	test_pace();
+	return done_testing();
+}

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Command lines that make no sense: each is refused with status 2 and says what is
+# wrong and what to write instead; and those that make sense are accepted.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+
+# refused MESSAGE HINT ARG...: status 2, exactly that on stderr, nothing on stdout.
+refused() {
+	message=$1 hint=$2
+	shift 2
+	"$PMP" "$@" >out 2>err </dev/null
+	is "$?" 2 "status of: $*"
+	want="pmp: $message"
+	[ -z "$hint" ] || want="$want
+hint: $hint"
+	is "$(cat err)" "$want" "message of: $*"
+	is "$(cat out)" "" "nothing on stdout: $*"
+}
+
+needs_pid="option -p needs a process id (is the program running?)"
+pid_hint="for example -p 4100, or by name --name '^mariadbd\$'"
+number="a process id, a number from 1 to 4194304"
+refused "$needs_pid" "" -p ""
+refused "$needs_pid" "" -p --raw
+refused "$needs_pid" "" --raw -p
+refused "$needs_pid" "" --pid
+refused "option -t needs a thread id (is the program running?)" "" -t ""
+refused "option --pid: '0' is not $number" "$pid_hint" -p 0
+refused "option --pid: '-1' is not $number" "$pid_hint" -p -1
+refused "option --pid: '12x' is not $number" "$pid_hint" -p 12x
+refused "option --pid: '1,,2' is not $number" "$pid_hint" -p 1,,2
+refused "option --pid: '99999999999999999999' is not $number" "$pid_hint" -p 99999999999999999999
+refused "option --pid: '4194305' is not $number" "$pid_hint" 4194305
+
+whole="a whole number from 1 to 1000000000"
+refused "option --count: '0' is not $whole" "for example -n 100" -n 0 1
+refused "option --count: '-3' is not $whole" "for example -n 100" -n -3 1
+refused "option --count: '1.5' is not $whole" "for example -n 100" --count=1.5 1
+refused "option --count: '' is not $whole" "for example -n 100" -n "" 1
+refused "option --count: '18446744073709551616' is not $whole" "for example -n 100" \
+	-n 18446744073709551616 1
+hertz="a number of snapshots a second, at most 10000"
+refused "option --frequency: '0' is not $hertz" "for example -F 10" -F 0 1
+refused "option --frequency: '100000' is not $hertz" "for example -F 10" -F 100000 1
+refused "option --frequency: '10Hz' is not $hertz" "for example -F 10" -F 10Hz 1
+time="a time from 100us to a year"
+refused "option --interval: '1us' is not $time" "for example -i 1, -i 10ms or -i 1m" -i 1us 1
+refused "option --duration: '5y' is not $time" "for example -d 10, -d 500ms or -d 1m" -d 5y 1
+refused "option --duration: '1.' is not $time" "for example -d 10, -d 500ms or -d 1m" -d 1. 1
+refused "option --duration: '99999999999999999999999h' is not $time" \
+	"for example -d 10, -d 500ms or -d 1m" -d 99999999999999999999999h 1
+refused "option --max-frames: '65537' is not a whole number from 1 to 65536" \
+	"for example --max-frames 512" --max-frames 65537 1
+refused "option --stop: 'some' is not one of: auto all never" "" --stop=some 1
+refused "option --unwind: 'cf' is not one of: auto cfi fp" "" --unwind cf 1
+refused "option --threads: '(' is not a regular expression: Unmatched ( or \\(" \
+	"for example --threads '^conn'" --threads '(' 1
+
+formats=$("$PMP" --help | sed -n '/^Formats:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd ' ')
+refused "option --format: 'nope' is not one of: $formats" "" -f nope 1
+refused "cannot tell the format from the name 'x.foo'" \
+	"name it with -f, one of: $formats" -o x.foo 1
+refused "cannot understand the name '%q.txt' of the output" \
+	"%p is the pid, %n the name, %t the time, %c a counter, %% a %" -o %q.txt 1
+refused "option --output: '' is not a value" "for example -o profile.folded" -o "" 1
+
+refused "unknown option --bogus" "see pmp --help" --bogus
+refused "unknown option -Z" "see pmp --help" -Z
+refused "option --raw takes no value" "see pmp --help" --raw=3 1
+refused "option --format needs a value: FORMAT" "see pmp --help" 1 -f
+refused "cannot open 'saved.pb.gz': this release does not read saved profiles" \
+	"to profile a process: pmp -p PID; a command: pmp -- COMMAND" saved.pb.gz
+refused "nothing to profile: no process is given" \
+	"pmp -p PID, pmp --name REGEX or pmp -- COMMAND; see pmp --help"
+refused "give either processes or a command to profile, not both" "see pmp --help" -p 1 -- true
+refused 'invalid regular expression "(": Unmatched ( or \(' "" --name '('
+refused "unknown option -$(printf '\\x1b')" "see pmp --help" "-$(printf '\033')"
+
+PMP_OPTS="--raw 'x"
+export PMP_OPTS
+refused "cannot understand PMP_OPTS: a quotation mark is missing" "" 1
+PMP_OPTS="12"
+refused "PMP_OPTS may hold options only" "" 1
+PMP_OPTS="-- true"
+refused "PMP_OPTS may hold options only" "" 1
+PMP_OPTS="-n 7 -n 0"
+refused "option --count: '0' is not $whole" "for example -n 100" 1
+unset PMP_OPTS
+
+is "$("$PMP" --help >out 2>err; echo $?)$(cat err)" 0 "--help"
+like "$(cat out)" '^  -p, --pid PID' "--help lists options"
+like "$("$PMP" -V)" '^pmp [0-9]' "-V"
+"$PMP" --help >/dev/full 2>err
+is "$?" 5 "--help on a full disk"
+
+start_target sleeper 2
+is "$("$PMP" -f folded -n 3 -i 1ms "$target_pid" 2>&1 >out; echo $?)" 0 "short options and a bare pid"
+is "$(awk '{ n += $NF } END { print n }' out)" 9 "three snapshots of three threads"
+PMP_OPTS="-f folded -n 2 --threads 'worker-[1-9]' -i \"1ms\"" "$PMP" -q -p "$target_pid" >out
+is "$(awk '{ n += $NF } END { print n }' out)" 4 "PMP_OPTS counts"
+PMP_OPTS="-f folded -n 2" "$PMP" -q -n 3 -i 1ms -p "$target_pid" >out
+is "$(awk '{ n += $NF } END { print n }' out)" 9 "the command line wins over PMP_OPTS"
+"$PMP" -q -f folded -n 2 -i 1ms --not-threads '^worker' -p "$target_pid" >out
+is "$(awk '{ n += $NF } END { print n }' out)" 2 "--not-threads"
+tid=$(for task in /proc/"$target_pid"/task/*; do echo "${task##*/}"; done | sed -n 2p)
+"$PMP" -q -f folded -n 2 -i 1ms -t "$tid" >out
+is "$(awk '{ n += $NF } END { print n }' out)" 2 "-t finds the process and takes one thread"
+"$PMP" -q -f folded -d 100ms -F 100 -p "$target_pid" >out
+is "$(awk '{ n += $NF } END { print n <= 30 && n >= 9 }' out)" 1 "-d and -F: ten rounds at most"
+for name in x.folded x.txt; do
+	"$PMP" -q -n 1 -o "$name" -p "$target_pid"
+done
+like "$(cat x.folded)" '^sleeper.* [0-9]+$' ".folded"
+like "$(cat x.txt)" '^#0 ' ".txt is raw"
+"$PMP" -q -n 1 -o '%n-%p-%c.folded' -p "$target_pid"
+"$PMP" -q -n 1 -o '%n-%p-%c.folded' -p "$target_pid"
+ok "[ -s sleeper-$target_pid-1.folded -a -s sleeper-$target_pid-2.folded ]" "names are expanded"
+
+done_testing

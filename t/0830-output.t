@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Output that cannot be written: a clear message, status 5, and whatever good file
+# was there before is still there.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+
+start_target sleeper 3
+target=$target_pid
+
+"$PMP" -q -n 1 -f folded -p "$target" >/dev/full 2>err
+is "$?" 5 "full disk"
+is "$(cat err)" "pmp: cannot write standard output: No space left on device
+hint: free some space, or write elsewhere with -o" "its message"
+"$PMP" -q --raw -n 100 -i 1ms -p "$target" >/dev/full 2>err
+is "$?" 5 "full disk, snapshot after snapshot: ends at the first"
+is "$(grep -c 'cannot write' err)" 1 "it is said once"
+
+"$PMP" -q -n 1 -f folded -p "$target" >&- 2>err
+is "$?" 5 "stdout is closed"
+is "$(cat err)" "pmp: cannot write standard output: it is closed" "its message"
+"$PMP" -q -n 1 -f folded -o closed.folded -p "$target" <&- >&- 2>&-
+is "$?" 0 "everything closed, but -o"
+like "$(cat closed.folded)" '^sleeper;.* 3$' "the file has nothing but the profile"
+
+(
+	"$PMP" -q --raw -n 1000 -i 1ms -p "$target" 2>err
+	echo $? >status
+) | head -n 1 >/dev/null
+is "$(cat status)" 5 "the reader leaves"
+is "$(cat err)" "" "quietly"
+
+# Files.
+echo precious >x.folded
+"$PMP" -q -n 1 -o x.folded -p "$target"
+is "$?" 0 "a file is replaced"
+like "$(cat x.folded)" '^sleeper' "by the profile"
+is "$(stat -c %a x.folded)" 600 "mode 0600"
+is "$(find . -name '.pmp*')" "" "no temporary file is left"
+ln -s x.folded link.folded
+"$PMP" -q -n 2 -i 1ms -o link.folded -p "$target"
+ok "[ -L link.folded ] && grep -q '^sleeper' x.folded" "a link in a directory of ours is followed"
+
+mkdir -m 1777 shared
+echo precious >victim
+ln -s "$tmp/victim" shared/x.folded
+"$PMP" -q -n 1 -o shared/x.folded -p "$target" 2>err
+is "$?" 5 "a link in a shared directory"
+is "$(cat err)" "pmp: cannot write shared/x.folded: it is a symbolic link in a directory that everybody may write to
+hint: remove it, or choose another directory with -o" "is refused"
+is "$(cat victim)" precious "and not followed"
+mkfifo shared/fifo.folded
+"$PMP" -q -n 1 -o shared/fifo.folded -p "$target" 2>err
+is "$?" 5 "a pipe in a shared directory is refused"
+mkdir dir.folded
+"$PMP" -q -n 1 -o dir.folded -p "$target" 2>err
+is "$?" 5 "a directory"
+is "$(cat err)" "pmp: cannot write dir.folded: Is a directory" "its message"
+"$PMP" -q -n 1 -f folded -o /dev/null -p "$target"
+is "$?" 0 "-o /dev/null"
+ok "[ -c /dev/null ]" "which is still a device"
+"$PMP" -q -n 1 -f folded -o - -p "$target" >out
+like "$(cat out)" '^sleeper' "-o -"
+
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+	mkdir small
+	unshare -m sh -c '
+		mount -t tmpfs -o size=16k none small || exit 99
+		echo precious >small/x.txt
+		"$1" -q --raw -n 20 -i 1ms -o small/x.txt -p "$2" 2>err
+		echo $? >status
+		cat small/x.txt >kept
+		ls -A small >names
+		dd if=/dev/zero of=small/rest bs=1k 2>/dev/null
+		"$1" -q -n 1 -o small/x.folded -p "$2" 2>>err' sh "$PMP" "$target"
+	is "$(cat status)" 5 "a full file system"
+	like "$(cat err)" '^pmp: cannot write small/x.txt: No space left on device$' "its message"
+	is "$(cat kept)" precious "the good file survives"
+	is "$(cat names)" x.txt "and is alone"
+else
+	skip "needs root and mount namespaces"
+fi
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	mkdir -m 755 locked
+	chmod 755 "$tmp"
+	setpriv --reuid 65534 --clear-groups "$PMP" -q -f folded -o locked/x.folded -- sleep 0.1 2>err
+	is "$?" 125 "a directory that may not be written, with a command"
+	is "$(cat err)" "pmp: cannot write locked/x.folded: Permission denied
+hint: choose a directory you may write to with -o" "its message"
+else
+	skip "needs root and setpriv"
+fi
+
+# Killed in the middle: nothing half is seen.
+echo precious >y.txt
+"$PMP" -q --raw -n 100000 -i 1ms -o y.txt -p "$target" &
+pmp=$!
+test_pids="$test_pids $pmp"
+wait_for "[ \$(find /proc/$pmp/fdinfo -type f -exec grep -h '^pos:' {} + | awk '\$2 > 0' | wc -l) -gt 0 ]"
+kill -KILL "$pmp"
+wait "$pmp" 2>/dev/null
+is "$(cat y.txt)" precious "killed: the good file survives"
+is "$(find . -name '.pmp*')" "" "and no other is left"
+ok "wait_for 'untouched $target'" "the target is left alone"
+
+done_testing

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Signals: whatever ends pmp, what was sampled is written first; suspended, it has
+# nothing attached.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+need pgrep timeout
+
+start_target sleeper 2
+target=$target_pid
+
+# start ARG...: pmp in the background, in $pmp; stdout in out, stderr in err.
+start() {
+	: >out
+	"$PMP" "$@" >out 2>err </dev/null &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+}
+
+# The sampler of $pmp.
+sampler() {
+	pgrep -x -P "$pmp" pmp-sampler
+}
+
+# Snapshots have been taken.
+sampling() {
+	wait_for '[ -n "$(sampler)" ]' && sleep 0.3
+}
+
+for pair in INT:0 TERM:143 HUP:129 QUIT:131; do
+	signal=${pair%:*}
+	start -q -f folded -d 60 -p "$target"
+	sampling
+	kill -"$signal" "$pmp"
+	wait "$pmp"
+	is "$?" "${pair#*:}" "$signal: status"
+	like "$(cat out)" '^sleeper;.* [0-9]+$' "$signal: the profile is written"
+done
+
+# As timeout(1) does it: the same signal to the process and to its group.
+timeout -s INT 1 "$PMP" -q -f folded -d 60 -p "$target" >out 2>err
+like "$(cat out)" '^sleeper;.* [0-9]+$' "the same signal twice at once is one"
+
+# The command sees to it itself.
+start -q -f folded -d 60 -- sh -c "kill -INT \$PPID; sleep 0.5; exit 4"
+wait "$pmp"
+is "$?" 4 "INT with a command: its status"
+
+# The reader is stuck: the first INT cannot write, the second leaves.
+mkfifo pipe
+sleep 60 <pipe &
+reader=$!
+test_pids="$test_pids $reader"
+"$PMP" -q --raw -n 100000 -i 1ms -p "$target" >pipe 2>err &
+pmp=$!
+test_pids="$test_pids $pmp"
+sampling
+kill -INT "$pmp"
+sleep 0.3
+ok "kill -0 $pmp" "one INT: waits for its reader"
+kill -INT "$pmp"
+wait "$pmp"
+is "$?" 130 "a second INT leaves at once"
+ok "wait_for '[ -z \"\$(sampler)\" ]'" "the sampler is gone"
+ok "wait_for 'untouched $target'" "the target is left alone"
+stop_process "$reader"
+
+# USR1 writes now and goes on.
+start -q -d 60 -o now.folded -p "$target"
+sampling
+kill -USR1 "$pmp"
+ok "wait_for '[ -s now.folded ]'" "USR1: the profile is written"
+ok "kill -0 $pmp" "and pmp goes on"
+first=$(awk '{ n += $NF } END { print n }' now.folded)
+sleep 0.3
+kill -TERM "$pmp"
+wait "$pmp"
+is "$?" 143 "until TERM"
+last=$(awk '{ n += $NF } END { print n }' now.folded)
+ok "[ $last -gt $first ]" "the file is renewed: $first, then $last"
+
+# Suspended: no snapshot is taken. The shell does not see a stopped child end.
+start -q --raw -n 100000 -i 2ms -p "$target"
+wait_for '[ -s out ]'
+kill -TSTP "$pmp"
+ok "wait_for 'grep -q \"^State:.T\" /proc/$pmp/status'" "TSTP: pmp stops"
+ok "untouched $target" "nothing is attached"
+calls=$(awk '/^voluntary/ { print $2 }' "/proc/$target/task/$target/status")
+sleep 0.3
+is "$(awk '/^voluntary/ { print $2 }' "/proc/$target/task/$target/status")" "$calls" \
+	"and nothing is stopped meanwhile"
+before=$(grep -c '^---' out)
+kill -CONT "$pmp"
+ok "wait_for '[ \$(grep -c ^--- out) -gt $((before + 5)) ]'" "CONT: it goes on"
+kill -TERM "$pmp"
+wait "$pmp"
+is "$?" 143 "and ends in order"
+
+# Ignored by nohup, ignored by pmp.
+(
+	trap '' HUP
+	exec "$PMP" -q -f folded -d 1 -p "$target" >out 2>err
+) &
+pmp=$!
+test_pids="$test_pids $pmp"
+sampling
+kill -HUP "$pmp"
+wait "$pmp"
+is "$?" 0 "HUP under nohup"
+
+done_testing

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The static pmp (--enable-static-exe) is complete: it needs no dynamic loader and maps no
+# code while it runs, neither by itself nor through dlopen in one of its libraries.
+. "${top_srcdir:-.}/t/lib/test.sh"
+need readelf strace
+
+unlike "$(readelf -lW "$PMP")" INTERP "no dynamic loader is asked for"
+unlike "$(readelf -dW "$PMP")" NEEDED "no shared library is needed"
+
+start_target demo
+ok "strace -f -o '$tmp/trace' '$PMP' --raw -p $target_pid >'$tmp/raw' 2>'$tmp/err'" \
+	"pmp --raw works"
+like "$(cat "$tmp/raw")" 'update_table' "and shows names"
+like "$(cat "$tmp/trace")" 'ptrace\(PTRACE_SEIZE' "the trace has the sampler as well"
+is "$(grep -E 'mmap\(.*PROT_EXEC' "$tmp/trace")" "" "no code is mapped while it runs"
+is "$(grep -E 'open.*/(libc|ld-linux|libcurl|libdebuginfod|libnss)[^/]*\.so.*O_RDONLY\|O_CLOEXEC\) = [0-9]' \
+	"$tmp/trace" | grep -v 'openat2\|/proc/\|O_NONBLOCK')" "" "no shared library is loaded"
+
+done_testing
