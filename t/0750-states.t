@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Targets that are not in order: stopped, traced by others, dead, half dead, in a
+# sleep that cannot be interrupted, becoming another program. pmp says what it is, or
+# shows what there is, and comes back soon.
+#
+# shellcheck disable=SC2119 # options of capture() are optional
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+
+# refused STATUS ERE TEXT PID
+refused() {
+	"$PMP" --raw -p "$4" >raw 2>err
+	is $? "$1" "$3: status"
+	like "$(cat err)" "$2" "$3: message"
+	is "$(cat raw)" "" "$3: no output"
+}
+
+check_stopped() {
+	start_target threads 5 1
+	kill -STOP "$target_pid"
+	soon 2 "a stopped program"
+	is "$(grep -c '^Thread ' raw)" 7 "all threads"
+	soon 2 "a stopped program, --stop=all" --stop=all
+	wait_for "! cat /proc/$target_pid/task/*/status | grep -Eq '^TracerPid:.[1-9]'" 2
+	is "$(cat /proc/"$target_pid"/task/*/status | grep -c '^State:.T')" 7 "it stays stopped"
+	kill -CONT "$target_pid"
+	verdict "and goes on when told to"
+}
+
+check_strace() {
+	command -v strace >/dev/null || { skip "no strace"; return; }
+	start_target threads 3
+	strace -f -p "$target_pid" -o /dev/null 2>strace.err &
+	tracer=$!
+	test_pids="$test_pids $tracer"
+	wait_for "! grep -h TracerPid /proc/$target_pid/task/*/status | grep -q 'TracerPid:.0'"
+	refused 4 "already traced by strace \(pid $tracer\)" "traced by strace" "$target_pid"
+	kill -TERM "$tracer"
+	wait "$tracer" 2>/dev/null
+	free_again "released by strace"
+	ok "capture" "then it can be sampled"
+	verdict "undisturbed"
+}
+
+check_gdb() {
+	command -v gdb >/dev/null || { skip "no gdb"; return; }
+	start_target chain spin
+	gdb -nx -batch -ex 'shell touch attached' -ex 'shell sleep 30' -p "$target_pid" \
+		>gdb.out 2>&1 &
+	tracer=$!
+	test_pids="$test_pids $tracer"
+	wait_for "[ -e attached ]" 30
+	sleeper=$(cat /proc/"$tracer"/task/"$tracer"/children)
+	refused 4 "already traced by gdb \(pid $tracer\)" "traced by gdb" "$target_pid"
+	# shellcheck disable=SC2086
+	kill -KILL $sleeper
+	wait "$tracer"
+	wait_for "untouched $target_pid"
+	verdict "undisturbed"
+}
+
+check_two_at_once() {
+	start_target threads 20 2
+	"$PMP" -f folded -n 200 -i 2ms -p "$target_pid" -o one.folded 2>err1 &
+	one=$!
+	"$PMP" -f folded -n 200 -i 2ms -p "$target_pid" -o two.folded 2>err2
+	is $? 0 "two at once: the second"
+	wait "$one"
+	is $? 0 "the first"
+	free_again "nobody is stopped or traced"
+	verdict "undisturbed"
+}
+
+check_zombie() {
+	command -v perl >/dev/null || { skip "no perl"; return; }
+	# shellcheck disable=SC2016
+	start_process perl -e '$| = 1; $p = fork // die; exit 0 unless $p; print "$p\n"; sleep 60'
+	wait_for "[ -s $target_out ]"
+	zombie=$(cat "$target_out")
+	wait_for "grep -q '^State:.Z' /proc/$zombie/status"
+	refused 3 "$zombie \(perl\) is a zombie: .*parent $target_pid \(perl\)" "a zombie" "$zombie"
+}
+
+check_kernel_thread() {
+	thread=
+	for stat in /proc/[0-9]*/stat; do
+		[ "$(awk '{ print $4 }' "$stat" 2>/dev/null)" = 2 ] || continue
+		thread=${stat#/proc/} thread=${thread%/stat}
+		break
+	done
+	[ -n "$thread" ] || { skip "no kernel thread can be seen"; return; }
+	refused 3 "kernel thread" "a kernel thread" "$thread"
+}
+
+check_gone() {
+	start_target threads 1
+	gone=$target_pid
+	kill -KILL "$gone"
+	wait "$gone" 2>/dev/null
+	refused 3 "no such process: $gone" "a process that is no more" "$gone"
+}
+
+check_exec() {
+	for who in leader thread; do
+		start_target execer "$who"
+		timeout 60 "$PMP" -f folded --no-symbols -n 300 -i 1ms -p "$target_pid" \
+			-o out.folded 2>err
+		is $? 0 "a program that executes itself ($who)" || diag "$(cat err)"
+		timeout 60 "$PMP" -f folded --no-symbols --stop=all -n 100 -i 1ms \
+			-p "$target_pid" -o out.folded 2>err
+		is $? 0 "the same with --stop=all"
+		verdict "it goes on doing so"
+		executed=$(awk '/^executed/ { print $2 }' "$target_out")
+		ok "[ ${executed:-0} -ge 100 ]" "${executed:-no} times"
+	done
+}
+
+check_killed_while_held() {
+	bad=
+	for turn in 1 2 3 4 5 6 7 8 9 10; do
+		start_target threads 20 1
+		"$PMP" -f folded --no-symbols --stop=all -n 100000 -i 1ms -p "$target_pid" \
+			-o out.folded 2>err &
+		front=$!
+		wait_for "cat /proc/$target_pid/task/*/status | grep -q '^TracerPid:.[1-9]'" 5
+		kill -KILL "$target_pid"
+		wait_for "! alive $front" 3 || bad="$bad $turn:hangs"
+		wait "$front" || bad="$bad $turn:status-$?"
+		grep -q 'ended after' err || bad="$bad $turn:silent"
+		wait "$target_pid" 2>/dev/null
+	done
+	is "$bad" "" "killed while it is held, $turn times: pmp ends, with what it has"
+}
+
+check_vfork() {
+	for mode in auto all; do
+		start_target vforker 6000
+		soon 2 "a thread in vfork, $mode" --stop="$mode"
+		is "$(grep -c '^Thread ' raw)" 4 "all threads are there"
+		stack_is sleeper "[^ !]+ sleeper_main$live_thread" "the others are complete"
+		stack_is spinner "spinner_main$live_thread" "also the computing one"
+		like "$(stack_of vforker)" '\[not stopped: D, vfork\]' "it was not stopped"
+		like "$(grep '"vforker"' raw)" '^State D' "its state is shown"
+		free_again "nobody is stopped or traced"
+		# Any stop that was asked for would take hold when the child ends.
+		verdict "undisturbed, also afterwards"
+	done
+}
+
+# Threads that are seen asleep and are in vfork when they are asked to stop: they stop
+# seconds later, and have to be released at that moment. Neither may the others wait.
+check_late() {
+	start_target vforker 2500 60 500
+	timeout 60 "$PMP" --raw --no-symbols -d 8 -i 1ms --max-stop 1s -p "$target_pid" \
+		-o raw.txt 2>err
+	is $? 0 "60 threads that go into vfork at any moment"
+	gap=$(sed -n 's/^--- snapshot.*T[0-9]*:\([0-9]*\):\([0-9.]*\)Z.*/\1 \2/p' raw.txt |
+		awk '{ now = $1 * 60 + $2; gap = now - last; if (NR > 1 && gap > max) max = gap
+			last = now } END { printf "%d\n", max * 1000 }')
+	ok "[ $gap -lt 1500 ]" "no snapshot waits for them (the longest $gap ms)"
+	free_again "nobody is stopped or traced"
+	verdict "all went on as soon as they could"
+}
+
+run_checks "$@"

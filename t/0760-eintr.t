@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# System calls that a ptrace stop would make fail, end short, or kill for: the
+# target must not notice. The list in the manual is the one tested here.
+#
+# shellcheck disable=SC2119 # options of capture() are optional
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+
+check_asleep() {
+	start_target eintr
+	ok "'$PMP' -f folded -n 100 -i 2ms -p $target_pid -o out.folded" "100 snapshots"
+	ok "'$PMP' -f folded --stop=all -n 100 -i 2ms -p $target_pid -o out.folded" \
+		"100 snapshots, all together"
+	capture
+	is "$(stacks | grep -c '\[not stopped: epoll_wait\]')" 2 "epoll_wait is not stopped"
+	stack_is futex "[^ !]+( [^ !]+)* sleep_in$live_thread" "futex is"
+	free_again "nobody is stopped or traced"
+	verdict "47 threads asleep in system calls: none was disturbed"
+	unlike "$(cat "$target_out")" unavailable "all calls could be tried"
+}
+
+# Threads that fall asleep in epoll_wait all the time may do so between the look and the
+# stop; then the call is made to start over. Without that they would see EINTR.
+check_race() {
+	start_target racer
+	ok "'$PMP' -f folded -n 3000 -i 300us --max-stop 1s -p $target_pid -o out.folded" \
+		"3000 snapshots of threads that go to sleep"
+	verdict "no call was interrupted"
+}
+
+check_no_restart() {
+	start_target eintr
+	ok "'$PMP' -f folded --no-restart -n 50 -i 2ms -p $target_pid -o out.folded" \
+		"--no-restart: 50 snapshots"
+	verdict "sleeping threads are not disturbed either"
+}
+
+check_seccomp() {
+	start_target norestart
+	for mode in auto all; do
+		ok "'$PMP' -f folded --stop=$mode -n 100 -i 2ms -p $target_pid -o out.folded" \
+			"100 snapshots, $mode"
+	done
+	capture
+	ok "[ \$(stacks | grep -c '\[not stopped: seccomp\]') -ge 4 ]" \
+		"a filter that forbids restart_syscall: not stopped"
+	verdict "it lives"
+}
+
+run_checks "$@"

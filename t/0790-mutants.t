@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The tests themselves: faults are planted into pmp (libpmp/base/fault.h), and the test
+# that is there for each has to fail. A test that a faulty pmp passes is no test.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+
+[ -x "$PMP_FAULTY" ] || skip_all "no $PMP_FAULTY"
+
+# with_fault NAMES TEST CHECK: the status of the check with these faults.
+with_fault() {
+	printf '#!/bin/sh\nPMP_FAULT=%s exec "%s" "$@"\n' "$1" "$PMP_FAULTY" >faulty
+	chmod +x faulty
+	PMP=$tmp/faulty PMP_REQUIRE=0 PMP_KILLS=3 timeout 120 sh "$top_srcdir/t/$2" "$3" \
+		>log 2>&1
+}
+
+# caught FAULT TEST CHECK
+caught() {
+	with_fault "$1" "$2" "$3" && passed=1 || passed=0
+	skipped=$(grep -c '# SKIP' log)
+	if [ "$skipped" -gt 0 ]; then
+		skip "$1: $(sed -n 's/.*# SKIP //p' log | head -n 1)"
+		return
+	fi
+	grep -q '^not ok' log || passed=1
+	is "$passed" 0 "$1: $2 $3 fails" || diag "$(tail -n 30 log)"
+}
+
+check_none() {
+	for pair in 0730-noharm.t:chain 0760-eintr.t:seccomp 0750-states.t:stopped; do
+		ok "with_fault none ${pair%:*} ${pair#*:}" "no fault: $pair passes" ||
+			diag "$(cat log)"
+	done
+}
+
+check_signals() { caught detach-no-signal 0730-noharm.t signal; }
+check_cont() { caught cont 0730-noharm.t threads; }
+check_reap() { caught no-reap 0730-noharm.t reaped; }
+check_late() { caught late-forget 0750-states.t late; }
+check_fragile() { caught stop-fragile 0760-eintr.t asleep; }
+check_seccomp() { caught stop-seccomp 0760-eintr.t seccomp; }
+check_repair() { caught no-repair 0760-eintr.t race; }
+check_long() { caught hold-long 0730-noharm.t waits; }
+check_attach() { caught attach-stop 0730-noharm.t parent; }
+check_cache() { caught stale-cache 0710-stacks.t reload; }
+check_root() { caught own-root 0770-content.t mount_namespace; }
+check_path() { caught believe-path 0770-content.t replaced; }
+check_deadline() { caught no-deadline 0750-states.t late; }
+
+run_checks "$@"
