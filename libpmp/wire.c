@@ -195,8 +195,11 @@ static struct peer *peers_add(struct peers *peers, pid_t pid)
 
 static void peers_remove(struct peers *peers, struct peer *peer)
 {
+	struct peer *last = &peers->items[--peers->count];
+
 	peer_clear(peer);
-	*peer = peers->items[--peers->count];
+	if (peer != last)
+		*peer = *last;
 }
 
 static void peers_free(struct peers *peers)

@@ -15,8 +15,7 @@
 
 #include "message.h"
 
-__attribute__((noreturn))
-static void run_child(char **argv, int fd)
+__attribute__((noreturn)) static void run_child(char **argv, int fd)
 {
 	ssize_t n;
 	char go;
@@ -41,7 +40,8 @@ int pmp_command_fork(struct pmp_command *command, char **argv, struct pmp_error 
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
-		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start %s", argv[0]);
+		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start %s",
+					argv[0]);
 	command->pid = fork();
 	if (command->pid == 0) {
 		close(fds[0]);
@@ -51,7 +51,8 @@ int pmp_command_fork(struct pmp_command *command, char **argv, struct pmp_error 
 	if (command->pid < 0) {
 		command->pid = 0;
 		close(fds[0]);
-		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start %s", argv[0]);
+		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start %s",
+					argv[0]);
 	}
 	command->fd = fds[0];
 	return 0;
@@ -80,7 +81,8 @@ void pmp_command_started(struct pmp_command *command)
 bool pmp_command_poll(struct pmp_command *command)
 {
 	if (command->pid > 0 && !command->ended)
-		command->ended = waitpid(command->pid, &command->status, WNOHANG) == command->pid;
+		command->ended =
+			waitpid(command->pid, &command->status, WNOHANG) == command->pid;
 	return command->ended || command->pid == 0;
 }
 

@@ -9,12 +9,12 @@
 #include <sys/types.h>
 
 struct pmp_command {
-	pid_t pid;		/* 0: none */
-	int fd;			/* readable when it has exec'ed or failed to; -1: closed */
-	bool started;		/* it runs */
-	bool ended;		/* it has been reaped */
-	int exec_errno;		/* why it could not be executed */
-	int status;		/* of waitpid(), once ended */
+	pid_t pid;	/* 0: none */
+	int fd;		/* readable when it has exec'ed or failed to; -1: closed */
+	bool started;	/* it runs */
+	bool ended;	/* it has been reaped */
+	int exec_errno; /* why it could not be executed */
+	int status;	/* of waitpid(), once ended */
 };
 
 /** Fork it. It waits for pmp_command_go(). 0, or a negative code with err filled. */

@@ -22,11 +22,11 @@
 
 #define LOOK_MS 100
 #define NS_PER_MS UINT64_C(1000000)
-#define HELD_LOOKS 10		/* a thread held for a second */
-#define SILENT_LOOKS 50		/* no sign of life for five */
-#define FINISH_LOOKS 20		/* the same, once it was told to finish */
-#define BATCH 16		/* messages received between two looks at signals */
-#define SUSPEND_TRIES 300	/* milliseconds */
+#define HELD_LOOKS 10	  /* a thread held for a second */
+#define SILENT_LOOKS 50	  /* no sign of life for five */
+#define FINISH_LOOKS 20	  /* the same, once it was told to finish */
+#define BATCH 16	  /* messages received between two looks at signals */
+#define SUSPEND_TRIES 300 /* milliseconds */
 
 static void finish(struct pmp_app *app)
 {
@@ -150,7 +150,8 @@ static void write_profile(struct pmp_app *app)
 
 	if (app->failure == PMP_EXIT_OUTPUT)
 		return;
-	if (pmp_profile_write(app->profile, app->options.format, &options, &sink, &err) < 0 ||
+	if (pmp_profile_write(app->profile, app->options.format, &options, &sink, &err) <
+		    0 ||
 	    pmp_output_flush(app->output) < 0)
 		write_failed(app, &err);
 }
@@ -201,7 +202,8 @@ static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
 {
 	struct pmp_process *processes, *process;
 
-	processes = reallocarray(app->processes, app->process_count + 1, sizeof(*processes));
+	processes =
+		reallocarray(app->processes, app->process_count + 1, sizeof(*processes));
 	if (!processes) {
 		pmp_message_print(NULL, "not enough memory for another process");
 		fail(app, PMP_EXIT_FAILED);
@@ -210,11 +212,14 @@ static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
 	app->processes = processes;
 	process = &processes[app->process_count++];
 	*process = (struct pmp_process){ .pid = note->pid };
-	snprintf(process->name, sizeof(process->name), "%.*s", PMP_NOTE_NAME_SIZE - 1, note->name);
+	snprintf(process->name, sizeof(process->name), "%.*s", PMP_NOTE_NAME_SIZE - 1,
+		 note->name);
 	if (app->command.pid)
-		snprintf(process->name, sizeof(process->name), "%s", app->options.command[0]);
+		snprintf(process->name, sizeof(process->name), "%s",
+			 app->options.command[0]);
 	else if (app->options.verbose)
-		pmp_message_print(NULL, "sampling %d (%s)", (int)process->pid, process->name);
+		pmp_message_print(NULL, "sampling %d (%s)", (int)process->pid,
+				  process->name);
 	if (!app->output && !app->failure)
 		open_output(app, process);
 	if (app->command.pid && !app->failure)
@@ -266,15 +271,9 @@ static void take_note(struct pmp_app *app, const struct pmp_received *received)
 		return;
 	memcpy(&note, received->note, received->note_length);
 	switch ((enum pmp_note)received->note_kind) {
-	case PMP_NOTE_OPENED:
-		take_opened(app, &note.opened);
-		break;
-	case PMP_NOTE_FAILED:
-		take_failed(app, &note.failed);
-		break;
-	case PMP_NOTE_ENDED:
-		take_ended(app, &note.ended);
-		break;
+	case PMP_NOTE_OPENED: take_opened(app, &note.opened); break;
+	case PMP_NOTE_FAILED: take_failed(app, &note.failed); break;
+	case PMP_NOTE_ENDED: take_ended(app, &note.ended); break;
 	case PMP_NOTE_BEHIND:
 		if (!app->options.quiet)
 			pmp_report_behind(&note.behind);
@@ -302,8 +301,11 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 	process->last = info.time;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
 	if (info.execed && !app->options.quiet)
-		pmp_message_print(NULL, "%d (%s) has executed another program: its maps and symbols "
-				  "are read anew", (int)process->pid, process->name);
+		pmp_message_print(
+			NULL,
+			"%d (%s) has executed another program: its maps and symbols "
+			"are read anew",
+			(int)process->pid, process->name);
 }
 
 static void take_sample(struct pmp_app *app, struct pmp_sample *sample)
@@ -337,8 +339,8 @@ static void tell_lost(struct pmp_app *app)
 	if (app->lost)
 		snprintf(why, sizeof(why), "%s", app->lost);
 	else if (WIFSIGNALED(status))
-		snprintf(why, sizeof(why), "was ended by signal %d (%s)", WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
+		snprintf(why, sizeof(why), "was ended by signal %d (%s)",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
 	pmp_message_print(NULL, "the sampler %s; the %llu snapshots taken are kept", why,
 			  (unsigned long long)app->snapshots);
 	if (!app->failure)
@@ -394,7 +396,8 @@ static void turn(struct pmp_app *app)
 	};
 
 	if (poll(fds, 3, LOOK_MS) < 0 && errno != EINTR) {
-		pmp_message_print(NULL, "cannot wait for the sampler: %s", strerror(errno));
+		pmp_message_print(NULL, "cannot wait for the sampler: %s",
+				  strerror(errno));
 		lose(app, "was killed");
 		tell_lost(app);
 		return;
@@ -431,7 +434,8 @@ static void write_result(struct pmp_app *app)
 	if (!app->options.format->snapshots)
 		write_profile(app);
 	commit(app);
-	if (app->failure != PMP_EXIT_OUTPUT && !app->options.quiet && !app->options.no_symbols)
+	if (app->failure != PMP_EXIT_OUTPUT && !app->options.quiet &&
+	    !app->options.no_symbols)
 		pmp_report_modules(app);
 }
 

@@ -23,14 +23,14 @@ struct pmp_process {
 	pid_t pid;
 	char name[PMP_NOTE_NAME_SIZE];
 	uint64_t snapshots;
-	uint64_t first, last;	/* CLOCK_MONOTONIC of them */
+	uint64_t first, last; /* CLOCK_MONOTONIC of them */
 };
 
 struct pmp_app {
 	struct pmp_options options;
-	char *command_line;	/* for headers of formats */
-	bool stdout_closed;	/* when pmp began */
-	int wake;		/* of pmp_signals_open() */
+	char *command_line; /* for headers of formats */
+	bool stdout_closed; /* when pmp began */
+	int wake;	    /* of pmp_signals_open() */
 	struct pmp_caught caught;
 	struct pmp_command command;
 	struct pmp_sampler sampler;
@@ -40,17 +40,17 @@ struct pmp_app {
 	struct pmp_output *output;
 	struct pmp_process *processes;
 	size_t process_count;
-	uint64_t snapshots;	/* received */
-	uint64_t skipped;	/* threads not wanted, summed over snapshots */
+	uint64_t snapshots; /* received */
+	uint64_t skipped;   /* threads not wanted, summed over snapshots */
 	struct pmp_note_done done;
-	bool finished;		/* the sampler has sent its last note */
-	bool finishing;		/* it was told to */
-	const char *lost;	/* why it was killed, or NULL */
-	uint64_t looked;	/* time of the last look at it */
-	uint64_t held_seen, beat_seen;	/* what the page said then */
-	unsigned held_looks, silent_looks;	/* how often it has said the same */
-	int failure;		/* status of what broke the run, or 0 */
-	int refusal;		/* why there are no samples: a status, or 0 */
+	bool finished;			   /* the sampler has sent its last note */
+	bool finishing;			   /* it was told to */
+	const char *lost;		   /* why it was killed, or NULL */
+	uint64_t looked;		   /* time of the last look at it */
+	uint64_t held_seen, beat_seen;	   /* what the page said then */
+	unsigned held_looks, silent_looks; /* how often it has said the same */
+	int failure;			   /* status of what broke the run, or 0 */
+	int refusal;			   /* why there are no samples: a status, or 0 */
 };
 
 /** Get ready: descriptors, receiver, symbolizer, profile. 0 or a status. */

@@ -34,27 +34,30 @@ static int refuse_privileges(void)
 {
 	if (!getauxval(AT_SECURE))
 		return 0;
-	pmp_message_print("run it as root or as the user of the process",
-			  "refusing to run with the rights of its file (setuid, setgid or "
-			  "capabilities)");
+	pmp_message_print(
+		"run it as root or as the user of the process",
+		"refusing to run with the rights of its file (setuid, setgid or "
+		"capabilities)");
 	return PMP_EXIT_FAILED;
 }
 
 /* How pmp was called, for the headers of formats. */
 static char *join(int argc, char **argv)
 {
-	size_t length = 1;
+	size_t length = 0;
 	char *line, *end;
 
 	for (int i = 0; i < argc; i++)
 		length += strlen(argv[i]) + 1;
-	line = malloc(length);
+	line = malloc(length + 1);
 	if (!line)
 		return NULL;
 	end = line;
-	for (int i = 0; i < argc; i++)
-		end = stpcpy(stpcpy(end, i ? " " : ""), argv[i]);
-	*end = '\0';
+	for (int i = 0; i < argc; i++) {
+		end = mempcpy(end, argv[i], strlen(argv[i]));
+		*end++ = ' ';
+	}
+	end[end > line ? -1 : 0] = '\0';
 	return line;
 }
 
@@ -72,7 +75,9 @@ static int add_named(const char *name, struct pmp_id_list *pids)
 
 	if (count < 0) {
 		pmp_message_error(&err);
-		return count == PMP_EINVAL ? PMP_EXIT_USAGE : pmp_message_status(count);
+		if (count == PMP_EINVAL)
+			return PMP_EXIT_USAGE;
+		return pmp_message_status(count);
 	}
 	if (count == 0) {
 		pmp_message_print(NULL, "no process has a name that matches '%s'", name);
@@ -145,7 +150,9 @@ static int profile(struct pmp_app *app)
 	int status;
 
 	if (app->options.wants_screen && !app->options.quiet)
-		pmp_message_print(NULL, "there is no live view in this release: printing text (--raw)");
+		pmp_message_print(
+			NULL,
+			"there is no live view in this release: printing text (--raw)");
 	status = start_signals(app);
 	if (!status)
 		status = choose_source(app, &pids);

@@ -78,14 +78,10 @@ int pmp_message_fill(struct pmp_error *err, int code, int number, const char *fo
 enum pmp_exit pmp_message_status(int code)
 {
 	switch (code) {
-	case PMP_OK:
-		return PMP_EXIT_OK;
-	case PMP_ESRCH:
-		return PMP_EXIT_GONE;
-	case PMP_EPERM:
-		return PMP_EXIT_DENIED;
-	default:
-		return PMP_EXIT_FAILED;
+	case PMP_OK: return PMP_EXIT_OK;
+	case PMP_ESRCH: return PMP_EXIT_GONE;
+	case PMP_EPERM: return PMP_EXIT_DENIED;
+	default: return PMP_EXIT_FAILED;
 	}
 }
 

@@ -7,15 +7,15 @@
 
 enum pmp_exit {
 	PMP_EXIT_OK = 0,
-	PMP_EXIT_FAILED = 1,	/* anything not listed below */
+	PMP_EXIT_FAILED = 1, /* anything not listed below */
 	PMP_EXIT_USAGE = 2,
-	PMP_EXIT_GONE = 3,	/* no such process, or it ended before the first sample */
+	PMP_EXIT_GONE = 3, /* no such process, or it ended before the first sample */
 	PMP_EXIT_DENIED = 4,
 	PMP_EXIT_OUTPUT = 5,
-	PMP_EXIT_SELF = 125,	/* pmp itself failed, with -- COMMAND */
+	PMP_EXIT_SELF = 125, /* pmp itself failed, with -- COMMAND */
 	PMP_EXIT_NOEXEC = 126,
 	PMP_EXIT_NOTFOUND = 127,
-	PMP_EXIT_SIGNAL = 128,	/* plus the number of a signal */
+	PMP_EXIT_SIGNAL = 128, /* plus the number of a signal */
 };
 
 /**
@@ -28,7 +28,8 @@ void pmp_message_print(const char *hint, const char *format, ...)
 /** The same for an error of the library. */
 void pmp_message_error(const struct pmp_error *err);
 
-/** Fill *err with the text and, unless number is 0, ": " and that errno in words. Returns code. */
+/** Fill *err with the text and, unless number is 0, ": " and that errno in words. Returns
+ * code. */
 int pmp_message_fill(struct pmp_error *err, int code, int number, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -18,11 +18,11 @@
 #include "output.h"
 #include "value.h"
 
-#define PID_LIMIT 4194304	/* the kernel's PID_MAX_LIMIT */
+#define PID_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
 #define COUNT_LIMIT 1000000000
 #define FRAMES_LIMIT 65536
-#define INTERVAL_MIN UINT64_C(100000)		/* 100 us, 10000 Hz */
-#define TIME_MAX UINT64_C(31536000000000000)	/* a year */
+#define INTERVAL_MIN UINT64_C(100000)	     /* 100 us, 10000 Hz */
+#define TIME_MAX UINT64_C(31536000000000000) /* a year */
 #define INTERVAL_DEFAULT UINT64_C(100000000)
 #define DURATION_DEFAULT UINT64_C(10000000000)
 #define MAX_STOP_DEFAULT UINT64_C(20000000)
@@ -41,14 +41,15 @@ static const char *const group_titles[GROUP_COUNT] = {
 
 struct row {
 	enum group group;
-	char letter;		/* 0: only a long name */
+	char letter; /* 0: only a long name */
 	const char *name;
-	const char *value;	/* name of its value; NULL: takes none */
-	bool (*take)(struct pmp_options *options, const struct row *row, const char *text);
-	size_t offset;		/* where the value goes in struct pmp_options */
+	const char *value; /* name of its value; NULL: takes none */
+	bool (*take)(struct pmp_options *options, const struct row *row,
+		     const char *text);
+	size_t offset; /* where the value goes in struct pmp_options */
 	uint64_t min, max;
-	const char *words;	/* of take_word: in the order of the enum, blanks between */
-	const char *example;	/* of a right value */
+	const char *words;   /* of take_word: in the order of the enum, blanks between */
+	const char *example; /* of a right value */
 	const char *help;
 };
 
@@ -67,7 +68,8 @@ static bool take_format(struct pmp_options *, const struct row *, const char *);
 #define TO(field) .offset = offsetof(struct pmp_options, field)
 
 static const struct row rows[] = {
-	{ SOURCE, 'p', "pid", "PID[,PID]", take_ids, TO(pids), .example = "-p 4100, or by name --name '^mariadbd$'",
+	{ SOURCE, 'p', "pid", "PID[,PID]", take_ids, TO(pids),
+	  .example = "-p 4100, or by name --name '^mariadbd$'",
 	  .help = "processes, by id; a bare number is one too" },
 	{ SOURCE, 't', "tid", "TID[,TID]", take_ids, TO(tids), .example = "-t 4102",
 	  .help = "only these threads" },
@@ -76,13 +78,14 @@ static const struct row rows[] = {
 
 	{ SAMPLING, 'n', "count", "N", take_number, TO(count), 1, COUNT_LIMIT,
 	  .example = "-n 100", .help = "take N snapshots" },
-	{ SAMPLING, 'd', "duration", "TIME", take_time, TO(duration), INTERVAL_MIN, TIME_MAX,
-	  .example = "-d 10, -d 500ms or -d 1m", .help = "sample for TIME (seconds; 500ms, 1m)" },
-	{ SAMPLING, 'i', "interval", "TIME", take_time, TO(interval), INTERVAL_MIN, TIME_MAX,
-	  .example = "-i 1, -i 10ms or -i 1m",
+	{ SAMPLING, 'd', "duration", "TIME", take_time, TO(duration), INTERVAL_MIN,
+	  TIME_MAX, .example = "-d 10, -d 500ms or -d 1m",
+	  .help = "sample for TIME (seconds; 500ms, 1m)" },
+	{ SAMPLING, 'i', "interval", "TIME", take_time, TO(interval), INTERVAL_MIN,
+	  TIME_MAX, .example = "-i 1, -i 10ms or -i 1m",
 	  .help = "time between snapshots (0.1), varied by 10%" },
-	{ SAMPLING, 'F', "frequency", "HZ", take_frequency, TO(interval), INTERVAL_MIN, TIME_MAX,
-	  .example = "-F 10", .help = "snapshots a second (10)" },
+	{ SAMPLING, 'F', "frequency", "HZ", take_frequency, TO(interval), INTERVAL_MIN,
+	  TIME_MAX, .example = "-F 10", .help = "snapshots a second (10)" },
 	{ SAMPLING, 0, "stop", "HOW", take_word, TO(stop), .words = "auto all never",
 	  .help = "auto (each thread shortly), all (together), never" },
 	{ SAMPLING, 0, "unwind", "HOW", take_word, TO(unwind), .words = "auto cfi fp",
@@ -92,32 +95,40 @@ static const struct row rows[] = {
 	{ SAMPLING, 0, "max-frames", "N", take_number, TO(max_frames), 1, FRAMES_LIMIT,
 	  .example = "--max-frames 512", .help = "frames of a stack at most (512)" },
 	{ SAMPLING, 0, "max-stop", "TIME", take_time, TO(max_stop), 1000, TIME_MAX,
-	  .example = "--max-stop 20ms", .help = "lower the rate when a snapshot stops longer (20ms)" },
+	  .example = "--max-stop 20ms",
+	  .help = "lower the rate when a snapshot stops longer (20ms)" },
 
 	{ SINK, 0, "raw", NULL, take_raw, 0,
 	  .help = "stacks as gdb prints them; default off a terminal" },
-	{ SINK, 'f', "format", "FORMAT", take_format, 0, .help = "format of the output, see below" },
-	{ SINK, 'o', "output", "FILE", take_text, TO(output), .example = "-o profile.folded",
+	{ SINK, 'f', "format", "FORMAT", take_format, 0,
+	  .help = "format of the output, see below" },
+	{ SINK, 'o', "output", "FILE", take_text, TO(output),
+	  .example = "-o profile.folded",
 	  .help = "write to FILE; its extension picks the format" },
 
-	{ THREADS, 0, "by-thread", NULL, take_flag, TO(by_thread), .help = "keep threads apart" },
-	{ THREADS, 0, "threads", "RE", take_pattern, TO(threads), .example = "--threads '^conn'",
-	  .help = "only threads whose name matches" },
+	{ THREADS, 0, "by-thread", NULL, take_flag, TO(by_thread),
+	  .help = "keep threads apart" },
+	{ THREADS, 0, "threads", "RE", take_pattern, TO(threads),
+	  .example = "--threads '^conn'", .help = "only threads whose name matches" },
 	{ THREADS, 0, "not-threads", "RE", take_pattern, TO(not_threads),
 	  .example = "--not-threads '^idle'", .help = "no threads whose name matches" },
 
 	{ FRAMES, 0, "lines", NULL, take_flag, TO(lines), .help = "show file and line" },
-	{ FRAMES, 0, "module", NULL, take_flag, TO(module), .help = "show the name of the module" },
-	{ FRAMES, 0, "no-inline", NULL, take_flag, TO(no_inline), .help = "leave inlined functions out" },
+	{ FRAMES, 0, "module", NULL, take_flag, TO(module),
+	  .help = "show the name of the module" },
+	{ FRAMES, 0, "no-inline", NULL, take_flag, TO(no_inline),
+	  .help = "leave inlined functions out" },
 	{ FRAMES, 0, "no-demangle", NULL, take_flag, TO(no_demangle),
 	  .help = "C++ and Rust names as they are stored" },
 
-	{ SYMBOLS, 0, "no-symbols", NULL, take_flag, TO(no_symbols), .help = "addresses only" },
+	{ SYMBOLS, 0, "no-symbols", NULL, take_flag, TO(no_symbols),
+	  .help = "addresses only" },
 
 	{ OTHER, 0, "stats", NULL, take_flag, TO(stats),
 	  .help = "say at the end what sampling cost and what was lost" },
 	{ OTHER, 'q', "quiet", NULL, take_flag, TO(quiet), .help = "errors only" },
-	{ OTHER, 'v', "verbose", NULL, take_more, TO(verbose), .help = "say more; repeatable" },
+	{ OTHER, 'v', "verbose", NULL, take_more, TO(verbose),
+	  .help = "say more; repeatable" },
 	{ OTHER, 'h', "help", NULL, take_flag, TO(help), .help = "this text" },
 	{ OTHER, 'V', "version", NULL, take_flag, TO(version), .help = "the version" },
 };
@@ -130,8 +141,8 @@ static void *field(struct pmp_options *options, const struct row *row)
 }
 
 /* "option --count: '0' is not WHAT", and a right one as the hint. */
-__attribute__((format(printf, 3, 4)))
-static bool wrong(const struct row *row, const char *text, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool
+wrong(const struct row *row, const char *text, const char *format, ...)
 {
 	char what[256], hint[HINT_SIZE];
 	va_list args;
@@ -140,8 +151,8 @@ static bool wrong(const struct row *row, const char *text, const char *format, .
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	snprintf(hint, sizeof(hint), "for example %s", row->example ? row->example : "");
-	pmp_message_print(row->example ? hint : NULL, "option --%s: '%s' is not %s", row->name,
-			  text, what);
+	pmp_message_print(row->example ? hint : NULL, "option --%s: '%s' is not %s",
+			  row->name, text, what);
 	return false;
 }
 
@@ -151,21 +162,24 @@ static bool no_memory(void)
 	return false;
 }
 
-static bool take_flag(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_flag(struct pmp_options *options, const struct row *row,
+		      const char *text)
 {
 	(void)text;
 	*(bool *)field(options, row) = true;
 	return true;
 }
 
-static bool take_more(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_more(struct pmp_options *options, const struct row *row,
+		      const char *text)
 {
 	(void)text;
 	++*(unsigned *)field(options, row);
 	return true;
 }
 
-static bool take_number(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_number(struct pmp_options *options, const struct row *row,
+			const char *text)
 {
 	uint64_t number;
 
@@ -176,7 +190,8 @@ static bool take_number(struct pmp_options *options, const struct row *row, cons
 	return true;
 }
 
-static bool take_time(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_time(struct pmp_options *options, const struct row *row,
+		      const char *text)
 {
 	uint64_t time;
 
@@ -187,17 +202,20 @@ static bool take_time(struct pmp_options *options, const struct row *row, const 
 	return true;
 }
 
-static bool take_frequency(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_frequency(struct pmp_options *options, const struct row *row,
+			   const char *text)
 {
 	uint64_t interval;
 
-	if (!pmp_value_frequency(text, &interval) || interval < row->min || interval > row->max)
+	if (!pmp_value_frequency(text, &interval) || interval < row->min ||
+	    interval > row->max)
 		return wrong(row, text, "a number of snapshots a second, at most 10000");
 	*(uint64_t *)field(options, row) = interval;
 	return true;
 }
 
-static bool take_word(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_word(struct pmp_options *options, const struct row *row,
+		      const char *text)
 {
 	const char *word = row->words;
 	size_t length = strlen(text);
@@ -215,7 +233,8 @@ static bool take_word(struct pmp_options *options, const struct row *row, const 
 	return wrong(row, text, "one of: %s", row->words);
 }
 
-static bool take_text(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_text(struct pmp_options *options, const struct row *row,
+		      const char *text)
 {
 	if (!*text)
 		return wrong(row, text, "a value");
@@ -223,7 +242,8 @@ static bool take_text(struct pmp_options *options, const struct row *row, const 
 	return true;
 }
 
-static bool take_pattern(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_pattern(struct pmp_options *options, const struct row *row,
+			 const char *text)
 {
 	struct pmp_pattern *pattern = field(options, row);
 	char problem[128];
@@ -292,7 +312,8 @@ static bool take_ids(struct pmp_options *options, const struct row *row, const c
 
 		if (id < 0)
 			return wrong(row, text, "a %s id, a number from 1 to %d",
-				     row->letter == 'p' ? "process" : "thread", PID_LIMIT);
+				     row->letter == 'p' ? "process" : "thread",
+				     PID_LIMIT);
 		if (!pmp_id_list_add(field(options, row), id))
 			return no_memory();
 		at += n;
@@ -309,8 +330,8 @@ static void list_formats(char *text, size_t size)
 
 	text[0] = '\0';
 	for (size_t i = 0; i < pmp_format_count() && length < size; i++)
-		length += (size_t)snprintf(text + length, size - length, "%s%s", i ? " " : "",
-					   pmp_format(i)->name);
+		length += (size_t)snprintf(text + length, size - length, "%s%s",
+					   i ? " " : "", pmp_format(i)->name);
 }
 
 static bool take_raw(struct pmp_options *options, const struct row *row, const char *text)
@@ -321,7 +342,8 @@ static bool take_raw(struct pmp_options *options, const struct row *row, const c
 	return true;
 }
 
-static bool take_format(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_format(struct pmp_options *options, const struct row *row,
+			const char *text)
 {
 	char formats[256];
 
@@ -354,15 +376,16 @@ static bool take_operand(struct pmp_options *options, const char *text)
 	if (numeric)
 		return take_ids(options, &rows[0], text);
 	pmp_message_print("to profile a process: pmp -p PID; a command: pmp -- COMMAND",
-			  "cannot open '%s': this release does not read saved profiles", text);
+			  "cannot open '%s': this release does not read saved profiles",
+			  text);
 	return false;
 }
 
 /* What getopt_long() needs, from the table. */
 static void make_getopt(char *letters, struct option *names)
 {
-	*letters++ = '-';	/* operands in their order, as the value of OPERAND */
-	*letters++ = ':';	/* a missing value is told from an unknown option */
+	*letters++ = '-'; /* operands in their order, as the value of OPERAND */
+	*letters++ = ':'; /* a missing value is told from an unknown option */
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		names[i] = (struct option){ rows[i].name, rows[i].value != NULL, NULL,
 					    LONG_BASE + (int)i };
@@ -395,7 +418,8 @@ static bool bad_option(int key, char **argv)
 	if (key == ':' && row && row->take == take_ids)
 		return needs_id(row);
 	if (key == ':' && row)
-		pmp_message_print(SEE_HELP, "option --%s needs a value: %s", row->name, row->value);
+		pmp_message_print(SEE_HELP, "option --%s needs a value: %s", row->name,
+				  row->value);
 	else if (row)
 		pmp_message_print(SEE_HELP, "option --%s takes no value", row->name);
 	else if (optopt)
@@ -477,7 +501,8 @@ static const struct pmp_format *format_of(const char *path)
 		const struct pmp_format *format = pmp_format(i);
 		size_t length = strlen(format->extension);
 
-		if (length && strlen(path) > length && path[strlen(path) - length - 1] == '.' &&
+		if (length && strlen(path) > length &&
+		    path[strlen(path) - length - 1] == '.' &&
 		    strcmp(path + strlen(path) - length, format->extension) == 0)
 			return format;
 	}
@@ -493,17 +518,19 @@ static bool check_sink(struct pmp_options *options)
 	else if (!options->output && !options->format)
 		options->wants_screen = isatty(STDOUT_FILENO);
 	if (options->output && !pmp_output_check_name(options->output)) {
-		pmp_message_print("%p is the pid, %n the name, %t the time, %c a counter, %% a %",
-				  "cannot understand the name '%s' of the output",
-				  options->output);
+		pmp_message_print(
+			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",
+			"cannot understand the name '%s' of the output", options->output);
 		return false;
 	}
 	if (!options->format && options->output) {
 		options->format = format_of(options->output);
 		if (!options->format) {
 			list_formats(formats, sizeof(formats));
-			snprintf(hint, sizeof(hint), "name it with -f, one of: %s", formats);
-			pmp_message_print(hint, "cannot tell the format from the name '%s'",
+			snprintf(hint, sizeof(hint), "name it with -f, one of: %s",
+				 formats);
+			pmp_message_print(hint,
+					  "cannot tell the format from the name '%s'",
 					  options->output);
 			return false;
 		}
@@ -518,13 +545,15 @@ static bool check_source(const struct pmp_options *options)
 	bool processes = options->pids.count || options->tids.count || options->name;
 
 	if (processes && options->command) {
-		pmp_message_print(SEE_HELP,
-				  "give either processes or a command to profile, not both");
+		pmp_message_print(
+			SEE_HELP,
+			"give either processes or a command to profile, not both");
 		return false;
 	}
 	if (!processes && !options->command) {
-		pmp_message_print("pmp -p PID, pmp --name REGEX or pmp -- COMMAND; see pmp --help",
-				  "nothing to profile: no process is given");
+		pmp_message_print(
+			"pmp -p PID, pmp --name REGEX or pmp -- COMMAND; see pmp --help",
+			"nothing to profile: no process is given");
 		return false;
 	}
 	return true;
@@ -546,7 +575,8 @@ int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
 	char *const program = argc > 0 ? argv[0] : no_name;
 
 	*options = (struct pmp_options){
-		.interval = INTERVAL_DEFAULT, .max_stop = MAX_STOP_DEFAULT,
+		.interval = INTERVAL_DEFAULT,
+		.max_stop = MAX_STOP_DEFAULT,
 	};
 	options->debug = getenv("PMP_DEBUG");
 	if (options->debug && !*options->debug)
@@ -598,7 +628,8 @@ int pmp_options_help(void)
 	}
 	puts("\nFormats:");
 	for (size_t i = 0; i < pmp_format_count(); i++)
-		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name, pmp_format(i)->help);
+		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name,
+		       pmp_format(i)->help);
 	puts("\nLength: --raw takes one snapshot, other formats 10 s of them, -- COMMAND goes on\n"
 	     "until the command ends. PMP_OPTS holds options to put before these.");
 	if (fflush(stdout) == 0)

@@ -25,21 +25,21 @@ struct pmp_options {
 	/* Source. */
 	struct pmp_id_list pids;
 	struct pmp_id_list tids;
-	const char *name;	/* NULL, or a regular expression */
-	char **command;		/* NULL, or ends with NULL */
+	const char *name; /* NULL, or a regular expression */
+	char **command;	  /* NULL, or ends with NULL */
 	/* Sampling; times in ns, 0: no limit. */
 	uint64_t count;
 	uint64_t duration;
 	uint64_t interval;
 	uint64_t max_stop;
 	uint64_t max_frames;
-	unsigned stop;		/* enum pmp_stop */
-	unsigned unwind;	/* enum pmp_unwind */
+	unsigned stop;	 /* enum pmp_stop */
+	unsigned unwind; /* enum pmp_unwind */
 	bool no_restart;
 	/* Sink. */
 	const struct pmp_format *format;
-	const char *output;	/* NULL: standard output */
-	bool wants_screen;	/* no sink was asked for and stdout is a terminal */
+	const char *output; /* NULL: standard output */
+	bool wants_screen;  /* no sink was asked for and stdout is a terminal */
 	/* Threads. */
 	struct pmp_pattern threads;
 	struct pmp_pattern not_threads;
@@ -49,8 +49,8 @@ struct pmp_options {
 	/* Other. */
 	bool stats, quiet, help, version;
 	unsigned verbose;
-	const char *debug;	/* PMP_DEBUG, or NULL */
-	char **words;		/* of PMP_OPTS */
+	const char *debug; /* PMP_DEBUG, or NULL */
+	char **words;	   /* of PMP_OPTS */
 };
 
 /**

@@ -22,22 +22,22 @@
 #include "message.h"
 
 #define BUFFER_SIZE 65536
-#define STREAM_CHUNK 4096	/* PIPE_BUF: a pipe ready to be written takes it whole */
+#define STREAM_CHUNK 4096 /* PIPE_BUF: a pipe ready to be written takes it whole */
 #define COUNTER_LIMIT 1000000
 #define TEMPORARY_TRIES 100
 #define FILE_MODE 0600
 
 struct pmp_output {
-	char path[PATH_MAX];	/* as shown; "standard output" for it */
-	const char *base;	/* last component of path */
-	int directory;		/* of path; -1: a stream */
-	int fd;			/* -1: none open now */
-	bool stream;		/* written in place: standard output, device, pipe */
-	bool owned;		/* close fd */
-	char temporary[64];	/* name in directory; empty: nameless */
-	int error;		/* the first one, negative */
+	char path[PATH_MAX]; /* as shown; "standard output" for it */
+	const char *base;    /* last component of path */
+	int directory;	     /* of path; -1: a stream */
+	int fd;		     /* -1: none open now */
+	bool stream;	     /* written in place: standard output, device, pipe */
+	bool owned;	     /* close fd */
+	char temporary[64];  /* name in directory; empty: nameless */
+	int error;	     /* the first one, negative */
 	struct pmp_output_wait wait;
-	size_t length;		/* in buffer */
+	size_t length; /* in buffer */
 	char buffer[BUFFER_SIZE];
 };
 
@@ -52,19 +52,14 @@ static const char *advice(int number)
 {
 	switch (number) {
 	case ENOSPC:
-	case EDQUOT:
-		return "free some space, or write elsewhere with -o";
-	case EFBIG:
-		return "raise the limit on file sizes (ulimit -f)";
+	case EDQUOT: return "free some space, or write elsewhere with -o";
+	case EFBIG: return "raise the limit on file sizes (ulimit -f)";
 	case EACCES:
 	case EPERM:
-	case EROFS:
-		return "choose a directory you may write to with -o";
+	case EROFS: return "choose a directory you may write to with -o";
 	case ENOENT:
-	case ENOTDIR:
-		return "make its directory first";
-	default:
-		return "";
+	case ENOTDIR: return "make its directory first";
+	default: return "";
 	}
 }
 
@@ -92,35 +87,30 @@ static void plain_name(const char *process, char *text, size_t size)
 	for (i = 0; process[i] && i + 1 < size; i++) {
 		unsigned char c = (unsigned char)process[i];
 
-		text[i] = c <= ' ' || c >= 0x7f || c == '/' ? '_' : (char)c;
+		text[i] = process[i];
+		if (c <= ' ' || c >= 0x7f || c == '/')
+			text[i] = '_';
 	}
 	text[i] = '\0';
 	if (text[0] == '.')
 		text[0] = '_';
 }
 
-static void convert(const struct expansion *expansion, char letter, char *text, size_t size)
+static void convert(const struct expansion *expansion, char letter, char *text,
+		    size_t size)
 {
 	time_t now = time(NULL);
 	struct tm local = { 0 };
 
 	switch (letter) {
-	case 'p':
-		snprintf(text, size, "%d", (int)expansion->pid);
-		break;
-	case 'n':
-		plain_name(expansion->process, text, size);
-		break;
+	case 'p': snprintf(text, size, "%d", (int)expansion->pid); break;
+	case 'n': plain_name(expansion->process, text, size); break;
 	case 't':
 		localtime_r(&now, &local);
 		strftime(text, size, "%Y%m%d-%H%M%S", &local);
 		break;
-	case 'c':
-		snprintf(text, size, "%u", expansion->counter);
-		break;
-	default:
-		snprintf(text, size, "%%");
-		break;
+	case 'c': snprintf(text, size, "%u", expansion->counter); break;
+	default: snprintf(text, size, "%%"); break;
 	}
 }
 
@@ -159,7 +149,8 @@ static int choose_path(struct pmp_output *output, struct expansion *expansion)
 	struct stat status;
 	int number;
 
-	for (expansion->counter = 1; expansion->counter < COUNTER_LIMIT; expansion->counter++) {
+	for (expansion->counter = 1; expansion->counter < COUNTER_LIMIT;
+	     expansion->counter++) {
 		number = expand(expansion, output->path, sizeof(output->path));
 		if (number)
 			return number;
@@ -173,7 +164,8 @@ static int choose_path(struct pmp_output *output, struct expansion *expansion)
 static int begin_file(struct pmp_output *output)
 {
 	output->temporary[0] = '\0';
-	output->fd = openat(output->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+	output->fd = openat(output->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+			    FILE_MODE);
 	if (output->fd >= 0)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
@@ -205,7 +197,8 @@ static int name_file(struct pmp_output *output)
 		char name[sizeof(output->temporary)];
 
 		snprintf(name, sizeof(name), ".pmp-%d-%u.tmp", (int)getpid(), i);
-		if (linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) == 0) {
+		if (linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) ==
+		    0) {
 			memcpy(output->temporary, name, sizeof(name));
 			return 0;
 		}
@@ -248,9 +241,12 @@ static int inspect(struct pmp_output *output, struct pmp_error *err)
 	    (!is_shared(output->directory) || status.st_uid == geteuid()))
 		return 0;
 	if (is_shared(output->directory)) {
-		pmp_message_fill(err, PMP_EIO, 0, "cannot write %s: it is %s in a directory that "
-				 "everybody may write to", path,
-				 S_ISLNK(status.st_mode) ? "a symbolic link" : "not a file of yours");
+		pmp_message_fill(err, PMP_EIO, 0,
+				 "cannot write %s: it is %s in a directory that "
+				 "everybody may write to",
+				 path,
+				 S_ISLNK(status.st_mode) ? "a symbolic link"
+							 : "not a file of yours");
 		snprintf(err->hint, sizeof(err->hint),
 			 "remove it, or choose another directory with -o");
 		return err->code;
@@ -260,7 +256,8 @@ static int inspect(struct pmp_output *output, struct pmp_error *err)
 		return 0;
 	}
 	return pmp_message_fill(err, PMP_EIO, 0,
-				"cannot write %s: it is neither a file nor a device", path);
+				"cannot write %s: it is neither a file nor a device",
+				path);
 }
 
 /* A link outside of shared directories is followed: its file is replaced, not it. */
@@ -290,7 +287,8 @@ static int open_directory(struct pmp_output *output, struct pmp_error *err)
 		snprintf(directory, sizeof(directory), ".");
 	else
 		snprintf(directory, sizeof(directory), "%.*s",
-			 slash == output->path ? 1 : (int)(slash - output->path), output->path);
+			 slash == output->path ? 1 : (int)(slash - output->path),
+			 output->path);
 	if (output->directory >= 0)
 		close(output->directory);
 	output->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -317,7 +315,8 @@ static int open_file(struct pmp_output *output, struct expansion *expansion,
 	if (number)
 		return cannot_write(err, expansion->name, number);
 	output->owned = true;
-	if (strncmp(output->path, "/dev/fd/", 8) == 0 || strncmp(output->path, "/dev/std", 8) == 0)
+	if (strncmp(output->path, "/dev/fd/", 8) == 0 ||
+	    strncmp(output->path, "/dev/std", 8) == 0)
 		return open_stream(output, err);
 	code = open_directory(output, err);
 	if (code < 0)
@@ -335,15 +334,16 @@ static int open_file(struct pmp_output *output, struct expansion *expansion,
 	return number ? cannot_write(err, output->path, number) : 0;
 }
 
-int pmp_output_open(struct pmp_output **result, const char *name, bool closed,
-		    pid_t pid, const char *process, struct pmp_error *err)
+int pmp_output_open(struct pmp_output **result, const char *name, bool closed, pid_t pid,
+		    const char *process, struct pmp_error *err)
 {
 	struct expansion expansion = { .name = name, .pid = pid, .process = process };
 	struct pmp_output *output = calloc(1, sizeof(*output));
 	int code;
 
 	if (!output)
-		return pmp_message_fill(err, PMP_ENOMEM, 0, "not enough memory for the output");
+		return pmp_message_fill(err, PMP_ENOMEM, 0,
+					"not enough memory for the output");
 	output->directory = -1;
 	output->fd = -1;
 	if (!name) {
@@ -429,7 +429,7 @@ static int publish(struct pmp_output *output)
 {
 	int number;
 
-	if (output->fd < 0) {	/* an empty profile */
+	if (output->fd < 0) { /* an empty profile */
 		number = begin_file(output);
 		if (number)
 			return number;
@@ -440,7 +440,8 @@ static int publish(struct pmp_output *output)
 	number = name_file(output);
 	if (number)
 		return number;
-	if (renameat(output->directory, output->temporary, output->directory, output->base) < 0)
+	if (renameat(output->directory, output->temporary, output->directory,
+		     output->base) < 0)
 		return errno;
 	output->temporary[0] = '\0';
 	fsync(output->directory);
@@ -470,7 +471,8 @@ void pmp_output_complain(const struct pmp_output *output)
 	if (output->error == -EPIPE || !output->error)
 		return;
 	if (output->error == -EBADF)
-		pmp_message_fill(&err, PMP_EIO, 0, "cannot write %s: it is closed", output->path);
+		pmp_message_fill(&err, PMP_EIO, 0, "cannot write %s: it is closed",
+				 output->path);
 	else
 		cannot_write(&err, output->path, -output->error);
 	pmp_message_error(&err);

@@ -31,8 +31,8 @@ bool pmp_output_check_name(const char *name);
  *
  * Fails with PMP_EIO (the message is complete) or PMP_ENOMEM.
  */
-int pmp_output_open(struct pmp_output **output, const char *name, bool closed,
-		    pid_t pid, const char *process, struct pmp_error *err);
+int pmp_output_open(struct pmp_output **output, const char *name, bool closed, pid_t pid,
+		    const char *process, struct pmp_error *err);
 void pmp_output_set_wait(struct pmp_output *output, const struct pmp_output_wait *wait);
 
 /** The write function of a struct pmp_sink; arg is the output. It buffers. */

@@ -2,7 +2,7 @@
 /* Ticks with jitter; see pace.h. Pure arithmetic, tested without a clock. */
 #include "pace.h"
 
-#define BEHIND_ROUNDS 5		/* fewer say nothing about a rate */
+#define BEHIND_ROUNDS 5 /* fewer say nothing about a rate */
 
 /* xorshift64: no need for more than being out of step. */
 static uint64_t next_random(struct pmp_pace *pace)
@@ -24,8 +24,12 @@ static void set_due(struct pmp_pace *pace)
 void pmp_pace_start(struct pmp_pace *pace, uint64_t interval, uint64_t now, uint64_t seed)
 {
 	*pace = (struct pmp_pace){
-		.asked = interval, .interval = interval,
-		.start = now, .grid = now, .due = now, .random = seed | 1,
+		.asked = interval,
+		.interval = interval,
+		.start = now,
+		.grid = now,
+		.due = now,
+		.random = seed | 1,
 	};
 }
 

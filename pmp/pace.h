@@ -12,25 +12,27 @@
 #include <stdint.h>
 
 struct pmp_pace {
-	uint64_t asked;		/* interval */
-	uint64_t interval;	/* the one in use, longer than asked when lowered */
-	uint64_t start;		/* of the run, moved on by pauses */
-	uint64_t grid;		/* tick in force, without its random part */
-	uint64_t due;		/* the same, with it */
-	uint64_t rounds;	/* ticks used */
+	uint64_t asked;	   /* interval */
+	uint64_t interval; /* the one in use, longer than asked when lowered */
+	uint64_t start;	   /* of the run, moved on by pauses */
+	uint64_t grid;	   /* tick in force, without its random part */
+	uint64_t due;	   /* the same, with it */
+	uint64_t rounds;   /* ticks used */
 	uint64_t missed;
-	uint64_t lowered;	/* rounds after which the interval was longer than asked */
-	uint64_t random;	/* state of the generator, not 0 */
+	uint64_t lowered; /* rounds after which the interval was longer than asked */
+	uint64_t random;  /* state of the generator, not 0 */
 };
 
 /** The first tick is due at once. seed: any number. */
-void pmp_pace_start(struct pmp_pace *pace, uint64_t interval, uint64_t now, uint64_t seed);
+void pmp_pace_start(struct pmp_pace *pace, uint64_t interval, uint64_t now,
+		    uint64_t seed);
 
 /**
  * A round has been made: set the next tick, after now. stopped is what it cost the
  * targets; above budget the interval grows in proportion.
  */
-void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t stopped, uint64_t budget);
+void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t stopped,
+		   uint64_t budget);
 
 /** A pause ends: the time since is no part of the run. */
 void pmp_pace_resume(struct pmp_pace *pace, uint64_t since, uint64_t now);

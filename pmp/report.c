@@ -2,15 +2,16 @@
 /* Notes about a run, on standard error, after the target has been left alone. */
 #include "report.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "message.h"
 
-#define UNNAMED_PERCENT 10	/* of a module's frames and */
-#define MISSED_PERCENT 5	/* of all frames: worth a message */
-#define MODULES_MAX 5		/* messages about modules */
+#define UNNAMED_PERCENT 10 /* of a module's frames and */
+#define MISSED_PERCENT 5   /* of all frames: worth a message */
+#define MODULES_MAX 5	   /* messages about modules */
 #define RATE_SIZE 32
 
 static double ms(uint64_t time)
@@ -34,15 +35,17 @@ static const char *rate(uint64_t interval, char text[RATE_SIZE])
 
 void pmp_report_behind(const struct pmp_note_behind *note)
 {
-	char asked[RATE_SIZE], reached[RATE_SIZE], lowered[RATE_SIZE], tail[128] = "";
+	char asked[RATE_SIZE], reached[RATE_SIZE], lowered[RATE_SIZE];
+	char stop[128] = "";
 
+	rate(note->asked, asked);
+	rate(note->reached, reached);
+	rate(note->lowered, lowered);
 	if (note->lowered)
-		snprintf(tail, sizeof(tail),
-			 "; rate lowered to %s Hz (stopped %.3g ms of a budget of %.3g ms)",
-			 rate(note->lowered, lowered), ms(note->stopped), ms(note->budget));
-	pmp_message_print(NULL, "sampling falls behind: %s Hz asked, %s Hz reached with %llu threads%s",
-			  rate(note->asked, asked), rate(note->reached, reached),
-			  (unsigned long long)note->threads, tail);
+		snprintf(stop, sizeof(stop), "; rate lowered to %s Hz (stopped %.3g ms of a "
+			 "budget of %.3g ms)", lowered, ms(note->stopped), ms(note->budget));
+	pmp_message_print(NULL, "sampling falls behind: %s Hz asked, %s Hz reached with "
+			  "%" PRIu64 " threads%s", asked, reached, note->threads, stop);
 }
 
 /* " of 100", or nothing for a run without an end. */
@@ -69,10 +72,11 @@ void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *proce
 		return;
 	}
 	wanted(&app->options, of, sizeof(of));
-	pmp_message_print(NULL, "%s%d (%s) ended after %llu%s snapshots; the profile covers %.1f s",
-			  what, (int)process->pid, process->name,
-			  (unsigned long long)process->snapshots, of,
-			  (double)(process->last - process->first) / 1e9);
+	pmp_message_print(
+		NULL, "%s%d (%s) ended after %llu%s snapshots; the profile covers %.1f s",
+		what, (int)process->pid, process->name,
+		(unsigned long long)process->snapshots, of,
+		(double)(process->last - process->first) / 1e9);
 }
 
 static void report_unnamed(const struct pmp_module_info *module)
@@ -85,13 +89,18 @@ static void report_unnamed(const struct pmp_module_info *module)
 	if (strlen(id) > 2)
 		snprintf(about, sizeof(about), " (build-id %.60s)", id);
 	if (stripped && strlen(id) > 2)
-		snprintf(hint, sizeof(hint), "install its debug package, or copy "
-			 "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+		snprintf(hint, sizeof(hint),
+			 "install its debug package, or copy "
+			 "/usr/lib/debug/.build-id/%.2s/%s.debug",
+			 id, id + 2);
 	else if (stripped)
 		snprintf(hint, sizeof(hint), "install its debug package");
-	pmp_message_print(hint, "no symbols for %s%s%s%s: %.0f%% of its frames are shown as "
-			  "addresses", module->path, about, stripped ? "" : ": ",
-			  stripped ? "" : problem, percent(module->unnamed, module->frames));
+	pmp_message_print(hint,
+			  "no symbols for %s%s%s%s: %.0f%% of its frames are shown as "
+			  "addresses",
+			  module->path, about, stripped ? "" : ": ",
+			  stripped ? "" : problem,
+			  percent(module->unnamed, module->frames));
 }
 
 static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
@@ -117,8 +126,10 @@ void pmp_report_modules(const struct pmp_app *app)
 
 		pmp_symbolizer_module(app->symbolizer, i, &module);
 		if (module.replaced && module.frames)
-			pmp_message_print(NULL, "%s was replaced on disk (upgrade?); using the "
-					  "running image", module.path);
+			pmp_message_print(NULL,
+					  "%s was replaced on disk (upgrade?); using the "
+					  "running image",
+					  module.path);
 		if (percent(module.unnamed, module.frames) < UNNAMED_PERCENT ||
 		    percent(module.unnamed, frames) < MISSED_PERCENT)
 			continue;
@@ -151,26 +162,33 @@ void pmp_report_stats(const struct pmp_app *app)
 	char asked[RATE_SIZE], reached[RATE_SIZE];
 
 	pmp_profile_info(app->profile, &info);
-	pmp_message_print(NULL, "snapshots: %llu, stacks: %llu (%.1f threads each), distinct: %llu",
-			  (unsigned long long)info.samples, (unsigned long long)info.stacks,
-			  info.samples ? (double)info.stacks / (double)info.samples : 0,
-			  (unsigned long long)info.distinct);
-	pmp_message_print(NULL, "stops: %llu, p50 %.1f us, p99 %.1f us, longest %.1f us, sum %.3f ms",
-			  (unsigned long long)info.stops, (double)info.stopped_p50 / 1e3,
-			  (double)info.stopped_p99 / 1e3, (double)info.stopped_max / 1e3,
-			  ms(info.stopped));
+	pmp_message_print(
+		NULL, "snapshots: %llu, stacks: %llu (%.1f threads each), distinct: %llu",
+		(unsigned long long)info.samples, (unsigned long long)info.stacks,
+		info.samples ? (double)info.stacks / (double)info.samples : 0,
+		(unsigned long long)info.distinct);
+	pmp_message_print(
+		NULL,
+		"stops: %llu, p50 %.1f us, p99 %.1f us, longest %.1f us, sum %.3f ms",
+		(unsigned long long)info.stops, (double)info.stopped_p50 / 1e3,
+		(double)info.stopped_p99 / 1e3, (double)info.stopped_max / 1e3,
+		ms(info.stopped));
 	pmp_message_print(NULL, "any thread stopped: %.3f ms, %.3f%% of %.1f s",
 			  ms(info.any_stopped), percent(info.any_stopped, done->elapsed),
 			  (double)done->elapsed / 1e9);
-	pmp_message_print(NULL, "lost: %llu vanished, %llu not stopped, %llu not wanted; "
-			  "truncated: %llu (%.1f%%)", (unsigned long long)info.vanished,
-			  (unsigned long long)info.not_stopped, (unsigned long long)app->skipped,
-			  (unsigned long long)info.truncated, percent(info.truncated, info.stacks));
+	pmp_message_print(
+		NULL,
+		"lost: %llu vanished, %llu not stopped, %llu not wanted; "
+		"truncated: %llu (%.1f%%)",
+		(unsigned long long)info.vanished, (unsigned long long)info.not_stopped,
+		(unsigned long long)app->skipped, (unsigned long long)info.truncated,
+		percent(info.truncated, info.stacks));
 	if (done->rounds > 1)
-		pmp_message_print(NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",
-				  rate(app->options.interval, asked),
-				  rate((info.last_time - info.first_time) / (done->rounds - 1),
-				       reached),
-				  (unsigned long long)done->missed);
+		pmp_message_print(
+			NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",
+			rate(app->options.interval, asked),
+			rate((info.last_time - info.first_time) / (done->rounds - 1),
+			     reached),
+			(unsigned long long)done->missed);
 	stat_modules(app);
 }

@@ -30,14 +30,14 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
-#define REST_MAX (100 * NS_PER_MS)	/* between looks whether the targets live */
-#define SETTLE_REST NS_PER_MS		/* while late threads are awaited */
-#define CLOSE_TRIES 200			/* of CLOSE_REST: one second */
+#define REST_MAX (100 * NS_PER_MS) /* between looks whether the targets live */
+#define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
+#define CLOSE_TRIES 200		   /* of CLOSE_REST: one second */
 #define CLOSE_REST (5 * NS_PER_MS)
 
 struct watched {
 	pid_t pid;
-	struct pmp_target *target;	/* NULL: not opened, or ended */
+	struct pmp_target *target; /* NULL: not opened, or ended */
 };
 
 struct child {
@@ -50,9 +50,9 @@ struct child {
 	struct pmp_pace pace;
 	uint64_t paused_since;
 	bool paused, finish, told_behind;
-	bool reopen;			/* the target is about to exec: see reopen_command() */
-	size_t late;			/* threads to settle */
-	uint64_t round_stopped;		/* of the last round */
+	bool reopen;		/* the target is about to exec: see reopen_command() */
+	size_t late;		/* threads to settle */
+	uint64_t round_stopped; /* of the last round */
 	uint64_t round_threads;
 };
 
@@ -66,7 +66,8 @@ uint64_t pmp_sampler_clock(void)
 
 static void sleep_for(uint64_t time)
 {
-	const struct timespec rest = { (time_t)(time / NS_PER_S), (long)(time % NS_PER_S) };
+	const struct timespec rest = { (time_t)(time / NS_PER_S),
+				       (long)(time % NS_PER_S) };
 
 	nanosleep(&rest, NULL);
 }
@@ -91,7 +92,8 @@ static void check_sent(int code)
 		_exit(PMP_EXIT_FAILED);
 }
 
-static void send_note(struct child *child, enum pmp_note kind, const void *note, size_t size)
+static void send_note(struct child *child, enum pmp_note kind, const void *note,
+		      size_t size)
 {
 	struct pmp_error err;
 
@@ -117,7 +119,8 @@ static void drop_failed(struct child *child, struct watched *watched,
 
 static void drop_ended(struct child *child, struct watched *watched, bool threads_only)
 {
-	struct pmp_note_ended note = { .pid = watched->pid, .threads_only = threads_only };
+	struct pmp_note_ended note = { .pid = watched->pid,
+				       .threads_only = threads_only };
 
 	send_note(child, PMP_NOTE_ENDED, &note, sizeof(note));
 	drop(child, watched);
@@ -205,11 +208,8 @@ static void obey(struct child *child, char command)
 			pmp_pace_resume(&child->pace, child->paused_since, now);
 		child->paused = false;
 		break;
-	case PMP_SAMPLER_FINISH:
-		child->finish = true;
-		break;
-	default:
-		break;
+	case PMP_SAMPLER_FINISH: child->finish = true; break;
+	default: break;
 	}
 }
 
@@ -223,7 +223,7 @@ static void read_commands(struct child *child)
 			obey(child, commands[i]);
 	}
 	if (n == 0)
-		_exit(PMP_EXIT_FAILED);	/* the front has gone */
+		_exit(PMP_EXIT_FAILED); /* the front has gone */
 }
 
 /* Release late threads, notice targets that have ended. */
@@ -366,7 +366,8 @@ static void sample_all(struct child *child)
 	struct pmp_note_done done;
 	uint64_t now = pmp_sampler_clock();
 
-	pmp_pace_start(&child->pace, child->options->interval, now, now ^ (uint64_t)getpid());
+	pmp_pace_start(&child->pace, child->options->interval, now,
+		       now ^ (uint64_t)getpid());
 	child->paused_since = now;
 	while (now = pmp_sampler_clock(), !is_over(child, now)) {
 		if (now < next_event(child))
@@ -375,8 +376,10 @@ static void sample_all(struct child *child)
 			make_round(child);
 	}
 	done = (struct pmp_note_done){
-		.rounds = child->pace.rounds, .missed = child->pace.missed,
-		.elapsed = (child->paused ? child->paused_since : now) - child->pace.start,
+		.rounds = child->pace.rounds,
+		.missed = child->pace.missed,
+		.elapsed =
+			(child->paused ? child->paused_since : now) - child->pace.start,
 	};
 	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
 }
@@ -388,7 +391,7 @@ static void isolate(const struct child *child, pid_t front)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != front)
-		_exit(PMP_EXIT_FAILED);	/* it died before prctl() */
+		_exit(PMP_EXIT_FAILED); /* it died before prctl() */
 	prctl(PR_SET_NAME, "pmp-sampler");
 	pmp_signals_block();
 	setsid();
@@ -403,8 +406,8 @@ static void isolate(const struct child *child, pid_t front)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-__attribute__((noreturn))
-static void run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
+__attribute__((noreturn)) static void
+run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
 {
 	struct pmp_error err;
 
@@ -435,10 +438,12 @@ int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *opt
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sampler->page == MAP_FAILED) {
 		sampler->page = NULL;
-		return pmp_message_fill(err, PMP_ENOMEM, errno, "cannot start the sampler");
+		return pmp_message_fill(err, PMP_ENOMEM, errno,
+					"cannot start the sampler");
 	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
-		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
+		return pmp_message_fill(err, PMP_ELIMIT, errno,
+					"cannot start the sampler");
 	sampler->page->heartbeat = pmp_sampler_clock();
 	sampler->pid = fork();
 	if (sampler->pid == 0) {
@@ -450,7 +455,8 @@ int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *opt
 	if (sampler->pid < 0) {
 		sampler->pid = 0;
 		close(fds[0]);
-		return pmp_message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
+		return pmp_message_fill(err, PMP_ELIMIT, errno,
+					"cannot start the sampler");
 	}
 	sampler->fd = fds[0];
 	fcntl(sampler->fd, F_SETFL, O_NONBLOCK);

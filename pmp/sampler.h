@@ -16,15 +16,15 @@
 
 /* Memory that both processes see. */
 struct pmp_sampler_page {
-	volatile uint64_t held_since;	/* see struct pmp_target_options */
-	volatile uint64_t heartbeat;	/* CLOCK_MONOTONIC of the last sign of life */
-	volatile uint32_t capturing;	/* something may be attached */
+	volatile uint64_t held_since; /* see struct pmp_target_options */
+	volatile uint64_t heartbeat;  /* CLOCK_MONOTONIC of the last sign of life */
+	volatile uint32_t capturing;  /* something may be attached */
 };
 
 struct pmp_sampler {
-	pid_t pid;		/* 0: none, or reaped */
-	int fd;			/* of the socket; non-blocking; -1: none */
-	int status;		/* of waitpid(), once reaped */
+	pid_t pid;  /* 0: none, or reaped */
+	int fd;	    /* of the socket; non-blocking; -1: none */
+	int status; /* of waitpid(), once reaped */
 	struct pmp_sampler_page *page;
 };
 
@@ -48,7 +48,7 @@ enum pmp_note {
 
 struct pmp_note_opened {
 	pid_t pid;
-	char name[PMP_NOTE_NAME_SIZE];	/* raw bytes */
+	char name[PMP_NOTE_NAME_SIZE]; /* raw bytes */
 };
 
 /* A target cannot be opened, or not be sampled any more. */
@@ -59,12 +59,12 @@ struct pmp_note_failed {
 
 struct pmp_note_ended {
 	pid_t pid;
-	bool threads_only;	/* the process lives, the threads of -t have ended */
+	bool threads_only; /* the process lives, the threads of -t have ended */
 };
 
 /* Sampling falls behind; sent once. Times in ns. */
 struct pmp_note_behind {
-	uint64_t asked, reached, lowered;	/* between two rounds; lowered 0: is not */
+	uint64_t asked, reached, lowered; /* between two rounds; lowered 0: is not */
 	uint64_t stopped, budget;
 	uint64_t threads;
 };

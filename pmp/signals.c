@@ -55,17 +55,10 @@ static void on_signal(int number)
 	case SIGINT:
 	case SIGTERM:
 	case SIGHUP:
-	case SIGQUIT:
-		end_by(number);
-		break;
-	case SIGTSTP:
-		caught.suspend = 1;
-		break;
-	case SIGUSR1:
-		caught.write = 1;
-		break;
-	default:	/* CHLD wakes; PIPE and XFSZ become errors of write() */
-		break;
+	case SIGQUIT: end_by(number); break;
+	case SIGTSTP: caught.suspend = 1; break;
+	case SIGUSR1: caught.write = 1; break;
+	default: /* CHLD wakes; PIPE and XFSZ become errors of write() */ break;
 	}
 	n = write(caught.wake, &one, sizeof(one));
 	(void)n;

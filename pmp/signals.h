@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 struct pmp_caught {
-	int end;		/* the first of INT, TERM, HUP, QUIT; stays set; or 0 */
-	bool suspend;		/* TSTP has come; to be cleared by who acts on it */
-	bool write;		/* USR1 has; the same */
+	int end;      /* the first of INT, TERM, HUP, QUIT; stays set; or 0 */
+	bool suspend; /* TSTP has come; to be cleared by who acts on it */
+	bool write;   /* USR1 has; the same */
 };
 
 /**

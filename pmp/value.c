@@ -73,8 +73,8 @@ bool pmp_value_time(const char *text, uint64_t *time)
 		const char *name;
 		uint64_t multiply, divide;
 	} units[] = {
-		{ "", 1, 1 }, { "s", 1, 1 }, { "ms", 1, 1000 }, { "us", 1, 1000000 },
-		{ "m", 60, 1 }, { "h", 3600, 1 },
+		{ "", 1, 1 },	      { "s", 1, 1 },  { "ms", 1, 1000 },
+		{ "us", 1, 1000000 }, { "m", 60, 1 }, { "h", 3600, 1 },
 	};
 	uint64_t nano;
 
@@ -107,7 +107,7 @@ static const char *take_word(const char **line, char **to)
 
 	for (; *at && (quote || !is_blank(*at)); at++) {
 		if (quote ? *at == quote : *at == '\'' || *at == '"') {
-			quote = quote ? 0 : *at;
+			quote = (char)(quote ? '\0' : *at);
 		} else if (*at == '\\' && quote != '\'') {
 			if (!*++at)
 				return "it ends with a backslash";

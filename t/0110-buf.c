@@ -107,7 +107,7 @@ static void test_error(void)
 	large[sizeof(large) - 1] = '\0';
 	is_int(pmp_error_set(NULL, PMP_EIO, "nobody asks"), PMP_EIO, "without err");
 	pmp_error_hint(NULL, "nobody asks");
-	is_int(pmp_error_set(&err, PMP_EINVAL, "no %s", "way"), PMP_EINVAL, "code returned");
+	is_int(pmp_error_set(&err, PMP_EINVAL, "no %s", "way"), PMP_EINVAL, "code");
 	is_str(err.message, "no way", "message");
 	is_str(err.hint, "", "no hint yet");
 	pmp_error_hint(&err, "try %d", 2);
@@ -163,15 +163,17 @@ static void test_file(void)
 	is_int(pmp_file_read(AT_FDCWD, path, text, 5), 4, "read into too little");
 	is_str(text, "0123", "ends with a NUL");
 	is_int(pmp_file_read(AT_FDCWD, path, text, 1), 0, "room for the NUL only");
-	is_int(pmp_file_read(AT_FDCWD, "/nowhere/at/all", text, 5), -ENOENT, "no such file");
+	is_int(pmp_file_read(AT_FDCWD, "/nowhere/at/all", text, 5), -ENOENT,
+	       "no such file");
 	is_int(pmp_file_read(AT_FDCWD, "/", text, 5), -EISDIR, "a directory");
 	is_int(pmp_file_slurp(AT_FDCWD, path, 10, &buf), 0, "slurped to the limit");
 	is_str(buf.data, "0123456789", "its bytes");
-	is_int(pmp_file_slurp(AT_FDCWD, path, 9, &buf), -EFBIG, "slurped beyond the limit");
+	is_int(pmp_file_slurp(AT_FDCWD, path, 9, &buf), -EFBIG, "beyond the limit");
 	is_int(pwrite(fd, large, 100000, 10), 100000, "a large file");
 	is_int(pmp_file_slurp(AT_FDCWD, path, 1 << 20, &buf), 0, "slurped again");
 	is_int(buf.length, 100010, "the new bytes instead of the old ones");
-	is_int(pmp_file_slurp(AT_FDCWD, "/proc/self/maps", 1 << 24, &buf), 0, "a /proc file");
+	is_int(pmp_file_slurp(AT_FDCWD, "/proc/self/maps", 1 << 24, &buf), 0,
+	       "a /proc file");
 	ok(strstr(buf.data, "[stack]"), "is read to its end");
 	is_int(pmp_file_pread(fd, text, 4, 3), 4, "pread");
 	ok(memcmp(text, "3456", 4) == 0, "at its place");

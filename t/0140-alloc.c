@@ -37,7 +37,8 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *data, size_t size);
 void __libc_free(void *data);
 
-static struct {
+/* volatile: compilers believe that malloc changes no variable of a program. */
+static volatile struct {
 	bool counting;
 	long live, calls, fail_at;
 	bool failed;
@@ -98,7 +99,7 @@ static bool use_buf(unsigned *wrong)
 	good = !pmp_buf_failed(&buf);
 	*wrong += good && buf.length != 603;
 	/* What it holds is a beginning. */
-	*wrong += buf.data && strncmp(buf.data, "0,1,2,3,", buf.length < 8 ? buf.length : 8);
+	*wrong += buf.length >= 8 && memcmp(buf.data, "0,1,2,3,", 8) != 0;
 	pmp_buf_free(&buf);
 	return good;
 }
@@ -272,15 +273,33 @@ static void try_all(scenario *try, const char *name)
 		close(now);
 		descriptors += now != next;
 	} while (heap.failed && k < 10000);
-	ok(k > 1 && k < 10000 && good, "%s: each of %ld allocations has failed", name, k - 1);
+	ok(k > 1 && k < 10000 && good, "%s: each of %ld allocations has failed", name,
+	   k - 1);
 	is_int(unsaid, 0, "%s: each failure is told", name);
 	is_int(wrong, 0, "%s: what is there nevertheless is right", name);
 	is_int(kept, 0, "%s: no memory is kept", name);
 	is_int(descriptors, 0, "%s: no descriptor is kept", name);
 }
 
+/* valgrind puts its own allocator in front of ours. */
+static bool ours(void)
+{
+	void *volatile data;
+
+	heap.counting = true;
+	heap.fail_at = -1;
+	data = malloc(1);
+	free(data);
+	heap.counting = false;
+	return heap.calls > 0;
+}
+
 int main(void)
 {
+	if (!ours()) {
+		ok(true, "nothing to do: malloc is replaced");
+		return done_testing();
+	}
 	try_all(use_buf, "buf");
 	try_all(use_file, "file");
 	try_all(use_intern, "intern");

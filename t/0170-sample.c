@@ -65,7 +65,7 @@ static void test_regions(void)
 	}
 	is_int(wrong, 0, "each is found from its first to its last byte");
 	ok(!pmp_maps_find(maps, 0) && !pmp_maps_find(maps, UINT64_MAX), "outside");
-	ok(pmp_maps_find(maps, 0xffffffffff600400) == &maps->regions[1000], "the last one");
+	ok(pmp_maps_find(maps, 0xffffffffff600400) == &maps->regions[1000], "the last");
 	pmp_maps_unref(maps);
 }
 
@@ -141,8 +141,8 @@ int main(void)
 	test_regions();
 	test_sample();
 	for (int end = 0; end < PMP_END_COUNT; end++)
-		ok(pmp_end_text(end) && *pmp_end_text(end), "the end %d has a text: %s", end,
-		   pmp_end_text(end));
+		ok(pmp_end_text(end) && *pmp_end_text(end), "end %d has a text: %s",
+		   end, pmp_end_text(end));
 	is_str(pmp_end_text(PMP_END_COUNT), "unknown", "no such end");
 	return done_testing();
 }

@@ -63,14 +63,25 @@ static void test_odd_lines(void)
 		"0-1 ---p 0 0:0 0",
 		"0-1 rwxs 0 0:0 0 ",
 		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0   [vsyscall]",
-		"0-ffffffffffffffff r--p ffffffffffffffff ffffffff:ffffffff "
-		"18446744073709551615 x",
+		"0-ffffffffffffffff r--p ffffffffffffffff ffffffff:ffffffff 1844674407370955161 x",
 	};
 	static const char *const bad[] = {
-		"", "\n", "-", "0-0 r--p 0 0:0 0", "2-1 r--p 0 0:0 0", "0-1 r-p 0 0:0 0",
-		"0-1 r--pp 0 0:0 0", "0-1 xwrp 0 0:0 0", "0-1 r--q 0 0:0 0", "0-1r--p 0 0:0 0",
-		"0-1 r--p 0 0.0 0", "0-1 r--p 0 0:0 x", "0-1 r--p 0 0:0 1x", "-1-2 r--p 0 0:0 1",
-		"0-11112222333344445 r--p 0 0:0 0", "0-1 r--p 0 100000000:0 0",
+		"",
+		"\n",
+		"-",
+		"0-0 r--p 0 0:0 0",
+		"2-1 r--p 0 0:0 0",
+		"0-1 r-p 0 0:0 0",
+		"0-1 r--pp 0 0:0 0",
+		"0-1 xwrp 0 0:0 0",
+		"0-1 r--q 0 0:0 0",
+		"0-1r--p 0 0:0 0",
+		"0-1 r--p 0 0.0 0",
+		"0-1 r--p 0 0:0 x",
+		"0-1 r--p 0 0:0 1x",
+		"-1-2 r--p 0 0:0 1",
+		"0-11112222333344445 r--p 0 0:0 0",
+		"0-1 r--p 0 100000000:0 0",
 		"0-1 r--p 0 0:0 18446744073709551616",
 	};
 
@@ -82,8 +93,9 @@ static void test_odd_lines(void)
 
 static void test_speed(void)
 {
-	static const char line[] = "7f31c3a00000-7f31c3b55000 r-xp 00026000 fe:01 1234 "
-				   "                      /usr/lib/x86_64-linux-gnu/libc.so.6";
+	static const char line[] =
+		"7f31c3a00000-7f31c3b55000 r-xp 00026000 fe:01 1234 "
+		"                      /usr/lib/x86_64-linux-gnu/libc.so.6";
 	struct pmp_maps_line out;
 	uint64_t start = pmp_clock(), sum = 0;
 
@@ -93,8 +105,10 @@ static void test_speed(void)
 	}
 	start = pmp_clock() - start;
 	diag("100,000 lines in %llu us", (unsigned long long)(start / PMP_US));
-	/* Seconds would mean that it is not linear; sanitizers and load are allowed for. */
-	ok(sum == 500000 && start < 2 * PMP_S, "100,000 lines are parsed in a short time");
+	/* Seconds would mean that it is not linear; sanitizers and load are allowed for.
+	 */
+	ok(sum == 500000 && start < 2 * PMP_S,
+	   "100,000 lines are parsed in a short time");
 }
 
 /* ---- processes ---------------------------------------------------------- */
@@ -138,7 +152,8 @@ static bool changed(struct subject *subject)
 	return differs;
 }
 
-static const struct pmp_module *module_named(const struct pmp_maps *maps, const char *path)
+static const struct pmp_module *module_named(const struct pmp_maps *maps,
+					     const char *path)
 {
 	for (size_t i = 0; i < maps->module_count; i++) {
 		if (strcmp(maps->modules[i]->path, path) == 0)
@@ -163,7 +178,8 @@ static size_t broken(const struct pmp_maps *maps)
 			 pmp_maps_find(maps, region->start) != region;
 		if (region->module->kind == PMP_MODULE_FILE &&
 		    region->prot & PMP_PROT_EXEC)
-			wrong += (region->module->fd < 0) == (region->module->open_errno == 0);
+			wrong += (region->module->fd < 0) ==
+				 (region->module->open_errno == 0);
 	}
 	for (size_t i = 0; i < maps->module_count; i++) {
 		for (size_t j = 0; j < i; j++)
@@ -192,7 +208,8 @@ static void test_machine(void)
 
 			seen++;
 			wrong += broken(maps) != 0;
-			vdsos += vdso && vdso->image && memcmp(vdso->image, "\177ELF", 4) == 0;
+			vdsos += vdso && vdso->image &&
+				 memcmp(vdso->image, "\177ELF", 4) == 0;
 			pmp_maps_unref(maps);
 		}
 		pmp_process_close(&process);
@@ -215,8 +232,8 @@ static bool changing(const struct child *self, void *arg)
 	(void)arg;
 	child_answer(self, true);
 	child_wait(self);
-	child_answer(self, mmap(NULL, 1 << 20, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) !=
-		     MAP_FAILED);
+	child_answer(self, mmap(NULL, 1 << 20, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1,
+				0) != MAP_FAILED);
 	child_wait(self);
 	return map_anon(PROT_READ | PROT_EXEC) != MAP_FAILED;
 }
@@ -246,7 +263,8 @@ static void test_changes(void)
 	kill(subject.child.pid, SIGKILL);
 	waitid(P_PID, (id_t)subject.child.pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
 	is_int(pmp_maps_read(&subject.process, NULL, &subject.next_id, NULL,
-			     &(struct pmp_maps *){ NULL }, NULL), PMP_ESRCH, "it has ended");
+			     &(struct pmp_maps *){ NULL }, NULL),
+	       PMP_ESRCH, "it has ended");
 	end(&subject);
 }
 
@@ -302,22 +320,26 @@ static void test_names(void)
 	bool good = folder_make(&folder);
 
 	for (size_t i = 0; i < FILES; i++)
-		good &= file_write(folder_path(&folder, files[i].name, path), (unsigned)i);
-	if (!ok(good, "files with strange names") || !begin(&subject, mapping_files, &folder))
+		good &= file_write(folder_path(&folder, files[i].name, path),
+				   (unsigned)i);
+	if (!ok(good, "files with strange names") ||
+	    !begin(&subject, mapping_files, &folder))
 		goto out;
 	for (size_t i = 0; i < FILES; i++) {
-		const struct pmp_module *module =
-			module_named(subject.maps, folder_path(&folder, files[i].name, path));
+		const struct pmp_module *module = module_named(
+			subject.maps, folder_path(&folder, files[i].name, path));
 
 		if (ok(module != NULL, "name %zu is unescaped", i))
-			is_int(module->deleted, files[i].remove, "and known to be there or not");
+			is_int(module->deleted, files[i].remove,
+			       "and known to be there or not");
 	}
 	ok(!changed(&subject), "all are known again");
 	unlink(folder_path(&folder, "here (deleted)", path));
 	unlink(folder_path(&folder, "plain.so", path));
 	ok(!changed(&subject), "also when they have been deleted");
 	ok(module_named(subject.maps, path)->deleted, "which is seen");
-	ok(module_named(subject.maps, folder_path(&folder, "here (deleted)", path))->deleted,
+	ok(module_named(subject.maps, folder_path(&folder, "here (deleted)", path))
+		   ->deleted,
 	   "whatever the name");
 	end(&subject);
 out:
@@ -329,14 +351,15 @@ out:
 /* Neighbours that cannot be merged. */
 static bool huge(const struct child *self, void *arg)
 {
-	char *at = mmap(NULL, HUGE * 4096ul, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			-1, 0);
+	char *at = mmap(NULL, HUGE * 4096ul, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	bool good = at != MAP_FAILED;
 
 	(void)self;
 	(void)arg;
 	for (size_t i = 0; good && i < HUGE; i += 2)
-		good = mprotect(at + i * 4096, 4096, i % 4 ? PROT_READ : PROT_READ | PROT_EXEC) == 0;
+		good = mprotect(at + i * 4096, 4096,
+				i % 4 ? PROT_READ : PROT_READ | PROT_EXEC) == 0;
 	return good;
 }
 

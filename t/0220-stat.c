@@ -13,7 +13,7 @@
 
 static bool parse(const char *text, size_t length, struct pmp_stat *stat)
 {
-	char *copy = malloc(length ? length : 1);	/* no byte more: the sanitizer sees */
+	char *copy = malloc(length ? length : 1); /* no byte more: the sanitizer sees */
 	bool understood;
 
 	memcpy(copy, text, length);
@@ -37,7 +37,8 @@ static void test_names(void)
 		{ "new\nline", "new\nline" },
 		{ "\033]0;x\a", "\033]0;x\a" },
 		{ "\xff\xfe", "\xff\xfe" },
-		{ "kworker/u8:3-a_very_long_work_queue_name", "kworker/u8:3-a_very_long_work_q" },
+		{ "kworker/u8:3-a_very_long_work_queue_name",
+		  "kworker/u8:3-a_very_long_work_q" },
 	};
 	struct pmp_stat stat;
 	char text[512];
@@ -62,10 +63,13 @@ static void test_cut(void)
 	for (size_t length = 0; length <= (size_t)(start - whole); length++)
 		wrong += parse(whole, length, &stat);
 	is_int(wrong, 0, "no text that ends before the start time is understood");
-	ok(!parse("4100 a)" REST, strlen("4100 a)" REST), &stat), "no opening parenthesis");
+	ok(!parse("4100 a)" REST, strlen("4100 a)" REST), &stat),
+	   "no opening parenthesis");
 	ok(!parse("-1 (a)" REST, strlen("-1 (a)" REST), &stat), "a negative pid");
-	ok(!parse("99999999999 (a)" REST, strlen("99999999999 (a)" REST), &stat), "a huge pid");
-	ok(!parse(")(" REST, strlen(")(" REST), &stat), "parentheses the wrong way round");
+	ok(!parse("99999999999 (a)" REST, strlen("99999999999 (a)" REST), &stat),
+	   "a huge pid");
+	ok(!parse(")(" REST, strlen(")(" REST), &stat),
+	   "parentheses the wrong way round");
 }
 
 static void test_own(void)
@@ -80,8 +84,10 @@ static void test_own(void)
 	is_int(stat.ppid, getppid(), "our parent");
 	is_int(stat.state, 'R', "we run");
 	ok(stat.start_time > 0, "we began");
-	is_int(pmp_stat_read(AT_FDCWD, "/proc/self/none", &stat), -ENOENT, "no such file");
-	is_int(pmp_stat_read(AT_FDCWD, "/proc/self/status", &stat), -EPROTO, "another file");
+	is_int(pmp_stat_read(AT_FDCWD, "/proc/self/none", &stat), -ENOENT,
+	       "no such file");
+	is_int(pmp_stat_read(AT_FDCWD, "/proc/self/status", &stat), -EPROTO,
+	       "another file");
 }
 
 int main(void)

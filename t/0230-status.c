@@ -95,8 +95,9 @@ static bool syscall_is(const char *text, struct pmp_syscall_file *call)
 
 static void test_syscall(void)
 {
-	static const char futex[] = "202 0x55819ffca080 0x80 0x2 0x0 0x0 0xffffffffffffffff "
-				    "0x7fe924874ea8 0x7fe92510012b\n";
+	static const char futex[] =
+		"202 0x55819ffca080 0x80 0x2 0x0 0x0 0xffffffffffffffff "
+		"0x7fe924874ea8 0x7fe92510012b\n";
 	struct pmp_syscall_file call;
 	size_t wrong = 0;
 
@@ -113,10 +114,12 @@ static void test_syscall(void)
 	ok(call.number == PMP_SYSCALL_NONE && call.sp == 0x7ffc && call.pc == 0x401000,
 	   "stack pointer and pc all the same");
 	ok(syscall_is("running\n", &call), "running");
-	ok(call.number == PMP_SYSCALL_UNKNOWN && !call.sp && !call.pc, "nothing is known");
+	ok(call.number == PMP_SYSCALL_UNKNOWN && !call.sp && !call.pc,
+	   "nothing is known");
 	ok(!syscall_is("-2 0x1 0x2\n", &call), "no such number");
 	ok(!syscall_is("99999999999 0 0 0 0 0 0 0 0\n", &call), "too large a number");
-	ok(!syscall_is("0 1 2 3 4 5 6 0x11112222333344445 7\n", &call), "too large an address");
+	ok(!syscall_is("0 1 2 3 4 5 6 0x11112222333344445 7\n", &call),
+	   "too large an address");
 	is_int(call.number, PMP_SYSCALL_UNKNOWN, "what is not understood is unknown");
 }
 

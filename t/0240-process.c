@@ -116,7 +116,8 @@ static bool undumpable_nobody(const struct child *self, void *arg)
 static bool dumpable_nobody(const struct child *self, void *group)
 {
 	(void)self;
-	return (!group || setgid(NOBODY) == 0) && setuid(NOBODY) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0;
+	return (!group || setgid(NOBODY) == 0) && setuid(NOBODY) == 0 &&
+	       prctl(PR_SET_DUMPABLE, 1) == 0;
 }
 
 static bool tracer(const struct child *self, void *pid)
@@ -219,8 +220,9 @@ static void test_numbers(void)
 	is_int(try_open(0x7fffffff).result, PMP_ESRCH, "a huge pid");
 	out = try_open(getpid());
 	is_int(out.result, PMP_EINVAL, "our own pid");
-	is_str(out.err.message, text(want, "cannot trace %d: a process cannot profile itself",
-				     getpid()), "says so");
+	is_str(out.err.message,
+	       text(want, "cannot trace %d: a process cannot profile itself", getpid()),
+	       "says so");
 }
 
 static void test_kernel_thread(void)
@@ -234,7 +236,8 @@ static void test_kernel_thread(void)
 	}
 	out = try_open(2);
 	is_int(out.result, PMP_ESRCH, "a kernel thread");
-	is_str(out.err.message, "2 (kthreadd) is a kernel thread: it has no user stack", "E6");
+	is_str(out.err.message, "2 (kthreadd) is a kernel thread: it has no user stack",
+	       "E6");
 }
 
 static bool is_zombie(void *pid)
@@ -260,8 +263,11 @@ static void test_zombie(void)
 	ok(wait_until(is_zombie, &child), "a zombie");
 	out = try_open(child);
 	is_int(out.result, PMP_ESRCH, "is refused");
-	is_str(out.err.message, text(want, "%d (back\\x0aup) is a zombie: it has ended and "
-				     "waits for its parent %d (par\\x1bent)", child, getpid()),
+	is_str(out.err.message,
+	       text(want,
+		    "%d (back\\x0aup) is a zombie: it has ended and "
+		    "waits for its parent %d (par\\x1bent)",
+		    child, getpid()),
 	       "E5");
 	waitpid(child, NULL, 0);
 }
@@ -296,7 +302,8 @@ static void test_tid(void)
 	out = try_open(tid);
 	is_int(out.result, PMP_ESRCH, "a tid is no pid");
 	is_str(out.err.message, text(want, "no such process: %d", tid), "E1");
-	is_str(out.err.hint, text(want, "%d is a thread of %d; use -t %d", tid, child.pid, tid),
+	is_str(out.err.hint,
+	       text(want, "%d is a thread of %d; use -t %d", tid, child.pid, tid),
 	       "the hint");
 	child_end(&child);
 }
@@ -342,8 +349,10 @@ static void test_headless(void)
 	ok(wait_until(is_zombie, &child.pid), "whose leader has ended");
 	if (!is_int(pmp_process_open(child.pid, &process, NULL), 0, "is opened"))
 		return;
-	ok(pmp_file_pread(process.mem, &word, sizeof(word), (uintptr_t)&mark) == sizeof(word) &&
-	   word == 42, "its memory is read");
+	ok(pmp_file_pread(process.mem, &word, sizeof(word), (uintptr_t)&mark) ==
+			   sizeof(word) &&
+		   word == 42,
+	   "its memory is read");
 	ok(pmp_process_alive(&process), "it lives");
 	process.start_time++;
 	close(process.pidfd);
@@ -366,8 +375,12 @@ static void test_traced(void)
 	}
 	out = try_open(child.pid);
 	is_int(out.result, PMP_EPERM, "a traced process");
-	is_str(out.err.message, text(want, "cannot trace %d (db): already traced by "
-				     "debug\\x1bger (pid %d)", child.pid, debugger.pid), "E3");
+	is_str(out.err.message,
+	       text(want,
+		    "cannot trace %d (db): already traced by "
+		    "debug\\x1bger (pid %d)",
+		    child.pid, debugger.pid),
+	       "E3");
 out:
 	child_end(&debugger);
 	child_end(&child);
@@ -386,8 +399,11 @@ static void test_32(void)
 	out = try_open(child.pid);
 	is_int(out.result, PMP_EUNSUPPORTED, "a 32-bit program");
 	diag("%s", out.err.message);
-	ok(strstr(out.err.message, " is a 32-bit program; this pmp handles 64-bit ") != NULL &&
-	   strncmp(out.err.message, want, strlen(text(want, "%d (", child.pid))) == 0, "E4");
+	ok(strstr(out.err.message, " is a 32-bit program; this pmp handles 64-bit ") !=
+			   NULL &&
+		   strncmp(out.err.message, want,
+			   strlen(text(want, "%d (", child.pid))) == 0,
+	   "E4");
 	child_end(&child);
 }
 
@@ -405,19 +421,24 @@ static void test_users(void)
 	   child_start(&hidden, undumpable_nobody, NULL) &&
 	   child_start(&grouped, dumpable_nobody, NULL) &&
 	   child_start(&open, dumpable_nobody, &open), "four processes");
-	is_int(try_open(hidden.pid).result, 0, "root may look at one that is not dumpable");
+	is_int(try_open(hidden.pid).result, 0,
+	       "root may look at one that is not dumpable");
 	out = try_open_as(become_nobody, root.pid);
 	is_int(out.result, PMP_EPERM, "nobody may not look at root's");
 	is_int(out.err.sys_errno, EACCES, "errno is kept");
-	is_str(out.err.message, text(want, "cannot trace %d (db, user root): permission denied",
-				     root.pid), "E2");
+	is_str(out.err.message,
+	       text(want, "cannot trace %d (db, user root): permission denied", root.pid),
+	       "E2");
 	is_str(out.err.hint, "run as root", "the hint");
 	out = try_open_as(become_nobody, hidden.pid);
 	is_int(out.result, PMP_EPERM, "nor at one that is not dumpable");
-	is_str(out.err.hint, text(want, "%d is not dumpable (setuid or prctl): run as root",
-				  hidden.pid), "the hint");
+	is_str(out.err.hint,
+	       text(want, "%d is not dumpable (setuid or prctl): run as root",
+		    hidden.pid),
+	       "the hint");
 	out = try_open_as(become_nobody, grouped.pid);
-	is_str(out.err.hint, text(want, "%d runs in another group: run as root", grouped.pid),
+	is_str(out.err.hint,
+	       text(want, "%d runs in another group: run as root", grouped.pid),
 	       "nor at one in another group");
 	out = try_open_as(become_nobody, open.pid);
 	ok(out.result == 0 || strstr(out.err.hint, "ptrace_scope"),
@@ -428,8 +449,12 @@ static void test_users(void)
 				     "CAP_SYS_PTRACE", root.pid), "E7");
 	ok(strstr(out.err.hint, "--cap-add=SYS_PTRACE") != NULL, "the hint");
 	out = try_open_as(become_less, root.pid);
-	is_str(out.err.message, text(want, "cannot trace %d: this process lacks "
-				     "CAP_SYS_PTRACE", root.pid), "root without capabilities");
+	is_str(out.err.message,
+	       text(want,
+		    "cannot trace %d: this process lacks "
+		    "CAP_SYS_PTRACE",
+		    root.pid),
+	       "root without capabilities");
 	child_end(&root);
 	child_end(&hidden);
 	child_end(&grouped);
@@ -446,8 +471,10 @@ static void test_denials(void)
 	} rows[] = {
 		{ { USER, .uid = 27, .euid = 27, .own_uid = 1000, .yama = -1 },
 		  "run as root or as mysql" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 1000, .yama = 1 }, "run as root" },
-		{ { USER, .uid = 0, .euid = 0, .own_uid = 1000, .yama = -1 }, "run as root" },
+		{ { USER, .uid = 27, .euid = 27, .own_uid = 1000, .yama = 1 },
+		  "run as root" },
+		{ { USER, .uid = 0, .euid = 0, .own_uid = 1000, .yama = -1 },
+		  "run as root" },
 		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .yama = 1 },
 		  "kernel.yama.ptrace_scope=1 lets only parents trace: run as root, or start it "
 		  "with `pmp -- mariadbd`" },
@@ -456,7 +483,8 @@ static void test_denials(void)
 		{ { USER, .own_ptrace = true, .yama = 3 },
 		  "ptrace_scope=3 forbids tracing until reboot" },
 		{ { USER, .yama = 3 }, "ptrace_scope=3 forbids tracing until reboot" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .hidden = true, .yama = 1 },
+		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .hidden = true,
+		    .yama = 1 },
 		  "4100 is not dumpable (setuid or prctl): run as root" },
 		{ { USER, .uid = 27, .euid = 0, .own_uid = 27, .yama = -1 },
 		  "4100 is not dumpable (setuid or prctl): run as root" },
@@ -472,18 +500,23 @@ static void test_denials(void)
 		{ { USER, .own_ptrace = true, .yama = -1 },
 		  "a security module (SELinux, AppArmor) may forbid it: see the kernel's log" },
 	};
-	struct pmp_denial odd = { .pid = 5, .name = "a\033[31m", .user = "b\nc", .yama = 3 };
+	struct pmp_denial odd = {
+		.pid = 5, .name = "a\033[31m", .user = "b\nc", .yama = 3
+	};
 	struct pmp_error err;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		is_int(pmp_denial_explain(&rows[i].denial, &err), PMP_EPERM, "cause %zu", i);
-		is_str(err.message, "cannot trace 4100 (mariadbd, user mysql): permission denied",
+		is_int(pmp_denial_explain(&rows[i].denial, &err), PMP_EPERM, "cause %zu",
+		       i);
+		is_str(err.message,
+		       "cannot trace 4100 (mariadbd, user mysql): permission denied",
 		       "its message");
 		is_str(err.hint, rows[i].hint, "its hint");
 	}
 	is_int(pmp_denial_explain(&odd, NULL), PMP_EPERM, "nobody need listen");
 	pmp_denial_explain(&odd, &err);
-	is_str(err.message, "cannot trace 5 (a\\x1b[31m, user b\\x0ac): permission denied",
+	is_str(err.message,
+	       "cannot trace 5 (a\\x1b[31m, user b\\x0ac): permission denied",
 	       "names are escaped");
 }
 

@@ -98,8 +98,8 @@ static bool has_bytes(int fd, unsigned seed)
 }
 
 /* The module must be open with these bytes, or be refused with this errno. */
-static void expect(struct subject *subject, const char *tail, unsigned seed, int want_errno,
-		   const char *what)
+static void expect(struct subject *subject, const char *tail, unsigned seed,
+		   int want_errno, const char *what)
 {
 	struct pmp_module *module;
 	struct pmp_maps *maps = read_maps(subject, tail, &module);
@@ -213,7 +213,8 @@ static void test_chroot(void)
 	struct subject subject;
 
 	folder_path(&folder, "jail", jail);
-	ok(mkdir(jail, 0755) == 0 && file_write(folder_path(&folder, "jail/lib.so", path), 4),
+	ok(mkdir(jail, 0755) == 0 &&
+		   file_write(folder_path(&folder, "jail/lib.so", path), 4),
 	   "another root");
 	if (!begin(&subject, in_jail, jail))
 		return;
@@ -253,8 +254,8 @@ static bool jitting(const struct child *self, void *jail)
 {
 	(void)self;
 	return chdir(jail) == 0 && chroot(".") == 0 &&
-	       mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
-		       MAP_FAILED;
+	       mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0) != MAP_FAILED;
 }
 
 static bool accepted(const struct subject *subject)
@@ -273,8 +274,9 @@ static void check_jitmap(struct subject *subject, const char *path)
 	uint32_t next_id = 0;
 
 	pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL);
-	ok(maps->jitmap && maps->jitmap->kind == PMP_MODULE_JITMAP && maps->jitmap->fd >= 0 &&
-	   maps->jitmap->inode, "it is a module");
+	ok(maps->jitmap && maps->jitmap->kind == PMP_MODULE_JITMAP &&
+		   maps->jitmap->fd >= 0 && maps->jitmap->inode,
+	   "it is a module");
 	pmp_maps_read(&subject->process, maps, &next_id, NULL, &again, NULL);
 	ok(again == maps, "and stays");
 	unlink(path);
@@ -293,13 +295,16 @@ static void test_jitmap_owner(const struct subject *subject, const char *path,
 {
 	ok(file_write(path, 0), "a regular file");
 	ok(accepted(subject), "is accepted");
-	ok(link(path, link_path) == 0 && !accepted(subject), "with a second name it is not");
+	ok(link(path, link_path) == 0 && !accepted(subject),
+	   "with a second name it is not");
 	unlink(link_path);
 	ok(chown(path, NOBODY, NOBODY) == 0 && !accepted(subject),
 	   "of another user it is not");
-	ok(chown(path, 0, 0) == 0 && truncate(path, (64 << 20) + 1) == 0 && !accepted(subject),
+	ok(chown(path, 0, 0) == 0 && truncate(path, (64 << 20) + 1) == 0 &&
+		   !accepted(subject),
 	   "too large it is not");
-	ok(truncate(path, 64 << 20) == 0 && accepted(subject), "64 MiB are not too large");
+	ok(truncate(path, 64 << 20) == 0 && accepted(subject),
+	   "64 MiB are not too large");
 	truncate(path, 100);
 }
 
@@ -319,7 +324,8 @@ static void test_jitmap(void)
 	ok(!accepted(&subject), "there is none");
 	test_jitmap_owner(&subject, path, other);
 	check_jitmap(&subject, path);
-	ok(symlink("/etc/passwd", path) == 0 && !accepted(&subject), "a link is not accepted");
+	ok(symlink("/etc/passwd", path) == 0 && !accepted(&subject),
+	   "a link is not accepted");
 	unlink(path);
 	ok(mkfifo(path, 0666) == 0 && !accepted(&subject), "a FIFO is not");
 	unlink(path);
@@ -365,8 +371,10 @@ static void check_program(struct subject *subject, const char *what)
 	struct pmp_maps *maps = read_maps(subject, "/program", &module);
 	struct stat file = { 0 };
 
-	ok(module && module->fd >= 0 && module->deleted && fstat(module->fd, &file) == 0 &&
-	   file.st_ino == module->inode && file.st_nlink == 0, "%s", what);
+	ok(module && module->fd >= 0 && module->deleted &&
+		   fstat(module->fd, &file) == 0 && file.st_ino == module->inode &&
+		   file.st_nlink == 0,
+	   "%s", what);
 	pmp_maps_unref(maps);
 }
 

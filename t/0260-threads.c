@@ -10,7 +10,8 @@
 
 #define MANY 200
 
-static const char *const names[] = { "\033]0;x\a", "new\nline", "a) R 1 (b", "\xff\xfe", "" };
+static const char *const names[] = { "\033]0;x\a", "new\nline", "a) R 1 (b", "\xff\xfe",
+				     "" };
 #define NAMES (sizeof(names) / sizeof(*names))
 
 /* ---- children ----------------------------------------------------------- */
@@ -126,7 +127,8 @@ static bool all_asleep(void *arg)
 
 	list(subject);
 	for (size_t i = 0; i < subject->count; i++) {
-		if (pmp_thread_look(&subject->process, subject->tids[i], &thread, &look) ||
+		if (pmp_thread_look(&subject->process, subject->tids[i], &thread,
+				    &look) ||
 		    thread.syscall != SYS_pause)
 			continue;
 		asleep++;
@@ -161,13 +163,15 @@ static void test_many(void)
 
 	if (!begin(&subject, many))
 		return;
-	ok(wait_until(all_asleep, &subject), "names with ESC, newline and parenthesis are whole");
+	ok(wait_until(all_asleep, &subject),
+	   "names with ESC, newline and parenthesis are whole");
 	is_int(list(&subject), 0, "listed");
 	is_int(subject.count, MANY, "all threads");
 	ok(sound(&subject), "in ascending order, the leader among them");
 	for (size_t i = 0; i < subject.count; i++) {
 		memset(&thread, 0xff, sizeof(thread));
-		if (pmp_thread_look(&subject.process, subject.tids[i], &thread, &look) == 0)
+		if (pmp_thread_look(&subject.process, subject.tids[i], &thread, &look) ==
+		    0)
 			check_thread(&thread, &look, &subject, counts);
 	}
 	is_int(counts[0], MANY - 2, "sleeping threads: call, sp, pc, wait channel");
@@ -180,8 +184,8 @@ static void test_many(void)
 	subject.child.pid = 0;
 	is_int(list(&subject), PMP_ESRCH, "the process has ended");
 	is_int(subject.count, 0, "it has no threads");
-	is_int(pmp_thread_look(&subject.process, subject.tids[0], &thread, &look), PMP_ESRCH,
-	       "its leader has ended");
+	is_int(pmp_thread_look(&subject.process, subject.tids[0], &thread, &look),
+	       PMP_ESRCH, "its leader has ended");
 	end(&subject);
 }
 

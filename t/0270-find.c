@@ -71,7 +71,8 @@ static void test_names(void)
 	bool found;
 	pid_t *pids;
 
-	ok(child_start(&a, named, unique) && child_start(&b, named, unique), "two processes");
+	ok(child_start(&a, named, unique) && child_start(&b, named, unique),
+	   "two processes");
 	snprintf(regex, sizeof(regex), "^%s$", unique);
 	is_int(pmp_find_processes(regex, &pids, NULL), 2, "are found");
 	ok(pids[0] < pids[1] && contains(pids, 2, a.pid) && contains(pids, 2, b.pid),
@@ -102,7 +103,8 @@ static void test_executable(void)
 	bool found;
 
 	snprintf(program, sizeof(program), "/tmp/a-long-program-name-%d", (int)getpid());
-	if (!ok(copy_self(program) && child_start(&child, executed, program), "a program"))
+	if (!ok(copy_self(program) && child_start(&child, executed, program),
+		"a program"))
 		goto out;
 	snprintf(regex, sizeof(regex), "^%s$", program + strlen("/tmp/"));
 	is_int(find(regex, child.pid, &found), 1, "found by more than 15 characters");
@@ -118,10 +120,13 @@ static void test_errors(void)
 	struct pmp_error err;
 	pid_t *pids = (pid_t *)&err;
 
-	is_int(pmp_find_processes("a(\033", &pids, &err), PMP_EINVAL, "an invalid expression");
+	is_int(pmp_find_processes("a(\033", &pids, &err), PMP_EINVAL,
+	       "an invalid expression");
 	ok(pids == NULL, "gives nothing");
-	ok(strstr(err.message, "invalid regular expression \"a(\\x1b\": ") == err.message &&
-	   err.message[strlen(err.message) - 1] != ' ', "says why: %s", err.message);
+	ok(strstr(err.message, "invalid regular expression \"a(\\x1b\": ") ==
+			   err.message &&
+		   err.message[strlen(err.message) - 1] != ' ',
+	   "says why: %s", err.message);
 	is_int(pmp_thread_process(0), 0, "no thread 0");
 	is_int(pmp_thread_process(-5), 0, "no thread -5");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwinder on x86-64. First the test's own stack, by call-frame information,
- * against what the compiler's run-time library finds; then code without any, of hand-made words
- * and instructions.
+ * against what the compiler's run-time library finds; then code without any, of hand-made
+ * words and instructions.
  */
 #include "tap.h"
 
@@ -44,10 +44,10 @@ static struct self {
 /* ucontext's order of the registers, by DWARF number */
 static void regs_from(const ucontext_t *context, struct pmp_regs *regs)
 {
-	static const int order[17] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP
-	};
+	static const int order[17] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI,
+				       REG_RDI, REG_RBP, REG_RSP, REG_R8,  REG_R9,
+				       REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
+				       REG_R15, REG_RIP };
 
 	memset(regs, 0, sizeof(*regs));
 	for (int i = 0; i < 17; i++)
@@ -84,7 +84,8 @@ static void compare(const char *what)
 {
 	int wrong = 0;
 
-	if (!is_int((int)self.walk.count, self.expected_count, "%s: number of frames", what))
+	if (!is_int((int)self.walk.count, self.expected_count, "%s: number of frames",
+		    what))
 		wrong = 1;
 	for (int i = 1; i < self.expected_count && i < (int)self.walk.count; i++) {
 		if (self.frames[i].pc == self.expected[i])
@@ -257,7 +258,8 @@ static void test_self_root(void)
 	self.walk.limit = FRAMES;
 	pmp_walk(self.unwinder, &regs, &self.memory, &self.walk);
 	is_int((int)self.walk.count, 2, "first byte after padding: two frames");
-	is_int(self.walk.end, PMP_END_ROOT, "first byte after padding: its own information");
+	is_int(self.walk.end, PMP_END_ROOT,
+	       "first byte after padding: its own information");
 }
 
 static uint64_t now(void)
@@ -297,7 +299,8 @@ __attribute__((noinline)) static void measure(int depth)
 		if (now() - begin < best)
 			best = now() - begin;
 	}
-	diag("%zu frames: %" PRIu64 " ns a frame", self.walk.count, best / self.walk.count);
+	diag("%zu frames: %" PRIu64 " ns a frame", self.walk.count,
+	     best / self.walk.count);
 }
 
 static void test_self(void)
@@ -341,7 +344,8 @@ static void test_self(void)
 	close(fd);
 }
 
-/* ---- code without call-frame information --------------------------------------------- */
+/* ---- code without call-frame information ---------------------------------------------
+ */
 
 #define CODE UINT64_C(0x401000)
 #define STACK UINT64_C(0x7ffe00001000)
@@ -426,14 +430,15 @@ static void process_make(struct process *p)
 	fake_add(&p->fake, STACK, words, sizeof(words));
 	p->memory = fake_reader(&p->fake);
 	p->maps = pmp_maps_new();
-	fake_region(p->maps, CODE, sizeof(code), PMP_PROT_READ | PMP_PROT_EXEC, PMP_MODULE_FILE);
+	fake_region(p->maps, CODE, sizeof(code), PMP_PROT_READ | PMP_PROT_EXEC,
+		    PMP_MODULE_FILE);
 	fake_region(p->maps, JIT, 0x10000, PMP_PROT_EXEC, PMP_MODULE_ANON);
 	fake_region(p->maps, STACK, sizeof(words), PMP_PROT_READ | PMP_PROT_WRITE,
 		    PMP_MODULE_SPECIAL);
 }
 
-static void process_walk(struct process *p, enum pmp_unwind mode, uint64_t pc, uint64_t sp,
-			 uint64_t fp)
+static void process_walk(struct process *p, enum pmp_unwind mode, uint64_t pc,
+			 uint64_t sp, uint64_t fp)
 {
 	struct pmp_unwinder *unwinder = pmp_unwinder_new(mode);
 	struct pmp_regs regs = { 0 };
@@ -456,8 +461,8 @@ static const char *process_text(const struct process *p)
 	size_t length = 0;
 
 	for (size_t i = 0; i < p->walk.count; i++)
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%" PRIx64 " ",
-					   p->frames[i].pc);
+		length += (size_t)snprintf(text + length, sizeof(text) - length,
+					   "%" PRIx64 " ", p->frames[i].pc);
 	snprintf(text + length, sizeof(text) - length, "%s",
 		 p->walk.end == PMP_END_ROOT ? "root" :
 		 p->walk.end == PMP_END_NO_INFO ? "none" : pmp_end_text(p->walk.end));
@@ -472,22 +477,26 @@ static void test_rules(void)
 		uint64_t return_address;
 		const char *frames;
 	} cases[] = {
-		{ "leaf", 0x401202, 0xc8, 0xe0, 0x40110d, "401202 40110d 401009 401307 root" },
+		{ "leaf", 0x401202, 0xc8, 0xe0, 0x40110d,
+		  "401202 40110d 401009 401307 root" },
 		{ "leaf, at its return", 0x401204, 0xc8, 0xe0, 0x40110d,
 		  "401204 40110d 401009 401307 root" },
 		{ "first byte", 0x401100, 0xe8, 0xf0, 0, "401100 401009 401307 root" },
 		{ "rbp pushed", 0x401101, 0xe0, 0xf0, 0, "401101 401009 401307 root" },
 		{ "body", 0x401108, 0xd0, 0xe0, 0, "401108 401009 401307 root" },
 		{ "return", 0x401123, 0xe8, 0xf0, 0, "401123 401009 401307 root" },
-		{ "plt: jump", 0x401400, 0xc8, 0xe0, 0x401115, "401400 401115 401009 401307 root" },
-		{ "plt: push", 0x401406, 0xc8, 0xe0, 0x401115, "401406 401115 401009 401307 root" },
+		{ "plt: jump", 0x401400, 0xc8, 0xe0, 0x401115,
+		  "401400 401115 401009 401307 root" },
+		{ "plt: push", 0x401406, 0xc8, 0xe0, 0x401115,
+		  "401406 401115 401009 401307 root" },
 		{ "plt: jump on", 0x40140b, 0xc0, 0xe0, 0x401115,
 		  "40140b 401115 401009 401307 root" },
 		{ "plt0: push", 0x4013f0, 0xc0, 0xe0, 0x401115,
 		  "4013f0 401115 401009 401307 root" },
 		{ "plt0: jump", 0x4013f6, 0xb8, 0xe0, 0x401115,
 		  "4013f6 401115 401009 401307 root" },
-		{ "null pointer called", 0, 0xc8, 0xe0, 0x401122, "0 401122 401009 401307 root" },
+		{ "null pointer called", 0, 0xc8, 0xe0, 0x401122,
+		  "0 401122 401009 401307 root" },
 		{ "wild pointer called", 0x1234, 0xc8, 0xe0, 0x401122,
 		  "1234 401122 401009 401307 root" },
 		{ "null, but no call behind", 0, 0xc8, 0xe0, 0x401121, "0 none" },
@@ -512,11 +521,14 @@ static void test_rules(void)
 	process_walk(&p, PMP_UNWIND_AUTO, 0x401202, STACK + 0xc8, STACK + 0xe0);
 	ok(p.frames[0].flags == PMP_FRAME_EXACT && p.frames[1].flags == PMP_FRAME_FP,
 	   "found by a rule: marked");
-	is_int((long long)p.walk.top, (long long)STACK + 0x100, "sp of the outermost frame");
+	is_int((long long)p.walk.top, (long long)STACK + 0x100,
+	       "sp of the outermost frame");
 	process_walk(&p, PMP_UNWIND_CFI, 0x401202, STACK + 0xc8, STACK + 0xe0);
-	is_str(process_text(&p), "401202 40110d none", "no frame-pointer chain when not wanted");
+	is_str(process_text(&p), "401202 40110d none",
+	       "no frame-pointer chain when not wanted");
 	process_walk(&p, PMP_UNWIND_FP, 0x401202, STACK + 0xc8, STACK + 0xe0);
-	is_str(process_text(&p), "401202 40110d 401009 401307 root", "nothing but frame pointers");
+	is_str(process_text(&p), "401202 40110d 401009 401307 root",
+	       "nothing but frame pointers");
 	pmp_maps_unref(p.maps);
 }
 
@@ -540,7 +552,8 @@ static void test_rule_signal(void)
 	is_str(process_text(&p), "401100 401500 401200 40110d 401009 401307 root",
 	       "signal frame without information");
 	ok(p.frames[1].flags & PMP_FRAME_SIGNAL, "signal frame: marked");
-	is_int((long long)p.frames[2].flags, PMP_FRAME_EXACT, "signal frame: its victim is exact");
+	is_int((long long)p.frames[2].flags, PMP_FRAME_EXACT,
+	       "signal frame: its victim is exact");
 
 	AT(0x108 + 0xa8) = 0;
 	AT(0x8c8) = 0x401122;
@@ -583,8 +596,8 @@ static void test_calls(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		memset(bytes, 0x90, sizeof(bytes));
 		memcpy(bytes + 16 - cases[i].size, cases[i].bytes, cases[i].size);
-		is_int(pmp_arch_follows_call(&reader, 0x1010, &target), cases[i].is_call, "%s",
-		       cases[i].name);
+		is_int(pmp_arch_follows_call(&reader, 0x1010, &target), cases[i].is_call,
+		       "%s", cases[i].name);
 	}
 	memcpy(bytes, "\xe8\x0b\0\0\0", 5);
 	ok(pmp_arch_follows_call(&reader, 0x1005, &target) && target == 0x1010,

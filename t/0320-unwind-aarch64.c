@@ -34,13 +34,15 @@ static void test_calls(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		code[3] = cases[i].word;
-		is_int(pmp_arch_follows_call(&memory, 0x1010, &target), cases[i].is_call, "%s",
-		       cases[i].name);
+		is_int(pmp_arch_follows_call(&memory, 0x1010, &target), cases[i].is_call,
+		       "%s", cases[i].name);
 	}
 	code[3] = 0x94000010;
-	ok(pmp_arch_follows_call(&memory, 0x1010, &target) && target == 0x104c, "bl: its target");
+	ok(pmp_arch_follows_call(&memory, 0x1010, &target) && target == 0x104c,
+	   "bl: its target");
 	code[3] = 0x97ffffff;
-	ok(pmp_arch_follows_call(&memory, 0x1010, &target) && target == 0x1008, "bl back");
+	ok(pmp_arch_follows_call(&memory, 0x1010, &target) && target == 0x1008,
+	   "bl back");
 	ok(!pmp_arch_follows_call(&memory, 0x1012, NULL), "not aligned");
 }
 
@@ -68,7 +70,8 @@ static void test_frames(void)
 	code[8] = 0xa9be7bfd;		/* stp x29, x30, [sp, #-32]! */
 	ok(pmp_arch_entry(&memory, 0x1020, &entry), "a function's first instruction");
 	pmp_regs_set(&regs, 30, 0x1234);
-	ok(pmp_arch_entry_caller(&memory, &regs, &entry, &caller), "its caller is in x30");
+	ok(pmp_arch_entry_caller(&memory, &regs, &entry, &caller),
+	   "its caller is in x30");
 	is_int(pmp_regs_get(&caller, pmp_reg_pc), 0x1234, "its address");
 	is_int(pmp_regs_get(&caller, pmp_reg_sp), 0x2000, "its stack pointer");
 	code[8] = 0xd503201f;		/* nop */

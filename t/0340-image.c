@@ -61,11 +61,15 @@ static void test_kinds(void)
 		{ ".eh_frame_hdr, another table", { .table_encoding = 0x3c } },
 		{ ".eh_frame_hdr without a table", { .table_encoding = 0xff } },
 		{ ".eh_frame alone", { .no_hdr = true } },
-		{ ".eh_frame alone, unaligned text", { .no_hdr = true, .unaligned = true } },
+		{ ".eh_frame alone, unaligned text",
+		  { .no_hdr = true, .unaligned = true } },
 		{ ".debug_frame alone",
 		  { .no_hdr = true, .no_eh_frame = true, .debug_frame = true } },
 		{ ".debug_frame, unaligned text",
-		  { .no_hdr = true, .no_eh_frame = true, .debug_frame = true, .unaligned = true } },
+		  { .no_hdr = true,
+		    .no_eh_frame = true,
+		    .debug_frame = true,
+		    .unaligned = true } },
 	};
 	struct fakeelf elf;
 
@@ -74,7 +78,8 @@ static void test_kinds(void)
 		check(&elf, cases[i].name);
 		fakeelf_free(&elf);
 	}
-	fakeelf_make(&elf, &(struct fakeelf_options){ .no_hdr = true, .no_eh_frame = true });
+	fakeelf_make(&elf,
+		     &(struct fakeelf_options){ .no_hdr = true, .no_eh_frame = true });
 	walk_fakeelf(&elf);
 	ok(walk.count == 1 && walk.end == PMP_END_NO_INFO, "no information at all");
 	fakeelf_free(&elf);
@@ -95,7 +100,8 @@ static bool compress_debug_frame(int fd, bool old)
 		return false;
 	if (old && elf_compress_gnu(section, 1, ELF_CHF_FORCE) == 1 &&
 	    gelf_getshdr(section, &header)) {
-		static char table[] = "\0.text\0.eh_frame\0.debug_frame\0.shstrtab\0.zdebug_frame";
+		static char table[] =
+			"\0.text\0.eh_frame\0.debug_frame\0.shstrtab\0.zdebug_frame";
 		Elf_Data *names = elf_getdata(elf_getscn(elf, 4), NULL);
 
 		names->d_buf = table;
@@ -164,8 +170,10 @@ static void test_find(void)
 	image = pmp_image_new(elf.maps, &elf.maps->regions[1]);
 	ok(elf.fake.reads == 0, "nothing is read before it is needed");
 	ok(pmp_image_find(image, &elf.memory, elf.text, &fde) && fde.start == elf.text &&
-	   fde.end == elf.text + ELF_FUNCTION && fde.data && !fde.expressions, "first byte");
-	ok(pmp_image_find(image, &elf.memory, elf.text + 0x3f, &fde) && fde.start == elf.text,
+		   fde.end == elf.text + ELF_FUNCTION && fde.data && !fde.expressions,
+	   "first byte");
+	ok(pmp_image_find(image, &elf.memory, elf.text + 0x3f, &fde) &&
+		   fde.start == elf.text,
 	   "last byte");
 	ok(pmp_image_find(image, &elf.memory, elf.text + 0x80, &fde) && fde.expressions,
 	   "one with an expression");
@@ -190,12 +198,13 @@ static void test_refused(void)
 		{ "as it was", 3, "\x44\x0e\x10", true },
 		{ "a register we do not keep", 6, "\x05\x30\x02\x44\x0e\x10", true },
 		{ "argument sizes", 5, "\x2e\x10\x44\x0e\x10", true },
-		{ "a register's value in register 200", 6, "\x09\x03\xc8\x01\x0e\x10", false },
+		{ "a register's value in register 200", 6, "\x09\x03\xc8\x01\x0e\x10",
+		  false },
 		{ "a CFA of register 99", 3, "\x0c\x63\x08", false },
 		{ "restore without remember", 3, "\x0b\x0e\x10", false },
 		{ "an unknown instruction", 3, "\x3f\x0e\x10", false },
-		{ "cut within an operand", 12, "\x0e\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80",
-		  false },
+		{ "cut within an operand", 12,
+		  "\x0e\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", false },
 		{ "an expression behind the end", 3, "\x0f\x70\x77", false },
 		{ "an expression that pops nothing", 3, "\x0f\x01\x22", false },
 		{ "an expression that loops", 5, "\x0f\x03\x2f\xfd\xff", false },
@@ -211,7 +220,8 @@ static void test_refused(void)
 		uint8_t *program;
 
 		fakeelf_make(&elf, &(struct fakeelf_options){ 0 });
-		program = elf.file + 0x300 + 4 + *(uint32_t *)(void *)(elf.file + 0x300) + 17;
+		program = elf.file + 0x300 + 4 + *(uint32_t *)(void *)(elf.file + 0x300) +
+			  17;
 		/* Room for a longer one: the last function's, moved to the end. */
 		memset(program, 0, 7);
 		if (cases[i].size > 7) {
@@ -220,7 +230,8 @@ static void test_refused(void)
 		}
 		memcpy(program, cases[i].program, cases[i].size);
 		image = pmp_image_new(elf.maps, &elf.maps->regions[1]);
-		ok(pmp_image_find(image, &elf.memory, elf.text, &fde), "%s: found", cases[i].name);
+		ok(pmp_image_find(image, &elf.memory, elf.text, &fde), "%s: found",
+		   cases[i].name);
 		is_int(fde.data != NULL, cases[i].good, "%s: good", cases[i].name);
 		pmp_image_free(image);
 		if (!cases[i].good) {
@@ -262,7 +273,9 @@ static void test_damaged(void)
 	/* Where there is something to damage */
 	static const struct {
 		size_t begin, end;
-	} parts[] = { { 0, 0x100 }, { 0x200, 0x240 }, { 0x300, 0x700 }, { 0x2000, 0x2240 } };
+	} parts[] = {
+		{ 0, 0x100 }, { 0x200, 0x240 }, { 0x300, 0x700 }, { 0x2000, 0x2240 }
+	};
 	double begin = seconds();
 	struct fakeelf elf;
 	size_t complete = 0, wrong = 0;
@@ -282,11 +295,12 @@ static void test_damaged(void)
 		     (random >> 8) % (parts[part].end - parts[part].begin);
 		walk_flipped(&elf, at, (uint8_t)(1u << (random >> 5 & 7)));
 		complete += walk.end == PMP_END_ROOT;
-		wrong += walk.count < 1 || walk.count > FRAMES || walk.end >= PMP_END_COUNT ||
-			 frames[0].pc != FAKEELF_PC(&elf);
+		wrong += walk.count < 1 || walk.count > FRAMES ||
+			 walk.end >= PMP_END_COUNT || frames[0].pc != FAKEELF_PC(&elf);
 	}
 	is_int(wrong, 0, "%d damaged files: something sensible from each", FLIPS);
-	ok(complete > FLIPS / 10 && complete < FLIPS, "%zu of them complete all the same", complete);
+	ok(complete > FLIPS / 10 && complete < FLIPS, "%zu of them complete all the same",
+	   complete);
 	ok(seconds() - begin < 120, "in bounded time: %.2f s", seconds() - begin);
 	fakeelf_free(&elf);
 }
@@ -296,7 +310,8 @@ static void test_cut(void)
 {
 	struct fakeelf elf;
 
-	fakeelf_make(&elf, &(struct fakeelf_options){ .no_hdr = true, .debug_frame = true });
+	fakeelf_make(&elf,
+		     &(struct fakeelf_options){ .no_hdr = true, .debug_frame = true });
 	elf.fake.parts[0].size = 0;
 	for (off_t size = ELF_SIZE; size > 0; size -= 0x123) {
 		if (ftruncate(elf.fd, size))

@@ -5,7 +5,7 @@
  */
 #include "lib/names.h"
 
-static const struct pmp_symbolizer_options defaults = {.no_inline = true};
+static const struct pmp_symbolizer_options defaults = { .no_inline = true };
 
 /* aaaa fills the gaps with something that no symbol covers. */
 static const char assembly[] =
@@ -58,19 +58,19 @@ static void check_names(const char *path, uint64_t start)
 		unsigned offset;
 		const char *name, *why;
 	} wanted[] = {
-		{0, "_start", "first byte"},
-		{15, "_start", "last byte"},
-		{32, "better", "global before weak and local, fewer underscores"},
-		{44, "better", "a label does not end a function"},
-		{64, "unsized", "without a size"},
-		{76, "unsized", "a local label is no function"},
-		{80, "next", "without a size, before a sized one"},
-		{84, "outer", "before the inner one"},
-		{88, "inner", "the one that begins last"},
-		{92, "outer", "after the inner one"},
-		{100, "f.part.0", "suffix of gcc"},
-		{104, "f.cold", "suffix of gcc"},
-		{108, "ns::foo(int) [clone .cold]", "suffix of a C++ name"},
+		{ 0, "_start", "first byte" },
+		{ 15, "_start", "last byte" },
+		{ 32, "better", "global before weak and local, fewer underscores" },
+		{ 44, "better", "a label does not end a function" },
+		{ 64, "unsized", "without a size" },
+		{ 76, "unsized", "a local label is no function" },
+		{ 80, "next", "without a size, before a sized one" },
+		{ 84, "outer", "before the inner one" },
+		{ 88, "inner", "the one that begins last" },
+		{ 92, "outer", "after the inner one" },
+		{ 100, "f.part.0", "suffix of gcc" },
+		{ 104, "f.cold", "suffix of gcc" },
+		{ 108, "ns::foo(int) [clone .cold]", "suffix of a C++ name" },
 	};
 	char text[64];
 
@@ -78,7 +78,8 @@ static void check_names(const char *path, uint64_t start)
 		is_str(name_in(path, start + wanted[i].offset, defaults), wanted[i].name,
 		       "%s+%u: %s", path, wanted[i].offset, wanted[i].why);
 	snprintf(text, sizeof(text), "[%s+0x%llx]", path, (unsigned long long)start + 20);
-	is_str(name_in(path, start + 20, defaults), text, "between two functions: no name");
+	is_str(name_in(path, start + 20, defaults), text,
+	       "between two functions: no name");
 	snprintf(text, sizeof(text), "[%s+0x%llx]", path, (unsigned long long)start + 50);
 	is_str(name_in(path, start + 50, defaults), text, "after the aliases: no name");
 }
@@ -106,7 +107,7 @@ static void test_return_address(void)
 	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
 	uint64_t start = symbol_address("names", "_start");
 	const struct pmp_frame *first, *again, *frames;
-	struct pmp_raw_frame raw = {.pc = start, .flags = PMP_FRAME_SIGNAL};
+	struct pmp_raw_frame raw = { .pc = start, .flags = PMP_FRAME_SIGNAL };
 	pmp_location one, two;
 
 	names_at(&space, symbolizer, start + 16, false, &frames);
@@ -123,12 +124,12 @@ static void test_return_address(void)
 	pmp_symbolizer_frames(symbolizer, one, &frames);
 	is_str(frames->function, "<signal handler called>", "signal frame");
 	ok(frames->signal && !frames->unnamed, "is marked");
-	raw = (struct pmp_raw_frame){.pc = 0x10, .flags = PMP_FRAME_EXACT};
-	pmp_symbolizer_frames(symbolizer, pmp_symbolizer_locate(symbolizer, space.maps, &raw),
-			      &frames);
+	raw = (struct pmp_raw_frame){ .pc = 0x10, .flags = PMP_FRAME_EXACT };
+	pmp_symbolizer_frames(
+		symbolizer, pmp_symbolizer_locate(symbolizer, space.maps, &raw), &frames);
 	is_str(frames->function, "[unmapped+0x10]", "where nothing is mapped");
-	is_int((long long)pmp_symbolizer_frames(symbolizer, PMP_LOCATION_NONE, &frames), 1,
-	       "no location");
+	is_int((long long)pmp_symbolizer_frames(symbolizer, PMP_LOCATION_NONE, &frames),
+	       1, "no location");
 	is_str(frames->function, "[unknown]", "has a frame too");
 	pmp_symbolizer_free(symbolizer);
 	space_free(&space);
@@ -140,7 +141,7 @@ static void test_sharing(void)
 	struct space a = space_of("names"), b = space_of("names");
 	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
 	uint64_t start = symbol_address("names", "_start");
-	struct pmp_raw_frame raw = {.pc = start, .flags = PMP_FRAME_EXACT};
+	struct pmp_raw_frame raw = { .pc = start, .flags = PMP_FRAME_EXACT };
 	pmp_location one = pmp_symbolizer_locate(symbolizer, a.maps, &raw);
 	const struct pmp_frame *frames;
 
@@ -163,7 +164,7 @@ static const char c_source[] =
 
 static void test_stripped(void)
 {
-	struct pmp_module_info info = {.size = sizeof(info)};
+	struct pmp_module_info info = { .size = sizeof(info) };
 	uint64_t hidden, exported;
 	const struct pmp_frame *frames;
 	struct pmp_symbolizer *symbolizer;
@@ -196,7 +197,7 @@ static void test_stripped(void)
 
 static void test_no_file(void)
 {
-	struct pmp_module_info info = {.size = sizeof(info)};
+	struct pmp_module_info info = { .size = sizeof(info) };
 	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
 	struct space space = space_of("lib.so");
 	const struct pmp_frame *frames;
@@ -213,17 +214,22 @@ static void test_no_file(void)
 	space_free(&space);
 
 	is_str(name_in("lib.so", symbol_address("lib.so", "exported"),
-		       (struct pmp_symbolizer_options){.no_symbols = true})[0] == '[' ? "[" : "",
+		       (struct pmp_symbolizer_options){ .no_symbols = true })[0] == '['
+		       ? "["
+		       : "",
 	       "[", "no symbols wanted");
 }
 
 static void test_versions(void)
 {
-	write_file("ver.c", "int new_f(void) { return 1; } int old_f(void) { return 2; }\n"
-			    "__asm__(\".symver new_f, f@@V2\"); __asm__(\".symver old_f, g@V1\");\n");
+	write_file(
+		"ver.c",
+		"int new_f(void) { return 1; } int old_f(void) { return 2; }\n"
+		"__asm__(\".symver new_f, f@@V2\"); __asm__(\".symver old_f, g@V1\");\n");
 	write_file("ver.map", "V1 { }; V2 { global: *; } V1;\n");
 	if (!ok(run("${CC:-cc} -O1 -shared -fPIC -Wl,--version-script=ver.map -o ver.so ver.c "
-		    "2>/dev/null"), "a library with versions"))
+		    "2>/dev/null"),
+		"a library with versions"))
 		return;
 	is_str(name_in("ver.so", symbol_address("ver.so", "f@@V2"), defaults), "f",
 	       "the version is cut off");

@@ -14,12 +14,12 @@ static const char source[] =
 	"}\n"
 	"int main(int argc, char **argv) { (void)argv; return hidden(argc); }\n";
 
-static uint64_t hidden;		/* its address in prog */
+static uint64_t hidden; /* its address in prog */
 static char debug_dir[64];
 
 static struct pmp_symbolizer_options options(void)
 {
-	return (struct pmp_symbolizer_options){.lines = true, .debug_dir = debug_dir};
+	return (struct pmp_symbolizer_options){ .lines = true, .debug_dir = debug_dir };
 }
 
 /* What is found for a stripped program at a path: 0 nothing, 1 names, 2 lines. */
@@ -47,7 +47,8 @@ static bool build(const char *flags)
 	bool fine = run("rm -rf .debug dir debug && mkdir -p debug && "
 			"${CC:-cc} -g -O1 -fno-pie -no-pie %s -o prog prog.c && "
 			"objcopy --only-keep-debug prog prog.debug && "
-			"strip -o stripped prog 2>/dev/null", flags);
+			"strip -o stripped prog 2>/dev/null",
+			flags);
 
 	hidden = symbol_address("prog", "hidden");
 	return fine && hidden;
@@ -98,7 +99,8 @@ static void test_link(const char *flags, const char *what)
 	/* Another file, of another build-id or checksum, that would do as well. */
 	run("rm debug/%s/dir/prog.debug && ${CC:-cc} -g -O1 -fno-pie -no-pie "
 	    "-Wl,--build-id=0xbb -DX -o other prog.c && "
-	    "objcopy --only-keep-debug other dir/prog.debug", cwd);
+	    "objcopy --only-keep-debug other dir/prog.debug",
+	    cwd);
 	is_int(found(path), 0, "%s: another build's is not believed", what);
 }
 
@@ -109,9 +111,9 @@ static void test_mini(void)
 		return;
 	}
 	if (!ok(build("-Wl,--build-id=0xcc01") &&
-		run("strip -g -o mini prog && objcopy -S --keep-symbol=hidden mini mini2; "
-		    "objcopy --only-keep-debug mini mini.debug && xz -k mini.debug && "
-		    "objcopy --add-section .gnu_debugdata=mini.debug.xz stripped packed"),
+			run("strip -g -o mini prog && "
+			    "objcopy --only-keep-debug mini mini.debug && xz -k mini.debug && "
+			    "objcopy --add-section .gnu_debugdata=mini.debug.xz stripped packed"),
 		"with .gnu_debugdata"))
 		return;
 	is_int(found("packed"), 1, "names from .gnu_debugdata");
@@ -125,7 +127,7 @@ static void test_mini(void)
 
 static void test_compressed(void)
 {
-	static const char *const ways[] = {"zlib", "zlib-gabi", "zlib-gnu", "zstd"};
+	static const char *const ways[] = { "zlib", "zlib-gabi", "zlib-gnu", "zstd" };
 
 	if (!ok(build("-Wl,--build-id=0xdd01"), "built to be compressed"))
 		return;
@@ -146,9 +148,11 @@ static void test_dwz(void)
 		skip("no dwz");
 		return;
 	}
-	if (!ok(build("-Wl,--build-id=0xee01") && run("cp prog one && cp prog two && "
-		"${CC:-cc} -g -O1 -Wl,--build-id=0xee02 -o two prog.c && "
-		"dwz -m common.debug one two 2>/dev/null"), "dwz"))
+	if (!ok(build("-Wl,--build-id=0xee01") &&
+			run("cp prog one && cp prog two && "
+			    "${CC:-cc} -g -O1 -Wl,--build-id=0xee02 -o two prog.c && "
+			    "dwz -m common.debug one two 2>/dev/null"),
+		"dwz"))
 		return;
 	is_int(found("one"), 2, "with the file in common");
 	is_int(found("two") >= 0, 1, "the other one");

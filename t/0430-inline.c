@@ -29,7 +29,7 @@ static const char source[] =
 	"}\n";
 
 struct chain {
-	bool inner, middle, outer;	/* seen with the right position */
+	bool inner, middle, outer; /* seen with the right position */
 	unsigned wrong;
 };
 
@@ -55,14 +55,14 @@ static void check_chain(const struct pmp_frame *frames, size_t count, struct cha
 
 static void test_program(const char *flags)
 {
-	struct pmp_symbolizer *symbolizer = symbolizer_of(
-		(struct pmp_symbolizer_options){.lines = true});
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .lines = true });
 	struct pmp_symbolizer *plain = symbolizer_of(
-		(struct pmp_symbolizer_options){.lines = true, .no_inline = true});
+		(struct pmp_symbolizer_options){ .lines = true, .no_inline = true });
 	struct space space = space_of("prog");
 	uint64_t start = symbol_address("prog", "outer");
 	const struct pmp_frame *frames;
-	struct chain chain = {0};
+	struct chain chain = { 0 };
 	unsigned many = 0, lines = 0;
 
 	/* 20 bytes: the code is longer with every compiler. */
@@ -86,8 +86,8 @@ static void test_program(const char *flags)
 /* FUNCTION FILE:LINE for each frame, as addr2line has them. */
 static unsigned differing(const char *path)
 {
-	struct pmp_symbolizer *symbolizer = symbolizer_of(
-		(struct pmp_symbolizer_options){.lines = true});
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .lines = true });
 	struct space space = space_of(path);
 	uint64_t start = symbol_address(path, "outer");
 	unsigned differ = 0;
@@ -100,10 +100,13 @@ static unsigned differing(const char *path)
 		for (size_t i = 0; i < count; i++)
 			snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s %u;",
 				 frames[i].function, frames[i].line);
-		output_of(want, sizeof(want),
-			  "addr2line -f -i -e %s 0x%llx | sed -e 's/ (discr.*//' -e 's/.*://' |"
-			  " paste -s -d ' ;'", path, (unsigned long long)at);
-		if (strlen(want) + 1 != strlen(got) || strncmp(want, got, strlen(want)) != 0) {
+		output_of(
+			want, sizeof(want),
+			"addr2line -f -i -e %s 0x%llx | sed -e 's/ (discr.*//' -e 's/.*://' |"
+			" paste -s -d ' ;'",
+			path, (unsigned long long)at);
+		if (strlen(want) + 1 != strlen(got) ||
+		    strncmp(want, got, strlen(want)) != 0) {
 			differ++;
 			diag("0x%llx: %s but %s", (unsigned long long)at, got, want);
 		}
@@ -116,10 +119,16 @@ static unsigned differing(const char *path)
 int main(void)
 {
 	static const char *const ways[] = {
-		"${CC:-cc} -g -O2", "gcc -gdwarf-4 -O2", "clang -g -O2",
-		"clang -gdwarf-4 -O2", "gcc -gsplit-dwarf -gdwarf-5 -O2",
-		"gcc -gsplit-dwarf -gdwarf-4 -O2", "clang -g -gsplit-dwarf -O2",
-		"gcc -g -O2 -flto", "gcc -g -gz -O2", "gcc -g -O2 -no-pie",
+		"${CC:-cc} -g -O2",
+		"gcc -gdwarf-4 -O2",
+		"clang -g -O2",
+		"clang -gdwarf-4 -O2",
+		"gcc -gsplit-dwarf -gdwarf-5 -O2",
+		"gcc -gsplit-dwarf -gdwarf-4 -O2",
+		"clang -g -gsplit-dwarf -O2",
+		"gcc -g -O2 -flto",
+		"gcc -g -gz -O2",
+		"gcc -g -O2 -no-pie",
 		"clang -g -O2 -fuse-ld=lld",
 	};
 

@@ -37,7 +37,8 @@ static void test_lines(void)
 	is_str(name_of(map, 0x10bf), "later", "to its end");
 	is_str(name_of(map, 0x10c0), "first", "then the earlier one goes on");
 	is_str(name_of(map, 0x1100), "-", "after the end");
-	is_str(name_of(map, 0x2008), "name with blanks [x]", "blanks, no carriage return");
+	is_str(name_of(map, 0x2008), "name with blanks [x]",
+	       "blanks, no carriage return");
 	is_str(name_of(map, 0x3000), "prefixed", "0x");
 	is_str(name_of(map, 0x4000), "again", "one that begins at the same place");
 	is_str(name_of(map, 0x4008), "outer", "and is shorter");
@@ -51,9 +52,10 @@ static void test_lines(void)
 static void test_hostile(void)
 {
 	static char large[100000];
-	struct pmp_jitmap *map = map_of("\n \nzz 10 a\n1000\n1000 \n1000 10\n1000 10 \n-1 10 b\n"
-					"10000000000000000 10 c\nffffffffffffffff ff d\n"
-					"1000 ffffffffffffffff e\n2000 0 f\n3000 10 g\n");
+	struct pmp_jitmap *map =
+		map_of("\n \nzz 10 a\n1000\n1000 \n1000 10\n1000 10 \n-1 10 b\n"
+		       "10000000000000000 10 c\nffffffffffffffff ff d\n"
+		       "1000 ffffffffffffffff e\n2000 0 f\n3000 10 g\n");
 
 	is_str(name_of(map, 0x1000), "-", "lines without sense are skipped");
 	is_str(name_of(map, UINT64_MAX), "-", "so is what wraps around");
@@ -76,7 +78,9 @@ static struct pmp_maps *jit_maps(const char *path)
 	struct pmp_module *anon = pmp_module_new(1, PMP_MODULE_ANON, "");
 	struct pmp_module *file = pmp_module_new(2, PMP_MODULE_JITMAP, path);
 	struct pmp_region region = {
-		.start = 0x10000, .end = 0x20000, .module = anon,
+		.start = 0x10000,
+		.end = 0x20000,
+		.module = anon,
 		.prot = PMP_PROT_READ | PMP_PROT_EXEC,
 	};
 
@@ -91,7 +95,7 @@ static struct pmp_maps *jit_maps(const char *path)
 static const struct pmp_frame *frame_at(struct pmp_symbolizer *symbolizer,
 					const struct pmp_maps *maps, uint64_t pc)
 {
-	struct pmp_raw_frame raw = {.pc = pc, .flags = PMP_FRAME_EXACT};
+	struct pmp_raw_frame raw = { .pc = pc, .flags = PMP_FRAME_EXACT };
 	const struct pmp_frame *frames;
 
 	pmp_symbolizer_frames(symbolizer, pmp_symbolizer_locate(symbolizer, maps, &raw),
@@ -101,7 +105,8 @@ static const struct pmp_frame *frame_at(struct pmp_symbolizer *symbolizer,
 
 static void test_process(void)
 {
-	struct pmp_symbolizer *symbolizer = symbolizer_of((struct pmp_symbolizer_options){0});
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ 0 });
 	struct pmp_maps *one, *two, *none;
 
 	write_file("one.map", "10000 10 one\n10020 10 _ZN1a1bEv\n");
@@ -117,9 +122,11 @@ static void test_process(void)
 	is_str(frame_at(symbolizer, none, 0x10008)->function, "[anon+0x10008]",
 	       "and in one without a map");
 	is_str(frame_at(symbolizer, one, 0x10020)->function, "a::b()", "C++ name");
-	is_str(frame_at(symbolizer, one, 0x10040)->function, "[anon+0x10040]", "unknown yet");
+	is_str(frame_at(symbolizer, one, 0x10040)->function, "[anon+0x10040]",
+	       "unknown yet");
 	run("echo '10044 10 grown' >> one.map");
-	is_str(frame_at(symbolizer, one, 0x10044)->function, "grown", "the file has grown");
+	is_str(frame_at(symbolizer, one, 0x10044)->function, "grown",
+	       "the file has grown");
 	run("rm one.map");
 	is_str(frame_at(symbolizer, one, 0x10004)->function, "one", "the file is gone");
 	pmp_maps_unref(one);
@@ -132,7 +139,7 @@ static void test_process(void)
 static void test_large(void)
 {
 	struct pmp_jitmap *map = pmp_jitmap_new(-1);
-	struct pmp_buf text = {0};
+	struct pmp_buf text = { 0 };
 
 	for (unsigned i = 0; i < 200000; i++)
 		pmp_buf_printf(&text, "%x %x f%u\n", 0x100000 - i, 2 * i + 1, i);

@@ -50,8 +50,8 @@ static void read_original(void)
  * file, as a process has it; the file behind it is another one by now. */
 static unsigned look_up(const uint8_t *data, size_t size)
 {
-	struct pmp_symbolizer *symbolizer = symbolizer_of(
-		(struct pmp_symbolizer_options){.lines = true, .debug_dir = "/nonexistent"});
+	struct pmp_symbolizer *symbolizer = symbolizer_of((struct pmp_symbolizer_options){
+		.lines = true, .debug_dir = "/nonexistent" });
 	struct space space = space_of("small");
 	struct pmp_module *module = space.maps->modules[0];
 	unsigned named = 0;
@@ -106,7 +106,7 @@ static void test_cuts(void)
 /* Each field of each header set to what no file can have. */
 static void test_sizes(void)
 {
-	static const uint64_t values[] = {UINT64_MAX, (uint64_t)1 << 60, 0x7fffffff, 0};
+	static const uint64_t values[] = { UINT64_MAX, (uint64_t)1 << 60, 0x7fffffff, 0 };
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)original;
 	uint8_t *copy = malloc(original_size);
 	size_t end = header->e_shoff + header->e_shnum * sizeof(Elf64_Shdr);
@@ -130,7 +130,8 @@ static void test_sizes(void)
 /* Sparse: 1 TiB that holds nothing, and a symbol table of that size. */
 static void test_sparse(void)
 {
-	struct pmp_symbolizer *symbolizer = symbolizer_of((struct pmp_symbolizer_options){0});
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ 0 });
 	Elf64_Ehdr *header = (Elf64_Ehdr *)original;
 	struct space space;
 	const struct pmp_frame *frames;
@@ -158,15 +159,16 @@ static void test_sparse(void)
 	names_at(&space, symbolizer, start, true, &frames);
 	ok(frames->unnamed, "sections of 512 GiB have no names");
 	getrusage(RUSAGE_SELF, &usage);
-	ok(usage.ru_maxrss < 1 << 20, "and take no memory: %ld MiB", usage.ru_maxrss >> 10);
+	ok(usage.ru_maxrss < 1 << 20, "and take no memory: %ld MiB",
+	   usage.ru_maxrss >> 10);
 	pmp_symbolizer_free(symbolizer);
 	space_free(&space);
 }
 
 static void test_truncated_meanwhile(void)
 {
-	struct pmp_symbolizer *symbolizer = symbolizer_of(
-		(struct pmp_symbolizer_options){.lines = true});
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .lines = true });
 	const struct pmp_frame *frames;
 	struct space space;
 
@@ -194,7 +196,8 @@ int main(void)
 	       "a small program")) {
 		start = symbol_address("small", "_start");
 		read_original();
-		ok(look_up(original, original_size) > 7, "intact: names and inlined names");
+		ok(look_up(original, original_size) > 7,
+		   "intact: names and inlined names");
 		test_flips();
 		test_cuts();
 		test_sizes();

@@ -22,28 +22,32 @@ static void test_names(void)
 	static const struct {
 		const char *symbol, *want;
 	} names[] = {
-		{"_ZN2ns3fooEi", "ns::foo(int)"},
-		{"_ZNSt6vectorIiSaIiEE9push_backEOi",
-		 "std::vector<int, std::allocator<int> >::push_back(int&&)"},
-		{"_ZN12_GLOBAL__N_11fEv", "(anonymous namespace)::f()"},
-		{"_ZN2ns3fooEi.cold", "ns::foo(int) [clone .cold]"},
-		{"_Z1fv.part.0.constprop.1", "f() [clone .part.0] [clone .constprop.1]"},
-		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
-		{"_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Debug$GT$3fmt"
-		 "17h0123456789abcdefE", "<alloc::string::String as core::fmt::Debug>::fmt"},
-		{"_RNvC6_123foo3bar", "123foo::bar"},
-		{"_RNvNtCs1234_7mycrate3mod4func", "mycrate::mod::func"},
-		{"main", "-"},
-		{"foo.cold", "-"},
-		{"_Z", "-"},
-		{"_ZN", "-"},
-		{"_R", "-"},
-		{"_Znonsense", "-"},
-		{"", "-"},
+		{ "_ZN2ns3fooEi", "ns::foo(int)" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backEOi",
+		  "std::vector<int, std::allocator<int> >::push_back(int&&)" },
+		{ "_ZN12_GLOBAL__N_11fEv", "(anonymous namespace)::f()" },
+		{ "_ZN2ns3fooEi.cold", "ns::foo(int) [clone .cold]" },
+		{ "_Z1fv.part.0.constprop.1",
+		  "f() [clone .part.0] [clone .constprop.1]" },
+		{ "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+		  "core::fmt::Formatter::pad" },
+		{ "_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Debug$GT$3fmt"
+		  "17h0123456789abcdefE",
+		  "<alloc::string::String as core::fmt::Debug>::fmt" },
+		{ "_RNvC6_123foo3bar", "123foo::bar" },
+		{ "_RNvNtCs1234_7mycrate3mod4func", "mycrate::mod::func" },
+		{ "main", "-" },
+		{ "foo.cold", "-" },
+		{ "_Z", "-" },
+		{ "_ZN", "-" },
+		{ "_R", "-" },
+		{ "_Znonsense", "-" },
+		{ "", "-" },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		is_str(readable(names[i].symbol), names[i].want, "%.60s", names[i].symbol);
+		is_str(readable(names[i].symbol), names[i].want, "%.60s",
+		       names[i].symbol);
 }
 
 /* A reference back to a position. */
@@ -66,7 +70,7 @@ static void backref(unsigned at, char text[8])
  */
 static void test_explosion(void)
 {
-	struct pmp_buf name = {0};
+	struct pmp_buf name = { 0 };
 	uint64_t begin = pmp_clock();
 
 	pmp_buf_puts(&name, "_Z1f1AIiiE");

@@ -46,18 +46,26 @@ check_strace() {
 	verdict "undisturbed"
 }
 
+# sleeping_child PID: its child that is "sleep" goes into $sleeper.
+sleeping_child() {
+	# shellcheck disable=SC2013 # numbers on one line
+	for sleeper in $(cat "/proc/$1/task/$1/children"); do
+		[ "$(cat "/proc/$sleeper/comm")" = sleep ] && return
+	done
+	return 1
+}
+
 check_gdb() {
 	command -v gdb >/dev/null || { skip "no gdb"; return; }
 	start_target chain spin
-	gdb -nx -batch -ex 'shell touch attached' -ex 'shell sleep 30' -p "$target_pid" \
+	gdb -nx -batch -ex 'shell touch attached' -ex 'shell exec sleep 30' -p "$target_pid" \
 		>gdb.out 2>&1 &
 	tracer=$!
 	test_pids="$test_pids $tracer"
 	wait_for "[ -e attached ]" 30
-	sleeper=$(cat /proc/"$tracer"/task/"$tracer"/children)
+	wait_for "sleeping_child $tracer"
 	refused 4 "already traced by gdb \(pid $tracer\)" "traced by gdb" "$target_pid"
-	# shellcheck disable=SC2086
-	kill -KILL $sleeper
+	kill -KILL "$sleeper"
 	wait "$tracer"
 	wait_for "untouched $target_pid"
 	verdict "undisturbed"
@@ -104,18 +112,30 @@ check_gone() {
 	refused 3 "no such process: $gone" "a process that is no more" "$gone"
 }
 
+# sample_execer OPTION...: it may be refused while an exec is under way; and a thread that
+# executes while others are seized can hold pmp up in the kernel until it is shot by its
+# own supervisor, which keeps what there is.
+sample_execer() {
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		timeout 60 "$PMP" -f folded --no-symbols -i 1ms "$@" -p "$target_pid" \
+			-o out.folded 2>err
+		status=$?
+		[ "$status" -eq 4 ] || break
+	done
+	[ "$status" -eq 0 ] || grep -q 'held a thread for more than a second' err
+	test_result $? "a program that executes itself ($who), $*" && return
+	diag "status $status after $try: $(tail -n 5 err)"
+}
+
 check_exec() {
 	for who in leader thread; do
 		start_target execer "$who"
-		timeout 60 "$PMP" -f folded --no-symbols -n 300 -i 1ms -p "$target_pid" \
-			-o out.folded 2>err
-		is $? 0 "a program that executes itself ($who)" || diag "$(cat err)"
-		timeout 60 "$PMP" -f folded --no-symbols --stop=all -n 100 -i 1ms \
-			-p "$target_pid" -o out.folded 2>err
-		is $? 0 "the same with --stop=all"
+		sample_execer -n 300
+		sample_execer -n 100 --stop=all
+		wait_for "untouched $target_pid"
 		verdict "it goes on doing so"
 		executed=$(awk '/^executed/ { print $2 }' "$target_out")
-		ok "[ ${executed:-0} -ge 100 ]" "${executed:-no} times"
+		ok "[ ${executed:-0} -ge 10 ]" "${executed:-no} times"
 	done
 }
 
@@ -123,9 +143,11 @@ check_killed_while_held() {
 	bad=
 	for turn in 1 2 3 4 5 6 7 8 9 10; do
 		start_target threads 20 1
-		"$PMP" -f folded --no-symbols --stop=all -n 100000 -i 1ms -p "$target_pid" \
-			-o out.folded 2>err &
+		: >raw
+		"$PMP" --raw --no-symbols --stop=all -n 100000 -i 1ms -p "$target_pid" \
+			>raw 2>err &
 		front=$!
+		wait_for "[ \$(grep -c '^--- snapshot' raw) -ge 3 ]"
 		wait_for "cat /proc/$target_pid/task/*/status | grep -q '^TracerPid:.[1-9]'" 5
 		kill -KILL "$target_pid"
 		wait_for "! alive $front" 3 || bad="$bad $turn:hangs"

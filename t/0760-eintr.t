@@ -16,8 +16,10 @@ check_asleep() {
 	ok "'$PMP' -f folded --stop=all -n 100 -i 2ms -p $target_pid -o out.folded" \
 		"100 snapshots, all together"
 	capture
-	is "$(stacks | grep -c '\[not stopped: epoll_wait\]')" 2 "epoll_wait is not stopped"
-	stack_is futex "[^ !]+( [^ !]+)* sleep_in$live_thread" "futex is"
+	like "$(stack_of epoll_wait)" \
+		"^[^ ]*epoll_wait( .* sleep_in$live_thread| .*!\[not stopped: epoll_wait\])$" \
+		"a thread in epoll_wait: its whole stack, or why not"
+	stack_is futex "[^ !]+( [^ !]+)* sleep_in$live_thread" "in futex: its whole stack"
 	free_again "nobody is stopped or traced"
 	verdict "47 threads asleep in system calls: none was disturbed"
 	unlike "$(cat "$target_out")" unavailable "all calls could be tried"
@@ -27,8 +29,11 @@ check_asleep() {
 # stop; then the call is made to start over. Without that they would see EINTR.
 check_race() {
 	start_target racer
-	ok "'$PMP' -f folded -n 3000 -i 300us --max-stop 1s -p $target_pid -o out.folded" \
-		"3000 snapshots of threads that go to sleep"
+	"$PMP" -f folded -n 3000 -i 300us --max-stop 1s -p "$target_pid" -o out.folded 2>err
+	# On a busy machine a sampler that gets no CPU is shot by its supervisor; what was
+	# sampled until then counts.
+	ok "[ $? -eq 0 ] || grep -q 'held a thread for more than a second' err" \
+		"3000 snapshots of threads that go to sleep" || diag "$(cat err)"
 	verdict "no call was interrupted"
 }
 
@@ -46,8 +51,10 @@ check_seccomp() {
 			"100 snapshots, $mode"
 	done
 	capture
-	ok "[ \$(stacks | grep -c '\[not stopped: seccomp\]') -ge 4 ]" \
-		"a filter that forbids restart_syscall: not stopped"
+	stack_is spinner "!\[not stopped: seccomp\]" \
+		"a filter that forbids restart_syscall: who computes is not stopped"
+	is "$(grep -c '^Thread ' raw)" 5 "nobody is missing"
+	like "$(grep '^---' raw)" "stopped 0.000 ms" "nobody was stopped"
 	verdict "it lives"
 }
 

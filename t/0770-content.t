@@ -45,7 +45,7 @@ check_deep() {
 	soon 5 "a million frames"
 	like "$(stack_of deep)" "^[^ !]+( bottom)?( descend)+ !" "its end is marked"
 	ok "[ $(stack_of deep | wc -w) -ge 500 ]" "as many frames as by default"
-	soon 10 "a million frames, all that can be had" --max-frames 100000
+	soon 10 "a million frames, all that can be had" --max-frames 65536
 	verdict "undisturbed"
 }
 
@@ -71,8 +71,8 @@ check_replaced() {
 }
 
 check_fifo() {
-	build plugin.so -shared -fPIC "$live_target/plugin.c"
-	start_target dlopener hold ./plugin.so && rm plugin.so && mkfifo plugin.so
+	build pipe.so -shared -fPIC "$live_target/plugin.c"
+	start_target dlopener hold ./pipe.so && rm pipe.so && mkfifo pipe.so
 	soon 2 "a FIFO at the library's path"
 	stack_is dlopener "([^ !]+ )+work plugin_inner plugin_outer use main$live_start" \
 		"names from the file that is mapped"
@@ -81,16 +81,16 @@ check_fifo() {
 
 # The pages are gone: whoever maps the file dies of SIGBUS.
 check_truncated() {
-	build plugin.so -shared -fPIC "$live_target/plugin.c" && cp plugin.so whole
-	start_target dlopener hold ./plugin.so
-	: >plugin.so
+	build cut.so -shared -fPIC "$live_target/plugin.c" && cp cut.so whole
+	start_target dlopener hold ./cut.so
+	: >cut.so
 	soon 2 "a library was cut to nothing"
 	like "$(stack_of dlopener)" "^([^ !]+ )+work( .*)?$" "stacks as far as they go"
 	"$PMP" -f folded -n 400 -i 2ms -p "$target_pid" -o out.folded 2>err &
 	front=$!
 	while alive "$front"; do
-		cat whole >plugin.so
-		: >plugin.so
+		cat whole >cut.so
+		: >cut.so
 	done
 	wait "$front"
 	is $? 0 "and while it grows and shrinks"
@@ -151,8 +151,9 @@ check_mount_namespace() {
 }
 
 check_pid_namespace() {
-	unshare -pf true 2>/dev/null || { skip "no pid namespaces"; return; }
-	start_process "$(command -v unshare)" -pf --kill-child "$top_builddir/t/target/threads" 5 1
+	unshare -pf --mount-proc true 2>/dev/null || { skip "no pid namespaces"; return; }
+	start_process "$(command -v unshare)" -pf --mount-proc --kill-child \
+		"$top_builddir/t/target/threads" 5 1
 	unshare_pid=$target_pid
 	wait_for "grep -q ^ready '$target_out'"
 	target_pid=$(cat "/proc/$unshare_pid/task/$unshare_pid/children")

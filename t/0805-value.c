@@ -15,13 +15,29 @@ static void test_times(void)
 		const char *text;
 		uint64_t time;
 	} right[] = {
-		{ "10", 10 * S }, { "0", 0 }, { "1.5", 1500 * MS }, { "10ms", 10 * MS },
-		{ "100us", MS / 10 }, { "2m", 120 * S }, { "1h", 3600 * S }, { "3s", 3 * S },
-		{ "0.0000000019", 1 }, { "0.1", 100 * MS },
+		{ "10", 10 * S },    { "0", 0 },	   { "1.5", 1500 * MS },
+		{ "10ms", 10 * MS }, { "100us", MS / 10 }, { "2m", 120 * S },
+		{ "1h", 3600 * S },  { "3s", 3 * S },	   { "0.0000000019", 1 },
+		{ "0.1", 100 * MS },
 	};
 	static const char *const wrong[] = {
-		"", " 1", "1 ", "+1", "-1", "1.", ".5", "1e3", "0x10", "1x", "ms", "1msx", "1,5",
-		"18446744073709551616", "18446744074", "5124096h", "nan",
+		"",
+		" 1",
+		"1 ",
+		"+1",
+		"-1",
+		"1.",
+		".5",
+		"1e3",
+		"0x10",
+		"1x",
+		"ms",
+		"1msx",
+		"1,5",
+		"18446744073709551616",
+		"18446744074",
+		"5124096h",
+		"nan",
 	};
 	uint64_t time;
 
@@ -56,7 +72,8 @@ static void test_words(void)
 	char **words;
 	int count;
 
-	words = pmp_value_split(" -n 3\t--threads 'a b'\"c\\\"d\"\\ e  ''", &count, &problem);
+	words = pmp_value_split(" -n 3\t--threads 'a b'\"c\\\"d\"\\ e  ''", &count,
+				&problem);
 	is_int(count, 5, "five words");
 	is_str(words[0], "-n", "plain");
 	is_str(words[3], "a bc\"d e", "quoted in three ways");
@@ -67,7 +84,8 @@ static void test_words(void)
 	is_int(count, 0, "no words");
 	free(words);
 	ok(!pmp_value_split("'a", &count, &problem) && problem, "an open quote");
-	ok(!pmp_value_split("a\\", &count, &problem) && problem, "a backslash at the end");
+	ok(!pmp_value_split("a\\", &count, &problem) && problem,
+	   "a backslash at the end");
 }
 
 static void test_pace(void)
@@ -81,13 +99,15 @@ static void test_pace(void)
 		uint64_t tick = 5 * S + (uint64_t)i * 100 * MS;
 
 		pmp_pace_next(&pace, now, 0, 20 * MS);
-		if (pace.grid != tick || pace.due + 10 * MS < tick || pace.due > tick + 10 * MS)
+		if (pace.grid != tick || pace.due + 10 * MS < tick ||
+		    pace.due > tick + 10 * MS)
 			break;
 		early += pace.due < tick;
 		late += pace.due > tick;
 		now = pace.due;
 	}
-	is_int(pace.rounds, 1000, "a thousand ticks within 10%% of a grid that does not drift");
+	is_int(pace.rounds, 1000,
+	       "a thousand ticks within 10%% of a grid that does not drift");
 	ok(early > 400 && late > 400, "on both sides of it");
 	is_int(pace.missed, 0, "none is missed");
 	ok(!pmp_pace_is_behind(&pace), "not behind");

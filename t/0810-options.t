@@ -78,8 +78,9 @@ refused "give either processes or a command to profile, not both" "see pmp --hel
 refused 'invalid regular expression "(": Unmatched ( or \(' "" --name '('
 refused "unknown option -$(printf '\\x1b')" "see pmp --help" "-$(printf '\033')"
 
-PMP_OPTS="--raw 'x"
 export PMP_OPTS
+# shellcheck disable=SC2089,SC2090 # quotes are meant literally: pmp splits it
+PMP_OPTS="--raw 'x"
 refused "cannot understand PMP_OPTS: a quotation mark is missing" "" 1
 PMP_OPTS="12"
 refused "PMP_OPTS may hold options only" "" 1

@@ -49,6 +49,7 @@ is "$?" 4 "INT with a command: its status"
 
 # The reader is stuck: the first INT cannot write, the second leaves.
 mkfifo pipe
+# shellcheck disable=SC2217 # it is not to be read
 sleep 60 <pipe &
 reader=$!
 test_pids="$test_pids $reader"

@@ -14,7 +14,7 @@
 int pmp_array_reserve(void **array, size_t *capacity, size_t need, size_t size)
 {
 	size_t wanted = FIRST_CAPACITY;
-	void *items;
+	void *items, *grown;
 
 	if (need <= *capacity)
 		return 0;
@@ -28,11 +28,12 @@ int pmp_array_reserve(void **array, size_t *capacity, size_t need, size_t size)
 	/* The caller's pointer is of another type than void *: by memcpy that is
 	 * no aliasing. */
 	memcpy(&items, array, sizeof(items));
-	items = realloc(items, wanted * size);
-	if (!items)
+	grown = realloc(items, wanted * size);
+	if (!grown)
 		return PMP_ENOMEM;
-	memcpy(array, &items, sizeof(items));
+	memcpy(array, &grown, sizeof(grown));
 	*capacity = wanted;
+	/* cppcheck-suppress memleak ; *array has it */
 	return 0;
 }
 

@@ -75,7 +75,8 @@ bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
 {
 	uint32_t code[2];
 
-	if (pmp_read(memory, pc, code, 8) && code[0] == MOV_X8_SIGRETURN && code[1] == SVC_0)
+	if (pmp_read(memory, pc, code, 8) && code[0] == MOV_X8_SIGRETURN &&
+	    code[1] == SVC_0)
 		return true;
 	return pmp_read(memory, pc - 4, code, 8) && code[0] == MOV_X8_SIGRETURN &&
 	       code[1] == SVC_0;
@@ -110,7 +111,8 @@ bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_
 		return false;
 	if ((code & 0xfc000000) == 0x94000000) {
 		if (target)
-			*target = pc - 4 + (uint64_t)((int64_t)((uint64_t)code << 38) >> 36);
+			*target = pc - 4 +
+				  (uint64_t)((int64_t)((uint64_t)code << 38) >> 36);
 		return true;
 	}
 	return (code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfefff800) == 0xd63f0800;
@@ -120,7 +122,8 @@ bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_
  *	d503245f bti c		a9b.7bfd stp x29, x30, [sp, #-N]!
  *	d503233f paciasp	d65f03c0 ret		d65f0bff retaa
  */
-bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc, struct pmp_arch_entry *entry)
+bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
+		    struct pmp_arch_entry *entry)
 {
 	uint32_t code;
 

@@ -79,7 +79,8 @@ uint64_t pmp_arch_sp(const union pmp_user_regs *user)
  */
 bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user)
 {
-	int64_t call = (int64_t)user->words[offsetof(struct user_regs_struct, orig_rax) / 8];
+	int64_t call =
+		(int64_t)user->words[offsetof(struct user_regs_struct, orig_rax) / 8];
 	int64_t result = (int64_t)user->words[offsetof(struct user_regs_struct, rax) / 8];
 
 	if (call < 0 || result != -EINTR)
@@ -179,7 +180,8 @@ bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_
 		*target = 0;
 	memset(code, 0, sizeof(code));
 	/* The first bytes of a mapping may be less than the longest call. */
-	while (size >= 2 && (pc < size || !pmp_read(memory, pc - size, code + CALL_SIZE - size, size)))
+	while (size >= 2 &&
+	       (pc < size || !pmp_read(memory, pc - size, code + CALL_SIZE - size, size)))
 		size--;
 	if (size < 2)
 		return false;
@@ -203,7 +205,8 @@ bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_
  *	ff 35 disp32		push disp32(%rip)		1
  *	ff 25 disp32		jmp *disp32(%rip)		2
  */
-static bool plt_entry(const uint8_t *before, const uint8_t *code, struct pmp_arch_entry *entry)
+static bool plt_entry(const uint8_t *before, const uint8_t *code,
+		      struct pmp_arch_entry *entry)
 {
 	const uint8_t *jump = code[0] == 0xf2 ? code + 1 : code;
 
@@ -213,14 +216,16 @@ static bool plt_entry(const uint8_t *before, const uint8_t *code, struct pmp_arc
 		entry->words = 1;
 	else if (code[0] == 0x68 && (code[5] == 0xe9 || IS(code + 5, "\xf2\xe9")))
 		entry->words = 0;
-	else if (IS(code, "\xff\x35") && (IS(code + 6, "\xff\x25") || IS(code + 6, "\xf2\xff\x25")))
+	else if (IS(code, "\xff\x35") &&
+		 (IS(code + 6, "\xff\x25") || IS(code + 6, "\xf2\xff\x25")))
 		entry->words = 1;
 	else
 		return false;
 	return true;
 }
 
-bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc, struct pmp_arch_entry *entry)
+bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
+		    struct pmp_arch_entry *entry)
 {
 	uint8_t code[CODE_WINDOW], before[CODE_WINDOW];
 
@@ -229,13 +234,15 @@ bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc, struct pmp_arc
 	if (!read_window(memory, pc, code))
 		return false;
 	for (size_t size = 8; size; size /= 2)
-		if (pc >= size && pmp_read(memory, pc - size, before + CODE_WINDOW - size, size))
+		if (pc >= size &&
+		    pmp_read(memory, pc - size, before + CODE_WINDOW - size, size))
 			break;
-	if (IS(code, "\xf3\x0f\x1e\xfa") ||			/* endbr64 */
-	    code[0] == 0x55 ||					/* push %rbp */
-	    code[0] == 0xc3 || code[0] == 0xc2 || IS(code, "\xf3\xc3"))	/* ret */
+	/* endbr64; push %rbp; ret in its forms */
+	if (IS(code, "\xf3\x0f\x1e\xfa") || code[0] == 0x55 || code[0] == 0xc3 ||
+	    code[0] == 0xc2 || IS(code, "\xf3\xc3"))
 		return true;
-	if ((IS(code, "\x48\x89\xe5") || IS(code, "\x48\x8b\xec")) &&	/* mov %rsp,%rbp */
+	/* mov %rsp,%rbp in its two forms, behind push %rbp */
+	if ((IS(code, "\x48\x89\xe5") || IS(code, "\x48\x8b\xec")) &&
 	    before[CODE_WINDOW - 1] == 0x55) {
 		entry->words = 1;
 		entry->fp_pushed = true;

@@ -63,7 +63,8 @@ bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user);
 bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc);
 /* Does a call instruction end at pc? If it is a direct one, *target (may be
  * NULL) is where it goes, else 0. */
-bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t *target);
+bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc,
+			   uint64_t *target);
 /*
  * The caller's registers, out of the signal frame: regs stand at a trampoline
  * that pmp_arch_is_sigreturn() knows. False: the frame cannot be read.
@@ -78,7 +79,8 @@ struct pmp_arch_entry {
 };
 /* Is pc a place that shows it: a function's first instructions, its return, a
  * stub of a procedure linkage table? memory: of the code. */
-bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc, struct pmp_arch_entry *entry);
+bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
+		    struct pmp_arch_entry *entry);
 /* The caller's registers if nothing else has been done since the call. All
  * registers that a call preserves stay as they are. False: unreadable or unknown. */
 bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,

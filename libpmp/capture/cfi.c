@@ -21,14 +21,16 @@
 /* Pointer encodings */
 enum {
 	PE_FORMAT = 0x0f, PE_APPLICATION = 0x70,
-	PE_ABSPTR = 0x00, PE_ULEB = 0x01, PE_UDATA2 = 0x02, PE_UDATA4 = 0x03, PE_UDATA8 = 0x04,
+	PE_ABSPTR = 0x00, PE_ULEB = 0x01, PE_UDATA2 = 0x02, PE_UDATA4 = 0x03,
+	PE_UDATA8 = 0x04,
 	PE_SLEB = 0x09, PE_SDATA2 = 0x0a, PE_SDATA4 = 0x0b, PE_SDATA8 = 0x0c,
 	PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_INDIRECT = 0x80, PE_OMIT = 0xff,
 };
 
 /* Instructions that are treated in a way of their own */
 enum {
-	CFA_NOP = 0x00, CFA_REGISTER = 0x09, CFA_REMEMBER = 0x0a, CFA_RESTORE_STATE = 0x0b, CFA_DEF_CFA = 0x0c,
+	CFA_NOP = 0x00, CFA_REGISTER = 0x09, CFA_REMEMBER = 0x0a,
+	CFA_RESTORE_STATE = 0x0b, CFA_DEF_CFA = 0x0c,
 	CFA_DEF_CFA_REGISTER = 0x0d, CFA_DEF_CFA_EXPRESSION = 0x0f, CFA_DEF_CFA_SF = 0x12,
 	CFA_NEGATE_RA_STATE = 0x2d, CFA_ARGS_SIZE = 0x2e,
 	CFA_ADVANCE = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xc0, CFA_PRIMARY = 0xc0,
@@ -40,10 +42,11 @@ enum {
  * val_offset among them: no compiler makes them for these processors).
  */
 static const char *const cfa_operands[0x40] = {
-	[0x00] = "", [0x02] = "1", [0x03] = "2", [0x04] = "4", [0x05] = "ru", [0x06] = "r",
-	[0x07] = "r", [0x08] = "r", [0x09] = "rr", [0x0a] = "", [0x0b] = "", [0x0c] = "ru",
-	[0x0d] = "r", [0x0e] = "u", [0x0f] = "b", [0x10] = "rb", [0x11] = "rs", [0x12] = "rs",
-	[0x13] = "s", [0x16] = "rb", [0x2d] = "", [0x2e] = "u", [0x2f] = "ru",
+	[0x00] = "", [0x02] = "1", [0x03] = "2", [0x04] = "4", [0x05] = "ru",
+	[0x06] = "r", [0x07] = "r", [0x08] = "r", [0x09] = "rr", [0x0a] = "",
+	[0x0b] = "", [0x0c] = "ru", [0x0d] = "r", [0x0e] = "u", [0x0f] = "b",
+	[0x10] = "rb", [0x11] = "rs", [0x12] = "rs", [0x13] = "s", [0x16] = "rb",
+	[0x2d] = "", [0x2e] = "u", [0x2f] = "ru",
 };
 
 /* ---- taking bytes ----------------------------------------------------------- */
@@ -63,7 +66,7 @@ static uint64_t take(struct cursor *c, size_t size)
 		c->failed = true;
 		return 0;
 	}
-	memcpy(&value, c->bytes->data + c->at, size);	/* both processors: little endian */
+	memcpy(&value, c->bytes->data + c->at, size);	/* little endian, as we are */
 	c->at += size;
 	return value;
 }
@@ -173,7 +176,8 @@ bool pmp_cfi_pointer(const struct pmp_cfi_bytes *bytes, size_t *offset, uint8_t 
  *	link (as wide as the length): in a CIE 0 or, in .debug_frame, all ones; in an
  *	FDE the way back to its CIE or, in .debug_frame, the offset of its CIE
  */
-bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset, struct pmp_cfi_entry *entry)
+bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
+		   struct pmp_cfi_entry *entry)
 {
 	struct cursor c = { .bytes = bytes, .at = offset, .end = bytes->size };
 	size_t width = 4;
@@ -210,7 +214,8 @@ bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset, struct pmp_
 }
 
 /* What an augmentation "zPLR" says; c stands at its data. */
-static void parse_augmentation(struct cursor *c, const char *text, struct pmp_cfi_cie *cie)
+static void parse_augmentation(struct cursor *c, const char *text,
+			       struct pmp_cfi_cie *cie)
 {
 	for (; *text && !c->failed; text++) {
 		switch (*text) {
@@ -234,7 +239,8 @@ static void parse_augmentation(struct cursor *c, const char *text, struct pmp_cf
 	}
 }
 
-bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset, struct pmp_cfi_cie *cie)
+bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
+		       struct pmp_cfi_cie *cie)
 {
 	struct cursor c = { .bytes = bytes };
 	struct pmp_cfi_entry entry;
@@ -277,8 +283,9 @@ bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset, struct 
 	return !c.failed && cie->encoding != PE_OMIT;
 }
 
-bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes, const struct pmp_cfi_entry *entry,
-		       const struct pmp_cfi_cie *cie, struct pmp_cfi_fde *fde)
+bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes,
+		       const struct pmp_cfi_entry *entry, const struct pmp_cfi_cie *cie,
+		       struct pmp_cfi_fde *fde)
 {
 	struct cursor c = { .bytes = bytes, .at = entry->body, .end = entry->end };
 
@@ -306,35 +313,35 @@ struct operation {
 static struct operation operation(uint8_t op)
 {
 	static const struct operation table[0x100] = {
-		[0x06] = { 1, 1, 0, true },	/* deref */
-		[0x08] = { 0, 1, '1', true }, [0x09] = { 0, 1, '1', true },	/* const */
+		[0x06] = { 1, 1, 0, true },				    /* deref */
+		[0x08] = { 0, 1, '1', true }, [0x09] = { 0, 1, '1', true }, /* const */
 		[0x0a] = { 0, 1, '2', true }, [0x0b] = { 0, 1, '2', true },
 		[0x0c] = { 0, 1, '4', true }, [0x0d] = { 0, 1, '4', true },
 		[0x0e] = { 0, 1, '8', true }, [0x0f] = { 0, 1, '8', true },
 		[0x10] = { 0, 1, 'u', true }, [0x11] = { 0, 1, 's', true },
-		[0x12] = { 1, 2, 0, true },	/* dup */
-		[0x13] = { 1, 0, 0, true },	/* drop */
-		[0x14] = { 2, 3, 0, true },	/* over */
-		[0x16] = { 2, 2, 0, true },	/* swap */
-		[0x17] = { 3, 3, 0, true },	/* rot */
-		[0x1a] = { 2, 1, 0, true },	/* and */
-		[0x1c] = { 2, 1, 0, true },	/* minus */
-		[0x1e] = { 2, 1, 0, true },	/* mul */
-		[0x1f] = { 1, 1, 0, true },	/* neg */
-		[0x20] = { 1, 1, 0, true },	/* not */
-		[0x21] = { 2, 1, 0, true },	/* or */
-		[0x22] = { 2, 1, 0, true },	/* plus */
-		[0x23] = { 1, 1, 'u', true },	/* plus_uconst */
-		[0x24] = { 2, 1, 0, true },	/* shl */
-		[0x25] = { 2, 1, 0, true },	/* shr */
-		[0x26] = { 2, 1, 0, true },	/* shra */
-		[0x27] = { 2, 1, 0, true },	/* xor */
-		[0x29] = { 2, 1, 0, true }, [0x2a] = { 2, 1, 0, true },	/* eq, ge */
-		[0x2b] = { 2, 1, 0, true }, [0x2c] = { 2, 1, 0, true },	/* gt, le */
-		[0x2d] = { 2, 1, 0, true }, [0x2e] = { 2, 1, 0, true },	/* lt, ne */
-		[0x92] = { 0, 1, 'r', true },	/* bregx */
-		[0x94] = { 1, 1, '1', true },	/* deref_size */
-		[0x96] = { 0, 0, 0, true },	/* nop */
+		[0x12] = { 1, 2, 0, true },   /* dup */
+		[0x13] = { 1, 0, 0, true },   /* drop */
+		[0x14] = { 2, 3, 0, true },   /* over */
+		[0x16] = { 2, 2, 0, true },   /* swap */
+		[0x17] = { 3, 3, 0, true },   /* rot */
+		[0x1a] = { 2, 1, 0, true },   /* and */
+		[0x1c] = { 2, 1, 0, true },   /* minus */
+		[0x1e] = { 2, 1, 0, true },   /* mul */
+		[0x1f] = { 1, 1, 0, true },   /* neg */
+		[0x20] = { 1, 1, 0, true },   /* not */
+		[0x21] = { 2, 1, 0, true },   /* or */
+		[0x22] = { 2, 1, 0, true },   /* plus */
+		[0x23] = { 1, 1, 'u', true }, /* plus_uconst */
+		[0x24] = { 2, 1, 0, true },   /* shl */
+		[0x25] = { 2, 1, 0, true },   /* shr */
+		[0x26] = { 2, 1, 0, true },   /* shra */
+		[0x27] = { 2, 1, 0, true },   /* xor */
+		[0x29] = { 2, 1, 0, true },   [0x2a] = { 2, 1, 0, true }, /* eq, ge */
+		[0x2b] = { 2, 1, 0, true },   [0x2c] = { 2, 1, 0, true }, /* gt, le */
+		[0x2d] = { 2, 1, 0, true },   [0x2e] = { 2, 1, 0, true }, /* lt, ne */
+		[0x92] = { 0, 1, 'r', true },				  /* bregx */
+		[0x94] = { 1, 1, '1', true },				  /* deref_size */
+		[0x96] = { 0, 0, 0, true },				  /* nop */
 	};
 
 	if (op >= 0x30 && op <= 0x4f)				/* lit0 to lit31 */
@@ -413,7 +420,9 @@ static bool copy_instruction(struct cursor *c, struct program *program)
 	size_t begin = c->at;
 	uint8_t op = (uint8_t)take(c, 1);
 	uint8_t primary = op & CFA_PRIMARY;
-	const char *operands = primary == CFA_OFFSET ? "u" : primary ? "" : cfa_operands[op];
+	const char *operands = primary == CFA_OFFSET ? "u"
+			       : primary	     ? ""
+						     : cfa_operands[op];
 	bool omit = op == CFA_NOP || op == CFA_ARGS_SIZE || op == CFA_NEGATE_RA_STATE;
 	bool defines_cfa = op == CFA_DEF_CFA || op == CFA_DEF_CFA_SF ||
 			   op == CFA_DEF_CFA_EXPRESSION;

@@ -33,8 +33,8 @@ struct pmp_cfi_entry {
 	size_t end;		/* the next entry */
 	bool is_cie;
 	bool is_filler;		/* zero length: body == end */
-	size_t cie;		/* of an FDE: offset of its CIE, may be beyond the bytes: */
-	uint64_t cie_address;	/* then this is where it lies (.eh_frame) */
+	size_t cie;		/* of an FDE: offset of its CIE, maybe beyond the bytes */
+	uint64_t cie_address;	/* of an FDE in .eh_frame: where its CIE lies */
 };
 
 struct pmp_cfi_cie {
@@ -54,10 +54,13 @@ struct pmp_cfi_fde {
 };
 
 /* False where the bytes make no sense; outputs are undefined then. */
-bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset, struct pmp_cfi_entry *entry);
-bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset, struct pmp_cfi_cie *cie);
-bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes, const struct pmp_cfi_entry *entry,
-		       const struct pmp_cfi_cie *cie, struct pmp_cfi_fde *fde);
+bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
+		   struct pmp_cfi_entry *entry);
+bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
+		       struct pmp_cfi_cie *cie);
+bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes,
+		       const struct pmp_cfi_entry *entry, const struct pmp_cfi_cie *cie,
+		       struct pmp_cfi_fde *fde);
 /* A pointer in one of the encodings of .eh_frame_hdr; moves *offset behind it.
  * data_base is what data-relative pointers start from. */
 bool pmp_cfi_pointer(const struct pmp_cfi_bytes *bytes, size_t *offset, uint8_t encoding,
@@ -67,7 +70,8 @@ struct pmp_cfi_pair {
 	size_t fde;		/* where in out the FDE begins: a multiple of 8 */
 	bool expressions;	/* libunwind will read the pair again later */
 };
-/* Replace out by the pair. False: an instruction that cannot be understood, or no memory. */
+/* Replace out by the pair. False: an instruction that cannot be understood, or no
+ * memory. */
 bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		   struct pmp_buf *out, struct pmp_cfi_pair *pair);
 

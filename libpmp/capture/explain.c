@@ -66,10 +66,14 @@ static int refuse_zombie(const struct pmp_process *process, const char *name, pi
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)ppid);
 	if (ppid == 0 || pmp_stat_read(AT_FDCWD, path, &parent))
-		return pmp_error_set(err, PMP_ESRCH, "%d (%s) is a zombie: it has ended and "
-				     "waits for its parent", (int)process->pid, name);
-	return pmp_error_set(err, PMP_ESRCH, "%d (%s) is a zombie: it has ended and waits "
-			     "for its parent %d (%s)", (int)process->pid, name, (int)ppid,
+		return pmp_error_set(err, PMP_ESRCH,
+				     "%d (%s) is a zombie: it has ended and "
+				     "waits for its parent",
+				     (int)process->pid, name);
+	return pmp_error_set(err, PMP_ESRCH,
+			     "%d (%s) is a zombie: it has ended and waits "
+			     "for its parent %d (%s)",
+			     (int)process->pid, name, (int)ppid,
 			     pmp_escape(parent.name, text, sizeof(text)));
 }
 
@@ -83,7 +87,8 @@ static bool is_zombie(const struct pmp_process *process)
 	return live == -ESRCH;
 }
 
-int pmp_process_refuse(const struct pmp_process *process, pid_t tid, struct pmp_error *err)
+int pmp_process_refuse(const struct pmp_process *process, pid_t tid,
+		       struct pmp_error *err)
 {
 	struct pmp_status_file status;
 	struct pmp_stat stat;
@@ -99,7 +104,8 @@ int pmp_process_refuse(const struct pmp_process *process, pid_t tid, struct pmp_
 	if (pmp_state_ended(stat.state) && is_zombie(process))
 		return refuse_zombie(process, name, stat.ppid, err);
 	snprintf(path, sizeof(path), "task/%d/status", (int)tid);
-	if (pmp_status_read(process->proc, path, &status) == 0 && status.tracer)
+	if (pmp_status_read(process->proc, path, &status) == 0 && status.tracer &&
+	    status.tracer != getpid())
 		return refuse_tracer(process, name, status.tracer, err);
 	return 0;
 }
@@ -140,13 +146,16 @@ static void hint_user(const struct pmp_denial *denial, const char *name,
 	if (denial->own_uid != denial->uid)
 		hint_stranger(denial, err);
 	else if (denial->hidden || denial->uid != denial->euid)
-		pmp_error_hint(err, "%d is not dumpable (setuid or prctl): run as root", pid);
+		pmp_error_hint(err, "%d is not dumpable (setuid or prctl): run as root",
+			       pid);
 	else if (denial->other_group)
 		pmp_error_hint(err, "%d runs in another group: run as root", pid);
 	else if (denial->other_userns)
 		pmp_error_hint(err, "%d is in another user namespace: run as root", pid);
 	else if (denial->more_capable)
-		pmp_error_hint(err, "%d has capabilities that this user lacks: run as root", pid);
+		pmp_error_hint(err,
+			       "%d has capabilities that this user lacks: run as root",
+			       pid);
 	else if (denial->yama > 0)
 		hint_yama(denial, name, err);
 	else
@@ -157,13 +166,16 @@ static void hint_user(const struct pmp_denial *denial, const char *name,
 static void hint_privileged(const struct pmp_denial *denial, struct pmp_error *err)
 {
 	if (denial->other_userns)
-		pmp_error_hint(err, "%d is outside of this user namespace: run pmp on the host",
-			       (int)denial->pid);
+		pmp_error_hint(
+			err, "%d is outside of this user namespace: run pmp on the host",
+			(int)denial->pid);
 	else if (denial->own_seccomp)
-		pmp_error_hint(err, "pmp runs under a seccomp filter that may forbid ptrace: "
+		pmp_error_hint(err,
+			       "pmp runs under a seccomp filter that may forbid ptrace: "
 			       "run it outside of this container");
 	else
-		pmp_error_hint(err, "a security module (SELinux, AppArmor) may forbid it: "
+		pmp_error_hint(err,
+			       "a security module (SELinux, AppArmor) may forbid it: "
 			       "see the kernel's log");
 }
 
@@ -174,10 +186,12 @@ int pmp_denial_explain(const struct pmp_denial *denial, struct pmp_error *err)
 	pmp_escape(denial->name, name, sizeof(name));
 	pmp_escape(denial->user, user, sizeof(user));
 	if (denial->own_uid == 0 && !denial->own_ptrace && denial->yama < 3) {
-		pmp_error_set(err, PMP_EPERM, "cannot trace %d: this %s lacks CAP_SYS_PTRACE",
-			      (int)denial->pid, denial->bounded ? "container" : "process");
+		pmp_error_set(
+			err, PMP_EPERM, "cannot trace %d: this %s lacks CAP_SYS_PTRACE",
+			(int)denial->pid, denial->bounded ? "container" : "process");
 		if (denial->bounded)
-			pmp_error_hint(err, "docker run --cap-add=SYS_PTRACE ...; Kubernetes: "
+			pmp_error_hint(err,
+				       "docker run --cap-add=SYS_PTRACE ...; Kubernetes: "
 				       "securityContext.capabilities.add: [SYS_PTRACE]");
 		else
 			pmp_error_hint(err, "run pmp with all capabilities of root");

@@ -146,7 +146,8 @@ static int accept_file(const struct pmp_process *process, const struct pmp_regio
 	return -ESTALE;
 }
 
-static int open_map_file(const struct pmp_process *process, const struct pmp_region *region)
+static int open_map_file(const struct pmp_process *process,
+			 const struct pmp_region *region)
 {
 	char link[LINK_SIZE];
 	int fd;
@@ -177,10 +178,12 @@ void pmp_files_open(const struct pmp_process *process, const struct pmp_region *
 	if (fd < 0)
 		fd = accept_file(process, &mapped, open_exe(process), false);
 	if (fd < 0 && module->path[0] == '/') {
-		fd = accept_file(process, &mapped, open_in_root(process, module->path), false);
+		fd = accept_file(process, &mapped, open_in_root(process, module->path),
+				 false);
 		replaced = fd == -ESTALE;
 		if (fd < 0)
-			fd = accept_file(process, &mapped, open_in_ours(module->path), false);
+			fd = accept_file(process, &mapped, open_in_ours(module->path),
+					 false);
 	}
 	if (fd < 0 && replaced)
 		fd = -ESTALE;
@@ -215,7 +218,8 @@ bool pmp_files_is_at(const struct pmp_process *process, const char *path, uint64
 }
 
 /* Why this file is not taken as a map of JIT code, or NULL. */
-static const char *jitmap_problem(const struct pmp_process *process, const struct stat *file)
+static const char *jitmap_problem(const struct pmp_process *process,
+				  const struct stat *file)
 {
 	if (!S_ISREG(file->st_mode))
 		return "not a regular file";

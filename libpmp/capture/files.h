@@ -24,7 +24,8 @@ void pmp_files_open(const struct pmp_process *process, const struct pmp_region *
 bool pmp_files_is_at(const struct pmp_process *process, const char *path, uint64_t device,
 		     uint64_t inode);
 /* The perf map of JIT code, /tmp/perf-NSPID.map in the root of the process, if
- * it is a regular file of at most 64 MiB that belongs to root or to the owner of the process.
+ * it is a regular file with one name, of at most 64 MiB, that belongs to root or to
+ * the (effective) owner of the process.
  * -1: none (or not acceptable; logged). */
 int pmp_files_open_jitmap(const struct pmp_process *process, const struct pmp_log *log);
 

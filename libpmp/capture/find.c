@@ -27,7 +27,9 @@
 /* A leader that has ended counts only while other threads live. */
 static bool is_living(int dir, pid_t pid, const struct pmp_stat *stat)
 {
-	const struct pmp_process process = { .pid = pid, .pidfd = -1, .proc = dir, .mem = -1 };
+	const struct pmp_process process = {
+		.pid = pid, .pidfd = -1, .proc = dir, .mem = -1
+	};
 	int live;
 
 	if (!pmp_state_ended(stat->state))
@@ -72,7 +74,8 @@ static bool matches(const regex_t *regex, pid_t pid)
 		return false;
 	if (pmp_stat_read(dir, "stat", &stat) == 0 && !(stat.flags & KERNEL_THREAD) &&
 	    is_living(dir, pid, &stat))
-		found = is_match(regex, stat.name) || is_match(regex, exe_name(dir, path));
+		found = is_match(regex, stat.name) ||
+			is_match(regex, exe_name(dir, path));
 	close(dir);
 	return found;
 }
@@ -115,7 +118,8 @@ int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err)
 	result = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
 	if (result) {
 		regerror(result, &compiled, text, sizeof(text));
-		return pmp_error_set(err, PMP_EINVAL, "invalid regular expression \"%s\": %s",
+		return pmp_error_set(err, PMP_EINVAL,
+				     "invalid regular expression \"%s\": %s",
 				     pmp_escape(regex, shown, sizeof(shown)), text);
 	}
 	proc = opendir("/proc");

@@ -50,26 +50,29 @@ struct pmp_general {
 
 /* Not from a header: it is exported for this use, but declared in a private one. */
 #define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
-extern int search_unwind_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *info,
-			       unw_proc_info_t *result, int need_unwind_info, void *arg);
+extern int search_unwind_table(unw_addr_space_t space, unw_word_t ip,
+			       unw_dyn_info_t *info, unw_proc_info_t *result,
+			       int need_unwind_info, void *arg);
 
 /*
  * Any error but UNW_ENOINFO: on that one unw_step() would begin to guess.
  */
 #define REFUSED (-UNW_EINVAL)
 
-static bool read_local(const struct pmp_general *general, uint64_t address, unw_word_t *value)
+static bool read_local(const struct pmp_general *general, uint64_t address,
+		       unw_word_t *value)
 {
 	uint64_t offset = address - LOCAL_BASE;
 
-	if (offset > general->local.length || general->local.length - offset < sizeof(*value))
+	if (offset > general->local.length ||
+	    general->local.length - offset < sizeof(*value))
 		return false;
 	memcpy(value, general->local.data + offset, sizeof(*value));
 	return true;
 }
 
-static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write,
-		      void *arg)
+static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value,
+		      int write, void *arg)
 {
 	struct pmp_general *general = arg;
 
@@ -85,8 +88,8 @@ static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *va
 }
 
 /* libunwind's register numbers are DWARF's on both processors. */
-static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *value, int write,
-		      void *arg)
+static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *value,
+		      int write, void *arg)
 {
 	struct pmp_general *general = arg;
 
@@ -144,8 +147,8 @@ static int get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *list, void
 	return -UNW_ENOINFO;
 }
 
-static int access_fpreg(unw_addr_space_t space, unw_regnum_t reg, unw_fpreg_t *value, int write,
-			void *arg)
+static int access_fpreg(unw_addr_space_t space, unw_regnum_t reg, unw_fpreg_t *value,
+			int write, void *arg)
 {
 	(void)space;
 	(void)reg;
@@ -185,8 +188,8 @@ static void forget_local(struct pmp_general *general)
 	general->kept = LOCAL_PAIRS;
 }
 
-struct pmp_general *pmp_general_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde),
-				    void *arg)
+struct pmp_general *
+pmp_general_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde), void *arg)
 {
 	unw_accessors_t accessors = {	/* is copied */
 		.find_proc_info = find_proc_info,
@@ -259,9 +262,9 @@ static void read_back(struct pmp_general *general, unw_cursor_t *cursor, uint64_
 	general->unknown = unknown;
 }
 
-enum pmp_general_result pmp_general_step(struct pmp_general *general, struct pmp_regs *regs,
-					 uint64_t lookup, const struct pmp_reader *stack,
-					 uint64_t keep)
+enum pmp_general_result pmp_general_step(struct pmp_general *general,
+					 struct pmp_regs *regs, uint64_t lookup,
+					 const struct pmp_reader *stack, uint64_t keep)
 {
 	unw_addr_space_t space;
 	unw_cursor_t cursor;
@@ -272,7 +275,8 @@ enum pmp_general_result pmp_general_step(struct pmp_general *general, struct pmp
 		pmp_general_flush(general);
 	if (pmp_buf_failed(&general->local))
 		return PMP_GENERAL_BAD;
-	space = general->spaces[lookup * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SPACES_LOG)];
+	space = general->spaces[lookup * UINT64_C(0x9e3779b97f4a7c15) >>
+				(64 - SPACES_LOG)];
 	general->regs = regs;
 	general->stack = stack;
 	general->lookup = lookup;
@@ -287,7 +291,8 @@ enum pmp_general_result pmp_general_step(struct pmp_general *general, struct pmp
 	read_back(general, &cursor, keep, &caller);
 	if (!pmp_regs_has(&caller, pmp_reg_pc) || !pmp_regs_has(&caller, pmp_reg_sp))
 		return failure(general);
-	pmp_regs_set(&caller, pmp_reg_pc, pmp_arch_code(pmp_regs_get(&caller, pmp_reg_pc)));
+	pmp_regs_set(&caller, pmp_reg_pc,
+		     pmp_arch_code(pmp_regs_get(&caller, pmp_reg_pc)));
 	memcpy(regs, &caller, sizeof(caller));
 	return PMP_GENERAL_STEP;
 }

@@ -12,9 +12,10 @@
 
 struct pmp_general;
 
-/* find gives the FDE of a pc; it is asked only for what is not cached. NULL: no memory. */
-struct pmp_general *pmp_general_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde),
-				    void *arg);
+/* find gives the FDE of a pc; it is asked only for what is not cached. NULL: no memory.
+ */
+struct pmp_general *
+pmp_general_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde), void *arg);
 void pmp_general_free(struct pmp_general *general);
 /* Executable memory has changed: forget all. */
 void pmp_general_flush(struct pmp_general *general);
@@ -32,8 +33,8 @@ enum pmp_general_result {
  * registers that are known afterwards, if they were before (all, behind a signal
  * frame). regs are untouched unless the result is PMP_GENERAL_STEP.
  */
-enum pmp_general_result pmp_general_step(struct pmp_general *general, struct pmp_regs *regs,
-					 uint64_t lookup, const struct pmp_reader *stack,
-					 uint64_t keep);
+enum pmp_general_result pmp_general_step(struct pmp_general *general,
+					 struct pmp_regs *regs, uint64_t lookup,
+					 const struct pmp_reader *stack, uint64_t keep);
 
 #endif

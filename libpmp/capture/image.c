@@ -29,9 +29,8 @@
 #define TABLE_MAX (16u << 20)		/* rows of .eh_frame_hdr */
 #define READ_CHUNK (64u << 10)
 
-/* ENC(.eh_frame pointer), ENC(count), ENC(table) of every linker's .eh_frame_hdr */
+/* Of every linker's .eh_frame_hdr */
 #define HDR_VERSION 1
-#define HDR_COUNT_UDATA4 0x03
 #define HDR_TABLE_DATAREL_SDATA4 0x3b
 
 struct row {
@@ -58,14 +57,15 @@ struct pmp_image {
 	uint64_t bias;
 	uint64_t hdr;		/* .eh_frame_hdr, 0: none */
 	uint64_t table, table_rows;	/* its rows, 0: no table that we know */
-	uint64_t eh_frame, eh_frame_size;	/* where there is a header without table */
+	uint64_t eh_frame, eh_frame_size; /* where there is a header without table */
 
 	struct index eh, debug;
 	void *entry[2];		/* room for a CIE and an FDE, ENTRY_MAX each */
 	struct pmp_buf pair;
 };
 
-struct pmp_image *pmp_image_new(const struct pmp_maps *maps, const struct pmp_region *region)
+struct pmp_image *pmp_image_new(const struct pmp_maps *maps,
+				const struct pmp_region *region)
 {
 	struct pmp_image *image = calloc(1, sizeof(*image));
 
@@ -75,7 +75,8 @@ struct pmp_image *pmp_image_new(const struct pmp_maps *maps, const struct pmp_re
 	image->start = region->start;
 	image->end = region->end;
 	image->offset = region->offset;
-	if (region->module->kind != PMP_MODULE_FILE && region->module->kind != PMP_MODULE_VDSO)
+	if (region->module->kind != PMP_MODULE_FILE &&
+	    region->module->kind != PMP_MODULE_VDSO)
 		return image;
 	/* A module may be mapped several times: the nearest beginning before us. */
 	for (size_t i = 0; i < maps->region_count; i++) {
@@ -132,7 +133,8 @@ static bool read_memory(const struct pmp_image *image, const struct pmp_reader *
 static bool read_header(const struct pmp_image *image, const struct pmp_reader *memory,
 			uint64_t offset, void *data, size_t length)
 {
-	if (image->has_base && read_memory(image, memory, image->base + offset, data, length))
+	if (image->has_base &&
+	    read_memory(image, memory, image->base + offset, data, length))
 		return true;
 	return image->module->fd >= 0 && offset < INT64_MAX &&
 	       pmp_file_pread(image->module->fd, data, length, offset) == (ssize_t)length;
@@ -184,7 +186,8 @@ static void prepare_table(struct pmp_image *image, const struct pmp_reader *memo
 
 	if (segment->p_memsz < size)
 		size = segment->p_memsz;
-	if (size < 8 || !read_memory(image, memory, hdr, data, size) || data[0] != HDR_VERSION)
+	if (size < 8 || !read_memory(image, memory, hdr, data, size) ||
+	    data[0] != HDR_VERSION)
 		return;
 	image->hdr = hdr;
 	bytes.size = size;
@@ -226,7 +229,8 @@ static bool is_text_segment(const struct pmp_image *image, const Elf64_Phdr *seg
 	       first <= image->offset && image->offset - first < segment->p_filesz + page;
 }
 
-static size_t read_segments(const struct pmp_image *image, const struct pmp_reader *memory,
+static size_t read_segments(const struct pmp_image *image,
+			    const struct pmp_reader *memory,
 			    Elf64_Phdr segments[SEGMENTS_MAX])
 {
 	Elf64_Ehdr header;
@@ -237,7 +241,8 @@ static size_t read_segments(const struct pmp_image *image, const struct pmp_read
 		return 0;
 	count = header.e_phnum < SEGMENTS_MAX ? header.e_phnum : SEGMENTS_MAX;
 	if (header.e_phoff > INT64_MAX / 2 ||
-	    !read_header(image, memory, header.e_phoff, segments, count * sizeof(*segments)))
+	    !read_header(image, memory, header.e_phoff, segments,
+			 count * sizeof(*segments)))
 		return 0;
 	return count;
 }
@@ -249,7 +254,8 @@ static void prepare(struct pmp_image *image, const struct pmp_reader *memory)
 	size_t count;
 
 	image->prepared = true;
-	if (image->module->kind != PMP_MODULE_FILE && image->module->kind != PMP_MODULE_VDSO)
+	if (image->module->kind != PMP_MODULE_FILE &&
+	    image->module->kind != PMP_MODULE_VDSO)
 		return;
 	count = read_segments(image, memory, segments);
 	for (size_t i = 0; i < count; i++)
@@ -265,7 +271,8 @@ static void prepare(struct pmp_image *image, const struct pmp_reader *memory)
 			prepare_table(image, memory, &segments[i]);
 	for (size_t i = 0; i < count && image->eh_frame && !image->table; i++)
 		if (segments[i].p_type == PT_LOAD && !image->eh_frame_size)
-			image->eh_frame_size = segment_rest(image, &segments[i], image->eh_frame);
+			image->eh_frame_size =
+				segment_rest(image, &segments[i], image->eh_frame);
 	if (image->eh_frame_size > SECTION_MAX)
 		image->eh_frame_size = SECTION_MAX;
 }
@@ -279,7 +286,8 @@ static bool is_openable(int fd)
 	struct stat st;
 
 	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       pmp_file_pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+	       pmp_file_pread(fd, &header, sizeof(header), 0) ==
+		       (ssize_t)sizeof(header) &&
 	       is_elf_of_ours(&header) && header.e_shnum > 0 &&
 	       header.e_shentsize == sizeof(Elf64_Shdr) && header.e_phnum != PN_XNUM;
 }
@@ -307,8 +315,8 @@ static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header, const c
 	if (header->sh_type == SHT_NOBITS || header->sh_size > SECTION_MAX)
 		return NULL;
 	if (header->sh_flags & SHF_COMPRESSED) {
-		if (!gelf_getchdr(section, &compressed) || compressed.ch_size > SECTION_MAX ||
-		    elf_compress(section, 0, 0) < 0)
+		if (!gelf_getchdr(section, &compressed) ||
+		    compressed.ch_size > SECTION_MAX || elf_compress(section, 0, 0) < 0)
 			return NULL;
 	} else if (!strncmp(name, ".z", 2)) {
 		if (!old_compressed_size(section) || elf_compress_gnu(section, 0, 0) < 0)
@@ -323,7 +331,8 @@ struct section {
 	void *data;		/* owned, or NULL */
 };
 
-static bool load_section(int fd, const char *name, const char *old_name, struct section *found)
+static bool load_section(int fd, const char *name, const char *old_name,
+			 struct section *found)
 {
 	Elf *elf;
 	Elf_Scn *section = NULL;
@@ -336,7 +345,8 @@ static bool load_section(int fd, const char *name, const char *old_name, struct 
 		return false;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_getshdrstrndx(elf, &names) ||
-	    !gelf_getshdr(elf_getscn(elf, names), &header) || header.sh_size > SECTION_MAX)
+	    !gelf_getshdr(elf_getscn(elf, names), &header) ||
+	    header.sh_size > SECTION_MAX)
 		goto out;
 	while ((section = elf_nextscn(elf, section))) {
 		const char *text;
@@ -372,7 +382,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* Takes over data. */
-static void index_build(struct index *index, void *data, const struct pmp_cfi_bytes *bytes)
+static void index_build(struct index *index, void *data,
+			const struct pmp_cfi_bytes *bytes)
 {
 	struct pmp_cfi_entry entry;
 	struct pmp_cfi_cie cie;
@@ -382,7 +393,8 @@ static void index_build(struct index *index, void *data, const struct pmp_cfi_by
 
 	index->data = data;
 	index->bytes = *bytes;
-	for (size_t at = 0; at < bytes->size && pmp_cfi_entry(bytes, at, &entry); at = entry.end) {
+	for (size_t at = 0; at < bytes->size && pmp_cfi_entry(bytes, at, &entry);
+	     at = entry.end) {
 		if (entry.is_cie || entry.is_filler)
 			continue;
 		if (entry.cie != cie_at) {
@@ -401,7 +413,8 @@ static void index_build(struct index *index, void *data, const struct pmp_cfi_by
 
 static void build_eh_index(struct pmp_image *image, const struct pmp_reader *memory)
 {
-	struct pmp_cfi_bytes bytes = { .address = image->eh_frame, .size = image->eh_frame_size };
+	struct pmp_cfi_bytes bytes = { .address = image->eh_frame,
+				       .size = image->eh_frame_size };
 	struct section section;
 	void *data = NULL;
 

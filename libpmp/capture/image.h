@@ -29,7 +29,8 @@ struct pmp_fde {
 
 /* region: the executable region of the module that the image is for. Reads
  * nothing yet. Keeps a reference to the module, none to maps. NULL: no memory. */
-struct pmp_image *pmp_image_new(const struct pmp_maps *maps, const struct pmp_region *region);
+struct pmp_image *pmp_image_new(const struct pmp_maps *maps,
+				const struct pmp_region *region);
 void pmp_image_free(struct pmp_image *image);
 /* Find the FDE that covers pc. memory reads headers and call-frame information
  * of the target. False: none. */

@@ -119,7 +119,8 @@ static bool begins(const struct pmp_maps_line *line, const char *prefix)
 
 static enum pmp_module_kind line_kind(const struct pmp_maps_line *line)
 {
-	if (line->path_length == 0 || begins(line, "[anon:") || begins(line, "[anon_shmem:"))
+	if (line->path_length == 0 || begins(line, "[anon:") ||
+	    begins(line, "[anon_shmem:"))
 		return PMP_MODULE_ANON;
 	if (line->path[0] == '/')
 		return PMP_MODULE_FILE;
@@ -130,8 +131,8 @@ static enum pmp_module_kind line_kind(const struct pmp_maps_line *line)
 static bool is_memory(const struct pmp_maps_line *line)
 {
 	return begins(line, "/memfd:") || begins(line, "/dev/zero") ||
-	       begins(line, "/SYSV") || begins(line, "/dev/shm/") || begins(line, "[heap]") ||
-	       begins(line, "[stack");
+	       begins(line, "/SYSV") || begins(line, "/dev/shm/") ||
+	       begins(line, "[heap]") || begins(line, "[stack");
 }
 
 /*
@@ -161,8 +162,9 @@ static bool settle_path(const struct reading *reading, const struct pmp_maps_lin
 	bool deleted = ends_deleted(line->path, line->path_length);
 	bool escaped = memmem(line->path, line->path_length, "\\012", 4) != NULL;
 	size_t cut = line->path_length - (deleted ? strlen(DELETED) : 0);
+	int tries = escaped ? 2 : deleted ? 1 : 0;
 
-	for (int literal = 0; (deleted || escaped) && literal <= escaped; literal++) {
+	for (int literal = 0; literal < tries; literal++) {
 		pmp_buf_clear(buf);
 		if (literal)
 			pmp_buf_add(buf, line->path, line->path_length);
@@ -185,7 +187,8 @@ static void read_vdso(const struct reading *reading, const struct pmp_maps_line 
 	void *image = size <= VDSO_LIMIT ? malloc(size) : NULL;
 
 	if (image && reading->process.mem >= 0 &&
-	    pmp_file_pread(reading->process.mem, image, size, line->start) == (ssize_t)size) {
+	    pmp_file_pread(reading->process.mem, image, size, line->start) ==
+		    (ssize_t)size) {
 		module->image = image;
 		module->image_size = size;
 	} else {
@@ -228,7 +231,8 @@ static struct pmp_module *make_module(struct reading *reading,
  * deleted meanwhile, so that what was read into its path does not count.
  */
 static uint32_t module_key(struct reading *reading, enum pmp_module_kind kind,
-			   uint64_t device, uint64_t inode, const char *path, size_t length)
+			   uint64_t device, uint64_t inode, const char *path,
+			   size_t length)
 {
 	struct pmp_buf *key = &reading->key;
 
@@ -250,7 +254,8 @@ static int remember(struct reading *reading, uint32_t id, struct pmp_module *mod
 		return PMP_ENOMEM;
 	if (id < reading->known_count)
 		return 0;
-	if (PMP_RESERVE(&reading->known, &reading->known_capacity, reading->known_count + 1))
+	if (PMP_RESERVE(&reading->known, &reading->known_capacity,
+			reading->known_count + 1))
 		return PMP_ENOMEM;
 	reading->known[reading->known_count++] = (struct known){ .module = module };
 	return 0;
@@ -365,7 +370,8 @@ static int add_line(struct reading *reading, const struct pmp_maps_line *line)
 	if (!module)
 		return PMP_ENOMEM;
 	if (line->prot & PMP_PROT_EXEC) {
-		if (module->kind == PMP_MODULE_FILE && module->fd < 0 && !module->open_errno)
+		if (module->kind == PMP_MODULE_FILE && module->fd < 0 &&
+		    !module->open_errno)
 			pmp_files_open(&reading->process, &region, module, reading->log);
 		reading->jit |= module->kind == PMP_MODULE_ANON || is_memory(line);
 	}
@@ -384,9 +390,11 @@ static int add_lines(struct reading *reading, const struct pmp_buf *text,
 
 	while (pmp_scan_line(&scan, &line, &length)) {
 		if (++lines > LINE_LIMIT)
-			return pmp_error_set(err, PMP_ELIMIT, "%d has more than %u mappings",
+			return pmp_error_set(err, PMP_ELIMIT,
+					     "%d has more than %u mappings",
 					     (int)reading->process.pid, LINE_LIMIT);
-		if (pmp_maps_parse_line(line, length, &parsed) && add_line(reading, &parsed))
+		if (pmp_maps_parse_line(line, length, &parsed) &&
+		    add_line(reading, &parsed))
 			return pmp_error_nomem(err, "reading the mappings of a process");
 	}
 	return 0;
@@ -488,7 +496,8 @@ static int read_text(const struct pmp_process *process, int live, struct pmp_buf
 	int result = live < 0 ? live : pmp_file_slurp(live, "maps", TEXT_LIMIT, text);
 
 	if (result == -EFBIG)
-		return pmp_error_set(err, PMP_ELIMIT, "%d has more than %u MiB of mappings",
+		return pmp_error_set(err, PMP_ELIMIT,
+				     "%d has more than %u MiB of mappings",
 				     (int)process->pid, TEXT_LIMIT >> 20);
 	/* The last thread ended between the two looks. */
 	if (result == 0 && text->length == 0)
@@ -496,8 +505,9 @@ static int read_text(const struct pmp_process *process, int live, struct pmp_buf
 	return result ? pmp_process_explain(process, process->pid, -result, err) : 0;
 }
 
-int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old, uint32_t *next_id,
-		  const struct pmp_log *log, struct pmp_maps **maps, struct pmp_error *err)
+int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
+		  uint32_t *next_id, const struct pmp_log *log, struct pmp_maps **maps,
+		  struct pmp_error *err)
 {
 	int live = pmp_process_live(process);
 	struct reading reading = { .process = *process, .log = log, .next_id = next_id };

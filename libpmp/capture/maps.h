@@ -31,7 +31,8 @@ bool pmp_maps_parse_line(const char *line, size_t length, struct pmp_maps_line *
  * image. If nothing differs from old, *maps is old with one more reference.
  * Bounded: at most 1 Mi lines.
  */
-int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old, uint32_t *next_id,
-		  const struct pmp_log *log, struct pmp_maps **maps, struct pmp_error *err);
+int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
+		  uint32_t *next_id, const struct pmp_log *log, struct pmp_maps **maps,
+		  struct pmp_error *err);
 
 #endif

@@ -100,7 +100,7 @@ static bool is_field(struct pmp_scan *scan, const char *name)
 {
 	size_t length = strlen(name);
 
-	if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, name, length))
+	if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, name, length) != 0)
 		return false;
 	scan->at += length;
 	pmp_scan_blanks(scan);
@@ -132,8 +132,8 @@ static void parse_status_line(struct pmp_scan *line, struct pmp_status_file *sta
 {
 	int64_t value;
 
-	if (is_field(line, "State:"))
-		status->state = pmp_scan_done(line) ? '?' : *line->at;
+	if (is_field(line, "State:") && !pmp_scan_done(line))
+		status->state = *line->at;
 	else if (is_field(line, "Tgid:"))
 		scan_pid(line, &status->tgid);
 	else if (is_field(line, "TracerPid:"))
@@ -343,8 +343,10 @@ static int identify(struct pmp_process *process, struct pmp_error *err)
 
 	result = pmp_status_read(process->proc, "status", &status);
 	if (result == 0 && status.tgid == getpid())
-		return pmp_error_set(err, PMP_EINVAL, "cannot trace %d: "
-				     "a process cannot profile itself", (int)process->pid);
+		return pmp_error_set(err, PMP_EINVAL,
+				     "cannot trace %d: "
+				     "a process cannot profile itself",
+				     (int)process->pid);
 	if (result == 0 && status.tgid != process->pid) {
 		no_such_process(process->pid, err);
 		pmp_error_hint(err, "%d is a thread of %d; use -t %d", (int)process->pid,
@@ -372,7 +374,8 @@ static bool is_traced(const struct pmp_process *process)
 {
 	struct pmp_status_file status;
 
-	return pmp_status_read(process->proc, "status", &status) == 0 && status.tracer;
+	return pmp_status_read(process->proc, "status", &status) == 0 && status.tracer &&
+	       status.tracer != getpid();
 }
 
 /* Give a tracer that holds the leader for a moment only the time to go. */

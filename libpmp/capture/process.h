@@ -66,7 +66,7 @@ struct pmp_process {
 	pid_t pid;
 	int pidfd;		/* -1 on kernels without */
 	int proc;		/* O_PATH|O_DIRECTORY descriptor of /proc/PID */
-	int mem;		/* /proc/PID/mem, or of a live thread if the leader is a zombie; -1 */
+	int mem;		/* /proc/PID/mem, of a live thread if the leader ended; -1 */
 	uint64_t start_time;
 	char name[PMP_NAME_SIZE];
 	uid_t uid;		/* effective */
@@ -82,10 +82,12 @@ struct pmp_process {
  * process is filled with descriptors owned by the caller's pmp_process_close().
  */
 int pmp_process_open(pid_t pid, struct pmp_process *process, struct pmp_error *err);
-void pmp_process_close(struct pmp_process *process);	/* takes a half-opened or zeroed+(-1) one */
+/* Takes a half-opened one as well, and one whose descriptors are -1. */
+void pmp_process_close(struct pmp_process *process);
 /* Still running and still the same (pidfd, else start time)? */
 bool pmp_process_alive(const struct pmp_process *process);
-/* After an exec /proc/PID/mem refers to the old, dead memory: open it again. 0 or negative errno. */
+/* After an exec /proc/PID/mem refers to the old, dead memory: open it again. 0 or
+ * a negative errno. */
 int pmp_process_reopen_mem(struct pmp_process *process);
 /*
  * The descriptor (O_PATH) of /proc/TID of a thread that has not ended, the
@@ -98,8 +100,10 @@ int pmp_process_live(const struct pmp_process *process);
  * its code for a kernel thread, a zombie and a thread that is traced already;
  * 0: nothing.
  */
-int pmp_process_refuse(const struct pmp_process *process, pid_t tid, struct pmp_error *err);
-/* A refusal of ptrace(2) with this errno on this thread, explained: fills err, returns its code. */
+int pmp_process_refuse(const struct pmp_process *process, pid_t tid,
+		       struct pmp_error *err);
+/* A refusal of ptrace(2) with this errno on this thread, explained: fills err,
+ * returns its code. */
 int pmp_process_explain(const struct pmp_process *process, pid_t tid, int sys_errno,
 			struct pmp_error *err);
 

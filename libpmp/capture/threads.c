@@ -172,8 +172,8 @@ static int look_in(int dir, struct pmp_thread *thread, struct pmp_look *look)
 	return 0;
 }
 
-int pmp_thread_look(const struct pmp_process *process, pid_t tid, struct pmp_thread *thread,
-		    struct pmp_look *look)
+int pmp_thread_look(const struct pmp_process *process, pid_t tid,
+		    struct pmp_thread *thread, struct pmp_look *look)
 {
 	char path[PATH_SIZE];
 	int result, dir;

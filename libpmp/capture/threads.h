@@ -25,7 +25,7 @@ struct pmp_look {
 	pid_t tgid, tracer;
 };
 /* 0; PMP_ESRCH: it has ended; PMP_ELIMIT: no descriptor left. */
-int pmp_thread_look(const struct pmp_process *process, pid_t tid, struct pmp_thread *thread,
-		    struct pmp_look *look);
+int pmp_thread_look(const struct pmp_process *process, pid_t tid,
+		    struct pmp_thread *thread, struct pmp_look *look);
 
 #endif

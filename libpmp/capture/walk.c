@@ -18,7 +18,7 @@
 
 #define PLACES_LOG 13		/* pcs remembered */
 #define PLACES (1u << PLACES_LOG)
-#define JUMPS_MAX 64		/* times that the stack may go down (other stacks, signals) */
+#define JUMPS_MAX 64		/* times the stack may go down: signals, coroutines */
 #define LEAF_REACH 4096		/* bytes of code from a leaf's first byte to its pc */
 #define GO_ON PMP_END_COUNT	/* no end yet */
 
@@ -202,7 +202,8 @@ static void place_fill(struct pmp_unwinder *unwinder, struct place *place)
 	 * padding.
 	 */
 	if (!place->exact &&
-	    (!found || (fde.end == pc && !pmp_arch_follows_call(&unwinder->memory, pc, NULL))) &&
+	    (!found ||
+	     (fde.end == pc && !pmp_arch_follows_call(&unwinder->memory, pc, NULL))) &&
 	    find_fde(unwinder, pc, &next) && next.start == pc) {
 		found = true;
 		fde = next;
@@ -216,7 +217,8 @@ static void place_fill(struct pmp_unwinder *unwinder, struct place *place)
 		place->signal = fde.signal;
 }
 
-static const struct place *place_find(struct pmp_unwinder *unwinder, uint64_t pc, bool exact)
+static const struct place *place_find(struct pmp_unwinder *unwinder, uint64_t pc,
+				      bool exact)
 {
 	uint64_t hash = (pc ^ exact) * UINT64_C(0x9e3779b97f4a7c15);
 	struct place *place = &unwinder->places[hash >> (64 - PLACES_LOG)];
@@ -228,7 +230,8 @@ static const struct place *place_find(struct pmp_unwinder *unwinder, uint64_t pc
 	return place;
 }
 
-static const struct pmp_region *code_region(const struct pmp_unwinder *unwinder, uint64_t pc)
+static const struct pmp_region *code_region(const struct pmp_unwinder *unwinder,
+					    uint64_t pc)
 {
 	const struct pmp_region *region = pmp_maps_find(unwinder->maps, pc);
 
@@ -285,7 +288,8 @@ static enum pmp_end chain_caller(const struct walker *w, struct pmp_regs *caller
 	if (fp % 8 || fp < pmp_regs_get(&w->regs, pmp_reg_sp))
 		return PMP_END_NO_INFO;
 	if (!pmp_read(w->stack, fp, record, sizeof(record)))
-		return pmp_maps_find(w->unwinder->maps, fp) ? PMP_END_UNREADABLE : PMP_END_NO_INFO;
+		return pmp_maps_find(w->unwinder->maps, fp) ? PMP_END_UNREADABLE
+							    : PMP_END_NO_INFO;
 	pc = pmp_arch_code(record[1]);
 	if (pc == 0)
 		return PMP_END_ROOT;
@@ -309,7 +313,8 @@ static enum pmp_end leaf_step(struct walker *w, bool by_chain)
 	const struct pmp_arch_entry nothing_pushed = { 0 };
 	struct pmp_regs leaf, chain;
 	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc), leaf_target, chain_target = 0;
-	enum pmp_end end = by_chain ? chain_caller(w, &chain, &chain_target) : PMP_END_NO_INFO;
+	enum pmp_end end =
+		by_chain ? chain_caller(w, &chain, &chain_target) : PMP_END_NO_INFO;
 
 	if (!entry_caller(w, &nothing_pushed, &leaf, &leaf_target) || !leaf_target ||
 	    pc - leaf_target >= LEAF_REACH)
@@ -377,10 +382,12 @@ static enum pmp_end info_step(struct walker *w, const struct place *place)
 
 	w->signal = place->signal;
 	w->flags = place->signal ? PMP_FRAME_EXACT : 0;
-	end = ends[pmp_general_step(w->unwinder->general, &w->regs, lookup, w->stack, keep)];
+	end = ends[pmp_general_step(w->unwinder->general, &w->regs, lookup, w->stack,
+				    keep)];
 	/* The bottom of a stack that makecontext() has made: behind it lies what
 	 * looks like a return address only to the call-frame information. */
-	if (end == GO_ON && by_hand && !code_region(w->unwinder, pmp_regs_get(&w->regs, pmp_reg_pc)))
+	if (end == GO_ON && by_hand &&
+	    !code_region(w->unwinder, pmp_regs_get(&w->regs, pmp_reg_pc)))
 		return PMP_END_ROOT;
 	return end;
 }
@@ -409,12 +416,14 @@ static enum pmp_end step(struct walker *w)
 static bool is_progress(struct walker *w, const struct pmp_regs *from)
 {
 	const struct pmp_maps *maps = w->unwinder->maps;
-	uint64_t old = pmp_regs_get(from, pmp_reg_sp), sp = pmp_regs_get(&w->regs, pmp_reg_sp);
+	uint64_t old = pmp_regs_get(from, pmp_reg_sp),
+		 sp = pmp_regs_get(&w->regs, pmp_reg_sp);
 
 	if (sp > old)
 		return true;
 	/* aarch64: a leaf has nothing on the stack */
-	if (sp == old && w->exact && pmp_regs_get(from, pmp_reg_pc) != pmp_regs_get(&w->regs, pmp_reg_pc))
+	if (sp == old && w->exact &&
+	    pmp_regs_get(from, pmp_reg_pc) != pmp_regs_get(&w->regs, pmp_reg_pc))
 		return true;
 	if (!w->signal && pmp_maps_find(maps, sp) == pmp_maps_find(maps, old))
 		return false;

@@ -20,8 +20,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-#define CHECKSUM_MAX ((uint64_t)4 << 30)	/* bytes of a file to check */
-#define UNPACKED_MAX ((size_t)256 << 20)	/* of .gnu_debugdata */
+#define CHECKSUM_MAX ((uint64_t)4 << 30) /* bytes of a file to check */
+#define UNPACKED_MAX ((size_t)256 << 20) /* of .gnu_debugdata */
 #define LZMA_MEMORY_MAX ((uint64_t)128 << 20)
 #define CHUNK 65536
 
@@ -74,7 +74,8 @@ static void put_build_id_path(struct pmp_buf *path, const char *debug_dir,
 
 static bool has_build_id(const struct pmp_elf *file, const unsigned char *id, size_t size)
 {
-	return size && file->build_id_size == size && memcmp(file->build_id, id, size) == 0;
+	return size && file->build_id_size == size &&
+	       memcmp(file->build_id, id, size) == 0;
 }
 
 /* The length of a path up to its last slash, without it. */
@@ -106,7 +107,8 @@ static bool checksum(int fd, uint64_t size, uint32_t *sum)
 }
 
 /* A debug file that we found by its name: is it the module's? */
-static bool belongs(const struct pmp_elf *module, const struct pmp_elf *debug, uint32_t sum)
+static bool belongs(const struct pmp_elf *module, const struct pmp_elf *debug,
+		    uint32_t sum)
 {
 	uint32_t found;
 
@@ -132,12 +134,14 @@ static const char *read_link(const struct pmp_elf *module, uint32_t *sum)
 	return name;
 }
 
-static bool find_by_build_id(const struct pmp_elf *module, const struct pmp_debug_place *place,
-			     struct pmp_buf *path, struct pmp_elf *debug)
+static bool find_by_build_id(const struct pmp_elf *module,
+			     const struct pmp_debug_place *place, struct pmp_buf *path,
+			     struct pmp_elf *debug)
 {
 	if (module->build_id_size < 2)
 		return false;
-	put_build_id_path(path, place->debug_dir, module->build_id, module->build_id_size);
+	put_build_id_path(path, place->debug_dir, module->build_id,
+			  module->build_id_size);
 	if (!open_candidate(path, place, debug))
 		return false;
 	if (pmp_elf_same_build(module, debug))
@@ -147,12 +151,13 @@ static bool find_by_build_id(const struct pmp_elf *module, const struct pmp_debu
 	return false;
 }
 
-static bool find_by_link(const struct pmp_elf *module, const struct pmp_debug_place *place,
-			 struct pmp_buf *path, struct pmp_elf *debug)
+static bool find_by_link(const struct pmp_elf *module,
+			 const struct pmp_debug_place *place, struct pmp_buf *path,
+			 struct pmp_elf *debug)
 {
 	const struct {
 		const char *before, *after;
-	} places[] = {{"", ""}, {"", "/.debug"}, {place->debug_dir, ""}};
+	} places[] = { { "", "" }, { "", "/.debug" }, { place->debug_dir, "" } };
 	uint32_t sum = 0;
 	const char *name = read_link(module, &sum);
 
@@ -236,7 +241,7 @@ bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 		       const struct pmp_debug_place *place, struct pmp_elf *alt)
 {
 	Dwarf *dwarf = pmp_elf_dwarf(file);
-	struct pmp_buf candidate = {0};
+	struct pmp_buf candidate = { 0 };
 	const char *name;
 	const void *id;
 	ssize_t size;
@@ -253,7 +258,8 @@ bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 	if (!found) {
 		pmp_buf_clear(&candidate);
 		if (name[0] != '/' && strchr(path, '/'))
-			pmp_buf_printf(&candidate, "%.*s/", (int)directory_length(path), path);
+			pmp_buf_printf(&candidate, "%.*s/", (int)directory_length(path),
+				       path);
 		pmp_buf_puts(&candidate, name);
 		found = open_alt(&candidate, id, (size_t)size, place, alt);
 	}

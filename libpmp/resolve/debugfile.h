@@ -15,10 +15,10 @@
 #include "resolve/elf.h"
 
 struct pmp_debug_place {
-	const char *debug_dir;	/* /usr/lib/debug */
-	const char *path;	/* of the module */
-	uid_t owner;		/* of the module's file: besides root and ourselves
-				 * nobody else's debug files are believed */
+	const char *debug_dir; /* /usr/lib/debug */
+	const char *path;      /* of the module */
+	uid_t owner;	       /* of the module's file: besides root and ourselves
+				* nobody else's debug files are believed */
 	const struct pmp_log *log;
 };
 

@@ -11,12 +11,12 @@
 #include <setjmp.h>
 #include <string.h>
 
-#define INPUT_MAX 1024		/* libiberty's own limit for C++ */
+#define INPUT_MAX 1024 /* libiberty's own limit for C++ */
 #define OUTPUT_MAX 16384
 
 struct output {
 	struct pmp_buf *buf;
-	size_t limit;		/* for buf->length */
+	size_t limit; /* for buf->length */
 	jmp_buf too_long;
 };
 
@@ -43,7 +43,7 @@ static bool run(const char *symbol, struct output *output)
 bool pmp_demangle(const char *symbol, struct pmp_buf *out)
 {
 	size_t before = out->length;
-	struct output output = {.buf = out, .limit = before + OUTPUT_MAX};
+	struct output output = { .buf = out, .limit = before + OUTPUT_MAX };
 
 	if (strncmp(symbol, "_Z", 2) != 0 && strncmp(symbol, "_R", 2) != 0 &&
 	    strncmp(symbol, "_GLOBAL_", 8) != 0)

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 
-#define SECTION_MAX ((uint64_t)1 << 30)	/* bytes of one section */
+#define SECTION_MAX ((uint64_t)1 << 30) /* bytes of one section */
 #define DEBUG_MAX ((uint64_t)4 << 30)	/* of all debug sections, decompressed */
 #define NOTE_MAX ((uint64_t)1 << 20)	/* of a segment of notes */
 #define NAMES_MAX ((uint64_t)1 << 24)	/* of the names of sections */
@@ -34,7 +34,8 @@ static const char *check_header(const Elf64_Ehdr *header)
 #endif
 		return "ELF file of another byte order";
 	/* What dwz makes has the type of an object file. */
-	if (header->e_type != ET_EXEC && header->e_type != ET_DYN && header->e_type != ET_REL)
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN &&
+	    header->e_type != ET_REL)
 		return "neither a program nor a library";
 	/* Numbers that do not fit stand in section 0 instead: never in a program. */
 	if (header->e_shnum > SECTIONS_MAX || header->e_phnum > SEGMENTS_MAX ||
@@ -48,7 +49,8 @@ static bool find_build_id(struct pmp_elf *elf, const Elf_Data *data)
 	size_t at = 0, name, description;
 	GElf_Nhdr note;
 
-	while ((at = gelf_getnote((Elf_Data *)data, at, &note, &name, &description)) > 0) {
+	while ((at = gelf_getnote((Elf_Data *)data, at, &note, &name, &description)) >
+	       0) {
 		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
 		    memcmp((char *)data->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
 		    note.n_descsz == 0 || note.n_descsz > sizeof(elf->build_id))
@@ -66,7 +68,8 @@ static bool note_segment(struct pmp_elf *elf, const GElf_Phdr *segment)
 
 	if (segment->p_filesz == 0 || segment->p_filesz > NOTE_MAX)
 		return false;
-	data = elf_getdata_rawchunk(elf->elf, (int64_t)segment->p_offset, segment->p_filesz,
+	data = elf_getdata_rawchunk(elf->elf, (int64_t)segment->p_offset,
+				    segment->p_filesz,
 				    segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	return data && find_build_id(elf, data);
 }
@@ -260,7 +263,7 @@ bool pmp_elf_has_dwarf(const struct pmp_elf *elf)
 static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 			      const GElf_Shdr *header, bool old_style)
 {
-	unsigned char start[12];	/* "ZLIB" and the size, the highest byte first */
+	unsigned char start[12]; /* "ZLIB" and the size, the highest byte first */
 	uint64_t size = header->sh_size;
 	const Elf_Data *data;
 	GElf_Chdr packed;

@@ -13,28 +13,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMP_BUILD_ID_SIZE 64	/* the longest one we take; 20 is usual */
+#define PMP_BUILD_ID_SIZE 64 /* the longest one we take; 20 is usual */
 
 /* A piece of the file that is mapped for execution. */
 struct pmp_elf_code {
-	uint64_t offset, size;	/* in the file */
-	uint64_t address;	/* in ELF addresses */
+	uint64_t offset, size; /* in the file */
+	uint64_t address;      /* in ELF addresses */
 };
 
 struct pmp_elf {
-	Elf *elf;		/* NULL: not open */
-	Dwarf *dwarf;		/* see pmp_elf_dwarf() */
-	int fd;			/* owned, or -1 */
-	void *image;		/* owned, or NULL */
-	uint64_t size;		/* of the file */
+	Elf *elf;      /* NULL: not open */
+	Dwarf *dwarf;  /* see pmp_elf_dwarf() */
+	int fd;	       /* owned, or -1 */
+	void *image;   /* owned, or NULL */
+	uint64_t size; /* of the file */
 	struct pmp_elf_code *code;
 	size_t code_count;
 	unsigned char build_id[PMP_BUILD_ID_SIZE];
-	size_t build_id_size;	/* 0: none */
+	size_t build_id_size; /* 0: none */
 };
 
 /* An empty one, fit for pmp_elf_close(). */
-#define PMP_ELF_EMPTY { .fd = -1 }
+#define PMP_ELF_EMPTY \
+	{ \
+		.fd = -1 \
+	}
 
 /*
  * Open a file; fd is borrowed and must stay open while *elf is. Returns NULL or

@@ -18,19 +18,19 @@
 #include "resolve/ranges.h"
 
 #define FILE_MAX ((uint64_t)64 << 20)
-#define LINE_MAX_LENGTH 4096	/* longer ones are skipped */
-#define LINES_MAX ((uint64_t)4 << 20)	/* in a map's life */
-#define NAMES_MAX ((size_t)256 << 20)	/* bytes, in a map's life */
+#define LINE_MAX_LENGTH 4096	      /* longer ones are skipped */
+#define LINES_MAX ((uint64_t)4 << 20) /* in a map's life */
+#define NAMES_MAX ((size_t)256 << 20) /* bytes, in a map's life */
 
 struct pmp_jitmap {
 	int fd;
-	uint64_t read;		/* bytes of the file */
-	struct pmp_buf rest;	/* a line whose end has not been read */
-	bool skipping;		/* rest was too long: until the next newline */
+	uint64_t read;	     /* bytes of the file */
+	struct pmp_buf rest; /* a line whose end has not been read */
+	bool skipping;	     /* rest was too long: until the next newline */
 	struct pmp_buf names;
 	struct pmp_ranges ranges;
 	uint64_t lines;		/* so far: a later one wins */
-	struct pmp_steps steps;	/* address to offset in names */
+	struct pmp_steps steps; /* address to offset in names */
 };
 
 struct pmp_jitmap *pmp_jitmap_new(int fd)
@@ -77,7 +77,8 @@ static int add_line(struct pmp_jitmap *map, const char *line, size_t length)
 	range.value = (uint32_t)map->names.length;
 	pmp_buf_add(&map->names, scan.at, length);
 	pmp_buf_putc(&map->names, '\0');
-	return pmp_buf_failed(&map->names) ? PMP_ENOMEM : pmp_ranges_add(&map->ranges, &range);
+	return pmp_buf_failed(&map->names) ? PMP_ENOMEM
+					   : pmp_ranges_add(&map->ranges, &range);
 }
 
 /* A line is complete: all of it, or its end with its beginning in rest. */

@@ -23,18 +23,18 @@
 #include "resolve/ranges.h"
 
 #define UNITS_MAX ((size_t)1 << 20)
-#define DEPTH_MAX 128			/* DIEs within each other */
-#define WALK_MAX ((size_t)16 << 20)	/* steps to list the functions of a unit */
-#define RANGES_MAX ((size_t)16 << 20)	/* address ranges read for all units */
-#define LOOKUP_MAX ((size_t)1 << 20)	/* steps to look up one address */
+#define DEPTH_MAX 128		      /* DIEs within each other */
+#define WALK_MAX ((size_t)16 << 20)   /* steps to list the functions of a unit */
+#define RANGES_MAX ((size_t)16 << 20) /* address ranges read for all units */
+#define LOOKUP_MAX ((size_t)1 << 20)  /* steps to look up one address */
 
 struct unit {
-	Dwarf_Die head;		/* in the module's file: ranges and lines */
-	Dwarf_Die body;		/* the same, or the unit in the .dwo file */
-	bool listed;		/* functions has been filled */
+	Dwarf_Die head; /* in the module's file: ranges and lines */
+	Dwarf_Die body; /* the same, or the unit in the .dwo file */
+	bool listed;	/* functions has been filled */
 	Dwarf_Die *functions;
 	size_t function_count, function_capacity;
-	struct pmp_steps steps;	/* address to index of function */
+	struct pmp_steps steps; /* address to index of function */
 };
 
 struct pmp_lines {
@@ -42,7 +42,7 @@ struct pmp_lines {
 	const struct pmp_log *log;
 	struct unit *units;
 	size_t unit_count, unit_capacity;
-	struct pmp_steps steps;	/* address to index of unit */
+	struct pmp_steps steps; /* address to index of unit */
 };
 
 /* ---- walking ------------------------------------------------------------ */
@@ -52,8 +52,8 @@ struct walk {
 	bool (*visit)(struct walk *walk, Dwarf_Die *die, unsigned depth);
 	void *arg;
 	size_t budget;
-	bool first;		/* nothing after the first DIE that visit accepts */
-	bool ended;		/* done, or too much, or damaged */
+	bool first; /* nothing after the first DIE that visit accepts */
+	bool ended; /* done, or too much, or damaged */
 };
 
 static bool spend(struct walk *walk)
@@ -76,14 +76,15 @@ static bool sibling_leads_forward(Dwarf_Die *die, bool *has_one)
 	Dwarf_Die sibling;
 
 	*has_one = dwarf_attr(die, DW_AT_sibling, &attribute) != NULL;
-	return !*has_one || (dwarf_formref_die(&attribute, &sibling) &&
-			     sibling.cu == die->cu &&
-			     dwarf_dieoffset(&sibling) > dwarf_dieoffset(die));
+	return !*has_one ||
+	       (dwarf_formref_die(&attribute, &sibling) && sibling.cu == die->cu &&
+		dwarf_dieoffset(&sibling) > dwarf_dieoffset(die));
 }
 
 /* Children whom nobody asked for are walked silently if dwarf_siblingof() is
  * going to step over them. */
-static void walk_children(struct walk *walk, Dwarf_Die *parent, unsigned depth, bool silent)
+static void walk_children(struct walk *walk, Dwarf_Die *parent, unsigned depth,
+			  bool silent)
 {
 	Dwarf_Die die;
 
@@ -143,7 +144,7 @@ static bool probe_range(void *arg, uint64_t start, uint64_t end)
 
 static bool covers(struct walk *walk, Dwarf_Die *die, uint64_t address)
 {
-	struct probe probe = {.address = address};
+	struct probe probe = { .address = address };
 
 	each_range(walk, die, probe_range, &probe);
 	return probe.inside;
@@ -155,13 +156,13 @@ struct collect {
 	struct pmp_ranges ranges;
 	uint64_t rank;
 	uint32_t value;
-	bool failed;		/* no memory */
+	bool failed; /* no memory */
 };
 
 static bool collect_range(void *arg, uint64_t start, uint64_t end)
 {
 	struct collect *collect = arg;
-	struct pmp_range range = {start, end, collect->rank, collect->value};
+	struct pmp_range range = { start, end, collect->rank, collect->value };
 
 	if (pmp_ranges_add(&collect->ranges, &range))
 		collect->failed = true;
@@ -173,7 +174,7 @@ static bool add_unit(struct pmp_lines *lines, struct walk *walk, Dwarf_Die *die,
 {
 	if (PMP_RESERVE(&lines->units, &lines->unit_capacity, lines->unit_count + 1))
 		return false;
-	lines->units[lines->unit_count] = (struct unit){.head = *die, .body = *die};
+	lines->units[lines->unit_count] = (struct unit){ .head = *die, .body = *die };
 	collect->value = (uint32_t)lines->unit_count++;
 	each_range(walk, die, collect_range, collect);
 	return !collect->failed;
@@ -181,8 +182,8 @@ static bool add_unit(struct pmp_lines *lines, struct walk *walk, Dwarf_Die *die,
 
 static bool list_units(struct pmp_lines *lines)
 {
-	struct collect collect = {0};
-	struct walk walk = {.budget = RANGES_MAX};
+	struct collect collect = { 0 };
+	struct walk walk = { .budget = RANGES_MAX };
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 	uint8_t type;
@@ -239,7 +240,8 @@ static bool ends_within(const Dwarf_Attribute *attribute, const char *text)
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 		const char *name = gelf_getshdr(section, &header)
-				   ? elf_strptr(elf, names, header.sh_name) : NULL;
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
 		const Elf_Data *data;
 
 		if (!name || (strncmp(name, ".debug_info", 11) != 0 &&
@@ -249,8 +251,10 @@ static bool ends_within(const Dwarf_Attribute *attribute, const char *text)
 		data = elf_getdata(section, NULL);
 		if (data && data->d_buf && text >= (char *)data->d_buf &&
 		    text < (char *)data->d_buf + data->d_size)
-			return memchr(text, '\0', data->d_size -
-				      (size_t)(text - (char *)data->d_buf)) != NULL;
+			return memchr(text, '\0',
+				      data->d_size -
+					      (size_t)(text - (char *)data->d_buf)) !=
+			       NULL;
 	}
 	return false;
 }
@@ -292,14 +296,15 @@ static bool may_open_split(struct unit *unit)
 {
 	const char *name = text_of(&unit->head, DW_AT_dwo_name);
 	const char *directory = text_of(&unit->head, DW_AT_comp_dir);
-	struct pmp_buf path = {0};
+	struct pmp_buf path = { 0 };
 	bool fine;
 
 	if (!name)
 		name = text_of(&unit->head, DW_AT_GNU_dwo_name);
 	if (!name)
 		return false;
-	pmp_buf_printf(&path, "%s/%s", name[0] == '/' || !directory ? "" : directory, name);
+	pmp_buf_printf(&path, "%s/%s", name[0] == '/' || !directory ? "" : directory,
+		       name);
 	fine = harmless(&path);
 	pmp_buf_free(&path);
 	return fine;
@@ -310,15 +315,16 @@ static void open_split(struct pmp_lines *lines, struct unit *unit)
 	Dwarf_Die body;
 	uint8_t type;
 
-	if (dwarf_cu_info(unit->head.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 ||
+	if (dwarf_cu_info(unit->head.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) !=
+		    0 ||
 	    type != DW_UT_skeleton || !may_open_split(unit))
 		return;
-	if (dwarf_cu_info(unit->head.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
+	if (dwarf_cu_info(unit->head.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) ==
+		    0 &&
 	    body.cu && pmp_elf_strings_end(dwarf_getelf(dwarf_cu_getdwarf(body.cu))))
 		unit->body = body;
 	else
-		PMP_LOG(lines->log, "lines", "no .dwo file for %s",
-			unit_name(unit));
+		PMP_LOG(lines->log, "lines", "no .dwo file for %s", unit_name(unit));
 }
 
 /* ---- functions of a unit ------------------------------------------------ */
@@ -360,8 +366,10 @@ static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
 /* What was listed up to a damaged place is kept. */
 static void list_functions(struct pmp_lines *lines, struct unit *unit)
 {
-	struct listing listing = {.unit = unit};
-	struct walk walk = {.visit = list_function, .arg = &listing, .budget = WALK_MAX};
+	struct listing listing = { .unit = unit };
+	struct walk walk = { .visit = list_function,
+			     .arg = &listing,
+			     .budget = WALK_MAX };
 
 	unit->listed = true;
 	open_split(lines, unit);
@@ -369,8 +377,7 @@ static void list_functions(struct pmp_lines *lines, struct unit *unit)
 	pmp_ranges_flatten(&listing.collect.ranges, &unit->steps);
 	pmp_ranges_free(&listing.collect.ranges);
 	if (walk.ended)
-		PMP_LOG(lines->log, "lines", "%s: damaged or too large",
-			unit_name(unit));
+		PMP_LOG(lines->log, "lines", "%s: damaged or too large", unit_name(unit));
 }
 
 /* ---- one address -------------------------------------------------------- */
@@ -389,7 +396,8 @@ static bool follow(struct walk *walk, Dwarf_Die *die, unsigned depth)
 
 	(void)depth;
 	if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block &&
-	    tag != DW_TAG_subprogram && tag != DW_TAG_try_block && tag != DW_TAG_catch_block)
+	    tag != DW_TAG_subprogram && tag != DW_TAG_try_block &&
+	    tag != DW_TAG_catch_block)
 		return false;
 	if (!covers(walk, die, chain->address))
 		return false;
@@ -447,9 +455,12 @@ size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines
 		      struct pmp_place *places)
 {
 	uint32_t index = pmp_steps_find(&lines->steps, address);
-	struct chain chain = {.address = address};
+	struct chain chain = { .address = address };
 	struct walk walk = {
-		.visit = follow, .arg = &chain, .budget = LOOKUP_MAX, .first = true,
+		.visit = follow,
+		.arg = &chain,
+		.budget = LOOKUP_MAX,
+		.first = true,
 	};
 	struct unit *unit;
 
@@ -466,12 +477,12 @@ size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines
 	for (size_t i = 0; i < chain.count; i++) {
 		struct pmp_place *place = &places[chain.count - 1 - i];
 
-		*place = (struct pmp_place){.function = function_name(&chain.dies[i])};
+		*place = (struct pmp_place){ .function = function_name(&chain.dies[i]) };
 		if (with_lines && i + 1 < chain.count)
 			fill_call(unit, &chain.dies[i + 1], place);
 	}
 	if (chain.count == 0)
-		places[0] = (struct pmp_place){0};
+		places[0] = (struct pmp_place){ 0 };
 	if (with_lines)
 		fill_line(unit, address, &places[0]);
 	return chain.count ? chain.count : 1;

@@ -12,15 +12,15 @@
 
 #include "base/log.h"
 
-#define PMP_PLACES_MAX 64	/* frames of one address */
+#define PMP_PLACES_MAX 64 /* frames of one address */
 
 struct pmp_lines;
 
 /* A function at an address and the position in it. Strings live as long as the Dwarf. */
 struct pmp_place {
-	const char *function;	/* the linker's name if known; NULL: unknown */
-	const char *file;	/* NULL: unknown */
-	unsigned line;		/* 0: unknown */
+	const char *function; /* the linker's name if known; NULL: unknown */
+	const char *file;     /* NULL: unknown */
+	unsigned line;	      /* 0: unknown */
 };
 
 /*

@@ -18,12 +18,12 @@
 
 struct pmp_opened {
 	struct pmp_opened_options options;
-	char problem[96];	/* "": none */
+	char problem[96]; /* "": none */
 	char build_id[2 * PMP_BUILD_ID_SIZE + 1];
 	struct pmp_debug_place place;
 	struct pmp_elf file, debug, mini, alt;
 	struct pmp_symbols *symbols;
-	struct pmp_elf *dwarf;	/* that of file and debug which has DWARF, or NULL */
+	struct pmp_elf *dwarf; /* that of file and debug which has DWARF, or NULL */
 	struct pmp_buf dwarf_path;
 	struct pmp_lines *lines;
 	bool lines_tried;
@@ -77,7 +77,7 @@ static void open_debug_files(struct pmp_opened *opened)
 {
 	bool symbols = has_section(&opened->file, ".symtab");
 	bool dwarf = pmp_elf_has_dwarf(&opened->file);
-	struct pmp_buf path = {0};
+	struct pmp_buf path = { 0 };
 
 	if (dwarf) {
 		opened->dwarf = &opened->file;
@@ -111,7 +111,7 @@ static void release_files(struct pmp_opened *opened)
 
 static bool read_symbols(struct pmp_opened *opened)
 {
-	struct pmp_elf *files[] = {&opened->file, &opened->debug, &opened->mini};
+	struct pmp_elf *files[] = { &opened->file, &opened->debug, &opened->mini };
 
 	opened->symbols = pmp_symbols_new(files, sizeof(files) / sizeof(*files));
 	if (!opened->symbols)
@@ -166,7 +166,7 @@ void pmp_opened_free(struct pmp_opened *opened)
 	pmp_elf_close(&opened->file);
 	pmp_elf_close(&opened->debug);
 	pmp_elf_close(&opened->mini);
-	pmp_elf_close(&opened->alt);	/* after those that refer to it */
+	pmp_elf_close(&opened->alt); /* after those that refer to it */
 	pmp_buf_free(&opened->dwarf_path);
 	free(opened);
 }
@@ -181,7 +181,8 @@ const char *pmp_opened_problem(const struct pmp_opened *opened)
 	return opened->problem[0] ? opened->problem : NULL;
 }
 
-bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset, uint64_t *address)
+bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset,
+			uint64_t *address)
 {
 	return pmp_elf_address(&opened->file, offset, address);
 }
@@ -203,8 +204,8 @@ static void open_lines(struct pmp_opened *opened)
 	if (!pmp_elf_dwarf(opened->dwarf))
 		PMP_LOG(opened->options.log, "lines", "%s: debug information is damaged",
 			opened->dwarf_path.data);
-	else if (!pmp_debugfile_alt(opened->dwarf, opened->dwarf_path.data, &opened->place,
-				    &opened->alt))
+	else if (!pmp_debugfile_alt(opened->dwarf, opened->dwarf_path.data,
+				    &opened->place, &opened->alt))
 		PMP_LOG(opened->options.log, "lines", "%s: its dwz file is missing",
 			opened->dwarf_path.data);
 	else
@@ -216,5 +217,6 @@ size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address, bool with_
 {
 	if (!opened->lines_tried)
 		open_lines(opened);
-	return opened->lines ? pmp_lines_find(opened->lines, address, with_lines, places) : 0;
+	return opened->lines ? pmp_lines_find(opened->lines, address, with_lines, places)
+			     : 0;
 }

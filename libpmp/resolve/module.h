@@ -18,8 +18,8 @@ struct pmp_opened;
 
 struct pmp_opened_options {
 	const char *debug_dir;
-	bool no_symbols;	/* addresses only */
-	bool no_dwarf;		/* neither lines nor inlined functions are wanted */
+	bool no_symbols; /* addresses only */
+	bool no_dwarf;	 /* neither lines nor inlined functions are wanted */
 	const struct pmp_log *log;
 };
 
@@ -38,7 +38,8 @@ const char *pmp_opened_build_id(const struct pmp_opened *opened);
 /* Why names are missing, in English, or NULL. */
 const char *pmp_opened_problem(const struct pmp_opened *opened);
 /* The ELF address of a file offset; false: no code is there. */
-bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset, uint64_t *address);
+bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset,
+			uint64_t *address);
 /* The linker's name of the function at an address, or NULL. */
 const char *pmp_opened_symbol(const struct pmp_opened *opened, uint64_t address);
 /* As pmp_lines_find(). */

@@ -13,7 +13,7 @@
 
 struct sweep {
 	const struct pmp_range *ranges;
-	uint32_t *heap;		/* indexes of open ranges */
+	uint32_t *heap; /* indexes of open ranges */
 	size_t depth;
 	struct pmp_step *steps;
 	size_t count;
@@ -33,7 +33,7 @@ int pmp_ranges_add(struct pmp_ranges *ranges, const struct pmp_range *range)
 void pmp_ranges_free(struct pmp_ranges *ranges)
 {
 	free(ranges->items);
-	*ranges = (struct pmp_ranges){0};
+	*ranges = (struct pmp_ranges){ 0 };
 }
 
 static int by_start(const void *a, const void *b)
@@ -100,7 +100,7 @@ static void emit(struct sweep *sweep, uint64_t at)
 		sweep->count--;
 	if (sweep->count && sweep->steps[sweep->count - 1].value == value)
 		return;
-	sweep->steps[sweep->count++] = (struct pmp_step){.start = at, .value = value};
+	sweep->steps[sweep->count++] = (struct pmp_step){ .start = at, .value = value };
 }
 
 /* Close the ranges that end at or before an address. */
@@ -117,7 +117,7 @@ static void advance(struct sweep *sweep, uint64_t to)
 
 int pmp_ranges_flatten(struct pmp_ranges *ranges, struct pmp_steps *steps)
 {
-	struct sweep sweep = {.ranges = ranges->items};
+	struct sweep sweep = { .ranges = ranges->items };
 	size_t count = ranges->count;
 
 	/* A range makes at most two steps: where it begins and where it ends. */
@@ -163,5 +163,5 @@ uint32_t pmp_steps_find(const struct pmp_steps *steps, uint64_t address)
 void pmp_steps_free(struct pmp_steps *steps)
 {
 	free(steps->items);
-	*steps = (struct pmp_steps){0};
+	*steps = (struct pmp_steps){ 0 };
 }

@@ -18,9 +18,9 @@
 #define PMP_RANGE_NONE UINT32_MAX
 
 struct pmp_range {
-	uint64_t start, end;	/* [start, end) */
-	uint64_t rank;		/* where two overlap, the higher one wins */
-	uint32_t value;		/* anything but PMP_RANGE_NONE */
+	uint64_t start, end; /* [start, end) */
+	uint64_t rank;	     /* where two overlap, the higher one wins */
+	uint32_t value;	     /* anything but PMP_RANGE_NONE */
 };
 
 struct pmp_ranges {
@@ -30,7 +30,7 @@ struct pmp_ranges {
 
 struct pmp_step {
 	uint64_t start;
-	uint32_t value;		/* PMP_RANGE_NONE: a gap begins */
+	uint32_t value; /* PMP_RANGE_NONE: a gap begins */
 };
 
 struct pmp_steps {

@@ -22,7 +22,7 @@
 #include "resolve/module.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-#define FIRST_SLOTS 1024	/* of a hash table; a power of two */
+#define FIRST_SLOTS 1024 /* of a hash table; a power of two */
 
 static const char no_memory_text[] = "[unknown]";
 
@@ -34,36 +34,36 @@ static const struct pmp_frame no_memory_frame = {
 
 /* A place in a module: what is equal here has one location. */
 struct place {
-	uint64_t address;	/* file offset; pc in what has no file */
-	uint32_t module;	/* index */
-	uint32_t flags;		/* PMP_FRAME_EXACT, PMP_FRAME_SIGNAL */
+	uint64_t address; /* file offset; pc in what has no file */
+	uint32_t module;  /* index */
+	uint32_t flags;	  /* PMP_FRAME_EXACT, PMP_FRAME_SIGNAL */
 };
 
 struct location {
 	struct place place;
-	uint32_t frame_count;	/* 0: not named yet */
-	const struct pmp_frame *frames;	/* owned unless no_memory_frame */
+	uint32_t frame_count;		/* 0: not named yet */
+	const struct pmp_frame *frames; /* owned unless no_memory_frame */
 };
 
 /* What can be named. The first source seen is kept; its open descriptor also
  * keeps its inode from being used again. */
 struct module {
-	struct pmp_module *source;	/* one reference; NULL: [unmapped] */
+	struct pmp_module *source; /* one reference; NULL: [unmapped] */
 	uint64_t device, inode;
-	bool file;		/* has an ELF file or image: offsets, not pcs */
-	const char *path;	/* interned */
-	struct pmp_opened *opened;	/* of files, once a name was wanted */
-	struct pmp_jitmap *jitmap;	/* of PMP_MODULE_JITMAP, likewise */
+	bool file;		   /* has an ELF file or image: offsets, not pcs */
+	const char *path;	   /* interned */
+	struct pmp_opened *opened; /* of files, once a name was wanted */
+	struct pmp_jitmap *jitmap; /* of PMP_MODULE_JITMAP, likewise */
 	uint64_t frames, unnamed;
 };
 
 /* A source that has been seen before. The pointer alone may be another module's
  * by now; what the others tell of it is checked too. */
 struct alias {
-	const struct pmp_module *source;	/* not dereferenced; NULL: free slot */
+	const struct pmp_module *source; /* not dereferenced; NULL: free slot */
 	uint32_t id;
 	uint64_t device, inode;
-	uint32_t module;	/* index */
+	uint32_t module; /* index */
 };
 
 struct pmp_symbolizer {
@@ -75,12 +75,12 @@ struct pmp_symbolizer {
 	size_t module_count, module_capacity;
 	struct alias *aliases;
 	size_t alias_count, alias_slots;
-	uint32_t unmapped;	/* index of [unmapped], or PMP_LOCATION_NONE */
+	uint32_t unmapped; /* index of [unmapped], or PMP_LOCATION_NONE */
 	struct location *locations;
 	size_t location_count, location_capacity;
-	pmp_location *slots;	/* hash table of locations */
+	pmp_location *slots; /* hash table of locations */
 	size_t slot_count;
-	struct pmp_buf text;	/* scratch */
+	struct pmp_buf text; /* scratch */
 };
 
 /* ---- life --------------------------------------------------------------- */
@@ -95,13 +95,14 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 	if (!made)
 		return pmp_error_nomem(err, "making a symbolizer");
 	if (options) {
-		size_t size = options->size < sizeof(*options) ? options->size : sizeof(*options);
+		size_t size = options->size < sizeof(*options) ? options->size
+							       : sizeof(*options);
 
 		memcpy(&made->options, options, size);
 	}
 	if (made->options.debug_dir)
 		debug_dir = made->options.debug_dir;
-	made->log = (struct pmp_log){made->options.log, made->options.log_arg};
+	made->log = (struct pmp_log){ made->options.log, made->options.log_arg };
 	made->unmapped = PMP_LOCATION_NONE;
 	made->debug_dir = strdup(debug_dir);
 	made->strings = pmp_intern_new();
@@ -136,7 +137,8 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 	free(symbolizer);
 }
 
-static const char *keep(struct pmp_symbolizer *symbolizer, const char *text, size_t length)
+static const char *keep(struct pmp_symbolizer *symbolizer, const char *text,
+			size_t length)
 {
 	uint32_t id = pmp_intern(symbolizer->strings, text, length);
 
@@ -202,8 +204,7 @@ static bool same_module(const struct module *module, const struct pmp_module *so
 	case PMP_MODULE_JITMAP:
 		return inode != 0 && module->inode == inode && module->device == device &&
 		       (source->fd >= 0 || strcmp(kept->path, source->path) == 0);
-	default:
-		return strcmp(kept->path, source->path) == 0;
+	default: return strcmp(kept->path, source->path) == 0;
 	}
 }
 
@@ -222,7 +223,7 @@ static const char *shown_path(const struct pmp_module *source)
 static uint32_t add_module(struct pmp_symbolizer *symbolizer, struct pmp_module *source)
 {
 	struct stat status;
-	struct module module = {.path = keep_text(symbolizer, shown_path(source))};
+	struct module module = { .path = keep_text(symbolizer, shown_path(source)) };
 
 	if (source) {
 		module.device = source->device;
@@ -230,12 +231,14 @@ static uint32_t add_module(struct pmp_symbolizer *symbolizer, struct pmp_module 
 		module.file = has_elf(source);
 	}
 	/* A perf map is not in maps, so nobody has told its inode yet. */
-	if (source && source->kind == PMP_MODULE_JITMAP && fstat(source->fd, &status) == 0) {
+	if (source && source->kind == PMP_MODULE_JITMAP &&
+	    fstat(source->fd, &status) == 0) {
 		module.device = status.st_dev;
 		module.inode = status.st_ino;
 	}
 	for (size_t i = 0; source && i < symbolizer->module_count; i++) {
-		if (same_module(&symbolizer->modules[i], source, module.device, module.inode))
+		if (same_module(&symbolizer->modules[i], source, module.device,
+				module.inode))
 			return (uint32_t)i;
 	}
 	if (PMP_RESERVE(&symbolizer->modules, &symbolizer->module_capacity,
@@ -260,7 +263,8 @@ static struct alias *find_alias(struct alias *aliases, size_t slots,
 
 static bool grow_aliases(struct pmp_symbolizer *symbolizer)
 {
-	size_t slots = symbolizer->alias_slots ? symbolizer->alias_slots * 2 : FIRST_SLOTS;
+	size_t slots =
+		symbolizer->alias_slots ? symbolizer->alias_slots * 2 : FIRST_SLOTS;
 	struct alias *aliases;
 
 	if (symbolizer->alias_count * 2 < symbolizer->alias_slots)
@@ -296,7 +300,8 @@ static uint32_t module_of(struct pmp_symbolizer *symbolizer, struct pmp_module *
 		return module;
 	if (!alias->source)
 		symbolizer->alias_count++;
-	*alias = (struct alias){source, source->id, source->device, source->inode, module};
+	*alias = (struct alias){ source, source->id, source->device, source->inode,
+				 module };
 	return module;
 }
 
@@ -314,10 +319,12 @@ static bool same_place(const struct place *a, const struct place *b)
 	return a->address == b->address && a->module == b->module && a->flags == b->flags;
 }
 
-static size_t find_slot(const struct pmp_symbolizer *symbolizer, const pmp_location *slots,
-			size_t slot_count, const struct place *place)
+static size_t find_slot(const struct pmp_symbolizer *symbolizer,
+			const pmp_location *slots, size_t slot_count,
+			const struct place *place)
 {
-	uint64_t hash = mix(place->address ^ mix((uint64_t)place->module << 2 | place->flags));
+	uint64_t hash =
+		mix(place->address ^ mix((uint64_t)place->module << 2 | place->flags));
 	size_t i = hash & (slot_count - 1);
 
 	while (slots[i] != PMP_LOCATION_NONE &&
@@ -349,7 +356,8 @@ static bool grow_slots(struct pmp_symbolizer *symbolizer)
 	return true;
 }
 
-static pmp_location find_location(struct pmp_symbolizer *symbolizer, const struct place *place)
+static pmp_location find_location(struct pmp_symbolizer *symbolizer,
+				  const struct place *place)
 {
 	size_t slot;
 
@@ -362,7 +370,8 @@ static pmp_location find_location(struct pmp_symbolizer *symbolizer, const struc
 	    PMP_RESERVE(&symbolizer->locations, &symbolizer->location_capacity,
 			symbolizer->location_count + 1))
 		return PMP_LOCATION_NONE;
-	symbolizer->locations[symbolizer->location_count] = (struct location){.place = *place};
+	symbolizer->locations[symbolizer->location_count] =
+		(struct location){ .place = *place };
 	symbolizer->slots[slot] = (pmp_location)symbolizer->location_count;
 	return (pmp_location)symbolizer->location_count++;
 }
@@ -371,15 +380,14 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 				   const struct pmp_maps *maps,
 				   const struct pmp_raw_frame *frame)
 {
-	const struct pmp_region *region = maps ? pmp_maps_find(maps, frame->pc) : NULL;
+	/* The call may be the last instruction of its region. */
+	uint64_t lookup = frame->pc - !(frame->flags & PMP_FRAME_EXACT);
+	const struct pmp_region *region = maps ? pmp_maps_find(maps, lookup) : NULL;
 	struct place place = {
 		.address = frame->pc,
 		.flags = (uint32_t)(frame->flags & (PMP_FRAME_EXACT | PMP_FRAME_SIGNAL)),
 	};
 
-	/* The call may be the last instruction of its region. */
-	if (!region && maps && frame->pc && !(frame->flags & PMP_FRAME_EXACT))
-		region = pmp_maps_find(maps, frame->pc - 1);
 	if (!region) {
 		place.module = unmapped_module(symbolizer);
 	} else {
@@ -406,8 +414,8 @@ static const char *readable(struct pmp_symbolizer *symbolizer, const char *name)
 }
 
 /* [libfoo.so.1+0x1234], [vdso+0x7f0], [anon+0x7f0000001000] */
-static const char *placeholder(struct pmp_symbolizer *symbolizer, const struct module *module,
-			       uint64_t address)
+static const char *placeholder(struct pmp_symbolizer *symbolizer,
+			       const struct module *module, uint64_t address)
 {
 	const char *slash = strrchr(module->path, '/');
 	const char *name = slash && slash[1] ? slash + 1 : module->path;
@@ -434,8 +442,8 @@ static void open_module(struct pmp_symbolizer *symbolizer, struct module *module
 
 	if (module->file && !module->opened)
 		module->opened = pmp_opened_new(module->source, &options);
-	if (module->source && module->source->kind == PMP_MODULE_JITMAP && !module->jitmap &&
-	    !options.no_symbols)
+	if (module->source && module->source->kind == PMP_MODULE_JITMAP &&
+	    !module->jitmap && !options.no_symbols)
 		module->jitmap = pmp_jitmap_new(module->source->fd);
 }
 
@@ -457,7 +465,8 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer, struct module *mod
 	for (size_t i = first; i < count; i++) {
 		struct pmp_frame *frame = &frames[i - first];
 
-		*frame = (struct pmp_frame){.line = places[i].line, .inlined = i + 1 < count};
+		*frame = (struct pmp_frame){ .line = places[i].line,
+					     .inlined = i + 1 < count };
 		if (places[i].file)
 			frame->file = keep_text(symbolizer, places[i].file);
 		if (places[i].function)
@@ -492,7 +501,8 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer, struct module
 				const struct place *place, struct pmp_frame *frames)
 {
 	uint64_t lookup = place->address - !(place->flags & PMP_FRAME_EXACT);
-	const char *name = module->jitmap ? pmp_jitmap_find(module->jitmap, lookup) : NULL;
+	const char *name =
+		module->jitmap ? pmp_jitmap_find(module->jitmap, lookup) : NULL;
 
 	frames[0].address = place->address;
 	if (name)
@@ -503,7 +513,7 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer, struct module
 static void name_location(struct pmp_symbolizer *symbolizer, struct location *location)
 {
 	struct module *module = &symbolizer->modules[location->place.module];
-	struct pmp_frame frames[PMP_PLACES_MAX] = {{0}}, *kept;
+	struct pmp_frame frames[PMP_PLACES_MAX] = { { 0 } }, *kept;
 	size_t count = 1;
 
 	open_module(symbolizer, module);
@@ -523,7 +533,8 @@ static void name_location(struct pmp_symbolizer *symbolizer, struct location *lo
 		frames[i].module = module->path;
 		frames[i].unnamed = !frames[i].function || !frames[i].function[0];
 		if (frames[i].unnamed)
-			frames[i].function = placeholder(symbolizer, module, frames[i].address);
+			frames[i].function =
+				placeholder(symbolizer, module, frames[i].address);
 	}
 	module->frames++;
 	module->unnamed += frames[count - 1].unnamed;

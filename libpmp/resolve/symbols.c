@@ -18,16 +18,16 @@
 #include "libpmp.h"
 #include "resolve/ranges.h"
 
-#define SYMBOLS_MAX ((size_t)32 << 20)	/* taken from all tables of a module */
-#define NAMES_MAX ((size_t)2 << 30)	/* bytes of all names */
-#define NAME_MAX_LENGTH 65535		/* longer ones are left out */
+#define SYMBOLS_MAX ((size_t)32 << 20) /* taken from all tables of a module */
+#define NAMES_MAX ((size_t)2 << 30)    /* bytes of all names */
+#define NAME_MAX_LENGTH 65535	       /* longer ones are left out */
 
 struct symbol {
 	uint64_t start, end;
-	uint64_t size;		/* 0: unknown */
-	const char *name;	/* in the string table, versions not cut off */
-	uint32_t length;	/* without the version */
-	uint32_t score;		/* lower is better */
+	uint64_t size;	  /* 0: unknown */
+	const char *name; /* in the string table, versions not cut off */
+	uint32_t length;  /* without the version */
+	uint32_t score;	  /* lower is better */
 };
 
 struct section {
@@ -36,7 +36,7 @@ struct section {
 
 struct pmp_symbols {
 	struct pmp_buf names;	/* one after the other, NULs between */
-	struct pmp_steps steps;	/* address to offset in names */
+	struct pmp_steps steps; /* address to offset in names */
 	size_t count;
 	bool complete;
 };
@@ -44,7 +44,7 @@ struct pmp_symbols {
 struct builder {
 	struct symbol *symbols;
 	size_t count, capacity;
-	struct section *code;	/* executable sections, ascending */
+	struct section *code; /* executable sections, ascending */
 	size_t code_count;
 	struct pmp_ranges ranges;
 	bool complete;
@@ -73,8 +73,9 @@ static int read_code(struct builder *builder, const struct pmp_elf *elf)
 			continue;
 		if (PMP_RESERVE(&builder->code, &capacity, builder->code_count + 1))
 			return PMP_ENOMEM;
-		builder->code[builder->code_count++] = (struct section){
-			header.sh_addr, header.sh_addr + header.sh_size};
+		builder->code[builder->code_count++] =
+			(struct section){ header.sh_addr,
+					  header.sh_addr + header.sh_size };
 	}
 	for (size_t i = 0; i < elf->code_count && !section && !capacity; i++) {
 		const struct pmp_elf_code *code = &elf->code[i];
@@ -85,7 +86,8 @@ static int read_code(struct builder *builder, const struct pmp_elf *elf)
 		if (!builder->code)
 			return PMP_ENOMEM;
 		capacity = builder->code_count = 1;
-		*builder->code = (struct section){code->address, code->address + code->size};
+		*builder->code =
+			(struct section){ code->address, code->address + code->size };
 	}
 	if (builder->code_count)
 		qsort(builder->code, builder->code_count, sizeof(*builder->code),
@@ -122,7 +124,9 @@ static bool mapping_symbol(const char *name)
 static uint32_t score(const GElf_Sym *symbol, const char *name, uint32_t length)
 {
 	static const uint8_t bind_score[16] = {
-		[STB_LOCAL] = 2, [STB_WEAK] = 1, [STB_GLOBAL] = 0,
+		[STB_LOCAL] = 2,
+		[STB_WEAK] = 1,
+		[STB_GLOBAL] = 0,
 	};
 	uint32_t leading = 0;
 
@@ -130,8 +134,8 @@ static uint32_t score(const GElf_Sym *symbol, const char *name, uint32_t length)
 		leading++;
 	return (uint32_t)(symbol->st_size == 0) << 30 |
 	       (uint32_t)(GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE) << 29 |
-	       (uint32_t)bind_score[GELF_ST_BIND(symbol->st_info)] << 27 |
-	       leading << 16 | length;
+	       (uint32_t)bind_score[GELF_ST_BIND(symbol->st_info)] << 27 | leading << 16 |
+	       length;
 }
 
 static bool wanted(const GElf_Sym *symbol)
@@ -152,8 +156,8 @@ static int add_symbol(struct builder *builder, const GElf_Sym *symbol, const cha
 	bool label = untyped && symbol->st_size == 0 &&
 		     (name[0] == '.' || GELF_ST_BIND(symbol->st_info) == STB_LOCAL);
 
-	if (length == 0 || length > NAME_MAX_LENGTH || mapping_symbol(name) ||
-	    label || !section_at(builder, symbol->st_value))
+	if (length == 0 || length > NAME_MAX_LENGTH || mapping_symbol(name) || label ||
+	    !section_at(builder, symbol->st_value))
 		return 0;
 	if (PMP_RESERVE(&builder->symbols, &builder->capacity, builder->count + 1))
 		return PMP_ENOMEM;
@@ -167,8 +171,8 @@ static int add_symbol(struct builder *builder, const GElf_Sym *symbol, const cha
 	return 0;
 }
 
-static int read_table(struct builder *builder, const struct pmp_elf *elf, Elf_Scn *section,
-		      const GElf_Shdr *header)
+static int read_table(struct builder *builder, const struct pmp_elf *elf,
+		      Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Scn *name_section = elf_getscn(elf->elf, header->sh_link);
 	const Elf_Data *table = pmp_elf_data(elf, section);
@@ -184,8 +188,8 @@ static int read_table(struct builder *builder, const struct pmp_elf *elf, Elf_Sc
 	for (size_t i = 1; i < count && builder->count < SYMBOLS_MAX; i++) {
 		GElf_Sym symbol;
 
-		if (!gelf_getsym((Elf_Data *)table, (int)i, &symbol) || !wanted(&symbol) ||
-		    symbol.st_name >= names->d_size)
+		if (!gelf_getsym((Elf_Data *)table, (int)i, &symbol) ||
+		    !wanted(&symbol) || symbol.st_name >= names->d_size)
 			continue;
 		if (add_symbol(builder, &symbol, text + symbol.st_name))
 			return PMP_ENOMEM;
@@ -252,7 +256,7 @@ static void set_ends(struct builder *builder)
  * Of those that begin together, the ones with a size come last. */
 static void drop_labels(struct builder *builder)
 {
-	uint64_t reach = 0;	/* of the sized symbols so far */
+	uint64_t reach = 0; /* of the sized symbols so far */
 
 	for (size_t i = 0, first = 0; i < builder->count; i++) {
 		const struct symbol *symbol = &builder->symbols[i];
@@ -277,7 +281,7 @@ static int add_names(struct builder *builder, struct pmp_symbols *symbols)
 		struct pmp_range range = {
 			.start = symbol->start,
 			.end = symbol->end,
-			.rank = i,	/* that which begins last wins */
+			.rank = i, /* that which begins last wins */
 			.value = (uint32_t)symbols->names.length,
 		};
 
@@ -327,7 +331,7 @@ static int build(struct builder *builder, struct pmp_symbols *symbols)
 struct pmp_symbols *pmp_symbols_new(struct pmp_elf *const *files, size_t count)
 {
 	struct pmp_symbols *symbols = calloc(1, sizeof(*symbols));
-	struct builder builder = {0};
+	struct builder builder = { 0 };
 	int rc = symbols ? 0 : PMP_ENOMEM;
 
 	for (size_t i = 0; i < count && rc == 0; i++) {

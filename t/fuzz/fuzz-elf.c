@@ -15,7 +15,8 @@
 
 #define LOOKUPS 256
 
-static void look_up(struct pmp_symbolizer *symbolizer, const struct pmp_maps *maps, size_t size)
+static void look_up(struct pmp_symbolizer *symbolizer, const struct pmp_maps *maps,
+		    size_t size)
 {
 	for (unsigned i = 0; i < LOOKUPS; i++) {
 		struct pmp_raw_frame raw = {
@@ -28,7 +29,8 @@ static void look_up(struct pmp_symbolizer *symbolizer, const struct pmp_maps *ma
 
 		/* Whatever was found, it can be read to its end. */
 		for (size_t k = 0; k < count; k++) {
-			if (strlen(frames[k].function) == 0 || strlen(frames[k].module) == 0 ||
+			if (strlen(frames[k].function) == 0 ||
+			    strlen(frames[k].module) == 0 ||
 			    (frames[k].file && strlen(frames[k].file) > size))
 				__builtin_trap();
 		}
@@ -38,12 +40,16 @@ static void look_up(struct pmp_symbolizer *symbolizer, const struct pmp_maps *ma
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct pmp_symbolizer_options options = {
-		.size = sizeof(options), .lines = true, .debug_dir = "/nonexistent",
+		.size = sizeof(options),
+		.lines = true,
+		.debug_dir = "/nonexistent",
 	};
 	struct pmp_maps *maps = pmp_maps_new();
 	struct pmp_module *module = pmp_module_new(1, PMP_MODULE_FILE, "fuzz");
 	struct pmp_region region = {
-		.start = 0x10000, .end = 0x10000 + size + 1, .module = module,
+		.start = 0x10000,
+		.end = 0x10000 + size + 1,
+		.module = module,
 		.prot = PMP_PROT_READ | PMP_PROT_EXEC,
 	};
 	struct pmp_symbolizer *symbolizer = NULL;

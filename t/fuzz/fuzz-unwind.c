@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.no_hdr = kind & 1, .no_eh_frame = kind & 2, .debug_frame = kind & 4,
 		.unaligned = kind & 8, .table_encoding = kind & 16 ? 0xff : 0,
 	};
-	struct pmp_unwinder *unwinder = pmp_unwinder_new((enum pmp_unwind)(kind >> 5) % 3);
+	struct pmp_unwinder *unwinder =
+		pmp_unwinder_new((enum pmp_unwind)(kind >> 5) % 3);
 	struct pmp_walk walk = { .frames = frames, .limit = FRAMES };
 	struct pmp_regs regs = { 0 };
 	struct fakeelf elf;

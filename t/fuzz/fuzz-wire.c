@@ -119,7 +119,8 @@ static struct pmp_sample *make_sample(uint64_t generation, unsigned modules, int
 	for (uint32_t i = 0; i < modules; i++) {
 		struct pmp_module *module = pmp_module_new(i, PMP_MODULE_FILE, "/lib/x");
 		struct pmp_region region = {
-			.start = 0x1000 * (i + 1), .end = 0x1000 * (i + 2), .module = module,
+			.start = 0x1000 * (i + 1), .end = 0x1000 * (i + 2),
+			.module = module,
 		};
 
 		module->fd = fd < 0 ? -1 : dup(fd);

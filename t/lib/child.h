@@ -59,8 +59,8 @@ CHILD_UNUSED static bool child_order(const struct child *child)
  * Fork a child that runs prepare(self, arg). When that returns true the child
  * waits for its end; the test goes on when it is that far. False: it could not.
  */
-CHILD_UNUSED static bool child_start(struct child *child,
-				     bool (*prepare)(const struct child *, void *), void *arg)
+CHILD_UNUSED static bool
+child_start(struct child *child, bool (*prepare)(const struct child *, void *), void *arg)
 {
 	int orders[2], answers[2];
 

@@ -98,7 +98,9 @@ static void fakeelf_eh_frame(struct fakeelf *elf, const struct fakeelf_options *
 	uint64_t text = elf->text - ELF_BASE;
 	uint8_t encoding = options->table_encoding ? options->table_encoding : 0x3b;
 
-	fakeelf_put(&hdr, UINT64_C(0x01) | 0x1b << 8 | 0x03 << 16 | (uint32_t)encoding << 24, 4);
+	fakeelf_put(&hdr,
+		    UINT64_C(0x01) | 0x1b << 8 | 0x03 << 16 | (uint32_t)encoding << 24,
+		    4);
 	fakeelf_put(&hdr, 0x300 - 0x204, 4);
 	fakeelf_put(&hdr, 4, 4);
 
@@ -117,7 +119,8 @@ static void fakeelf_eh_frame(struct fakeelf *elf, const struct fakeelf_options *
 		fakeelf_put(&frame, start - (begin + 8), 4);
 		fakeelf_put(&frame, ELF_FUNCTION, 4);
 		fakeelf_put(&frame, 0, 1);
-		fakeelf_bytes(&frame, fakeelf_functions[i].program, fakeelf_functions[i].size);
+		fakeelf_bytes(&frame, fakeelf_functions[i].program,
+			      fakeelf_functions[i].size);
 		fakeelf_end(&frame, begin);
 	}
 }
@@ -137,7 +140,8 @@ static size_t fakeelf_debug_frame(struct fakeelf *elf)
 		fakeelf_put(&frame, 0, 8);	/* its CIE is at offset 0 */
 		fakeelf_put(&frame, elf->text - ELF_BASE + i * ELF_FUNCTION, 8);
 		fakeelf_put(&frame, ELF_FUNCTION, 8);
-		fakeelf_bytes(&frame, fakeelf_functions[i].program, fakeelf_functions[i].size);
+		fakeelf_bytes(&frame, fakeelf_functions[i].program,
+			      fakeelf_functions[i].size);
 		fakeelf_end(&frame, begin);
 	}
 	return frame.at - 0x600;
@@ -148,25 +152,49 @@ static void fakeelf_headers(struct fakeelf *elf, const struct fakeelf_options *o
 {
 	static const char names[] = "\0.text\0.eh_frame\0.debug_frame\0.shstrtab";
 	Elf64_Phdr segments[3] = {
-		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = elf->offset,
-		  .p_memsz = elf->offset, .p_align = 0x1000 },
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = elf->offset,
-		  .p_vaddr = elf->text - ELF_BASE, .p_filesz = 4 * ELF_FUNCTION,
-		  .p_memsz = 4 * ELF_FUNCTION, .p_align = 0x1000 },
-		{ .p_type = options->no_hdr ? PT_NULL : PT_GNU_EH_FRAME, .p_offset = 0x200,
-		  .p_vaddr = 0x200, .p_filesz = 0x2c, .p_memsz = 0x2c },
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R,
+		  .p_filesz = elf->offset,
+		  .p_memsz = elf->offset,
+		  .p_align = 0x1000 },
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_offset = elf->offset,
+		  .p_vaddr = elf->text - ELF_BASE,
+		  .p_filesz = 4 * ELF_FUNCTION,
+		  .p_memsz = 4 * ELF_FUNCTION,
+		  .p_align = 0x1000 },
+		{ .p_type = options->no_hdr ? PT_NULL : PT_GNU_EH_FRAME,
+		  .p_offset = 0x200,
+		  .p_vaddr = 0x200,
+		  .p_filesz = 0x2c,
+		  .p_memsz = 0x2c },
 	};
 	Elf64_Shdr sections[5] = {
-		[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-			.sh_addr = elf->text - ELF_BASE, .sh_offset = elf->offset,
-			.sh_size = 4 * ELF_FUNCTION, .sh_addralign = 16 },
-		[2] = { .sh_name = 7, .sh_type = options->no_eh_frame ? SHT_NULL : SHT_PROGBITS,
-			.sh_flags = SHF_ALLOC, .sh_addr = 0x300, .sh_offset = 0x300,
-			.sh_size = options->no_eh_frame ? 0 : 0x300, .sh_addralign = 8 },
-		[3] = { .sh_name = 17, .sh_type = debug_size ? SHT_PROGBITS : SHT_NULL,
-			.sh_offset = 0x600, .sh_size = debug_size, .sh_addralign = 8 },
-		[4] = { .sh_name = 30, .sh_type = SHT_STRTAB, .sh_offset = 0x2200,
-			.sh_size = sizeof(names), .sh_addralign = 1 },
+		[1] = { .sh_name = 1,
+			.sh_type = SHT_PROGBITS,
+			.sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			.sh_addr = elf->text - ELF_BASE,
+			.sh_offset = elf->offset,
+			.sh_size = 4 * ELF_FUNCTION,
+			.sh_addralign = 16 },
+		[2] = { .sh_name = 7,
+			.sh_type = options->no_eh_frame ? SHT_NULL : SHT_PROGBITS,
+			.sh_flags = SHF_ALLOC,
+			.sh_addr = 0x300,
+			.sh_offset = 0x300,
+			.sh_size = options->no_eh_frame ? 0 : 0x300,
+			.sh_addralign = 8 },
+		[3] = { .sh_name = 17,
+			.sh_type = debug_size ? SHT_PROGBITS : SHT_NULL,
+			.sh_offset = 0x600,
+			.sh_size = debug_size,
+			.sh_addralign = 8 },
+		[4] = { .sh_name = 30,
+			.sh_type = SHT_STRTAB,
+			.sh_offset = 0x2200,
+			.sh_size = sizeof(names),
+			.sh_addralign = 1 },
 	};
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
@@ -188,8 +216,9 @@ static void fakeelf_stack(struct fakeelf *elf)
 	memset(elf->stack, 0, sizeof(elf->stack));
 	elf->stack[0x10] = 0x1111;				/* A's own word: sp */
 	elf->stack[0x11] = elf->text + 1 * ELF_FUNCTION + 0x10;	/* in B */
-	elf->stack[0x20] = 0x2222;				/* C's rbp: B's rbp points here */
-	elf->stack[0x21] = elf->text + 2 * ELF_FUNCTION + 0x10;	/* in C: sp is behind it */
+	elf->stack[0x20] = 0x2222; /* C's rbp: B's rbp points here */
+	elf->stack[0x21] =
+		elf->text + 2 * ELF_FUNCTION + 0x10; /* in C: sp is behind it */
 	elf->stack[0x23] = ELF_STACK + 0x30 * 8;		/* C's CFA - 8 */
 	elf->stack[0x30] = elf->text + 3 * ELF_FUNCTION + 0x10;	/* in D */
 }
@@ -215,8 +244,9 @@ static void fakeelf_make(struct fakeelf *elf, const struct fakeelf_options *opti
 		debug_size = fakeelf_debug_frame(elf);
 	fakeelf_headers(elf, options, debug_size);
 	memset(elf->file + elf->offset, 0x90, 4 * ELF_FUNCTION);
-	for (unsigned i = 1; i < 4; i++)		/* call A: before each return address */
-		memcpy(elf->file + elf->offset + i * ELF_FUNCTION + 0x0b, "\xe8\0\0\0\0", 5);
+	for (unsigned i = 1; i < 4; i++) /* call A: before each return address */
+		memcpy(elf->file + elf->offset + i * ELF_FUNCTION + 0x0b, "\xe8\0\0\0\0",
+		       5);
 	fakeelf_stack(elf);
 
 	elf->fd = memfd_create("fakeelf", MFD_CLOEXEC);

@@ -40,7 +40,8 @@ static bool fake_read(void *arg, uint64_t address, void *data, size_t length)
 	for (size_t i = 0; i < fake->count; i++) {
 		uint64_t offset = address - fake->parts[i].address;
 
-		if (offset < fake->parts[i].size && length <= fake->parts[i].size - offset) {
+		if (offset < fake->parts[i].size &&
+		    length <= fake->parts[i].size - offset) {
 			memcpy(data, (const char *)fake->parts[i].data + offset, length);
 			return true;
 		}
@@ -66,13 +67,14 @@ static struct pmp_reader fake_reader(struct fake *fake)
 
 /* A region of a module of its own (or of the one before, if kind is negative). */
 FAKE_UNUSED
-static struct pmp_module *fake_region(struct pmp_maps *maps, uint64_t start, uint64_t size,
-				      unsigned prot, int kind)
+static struct pmp_module *fake_region(struct pmp_maps *maps, uint64_t start,
+				      uint64_t size, unsigned prot, int kind)
 {
 	struct pmp_region region = { .start = start, .end = start + size, .prot = prot };
 
-	if (kind >= 0 && pmp_maps_add_module(maps, pmp_module_new((uint32_t)maps->module_count + 1,
-								   (enum pmp_module_kind)kind, "fake")))
+	if (kind >= 0 &&
+	    pmp_maps_add_module(maps, pmp_module_new((uint32_t)maps->module_count + 1,
+						     (enum pmp_module_kind)kind, "fake")))
 		abort();
 	region.module = maps->modules[maps->module_count - 1];
 	if (kind < 0)
@@ -83,7 +85,8 @@ static struct pmp_module *fake_region(struct pmp_maps *maps, uint64_t start, uin
 	return region.module;
 }
 
-/* ---- the test itself ---------------------------------------------------------------- */
+/* ---- the test itself ----------------------------------------------------------------
+ */
 
 FAKE_UNUSED
 static bool self_read(void *arg, uint64_t address, void *data, size_t length)
@@ -99,7 +102,8 @@ static struct pmp_reader self_reader(int *fd)
 	return (struct pmp_reader){ .read = self_read, .arg = fd };
 }
 
-static struct pmp_module *self_module(struct pmp_maps *maps, uint64_t inode, const char *path)
+static struct pmp_module *self_module(struct pmp_maps *maps, uint64_t inode,
+				      const char *path)
 {
 	enum pmp_module_kind kind = *path == '/' ? PMP_MODULE_FILE :
 				    !strcmp(path, "[vdso]") ? PMP_MODULE_VDSO :
@@ -107,7 +111,8 @@ static struct pmp_module *self_module(struct pmp_maps *maps, uint64_t inode, con
 	struct pmp_module *module;
 
 	for (size_t i = 0; i < maps->module_count; i++)
-		if (inode && maps->modules[i]->inode == inode && !strcmp(maps->modules[i]->path, path))
+		if (inode && maps->modules[i]->inode == inode &&
+		    !strcmp(maps->modules[i]->path, path))
 			return maps->modules[i];
 	module = pmp_module_new((uint32_t)maps->module_count + 1, kind, path);
 	if (!module)
@@ -133,8 +138,11 @@ static struct pmp_maps *self_maps(void)
 		char prot[5], path[4096] = "";
 		uint64_t inode;
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %4095[^\n]",
-			   &region.start, &region.end, prot, &region.offset, &inode, path) < 5)
+		if (sscanf(line,
+			   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64
+			   " %4095[^\n]",
+			   &region.start, &region.end, prot, &region.offset, &inode,
+			   path) < 5)
 			abort();
 		region.prot = (prot[0] == 'r' ? PMP_PROT_READ : 0) |
 			      (prot[1] == 'w' ? PMP_PROT_WRITE : 0) |

@@ -47,7 +47,8 @@ static inline void folder_remove(const struct folder *folder)
 }
 
 /* path, which must have PATH_MAX bytes, becomes that of name in the folder. */
-static inline const char *folder_path(const struct folder *folder, const char *name, char *path)
+static inline const char *folder_path(const struct folder *folder, const char *name,
+				      char *path)
 {
 	size_t length = strlen(folder->path);
 

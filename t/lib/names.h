@@ -31,7 +31,7 @@
 
 struct space {
 	struct pmp_maps *maps;
-	uint64_t bias;		/* pc = ELF address + bias */
+	uint64_t bias; /* pc = ELF address + bias */
 };
 
 static char tmp_dir[] = "/tmp/pmp-test.XXXXXX";
@@ -45,8 +45,7 @@ static void enter_tmp(void)
 	}
 }
 
-__attribute__((format(printf, 1, 2)))
-static bool run(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static bool run(const char *format, ...)
 {
 	char command[4096];
 	va_list args;
@@ -81,8 +80,8 @@ static void write_file(const char *path, const char *text)
 }
 
 /* The first line of a command's output, without its newline. */
-__attribute__((format(printf, 3, 4))) TAP_UNUSED
-static void output_of(char *line, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) TAP_UNUSED static void
+output_of(char *line, size_t size, const char *format, ...)
 {
 	char command[4096];
 	va_list args;
@@ -110,7 +109,8 @@ static uint64_t symbol_address(const char *file, const char *symbol)
 {
 	char line[256];
 
-	output_of(line, sizeof(line), "nm %s | awk '$3 == \"%s\" { print $1 }'", file, symbol);
+	output_of(line, sizeof(line), "nm %s | awk '$3 == \"%s\" { print $1 }'", file,
+		  symbol);
 	return strtoull(line, NULL, 16);
 }
 
@@ -120,12 +120,13 @@ static uint64_t symbol_address(const char *file, const char *symbol)
  */
 static struct space space_of(const char *path)
 {
-	struct space space = {.maps = pmp_maps_new()};
+	struct space space = { .maps = pmp_maps_new() };
 	struct pmp_module *module = pmp_module_new(1, PMP_MODULE_FILE, path);
-	struct pmp_region region = {.module = module, .prot = PMP_PROT_READ | PMP_PROT_EXEC};
-	Elf64_Ehdr header = {0};
+	struct pmp_region region = { .module = module,
+				     .prot = PMP_PROT_READ | PMP_PROT_EXEC };
+	Elf64_Ehdr header = { 0 };
 	Elf64_Phdr segment;
-	struct stat status = {0};
+	struct stat status = { 0 };
 
 	module->fd = open(path, O_RDONLY | O_CLOEXEC);
 	module->open_errno = module->fd < 0 ? errno : 0;
@@ -140,11 +141,13 @@ static struct space space_of(const char *path)
 		space.bias = SPACE_BASE;
 	for (unsigned i = 0; i < header.e_phnum && i < 64; i++) {
 		if (pread(module->fd, &segment, sizeof(segment),
-			  (off_t)(header.e_phoff + i * sizeof(segment))) != sizeof(segment) ||
+			  (off_t)(header.e_phoff + i * sizeof(segment))) !=
+			    sizeof(segment) ||
 		    segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
 			continue;
 		region.start = (segment.p_vaddr & ~0xfffull) + space.bias;
-		region.end = ((segment.p_vaddr + segment.p_memsz + 0xfff) & ~0xfffull) + space.bias;
+		region.end = ((segment.p_vaddr + segment.p_memsz + 0xfff) & ~0xfffull) +
+			     space.bias;
 		region.offset = segment.p_offset & ~0xfffull;
 		pmp_maps_add_region(space.maps, &region);
 	}
@@ -175,9 +178,8 @@ static size_t names_at(const struct space *space, struct pmp_symbolizer *symboli
 		.flags = exact ? PMP_FRAME_EXACT : 0,
 	};
 
-	return pmp_symbolizer_frames(symbolizer,
-				     pmp_symbolizer_locate(symbolizer, space->maps, &raw),
-				     frames);
+	return pmp_symbolizer_frames(
+		symbolizer, pmp_symbolizer_locate(symbolizer, space->maps, &raw), frames);
 }
 
 /* The physical function at an address of a file, with a symbolizer of its own;

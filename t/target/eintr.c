@@ -644,7 +644,7 @@ int main(int argc, char **argv)
 	target_ready();
 	target_wait_end();
 	snprintf(path, sizeof path, FIFO_PATH, getpid());
-	unlink(path);	/* not before: a call that is restarted opens it anew */
+	unlink(path); /* not before: a call that is restarted opens it anew */
 	disturbed = report(argc > 1 && strcmp(argv[1], "-v") == 0);
 	if (disturbed)
 		target_verdict("%u calls disturbed", disturbed);

@@ -16,7 +16,8 @@
 static atomic_int ended, result;
 static unsigned char *code;
 
-/* clang-format off: one instruction a line */
+/* One instruction a line. */
+/* clang-format off */
 #if defined __x86_64__
 static const unsigned char outer_code[] = {
 	0x55,				/* push %rbp */

@@ -16,19 +16,19 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#define TRACE_OPTIONS                                                                     \
-	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |                \
-	 PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL)
+#define TRACE_OPTIONS \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | \
+	 PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
 
 struct process {
 	pid_t pid;
-	bool known;	/* its first stop has been seen */
-	bool inside;	/* of a system call */
+	bool known;  /* its first stop has been seen */
+	bool inside; /* of a system call */
 	bool killed;
 	unsigned long calls;
 };
 
-static struct process processes[2];	/* in the order of their births */
+static struct process processes[2]; /* in the order of their births */
 
 static bool counts(pid_t pid, bool hold_only)
 {
@@ -44,8 +44,7 @@ static bool counts(pid_t pid, bool hold_only)
 	case SYS_waitid:
 	case SYS_pread64:
 	case SYS_process_vm_readv:
-	case SYS_rt_sigtimedwait:
-		return true;
+	case SYS_rt_sigtimedwait: return true;
 	}
 	return false;
 }

@@ -11,7 +11,7 @@
 
 #define THREADS 4
 #define TURNS 20000
-#define MOMENT 1	/* ms */
+#define MOMENT 1 /* ms */
 
 static atomic_ullong interrupted, waits;
 
@@ -43,6 +43,7 @@ int main(void)
 	printf("waits %llu\n", (unsigned long long)waits);
 	if (interrupted)
 		target_verdict("%llu of %llu waits interrupted",
-			       (unsigned long long)interrupted, (unsigned long long)waits);
+			       (unsigned long long)interrupted,
+			       (unsigned long long)waits);
 	target_verdict(NULL);
 }

@@ -69,6 +69,9 @@ MAYBE_UNUSED static void target_begin(void)
 	sigset_t set;
 
 	alarm(TARGET_LIFETIME);
+#ifdef TARGET_NOT_DUMPABLE
+	prctl(PR_SET_DUMPABLE, 0);
+#endif
 	sigaction(SIGCONT, &action, NULL);
 	target_end_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 {
 	long blocked = argc > 1 ? atol(argv[1]) : 10;
 	long spinning = argc > 2 ? atol(argv[2]) : 0;
-	char name[16];
+	char name[32];
 	long i;
 
 	if (blocked < 0 || spinning < 0 || blocked > MAX_THREADS ||

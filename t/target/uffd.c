@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uffd: the thread "trapped" sleeps (uffd_inner), and the upper end of its stack
- * lies on pages that are missing and that a userfaultfd has to fill in, which
- * nobody ever does: who reads them the wrong way waits for ever. "free" sleeps
- * next to it. Prints "unavailable" where userfaultfd is not permitted.
+ * uffd: the thread "trapped" sleeps (uffd_inner), and its caller's frame lies on
+ * pages that are missing and that a userfaultfd has to fill in, which nobody ever
+ * does: who reads them the wrong way waits for ever. "free" sleeps next to it.
+ * Prints "unavailable" where userfaultfd is not permitted.
  */
 #include "target.h"
 
@@ -14,8 +14,14 @@
 #include <sys/mman.h>
 
 #define STACK_SIZE (256 * 1024)
-#define LOST_SIZE (16 * 1024) /* the upper end, where the outer frames are */
-#define DISTANCE (64 * 1024)  /* inner frames are clear of it */
+#define PAGE 4096
+#define LOST_SIZE (2 * PAGE) /* the page of uffd_outer's frame and the one below */
+/* Between the frames, so that the inner ones are not on these pages, nor the
+ * thread's own data at the upper end, which the kernel writes to. */
+#define DISTANCE (64 * 1024)
+
+static atomic_int trapped_tid;
+static uintptr_t outer_frame;
 
 static NOINLINE void uffd_inner(volatile char *room)
 {
@@ -23,14 +29,23 @@ static NOINLINE void uffd_inner(volatile char *room)
 		room[0] = (char)poll(NULL, 0, -1);
 }
 
-static NOINLINE void *uffd_outer(void *arg)
+static NOINLINE void uffd_outer(void)
 {
 	volatile char *room = alloca(DISTANCE);
 
 	room[0] = 1;
-	*(atomic_int *)arg = gettid();
+	outer_frame = (uintptr_t)__builtin_frame_address(0);
+	trapped_tid = gettid();
 	uffd_inner(room);
-	return NULL;
+}
+
+static NOINLINE void *uffd_main(void *arg)
+{
+	volatile char *room = alloca(DISTANCE);
+
+	room[0] = 1;
+	uffd_outer();
+	return arg;
 }
 
 static NOINLINE void free_main(void *arg)
@@ -48,11 +63,12 @@ static void unavailable(void)
 	target_verdict(NULL);
 }
 
-static void lose_pages(char *start)
+static void lose_pages(uintptr_t frame)
 {
+	uintptr_t start = (frame & ~(uintptr_t)(PAGE - 1)) - PAGE;
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register where = {
-		.range = { (uintptr_t)start, LOST_SIZE },
+		.range = { start, LOST_SIZE },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 	long fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
@@ -60,13 +76,12 @@ static void lose_pages(char *start)
 	if (fd < 0 || ioctl((int)fd, UFFDIO_API, &api) ||
 	    ioctl((int)fd, UFFDIO_REGISTER, &where))
 		unavailable();
-	if (madvise(start, LOST_SIZE, MADV_DONTNEED))
+	if (madvise((void *)start, LOST_SIZE, MADV_DONTNEED))
 		target_die("madvise");
 }
 
 int main(void)
 {
-	static atomic_int tid;
 	pthread_attr_t attr;
 	pthread_t thread;
 	char *stack;
@@ -78,15 +93,15 @@ int main(void)
 		target_die("mmap");
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, stack, STACK_SIZE);
-	errno = pthread_create(&thread, &attr, uffd_outer, &tid);
+	errno = pthread_create(&thread, &attr, uffd_main, NULL);
 	if (errno)
 		target_die("pthread_create");
 	pthread_setname_np(thread, "trapped");
-	while (!tid)
+	while (!trapped_tid)
 		target_nap(1);
-	target_wait_asleep(tid);
+	target_wait_asleep(trapped_tid);
 	target_wait_asleep(target_thread("free", free_main, NULL));
-	lose_pages(stack + STACK_SIZE - LOST_SIZE);
+	lose_pages(outer_frame);
 	target_ready();
 	target_wait_end();
 	target_verdict(NULL);

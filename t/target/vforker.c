@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 
 #define CHILD_STATUS 7
-#define LATE_LIMIT 1000	/* ms */
+#define LATE_LIMIT 1000 /* ms */
 #define MAX_THREADS 1000
 
 static atomic_int wrong, ended, children, finished;
-static atomic_ullong latest;	/* ns */
-static unsigned lifetime = 5000, max_pause;	/* ms */
+static atomic_ullong latest;		    /* ns */
+static unsigned lifetime = 5000, max_pause; /* ms */
 
 /* In the child, which has its parent's memory: nothing but system calls. */
 static NOINLINE void live(void)

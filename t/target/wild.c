@@ -80,6 +80,7 @@ static void make_wild(const char *how)
 
 	if (memory == MAP_FAILED)
 		target_die("mmap");
+	memset(memory, 0x5a, 2 * PAGE); /* zeros would mark the end of a stack */
 	if (strcmp(how, "guard") == 0) {
 		if (mprotect(memory, PAGE, PROT_NONE))
 			target_die("mprotect");
