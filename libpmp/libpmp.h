@@ -158,6 +158,21 @@ struct pmp_sample_info {
 };
 
 void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info);
+
+/* One thread of a sample; strings are borrowed from it, raw bytes. */
+struct pmp_thread_info {
+	size_t size;
+	pid_t tid;
+	const char *name;
+	char state;		/* as in proc(5): R S D T t Z X I, or ? */
+	const char *why;	/* why it was not stopped, or "" */
+	uint64_t stopped;	/* ns held */
+	size_t frames;
+	bool complete;		/* its stack reaches its root */
+};
+/** i < pmp_sample_info.threads; threads are in the order of their ids. */
+void pmp_sample_thread(const struct pmp_sample *sample, size_t i,
+		       struct pmp_thread_info *info);
 void pmp_sample_free(struct pmp_sample *sample);
 
 /*

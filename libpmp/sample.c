@@ -125,6 +125,7 @@ const char *pmp_end_text(enum pmp_end end)
 		[PMP_END_NO_INFO] = "no unwind information",
 		[PMP_END_LOOP] = "stack pointer does not grow",
 		[PMP_END_BAD_INFO] = "bad unwind information",
+		[PMP_END_MOVED] = "code was unmapped or replaced meanwhile",
 	};
 
 	if ((unsigned)end >= PMP_END_COUNT)
@@ -208,5 +209,23 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 			all.truncated += thread->end != PMP_END_ROOT;
 	}
 	/* The caller may have been compiled with an older, shorter struct. */
+	memcpy(info, &all, size);
+}
+
+void pmp_sample_thread(const struct pmp_sample *sample, size_t i, struct pmp_thread_info *info)
+{
+	const struct pmp_thread *thread = &sample->threads[i];
+	size_t size = info->size < sizeof(*info) ? info->size : sizeof(*info);
+	const struct pmp_thread_info all = {
+		.size = info->size,
+		.tid = thread->tid,
+		.name = thread->name,
+		.state = thread->state,
+		.why = thread->why,
+		.stopped = thread->stopped,
+		.frames = thread->frame_count,
+		.complete = thread->end == PMP_END_ROOT,
+	};
+
 	memcpy(info, &all, size);
 }

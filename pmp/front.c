@@ -285,6 +285,26 @@ static void take_note(struct pmp_app *app, const struct pmp_received *received)
 	}
 }
 
+/* Of each process the first thread that sleeps where nothing can stop it; more
+ * would only repeat it. */
+static void note_unstoppable(struct pmp_process *process, const struct pmp_sample *sample,
+			     size_t count)
+{
+	struct pmp_thread_info thread = { .size = sizeof(thread) };
+	char why[256];
+
+	for (size_t i = 0; i < count && !process->told_unstoppable; i++) {
+		pmp_sample_thread(sample, i, &thread);
+		if (thread.state != 'D' || !thread.why[0])
+			continue;
+		process->told_unstoppable = true;
+		pmp_message_print(NULL,
+				  "thread %d is in uninterruptible sleep (%s): not stopped",
+				  (int)thread.tid,
+				  pmp_escape(thread.why, why, sizeof(why)));
+	}
+}
+
 static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 {
 	struct pmp_sample_info info = { .size = sizeof(info) };
@@ -300,6 +320,8 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 		process->first = info.time;
 	process->last = info.time;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
+	if (!app->options.quiet)
+		note_unstoppable(process, sample, info.threads);
 	if (info.execed && !app->options.quiet)
 		pmp_message_print(
 			NULL,

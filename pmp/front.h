@@ -24,6 +24,7 @@ struct pmp_process {
 	char name[PMP_NOTE_NAME_SIZE];
 	uint64_t snapshots;
 	uint64_t first, last; /* CLOCK_MONOTONIC of them */
+	bool told_unstoppable; /* that a thread sleeps where nothing can stop it */
 };
 
 struct pmp_app {

@@ -79,6 +79,7 @@ enum pmp_exit pmp_message_status(int code)
 {
 	switch (code) {
 	case PMP_OK: return PMP_EXIT_OK;
+	case PMP_EINVAL: return PMP_EXIT_USAGE;
 	case PMP_ESRCH: return PMP_EXIT_GONE;
 	case PMP_EPERM: return PMP_EXIT_DENIED;
 	default: return PMP_EXIT_FAILED;

@@ -152,7 +152,13 @@ static bool open_target(struct child *child, struct watched *watched)
 	struct pmp_error err = { 0 };
 	int code;
 
-	code = pmp_target_open(watched->pid, &target_options, &watched->target, &err);
+	/* To hold the front would be to hold up ourselves. */
+	if (watched->pid == getppid())
+		code = pmp_message_fill(&err, PMP_EINVAL, 0,
+					"cannot trace %d: a process cannot profile itself",
+					(int)watched->pid);
+	else
+		code = pmp_target_open(watched->pid, &target_options, &watched->target, &err);
 	if (code == 0)
 		return true;
 	watched->target = NULL;

@@ -656,6 +656,7 @@ static void test_large(void)
 		for (int i = 0; i < 5; i++)
 			status = pmp_sender_sample(pair.sender, sample, NULL);
 		/* The sampler dies in the middle of a message. */
+		fcntl(pair.out, F_SETFL, 0);
 		if (send(pair.out, "pmp1\3\0\0\0\xff\0\0\0", 12, MSG_NOSIGNAL) != 12)
 			status = 1;
 		_exit(status != 0);

@@ -222,9 +222,12 @@ check_reload() {
 	plugins && start_target dlopener loop ./plugin-a.so ./plugin-b.so
 	capture -n 20 -i 250ms
 	stacks | awk '$1 == "dlopener" && $2 == "work"' >works
-	wrong=$(grep -Ecvx "dlopener work plugin_inner plugin_outer use main$live_start" works)
 	ok "[ $(wc -l <works) -ge 15 ]" "$(wc -l <works) looks at libraries that come and go"
-	ok "[ $wrong -le 6 ]" "the stacks are right" || sort works | uniq -c | diag_input
+	wrong=$(grep -v '!code was unmapped or replaced meanwhile' works |
+		grep -Ecvx "dlopener work plugin_inner plugin_outer use main$live_start")
+	marked=$(grep -c '!code was' works)
+	ok "[ $wrong -eq 0 ]" "the stacks are right" || sort works | uniq -c | diag_input
+	ok "[ $marked -le 8 ]" "or marked ($marked)"
 	verdict "the calls were right as well"
 }
 

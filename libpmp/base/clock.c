@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The two clocks, in nanoseconds. */
+/* The clocks, in nanoseconds. */
 #include "base/clock.h"
 
 #include <time.h>
@@ -15,6 +15,11 @@ static uint64_t now(clockid_t clock)
 uint64_t pmp_clock(void)
 {
 	return now(CLOCK_MONOTONIC);
+}
+
+uint64_t pmp_clock_cpu(void)
+{
+	return now(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t pmp_clock_realtime(void)

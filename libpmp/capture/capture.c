@@ -43,8 +43,10 @@
 #define COPY_MARGIN 1024u		/* beyond what was needed last time */
 #define COPY_BELOW 128u			/* of another piece of stack, below the address missed */
 #define COPY_TRIES 5			/* stops of one thread in one sample */
-#define MAPS_EVERY (100 * PMP_MS)	/* look for changes at most this often ... */
-#define MAPS_SHARE 50			/* ... and spend at most 1/50 of the time on it */
+#define MAPS_EVERY (10 * PMP_MS)	/* look for changes at most this often ... */
+#define MAPS_SHARE 20			/* ... and spend at most 1/20 of the time on it */
+#define MAPS_UNREST PMP_S		/* after a change: look before and after each capture */
+#define EXEC_TRIES 5			/* captures that find nobody, of a living process */
 #define DISK_TRIES 3			/* looks at a thread in D, 1 ms apart */
 
 /* What is known of a thread from its last sample: the pieces of stack that its
@@ -73,6 +75,7 @@ struct pmp_target {
 	struct pmp_maps *maps;
 	uint32_t next_module_id;
 	uint64_t maps_time, maps_cost;
+	uint64_t maps_changed;	/* when executable regions last changed */
 	bool maps_fresh;	/* read in this capture */
 	struct pmp_memory *memory;
 	struct pmp_unwinder *unwinder;
@@ -182,14 +185,14 @@ static int read_maps(struct pmp_target *target, struct pmp_error *err)
 {
 	struct pmp_reader reader = { pmp_memory_read, target->memory };
 	struct pmp_maps *maps = NULL;
-	uint64_t begin = pmp_clock();
+	uint64_t begin = pmp_clock_cpu();
 	int r = pmp_maps_read(&target->process, target->maps, &target->next_module_id,
 			      &target->log, &maps, err);
 
 	if (r < 0)
 		return r;
 	target->maps_time = pmp_clock();
-	target->maps_cost = target->maps_time - begin;
+	target->maps_cost = pmp_clock_cpu() - begin;
 	target->maps_fresh = true;
 	if (maps == target->maps) {
 		pmp_maps_unref(maps);
@@ -197,6 +200,8 @@ static int read_maps(struct pmp_target *target, struct pmp_error *err)
 	}
 	PMP_LOG(&target->log, "maps", "%zu regions, %zu modules, generation %llu",
 		maps->region_count, maps->module_count, (unsigned long long)maps->generation);
+	if (!target->maps || target->maps->exec_generation != maps->exec_generation)
+		target->maps_changed = target->maps_time;
 	pmp_maps_unref(target->maps);
 	target->maps = maps;
 	pmp_memory_use(target->memory, target->process.mem, maps);
@@ -227,15 +232,24 @@ static bool has_execed(const struct pmp_target *target)
 static int follow_exec(struct pmp_target *target, struct pmp_error *err)
 {
 	int r = pmp_process_reopen_mem(&target->process);
+	struct pmp_stat stat;
 
 	if (r < 0)
 		return pmp_error_sys(err, r == -EACCES || r == -EPERM ? PMP_EPERM : PMP_ESRCH, -r,
 				     "cannot read the memory of %d after its exec",
 				     (int)target->process.pid);
 	PMP_LOG(&target->log, "maps", "%d has exec'ed", (int)target->process.pid);
+	if (pmp_stat_read(target->process.proc, "stat", &stat) == 0)
+		memcpy(target->process.name, stat.name, sizeof(target->process.name));
 	pmp_maps_unref(target->maps);
 	target->maps = NULL;
 	return read_maps(target, err);
+}
+
+/* Is code coming and going these days? At first nobody knows. */
+static bool is_unrest(const struct pmp_target *target)
+{
+	return !target->captured || pmp_clock() - target->maps_changed < MAPS_UNREST;
 }
 
 /* Nothing is held here, nor in anything it calls. */
@@ -251,9 +265,52 @@ static int update_maps(struct pmp_target *target, struct pmp_sample *sample,
 	}
 	if (target->maps_cost * MAPS_SHARE > every)
 		every = target->maps_cost * MAPS_SHARE;
-	if (target->maps && pmp_clock() - target->maps_time < every)
+	if (target->maps && pmp_clock() - target->maps_time < every && !is_unrest(target))
 		return 0;
 	return read_maps(target, err);
+}
+
+/* Is the code at pc the same in both? What has come to an empty place is. */
+static bool is_same_code(const struct pmp_maps *old, const struct pmp_maps *new, uint64_t pc)
+{
+	const struct pmp_region *was = pmp_maps_find(old, pc), *is = pmp_maps_find(new, pc);
+
+	if (!was || was == is)
+		return true;
+	return is && was->module == is->module &&
+	       was->offset - was->start == is->offset - is->start;
+}
+
+/*
+ * If a library has taken the place of another during the capture, nobody can tell in
+ * which of the two a thread was. Its stack ends before the first such frame.
+ */
+static void cut_moved(struct pmp_target *target, struct pmp_sample *sample,
+		      const struct pmp_maps *before)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_thread *thread = &sample->threads[i];
+
+		for (size_t k = 0; k < thread->frame_count; k++) {
+			if (is_same_code(before, target->maps,
+					 sample->frames[thread->frame + k].pc))
+				continue;
+			thread->frame_count = k;
+			if (thread->end != PMP_END_NOT_STOPPED)
+				thread->end = PMP_END_MOVED;
+		}
+	}
+}
+
+/* Behind the last thread: was the address space the same all the time? */
+static void check_moved(struct pmp_target *target, struct pmp_sample *sample,
+			const struct pmp_maps *before)
+{
+	/* It may have ended by now: then there is nothing to compare with. */
+	if (is_unrest(target))
+		read_maps(target, NULL);
+	if (before->exec_generation != target->maps->exec_generation)
+		cut_moved(target, sample, before);
 }
 
 /* ---- reading a stack ------------------------------------------------------------ */
@@ -624,13 +681,17 @@ static int renew_watches(struct pmp_target *target)
 
 enum verdict { LEFT_OUT, EMITTED, ON_DISK, TO_STOP };
 
-/* Look at thread i. EMITTED also when that failed: *r tells. */
+/* Look at thread i. EMITTED also when that is not possible: *r tells. */
 static enum verdict consider(struct pmp_target *target, struct pmp_sample *sample, size_t i,
 			     struct work *work, int *r)
 {
 	*r = 0;
 	*work = (struct work){ .watch = &target->watches[i] };
-	if (pmp_thread_look(&target->process, target->tids[i], &work->thread, &work->look) < 0) {
+	*r = pmp_thread_look(&target->process, target->tids[i], &work->thread, &work->look);
+	if (*r == PMP_ELIMIT)
+		return EMITTED;
+	if (*r < 0) {
+		*r = 0;
 		sample->vanished++;
 		return LEFT_OUT;
 	}
@@ -817,40 +878,53 @@ static int ended(const struct pmp_target *target, struct pmp_error *err)
 	return pmp_error_set(err, PMP_ESRCH, "%d has ended", (int)target->process.pid);
 }
 
-static int capture(struct pmp_target *target, struct pmp_sample *sample, struct pmp_error *err)
+static int capture_threads(struct pmp_target *target, struct pmp_sample *sample,
+			   struct pmp_error *err)
 {
-	int r = update_maps(target, sample, err);
+	int r = pmp_threads_list(&target->process, &target->tids, &target->tid_capacity,
+				 &target->tid_count);
 
-	if (r < 0)
-		return pmp_target_ended(target) ? ended(target, err) : r;
-	pmp_memory_tick(target->memory);
-	r = pmp_threads_list(&target->process, &target->tids, &target->tid_capacity,
-			     &target->tid_count);
 	if (r >= 0)
 		r = renew_watches(target);
-	if (r == PMP_ESRCH || target->tid_count == 0)
-		return ended(target, err);
-	sample->seen = target->tid_count;
-	if (r >= 0)
+	if (r >= 0) {
+		sample->seen = target->tid_count;
 		r = target->options.stop == PMP_STOP_ALL ? capture_together(target, sample)
 							 : capture_each(target, sample);
+	}
+	if (r == PMP_ESRCH)
+		return ended(target, err);
+	if (r == PMP_ELIMIT)
+		return pmp_error_sys(err, PMP_ELIMIT, EMFILE, "cannot look at the threads of %d",
+				     (int)target->process.pid);
 	if (r < 0)
 		return pmp_error_nomem(err, "take a sample");
-	if (sample->thread_count == 0 && pmp_target_ended(target))
-		return ended(target, err);
-	return check_refused(target, sample, err);
+	return 0;
 }
 
-int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
+static int capture(struct pmp_target *target, struct pmp_sample *sample, struct pmp_error *err)
+{
+	struct pmp_maps *before = NULL;
+	int r = update_maps(target, sample, err);
+
+	if (r >= 0) {
+		before = pmp_maps_ref(target->maps);
+		pmp_memory_tick(target->memory);
+		r = capture_threads(target, sample, err);
+	}
+	if (r >= 0)
+		check_moved(target, sample, before);
+	pmp_maps_unref(before);
+	if (sample->thread_count == 0 && pmp_target_ended(target))
+		return ended(target, err);
+	return r < 0 ? r : check_refused(target, sample, err);
+}
+
+static int capture_new(struct pmp_target *target, struct pmp_sample **out,
 		       struct pmp_error *err)
 {
-	struct pmp_sample *sample;
+	struct pmp_sample *sample = pmp_sample_new();
 	int r;
 
-	*out = NULL;
-	if (pmp_target_ended(target))
-		return ended(target, err);
-	sample = pmp_sample_new();
 	if (!sample)
 		return pmp_error_nomem(err, "take a sample");
 	sample->pid = target->process.pid;
@@ -873,3 +947,19 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
 	*out = sample;
 	return 0;
 }
+
+int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
+		       struct pmp_error *err)
+{
+	int r = PMP_ESRCH;
+
+	*out = NULL;
+	/* In the middle of an exec a process can look as if it had ended. */
+	for (int tries = 0; r == PMP_ESRCH && tries < EXEC_TRIES; tries++) {
+		if (pmp_target_ended(target))
+			return ended(target, err);
+		r = capture_new(target, out, err);
+	}
+	return r;
+}
+

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/file.h"
 
 #define JITMAP_LIMIT (64 << 20)
@@ -165,6 +166,15 @@ static int open_exe(const struct pmp_process *process)
 	return fd < 0 ? -errno : fd;
 }
 
+#ifdef PMP_FAULTS
+static int open_blindly(const struct pmp_process *process, const char *path)
+{
+	int fd = PMP_FAULT("own-root") ? open_in_ours(path) : open_in_root(process, path);
+
+	return fd < 0 ? fd : reopen(fd);
+}
+#endif
+
 void pmp_files_open(const struct pmp_process *process, const struct pmp_region *region,
 		    struct pmp_module *module, const struct pmp_log *log)
 {
@@ -173,8 +183,15 @@ void pmp_files_open(const struct pmp_process *process, const struct pmp_region *
 		.module = module, .prot = region->prot,
 	};
 	bool replaced = false;
-	int fd = accept_file(process, &mapped, open_map_file(process, &mapped), true);
+	int fd;
 
+#ifdef PMP_FAULTS
+	if (PMP_FAULT("own-root") || PMP_FAULT("believe-path")) {
+		module->fd = open_blindly(process, module->path);
+		return;
+	}
+#endif
+	fd = accept_file(process, &mapped, open_map_file(process, &mapped), true);
 	if (fd < 0)
 		fd = accept_file(process, &mapped, open_exe(process), false);
 	if (fd < 0 && module->path[0] == '/') {

@@ -502,6 +502,9 @@ static int read_text(const struct pmp_process *process, int live, struct pmp_buf
 	/* The last thread ended between the two looks. */
 	if (result == 0 && text->length == 0)
 		result = -ESRCH;
+	if (result == -EMFILE || result == -ENFILE)
+		return pmp_error_sys(err, PMP_ELIMIT, -result, "cannot read the maps of %d",
+				     (int)process->pid);
 	return result ? pmp_process_explain(process, process->pid, -result, err) : 0;
 }
 

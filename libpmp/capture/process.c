@@ -32,6 +32,9 @@
 
 /* Another pmp holds a thread for microseconds only; a debugger stays. */
 #define TRACER_PATIENCE (50 * PMP_MS)
+#define EXEC_PATIENCE (20 * PMP_MS)
+#define ALIVE_LOOKS 4
+#define ALIVE_PAUSE PMP_MS
 #define TRACER_PAUSE PMP_MS
 
 /* ---- parsers ------------------------------------------------------------ */
@@ -264,6 +267,11 @@ static int open_live_thread(const struct pmp_process *process, const char *name)
 	return -ESRCH;
 }
 
+static bool no_descriptor(int sys_errno)
+{
+	return sys_errno == EMFILE || sys_errno == ENFILE;
+}
+
 static int find_live_thread(const struct pmp_process *process)
 {
 	int task = openat(process->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -271,9 +279,10 @@ static int find_live_thread(const struct pmp_process *process)
 	int dir = -ESRCH;
 
 	if (!list) {
+		dir = no_descriptor(errno) ? -errno : -ESRCH;
 		if (task >= 0)
 			close(task);
-		return -ESRCH;
+		return dir;
 	}
 	for (struct dirent *entry; dir < 0 && (entry = readdir(list)); )
 		dir = open_live_thread(process, entry->d_name);
@@ -284,10 +293,10 @@ static int find_live_thread(const struct pmp_process *process)
 int pmp_process_live(const struct pmp_process *process)
 {
 	struct pmp_stat stat;
-	int dir;
+	int dir = pmp_stat_read(process->proc, "stat", &stat);
 
-	if (pmp_stat_read(process->proc, "stat", &stat))
-		return -ESRCH;
+	if (dir)
+		return no_descriptor(-dir) ? dir : -ESRCH;
 	if (pmp_state_ended(stat.state))
 		return find_live_thread(process);
 	dir = fcntl(process->proc, F_DUPFD_CLOEXEC, 0);
@@ -323,7 +332,7 @@ static int open_proc(pid_t pid, struct pmp_process *process, struct pmp_error *e
 	process->proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (process->proc >= 0)
 		return 0;
-	if (errno == EMFILE || errno == ENFILE)
+	if (no_descriptor(errno))
 		return pmp_error_sys(err, PMP_ELIMIT, errno, "cannot open %s", path);
 	/* Mounted with hidepid, /proc denies what kill() still sees. */
 	if (kill(pid, 0) < 0 && errno == ESRCH)
@@ -354,6 +363,8 @@ static int identify(struct pmp_process *process, struct pmp_error *err)
 		return PMP_ESRCH;
 	}
 	process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	if (process->pidfd < 0 && no_descriptor(errno))
+		return pmp_error_sys(err, PMP_ELIMIT, errno, "cannot open %d", (int)process->pid);
 	/* Read after pidfd_open(): if the directory still speaks, both are of
 	 * the same process. */
 	if (result == 0)
@@ -388,7 +399,7 @@ static void await_tracer(const struct pmp_process *process)
 		nanosleep(&pause, NULL);
 }
 
-static int open_mem(const struct pmp_process *process)
+static int try_open_mem(const struct pmp_process *process)
 {
 	int live = pmp_process_live(process);
 	int mem;
@@ -399,6 +410,20 @@ static int open_mem(const struct pmp_process *process)
 	if (mem < 0)
 		mem = -errno;
 	close(live);
+	return mem;
+}
+
+/* In the middle of an exec nobody may look, for a moment. */
+static int open_mem(const struct pmp_process *process)
+{
+	const struct timespec pause = { .tv_nsec = TRACER_PAUSE };
+	uint64_t end = pmp_clock() + EXEC_PATIENCE;
+	int mem = try_open_mem(process);
+
+	while ((mem == -EACCES || mem == -EPERM) && pmp_clock() < end) {
+		nanosleep(&pause, NULL);
+		mem = try_open_mem(process);
+	}
 	return mem;
 }
 
@@ -488,22 +513,37 @@ void pmp_process_close(struct pmp_process *process)
 	close_fd(&process->pidfd);
 }
 
-bool pmp_process_alive(const struct pmp_process *process)
+static bool looks_alive(const struct pmp_process *process)
 {
-	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
 	struct pmp_stat stat;
 	int live;
 
-	/* Readable once all threads have ended. */
-	if (process->pidfd >= 0)
-		return poll(&end, 1, 0) == 0;
-	if (process->proc < 0 || pmp_stat_read(process->proc, "stat", &stat) ||
-	    stat.start_time != process->start_time)
+	live = process->proc < 0 ? -EBADF : pmp_stat_read(process->proc, "stat", &stat);
+	if (live == 0 && stat.start_time != process->start_time)
 		return false;
-	live = pmp_process_live(process);
+	if (live == 0)
+		live = pmp_process_live(process);
 	if (live >= 0)
 		close(live);
-	return live >= 0;
+	/* Without a descriptor left nothing can be said against it. */
+	return live >= 0 || no_descriptor(-live);
+}
+
+bool pmp_process_alive(const struct pmp_process *process)
+{
+	const struct timespec pause = { .tv_nsec = ALIVE_PAUSE };
+	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
+
+	/* Readable once all threads have ended; and for a moment when a thread other
+	 * than the first executes a program and takes its place (t/0750). */
+	if (process->pidfd >= 0 && poll(&end, 1, 0) == 0)
+		return true;
+	for (int looks = 1; !looks_alive(process); looks++) {
+		if (looks == ALIVE_LOOKS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
 }
 
 int pmp_process_reopen_mem(struct pmp_process *process)

@@ -59,6 +59,7 @@ struct pmp_stopper {
 	int old_policy;
 	struct sched_param old_param;
 	bool may_raise;		/* scheduling priority, until refused */
+	bool raised;
 	bool may_spin;		/* there is another processor to stop on */
 	uint64_t woken;		/* when the last nap ended */
 };
@@ -116,16 +117,26 @@ static void section_begin(struct pmp_stopper *stopper)
 
 	pthread_sigmask(SIG_BLOCK, &stopper->sigchld, &stopper->old_mask);
 	stopper->foreign_sigchld = false;
-	if (stopper->may_raise &&
-	    sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param) < 0)
-		stopper->may_raise = false;
+	if (!stopper->may_raise || stopper->raised)
+		return;
+	stopper->raised = sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param) == 0;
+	stopper->may_raise = stopper->raised;
+}
+
+/* Nothing is held any more, so that we may be left without a processor. While
+ * threads are late one of them may stop at any time. */
+static void rest(struct pmp_stopper *stopper)
+{
+	sign_of_life(stopper, stopper->late_count ? pmp_clock() : 0);
+	if (stopper->late_count || !stopper->raised)
+		return;
+	sched_setscheduler(0, stopper->old_policy, &stopper->old_param);
+	stopper->raised = false;
 }
 
 static void section_end(struct pmp_stopper *stopper)
 {
-	if (stopper->may_raise)
-		sched_setscheduler(0, stopper->old_policy, &stopper->old_param);
-	sign_of_life(stopper, stopper->late_count ? pmp_clock() : 0);
+	rest(stopper);
 	if (stopper->foreign_sigchld)
 		raise(SIGCHLD);
 	pthread_sigmask(SIG_SETMASK, &stopper->old_mask, NULL);
@@ -216,6 +227,10 @@ static void seize(struct pmp_stopper *stopper, struct pmp_hold *hold)
 	if (ptrace(PTRACE_SEIZE, hold->tid, NULL, NULL) < 0) {
 		hold->sys_errno = errno;
 		hold->result = errno == ESRCH ? PMP_HOLD_GONE : PMP_HOLD_REFUSED;
+		return;
+	}
+	if (PMP_FAULT("no-reap") && hold->tid != stopper->process->pid) {
+		hold->result = PMP_HOLD_GONE;
 		return;
 	}
 	ours = is_ours(stopper, hold->tid);
@@ -362,7 +377,7 @@ size_t pmp_stopper_settle(struct pmp_stopper *stopper)
 		if (!settle_one(stopper, &stopper->late[i]))
 			stopper->late[left++] = stopper->late[i];
 	stopper->late_count = left;
-	sign_of_life(stopper, left ? pmp_clock() : 0);
+	rest(stopper);
 	return left;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "capture/general.h"
 #include "capture/image.h"
 
@@ -176,7 +177,7 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 	unwinder->memory = *memory;
 	if (old == maps)
 		return 0;
-	if (!old || old->exec_generation != maps->exec_generation) {
+	if (!old || (old->exec_generation != maps->exec_generation && !PMP_FAULT("stale-cache"))) {
 		if (slots_renew(unwinder, maps))
 			return PMP_ENOMEM;
 		memset(unwinder->places, 0, sizeof(unwinder->places));
