@@ -46,7 +46,7 @@
 #define MAPS_EVERY (10 * PMP_MS)	/* look for changes at most this often ... */
 #define MAPS_SHARE 20			/* ... and spend at most 1/20 of the time on it */
 #define MAPS_UNREST PMP_S		/* after a change: look before and after each capture */
-#define EXEC_TRIES 5			/* captures that find nobody, of a living process */
+#define EXEC_TRIES 30			/* captures that find nobody, 1 ms apart, of a living process */
 #define DISK_TRIES 3			/* looks at a thread in D, 1 ms apart */
 
 /* What is known of a thread from its last sample: the pieces of stack that its
@@ -951,15 +951,20 @@ static int capture_new(struct pmp_target *target, struct pmp_sample **out,
 int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
 		       struct pmp_error *err)
 {
-	int r = PMP_ESRCH;
+	const struct timespec nap = { .tv_nsec = PMP_MS };
+	int r;
 
 	*out = NULL;
-	/* In the middle of an exec a process can look as if it had ended. */
-	for (int tries = 0; r == PMP_ESRCH && tries < EXEC_TRIES; tries++) {
+	/* In the middle of an exec a process can look as if it had ended; and the
+	 * exec may be waiting for us to reap a thread. */
+	for (int tries = 1;; tries++) {
 		if (pmp_target_ended(target))
 			return ended(target, err);
 		r = capture_new(target, out, err);
+		if (r != PMP_ESRCH || tries == EXEC_TRIES)
+			return r;
+		pmp_stopper_settle(target->stopper);
+		nanosleep(&nap, NULL);
 	}
-	return r;
 }
 

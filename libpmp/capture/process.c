@@ -33,7 +33,7 @@
 /* Another pmp holds a thread for microseconds only; a debugger stays. */
 #define TRACER_PATIENCE (50 * PMP_MS)
 #define EXEC_PATIENCE (20 * PMP_MS)
-#define ALIVE_LOOKS 4
+#define ALIVE_LOOKS 10
 #define ALIVE_PAUSE PMP_MS
 #define TRACER_PAUSE PMP_MS
 
