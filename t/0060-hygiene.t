@@ -78,15 +78,17 @@ done <"$tmp/sources"
 is "$(cat "$tmp/long")" "" "functions have at most 80 lines"
 
 # What a build leaves must be ignored, and no script of the same suffix with it.
-if git -c safe.directory='*' rev-parse --git-dir >/dev/null 2>&1; then
+# Asked in a repository of its own: this copy may lie in a folder that is ignored.
+if [ -f .gitignore ] && git init -q "$tmp/repository" 2>/dev/null; then
+	cp .gitignore "$tmp/repository"
 	for file in t/[0-9]*.c; do
 		[ -f "$file" ] && echo "${file%.c}.t"
 	done >"$tmp/compiled"
-	git -c safe.directory='*' check-ignore --no-index --stdin <"$tmp/compiled" >"$tmp/ignored"
+	git -C "$tmp/repository" check-ignore --no-index --stdin <"$tmp/compiled" >"$tmp/ignored"
 	is "$(comm -23 "$tmp/compiled" "$tmp/ignored")" "" ".gitignore has every test in C"
 	for file in t/[0-9]*.t; do
 		[ -f "${file%.t}.c" ] || echo "$file"
-	done | git -c safe.directory='*' check-ignore --no-index --stdin >"$tmp/ignored"
+	done | git -C "$tmp/repository" check-ignore --no-index --stdin >"$tmp/ignored"
 	is "$(cat "$tmp/ignored")" "" ".gitignore has no test in shell"
 fi
 

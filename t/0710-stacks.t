@@ -135,7 +135,7 @@ shop::\{anonymous\}::Cashier::operator\(\)(\.[^ ]*)? shop::serve<shop::\{anonymo
 		capture --no-inline
 		stack_of walker >>walks
 	done
-	whole=$(grep -Ec '(^| )shop::walk( [^ !]+)+$' walks)
+	whole=$(grep -Ec '(^| )shop::walk(\.cold)?( [^ !]+)+$' walks)
 	marked=$(grep -Ec '^([^ !]+ )*_Unwind_[^!]* ![^!]+$' walks)
 	ok "[ $whole -ge $((snapshot - 2)) ] && [ $((whole + marked)) -eq $snapshot ]" \
 		"exceptions under way: down to the root" || diag "$(cat walks)"
@@ -185,7 +185,9 @@ check_context() {
 	stack_is co "co_work co_body( [^ !]+)?" "a coroutine, to the begin of its stack"
 	capture -n 20 -i 5ms
 	whole=$(stacks | awk '$1 == "pingpong"' | grep -c 'p[io]ng_body')
-	is "$whole" 20 "coroutines that change places" ||
+	# In the middle of swapcontext, between one stack and the other, its own call-frame
+	# information is wrong for three instructions.
+	ok "[ $whole -ge 18 ]" "$whole of 20 coroutines that change places" ||
 		stacks | grep pingpong | sort | uniq -c | diag_input
 	verdict "contexts are as they were"
 }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When to read the maps of a target again, and what to believe meanwhile. */
+#include "capture/space.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "capture/maps.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAPS_EVERY (10 * PMP_MS)	/* look for changes at most this often ... */
+#define MAPS_SHARE 20			/* ... and spend at most 1/20 of the time on it */
+#define MAPS_UNREST PMP_S		/* after a change: look before and after each capture */
+
+int pmp_space_read(struct pmp_target *target, struct pmp_error *err)
+{
+	struct pmp_reader reader = { pmp_memory_read, target->memory };
+	struct pmp_maps *maps = NULL;
+	uint64_t begin = pmp_clock_cpu();
+	int r = pmp_maps_read(&target->process, target->maps, &target->next_module_id,
+			      &target->log, &maps, err);
+
+	if (r < 0)
+		return r;
+	target->maps_time = pmp_clock();
+	target->maps_cost = pmp_clock_cpu() - begin;
+	target->maps_fresh = true;
+	if (maps == target->maps) {
+		pmp_maps_unref(maps);
+		return 0;
+	}
+	PMP_LOG(&target->log, "maps", "%zu regions, %zu modules, generation %llu",
+		maps->region_count, maps->module_count, (unsigned long long)maps->generation);
+	if (!target->maps || target->maps->exec_generation != maps->exec_generation)
+		target->maps_changed = target->maps_time;
+	pmp_maps_unref(target->maps);
+	target->maps = maps;
+	pmp_memory_use(target->memory, target->process.mem, maps);
+	if (pmp_unwinder_set_maps(target->unwinder, maps, &reader) < 0)
+		return pmp_error_nomem(err, "prepare unwinding");
+	return 0;
+}
+
+/*
+ * A descriptor of /proc/PID/mem belongs to the memory at the time it was opened.
+ * After an exec that memory is no more, and reading gives nothing.
+ */
+static bool has_execed(const struct pmp_target *target)
+{
+	const struct pmp_maps *maps = target->maps;
+	char byte;
+
+	for (size_t i = 0; maps && i < maps->region_count; i++) {
+		const struct pmp_region *region = &maps->regions[i];
+
+		if ((region->prot & PMP_PROT_EXEC) && (region->prot & PMP_PROT_READ) &&
+		    region->module->kind == PMP_MODULE_FILE)
+			return pread(target->process.mem, &byte, 1, (off_t)region->start) == 0;
+	}
+	return false;
+}
+
+static int follow_exec(struct pmp_target *target, struct pmp_error *err)
+{
+	int r = pmp_process_reopen_mem(&target->process);
+	struct pmp_stat stat;
+
+	if (r < 0)
+		return pmp_error_sys(err, r == -EACCES || r == -EPERM ? PMP_EPERM : PMP_ESRCH, -r,
+				     "cannot read the memory of %d after its exec",
+				     (int)target->process.pid);
+	PMP_LOG(&target->log, "maps", "%d has exec'ed", (int)target->process.pid);
+	if (pmp_stat_read(target->process.proc, "stat", &stat) == 0)
+		memcpy(target->process.name, stat.name, sizeof(target->process.name));
+	pmp_maps_unref(target->maps);
+	target->maps = NULL;
+	return pmp_space_read(target, err);
+}
+
+/* Is code coming and going these days? At first nobody knows. */
+static bool is_unrest(const struct pmp_target *target)
+{
+	return !target->captured || pmp_clock() - target->maps_changed < MAPS_UNREST;
+}
+
+/* Nothing is held here, nor in anything it calls. */
+int pmp_space_update(struct pmp_target *target, struct pmp_sample *sample,
+		     struct pmp_error *err)
+{
+	uint64_t every = MAPS_EVERY;
+
+	target->maps_fresh = false;
+	if (has_execed(target)) {
+		sample->execed = true;
+		return follow_exec(target, err);
+	}
+	if (target->maps_cost * MAPS_SHARE > every)
+		every = target->maps_cost * MAPS_SHARE;
+	if (target->maps && pmp_clock() - target->maps_time < every && !is_unrest(target))
+		return 0;
+	return pmp_space_read(target, err);
+}
+
+/* Is the code at pc the same in both? What has come to an empty place is. */
+static bool is_same_code(const struct pmp_maps *old, const struct pmp_maps *new, uint64_t pc)
+{
+	const struct pmp_region *was = pmp_maps_find(old, pc), *is = pmp_maps_find(new, pc);
+
+	if (!was || was == is)
+		return true;
+	return is && was->module == is->module &&
+	       was->offset - was->start == is->offset - is->start;
+}
+
+/*
+ * If a library has taken the place of another during the capture, nobody can tell in
+ * which of the two a thread was. Its stack ends before the first such frame.
+ */
+static void cut_moved(struct pmp_target *target, struct pmp_sample *sample,
+		      const struct pmp_maps *before)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_thread *thread = &sample->threads[i];
+
+		for (size_t k = 0; k < thread->frame_count; k++) {
+			if (is_same_code(before, target->maps,
+					 sample->frames[thread->frame + k].pc))
+				continue;
+			thread->frame_count = k;
+			if (thread->end != PMP_END_NOT_STOPPED)
+				thread->end = PMP_END_MOVED;
+		}
+	}
+}
+
+/* Behind the last thread: was the address space the same all the time? */
+void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample,
+		     const struct pmp_maps *before)
+{
+	/* It may have ended by now: then there is nothing to compare with. */
+	if (is_unrest(target))
+		pmp_space_read(target, NULL);
+	if (before->exec_generation != target->maps->exec_generation)
+		cut_moved(target, sample, before);
+}

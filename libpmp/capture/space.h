@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The address space of a target during captures: read again when an address is
+ * not in it, when the process has exec'ed, and every now and then, as a library may
+ * have taken the place of another. Never while a thread is held.
+ */
+#ifndef PMP_CAPTURE_SPACE_H
+#define PMP_CAPTURE_SPACE_H
+
+#include "capture/target.h"
+
+/* Read the maps now; target->maps is new if anything differs. 0 or an error. */
+int pmp_space_read(struct pmp_target *target, struct pmp_error *err);
+/* At the begin of a capture: as old as they may be; follows an exec, which it
+ * notes in the sample. 0 or an error. */
+int pmp_space_update(struct pmp_target *target, struct pmp_sample *sample,
+		     struct pmp_error *err);
+/* Behind the last thread: stacks in code that was replaced since `before` cannot be
+ * told, and are cut there. */
+void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample,
+		     const struct pmp_maps *before);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening and closing a target. Nothing is stopped here, but for what is still late. */
+#include "capture/target.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FRAMES_DEFAULT 512
+#define MAX_FRAMES_LIMIT (1u << 20)
+
+static void set_options(struct pmp_target *target, const struct pmp_target_options *options)
+{
+	if (options) {
+		size_t size = options->size < sizeof(*options) ? options->size
+							       : sizeof(*options);
+
+		memcpy(&target->options, options, size);
+	}
+	if (target->options.max_frames == 0)
+		target->options.max_frames = MAX_FRAMES_DEFAULT;
+	if (target->options.max_frames > MAX_FRAMES_LIMIT)
+		target->options.max_frames = MAX_FRAMES_LIMIT;
+	target->log.line = target->options.log;
+	target->log.arg = target->options.log_arg;
+}
+
+int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
+		    struct pmp_target **out, struct pmp_error *err)
+{
+	struct pmp_target *target = calloc(1, sizeof(*target));
+	int r;
+
+	*out = NULL;
+	if (!target)
+		return pmp_error_nomem(err, "open a target");
+	target->process = (struct pmp_process){ .pidfd = -1, .proc = -1, .mem = -1 };
+	set_options(target, options);
+	r = pmp_process_open(pid, &target->process, err);
+	if (r < 0)
+		goto fail;
+	target->memory = pmp_memory_new();
+	target->unwinder = pmp_unwinder_new(target->options.unwind);
+	target->stopper = pmp_stopper_new(&target->process, target->options.no_restart,
+					  target->options.held_since);
+	target->frames = calloc(target->options.max_frames, sizeof(*target->frames));
+	if (!target->memory || !target->unwinder || !target->stopper || !target->frames) {
+		r = pmp_error_nomem(err, "open a target");
+		goto fail;
+	}
+	*out = target;
+	return 0;
+fail:
+	pmp_target_close(target);
+	return r;
+}
+
+void pmp_target_close(struct pmp_target *target)
+{
+	if (!target)
+		return;
+	pmp_stopper_free(target->stopper);
+	pmp_unwinder_free(target->unwinder);
+	pmp_memory_free(target->memory);
+	pmp_maps_unref(target->maps);
+	pmp_process_close(&target->process);
+	free(target->tids);
+	free(target->watches);
+	free(target->frames);
+	free(target->works);
+	free(target->holds);
+	free(target->arena);
+	free(target);
+}
+
+size_t pmp_target_settle(struct pmp_target *target)
+{
+	return pmp_stopper_settle(target->stopper);
+}
+
+pid_t pmp_target_pid(const struct pmp_target *target)
+{
+	return target->process.pid;
+}
+
+const char *pmp_target_name(const struct pmp_target *target)
+{
+	return target->process.name;
+}
+
+bool pmp_target_ended(const struct pmp_target *target)
+{
+	return !pmp_process_alive(&target->process);
+}
+
+int pmp_target_gone(const struct pmp_target *target, struct pmp_error *err)
+{
+	return pmp_error_set(err, PMP_ESRCH, "%d has ended", (int)target->process.pid);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A target as capture's own files know it: target.c opens it, space.c keeps its
+ * address space, stack.c reads and walks stacks, capture.c leads.
+ */
+#ifndef PMP_CAPTURE_TARGET_H
+#define PMP_CAPTURE_TARGET_H
+
+#include "base/log.h"
+#include "capture/memory.h"
+#include "capture/process.h"
+#include "capture/stop.h"
+#include "capture/threads.h"
+#include "capture/walk.h"
+#include "libpmp.h"
+#include "sample.h"
+
+/* What is known of a thread from its last sample: the pieces of stack that its
+ * walk needed. Indexed as target->tids. */
+struct pmp_watch {
+	pid_t tid;
+	size_t range_count;	/* 0: nothing known */
+	struct {
+		uint64_t address;
+		size_t want;
+	} ranges[PMP_HOLD_RANGES];
+};
+
+/* A thread on its way through a capture. */
+struct pmp_work {
+	struct pmp_thread thread;
+	struct pmp_look look;
+	struct pmp_watch *watch;
+	unsigned tries;
+};
+
+struct pmp_target {
+	struct pmp_process process;
+	struct pmp_target_options options;
+	struct pmp_log log;
+	struct pmp_maps *maps;
+	uint32_t next_module_id;
+	uint64_t maps_time, maps_cost;
+	uint64_t maps_changed;	/* when executable regions last changed */
+	bool maps_fresh;	/* read in this capture */
+	struct pmp_memory *memory;
+	struct pmp_unwinder *unwinder;
+	struct pmp_stopper *stopper;
+	pid_t *tids;
+	size_t tid_count, tid_capacity;
+	struct pmp_watch *watches;
+	size_t watch_count;
+	struct pmp_raw_frame *frames;	/* options.max_frames of them */
+	struct pmp_work *works;
+	struct pmp_hold *holds;
+	size_t work_capacity, hold_capacity;
+	unsigned char *arena;		/* for the copies of a batch */
+	size_t arena_size;
+	bool captured;			/* at least once */
+};
+
+/* "4100 has ended": fills err, returns PMP_ESRCH. */
+int pmp_target_gone(const struct pmp_target *target, struct pmp_error *err);
+
+#endif
