@@ -4,7 +4,7 @@
 # kernel's scheduler trace (stopmeter.c). Root, tracefs, and whichever of gdb,
 # elfutils, percona-toolkit and mariadb-server are installed.
 #
-#   t/bench/run.sh [REPEATS]      default 5
+#   t/bench/run.sh [REPEATS]      default 5; BENCH_QUICK=1 leaves out gdb and pt-pmp
 #
 # Medians over the repeats. The figures that matter are the ratios in one run;
 # absolute times belong to this machine.
@@ -36,6 +36,8 @@ if [ "$(id -u)" != 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
 	echo "bench: needs root and tracefs on /sys/kernel/tracing" >&2
 	exit 1
 fi
+
+[ -x "$PMP" ] || { echo "bench: no $PMP: build it first" >&2; exit 1; }
 
 fields="p50_us p99_us max_us any_us wall_ms cpu_ms rss_mib"
 
@@ -75,6 +77,7 @@ peers() {
 	measure "pmp --raw --stop=all" "$PMP" --raw -n 1 --stop=all -p "$target"
 	measure "eu-stack -q" eu-stack -q -p "$target"
 	measure "eu-stack" eu-stack -p "$target"
+	[ -z "${BENCH_QUICK:-}" ] || return 0
 	measure "gdb" gdb -nx -batch -ex "thread apply all bt" -p "$target"
 	measure "pt-pmp" pt-pmp --iterations 1 --interval 0 --pid "$target"
 	echo
