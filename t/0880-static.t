@@ -17,4 +17,15 @@ is "$(grep -E 'mmap\(.*PROT_EXEC' "$tmp/trace")" "" "no code is mapped while it 
 is "$(grep -E 'open.*/(libc|ld-linux|libcurl|libdebuginfod|libnss)[^/]*\.so.*O_RDONLY\|O_CLOEXEC\) = [0-9]' \
 	"$tmp/trace" | grep -v 'openat2\|/proc/\|O_NONBLOCK')" "" "no shared library is loaded"
 
+# Where there is nothing but pmp itself and /proc it profiles a process outside.
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p jail/proc && cp "$PMP" jail/pmp
+	unshare -m sh -c "mount -t proc proc jail/proc && exec chroot jail /pmp --raw -p $target_pid" \
+		>raw 2>err
+	is $? 0 "pmp runs in an empty root" || diag "$(cat err)"
+	like "$(cat raw)" 'update_table' "and shows names"
+else
+	skip "only root can change the root"
+fi
+
 done_testing
