@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
@@ -273,24 +272,6 @@ bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs
 uint64_t pmp_arch_code(uint64_t value)
 {
 	return value;
-}
-
-bool pmp_arch_syscall_fragile(int number)
-{
-	switch (number) {
-	case __NR_epoll_wait:
-	case __NR_epoll_pwait:
-	case __NR_epoll_pwait2:
-	case __NR_semop:
-	case __NR_semtimedop:
-	case __NR_rt_sigtimedwait:
-	case __NR_io_getevents:
-	case __NR_io_pgetevents:
-	case __NR_io_uring_enter:
-	case __NR_getrandom:
-		return true;
-	}
-	return false;
 }
 
 #endif

@@ -94,8 +94,4 @@ uint64_t pmp_arch_code(uint64_t value);
 /* The machine of an ELF file (EM_X86_64) that this build unwinds. */
 extern const int pmp_arch_elf_machine;
 
-/* System calls that fail with EINTR when a thread asleep in them is stopped
- * (measured; see the manual). fd-dependent ones are included. */
-bool pmp_arch_syscall_fragile(int number);
-
 #endif

@@ -9,7 +9,6 @@
 
 #include "base/fault.h"
 #include "base/syscalls.h"
-#include "capture/arch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,10 +22,11 @@
 #define SYS_pidfd_getfd 438	/* the same on all architectures */
 #endif
 
-/* What a stop does to a call on a descriptor: its first argument. */
+/* What a stop does to a call. */
 enum on_stop {
+	FAILS,			/* EINTR, or it begins anew with its whole timeout */
 	SHORT_COUNT,		/* what was transferred so far is returned */
-	IF_RCVTIMEO,		/* EINTR if the socket has a receive timeout */
+	IF_RCVTIMEO,		/* EINTR if the socket (first argument) has a receive timeout */
 	IF_SNDTIMEO,
 };
 
@@ -34,7 +34,19 @@ static const struct {
 	int number;
 	enum on_stop effect;
 	int waitall_arg;	/* argument that may hold MSG_WAITALL, or -1 */
-} by_descriptor[] = {
+} calls[] = {
+#ifdef SYS_epoll_wait		/* not on all architectures */
+	{ SYS_epoll_wait, FAILS, -1 },
+#endif
+	{ SYS_epoll_pwait, FAILS, -1 },
+	{ SYS_epoll_pwait2, FAILS, -1 },
+	{ SYS_semop, FAILS, -1 },
+	{ SYS_semtimedop, FAILS, -1 },
+	{ SYS_rt_sigtimedwait, FAILS, -1 },
+	{ SYS_io_getevents, FAILS, -1 },
+	{ SYS_io_pgetevents, FAILS, -1 },
+	{ SYS_io_uring_enter, FAILS, -1 },
+	{ SYS_getrandom, SHORT_COUNT, -1 },
 	{ SYS_read, IF_RCVTIMEO, -1 },
 	{ SYS_readv, IF_RCVTIMEO, -1 },
 	{ SYS_recvfrom, IF_RCVTIMEO, 3 },
@@ -87,17 +99,17 @@ static bool has_timeout(const struct pmp_process *process, uint64_t fd, int opti
 	return has;
 }
 
-static bool fragile_by_descriptor(const struct pmp_process *process,
-				  const struct pmp_thread *thread)
+static bool is_fragile(const struct pmp_process *process, const struct pmp_thread *thread)
 {
-	for (size_t i = 0; i < sizeof(by_descriptor) / sizeof(*by_descriptor); i++) {
-		int waitall = by_descriptor[i].waitall_arg;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		int waitall = calls[i].waitall_arg;
 
-		if (by_descriptor[i].number != thread->syscall)
+		if (calls[i].number != thread->syscall)
 			continue;
 		if (waitall >= 0 && (thread->args[waitall] & MSG_WAITALL))
 			return true;
-		switch (by_descriptor[i].effect) {
+		switch (calls[i].effect) {
+		case FAILS:
 		case SHORT_COUNT:
 			return true;
 		case IF_RCVTIMEO:
@@ -148,8 +160,7 @@ bool pmp_may_stop(const struct pmp_process *process, struct pmp_thread *thread,
 							     : syscall_text(thread));
 	if (!asleep || PMP_FAULT("stop-fragile"))
 		return true;
-	if (pmp_arch_syscall_fragile(thread->syscall) ||
-	    fragile_by_descriptor(process, thread))
+	if (is_fragile(process, thread))
 		return refuse(thread, "", syscall_text(thread));
 	return true;
 }
