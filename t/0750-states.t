@@ -139,6 +139,35 @@ check_exec() {
 	done
 }
 
+# Threads of the target that have ended and wait for pmp to take note.
+traced_zombies() {
+	cat /proc/"$target_pid"/task/*/status 2>/dev/null | awk '
+		/^State:/ { zombie = $2 == "Z" }
+		/^Pid:/ { tid = $2 }
+		/^TracerPid:/ && zombie && $2 > 0 { print tid }'
+}
+
+check_reaped() {
+	start_target churn 2
+	: >raw
+	"$PMP" --raw --no-symbols --stop=all -n 100000 -i 1ms -p "$target_pid" >raw 2>err &
+	front=$!
+	left=
+	for snapshots in 100 200 300; do
+		wait_for "[ \$(grep -c '^--- snapshot' raw) -ge $snapshots ]"
+		for tid in $(traced_zombies); do
+			wait_for "[ ! -e /proc/$target_pid/task/$tid ]" 2 && continue
+			left=$tid
+			break 2
+		done
+	done
+	is "$left" "" "threads that end while they are seized are not kept as zombies"
+	kill -INT "$front"
+	wait "$front"
+	free_again "nobody is stopped or traced"
+	verdict "undisturbed"
+}
+
 check_killed_while_held() {
 	bad=
 	for turn in 1 2 3 4 5 6 7 8 9 10; do

@@ -43,7 +43,7 @@ check_none() {
 
 check_signals() { caught detach-no-signal 0730-noharm.t signal; }
 check_cont() { caught cont 0730-noharm.t waits; }
-check_reap() { caught no-reap 0750-states.t exec; }
+check_reap() { caught no-reap 0750-states.t reaped; }
 check_late() { caught late-forget 0750-states.t late; }
 check_fragile() { caught stop-fragile 0760-eintr.t asleep; }
 check_seccomp() { caught stop-seccomp 0760-eintr.t seccomp; }
