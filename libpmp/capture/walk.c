@@ -445,6 +445,18 @@ static enum pmp_end next(struct walker *w)
 	return is_progress(w, &from) ? GO_ON : PMP_END_LOOP;
 }
 
+bool pmp_unwinder_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
+		       struct pmp_rule *rule)
+{
+	const struct place *place = place_find(unwinder, pc, exact);
+
+	memset(rule, 0, sizeof(*rule));
+	rule->kind = place->how == HOW_NONE  ? PMP_RULE_NONE
+		     : place->how == HOW_BAD ? PMP_RULE_BAD
+					     : PMP_RULE_GENERAL;
+	return rule->kind == PMP_RULE_GENERAL;
+}
+
 int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 	     const struct pmp_reader *stack, struct pmp_walk *walk)
 {
@@ -457,6 +469,7 @@ int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 	unwinder->no_memory = false;
 	walk->count = 0;
 	walk->top = 0;
+	walk->needs_fp = false;
 	while (end == GO_ON) {
 		if (walk->count == walk->limit) {
 			end = PMP_END_DEPTH;
@@ -465,6 +478,12 @@ int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 		walk->frames[walk->count++] = (struct pmp_raw_frame){
 			.pc = pmp_regs_get(&w.regs, pmp_reg_pc), .flags = w.flags,
 		};
+		if (walk->regs)
+			walk->regs[walk->count - 1] = (struct pmp_frame_regs){
+				.sp = pmp_regs_get(&w.regs, pmp_reg_sp),
+				.fp = pmp_regs_get(&w.regs, pmp_reg_fp),
+				.has_fp = pmp_regs_has(&w.regs, pmp_reg_fp),
+			};
 		w.exact = w.flags & PMP_FRAME_EXACT;
 		walk->top = pmp_regs_get(&w.regs, pmp_reg_sp);
 		end = next(&w);

@@ -14,6 +14,7 @@
 
 #include "capture/arch.h"
 #include "capture/reader.h"
+#include "capture/rules.h"
 #include "libpmp.h"
 #include "sample.h"
 
@@ -31,18 +32,46 @@ void pmp_unwinder_free(struct pmp_unwinder *unwinder);
 int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 			  const struct pmp_reader *memory);
 
+/*
+ * The rule at pc. exact: of pc itself, as for the innermost frame and the victim
+ * of a signal; else of the call before it. False: no call-frame information, or
+ * some that makes no sense (rule->kind says which). From a cache once it is warm.
+ * Needs pmp_unwinder_set_maps().
+ */
+bool pmp_unwinder_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
+		       struct pmp_rule *rule);
+
+/* sp and the frame pointer while a frame's pc was the next instruction. */
+struct pmp_frame_regs {
+	uint64_t sp, fp;
+	bool has_fp;		/* fp is known; else 0 */
+};
+
 struct pmp_walk {
 	struct pmp_raw_frame *frames;	/* in: room for limit frames */
+	struct pmp_frame_regs *regs;	/* in: room for limit of them, or NULL */
 	size_t limit;
+	/*
+	 * In, or NULL: asked for the frame pointer where call-frame information or the
+	 * frame-pointer chain needs it and it is not valid in regs (whose pc and sp are
+	 * those of frames[frame]). True: *fp is what it was at that pc; the walk goes
+	 * on with it. False: the walk ends there with PMP_END_NO_INFO. May be asked
+	 * again for a frame: some walks begin anew with all registers kept.
+	 */
+	bool (*find_fp)(void *arg, const struct pmp_regs *regs, size_t frame,
+			uint64_t *fp);
+	void *find_fp_arg;
 	size_t count;			/* out */
 	enum pmp_end end;		/* out */
 	uint64_t top;			/* out: sp of the outermost frame found */
+	bool needs_fp;			/* out: it ended for want of the frame pointer of
+					 * frames[count - 1], whose sp is top */
 };
 
 /*
  * Unwind one stack. stack reads everything while it lasts: the copy of the
  * stack and, behind it, the same memory as above. Always gives at least the
- * innermost frame. Returns 0 or PMP_ENOMEM.
+ * innermost frame. Of regs, pc and sp must be valid. Returns 0 or PMP_ENOMEM.
  */
 int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 	     const struct pmp_reader *stack, struct pmp_walk *walk);
