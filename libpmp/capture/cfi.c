@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "capture/arch.h"
+#include "capture/cursor.h"
 
 #define REMEMBER_MAX 64		/* depth of DW_CFA_remember_state */
 #define EXPRESSION_STACK 32	/* libunwind has room for 64 */
@@ -25,15 +26,6 @@ enum {
 	PE_UDATA8 = 0x04,
 	PE_SLEB = 0x09, PE_SDATA2 = 0x0a, PE_SDATA4 = 0x0b, PE_SDATA8 = 0x0c,
 	PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_INDIRECT = 0x80, PE_OMIT = 0xff,
-};
-
-/* Instructions that are treated in a way of their own */
-enum {
-	CFA_NOP = 0x00, CFA_REGISTER = 0x09, CFA_REMEMBER = 0x0a,
-	CFA_RESTORE_STATE = 0x0b, CFA_DEF_CFA = 0x0c,
-	CFA_DEF_CFA_REGISTER = 0x0d, CFA_DEF_CFA_EXPRESSION = 0x0f, CFA_DEF_CFA_SF = 0x12,
-	CFA_NEGATE_RA_STATE = 0x2d, CFA_ARGS_SIZE = 0x2e,
-	CFA_ADVANCE = 0x40, CFA_OFFSET = 0x80, CFA_RESTORE = 0xc0, CFA_PRIMARY = 0xc0,
 };
 
 /*
@@ -49,105 +41,44 @@ static const char *const cfa_operands[0x40] = {
 	[0x2d] = "", [0x2e] = "u", [0x2f] = "ru",
 };
 
-/* ---- taking bytes ----------------------------------------------------------- */
-
-/* Takes from [at, end) of bytes; once it has failed it gives zeros. */
-struct cursor {
-	const struct pmp_cfi_bytes *bytes;
-	size_t at, end;
-	bool failed;
-};
-
-static uint64_t take(struct cursor *c, size_t size)
-{
-	uint64_t value = 0;
-
-	if (c->failed || c->end - c->at < size) {
-		c->failed = true;
-		return 0;
-	}
-	memcpy(&value, c->bytes->data + c->at, size);	/* little endian, as we are */
-	c->at += size;
-	return value;
-}
-
-static int64_t take_signed(struct cursor *c, size_t size)
-{
-	unsigned shift = 64 - 8 * (unsigned)size;
-
-	return (int64_t)(take(c, size) << shift) >> shift;
-}
-
-static uint64_t take_leb(struct cursor *c, bool is_signed)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = take(c, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && shift < 70);
-	c->failed |= byte & 0x80;
-	if (is_signed && byte & 0x40 && shift < 64)
-		value |= ~UINT64_C(0) << shift;
-	return value;
-}
-
-static uint64_t take_uleb(struct cursor *c)
-{
-	return take_leb(c, false);
-}
-
-static int64_t take_sleb(struct cursor *c)
-{
-	return (int64_t)take_leb(c, true);
-}
-
-static void skip(struct cursor *c, uint64_t size)
-{
-	if (c->failed || size > c->end - c->at)
-		c->failed = true;
-	else
-		c->at += size;
-}
+/* ---- pointers ---------------------------------------------------------------- */
 
 /* The number alone, without what it is relative to. */
-static uint64_t take_format(struct cursor *c, uint8_t encoding)
+static uint64_t take_format(struct pmp_cursor *c, uint8_t encoding)
 {
 	switch (encoding & PE_FORMAT) {
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SDATA8:
-		return take(c, 8);
+		return pmp_take(c, 8);
 	case PE_ULEB:
-		return take_uleb(c);
+		return pmp_take_uleb(c);
 	case PE_SLEB:
-		return (uint64_t)take_sleb(c);
+		return (uint64_t)pmp_take_sleb(c);
 	case PE_UDATA2:
-		return take(c, 2);
+		return pmp_take(c, 2);
 	case PE_SDATA2:
-		return (uint64_t)take_signed(c, 2);
+		return (uint64_t)pmp_take_signed(c, 2);
 	case PE_UDATA4:
-		return take(c, 4);
+		return pmp_take(c, 4);
 	case PE_SDATA4:
-		return (uint64_t)take_signed(c, 4);
+		return (uint64_t)pmp_take_signed(c, 4);
 	}
 	c->failed = true;
 	return 0;
 }
 
-static uint64_t take_pointer(struct cursor *c, uint8_t encoding, uint64_t data_base)
+static uint64_t take_pointer(struct pmp_cursor *c, const struct pmp_cfi_bytes *bytes,
+			     uint8_t encoding, uint64_t data_base)
 {
-	uint64_t here = c->bytes->address + c->at;
+	uint64_t here = bytes->address + c->at;
 	uint64_t value = take_format(c, encoding);
 
 	if (encoding & PE_INDIRECT)
 		c->failed = true;
 	switch (encoding & PE_APPLICATION) {
 	case 0:
-		return value + (c->bytes->debug_frame ? c->bytes->bias : 0);
+		return value + (bytes->debug_frame ? bytes->bias : 0);
 	case PE_PCREL:
 		return value + here;
 	case PE_DATAREL:
@@ -160,11 +91,11 @@ static uint64_t take_pointer(struct cursor *c, uint8_t encoding, uint64_t data_b
 bool pmp_cfi_pointer(const struct pmp_cfi_bytes *bytes, size_t *offset, uint8_t encoding,
 		     uint64_t data_base, uint64_t *value)
 {
-	struct cursor c = { .bytes = bytes, .at = *offset, .end = bytes->size };
+	struct pmp_cursor c = { .data = bytes->data, .at = *offset, .end = bytes->size };
 
 	if (*offset > bytes->size || encoding == PE_OMIT)
 		return false;
-	*value = take_pointer(&c, encoding, data_base);
+	*value = take_pointer(&c, bytes, encoding, data_base);
 	*offset = c.at;
 	return !c.failed;
 }
@@ -179,17 +110,17 @@ bool pmp_cfi_pointer(const struct pmp_cfi_bytes *bytes, size_t *offset, uint8_t 
 bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
 		   struct pmp_cfi_entry *entry)
 {
-	struct cursor c = { .bytes = bytes, .at = offset, .end = bytes->size };
+	struct pmp_cursor c = { .data = bytes->data, .at = offset, .end = bytes->size };
 	size_t width = 4;
 	uint64_t length, link;
 
 	memset(entry, 0, sizeof(*entry));
 	if (offset > bytes->size)
 		return false;
-	length = take(&c, 4);
+	length = pmp_take(&c, 4);
 	if (length == UINT32_MAX) {
 		width = 8;
-		length = take(&c, 8);
+		length = pmp_take(&c, 8);
 	}
 	entry->link = c.at;
 	if (c.failed || length > c.end - c.at)
@@ -200,7 +131,7 @@ bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
 		return true;
 	}
 	c.end = entry->end;
-	link = take(&c, width);
+	link = pmp_take(&c, width);
 	entry->body = c.at;
 	if (bytes->debug_frame) {
 		entry->is_cie = link == (width == 4 ? UINT32_MAX : UINT64_MAX);
@@ -214,19 +145,19 @@ bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
 }
 
 /* What an augmentation "zPLR" says; c stands at its data. */
-static void parse_augmentation(struct cursor *c, const char *text,
+static void parse_augmentation(struct pmp_cursor *c, const char *text,
 			       struct pmp_cfi_cie *cie)
 {
 	for (; *text && !c->failed; text++) {
 		switch (*text) {
 		case 'L':
-			take(c, 1);
+			pmp_take(c, 1);
 			break;
 		case 'R':
-			cie->encoding = (uint8_t)take(c, 1);
+			cie->encoding = (uint8_t)pmp_take(c, 1);
 			break;
 		case 'P':
-			take_format(c, (uint8_t)take(c, 1));
+			take_format(c, (uint8_t)pmp_take(c, 1));
 			break;
 		case 'S':
 			cie->signal = true;
@@ -242,7 +173,7 @@ static void parse_augmentation(struct cursor *c, const char *text,
 bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
 		       struct pmp_cfi_cie *cie)
 {
-	struct cursor c = { .bytes = bytes };
+	struct pmp_cursor c = { .data = bytes->data };
 	struct pmp_cfi_entry entry;
 	char augmentation[AUGMENTATION_MAX] = "";
 	uint64_t version, size;
@@ -253,25 +184,25 @@ bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
 		return false;
 	c.at = entry.body;
 	c.end = entry.end;
-	version = take(&c, 1);
+	version = pmp_take(&c, 1);
 	if (version != 1 && version != 3 && version != 4)
 		return false;
-	while ((augmentation[length] = (char)take(&c, 1)))
+	while ((augmentation[length] = (char)pmp_take(&c, 1)))
 		if (++length == AUGMENTATION_MAX)
 			return false;
-	if (version == 4 && take(&c, 2) != 8)	/* 8 bytes an address, no segments */
+	if (version == 4 && pmp_take(&c, 2) != 8)	/* 8 bytes an address, no segments */
 		return false;
-	cie->code_align = take_uleb(&c);
-	cie->data_align = take_sleb(&c);
-	if ((version == 1 ? take(&c, 1) : take_uleb(&c)) != (uint64_t)pmp_reg_return)
+	cie->code_align = pmp_take_uleb(&c);
+	cie->data_align = pmp_take_sleb(&c);
+	if ((version == 1 ? pmp_take(&c, 1) : pmp_take_uleb(&c)) != (uint64_t)pmp_reg_return)
 		return false;
 	if (augmentation[0] == 'z') {
-		struct cursor data;
+		struct pmp_cursor data;
 
 		cie->augmented = true;
-		size = take_uleb(&c);
+		size = pmp_take_uleb(&c);
 		data = c;
-		skip(&c, size);
+		pmp_skip(&c, size);
 		data.end = c.at;
 		parse_augmentation(&data, augmentation + 1, cie);
 		c.failed |= data.failed;
@@ -287,12 +218,12 @@ bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes,
 		       const struct pmp_cfi_entry *entry, const struct pmp_cfi_cie *cie,
 		       struct pmp_cfi_fde *fde)
 {
-	struct cursor c = { .bytes = bytes, .at = entry->body, .end = entry->end };
+	struct pmp_cursor c = { .data = bytes->data, .at = entry->body, .end = entry->end };
 
-	fde->start = take_pointer(&c, cie->encoding, 0);
+	fde->start = take_pointer(&c, bytes, cie->encoding, 0);
 	fde->end = fde->start + take_format(&c, cie->encoding);
 	if (cie->augmented)
-		skip(&c, take_uleb(&c));
+		pmp_skip(&c, pmp_take_uleb(&c));
 	fde->program = bytes->data + c.at;
 	fde->program_size = c.end - c.at;
 	return !c.failed && fde->start < fde->end;
@@ -352,15 +283,15 @@ static struct operation operation(uint8_t op)
 }
 
 /* An expression of size bytes at c that starts with depth values on its stack. */
-static void check_expression(struct cursor *c, uint64_t size, unsigned depth)
+static void check_expression(struct pmp_cursor *c, uint64_t size, unsigned depth)
 {
-	struct cursor e = *c;
+	struct pmp_cursor e = *c;
 
-	skip(c, size);
+	pmp_skip(c, size);
 	e.end = c->at;
 	e.failed = c->failed;
 	while (!e.failed && e.at < e.end) {
-		struct operation op = operation((uint8_t)take(&e, 1));
+		struct operation op = operation((uint8_t)pmp_take(&e, 1));
 
 		if (!op.known || depth < op.pops) {
 			e.failed = true;
@@ -368,13 +299,13 @@ static void check_expression(struct cursor *c, uint64_t size, unsigned depth)
 		}
 		depth = depth - op.pops + op.pushes;
 		e.failed = depth > EXPRESSION_STACK ||
-			   (op.operand == 'r' && take_uleb(&e) >= pmp_reg_count);
+			   (op.operand == 'r' && pmp_take_uleb(&e) >= pmp_reg_count);
 		if (op.operand == 'u')
-			take_uleb(&e);
+			pmp_take_uleb(&e);
 		else if (op.operand == 's' || op.operand == 'r')
-			take_sleb(&e);
+			pmp_take_sleb(&e);
 		else if (op.operand)
-			take(&e, (size_t)(op.operand - '0'));
+			pmp_take(&e, (size_t)(op.operand - '0'));
 	}
 	c->failed |= e.failed || depth == 0;
 }
@@ -388,72 +319,71 @@ struct program {
 };
 
 /* Take the operands of an instruction; *omit: it names a register we do not keep. */
-static void check_operands(struct cursor *c, uint8_t op, const char *operands, bool *omit)
+static void check_operands(struct pmp_cursor *c, uint8_t op, const char *operands, bool *omit)
 {
 	for (; *operands && !c->failed; operands++) {
 		switch (*operands) {
 		case 'r':
 			/* A register that is saved in one we do not keep is lost. */
-			if (take_uleb(c) >= pmp_reg_count) {
-				c->failed |= op == CFA_REGISTER && !operands[1] && !*omit;
+			if (pmp_take_uleb(c) >= pmp_reg_count) {
+				c->failed |= op == PMP_CFA_REGISTER && !operands[1] && !*omit;
 				*omit = true;
 			}
 			break;
 		case 'u':
-			take_uleb(c);
+			pmp_take_uleb(c);
 			break;
 		case 's':
-			take_sleb(c);
+			pmp_take_sleb(c);
 			break;
 		case 'b':
-			check_expression(c, take_uleb(c), op != CFA_DEF_CFA_EXPRESSION);
+			check_expression(c, pmp_take_uleb(c), op != PMP_CFA_DEF_CFA_EXPRESSION);
 			break;
 		default:
-			take(c, (size_t)(*operands - '0'));
+			pmp_take(c, (size_t)(*operands - '0'));
 		}
 	}
 }
 
 /* One instruction. */
-static bool copy_instruction(struct cursor *c, struct program *program)
+static bool copy_instruction(struct pmp_cursor *c, struct program *program)
 {
 	size_t begin = c->at;
-	uint8_t op = (uint8_t)take(c, 1);
-	uint8_t primary = op & CFA_PRIMARY;
-	const char *operands = primary == CFA_OFFSET ? "u"
+	uint8_t op = (uint8_t)pmp_take(c, 1);
+	uint8_t primary = op & PMP_CFA_PRIMARY;
+	const char *operands = primary == PMP_CFA_OFFSET ? "u"
 			       : primary	     ? ""
 						     : cfa_operands[op];
-	bool omit = op == CFA_NOP || op == CFA_ARGS_SIZE || op == CFA_NEGATE_RA_STATE;
-	bool defines_cfa = op == CFA_DEF_CFA || op == CFA_DEF_CFA_SF ||
-			   op == CFA_DEF_CFA_EXPRESSION;
+	bool omit = op == PMP_CFA_NOP || op == PMP_CFA_ARGS_SIZE || op == PMP_CFA_NEGATE_RA_STATE;
+	bool defines_cfa = op == PMP_CFA_DEF_CFA || op == PMP_CFA_DEF_CFA_SF ||
+			   op == PMP_CFA_DEF_CFA_EXPRESSION;
 
 	if (!operands)
 		return false;
-	if ((primary == CFA_OFFSET || primary == CFA_RESTORE) &&
-	    (op & ~CFA_PRIMARY) >= (int)pmp_reg_count)
+	if ((primary == PMP_CFA_OFFSET || primary == PMP_CFA_RESTORE) &&
+	    (op & ~PMP_CFA_PRIMARY) >= (int)pmp_reg_count)
 		omit = true;
 	check_operands(c, op, operands, &omit);
 	if (c->failed)
 		return false;
-	if ((defines_cfa || op == CFA_DEF_CFA_REGISTER) && omit)
+	if ((defines_cfa || op == PMP_CFA_DEF_CFA_REGISTER) && omit)
 		return false;
 	program->has_cfa |= defines_cfa;
-	if ((primary == CFA_ADVANCE || (op >= 0x02 && op <= 0x04)) && !program->has_cfa)
+	if ((primary == PMP_CFA_ADVANCE || (op >= 0x02 && op <= 0x04)) && !program->has_cfa)
 		return false;
-	if (op == CFA_REMEMBER && ++program->remembered > REMEMBER_MAX)
+	if (op == PMP_CFA_REMEMBER && ++program->remembered > REMEMBER_MAX)
 		return false;
-	if (op == CFA_RESTORE_STATE && program->remembered-- == 0)
+	if (op == PMP_CFA_RESTORE_STATE && program->remembered-- == 0)
 		return false;
 	program->expressions |= strchr(operands, 'b') && !omit;
 	if (!omit)
-		pmp_buf_add(program->out, c->bytes->data + begin, c->at - begin);
+		pmp_buf_add(program->out, c->data + begin, c->at - begin);
 	return true;
 }
 
 static bool copy_program(const uint8_t *data, size_t size, struct program *program)
 {
-	struct pmp_cfi_bytes bytes = { .data = data, .size = size };
-	struct cursor c = { .bytes = &bytes, .end = size };
+	struct pmp_cursor c = { .data = data, .end = size };
 
 	program->remembered = 0;
 	while (c.at < c.end)
@@ -489,7 +419,7 @@ static void end_entry(struct pmp_buf *out, size_t begin)
 	uint32_t length;
 
 	while (out->length % 8 && !out->failed)
-		put(out, CFA_NOP, 1);
+		put(out, PMP_CFA_NOP, 1);
 	if (out->failed)
 		return;
 	length = (uint32_t)(out->length - begin - 4);

@@ -46,6 +46,7 @@ struct pmp_general {
 	const struct pmp_reader *stack;
 	uint64_t lookup;
 	bool unreadable, unknown;
+	int needed;		/* the register that was unknown */
 };
 
 /* Not from a header: it is exported for this use, but declared in a private one. */
@@ -101,6 +102,8 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *valu
 		return 0;
 	}
 	if (reg < 0 || reg >= (int)pmp_reg_count || !pmp_regs_has(general->regs, reg)) {
+		if (!general->unknown)
+			general->needed = reg;
 		general->unknown = true;
 		return -UNW_EBADREG;
 	}
@@ -239,10 +242,11 @@ void pmp_general_flush(struct pmp_general *general)
 	forget_local(general);
 }
 
-static enum pmp_general_result failure(const struct pmp_general *general)
+static enum pmp_general_result failure(const struct pmp_general *general, int *needed)
 {
 	if (general->unreadable)
 		return PMP_GENERAL_UNREADABLE;
+	*needed = general->needed;
 	return general->unknown ? PMP_GENERAL_UNKNOWN : PMP_GENERAL_BAD;
 }
 
@@ -264,7 +268,8 @@ static void read_back(struct pmp_general *general, unw_cursor_t *cursor, uint64_
 
 enum pmp_general_result pmp_general_step(struct pmp_general *general,
 					 struct pmp_regs *regs, uint64_t lookup,
-					 const struct pmp_reader *stack, uint64_t keep)
+					 const struct pmp_reader *stack, uint64_t keep,
+					 int *needed)
 {
 	unw_addr_space_t space;
 	unw_cursor_t cursor;
@@ -282,15 +287,15 @@ enum pmp_general_result pmp_general_step(struct pmp_general *general,
 	general->lookup = lookup;
 	general->unreadable = general->unknown = false;
 	if (unw_init_remote(&cursor, space, general) < 0)
-		return failure(general);
+		return failure(general, needed);
 	result = unw_step(&cursor);
 	if (result < 0)
-		return failure(general);
+		return failure(general, needed);
 	if (result == 0)
 		return PMP_GENERAL_ROOT;
 	read_back(general, &cursor, keep, &caller);
 	if (!pmp_regs_has(&caller, pmp_reg_pc) || !pmp_regs_has(&caller, pmp_reg_sp))
-		return failure(general);
+		return failure(general, needed);
 	pmp_regs_set(&caller, pmp_reg_pc,
 		     pmp_arch_code(pmp_regs_get(&caller, pmp_reg_pc)));
 	memcpy(regs, &caller, sizeof(caller));

@@ -461,7 +461,8 @@ static void finish(struct pmp_image *image, const struct pmp_cfi_cie *cie,
 
 	fde->start = found->start;
 	fde->end = found->end;
-	fde->signal = cie->signal;
+	fde->cie = *cie;
+	fde->entry = *found;
 	if (!pmp_cfi_write(cie, found, &image->pair, &pair))
 		return;
 	fde->data = image->pair.data;

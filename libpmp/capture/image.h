@@ -10,6 +10,7 @@
 #ifndef PMP_CAPTURE_IMAGE_H
 #define PMP_CAPTURE_IMAGE_H
 
+#include "capture/cfi.h"
 #include "capture/reader.h"
 #include "sample.h"
 
@@ -21,10 +22,11 @@ struct pmp_image;
  */
 struct pmp_fde {
 	uint64_t start, end;	/* of the code it describes */
+	struct pmp_cfi_cie cie;	/* as they were found */
+	struct pmp_cfi_fde entry;
 	const void *data;	/* NULL: there is one, but it cannot be understood */
 	size_t size, fde;
 	bool expressions;	/* libunwind will read the data again later */
-	bool signal;		/* describes the trampoline of a signal handler */
 };
 
 /* region: the executable region of the module that the image is for. Reads

@@ -9,6 +9,8 @@
 #define PMP_CAPTURE_RULES_H
 
 #include "capture/arch.h"
+#include "capture/cfi.h"
+#include "capture/reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,9 +36,22 @@ struct pmp_rule {
 	uint64_t function_start;	/* of the FDE; 0: PMP_RULE_NONE */
 	uint8_t kind;		/* enum pmp_rule_kind */
 	bool cfa_fp;		/* CFA = frame pointer + cfa_offset, else sp + it */
+	bool signal;		/* describes a signal frame */
 	uint8_t fp, ra;		/* enum pmp_rule_where; ra SAME: in pmp_reg_return */
 	int32_t cfa_offset;
 	int32_t fp_offset, ra_offset;	/* if saved */
 };
+
+/* The rule at pc, which is in fde: of kind PMP_RULE_FRAME, _ROOT or _GENERAL. */
+void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
+		   uint64_t pc, struct pmp_rule *rule);
+/*
+ * From the frame in regs to its caller, by a PMP_RULE_FRAME. What the rule needs must
+ * be valid: sp, or fp if cfa_fp; pmp_reg_return if ra is PMP_WHERE_SAME. Of the
+ * caller pc, sp and maybe fp are known. False, and regs as they were: the return
+ * address cannot be read.
+ */
+bool pmp_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *stack,
+		    struct pmp_regs *regs);
 
 #endif

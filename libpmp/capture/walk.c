@@ -4,9 +4,15 @@
  * calls this for each stack it has copied; what it gets are addresses only. No
  * thread is held meanwhile.
  *
- * Call-frame information decides wherever there is some. Code without any
- * (assembly, musl, JIT compilers) is crossed by rules that demand evidence: a
- * return address lies in executable memory and follows a call.
+ * Call-frame information decides wherever there is some: by the rule that rules.c
+ * has made of it for the pc, which is kept; what no rule can say is executed by
+ * libunwind (general.c). A rule tells of pc, sp and fp alone. Where libunwind then
+ * needs another register the walk begins anew, with libunwind for every frame: that
+ * is assembly (ld.so's resolver), and rare.
+ *
+ * Code without any information (assembly, musl, JIT compilers) is crossed by rules
+ * that demand evidence: a return address lies in executable memory and follows a
+ * call.
  */
 #include "capture/walk.h"
 
@@ -17,26 +23,19 @@
 #include "capture/general.h"
 #include "capture/image.h"
 
-#define PLACES_LOG 13		/* pcs remembered */
+#define PLACES_LOG 14		/* pcs remembered */
 #define PLACES (1u << PLACES_LOG)
+#define WAYS 4			/* places that a pc can have */
 #define JUMPS_MAX 64		/* times the stack may go down: signals, coroutines */
 #define LEAF_REACH 4096		/* bytes of code from a leaf's first byte to its pc */
 #define GO_ON PMP_END_COUNT	/* no end yet */
 
-/* What is known about a pc, so that it is looked up once. */
-enum how {
-	HOW_UNKNOWN,		/* never seen */
-	HOW_NONE,		/* no call-frame information */
-	HOW_AT,			/* that of the pc itself */
-	HOW_BEFORE,		/* that of pc - 1, where the call is */
-	HOW_BAD,		/* some that makes no sense */
-};
-
+/* A pc whose rule is known. */
 struct place {
 	uint64_t pc;
-	uint8_t how;
+	struct pmp_rule rule;
 	bool exact;		/* as the pc of an exact frame */
-	bool signal;
+	bool before;		/* looked up at pc - 1, where the call is */
 };
 
 /* An executable region, and its image once it is needed. */
@@ -52,8 +51,9 @@ struct pmp_unwinder {
 	struct pmp_reader memory;
 	struct slot *slots;	/* sorted */
 	size_t slot_count;
-	struct place places[PLACES];
+	struct place places[PLACES];	/* sets of WAYS, in each the newest first */
 	struct pmp_general *general;
+	bool no_rules;		/* all by libunwind: tests, measurements */
 	bool no_memory;
 };
 
@@ -61,11 +61,16 @@ struct pmp_unwinder {
 struct walker {
 	struct pmp_unwinder *unwinder;
 	const struct pmp_reader *stack;
+	const struct pmp_walk *walk;
 	struct pmp_regs regs;	/* of the frame in hand */
 	bool exact;
 	bool signal;		/* it has turned out to be a signal trampoline */
 	uint64_t flags;		/* of the frame that the step has found */
 	unsigned jumps;
+	bool by_rules;
+	bool dropped;		/* registers that libunwind would have kept */
+	bool anew;		/* ... and that it needs */
+	bool needs_fp;		/* the frame pointer was needed and not known */
 };
 
 /* ---- images -------------------------------------------------------------------- */
@@ -144,6 +149,11 @@ static bool find_fde(void *arg, uint64_t pc, struct pmp_fde *fde)
 	return pmp_image_find(slot->image, &unwinder->memory, pc, fde);
 }
 
+void pmp_unwinder_set_rules(struct pmp_unwinder *unwinder, bool use)
+{
+	unwinder->no_rules = !use;
+}
+
 struct pmp_unwinder *pmp_unwinder_new(enum pmp_unwind mode)
 {
 	struct pmp_unwinder *unwinder = calloc(1, sizeof(*unwinder));
@@ -196,7 +206,7 @@ static void place_fill(struct pmp_unwinder *unwinder, struct place *place)
 	uint64_t pc = place->pc;
 	bool found = find_fde(unwinder, place->exact ? pc : pc - 1, &fde);
 
-	place->how = place->exact ? HOW_AT : HOW_BEFORE;
+	place->before = !place->exact;
 	/*
 	 * A return address on a function's first byte, behind no call, was put there
 	 * by hand (makecontext, a signal restorer): pc - 1 is another function, or
@@ -208,27 +218,40 @@ static void place_fill(struct pmp_unwinder *unwinder, struct place *place)
 	    find_fde(unwinder, pc, &next) && next.start == pc) {
 		found = true;
 		fde = next;
-		place->how = HOW_AT;
+		place->before = false;
 	}
+	place->rule.kind = PMP_RULE_NONE;
 	if (!found)
-		place->how = HOW_NONE;
-	else if (!fde.data)
-		place->how = HOW_BAD;
+		return;
+	if (fde.data)
+		pmp_rule_make(&fde.cie, &fde.entry, pc - place->before, &place->rule);
 	else
-		place->signal = fde.signal;
+		place->rule.kind = PMP_RULE_BAD;
+	if (place->rule.signal && pmp_arch_is_sigreturn(&unwinder->memory, pc))
+		place->rule.kind = PMP_RULE_SIGNAL;
 }
 
 static const struct place *place_find(struct pmp_unwinder *unwinder, uint64_t pc,
 				      bool exact)
 {
 	uint64_t hash = (pc ^ exact) * UINT64_C(0x9e3779b97f4a7c15);
-	struct place *place = &unwinder->places[hash >> (64 - PLACES_LOG)];
+	struct place *set = &unwinder->places[hash >> (64 - PLACES_LOG) & ~(WAYS - 1u)];
 
-	if (place->how == HOW_UNKNOWN || place->pc != pc || place->exact != exact) {
-		*place = (struct place){ .pc = pc, .exact = exact };
-		place_fill(unwinder, place);
-	}
-	return place;
+	for (size_t i = 0; i < WAYS; i++)
+		if (set[i].pc == pc && set[i].exact == exact &&
+		    set[i].rule.kind != PMP_RULE_UNKNOWN)
+			return &set[i];
+	memmove(set + 1, set, (WAYS - 1) * sizeof(*set));
+	*set = (struct place){ .pc = pc, .exact = exact };
+	place_fill(unwinder, set);
+	return set;
+}
+
+bool pmp_unwinder_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
+		       struct pmp_rule *rule)
+{
+	*rule = place_find(unwinder, pc, exact)->rule;
+	return rule->kind != PMP_RULE_NONE && rule->kind != PMP_RULE_BAD;
 }
 
 static const struct pmp_region *code_region(const struct pmp_unwinder *unwinder,
@@ -257,6 +280,23 @@ static bool is_return(const struct pmp_unwinder *unwinder, uint64_t pc, uint64_t
 	       pmp_arch_is_sigreturn(&unwinder->memory, pc);
 }
 
+/* The frame pointer is needed: known, or found by whoever has asked for this walk. */
+static bool want_fp(struct walker *w)
+{
+	const struct pmp_walk *walk = w->walk;
+	uint64_t fp;
+
+	if (pmp_regs_has(&w->regs, pmp_reg_fp))
+		return true;
+	if (!walk->find_fp ||
+	    !walk->find_fp(walk->find_fp_arg, &w->regs, walk->count - 1, &fp)) {
+		w->needs_fp = true;
+		return false;
+	}
+	pmp_regs_set(&w->regs, pmp_reg_fp, fp);
+	return true;
+}
+
 /* ---- code without call-frame information ------------------------------------------- */
 
 static enum pmp_end take_caller(struct walker *w, const struct pmp_regs *caller)
@@ -276,12 +316,12 @@ static bool entry_caller(const struct walker *w, const struct pmp_arch_entry *en
 
 /* By the frame pointer: the saved one is where it points to, the return address
  * behind that. GO_ON: *caller is filled. */
-static enum pmp_end chain_caller(const struct walker *w, struct pmp_regs *caller,
+static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
 				 uint64_t *target)
 {
 	uint64_t fp, record[2], pc;
 
-	if (!pmp_regs_has(&w->regs, pmp_reg_fp))
+	if (!want_fp(w))
 		return PMP_END_NO_INFO;
 	fp = pmp_regs_get(&w->regs, pmp_reg_fp);
 	if (fp == 0)
@@ -334,6 +374,7 @@ static enum pmp_end signal_step(struct walker *w)
 		return PMP_END_UNREADABLE;
 	w->regs = victim;
 	w->flags = PMP_FRAME_EXACT;
+	w->dropped = false;
 	return GO_ON;
 }
 
@@ -367,7 +408,8 @@ static enum pmp_end rule_step(struct walker *w)
 
 /* ---- the walk ---------------------------------------------------------------------- */
 
-static enum pmp_end info_step(struct walker *w, const struct place *place)
+/* By libunwind. */
+static enum pmp_end general_step(struct walker *w, const struct place *place)
 {
 	static const enum pmp_end ends[] = {
 		[PMP_GENERAL_STEP] = GO_ON,
@@ -376,15 +418,49 @@ static enum pmp_end info_step(struct walker *w, const struct place *place)
 		[PMP_GENERAL_UNKNOWN] = PMP_END_NO_INFO,
 		[PMP_GENERAL_BAD] = PMP_END_BAD_INFO,
 	};
-	uint64_t keep = place->signal ? UINT64_MAX : pmp_arch_preserved;
-	uint64_t lookup = place->pc - (place->how == HOW_BEFORE);
-	bool by_hand = place->how == HOW_AT && !place->exact;
+	uint64_t keep = place->rule.signal ? UINT64_MAX : pmp_arch_preserved;
+	uint64_t lookup = place->pc - place->before;
+	enum pmp_general_result result;
+	int needed;
+
+	w->signal = place->rule.signal;
+	w->flags = w->signal ? PMP_FRAME_EXACT : 0;
+	do {
+		result = pmp_general_step(w->unwinder->general, &w->regs, lookup,
+					  w->stack, keep, &needed);
+	} while (result == PMP_GENERAL_UNKNOWN && needed == pmp_reg_fp &&
+		 !pmp_regs_has(&w->regs, pmp_reg_fp) && want_fp(w));
+	if (result == PMP_GENERAL_STEP && w->signal)
+		w->dropped = false;
+	w->anew = result == PMP_GENERAL_UNKNOWN && needed != pmp_reg_fp && w->dropped;
+	return ends[result];
+}
+
+/* By the rule. */
+static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
+{
+	if (rule->cfa_fp && !want_fp(w))
+		return PMP_END_NO_INFO;
+	if (rule->ra == PMP_WHERE_SAME && !pmp_regs_has(&w->regs, pmp_reg_return))
+		return PMP_END_NO_INFO;
+	w->flags = 0;
+	w->dropped = true;
+	return pmp_rule_apply(rule, w->stack, &w->regs) ? GO_ON : PMP_END_UNREADABLE;
+}
+
+static enum pmp_end info_step(struct walker *w, const struct place *place)
+{
+	bool by_hand = !place->exact && !place->before;
 	enum pmp_end end;
 
-	w->signal = place->signal;
-	w->flags = place->signal ? PMP_FRAME_EXACT : 0;
-	end = ends[pmp_general_step(w->unwinder->general, &w->regs, lookup, w->stack,
-				    keep)];
+	if (!w->by_rules || place->rule.kind == PMP_RULE_GENERAL)
+		end = general_step(w, place);
+	else if (place->rule.kind == PMP_RULE_FRAME)
+		end = frame_step(w, &place->rule);
+	else if (place->rule.kind == PMP_RULE_SIGNAL)
+		end = signal_step(w);
+	else
+		end = PMP_END_ROOT;
 	/* The bottom of a stack that makecontext() has made: behind it lies what
 	 * looks like a return address only to the call-frame information. */
 	if (end == GO_ON && by_hand &&
@@ -401,32 +477,33 @@ static enum pmp_end step(struct walker *w)
 	enum pmp_end end;
 
 	w->signal = false;
+	w->needs_fp = false;
 	if (w->unwinder->mode == PMP_UNWIND_FP)
 		return rule_step(w);
 	place = place_find(w->unwinder, pc, w->exact);
-	if (place->how == HOW_AT || place->how == HOW_BEFORE)
+	if (place->rule.kind != PMP_RULE_NONE && place->rule.kind != PMP_RULE_BAD)
 		return info_step(w, place);
 	end = rule_step(w);
-	return end == PMP_END_NO_INFO && place->how == HOW_BAD ? PMP_END_BAD_INFO : end;
+	return end == PMP_END_NO_INFO && place->rule.kind == PMP_RULE_BAD ?
+		       PMP_END_BAD_INFO :
+		       end;
 }
 
 /*
  * The stack grows down, so each caller's sp is higher. Where it is not, this is
  * another stack (a signal's, a coroutine's), or a circle.
  */
-static bool is_progress(struct walker *w, const struct pmp_regs *from)
+static bool is_progress(struct walker *w, uint64_t old_pc, uint64_t old_sp)
 {
 	const struct pmp_maps *maps = w->unwinder->maps;
-	uint64_t old = pmp_regs_get(from, pmp_reg_sp),
-		 sp = pmp_regs_get(&w->regs, pmp_reg_sp);
+	uint64_t sp = pmp_regs_get(&w->regs, pmp_reg_sp);
 
-	if (sp > old)
+	if (sp > old_sp)
 		return true;
 	/* aarch64: a leaf has nothing on the stack */
-	if (sp == old && w->exact &&
-	    pmp_regs_get(from, pmp_reg_pc) != pmp_regs_get(&w->regs, pmp_reg_pc))
+	if (sp == old_sp && w->exact && pmp_regs_get(&w->regs, pmp_reg_pc) != old_pc)
 		return true;
-	if (!w->signal && pmp_maps_find(maps, sp) == pmp_maps_find(maps, old))
+	if (!w->signal && pmp_maps_find(maps, sp) == pmp_maps_find(maps, old_sp))
 		return false;
 	return ++w->jumps <= JUMPS_MAX;
 }
@@ -434,7 +511,8 @@ static bool is_progress(struct walker *w, const struct pmp_regs *from)
 /* To the next frame, or the reason why there is none. */
 static enum pmp_end next(struct walker *w)
 {
-	struct pmp_regs from = w->regs;
+	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc),
+		 sp = pmp_regs_get(&w->regs, pmp_reg_sp);
 	enum pmp_end end = step(w);
 
 	if (end != GO_ON)
@@ -442,54 +520,58 @@ static enum pmp_end next(struct walker *w)
 	/* The victim of a signal may well have called a null pointer. */
 	if (pmp_regs_get(&w->regs, pmp_reg_pc) == 0 && !w->signal)
 		return PMP_END_ROOT;
-	return is_progress(w, &from) ? GO_ON : PMP_END_LOOP;
+	return is_progress(w, pc, sp) ? GO_ON : PMP_END_LOOP;
 }
 
-bool pmp_unwinder_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
-		       struct pmp_rule *rule)
+static void add_frame(struct walker *w, struct pmp_walk *walk)
 {
-	const struct place *place = place_find(unwinder, pc, exact);
+	size_t i = walk->count++;
 
-	memset(rule, 0, sizeof(*rule));
-	rule->kind = place->how == HOW_NONE  ? PMP_RULE_NONE
-		     : place->how == HOW_BAD ? PMP_RULE_BAD
-					     : PMP_RULE_GENERAL;
-	return rule->kind == PMP_RULE_GENERAL;
+	walk->top = pmp_regs_get(&w->regs, pmp_reg_sp);
+	walk->frames[i] = (struct pmp_raw_frame){
+		.pc = pmp_regs_get(&w->regs, pmp_reg_pc), .flags = w->flags,
+	};
+	if (!walk->regs)
+		return;
+	walk->regs[i] = (struct pmp_frame_regs){ .sp = walk->top };
+	walk->regs[i].has_fp = pmp_regs_has(&w->regs, pmp_reg_fp);
+	if (walk->regs[i].has_fp)
+		walk->regs[i].fp = pmp_regs_get(&w->regs, pmp_reg_fp);
+}
+
+/* False: it has to begin anew, without rules. */
+static bool walk_once(struct walker *w, struct pmp_walk *walk)
+{
+	enum pmp_end end = GO_ON;
+
+	walk->count = 0;
+	walk->top = 0;
+	while (end == GO_ON && walk->count < walk->limit) {
+		add_frame(w, walk);
+		w->exact = w->flags & PMP_FRAME_EXACT;
+		end = next(w);
+		if (w->signal)
+			walk->frames[walk->count - 1].flags |= PMP_FRAME_SIGNAL;
+	}
+	walk->end = end == GO_ON ? PMP_END_DEPTH : end;
+	walk->needs_fp = w->needs_fp && end != GO_ON;
+	return !w->anew;
 }
 
 int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 	     const struct pmp_reader *stack, struct pmp_walk *walk)
 {
-	struct walker w = {
-		.unwinder = unwinder, .stack = stack, .regs = *regs,
-		.exact = true, .flags = PMP_FRAME_EXACT,
+	const struct walker start = {
+		.unwinder = unwinder, .stack = stack, .walk = walk, .regs = *regs,
+		.exact = true, .flags = PMP_FRAME_EXACT, .by_rules = !unwinder->no_rules,
 	};
-	enum pmp_end end = GO_ON;
+	struct walker w = start;
 
 	unwinder->no_memory = false;
-	walk->count = 0;
-	walk->top = 0;
-	walk->needs_fp = false;
-	while (end == GO_ON) {
-		if (walk->count == walk->limit) {
-			end = PMP_END_DEPTH;
-			break;
-		}
-		walk->frames[walk->count++] = (struct pmp_raw_frame){
-			.pc = pmp_regs_get(&w.regs, pmp_reg_pc), .flags = w.flags,
-		};
-		if (walk->regs)
-			walk->regs[walk->count - 1] = (struct pmp_frame_regs){
-				.sp = pmp_regs_get(&w.regs, pmp_reg_sp),
-				.fp = pmp_regs_get(&w.regs, pmp_reg_fp),
-				.has_fp = pmp_regs_has(&w.regs, pmp_reg_fp),
-			};
-		w.exact = w.flags & PMP_FRAME_EXACT;
-		walk->top = pmp_regs_get(&w.regs, pmp_reg_sp);
-		end = next(&w);
-		if (w.signal)
-			walk->frames[walk->count - 1].flags |= PMP_FRAME_SIGNAL;
+	if (!walk_once(&w, walk)) {
+		w = start;
+		w.by_rules = false;
+		walk_once(&w, walk);
 	}
-	walk->end = end;
 	return unwinder->no_memory ? PMP_ENOMEM : 0;
 }

@@ -4,10 +4,10 @@
  * been released; knows no process: memory comes through a struct pmp_reader,
  * the layout through a struct pmp_maps.
  *
- * Per frame: call-frame information through libunwind (general.c) where image.c
- * finds some for the pc; else the rules for code without any: leaf functions,
- * stubs, the frame-pointer chain. Back to call-frame information as soon as
- * there is some.
+ * Per frame: call-frame information where image.c finds some for the pc, as a rule
+ * (rules.c) or through libunwind (general.c); else what holds for code without any:
+ * leaf functions, stubs, the frame-pointer chain. Back to call-frame information as
+ * soon as there is some.
  */
 #ifndef PMP_CAPTURE_WALK_H
 #define PMP_CAPTURE_WALK_H
@@ -41,10 +41,13 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 bool pmp_unwinder_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
 		       struct pmp_rule *rule);
 
+/* False: every frame by libunwind, as a test and a measure of the rules. */
+void pmp_unwinder_set_rules(struct pmp_unwinder *unwinder, bool use);
+
 /* sp and the frame pointer while a frame's pc was the next instruction. */
 struct pmp_frame_regs {
 	uint64_t sp, fp;
-	bool has_fp;		/* fp is known; else 0 */
+	bool has_fp;		/* fp is known (not by find_fp for this frame); else 0 */
 };
 
 struct pmp_walk {
