@@ -4,8 +4,11 @@
 
 #ifdef PMP_FAULTS
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool pmp_fault(const char *name)
 {
@@ -21,6 +24,16 @@ bool pmp_fault(const char *name)
 		list += *list == ',';
 	}
 	return false;
+}
+
+void pmp_fault_stop(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vdprintf(STDERR_FILENO, format, args);
+	va_end(args);
+	__builtin_trap();
 }
 
 #endif

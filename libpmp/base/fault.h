@@ -12,6 +12,8 @@
 
 #ifdef PMP_FAULTS
 bool pmp_fault(const char *name);
+/* Say it on the standard error output, and end with a signal. */
+void pmp_fault_stop(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define PMP_FAULT(name) pmp_fault(name)
 #else
 #define PMP_FAULT(name) false

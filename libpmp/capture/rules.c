@@ -11,6 +11,7 @@
  */
 #include "capture/rules.h"
 
+#include "base/fault.h"
 #include "capture/cursor.h"
 
 #define REMEMBER_MAX 8		/* compilers need two */
@@ -321,6 +322,8 @@ bool pmp_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *stack,
 	uint64_t record[2] = { pmp_regs_get(regs, pmp_reg_fp),
 			       pmp_regs_get(regs, pmp_reg_return) };
 
+	if (PMP_FAULT("wrong-rule"))
+		cfa += 8;
 	if (read_record(rule, stack, cfa, record)) {
 		has_fp = true;
 	} else {

@@ -16,6 +16,8 @@
  */
 #include "capture/walk.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -558,8 +560,8 @@ static bool walk_once(struct walker *w, struct pmp_walk *walk)
 	return !w->anew;
 }
 
-int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
-	     const struct pmp_reader *stack, struct pmp_walk *walk)
+static void walk_stack(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+		       const struct pmp_reader *stack, struct pmp_walk *walk)
 {
 	const struct walker start = {
 		.unwinder = unwinder, .stack = stack, .walk = walk, .regs = *regs,
@@ -567,11 +569,95 @@ int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 	};
 	struct walker w = start;
 
-	unwinder->no_memory = false;
-	if (!walk_once(&w, walk)) {
-		w = start;
-		w.by_rules = false;
-		walk_once(&w, walk);
+	if (walk_once(&w, walk))
+		return;
+	w = start;
+	w.by_rules = false;
+	walk_once(&w, walk);
+}
+
+#ifdef PMP_FAULTS
+
+static size_t describe(const struct pmp_walk *walk, const char *name, char *text,
+		       size_t size)
+{
+	size_t at = (size_t)snprintf(text, size, "%s:\n", name);
+
+	for (size_t i = 0; i < walk->count && at < size; i++)
+		at += (size_t)snprintf(
+			text + at, size - at,
+			"  #%zu pc %" PRIx64 " flags %x sp %" PRIx64 " fp %" PRIx64 "%s\n", i,
+			walk->frames[i].pc, (unsigned)walk->frames[i].flags,
+			walk->regs[i].sp, walk->regs[i].fp,
+			walk->regs[i].has_fp ? "" : " (unknown)");
+	if (at < size)
+		at += (size_t)snprintf(text + at, size - at, "  end: %s\n",
+				       pmp_end_text(walk->end));
+	return at < size ? at : size;
+}
+
+static bool is_same(const struct pmp_walk *a, const struct pmp_walk *b)
+{
+	if (a->count != b->count || a->end != b->end || a->top != b->top)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->frames[i].pc != b->frames[i].pc ||
+		    a->frames[i].flags != b->frames[i].flags ||
+		    a->regs[i].sp != b->regs[i].sp || a->regs[i].fp != b->regs[i].fp ||
+		    a->regs[i].has_fp != b->regs[i].has_fp)
+			return false;
+	return true;
+}
+
+/* Both ways: by rules, and by libunwind alone. Any difference ends the process. */
+static void compare(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+		    const struct pmp_reader *stack, const struct pmp_walk *walk)
+{
+	struct pmp_walk both[2] = { *walk, *walk };
+	bool no_rules = unwinder->no_rules;
+	static char text[1 << 16];
+	size_t at;
+
+	for (int i = 0; i < 2; i++) {
+		both[i].frames = calloc(walk->limit + 1, sizeof(*both[i].frames));
+		both[i].regs = calloc(walk->limit + 1, sizeof(*both[i].regs));
+		if (!both[i].frames || !both[i].regs)
+			goto out;
+		unwinder->no_rules = i;
+		walk_stack(unwinder, regs, stack, &both[i]);
 	}
+	if (!is_same(&both[0], &both[1])) {
+		at = describe(&both[0], "by rules", text, sizeof(text));
+		describe(&both[1], "by libunwind", text + at, sizeof(text) - at);
+		pmp_fault_stop("two ways, two stacks\n%s", text);
+	}
+out:
+	unwinder->no_rules = no_rules;
+	for (int i = 0; i < 2; i++) {
+		free(both[i].frames);
+		free(both[i].regs);
+	}
+}
+
+#else
+
+static void compare(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+		    const struct pmp_reader *stack, const struct pmp_walk *walk)
+{
+	(void)unwinder;
+	(void)regs;
+	(void)stack;
+	(void)walk;
+}
+
+#endif
+
+int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+	     const struct pmp_reader *stack, struct pmp_walk *walk)
+{
+	unwinder->no_memory = false;
+	if (PMP_FAULT("compare-unwind"))
+		compare(unwinder, regs, stack, walk);
+	walk_stack(unwinder, regs, stack, walk);
 	return unwinder->no_memory ? PMP_ENOMEM : 0;
 }
