@@ -231,7 +231,7 @@ static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 {
 	if (!open_candidate(path, place, alt))
 		return false;
-	if (has_build_id(alt, id, size) && pmp_elf_dwarf(alt))
+	if (has_build_id(alt, id, size) && pmp_elf_dwarf(alt, false))
 		return true;
 	pmp_elf_close(alt);
 	return false;
@@ -240,7 +240,7 @@ static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 		       const struct pmp_debug_place *place, struct pmp_elf *alt)
 {
-	Dwarf *dwarf = pmp_elf_dwarf(file);
+	Dwarf *dwarf = file->dwarf;
 	struct pmp_buf candidate = { 0 };
 	const char *name;
 	const void *id;

@@ -35,8 +35,8 @@ bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_pla
 bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini);
 /*
  * The file of what several debug files have in common (dwz): its name and
- * build-id are in .gnu_debugaltlink of `file`, which has debug information and
- * was found at `path`. Returns true if there is nothing to find or it was found;
+ * build-id are in .gnu_debugaltlink of `file`, whose debug information is open and
+ * which was found at `path`. Returns true if there is nothing to find or it was found;
  * then it is opened into *alt and linked to file's Dwarf.
  */
 bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,

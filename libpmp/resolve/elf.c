@@ -259,6 +259,23 @@ bool pmp_elf_has_dwarf(const struct pmp_elf *elf)
 	return section && header.sh_type != SHT_NOBITS;
 }
 
+/* Where variables lie, how to unwind, macros, other people's indexes. */
+static bool section_of_others(const char *name, bool lines)
+{
+	static const char *const others[] = {
+		"loc",	     "loclists", "frame",	 "macro",	 "macinfo",
+		"pubnames",  "pubtypes", "gnu_pubnames", "gnu_pubtypes", "names",
+		"loclists.dwo",
+	};
+
+	name += strncmp(name, ".zdebug_", 8) == 0 ? 8 : 7;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		if (strcmp(name, others[i]) == 0)
+			return true;
+	}
+	return !lines && strcmp(name, "line") == 0;
+}
+
 /* The size in memory of a section's contents; UINT64_MAX: too much or damaged. */
 static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 			      const GElf_Shdr *header, bool old_style)
@@ -286,8 +303,12 @@ static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 	return size > DEBUG_MAX ? UINT64_MAX : size;
 }
 
-/* libdw reads all debug sections when it opens them. */
-static bool dwarf_fits(const struct pmp_elf *elf)
+/*
+ * libdw reads, and unpacks, all debug sections when it opens a file. Those that
+ * nobody is going to ask for are hidden from it: half of what a distribution's
+ * debug file has to unpack. The others must be of a reasonable size.
+ */
+static bool select_sections(const struct pmp_elf *elf, bool lines)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -306,6 +327,12 @@ static bool dwarf_fits(const struct pmp_elf *elf)
 		if (!name || (strncmp(name, ".debug_", 7) != 0 &&
 			      strncmp(name, ".zdebug_", 8) != 0))
 			continue;
+		if (section_of_others(name, lines)) {
+			header.sh_type = SHT_NOBITS;
+			if (!gelf_update_shdr(section, &header))
+				return false;
+			continue;
+		}
 		size = unpacked_size(elf, section, &header, name[1] == 'z');
 		if (size == UINT64_MAX)
 			return false;
@@ -358,10 +385,10 @@ bool pmp_elf_strings_end(Elf *elf)
 	return true;
 }
 
-Dwarf *pmp_elf_dwarf(struct pmp_elf *elf)
+Dwarf *pmp_elf_dwarf(struct pmp_elf *elf, bool lines)
 {
-	if (!elf->dwarf && elf->elf && pmp_elf_has_dwarf(elf) && dwarf_fits(elf) &&
-	    pmp_elf_strings_end(elf->elf))
+	if (!elf->dwarf && elf->elf && pmp_elf_has_dwarf(elf) &&
+	    select_sections(elf, lines) && pmp_elf_strings_end(elf->elf))
 		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
 	return elf->dwarf;
 }

@@ -60,8 +60,11 @@ Elf_Scn *pmp_elf_section(const struct pmp_elf *elf, const char *name, GElf_Shdr 
 const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section);
 /* Has it .debug_info? Costs a look at the section names. */
 bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
-/* Its debug information, opened at the first call; NULL: none, damaged, too large. */
-Dwarf *pmp_elf_dwarf(struct pmp_elf *elf);
+/*
+ * Its debug information, opened at the first call, with or without line numbers;
+ * NULL: none, damaged, too large.
+ */
+Dwarf *pmp_elf_dwarf(struct pmp_elf *elf, bool lines);
 /*
  * Does each section of strings end with a NUL? libdw takes that for granted.
  * Unpacks compressed sections, as libdw does.

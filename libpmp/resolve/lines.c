@@ -3,11 +3,12 @@
  * From an address to its compilation unit, from there to the function, from
  * there down through the inlined functions.
  *
- * Units are found by their own ranges and not by .debug_aranges, which clang,
- * Rust and Go leave out. The functions of a unit are listed once. The tree of
- * DIEs is walked by a walk of our own: libdw's recurses as deep as the file
- * says and would follow a sibling that points backwards for ever. All work is
- * counted against budgets, so that no file can make it endless.
+ * Units are found by .debug_aranges. clang, Rust and Go leave it out: units that
+ * it does not mention are looked through, by their own ranges, for the first
+ * address that it does not know. The functions of a unit are listed once. The
+ * tree of DIEs is walked by a walk of our own: libdw's recurses as deep as the
+ * file says and would follow a sibling that points backwards for ever. All work
+ * is counted against budgets, so that no file can make it endless.
  */
 #include "resolve/lines.h"
 
@@ -29,9 +30,10 @@
 #define LOOKUP_MAX ((size_t)1 << 20)  /* steps to look up one address */
 
 struct unit {
-	Dwarf_Die head; /* in the module's file: ranges and lines */
-	Dwarf_Die body; /* the same, or the unit in the .dwo file */
-	bool listed;	/* functions has been filled */
+	Dwarf_Off offset; /* of its first DIE */
+	Dwarf_Die head;	  /* in the module's file: ranges and lines */
+	Dwarf_Die body;	  /* the same, or the unit in the .dwo file */
+	bool listed;	  /* all of this has been filled */
 	Dwarf_Die *functions;
 	size_t function_count, function_capacity;
 	struct pmp_steps steps; /* address to index of function */
@@ -40,9 +42,10 @@ struct unit {
 struct pmp_lines {
 	Dwarf *dwarf;
 	const struct pmp_log *log;
-	struct unit *units;
-	size_t unit_count, unit_capacity;
-	struct pmp_steps steps; /* address to index of unit */
+	struct unit *units; /* those in .debug_aranges, ascending; then the rest */
+	size_t told_count, unit_count, unit_capacity;
+	struct pmp_steps told, rest; /* address to index of unit */
+	bool complete;		     /* rest has been filled */
 };
 
 /* ---- walking ------------------------------------------------------------ */
@@ -169,34 +172,119 @@ static bool collect_range(void *arg, uint64_t start, uint64_t end)
 	return !collect->failed;
 }
 
-static bool add_unit(struct pmp_lines *lines, struct walk *walk, Dwarf_Die *die,
-		     struct collect *collect)
+static bool add_unit(struct pmp_lines *lines, Dwarf_Off offset)
 {
 	if (PMP_RESERVE(&lines->units, &lines->unit_capacity, lines->unit_count + 1))
 		return false;
-	lines->units[lines->unit_count] = (struct unit){ .head = *die, .body = *die };
-	collect->value = (uint32_t)lines->unit_count++;
-	each_range(walk, die, collect_range, collect);
-	return !collect->failed;
+	lines->units[lines->unit_count++] = (struct unit){ .offset = offset };
+	return true;
 }
 
-static bool list_units(struct pmp_lines *lines)
+static int unit_order(const void *a, const void *b)
+{
+	const struct unit *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static struct unit *told_unit(const struct pmp_lines *lines, Dwarf_Off offset)
+{
+	const struct unit key = { .offset = offset };
+
+	return lines->told_count ? bsearch(&key, lines->units, lines->told_count,
+					   sizeof(key), unit_order)
+				 : NULL;
+}
+
+/* The units that .debug_aranges mentions, each once. */
+static bool list_told_units(struct pmp_lines *lines, Dwarf_Aranges *table, size_t count)
+{
+	Dwarf_Off offset, last = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		Dwarf_Arange *entry = dwarf_onearange(table, i);
+
+		if (dwarf_getarangeinfo(entry, NULL, NULL, &offset) == 0 &&
+		    (i == 0 || offset != last) && !add_unit(lines, offset))
+			return false;
+		last = offset;
+	}
+	if (lines->unit_count)
+		qsort(lines->units, lines->unit_count, sizeof(*lines->units), unit_order);
+	for (size_t i = 0; i < lines->unit_count; i++) {
+		if (kept == 0 || lines->units[kept - 1].offset != lines->units[i].offset)
+			lines->units[kept++] = lines->units[i];
+	}
+	lines->told_count = lines->unit_count = kept;
+	return true;
+}
+
+static bool read_aranges(struct pmp_lines *lines)
+{
+	struct collect collect = { 0 };
+	Dwarf_Aranges *table;
+	Dwarf_Addr start;
+	Dwarf_Word length;
+	Dwarf_Off offset;
+	size_t count;
+	bool fine;
+
+	if (dwarf_getaranges(lines->dwarf, &table, &count) != 0)
+		return true;
+	if (count > RANGES_MAX)
+		count = RANGES_MAX;
+	fine = list_told_units(lines, table, count);
+	for (size_t i = 0; fine && i < count; i++) {
+		Dwarf_Arange *entry = dwarf_onearange(table, i);
+		const struct unit *unit;
+
+		if (dwarf_getarangeinfo(entry, &start, &length, &offset) != 0)
+			continue;
+		unit = told_unit(lines, offset);
+		collect.value = (uint32_t)(unit - lines->units);
+		if (start != 0 && length <= UINT64_MAX - start)
+			fine = collect_range(&collect, start, start + length);
+	}
+	fine = fine && pmp_ranges_flatten(&collect.ranges, &lines->told) == 0;
+	pmp_ranges_free(&collect.ranges);
+	return fine;
+}
+
+/* Without memory they are not complete, and that is all. */
+static void list_other_units(struct pmp_lines *lines)
 {
 	struct collect collect = { 0 };
 	struct walk walk = { .budget = RANGES_MAX };
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 	uint8_t type;
-	bool fine = true;
 
-	while (fine && lines->unit_count < UNITS_MAX && !walk.ended &&
+	lines->complete = true;
+	while (!collect.failed && lines->unit_count < UNITS_MAX && !walk.ended &&
 	       dwarf_get_units(lines->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
-		if (type == DW_UT_compile || type == DW_UT_skeleton)
-			fine = add_unit(lines, &walk, &die, &collect);
+		if ((type != DW_UT_compile && type != DW_UT_skeleton) ||
+		    told_unit(lines, dwarf_dieoffset(&die)))
+			continue;
+		collect.value = (uint32_t)lines->unit_count;
+		if (!add_unit(lines, dwarf_dieoffset(&die)))
+			break;
+		each_range(&walk, &die, collect_range, &collect);
 	}
-	fine = fine && pmp_ranges_flatten(&collect.ranges, &lines->steps) == 0;
+	pmp_ranges_flatten(&collect.ranges, &lines->rest);
 	pmp_ranges_free(&collect.ranges);
-	return fine;
+}
+
+/* The unit of an address, or NULL. */
+static struct unit *find_unit(struct pmp_lines *lines, uint64_t address)
+{
+	uint32_t index = pmp_steps_find(&lines->told, address);
+
+	if (index == PMP_RANGE_NONE && !lines->complete)
+		list_other_units(lines);
+	if (index == PMP_RANGE_NONE)
+		index = pmp_steps_find(&lines->rest, address);
+	return index == PMP_RANGE_NONE ? NULL : &lines->units[index];
 }
 
 struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log)
@@ -207,7 +295,7 @@ struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log)
 		return NULL;
 	lines->dwarf = dwarf;
 	lines->log = log;
-	if (list_units(lines))
+	if (read_aranges(lines))
 		return lines;
 	pmp_lines_free(lines);
 	return NULL;
@@ -222,7 +310,8 @@ void pmp_lines_free(struct pmp_lines *lines)
 		pmp_steps_free(&lines->units[i].steps);
 	}
 	free(lines->units);
-	pmp_steps_free(&lines->steps);
+	pmp_steps_free(&lines->told);
+	pmp_steps_free(&lines->rest);
 	free(lines);
 }
 
@@ -372,6 +461,9 @@ static void list_functions(struct pmp_lines *lines, struct unit *unit)
 			     .budget = WALK_MAX };
 
 	unit->listed = true;
+	if (!dwarf_offdie(lines->dwarf, unit->offset, &unit->head))
+		return;
+	unit->body = unit->head;
 	open_split(lines, unit);
 	walk_children(&walk, &unit->body, 0, false);
 	pmp_ranges_flatten(&listing.collect.ranges, &unit->steps);
@@ -454,7 +546,7 @@ static void fill_line(struct unit *unit, uint64_t address, struct pmp_place *pla
 size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines,
 		      struct pmp_place *places)
 {
-	uint32_t index = pmp_steps_find(&lines->steps, address);
+	struct unit *unit = find_unit(lines, address);
 	struct chain chain = { .address = address };
 	struct walk walk = {
 		.visit = follow,
@@ -462,13 +554,14 @@ size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines
 		.budget = LOOKUP_MAX,
 		.first = true,
 	};
-	struct unit *unit;
+	uint32_t index;
 
-	if (index == PMP_RANGE_NONE)
+	if (!unit)
 		return 0;
-	unit = &lines->units[index];
 	if (!unit->listed)
 		list_functions(lines, unit);
+	if (!unit->head.cu)
+		return 0;
 	index = pmp_steps_find(&unit->steps, address);
 	if (index != PMP_RANGE_NONE) {
 		chain.dies[chain.count++] = unit->functions[index];

@@ -201,7 +201,7 @@ static void open_lines(struct pmp_opened *opened)
 	opened->lines_tried = true;
 	if (!opened->dwarf || pmp_buf_failed(&opened->dwarf_path))
 		return;
-	if (!pmp_elf_dwarf(opened->dwarf))
+	if (!pmp_elf_dwarf(opened->dwarf, opened->options.lines))
 		PMP_LOG(opened->options.log, "lines", "%s: debug information is damaged",
 			opened->dwarf_path.data);
 	else if (!pmp_debugfile_alt(opened->dwarf, opened->dwarf_path.data,
@@ -212,11 +212,12 @@ static void open_lines(struct pmp_opened *opened)
 		opened->lines = pmp_lines_new(opened->dwarf->dwarf, opened->options.log);
 }
 
-size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address, bool with_lines,
+size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address,
 			 struct pmp_place *places)
 {
 	if (!opened->lines_tried)
 		open_lines(opened);
-	return opened->lines ? pmp_lines_find(opened->lines, address, with_lines, places)
+	return opened->lines ? pmp_lines_find(opened->lines, address,
+					      opened->options.lines, places)
 			     : 0;
 }

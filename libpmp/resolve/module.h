@@ -20,6 +20,7 @@ struct pmp_opened_options {
 	const char *debug_dir;
 	bool no_symbols; /* addresses only */
 	bool no_dwarf;	 /* neither lines nor inlined functions are wanted */
+	bool lines;	 /* lines are */
 	const struct pmp_log *log;
 };
 
@@ -42,8 +43,8 @@ bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset,
 			uint64_t *address);
 /* The linker's name of the function at an address, or NULL. */
 const char *pmp_opened_symbol(const struct pmp_opened *opened, uint64_t address);
-/* As pmp_lines_find(). */
-size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address, bool with_lines,
+/* As pmp_lines_find(), with lines if the options say so. */
+size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address,
 			 struct pmp_place *places);
 
 #endif

@@ -437,6 +437,7 @@ static void open_module(struct pmp_symbolizer *symbolizer, struct module *module
 		.debug_dir = symbolizer->debug_dir,
 		.no_symbols = symbolizer->options.no_symbols,
 		.no_dwarf = symbolizer->options.no_inline && !symbolizer->options.lines,
+		.lines = symbolizer->options.lines,
 		.log = &symbolizer->log,
 	};
 
@@ -457,7 +458,7 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer, struct module *mod
 	size_t count = 0, first = 0;
 
 	if (!options->no_symbols && (!options->no_inline || options->lines))
-		count = pmp_opened_places(module->opened, lookup, options->lines, places);
+		count = pmp_opened_places(module->opened, lookup, places);
 	if (count == 0)
 		return 1;
 	if (options->no_inline)
