@@ -7,6 +7,7 @@
 #include "resolve/ranges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "libpmp.h"
@@ -18,6 +19,23 @@ struct sweep {
 	struct pmp_step *steps;
 	size_t count;
 };
+
+size_t pmp_ranges_after(const void *items, size_t count, size_t size, uint64_t value)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t start;
+
+		memcpy(&start, (const char *)items + middle * size, sizeof(start));
+		if (start <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
 
 int pmp_ranges_add(struct pmp_ranges *ranges, const struct pmp_range *range)
 {
@@ -43,6 +61,15 @@ static int by_start(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static bool sorted(const struct pmp_ranges *ranges)
+{
+	for (size_t i = 1; i < ranges->count; i++) {
+		if (by_start(&ranges->items[i - 1], &ranges->items[i]) > 0)
+			return false;
+	}
+	return true;
 }
 
 static bool beats(const struct sweep *sweep, size_t a, size_t b)
@@ -128,9 +155,11 @@ int pmp_ranges_flatten(struct pmp_ranges *ranges, struct pmp_steps *steps)
 		free(sweep.steps);
 		return PMP_ENOMEM;
 	}
-	if (count)
+	if (!sorted(ranges))
 		qsort(ranges->items, count, sizeof(*ranges->items), by_start);
 	for (size_t i = 0; i < count; i++) {
+		if (ranges->items[i].start >= ranges->items[i].end)
+			continue;
 		advance(&sweep, ranges->items[i].start);
 		push(&sweep, (uint32_t)i);
 		emit(&sweep, ranges->items[i].start);
@@ -147,17 +176,10 @@ int pmp_ranges_flatten(struct pmp_ranges *ranges, struct pmp_steps *steps)
 
 uint32_t pmp_steps_find(const struct pmp_steps *steps, uint64_t address)
 {
-	size_t low = 0, high = steps->count;
+	size_t after = pmp_ranges_after(steps->items, steps->count, sizeof(*steps->items),
+					address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (steps->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? steps->items[low - 1].value : PMP_RANGE_NONE;
+	return after ? steps->items[after - 1].value : PMP_RANGE_NONE;
 }
 
 void pmp_steps_free(struct pmp_steps *steps)

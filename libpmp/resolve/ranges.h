@@ -38,13 +38,19 @@ struct pmp_steps {
 	size_t count;
 };
 
+/*
+ * Of count items, ascending by the uint64_t that each begins with: how many begin
+ * at or below a value.
+ */
+size_t pmp_ranges_after(const void *items, size_t count, size_t size, uint64_t value);
+
 /* Collect a range; an empty one is left out. 0 or PMP_ENOMEM. */
 int pmp_ranges_add(struct pmp_ranges *ranges, const struct pmp_range *range);
 /* Leaves an empty collection. */
 void pmp_ranges_free(struct pmp_ranges *ranges);
 /*
  * Flatten into *steps, whose old contents are freed (untouched on failure).
- * Sorts the collection by start. 0 or PMP_ENOMEM.
+ * Sorts the collection by start; empty ranges in it do not matter. 0 or PMP_ENOMEM.
  */
 int pmp_ranges_flatten(struct pmp_ranges *ranges, struct pmp_steps *steps);
 

@@ -23,11 +23,10 @@
 #define NAME_MAX_LENGTH 65535	       /* longer ones are left out */
 
 struct symbol {
-	uint64_t start, end;
-	uint64_t size;	  /* 0: unknown */
-	const char *name; /* in the string table, versions not cut off */
-	uint32_t length;  /* without the version */
-	uint32_t score;	  /* lower is better */
+	uint64_t start;
+	uint64_t size;	/* 0: unknown */
+	uint32_t name;	/* offset in names */
+	uint32_t score; /* lower is better */
 };
 
 struct section {
@@ -35,14 +34,15 @@ struct section {
 };
 
 struct pmp_symbols {
-	struct pmp_buf names;	/* one after the other, NULs between */
+	struct pmp_buf names;	/* string tables, one after the other */
 	struct pmp_steps steps; /* address to offset in names */
 	size_t count;
 	bool complete;
 };
 
 struct builder {
-	struct symbol *symbols;
+	struct pmp_buf *names;
+	struct symbol *symbols; /* once sorted, of the same index as ranges */
 	size_t count, capacity;
 	struct section *code; /* executable sections, ascending */
 	size_t code_count;
@@ -97,19 +97,12 @@ static int read_code(struct builder *builder, const struct pmp_elf *elf)
 
 static const struct section *section_at(const struct builder *builder, uint64_t address)
 {
-	size_t low = 0, high = builder->code_count;
+	size_t after = pmp_ranges_after(builder->code, builder->code_count,
+					sizeof(*builder->code), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (builder->code[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address >= builder->code[low - 1].end)
+	if (after == 0 || address >= builder->code[after - 1].end)
 		return NULL;
-	return &builder->code[low - 1];
+	return &builder->code[after - 1];
 }
 
 /* $x, $d.12 and the like mark code and data, and are no functions. */
@@ -147,11 +140,13 @@ static bool wanted(const GElf_Sym *symbol)
 	       symbol->st_shndx != SHN_COMMON && symbol->st_name != 0;
 }
 
-/* names ends with a NUL. */
-static int add_symbol(struct builder *builder, const GElf_Sym *symbol, const char *name)
+/* The name at an offset of builder->names, which ends with a NUL. Its version is
+ * cut off where it lies: who shares the end of a name shares the version. */
+static int add_symbol(struct builder *builder, const GElf_Sym *symbol, uint32_t offset)
 {
-	const char *version = name[0] ? strchr(name + 1, '@') : NULL;
-	size_t length = version ? (size_t)(version - name) : strlen(name);
+	char *name = builder->names->data + offset;
+	char *end = name[0] ? strchrnul(name + 1, '@') : name;
+	size_t length = (size_t)(end - name);
 	bool untyped = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
 	bool label = untyped && symbol->st_size == 0 &&
 		     (name[0] == '.' || GELF_ST_BIND(symbol->st_info) == STB_LOCAL);
@@ -161,11 +156,11 @@ static int add_symbol(struct builder *builder, const GElf_Sym *symbol, const cha
 		return 0;
 	if (PMP_RESERVE(&builder->symbols, &builder->capacity, builder->count + 1))
 		return PMP_ENOMEM;
+	*end = '\0';
 	builder->symbols[builder->count++] = (struct symbol){
 		.start = symbol->st_value,
 		.size = symbol->st_size,
-		.name = name,
-		.length = (uint32_t)length,
+		.name = offset,
 		.score = score(symbol, name, (uint32_t)length),
 	};
 	return 0;
@@ -178,12 +173,15 @@ static int read_table(struct builder *builder, const struct pmp_elf *elf,
 	const Elf_Data *table = pmp_elf_data(elf, section);
 	const Elf_Data *names = name_section ? pmp_elf_data(elf, name_section) : NULL;
 	const char *text = names ? names->d_buf : NULL;
-	size_t count;
+	size_t first = builder->names->length, count;
 
 	/* A last name without an end would be read beyond the section. */
 	if (!table || !text || text[names->d_size - 1] != '\0' ||
-	    header->sh_entsize != sizeof(Elf64_Sym))
+	    header->sh_entsize != sizeof(Elf64_Sym) || names->d_size > NAMES_MAX - first)
 		return 0;
+	pmp_buf_add(builder->names, text, names->d_size);
+	if (pmp_buf_failed(builder->names))
+		return PMP_ENOMEM;
 	count = table->d_size / sizeof(Elf64_Sym);
 	for (size_t i = 1; i < count && builder->count < SYMBOLS_MAX; i++) {
 		GElf_Sym symbol;
@@ -191,7 +189,7 @@ static int read_table(struct builder *builder, const struct pmp_elf *elf,
 		if (!gelf_getsym((Elf_Data *)table, (int)i, &symbol) ||
 		    !wanted(&symbol) || symbol.st_name >= names->d_size)
 			continue;
-		if (add_symbol(builder, &symbol, text + symbol.st_name))
+		if (add_symbol(builder, &symbol, (uint32_t)(first + symbol.st_name)))
 			return PMP_ENOMEM;
 	}
 	return 0;
@@ -214,85 +212,67 @@ static int read_tables(struct builder *builder, const struct pmp_elf *elf, bool 
 	return 0;
 }
 
-/* Ascending; of those that begin together the best one comes last. */
-static int symbol_order(const void *a, const void *b)
+/*
+ * By start, digit by digit of those in which the starts differ: a tenth of what
+ * qsort() takes, which has all of a large program's symbols to compare here.
+ */
+static int sort_by_start(struct builder *builder)
+{
+	struct symbol *from = builder->symbols;
+	struct symbol *to = malloc(builder->count * sizeof(*to) + 1);
+	uint64_t differing = 0;
+
+	if (!to)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < builder->count; i++)
+		differing |= from[i].start ^ from[0].start;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t places[257] = { 0 };
+		struct symbol *sorted = to;
+
+		if (!(differing >> shift & 0xff))
+			continue;
+		for (size_t i = 0; i < builder->count; i++)
+			places[(from[i].start >> shift & 0xff) + 1]++;
+		for (size_t i = 0; i < 256; i++)
+			places[i + 1] += places[i];
+		for (size_t i = 0; i < builder->count; i++)
+			to[places[from[i].start >> shift & 0xff]++] = from[i];
+		to = from;
+		from = sorted;
+	}
+	builder->symbols = from;
+	free(to);
+	return 0;
+}
+
+/* Of those that begin together the best one comes last. */
+static int better_last(const void *a, const void *b, void *names)
 {
 	const struct symbol *x = a, *y = b;
 	int order;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
-	order = memcmp(y->name, x->name, x->length < y->length ? x->length : y->length);
+	order = strcmp((char *)names + y->name, (char *)names + x->name);
 	return order ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-/*
- * Symbols without a size end at the next symbol or with their section. From the
- * highest address down; those that begin together end together.
- */
-static void set_ends(struct builder *builder)
+static int sort_symbols(struct builder *builder)
 {
-	uint64_t at = UINT64_MAX, after = UINT64_MAX;
+	if (sort_by_start(builder))
+		return PMP_ENOMEM;
+	for (size_t first = 0, i = 1; i <= builder->count; i++) {
+		const struct symbol *same = &builder->symbols[first];
 
-	for (size_t i = builder->count; i-- > 0;) {
-		struct symbol *symbol = &builder->symbols[i];
-		const struct section *section = section_at(builder, symbol->start);
-
-		if (symbol->start != at)
-			after = at;
-		at = symbol->start;
-		if (symbol->size > UINT64_MAX - symbol->start)
-			symbol->end = UINT64_MAX;
-		else if (symbol->size)
-			symbol->end = symbol->start + symbol->size;
-		else
-			symbol->end = after < section->end ? after : section->end;
-	}
-}
-
-/* At or within a symbol that has a size, one without is a label: it stays empty.
- * Of those that begin together, the ones with a size come last. */
-static void drop_labels(struct builder *builder)
-{
-	uint64_t reach = 0; /* of the sized symbols so far */
-
-	for (size_t i = 0, first = 0; i < builder->count; i++) {
-		const struct symbol *symbol = &builder->symbols[i];
-
-		if (symbol->size && symbol->end > reach)
-			reach = symbol->end;
-		if (i + 1 < builder->count && symbol[1].start == symbol->start)
+		if (i < builder->count && builder->symbols[i].start == same->start)
 			continue;
-		for (; first <= i; first++) {
-			struct symbol *label = &builder->symbols[first];
-
-			if (!label->size && label->start < reach)
-				label->end = label->start;
-		}
+		if (i - first > 1)
+			qsort_r(&builder->symbols[first], i - first, sizeof(*same),
+				better_last, builder->names->data);
+		first = i;
 	}
-}
-
-static int add_names(struct builder *builder, struct pmp_symbols *symbols)
-{
-	for (size_t i = 0; i < builder->count; i++) {
-		const struct symbol *symbol = &builder->symbols[i];
-		struct pmp_range range = {
-			.start = symbol->start,
-			.end = symbol->end,
-			.rank = i, /* that which begins last wins */
-			.value = (uint32_t)symbols->names.length,
-		};
-
-		if (symbols->names.length > NAMES_MAX)
-			break;
-		pmp_buf_add(&symbols->names, symbol->name, symbol->length);
-		pmp_buf_putc(&symbols->names, '\0');
-		if (pmp_ranges_add(&builder->ranges, &range))
-			return PMP_ENOMEM;
-	}
-	return pmp_buf_failed(&symbols->names) ? PMP_ENOMEM : 0;
+	return 0;
 }
 
 /* Aliases, and the same symbol in several tables. */
@@ -312,28 +292,81 @@ static void drop_doubles(struct builder *builder)
 	builder->count = kept;
 }
 
+/*
+ * Symbols without a size end at the next symbol or with their section. From the
+ * highest address down; those that begin together end together.
+ */
+static int make_ranges(struct builder *builder)
+{
+	struct pmp_ranges *ranges = &builder->ranges;
+	uint64_t at = UINT64_MAX, after = UINT64_MAX;
+
+	if (PMP_RESERVE(&ranges->items, &ranges->capacity, builder->count))
+		return PMP_ENOMEM;
+	ranges->count = builder->count;
+	for (size_t i = builder->count; i-- > 0;) {
+		const struct symbol *symbol = &builder->symbols[i];
+		const struct section *section = section_at(builder, symbol->start);
+		uint64_t end;
+
+		if (symbol->start != at)
+			after = at;
+		at = symbol->start;
+		if (symbol->size > UINT64_MAX - symbol->start)
+			end = UINT64_MAX;
+		else if (symbol->size)
+			end = symbol->start + symbol->size;
+		else
+			end = after < section->end ? after : section->end;
+		/* That which begins last wins. */
+		ranges->items[i] =
+			(struct pmp_range){ symbol->start, end, i, symbol->name };
+	}
+	return 0;
+}
+
+/* At or within a symbol that has a size, one without is a label: it stays empty.
+ * Of those that begin together, the ones with a size come last. */
+static void drop_labels(struct builder *builder)
+{
+	struct pmp_range *ranges = builder->ranges.items;
+	uint64_t reach = 0; /* of the sized symbols so far */
+
+	for (size_t i = 0, first = 0; i < builder->count; i++) {
+		const struct symbol *symbol = &builder->symbols[i];
+
+		if (symbol->size && ranges[i].end > reach)
+			reach = ranges[i].end;
+		if (i + 1 < builder->count && symbol[1].start == symbol->start)
+			continue;
+		for (; first <= i; first++) {
+			if (!builder->symbols[first].size && ranges[first].start < reach)
+				ranges[first].end = ranges[first].start;
+		}
+	}
+}
+
 static int build(struct builder *builder, struct pmp_symbols *symbols)
 {
-	if (builder->count) {
-		qsort(builder->symbols, builder->count, sizeof(*builder->symbols),
-		      symbol_order);
-		drop_doubles(builder);
-	}
-	set_ends(builder);
+	if (sort_symbols(builder))
+		return PMP_ENOMEM;
+	drop_doubles(builder);
+	if (make_ranges(builder))
+		return PMP_ENOMEM;
 	drop_labels(builder);
 	symbols->count = builder->count;
 	symbols->complete = builder->complete;
-	if (add_names(builder, symbols))
-		return PMP_ENOMEM;
 	return pmp_ranges_flatten(&builder->ranges, &symbols->steps);
 }
 
 struct pmp_symbols *pmp_symbols_new(struct pmp_elf *const *files, size_t count)
 {
 	struct pmp_symbols *symbols = calloc(1, sizeof(*symbols));
-	struct builder builder = { 0 };
-	int rc = symbols ? 0 : PMP_ENOMEM;
+	struct builder builder = { .names = &symbols->names };
+	int rc = 0;
 
+	if (!symbols)
+		return NULL;
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		if (!files[i] || !files[i]->elf)
 			continue;
