@@ -2,9 +2,6 @@
 /*
  * Memory runs out: the k-th allocation fails, for every k. What was asked for is
  * then refused, nothing is lost or kept, and asking again works.
- *
- * malloc and its kin are this program's own here, in front of glibc's; sanitizers
- * have theirs in the same place, so with them this test has nothing to do.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,77 +13,11 @@
 #include "base/file.h"
 #include "base/intern.h"
 #include "sample.h"
-#include "lib/tap.h"
+#include "lib/heap.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-	__has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
-
-#if !defined(SANITIZED) && defined(__GLIBC__)
-
-/* ---- an allocator that fails once ---------------------------------------- */
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *data, size_t size);
-void __libc_free(void *data);
-
-/* volatile: compilers believe that malloc changes no variable of a program. */
-static volatile struct {
-	bool counting;
-	long live, calls, fail_at;
-	bool failed;
-} heap;
-
-static bool fails(void)
-{
-	if (!heap.counting || heap.calls++ != heap.fail_at)
-		return false;
-	heap.failed = true;
-	errno = ENOMEM;
-	return true;
-}
-
-static void *counted(void *data)
-{
-	heap.live += heap.counting && data;
-	return data;
-}
-
-void *malloc(size_t size)
-{
-	return fails() ? NULL : counted(__libc_malloc(size));
-}
-
-void *calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : counted(__libc_calloc(count, size));
-}
-
-void *realloc(void *data, size_t size)
-{
-	if (fails())
-		return NULL;
-	return data ? __libc_realloc(data, size) : counted(__libc_realloc(data, size));
-}
-
-void free(void *data)
-{
-	heap.live -= heap.counting && data;
-	__libc_free(data);
-}
+#ifdef HEAP_OURS
 
 /* ---- what is tried ------------------------------------------------------- */
-
-/* Each returns false if it was told that there is no memory, and counts what is
- * wrong with what it has got nevertheless. */
-typedef bool scenario(unsigned *wrong);
 
 static bool use_buf(unsigned *wrong)
 {
@@ -248,50 +179,6 @@ static bool use_wire(unsigned *wrong)
 	}
 	pmp_sample_free(sample);
 	return good;
-}
-
-/* ---- every allocation in turn -------------------------------------------- */
-
-static void try_all(scenario *try, const char *name)
-{
-	unsigned wrong = 0, kept = 0, unsaid = 0, descriptors = 0;
-	int next = dup(0), now;
-	bool good;
-	long k = 0;
-
-	close(next);
-	do {
-		heap.live = heap.calls = 0;
-		heap.failed = false;
-		heap.fail_at = k++;
-		heap.counting = true;
-		good = try(&wrong);
-		heap.counting = false;
-		kept += heap.live != 0;
-		unsaid += good == heap.failed;
-		now = dup(0);
-		close(now);
-		descriptors += now != next;
-	} while (heap.failed && k < 10000);
-	ok(k > 1 && k < 10000 && good, "%s: each of %ld allocations has failed", name,
-	   k - 1);
-	is_int(unsaid, 0, "%s: each failure is told", name);
-	is_int(wrong, 0, "%s: what is there nevertheless is right", name);
-	is_int(kept, 0, "%s: no memory is kept", name);
-	is_int(descriptors, 0, "%s: no descriptor is kept", name);
-}
-
-/* valgrind puts its own allocator in front of ours. */
-static bool ours(void)
-{
-	void *volatile data;
-
-	heap.counting = true;
-	heap.fail_at = -1;
-	data = malloc(1);
-	free(data);
-	heap.counting = false;
-	return heap.calls > 0;
 }
 
 int main(void)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "resolve/nomem.h"
 
 #define SECTION_MAX ((uint64_t)1 << 30) /* bytes of one section */
 #define DEBUG_MAX ((uint64_t)4 << 30)	/* of all debug sections, decompressed */
@@ -390,6 +391,8 @@ Dwarf *pmp_elf_dwarf(struct pmp_elf *elf, bool lines)
 	if (!elf->dwarf && elf->elf && pmp_elf_has_dwarf(elf) &&
 	    select_sections(elf, lines) && pmp_elf_strings_end(elf->elf))
 		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+	if (elf->dwarf)
+		pmp_nomem_handle(elf->dwarf);
 	return elf->dwarf;
 }
 

@@ -62,7 +62,7 @@ const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section);
 bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
 /*
  * Its debug information, opened at the first call, with or without line numbers;
- * NULL: none, damaged, too large.
+ * NULL: none, damaged, too large. To be used within pmp_nomem_run().
  */
 Dwarf *pmp_elf_dwarf(struct pmp_elf *elf, bool lines);
 /*

@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "libpmp.h"
 #include "resolve/elf.h"
+#include "resolve/nomem.h"
 #include "resolve/ranges.h"
 
 #define UNITS_MAX ((size_t)1 << 20)
@@ -45,7 +46,8 @@ struct pmp_lines {
 	struct unit *units; /* those in .debug_aranges, ascending; then the rest */
 	size_t told_count, unit_count, unit_capacity;
 	struct pmp_steps told, rest; /* address to index of unit */
-	bool complete;		     /* rest has been filled */
+	bool begun, complete;	     /* told, rest has been filled */
+	struct pmp_ranges ranges;    /* while they are collected */
 };
 
 /* ---- walking ------------------------------------------------------------ */
@@ -156,7 +158,7 @@ static bool covers(struct walk *walk, Dwarf_Die *die, uint64_t address)
 /* ---- units -------------------------------------------------------------- */
 
 struct collect {
-	struct pmp_ranges ranges;
+	struct pmp_ranges *ranges;
 	uint64_t rank;
 	uint32_t value;
 	bool failed; /* no memory */
@@ -167,7 +169,7 @@ static bool collect_range(void *arg, uint64_t start, uint64_t end)
 	struct collect *collect = arg;
 	struct pmp_range range = { start, end, collect->rank, collect->value };
 
-	if (pmp_ranges_add(&collect->ranges, &range))
+	if (pmp_ranges_add(collect->ranges, &range))
 		collect->failed = true;
 	return !collect->failed;
 }
@@ -205,6 +207,8 @@ static bool list_told_units(struct pmp_lines *lines, Dwarf_Aranges *table, size_
 	for (size_t i = 0; i < count; i++) {
 		Dwarf_Arange *entry = dwarf_onearange(table, i);
 
+		if (lines->unit_count == UNITS_MAX)
+			break;
 		if (dwarf_getarangeinfo(entry, NULL, NULL, &offset) == 0 &&
 		    (i == 0 || offset != last) && !add_unit(lines, offset))
 			return false;
@@ -220,9 +224,9 @@ static bool list_told_units(struct pmp_lines *lines, Dwarf_Aranges *table, size_
 	return true;
 }
 
-static bool read_aranges(struct pmp_lines *lines)
+static void list_aranges(struct pmp_lines *lines)
 {
-	struct collect collect = { 0 };
+	struct collect collect = { .ranges = &lines->ranges };
 	Dwarf_Aranges *table;
 	Dwarf_Addr start;
 	Dwarf_Word length;
@@ -230,8 +234,9 @@ static bool read_aranges(struct pmp_lines *lines)
 	size_t count;
 	bool fine;
 
+	lines->begun = true;
 	if (dwarf_getaranges(lines->dwarf, &table, &count) != 0)
-		return true;
+		return;
 	if (count > RANGES_MAX)
 		count = RANGES_MAX;
 	fine = list_told_units(lines, table, count);
@@ -242,19 +247,18 @@ static bool read_aranges(struct pmp_lines *lines)
 		if (dwarf_getarangeinfo(entry, &start, &length, &offset) != 0)
 			continue;
 		unit = told_unit(lines, offset);
+		if (!unit || start == 0 || length > UINT64_MAX - start)
+			continue;
 		collect.value = (uint32_t)(unit - lines->units);
-		if (start != 0 && length <= UINT64_MAX - start)
-			fine = collect_range(&collect, start, start + length);
+		fine = collect_range(&collect, start, start + length);
 	}
-	fine = fine && pmp_ranges_flatten(&collect.ranges, &lines->told) == 0;
-	pmp_ranges_free(&collect.ranges);
-	return fine;
+	pmp_ranges_flatten(&lines->ranges, &lines->told);
+	pmp_ranges_free(&lines->ranges);
 }
 
-/* Without memory they are not complete, and that is all. */
 static void list_other_units(struct pmp_lines *lines)
 {
-	struct collect collect = { 0 };
+	struct collect collect = { .ranges = &lines->ranges };
 	struct walk walk = { .budget = RANGES_MAX };
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
@@ -271,15 +275,18 @@ static void list_other_units(struct pmp_lines *lines)
 			break;
 		each_range(&walk, &die, collect_range, &collect);
 	}
-	pmp_ranges_flatten(&collect.ranges, &lines->rest);
-	pmp_ranges_free(&collect.ranges);
+	pmp_ranges_flatten(&lines->ranges, &lines->rest);
+	pmp_ranges_free(&lines->ranges);
 }
 
-/* The unit of an address, or NULL. */
+/* The unit of an address, or NULL. Without memory some are not found. */
 static struct unit *find_unit(struct pmp_lines *lines, uint64_t address)
 {
-	uint32_t index = pmp_steps_find(&lines->told, address);
+	uint32_t index;
 
+	if (!lines->begun)
+		list_aranges(lines);
+	index = pmp_steps_find(&lines->told, address);
 	if (index == PMP_RANGE_NONE && !lines->complete)
 		list_other_units(lines);
 	if (index == PMP_RANGE_NONE)
@@ -291,14 +298,11 @@ struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log)
 {
 	struct pmp_lines *lines = calloc(1, sizeof(*lines));
 
-	if (!lines)
-		return NULL;
-	lines->dwarf = dwarf;
-	lines->log = log;
-	if (read_aranges(lines))
-		return lines;
-	pmp_lines_free(lines);
-	return NULL;
+	if (lines) {
+		lines->dwarf = dwarf;
+		lines->log = log;
+	}
+	return lines;
 }
 
 void pmp_lines_free(struct pmp_lines *lines)
@@ -312,6 +316,7 @@ void pmp_lines_free(struct pmp_lines *lines)
 	free(lines->units);
 	pmp_steps_free(&lines->told);
 	pmp_steps_free(&lines->rest);
+	pmp_ranges_free(&lines->ranges);
 	free(lines);
 }
 
@@ -410,10 +415,12 @@ static void open_split(struct pmp_lines *lines, struct unit *unit)
 		return;
 	if (dwarf_cu_info(unit->head.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) ==
 		    0 &&
-	    body.cu && pmp_elf_strings_end(dwarf_getelf(dwarf_cu_getdwarf(body.cu))))
+	    body.cu && pmp_elf_strings_end(dwarf_getelf(dwarf_cu_getdwarf(body.cu)))) {
+		pmp_nomem_handle(dwarf_cu_getdwarf(body.cu));
 		unit->body = body;
-	else
+	} else {
 		PMP_LOG(lines->log, "lines", "no .dwo file for %s", unit_name(unit));
+	}
 }
 
 /* ---- functions of a unit ------------------------------------------------ */
@@ -435,7 +442,7 @@ static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
 	struct listing *listing = walk->arg;
 	struct unit *unit = listing->unit;
 	int tag = dwarf_tag(die);
-	size_t before = listing->collect.ranges.count;
+	size_t before = listing->collect.ranges->count;
 
 	if (tag != DW_TAG_subprogram)
 		return holds_functions(tag);
@@ -447,7 +454,7 @@ static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
 	listing->collect.value = (uint32_t)unit->function_count;
 	listing->collect.rank = depth;
 	each_range(walk, die, collect_range, &listing->collect);
-	if (listing->collect.ranges.count > before)
+	if (listing->collect.ranges->count > before)
 		unit->functions[unit->function_count++] = *die;
 	return false;
 }
@@ -455,7 +462,7 @@ static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
 /* What was listed up to a damaged place is kept. */
 static void list_functions(struct pmp_lines *lines, struct unit *unit)
 {
-	struct listing listing = { .unit = unit };
+	struct listing listing = { unit, { .ranges = &lines->ranges } };
 	struct walk walk = { .visit = list_function,
 			     .arg = &listing,
 			     .budget = WALK_MAX };
@@ -466,8 +473,8 @@ static void list_functions(struct pmp_lines *lines, struct unit *unit)
 	unit->body = unit->head;
 	open_split(lines, unit);
 	walk_children(&walk, &unit->body, 0, false);
-	pmp_ranges_flatten(&listing.collect.ranges, &unit->steps);
-	pmp_ranges_free(&listing.collect.ranges);
+	pmp_ranges_flatten(&lines->ranges, &unit->steps);
+	pmp_ranges_free(&lines->ranges);
 	if (walk.ended)
 		PMP_LOG(lines->log, "lines", "%s: damaged or too large", unit_name(unit));
 }

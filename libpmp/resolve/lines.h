@@ -24,15 +24,16 @@ struct pmp_place {
 };
 
 /*
- * dwarf is borrowed and must outlive the result. Lists the compilation units;
- * what is in them is read when an address leads there. NULL: no memory.
+ * dwarf is borrowed and must outlive the result. Nothing is read before an
+ * address is looked up. NULL: no memory.
  */
 struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log);
 void pmp_lines_free(struct pmp_lines *lines);
 /*
  * Fill places (PMP_PLACES_MAX of them) for an ELF address: the innermost inlined
  * function first, the function that was compiled last. with_lines: fill in file
- * and line too. Returns their number; 0: nothing known.
+ * and line too. Returns their number; 0: nothing known. To be called within
+ * pmp_nomem_run().
  */
 size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines,
 		      struct pmp_place *places);

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "resolve/debugfile.h"
 #include "resolve/elf.h"
+#include "resolve/nomem.h"
 #include "resolve/symbols.h"
 
 struct pmp_opened {
@@ -212,12 +213,46 @@ static void open_lines(struct pmp_opened *opened)
 		opened->lines = pmp_lines_new(opened->dwarf->dwarf, opened->options.log);
 }
 
+struct question {
+	struct pmp_opened *opened;
+	uint64_t address;
+	struct pmp_place *places;
+	size_t count;
+};
+
+static void answer(void *arg)
+{
+	struct question *question = arg;
+	struct pmp_opened *opened = question->opened;
+
+	if (!opened->lines_tried)
+		open_lines(opened);
+	if (opened->lines)
+		question->count =
+			pmp_lines_find(opened->lines, question->address,
+				       opened->options.lines, question->places);
+}
+
+/* Without memory for its debug information a module goes on without it. */
+static void drop_lines(struct pmp_opened *opened)
+{
+	PMP_LOG(opened->options.log, "lines", "%s: no memory for debug information",
+		opened->place.path);
+	pmp_lines_free(opened->lines);
+	opened->lines = NULL;
+	pmp_elf_release(opened->dwarf);
+	opened->dwarf = NULL;
+}
+
 size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address,
 			 struct pmp_place *places)
 {
-	if (!opened->lines_tried)
-		open_lines(opened);
-	return opened->lines ? pmp_lines_find(opened->lines, address,
-					      opened->options.lines, places)
-			     : 0;
+	struct question question = { opened, address, places, 0 };
+
+	if (opened->lines_tried && !opened->lines)
+		return 0;
+	if (pmp_nomem_run(answer, &question))
+		return question.count;
+	drop_lines(opened);
+	return 0;
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory runs out: malloc and its kin are the test's own, in front of glibc's, and
+ * the k-th allocation fails, for every k. Sanitizers have theirs in the same place,
+ * so with them (HEAP_OURS is not defined then) such a test has nothing to do.
+ *
+ *	static bool use_buf(unsigned *wrong) { ... }
+ *	try_all(use_buf, "buf");
+ */
+#ifndef PMP_T_HEAP_H
+#define PMP_T_HEAP_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/tap.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+	__has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#endif
+
+#if !defined(SANITIZED) && defined(__GLIBC__)
+#define HEAP_OURS
+
+/* What never fails: malloc(size) of libraries that do not look. */
+#ifndef HEAP_SPARED
+#define HEAP_SPARED(size) false
+#endif
+
+/* ---- an allocator that fails once ---------------------------------------- */
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *data, size_t size);
+void __libc_free(void *data);
+
+/* volatile: compilers believe that malloc changes no variable of a program. */
+static volatile struct {
+	bool counting;
+	bool lasting; /* all that come after the one that fails do so too */
+	long live, calls, fail_at;
+	unsigned leaks; /* so many failures may leave memory: it is a library's */
+	bool failed;
+} heap;
+
+static bool fails(void)
+{
+	long call = heap.counting ? heap.calls++ : -1;
+
+	if (call < 0 || heap.fail_at < 0 || call < heap.fail_at ||
+	    (call > heap.fail_at && !heap.lasting))
+		return false;
+	heap.failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+static void *counted(void *data)
+{
+	heap.live += heap.counting && data;
+	return data;
+}
+
+void *malloc(size_t size)
+{
+	if (!HEAP_SPARED(size) && fails())
+		return NULL;
+	return counted(__libc_malloc(size));
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : counted(__libc_calloc(count, size));
+}
+
+void *realloc(void *data, size_t size)
+{
+	if (fails())
+		return NULL;
+	return data ? __libc_realloc(data, size) : counted(__libc_realloc(data, size));
+}
+
+void free(void *data)
+{
+	heap.live -= heap.counting && data;
+	__libc_free(data);
+}
+
+/* Each returns false if it was told that there is no memory, and counts what is
+ * wrong with what it has got nevertheless. */
+typedef bool scenario(unsigned *wrong);
+
+/* ---- every allocation in turn -------------------------------------------- */
+
+static void try_all(scenario *try, const char *name)
+{
+	unsigned wrong = 0, kept = 0, unsaid = 0, descriptors = 0;
+	int next = dup(0), now;
+	bool good;
+	long k = 0;
+
+	close(next);
+	do {
+		heap.live = heap.calls = 0;
+		heap.failed = false;
+		heap.fail_at = k++;
+		heap.counting = true;
+		good = try(&wrong);
+		heap.counting = false;
+		kept += heap.live != 0;
+		unsaid += good == heap.failed;
+		now = dup(0);
+		close(now);
+		descriptors += now != next;
+	} while (heap.failed && k < 10000);
+	ok(k > 1 && k < 10000 && good, "%s: each of %ld allocations has failed", name,
+	   k - 1);
+	is_int(unsaid, 0, "%s: each failure is told", name);
+	is_int(wrong, 0, "%s: what is there nevertheless is right", name);
+	ok(kept <= heap.leaks, "%s: no memory is kept (%u times)", name, kept);
+	is_int(descriptors, 0, "%s: no descriptor is kept", name);
+}
+
+/* valgrind puts its own allocator in front of ours. */
+static bool ours(void)
+{
+	void *volatile data;
+
+	heap.counting = true;
+	heap.fail_at = -1;
+	data = malloc(1);
+	free(data);
+	heap.counting = false;
+	return heap.calls > 0;
+}
+
+#endif
+#endif
