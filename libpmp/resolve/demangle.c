@@ -13,6 +13,7 @@
 
 #define INPUT_MAX 1024 /* libiberty's own limit for C++ */
 #define OUTPUT_MAX 16384
+#define STUB "@plt" /* see plt.h; not part of the mangled name */
 
 struct output {
 	struct pmp_buf *buf;
@@ -40,18 +41,36 @@ static bool run(const char *symbol, struct output *output)
 	       cplus_demangle_v3_callback(symbol, options, append, output);
 }
 
+static bool is_stub(const char *symbol, size_t length)
+{
+	const size_t suffix = sizeof(STUB) - 1;
+
+	return length > suffix && memcmp(symbol + length - suffix, STUB, suffix) == 0;
+}
+
 bool pmp_demangle(const char *symbol, struct pmp_buf *out)
 {
-	size_t before = out->length;
+	size_t before = out->length, length = strnlen(symbol, INPUT_MAX + 1);
 	struct output output = { .buf = out, .limit = before + OUTPUT_MAX };
+	char bare[INPUT_MAX + 1];
+	bool stub;
 
 	if (strncmp(symbol, "_Z", 2) != 0 && strncmp(symbol, "_R", 2) != 0 &&
 	    strncmp(symbol, "_GLOBAL_", 8) != 0)
 		return false;
-	if (strnlen(symbol, INPUT_MAX + 1) > INPUT_MAX)
+	if (length > INPUT_MAX)
 		return false;
-	if (run(symbol, &output) && !pmp_buf_failed(out) && out->length > before)
-		return true;
+	stub = is_stub(symbol, length);
+	if (stub)
+		length -= sizeof(STUB) - 1;
+	memcpy(bare, symbol, length);
+	bare[length] = '\0';
+	if (run(bare, &output) && out->length > before) {
+		if (stub)
+			pmp_buf_puts(out, STUB);
+		if (!pmp_buf_failed(out))
+			return true;
+	}
 	if (out->data && !pmp_buf_failed(out)) {
 		out->length = before;
 		out->data[before] = '\0';

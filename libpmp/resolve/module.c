@@ -15,6 +15,7 @@
 #include "resolve/debugfile.h"
 #include "resolve/elf.h"
 #include "resolve/nomem.h"
+#include "resolve/plt.h"
 #include "resolve/symbols.h"
 
 struct pmp_opened {
@@ -24,6 +25,9 @@ struct pmp_opened {
 	struct pmp_debug_place place;
 	struct pmp_elf file, debug, mini, alt;
 	struct pmp_symbols *symbols;
+	const struct pmp_module *module; /* borrowed */
+	struct pmp_plt plt;
+	struct pmp_buf plt_name; /* of the last stub asked for */
 	struct pmp_elf *dwarf; /* that of file and debug which has DWARF, or NULL */
 	struct pmp_buf dwarf_path;
 	struct pmp_lines *lines;
@@ -135,6 +139,7 @@ struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
 	if (!opened)
 		return NULL;
 	opened->options = *options;
+	opened->module = module;
 	opened->place = (struct pmp_debug_place){
 		.debug_dir = options->debug_dir,
 		.path = module->path,
@@ -149,6 +154,7 @@ struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
 		pmp_elf_release(&opened->file);
 		return opened;
 	}
+	pmp_plt_range(&opened->file, &opened->plt);
 	open_debug_files(opened);
 	if (!read_symbols(opened)) {
 		pmp_opened_free(opened);
@@ -169,6 +175,7 @@ void pmp_opened_free(struct pmp_opened *opened)
 	pmp_elf_close(&opened->mini);
 	pmp_elf_close(&opened->alt); /* after those that refer to it */
 	pmp_buf_free(&opened->dwarf_path);
+	pmp_buf_free(&opened->plt_name);
 	free(opened);
 }
 
@@ -188,9 +195,27 @@ bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset,
 	return pmp_elf_address(&opened->file, offset, address);
 }
 
-const char *pmp_opened_symbol(const struct pmp_opened *opened, uint64_t address)
+/* Nobody is often in a stub: its file is opened again. */
+static const char *stub_name(struct pmp_opened *opened, uint64_t address)
 {
-	return opened->symbols ? pmp_symbols_find(opened->symbols, address) : NULL;
+	struct pmp_elf file;
+	bool found;
+
+	if (opened->module->fd < 0 || pmp_elf_open(&file, opened->module->fd))
+		return NULL;
+	found = pmp_plt_name(&file, address, &opened->plt_name);
+	pmp_elf_close(&file);
+	return found ? opened->plt_name.data : NULL;
+}
+
+const char *pmp_opened_symbol(struct pmp_opened *opened, uint64_t address)
+{
+	const char *name = opened->symbols ? pmp_symbols_find(opened->symbols, address)
+					   : NULL;
+
+	if (!name && address >= opened->plt.start && address < opened->plt.end)
+		name = stub_name(opened, address);
+	return name;
 }
 
 /*

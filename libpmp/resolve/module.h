@@ -41,8 +41,9 @@ const char *pmp_opened_problem(const struct pmp_opened *opened);
 /* The ELF address of a file offset; false: no code is there. */
 bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset,
 			uint64_t *address);
-/* The linker's name of the function at an address, or NULL. */
-const char *pmp_opened_symbol(const struct pmp_opened *opened, uint64_t address);
+/* The linker's name of the function or stub at an address, or NULL; borrowed until
+ * the next call. */
+const char *pmp_opened_symbol(struct pmp_opened *opened, uint64_t address);
 /* As pmp_lines_find(), with lines if the options say so. */
 size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address,
 			 struct pmp_place *places);

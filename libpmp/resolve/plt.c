@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A stub jumps to an address that it loads from a slot of the global offset table;
+ * a relocation says whose address the dynamic linker writes into that slot. The
+ * stub's own code tells the slot, so that neither the order of stubs nor the size
+ * of what precedes them has to be known for each linker and option:
+ *
+ *	x86-64		[endbr64] [bnd] jmp *slot(%rip)
+ *	aarch64		[bti c]  adrp x16, slot  ldr x17, [x16, slot]  ...
+ */
+#include "resolve/plt.h"
+
+#include <string.h>
+
+#define STUB_MAX 24 /* bytes; 8 or 16 are usual */
+
+struct machine {
+	uint16_t number;
+	uint8_t alignment;	 /* of stubs */
+	uint32_t relocations[3]; /* JUMP_SLOT, GLOB_DAT, IRELATIVE */
+	/* The slot of the stub that begins with this code, at this address. */
+	bool (*slot)(const uint8_t *code, size_t size, uint64_t address, uint64_t *slot);
+};
+
+static bool slot_x86_64(const uint8_t *code, size_t size, uint64_t address,
+			uint64_t *slot)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	int32_t displacement;
+	size_t at = 0;
+
+	if (size > sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0)
+		at = sizeof(endbr64);
+	if (at < size && code[at] == 0xf2)
+		at++;
+	if (size - at < 6 || code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	memcpy(&displacement, code + at + 2, sizeof(displacement));
+	*slot = address + at + 6 + (uint64_t)(int64_t)displacement;
+	return true;
+}
+
+static bool slot_aarch64(const uint8_t *code, size_t size, uint64_t address,
+			 uint64_t *slot)
+{
+	const uint32_t bti_c = 0xd503245f;
+	uint32_t adrp, ldr;
+	uint64_t pages;
+
+	for (size_t at = 0; at <= 4 && at + 8 <= size; at += 4) {
+		memcpy(&adrp, code + at, sizeof(adrp));
+		memcpy(&ldr, code + at + 4, sizeof(ldr));
+		if ((adrp & 0x9f00001f) == 0x90000010 &&
+		    (ldr & 0xffc003ff) == 0xf9400211) {
+			pages = (adrp >> 29 & 3) | (uint64_t)(adrp >> 5 & 0x7ffff) << 2;
+			pages = (pages ^ 1u << 20) - (1u << 20); /* 21 bits, signed */
+			*slot = ((address + at) & ~(uint64_t)0xfff) + (pages << 12) +
+				(ldr >> 10 & 0xfff) * 8;
+			return true;
+		}
+		if (adrp != bti_c)
+			return false;
+	}
+	return false;
+}
+
+static const struct machine machines[] = {
+	{ EM_X86_64,
+	  8,
+	  { R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE },
+	  slot_x86_64 },
+	{ EM_AARCH64,
+	  4,
+	  { R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE },
+	  slot_aarch64 },
+};
+
+static const struct machine *machine_of(const struct pmp_elf *elf)
+{
+	GElf_Ehdr header;
+
+	if (!elf->elf || !gelf_getehdr(elf->elf, &header))
+		return NULL;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
+		if (machines[i].number == header.e_machine)
+			return &machines[i];
+	}
+	return NULL;
+}
+
+/* The next section after *section whose name begins with .plt: .plt.sec, .plt.got */
+static Elf_Scn *next_stubs(const struct pmp_elf *elf, Elf_Scn *section,
+			   GElf_Shdr *header)
+{
+	size_t names;
+
+	if (!elf->elf || elf_getshdrstrndx(elf->elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(elf->elf, section))) {
+		const char *name = gelf_getshdr(section, header)
+					   ? elf_strptr(elf->elf, names, header->sh_name)
+					   : NULL;
+
+		if (name && strncmp(name, ".plt", 4) == 0 &&
+		    header->sh_size <= UINT64_MAX - header->sh_addr)
+			return section;
+	}
+	return NULL;
+}
+
+void pmp_plt_range(const struct pmp_elf *elf, struct pmp_plt *plt)
+{
+	struct pmp_plt found = { UINT64_MAX, 0 };
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = next_stubs(elf, section, &header))) {
+		if (header.sh_addr < found.start)
+			found.start = header.sh_addr;
+		if (header.sh_addr + header.sh_size > found.end)
+			found.end = header.sh_addr + header.sh_size;
+	}
+	*plt = found.start < found.end ? found : (struct pmp_plt){ 0 };
+}
+
+/* The slot of the stub that an address lies in. */
+static bool find_slot(const struct pmp_elf *elf, const struct machine *machine,
+		      uint64_t address, uint64_t *slot)
+{
+	const Elf_Data *data;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	uint64_t offset;
+
+	do
+		section = next_stubs(elf, section, &header);
+	while (section &&
+	       (address < header.sh_addr || address - header.sh_addr >= header.sh_size));
+	data = section ? pmp_elf_data(elf, section) : NULL;
+	if (!data || address - header.sh_addr >= data->d_size)
+		return false;
+	offset = address - header.sh_addr;
+	for (uint64_t at = offset - offset % machine->alignment;
+	     offset - at < STUB_MAX; at -= machine->alignment) {
+		if (machine->slot((const uint8_t *)data->d_buf + at, data->d_size - at,
+				  header.sh_addr + at, slot))
+			return true;
+		if (at == 0)
+			break;
+	}
+	return false;
+}
+
+static bool fills_slots(const struct machine *machine, uint64_t type)
+{
+	return type == machine->relocations[0] || type == machine->relocations[1] ||
+	       type == machine->relocations[2];
+}
+
+/* What a relocation refers to: a symbol, or the function that is asked when the
+ * program starts, which binutils show like this. */
+static bool put_name(const struct pmp_elf *elf, const GElf_Shdr *header,
+		     const GElf_Rela *rela, struct pmp_buf *name)
+{
+	Elf_Scn *section = elf_getscn(elf->elf, header->sh_link);
+	const Elf_Data *table = section ? pmp_elf_data(elf, section) : NULL;
+	uint64_t index = GELF_R_SYM(rela->r_info);
+	const char *text = NULL;
+	GElf_Shdr symbols;
+	GElf_Sym symbol;
+
+	pmp_buf_clear(name);
+	if (index == 0) {
+		pmp_buf_printf(name, "*ABS*+0x%llx", (unsigned long long)rela->r_addend);
+	} else {
+		if (table && index <= INT32_MAX &&
+		    gelf_getsym((Elf_Data *)table, (int)index, &symbol) &&
+		    gelf_getshdr(section, &symbols))
+			text = elf_strptr(elf->elf, symbols.sh_link, symbol.st_name);
+		if (!text || !text[0])
+			return false;
+		pmp_buf_puts(name, text);
+	}
+	pmp_buf_puts(name, "@plt");
+	return !pmp_buf_failed(name);
+}
+
+bool pmp_plt_name(const struct pmp_elf *elf, uint64_t address, struct pmp_buf *name)
+{
+	const struct machine *machine = machine_of(elf);
+	GElf_Shdr header;
+	GElf_Rela rela;
+	uint64_t slot;
+	size_t count;
+
+	if (!machine || !find_slot(elf, machine, address, &slot) ||
+	    elf_getshdrnum(elf->elf, &count) != 0)
+		return false;
+	/* From the last: .rela.plt comes after .rela.dyn, which can be large. */
+	while (count-- > 0) {
+		Elf_Scn *section = elf_getscn(elf->elf, count);
+		const Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
+			continue;
+		data = pmp_elf_data(elf, section);
+		for (int i = 0; data && gelf_getrela((Elf_Data *)data, i, &rela); i++) {
+			if (rela.r_offset == slot &&
+			    fills_slots(machine, GELF_R_TYPE(rela.r_info)))
+				return put_name(elf, &header, &rela, name);
+		}
+	}
+	return false;
+}

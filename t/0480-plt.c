@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stubs of the procedure linkage table: each one's name is what a disassembler
+ * shows, for each linker and option that makes other stubs.
+ */
+#include "lib/names.h"
+
+#define STUBS_MAX 200 /* looked at in one file */
+
+static const char source[] =
+	"#include <stdio.h>\n"
+	"#include <stdlib.h>\n"
+	"#include <string.h>\n"
+	"void *volatile pointer;\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	pointer = (void *)free; /* a slot that is no stub's alone */\n"
+	"	free(malloc((size_t)argc));\n"
+	"	return puts(argv[0]) + (int)strlen(argv[0]) + atoi(argv[0]);\n"
+	"}\n";
+
+/* Those at both ends of a stub, each byte of which is the stub's. */
+static unsigned wrong_names(const struct space *space, struct pmp_symbolizer *symbolizer,
+			    uint64_t address, const char *want)
+{
+	static const unsigned offsets[] = { 0, 5 };
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		const struct pmp_frame *frames;
+
+		names_at(space, symbolizer, address + offsets[i], true, &frames);
+		if (strcmp(frames->function, want) != 0) {
+			diag("0x%llx: %s but %s", (unsigned long long)address,
+			     frames->function, want);
+			wrong++;
+		}
+	}
+	return wrong;
+}
+
+/* Compare with the lines "ADDRESS <NAME@plt>:" of a disassembler. */
+static void check_file(const char *path, const char *what, const char *disassembler)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .no_demangle = true });
+	struct space space = space_of(path);
+	unsigned stubs = 0, wrong = 0;
+	char command[512], line[4096];
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "%s -d %s 2>/dev/null | grep '@plt>:'",
+		 disassembler, path);
+	pipe = popen(command, "r");
+	while (pipe && fgets(line, sizeof(line), pipe)) {
+		char *name = strchr(line, '<'), *end = strstr(line, "@plt>");
+
+		if (!name || !end || stubs == STUBS_MAX)
+			continue;
+		end[strlen("@plt")] = '\0';
+		wrong += wrong_names(&space, symbolizer, strtoull(line, NULL, 16),
+				     name + 1);
+		stubs++;
+	}
+	if (pipe)
+		pclose(pipe);
+	ok(stubs > 0 && wrong == 0, "%s: the names of %u stubs", what, stubs);
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+}
+
+static void test_ways(void)
+{
+	static const char *const ways[] = {
+		"${CC:-cc} -O1",
+		"${CC:-cc} -O1 -Wl,-z,now",
+		"${CC:-cc} -O1 -no-pie",
+		"${CC:-cc} -O1 -fcf-protection=full -Wl,-z,ibtplt",
+		"${CC:-cc} -O1 -fuse-ld=lld",
+		"${CC:-cc} -O1 -fuse-ld=gold",
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (run("%s -o plt plt.c 2>/dev/null", ways[i]))
+			check_file("plt", ways[i], "objdump");
+		else
+			diag("not here: %s", ways[i]);
+	}
+}
+
+static void test_aarch64(void)
+{
+	static const char *const ways[] = { "", "-Wl,-z,force-bti" };
+
+	if (!have("clang") || !have("ld.lld") || !have("llvm-objdump")) {
+		skip("no clang and lld for aarch64");
+		return;
+	}
+	write_file("lib.c", "int one(void); int two(void);\n"
+			    "int f(void) { return one() + two(); }\n");
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (run("clang --target=aarch64-linux-gnu -O1 -fPIC -nostdlib -shared "
+			"-fuse-ld=lld %s -o arm.so lib.c 2>/dev/null",
+			ways[i]))
+			check_file("arm.so", "aarch64", "llvm-objdump");
+		else
+			diag("no aarch64 %s", ways[i]);
+	}
+}
+
+/* Not a stub: what is before the first, and what a damaged stub leads to. */
+static void test_others(void)
+{
+	char first[64], text[96];
+	uint64_t start;
+
+	if (!run("${CC:-cc} -O1 -o plt plt.c"))
+		return;
+	output_of(first, sizeof(first), "objdump -h plt | awk '$2 == \".plt\" { print $4 }'");
+	start = strtoull(first, NULL, 16);
+	snprintf(text, sizeof(text), "[plt+0x%llx]", (unsigned long long)start);
+	is_str(name_in("plt", start, (struct pmp_symbolizer_options){ 0 }), text,
+	       "the code before the first stub has no name");
+	if (!run("objcopy --only-section=.plt --only-section=.text plt bare 2>/dev/null"))
+		return;
+	is_str(name_in("bare", start + 16, (struct pmp_symbolizer_options){ 0 })[0] == '['
+		       ? "["
+		       : "?",
+	       "[", "no relocations, no names");
+}
+
+static void test_demangled(void)
+{
+	char line[256];
+	uint64_t address;
+
+	write_file("plt.cc", "namespace far { int away(int); }\n"
+			     "int f(int x) { return far::away(x) + 1; }\n");
+	if (!run("${CC:-cc} -O1 -fPIC -shared -o plt++.so plt.cc 2>/dev/null")) {
+		skip("no C++ compiler");
+		return;
+	}
+	output_of(line, sizeof(line), "objdump -d plt++.so | grep 'away.*@plt>:'");
+	address = strtoull(line, NULL, 16);
+	is_str(name_in("plt++.so", address, (struct pmp_symbolizer_options){ 0 }),
+	       "far::away(int)@plt", "C++ names are readable");
+}
+
+int main(void)
+{
+	char path[256];
+
+	if (!have("${CC:-cc}") || !have("objdump")) {
+		skip("no compiler or no objdump");
+		return done_testing();
+	}
+	enter_tmp();
+	write_file("plt.c", source);
+	test_ways();
+	test_aarch64();
+	test_others();
+	test_demangled();
+	output_of(path, sizeof(path),
+		  "ldd /bin/sh | awk '/libc[.]so/ { print $3; exit }'");
+	if (path[0])
+		check_file(path, "libc",
+			   "objdump -j .plt -j .plt.got -j .plt.sec");
+	output_of(path, sizeof(path), "PATH=$PATH:/usr/sbin command -v mariadbd");
+	if (path[0])
+		check_file(path, "mariadbd",
+			   "objdump -j .plt -j .plt.got -j .plt.sec");
+	leave_tmp();
+	return done_testing();
+}
