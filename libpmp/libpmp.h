@@ -152,6 +152,8 @@ struct pmp_sample_info {
 	size_t skipped;		/* not wanted (want_thread) */
 	size_t vanished;	/* ended before they could be read */
 	size_t n_stopped;	/* how the threads of the sample were obtained */
+	size_t n_looked;	/* read where they sleep, without a stop */
+	size_t n_unchanged;	/* have not run since their last sample */
 	size_t n_not_stopped;
 	size_t truncated;	/* stacks that do not reach their root */
 	bool execed;		/* the process has exec'ed since the last sample */
@@ -280,6 +282,8 @@ struct pmp_profile_info {
 	uint64_t stopped_p50, stopped_p99;	/* ns, of single stops */
 	uint64_t any_stopped;	/* ns */
 	uint64_t first_time, last_time;	/* CLOCK_MONOTONIC */
+	uint64_t looked;	/* stacks read without a stop */
+	uint64_t unchanged;	/* stacks of threads that had not run */
 };
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
 

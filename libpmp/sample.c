@@ -135,12 +135,22 @@ const char *pmp_end_text(enum pmp_end end)
 
 struct pmp_sample *pmp_sample_new(void)
 {
-	return calloc(1, sizeof(struct pmp_sample));
+	struct pmp_sample *sample = calloc(1, sizeof(*sample));
+
+	if (sample)
+		sample->refs = 1;
+	return sample;
+}
+
+struct pmp_sample *pmp_sample_ref(struct pmp_sample *sample)
+{
+	sample->refs++;
+	return sample;
 }
 
 void pmp_sample_free(struct pmp_sample *sample)
 {
-	if (!sample)
+	if (!sample || --sample->refs)
 		return;
 	pmp_maps_unref(sample->maps);
 	free(sample->threads);
@@ -202,6 +212,8 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 		if (thread->stopped > all.stopped_max)
 			all.stopped_max = thread->stopped;
 		all.n_stopped += thread->obtained == PMP_STOPPED;
+		all.n_looked += thread->obtained == PMP_LOOKED;
+		all.n_unchanged += thread->obtained == PMP_UNCHANGED;
 		if (thread->obtained == PMP_NOT_STOPPED ||
 		    thread->end == PMP_END_NOT_STOPPED)
 			all.n_not_stopped++;

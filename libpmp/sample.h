@@ -98,8 +98,8 @@ struct pmp_raw_frame {
 
 enum pmp_obtained {
 	PMP_STOPPED,		/* stopped for a moment */
-	PMP_LOOKED,		/* blocked, read without a stop (later engine) */
-	PMP_UNCHANGED,		/* has not run since its last sample (later engine) */
+	PMP_LOOKED,		/* blocked, read where it sleeps, without a stop */
+	PMP_UNCHANGED,		/* has not run since its last sample */
 	PMP_NOT_STOPPED,	/* left alone: why says for which reason */
 };
 
@@ -135,13 +135,16 @@ struct pmp_thread {
 	uint64_t tls;		/* pthread_t (fs base, TPIDR_EL0); 0 unknown */
 	uint64_t sp;		/* stack pointer of the innermost frame; 0 unknown */
 	uint64_t cpu;		/* ns on a CPU so far (schedstat); 0 unknown */
-	uint64_t runs;		/* times put on a CPU so far */
+	uint64_t runs;		/* times put on a CPU so far; 0 unknown */
+	uint64_t reading;	/* number of the reading of its stack, in its target; two
+				 * samples of a thread with the same one are the same */
 	uint64_t stopped;	/* ns held in this sample */
 	size_t frame;		/* index of its first frame in pmp_sample.frames */
 	size_t frame_count;
 };
 
 struct pmp_sample {
+	unsigned refs;
 	pid_t pid;
 	char name[PMP_NAME_SIZE];	/* of the process */
 	uint64_t time, realtime, duration;
@@ -155,7 +158,8 @@ struct pmp_sample {
 	size_t frame_count, frame_capacity;
 };
 
-struct pmp_sample *pmp_sample_new(void);
+struct pmp_sample *pmp_sample_new(void);	/* one reference; pmp_sample_free() takes it */
+struct pmp_sample *pmp_sample_ref(struct pmp_sample *sample);
 /* Room for one more thread, zeroed, or NULL. */
 struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample);
 /* Append frames to the last thread. 0 or PMP_ENOMEM. */

@@ -7,7 +7,8 @@
  *
  *	MODULE	once per module of a target, with its descriptor (SCM_RIGHTS)
  *	MAPS	once per address space: regions and ids of modules sent before
- *	SAMPLE	threads and frames; means the last MAPS of its target
+ *	SAMPLE	threads and frames; means the last MAPS of its target. Threads that
+ *		have not run since the last SAMPLE of it are named by their place there
  *	NOTE	bytes of the caller's own
  *	FORGET	what was said of a target is forgotten
  *
@@ -71,8 +72,8 @@ struct wire_sample {
 	char name[PMP_NAME_SIZE];
 	uint64_t time, realtime, duration, any_stopped, seen, skipped, vanished;
 	uint64_t generation;
-	uint32_t has_maps, execed, thread_count, frame_count;
-	/* struct pmp_thread, struct pmp_raw_frame */
+	uint32_t has_maps, execed, thread_count, frame_count, kept_count, unused;
+	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: places in the last sample */
 };
 
 /* ---- what both sides remember ------------------------------------------- */
@@ -81,6 +82,12 @@ struct known {
 	uint32_t id;
 	int fd;			/* as it was sent: a module may be opened later */
 	struct pmp_module *module;	/* a reference */
+};
+
+/* A thread as it was sent. */
+struct sent {
+	pid_t tid;
+	uint64_t reading;
 };
 
 struct known_list {
@@ -92,6 +99,9 @@ struct peer {
 	pid_t pid;
 	uint64_t used;		/* when, by the count of uses */
 	struct pmp_maps *maps;	/* the newest; a reference; NULL: none yet */
+	struct pmp_sample *last;	/* a reference (receiver) */
+	struct sent *sent;		/* the threads of the last sample (sender) */
+	size_t sent_count, sent_capacity;
 	struct known_list known;	/* the modules in it, and (receiver) later ones */
 };
 
@@ -169,6 +179,8 @@ static void peer_clear(struct peer *peer)
 {
 	pmp_maps_unref(peer->maps);
 	known_free(&peer->known);
+	pmp_sample_free(peer->last);
+	free(peer->sent);
 }
 
 static struct peer *peers_find(struct peers *peers, pid_t pid)
@@ -213,7 +225,8 @@ static void peers_free(struct peers *peers)
 static void peer_set_maps(struct peer *peer, struct pmp_maps *maps,
 			  struct known_list known)
 {
-	peer_clear(peer);
+	pmp_maps_unref(peer->maps);
+	known_free(&peer->known);
 	peer->maps = maps;
 	peer->known = known;
 }
@@ -224,6 +237,11 @@ struct pmp_sender {
 	int fd;
 	int broken;		/* errno after which the stream is cut inside a message */
 	struct peers peers;
+	/* What is sent of the sample at hand. */
+	struct pmp_thread *threads;
+	struct pmp_raw_frame *frames;
+	uint32_t *kept;
+	size_t thread_capacity, frame_capacity, kept_capacity;
 };
 
 struct message {
@@ -500,7 +518,76 @@ void pmp_sender_free(struct pmp_sender *sender)
 	if (!sender)
 		return;
 	peers_free(&sender->peers);
+	free(sender->threads);
+	free(sender->frames);
+	free(sender->kept);
 	free(sender);
+}
+
+/* Put aside a thread that has run, with its frames. Room has been made. */
+static void pack_thread(struct pmp_sender *sender, const struct pmp_sample *sample,
+			const struct pmp_thread *thread, struct wire_sample *wire)
+{
+	struct pmp_thread *packed = &sender->threads[wire->thread_count++];
+
+	*packed = *thread;
+	packed->frame = wire->frame_count;
+	if (thread->frame_count)
+		memcpy(sender->frames + wire->frame_count, sample->frames + thread->frame,
+		       thread->frame_count * sizeof(*sample->frames));
+	wire->frame_count += (uint32_t)thread->frame_count;
+}
+
+/* As every sample of a capture is; of another one the threads are not told by place. */
+static bool is_ordered(const struct pmp_sample *sample)
+{
+	for (size_t i = 1; i < sample->thread_count; i++)
+		if (sample->threads[i - 1].tid >= sample->threads[i].tid)
+			return false;
+	return true;
+}
+
+/* Tell the threads that are as they were sent last from all others. */
+static void pack(struct pmp_sender *sender, const struct pmp_sample *sample,
+		 const struct peer *peer, struct wire_sample *wire)
+{
+	size_t place = 0;
+
+	if (peer && !is_ordered(sample))
+		peer = NULL;
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct pmp_thread *thread = &sample->threads[i];
+
+		while (peer && place < peer->sent_count &&
+		       peer->sent[place].tid < thread->tid)
+			place++;
+		if (peer && place < peer->sent_count && thread->obtained == PMP_UNCHANGED &&
+		    thread->reading && peer->sent[place].tid == thread->tid &&
+		    peer->sent[place].reading == thread->reading)
+			sender->kept[wire->kept_count++] = (uint32_t)place++;
+		else
+			pack_thread(sender, sample, thread, wire);
+	}
+}
+
+static int reserve_pack(struct pmp_sender *sender, const struct pmp_sample *sample,
+			struct peer *peer)
+{
+	size_t count = sample->thread_count + 1;
+
+	if (PMP_RESERVE(&sender->threads, &sender->thread_capacity, count) ||
+	    PMP_RESERVE(&sender->kept, &sender->kept_capacity, count) ||
+	    PMP_RESERVE(&sender->frames, &sender->frame_capacity, sample->frame_count + 1))
+		return PMP_ENOMEM;
+	return peer ? PMP_RESERVE(&peer->sent, &peer->sent_capacity, count) : 0;
+}
+
+static void remember_sent(struct peer *peer, const struct pmp_sample *sample)
+{
+	peer->sent_count = is_ordered(sample) ? sample->thread_count : 0;
+	for (size_t i = 0; i < peer->sent_count; i++)
+		peer->sent[i] = (struct sent){ sample->threads[i].tid,
+					       sample->threads[i].reading };
 }
 
 int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample,
@@ -517,9 +604,8 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		.generation = sample->maps ? sample->maps->generation : 0,
 		.has_maps = sample->maps != NULL,
 		.execed = sample->execed,
-		.thread_count = (uint32_t)sample->thread_count,
-		.frame_count = (uint32_t)sample->frame_count,
 	};
+	struct peer *peer = NULL;
 	struct message message;
 	int status;
 
@@ -528,14 +614,21 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 	status = sample->maps ? introduce(sender, sample->pid, sample->maps, err) : 0;
 	if (status)
 		return status;
+	if (sample->maps)
+		peer = peers_find(&sender->peers, sample->pid);
+	if (reserve_pack(sender, sample, peer))
+		return pmp_error_nomem(err, "sending a sample");
+	pack(sender, sample, peer, &wire);
 	memcpy(wire.name, sample->name, sizeof(wire.name));
 	message_begin(&message, SAMPLE, (uint32_t)sample->pid);
 	message_add(&message, &wire, sizeof(wire));
-	message_add(&message, sample->threads,
-		    sample->thread_count * sizeof(*sample->threads));
-	message_add(&message, sample->frames,
-		    sample->frame_count * sizeof(*sample->frames));
-	return message_send(sender, &message, err);
+	message_add(&message, sender->threads, wire.thread_count * sizeof(*sender->threads));
+	message_add(&message, sender->frames, wire.frame_count * sizeof(*sender->frames));
+	message_add(&message, sender->kept, wire.kept_count * sizeof(*sender->kept));
+	status = message_send(sender, &message, err);
+	if (!status && peer)
+		remember_sent(peer, sample);
+	return status;
 }
 
 int pmp_sender_note(struct pmp_sender *sender, uint32_t kind, const void *data,
@@ -828,21 +921,103 @@ static bool sample_valid(struct pmp_sample *sample)
 	return memchr(sample->name, '\0', sizeof(sample->name)) != NULL;
 }
 
-/* Copies of the two arrays; sizes have been checked. */
-static int fill_sample(struct pmp_sample *sample, const struct wire_sample *wire,
-		       const void *threads, const void *frames)
+/* The arrays of a SAMPLE, as they lie in the message; their sizes have been checked. */
+struct arrays {
+	const char *threads, *frames, *kept;
+};
+
+/* The thread of the last sample that is the i-th which has not run since; NULL: no more.
+ * Sets *bad when there is no such place, or they are not in order. */
+static const struct pmp_thread *next_kept(const struct wire_sample *wire,
+					  const struct arrays *arrays,
+					  const struct pmp_sample *last, uint32_t i, bool *bad)
 {
-	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity, wire->thread_count) ||
+	uint32_t place, before;
+
+	if (i == wire->kept_count)
+		return NULL;
+	memcpy(&place, arrays->kept + i * sizeof(place), sizeof(place));
+	if (i > 0)
+		memcpy(&before, arrays->kept + (i - 1) * sizeof(place), sizeof(place));
+	if (!last || place >= last->thread_count || (i > 0 && before >= place)) {
+		*bad = true;
+		return NULL;
+	}
+	return &last->threads[place];
+}
+
+static int add_kept(struct pmp_sample *sample, const struct pmp_sample *last,
+		    const struct pmp_thread *kept)
+{
+	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+
+	if (!thread)
+		return PMP_ENOMEM;
+	*thread = *kept;
+	thread->obtained = PMP_UNCHANGED;
+	thread->stopped = 0;
+	thread->frame = sample->frame_count;
+	thread->frame_count = 0;
+	return pmp_sample_add_frames(sample, last->frames + kept->frame, kept->frame_count);
+}
+
+static int add_sent(struct pmp_sample *sample, const struct wire_sample *wire,
+		    const struct arrays *arrays, const struct pmp_thread *sent)
+{
+	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+
+	if (sent->frame > wire->frame_count || sent->frame_count > wire->frame_count - sent->frame)
+		return PMP_EFORMAT;
+	if (!thread)
+		return PMP_ENOMEM;
+	*thread = *sent;
+	thread->frame = sample->frame_count;
+	thread->frame_count = 0;
+	return pmp_sample_add_frames(
+		sample,
+		(const struct pmp_raw_frame *)(const void *)(arrays->frames +
+			sent->frame * sizeof(struct pmp_raw_frame)), sent->frame_count);
+}
+
+/* Both kinds of threads, in the order of their ids. */
+static int fill_threads(struct pmp_sample *sample, const struct wire_sample *wire,
+			const struct arrays *arrays, const struct pmp_sample *last)
+{
+	uint32_t sent = 0, kept = 0;
+	bool bad = false;
+	int status = 0;
+
+	while (!status && (sent < wire->thread_count || kept < wire->kept_count)) {
+		const struct pmp_thread *old = next_kept(wire, arrays, last, kept, &bad);
+		struct pmp_thread new = { 0 };
+
+		if (bad)
+			return PMP_EFORMAT;
+		if (sent < wire->thread_count)
+			memcpy(&new, arrays->threads + sent * sizeof(new), sizeof(new));
+		if (old && (sent == wire->thread_count || old->tid < new.tid)) {
+			status = add_kept(sample, last, old);
+			kept++;
+		} else {
+			status = add_sent(sample, wire, arrays, &new);
+			sent++;
+		}
+	}
+	return status;
+}
+
+static int fill_sample(struct pmp_sample *sample, const struct wire_sample *wire,
+		       const struct arrays *arrays, const struct pmp_sample *last)
+{
+	size_t threads = (size_t)wire->thread_count + wire->kept_count;
+	int status;
+
+	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity, threads) ||
 	    PMP_RESERVE(&sample->frames, &sample->frame_capacity, wire->frame_count))
 		return PMP_ENOMEM;
-	sample->thread_count = wire->thread_count;
-	sample->frame_count = wire->frame_count;
-	if (wire->thread_count)
-		memcpy(sample->threads, threads,
-		       wire->thread_count * sizeof(*sample->threads));
-	if (wire->frame_count)
-		memcpy(sample->frames, frames,
-		       wire->frame_count * sizeof(*sample->frames));
+	status = fill_threads(sample, wire, arrays, last);
+	if (status)
+		return status;
 	memcpy(sample->name, wire->name, sizeof(sample->name));
 	sample->time = wire->time;
 	sample->realtime = wire->realtime;
@@ -855,20 +1030,28 @@ static int fill_sample(struct pmp_sample *sample, const struct wire_sample *wire
 	return sample_valid(sample) ? 0 : PMP_EFORMAT;
 }
 
+static void remember_received(struct peer *peer, struct pmp_sample *sample)
+{
+	pmp_sample_free(peer->last);
+	peer->last = pmp_sample_ref(sample);
+}
+
 static int receive_sample(struct pmp_receiver *receiver, pid_t pid, struct cursor *cursor,
 			  struct pmp_sample **result)
 {
-	const void *threads, *frames;
 	struct wire_sample wire;
 	struct pmp_sample *sample;
+	struct arrays arrays;
 	struct peer *peer;
 	int status;
 
 	if (!take_struct(cursor, &wire, sizeof(wire)))
 		return PMP_EFORMAT;
-	threads = take(cursor, (uint64_t)wire.thread_count * sizeof(struct pmp_thread));
-	frames = take(cursor, (uint64_t)wire.frame_count * sizeof(struct pmp_raw_frame));
-	if (!threads || !frames || cursor->left || wire.execed > 1 || wire.has_maps > 1)
+	arrays.threads = take(cursor, (uint64_t)wire.thread_count * sizeof(struct pmp_thread));
+	arrays.frames = take(cursor, (uint64_t)wire.frame_count * sizeof(struct pmp_raw_frame));
+	arrays.kept = take(cursor, (uint64_t)wire.kept_count * sizeof(uint32_t));
+	if (!arrays.threads || !arrays.frames || !arrays.kept || cursor->left ||
+	    wire.execed > 1 || wire.has_maps > 1)
 		return PMP_EFORMAT;
 	peer = wire.has_maps ? peers_find(&receiver->peers, pid) : NULL;
 	if (wire.has_maps &&
@@ -879,11 +1062,13 @@ static int receive_sample(struct pmp_receiver *receiver, pid_t pid, struct curso
 		return PMP_ENOMEM;
 	sample->pid = pid;
 	sample->maps = peer ? pmp_maps_ref(peer->maps) : NULL;
-	status = fill_sample(sample, &wire, threads, frames);
+	status = fill_sample(sample, &wire, &arrays, peer ? peer->last : NULL);
 	if (status) {
 		pmp_sample_free(sample);
 		return status;
 	}
+	if (peer)
+		remember_received(peer, sample);
 	*result = sample;
 	return 0;
 }

@@ -26,6 +26,8 @@
 #define INTERVAL_DEFAULT UINT64_C(100000000)
 #define DURATION_DEFAULT UINT64_C(10000000000)
 #define MAX_STOP_DEFAULT UINT64_C(20000000)
+#define MAX_CPU_DEFAULT 5
+#define CPU_LIMIT 100000 /* percent: of a thousand processors */
 #define HELP_COLUMN 30
 #define HINT_SIZE 512
 
@@ -97,6 +99,9 @@ static const struct row rows[] = {
 	{ SAMPLING, 0, "max-stop", "TIME", take_time, TO(max_stop), 1000, TIME_MAX,
 	  .example = "--max-stop 20ms",
 	  .help = "lower the rate when a snapshot stops longer (20ms)" },
+	{ SAMPLING, 0, "max-cpu", "PERCENT", take_number, TO(max_cpu), 0, CPU_LIMIT,
+	  .example = "--max-cpu 5",
+	  .help = "lower the rate when pmp takes more of a processor (5)" },
 
 	{ SINK, 0, "raw", NULL, take_raw, 0,
 	  .help = "stacks as gdb prints them; default off a terminal" },
@@ -577,6 +582,7 @@ int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
 	*options = (struct pmp_options){
 		.interval = INTERVAL_DEFAULT,
 		.max_stop = MAX_STOP_DEFAULT,
+		.max_cpu = MAX_CPU_DEFAULT,
 	};
 	options->debug = getenv("PMP_DEBUG");
 	if (options->debug && !*options->debug)

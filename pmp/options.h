@@ -32,6 +32,7 @@ struct pmp_options {
 	uint64_t duration;
 	uint64_t interval;
 	uint64_t max_stop;
+	uint64_t max_cpu; /* percent of a processor */
 	uint64_t max_frames;
 	unsigned stop;	 /* enum pmp_stop */
 	unsigned unwind; /* enum pmp_unwind */

@@ -3,6 +3,7 @@
 #include "pace.h"
 
 #define BEHIND_ROUNDS 5 /* fewer say nothing about a rate */
+#define CPU_CREDIT UINT64_C(500000000) /* ns */
 
 /* xorshift64: no need for more than being out of step. */
 static uint64_t next_random(struct pmp_pace *pace)
@@ -33,14 +34,12 @@ void pmp_pace_start(struct pmp_pace *pace, uint64_t interval, uint64_t now, uint
 	};
 }
 
-void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t stopped, uint64_t budget)
+void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t at_least)
 {
 	pace->rounds++;
 	pace->interval = pace->asked;
-	if (budget && stopped > budget) {
-		double factor = (double)stopped / (double)budget;
-
-		pace->interval = (uint64_t)((double)pace->asked * factor);
+	if (at_least > pace->asked) {
+		pace->interval = at_least;
 		pace->lowered++;
 	}
 	pace->grid += pace->interval;
@@ -51,6 +50,25 @@ void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t stopped, uint64
 		pace->grid += missed * pace->interval;
 	}
 	set_due(pace);
+}
+
+uint64_t pmp_pace_for_stops(const struct pmp_pace *pace, uint64_t stopped, uint64_t budget)
+{
+	if (!budget || stopped <= budget)
+		return 0;
+	return (uint64_t)((double)pace->asked * ((double)stopped / (double)budget));
+}
+
+uint64_t pmp_pace_for_cpu(struct pmp_pace *pace, uint64_t now, uint64_t cpu,
+			  uint64_t percent)
+{
+	uint64_t round = cpu - pace->cpu, elapsed = now - pace->start;
+
+	pace->cpu = cpu;
+	pace->cpu_round = pace->rounds ? (pace->cpu_round * 7 + round) / 8 : round;
+	if (!percent || cpu <= CPU_CREDIT + elapsed / 100 * percent)
+		return 0;
+	return pace->cpu_round * 100 / percent;
 }
 
 void pmp_pace_resume(struct pmp_pace *pace, uint64_t since, uint64_t now)

@@ -20,6 +20,8 @@ struct pmp_pace {
 	uint64_t rounds;   /* ticks used */
 	uint64_t missed;
 	uint64_t lowered; /* rounds after which the interval was longer than asked */
+	uint64_t cpu;	  /* ns, at the last round */
+	uint64_t cpu_round; /* of a round, on average of the last ones */
 	uint64_t random;  /* state of the generator, not 0 */
 };
 
@@ -28,11 +30,23 @@ void pmp_pace_start(struct pmp_pace *pace, uint64_t interval, uint64_t now,
 		    uint64_t seed);
 
 /**
- * A round has been made: set the next tick, after now. stopped is what it cost the
- * targets; above budget the interval grows in proportion.
+ * A round has been made: set the next tick, after now. The interval is the one asked
+ * for, or at_least if that is longer.
  */
-void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t stopped,
-		   uint64_t budget);
+void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t at_least);
+
+/** The interval that keeps time stopped within budget (0: none) for each asked one:
+ * it grows in proportion. stopped: in the last round. */
+uint64_t pmp_pace_for_stops(const struct pmp_pace *pace, uint64_t stopped,
+			    uint64_t budget);
+
+/**
+ * The interval that keeps the CPU time within percent of one processor (0: no limit).
+ * cpu: what all rounds so far have cost, in ns. At the start there is credit, as
+ * reading symbols for the first time costs more than all that comes after it.
+ */
+uint64_t pmp_pace_for_cpu(struct pmp_pace *pace, uint64_t now, uint64_t cpu,
+			  uint64_t percent);
 
 /** A pause ends: the time since is no part of the run. */
 void pmp_pace_resume(struct pmp_pace *pace, uint64_t since, uint64_t now);

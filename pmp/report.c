@@ -41,9 +41,13 @@ void pmp_report_behind(const struct pmp_note_behind *note)
 	rate(note->asked, asked);
 	rate(note->reached, reached);
 	rate(note->lowered, lowered);
-	if (note->lowered)
+	if (note->lowered && note->stopped > note->budget)
 		snprintf(stop, sizeof(stop), "; rate lowered to %s Hz (stopped %.3g ms of a "
 			 "budget of %.3g ms)", lowered, ms(note->stopped), ms(note->budget));
+	else if (note->lowered)
+		snprintf(stop, sizeof(stop), "; rate lowered to %s Hz (a snapshot takes "
+			 "%.3g ms of CPU, --max-cpu is %" PRIu64 "%%)", lowered, ms(note->cpu),
+			 note->max_cpu);
 	pmp_message_print(NULL, "sampling falls behind: %s Hz asked, %s Hz reached with "
 			  "%" PRIu64 " threads%s", asked, reached, note->threads, stop);
 }
@@ -167,6 +171,10 @@ void pmp_report_stats(const struct pmp_app *app)
 		(unsigned long long)info.samples, (unsigned long long)info.stacks,
 		info.samples ? (double)info.stacks / (double)info.samples : 0,
 		(unsigned long long)info.distinct);
+	pmp_message_print(NULL, "stacks: %.1f%% of threads that had not run, %.1f%% looked at, "
+			  "%.1f%% by a stop",
+			  percent(info.unchanged, info.stacks), percent(info.looked, info.stacks),
+			  percent(info.stops, info.stacks));
 	pmp_message_print(
 		NULL,
 		"stops: %llu, p50 %.1f us, p99 %.1f us, longest %.1f us, sum %.3f ms",

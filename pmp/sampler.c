@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -54,6 +55,8 @@ struct child {
 	size_t late;		/* threads to settle */
 	uint64_t round_stopped; /* of the last round */
 	uint64_t round_threads;
+	clockid_t front_clock;	/* its CPU time */
+	bool has_front_clock;
 };
 
 uint64_t pmp_sampler_clock(void)
@@ -318,11 +321,37 @@ static void tell_behind(struct child *child, uint64_t now)
 		.lowered = pace->interval > pace->asked ? pace->interval : 0,
 		.stopped = child->round_stopped,
 		.budget = child->options->max_stop,
+		.cpu = pace->cpu_round,
+		.max_cpu = child->options->max_cpu,
 		.threads = child->round_threads,
 	};
 
 	send_note(child, PMP_NOTE_BEHIND, &note, sizeof(note));
 	child->told_behind = true;
+}
+
+/* CPU time of both processes so far. */
+static uint64_t cpu_spent(const struct child *child)
+{
+	struct timespec ours = { 0 }, fronts = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ours);
+	if (child->has_front_clock)
+		clock_gettime(child->front_clock, &fronts);
+	return (uint64_t)(ours.tv_sec + fronts.tv_sec) * NS_PER_S +
+	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec);
+}
+
+/* That keeps what a round costs within the budgets. */
+static uint64_t wanted_interval(struct child *child, uint64_t now)
+{
+	const struct pmp_options *options = child->options;
+	uint64_t for_stops = pmp_pace_for_stops(&child->pace, child->round_stopped,
+						options->max_stop);
+	uint64_t for_cpu = pmp_pace_for_cpu(&child->pace, now, cpu_spent(child),
+					    options->max_cpu);
+
+	return for_stops > for_cpu ? for_stops : for_cpu;
 }
 
 static void make_round(struct child *child)
@@ -338,7 +367,7 @@ static void make_round(struct child *child)
 	if (child->paused || child->finish)
 		return;
 	now = pmp_sampler_clock();
-	pmp_pace_next(&child->pace, now, child->round_stopped, child->options->max_stop);
+	pmp_pace_next(&child->pace, now, wanted_interval(child, now));
 	if (!child->told_behind && pmp_pace_is_behind(&child->pace))
 		tell_behind(child, now);
 	look_after(child);
@@ -412,12 +441,25 @@ static void isolate(const struct child *child, pid_t front)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
+/* A descriptor is kept for each thread. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 __attribute__((noreturn)) static void
 run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
 {
 	struct pmp_error err;
 
 	isolate(child, front);
+	raise_descriptor_limit();
+	child->has_front_clock = clock_getcpuclockid(front, &child->front_clock) == 0;
 	beat(child);
 	child->count = pids->count;
 	child->watched = calloc(pids->count, sizeof(*child->watched));

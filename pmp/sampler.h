@@ -65,7 +65,9 @@ struct pmp_note_ended {
 /* Sampling falls behind; sent once. Times in ns. */
 struct pmp_note_behind {
 	uint64_t asked, reached, lowered; /* between two rounds; lowered 0: is not */
-	uint64_t stopped, budget;
+	uint64_t stopped, budget; /* of the last round */
+	uint64_t cpu;		  /* of a round, both processes, on average */
+	uint64_t max_cpu;	  /* percent; 0: no limit */
 	uint64_t threads;
 };
 

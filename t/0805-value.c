@@ -98,7 +98,7 @@ static void test_pace(void)
 	for (int i = 1; i <= 1000; i++) {
 		uint64_t tick = 5 * S + (uint64_t)i * 100 * MS;
 
-		pmp_pace_next(&pace, now, 0, 20 * MS);
+		pmp_pace_next(&pace, now, 0);
 		if (pace.grid != tick || pace.due + 10 * MS < tick ||
 		    pace.due > tick + 10 * MS)
 			break;
@@ -113,17 +113,17 @@ static void test_pace(void)
 	ok(!pmp_pace_is_behind(&pace), "not behind");
 
 	pmp_pace_start(&pace, 100 * MS, 0, 1);
-	pmp_pace_next(&pace, 1050 * MS, 0, 0);
+	pmp_pace_next(&pace, 1050 * MS, 0);
 	is_int(pace.missed, 10, "missed ticks are counted");
 	is_int(pace.grid, 1100 * MS, "and skipped");
 	for (int i = 0; i < 10; i++)
-		pmp_pace_next(&pace, pace.grid + 150 * MS, 0, 0);
+		pmp_pace_next(&pace, pace.grid + 150 * MS, 0);
 	ok(pmp_pace_is_behind(&pace), "that is behind");
 
 	pmp_pace_start(&pace, 100 * MS, 0, 1);
-	pmp_pace_next(&pace, 0, 60 * MS, 20 * MS);
+	pmp_pace_next(&pace, 0, pmp_pace_for_stops(&pace, 60 * MS, 20 * MS));
 	is_int(pace.grid, 300 * MS, "three times the budget: a third of the rate");
-	pmp_pace_next(&pace, 300 * MS, 10 * MS, 20 * MS);
+	pmp_pace_next(&pace, 300 * MS, pmp_pace_for_stops(&pace, 10 * MS, 20 * MS));
 	is_int(pace.grid, 400 * MS, "and back");
 	pmp_pace_resume(&pace, 350 * MS, 9 * S);
 	is_int(pace.due, 9 * S, "after a pause: at once");

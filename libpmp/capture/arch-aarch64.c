@@ -146,6 +146,52 @@ bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs
 	return true;
 }
 
+/* sub or add sp,sp,register; and sp,x,#mask. */
+bool pmp_arch_moves_sp(const uint8_t *code, size_t length)
+{
+	for (size_t i = 0; i + 4 <= length; i += 4) {
+		uint32_t word;
+
+		memcpy(&word, code + i, 4);
+		if ((word & 0xbfe003ff) == 0x8b2003ff || (word & 0xff80001f) == 0x9200001f)
+			return true;
+	}
+	return false;
+}
+
+/* Frames have their record at the stack pointer or somewhere above: no telling. */
+bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size)
+{
+	(void)code;
+	(void)length;
+	*size = 0;
+	return false;
+}
+
+/* b, b.cond, cbz, tbz with their distances; br: to wherever. */
+bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
+{
+	while (jump->at + 4 <= jump->length) {
+		uint64_t pc = jump->address + jump->at;
+		uint32_t word;
+
+		memcpy(&word, jump->code + jump->at, 4);
+		jump->at += 4;
+		if ((word & 0xfffffc1f) == 0xd61f0000)
+			jump->target = 0;
+		else if (word >> 26 == 5)
+			jump->target = pc + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
+		else if ((word & 0xff000010) == 0x54000000 || (word & 0x7e000000) == 0x34000000)
+			jump->target = pc + (uint64_t)(((int64_t)(int32_t)(word << 8) >> 13) * 4);
+		else if ((word & 0x7e000000) == 0x36000000)
+			jump->target = pc + (uint64_t)(((int64_t)(int32_t)(word << 13) >> 18) * 4);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
 uint64_t pmp_arch_code(uint64_t value)
 {
 	return value & ((UINT64_C(1) << ADDRESS_BITS) - 1);

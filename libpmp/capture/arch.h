@@ -86,6 +86,28 @@ bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
 bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
 			   const struct pmp_arch_entry *entry, struct pmp_regs *caller);
 
+/* May this code move the stack pointer by an amount that is not fixed? What looks like
+ * such an instruction but is part of another counts too. */
+bool pmp_arch_moves_sp(const uint8_t *code, size_t length);
+
+/*
+ * How far below the frame pointer a function has the stack pointer from its first call
+ * on, by its first instructions: what they push and subtract. False: they do not set
+ * up a frame pointer, or are not understood as far as that.
+ */
+bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size);
+
+/* The jumps in a piece of code, one after the other. */
+struct pmp_arch_jump {
+	const uint8_t *code;
+	size_t length, at;	/* at: 0 to begin with */
+	uint64_t address;	/* of code[0] */
+	uint64_t target;	/* out; 0: not known */
+};
+#define PMP_ARCH_JUMP_MAX 6	/* bytes of the longest */
+/* False: no more. As instructions are not told apart, there may be too many. */
+bool pmp_arch_next_jump(struct pmp_arch_jump *jump);
+
 /* Registers that survive a call, pc, sp and fp among them: bits as in valid. */
 extern const uint64_t pmp_arch_preserved;
 /* An address of code as a register or a stack has it, without signature bits. */

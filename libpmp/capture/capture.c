@@ -2,17 +2,20 @@
 /*
  * One capture of a process, from its list of threads to a sample:
  *
- *   look at each thread (nothing is touched)
- *     -> must not be stopped: read where it sleeps, as far as that goes
- *     -> batches of up to PMP_HOLD_MAX: stop.c holds, reads and releases
+ *   watch.c: has the thread run since its last sample?
+ *     -> no: its stack is the same
+ *     -> it is blocked: look.c reads it where it sleeps
+ *     -> it runs, or that was not enough: batches of up to PMP_HOLD_MAX
+ *          -> stop.c holds, reads and releases
  *          -> walk.c unwinds from the copies; the threads run again
  *               -> the copy was too short: a larger one, in a later batch
  */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/fault.h"
 #include "capture/fragile.h"
+#include "capture/look.h"
 #include "capture/space.h"
 #include "capture/stack.h"
 #include "capture/target.h"
@@ -44,79 +47,61 @@ static int emit(struct pmp_sample *sample, const struct pmp_thread *thread,
 	return pmp_sample_add_frames(sample, frames, count);
 }
 
-/* A thread that was left alone: the one frame that /proc knows. */
-static int emit_one_frame(struct pmp_sample *sample, struct pmp_work *work)
+/* The thread has not run since this was read. */
+static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *watch)
 {
-	const struct pmp_raw_frame frame = { work->look.pc, PMP_FRAME_EXACT };
+	struct pmp_thread thread = watch->thread;
 
-	work->thread.obtained = PMP_NOT_STOPPED;
-	work->thread.end = PMP_END_NOT_STOPPED;
+	thread.obtained = PMP_UNCHANGED;
+	thread.stopped = 0;
+	return emit(sample, &thread, watch->frames, watch->thread.frame_count);
+}
+
+static int emit_work(struct pmp_target *target, struct pmp_sample *sample,
+		     struct pmp_work *work, const struct pmp_walk *walk)
+{
+	work->thread.end = walk->end;
+	work->thread.reading = ++target->readings;
+	return emit(sample, &work->thread, walk->frames, walk->count);
+}
+
+/* Read completely where it sleeps: the same again as long as it does not run. */
+static int emit_looked(struct pmp_target *target, struct pmp_sample *sample,
+		       struct pmp_work *work, const struct pmp_walk *walk)
+{
+	int r;
+
 	work->thread.sp = work->look.sp;
-	return emit(sample, &work->thread, &frame, work->look.pc ? 1 : 0);
+	work->thread.obtained = PMP_LOOKED;
+	work->thread.why[0] = '\0';
+	r = emit_work(target, sample, work, walk);
+	if (r < 0)
+		return r;
+	return pmp_watch_keep(work->watch, work->mark, &work->thread, walk->frames,
+			      walk->count);
 }
 
-/*
- * Read the stack of a blocked thread where it sleeps. work->thread.runs was read
- * before, and is read again behind all the rest: equal, the thread has not been on a
- * processor in between, and what was read is as consistent as a stop would give.
- */
-static bool read_asleep(struct pmp_target *target, struct pmp_work *work, struct pmp_hold *hold)
+/* A thread that was left alone: the frames that are certain, or the one that /proc
+ * knows. */
+static int emit_not_stopped(struct pmp_target *target, struct pmp_sample *sample,
+			    struct pmp_work *work, struct pmp_walk *walk)
 {
-	struct pmp_range *range = &hold->ranges[0];
-	struct pmp_thread again = work->thread;
-	struct pmp_look unused;
-	uint64_t runs = work->thread.runs;
+	struct pmp_raw_frame frame = { work->look.pc, PMP_FRAME_EXACT };
 
-	if (!runs || pmp_thread_look(&target->process, again.tid, &work->thread, &work->look) < 0 ||
-	    !work->look.pc)
-		return false;
-	range->address = work->look.sp;
-	for (size_t i = 0; i < hold->range_count; i++) {
-		ssize_t got = pmp_file_pread(target->process.mem, hold->ranges[i].data,
-					     hold->ranges[i].want, hold->ranges[i].address);
-
-		hold->ranges[i].got = got > 0 ? (size_t)got : 0;
+	if (!walk->count && work->look.pc) {
+		walk->frames = &frame;
+		walk->count = 1;
 	}
-	return pmp_thread_look(&target->process, again.tid, &again, &unused) == 0 &&
-	       again.runs == runs;
+	walk->end = PMP_END_NOT_STOPPED;
+	work->thread.obtained = PMP_NOT_STOPPED;
+	work->thread.sp = work->look.sp;
+	return emit_work(target, sample, work, walk);
 }
 
-/*
- * A thread that must not be stopped. Of its registers only pc and sp are known
- * (/proc/PID/task/TID/syscall), which is often enough to get to the root.
- */
-static int emit_untouched(struct pmp_target *target, struct pmp_sample *sample,
+static int emit_one_frame(struct pmp_target *target, struct pmp_sample *sample,
 			  struct pmp_work *work)
 {
-	struct pmp_stack_reader reader = { .target = target, .hold = &target->holds[0] };
-	struct pmp_walk walk;
-	int r = 0;
-
-	for (int tries = 0; tries < COPY_TRIES && work->look.pc; tries++) {
-		r = pmp_stack_prepare(target, work, 1);
-		if (r < 0 || !read_asleep(target, work, reader.hold))
-			break;
-		reader.regs.valid = 0;
-		pmp_regs_set(&reader.regs, pmp_reg_pc, work->look.pc);
-		pmp_regs_set(&reader.regs, pmp_reg_sp, work->look.sp);
-		r = pmp_stack_walk(target, &reader, &walk);
-		if (r < 0)
-			break;
-		if (reader.missed && walk.end == PMP_END_UNREADABLE &&
-		    pmp_stack_want_more(target, work->watch, &reader))
-			continue;
-		pmp_stack_learn(work->watch, &reader);
-		work->thread.sp = work->look.sp;
-		work->thread.obtained = PMP_NOT_STOPPED;
-		work->thread.end = PMP_END_NOT_STOPPED;
-		if (walk.end == PMP_END_ROOT || walk.end == PMP_END_DEPTH) {
-			work->thread.obtained = PMP_LOOKED;
-			work->thread.end = walk.end;
-			work->thread.why[0] = '\0';
-		}
-		return emit(sample, &work->thread, walk.frames, walk.count);
-	}
-	return r < 0 ? r : emit_one_frame(sample, work);
+	return emit_not_stopped(target, sample, work, &(struct pmp_walk){ 0 });
 }
 
 static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
@@ -146,7 +131,7 @@ static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
 		snprintf(why, size, "%s", strerror(hold->sys_errno));
 		break;
 	}
-	return emit_one_frame(sample, work);
+	return emit_one_frame(target, sample, work);
 }
 
 /*
@@ -157,7 +142,7 @@ static int finish(struct pmp_target *target, struct pmp_sample *sample, struct p
 		  struct pmp_hold *hold)
 {
 	struct pmp_stack_reader reader = { .target = target, .hold = hold };
-	struct pmp_walk walk;
+	struct pmp_walk walk = { 0 };
 	int r;
 
 	work->thread.stopped += hold->stopped;
@@ -175,68 +160,130 @@ static int finish(struct pmp_target *target, struct pmp_sample *sample, struct p
 			walk.end = PMP_END_COPY;
 	}
 	pmp_stack_learn(work->watch, &reader);
+	pmp_look_learn(target, &walk);
 	work->thread.obtained = PMP_STOPPED;
-	work->thread.end = walk.end;
 	work->thread.tls = hold->tls;
 	work->thread.sp = pmp_arch_sp(&hold->user);
-	return emit(sample, &work->thread, walk.frames, walk.count);
+	return emit_work(target, sample, work, &walk);
 }
 
 /* ---- the threads ------------------------------------------------------------------------ */
 
-/* Carry over what is known, by thread id; both lists are ascending. */
-static int renew_watches(struct pmp_target *target)
-{
-	struct pmp_watch *watches = calloc(target->tid_count ? target->tid_count : 1,
-				       sizeof(*watches));
-	size_t old = 0;
+enum verdict {
+	LEFT_OUT,
+	EMITTED,	/* or an error */
+	ON_DISK,	/* in D, which may end in a moment */
+	LATER,		/* one that lacks the same is about to be stopped, which helps both */
+	TO_STOP,
+};
 
-	if (!watches)
-		return PMP_ENOMEM;
-	for (size_t i = 0; i < target->tid_count; i++) {
-		while (old < target->watch_count && target->watches[old].tid < target->tids[i])
-			old++;
-		if (old < target->watch_count && target->watches[old].tid == target->tids[i])
-			watches[i] = target->watches[old];
-		watches[i].tid = target->tids[i];
-	}
-	free(target->watches);
-	target->watches = watches;
-	target->watch_count = target->tid_count;
-	return 0;
+static bool is_wanted(struct pmp_target *target, const struct pmp_work *work)
+{
+	const struct pmp_target_options *options = &target->options;
+
+	return !options->want_thread ||
+	       options->want_thread(options->want_arg, work->thread.tid, work->thread.name);
 }
 
-enum verdict { LEFT_OUT, EMITTED, ON_DISK, TO_STOP };
-
-/* Look at thread i. EMITTED also when that is not possible: *r tells. */
-static enum verdict consider(struct pmp_target *target, struct pmp_sample *sample, size_t i,
-			     struct pmp_work *work, int *r)
+/* Look at a thread, but for its stack. */
+static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, size_t i,
+			 struct pmp_work *work, int *r)
 {
-	*r = 0;
-	*work = (struct pmp_work){ .watch = &target->watches[i] };
-	*r = pmp_thread_look(&target->process, target->tids[i], &work->thread, &work->look);
-	if (*r == PMP_ELIMIT)
+	struct pmp_watch *watch = target->watches.items[i];
+	struct pmp_mark mark;
+
+	*work = (struct pmp_work){ .watch = watch };
+	*r = pmp_watch_read(&target->watches, &target->process, watch, &mark);
+	if (*r == 0 && mark.mark && mark.mark == watch->proven &&
+	    target->options.stop != PMP_STOP_ALL) {
+		sample->skipped += watch->unwanted;
+		if (watch->unwanted)
+			return LEFT_OUT;
+		*r = emit_unchanged(sample, watch);
 		return EMITTED;
-	if (*r < 0) {
+	}
+	watch->proven = 0;
+	work->mark = mark.mark;
+	work->thread.cpu = mark.cpu;
+	work->thread.runs = mark.runs;
+	if (*r == 0)
+		*r = pmp_thread_look(&target->process, watch->tid, &work->thread, &work->look);
+	if (*r == PMP_ESRCH) {
 		*r = 0;
 		sample->vanished++;
 		return LEFT_OUT;
 	}
-	if (target->options.want_thread &&
-	    !target->options.want_thread(target->options.want_arg, work->thread.tid,
-					 work->thread.name)) {
-		sample->skipped++;
-		return LEFT_OUT;
-	}
+	if (*r < 0)
+		return EMITTED;
+	watch->unwanted = !is_wanted(target, work);
+	if (!watch->unwanted)
+		return TO_STOP;
+	/* Blocked since, it has the same name when it has the same mark. */
+	watch->proven = work->look.pc ? work->mark : 0;
+	sample->skipped++;
+	return LEFT_OUT;
+}
+
+/* Is there one among these that lacks the same? Its stop will tell. */
+static bool is_lacked(const struct pmp_work *works, size_t count, uint64_t pc)
+{
+	for (size_t i = 0; pc && i < count; i++)
+		if (works[i].lacks == pc)
+			return true;
+	return false;
+}
+
+/* 1: it is in the sample; 0: walk has what is certain; or an error. */
+static int try_look(struct pmp_target *target, struct pmp_sample *sample,
+		    struct pmp_work *work, struct pmp_walk *walk)
+{
+	int r = work->look.pc ? pmp_look(target, work, walk) : 0;
+
+	if (r <= 0)
+		return r;
+	r = emit_looked(target, sample, work, walk);
+	return r < 0 ? r : 1;
+}
+
+static bool may_stop(struct pmp_target *target, struct pmp_work *work)
+{
+	if (target->options.stop != PMP_STOP_NEVER)
+		return pmp_may_stop(&target->process, &work->thread, &work->look);
+	snprintf(work->thread.why, sizeof(work->thread.why), "--stop=never");
+	return false;
+}
+
+/*
+ * Take thread i without a stop, or say what to do with it. It becomes
+ * target->works[count]; those before it are about to be stopped. last: it will not be
+ * asked again.
+ */
+static enum verdict consider(struct pmp_target *target, struct pmp_sample *sample, size_t i,
+			     size_t count, bool last, int *r)
+{
+	bool together = target->options.stop == PMP_STOP_ALL;
+	struct pmp_work *work = &target->works[count];
+	enum verdict verdict = meet(target, sample, i, work, r);
+	struct pmp_walk walk = { 0 };
+
+	if (verdict != TO_STOP)
+		return verdict;
 	if (work->watch->range_count == 0)
 		pmp_stack_want_first(work->watch);
-	if (target->options.stop == PMP_STOP_NEVER)
-		snprintf(work->thread.why, sizeof(work->thread.why), "--stop=never");
-	else if (pmp_may_stop(&target->process, &work->thread, &work->look))
-		return TO_STOP;
-	else if (work->thread.state == 'D')
+	if (!together && !PMP_FAULT("no-look"))
+		*r = try_look(target, sample, work, &walk);
+	if (*r)
+		return EMITTED;
+	if (may_stop(target, work))
+		return !last && is_lacked(target->works, count, work->lacks) ? LATER
+									     : TO_STOP;
+	if (together)
+		*r = try_look(target, sample, work, &walk);
+	if (*r)
+		return EMITTED;
+	if (work->thread.state == 'D' && !last)
 		return ON_DISK;
-	*r = emit_untouched(target, sample, work);
+	*r = emit_not_stopped(target, sample, work, &walk);
 	return EMITTED;
 }
 
@@ -278,63 +325,77 @@ static ssize_t run_batch(struct pmp_target *target, struct pmp_sample *sample, s
 	return r < 0 ? r : again;
 }
 
-/* Threads in D may be waiting for a disk for a moment, or for ever. */
-static int capture_on_disk(struct pmp_target *target, struct pmp_sample *sample,
-			   const size_t *indices, size_t index_count)
+/* Some of the threads, by index, and those that have to be looked at once more. */
+struct pass {
+	size_t *todo, *later;
+	size_t todo_count, later_count;
+	bool on_disk;		/* there is one in D among those */
+	bool last;
+};
+
+/* Thread after thread, in batches. */
+static int run_pass(struct pmp_target *target, struct pmp_sample *sample, struct pass *pass)
 {
-	const struct timespec nap = { .tv_nsec = PMP_MS };
-	struct pmp_work *work = &target->works[0];
-	unsigned tries = 0;
+	size_t next = 0;
+	ssize_t count = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < index_count && r >= 0; i++) {
-		enum verdict verdict = consider(target, sample, indices[i], work, &r);
+	pass->later_count = 0;
+	pass->on_disk = false;
+	while (r >= 0 && (next < pass->todo_count || count > 0)) {
+		enum verdict verdict;
 
-		while (verdict == ON_DISK && tries < DISK_TRIES) {
-			tries++;
-			nanosleep(&nap, NULL);
-			verdict = consider(target, sample, indices[i], work, &r);
+		if (next == pass->todo_count || count == PMP_HOLD_MAX) {
+			count = run_batch(target, sample, (size_t)count);
+			if (count < 0)
+				r = (int)count;
+			continue;
 		}
-		if (verdict == ON_DISK) {
-			r = emit_untouched(target, sample, work);
-		} else if (verdict == TO_STOP) {
-			ssize_t again = 1;
-
-			while (again > 0)
-				again = run_batch(target, sample, 1);
-			r = (int)again;
-		}
+		verdict = consider(target, sample, pass->todo[next], (size_t)count, pass->last,
+				   &r);
+		if (verdict == TO_STOP)
+			count++;
+		else if (verdict == LATER || verdict == ON_DISK)
+			pass->later[pass->later_count++] = pass->todo[next];
+		pass->on_disk = pass->on_disk || verdict == ON_DISK;
+		next++;
 	}
 	return r;
 }
 
-/* Thread after thread, in batches. */
+/* Threads in D may be waiting for a disk for a moment, or for ever. */
+static int run_passes(struct pmp_target *target, struct pmp_sample *sample, struct pass *pass)
+{
+	const struct timespec nap = { .tv_nsec = PMP_MS };
+	int r = run_pass(target, sample, pass);
+
+	for (int tries = 1; r >= 0 && pass->later_count > 0; tries++) {
+		size_t *todo = pass->todo;
+
+		pass->todo = pass->later;
+		pass->todo_count = pass->later_count;
+		pass->later = todo;
+		pass->last = tries == DISK_TRIES;
+		if (pass->on_disk)
+			nanosleep(&nap, NULL);
+		r = run_pass(target, sample, pass);
+	}
+	return r;
+}
+
 static int capture_each(struct pmp_target *target, struct pmp_sample *sample)
 {
-	size_t *on_disk = calloc(target->tid_count ? target->tid_count : 1, sizeof(*on_disk));
-	size_t next = 0, disk_count = 0;
-	ssize_t count = 0;
-	int r = on_disk ? reserve_works(target, PMP_HOLD_MAX) : PMP_ENOMEM;
+	size_t *indices = calloc(target->tid_count + 1, 2 * sizeof(*indices));
+	struct pass pass = { .todo = indices, .todo_count = target->tid_count };
+	int r = indices ? reserve_works(target, PMP_HOLD_MAX) : PMP_ENOMEM;
 
-	while (r >= 0 && (next < target->tid_count || count > 0)) {
-		if (next < target->tid_count && count < PMP_HOLD_MAX) {
-			enum verdict verdict = consider(target, sample, next,
-							&target->works[count], &r);
-
-			if (verdict == TO_STOP)
-				count++;
-			else if (verdict == ON_DISK)
-				on_disk[disk_count++] = next;
-			next++;
-			continue;
-		}
-		count = run_batch(target, sample, (size_t)count);
-		if (count < 0)
-			r = (int)count;
+	if (r >= 0) {
+		pass.later = indices + target->tid_count;
+		for (size_t i = 0; i < target->tid_count; i++)
+			indices[i] = i;
+		r = run_passes(target, sample, &pass);
 	}
-	if (r >= 0)
-		r = capture_on_disk(target, sample, on_disk, disk_count);
-	free(on_disk);
+	free(indices);
 	return r;
 }
 
@@ -342,16 +403,10 @@ static int capture_each(struct pmp_target *target, struct pmp_sample *sample)
 static int capture_together(struct pmp_target *target, struct pmp_sample *sample)
 {
 	size_t threads, frames, vanished, count = 0;
-	int r = reserve_works(target, target->tid_count);
+	int r = reserve_works(target, target->tid_count + 1);
 
-	for (size_t i = 0; i < target->tid_count && r >= 0; i++) {
-		enum verdict verdict = consider(target, sample, i, &target->works[count], &r);
-
-		if (verdict == TO_STOP)
-			count++;
-		else if (verdict == ON_DISK)
-			r = emit_untouched(target, sample, &target->works[count]);
-	}
+	for (size_t i = 0; i < target->tid_count && r >= 0; i++)
+		count += consider(target, sample, i, count, true, &r) == TO_STOP;
 	threads = sample->thread_count;
 	frames = sample->frame_count;
 	vanished = sample->vanished;
@@ -405,7 +460,7 @@ static int capture_threads(struct pmp_target *target, struct pmp_sample *sample,
 				 &target->tid_count);
 
 	if (r >= 0)
-		r = renew_watches(target);
+		r = pmp_watches_renew(&target->watches, target->tids, target->tid_count);
 	if (r >= 0) {
 		sample->seen = target->tid_count;
 		r = target->options.stop == PMP_STOP_ALL ? capture_together(target, sample)

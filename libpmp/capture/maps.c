@@ -542,3 +542,12 @@ out:
 		close(live);
 	return result;
 }
+
+size_t pmp_maps_room(const struct pmp_maps *maps, uint64_t address, size_t want)
+{
+	const struct pmp_region *region = maps ? pmp_maps_find(maps, address) : NULL;
+
+	if (region && want > region->end - address)
+		want = region->end - address;
+	return want;
+}

@@ -35,4 +35,8 @@ int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
 		  uint32_t *next_id, const struct pmp_log *log, struct pmp_maps **maps,
 		  struct pmp_error *err);
 
+/* How much of want bytes at address lies in its mapping; reading /proc/PID/mem would
+ * run on into the next one. maps may be NULL. */
+size_t pmp_maps_room(const struct pmp_maps *maps, uint64_t address, size_t want);
+
 #endif

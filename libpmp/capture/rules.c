@@ -274,7 +274,8 @@ void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 	int64_t offset;
 
 	*rule = (struct pmp_rule){ .kind = PMP_RULE_GENERAL,
-				   .function_start = fde->start, .signal = cie->signal };
+				   .function_start = fde->start,
+				   .function_end = fde->end, .signal = cie->signal };
 	if (!execute_all(&run, cie->program, cie->program_size))
 		return;
 	run.initial = run.row;

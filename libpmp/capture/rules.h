@@ -33,7 +33,7 @@ enum pmp_rule_where {
 };
 
 struct pmp_rule {
-	uint64_t function_start;	/* of the FDE; 0: PMP_RULE_NONE */
+	uint64_t function_start, function_end;	/* of the FDE; 0: PMP_RULE_NONE */
 	uint8_t kind;		/* enum pmp_rule_kind */
 	bool cfa_fp;		/* CFA = frame pointer + cfa_offset, else sp + it */
 	bool signal;		/* describes a signal frame */

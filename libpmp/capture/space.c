@@ -33,8 +33,11 @@ int pmp_space_read(struct pmp_target *target, struct pmp_error *err)
 	}
 	PMP_LOG(&target->log, "maps", "%zu regions, %zu modules, generation %llu",
 		maps->region_count, maps->module_count, (unsigned long long)maps->generation);
-	if (!target->maps || target->maps->exec_generation != maps->exec_generation)
+	if (!target->maps || target->maps->exec_generation != maps->exec_generation) {
 		target->maps_changed = target->maps_time;
+		pmp_learned_flush(target->learned);
+		pmp_watches_doubt(&target->watches);
+	}
 	pmp_maps_unref(target->maps);
 	target->maps = maps;
 	pmp_memory_use(target->memory, target->process.mem, maps);

@@ -69,8 +69,9 @@ static int walk_once(struct pmp_target *target, struct pmp_stack_reader *reader,
 
 	reader->missed = reader->unmapped = false;
 	memset(reader->used, 0, sizeof(reader->used));
-	*walk = (struct pmp_walk){ .frames = target->frames,
-				   .limit = target->options.max_frames };
+	walk->frames = target->frames;
+	walk->regs = target->regs;
+	walk->limit = target->options.max_frames;
 	return pmp_walk(target->unwinder, &reader->regs, &memory, walk);
 }
 
@@ -87,6 +88,18 @@ int pmp_stack_walk(struct pmp_target *target, struct pmp_stack_reader *reader,
 	if (pmp_space_read(target, NULL) < 0 || target->maps->generation == generation)
 		return r;
 	return walk_once(target, reader, walk);
+}
+
+int pmp_stack_try(struct pmp_stack_reader *reader, const struct pmp_regs *regs,
+		  struct pmp_walk *walk)
+{
+	struct pmp_stack_reader trial = *reader;
+	const struct pmp_reader memory = { read_stack, &trial };
+	int r = pmp_walk(reader->target->unwinder, regs, &memory, walk);
+
+	reader->missed = trial.missed;
+	reader->missed_address = trial.missed_address;
+	return r;
 }
 
 /* ---- how much to copy ------------------------------------------------------------- */

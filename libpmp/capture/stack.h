@@ -20,10 +20,14 @@ struct pmp_stack_reader {
 	uint64_t missed_address;
 };
 
-/* Unwind from reader->regs; once more with new maps if they turn out to be old.
- * 0 or PMP_ENOMEM. */
+/* Unwind from reader->regs into target->frames and ->regs; once more with new maps if
+ * they turn out to be old. walk comes with its find_fp, if any. 0 or PMP_ENOMEM. */
 int pmp_stack_walk(struct pmp_target *target, struct pmp_stack_reader *reader,
 		   struct pmp_walk *walk);
+/* Unwind from other registers on the same copies; walk comes with its frames, their
+ * limit and from_caller. What it misses is noted, what it uses is not. */
+int pmp_stack_try(struct pmp_stack_reader *reader, const struct pmp_regs *regs,
+		  struct pmp_walk *walk);
 /* What to copy of a thread never seen before. */
 void pmp_stack_want_first(struct pmp_watch *watch);
 /* Ask for the address that the walk has missed. False: more than is copied at most. */

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fault.h"
+#include "capture/maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -247,16 +248,6 @@ static void seize(struct pmp_stopper *stopper, struct pmp_hold *hold)
 	hold->phase = WAITING;
 }
 
-/* Cut a copy at the end of its mapping: pread would run on into the next one. */
-static size_t room(const struct pmp_maps *maps, uint64_t address, size_t want)
-{
-	const struct pmp_region *region = maps ? pmp_maps_find(maps, address) : NULL;
-
-	if (region && want > region->end - address)
-		want = region->end - address;
-	return want;
-}
-
 static void copy_ranges(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 			struct pmp_hold *hold)
 {
@@ -269,7 +260,7 @@ static void copy_ranges(struct pmp_stopper *stopper, const struct pmp_maps *maps
 
 		if (range->address <= INT64_MAX - range->want)
 			got = pread(stopper->process->mem, range->data,
-				    room(maps, range->address, range->want),
+				    pmp_maps_room(maps, range->address, range->want),
 				    (off_t)range->address);
 		range->got = got > 0 ? (size_t)got : 0;
 	}

@@ -44,8 +44,13 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 	target->unwinder = pmp_unwinder_new(target->options.unwind);
 	target->stopper = pmp_stopper_new(&target->process, target->options.no_restart,
 					  target->options.held_since);
+	target->learned = pmp_learned_new();
 	target->frames = calloc(target->options.max_frames, sizeof(*target->frames));
-	if (!target->memory || !target->unwinder || !target->stopper || !target->frames) {
+	target->regs = calloc(target->options.max_frames, sizeof(*target->regs));
+	target->trial = calloc(target->options.max_frames, sizeof(*target->trial));
+	pmp_watches_init(&target->watches, &target->process);
+	if (!target->memory || !target->unwinder || !target->stopper || !target->learned ||
+	    !target->frames || !target->regs || !target->trial) {
 		r = pmp_error_nomem(err, "open a target");
 		goto fail;
 	}
@@ -66,8 +71,11 @@ void pmp_target_close(struct pmp_target *target)
 	pmp_maps_unref(target->maps);
 	pmp_process_close(&target->process);
 	free(target->tids);
-	free(target->watches);
+	pmp_watches_free(&target->watches);
+	pmp_learned_free(target->learned);
 	free(target->frames);
+	free(target->regs);
+	free(target->trial);
 	free(target->works);
 	free(target->holds);
 	free(target->arena);

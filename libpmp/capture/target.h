@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A target as capture's own files know it: target.c opens it, space.c keeps its
- * address space, stack.c reads and walks stacks, capture.c leads.
+ * address space, watch.c tells who has run, look.c reads who is asleep, stack.c walks,
+ * capture.c leads.
  */
 #ifndef PMP_CAPTURE_TARGET_H
 #define PMP_CAPTURE_TARGET_H
 
 #include "base/log.h"
+#include "capture/learn.h"
 #include "capture/memory.h"
 #include "capture/process.h"
 #include "capture/stop.h"
 #include "capture/threads.h"
 #include "capture/walk.h"
+#include "capture/watch.h"
 #include "libpmp.h"
 #include "sample.h"
-
-/* What is known of a thread from its last sample: the pieces of stack that its
- * walk needed. Indexed as target->tids. */
-struct pmp_watch {
-	pid_t tid;
-	size_t range_count;	/* 0: nothing known */
-	struct {
-		uint64_t address;
-		size_t want;
-	} ranges[PMP_HOLD_RANGES];
-};
 
 /* A thread on its way through a capture. */
 struct pmp_work {
 	struct pmp_thread thread;
 	struct pmp_look look;
 	struct pmp_watch *watch;
-	unsigned tries;
+	uint64_t mark;		/* before the look */
+	uint64_t lacks;		/* a pc whose frame pointer a look has not found; or 0 */
+	unsigned tries;		/* stops so far */
 };
 
 struct pmp_target {
@@ -48,9 +42,12 @@ struct pmp_target {
 	struct pmp_stopper *stopper;
 	pid_t *tids;
 	size_t tid_count, tid_capacity;
-	struct pmp_watch *watches;
-	size_t watch_count;
+	struct pmp_watches watches;
+	uint64_t readings;		/* of stacks, so far */
+	struct pmp_learned *learned;
 	struct pmp_raw_frame *frames;	/* options.max_frames of them */
+	struct pmp_frame_regs *regs;	/* of these */
+	struct pmp_raw_frame *trial;	/* as many frames, for the search */
 	struct pmp_work *works;
 	struct pmp_hold *holds;
 	size_t work_capacity, hold_capacity;

@@ -28,8 +28,7 @@ struct tid_list {
 	size_t count;
 };
 
-/* Of a file of /proc that could not be read: what does this errno mean? */
-static int reason(int sys_errno)
+int pmp_proc_reason(int sys_errno)
 {
 	if (sys_errno == EMFILE || sys_errno == ENFILE)
 		return PMP_ELIMIT;
@@ -80,7 +79,7 @@ static int list_once(const struct pmp_process *process, struct tid_list *list)
 	int result;
 
 	if (!task) {
-		result = reason(errno);
+		result = pmp_proc_reason(errno);
 		if (fd >= 0)
 			close(fd);
 		return result;
@@ -129,17 +128,6 @@ static void look_syscall(int dir, struct pmp_thread *thread, struct pmp_look *lo
 	look->pc = call.pc;
 }
 
-static void look_schedstat(int dir, struct pmp_thread *thread)
-{
-	char text[TEXT_SIZE];
-	ssize_t length = pmp_file_read(dir, "schedstat", text, sizeof(text));
-
-	thread->cpu = 0;
-	thread->runs = 0;
-	if (length > 0)
-		pmp_schedstat_parse(text, (size_t)length, &thread->cpu, &thread->runs);
-}
-
 /* The function of the kernel it sleeps in; "0": none, or not for us. */
 static void look_wchan(int dir, struct pmp_thread *thread)
 {
@@ -160,14 +148,13 @@ static int look_in(int dir, struct pmp_thread *thread, struct pmp_look *look)
 	if (result == 0)
 		result = pmp_status_read(dir, "status", &status);
 	if (result)
-		return reason(-result);
+		return pmp_proc_reason(-result);
 	memcpy(thread->name, stat.name, sizeof(thread->name));
 	thread->state = stat.state;
 	look->seccomp = status.seccomp;
 	look->tgid = status.tgid;
 	look->tracer = status.tracer;
 	look_syscall(dir, thread, look);
-	look_schedstat(dir, thread);
 	look_wchan(dir, thread);
 	return 0;
 }
@@ -185,7 +172,7 @@ int pmp_thread_look(const struct pmp_process *process, pid_t tid,
 	 * its number is given to another one meanwhile. */
 	dir = openat(process->proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return reason(errno);
+		return pmp_proc_reason(errno);
 	result = look_in(dir, thread, look);
 	close(dir);
 	return result;

@@ -14,10 +14,13 @@
 int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *capacity,
 		     size_t *count);
 
+/* A file of /proc/PID/task/TID could not be read: PMP_ELIMIT (no descriptor left),
+ * PMP_ENOMEM, or PMP_ESRCH: it has ended. */
+int pmp_proc_reason(int sys_errno);
+
 /*
- * Look at a thread: fills tid, name, state, syscall, args, wchan, cpu, runs, sp
- * of *thread (sp from the syscall file; 0 if unknown) and what decides whether
- * it may be stopped.
+ * Look at a thread: fills tid, name, state, syscall, args, wchan, sp of *thread (sp
+ * from the syscall file; 0 if unknown) and what decides whether it may be stopped.
  */
 struct pmp_look {
 	uint64_t pc, sp;	/* of a blocked thread, else 0 */

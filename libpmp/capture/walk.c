@@ -565,7 +565,8 @@ static void walk_stack(struct pmp_unwinder *unwinder, const struct pmp_regs *reg
 {
 	const struct walker start = {
 		.unwinder = unwinder, .stack = stack, .walk = walk, .regs = *regs,
-		.exact = true, .flags = PMP_FRAME_EXACT, .by_rules = !unwinder->no_rules,
+		.exact = !walk->from_caller,
+		.flags = walk->from_caller ? 0 : PMP_FRAME_EXACT, .by_rules = !unwinder->no_rules,
 	};
 	struct walker w = start;
 

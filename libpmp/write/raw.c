@@ -6,7 +6,7 @@
  *     --- snapshot 3: mariadbd [4100], 71 threads, 2026-11-21T04:08:36.123Z, ... ---
  *
  *     Thread 2 (Thread 0x7f31c0ff96c0 (LWP 4102)):
- *     State S, system call futex, wait channel futex_do_wait, name "conn-17"
+ *     State S, system call futex, wait channel futex_do_wait, looked at, name "conn-17"
  *     #0  0x00007f31c3a9612b in __lll_lock_wait () from /usr/lib/libc.so.6
  *     #1  0x000055d0a81171e0 in do_command () at sql_parse.cc:1405
  *     Backtrace stopped: no unwind information
@@ -61,7 +61,8 @@ static void add_separator(struct pmp_buf *buf, const struct pmp_round *round)
 	add_milliseconds(buf, info->stopped);
 	pmp_buf_puts(buf, ", longest ");
 	add_milliseconds(buf, info->stopped_max);
-	pmp_buf_puts(buf, " ---\n\n");
+	pmp_buf_printf(buf, "; %zu stopped, %zu looked at, %zu unchanged ---\n\n",
+		       info->n_stopped, info->n_looked, info->n_unchanged);
 }
 
 /* A name in quotes; a quote in it does not end it. */
@@ -101,6 +102,20 @@ static void add_thread(struct pmp_buf *buf, size_t number,
 	if (thread->wchan[0]) {
 		pmp_buf_puts(buf, ", wait channel ");
 		pmp_escape_buf(buf, thread->wchan, strlen(thread->wchan));
+	}
+	switch (thread->obtained) {
+	case PMP_STOPPED:
+		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%u us", (uint64_t)(thread->stopped / PMP_US),
+			       (unsigned)(thread->stopped % PMP_US / 100));
+		break;
+	case PMP_LOOKED:
+		pmp_buf_puts(buf, ", looked at");
+		break;
+	case PMP_UNCHANGED:
+		pmp_buf_puts(buf, ", unchanged");
+		break;
+	case PMP_NOT_STOPPED:
+		break;
 	}
 	pmp_buf_puts(buf, ", name ");
 	add_quoted(buf, thread->name);

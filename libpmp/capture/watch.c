@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The marks of threads: schedstat where the kernel fills it. On others (built
+ * without CONFIG_SCHED_INFO it reads "0 0 0") the context switches of `status`
+ * together with what `syscall` says: two equal pairs mean the same sleep. There
+ * `syscall` is read first: that the thread was blocked at that time is proven by a
+ * number of switches that is not larger afterwards.
+ */
+#include "capture/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "base/file.h"
+#include "capture/threads.h"
+
+#define PATH_SIZE 40		/* "task/TID/schedstat" */
+#define TEXT_SIZE 256
+#define FILES_SPARED 128	/* descriptors left to all other uses */
+
+/* ---- marks ---------------------------------------------------------------------- */
+
+static int open_file(const struct pmp_process *process, pid_t tid, const char *name)
+{
+	char path[PATH_SIZE];
+	int fd;
+
+	snprintf(path, sizeof(path), "task/%d/%s", (int)tid, name);
+	do
+		fd = openat(process->proc, path, O_RDONLY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Differs if any of the bytes does (FNV-1a). */
+static uint64_t mix(uint64_t hash, const void *data, size_t length)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static bool read_schedstat(int fd, struct pmp_mark *mark, int *sys_errno)
+{
+	char text[TEXT_SIZE];
+	ssize_t length;
+
+	do
+		length = pread(fd, text, sizeof(text), 0);
+	while (length < 0 && errno == EINTR);
+	*sys_errno = length < 0 ? errno : 0;
+	if (length <= 0 || !pmp_schedstat_parse(text, (size_t)length, &mark->cpu, &mark->runs))
+		return false;
+	mark->mark = mark->runs;
+	return true;
+}
+
+static void close_file(struct pmp_watch *watch)
+{
+	if (watch->file >= 0)
+		close(watch->file);
+	watch->file = -1;
+}
+
+/* Without a descriptor that keeps a thread apart from a later one of the same id. */
+static int mark_of_stranger(const struct pmp_process *process, struct pmp_watch *watch,
+			    struct pmp_mark *mark)
+{
+	struct pmp_stat stat;
+	char path[PATH_SIZE];
+	int r;
+
+	snprintf(path, sizeof(path), "task/%d/stat", (int)watch->tid);
+	r = pmp_stat_read(process->proc, path, &stat);
+	if (r < 0)
+		return pmp_proc_reason(-r);
+	if (mark->mark)
+		mark->mark = mix(mark->mark, &stat.start_time, sizeof(stat.start_time)) | 1;
+	return 0;
+}
+
+static int mark_by_schedstat(const struct pmp_watches *watches,
+			     const struct pmp_process *process, struct pmp_watch *watch,
+			     struct pmp_mark *mark)
+{
+	int sys_errno;
+
+	if (watch->file >= 0) {
+		if (read_schedstat(watch->file, mark, &sys_errno))
+			return 0;
+		/* It has ended; the id may be another thread's by now. */
+		close_file(watch);
+		watch->proven = 0;
+	}
+	watch->file = open_file(process, watch->tid, "schedstat");
+	if (watch->file < 0) {
+		sys_errno = -watch->file;
+		watch->file = -1;
+		return pmp_proc_reason(sys_errno);
+	}
+	if (!read_schedstat(watch->file, mark, &sys_errno) && sys_errno == ESRCH)
+		return PMP_ESRCH;
+	if (watch->file < watches->file_limit)
+		return 0;
+	close_file(watch);
+	return mark_of_stranger(process, watch, mark);
+}
+
+static int mark_by_switches(const struct pmp_process *process, struct pmp_watch *watch,
+			    struct pmp_mark *mark)
+{
+	struct pmp_status_file status;
+	struct pmp_syscall_file call;
+	char path[PATH_SIZE], text[TEXT_SIZE];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	ssize_t length;
+	int r;
+
+	snprintf(path, sizeof(path), "task/%d/syscall", (int)watch->tid);
+	length = pmp_file_read(process->proc, path, text, sizeof(text));
+	snprintf(path, sizeof(path), "task/%d/status", (int)watch->tid);
+	r = pmp_status_read(process->proc, path, &status);
+	if (r < 0)
+		return pmp_proc_reason(-r);
+	if (length <= 0 || !pmp_syscall_parse(text, (size_t)length, &call) || !call.pc)
+		return 0;
+	hash = mix(hash, text, (size_t)length);
+	hash = mix(hash, &status.voluntary, sizeof(status.voluntary));
+	mark->mark = mix(hash, &status.involuntary, sizeof(status.involuntary)) | 1;
+	return 0;
+}
+
+int pmp_watch_read(const struct pmp_watches *watches, const struct pmp_process *process,
+		   struct pmp_watch *watch, struct pmp_mark *mark)
+{
+	*mark = (struct pmp_mark){ 0 };
+	if (watches->by_switches)
+		return mark_by_switches(process, watch, mark);
+	return mark_by_schedstat(watches, process, watch, mark);
+}
+
+int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thread *thread,
+		   const struct pmp_raw_frame *frames, size_t count)
+{
+	watch->proven = 0;
+	if (PMP_RESERVE(&watch->frames, &watch->frame_capacity, count))
+		return PMP_ENOMEM;
+	if (count)
+		memcpy(watch->frames, frames, count * sizeof(*frames));
+	watch->thread = *thread;
+	watch->thread.frame_count = count;
+	watch->proven = mark;
+	return 0;
+}
+
+/* ---- the list -------------------------------------------------------------------- */
+
+static bool has_schedstat(const struct pmp_process *process)
+{
+	struct pmp_mark mark = { 0 };
+	int fd = openat(process->proc, "schedstat", O_RDONLY | O_CLOEXEC), sys_errno;
+	bool has;
+
+	if (fd < 0)
+		return false;
+	has = read_schedstat(fd, &mark, &sys_errno) && mark.runs > 0;
+	close(fd);
+	return has && !PMP_FAULT("no-schedstat");
+}
+
+void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *process)
+{
+	struct rlimit limit;
+
+	*watches = (struct pmp_watches){ .by_switches = !has_schedstat(process) };
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_cur > INT32_MAX)
+		limit.rlim_cur = INT32_MAX;
+	watches->file_limit = (int)limit.rlim_cur - FILES_SPARED;
+}
+
+static void watch_free(struct pmp_watch *watch)
+{
+	if (!watch)
+		return;
+	close_file(watch);
+	free(watch->frames);
+	free(watch);
+}
+
+static struct pmp_watch *watch_new(pid_t tid)
+{
+	struct pmp_watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch)
+		return NULL;
+	watch->tid = tid;
+	watch->file = -1;
+	return watch;
+}
+
+void pmp_watches_free(struct pmp_watches *watches)
+{
+	for (size_t i = 0; i < watches->count; i++)
+		watch_free(watches->items[i]);
+	free(watches->items);
+	*watches = (struct pmp_watches){ 0 };
+}
+
+void pmp_watches_doubt(struct pmp_watches *watches)
+{
+	for (size_t i = 0; i < watches->count; i++)
+		watches->items[i]->proven = 0;
+}
+
+static bool is_current(const struct pmp_watches *watches, const pid_t *tids, size_t count)
+{
+	if (count != watches->count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (watches->items[i]->tid != tids[i])
+			return false;
+	return true;
+}
+
+/* Both lists are ascending. On failure what was taken over stays in the new one. */
+int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t count)
+{
+	struct pmp_watches new = *watches;
+	size_t old = 0;
+	int r = 0;
+
+	if (is_current(watches, tids, count))
+		return 0;
+	new.items = NULL;
+	new.count = new.capacity = 0;
+	if (PMP_RESERVE(&new.items, &new.capacity, count))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		struct pmp_watch *watch;
+
+		while (old < watches->count && watches->items[old]->tid < tids[i])
+			watch_free(watches->items[old++]);
+		if (old < watches->count && watches->items[old]->tid == tids[i])
+			watch = watches->items[old++];
+		else
+			watch = watch_new(tids[i]);
+		if (watch)
+			new.items[new.count++] = watch;
+		else
+			r = PMP_ENOMEM;
+	}
+	while (old < watches->count)
+		watch_free(watches->items[old++]);
+	free(watches->items);
+	*watches = new;
+	return r;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Has a thread run since its last sample? If not, its stack is the same, and is
+ * counted again without anything being read of it.
+ *
+ * What tells is the number of times it was put on a processor: the third number of
+ * /proc/PID/task/TID/schedstat, through a descriptor that is kept (0.4 us). That the
+ * stack pointer, the pc and the system call are the same says nothing: of two calls
+ * of the same function by different ways a third looked the same.
+ */
+#ifndef PMP_CAPTURE_WATCH_H
+#define PMP_CAPTURE_WATCH_H
+
+#include "capture/process.h"
+#include "capture/stop.h"
+#include "sample.h"
+
+/* What is known of a thread from its last sample. */
+struct pmp_watch {
+	pid_t tid;
+	int file;		/* of schedstat; -1: to be opened */
+	uint64_t proven;	/* the mark at which what follows was read; 0: it was not
+				 * read from a thread that is known to have been asleep */
+	bool unwanted;		/* by its name; no more was read */
+	struct pmp_thread thread;
+	struct pmp_raw_frame *frames;	/* thread.frame_count of them */
+	size_t frame_capacity;
+	/* The pieces of stack that its walk has needed. */
+	size_t range_count;	/* 0: nothing known */
+	struct {
+		uint64_t address;
+		size_t want;
+	} ranges[PMP_HOLD_RANGES];
+};
+
+struct pmp_watches {
+	struct pmp_watch **items;	/* ascending tids */
+	size_t count, capacity;
+	bool by_switches;	/* this kernel has no schedstat */
+	int file_limit;		/* descriptors are kept below this number */
+};
+
+/* What the clock of a thread shows. */
+struct pmp_mark {
+	uint64_t mark;		/* differs if the thread has run; 0: no telling */
+	uint64_t cpu;		/* ns on a processor; 0: unknown */
+	uint64_t runs;		/* times put on a processor; 0: unknown */
+};
+
+/* Looks at what this kernel tells of the process. */
+void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *process);
+void pmp_watches_free(struct pmp_watches *watches);
+/* One for each of these ids (ascending); those of others are dropped. 0 or PMP_ENOMEM. */
+int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t count);
+/* Nothing is proven any more: other code may be at the addresses. */
+void pmp_watches_doubt(struct pmp_watches *watches);
+
+/*
+ * Two equal marks, and a look between them that found the thread blocked: it has
+ * not run since that look. 0, PMP_ESRCH (it has ended), PMP_ELIMIT.
+ */
+int pmp_watch_read(const struct pmp_watches *watches, const struct pmp_process *process,
+		   struct pmp_watch *watch, struct pmp_mark *mark);
+/* Remember a stack that was read at this mark. 0 or PMP_ENOMEM. */
+int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thread *thread,
+		   const struct pmp_raw_frame *frames, size_t count);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * looks PID ROUNDS [fresh]: are stacks that were read without a stop the true ones?
+ *
+ * Each round looks at all threads (--stop=never), then stops them all, and compares the
+ * stacks of those that have provably slept from the look to the stop: their number of
+ * times on a processor was the same before the stop as at the look, and is larger by
+ * just what a stop adds behind it. With "fresh" nothing is learned from one round to
+ * the next. Prints the sums; the status is 1 if any stack differs.
+ */
+#include "libpmp.h"
+#include "sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STOP_ADDS 2		/* the thread runs to its stop, and away from it */
+
+struct sums {
+	unsigned long long looked, unchanged, incomplete, same, different, moved;
+};
+
+static uint64_t runs_now(pid_t pid, pid_t tid)
+{
+	unsigned long long cpu, wait, runs = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu %llu %llu", &cpu, &wait, &runs) != 3)
+		runs = 0;
+	fclose(file);
+	return runs;
+}
+
+static void print_stack(const char *title, const struct pmp_sample *sample,
+			const struct pmp_thread *thread)
+{
+	printf("# %s: end %d, sp %#llx\n", title, (int)thread->end,
+	       (unsigned long long)thread->sp);
+	for (size_t i = 0; i < thread->frame_count; i++)
+		printf("#   %#llx\n",
+		       (unsigned long long)sample->frames[thread->frame + i].pc);
+}
+
+static bool same_stack(const struct pmp_sample *a, const struct pmp_thread *x,
+		       const struct pmp_sample *b, const struct pmp_thread *y)
+{
+	if (x->frame_count != y->frame_count)
+		return false;
+	for (size_t i = 0; i < x->frame_count; i++)
+		if (a->frames[x->frame + i].pc != b->frames[y->frame + i].pc)
+			return false;
+	return true;
+}
+
+static const struct pmp_thread *find(const struct pmp_sample *sample, pid_t tid)
+{
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].tid == tid)
+			return &sample->threads[i];
+	return NULL;
+}
+
+static void compare(const struct pmp_sample *looks, const struct pmp_sample *stops,
+		    const uint64_t *runs, struct sums *sums)
+{
+	for (size_t i = 0; i < stops->thread_count; i++) {
+		const struct pmp_thread *stopped = &stops->threads[i];
+		const struct pmp_thread *looked = find(looks, stopped->tid);
+
+		if (!looked || stopped->obtained != PMP_STOPPED)
+			continue;
+		sums->looked += looked->obtained == PMP_LOOKED;
+		sums->unchanged += looked->obtained == PMP_UNCHANGED;
+		if (looked->obtained == PMP_NOT_STOPPED) {
+			sums->incomplete++;
+		} else if (!looked->runs || looked->runs != stopped->runs ||
+			   runs[i] != stopped->runs + STOP_ADDS) {
+			sums->moved++;
+		} else if (same_stack(looks, looked, stops, stopped)) {
+			sums->same++;
+		} else {
+			sums->different++;
+			print_stack("looked at", looks, looked);
+			print_stack("stopped", stops, stopped);
+		}
+	}
+}
+
+static int open_target(pid_t pid, enum pmp_stop stop, struct pmp_target **target)
+{
+	const struct pmp_target_options options = { .size = sizeof(options), .stop = stop };
+	struct pmp_error err;
+
+	if (pmp_target_open(pid, &options, target, &err) == 0)
+		return 0;
+	fprintf(stderr, "%s\n", err.message);
+	return -1;
+}
+
+static int run_round(pid_t pid, struct pmp_target *looker, struct pmp_target *stopper,
+		     struct sums *sums)
+{
+	struct pmp_sample *looks = NULL, *stops = NULL;
+	uint64_t *runs;
+
+	if (pmp_target_capture(looker, &looks, NULL) < 0)
+		return -1;
+	if (pmp_target_capture(stopper, &stops, NULL) < 0) {
+		pmp_sample_free(looks);
+		return -1;
+	}
+	runs = calloc(stops->thread_count + 1, sizeof(*runs));
+	for (size_t i = 0; runs && i < stops->thread_count; i++)
+		runs[i] = runs_now(pid, stops->threads[i].tid);
+	if (runs)
+		compare(looks, stops, runs, sums);
+	free(runs);
+	pmp_sample_free(looks);
+	pmp_sample_free(stops);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	pid_t pid = argc > 2 ? atoi(argv[1]) : 0;
+	unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	bool fresh = argc > 3 && strcmp(argv[3], "fresh") == 0;
+	struct pmp_target *looker = NULL, *stopper = NULL;
+	struct sums sums = { 0 };
+
+	if (!pid || open_target(pid, PMP_STOP_NEVER, &looker) ||
+	    open_target(pid, PMP_STOP_ALL, &stopper))
+		return 2;
+	for (unsigned long i = 0; i < rounds; i++) {
+		if (run_round(pid, looker, stopper, &sums) < 0)
+			break;
+		if (fresh) {
+			pmp_target_close(looker);
+			if (open_target(pid, PMP_STOP_NEVER, &looker))
+				break;
+		}
+	}
+	printf("looked %llu unchanged %llu incomplete %llu same %llu different %llu moved %llu\n",
+	       sums.looked, sums.unchanged, sums.incomplete, sums.same, sums.different,
+	       sums.moved);
+	pmp_target_close(looker);
+	pmp_target_close(stopper);
+	return sums.different != 0;
+}
