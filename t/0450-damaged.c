@@ -205,6 +205,14 @@ int main(void)
 		test_truncated_meanwhile();
 		free(original);
 	}
+	if (run("${CC:-cc} -g -O2 -gz=zlib -nostdlib -no-pie -Wl,-z,noseparate-code "
+		"-o small small.c 2>/dev/null")) {
+		start = symbol_address("small", "_start");
+		read_original();
+		ok(look_up(original, original_size) > 7, "the same with compressed sections");
+		test_flips();
+		free(original);
+	}
 	leave_tmp();
 	return done_testing();
 }

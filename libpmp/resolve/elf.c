@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "resolve/nomem.h"
+#include "resolve/unpack.h"
 
 #define SECTION_MAX ((uint64_t)1 << 30) /* bytes of one section */
 #define DEBUG_MAX ((uint64_t)4 << 30)	/* of all debug sections, decompressed */
@@ -186,12 +187,17 @@ void pmp_elf_release(struct pmp_elf *elf)
 {
 	if (elf->dwarf)
 		dwarf_end(elf->dwarf);
+	if (elf->unpacked)
+		elf_end(elf->unpacked);
 	if (elf->elf)
 		elf_end(elf->elf);
 	if (elf->fd >= 0)
 		close(elf->fd);
 	free(elf->image);
+	free(elf->unpacked_image);
 	elf->dwarf = NULL;
+	elf->unpacked = NULL;
+	elf->unpacked_image = NULL;
 	elf->elf = NULL;
 	elf->fd = -1;
 	elf->image = NULL;
@@ -388,9 +394,18 @@ bool pmp_elf_strings_end(Elf *elf)
 
 Dwarf *pmp_elf_dwarf(struct pmp_elf *elf, bool lines)
 {
-	if (!elf->dwarf && elf->elf && pmp_elf_has_dwarf(elf) &&
-	    select_sections(elf, lines) && pmp_elf_strings_end(elf->elf))
-		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+	size_t size;
+	Elf *source;
+
+	if (elf->dwarf || !elf->elf || !pmp_elf_has_dwarf(elf) ||
+	    !select_sections(elf, lines))
+		return elf->dwarf;
+	elf->unpacked_image = pmp_unpack_debug(elf->elf, &size);
+	if (elf->unpacked_image)
+		elf->unpacked = elf_memory(elf->unpacked_image, size);
+	source = elf->unpacked ? elf->unpacked : elf->elf;
+	if (pmp_elf_strings_end(source))
+		elf->dwarf = dwarf_begin_elf(source, DWARF_C_READ, NULL);
 	if (elf->dwarf)
 		pmp_nomem_handle(elf->dwarf);
 	return elf->dwarf;

@@ -24,6 +24,8 @@ struct pmp_elf_code {
 struct pmp_elf {
 	Elf *elf;      /* NULL: not open */
 	Dwarf *dwarf;  /* see pmp_elf_dwarf() */
+	Elf *unpacked; /* what dwarf is about, if not elf itself; NULL: elf */
+	void *unpacked_image;
 	int fd;	       /* owned, or -1 */
 	void *image;   /* owned, or NULL */
 	uint64_t size; /* of the file */
