@@ -8,9 +8,10 @@
  * whether it could be made. */
 #define HEAP_SPARED(size) ((size) == (size_t)42 * 16)
 #include "lib/heap.h"
-#include "lib/names.h"
 
 #ifdef HEAP_OURS
+
+#include "lib/names.h"
 
 static const char source[] =
 	"volatile int sink;\n"
@@ -59,7 +60,8 @@ static unsigned look_up(struct pmp_symbolizer *symbolizer, unsigned *wrong)
 
 static bool use_names(unsigned *wrong)
 {
-	struct pmp_symbolizer_options options = { .size = sizeof(options), .lines = true };
+	struct pmp_symbolizer_options options = { .size = sizeof(options),
+						  .lines = true };
 	struct pmp_symbolizer *symbolizer;
 
 	if (pmp_symbolizer_new(&options, &symbolizer, NULL) == 0) {

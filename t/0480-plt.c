@@ -116,7 +116,8 @@ static void test_others(void)
 
 	if (!run("${CC:-cc} -O1 -o plt plt.c"))
 		return;
-	output_of(first, sizeof(first), "objdump -h plt | awk '$2 == \".plt\" { print $4 }'");
+	output_of(first, sizeof(first),
+		  "objdump -h plt | awk '$2 == \".plt\" { print $4 }'");
 	start = strtoull(first, NULL, 16);
 	snprintf(text, sizeof(text), "[plt+0x%llx]", (unsigned long long)start);
 	is_str(name_in("plt", start, (struct pmp_symbolizer_options){ 0 }), text,
@@ -163,12 +164,10 @@ int main(void)
 	output_of(path, sizeof(path),
 		  "ldd /bin/sh | awk '/libc[.]so/ { print $3; exit }'");
 	if (path[0])
-		check_file(path, "libc",
-			   "objdump -j .plt -j .plt.got -j .plt.sec");
+		check_file(path, "libc", "objdump -j .plt -j .plt.got -j .plt.sec");
 	output_of(path, sizeof(path), "PATH=$PATH:/usr/sbin command -v mariadbd");
 	if (path[0])
-		check_file(path, "mariadbd",
-			   "objdump -j .plt -j .plt.got -j .plt.sec");
+		check_file(path, "mariadbd", "objdump -j .plt -j .plt.got -j .plt.sec");
 	leave_tmp();
 	return done_testing();
 }

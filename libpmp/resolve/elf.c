@@ -270,9 +270,9 @@ bool pmp_elf_has_dwarf(const struct pmp_elf *elf)
 static bool section_of_others(const char *name, bool lines)
 {
 	static const char *const others[] = {
-		"loc",	     "loclists", "frame",	 "macro",	 "macinfo",
-		"pubnames",  "pubtypes", "gnu_pubnames", "gnu_pubtypes", "names",
-		"loclists.dwo",
+		"loc",		"loclists", "frame",	    "macro",
+		"macinfo",	"pubnames", "pubtypes",	    "gnu_pubnames",
+		"gnu_pubtypes", "names",    "loclists.dwo",
 	};
 
 	name += strncmp(name, ".zdebug_", 8) == 0 ? 8 : 7;

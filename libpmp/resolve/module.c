@@ -28,7 +28,7 @@ struct pmp_opened {
 	const struct pmp_module *module; /* borrowed */
 	struct pmp_plt plt;
 	struct pmp_buf plt_name; /* of the last stub asked for */
-	struct pmp_elf *dwarf; /* that of file and debug which has DWARF, or NULL */
+	struct pmp_elf *dwarf;	 /* that of file and debug which has DWARF, or NULL */
 	struct pmp_buf dwarf_path;
 	struct pmp_lines *lines;
 	bool lines_tried;
@@ -210,8 +210,8 @@ static const char *stub_name(struct pmp_opened *opened, uint64_t address)
 
 const char *pmp_opened_symbol(struct pmp_opened *opened, uint64_t address)
 {
-	const char *name = opened->symbols ? pmp_symbols_find(opened->symbols, address)
-					   : NULL;
+	const char *name =
+		opened->symbols ? pmp_symbols_find(opened->symbols, address) : NULL;
 
 	if (!name && address >= opened->plt.start && address < opened->plt.end)
 		name = stub_name(opened, address);
@@ -253,9 +253,8 @@ static void answer(void *arg)
 	if (!opened->lines_tried)
 		open_lines(opened);
 	if (opened->lines)
-		question->count =
-			pmp_lines_find(opened->lines, question->address,
-				       opened->options.lines, question->places);
+		question->count = pmp_lines_find(opened->lines, question->address,
+						 opened->options.lines, question->places);
 }
 
 /* Without memory for its debug information a module goes on without it. */

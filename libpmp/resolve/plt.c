@@ -89,8 +89,7 @@ static const struct machine *machine_of(const struct pmp_elf *elf)
 }
 
 /* The next section after *section whose name begins with .plt: .plt.sec, .plt.got */
-static Elf_Scn *next_stubs(const struct pmp_elf *elf, Elf_Scn *section,
-			   GElf_Shdr *header)
+static Elf_Scn *next_stubs(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *header)
 {
 	size_t names;
 
@@ -140,8 +139,8 @@ static bool find_slot(const struct pmp_elf *elf, const struct machine *machine,
 	if (!data || address - header.sh_addr >= data->d_size)
 		return false;
 	offset = address - header.sh_addr;
-	for (uint64_t at = offset - offset % machine->alignment;
-	     offset - at < STUB_MAX; at -= machine->alignment) {
+	for (uint64_t at = offset - offset % machine->alignment; offset - at < STUB_MAX;
+	     at -= machine->alignment) {
 		if (machine->slot((const uint8_t *)data->d_buf + at, data->d_size - at,
 				  header.sh_addr + at, slot))
 			return true;

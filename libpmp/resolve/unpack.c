@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 16			/* of a section in the image */
-#define IMAGE_MAX ((uint64_t)5 << 30)	/* somewhat more than elf.c lets pass */
+#define ALIGNMENT 16		      /* of a section in the image */
+#define IMAGE_MAX ((uint64_t)5 << 30) /* somewhat more than elf.c lets pass */
 
 struct image {
 	Elf *elf;
@@ -78,11 +78,11 @@ static bool copy(struct image *image, Elf_Scn *section, const GElf_Shdr *header,
 		return false;
 	if (header->sh_flags & SHF_COMPRESSED)
 		return data->d_size > sizeof(Elf64_Chdr) &&
-		       libdeflate_zlib_decompress(
-			       image->decompressor,
-			       (char *)data->d_buf + sizeof(Elf64_Chdr),
-			       data->d_size - sizeof(Elf64_Chdr), to, size,
-			       NULL) == LIBDEFLATE_SUCCESS;
+		       libdeflate_zlib_decompress(image->decompressor,
+						  (char *)data->d_buf +
+							  sizeof(Elf64_Chdr),
+						  data->d_size - sizeof(Elf64_Chdr), to,
+						  size, NULL) == LIBDEFLATE_SUCCESS;
 	if (data->d_size != size)
 		return false;
 	memcpy(to, data->d_buf, size);
