@@ -33,8 +33,8 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define REST_MAX (100 * NS_PER_MS) /* between looks whether the targets live */
 #define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
-#define CLOSE_TRIES 200		   /* of CLOSE_REST: one second */
-#define CLOSE_REST (5 * NS_PER_MS)
+#define CLOSE_TIME NS_PER_S
+#define CLOSE_REST (NS_PER_MS / 10) /* at first, then longer and longer */
 
 struct watched {
 	pid_t pid;
@@ -528,12 +528,16 @@ void pmp_sampler_kill(struct pmp_sampler *sampler)
 
 static bool reap(struct pmp_sampler *sampler)
 {
-	for (int i = 0; i < CLOSE_TRIES; i++) {
+	uint64_t rested = 0, rest = CLOSE_REST;
+
+	while (rested < CLOSE_TIME) {
 		pid_t pid = waitpid(sampler->pid, &sampler->status, WNOHANG);
 
 		if (pid == sampler->pid || (pid < 0 && errno == ECHILD))
 			return true;
-		sleep_for(CLOSE_REST);
+		sleep_for(rest);
+		rested += rest;
+		rest += rest / 2;
 	}
 	return false;
 }

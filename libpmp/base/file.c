@@ -36,7 +36,7 @@ static ssize_t read_some(int fd, void *data, size_t length)
 
 ssize_t pmp_file_read(int dirfd, const char *path, char *buffer, size_t size)
 {
-	size_t length = 0;
+	size_t length;
 	ssize_t got;
 	int fd;
 
@@ -46,14 +46,11 @@ ssize_t pmp_file_read(int dirfd, const char *path, char *buffer, size_t size)
 	fd = open_read(dirfd, path);
 	if (fd < 0)
 		return fd;
-	do {
-		got = read_some(fd, buffer + length, size - 1 - length);
-		if (got > 0)
-			length += (size_t)got;
-	} while (got > 0 && length < size - 1);
+	got = read_some(fd, buffer, size - 1);
 	close(fd);
+	length = got > 0 ? (size_t)got : 0;
 	buffer[length] = '\0';
-	return got < 0 ? got : (ssize_t)length;
+	return got;
 }
 
 int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *buf)

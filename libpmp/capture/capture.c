@@ -118,7 +118,8 @@ static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
 		snprintf(why, size, "did not stop in time");
 		break;
 	case PMP_HOLD_REFUSED:
-		if (pmp_thread_look(&target->process, hold->tid, &work->thread, &work->look) < 0) {
+		if (pmp_thread_look(&target->process, hold->tid, &work->thread, &work->look) < 0 ||
+		    pmp_thread_ask(&target->process, hold->tid, &work->look) < 0) {
 			sample->vanished++;
 			return 0;
 		}
@@ -185,6 +186,16 @@ static bool is_wanted(struct pmp_target *target, const struct pmp_work *work)
 	       options->want_thread(options->want_arg, work->thread.tid, work->thread.name);
 }
 
+/* *r is what came of a thread: PMP_ESRCH is no error, it has ended meanwhile. */
+static enum verdict settled(struct pmp_sample *sample, int *r)
+{
+	if (*r != PMP_ESRCH)
+		return EMITTED;
+	sample->vanished++;
+	*r = 0;
+	return LEFT_OUT;
+}
+
 /* Look at a thread, but for its stack. */
 static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, size_t i,
 			 struct pmp_work *work, int *r)
@@ -208,13 +219,8 @@ static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, s
 	work->thread.runs = mark.runs;
 	if (*r == 0)
 		*r = pmp_thread_look(&target->process, watch->tid, &work->thread, &work->look);
-	if (*r == PMP_ESRCH) {
-		*r = 0;
-		sample->vanished++;
-		return LEFT_OUT;
-	}
 	if (*r < 0)
-		return EMITTED;
+		return settled(sample, r);
 	watch->unwanted = !is_wanted(target, work);
 	if (!watch->unwanted)
 		return TO_STOP;
@@ -245,18 +251,23 @@ static int try_look(struct pmp_target *target, struct pmp_sample *sample,
 	return r < 0 ? r : 1;
 }
 
-static bool may_stop(struct pmp_target *target, struct pmp_work *work)
+/* 1: yes; 0: no, work->thread.why says why; or an error. */
+static int may_stop(struct pmp_target *target, struct pmp_work *work)
 {
-	if (target->options.stop != PMP_STOP_NEVER)
-		return pmp_may_stop(&target->process, &work->thread, &work->look);
-	snprintf(work->thread.why, sizeof(work->thread.why), "--stop=never");
-	return false;
+	int r;
+
+	if (target->options.stop == PMP_STOP_NEVER) {
+		snprintf(work->thread.why, sizeof(work->thread.why), "--stop=never");
+		return 0;
+	}
+	r = pmp_thread_ask(&target->process, work->thread.tid, &work->look);
+	return r < 0 ? r : pmp_may_stop(&target->process, &work->thread, &work->look);
 }
 
 /*
  * Take thread i without a stop, or say what to do with it. It becomes
  * target->works[count]; those before it are about to be stopped. last: it will not be
- * asked again.
+ * asked again. *r is negative for an error.
  */
 static enum verdict consider(struct pmp_target *target, struct pmp_sample *sample, size_t i,
 			     size_t count, bool last, int *r)
@@ -273,14 +284,15 @@ static enum verdict consider(struct pmp_target *target, struct pmp_sample *sampl
 	if (!together && !PMP_FAULT("no-look"))
 		*r = try_look(target, sample, work, &walk);
 	if (*r)
-		return EMITTED;
-	if (may_stop(target, work))
+		return settled(sample, r);
+	*r = may_stop(target, work);
+	if (*r > 0)
 		return !last && is_lacked(target->works, count, work->lacks) ? LATER
 									     : TO_STOP;
-	if (together)
+	if (*r == 0 && together)
 		*r = try_look(target, sample, work, &walk);
 	if (*r)
-		return EMITTED;
+		return settled(sample, r);
 	if (work->thread.state == 'D' && !last)
 		return ON_DISK;
 	*r = emit_not_stopped(target, sample, work, &walk);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -71,7 +72,15 @@ static int append_tids(DIR *task, struct tid_list *list)
 	return 0;
 }
 
-/* One pass over task/: what it brings is merged in. */
+/* As many as the kernel counts by now, whose links are "." and ".." and one for each? */
+static bool is_complete(int task, const struct tid_list *list)
+{
+	struct stat stat;
+
+	return fstat(task, &stat) == 0 && stat.st_nlink == list->count + 2;
+}
+
+/* One pass over task/: what it brings is merged in. Returns 1 if that is all. */
 static int list_once(const struct pmp_process *process, struct tid_list *list)
 {
 	int fd = openat(process->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -85,8 +94,10 @@ static int list_once(const struct pmp_process *process, struct tid_list *list)
 		return result;
 	}
 	result = append_tids(task, list);
-	closedir(task);
 	sort_unique(list);
+	if (!result)
+		result = is_complete(fd, list);
+	closedir(task);
 	return result;
 }
 
@@ -101,7 +112,7 @@ int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *ca
 	for (int pass = 0; pass < LIST_PASSES; pass++) {
 		before = list.count;
 		result = list_once(process, &list);
-		if (result == PMP_ENOMEM || (result && pass == 0))
+		if (result == PMP_ENOMEM || (result < 0 && pass == 0))
 			return result;
 		if (result || list.count == before)
 			break;
@@ -141,19 +152,13 @@ static void look_wchan(int dir, struct pmp_thread *thread)
 
 static int look_in(int dir, struct pmp_thread *thread, struct pmp_look *look)
 {
-	struct pmp_status_file status;
 	struct pmp_stat stat;
 	int result = pmp_stat_read(dir, "stat", &stat);
 
-	if (result == 0)
-		result = pmp_status_read(dir, "status", &status);
 	if (result)
 		return pmp_proc_reason(-result);
 	memcpy(thread->name, stat.name, sizeof(thread->name));
 	thread->state = stat.state;
-	look->seccomp = status.seccomp;
-	look->tgid = status.tgid;
-	look->tracer = status.tracer;
 	look_syscall(dir, thread, look);
 	look_wchan(dir, thread);
 	return 0;
@@ -176,4 +181,20 @@ int pmp_thread_look(const struct pmp_process *process, pid_t tid,
 	result = look_in(dir, thread, look);
 	close(dir);
 	return result;
+}
+
+int pmp_thread_ask(const struct pmp_process *process, pid_t tid, struct pmp_look *look)
+{
+	struct pmp_status_file status;
+	char path[PATH_SIZE];
+	int result;
+
+	snprintf(path, sizeof(path), "task/%d/status", (int)tid);
+	result = pmp_status_read(process->proc, path, &status);
+	if (result)
+		return pmp_proc_reason(-result);
+	look->seccomp = status.seccomp;
+	look->tgid = status.tgid;
+	look->tracer = status.tracer;
+	return 0;
 }

@@ -6,8 +6,9 @@
 #include "capture/process.h"
 
 /*
- * All thread ids, ascending. Listed again until a pass brings nothing new, at
- * most 4 passes (threads may be made faster than they are listed).
+ * All thread ids, ascending. Listed again until they are as many as the kernel counts
+ * or a pass brings nothing new, at most 4 times (threads may be made faster than they
+ * are listed).
  * *tids is reused and grown: start with NULL and 0. 0, PMP_ESRCH, PMP_ENOMEM,
  * PMP_ELIMIT (no descriptor left).
  */
@@ -20,15 +21,17 @@ int pmp_proc_reason(int sys_errno);
 
 /*
  * Look at a thread: fills tid, name, state, syscall, args, wchan, sp of *thread (sp
- * from the syscall file; 0 if unknown) and what decides whether it may be stopped.
+ * from the syscall file; 0 if unknown), and pc and sp of *look.
  */
 struct pmp_look {
 	uint64_t pc, sp;	/* of a blocked thread, else 0 */
-	int seccomp;
+	int seccomp;		/* as in struct pmp_status_file */
 	pid_t tgid, tracer;
 };
 /* 0; PMP_ESRCH: it has ended; PMP_ELIMIT: no descriptor left. */
 int pmp_thread_look(const struct pmp_process *process, pid_t tid,
 		    struct pmp_thread *thread, struct pmp_look *look);
+/* The rest of *look, which only matters before a stop. */
+int pmp_thread_ask(const struct pmp_process *process, pid_t tid, struct pmp_look *look);
 
 #endif
