@@ -12,10 +12,9 @@
 /*
  * Copy what libdw reads of a file, unpacked, into an ELF image of its own, which
  * the caller frees after its last use. Sections that are SHT_NOBITS are left out;
- * the others' sizes have been checked. NULL: nothing is compressed, or with
- * something else than zlib; or no memory, or damaged; or (*size is 0 in all of
- * these cases) this was built without libdeflate. libelf unpacks too, but takes
- * twice as long.
+ * the others' sizes have been checked. NULL, and then libelf can be left to do it,
+ * in twice the time: nothing is compressed, not with zlib, damaged, no memory, or
+ * built without libdeflate.
  */
 void *pmp_unpack_debug(Elf *elf, size_t *size);
 
