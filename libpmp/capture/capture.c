@@ -204,6 +204,7 @@ static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, s
 	struct pmp_mark mark;
 
 	*work = (struct pmp_work){ .watch = watch };
+	watch->met = target->number;
 	*r = pmp_watch_read(&target->watches, &target->process, watch, &mark);
 	if (*r == 0 && mark.mark && mark.mark == watch->proven &&
 	    target->options.stop != PMP_STOP_ALL) {
@@ -279,6 +280,9 @@ static enum verdict consider(struct pmp_target *target, struct pmp_sample *sampl
 
 	if (verdict != TO_STOP)
 		return verdict;
+	*r = pmp_space_update(target, NULL);
+	if (*r < 0)
+		return settled(sample, r);
 	if (work->watch->range_count == 0)
 		pmp_stack_want_first(work->watch);
 	if (!together && !PMP_FAULT("no-look"))
@@ -395,16 +399,18 @@ static int run_passes(struct pmp_target *target, struct pmp_sample *sample, stru
 	return r;
 }
 
+/* Those of the listed threads that this capture has not met yet. */
 static int capture_each(struct pmp_target *target, struct pmp_sample *sample)
 {
 	size_t *indices = calloc(target->tid_count + 1, 2 * sizeof(*indices));
-	struct pass pass = { .todo = indices, .todo_count = target->tid_count };
+	struct pass pass = { .todo = indices };
 	int r = indices ? reserve_works(target, PMP_HOLD_MAX) : PMP_ENOMEM;
 
 	if (r >= 0) {
 		pass.later = indices + target->tid_count;
 		for (size_t i = 0; i < target->tid_count; i++)
-			indices[i] = i;
+			if (target->watches.items[i]->met != target->number)
+				indices[pass.todo_count++] = i;
 		r = run_passes(target, sample, &pass);
 	}
 	free(indices);
@@ -465,19 +471,56 @@ static int check_refused(struct pmp_target *target, const struct pmp_sample *sam
 	return pmp_process_explain(&target->process, refused, EPERM, err);
 }
 
-static int capture_threads(struct pmp_target *target, struct pmp_sample *sample,
-			   struct pmp_error *err)
+static int list_threads(struct pmp_target *target, struct pmp_sample *sample)
 {
 	int r = pmp_threads_list(&target->process, &target->tids, &target->tid_capacity,
 				 &target->tid_count);
 
 	if (r >= 0)
 		r = pmp_watches_renew(&target->watches, target->tids, target->tid_count);
-	if (r >= 0) {
+	if (r >= 0)
 		sample->seen = target->tid_count;
-		r = target->options.stop == PMP_STOP_ALL ? capture_together(target, sample)
-							 : capture_each(target, sample);
+	return r;
+}
+
+/*
+ * While the kernel counts as many threads as are known, and all of these are met, they
+ * are the same: reading their marks has told that they live. Listing them anew would
+ * cost as much as all the rest.
+ */
+static int capture_each_known(struct pmp_target *target, struct pmp_sample *sample)
+{
+	bool known = target->watches.count > 0 && target->watches.count == target->tid_count &&
+		     pmp_threads_count(&target->process) == target->tid_count;
+	size_t vanished = sample->vanished;
+	int r = 0;
+
+	sample->seen = target->tid_count;
+	if (known)
+		r = capture_each(target, sample);
+	if (r >= 0 && (!known || sample->vanished != vanished)) {
+		r = list_threads(target, sample);
+		if (r >= 0)
+			r = capture_each(target, sample);
 	}
+	return r;
+}
+
+static int capture_all(struct pmp_target *target, struct pmp_sample *sample)
+{
+	int r = list_threads(target, sample);
+
+	return r < 0 ? r : capture_together(target, sample);
+}
+
+static int capture_threads(struct pmp_target *target, struct pmp_sample *sample,
+			   struct pmp_error *err)
+{
+	int r;
+
+	target->number++;
+	r = target->options.stop == PMP_STOP_ALL ? capture_all(target, sample)
+						 : capture_each_known(target, sample);
 	if (r == PMP_ESRCH)
 		return pmp_target_gone(target, err);
 	if (r == PMP_ELIMIT)
@@ -491,7 +534,7 @@ static int capture_threads(struct pmp_target *target, struct pmp_sample *sample,
 static int capture(struct pmp_target *target, struct pmp_sample *sample, struct pmp_error *err)
 {
 	struct pmp_maps *before = NULL;
-	int r = pmp_space_update(target, sample, err);
+	int r = pmp_space_begin(target, sample, err);
 
 	if (r >= 0) {
 		before = pmp_maps_ref(target->maps);

@@ -88,20 +88,28 @@ static bool is_unrest(const struct pmp_target *target)
 	return !target->captured || pmp_clock() - target->maps_changed < MAPS_UNREST;
 }
 
-/* Nothing is held here, nor in anything it calls. */
-int pmp_space_update(struct pmp_target *target, struct pmp_sample *sample,
-		     struct pmp_error *err)
+int pmp_space_begin(struct pmp_target *target, struct pmp_sample *sample,
+		    struct pmp_error *err)
 {
-	uint64_t every = MAPS_EVERY;
-
-	target->maps_fresh = false;
+	target->maps_fresh = target->maps_checked = false;
 	if (has_execed(target)) {
 		sample->execed = true;
 		return follow_exec(target, err);
 	}
+	return target->maps ? 0 : pmp_space_read(target, err);
+}
+
+/* Nothing is held here, nor in anything it calls. */
+int pmp_space_update(struct pmp_target *target, struct pmp_error *err)
+{
+	uint64_t every = MAPS_EVERY;
+
+	if (target->maps_checked || target->maps_fresh)
+		return 0;
+	target->maps_checked = true;
 	if (target->maps_cost * MAPS_SHARE > every)
 		every = target->maps_cost * MAPS_SHARE;
-	if (target->maps && pmp_clock() - target->maps_time < every && !is_unrest(target))
+	if (pmp_clock() - target->maps_time < every && !is_unrest(target))
 		return 0;
 	return pmp_space_read(target, err);
 }
@@ -143,7 +151,7 @@ void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample,
 		     const struct pmp_maps *before)
 {
 	/* It may have ended by now: then there is nothing to compare with. */
-	if (is_unrest(target))
+	if (target->maps_checked && is_unrest(target))
 		pmp_space_read(target, NULL);
 	if (before->exec_generation != target->maps->exec_generation)
 		cut_moved(target, sample, before);

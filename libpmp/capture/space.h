@@ -11,10 +11,13 @@
 
 /* Read the maps now; target->maps is new if anything differs. 0 or an error. */
 int pmp_space_read(struct pmp_target *target, struct pmp_error *err);
-/* At the begin of a capture: as old as they may be; follows an exec, which it
- * notes in the sample. 0 or an error. */
-int pmp_space_update(struct pmp_target *target, struct pmp_sample *sample,
-		     struct pmp_error *err);
+/* At the begin of a capture: follows an exec, which it notes in the sample; there are
+ * maps afterwards. 0 or an error. */
+int pmp_space_begin(struct pmp_target *target, struct pmp_sample *sample,
+		    struct pmp_error *err);
+/* Before a stack is read: maps that are as old as they may be. Those of threads that
+ * have not run need none. 0 or an error. */
+int pmp_space_update(struct pmp_target *target, struct pmp_error *err);
 /* Behind the last thread: stacks in code that was replaced since `before` cannot be
  * told, and are cut there. */
 void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample,

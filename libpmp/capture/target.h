@@ -37,11 +37,13 @@ struct pmp_target {
 	uint64_t maps_time, maps_cost;
 	uint64_t maps_changed;	/* when executable regions last changed */
 	bool maps_fresh;	/* read in this capture */
+	bool maps_checked;	/* they were needed in this capture */
 	struct pmp_memory *memory;
 	struct pmp_unwinder *unwinder;
 	struct pmp_stopper *stopper;
 	pid_t *tids;
 	size_t tid_count, tid_capacity;
+	uint64_t number;		/* of the capture */
 	struct pmp_watches watches;
 	uint64_t readings;		/* of stacks, so far */
 	struct pmp_learned *learned;

@@ -72,12 +72,14 @@ static int append_tids(DIR *task, struct tid_list *list)
 	return 0;
 }
 
-/* As many as the kernel counts by now, whose links are "." and ".." and one for each? */
-static bool is_complete(int task, const struct tid_list *list)
+/* Links of the directory are "." and ".." and one for each thread. */
+size_t pmp_threads_count(const struct pmp_process *process)
 {
 	struct stat stat;
 
-	return fstat(task, &stat) == 0 && stat.st_nlink == list->count + 2;
+	if (fstatat(process->proc, "task", &stat, 0) < 0 || stat.st_nlink < 3)
+		return 0;
+	return stat.st_nlink - 2;
 }
 
 /* One pass over task/: what it brings is merged in. Returns 1 if that is all. */
@@ -94,11 +96,11 @@ static int list_once(const struct pmp_process *process, struct tid_list *list)
 		return result;
 	}
 	result = append_tids(task, list);
-	sort_unique(list);
-	if (!result)
-		result = is_complete(fd, list);
 	closedir(task);
-	return result;
+	sort_unique(list);
+	if (result)
+		return result;
+	return list->count == pmp_threads_count(process);
 }
 
 int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *capacity,

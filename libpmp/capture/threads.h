@@ -15,6 +15,9 @@
 int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *capacity,
 		     size_t *count);
 
+/* How many threads there are, as the kernel counts them; 0: not known. */
+size_t pmp_threads_count(const struct pmp_process *process);
+
 /* A file of /proc/PID/task/TID could not be read: PMP_ELIMIT (no descriptor left),
  * PMP_ENOMEM, or PMP_ESRCH: it has ended. */
 int pmp_proc_reason(int sys_errno);

@@ -22,6 +22,7 @@ struct pmp_watch {
 	uint64_t proven;	/* the mark at which what follows was read; 0: it was not
 				 * read from a thread that is known to have been asleep */
 	bool unwanted;		/* by its name; no more was read */
+	uint64_t met;		/* number of the capture that has asked for it last */
 	struct pmp_thread thread;
 	struct pmp_raw_frame *frames;	/* thread.frame_count of them */
 	size_t frame_capacity;
