@@ -50,6 +50,14 @@ static int libdw_register(Dwarf_Frame *frame, int reg, int32_t *offset)
 	return PMP_WHERE_SAVED;
 }
 
+/* What linkers write for a .plt (lit11 or another): each byte has a rule of its own. */
+static bool libdw_is_plt(const Dwarf_Op *ops, size_t count)
+{
+	return count == 9 && ops[0].atom == DW_OP_breg7 && ops[0].number == 8 &&
+	       ops[1].atom == DW_OP_breg16 && ops[2].atom == DW_OP_lit15 &&
+	       ops[3].atom == DW_OP_and && ops[5].atom == DW_OP_ge;
+}
+
 /* The CFA as register and offset. False: by an expression, or of another register. */
 static bool libdw_cfa(Dwarf_Frame *frame, uint64_t pc, int *reg, int32_t *offset)
 {
@@ -58,10 +66,7 @@ static bool libdw_cfa(Dwarf_Frame *frame, uint64_t pc, int *reg, int32_t *offset
 
 	if (dwarf_frame_cfa(frame, &ops, &count))
 		return false;
-	/* What linkers write for .plt; lit11 or another */
-	if (count == 9 && ops[0].atom == DW_OP_breg7 && ops[0].number == 8 &&
-	    ops[1].atom == DW_OP_breg16 && ops[2].atom == DW_OP_lit15 &&
-	    ops[3].atom == DW_OP_and && ops[5].atom == DW_OP_ge) {
+	if (libdw_is_plt(ops, count)) {
 		*reg = RSP;
 		*offset = 8 + (pc % 16 >= ops[4].atom - (unsigned)DW_OP_lit0) * 8;
 		return true;
@@ -115,8 +120,7 @@ static void compare_row(Dwarf_CFI *cfi, const struct pmp_cfi_cie *cie,
 
 	if (!dwarf_cfi_addrframe(cfi, *pc, &frame)) {
 		libdw_rule(frame, *pc, &theirs);
-		/* In a .plt each byte has a rule of its own. */
-		if (!dwarf_frame_cfa(frame, &ops, &count) && count == 1)
+		if (dwarf_frame_cfa(frame, &ops, &count) || !libdw_is_plt(ops, count))
 			dwarf_frame_info(frame, NULL, &end, NULL);
 	}
 	pmp_rule_make(cie, fde, *pc, &ours);
