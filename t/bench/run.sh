@@ -37,6 +37,8 @@ if [ "$(id -u)" != 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
 	exit 1
 fi
 
+"$top_builddir/t/bench/unwind"
+echo
 [ -x "$PMP" ] || { echo "bench: no $PMP: build it first" >&2; exit 1; }
 
 fields="p50_us p99_us max_us any_us wall_ms cpu_ms rss_mib"
