@@ -26,6 +26,7 @@ static struct {
 } tap;
 
 /* One line of output; a newline inside would end the TAP line early. */
+__attribute__((format(printf, 1, 0)))
 static void tap_text(const char *format, va_list args)
 {
 	char text[1024];
