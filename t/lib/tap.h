@@ -50,6 +50,7 @@ static void diag(const char *format, ...)
 	va_end(args);
 }
 
+__attribute__((format(printf, 2, 0)))
 static void tap_result(bool passed, const char *format, va_list args)
 {
 	tap.run++;
