@@ -257,6 +257,11 @@ struct pmp_profile_options {
 	bool by_thread;		/* keep threads apart */
 	bool keep_rounds;	/* keep the rows of the last sample (snapshot writers) */
 	const char *command;	/* how the profile was made, for headers */
+	/* Keep threads, their states and what they wait for apart: for formats
+	 * that have .details. */
+	bool details;
+	uint64_t period;	/* ns between samples, as planned; 0: unknown */
+	const char *host;	/* the name of the machine, for headers */
 };
 
 /** The symbolizer is borrowed and must outlive the profile. */
@@ -309,6 +314,10 @@ struct pmp_format {
 	const char *extension;	/* without a dot */
 	const char *mime;
 	bool snapshots;		/* written snapshot after snapshot, not at the end */
+	bool once;		/* one snapshot is what people want of it */
+	bool details;		/* shows more than stacks: wants a profile with
+				 * .details, and a symbolizer with .lines */
+	bool binary;		/* not for a terminal */
 };
 
 /** The formats of this build, in the order of --help. */

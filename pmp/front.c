@@ -493,7 +493,7 @@ int pmp_front_open(struct pmp_app *app)
 		.no_symbols = options->no_symbols,
 		.no_demangle = options->no_demangle,
 		.no_inline = options->no_inline,
-		.lines = options->lines,
+		.lines = options->lines || options->format->details,
 		.log = options->debug ? pmp_message_debug : NULL,
 		.log_arg = (void *)options->debug,
 	};
@@ -502,6 +502,9 @@ int pmp_front_open(struct pmp_app *app)
 		.by_thread = options->by_thread,
 		.keep_rounds = options->format->snapshots,
 		.command = app->command_line,
+		.details = options->format->details,
+		.period = options->interval,
+		.host = app->host,
 	};
 	struct pmp_error err = { 0 };
 

@@ -30,6 +30,7 @@ struct pmp_process {
 struct pmp_app {
 	struct pmp_options options;
 	char *command_line; /* for headers of formats */
+	char host[256];	    /* the name of this machine, likewise */
 	bool stdout_closed; /* when pmp began */
 	int wake;	    /* of pmp_signals_open() */
 	struct pmp_caught caught;

@@ -183,6 +183,9 @@ int main(int argc, char **argv)
 
 	open_standard(&app);
 	app.command_line = join(argc, argv);
+	/* Cut when it is longer; unknown to a machine without a name. */
+	if (gethostname(app.host, sizeof(app.host) - 1) < 0)
+		app.host[0] = '\0';
 	status = refuse_privileges();
 	if (!status)
 		status = pmp_options_parse(&app.options, argc, argv);

@@ -542,7 +542,14 @@ static bool check_sink(struct pmp_options *options)
 	}
 	if (!options->format)
 		options->format = pmp_format_find("raw");
-	return options->format != NULL;
+	if (options->format->binary && !options->output && isatty(STDOUT_FILENO)) {
+		snprintf(hint, sizeof(hint), "write it to a file: -o profile.%s",
+			 options->format->extension);
+		pmp_message_print(hint, "the format %s is not for a terminal",
+				  options->format->name);
+		return false;
+	}
+	return true;
 }
 
 static bool check_source(const struct pmp_options *options)
@@ -568,7 +575,7 @@ static void set_length(struct pmp_options *options)
 {
 	if (options->count || options->duration || options->command)
 		return;
-	if (options->format->snapshots)
+	if (options->format->once)
 		options->count = 1;
 	else
 		options->duration = DURATION_DEFAULT;

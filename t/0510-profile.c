@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Counting: equal stacks are one entry, what makes stacks differ, totals, the
- * distribution of stop times, the last sample kept, and damaged samples.
+ * distribution of stop times, the last sample kept, times used, damaged samples.
  */
 #include <stddef.h>
 
@@ -11,7 +11,7 @@
 struct fake_function {
 	const char *name, *file, *module;
 	unsigned line;
-	bool inlined, unnamed, signal;
+	bool inlined, unnamed, signal, exact;
 };
 
 static const struct fake_function fake_functions[] = {
@@ -298,6 +298,93 @@ static void test_bounded(void)
 	pmp_profile_free(profile);
 }
 
+/* What each thread used, and since when. */
+static void test_usage(void)
+{
+	static const struct {
+		uint64_t time, cpu;		/* ms of the second thread */
+		uint64_t want_cpu, want_wall;	/* so far */
+	} steps[] = {
+		{ 1000, 5, 0, 0 },
+		{ 1100, 25, 20, 100 },
+		{ 1200, 130, 120, 200 },	/* 105 in 100: 5 are left */
+		{ 1300, 130, 125, 300 },
+		{ 1400, 3, 125, 400 },		/* another thread by now */
+		{ 1500, 13, 135, 500 },
+	};
+	struct pmp_profile *profile = new_profile(true, false);
+	const struct pmp_entry *entry;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct pmp_sample *sample = new_sample(10, "demo");
+
+		sample->time = steps[i].time * 1000000;
+		fake_thread(sample, 10, "a", FAKE_STACK(POLL))->state = 'R';
+		fake_thread(sample, 11, "b", FAKE_STACK(POLL))->cpu =
+			steps[i].cpu * 1000000;
+		if (i > 0)
+			fake_thread(sample, 12, "c", FAKE_STACK(WORK))->cpu =
+				(10 + 90 * i) * 1000000;
+		add(profile, sample);
+		entry = pmp_profile_entry(profile, 1);
+		is_int(entry->cpu, steps[i].want_cpu * 1000000, "step %zu: CPU", i);
+		is_int(entry->wall, steps[i].want_wall * 1000000, "step %zu: wall", i);
+	}
+	entry = pmp_profile_entry(profile, 0);
+	is_int(entry->cpu, 500000000, "without schedstat, running is using the CPU");
+	is_int(entry->wall, 500000000, "all the time");
+	entry = pmp_profile_entry(profile, 2);
+	is_int(entry->wall, 500000000, "a new thread's time begins with the last sample");
+	is_int(entry->cpu, 460000000, "so does its CPU time");
+	pmp_profile_free(profile);
+}
+
+/* With details, what a thread is doing makes stacks differ. */
+static void test_details(void)
+{
+	struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.details = true,
+		.period = 7,
+		.host = "db1",
+	};
+	struct pmp_profile *profile = NULL;
+	struct pmp_sample *sample = new_sample(10, "demo");
+	struct pmp_about about;
+	struct pmp_thread *thread;
+
+	pmp_profile_new(&options, NULL, &profile, NULL);
+	thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL));
+	thread->syscall = 7;
+	strcpy(thread->wchan, "do_poll");
+	thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL));
+	thread->syscall = 99999;
+	thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL));
+	thread->state = 'R';
+	fake_thread(sample, 11, "a", FAKE_STACK(POLL));
+	fake_thread(sample, 11, "a", FAKE_STACK(POLL));
+	sample->realtime = 1234;
+	sample->time = 5;
+	add(profile, sample);
+	is_int(pmp_profile_entry_count(profile), 4, "details keep stacks apart");
+	is_str(pmp_profile_entry(profile, 0)->wchan, "do_poll", "by wait channel");
+	ok(pmp_profile_entry(profile, 0)->syscall[0], "by system call: %s",
+	   pmp_profile_entry(profile, 0)->syscall);
+	is_str(pmp_profile_entry(profile, 1)->syscall, "99999", "one without a name");
+	is_int(pmp_profile_entry(profile, 2)->state, 'R', "by state");
+	is_int(pmp_profile_entry(profile, 3)->tid, 11, "by thread");
+	sample = new_sample(10, "demo");
+	sample->time = 25;
+	add(profile, sample);
+	pmp_profile_about(profile, &about);
+	is_int(about.realtime, 1234, "when it began");
+	is_int(about.duration, 20, "how long it took");
+	is_int(about.period, 7, "the period");
+	is_str(about.host, "db1", "the host");
+	is_str(about.command, "", "no command");
+	pmp_profile_free(profile);
+}
+
 int main(void)
 {
 	test_merge();
@@ -306,5 +393,7 @@ int main(void)
 	test_round();
 	test_damaged();
 	test_bounded();
+	test_usage();
+	test_details();
 	return done_testing();
 }

@@ -17,7 +17,7 @@
 struct fake_function {
 	const char *name, *file, *module;
 	unsigned line;
-	bool inlined, unnamed, signal;
+	bool inlined, unnamed, signal, exact;
 };
 
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
@@ -260,7 +260,9 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 		struct pmp_buf got = written(profile, format, options);
 		struct pmp_buf again = written(profile, format, options);
 
-		compare_golden(name, format, &got);
+		/* Compressed: the bytes depend on the version of zlib. */
+		if (!format->binary)
+			compare_golden(name, format, &got);
 		check_text(name, format, &got);
 		ok(same(&got, &again), "%s.%s is the same when written again", name,
 		   format->name);

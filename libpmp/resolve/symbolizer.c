@@ -7,9 +7,11 @@
 #include "resolve/symbolizer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -36,13 +38,25 @@ static const struct pmp_frame no_memory_frame = {
 struct place {
 	uint64_t address; /* file offset; pc in what has no file */
 	uint32_t module;  /* index */
-	uint32_t flags;	  /* PMP_FRAME_EXACT, PMP_FRAME_SIGNAL */
+	uint32_t flags;	  /* PMP_FRAME_EXACT, PMP_FRAME_SIGNAL; of saved ones also
+			   * the number of its names, from NAMES_SHIFT on */
+};
+
+#define NAMES_SHIFT 2
+
+/* The key of a mapping. */
+struct region {
+	uint64_t start, end, offset;
+	uint32_t module; /* index */
+	uint32_t unused; /* 0: keys are compared as bytes */
 };
 
 struct location {
 	struct place place;
 	uint32_t frame_count;		/* 0: not named yet */
 	const struct pmp_frame *frames; /* owned unless no_memory_frame */
+	uint64_t pc;			/* where it was first seen */
+	uint32_t mapping;
 };
 
 /* What can be named. The first source seen is kept; its open descriptor also
@@ -54,6 +68,8 @@ struct module {
 	const char *path;	   /* interned */
 	struct pmp_opened *opened; /* of files, once a name was wanted */
 	struct pmp_jitmap *jitmap; /* of PMP_MODULE_JITMAP, likewise */
+	const char *saved_id;	   /* interned; of a saved profile: its build-id, or NULL */
+	const char *saved_problem; /* why its file is not used, or NULL */
 	uint64_t frames, unnamed;
 };
 
@@ -76,6 +92,8 @@ struct pmp_symbolizer {
 	struct alias *aliases;
 	size_t alias_count, alias_slots;
 	uint32_t unmapped; /* index of [unmapped], or PMP_LOCATION_NONE */
+	struct pmp_intern *regions; /* struct region; its ids are those of mappings */
+	struct pmp_intern *names;   /* of saved locations */
 	struct location *locations;
 	size_t location_count, location_capacity;
 	pmp_location *slots; /* hash table of locations */
@@ -106,7 +124,9 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 	made->unmapped = PMP_LOCATION_NONE;
 	made->debug_dir = strdup(debug_dir);
 	made->strings = pmp_intern_new();
-	if (!made->debug_dir || !made->strings) {
+	made->regions = pmp_intern_new();
+	made->names = pmp_intern_new();
+	if (!made->debug_dir || !made->strings || !made->regions || !made->names) {
 		pmp_symbolizer_free(made);
 		return pmp_error_nomem(err, "making a symbolizer");
 	}
@@ -133,6 +153,8 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 	free(symbolizer->aliases);
 	free(symbolizer->debug_dir);
 	pmp_intern_free(symbolizer->strings);
+	pmp_intern_free(symbolizer->regions);
+	pmp_intern_free(symbolizer->names);
 	pmp_buf_free(&symbolizer->text);
 	free(symbolizer);
 }
@@ -356,8 +378,10 @@ static bool grow_slots(struct pmp_symbolizer *symbolizer)
 	return true;
 }
 
+/* first: where it was seen, if it is new. */
 static pmp_location find_location(struct pmp_symbolizer *symbolizer,
-				  const struct place *place)
+				  const struct place *place,
+				  const struct pmp_origin *first)
 {
 	size_t slot;
 
@@ -370,8 +394,11 @@ static pmp_location find_location(struct pmp_symbolizer *symbolizer,
 	    PMP_RESERVE(&symbolizer->locations, &symbolizer->location_capacity,
 			symbolizer->location_count + 1))
 		return PMP_LOCATION_NONE;
-	symbolizer->locations[symbolizer->location_count] =
-		(struct location){ .place = *place };
+	symbolizer->locations[symbolizer->location_count] = (struct location){
+		.place = *place,
+		.pc = first->pc,
+		.mapping = first->mapping,
+	};
 	symbolizer->slots[slot] = (pmp_location)symbolizer->location_count;
 	return (pmp_location)symbolizer->location_count++;
 }
@@ -387,6 +414,8 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 		.address = frame->pc,
 		.flags = (uint32_t)(frame->flags & (PMP_FRAME_EXACT | PMP_FRAME_SIGNAL)),
 	};
+	struct region key = { 0 };
+	struct pmp_origin origin = { .pc = frame->pc };
 
 	if (!region) {
 		place.module = unmapped_module(symbolizer);
@@ -401,7 +430,30 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 	}
 	if (place.module == PMP_LOCATION_NONE)
 		return PMP_LOCATION_NONE;
-	return find_location(symbolizer, &place);
+	if (region) {
+		key.start = region->start;
+		key.end = region->end;
+		key.offset = region->offset;
+	}
+	key.module = place.module;
+	origin.mapping = pmp_intern(symbolizer->regions, &key, sizeof(key));
+	if (origin.mapping == PMP_INTERN_NONE)
+		return PMP_LOCATION_NONE;
+	return find_location(symbolizer, &place, &origin);
+}
+
+void pmp_symbolizer_origin(const struct pmp_symbolizer *symbolizer,
+			   pmp_location number, struct pmp_origin *origin)
+{
+	const struct location *location;
+
+	*origin = (struct pmp_origin){ .mapping = PMP_INTERN_NONE };
+	if (number >= symbolizer->location_count)
+		return;
+	location = &symbolizer->locations[number];
+	origin->pc = location->pc;
+	origin->mapping = location->mapping;
+	origin->exact = location->place.flags & PMP_FRAME_EXACT;
 }
 
 /* ---- names -------------------------------------------------------------- */
@@ -431,6 +483,35 @@ static const char *placeholder(struct pmp_symbolizer *symbolizer,
 	return keep_scratch(symbolizer);
 }
 
+/* The file that a saved profile names; nothing is read from it yet. */
+static void open_saved(struct pmp_module *source)
+{
+	struct stat status;
+	int fd = open(source->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	source->open_errno = fd < 0 ? errno : 0;
+	if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))) {
+		source->open_errno = EINVAL;
+		close(fd);
+		fd = -1;
+	}
+	source->fd = fd;
+}
+
+/* Whose file it was says the build-id, not the name. */
+static void check_saved(struct module *module)
+{
+	if (module->source->fd < 0)
+		module->saved_problem = "not on this machine";
+	else if (!module->opened ||
+		 strcmp(pmp_opened_build_id(module->opened), module->saved_id) != 0)
+		module->saved_problem = "on this machine is another version of it";
+	if (!module->saved_problem)
+		return;
+	pmp_opened_free(module->opened);
+	module->opened = NULL;
+}
+
 static void open_module(struct pmp_symbolizer *symbolizer, struct module *module)
 {
 	const struct pmp_opened_options options = {
@@ -441,8 +522,14 @@ static void open_module(struct pmp_symbolizer *symbolizer, struct module *module
 		.log = &symbolizer->log,
 	};
 
+	if (module->saved_problem)
+		return;
+	if (module->saved_id && module->file && !module->opened)
+		open_saved(module->source);
 	if (module->file && !module->opened)
 		module->opened = pmp_opened_new(module->source, &options);
+	if (module->saved_id && module->file)
+		check_saved(module);
 	if (module->source && module->source->kind == PMP_MODULE_JITMAP &&
 	    !module->jitmap && !options.no_symbols)
 		module->jitmap = pmp_jitmap_new(module->source->fd);
@@ -559,6 +646,159 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 	return symbolizer->locations[location].frame_count;
 }
 
+/* ---- mappings and saved locations ---------------------------------------- */
+
+static const char *build_id_of(const struct module *module)
+{
+	if (module->saved_id)
+		return module->saved_id;
+	return module->opened ? pmp_opened_build_id(module->opened) : "";
+}
+
+void pmp_symbolizer_mapping(struct pmp_symbolizer *symbolizer, uint32_t number,
+			    struct pmp_mapping *mapping)
+{
+	const struct region *region =
+		pmp_intern_data(symbolizer->regions, number, NULL);
+	struct module *module;
+
+	*mapping = (struct pmp_mapping){ .path = no_memory_text, .build_id = "" };
+	if (!region)
+		return;
+	module = &symbolizer->modules[region->module];
+	if (!module->saved_id)
+		open_module(symbolizer, module);
+	mapping->start = region->start;
+	mapping->end = region->end;
+	mapping->offset = region->offset;
+	mapping->path = module->path;
+	mapping->build_id = build_id_of(module);
+}
+
+/* The module of a saved profile: equal names and build-ids are the same. */
+static uint32_t saved_module(struct pmp_symbolizer *symbolizer,
+			     const struct pmp_mapping *mapping)
+{
+	struct module module = {
+		.path = keep_text(symbolizer, mapping->path),
+		.saved_id = keep_text(symbolizer, mapping->build_id),
+	};
+
+	/* Interned strings are equal if their addresses are. */
+	for (size_t i = symbolizer->module_count; i-- > 0;) {
+		if (symbolizer->modules[i].saved_id == module.saved_id &&
+		    symbolizer->modules[i].path == module.path)
+			return (uint32_t)i;
+	}
+	module.file = mapping->path[0] && (mapping->path[0] != '[' ||
+					   strcmp(mapping->path, "[vdso]") == 0);
+	if (!module.file || !*mapping->build_id || mapping->path[0] != '/')
+		module.saved_problem = "the profile does not tell its build-id";
+	if (PMP_RESERVE(&symbolizer->modules, &symbolizer->module_capacity,
+			symbolizer->module_count + 1))
+		return PMP_LOCATION_NONE;
+	module.source = pmp_module_new(0, PMP_MODULE_FILE, mapping->path);
+	if (!module.source)
+		return PMP_LOCATION_NONE;
+	symbolizer->modules[symbolizer->module_count] = module;
+	return (uint32_t)symbolizer->module_count++;
+}
+
+uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
+				    const struct pmp_mapping *mapping)
+{
+	struct region key = {
+		.start = mapping->start,
+		.end = mapping->end,
+		.offset = mapping->offset,
+		.module = saved_module(symbolizer, mapping),
+	};
+
+	if (key.module == PMP_LOCATION_NONE)
+		return PMP_INTERN_NONE;
+	return pmp_intern(symbolizer->regions, &key, sizeof(key));
+}
+
+/* Names as bytes: equal ones get the same number, from 1 on. 0: no memory. */
+static uint32_t number_names(struct pmp_symbolizer *symbolizer,
+			     const struct pmp_frame *frames, size_t count)
+{
+	struct pmp_buf *text = &symbolizer->text;
+	uint32_t id = PMP_INTERN_NONE;
+
+	for (size_t i = 0; i < count; i++)
+		pmp_buf_printf(text, "%s%c%s%c%u%c%d", frames[i].function, 0,
+			       frames[i].file ? frames[i].file : "", 0, frames[i].line,
+			       0, frames[i].signal);
+	if (!pmp_buf_failed(text))
+		id = pmp_intern(symbolizer->names, text->data, text->length);
+	else
+		pmp_buf_free(text);
+	pmp_buf_clear(text);
+	return id < UINT32_MAX >> NAMES_SHIFT ? id + 1 : 0;
+}
+
+static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,
+				    const struct place *place,
+				    const struct pmp_frame *frames, size_t count)
+{
+	struct module *module = &symbolizer->modules[place->module];
+	struct pmp_frame *kept = calloc(count, sizeof(*kept));
+
+	for (size_t i = 0; kept && i < count; i++)
+		kept[i] = (struct pmp_frame){
+			.function = keep_text(symbolizer, frames[i].function),
+			.file = frames[i].file ? keep_text(symbolizer, frames[i].file)
+					       : NULL,
+			.line = frames[i].line,
+			.inlined = i + 1 < count,
+			.signal = frames[i].signal,
+			.module = module->path,
+			.address = place->address,
+		};
+	module->frames++;
+	return kept;
+}
+
+pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
+					 const struct pmp_origin *origin,
+					 const struct pmp_frame *frames, size_t count)
+{
+	const struct region *region =
+		pmp_intern_data(symbolizer->regions, origin->mapping, NULL);
+	struct place place = { .address = origin->pc };
+	struct location *location;
+	pmp_location number;
+	uint32_t names = 0;
+
+	if (!region)
+		return PMP_LOCATION_NONE;
+	if (symbolizer->options.no_inline && count > 1) {
+		frames += count - 1;
+		count = 1;
+	}
+	if (count) {
+		names = number_names(symbolizer, frames, count);
+		if (!names)
+			return PMP_LOCATION_NONE;
+	}
+	place.module = region->module;
+	place.flags = names << NAMES_SHIFT | (origin->exact ? PMP_FRAME_EXACT : 0);
+	if (symbolizer->modules[place.module].file)
+		place.address = origin->pc - region->start + region->offset;
+	number = find_location(symbolizer, &place, origin);
+	if (number == PMP_LOCATION_NONE || !count)
+		return number;
+	location = &symbolizer->locations[number];
+	if (!location->frame_count) {
+		location->frames = copy_names(symbolizer, &place, frames, count);
+		location->frame_count = location->frames ? (uint32_t)count : 1;
+		if (!location->frames)
+			location->frames = &no_memory_frame;
+	}
+	return number;
+}
+
 /* ---- what is missing ---------------------------------------------------- */
 
 size_t pmp_symbolizer_module_count(const struct pmp_symbolizer *symbolizer)
@@ -568,6 +808,8 @@ size_t pmp_symbolizer_module_count(const struct pmp_symbolizer *symbolizer)
 
 static const char *module_problem(const struct module *module)
 {
+	if (module->saved_problem)
+		return module->saved_problem;
 	if (module->opened)
 		return pmp_opened_problem(module->opened);
 	if (!module->source)
@@ -585,7 +827,7 @@ void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
 	struct pmp_module_info all = {
 		.size = info->size,
 		.path = module->path,
-		.build_id = module->opened ? pmp_opened_build_id(module->opened) : "",
+		.build_id = build_id_of(module),
 		.problem = module_problem(module),
 		.replaced = source && source->kind == PMP_MODULE_FILE &&
 			    (source->deleted || source->open_errno == ESTALE),

@@ -42,4 +42,45 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
 			     const struct pmp_frame **frames);
 
+/* ---- where locations were -------------------------------------------------- */
+
+/* A piece of an address space: strings are borrowed for the symbolizer's life. */
+struct pmp_mapping {
+	uint64_t start, end;   /* [start, end); both 0: not known */
+	uint64_t offset;       /* in the file */
+	const char *path;      /* as in struct pmp_frame */
+	const char *build_id;  /* lower-case hex, or "" */
+};
+
+/* The address at which a location was first seen. */
+struct pmp_origin {
+	uint64_t pc;	  /* as found */
+	bool exact;	  /* no return address */
+	uint32_t mapping; /* equal numbers are the same mapping: 0, 1, 2, ... */
+};
+
+void pmp_symbolizer_origin(const struct pmp_symbolizer *symbolizer,
+			   pmp_location location, struct pmp_origin *origin);
+/* May open the module's file, for its build-id. */
+void pmp_symbolizer_mapping(struct pmp_symbolizer *symbolizer, uint32_t number,
+			    struct pmp_mapping *mapping);
+
+/* ---- locations of saved profiles -------------------------------------------- */
+
+/*
+ * A mapping that a saved profile tells of. Its file is opened when a location in
+ * it has no names, and believed if it has the same build-id. Returns its number,
+ * or UINT32_MAX: no memory. The strings are copied.
+ */
+uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
+				    const struct pmp_mapping *mapping);
+/*
+ * The location of an address in such a mapping whose names are known, innermost
+ * first; of their fields function, file, line and signal are used, and copied.
+ * count 0: to be named from the mapping's file. PMP_LOCATION_NONE: no memory.
+ */
+pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
+					 const struct pmp_origin *origin,
+					 const struct pmp_frame *frames, size_t count);
+
 #endif

@@ -11,12 +11,15 @@
 #include "tally/profile.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/intern.h"
+#include "base/syscalls.h"
+#include "tally/usage.h"
 
 /* Stop times are counted in buckets: exact below 16 ns, then 16 to each power
  * of two, so that a percentile is off by at most 1/16, whatever its size. */
@@ -34,6 +37,7 @@ struct key {
 	uint32_t pid, tid;
 	uint32_t process, thread, why;	/* in names */
 	uint32_t end;
+	uint32_t state, syscall, wchan;	/* details: as they are, in names; else 0 */
 };
 
 #define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
@@ -51,7 +55,7 @@ struct round {
 
 struct pmp_profile {
 	struct pmp_profile_options options;
-	char *command;			/* options.command points to it */
+	char *command, *host;		/* options point to them */
 	struct pmp_symbolizer *symbolizer;
 	struct pmp_intern *names;	/* of processes and threads, reasons */
 	struct pmp_intern *keys;	/* id: index of entries */
@@ -62,6 +66,9 @@ struct pmp_profile {
 	uint32_t *key;			/* the key at hand */
 	size_t key_capacity;
 	struct pmp_profile_info info;
+	struct pmp_profile_info joined;	/* of other runs: what is no sum */
+	struct pmp_about about;
+	struct pmp_usage *usage;
 	struct histogram stops;
 	struct round round;
 };
@@ -137,13 +144,18 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	new->symbolizer = symbolizer;
 	new->names = pmp_intern_new();
 	new->keys = pmp_intern_new();
-	if (new->options.command)
-		new->command = strdup(new->options.command);
-	if (!new->names || !new->keys || (new->options.command && !new->command)) {
+	new->usage = pmp_usage_new();
+	new->command = strdup(new->options.command ? new->options.command : "");
+	new->host = strdup(new->options.host ? new->options.host : "");
+	if (!new->names || !new->keys || !new->usage || !new->command || !new->host) {
 		pmp_profile_free(new);
 		return pmp_error_nomem(err, "making a profile");
 	}
-	new->options.command = new->command;
+	if (new->options.command)
+		new->options.command = new->command;
+	if (new->options.host)
+		new->options.host = new->host;
+	new->about.period = new->options.period;
 	*profile = new;
 	return 0;
 }
@@ -161,7 +173,9 @@ void pmp_profile_free(struct pmp_profile *profile)
 	free(profile->entries);
 	pmp_intern_free(profile->keys);
 	pmp_intern_free(profile->names);
+	pmp_usage_free(profile->usage);
 	free(profile->command);
+	free(profile->host);
 	free(profile);
 }
 
@@ -198,36 +212,46 @@ static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
-static uint32_t intern_name(struct pmp_profile *profile, const char *name, size_t size)
+/* The writers read these as strings. */
+static void terminate(struct pmp_thread *thread)
 {
-	return pmp_intern(profile->names, name, strnlen(name, size));
+	thread->name[sizeof(thread->name) - 1] = '\0';
+	thread->why[sizeof(thread->why) - 1] = '\0';
+	thread->wchan[sizeof(thread->wchan) - 1] = '\0';
 }
 
-/* Write the thread's key into profile->key; returns its words, 0: no memory. */
-static size_t make_key(struct pmp_profile *profile, const struct pmp_sample *sample,
-		       const struct pmp_thread *thread)
+static uint32_t intern_name(struct pmp_profile *profile, const char *name)
 {
-	bool apart = profile->options.by_thread;
-	size_t words = KEY_WORDS + thread->frame_count;
+	return pmp_intern(profile->names, name, strlen(name));
+}
+
+/* Write the entry's key into profile->key; returns its words, 0: no memory. */
+static size_t make_key(struct pmp_profile *profile, const struct pmp_entry *entry)
+{
+	bool details = profile->options.details;
+	bool apart = profile->options.by_thread || details;
+	size_t words = KEY_WORDS + entry->location_count;
 	struct key key = {
-		.pid = sample->pid,
-		.tid = apart ? thread->tid : 0,
-		.process = intern_name(profile, sample->name, sizeof(sample->name)),
-		.thread = intern_name(profile, apart ? thread->name : "",
-				      sizeof(thread->name)),
-		.why = intern_name(profile, thread->why, sizeof(thread->why)),
-		.end = thread->end,
+		.pid = entry->pid,
+		.tid = apart ? entry->tid : 0,
+		.process = intern_name(profile, entry->process),
+		.thread = intern_name(profile, apart ? entry->thread : ""),
+		.why = intern_name(profile, entry->why),
+		.end = entry->end,
+		.state = details ? (unsigned char)entry->state : 0,
+		.syscall = intern_name(profile, details ? entry->syscall : ""),
+		.wchan = intern_name(profile, details ? entry->wchan : ""),
 	};
 
 	if (key.process == PMP_INTERN_NONE || key.thread == PMP_INTERN_NONE ||
-	    key.why == PMP_INTERN_NONE)
-		return 0;
-	if (PMP_RESERVE(&profile->key, &profile->key_capacity, words))
+	    key.why == PMP_INTERN_NONE || key.syscall == PMP_INTERN_NONE ||
+	    key.wchan == PMP_INTERN_NONE ||
+	    PMP_RESERVE(&profile->key, &profile->key_capacity, words))
 		return 0;
 	memcpy(profile->key, &key, sizeof(key));
-	if (thread->frame_count)
-		memcpy(profile->key + KEY_WORDS, profile->locations + thread->frame,
-		       thread->frame_count * sizeof(*profile->locations));
+	if (entry->location_count)
+		memcpy(profile->key + KEY_WORDS, entry->locations,
+		       entry->location_count * sizeof(*entry->locations));
 	return words;
 }
 
@@ -244,6 +268,8 @@ static void fill_entry(const struct pmp_profile *profile, uint32_t id,
 		.process = pmp_intern_data(profile->names, key.process, NULL),
 		.tid = key.tid,
 		.thread = pmp_intern_data(profile->names, key.thread, NULL),
+		.syscall = pmp_intern_data(profile->names, key.syscall, NULL),
+		.wchan = pmp_intern_data(profile->names, key.wchan, NULL),
 		.end = key.end,
 		.why = pmp_intern_data(profile->names, key.why, NULL),
 		.locations = words + KEY_WORDS,
@@ -251,10 +277,10 @@ static void fill_entry(const struct pmp_profile *profile, uint32_t id,
 	};
 }
 
-static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample,
-			const struct pmp_thread *thread)
+int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
 {
-	size_t words = make_key(profile, sample, thread);
+	size_t words = make_key(profile, entry);
+	struct pmp_entry *counted;
 	uint32_t id;
 
 	/* Room first: an interned key without its entry could not be undone. */
@@ -266,9 +292,53 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 		return PMP_ENOMEM;
 	if (id == profile->entry_count)
 		fill_entry(profile, id, &profile->entries[profile->entry_count++]);
-	profile->entries[id].count++;
-	profile->entries[id].state = thread->state;
+	counted = &profile->entries[id];
+	counted->count += entry->count;
+	counted->cpu += entry->cpu;
+	counted->wall += entry->wall;
+	counted->state = entry->state;
 	return 0;
+}
+
+/* The system call a thread is in: its name, its number, or "". */
+static const char *syscall_text(int number, char *text, size_t size)
+{
+	const char *name = pmp_syscall_name(number);
+
+	if (number < 0)
+		return "";
+	if (name)
+		return name;
+	snprintf(text, size, "%d", number);
+	return text;
+}
+
+static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample,
+			const struct pmp_thread *thread)
+{
+	char process[PMP_NAME_SIZE], number[16];
+	struct pmp_thread ended = *thread;
+	struct pmp_entry entry = {
+		.pid = sample->pid,
+		.process = process,
+		.tid = thread->tid,
+		.thread = ended.name,
+		.state = thread->state,
+		.syscall = syscall_text(thread->syscall, number, sizeof(number)),
+		.wchan = ended.wchan,
+		.end = thread->end,
+		.why = ended.why,
+		.locations = profile->locations + thread->frame,
+		.location_count = thread->frame_count,
+		.count = 1,
+	};
+
+	terminate(&ended);
+	memcpy(process, sample->name, sizeof(process));
+	process[sizeof(process) - 1] = '\0';
+	if (pmp_usage_take(profile->usage, thread, &entry.cpu, &entry.wall))
+		return PMP_ENOMEM;
+	return pmp_profile_count(profile, &entry);
 }
 
 static void count_losses(struct pmp_profile *profile, const struct pmp_thread *thread)
@@ -297,14 +367,6 @@ static int compare_rows(const void *a, const void *b)
 
 	return (one->thread->tid > other->thread->tid) -
 	       (one->thread->tid < other->thread->tid);
-}
-
-/* The writers read these as strings. */
-static void terminate(struct pmp_thread *thread)
-{
-	thread->name[sizeof(thread->name) - 1] = '\0';
-	thread->why[sizeof(thread->why) - 1] = '\0';
-	thread->wchan[sizeof(thread->wchan) - 1] = '\0';
 }
 
 static int keep_round(struct pmp_profile *profile, const struct pmp_sample *sample)
@@ -358,19 +420,27 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 				     "sample of process %d contradicts itself",
 				     (int)sample->pid);
 	if (locate_frames(profile, sample) ||
-	    (profile->options.keep_rounds && keep_round(profile, sample)))
+	    (profile->options.keep_rounds && keep_round(profile, sample)) ||
+	    pmp_usage_begin(profile->usage, sample))
 		return pmp_error_nomem(err, "counting a sample");
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (count_thread(profile, sample, &sample->threads[i]))
 			return pmp_error_nomem(err, "counting a sample");
 		count_losses(profile, &sample->threads[i]);
 	}
-	if (!info->samples++)
+	if (!info->samples++) {
 		info->first_time = sample->time;
+		profile->about.realtime = sample->realtime;
+	}
 	info->last_time = sample->time;
 	info->vanished += sample->vanished;
 	info->any_stopped += sample->any_stopped;
 	return 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info)
@@ -380,9 +450,11 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 
 	all.size = size;
 	all.distinct = profile->entry_count;
-	all.stopped_max = profile->stops.largest;
-	all.stopped_p50 = histogram_percentile(&profile->stops, 50);
-	all.stopped_p99 = histogram_percentile(&profile->stops, 99);
+	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
+	all.stopped_p50 = larger(histogram_percentile(&profile->stops, 50),
+				 profile->joined.stopped_p50);
+	all.stopped_p99 = larger(histogram_percentile(&profile->stops, 99),
+				 profile->joined.stopped_p99);
 	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
 }
 
@@ -410,4 +482,71 @@ size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,
 const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *profile)
 {
 	return &profile->options;
+}
+
+void pmp_profile_origin(const struct pmp_profile *profile, pmp_location location,
+			struct pmp_origin *origin)
+{
+	pmp_symbolizer_origin(profile->symbolizer, location, origin);
+}
+
+void pmp_profile_mapping(struct pmp_profile *profile, uint32_t number,
+			 struct pmp_mapping *mapping)
+{
+	pmp_symbolizer_mapping(profile->symbolizer, number, mapping);
+}
+
+struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile)
+{
+	return profile->symbolizer;
+}
+
+void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about)
+{
+	*about = profile->about;
+	about->duration += profile->info.last_time - profile->info.first_time;
+	about->command = profile->command;
+	about->host = profile->host;
+}
+
+/* Take over a text that was not known. */
+static int learn(char **text, const char *from)
+{
+	char *copy;
+
+	if (**text || !*from)
+		return 0;
+	copy = strdup(from);
+	if (!copy)
+		return PMP_ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,
+		     const struct pmp_about *about)
+{
+	struct pmp_profile_info *all = &profile->info, *joined = &profile->joined;
+
+	if (learn(&profile->command, about->command) || learn(&profile->host, about->host))
+		return PMP_ENOMEM;
+	if (!profile->about.realtime ||
+	    (about->realtime && about->realtime < profile->about.realtime))
+		profile->about.realtime = about->realtime;
+	if (!profile->about.period)
+		profile->about.period = about->period;
+	profile->about.duration += about->duration;
+	all->samples += info->samples;
+	all->stacks += info->stacks;
+	all->truncated += info->truncated;
+	all->not_stopped += info->not_stopped;
+	all->vanished += info->vanished;
+	all->stops += info->stops;
+	all->stopped += info->stopped;
+	all->any_stopped += info->any_stopped;
+	joined->stopped_max = larger(joined->stopped_max, info->stopped_max);
+	joined->stopped_p50 = larger(joined->stopped_p50, info->stopped_p50);
+	joined->stopped_p99 = larger(joined->stopped_p99, info->stopped_p99);
+	return 0;
 }

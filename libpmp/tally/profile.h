@@ -14,19 +14,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A distinct (process, its name, stack, end, why; with by_thread also thread and
- * its name). */
+/* A distinct (process, its name, stack, end, why; by_thread: also thread and its
+ * name; details: also thread, its name, state, system call and wait channel).
+ * Names are raw bytes. */
 struct pmp_entry {
 	pid_t pid;
-	const char *process;	/* name, raw bytes */
-	pid_t tid;		/* 0 unless by_thread */
-	const char *thread;	/* name, raw bytes; "" unless by_thread */
+	const char *process;
+	pid_t tid;		/* 0 unless threads are kept apart */
+	const char *thread;	/* "" likewise */
 	char state;		/* of the most recent sample */
+	const char *syscall;	/* its name, or number; "": in none, or no details */
+	const char *wchan;	/* "": unknown, or no details */
 	enum pmp_end end;
 	const char *why;	/* "" or why it was not stopped */
 	const pmp_location *locations;	/* innermost first */
 	size_t location_count;
 	uint64_t count;
+	uint64_t cpu;		/* ns on a CPU since the threads' previous samples */
+	uint64_t wall;		/* ns since then; at least cpu */
 };
 
 size_t pmp_profile_entry_count(const struct pmp_profile *profile);
@@ -53,5 +58,32 @@ const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile);
 size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,
 			  const struct pmp_frame **frames);
 const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *profile);
+
+/* See pmp_symbolizer_origin() and pmp_symbolizer_mapping(). */
+void pmp_profile_origin(const struct pmp_profile *profile, pmp_location location,
+			struct pmp_origin *origin);
+void pmp_profile_mapping(struct pmp_profile *profile, uint32_t number,
+			 struct pmp_mapping *mapping);
+
+/* How a profile came about. */
+struct pmp_about {
+	uint64_t realtime;	/* CLOCK_REALTIME of the first sample; 0: unknown */
+	uint64_t duration;	/* from the first to the last */
+	uint64_t period;	/* between samples, as was asked for; 0: unknown */
+	const char *command;	/* "": unknown */
+	const char *host;	/* name of the machine; "": unknown */
+};
+void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about);
+
+/* ---- for the reader of saved profiles ------------------------------------ */
+
+struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile);
+/* Count a stack: entry's count, cpu and wall are added to those of the same key.
+ * Everything is copied. 0 or PMP_ENOMEM. */
+int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry);
+/* Add what another run has counted (times of day and distinct aside); what was not
+ * known of how the profile came about is taken over. 0 or PMP_ENOMEM. */
+int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,
+		     const struct pmp_about *about);
 
 #endif

@@ -203,6 +203,7 @@ const struct pmp_writer pmp_writer_raw = {
 		.extension = "txt",
 		.mime = "text/plain; charset=utf-8",
 		.snapshots = true,
+		.once = true,
 	},
 	.write = write_raw,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Samples and names without a process, for tests of counting and writing. The
- * functions are a table of the test; a frame's pc says which one it is. The two
+ * functions are a table of the test; a frame's pc says which one it is. The
  * calls of the symbolizer that a profile makes are defined here, so that the
- * library's own are not linked.
+ * library's own are not linked. Each module is a mapping: they are a MiB apart.
  *
  *	static const struct fake_function fake_functions[] = {
  *		{ .name = "poll", .module = "/lib/libc.so.6" }, ...
@@ -73,6 +73,56 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 	} while (inlined && count < FAKE_FRAMES);
 	*frames = all;
 	return count;
+}
+
+/* The number of the first function of the same module. */
+static uint32_t fake_mapping(size_t function)
+{
+	uint32_t first = 0;
+
+	while (strcmp(fake_functions[first].module, fake_functions[function].module))
+		first++;
+	return first;
+}
+
+void pmp_symbolizer_origin(const struct pmp_symbolizer *symbolizer,
+			   pmp_location location, struct pmp_origin *origin)
+{
+	(void)symbolizer;
+	origin->mapping = fake_mapping(location % FAKE_COUNT);
+	origin->pc = FAKE_BASE + ((uint64_t)origin->mapping << 20) + 16 * location;
+	origin->exact = fake_functions[location % FAKE_COUNT].exact;
+}
+
+void pmp_symbolizer_mapping(struct pmp_symbolizer *symbolizer, uint32_t number,
+			    struct pmp_mapping *mapping)
+{
+	(void)symbolizer;
+	mapping->start = FAKE_BASE + ((uint64_t)number << 20);
+	mapping->end = mapping->start + 0x100000;
+	mapping->offset = 0x1000;
+	mapping->path = fake_functions[number].module;
+	mapping->build_id = "0123456789abcdef";
+}
+
+/* Saved profiles are tested with a real symbolizer. */
+uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
+				    const struct pmp_mapping *mapping)
+{
+	(void)symbolizer;
+	(void)mapping;
+	return UINT32_MAX;
+}
+
+pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
+					 const struct pmp_origin *origin,
+					 const struct pmp_frame *frames, size_t count)
+{
+	(void)symbolizer;
+	(void)origin;
+	(void)frames;
+	(void)count;
+	return PMP_LOCATION_NONE;
 }
 
 /* Append a thread; functions from the leaf on, -1 after the last. */

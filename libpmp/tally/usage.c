@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * CPU and wall-clock time between samples. A record for each thread that was ever
+ * seen, and one with tid 0 for its process, are found by their ids.
+ *
+ * All threads of a sample share one time, that of its begin, while their CPU times
+ * were read one after the other. So a busy thread may seem to have used more CPU
+ * than there was time; the excess is left for its next sample.
+ */
+#include "tally/usage.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/intern.h"
+
+struct key {
+	pid_t pid, tid;
+};
+
+struct record {
+	uint64_t time;	/* of the last sample */
+	uint64_t cpu;	/* so much of it is accounted for */
+};
+
+struct pmp_usage {
+	struct pmp_intern *keys;	/* id: index of records */
+	struct record *records;
+	size_t count, capacity;
+	pid_t pid;		/* of the sample at hand */
+	uint64_t time, before;	/* its time, and that of the process's last; 0: none */
+};
+
+struct pmp_usage *pmp_usage_new(void)
+{
+	struct pmp_usage *usage = calloc(1, sizeof(*usage));
+
+	if (!usage)
+		return NULL;
+	usage->keys = pmp_intern_new();
+	if (!usage->keys) {
+		free(usage);
+		return NULL;
+	}
+	return usage;
+}
+
+void pmp_usage_free(struct pmp_usage *usage)
+{
+	if (!usage)
+		return;
+	pmp_intern_free(usage->keys);
+	free(usage->records);
+	free(usage);
+}
+
+/* NULL: no memory. A new one is all zero. */
+static struct record *find_record(struct pmp_usage *usage, pid_t pid, pid_t tid)
+{
+	const struct key key = { pid, tid };
+	uint32_t id;
+
+	if (PMP_RESERVE(&usage->records, &usage->capacity, usage->count + 1))
+		return NULL;
+	id = pmp_intern(usage->keys, &key, sizeof(key));
+	if (id == PMP_INTERN_NONE)
+		return NULL;
+	if (id == usage->count)
+		usage->records[usage->count++] = (struct record){ 0 };
+	return &usage->records[id];
+}
+
+int pmp_usage_begin(struct pmp_usage *usage, const struct pmp_sample *sample)
+{
+	struct record *process = find_record(usage, sample->pid, 0);
+
+	if (!process)
+		return PMP_ENOMEM;
+	usage->pid = sample->pid;
+	usage->time = sample->time;
+	usage->before = process->time;
+	process->time = sample->time;
+	return 0;
+}
+
+/* The CPU time to account for; without schedstat the state has to do. */
+static uint64_t used(const struct pmp_thread *thread, const struct record *record,
+		     uint64_t wall)
+{
+	uint64_t cpu = thread->cpu > record->cpu ? thread->cpu - record->cpu : 0;
+
+	/* Not seen before, and older than the last sample: what it has used since is
+	 * not known. */
+	if (!thread->cpu || (!record->time && cpu > wall))
+		cpu = thread->state == 'R' ? wall : 0;
+	return cpu < wall ? cpu : wall;
+}
+
+int pmp_usage_take(struct pmp_usage *usage, const struct pmp_thread *thread,
+		   uint64_t *cpu, uint64_t *wall)
+{
+	struct record *record = find_record(usage, usage->pid, thread->tid);
+	uint64_t since;
+
+	if (!record)
+		return PMP_ENOMEM;
+	*cpu = *wall = 0;
+	since = record->time ? record->time : usage->before;
+	if (since && usage->time > since) {
+		*wall = usage->time - since;
+		*cpu = used(thread, record, *wall);
+	}
+	/* A smaller figure is a new thread's with an old id. */
+	if (!record->time || thread->cpu < record->cpu)
+		record->cpu = thread->cpu;
+	else
+		record->cpu += *cpu;
+	record->time = usage->time;
+	return 0;
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The format of `go tool pprof`, compressed by gzip: what pmp saves and reads again
+ * (tally/saved.c), so all that a profile knows is in it.
+ *
+ *     sample   locations 1 2 3, values 5 samples, 0.1 s cpu, 0.4 s offcpu, 0.5 s wall,
+ *              labels process=mariadbd pid=4100 thread=conn-17 tid=4102 state=S ...
+ *     location 2: mapping 1, address 0x55d0a81171df, do_command at sql_parse.cc:1405
+ *     mapping  1: 0x55d0a8000000-0x55d0a9000000 /usr/sbin/mariadbd, build-id 93ac...
+ *
+ * A message is what its parts are one after the other. So each sample is encoded
+ * and compressed by itself: what is kept until the end are locations and names.
+ * What is unknown of a stack stands at its root, as a location without an address.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/escape.h"
+#include "base/intern.h"
+#include "tally/pprof.pb-c.h"
+#include "write/names.h"
+#include "write/order.h"
+#include "write/places.h"
+#include "write/writer.h"
+
+#define PIECE_SIZE ((size_t)32 * 1024)	/* compressed at once */
+#define GZIP_WINDOW (15 + 16)		/* for zlib: the largest, with gzip's header */
+#define GZIP_MEMORY 8
+#define LABELS_MAX 7
+#define VALUES 4
+
+typedef Pmp__Pprof__Profile Profile;
+typedef Pmp__Pprof__ValueType ValueType;
+typedef Pmp__Pprof__Sample Sample;
+typedef Pmp__Pprof__Label Label;
+typedef Pmp__Pprof__Mapping Mapping;
+typedef Pmp__Pprof__Location Location;
+typedef Pmp__Pprof__Line Line;
+typedef Pmp__Pprof__Function Function;
+
+/* The first of all texts, in this order. */
+enum { NOTHING, SAMPLES, COUNT, CPU, NANOSECONDS, OFFCPU, WALL };
+
+/* The key of a function. */
+struct function {
+	uint32_t name, file;	/* texts */
+};
+
+struct encoder {
+	struct pmp_out *out;
+	struct pmp_profile *profile;
+	struct pmp_places places;
+	struct pmp_intern *texts;
+	struct pmp_intern *functions;	/* struct function; ids are these plus 1 */
+	struct pmp_intern *marks;	/* texts of unknown roots */
+	struct pmp_buf scratch, plain;	/* for texts; not yet compressed */
+	uint64_t *ids;			/* of the sample at hand */
+	size_t id_capacity;
+	z_stream zip;
+	bool zip_open;
+};
+
+static void fail(struct encoder *encoder)
+{
+	encoder->out->buf.failed = true;
+}
+
+/* ---- compression ----------------------------------------------------------- */
+
+static void compress_plain(struct encoder *encoder, int flush)
+{
+	unsigned char piece[PIECE_SIZE];
+	z_stream *zip = &encoder->zip;
+
+	if (pmp_buf_failed(&encoder->plain)) {
+		fail(encoder);
+		return;
+	}
+	zip->next_in = (unsigned char *)encoder->plain.data;
+	zip->avail_in = (unsigned)encoder->plain.length;
+	do {
+		zip->next_out = piece;
+		zip->avail_out = sizeof(piece);
+		deflate(zip, flush);
+		pmp_buf_add(&encoder->out->buf, piece, sizeof(piece) - zip->avail_out);
+		pmp_out_maybe_flush(encoder->out);
+	} while (zip->avail_out == 0);
+	pmp_buf_clear(&encoder->plain);
+}
+
+/* A part of the profile: the fields that are set. */
+static void put(struct encoder *encoder, const Profile *part)
+{
+	size_t size = pmp__pprof__profile__get_packed_size(part);
+	struct pmp_buf *plain = &encoder->plain;
+
+	if (size > UINT_MAX / 2 || PMP_RESERVE(&plain->data, &plain->capacity,
+					       plain->length + size + 1)) {
+		fail(encoder);
+		return;
+	}
+	pmp__pprof__profile__pack(part, (uint8_t *)plain->data + plain->length);
+	plain->length += size;
+	plain->data[plain->length] = '\0';
+	if (plain->length > PIECE_SIZE)
+		compress_plain(encoder, Z_NO_FLUSH);
+}
+
+/* ---- texts, functions -------------------------------------------------------- */
+
+/* The number of a text, as it may stand in any file. */
+static uint32_t text_of(struct encoder *encoder, const char *text)
+{
+	uint32_t id;
+
+	pmp_buf_clear(&encoder->scratch);
+	pmp_escape_map(&encoder->scratch, text, strlen(text), "", "");
+	if (pmp_buf_failed(&encoder->scratch)) {
+		fail(encoder);
+		return NOTHING;
+	}
+	id = pmp_intern(encoder->texts, encoder->scratch.data,
+			encoder->scratch.length);
+	if (id == PMP_INTERN_NONE) {
+		fail(encoder);
+		return NOTHING;
+	}
+	return id;
+}
+
+static uint64_t function_of(struct encoder *encoder, const char *name, const char *file)
+{
+	const struct function key = {
+		.name = text_of(encoder, name),
+		.file = text_of(encoder, file ? file : ""),
+	};
+	uint32_t id = pmp_intern(encoder->functions, &key, sizeof(key));
+
+	if (id == PMP_INTERN_NONE)
+		fail(encoder);
+	return (uint64_t)id + 1;
+}
+
+static void put_texts(struct encoder *encoder)
+{
+	Profile part = PMP__PPROF__PROFILE__INIT;
+
+	for (uint32_t i = 0; i < pmp_intern_count(encoder->texts); i++) {
+		char *text = (char *)(uintptr_t)pmp_intern_data(encoder->texts, i, NULL);
+
+		part.n_text = 1;
+		part.text = &text;
+		put(encoder, &part);
+	}
+}
+
+static void put_functions(struct encoder *encoder)
+{
+	Profile part = PMP__PPROF__PROFILE__INIT;
+
+	for (uint32_t i = 0; i < pmp_intern_count(encoder->functions); i++) {
+		const struct function *key = pmp_intern_data(encoder->functions, i, NULL);
+		Function function = PMP__PPROF__FUNCTION__INIT, *item = &function;
+
+		function.id = (uint64_t)i + 1;
+		function.name = function.system_name = key->name;
+		function.file = key->file;
+		part.n_function = 1;
+		part.function = &item;
+		put(encoder, &part);
+	}
+}
+
+/* ---- locations, mappings ------------------------------------------------------- */
+
+/* Lines of one location; returns their number. Placeholders are no names: what
+ * reads the file may still find some. */
+static size_t fill_lines(struct encoder *encoder, const struct pmp_frame *frames,
+			 size_t count, Line *lines, struct pmp_placed *placed)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i].unnamed)
+			continue;
+		pmp__pprof__line__init(&lines[n]);
+		lines[n].function = function_of(encoder, frames[i].function,
+						frames[i].file);
+		lines[n++].line = frames[i].line;
+		if (!placed)
+			continue;
+		placed->named = true;
+		placed->lines |= frames[i].file != NULL;
+		placed->inlines |= frames[i].inlined;
+	}
+	return n;
+}
+
+static void put_location(struct encoder *encoder, uint64_t id, pmp_location number)
+{
+	struct pmp_places *places = &encoder->places;
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	Location location = PMP__PPROF__LOCATION__INIT, *item = &location;
+	struct pmp_placed *placed = NULL;
+	const struct pmp_frame *frames;
+	size_t count = pmp_profile_frames(encoder->profile, number, &frames), mapping;
+	Line *lines = calloc(count, sizeof(*lines)), **pointers;
+	bool exact;
+
+	pointers = calloc(count, sizeof(*pointers));
+	if (!lines || !pointers) {
+		fail(encoder);
+		goto out;
+	}
+	for (size_t i = 0; i < count; i++)
+		pointers[i] = &lines[i];
+	location.id = id;
+	location.address = pmp_places_address(places, number, &exact, &mapping);
+	if (location.address)
+		location.address -= !exact;
+	if (mapping != SIZE_MAX) {
+		location.mapping = mapping + 1;
+		placed = &places->mappings[mapping];
+	}
+	location.n_line = fill_lines(encoder, frames, count, lines, placed);
+	location.line = pointers;
+	part.n_location = 1;
+	part.location = &item;
+	put(encoder, &part);
+out:
+	free(lines);
+	free(pointers);
+}
+
+/* A mark such as [truncated: ...]: a name without an address. */
+static void put_mark(struct encoder *encoder, uint64_t id, const char *text)
+{
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	Location location = PMP__PPROF__LOCATION__INIT, *item = &location;
+	Line line = PMP__PPROF__LINE__INIT, *pointer = &line;
+
+	line.function = function_of(encoder, text, NULL);
+	location.id = id;
+	location.n_line = 1;
+	location.line = &pointer;
+	part.n_location = 1;
+	part.location = &item;
+	put(encoder, &part);
+}
+
+static void put_mappings(struct encoder *encoder)
+{
+	Profile part = PMP__PPROF__PROFILE__INIT;
+
+	for (size_t i = 0; i < encoder->places.mapping_count; i++) {
+		const struct pmp_placed *placed = &encoder->places.mappings[i];
+		Mapping mapping = PMP__PPROF__MAPPING__INIT, *item = &mapping;
+
+		mapping.id = i + 1;
+		mapping.start = placed->mapping.start;
+		mapping.limit = placed->mapping.end;
+		mapping.offset = placed->mapping.offset;
+		mapping.path = text_of(encoder, placed->mapping.path);
+		mapping.build_id = text_of(encoder, placed->mapping.build_id);
+		mapping.has_functions = placed->named;
+		mapping.has_files = mapping.has_lines = placed->lines;
+		mapping.has_inlines = placed->inlines;
+		part.n_mapping = 1;
+		part.mapping = &item;
+		put(encoder, &part);
+	}
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+static void add_label(struct encoder *encoder, Sample *sample, const char *key,
+		      const char *text, int64_t number)
+{
+	Label *label;
+
+	if (!number && !*text)
+		return;
+	label = sample->label[sample->n_label++];
+	pmp__pprof__label__init(label);
+	label->key = text_of(encoder, key);
+	if (*text)
+		label->text = text_of(encoder, text);
+	label->number = number;
+	if (number)
+		label->unit = text_of(encoder, "id");
+}
+
+static void add_labels(struct encoder *encoder, Sample *sample,
+		       const struct pmp_entry *entry)
+{
+	const char state[2] = { entry->state > ' ' && entry->state < 0x7f ? entry->state
+									  : '?' };
+
+	add_label(encoder, sample, "process", entry->process, 0);
+	add_label(encoder, sample, "pid", "", entry->pid);
+	add_label(encoder, sample, "thread", entry->thread, 0);
+	add_label(encoder, sample, "tid", "", entry->tid);
+	add_label(encoder, sample, "state", state, 0);
+	add_label(encoder, sample, "syscall", entry->syscall, 0);
+	add_label(encoder, sample, "wchan", entry->wchan, 0);
+}
+
+/* The ids of locations go up from 1, those of marks down from the end of 32 bits. */
+static uint64_t mark_id(uint32_t mark)
+{
+	return UINT32_MAX - (uint64_t)mark;
+}
+
+/* The mark for what is unknown of a stack, or PMP_INTERN_NONE. */
+static uint32_t mark_of(struct encoder *encoder, const struct pmp_entry *entry)
+{
+	struct pmp_buf text = { 0 };
+	uint32_t mark = PMP_INTERN_NONE;
+
+	if (entry->end != PMP_END_ROOT)
+		pmp_name_end(&text, entry->end, entry->why);
+	else if (!entry->location_count)
+		pmp_buf_puts(&text, "[unknown]");
+	if (text.length)
+		mark = pmp_intern(encoder->marks, text.data, text.length);
+	if (pmp_buf_failed(&text))
+		fail(encoder);
+	pmp_buf_free(&text);
+	return mark;
+}
+
+static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
+{
+	int64_t values[VALUES] = {
+		(int64_t)entry->count, (int64_t)entry->cpu,
+		(int64_t)(entry->wall - entry->cpu), (int64_t)entry->wall,
+	};
+	Label labels[LABELS_MAX], *pointers[LABELS_MAX];
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	Sample sample = PMP__PPROF__SAMPLE__INIT, *item = &sample;
+	uint32_t mark = mark_of(encoder, entry);
+
+	if (PMP_RESERVE(&encoder->ids, &encoder->id_capacity,
+			entry->location_count + 1)) {
+		fail(encoder);
+		return;
+	}
+	for (size_t i = 0; i < LABELS_MAX; i++)
+		pointers[i] = &labels[i];
+	for (size_t i = 0; i < entry->location_count; i++) {
+		uint32_t id = pmp_places_use(&encoder->places, entry->locations[i]);
+
+		if (!id)
+			fail(encoder);
+		encoder->ids[sample.n_location++] = id;
+	}
+	if (mark != PMP_INTERN_NONE)
+		encoder->ids[sample.n_location++] = mark_id(mark);
+	sample.location = encoder->ids;
+	sample.n_value = VALUES;
+	sample.value = values;
+	sample.label = pointers;
+	add_labels(encoder, &sample, entry);
+	part.n_sample = 1;
+	part.sample = &item;
+	put(encoder, &part);
+}
+
+/* ---- what stands around them -------------------------------------------------------- */
+
+static void put_types(struct encoder *encoder)
+{
+	static const int64_t names[VALUES] = { SAMPLES, CPU, OFFCPU, WALL };
+	Profile part = PMP__PPROF__PROFILE__INIT;
+
+	for (size_t i = 0; i < VALUES; i++) {
+		ValueType type = PMP__PPROF__VALUE_TYPE__INIT, *item = &type;
+
+		type.type = names[i];
+		type.unit = i ? NANOSECONDS : COUNT;
+		part.n_sample_type = 1;
+		part.sample_type = &item;
+		put(encoder, &part);
+	}
+}
+
+__attribute__((format(printf, 2, 3))) static void
+put_comment(struct encoder *encoder, const char *format, ...)
+{
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	struct pmp_buf text = { 0 };
+	int64_t number;
+	va_list args;
+
+	va_start(args, format);
+	pmp_buf_vprintf(&text, format, args);
+	va_end(args);
+	if (pmp_buf_failed(&text))
+		fail(encoder);
+	else
+		number = text_of(encoder, text.data);
+	if (!pmp_buf_failed(&text)) {
+		part.n_comment = 1;
+		part.comment = &number;
+		put(encoder, &part);
+	}
+	pmp_buf_free(&text);
+}
+
+/* Those that saved.c reads are "name: value" and "name=number". */
+static void put_comments(struct encoder *encoder, const struct pmp_about *about)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(encoder->profile, &info);
+	put_comment(encoder, "pmp %s", pmp_version());
+	if (*about->command)
+		put_comment(encoder, "command: %s", about->command);
+	if (*about->host)
+		put_comment(encoder, "host: %s", about->host);
+	put_comment(encoder,
+		    "taken: snapshots=%" PRIu64 " stacks=%" PRIu64 " truncated=%" PRIu64
+		    " not_stopped=%" PRIu64 " vanished=%" PRIu64,
+		    info.samples, info.stacks, info.truncated, info.not_stopped,
+		    info.vanished);
+	put_comment(encoder,
+		    "stops: stops=%" PRIu64 " p50_ns=%" PRIu64 " p99_ns=%" PRIu64
+		    " longest_ns=%" PRIu64 " sum_ns=%" PRIu64 " any_ns=%" PRIu64,
+		    info.stops, info.stopped_p50, info.stopped_p99, info.stopped_max,
+		    info.stopped, info.any_stopped);
+}
+
+static void put_about(struct encoder *encoder, bool timed)
+{
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	ValueType type = PMP__PPROF__VALUE_TYPE__INIT;
+	struct pmp_about about;
+
+	pmp_profile_about(encoder->profile, &about);
+	type.type = WALL;
+	type.unit = NANOSECONDS;
+	part.time = (int64_t)about.realtime;
+	part.duration = (int64_t)about.duration;
+	part.period = (int64_t)about.period;
+	part.period_type = &type;
+	/* One snapshot has no times: shown by them it would look empty. */
+	part.default_type = timed ? WALL : SAMPLES;
+	put(encoder, &part);
+	put_comments(encoder, &about);
+}
+
+/* ---- all of it ------------------------------------------------------------------------ */
+
+static bool open_encoder(struct encoder *encoder)
+{
+	static const char *const first[] = { "", "samples", "count", "cpu", "nanoseconds",
+					     "offcpu", "wall" };
+
+	encoder->texts = pmp_intern_new();
+	encoder->functions = pmp_intern_new();
+	encoder->marks = pmp_intern_new();
+	if (!encoder->texts || !encoder->functions || !encoder->marks)
+		return false;
+	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
+		text_of(encoder, first[i]);
+	encoder->zip_open = deflateInit2(&encoder->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+					 GZIP_WINDOW, GZIP_MEMORY,
+					 Z_DEFAULT_STRATEGY) == Z_OK;
+	return encoder->zip_open;
+}
+
+static void close_encoder(struct encoder *encoder)
+{
+	if (encoder->zip_open)
+		deflateEnd(&encoder->zip);
+	pmp_places_free(&encoder->places);
+	pmp_intern_free(encoder->texts);
+	pmp_intern_free(encoder->functions);
+	pmp_intern_free(encoder->marks);
+	pmp_buf_free(&encoder->scratch);
+	pmp_buf_free(&encoder->plain);
+	free(encoder->ids);
+}
+
+static void put_rest(struct encoder *encoder, const char *process)
+{
+	if (pmp_places_settle(&encoder->places, process))
+		fail(encoder);
+	for (size_t i = 0; i < encoder->places.used_count; i++)
+		put_location(encoder, i + 1, encoder->places.used[i]);
+	for (uint32_t i = 0; i < pmp_intern_count(encoder->marks); i++)
+		put_mark(encoder, mark_id(i), pmp_intern_data(encoder->marks, i, NULL));
+	put_mappings(encoder);
+	put_functions(encoder);
+}
+
+static void write_pprof(struct pmp_out *out, struct pmp_profile *profile,
+			const struct pmp_write_options *options)
+{
+	struct encoder encoder = { .out = out, .profile = profile };
+	size_t count = pmp_profile_entry_count(profile);
+	const struct pmp_entry **entries = NULL;
+	bool timed = false;
+
+	(void)options;
+	encoder.places.profile = profile;
+	if (!open_encoder(&encoder) || pmp_order_entries(profile, &entries)) {
+		fail(&encoder);
+		goto out;
+	}
+	put_types(&encoder);
+	for (size_t i = 0; i < count && !out->buf.failed; i++) {
+		put_sample(&encoder, entries[i]);
+		timed = timed || entries[i]->wall;
+	}
+	put_rest(&encoder, count ? entries[0]->process : "");
+	put_about(&encoder, timed);
+	put_texts(&encoder);
+	compress_plain(&encoder, Z_FINISH);
+out:
+	free(entries);
+	close_encoder(&encoder);
+}
+
+const struct pmp_writer pmp_writer_pprof = {
+	.format = {
+		.name = "pprof",
+		.help = "profile.proto for go tool pprof; what pmp FILE reads",
+		.extension = "pb.gz",
+		.mime = "application/octet-stream",
+		.details = true,
+		.binary = true,
+	},
+	.write = write_pprof,
+};
