@@ -286,7 +286,7 @@ struct pmp_profile_info {
 	uint64_t stopped_max;	/* ns, the longest stop of one thread */
 	uint64_t stopped_p50, stopped_p99;	/* ns, of single stops */
 	uint64_t any_stopped;	/* ns */
-	uint64_t first_time, last_time;	/* CLOCK_MONOTONIC */
+	uint64_t first_time, last_time;	/* CLOCK_MONOTONIC; of saved ones from 0 on */
 	uint64_t looked;	/* stacks read without a stop */
 	uint64_t unchanged;	/* stacks of threads that had not run */
 };
@@ -330,6 +330,20 @@ const struct pmp_format *pmp_format_find(const char *name);
 int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *format,
 		      const struct pmp_write_options *options,
 		      const struct pmp_sink *sink, struct pmp_error *err);
+
+/* ---- saved profiles ----------------------------------------------------- */
+
+/**
+ * Read a profile that was written in the format pprof, by pmp or by another
+ * program, compressed or not, and count it into this one. fd is read to its end;
+ * name is for messages. What was saved without names is named from the files on
+ * this machine that have the same build-ids.
+ *
+ * Fails with PMP_EFORMAT (damaged, or something else), PMP_ELIMIT (too large) or
+ * PMP_EIO; then a part of it may have been counted.
+ */
+int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
+		     struct pmp_error *err);
 
 /* ---- processes, text --------------------------------------------------- */
 

@@ -19,6 +19,7 @@
 
 #include "message.h"
 #include "report.h"
+#include "saved.h"
 
 #define LOOK_MS 100
 #define NS_PER_MS UINT64_C(1000000)
@@ -488,6 +489,7 @@ static int command_status(const struct pmp_app *app)
 int pmp_front_open(struct pmp_app *app)
 {
 	const struct pmp_options *options = &app->options;
+	const bool saved = options->file_count > 0;
 	const struct pmp_symbolizer_options symbolizer_options = {
 		.size = sizeof(symbolizer_options),
 		.no_symbols = options->no_symbols,
@@ -501,14 +503,15 @@ int pmp_front_open(struct pmp_app *app)
 		.size = sizeof(profile_options),
 		.by_thread = options->by_thread,
 		.keep_rounds = options->format->snapshots,
-		.command = app->command_line,
-		.details = options->format->details,
-		.period = options->interval,
-		.host = app->host,
+		.command = saved ? NULL : app->command_line,
+		.details = saved || options->format->details,
+		.period = saved ? 0 : options->interval,
+		.host = saved ? NULL : app->host,
 	};
 	struct pmp_error err = { 0 };
 
-	if (pmp_receiver_new(app->sampler.fd, &app->receiver, &err) < 0 ||
+	if ((!saved &&
+	     pmp_receiver_new(app->sampler.fd, &app->receiver, &err) < 0) ||
 	    pmp_symbolizer_new(&symbolizer_options, &app->symbolizer, &err) < 0 ||
 	    pmp_profile_new(&profile_options, app->symbolizer, &app->profile, &err) < 0) {
 		pmp_message_error(&err);
@@ -517,8 +520,29 @@ int pmp_front_open(struct pmp_app *app)
 	return 0;
 }
 
+/* Saved profiles: all there is is there at once. */
+static void take_files(struct pmp_app *app)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_process none = { .pid = 0 };
+
+	app->finished = app->finishing = true;
+	app->failure = pmp_saved_read(app);
+	if (app->failure)
+		return;
+	pmp_profile_info(app->profile, &info);
+	app->snapshots = info.samples;
+	app->done.elapsed = info.last_time - info.first_time;
+	pmp_saved_name(app, none.name, sizeof(none.name));
+	open_output(app, &none);
+	if (app->options.format->snapshots && app->output)
+		write_profile(app);
+}
+
 int pmp_front_run(struct pmp_app *app)
 {
+	if (app->options.file_count)
+		take_files(app);
 	while (!app->finished)
 		turn(app);
 	pmp_sampler_close(&app->sampler);

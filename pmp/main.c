@@ -154,9 +154,9 @@ static int profile(struct pmp_app *app)
 			NULL,
 			"there is no live view in this release: printing text (--raw)");
 	status = start_signals(app);
-	if (!status)
+	if (!status && !app->options.file_count)
 		status = choose_source(app, &pids);
-	if (!status)
+	if (!status && !app->options.file_count)
 		status = start_sampler(app, &pids);
 	if (!status)
 		status = pmp_front_open(app);

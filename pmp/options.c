@@ -377,13 +377,16 @@ bool pmp_options_want(const struct pmp_options *options, pid_t tid, const char *
 static bool take_operand(struct pmp_options *options, const char *text)
 {
 	bool numeric = *text && strspn(text, "0123456789,") == strlen(text);
+	const char **files;
 
 	if (numeric)
 		return take_ids(options, &rows[0], text);
-	pmp_message_print("to profile a process: pmp -p PID; a command: pmp -- COMMAND",
-			  "cannot open '%s': this release does not read saved profiles",
-			  text);
-	return false;
+	files = reallocarray(options->files, options->file_count + 1, sizeof(*files));
+	if (!files)
+		return no_memory();
+	options->files = files;
+	options->files[options->file_count++] = text;
+	return true;
 }
 
 /* What getopt_long() needs, from the table. */
@@ -555,16 +558,17 @@ static bool check_sink(struct pmp_options *options)
 static bool check_source(const struct pmp_options *options)
 {
 	bool processes = options->pids.count || options->tids.count || options->name;
+	int sources = processes + (options->command != NULL) + (options->file_count > 0);
 
-	if (processes && options->command) {
-		pmp_message_print(
-			SEE_HELP,
-			"give either processes or a command to profile, not both");
+	if (sources > 1) {
+		pmp_message_print(SEE_HELP, "give either processes, a command to profile "
+				  "or saved profiles, not several of them");
 		return false;
 	}
-	if (!processes && !options->command) {
+	if (sources == 0) {
 		pmp_message_print(
-			"pmp -p PID, pmp --name REGEX or pmp -- COMMAND; see pmp --help",
+			"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see "
+			"pmp --help",
 			"nothing to profile: no process is given");
 		return false;
 	}
@@ -614,6 +618,7 @@ void pmp_options_free(struct pmp_options *options)
 	free(options->pids.ids);
 	free(options->tids.ids);
 	free(options->words);
+	free(options->files);
 }
 
 static void help_row(const struct row *row)
@@ -631,7 +636,7 @@ int pmp_options_help(void)
 {
 	puts("pmp: what every thread of a process is doing, running or blocked\n\n"
 	     "  pmp [OPTIONS] PID...              pmp [OPTIONS] --name REGEX\n"
-	     "  pmp [OPTIONS] -- COMMAND [ARG]...");
+	     "  pmp [OPTIONS] -- COMMAND [ARG]... pmp [OPTIONS] FILE...");
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		printf("\n%s:\n", group_titles[group]);
 		for (size_t i = 0; i < ROW_COUNT; i++) {

@@ -70,7 +70,7 @@ refused "unknown option --bogus" "see pmp --help" --bogus
 refused "unknown option -Z" "see pmp --help" -Z
 refused "option --raw takes no value" "see pmp --help" --raw=3 1
 refused "option --format needs a value: FORMAT" "see pmp --help" 1 -f
-refused "cannot open 'saved.pb.gz': this release does not read saved profiles" \
+refused "cannot open saved.pb.gz: No such file or directory" \
 	"to profile a process: pmp -p PID; a command: pmp -- COMMAND" saved.pb.gz
 refused "nothing to profile: no process is given" \
 	"pmp -p PID, pmp --name REGEX or pmp -- COMMAND; see pmp --help"

@@ -53,23 +53,18 @@ ssize_t pmp_file_read(int dirfd, const char *path, char *buffer, size_t size)
 	return got;
 }
 
-int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *buf)
+int pmp_file_drain(int fd, size_t limit, struct pmp_buf *buf)
 {
 	ssize_t got = 0;
-	int fd;
 
 	pmp_buf_clear(buf);
-	fd = open_read(dirfd, path);
-	if (fd < 0)
-		return fd;
 	do {
 		size_t room;
 
 		if (pmp_buf_failed(buf) ||
 		    PMP_RESERVE(&buf->data, &buf->capacity, buf->length + CHUNK + 1)) {
 			buf->failed = true;
-			got = -ENOMEM;
-			break;
+			return -ENOMEM;
 		}
 		room = buf->capacity - 1 - buf->length;
 		got = read_some(fd, buf->data + buf->length, room);
@@ -77,10 +72,22 @@ int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *bu
 			buf->length += (size_t)got;
 		buf->data[buf->length] = '\0';
 		if (buf->length > limit)
-			got = -EFBIG;
+			return -EFBIG;
 	} while (got > 0);
+	return (int)got;
+}
+
+int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *buf)
+{
+	int fd, code;
+
+	pmp_buf_clear(buf);
+	fd = open_read(dirfd, path);
+	if (fd < 0)
+		return fd;
+	code = pmp_file_drain(fd, limit, buf);
 	close(fd);
-	return got < 0 ? (int)got : 0;
+	return code;
 }
 
 ssize_t pmp_file_pread(int fd, void *data, size_t length, uint64_t offset)

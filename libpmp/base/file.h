@@ -14,6 +14,8 @@
 ssize_t pmp_file_read(int dirfd, const char *path, char *buffer, size_t size);
 /* The whole file, at most limit bytes (-EFBIG beyond). 0 or a negative errno. */
 int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *buf);
+/* The same from a descriptor, to its end. */
+int pmp_file_drain(int fd, size_t limit, struct pmp_buf *buf);
 /* pread until length bytes or the end; retries EINTR. Bytes read or a negative errno. */
 ssize_t pmp_file_pread(int fd, void *data, size_t length, uint64_t offset);
 

@@ -277,6 +277,12 @@ static void fill_entry(const struct pmp_profile *profile, uint32_t id,
 	};
 }
 
+/* What a saved profile says may be anything: formats have signed numbers. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
 int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
 {
 	size_t words = make_key(profile, entry);
@@ -293,9 +299,9 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 	if (id == profile->entry_count)
 		fill_entry(profile, id, &profile->entries[profile->entry_count++]);
 	counted = &profile->entries[id];
-	counted->count += entry->count;
-	counted->cpu += entry->cpu;
-	counted->wall += entry->wall;
+	counted->count = sum(counted->count, entry->count);
+	counted->cpu = sum(counted->cpu, entry->cpu);
+	counted->wall = sum(counted->wall, entry->wall);
 	counted->state = entry->state;
 	return 0;
 }
@@ -504,7 +510,7 @@ struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile)
 void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about)
 {
 	*about = profile->about;
-	about->duration += profile->info.last_time - profile->info.first_time;
+	about->duration = profile->info.last_time - profile->info.first_time;
 	about->command = profile->command;
 	about->host = profile->host;
 }
@@ -536,7 +542,7 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 		profile->about.realtime = about->realtime;
 	if (!profile->about.period)
 		profile->about.period = about->period;
-	profile->about.duration += about->duration;
+	all->last_time += about->duration;
 	all->samples += info->samples;
 	all->stacks += info->stacks;
 	all->truncated += info->truncated;

@@ -17,6 +17,8 @@
  * as they do not stand between frames.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,6 +26,7 @@
 #include "base/escape.h"
 #include "base/syscalls.h"
 #include "write/names.h"
+#include "write/order.h"
 #include "write/writer.h"
 
 static void add_time(struct pmp_buf *buf, uint64_t realtime)
@@ -79,29 +82,34 @@ static void add_quoted(struct pmp_buf *buf, const char *name)
 	pmp_buf_putc(buf, '"');
 }
 
-static void add_thread(struct pmp_buf *buf, size_t number,
-		       const struct pmp_thread *thread, bool with_name)
+/* What is said of a thread before its frames. */
+struct head {
+	pid_t tid;
+	uint64_t tls;
+	char state;
+	const char *syscall, *wchan, *name;
+	uint64_t count;		/* how often it was seen; 0: this once */
+};
+
+static void add_thread(struct pmp_buf *buf, size_t number, const struct head *head,
+		       bool with_name)
 {
-	char state = thread->state >= '!' && thread->state <= '~' ? thread->state : '?';
-	const char *name;
+	char state = head->state >= '!' && head->state <= '~' ? head->state : '?';
 
 	pmp_buf_printf(buf, "Thread %zu (Thread 0x%" PRIx64 " (LWP %d)", number,
-		       thread->tls, (int)thread->tid);
+		       head->tls, (int)head->tid);
 	if (with_name) {
 		pmp_buf_putc(buf, ' ');
-		add_quoted(buf, thread->name);
+		add_quoted(buf, head->name);
 	}
 	pmp_buf_printf(buf, "):\nState %c", state);
-	if (thread->syscall >= 0) {
-		name = pmp_syscall_name(thread->syscall);
-		if (name)
-			pmp_buf_printf(buf, ", system call %s", name);
-		else
-			pmp_buf_printf(buf, ", system call %d", thread->syscall);
+	if (*head->syscall) {
+		pmp_buf_puts(buf, ", system call ");
+		pmp_escape_buf(buf, head->syscall, strlen(head->syscall));
 	}
-	if (thread->wchan[0]) {
+	if (*head->wchan) {
 		pmp_buf_puts(buf, ", wait channel ");
-		pmp_escape_buf(buf, thread->wchan, strlen(thread->wchan));
+		pmp_escape_buf(buf, head->wchan, strlen(head->wchan));
 	}
 	switch (thread->obtained) {
 	case PMP_STOPPED:
@@ -118,7 +126,9 @@ static void add_thread(struct pmp_buf *buf, size_t number,
 		break;
 	}
 	pmp_buf_puts(buf, ", name ");
-	add_quoted(buf, thread->name);
+	add_quoted(buf, head->name);
+	if (head->count)
+		pmp_buf_printf(buf, ", seen %" PRIu64 " times", head->count);
 	pmp_buf_putc(buf, '\n');
 }
 
@@ -140,29 +150,56 @@ static void add_frame(struct pmp_buf *buf, size_t number, uint64_t pc,
 	}
 }
 
-static void add_row(struct pmp_out *out, struct pmp_profile *profile,
-		    const struct pmp_row *row, bool lines)
+static void add_location(struct pmp_out *out, struct pmp_profile *profile,
+			 pmp_location location, uint64_t pc, size_t *number, bool lines)
+{
+	const struct pmp_frame *frames;
+	size_t count = pmp_profile_frames(profile, location, &frames);
+
+	for (size_t i = 0; i < count; i++)
+		add_frame(&out->buf, (*number)++, pc, &frames[i], lines);
+	pmp_out_maybe_flush(out);
+}
+
+/* What ends a thread. */
+static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
+{
+	if (end != PMP_END_ROOT) {
+		pmp_buf_puts(buf, "Backtrace stopped: ");
+		if (end == PMP_END_NOT_STOPPED)
+			pmp_name_end(buf, end, why);
+		else
+			pmp_buf_puts(buf, pmp_end_text(end));
+		pmp_buf_putc(buf, '\n');
+	}
+	pmp_buf_putc(buf, '\n');
+}
+
+static void add_row(struct pmp_out *out, struct pmp_profile *profile, size_t thread_number,
+		    const struct pmp_row *row, const struct pmp_write_options *options)
 {
 	const struct pmp_thread *thread = row->thread;
+	const char *name = pmp_syscall_name(thread->syscall);
+	struct head head = {
+		.tid = thread->tid,
+		.tls = thread->tls,
+		.state = thread->state,
+		.syscall = name ? name : "",
+		.wchan = thread->wchan,
+		.name = thread->name,
+	};
+	char digits[16];
 	size_t number = 0;
 
-	for (size_t i = 0; i < thread->frame_count; i++) {
-		const struct pmp_frame *frames;
-		size_t count = pmp_profile_frames(profile, row->locations[i], &frames);
-
-		for (size_t j = 0; j < count; j++)
-			add_frame(&out->buf, number++, row->raw[i].pc, &frames[j], lines);
-		pmp_out_maybe_flush(out);
+	if (thread->syscall >= 0 && !name) {
+		snprintf(digits, sizeof(digits), "%d", thread->syscall);
+		head.syscall = digits;
 	}
-	if (thread->end != PMP_END_ROOT) {
-		pmp_buf_puts(&out->buf, "Backtrace stopped: ");
-		if (thread->end == PMP_END_NOT_STOPPED)
-			pmp_name_end(&out->buf, thread->end, thread->why);
-		else
-			pmp_buf_puts(&out->buf, pmp_end_text(thread->end));
-		pmp_buf_putc(&out->buf, '\n');
-	}
-	pmp_buf_putc(&out->buf, '\n');
+	add_thread(&out->buf, thread_number, &head, options->raw_names);
+	for (size_t i = 0; i < thread->frame_count; i++)
+		add_location(out, profile, row->locations[i], row->raw[i].pc, &number,
+			     options->lines);
+	add_end(&out->buf, thread->end, thread->why);
 }
 
 /*
@@ -177,22 +214,54 @@ static size_t find_main(const struct pmp_round *round)
 	return 0;
 }
 
+/* A saved profile: snapshots are not kept apart in it, so each stack of a thread is
+ * shown once, with how often it was seen. */
+static void write_saved(struct pmp_out *out, struct pmp_profile *profile,
+			const struct pmp_write_options *options)
+{
+	size_t count = pmp_profile_entry_count(profile);
+	const struct pmp_entry **entries;
+
+	if (pmp_order_entries(profile, &entries)) {
+		out->buf.failed = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct pmp_entry *entry = entries[i];
+		const struct head head = { entry->tid, 0, entry->state, entry->syscall,
+					   entry->wchan, entry->thread, entry->count };
+		size_t number = 0;
+
+		add_thread(&out->buf, count - i, &head, options->raw_names);
+		for (size_t j = 0; j < entry->location_count; j++) {
+			struct pmp_origin origin;
+
+			pmp_profile_origin(profile, entry->locations[j], &origin);
+			add_location(out, profile, entry->locations[j], origin.pc,
+				     &number, options->lines);
+		}
+		add_end(&out->buf, entry->end, entry->why);
+	}
+	free(entries);
+}
+
 static void write_raw(struct pmp_out *out, struct pmp_profile *profile,
 		      const struct pmp_write_options *options)
 {
 	const struct pmp_round *round = pmp_profile_round(profile);
 	size_t first;
 
-	if (!round)
+	if (!round) {
+		write_saved(out, profile, options);
 		return;
+	}
 	add_separator(&out->buf, round);
 	first = find_main(round);
 	for (size_t number = round->row_count; number > 0; number--) {
 		/* The rows but the first, in order, are 2, 3, ... */
 		size_t i = number == 1 ? first : number - 1 - (number - 1 <= first);
 
-		add_thread(&out->buf, number, round->rows[i].thread, options->raw_names);
-		add_row(out, profile, &round->rows[i], options->lines);
+		add_row(out, profile, number, &round->rows[i], options);
 	}
 }
 

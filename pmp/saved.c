@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading saved profiles. There is no sampler then, and no process. */
+#include "saved.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+
+static int cannot_open(const char *path, int number)
+{
+	char shown[512];
+
+	pmp_message_print("to profile a process: pmp -p PID; a command: pmp -- COMMAND",
+			  "cannot open %s: %s", pmp_escape(path, shown, sizeof(shown)),
+			  strerror(number));
+	return PMP_EXIT_USAGE;
+}
+
+static int read_one(struct pmp_app *app, const char *path)
+{
+	struct pmp_error err = { 0 };
+	int fd = STDIN_FILENO, code;
+
+	if (strcmp(path, "-") != 0)
+		fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_open(path, errno);
+	code = pmp_profile_read(app->profile, fd, path, &err);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	if (code == 0)
+		return 0;
+	pmp_message_error(&err);
+	return code == PMP_ENOMEM ? PMP_EXIT_FAILED : PMP_EXIT_USAGE;
+}
+
+int pmp_saved_read(struct pmp_app *app)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < app->options.file_count && !status; i++)
+		status = read_one(app, app->options.files[i]);
+	return status;
+}
+
+void pmp_saved_name(const struct pmp_app *app, char *name, size_t size)
+{
+	const char *path = app->options.files[0], *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	snprintf(name, size, "%.*s", (int)strcspn(base, "."), base);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Saved profiles: what is read is what was written, in every format; files of others;
+ * every byte of a file flipped and every length of it; files made to do harm.
+ */
+#include "lib/tap.h"
+#include "lib/saved.h"
+
+static void compare(const struct saved *a, const struct saved *b,
+		    const struct pmp_write_options *options, const char *what)
+{
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		struct pmp_buf one = saved_write(a, pmp_format(i)->name, options);
+		struct pmp_buf other = saved_write(b, pmp_format(i)->name, options);
+		bool same = one.length == other.length &&
+			    !memcmp(one.data, other.data, one.length);
+
+		if (!ok(same && one.length, "%s: %s", pmp_format(i)->name, what) &&
+		    !pmp_format(i)->binary)
+			diag("%s\n---\n%s", one.data, other.data);
+		pmp_buf_free(&one);
+		pmp_buf_free(&other);
+	}
+}
+
+static void test_round_trip(void)
+{
+	const struct pmp_write_options all = {
+		.size = sizeof(all), .by_thread = true, .lines = true, .module = true,
+		.raw_names = true,
+	};
+	struct saved first = saved_example(), second = saved_new(), third = saved_new();
+	struct pmp_buf packed = saved_write(&first, "pprof", NULL);
+	struct pmp_buf plain = saved_unpack(&packed);
+	struct pmp_profile_info info = { .size = sizeof(info) }, want = info;
+	struct pmp_about about;
+
+	is_int(saved_read(&second, packed.data, packed.length, NULL), 0, "it is read");
+	compare(&first, &second, NULL, "as from the profile itself");
+	compare(&first, &second, &all, "with all options");
+	is_int(saved_read(&third, plain.data, plain.length, NULL), 0, "without gzip");
+	compare(&first, &third, &all, "the same without gzip");
+	ok(plain.length > 6 && !memcmp(plain.data, "\x0a\x04\x08\x01\x10\x02", 6),
+	   "it begins as everybody's does");
+
+	pmp_profile_info(first.profile, &want);
+	pmp_profile_info(second.profile, &info);
+	ok(!memcmp(&info, &want, sizeof(info)), "all statistics are kept");
+	is_int(info.samples, 100, "so many snapshots");
+	is_int(info.stopped_p99, 15000, "such stops");
+	pmp_profile_about(second.profile, &about);
+	is_str(about.host, "db1", "the host is kept");
+	is_str(about.command, "pmp -p 4100", "so is the command");
+	is_int(about.duration, 9900000000, "the duration");
+	is_int(about.period, 100000000, "the period");
+	ok(about.realtime == 1795234116123456789u, "the time");
+
+	is_int(saved_read(&third, packed.data, packed.length, NULL), 0,
+	       "one can be added to another");
+	pmp_profile_info(third.profile, &info);
+	is_int(info.samples, 200, "which adds the snapshots");
+	is_int(info.distinct, want.distinct, "and knows the stacks");
+	is_int(pmp_profile_entry(third.profile, 0)->count,
+	       2 * pmp_profile_entry(second.profile, 0)->count, "their counts");
+	is_int(pmp_profile_entry(third.profile, 0)->wall,
+	       2 * pmp_profile_entry(second.profile, 0)->wall, "and their times");
+	pmp_buf_free(&packed);
+	pmp_buf_free(&plain);
+	saved_free(&first);
+	saved_free(&second);
+	saved_free(&third);
+}
+
+/* A library where the program is, too: in another process, or later. */
+static void test_overlap(void)
+{
+	struct saved first = saved_example_at(0x450000), second = saved_new();
+	struct pmp_buf packed = saved_write(&first, "pprof", NULL), one, other;
+
+	is_int(saved_read(&second, packed.data, packed.length, NULL), 0,
+	       "mappings that overlap");
+	one = saved_write(&first, "pmp", NULL);
+	other = saved_write(&second, "pmp", NULL);
+	is_str(other.data, one.data, "are kept apart");
+	pmp_buf_free(&packed);
+	pmp_buf_free(&one);
+	pmp_buf_free(&other);
+	saved_free(&first);
+	saved_free(&second);
+}
+
+/* A profile that cannot be understood, or a sound one, which can be written. */
+static bool survives(const void *data, size_t length, bool thorough)
+{
+	struct saved saved = saved_new();
+	struct pmp_error err = { 0 };
+	int code = saved_read(&saved, data, length, &err);
+	bool good = code == 0 || ((code == PMP_EFORMAT || code == PMP_ELIMIT) &&
+				  strstr(err.message, "saved"));
+
+	for (size_t i = 0; good && i < pmp_format_count(); i++) {
+		const char *format = pmp_format(i)->name;
+		struct pmp_buf buf;
+
+		if (!thorough && strcmp(format, "folded"))
+			continue;
+		buf = saved_write(&saved, format, NULL);
+		pmp_buf_free(&buf);
+	}
+	saved_free(&saved);
+	return good;
+}
+
+/* One bit, or all bits of a byte; what is left of it is written in all formats
+ * now and then. */
+static void sweep(const struct pmp_buf *file, const char *what)
+{
+	char *copy = malloc(file->length);
+	size_t bad = 0;
+
+	if (!copy)
+		abort();
+	memcpy(copy, file->data, file->length);
+	for (size_t i = 0; i < file->length; i++) {
+		copy[i] ^= (char)(1 << i % 8);
+		bad += !survives(copy, file->length, i % 16 == 0);
+		copy[i] = (char)~file->data[i];
+		bad += !survives(copy, file->length, false);
+		copy[i] = file->data[i];
+	}
+	is_int(bad, 0, "%s: each of %zu bytes flipped", what, file->length);
+	for (size_t i = 0; i < file->length; i++)
+		bad += !survives(copy, i, i % 16 == 0);
+	is_int(bad, 0, "%s: each length below %zu", what, file->length);
+	free(copy);
+}
+
+static void test_sweep(void)
+{
+	struct saved saved = saved_example();
+	struct pmp_buf packed = saved_write(&saved, "pprof", NULL);
+	struct pmp_buf plain = saved_unpack(&packed);
+
+	sweep(&packed, "packed");
+	sweep(&plain, "plain");
+	pmp_buf_free(&packed);
+	pmp_buf_free(&plain);
+	saved_free(&saved);
+}
+
+/* ---- by hand -------------------------------------------------------------------- */
+
+#define TYPES "\x0a\x04\x08\x01\x10\x02"	/* samples/count */
+#define TEXTS "\x32\x00\x32\x07samples\x32\x05" "count\x32\x04main\x32\x02" "cp"
+#define TEXT(n, s) "\x32" n s
+
+static const struct {
+	const char *what, *data;
+	size_t length;
+	int code;
+	unsigned entries;
+} cases[] = {
+#define CASE(what, code, entries, data) { what, data, sizeof(data) - 1, code, entries }
+	CASE("nothing", PMP_EFORMAT, 0, ""),
+	CASE("a text", PMP_EFORMAT, 0, "hello world\n"),
+	CASE("no texts", PMP_EFORMAT, 0, TYPES),
+	CASE("no types", PMP_EFORMAT, 0, TEXTS),
+	CASE("no samples", 0, 0, TYPES TEXTS),
+	CASE("no locations, no mappings", 0, 1, TYPES TEXTS "\x12\x03\x12\x01\x05"),
+	CASE("values that are not packed", 0, 1, TYPES TEXTS "\x12\x02\x10\x05"),
+	CASE("a name without an address", 0, 1, TYPES TEXTS
+	     "\x12\x06\x0a\x01\x01\x12\x01\x05" "\x22\x06\x08\x01\x22\x02\x08\x01"
+	     "\x2a\x04\x08\x01\x10\x03"),
+	CASE("a negative count is none", 0, 0, TYPES TEXTS
+	     "\x12\x0c\x12\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+	CASE("unknown fields", 0, 1, TYPES TEXTS "\x12\x03\x12\x01\x05"
+	     "\xa0\x06\x01\xa5\x06\x01\x02\x03\x04\xa1\x06\1\2\3\4\5\6\7\x08"),
+	CASE("two values where there is one type", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x12\x04\x12\x02\x05\x06"),
+	CASE("no value", PMP_EFORMAT, 0, TYPES TEXTS "\x12\x00"),
+	CASE("a location that is not there", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x12\x06\x0a\x01\x01\x12\x01\x05"),
+	CASE("a location twice", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x22\x02\x08\x01\x22\x02\x08\x01"),
+	CASE("a location 0", PMP_EFORMAT, 0, TYPES TEXTS "\x22\x02\x08\x00"),
+	CASE("a function that is not there", PMP_EFORMAT, 0, TYPES TEXTS
+	     "\x12\x06\x0a\x01\x01\x12\x01\x05\x22\x06\x08\x01\x22\x02\x08\x09"),
+	CASE("a mapping that is not there", PMP_EFORMAT, 0, TYPES TEXTS
+	     "\x12\x06\x0a\x01\x01\x12\x01\x05\x22\x04\x08\x01\x10\x07"),
+	CASE("a text that is not there", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x2a\x04\x08\x01\x10\x77"),
+	CASE("a negative text", PMP_EFORMAT, 0, TYPES TEXTS
+	     "\x2a\x0d\x08\x01\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+	CASE("a comment that is not there", PMP_EFORMAT, 0, TYPES TEXTS "\x68\x77"),
+	CASE("a label's text that is not there", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x12\x09\x12\x01\x05\x1a\x04\x08\x01\x10\x77"),
+	CASE("a varint without an end", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x48\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
+	CASE("a length beyond the end", PMP_EFORMAT, 0, TYPES TEXTS "\x32\x7f" "abc"),
+	CASE("a group", PMP_EFORMAT, 0, TYPES TEXTS "\x0b\x0c"),
+#undef CASE
+};
+
+static void test_cases(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct saved saved = saved_new();
+		struct pmp_error err = { 0 };
+
+		is_int(saved_read(&saved, cases[i].data, cases[i].length, &err),
+		       cases[i].code, "%s", cases[i].what);
+		if (!cases[i].code)
+			is_int(pmp_profile_entry_count(saved.profile), cases[i].entries,
+			       "and its stacks");
+		saved_free(&saved);
+	}
+}
+
+/* Other programs' units and names of values. */
+static void test_units(void)
+{
+	static const char data[] = "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"
+		"\x12\x04\x12\x02\x05\x07\x32\x00" "\x32\x03obj\x32\x05" "count\x32\x03"
+		"cpu\x32\x0cmilliseconds";
+	struct saved saved = saved_new();
+	const struct pmp_entry *entry;
+
+	is_int(saved_read(&saved, data, sizeof(data) - 1, NULL), 0, "milliseconds");
+	entry = pmp_profile_entry(saved.profile, 0);
+	is_int(entry->count, 5, "are not the count");
+	is_int(entry->cpu, 7000000, "but CPU time");
+	is_int(entry->wall, 7000000, "which is wall-clock time at least");
+	is_str(entry->process, "[unknown]", "nobody says whose");
+	saved_free(&saved);
+}
+
+/* Many megabytes of nothing in a small file. */
+static void test_bomb(void)
+{
+	static unsigned char packed[1 << 20], zeros[1 << 16];
+	z_stream zip = { .next_out = packed, .avail_out = sizeof(packed) };
+	struct saved saved = saved_new();
+	struct pmp_error err = { 0 };
+
+	deflateInit2(&zip, 9, Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY);
+	for (unsigned i = 0; i < 1024; i++) {
+		zip.next_in = zeros;
+		zip.avail_in = sizeof(zeros);
+		deflate(&zip, i < 1023 ? Z_NO_FLUSH : Z_FINISH);
+	}
+	is_int(saved_read(&saved, packed, zip.total_out, &err), PMP_ELIMIT,
+	       "64 MiB in %lu bytes are not unpacked", zip.total_out);
+	ok(strstr(err.message, "too large"), "which is said: %s", err.message);
+	deflateEnd(&zip);
+	saved_free(&saved);
+}
+
+int main(void)
+{
+	test_round_trip();
+	test_overlap();
+	test_cases();
+	test_units();
+	test_bomb();
+	test_sweep();
+	return done_testing();
+}

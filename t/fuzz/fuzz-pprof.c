@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Fuzz target: a saved profile, packed or not, read and written in some formats. */
+#include "fuzz.h"
+#include "lib/saved.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const formats[] = { "raw", "folded", "pprof" };
+	struct saved saved = saved_new();
+
+	saved_read(&saved, data, size, NULL);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		struct pmp_buf buf = saved_write(&saved, formats[i], NULL);
+
+		pmp_buf_free(&buf);
+	}
+	saved_free(&saved);
+	return 0;
+}
+
+/* Seed 0 is packed, 1 is not: damage to that reaches further. */
+size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
+{
+	struct saved saved;
+	struct pmp_buf packed, plain;
+	size_t length = 0;
+
+	if (n >= 2)
+		return 0;
+	saved = saved_example();
+	packed = saved_write(&saved, "pprof", NULL);
+	plain = saved_unpack(&packed);
+	if (n == 1 && plain.length <= size)
+		memcpy(data, plain.data, length = plain.length);
+	else if (packed.length <= size)
+		memcpy(data, packed.data, length = packed.length);
+	pmp_buf_free(&packed);
+	pmp_buf_free(&plain);
+	saved_free(&saved);
+	return length;
+}
