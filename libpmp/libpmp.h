@@ -306,6 +306,10 @@ struct pmp_write_options {
 	bool lines;		/* file:line where known */
 	bool module;		/* module names */
 	bool raw_names;		/* names of threads in the raw format */
+	const char *title;	/* of pictures; NULL: the name of the process */
+	unsigned width;		/* of pictures, in pixels; 0: 1200 */
+	bool icicle;		/* pictures grow from the top */
+	bool by_state;		/* their colours say what threads were doing */
 };
 
 struct pmp_format {

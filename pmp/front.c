@@ -145,6 +145,10 @@ static void write_profile(struct pmp_app *app)
 		.lines = app->options.lines,
 		.module = app->options.module,
 		.raw_names = app->options.by_thread,
+		.title = app->options.title,
+		.width = (unsigned)app->options.width,
+		.icicle = app->options.icicle,
+		.by_state = app->options.by_state,
 	};
 	const struct pmp_sink sink = { pmp_output_write, app->output };
 	struct pmp_error err = { 0 };
@@ -504,7 +508,7 @@ int pmp_front_open(struct pmp_app *app)
 		.by_thread = options->by_thread,
 		.keep_rounds = options->format->snapshots,
 		.command = saved ? NULL : app->command_line,
-		.details = saved || options->format->details,
+		.details = saved || options->by_state || options->format->details,
 		.period = saved ? 0 : options->interval,
 		.host = saved ? NULL : app->host,
 	};

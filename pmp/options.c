@@ -21,6 +21,7 @@
 #define PID_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
 #define COUNT_LIMIT 1000000000
 #define FRAMES_LIMIT 65536
+#define WIDTH_LIMIT 100000
 #define INTERVAL_MIN UINT64_C(100000)	     /* 100 us, 10000 Hz */
 #define TIME_MAX UINT64_C(31536000000000000) /* a year */
 #define INTERVAL_DEFAULT UINT64_C(100000000)
@@ -110,6 +111,14 @@ static const struct row rows[] = {
 	{ SINK, 'o', "output", "FILE", take_text, TO(output),
 	  .example = "-o profile.folded",
 	  .help = "write to FILE; its extension picks the format" },
+	{ SINK, 0, "title", "TEXT", take_text, TO(title), .example = "--title 'db1, noon'",
+	  .help = "svg: the title of the picture" },
+	{ SINK, 0, "width", "PIXELS", take_number, TO(width), 300, WIDTH_LIMIT,
+	  .example = "--width 1600", .help = "svg: how wide it is (1200)" },
+	{ SINK, 0, "icicle", NULL, take_flag, TO(icicle),
+	  .help = "svg: roots at the top" },
+	{ SINK, 0, "by-state", NULL, take_flag, TO(by_state),
+	  .help = "svg: colours by what threads do, not by module" },
 
 	{ THREADS, 0, "by-thread", NULL, take_flag, TO(by_thread),
 	  .help = "keep threads apart" },
@@ -561,8 +570,8 @@ static bool check_source(const struct pmp_options *options)
 	int sources = processes + (options->command != NULL) + (options->file_count > 0);
 
 	if (sources > 1) {
-		pmp_message_print(SEE_HELP, "give either processes, a command to profile "
-				  "or saved profiles, not several of them");
+		pmp_message_print(SEE_HELP, "give either processes, a command or saved "
+				  "profiles, not several of them");
 		return false;
 	}
 	if (sources == 0) {

@@ -42,6 +42,9 @@ struct pmp_options {
 	/* Sink. */
 	const struct pmp_format *format;
 	const char *output; /* NULL: standard output */
+	const char *title;
+	uint64_t width; /* 0: the default */
+	bool icicle, by_state;
 	bool wants_screen;  /* no sink was asked for and stdout is a terminal */
 	/* Threads. */
 	struct pmp_pattern threads;

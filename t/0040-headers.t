@@ -10,7 +10,7 @@ includes="-I$top_srcdir/libpmp -I$top_builddir/libpmp ${CPPFLAGS:-}"
 
 for header in $(cd "$top_srcdir" && find libpmp pmp -name '*.h' | sort); do
 	case $header in
-	*/writer-list.h | */syscall-list.h | *.pb-c.h) continue ;;
+	*/writer-list.h | */syscall-list.h | */svg-script.h | *.pb-c.h) continue ;;
 	libpmp/*) name=${header#libpmp/} ;;
 	*) name=$top_srcdir/$header ;;
 	esac

@@ -73,8 +73,11 @@ refused "option --format needs a value: FORMAT" "see pmp --help" 1 -f
 refused "cannot open saved.pb.gz: No such file or directory" \
 	"to profile a process: pmp -p PID; a command: pmp -- COMMAND" saved.pb.gz
 refused "nothing to profile: no process is given" \
-	"pmp -p PID, pmp --name REGEX or pmp -- COMMAND; see pmp --help"
-refused "give either processes or a command to profile, not both" "see pmp --help" -p 1 -- true
+	"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see pmp --help"
+refused "give either processes, a command or saved profiles, not several of them" \
+	"see pmp --help" -p 1 -- true
+refused "give either processes, a command or saved profiles, not several of them" \
+	"see pmp --help" -p 1 saved.pb.gz
 refused 'invalid regular expression "(": Unmatched ( or \(' "" --name '('
 refused "unknown option -$(printf '\\x1b')" "see pmp --help" "-$(printf '\033')"
 

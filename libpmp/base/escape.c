@@ -134,3 +134,44 @@ void pmp_escape_map(struct pmp_buf *buf, const char *text, size_t length,
 		text += whole ? whole : 1;
 	}
 }
+
+void pmp_escape_xml(struct pmp_buf *buf, const char *text, size_t length)
+{
+	static const char special[] = "<>&\"'";
+	static const char *const references[] = { "&lt;", "&gt;", "&amp;", "&quot;",
+						  "&#39;" };
+
+	while (length) {
+		size_t n = pmp_escape_printable(text, length);
+		const char *found = n == 1 ? strchr(special, *text) : NULL;
+
+		if (found)
+			pmp_buf_puts(buf, references[found - special]);
+		else if (n)
+			pmp_buf_add(buf, text, n);
+		else
+			pmp_buf_putc(buf, '?');
+		n = n ? n : 1;
+		text += n;
+		length -= n;
+	}
+}
+
+void pmp_escape_json(struct pmp_buf *buf, const char *text, size_t length)
+{
+	while (length) {
+		size_t n = pmp_escape_printable(text, length);
+
+		if (!n && (unsigned char)*text >= 0x80)
+			pmp_buf_puts(buf, "\\ufffd");
+		else if (!n)
+			pmp_buf_printf(buf, "\\u%04x", (unsigned char)*text);
+		else if (*text == '"' || *text == '\\')
+			pmp_buf_printf(buf, "\\%c", *text);
+		else
+			pmp_buf_add(buf, text, n);
+		n = n ? n : 1;
+		text += n;
+		length -= n;
+	}
+}

@@ -17,6 +17,11 @@ void pmp_escape_buf(struct pmp_buf *buf, const char *text, size_t length);
  * place (as tr does). */
 void pmp_escape_map(struct pmp_buf *buf, const char *text, size_t length,
 		    const char *from, const char *to);
+/* For XML and HTML, text and attributes alike: the five special characters become
+ * references, control characters and what is not UTF-8 '?'. */
+void pmp_escape_xml(struct pmp_buf *buf, const char *text, size_t length);
+/* For JSON, without the quotes around it: what is not UTF-8 becomes U+FFFD. */
+void pmp_escape_json(struct pmp_buf *buf, const char *text, size_t length);
 /* Length in bytes of the valid UTF-8 sequence (printable, not C0/C1/DEL) at
  * text, 0 if there is none. */
 size_t pmp_escape_printable(const char *text, size_t length);

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Making paths: the functions of a location are found once and kept; when all are
+ * known they are numbered anew in the order of their names, so that paths compare
+ * as numbers do.
+ */
+#include "write/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/intern.h"
+
+struct pmp_path_slot {
+	size_t start;		/* in pieces */
+	uint32_t count;		/* 0: not yet known */
+};
+
+/* The number of a name, PMP_INTERN_NONE: no memory. What is no function (module "")
+ * is another thing than a function of that name: its key has the final NUL. */
+static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
+			    const char *module, bool inlined)
+{
+	uint32_t id;
+
+	if (pmp_buf_failed(name) ||
+	    PMP_RESERVE(&paths->functions, &paths->function_capacity,
+			paths->function_count + 1))
+		return PMP_INTERN_NONE;
+	id = pmp_intern(paths->names, name->data, name->length + !*module);
+	if (id == paths->function_count)
+		paths->functions[paths->function_count++] = (struct pmp_function){
+			.name = pmp_intern_data(paths->names, id, NULL),
+			.module = module,
+			.inlined = inlined,
+			.number = id,
+		};
+	return id;
+}
+
+static int name_slot(struct pmp_paths *paths, struct pmp_profile *profile,
+		     pmp_location location, const struct pmp_name_style *style)
+{
+	const struct pmp_frame *frames;
+	size_t count = pmp_profile_frames(profile, location, &frames);
+	struct pmp_buf name = { 0 };
+	int code = PMP_ENOMEM;
+
+	if (PMP_RESERVE(&paths->pieces, &paths->piece_capacity,
+			paths->piece_count + count))
+		return PMP_ENOMEM;
+	paths->slots[location].start = paths->piece_count;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t id;
+
+		pmp_buf_clear(&name);
+		pmp_name_frame(&name, &frames[i], style);
+		id = function_of(paths, &name, frames[i].module, frames[i].inlined);
+		if (id == PMP_INTERN_NONE)
+			goto out;
+		paths->pieces[paths->piece_count++] = id;
+	}
+	paths->slots[location].count = (uint32_t)count;
+	code = 0;
+out:
+	pmp_buf_free(&name);
+	return code;
+}
+
+static int find_slot(struct pmp_paths *paths, pmp_location location)
+{
+	size_t need = (size_t)location + 1;
+
+	if (need <= paths->slot_count)
+		return 0;
+	if (PMP_RESERVE(&paths->slots, &paths->slot_capacity, need))
+		return PMP_ENOMEM;
+	memset(paths->slots + paths->slot_count, 0,
+	       (paths->slot_capacity - paths->slot_count) * sizeof(*paths->slots));
+	paths->slot_count = paths->slot_capacity;
+	return 0;
+}
+
+/* A step that is no function: a process, a mark. */
+static int add_word(struct pmp_paths *paths, const struct pmp_buf *word)
+{
+	uint32_t id = function_of(paths, word, "", false);
+
+	if (id == PMP_INTERN_NONE ||
+	    PMP_RESERVE(&paths->steps, &paths->step_capacity, paths->step_count + 1))
+		return PMP_ENOMEM;
+	paths->steps[paths->step_count++] = id;
+	return 0;
+}
+
+static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
+		    const struct pmp_write_options *options)
+{
+	struct pmp_buf word = { 0 };
+	int code;
+
+	pmp_name_word(&word, entry->process);
+	code = add_word(paths, &word);
+	if (!code && options->by_thread && entry->tid) {
+		pmp_buf_clear(&word);
+		pmp_name_word(&word, entry->thread);
+		code = add_word(paths, &word);
+	}
+	pmp_buf_clear(&word);
+	if (entry->end != PMP_END_ROOT)
+		pmp_name_end(&word, entry->end, entry->why);
+	else if (!entry->location_count)
+		pmp_buf_puts(&word, "[unknown]");
+	if (!code && word.length)
+		code = add_word(paths, &word);
+	pmp_buf_free(&word);
+	return code;
+}
+
+/* The functions of a location are leaf first, those of a path root first. */
+static int add_location(struct pmp_paths *paths, struct pmp_profile *profile,
+			pmp_location location, const struct pmp_name_style *style)
+{
+	const struct pmp_path_slot *slot;
+
+	if (find_slot(paths, location) ||
+	    (!paths->slots[location].count && name_slot(paths, profile, location, style)))
+		return PMP_ENOMEM;
+	slot = &paths->slots[location];
+	if (PMP_RESERVE(&paths->steps, &paths->step_capacity,
+			paths->step_count + slot->count))
+		return PMP_ENOMEM;
+	for (size_t i = slot->count; i-- > 0;)
+		paths->steps[paths->step_count++] = paths->pieces[slot->start + i];
+	return 0;
+}
+
+static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
+		     const struct pmp_write_options *options)
+{
+	const struct pmp_name_style style = { .lines = options->lines,
+					      .module = options->module };
+	size_t count = pmp_profile_entry_count(profile);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct pmp_entry *entry = pmp_profile_entry(profile, i);
+		size_t start = paths->step_count;
+		int code = add_root(paths, entry, options);
+
+		for (size_t j = entry->location_count; j-- > 0 && !code;)
+			code = add_location(paths, profile, entry->locations[j], &style);
+		if (code)
+			return code;
+		paths->paths[paths->path_count++] = (struct pmp_path){
+			.length = paths->step_count - start,
+			.entry = entry,
+		};
+		paths->samples += entry->count;
+	}
+	return 0;
+}
+
+/* ---- order -------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct pmp_function *one = a, *other = b;
+
+	int order = strcmp(one->name, other->name);
+
+	return order ? order : !*other->module - !*one->module;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct pmp_path *one = a, *other = b;
+	size_t shorter = one->length < other->length ? one->length : other->length;
+
+	for (size_t i = 0; i < shorter; i++)
+		if (one->functions[i] != other->functions[i])
+			return one->functions[i] < other->functions[i] ? -1 : 1;
+	return (one->length > other->length) - (one->length < other->length);
+}
+
+/* Number the functions anew, in the order of their names. */
+static int sort_functions(struct pmp_paths *paths)
+{
+	size_t count = paths->function_count;
+	uint32_t *numbers = calloc(count + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return PMP_ENOMEM;
+	if (count)
+		qsort(paths->functions, count, sizeof(*paths->functions), compare_names);
+	for (size_t i = 0; i < count; i++)
+		numbers[paths->functions[i].number] = (uint32_t)i;
+	for (size_t i = 0; i < paths->step_count; i++)
+		paths->steps[i] = numbers[paths->steps[i]];
+	free(numbers);
+	return 0;
+}
+
+int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
+		   const struct pmp_write_options *options)
+{
+	size_t at = 0;
+
+	*paths = (struct pmp_paths){ .names = pmp_intern_new() };
+	paths->paths = calloc(pmp_profile_entry_count(profile) + 1, sizeof(*paths->paths));
+	if (!paths->names || !paths->paths || add_paths(paths, profile, options) ||
+	    sort_functions(paths))
+		return PMP_ENOMEM;
+	/* Only now do the steps stay where they are. */
+	for (size_t i = 0; i < paths->path_count; i++) {
+		paths->paths[i].functions = paths->steps + at;
+		at += paths->paths[i].length;
+	}
+	qsort(paths->paths, paths->path_count, sizeof(*paths->paths), compare_paths);
+	return 0;
+}
+
+void pmp_paths_free(struct pmp_paths *paths)
+{
+	pmp_intern_free(paths->names);
+	free(paths->functions);
+	free(paths->paths);
+	free(paths->pieces);
+	free(paths->slots);
+	free(paths->steps);
+	*paths = (struct pmp_paths){ 0 };
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Every stack as a path of functions from its root: equal names are one function,
+ * and the paths are sorted, so that those with the same beginning lie together.
+ * For the formats that add up by function or draw the tree.
+ *
+ *     mariadbd;start_thread;do_command;poll  is  4 7 2 5
+ *
+ * The first is the process, as in the folded format; so is the mark of an unknown
+ * root. Inlined functions are functions of their own.
+ */
+#ifndef PMP_WRITE_PATHS_H
+#define PMP_WRITE_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "write/names.h"
+
+struct pmp_function {
+	const char *name;	/* one word, as pmp_name_frame() has it */
+	const char *module;	/* path, raw; "" of what is no function */
+	bool inlined;		/* where it was seen first */
+	uint32_t number;	/* before they were sorted */
+};
+
+struct pmp_path {
+	const uint32_t *functions;	/* root first */
+	size_t length;
+	const struct pmp_entry *entry;	/* its counts */
+};
+
+struct pmp_intern;
+
+struct pmp_paths {
+	struct pmp_function *functions;	/* sorted by name */
+	size_t function_count, function_capacity;
+	struct pmp_path *paths;
+	size_t path_count;
+	uint64_t samples;		/* of all paths */
+
+	struct pmp_intern *names;
+	uint32_t *pieces;		/* of all locations, leaf first */
+	size_t piece_count, piece_capacity;
+	struct pmp_path_slot *slots;	/* by location */
+	size_t slot_count, slot_capacity;
+	uint32_t *steps;		/* of all paths */
+	size_t step_count, step_capacity;
+};
+
+/* Fill *paths, which is to be freed also after a failure. 0 or PMP_ENOMEM. */
+int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
+		   const struct pmp_write_options *options);
+void pmp_paths_free(struct pmp_paths *paths);
+
+#endif

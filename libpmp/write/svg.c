@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A flame graph in one file: a picture for every viewer of SVG, which a script of
+ * its own (svg.js) lets search and zoom where scripts run.
+ *
+ *     <g class="b" data-d="2"><title>poll (1,200 samples, 40.00%)</title>
+ *     <rect x="10.0" y="98" width="472.0" height="17" class="c5"/>
+ *     <text x="13.0" y="110">poll</text></g>
+ *
+ * The paths of all stacks come sorted by name, so one walk over them finds every
+ * box: it is open as long as the path has the function at that depth. Boxes that
+ * would be too narrow to be seen are left out.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/intern.h"
+#include "write/paths.h"
+#include "write/writer.h"
+
+#define WIDTH 1200
+#define WIDTH_MIN 300
+#define MARGIN 10
+#define ROW 18		/* height of a box and the line below it */
+#define HEAD 66		/* title, subtitle, buttons, what is said */
+#define FOOT 10
+#define TENTHS 10	/* coordinates are tenths of pixels */
+#define NARROW 1	/* in tenths: the narrowest box to draw */
+#define CHAR 73		/* tenths of pixels: the width of a character */
+#define LABEL_MIN 3	/* characters */
+#define ANGLE 137	/* degrees: hues in these steps differ most from their neighbours */
+
+/* What a thread was doing, worst first. */
+enum doing { RUNNING, UNINTERRUPTIBLE, LOCKED, WAITING, DOING_COUNT };
+
+/* A box that the path at hand is in. */
+struct box {
+	uint32_t function;
+	uint64_t start;			/* samples to the left of it */
+	uint64_t doing[DOING_COUNT];	/* samples of each kind */
+};
+
+struct picture {
+	struct pmp_out *out;
+	const struct pmp_write_options *options;
+	struct pmp_paths paths;
+	uint32_t *modules;		/* of functions: their numbers, */
+	size_t module_count;		/* from 0 to this */
+	struct box *boxes;		/* by depth; 0 is `all` */
+	size_t box_count, box_capacity;
+	size_t depth;			/* of the deepest box */
+	uint64_t position;		/* samples so far */
+	unsigned width;			/* in pixels */
+};
+
+/* ---- numbers ------------------------------------------------------------------ */
+
+/* "25,466" */
+static void add_grouped(struct pmp_buf *buf, uint64_t number)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			pmp_buf_putc(buf, ',');
+		pmp_buf_putc(buf, digits[i]);
+	}
+}
+
+/* Not by %f, whose decimal point is a matter of the locale. */
+static void add_percent(struct pmp_buf *buf, uint64_t part, uint64_t whole)
+{
+	unsigned hundredths = 0;
+
+	if (whole)
+		hundredths = (unsigned)((double)part / (double)whole * 10000 + 0.5);
+	pmp_buf_printf(buf, "%u.%02u%%", hundredths / 100, hundredths % 100);
+}
+
+/* Where a box begins that has so many samples to its left, in tenths of pixels. */
+static uint64_t tenths(const struct picture *picture, uint64_t samples)
+{
+	uint64_t width = (uint64_t)(picture->width - 2 * MARGIN) * TENTHS;
+
+	if (!picture->paths.samples)
+		return 0;
+	return (uint64_t)((double)samples / (double)picture->paths.samples *
+			  (double)width + 0.5);
+}
+
+static void add_tenths(struct pmp_buf *buf, const char *name, uint64_t value)
+{
+	pmp_buf_printf(buf, " %s=\"%" PRIu64 ".%u\"", name, value / TENTHS,
+		       (unsigned)(value % TENTHS));
+}
+
+/* ---- colours ------------------------------------------------------------------ */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Number the modules, so that each has its colour. 0 or PMP_ENOMEM. */
+static int number_modules(struct picture *picture)
+{
+	const struct pmp_paths *paths = &picture->paths;
+	struct pmp_intern *names = pmp_intern_new();
+	int code = names ? 0 : PMP_ENOMEM;
+
+	picture->modules = calloc(paths->function_count + 1, sizeof(*picture->modules));
+	if (!picture->modules)
+		code = PMP_ENOMEM;
+	for (size_t i = 0; i < paths->function_count && !code; i++) {
+		const char *name = base_name(paths->functions[i].module);
+
+		if (!*name)
+			continue;
+		picture->modules[i] = pmp_intern(names, name, strlen(name));
+		if (picture->modules[i] == PMP_INTERN_NONE)
+			code = PMP_ENOMEM;
+	}
+	if (!code)
+		picture->module_count = pmp_intern_count(names);
+	pmp_intern_free(names);
+	return code;
+}
+
+static void add_class(struct pmp_buf *buf, const struct picture *picture,
+		      const struct box *box, const struct pmp_function *function)
+{
+	static const char *const names[] = { "run", "disk", "lock", "wait" };
+	unsigned most = WAITING;
+
+	if (!function || !*function->module) {
+		pmp_buf_puts(buf, " class=\"root\"");
+	} else if (!picture->options->by_state) {
+		pmp_buf_printf(buf, " class=\"m%u\"", picture->modules[box->function]);
+	} else {
+		for (unsigned i = 0; i < DOING_COUNT; i++)
+			if (box->doing[i] > box->doing[most])
+				most = i;
+		pmp_buf_printf(buf, " class=\"%s\"", names[most]);
+	}
+}
+
+static enum doing doing_of(const struct pmp_entry *entry)
+{
+	if (entry->state == 'R')
+		return RUNNING;
+	if (entry->state == 'D')
+		return UNINTERRUPTIBLE;
+	return strcmp(entry->syscall, "futex") ? WAITING : LOCKED;
+}
+
+/* ---- boxes -------------------------------------------------------------------- */
+
+static unsigned row_of(const struct picture *picture, size_t depth)
+{
+	size_t row = picture->options->icicle ? depth : picture->depth - depth;
+
+	return HEAD + (unsigned)row * ROW;
+}
+
+/* As much of the name as fits. */
+static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigned y,
+		      uint64_t width)
+{
+	size_t room = width > 60 ? (size_t)(width - 60) / CHAR : 0;
+	size_t length = strlen(name), at = 0, characters = 0;
+
+	if (room < LABEL_MIN)
+		return;
+	while (at < length && characters < room) {
+		size_t n = pmp_escape_printable(name + at, length - at);
+
+		at += n ? n : 1;
+		characters++;
+	}
+	pmp_buf_puts(buf, "<text");
+	add_tenths(buf, "x", x + 3 * TENTHS);
+	pmp_buf_printf(buf, " y=\"%u\">", y + 12);
+	if (at == length) {
+		pmp_escape_xml(buf, name, length);
+	} else {
+		/* Two characters for the dots. */
+		for (int i = 0; i < 2; i++)
+			do
+				at--;
+			while (at && ((unsigned char)name[at] & 0xc0) == 0x80);
+		pmp_escape_xml(buf, name, at);
+		pmp_buf_puts(buf, "..");
+	}
+	pmp_buf_puts(buf, "</text>");
+}
+
+static void draw_box(struct picture *picture, size_t depth)
+{
+	const struct box *box = &picture->boxes[depth];
+	uint64_t samples = picture->position - box->start;
+	uint64_t x = tenths(picture, box->start);
+	uint64_t width = tenths(picture, picture->position) - x;
+	unsigned y = row_of(picture, depth);
+	struct pmp_buf *buf = &picture->out->buf;
+	const struct pmp_function *function =
+		depth ? &picture->paths.functions[box->function] : NULL;
+	const char *name = function ? function->name : "all";
+
+	if (width < NARROW && depth)
+		return;
+	x += MARGIN * TENTHS;
+	pmp_buf_printf(buf, "<g class=\"b\" data-d=\"%zu\"><title>", depth);
+	pmp_escape_xml(buf, name, strlen(name));
+	pmp_buf_puts(buf, " (");
+	add_grouped(buf, samples);
+	pmp_buf_puts(buf, samples == 1 ? " sample, " : " samples, ");
+	add_percent(buf, samples, picture->paths.samples);
+	pmp_buf_puts(buf, ")</title><rect");
+	add_tenths(buf, "x", x);
+	pmp_buf_printf(buf, " y=\"%u\"", y);
+	add_tenths(buf, "width", width);
+	pmp_buf_printf(buf, " height=\"%u\"", ROW - 1);
+	add_class(buf, picture, box, function);
+	pmp_buf_puts(buf, "/>");
+	add_label(buf, name, x, y, width);
+	pmp_buf_puts(buf, "</g>\n");
+	pmp_out_maybe_flush(picture->out);
+}
+
+/* Draw the boxes that end here, so that `depth` of them stay open. */
+static void close_boxes(struct picture *picture, size_t depth)
+{
+	while (picture->box_count > depth) {
+		const struct box *box = &picture->boxes[--picture->box_count];
+
+		draw_box(picture, picture->box_count);
+		for (unsigned i = 0; i < DOING_COUNT && picture->box_count; i++)
+			picture->boxes[picture->box_count - 1].doing[i] += box->doing[i];
+	}
+}
+
+/* How many boxes the path has in common with those that are open, `all` included. */
+static size_t common(const struct picture *picture, const struct pmp_path *path)
+{
+	size_t depth = 1;
+
+	while (depth < picture->box_count && depth <= path->length &&
+	       picture->boxes[depth].function == path->functions[depth - 1])
+		depth++;
+	return depth;
+}
+
+static void draw_boxes(struct picture *picture)
+{
+	picture->boxes[0] = (struct box){ 0 };
+	picture->box_count = 1;
+	for (size_t i = 0; i < picture->paths.path_count; i++) {
+		const struct pmp_path *path = &picture->paths.paths[i];
+
+		close_boxes(picture, common(picture, path));
+		while (picture->box_count <= path->length) {
+			uint32_t function = path->functions[picture->box_count - 1];
+
+			picture->boxes[picture->box_count++] = (struct box){
+				.function = function,
+				.start = picture->position,
+			};
+		}
+		picture->boxes[path->length].doing[doing_of(path->entry)] +=
+			path->entry->count;
+		picture->position += path->entry->count;
+	}
+	close_boxes(picture, 0);
+}
+
+/* ---- around them ------------------------------------------------------------------ */
+
+static const char style[] =
+	"<style>\n"
+	"svg { background: #fff; }\n"
+	"text { font: 12px monospace; fill: #000; }\n"
+	"#title { font: bold 16px sans-serif; text-anchor: middle; }\n"
+	"#subtitle { font: 12px sans-serif; text-anchor: middle; fill: #555; }\n"
+	".button { display: none; cursor: pointer; fill: #04c; }\n"
+	"svg.live .button { display: inline; }\n"
+	"svg .off, svg.live .off { display: none; }\n"
+	"#matched { text-anchor: end; }\n"
+	"g.b { cursor: pointer; }\n"
+	"g.b rect { stroke: #fff; stroke-width: 0.5; }\n"
+	"g.b:hover rect, .selected rect { stroke: #000; stroke-width: 1; }\n"
+	".above { opacity: 0.5; }\n"
+	".b.hit rect { fill: #f6f; }\n"
+	".root { fill: #ddd; }\n"
+	".run { fill: #7c6; } .disk { fill: #f76; } .lock { fill: #fd5; } .wait { fill: "
+	"#9bd; }\n";
+
+static void add_style(struct pmp_buf *buf, size_t modules)
+{
+	pmp_buf_puts(buf, style);
+	for (size_t i = 0; i < modules; i++)
+		pmp_buf_printf(buf, ".m%zu { fill: hsl(%zu, 80%%, 74%%); }\n", i,
+			       (25 + i * ANGLE) % 360);
+	pmp_buf_puts(buf, "</style>\n");
+}
+
+static void add_text(struct pmp_buf *buf, const char *text)
+{
+	pmp_escape_xml(buf, text, strlen(text));
+}
+
+/* "100 snapshots, 7,100 stacks; host db1; 2026-11-21 04:08 UTC" */
+static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
+			 struct pmp_profile *profile)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_about about;
+	char text[64] = "";
+	struct tm tm;
+	time_t seconds;
+
+	pmp_profile_info(profile, &info);
+	pmp_profile_about(profile, &about);
+	add_grouped(buf, info.samples);
+	pmp_buf_puts(buf, info.samples == 1 ? " snapshot, " : " snapshots, ");
+	add_grouped(buf, picture->paths.samples);
+	pmp_buf_puts(buf, " stacks");
+	if (info.stops)
+		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%03u ms in all",
+			       (uint64_t)(info.stopped / PMP_MS),
+			       (unsigned)(info.stopped % PMP_MS / PMP_US));
+	if (*about.host) {
+		pmp_buf_puts(buf, "; ");
+		add_text(buf, about.host);
+	}
+	seconds = (time_t)(about.realtime / PMP_S);
+	if (about.realtime && gmtime_r(&seconds, &tm) &&
+	    strftime(text, sizeof(text), "; %Y-%m-%d %H:%M:%S UTC", &tm))
+		pmp_buf_puts(buf, text);
+}
+
+static void add_title(struct pmp_buf *buf, const struct picture *picture)
+{
+	const char *title = picture->options->title;
+
+	if (!title && picture->paths.path_count)
+		title = picture->paths.paths[0].entry->process;
+	add_text(buf, title ? title : "nothing was sampled");
+}
+
+/* A comment may not have two dashes in it. */
+static void add_comment(struct pmp_buf *buf, const char *command)
+{
+	size_t start;
+
+	pmp_buf_printf(buf, "<!-- pmp %s: ", pmp_version());
+	start = buf->length;
+	add_text(buf, command);
+	for (size_t i = start; !buf->failed && i + 1 < buf->length; i++)
+		if (buf->data[i] == '-' && buf->data[i + 1] == '-')
+			buf->data[i] = '~';
+	pmp_buf_puts(buf, " -->\n");
+}
+
+static void add_begin(struct picture *picture, struct pmp_profile *profile)
+{
+	struct pmp_buf *buf = &picture->out->buf;
+	unsigned width = picture->width;
+	unsigned height = HEAD + FOOT + ((unsigned)picture->depth + 1) * ROW;
+	struct pmp_about about;
+
+	pmp_profile_about(profile, &about);
+	pmp_buf_puts(buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	if (*about.command)
+		add_comment(buf, about.command);
+	pmp_buf_printf(buf, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
+		       "height=\"%u\" viewBox=\"0 0 %u %u\" data-width=\"%u\" "
+		       "data-margin=\"%u\"%s>\n", width, height, width, height,
+		       width - 2 * MARGIN, MARGIN,
+		       picture->options->icicle ? " data-icicle=\"1\"" : "");
+	add_style(buf, picture->module_count);
+}
+
+/* Drawn last: the script keeps it in sight, above the boxes. */
+static void add_head(struct picture *picture, struct pmp_profile *profile)
+{
+	struct pmp_buf *buf = &picture->out->buf;
+	unsigned width = picture->width;
+
+	pmp_buf_printf(buf, "<g id=\"head\"><rect width=\"%u\" height=\"%u\" "
+		       "fill=\"#fff\"/>\n", width, HEAD - 3);
+	pmp_buf_printf(buf, "<text id=\"title\" x=\"%u\" y=\"22\">", width / 2);
+	add_title(buf, picture);
+	pmp_buf_printf(buf, "</text>\n<text id=\"subtitle\" x=\"%u\" y=\"40\">", width / 2);
+	add_subtitle(buf, picture, profile);
+	pmp_buf_printf(buf, "</text>\n<text id=\"status\" x=\"%u\" y=\"58\">", MARGIN);
+	if (picture->options->by_state)
+		pmp_buf_puts(buf, "green running, red uninterruptible, yellow futex, "
+			     "blue waiting");
+	else
+		pmp_buf_puts(buf, "a colour for each module");
+	pmp_buf_printf(buf, "</text>\n<text id=\"reset\" class=\"button off\" x=\"%u\" "
+		       "y=\"22\">Reset zoom</text>\n", MARGIN);
+	pmp_buf_printf(buf, "<text id=\"search\" class=\"button\" x=\"%u\" y=\"22\">"
+		       "Search</text>\n", width - MARGIN - 50);
+	pmp_buf_printf(buf, "<text id=\"matched\" x=\"%u\" y=\"58\"> </text>\n",
+		       width - MARGIN);
+	pmp_buf_printf(buf, "<foreignObject id=\"box\" x=\"%u\" y=\"4\" width=\"190\" "
+		       "height=\"30\" style=\"display: none\"><input id=\"input\" "
+		       "xmlns=\"http://www.w3.org/1999/xhtml\" placeholder=\"regular "
+		       "expression\" style=\"width: 180px\"/></foreignObject>\n</g>\n",
+		       width - MARGIN - 250);
+}
+
+static void add_script(struct pmp_buf *buf)
+{
+	pmp_buf_puts(buf, "<script><![CDATA[\n");
+	pmp_buf_puts(buf,
+#include "svg-script.h"
+	);
+	pmp_buf_puts(buf, "]]></script>\n</svg>\n");
+}
+
+static void write_svg(struct pmp_out *out, struct pmp_profile *profile,
+		      const struct pmp_write_options *options)
+{
+	struct picture picture = { .out = out, .options = options, .width = WIDTH };
+
+	if (options->width >= WIDTH_MIN)
+		picture.width = options->width;
+	if (pmp_paths_make(&picture.paths, profile, options) ||
+	    number_modules(&picture)) {
+		out->buf.failed = true;
+		goto out;
+	}
+	for (size_t i = 0; i < picture.paths.path_count; i++)
+		if (picture.paths.paths[i].length > picture.depth)
+			picture.depth = picture.paths.paths[i].length;
+	if (PMP_RESERVE(&picture.boxes, &picture.box_capacity, picture.depth + 1)) {
+		out->buf.failed = true;
+		goto out;
+	}
+	add_begin(&picture, profile);
+	draw_boxes(&picture);
+	add_head(&picture, profile);
+	add_script(&out->buf);
+out:
+	pmp_paths_free(&picture.paths);
+	free(picture.modules);
+	free(picture.boxes);
+}
+
+const struct pmp_writer pmp_writer_svg = {
+	.format = {
+		.name = "svg",
+		.help = "a flame graph to open in any browser",
+		.extension = "svg",
+		.mime = "image/svg+xml",
+	},
+	.write = write_svg,
+};
