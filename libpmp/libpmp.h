@@ -310,6 +310,7 @@ struct pmp_write_options {
 	unsigned width;		/* of pictures, in pixels; 0: 1200 */
 	bool icicle;		/* pictures grow from the top */
 	bool by_state;		/* their colours say what threads were doing */
+	bool legend;		/* tables explain their columns */
 };
 
 struct pmp_format {

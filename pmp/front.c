@@ -149,6 +149,7 @@ static void write_profile(struct pmp_app *app)
 		.width = (unsigned)app->options.width,
 		.icicle = app->options.icicle,
 		.by_state = app->options.by_state,
+		.legend = app->options.verbose > 0,
 	};
 	const struct pmp_sink sink = { pmp_output_write, app->output };
 	struct pmp_error err = { 0 };

@@ -83,8 +83,21 @@ static int compare_entries(const void *a, const void *b, void *profile)
 	return order;
 }
 
-int pmp_order_entries(const struct pmp_profile *profile,
-		      const struct pmp_entry ***entries)
+static int compare_threads(const void *a, const void *b, void *profile)
+{
+	int order = compare_owners(*(const struct pmp_entry *const *)a,
+				   *(const struct pmp_entry *const *)b);
+
+	return order ? order : compare_entries(a, b, profile);
+}
+
+bool pmp_order_same_thread(const struct pmp_entry *a, const struct pmp_entry *b)
+{
+	return compare_owners(a, b) == 0;
+}
+
+static int sort(const struct pmp_profile *profile, const struct pmp_entry ***entries,
+		int (*compare)(const void *, const void *, void *))
 {
 	size_t count = pmp_profile_entry_count(profile);
 	const struct pmp_entry **sorted = calloc(count + 1, sizeof(struct pmp_entry *));
@@ -94,7 +107,19 @@ int pmp_order_entries(const struct pmp_profile *profile,
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = pmp_profile_entry(profile, i);
-	qsort_r(sorted, count, sizeof(struct pmp_entry *), compare_entries,
+	qsort_r(sorted, count, sizeof(struct pmp_entry *), compare,
 		(void *)(uintptr_t)profile);
 	return 0;
+}
+
+int pmp_order_entries(const struct pmp_profile *profile,
+		      const struct pmp_entry ***entries)
+{
+	return sort(profile, entries, compare_entries);
+}
+
+int pmp_order_threads(const struct pmp_profile *profile,
+		      const struct pmp_entry ***entries)
+{
+	return sort(profile, entries, compare_threads);
 }

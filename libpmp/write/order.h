@@ -3,6 +3,8 @@
 #ifndef PMP_WRITE_ORDER_H
 #define PMP_WRITE_ORDER_H
 
+#include <stdbool.h>
+
 #include "tally/profile.h"
 
 /*
@@ -11,5 +13,10 @@
  */
 int pmp_order_entries(const struct pmp_profile *profile,
 		      const struct pmp_entry ***entries);
+/* The same, thread by thread: of each process the threads in the order of their ids. */
+int pmp_order_threads(const struct pmp_profile *profile,
+		      const struct pmp_entry ***entries);
+/* Do both belong to one thread of one process? */
+bool pmp_order_same_thread(const struct pmp_entry *a, const struct pmp_entry *b);
 
 #endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The call graph as gprof shows it: a block for each function, with its callers above
+ * it and what it calls below; the numbers in brackets lead from block to block.
+ *
+ *     index  total%      self  children  name
+ *                           0       120      update_table [7]
+ *     [4]     40.00         0       120  pthread_mutex_lock [4]
+ *                         120         0      __lll_lock_wait [2]
+ *
+ * Of the function itself: stacks that end in it, and stacks that end in what it has
+ * called. Above it the same, of the stacks in which that caller has called it; below
+ * it, of the called function in the stacks in which it was called from here. All are
+ * samples. A function that is on a stack several times counts once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/intern.h"
+#include "write/paths.h"
+#include "write/table.h"
+#include "write/writer.h"
+
+struct node {
+	uint32_t function;
+	uint32_t index;		/* of its block, from 1; 0: none */
+	uint64_t self, total;
+	size_t last;		/* path that was counted last, plus 1 */
+	size_t callers, calls;	/* where its edges begin in the sorted lists */
+};
+
+struct key {
+	uint32_t caller, called;
+};
+
+struct edge {
+	struct key key;
+	uint64_t self, total;	/* self: the called function is the end of the stack */
+	size_t last;
+};
+
+struct graph {
+	struct pmp_paths paths;
+	struct node *nodes;	/* by function */
+	struct pmp_intern *keys;
+	struct edge *edges;
+	size_t edge_count, edge_capacity;
+	struct edge *by_called;	/* a copy, sorted by what is called */
+	uint32_t *order;	/* functions by block */
+	uint32_t blocks;
+};
+
+static const char legend[] =
+	"A block for each function, callers above it, what it calls below. self: stacks that end\n"
+	"in the function; children: stacks that end in what it has called. Of a caller, the part\n"
+	"of both for which it is the caller; of a called function, its part in calls from here.\n\n";
+
+/* ---- adding up ------------------------------------------------------------------- */
+
+static struct edge *find_edge(struct graph *graph, uint32_t caller, uint32_t called)
+{
+	const struct key key = { caller, called };
+	uint32_t id;
+
+	if (PMP_RESERVE(&graph->edges, &graph->edge_capacity, graph->edge_count + 1))
+		return NULL;
+	id = pmp_intern(graph->keys, &key, sizeof(key));
+	if (id == PMP_INTERN_NONE)
+		return NULL;
+	if (id == graph->edge_count)
+		graph->edges[graph->edge_count++] = (struct edge){ .key = key };
+	return &graph->edges[id];
+}
+
+static int add_path(struct graph *graph, const struct pmp_path *path, size_t number)
+{
+	uint64_t count = path->entry->count;
+
+	for (size_t i = 0; i < path->length; i++) {
+		struct node *node = &graph->nodes[path->functions[i]];
+		bool last = i + 1 == path->length;
+		struct edge *edge;
+
+		if (node->last != number)
+			node->total += count;
+		node->last = number;
+		if (last)
+			node->self += count;
+		if (i == 0)
+			continue;
+		edge = find_edge(graph, path->functions[i - 1], path->functions[i]);
+		if (!edge)
+			return PMP_ENOMEM;
+		if (edge->last != number)
+			edge->total += count;
+		edge->last = number;
+		if (last)
+			edge->self += count;
+	}
+	return 0;
+}
+
+/* ---- order ------------------------------------------------------------------------- */
+
+static int compare_nodes(const void *a, const void *b, void *arg)
+{
+	const struct node *nodes = arg;
+	const struct node *one = &nodes[*(const uint32_t *)a];
+	const struct node *other = &nodes[*(const uint32_t *)b];
+
+	if (one->total != other->total)
+		return one->total < other->total ? 1 : -1;
+	return (one->function > other->function) - (one->function < other->function);
+}
+
+static int compare_amounts(const struct edge *one, const struct edge *other,
+			   uint32_t a, uint32_t b)
+{
+	if (one->total != other->total)
+		return one->total < other->total ? 1 : -1;
+	return (a > b) - (a < b);
+}
+
+/* The least of the callers first, so that the greatest stands next to the function. */
+static int compare_called(const void *a, const void *b)
+{
+	const struct edge *one = a, *other = b;
+
+	if (one->key.called != other->key.called)
+		return one->key.called < other->key.called ? -1 : 1;
+	return compare_amounts(other, one, other->key.caller, one->key.caller);
+}
+
+static int compare_callers(const void *a, const void *b)
+{
+	const struct edge *one = a, *other = b;
+
+	if (one->key.caller != other->key.caller)
+		return one->key.caller < other->key.caller ? -1 : 1;
+	return compare_amounts(one, other, one->key.called, other->key.called);
+}
+
+static int sort_graph(struct graph *graph)
+{
+	size_t functions = graph->paths.function_count, edges = graph->edge_count;
+
+	graph->order = calloc(functions + 1, sizeof(*graph->order));
+	graph->by_called = calloc(edges + 1, sizeof(*graph->by_called));
+	if (!graph->order || !graph->by_called)
+		return PMP_ENOMEM;
+	if (edges) {
+		memcpy(graph->by_called, graph->edges, edges * sizeof(*graph->edges));
+		qsort(graph->by_called, edges, sizeof(*graph->edges), compare_called);
+		qsort(graph->edges, edges, sizeof(*graph->edges), compare_callers);
+	}
+	for (size_t i = edges; i-- > 0;) {
+		graph->nodes[graph->edges[i].key.caller].calls = i;
+		graph->nodes[graph->by_called[i].key.called].callers = i;
+	}
+	for (uint32_t i = 0; i < functions; i++)
+		graph->order[i] = i;
+	qsort_r(graph->order, functions, sizeof(*graph->order), compare_nodes,
+		graph->nodes);
+	for (uint32_t i = 0; i < functions; i++)
+		graph->nodes[graph->order[i]].index = i + 1;
+	return 0;
+}
+
+/* ---- writing -------------------------------------------------------------------------- */
+
+static void add_name(struct pmp_buf *buf, const struct graph *graph, uint32_t function)
+{
+	pmp_buf_printf(buf, "%s [%u]\n", graph->paths.functions[function].name,
+		       graph->nodes[function].index);
+}
+
+static void add_edge(struct pmp_buf *buf, const struct graph *graph,
+		     const struct edge *edge, uint32_t shown)
+{
+	pmp_buf_printf(buf, "%16s", "");
+	pmp_table_count(buf, 10, edge->self);
+	pmp_table_count(buf, 10, edge->total - edge->self);
+	pmp_buf_puts(buf, "      ");
+	add_name(buf, graph, shown);
+}
+
+static void add_block(struct pmp_out *out, const struct graph *graph,
+		      const struct node *node)
+{
+	struct pmp_buf *buf = &out->buf;
+	char index[16];
+
+	for (size_t i = node->callers; i < graph->edge_count &&
+	     graph->by_called[i].key.called == node->function; i++)
+		add_edge(buf, graph, &graph->by_called[i], graph->by_called[i].key.caller);
+	snprintf(index, sizeof(index), "[%u]", node->index);
+	pmp_buf_printf(buf, "%-8s", index);
+	pmp_table_percent(buf, 8, node->total, graph->paths.samples);
+	pmp_table_count(buf, 10, node->self);
+	pmp_table_count(buf, 10, node->total - node->self);
+	pmp_buf_puts(buf, "  ");
+	add_name(buf, graph, node->function);
+	for (size_t i = node->calls; i < graph->edge_count &&
+	     graph->edges[i].key.caller == node->function; i++)
+		add_edge(buf, graph, &graph->edges[i], graph->edges[i].key.called);
+	pmp_buf_puts(buf, "----------------------------------------------------------------\n");
+	pmp_out_maybe_flush(out);
+}
+
+static int make_graph(struct graph *graph, struct pmp_profile *profile,
+		      const struct pmp_write_options *options)
+{
+	if (pmp_paths_make(&graph->paths, profile, options))
+		return PMP_ENOMEM;
+	graph->keys = pmp_intern_new();
+	graph->nodes = calloc(graph->paths.function_count + 1, sizeof(*graph->nodes));
+	if (!graph->keys || !graph->nodes)
+		return PMP_ENOMEM;
+	for (uint32_t i = 0; i < graph->paths.function_count; i++) {
+		graph->nodes[i].function = i;
+		graph->nodes[i].callers = graph->nodes[i].calls = SIZE_MAX;
+	}
+	for (size_t i = 0; i < graph->paths.path_count; i++)
+		if (add_path(graph, &graph->paths.paths[i], i + 1))
+			return PMP_ENOMEM;
+	return sort_graph(graph);
+}
+
+static void write_callgraph(struct pmp_out *out, struct pmp_profile *profile,
+			    const struct pmp_write_options *options)
+{
+	struct graph graph = { .keys = NULL };
+
+	if (make_graph(&graph, profile, options)) {
+		out->buf.failed = true;
+		goto out;
+	}
+	pmp_table_title(&out->buf, "call graph", profile, graph.paths.samples);
+	if (options->legend)
+		pmp_buf_puts(&out->buf, legend);
+	pmp_buf_puts(&out->buf, "index     total%      self  children  name\n");
+	for (size_t i = 0; i < graph.paths.function_count; i++)
+		add_block(out, &graph, &graph.nodes[graph.order[i]]);
+out:
+	pmp_paths_free(&graph.paths);
+	pmp_intern_free(graph.keys);
+	free(graph.nodes);
+	free(graph.edges);
+	free(graph.by_called);
+	free(graph.order);
+}
+
+const struct pmp_writer pmp_writer_callgraph = {
+	.format = {
+		.name = "callgraph",
+		.help = "callers and called functions of each function, as gprof",
+		.extension = "callgraph",
+		.mime = "text/plain; charset=utf-8",
+	},
+	.write = write_callgraph,
+};

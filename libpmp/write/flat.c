@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flat profile: how often each function was found at the end of a stack (self)
+ * and anywhere on it (total), and the time of threads that this stands for.
+ *
+ *      self%  total%     self    total   self s  total s  function
+ *      40.00   41.00      120      123    11.60    11.89  poll (libc.so.6)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "write/paths.h"
+#include "write/table.h"
+#include "write/writer.h"
+
+struct sums {
+	uint32_t function;
+	uint64_t self, total;		/* samples */
+	uint64_t self_time, total_time;	/* ns */
+	size_t last;			/* path that was counted last, plus 1 */
+};
+
+static const char legend[] =
+	"self%, self    stacks that end in the function: it was running, or waiting itself\n"
+	"total%, total  stacks that have the function, however often\n"
+	"self s         time of all threads since their previous snapshots, in seconds, when\n"
+	"total s        they were found so; estimated, and longer than the clock's with threads\n\n";
+
+static void add_path(struct sums *sums, const struct pmp_path *path, size_t number)
+{
+	const struct pmp_entry *entry = path->entry;
+
+	for (size_t i = 0; i < path->length; i++) {
+		struct sums *function = &sums[path->functions[i]];
+
+		/* Recursion: once for each stack. */
+		if (function->last == number)
+			continue;
+		function->last = number;
+		function->total += entry->count;
+		function->total_time += entry->wall;
+	}
+	if (path->length) {
+		sums[path->functions[path->length - 1]].self += entry->count;
+		sums[path->functions[path->length - 1]].self_time += entry->wall;
+	}
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct sums *one = a, *other = b;
+
+	if (one->self != other->self)
+		return one->self < other->self ? 1 : -1;
+	if (one->total != other->total)
+		return one->total < other->total ? 1 : -1;
+	return (one->function > other->function) - (one->function < other->function);
+}
+
+/* The name, and the module where that is a file. */
+static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
+		     bool has_module)
+{
+	const char *slash = strrchr(function->module, '/');
+
+	pmp_buf_puts(buf, function->name);
+	if (slash && !has_module) {
+		pmp_buf_puts(buf, " (");
+		pmp_name_path(buf, slash + 1);
+		pmp_buf_putc(buf, ')');
+	}
+	pmp_buf_putc(buf, '\n');
+}
+
+static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
+		       const struct sums *sums, const struct pmp_write_options *options)
+{
+	struct pmp_buf *buf = &out->buf;
+
+	if (options->legend)
+		pmp_buf_puts(buf, legend);
+	pmp_buf_puts(buf, " self%  total%      self     total    self s   total s  function\n");
+	for (size_t i = 0; i < paths->function_count; i++) {
+		const struct pmp_function *function =
+			&paths->functions[sums[i].function];
+
+		/* Processes and threads are no functions; what is unknown counts as one
+		 * where nothing else is known. */
+		if (!*function->module && !sums[i].self)
+			continue;
+		pmp_table_percent(buf, 6, sums[i].self, paths->samples);
+		pmp_table_percent(buf, 8, sums[i].total, paths->samples);
+		pmp_table_count(buf, 10, sums[i].self);
+		pmp_table_count(buf, 10, sums[i].total);
+		pmp_table_seconds(buf, 10, sums[i].self_time);
+		pmp_table_seconds(buf, 10, sums[i].total_time);
+		pmp_buf_puts(buf, "  ");
+		add_name(buf, function, options->module || options->lines);
+		pmp_out_maybe_flush(out);
+	}
+}
+
+static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
+		       const struct pmp_write_options *options)
+{
+	struct sums *sums = NULL;
+	struct pmp_paths paths;
+
+	if (pmp_paths_make(&paths, profile, options))
+		goto fail;
+	sums = calloc(paths.function_count + 1, sizeof(*sums));
+	if (!sums)
+		goto fail;
+	for (uint32_t i = 0; i < paths.function_count; i++)
+		sums[i].function = i;
+	for (size_t i = 0; i < paths.path_count; i++)
+		add_path(sums, &paths.paths[i], i + 1);
+	qsort(sums, paths.function_count, sizeof(*sums), compare_sums);
+	pmp_table_title(&out->buf, "flat profile", profile, paths.samples);
+	write_sums(out, &paths, sums, options);
+	goto out;
+fail:
+	out->buf.failed = true;
+out:
+	free(sums);
+	pmp_paths_free(&paths);
+}
+
+const struct pmp_writer pmp_writer_flat = {
+	.format = {
+		.name = "flat",
+		.help = "a table of functions: self, total, time",
+		.extension = "flat",
+		.mime = "text/plain; charset=utf-8",
+	},
+	.write = write_flat,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The CPU profile of gperftools: words of the machine's size, then the lines of
+ * /proc/PID/maps. No names: who reads it finds them in the files.
+ *
+ *     0 3 0 100000 0         header: 3 words follow the second, the period in us
+ *     5 3 pc0 pc1 pc2        5 samples of a stack of 3, leaf first
+ *     0 1 pc                 see below
+ *     0 1 0                  the end
+ *     55d0a8000000-55d0a9000000 r-xp 00000000 00:00 0 /usr/sbin/mariadbd
+ *
+ * Its readers take 1 off every address but the first. They also take the second
+ * frame for their own signal handler when most stacks have it, and remove it: such
+ * a frame of threads that all wait for a lock. One record in 32 of another kind,
+ * counting nothing, keeps them from it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "write/order.h"
+#include "write/places.h"
+#include "write/writer.h"
+
+#define NOWHERE 1	/* instead of 0, at which a reader stops */
+#define SHARE 31	/* records to one that keeps handlers from being found */
+
+static void put_word(struct pmp_out *out, uint64_t word)
+{
+	/* The width of an address on every machine that pmp runs on. */
+	pmp_buf_add(&out->buf, &word, sizeof(word));
+}
+
+/* The return address after a call; what is exact in the middle of a stack was
+ * interrupted, and the reader will take 1 off that, too. */
+static uint64_t word_of(const struct pmp_places *places, pmp_location location,
+			bool innermost)
+{
+	size_t mapping;
+	bool exact;
+	uint64_t pc = pmp_places_address(places, location, &exact, &mapping);
+
+	if (exact && !innermost)
+		pc++;
+	return pc ? pc : NOWHERE;
+}
+
+static void put_record(struct pmp_out *out, const struct pmp_places *places,
+		       const struct pmp_entry *entry)
+{
+	put_word(out, entry->count);
+	put_word(out, entry->location_count ? entry->location_count : 1);
+	for (size_t i = 0; i < entry->location_count; i++)
+		put_word(out, word_of(places, entry->locations[i], i == 0));
+	if (!entry->location_count)
+		put_word(out, NOWHERE);
+	pmp_out_maybe_flush(out);
+}
+
+static void put_records(struct pmp_out *out, const struct pmp_places *places,
+			const struct pmp_entry *const *entries, size_t count)
+{
+	struct pmp_about about;
+	uint64_t period;
+
+	pmp_profile_about(places->profile, &about);
+	period = about.period / PMP_US;
+	put_word(out, 0);
+	put_word(out, 3);
+	put_word(out, 0);
+	put_word(out, period ? period : 1);
+	put_word(out, 0);
+	for (size_t i = 0; i < count; i++)
+		put_record(out, places, entries[i]);
+	for (size_t i = 0; count && i < count / SHARE + 1; i++) {
+		put_word(out, 0);
+		put_word(out, 1);
+		put_word(out, NOWHERE);
+	}
+	put_word(out, 0);
+	put_word(out, 1);
+	put_word(out, 0);
+}
+
+/* A path as the kernel writes it: only a newline would end the line. */
+static void put_maps(struct pmp_out *out, const struct pmp_places *places)
+{
+	for (size_t i = 0; i < places->mapping_count; i++) {
+		const struct pmp_mapping *mapping = &places->mappings[i].mapping;
+
+		if (mapping->start >= mapping->end)
+			continue;
+		pmp_buf_printf(&out->buf, "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64
+			       " 00:00 0 ", mapping->start, mapping->end, mapping->offset);
+		for (const char *at = mapping->path; *at; at++)
+			if (*at == '\n')
+				pmp_buf_puts(&out->buf, "\\012");
+			else
+				pmp_buf_putc(&out->buf, *at);
+		pmp_buf_putc(&out->buf, '\n');
+	}
+}
+
+static void write_gperf(struct pmp_out *out, struct pmp_profile *profile,
+			const struct pmp_write_options *options)
+{
+	size_t count = pmp_profile_entry_count(profile);
+	struct pmp_places places = { .profile = profile };
+	const struct pmp_entry **entries = NULL;
+
+	(void)options;
+	if (pmp_order_entries(profile, &entries))
+		goto fail;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < entries[i]->location_count; j++)
+			if (!pmp_places_use(&places, entries[i]->locations[j]))
+				goto fail;
+	if (pmp_places_settle(&places, count ? entries[0]->process : ""))
+		goto fail;
+	put_records(out, &places, entries, count);
+	put_maps(out, &places);
+	goto out;
+fail:
+	out->buf.failed = true;
+out:
+	pmp_places_free(&places);
+	free(entries);
+}
+
+const struct pmp_writer pmp_writer_gperf = {
+	.format = {
+		.name = "gperf",
+		.help = "CPU profile of gperftools, for google-pprof",
+		.extension = "prof",
+		.mime = "application/octet-stream",
+		.binary = true,
+	},
+	.write = write_gperf,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers in the columns of tables, right-aligned; not by %f, whose decimal point is a
+ * matter of the locale. */
+#ifndef PMP_WRITE_TABLE_H
+#define PMP_WRITE_TABLE_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "tally/profile.h"
+
+void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number);
+/* part of whole in percent, with two decimals: "40.00" */
+void pmp_table_percent(struct pmp_buf *buf, int width, uint64_t part, uint64_t whole);
+/* ns as seconds with two decimals */
+void pmp_table_seconds(struct pmp_buf *buf, int width, uint64_t time);
+/* "300 stacks in 30 snapshots, 2.90 s of host db1" and an empty line */
+void pmp_table_title(struct pmp_buf *buf, const char *what,
+		     const struct pmp_profile *profile, uint64_t stacks);
+
+#endif

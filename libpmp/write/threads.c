@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A table of threads: how often each was seen and in which states, what CPU time it
+ * used, and where it was most often.
+ *
+ *         tid   samples     cpu s   cpu%      R%      S%      D%  name     most often in
+ *        4102       100      0.12   1.21    2.00   98.00    0.00  conn-17  poll<vio_io_wait
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "write/names.h"
+#include "write/order.h"
+#include "write/table.h"
+#include "write/writer.h"
+
+#define NAME_WIDTH 15
+#define SHOWN 3		/* functions of a stack */
+
+struct sums {
+	uint64_t count, cpu, wall;
+	uint64_t running, asleep, uninterruptible;
+};
+
+static const char legend[] =
+	"samples         snapshots that the thread was in\n"
+	"cpu s, cpu%     its time on a processor between them, and the share of the whole time\n"
+	"R%, S%, D%      of its samples: running, asleep, uninterruptible\n"
+	"most often in   its most frequent stack, innermost function first\n\n";
+
+static void add_entry(struct sums *sums, const struct pmp_entry *entry)
+{
+	sums->count += entry->count;
+	sums->cpu += entry->cpu;
+	sums->wall += entry->wall;
+	if (entry->state == 'R')
+		sums->running += entry->count;
+	else if (entry->state == 'D')
+		sums->uninterruptible += entry->count;
+	else if (entry->state == 'S')
+		sums->asleep += entry->count;
+}
+
+static void add_stack(struct pmp_buf *buf, struct pmp_profile *profile,
+		      const struct pmp_entry *entry)
+{
+	static const struct pmp_name_style style = { .elide = true };
+	const struct pmp_frame *frames;
+	size_t shown = 0;
+
+	if (!entry->location_count && entry->end == PMP_END_ROOT)
+		pmp_buf_puts(buf, "[unknown]");
+	else if (!entry->location_count)
+		pmp_name_end(buf, entry->end, entry->why);
+	for (size_t i = 0; i < entry->location_count && shown < SHOWN; i++) {
+		size_t count = pmp_profile_frames(profile, entry->locations[i], &frames);
+
+		for (size_t j = 0; j < count && shown < SHOWN; j++) {
+			if (shown++)
+				pmp_buf_putc(buf, '<');
+			pmp_name_frame(buf, &frames[j], &style);
+		}
+	}
+}
+
+/* first: the most frequent of its entries */
+static void add_thread(struct pmp_buf *buf, struct pmp_profile *profile,
+		       const struct sums *sums, const struct pmp_entry *first)
+{
+	struct pmp_buf name = { 0 };
+
+	pmp_name_word(&name, first->thread);
+	pmp_buf_printf(buf, "%8d", (int)first->tid);
+	pmp_table_count(buf, 10, sums->count);
+	pmp_table_seconds(buf, 10, sums->cpu);
+	pmp_table_percent(buf, 8, sums->cpu, sums->wall);
+	pmp_table_percent(buf, 8, sums->running, sums->count);
+	pmp_table_percent(buf, 8, sums->asleep, sums->count);
+	pmp_table_percent(buf, 8, sums->uninterruptible, sums->count);
+	pmp_buf_printf(buf, "  %-*s  ", NAME_WIDTH, name.data ? name.data : "");
+	add_stack(buf, profile, first);
+	pmp_buf_putc(buf, '\n');
+	buf->failed |= name.failed;
+	pmp_buf_free(&name);
+}
+
+static void write_threads(struct pmp_out *out, struct pmp_profile *profile,
+			  const struct pmp_write_options *options)
+{
+	size_t count = pmp_profile_entry_count(profile);
+	const struct pmp_entry **entries;
+	struct pmp_buf *buf = &out->buf;
+	uint64_t stacks = 0;
+
+	if (pmp_order_threads(profile, &entries)) {
+		buf->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		stacks += entries[i]->count;
+	pmp_table_title(buf, "threads", profile, stacks);
+	if (options->legend)
+		pmp_buf_puts(buf, legend);
+	pmp_buf_printf(buf, "     tid   samples     cpu s    cpu%%      R%%      S%%      D%%  "
+		       "%-*s  most often in\n", NAME_WIDTH, "name");
+	for (size_t i = 0; i < count;) {
+		const struct pmp_entry *first = entries[i];
+		struct sums sums = { 0 };
+
+		for (; i < count && pmp_order_same_thread(first, entries[i]); i++)
+			add_entry(&sums, entries[i]);
+		add_thread(buf, profile, &sums, first);
+		pmp_out_maybe_flush(out);
+	}
+	free(entries);
+}
+
+const struct pmp_writer pmp_writer_threads = {
+	.format = {
+		.name = "threads",
+		.help = "a table of threads: states, CPU time, most frequent stack",
+		.extension = "threads",
+		.mime = "text/plain; charset=utf-8",
+		.details = true,
+	},
+	.write = write_threads,
+};
