@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "base/syscalls.h"
+#include "tally/readings.h"
 #include "tally/usage.h"
 
 /* Stop times are counted in buckets: exact below 16 ns, then 16 to each power
@@ -40,6 +41,7 @@ struct key {
 	uint32_t state, syscall, wchan;	/* details: as they are, in names; else 0 */
 };
 
+#define UNKNOWN UINT32_MAX
 #define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
 
 /* What pmp_round points to; it outlives the sample. */
@@ -63,6 +65,9 @@ struct pmp_profile {
 	size_t entry_count, entry_capacity;
 	pmp_location *locations;	/* of the frames of the sample at hand */
 	size_t location_capacity;
+	uint32_t *known;		/* entries of its threads, or UNKNOWN */
+	size_t known_capacity;
+	struct pmp_readings *readings;
 	uint32_t *key;			/* the key at hand */
 	size_t key_capacity;
 	struct pmp_profile_info info;
@@ -145,9 +150,11 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	new->names = pmp_intern_new();
 	new->keys = pmp_intern_new();
 	new->usage = pmp_usage_new();
+	new->readings = pmp_readings_new();
 	new->command = strdup(new->options.command ? new->options.command : "");
 	new->host = strdup(new->options.host ? new->options.host : "");
-	if (!new->names || !new->keys || !new->usage || !new->command || !new->host) {
+	if (!new->names || !new->keys || !new->usage || !new->readings ||
+	    !new->command || !new->host) {
 		pmp_profile_free(new);
 		return pmp_error_nomem(err, "making a profile");
 	}
@@ -174,6 +181,8 @@ void pmp_profile_free(struct pmp_profile *profile)
 	pmp_intern_free(profile->keys);
 	pmp_intern_free(profile->names);
 	pmp_usage_free(profile->usage);
+	pmp_readings_free(profile->readings);
+	free(profile->known);
 	free(profile->command);
 	free(profile->host);
 	free(profile);
@@ -196,18 +205,42 @@ static bool sample_fits(const struct pmp_sample *sample)
 	return true;
 }
 
-static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *sample)
+static int locate_thread(struct pmp_profile *profile, const struct pmp_sample *sample,
+			 const struct pmp_thread *thread)
 {
-	if (PMP_RESERVE(&profile->locations, &profile->location_capacity,
-			sample->frame_count))
-		return PMP_ENOMEM;
-	for (size_t i = 0; i < sample->frame_count; i++) {
+	for (size_t i = thread->frame; i < thread->frame + thread->frame_count; i++) {
 		pmp_location location = pmp_symbolizer_locate(
 			profile->symbolizer, sample->maps, &sample->frames[i]);
 
 		if (location == PMP_LOCATION_NONE)
 			return PMP_ENOMEM;
 		profile->locations[i] = location;
+	}
+	return 0;
+}
+
+/* The locations of all frames, and the entries of threads that have not run since. */
+static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	if (PMP_RESERVE(&profile->locations, &profile->location_capacity,
+			sample->frame_count) ||
+	    PMP_RESERVE(&profile->known, &profile->known_capacity, sample->thread_count) ||
+	    pmp_readings_begin(profile->readings, sample))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct pmp_thread *thread = &sample->threads[i];
+		const struct pmp_entry *entry;
+
+		profile->known[i] = UNKNOWN;
+		if (!pmp_readings_find(profile->readings, thread, &profile->known[i])) {
+			if (locate_thread(profile, sample, thread))
+				return PMP_ENOMEM;
+			continue;
+		}
+		entry = &profile->entries[profile->known[i]];
+		if (entry->location_count == thread->frame_count && thread->frame_count)
+			memcpy(profile->locations + thread->frame, entry->locations,
+			       thread->frame_count * sizeof(*entry->locations));
 	}
 	return 0;
 }
@@ -283,27 +316,36 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return b > INT64_MAX - a ? INT64_MAX : a + b;
 }
 
-int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
+static void add_counts(struct pmp_entry *counted, const struct pmp_entry *entry)
+{
+	counted->count = sum(counted->count, entry->count);
+	counted->cpu = sum(counted->cpu, entry->cpu);
+	counted->wall = sum(counted->wall, entry->wall);
+	counted->state = entry->state;
+}
+
+/* The number of the entry, or UNKNOWN: no memory. */
+static uint32_t count_entry(struct pmp_profile *profile, const struct pmp_entry *entry)
 {
 	size_t words = make_key(profile, entry);
-	struct pmp_entry *counted;
 	uint32_t id;
 
 	/* Room first: an interned key without its entry could not be undone. */
 	if (!words || PMP_RESERVE(&profile->entries, &profile->entry_capacity,
 				  profile->entry_count + 1))
-		return PMP_ENOMEM;
+		return UNKNOWN;
 	id = pmp_intern(profile->keys, profile->key, words * sizeof(*profile->key));
 	if (id == PMP_INTERN_NONE)
-		return PMP_ENOMEM;
+		return UNKNOWN;
 	if (id == profile->entry_count)
 		fill_entry(profile, id, &profile->entries[profile->entry_count++]);
-	counted = &profile->entries[id];
-	counted->count = sum(counted->count, entry->count);
-	counted->cpu = sum(counted->cpu, entry->cpu);
-	counted->wall = sum(counted->wall, entry->wall);
-	counted->state = entry->state;
-	return 0;
+	add_counts(&profile->entries[id], entry);
+	return id;
+}
+
+int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
+{
+	return count_entry(profile, entry) == UNKNOWN ? PMP_ENOMEM : 0;
 }
 
 /* The system call a thread is in: its name, its number, or "". */
@@ -319,12 +361,13 @@ static const char *syscall_text(int number, char *text, size_t size)
 	return text;
 }
 
-static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample,
-			const struct pmp_thread *thread)
+/* A thread that has run since its last sample. The number of its entry, or UNKNOWN. */
+static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *sample,
+			  const struct pmp_thread *thread, const struct pmp_entry *times)
 {
 	char process[PMP_NAME_SIZE], number[16];
 	struct pmp_thread ended = *thread;
-	struct pmp_entry entry = {
+	const struct pmp_entry entry = {
 		.pid = sample->pid,
 		.process = process,
 		.tid = thread->tid,
@@ -336,15 +379,33 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 		.why = ended.why,
 		.locations = profile->locations + thread->frame,
 		.location_count = thread->frame_count,
-		.count = 1,
+		.count = times->count,
+		.cpu = times->cpu,
+		.wall = times->wall,
 	};
 
 	terminate(&ended);
 	memcpy(process, sample->name, sizeof(process));
 	process[sizeof(process) - 1] = '\0';
-	if (pmp_usage_take(profile->usage, thread, &entry.cpu, &entry.wall))
+	return count_entry(profile, &entry);
+}
+
+static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample, size_t i)
+{
+	const struct pmp_thread *thread = &sample->threads[i];
+	struct pmp_entry times = { .count = 1, .state = thread->state };
+	uint32_t id = profile->known[i];
+
+	if (pmp_usage_take(profile->usage, thread, &times.cpu, &times.wall))
 		return PMP_ENOMEM;
-	return pmp_profile_count(profile, &entry);
+	if (id != UNKNOWN)
+		add_counts(&profile->entries[id], &times);
+	else
+		id = count_new(profile, sample, thread, &times);
+	if (id == UNKNOWN)
+		return PMP_ENOMEM;
+	pmp_readings_put(profile->readings, thread, id);
+	return 0;
 }
 
 static void count_losses(struct pmp_profile *profile, const struct pmp_thread *thread)
@@ -430,7 +491,7 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    pmp_usage_begin(profile->usage, sample))
 		return pmp_error_nomem(err, "counting a sample");
 	for (size_t i = 0; i < sample->thread_count; i++) {
-		if (count_thread(profile, sample, &sample->threads[i]))
+		if (count_thread(profile, sample, i))
 			return pmp_error_nomem(err, "counting a sample");
 		count_losses(profile, &sample->threads[i]);
 	}

@@ -89,7 +89,21 @@ struct head {
 	char state;
 	const char *syscall, *wchan, *name;
 	uint64_t count;		/* how often it was seen; 0: this once */
+	const struct pmp_thread *thread;	/* of this once; NULL: a saved profile's */
 };
+
+/* How its stack was obtained. */
+static void add_how(struct pmp_buf *buf, const struct pmp_thread *thread)
+{
+	if (thread && thread->obtained == PMP_STOPPED)
+		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%u us",
+			       (uint64_t)(thread->stopped / PMP_US),
+			       (unsigned)(thread->stopped % PMP_US / 100));
+	else if (thread && thread->obtained == PMP_LOOKED)
+		pmp_buf_puts(buf, ", looked at");
+	else if (thread && thread->obtained == PMP_UNCHANGED)
+		pmp_buf_puts(buf, ", unchanged");
+}
 
 static void add_thread(struct pmp_buf *buf, size_t number, const struct head *head,
 		       bool with_name)
@@ -111,20 +125,7 @@ static void add_thread(struct pmp_buf *buf, size_t number, const struct head *he
 		pmp_buf_puts(buf, ", wait channel ");
 		pmp_escape_buf(buf, head->wchan, strlen(head->wchan));
 	}
-	switch (thread->obtained) {
-	case PMP_STOPPED:
-		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%u us", (uint64_t)(thread->stopped / PMP_US),
-			       (unsigned)(thread->stopped % PMP_US / 100));
-		break;
-	case PMP_LOOKED:
-		pmp_buf_puts(buf, ", looked at");
-		break;
-	case PMP_UNCHANGED:
-		pmp_buf_puts(buf, ", unchanged");
-		break;
-	case PMP_NOT_STOPPED:
-		break;
-	}
+	add_how(buf, head->thread);
 	pmp_buf_puts(buf, ", name ");
 	add_quoted(buf, head->name);
 	if (head->count)
@@ -187,6 +188,7 @@ static void add_row(struct pmp_out *out, struct pmp_profile *profile, size_t thr
 		.syscall = name ? name : "",
 		.wchan = thread->wchan,
 		.name = thread->name,
+		.thread = thread,
 	};
 	char digits[16];
 	size_t number = 0;
@@ -229,7 +231,8 @@ static void write_saved(struct pmp_out *out, struct pmp_profile *profile,
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_entry *entry = entries[i];
 		const struct head head = { entry->tid, 0, entry->state, entry->syscall,
-					   entry->wchan, entry->thread, entry->count };
+					   entry->wchan, entry->thread, entry->count,
+					   NULL };
 		size_t number = 0;
 
 		add_thread(&out->buf, count - i, &head, options->raw_names);

@@ -5,7 +5,8 @@
  * Each round looks at all threads (--stop=never), then stops them all, and compares the
  * stacks of those that have provably slept from the look to the stop: their number of
  * times on a processor was the same before the stop as at the look, and is larger by
- * just what a stop adds behind it. With "fresh" nothing is learned from one round to
+ * just what a stop adds behind it (and as one that was woken just before the stop comes to
+ * the same sum, its stack pointer is the same). With "fresh" nothing is learned from one round to
  * the next. Prints the sums; the status is 1 if any stack differs.
  */
 #include "libpmp.h"
@@ -80,6 +81,7 @@ static void compare(const struct pmp_sample *looks, const struct pmp_sample *sto
 		if (looked->obtained == PMP_NOT_STOPPED) {
 			sums->incomplete++;
 		} else if (!looked->runs || looked->runs != stopped->runs ||
+			   looked->sp != stopped->sp ||
 			   runs[i] != stopped->runs + STOP_ADDS) {
 			sums->moved++;
 		} else if (same_stack(looks, looked, stops, stopped)) {
