@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What call-frame information says of one pc, as a rule that takes some ten
- * instructions to apply: the CFA is sp or the frame pointer plus a number, the
- * return address and the caller's frame pointer lie at fixed distances from it.
+ * What call-frame information says of one pc, as a rule that takes an addition and
+ * a read to apply: the CFA is sp or the frame pointer plus a number, the return
+ * address and the caller's frame pointer lie at fixed distances from it.
  * Nearly all code is like that; the rest is left to libunwind (general.c).
  */
 #ifndef PMP_CAPTURE_RULES_H

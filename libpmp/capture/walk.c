@@ -10,7 +10,7 @@
  * needs another register the walk begins anew, with libunwind for every frame: that
  * is assembly (ld.so's resolver), and rare.
  *
- * Code without any information (assembly, musl, JIT compilers) is crossed by rules
+ * Code without any information (assembly, musl, JIT compilers) is crossed in ways
  * that demand evidence: a return address lies in executable memory and follows a
  * call.
  */
@@ -380,7 +380,7 @@ static enum pmp_end signal_step(struct walker *w)
 	return GO_ON;
 }
 
-static enum pmp_end rule_step(struct walker *w)
+static enum pmp_end no_info_step(struct walker *w)
 {
 	const struct pmp_unwinder *unwinder = w->unwinder;
 	bool by_chain = unwinder->mode != PMP_UNWIND_CFI;
@@ -481,11 +481,11 @@ static enum pmp_end step(struct walker *w)
 	w->signal = false;
 	w->needs_fp = false;
 	if (w->unwinder->mode == PMP_UNWIND_FP)
-		return rule_step(w);
+		return no_info_step(w);
 	place = place_find(w->unwinder, pc, w->exact);
 	if (place->rule.kind != PMP_RULE_NONE && place->rule.kind != PMP_RULE_BAD)
 		return info_step(w, place);
-	end = rule_step(w);
+	end = no_info_step(w);
 	return end == PMP_END_NO_INFO && place->rule.kind == PMP_RULE_BAD ?
 		       PMP_END_BAD_INFO :
 		       end;
