@@ -260,6 +260,7 @@ struct pmp_profile_options {
 	/* Keep threads, their states and what they wait for apart: for formats
 	 * that have .details. */
 	bool details;
+	bool times;		/* keep when threads were where: formats with .times */
 	uint64_t period;	/* ns between samples, as planned; 0: unknown */
 	const char *host;	/* the name of the machine, for headers */
 };
@@ -322,6 +323,7 @@ struct pmp_format {
 	bool once;		/* one snapshot is what people want of it */
 	bool details;		/* shows more than stacks: wants a profile with
 				 * .details, and a symbolizer with .lines */
+	bool times;		/* wants a profile with .times */
 	bool binary;		/* not for a terminal */
 };
 

@@ -510,6 +510,7 @@ int pmp_front_open(struct pmp_app *app)
 		.keep_rounds = options->format->snapshots,
 		.command = saved ? NULL : app->command_line,
 		.details = saved || options->by_state || options->format->details,
+		.times = options->format->times,
 		.period = saved ? 0 : options->interval,
 		.host = saved ? NULL : app->host,
 	};

@@ -505,10 +505,20 @@ static bool parse_environment(struct pmp_options *options, char *program)
 	return parsed;
 }
 
-/* The format that belongs to the extension of a file name, or NULL. */
+static bool ends_in(const char *path, const char *extension)
+{
+	size_t length = strlen(path), end = strlen(extension);
+
+	return end && length > end && path[length - end - 1] == '.' &&
+	       strcmp(path + length - end, extension) == 0;
+}
+
+/* The format that belongs to the extension of a file name, or NULL. Of several the
+ * one that says most: x.speedscope.json is not just json. */
 static const struct pmp_format *format_of(const char *path)
 {
 	const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
+	const struct pmp_format *found = NULL;
 
 	if (!dot)
 		return NULL;
@@ -516,14 +526,12 @@ static const struct pmp_format *format_of(const char *path)
 		return pmp_format_find("raw");
 	for (size_t i = 0; i < pmp_format_count(); i++) {
 		const struct pmp_format *format = pmp_format(i);
-		size_t length = strlen(format->extension);
 
-		if (length && strlen(path) > length &&
-		    path[strlen(path) - length - 1] == '.' &&
-		    strcmp(path + strlen(path) - length, format->extension) == 0)
-			return format;
+		if (ends_in(path, format->extension) &&
+		    (!found || strlen(format->extension) > strlen(found->extension)))
+			found = format;
 	}
-	return pmp_format_find(dot + 1);
+	return found ? found : pmp_format_find(dot + 1);
 }
 
 static bool check_sink(struct pmp_options *options)

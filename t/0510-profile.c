@@ -385,6 +385,44 @@ static void test_details(void)
 	pmp_profile_free(profile);
 }
 
+/* Runs of equal stacks, and threads that were not there for a while. */
+static void test_times(void)
+{
+	static const struct {
+		int first, second;	/* functions; -1: the thread is not there */
+	} steps[] = { { POLL, WORK }, { POLL, POLL }, { POLL, -1 }, { WORK, POLL } };
+	struct pmp_profile_options options = { .size = sizeof(options), .details = true,
+					       .times = true };
+	struct pmp_profile *profile = NULL;
+	const struct pmp_run *runs;
+	size_t count;
+
+	pmp_profile_new(&options, NULL, &profile, NULL);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct pmp_sample *sample = new_sample(10, "demo");
+
+		sample->time = 100 + i;
+		fake_thread(sample, 10, "a", FAKE_STACK(steps[i].first));
+		if (steps[i].second >= 0)
+			fake_thread(sample, 11, "b", FAKE_STACK(steps[i].second));
+		add(profile, sample);
+	}
+	runs = pmp_profile_runs(profile, &count);
+	is_int(count, 5, "equal stacks that follow each other are one run");
+	is_int(runs[0].first, 100, "from its first sample");
+	is_int(runs[0].last, 102, "to its last");
+	is_int(runs[3].first, 103, "the next begins with its own");
+	ok(runs[3].thread == runs[0].thread && !runs[3].absent, "of the same thread");
+	is_int(runs[2].last, 101, "a thread that is not there has no samples");
+	ok(runs[4].absent && runs[4].entry == runs[2].entry,
+	   "and has been absent when it is back");
+	pmp_profile_free(profile);
+	profile = new_profile(true, false);
+	add_three(profile);
+	ok(!pmp_profile_runs(profile, &count), "no times unless wanted");
+	pmp_profile_free(profile);
+}
+
 int main(void)
 {
 	test_merge();
@@ -395,5 +433,6 @@ int main(void)
 	test_bounded();
 	test_usage();
 	test_details();
+	test_times();
 	return done_testing();
 }

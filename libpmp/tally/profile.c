@@ -74,6 +74,7 @@ struct pmp_profile {
 	struct pmp_profile_info joined;	/* of other runs: what is no sum */
 	struct pmp_about about;
 	struct pmp_usage *usage;
+	struct pmp_timeline *timeline;	/* of options.times, or NULL */
 	struct histogram stops;
 	struct round round;
 };
@@ -153,8 +154,10 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	new->readings = pmp_readings_new();
 	new->command = strdup(new->options.command ? new->options.command : "");
 	new->host = strdup(new->options.host ? new->options.host : "");
+	if (new->options.times)
+		new->timeline = pmp_timeline_new();
 	if (!new->names || !new->keys || !new->usage || !new->readings ||
-	    !new->command || !new->host) {
+	    (new->options.times && !new->timeline) || !new->command || !new->host) {
 		pmp_profile_free(new);
 		return pmp_error_nomem(err, "making a profile");
 	}
@@ -183,6 +186,7 @@ void pmp_profile_free(struct pmp_profile *profile)
 	pmp_usage_free(profile->usage);
 	pmp_readings_free(profile->readings);
 	free(profile->known);
+	pmp_timeline_free(profile->timeline);
 	free(profile->command);
 	free(profile->host);
 	free(profile);
@@ -405,7 +409,9 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 	if (id == UNKNOWN)
 		return PMP_ENOMEM;
 	pmp_readings_put(profile->readings, thread, id);
-	return 0;
+	if (!profile->timeline)
+		return 0;
+	return pmp_timeline_add(profile->timeline, thread->tid, id);
 }
 
 static void count_losses(struct pmp_profile *profile, const struct pmp_thread *thread)
@@ -488,7 +494,9 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 				     (int)sample->pid);
 	if (locate_frames(profile, sample) ||
 	    (profile->options.keep_rounds && keep_round(profile, sample)) ||
-	    pmp_usage_begin(profile->usage, sample))
+	    pmp_usage_begin(profile->usage, sample) ||
+	    (profile->timeline &&
+	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)))
 		return pmp_error_nomem(err, "counting a sample");
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (count_thread(profile, sample, i))
@@ -538,6 +546,12 @@ const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, siz
 const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile)
 {
 	return profile->round.public.number ? &profile->round.public : NULL;
+}
+
+const struct pmp_run *pmp_profile_runs(const struct pmp_profile *profile, size_t *count)
+{
+	*count = 0;
+	return profile->timeline ? pmp_timeline_runs(profile->timeline, count) : NULL;
 }
 
 size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,

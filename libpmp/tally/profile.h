@@ -10,6 +10,7 @@
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
 #include "sample.h"
+#include "tally/timeline.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,10 @@ struct pmp_round {
 /* NULL without keep_rounds and before the first sample; borrowed until the next
  * pmp_profile_add(). */
 const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile);
+
+/* options.times: when threads were found with which entry. NULL: not kept, or too
+ * many. Borrowed until the next pmp_profile_add(). */
+const struct pmp_run *pmp_profile_runs(const struct pmp_profile *profile, size_t *count);
 
 /* See pmp_symbolizer_frames(). */
 size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,

@@ -21,10 +21,10 @@ struct sums {
 };
 
 static const char legend[] =
-	"self%, self    stacks that end in the function: it was running, or waiting itself\n"
-	"total%, total  stacks that have the function, however often\n"
-	"self s         time of all threads since their previous snapshots, in seconds, when\n"
-	"total s        they were found so; estimated, and longer than the clock's with threads\n\n";
+	"self%, self     stacks that end in the function: it was running, or waiting itself\n"
+	"total%, total   stacks that have the function, however often\n"
+	"self s,         seconds that these stacks stand for: each thread's time since its\n"
+	"total s         previous snapshot; those of many threads add up to more than the clock's\n\n";
 
 static void add_path(struct sums *sums, const struct pmp_path *path, size_t number)
 {

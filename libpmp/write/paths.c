@@ -20,7 +20,7 @@ struct pmp_path_slot {
 /* The number of a name, PMP_INTERN_NONE: no memory. What is no function (module "")
  * is another thing than a function of that name: its key has the final NUL. */
 static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
-			    const char *module, bool inlined)
+			    const char *module, const char *file)
 {
 	uint32_t id;
 
@@ -33,7 +33,7 @@ static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
 		paths->functions[paths->function_count++] = (struct pmp_function){
 			.name = pmp_intern_data(paths->names, id, NULL),
 			.module = module,
-			.inlined = inlined,
+			.file = file,
 			.number = id,
 		};
 	return id;
@@ -56,7 +56,7 @@ static int name_slot(struct pmp_paths *paths, struct pmp_profile *profile,
 
 		pmp_buf_clear(&name);
 		pmp_name_frame(&name, &frames[i], style);
-		id = function_of(paths, &name, frames[i].module, frames[i].inlined);
+		id = function_of(paths, &name, frames[i].module, frames[i].file);
 		if (id == PMP_INTERN_NONE)
 			goto out;
 		paths->pieces[paths->piece_count++] = id;
@@ -85,7 +85,7 @@ static int find_slot(struct pmp_paths *paths, pmp_location location)
 /* A step that is no function: a process, a mark. */
 static int add_word(struct pmp_paths *paths, const struct pmp_buf *word)
 {
-	uint32_t id = function_of(paths, word, "", false);
+	uint32_t id = function_of(paths, word, "", NULL);
 
 	if (id == PMP_INTERN_NONE ||
 	    PMP_RESERVE(&paths->steps, &paths->step_capacity, paths->step_count + 1))

@@ -21,7 +21,7 @@
 struct pmp_function {
 	const char *name;	/* one word, as pmp_name_frame() has it */
 	const char *module;	/* path, raw; "" of what is no function */
-	bool inlined;		/* where it was seen first */
+	const char *file;	/* where it was seen first; NULL: unknown */
 	uint32_t number;	/* before they were sorted */
 };
 

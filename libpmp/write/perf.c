@@ -3,8 +3,8 @@
  * The text of `perf script`: a sample of each thread in each snapshot.
  *
  *     conn-17  4100/4102 1236.195509:  100000000 wall:
- *     	    7f31c3a9612b __lll_lock_wait (/usr/lib/x86_64-linux-gnu/libc.so.6)
- *     	    55d0a81171df do_command (/usr/sbin/mariadbd)
+ *             7f31c3a9612b __lll_lock_wait (/usr/lib/x86_64-linux-gnu/libc.so.6)
+ *             55d0a81171df do_command (/usr/sbin/mariadbd)
  *
  * Its readers (stack collapsers, speedscope, Firefox Profiler) look for blanks and
  * parentheses: a thread's name is one word of two characters at least, names of
@@ -71,7 +71,7 @@ static void add_line(struct printer *printer, uint64_t pc, const struct pmp_fram
 
 	pmp_buf_clear(name);
 	pmp_name_frame(name, frame, &style);
-	pmp_buf_printf(buf, "\t%16" PRIx64 " ", pc);
+	pmp_buf_printf(buf, "%20" PRIx64 " ", pc);
 	add_spelled(buf, name);
 	pmp_buf_puts(buf, " (");
 	pmp_buf_clear(name);
@@ -96,7 +96,7 @@ static void add_end(struct printer *printer, enum pmp_end end, const char *why,
 	struct pmp_buf *buf = &printer->out->buf;
 
 	if (end != PMP_END_ROOT || empty) {
-		pmp_buf_printf(buf, "\t%16x ", 0);
+		pmp_buf_printf(buf, "%20x ", 0);
 		if (end != PMP_END_ROOT)
 			pmp_name_end(buf, end, why);
 		else

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The JSON of speedscope: a profile for each thread, in which every stack has its time.
+ *
+ *     {"$schema":"https://www.speedscope.app/file-format-schema.json",
+ *      "exporter":"pmp@0.1","name":"mariadbd","activeProfileIndex":0,
+ *      "shared":{"frames":[{"name":"poll"},{"name":"main","file":"main.cc"}]},
+ *      "profiles":[{"type":"sampled","name":"mariadbd (4100) conn-17 (4102)",
+ *       "unit":"seconds","startValue":0.000000,"endValue":0.300000,
+ *       "samples":[[1,0],[1]],"weights":[0.200000,0.100000]}]}
+ *
+ * A stack lasts until the thread's next one; a time in which a thread was not found
+ * is an empty stack. A saved profile has no course of time: the stacks of a thread
+ * follow each other by their weight, which is samples where no times are known.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "write/order.h"
+#include "write/paths.h"
+#include "write/writer.h"
+
+/* A stack of a thread, or NULL for none, and how long it was there. */
+struct span {
+	const struct pmp_path *path;
+	const struct pmp_entry *owner;
+	uint64_t start, weight;
+};
+
+struct scope {
+	struct pmp_out *out;
+	struct pmp_profile *profile;
+	struct pmp_paths paths;
+	const struct pmp_path **path_of;	/* by entry */
+	struct span *spans;
+	size_t span_count;
+	bool timed;	/* weights are ns, else samples */
+	bool course;	/* spans are in the course of time */
+};
+
+/* ---- spans ------------------------------------------------------------------------ */
+
+static const struct pmp_path *path_of(const struct scope *scope,
+				      const struct pmp_entry *entry)
+{
+	return scope->path_of[entry - pmp_profile_entry(scope->profile, 0)];
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct pmp_run *one = *(const struct pmp_run *const *)a;
+	const struct pmp_run *other = *(const struct pmp_run *const *)b;
+
+	if (one->thread != other->thread)
+		return one->thread < other->thread ? -1 : 1;
+	return (one > other) - (one < other);
+}
+
+static void add_span(struct scope *scope, const struct pmp_entry *owner, bool found,
+		     uint64_t start, uint64_t weight)
+{
+	scope->spans[scope->span_count++] = (struct span){
+		found ? path_of(scope, owner) : NULL, owner, start, weight,
+	};
+}
+
+/* The runs of all threads, one thread after the other. 0 or PMP_ENOMEM. */
+static int spans_of_runs(struct scope *scope, const struct pmp_run *runs, size_t count)
+{
+	const struct pmp_run **sorted = calloc(count + 1, sizeof(struct pmp_run *));
+	struct pmp_about about;
+
+	if (!sorted)
+		return PMP_ENOMEM;
+	pmp_profile_about(scope->profile, &about);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &runs[i];
+	qsort(sorted, count, sizeof(struct pmp_run *), compare_runs);
+	for (size_t i = 0; i < count; i++) {
+		const struct pmp_run *run = sorted[i];
+		uint64_t next = run->last + about.period;
+		bool more = i + 1 < count && sorted[i + 1]->thread == run->thread;
+		bool gap = more && sorted[i + 1]->absent &&
+			   sorted[i + 1]->first > next;
+		const struct pmp_entry *entry =
+			pmp_profile_entry(scope->profile, run->entry);
+
+		if (more && !gap)
+			next = sorted[i + 1]->first;
+		add_span(scope, entry, true, run->first, next - run->first);
+		if (gap)
+			add_span(scope, entry, false, next, sorted[i + 1]->first - next);
+	}
+	free(sorted);
+	scope->course = scope->timed = true;
+	return 0;
+}
+
+static int spans_of_entries(struct scope *scope)
+{
+	size_t count = pmp_profile_entry_count(scope->profile);
+	const struct pmp_entry **entries;
+	uint64_t start = 0;
+
+	if (pmp_order_threads(scope->profile, &entries))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		scope->timed = scope->timed || entries[i]->wall;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t weight = scope->timed ? entries[i]->wall : entries[i]->count;
+
+		if (!i || !pmp_order_same_thread(entries[i], entries[i - 1]))
+			start = 0;
+		add_span(scope, entries[i], true, start, weight);
+		start += weight;
+	}
+	free(entries);
+	return 0;
+}
+
+static int make_spans(struct scope *scope)
+{
+	size_t entries = pmp_profile_entry_count(scope->profile), count;
+	const struct pmp_run *runs = pmp_profile_runs(scope->profile, &count);
+
+	scope->path_of = calloc(entries + 1, sizeof(struct pmp_path *));
+	/* Each run may be followed by a gap. */
+	scope->spans = calloc((runs ? 2 * count : entries) + 1, sizeof(*scope->spans));
+	if (!scope->path_of || !scope->spans)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < scope->paths.path_count; i++) {
+		const struct pmp_path *path = &scope->paths.paths[i];
+
+		scope->path_of[path->entry - pmp_profile_entry(scope->profile, 0)] = path;
+	}
+	return runs ? spans_of_runs(scope, runs, count) : spans_of_entries(scope);
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+static void add_quoted(struct pmp_buf *buf, const char *text)
+{
+	pmp_buf_putc(buf, '"');
+	pmp_escape_json(buf, text, strlen(text));
+	pmp_buf_putc(buf, '"');
+}
+
+static void add_value(struct pmp_buf *buf, const struct scope *scope, uint64_t value)
+{
+	if (scope->timed)
+		pmp_buf_printf(buf, "%" PRIu64 ".%06u", (uint64_t)(value / PMP_S),
+			       (unsigned)(value % PMP_S / PMP_US));
+	else
+		pmp_buf_printf(buf, "%" PRIu64, value);
+}
+
+/* Microseconds are what is written: sums must be sums of these. */
+static uint64_t rounded(const struct scope *scope, uint64_t value)
+{
+	return scope->timed ? value - value % PMP_US : value;
+}
+
+static void add_frames(struct scope *scope)
+{
+	struct pmp_buf *buf = &scope->out->buf;
+
+	pmp_buf_puts(buf, "\"shared\":{\"frames\":[");
+	for (size_t i = 0; i < scope->paths.function_count; i++) {
+		const struct pmp_function *function = &scope->paths.functions[i];
+
+		pmp_buf_puts(buf, i ? ",\n{\"name\":" : "\n{\"name\":");
+		add_quoted(buf, function->name);
+		if (function->file || *function->module) {
+			pmp_buf_puts(buf, ",\"file\":");
+			add_quoted(buf, function->file ? function->file
+						       : function->module);
+		}
+		pmp_buf_putc(buf, '}');
+		pmp_out_maybe_flush(scope->out);
+	}
+	pmp_buf_puts(buf, "]},\n");
+}
+
+/* Without the process, which is in the name of the profile. */
+static void add_stack(struct pmp_buf *buf, const struct pmp_path *path)
+{
+	pmp_buf_putc(buf, '[');
+	for (size_t i = 1; path && i < path->length; i++)
+		pmp_buf_printf(buf, i > 1 ? ",%u" : "%u", path->functions[i]);
+	pmp_buf_putc(buf, ']');
+}
+
+static void add_profile(struct scope *scope, const struct span *spans, size_t count,
+			uint64_t begin)
+{
+	const struct pmp_entry *owner = spans->owner;
+	struct pmp_buf *buf = &scope->out->buf, name = { 0 };
+	uint64_t start = rounded(scope, spans->start - begin), end = start;
+
+	pmp_buf_printf(&name, "%s (%d)", owner->process, (int)owner->pid);
+	if (owner->tid)
+		pmp_buf_printf(&name, " %s (%d)", owner->thread, (int)owner->tid);
+	pmp_buf_puts(buf, "{\"type\":\"sampled\",\"name\":");
+	add_quoted(buf, name.data ? name.data : "");
+	pmp_buf_printf(buf, ",\"unit\":\"%s\",\"startValue\":",
+		       scope->timed ? "seconds" : "none");
+	add_value(buf, scope, start);
+	pmp_buf_puts(buf, ",\"samples\":[");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			pmp_buf_putc(buf, ',');
+		add_stack(buf, spans[i].path);
+		pmp_out_maybe_flush(scope->out);
+	}
+	pmp_buf_puts(buf, "],\"weights\":[");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			pmp_buf_putc(buf, ',');
+		add_value(buf, scope, rounded(scope, spans[i].weight));
+		end += rounded(scope, spans[i].weight);
+		pmp_out_maybe_flush(scope->out);
+	}
+	pmp_buf_puts(buf, "],\"endValue\":");
+	add_value(buf, scope, end);
+	pmp_buf_putc(buf, '}');
+	buf->failed |= name.failed;
+	pmp_buf_free(&name);
+}
+
+/* The end of the spans of one thread. */
+static size_t end_of(const struct scope *scope, size_t i)
+{
+	size_t first = i;
+
+	while (i < scope->span_count &&
+	       pmp_order_same_thread(scope->spans[first].owner, scope->spans[i].owner))
+		i++;
+	return i;
+}
+
+/* Which thread to show first: the one that has used most CPU time. */
+static size_t busiest(const struct scope *scope)
+{
+	size_t number = 0, best = 0;
+	uint64_t most = 0;
+
+	for (size_t i = 0, end; i < scope->span_count; i = end, number++) {
+		uint64_t cpu = 0;
+
+		end = end_of(scope, i);
+		for (size_t j = i; j < end; j++)
+			cpu += scope->spans[j].path ? scope->spans[j].owner->cpu : 0;
+		if (cpu > most) {
+			most = cpu;
+			best = number;
+		}
+	}
+	return best;
+}
+
+static void add_all(struct scope *scope)
+{
+	struct pmp_buf *buf = &scope->out->buf;
+	uint64_t begin = UINT64_MAX;
+
+	for (size_t i = 0; i < scope->span_count; i++)
+		if (scope->spans[i].start < begin)
+			begin = scope->spans[i].start;
+	pmp_buf_printf(buf, "{\"$schema\":\"https://www.speedscope.app/file-format-schema"
+		       ".json\",\"exporter\":\"pmp@%s\",\"name\":", pmp_version());
+	add_quoted(buf, scope->span_count ? scope->spans[0].owner->process : "");
+	pmp_buf_printf(buf, ",\"activeProfileIndex\":%zu,\n", busiest(scope));
+	add_frames(scope);
+	pmp_buf_puts(buf, "\"profiles\":[");
+	for (size_t i = 0, end; i < scope->span_count; i = end) {
+		end = end_of(scope, i);
+		pmp_buf_puts(buf, i ? ",\n" : "\n");
+		add_profile(scope, &scope->spans[i], end - i, begin);
+	}
+	pmp_buf_puts(buf, "]}\n");
+}
+
+static void write_speedscope(struct pmp_out *out, struct pmp_profile *profile,
+			     const struct pmp_write_options *options)
+{
+	struct scope scope = { .out = out, .profile = profile };
+	struct pmp_write_options together = *options;
+
+	together.by_thread = false;
+	if (pmp_paths_make(&scope.paths, profile, &together) || make_spans(&scope))
+		out->buf.failed = true;
+	else
+		add_all(&scope);
+	pmp_paths_free(&scope.paths);
+	free(scope.path_of);
+	free(scope.spans);
+}
+
+const struct pmp_writer pmp_writer_speedscope = {
+	.format = {
+		.name = "speedscope",
+		.help = "for speedscope.app: threads in the course of time",
+		.extension = "speedscope.json",
+		.mime = "application/json",
+		.details = true,
+		.times = true,
+	},
+	.write = write_speedscope,
+};
