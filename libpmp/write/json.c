@@ -19,8 +19,9 @@
 
 #include "base/escape.h"
 #include "base/syscalls.h"
-#include "write/order.h"
 #include "write/names.h"
+#include "write/order.h"
+#include "write/texts.h"
 #include "write/writer.h"
 
 /* ,"name":"text" */
@@ -49,9 +50,10 @@ static void add_state(struct pmp_buf *buf, char state)
 	add_text(buf, "state", text);
 }
 
-static void add_frame(struct pmp_buf *buf, uint64_t pc, const struct pmp_frame *frame)
+/* What follows the address. */
+static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const void *arg)
 {
-	pmp_buf_printf(buf, "{\"pc\":\"0x%" PRIx64 "\"", pc);
+	(void)arg;
 	add_text(buf, "function", frame->function);
 	add_text(buf, "module", frame->module);
 	if (frame->file)
@@ -66,16 +68,20 @@ static void add_frame(struct pmp_buf *buf, uint64_t pc, const struct pmp_frame *
 }
 
 /* first: nothing stands before it. */
-static void add_location(struct pmp_out *out, struct pmp_profile *profile,
+static void add_location(struct pmp_out *out, struct pmp_texts *texts,
 			 pmp_location location, uint64_t pc, bool first)
 {
-	const struct pmp_frame *frames;
-	size_t count = pmp_profile_frames(profile, location, &frames);
+	struct pmp_buf *buf = &out->buf;
+	struct pmp_text text;
 
-	for (size_t i = 0; i < count; i++) {
-		if (i || !first)
-			pmp_buf_putc(&out->buf, ',');
-		add_frame(&out->buf, pc, &frames[i]);
+	if (!pmp_texts_begin(texts, location, &text)) {
+		buf->failed = true;
+		return;
+	}
+	for (; pmp_texts_next(&text); first = false) {
+		pmp_buf_printf(buf, first ? "{\"pc\":\"0x%" PRIx64 "\""
+					  : ",{\"pc\":\"0x%" PRIx64 "\"", pc);
+		pmp_buf_add(buf, text.line, text.length);
 	}
 	pmp_out_maybe_flush(out);
 }
@@ -103,7 +109,7 @@ static const char *how(enum pmp_obtained obtained)
 	return "?";
 }
 
-static void add_row(struct pmp_out *out, struct pmp_profile *profile,
+static void add_row(struct pmp_out *out, struct pmp_texts *texts,
 		    const struct pmp_row *row)
 {
 	const struct pmp_thread *thread = row->thread;
@@ -125,11 +131,11 @@ static void add_row(struct pmp_out *out, struct pmp_profile *profile,
 	add_end(buf, thread->end, thread->why);
 	pmp_buf_puts(buf, ",\"frames\":[");
 	for (size_t i = 0; i < thread->frame_count; i++)
-		add_location(out, profile, row->locations[i], row->raw[i].pc, i == 0);
+		add_location(out, texts, row->locations[i], row->raw[i].pc, i == 0);
 	pmp_buf_puts(&out->buf, "]}");
 }
 
-static void write_round(struct pmp_out *out, struct pmp_profile *profile,
+static void write_round(struct pmp_out *out, struct pmp_texts *texts,
 			const struct pmp_round *round)
 {
 	struct pmp_buf *buf = &out->buf;
@@ -145,12 +151,12 @@ static void write_round(struct pmp_out *out, struct pmp_profile *profile,
 	for (size_t i = 0; i < round->row_count; i++) {
 		if (i)
 			pmp_buf_putc(buf, ',');
-		add_row(out, profile, &round->rows[i]);
+		add_row(out, texts, &round->rows[i]);
 	}
 	pmp_buf_puts(buf, "]}\n");
 }
 
-static void add_entry(struct pmp_out *out, struct pmp_profile *profile,
+static void add_entry(struct pmp_out *out, struct pmp_texts *texts,
 		      const struct pmp_entry *entry)
 {
 	struct pmp_buf *buf = &out->buf;
@@ -170,14 +176,15 @@ static void add_entry(struct pmp_out *out, struct pmp_profile *profile,
 	for (size_t i = 0; i < entry->location_count; i++) {
 		struct pmp_origin origin;
 
-		pmp_profile_origin(profile, entry->locations[i], &origin);
-		add_location(out, profile, entry->locations[i], origin.pc, i == 0);
+		pmp_profile_origin(texts->profile, entry->locations[i], &origin);
+		add_location(out, texts, entry->locations[i], origin.pc, i == 0);
 	}
 	pmp_buf_puts(&out->buf, "]}");
 }
 
-static void write_saved(struct pmp_out *out, struct pmp_profile *profile)
+static void write_saved(struct pmp_out *out, struct pmp_texts *texts)
 {
+	struct pmp_profile *profile = texts->profile;
 	struct pmp_profile_info info = { .size = sizeof(info) };
 	size_t count = pmp_profile_entry_count(profile);
 	const struct pmp_entry **entries;
@@ -199,7 +206,7 @@ static void write_saved(struct pmp_out *out, struct pmp_profile *profile)
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			pmp_buf_putc(&out->buf, ',');
-		add_entry(out, profile, entries[i]);
+		add_entry(out, texts, entries[i]);
 	}
 	pmp_buf_puts(&out->buf, "]}\n");
 	free(entries);
@@ -209,12 +216,14 @@ static void write_json(struct pmp_out *out, struct pmp_profile *profile,
 		       const struct pmp_write_options *options)
 {
 	const struct pmp_round *round = pmp_profile_round(profile);
+	struct pmp_texts texts = { .profile = profile, .make = make_text };
 
 	(void)options;
 	if (round)
-		write_round(out, profile, round);
+		write_round(out, &texts, round);
 	else
-		write_saved(out, profile);
+		write_saved(out, &texts);
+	pmp_texts_free(&texts);
 }
 
 const struct pmp_writer pmp_writer_json = {

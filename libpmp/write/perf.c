@@ -18,14 +18,14 @@
 #include "base/clock.h"
 #include "write/names.h"
 #include "write/order.h"
+#include "write/texts.h"
 #include "write/writer.h"
 
 #define ARROW "\xe2\x86\x92"
 
 struct printer {
 	struct pmp_out *out;
-	struct pmp_profile *profile;
-	struct pmp_buf scratch;
+	struct pmp_texts texts;
 	uint64_t period;
 };
 
@@ -49,45 +49,59 @@ static void add_header(struct printer *printer, const char *name, pid_t pid, pid
 		       (unsigned)(time % PMP_S / PMP_US), period);
 }
 
-/* One word for these readers. */
-static void add_spelled(struct pmp_buf *buf, const struct pmp_buf *name)
+/* Spell what has been appended since start as one word for these readers. */
+static void spell(struct pmp_buf *buf, size_t start)
 {
-	for (size_t i = 0; i < name->length; i++) {
-		char c = name->data[i];
+	struct pmp_buf name = { 0 };
 
-		if (c == '-' && i + 1 < name->length && name->data[i + 1] == '>') {
+	if (pmp_buf_failed(buf))
+		return;
+	pmp_buf_add(&name, buf->data + start, buf->length - start);
+	buf->length = start;
+	for (size_t i = 0; i < name.length; i++) {
+		char c = name.data[i];
+
+		if (c == '-' && i + 1 < name.length && name.data[i + 1] == '>') {
 			pmp_buf_puts(buf, ARROW);
 			i++;
 		} else {
 			pmp_buf_putc(buf, c == '(' ? '{' : c == ')' ? '}' : c);
 		}
 	}
+	buf->failed |= name.failed;
+	pmp_buf_free(&name);
 }
 
-static void add_line(struct printer *printer, uint64_t pc, const struct pmp_frame *frame)
+/* What follows the address. */
+static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const void *arg)
 {
 	static const struct pmp_name_style style = { 0 };
-	struct pmp_buf *buf = &printer->out->buf, *name = &printer->scratch;
+	size_t start = buf->length;
 
-	pmp_buf_clear(name);
-	pmp_name_frame(name, frame, &style);
-	pmp_buf_printf(buf, "%20" PRIx64 " ", pc);
-	add_spelled(buf, name);
+	(void)arg;
+	pmp_name_frame(buf, frame, &style);
+	spell(buf, start);
 	pmp_buf_puts(buf, " (");
-	pmp_buf_clear(name);
-	pmp_name_path(name, frame->module);
-	add_spelled(buf, name);
-	pmp_buf_puts(buf, ")\n");
-	buf->failed |= name->failed;
+	start = buf->length;
+	pmp_name_path(buf, frame->module);
+	spell(buf, start);
+	pmp_buf_putc(buf, ')');
 }
 
 static void add_location(struct printer *printer, pmp_location location, uint64_t pc)
 {
-	const struct pmp_frame *frames;
-	size_t count = pmp_profile_frames(printer->profile, location, &frames);
+	struct pmp_buf *buf = &printer->out->buf;
+	struct pmp_text text;
 
-	for (size_t i = 0; i < count; i++)
-		add_line(printer, pc, &frames[i]);
+	if (!pmp_texts_begin(&printer->texts, location, &text)) {
+		buf->failed = true;
+		return;
+	}
+	while (pmp_texts_next(&text)) {
+		pmp_buf_printf(buf, "%20" PRIx64 " ", pc);
+		pmp_buf_add(buf, text.line, text.length);
+		pmp_buf_putc(buf, '\n');
+	}
 }
 
 static void add_end(struct printer *printer, enum pmp_end end, const char *why,
@@ -125,11 +139,11 @@ static void write_round(struct printer *printer, const struct pmp_round *round)
  * as long as it was seen. */
 static void write_saved(struct printer *printer)
 {
-	size_t count = pmp_profile_entry_count(printer->profile);
+	size_t count = pmp_profile_entry_count(printer->texts.profile);
 	const struct pmp_entry **entries;
 	uint64_t time = 0;
 
-	if (pmp_order_threads(printer->profile, &entries)) {
+	if (pmp_order_threads(printer->texts.profile, &entries)) {
 		printer->out->buf.failed = true;
 		return;
 	}
@@ -143,7 +157,7 @@ static void write_saved(struct printer *printer)
 		for (size_t j = 0; j < entry->location_count; j++) {
 			struct pmp_origin origin;
 
-			pmp_profile_origin(printer->profile, entry->locations[j], &origin);
+			pmp_profile_origin(printer->texts.profile, entry->locations[j], &origin);
 			add_location(printer, entry->locations[j], origin.pc);
 		}
 		add_end(printer, entry->end, entry->why, !entry->location_count);
@@ -156,7 +170,10 @@ static void write_perf(struct pmp_out *out, struct pmp_profile *profile,
 		       const struct pmp_write_options *options)
 {
 	const struct pmp_round *round = pmp_profile_round(profile);
-	struct printer printer = { .out = out, .profile = profile };
+	struct printer printer = {
+		.out = out,
+		.texts = { .profile = profile, .make = make_text },
+	};
 	struct pmp_about about;
 
 	(void)options;
@@ -166,7 +183,7 @@ static void write_perf(struct pmp_out *out, struct pmp_profile *profile,
 		write_round(&printer, round);
 	else
 		write_saved(&printer);
-	pmp_buf_free(&printer.scratch);
+	pmp_texts_free(&printer.texts);
 }
 
 const struct pmp_writer pmp_writer_perf = {

@@ -27,6 +27,7 @@
 #include "base/syscalls.h"
 #include "write/names.h"
 #include "write/order.h"
+#include "write/texts.h"
 #include "write/writer.h"
 
 static void add_time(struct pmp_buf *buf, uint64_t realtime)
@@ -133,32 +134,38 @@ static void add_thread(struct pmp_buf *buf, size_t number, const struct head *he
 	pmp_buf_putc(buf, '\n');
 }
 
-static void add_frame(struct pmp_buf *buf, size_t number, uint64_t pc,
-		      const struct pmp_frame *frame, bool lines)
+/* What follows the number and the address. */
+static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const void *arg)
 {
 	static const struct pmp_name_style style = { 0 };
+	const struct pmp_write_options *options = arg;
 
-	pmp_buf_printf(buf, "#%-2zu 0x%016" PRIx64 " in ", number, pc);
 	pmp_name_frame(buf, frame, &style);
-	if (lines && frame->file) {
+	if (options->lines && frame->file) {
 		pmp_buf_puts(buf, " () at ");
 		pmp_name_path(buf, frame->file);
-		pmp_buf_printf(buf, ":%u\n", frame->line);
+		pmp_buf_printf(buf, ":%u", frame->line);
 	} else {
 		pmp_buf_puts(buf, " () from ");
 		pmp_name_path(buf, frame->module);
-		pmp_buf_putc(buf, '\n');
 	}
 }
 
-static void add_location(struct pmp_out *out, struct pmp_profile *profile,
-			 pmp_location location, uint64_t pc, size_t *number, bool lines)
+static void add_location(struct pmp_out *out, struct pmp_texts *texts,
+			 pmp_location location, uint64_t pc, size_t *number)
 {
-	const struct pmp_frame *frames;
-	size_t count = pmp_profile_frames(profile, location, &frames);
+	struct pmp_buf *buf = &out->buf;
+	struct pmp_text text;
 
-	for (size_t i = 0; i < count; i++)
-		add_frame(&out->buf, (*number)++, pc, &frames[i], lines);
+	if (!pmp_texts_begin(texts, location, &text)) {
+		buf->failed = true;
+		return;
+	}
+	while (pmp_texts_next(&text)) {
+		pmp_buf_printf(buf, "#%-2zu 0x%016" PRIx64 " in ", (*number)++, pc);
+		pmp_buf_add(buf, text.line, text.length);
+		pmp_buf_putc(buf, '\n');
+	}
 	pmp_out_maybe_flush(out);
 }
 
@@ -176,7 +183,7 @@ static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 	pmp_buf_putc(buf, '\n');
 }
 
-static void add_row(struct pmp_out *out, struct pmp_profile *profile, size_t thread_number,
+static void add_row(struct pmp_out *out, struct pmp_texts *texts, size_t thread_number,
 		    const struct pmp_row *row, const struct pmp_write_options *options)
 {
 	const struct pmp_thread *thread = row->thread;
@@ -199,8 +206,7 @@ static void add_row(struct pmp_out *out, struct pmp_profile *profile, size_t thr
 	}
 	add_thread(&out->buf, thread_number, &head, options->raw_names);
 	for (size_t i = 0; i < thread->frame_count; i++)
-		add_location(out, profile, row->locations[i], row->raw[i].pc, &number,
-			     options->lines);
+		add_location(out, texts, row->locations[i], row->raw[i].pc, &number);
 	add_end(&out->buf, thread->end, thread->why);
 }
 
@@ -218,9 +224,10 @@ static size_t find_main(const struct pmp_round *round)
 
 /* A saved profile: snapshots are not kept apart in it, so each stack of a thread is
  * shown once, with how often it was seen. */
-static void write_saved(struct pmp_out *out, struct pmp_profile *profile,
+static void write_saved(struct pmp_out *out, struct pmp_texts *texts,
 			const struct pmp_write_options *options)
 {
+	struct pmp_profile *profile = texts->profile;
 	size_t count = pmp_profile_entry_count(profile);
 	const struct pmp_entry **entries;
 
@@ -240,32 +247,41 @@ static void write_saved(struct pmp_out *out, struct pmp_profile *profile,
 			struct pmp_origin origin;
 
 			pmp_profile_origin(profile, entry->locations[j], &origin);
-			add_location(out, profile, entry->locations[j], origin.pc,
-				     &number, options->lines);
+			add_location(out, texts, entry->locations[j], origin.pc,
+				     &number);
 		}
 		add_end(&out->buf, entry->end, entry->why);
 	}
 	free(entries);
 }
 
-static void write_raw(struct pmp_out *out, struct pmp_profile *profile,
-		      const struct pmp_write_options *options)
+static void write_round(struct pmp_out *out, struct pmp_texts *texts,
+			const struct pmp_round *round,
+			const struct pmp_write_options *options)
 {
-	const struct pmp_round *round = pmp_profile_round(profile);
 	size_t first;
 
-	if (!round) {
-		write_saved(out, profile, options);
-		return;
-	}
 	add_separator(&out->buf, round);
 	first = find_main(round);
 	for (size_t number = round->row_count; number > 0; number--) {
 		/* The rows but the first, in order, are 2, 3, ... */
 		size_t i = number == 1 ? first : number - 1 - (number - 1 <= first);
 
-		add_row(out, profile, number, &round->rows[i], options);
+		add_row(out, texts, number, &round->rows[i], options);
 	}
+}
+
+static void write_raw(struct pmp_out *out, struct pmp_profile *profile,
+		      const struct pmp_write_options *options)
+{
+	const struct pmp_round *round = pmp_profile_round(profile);
+	struct pmp_texts texts = { .profile = profile, .make = make_text, .arg = options };
+
+	if (round)
+		write_round(out, &texts, round, options);
+	else
+		write_saved(out, &texts, options);
+	pmp_texts_free(&texts);
 }
 
 const struct pmp_writer pmp_writer_raw = {

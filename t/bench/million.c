@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * million [STACKS [DEPTH]]: what it costs to write so many distinct stacks (a million
+ * of 30 frames) in each format, and to read them again. Each is done by a process of
+ * its own; the memory is all it has, the profile included.
+ */
+#include <inttypes.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "lib/saved.h"
+
+#define LOCATIONS 4096	/* functions of the program, each at one address */
+#define THREADS 200
+
+static pmp_location locations[LOCATIONS];
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void make_locations(struct saved *saved)
+{
+	const struct pmp_mapping file = { 0x400000, 0x800000, 0, "/usr/sbin/server",
+					  "93ac61ec" };
+	uint32_t mapping = pmp_symbolizer_add_mapping(saved->symbolizer, &file);
+
+	for (uint64_t i = 0; i < LOCATIONS; i++) {
+		char name[64];
+		const char *names[] = { name };
+
+		snprintf(name, sizeof(name), "server::module_%u::function_%u(int)",
+			 (unsigned)i % 61, (unsigned)i);
+		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false, 1,
+					      names);
+	}
+}
+
+/* Like a tree: roots in common, leaves that differ. */
+static void make_stacks(struct saved *saved, size_t stacks, size_t depth)
+{
+	pmp_location *stack = calloc(depth, sizeof(*stack));
+	uint64_t random = 88172645463325252u;
+	char thread[32];
+
+	if (!stack)
+		abort();
+	for (size_t i = 0; i < stacks; i++) {
+		const struct pmp_entry entry = {
+			.tid = (pid_t)(5000 + i % THREADS), .thread = thread,
+			.state = i % 7 ? 'S' : 'R', .syscall = "futex",
+			.wchan = "futex_do_wait", .count = 1 + i % 5,
+			.cpu = i % 1000, .wall = 100000000 + i,
+		};
+
+		snprintf(thread, sizeof(thread), "worker-%zu", i % THREADS);
+		for (size_t j = 0; j < depth; j++) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			/* The outer half takes few ways. */
+			stack[j] = locations[j < depth / 2 ? random % LOCATIONS
+							   : (j * 7 + random % 3) %
+								     LOCATIONS];
+		}
+		saved_count(saved, &entry, stack, depth);
+	}
+	free(stack);
+}
+
+static int count_bytes(void *arg, const void *data, size_t length)
+{
+	(void)data;
+	*(size_t *)arg += length;
+	return 0;
+}
+
+static int to_file(void *arg, const void *data, size_t length)
+{
+	return write(*(int *)arg, data, length) == (ssize_t)length ? 0 : -5;
+}
+
+/* In a child: write the profile, or read it from fd. */
+static size_t work(const struct saved *saved, const struct pmp_format *format, int fd)
+{
+	size_t length = 0;
+	const struct pmp_sink sink = { count_bytes, &length };
+	struct saved again;
+
+	if (format) {
+		if (pmp_profile_write(saved->profile, format, NULL, &sink, NULL))
+			abort();
+		return length;
+	}
+	again = saved_new();
+	if (pmp_profile_read(again.profile, fd, "saved", NULL))
+		abort();
+	return pmp_profile_entry_count(again.profile);
+}
+
+static void measure(const char *name, const struct saved *saved,
+		    const struct pmp_format *format, int fd)
+{
+	struct rusage usage = { 0 };
+	double start = now();
+	size_t result = 0;
+	int fds[2], status;
+	pid_t child;
+
+	fflush(stdout);
+	if (pipe(fds) || (child = fork()) < 0)
+		abort();
+	if (child == 0) {
+		result = work(saved, format, fd);
+		_exit(write(fds[1], &result, sizeof(result)) != sizeof(result));
+	}
+	wait4(child, &status, 0, &usage);
+	if (status == 0 && read(fds[0], &result, sizeof(result)) != sizeof(result))
+		status = -1;
+	close(fds[0]);
+	close(fds[1]);
+	printf("%-12s %7.2f s %7.2f s cpu %6ld MiB  %zu %s%s\n", name, now() - start,
+	       (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
+		       (double)usage.ru_stime.tv_sec +
+		       (double)usage.ru_stime.tv_usec / 1e6,
+	       usage.ru_maxrss / 1024, result, format ? "bytes" : "stacks",
+	       status ? "  FAILED" : "");
+}
+
+int main(int argc, char **argv)
+{
+	size_t stacks = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+	size_t depth = argc > 2 ? strtoul(argv[2], NULL, 10) : 30;
+	struct saved saved = saved_new(), none = saved_new();
+	int fd = memfd_create("profile", MFD_CLOEXEC);
+	const struct pmp_sink file = { to_file, &fd };
+
+	make_locations(&saved);
+	make_stacks(&saved, stacks, depth);
+	for (size_t i = 0; i < pmp_format_count(); i++)
+		measure(pmp_format(i)->name, &saved, pmp_format(i), fd);
+	if (pmp_profile_write(saved.profile, pmp_format_find("pprof"), NULL, &file, NULL))
+		abort();
+	/* What reads it has no other profile. */
+	saved_free(&saved);
+	lseek(fd, 0, SEEK_SET);
+	measure("read pprof", &none, NULL, fd);
+	saved_free(&none);
+	close(fd);
+	return 0;
+}
