@@ -71,6 +71,11 @@ uint64_t pmp_arch_sp(const union pmp_user_regs *user)
 	return user->words[offsetof(struct user_regs_struct, rsp) / 8];
 }
 
+bool pmp_arch_may_be_in(const union pmp_user_regs *user, int number)
+{
+	return (int64_t)user->words[offsetof(struct user_regs_struct, orig_rax) / 8] == number;
+}
+
 /*
  * With this result in rax the kernel does the call again when the thread goes
  * on, unless a handler runs first: then the call gives EINTR, as it would have

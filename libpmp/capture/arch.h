@@ -52,6 +52,8 @@ int pmp_arch_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls);
 /* To DWARF numbers; called after release. */
 void pmp_arch_convert(const union pmp_user_regs *user, struct pmp_regs *regs);
 uint64_t pmp_arch_sp(const union pmp_user_regs *user);
+/* Can it have been stopped in this system call? True where the registers do not tell. */
+bool pmp_arch_may_be_in(const union pmp_user_regs *user, int number);
 /*
  * If the stop is about to make a system call return EINTR that had not been
  * interrupted but for us: write the restart into the registers (FAULTS: the race

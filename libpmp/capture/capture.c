@@ -135,6 +135,33 @@ static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
 	return emit_one_frame(target, sample, work);
 }
 
+/* It was looked at before the stop. If it has left its call since, what was seen of
+ * that does not belong to this stack. */
+static void see_call(struct pmp_thread *thread, const union pmp_user_regs *user)
+{
+	if (thread->syscall < 0 || pmp_arch_may_be_in(user, thread->syscall) ||
+	    PMP_FAULT("stale-call"))
+		return;
+	thread->state = 'R';
+	thread->syscall = PMP_SYSCALL_UNKNOWN;
+	thread->wchan[0] = '\0';
+	memset(thread->args, 0, sizeof(thread->args));
+}
+
+#ifdef PMP_FAULTS
+/* Believe that a stopped thread stays where it was. */
+static int keep_stopped(struct pmp_target *target, const struct pmp_work *work,
+			const struct pmp_walk *walk)
+{
+	struct pmp_mark mark;
+
+	if (pmp_watch_read(&target->watches, &target->process, work->watch, &mark) < 0)
+		return 0;
+	return pmp_watch_keep(work->watch, mark.mark, &work->thread, walk->frames,
+			      walk->count);
+}
+#endif
+
 /*
  * Unwind and add one thread that has been held. Returns 1 if its copy was too
  * short and it is worth another try, 0 when it is in the sample, or an error.
@@ -165,7 +192,13 @@ static int finish(struct pmp_target *target, struct pmp_sample *sample, struct p
 	work->thread.obtained = PMP_STOPPED;
 	work->thread.tls = hold->tls;
 	work->thread.sp = pmp_arch_sp(&hold->user);
-	return emit_work(target, sample, work, &walk);
+	see_call(&work->thread, &hold->user);
+	r = emit_work(target, sample, work, &walk);
+#ifdef PMP_FAULTS
+	if (r == 0 && PMP_FAULT("base-from-stop"))
+		r = keep_stopped(target, work, &walk);
+#endif
+	return r;
 }
 
 /* ---- the threads ------------------------------------------------------------------------ */

@@ -2,6 +2,8 @@
 /* Looking at blocked threads: read, walk, and only then is it known to be true. */
 #include "capture/look.h"
 
+#include <unistd.h>
+
 #include "base/fault.h"
 #include "base/file.h"
 #include "capture/learn.h"
@@ -11,6 +13,7 @@
 #define LOOK_TRIES 5		/* with larger and larger copies */
 #define NO_GUESS SIZE_MAX
 #define DISTANCE_MAX (1u << 20)	/* of a frame that is learned */
+#define FAULT_NAP 50		/* us: time to run for a thread that is believed to sleep */
 
 /* ---- learning -------------------------------------------------------------------- */
 
@@ -83,6 +86,8 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work, struct 
 	int r;
 
 	hold->ranges[0].address = work->look.sp;
+	if (PMP_FAULT("believe-looks"))
+		usleep(FAULT_NAP);
 	for (size_t i = 0; i < hold->range_count; i++) {
 		struct pmp_range *range = &hold->ranges[i];
 		size_t room = pmp_maps_room(target->maps, range->address, range->want);

@@ -139,13 +139,39 @@ static int mark_by_switches(const struct pmp_process *process, struct pmp_watch 
 	return 0;
 }
 
+#ifdef PMP_FAULTS
+/* Believe that a thread has not run if it is where it was. */
+static void believe_pc(const struct pmp_process *process, const struct pmp_watch *watch,
+		       struct pmp_mark *mark)
+{
+	struct pmp_syscall_file call;
+	char path[PATH_SIZE], text[TEXT_SIZE];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "task/%d/syscall", (int)watch->tid);
+	length = pmp_file_read(process->proc, path, text, sizeof(text));
+	if (length > 0 && pmp_syscall_parse(text, (size_t)length, &call) &&
+	    watch->proven && watch->thread.frame_count && call.sp == watch->thread.sp &&
+	    call.pc == watch->frames[0].pc)
+		mark->mark = watch->proven;
+}
+#endif
+
 int pmp_watch_read(const struct pmp_watches *watches, const struct pmp_process *process,
 		   struct pmp_watch *watch, struct pmp_mark *mark)
 {
+	int r;
+
 	*mark = (struct pmp_mark){ 0 };
 	if (watches->by_switches)
-		return mark_by_switches(process, watch, mark);
-	return mark_by_schedstat(watches, process, watch, mark);
+		r = mark_by_switches(process, watch, mark);
+	else
+		r = mark_by_schedstat(watches, process, watch, mark);
+#ifdef PMP_FAULTS
+	if (PMP_FAULT("believe-pc"))
+		believe_pc(process, watch, mark);
+#endif
+	return r;
 }
 
 int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thread *thread,
