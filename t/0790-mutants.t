@@ -14,7 +14,7 @@
 with_fault() {
 	printf '#!/bin/sh\nPMP_FAULT=%s exec "%s" "$@"\n' "$1" "$PMP_FAULTY" >faulty
 	chmod +x faulty
-	PMP=$tmp/faulty PMP_REQUIRE=0 PMP_KILLS=3 timeout 120 sh "$top_srcdir/t/$2" "$3" \
+	PMP=$tmp/faulty PMP_JUDGE_FAULT=$1 PMP_REQUIRE=0 PMP_KILLS=3 timeout 120 sh "$top_srcdir/t/$2" "$3" \
 		>log 2>&1
 }
 
@@ -55,6 +55,10 @@ check_cache() { caught stale-cache 0710-stacks.t reload; }
 check_rule() { caught wrong-rule 0710-stacks.t plain; }
 check_root() { caught own-root 0770-content.t mount_namespace; }
 check_path() { caught believe-path 0770-content.t replaced; }
+check_looks() { caught believe-looks 0746-pairs.t plain; }
+check_pc() { caught believe-pc 0746-pairs.t plain; }
+check_base() { caught base-from-stop 0746-pairs.t plain; }
+check_call() { caught stale-call 0746-pairs.t plain; }
 check_deadline() { caught no-deadline,no-look 0750-states.t late; }
 
 run_checks "$@"
