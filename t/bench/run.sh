@@ -1,19 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make bench: pmp and its peers on the same targets in one run, measured by the
-# kernel's scheduler trace (stopmeter.c). Root, tracefs, and whichever of gdb,
-# elfutils, percona-toolkit and mariadb-server are installed.
+# make bench: what pmp costs, and what its peers cost, on the same targets in one run.
 #
-#   t/bench/run.sh [REPEATS]      default 5; BENCH_QUICK=1 leaves out gdb and pt-pmp
+#   t/bench/run.sh [REPEATS]      default 5
+#   BENCH_QUICK=1                 without gdb, pt-pmp and lldb
+#   BENCH_ONLY="peers curves"     these sections only: peers warm mariadb parts curves
+#                                 throughput
 #
-# Medians over the repeats. The figures that matter are the ratios in one run;
-# absolute times belong to this machine.
+# How long threads are stopped is what the kernel's scheduler trace says (stopmeter.c):
+# root, tracefs. Peers are those of gdb, elfutils, percona-toolkit and lldb that are
+# installed; some sections need mariadb-server and sysbench. Every figure is the median
+# over the repeats, in each of which all tools run in turn. What matters is the ratios in
+# one run; absolute times belong to this machine, and to what else it does.
 set -u
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-.}" && pwd)
 PMP=${PMP:-$top_builddir/pmp/pmp}
+bench=$top_srcdir/t/bench
 repeats=${1:-5}
+rounds=${BENCH_ROUNDS:-12}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/pmp-bench.XXXXXX") || exit 1
 target=''
 
@@ -21,82 +27,328 @@ target=''
 . "$top_srcdir/t/lib/mariadb.sh"
 
 finish() {
-	[ -z "$target" ] || kill "$target" 2>/dev/null
+	[ ! -e "$tmp/slice" ] || rm "$tmp/slice"
+	target_stop
 	mariadb_stop
 	rm -rf "$tmp"
 }
-trap finish EXIT
 
-${CC:-cc} -D_GNU_SOURCE -O2 -o "$tmp/stopmeter" "$top_srcdir/t/bench/stopmeter.c" || exit 1
-${CC:-cc} -D_GNU_SOURCE -O2 -pthread -o "$tmp/crowd" "$top_srcdir/t/bench/crowd.c" || exit 1
-if [ ! -d /sys/kernel/tracing/instances ]; then
-	mount -t tracefs none /sys/kernel/tracing 2>/dev/null
-fi
-if [ "$(id -u)" != 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
-	echo "bench: needs root and tracefs on /sys/kernel/tracing" >&2
-	exit 1
-fi
+# ---- targets ------------------------------------------------------------------------
 
-"$top_builddir/t/bench/unwind"
-echo
-[ -x "$PMP" ] || { echo "bench: no $PMP: build it first" >&2; exit 1; }
-
-fields="p50_us p99_us max_us any_us wall_ms cpu_ms rss_mib"
-
-# measure NAME COMMAND...: one row, the median of each field
-measure() {
-	local name=$1 i
-	shift
-	command -v "$1" >/dev/null || return 0
-	: >"$tmp/runs"
-	for i in $(seq "$repeats"); do
-		"$tmp/stopmeter" "$target" "$@" >>"$tmp/runs" || echo "bench: $name failed" >&2
+# crowd_start BLOCKED SPINNING DEPTH
+crowd_start() {
+	: >"$tmp/ready"
+	"$tmp/crowd" "$@" >"$tmp/ready" &
+	target=$!
+	until grep -q ^ready "$tmp/ready"; do
+		kill -0 "$target" || exit 1
+		sleep 0.05
 	done
-	awk -v name="$name" -v fields="$fields" '
-		{ for (i = 1; i <= NF; i++) { split($i, kv, "="); v[kv[1], ++n[kv[1]]] = kv[2] }
-		  if ($0 !~ /left=0/) left = 1 }
-		function median(key,  i, j, t, a) {
-			for (i = 1; i <= n[key]; i++) a[i] = v[key, i] + 0
-			for (i = 2; i <= n[key]; i++)
-				for (j = i; j > 1 && a[j] < a[j - 1]; j--) { t = a[j]; a[j] = a[j - 1]; a[j - 1] = t }
-			return a[int((n[key] + 1) / 2)]
-		}
-		END {
-			printf "%-22s", name
-			k = split(fields, f, " ")
-			for (i = 1; i <= k; i++) printf " %9.1f", median(f[i])
-			print left ? "  LEFT STOPPED" : ""
-		}' "$tmp/runs"
 }
 
-peers() {
-	printf '%-22s' "$1"
-	# shellcheck disable=SC2086
-	printf ' %9s' $fields
-	echo
-	measure "pmp --raw" "$PMP" --raw -n 1 -p "$target"
-	measure "pmp --raw --no-symbols" "$PMP" --raw -n 1 --no-symbols -p "$target"
-	measure "pmp --raw --stop=all" "$PMP" --raw -n 1 --stop=all -p "$target"
-	measure "eu-stack -q" eu-stack -q -p "$target"
-	measure "eu-stack" eu-stack -p "$target"
-	[ -z "${BENCH_QUICK:-}" ] || return 0
-	measure "gdb" gdb -nx -batch -ex "thread apply all bt" -p "$target"
-	measure "pt-pmp" pt-pmp --iterations 1 --interval 0 --pid "$target"
-	echo
-}
-
-"$tmp/crowd" 199 1 30 >"$tmp/ready" &
-target=$!
-until grep -q ^ready "$tmp/ready"; do sleep 0.05; done
-peers "200 threads, 30 deep"
-kill "$target"
-wait "$target" 2>/dev/null
-target=''
-
-if mariadb_find; then
-	mariadb_start "$tmp/server" || exit 1
-	target=$mariadb_pid
-	mariadb_load 16 80 900 || exit 1
-	peers "mariadbd, 16 busy + 80"
+target_stop() {
+	[ -n "$target" ] || return 0
+	kill "$target" 2>/dev/null
+	wait "$target" 2>/dev/null
 	target=''
-fi
+}
+
+# server_start: mariadbd without load, once
+server_start() {
+	mariadb_find || return 1
+	[ -z "$mariadb_pid" ] || return 0
+	mariadb_start "$tmp/server" && return
+	echo "bench: mariadbd does not start" >&2
+	return 1
+}
+
+# ---- rows ---------------------------------------------------------------------------
+
+row_names=()
+row_commands=()
+
+# row NAME COMMAND...: one more of the next table, if COMMAND is installed
+row() {
+	command -v "$2" >/dev/null || return 0
+	row_names+=("$1")
+	row_commands+=("$(printf '%q ' "${@:2}")")
+}
+
+# meter [OPTION]... -- COMMAND...: runs it under stopmeter; its line
+meter() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	"$tmp/stopmeter" "${options[@]}" "$target" "${@:2}" ||
+		echo "bench: failed: ${*:2}" >&2
+}
+
+# compare TITLE FIELDS: all rows, in turn
+compare() {
+	local i n words
+	: >"$tmp/table"
+	for n in $(seq "$repeats"); do
+		for i in "${!row_names[@]}"; do
+			eval "words=(${row_commands[i]})"
+			printf '%s\t%s\n' "${row_names[i]}" "$(meter -- "${words[@]}")"
+		done
+	done >"$tmp/table"
+	print_table "$1" "$2" 1
+	row_names=()
+	row_commands=()
+}
+
+# print_table TITLE FIELDS [RATIOS]
+print_table() {
+	awk -v title="$1" -v fields="$2" -v ratios="${3:-0}" -f "$bench/table.awk" \
+		"$tmp/table"
+	echo
+}
+
+# value LINE KEY
+value() {
+	local found=${1#* "$2"=}
+	echo "${found%% *}"
+}
+
+# minus A B DIVISOR
+minus() {
+	awk "BEGIN { printf \"%.3f\", ($1 - $2) / $3 }"
+}
+
+# warm_line PMP-OPTION...: the line of 20 snapshots, the first 2 left out; and snap_ms,
+# the CPU time of one snapshot: that of 20 without that of 2, and what comes with it
+warm_line() {
+	local few many
+	many=$(meter -n 20 -i 50 -k 2 -- "$PMP" -q --max-cpu 0 -i 50ms -n 20 "$@" -p "$target")
+	few=$(meter -n 2 -i 50 -- "$PMP" -q --max-cpu 0 -i 50ms -n 2 "$@" -p "$target")
+	echo "$many snap_ms=$(minus "$(value " $many" cpu_ms)" "$(value " $few" cpu_ms)" 18)"
+}
+
+# ---- sections -----------------------------------------------------------------------
+
+cold="any_us all_ms p50_us p99_us max_us cpu_ms wall_ms rss_mib"
+
+all_tools() {
+	row "pmp --raw" "$PMP" --raw -n 1 -p "$target"
+	row "pmp --raw --no-symbols" "$PMP" --raw -n 1 --no-symbols -p "$target"
+	row "pmp --raw --stop=all" "$PMP" --raw -n 1 --stop=all -p "$target"
+	row "eu-stack -q" eu-stack -q -p "$target"
+	row "eu-stack" eu-stack -p "$target"
+	[ -z "${BENCH_QUICK:-}" ] || return 0
+	row "gdb" gdb -nx -batch -ex "thread apply all bt" -p "$target"
+	row "pt-pmp" pt-pmp --iterations 1 --interval 0 --pid "$target"
+	row "lldb" lldb --batch -o "thread backtrace all" -p "$target"
+}
+
+# One snapshot by a tool that has just been started.
+section_peers() {
+	crowd_start 199 1 30
+	all_tools
+	compare "200 threads, 30 deep" "$cold"
+	target_stop
+	server_start || return 0
+	mariadb_load 16 84 600 || return 1
+	target=$mariadb_pid
+	all_tools
+	compare "mariadbd, 16 of 100 busy" "$cold"
+	target=''
+	mariadb_unload
+}
+
+# The third and later snapshots of a longer run.
+section_warm() {
+	local n
+	: >"$tmp/table"
+	for n in $(seq "$repeats"); do
+		crowd_start 199 1 30
+		printf '200 threads, 1 computes\t%s\n' "$(warm_line -f folded)"
+		printf '  as text (--raw)\t%s\n' "$(warm_line --raw)"
+		target_stop
+		crowd_start 1000 0 30
+		printf '1000 idle threads\t%s\n' "$(warm_line -f folded)"
+		printf '  as text (--raw) \t%s\n' "$(warm_line --raw)"
+		target_stop
+	done >"$tmp/table"
+	print_table "from the 3rd snapshot on" \
+		"any_us all_ms stops p50_us p99_us max_us snap_ms rss_mib"
+}
+
+# stats_line FILE: from pmp --stats to key=value
+stats_line() {
+	sed -n -e 's/.*stacks: \(.*\)% of threads that had not run, \(.*\)% looked.*/\1 \2 s/p' \
+		-e 's/.*p50 \(.*\) us, p99 \(.*\) us, longest \(.*\) us.*/\1 \2 \3 o/p' \
+		-e 's/.*any thread stopped: .*, \(.*\)% of.*/\1 a/p' "$1" |
+		awk '$NF == "s" { printf " free_%%=%.2f", $1 + $2 }
+			$NF == "o" { printf " own_p50=%s own_p99=%s own_max=%s", $1, $2, $3 }
+			$NF == "a" { printf " any_%%=%s", $1 }'
+}
+
+# At 10 Hz for 5 s; "free": the share of samples without a stop; "own": pmp's own figures.
+section_mariadb() {
+	local n state
+	server_start || return 0
+	: >"$tmp/table"
+	for state in "100 idle" "100 busy"; do
+		if [ "$state" = "100 idle" ]; then
+			mariadb_load 0 100 600 || return 1
+		else
+			mariadb_load 100 0 600 || return 1
+		fi
+		target=$mariadb_pid
+		for n in $(seq "$(((repeats + 1) / 2))"); do
+			printf 'mariadbd, %s\t%s%s\n' "$state" \
+				"$(meter -n 50 -i 100 -o "$tmp/stats" -- "$PMP" -f folded -n 50 \
+					-i 100ms --max-cpu 0 --stats -p "$target")" \
+				"$(stats_line "$tmp/stats")"
+		done >>"$tmp/table"
+		target=''
+		mariadb_unload
+	done
+	print_table "10 Hz" "free_% stops p50_us p99_us max_us own_p50 own_p99 own_max any_%"
+}
+
+# What needs no process: frames and names.
+section_parts() {
+	local file
+	echo "unwinding, a stack of 1000 functions"
+	"$top_builddir/t/bench/unwind"
+	echo
+	file=$(PATH=$PATH:/usr/sbin command -v mariadbd || command -v bash)
+	echo "names, $(basename "$file")"
+	"$top_builddir/t/bench/names" "$file"
+	echo
+}
+
+# series NAME [PMP-OPTION]...: a cold snapshot and warm ones of $target
+series() {
+	local name=$1 first
+	shift
+	first=$(meter -- "$PMP" --raw -n 1 "$@" -p "$target")
+	printf '%s\t%s ' "$name" "$(warm_line -f folded "$@")"
+	echo "1st_any=$(value "$first" any_us) 1st_wall=$(value " $first" wall_ms)" \
+		"1st_cpu=$(value "$first" cpu_ms)"
+}
+
+# rate HZ: 4 s of $target; the snapshot at the start is paid for apart
+rate() {
+	local one all
+	one=$(meter -- "$PMP" -q -f folded --max-cpu 0 -n 1 -p "$target")
+	all=$(meter -n $(($1 * 4)) -i 1 -- \
+		"$PMP" -q -f folded --max-cpu 0 -F "$1" -n $(($1 * 4)) -p "$target")
+	printf '%s Hz\t%s cpu_%%=%s\n' "$1" "$all" \
+		"$(minus "$(value "$all" cpu_ms)" "$(value "$one" cpu_ms)" 40)"
+}
+
+# How pmp's own cost grows.
+section_curves() {
+	local i n fields="1st_any 1st_cpu 1st_wall any_us stops p50_us p99_us snap_ms rss_mib"
+	local times=$(((repeats + 1) / 2))
+	: >"$tmp/table"
+	for i in 10 100 1000 5000; do
+		crowd_start $((i - 1)) 1 30
+		for n in $(seq "$times"); do series "$i threads, 30 deep"; done
+		target_stop
+	done >"$tmp/table"
+	print_table "threads, one computes" "$fields"
+	for i in 10 100 1000 10000; do
+		crowd_start 9 1 "$i"
+		for n in $(seq "$times"); do series "10 threads, $i deep" --max-frames 20000; done
+		target_stop
+	done >"$tmp/table"
+	print_table "depth, one computes" "$fields"
+	crowd_start 199 1 30
+	for n in $(seq "$times"); do
+		for i in 1 10 100; do rate "$i"; done
+	done >"$tmp/table"
+	target_stop
+	print_table "rate, 200 threads" "cpu_% any_us stops p50_us p99_us max_us"
+}
+
+# queries: how many so far, and when
+queries() {
+	mariadb --no-defaults -uroot -S "$mariadb_dir/sock" -N -B -e "select
+		variable_value, unix_timestamp(now(6)) from information_schema.global_status
+		where variable_name = 'questions'"
+}
+
+# again EVERY COMMAND...: every so many seconds while the slice lasts
+again() {
+	while [ -e "$tmp/slice" ]; do
+		"${@:2}" >/dev/null 2>&1 </dev/null
+		sleep "$1"
+	done
+}
+
+# slice ROUND VARIANT: the throughput of 3 seconds with a tool at work
+slice() {
+	local before after tool
+	: >"$tmp/slice"
+	case $2 in
+	none*) : ;;
+	pmp*) again 0 "$PMP" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
+	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" ;;
+	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" ;;
+	esac &
+	tool=$!
+	before=$(queries)
+	sleep 3
+	after=$(queries)
+	rm "$tmp/slice"
+	wait "$tool"
+	echo "$1 $before $after" |
+		awk -v variant="$2" '{ printf "%d\t%s\t%.1f\n", $1, variant, ($4 - $2) / ($5 - $3) }'
+}
+
+# Interleaved; each round begins with another variant.
+section_throughput() {
+	local n i variants=("none" "pmp, 10 Hz" "none again")
+	server_start || return 0
+	if [ -z "${BENCH_QUICK:-}" ]; then
+		! command -v eu-stack >/dev/null || variants+=("eu-stack -q, 10 Hz")
+		! command -v gdb >/dev/null || variants+=("gdb, 1 Hz")
+	fi
+	mariadb_load 16 84 900 || return 1
+	for n in $(seq "$rounds"); do
+		for i in "${!variants[@]}"; do
+			slice "$n" "${variants[(n + i) % ${#variants[@]}]}"
+		done
+	done >"$tmp/slices"
+	mariadb_unload
+	awk -v title="queries, $rounds rounds of 3 s" -f "$bench/interval.awk" "$tmp/slices"
+	echo
+}
+
+# ---- the run ------------------------------------------------------------------------
+
+prepare() {
+	local program
+	for program in stopmeter crowd; do
+		${CC:-cc} -D_GNU_SOURCE -O2 -pthread -o "$tmp/$program" "$bench/$program.c" ||
+			exit 1
+	done
+	if [ ! -d /sys/kernel/tracing/instances ]; then
+		mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+	fi
+	if [ "$(id -u)" != 0 ] || [ ! -d /sys/kernel/tracing/instances ]; then
+		echo "bench: needs root and tracefs on /sys/kernel/tracing" >&2
+		exit 1
+	fi
+	[ -x "$PMP" ] || { echo "bench: no $PMP: build it first" >&2; exit 1; }
+}
+
+trap finish EXIT
+prepare
+echo "$("$PMP" --version | head -n 1), Linux $(uname -r), $(nproc) processors, load before:" \
+	"$(cut -d' ' -f1-3 /proc/loadavg); medians of $repeats"
+echo
+for section in ${BENCH_ONLY:-peers warm mariadb parts curves throughput}; do
+	if ! declare -F "section_$section" >/dev/null; then
+		echo "bench: no section $section" >&2
+		exit 2
+	fi
+	"section_$section"
+done
+echo "$SECONDS s"

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stopmeter PID COMMAND [ARG...]
+ * stopmeter [-n SNAPSHOTS -i MS [-k SKIP]] [-o FILE] PID COMMAND [ARG...]
  *
  * How long does COMMAND hold the threads of PID stopped? Not what it says of
  * itself: what the kernel's scheduler trace says. A stop is the time from the
  * switch that takes a thread off its processor in state t or T (sched_switch) to
  * the wake-up out of it (sched_waking). Needs root and tracefs.
  *
- * COMMAND's output goes to /dev/null. Prints one line of name=value:
- *   wall_ms cpu_ms rss_mib  of COMMAND
+ * COMMAND takes SNAPSHOTS (1), one every MS milliseconds. The first SKIP of them are
+ * left out: what begins less than SKIP - 1/2 intervals after the first stop of all.
+ * Without a stop there is nothing to leave out.
+ *
+ * COMMAND's output goes to FILE (/dev/null). Prints one line of name=value:
+ *   wall_ms cpu_ms  of COMMAND and its children, all snapshots
+ *   rss_mib   of the largest of its processes
  *   threads   of PID when it began
  *   stops     number of them
- *   p50_us p99_us max_us    of the time one thread was stopped, all its stops added
- *   any_us    time during which any thread was stopped, divided by threads
+ *   p50_us p99_us max_us    of one stop
+ *   any_us    time during which any thread was stopped, for each thread and snapshot
+ *   all_ms    the longest time during which all threads were stopped
  *   left      threads still stopped when COMMAND had ended
  *   lost      trace events lost: the figures are too small
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,16 +42,20 @@
 
 struct thread {
 	int tid;
-	double since;		/* 0: not stopped */
-	double sum;
+	double since;		/* us; 0: not stopped */
 };
 
 struct meter {
 	char dir[128];
 	struct thread *threads;
 	size_t count;
-	size_t stops, stopped_now;
-	double any, any_since;
+	double *stops;		/* the length of each */
+	size_t stop_count, stop_capacity;
+	double snapshots, interval, skip;
+	double warm;		/* what ends before is not counted; 0: no stop yet */
+	double any, all;
+	double any_since, all_since;
+	size_t stopped_now;
 	unsigned long lost;
 };
 
@@ -74,11 +85,23 @@ static int by_tid(const void *a, const void *b)
 	return ((const struct thread *)a)->tid - ((const struct thread *)b)->tid;
 }
 
-static int by_sum(const void *a, const void *b)
+static int by_length(const void *a, const void *b)
 {
-	double x = ((const struct thread *)a)->sum, y = ((const struct thread *)b)->sum;
+	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
+}
+
+/* Room for one more of an array. */
+static void *grow(void *array, size_t count, size_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return array;
+	*capacity = *capacity ? *capacity * 2 : 256;
+	array = realloc(array, *capacity * size);
+	if (!array)
+		die("memory");
+	return array;
 }
 
 static void list_threads(struct meter *meter, int pid)
@@ -97,17 +120,30 @@ static void list_threads(struct meter *meter, int pid)
 
 		if (tid <= 0)
 			continue;
-		if (meter->count == capacity) {
-			capacity = capacity ? capacity * 2 : 256;
-			meter->threads = realloc(meter->threads,
-						 capacity * sizeof(*meter->threads));
-			if (!meter->threads)
-				die("memory");
-		}
+		meter->threads = grow(meter->threads, meter->count, &capacity,
+				      sizeof(*meter->threads));
 		meter->threads[meter->count++] = (struct thread){ .tid = tid };
 	}
 	closedir(dir);
 	qsort(meter->threads, meter->count, sizeof(*meter->threads), by_tid);
+}
+
+static void follow_threads(const struct meter *meter)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/set_event_pid", meter->dir);
+	/* Each write adds one, if the file was opened with O_APPEND. */
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	for (size_t i = 0; i < meter->count; i++) {
+		char tid[16];
+
+		snprintf(tid, sizeof(tid), "%d", meter->threads[i].tid);
+		if (write(fd, tid, strlen(tid)) < 0)
+			die(path);
+	}
+	close(fd);
 }
 
 static void start(struct meter *meter)
@@ -119,20 +155,7 @@ static void start(struct meter *meter)
 	put(meter, "trace_clock", "mono");
 	put(meter, "buffer_size_kb", BUFFER_KIB);
 	put(meter, "options/overwrite", "0");
-	for (size_t i = 0; i < meter->count; i++) {
-		char tid[16];
-
-		snprintf(tid, sizeof(tid), "%d", meter->threads[i].tid);
-		/* Opened for appending by the kernel's rules only with O_APPEND. */
-		char path[256];
-		int fd;
-
-		snprintf(path, sizeof(path), "%s/set_event_pid", meter->dir);
-		fd = open(path, O_WRONLY | (i ? O_APPEND : O_TRUNC) | O_CLOEXEC);
-		if (fd < 0 || write(fd, tid, strlen(tid)) < 0)
-			die("set_event_pid");
-		close(fd);
-	}
+	follow_threads(meter);
 	put(meter, "events/sched/sched_switch/filter", "prev_state & 12");
 	if (!put(meter, "events/sched/sched_switch/enable", "1") ||
 	    !put(meter, "events/sched/sched_waking/enable", "1") ||
@@ -151,19 +174,31 @@ static void begin_stop(struct meter *meter, struct thread *thread, double now)
 {
 	if (thread->since > 0)
 		return;
+	if (meter->warm <= 0)
+		meter->warm = now + (meter->skip - 0.5) * meter->interval;
 	thread->since = now;
-	meter->stops++;
 	if (meter->stopped_now++ == 0)
 		meter->any_since = now;
+	if (meter->stopped_now == meter->count)
+		meter->all_since = now;
 }
 
 static void end_stop(struct meter *meter, struct thread *thread, double now)
 {
+	bool counts = now >= meter->warm;
+
 	if (thread->since <= 0)
 		return;
-	thread->sum += now - thread->since;
+	if (counts) {
+		meter->stops = grow(meter->stops, meter->stop_count,
+				    &meter->stop_capacity, sizeof(*meter->stops));
+		meter->stops[meter->stop_count++] = now - thread->since;
+	}
 	thread->since = 0;
-	if (--meter->stopped_now == 0)
+	if (counts && meter->stopped_now == meter->count &&
+	    meter->all < now - meter->all_since)
+		meter->all = now - meter->all_since;
+	if (--meter->stopped_now == 0 && counts)
 		meter->any += now - meter->any_since;
 }
 
@@ -245,57 +280,96 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+static double quantile(const struct meter *meter, double part)
+{
+	size_t at = (size_t)(part * (double)meter->stop_count);
+
+	if (meter->stop_count == 0)
+		return 0;
+	return meter->stops[at < meter->stop_count ? at : meter->stop_count - 1];
+}
+
 static void report(struct meter *meter, double wall, const struct rusage *usage)
 {
-	size_t stopped = 0, left = meter->stopped_now;
-	const struct thread *s;
+	double shares = (double)meter->count * (meter->snapshots - meter->skip);
 
-	qsort(meter->threads, meter->count, sizeof(*meter->threads), by_sum);
-	while (stopped < meter->count && meter->threads[stopped].sum <= 0)
-		stopped++;
-	s = meter->threads + stopped;
-	stopped = meter->count - stopped;
+	if (meter->stop_count)
+		qsort(meter->stops, meter->stop_count, sizeof(*meter->stops), by_length);
 	printf("wall_ms=%.1f cpu_ms=%.1f rss_mib=%.1f threads=%zu stops=%zu ", wall,
 	       milliseconds(usage->ru_utime) + milliseconds(usage->ru_stime),
-	       (double)usage->ru_maxrss / 1024, meter->count, meter->stops);
-	if (stopped)
-		printf("p50_us=%.0f p99_us=%.0f max_us=%.0f ", s[stopped / 2].sum,
-		       s[(stopped * 99) / 100 < stopped ? (stopped * 99) / 100 : stopped - 1].sum,
-		       s[stopped - 1].sum);
-	else
-		printf("p50_us=0 p99_us=0 max_us=0 ");
-	printf("any_us=%.1f left=%zu lost=%lu\n", meter->any / (double)meter->count, left,
-	       meter->lost);
+	       (double)usage->ru_maxrss / 1024, meter->count, meter->stop_count);
+	printf("p50_us=%.1f p99_us=%.1f max_us=%.1f ", quantile(meter, 0.5),
+	       quantile(meter, 0.99), quantile(meter, 1));
+	printf("any_us=%.3f all_ms=%.3f left=%zu lost=%lu\n", meter->any / shares,
+	       meter->all / 1e3, meter->stopped_now, meter->lost);
+}
+
+/* Where in argv PID stands; argc if the options are wrong. */
+static int take_options(struct meter *meter, int argc, char **argv, const char **output)
+{
+	int option;
+
+	meter->snapshots = 1;
+	while ((option = getopt(argc, argv, "+n:i:k:o:")) != -1) {
+		if (option == 'n')
+			meter->snapshots = strtod(optarg, NULL);
+		else if (option == 'i')
+			meter->interval = strtod(optarg, NULL) * 1e3;
+		else if (option == 'k')
+			meter->skip = strtod(optarg, NULL);
+		else if (option == 'o')
+			*output = optarg;
+		else
+			return argc;
+	}
+	if (meter->skip >= meter->snapshots || (meter->skip > 0 && meter->interval <= 0))
+		return argc;
+	return optind;
+}
+
+static pid_t run(char **argv, const char *output)
+{
+	pid_t child = vfork();
+
+	if (child == 0) {
+		int out = open(output, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+		dup2(out, 1);
+		dup2(out, 2);
+		dup2(open("/dev/null", O_RDONLY), 0);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	return child;
 }
 
 int main(int argc, char **argv)
 {
 	struct meter meter = { 0 };
+	const char *output = "/dev/null";
+	int first = take_options(&meter, argc, argv, &output), status = 0;
 	struct rusage usage;
 	double begin, wall;
-	int status, out;
 	pid_t child;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: stopmeter PID COMMAND [ARG...]\n");
+	if (argc - first < 2) {
+		fprintf(stderr, "usage: stopmeter [-n SNAPSHOTS -i MS [-k SKIP]] [-o FILE] "
+				"PID COMMAND [ARG...]\n");
 		return 2;
 	}
-	list_threads(&meter, (int)strtol(argv[1], NULL, 10));
+	list_threads(&meter, (int)strtol(argv[first], NULL, 10));
 	start(&meter);
 	begin = now_ms();
-	child = vfork();
-	if (child == 0) {
-		out = open("/dev/null", O_RDWR);
-		dup2(out, 0);
-		dup2(out, 1);
-		dup2(out, 2);
-		execvp(argv[2], argv + 2);
-		_exit(127);
-	}
+	child = run(argv + first + 1, output);
+	/* Interrupted, the command ends; the trace is to be removed all the same. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	if (child < 0 || wait4(child, &status, 0, &usage) < 0)
-		die(argv[2]);
+		die(argv[first + 1]);
 	wall = now_ms() - begin;
 	finish(&meter);
 	report(&meter, wall, &usage);
+	free(meter.threads);
+	free(meter.stops);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

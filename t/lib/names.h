@@ -36,6 +36,7 @@ struct space {
 
 static char tmp_dir[] = "/tmp/pmp-test.XXXXXX";
 
+TAP_UNUSED
 static void enter_tmp(void)
 {
 	setenv("LC_ALL", "C", 1);
@@ -56,6 +57,7 @@ __attribute__((format(printf, 1, 2))) static bool run(const char *format, ...)
 	return system(command) == 0;
 }
 
+TAP_UNUSED
 static void leave_tmp(void)
 {
 	if (chdir("/") != 0 || !run("rm -rf %s", tmp_dir))
