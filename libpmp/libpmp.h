@@ -228,6 +228,12 @@ struct pmp_symbolizer_options {
 	const char *debug_dir;	/* NULL: /usr/lib/debug */
 	void (*log)(void *arg, const char *area, const char *line);
 	void *log_arg;
+	/* One thread may look names up while another counts, if both hold a lock of
+	 * the caller's around each call: release is called before what is slow (the
+	 * files of a module are read), acquire after it. NULL: there is no such lock. */
+	void (*release)(void *arg);
+	void (*acquire)(void *arg);
+	void *lock_arg;
 };
 
 int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
@@ -248,6 +254,37 @@ size_t pmp_symbolizer_module_count(const struct pmp_symbolizer *symbolizer);
 void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
 			   struct pmp_module_info *info);
 
+/*
+ * A place in the code, by a small number: equal addresses of a module have the same
+ * one. It is named when that is asked for, once.
+ */
+typedef uint32_t pmp_location;
+
+/* One function at a location; strings live as long as the symbolizer. */
+struct pmp_frame_info {
+	size_t size;
+	const char *function;	/* demangled; "[libfoo.so.1+0x1234]" without a symbol */
+	const char *file;	/* NULL: unknown */
+	unsigned line;		/* 0: unknown */
+	bool inlined;		/* has no frame of its own on the stack */
+	bool unnamed;		/* function is a placeholder */
+	bool signal;		/* "<signal handler called>" */
+	const char *module;	/* path, raw bytes, "[vdso]", "[anon]" */
+	uint64_t address;	/* in the module's own numbering */
+};
+
+/** Look the names of a location up, unless they are known. May read large files. */
+void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location location);
+/**
+ * The number of functions at a location, the innermost inlined one first; 0: it has
+ * not been named yet. Fills *info with number i if there is one. Never slow.
+ */
+size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer, pmp_location location,
+			    size_t i, struct pmp_frame_info *info);
+/** What to show until it is named: "[libfoo.so.1+0x1234]", by file offset. Returns buffer. */
+char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location location,
+			   char *buffer, size_t size);
+
 /* ---- profile: counted stacks ------------------------------------------- */
 
 struct pmp_profile;
@@ -263,6 +300,7 @@ struct pmp_profile_options {
 	bool times;		/* keep when threads were where: formats with .times */
 	uint64_t period;	/* ns between samples, as planned; 0: unknown */
 	const char *host;	/* the name of the machine, for headers */
+	bool live;		/* count for a view as well: pmp_profile_live() */
 };
 
 /** The symbolizer is borrowed and must outlive the profile. */
@@ -292,6 +330,98 @@ struct pmp_profile_info {
 	uint64_t unchanged;	/* stacks of threads that had not run */
 };
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
+
+/* ---- live: what a view shows -------------------------------------------- */
+
+/*
+ * Of a profile made with options.live: every thread with what it was last seen
+ * doing, and how often it was seen with each stack, since the start and in two
+ * windows of time that end now. All of it is borrowed until the next
+ * pmp_profile_add(). Memory is bounded: threads that ended a while ago are put
+ * together, and what is not counted apart is told in pmp_live_info.merged.
+ */
+struct pmp_live;
+
+enum pmp_window {
+	PMP_WINDOW_START,	/* since the start */
+	PMP_WINDOW_MINUTE,
+	PMP_WINDOW_SECONDS,	/* the last ten */
+	PMP_WINDOW_COUNT
+};
+
+/* How a thread of a sample was obtained. */
+enum pmp_how {
+	PMP_HOW_STOPPED,
+	PMP_HOW_LOOKED,
+	PMP_HOW_UNCHANGED,
+	PMP_HOW_NOT_STOPPED,
+};
+
+struct pmp_live_info {
+	size_t size;
+	uint64_t time;				/* CLOCK_MONOTONIC of the last sample */
+	uint64_t samples[PMP_WINDOW_COUNT];	/* of all processes */
+	uint64_t stacks[PMP_WINDOW_COUNT];
+	uint64_t span[PMP_WINDOW_COUNT];	/* ns that the window really covers */
+	uint64_t merged;			/* stacks and threads not kept apart */
+};
+
+struct pmp_live_process {
+	size_t size;
+	pid_t pid;
+	const char *name;			/* raw bytes */
+	uint64_t samples[PMP_WINDOW_COUNT];
+	struct pmp_sample_info last;		/* the last one; last.name is name */
+};
+
+struct pmp_live_thread {
+	size_t size;
+	size_t process;		/* index */
+	pid_t tid;		/* 0: threads that have ended, put together */
+	const char *name;	/* raw bytes */
+	bool present;		/* in the last sample of its process */
+	char state;		/* of its last sample, and so is what follows */
+	enum pmp_how how;
+	size_t stack;		/* index */
+	const char *why;	/* why it was not stopped, or "" */
+	const char *syscall;	/* name of the call that it sleeps in, or "" */
+	uint64_t args[6];	/* of that call */
+	const char *wchan;	/* where it sleeps in the kernel, or "" */
+	uint64_t cpu;		/* ns on a CPU since it began; 0: unknown */
+	double cpu_share;	/* of one CPU, in the last second; < 0: unknown */
+	double switches;	/* times put on a CPU a second, likewise */
+};
+
+struct pmp_live_stack {
+	size_t size;
+	const pmp_location *locations;	/* innermost first */
+	size_t count;
+	const char *end;	/* why it does not reach its root, or "" */
+};
+
+/* A thread was seen with a stack. */
+struct pmp_live_cell {
+	size_t size;
+	size_t thread, stack;	/* indices */
+	char state;		/* most recently */
+	bool waits_for_lock;	/* most recently: in a futex call that a lock makes */
+	const char *syscall;	/* most recently, or "" */
+	uint64_t counts[PMP_WINDOW_COUNT];
+};
+
+/** NULL without options.live. */
+const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile);
+void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info);
+size_t pmp_live_process_count(const struct pmp_live *live);
+size_t pmp_live_thread_count(const struct pmp_live *live);
+size_t pmp_live_stack_count(const struct pmp_live *live);
+size_t pmp_live_cell_count(const struct pmp_live *live);
+/** Each i below its count. Indices stay, but those of threads and cells change when
+ * threads are put together, which pmp_live_info.merged tells. */
+void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_process *process);
+void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thread *thread);
+void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);
+void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *cell);
 
 /* ---- writers: one format each ------------------------------------------ */
 

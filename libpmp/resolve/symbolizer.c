@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,7 +88,7 @@ struct pmp_symbolizer {
 	char *debug_dir;
 	struct pmp_log log;
 	struct pmp_intern *strings;
-	struct module *modules;
+	struct module **modules; /* each stays where it is: see release() */
 	size_t module_count, module_capacity;
 	struct alias *aliases;
 	size_t alias_count, alias_slots;
@@ -143,9 +144,12 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 			free((void *)symbolizer->locations[i].frames);
 	}
 	for (size_t i = 0; i < symbolizer->module_count; i++) {
-		pmp_opened_free(symbolizer->modules[i].opened);
-		pmp_jitmap_free(symbolizer->modules[i].jitmap);
-		pmp_module_unref(symbolizer->modules[i].source);
+		struct module *module = symbolizer->modules[i];
+
+		pmp_opened_free(module->opened);
+		pmp_jitmap_free(module->jitmap);
+		pmp_module_unref(module->source);
+		free(module);
 	}
 	free(symbolizer->locations);
 	free(symbolizer->slots);
@@ -241,6 +245,23 @@ static const char *shown_path(const struct pmp_module *source)
 	return source->path[0] ? source->path : no_memory_text;
 }
 
+/* A copy that stays where it is; takes over its source, also when it fails. Its
+ * number, or PMP_LOCATION_NONE. */
+static uint32_t keep_module(struct pmp_symbolizer *symbolizer, const struct module *module)
+{
+	struct module *kept = malloc(sizeof(*kept));
+
+	if (!kept || PMP_RESERVE(&symbolizer->modules, &symbolizer->module_capacity,
+				 symbolizer->module_count + 1)) {
+		free(kept);
+		pmp_module_unref(module->source);
+		return PMP_LOCATION_NONE;
+	}
+	*kept = *module;
+	symbolizer->modules[symbolizer->module_count] = kept;
+	return (uint32_t)symbolizer->module_count++;
+}
+
 /* source NULL: [unmapped]. The index, or PMP_LOCATION_NONE without memory. */
 static uint32_t add_module(struct pmp_symbolizer *symbolizer, struct pmp_module *source)
 {
@@ -259,17 +280,13 @@ static uint32_t add_module(struct pmp_symbolizer *symbolizer, struct pmp_module 
 		module.inode = status.st_ino;
 	}
 	for (size_t i = 0; source && i < symbolizer->module_count; i++) {
-		if (same_module(&symbolizer->modules[i], source, module.device,
+		if (same_module(symbolizer->modules[i], source, module.device,
 				module.inode))
 			return (uint32_t)i;
 	}
-	if (PMP_RESERVE(&symbolizer->modules, &symbolizer->module_capacity,
-			symbolizer->module_count + 1))
-		return PMP_LOCATION_NONE;
 	if (source)
 		module.source = pmp_module_ref(source);
-	symbolizer->modules[symbolizer->module_count] = module;
-	return (uint32_t)symbolizer->module_count++;
+	return keep_module(symbolizer, &module);
 }
 
 /* The slot of a source, or a free one. The table is never full. */
@@ -423,7 +440,7 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 		place.module = module_of(symbolizer, region->module);
 		if (place.module == PMP_LOCATION_NONE)
 			return PMP_LOCATION_NONE;
-		if (symbolizer->modules[place.module].file)
+		if (symbolizer->modules[place.module]->file)
 			place.address = frame->pc - region->start + region->offset;
 		else if (maps->jitmap)
 			place.module = module_of(symbolizer, maps->jitmap);
@@ -458,6 +475,24 @@ void pmp_symbolizer_origin(const struct pmp_symbolizer *symbolizer,
 
 /* ---- names -------------------------------------------------------------- */
 
+/*
+ * Around what is slow the caller's lock is let go, and samples are counted meanwhile:
+ * modules and locations are added, strings interned. So nothing of the symbolizer is
+ * touched there but the opened files, which belong to the one thread that names, and
+ * the array of locations is looked at anew afterwards.
+ */
+static void release(const struct pmp_symbolizer *symbolizer)
+{
+	if (symbolizer->options.release)
+		symbolizer->options.release(symbolizer->options.lock_arg);
+}
+
+static void acquire(const struct pmp_symbolizer *symbolizer)
+{
+	if (symbolizer->options.acquire)
+		symbolizer->options.acquire(symbolizer->options.lock_arg);
+}
+
 static const char *readable(struct pmp_symbolizer *symbolizer, const char *name)
 {
 	if (!symbolizer->options.no_demangle && pmp_demangle(name, &symbolizer->text))
@@ -466,8 +501,8 @@ static const char *readable(struct pmp_symbolizer *symbolizer, const char *name)
 }
 
 /* [libfoo.so.1+0x1234], [vdso+0x7f0], [anon+0x7f0000001000] */
-static const char *placeholder(struct pmp_symbolizer *symbolizer,
-			       const struct module *module, uint64_t address)
+static void add_placeholder(struct pmp_buf *text, const struct module *module,
+			    uint64_t address)
 {
 	const char *slash = strrchr(module->path, '/');
 	const char *name = slash && slash[1] ? slash + 1 : module->path;
@@ -477,9 +512,15 @@ static const char *placeholder(struct pmp_symbolizer *symbolizer,
 		name++;
 		length -= 2;
 	}
-	pmp_buf_putc(&symbolizer->text, '[');
-	pmp_buf_add(&symbolizer->text, name, length);
-	pmp_buf_printf(&symbolizer->text, "+0x%llx]", (unsigned long long)address);
+	pmp_buf_putc(text, '[');
+	pmp_buf_add(text, name, length);
+	pmp_buf_printf(text, "+0x%llx]", (unsigned long long)address);
+}
+
+static const char *placeholder(struct pmp_symbolizer *symbolizer,
+			       const struct module *module, uint64_t address)
+{
+	add_placeholder(&symbolizer->text, module, address);
 	return keep_scratch(symbolizer);
 }
 
@@ -522,17 +563,24 @@ static void open_module(struct pmp_symbolizer *symbolizer, struct module *module
 		.log = &symbolizer->log,
 	};
 
+	struct pmp_opened *opened = module->opened;
+	struct pmp_jitmap *jitmap = module->jitmap;
+
 	if (module->saved_problem)
 		return;
-	if (module->saved_id && module->file && !module->opened)
+	release(symbolizer);
+	if (module->saved_id && module->file && !opened)
 		open_saved(module->source);
-	if (module->file && !module->opened)
-		module->opened = pmp_opened_new(module->source, &options);
+	if (module->file && !opened)
+		opened = pmp_opened_new(module->source, &options);
+	if (module->source && module->source->kind == PMP_MODULE_JITMAP && !jitmap &&
+	    !options.no_symbols)
+		jitmap = pmp_jitmap_new(module->source->fd);
+	acquire(symbolizer);
+	module->opened = opened;
+	module->jitmap = jitmap;
 	if (module->saved_id && module->file)
 		check_saved(module);
-	if (module->source && module->source->kind == PMP_MODULE_JITMAP &&
-	    !module->jitmap && !options.no_symbols)
-		module->jitmap = pmp_jitmap_new(module->source->fd);
 }
 
 /* Names from the debug information; the last frame is the function itself.
@@ -544,8 +592,11 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer, struct module *mod
 	struct pmp_place places[PMP_PLACES_MAX];
 	size_t count = 0, first = 0;
 
-	if (!options->no_symbols && (!options->no_inline || options->lines))
+	if (!options->no_symbols && (!options->no_inline || options->lines)) {
+		release(symbolizer);
 		count = pmp_opened_places(module->opened, lookup, places);
+		acquire(symbolizer);
+	}
 	if (count == 0)
 		return 1;
 	if (options->no_inline)
@@ -598,18 +649,20 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer, struct module
 	return 1;
 }
 
-static void name_location(struct pmp_symbolizer *symbolizer, struct location *location)
+static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number)
 {
-	struct module *module = &symbolizer->modules[location->place.module];
+	const struct place place = symbolizer->locations[number].place;
+	struct module *module = symbolizer->modules[place.module];
 	struct pmp_frame frames[PMP_PLACES_MAX] = { { 0 } }, *kept;
+	struct location *location;
 	size_t count = 1;
 
 	open_module(symbolizer, module);
 	if (module->file)
-		count = name_in_file(symbolizer, module, &location->place, frames);
+		count = name_in_file(symbolizer, module, &place, frames);
 	else
-		count = name_without_file(symbolizer, module, &location->place, frames);
-	if (location->place.flags & PMP_FRAME_SIGNAL) {
+		count = name_without_file(symbolizer, module, &place, frames);
+	if (place.flags & PMP_FRAME_SIGNAL) {
 		frames[0] = (struct pmp_frame){
 			.function = keep_text(symbolizer, "<signal handler called>"),
 			.signal = true,
@@ -629,6 +682,7 @@ static void name_location(struct pmp_symbolizer *symbolizer, struct location *lo
 	kept = calloc(count, sizeof(*kept));
 	if (kept)
 		memcpy(kept, frames, count * sizeof(*kept));
+	location = &symbolizer->locations[number];
 	location->frames = kept ? kept : &no_memory_frame;
 	location->frame_count = kept ? (uint32_t)count : 1;
 }
@@ -641,7 +695,7 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 		return 1;
 	}
 	if (symbolizer->locations[location].frame_count == 0)
-		name_location(symbolizer, &symbolizer->locations[location]);
+		name_location(symbolizer, location);
 	*frames = symbolizer->locations[location].frames;
 	return symbolizer->locations[location].frame_count;
 }
@@ -665,7 +719,7 @@ void pmp_symbolizer_mapping(struct pmp_symbolizer *symbolizer, uint32_t number,
 	*mapping = (struct pmp_mapping){ .path = no_memory_text, .build_id = "" };
 	if (!region)
 		return;
-	module = &symbolizer->modules[region->module];
+	module = symbolizer->modules[region->module];
 	if (!module->saved_id)
 		open_module(symbolizer, module);
 	mapping->start = region->start;
@@ -686,22 +740,18 @@ static uint32_t saved_module(struct pmp_symbolizer *symbolizer,
 
 	/* Interned strings are equal if their addresses are. */
 	for (size_t i = symbolizer->module_count; i-- > 0;) {
-		if (symbolizer->modules[i].saved_id == module.saved_id &&
-		    symbolizer->modules[i].path == module.path)
+		if (symbolizer->modules[i]->saved_id == module.saved_id &&
+		    symbolizer->modules[i]->path == module.path)
 			return (uint32_t)i;
 	}
 	module.file = mapping->path[0] && (mapping->path[0] != '[' ||
 					   strcmp(mapping->path, "[vdso]") == 0);
 	if (!module.file || !*mapping->build_id || mapping->path[0] != '/')
 		module.saved_problem = "the profile does not tell its build-id";
-	if (PMP_RESERVE(&symbolizer->modules, &symbolizer->module_capacity,
-			symbolizer->module_count + 1))
-		return PMP_LOCATION_NONE;
 	module.source = pmp_module_new(0, PMP_MODULE_FILE, mapping->path);
 	if (!module.source)
 		return PMP_LOCATION_NONE;
-	symbolizer->modules[symbolizer->module_count] = module;
-	return (uint32_t)symbolizer->module_count++;
+	return keep_module(symbolizer, &module);
 }
 
 uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
@@ -742,7 +792,7 @@ static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,
 				    const struct place *place,
 				    const struct pmp_frame *frames, size_t count)
 {
-	struct module *module = &symbolizer->modules[place->module];
+	struct module *module = symbolizer->modules[place->module];
 	struct pmp_frame *kept = calloc(count, sizeof(*kept));
 
 	for (size_t i = 0; kept && i < count; i++)
@@ -784,7 +834,7 @@ pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 	}
 	place.module = region->module;
 	place.flags = names << NAMES_SHIFT | (origin->exact ? PMP_FRAME_EXACT : 0);
-	if (symbolizer->modules[place.module].file)
+	if (symbolizer->modules[place.module]->file)
 		place.address = origin->pc - region->start + region->offset;
 	number = find_location(symbolizer, &place, origin);
 	if (number == PMP_LOCATION_NONE || !count)
@@ -797,6 +847,56 @@ pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 			location->frames = &no_memory_frame;
 	}
 	return number;
+}
+
+void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location location)
+{
+	const struct pmp_frame *frames;
+
+	pmp_symbolizer_frames(symbolizer, location, &frames);
+}
+
+size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer, pmp_location location,
+			    size_t i, struct pmp_frame_info *info)
+{
+	const struct location *known;
+	struct pmp_frame_info all;
+
+	if (location >= symbolizer->location_count)
+		return 0;
+	known = &symbolizer->locations[location];
+	if (i >= known->frame_count)
+		return known->frame_count;
+	all = (struct pmp_frame_info){
+		.size = info->size,
+		.function = known->frames[i].function,
+		.file = known->frames[i].file,
+		.line = known->frames[i].line,
+		.inlined = known->frames[i].inlined,
+		.unnamed = known->frames[i].unnamed,
+		.signal = known->frames[i].signal,
+		.module = known->frames[i].module,
+		.address = known->frames[i].address,
+	};
+	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	return known->frame_count;
+}
+
+char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location location,
+			   char *buffer, size_t size)
+{
+	struct pmp_buf text = { 0 };
+
+	if (location < symbolizer->location_count) {
+		const struct place *place = &symbolizer->locations[location].place;
+
+		add_placeholder(&text, symbolizer->modules[place->module],
+				place->address);
+	}
+	snprintf(buffer, size, "%s",
+		 text.length && !pmp_buf_failed(&text) ? text.data : no_memory_text);
+	pmp_buf_free(&text);
+	return buffer;
 }
 
 /* ---- what is missing ---------------------------------------------------- */
@@ -822,7 +922,7 @@ static const char *module_problem(const struct module *module)
 void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
 			   struct pmp_module_info *info)
 {
-	const struct module *module = &symbolizer->modules[i];
+	const struct module *module = symbolizer->modules[i];
 	const struct pmp_module *source = module->source;
 	struct pmp_module_info all = {
 		.size = info->size,

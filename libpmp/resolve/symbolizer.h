@@ -23,7 +23,6 @@ struct pmp_frame {
 	uint64_t address;	/* in the module's own numbering (its ELF addresses); pc where none */
 };
 
-typedef uint32_t pmp_location;
 #define PMP_LOCATION_NONE UINT32_MAX
 
 /*

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "base/syscalls.h"
+#include "tally/live.h"
 #include "tally/readings.h"
 #include "tally/usage.h"
 
@@ -77,6 +78,7 @@ struct pmp_profile {
 	struct pmp_timeline *timeline;	/* of options.times, or NULL */
 	struct histogram stops;
 	struct round round;
+	struct pmp_live *live;		/* of options.live */
 };
 
 /* ---- the distribution of stop times -------------------------------------- */
@@ -156,8 +158,11 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	new->host = strdup(new->options.host ? new->options.host : "");
 	if (new->options.times)
 		new->timeline = pmp_timeline_new();
+	if (new->options.live)
+		new->live = pmp_live_new();
 	if (!new->names || !new->keys || !new->usage || !new->readings ||
-	    (new->options.times && !new->timeline) || !new->command || !new->host) {
+	    (new->options.times && !new->timeline) || (new->options.live && !new->live) ||
+	    !new->command || !new->host) {
 		pmp_profile_free(new);
 		return pmp_error_nomem(err, "making a profile");
 	}
@@ -174,6 +179,7 @@ void pmp_profile_free(struct pmp_profile *profile)
 {
 	if (!profile)
 		return;
+	pmp_live_free(profile->live);
 	free(profile->round.threads);
 	free(profile->round.frames);
 	free(profile->round.locations);
@@ -496,7 +502,8 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    (profile->options.keep_rounds && keep_round(profile, sample)) ||
 	    pmp_usage_begin(profile->usage, sample) ||
 	    (profile->timeline &&
-	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)))
+	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||
+	    (profile->live && pmp_live_add(profile->live, sample, profile->locations)))
 		return pmp_error_nomem(err, "counting a sample");
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (count_thread(profile, sample, i))
@@ -531,6 +538,11 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 	all.stopped_p99 = larger(histogram_percentile(&profile->stops, 99),
 				 profile->joined.stopped_p99);
 	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
+}
+
+const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile)
+{
+	return profile->live;
 }
 
 size_t pmp_profile_entry_count(const struct pmp_profile *profile)

@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counts for a view. A cell is a thread with a stack, and has three counts: since
+ * the start and in two windows of time. What was counted in the longest window is
+ * remembered in a log, one cell number for each thread of each sample; what falls
+ * out of a window at its old end is taken off its count again, so that a view reads
+ * its numbers without adding anything up.
+ *
+ * All is bounded. Threads that come and go are put together by name once they have
+ * been gone for longer than any window; stacks beyond a limit are counted as one.
+ */
+#include "tally/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/intern.h"
+#include "base/syscalls.h"
+
+#define THREADS_MAX 16384	/* rows; more, and the ended are put together */
+#define STACKS_MAX (256u * 1024)
+#define CELLS_MAX (1024u * 1024)
+#define LOG_MAX (8u * 1024 * 1024)	/* cells in the log: 32 MiB */
+#define ROUNDS_MAX (64u * 1024)		/* samples in the log */
+#define MERGE_TIME (10 * PMP_S)		/* at least, between two times of putting together */
+#define RATE_TIME PMP_S			/* what CPU time and switches are measured over */
+
+static const uint64_t window_times[PMP_WINDOW_COUNT] = {
+	[PMP_WINDOW_START] = UINT64_MAX,
+	[PMP_WINDOW_MINUTE] = 60 * PMP_S,
+	[PMP_WINDOW_SECONDS] = 10 * PMP_S,
+};
+
+struct process {
+	pid_t pid;
+	char name[PMP_NAME_SIZE];
+	uint64_t samples[PMP_WINDOW_COUNT];
+	struct pmp_sample_info last;
+};
+
+struct thread {
+	uint32_t process;
+	pid_t tid;			/* 0: threads that have ended */
+	char name[PMP_NAME_SIZE];
+	uint64_t seen;			/* time of its last sample */
+	char state;
+	enum pmp_how how;
+	uint32_t cell;			/* of its last sample */
+	char why[PMP_WHY_SIZE];
+	char wchan[PMP_WCHAN_SIZE];
+	int syscall;
+	uint64_t args[6];
+	uint64_t cpu;
+	uint64_t mark_time, mark_cpu, mark_runs; /* where the measurement began */
+	double cpu_share, switches;
+};
+
+struct cell {
+	uint32_t thread, stack;
+	int syscall;
+	char state;
+	bool waits_for_lock;
+	uint64_t counts[PMP_WINDOW_COUNT];
+};
+
+/* What a thread or a cell is known by. */
+struct thread_key {
+	uint32_t process;
+	pid_t tid;
+	char name[PMP_NAME_SIZE];	/* zero unless tid is 0 */
+};
+
+struct cell_key {
+	uint32_t thread, stack;
+};
+
+/* One sample in the log. */
+struct round {
+	uint64_t time;
+	uint32_t process;
+	uint32_t cells;
+};
+
+/* Where a window begins in the log; positions grow for ever. */
+struct tail {
+	uint64_t round, cell;
+};
+
+struct pmp_live {
+	struct process *processes;
+	size_t process_count, process_capacity;
+	struct pmp_intern *thread_keys, *stack_keys, *cell_keys;
+	struct thread *threads;
+	size_t thread_count, thread_capacity;
+	struct cell *cells;
+	size_t cell_count, cell_capacity;
+	uint32_t *log;			/* ring of cells */
+	struct round *rounds;		/* ring */
+	size_t log_size, rounds_size;	/* powers of two */
+	struct tail head, tails[PMP_WINDOW_COUNT];
+	uint32_t *words;		/* the stack at hand: its end, its locations */
+	size_t words_capacity;
+	struct pmp_live_info info;
+	uint64_t first_time;
+	uint64_t merge_time;		/* not before it */
+};
+
+/* ---- life ------------------------------------------------------------------ */
+
+struct pmp_live *pmp_live_new(void)
+{
+	struct pmp_live *live = calloc(1, sizeof(*live));
+	const uint32_t none = PMP_END_COUNT;
+
+	if (!live)
+		return NULL;
+	live->thread_keys = pmp_intern_new();
+	live->stack_keys = pmp_intern_new();
+	live->cell_keys = pmp_intern_new();
+	live->log_size = live->rounds_size = 1024;
+	live->log = malloc(live->log_size * sizeof(*live->log));
+	live->rounds = malloc(live->rounds_size * sizeof(*live->rounds));
+	/* Stack 0 stands for all that are too many. */
+	if (!live->thread_keys || !live->stack_keys || !live->cell_keys || !live->log ||
+	    !live->rounds ||
+	    pmp_intern(live->stack_keys, &none, sizeof(none)) == PMP_INTERN_NONE) {
+		pmp_live_free(live);
+		return NULL;
+	}
+	return live;
+}
+
+void pmp_live_free(struct pmp_live *live)
+{
+	if (!live)
+		return;
+	pmp_intern_free(live->thread_keys);
+	pmp_intern_free(live->stack_keys);
+	pmp_intern_free(live->cell_keys);
+	free(live->processes);
+	free(live->threads);
+	free(live->cells);
+	free(live->log);
+	free(live->rounds);
+	free(live->words);
+	free(live);
+}
+
+/* ---- the log --------------------------------------------------------------- */
+
+/* Double a ring of which [tail, head) is in use; sizes are powers of two. */
+static void *grow_ring(void *ring, size_t *size, size_t element, uint64_t tail, uint64_t head)
+{
+	char *larger = reallocarray(NULL, *size, 2 * element);
+
+	if (!larger)
+		return NULL;
+	for (uint64_t i = tail; i < head; i++)
+		memcpy(larger + (i & (2 * *size - 1)) * element,
+		       (char *)ring + (i & (*size - 1)) * element, element);
+	free(ring);
+	*size *= 2;
+	return larger;
+}
+
+static uint32_t *log_at(const struct pmp_live *live, uint64_t position)
+{
+	return &live->log[position & (live->log_size - 1)];
+}
+
+static struct round *round_at(const struct pmp_live *live, uint64_t position)
+{
+	return &live->rounds[position & (live->rounds_size - 1)];
+}
+
+/* Take the oldest round of a window off its counts. */
+static void expire(struct pmp_live *live, int window)
+{
+	struct tail *tail = &live->tails[window];
+	const struct round *round = round_at(live, tail->round++);
+
+	for (uint32_t i = 0; i < round->cells; i++)
+		live->cells[*log_at(live, tail->cell++)].counts[window]--;
+	live->info.stacks[window] -= round->cells;
+	live->info.samples[window]--;
+	live->processes[round->process].samples[window]--;
+}
+
+static int make_room(struct pmp_live *live, size_t cells)
+{
+	struct tail *tail = &live->tails[PMP_WINDOW_MINUTE];
+	struct tail *inner = &live->tails[PMP_WINDOW_SECONDS];
+
+	/* Too much for the log: its windows become shorter, and say so. */
+	while (tail->round < live->head.round &&
+	       (live->head.cell + cells - tail->cell > LOG_MAX ||
+		live->head.round + 1 - tail->round > ROUNDS_MAX)) {
+		if (inner->round == tail->round)
+			expire(live, PMP_WINDOW_SECONDS);
+		expire(live, PMP_WINDOW_MINUTE);
+	}
+	while (live->head.cell + cells - tail->cell > live->log_size) {
+		uint32_t *log = grow_ring(live->log, &live->log_size, sizeof(*log),
+					  tail->cell, live->head.cell);
+
+		if (!log)
+			return PMP_ENOMEM;
+		live->log = log;
+	}
+	if (live->head.round + 1 - tail->round > live->rounds_size) {
+		struct round *rounds = grow_ring(live->rounds, &live->rounds_size,
+						 sizeof(*rounds), tail->round,
+						 live->head.round);
+
+		if (!rounds)
+			return PMP_ENOMEM;
+		live->rounds = rounds;
+	}
+	return 0;
+}
+
+static void move_windows(struct pmp_live *live, uint64_t now)
+{
+	for (int window = PMP_WINDOW_MINUTE; window < PMP_WINDOW_COUNT; window++) {
+		struct tail *tail = &live->tails[window];
+
+		while (tail->round < live->head.round &&
+		       now - round_at(live, tail->round)->time > window_times[window])
+			expire(live, window);
+		live->info.span[window] =
+			tail->round < live->head.round
+				? now - round_at(live, tail->round)->time
+				: 0;
+	}
+	live->info.span[PMP_WINDOW_START] = now - live->first_time;
+}
+
+/* ---- threads that have ended ------------------------------------------------ */
+
+/* conn-17 is conn-N: the threads of a pool are one row when they are gone. */
+static void fold_name(const char *name, char folded[PMP_NAME_SIZE])
+{
+	size_t length = 0;
+
+	memset(folded, 0, PMP_NAME_SIZE);
+	for (; *name && length + 1 < PMP_NAME_SIZE; name++) {
+		bool digit = *name >= '0' && *name <= '9';
+
+		if (!digit)
+			folded[length++] = *name;
+		else if (!length || folded[length - 1] != 'N')
+			folded[length++] = 'N';
+	}
+}
+
+static uint32_t find_thread(struct pmp_live *live, const struct thread_key *key)
+{
+	uint32_t id = pmp_intern(live->thread_keys, key, sizeof(*key));
+	struct thread *thread;
+
+	if (id == PMP_INTERN_NONE ||
+	    PMP_RESERVE(&live->threads, &live->thread_capacity, (size_t)id + 1))
+		return PMP_INTERN_NONE;
+	if (id < live->thread_count)
+		return id;
+	thread = &live->threads[live->thread_count++];
+	*thread = (struct thread){ .process = key->process,
+				   .tid = key->tid,
+				   .cell = PMP_INTERN_NONE,
+				   .syscall = PMP_SYSCALL_UNKNOWN,
+				   .cpu_share = -1,
+				   .switches = -1 };
+	memcpy(thread->name, key->name, sizeof(thread->name));
+	return id;
+}
+
+static uint32_t find_cell(struct pmp_live *live, uint32_t thread, uint32_t stack)
+{
+	struct cell_key key = { thread, stack };
+	uint32_t id;
+
+	if (live->cell_count >= CELLS_MAX &&
+	    pmp_intern_find(live->cell_keys, &key, sizeof(key)) == PMP_INTERN_NONE)
+		key.stack = 0;
+	id = pmp_intern(live->cell_keys, &key, sizeof(key));
+	if (id == PMP_INTERN_NONE ||
+	    PMP_RESERVE(&live->cells, &live->cell_capacity, (size_t)id + 1))
+		return PMP_INTERN_NONE;
+	if (id == live->cell_count)
+		live->cells[live->cell_count++] =
+			(struct cell){ .thread = thread, .stack = key.stack, .state = '?' };
+	return id;
+}
+
+/* The row that a thread has after those that have ended were put together. */
+static uint32_t move_thread(struct pmp_live *live, const struct thread *old, uint64_t now)
+{
+	struct thread_key key = { .process = old->process, .tid = old->tid };
+	bool ended = now - old->seen > window_times[PMP_WINDOW_MINUTE];
+	uint32_t id;
+
+	if (ended || !old->tid) {
+		key.tid = 0;
+		fold_name(old->name, key.name);
+	}
+	id = find_thread(live, &key);
+	if (id == PMP_INTERN_NONE)
+		return id;
+	if (key.tid)
+		live->threads[id] = *old;
+	else if (old->tid)
+		live->info.merged++;
+	live->threads[id].cell = PMP_INTERN_NONE;
+	return id;
+}
+
+static void add_counts(struct cell *to, const struct cell *from)
+{
+	to->state = from->state;
+	to->syscall = from->syscall;
+	to->waits_for_lock = from->waits_for_lock;
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
+		to->counts[i] += from->counts[i];
+}
+
+/* Fill the new tables, both of which are empty, from the old ones. cells[i] becomes
+ * the new number of cell i. */
+static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t now,
+		    uint32_t *cells)
+{
+	uint32_t *threads = calloc(old->thread_count + 1, sizeof(*threads));
+	int code = threads ? 0 : PMP_ENOMEM;
+
+	for (size_t i = 0; i < old->thread_count && !code; i++) {
+		threads[i] = move_thread(live, &old->threads[i], now);
+		code = threads[i] == PMP_INTERN_NONE ? PMP_ENOMEM : 0;
+	}
+	for (size_t i = 0; i < old->cell_count && !code; i++) {
+		const struct cell *cell = &old->cells[i];
+
+		cells[i] = find_cell(live, threads[cell->thread], cell->stack);
+		if (cells[i] == PMP_INTERN_NONE)
+			code = PMP_ENOMEM;
+		else
+			add_counts(&live->cells[cells[i]], cell);
+	}
+	free(threads);
+	return code;
+}
+
+static void free_tables(struct pmp_live *live)
+{
+	pmp_intern_free(live->thread_keys);
+	pmp_intern_free(live->cell_keys);
+	free(live->threads);
+	free(live->cells);
+}
+
+/* Put those together that ended before any window begins. On failure all is as before. */
+static int merge_ended(struct pmp_live *live, uint64_t now)
+{
+	struct pmp_live new = *live;
+	uint32_t *cells = calloc(live->cell_count + 1, sizeof(*cells));
+	int code = PMP_ENOMEM;
+
+	new.thread_keys = pmp_intern_new();
+	new.cell_keys = pmp_intern_new();
+	new.threads = NULL;
+	new.cells = NULL;
+	new.thread_count = new.thread_capacity = new.cell_count = new.cell_capacity = 0;
+	if (cells && new.thread_keys && new.cell_keys)
+		code = move_all(&new, live, now, cells);
+	if (code) {
+		free_tables(&new);
+		free(cells);
+		return code;
+	}
+	free_tables(live);
+	*live = new;
+	for (uint64_t i = live->tails[PMP_WINDOW_MINUTE].cell; i < live->head.cell; i++)
+		*log_at(live, i) = cells[*log_at(live, i)];
+	free(cells);
+	return 0;
+}
+
+/* ---- counting --------------------------------------------------------------- */
+
+static uint32_t find_process(struct pmp_live *live, const struct pmp_sample *sample)
+{
+	size_t i = 0;
+
+	while (i < live->process_count && live->processes[i].pid != sample->pid)
+		i++;
+	if (i == live->process_count) {
+		if (PMP_RESERVE(&live->processes, &live->process_capacity, i + 1))
+			return PMP_INTERN_NONE;
+		live->processes[live->process_count++] =
+			(struct process){ .pid = sample->pid };
+	}
+	return (uint32_t)i;
+}
+
+static uint32_t find_stack(struct pmp_live *live, const struct pmp_thread *thread,
+			   const pmp_location *locations)
+{
+	size_t count = thread->frame_count, bytes;
+
+	if (PMP_RESERVE(&live->words, &live->words_capacity, count + 1))
+		return PMP_INTERN_NONE;
+	live->words[0] = thread->end;
+	if (count)
+		memcpy(live->words + 1, locations + thread->frame, count * sizeof(*locations));
+	bytes = (count + 1) * sizeof(*live->words);
+	if (pmp_intern_count(live->stack_keys) >= STACKS_MAX) {
+		uint32_t known = pmp_intern_find(live->stack_keys, live->words, bytes);
+
+		live->info.merged += known == PMP_INTERN_NONE;
+		return known == PMP_INTERN_NONE ? 0 : known;
+	}
+	return pmp_intern(live->stack_keys, live->words, bytes);
+}
+
+/* CPU time and times put on a CPU since the mark, which moves on each second. */
+static void measure(struct thread *thread, const struct pmp_thread *now, uint64_t time)
+{
+	uint64_t passed = time - thread->mark_time;
+	bool begun = thread->mark_time && now->cpu >= thread->mark_cpu &&
+		     now->runs >= thread->mark_runs;
+
+	if (begun && passed < RATE_TIME)
+		return;
+	thread->cpu_share = -1;
+	thread->switches = -1;
+	if (begun && now->runs) {
+		thread->cpu_share = (double)(now->cpu - thread->mark_cpu) / (double)passed;
+		thread->switches = (double)(now->runs - thread->mark_runs) * (double)PMP_S /
+				   (double)passed;
+	}
+	thread->mark_time = time;
+	thread->mark_cpu = now->cpu;
+	thread->mark_runs = now->runs;
+}
+
+static void copy_text(char *to, const char *from, size_t size)
+{
+	memcpy(to, from, size);
+	to[size - 1] = '\0';
+}
+
+static void describe(struct thread *thread, const struct pmp_thread *now, uint64_t time)
+{
+	static const enum pmp_how how[] = {
+		[PMP_STOPPED] = PMP_HOW_STOPPED,
+		[PMP_LOOKED] = PMP_HOW_LOOKED,
+		[PMP_UNCHANGED] = PMP_HOW_UNCHANGED,
+		[PMP_NOT_STOPPED] = PMP_HOW_NOT_STOPPED,
+	};
+
+	measure(thread, now, time);
+	copy_text(thread->name, now->name, sizeof(thread->name));
+	copy_text(thread->why, now->why, sizeof(thread->why));
+	copy_text(thread->wchan, now->wchan, sizeof(thread->wchan));
+	memcpy(thread->args, now->args, sizeof(thread->args));
+	thread->syscall = now->syscall;
+	thread->state = now->state;
+	thread->cpu = now->cpu;
+	thread->seen = time;
+	thread->how = (size_t)now->obtained < sizeof(how) / sizeof(*how)
+			      ? how[now->obtained]
+			      : PMP_HOW_NOT_STOPPED;
+}
+
+/*
+ * glibc's mutexes wait with FUTEX_WAIT, those with priority inheritance with LOCK_PI;
+ * its condition variables and semaphores with FUTEX_WAIT_BITSET.
+ */
+static bool waits_for_lock(const struct pmp_thread *thread)
+{
+	enum { WAIT = 0, LOCK_PI = 6, LOCK_PI2 = 13, COMMAND = 0x7f };
+	const char *name = pmp_syscall_name(thread->syscall);
+	uint64_t command = thread->args[1] & COMMAND;
+
+	return name && strcmp(name, "futex") == 0 &&
+	       (command == WAIT || command == LOCK_PI || command == LOCK_PI2);
+}
+
+static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
+			const struct pmp_thread *thread, const pmp_location *locations)
+{
+	struct thread_key key = { .process = process, .tid = thread->tid };
+	uint32_t row = find_thread(live, &key), stack, id;
+	struct cell *cell;
+
+	if (row == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	id = live->threads[row].cell;
+	if (thread->obtained != PMP_UNCHANGED || id == PMP_INTERN_NONE) {
+		stack = find_stack(live, thread, locations);
+		id = stack == PMP_INTERN_NONE ? stack : find_cell(live, row, stack);
+	}
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	describe(&live->threads[row], thread, time);
+	live->threads[row].cell = id;
+	cell = &live->cells[id];
+	cell->state = thread->state;
+	cell->syscall = thread->syscall;
+	cell->waits_for_lock = waits_for_lock(thread);
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
+		cell->counts[i]++;
+	*log_at(live, live->head.cell++) = id;
+	return 0;
+}
+
+int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
+		 const pmp_location *locations)
+{
+	uint32_t process = find_process(live, sample), counted = 0;
+	struct process *owner;
+	int code = 0;
+
+	if (process == PMP_INTERN_NONE || make_room(live, sample->thread_count))
+		return PMP_ENOMEM;
+	if (!live->first_time)
+		live->first_time = sample->time;
+	live->info.time = sample->time;
+	if (live->thread_count > THREADS_MAX && sample->time >= live->merge_time) {
+		live->merge_time = sample->time + MERGE_TIME;
+		code = merge_ended(live, sample->time);
+	}
+	for (size_t i = 0; i < sample->thread_count && !code; i++) {
+		code = count_thread(live, process, sample->time, &sample->threads[i],
+				    locations);
+		counted += !code;
+	}
+	*round_at(live, live->head.round++) =
+		(struct round){ sample->time, process, counted };
+	owner = &live->processes[process];
+	copy_text(owner->name, sample->name, sizeof(owner->name));
+	owner->last.size = sizeof(owner->last);
+	pmp_sample_info(sample, &owner->last);
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
+		owner->samples[i]++;
+		live->info.samples[i]++;
+		live->info.stacks[i] += counted;
+	}
+	move_windows(live, sample->time);
+	return code;
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+/* Fill the caller's struct, whose size comes first, as far as it goes. */
+static void give(void *to, const void *all, size_t size)
+{
+	size_t room = *(size_t *)to;
+
+	memcpy((char *)to + sizeof(size), (const char *)all + sizeof(size),
+	       (room < size ? room : size) - sizeof(size));
+}
+
+void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info)
+{
+	give(info, &live->info, sizeof(*info));
+}
+
+size_t pmp_live_process_count(const struct pmp_live *live)
+{
+	return live->process_count;
+}
+
+size_t pmp_live_thread_count(const struct pmp_live *live)
+{
+	return live->thread_count;
+}
+
+size_t pmp_live_stack_count(const struct pmp_live *live)
+{
+	return pmp_intern_count(live->stack_keys);
+}
+
+size_t pmp_live_cell_count(const struct pmp_live *live)
+{
+	return live->cell_count;
+}
+
+void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_process *process)
+{
+	const struct process *row = &live->processes[i];
+	struct pmp_live_process all = { .pid = row->pid, .name = row->name, .last = row->last };
+
+	all.last.name = row->name;
+	memcpy(all.samples, row->samples, sizeof(all.samples));
+	give(process, &all, sizeof(all));
+}
+
+static const char *call_name(int number)
+{
+	const char *name = pmp_syscall_name(number);
+
+	return name ? name : "";
+}
+
+void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thread *thread)
+{
+	const struct thread *row = &live->threads[i];
+	const struct process *process = &live->processes[row->process];
+	struct pmp_live_thread all = {
+		.process = row->process,
+		.tid = row->tid,
+		.name = row->name,
+		.present = row->tid && row->seen == process->last.time,
+		.state = row->state ? row->state : '?',
+		.how = row->how,
+		.stack = row->cell < live->cell_count ? live->cells[row->cell].stack : 0,
+		.why = row->why,
+		.syscall = call_name(row->syscall),
+		.wchan = row->wchan,
+		.cpu = row->cpu,
+		.cpu_share = row->cpu_share,
+		.switches = row->switches,
+	};
+
+	memcpy(all.args, row->args, sizeof(all.args));
+	give(thread, &all, sizeof(all));
+}
+
+void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack)
+{
+	size_t length;
+	const uint32_t *words = pmp_intern_data(live->stack_keys, (uint32_t)i, &length);
+	struct pmp_live_stack all = {
+		.locations = words + 1,
+		.count = length / sizeof(*words) - 1,
+		.end = "",
+	};
+
+	if (words[0] == PMP_END_COUNT)
+		all.end = "more different stacks than are kept apart";
+	else if (words[0] != PMP_END_ROOT)
+		all.end = pmp_end_text(words[0]);
+	give(stack, &all, sizeof(all));
+}
+
+void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *cell)
+{
+	const struct cell *row = &live->cells[i];
+	struct pmp_live_cell all = {
+		.thread = row->thread,
+		.stack = row->stack,
+		.state = row->state,
+		.waits_for_lock = row->waits_for_lock,
+		.syscall = call_name(row->syscall),
+	};
+
+	memcpy(all.counts, row->counts, sizeof(all.counts));
+	give(cell, &all, sizeof(all));
+}

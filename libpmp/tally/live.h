@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a view shows: threads, and how often each was seen with each stack. Fed by
+ * pmp_profile_add(); read through the accessors of libpmp.h.
+ */
+#ifndef PMP_TALLY_LIVE_H
+#define PMP_TALLY_LIVE_H
+
+#include "libpmp.h"
+#include "sample.h"
+
+/* NULL: no memory. */
+struct pmp_live *pmp_live_new(void);
+void pmp_live_free(struct pmp_live *live);
+/*
+ * Count a sample, which has been checked; locations are those of sample->frames.
+ * 0 or PMP_ENOMEM.
+ */
+int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
+		 const pmp_location *locations);
+
+#endif
