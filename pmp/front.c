@@ -27,6 +27,7 @@
 #define SILENT_LOOKS 50	  /* no sign of life for five */
 #define FINISH_LOOKS 20	  /* the same, once it was told to finish */
 #define BATCH 16	  /* messages received between two looks at signals */
+#define BATCH_OF_VIEW 2	  /* the same when keys wait to be answered */
 #define SUSPEND_TRIES 300 /* milliseconds */
 
 static void finish(struct pmp_app *app)
@@ -40,6 +41,13 @@ static void fail(struct pmp_app *app, int status)
 {
 	if (!app->failure)
 		app->failure = status;
+	finish(app);
+}
+
+/* Leave the live view. */
+static void quit(struct pmp_app *app)
+{
+	app->quit = true;
 	finish(app);
 }
 
@@ -89,9 +97,11 @@ static void suspend(struct pmp_app *app)
 			break;
 		poll(NULL, 0, 1);
 	}
+	pmp_session_suspend(app->session);
 	pmp_signals_suspend();
+	pmp_session_resume(app->session);
 	app->caught.suspend = false;
-	if (app->command.pid == 0 || app->command.started)
+	if ((app->command.pid == 0 || app->command.started) && !app->paused)
 		pmp_sampler_command(&app->sampler, PMP_SAMPLER_RESUME);
 }
 
@@ -172,7 +182,7 @@ static void commit(struct pmp_app *app)
 static void write_now(struct pmp_app *app)
 {
 	app->caught.write = false;
-	if (app->snapshots == 0 || app->options.format->snapshots)
+	if (app->snapshots == 0 || app->options.format->snapshots || !app->output)
 		return;
 	write_profile(app);
 	commit(app);
@@ -226,8 +236,9 @@ static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
 	else if (app->options.verbose)
 		pmp_message_print(NULL, "sampling %d (%s)", (int)process->pid,
 				  process->name);
-	if (!app->output && !app->failure)
+	if (!app->output && !app->failure && !app->session)
 		open_output(app, process);
+	pmp_session_show(app->session);
 	if (app->command.pid && !app->failure)
 		pmp_command_go(&app->command);
 }
@@ -354,6 +365,7 @@ static void take_sample(struct pmp_app *app, struct pmp_sample *sample)
 	} else if (app->options.format->snapshots && app->output) {
 		write_profile(app);
 	}
+	pmp_session_sampled(app->session);
 }
 
 /* Why did the sampler end without its last note? */
@@ -379,7 +391,9 @@ static void tell_lost(struct pmp_app *app)
 /* Take what has arrived, a bounded number of messages. */
 static void receive(struct pmp_app *app)
 {
-	for (int i = 0; i < BATCH && !app->finished; i++) {
+	int most = app->session ? BATCH_OF_VIEW : BATCH;
+
+	for (int i = 0; i < most && !app->finished; i++) {
 		struct pmp_received received = { 0 };
 		struct pmp_error err = { 0 };
 		int code = pmp_receiver_next(app->receiver, &received, &err);
@@ -421,9 +435,15 @@ static void turn(struct pmp_app *app)
 		{ .fd = app->wake, .events = POLLIN },
 		{ .fd = app->sampler.fd, .events = POLLIN },
 		{ .fd = app->command.fd, .events = POLLIN },
+		{ .fd = pmp_session_input(app->session), .events = POLLIN },
+		{ .fd = pmp_session_wake(app->session), .events = POLLIN },
 	};
+	int timeout = pmp_session_timeout(app->session, LOOK_MS), n;
 
-	if (poll(fds, 3, LOOK_MS) < 0 && errno != EINTR) {
+	pmp_session_unlock(app->session);
+	n = poll(fds, 5, timeout);
+	pmp_session_lock(app->session);
+	if (n < 0 && errno != EINTR) {
 		pmp_message_print(NULL, "cannot wait for the sampler: %s",
 				  strerror(errno));
 		lose(app, "was killed");
@@ -435,6 +455,10 @@ static void turn(struct pmp_app *app)
 	if (fds[1].revents)
 		receive(app);
 	tend(app, !fds[1].revents);
+	pmp_session_tend(app->session);
+	/* The terminal has gone; HUP may be ignored. */
+	if (fds[3].revents & (POLLHUP | POLLERR))
+		quit(app);
 	if (app->caught.write && !app->finished)
 		write_now(app);
 	/* Killed, and the end of its socket does not come: it hangs in the kernel. */
@@ -491,11 +515,29 @@ static int command_status(const struct pmp_app *app)
 	return app->caught.end ? PMP_EXIT_SIGNAL + app->caught.end : PMP_EXIT_SELF;
 }
 
-int pmp_front_open(struct pmp_app *app)
+static int make_profile(struct pmp_app *app, struct pmp_error *err)
+{
+	const bool saved = app->options.file_count > 0, live = app->session != NULL;
+	const struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.by_thread = app->options.by_thread,
+		.keep_rounds = app->options.format->snapshots,
+		.command = saved ? NULL : app->command_line,
+		.details = saved || live || app->options.by_state ||
+			   app->options.format->details,
+		.times = app->options.format->times,
+		.period = saved ? 0 : app->options.interval,
+		.host = saved ? NULL : app->host,
+		.live = live,
+	};
+
+	return pmp_profile_new(&options, app->symbolizer, &app->profile, err);
+}
+
+static int make_symbolizer(struct pmp_app *app, struct pmp_error *err)
 {
 	const struct pmp_options *options = &app->options;
-	const bool saved = options->file_count > 0;
-	const struct pmp_symbolizer_options symbolizer_options = {
+	struct pmp_symbolizer_options symbolizer_options = {
 		.size = sizeof(symbolizer_options),
 		.no_symbols = options->no_symbols,
 		.no_demangle = options->no_demangle,
@@ -504,25 +546,102 @@ int pmp_front_open(struct pmp_app *app)
 		.log = options->debug ? pmp_message_debug : NULL,
 		.log_arg = (void *)options->debug,
 	};
-	const struct pmp_profile_options profile_options = {
-		.size = sizeof(profile_options),
-		.by_thread = options->by_thread,
-		.keep_rounds = options->format->snapshots,
-		.command = saved ? NULL : app->command_line,
-		.details = saved || options->by_state || options->format->details,
-		.times = options->format->times,
-		.period = saved ? 0 : options->interval,
-		.host = saved ? NULL : app->host,
+	pmp_session_symbolizer(app->session, &symbolizer_options);
+	return pmp_symbolizer_new(&symbolizer_options, &app->symbolizer, err);
+}
+
+/* ---- what the live view asks for --------------------------------------------- */
+
+static void view_pause(struct pmp_app *app, bool paused)
+{
+	app->paused = paused;
+	pmp_sampler_command(&app->sampler,
+			    paused ? PMP_SAMPLER_PAUSE : PMP_SAMPLER_RESUME);
+}
+
+static void view_interval(struct pmp_app *app, uint64_t interval)
+{
+	if (app->sampler.page)
+		app->sampler.page->interval = interval;
+	pmp_sampler_command(&app->sampler, PMP_SAMPLER_INTERVAL);
+}
+
+static void view_now(struct pmp_app *app)
+{
+	pmp_sampler_command(&app->sampler, PMP_SAMPLER_NOW);
+}
+
+static int view_reset(struct pmp_app *app, struct pmp_error *err)
+{
+	struct pmp_profile *old = app->profile;
+	int code = make_profile(app, err);
+
+	if (code < 0)
+		app->profile = old;
+	else
+		pmp_profile_free(old);
+	return code;
+}
+
+static int view_write(struct pmp_app *app, const char *path, struct pmp_error *err)
+{
+	const struct pmp_write_options options = {
+		.size = sizeof(options),
+		.by_thread = app->options.by_thread,
+		.lines = app->options.lines,
+		.module = app->options.module,
+		.raw_names = app->options.by_thread,
 	};
+	const struct pmp_format *format = pmp_options_format_of(path);
+	struct pmp_output *output = NULL;
+	struct pmp_sink sink;
+	int code;
+
+	if (!format || !app->process_count || !pmp_output_check_name(path))
+		return pmp_message_fill(err, PMP_EINVAL, 0,
+					"the extension of '%s' names no format", path);
+	code = pmp_output_open(&output, path, false, app->processes[0].pid,
+			       app->processes[0].name, err);
+	if (code < 0)
+		return code;
+	sink = (struct pmp_sink){ pmp_output_write, output };
+	code = pmp_profile_write(app->profile, format, &options, &sink, err);
+	if (code == 0 && pmp_output_commit(output) < 0)
+		code = pmp_message_fill(err, PMP_EIO, -pmp_output_error(output),
+					"cannot write %s", path);
+	pmp_output_free(output);
+	return code;
+}
+
+static const struct pmp_session_host session_host = {
+	.pause = view_pause,
+	.set_interval = view_interval,
+	.sample_now = view_now,
+	.reset = view_reset,
+	.write = view_write,
+	.quit = quit,
+};
+
+/* ---- a run -------------------------------------------------------------------- */
+
+int pmp_front_open(struct pmp_app *app)
+{
 	struct pmp_error err = { 0 };
 
-	if ((!saved &&
+	if (app->options.wants_screen) {
+		app->session = pmp_session_new(app, &session_host);
+		if (!app->session) {
+			pmp_message_print(NULL, "not enough memory for the screen");
+			return PMP_EXIT_FAILED;
+		}
+	}
+	if ((!app->options.file_count &&
 	     pmp_receiver_new(app->sampler.fd, &app->receiver, &err) < 0) ||
-	    pmp_symbolizer_new(&symbolizer_options, &app->symbolizer, &err) < 0 ||
-	    pmp_profile_new(&profile_options, app->symbolizer, &app->profile, &err) < 0) {
+	    make_symbolizer(app, &err) < 0 || make_profile(app, &err) < 0) {
 		pmp_message_error(&err);
 		return pmp_message_status(err.code);
 	}
+	pmp_session_start(app->session);
 	return 0;
 }
 
@@ -545,12 +664,25 @@ static void take_files(struct pmp_app *app)
 		write_profile(app);
 }
 
+/* After the last sample the view stays until it is left. */
+static bool stays(struct pmp_app *app)
+{
+	if (!pmp_session_stays(app->session) || app->quit || app->caught.end ||
+	    !app->snapshots)
+		return false;
+	if (app->sampler.fd >= 0)
+		pmp_sampler_close(&app->sampler);
+	pmp_session_end(app->session);
+	return true;
+}
+
 int pmp_front_run(struct pmp_app *app)
 {
 	if (app->options.file_count)
 		take_files(app);
-	while (!app->finished)
+	while (!app->finished || stays(app))
 		turn(app);
+	pmp_session_close(app->session);
 	pmp_sampler_close(&app->sampler);
 	write_result(app);
 	if (app->options.stats && app->snapshots)
@@ -564,6 +696,7 @@ void pmp_front_close(struct pmp_app *app)
 	pmp_sampler_kill(&app->sampler);
 	pmp_sampler_close(&app->sampler);
 	pmp_command_close(&app->command);
+	pmp_session_free(app->session);
 	pmp_output_free(app->output);
 	pmp_profile_free(app->profile);
 	pmp_symbolizer_free(app->symbolizer);

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "sampler.h"
 #include "signals.h"
+#include "view/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +41,8 @@ struct pmp_app {
 	struct pmp_symbolizer *symbolizer;
 	struct pmp_profile *profile;
 	struct pmp_output *output;
+	struct pmp_session *session; /* the live view, or NULL */
+	bool paused, quit;	     /* in it */
 	struct pmp_process *processes;
 	size_t process_count;
 	uint64_t snapshots; /* received */

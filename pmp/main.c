@@ -149,10 +149,6 @@ static int profile(struct pmp_app *app)
 	struct pmp_id_list pids = { 0 };
 	int status;
 
-	if (app->options.wants_screen && !app->options.quiet)
-		pmp_message_print(
-			NULL,
-			"there is no live view in this release: printing text (--raw)");
 	status = start_signals(app);
 	if (!status && !app->options.file_count)
 		status = choose_source(app, &pids);

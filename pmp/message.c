@@ -14,6 +14,12 @@
 #define TEXT_SIZE 1024
 #define LINE_SIZE (3 * TEXT_SIZE)
 
+/* Where messages go while a screen is shown. */
+static struct {
+	void (*take)(void *arg, const char *text, const char *line);
+	void *arg;
+} diverted;
+
 /* Standard error is the last resort: what cannot be written there is lost. */
 static void emit(const char *text, size_t length)
 {
@@ -40,7 +46,21 @@ static void print(const char *text, const char *hint)
 			     pmp_escape(hint, safe_hint, sizeof(safe_hint)));
 	else
 		n = snprintf(line, sizeof(line), "pmp: %s\n", safe);
-	emit(line, bounded(n, sizeof(line)));
+	if (diverted.take)
+		diverted.take(diverted.arg, safe, line);
+	else
+		emit(line, bounded(n, sizeof(line)));
+}
+
+void pmp_message_divert(void (*take)(void *arg, const char *text, const char *line), void *arg)
+{
+	diverted.take = take;
+	diverted.arg = arg;
+}
+
+void pmp_message_lines(const char *lines)
+{
+	emit(lines, strlen(lines));
 }
 
 void pmp_message_print(const char *hint, const char *format, ...)

@@ -33,6 +33,13 @@ void pmp_message_error(const struct pmp_error *err);
 int pmp_message_fill(struct pmp_error *err, int code, int number, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/**
+ * Give messages to a function instead of printing them: as text, and as the lines to be
+ * printed later by pmp_message_lines(). NULL: print them again.
+ */
+void pmp_message_divert(void (*take)(void *arg, const char *text, const char *line), void *arg);
+void pmp_message_lines(const char *lines);
+
 /** The status that belongs to a code of the library. */
 enum pmp_exit pmp_message_status(int code);
 

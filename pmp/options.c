@@ -515,7 +515,7 @@ static bool ends_in(const char *path, const char *extension)
 
 /* The format that belongs to the extension of a file name, or NULL. Of several the
  * one that says most: x.speedscope.json is not just json. */
-static const struct pmp_format *format_of(const char *path)
+const struct pmp_format *pmp_options_format_of(const char *path)
 {
 	const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
 	const struct pmp_format *found = NULL;
@@ -541,7 +541,7 @@ static bool check_sink(struct pmp_options *options)
 	if (options->output && strcmp(options->output, "-") == 0)
 		options->output = NULL;
 	else if (!options->output && !options->format)
-		options->wants_screen = isatty(STDOUT_FILENO);
+		options->wants_screen = !options->command && isatty(STDOUT_FILENO);
 	if (options->output && !pmp_output_check_name(options->output)) {
 		pmp_message_print(
 			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",
@@ -549,7 +549,7 @@ static bool check_sink(struct pmp_options *options)
 		return false;
 	}
 	if (!options->format && options->output) {
-		options->format = format_of(options->output);
+		options->format = pmp_options_format_of(options->output);
 		if (!options->format) {
 			list_formats(formats, sizeof(formats));
 			snprintf(hint, sizeof(hint), "name it with -f, one of: %s",
@@ -594,7 +594,7 @@ static bool check_source(const struct pmp_options *options)
 
 static void set_length(struct pmp_options *options)
 {
-	if (options->count || options->duration || options->command)
+	if (options->count || options->duration || options->command || options->wants_screen)
 		return;
 	if (options->format->once)
 		options->count = 1;

@@ -70,6 +70,9 @@ void pmp_options_free(struct pmp_options *options);
 /** Print --help, made from the table, to standard output. 0 or a status. */
 int pmp_options_help(void);
 
+/** The format that belongs to the extension of a file name, or NULL. */
+const struct pmp_format *pmp_options_format_of(const char *path);
+
 /** Append an id unless it is there already. False: no memory. */
 bool pmp_id_list_add(struct pmp_id_list *list, pid_t id);
 

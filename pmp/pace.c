@@ -71,6 +71,14 @@ uint64_t pmp_pace_for_cpu(struct pmp_pace *pace, uint64_t now, uint64_t cpu,
 	return pace->cpu_round * 100 / percent;
 }
 
+void pmp_pace_change(struct pmp_pace *pace, uint64_t interval, uint64_t now)
+{
+	pace->asked = interval;
+	pace->interval = interval;
+	pace->grid = now + interval;
+	set_due(pace);
+}
+
 void pmp_pace_resume(struct pmp_pace *pace, uint64_t since, uint64_t now)
 {
 	pace->start += now - since;

@@ -48,6 +48,9 @@ uint64_t pmp_pace_for_stops(const struct pmp_pace *pace, uint64_t stopped,
 uint64_t pmp_pace_for_cpu(struct pmp_pace *pace, uint64_t now, uint64_t cpu,
 			  uint64_t percent);
 
+/** Another interval from now on. */
+void pmp_pace_change(struct pmp_pace *pace, uint64_t interval, uint64_t now);
+
 /** A pause ends: the time since is no part of the run. */
 void pmp_pace_resume(struct pmp_pace *pace, uint64_t since, uint64_t now);
 

@@ -218,6 +218,10 @@ static void obey(struct child *child, char command)
 		child->paused = false;
 		break;
 	case PMP_SAMPLER_FINISH: child->finish = true; break;
+	case PMP_SAMPLER_NOW: child->pace.due = now; break;
+	case PMP_SAMPLER_INTERVAL:
+		pmp_pace_change(&child->pace, child->page->interval, now);
+		break;
 	default: break;
 	}
 }

@@ -19,6 +19,7 @@ struct pmp_sampler_page {
 	volatile uint64_t held_since; /* see struct pmp_target_options */
 	volatile uint64_t heartbeat;  /* CLOCK_MONOTONIC of the last sign of life */
 	volatile uint32_t capturing;  /* something may be attached */
+	volatile uint64_t interval;   /* that PMP_SAMPLER_INTERVAL asks for, ns */
 };
 
 struct pmp_sampler {
@@ -33,6 +34,8 @@ enum pmp_sampler_command {
 	PMP_SAMPLER_PAUSE = 'p',
 	PMP_SAMPLER_RESUME = 'r',
 	PMP_SAMPLER_FINISH = 'f',
+	PMP_SAMPLER_NOW = 'n',	    /* take the next snapshot now */
+	PMP_SAMPLER_INTERVAL = 'i', /* the page has a new interval */
 };
 
 /* Notes of the sampler: what follows each number is the struct of that name. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "view/screen.h"
 
 /* timeout(1) and terminals that close send the same signal twice at once. */
 #define SAME_MS 50
@@ -41,6 +42,7 @@ static void end_by(int number)
 		caught.end_ms = now;
 		caught.end = number;
 	} else if (number != SIGHUP && now - caught.end_ms > SAME_MS) {
+		pmp_screen_restore();
 		_exit(PMP_EXIT_SIGNAL + number);
 	}
 }

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rows of the views. Cells (a thread, a stack, how often) are put together by the
+ * names of their functions: a chain is such a list of names, and equal lists are one.
+ * The names of a location and the chain of a stack are kept once they are final.
+ */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model-rows.h"
+
+#define LOCK_DEPTH 5 /* a function that waits for a lock is as near to the leaf */
+#define WAIT_DEPTH 3
+
+/* ---- life -------------------------------------------------------------------- */
+
+void pmp_model_init(struct pmp_model *model, struct pmp_symbolizer *symbolizer)
+{
+	*model = (struct pmp_model){ .symbolizer = symbolizer, .filter_number = 1 };
+}
+
+static void clear_filter(struct pmp_filter *filter)
+{
+	if (filter->given)
+		regfree(&filter->regex);
+	*filter = (struct pmp_filter){ 0 };
+}
+
+void pmp_model_free(struct pmp_model *model)
+{
+	clear_filter(&model->frames);
+	clear_filter(&model->threads);
+	pmp_names_free(&model->names);
+	pmp_table_free(&model->chain_table);
+	pmp_table_free(&model->nodes);
+	free(model->places);
+	free(model->names_of_places);
+	free(model->stacks);
+	free(model->chains);
+	free(model->names_of_chains);
+	free(model->wanted);
+	free(model->thread_rows);
+	free(model->weights);
+	free(model->rows);
+	free(model->order);
+	*model = (struct pmp_model){ 0 };
+}
+
+void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live)
+{
+	model->live = live;
+	model->stack_count = 0;
+	model->row_count = 0;
+	model->order_count = 0;
+}
+
+bool pmp_model_filter(struct pmp_model *model, struct pmp_filter *filter, const char *text,
+		      char *problem, size_t size)
+{
+	regex_t regex;
+	int code = *text ? regcomp(&regex, text, REG_EXTENDED | REG_NOSUB | REG_ICASE) : 0;
+
+	if (code) {
+		regerror(code, &regex, problem, size);
+		return false;
+	}
+	clear_filter(filter);
+	if (*text) {
+		filter->given = true;
+		filter->regex = regex;
+		snprintf(filter->text, sizeof(filter->text), "%s", text);
+	}
+	model->filter_number++;
+	return true;
+}
+
+bool pmp_model_reserve(void *array, size_t *capacity, size_t need, size_t size)
+{
+	size_t wanted = *capacity;
+	void *larger;
+
+	if (need <= *capacity)
+		return true;
+	while (wanted < need)
+		wanted = wanted ? 2 * wanted : 64;
+	larger = reallocarray(*(void **)array, wanted, size);
+	if (!larger)
+		return false;
+	*(void **)array = larger;
+	*capacity = wanted;
+	return true;
+}
+
+/* Make an array of things known by index as long as there are things; new ones are zero. */
+static bool extend(void *array, size_t *count, size_t need, size_t size)
+{
+	size_t capacity = *count;
+
+	if (need <= *count)
+		return true;
+	if (!pmp_model_reserve(array, &capacity, need, size))
+		return false;
+	memset(*(char **)array + *count * size, 0, (capacity - *count) * size);
+	*count = capacity;
+	return true;
+}
+
+/* ---- names ------------------------------------------------------------------- */
+
+static bool keep_names(struct pmp_model *model, struct pmp_place *place,
+		       pmp_location location, size_t count)
+{
+	size_t first = model->names_of_places_count;
+
+	if (!PMP_MODEL_RESERVE(&model->names_of_places, &model->names_of_places_capacity,
+			       first + count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_frame_info info = { .size = sizeof(info) };
+		uint32_t name;
+
+		pmp_symbolizer_frame(model->symbolizer, location, i, &info);
+		name = pmp_names_add(&model->names, info.function, info.module);
+		if (name == PMP_NAME_NONE)
+			return false;
+		model->names_of_places[first + i] = name;
+	}
+	model->names_of_places_count += count;
+	place->first = (uint32_t)first;
+	place->count = (uint32_t)count;
+	place->named = true;
+	return true;
+}
+
+static bool want(struct pmp_model *model, struct pmp_place *place, pmp_location location)
+{
+	if (place->asked)
+		return true;
+	if (!PMP_MODEL_RESERVE(&model->wanted, &model->wanted_capacity,
+			       model->wanted_count + 1))
+		return false;
+	model->wanted[model->wanted_count++] = location;
+	place->asked = true;
+	return true;
+}
+
+static bool add_name(struct pmp_model *model, uint32_t name)
+{
+	if (name == PMP_NAME_NONE ||
+	    !PMP_MODEL_RESERVE(&model->names_of_chains, &model->names_of_chains_capacity,
+			       model->names_of_chains_count + 1))
+		return false;
+	model->names_of_chains[model->names_of_chains_count++] = name;
+	return true;
+}
+
+/* Append the names of a location; *final is cleared when they are not known yet. */
+static bool add_location(struct pmp_model *model, pmp_location location, bool *final)
+{
+	struct pmp_frame_info info = { .size = sizeof(info) };
+	struct pmp_place *place;
+	char text[512];
+	size_t count;
+
+	if (!extend(&model->places, &model->place_count, (size_t)location + 1,
+		    sizeof(*place)))
+		return false;
+	place = &model->places[location];
+	if (!place->named) {
+		count = pmp_symbolizer_frame(model->symbolizer, location, 0, &info);
+		if (count && !keep_names(model, place, location, count))
+			return false;
+	}
+	for (uint32_t i = 0; place->named && i < place->count; i++) {
+		if (!add_name(model, model->names_of_places[place->first + i]))
+			return false;
+	}
+	if (place->named)
+		return true;
+	*final = false;
+	pmp_symbolizer_place(model->symbolizer, location, text, sizeof(text));
+	return want(model, place, location) &&
+	       add_name(model, pmp_names_add(&model->names, text, ""));
+}
+
+static bool add_end(struct pmp_model *model, const char *end)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "[%s]", end);
+	return add_name(model, pmp_names_add(&model->names, text, ""));
+}
+
+/* The names from first on become a chain, or are one already. */
+static uint32_t make_chain(struct pmp_model *model, size_t first)
+{
+	size_t count = model->names_of_chains_count - first;
+	struct pmp_chain *chain;
+	uint64_t hash = count;
+	uint32_t *number;
+	bool added;
+
+	/* By the text of the names: the hash is what a row is known by. */
+	for (size_t i = 0; i < count; i++)
+		hash = pmp_hash_mix(hash, model->names_of_chains[first + i] + 1);
+	number = pmp_table_get(&model->chain_table, hash, (uint32_t)model->chain_count, &added);
+	if (number && !added)
+		model->names_of_chains_count = first;
+	if (!number || !added)
+		return number ? *number : PMP_NAME_NONE;
+	if (!PMP_MODEL_RESERVE(&model->chains, &model->chain_capacity,
+			       model->chain_count + 1)) {
+		*number = PMP_NAME_NONE;
+		return PMP_NAME_NONE;
+	}
+	chain = &model->chains[model->chain_count];
+	*chain = (struct pmp_chain){ .first = (uint32_t)first,
+				     .count = (uint32_t)count,
+				     .hash = hash };
+	for (size_t i = 0; i < count && i < LOCK_DEPTH; i++) {
+		const struct pmp_name *name =
+			&model->names.names[model->names_of_chains[first + i]];
+
+		chain->locks |= name->locks;
+		chain->waits |= i < WAIT_DEPTH && name->waits;
+	}
+	return (uint32_t)model->chain_count++;
+}
+
+uint32_t pmp_model_chain_of(struct pmp_model *model, size_t index)
+{
+	struct pmp_live_stack stack = { .size = sizeof(stack) };
+	size_t first = model->names_of_chains_count;
+	struct pmp_known_stack *known;
+	bool final = true, good = true;
+
+	if (!extend(&model->stacks, &model->stack_count, index + 1, sizeof(*known)))
+		return PMP_NAME_NONE;
+	known = &model->stacks[index];
+	if (known->final)
+		return known->chain;
+	pmp_live_stack(model->live, index, &stack);
+	for (size_t i = 0; i < stack.count && good; i++)
+		good = add_location(model, stack.locations[i], &final);
+	if (good && (*stack.end || stack.count == 0))
+		good = add_end(model, *stack.end ? stack.end : "no stack");
+	if (!good) {
+		model->names_of_chains_count = first;
+		return PMP_NAME_NONE;
+	}
+	known->chain = make_chain(model, first);
+	known->final = final && known->chain != PMP_NAME_NONE;
+	return known->chain;
+}
+
+const char *pmp_model_name(const struct pmp_model *model, uint32_t name)
+{
+	if (name >= model->names.count)
+		return "?";
+	return model->settings.full ? model->names.names[name].full
+				    : model->names.names[name].brief;
+}
+
+char *pmp_model_chain(const struct pmp_model *model, uint32_t number, char *buffer,
+		      size_t size)
+{
+	const struct pmp_chain *chain = &model->chains[number];
+	size_t length = 0;
+
+	buffer[0] = '\0';
+	if (number >= model->chain_count)
+		return buffer;
+	for (uint32_t i = 0; i < chain->count && length < size; i++)
+		length += (size_t)snprintf(
+			buffer + length, size - length, "%s%s", i ? "<" : "",
+			pmp_model_name(model, model->names_of_chains[chain->first + i]));
+	return buffer;
+}
+
+/* ---- what a thread is at --------------------------------------------------------- */
+
+char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
+		     uint32_t chain)
+{
+	bool locks = chain < model->chain_count && model->chains[chain].locks;
+
+	return state == 'S' && (waits_for_lock || locks) ? 'L' : state;
+}
+
+bool pmp_model_is_idle(const struct pmp_model *model, char state, const char *syscall,
+		       uint32_t chain)
+{
+	if (state != 'S')
+		return false;
+	if (*syscall)
+		return pmp_names_waiting_call(syscall);
+	return chain < model->chain_count && model->chains[chain].waits;
+}
+
+/* ---- filters ---------------------------------------------------------------------- */
+
+static bool matches(const struct pmp_filter *filter, const char *text)
+{
+	return !filter->given || regexec(&filter->regex, text, 0, NULL, 0) == 0;
+}
+
+/* Does any of its functions match? */
+static bool chain_passes(struct pmp_model *model, uint32_t number)
+{
+	struct pmp_chain *chain = &model->chains[number];
+
+	if (!model->frames.given)
+		return true;
+	if (chain->checked == model->filter_number)
+		return chain->matches;
+	chain->checked = model->filter_number;
+	chain->matches = false;
+	for (uint32_t i = 0; i < chain->count && !chain->matches; i++) {
+		uint32_t name = model->names_of_chains[chain->first + i];
+
+		chain->matches = matches(&model->frames, model->names.names[name].full);
+	}
+	return chain->matches;
+}
+
+static bool idle_passes(const struct pmp_model *model, bool idle)
+{
+	switch (model->settings.idle) {
+	case PMP_IDLE_HIDDEN: return !idle;
+	case PMP_IDLE_ONLY: return idle;
+	default: return true;
+	}
+}
+
+/* What is the same for all cells of a thread. */
+static bool look_at_threads(struct pmp_model *model)
+{
+	size_t count = pmp_live_thread_count(model->live);
+	char folded[64];
+
+	if (!extend(&model->thread_rows, &model->thread_count, count,
+		    sizeof(*model->thread_rows)))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_live_thread thread = { .size = sizeof(thread) };
+		struct pmp_thread_row *row = &model->thread_rows[i];
+
+		pmp_live_thread(model->live, i, &thread);
+		row->process = (uint32_t)thread.process;
+		row->tid = thread.tid;
+		row->passes = matches(&model->threads, thread.name);
+		row->name = pmp_names_add(&model->names, thread.name, "");
+		row->group = pmp_names_add(
+			&model->names,
+			pmp_names_fold(thread.name, folded, sizeof(folded)), "");
+	}
+	return true;
+}
+
+static bool look_at_processes(struct pmp_model *model)
+{
+	size_t count = pmp_live_process_count(model->live);
+
+	if (!extend(&model->weights, &model->process_count, count, sizeof(*model->weights)))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_live_process process = { .size = sizeof(process) };
+		uint64_t samples;
+
+		pmp_live_process(model->live, i, &process);
+		samples = process.samples[model->settings.window];
+		model->weights[i] = samples ? 1.0 / (double)samples : 0;
+	}
+	return true;
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+struct pmp_row *pmp_model_add_row(struct pmp_model *model, uint64_t key)
+{
+	struct pmp_row *row;
+
+	if (!PMP_MODEL_RESERVE(&model->rows, &model->row_capacity, model->row_count + 1))
+		return NULL;
+	row = &model->rows[model->row_count++];
+	*row = (struct pmp_row){ .key = key,
+				 .process = PMP_NAME_NONE,
+				 .group = PMP_NAME_NONE,
+				 .chain = PMP_NAME_NONE,
+				 .name = PMP_NAME_NONE,
+				 .first = PMP_NAME_NONE,
+				 .next = PMP_NAME_NONE,
+				 .last = PMP_NAME_NONE,
+				 .parent = PMP_NAME_NONE };
+	return row;
+}
+
+void pmp_model_count(struct pmp_row *row, const struct pmp_row *part)
+{
+	row->count += part->count;
+	row->average += part->average;
+	row->groups |= part->groups ||
+		       (row->group != PMP_NAME_NONE && row->group != part->group);
+	if (row->most == 0)
+		row->process = part->process;
+	else if (row->process != part->process)
+		row->process = PMP_NAME_NONE;
+	if (part->most <= row->most)
+		return;
+	row->most = part->most;
+	row->group = part->group;
+	row->thread = part->thread;
+	row->stack = part->stack;
+	row->state = part->state;
+}
+
+/* The row of a stack by names: of a process if there are several, of a group of threads
+ * if rows are split. */
+static struct pmp_row *find_sum(struct pmp_model *model, struct pmp_table *table,
+				const struct pmp_row *part)
+{
+	uint64_t key = model->chains[part->chain].hash;
+	struct pmp_row *row;
+	uint32_t *number;
+	bool added;
+
+	if (pmp_live_process_count(model->live) > 1)
+		key = pmp_hash_mix(key, part->process + 1);
+	if (model->settings.split)
+		key = pmp_hash_mix(key, (uint64_t)part->group + (UINT64_C(1) << 32));
+	number = pmp_table_get(table, key, (uint32_t)model->row_count, &added);
+	if (!number)
+		return NULL;
+	if (!added)
+		return &model->rows[*number];
+	row = pmp_model_add_row(model, key);
+	if (row)
+		row->chain = part->chain;
+	return row;
+}
+
+static bool count_cell(struct pmp_model *model, struct pmp_table *table, size_t i)
+{
+	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	const struct pmp_thread_row *thread;
+	struct pmp_row part = { 0 }, *row;
+
+	pmp_live_cell(model->live, i, &cell);
+	part.count = part.most = cell.counts[model->settings.window];
+	thread = &model->thread_rows[cell.thread];
+	if (!part.count || !thread->passes)
+		return true;
+	part.chain = pmp_model_chain_of(model, cell.stack);
+	if (part.chain == PMP_NAME_NONE)
+		return false;
+	part.state = pmp_model_state(model, cell.state, cell.waits_for_lock, part.chain);
+	if (!chain_passes(model, part.chain) ||
+	    !idle_passes(model,
+			 pmp_model_is_idle(model, part.state, cell.syscall, part.chain)))
+		return true;
+	part.average = (double)part.count * model->weights[thread->process];
+	part.process = thread->process;
+	part.group = model->settings.ungrouped ? thread->name : thread->group;
+	part.thread = (uint32_t)cell.thread;
+	part.stack = (uint32_t)cell.stack;
+	row = find_sum(model, table, &part);
+	if (!row)
+		return false;
+	pmp_model_count(row, &part);
+	model->total += part.count;
+	model->total_average += part.average;
+	return true;
+}
+
+/* One row for each stack by names. */
+static bool collect(struct pmp_model *model)
+{
+	size_t count = pmp_live_cell_count(model->live);
+	struct pmp_table table = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; i < count && good; i++)
+		good = count_cell(model, &table, i);
+	pmp_table_free(&table);
+	for (size_t i = 0; i < model->row_count; i++) {
+		model->rows[i].self = model->rows[i].count;
+		model->rows[i].self_average = model->rows[i].average;
+	}
+	return good;
+}
+
+/* One row for each thread that is there. */
+static bool list_threads(struct pmp_model *model)
+{
+	size_t count = pmp_live_thread_count(model->live);
+
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_live_thread thread = { .size = sizeof(thread) };
+		struct pmp_thread_row *known = &model->thread_rows[i];
+		struct pmp_row *row;
+		uint32_t chain;
+		char state;
+
+		pmp_live_thread(model->live, i, &thread);
+		if (!thread.present || !known->passes)
+			continue;
+		chain = pmp_model_chain_of(model, thread.stack);
+		if (chain == PMP_NAME_NONE)
+			return false;
+		state = pmp_model_state(model, thread.state, false, chain);
+		if (!chain_passes(model, chain) ||
+		    !idle_passes(model,
+				 pmp_model_is_idle(model, state, thread.syscall, chain)))
+			continue;
+		row = pmp_model_add_row(model,
+					pmp_hash_mix((uint64_t)thread.process + 1,
+						     (uint64_t)thread.tid));
+		if (!row)
+			return false;
+		row->process = (uint32_t)thread.process;
+		row->group = known->name;
+		row->thread = (uint32_t)i;
+		row->stack = (uint32_t)thread.stack;
+		row->chain = chain;
+		row->state = state;
+		row->count = thread.cpu;
+	}
+	return true;
+}
+
+static bool show_all(struct pmp_model *model)
+{
+	if (!PMP_MODEL_RESERVE(&model->order, &model->order_capacity, model->row_count))
+		return false;
+	for (size_t i = 0; i < model->row_count; i++)
+		model->order[i] = (uint32_t)i;
+	model->order_count = model->row_count;
+	return true;
+}
+
+static bool build(struct pmp_model *model)
+{
+	if (!look_at_threads(model) || !look_at_processes(model))
+		return false;
+	switch (model->settings.view) {
+	case PMP_VIEW_THREADS: return list_threads(model) && show_all(model);
+	case PMP_VIEW_FUNCTIONS:
+		return collect(model) && pmp_model_functions(model) && show_all(model);
+	case PMP_VIEW_TREE: return collect(model) && pmp_model_tree(model);
+	default: return collect(model) && show_all(model);
+	}
+}
+
+void pmp_model_build(struct pmp_model *model)
+{
+	model->row_count = 0;
+	model->order_count = 0;
+	model->total = 0;
+	model->total_average = 0;
+	model->info = (struct pmp_live_info){ .size = sizeof(model->info) };
+	if (!model->live)
+		return;
+	pmp_live_info(model->live, &model->info);
+	model->failed = !build(model);
+}
+
+const struct pmp_row *pmp_model_row(const struct pmp_model *model, size_t i)
+{
+	return i < model->order_count ? &model->rows[model->order[i]] : NULL;
+}
+
+long pmp_model_find(const struct pmp_model *model, uint64_t key)
+{
+	for (size_t i = 0; i < model->order_count; i++) {
+		if (model->rows[model->order[i]].key == key)
+			return (long)i;
+	}
+	return -1;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the views show, as rows: what was counted is filtered, put together by names,
+ * and sorted. No terminal is known here, and nothing is slow: a function that has no
+ * name yet is shown by its place, and asked for.
+ */
+#ifndef PMP_PMP_VIEW_MODEL_H
+#define PMP_PMP_VIEW_MODEL_H
+
+#include "libpmp.h"
+#include "names.h"
+#include "table.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pmp_view_kind {
+	PMP_VIEW_STACKS,
+	PMP_VIEW_FUNCTIONS,
+	PMP_VIEW_TREE,
+	PMP_VIEW_THREADS,
+	PMP_VIEW_COUNT
+};
+
+enum pmp_idle { PMP_IDLE_SHOWN, PMP_IDLE_HIDDEN, PMP_IDLE_ONLY, PMP_IDLE_COUNT };
+
+/* What can be saved: see pmp_settings_save(). */
+struct pmp_settings {
+	unsigned view;	 /* enum pmp_view_kind */
+	unsigned window; /* enum pmp_window */
+	unsigned idle;	 /* enum pmp_idle */
+	bool ungrouped;	 /* names of threads as they are */
+	bool split;	 /* rows by thread */
+	bool inverted;	 /* the tree */
+	bool no_lines, full, wait;
+	bool average; /* threads on average instead of a share of all stacks */
+	bool no_mouse;
+	unsigned sort[PMP_VIEW_COUNT]; /* a column, plus 1; 0: that of the view */
+	bool reverse[PMP_VIEW_COUNT];
+};
+
+struct pmp_row {
+	uint64_t key; /* the same thing has the same key in each build */
+	uint64_t count, self;
+	double average, self_average; /* threads */
+	uint32_t process; /* index; PMP_NAME_NONE: of several */
+	uint32_t group;	  /* name of the thread or group of threads with most of it */
+	bool groups;	  /* there are others */
+	uint32_t chain;	  /* names of the stack */
+	uint32_t name;	  /* of the function */
+	uint32_t thread;  /* index of the thread with most of it; in the threads view, it */
+	uint32_t stack;	  /* index of the stack with most of it */
+	char state;	  /* of these; L: waits for a lock */
+	uint64_t most;	  /* how much that is */
+	/* Of the tree. */
+	uint32_t first, next, last; /* child, sibling, last child; PMP_NAME_NONE: none */
+	uint32_t parent;
+	unsigned depth;
+	bool open;
+};
+
+struct pmp_chain {
+	uint32_t first, count; /* in names_of_chains, leaf first */
+	uint64_t hash;
+	bool locks, waits; /* by the functions near its leaf */
+	unsigned checked;  /* filter for which matches is right */
+	bool matches;
+};
+
+struct pmp_filter {
+	char text[128]; /* "": none */
+	bool given;
+	regex_t regex;
+};
+
+/* What is known of a location: its names, once it has them. */
+struct pmp_place {
+	uint32_t first, count; /* in names_of_places */
+	bool named, asked;
+};
+
+/* Of a stack: its names; final once all of them are known. */
+struct pmp_known_stack {
+	uint32_t chain;
+	bool final;
+};
+
+struct pmp_thread_row {
+	bool passes;
+	uint32_t process;
+	pid_t tid;
+	uint32_t name, group; /* names */
+};
+
+struct pmp_model {
+	const struct pmp_live *live;
+	struct pmp_symbolizer *symbolizer; /* NULL only in tests */
+	struct pmp_settings settings;
+	struct pmp_filter frames, threads;
+	unsigned filter_number; /* changes with the frames filter */
+	struct pmp_names names;
+	struct pmp_place *places;
+	size_t place_count;
+	uint32_t *names_of_places;
+	size_t names_of_places_count, names_of_places_capacity;
+	struct pmp_known_stack *stacks;
+	size_t stack_count;
+	struct pmp_chain *chains;
+	size_t chain_count, chain_capacity;
+	struct pmp_table chain_table;
+	uint32_t *names_of_chains;
+	size_t names_of_chains_count, names_of_chains_capacity;
+	uint32_t *wanted; /* locations to be named */
+	size_t wanted_count, wanted_capacity;
+	struct pmp_thread_row *thread_rows;
+	size_t thread_count;
+	double *weights; /* of a count in threads on average, by process */
+	size_t process_count;
+	struct pmp_table nodes; /* of the tree: 1 open, 0 closed, by key of the row */
+	/* The result. */
+	struct pmp_row *rows;
+	size_t row_count, row_capacity;
+	uint32_t *order; /* rows as they are shown */
+	size_t order_count, order_capacity;
+	uint64_t total;	      /* stacks that pass the filters */
+	double total_average; /* the same as threads */
+	struct pmp_live_info info;
+	bool failed; /* not enough memory */
+};
+
+void pmp_model_init(struct pmp_model *model, struct pmp_symbolizer *symbolizer);
+void pmp_model_free(struct pmp_model *model);
+/** Count from another live from now on; what was known of the old one is forgotten. */
+void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live);
+
+/** Make the rows anew. To be called while nobody else counts or names. */
+void pmp_model_build(struct pmp_model *model);
+
+/** The row shown at a place, or NULL. */
+const struct pmp_row *pmp_model_row(const struct pmp_model *model, size_t i);
+/** Where a row is shown, or -1. */
+long pmp_model_find(const struct pmp_model *model, uint64_t key);
+
+/** Set a filter, an extended regular expression without regard to case; "": none. False: it
+ * is none, and *problem (size bytes) says why. */
+bool pmp_model_filter(struct pmp_model *model, struct pmp_filter *filter, const char *text,
+		      char *problem, size_t size);
+
+/** Open or close a node of the tree; rebuilds what is shown. */
+void pmp_model_open(struct pmp_model *model, const struct pmp_row *row, bool open);
+/** Open the hottest path below a node. */
+void pmp_model_open_hot(struct pmp_model *model, const struct pmp_row *row);
+
+/** Has the row a node of the tree below it? */
+bool pmp_model_has_children(const struct pmp_row *row);
+
+/** The name to show of a function. */
+const char *pmp_model_name(const struct pmp_model *model, uint32_t name);
+/** Its names, leaf first, joined by '<'. Returns buffer. */
+char *pmp_model_chain(const struct pmp_model *model, uint32_t chain, char *buffer,
+		      size_t size);
+/** The names of a stack by index, for details. */
+uint32_t pmp_model_chain_of(struct pmp_model *model, size_t stack);
+/** Does a thread with that state and stack wait for work, a lock (L), or what its state is? */
+char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
+		     uint32_t chain);
+bool pmp_model_is_idle(const struct pmp_model *model, char state, const char *syscall,
+		       uint32_t chain);
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The terminal, by ncursesw. Colours: eight are enough, none will do (NO_COLOR): what
+ * they say is said by letters as well. Where pmp dies without a word, a handler writes
+ * what curses would have written at its end, which was put together before.
+ */
+#define NCURSES_WIDECHAR 1
+#include "screen.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "../keys.h"
+
+#define ESCAPE_DELAY 25 /* ms after an escape in which a sequence goes on */
+#define LEAVE_SIZE 256
+#define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
+
+struct pmp_screen {
+	SCREEN *screen;
+	FILE *in, *out;
+	int input, output;
+	int rows, columns;
+	bool colours, utf8, resized;
+};
+
+/* What a signal handler needs: the second place in pmp with mutable globals. */
+static struct {
+	volatile sig_atomic_t active;
+	int output;
+	struct termios modes;
+	char leave[LEAVE_SIZE];
+	size_t leave_length;
+} saved;
+
+static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS };
+
+/* ---- restoring -------------------------------------------------------------------- */
+
+void pmp_screen_restore(void)
+{
+	ssize_t n;
+
+	if (!saved.active)
+		return;
+	saved.active = 0;
+	n = write(saved.output, saved.leave, saved.leave_length);
+	(void)n;
+	tcsetattr(saved.output, TCSANOW, &saved.modes);
+}
+
+static void on_fault(int number)
+{
+	pmp_screen_restore();
+	/* The handler was taken off as it was called: now the fault is as ever. */
+	raise(number);
+}
+
+/* Those of a sanitizer stay. */
+static void catch_faults(void)
+{
+	struct sigaction action = { .sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND };
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+		struct sigaction old;
+
+		if (sigaction(faults[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(faults[i], &action, NULL);
+	}
+}
+
+static void add_leave(const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+
+	if (length > LEAVE_SIZE - saved.leave_length)
+		return;
+	memcpy(saved.leave + saved.leave_length, text ? text : "", length);
+	saved.leave_length += length;
+}
+
+/* tigetstr() gives (char *)-1 for what is no string. */
+static const char *capability(const char *name)
+{
+	const char *text = tigetstr(name);
+
+	return text == (const char *)-1 ? NULL : text;
+}
+
+static void prepare_restore(int output)
+{
+	saved.output = output;
+	saved.leave_length = 0;
+	if (capability("kmous"))
+		add_leave(MOUSE_OFF);
+	add_leave(capability("rmkx"));
+	add_leave(capability("sgr0"));
+	add_leave(capability("cnorm"));
+	add_leave(capability("rmcup"));
+	if (!capability("rmcup"))
+		add_leave("\r\n");
+	catch_faults();
+}
+
+/* ---- opening ------------------------------------------------------------------------ */
+
+static void set_up(struct pmp_screen *screen)
+{
+	cbreak();
+	noecho();
+	nonl();
+	nodelay(stdscr, TRUE);
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	set_escdelay(ESCAPE_DELAY);
+	mouseinterval(0);
+	getmaxyx(stdscr, screen->rows, screen->columns);
+	screen->resized = true;
+	screen->colours = !getenv("NO_COLOR") && has_colors() && start_color() == OK;
+	if (!screen->colours)
+		return;
+	use_default_colors();
+	init_pair(PMP_LOOK_GREEN, COLOR_GREEN, -1);
+	init_pair(PMP_LOOK_RED, COLOR_RED, -1);
+	init_pair(PMP_LOOK_YELLOW, COLOR_YELLOW, -1);
+	init_pair(PMP_LOOK_BLUE, COLOR_BLUE, -1);
+	init_pair(PMP_LOOK_CYAN, COLOR_CYAN, -1);
+}
+
+static FILE *open_stream(int fd, const char *mode)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	FILE *stream = copy < 0 ? NULL : fdopen(copy, mode);
+
+	if (!stream && copy >= 0)
+		close(copy);
+	return stream;
+}
+
+static void drop(struct pmp_screen *screen)
+{
+	if (screen->screen)
+		delscreen(screen->screen);
+	if (screen->in)
+		fclose(screen->in);
+	if (screen->out)
+		fclose(screen->out);
+	free(screen);
+}
+
+struct pmp_screen *pmp_screen_open(int input, int output)
+{
+	struct pmp_screen *screen = calloc(1, sizeof(*screen));
+	const char *term = getenv("TERM");
+
+	if (!screen)
+		return NULL;
+	screen->input = input;
+	screen->output = output;
+	screen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (!term || !*term || strcmp(term, "dumb") == 0 ||
+	    tcgetattr(output, &saved.modes) < 0) {
+		drop(screen);
+		return NULL;
+	}
+	screen->in = open_stream(input, "r");
+	screen->out = open_stream(output, "w");
+	if (screen->in && screen->out)
+		screen->screen = newterm(NULL, screen->out, screen->in);
+	/* A terminal whose cursor cannot be placed is no better than a dumb one. */
+	if (!screen->screen || !capability("cup")) {
+		if (screen->screen)
+			endwin();
+		drop(screen);
+		return NULL;
+	}
+	prepare_restore(output);
+	saved.active = 1;
+	set_up(screen);
+	return screen;
+}
+
+void pmp_screen_close(struct pmp_screen *screen)
+{
+	if (!screen)
+		return;
+	pmp_screen_suspend(screen);
+	drop(screen);
+}
+
+void pmp_screen_suspend(struct pmp_screen *screen)
+{
+	if (!saved.active)
+		return;
+	mousemask(0, NULL);
+	endwin();
+	fflush(screen->out);
+	saved.active = 0;
+}
+
+void pmp_screen_resume(struct pmp_screen *screen)
+{
+	if (saved.active)
+		return;
+	/* The shell may have changed the modes meanwhile. */
+	tcgetattr(saved.output, &saved.modes);
+	saved.active = 1;
+	clearok(stdscr, TRUE);
+	doupdate();
+	screen->resized = true;
+}
+
+/* ---- size and drawing ------------------------------------------------------------------ */
+
+int pmp_screen_input(const struct pmp_screen *screen)
+{
+	return screen->input;
+}
+
+bool pmp_screen_size(struct pmp_screen *screen, int *rows, int *columns)
+{
+	struct winsize size = { 0 };
+	bool changed;
+
+	if (ioctl(screen->output, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col &&
+	    (size.ws_row != screen->rows || size.ws_col != screen->columns)) {
+		resizeterm(size.ws_row, size.ws_col);
+		screen->resized = true;
+	}
+	getmaxyx(stdscr, screen->rows, screen->columns);
+	*rows = screen->rows;
+	*columns = screen->columns;
+	changed = screen->resized;
+	screen->resized = false;
+	return changed;
+}
+
+static attr_t attributes(const struct pmp_screen *screen, unsigned look)
+{
+	attr_t attr = A_NORMAL;
+
+	if (look & PMP_LOOK_REVERSE)
+		attr |= A_REVERSE;
+	if (look & PMP_LOOK_BOLD)
+		attr |= A_BOLD;
+	if (look & PMP_LOOK_DIM)
+		attr |= A_DIM;
+	if (screen->colours)
+		attr |= (attr_t)COLOR_PAIR(look & PMP_LOOK_COLOURS);
+	return attr;
+}
+
+/* The cells from at on that look the same, as text; returns where they end. */
+static int run_of_cells(const struct pmp_screen *screen, const struct pmp_cell *cells, int at,
+			int columns, wchar_t *text)
+{
+	uint8_t look = cells[at].look;
+	size_t length = 0;
+
+	for (; at < columns && cells[at].look == look; at++) {
+		uint32_t character = cells[at].character;
+
+		if (character == 0 && at && cells[at - 1].character > 0x7f)
+			continue;
+		if (character == 0)
+			character = ' ';
+		text[length++] = character < 0x7f || screen->utf8 ? (wchar_t)character : L'?';
+	}
+	text[length] = L'\0';
+	return at;
+}
+
+static void draw_row(const struct pmp_screen *screen, const struct pmp_canvas *canvas, int row,
+		     wchar_t *text)
+{
+	const struct pmp_cell *cells =
+		canvas->cells + (size_t)row * (size_t)canvas->columns;
+
+	move(row, 0);
+	for (int at = 0; at < canvas->columns;) {
+		attrset((int)attributes(screen, cells[at].look));
+		at = run_of_cells(screen, cells, at, canvas->columns, text);
+		addwstr(text);
+	}
+}
+
+void pmp_screen_draw(struct pmp_screen *screen, const struct pmp_canvas *canvas, bool again)
+{
+	wchar_t *text = calloc((size_t)canvas->columns + 1, sizeof(*text));
+
+	if (!text)
+		return;
+	if (again)
+		clearok(stdscr, TRUE);
+	erase();
+	for (int row = 0; row < canvas->rows && row < screen->rows; row++)
+		draw_row(screen, canvas, row, text);
+	attrset(A_NORMAL);
+	refresh();
+	free(text);
+}
+
+/* ---- keys and mouse ------------------------------------------------------------------------ */
+
+void pmp_screen_mouse(struct pmp_screen *screen, bool wanted)
+{
+	(void)screen;
+	mousemask(wanted ? BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED
+			 : 0,
+		  NULL);
+}
+
+static int special_key(int code)
+{
+	static const int keys[][2] = {
+		{ KEY_UP, PMP_KEY_UP },		{ KEY_DOWN, PMP_KEY_DOWN },
+		{ KEY_LEFT, PMP_KEY_LEFT },	{ KEY_RIGHT, PMP_KEY_RIGHT },
+		{ KEY_PPAGE, PMP_KEY_PAGE_UP }, { KEY_NPAGE, PMP_KEY_PAGE_DOWN },
+		{ KEY_HOME, PMP_KEY_HOME },	{ KEY_END, PMP_KEY_END },
+		{ KEY_ENTER, PMP_KEY_ENTER },	{ KEY_BACKSPACE, PMP_KEY_BACKSPACE },
+		{ KEY_DC, PMP_KEY_BACKSPACE },	{ KEY_F(1), PMP_KEY_F1 },
+		{ KEY_F(3), PMP_KEY_F3 },	{ KEY_F(4), PMP_KEY_F4 },
+		{ KEY_F(6), PMP_KEY_F6 },	{ KEY_F(9), PMP_KEY_F9 },
+		{ KEY_F(10), PMP_KEY_F10 },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (keys[i][0] == code)
+			return keys[i][1];
+	}
+	return PMP_KEY_NONE;
+}
+
+/* An escape that something follows at once is Alt with it. */
+static int escape_or_alt(void)
+{
+	wint_t next;
+	int code = get_wch(&next);
+
+	if (code == OK && next > ' ' && next < 127)
+		return PMP_KEY_ALT + (int)next;
+	if (code == OK)
+		unget_wch((wchar_t)next);
+	return PMP_KEY_ESCAPE;
+}
+
+static int plain_key(wint_t character)
+{
+	switch (character) {
+	case '\r':
+	case '\n': return PMP_KEY_ENTER;
+	case '\b':
+	case 127: return PMP_KEY_BACKSPACE;
+	case PMP_KEY_ESCAPE: return escape_or_alt();
+	default: return (int)character;
+	}
+}
+
+static bool take_mouse(struct pmp_screen_event *event)
+{
+	MEVENT mouse;
+
+	if (getmouse(&mouse) != OK)
+		return false;
+	event->row = mouse.y;
+	event->column = mouse.x;
+	if (mouse.bstate & BUTTON4_PRESSED)
+		event->wheel = -1;
+	else if (mouse.bstate & BUTTON5_PRESSED)
+		event->wheel = 1;
+	else if (!(mouse.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED)))
+		return false;
+	return true;
+}
+
+bool pmp_screen_next(struct pmp_screen *screen, struct pmp_screen_event *event)
+{
+	wint_t character;
+	int code;
+
+	while ((code = get_wch(&character)) != ERR) {
+		*event = (struct pmp_screen_event){ 0 };
+		if (code == KEY_CODE_YES && character == KEY_RESIZE) {
+			screen->resized = true;
+			continue;
+		}
+		if (code == KEY_CODE_YES && character == KEY_MOUSE) {
+			if (take_mouse(event))
+				return true;
+			continue;
+		}
+		event->key = code == KEY_CODE_YES ? special_key((int)character)
+						  : plain_key(character);
+		if (event->key != PMP_KEY_NONE)
+			return true;
+	}
+	return false;
+}

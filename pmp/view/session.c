@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Refreshes twice a second, keys at once. On a terminal that cannot be drawn on the
+ * same screens come as text, one after the other, and there are no keys but ^C.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../front.h"
+#include "../message.h"
+#include "namer.h"
+#include "screen.h"
+#include "view.h"
+
+#define REFRESH UINT64_C(500000000)	   /* ns between two screens */
+#define REFRESH_SOON UINT64_C(100000000)   /* when names have come */
+#define REFRESH_TEXT UINT64_C(2000000000)  /* of text screens */
+#define TEXT_ROWS 24
+#define TEXT_COLUMNS 80
+#define SAID_SIZE 8192
+#define SETTINGS_SIZE 4096
+
+struct pmp_session {
+	struct pmp_app *app;
+	const struct pmp_session_host *host;
+	struct pmp_namer *namer;
+	struct pmp_screen *screen; /* NULL: not yet, or text */
+	struct pmp_canvas canvas;
+	struct pmp_view view;
+	bool ready, shown, text, mouse, dirty;
+	int tty; /* opened for keys, or -1 */
+	uint64_t next_refresh, last_refresh;
+	char title[256];
+	char said[SAID_SIZE]; /* messages, to be printed at the end */
+};
+
+/* ---- what a view asks its host for ---------------------------------------------------- */
+
+static void host_pause(void *arg, bool paused)
+{
+	struct pmp_session *session = arg;
+
+	session->host->pause(session->app, paused);
+}
+
+static void host_interval(void *arg, uint64_t interval)
+{
+	struct pmp_session *session = arg;
+
+	session->host->set_interval(session->app, interval);
+	pmp_view_say(&session->view, "%.3g snapshots a second", 1e9 / (double)interval);
+}
+
+static void host_refresh(void *arg)
+{
+	struct pmp_session *session = arg;
+
+	session->host->sample_now(session->app);
+}
+
+static void host_reset(void *arg)
+{
+	struct pmp_session *session = arg;
+	struct pmp_error err = { 0 };
+
+	pmp_view_set_profile(&session->view, NULL);
+	if (session->host->reset(session->app, &err) < 0)
+		pmp_view_say(&session->view, "%s", err.message);
+	else
+		pmp_view_say(&session->view, "Counting from the beginning");
+	pmp_view_set_profile(&session->view, session->app->profile);
+}
+
+static void host_write(void *arg, const char *path)
+{
+	struct pmp_session *session = arg;
+	struct pmp_error err = { 0 };
+	char text[200];
+	int code;
+
+	/* A writer names what it writes. */
+	pmp_namer_rest(session->namer);
+	code = session->host->write(session->app, path, &err);
+	pmp_namer_go_on(session->namer);
+	if (code < 0)
+		pmp_view_say(&session->view, "%s%s%s", err.message, *err.hint ? ": " : "",
+			     err.hint);
+	else
+		pmp_view_say(&session->view, "Written: %s",
+			     pmp_escape(path, text, sizeof(text)));
+}
+
+static void host_quit(void *arg)
+{
+	struct pmp_session *session = arg;
+
+	session->host->quit(session->app);
+}
+
+/* ---- settings ---------------------------------------------------------------------------- */
+
+/* $XDG_CONFIG_HOME/pmp/view; false: there is no place for it. */
+static bool settings_path(char *path, size_t size)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (config && *config == '/')
+		n = snprintf(path, size, "%s/pmp/view", config);
+	else if (home && *home == '/')
+		n = snprintf(path, size, "%s/.config/pmp/view", home);
+	else
+		return false;
+	return n > 0 && (size_t)n < size;
+}
+
+static void make_directories(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
+static bool write_settings(const char *path, const char *text, size_t length)
+{
+	char temporary[1040];
+	int fd, n = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+	bool good;
+
+	if (n < 0 || (size_t)n >= sizeof(temporary))
+		return false;
+	fd = mkstemp(temporary);
+	if (fd < 0)
+		return false;
+	good = write(fd, text, length) == (ssize_t)length;
+	good = close(fd) == 0 && good && rename(temporary, path) == 0;
+	if (!good)
+		unlink(temporary);
+	return good;
+}
+
+static void host_save(void *arg)
+{
+	struct pmp_session *session = arg;
+	char path[1024], text[SETTINGS_SIZE];
+	size_t length = pmp_settings_print(&session->view.model.settings, text, sizeof(text));
+
+	if (!settings_path(path, sizeof(path))) {
+		pmp_view_say(&session->view, "Neither XDG_CONFIG_HOME nor HOME is set");
+		return;
+	}
+	make_directories(path);
+	if (write_settings(path, text, length))
+		pmp_view_say(&session->view, "Saved: %s", path);
+	else
+		pmp_view_say(&session->view, "Cannot write %s: %s", path, strerror(errno));
+}
+
+static void load_settings(struct pmp_session *session)
+{
+	char path[1024], line[256];
+	FILE *file = NULL;
+
+	if (settings_path(path, sizeof(path)))
+		file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (!pmp_settings_take(&session->view.model.settings, line))
+			pmp_view_say(&session->view, "Not understood in %s: %.60s", path,
+				     line);
+	}
+	if (file)
+		fclose(file);
+}
+
+static const struct pmp_view_host view_host = {
+	.pause = host_pause,
+	.set_interval = host_interval,
+	.refresh = host_refresh,
+	.reset = host_reset,
+	.write = host_write,
+	.save = host_save,
+	.quit = host_quit,
+};
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+struct pmp_session *pmp_session_new(struct pmp_app *app, const struct pmp_session_host *host)
+{
+	struct pmp_session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return NULL;
+	session->app = app;
+	session->host = host;
+	session->tty = -1;
+	session->namer = pmp_namer_new();
+	if (!session->namer) {
+		free(session);
+		return NULL;
+	}
+	return session;
+}
+
+void pmp_session_symbolizer(struct pmp_session *session,
+			    struct pmp_symbolizer_options *options)
+{
+	if (!session)
+		return;
+	options->lines = true;
+	pmp_namer_options(session->namer, options);
+}
+
+void pmp_session_start(struct pmp_session *session)
+{
+	if (!session)
+		return;
+	setlocale(LC_CTYPE, "");
+	pmp_view_init(&session->view, session->app->profile, session->app->symbolizer,
+		      &view_host, session);
+	session->view.interval = session->app->options.interval;
+	session->view.title = session->title;
+	session->ready = true;
+	load_settings(session);
+	pmp_namer_start(session->namer, session->app->symbolizer);
+}
+
+void pmp_session_free(struct pmp_session *session)
+{
+	if (!session)
+		return;
+	pmp_session_close(session);
+	pmp_namer_free(session->namer);
+	if (session->ready)
+		pmp_view_free(&session->view);
+	pmp_canvas_free(&session->canvas);
+	free(session);
+}
+
+static void set_title(struct pmp_session *session)
+{
+	const struct pmp_app *app = session->app;
+	size_t length = 0;
+	char name[128];
+
+	if (app->process_count > 1)
+		length = (size_t)snprintf(session->title, sizeof(session->title),
+					  "%zu processes: ", app->process_count);
+	for (size_t i = 0; i < app->process_count && length < sizeof(session->title); i++)
+		length += (size_t)snprintf(
+			session->title + length, sizeof(session->title) - length, "%s%s [%d]",
+			i ? ", " : "",
+			pmp_escape(app->processes[i].name, name, sizeof(name)),
+			(int)app->processes[i].pid);
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+/* Nothing may be written across the screen: shown in it, and printed after it. */
+static void take_message(void *arg, const char *text, const char *line)
+{
+	struct pmp_session *session = arg;
+	size_t length = strlen(session->said);
+
+	pmp_view_say(&session->view, "%s", text);
+	session->dirty = true;
+	snprintf(session->said + length, sizeof(session->said) - length, "%s", line);
+}
+
+/* ---- the screen ---------------------------------------------------------------------------------- */
+
+static int input_of(struct pmp_session *session)
+{
+	if (isatty(STDIN_FILENO))
+		return STDIN_FILENO;
+	if (session->tty < 0)
+		session->tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	return session->tty;
+}
+
+void pmp_session_show(struct pmp_session *session)
+{
+	int input;
+
+	if (!session)
+		return;
+	set_title(session);
+	if (session->shown)
+		return;
+	session->shown = true;
+	input = input_of(session);
+	if (input >= 0)
+		session->screen = pmp_screen_open(input, STDOUT_FILENO);
+	session->text = !session->screen;
+	if (session->screen)
+		pmp_message_divert(take_message, session);
+	session->dirty = true;
+}
+
+void pmp_session_close(struct pmp_session *session)
+{
+	if (!session || !session->shown)
+		return;
+	pmp_message_divert(NULL, NULL);
+	pmp_screen_close(session->screen);
+	session->screen = NULL;
+	session->shown = false;
+	if (session->tty >= 0)
+		close(session->tty);
+	session->tty = -1;
+	pmp_message_lines(session->said);
+	session->said[0] = '\0';
+}
+
+static void ask_for_names(struct pmp_session *session)
+{
+	struct pmp_model *model = &session->view.model;
+
+	if (model->wanted_count &&
+	    pmp_namer_ask(session->namer, model->wanted, model->wanted_count))
+		model->wanted_count = 0;
+}
+
+static void refresh(struct pmp_session *session)
+{
+	uint64_t now = pmp_sampler_clock();
+
+	pmp_view_refresh(&session->view);
+	ask_for_names(session);
+	session->last_refresh = now;
+	session->next_refresh = now + (session->text ? REFRESH_TEXT : REFRESH);
+	session->dirty = true;
+}
+
+static void draw(struct pmp_session *session)
+{
+	int rows, columns;
+
+	session->dirty = false;
+	pmp_screen_size(session->screen, &rows, &columns);
+	if (session->mouse == session->view.model.settings.no_mouse) {
+		session->mouse = !session->mouse;
+		pmp_screen_mouse(session->screen, session->mouse);
+	}
+	if (!pmp_canvas_resize(&session->canvas, rows, columns))
+		return;
+	pmp_view_draw(&session->view, &session->canvas);
+	pmp_screen_draw(session->screen, &session->canvas, session->view.redraw);
+	session->view.redraw = false;
+}
+
+static int from_environment(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+	long value = text ? strtol(text, NULL, 10) : 0;
+
+	return value > 0 && value < 1000 ? (int)value : otherwise;
+}
+
+/* The screen as text; without its last line, which is about keys. */
+static void print_text(struct pmp_session *session)
+{
+	struct winsize size = { 0 };
+	int rows, columns;
+	char line[PMP_VIEW_TEXT];
+
+	session->dirty = false;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	rows = from_environment("LINES", size.ws_row ? size.ws_row : TEXT_ROWS);
+	columns = from_environment("COLUMNS", size.ws_col ? size.ws_col : TEXT_COLUMNS);
+	if (!pmp_canvas_resize(&session->canvas, rows, columns))
+		return;
+	pmp_view_draw(&session->view, &session->canvas);
+	for (int i = 0; i + 1 < session->canvas.rows; i++)
+		puts(pmp_canvas_line(&session->canvas, i, line, sizeof(line)));
+	puts("");
+	fflush(stdout);
+}
+
+/* ---- the front's turn ----------------------------------------------------------------------------- */
+
+int pmp_session_input(const struct pmp_session *session)
+{
+	return session && session->screen ? pmp_screen_input(session->screen) : -1;
+}
+
+int pmp_session_wake(const struct pmp_session *session)
+{
+	return session ? pmp_namer_wake(session->namer) : -1;
+}
+
+int pmp_session_timeout(const struct pmp_session *session, int most)
+{
+	uint64_t now, left;
+
+	if (!session || !session->shown)
+		return most;
+	now = pmp_sampler_clock();
+	left = session->next_refresh > now ? session->next_refresh - now : 0;
+	left = (left + 999999) / 1000000;
+	return left < (uint64_t)most ? (int)left : most;
+}
+
+void pmp_session_unlock(struct pmp_session *session)
+{
+	if (session)
+		pmp_namer_unlock(session->namer);
+}
+
+void pmp_session_lock(struct pmp_session *session)
+{
+	if (session)
+		pmp_namer_lock(session->namer);
+}
+
+static void take_keys(struct pmp_session *session)
+{
+	struct pmp_screen_event event;
+
+	while (pmp_screen_next(session->screen, &event)) {
+		if (event.key)
+			pmp_view_key(&session->view, event.key);
+		else
+			pmp_view_mouse(&session->view, event.row, event.column, event.wheel);
+		session->dirty = true;
+	}
+}
+
+void pmp_session_tend(struct pmp_session *session)
+{
+	uint64_t now = pmp_sampler_clock(), soon;
+	int rows, columns;
+
+	if (!session || !session->shown)
+		return;
+	soon = session->last_refresh + REFRESH_SOON;
+	if (session->screen)
+		take_keys(session);
+	if (pmp_namer_has_named(session->namer) && session->next_refresh > soon &&
+	    !session->text)
+		session->next_refresh = soon;
+	if (now >= session->next_refresh)
+		refresh(session);
+	ask_for_names(session);
+	if (session->screen && pmp_screen_size(session->screen, &rows, &columns))
+		session->dirty = true;
+	if (session->dirty && session->screen)
+		draw(session);
+	else if (session->dirty && session->app->snapshots)
+		print_text(session);
+}
+
+void pmp_session_sampled(struct pmp_session *session)
+{
+	if (session && session->view.model.row_count == 0)
+		session->next_refresh = 0;
+}
+
+void pmp_session_end(struct pmp_session *session)
+{
+	if (!session || session->view.ended)
+		return;
+	session->view.ended = true;
+	session->next_refresh = 0;
+	if (!*session->view.message)
+		pmp_view_say(&session->view, "No more snapshots come: q quits");
+}
+
+bool pmp_session_stays(const struct pmp_session *session)
+{
+	return session && session->screen;
+}
+
+void pmp_session_suspend(struct pmp_session *session)
+{
+	if (session && session->screen)
+		pmp_screen_suspend(session->screen);
+}
+
+void pmp_session_resume(struct pmp_session *session)
+{
+	if (!session || !session->screen)
+		return;
+	pmp_screen_resume(session->screen);
+	session->mouse = false;
+	session->view.redraw = true;
+	session->dirty = true;
+}
