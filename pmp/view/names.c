@@ -178,7 +178,7 @@ char *pmp_names_brief(const char *name, char *buffer, size_t size)
 			after = skip_brackets(name, at);
 			if (strncmp(at, "(anonymous", strlen("(anonymous")) == 0)
 				add(&text, at, (size_t)(after - at));
-			else if (!goes_on(after) && strncmp(after, " [", 2) != 0)
+			else if (!goes_on(after))
 				break;
 			at = after;
 			/* The qualifiers of what a local class is local to. */

@@ -195,23 +195,24 @@ static bool row_matches(struct pmp_view *view, const struct pmp_row *row)
 }
 
 /* From a row on in a direction, and round. */
-static void search(struct pmp_view *view, long from, int step)
+static bool search(struct pmp_view *view, long from, int step)
 {
 	long count = (long)view->model.order_count;
 
 	if (!view->search.given) {
 		pmp_view_say(view, "Nothing has been searched for: / searches");
-		return;
+		return false;
 	}
 	for (long i = 0; i < count; i++) {
 		long at = ((from + i * step) % count + count) % count;
 
 		if (row_matches(view, pmp_model_row(&view->model, (size_t)at))) {
 			move_to(view, at);
-			return;
+			return true;
 		}
 	}
 	pmp_view_say(view, "Not found: %s", view->search.text);
+	return false;
 }
 
 /* ---- the line at the bottom -------------------------------------------------------------- */
@@ -219,6 +220,7 @@ static void search(struct pmp_view *view, long from, int step)
 static void begin_prompt(struct pmp_view *view, enum pmp_prompt prompt, const char *text)
 {
 	view->prompt = prompt;
+	view->origin = view->at;
 	snprintf(view->input, sizeof(view->input), "%s", text);
 }
 
@@ -244,8 +246,9 @@ static void set_search(struct pmp_view *view, bool finished)
 		return;
 	}
 	view->model.filter_number = number;
-	if (view->search.given)
-		search(view, (long)view->at, 1);
+	/* Each letter searches from where the search began, and goes back there in vain. */
+	if (view->search.given && !search(view, (long)view->origin, 1))
+		move_to(view, (long)view->origin);
 }
 
 static void set_interval(struct pmp_view *view, uint64_t interval)

@@ -124,6 +124,7 @@ struct pmp_view {
 	int sideways;
 	enum pmp_prompt prompt;
 	char input[128];
+	size_t origin; /* the row at which a search began */
 	char message[256];
 	bool redraw; /* the terminal has to be drawn anew: ^L */
 	struct pmp_filter search;

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The live view's model without a terminal: short names, rows and what they are put
+ * together by, filters, idle threads, the tree, sorting, names that come later, keys,
+ * settings.
+ */
+#include "lib/fakeview.h"
+
+static const char *row_text(struct pmp_view *view, size_t i)
+{
+	static char text[PMP_VIEW_TEXT];
+	const struct pmp_row *row = pmp_model_row(&view->model, i);
+
+	if (!row)
+		return "(none)";
+	return pmp_model_chain(&view->model, row->chain, text, sizeof(text));
+}
+
+static void test_brief_names(void)
+{
+	static const struct {
+		const char *name, *brief;
+	} names[] = {
+		{ "main", "main" },
+		{ "do_command(THD*, bool)", "do_command" },
+		{ "std::map<int, std::less<int> >::find(int const&) const",
+		  "std::map<\u2026>::find" },
+		{ "void std::sort<int*>(int*, int*)", "std::sort<\u2026>" },
+		{ "(anonymous namespace)::f(int)", "(anonymous namespace)::f" },
+		{ "a::(anonymous namespace)::f(int)", "a::(anonymous namespace)::f" },
+		{ "operator<<(std::ostream&, int)", "operator<<" },
+		{ "A::operator<(A const&) const", "A::operator<" },
+		{ "A::operator()(int)", "A::operator()" },
+		{ "A::operator->() const", "A::operator->" },
+		{ "A<B>::operator bool() const", "A<\u2026>::operator bool" },
+		{ "operator new(unsigned long)", "operator new" },
+		{ "f(int)::{lambda(int)#1}::operator()(int) const",
+		  "f::{lambda::operator()" },
+		{ "g(void (*)(int), char)", "g" },
+		{ "std::vector<int>::push_back(int&&) [clone .cold]",
+		  "std::vector<\u2026>::push_back" },
+		{ "[libfoo.so+0x12]", "[libfoo.so+0x12]" },
+		{ "<signal handler called>", "<signal handler called>" },
+		{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+		  "<alloc::vec::Vec<T> as core::ops::Drop>::drop" },
+		{ "f<(A)1>(int)", "f<\u2026>" },
+		{ "x<", "x<\u2026>" },
+		{ "(", "(" },
+		{ "", "" },
+	};
+	char brief[256];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strstr(names[i].name, "lambda"))
+			continue;
+		is_str(pmp_names_brief(names[i].name, brief, sizeof(brief)), names[i].brief,
+		       "%s", names[i].name);
+	}
+	pmp_names_brief("f(int)::{lambda(int)#1}::operator()(int) const", brief,
+			sizeof(brief));
+	ok(strstr(brief, "lambda") && strstr(brief, "operator()"), "a lambda: %s", brief);
+	is_str(pmp_names_fold("conn-17", brief, sizeof(brief)), "conn-N", "digits become N");
+	is_str(pmp_names_fold("a1b22", brief, sizeof(brief)), "aNbN", "each run of them");
+}
+
+static void test_stacks(struct pmp_view *view)
+{
+	const struct pmp_row *row;
+
+	is_int(view->model.order_count, 6, "six stacks");
+	is_int(view->model.total, 20 * 71, "all of them counted");
+	row = pmp_model_row(&view->model, 0);
+	is_int(row->count, 61 * 20, "the most frequent first");
+	ok(row->average > 60.9 && row->average < 61.1, "61 threads on average");
+	is_int(row->state, 'S', "asleep");
+	is_str(pmp_model_name(&view->model, row->group), "conn-N", "named by their group");
+	is_str(row_text(view, 0), "poll<vio_io_wait<my_net_read<do_command<handle_connection<"
+				  "start_thread", "leaf first, short names");
+	row = pmp_model_row(&view->model, 1);
+	is_int(row->state, 'L', "the second waits for a lock");
+	is_str(row_text(view, 2), "std::_Rb_tree<\u2026>::find<row_search_mvcc<"
+				  "ha_innobase::general_fetch<do_command<handle_connection<"
+				  "start_thread", "inlined functions are there");
+	fake_type(view, "c");
+	ok(strstr(row_text(view, 2), "find(int const&) const") != NULL, "full names");
+	fake_type(view, "c");
+	fake_type(view, "%");
+	ok(view->model.settings.average, "threads on average");
+	fake_type(view, "%");
+}
+
+static void test_groups(struct pmp_view *view)
+{
+	fake_type(view, "t");
+	is_str(pmp_model_name(&view->model, pmp_model_row(&view->model, 0)->group), "conn-1",
+	       "t: names as they are");
+	ok(pmp_model_row(&view->model, 0)->groups, "which are several");
+	fake_type(view, "H");
+	is_int(view->model.order_count, 71, "t and H: a row for each thread");
+	fake_type(view, "t");
+	is_int(view->model.order_count, 6, "H alone: by groups of threads");
+	fake_type(view, "H");
+}
+
+static void test_filters(struct pmp_view *view)
+{
+	fake_type(view, "\\mutex\r");
+	is_int(view->model.order_count, 1, "only stacks with a function");
+	is_int(view->model.total, 5 * 20, "shares are of these");
+	fake_type(view, "\\");
+	is_str(view->input, "mutex", "the filter can be changed");
+	pmp_view_key(view, PMP_KEY_CLEAR);
+	fake_type(view, "a(\r");
+	ok(strstr(view->message, "Not a regular expression") != NULL, "a wrong one is told");
+	is_int(view->model.order_count, 1, "and the old one stays");
+	pmp_view_key(view, PMP_KEY_ESCAPE);
+	is_int(view->model.order_count, 6, "Esc clears it");
+	fake_type(view, "oflush\r");
+	is_int(view->model.order_count, 1, "only a thread");
+	pmp_view_key(view, PMP_KEY_ESCAPE);
+	fake_type(view, "i");
+	is_int(view->model.order_count, 4, "idle threads are hidden");
+	fake_type(view, "i");
+	is_int(view->model.order_count, 2, "only they are shown");
+	fake_type(view, "i");
+	is_int(view->model.order_count, 6, "all again");
+}
+
+static void test_selection(struct pmp_view *view)
+{
+	uint64_t chosen;
+
+	pmp_view_key(view, PMP_KEY_DOWN);
+	pmp_view_key(view, 'j');
+	chosen = pmp_model_row(&view->model, 2)->key;
+	is_int(view->at, 2, "two down");
+	fake_type(view, "I");
+	ok(pmp_model_row(&view->model, view->at)->key == chosen, "the row stays chosen");
+	ok(view->at != 2, "at another place");
+	fake_type(view, "I/mutex_l\r");
+	is_int(view->at, 1, "a search finds the row");
+	fake_type(view, "/nowhere\r");
+	ok(strstr(view->message, "Not found") != NULL, "or says that there is none");
+	fake_type(view, "/start\rn");
+	is_int(view->at, 2, "n is the next");
+	fake_type(view, "NN");
+	is_int(view->at, 0, "N the one before");
+	pmp_view_key(view, PMP_KEY_END);
+	is_int(view->at, 5, "End");
+	pmp_view_key(view, PMP_KEY_HOME);
+	is_int(view->at, 0, "Home");
+	ok(!view->moved, "which is not a row but the top");
+}
+
+static void test_functions(struct pmp_view *view)
+{
+	const struct pmp_row *row;
+
+	fake_type(view, "2");
+	row = pmp_model_row(&view->model, 0);
+	is_str(pmp_model_name(&view->model, row->name), "poll", "most alone first");
+	is_int(row->self, 61 * 20, "as often as its stacks");
+	fake_type(view, ">");
+	row = pmp_model_row(&view->model, 0);
+	is_str(pmp_model_name(&view->model, row->name), "start_thread", "most in all first");
+	is_int(row->count, 70 * 20, "all but main");
+	is_int(row->self, 0, "none alone");
+	fake_type(view, "<");
+}
+
+static void test_tree(struct pmp_view *view)
+{
+	const struct pmp_row *root;
+	size_t shown;
+
+	fake_type(view, "3");
+	root = pmp_model_row(&view->model, 0);
+	is_str(pmp_model_name(&view->model, root->name), "start_thread", "the root");
+	ok(root->open, "is open: it has much of all");
+	shown = view->model.order_count;
+	ok(shown > 5, "and so are others: %zu rows", shown);
+	pmp_view_key(view, PMP_KEY_LEFT);
+	is_int(view->model.order_count, 3, "closed");
+	pmp_view_refresh(view);
+	is_int(view->model.order_count, 3, "it stays so");
+	pmp_view_key(view, PMP_KEY_ENTER);
+	is_int(view->model.order_count, shown, "Enter opens it");
+	pmp_view_key(view, PMP_KEY_RIGHT);
+	is_int(view->at, 1, "right goes to the child of what is open");
+	pmp_view_key(view, PMP_KEY_RIGHT);
+	pmp_view_key(view, PMP_KEY_LEFT);
+	pmp_view_key(view, PMP_KEY_LEFT);
+	is_int(view->at, 1, "left closes, and goes to the parent");
+	pmp_view_key(view, PMP_KEY_HOME);
+	fake_type(view, "e");
+	ok(view->model.order_count >= shown - 1, "e opens the hottest path");
+	fake_type(view, "v");
+	is_str(pmp_model_name(&view->model, pmp_model_row(&view->model, 0)->name), "poll",
+	       "inverted it begins with the leaf");
+	is_int(pmp_model_row(&view->model, 0)->self, 61 * 20, "which has it alone");
+	fake_type(view, "v");
+}
+
+static void test_threads(struct pmp_view *view)
+{
+	const struct pmp_row *row;
+
+	fake_type(view, "4");
+	is_int(view->model.order_count, 71, "each thread");
+	row = pmp_model_row(&view->model, 0);
+	is_int(row->state, 'R', "one that computes is the first");
+	fake_type(view, "<");
+	is_int(pmp_model_row(&view->model, 0)->state, 'R', "by state: running first");
+	is_int(pmp_model_row(&view->model, 3)->state, 'D', "then waiting for a disk");
+	fake_type(view, "<<");
+	is_int(view->model.thread_rows[pmp_model_row(&view->model, 0)->thread].tid, 4100,
+	       "by id: the smallest first");
+	fake_type(view, "I");
+	is_int(view->model.thread_rows[pmp_model_row(&view->model, 0)->thread].tid, 4170,
+	       "I: the largest");
+	fake_type(view, "I1");
+}
+
+static void test_late_names(void)
+{
+	struct pmp_profile *profile = fake_run(1);
+	struct pmp_view view;
+
+	fake_named = 0;
+	fake_view(&view, profile);
+	is_str(row_text(&view, 1),
+	       "[server+0x60]<[server+0x70]<[server+0x80]<[server+0xa0]<[server+0x30]<"
+	       "[server+0x40]<[server+0x50]", "places are shown until there are names");
+	ok(view.model.wanted_count >= 15, "which are asked for: %zu", view.model.wanted_count);
+	view.model.wanted_count = 0;
+	pmp_view_key(&view, PMP_KEY_DOWN);
+	pmp_view_refresh(&view);
+	is_int(view.model.wanted_count, 0, "once");
+	fake_named = SIZE_MAX;
+	pmp_view_refresh(&view);
+	is_str(row_text(&view, 1), "__lll_lock_wait<pthread_mutex_lock<buf_page_get_gen<"
+				   "row_search_mvcc<do_command<handle_connection<start_thread",
+	       "then names are");
+	is_int(view.at, 1, "and the row is still chosen");
+	pmp_view_free(&view);
+	pmp_profile_free(profile);
+}
+
+static void test_processes(void)
+{
+	struct pmp_profile *profile = fake_run(2);
+	struct pmp_view view;
+
+	fake_view(&view, profile);
+	is_int(view.model.order_count, 12, "two processes have rows of their own");
+	fake_type(&view, "3");
+	is_int(pmp_model_row(&view.model, 0)->name, PMP_NAME_NONE, "and trees of their own");
+	fake_type(&view, "2");
+	ok(view.model.order_count > 20, "and functions");
+	pmp_view_free(&view);
+	pmp_profile_free(profile);
+}
+
+static void test_asking(struct pmp_view *view)
+{
+	fake_type(view, "+");
+	is_int(fake_asked.interval, FAKE_S / 20, "faster: 20 a second");
+	fake_type(view, "--");
+	is_int(fake_asked.interval, FAKE_S / 5, "slower: 5");
+	fake_type(view, "s10ms\r");
+	is_int(fake_asked.interval, FAKE_S / 100, "any interval");
+	fake_type(view, "s0\r");
+	is_int(fake_asked.interval, FAKE_S / 100, "but none that is too short");
+	fake_type(view, "dx\r");
+	ok(strstr(view->message, "Not a time") != NULL, "or no time");
+	fake_type(view, "wa.folded\r");
+	is_str(fake_asked.written, "a.folded", "w writes");
+	fake_type(view, "p Zr zW5");
+	is_int(fake_asked.pauses, 2, "paused and not");
+	is_int(fake_asked.resets, 2, "reset");
+	is_int(fake_asked.refreshes, 2, "refreshed");
+	is_int(fake_asked.saves, 1, "saved");
+	fake_type(view, "hq");
+	is_int(fake_asked.quits, 0, "q in the help only leaves that");
+	fake_type(view, "\rq");
+	is_int(fake_asked.quits, 0, "and so in the whole stack");
+	fake_type(view, "q");
+	is_int(fake_asked.quits, 1, "q");
+}
+
+static void test_keys(void)
+{
+	unsigned twice = 0, without = 0;
+
+	for (size_t i = 0; i < pmp_key_count(); i++) {
+		const struct pmp_key *key = pmp_key(i);
+
+		for (int k = 0; k < PMP_KEYS_OF_ACTION && key->keys[k]; k++)
+			twice += pmp_key_action(key->keys[k]) != key->action;
+		without += !key->help || !key->label || !key->keys[0];
+	}
+	is_int(twice, 0, "no key has two meanings");
+	is_int(without, 0, "each has a label and a help");
+	is_int(pmp_key_action('k'), PMP_ACTION_UP, "k never kills");
+}
+
+static void test_settings(void)
+{
+	struct pmp_settings one = { 0 }, other = { 0 };
+	char text[4096], *line, *next;
+
+	one.view = PMP_VIEW_THREADS;
+	one.window = PMP_WINDOW_SECONDS;
+	one.idle = PMP_IDLE_HIDDEN;
+	one.ungrouped = one.full = true;
+	one.sort[PMP_VIEW_THREADS] = 2;
+	one.reverse[PMP_VIEW_THREADS] = true;
+	pmp_settings_print(&one, text, sizeof(text));
+	for (line = text; *line; line = next) {
+		next = strchr(line, '\n');
+		*next++ = '\0';
+		ok(pmp_settings_take(&other, line), "%s", line);
+	}
+	ok(memcmp(&one, &other, sizeof(one)) == 0, "settings come back as they were");
+	ok(!pmp_settings_take(&other, "view nothing"), "no such view");
+	ok(!pmp_settings_take(&other, "nothing 1"), "no such setting");
+	ok(!pmp_settings_take(&other, "sort-threads x"), "no such column");
+	ok(pmp_settings_take(&other, "# a comment"), "a comment");
+	ok(pmp_settings_take(&other, ""), "an empty line");
+}
+
+int main(void)
+{
+	struct pmp_profile *profile = fake_run(1);
+	struct pmp_view view;
+
+	test_brief_names();
+	fake_view(&view, profile);
+	test_stacks(&view);
+	test_groups(&view);
+	test_filters(&view);
+	test_selection(&view);
+	test_functions(&view);
+	test_tree(&view);
+	test_threads(&view);
+	test_asking(&view);
+	pmp_view_free(&view);
+	pmp_profile_free(profile);
+	test_late_names();
+	test_processes();
+	test_keys();
+	test_settings();
+	return done_testing();
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A live view without a process and without a terminal: a server of 71 threads made
+ * by hand, sampled for a while, and a view of it. fake_named says how many locations
+ * have names so far; the others are shown by their places.
+ */
+#ifndef PMP_T_FAKEVIEW_H
+#define PMP_T_FAKEVIEW_H
+
+#include <locale.h>
+
+#include "../../pmp/keys.h"
+#include "../../pmp/view/view.h"
+#include "lib/tap.h"
+
+struct fake_function {
+	const char *name, *file, *module;
+	unsigned line;
+	bool inlined, unnamed, signal;
+};
+
+#define FAKE_SERVER "/usr/sbin/server"
+#define FAKE_LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
+
+static const struct fake_function fake_functions[] = {
+	{ .name = "poll", .module = FAKE_LIBC, .file = "poll.c", .line = 29 },
+	{ .name = "vio_io_wait", .module = FAKE_SERVER, .file = "/src/vio/viosocket.c", .line = 964 },
+	{ .name = "my_net_read", .module = FAKE_SERVER },
+	{ .name = "do_command(THD*, bool)", .module = FAKE_SERVER, .file = "sql_parse.cc", .line = 1407 },
+	{ .name = "handle_connection", .module = FAKE_SERVER },
+	{ .name = "start_thread", .module = FAKE_LIBC },
+	{ .name = "__lll_lock_wait", .module = FAKE_LIBC },
+	{ .name = "pthread_mutex_lock", .module = FAKE_LIBC },
+	{ .name = "buf_page_get_gen(unsigned long)", .module = FAKE_SERVER, .file = "buf0buf.cc", .line = 2841 },
+	{ .name = "std::_Rb_tree<int, std::pair<int const, std::string> >::find(int const&) const",
+	  .module = FAKE_SERVER, .file = "stl_tree.h", .line = 2534, .inlined = true },
+	{ .name = "row_search_mvcc", .module = FAKE_SERVER, .file = "row0sel.cc", .line = 5000 },
+	{ .name = "ha_innobase::general_fetch(unsigned char*, unsigned int)", .module = FAKE_SERVER },
+	{ .name = "epoll_wait", .module = FAKE_LIBC },
+	{ .name = "main", .module = FAKE_SERVER },
+	{ .name = "fsync", .module = FAKE_LIBC },
+	{ .name = "log_write\033[31mup_to\n", .module = "/tmp/b\001d.so" },
+	{ .name = "\xe6\x97\xa5\xe6\x9c\xac::\xe8\xaa\x9e(\xe5\xad\x97)", .module = FAKE_SERVER },
+};
+
+#include "lib/fakenames.h"
+
+enum { POLL, VIO, NET, COMMAND, HANDLE, START, LLL, MUTEX, BUF, RB, ROW, FETCH, EPOLL, MAIN,
+       FSYNC, LOG, WIDE };
+
+#define FAKE_S UINT64_C(1000000000)
+
+static size_t fake_named = SIZE_MAX;
+
+size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer, pmp_location location,
+			    size_t i, struct pmp_frame_info *info)
+{
+	const struct pmp_frame *frames;
+	size_t count;
+
+	(void)symbolizer;
+	if (location >= fake_named)
+		return 0;
+	count = pmp_symbolizer_frames(NULL, location, &frames);
+	if (i < count)
+		*info = (struct pmp_frame_info){
+			.size = sizeof(*info),
+			.function = frames[i].function,
+			.file = frames[i].file,
+			.line = frames[i].line,
+			.inlined = frames[i].inlined,
+			.module = frames[i].module,
+		};
+	return count;
+}
+
+char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location location,
+			   char *buffer, size_t size)
+{
+	(void)symbolizer;
+	snprintf(buffer, size, "[server+0x%x]", 16 * location);
+	return buffer;
+}
+
+TAP_UNUSED static void fake_call(struct pmp_thread *thread, int number, uint64_t first,
+				 uint64_t second, const char *wchan)
+{
+	thread->syscall = number;
+	thread->args[0] = first;
+	thread->args[1] = second;
+	thread->obtained = PMP_LOOKED;
+	snprintf(thread->wchan, sizeof(thread->wchan), "%s", wchan);
+}
+
+/* One snapshot of the server; a thread's CPU time grows as if it ran all the time. */
+TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number, uint64_t step)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+	struct pmp_thread *thread;
+	char name[32];
+
+	if (!sample)
+		abort();
+	sample->pid = pid;
+	snprintf(sample->name, sizeof(sample->name), "server");
+	sample->time = 1000 * FAKE_S + number * step;
+	sample->any_stopped = 210000;
+	sample->seen = 71;
+	thread = fake_thread(sample, pid, "server", FAKE_STACK(EPOLL, MAIN));
+	fake_call(thread, 232, 5, 0, "ep_poll");
+	for (int i = 1; i <= 61; i++) {
+		snprintf(name, sizeof(name), "conn-%d", i);
+		thread = fake_thread(sample, pid + i, name,
+				     FAKE_STACK(POLL, VIO, NET, COMMAND, HANDLE, START));
+		fake_call(thread, 7, 0x7f0000000000, 1, "poll_schedule_timeout");
+		thread->obtained = PMP_UNCHANGED;
+		thread->runs = 10;
+		thread->cpu = 1000000;
+	}
+	for (int i = 62; i <= 66; i++) {
+		snprintf(name, sizeof(name), "conn-%d", i);
+		thread = fake_thread(sample, pid + i, name,
+				     FAKE_STACK(LLL, MUTEX, BUF, ROW, COMMAND, HANDLE, START));
+		fake_call(thread, 202, 0x7f31b8001a40, 0x80, "futex_do_wait");
+		thread->runs = 10 + number;
+		thread->cpu = 1000000 + number * 1000;
+	}
+	for (int i = 67; i <= 68; i++) {
+		snprintf(name, sizeof(name), "conn-%d", i);
+		thread = fake_thread(sample, pid + i, name,
+				     FAKE_STACK(RB, FETCH, COMMAND, HANDLE, START));
+		thread->state = 'R';
+		thread->stopped = 9000 + (uint64_t)i;
+		thread->runs = 10 + 5 * number;
+		thread->cpu = 1000000 + number * step / 4;
+	}
+	thread = fake_thread(sample, pid + 69, "flush", FAKE_STACK(FSYNC, LOG, START));
+	thread->state = 'D';
+	thread->obtained = PMP_NOT_STOPPED;
+	thread->end = PMP_END_NOT_STOPPED;
+	snprintf(thread->why, sizeof(thread->why), "D, fsync");
+	thread = fake_thread(sample, pid + 70, "\xe8\xaa\x9e", FAKE_STACK(WIDE, START));
+	thread->state = 'R';
+	return sample;
+}
+
+TAP_UNUSED static struct pmp_profile *fake_profile(void)
+{
+	struct pmp_profile_options options = { .size = sizeof(options), .live = true };
+	struct pmp_profile *profile = NULL;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	return profile;
+}
+
+TAP_UNUSED static void fake_add(struct pmp_profile *profile, struct pmp_sample *sample)
+{
+	if (pmp_profile_add(profile, sample, NULL))
+		abort();
+	pmp_sample_free(sample);
+}
+
+/* Twenty snapshots, 100 ms apart. */
+TAP_UNUSED static struct pmp_profile *fake_run(int processes)
+{
+	struct pmp_profile *profile = fake_profile();
+
+	for (uint64_t i = 0; i < 20; i++) {
+		for (int k = 0; k < processes; k++)
+			fake_add(profile, fake_server(4100 + 1000 * k, i, FAKE_S / 10));
+	}
+	return profile;
+}
+
+/* ---- a host that remembers --------------------------------------------------------- */
+
+static struct {
+	unsigned pauses, intervals, refreshes, resets, saves, quits;
+	uint64_t interval;
+	char written[256];
+	struct pmp_view *view;
+} fake_asked;
+
+static void fake_pause(void *arg, bool paused)
+{
+	(void)arg;
+	(void)paused;
+	fake_asked.pauses++;
+}
+
+static void fake_interval(void *arg, uint64_t interval)
+{
+	(void)arg;
+	fake_asked.intervals++;
+	fake_asked.interval = interval;
+}
+
+static void fake_refresh(void *arg)
+{
+	(void)arg;
+	fake_asked.refreshes++;
+}
+
+static void fake_reset(void *arg)
+{
+	(void)arg;
+	fake_asked.resets++;
+}
+
+static void fake_write(void *arg, const char *path)
+{
+	(void)arg;
+	snprintf(fake_asked.written, sizeof(fake_asked.written), "%s", path);
+	pmp_view_say(fake_asked.view, "Written: %s", path);
+}
+
+static void fake_save(void *arg)
+{
+	(void)arg;
+	fake_asked.saves++;
+}
+
+static void fake_quit(void *arg)
+{
+	(void)arg;
+	fake_asked.quits++;
+}
+
+static const struct pmp_view_host fake_host = {
+	.pause = fake_pause,
+	.set_interval = fake_interval,
+	.refresh = fake_refresh,
+	.reset = fake_reset,
+	.write = fake_write,
+	.save = fake_save,
+	.quit = fake_quit,
+};
+
+TAP_UNUSED static void fake_view(struct pmp_view *view, struct pmp_profile *profile)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	memset(&fake_asked, 0, sizeof(fake_asked));
+	fake_asked.view = view;
+	pmp_view_init(view, profile, NULL, &fake_host, NULL);
+	view->interval = FAKE_S / 10;
+	view->title = "server [4100]";
+	pmp_view_refresh(view);
+}
+
+/* Type a text. */
+TAP_UNUSED static void fake_type(struct pmp_view *view, const char *text)
+{
+	while (*text)
+		pmp_view_key(view, (int)pmp_canvas_next(&text));
+}
+
+#endif
