@@ -6,6 +6,8 @@
 
 #include "view.h"
 
+#define FIRST_ADDRESS 65536 /* arguments below are numbers, descriptors most likely */
+
 static int descending(uint64_t a, uint64_t b)
 {
 	return (a < b) - (a > b);
@@ -121,10 +123,17 @@ char *pmp_view_wait(const struct pmp_live_thread *thread, char *buffer, size_t s
 	buffer[0] = '\0';
 	if (strcmp(thread->wchan, "0") != 0)
 		pmp_escape(thread->wchan, wchan, sizeof(wchan));
-	if (strcmp(thread->syscall, "futex") == 0)
+	/* The kernel's way to go on with a call that was interrupted: its name and arguments
+	 * are not those of the call. */
+	if (strcmp(thread->syscall, "restart_syscall") == 0)
+		snprintf(buffer, size, "%s", *wchan ? "" : thread->syscall);
+	else if (strcmp(thread->syscall, "futex") == 0)
 		snprintf(buffer, size, "futex 0x%" PRIx64, thread->args[0]);
 	else if (*thread->syscall)
-		snprintf(buffer, size, "%s(%" PRIu64 ")", thread->syscall, thread->args[0]);
+		snprintf(buffer, size,
+			 thread->args[0] < FIRST_ADDRESS ? "%s(%" PRIu64 ")" :
+							   "%s(0x%" PRIx64 ")",
+			 thread->syscall, thread->args[0]);
 	if (*wchan)
 		snprintf(buffer + strlen(buffer), size - strlen(buffer), "%s%s",
 			 *buffer ? " " : "", wchan);

@@ -7,6 +7,8 @@
 #include "view.h"
 
 #define MODULE_WIDTH 20
+#define FUNCTION_WIDTH 80 /* at most, unless names are full */
+#define LINE_WIDTH 26
 
 static const char *how_text(enum pmp_how how)
 {
@@ -58,9 +60,6 @@ void pmp_details_title(const struct pmp_view *view, const struct pmp_row *row, c
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 
 	snprintf(buffer, size, "row %zu of %zu", view->at + 1, model->order_count);
-	if (model->settings.view != PMP_VIEW_THREADS)
-		snprintf(buffer, size, "row %zu of %zu: %" PRIu64 " samples, %.1f threads",
-			 view->at + 1, model->order_count, row->count, row->average);
 	if (!model->live || row->thread >= pmp_live_thread_count(model->live))
 		return;
 	pmp_live_thread(model->live, row->thread, &thread);
@@ -82,6 +81,7 @@ static void draw_frame(const struct pmp_view *view, struct pmp_canvas *canvas, i
 	unsigned look = info->inlined ? PMP_LOOK_DIM : 0;
 	char name[PMP_VIEW_TEXT], full[PMP_VIEW_TEXT], text[512];
 	int at, width = canvas->columns, room;
+	const char *shown;
 
 	pmp_escape(info->function, full, sizeof(full));
 	pmp_names_brief(full, name, sizeof(name));
@@ -91,17 +91,15 @@ static void draw_frame(const struct pmp_view *view, struct pmp_canvas *canvas, i
 	if (width >= 70)
 		room -= MODULE_WIDTH + 1;
 	if (width >= 100 && !settings->no_lines)
-		room -= 26;
+		room -= LINE_WIDTH;
+	if (room > FUNCTION_WIDTH && !settings->full)
+		room = FUNCTION_WIDTH;
 	if (view->sideways || width < 70)
 		room = width - at;
-	{
-		const char *shown = settings->full ? full : name;
-		int skip = view->sideways;
-
-		while (skip-- > 0 && pmp_canvas_next(&shown))
-			;
-		pmp_canvas_text(canvas, line, at, room, look, shown);
-	}
+	shown = settings->full ? full : name;
+	for (int i = 0; i < view->sideways && *shown; i++)
+		pmp_canvas_next(&shown);
+	pmp_canvas_text(canvas, line, at, room, look, shown);
 	at += room + 1;
 	if (at >= width)
 		return;

@@ -11,6 +11,9 @@
 #define COLUMNS_MIN 40
 #define ROWS_OF_WHOLE_HEADER 16 /* screens less high have one line of it */
 #define ROWS_OF_DETAILS 18	/* and less high no stack below the list */
+#define WIDE 60			/* screens less wide are short of words */
+#define ROOMY 96		/* only these have all of them */
+#define BEHIND 0.8		/* of the rate asked for: too little */
 
 static const char *const names_of_windows[PMP_WINDOW_COUNT] = {
 	[PMP_WINDOW_START] = "all",
@@ -84,29 +87,53 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* "10.0 Hz"; "4.1 of 10 Hz" when it falls behind. */
+static void rate_text(const struct pmp_view *view, const struct header *header, char *text,
+		      size_t size)
+{
+	double asked = view->interval ? 1e9 / (double)view->interval : 0;
+
+	if (view->ended || view->paused)
+		snprintf(text, size, "%s", view->ended ? "ENDED" : "PAUSED");
+	else if (header->hertz <= 0)
+		snprintf(text, size, "- Hz");
+	else if (header->hertz < BEHIND * asked)
+		snprintf(text, size, "%.1f of %.4g Hz", header->hertz, asked);
+	else
+		snprintf(text, size, "%.1f Hz", header->hertz);
+}
+
 static void draw_first(const struct pmp_view *view, const struct header *header,
 		       struct pmp_canvas *canvas)
 {
 	const struct pmp_live_info *live = &view->model.info;
 	uint64_t seconds = live->span[PMP_WINDOW_START] / 1000000000;
-	const char *note = view->ended ? "ENDED" : view->paused ? "PAUSED" : "";
-	int at;
+	bool wide = canvas->columns >= WIDE;
+	int at = 0, room = canvas->columns - (wide ? 70 : 24);
+	char rate[64];
 
-	at = pmp_canvas_print(canvas, 0, 0, -1, PMP_LOOK_BOLD, "pmp %s - ", pmp_version());
-	at += pmp_canvas_text(canvas, 0, at, canvas->columns - at > 50 ? canvas->columns - at - 34 : -1,
-			      PMP_LOOK_BOLD, view->title);
-	if (*note)
-		at += pmp_canvas_print(canvas, 0, at, -1, PMP_LOOK_BOLD | PMP_LOOK_YELLOW,
-				       " %s", note);
-	at += pmp_canvas_print(canvas, 0, at, -1, 0, " %zu threads", header->threads);
-	if (!view->ended && !view->paused)
-		at += pmp_canvas_print(canvas, 0, at, -1, 0, "  %.1f Hz", header->hertz);
-	at += pmp_canvas_print(canvas, 0, at, -1, 0,
-			       "  %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64, seconds / 3600,
-			       seconds / 60 % 60, seconds % 60);
-	at += pmp_canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " snapshots",
-			       live->samples[PMP_WINDOW_START]);
-	if (at + 24 < canvas->columns)
+	rate_text(view, header, rate, sizeof(rate));
+	if (wide)
+		at = pmp_canvas_print(canvas, 0, 0, -1, PMP_LOOK_BOLD, "pmp %s - ",
+				      pmp_version());
+	at += pmp_canvas_text(canvas, 0, at, room < 20 ? 20 : room, PMP_LOOK_BOLD,
+			      view->title);
+	at += pmp_canvas_print(canvas, 0, at, -1, 0, wide ? " %zu threads" : " %zu thr",
+			       header->threads);
+	at += pmp_canvas_text(canvas, 0, at, -1, 0, "  ");
+	at += pmp_canvas_text(canvas, 0, at, -1,
+			      view->ended || view->paused ? PMP_LOOK_BOLD | PMP_LOOK_YELLOW
+			      : strstr(rate, " of ")	  ? PMP_LOOK_YELLOW
+							  : 0,
+			      rate);
+	if (wide)
+		at += pmp_canvas_print(canvas, 0, at, -1, 0,
+				       "  %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64,
+				       seconds / 3600, seconds / 60 % 60, seconds % 60);
+	if (wide)
+		at += pmp_canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " snapshots",
+				       live->samples[PMP_WINDOW_START]);
+	if (at + 18 < canvas->columns)
 		pmp_canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " stacks",
 				 live->stacks[PMP_WINDOW_START]);
 }
@@ -127,6 +154,32 @@ static int draw_states(const struct header *header, struct pmp_canvas *canvas, i
 	return at;
 }
 
+static void draw_losses(const struct pmp_view *view, const struct header *header,
+			struct pmp_canvas *canvas, int row)
+{
+	const struct pmp_profile_info *info = &header->info;
+	uint64_t lost = view->lost + info->vanished;
+	const char *gap = canvas->columns < ROOMY ? "  " : "   ";
+	int at;
+
+	at = pmp_canvas_print(canvas, row, 0, -1, 0,
+			      "%zu of %zu%s stopped, %zu looked at, %zu unchanged",
+			      header->stopped, header->threads,
+			      canvas->columns < ROOMY ? "" : " threads", header->looked,
+			      header->unchanged);
+	if (header->not_stopped)
+		at += pmp_canvas_print(canvas, row, at, -1, 0, ", %zu left alone",
+				       header->not_stopped);
+	at += pmp_canvas_text(canvas, row, at, -1, 0, gap);
+	at += pmp_canvas_print(canvas, row, at, -1, lost ? PMP_LOOK_YELLOW : 0,
+			       "Lost %" PRIu64, lost);
+	at += pmp_canvas_print(canvas, row, at, -1, 0, "%sTruncated %" PRIu64, gap,
+			       info->truncated);
+	if (canvas->columns >= ROOMY)
+		pmp_canvas_print(canvas, row, at, -1, 0, " (%.1f%%)",
+				 percent(info->truncated, info->stacks));
+}
+
 int pmp_header_draw(const struct pmp_view *view, struct pmp_canvas *canvas, int rows)
 {
 	const struct pmp_profile_info *info;
@@ -140,56 +193,53 @@ int pmp_header_draw(const struct pmp_view *view, struct pmp_canvas *canvas, int 
 		return 1;
 	at = draw_states(&header, canvas, 1);
 	pmp_canvas_print(canvas, 1, at, -1, 0,
-			 canvas->columns < 96
-				 ? "   Stopped: %.2f ms/snap, max %.1f, %.2f%%"
+			 canvas->columns < ROOMY
+				 ? "  Stopped %.2f ms/snap, max %.2f, %.2f%%"
 				 : "   Stopped: %.2f ms/snapshot, max %.2f ms, %.2f%%",
 			 info->samples ? (double)info->any_stopped / 1e6 / (double)info->samples
 				       : 0,
 			 (double)info->stopped_max / 1e6,
 			 percent(info->any_stopped, info->last_time - info->first_time));
-	at = pmp_canvas_print(canvas, 2, 0, -1, 0,
-			      "%zu of %zu threads stopped, %zu looked at, %zu unchanged",
-			      header.stopped, header.threads, header.looked, header.unchanged);
-	if (header.not_stopped)
-		at += pmp_canvas_print(canvas, 2, at, -1, 0, ", %zu left alone",
-				       header.not_stopped);
-	at += pmp_canvas_print(canvas, 2, at, -1, view->lost + info->vanished ? PMP_LOOK_YELLOW : 0,
-			       "   Lost %" PRIu64, view->lost + info->vanished);
-	pmp_canvas_print(canvas, 2, at, -1, 0, "   Truncated %" PRIu64 " (%.1f%%)",
-			 info->truncated, percent(info->truncated, info->stacks));
+	draw_losses(view, &header, canvas, 2);
 	return 3;
+}
+
+/* The views, the one that is shown in reverse; on narrow screens only it has its name. */
+static int draw_views(const struct pmp_view *view, struct pmp_canvas *canvas, int row)
+{
+	static const char *const names[] = { "Stacks", "Functions", "Tree", "Threads",
+					     "Locks" };
+	int at = 0;
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		bool now = i == view->model.settings.view;
+		unsigned look = now ? PMP_LOOK_REVERSE : i >= PMP_VIEW_COUNT ? PMP_LOOK_DIM : 0;
+
+		if (now || canvas->columns >= WIDE)
+			at += pmp_canvas_print(canvas, row, at, -1, look, " %u %s ", i + 1,
+					       names[i]);
+		else
+			at += pmp_canvas_print(canvas, row, at, -1, look, " %u ", i + 1);
+	}
+	return at;
 }
 
 static void draw_tabs(const struct pmp_view *view, struct pmp_canvas *canvas, int row)
 {
-	static const char *const names[] = { "Stacks", "Functions", "Tree", "Threads",
-					     "Locks" };
 	const struct pmp_model *model = &view->model;
 	const struct pmp_settings *settings = &model->settings;
-	char text[512];
-	int at = 0, width;
-	size_t length;
+	int at = draw_views(view, canvas, row) + 1, width;
+	char text[512], threads[160] = "";
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		unsigned look = i == settings->view	? PMP_LOOK_REVERSE
-				: i >= PMP_VIEW_COUNT ? PMP_LOOK_DIM
-						      : PMP_LOOK_PLAIN;
-
-		at += pmp_canvas_print(canvas, row, at, -1, look, " %u %s ", i + 1, names[i]);
-	}
-	length = (size_t)snprintf(text, sizeof(text), "filter:%s",
-				  model->frames.given ? model->frames.text : "-");
-	if (model->threads.given && length < sizeof(text))
-		length += (size_t)snprintf(text + length, sizeof(text) - length,
-					   " threads:%s", model->threads.text);
-	if (length < sizeof(text))
-		snprintf(text + length, sizeof(text) - length, " idle:%s time:%s",
-			 names_of_idle[settings->idle], names_of_windows[settings->window]);
+	if (model->threads.given)
+		snprintf(threads, sizeof(threads), " threads:%s", model->threads.text);
+	snprintf(text, sizeof(text), "filter:%s%s idle:%s time:%s",
+		 model->frames.given ? model->frames.text : "-", threads,
+		 names_of_idle[settings->idle], names_of_windows[settings->window]);
 	width = pmp_canvas_width(text);
-	if (at + 1 < canvas->columns)
-		pmp_canvas_text(canvas, row,
-				at + 1 + width > canvas->columns ? at + 1 : canvas->columns - width,
-				-1, 0, text);
+	if (at + width < canvas->columns)
+		at = canvas->columns - width;
+	pmp_canvas_text(canvas, row, at, -1, 0, text);
 }
 
 /* ---- the list --------------------------------------------------------------------------- */

@@ -217,11 +217,11 @@ char *pmp_names_fold(const char *name, char *buffer, size_t size)
 static bool make(struct pmp_name *new, const char *name, const char *module)
 {
 	char full[NAME_SIZE], brief[NAME_SIZE], base[256];
-	const char *slash = module ? strrchr(module, '/') : NULL;
+	const char *slash = strrchr(module, '/');
 
 	pmp_escape(name, full, sizeof(full));
 	pmp_names_brief(full, brief, sizeof(brief));
-	pmp_escape(slash ? slash + 1 : module ? module : "", base, sizeof(base));
+	pmp_escape(slash ? slash + 1 : module, base, sizeof(base));
 	*new = (struct pmp_name){
 		.full = strdup(full),
 		.module = strdup(base),
@@ -230,6 +230,21 @@ static bool make(struct pmp_name *new, const char *name, const char *module)
 	};
 	new->brief = strcmp(full, brief) == 0 ? new->full : strdup(brief);
 	return new->full && new->brief && new->module;
+}
+
+/* A name that was a place at first learns its module later. */
+static void add_module(struct pmp_names *names, uint32_t number, const char *module)
+{
+	const char *slash = strrchr(module, '/');
+	char base[256], *copy;
+
+	if (number >= names->count || *names->names[number].module || !*module)
+		return;
+	copy = strdup(pmp_escape(slash ? slash + 1 : module, base, sizeof(base)));
+	if (!copy)
+		return;
+	free((char *)names->names[number].module);
+	names->names[number].module = copy;
 }
 
 static void drop(struct pmp_name *name)
@@ -248,8 +263,10 @@ uint32_t pmp_names_add(struct pmp_names *names, const char *name, const char *mo
 
 	if (!number)
 		return PMP_NAME_NONE;
-	if (!added)
+	if (!added) {
+		add_module(names, *number, module);
 		return *number;
+	}
 	*number = PMP_NAME_NONE;
 	if (names->count == names->capacity) {
 		size_t capacity = names->capacity ? 2 * names->capacity : 256;

@@ -61,7 +61,10 @@ static void text_call(const struct pmp_view *view, const struct pmp_row *row, ch
 {
 	struct pmp_live_thread thread = thread_of(view, row);
 
-	snprintf(buffer, size, "%s", *thread.syscall ? thread.syscall : "-");
+	snprintf(buffer, size, "%s",
+		 !*thread.syscall				    ? "-"
+		 : strcmp(thread.syscall, "restart_syscall") == 0 ? "(restarted)"
+								    : thread.syscall);
 }
 
 static void text_wchan(const struct pmp_view *view, const struct pmp_row *row, char *buffer,

@@ -111,7 +111,7 @@ static void sort(struct pmp_view *view)
 {
 	struct pmp_model *model = &view->model;
 
-	if (pmp_view_type_of(view)->columns[pmp_view_sort_column(view)].compare)
+	if (model->order_count && pmp_view_type_of(view)->columns[pmp_view_sort_column(view)].compare)
 		qsort_r(model->order, model->order_count, sizeof(*model->order), compare, view);
 }
 
@@ -640,7 +640,9 @@ static void click_tab(struct pmp_view *view, int column)
 	int begin = 0;
 
 	for (int i = 0; i < PMP_VIEW_COUNT; i++) {
-		int width = (int)strlen(types[i]->name) + 4;
+		bool named = view->layout.columns >= 60 ||
+			     view->model.settings.view == (unsigned)i;
+		int width = named ? (int)strlen(types[i]->name) + 4 : 3;
 
 		if (column >= begin && column < begin + width) {
 			set_view(view, (enum pmp_view_kind)i);

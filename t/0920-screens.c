@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The live view's screens, letter by letter, after keys and on screens of all sizes;
+ * what looks how; the mouse. The profile is made by hand.
+ */
+#include "lib/fakeview.h"
+
+#define LINE_SIZE 8192
+
+struct screen {
+	const char *name;
+	int rows, columns, processes;
+	const char *keys;
+};
+
+static const struct screen screens[] = {
+	{ "stacks", 24, 80, 1, "" },
+	{ "stacks-wide", 30, 132, 1, "xt" },
+	{ "stacks-narrow", 10, 40, 1, "jj" },
+	{ "stacks-average", 16, 70, 1, "%H" },
+	{ "stacks-full-names", 24, 100, 1, "cjj" },
+	{ "stacks-filtered", 18, 80, 1, "\\handle\roconn\ri" },
+	{ "stacks-nothing", 18, 80, 1, "\\nowhere\r" },
+	{ "stacks-of-two", 24, 100, 2, "" },
+	{ "functions", 24, 80, 1, "2" },
+	{ "functions-by-total", 24, 80, 1, "2>" },
+	{ "tree", 24, 80, 1, "3" },
+	{ "tree-inverted", 24, 80, 1, "3v" },
+	{ "tree-of-two", 30, 80, 2, "3" },
+	{ "threads", 24, 80, 1, "4" },
+	{ "threads-wide", 24, 132, 1, "4x" },
+	{ "whole-stack", 24, 80, 1, "jj\r" },
+	{ "help", 24, 80, 1, "?" },
+	{ "help-end", 24, 80, 1, "?G" },
+	{ "prompt", 24, 80, 1, "wprofile.fold" },
+	{ "prompt-wrong", 24, 80, 1, "\\a(\r" },
+	{ "locks", 24, 80, 1, "5" },
+	{ "small", 7, 50, 1, "" },
+};
+
+/* The end of what a user would see: all rows, a line each. */
+static char *text_of(const struct pmp_canvas *canvas)
+{
+	size_t size = (size_t)canvas->rows * LINE_SIZE + 1, length = 0;
+	char *text = calloc(1, size), line[LINE_SIZE];
+
+	if (!text)
+		abort();
+	for (int i = 0; i < canvas->rows; i++)
+		length += (size_t)snprintf(text + length, size - length, "%s\n",
+					   pmp_canvas_line(canvas, i, line, sizeof(line)));
+	return text;
+}
+
+static char *read_golden(const char *path)
+{
+	char *text = calloc(1, 1 << 20);
+	FILE *file = fopen(path, "r");
+	size_t length = 0;
+
+	if (!text)
+		abort();
+	if (file) {
+		length = fread(text, 1, (1 << 20) - 1, file);
+		fclose(file);
+	}
+	text[length] = '\0';
+	return text;
+}
+
+static void write_golden(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+		diag("cannot write %s", path);
+}
+
+static void show_difference(const char *got, const char *want)
+{
+	int line = 1;
+
+	while (*got && *want) {
+		size_t a = strcspn(got, "\n"), b = strcspn(want, "\n");
+
+		if (a != b || memcmp(got, want, a) != 0) {
+			diag("line %d: got  \"%.*s\"", line, (int)a, got);
+			diag("line %d: want \"%.*s\"", line, (int)b, want);
+		}
+		got += a + 1;
+		want += b + 1;
+		line++;
+	}
+}
+
+static void test_screen(const struct screen *screen)
+{
+	const char *source = getenv("top_srcdir"), *update = getenv("PMP_UPDATE");
+	struct pmp_profile *profile = fake_run(screen->processes);
+	struct pmp_canvas canvas = { 0 };
+	struct pmp_view view;
+	char path[4096], *got, *want;
+
+	fake_view(&view, profile);
+	pmp_canvas_resize(&canvas, screen->rows, screen->columns);
+	pmp_view_draw(&view, &canvas);
+	fake_type(&view, screen->keys);
+	pmp_view_draw(&view, &canvas);
+	got = text_of(&canvas);
+	snprintf(path, sizeof(path), "%s/t/data/golden/view-%s.txt", source ? source : ".",
+		 screen->name);
+	if (update && *update == '1')
+		write_golden(path, got);
+	want = read_golden(path);
+	if (!ok(strcmp(got, want) == 0, "%s, %d rows, %d columns, keys \"%s\"", screen->name,
+		screen->rows, screen->columns, screen->keys))
+		show_difference(got, want);
+	free(got);
+	free(want);
+	pmp_canvas_free(&canvas);
+	pmp_view_free(&view);
+	pmp_profile_free(profile);
+}
+
+static unsigned look_at(const struct pmp_canvas *canvas, int row, int column)
+{
+	return canvas->cells[row * canvas->columns + column].look;
+}
+
+static void test_looks_and_mouse(void)
+{
+	struct pmp_profile *profile = fake_run(1);
+	struct pmp_canvas canvas = { 0 };
+	struct pmp_view view;
+	const struct pmp_layout *layout = &view.layout;
+
+	fake_view(&view, profile);
+	pmp_canvas_resize(&canvas, 24, 80);
+	pmp_view_draw(&view, &canvas);
+	is_int(look_at(&canvas, layout->list_row, 40), PMP_LOOK_REVERSE,
+	       "the chosen row is reverse");
+	is_int(look_at(&canvas, layout->list_row + 1, 17), PMP_LOOK_YELLOW,
+	       "who waits for a lock is yellow");
+	is_int(look_at(&canvas, layout->list_row + 2, 17), PMP_LOOK_GREEN,
+	       "who runs is green");
+	is_int(look_at(&canvas, layout->list_row + 5, 17), PMP_LOOK_RED,
+	       "who waits for a disk is red");
+	pmp_view_mouse(&view, layout->list_row + 2, 30, 0);
+	is_int(view.at, 2, "a click chooses a row");
+	pmp_view_mouse(&view, layout->list_row + 2, 30, 0);
+	is_int(view.screen, PMP_SCREEN_STACK, "a second one shows its stack");
+	fake_type(&view, "q");
+	pmp_view_mouse(&view, layout->list_row, 30, 1);
+	is_int(view.at, 5, "the wheel goes on by three");
+	pmp_view_mouse(&view, layout->list_row, 30, -1);
+	is_int(view.at, 2, "and back");
+	pmp_view_mouse(&view, layout->columns_row, 17, 0);
+	is_int(pmp_model_row(&view.model, 0)->state, 'R', "a click on a column sorts by it");
+	pmp_view_mouse(&view, layout->columns_row, 3, 0);
+	is_int(pmp_model_row(&view.model, 0)->state, 'S', "and on another by that");
+	pmp_view_mouse(&view, layout->tabs_row, 35, 0);
+	is_int(view.model.settings.view, PMP_VIEW_THREADS, "a click on a view shows it");
+	pmp_view_free(&view);
+	pmp_canvas_free(&canvas);
+	pmp_profile_free(profile);
+}
+
+/* Nothing jumps: drawn again without new samples, the screen is the same. */
+static void test_stable(void)
+{
+	struct pmp_profile *profile = fake_run(1);
+	struct pmp_canvas canvas = { 0 };
+	struct pmp_view view;
+
+	fake_view(&view, profile);
+	pmp_canvas_resize(&canvas, 24, 80);
+	for (int kind = 0; kind < PMP_VIEW_COUNT; kind++) {
+		char *first, *second;
+
+		pmp_view_key(&view, '1' + kind);
+		pmp_view_draw(&view, &canvas);
+		first = text_of(&canvas);
+		pmp_view_refresh(&view);
+		pmp_view_draw(&view, &canvas);
+		second = text_of(&canvas);
+		is_str(second, first, "view %d is the same when it is drawn again", kind + 1);
+		free(first);
+		free(second);
+	}
+	pmp_view_free(&view);
+	pmp_canvas_free(&canvas);
+	pmp_profile_free(profile);
+}
+
+static void test_canvas(void)
+{
+	struct pmp_canvas canvas = { 0 };
+	char line[64];
+
+	pmp_canvas_resize(&canvas, 2, 6);
+	is_int(pmp_canvas_text(&canvas, 0, 0, -1, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e!"), 6,
+	       "wide characters take two columns");
+	is_int(pmp_canvas_text(&canvas, 1, 0, 5, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"), 4,
+	       "none is cut in half");
+	is_str(pmp_canvas_line(&canvas, 1, line, sizeof(line)), "\xe6\x97\xa5\xe6\x9c\xac",
+	       "as the text says");
+	is_int(pmp_canvas_text(&canvas, 5, 0, -1, 0, "x"), 0, "nothing is drawn outside");
+	pmp_canvas_text(&canvas, 0, 0, -1, 0, "\xff\xc3\x01\xe2\x82");
+	is_str(pmp_canvas_line(&canvas, 0, line, sizeof(line)), "????" "?",
+	       "what is no character is a question mark");
+	pmp_canvas_free(&canvas);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++)
+		test_screen(&screens[i]);
+	test_looks_and_mouse();
+	test_stable();
+	test_canvas();
+	return done_testing();
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A hundred thousand random keys, clicks and resizes, samples and names that come in
+ * between: the live view neither crashes nor leaks (it is run under sanitizers too),
+ * and is always somewhere on its list. PMP_KEYS sets their number, PMP_SEED the first.
+ */
+#include "lib/fakeview.h"
+
+#define KEYS 100000
+#define EVERY 500 /* keys between two profiles */
+
+static uint64_t state = 1;
+
+static unsigned any(unsigned below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (unsigned)(state >> 11) % below;
+}
+
+/* Those that are in the table most of all, then letters, then anything. */
+static int any_key(void)
+{
+	const struct pmp_key *key;
+	unsigned kind = any(10);
+
+	if (kind < 7) {
+		key = pmp_key(any((unsigned)pmp_key_count()));
+		return key->keys[any(2) && key->keys[1] ? 1 : 0];
+	}
+	if (kind < 9)
+		return (int)(' ' + any(95));
+	return (int)any(PMP_KEY_MAX + 10);
+}
+
+static void any_sample(struct pmp_profile *profile, uint64_t *number)
+{
+	struct pmp_sample *sample = fake_server(4100 + 1000 * (pid_t)any(3), ++*number,
+						FAKE_S / (1 + any(10)));
+
+	sample->time = 1000 * FAKE_S + *number * FAKE_S / 2;
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		if (any(8) == 0)
+			sample->threads[i].frame_count = any(3);
+		if (any(50) == 0)
+			sample->threads[i].tid += (pid_t)any(1000);
+		if (any(20) == 0)
+			sample->threads[i].state = "RSDTtZXI?"[any(9)];
+	}
+	fake_add(profile, sample);
+}
+
+static bool is_sane(const struct pmp_view *view)
+{
+	const struct pmp_model *model = &view->model;
+
+	if (model->order_count && view->at >= model->order_count)
+		return false;
+	for (size_t i = 0; i < model->order_count; i++) {
+		if (model->order[i] >= model->row_count)
+			return false;
+	}
+	return model->settings.view < PMP_VIEW_COUNT && !model->failed;
+}
+
+static void reset(struct pmp_view *view, struct pmp_profile **profile)
+{
+	struct pmp_profile *old = *profile;
+
+	*profile = fake_profile();
+	pmp_view_set_profile(view, *profile);
+	pmp_profile_free(old);
+}
+
+static void one_key(struct pmp_view *view, struct pmp_canvas *canvas,
+		    struct pmp_profile *profile, uint64_t *number)
+{
+	switch (any(40)) {
+	case 0: pmp_canvas_resize(canvas, (int)any(70), (int)any(220)); break;
+	case 1:
+		pmp_view_mouse(view, (int)any(80) - 5, (int)any(240) - 5, (int)any(3) - 1);
+		break;
+	case 2:
+		any_sample(profile, number);
+		pmp_view_refresh(view);
+		break;
+	case 3:
+		fake_named = any(30);
+		pmp_view_refresh(view);
+		break;
+	default: pmp_view_key(view, any_key());
+	}
+	pmp_view_draw(view, canvas);
+}
+
+int main(void)
+{
+	const char *keys = getenv("PMP_KEYS"), *seed = getenv("PMP_SEED");
+	unsigned count = keys ? (unsigned)strtoul(keys, NULL, 10) : KEYS;
+	struct pmp_profile *profile = fake_profile();
+	struct pmp_canvas canvas = { 0 };
+	struct pmp_view view;
+	uint64_t number = 0;
+	bool sane = true;
+
+	if (seed)
+		state = strtoull(seed, NULL, 10) | 1;
+	fake_view(&view, profile);
+	pmp_canvas_resize(&canvas, 24, 80);
+	for (unsigned i = 0; i < count && sane; i++) {
+		if (i % EVERY == 0)
+			reset(&view, &profile);
+		one_key(&view, &canvas, profile, &number);
+		sane = is_sane(&view);
+		if (!sane)
+			diag("not sane after key %u", i);
+	}
+	ok(sane, "%u keys, clicks and resizes", count);
+	pmp_view_free(&view);
+	pmp_canvas_free(&canvas);
+	pmp_profile_free(profile);
+	return done_testing();
+}
