@@ -112,6 +112,46 @@ static void prepare_restore(int output)
 	catch_faults();
 }
 
+/* ---- descriptions of terminals ------------------------------------------------------ */
+
+/* The static program may run where there are none: it has those of the most common
+ * terminals in it, and takes any other for an xterm. */
+struct terminal {
+	const char *name, *description; /* as TERMINFO may have it */
+};
+
+static const struct terminal terminals[] = {
+#ifdef PMP_BUILTIN_TERMINALS
+#define TERMINAL(name, description) { name, description },
+#include "terminals.h"
+#undef TERMINAL
+#endif
+	{ NULL, NULL },
+};
+
+static SCREEN *new_builtin(const char *name, FILE *out, FILE *in)
+{
+	const struct terminal *terminal = terminals;
+
+	while (terminal->name && strcmp(terminal->name, name) != 0)
+		terminal++;
+	if (!terminal->name)
+		return NULL;
+	setenv("TERMINFO", terminal->description, 1);
+	return newterm(name, out, in);
+}
+
+static SCREEN *new_screen(const char *name, FILE *out, FILE *in)
+{
+	SCREEN *screen = newterm(name, out, in);
+
+	if (!screen)
+		screen = new_builtin(name, out, in);
+	if (!screen)
+		screen = new_builtin("xterm-256color", out, in);
+	return screen;
+}
+
 /* ---- opening ------------------------------------------------------------------------ */
 
 static void set_up(struct pmp_screen *screen)
@@ -176,7 +216,7 @@ struct pmp_screen *pmp_screen_open(int input, int output)
 	screen->in = open_stream(input, "r");
 	screen->out = open_stream(output, "w");
 	if (screen->in && screen->out)
-		screen->screen = newterm(NULL, screen->out, screen->in);
+		screen->screen = new_screen(term, screen->out, screen->in);
 	/* A terminal whose cursor cannot be placed is no better than a dumb one. */
 	if (!screen->screen || !capability("cup")) {
 		if (screen->screen)
@@ -341,16 +381,19 @@ static int special_key(int code)
 	return PMP_KEY_NONE;
 }
 
-/* An escape that something follows at once is Alt with it. */
+/* An escape that a digit follows at once is Alt with it; a letter may have been typed
+ * while we were busy. */
 static int escape_or_alt(void)
 {
 	wint_t next;
 	int code = get_wch(&next);
 
-	if (code == OK && next > ' ' && next < 127)
+	if (code == OK && next >= '0' && next <= '9')
 		return PMP_KEY_ALT + (int)next;
 	if (code == OK)
 		unget_wch((wchar_t)next);
+	else if (code == KEY_CODE_YES)
+		ungetch((int)next);
 	return PMP_KEY_ESCAPE;
 }
 

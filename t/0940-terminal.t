@@ -1,0 +1,248 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The live view on a real terminal, which tmux plays: its keys, its sizes, and that the
+# terminal is as it was before on every way out.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+need tmux stty
+
+XDG_CONFIG_HOME=$tmp/config
+export XDG_CONFIG_HOME
+unset TMUX NO_COLOR
+LC_ALL=C.UTF-8
+
+tm() {
+	tmux -L "pmp$$" -f /dev/null "$@"
+}
+
+screen() {
+	tm capture-pane -p -t pmp 2>/dev/null
+}
+
+# shows ERE [SECONDS]: wait until the screen shows it.
+shows() {
+	shown_ere=$1
+	wait_for 'screen | grep -Eq -e "$shown_ere"' "${2:-8}" && return
+	diag "the screen has no $1:"
+	screen | diag_input
+	return 1
+}
+
+keys() {
+	tm send-keys -t pmp "$@"
+}
+
+# begin COMMAND...: a shell runs it in a terminal of 80 x 24, then says how it ended and
+# whether the modes of the terminal are those of before. Its process is in $front.
+begin() {
+	rm -f pid done
+	cat >run.sh <<-END
+		before=\$(stty -g)
+		sh -c 'echo \$\$ >pid; exec "\$@"' - $*
+		echo "status \$?"
+		[ "\$(stty -g)" = "\$before" ] && echo 'modes as before'
+		stty sane
+		: >done
+		exec cat
+	END
+	tm kill-server 2>/dev/null
+	wait_for '! tm list-sessions >/dev/null 2>&1'
+	tm new-session -d -s pmp -x 80 -y 24 "cd '$PWD' && exec sh run.sh"
+	tm set-option -g remain-on-exit on >/dev/null
+	wait_for '[ -s pid ]'
+	front=$(cat pid)
+}
+
+# ended STATUS TEXT: pmp has ended so, and the terminal is as before.
+ended() {
+	wait_for '[ -e done ]' 20
+	ok "shows '^status $1\$'" "$2: status $1"
+	ok "shows 'modes as before'" "the modes of the terminal are as before"
+	is "$(tm display-message -p -t pmp '#{alternate_on} #{cursor_flag} #{mouse_any_flag}')" \
+		"0 1 0" "the screen, the cursor and the mouse are as well"
+}
+
+view="'$PMP' -p"
+
+check_keys() {
+	start_target demo
+	begin "$view $target_pid"
+	ok "shows 'compute_checksum<'" "stacks are shown, with names"
+	ok "shows '^pmp .* - demo .$target_pid. 10 threads'" "and the target"
+	ok "shows 'Hz'" "and the rate"
+	ok "shows ' L  queue-N x4 .*lll_lock_wait'" "and who waits for a lock"
+	is "$(tm display-message -p -t pmp '#{alternate_on}')" 1 "on a screen of its own"
+	keys 2
+	ok "shows 'SELF% TOTAL%'" "2 shows functions"
+	keys 3
+	ok "shows 'TOTAL%  SELF%.*CALLS'" "3 the tree"
+	keys 4
+	ok "shows '^ *[0-9]+ queue-1 +L .*futex'" "4 threads"
+	keys M-1
+	ok "shows 'STACK .leaf first'" "Alt-1 stacks again"
+	keys '?'
+	ok "shows '^Keys'" "? the help"
+	keys q
+	shows 'STACK'
+	keys /
+	ok "shows '^Search:'" "/ asks for what to search"
+	keys deep Enter Enter
+	ok "shows '^#0 .*clock_nanosleep'" "Enter shows the whole stack"
+	keys End
+	ok "shows '^#2[0-9][0-9] .*clone'" "to its end"
+	keys Escape
+	ok "shows 'THREADS  '" "Esc goes back"
+	keys '\' 'checksum' Enter
+	ok "shows 'row 1 of 2'" "a filter leaves what matches"
+	keys Escape
+	ok "shows 'row [0-9]+ of [6-9]'" "Esc clears it"
+	keys p
+	ok "shows PAUSED" "p pauses"
+	free_again "nothing is attached then"
+	keys p
+	ok "shows '[0-9] Hz'" "and goes on"
+	keys s 50ms Enter
+	ok "shows '(of 20|1[5-9]\.[0-9]|2[0-3]\.[0-9]) Hz'" "the rate can be set"
+	keys w profile.nothing Enter
+	ok "shows 'names no format'" "w says what it cannot write"
+	keys w profile.folded Enter
+	ok "shows 'Written: profile.folded'" "and writes what it can"
+	like "$(cat profile.folded)" 'holder;rebuild_index;compute_checksum [0-9]' \
+		"the profile, with its names"
+	keys i W
+	ok "shows 'Saved: '" "W saves"
+	like "$(cat config/pmp/view)" '^idle hidden$' "the settings"
+	keys q
+	ended 0 "q"
+	begin "$view $target_pid"
+	ok "shows 'idle:hidden'" "which the next view begins with"
+	keys C-c
+	ended 0 "^C"
+	rm -r config
+}
+
+check_sizes() {
+	start_target demo
+	begin "$view $target_pid"
+	shows 'compute_checksum<'
+	tm resize-window -t pmp -x 132 -y 50
+	ok "shows 'Z pause'" "wider: more keys are shown"
+	tm resize-window -t pmp -x 40 -y 10
+	ok "shows '^demo .$target_pid. 10 thr'" "40 x 10"
+	tm resize-window -t pmp -x 30 -y 4
+	ok "shows 'too small'" "30 x 4 is too small, and said to be"
+	tm resize-window -t pmp -x 1 -y 1
+	tm resize-window -t pmp -x 200 -y 60
+	ok "shows 'compute_checksum<.*clone3'" "200 x 60 has whole stacks"
+	keys q
+	ended 0 "q"
+}
+
+check_ends() {
+	start_target demo
+	for signal in TERM:143 HUP:129 SEGV:139 ABRT:134; do
+		begin "$view $target_pid"
+		shows 'compute_checksum<'
+		kill -s "${signal%:*}" "$front"
+		ended "${signal#*:}" "SIG${signal%:*}"
+	done
+	free_again "no thread is left stopped"
+}
+
+check_suspended() {
+	start_target demo
+	tm kill-server 2>/dev/null
+	tm new-session -d -s pmp -x 80 -y 24 "cd '$PWD' && exec env PS1='ready> ' sh -i"
+	shows 'ready> '
+	keys "$PMP -p $target_pid" Enter
+	shows 'compute_checksum<'
+	keys C-z
+	ok "shows 'ready> *$'" "^Z gives the terminal back"
+	free_again "and nothing is attached"
+	keys "echo sum \$((20 + 22))" Enter
+	ok "shows 'sum 42'" "to the shell"
+	keys fg Enter
+	ok "shows 'STACK .leaf first'" "fg shows the view again"
+	keys q
+	ok "shows 'sum 42'" "q ends it"
+}
+
+check_end_of_target() {
+	start_target demo
+	begin "$view $target_pid"
+	shows 'compute_checksum<'
+	kill "$target_pid"
+	ok "shows ENDED" "the target has ended: it is said"
+	ok "shows 'compute_checksum<'" "and the view stays"
+	keys 2
+	ok "shows 'SELF% TOTAL%'" "with its keys"
+	keys q
+	ended 0 "q"
+	ok "shows 'ended after'" "the note is printed after the screen"
+}
+
+check_gone() {
+	begin "$view 4194303"
+	ended 3 "no such process"
+	ok "shows 'no such process'" "says so, without a screen"
+}
+
+check_exec() {
+	start_target execer thread
+	begin "$view $target_pid"
+	ok "shows 'executed another program'" "an exec is noted"
+	keys q
+	ended 0 "q"
+	kill -KILL "$target_pid"
+}
+
+check_two() {
+	start_target demo
+	first=$target_pid
+	start_target sleeper 2
+	begin "$view $first,$target_pid"
+	ok "shows '2 processes: demo .$first., sleeper .$target_pid.'" "two processes"
+	ok "shows '$target_pid sleeper'" "have rows of their own"
+	keys q
+	ended 0 "q"
+}
+
+check_terminals() {
+	start_target demo
+	for term in dumb no-such-terminal; do
+		tm new-session -d -s pmp -x 80 -y 24 \
+			"cd '$PWD' && TERM=$term exec '$PMP' -p $target_pid"
+		tm set-option -g remain-on-exit on >/dev/null
+		ok "shows 'compute_checksum<'" "TERM=$term: as text"
+		is "$(tm display-message -p -t pmp '#{alternate_on}')" 0 "not on a screen"
+		tm kill-server
+		wait_for '! tm list-sessions >/dev/null 2>&1'
+	done
+	for term in vt100 linux xterm; do
+		tm new-session -d -s pmp -x 80 -y 24 \
+			"cd '$PWD' && TERM=$term exec '$PMP' -p $target_pid"
+		ok "shows 'compute_checksum<'" "TERM=$term"
+		tm kill-server
+		wait_for '! tm list-sessions >/dev/null 2>&1'
+	done
+	tm new-session -d -s pmp -x 80 -y 24 \
+		"cd '$PWD' && NO_COLOR=1 TERM=screen-256color exec '$PMP' -p $target_pid"
+	ok "shows ' R  .*compute_checksum<'" "NO_COLOR"
+	unlike "$(tm capture-pane -e -p -t pmp)" "$(printf '\033')\\[[0-9;]*3[0-7]m" \
+		"there is no colour then"
+	tm kill-server
+}
+
+check_locale() {
+	start_target demo
+	tm new-session -d -s pmp -x 80 -y 24 \
+		"cd '$PWD' && LC_ALL=C TERM=screen exec '$PMP' -p $target_pid"
+	ok "shows 'compute_checksum<'" "LC_ALL=C"
+	tm kill-server
+}
+
+trap 'tm kill-server 2>/dev/null; test_cleanup' EXIT
+run_checks "$@"
