@@ -541,7 +541,8 @@ static bool check_sink(struct pmp_options *options)
 	if (options->output && strcmp(options->output, "-") == 0)
 		options->output = NULL;
 	else if (!options->output && !options->format)
-		options->wants_screen = !options->command && isatty(STDOUT_FILENO);
+		options->wants_screen = !options->command && !options->file_count &&
+					isatty(STDOUT_FILENO);
 	if (options->output && !pmp_output_check_name(options->output)) {
 		pmp_message_print(
 			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",
@@ -665,7 +666,8 @@ int pmp_options_help(void)
 	for (size_t i = 0; i < pmp_format_count(); i++)
 		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name,
 		       pmp_format(i)->help);
-	puts("\nLength: --raw takes one snapshot, other formats 10 s of them, -- COMMAND goes on\n"
+	puts("\nOn a terminal, without a format: a live view until q; ? there is its help.\n"
+	     "Length: --raw takes one snapshot, other formats 10 s of them, -- COMMAND goes on\n"
 	     "until the command ends. PMP_OPTS holds options to put before these.");
 	if (fflush(stdout) == 0)
 		return 0;

@@ -72,6 +72,13 @@ while read -r name; do
 		"pmp(1) describes the variable $name"
 done <"$tmp/variables"
 
+# The keys of the live view: the manual has the labels of the table.
+sed -n 's/.*\.label = "\([^"]*\)".*/\1/p; s/^.*PMP_ACTION_[A-Z_]*, {[^}]*}, "\([^"]*\)",.*/\1/p' \
+	"$top_srcdir/pmp/keys.c" | sed 's/\\\\/\\e/' >"$tmp/keys"
+section KEYS | sed -n 's/^\.It //p' >"$tmp/keys-page"
+ok "[ $(wc -l <"$tmp/keys") -ge 40 ]" "the table of keys was read"
+is "$(sort "$tmp/keys")" "$(sort "$tmp/keys-page")" "pmp(1) has the keys of the live view"
+
 if command -v mandoc >/dev/null; then
 	# The order of the sections is ours.
 	is "$(mandoc -Tlint -W warning "$top_srcdir"/man/*.[1-9] 2>&1 | grep -vE 'conventional order|Xr order')" \

@@ -24,6 +24,21 @@ if [ "$(id -u)" = 0 ]; then
 		>raw 2>err
 	is $? 0 "pmp runs in an empty root" || diag "$(cat err)"
 	like "$(cat raw)" 'update_table' "and shows names"
+	if command -v tmux >/dev/null; then
+		for term in screen-256color no-such-terminal; do
+			tmux -L "pmp$$" -f /dev/null new-session -d -x 80 -y 24 \
+				"cd '$PWD' && exec unshare -m sh -c 'mount -t proc proc jail/proc &&
+				TERM=$term exec chroot jail /pmp -p $target_pid'"
+			ok "wait_for 'tmux -L pmp$$ capture-pane -p | grep -q update_table'" \
+				"the live view needs no description of the terminal ($term)"
+			is "$(tmux -L "pmp$$" display-message -p '#{alternate_on}')" 1 \
+				"and has a screen of its own"
+			tmux -L "pmp$$" kill-server
+			wait_for "! tmux -L pmp$$ list-sessions >/dev/null 2>&1"
+		done
+	else
+		skip "no tmux"
+	fi
 else
 	skip "only root can change the root"
 fi

@@ -40,6 +40,7 @@ keys() {
 begin() {
 	rm -f pid done
 	cat >run.sh <<-END
+		trap : INT
 		before=\$(stty -g)
 		sh -c 'echo \$\$ >pid; exec "\$@"' - $*
 		echo "status \$?"
@@ -156,11 +157,11 @@ check_suspended() {
 	start_target demo
 	tm kill-server 2>/dev/null
 	tm new-session -d -s pmp -x 80 -y 24 "cd '$PWD' && exec env PS1='ready> ' sh -i"
-	shows 'ready> '
+	shows 'ready>'
 	keys "$PMP -p $target_pid" Enter
 	shows 'compute_checksum<'
 	keys C-z
-	ok "shows 'ready> *$'" "^Z gives the terminal back"
+	ok "shows 'ready>$'" "^Z gives the terminal back"
 	free_again "and nothing is attached"
 	keys "echo sum \$((20 + 22))" Enter
 	ok "shows 'sum 42'" "to the shell"
@@ -216,8 +217,10 @@ check_terminals() {
 		tm new-session -d -s pmp -x 80 -y 24 \
 			"cd '$PWD' && TERM=$term exec '$PMP' -p $target_pid"
 		tm set-option -g remain-on-exit on >/dev/null
-		ok "shows 'compute_checksum<'" "TERM=$term: as text"
-		is "$(tm display-message -p -t pmp '#{alternate_on}')" 0 "not on a screen"
+		ok "shows 'compute_checksum<'" "TERM=$term"
+		[ "$term" != dumb ] ||
+			is "$(tm display-message -p -t pmp '#{alternate_on}')" 0 \
+				"as text, not on a screen"
 		tm kill-server
 		wait_for '! tm list-sessions >/dev/null 2>&1'
 	done
