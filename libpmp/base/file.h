@@ -10,7 +10,8 @@
 #include <sys/types.h>
 
 /* Read path (relative to dirfd) up to size - 1 bytes, by one read(), and end them with
- * a NUL: for files that /proc gives at once. Returns the length or a negative errno. O_NONBLOCK | O_NOCTTY | O_CLOEXEC. */
+ * a NUL: for files that /proc gives at once. Returns the length or a negative errno.
+ * O_NONBLOCK | O_NOCTTY | O_CLOEXEC. */
 ssize_t pmp_file_read(int dirfd, const char *path, char *buffer, size_t size);
 /* The whole file, at most limit bytes (-EFBIG beyond). 0 or a negative errno. */
 int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *buf);

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counting for a view: cells of threads and stacks, windows of time, rates, threads
+ * that end and are put together, several processes, damaged text.
+ */
+#include "lib/tap.h"
+#include "tally/profile.h"
+
+struct fake_function {
+	const char *name, *file, *module;
+	unsigned line;
+	bool inlined, unnamed, signal;
+};
+
+static const struct fake_function fake_functions[] = {
+	{ .name = "poll" }, { .name = "work" }, { .name = "main" },
+};
+
+#include "lib/fakenames.h"
+
+enum { POLL, WORK, MAIN };
+
+#define S UINT64_C(1000000000)
+
+static struct pmp_profile *new_profile(void)
+{
+	struct pmp_profile_options options = { .size = sizeof(options), .live = true };
+	struct pmp_profile *profile = NULL;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	return profile;
+}
+
+static struct pmp_sample *sample_at(pid_t pid, uint64_t time)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	if (!sample)
+		abort();
+	sample->pid = pid;
+	sample->time = 1000 * S + time;
+	snprintf(sample->name, sizeof(sample->name), "demo");
+	return sample;
+}
+
+static void add(struct pmp_profile *profile, struct pmp_sample *sample)
+{
+	is_int(pmp_profile_add(profile, sample, NULL), 0, "a sample is counted");
+	pmp_sample_free(sample);
+}
+
+static void add_quietly(struct pmp_profile *profile, struct pmp_sample *sample)
+{
+	if (pmp_profile_add(profile, sample, NULL))
+		abort();
+	pmp_sample_free(sample);
+}
+
+static struct pmp_live_info info_of(const struct pmp_live *live)
+{
+	struct pmp_live_info info = { .size = sizeof(info) };
+
+	pmp_live_info(live, &info);
+	return info;
+}
+
+/* Counts of all cells in a window. */
+static uint64_t sum(const struct pmp_live *live, enum pmp_window window)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < pmp_live_cell_count(live); i++) {
+		struct pmp_live_cell cell = { .size = sizeof(cell) };
+
+		pmp_live_cell(live, i, &cell);
+		total += cell.counts[window];
+	}
+	return total;
+}
+
+static void test_cells(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_sample *sample;
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	struct pmp_live_stack stack = { .size = sizeof(stack) };
+	struct pmp_live_process process = { .size = sizeof(process) };
+	struct pmp_thread *made;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		sample = sample_at(10, i * S);
+		made = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
+		made->obtained = i ? PMP_UNCHANGED : PMP_LOOKED;
+		made = fake_thread(sample, 11, "b", i ? FAKE_STACK(WORK, MAIN)
+						      : FAKE_STACK(POLL, MAIN));
+		made->state = 'R';
+		made->cpu = S + i * S / 2;
+		made->runs = 10 + i * 20;
+		made->obtained = PMP_STOPPED;
+		add(profile, sample);
+	}
+	is_int(pmp_live_thread_count(live), 2, "two threads");
+	is_int(pmp_live_cell_count(live), 3, "three cells");
+	is_int(pmp_live_stack_count(live), 3, "two stacks, and the one for too many");
+	pmp_live_cell(live, 0, &cell);
+	is_int(cell.counts[PMP_WINDOW_START], 3, "unchanged is counted too");
+	pmp_live_thread(live, 1, &thread);
+	is_str(thread.name, "b", "its name");
+	is_int(thread.state, 'R', "its state");
+	is_int(thread.how, PMP_HOW_STOPPED, "how it was obtained");
+	ok(thread.present, "it is there");
+	ok(thread.cpu_share > 0.49 && thread.cpu_share < 0.51, "half a CPU");
+	ok(thread.switches > 19.9 && thread.switches < 20.1, "20 switches a second");
+	pmp_live_stack(live, thread.stack, &stack);
+	is_int(stack.count, 2, "its stack");
+	is_str(stack.end, "", "is complete");
+	pmp_live_process(live, 0, &process);
+	is_int(process.samples[PMP_WINDOW_START], 3, "three samples");
+	is_int(process.last.n_unchanged, 1, "of the last: one thread unchanged");
+	is_int(process.last.n_stopped, 1, "one stopped");
+	sample = sample_at(10, 4 * S);
+	fake_thread(sample, 10, "a", FAKE_NOTHING)->end = PMP_END_LOOP;
+	add(profile, sample);
+	pmp_live_thread(live, 1, &thread);
+	ok(!thread.present, "who is not in the last sample is not there");
+	pmp_live_thread(live, 0, &thread);
+	pmp_live_stack(live, thread.stack, &stack);
+	is_str(stack.end, pmp_end_text(PMP_END_LOOP), "a stack tells why it ends");
+	pmp_profile_free(profile);
+}
+
+static void test_windows(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_live_info info;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct pmp_sample *sample = sample_at(10, i * S / 10);
+
+		fake_thread(sample, 10, "a", FAKE_STACK((int)(i / 100 % 3), MAIN));
+		fake_thread(sample, 11, "b", FAKE_STACK(POLL, MAIN));
+		add_quietly(profile, sample);
+	}
+	info = info_of(live);
+	is_int(info.stacks[PMP_WINDOW_START], 2000, "all are counted");
+	is_int(info.stacks[PMP_WINDOW_MINUTE], 2 * 601, "those of a minute");
+	is_int(info.stacks[PMP_WINDOW_SECONDS], 2 * 101, "those of ten seconds");
+	is_int(sum(live, PMP_WINDOW_START), 2000, "and the cells say the same");
+	is_int(sum(live, PMP_WINDOW_MINUTE), 2 * 601, "of a minute");
+	is_int(sum(live, PMP_WINDOW_SECONDS), 2 * 101, "of ten seconds");
+	is_int(info.span[PMP_WINDOW_SECONDS], 10 * S, "which it covers");
+	is_int(info.span[PMP_WINDOW_START], 999 * S / 10, "since the start");
+	pmp_profile_free(profile);
+}
+
+/* Three new threads a sample for long: rows do not grow without an end. */
+static void test_churn(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_live_info info;
+	bool together = false;
+	pid_t tid = 100;
+	size_t most = 0;
+
+	for (uint64_t i = 0; i < 1500; i++) {
+		struct pmp_sample *sample = sample_at(10, i * S);
+		char name[32];
+
+		for (int k = 0; k < 40; k++) {
+			snprintf(name, sizeof(name), "conn-%d", (int)tid);
+			fake_thread(sample, tid++, name, FAKE_STACK(POLL, MAIN));
+		}
+		add_quietly(profile, sample);
+		if (pmp_live_thread_count(live) > most)
+			most = pmp_live_thread_count(live);
+	}
+	info = info_of(live);
+	ok(most < 20000, "60000 threads: at most %zu rows", most);
+	ok(info.merged > 30000, "%llu of them put together", (unsigned long long)info.merged);
+	is_int(sum(live, PMP_WINDOW_START), 60000, "none is lost");
+	is_int(sum(live, PMP_WINDOW_MINUTE), 40 * 61, "the windows neither");
+	is_int(sum(live, PMP_WINDOW_SECONDS), 40 * 11, "of them");
+	for (size_t i = 0; i < pmp_live_thread_count(live); i++) {
+		struct pmp_live_thread thread = { .size = sizeof(thread) };
+
+		pmp_live_thread(live, i, &thread);
+		if (thread.tid == 0)
+			together = strcmp(thread.name, "conn-N") == 0;
+	}
+	ok(together, "under the name of their group");
+	pmp_profile_free(profile);
+}
+
+/* A name that fills its field has no end. */
+static void test_text(void)
+{
+	struct pmp_profile *profile = new_profile();
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_sample *sample = sample_at(10, 0);
+	struct pmp_thread *made = fake_thread(sample, 10, "", FAKE_STACK(POLL, MAIN));
+
+	memset(made->name, 'x', sizeof(made->name));
+	memset(made->why, 'y', sizeof(made->why));
+	memset(made->wchan, 'z', sizeof(made->wchan));
+	made->syscall = 1 << 20;
+	made->obtained = 77;
+	add(profile, sample);
+	pmp_live_thread(pmp_profile_live(profile), 0, &thread);
+	is_int(strlen(thread.name), PMP_NAME_SIZE - 1, "a name ends");
+	is_int(strlen(thread.why), PMP_WHY_SIZE - 1, "a reason ends");
+	is_int(strlen(thread.wchan), PMP_WCHAN_SIZE - 1, "a place in the kernel ends");
+	is_str(thread.syscall, "", "a call that does not exist has no name");
+	is_int(thread.how, PMP_HOW_NOT_STOPPED, "nor a way to obtain");
+	pmp_profile_free(profile);
+}
+
+static void test_lock(void)
+{
+	struct pmp_profile *profile = new_profile();
+	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	static const struct {
+		int call;
+		uint64_t operation;
+		bool waits;
+	} calls[] = {
+		{ 202, 0x80, true }, { 202, 0x189, false }, { 202, 6, true }, { 7, 0, false },
+	};
+	struct pmp_sample *sample = sample_at(10, 0);
+
+	for (size_t i = 0; i < 4; i++) {
+		struct pmp_thread *thread =
+			fake_thread(sample, 10 + (pid_t)i, "a", FAKE_STACK(POLL, MAIN));
+
+		thread->syscall = calls[i].call;
+		thread->args[1] = calls[i].operation;
+	}
+	add(profile, sample);
+	for (size_t i = 0; i < 4; i++) {
+		pmp_live_cell(pmp_profile_live(profile), i, &cell);
+		is_int(cell.waits_for_lock, calls[i].waits, "call %d, operation %#llx",
+		       calls[i].call, (unsigned long long)calls[i].operation);
+	}
+	pmp_profile_free(profile);
+}
+
+int main(void)
+{
+	struct pmp_profile_options options = { .size = sizeof(options) };
+	struct pmp_profile *profile;
+
+	test_cells();
+	test_windows();
+	test_churn();
+	test_text();
+#ifdef __x86_64__
+	test_lock();
+#endif
+	is_int(pmp_profile_new(&options, NULL, &profile, NULL), 0, "without options.live");
+	ok(pmp_profile_live(profile) == NULL, "there is nothing for a view");
+	pmp_profile_free(profile);
+	return done_testing();
+}
