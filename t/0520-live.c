@@ -9,7 +9,7 @@
 struct fake_function {
 	const char *name, *file, *module;
 	unsigned line;
-	bool inlined, unnamed, signal;
+	bool inlined, unnamed, signal, exact;
 };
 
 static const struct fake_function fake_functions[] = {

@@ -16,7 +16,7 @@
 struct fake_function {
 	const char *name, *file, *module;
 	unsigned line;
-	bool inlined, unnamed, signal;
+	bool inlined, unnamed, signal, exact;
 };
 
 #define FAKE_SERVER "/usr/sbin/server"
