@@ -62,6 +62,26 @@ server_start() {
 	return 1
 }
 
+# server_load ACTIVE IDLE: that many connections, when those of the load before are gone
+server_load() {
+	local before=0 now
+	mariadb_unload
+	until now=$(mariadb_threads) && [ "$now" = "$before" ] &&
+		[ "$(server_says "show status like 'threads_connected'")" = 1 ]; do
+		before=$now
+		sleep 0.2
+	done
+	mariadb_load "$1" "$2" 900 && return
+	echo "bench: no load on mariadbd" >&2
+	return 1
+}
+
+# server_says STATEMENT: the last column of the answer
+server_says() {
+	mariadb --no-defaults -uroot -S "$mariadb_dir/sock" -N -B -e "$1" |
+		awk '{ print $NF }'
+}
+
 # ---- rows ---------------------------------------------------------------------------
 
 row_names=()
@@ -150,7 +170,7 @@ section_peers() {
 	compare "200 threads, 30 deep" "$cold"
 	target_stop
 	server_start || return 0
-	mariadb_load 16 84 600 || return 1
+	server_load 16 84 || return 0
 	target=$mariadb_pid
 	all_tools
 	compare "mariadbd, 16 of 100 busy" "$cold"
@@ -193,9 +213,9 @@ section_mariadb() {
 	: >"$tmp/table"
 	for state in "100 idle" "100 busy"; do
 		if [ "$state" = "100 idle" ]; then
-			mariadb_load 0 100 600 || return 1
+			server_load 0 100 || return 0
 		else
-			mariadb_load 100 0 600 || return 1
+			server_load 100 0 || return 0
 		fi
 		target=$mariadb_pid
 		for n in $(seq "$(((repeats + 1) / 2))"); do
@@ -205,8 +225,8 @@ section_mariadb() {
 				"$(stats_line "$tmp/stats")"
 		done >>"$tmp/table"
 		target=''
-		mariadb_unload
 	done
+	mariadb_unload
 	print_table "10 Hz" "free_% stops p50_us p99_us max_us own_p50 own_p99 own_max any_%"
 }
 
@@ -269,9 +289,8 @@ section_curves() {
 
 # queries: how many so far, and when
 queries() {
-	mariadb --no-defaults -uroot -S "$mariadb_dir/sock" -N -B -e "select
-		variable_value, unix_timestamp(now(6)) from information_schema.global_status
-		where variable_name = 'questions'"
+	server_says "select concat(variable_value, '=', unix_timestamp(now(6)))
+		from information_schema.global_status where variable_name = 'questions'"
 }
 
 # again EVERY COMMAND...: every so many seconds while the slice lasts
@@ -298,8 +317,8 @@ slice() {
 	after=$(queries)
 	rm "$tmp/slice"
 	wait "$tool"
-	echo "$1 $before $after" |
-		awk -v variant="$2" '{ printf "%d\t%s\t%.1f\n", $1, variant, ($4 - $2) / ($5 - $3) }'
+	printf '%s\t%s\t%s\n' "$1" "$2" "$(minus "${after%=*}" "${before%=*}" \
+		"(${after#*=} - ${before#*=})")"
 }
 
 # Interleaved; each round begins with another variant.
@@ -310,10 +329,10 @@ section_throughput() {
 		! command -v eu-stack >/dev/null || variants+=("eu-stack -q, 10 Hz")
 		! command -v gdb >/dev/null || variants+=("gdb, 1 Hz")
 	fi
-	mariadb_load 16 84 900 || return 1
+	server_load 16 84 || return 0
 	for n in $(seq "$rounds"); do
 		for i in "${!variants[@]}"; do
-			slice "$n" "${variants[(n + i) % ${#variants[@]}]}"
+			slice "$n" "${variants[(n - 1 + i) % ${#variants[@]}]}"
 		done
 	done >"$tmp/slices"
 	mariadb_unload

@@ -128,22 +128,19 @@ static void list_threads(struct meter *meter, int pid)
 	qsort(meter->threads, meter->count, sizeof(*meter->threads), by_tid);
 }
 
+/* In one write: after each the kernel waits until no processor uses the old list. */
 static void follow_threads(const struct meter *meter)
 {
-	char path[256];
-	int fd;
+	size_t size = meter->count * 12 + 1, at = 0;
+	char *list = malloc(size);
 
-	snprintf(path, sizeof(path), "%s/set_event_pid", meter->dir);
-	/* Each write adds one, if the file was opened with O_APPEND. */
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	for (size_t i = 0; i < meter->count; i++) {
-		char tid[16];
-
-		snprintf(tid, sizeof(tid), "%d", meter->threads[i].tid);
-		if (write(fd, tid, strlen(tid)) < 0)
-			die(path);
-	}
-	close(fd);
+	if (!list)
+		die("memory");
+	for (size_t i = 0; i < meter->count; i++)
+		at += (size_t)snprintf(list + at, size - at, "%d ", meter->threads[i].tid);
+	if (!put(meter, "set_event_pid", list))
+		die("set_event_pid");
+	free(list);
 }
 
 static void start(struct meter *meter)
