@@ -331,6 +331,8 @@ static pid_t run(char **argv, const char *output)
 	if (child == 0) {
 		int out = open(output, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
 		dup2(out, 1);
 		dup2(out, 2);
 		dup2(open("/dev/null", O_RDONLY), 0);
@@ -354,13 +356,13 @@ int main(int argc, char **argv)
 				"PID COMMAND [ARG...]\n");
 		return 2;
 	}
+	/* Interrupted, the command ends; the trace is to be removed all the same. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	list_threads(&meter, (int)strtol(argv[first], NULL, 10));
 	start(&meter);
 	begin = now_ms();
 	child = run(argv + first + 1, output);
-	/* Interrupted, the command ends; the trace is to be removed all the same. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
 	if (child < 0 || wait4(child, &status, 0, &usage) < 0)
 		die(argv[first + 1]);
 	wall = now_ms() - begin;
