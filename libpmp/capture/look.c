@@ -182,9 +182,13 @@ int pmp_look(struct pmp_target *target, struct pmp_work *work, struct pmp_walk *
 		r = walk_asleep(&look, walk);
 		if (r < 0)
 			return r;
-		if (reader.missed && walk->end != PMP_END_ROOT && walk->end != PMP_END_DEPTH &&
-		    pmp_stack_want_more(target, work->watch, &reader))
-			continue;
+		if (reader.missed && walk->end != PMP_END_ROOT && walk->end != PMP_END_DEPTH) {
+			if (pmp_stack_want_more(target, work->watch, &reader))
+				continue;
+			/* A stop would copy no more than this. */
+			if (walk->end == PMP_END_UNREADABLE)
+				walk->end = PMP_END_COPY;
+		}
 		pmp_stack_learn(work->watch, &reader);
 		break;
 	}
@@ -194,7 +198,8 @@ int pmp_look(struct pmp_target *target, struct pmp_work *work, struct pmp_walk *
 		walk->count = look.guess + 1;
 		walk->end = PMP_END_NO_INFO;
 	}
-	if (walk->end == PMP_END_ROOT || walk->end == PMP_END_DEPTH) {
+	if (walk->end == PMP_END_ROOT || walk->end == PMP_END_DEPTH ||
+	    walk->end == PMP_END_COPY) {
 		if (look.guess != NO_GUESS)
 			learn(target, &walk->frames[look.guess],
 			      look.fp - walk->regs[look.guess].sp);

@@ -358,18 +358,24 @@ static bool settle_one(struct pmp_stopper *stopper, struct late *late)
 	return false;
 }
 
-size_t pmp_stopper_settle(struct pmp_stopper *stopper)
+/* Release those of the late threads that have stopped by now. */
+static void settle_all(struct pmp_stopper *stopper)
 {
 	size_t left = 0;
 
-	if (stopper->late_count == 0)
-		return 0;
 	for (size_t i = 0; i < stopper->late_count; i++)
 		if (!settle_one(stopper, &stopper->late[i]))
 			stopper->late[left++] = stopper->late[i];
 	stopper->late_count = left;
+}
+
+size_t pmp_stopper_settle(struct pmp_stopper *stopper)
+{
+	if (stopper->late_count == 0)
+		return 0;
+	settle_all(stopper);
 	rest(stopper);
-	return left;
+	return stopper->late_count;
 }
 
 bool pmp_stopper_is_late(const struct pmp_stopper *stopper, pid_t tid)
@@ -496,6 +502,8 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 		pending = look_round(&batch, &progress);
 		if (pending == 0 && batch.next == count)
 			break;
+		/* One that was given up is held from its stop to the next look at it. */
+		settle_all(stopper);
 		if (progress)
 			news = pmp_clock();
 		else
@@ -519,6 +527,7 @@ static void await(struct pmp_stopper *stopper, struct pmp_hold *hold, uint64_t d
 			give_up(stopper, hold);
 		else
 			nap(stopper);
+		settle_all(stopper);
 	}
 }
 
