@@ -56,6 +56,7 @@ check_rule() { caught wrong-rule 0710-stacks.t plain; }
 check_root() { caught own-root 0770-content.t mount_namespace; }
 check_path() { caught believe-path 0770-content.t replaced; }
 check_looks() { caught believe-looks 0746-pairs.t plain; }
+check_complete() { caught no-look 0745-looks.t asleep; }
 check_pc() { caught believe-pc 0746-pairs.t plain; }
 check_base() { caught base-from-stop 0746-pairs.t plain; }
 check_call() { caught stale-call 0746-pairs.t plain; }

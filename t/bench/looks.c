@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * looks PID ROUNDS [fresh]: are stacks that were read without a stop the true ones?
+ * looks PID COMPARISONS SECONDS [fresh]: are stacks that were read without a stop the
+ * true ones?
  *
  * Each round looks at all threads (--stop=never), then stops them all, and compares the
- * stacks of those that have provably slept from the look to the stop: their number of
- * times on a processor was the same before the stop as at the look, and is larger by
- * just what a stop adds behind it (and as one that was woken just before the stop comes to
- * the same sum, its stack pointer is the same). With "fresh" nothing is learned from one round to
- * the next. Prints the sums; the status is 1 if any stack differs.
+ * stacks of those that have slept from the look to the stop: their number of times on a
+ * processor was the same before the stop as at the look, and is larger by just what a stop
+ * adds behind it. One that was woken right before its stop looks the same by that, so pc
+ * and sp, which a look has from the kernel, must be the same, too. With "fresh" nothing is
+ * learned from one round to the next. Ends when so many have been compared or the time is
+ * over. Prints the sums; the status is 1 if any stack differs.
  */
 #include "libpmp.h"
 #include "sample.h"
@@ -15,8 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define STOP_ADDS 2		/* the thread runs to its stop, and away from it */
+#define NAP 1000		/* us; after a stop, to go to sleep again */
+#define NAPS 20
 
 struct sums {
 	unsigned long long looked, unchanged, incomplete, same, different, moved;
@@ -46,6 +52,13 @@ static void print_stack(const char *title, const struct pmp_sample *sample,
 	for (size_t i = 0; i < thread->frame_count; i++)
 		printf("#   %#llx\n",
 		       (unsigned long long)sample->frames[thread->frame + i].pc);
+}
+
+static bool same_place(const struct pmp_sample *a, const struct pmp_thread *x,
+		       const struct pmp_sample *b, const struct pmp_thread *y)
+{
+	return x->sp == y->sp && x->frame_count && y->frame_count &&
+	       a->frames[x->frame].pc == b->frames[y->frame].pc;
 }
 
 static bool same_stack(const struct pmp_sample *a, const struct pmp_thread *x,
@@ -81,8 +94,8 @@ static void compare(const struct pmp_sample *looks, const struct pmp_sample *sto
 		if (looked->obtained == PMP_NOT_STOPPED) {
 			sums->incomplete++;
 		} else if (!looked->runs || looked->runs != stopped->runs ||
-			   looked->sp != stopped->sp ||
-			   runs[i] != stopped->runs + STOP_ADDS) {
+			   runs[i] != stopped->runs + STOP_ADDS ||
+			   !same_place(looks, looked, stops, stopped)) {
 			sums->moved++;
 		} else if (same_stack(looks, looked, stops, stopped)) {
 			sums->same++;
@@ -90,6 +103,26 @@ static void compare(const struct pmp_sample *looks, const struct pmp_sample *sto
 			sums->different++;
 			print_stack("looked at", looks, looked);
 			print_stack("stopped", stops, stopped);
+		}
+	}
+}
+
+/* Their numbers of runs, once all have run away from their stops. */
+static void read_runs(pid_t pid, const struct pmp_sample *stops, uint64_t *runs)
+{
+	bool settled = false;
+
+	for (int naps = 0; !settled && naps < NAPS; naps++) {
+		settled = true;
+		usleep(NAP);
+		for (size_t i = 0; i < stops->thread_count; i++) {
+			const struct pmp_thread *thread = &stops->threads[i];
+
+			if (thread->obtained != PMP_STOPPED ||
+			    runs[i] >= thread->runs + STOP_ADDS)
+				continue;
+			runs[i] = runs_now(pid, thread->tid);
+			settled = settled && runs[i] >= thread->runs + STOP_ADDS;
 		}
 	}
 }
@@ -118,10 +151,10 @@ static int run_round(pid_t pid, struct pmp_target *looker, struct pmp_target *st
 		return -1;
 	}
 	runs = calloc(stops->thread_count + 1, sizeof(*runs));
-	for (size_t i = 0; runs && i < stops->thread_count; i++)
-		runs[i] = runs_now(pid, stops->threads[i].tid);
-	if (runs)
+	if (runs) {
+		read_runs(pid, stops, runs);
 		compare(looks, stops, runs, sums);
+	}
 	free(runs);
 	pmp_sample_free(looks);
 	pmp_sample_free(stops);
@@ -130,16 +163,17 @@ static int run_round(pid_t pid, struct pmp_target *looker, struct pmp_target *st
 
 int main(int argc, char **argv)
 {
-	pid_t pid = argc > 2 ? atoi(argv[1]) : 0;
-	unsigned long rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-	bool fresh = argc > 3 && strcmp(argv[3], "fresh") == 0;
+	pid_t pid = argc > 3 ? atoi(argv[1]) : 0;
+	unsigned long comparisons = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
+	time_t end = time(NULL) + (argc > 3 ? atoi(argv[3]) : 0);
+	bool fresh = argc > 4 && strcmp(argv[4], "fresh") == 0;
 	struct pmp_target *looker = NULL, *stopper = NULL;
 	struct sums sums = { 0 };
 
 	if (!pid || open_target(pid, PMP_STOP_NEVER, &looker) ||
 	    open_target(pid, PMP_STOP_ALL, &stopper))
 		return 2;
-	for (unsigned long i = 0; i < rounds; i++) {
+	while (sums.same + sums.different < comparisons && time(NULL) <= end) {
 		if (run_round(pid, looker, stopper, &sums) < 0)
 			break;
 		if (fresh) {
