@@ -91,6 +91,20 @@ check_rust() {
 	both "Rust" ./rust
 }
 
+# A function that moves the stack pointer by sizes of all kinds waits below itself, at
+# six levels: nothing may be learned there.
+check_varying() {
+	start_target varying
+	ok "'$PMP' -f folded -n 300 -i 5ms --max-stop 1s -p $target_pid -o out.folded" \
+		"300 snapshots of frames of varying sizes"
+	is "$(grep ';descend' out.folded | grep -Evc \
+		';vary;descend;descend;descend;descend;descend;descend;[^d]' )" 0 \
+		"six levels in all stacks" || diag "$(grep descend out.folded)"
+	ok "[ $(grep -c ';descend;.*poll' out.folded) -gt 0 ]" "of threads asleep, too"
+	compared "$target_pid" 100 2 "frames of varying sizes"
+	verdict "the threads have moved"
+}
+
 check_mariadb() {
 	local stops
 	mariadb_find || { skip "no mariadb-server or sysbench"; return; }

@@ -5,7 +5,7 @@
 #
 #   mariadb_start DIR             sets $mariadb_pid
 #   mariadb_load ACTIVE IDLE SECONDS   ACTIVE busy connections, IDLE ones that only exist
-#   mariadb_stop                  ends all of it by the pids noted
+#   mariadb_stop                  ends all of it by the pids noted; keeps $?, for traps
 #
 # Durability is off, so that the load is bound by CPU and locks, not by the disk.
 
@@ -88,8 +88,9 @@ mariadb_unload() {
 }
 
 mariadb_stop() {
+	local status=$?
 	mariadb_unload
-	[ -n "$mariadb_pid" ] || return 0
+	[ -n "$mariadb_pid" ] || return $status
 	kill -CONT "$mariadb_pid" 2>/dev/null
 	kill "$mariadb_pid" 2>/dev/null
 	for _ in $(seq 200); do
@@ -99,4 +100,5 @@ mariadb_stop() {
 	kill -KILL "$mariadb_pid" 2>/dev/null
 	wait "$mariadb_pid" 2>/dev/null
 	mariadb_pid=''
+	return $status
 }
