@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "capture/maps.h"
 
 #include <errno.h>
@@ -79,6 +80,9 @@ static int follow_exec(struct pmp_target *target, struct pmp_error *err)
 		memcpy(target->process.name, stat.name, sizeof(target->process.name));
 	pmp_maps_unref(target->maps);
 	target->maps = NULL;
+	/* The generations begin anew: what is kept by them is not to be taken for valid. */
+	if (!PMP_FAULT("stale-cache"))
+		pmp_unwinder_forget(target->unwinder);
 	return pmp_space_read(target, err);
 }
 

@@ -200,6 +200,12 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 	return 0;
 }
 
+void pmp_unwinder_forget(struct pmp_unwinder *unwinder)
+{
+	pmp_maps_unref(unwinder->maps);
+	unwinder->maps = NULL;
+}
+
 /* ---- what is at a pc -------------------------------------------------------------- */
 
 static void place_fill(struct pmp_unwinder *unwinder, struct place *place)

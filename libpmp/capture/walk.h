@@ -31,6 +31,9 @@ void pmp_unwinder_free(struct pmp_unwinder *unwinder);
  */
 int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 			  const struct pmp_reader *memory);
+/* Behind an exec: the next maps have nothing to do with these, whatever their
+ * generations are. */
+void pmp_unwinder_forget(struct pmp_unwinder *unwinder);
 
 /*
  * The rule at pc. exact: of pc itself, as for the innermost frame and the victim
