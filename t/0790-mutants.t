@@ -53,6 +53,7 @@ check_long() { caught hold-long 0730-noharm.t waits; }
 check_attach() { caught attach-stop 0730-noharm.t parent; }
 check_cache() { caught stale-cache 0710-stacks.t reload; }
 check_rule() { caught wrong-rule 0710-stacks.t plain; }
+check_exec() { caught stale-cache 0747-unchanged.t exec; }
 check_root() { caught own-root 0770-content.t mount_namespace; }
 check_path() { caught believe-path 0770-content.t replaced; }
 check_looks() { caught believe-looks 0746-pairs.t plain; }

@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Threads that have not run since their last sample are told as such and cost nothing:
+# also with few descriptors, on kernels that do not count runs, and when not wanted.
+#
+# shellcheck disable=SC2119 # options of capture() are optional
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+
+settled() {
+	! grep -L '^State:[[:space:]]*[SZ]' "/proc/$target_pid"/task/*/status | grep -q .
+}
+
+# unchanged THREADS TEXT: of three snapshots the last had nobody stopped or looked at, but
+# for a few that a busy machine may have woken.
+unchanged() {
+	last=$(grep '^--- snapshot 3' raw)
+	count=${last##*, }
+	count=${count%% *}
+	is "$(grep -c '^Thread ' raw)" $((3 * $1)) "$2: all threads in three snapshots"
+	ok "[ ${count:-0} -ge $(($1 * 9 / 10)) ]" "$2: $count of $1 unchanged" || diag "$last"
+	is "$(stacks | grep -c '!')" 0 "$2: complete stacks"
+}
+
+# sampler_of PID: the process that a pmp samples with.
+sampler_of() {
+	cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+
+check_plain() {
+	start_target threads 100
+	wait_for settled
+	capture -n 3 -i 50ms
+	unchanged 101 "100 threads"
+	verdict "undisturbed"
+}
+
+# A descriptor for each thread is not to be had: their marks are opened anew.
+check_few_descriptors() {
+	start_target threads 300
+	wait_for settled
+	sh -c 'ulimit -n 80; exec "$@"' sh "$PMP" --raw -n 3 -i 100ms -p "$target_pid" \
+		>raw 2>err
+	ok "[ $? -eq 0 ]" "80 descriptors for 300 threads" || diag "$(cat err)"
+	unchanged 301 "80 descriptors"
+	verdict "undisturbed"
+}
+
+# descriptors: how many the sampler of $front has open.
+descriptors() {
+	sampler=$(sampler_of "$front")
+	find "/proc/${sampler% }/fd" -mindepth 1 2>/dev/null | wc -l
+}
+
+check_raised() {
+	start_target threads 300
+	target=$target_pid
+	hard=$(ulimit -Hn)
+	[ "$hard" = unlimited ] || [ "$hard" -ge 600 ] || { skip "at most $hard descriptors"; return; }
+	start_process sh -c 'ulimit -Sn 80; exec "$@"' sh "$PMP" -q -f folded -d 60 -i 20ms \
+		-p "$target"
+	front=$target_pid
+	ok "wait_for '[ \$(descriptors) -gt 300 ]'" "the limit on descriptors is raised"
+	before=$(descriptors)
+	for poll in 1 2 3 4 5; do
+		sleep 0.1
+		after=$(descriptors)
+	done
+	ok "[ $after -le $((before + 3)) ]" "$after after some snapshots more, $before before"
+	kill -INT "$front"
+	wait "$front"
+	target_pid=$target
+	free_again "nobody is stopped or traced"
+}
+
+check_no_schedstat() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_target threads 100
+	wait_for settled
+	PMP_FAULT=no-schedstat "$PMP_FAULTY" --raw -n 3 -i 50ms -p "$target_pid" >raw 2>err
+	unchanged 101 "without schedstat"
+}
+
+# What is not wanted is looked at once, for its name.
+check_unwanted() {
+	command -v strace >/dev/null || { skip "no strace"; return; }
+	start_target threads 100
+	wait_for settled
+	ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=openat "$PMP" --raw -n 10 \
+		-i 50ms --threads '^threads$' -p "$target_pid" >raw 2>err
+	is "$(grep -c '^Thread ' raw)" 10 "one of 101 threads is wanted"
+	looked=$(grep -c '"task/[0-9]*",' trace)
+	ok "[ $looked -ge 101 ] && [ $looked -le 200 ]" "$looked looks at threads in 10 snapshots"
+}
+
+check_renamed() {
+	start_target threads 5
+	capture -n 3 -i 50ms --not-threads '^block-[0-3]$'
+	is "$(grep -c '^Thread ' raw)" 6 "those that are not wanted are left out each time"
+}
+
+check_together() {
+	start_target threads 20
+	wait_for settled
+	capture --stop=all -n 3 -i 50ms
+	is "$(grep -c '^---.* 21 stopped, 0 looked at, 0 unchanged' raw)" 3 \
+		"--stop=all stops all, each time" || diag "$(grep ^--- raw)"
+	verdict "undisturbed"
+}
+
+# A thread that has ended has no frames, each time.
+check_no_frames() {
+	start_target zleader
+	capture -n 5 -i 20ms
+	is "$(grep -c '^Thread ' raw)" 15 "a leader that has ended is in each snapshot"
+	is "$(stacks | grep -c '^zleader !\[not stopped: zombie\]$')" 5 "without a frame"
+	verdict "undisturbed"
+}
+
+# Another program in the same process: nothing of the one before is shown.
+check_exec() {
+	cat >execs.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		static int __attribute__((noinline)) rest_here(const char *name)
+		{
+			char c;
+
+			printf("ready %d\n", getpid());
+			fflush(stdout);
+			if (read(atoi(name), &c, 1) != 1)
+				return 1;
+			execl("./after", "after", "1", NULL);
+			return 2;
+		}
+		int main(int argc, char **argv)
+		{
+			return rest_here(argc > 1 ? argv[1] : "0") + argc;
+		}
+	END
+	build before execs.c && sed 's/rest_here/stay_there/' execs.c >stays.c &&
+		sed -i 's/if (read.*/pause();/; /return 1;/d' stays.c && build after stays.c
+	mkfifo gate
+	exec 9<>gate
+	./before 9 >ready &
+	target_pid=$!
+	test_pids="$test_pids $target_pid"
+	wait_for "grep -q ready ready"
+	"$PMP" --raw -n 40 -i 25ms -p "$target_pid" >raw 2>err &
+	front=$!
+	wait_for "grep -q 'snapshot 3' raw"
+	echo >&9
+	wait "$front"
+	exec 9>&-
+	grep -oE 'rest_here|stay_there' raw | uniq -c >parts
+	is "$(sed 's/.*[0-9] //' parts | tr '\n' ' ')" "rest_here stay_there " \
+		"the one before, then the other" || diag "$(cat parts)"
+	# But for one in the middle of it.
+	ok "[ $(grep -c '^Backtrace stopped' raw) -le 2 ]" "complete stacks"
+}
+
+run_checks "$@"
