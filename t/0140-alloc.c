@@ -107,9 +107,16 @@ static struct pmp_sample *make_sample(int fd)
 		sample->maps = make_maps(fd);
 		good = sample->maps != NULL;
 	}
-	for (int i = 0; good && i < 20; i++)
-		good = pmp_sample_add_thread(sample) &&
-		       !pmp_sample_add_frames(sample, frames, 5);
+	for (int i = 0; good && i < 20; i++) {
+		struct pmp_thread *thread = pmp_sample_add_thread(sample);
+
+		good = thread && !pmp_sample_add_frames(sample, frames, 5);
+		if (good)
+			*thread = (struct pmp_thread){
+				.tid = i, .reading = 1, .frame = thread->frame,
+				.frame_count = 5, .obtained = PMP_UNCHANGED,
+			};
+	}
 	if (good)
 		return sample;
 	pmp_sample_free(sample);

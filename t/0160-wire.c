@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -407,6 +408,149 @@ static void test_no_descriptors(void)
 	pair_close(&pair);
 }
 
+/* ---- threads that have not run ------------------------------------------- */
+
+/* As the last one, but for what `changed` says: those threads have run. */
+static struct pmp_sample *next_of(const struct pmp_sample *last, size_t threads,
+				  bool (*changed)(size_t i))
+{
+	struct pmp_sample *sample =
+		make_sample(last->pid, last->maps ? pmp_maps_ref(last->maps) : NULL, threads);
+
+	for (size_t i = 0; i < threads; i++) {
+		struct pmp_thread *thread = &sample->threads[i];
+		bool is_new = i >= last->thread_count || changed(i);
+
+		thread->reading = is_new ? 1000 + i : last->threads[i].reading;
+		thread->obtained = is_new ? PMP_LOOKED : PMP_UNCHANGED;
+		thread->stopped = 0;
+	}
+	return sample;
+}
+
+static bool none(size_t i)
+{
+	(void)i;
+	return false;
+}
+
+static bool every(size_t i)
+{
+	(void)i;
+	return true;
+}
+
+static bool third(size_t i)
+{
+	return i % 3 == 0;
+}
+
+/* Take threads out of the list, as they end. */
+static void drop_every(struct pmp_sample *sample, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (i % n)
+			sample->threads[kept++] = sample->threads[i];
+	sample->thread_count = kept;
+}
+
+/* What is received, with its frames in one piece again, as the sender has them. */
+static bool same_threads(const struct pmp_sample *a, const struct pmp_sample *b)
+{
+	if (a->thread_count != b->thread_count)
+		return false;
+	for (size_t i = 0; i < a->thread_count; i++) {
+		struct pmp_thread one = a->threads[i], other = b->threads[i];
+		size_t first = one.frame, second = other.frame;
+
+		one.frame = other.frame = 0;
+		if (memcmp(&one, &other, sizeof(one)) != 0 ||
+		    !same_bytes(a->frames + first, b->frames + second,
+				one.frame_count * sizeof(*a->frames)))
+			return false;
+	}
+	return true;
+}
+
+/* Send it, give up the one before; how many bytes it took, 0: it did not arrive as it was. */
+static size_t pass(struct pair *pair, struct pmp_sample **last, struct pmp_sample *sample)
+{
+	struct pmp_sample *got;
+	int length = 0;
+
+	pmp_sender_sample(pair->sender, sample, NULL);
+	ioctl(pair->in, FIONREAD, &length);
+	got = next_sample(pair);
+	if (!got || !same_threads(sample, got))
+		length = 0;
+	pmp_sample_free(got);
+	pmp_sample_free(*last);
+	*last = sample;
+	return (size_t)length;
+}
+
+static void test_unchanged(void)
+{
+	struct pmp_sample *last = make_sample(5, make_maps(1, true), 0), *sample;
+	struct pmp_thread swap;
+	struct pair pair;
+	size_t whole, length;
+
+	pair_open(&pair);
+	pass(&pair, &last, next_of(last, 100, every));
+	whole = pass(&pair, &last, next_of(last, 100, every));
+	ok(whole > 20000, "all have run: %zu bytes", whole);
+	length = pass(&pair, &last, next_of(last, 100, none));
+	ok(length > 0 && length < 1000, "none has: %zu", length);
+	length = pass(&pair, &last, next_of(last, 100, none));
+	ok(length > 0 && length < 1000, "nor then: %zu", length);
+	length = pass(&pair, &last, next_of(last, 100, third));
+	ok(length > whole / 5 && length < whole / 2, "a third has: %zu", length);
+	length = pass(&pair, &last, next_of(last, 130, third));
+	ok(length > 0, "and there are new ones");
+	sample = next_of(last, 130, none);
+	drop_every(sample, 4);
+	length = pass(&pair, &last, sample);
+	ok(length > 0 && length < 1000, "a quarter has ended: %zu", length);
+
+	/* In no order: sent whole, and nothing of it is named by its place. */
+	sample = next_of(last, 0, none);
+	pmp_sample_free(last);
+	last = sample;
+	sample = next_of(last, 50, every);
+	swap = sample->threads[10];
+	sample->threads[10] = sample->threads[11];
+	sample->threads[11] = swap;
+	ok(pass(&pair, &last, sample) > 0, "out of order");
+	ok(pass(&pair, &last, next_of(last, 50, none)) > 10000, "and then all whole");
+	pmp_sample_free(last);
+	pair_close(&pair);
+}
+
+/* A target that was forgotten between two samples begins anew. */
+static void test_unchanged_forgotten(void)
+{
+	struct pmp_sample *last = make_sample(2000, make_maps(1, false), 0), *other;
+	struct pair pair;
+	size_t wrong = 0;
+
+	pair_open(&pair);
+	pass(&pair, &last, next_of(last, 20, every));
+	for (pid_t pid = 1; pid < 1100; pid++) {
+		other = make_sample(pid, make_maps(1, false), 1);
+		wrong += pmp_sender_sample(pair.sender, other, NULL) != 0;
+		pmp_sample_free(next_sample(&pair));
+		pmp_sample_free(other);
+	}
+	is_int(wrong, 0, "a thousand others");
+	ok(pass(&pair, &last, next_of(last, 20, none)) > 3000, "a target forgotten meanwhile");
+	ok(pass(&pair, &last, next_of(last, 20, none)) > 0, "and known again");
+	pmp_sample_free(last);
+	pair_close(&pair);
+}
+
 /* ---- pieces -------------------------------------------------------------- */
 
 /* Move at most size bytes with what comes along. Bytes moved; 0: none there. */
@@ -500,20 +644,29 @@ static void test_pieces(void)
 
 /* ---- a stream as bytes --------------------------------------------------- */
 
+/* The last of its samples consists of three places in the one before: 12 bytes and 4. */
+#define PLACES_SIZE 16
+
 static size_t record(char *stream)
 {
 	struct pmp_sample *one = make_sample(5, make_maps(1, false), 4);
 	struct pmp_sample *two = make_sample(5, make_maps(2, false), 3);
+	struct pmp_sample *first, *three;
 	struct pair pair;
 	ssize_t length;
 
 	pair_open(&pair);
 	pmp_sender_sample(pair.sender, one, NULL);
 	pmp_sender_note(pair.sender, 1, "between", 7, NULL);
-	pmp_sender_sample(pair.sender, two, NULL);
+	first = next_of(two, 3, every);
+	three = next_of(first, 3, none);
+	pmp_sender_sample(pair.sender, first, NULL);
+	pmp_sender_sample(pair.sender, three, NULL);
 	length = recv(pair.in, stream, STREAM_MAX, 0);
 	pmp_sample_free(one);
 	pmp_sample_free(two);
+	pmp_sample_free(first);
+	pmp_sample_free(three);
 	pair_close(&pair);
 	return length > 0 ? (size_t)length : 0;
 }
@@ -569,7 +722,7 @@ static void test_cut(const char *stream, size_t length)
 		before = samples;
 	}
 	is_int(wrong, 0, "cut at each of %zu lengths", length);
-	is_int(before, 2, "both samples at the end");
+	is_int(before, 3, "all samples at the end");
 }
 
 static void test_corruption(const char *stream, size_t length)
@@ -599,6 +752,26 @@ static void test_corruption(const char *stream, size_t length)
 		memset(damaged + 4 * word, 0xff, 4);
 		is_int(feed(damaged, length, &samples), PMP_EFORMAT,
 		       "word %zu of a header", word);
+	}
+	free(damaged);
+}
+
+/* Places that do not exist, twice the same, in the wrong order, of nothing before. */
+static void test_places(const char *stream, size_t length)
+{
+	static const uint32_t wrong[][3] = {
+		{ 0, 1, 3 }, { 0, 1, UINT32_MAX }, { 0, 0, 1 }, { 0, 1, 1 },
+		{ 1, 0, 2 }, { 2, 1, 0 }, { 0x80000000, 1, 2 },
+	};
+	char *damaged = malloc(length);
+	unsigned samples;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		memcpy(damaged, stream, length);
+		memcpy(damaged + length - PLACES_SIZE, wrong[i], sizeof(wrong[i]));
+		is_int(feed(damaged, length, &samples), PMP_EFORMAT, "places %u %u %u",
+		       wrong[i][0], wrong[i][1], wrong[i][2]);
+		is_int(samples, 2, "what came before is there");
 	}
 	free(damaged);
 }
@@ -711,11 +884,14 @@ int main(void)
 	test_many_targets();
 	test_changed_module();
 	test_no_descriptors();
+	test_unchanged();
+	test_unchanged_forgotten();
 	test_pieces();
 	length = record(stream);
 	ok(length > 1000, "a stream of %zu bytes", length);
 	test_cut(stream, length);
 	test_corruption(stream, length);
+	test_places(stream, length);
 	test_stray_descriptors();
 	test_large();
 	test_gone();

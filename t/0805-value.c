@@ -130,11 +130,63 @@ static void test_pace(void)
 	is_int(pace.start, 9 * S - 350 * MS, "the pause is no part of the run");
 }
 
+/* CPU time in ns: 10 ms each round, every 100 ms. */
+static void test_cpu(void)
+{
+	uint64_t now = 0, cpu = 0, wanted = 0;
+	struct pmp_pace pace;
+	int free_rounds = 0;
+
+	pmp_pace_start(&pace, 100 * MS, 0, 1);
+	for (int i = 0; i < 1000; i++) {
+		cpu += 10 * MS;
+		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 0));
+		now = pace.grid;
+	}
+	is_int(pace.lowered, 0, "no limit on CPU time: the rate is not lowered");
+
+	pmp_pace_start(&pace, 100 * MS, 0, 1);
+	for (now = cpu = 0; !wanted && free_rounds < 1000; free_rounds++) {
+		cpu += 10 * MS;
+		wanted = pmp_pace_for_cpu(&pace, now, cpu, 5);
+		pmp_pace_next(&pace, now, wanted);
+		now = pace.grid;
+	}
+	ok(free_rounds > 50 && free_rounds < 150, "10%% where 5%% are asked for: %d rounds "
+	   "of credit", free_rounds);
+	is_int(wanted, 200 * MS, "then half the rate");
+	is_int(pace.interval, 200 * MS, "which is used");
+	for (int i = 0; i < 2000; i++) {
+		cpu += 10 * MS;
+		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 5));
+		now = pace.grid;
+	}
+	ok(cpu * 100 < 6 * now && cpu * 100 > 4 * now, "in the long run 5%%: %.2f%%",
+	   100. * (double)cpu / (double)now);
+	ok(pmp_pace_is_behind(&pace), "that is behind what was asked for");
+	/* It gets cheaper: the rate comes back. */
+	for (int i = 0; i < 2000; i++) {
+		cpu += MS;
+		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 5));
+		now = pace.grid;
+	}
+	is_int(pace.interval, 100 * MS, "1 ms each round: as asked for again");
+
+	pmp_pace_start(&pace, 100 * MS, 0, 1);
+	is_int(pmp_pace_for_cpu(&pace, 0, 400 * MS, 1), 0,
+	       "a dear first round, which reads all symbols, is within the credit");
+	is_int(pmp_pace_for_cpu(&pace, 100 * MS, 600 * MS, 100), 0, "not with 100%% either");
+	wanted = pmp_pace_for_cpu(&pace, 100 * MS, 3600000 * S, 1);
+	ok(wanted > 100 * S, "a round of hours: no overflow, %llu s",
+	   (unsigned long long)(wanted / S));
+}
+
 int main(void)
 {
 	test_times();
 	test_numbers();
 	test_words();
 	test_pace();
+	test_cpu();
 	return done_testing();
 }

@@ -128,7 +128,12 @@ static struct pmp_sample *make_sample(uint64_t generation, unsigned modules, int
 		pmp_maps_add_region(sample->maps, &region);
 	}
 	for (unsigned i = 0; i < 3; i++) {
-		strcpy(pmp_sample_add_thread(sample)->name, "thread");
+		struct pmp_thread *thread = pmp_sample_add_thread(sample);
+
+		strcpy(thread->name, "thread");
+		thread->tid = (pid_t)i;
+		thread->reading = 1;
+		thread->obtained = PMP_UNCHANGED;
 		pmp_sample_add_frames(sample, frames, 3);
 	}
 	return sample;
@@ -148,6 +153,8 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 	for (unsigned i = 0; i < 1 + (n >> 2); i++) {
 		struct pmp_sample *sample = make_sample(i, 1 + i, n & 1 ? fds[0] : -1);
 
+		pmp_sender_sample(sender, sample, NULL);
+		/* Once more: now its threads are places in the one before. */
 		pmp_sender_sample(sender, sample, NULL);
 		pmp_sender_note(sender, i, "seed", 4, NULL);
 		pmp_sample_free(sample);
