@@ -40,7 +40,7 @@ void pmp_pace_next(struct pmp_pace *pace, uint64_t now, uint64_t at_least)
 	pace->interval = pace->asked;
 	if (at_least > pace->asked) {
 		pace->interval = at_least;
-		pace->lowered++;
+		pace->lowered += at_least - pace->asked;
 	}
 	pace->grid += pace->interval;
 	if (pace->grid <= now) {
@@ -89,5 +89,6 @@ void pmp_pace_resume(struct pmp_pace *pace, uint64_t since, uint64_t now)
 bool pmp_pace_is_behind(const struct pmp_pace *pace)
 {
 	return pace->rounds >= BEHIND_ROUNDS &&
-	       (pace->lowered * 2 > pace->rounds || pace->missed * 4 > pace->rounds);
+	       (pace->lowered / pace->asked * 4 > pace->rounds ||
+		pace->missed * 4 > pace->rounds);
 }

@@ -19,7 +19,7 @@ struct pmp_pace {
 	uint64_t due;	   /* the same, with it */
 	uint64_t rounds;   /* ticks used */
 	uint64_t missed;
-	uint64_t lowered; /* rounds after which the interval was longer than asked */
+	uint64_t lowered; /* time by which intervals were longer than asked, in all */
 	uint64_t cpu;	  /* ns, at the last round */
 	uint64_t cpu_round; /* of a round, on average of the last ones */
 	uint64_t random;  /* state of the generator, not 0 */

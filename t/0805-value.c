@@ -156,6 +156,13 @@ static void test_cpu(void)
 	   "of credit", free_rounds);
 	is_int(wanted, 200 * MS, "then half the rate");
 	is_int(pace.interval, 200 * MS, "which is used");
+	for (int i = 0; !pmp_pace_is_behind(&pace) && i < free_rounds; i++) {
+		cpu += 10 * MS;
+		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 5));
+		now = pace.grid;
+	}
+	ok(pace.rounds < (uint64_t)free_rounds * 3 / 2, "and told soon: after %d rounds",
+	   (int)pace.rounds);
 	for (int i = 0; i < 2000; i++) {
 		cpu += 10 * MS;
 		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 5));

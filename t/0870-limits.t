@@ -62,4 +62,11 @@ else
 fi
 
 ok "untouched $target" "the target is left alone"
+
+# Little CPU time for many threads: the rate is lowered, and it says so.
+start_target threads 400
+"$PMP" -f folded -d 6 -i 500us --max-cpu 1 -p "$target_pid" >out 2>err
+is "$?" 0 "--max-cpu 1 with 400 threads at 2000 Hz"
+like "$(cat err)" '^pmp: sampling falls behind: 2000 Hz asked, [0-9.]+ Hz reached with 401 threads' \
+	"says so"
 done_testing
