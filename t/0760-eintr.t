@@ -12,13 +12,18 @@
 
 check_asleep() {
 	start_target eintr
-	ok "'$PMP' -f folded -n 100 -i 2ms -p $target_pid -o out.folded" "100 snapshots"
-	ok "'$PMP' -f folded --stop=all -n 100 -i 2ms -p $target_pid -o out.folded" \
-		"100 snapshots, all together"
+	ok "'$PMP' -f folded --by-thread -n 1000 -i 1ms -p $target_pid -o out.folded" \
+		"1000 snapshots"
+	is "$(grep -c ';sleep_in;call_' out.folded)" "$(grep -c ';sleep_in' out.folded)" \
+		"down to the call"
+	is "$(grep '\[' out.folded)" "" "complete stacks only"
+	ok "'$PMP' -f folded --stop=all -n 100 -i 1ms --max-stop 1s -p $target_pid \
+		-o out.folded" "100 snapshots, all together"
+	ok "'$PMP' -f folded --stop=never -n 100 -i 1ms -p $target_pid -o out.folded" \
+		"--stop=never"
 	capture
-	like "$(stack_of epoll_wait)" \
-		"^[^ ]*epoll_wait( .* sleep_in$live_thread| .*!\[not stopped: epoll_wait\])$" \
-		"a thread in epoll_wait: its whole stack, or why not"
+	stack_is epoll_wait "[^ ]*epoll_wait( [^ !]+)* sleep_in$live_thread" \
+		"in epoll_wait: its whole stack"
 	stack_is futex "[^ !]+( [^ !]+)* sleep_in$live_thread" "in futex: its whole stack"
 	free_again "nobody is stopped or traced"
 	verdict "47 threads asleep in system calls: none was disturbed"
@@ -44,13 +49,23 @@ check_no_restart() {
 	verdict "sleeping threads are not disturbed either"
 }
 
+asleep() {
+	! grep -L '^State:[[:space:]]*S' "/proc/$target_pid/task/$(tid_of sleeper)/status" \
+		"/proc/$target_pid/task/$(tid_of poller)/status" | grep -q .
+}
+
 check_seccomp() {
 	start_target norestart
 	for mode in auto all; do
 		ok "'$PMP' -f folded --stop=$mode -n 100 -i 2ms -p $target_pid -o out.folded" \
 			"100 snapshots, $mode"
 	done
+	wait_for asleep
 	capture
+	for name in sleeper poller; do
+		stack_is "$name" "[^ !]+( [^ !]+)* ${name%er}_main$live_thread" \
+			"$name: its whole stack"
+	done
 	stack_is spinner "!\[not stopped: seccomp\]" \
 		"a filter that forbids restart_syscall: who computes is not stopped"
 	is "$(grep -c '^Thread ' raw)" 5 "nobody is missing"
