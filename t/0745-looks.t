@@ -108,8 +108,10 @@ check_varying() {
 check_mariadb() {
 	local stops
 	mariadb_find || { skip "no mariadb-server or sysbench"; return; }
-	mariadb_start "$tmp/server" && mariadb_load 0 100 900 ||
-		{ ok false "mariadbd with 100 idle connections"; return; }
+	if ! mariadb_start "$tmp/server" || ! mariadb_load 0 100 900; then
+		ok false "mariadbd with 100 idle connections"
+		return
+	fi
 	"$PMP" --raw -n 1 -p "$mariadb_pid" >raw 2>err
 	stops=$(sed -n 's/^---.*; \([0-9]*\) stopped.*/\1/p' raw)
 	ok "[ ${stops:-100} -lt 10 ]" "the first snapshot of 100 idle connections stops $stops" ||
