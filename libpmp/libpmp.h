@@ -386,6 +386,7 @@ struct pmp_live_thread {
 	const char *why;	/* why it was not stopped, or "" */
 	const char *syscall;	/* name of the call that it sleeps in, or "" */
 	uint64_t args[6];	/* of that call */
+	bool waits_for_lock;	/* it is a futex call that a lock makes */
 	const char *wchan;	/* where it sleeps in the kernel, or "" */
 	uint64_t cpu;		/* ns on a CPU since it began; 0: unknown */
 	double cpu_share;	/* of one CPU, in the last second; < 0: unknown */
@@ -404,7 +405,7 @@ struct pmp_live_cell {
 	size_t size;
 	size_t thread, stack;	/* indices */
 	char state;		/* most recently */
-	bool waits_for_lock;	/* most recently: in a futex call that a lock makes */
+	bool waits_for_lock;	/* most recently */
 	const char *syscall;	/* most recently, or "" */
 	uint64_t counts[PMP_WINDOW_COUNT];
 };

@@ -128,6 +128,10 @@ static void test_pace(void)
 	pmp_pace_resume(&pace, 350 * MS, 9 * S);
 	is_int(pace.due, 9 * S, "after a pause: at once");
 	is_int(pace.start, 9 * S - 350 * MS, "the pause is no part of the run");
+	pmp_pace_change(&pace, 20 * MS, 10 * S);
+	is_int(pace.grid, 10 * S + 20 * MS, "another interval begins at once");
+	pmp_pace_next(&pace, 10 * S + 21 * MS, 0, 0);
+	is_int(pace.grid, 10 * S + 40 * MS, "and goes on");
 }
 
 /* CPU time in ns: 10 ms each round, every 100 ms. */

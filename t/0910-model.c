@@ -246,6 +246,19 @@ static void test_late_names(void)
 	pmp_profile_free(profile);
 }
 
+/* Go parks a thread with the futex call that a lock of the C library makes. */
+static void test_parked(void)
+{
+	struct pmp_names names = { 0 };
+	uint32_t parked = pmp_names_add(&names, "runtime.futex", "/bin/server");
+	uint32_t lock = pmp_names_add(&names, "__pthread_mutex_lock", "/lib/libc.so.6");
+
+	ok(names.names[parked].parks && !names.names[parked].locks, "runtime.futex parks");
+	ok(names.names[lock].locks && !names.names[lock].parks, "a mutex locks");
+	is_str(names.names[lock].module, "libc.so.6", "a name has its module");
+	pmp_names_free(&names);
+}
+
 static void test_processes(void)
 {
 	struct pmp_profile *profile = fake_run(2);
@@ -347,6 +360,7 @@ int main(void)
 	pmp_view_free(&view);
 	pmp_profile_free(profile);
 	test_late_names();
+	test_parked();
 	test_processes();
 	test_keys();
 	test_settings();

@@ -51,6 +51,7 @@ struct thread {
 	char why[PMP_WHY_SIZE];
 	char wchan[PMP_WCHAN_SIZE];
 	int syscall;
+	bool waits_for_lock;
 	uint64_t args[6];
 	uint64_t cpu;
 	uint64_t mark_time, mark_cpu, mark_runs; /* where the measurement began */
@@ -507,7 +508,7 @@ static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
 	cell = &live->cells[id];
 	cell->state = thread->state;
 	cell->syscall = thread->syscall;
-	cell->waits_for_lock = waits_for_lock(thread);
+	live->threads[row].waits_for_lock = cell->waits_for_lock = waits_for_lock(thread);
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
 		cell->counts[i]++;
 	*log_at(live, live->head.cell++) = id;
@@ -617,6 +618,7 @@ void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thre
 		.stack = row->cell < live->cell_count ? live->cells[row->cell].stack : 0,
 		.why = row->why,
 		.syscall = call_name(row->syscall),
+		.waits_for_lock = row->waits_for_lock,
 		.wchan = row->wchan,
 		.cpu = row->cpu,
 		.cpu_share = row->cpu_share,

@@ -45,7 +45,8 @@ static void count_threads(const struct pmp_view *view, struct header *header)
 			continue;
 		if (thread.stack < view->model.stack_count)
 			chain = view->model.stacks[thread.stack].chain;
-		switch (pmp_model_state(&view->model, thread.state, false, chain)) {
+		switch (pmp_model_state(&view->model, thread.state, thread.waits_for_lock,
+					chain)) {
 		case 'R': header->run++; break;
 		case 'S': header->sleep++; break;
 		case 'D': header->disk++; break;
@@ -154,11 +155,9 @@ static int draw_states(const struct header *header, struct pmp_canvas *canvas, i
 	return at;
 }
 
-static void draw_losses(const struct pmp_view *view, const struct header *header,
-			struct pmp_canvas *canvas, int row)
+static void draw_losses(const struct header *header, struct pmp_canvas *canvas, int row)
 {
 	const struct pmp_profile_info *info = &header->info;
-	uint64_t lost = view->lost + info->vanished;
 	const char *gap = canvas->columns < ROOMY ? "  " : "   ";
 	int at;
 
@@ -171,8 +170,8 @@ static void draw_losses(const struct pmp_view *view, const struct header *header
 		at += pmp_canvas_print(canvas, row, at, -1, 0, ", %zu left alone",
 				       header->not_stopped);
 	at += pmp_canvas_text(canvas, row, at, -1, 0, gap);
-	at += pmp_canvas_print(canvas, row, at, -1, lost ? PMP_LOOK_YELLOW : 0,
-			       "Lost %" PRIu64, lost);
+	at += pmp_canvas_print(canvas, row, at, -1, info->vanished ? PMP_LOOK_YELLOW : 0,
+			       "Lost %" PRIu64, info->vanished);
 	at += pmp_canvas_print(canvas, row, at, -1, 0, "%sTruncated %" PRIu64, gap,
 			       info->truncated);
 	if (canvas->columns >= ROOMY)
@@ -200,7 +199,7 @@ int pmp_header_draw(const struct pmp_view *view, struct pmp_canvas *canvas, int 
 				       : 0,
 			 (double)info->stopped_max / 1e6,
 			 percent(info->any_stopped, info->last_time - info->first_time));
-	draw_losses(view, &header, canvas, 2);
+	draw_losses(&header, canvas, 2);
 	return 3;
 }
 

@@ -226,6 +226,7 @@ static uint32_t make_chain(struct pmp_model *model, size_t first)
 
 		chain->locks |= name->locks;
 		chain->waits |= i < WAIT_DEPTH && name->waits;
+		chain->parks |= i < WAIT_DEPTH && name->parks;
 	}
 	return (uint32_t)model->chain_count++;
 }
@@ -285,9 +286,12 @@ char *pmp_model_chain(const struct pmp_model *model, uint32_t number, char *buff
 char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
 		     uint32_t chain)
 {
-	bool locks = chain < model->chain_count && model->chains[chain].locks;
+	const struct pmp_chain *known =
+		chain < model->chain_count ? &model->chains[chain] : NULL;
 
-	return state == 'S' && (waits_for_lock || locks) ? 'L' : state;
+	if (state != 'S' || (known && known->parks))
+		return state;
+	return waits_for_lock || (known && known->locks) ? 'L' : state;
 }
 
 bool pmp_model_is_idle(const struct pmp_model *model, char state, const char *syscall,
@@ -510,7 +514,7 @@ static bool list_threads(struct pmp_model *model)
 		chain = pmp_model_chain_of(model, thread.stack);
 		if (chain == PMP_NAME_NONE)
 			return false;
-		state = pmp_model_state(model, thread.state, false, chain);
+		state = pmp_model_state(model, thread.state, thread.waits_for_lock, chain);
 		if (!chain_passes(model, chain) ||
 		    !idle_passes(model,
 				 pmp_model_is_idle(model, state, thread.syscall, chain)))

@@ -64,7 +64,7 @@ struct pmp_row {
 struct pmp_chain {
 	uint32_t first, count; /* in names_of_chains, leaf first */
 	uint64_t hash;
-	bool locks, waits; /* by the functions near its leaf */
+	bool locks, waits, parks; /* by the functions near its leaf */
 	unsigned checked;  /* filter for which matches is right */
 	bool matches;
 };

@@ -10,6 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "screen.h"
+
 #define TELL_EVERY 64 /* names, before the front is told of them */
 
 struct pmp_namer {
@@ -95,6 +97,7 @@ static void *run(void *arg)
 {
 	struct pmp_namer *namer = arg;
 
+	pmp_screen_guard();
 	pthread_mutex_lock(&namer->lock);
 	while (!namer->ends) {
 		if (namer->resting || namer->first == namer->count) {

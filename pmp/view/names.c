@@ -227,6 +227,7 @@ static bool make(struct pmp_name *new, const char *name, const char *module)
 		.module = strdup(base),
 		.locks = waits_for_lock(brief),
 		.waits = waits_for_work(brief),
+		.parks = strcmp(full, "runtime.futex") == 0, /* Go's */
 	};
 	new->brief = strcmp(full, brief) == 0 ? new->full : strdup(brief);
 	return new->full && new->brief && new->module;

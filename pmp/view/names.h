@@ -17,6 +17,7 @@ struct pmp_name {
 	const char *module; /* base name, fit for a terminal, of the first place; or "" */
 	bool locks;	   /* a function that waits for a lock */
 	bool waits;	   /* a function in which threads wait for work */
+	bool parks;	   /* one that does so with the futex call of a lock */
 };
 
 struct pmp_names {

@@ -13,6 +13,7 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 
 #define ESCAPE_DELAY 25 /* ms after an escape in which a sequence goes on */
 #define LEAVE_SIZE 256
+#define GUARDED 2	  /* threads: the one that draws, the one that names */
+#define FAULT_STACK 16384 /* for the handler, when a stack is full */
 #define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
 
 struct pmp_screen {
@@ -41,6 +44,8 @@ static struct {
 	struct termios modes;
 	char leave[LEAVE_SIZE];
 	size_t leave_length;
+	atomic_uint guarded; /* threads */
+	char stacks[GUARDED][FAULT_STACK];
 } saved;
 
 static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS };
@@ -66,10 +71,21 @@ static void on_fault(int number)
 	raise(number);
 }
 
+void pmp_screen_guard(void)
+{
+	unsigned mine = atomic_fetch_add(&saved.guarded, 1);
+	stack_t stack = { .ss_size = FAULT_STACK };
+
+	if (mine >= GUARDED)
+		return;
+	stack.ss_sp = saved.stacks[mine];
+	sigaltstack(&stack, NULL);
+}
+
 /* Those of a sanitizer stay. */
 static void catch_faults(void)
 {
-	struct sigaction action = { .sa_handler = on_fault, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction action = { .sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK) };
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
 		struct sigaction old;
@@ -109,6 +125,7 @@ static void prepare_restore(int output)
 	add_leave(capability("rmcup"));
 	if (!capability("rmcup"))
 		add_leave("\r\n");
+	pmp_screen_guard();
 	catch_faults();
 }
 

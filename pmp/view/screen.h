@@ -38,6 +38,9 @@ void pmp_screen_mouse(struct pmp_screen *screen, bool wanted);
 void pmp_screen_suspend(struct pmp_screen *screen);
 void pmp_screen_resume(struct pmp_screen *screen);
 
+/** To be called once by each other thread: gives it back when that one's stack is full. */
+void pmp_screen_guard(void);
+
 /** Give it back for good, from a signal handler; nothing happens without a screen. */
 void pmp_screen_restore(void);
 

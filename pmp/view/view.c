@@ -557,6 +557,10 @@ static void sampling(struct pmp_view *view, enum pmp_action action)
 	case PMP_ACTION_FASTER: change_rate(view, true); break;
 	case PMP_ACTION_SLOWER: change_rate(view, false); break;
 	case PMP_ACTION_RESET:
+		if (view->ended) {
+			pmp_view_say(view, "No more snapshots come: what there is stays");
+			break;
+		}
 		view->host->reset(view->host_arg);
 		show_anew(view);
 		break;

@@ -112,7 +112,6 @@ struct pmp_view {
 	const char *title; /* "mariadbd [4100]" */
 	uint64_t interval;
 	bool paused, ended;
-	uint64_t lost; /* snapshots or threads that were missed */
 	/* The screen. */
 	enum pmp_view_screen screen;
 	struct pmp_layout layout;
