@@ -400,12 +400,12 @@ struct pmp_live_stack {
 	const char *end;	/* why it does not reach its root, or "" */
 };
 
-/* A thread was seen with a stack. */
+/* A thread was seen with a stack, in a state. */
 struct pmp_live_cell {
 	size_t size;
 	size_t thread, stack;	/* indices */
-	char state;		/* most recently */
-	bool waits_for_lock;	/* most recently */
+	char state;
+	bool waits_for_lock;	/* in a futex call that a lock makes */
 	const char *syscall;	/* most recently, or "" */
 	uint64_t counts[PMP_WINDOW_COUNT];
 };

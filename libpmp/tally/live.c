@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts for a view. A cell is a thread with a stack, and has three counts: since
- * the start and in two windows of time. What was counted in the longest window is
+ * Counts for a view. A cell is a thread with a stack in a state (running, asleep,
+ * waiting for a lock), and has three counts: since the start and in two windows of time. What was counted in the longest window is
  * remembered in a log, one cell number for each thread of each sample; what falls
  * out of a window at its old end is taken off its count again, so that a view reads
  * its numbers without adding anything up.
@@ -25,6 +25,7 @@
 #define LOG_MAX (8u * 1024 * 1024)	/* cells in the log: 32 MiB */
 #define ROUNDS_MAX (64u * 1024)		/* samples in the log */
 #define MERGE_TIME (10 * PMP_S)		/* at least, between two times of putting together */
+#define LOCK 256			/* in a key */
 #define RATE_TIME PMP_S			/* what CPU time and switches are measured over */
 
 static const uint64_t window_times[PMP_WINDOW_COUNT] = {
@@ -75,6 +76,7 @@ struct thread_key {
 
 struct cell_key {
 	uint32_t thread, stack;
+	uint32_t state; /* and LOCK */
 };
 
 /* One sample in the log. */
@@ -277,9 +279,13 @@ static uint32_t find_thread(struct pmp_live *live, const struct thread_key *key)
 	return id;
 }
 
-static uint32_t find_cell(struct pmp_live *live, uint32_t thread, uint32_t stack)
+static uint32_t find_cell(struct pmp_live *live, const struct cell *like)
 {
-	struct cell_key key = { thread, stack };
+	struct cell_key key = {
+		like->thread,
+		like->stack,
+		(unsigned char)like->state | (like->waits_for_lock ? LOCK : 0),
+	};
 	uint32_t id;
 
 	if (live->cell_count >= CELLS_MAX &&
@@ -291,7 +297,10 @@ static uint32_t find_cell(struct pmp_live *live, uint32_t thread, uint32_t stack
 		return PMP_INTERN_NONE;
 	if (id == live->cell_count)
 		live->cells[live->cell_count++] =
-			(struct cell){ .thread = thread, .stack = key.stack, .state = '?' };
+			(struct cell){ .thread = key.thread,
+				       .stack = key.stack,
+				       .state = like->state,
+				       .waits_for_lock = like->waits_for_lock };
 	return id;
 }
 
@@ -319,9 +328,7 @@ static uint32_t move_thread(struct pmp_live *live, const struct thread *old, uin
 
 static void add_counts(struct cell *to, const struct cell *from)
 {
-	to->state = from->state;
 	to->syscall = from->syscall;
-	to->waits_for_lock = from->waits_for_lock;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
 		to->counts[i] += from->counts[i];
 }
@@ -341,7 +348,10 @@ static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t 
 	for (size_t i = 0; i < old->cell_count && !code; i++) {
 		const struct cell *cell = &old->cells[i];
 
-		cells[i] = find_cell(live, threads[cell->thread], cell->stack);
+		struct cell moved = *cell;
+
+		moved.thread = threads[cell->thread];
+		cells[i] = find_cell(live, &moved);
 		if (cells[i] == PMP_INTERN_NONE)
 			code = PMP_ENOMEM;
 		else
@@ -487,30 +497,37 @@ static bool waits_for_lock(const struct pmp_thread *thread)
 	       (command == WAIT || command == LOCK_PI || command == LOCK_PI2);
 }
 
+static bool same_state(const struct cell *one, const struct cell *other)
+{
+	return one->state == other->state && one->waits_for_lock == other->waits_for_lock;
+}
+
 static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
 			const struct pmp_thread *thread, const pmp_location *locations)
 {
 	struct thread_key key = { .process = process, .tid = thread->tid };
-	uint32_t row = find_thread(live, &key), stack, id;
-	struct cell *cell;
+	uint32_t row = find_thread(live, &key), id;
+	struct cell like = { .thread = row,
+			     .state = thread->state,
+			     .waits_for_lock = waits_for_lock(thread) };
 
 	if (row == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	id = live->threads[row].cell;
-	if (thread->obtained != PMP_UNCHANGED || id == PMP_INTERN_NONE) {
-		stack = find_stack(live, thread, locations);
-		id = stack == PMP_INTERN_NONE ? stack : find_cell(live, row, stack);
+	if (thread->obtained != PMP_UNCHANGED || id == PMP_INTERN_NONE ||
+	    !same_state(&live->cells[id], &like)) {
+		like.stack = find_stack(live, thread, locations);
+		id = like.stack == PMP_INTERN_NONE ? PMP_INTERN_NONE :
+						     find_cell(live, &like);
 	}
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	describe(&live->threads[row], thread, time);
 	live->threads[row].cell = id;
-	cell = &live->cells[id];
-	cell->state = thread->state;
-	cell->syscall = thread->syscall;
-	live->threads[row].waits_for_lock = cell->waits_for_lock = waits_for_lock(thread);
+	live->threads[row].waits_for_lock = like.waits_for_lock;
+	live->cells[id].syscall = thread->syscall;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
-		cell->counts[i]++;
+		live->cells[id].counts[i]++;
 	*log_at(live, live->head.cell++) = id;
 	return 0;
 }
