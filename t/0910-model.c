@@ -259,6 +259,37 @@ static void test_parked(void)
 	pmp_names_free(&names);
 }
 
+/* Asleep nine times of ten and caught running once: idle nine times. */
+static void test_states(void)
+{
+	struct pmp_profile *profile = fake_profile();
+	struct pmp_view view;
+
+	for (uint64_t i = 0; i < 10; i++) {
+		struct pmp_sample *sample = pmp_sample_new();
+		struct pmp_thread *thread;
+
+		if (!sample)
+			abort();
+		sample->pid = 10;
+		sample->time = (1000 + i) * FAKE_S;
+		thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
+		fake_call(thread, 7, 0, 0, "");
+		if (i == 9)
+			thread->state = 'R';
+		fake_add(profile, sample);
+	}
+	fake_view(&view, profile);
+	is_int(pmp_model_row(&view.model, 0)->count, 10, "one row");
+	is_int(pmp_model_row(&view.model, 0)->state, 'S', "in the state it mostly is in");
+	fake_type(&view, "i");
+	is_int(view.model.total, 1, "once it was busy");
+	fake_type(&view, "i");
+	is_int(view.model.total, 9, "else idle");
+	pmp_view_free(&view);
+	pmp_profile_free(profile);
+}
+
 static void test_processes(void)
 {
 	struct pmp_profile *profile = fake_run(2);
@@ -361,6 +392,7 @@ int main(void)
 	pmp_profile_free(profile);
 	test_late_names();
 	test_parked();
+	test_states();
 	test_processes();
 	test_keys();
 	test_settings();
