@@ -73,9 +73,13 @@ static void on_fault(int number)
 
 void pmp_screen_guard(void)
 {
-	unsigned mine = atomic_fetch_add(&saved.guarded, 1);
-	stack_t stack = { .ss_size = FAULT_STACK };
+	stack_t stack = { .ss_size = FAULT_STACK }, old;
+	unsigned mine;
 
+	/* A sanitizer has one already, and takes the thread's away at its end. */
+	if (sigaltstack(NULL, &old) < 0 || !(old.ss_flags & SS_DISABLE))
+		return;
+	mine = atomic_fetch_add(&saved.guarded, 1);
 	if (mine >= GUARDED)
 		return;
 	stack.ss_sp = saved.stacks[mine];
