@@ -110,7 +110,9 @@ static void draw_first(const struct pmp_view *view, const struct header *header,
 	const struct pmp_live_info *live = &view->model.info;
 	uint64_t seconds = live->span[PMP_WINDOW_START] / 1000000000;
 	bool wide = canvas->columns >= WIDE;
-	int at = 0, room = canvas->columns - (wide ? 70 : 24);
+	/* Names of several processes need the room that is left. */
+	bool count = wide && (canvas->columns >= ROOMY || !pmp_view_is_several(view));
+	int at = 0, room = canvas->columns - (count ? 58 : wide ? 44 : 24);
 	char rate[64];
 
 	rate_text(view, header, rate, sizeof(rate));
@@ -131,7 +133,7 @@ static void draw_first(const struct pmp_view *view, const struct header *header,
 		at += pmp_canvas_print(canvas, 0, at, -1, 0,
 				       "  %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64,
 				       seconds / 3600, seconds / 60 % 60, seconds % 60);
-	if (wide)
+	if (count)
 		at += pmp_canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " snapshots",
 				       live->samples[PMP_WINDOW_START]);
 	if (at + 18 < canvas->columns)
