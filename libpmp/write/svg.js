@@ -14,6 +14,7 @@
 		return {
 			g: g, rect: rect, text: g.querySelector("text"), title: title, index: i,
 			name: title.replace(/ \([^()]*\)$/, ""),
+			samples: Number(title.match(/\(([\d,]+) [^()]*\)$/)[1].replaceAll(",", "")),
 			x: Number(rect.getAttribute("x")), y: Number(rect.getAttribute("y")),
 			w: Number(rect.getAttribute("width")), depth: Number(g.dataset.d),
 		};
@@ -97,13 +98,13 @@
 		boxes.filter(function (b) { return b.hit; }).sort(function (a, b) {
 			return a.x - b.x || b.w - a.w;
 		}).forEach(function (b) {
-			const from = Math.max(b.x, end);
-			if (b.x + b.w > from)
-				sum += b.x + b.w - from;
-			end = Math.max(end, b.x + b.w);
+			if (b.x < end - 0.01)
+				return;
+			sum += b.samples;
+			end = b.x + b.w;
 		});
 		matched.textContent = pattern ?
-			"Matched: " + (100 * sum / root.w).toFixed(2) + "%" : "";
+			"Matched: " + (100 * sum / (root.samples || 1)).toFixed(2) + "%" : "";
 	}
 
 	function ask(open) {
