@@ -212,7 +212,9 @@ static void add_block(struct pmp_out *out, const struct graph *graph,
 static int make_graph(struct graph *graph, struct pmp_profile *profile,
 		      const struct pmp_write_options *options)
 {
-	if (pmp_paths_make(&graph->paths, profile, options))
+	const struct pmp_path_style style = pmp_paths_style(options);
+
+	if (pmp_paths_make(&graph->paths, profile, &style))
 		return PMP_ENOMEM;
 	graph->keys = pmp_intern_new();
 	graph->nodes = calloc(graph->paths.function_count + 1, sizeof(*graph->nodes));

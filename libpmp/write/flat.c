@@ -103,10 +103,11 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
 		       const struct pmp_write_options *options)
 {
+	const struct pmp_path_style path_style = pmp_paths_style(options);
 	struct sums *sums = NULL;
 	struct pmp_paths paths;
 
-	if (pmp_paths_make(&paths, profile, options))
+	if (pmp_paths_make(&paths, profile, &path_style))
 		goto fail;
 	sums = calloc(paths.function_count + 1, sizeof(*sums));
 	if (!sums)

@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Equal lines counted together: stacks that differ in their addresses only read
- * the same. For the formats that are lines with counts.
+ * Equal lines counted together: stacks that differ in their addresses only read the
+ * same. For the formats that are lines with counts. A line is a path whose names
+ * are joined by a separator; it is never put together before it is written, as a
+ * million of them would fill the memory.
  */
 #ifndef PMP_WRITE_LISTING_H
 #define PMP_WRITE_LISTING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "write/paths.h"
 
 struct pmp_line {
-	const char *text;	/* borrowed from the table; no newline */
-	size_t length;
+	const struct pmp_path *path;
 	uint64_t count;
 };
 
-struct pmp_intern;
-
-/* All zero is an empty table, to be freed with pmp_listing_free(). */
+/* The first three are to be set, with paths already made. */
 struct pmp_listing {
-	struct pmp_intern *table;
+	const struct pmp_paths *paths;
+	char separator;
+	bool leaf_first;
+
 	struct pmp_line *lines;
-	size_t count, capacity;
+	size_t count;
 };
 
-/* Add to the count of a line. 0 or PMP_ENOMEM. */
-int pmp_listing_add(struct pmp_listing *lines, const struct pmp_buf *text, uint64_t count);
-/* Sort with a comparison of struct pmp_line, such as pmp_listing_by_text(). */
-void pmp_listing_sort(struct pmp_listing *lines, int (*compare)(const void *, const void *));
-int pmp_listing_by_text(const void *a, const void *b);	/* ascending bytes */
-void pmp_listing_free(struct pmp_listing *lines);
+/* Find the lines, sorted by their bytes. 0 or PMP_ENOMEM. */
+int pmp_listing_make(struct pmp_listing *listing);
+/* The most frequent first; equal ones the other way round than before. */
+void pmp_listing_by_count(struct pmp_listing *listing);
+void pmp_listing_put(struct pmp_buf *buf, const struct pmp_listing *listing,
+		     const struct pmp_line *line);
+void pmp_listing_free(struct pmp_listing *listing);
 
 #endif

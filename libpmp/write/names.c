@@ -19,20 +19,14 @@
  */
 #include "write/names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/escape.h"
 
 /* Brackets within brackets; a name with more is not taken apart. */
 #define MAX_DEPTH 128
 
 #define UNKNOWN "[unknown]"
-
-struct pmp_name_slot {
-	size_t offset, length;		/* in text; 0: not yet made */
-};
 
 /* A name being read, from at to end, into buf. */
 struct reader {
@@ -617,57 +611,4 @@ void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 	}
 	pmp_escape_map(buf, text, strlen(text), ";", ":");
 	pmp_buf_putc(buf, ']');
-}
-
-/* ---- the cache -------------------------------------------------------------------- */
-
-static void name_location(struct pmp_name_cache *cache, pmp_location location)
-{
-	const struct pmp_frame *frames;
-	size_t count = pmp_profile_frames(cache->profile, location, &frames);
-	size_t start = cache->text.length;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t next = cache->root_first ? count - 1 - i : i;
-
-		if (i)
-			pmp_buf_putc(&cache->text, cache->separator);
-		pmp_name_frame(&cache->text, &frames[next], &cache->style);
-	}
-	cache->slots[location] = (struct pmp_name_slot) {
-		.offset = start,
-		.length = cache->text.length - start,
-	};
-}
-
-void pmp_name_location(struct pmp_name_cache *cache, struct pmp_buf *buf,
-		       pmp_location location)
-{
-	size_t need = (size_t)location + 1;
-
-	if (need > cache->slot_count) {
-		if (PMP_RESERVE(&cache->slots, &cache->slot_capacity, need)) {
-			buf->failed = true;
-			return;
-		}
-		memset(cache->slots + cache->slot_count, 0,
-		       (need - cache->slot_count) * sizeof(*cache->slots));
-		cache->slot_count = need;
-	}
-	if (!cache->slots[location].length)
-		name_location(cache, location);
-	if (pmp_buf_failed(&cache->text)) {
-		buf->failed = true;
-		return;
-	}
-	pmp_buf_add(buf, cache->text.data + cache->slots[location].offset,
-		    cache->slots[location].length);
-}
-
-void pmp_name_cache_free(struct pmp_name_cache *cache)
-{
-	pmp_buf_free(&cache->text);
-	free(cache->slots);
-	cache->slots = NULL;
-	cache->slot_count = cache->slot_capacity = 0;
 }

@@ -37,25 +37,4 @@ void pmp_name_path(struct pmp_buf *buf, const char *path);
  * "[truncated: no unwind information]". Nothing for a complete stack. */
 void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *why);
 
-/*
- * The frames of a location as text, made once: a profile has far fewer
- * locations than frames. Inlined functions are frames of their own, in the order
- * that root_first says and with separator between them. To be set: the first
- * four; all else zero; pmp_name_cache_free() in the end.
- */
-struct pmp_name_cache {
-	struct pmp_profile *profile;
-	struct pmp_name_style style;
-	char separator;
-	bool root_first;
-
-	struct pmp_buf text;
-	struct pmp_name_slot *slots;	/* by location */
-	size_t slot_count, slot_capacity;
-};
-
-void pmp_name_location(struct pmp_name_cache *cache, struct pmp_buf *buf,
-		       pmp_location location);
-void pmp_name_cache_free(struct pmp_name_cache *cache);
-
 #endif

@@ -82,11 +82,15 @@ static int find_slot(struct pmp_paths *paths, pmp_location location)
 	return 0;
 }
 
-/* A step that is no function: a process, a mark. */
-static int add_word(struct pmp_paths *paths, const struct pmp_buf *word)
+/* A step that is no function: a process, a mark. elide: one word without a comma. */
+static int add_word(struct pmp_paths *paths, struct pmp_buf *word, bool elide)
 {
-	uint32_t id = function_of(paths, word, "", NULL);
+	uint32_t id;
 
+	for (size_t i = 0; elide && i < word->length; i++)
+		if (word->data[i] == ',' || word->data[i] == ' ')
+			word->data[i] = word->data[i] == ',' ? ':' : '_';
+	id = function_of(paths, word, "", NULL);
 	if (id == PMP_INTERN_NONE ||
 	    PMP_RESERVE(&paths->steps, &paths->step_capacity, paths->step_count + 1))
 		return PMP_ENOMEM;
@@ -94,26 +98,43 @@ static int add_word(struct pmp_paths *paths, const struct pmp_buf *word)
 	return 0;
 }
 
-static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
-		    const struct pmp_write_options *options)
+/* "mariadbd", "mariadbd-4100", "mariadbd-4100/4102" */
+static void name_process(struct pmp_buf *word, const struct pmp_entry *entry,
+			 const struct pmp_path_style *style, bool several)
 {
-	struct pmp_buf word = { 0 };
-	int code;
+	pmp_name_word(word, entry->process);
+	if (style->root != PMP_ROOT_IDS)
+		return;
+	if (style->by_thread && entry->tid)
+		pmp_buf_printf(word, "-%d/%d", (int)entry->pid, (int)entry->tid);
+	else if (several)
+		pmp_buf_printf(word, "-%d", (int)entry->pid);
+}
 
-	pmp_name_word(&word, entry->process);
-	code = add_word(paths, &word);
-	if (!code && options->by_thread && entry->tid) {
+/* several: there is more than one process. */
+static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
+		    const struct pmp_path_style *style, bool several)
+{
+	bool marked = style->root != PMP_ROOT_NONE || !entry->location_count;
+	struct pmp_buf word = { 0 };
+	int code = 0;
+
+	if (style->root != PMP_ROOT_NONE) {
+		name_process(&word, entry, style, several);
+		code = add_word(paths, &word, style->names.elide);
+	}
+	if (!code && style->by_thread && entry->tid) {
 		pmp_buf_clear(&word);
 		pmp_name_word(&word, entry->thread);
-		code = add_word(paths, &word);
+		code = add_word(paths, &word, style->names.elide);
 	}
 	pmp_buf_clear(&word);
-	if (entry->end != PMP_END_ROOT)
+	if (marked && entry->end != PMP_END_ROOT)
 		pmp_name_end(&word, entry->end, entry->why);
-	else if (!entry->location_count)
+	else if (marked && !entry->location_count)
 		pmp_buf_puts(&word, "[unknown]");
 	if (!code && word.length)
-		code = add_word(paths, &word);
+		code = add_word(paths, &word, style->names.elide);
 	pmp_buf_free(&word);
 	return code;
 }
@@ -136,20 +157,30 @@ static int add_location(struct pmp_paths *paths, struct pmp_profile *profile,
 	return 0;
 }
 
-static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
-		     const struct pmp_write_options *options)
+static bool several_processes(const struct pmp_profile *profile)
 {
-	const struct pmp_name_style style = { .lines = options->lines,
-					      .module = options->module };
+	const struct pmp_entry *first = pmp_profile_entry(profile, 0);
+
+	for (size_t i = 1; i < pmp_profile_entry_count(profile); i++)
+		if (pmp_profile_entry(profile, i)->pid != first->pid)
+			return true;
+	return false;
+}
+
+static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
+		     const struct pmp_path_style *style)
+{
 	size_t count = pmp_profile_entry_count(profile);
+	bool several = several_processes(profile);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_entry *entry = pmp_profile_entry(profile, i);
 		size_t start = paths->step_count;
-		int code = add_root(paths, entry, options);
+		int code = add_root(paths, entry, style, several);
 
 		for (size_t j = entry->location_count; j-- > 0 && !code;)
-			code = add_location(paths, profile, entry->locations[j], &style);
+			code = add_location(paths, profile, entry->locations[j],
+					    &style->names);
 		if (code)
 			return code;
 		paths->paths[paths->path_count++] = (struct pmp_path){
@@ -201,14 +232,22 @@ static int sort_functions(struct pmp_paths *paths)
 	return 0;
 }
 
+struct pmp_path_style pmp_paths_style(const struct pmp_write_options *options)
+{
+	return (struct pmp_path_style){
+		.names = { .lines = options->lines, .module = options->module },
+		.by_thread = options->by_thread,
+	};
+}
+
 int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
-		   const struct pmp_write_options *options)
+		   const struct pmp_path_style *style)
 {
 	size_t at = 0;
 
 	*paths = (struct pmp_paths){ .names = pmp_intern_new() };
 	paths->paths = calloc(pmp_profile_entry_count(profile) + 1, sizeof(*paths->paths));
-	if (!paths->names || !paths->paths || add_paths(paths, profile, options) ||
+	if (!paths->names || !paths->paths || add_paths(paths, profile, style) ||
 	    sort_functions(paths))
 		return PMP_ENOMEM;
 	/* Only now do the steps stay where they are. */

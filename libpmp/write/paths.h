@@ -49,9 +49,24 @@ struct pmp_paths {
 	size_t step_count, step_capacity;
 };
 
+/* What stands before the functions. */
+enum pmp_root {
+	PMP_ROOT_NAMES,		/* process, and by thread the thread */
+	PMP_ROOT_IDS,		/* process-PID/TID, as far as that is needed; thread */
+	PMP_ROOT_NONE,		/* by thread the thread; a mark only if nothing follows */
+};
+
+struct pmp_path_style {
+	struct pmp_name_style names;
+	enum pmp_root root;
+	bool by_thread;
+};
+
 /* Fill *paths, which is to be freed also after a failure. 0 or PMP_ENOMEM. */
 int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
-		   const struct pmp_write_options *options);
+		   const struct pmp_path_style *style);
+/* The style that options ask for, with the names of processes and threads. */
+struct pmp_path_style pmp_paths_style(const struct pmp_write_options *options);
 void pmp_paths_free(struct pmp_paths *paths);
 
 #endif

@@ -287,10 +287,10 @@ static void write_speedscope(struct pmp_out *out, struct pmp_profile *profile,
 			     const struct pmp_write_options *options)
 {
 	struct scope scope = { .out = out, .profile = profile };
-	struct pmp_write_options together = *options;
+	struct pmp_path_style style = pmp_paths_style(options);
 
-	together.by_thread = false;
-	if (pmp_paths_make(&scope.paths, profile, &together) || make_spans(&scope))
+	style.by_thread = false;
+	if (pmp_paths_make(&scope.paths, profile, &style) || make_spans(&scope))
 		out->buf.failed = true;
 	else
 		add_all(&scope);

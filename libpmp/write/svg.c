@@ -432,11 +432,12 @@ static void add_script(struct pmp_buf *buf)
 static void write_svg(struct pmp_out *out, struct pmp_profile *profile,
 		      const struct pmp_write_options *options)
 {
+	const struct pmp_path_style paths = pmp_paths_style(options);
 	struct picture picture = { .out = out, .options = options, .width = WIDTH };
 
 	if (options->width >= WIDTH_MIN)
 		picture.width = options->width;
-	if (pmp_paths_make(&picture.paths, profile, options) ||
+	if (pmp_paths_make(&picture.paths, profile, &paths) ||
 	    number_modules(&picture)) {
 		out->buf.failed = true;
 		goto out;

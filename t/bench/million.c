@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * million [STACKS [DEPTH]]: what it costs to write so many distinct stacks (a million
+ * million [STACKS [DEPTH [FORMAT]]]: what it costs to write so many distinct stacks (a million
  * of 30 frames) in each format, and to read them again. Each is done by a process of
  * its own; the memory is all it has, the profile included.
  */
@@ -143,7 +143,8 @@ int main(int argc, char **argv)
 	make_locations(&saved);
 	make_stacks(&saved, stacks, depth);
 	for (size_t i = 0; i < pmp_format_count(); i++)
-		measure(pmp_format(i)->name, &saved, pmp_format(i), fd);
+		if (argc < 4 || !strcmp(argv[3], pmp_format(i)->name))
+			measure(pmp_format(i)->name, &saved, pmp_format(i), fd);
 	if (pmp_profile_write(saved.profile, pmp_format_find("pprof"), NULL, &file, NULL))
 		abort();
 	/* What reads it has no other profile. */
