@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Saved profiles on the command line: what can be read, what is said when it cannot, and
+# the statuses.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+
+[ -x "$PMP" ] || skip_all "no $PMP"
+
+start_target demo
+ok "'$PMP' -q -o demo.pb.gz -n 2 -i 20ms -p '$target_pid'" "the extension pb.gz is pprof"
+stop_process "$target_pid"
+
+# refused STATUS MESSAGE ARG...: pmp ends with this status and a line like this.
+refused() {
+	status=$1 message=$2
+	shift 2
+	"$PMP" "$@" >out 2>err </dev/null
+	is $? "$status" "status of: $*"
+	like "$(cat err)" "^pmp: $message" "message of: $*"
+	is "$(cat out)" "" "nothing on stdout: $*"
+}
+
+echo "no profile" >text
+head -c 300 demo.pb.gz >cut.pb.gz
+: >empty
+mkdir folder
+refused 2 'cannot open nowhere.pb.gz: No such file' nowhere.pb.gz
+refused 2 'cannot read text: it is damaged, or no profile' text
+refused 2 'cannot read cut.pb.gz: it is damaged' -f folded cut.pb.gz
+refused 2 'cannot read empty: it is damaged' empty
+refused 2 'give either processes, a command or saved' demo.pb.gz -- true
+refused 2 'give either processes, a command or saved' -p 1 demo.pb.gz
+refused 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz
+"$PMP" folder >out 2>err
+isnt $? 0 "a folder is no profile"
+printf 'x' >kept.folded
+"$PMP" -q -o kept.folded cut.pb.gz 2>/dev/null
+is "$(cat kept.folded)" x "what is there stays when the profile is damaged"
+
+like "$("$PMP" -q demo.pb.gz)" '^Thread [0-9]+ \(Thread 0x0 \(LWP [0-9]+\)\):' \
+	"without a terminal it is written as raw"
+ok "'$PMP' -q -f flat -o '%n-%c.flat' demo.pb.gz && grep -q update_table demo-1.flat" \
+	"%n is the name of the file"
+for name in folded pmp svg speedscope.json perf json flat callgraph threads prof pb.gz; do
+	ok "'$PMP' -q -o out.$name demo.pb.gz && [ -s out.$name ]" "-o out.$name"
+done
+like "$(head -c 40 out.speedscope.json)" schema "the longest extension decides"
+gzip -dc demo.pb.gz >plain.pb
+is "$("$PMP" -q -f folded plain.pb)" "$("$PMP" -q -f folded demo.pb.gz)" \
+	"it need not be compressed"
+like "$("$PMP" -q -f folded --by-thread demo.pb.gz)" '^demo-[0-9]+/[0-9]+;queue-1;' \
+	"threads are in it"
+like "$("$PMP" -q -f folded --lines demo.pb.gz)" 'update_table\(demo\.c:[0-9]+\)' "so are lines"
+unlike "$("$PMP" -q -f folded --no-inline demo.pb.gz)" 'futex_wait' \
+	"inlined functions can be left out"
+like "$("$PMP" -q -f svg --title 'a <b>' --width 640 --icicle demo.pb.gz)" 'a &lt;b&gt;' \
+	"options of pictures"
+like "$("$PMP" -f folded --stats demo.pb.gz 2>&1 >/dev/null)" 'snapshots: 2, stacks: 20' \
+	"statistics are those of the run"
+
+done_testing
