@@ -359,11 +359,12 @@ static int add_comment(struct reader *reader, uint64_t number)
 /* One number, or several packed into bytes. */
 static int add_comments(struct reader *reader, const struct field *field)
 {
-	struct walk walk = { field->data, field->data + field->length };
+	struct walk walk;
 	int code = 0;
 
 	if (field->type == VARINT)
 		return add_comment(reader, field->value);
+	walk = (struct walk){ field->data, field->data + field->length };
 	while (!code && walk.at < walk.end) {
 		uint64_t number;
 
