@@ -133,7 +133,7 @@ static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
 		pmp_name_end(&word, entry->end, entry->why);
 	else if (marked && !entry->location_count)
 		pmp_buf_puts(&word, "[unknown]");
-	if (!code && word.length)
+	if (!code && (word.length || pmp_buf_failed(&word)))
 		code = add_word(paths, &word, style->names.elide);
 	pmp_buf_free(&word);
 	return code;

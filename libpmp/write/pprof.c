@@ -328,7 +328,7 @@ static uint32_t mark_of(struct encoder *encoder, const struct pmp_entry *entry)
 		pmp_buf_puts(&text, "[unknown]");
 	if (text.length)
 		mark = pmp_intern(encoder->marks, text.data, text.length);
-	if (pmp_buf_failed(&text))
+	if (pmp_buf_failed(&text) || (text.length && mark == PMP_INTERN_NONE))
 		fail(encoder);
 	pmp_buf_free(&text);
 	return mark;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory runs out while a saved profile is read or written: the k-th allocation fails,
+ * for every k. The result is an error, or as good as ever; nothing crashes.
+ *
+ * malloc and its kin are this program's own here, in front of glibc's; sanitizers have
+ * theirs in the same place, so with them this test has nothing to do.
+ */
+#include "lib/tap.h"
+#include "lib/saved.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED
+#endif
+
+#if !defined(SANITIZED) && defined(__GLIBC__)
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *data, size_t size);
+
+/* volatile: compilers believe that malloc changes no variable of a program. */
+static volatile struct {
+	bool counting, failed;
+	long calls, fail_at;
+} heap;
+
+static bool fails(void)
+{
+	if (!heap.counting || heap.calls++ != heap.fail_at)
+		return false;
+	heap.failed = true;
+	return true;
+}
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *data, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(data, size);
+}
+
+static void begin(long fail_at)
+{
+	heap.calls = 0;
+	heap.fail_at = fail_at;
+	heap.failed = false;
+	heap.counting = true;
+}
+
+static int drop(void *arg, const void *data, size_t length)
+{
+	(void)data;
+	*(size_t *)arg += length;
+	return 0;
+}
+
+static void test_write(const struct saved *saved, const struct pmp_format *format)
+{
+	size_t whole = 0, length;
+	struct pmp_sink sink = { drop, &whole };
+	long k = 0, bad = 0;
+
+	if (pmp_profile_write(saved->profile, format, NULL, &sink, NULL))
+		bad++;
+	sink.arg = &length;
+	do {
+		int code;
+
+		length = 0;
+		begin(k++);
+		code = pmp_profile_write(saved->profile, format, NULL, &sink, NULL);
+		heap.counting = false;
+		/* What asks for names may do without. */
+		bad += code != PMP_ENOMEM && (code || length != whole);
+	} while (heap.failed);
+	ok(!bad && k > 1, "%s: %ld allocations fail in turn", format->name, k - 1);
+}
+
+static void test_read(const struct pmp_buf *file)
+{
+	long k = 0, bad = 0;
+	bool failed;
+
+	do {
+		struct saved saved = saved_new();
+		int code;
+
+		begin(k++);
+		code = saved_read(&saved, file->data, file->length, NULL);
+		heap.counting = false;
+		failed = heap.failed;
+		/* A name that cannot be kept is "[unknown]". */
+		bad += code && (code != PMP_ENOMEM || !failed);
+		saved_free(&saved);
+	} while (failed);
+	ok(!bad && k > 1, "reading: %ld allocations fail in turn", k - 1);
+}
+
+int main(void)
+{
+	struct saved saved = saved_example();
+	struct pmp_buf packed = saved_write(&saved, "pprof", NULL);
+
+	for (size_t i = 0; i < pmp_format_count(); i++)
+		test_write(&saved, pmp_format(i));
+	test_read(&packed);
+	pmp_buf_free(&packed);
+	saved_free(&saved);
+	return done_testing();
+}
+
+#else
+
+int main(void)
+{
+	ok(true, "the allocator is not ours: nothing to do");
+	return done_testing();
+}
+
+#endif
