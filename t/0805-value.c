@@ -130,7 +130,7 @@ static void test_pace(void)
 	is_int(pace.start, 9 * S - 350 * MS, "the pause is no part of the run");
 	pmp_pace_change(&pace, 20 * MS, 10 * S);
 	is_int(pace.grid, 10 * S + 20 * MS, "another interval begins at once");
-	pmp_pace_next(&pace, 10 * S + 21 * MS, 0, 0);
+	pmp_pace_next(&pace, 10 * S + 21 * MS, 0);
 	is_int(pace.grid, 10 * S + 40 * MS, "and goes on");
 }
 

@@ -18,6 +18,7 @@
 
 #define ERESTARTNOHAND 514	/* of the kernel, not in its user headers */
 #define CALL_SIZE 8		/* the longest call: call *%fs:disp32(base,index) */
+#define SP_CODE 4		/* rsp as instructions have it */
 #define CODE_WINDOW 16		/* bytes looked at around a pc */
 
 /* Numbers of the System V ABI, figure 3.36. */
@@ -288,9 +289,9 @@ bool pmp_arch_moves_sp(const uint8_t *code, size_t length)
 
 		if ((code[i] & 0xf8) != 0x48)
 			continue;
-		if (to_memory && modrm >> 6 == 3 && (modrm & 7) == RSP && !(code[i] & 1))
+		if (to_memory && modrm >> 6 == 3 && (modrm & 7) == SP_CODE && !(code[i] & 1))
 			return true;
-		if (from_memory && (modrm >> 3 & 7) == RSP && !(code[i] & 4))
+		if (from_memory && (modrm >> 3 & 7) == SP_CODE && !(code[i] & 4))
 			return true;
 		if ((opcode == 0x83 || opcode == 0x81) && modrm == 0xe4 && !(code[i] & 1))
 			return true;
