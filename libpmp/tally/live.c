@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Counts for a view. A cell is a thread with a stack in a state (running, asleep,
- * waiting for a lock), and has three counts: since the start and in two windows of time. What was counted in the longest window is
- * remembered in a log, one cell number for each thread of each sample; what falls
- * out of a window at its old end is taken off its count again, so that a view reads
- * its numbers without adding anything up.
+ * waiting for a lock), and has three counts: since the start and in two windows of
+ * time. What was counted in the longest window is remembered in a log, one cell number
+ * for each thread of each sample; what falls out of a window at its old end is taken off
+ * its count again, so that a view reads its numbers without adding anything up.
  *
  * All is bounded. Threads that come and go are put together by name once they have
  * been gone for longer than any window; stacks beyond a limit are counted as one.
