@@ -23,7 +23,7 @@ static const char *const names_of_windows[PMP_WINDOW_COUNT] = {
 
 static const char *const names_of_idle[PMP_IDLE_COUNT] = { "shown", "hidden", "only" };
 
-/* ---- header -------------------------------------------------------------------------- */
+/* ---- header ------------------------------------------------------------------ */
 
 struct header {
 	struct pmp_profile_info info;
@@ -243,7 +243,7 @@ static void draw_tabs(const struct pmp_view *view, struct pmp_canvas *canvas, in
 	pmp_canvas_text(canvas, row, at, -1, 0, text);
 }
 
-/* ---- the list --------------------------------------------------------------------------- */
+/* ---- the list ---------------------------------------------------------------- */
 
 static const char *title_of(const struct pmp_view *view, const struct pmp_column *column)
 {
@@ -342,7 +342,7 @@ static void draw_list(struct pmp_view *view, struct pmp_canvas *canvas)
 					: "Waiting for the first snapshot");
 }
 
-/* ---- the bottom ---------------------------------------------------------------------------- */
+/* ---- the bottom -------------------------------------------------------------- */
 
 static void draw_prompt(const struct pmp_view *view, struct pmp_canvas *canvas, int row)
 {
@@ -398,7 +398,7 @@ static void draw_bottom(const struct pmp_view *view, struct pmp_canvas *canvas)
 		draw_keys(canvas, row);
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------- */
 
 static void lay_out(struct pmp_view *view, const struct pmp_canvas *canvas, int header)
 {

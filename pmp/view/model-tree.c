@@ -34,7 +34,7 @@ static uint64_t family(const struct pmp_model *model, const struct pmp_row *stac
 	return key;
 }
 
-/* ---- functions ------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------- */
 
 /* A function that is twice in a stack counts once. */
 static bool count_function(struct pmp_model *model, struct pmp_table *table, uint32_t *last,
@@ -95,7 +95,7 @@ bool pmp_model_functions(struct pmp_model *model)
 	return good;
 }
 
-/* ---- the tree ---------------------------------------------------------------------- */
+/* ---- the tree ---------------------------------------------------------------- */
 
 /* The child of that name, made if there is none; PMP_NAME_NONE: no memory. */
 static uint32_t find_child(struct pmp_model *model, struct pmp_table *table, uint32_t parent,

@@ -281,7 +281,7 @@ char *pmp_model_chain(const struct pmp_model *model, uint32_t number, char *buff
 	return buffer;
 }
 
-/* ---- what a thread is at --------------------------------------------------------- */
+/* ---- what a thread is at ----------------------------------------------------- */
 
 char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
 		     uint32_t chain)
@@ -304,7 +304,7 @@ bool pmp_model_is_idle(const struct pmp_model *model, char state, const char *sy
 	return chain < model->chain_count && model->chains[chain].waits;
 }
 
-/* ---- filters ---------------------------------------------------------------------- */
+/* ---- filters ----------------------------------------------------------------- */
 
 static bool matches(const struct pmp_filter *filter, const char *text)
 {
@@ -381,7 +381,7 @@ static bool look_at_processes(struct pmp_model *model)
 	return true;
 }
 
-/* ---- rows -------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------- */
 
 struct pmp_row *pmp_model_add_row(struct pmp_model *model, uint64_t key)
 {

@@ -212,7 +212,7 @@ char *pmp_names_fold(const char *name, char *buffer, size_t size)
 	return buffer;
 }
 
-/* ---- the table of names ------------------------------------------------------- */
+/* ---- the table of names ------------------------------------------------------ */
 
 static bool make(struct pmp_name *new, const char *name, const char *module)
 {

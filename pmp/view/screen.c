@@ -50,7 +50,7 @@ static struct {
 
 static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS };
 
-/* ---- restoring -------------------------------------------------------------------- */
+/* ---- restoring --------------------------------------------------------------- */
 
 void pmp_screen_restore(void)
 {
@@ -89,7 +89,10 @@ void pmp_screen_guard(void)
 /* Those of a sanitizer stay. */
 static void catch_faults(void)
 {
-	struct sigaction action = { .sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK) };
+	struct sigaction action = {
+		.sa_handler = on_fault,
+		.sa_flags = (int)(SA_RESETHAND | SA_ONSTACK),
+	};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
 		struct sigaction old;
@@ -133,7 +136,7 @@ static void prepare_restore(int output)
 	catch_faults();
 }
 
-/* ---- descriptions of terminals ------------------------------------------------------ */
+/* ---- descriptions of terminals ----------------------------------------------- */
 
 /* The static program may run where there are none: it has those of the most common
  * terminals in it, and takes any other for an xterm. */
@@ -173,7 +176,7 @@ static SCREEN *new_screen(const char *name, FILE *out, FILE *in)
 	return screen;
 }
 
-/* ---- opening ------------------------------------------------------------------------ */
+/* ---- opening ----------------------------------------------------------------- */
 
 static void set_up(struct pmp_screen *screen)
 {
@@ -281,7 +284,7 @@ void pmp_screen_resume(struct pmp_screen *screen)
 	screen->resized = true;
 }
 
-/* ---- size and drawing ------------------------------------------------------------------ */
+/* ---- size and drawing -------------------------------------------------------- */
 
 int pmp_screen_input(const struct pmp_screen *screen)
 {
@@ -371,7 +374,7 @@ void pmp_screen_draw(struct pmp_screen *screen, const struct pmp_canvas *canvas,
 	free(text);
 }
 
-/* ---- keys and mouse ------------------------------------------------------------------------ */
+/* ---- keys and mouse ---------------------------------------------------------- */
 
 void pmp_screen_mouse(struct pmp_screen *screen, bool wanted)
 {

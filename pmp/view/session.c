@@ -45,7 +45,7 @@ struct pmp_session {
 	char said[SAID_SIZE]; /* messages, to be printed at the end */
 };
 
-/* ---- what a view asks its host for ---------------------------------------------------- */
+/* ---- what a view asks its host for ------------------------------------------- */
 
 static void host_pause(void *arg, bool paused)
 {
@@ -108,7 +108,7 @@ static void host_quit(void *arg)
 	session->host->quit(session->app);
 }
 
-/* ---- settings ---------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------- */
 
 /* $XDG_CONFIG_HOME/pmp/view; false: there is no place for it. */
 static bool settings_path(char *path, size_t size)
@@ -195,7 +195,7 @@ static const struct pmp_view_host view_host = {
 	.quit = host_quit,
 };
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life -------------------------------------------------------------------- */
 
 struct pmp_session *pmp_session_new(struct pmp_app *app, const struct pmp_session_host *host)
 {
@@ -266,7 +266,7 @@ static void set_title(struct pmp_session *session)
 			(int)app->processes[i].pid);
 }
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------- */
 
 /* Nothing may be written across the screen: shown in it, and printed after it. */
 static void take_message(void *arg, const char *text, const char *line)
@@ -279,7 +279,7 @@ static void take_message(void *arg, const char *text, const char *line)
 	snprintf(session->said + length, sizeof(session->said) - length, "%s", line);
 }
 
-/* ---- the screen ---------------------------------------------------------------------------------- */
+/* ---- the screen -------------------------------------------------------------- */
 
 static int input_of(struct pmp_session *session)
 {
@@ -389,7 +389,7 @@ static void print_text(struct pmp_session *session)
 	fflush(stdout);
 }
 
-/* ---- the front's turn ----------------------------------------------------------------------------- */
+/* ---- the front's turn -------------------------------------------------------- */
 
 int pmp_session_input(const struct pmp_session *session)
 {

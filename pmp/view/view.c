@@ -23,7 +23,7 @@ static const struct pmp_view_type *const types[PMP_VIEW_COUNT] = {
 	[PMP_VIEW_THREADS] = &pmp_view_threads,
 };
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------- */
 
 void pmp_view_init(struct pmp_view *view, struct pmp_profile *profile,
 		   struct pmp_symbolizer *symbolizer, const struct pmp_view_host *host,
@@ -56,7 +56,7 @@ void pmp_view_say(struct pmp_view *view, const char *format, ...)
 	va_end(args);
 }
 
-/* ---- rows ---------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------- */
 
 const struct pmp_view_type *pmp_view_type_of(const struct pmp_view *view)
 {
@@ -111,7 +111,9 @@ static void sort(struct pmp_view *view)
 {
 	struct pmp_model *model = &view->model;
 
-	if (model->order_count && pmp_view_type_of(view)->columns[pmp_view_sort_column(view)].compare)
+	const struct pmp_column *columns = pmp_view_type_of(view)->columns;
+
+	if (model->order_count && columns[pmp_view_sort_column(view)].compare)
 		qsort_r(model->order, model->order_count, sizeof(*model->order), compare, view);
 }
 
@@ -177,7 +179,7 @@ static void show_anew(struct pmp_view *view)
 	pmp_view_refresh(view);
 }
 
-/* ---- searching ------------------------------------------------------------------------ */
+/* ---- searching --------------------------------------------------------------- */
 
 static bool row_matches(struct pmp_view *view, const struct pmp_row *row)
 {
@@ -215,7 +217,7 @@ static bool search(struct pmp_view *view, long from, int step)
 	return false;
 }
 
-/* ---- the line at the bottom -------------------------------------------------------------- */
+/* ---- the line at the bottom -------------------------------------------------- */
 
 static void begin_prompt(struct pmp_view *view, enum pmp_prompt prompt, const char *text)
 {
@@ -318,7 +320,7 @@ static void prompt_key(struct pmp_view *view, int key)
 		set_search(view, false);
 }
 
-/* ---- keys ---------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------- */
 
 static void set_view(struct pmp_view *view, enum pmp_view_kind kind)
 {
@@ -620,7 +622,7 @@ void pmp_view_key(struct pmp_view *view, int key)
 	act(view, action);
 }
 
-/* ---- the mouse -------------------------------------------------------------------------------- */
+/* ---- the mouse --------------------------------------------------------------- */
 
 static void click_column(struct pmp_view *view, int column)
 {
