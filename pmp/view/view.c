@@ -110,7 +110,6 @@ static int compare(const void *a, const void *b, void *arg)
 static void sort(struct pmp_view *view)
 {
 	struct pmp_model *model = &view->model;
-
 	const struct pmp_column *columns = pmp_view_type_of(view)->columns;
 
 	if (model->order_count && columns[pmp_view_sort_column(view)].compare)
