@@ -254,5 +254,5 @@ check_locale() {
 	tm kill-server
 }
 
-trap 'tm kill-server 2>/dev/null; test_cleanup' EXIT
+trap 'status=$?; tm kill-server 2>/dev/null; (exit "$status"); test_cleanup' EXIT
 run_checks "$@"

@@ -566,17 +566,14 @@ static int capture_threads(struct pmp_target *target, struct pmp_sample *sample,
 
 static int capture(struct pmp_target *target, struct pmp_sample *sample, struct pmp_error *err)
 {
-	struct pmp_maps *before = NULL;
 	int r = pmp_space_begin(target, sample, err);
 
 	if (r >= 0) {
-		before = pmp_maps_ref(target->maps);
 		pmp_memory_tick(target->memory);
 		r = capture_threads(target, sample, err);
 	}
 	if (r >= 0)
-		pmp_space_check(target, sample, before);
-	pmp_maps_unref(before);
+		pmp_space_check(target, sample);
 	if (sample->thread_count == 0 && pmp_target_ended(target))
 		return pmp_target_gone(target, err);
 	return r < 0 ? r : check_refused(target, sample, err);

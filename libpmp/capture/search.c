@@ -13,8 +13,9 @@
 #define RECORD 16u		/* a saved frame pointer and a return address */
 #define TRIES_MAX 64		/* records that are walked from */
 #define JUMPS_DEEP 3		/* tail calls of tail calls */
-#define CODE_MAX (64u << 10)	/* of a function that is looked through */
-#define CODE_CHUNK 4096u
+#define JUMPS_MAX 16		/* functions that are looked through for one call */
+#define JUMPS_CODE (8u << 10)	/* of each of them */
+#define CODE_MAX (64u << 10)	/* of one that is looked through for its frame */
 #define PROLOGUE_MAX 256u
 
 /* ---- calls ------------------------------------------------------------------------ */
@@ -31,36 +32,42 @@ static const struct pmp_region *code_region(const struct pmp_target *target, uin
 	return region && (region->prot & PMP_PROT_EXEC) ? region : NULL;
 }
 
+/* Where tail calls may lead to. */
+struct trail {
+	struct pmp_target *target;
+	uint64_t start, end;	/* the function that is looked for */
+	unsigned left;		/* functions that may still be looked through */
+};
+
 /*
- * May code of the function at `from` end up in [start, end) without a call: by a tail
- * call, in a part of it that the compiler has moved away, through a stub? True where
- * that is not known.
+ * May code of the function at `from` end up there without a call: by a tail call, in a
+ * part of it that the compiler has moved away, through a stub? True where that is not
+ * known, or too much to find out.
  */
-static bool may_jump(struct pmp_target *target, uint64_t from, uint64_t start, uint64_t end,
-		     int deep)
+static bool may_jump(struct trail *trail, uint64_t from, int deep)
 {
+	struct pmp_target *target = trail->target;
 	const struct pmp_reader code = code_of(target);
 	struct pmp_rule rule;
-	uint8_t bytes[CODE_CHUNK + PMP_ARCH_JUMP_MAX];
+	uint8_t bytes[JUMPS_CODE];
+	struct pmp_arch_jump jump = { .code = bytes };
 
-	if (deep == 0 || !pmp_unwinder_rule(target->unwinder, from, true, &rule) ||
-	    rule.function_end - rule.function_start > CODE_MAX)
+	if (deep == 0 || trail->left == 0 ||
+	    !pmp_unwinder_rule(target->unwinder, from, true, &rule))
 		return true;
-	for (uint64_t at = rule.function_start; at < rule.function_end; at += CODE_CHUNK) {
-		size_t have = rule.function_end - at < sizeof(bytes) ? rule.function_end - at : sizeof(bytes);
-		struct pmp_arch_jump jump = { .code = bytes, .length = have, .address = at };
-
-		if (!pmp_read(&code, at, bytes, have))
+	trail->left--;
+	jump.address = rule.function_start;
+	jump.length = rule.function_end - rule.function_start;
+	if (jump.length > sizeof(bytes) ||
+	    !pmp_read(&code, jump.address, bytes, jump.length))
+		return true;
+	while (pmp_arch_next_jump(&jump)) {
+		if (!jump.target || (jump.target >= trail->start && jump.target < trail->end))
 			return true;
-		while (pmp_arch_next_jump(&jump)) {
-			if (!jump.target || (jump.target >= start && jump.target < end))
-				return true;
-			if (jump.target >= rule.function_start && jump.target < rule.function_end)
-				continue;
-			if (code_region(target, jump.target) &&
-			    may_jump(target, jump.target, start, end, deep - 1))
-				return true;
-		}
+		if (jump.target >= rule.function_start && jump.target < rule.function_end)
+			continue;
+		if (code_region(target, jump.target) && may_jump(trail, jump.target, deep - 1))
+			return true;
 	}
 	return false;
 }
@@ -70,6 +77,7 @@ static bool call_fits(struct pmp_target *target, uint64_t pc, uint64_t caller)
 {
 	const struct pmp_region *region = code_region(target, caller);
 	const struct pmp_reader code = code_of(target);
+	struct trail trail = { .target = target, .left = JUMPS_MAX };
 	struct pmp_rule rule;
 	uint64_t called;
 
@@ -84,7 +92,9 @@ static bool call_fits(struct pmp_target *target, uint64_t pc, uint64_t caller)
 		return true;
 	if (called == rule.function_start)
 		return true;
-	return may_jump(target, called, rule.function_start, rule.function_end, JUMPS_DEEP);
+	trail.start = rule.function_start;
+	trail.end = rule.function_end;
+	return may_jump(&trail, called, JUMPS_DEEP);
 }
 
 bool pmp_calls_fit(struct pmp_target *target, const struct pmp_walk *walk, size_t first)

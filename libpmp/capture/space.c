@@ -95,7 +95,9 @@ static bool is_unrest(const struct pmp_target *target)
 int pmp_space_begin(struct pmp_target *target, struct pmp_sample *sample,
 		    struct pmp_error *err)
 {
-	target->maps_fresh = target->maps_checked = false;
+	target->maps_fresh = false;
+	pmp_maps_unref(target->maps_before);
+	target->maps_before = NULL;
 	if (has_execed(target)) {
 		sample->execed = true;
 		return follow_exec(target, err);
@@ -103,19 +105,27 @@ int pmp_space_begin(struct pmp_target *target, struct pmp_sample *sample,
 	return target->maps ? 0 : pmp_space_read(target, err);
 }
 
-/* Nothing is held here, nor in anything it calls. */
-int pmp_space_update(struct pmp_target *target, struct pmp_error *err)
+static bool is_due(const struct pmp_target *target)
 {
 	uint64_t every = MAPS_EVERY;
 
-	if (target->maps_checked || target->maps_fresh)
-		return 0;
-	target->maps_checked = true;
 	if (target->maps_cost * MAPS_SHARE > every)
 		every = target->maps_cost * MAPS_SHARE;
-	if (pmp_clock() - target->maps_time < every && !is_unrest(target))
+	return !target->maps_fresh &&
+	       (is_unrest(target) || pmp_clock() - target->maps_time >= every);
+}
+
+/* Nothing is held here, nor in anything it calls. */
+int pmp_space_update(struct pmp_target *target, struct pmp_error *err)
+{
+	int r;
+
+	if (target->maps_before)
 		return 0;
-	return pmp_space_read(target, err);
+	r = is_due(target) ? pmp_space_read(target, err) : 0;
+	if (r >= 0)
+		target->maps_before = pmp_maps_ref(target->maps);
+	return r;
 }
 
 /* Is the code at pc the same in both? What has come to an empty place is. */
@@ -151,12 +161,13 @@ static void cut_moved(struct pmp_target *target, struct pmp_sample *sample,
 }
 
 /* Behind the last thread: was the address space the same all the time? */
-void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample,
-		     const struct pmp_maps *before)
+void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample)
 {
+	if (!target->maps_before)
+		return;
 	/* It may have ended by now: then there is nothing to compare with. */
-	if (target->maps_checked && is_unrest(target))
+	if (is_unrest(target))
 		pmp_space_read(target, NULL);
-	if (before->exec_generation != target->maps->exec_generation)
-		cut_moved(target, sample, before);
+	if (target->maps_before->exec_generation != target->maps->exec_generation)
+		cut_moved(target, sample, target->maps_before);
 }

@@ -18,9 +18,8 @@ int pmp_space_begin(struct pmp_target *target, struct pmp_sample *sample,
 /* Before a stack is read: maps that are as old as they may be. Those of threads that
  * have not run need none. 0 or an error. */
 int pmp_space_update(struct pmp_target *target, struct pmp_error *err);
-/* Behind the last thread: stacks in code that was replaced since `before` cannot be
- * told, and are cut there. */
-void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample,
-		     const struct pmp_maps *before);
+/* Behind the last thread: stacks in code that was replaced since the first one was read
+ * cannot be told, and are cut there. */
+void pmp_space_check(struct pmp_target *target, struct pmp_sample *sample);
 
 #endif

@@ -68,6 +68,7 @@ void pmp_target_close(struct pmp_target *target)
 	pmp_stopper_free(target->stopper);
 	pmp_unwinder_free(target->unwinder);
 	pmp_memory_free(target->memory);
+	pmp_maps_unref(target->maps_before);
 	pmp_maps_unref(target->maps);
 	pmp_process_close(&target->process);
 	free(target->tids);

@@ -37,7 +37,8 @@ struct pmp_target {
 	uint64_t maps_time, maps_cost;
 	uint64_t maps_changed;	/* when executable regions last changed */
 	bool maps_fresh;	/* read in this capture */
-	bool maps_checked;	/* they were needed in this capture */
+	struct pmp_maps *maps_before;	/* a reference: those by which this capture has
+				 * read its first stack; NULL: it has read none yet */
 	struct pmp_memory *memory;
 	struct pmp_unwinder *unwinder;
 	struct pmp_stopper *stopper;

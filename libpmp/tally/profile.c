@@ -229,6 +229,26 @@ static int locate_thread(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
+/* The entry of a thread that has not run since it was counted there, with its locations. */
+static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thread,
+		       uint32_t *known)
+{
+	const struct pmp_entry *entry;
+
+	*known = UNKNOWN;
+	if (!pmp_readings_find(profile->readings, thread, known))
+		return false;
+	entry = &profile->entries[*known];
+	if (entry->location_count != thread->frame_count) {
+		*known = UNKNOWN;
+		return false;
+	}
+	if (thread->frame_count)
+		memcpy(profile->locations + thread->frame, entry->locations,
+		       thread->frame_count * sizeof(*entry->locations));
+	return true;
+}
+
 /* The locations of all frames, and the entries of threads that have not run since. */
 static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *sample)
 {
@@ -238,19 +258,9 @@ static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *s
 	    pmp_readings_begin(profile->readings, sample))
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < sample->thread_count; i++) {
-		const struct pmp_thread *thread = &sample->threads[i];
-		const struct pmp_entry *entry;
-
-		profile->known[i] = UNKNOWN;
-		if (!pmp_readings_find(profile->readings, thread, &profile->known[i])) {
-			if (locate_thread(profile, sample, thread))
-				return PMP_ENOMEM;
-			continue;
-		}
-		entry = &profile->entries[profile->known[i]];
-		if (entry->location_count == thread->frame_count && thread->frame_count)
-			memcpy(profile->locations + thread->frame, entry->locations,
-			       thread->frame_count * sizeof(*entry->locations));
+		if (!find_known(profile, &sample->threads[i], &profile->known[i]) &&
+		    locate_thread(profile, sample, &sample->threads[i]))
+			return PMP_ENOMEM;
 	}
 	return 0;
 }

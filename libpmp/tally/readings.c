@@ -87,7 +87,8 @@ bool pmp_readings_find(struct pmp_readings *readings, const struct pmp_thread *t
 
 	while (process->mark < last->count && last->items[process->mark].tid < thread->tid)
 		process->mark++;
-	if (thread->obtained != PMP_UNCHANGED || process->mark == last->count ||
+	if (thread->obtained != PMP_UNCHANGED || !thread->reading ||
+	    process->mark == last->count ||
 	    last->items[process->mark].tid != thread->tid ||
 	    last->items[process->mark].number != thread->reading)
 		return false;

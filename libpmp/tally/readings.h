@@ -18,7 +18,8 @@ void pmp_readings_free(struct pmp_readings *readings);
 
 /* A sample of a process begins; its threads follow, in their order. 0 or PMP_ENOMEM. */
 int pmp_readings_begin(struct pmp_readings *readings, const struct pmp_sample *sample);
-/* Is this the stack that was put for the thread before? Then *entry is set. */
+/* Is this the stack that was put for the thread before? Then *entry is set. A reading
+ * without a number is unlike any other. */
 bool pmp_readings_find(struct pmp_readings *readings, const struct pmp_thread *thread,
 		       uint32_t *entry);
 /* A thread of the sample has been counted in entry. */
