@@ -8,6 +8,10 @@
 # their order in the file, else those that are named: t/0730-noharm.t signal. What a
 # check started is ended after it.
 
+# Many snapshots in a short time, whatever they cost.
+PMP_OPTS='--max-cpu 0'
+export PMP_OPTS
+
 live_flags='-std=gnu11 -D_GNU_SOURCE -g -O2 -fno-optimize-sibling-calls -pthread'
 live_target=$top_srcdir/t/target
 
