@@ -225,11 +225,15 @@ check_reload() {
 	capture -n 20 -i 250ms
 	stacks | awk '$1 == "dlopener" && $2 == "work"' >works
 	ok "[ $(wc -l <works) -ge 15 ]" "$(wc -l <works) looks at libraries that come and go"
-	wrong=$(grep -v '!code was unmapped or replaced meanwhile' works |
+	# That one library has taken the place of the other and back again cannot be seen:
+	# then a stack may end early for another reason, but it ends with one.
+	wrong=$(grep -v '!' works |
 		grep -Ecvx "dlopener work plugin_inner plugin_outer use main$live_start")
-	marked=$(grep -c '!code was' works)
+	marked=$(grep -c '!' works)
+	other=$(grep '!' works | grep -vc '!code was unmapped or replaced meanwhile')
 	ok "[ $wrong -eq 0 ]" "the stacks are right" || sort works | uniq -c | diag_input
-	ok "[ $marked -le 8 ]" "or marked ($marked)"
+	ok "[ $marked -le 8 ] && [ $other -le 2 ]" "or marked ($marked)" ||
+		sort works | uniq -c | diag_input
 	verdict "the calls were right as well"
 }
 
