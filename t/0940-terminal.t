@@ -43,12 +43,17 @@ no_terminal() {
 	wait_for '! tm list-sessions >/dev/null 2>&1'
 }
 
+# In a build with sanitizers it is the program that deals with a crash.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0
+export ASAN_OPTIONS
+
 # begin COMMAND...: a shell runs it in a terminal of 80 x 24, then says how it ended and
 # whether the modes of the terminal are those of before. Its process is in $front.
 begin() {
 	rm -f pid over
 	cat >run.sh <<-END
 		trap : INT
+		export ASAN_OPTIONS='$ASAN_OPTIONS'
 		before=\$(stty -g)
 		sh -c 'echo \$\$ >pid; exec "\$@"' - $*
 		echo "status \$?"
