@@ -225,6 +225,8 @@ static void seize(struct pmp_stopper *stopper, struct pmp_hold *hold)
 	}
 	if (PMP_FAULT("attach-stop"))
 		kill(hold->tid, SIGSTOP);
+	if (PMP_FAULT("no-repair"))
+		usleep(300);	/* long enough for a running thread to go to sleep */
 	if (ptrace(PTRACE_SEIZE, hold->tid, NULL, NULL) < 0) {
 		hold->sys_errno = errno;
 		hold->result = errno == ESRCH ? PMP_HOLD_GONE : PMP_HOLD_REFUSED;
