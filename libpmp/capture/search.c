@@ -11,10 +11,10 @@
 #include <string.h>
 
 #define RECORD 16u		/* a saved frame pointer and a return address */
-#define TRIES_MAX 64		/* records that are walked from */
+#define TRIES_MAX 64		/* records that are looked at */
 #define JUMPS_DEEP 3		/* tail calls of tail calls */
-#define JUMPS_MAX 16		/* functions that are looked through for one call */
-#define JUMPS_CODE (8u << 10)	/* of each of them */
+#define JUMPS_MAX 4		/* functions that are looked through for one call */
+#define JUMPS_CODE (4u << 10)	/* of each of them */
 #define CODE_MAX (64u << 10)	/* of one that is looked through for its frame */
 #define PROLOGUE_MAX 256u
 
@@ -194,10 +194,13 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 
 		memcpy(&caller, range->data + (at + slot - range->address), 8);
 		caller = pmp_arch_code(caller);
-		if (!code_region(target, caller) || !call_fits(target, pc - !exact, caller))
+		if (!code_region(target, caller))
 			continue;
+		/* So many cannot be told apart, and each takes its time. */
 		if (++tries > TRIES_MAX)
 			return false;
+		if (!call_fits(target, pc - !exact, caller))
+			continue;
 		if (leads_home(target, reader, regs, exact, at)) {
 			*fp = at;
 			found++;
