@@ -142,7 +142,8 @@ check_sizes() {
 	begin "$view $target_pid"
 	shows 'compute_checksum<'
 	tm resize-window -t pmp -x 132 -y 50
-	ok "shows 'Z pause'" "wider: more keys are shown"
+	# On a busy machine there is a message in their place.
+	ok "shows 'Z pause|^sampling falls behind'" "wider: more keys are shown"
 	tm resize-window -t pmp -x 40 -y 10
 	ok "shows '^demo .$target_pid. 10 thr'" "40 x 10"
 	tm resize-window -t pmp -x 30 -y 4
@@ -205,8 +206,13 @@ check_gone() {
 
 check_exec() {
 	start_target execer thread
-	begin "$view $target_pid"
-	ok "shows 'executed another program'" "an exec is noted"
+	# In the middle of an exec it may be refused.
+	for try in 1 2 3 4 5; do
+		begin "$view $target_pid"
+		shows 'executed another program|^status 4$'
+		screen | grep -q '^status 4$' || break
+	done
+	ok "shows 'executed another program'" "an exec is noted" || diag "try $try"
 	keys q
 	ended 0 "q"
 	kill -KILL "$target_pid"
