@@ -26,6 +26,7 @@
 #define HELD_LOOKS 10	  /* a thread held for a second */
 #define SILENT_LOOKS 50	  /* no sign of life for five */
 #define FINISH_LOOKS 20	  /* the same, once it was told to finish */
+#define NAME_MAX_LENGTH 1024
 #define BATCH 16	  /* messages received between two looks at signals */
 #define BATCH_OF_VIEW 2	  /* the same when keys wait to be answered */
 #define SUSPEND_TRIES 300 /* milliseconds */
@@ -583,6 +584,17 @@ static int view_reset(struct pmp_app *app, struct pmp_error *err)
 	return code;
 }
 
+/* All has been written if code is 0: the file gets its name. Frees the output. */
+static int finish_output(struct pmp_output *output, const char *path, int code,
+			 struct pmp_error *err)
+{
+	if (code == 0 && pmp_output_commit(output) < 0)
+		code = pmp_message_fill(err, PMP_EIO, -pmp_output_error(output),
+					"cannot write %s", path);
+	pmp_output_free(output);
+	return code;
+}
+
 static int view_write(struct pmp_app *app, const char *path, struct pmp_error *err)
 {
 	const struct pmp_write_options options = {
@@ -606,11 +618,39 @@ static int view_write(struct pmp_app *app, const char *path, struct pmp_error *e
 		return code;
 	sink = (struct pmp_sink){ pmp_output_write, output };
 	code = pmp_profile_write(app->profile, format, &options, &sink, err);
-	if (code == 0 && pmp_output_commit(output) < 0)
-		code = pmp_message_fill(err, PMP_EIO, -pmp_output_error(output),
-					"cannot write %s", path);
-	pmp_output_free(output);
-	return code;
+	return finish_output(output, path, code, err);
+}
+
+/* A name as it is: nothing in it stands for something else. */
+static bool quote_name(const char *path, char *name, size_t size)
+{
+	size_t length = 0;
+
+	for (; *path && length + 2 < size; path++) {
+		if (*path == '%')
+			name[length++] = '%';
+		name[length++] = *path;
+	}
+	name[length] = '\0';
+	return !*path;
+}
+
+static int view_save(struct pmp_app *app, const char *path, const char *text, size_t length,
+		     struct pmp_error *err)
+{
+	struct pmp_output *output = NULL;
+	char name[2 * NAME_MAX_LENGTH];
+	int code;
+
+	(void)app;
+	if (!quote_name(path, name, sizeof(name)))
+		return pmp_message_fill(err, PMP_EIO, ENAMETOOLONG, "cannot write %s", path);
+	code = pmp_output_open(&output, name, false, 0, "", err);
+	if (code < 0)
+		return code;
+	/* An error of this shows when the file is to get its name. */
+	pmp_output_write(output, text, length);
+	return finish_output(output, path, 0, err);
 }
 
 static const struct pmp_session_host session_host = {
@@ -619,6 +659,7 @@ static const struct pmp_session_host session_host = {
 	.sample_now = view_now,
 	.reset = view_reset,
 	.write = view_write,
+	.save = view_save,
 	.quit = quit,
 };
 

@@ -134,39 +134,23 @@ static void make_directories(char *path)
 	}
 }
 
-static bool write_settings(const char *path, const char *text, size_t length)
-{
-	char temporary[1040];
-	int fd, n = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-	bool good;
-
-	if (n < 0 || (size_t)n >= sizeof(temporary))
-		return false;
-	fd = mkstemp(temporary);
-	if (fd < 0)
-		return false;
-	good = write(fd, text, length) == (ssize_t)length;
-	good = close(fd) == 0 && good && rename(temporary, path) == 0;
-	if (!good)
-		unlink(temporary);
-	return good;
-}
-
 static void host_save(void *arg)
 {
 	struct pmp_session *session = arg;
 	char path[1024], text[SETTINGS_SIZE];
 	size_t length = pmp_settings_print(&session->view.model.settings, text, sizeof(text));
+	struct pmp_error err = { 0 };
 
 	if (!settings_path(path, sizeof(path))) {
 		pmp_view_say(&session->view, "Neither XDG_CONFIG_HOME nor HOME is set");
 		return;
 	}
 	make_directories(path);
-	if (write_settings(path, text, length))
+	if (session->host->save(session->app, path, text, length, &err) == 0)
 		pmp_view_say(&session->view, "Saved: %s", path);
 	else
-		pmp_view_say(&session->view, "Cannot write %s: %s", path, strerror(errno));
+		pmp_view_say(&session->view, "Cannot write %s: %s", path,
+			     err.sys_errno ? strerror(err.sys_errno) : err.message);
 }
 
 static void load_settings(struct pmp_session *session)

@@ -23,6 +23,9 @@ struct pmp_session_host {
 	int (*reset)(struct pmp_app *app, struct pmp_error *err);
 	/** Write the profile to a file, in the format of its extension. */
 	int (*write)(struct pmp_app *app, const char *path, struct pmp_error *err);
+	/** Write a small text to a file, whole or not at all. */
+	int (*save)(struct pmp_app *app, const char *path, const char *text, size_t length,
+		    struct pmp_error *err);
 	void (*quit)(struct pmp_app *app);
 };
 
