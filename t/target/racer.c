@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 
 #define THREADS 4
-#define TURNS 20000
+#define TURNS 100000
 #define MOMENT 1 /* ms */
 
 static atomic_ullong interrupted, waits;
