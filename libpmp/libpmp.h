@@ -225,7 +225,8 @@ struct pmp_symbolizer_options {
 	bool no_demangle;
 	bool no_inline;		/* do not expand inlined functions */
 	bool lines;		/* look up file and line */
-	const char *debug_dir;	/* NULL: /usr/lib/debug */
+	/* Directories with separate debug files, colons between; NULL: /usr/lib/debug. */
+	const char *debug_dir;
 	void (*log)(void *arg, const char *area, const char *line);
 	void *log_arg;
 	/* One thread may look names up while another counts, if both hold a lock of
@@ -234,6 +235,10 @@ struct pmp_symbolizer_options {
 	void (*release)(void *arg);
 	void (*acquire)(void *arg);
 	void *lock_arg;
+	/* Where the files of the machine are on which a profile was saved, under their
+	 * paths or all in one directory; files that are not there are taken from this
+	 * machine. NULL: no such place. */
+	const char *symfs;
 };
 
 int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,

@@ -544,6 +544,8 @@ static int make_symbolizer(struct pmp_app *app, struct pmp_error *err)
 		.no_demangle = options->no_demangle,
 		.no_inline = options->no_inline,
 		.lines = options->lines || options->format->details,
+		.debug_dir = options->debug_dir,
+		.symfs = options->symfs,
 		.log = options->debug ? pmp_message_debug : NULL,
 		.log_arg = (void *)options->debug,
 	};

@@ -137,6 +137,12 @@ static const struct row rows[] = {
 
 	{ SYMBOLS, 0, "no-symbols", NULL, take_flag, TO(no_symbols),
 	  .help = "addresses only" },
+	{ SYMBOLS, 0, "debug-dir", "DIR", take_text, TO(debug_dir),
+	  .example = "--debug-dir /opt/debug:/usr/lib/debug",
+	  .help = "where debug files are (/usr/lib/debug); DIR:DIR" },
+	{ SYMBOLS, 0, "symfs", "DIR", take_text, TO(symfs),
+	  .example = "--symfs /srv/db1",
+	  .help = "where the files named by a saved profile are" },
 
 	{ OTHER, 0, "stats", NULL, take_flag, TO(stats),
 	  .help = "say at the end what sampling cost and what was lost" },

@@ -52,6 +52,7 @@ struct pmp_options {
 	bool by_thread;
 	/* Frames and symbols. */
 	bool lines, no_inline, no_demangle, module, no_symbols;
+	const char *debug_dir, *symfs; /* NULL: the default; none */
 	/* Other. */
 	bool stats, quiet, help, version;
 	unsigned verbose;

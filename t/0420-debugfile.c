@@ -54,6 +54,19 @@ static bool build(const char *flags)
 	return fine && hidden;
 }
 
+/* The directory that is right is one of several. */
+static void test_list(void)
+{
+	char only[sizeof(debug_dir)];
+
+	memcpy(only, debug_dir, sizeof(only));
+	snprintf(debug_dir, sizeof(debug_dir), "/nowhere::%s/../debug:", only);
+	is_int(found("stripped"), 2, "below one of several directories");
+	snprintf(debug_dir, sizeof(debug_dir), "/nowhere:");
+	is_int(found("stripped"), 0, "below none of several directories");
+	memcpy(debug_dir, only, sizeof(only));
+}
+
 static void test_build_id(void)
 {
 	if (!ok(build("-Wl,--build-id=0xaa01020304"), "built with a build-id"))
@@ -62,6 +75,7 @@ static void test_build_id(void)
 	is_int(found("stripped"), 0, "nowhere");
 	run("mkdir -p debug/.build-id/aa && cp prog.debug debug/.build-id/aa/01020304.debug");
 	is_int(found("stripped"), 2, "below .build-id");
+	test_list();
 	run("${CC:-cc} -g -O1 -Wl,--build-id=0xaa05 -o other prog.c && "
 	    "cp other debug/.build-id/aa/01020304.debug");
 	is_int(found("stripped"), 0, "below .build-id, but of another build");

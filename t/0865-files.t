@@ -61,4 +61,18 @@ like "$("$PMP" -q -f svg --title 'a <b>' --width 640 --icicle demo.pb.gz)" 'a &l
 like "$("$PMP" -f folded --stats demo.pb.gz 2>&1 >/dev/null)" 'snapshots: 2, stacks: 20' \
 	"statistics are those of the run"
 
+# A program that is not on this machine any more, and where its files are instead.
+mkdir here && cp "$top_builddir/t/target/sleeper" here/moved
+start_target here/moved 2
+ok "'$PMP' -q --no-symbols -o moved.pb.gz -p '$target_pid'" "saved without names"
+stop_process "$target_pid"
+mkdir -p "root$PWD/here" flat other
+mv here/moved "root$PWD/here/moved"
+ln "root$PWD/here/moved" flat/moved
+cp "$top_builddir/t/target/demo" other/moved
+unlike "$("$PMP" -q -f folded moved.pb.gz)" ';nap' "without its file it has no names"
+like "$("$PMP" -q -f folded --symfs root moved.pb.gz)" ';nap[; ]' "--symfs, under its path"
+like "$("$PMP" -q -f folded --symfs flat moved.pb.gz)" ';nap[; ]' "--symfs, by its name"
+unlike "$("$PMP" -q -f folded --symfs other moved.pb.gz)" ';nap' "--symfs, of another build"
+
 done_testing

@@ -62,11 +62,22 @@ out:
 	return !problem;
 }
 
-static void put_build_id_path(struct pmp_buf *path, const char *debug_dir,
-			      const unsigned char *id, size_t size)
+/* The next of the directories in *list, into path. False: there is none. */
+static bool next_directory(const char **list, struct pmp_buf *path)
 {
+	size_t length;
+
+	*list += strspn(*list, ":");
+	length = strcspn(*list, ":");
 	pmp_buf_clear(path);
-	pmp_buf_printf(path, "%s/.build-id/%02x/", debug_dir, id[0]);
+	pmp_buf_add(path, *list, length);
+	*list += length;
+	return length > 0;
+}
+
+static void add_build_id(struct pmp_buf *path, const unsigned char *id, size_t size)
+{
+	pmp_buf_printf(path, "/.build-id/%02x/", id[0]);
 	for (size_t i = 1; i < size; i++)
 		pmp_buf_printf(path, "%02x", id[i]);
 	pmp_buf_puts(path, ".debug");
@@ -138,15 +149,33 @@ static bool find_by_build_id(const struct pmp_elf *module,
 			     const struct pmp_debug_place *place, struct pmp_buf *path,
 			     struct pmp_elf *debug)
 {
-	if (module->build_id_size < 2)
+	const char *list = place->debug_dir;
+
+	while (module->build_id_size >= 2 && next_directory(&list, path)) {
+		add_build_id(path, module->build_id, module->build_id_size);
+		if (!open_candidate(path, place, debug))
+			continue;
+		if (pmp_elf_same_build(module, debug))
+			return true;
+		PMP_LOG(place->log, "debug", "%s: another build-id", path->data);
+		pmp_elf_close(debug);
+	}
+	return false;
+}
+
+/* What .gnu_debuglink names, in a directory that is in path already. */
+static bool open_link(const struct pmp_elf *module, const struct pmp_debug_place *place,
+		      struct pmp_buf *path, struct pmp_elf *debug)
+{
+	uint32_t sum = 0;
+	const char *name = read_link(module, &sum);
+
+	pmp_buf_printf(path, "/%s", name ? name : "");
+	if (!name || !open_candidate(path, place, debug))
 		return false;
-	put_build_id_path(path, place->debug_dir, module->build_id,
-			  module->build_id_size);
-	if (!open_candidate(path, place, debug))
-		return false;
-	if (pmp_elf_same_build(module, debug))
+	if (belongs(module, debug, sum))
 		return true;
-	PMP_LOG(place->log, "debug", "%s: another build-id", path->data);
+	PMP_LOG(place->log, "debug", "%s: of another build", path->data);
 	pmp_elf_close(debug);
 	return false;
 }
@@ -155,25 +184,24 @@ static bool find_by_link(const struct pmp_elf *module,
 			 const struct pmp_debug_place *place, struct pmp_buf *path,
 			 struct pmp_elf *debug)
 {
-	const struct {
-		const char *before, *after;
-	} places[] = { { "", "" }, { "", "/.debug" }, { place->debug_dir, "" } };
-	uint32_t sum = 0;
-	const char *name = read_link(module, &sum);
+	const size_t length = directory_length(place->path);
+	const char *list = place->debug_dir;
 
-	if (!name || place->path[0] != '/')
+	if (place->path[0] != '/')
 		return false;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		pmp_buf_clear(path);
-		pmp_buf_puts(path, places[i].before);
-		pmp_buf_add(path, place->path, directory_length(place->path));
-		pmp_buf_printf(path, "%s/%s", places[i].after, name);
-		if (!open_candidate(path, place, debug))
-			continue;
-		if (belongs(module, debug, sum))
+	pmp_buf_clear(path);
+	pmp_buf_add(path, place->path, length);
+	if (open_link(module, place, path, debug))
+		return true;
+	pmp_buf_clear(path);
+	pmp_buf_add(path, place->path, length);
+	pmp_buf_puts(path, "/.debug");
+	if (open_link(module, place, path, debug))
+		return true;
+	while (next_directory(&list, path)) {
+		pmp_buf_add(path, place->path, length);
+		if (open_link(module, place, path, debug))
 			return true;
-		PMP_LOG(place->log, "debug", "%s: of another build", path->data);
-		pmp_elf_close(debug);
 	}
 	return false;
 }
@@ -242,7 +270,7 @@ bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 {
 	Dwarf *dwarf = file->dwarf;
 	struct pmp_buf candidate = { 0 };
-	const char *name;
+	const char *list = place->debug_dir, *name;
 	const void *id;
 	ssize_t size;
 	bool found = false;
@@ -253,8 +281,10 @@ bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 		return true;
 	if (size < 2 || size > PMP_BUILD_ID_SIZE)
 		return false;
-	put_build_id_path(&candidate, place->debug_dir, id, (size_t)size);
-	found = open_alt(&candidate, id, (size_t)size, place, alt);
+	while (!found && next_directory(&list, &candidate)) {
+		add_build_id(&candidate, id, (size_t)size);
+		found = open_alt(&candidate, id, (size_t)size, place, alt);
+	}
 	if (!found) {
 		pmp_buf_clear(&candidate);
 		if (name[0] != '/' && strchr(path, '/'))

@@ -15,7 +15,7 @@
 #include "resolve/elf.h"
 
 struct pmp_debug_place {
-	const char *debug_dir; /* /usr/lib/debug */
+	const char *debug_dir; /* /usr/lib/debug; or several, colons between */
 	const char *path;      /* of the module */
 	uid_t owner;	       /* of the module's file: besides root and ourselves
 				* nobody else's debug files are believed */
@@ -26,8 +26,8 @@ struct pmp_debug_place {
  * The separate debug file of a module, in this order:
  *   DEBUG_DIR/.build-id/xx/yyyy.debug
  *   the name in .gnu_debuglink in DIR, DIR/.debug and DEBUG_DIR/DIR
- * where DIR is the module's directory. False: none, and *debug is empty. *path is
- * the last one that was tried.
+ * where DIR is the module's directory and DEBUG_DIR each of debug_dir in its turn.
+ * False: none, and *debug is empty. *path is the last one that was tried.
  */
 bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_place *place,
 			struct pmp_buf *path, struct pmp_elf *debug);

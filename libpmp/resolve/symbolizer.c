@@ -85,7 +85,7 @@ struct alias {
 
 struct pmp_symbolizer {
 	struct pmp_symbolizer_options options;
-	char *debug_dir;
+	char *debug_dir, *symfs;
 	struct pmp_log log;
 	struct pmp_intern *strings;
 	struct module **modules; /* each stays where it is: see release() */
@@ -124,10 +124,12 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 	made->log = (struct pmp_log){ made->options.log, made->options.log_arg };
 	made->unmapped = PMP_LOCATION_NONE;
 	made->debug_dir = strdup(debug_dir);
+	made->symfs = strdup(made->options.symfs ? made->options.symfs : "");
 	made->strings = pmp_intern_new();
 	made->regions = pmp_intern_new();
 	made->names = pmp_intern_new();
-	if (!made->debug_dir || !made->strings || !made->regions || !made->names) {
+	if (!made->debug_dir || !made->symfs || !made->strings || !made->regions ||
+	    !made->names) {
 		pmp_symbolizer_free(made);
 		return pmp_error_nomem(err, "making a symbolizer");
 	}
@@ -156,6 +158,7 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 	free(symbolizer->modules);
 	free(symbolizer->aliases);
 	free(symbolizer->debug_dir);
+	free(symbolizer->symfs);
 	pmp_intern_free(symbolizer->strings);
 	pmp_intern_free(symbolizer->regions);
 	pmp_intern_free(symbolizer->names);
@@ -524,19 +527,45 @@ static const char *placeholder(struct pmp_symbolizer *symbolizer,
 	return keep_scratch(symbolizer);
 }
 
-/* The file that a saved profile names; nothing is read from it yet. */
-static void open_saved(struct pmp_module *source)
+/* A regular file, or a negative errno. */
+static int open_regular(const char *path)
 {
 	struct stat status;
-	int fd = open(source->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	source->open_errno = fd < 0 ? errno : 0;
-	if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))) {
-		source->open_errno = EINVAL;
-		close(fd);
-		fd = -1;
-	}
-	source->fd = fd;
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+static int open_below(const char *directory, const char *path)
+{
+	struct pmp_buf buf = { 0 };
+	int fd;
+
+	pmp_buf_printf(&buf, "%s/%s", directory, path);
+	fd = pmp_buf_failed(&buf) ? -ENOMEM : open_regular(buf.data);
+	pmp_buf_free(&buf);
+	return fd;
+}
+
+/* The file that a saved profile names; nothing is read from it yet. */
+static void open_saved(const char *symfs, struct pmp_module *source)
+{
+	const char *slash = strrchr(source->path, '/');
+	int fd = -ENOENT;
+
+	if (symfs[0])
+		fd = open_below(symfs, source->path);
+	if (symfs[0] && fd < 0)
+		fd = open_below(symfs, slash ? slash + 1 : source->path);
+	if (fd < 0)
+		fd = open_regular(source->path);
+	source->open_errno = fd < 0 ? -fd : 0;
+	source->fd = fd < 0 ? -1 : fd;
 }
 
 /* Whose file it was says the build-id, not the name. */
@@ -570,7 +599,7 @@ static void open_module(struct pmp_symbolizer *symbolizer, struct module *module
 		return;
 	release(symbolizer);
 	if (module->saved_id && module->file && !opened)
-		open_saved(module->source);
+		open_saved(symbolizer->symfs, module->source);
 	if (module->file && !opened)
 		opened = pmp_opened_new(module->source, &options);
 	if (module->source && module->source->kind == PMP_MODULE_JITMAP && !jitmap &&
