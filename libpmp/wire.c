@@ -902,23 +902,15 @@ static bool thread_valid(const struct pmp_thread *thread, size_t frame_count)
 	       thread->frame_count <= frame_count - thread->frame;
 }
 
-static bool sample_valid(struct pmp_sample *sample)
+static bool frames_valid(const struct pmp_raw_frame *frames, size_t count)
 {
 	const unsigned flags = PMP_FRAME_EXACT | PMP_FRAME_SIGNAL | PMP_FRAME_FP;
 
-	for (size_t i = 0; i < sample->thread_count; i++) {
-		struct pmp_thread *thread = &sample->threads[i];
-
-		if (!thread_valid(thread, sample->frame_count))
-			return false;
-		if (thread->state <= ' ' || thread->state > '~')
-			thread->state = '?';
-	}
-	for (size_t i = 0; i < sample->frame_count; i++) {
-		if (sample->frames[i].flags > flags)
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i].flags > flags)
 			return false;
 	}
-	return memchr(sample->name, '\0', sizeof(sample->name)) != NULL;
+	return true;
 }
 
 /* The arrays of a SAMPLE, as they lie in the message; their sizes have been checked. */
@@ -965,42 +957,55 @@ static int add_sent(struct pmp_sample *sample, const struct wire_sample *wire,
 		    const struct arrays *arrays, const struct pmp_thread *sent)
 {
 	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+	const size_t first = sample->frame_count;
+	int status;
 
-	if (sent->frame > wire->frame_count || sent->frame_count > wire->frame_count - sent->frame)
+	if (!thread_valid(sent, wire->frame_count))
 		return PMP_EFORMAT;
 	if (!thread)
 		return PMP_ENOMEM;
 	*thread = *sent;
-	thread->frame = sample->frame_count;
+	if (thread->state <= ' ' || thread->state > '~')
+		thread->state = '?';
+	thread->frame = first;
 	thread->frame_count = 0;
-	return pmp_sample_add_frames(
+	status = pmp_sample_add_frames(
 		sample,
 		(const struct pmp_raw_frame *)(const void *)(arrays->frames +
 			sent->frame * sizeof(struct pmp_raw_frame)), sent->frame_count);
+	if (status)
+		return status;
+	return frames_valid(sample->frames + first, sent->frame_count) ? 0 : PMP_EFORMAT;
+}
+
+static void next_sent(const struct wire_sample *wire, const struct arrays *arrays, uint32_t i,
+		      struct pmp_thread *thread)
+{
+	if (i < wire->thread_count)
+		memcpy(thread, arrays->threads + i * sizeof(*thread), sizeof(*thread));
 }
 
 /* Both kinds of threads, in the order of their ids. */
 static int fill_threads(struct pmp_sample *sample, const struct wire_sample *wire,
 			const struct arrays *arrays, const struct pmp_sample *last)
 {
+	struct pmp_thread new = { 0 };
 	uint32_t sent = 0, kept = 0;
 	bool bad = false;
 	int status = 0;
 
+	next_sent(wire, arrays, sent, &new);
 	while (!status && (sent < wire->thread_count || kept < wire->kept_count)) {
 		const struct pmp_thread *old = next_kept(wire, arrays, last, kept, &bad);
-		struct pmp_thread new = { 0 };
 
 		if (bad)
 			return PMP_EFORMAT;
-		if (sent < wire->thread_count)
-			memcpy(&new, arrays->threads + sent * sizeof(new), sizeof(new));
 		if (old && (sent == wire->thread_count || old->tid < new.tid)) {
 			status = add_kept(sample, last, old);
 			kept++;
 		} else {
 			status = add_sent(sample, wire, arrays, &new);
-			sent++;
+			next_sent(wire, arrays, ++sent, &new);
 		}
 	}
 	return status;
@@ -1013,7 +1018,8 @@ static int fill_sample(struct pmp_sample *sample, const struct wire_sample *wire
 	int status;
 
 	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity, threads) ||
-	    PMP_RESERVE(&sample->frames, &sample->frame_capacity, wire->frame_count))
+	    PMP_RESERVE(&sample->frames, &sample->frame_capacity,
+			wire->frame_count + (last ? last->frame_count : 0)))
 		return PMP_ENOMEM;
 	status = fill_threads(sample, wire, arrays, last);
 	if (status)
@@ -1027,7 +1033,7 @@ static int fill_sample(struct pmp_sample *sample, const struct wire_sample *wire
 	sample->skipped = wire->skipped;
 	sample->vanished = wire->vanished;
 	sample->execed = wire->execed;
-	return sample_valid(sample) ? 0 : PMP_EFORMAT;
+	return memchr(sample->name, '\0', sizeof(sample->name)) ? 0 : PMP_EFORMAT;
 }
 
 static void remember_received(struct peer *peer, struct pmp_sample *sample)

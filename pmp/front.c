@@ -338,7 +338,7 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 		process->first = info.time;
 	process->last = info.time;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
-	if (!app->options.quiet)
+	if (!app->options.quiet && info.n_not_stopped > 0)
 		note_unstoppable(process, sample, info.threads);
 	if (info.execed && !app->options.quiet)
 		pmp_message_print(

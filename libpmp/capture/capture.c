@@ -484,6 +484,19 @@ static int by_tid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Those that were not stopped come first, each kind in order: mostly it is all one kind. */
+static void sort_threads(struct pmp_sample *sample)
+{
+	size_t i = 1;
+
+	while (i < sample->thread_count &&
+	       sample->threads[i - 1].tid < sample->threads[i].tid)
+		i++;
+	if (i < sample->thread_count)
+		qsort(sample->threads, sample->thread_count, sizeof(*sample->threads),
+		      by_tid);
+}
+
 /* Was ptrace refused for all of them? Then say why, instead of a sample that says nothing. */
 static int check_refused(struct pmp_target *target, const struct pmp_sample *sample,
 			 struct pmp_error *err)
@@ -590,14 +603,15 @@ static int capture_new(struct pmp_target *target, struct pmp_sample **out,
 	sample->pid = target->process.pid;
 	sample->time = pmp_clock();
 	sample->realtime = pmp_clock_realtime();
-	r = capture(target, sample, err);
+	r = PMP_RESERVE(&sample->threads, &sample->thread_capacity, target->tid_count);
+	r = r < 0 ? pmp_error_nomem(err, "take a sample") : capture(target, sample, err);
 	if (r < 0) {
 		pmp_sample_free(sample);
 		return r;
 	}
 	target->captured = true;
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
-	qsort(sample->threads, sample->thread_count, sizeof(*sample->threads), by_tid);
+	sort_threads(sample);
 	sample->maps = pmp_maps_ref(target->maps);
 	sample->duration = pmp_clock() - sample->time;
 	PMP_LOG(&target->log, "capture", "%zu of %zu threads in %llu us, held %llu us",

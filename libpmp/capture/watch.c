@@ -49,7 +49,21 @@ static uint64_t mix(uint64_t hash, const void *data, size_t length)
 	return hash;
 }
 
-static bool read_schedstat(int fd, struct pmp_mark *mark, int *sys_errno)
+static bool parse_schedstat(struct pmp_schedstat *last, const char *text, size_t length)
+{
+	struct pmp_mark mark;
+
+	if (!pmp_schedstat_parse(text, length, &mark.cpu, &mark.runs))
+		return false;
+	mark.mark = mark.runs;
+	last->mark = mark;
+	last->length = length <= sizeof(last->text) ? length : 0;
+	memcpy(last->text, text, last->length);
+	return true;
+}
+
+static bool read_schedstat(int fd, struct pmp_schedstat *last, struct pmp_mark *mark,
+			   int *sys_errno)
 {
 	char text[TEXT_SIZE];
 	ssize_t length;
@@ -58,9 +72,12 @@ static bool read_schedstat(int fd, struct pmp_mark *mark, int *sys_errno)
 		length = pread(fd, text, sizeof(text), 0);
 	while (length < 0 && errno == EINTR);
 	*sys_errno = length < 0 ? errno : 0;
-	if (length <= 0 || !pmp_schedstat_parse(text, (size_t)length, &mark->cpu, &mark->runs))
+	if (length <= 0)
 		return false;
-	mark->mark = mark->runs;
+	if (((size_t)length != last->length || memcmp(text, last->text, last->length)) &&
+	    !parse_schedstat(last, text, (size_t)length))
+		return false;
+	*mark = last->mark;
 	return true;
 }
 
@@ -95,7 +112,7 @@ static int mark_by_schedstat(const struct pmp_watches *watches,
 	int sys_errno;
 
 	if (watch->file >= 0) {
-		if (read_schedstat(watch->file, mark, &sys_errno))
+		if (read_schedstat(watch->file, &watch->last, mark, &sys_errno))
 			return 0;
 		/* It has ended; the id may be another thread's by now. */
 		close_file(watch);
@@ -107,7 +124,7 @@ static int mark_by_schedstat(const struct pmp_watches *watches,
 		watch->file = -1;
 		return pmp_proc_reason(sys_errno);
 	}
-	if (!read_schedstat(watch->file, mark, &sys_errno) && sys_errno == ESRCH)
+	if (!read_schedstat(watch->file, &watch->last, mark, &sys_errno) && sys_errno == ESRCH)
 		return PMP_ESRCH;
 	if (watch->file < watches->file_limit)
 		return 0;
@@ -192,13 +209,14 @@ int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thre
 
 static bool has_schedstat(const struct pmp_process *process)
 {
-	struct pmp_mark mark = { 0 };
+	struct pmp_schedstat last = { .length = 0 };
+	struct pmp_mark mark;
 	int fd = openat(process->proc, "schedstat", O_RDONLY | O_CLOEXEC), sys_errno;
 	bool has;
 
 	if (fd < 0)
 		return false;
-	has = read_schedstat(fd, &mark, &sys_errno) && mark.runs > 0;
+	has = read_schedstat(fd, &last, &mark, &sys_errno) && mark.runs > 0;
 	close(fd);
 	return has && !PMP_FAULT("no-schedstat");
 }

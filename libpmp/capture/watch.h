@@ -15,10 +15,27 @@
 #include "capture/stop.h"
 #include "sample.h"
 
+#define PMP_SCHEDSTAT_SIZE 64	/* three numbers; the largest ones need more */
+
+/* What the clock of a thread shows. */
+struct pmp_mark {
+	uint64_t mark;		/* differs if the thread has run; 0: no telling */
+	uint64_t cpu;		/* ns on a processor; 0: unknown */
+	uint64_t runs;		/* times put on a processor; 0: unknown */
+};
+
+/* A text of schedstat and what it means: mostly it is the same as the last time. */
+struct pmp_schedstat {
+	char text[PMP_SCHEDSTAT_SIZE];
+	size_t length;		/* 0: none */
+	struct pmp_mark mark;
+};
+
 /* What is known of a thread from its last sample. */
 struct pmp_watch {
 	pid_t tid;
 	int file;		/* of schedstat; -1: to be opened */
+	struct pmp_schedstat last;
 	uint64_t proven;	/* the mark at which what follows was read; 0: it was not
 				 * read from a thread that is known to have been asleep */
 	bool unwanted;		/* by its name; no more was read */
@@ -39,13 +56,6 @@ struct pmp_watches {
 	size_t count, capacity;
 	bool by_switches;	/* this kernel has no schedstat */
 	int file_limit;		/* descriptors are kept below this number */
-};
-
-/* What the clock of a thread shows. */
-struct pmp_mark {
-	uint64_t mark;		/* differs if the thread has run; 0: no telling */
-	uint64_t cpu;		/* ns on a processor; 0: unknown */
-	uint64_t runs;		/* times put on a processor; 0: unknown */
 };
 
 /* Looks at what this kernel tells of the process. */

@@ -10,6 +10,7 @@
 #include "tally/usage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/intern.h"
@@ -19,6 +20,7 @@ struct key {
 };
 
 struct record {
+	struct key key;
 	uint64_t time;	/* of the last sample */
 	uint64_t cpu;	/* so much of it is accounted for */
 };
@@ -27,6 +29,7 @@ struct pmp_usage {
 	struct pmp_intern *keys;	/* id: index of records */
 	struct record *records;
 	size_t count, capacity;
+	size_t guess;		/* index: samples have their threads in the same order */
 	pid_t pid;		/* of the sample at hand */
 	uint64_t time, before;	/* its time, and that of the process's last; 0: none */
 };
@@ -54,19 +57,23 @@ void pmp_usage_free(struct pmp_usage *usage)
 	free(usage);
 }
 
-/* NULL: no memory. A new one is all zero. */
+/* NULL: no memory. A new one is all zero but for its key. */
 static struct record *find_record(struct pmp_usage *usage, pid_t pid, pid_t tid)
 {
 	const struct key key = { pid, tid };
 	uint32_t id;
 
+	if (usage->guess < usage->count &&
+	    memcmp(&usage->records[usage->guess].key, &key, sizeof(key)) == 0)
+		return &usage->records[usage->guess++];
 	if (PMP_RESERVE(&usage->records, &usage->capacity, usage->count + 1))
 		return NULL;
 	id = pmp_intern(usage->keys, &key, sizeof(key));
 	if (id == PMP_INTERN_NONE)
 		return NULL;
 	if (id == usage->count)
-		usage->records[usage->count++] = (struct record){ 0 };
+		usage->records[usage->count++] = (struct record){ .key = key };
+	usage->guess = id + 1;
 	return &usage->records[id];
 }
 
