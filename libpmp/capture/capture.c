@@ -610,6 +610,7 @@ static int capture_new(struct pmp_target *target, struct pmp_sample **out,
 		return r;
 	}
 	target->captured = true;
+	sample->any_stopped += pmp_stopper_late_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
 	sort_threads(sample);
 	sample->maps = pmp_maps_ref(target->maps);

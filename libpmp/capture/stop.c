@@ -45,6 +45,7 @@ struct late {
 	pid_t tid;
 	enum phase phase;	/* WAITING or HELD */
 	int signal;
+	uint64_t polled;	/* when it was last seen not to have stopped */
 };
 
 struct pmp_stopper {
@@ -54,6 +55,7 @@ struct pmp_stopper {
 
 	struct late *late;
 	size_t late_count, late_capacity;
+	uint64_t late_stopped;	/* ns that late threads were held at most, not yet told */
 
 	sigset_t sigchld, old_mask;
 	bool foreign_sigchld;	/* one was consumed that is not ours */
@@ -203,7 +205,8 @@ static void add_late(struct pmp_stopper *stopper, pid_t tid, enum phase phase, i
 	for (size_t i = 0; i < stopper->late_count; i++)
 		if (stopper->late[i].tid == tid)
 			return;
-	stopper->late[stopper->late_count++] = (struct late){ tid, phase, signal };
+	stopper->late[stopper->late_count++] =
+		(struct late){ tid, phase, signal, pmp_clock() };
 }
 
 static bool is_ours(const struct pmp_stopper *stopper, pid_t tid)
@@ -338,6 +341,7 @@ static bool settle_one(struct pmp_stopper *stopper, struct late *late)
 	int status = 0;
 
 	if (late->phase == WAITING) {
+		uint64_t now = pmp_clock();
 		pid_t got = poll_thread(late->tid, &status);
 
 		if (got < 0 && errno == ECHILD) {
@@ -346,15 +350,19 @@ static bool settle_one(struct pmp_stopper *stopper, struct late *late)
 			late->tid = stopper->process->pid;	/* as in poll_hold */
 			return false;
 		}
-		if (got != late->tid)
+		if (got != late->tid) {
+			late->polled = now;
 			return false;
+		}
 		if (!WIFSTOPPED(status))
 			return true;
 		late->phase = HELD;
 		late->signal = signal_of(status);
 	}
-	if (detach(late->tid, late->signal))
+	if (detach(late->tid, late->signal)) {
+		stopper->late_stopped += pmp_clock() - late->polled;
 		return true;
+	}
 	if (errno == ESRCH)
 		late->phase = WAITING;
 	return false;
@@ -378,6 +386,14 @@ size_t pmp_stopper_settle(struct pmp_stopper *stopper)
 	settle_all(stopper);
 	rest(stopper);
 	return stopper->late_count;
+}
+
+uint64_t pmp_stopper_late_time(struct pmp_stopper *stopper)
+{
+	uint64_t time = stopper->late_stopped;
+
+	stopper->late_stopped = 0;
+	return time;
 }
 
 bool pmp_stopper_is_late(const struct pmp_stopper *stopper, pid_t tid)

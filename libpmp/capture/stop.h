@@ -83,6 +83,9 @@ uint64_t pmp_stop_together(struct pmp_stopper *stopper, const struct pmp_maps *m
 			   struct pmp_hold *holds, size_t count);
 /* Release late threads that have stopped by now; returns how many are left. */
 size_t pmp_stopper_settle(struct pmp_stopper *stopper);
+/* The ns that late threads were held at most since this was last asked: when one
+ * stopped is known only to lie between two looks at it. */
+uint64_t pmp_stopper_late_time(struct pmp_stopper *stopper);
 /* Is this thread still on the late list? */
 bool pmp_stopper_is_late(const struct pmp_stopper *stopper, pid_t tid);
 
