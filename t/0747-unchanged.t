@@ -151,6 +151,7 @@ check_exec() {
 	target_pid=$!
 	test_pids="$test_pids $target_pid"
 	wait_for "grep -q ready ready"
+	rm -f raw
 	"$PMP" --raw -n 40 -i 25ms -p "$target_pid" >raw 2>err &
 	front=$!
 	wait_for "grep -q 'snapshot 3' raw"
