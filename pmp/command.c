@@ -86,6 +86,14 @@ bool pmp_command_poll(struct pmp_command *command)
 	return command->ended || command->pid == 0;
 }
 
+bool pmp_command_signal(const struct pmp_command *command, int number)
+{
+	/* Until it has been reaped its id is its own. */
+	if (command->started && !command->ended)
+		kill(command->pid, number);
+	return command->started;
+}
+
 int pmp_command_status(const struct pmp_command *command)
 {
 	if (command->exec_errno == ENOENT)

@@ -26,6 +26,8 @@ void pmp_command_started(struct pmp_command *command);
 bool pmp_command_poll(struct pmp_command *command);
 /** The status pmp ends with on its behalf. */
 int pmp_command_status(const struct pmp_command *command);
+/** Send it a signal. False: it does not run yet. */
+bool pmp_command_signal(const struct pmp_command *command, int number);
 /** A command that does not run yet ends; one that runs is left alone. */
 void pmp_command_close(struct pmp_command *command);
 

@@ -102,7 +102,7 @@ static void suspend(struct pmp_app *app)
 	pmp_signals_suspend();
 	pmp_session_resume(app->session);
 	app->caught.suspend = false;
-	if ((app->command.pid == 0 || app->command.started) && !app->paused)
+	if (!app->paused)
 		pmp_sampler_command(&app->sampler, PMP_SAMPLER_RESUME);
 }
 
@@ -113,6 +113,8 @@ static void tend(struct pmp_app *app, bool idle)
 		suspend(app);
 	if (app->caught.end)
 		finish(app);
+	if (app->caught.pass_on && pmp_command_signal(&app->command, app->caught.pass_on))
+		app->caught.pass_on = 0;
 	watch(app, idle);
 }
 
@@ -340,7 +342,8 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
 	if (!app->options.quiet && info.n_not_stopped > 0)
 		note_unstoppable(process, sample, info.threads);
-	if (info.execed && !app->options.quiet)
+	/* A command does before its first one. */
+	if (info.execed && process->snapshots > 1 && !app->options.quiet)
 		pmp_message_print(
 			NULL,
 			"%d (%s) has executed another program: its maps and symbols "
@@ -421,8 +424,6 @@ static void receive(struct pmp_app *app)
 static void command_answers(struct pmp_app *app)
 {
 	pmp_command_started(&app->command);
-	if (app->command.started)
-		pmp_sampler_command(&app->sampler, PMP_SAMPLER_RESUME);
 	if (!app->command.exec_errno)
 		return;
 	pmp_message_print(NULL, "cannot run %s: %s", app->options.command[0],
@@ -467,14 +468,12 @@ static void turn(struct pmp_app *app)
 		tell_lost(app);
 }
 
-/* Wait for the command, unless pmp was told to end without it. */
+/* Also when pmp was told to end: what ends it ends the command. */
 static void wait_for_command(struct pmp_app *app)
 {
 	struct pollfd wake = { .fd = app->wake, .events = POLLIN };
 
 	while (app->command.started && !pmp_command_poll(&app->command)) {
-		if (app->caught.end && app->caught.end != SIGINT)
-			return;
 		poll(&wake, 1, -1);
 		tend(app, false);
 	}

@@ -128,7 +128,7 @@ static int start_sampler(struct pmp_app *app, const struct pmp_id_list *pids)
 	int code;
 
 	code = pmp_sampler_start(&app->sampler, &app->options, pids,
-				 app->command.pid != 0, &err);
+				 app->command.fd, &err);
 	if (code == 0)
 		return 0;
 	pmp_message_error(&err);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ struct child {
 	struct pmp_pace pace;
 	uint64_t paused_since;
 	bool paused, finish, told_behind;
-	bool reopen;		/* the target is about to exec: see reopen_command() */
+	bool waiting;		/* for the command to run: see begin_command() */
+	int exec_fd;		/* hangs up when it does; -1: none */
 	size_t late;		/* threads to settle */
 	uint64_t round_stopped; /* of the last round */
 	uint64_t round_threads;
@@ -165,10 +167,7 @@ static bool open_target(struct child *child, struct watched *watched)
 	if (code == 0)
 		return true;
 	watched->target = NULL;
-	if (code == PMP_ESRCH && child->reopen)
-		drop_ended(child, watched, false);
-	else
-		drop_failed(child, watched, &err);
+	drop_failed(child, watched, &err);
 	return false;
 }
 
@@ -185,19 +184,22 @@ static void open_first(struct child *child, struct watched *watched)
 
 /*
  * A command was opened when it was still a copy of pmp, to know that it can be
- * before it runs. Now it runs: all that was learned is of no use any more.
+ * before it runs. Now its exec has closed its end of the socket, which the kernel
+ * does last of all before the first instruction: the first snapshot is due. With data
+ * left in the socket there was no exec, and nothing to sample; the front sees to it.
  */
-static void reopen_command(struct child *child)
+static void begin_command(struct child *child)
 {
-	for (size_t i = 0; child->reopen && i < child->count; i++) {
-		struct watched *watched = &child->watched[i];
+	uint64_t now = pmp_sampler_clock();
+	char byte;
 
-		if (!watched->target)
-			continue;
-		pmp_target_close(watched->target);
-		open_target(child, watched);
+	if (recv(child->exec_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
+		pmp_pace_start(&child->pace, child->pace.asked, now, child->pace.random);
+		child->paused_since = now;
+		child->waiting = false;
 	}
-	child->reopen = false;
+	close(child->exec_fd);
+	child->exec_fd = -1;
 }
 
 static void obey(struct child *child, char command)
@@ -211,8 +213,6 @@ static void obey(struct child *child, char command)
 		child->paused = true;
 		break;
 	case PMP_SAMPLER_RESUME:
-		reopen_command(child);
-		now = pmp_sampler_clock();
 		if (child->paused)
 			pmp_pace_resume(&child->pace, child->paused_since, now);
 		child->paused = false;
@@ -239,35 +239,44 @@ static void read_commands(struct child *child)
 		_exit(PMP_EXIT_FAILED); /* the front has gone */
 }
 
-/* Release late threads, notice targets that have ended. */
-static void look_after(struct child *child)
+/* Release late threads. */
+static void settle(struct child *child)
 {
 	child->late = 0;
 	for (size_t i = 0; i < child->count; i++) {
-		struct watched *watched = &child->watched[i];
-
-		if (!watched->target)
-			continue;
-		child->late += pmp_target_settle(watched->target);
-		if (pmp_target_ended(watched->target))
-			drop_ended(child, watched, false);
+		if (child->watched[i].target)
+			child->late += pmp_target_settle(child->watched[i].target);
 	}
 	set_capturing(child, child->late > 0);
+}
+
+/* The same, and notice targets that have ended. */
+static void look_after(struct child *child)
+{
+	settle(child);
+	for (size_t i = 0; i < child->count; i++) {
+		if (child->watched[i].target && pmp_target_ended(child->watched[i].target))
+			drop_ended(child, &child->watched[i], false);
+	}
 }
 
 /* Sleep until then, or less: until a command, or the next look. */
 static void rest(struct child *child, uint64_t until)
 {
-	struct pollfd wait = { .fd = child->fd, .events = POLLIN };
+	struct pollfd waits[] = {
+		{ .fd = child->fd, .events = POLLIN },
+		{ .fd = child->exec_fd },
+	};
 	uint64_t now = pmp_sampler_clock(), most = child->late ? SETTLE_REST : REST_MAX;
 	uint64_t time = until > now ? until - now : 0;
 	struct timespec timeout = { 0 };
 
 	timeout.tv_nsec = (long)(time < most ? time : most);
-	ppoll(&wait, 1, &timeout, NULL);
+	ppoll(waits, 2, &timeout, NULL);
 	beat(child);
 	read_commands(child);
-	look_after(child);
+	if (waits[1].revents)
+		begin_command(child);
 }
 
 /*
@@ -279,9 +288,25 @@ static void wait_for_room(struct child *child)
 {
 	int queued = 0;
 
-	look_after(child);
-	while (child->late && ioctl(child->fd, SIOCOUTQ, &queued) == 0 && queued > 0)
+	settle(child);
+	while (child->late && ioctl(child->fd, SIOCOUTQ, &queued) == 0 && queued > 0) {
 		rest(child, pmp_sampler_clock() + SETTLE_REST);
+		settle(child);
+	}
+}
+
+/*
+ * A short command may be over before others have let us run: until its first snapshot
+ * has been taken we are above them, where that is permitted.
+ */
+static void hurry(bool begin)
+{
+	const struct sched_param usual = { 0 }, first = { .sched_priority = 1 };
+
+	if (begin && sched_getscheduler(0) == SCHED_OTHER)
+		sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first);
+	else if (!begin && sched_getscheduler(0) == (SCHED_RR | SCHED_RESET_ON_FORK))
+		sched_setscheduler(0, SCHED_OTHER, &usual);
 }
 
 /* One sample of one target, sent once nothing is held any more. */
@@ -368,6 +393,8 @@ static void make_round(struct child *child)
 		if (child->watched[i].target && !child->paused && !child->finish)
 			capture(child, &child->watched[i]);
 	}
+	if (child->pace.rounds == 0)
+		hurry(false);
 	if (child->paused || child->finish)
 		return;
 	now = pmp_sampler_clock();
@@ -383,7 +410,7 @@ static bool is_over(const struct child *child, uint64_t now)
 
 	return child->finish || child->living == 0 ||
 	       (options->count && child->pace.rounds >= options->count) ||
-	       (options->duration && !child->paused &&
+	       (options->duration && !child->paused && !child->waiting &&
 		now >= child->pace.start + options->duration);
 }
 
@@ -392,7 +419,7 @@ static uint64_t next_event(const struct child *child)
 {
 	uint64_t end = child->pace.start + child->options->duration;
 
-	if (child->paused)
+	if (child->paused || child->waiting)
 		return UINT64_MAX;
 	/* By the grid: N seconds hold as many ticks whichever way they are moved. */
 	if (child->options->duration && end <= child->pace.grid)
@@ -408,23 +435,28 @@ static void sample_all(struct child *child)
 	pmp_pace_start(&child->pace, child->options->interval, now,
 		       now ^ (uint64_t)getpid());
 	child->paused_since = now;
+	hurry(child->waiting);
 	while (now = pmp_sampler_clock(), !is_over(child, now)) {
-		if (now < next_event(child))
-			rest(child, next_event(child));
-		else
+		if (now >= next_event(child)) {
 			make_round(child);
+			continue;
+		}
+		rest(child, next_event(child));
+		look_after(child);
 	}
 	done = (struct pmp_note_done){
 		.rounds = child->pace.rounds,
 		.missed = child->pace.missed,
 		.elapsed =
-			(child->paused ? child->paused_since : now) - child->pace.start,
+			(child->paused || child->waiting ? child->paused_since : now) -
+			child->pace.start,
 	};
 	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
 }
 
-/* Let go of the terminal, of the front's descriptors and of its signals. */
-static void isolate(const struct child *child, pid_t front)
+/* Let go of the terminal, of the front's descriptors and of its signals. Of these
+ * exec_fd alone stays, as the first. */
+static void isolate(struct child *child, pid_t front)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -438,6 +470,8 @@ static void isolate(const struct child *child, pid_t front)
 		if (fd < STDERR_FILENO || !child->options->debug)
 			dup2(null, fd);
 	}
+	if (child->waiting)
+		child->exec_fd = dup2(child->exec_fd, STDIN_FILENO);
 	if (child->fd > STDERR_FILENO + 1)
 		close_range(STDERR_FILENO + 1, (unsigned)child->fd - 1, 0);
 	close_range((unsigned)child->fd + 1, ~0U, 0);
@@ -480,9 +514,13 @@ run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
 /* ---- in the front ---------------------------------------------------------- */
 
 int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *options,
-		      const struct pmp_id_list *pids, bool paused, struct pmp_error *err)
+		      const struct pmp_id_list *pids, int exec_fd, struct pmp_error *err)
 {
-	struct child child = { .options = options, .paused = paused, .reopen = paused };
+	struct child child = {
+		.options = options,
+		.waiting = exec_fd >= 0,
+		.exec_fd = exec_fd,
+	};
 	pid_t front = getpid();
 	int fds[2];
 

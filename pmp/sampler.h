@@ -80,11 +80,12 @@ struct pmp_note_done {
 };
 
 /**
- * Fork the sampler; paused: it opens the targets and waits for RESUME. Returns 0,
- * or a negative code with err filled. To be called while single-threaded.
+ * Fork the sampler. exec_fd: a socket that hangs up when the target, a command, has
+ * been executed, or -1; the first snapshot waits for that. Returns 0, or a negative
+ * code with err filled. To be called while single-threaded.
  */
 int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *options,
-		      const struct pmp_id_list *pids, bool paused, struct pmp_error *err);
+		      const struct pmp_id_list *pids, int exec_fd, struct pmp_error *err);
 
 void pmp_sampler_command(struct pmp_sampler *sampler, enum pmp_sampler_command command);
 

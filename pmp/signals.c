@@ -21,7 +21,7 @@
 
 /* The flag that a signal handler sets: the program's only mutable globals. */
 static struct {
-	volatile sig_atomic_t end, suspend, write;
+	volatile sig_atomic_t end, suspend, write, pass_on;
 	volatile int64_t end_ms;
 	int wake;
 } caught = { .wake = -1 };
@@ -34,20 +34,24 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void end_by(int number)
+/* What the terminal sends reaches a command as well as pmp. What a process sends is
+ * for pmp alone, which passes on what asks for an end; INT ends only the sampling. */
+static void end_by(int number, bool from_process)
 {
 	int64_t now = now_ms();
 
 	if (!caught.end) {
 		caught.end_ms = now;
 		caught.end = number;
+		if (from_process && number != SIGINT)
+			caught.pass_on = number;
 	} else if (number != SIGHUP && now - caught.end_ms > SAME_MS) {
 		pmp_screen_restore();
 		_exit(PMP_EXIT_SIGNAL + number);
 	}
 }
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
 	const uint64_t one = 1;
 	int saved = errno;
@@ -57,19 +61,23 @@ static void on_signal(int number)
 	case SIGINT:
 	case SIGTERM:
 	case SIGHUP:
-	case SIGQUIT: end_by(number); break;
+	case SIGQUIT: end_by(number, info->si_code <= 0); break;
 	case SIGTSTP: caught.suspend = 1; break;
 	case SIGUSR1: caught.write = 1; break;
 	default: /* CHLD wakes; PIPE and XFSZ become errors of write() */ break;
 	}
 	n = write(caught.wake, &one, sizeof(one));
 	(void)n;
+	(void)context;
 	errno = saved;
 }
 
 static void install(int number)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = {
+		.sa_sigaction = on_signal,
+		.sa_flags = SA_RESTART | SA_SIGINFO,
+	};
 
 	sigfillset(&action.sa_mask);
 	sigaction(number, &action, NULL);
@@ -110,6 +118,9 @@ void pmp_signals_take(struct pmp_caught *taken)
 	taken->end = caught.end;
 	taken->suspend |= caught.suspend;
 	caught.suspend = 0;
+	if (caught.pass_on)
+		taken->pass_on = caught.pass_on;
+	caught.pass_on = 0;
 	taken->write |= caught.write;
 	caught.write = 0;
 }

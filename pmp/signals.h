@@ -10,6 +10,7 @@
 
 struct pmp_caught {
 	int end;      /* the first of INT, TERM, HUP, QUIT; stays set; or 0 */
+	int pass_on;  /* that for a command, which has not got it; 0 once it has */
 	bool suspend; /* TSTP has come; to be cleared by who acts on it */
 	bool write;   /* USR1 has; the same */
 };

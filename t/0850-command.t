@@ -46,16 +46,55 @@ is "$(ignored "$PMP" -q -o x.folded --)" "$(ignored env)" "dispositions are inhe
 is "$("$PMP" -q -o x.folded -- sh -c 'ls /proc/self/fd')" "$(sh -c 'ls /proc/self/fd')" \
 	"and no descriptors"
 
-# TERM is for pmp; the command lives on.
-"$PMP" -q -o term.folded -- sh -c 'echo $$ >pid; sleep 2; echo done >done' &
+# TERM, HUP and QUIT from a process end both: the profile is written at once, then the
+# command is waited for. INT ends the sampling only.
+begin() {
+	rm -f pid done x.folded
+	"$PMP" -q -o x.folded -- sh -c "echo \$\$ >pid; $1" &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	wait_for '[ -s pid ]' && sleep 0.3
+}
+for pair in TERM:143 HUP:129 QUIT:131; do
+	begin 'exec sleep 60'
+	kill -"${pair%:*}" "$pmp"
+	wait "$pmp"
+	is "$?" "${pair#*:}" "${pair%:*} is passed on: the command's status"
+	ok "[ -s x.folded ]" "the profile is there"
+	ok "! kill -0 $(cat pid) 2>/dev/null" "the command has ended"
+done
+begin 'trap "sleep 0.5; echo done >done; exit 6" TERM; while :; do sleep 0.1; done'
+kill -TERM "$pmp"
+ok "wait_for '[ -s x.folded ]' && [ ! -e done ]" "TERM: the profile is written at once"
+wait "$pmp"
+is "$?:$(cat done)" "6:done" "and the command, which takes its time, waited for"
+begin 'sleep 1; echo done >done; exit 4'
+kill -INT "$pmp"
+wait "$pmp"
+is "$?:$(cat done)" "4:done" "INT to pmp alone ends the sampling, not the command"
+
+# From its first instruction on: those of the dynamic linker, long before main. A command
+# of half a millisecond may be over before a processor is free for us; not every time.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	"$PMP" -q --raw -- "$top_builddir/t/target/sleeper" 1 100
+done >first 2>&1
+is "$(grep -c '^ready' first)" 20 "twenty short commands"
+ok "[ $(grep -c '^--- snapshot 1:' first) -eq 20 ]" "each has a first snapshot"
+like "$(cat first)" '^#[0-9].*ld-linux|^#[0-9].* in _(start|dl_)' "in the dynamic linker"
+"$PMP" -f folded -o none.folded -- sh -c 'exit 3' >out 2>err
+status=$?
+ok "[ $status -eq 3 ] && { [ -s none.folded ] ||
+	grep -q 'sh) ended before the first snapshot' err; }" \
+	"one that is over at once: a snapshot or a message, and its status"
+
+# To its last: also when its first thread has gone.
+"$PMP" -q -f folded -i 20ms -o x.folded -- "$top_builddir/t/target/zleader" >out &
 pmp=$!
 test_pids="$test_pids $pmp"
-wait_for '[ -s pid ]' && sleep 0.3
-kill -TERM "$pmp"
+wait_for 'grep -q ^ready out' && sleep 0.3
+kill -USR1 "$(sed -n 's/^ready \([0-9]*\).*/\1/p' out)"
 wait "$pmp"
-is "$?" 143 "TERM ends pmp"
-ok "[ -s term.folded ]" "with its profile"
-ok "kill -0 $(cat pid)" "not the command"
-ok "wait_for '[ -e done ]'" "which ends in its own time"
+is "$?" 0 "a command whose first thread has ended before the others"
+like "$(cat x.folded)" ';linger;' "these are sampled"
 
 done_testing

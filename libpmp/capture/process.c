@@ -445,7 +445,7 @@ static int elf_class(const struct pmp_process *process)
 	return class;
 }
 
-static int check_class(const struct pmp_process *process, struct pmp_error *err)
+int pmp_process_check_class(const struct pmp_process *process, struct pmp_error *err)
 {
 #ifdef __x86_64__
 	const char *machine = "x86-64";
@@ -485,7 +485,7 @@ static int open_checked(pid_t pid, struct pmp_process *process, struct pmp_error
 		process->mem = -1;
 		return pmp_process_explain(process, pid, sys_errno, err);
 	}
-	return check_class(process, err);
+	return pmp_process_check_class(process, err);
 }
 
 int pmp_process_open(pid_t pid, struct pmp_process *process, struct pmp_error *err)

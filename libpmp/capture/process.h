@@ -89,6 +89,8 @@ bool pmp_process_alive(const struct pmp_process *process);
 /* After an exec /proc/PID/mem refers to the old, dead memory: open it again. 0 or
  * a negative errno. */
 int pmp_process_reopen_mem(struct pmp_process *process);
+/* Does it execute a program of the class that this one is made for? */
+int pmp_process_check_class(const struct pmp_process *process, struct pmp_error *err);
 /*
  * The descriptor (O_PATH) of /proc/TID of a thread that has not ended, the
  * leader if it lives: a leader that has ended has no maps, exe and root. To be

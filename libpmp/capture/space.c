@@ -13,6 +13,7 @@
 
 #define MAPS_EVERY (10 * PMP_MS)	/* look for changes at most this often ... */
 #define MAPS_SHARE 20			/* ... and spend at most 1/20 of the time on it */
+#define NOT_MAPPED 0			/* an address */
 #define MAPS_UNREST PMP_S		/* after a change: look before and after each capture */
 
 int pmp_space_read(struct pmp_target *target, struct pmp_error *err)
@@ -49,21 +50,14 @@ int pmp_space_read(struct pmp_target *target, struct pmp_error *err)
 
 /*
  * A descriptor of /proc/PID/mem belongs to the memory at the time it was opened.
- * After an exec that memory is no more, and reading gives nothing.
+ * After an exec that memory is no more, and reading gives nothing, wherever.
  */
 static bool has_execed(const struct pmp_target *target)
 {
-	const struct pmp_maps *maps = target->maps;
 	char byte;
 
-	for (size_t i = 0; maps && i < maps->region_count; i++) {
-		const struct pmp_region *region = &maps->regions[i];
-
-		if ((region->prot & PMP_PROT_EXEC) && (region->prot & PMP_PROT_READ) &&
-		    region->module->kind == PMP_MODULE_FILE)
-			return pread(target->process.mem, &byte, 1, (off_t)region->start) == 0;
-	}
-	return false;
+	/* Of memory that lives, a place that is not mapped is an error. */
+	return pread(target->process.mem, &byte, 1, NOT_MAPPED) == 0;
 }
 
 static int follow_exec(struct pmp_target *target, struct pmp_error *err)
@@ -78,6 +72,9 @@ static int follow_exec(struct pmp_target *target, struct pmp_error *err)
 	PMP_LOG(&target->log, "maps", "%d has exec'ed", (int)target->process.pid);
 	if (pmp_stat_read(target->process.proc, "stat", &stat) == 0)
 		memcpy(target->process.name, stat.name, sizeof(target->process.name));
+	r = pmp_process_check_class(&target->process, err);
+	if (r < 0)
+		return r;
 	pmp_maps_unref(target->maps);
 	target->maps = NULL;
 	/* The generations begin anew: what is kept by them is not to be taken for valid. */
