@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "filename.h"
 #include "message.h"
 #include "report.h"
 #include "saved.h"
@@ -610,7 +611,7 @@ static int view_write(struct pmp_app *app, const char *path, struct pmp_error *e
 	struct pmp_sink sink;
 	int code;
 
-	if (!format || !app->process_count || !pmp_output_check_name(path))
+	if (!format || !app->process_count || !pmp_filename_check(path))
 		return pmp_message_fill(err, PMP_EINVAL, 0,
 					"the extension of '%s' names no format", path);
 	code = pmp_output_open(&output, path, false, app->processes[0].pid,

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filename.h"
 #include "message.h"
-#include "output.h"
 #include "value.h"
 
 #define PID_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
@@ -549,7 +549,7 @@ static bool check_sink(struct pmp_options *options)
 	else if (!options->output && !options->format)
 		options->wants_screen = !options->command && !options->file_count &&
 					isatty(STDOUT_FILENO);
-	if (options->output && !pmp_output_check_name(options->output)) {
+	if (options->output && !pmp_filename_check(options->output)) {
 		pmp_message_print(
 			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",
 			"cannot understand the name '%s' of the output", options->output);

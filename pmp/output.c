@@ -15,21 +15,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "filename.h"
+#include "keep.h"
 #include "message.h"
 
 #define BUFFER_SIZE 65536
 #define STREAM_CHUNK 4096 /* PIPE_BUF: a pipe ready to be written takes it whole */
-#define COUNTER_LIMIT 1000000
+#define NAME_TRIES 1000
 #define TEMPORARY_TRIES 100
 #define FILE_MODE 0600
+#define PROCESS_SIZE 128
 
 struct pmp_output {
 	char path[PATH_MAX]; /* as shown; "standard output" for it */
 	const char *base;    /* last component of path */
+	struct pmp_filename filename; /* what path was made of */
+	char process[PROCESS_SIZE];
+	bool unique;	     /* by a time or counter: never takes a name that exists */
+	bool published;	     /* path is ours already */
 	int directory;	     /* of path; -1: a stream */
 	int fd;		     /* -1: none open now */
 	bool stream;	     /* written in place: standard output, device, pipe */
@@ -39,13 +47,6 @@ struct pmp_output {
 	struct pmp_output_wait wait;
 	size_t length; /* in buffer */
 	char buffer[BUFFER_SIZE];
-};
-
-struct expansion {
-	const char *name;
-	pid_t pid;
-	const char *process;
-	unsigned counter;
 };
 
 static const char *advice(int number)
@@ -70,111 +71,57 @@ static int cannot_write(struct pmp_error *err, const char *path, int number)
 	return err->code;
 }
 
-bool pmp_output_check_name(const char *name)
+/* The next name, when the one before is taken; 0 or an errno. */
+static int next_path(struct pmp_output *output)
 {
-	for (; *name; name++) {
-		if (*name == '%' && (!*++name || !strchr("pntc%", *name)))
-			return false;
-	}
-	return true;
-}
-
-/* A process name as a part of a file name. */
-static void plain_name(const char *process, char *text, size_t size)
-{
-	size_t i;
-
-	for (i = 0; process[i] && i + 1 < size; i++) {
-		unsigned char c = (unsigned char)process[i];
-
-		text[i] = process[i];
-		if (c <= ' ' || c >= 0x7f || c == '/')
-			text[i] = '_';
-	}
-	text[i] = '\0';
-	if (text[0] == '.')
-		text[0] = '_';
-}
-
-static void convert(const struct expansion *expansion, char letter, char *text,
-		    size_t size)
-{
-	time_t now = time(NULL);
-	struct tm local = { 0 };
-
-	switch (letter) {
-	case 'p': snprintf(text, size, "%d", (int)expansion->pid); break;
-	case 'n': plain_name(expansion->process, text, size); break;
-	case 't':
-		localtime_r(&now, &local);
-		strftime(text, size, "%Y%m%d-%H%M%S", &local);
-		break;
-	case 'c': snprintf(text, size, "%u", expansion->counter); break;
-	default: snprintf(text, size, "%%"); break;
-	}
-}
-
-/* The name with its conversions replaced; 0 or ENAMETOOLONG. */
-static int expand(const struct expansion *expansion, char *path, size_t size)
-{
-	size_t length = 0;
-
-	for (const char *at = expansion->name; *at; at++) {
-		char part[128] = { *at, '\0' };
-		size_t n;
-
-		if (*at == '%' && at[1])
-			convert(expansion, *++at, part, sizeof(part));
-		n = strlen(part);
-		if (length + n >= size)
-			return ENAMETOOLONG;
-		memcpy(path + length, part, n);
-		length += n;
-	}
-	path[length] = '\0';
-	return 0;
-}
-
-static bool has_counter(const char *name)
-{
-	for (; *name; name++) {
-		if (*name == '%' && *++name == 'c')
-			return true;
-	}
-	return false;
-}
-
-static int choose_path(struct pmp_output *output, struct expansion *expansion)
-{
-	struct stat status;
+	struct pmp_filename *filename = &output->filename;
 	int number;
 
-	for (expansion->counter = 1; expansion->counter < COUNTER_LIMIT;
-	     expansion->counter++) {
-		number = expand(expansion, output->path, sizeof(output->path));
-		if (number)
-			return number;
-		if (!has_counter(expansion->name) || lstat(output->path, &status) < 0)
-			return 0;
+	if (!pmp_filename_has(pmp_filename_base(filename->pattern), 'c'))
+		filename->again++;
+	else if (filename->counter++ >= PMP_FILENAME_COUNTER_MAX)
+		return EOVERFLOW;
+	if (filename->again >= NAME_TRIES)
+		return EEXIST;
+	number = pmp_filename_expand(filename, output->path, sizeof(output->path));
+	output->base = pmp_filename_base(output->path);
+	return number;
+}
+
+/* In an open directory the first name that is free: also when another run has just
+ * taken one. */
+static int choose_path(struct pmp_output *output)
+{
+	struct stat status;
+	int number = 0;
+
+	if (!output->unique)
+		return 0;
+	if (output->filename.counter == 0 && pmp_filename_has(output->filename.pattern, 'c')) {
+		output->filename.counter =
+			pmp_keep_counter(output->directory, &output->filename);
+		number = next_path(output);
 	}
-	return EEXIST;
+	while (!number && fstatat(output->directory, output->base, &status,
+				  AT_SYMLINK_NOFOLLOW) == 0)
+		number = next_path(output);
+	return number;
 }
 
 /* A nameless file, or a named one where that cannot be had. */
 static int begin_file(struct pmp_output *output)
 {
 	output->temporary[0] = '\0';
-	output->fd = openat(output->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+	output->fd = openat(output->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
 			    FILE_MODE);
 	if (output->fd >= 0)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
 		return errno;
-	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
-		snprintf(output->temporary, sizeof(output->temporary), ".pmp-%d-%u.tmp",
-			 (int)getpid(), i);
+	for (unsigned i = 1; i <= TEMPORARY_TRIES; i++) {
+		pmp_keep_temporary(output->temporary, sizeof(output->temporary), i);
 		output->fd = openat(output->directory, output->temporary,
-				    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 				    FILE_MODE);
 		if (output->fd >= 0)
 			return 0;
@@ -193,10 +140,10 @@ static int name_file(struct pmp_output *output)
 	if (output->temporary[0])
 		return 0;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
-	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
+	for (unsigned i = 1; i <= TEMPORARY_TRIES; i++) {
 		char name[sizeof(output->temporary)];
 
-		snprintf(name, sizeof(name), ".pmp-%d-%u.tmp", (int)getpid(), i);
+		pmp_keep_temporary(name, sizeof(name), i);
 		if (linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) ==
 		    0) {
 			memcpy(output->temporary, name, sizeof(name));
@@ -307,13 +254,15 @@ static int open_stream(struct pmp_output *output, struct pmp_error *err)
 	return 0;
 }
 
-static int open_file(struct pmp_output *output, struct expansion *expansion,
-		     struct pmp_error *err)
+static int open_file(struct pmp_output *output, struct pmp_error *err)
 {
-	int number = choose_path(output, expansion), code;
+	const char *pattern = output->filename.pattern;
+	int number, code;
 
+	number = pmp_filename_expand(&output->filename, output->path,
+				     sizeof(output->path));
 	if (number)
-		return cannot_write(err, expansion->name, number);
+		return cannot_write(err, pattern, number);
 	output->owned = true;
 	if (strncmp(output->path, "/dev/fd/", 8) == 0 ||
 	    strncmp(output->path, "/dev/std", 8) == 0)
@@ -321,6 +270,9 @@ static int open_file(struct pmp_output *output, struct expansion *expansion,
 	code = open_directory(output, err);
 	if (code < 0)
 		return code;
+	number = choose_path(output);
+	if (number)
+		return cannot_write(err, output->path, number);
 	code = follow_link(output, err);
 	if (code > 0)
 		code = open_directory(output, err);
@@ -334,10 +286,25 @@ static int open_file(struct pmp_output *output, struct expansion *expansion,
 	return number ? cannot_write(err, output->path, number) : 0;
 }
 
+static void set_filename(struct pmp_output *output, const char *pattern, pid_t pid,
+			 const char *process)
+{
+	const char *base = pmp_filename_base(pattern);
+
+	snprintf(output->process, sizeof(output->process), "%s", process);
+	output->filename = (struct pmp_filename){
+		.pattern = pattern,
+		.process = output->process,
+		.pid = pid,
+		.time = time(NULL),
+		.again = 1,
+	};
+	output->unique = pmp_filename_has(base, 't') || pmp_filename_has(base, 'c');
+}
+
 int pmp_output_open(struct pmp_output **result, const char *name, bool closed, pid_t pid,
 		    const char *process, struct pmp_error *err)
 {
-	struct expansion expansion = { .name = name, .pid = pid, .process = process };
 	struct pmp_output *output = calloc(1, sizeof(*output));
 	int code;
 
@@ -354,7 +321,8 @@ int pmp_output_open(struct pmp_output **result, const char *name, bool closed, p
 		*result = output;
 		return 0;
 	}
-	code = open_file(output, &expansion, err);
+	set_filename(output, name, pid, process);
+	code = open_file(output, err);
 	if (code < 0) {
 		pmp_output_free(output);
 		return code;
@@ -424,9 +392,62 @@ int pmp_output_write(void *arg, const void *data, size_t length)
 	return output->error;
 }
 
+/* Put the file where no other is; 0 or a positive errno. */
+static int place_new(struct pmp_output *output)
+{
+	int directory = output->directory;
+	char self[32];
+
+	if (!output->temporary[0]) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
+		return linkat(AT_FDCWD, self, directory, output->base,
+			      AT_SYMLINK_FOLLOW) < 0 ? errno : 0;
+	}
+	if (renameat2(directory, output->temporary, directory, output->base,
+		      RENAME_NOREPLACE) < 0) {
+		/* Some file systems have the one, some the other. */
+		if (errno != EINVAL && errno != ENOSYS)
+			return errno;
+		if (linkat(directory, output->temporary, directory, output->base, 0) < 0)
+			return errno;
+		unlinkat(directory, output->temporary, 0);
+	}
+	output->temporary[0] = '\0';
+	return 0;
+}
+
+/* Put the file in the place of the one that is there; 0 or a positive errno. */
+static int replace(struct pmp_output *output)
+{
+	int number = name_file(output);
+
+	if (number)
+		return number;
+	if (renameat(output->directory, output->temporary, output->directory,
+		     output->base) < 0)
+		return errno;
+	output->temporary[0] = '\0';
+	return 0;
+}
+
+static int place(struct pmp_output *output)
+{
+	int number;
+
+	if (!output->unique || output->published)
+		return replace(output);
+	while ((number = place_new(output)) == EEXIST) {
+		number = next_path(output);
+		if (number)
+			break;
+	}
+	return number;
+}
+
 /* Make the file durable and visible; 0 or a positive errno. */
 static int publish(struct pmp_output *output)
 {
+	struct pmp_error err;
 	int number;
 
 	if (output->fd < 0) { /* an empty profile */
@@ -437,14 +458,16 @@ static int publish(struct pmp_output *output)
 	/* Some file systems have no fsync; the rename is what matters. */
 	if (fsync(output->fd) < 0 && errno != EINVAL && errno != ENOSYS)
 		return errno;
-	number = name_file(output);
+	/* In a long run the directory may have been moved away and made anew. */
+	if (!output->temporary[0] && open_directory(output, &err) < 0)
+		return err.sys_errno;
+	number = place(output);
 	if (number)
 		return number;
-	if (renameat(output->directory, output->temporary, output->directory,
-		     output->base) < 0)
-		return errno;
-	output->temporary[0] = '\0';
+	output->published = true;
 	fsync(output->directory);
+	if (!output->unique)
+		pmp_keep_sweep(output->directory);
 	return 0;
 }
 
@@ -457,6 +480,66 @@ int pmp_output_commit(struct pmp_output *output)
 		drop_file(output);
 	}
 	return output->error;
+}
+
+/* The first length bytes of one descriptor to another; 0 or a positive errno. */
+static int copy(int from, int to, off_t length)
+{
+	for (off_t at = 0; at < length;) {
+		ssize_t n = sendfile(to, from, &at, (size_t)(length - at));
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n == 0)
+			return EIO;
+	}
+	return 0;
+}
+
+int pmp_output_commit_copy(struct pmp_output *output)
+{
+	char temporary[sizeof(output->temporary)];
+	int whole, number;
+	struct stat status;
+
+	if (pmp_output_flush(output) < 0 || output->stream || output->fd < 0)
+		return output->error;
+	whole = output->fd;
+	memcpy(temporary, output->temporary, sizeof(temporary));
+	output->temporary[0] = '\0';
+	output->fd = -1;
+	number = fstat(whole, &status) < 0 ? errno : begin_file(output);
+	if (!number)
+		number = copy(whole, output->fd, status.st_size);
+	if (!number)
+		number = publish(output);
+	drop_file(output);
+	output->fd = whole;
+	memcpy(output->temporary, temporary, sizeof(temporary));
+	output->error = -number;
+	return output->error;
+}
+
+int pmp_output_keep(struct pmp_output *output, uint64_t keep, struct pmp_error *err)
+{
+	char name[NAME_MAX + 1];
+	int number;
+
+	if (output->stream || !output->published)
+		return 0;
+	pmp_keep_sweep(output->directory);
+	number = pmp_keep_newest(output->directory, &output->filename, output->base, keep,
+				 name);
+	if (!number)
+		return 0;
+	return pmp_message_fill(err, PMP_EIO, number, "cannot remove %s%s%s", name,
+				*name ? ", older than " : "files older than ",
+				output->path);
+}
+
+const char *pmp_output_path(const struct pmp_output *output)
+{
+	return output->path;
 }
 
 int pmp_output_error(const struct pmp_output *output)

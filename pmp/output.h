@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct pmp_output;
@@ -20,14 +21,11 @@ struct pmp_output_wait {
 	void *arg;
 };
 
-/** Is the name well formed: only the conversions of pmp_output_open()? */
-bool pmp_output_check_name(const char *name);
-
 /**
  * Open the destination. name NULL: standard output, closed says that it was closed
- * when pmp began. Else a file name, in which %p is pid, %n process, %t the local
- * time, %c a counter (the first that is free) and %% a percent sign. That the file
- * can be made is tried here; nothing is visible before pmp_output_commit().
+ * when pmp began. Else a file name with conversions (filename.h); it is borrowed. One
+ * with a time or a counter never replaces a file: the next that is free is taken. That
+ * the file can be made is tried here; nothing is visible before pmp_output_commit().
  *
  * Fails with PMP_EIO (the message is complete) or PMP_ENOMEM.
  */
@@ -44,6 +42,16 @@ int pmp_output_flush(struct pmp_output *output);
  * Returns 0 or a negative errno.
  */
 int pmp_output_commit(struct pmp_output *output);
+/** The same for what is there so far; a later write goes on behind it. */
+int pmp_output_commit_copy(struct pmp_output *output);
+/**
+ * After a commit: of the files that the name can have made for this process remove all
+ * but the newest. Returns 0 or a negative code.
+ */
+int pmp_output_keep(struct pmp_output *output, uint64_t keep, struct pmp_error *err);
+
+/** Where it goes, for messages. */
+const char *pmp_output_path(const struct pmp_output *output);
 
 /** The first error as a negative errno, or 0. Nothing is written after one. */
 int pmp_output_error(const struct pmp_output *output);

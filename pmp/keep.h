@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that a pattern has made in a directory: count them, remove the oldest. */
+#ifndef PMP_PMP_KEEP_H
+#define PMP_PMP_KEEP_H
+
+#include "filename.h"
+
+#include <stdint.h>
+
+/** The highest counter (%c) among them; 0: none, or the directory cannot be read. */
+uint64_t pmp_keep_counter(int directory, const struct pmp_filename *filename);
+
+/**
+ * Remove all but the newest `keep` of them. Only regular files of ours count; own, the
+ * one just written, always stays. What others remove meanwhile is fine. 0 or an errno;
+ * name (NAME_MAX + 1) is then the file that could not be removed, or empty.
+ */
+int pmp_keep_newest(int directory, const struct pmp_filename *filename, const char *own,
+		    uint64_t keep, char *name);
+
+/** Remove what runs that were killed long ago have left in the middle of a rename. */
+void pmp_keep_sweep(int directory);
+
+/** The name of a file until it is complete. */
+void pmp_keep_temporary(char *name, size_t size, unsigned number);
+
+#endif
