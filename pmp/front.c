@@ -116,6 +116,11 @@ static void tend(struct pmp_app *app, bool idle)
 		finish(app);
 	if (app->caught.pass_on && pmp_command_signal(&app->command, app->caught.pass_on))
 		app->caught.pass_on = 0;
+	if (app->caught.limit && !app->told_limit) {
+		app->told_limit = true;
+		pmp_message_print(NULL, "not finished within --max-wall: ending");
+		fail(app, PMP_EXIT_FAILED);
+	}
 	watch(app, idle);
 }
 
@@ -137,13 +142,56 @@ static void wait_for_output(void *arg, int fd)
 	}
 }
 
+/* ---- the profile ------------------------------------------------------------ */
+
+static int make_profile(struct pmp_app *app, struct pmp_error *err)
+{
+	const bool saved = app->options.file_count > 0, live = app->session != NULL;
+	const struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.by_thread = app->options.by_thread,
+		.keep_rounds = app->options.format->snapshots,
+		.command = saved ? NULL : app->command_line,
+		.details = saved || live || app->options.by_state ||
+			   app->options.format->details,
+		.times = app->options.format->times,
+		.period = saved ? 0 : app->options.interval,
+		.host = saved ? NULL : app->host,
+		.live = live,
+	};
+
+	return pmp_profile_new(&options, app->symbolizer, &app->profile, err);
+}
+
+/* Count from the beginning; on failure what was counted stays. */
+static int restart_profile(struct pmp_app *app, struct pmp_error *err)
+{
+	struct pmp_profile *old = app->profile;
+	int code = make_profile(app, err);
+
+	if (code < 0)
+		app->profile = old;
+	else
+		pmp_profile_free(old);
+	return code;
+}
+
 /* ---- output ---------------------------------------------------------------- */
+
+/* Of a series of files the next one may succeed: a disk is full for a while. */
+static void output_failed(struct pmp_app *app)
+{
+	if (app->options.every && app->options.output && app->next_file)
+		app->file_failed = true;
+	else
+		fail(app, PMP_EXIT_OUTPUT);
+}
 
 static void write_failed(struct pmp_app *app, const struct pmp_error *err)
 {
 	if (pmp_output_error(app->output)) {
 		pmp_output_complain(app->output);
-		fail(app, PMP_EXIT_OUTPUT);
+		output_failed(app);
 	} else {
 		pmp_message_error(err);
 		fail(app, PMP_EXIT_FAILED);
@@ -168,7 +216,7 @@ static void write_profile(struct pmp_app *app)
 	const struct pmp_sink sink = { pmp_output_write, app->output };
 	struct pmp_error err = { 0 };
 
-	if (app->failure == PMP_EXIT_OUTPUT)
+	if (app->failure == PMP_EXIT_OUTPUT || pmp_output_error(app->output))
 		return;
 	if (pmp_profile_write(app->profile, app->options.format, &options, &sink, &err) <
 		    0 ||
@@ -178,33 +226,92 @@ static void write_profile(struct pmp_app *app)
 
 static void commit(struct pmp_app *app)
 {
-	if (app->failure != PMP_EXIT_OUTPUT && pmp_output_commit(app->output) < 0)
+	struct pmp_error err;
+
+	if (app->failure == PMP_EXIT_OUTPUT || pmp_output_error(app->output))
+		return;
+	if (pmp_output_commit(app->output) < 0) {
 		write_failed(app, NULL);
+		return;
+	}
+	pmp_report_written(app);
+	if (app->options.keep &&
+	    pmp_output_keep(app->output, app->options.keep, &err) < 0)
+		pmp_message_error(&err);
 }
 
-/* USR1: what there is, now. Snapshots are always written when they arrive. */
+/* USR1: what there is, now. Snapshots are written when they arrive. */
 static void write_now(struct pmp_app *app)
 {
 	app->caught.write = false;
-	if (app->snapshots == 0 || app->options.format->snapshots || !app->output)
+	if (app->snapshots == 0 || !app->output)
 		return;
-	write_profile(app);
-	commit(app);
+	if (!app->options.format->snapshots) {
+		write_profile(app);
+		commit(app);
+	} else if (!pmp_output_error(app->output) &&
+		   pmp_output_commit_copy(app->output) < 0) {
+		write_failed(app, NULL);
+	}
 }
 
-static void open_output(struct pmp_app *app, const struct pmp_process *process)
+static void open_output(struct pmp_app *app)
 {
 	const struct pmp_output_wait wait = { wait_for_output, app };
 	struct pmp_error err;
 	int code = pmp_output_open(&app->output, app->options.output, app->stdout_closed,
-				   process->pid, process->name, &err);
+				   app->named.pid, app->named.name, &err);
 
 	if (code < 0) {
 		pmp_message_error(&err);
-		fail(app, code == PMP_ENOMEM ? PMP_EXIT_FAILED : PMP_EXIT_OUTPUT);
+		if (code == PMP_ENOMEM)
+			fail(app, PMP_EXIT_FAILED);
+		else
+			output_failed(app);
 		return;
 	}
 	pmp_output_set_wait(app->output, &wait);
+	if (pmp_output_error(app->output)) /* standard output was closed */
+		write_failed(app, NULL);
+}
+
+/* All of the profile in hand, under its name. */
+static void finish_file(struct pmp_app *app)
+{
+	if (!app->options.format->snapshots)
+		write_profile(app);
+	commit(app);
+}
+
+static uint64_t samples_in_hand(const struct pmp_app *app)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(app->profile, &info);
+	return info.samples;
+}
+
+/* --every: the file in hand is complete; another one begins, with a profile of its own. */
+static void begin_next_file(struct pmp_app *app)
+{
+	uint64_t every = app->options.every, now = pmp_sampler_clock();
+	struct pmp_error err = { 0 };
+
+	app->next_file += (now - app->next_file) / every * every + every;
+	if (samples_in_hand(app)) {
+		if (!app->output)
+			open_output(app);
+		if (app->output)
+			finish_file(app);
+		if (restart_profile(app, &err) < 0) {
+			pmp_message_error(&err);
+			fail(app, PMP_EXIT_FAILED);
+		}
+	}
+	pmp_output_free(app->output);
+	app->output = NULL;
+	if (!app->failure)
+		open_output(app);
 }
 
 /* ---- what the sampler says ------------------------------------------------- */
@@ -216,6 +323,15 @@ static struct pmp_process *find_process(struct pmp_app *app, pid_t pid)
 			return &app->processes[i];
 	}
 	return NULL;
+}
+
+/* A command may end up as another program; its files keep one name. */
+static void name_output(struct pmp_app *app, const struct pmp_process *process)
+{
+	app->named = *process;
+	if (app->command.pid)
+		snprintf(app->named.name, sizeof(app->named.name), "%s",
+			 pmp_filename_base(process->name));
 }
 
 static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
@@ -240,8 +356,10 @@ static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
 	else if (app->options.verbose)
 		pmp_message_print(NULL, "sampling %d (%s)", (int)process->pid,
 				  process->name);
-	if (!app->output && !app->failure && !app->session)
-		open_output(app, process);
+	if (!app->output && !app->failure && !app->session) {
+		name_output(app, process);
+		open_output(app);
+	}
 	pmp_session_show(app->session);
 	if (app->command.pid && !app->failure)
 		pmp_command_go(&app->command);
@@ -265,7 +383,7 @@ static void take_ended(struct pmp_app *app, const struct pmp_note_ended *note)
 		app->refusal = PMP_EXIT_GONE;
 	/* A command is expected to end; a target that never was sampled is an error. */
 	wanted = app->command.pid ? process->snapshots == 0 && !app->options.quiet
-				  : process->snapshots == 0 || !app->options.quiet;
+				  : process->snapshots == 0 || pmp_message_heard();
 	if (wanted && !app->command.exec_errno)
 		pmp_report_ended(app, process, note->threads_only);
 }
@@ -296,7 +414,7 @@ static void take_note(struct pmp_app *app, const struct pmp_received *received)
 	case PMP_NOTE_FAILED: take_failed(app, &note.failed); break;
 	case PMP_NOTE_ENDED: take_ended(app, &note.ended); break;
 	case PMP_NOTE_BEHIND:
-		if (!app->options.quiet)
+		if (pmp_message_heard())
 			pmp_report_behind(&note.behind);
 		break;
 	case PMP_NOTE_DONE:
@@ -319,8 +437,8 @@ static void note_unstoppable(struct pmp_process *process, const struct pmp_sampl
 		if (thread.state != 'D' || !thread.why[0])
 			continue;
 		process->told_unstoppable = true;
-		pmp_message_print(NULL,
-				  "thread %d is in uninterruptible sleep (%s): not stopped",
+		pmp_message_note(NULL,
+				 "thread %d is in uninterruptible sleep (%s): not stopped",
 				  (int)thread.tid,
 				  pmp_escape(thread.why, why, sizeof(why)));
 	}
@@ -337,15 +455,17 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 	process = find_process(app, info.pid);
 	if (!process)
 		return;
+	if (app->options.every && !app->next_file)
+		app->next_file = pmp_sampler_clock() + app->options.every;
 	if (process->snapshots++ == 0)
 		process->first = info.time;
 	process->last = info.time;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
-	if (!app->options.quiet && info.n_not_stopped > 0)
+	if (pmp_message_heard() && info.n_not_stopped > 0)
 		note_unstoppable(process, sample, info.threads);
 	/* A command does before its first one. */
-	if (info.execed && process->snapshots > 1 && !app->options.quiet)
-		pmp_message_print(
+	if (info.execed && process->snapshots > 1)
+		pmp_message_note(
 			NULL,
 			"%d (%s) has executed another program: its maps and symbols "
 			"are read anew",
@@ -432,6 +552,16 @@ static void command_answers(struct pmp_app *app)
 	finish(app);
 }
 
+/* For poll(): the next look at the sampler, or what comes before it. */
+static int until_next_file(const struct pmp_app *app)
+{
+	uint64_t now = pmp_sampler_clock();
+
+	if (!app->next_file || app->next_file >= now + LOOK_MS * NS_PER_MS)
+		return LOOK_MS;
+	return app->next_file > now ? (int)((app->next_file - now) / NS_PER_MS) + 1 : 0;
+}
+
 static void turn(struct pmp_app *app)
 {
 	struct pollfd fds[] = {
@@ -441,7 +571,7 @@ static void turn(struct pmp_app *app)
 		{ .fd = pmp_session_input(app->session), .events = POLLIN },
 		{ .fd = pmp_session_wake(app->session), .events = POLLIN },
 	};
-	int timeout = pmp_session_timeout(app->session, LOOK_MS), n;
+	int timeout = pmp_session_timeout(app->session, until_next_file(app)), n;
 
 	pmp_session_unlock(app->session);
 	n = poll(fds, 5, timeout);
@@ -464,6 +594,8 @@ static void turn(struct pmp_app *app)
 		quit(app);
 	if (app->caught.write && !app->finished)
 		write_now(app);
+	if (app->next_file && !app->finished && pmp_sampler_clock() >= app->next_file)
+		begin_next_file(app);
 	/* Killed, and the end of its socket does not come: it hangs in the kernel. */
 	if (app->lost && !app->finished && app->silent_looks > FINISH_LOOKS)
 		tell_lost(app);
@@ -475,6 +607,8 @@ static void wait_for_command(struct pmp_app *app)
 	struct pollfd wake = { .fd = app->wake, .events = POLLIN };
 
 	while (app->command.started && !pmp_command_poll(&app->command)) {
+		if (app->caught.limit)
+			return;
 		poll(&wake, 1, -1);
 		tend(app, false);
 	}
@@ -482,20 +616,21 @@ static void wait_for_command(struct pmp_app *app)
 
 static void write_result(struct pmp_app *app)
 {
-	if (app->snapshots == 0 || !app->output)
+	if (app->snapshots == 0)
 		return;
-	if (!app->options.format->snapshots)
-		write_profile(app);
-	commit(app);
-	if (app->failure != PMP_EXIT_OUTPUT && !app->options.quiet &&
+	if (app->next_file && !app->output)
+		open_output(app);
+	if (app->output && samples_in_hand(app))
+		finish_file(app);
+	if (app->failure != PMP_EXIT_OUTPUT && pmp_message_heard() &&
 	    !app->options.no_symbols)
 		pmp_report_modules(app);
 }
 
 static int ordinary_status(const struct pmp_app *app)
 {
-	if (app->failure)
-		return app->failure;
+	if (app->failure || app->file_failed)
+		return app->failure ? app->failure : PMP_EXIT_OUTPUT;
 	if (app->caught.end && app->caught.end != SIGINT)
 		return PMP_EXIT_SIGNAL + app->caught.end;
 	if (app->snapshots)
@@ -514,25 +649,6 @@ static int command_status(const struct pmp_app *app)
 	if (command->ended || command->exec_errno)
 		return pmp_command_status(command);
 	return app->caught.end ? PMP_EXIT_SIGNAL + app->caught.end : PMP_EXIT_SELF;
-}
-
-static int make_profile(struct pmp_app *app, struct pmp_error *err)
-{
-	const bool saved = app->options.file_count > 0, live = app->session != NULL;
-	const struct pmp_profile_options options = {
-		.size = sizeof(options),
-		.by_thread = app->options.by_thread,
-		.keep_rounds = app->options.format->snapshots,
-		.command = saved ? NULL : app->command_line,
-		.details = saved || live || app->options.by_state ||
-			   app->options.format->details,
-		.times = app->options.format->times,
-		.period = saved ? 0 : app->options.interval,
-		.host = saved ? NULL : app->host,
-		.live = live,
-	};
-
-	return pmp_profile_new(&options, app->symbolizer, &app->profile, err);
 }
 
 static int make_symbolizer(struct pmp_app *app, struct pmp_error *err)
@@ -572,18 +688,6 @@ static void view_interval(struct pmp_app *app, uint64_t interval)
 static void view_now(struct pmp_app *app)
 {
 	pmp_sampler_command(&app->sampler, PMP_SAMPLER_NOW);
-}
-
-static int view_reset(struct pmp_app *app, struct pmp_error *err)
-{
-	struct pmp_profile *old = app->profile;
-	int code = make_profile(app, err);
-
-	if (code < 0)
-		app->profile = old;
-	else
-		pmp_profile_free(old);
-	return code;
 }
 
 /* All has been written if code is 0: the file gets its name. Frees the output. */
@@ -659,7 +763,7 @@ static const struct pmp_session_host session_host = {
 	.pause = view_pause,
 	.set_interval = view_interval,
 	.sample_now = view_now,
-	.reset = view_reset,
+	.reset = restart_profile,
 	.write = view_write,
 	.save = view_save,
 	.quit = quit,
@@ -702,7 +806,8 @@ static void take_files(struct pmp_app *app)
 	app->snapshots = info.samples;
 	app->done.elapsed = info.last_time - info.first_time;
 	pmp_saved_name(app, none.name, sizeof(none.name));
-	open_output(app, &none);
+	app->named = none;
+	open_output(app);
 	if (app->options.format->snapshots && app->output)
 		write_profile(app);
 }
@@ -728,7 +833,7 @@ int pmp_front_run(struct pmp_app *app)
 	pmp_session_close(app->session);
 	pmp_sampler_close(&app->sampler);
 	write_result(app);
-	if (app->options.stats && app->snapshots)
+	if (app->options.stats && app->snapshots && !app->options.every)
 		pmp_report_stats(app);
 	wait_for_command(app);
 	return app->command.pid ? command_status(app) : ordinary_status(app);

@@ -45,6 +45,10 @@ struct pmp_app {
 	bool paused, quit;	     /* in it */
 	struct pmp_process *processes;
 	size_t process_count;
+	struct pmp_process named; /* the one that the output is named after */
+	uint64_t next_file;	  /* --every: when the next file begins; 0: not set */
+	bool file_failed;	  /* --every: one could not be written, others may */
+	bool told_limit;	  /* --max-wall */
 	uint64_t snapshots; /* received */
 	uint64_t skipped;   /* threads not wanted, summed over snapshots */
 	struct pmp_note_done done;

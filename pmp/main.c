@@ -80,7 +80,7 @@ static int add_named(const char *name, struct pmp_id_list *pids)
 		return pmp_message_status(count);
 	}
 	if (count == 0) {
-		pmp_message_print(NULL, "no process has a name that matches '%s'", name);
+		pmp_message_absent("no process has a name that matches '%s'", name);
 		status = PMP_EXIT_GONE;
 	}
 	for (int i = 0; i < count && !status; i++) {
@@ -144,12 +144,25 @@ static int start_signals(struct pmp_app *app)
 	return PMP_EXIT_FAILED;
 }
 
+/* What is said from now on, and how long all may take. */
+static int start_limits(const struct pmp_options *options)
+{
+	int status = pmp_message_settings(options->quiet, options->log);
+
+	if (status || !options->max_wall || pmp_signals_limit(options->max_wall))
+		return status;
+	pmp_message_print(NULL, "cannot limit the time: %s", strerror(errno));
+	return PMP_EXIT_FAILED;
+}
+
 static int profile(struct pmp_app *app)
 {
 	struct pmp_id_list pids = { 0 };
 	int status;
 
 	status = start_signals(app);
+	if (!status)
+		status = start_limits(&app->options);
 	if (!status && !app->options.file_count)
 		status = choose_source(app, &pids);
 	if (!status && !app->options.file_count)

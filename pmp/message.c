@@ -2,14 +2,18 @@
 /*
  * Messages: the only file that writes to standard error. Each message is one
  * write, so that those of the sampler and of other programs do not mix with it.
+ * What is said is also logged, if there is a log.
  */
 #include "message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "log.h"
 
 #define TEXT_SIZE 1024
 #define LINE_SIZE (3 * TEXT_SIZE)
@@ -19,6 +23,13 @@ static struct {
 	void (*take)(void *arg, const char *text, const char *line);
 	void *arg;
 } diverted;
+
+/* How much is said, and where else: set once, before the run. */
+static struct {
+	bool quiet;
+	const char *log; /* NULL: none */
+	bool log_failed;
+} settings;
 
 /* Standard error is the last resort: what cannot be written there is lost. */
 static void emit(const char *text, size_t length)
@@ -52,6 +63,38 @@ static void print(const char *text, const char *hint)
 		emit(line, bounded(n, sizeof(line)));
 }
 
+static void cannot_log(const char *path, int number)
+{
+	char text[TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "cannot write the log %s: %s", path,
+		 number == EPERM ? "it is not a file of ours alone, in a directory that "
+				   "everybody may write to"
+				 : strerror(number));
+	print(text, NULL);
+}
+
+static void log_line(const char *text, const char *hint)
+{
+	char safe[TEXT_SIZE], safe_hint[TEXT_SIZE], line[LINE_SIZE];
+	const char *path = settings.log;
+	int number;
+
+	if (!path)
+		return;
+	pmp_escape(text, safe, sizeof(safe));
+	if (hint && *hint)
+		snprintf(line, sizeof(line), "%s (%s)", safe,
+			 pmp_escape(hint, safe_hint, sizeof(safe_hint)));
+	number = pmp_log_append(path, hint && *hint ? line : safe);
+	if (!number)
+		return;
+	/* Say it once; the next line may find room again. */
+	if (!settings.log_failed)
+		cannot_log(path, number);
+	settings.log_failed = true;
+}
+
 void pmp_message_divert(void (*take)(void *arg, const char *text, const char *line), void *arg)
 {
 	diverted.take = take;
@@ -63,20 +106,75 @@ void pmp_message_lines(const char *lines)
 	emit(lines, strlen(lines));
 }
 
-void pmp_message_print(const char *hint, const char *format, ...)
+int pmp_message_settings(bool quiet, const char *log)
+{
+	int number = log ? pmp_log_append(log, NULL) : 0;
+
+	settings.quiet = quiet;
+	if (number) {
+		cannot_log(log, number);
+		return PMP_EXIT_OUTPUT;
+	}
+	settings.log = log;
+	return 0;
+}
+
+bool pmp_message_heard(void)
+{
+	return !settings.quiet || settings.log;
+}
+
+/* shown: on standard error, not only in the log. */
+static void say(bool shown, const char *hint, const char *format, va_list args)
 {
 	char text[TEXT_SIZE];
+
+	vsnprintf(text, sizeof(text), format, args);
+	if (shown)
+		print(text, hint);
+	log_line(text, hint);
+}
+
+void pmp_message_print(const char *hint, const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	say(true, hint, format, args);
 	va_end(args);
-	print(text, hint);
 }
 
 void pmp_message_error(const struct pmp_error *err)
 {
 	print(err->message, err->hint);
+	log_line(err->message, err->hint);
+}
+
+void pmp_message_note(const char *hint, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(!settings.quiet, hint, format, args);
+	va_end(args);
+}
+
+void pmp_message_absent(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(!settings.quiet || !settings.log, NULL, format, args);
+	va_end(args);
+}
+
+void pmp_message_log(bool shown, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(shown, NULL, format, args);
+	va_end(args);
 }
 
 int pmp_message_fill(struct pmp_error *err, int code, int number, const char *format, ...)

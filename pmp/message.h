@@ -5,6 +5,8 @@
 
 #include "libpmp.h"
 
+#include <stdbool.h>
+
 enum pmp_exit {
 	PMP_EXIT_OK = 0,
 	PMP_EXIT_FAILED = 1, /* anything not listed below */
@@ -19,10 +21,30 @@ enum pmp_exit {
 };
 
 /**
+ * Notes are left out if quiet. All that is said goes to the file log as well, unless
+ * it is NULL; it is borrowed. 0, or the status to end with: it cannot be written.
+ */
+int pmp_message_settings(bool quiet, const char *log);
+
+/** Does anybody hear notes? */
+bool pmp_message_heard(void);
+
+/**
  * Print "pmp: TEXT" and, unless hint is NULL or empty, a line "hint: HINT", both
  * in one write. Both are made fit for a terminal.
  */
 void pmp_message_print(const char *hint, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** The same for what is worth knowing and no error. */
+void pmp_message_note(const char *hint, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** The same for a target that is not there: if quiet, only the log is told. */
+void pmp_message_absent(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A line of the log, shown only if asked for. */
+void pmp_message_log(bool shown, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /** The same for an error of the library. */

@@ -23,6 +23,8 @@
 #define FRAMES_LIMIT 65536
 #define WIDTH_LIMIT 100000
 #define INTERVAL_MIN UINT64_C(100000)	     /* 100 us, 10000 Hz */
+#define EVERY_MIN UINT64_C(100000000)	     /* 100 ms */
+#define WALL_MIN UINT64_C(1000000000)
 #define TIME_MAX UINT64_C(31536000000000000) /* a year */
 #define INTERVAL_DEFAULT UINT64_C(100000000)
 #define DURATION_DEFAULT UINT64_C(10000000000)
@@ -111,6 +113,10 @@ static const struct row rows[] = {
 	{ SINK, 'o', "output", "FILE", take_text, TO(output),
 	  .example = "-o profile.folded",
 	  .help = "write to FILE; its extension picks the format" },
+	{ SINK, 0, "every", "TIME", take_time, TO(every), EVERY_MIN, TIME_MAX,
+	  .example = "--every 10m", .help = "write a new file each TIME, until stopped" },
+	{ SINK, 0, "keep", "N", take_number, TO(keep), 1, COUNT_LIMIT,
+	  .example = "--keep 144", .help = "of its files keep the newest N" },
 	{ SINK, 0, "title", "TEXT", take_text, TO(title), .example = "--title 'db1, noon'",
 	  .help = "svg: the title of the picture" },
 	{ SINK, 0, "width", "PIXELS", take_number, TO(width), 300, WIDTH_LIMIT,
@@ -146,6 +152,10 @@ static const struct row rows[] = {
 
 	{ OTHER, 0, "stats", NULL, take_flag, TO(stats),
 	  .help = "say at the end what sampling cost and what was lost" },
+	{ OTHER, 0, "log", "FILE", take_text, TO(log), .example = "--log /var/log/pmp.log",
+	  .help = "append messages and what was written to FILE" },
+	{ OTHER, 0, "max-wall", "TIME", take_time, TO(max_wall), WALL_MIN, TIME_MAX,
+	  .example = "--max-wall 5m", .help = "end after TIME, whatever hangs" },
 	{ OTHER, 'q', "quiet", NULL, take_flag, TO(quiet), .help = "errors only" },
 	{ OTHER, 'v', "verbose", NULL, take_more, TO(verbose),
 	  .help = "say more; repeatable" },
@@ -548,7 +558,7 @@ static bool check_sink(struct pmp_options *options)
 		options->output = NULL;
 	else if (!options->output && !options->format)
 		options->wants_screen = !options->command && !options->file_count &&
-					isatty(STDOUT_FILENO);
+					!options->every && isatty(STDOUT_FILENO);
 	if (options->output && !pmp_filename_check(options->output)) {
 		pmp_message_print(
 			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",
@@ -579,6 +589,23 @@ static bool check_sink(struct pmp_options *options)
 	return true;
 }
 
+/* --every and --keep want files that can be told apart. */
+static bool check_series(const struct pmp_options *options)
+{
+	const char *base = options->output ? pmp_filename_base(options->output) : "";
+
+	if (options->every && options->file_count) {
+		pmp_message_print(SEE_HELP, "--every is for processes, not for saved profiles");
+		return false;
+	}
+	if (options->keep && !pmp_filename_has(base, 't') && !pmp_filename_has(base, 'c')) {
+		pmp_message_print("for example -o '/var/log/pmp/%n-%t.pb.gz'",
+				  "--keep needs a name with a time (%%t) or a counter (%%c)");
+		return false;
+	}
+	return true;
+}
+
 static bool check_source(const struct pmp_options *options)
 {
 	bool processes = options->pids.count || options->tids.count || options->name;
@@ -601,7 +628,8 @@ static bool check_source(const struct pmp_options *options)
 
 static void set_length(struct pmp_options *options)
 {
-	if (options->count || options->duration || options->command || options->wants_screen)
+	if (options->count || options->duration || options->command ||
+	    options->wants_screen || options->every)
 		return;
 	if (options->format->once)
 		options->count = 1;
@@ -627,7 +655,7 @@ int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
 		return PMP_EXIT_USAGE;
 	if (options->help || options->version)
 		return 0;
-	if (!check_source(options) || !check_sink(options))
+	if (!check_source(options) || !check_sink(options) || !check_series(options))
 		return PMP_EXIT_USAGE;
 	set_length(options);
 	return 0;

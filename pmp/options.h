@@ -42,6 +42,8 @@ struct pmp_options {
 	/* Sink. */
 	const struct pmp_format *format;
 	const char *output; /* NULL: standard output */
+	uint64_t every; /* ns between files; 0: one file */
+	uint64_t keep;	/* files; 0: all */
 	const char *title;
 	uint64_t width; /* 0: the default */
 	bool icicle, by_state;
@@ -55,6 +57,8 @@ struct pmp_options {
 	const char *debug_dir, *symfs; /* NULL: the default; none */
 	/* Other. */
 	bool stats, quiet, help, version;
+	const char *log;   /* NULL: none */
+	uint64_t max_wall; /* ns; 0: no limit */
 	unsigned verbose;
 	const char *debug; /* PMP_DEBUG, or NULL */
 	char **words;	   /* of PMP_OPTS */

@@ -48,7 +48,7 @@ void pmp_report_behind(const struct pmp_note_behind *note)
 		snprintf(stop, sizeof(stop), "; rate lowered to %s Hz (a snapshot takes "
 			 "%.3g ms of CPU, --max-cpu is %" PRIu64 "%%)", lowered, ms(note->cpu),
 			 note->max_cpu);
-	pmp_message_print(NULL, "sampling falls behind: %s Hz asked, %s Hz reached with "
+	pmp_message_note(NULL, "sampling falls behind: %s Hz asked, %s Hz reached with "
 			  "%" PRIu64 " threads%s", asked, reached, note->threads, stop);
 }
 
@@ -76,11 +76,32 @@ void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *proce
 		return;
 	}
 	wanted(&app->options, of, sizeof(of));
-	pmp_message_print(
+	pmp_message_note(
 		NULL, "%s%d (%s) ended after %llu%s snapshots; the profile covers %.1f s",
 		what, (int)process->pid, process->name,
 		(unsigned long long)process->snapshots, of,
 		(double)(process->last - process->first) / 1e9);
+}
+
+void pmp_report_written(const struct pmp_app *app)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	char name[PMP_NOTE_NAME_SIZE * 4], more[32] = "";
+
+	pmp_profile_info(app->profile, &info);
+	if (app->process_count > 1)
+		snprintf(more, sizeof(more), " and %zu more", app->process_count - 1);
+	pmp_message_log(app->options.verbose > 0 || (app->options.stats && app->options.every),
+			"wrote %s: %s (%d)%s, %" PRIu64 " snapshots in %.1f s, "
+			"%.1f threads, stopped %.2f ms in all, %.3f ms at most, "
+			"%" PRIu64 " lost, %" PRIu64 " truncated",
+			pmp_output_path(app->output),
+			pmp_escape(app->named.name, name, sizeof(name)),
+			(int)app->named.pid, more, info.samples,
+			(double)(info.last_time - info.first_time) / 1e9,
+			info.samples ? (double)info.stacks / (double)info.samples : 0,
+			ms(info.stopped), ms(info.stopped_max), info.vanished,
+			info.truncated);
 }
 
 static void report_unnamed(const struct pmp_module_info *module)
@@ -99,7 +120,7 @@ static void report_unnamed(const struct pmp_module_info *module)
 			 id, id + 2);
 	else if (stripped)
 		snprintf(hint, sizeof(hint), "install its debug package");
-	pmp_message_print(hint,
+	pmp_message_note(hint,
 			  "no symbols for %s%s%s%s: %.0f%% of its frames are shown as "
 			  "addresses",
 			  module->path, about, stripped ? "" : ": ",
@@ -130,7 +151,7 @@ void pmp_report_modules(const struct pmp_app *app)
 
 		pmp_symbolizer_module(app->symbolizer, i, &module);
 		if (module.replaced && module.frames)
-			pmp_message_print(NULL,
+			pmp_message_note(NULL,
 					  "%s was replaced on disk (upgrade?); using the "
 					  "running image",
 					  module.path);

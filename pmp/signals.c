@@ -18,10 +18,12 @@
 
 /* timeout(1) and terminals that close send the same signal twice at once. */
 #define SAME_MS 50
+#define NS_PER_S UINT64_C(1000000000)
+#define LIMIT_GRACE 5 /* seconds to end in order */
 
 /* The flag that a signal handler sets: the program's only mutable globals. */
 static struct {
-	volatile sig_atomic_t end, suspend, write, pass_on;
+	volatile sig_atomic_t end, suspend, write, pass_on, limit;
 	volatile int64_t end_ms;
 	int wake;
 } caught = { .wake = -1 };
@@ -51,12 +53,18 @@ static void end_by(int number, bool from_process)
 	}
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+static void wake(void)
 {
 	const uint64_t one = 1;
 	int saved = errno;
-	ssize_t n;
+	ssize_t n = write(caught.wake, &one, sizeof(one));
 
+	(void)n;
+	errno = saved;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
 	switch (number) {
 	case SIGINT:
 	case SIGTERM:
@@ -66,10 +74,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	case SIGUSR1: caught.write = 1; break;
 	default: /* CHLD wakes; PIPE and XFSZ become errors of write() */ break;
 	}
-	n = write(caught.wake, &one, sizeof(one));
-	(void)n;
+	wake();
 	(void)context;
-	errno = saved;
 }
 
 static void install(int number)
@@ -109,6 +115,49 @@ int pmp_signals_open(void)
 	return caught.wake;
 }
 
+/* First in order, then at once. */
+static void on_limit(int number)
+{
+	static const char text[] = "pmp: still not finished: given up\n";
+	ssize_t n;
+
+	(void)number;
+	if (!caught.limit) {
+		caught.limit = 1;
+		wake();
+		return;
+	}
+	pmp_screen_restore();
+	n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n;
+	_exit(PMP_EXIT_FAILED);
+}
+
+static bool start_timer(int number, uint64_t time)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = number };
+	const struct itimerspec at = {
+		.it_value.tv_sec = (time_t)(time / NS_PER_S),
+		.it_value.tv_nsec = (long)(time % NS_PER_S),
+		.it_interval.tv_sec = LIMIT_GRACE,
+	};
+	timer_t timer;
+
+	return timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
+	       timer_settime(timer, 0, &at, NULL) == 0;
+}
+
+bool pmp_signals_limit(uint64_t time)
+{
+	struct sigaction action = { .sa_handler = on_limit, .sa_flags = SA_RESTART };
+
+	sigfillset(&action.sa_mask);
+	sigaction(SIGALRM, &action, NULL);
+	/* A system call that hangs may end for this one alone. */
+	return start_timer(SIGALRM, time) &&
+	       start_timer(SIGKILL, time + (LIMIT_GRACE + 1) * NS_PER_S);
+}
+
 void pmp_signals_take(struct pmp_caught *taken)
 {
 	uint64_t count;
@@ -121,6 +170,7 @@ void pmp_signals_take(struct pmp_caught *taken)
 	if (caught.pass_on)
 		taken->pass_on = caught.pass_on;
 	caught.pass_on = 0;
+	taken->limit = caught.limit;
 	taken->write |= caught.write;
 	caught.write = 0;
 }

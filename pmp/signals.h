@@ -7,12 +7,14 @@
 #define PMP_PMP_SIGNALS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct pmp_caught {
 	int end;      /* the first of INT, TERM, HUP, QUIT; stays set; or 0 */
 	int pass_on;  /* that for a command, which has not got it; 0 once it has */
 	bool suspend; /* TSTP has come; to be cleared by who acts on it */
 	bool write;   /* USR1 has; the same */
+	bool limit;   /* the time of pmp_signals_limit() is over */
 };
 
 /**
@@ -20,6 +22,11 @@ struct pmp_caught {
  * something to take, or a negative errno. SIGHUP and SIGTSTP stay ignored if they are.
  */
 int pmp_signals_open(void);
+/**
+ * After that time of CLOCK_MONOTONIC set caught.limit; 5 s later end pmp, whatever it
+ * does then. False: no such timer can be had.
+ */
+bool pmp_signals_limit(uint64_t time);
 /** Add what has come since the last call. */
 void pmp_signals_take(struct pmp_caught *caught);
 /** Stop, as TSTP would have; returns when continued. */
