@@ -336,6 +336,18 @@ struct pmp_profile_info {
 };
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
 
+/* How a profile came about. */
+struct pmp_profile_about {
+	size_t size;
+	uint64_t realtime;	/* CLOCK_REALTIME of the first sample, ns; 0: unknown */
+	uint64_t duration;	/* ns, from the first to the last */
+	uint64_t period;	/* ns between samples, as was asked for; 0: unknown */
+	const char *command;	/* raw bytes, as the next; "": unknown */
+	const char *host;	/* name of the machine */
+};
+void pmp_profile_describe(const struct pmp_profile *profile,
+			  struct pmp_profile_about *about);
+
 /* ---- live: what a view shows -------------------------------------------- */
 
 /*
@@ -344,6 +356,8 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
  * windows of time that end now. All of it is borrowed until the next
  * pmp_profile_add(). Memory is bounded: threads that ended a while ago are put
  * together, and what is not counted apart is told in pmp_live_info.merged.
+ * A saved profile that is read into such a profile is counted since the start only;
+ * its threads are all present, each with what it was found at most often.
  */
 struct pmp_live;
 
@@ -360,6 +374,7 @@ enum pmp_how {
 	PMP_HOW_LOOKED,
 	PMP_HOW_UNCHANGED,
 	PMP_HOW_NOT_STOPPED,
+	PMP_HOW_UNKNOWN,	/* of a saved profile: args are not known either */
 };
 
 struct pmp_live_info {

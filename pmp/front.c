@@ -711,15 +711,19 @@ static int view_write(struct pmp_app *app, const char *path, struct pmp_error *e
 		.raw_names = app->options.by_thread,
 	};
 	const struct pmp_format *format = pmp_options_format_of(path);
+	struct pmp_process process = { .pid = 0 };
 	struct pmp_output *output = NULL;
 	struct pmp_sink sink;
 	int code;
 
-	if (!format || !app->process_count || !pmp_filename_check(path))
+	if (app->options.file_count)
+		pmp_saved_name(app, process.name, sizeof(process.name));
+	else if (app->process_count)
+		process = app->processes[0];
+	if (!format || !*process.name || !pmp_filename_check(path))
 		return pmp_message_fill(err, PMP_EINVAL, 0,
 					"the extension of '%s' names no format", path);
-	code = pmp_output_open(&output, path, false, app->processes[0].pid,
-			       app->processes[0].name, err);
+	code = pmp_output_open(&output, path, false, process.pid, process.name, err);
 	if (code < 0)
 		return code;
 	sink = (struct pmp_sink){ pmp_output_write, output };
@@ -807,6 +811,8 @@ static void take_files(struct pmp_app *app)
 	app->done.elapsed = info.last_time - info.first_time;
 	pmp_saved_name(app, none.name, sizeof(none.name));
 	app->named = none;
+	if (app->session && pmp_session_show_saved(app->session))
+		return;
 	open_output(app);
 	if (app->options.format->snapshots && app->output)
 		write_profile(app);

@@ -557,8 +557,8 @@ static bool check_sink(struct pmp_options *options)
 	if (options->output && strcmp(options->output, "-") == 0)
 		options->output = NULL;
 	else if (!options->output && !options->format)
-		options->wants_screen = !options->command && !options->file_count &&
-					!options->every && isatty(STDOUT_FILENO);
+		options->wants_screen = !options->command && !options->every &&
+					isatty(STDOUT_FILENO);
 	if (options->output && !pmp_filename_check(options->output)) {
 		pmp_message_print(
 			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",

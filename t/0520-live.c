@@ -248,6 +248,81 @@ static void test_lock(void)
 	pmp_profile_free(profile);
 }
 
+static void count(struct pmp_profile *profile, pid_t tid, const char *thread, char state,
+		  const char *call, uint64_t times, pmp_location leaf)
+{
+	const pmp_location stack[] = { leaf, MAIN };
+	const struct pmp_entry entry = {
+		.pid = 10, .process = "demo", .tid = tid, .thread = thread, .state = state,
+		.syscall = call, .wchan = "", .why = "", .locations = stack,
+		.location_count = 2, .count = times, .wall = times * S, .cpu = times * S / 4,
+	};
+
+	if (pmp_profile_count(profile, &entry))
+		abort();
+}
+
+/* A saved profile has no windows; each thread is what it was most often. */
+static void test_saved(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	const struct pmp_about about = { .duration = 5 * S, .command = "", .host = "" };
+	const struct pmp_profile_info info = { .samples = 5 };
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_live_process process = { .size = sizeof(process) };
+	struct pmp_live_info all;
+
+	count(profile, 11, "a", 'R', "", 2, WORK);
+	count(profile, 11, "a", 'S', "poll", 1, POLL);
+	count(profile, 11, "a", 'S', "poll", 2, POLL);
+	count(profile, 0, "b", 'S', "no such call", 5, POLL);
+	count(profile, 0, "a name that is longer than a name of the kernel's", 'S', "",
+	      INT64_MAX, POLL);
+	is_int(pmp_profile_join(profile, &info, &about), 0, "saved profiles are counted");
+	all = info_of(live);
+	ok(all.stacks[PMP_WINDOW_START] == INT64_MAX, "sums do not overflow");
+	is_int(all.stacks[PMP_WINDOW_MINUTE], 0, "nothing is in a window of time");
+	is_int(all.span[PMP_WINDOW_START], 5 * S, "the time");
+	is_int(pmp_live_thread_count(live), 3, "three threads");
+	is_int(pmp_live_cell_count(live), 4, "four cells");
+	pmp_live_thread(live, 0, &thread);
+	ok(thread.present && thread.how == PMP_HOW_UNKNOWN, "is there, nobody knows how");
+	is_int(thread.state, 'S', "its most frequent state");
+	is_str(thread.syscall, "poll", "and call");
+	ok(thread.cpu_share > 0.24 && thread.cpu_share < 0.26, "a quarter of a CPU");
+	pmp_live_thread(live, 1, &thread);
+	is_str(thread.syscall, "no such call", "a call is but a name");
+	pmp_live_thread(live, 2, &thread);
+	is_int(strlen(thread.name), PMP_NAME_SIZE - 1, "a name is cut");
+	pmp_live_process(live, 0, &process);
+	is_int(process.samples[PMP_WINDOW_START], 5, "its snapshots");
+	pmp_profile_free(profile);
+}
+
+/* Any number of processes and threads in a file: rows do not grow without an end. */
+static void test_saved_limits(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+
+	for (int i = 0; i < 100000; i++) {
+		const struct pmp_entry entry = {
+			.pid = i / 100, .process = "demo", .tid = i, .thread = "t",
+			.state = 'S', .syscall = "", .wchan = "", .why = "", .count = 1,
+		};
+
+		if (pmp_profile_count(profile, &entry))
+			abort();
+	}
+	is_int(pmp_live_process_count(live), 256, "1000 processes: 255, and the others");
+	ok(pmp_live_thread_count(live) <= 65536 + 256, "100000 threads: %zu",
+	   pmp_live_thread_count(live));
+	is_int(info_of(live).stacks[PMP_WINDOW_START], 100000, "none is lost");
+	is_int(sum(live, PMP_WINDOW_START), 100000, "in no cell");
+	pmp_profile_free(profile);
+}
+
 int main(void)
 {
 	struct pmp_profile_options options = { .size = sizeof(options) };
@@ -257,6 +332,8 @@ int main(void)
 	test_windows();
 	test_churn();
 	test_text();
+	test_saved();
+	test_saved_limits();
 #ifdef __x86_64__
 	test_lock();
 #endif

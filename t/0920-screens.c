@@ -7,9 +7,11 @@
 
 #define LINE_SIZE 8192
 
+#define SAVED 0
+
 struct screen {
 	const char *name;
-	int rows, columns, processes;
+	int rows, columns, processes; /* or SAVED */
 	const char *keys;
 };
 
@@ -36,6 +38,13 @@ static const struct screen screens[] = {
 	{ "prompt-wrong", 24, 80, 1, "\\a(\r" },
 	{ "locks", 24, 80, 1, "5" },
 	{ "small", 7, 50, 1, "" },
+	{ "saved", 24, 80, SAVED, "" },
+	{ "saved-functions", 24, 120, SAVED, "2" },
+	{ "saved-tree", 24, 80, SAVED, "3" },
+	{ "saved-threads", 24, 120, SAVED, "4x" },
+	{ "saved-narrow", 10, 40, SAVED, "jj" },
+	{ "saved-no-pause", 24, 80, SAVED, "p" },
+	{ "saved-no-windows", 24, 80, SAVED, "y" },
 };
 
 /* The end of what a user would see: all rows, a line each. */
@@ -96,12 +105,16 @@ static void show_difference(const char *got, const char *want)
 static void test_screen(const struct screen *screen)
 {
 	const char *source = getenv("top_srcdir"), *update = getenv("PMP_UPDATE");
-	struct pmp_profile *profile = fake_run(screen->processes);
+	struct pmp_profile *profile =
+		screen->processes ? fake_run(screen->processes) : fake_saved();
 	struct pmp_canvas canvas = { 0 };
 	struct pmp_view view;
 	char path[4096], *got, *want;
 
-	fake_view(&view, profile);
+	if (screen->processes)
+		fake_view(&view, profile);
+	else
+		fake_view_saved(&view, profile);
 	pmp_canvas_resize(&canvas, screen->rows, screen->columns);
 	pmp_view_draw(&view, &canvas);
 	fake_type(&view, screen->keys);
@@ -213,6 +226,8 @@ static void test_canvas(void)
 
 int main(void)
 {
+	/* Saved profiles tell when they were taken. */
+	setenv("TZ", "UTC", 1);
 	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++)
 		test_screen(&screens[i]);
 	test_looks_and_mouse();

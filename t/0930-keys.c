@@ -68,7 +68,9 @@ static void reset(struct pmp_view *view, struct pmp_profile **profile)
 {
 	struct pmp_profile *old = *profile;
 
-	*profile = fake_profile();
+	/* Now and then a saved one, which is never sampled. */
+	view->model.saved = any(4) == 0;
+	*profile = view->model.saved ? fake_saved() : fake_profile();
 	pmp_view_set_profile(view, *profile);
 	pmp_profile_free(old);
 }
@@ -82,7 +84,8 @@ static void one_key(struct pmp_view *view, struct pmp_canvas *canvas,
 		pmp_view_mouse(view, (int)any(80) - 5, (int)any(240) - 5, (int)any(3) - 1);
 		break;
 	case 2:
-		any_sample(profile, number);
+		if (!view->model.saved)
+			any_sample(profile, number);
 		pmp_view_refresh(view);
 		break;
 	case 3:

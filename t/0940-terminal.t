@@ -218,6 +218,49 @@ check_exec() {
 	kill -KILL "$target_pid"
 }
 
+check_saved() {
+	start_target demo
+	"$PMP" -q -o saved.pb.gz -n 5 -i 20ms -p "$target_pid"
+	"$PMP" -q --no-symbols -o unnamed.pb.gz -n 5 -i 20ms -p "$target_pid"
+	stop_process "$target_pid"
+	begin "'$PMP' saved.pb.gz"
+	ok "shows '^pmp .* - saved.pb.gz  saved profile  5 snapshots  50 stacks'" \
+		"a saved profile is shown"
+	ok "shows 'queue-N x4 .*lll_lock_wait'" "with its stacks"
+	ok "shows ' 20[0-9-]* [0-9:]*  0.[01] s  50 Hz '" "and how it was taken"
+	keys 4
+	ok "shows '^ *[0-9]+ queue-1 +L .*futex'" "its threads"
+	keys p
+	ok "shows 'nothing is sampled'" "p has no meaning"
+	tm resize-window -t pmp -x 40 -y 10
+	ok "shows '^saved.pb.gz +saved profile'" "40 x 10"
+	tm resize-window -t pmp -x 100 -y 30
+	keys w copy.folded Enter
+	ok "shows 'Written: copy.folded'" "w writes it"
+	"$PMP" -q -f folded saved.pb.gz >direct.folded
+	ok "cmp -s copy.folded direct.folded" "as pmp without a screen does"
+	keys q
+	ended 0 "q"
+	begin "'$PMP' unnamed.pb.gz saved.pb.gz"
+	ok "shows '2 files: unnamed.pb.gz, sav.* 10 snapshots'" "two are one"
+	ok "shows ' 10.0 +10 R  busy +compute_checksum<'" \
+		"what was saved without names gets them"
+	keys q
+	ended 0 "q"
+	begin "sh -c \"'$PMP' - <saved.pb.gz\""
+	ok "shows 'queue-N x4 .*lll_lock_wait'" "from standard input"
+	keys q
+	ended 0 "q"
+	head -c 500 saved.pb.gz >damaged.pb.gz
+	begin "'$PMP' damaged.pb.gz"
+	ended 2 "a damaged file"
+	ok "shows 'cannot read damaged.pb.gz'" "it is said, without a screen"
+	no_terminal
+	tm new-session -d -s pmp -x 80 -y 24 \
+		"cd '$PWD' && TERM=dumb '$PMP' saved.pb.gz; exec cat"
+	ok "shows 'in start_thread'" "TERM=dumb: as text, once"
+}
+
 check_two() {
 	start_target demo
 	first=$target_pid

@@ -8,9 +8,12 @@
  *
  * All is bounded. Threads that come and go are put together by name once they have
  * been gone for longer than any window; stacks beyond a limit are counted as one.
+ *
+ * A saved profile comes as entries, which know no time: there is no log of them.
  */
 #include "tally/live.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +27,9 @@
 #define CELLS_MAX (1024u * 1024)
 #define LOG_MAX (8u * 1024 * 1024)	/* cells in the log: 32 MiB */
 #define ROUNDS_MAX (64u * 1024)		/* samples in the log */
+#define PROCESSES_MAX 256		/* of saved profiles, and */
+#define SAVED_THREADS_MAX (64u * 1024)	/* their threads; more are counted as one */
+#define SAVED_CALLS (1 << 20)		/* numbers of their calls, which have names only */
 #define MERGE_TIME (10 * PMP_S)		/* at least, between two times of putting together */
 #define LOCK 256			/* in a key */
 #define RATE_TIME PMP_S			/* what CPU time and switches are measured over */
@@ -55,6 +61,7 @@ struct thread {
 	bool waits_for_lock;
 	uint64_t args[6];
 	uint64_t cpu;
+	uint64_t wall;			/* of saved profiles */
 	uint64_t mark_time, mark_cpu, mark_runs; /* where the measurement began */
 	double cpu_share, switches;
 };
@@ -95,6 +102,7 @@ struct pmp_live {
 	struct process *processes;
 	size_t process_count, process_capacity;
 	struct pmp_intern *thread_keys, *stack_keys, *cell_keys;
+	struct pmp_intern *calls;	/* of saved profiles, else NULL */
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
 	struct cell *cells;
@@ -107,6 +115,7 @@ struct pmp_live {
 	size_t words_capacity;
 	struct pmp_live_info info;
 	uint64_t first_time;
+	bool saved;			/* it was entries that were counted */
 	uint64_t merge_time;		/* not before it */
 };
 
@@ -142,6 +151,7 @@ void pmp_live_free(struct pmp_live *live)
 	pmp_intern_free(live->thread_keys);
 	pmp_intern_free(live->stack_keys);
 	pmp_intern_free(live->cell_keys);
+	pmp_intern_free(live->calls);
 	free(live->processes);
 	free(live->threads);
 	free(live->cells);
@@ -568,6 +578,127 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 	return code;
 }
 
+/* ---- saved profiles ------------------------------------------------------------ */
+
+static void cut_text(char *to, const char *from, size_t size)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	memset(to + length, 0, size - length);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
+/* Processes are the same if their ids and names are. */
+static uint32_t find_saved_process(struct pmp_live *live, const struct pmp_entry *entry)
+{
+	struct process process = { .pid = entry->pid };
+	size_t i = 0;
+
+	cut_text(process.name, entry->process, sizeof(process.name));
+	if (live->process_count >= PROCESSES_MAX - 1)
+		process = (struct process){ .name = "[others]" };
+	while (i < live->process_count && (live->processes[i].pid != process.pid ||
+					   strcmp(live->processes[i].name, process.name) != 0))
+		i++;
+	if (i < live->process_count)
+		return (uint32_t)i;
+	if (PMP_RESERVE(&live->processes, &live->process_capacity, i + 1))
+		return PMP_INTERN_NONE;
+	live->processes[live->process_count++] = process;
+	return (uint32_t)i;
+}
+
+static uint32_t find_saved_thread(struct pmp_live *live, const struct pmp_entry *entry,
+				  uint32_t process)
+{
+	struct thread_key key = { .process = process, .tid = entry->tid };
+
+	cut_text(key.name, entry->thread, sizeof(key.name));
+	if (live->thread_count >= SAVED_THREADS_MAX &&
+	    pmp_intern_find(live->thread_keys, &key, sizeof(key)) == PMP_INTERN_NONE) {
+		live->info.merged++;
+		key = (struct thread_key){ .process = process, .name = "[others]" };
+	}
+	return find_thread(live, &key);
+}
+
+static int number_of_call(struct pmp_live *live, const char *name)
+{
+	uint32_t id;
+
+	if (!*name)
+		return PMP_SYSCALL_UNKNOWN;
+	if (!live->calls)
+		live->calls = pmp_intern_new();
+	if (!live->calls)
+		return PMP_SYSCALL_UNKNOWN;
+	id = pmp_intern(live->calls, name, strlen(name));
+	return id < INT_MAX - SAVED_CALLS ? SAVED_CALLS + (int)id : PMP_SYSCALL_UNKNOWN;
+}
+
+/* A thread is shown with what it was found at most often. */
+static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
+			const struct pmp_entry *entry)
+{
+	struct thread *thread = &live->threads[row];
+	struct cell *cell = &live->cells[id];
+
+	cell->counts[PMP_WINDOW_START] = sum(cell->counts[PMP_WINDOW_START], entry->count);
+	cell->syscall = number_of_call(live, entry->syscall);
+	thread->cpu = sum(thread->cpu, entry->cpu);
+	thread->wall = sum(thread->wall, entry->wall);
+	if (thread->wall)
+		thread->cpu_share = (double)thread->cpu / (double)thread->wall;
+	thread->how = PMP_HOW_UNKNOWN;
+	if (thread->cell != PMP_INTERN_NONE && thread->cell != id &&
+	    cell->counts[PMP_WINDOW_START] <=
+		    live->cells[thread->cell].counts[PMP_WINDOW_START])
+		return;
+	thread->cell = id;
+	thread->state = entry->state;
+	thread->syscall = cell->syscall;
+	cut_text(thread->wchan, entry->wchan, sizeof(thread->wchan));
+	cut_text(thread->why, entry->why, sizeof(thread->why));
+}
+
+int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
+{
+	const struct pmp_thread stack = { .end = entry->end,
+					  .frame_count = entry->location_count };
+	uint32_t process = find_saved_process(live, entry), id;
+	struct cell like = { .state = entry->state };
+
+	if (process == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	live->saved = true;
+	like.thread = find_saved_thread(live, entry, process);
+	like.stack = find_stack(live, &stack, entry->locations);
+	if (like.thread == PMP_INTERN_NONE || like.stack == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	id = find_cell(live, &like);
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	count_saved(live, like.thread, id, entry);
+	live->info.stacks[PMP_WINDOW_START] =
+		sum(live->info.stacks[PMP_WINDOW_START], entry->count);
+	return 0;
+}
+
+void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
+{
+	live->info.samples[PMP_WINDOW_START] += samples;
+	live->info.span[PMP_WINDOW_START] += duration;
+	/* A snapshot is of one process: each is taken to have as many. */
+	for (size_t i = 0; i < live->process_count; i++)
+		live->processes[i].samples[PMP_WINDOW_START] =
+			live->info.samples[PMP_WINDOW_START] / live->process_count;
+}
+
 /* ---- reading ------------------------------------------------------------------ */
 
 /* Fill the caller's struct, whose size comes first, as far as it goes. */
@@ -614,9 +745,14 @@ void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_pro
 	give(process, &all, sizeof(all));
 }
 
-static const char *call_name(int number)
+static const char *call_name(const struct pmp_live *live, int number)
 {
-	const char *name = pmp_syscall_name(number);
+	const char *name;
+
+	if (number >= SAVED_CALLS && live->calls)
+		name = pmp_intern_data(live->calls, (uint32_t)(number - SAVED_CALLS), NULL);
+	else
+		name = pmp_syscall_name(number);
 
 	return name ? name : "";
 }
@@ -629,12 +765,12 @@ void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thre
 		.process = row->process,
 		.tid = row->tid,
 		.name = row->name,
-		.present = row->tid && row->seen == process->last.time,
+		.present = live->saved || (row->tid && row->seen == process->last.time),
 		.state = row->state ? row->state : '?',
 		.how = row->how,
 		.stack = row->cell < live->cell_count ? live->cells[row->cell].stack : 0,
 		.why = row->why,
-		.syscall = call_name(row->syscall),
+		.syscall = call_name(live, row->syscall),
 		.waits_for_lock = row->waits_for_lock,
 		.wchan = row->wchan,
 		.cpu = row->cpu,
@@ -671,7 +807,7 @@ void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *
 		.stack = row->stack,
 		.state = row->state,
 		.waits_for_lock = row->waits_for_lock,
-		.syscall = call_name(row->syscall),
+		.syscall = call_name(live, row->syscall),
 	};
 
 	memcpy(all.counts, row->counts, sizeof(all.counts));

@@ -8,6 +8,7 @@
 
 #include "libpmp.h"
 #include "sample.h"
+#include "tally/profile.h"
 
 /* NULL: no memory. */
 struct pmp_live *pmp_live_new(void);
@@ -18,5 +19,9 @@ void pmp_live_free(struct pmp_live *live);
  */
 int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		 const pmp_location *locations);
+/* Count an entry of a saved profile, all of which is copied. 0 or PMP_ENOMEM. */
+int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry);
+/* So many snapshots in that time (ns) is what was counted. */
+void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration);
 
 #endif

@@ -365,6 +365,8 @@ static uint32_t count_entry(struct pmp_profile *profile, const struct pmp_entry 
 
 int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
 {
+	if (profile->live && pmp_live_count(profile->live, entry))
+		return PMP_ENOMEM;
 	return count_entry(profile, entry) == UNKNOWN ? PMP_ENOMEM : 0;
 }
 
@@ -612,6 +614,21 @@ void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *abou
 	about->host = profile->host;
 }
 
+void pmp_profile_describe(const struct pmp_profile *profile,
+			  struct pmp_profile_about *about)
+{
+	struct pmp_profile_about all = { .size = about->size };
+	struct pmp_about known;
+
+	pmp_profile_about(profile, &known);
+	all.realtime = known.realtime;
+	all.duration = known.duration;
+	all.period = known.period;
+	all.command = known.command;
+	all.host = known.host;
+	memcpy(about, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+}
+
 /* Take over a text that was not known. */
 static int learn(char **text, const char *from)
 {
@@ -634,6 +651,8 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 
 	if (learn(&profile->command, about->command) || learn(&profile->host, about->host))
 		return PMP_ENOMEM;
+	if (profile->live)
+		pmp_live_join(profile->live, info->samples, about->duration);
 	if (!profile->about.realtime ||
 	    (about->realtime && about->realtime < profile->about.realtime))
 		profile->about.realtime = about->realtime;

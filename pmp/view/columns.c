@@ -118,6 +118,7 @@ void pmp_text_chain(const struct pmp_view *view, const struct pmp_row *row, char
 
 char *pmp_view_wait(const struct pmp_live_thread *thread, char *buffer, size_t size)
 {
+	bool args = thread->how != PMP_HOW_UNKNOWN;
 	char wchan[64] = "";
 
 	buffer[0] = '\0';
@@ -127,6 +128,8 @@ char *pmp_view_wait(const struct pmp_live_thread *thread, char *buffer, size_t s
 	 * are not those of the call. */
 	if (strcmp(thread->syscall, "restart_syscall") == 0)
 		snprintf(buffer, size, "%s", *wchan ? "" : thread->syscall);
+	else if (!args)
+		pmp_escape(thread->syscall, buffer, size);
 	else if (strcmp(thread->syscall, "futex") == 0)
 		snprintf(buffer, size, "futex 0x%" PRIx64, thread->args[0]);
 	else if (*thread->syscall)

@@ -44,6 +44,8 @@ static void add_thread(const struct pmp_row *row, const struct pmp_live_thread *
 		add(buffer, size, "  in ");
 		add(buffer, size, part);
 	}
+	if (thread->how == PMP_HOW_UNKNOWN)
+		return;
 	add(buffer, size, "  [");
 	add(buffer, size, how_text(thread->how));
 	if (*thread->why) {

@@ -187,6 +187,8 @@ int pmp_header_draw(const struct pmp_view *view, struct pmp_canvas *canvas, int 
 	struct header header;
 	int at;
 
+	if (view->model.saved)
+		return pmp_header_draw_saved(view, canvas, rows);
 	sum(view, &header);
 	info = &header.info;
 	draw_first(view, &header, canvas);
@@ -236,7 +238,7 @@ static void draw_tabs(const struct pmp_view *view, struct pmp_canvas *canvas, in
 		snprintf(threads, sizeof(threads), " threads:%s", model->threads.text);
 	snprintf(text, sizeof(text), "filter:%s%s idle:%s time:%s",
 		 model->frames.given ? model->frames.text : "-", threads,
-		 names_of_idle[settings->idle], names_of_windows[settings->window]);
+		 names_of_idle[settings->idle], names_of_windows[pmp_model_window(model)]);
 	width = pmp_canvas_width(text);
 	if (at + width < canvas->columns)
 		at = canvas->columns - width;
@@ -337,9 +339,10 @@ static void draw_list(struct pmp_view *view, struct pmp_canvas *canvas)
 	if (count == 0)
 		pmp_canvas_text(canvas, layout->list_row, 2, -1, PMP_LOOK_DIM,
 				view->model.failed ? "Not enough memory" :
-				view->model.info.samples[PMP_WINDOW_START]
-					? "Nothing passes the filters; Esc clears them"
-					: "Waiting for the first snapshot");
+				view->model.info.stacks[PMP_WINDOW_START] ?
+					"Nothing passes the filters; Esc clears them" :
+				view->model.saved ? "The profile is empty" :
+						    "Waiting for the first snapshot");
 }
 
 /* ---- the bottom -------------------------------------------------------------- */
@@ -363,7 +366,7 @@ static void draw_prompt(const struct pmp_view *view, struct pmp_canvas *canvas, 
 		pmp_canvas_print(canvas, row, at + 2, -1, PMP_LOOK_YELLOW, "%s", view->message);
 }
 
-static void draw_keys(struct pmp_canvas *canvas, int row)
+static void draw_keys(const struct pmp_view *view, struct pmp_canvas *canvas, int row)
 {
 	/* Quit and help first: they must be there on any screen. */
 	int at = 0;
@@ -374,7 +377,8 @@ static void draw_keys(struct pmp_canvas *canvas, int row)
 			bool first = key->action == PMP_ACTION_QUIT ||
 				     key->action == PMP_ACTION_HELP;
 
-			if (!key->hint || first != (pass == 0))
+			if (!key->hint || first != (pass == 0) ||
+			    !pmp_view_has_action(view, key->action))
 				continue;
 			if (at + pmp_canvas_width(key->hint) > canvas->columns)
 				return;
@@ -395,7 +399,7 @@ static void draw_bottom(const struct pmp_view *view, struct pmp_canvas *canvas)
 		pmp_canvas_text(canvas, row, 0, -1, PMP_LOOK_YELLOW | PMP_LOOK_BOLD,
 				view->message);
 	else
-		draw_keys(canvas, row);
+		draw_keys(view, canvas, row);
 }
 
 /* ---- all of it --------------------------------------------------------------- */

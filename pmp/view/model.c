@@ -339,6 +339,11 @@ static bool idle_passes(const struct pmp_model *model, bool idle)
 	}
 }
 
+enum pmp_window pmp_model_window(const struct pmp_model *model)
+{
+	return model->saved ? PMP_WINDOW_START : (enum pmp_window)model->settings.window;
+}
+
 /* What is the same for all cells of a thread. */
 static bool look_at_threads(struct pmp_model *model)
 {
@@ -375,7 +380,7 @@ static bool look_at_processes(struct pmp_model *model)
 		uint64_t samples;
 
 		pmp_live_process(model->live, i, &process);
-		samples = process.samples[model->settings.window];
+		samples = process.samples[pmp_model_window(model)];
 		model->weights[i] = samples ? 1.0 / (double)samples : 0;
 	}
 	return true;
@@ -453,7 +458,7 @@ static bool count_cell(struct pmp_model *model, struct pmp_table *table, size_t 
 	struct pmp_row part = { 0 }, *row;
 
 	pmp_live_cell(model->live, i, &cell);
-	part.count = part.most = cell.counts[model->settings.window];
+	part.count = part.most = cell.counts[pmp_model_window(model)];
 	thread = &model->thread_rows[cell.thread];
 	if (!part.count || !thread->passes)
 		return true;
@@ -521,7 +526,8 @@ static bool list_threads(struct pmp_model *model)
 			continue;
 		row = pmp_model_add_row(model,
 					pmp_hash_mix((uint64_t)thread.process + 1,
-						     (uint64_t)thread.tid));
+						     thread.tid ? (uint64_t)thread.tid
+								: ~(uint64_t)known->name));
 		if (!row)
 			return false;
 		row->process = (uint32_t)thread.process;

@@ -96,6 +96,7 @@ struct pmp_thread_row {
 
 struct pmp_model {
 	const struct pmp_live *live;
+	bool saved; /* it is of a saved profile: nothing is known of windows of time */
 	struct pmp_symbolizer *symbolizer; /* NULL only in tests */
 	struct pmp_settings settings;
 	struct pmp_filter frames, threads;
@@ -134,6 +135,9 @@ void pmp_model_init(struct pmp_model *model, struct pmp_symbolizer *symbolizer);
 void pmp_model_free(struct pmp_model *model);
 /** Count from another live from now on; what was known of the old one is forgotten. */
 void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live);
+
+/** The window of time that is counted. */
+enum pmp_window pmp_model_window(const struct pmp_model *model);
 
 /** Make the rows anew. To be called while nobody else counts or names. */
 void pmp_model_build(struct pmp_model *model);

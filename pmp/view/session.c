@@ -233,6 +233,26 @@ void pmp_session_free(struct pmp_session *session)
 	free(session);
 }
 
+/* "db.pb.gz", "3 files: a.pb.gz, ..." */
+static void set_title_saved(struct pmp_session *session)
+{
+	const struct pmp_options *options = &session->app->options;
+	size_t length = 0;
+	char name[256];
+
+	if (options->file_count > 1)
+		length = (size_t)snprintf(session->title, sizeof(session->title),
+					  "%zu files: ", options->file_count);
+	for (size_t i = 0; i < options->file_count && length < sizeof(session->title); i++) {
+		const char *path = options->files[i], *slash = strrchr(path, '/');
+
+		pmp_escape(slash && slash[1] ? slash + 1 : path, name, sizeof(name));
+		length += (size_t)snprintf(session->title + length,
+					   sizeof(session->title) - length, "%s%s",
+					   i ? ", " : "", name);
+	}
+}
+
 static void set_title(struct pmp_session *session)
 {
 	const struct pmp_app *app = session->app;
@@ -274,15 +294,10 @@ static int input_of(struct pmp_session *session)
 	return session->tty;
 }
 
-void pmp_session_show(struct pmp_session *session)
+static void take_over(struct pmp_session *session)
 {
 	int input;
 
-	if (!session)
-		return;
-	set_title(session);
-	if (session->shown)
-		return;
 	session->shown = true;
 	input = input_of(session);
 	if (input >= 0)
@@ -291,6 +306,27 @@ void pmp_session_show(struct pmp_session *session)
 	if (session->screen)
 		pmp_message_divert(take_message, session);
 	session->dirty = true;
+}
+
+void pmp_session_show(struct pmp_session *session)
+{
+	if (!session)
+		return;
+	set_title(session);
+	if (!session->shown)
+		take_over(session);
+}
+
+bool pmp_session_show_saved(struct pmp_session *session)
+{
+	struct pmp_view *view = &session->view;
+
+	set_title_saved(session);
+	view->model.saved = true;
+	view->about.size = sizeof(view->about);
+	pmp_profile_describe(session->app->profile, &view->about);
+	take_over(session);
+	return session->screen;
 }
 
 void pmp_session_close(struct pmp_session *session)
@@ -325,6 +361,9 @@ static void refresh(struct pmp_session *session)
 	ask_for_names(session);
 	session->last_refresh = now;
 	session->next_refresh = now + (session->text ? REFRESH_TEXT : REFRESH);
+	/* There is nothing new but names. */
+	if (session->view.model.saved)
+		session->next_refresh = UINT64_MAX;
 	session->dirty = true;
 }
 
@@ -454,7 +493,7 @@ void pmp_session_sampled(struct pmp_session *session)
 
 void pmp_session_end(struct pmp_session *session)
 {
-	if (!session || session->view.ended)
+	if (!session || session->view.ended || session->view.model.saved)
 		return;
 	session->view.ended = true;
 	session->next_refresh = 0;

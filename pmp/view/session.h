@@ -55,6 +55,8 @@ void pmp_session_lock(struct pmp_session *session);
 void pmp_session_tend(struct pmp_session *session);
 /** A sample was counted. */
 void pmp_session_sampled(struct pmp_session *session);
+/** Saved profiles were read: show them. False: this terminal cannot be drawn on. */
+bool pmp_session_show_saved(struct pmp_session *session);
 /** No more samples will come; what there is stays on the screen. */
 void pmp_session_end(struct pmp_session *session);
 /** Does it stay after the end of sampling? */

@@ -17,7 +17,10 @@ static struct pmp_live_thread thread_of(const struct pmp_view *view, const struc
 static void text_tid(const struct pmp_view *view, const struct pmp_row *row, char *buffer,
 		     size_t size)
 {
-	snprintf(buffer, size, "%d", (int)thread_of(view, row).tid);
+	pid_t tid = thread_of(view, row).tid;
+
+	/* Others' profiles do not tell. */
+	snprintf(buffer, size, tid ? "%d" : "-", (int)tid);
 }
 
 static void text_name(const struct pmp_view *view, const struct pmp_row *row, char *buffer,
@@ -61,20 +64,22 @@ static void text_call(const struct pmp_view *view, const struct pmp_row *row, ch
 {
 	struct pmp_live_thread thread = thread_of(view, row);
 
-	snprintf(buffer, size, "%s",
-		 !*thread.syscall				    ? "-"
-		 : strcmp(thread.syscall, "restart_syscall") == 0 ? "(restarted)"
-								    : thread.syscall);
+	/* A saved profile may say anything. */
+	if (!*thread.syscall || strcmp(thread.syscall, "restart_syscall") == 0)
+		snprintf(buffer, size, "%s", *thread.syscall ? "(restarted)" : "-");
+	else
+		pmp_escape(thread.syscall, buffer, size);
 }
 
 static void text_wchan(const struct pmp_view *view, const struct pmp_row *row, char *buffer,
 		       size_t size)
 {
 	struct pmp_live_thread thread = thread_of(view, row);
+	bool args = view->model.settings.wait && thread.how != PMP_HOW_UNKNOWN;
 
-	if (view->model.settings.wait && strcmp(thread.syscall, "futex") == 0)
+	if (args && strcmp(thread.syscall, "futex") == 0)
 		snprintf(buffer, size, "0x%" PRIx64, thread.args[0]);
-	else if (view->model.settings.wait && *thread.syscall)
+	else if (args && *thread.syscall)
 		snprintf(buffer, size, "%" PRIx64 " %" PRIx64 " %" PRIx64, thread.args[0],
 			 thread.args[1], thread.args[2]);
 	else if (*thread.wchan && strcmp(thread.wchan, "0") != 0)

@@ -570,8 +570,28 @@ static void sampling(struct pmp_view *view, enum pmp_action action)
 	}
 }
 
+bool pmp_view_has_action(const struct pmp_view *view, enum pmp_action action)
+{
+	switch (action) {
+	case PMP_ACTION_PAUSE:
+	case PMP_ACTION_REFRESH:
+	case PMP_ACTION_FASTER:
+	case PMP_ACTION_SLOWER:
+	case PMP_ACTION_INTERVAL:
+	case PMP_ACTION_RESET:
+	case PMP_ACTION_WINDOW: return !view->model.saved;
+	default: return true;
+	}
+}
+
 static void act(struct pmp_view *view, enum pmp_action action)
 {
+	if (!pmp_view_has_action(view, action)) {
+		pmp_view_say(view, action == PMP_ACTION_WINDOW
+					   ? "A saved profile is counted as a whole"
+					   : "A saved profile: nothing is sampled");
+		return;
+	}
 	switch (action) {
 	case PMP_ACTION_STACKS: set_view(view, PMP_VIEW_STACKS); break;
 	case PMP_ACTION_FUNCTIONS: set_view(view, PMP_VIEW_FUNCTIONS); break;

@@ -7,6 +7,7 @@
 #ifndef PMP_PMP_VIEW_VIEW_H
 #define PMP_PMP_VIEW_VIEW_H
 
+#include "../keys.h"
 #include "canvas.h"
 #include "libpmp.h"
 #include "model.h"
@@ -112,6 +113,8 @@ struct pmp_view {
 	const char *title; /* "mariadbd [4100]" */
 	uint64_t interval;
 	bool paused, ended;
+	/* Of a saved profile: model.saved, and how it came about. */
+	struct pmp_profile_about about;
 	/* The screen. */
 	enum pmp_view_screen screen;
 	struct pmp_layout layout;
@@ -151,6 +154,8 @@ const struct pmp_view_type *pmp_view_type_of(const struct pmp_view *view);
 /** Is the column there, on a screen of that width? */
 bool pmp_view_has_column(const struct pmp_view *view, const struct pmp_column *column,
 			 int width);
+/** Does a key make sense here? Nothing is sampled for a saved profile. */
+bool pmp_view_has_action(const struct pmp_view *view, enum pmp_action action);
 /** The column that rows are sorted by. */
 size_t pmp_view_sort_column(const struct pmp_view *view);
 /** Several processes are shown. */
@@ -168,6 +173,8 @@ void pmp_details_title(const struct pmp_view *view, const struct pmp_row *row, c
 size_t pmp_help_draw(struct pmp_canvas *canvas, int first, int rows, size_t top);
 /** Lines of the header, as many as there is room for; returns them. */
 int pmp_header_draw(const struct pmp_view *view, struct pmp_canvas *canvas, int rows);
+/** The same of a saved profile: where it comes from. */
+int pmp_header_draw_saved(const struct pmp_view *view, struct pmp_canvas *canvas, int rows);
 
 /** Settings as lines "name value". Returns false at what it does not understand. */
 bool pmp_settings_take(struct pmp_settings *settings, const char *line);

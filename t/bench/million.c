@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * million [STACKS [DEPTH [FORMAT]]]: what it costs to write so many distinct stacks (a million
- * of 30 frames) in each format, and to read them again. Each is done by a process of
- * its own; the memory is all it has, the profile included.
+ * million [STACKS [DEPTH [FORMAT [FILE]]]]: what it costs to write so many distinct stacks (a
+ * million of 30 frames) in each format, and to read them again. Each is done by a process
+ * of its own; the memory is all it has, the profile included. With FILE they are only
+ * saved there, for pmp FILE.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -137,20 +139,22 @@ int main(int argc, char **argv)
 	size_t stacks = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
 	size_t depth = argc > 2 ? strtoul(argv[2], NULL, 10) : 30;
 	struct saved saved = saved_new(), none = saved_new();
-	int fd = memfd_create("profile", MFD_CLOEXEC);
+	int fd = argc > 4 ? open(argv[4], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
+			  : memfd_create("profile", MFD_CLOEXEC);
 	const struct pmp_sink file = { to_file, &fd };
 
 	make_locations(&saved);
 	make_stacks(&saved, stacks, depth);
 	for (size_t i = 0; i < pmp_format_count(); i++)
-		if (argc < 4 || !strcmp(argv[3], pmp_format(i)->name))
+		if (argc < 4 || (argc == 4 && !strcmp(argv[3], pmp_format(i)->name)))
 			measure(pmp_format(i)->name, &saved, pmp_format(i), fd);
 	if (pmp_profile_write(saved.profile, pmp_format_find("pprof"), NULL, &file, NULL))
 		abort();
 	/* What reads it has no other profile. */
 	saved_free(&saved);
 	lseek(fd, 0, SEEK_SET);
-	measure("read pprof", &none, NULL, fd);
+	if (argc <= 4)
+		measure("read pprof", &none, NULL, fd);
 	saved_free(&none);
 	close(fd);
 	return 0;

@@ -12,6 +12,10 @@
 #include "../../pmp/keys.h"
 #include "../../pmp/view/view.h"
 #include "lib/tap.h"
+/* The view has rows of its own. */
+#define pmp_row pmp_row_of_round
+#include "tally/profile.h"
+#undef pmp_row
 
 struct fake_function {
 	const char *name, *file, *module;
@@ -173,6 +177,57 @@ TAP_UNUSED static struct pmp_profile *fake_run(int processes)
 	return profile;
 }
 
+TAP_UNUSED static void fake_count(struct pmp_profile *profile, pid_t tid, const char *thread,
+				  char state, const char *call, uint64_t count,
+				  const pmp_location *stack)
+{
+	struct pmp_entry entry = {
+		.pid = 4100, .process = "server", .tid = tid, .thread = thread,
+		.state = state, .syscall = call, .wchan = *call ? "in_the_kernel" : "",
+		.why = "", .locations = stack, .count = count,
+		.wall = count * FAKE_S / 10, .cpu = state == 'R' ? count * FAKE_S / 20 : 0,
+	};
+
+	while (stack[entry.location_count] != PMP_LOCATION_NONE)
+		entry.location_count++;
+	if (pmp_profile_count(profile, &entry))
+		abort();
+}
+
+#define FAKE_SAVED(...) ((const pmp_location[]){ __VA_ARGS__, PMP_LOCATION_NONE })
+
+/* What a saved profile of the server may have been read into. */
+TAP_UNUSED static struct pmp_profile *fake_saved(void)
+{
+	struct pmp_profile_options options = { .size = sizeof(options), .live = true,
+					       .details = true };
+	const struct pmp_about about = { 1795234116123456789u, 9900000000u, 100000000,
+					 "pmp -o db.pb.gz -d 10 -p 4100", "db1" };
+	const struct pmp_profile_info info = {
+		.samples = 100, .stacks = 500, .truncated = 2, .vanished = 4, .stops = 50,
+		.stopped_max = 20000, .stopped_p99 = 15000, .any_stopped = 400000,
+	};
+	struct pmp_profile *profile = NULL;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	fake_count(profile, 4101, "conn-1", 'S', "poll", 97,
+		   FAKE_SAVED(POLL, VIO, NET, COMMAND, HANDLE, START));
+	fake_count(profile, 4101, "conn-1", 'R', "", 3,
+		   FAKE_SAVED(RB, FETCH, COMMAND, HANDLE, START));
+	fake_count(profile, 4102, "conn-2", 'S', "futex", 60,
+		   FAKE_SAVED(LLL, MUTEX, BUF, ROW, COMMAND, HANDLE, START));
+	fake_count(profile, 4102, "conn-2", 'R', "", 40,
+		   FAKE_SAVED(RB, FETCH, COMMAND, HANDLE, START));
+	fake_count(profile, 4100, "server", 'S', "epoll_wait", 100, FAKE_SAVED(EPOLL, MAIN));
+	fake_count(profile, 4103, "flush", 'D', "fsync", 100, FAKE_SAVED(FSYNC, LOG, START));
+	/* Of a thread without an id. */
+	fake_count(profile, 0, "gone", '?', "odd\033call", 100, FAKE_SAVED(WIDE, START));
+	if (pmp_profile_join(profile, &info, &about))
+		abort();
+	return profile;
+}
+
 /* ---- a host that remembers --------------------------------------------------------- */
 
 static struct {
@@ -245,6 +300,16 @@ TAP_UNUSED static void fake_view(struct pmp_view *view, struct pmp_profile *prof
 	pmp_view_init(view, profile, NULL, &fake_host, NULL);
 	view->interval = FAKE_S / 10;
 	view->title = "server [4100]";
+	pmp_view_refresh(view);
+}
+
+TAP_UNUSED static void fake_view_saved(struct pmp_view *view, struct pmp_profile *profile)
+{
+	fake_view(view, profile);
+	view->title = "db.pb.gz";
+	view->model.saved = true;
+	view->about.size = sizeof(view->about);
+	pmp_profile_describe(profile, &view->about);
 	pmp_view_refresh(view);
 }
 
