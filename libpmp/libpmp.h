@@ -463,6 +463,8 @@ struct pmp_write_options {
 	bool icicle;		/* pictures grow from the top */
 	bool by_state;		/* their colours say what threads were doing */
 	bool legend;		/* tables explain their columns */
+	bool all_rows;		/* of a comparison, those as well that say little */
+	unsigned columns;	/* what fits into a line of a comparison; 0: all of it */
 };
 
 struct pmp_format {
@@ -476,6 +478,7 @@ struct pmp_format {
 				 * .details, and a symbolizer with .lines */
 	bool times;		/* wants a profile with .times */
 	bool binary;		/* not for a terminal */
+	bool compares;		/* pmp_profile_write_diff() can write it */
 };
 
 /** The formats of this build, in the order of --help. */
@@ -488,6 +491,35 @@ const struct pmp_format *pmp_format_find(const char *name);
 int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *format,
 		      const struct pmp_write_options *options,
 		      const struct pmp_sink *sink, struct pmp_error *err);
+
+/* ---- comparing two profiles ---------------------------------------------- */
+
+/*
+ * What to know of a comparison. Stacks belong together when they have the same names.
+ * The base's counts are scaled to as many snapshots as the other profile has.
+ */
+struct pmp_diff_info {
+	size_t size;
+	double factor;		/* what the base's counts are multiplied by */
+	bool by_totals;		/* it makes the sums equal, as one of the two does */
+	bool counted;		/* not know its number of snapshots: the profile */
+	bool base_counted;	/* does, the base does */
+	/* NULL, or the names of the one process that each of the two is of: they
+	 * differ and are taken for the same. */
+	const char *process, *base_process;
+};
+void pmp_profile_diff_info(const struct pmp_profile *profile,
+			   const struct pmp_profile *base, struct pmp_diff_info *info);
+
+/**
+ * Write what the profile is like in comparison with a base, in a format that has
+ * .compares. The two may have different symbolizers. Fails with PMP_EINVAL when the
+ * format has no such form.
+ */
+int pmp_profile_write_diff(struct pmp_profile *profile, struct pmp_profile *base,
+			   const struct pmp_format *format,
+			   const struct pmp_write_options *options,
+			   const struct pmp_sink *sink, struct pmp_error *err);
 
 /* ---- saved profiles ----------------------------------------------------- */
 

@@ -68,18 +68,31 @@ static int buf_write(void *arg, const void *data, size_t length)
 	return 0;
 }
 
-static struct pmp_buf written(struct pmp_profile *profile,
-			      const struct pmp_format *format,
-			      const struct pmp_write_options *options)
+/* base: NULL, or what it is compared with. */
+static struct pmp_buf compared(struct pmp_profile *profile, struct pmp_profile *base,
+			       const struct pmp_format *format,
+			       const struct pmp_write_options *options)
 {
 	struct pmp_buf buf = { 0 };
 	struct pmp_sink sink = { .write = buf_write, .arg = &buf };
 	struct pmp_error err = { .message = "" };
+	int code;
 
-	if (pmp_profile_write(profile, format, options, &sink, &err))
+	if (base)
+		code = pmp_profile_write_diff(profile, base, format, options, &sink, &err);
+	else
+		code = pmp_profile_write(profile, format, options, &sink, &err);
+	if (code)
 		diag("%s: %s", format->name, err.message);
 	pmp_buf_puts(&buf, "");
 	return buf;
+}
+
+static struct pmp_buf written(struct pmp_profile *profile,
+			      const struct pmp_format *format,
+			      const struct pmp_write_options *options)
+{
+	return compared(profile, NULL, format, options);
 }
 
 /* ---- samples ----------------------------------------------------------------- */
@@ -156,6 +169,21 @@ static struct pmp_sample *hostile_sample(void)
 	thread->end = PMP_END_NOT_STOPPED;
 	strcpy(thread->why, "D, vf\nork 5");
 	sample->vanished = 2;
+	return sample;
+}
+
+/* What plain_sample() is compared with: another process of the same name, waiting more. */
+static struct pmp_sample *earlier_sample(void)
+{
+	struct pmp_sample *sample = new_sample(977, "mariadbd");
+
+	fake_thread(sample, 977, "mariadbd", FAKE_STACK(POLL, MAIN));
+	fake_thread(sample, 980, "conn-3",
+		    FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, POOL_GET, DO_COMMAND, START_THREAD));
+	for (int i = 0; i < 5; i++)
+		fake_thread(sample, 981 + i, "conn-4",
+			    FAKE_STACK(POLL, DO_COMMAND, START_THREAD));
+	fake_thread(sample, 990, "rust", FAKE_STACK(POLL, RUST, START_THREAD));
 	return sample;
 }
 
@@ -252,14 +280,18 @@ static void check_text(const char *name, const struct pmp_format *format,
 	   name, format->name);
 }
 
+/* base: NULL, or what it is compared with in the formats that can do that. */
 static void test_golden(const char *name, struct pmp_profile *profile,
-			const struct pmp_write_options *options)
+			struct pmp_profile *base, const struct pmp_write_options *options)
 {
 	for (size_t i = 0; i < pmp_format_count(); i++) {
 		const struct pmp_format *format = pmp_format(i);
-		struct pmp_buf got = written(profile, format, options);
-		struct pmp_buf again = written(profile, format, options);
+		struct pmp_buf got, again;
 
+		if (base && !format->compares)
+			continue;
+		got = compared(profile, base, format, options);
+		again = compared(profile, base, format, options);
 		/* Compressed: the bytes depend on the version of zlib. */
 		if (!format->binary)
 			compare_golden(name, format, &got);
@@ -270,6 +302,7 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 		pmp_buf_free(&again);
 	}
 	pmp_profile_free(profile);
+	pmp_profile_free(base);
 }
 
 static void test_cases(void)
@@ -284,16 +317,53 @@ static void test_cases(void)
 	struct pmp_profile *two = profile_of(plain_sample(), false);
 	struct pmp_sample *other = new_sample(4200, "mariadbd");
 
-	test_golden("plain", profile_of(plain_sample(), false), NULL);
-	test_golden("all", profile_of(plain_sample(), true), &all);
-	test_golden("hostile", profile_of(hostile_sample(), false), NULL);
-	test_golden("hostile-all", profile_of(hostile_sample(), true), &all);
-	test_golden("empty", profile_of(NULL, false), NULL);
+	test_golden("plain", profile_of(plain_sample(), false), NULL, NULL);
+	test_golden("all", profile_of(plain_sample(), true), NULL, &all);
+	test_golden("hostile", profile_of(hostile_sample(), false), NULL, NULL);
+	test_golden("hostile-all", profile_of(hostile_sample(), true), NULL, &all);
+	test_golden("empty", profile_of(NULL, false), NULL, NULL);
 	fake_thread(other, 4200, "mariadbd", FAKE_STACK(POLL, MAIN));
 	if (pmp_profile_add(two, other, NULL))
 		abort();
 	pmp_sample_free(other);
-	test_golden("two", two, NULL);
+	test_golden("two", two, NULL, NULL);
+}
+
+/* The base has two snapshots. */
+static struct pmp_profile *base_of(bool by_thread)
+{
+	struct pmp_profile *base = profile_of(earlier_sample(), by_thread);
+	struct pmp_sample *sample = earlier_sample();
+
+	if (pmp_profile_add(base, sample, NULL))
+		abort();
+	pmp_sample_free(sample);
+	return base;
+}
+
+static void test_comparisons(void)
+{
+	struct pmp_write_options all = {
+		.size = sizeof(all),
+		.by_thread = true,
+		.lines = true,
+		.module = true,
+		.legend = true,
+		.all_rows = true,
+		.icicle = true,
+	}, narrow = { .size = sizeof(narrow), .columns = 60 };
+
+	test_golden("diff", profile_of(plain_sample(), false), base_of(false), NULL);
+	test_golden("diff-all", profile_of(plain_sample(), true), base_of(true), &all);
+	test_golden("diff-narrow", profile_of(hostile_sample(), false), base_of(false),
+		    &narrow);
+	test_golden("diff-hostile", profile_of(plain_sample(), true),
+		    profile_of(hostile_sample(), true), &all);
+	test_golden("diff-gone", profile_of(NULL, false), base_of(false), NULL);
+	test_golden("diff-new", profile_of(plain_sample(), false),
+		    profile_of(NULL, false), NULL);
+	test_golden("diff-same", base_of(false), base_of(false), NULL);
+	test_golden("diff-empty", profile_of(NULL, false), profile_of(NULL, false), NULL);
 }
 
 /* ---- the table, options, sinks --------------------------------------------------- */
@@ -342,16 +412,26 @@ static void test_sinks(void)
 		.lines = true,
 	};
 	const struct pmp_format *raw = pmp_format_find("raw");
+	size_t comparisons = 0;
 	struct pmp_buf one, other;
-	struct pmp_error err;
+	struct pmp_error err = { .message = "" };
+	int code;
 
 	for (size_t i = 0; i < pmp_format_count(); i++) {
 		is_int(pmp_profile_write(profile, pmp_format(i), NULL, &sink, &err),
 		       PMP_EIO, "%s to a full disk", pmp_format(i)->name);
 		is_int(err.sys_errno, ENOSPC, "and its errno");
+		ok(strstr(err.message, strerror(ENOSPC)), "and a message: %s",
+		   err.message);
+		code = pmp_profile_write_diff(profile, profile, pmp_format(i), NULL, &sink,
+					      &err);
+		is_int(code, pmp_format(i)->compares ? PMP_EIO : PMP_EINVAL,
+		       "the same of a comparison, if there is one");
+		comparisons += code == PMP_EIO;
 	}
-	ok(strstr(err.message, strerror(ENOSPC)), "and a message: %s", err.message);
-	is_int(failing.calls, pmp_format_count(), "nobody insists");
+	is_int(failing.calls, pmp_format_count() + comparisons, "nobody insists");
+	is_int(pmp_profile_write_diff(profile, NULL, pmp_format_find("svg"), NULL, &sink,
+				      &err), PMP_EINVAL, "a comparison with nothing");
 	is_int(pmp_profile_write(profile, &stranger, NULL, &sink, &err), PMP_EINVAL,
 	       "a format that is not of the table");
 	is_int(pmp_profile_write(profile, NULL, NULL, &sink, NULL), PMP_EINVAL,
@@ -455,6 +535,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	test_table();
 	test_cases();
+	test_comparisons();
 	test_sinks();
 	test_order();
 	/* An argument is another number of stacks, for measuring. */

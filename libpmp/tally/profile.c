@@ -658,6 +658,7 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 		profile->about.realtime = about->realtime;
 	if (!profile->about.period)
 		profile->about.period = about->period;
+	profile->about.guessed |= about->guessed;
 	all->last_time += about->duration;
 	all->samples += info->samples;
 	all->stacks += info->stacks;

@@ -77,6 +77,7 @@ struct pmp_about {
 	uint64_t period;	/* between samples, as was asked for; 0: unknown */
 	const char *command;	/* "": unknown */
 	const char *host;	/* name of the machine; "": unknown */
+	bool guessed;		/* the number of samples is not known but guessed */
 };
 void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about);
 

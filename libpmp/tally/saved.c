@@ -861,6 +861,7 @@ static int read_plain(struct reader *reader, const struct pmp_buf *plain)
 		return code;
 	if (!info->stacks)
 		info->stacks = positive(reader->counted);
+	reader->about.guessed = !info->samples;
 	if (!info->samples && reader->about.period)
 		info->samples = reader->about.duration / reader->about.period;
 	if (!info->samples)

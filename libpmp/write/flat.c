@@ -16,6 +16,7 @@
 struct sums {
 	uint32_t function;
 	uint64_t self, total;		/* samples */
+	uint64_t base_self, base_total;	/* of the base, unscaled */
 	uint64_t self_time, total_time;	/* ns */
 	size_t last;			/* path that was counted last, plus 1 */
 };
@@ -28,7 +29,7 @@ static const char legend[] =
 
 static void add_path(struct sums *sums, const struct pmp_path *path, size_t number)
 {
-	const struct pmp_entry *entry = path->entry;
+	struct sums *leaf;
 
 	for (size_t i = 0; i < path->length; i++) {
 		struct sums *function = &sums[path->functions[i]];
@@ -37,13 +38,16 @@ static void add_path(struct sums *sums, const struct pmp_path *path, size_t numb
 		if (function->last == number)
 			continue;
 		function->last = number;
-		function->total += entry->count;
-		function->total_time += entry->wall;
+		function->total += path->count;
+		function->base_total += path->base;
+		function->total_time += path->entry->wall;
 	}
-	if (path->length) {
-		sums[path->functions[path->length - 1]].self += entry->count;
-		sums[path->functions[path->length - 1]].self_time += entry->wall;
-	}
+	if (!path->length)
+		return;
+	leaf = &sums[path->functions[path->length - 1]];
+	leaf->self += path->count;
+	leaf->base_self += path->base;
+	leaf->self_time += path->entry->wall;
 }
 
 static int compare_sums(const void *a, const void *b)
@@ -100,6 +104,18 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 	}
 }
 
+/* The sums of each function, in the order of their names. NULL: no memory. */
+static struct sums *add_up(const struct pmp_paths *paths)
+{
+	struct sums *sums = calloc(paths->function_count + 1, sizeof(*sums));
+
+	for (uint32_t i = 0; sums && i < paths->function_count; i++)
+		sums[i].function = i;
+	for (size_t i = 0; sums && i < paths->path_count; i++)
+		add_path(sums, &paths->paths[i], i + 1);
+	return sums;
+}
+
 static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
 		       const struct pmp_write_options *options)
 {
@@ -109,16 +125,110 @@ static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
 
 	if (pmp_paths_make(&paths, profile, &path_style))
 		goto fail;
-	sums = calloc(paths.function_count + 1, sizeof(*sums));
+	sums = add_up(&paths);
 	if (!sums)
 		goto fail;
-	for (uint32_t i = 0; i < paths.function_count; i++)
-		sums[i].function = i;
-	for (size_t i = 0; i < paths.path_count; i++)
-		add_path(sums, &paths.paths[i], i + 1);
 	qsort(sums, paths.function_count, sizeof(*sums), compare_sums);
 	pmp_table_title(&out->buf, "flat profile", profile, paths.samples);
 	write_sums(out, &paths, sums, options);
+	goto out;
+fail:
+	out->buf.failed = true;
+out:
+	free(sums);
+	pmp_paths_free(&paths);
+}
+
+/* ---- a comparison ------------------------------------------------------------------ */
+
+static const char diff_legend[] =
+	"self%    stacks that end in the function: it was running, or waiting itself\n"
+	"total%   stacks that have the function, however often\n"
+	"base     of the base, scaled to as many snapshots; - is never\n"
+	"new      of the profile; all are percent of its stacks\n"
+	"diff     the difference of the two\n\n";
+
+static double self_change(const struct pmp_paths *paths, const struct sums *sums)
+{
+	return (double)sums->self - pmp_paths_base(paths, sums->base_self);
+}
+
+static double total_change(const struct pmp_paths *paths, const struct sums *sums)
+{
+	return (double)sums->total - pmp_paths_base(paths, sums->base_total);
+}
+
+/* The larger change first, whether it grew or shrank. */
+static int compare_sizes(double x, double y)
+{
+	x = x < 0 ? -x : x;
+	y = y < 0 ? -y : y;
+	return (x < y) - (x > y);
+}
+
+static int compare_changes(const void *a, const void *b, void *paths)
+{
+	const struct sums *one = a, *other = b;
+	int order = compare_sizes(self_change(paths, one), self_change(paths, other));
+
+	if (!order)
+		order = compare_sizes(total_change(paths, one),
+				      total_change(paths, other));
+	if (!order)
+		order = (one->function > other->function) -
+			(one->function < other->function);
+	return order;
+}
+
+static void write_changes(struct pmp_out *out, const struct pmp_paths *paths,
+			  const struct sums *sums, const struct pmp_write_options *options)
+{
+	struct pmp_buf *buf = &out->buf;
+	double whole = pmp_paths_whole(paths);
+	size_t rest = 0;
+
+	if (options->legend)
+		pmp_buf_puts(buf, diff_legend);
+	pmp_buf_puts(buf, "  -------- self% -------  ------- total% -------\n"
+			  "    base     new    diff    base     new    diff  function\n");
+	for (const struct sums *end = sums + paths->function_count; sums < end; sums++) {
+		const struct pmp_function *function = &paths->functions[sums->function];
+
+		if (!*function->module && !sums->self && !sums->base_self)
+			continue;
+		if (!options->all_rows &&
+		    !pmp_table_shows(self_change(paths, sums), whole) &&
+		    !pmp_table_shows(total_change(paths, sums), whole)) {
+			rest++;
+			continue;
+		}
+		pmp_table_compared(buf, paths, sums->self, sums->base_self);
+		pmp_table_compared(buf, paths, sums->total, sums->base_total);
+		pmp_buf_puts(buf, "  ");
+		add_name(buf, function, options->module || options->lines);
+		pmp_out_maybe_flush(out);
+	}
+	if (rest)
+		pmp_buf_printf(buf, "%48s  (%zu more function%s without a difference)\n",
+			       "", rest, rest == 1 ? "" : "s");
+}
+
+static void write_flat_diff(struct pmp_out *out, struct pmp_profile *profile,
+			    struct pmp_profile *base,
+			    const struct pmp_write_options *options)
+{
+	const struct pmp_path_style path_style = pmp_paths_style(options);
+	struct sums *sums = NULL;
+	struct pmp_paths paths;
+
+	if (pmp_paths_compare(&paths, profile, base, &path_style))
+		goto fail;
+	sums = add_up(&paths);
+	if (!sums)
+		goto fail;
+	qsort_r(sums, paths.function_count, sizeof(*sums), compare_changes, &paths);
+	pmp_table_titles(&out->buf, &paths, profile, base);
+	write_changes(out, &paths, sums, options);
 	goto out;
 fail:
 	out->buf.failed = true;
@@ -133,6 +243,8 @@ const struct pmp_writer pmp_writer_flat = {
 		.help = "a table of functions: self, total, time",
 		.extension = "flat",
 		.mime = "text/plain; charset=utf-8",
+		.compares = true,
 	},
 	.write = write_flat,
+	.write_diff = write_flat_diff,
 };

@@ -9,6 +9,14 @@
  * where threads are kept apart. Where the root of a stack is not known its place
  * is taken by `[not stopped: epoll_wait]` or `[truncated: ...]`. No line's last
  * frame ends in a blank and digits: some readers would take them for the count.
+ *
+ * Of a comparison a line has two counts: the base's, scaled, and the profile's.
+ *
+ *     mariadbd;start_thread;handle_one_connection;do_command;poll 57 42
+ *
+ * Processes and threads are without ids then. The scaled counts are rounded so that
+ * sums stay right, those of neighbours with the same beginning above all: each line's
+ * is the difference of two rounded sums, of the lines to this one and to the one before.
  */
 #include <inttypes.h>
 
@@ -34,12 +42,43 @@ static void write_folded(struct pmp_out *out, struct pmp_profile *profile,
 	pmp_paths_free(&paths);
 }
 
+static void write_folded_diff(struct pmp_out *out, struct pmp_profile *profile,
+			      struct pmp_profile *base,
+			      const struct pmp_write_options *options)
+{
+	const struct pmp_path_style style = pmp_paths_style(options);
+	struct pmp_paths paths;
+	struct pmp_listing listing = { .paths = &paths, .separator = ';' };
+	uint64_t sum = 0, written = 0;
+
+	if (pmp_paths_compare(&paths, profile, base, &style) ||
+	    pmp_listing_make(&listing))
+		out->buf.failed = true;
+	for (size_t i = 0; i < listing.count; i++) {
+		const struct pmp_line *line = &listing.lines[i];
+		uint64_t before = written;
+
+		sum = line->base > UINT64_MAX - sum ? UINT64_MAX : sum + line->base;
+		written = pmp_paths_rounded(&paths, sum);
+		if (!line->count && written == before)
+			continue;
+		pmp_listing_put(&out->buf, &listing, line);
+		pmp_buf_printf(&out->buf, " %" PRIu64 " %" PRIu64 "\n",
+			       written - before, line->count);
+		pmp_out_maybe_flush(out);
+	}
+	pmp_listing_free(&listing);
+	pmp_paths_free(&paths);
+}
+
 const struct pmp_writer pmp_writer_folded = {
 	.format = {
 		.name = "folded",
 		.help = "one line per stack, root first; for flame graphs",
 		.extension = "folded",
 		.mime = "text/plain; charset=utf-8",
+		.compares = true,
 	},
 	.write = write_folded,
+	.write_diff = write_folded_diff,
 };

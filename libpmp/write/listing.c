@@ -71,15 +71,18 @@ int pmp_listing_make(struct pmp_listing *listing)
 	if (!lines)
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < paths->path_count; i++)
-		lines[i] = (struct pmp_line){ &paths->paths[i],
-					      paths->paths[i].entry->count };
+		lines[i] = (struct pmp_line){ &paths->paths[i], paths->paths[i].count,
+					      paths->paths[i].base };
 	qsort_r(lines, paths->path_count, sizeof(*lines), compare_lines, listing);
 	for (size_t i = 0; i < paths->path_count; i++) {
-		if (listing->count && !compare_lines(&lines[listing->count - 1],
-						     &lines[i], listing))
-			lines[listing->count - 1].count += lines[i].count;
-		else
+		struct pmp_line *last = &lines[listing->count - (listing->count > 0)];
+
+		if (!listing->count || compare_lines(last, &lines[i], listing)) {
 			lines[listing->count++] = lines[i];
+			continue;
+		}
+		last->count += lines[i].count;
+		last->base += lines[i].base;
 	}
 	return 0;
 }

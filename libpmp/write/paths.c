@@ -102,7 +102,7 @@ static int add_word(struct pmp_paths *paths, struct pmp_buf *word, bool elide)
 static void name_process(struct pmp_buf *word, const struct pmp_entry *entry,
 			 const struct pmp_path_style *style, bool several)
 {
-	pmp_name_word(word, entry->process);
+	pmp_name_word(word, style->process ? style->process : entry->process);
 	if (style->root != PMP_ROOT_IDS)
 		return;
 	if (style->by_thread && entry->tid)
@@ -168,7 +168,7 @@ static bool several_processes(const struct pmp_profile *profile)
 }
 
 static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
-		     const struct pmp_path_style *style)
+		     const struct pmp_path_style *style, bool is_base)
 {
 	size_t count = pmp_profile_entry_count(profile);
 	bool several = several_processes(profile);
@@ -186,8 +186,10 @@ static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
 		paths->paths[paths->path_count++] = (struct pmp_path){
 			.length = paths->step_count - start,
 			.entry = entry,
+			.count = is_base ? 0 : entry->count,
+			.base = is_base ? entry->count : 0,
 		};
-		paths->samples += entry->count;
+		*(is_base ? &paths->base_samples : &paths->samples) += entry->count;
 	}
 	return 0;
 }
@@ -240,15 +242,18 @@ struct pmp_path_style pmp_paths_style(const struct pmp_write_options *options)
 	};
 }
 
-int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
-		   const struct pmp_path_style *style)
+static int start_paths(struct pmp_paths *paths, size_t count)
+{
+	*paths = (struct pmp_paths){ .names = pmp_intern_new() };
+	paths->paths = calloc(count + 1, sizeof(*paths->paths));
+	return paths->names && paths->paths ? 0 : PMP_ENOMEM;
+}
+
+static int sort_paths(struct pmp_paths *paths)
 {
 	size_t at = 0;
 
-	*paths = (struct pmp_paths){ .names = pmp_intern_new() };
-	paths->paths = calloc(pmp_profile_entry_count(profile) + 1, sizeof(*paths->paths));
-	if (!paths->names || !paths->paths || add_paths(paths, profile, style) ||
-	    sort_functions(paths))
+	if (sort_functions(paths))
 		return PMP_ENOMEM;
 	/* Only now do the steps stay where they are. */
 	for (size_t i = 0; i < paths->path_count; i++) {
@@ -257,6 +262,78 @@ int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
 	}
 	qsort(paths->paths, paths->path_count, sizeof(*paths->paths), compare_paths);
 	return 0;
+}
+
+int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
+		   const struct pmp_path_style *style)
+{
+	if (start_paths(paths, pmp_profile_entry_count(profile)) ||
+	    add_paths(paths, profile, style, false))
+		return PMP_ENOMEM;
+	return sort_paths(paths);
+}
+
+/* ---- two profiles -------------------------------------------------------------- */
+
+/* Of sorted paths each that is like the one before it is added to that. */
+static void join_paths(struct pmp_paths *paths)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < paths->path_count; i++) {
+		struct pmp_path *path = &paths->paths[i], *last = path;
+
+		if (count)
+			last = &paths->paths[count - 1];
+		if (!count || compare_paths(last, path)) {
+			paths->paths[count++] = *path;
+			continue;
+		}
+		if (!last->count)
+			last->entry = path->entry;
+		last->count += path->count;
+		last->base += path->base;
+	}
+	paths->path_count = count;
+}
+
+int pmp_paths_compare(struct pmp_paths *paths, struct pmp_profile *profile,
+		      struct pmp_profile *base, const struct pmp_path_style *style)
+{
+	struct pmp_path_style base_style = *style;
+
+	base_style.process = pmp_diff_process(profile, base);
+	if (start_paths(paths, pmp_profile_entry_count(profile) +
+				       pmp_profile_entry_count(base)))
+		return PMP_ENOMEM;
+	paths->scale = pmp_diff_scale(profile, base);
+	if (add_paths(paths, profile, style, false))
+		return PMP_ENOMEM;
+	/* The numbers of its locations mean something else. */
+	if (paths->slot_count)
+		memset(paths->slots, 0, paths->slot_count * sizeof(*paths->slots));
+	if (add_paths(paths, base, &base_style, true) || sort_paths(paths))
+		return PMP_ENOMEM;
+	join_paths(paths);
+	return 0;
+}
+
+double pmp_paths_base(const struct pmp_paths *paths, uint64_t count)
+{
+	return pmp_diff_scaled(&paths->scale, count);
+}
+
+uint64_t pmp_paths_rounded(const struct pmp_paths *paths, uint64_t count)
+{
+	double scaled = pmp_paths_base(paths, count) + 0.5;
+
+	return scaled < (double)INT64_MAX ? (uint64_t)scaled : INT64_MAX;
+}
+
+double pmp_paths_whole(const struct pmp_paths *paths)
+{
+	return paths->samples ? (double)paths->samples
+			      : pmp_paths_base(paths, paths->base_samples);
 }
 
 void pmp_paths_free(struct pmp_paths *paths)

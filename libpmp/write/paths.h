@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tally/diff.h"
 #include "write/names.h"
 
 struct pmp_function {
@@ -28,7 +29,9 @@ struct pmp_function {
 struct pmp_path {
 	const uint32_t *functions;	/* root first */
 	size_t length;
-	const struct pmp_entry *entry;	/* its counts */
+	const struct pmp_entry *entry;	/* its times, and what threads did */
+	uint64_t count;			/* how often it was seen */
+	uint64_t base;			/* in the base, unscaled */
 };
 
 struct pmp_intern;
@@ -39,6 +42,8 @@ struct pmp_paths {
 	struct pmp_path *paths;
 	size_t path_count;
 	uint64_t samples;		/* of all paths */
+	uint64_t base_samples;
+	struct pmp_scale scale;		/* of the base */
 
 	struct pmp_intern *names;
 	uint32_t *pieces;		/* of all locations, leaf first */
@@ -60,11 +65,24 @@ struct pmp_path_style {
 	struct pmp_name_style names;
 	enum pmp_root root;
 	bool by_thread;
+	const char *process;	/* what every process is called; NULL: its name */
 };
 
 /* Fill *paths, which is to be freed also after a failure. 0 or PMP_ENOMEM. */
 int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
 		   const struct pmp_path_style *style);
+/*
+ * The same with a second profile: paths of equal names are one, with the counts of both.
+ * An entry is the profile's unless only the base has such a path.
+ */
+int pmp_paths_compare(struct pmp_paths *paths, struct pmp_profile *profile,
+		      struct pmp_profile *base, const struct pmp_path_style *style);
+/* A scaled count of the base. */
+double pmp_paths_base(const struct pmp_paths *paths, uint64_t count);
+/* The same as a whole number, INT64_MAX at most. */
+uint64_t pmp_paths_rounded(const struct pmp_paths *paths, uint64_t count);
+/* What differences are parts of: all stacks, of the base if there are no others. */
+double pmp_paths_whole(const struct pmp_paths *paths);
 /* The style that options ask for, with the names of processes and threads. */
 struct pmp_path_style pmp_paths_style(const struct pmp_write_options *options);
 void pmp_paths_free(struct pmp_paths *paths);

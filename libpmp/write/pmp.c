@@ -8,11 +8,27 @@
  * It is what pt-pmp makes of the raw format, module names included, except that
  * brackets whose contents are left out stay (`std::map<>::find`, `S::operator()`):
  * where pt-pmp leaves arguments standing their commas look like callers.
+ *
+ * A comparison is a table of such stacks, what has changed most at the top:
+ *
+ *      base%    new%    diff  stack
+ *       4.10   38.05  +33.95  __lll_lock_wait,pthread_mutex_lock,main,mariadbd
+ *
+ * The process and marks of incomplete stacks are in it, as in the folded format: they
+ * tell stacks apart.
  */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/escape.h"
 #include "write/listing.h"
+#include "write/table.h"
 #include "write/writer.h"
+
+#define ROWS 20		/* of a comparison, unless all are wanted */
+#define TEXT_COLUMN 26	/* where stacks begin */
+#define COLUMNS_MIN 16	/* for a stack, however narrow the terminal is */
 
 static void write_pmp(struct pmp_out *out, struct pmp_profile *profile,
 		      const struct pmp_write_options *options)
@@ -40,12 +56,156 @@ static void write_pmp(struct pmp_out *out, struct pmp_profile *profile,
 	pmp_paths_free(&paths);
 }
 
+/* ---- a comparison ------------------------------------------------------------------- */
+
+static const char legend[] =
+	"base%, new%   how often the stack was seen, in percent of all stacks of the profile.\n"
+	"              What the base has seen is scaled to as many snapshots; - is never\n"
+	"diff          the difference of the two\n\n";
+
+static const char head[] = "   base%    new%    diff  stack\n";
+
+static double change_of(const struct pmp_listing *listing, const struct pmp_line *line)
+{
+	return (double)line->count - pmp_paths_base(listing->paths, line->base);
+}
+
+static int compare_changes(const void *a, const void *b, void *listing)
+{
+	const struct pmp_line *one = a, *other = b;
+	double x = change_of(listing, one), y = change_of(listing, other);
+
+	x = x < 0 ? -x : x;
+	y = y < 0 ? -y : y;
+	if (x != y)
+		return x < y ? 1 : -1;
+	/* The paths are sorted, too. */
+	return (one->path > other->path) - (one->path < other->path);
+}
+
+/* Append what fits into so many columns; 0: all of it. */
+static void add_stack(struct pmp_buf *buf, const struct pmp_buf *stack, size_t columns)
+{
+	size_t at = 0, two_back = 0, one_back = 0;
+
+	for (size_t column = 0; at < stack->length && (!columns || column < columns);
+	     column++) {
+		size_t n = pmp_escape_printable(stack->data + at, stack->length - at);
+
+		two_back = one_back;
+		one_back = at;
+		at += n ? n : 1;
+	}
+	if (at < stack->length)
+		at = two_back;
+	pmp_buf_add(buf, stack->data, at);
+	pmp_buf_puts(buf, at < stack->length ? "..\n" : "\n");
+}
+
+static void add_rows(struct pmp_out *out, const struct pmp_listing *listing,
+		     const struct pmp_write_options *options, size_t rows)
+{
+	size_t columns = 0;
+	struct pmp_buf stack = { 0 };
+
+	if (options->columns)
+		columns = options->columns < TEXT_COLUMN + COLUMNS_MIN
+				  ? COLUMNS_MIN : options->columns - TEXT_COLUMN;
+	for (size_t i = 0; i < rows; i++) {
+		const struct pmp_line *line = &listing->lines[i];
+
+		pmp_buf_clear(&stack);
+		pmp_listing_put(&stack, listing, line);
+		pmp_table_compared(&out->buf, listing->paths, line->count, line->base);
+		pmp_buf_puts(&out->buf, "  ");
+		if (pmp_buf_failed(&stack))
+			out->buf.failed = true;
+		else
+			add_stack(&out->buf, &stack, columns);
+		pmp_out_maybe_flush(out);
+	}
+	pmp_buf_free(&stack);
+}
+
+/* What the rows that were left out come to. */
+static void add_rest(struct pmp_buf *buf, const struct pmp_listing *listing, size_t rows)
+{
+	double grown = 0, shrunk = 0, whole = pmp_paths_whole(listing->paths);
+	size_t rest = listing->count - rows;
+
+	for (size_t i = rows; i < listing->count; i++) {
+		double change = change_of(listing, &listing->lines[i]);
+
+		*(change < 0 ? &shrunk : &grown) += change;
+	}
+	if (!rest)
+		return;
+	pmp_buf_printf(buf, "%24s  (%zu more stack%s", "", rest, rest == 1 ? "" : "s");
+	if (pmp_table_shows(grown, whole) || pmp_table_shows(shrunk, whole)) {
+		pmp_buf_puts(buf, ": ");
+		pmp_table_change(buf, 0, grown, whole);
+		pmp_buf_puts(buf, ", ");
+		pmp_table_change(buf, 0, shrunk, whole);
+		pmp_buf_puts(buf, ")\n");
+	} else {
+		pmp_buf_puts(buf, " without a difference)\n");
+	}
+}
+
+static size_t count_rows(const struct pmp_listing *listing, bool all)
+{
+	double whole = pmp_paths_whole(listing->paths);
+	size_t rows = 0;
+
+	if (all)
+		return listing->count;
+	while (rows < listing->count && rows < ROWS &&
+	       pmp_table_shows(change_of(listing, &listing->lines[rows]), whole))
+		rows++;
+	return rows;
+}
+
+static void write_pmp_diff(struct pmp_out *out, struct pmp_profile *profile,
+			   struct pmp_profile *base,
+			   const struct pmp_write_options *options)
+{
+	const struct pmp_path_style style = {
+		.names = { .elide = true, .lines = options->lines,
+			   .module = options->module },
+		.by_thread = options->by_thread,
+	};
+	struct pmp_paths paths;
+	struct pmp_listing listing = { .paths = &paths, .separator = ',',
+				       .leaf_first = true };
+	size_t rows;
+
+	if (pmp_paths_compare(&paths, profile, base, &style) ||
+	    pmp_listing_make(&listing)) {
+		out->buf.failed = true;
+		goto out;
+	}
+	qsort_r(listing.lines, listing.count, sizeof(*listing.lines), compare_changes,
+		&listing);
+	rows = count_rows(&listing, options->all_rows);
+	pmp_table_titles(&out->buf, &paths, profile, base);
+	if (options->legend)
+		pmp_buf_puts(&out->buf, legend);
+	pmp_buf_puts(&out->buf, head);
+	add_rows(out, &listing, options, rows);
+	add_rest(&out->buf, &listing, rows);
+out:
+	pmp_listing_free(&listing);
+	pmp_paths_free(&paths);
+}
+
 const struct pmp_writer pmp_writer_pmp = {
 	.format = {
 		.name = "pmp",
 		.help = "one line per stack, leaf first, as pt-pmp prints them",
 		.extension = "pmp",
 		.mime = "text/plain; charset=utf-8",
+		.compares = true,
 	},
 	.write = write_pmp,
+	.write_diff = write_pmp_diff,
 };

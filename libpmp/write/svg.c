@@ -10,6 +10,14 @@
  * The paths of all stacks come sorted by name, so one walk over them finds every
  * box: it is open as long as the path has the function at that depth. Boxes that
  * would be too narrow to be seen are left out.
+ *
+ * In a comparison the colour says whether the box was wider or narrower in the base,
+ * and by how much of all stacks. Boxes have the widths of the profile; where they are
+ * in a picture of the base stands beside it, for the script to show that instead, and
+ * with it what only the base has.
+ *
+ *     <g class="b" data-d="2" data-x="10.0" data-w="96.4" data-n="98">
+ *     <title>poll (1,200 samples, 40.00%; +8.16%)</title> ...
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +30,7 @@
 #include "base/escape.h"
 #include "base/intern.h"
 #include "write/paths.h"
+#include "write/table.h"
 #include "write/writer.h"
 
 #define WIDTH 1200
@@ -36,13 +45,18 @@
 #define LABEL_MIN 3	/* characters */
 #define ANGLE 137	/* degrees: hues in these steps differ most from their neighbours */
 
+/* Differences as large as this, in hundredths of a percent of all, have the colour 1, 2, ... */
+static const unsigned steps[] = { 5, 20, 50, 100, 200, 500, 1000, 2000 };
+#define STEPS (sizeof(steps) / sizeof(*steps))
+
 /* What a thread was doing, worst first. */
 enum doing { RUNNING, UNINTERRUPTIBLE, LOCKED, WAITING, DOING_COUNT };
 
 /* A box that the path at hand is in. */
 struct box {
 	uint32_t function;
-	uint64_t start;			/* samples to the left of it */
+	uint64_t start;			/* samples to the left of it, */
+	uint64_t base_start;		/* and of the base */
 	uint64_t doing[DOING_COUNT];	/* samples of each kind */
 };
 
@@ -50,12 +64,14 @@ struct picture {
 	struct pmp_out *out;
 	const struct pmp_write_options *options;
 	struct pmp_paths paths;
+	bool compares;
 	uint32_t *modules;		/* of functions: their numbers, */
 	size_t module_count;		/* from 0 to this */
 	struct box *boxes;		/* by depth; 0 is `all` */
 	size_t box_count, box_capacity;
 	size_t depth;			/* of the deepest box */
-	uint64_t position;		/* samples so far */
+	uint64_t position;		/* samples so far, */
+	uint64_t base_position;		/* and of the base */
 	unsigned width;			/* in pixels */
 };
 
@@ -84,15 +100,14 @@ static void add_percent(struct pmp_buf *buf, uint64_t part, uint64_t whole)
 	pmp_buf_printf(buf, "%u.%02u%%", hundredths / 100, hundredths % 100);
 }
 
-/* Where a box begins that has so many samples to its left, in tenths of pixels. */
-static uint64_t tenths(const struct picture *picture, uint64_t samples)
+/* Where a box begins that has so many samples of all to its left, in tenths of pixels. */
+static uint64_t tenths(const struct picture *picture, uint64_t samples, uint64_t all)
 {
 	uint64_t width = (uint64_t)(picture->width - 2 * MARGIN) * TENTHS;
 
-	if (!picture->paths.samples)
+	if (!all)
 		return 0;
-	return (uint64_t)((double)samples / (double)picture->paths.samples *
-			  (double)width + 0.5);
+	return (uint64_t)((double)samples / (double)all * (double)width + 0.5);
 }
 
 static void add_tenths(struct pmp_buf *buf, const char *name, uint64_t value)
@@ -135,13 +150,37 @@ static int number_modules(struct picture *picture)
 	return code;
 }
 
+/* More than there was in the base, or less. */
+static double change_of(const struct picture *picture, const struct box *box)
+{
+	return (double)(picture->position - box->start) -
+	       pmp_paths_base(&picture->paths, picture->base_position - box->base_start);
+}
+
+static void add_change_class(struct pmp_buf *buf, const struct picture *picture,
+			     const struct box *box)
+{
+	double change = change_of(picture, box);
+	double size = (change < 0 ? -change : change) * 10000;
+	unsigned step = 0;
+
+	while (step < STEPS && size >= steps[step] * pmp_paths_whole(&picture->paths))
+		step++;
+	if (step)
+		pmp_buf_printf(buf, " class=\"%s%u\"", change < 0 ? "less" : "more", step);
+	else
+		pmp_buf_puts(buf, " class=\"same\"");
+}
+
 static void add_class(struct pmp_buf *buf, const struct picture *picture,
 		      const struct box *box, const struct pmp_function *function)
 {
 	static const char *const names[] = { "run", "disk", "lock", "wait" };
 	unsigned most = WAITING;
 
-	if (!function || !*function->module) {
+	if (picture->compares) {
+		add_change_class(buf, picture, box);
+	} else if (!function || !*function->module) {
 		pmp_buf_puts(buf, " class=\"root\"");
 	} else if (!picture->options->by_state) {
 		pmp_buf_printf(buf, " class=\"m%u\"", picture->modules[box->function]);
@@ -203,28 +242,64 @@ static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigne
 	pmp_buf_puts(buf, "</text>");
 }
 
-static void draw_box(struct picture *picture, size_t depth)
+/* "poll (1,200 samples, 40.00%; +8.16%)" */
+static void add_tooltip(struct pmp_buf *buf, const struct picture *picture,
+			const struct box *box, const char *name)
 {
-	const struct box *box = &picture->boxes[depth];
 	uint64_t samples = picture->position - box->start;
-	uint64_t x = tenths(picture, box->start);
-	uint64_t width = tenths(picture, picture->position) - x;
-	unsigned y = row_of(picture, depth);
-	struct pmp_buf *buf = &picture->out->buf;
-	const struct pmp_function *function =
-		depth ? &picture->paths.functions[box->function] : NULL;
-	const char *name = function ? function->name : "all";
 
-	if (width < NARROW && depth)
-		return;
-	x += MARGIN * TENTHS;
-	pmp_buf_printf(buf, "<g class=\"b\" data-d=\"%zu\"><title>", depth);
+	pmp_buf_puts(buf, "<title>");
 	pmp_escape_xml(buf, name, strlen(name));
 	pmp_buf_puts(buf, " (");
 	add_grouped(buf, samples);
 	pmp_buf_puts(buf, samples == 1 ? " sample, " : " samples, ");
 	add_percent(buf, samples, picture->paths.samples);
-	pmp_buf_puts(buf, ")</title><rect");
+	if (picture->compares) {
+		pmp_buf_puts(buf, "; ");
+		pmp_table_change(buf, 0, change_of(picture, box),
+				 pmp_paths_whole(&picture->paths));
+		pmp_buf_putc(buf, '%');
+	}
+	pmp_buf_puts(buf, ")</title>");
+}
+
+/* Where the box is when the widths are those of the base. */
+static void add_base_place(struct pmp_buf *buf, const struct picture *picture,
+			   const struct box *box, uint64_t x, uint64_t width)
+{
+	uint64_t samples = pmp_paths_rounded(&picture->paths,
+					     picture->base_position - box->base_start);
+
+	add_tenths(buf, "data-x", x + MARGIN * TENTHS);
+	add_tenths(buf, "data-w", width);
+	pmp_buf_printf(buf, " data-n=\"%" PRIu64 "\"", samples);
+}
+
+static void draw_box(struct picture *picture, size_t depth)
+{
+	const struct box *box = &picture->boxes[depth];
+	const struct pmp_paths *paths = &picture->paths;
+	uint64_t x = tenths(picture, box->start, paths->samples);
+	uint64_t width = tenths(picture, picture->position, paths->samples) - x;
+	uint64_t base_x = tenths(picture, box->base_start, paths->base_samples);
+	uint64_t base_width = tenths(picture, picture->base_position,
+				     paths->base_samples) - base_x;
+	unsigned y = row_of(picture, depth);
+	struct pmp_buf *buf = &picture->out->buf;
+	const struct pmp_function *function =
+		depth ? &paths->functions[box->function] : NULL;
+	const char *name = function ? function->name : "all";
+
+	if (width < NARROW && base_width < NARROW && depth)
+		return;
+	x += MARGIN * TENTHS;
+	pmp_buf_printf(buf, "<g class=\"b%s\" data-d=\"%zu\"",
+		       width < NARROW && depth ? " gone" : "", depth);
+	if (picture->compares)
+		add_base_place(buf, picture, box, base_x, base_width);
+	pmp_buf_putc(buf, '>');
+	add_tooltip(buf, picture, box, name);
+	pmp_buf_puts(buf, "<rect");
 	add_tenths(buf, "x", x);
 	pmp_buf_printf(buf, " y=\"%u\"", y);
 	add_tenths(buf, "width", width);
@@ -273,11 +348,12 @@ static void draw_boxes(struct picture *picture)
 			picture->boxes[picture->box_count++] = (struct box){
 				.function = function,
 				.start = picture->position,
+				.base_start = picture->base_position,
 			};
 		}
-		picture->boxes[path->length].doing[doing_of(path->entry)] +=
-			path->entry->count;
-		picture->position += path->entry->count;
+		picture->boxes[path->length].doing[doing_of(path->entry)] += path->count;
+		picture->position += path->count;
+		picture->base_position += path->base;
 	}
 	close_boxes(picture, 0);
 }
@@ -303,10 +379,22 @@ static const char style[] =
 	".run { fill: #7c6; } .disk { fill: #f76; } .lock { fill: #fd5; } .wait { fill: "
 	"#9bd; }\n";
 
-static void add_style(struct pmp_buf *buf, size_t modules)
+/* Red and blue are told apart by nearly everybody; the lightness is the same. */
+static void add_change_style(struct pmp_buf *buf)
+{
+	pmp_buf_puts(buf, ".gone { display: none; }\n.same { fill: #eee; }\n");
+	for (size_t i = 1; i <= STEPS; i++)
+		pmp_buf_printf(buf, ".more%zu { fill: hsl(8, 90%%, %zu%%); } "
+			       ".less%zu { fill: hsl(213, 90%%, %zu%%); }\n", i,
+			       94 - 4 * i, i, 94 - 4 * i);
+}
+
+static void add_style(struct pmp_buf *buf, const struct picture *picture)
 {
 	pmp_buf_puts(buf, style);
-	for (size_t i = 0; i < modules; i++)
+	if (picture->compares)
+		add_change_style(buf);
+	for (size_t i = 0; i < picture->module_count && !picture->compares; i++)
 		pmp_buf_printf(buf, ".m%zu { fill: hsl(%zu, 80%%, 74%%); }\n", i,
 			       (25 + i * ANGLE) % 360);
 	pmp_buf_puts(buf, "</style>\n");
@@ -349,11 +437,47 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 
 static void add_title(struct pmp_buf *buf, const struct picture *picture)
 {
+	const struct pmp_paths *paths = &picture->paths;
 	const char *title = picture->options->title;
+	size_t first = 0;
 
-	if (!title && picture->paths.path_count)
-		title = picture->paths.paths[0].entry->process;
+	/* The base's process may be called otherwise. */
+	while (first + 1 < paths->path_count && !paths->paths[first].count)
+		first++;
+	if (!title && first < paths->path_count)
+		title = paths->paths[first].entry->process;
 	add_text(buf, title ? title : "nothing was sampled");
+}
+
+/* "red grew, blue shrank since the base: 5,680 stacks in 80 snapshots ..." */
+static void add_base(struct pmp_buf *buf, const struct picture *picture,
+		     const struct pmp_profile *base)
+{
+	const struct pmp_paths *paths = &picture->paths;
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	size_t count = 0;
+	uint64_t gone = 0;
+
+	for (size_t i = 0; i < paths->path_count; i++)
+		if (!paths->paths[i].count) {
+			gone += paths->paths[i].base;
+			count++;
+		}
+	pmp_profile_info(base, &info);
+	pmp_buf_puts(buf, "red grew, blue shrank since the base: ");
+	add_grouped(buf, paths->base_samples);
+	pmp_buf_puts(buf, " stacks");
+	if (!paths->scale.by_totals) {
+		pmp_buf_puts(buf, " in ");
+		add_grouped(buf, info.samples);
+		pmp_buf_puts(buf, info.samples == 1 ? " snapshot" : " snapshots");
+	}
+	if (paths->scale.to != paths->scale.from)
+		pmp_buf_printf(buf, ", times %" PRIu64 "/%" PRIu64, paths->scale.to,
+			       paths->scale.from);
+	pmp_buf_puts(buf, "; gone: ");
+	pmp_table_change(buf, 0, -pmp_paths_base(paths, gone), pmp_paths_whole(paths));
+	pmp_buf_printf(buf, "%% in %zu stack%s", count, count == 1 ? "" : "s");
 }
 
 /* A comment may not have two dashes in it. */
@@ -386,11 +510,12 @@ static void add_begin(struct picture *picture, struct pmp_profile *profile)
 		       "data-margin=\"%u\"%s>\n", width, height, width, height,
 		       width - 2 * MARGIN, MARGIN,
 		       picture->options->icicle ? " data-icicle=\"1\"" : "");
-	add_style(buf, picture->module_count);
+	add_style(buf, picture);
 }
 
 /* Drawn last: the script keeps it in sight, above the boxes. */
-static void add_head(struct picture *picture, struct pmp_profile *profile)
+static void add_head(struct picture *picture, struct pmp_profile *profile,
+		     const struct pmp_profile *base)
 {
 	struct pmp_buf *buf = &picture->out->buf;
 	unsigned width = picture->width;
@@ -402,13 +527,18 @@ static void add_head(struct picture *picture, struct pmp_profile *profile)
 	pmp_buf_printf(buf, "</text>\n<text id=\"subtitle\" x=\"%u\" y=\"40\">", width / 2);
 	add_subtitle(buf, picture, profile);
 	pmp_buf_printf(buf, "</text>\n<text id=\"status\" x=\"%u\" y=\"58\">", MARGIN);
-	if (picture->options->by_state)
+	if (base)
+		add_base(buf, picture, base);
+	else if (picture->options->by_state)
 		pmp_buf_puts(buf, "green running, red uninterruptible, yellow futex, "
 			     "blue waiting");
 	else
 		pmp_buf_puts(buf, "a colour for each module");
 	pmp_buf_printf(buf, "</text>\n<text id=\"reset\" class=\"button off\" x=\"%u\" "
 		       "y=\"22\">Reset zoom</text>\n", MARGIN);
+	if (base)
+		pmp_buf_printf(buf, "<text id=\"widths\" class=\"button\" x=\"%u\" "
+			       "y=\"40\">Show the base</text>\n", MARGIN);
 	pmp_buf_printf(buf, "<text id=\"search\" class=\"button\" x=\"%u\" y=\"22\">"
 		       "Search</text>\n", width - MARGIN - 50);
 	pmp_buf_printf(buf, "<text id=\"matched\" x=\"%u\" y=\"58\"> </text>\n",
@@ -429,16 +559,21 @@ static void add_script(struct pmp_buf *buf)
 	pmp_buf_puts(buf, "]]></script>\n</svg>\n");
 }
 
-static void write_svg(struct pmp_out *out, struct pmp_profile *profile,
-		      const struct pmp_write_options *options)
+/* base: NULL, or what the profile is compared with. */
+static void write_picture(struct pmp_out *out, struct pmp_profile *profile,
+			  struct pmp_profile *base,
+			  const struct pmp_write_options *options)
 {
 	const struct pmp_path_style paths = pmp_paths_style(options);
-	struct picture picture = { .out = out, .options = options, .width = WIDTH };
+	struct picture picture = { .out = out, .options = options, .width = WIDTH,
+				   .compares = base != NULL };
+	int code;
 
 	if (options->width >= WIDTH_MIN)
 		picture.width = options->width;
-	if (pmp_paths_make(&picture.paths, profile, &paths) ||
-	    number_modules(&picture)) {
+	code = base ? pmp_paths_compare(&picture.paths, profile, base, &paths)
+		    : pmp_paths_make(&picture.paths, profile, &paths);
+	if (code || number_modules(&picture)) {
 		out->buf.failed = true;
 		goto out;
 	}
@@ -451,12 +586,18 @@ static void write_svg(struct pmp_out *out, struct pmp_profile *profile,
 	}
 	add_begin(&picture, profile);
 	draw_boxes(&picture);
-	add_head(&picture, profile);
+	add_head(&picture, profile, base);
 	add_script(&out->buf);
 out:
 	pmp_paths_free(&picture.paths);
 	free(picture.modules);
 	free(picture.boxes);
+}
+
+static void write_svg(struct pmp_out *out, struct pmp_profile *profile,
+		      const struct pmp_write_options *options)
+{
+	write_picture(out, profile, NULL, options);
 }
 
 const struct pmp_writer pmp_writer_svg = {
@@ -465,6 +606,8 @@ const struct pmp_writer pmp_writer_svg = {
 		.help = "a flame graph to open in any browser",
 		.extension = "svg",
 		.mime = "image/svg+xml",
+		.compares = true,
 	},
 	.write = write_svg,
+	.write_diff = write_picture,
 };

@@ -8,7 +8,7 @@
 	const byId = function (id) { return document.getElementById(id); };
 	const width = Number(svg.dataset.width), margin = Number(svg.dataset.margin);
 	const status = byId("status"), box = byId("box"), input = byId("input");
-	const normal = status.textContent;
+	const normal = status.textContent, widths = byId("widths"), showBase = "Show the base";
 	const boxes = Array.from(svg.querySelectorAll("g.b")).map(function (g, i) {
 		const rect = g.querySelector("rect"), title = g.querySelector("title").textContent;
 		return {
@@ -17,6 +17,8 @@
 			samples: Number(title.match(/\(([\d,]+) [^()]*\)$/)[1].replaceAll(",", "")),
 			x: Number(rect.getAttribute("x")), y: Number(rect.getAttribute("y")),
 			w: Number(rect.getAttribute("width")), depth: Number(g.dataset.d),
+			base: { x: Number(g.dataset.x), w: Number(g.dataset.w),
+				samples: Number(g.dataset.n) },
 		};
 	});
 	const rows = [], boxOf = new Map(boxes.map(function (b) { return [b.g, b]; }));
@@ -24,7 +26,10 @@
 	let zoomed = root, selected = null;
 
 	boxes.forEach(function (b) { (rows[b.depth] = rows[b.depth] || []).push(b); });
-	rows.forEach(function (row) { row.sort(function (a, b) { return a.x - b.x; }); });
+
+	function sortRows() {
+		rows.forEach(function (row) { row.sort(function (a, b) { return a.x - b.x; }); });
+	}
 
 	function contains(outer, inner) {
 		return outer.depth <= inner.depth && outer.x <= inner.x + 0.01 &&
@@ -50,11 +55,11 @@
 	}
 
 	function zoom(to) {
-		const scale = width / to.w;
+		const scale = width / (to.w || 1);
 		zoomed = to;
 		boxes.forEach(function (b) {
 			const above = contains(b, to), below = contains(to, b);
-			b.g.style.display = above || below ? "" : "none";
+			b.g.style.display = (above || below) && (b.w || b === root) ? "" : "none";
 			b.g.classList.toggle("above", above && b !== to);
 			if (above)
 				place(b, margin, width);
@@ -78,6 +83,21 @@
 		b.g.classList.add("selected");
 		b.g.scrollIntoView({ block: "nearest" });
 		say(b);
+	}
+
+	// Of a comparison: the widths of the profile, or of the base, with what is gone.
+	function changeWidths() {
+		boxes.forEach(function (b) {
+			const profile = { x: b.x, w: b.w, samples: b.samples };
+			Object.assign(b, b.base);
+			b.base = profile;
+			b.g.classList.remove("gone");
+		});
+		widths.textContent = widths.textContent === showBase ? "Show the profile" :
+			showBase;
+		sortRows();
+		zoom(root);
+		search(input.value);
 	}
 
 	// The part of the picture that matches, nothing twice.
@@ -153,6 +173,8 @@
 			ask(box.style.display === "none");
 		else if (event.target.closest("#reset"))
 			zoom(root);
+		else if (event.target.closest("#widths"))
+			changeWidths();
 		else if (g && !selection)
 			zoom(boxOf.get(g));
 	});
@@ -192,6 +214,7 @@
 		byId("head").setAttribute("transform", "translate(0," + Math.max(scrollY, 0) + ")");
 	}
 
+	sortRows();
 	svg.classList.add("live");
 	window.addEventListener("scroll", stay);
 	if (!svg.dataset.icicle)

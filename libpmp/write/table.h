@@ -4,10 +4,12 @@
 #ifndef PMP_WRITE_TABLE_H
 #define PMP_WRITE_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "tally/profile.h"
+#include "write/paths.h"
 
 void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number);
 /* part of whole in percent, with two decimals: "40.00" */
@@ -17,5 +19,19 @@ void pmp_table_seconds(struct pmp_buf *buf, int width, uint64_t time);
 /* "300 stacks in 30 snapshots, 2.90 s of host db1" and an empty line */
 void pmp_table_title(struct pmp_buf *buf, const char *what,
 		     const struct pmp_profile *profile, uint64_t stacks);
+
+/* ---- of comparisons ------------------------------------------------------------ */
+
+/* A difference as part of whole: "+8.16". What is "0.00" has no sign. */
+void pmp_table_change(struct pmp_buf *buf, int width, double change, double whole);
+/* Would it be anything but 0.00? */
+bool pmp_table_shows(double change, double whole);
+/* Three columns of 8: the base in percent, the profile in percent, the difference.
+ * Nothing at all is "-". */
+void pmp_table_compared(struct pmp_buf *buf, const struct pmp_paths *paths,
+			uint64_t count, uint64_t base);
+/* A line for each of the two profiles, and an empty one. */
+void pmp_table_titles(struct pmp_buf *buf, const struct pmp_paths *paths,
+		      const struct pmp_profile *profile, const struct pmp_profile *base);
 
 #endif

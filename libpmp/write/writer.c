@@ -61,23 +61,25 @@ static const struct pmp_writer *writer_of(const struct pmp_format *format)
 	return NULL;
 }
 
-int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *format,
-		      const struct pmp_write_options *options,
-		      const struct pmp_sink *sink, struct pmp_error *err)
+/* base: NULL, or what the profile is compared with. */
+static int write_profile(struct pmp_profile *profile, struct pmp_profile *base,
+			 const struct pmp_writer *writer,
+			 const struct pmp_write_options *options,
+			 const struct pmp_sink *sink, struct pmp_error *err)
 {
-	const struct pmp_writer *writer = writer_of(format);
 	struct pmp_write_options all = { 0 };
 	struct pmp_out out = { .sink = sink };
 	size_t size = options ? options->size : 0;
 	int ret = 0;
 
-	if (!writer || !sink || !sink->write)
-		return pmp_error_set(err, PMP_EINVAL, "no such format or no sink");
 	if (size)
 		memcpy(&all, options, size < sizeof(all) ? size : sizeof(all));
 	all.size = sizeof(all);
 
-	writer->write(&out, profile, &all);
+	if (base)
+		writer->write_diff(&out, profile, base, &all);
+	else
+		writer->write(&out, profile, &all);
 	if (pmp_buf_failed(&out.buf)) {
 		ret = pmp_error_nomem(err, "writing a profile");
 		goto out;
@@ -85,8 +87,32 @@ int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *form
 	pmp_out_flush(&out);
 	if (out.error)
 		ret = pmp_error_sys(err, PMP_EIO, -out.error,
-				    "cannot write the profile as %s", format->name);
+				    "cannot write the profile as %s", writer->format.name);
 out:
 	pmp_buf_free(&out.buf);
 	return ret;
+}
+
+int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *format,
+		      const struct pmp_write_options *options,
+		      const struct pmp_sink *sink, struct pmp_error *err)
+{
+	const struct pmp_writer *writer = writer_of(format);
+
+	if (!writer || !sink || !sink->write)
+		return pmp_error_set(err, PMP_EINVAL, "no such format or no sink");
+	return write_profile(profile, NULL, writer, options, sink, err);
+}
+
+int pmp_profile_write_diff(struct pmp_profile *profile, struct pmp_profile *base,
+			   const struct pmp_format *format,
+			   const struct pmp_write_options *options,
+			   const struct pmp_sink *sink, struct pmp_error *err)
+{
+	const struct pmp_writer *writer = writer_of(format);
+
+	if (!base || !writer || !writer->write_diff || !sink || !sink->write)
+		return pmp_error_set(err, PMP_EINVAL,
+				     "no base, no format that compares, or no sink");
+	return write_profile(profile, base, writer, options, sink, err);
 }

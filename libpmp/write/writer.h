@@ -24,6 +24,10 @@ struct pmp_writer {
 	 * flushes it to the sink (pmp_out_flush may be called in between). */
 	void (*write)(struct pmp_out *out, struct pmp_profile *profile,
 		      const struct pmp_write_options *options);
+	/* The same of a comparison with base; NULL: the format has no such form. */
+	void (*write_diff)(struct pmp_out *out, struct pmp_profile *profile,
+			   struct pmp_profile *base,
+			   const struct pmp_write_options *options);
 };
 
 /* A buffer in front of a sink: flushed whenever it is large. */
