@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "diff.h"
 #include "filename.h"
 #include "message.h"
 #include "report.h"
@@ -144,30 +145,34 @@ static void wait_for_output(void *arg, int fd)
 
 /* ---- the profile ------------------------------------------------------------ */
 
-static int make_profile(struct pmp_app *app, struct pmp_error *err)
+static int make_profile(const struct pmp_app *app, bool saved,
+			struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
+			struct pmp_error *err)
 {
-	const bool saved = app->options.file_count > 0, live = app->session != NULL;
+	const bool live = app->session != NULL;
 	const struct pmp_profile_options options = {
 		.size = sizeof(options),
 		.by_thread = app->options.by_thread,
 		.keep_rounds = app->options.format->snapshots,
 		.command = saved ? NULL : app->command_line,
-		.details = saved || live || app->options.by_state ||
-			   app->options.format->details,
+		.details = !app->options.diff &&
+			   (saved || live || app->options.by_state ||
+			    app->options.format->details),
 		.times = app->options.format->times,
 		.period = saved ? 0 : app->options.interval,
 		.host = saved ? NULL : app->host,
 		.live = live,
 	};
 
-	return pmp_profile_new(&options, app->symbolizer, &app->profile, err);
+	return pmp_profile_new(&options, symbolizer, profile, err);
 }
 
 /* Count from the beginning; on failure what was counted stays. */
 static int restart_profile(struct pmp_app *app, struct pmp_error *err)
 {
 	struct pmp_profile *old = app->profile;
-	int code = make_profile(app, err);
+	int code = make_profile(app, app->options.file_count > 0, app->symbolizer,
+				&app->profile, err);
 
 	if (code < 0)
 		app->profile = old;
@@ -212,15 +217,22 @@ static void write_profile(struct pmp_app *app)
 		.icicle = app->options.icicle,
 		.by_state = app->options.by_state,
 		.legend = app->options.verbose > 0,
+		.all_rows = app->options.verbose > 0,
+		.columns = pmp_diff_columns(app),
 	};
 	const struct pmp_sink sink = { pmp_output_write, app->output };
 	struct pmp_error err = { 0 };
+	int code;
 
 	if (app->failure == PMP_EXIT_OUTPUT || pmp_output_error(app->output))
 		return;
-	if (pmp_profile_write(app->profile, app->options.format, &options, &sink, &err) <
-		    0 ||
-	    pmp_output_flush(app->output) < 0)
+	if (app->base)
+		code = pmp_profile_write_diff(app->profile, app->base, app->options.format,
+					      &options, &sink, &err);
+	else
+		code = pmp_profile_write(app->profile, app->options.format, &options, &sink,
+					 &err);
+	if (code < 0 || pmp_output_flush(app->output) < 0)
 		write_failed(app, &err);
 }
 
@@ -622,9 +634,13 @@ static void write_result(struct pmp_app *app)
 		open_output(app);
 	if (app->output && samples_in_hand(app))
 		finish_file(app);
-	if (app->failure != PMP_EXIT_OUTPUT && pmp_message_heard() &&
-	    !app->options.no_symbols)
-		pmp_report_modules(app);
+	if (app->failure == PMP_EXIT_OUTPUT || !pmp_message_heard())
+		return;
+	/* Often both profiles lack the same names. */
+	if (!app->options.no_symbols && !pmp_report_modules(app->symbolizer) && app->base)
+		pmp_report_modules(app->base_symbolizer);
+	if (app->base)
+		pmp_diff_report(app);
 }
 
 static int ordinary_status(const struct pmp_app *app)
@@ -651,7 +667,8 @@ static int command_status(const struct pmp_app *app)
 	return app->caught.end ? PMP_EXIT_SIGNAL + app->caught.end : PMP_EXIT_SELF;
 }
 
-static int make_symbolizer(struct pmp_app *app, struct pmp_error *err)
+static int make_symbolizer(const struct pmp_app *app, struct pmp_symbolizer **symbolizer,
+			   struct pmp_error *err)
 {
 	const struct pmp_options *options = &app->options;
 	struct pmp_symbolizer_options symbolizer_options = {
@@ -666,7 +683,16 @@ static int make_symbolizer(struct pmp_app *app, struct pmp_error *err)
 		.log_arg = (void *)options->debug,
 	};
 	pmp_session_symbolizer(app->session, &symbolizer_options);
-	return pmp_symbolizer_new(&symbolizer_options, &app->symbolizer, err);
+	return pmp_symbolizer_new(&symbolizer_options, symbolizer, err);
+}
+
+int pmp_front_make(const struct pmp_app *app, bool saved,
+		   struct pmp_symbolizer **symbolizer, struct pmp_profile **profile,
+		   struct pmp_error *err)
+{
+	int code = make_symbolizer(app, symbolizer, err);
+
+	return code < 0 ? code : make_profile(app, saved, *symbolizer, profile, err);
 }
 
 /* ---- what the live view asks for --------------------------------------------- */
@@ -788,7 +814,8 @@ int pmp_front_open(struct pmp_app *app)
 	}
 	if ((!app->options.file_count &&
 	     pmp_receiver_new(app->sampler.fd, &app->receiver, &err) < 0) ||
-	    make_symbolizer(app, &err) < 0 || make_profile(app, &err) < 0) {
+	    pmp_front_make(app, app->options.file_count > 0, &app->symbolizer,
+			   &app->profile, &err) < 0) {
 		pmp_message_error(&err);
 		return pmp_message_status(err.code);
 	}
@@ -854,6 +881,8 @@ void pmp_front_close(struct pmp_app *app)
 	pmp_output_free(app->output);
 	pmp_profile_free(app->profile);
 	pmp_symbolizer_free(app->symbolizer);
+	pmp_profile_free(app->base);
+	pmp_symbolizer_free(app->base_symbolizer);
 	pmp_receiver_free(app->receiver);
 	free(app->processes);
 }

@@ -40,6 +40,8 @@ struct pmp_app {
 	struct pmp_receiver *receiver;
 	struct pmp_symbolizer *symbolizer;
 	struct pmp_profile *profile;
+	struct pmp_symbolizer *base_symbolizer;
+	struct pmp_profile *base; /* what it is compared with, or NULL */
 	struct pmp_output *output;
 	struct pmp_session *session; /* the live view, or NULL */
 	bool paused, quit;	     /* in it */
@@ -62,6 +64,10 @@ struct pmp_app {
 	int refusal;			   /* why there are no samples: a status, or 0 */
 };
 
+/** A profile as the options want it, of a saved one or of samples, with a symbolizer. */
+int pmp_front_make(const struct pmp_app *app, bool saved,
+		   struct pmp_symbolizer **symbolizer, struct pmp_profile **profile,
+		   struct pmp_error *err);
 /** Get ready: descriptors, receiver, symbolizer, profile. 0 or a status. */
 int pmp_front_open(struct pmp_app *app);
 /** Receive until the sampler has ended; write. Returns the status of pmp. */

@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "diff.h"
 #include "front.h"
 #include "libpmp.h"
 #include "message.h"
@@ -163,6 +164,8 @@ static int profile(struct pmp_app *app)
 	status = start_signals(app);
 	if (!status)
 		status = start_limits(&app->options);
+	if (!status)
+		status = pmp_diff_read(app);
 	if (!status && !app->options.file_count)
 		status = choose_source(app, &pids);
 	if (!status && !app->options.file_count)

@@ -117,6 +117,8 @@ static const struct row rows[] = {
 	  .example = "--every 10m", .help = "write a new file each TIME, until stopped" },
 	{ SINK, 0, "keep", "N", take_number, TO(keep), 1, COUNT_LIMIT,
 	  .example = "--keep 144", .help = "of its files keep the newest N" },
+	{ SINK, 0, "diff", "BASE", take_text, TO(diff), .example = "--diff before.pb.gz",
+	  .help = "compare with a saved profile: pmp folded svg flat" },
 	{ SINK, 0, "title", "TEXT", take_text, TO(title), .example = "--title 'db1, noon'",
 	  .help = "svg: the title of the picture" },
 	{ SINK, 0, "width", "PIXELS", take_number, TO(width), 300, WIDTH_LIMIT,
@@ -558,7 +560,7 @@ static bool check_sink(struct pmp_options *options)
 		options->output = NULL;
 	else if (!options->output && !options->format)
 		options->wants_screen = !options->command && !options->every &&
-					isatty(STDOUT_FILENO);
+					!options->diff && isatty(STDOUT_FILENO);
 	if (options->output && !pmp_filename_check(options->output)) {
 		pmp_message_print(
 			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",
@@ -578,7 +580,14 @@ static bool check_sink(struct pmp_options *options)
 		}
 	}
 	if (!options->format)
-		options->format = pmp_format_find("raw");
+		options->format = pmp_format_find(options->diff ? "pmp" : "raw");
+	if (options->diff && !options->format->compares) {
+		pmp_message_print("formats that do: pmp, folded, svg, flat; for pprof: go tool "
+				  "pprof -diff_base BASE NEW",
+				  "the format %s cannot compare profiles",
+				  options->format->name);
+		return false;
+	}
 	if (options->format->binary && !options->output && isatty(STDOUT_FILENO)) {
 		snprintf(hint, sizeof(hint), "write it to a file: -o profile.%s",
 			 options->format->extension);

@@ -141,15 +141,15 @@ static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
 	return frames;
 }
 
-void pmp_report_modules(const struct pmp_app *app)
+size_t pmp_report_modules(const struct pmp_symbolizer *symbolizer)
 {
-	size_t count = pmp_symbolizer_module_count(app->symbolizer), told = 0;
-	uint64_t frames = count_frames(app->symbolizer);
+	size_t count = pmp_symbolizer_module_count(symbolizer), told = 0;
+	uint64_t frames = count_frames(symbolizer);
 
 	for (size_t i = 0; i < count && told < MODULES_MAX; i++) {
 		struct pmp_module_info module = { .size = sizeof(module) };
 
-		pmp_symbolizer_module(app->symbolizer, i, &module);
+		pmp_symbolizer_module(symbolizer, i, &module);
 		if (module.replaced && module.frames)
 			pmp_message_note(NULL,
 					  "%s was replaced on disk (upgrade?); using the "
@@ -161,6 +161,7 @@ void pmp_report_modules(const struct pmp_app *app)
 		report_unnamed(&module);
 		told++;
 	}
+	return told;
 }
 
 static void stat_modules(const struct pmp_app *app)

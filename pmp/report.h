@@ -12,8 +12,8 @@ void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *proce
 		      bool threads_only);
 /** A file is complete: one line for the log. */
 void pmp_report_written(const struct pmp_app *app);
-/** Modules without symbols or replaced on disk. */
-void pmp_report_modules(const struct pmp_app *app);
+/** Modules without symbols or replaced on disk. Returns how many lack symbols. */
+size_t pmp_report_modules(const struct pmp_symbolizer *symbolizer);
 /** --stats. */
 void pmp_report_stats(const struct pmp_app *app);
 

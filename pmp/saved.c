@@ -10,17 +10,16 @@
 
 #include "message.h"
 
-static int cannot_open(const char *path, int number)
+static int cannot_open(const char *path, const char *hint, int number)
 {
 	char shown[512];
 
-	pmp_message_print("to profile a process: pmp -p PID; a command: pmp -- COMMAND",
-			  "cannot open %s: %s", pmp_escape(path, shown, sizeof(shown)),
+	pmp_message_print(hint, "cannot open %s: %s", pmp_escape(path, shown, sizeof(shown)),
 			  strerror(number));
 	return PMP_EXIT_USAGE;
 }
 
-static int read_one(struct pmp_app *app, const char *path)
+int pmp_saved_read_one(struct pmp_profile *profile, const char *path, const char *hint)
 {
 	struct pmp_error err = { 0 };
 	int fd = STDIN_FILENO, code;
@@ -28,8 +27,8 @@ static int read_one(struct pmp_app *app, const char *path)
 	if (strcmp(path, "-") != 0)
 		fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return cannot_open(path, errno);
-	code = pmp_profile_read(app->profile, fd, path, &err);
+		return cannot_open(path, hint, errno);
+	code = pmp_profile_read(profile, fd, path, &err);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	if (code == 0)
@@ -40,10 +39,12 @@ static int read_one(struct pmp_app *app, const char *path)
 
 int pmp_saved_read(struct pmp_app *app)
 {
+	static const char hint[] =
+		"to profile a process: pmp -p PID; a command: pmp -- COMMAND";
 	int status = 0;
 
 	for (size_t i = 0; i < app->options.file_count && !status; i++)
-		status = read_one(app, app->options.files[i]);
+		status = pmp_saved_read_one(app->profile, app->options.files[i], hint);
 	return status;
 }
 
