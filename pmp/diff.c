@@ -14,6 +14,7 @@
 
 /* Rates and durations that differ by this much are worth a message. */
 #define RATIO 2
+#define RATE_SIZE 32
 
 int pmp_diff_read(struct pmp_app *app)
 {
@@ -43,26 +44,38 @@ static bool far_apart(double a, double b)
 	return a > RATIO * b || b > RATIO * a;
 }
 
-/* Both know their snapshots. */
-static void report_sampling(const struct pmp_app *app)
+/* In seconds, and how many snapshots in one; 0: that cannot be told. */
+static void find_pace(const struct pmp_profile *profile, double *time, double *rate)
 {
-	struct pmp_profile_info base = { .size = sizeof(base) };
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	double base_time, time, base_rate, rate;
 
-	pmp_profile_info(app->base, &base);
-	pmp_profile_info(app->profile, &info);
-	base_time = (double)(base.last_time - base.first_time) / 1e9;
-	time = (double)(info.last_time - info.first_time) / 1e9;
-	base_rate = base_time > 0 ? (double)base.samples / base_time : 0;
-	rate = time > 0 ? (double)info.samples / time : 0;
+	pmp_profile_info(profile, &info);
+	*time = (double)(info.last_time - info.first_time) / 1e9;
+	*rate = *time > 0 && info.samples > 1 ? (double)(info.samples - 1) / *time : 0;
+}
+
+/* "10", "4.1", "0.25" */
+static const char *hertz(double rate, char text[RATE_SIZE])
+{
+	snprintf(text, RATE_SIZE, rate >= 10 ? "%.0f" : "%.2g", rate);
+	return text;
+}
+
+/* Both know their snapshots. */
+static void report_pace(const struct pmp_app *app)
+{
+	double base_time, time, base_rate, rate;
+	char base_hertz[RATE_SIZE], its_hertz[RATE_SIZE];
+
+	find_pace(app->base, &base_time, &base_rate);
+	find_pace(app->profile, &time, &rate);
 	if (far_apart(base_time, time))
-		pmp_message_print(NULL, "the base covers %.1f s, this profile %.1f s: what is "
+		pmp_message_note(NULL, "the base covers %.1f s, this profile %.1f s: what is "
 				  "rare may be in one of them only", base_time, time);
 	if (base_rate > 0 && rate > 0 && far_apart(base_rate, rate))
-		pmp_message_print(NULL, "the base was sampled at %.2g Hz, this profile at %.2g "
-				  "Hz: what is short may be in one of them only", base_rate,
-				  rate);
+		pmp_message_note(NULL, "the base was sampled at %s Hz, this profile at %s Hz: "
+				  "what is short may be in one of them only",
+				  hertz(base_rate, base_hertz), hertz(rate, its_hertz));
 }
 
 void pmp_diff_report(const struct pmp_app *app)
@@ -72,14 +85,14 @@ void pmp_diff_report(const struct pmp_app *app)
 
 	pmp_profile_diff_info(app->profile, app->base, &info);
 	if (info.process)
-		pmp_message_print(NULL, "the base is of %s, this profile of %s: taken for the "
+		pmp_message_note(NULL, "the base is of %s, this profile of %s: taken for the "
 				  "same",
 				  pmp_escape(info.base_process, base_name, sizeof(base_name)),
 				  pmp_escape(info.process, name, sizeof(name)));
 	if (info.by_totals)
-		pmp_message_print(NULL, "%s does not tell its number of snapshots: compared by "
+		pmp_message_note(NULL, "%s does not tell its number of snapshots: compared by "
 				  "totals, the base's counts times %.3g",
 				  info.base_counted ? "this profile" : "the base", info.factor);
 	else
-		report_sampling(app);
+		report_pace(app);
 }

@@ -68,13 +68,22 @@ static int drop(void *arg, const void *data, size_t length)
 	return 0;
 }
 
-static void test_write(const struct saved *saved, const struct pmp_format *format)
+static int write_as(const struct saved *saved, const struct pmp_format *format, bool diff,
+		    const struct pmp_sink *sink)
+{
+	if (diff)
+		return pmp_profile_write_diff(saved->profile, saved->profile, format, NULL,
+					      sink, NULL);
+	return pmp_profile_write(saved->profile, format, NULL, sink, NULL);
+}
+
+static void test_write(const struct saved *saved, const struct pmp_format *format, bool diff)
 {
 	size_t whole = 0, length;
 	struct pmp_sink sink = { drop, &whole };
 	long k = 0, bad = 0;
 
-	if (pmp_profile_write(saved->profile, format, NULL, &sink, NULL))
+	if (write_as(saved, format, diff, &sink))
 		bad++;
 	sink.arg = &length;
 	do {
@@ -82,12 +91,13 @@ static void test_write(const struct saved *saved, const struct pmp_format *forma
 
 		length = 0;
 		begin(k++);
-		code = pmp_profile_write(saved->profile, format, NULL, &sink, NULL);
+		code = write_as(saved, format, diff, &sink);
 		heap.counting = false;
 		/* What asks for names may do without. */
 		bad += code != PMP_ENOMEM && (code || length != whole);
 	} while (heap.failed);
-	ok(!bad && k > 1, "%s: %ld allocations fail in turn", format->name, k - 1);
+	ok(!bad && k > 1, "%s%s: %ld allocations fail in turn", format->name,
+	   diff ? ", compared" : "", k - 1);
 }
 
 static void test_read(const struct pmp_buf *file)
@@ -115,8 +125,11 @@ int main(void)
 	struct saved saved = saved_example();
 	struct pmp_buf packed = saved_write(&saved, "pprof", NULL);
 
-	for (size_t i = 0; i < pmp_format_count(); i++)
-		test_write(&saved, pmp_format(i));
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		test_write(&saved, pmp_format(i), false);
+		if (pmp_format(i)->compares)
+			test_write(&saved, pmp_format(i), true);
+	}
 	test_read(&packed);
 	pmp_buf_free(&packed);
 	saved_free(&saved);

@@ -53,6 +53,9 @@ ok "'$PMP' -q --no-symbols -o plain.pb.gz -n 3 -p '$target_pid'" "saved without 
 unlike "$("$PMP" -q --no-symbols -f folded plain.pb.gz)" update_table "it has none"
 like "$("$PMP" -q -f folded plain.pb.gz)" 'queue;update_table;' \
 	"which are found in the files it ran from"
+# As many snapshots of some of its threads, and of others.
+"$PMP" -q -o some.pb.gz -n 20 -F 20 --threads 'queue-[12]|busy|poll' -p "$target_pid"
+"$PMP" -q -o others.pb.gz -n 20 -F 20 --not-threads 'queue-1|poll' -p "$target_pid"
 stop_process "$target_pid"
 
 # ---- go tool pprof ---------------------------------------------------------------------
@@ -87,6 +90,14 @@ if command -v go >/dev/null 2>&1; then
 	like "$(gopprof -comments demo.pb.gz)" '^taken: snapshots=20 ' "comments"
 	like "$(gopprof -sample_index=samples -diff_base=demo.pb.gz -top again.pb.gz)" \
 		'^Showing nodes accounting for 0' "-diff_base of the same is nothing"
+	gopprof -sample_index=samples -diff_base=some.pb.gz -top -nodecount=1000 \
+		-nodefraction=0 others.pb.gz |
+		awk '$6 && $1 ~ /^-?[0-9]+$/ && $1 { print $6, $1 }' | sort >go.diff
+	"$PMP" -q -f folded --diff some.pb.gz others.pb.gz | sed 's/^.*;//' |
+		awk '{ n[$1] += $3 - $2 } END { for (name in n) if (n[name]) print name, n[name] }' |
+		sort >pmp.diff
+	is "$(cat pmp.diff)" "$(cat go.diff)" "-diff_base is the same as --diff"
+	ok "[ $(grep -c . pmp.diff) -ge 4 ]" "which is not nothing"
 	if command -v dot >/dev/null 2>&1; then
 		like "$(gopprof -svg demo.pb.gz)" update_table "-svg"
 	fi
@@ -124,6 +135,9 @@ END
 	if GOCACHE=$tmp/cache GOFLAGS=-mod=mod go run cpu.go >cpu.pb.gz 2>>go.err; then
 		like "$("$PMP" -q -f folded cpu.pb.gz)" 'main\.main;main\.spin' \
 			"pmp reads Go's own profiles"
+		like "$("$PMP" --diff cpu.pb.gz -f flat cpu.pb.gz 2>&1)" \
+			'^pmp: the base does not tell its number of snapshots: compared by totals' \
+			"and compares them, by totals"
 	else
 		skip "go cannot build: $(tail -n 1 go.err)"
 	fi

@@ -108,6 +108,51 @@ back: true
 asked by key: true
 hover: poll (1 sample, 11.11%)" "search, zoom, reset, keys and tooltips"
 
+visit "$golden/diff.svg" >seen <<'END'
+const gone = () => [...document.querySelectorAll("g.b")].filter(g =>
+	getComputedStyle(g).display === "none").map(g => title(g).replace(/ .*/, ""));
+report("gone: " + gone().join(" "));
+const lock = find("__lll_lock_wait"), before = width(lock);
+report(title(lock) + " " + lock.querySelector("rect").getAttribute("class"));
+report("start_thread: " + find("start_thread").querySelector("rect").getAttribute("class"));
+report(byId("status").textContent);
+click(byId("widths"));
+report("base: " + byId("widths").textContent + ", gone: " + gone().length);
+report("width: " + width(find("all")) + " " + width(lock));
+type("poll");
+report(byId("matched").textContent);
+click(lock);
+report("zoomed: " + width(lock));
+click(byId("reset"));
+click(byId("widths"));
+report("profile: " + (width(lock) === before) + ", gone: " + gone().join(" "));
+report(byId("matched").textContent);
+END
+is "$(cat seen)" "gone: poll
+__lll_lock_wait (3 samples, 33.33%; +22.22%) more8
+start_thread: less7
+red grew, blue shrank since the base: 16 stacks in 2 snapshots, times 1/2; gone: -55.56% in 1 stack
+base: Show the profile, gone: 12
+width: 1180 147.5
+Matched: 87.50%
+zoomed: 1180
+profile: true, gone: poll
+Matched: 44.44%" "a comparison: colours, what is gone, the widths of the base"
+
+for name in diff-gone diff-new diff-empty diff-all; do
+	visit "$golden/$name.svg" >seen <<'END'
+click(byId("widths"));
+boxes().forEach(g => { click(g); press("ArrowUp"); press("ArrowRight"); });
+type(".");
+click(byId("widths"));
+boxes().forEach(g => { click(g); press("ArrowUp"); press("ArrowRight"); });
+const odd = [...document.querySelectorAll("rect")].some(r => /NaN|Inf|-/.test(
+	r.getAttribute("x") + r.getAttribute("width")));
+report("odd: " + odd + ", matched: " + byId("matched").textContent);
+END
+	like "$(cat seen)" '^odd: false, matched: Matched: (100|0)\.00%' "$name.svg works"
+done
+
 for name in hostile-all empty two; do
 	visit "$golden/$name.svg" >seen <<'END'
 boxes().forEach(g => { click(g); press("ArrowUp"); press("ArrowRight"); });

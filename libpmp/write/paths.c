@@ -172,6 +172,7 @@ static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
 {
 	size_t count = pmp_profile_entry_count(profile);
 	bool several = several_processes(profile);
+	uint64_t *sum = is_base ? &paths->base_samples : &paths->samples;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_entry *entry = pmp_profile_entry(profile, i);
@@ -189,7 +190,7 @@ static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
 			.count = is_base ? 0 : entry->count,
 			.base = is_base ? entry->count : 0,
 		};
-		*(is_base ? &paths->base_samples : &paths->samples) += entry->count;
+		*sum = entry->count > UINT64_MAX - *sum ? UINT64_MAX : *sum + entry->count;
 	}
 	return 0;
 }

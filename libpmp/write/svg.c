@@ -107,6 +107,9 @@ static uint64_t tenths(const struct picture *picture, uint64_t samples, uint64_t
 
 	if (!all)
 		return 0;
+	/* A file may say that there are more than can be added up. */
+	if (samples >= all)
+		return width;
 	return (uint64_t)((double)samples / (double)all * (double)width + 0.5);
 }
 

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Comparing profiles: what belongs together, how counts are scaled and rounded, and
+ * what is known of a comparison. How it looks is in the golden files of 0610.
+ */
+#include <inttypes.h>
+
+#include "lib/tap.h"
+#include "lib/saved.h"
+
+#define NAMES_MAX 8
+
+/* A stack by its names, the leaf first; each name has one address of its own. */
+static void count(struct saved *saved, uint32_t mapping, uint64_t start,
+		  const struct pmp_entry *like, const char *const *names)
+{
+	pmp_location stack[NAMES_MAX];
+	struct pmp_entry entry = *like;
+	size_t length = 0;
+
+	for (; names[length]; length++) {
+		uint64_t hash = 5381;
+
+		for (const char *c = names[length]; *c; c++)
+			hash = hash * 33 + (unsigned char)*c;
+		stack[length] = saved_location(saved, mapping, start + hash % 0x10000,
+					       length == 0, 1, &names[length]);
+	}
+	entry.locations = stack;
+	entry.location_count = length;
+	if (!entry.process)
+		entry.process = "server";
+	if (!entry.thread)
+		entry.thread = "";
+	entry.why = entry.why ? entry.why : "";
+	entry.syscall = entry.wchan = "";
+	if (pmp_profile_count(saved->profile, &entry))
+		abort();
+}
+
+static uint32_t program_at(struct saved *saved, uint64_t start, const char *id)
+{
+	const struct pmp_mapping file = { start, start + 0x100000, 0, "/srv/server", id };
+
+	return pmp_symbolizer_add_mapping(saved->symbolizer, &file);
+}
+
+static void took(struct saved *saved, uint64_t snapshots, bool guessed)
+{
+	const struct pmp_profile_info info = { .samples = snapshots };
+	const struct pmp_about about = { .command = "", .host = "", .guessed = guessed };
+
+	if (pmp_profile_join(saved->profile, &info, &about))
+		abort();
+}
+
+#define STACK(...) ((const char *const[]) { __VA_ARGS__, NULL })
+#define TIMES(n) (&(struct pmp_entry){ .pid = 1, .count = (n) })
+
+static char *compared(const struct saved *saved, const struct saved *base,
+		      const char *format, const struct pmp_write_options *options)
+{
+	struct pmp_buf buf = { 0 };
+	const struct pmp_sink sink = { saved_sink, &buf };
+
+	if (pmp_profile_write_diff(saved->profile, base->profile, pmp_format_find(format),
+				   options, &sink, NULL))
+		abort();
+	pmp_buf_putc(&buf, '\0');
+	return buf.data;
+}
+
+static void is_folded(const struct saved *saved, const struct saved *base,
+		      const struct pmp_write_options *options, const char *want,
+		      const char *what)
+{
+	char *got = compared(saved, base, "folded", options);
+
+	is_str(got, want, "%s", what);
+	free(got);
+}
+
+/* ---- what belongs together ----------------------------------------------------------- */
+
+/* Another build, at another address, in another process; both are counted alike. */
+static void test_names(void)
+{
+	struct saved base = saved_new(), saved = saved_new();
+	uint32_t old = program_at(&base, 0x400000, "aa");
+	uint32_t new = program_at(&saved, 0x55d000000000, "bb");
+
+	count(&base, old, 0x400000, TIMES(7), STACK("poll", "main"));
+	count(&base, old, 0x400000, TIMES(2), STACK("read", "main"));
+	/* The same names at other addresses, as a line of code has them, are one. */
+	count(&saved, new, 0x55d000000000, TIMES(3), STACK("poll", "main"));
+	count(&saved, new, 0x55d000010000, TIMES(2), STACK("poll", "main"));
+	count(&saved, new, 0x55d000000000, TIMES(4), STACK("write", "flush", "main"));
+	took(&base, 10, false);
+	took(&saved, 10, false);
+	is_folded(&saved, &base, NULL,
+		  "server;main;flush;write 0 4\nserver;main;poll 7 5\nserver;main;read 2 0\n",
+		  "stacks are matched by their names");
+	is_folded(&base, &saved, NULL,
+		  "server;main;flush;write 4 0\nserver;main;poll 5 7\nserver;main;read 0 2\n",
+		  "the other way round");
+	is_folded(&base, &base, NULL, "server;main;poll 7 7\nserver;main;read 2 2\n",
+		  "a profile is as it is itself");
+	saved_free(&base);
+	saved_free(&saved);
+}
+
+/* Ends are names; ids are not; threads are only if they are asked for. */
+static void test_marks(void)
+{
+	const struct pmp_write_options by_thread = { .size = sizeof(by_thread),
+						     .by_thread = true };
+	struct saved base = saved_new(), saved = saved_new();
+	struct pmp_entry conn = { .pid = 11, .tid = 12, .thread = "conn 1", .count = 4 };
+	struct pmp_entry epoll = { .pid = 11, .tid = 13, .thread = "net", .count = 4,
+				   .end = PMP_END_NOT_STOPPED, .why = "epoll_wait" };
+	uint32_t old = program_at(&base, 0x400000, ""), new = program_at(&saved, 0x600000, "");
+
+	count(&base, old, 0x400000, &conn, STACK("poll", "main"));
+	count(&base, old, 0x400000, &epoll, STACK("poll"));
+	conn = (struct pmp_entry){ .pid = 99, .tid = 98, .thread = "conn 1", .count = 3 };
+	epoll.why = "seccomp";
+	count(&saved, new, 0x600000, &conn, STACK("poll", "main"));
+	conn.tid = 97;
+	count(&saved, new, 0x600000, &conn, STACK("poll", "main"));
+	count(&saved, new, 0x600000, &epoll, STACK("poll"));
+	took(&base, 4, false);
+	took(&saved, 4, false);
+	is_folded(&saved, &base, NULL,
+		  "server;[not stopped: epoll_wait];poll 4 0\n"
+		  "server;[not stopped: seccomp];poll 0 4\nserver;main;poll 4 6\n",
+		  "ends tell stacks apart, processes' ids do not");
+	is_folded(&saved, &base, &by_thread,
+		  "server;conn_1;main;poll 4 6\n"
+		  "server;net;[not stopped: epoll_wait];poll 4 0\n"
+		  "server;net;[not stopped: seccomp];poll 0 4\n",
+		  "threads are told apart by their names");
+	saved_free(&base);
+	saved_free(&saved);
+}
+
+static void test_processes(void)
+{
+	struct saved base = saved_new(), saved = saved_new();
+	struct pmp_diff_info info = { .size = sizeof(info) };
+	struct pmp_entry other = { .pid = 2, .process = "mysqld", .count = 5 };
+	uint32_t old = program_at(&base, 0x400000, ""), new = program_at(&saved, 0x400000, "");
+
+	count(&base, old, 0x400000, &other, STACK("poll", "main"));
+	count(&saved, new, 0x400000, TIMES(6), STACK("poll", "main"));
+	took(&base, 4, false);
+	took(&saved, 4, false);
+	is_folded(&saved, &base, NULL, "server;main;poll 5 6\n",
+		  "two processes of different names are compared");
+	pmp_profile_diff_info(saved.profile, base.profile, &info);
+	is_str(info.base_process, "mysqld", "which is told: one");
+	is_str(info.process, "server", "and the other");
+
+	other.process = "helper";
+	count(&base, old, 0x400000, &other, STACK("poll", "main"));
+	is_folded(&saved, &base, NULL,
+		  "helper;main;poll 5 0\nmysqld;main;poll 5 0\nserver;main;poll 0 6\n",
+		  "but not when there are several");
+	pmp_profile_diff_info(saved.profile, base.profile, &info);
+	ok(!info.process && !info.base_process, "and then it is not told");
+	saved_free(&base);
+	saved_free(&saved);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+static void test_scale(void)
+{
+	struct pmp_diff_info info = { .size = sizeof(info) };
+	struct saved base = saved_new(), saved = saved_new(), foreign = saved_new();
+	struct saved none = saved_new();
+	struct saved *all[] = { &base, &saved, &foreign };
+
+	for (size_t i = 0; i < 3; i++)
+		count(all[i], program_at(all[i], 0x400000, ""), 0x400000,
+		      TIMES(i == 2 ? 50 : 10), STACK("poll"));
+	took(&base, 5, false);
+	took(&saved, 20, false);
+	took(&foreign, 1000, true);
+	is_folded(&saved, &base, NULL, "server;poll 40 10\n", "scaled by snapshots");
+	pmp_profile_diff_info(saved.profile, base.profile, &info);
+	ok(info.factor == 4 && !info.by_totals && info.counted && info.base_counted,
+	   "and it says so");
+	is_folded(&saved, &foreign, NULL, "server;poll 10 10\n",
+		  "by totals where the base's snapshots are a guess");
+	pmp_profile_diff_info(saved.profile, foreign.profile, &info);
+	ok(info.factor == 0.2 && info.by_totals && info.counted && !info.base_counted,
+	   "and it says so");
+	is_folded(&foreign, &saved, NULL, "server;poll 50 50\n", "or the profile's");
+	pmp_profile_diff_info(foreign.profile, saved.profile, &info);
+	ok(info.by_totals && !info.counted && info.base_counted, "which it tells");
+	pmp_profile_diff_info(saved.profile, none.profile, &info);
+	ok(info.factor == 1, "nothing is not scaled");
+	pmp_profile_diff_info(none.profile, none.profile, &info);
+	ok(info.factor == 1, "nor compared with nothing");
+	info = (struct pmp_diff_info){ .size = offsetof(struct pmp_diff_info, by_totals) };
+	pmp_profile_diff_info(saved.profile, foreign.profile, &info);
+	ok(info.factor == 0.2 && !info.by_totals, "no more is filled than there is room for");
+	for (size_t i = 0; i < 3; i++)
+		saved_free(all[i]);
+	saved_free(&none);
+}
+
+/* Each scaled count is less than 1 from what it should be, sums of neighbours as well. */
+static void test_rounding(uint64_t snapshots, uint64_t base_snapshots)
+{
+	struct saved base = saved_new(), saved = saved_new();
+	uint32_t old = program_at(&base, 0x400000, "");
+	uint64_t random = 88172645463325252u, sum = 0, got_sum = 0, counts[400];
+	double factor = (double)snapshots / (double)base_snapshots, worst = 0;
+	char *got, *line;
+
+	for (size_t i = 0; i < 400; i++) {
+		char name[16];
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		counts[i] = 1 + (random % 3 ? 0 : random % 50);
+		/* Sorted as they are made. */
+		snprintf(name, sizeof(name), "f%03zu", i);
+		count(&base, old, 0x400000, TIMES(counts[i]), STACK(name));
+	}
+	count(&saved, program_at(&saved, 0x400000, ""), 0x400000, TIMES(1), STACK("z"));
+	took(&base, base_snapshots, false);
+	took(&saved, snapshots, false);
+	got = compared(&saved, &base, "folded", NULL);
+	for (line = strtok(got, "\n"); line; line = strtok(NULL, "\n")) {
+		size_t i = strtoul(line + strlen("server;f"), NULL, 10);
+		uint64_t number = strtoul(strchr(line, ' '), NULL, 10);
+		double off = (double)number - factor * (double)counts[i < 400 ? i : 0];
+
+		got_sum += number;
+		if (line[strlen("server;")] == 'f' && (off > worst || -off > worst))
+			worst = off < 0 ? -off : off;
+	}
+	for (size_t i = 0; i < 400; i++)
+		sum += counts[i];
+	ok(worst < 1, "times %" PRIu64 "/%" PRIu64 ": off by %.3f at most", snapshots,
+	   base_snapshots, worst);
+	is_int(got_sum, (uint64_t)((double)sum * factor + 0.5), "and the sum is right");
+	free(got);
+	saved_free(&base);
+	saved_free(&saved);
+}
+
+/* What a file made to do harm may say: no overflow, no more than 64 bits. */
+static void test_large(void)
+{
+	struct saved base = saved_new(), saved = saved_new();
+	uint32_t old = program_at(&base, 0x400000, ""), new = program_at(&saved, 0x400000, "");
+	const char *formats[] = { "folded", "pmp", "flat", "svg" };
+	const uint64_t most = UINT64_C(1) << 62;
+
+	count(&base, old, 0x400000, TIMES(most), STACK("poll", "main"));
+	count(&base, old, 0x400000, TIMES(most), STACK("read", "main"));
+	count(&base, old, 0x400000, TIMES(most), STACK("write", "main"));
+	count(&base, old, 0x400000, TIMES(most), STACK("x", "main"));
+	count(&base, old, 0x400000, TIMES(most), STACK("y", "main"));
+	count(&saved, new, 0x400000, TIMES(1), STACK("poll", "main"));
+	took(&base, 1, false);
+	took(&saved, most, false);
+	for (size_t i = 0; i < 4; i++) {
+		char *got = compared(&saved, &base, formats[i], NULL);
+
+		ok(*got, "%s of counts that are too large", formats[i]);
+		free(got);
+		got = compared(&base, &saved, formats[i], NULL);
+		ok(*got, "the other way round");
+		free(got);
+	}
+	is_folded(&saved, &base, NULL,
+		  "server;main;poll 9223372036854775807 1\n",
+		  "what is too large is as large as it can be, once");
+	saved_free(&base);
+	saved_free(&saved);
+}
+
+/* A file says how many snapshots it has, or not. */
+static void test_read(void)
+{
+	struct saved first = saved_example(), ours = saved_new(), theirs = saved_new();
+	struct pmp_diff_info info = { .size = sizeof(info) };
+	struct pmp_buf packed = saved_write(&first, "pprof", NULL);
+	struct pmp_buf plain = saved_unpack(&packed);
+	char *comment = memmem(plain.data, plain.length, "taken: ", 7);
+
+	if (!comment || saved_read(&ours, plain.data, plain.length, NULL))
+		abort();
+	*comment = 'T';
+	if (saved_read(&theirs, plain.data, plain.length, NULL))
+		abort();
+	pmp_profile_diff_info(first.profile, ours.profile, &info);
+	ok(!info.by_totals && info.factor == 1, "what pmp has saved knows its snapshots");
+	pmp_profile_diff_info(first.profile, theirs.profile, &info);
+	ok(info.by_totals && info.counted && !info.base_counted, "what others save does not");
+	pmp_profile_diff_info(theirs.profile, first.profile, &info);
+	ok(info.by_totals && !info.counted && info.base_counted, "on either side");
+	if (saved_read(&ours, plain.data, plain.length, NULL))
+		abort();
+	pmp_profile_diff_info(first.profile, ours.profile, &info);
+	ok(info.by_totals, "nor does a sum of both");
+	pmp_buf_free(&packed);
+	pmp_buf_free(&plain);
+	saved_free(&first);
+	saved_free(&ours);
+	saved_free(&theirs);
+}
+
+int main(void)
+{
+	test_names();
+	test_marks();
+	test_processes();
+	test_scale();
+	test_rounding(10, 60);
+	test_rounding(61, 21);
+	test_rounding(7, 7);
+	test_rounding(1, 1000);
+	test_large();
+	test_read();
+	return done_testing();
+}
