@@ -92,9 +92,9 @@ if command -v go >/dev/null 2>&1; then
 		'^Showing nodes accounting for 0' "-diff_base of the same is nothing"
 	gopprof -sample_index=samples -diff_base=some.pb.gz -top -nodecount=1000 \
 		-nodefraction=0 others.pb.gz |
-		awk '$6 && $1 ~ /^-?[0-9]+$/ && $1 { print $6, $1 }' | sort >go.diff
+		awk '$6 ~ /^[^[]/ && $1 ~ /^-?[0-9]+$/ && $1 { print $6, $1 }' | sort >go.diff
 	"$PMP" -q -f folded --diff some.pb.gz others.pb.gz | sed 's/^.*;//' |
-		awk '{ n[$1] += $3 - $2 } END { for (name in n) if (n[name]) print name, n[name] }' |
+		awk '/^[^[]/ { n[$1] += $3 - $2 } END { for (name in n) if (n[name]) print name, n[name] }' |
 		sort >pmp.diff
 	is "$(cat pmp.diff)" "$(cat go.diff)" "-diff_base is the same as --diff"
 	ok "[ $(grep -c . pmp.diff) -ge 4 ]" "which is not nothing"
