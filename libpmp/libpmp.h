@@ -306,6 +306,9 @@ struct pmp_profile_options {
 	uint64_t period;	/* ns between samples, as planned; 0: unknown */
 	const char *host;	/* the name of the machine, for headers */
 	bool live;		/* count for a view as well: pmp_profile_live() */
+	/* Bytes for distinct stacks and their names, about; when there are more, those
+	 * that are counted least are counted as one, "[evicted]". 0: no limit. */
+	uint64_t max_memory;
 };
 
 /** The symbolizer is borrowed and must outlive the profile. */
@@ -333,6 +336,8 @@ struct pmp_profile_info {
 	uint64_t first_time, last_time;	/* CLOCK_MONOTONIC; of saved ones from 0 on */
 	uint64_t looked;	/* stacks read without a stop */
 	uint64_t unchanged;	/* stacks of threads that had not run */
+	uint64_t evicted;	/* stacks not kept apart, see max_memory, */
+	uint64_t evicted_distinct; /* of so many distinct ones, each time they were */
 };
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
 
@@ -355,7 +360,8 @@ void pmp_profile_describe(const struct pmp_profile *profile,
  * doing, and how often it was seen with each stack, since the start and in two
  * windows of time that end now. All of it is borrowed until the next
  * pmp_profile_add(). Memory is bounded: threads that ended a while ago are put
- * together, and what is not counted apart is told in pmp_live_info.merged.
+ * together; so are the stacks that are counted least, when there are too many. What is
+ * not counted apart is told in pmp_live_info.merged.
  * A saved profile that is read into such a profile is counted since the start only;
  * its threads are all present, each with what it was found at most often.
  */
@@ -384,6 +390,7 @@ struct pmp_live_info {
 	uint64_t stacks[PMP_WINDOW_COUNT];
 	uint64_t span[PMP_WINDOW_COUNT];	/* ns that the window really covers */
 	uint64_t merged;			/* stacks and threads not kept apart */
+	uint64_t renumbered;	/* grows when indices of stacks and locations change */
 };
 
 struct pmp_live_process {
@@ -438,7 +445,8 @@ size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
 size_t pmp_live_cell_count(const struct pmp_live *live);
 /** Each i below its count. Indices stay, but those of threads and cells change when
- * threads are put together, which pmp_live_info.merged tells. */
+ * threads are put together, which pmp_live_info.merged tells, and all of them, with the
+ * numbers of locations, when stacks are: pmp_live_info.renumbered. */
 void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_process *process);
 void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thread *thread);
 void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);

@@ -126,6 +126,7 @@ const char *pmp_end_text(enum pmp_end end)
 		[PMP_END_LOOP] = "stack pointer does not grow",
 		[PMP_END_BAD_INFO] = "bad unwind information",
 		[PMP_END_MOVED] = "code was unmapped or replaced meanwhile",
+		[PMP_END_EVICTED] = "evicted",
 	};
 
 	if ((unsigned)end >= PMP_END_COUNT)

@@ -114,6 +114,7 @@ enum pmp_end {
 	PMP_END_LOOP,		/* the stack pointer did not grow */
 	PMP_END_BAD_INFO,	/* call-frame information that cannot be understood */
 	PMP_END_MOVED,		/* the code was unmapped or replaced during the capture */
+	PMP_END_EVICTED,	/* no stack: it stands for those that memory was too small for */
 	PMP_END_COUNT
 };
 

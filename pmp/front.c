@@ -162,6 +162,7 @@ static int make_profile(const struct pmp_app *app, bool saved,
 		.period = saved ? 0 : app->options.interval,
 		.host = saved ? NULL : app->host,
 		.live = live,
+		.max_memory = app->options.max_memory,
 	};
 
 	return pmp_profile_new(&options, symbolizer, profile, err);
@@ -636,6 +637,8 @@ static void write_result(struct pmp_app *app)
 		finish_file(app);
 	if (app->failure == PMP_EXIT_OUTPUT || !pmp_message_heard())
 		return;
+	if (!app->options.stats)
+		pmp_report_evicted(app);
 	/* Often both profiles lack the same names. */
 	if (!app->options.no_symbols && !pmp_report_modules(app->symbolizer) && app->base)
 		pmp_report_modules(app->base_symbolizer);

@@ -30,6 +30,9 @@
 #define DURATION_DEFAULT UINT64_C(10000000000)
 #define MAX_STOP_DEFAULT UINT64_C(20000000)
 #define MAX_CPU_DEFAULT 5
+#define MEMORY_DEFAULT (UINT64_C(256) << 20)
+#define MEMORY_MIN (UINT64_C(1) << 20)
+#define MEMORY_MAX (UINT64_C(1) << 40)
 #define CPU_LIMIT 100000 /* percent: of a thousand processors */
 #define HELP_COLUMN 30
 #define HINT_SIZE 512
@@ -62,6 +65,7 @@ static bool take_flag(struct pmp_options *, const struct row *, const char *);
 static bool take_more(struct pmp_options *, const struct row *, const char *);
 static bool take_number(struct pmp_options *, const struct row *, const char *);
 static bool take_time(struct pmp_options *, const struct row *, const char *);
+static bool take_size(struct pmp_options *, const struct row *, const char *);
 static bool take_frequency(struct pmp_options *, const struct row *, const char *);
 static bool take_word(struct pmp_options *, const struct row *, const char *);
 static bool take_text(struct pmp_options *, const struct row *, const char *);
@@ -105,6 +109,9 @@ static const struct row rows[] = {
 	{ SAMPLING, 0, "max-cpu", "PERCENT", take_number, TO(max_cpu), 0, CPU_LIMIT,
 	  .example = "--max-cpu 5",
 	  .help = "lower the rate when pmp takes more of a processor (5)" },
+	{ SAMPLING, 0, "max-memory", "SIZE", take_size, TO(max_memory), MEMORY_MIN,
+	  MEMORY_MAX, .example = "--max-memory 256M or --max-memory 2G",
+	  .help = "memory of stacks; the rarest are evicted (256M)" },
 
 	{ SINK, 0, "raw", NULL, take_raw, 0,
 	  .help = "stacks as gdb prints them; default off a terminal" },
@@ -231,6 +238,19 @@ static bool take_time(struct pmp_options *options, const struct row *row,
 		return wrong(row, text, "a time from %lluus to a year",
 			     (unsigned long long)row->min / 1000);
 	*(uint64_t *)field(options, row) = time;
+	return true;
+}
+
+static bool take_size(struct pmp_options *options, const struct row *row,
+		      const char *text)
+{
+	uint64_t size;
+
+	if (!pmp_value_size(text, &size) || size < row->min || size > row->max)
+		return wrong(row, text, "a size from %lluM to %lluG",
+			     (unsigned long long)row->min >> 20,
+			     (unsigned long long)row->max >> 30);
+	*(uint64_t *)field(options, row) = size;
 	return true;
 }
 
@@ -635,6 +655,13 @@ static bool check_source(const struct pmp_options *options)
 	return true;
 }
 
+/* What a saved profile takes is bounded by the size of its file. */
+static void set_memory(struct pmp_options *options)
+{
+	if (!options->max_memory && !options->file_count)
+		options->max_memory = MEMORY_DEFAULT;
+}
+
 static void set_length(struct pmp_options *options)
 {
 	if (options->count || options->duration || options->command ||
@@ -666,6 +693,7 @@ int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
 		return 0;
 	if (!check_source(options) || !check_sink(options) || !check_series(options))
 		return PMP_EXIT_USAGE;
+	set_memory(options);
 	set_length(options);
 	return 0;
 }

@@ -36,6 +36,7 @@ struct pmp_options {
 	uint64_t max_stop;
 	uint64_t max_cpu; /* percent of a processor */
 	uint64_t max_frames;
+	uint64_t max_memory; /* bytes */
 	unsigned stop;	 /* enum pmp_stop */
 	unsigned unwind; /* enum pmp_unwind */
 	bool no_restart;

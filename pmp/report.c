@@ -181,6 +181,20 @@ static void stat_modules(const struct pmp_app *app)
 	}
 }
 
+void pmp_report_evicted(const struct pmp_app *app)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(app->profile, &info);
+	if (info.evicted)
+		pmp_message_note("raise --max-memory",
+				  "memory was too small: %llu of %llu stacks (%llu distinct "
+				  "ones) are counted as [evicted]",
+				  (unsigned long long)info.evicted,
+				  (unsigned long long)info.stacks,
+				  (unsigned long long)info.evicted_distinct);
+}
+
 void pmp_report_stats(const struct pmp_app *app)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -213,6 +227,7 @@ void pmp_report_stats(const struct pmp_app *app)
 		(unsigned long long)info.vanished, (unsigned long long)info.not_stopped,
 		(unsigned long long)app->skipped, (unsigned long long)info.truncated,
 		percent(info.truncated, info.stacks));
+	pmp_report_evicted(app);
 	if (done->rounds > 1)
 		pmp_message_print(
 			NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",

@@ -14,6 +14,8 @@ void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *proce
 void pmp_report_written(const struct pmp_app *app);
 /** Modules without symbols or replaced on disk. Returns how many lack symbols. */
 size_t pmp_report_modules(const struct pmp_symbolizer *symbolizer);
+/** Stacks that memory was too small for. */
+void pmp_report_evicted(const struct pmp_app *app);
 /** --stats. */
 void pmp_report_stats(const struct pmp_app *app);
 

@@ -89,6 +89,20 @@ bool pmp_value_time(const char *text, uint64_t *time)
 	return false;
 }
 
+bool pmp_value_size(const char *text, uint64_t *size)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+
+	if (!take_digits(&text, size))
+		return false;
+	if (!*text)
+		return true;
+	unit = strchr(units, *text);
+	return unit && !text[1] &&
+	       !__builtin_mul_overflow(*size, UINT64_C(1) << (10 * (unit - units + 1)), size);
+}
+
 bool pmp_value_frequency(const char *text, uint64_t *interval)
 {
 	uint64_t nano;

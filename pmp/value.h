@@ -12,6 +12,9 @@ bool pmp_value_number(const char *text, uint64_t *number);
 /** A time: 10, 1.5, 10ms, 100us, 1m, 2h; seconds without a unit. In ns. */
 bool pmp_value_time(const char *text, uint64_t *time);
 
+/** A size in bytes: 1000000, 512K, 256M, 2G (powers of 1024). */
+bool pmp_value_size(const char *text, uint64_t *size);
+
 /** A frequency in Hz, "10" or "0.5", as the time between two ticks in ns. */
 bool pmp_value_frequency(const char *text, uint64_t *interval);
 

@@ -64,6 +64,14 @@ static void test_numbers(void)
 	is_int(number, 2 * S, "is 2 s");
 	ok(!pmp_value_frequency("0", &number), "0 Hz");
 	ok(!pmp_value_frequency("10ms", &number), "a time is no frequency");
+	ok(pmp_value_size("512K", &number), "512K");
+	is_int(number, 524288, "is 2^19");
+	ok(pmp_value_size("2G", &number), "2G");
+	is_int(number, INT64_C(2) << 30, "is 2^31");
+	ok(pmp_value_size("1000", &number), "bytes");
+	ok(!pmp_value_size("17179869184G", &number), "2^64 does not fit");
+	ok(!pmp_value_size("10MB", &number), "a unit is one letter");
+	ok(!pmp_value_size("M", &number), "and not a size alone");
 }
 
 static void test_words(void)

@@ -5,6 +5,7 @@
  * and is always somewhere on its list. PMP_KEYS sets their number, PMP_SEED the first.
  */
 #include "lib/fakeview.h"
+#include "tally/live.h"
 
 #define KEYS 100000
 #define EVERY 500 /* keys between two profiles */
@@ -90,6 +91,12 @@ static void one_key(struct pmp_view *view, struct pmp_canvas *canvas,
 		break;
 	case 3:
 		fake_named = any(30);
+		pmp_view_refresh(view);
+		break;
+	case 4:
+		/* Numbers of stacks and locations change behind its back. */
+		if (pmp_live_shrink((struct pmp_live *)pmp_profile_live(profile)))
+			abort();
 		pmp_view_refresh(view);
 		break;
 	default: pmp_view_key(view, any_key());

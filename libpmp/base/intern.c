@@ -40,6 +40,7 @@ struct pmp_intern {
 	struct chunk *chunks;
 	char *free;		/* the rest of the chunk in use */
 	size_t free_size, chunk_size;
+	size_t chunks_size;	/* of all chunks */
 	uint64_t seed;
 };
 
@@ -157,6 +158,7 @@ static void *place(struct pmp_intern *table, size_t size)
 			return NULL;
 		chunk->next = table->chunks;
 		table->chunks = chunk;
+		table->chunks_size += sizeof(*chunk) + chunk_size;
 		if (own)
 			return chunk->data;
 		table->free = chunk->data;
@@ -220,6 +222,12 @@ uint32_t pmp_intern_find(const struct pmp_intern *table, const void *data, size_
 size_t pmp_intern_count(const struct pmp_intern *table)
 {
 	return table->count;
+}
+
+size_t pmp_intern_size(const struct pmp_intern *table)
+{
+	return sizeof(*table) + table->slot_count * sizeof(*table->slots) +
+	       table->capacity * sizeof(*table->entries) + table->chunks_size;
 }
 
 const void *pmp_intern_data(const struct pmp_intern *table, uint32_t id, size_t *length)

@@ -20,6 +20,8 @@ uint32_t pmp_intern(struct pmp_intern *table, const void *data, size_t length);
 /* The same without adding: PMP_INTERN_NONE when absent. */
 uint32_t pmp_intern_find(const struct pmp_intern *table, const void *data, size_t length);
 size_t pmp_intern_count(const struct pmp_intern *table);
+/* The bytes of memory it has taken. */
+size_t pmp_intern_size(const struct pmp_intern *table);
 /* The bytes of an id, 8-byte aligned, with a NUL after them; borrowed for the
  * life of the table (they never move). length may be NULL. */
 const void *pmp_intern_data(const struct pmp_intern *table, uint32_t id, size_t *length);

@@ -100,6 +100,12 @@ struct pmp_symbolizer {
 	pmp_location *slots; /* hash table of locations */
 	size_t slot_count;
 	struct pmp_buf text; /* scratch */
+	/* Of bounded memory, see sweep. */
+	pmp_location *free_numbers;
+	size_t free_count, free_capacity;
+	size_t frames_size; /* bytes of all locations' frames */
+	unsigned users;	    /* who keep numbers of locations */
+	bool naming;	    /* a location is being named, maybe without the lock */
 };
 
 /* ---- life --------------------------------------------------------------- */
@@ -137,6 +143,14 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 	return 0;
 }
 
+static void free_module(struct module *module)
+{
+	pmp_opened_free(module->opened);
+	pmp_jitmap_free(module->jitmap);
+	pmp_module_unref(module->source);
+	free(module);
+}
+
 void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 {
 	if (!symbolizer)
@@ -145,18 +159,13 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 		if (symbolizer->locations[i].frames != &no_memory_frame)
 			free((void *)symbolizer->locations[i].frames);
 	}
-	for (size_t i = 0; i < symbolizer->module_count; i++) {
-		struct module *module = symbolizer->modules[i];
-
-		pmp_opened_free(module->opened);
-		pmp_jitmap_free(module->jitmap);
-		pmp_module_unref(module->source);
-		free(module);
-	}
+	for (size_t i = 0; i < symbolizer->module_count; i++)
+		free_module(symbolizer->modules[i]);
 	free(symbolizer->locations);
 	free(symbolizer->slots);
 	free(symbolizer->modules);
 	free(symbolizer->aliases);
+	free(symbolizer->free_numbers);
 	free(symbolizer->debug_dir);
 	free(symbolizer->symfs);
 	pmp_intern_free(symbolizer->strings);
@@ -375,6 +384,26 @@ static size_t find_slot(const struct pmp_symbolizer *symbolizer,
 	return i;
 }
 
+/* Not one that a sweep has taken. */
+static bool is_location(const struct pmp_symbolizer *symbolizer, pmp_location location)
+{
+	return location < symbolizer->location_count &&
+	       symbolizer->locations[location].place.module != PMP_LOCATION_NONE;
+}
+
+/* All locations, into slots that are empty. */
+static void fill_slots(struct pmp_symbolizer *symbolizer)
+{
+	for (size_t i = 0; i < symbolizer->location_count; i++) {
+		const struct place *place = &symbolizer->locations[i].place;
+
+		if (is_location(symbolizer, (pmp_location)i))
+			symbolizer->slots[find_slot(symbolizer, symbolizer->slots,
+						    symbolizer->slot_count, place)] =
+				(pmp_location)i;
+	}
+}
+
 static bool grow_slots(struct pmp_symbolizer *symbolizer)
 {
 	size_t count = symbolizer->slot_count ? symbolizer->slot_count * 2 : FIRST_SLOTS;
@@ -386,16 +415,23 @@ static bool grow_slots(struct pmp_symbolizer *symbolizer)
 	if (!slots)
 		return false;
 	memset(slots, 0xff, count * sizeof(*slots));
-	for (size_t i = 0; i < symbolizer->location_count; i++) {
-		size_t slot = find_slot(symbolizer, slots, count,
-					&symbolizer->locations[i].place);
-
-		slots[slot] = (pmp_location)i;
-	}
 	free(symbolizer->slots);
 	symbolizer->slots = slots;
 	symbolizer->slot_count = count;
+	fill_slots(symbolizer);
 	return true;
+}
+
+/* The number of a location that is new: one that was given back, or the next. */
+static pmp_location new_number(struct pmp_symbolizer *symbolizer)
+{
+	if (symbolizer->free_count)
+		return symbolizer->free_numbers[--symbolizer->free_count];
+	if (symbolizer->location_count >= PMP_LOCATION_NONE - 1 ||
+	    PMP_RESERVE(&symbolizer->locations, &symbolizer->location_capacity,
+			symbolizer->location_count + 1))
+		return PMP_LOCATION_NONE;
+	return (pmp_location)symbolizer->location_count++;
 }
 
 /* first: where it was seen, if it is new. */
@@ -403,6 +439,7 @@ static pmp_location find_location(struct pmp_symbolizer *symbolizer,
 				  const struct place *place,
 				  const struct pmp_origin *first)
 {
+	pmp_location number;
 	size_t slot;
 
 	if (!grow_slots(symbolizer))
@@ -410,17 +447,16 @@ static pmp_location find_location(struct pmp_symbolizer *symbolizer,
 	slot = find_slot(symbolizer, symbolizer->slots, symbolizer->slot_count, place);
 	if (symbolizer->slots[slot] != PMP_LOCATION_NONE)
 		return symbolizer->slots[slot];
-	if (symbolizer->location_count >= PMP_LOCATION_NONE - 1 ||
-	    PMP_RESERVE(&symbolizer->locations, &symbolizer->location_capacity,
-			symbolizer->location_count + 1))
-		return PMP_LOCATION_NONE;
-	symbolizer->locations[symbolizer->location_count] = (struct location){
+	number = new_number(symbolizer);
+	if (number == PMP_LOCATION_NONE)
+		return number;
+	symbolizer->locations[number] = (struct location){
 		.place = *place,
 		.pc = first->pc,
 		.mapping = first->mapping,
 	};
-	symbolizer->slots[slot] = (pmp_location)symbolizer->location_count;
-	return (pmp_location)symbolizer->location_count++;
+	symbolizer->slots[slot] = number;
+	return number;
 }
 
 pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
@@ -686,6 +722,7 @@ static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number
 	struct location *location;
 	size_t count = 1;
 
+	symbolizer->naming = true;
 	open_module(symbolizer, module);
 	if (module->file)
 		count = name_in_file(symbolizer, module, &place, frames);
@@ -714,12 +751,14 @@ static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number
 	location = &symbolizer->locations[number];
 	location->frames = kept ? kept : &no_memory_frame;
 	location->frame_count = kept ? (uint32_t)count : 1;
+	symbolizer->frames_size += count * sizeof(*kept);
+	symbolizer->naming = false;
 }
 
 size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
 			     const struct pmp_frame **frames)
 {
-	if (location >= symbolizer->location_count) {
+	if (!is_location(symbolizer, location)) {
 		*frames = &no_memory_frame;
 		return 1;
 	}
@@ -872,6 +911,7 @@ pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 	if (!location->frame_count) {
 		location->frames = copy_names(symbolizer, &place, frames, count);
 		location->frame_count = location->frames ? (uint32_t)count : 1;
+		symbolizer->frames_size += count * sizeof(*frames);
 		if (!location->frames)
 			location->frames = &no_memory_frame;
 	}
@@ -891,7 +931,7 @@ size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer, pmp_locatio
 	const struct location *known;
 	struct pmp_frame_info all;
 
-	if (location >= symbolizer->location_count)
+	if (!is_location(symbolizer, location))
 		return 0;
 	known = &symbolizer->locations[location];
 	if (i >= known->frame_count)
@@ -916,7 +956,7 @@ char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location
 {
 	struct pmp_buf text = { 0 };
 
-	if (location < symbolizer->location_count) {
+	if (is_location(symbolizer, location)) {
 		const struct place *place = &symbolizer->locations[location].place;
 
 		add_placeholder(&text, symbolizer->modules[place->module],
@@ -926,6 +966,160 @@ char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location
 		 text.length && !pmp_buf_failed(&text) ? text.data : no_memory_text);
 	pmp_buf_free(&text);
 	return buffer;
+}
+
+/* ---- bounded memory ------------------------------------------------------ */
+
+void pmp_symbolizer_attach(struct pmp_symbolizer *symbolizer)
+{
+	if (symbolizer)
+		symbolizer->users++;
+}
+
+void pmp_symbolizer_detach(struct pmp_symbolizer *symbolizer)
+{
+	if (symbolizer)
+		symbolizer->users--;
+}
+
+uint64_t pmp_symbolizer_size(const struct pmp_symbolizer *symbolizer)
+{
+	if (!symbolizer)
+		return 0;
+	return pmp_intern_size(symbolizer->strings) + pmp_intern_size(symbolizer->regions) +
+	       pmp_intern_size(symbolizer->names) + symbolizer->frames_size +
+	       (symbolizer->location_count - symbolizer->free_count) *
+		       (sizeof(*symbolizer->locations) + 4 * sizeof(*symbolizer->slots));
+}
+
+size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer)
+{
+	return symbolizer->location_count;
+}
+
+static void drop_location(struct pmp_symbolizer *symbolizer, pmp_location number)
+{
+	struct location *location = &symbolizer->locations[number];
+
+	if (location->frames != &no_memory_frame)
+		free((void *)location->frames);
+	*location = (struct location){ .place.module = PMP_LOCATION_NONE };
+	symbolizer->free_numbers[symbolizer->free_count++] = number;
+}
+
+/* Drop the modules without a location. new[i] becomes the number of module i. */
+static void sweep_modules(struct pmp_symbolizer *symbolizer, uint32_t *new)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < symbolizer->module_count; i++)
+		new[i] = PMP_LOCATION_NONE;
+	for (size_t i = 0; i < symbolizer->location_count; i++) {
+		if (is_location(symbolizer, (pmp_location)i))
+			new[symbolizer->locations[i].place.module] = 0;
+	}
+	for (size_t i = 0; i < symbolizer->module_count; i++) {
+		struct module *module = symbolizer->modules[i];
+
+		if (new[i] == PMP_LOCATION_NONE) {
+			free_module(module);
+			continue;
+		}
+		new[i] = (uint32_t)count;
+		symbolizer->modules[count++] = module;
+	}
+	symbolizer->module_count = count;
+	if (symbolizer->unmapped != PMP_LOCATION_NONE)
+		symbolizer->unmapped = new[symbolizer->unmapped];
+	free(symbolizer->aliases);
+	symbolizer->aliases = NULL;
+	symbolizer->alias_count = symbolizer->alias_slots = 0;
+}
+
+/* The locations' modules and mappings, by their new numbers. A mapping's module is its
+ * locations'. */
+static void renumber(struct pmp_symbolizer *symbolizer, const struct pmp_intern *old,
+		     const uint32_t *new)
+{
+	for (size_t i = 0; i < symbolizer->location_count; i++) {
+		struct location *location = &symbolizer->locations[i];
+		const struct region *region;
+		struct region key;
+
+		if (!is_location(symbolizer, (pmp_location)i))
+			continue;
+		location->place.module = new[location->place.module];
+		region = pmp_intern_data(old, location->mapping, NULL);
+		if (!region)
+			continue;
+		key = *region;
+		key.module = location->place.module;
+		location->mapping = pmp_intern(symbolizer->regions, &key, sizeof(key));
+	}
+}
+
+/* Keep again what is still in use of the old strings. */
+static void sweep_strings(struct pmp_symbolizer *symbolizer)
+{
+	for (size_t i = 0; i < symbolizer->module_count; i++) {
+		struct module *module = symbolizer->modules[i];
+
+		module->path = keep_text(symbolizer, module->path);
+		if (module->saved_id)
+			module->saved_id = keep_text(symbolizer, module->saved_id);
+	}
+	symbolizer->frames_size = 0;
+	for (size_t i = 0; i < symbolizer->location_count; i++) {
+		const struct location *location = &symbolizer->locations[i];
+		struct pmp_frame *frames = (struct pmp_frame *)location->frames;
+
+		if (frames == &no_memory_frame)
+			continue;
+		for (uint32_t k = 0; k < location->frame_count; k++) {
+			frames[k].function = keep_text(symbolizer, frames[k].function);
+			if (frames[k].file)
+				frames[k].file = keep_text(symbolizer, frames[k].file);
+			frames[k].module =
+				symbolizer->modules[location->place.module]->path;
+		}
+		symbolizer->frames_size += location->frame_count * sizeof(*frames);
+	}
+}
+
+bool pmp_symbolizer_sweep(struct pmp_symbolizer *symbolizer, const bool *used)
+{
+	struct pmp_intern *strings = symbolizer->strings, *regions = symbolizer->regions;
+	struct pmp_intern *new_strings, *new_regions;
+	uint32_t *new;
+
+	if (symbolizer->users > 1 || symbolizer->naming || !symbolizer->location_count ||
+	    PMP_RESERVE(&symbolizer->free_numbers, &symbolizer->free_capacity,
+			symbolizer->location_count))
+		return false;
+	new_strings = pmp_intern_new();
+	new_regions = pmp_intern_new();
+	new = calloc(symbolizer->module_count + 1, sizeof(*new));
+	if (!new_strings || !new_regions || !new) {
+		pmp_intern_free(new_strings);
+		pmp_intern_free(new_regions);
+		free(new);
+		return false;
+	}
+	for (size_t i = 0; i < symbolizer->location_count; i++) {
+		if (!used[i] && is_location(symbolizer, (pmp_location)i))
+			drop_location(symbolizer, (pmp_location)i);
+	}
+	symbolizer->strings = new_strings;
+	symbolizer->regions = new_regions;
+	sweep_modules(symbolizer, new);
+	renumber(symbolizer, regions, new);
+	sweep_strings(symbolizer);
+	memset(symbolizer->slots, 0xff, symbolizer->slot_count * sizeof(*symbolizer->slots));
+	fill_slots(symbolizer);
+	pmp_intern_free(strings);
+	pmp_intern_free(regions);
+	free(new);
+	return true;
 }
 
 /* ---- what is missing ---------------------------------------------------- */

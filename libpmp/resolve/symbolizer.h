@@ -41,6 +41,23 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
 			     const struct pmp_frame **frames);
 
+/* ---- bounded memory ------------------------------------------------------ */
+
+/* Who keeps numbers of locations says so: attach, detach. Both take NULL. */
+void pmp_symbolizer_attach(struct pmp_symbolizer *symbolizer);
+void pmp_symbolizer_detach(struct pmp_symbolizer *symbolizer);
+/* The bytes that locations and their names take, without those of opened files and of
+ * numbers that are free. */
+uint64_t pmp_symbolizer_size(const struct pmp_symbolizer *symbolizer);
+/* Numbers of locations are below it. */
+size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer);
+/*
+ * Forget all locations whose used[] is not set, their names and what modules they
+ * had; their numbers are given to new ones. Strings and frames that were borrowed are
+ * gone. False: not now, since several keep locations or one is being named.
+ */
+bool pmp_symbolizer_sweep(struct pmp_symbolizer *symbolizer, const bool *used);
+
 /* ---- where locations were -------------------------------------------------- */
 
 /* A piece of an address space: strings are borrowed for the symbolizer's life. */

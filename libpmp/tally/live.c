@@ -7,7 +7,8 @@
  * its count again, so that a view reads its numbers without adding anything up.
  *
  * All is bounded. Threads that come and go are put together by name once they have
- * been gone for longer than any window; stacks beyond a limit are counted as one.
+ * been gone for longer than any window. When there are too many stacks, those that are
+ * counted least, and in no window, are counted as one.
  *
  * A saved profile comes as entries, which know no time: there is no log of them.
  */
@@ -24,6 +25,7 @@
 
 #define THREADS_MAX 16384	/* rows; more, and the ended are put together */
 #define STACKS_MAX (256u * 1024)
+#define ENDED_MAX 4096		/* names of threads that have ended; more are one */
 #define CELLS_MAX (1024u * 1024)
 #define LOG_MAX (8u * 1024 * 1024)	/* cells in the log: 32 MiB */
 #define ROUNDS_MAX (64u * 1024)		/* samples in the log */
@@ -105,6 +107,7 @@ struct pmp_live {
 	struct pmp_intern *calls;	/* of saved profiles, else NULL */
 	struct thread *threads;
 	size_t thread_count, thread_capacity;
+	size_t ended_count;		/* of them, names of those that have ended */
 	struct cell *cells;
 	size_t cell_count, cell_capacity;
 	uint32_t *log;			/* ring of cells */
@@ -124,7 +127,7 @@ struct pmp_live {
 struct pmp_live *pmp_live_new(void)
 {
 	struct pmp_live *live = calloc(1, sizeof(*live));
-	const uint32_t none = PMP_END_COUNT;
+	const uint32_t none = PMP_END_EVICTED;
 
 	if (!live)
 		return NULL;
@@ -319,15 +322,23 @@ static uint32_t move_thread(struct pmp_live *live, const struct thread *old, uin
 {
 	struct thread_key key = { .process = old->process, .tid = old->tid };
 	bool ended = now - old->seen > window_times[PMP_WINDOW_MINUTE];
+	size_t count;
 	uint32_t id;
 
 	if (ended || !old->tid) {
 		key.tid = 0;
 		fold_name(old->name, key.name);
+		/* Each has a name of its own. */
+		if (live->ended_count >= ENDED_MAX &&
+		    pmp_intern_find(live->thread_keys, &key, sizeof(key)) == PMP_INTERN_NONE)
+			key = (struct thread_key){ .process = old->process,
+						   .name = "[others]" };
 	}
+	count = live->thread_count;
 	id = find_thread(live, &key);
 	if (id == PMP_INTERN_NONE)
 		return id;
+	live->ended_count += !key.tid && live->thread_count > count;
 	if (key.tid)
 		live->threads[id] = *old;
 	else if (old->tid)
@@ -343,10 +354,81 @@ static void add_counts(struct cell *to, const struct cell *from)
 		to->counts[i] += from->counts[i];
 }
 
-/* Fill the new tables, both of which are empty, from the old ones. cells[i] becomes
- * the new number of cell i. */
+/* How much a stack is worth to be kept. */
+struct worth {
+	uint64_t recent, count;
+	uint32_t stack;
+};
+
+static int compare_worth(const void *a, const void *b)
+{
+	const struct worth *one = a, *other = b;
+
+	if (one->recent != other->recent)
+		return one->recent < other->recent ? 1 : -1;
+	if (one->count != other->count)
+		return one->count < other->count ? 1 : -1;
+	return (one->stack < other->stack) - (one->stack > other->stack);
+}
+
+/* Set stays[i] of the half of all stacks that are worth most; 0 is one of them. */
+static int choose_stacks(const struct pmp_live *live, uint32_t *stays)
+{
+	size_t count = pmp_intern_count(live->stack_keys);
+	struct worth *worth = calloc(count, sizeof(*worth));
+
+	if (!worth)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		worth[i].stack = (uint32_t)i;
+	for (size_t i = 0; i < live->cell_count; i++) {
+		const struct cell *cell = &live->cells[i];
+
+		worth[cell->stack].count += cell->counts[PMP_WINDOW_START];
+		worth[cell->stack].recent += cell->counts[PMP_WINDOW_MINUTE];
+	}
+	worth[0].recent = UINT64_MAX;
+	qsort(worth, count, sizeof(*worth), compare_worth);
+	for (size_t i = 0; i < count / 2 + 1 && i < count; i++)
+		stays[worth[i].stack] = true;
+	free(worth);
+	return 0;
+}
+
+static bool has_many_stacks(const struct pmp_live *live)
+{
+	return live->cell_count >= CELLS_MAX ||
+	       pmp_intern_count(live->stack_keys) >= STACKS_MAX;
+}
+
+/* Put the stacks, or half of them if they are many, into the new table. stacks[i]
+ * becomes the new number of stack i, 0 for those that are left out. */
+static int move_stacks(struct pmp_live *live, const struct pmp_live *old, bool many,
+		       uint32_t *stacks)
+{
+	size_t count = pmp_intern_count(old->stack_keys), length;
+
+	if (many && choose_stacks(old, stacks))
+		return PMP_ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		const void *words = pmp_intern_data(old->stack_keys, i, &length);
+
+		if (many && !stacks[i]) {
+			live->info.merged++;
+			continue;
+		}
+		stacks[i] = pmp_intern(live->stack_keys, words, length);
+		if (stacks[i] == PMP_INTERN_NONE)
+			return PMP_ENOMEM;
+	}
+	live->info.renumbered += many;
+	return 0;
+}
+
+/* Fill the new tables, which are empty, from the old ones. cells[i] becomes the new
+ * number of cell i, stacks[i] is that of stack i. */
 static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t now,
-		    uint32_t *cells)
+		    const uint32_t *stacks, uint32_t *cells)
 {
 	uint32_t *threads = calloc(old->thread_count + 1, sizeof(*threads));
 	int code = threads ? 0 : PMP_ENOMEM;
@@ -361,6 +443,7 @@ static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t 
 		struct cell moved = *cell;
 
 		moved.thread = threads[cell->thread];
+		moved.stack = stacks[cell->stack];
 		cells[i] = find_cell(live, &moved);
 		if (cells[i] == PMP_INTERN_NONE)
 			code = PMP_ENOMEM;
@@ -374,25 +457,41 @@ static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t 
 static void free_tables(struct pmp_live *live)
 {
 	pmp_intern_free(live->thread_keys);
+	pmp_intern_free(live->stack_keys);
 	pmp_intern_free(live->cell_keys);
 	free(live->threads);
 	free(live->cells);
 }
 
-/* Put those together that ended before any window begins. On failure all is as before. */
-static int merge_ended(struct pmp_live *live, uint64_t now)
+static int make_anew(struct pmp_live *new, const struct pmp_live *old, bool many,
+		     uint32_t *cells)
+{
+	uint32_t *stacks = calloc(pmp_intern_count(old->stack_keys), sizeof(*stacks));
+	int code = PMP_ENOMEM;
+
+	new->thread_keys = pmp_intern_new();
+	new->stack_keys = pmp_intern_new();
+	new->cell_keys = pmp_intern_new();
+	new->threads = NULL;
+	new->cells = NULL;
+	new->thread_count = new->thread_capacity = new->ended_count = 0;
+	new->cell_count = new->cell_capacity = 0;
+	if (stacks && cells && new->thread_keys && new->stack_keys && new->cell_keys)
+		code = move_stacks(new, old, many, stacks);
+	if (!code)
+		code = move_all(new, old, old->info.time, stacks, cells);
+	free(stacks);
+	return code;
+}
+
+/* Put threads together that ended before any window begins, and the lesser half of the
+ * stacks if they are too many. On failure all is as before. */
+static int merge(struct pmp_live *live, bool many)
 {
 	struct pmp_live new = *live;
 	uint32_t *cells = calloc(live->cell_count + 1, sizeof(*cells));
-	int code = PMP_ENOMEM;
+	int code = make_anew(&new, live, many, cells);
 
-	new.thread_keys = pmp_intern_new();
-	new.cell_keys = pmp_intern_new();
-	new.threads = NULL;
-	new.cells = NULL;
-	new.thread_count = new.thread_capacity = new.cell_count = new.cell_capacity = 0;
-	if (cells && new.thread_keys && new.cell_keys)
-		code = move_all(&new, live, now, cells);
 	if (code) {
 		free_tables(&new);
 		free(cells);
@@ -404,6 +503,22 @@ static int merge_ended(struct pmp_live *live, uint64_t now)
 		*log_at(live, i) = cells[*log_at(live, i)];
 	free(cells);
 	return 0;
+}
+
+static bool is_full(const struct pmp_live *live)
+{
+	return live->thread_count > THREADS_MAX || has_many_stacks(live);
+}
+
+uint64_t pmp_live_size(const struct pmp_live *live)
+{
+	return pmp_intern_size(live->stack_keys) + pmp_intern_size(live->cell_keys) +
+	       live->cell_capacity * sizeof(*live->cells);
+}
+
+int pmp_live_shrink(struct pmp_live *live)
+{
+	return live->saved ? 0 : merge(live, true);
 }
 
 /* ---- counting --------------------------------------------------------------- */
@@ -554,9 +669,9 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 	if (!live->first_time)
 		live->first_time = sample->time;
 	live->info.time = sample->time;
-	if (live->thread_count > THREADS_MAX && sample->time >= live->merge_time) {
+	if (is_full(live) && sample->time >= live->merge_time) {
 		live->merge_time = sample->time + MERGE_TIME;
-		code = merge_ended(live, sample->time);
+		code = merge(live, has_many_stacks(live));
 	}
 	for (size_t i = 0; i < sample->thread_count && !code; i++) {
 		code = count_thread(live, process, sample->time, &sample->threads[i],
@@ -689,6 +804,22 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 	return 0;
 }
 
+void pmp_live_mark(const struct pmp_live *live, bool *used)
+{
+	for (uint32_t i = 0; i < pmp_intern_count(live->stack_keys); i++) {
+		size_t length;
+		const uint32_t *words = pmp_intern_data(live->stack_keys, i, &length);
+
+		for (size_t k = 1; k < length / sizeof(*words); k++)
+			used[words[k]] = true;
+	}
+}
+
+void pmp_live_renumbered(struct pmp_live *live)
+{
+	live->info.renumbered++;
+}
+
 void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
 {
 	live->info.samples[PMP_WINDOW_START] += samples;
@@ -792,9 +923,7 @@ void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack
 		.end = "",
 	};
 
-	if (words[0] == PMP_END_COUNT)
-		all.end = "more different stacks than are kept apart";
-	else if (words[0] != PMP_END_ROOT)
+	if (words[0] != PMP_END_ROOT)
 		all.end = pmp_end_text(words[0]);
 	give(stack, &all, sizeof(all));
 }

@@ -21,6 +21,15 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		 const pmp_location *locations);
 /* Count an entry of a saved profile, all of which is copied. 0 or PMP_ENOMEM. */
 int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry);
+/* The bytes that stacks and their counts take. */
+uint64_t pmp_live_size(const struct pmp_live *live);
+/* Count the lesser half of the stacks as one; not those of a saved profile. 0 or
+ * PMP_ENOMEM. */
+int pmp_live_shrink(struct pmp_live *live);
+/* Set used[] of the locations of all its stacks. */
+void pmp_live_mark(const struct pmp_live *live, bool *used);
+/* Numbers of locations that were not marked may mean others now. */
+void pmp_live_renumbered(struct pmp_live *live);
 /* So many snapshots in that time (ns) is what was counted. */
 void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration);
 

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "base/syscalls.h"
+#include "tally/evict.h"
 #include "tally/live.h"
 #include "tally/readings.h"
 #include "tally/usage.h"
@@ -43,6 +44,14 @@ struct key {
 };
 
 #define UNKNOWN UINT32_MAX
+
+/* Half of all stacks are evicted when two thirds of what memory there is are in use: the
+ * rest is for the tables that are made anew. It is done until a quarter of that is free,
+ * unless it helps no more. */
+#define TRIGGER(memory) ((memory) / 3 * 2)
+#define ENOUGH(trigger) ((trigger) / 4 * 3)
+#define HELPED(before, now) ((now) < (before) / 8 * 7)
+
 #define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
 
 /* What pmp_round points to; it outlives the sample. */
@@ -60,6 +69,7 @@ struct pmp_profile {
 	struct pmp_profile_options options;
 	char *command, *host;		/* options point to them */
 	struct pmp_symbolizer *symbolizer;
+	bool attached;			/* to it */
 	struct pmp_intern *names;	/* of processes and threads, reasons */
 	struct pmp_intern *keys;	/* id: index of entries */
 	struct pmp_entry *entries;
@@ -79,6 +89,7 @@ struct pmp_profile {
 	struct histogram stops;
 	struct round round;
 	struct pmp_live *live;		/* of options.live */
+	uint64_t trigger;		/* bytes in use at which stacks are evicted */
 };
 
 /* ---- the distribution of stop times -------------------------------------- */
@@ -150,6 +161,8 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		       size < sizeof(*options) ? size : sizeof(*options));
 	new->options.size = sizeof(new->options);
 	new->symbolizer = symbolizer;
+	new->trigger = new->options.max_memory ? TRIGGER(new->options.max_memory)
+					       : UINT64_MAX;
 	new->names = pmp_intern_new();
 	new->keys = pmp_intern_new();
 	new->usage = pmp_usage_new();
@@ -171,6 +184,8 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	if (new->options.host)
 		new->options.host = new->host;
 	new->about.period = new->options.period;
+	pmp_symbolizer_attach(symbolizer);
+	new->attached = true;
 	*profile = new;
 	return 0;
 }
@@ -179,6 +194,8 @@ void pmp_profile_free(struct pmp_profile *profile)
 {
 	if (!profile)
 		return;
+	if (profile->attached)
+		pmp_symbolizer_detach(profile->symbolizer);
 	pmp_live_free(profile->live);
 	free(profile->round.threads);
 	free(profile->round.frames);
@@ -363,8 +380,123 @@ static uint32_t count_entry(struct pmp_profile *profile, const struct pmp_entry 
 	return id;
 }
 
+/* ---- bounded memory -------------------------------------------------------- */
+
+static uint64_t memory_of(const struct pmp_profile *profile)
+{
+	return pmp_intern_size(profile->keys) + pmp_intern_size(profile->names) +
+	       profile->entry_capacity * sizeof(*profile->entries) +
+	       (profile->live ? pmp_live_size(profile->live) : 0) +
+	       pmp_symbolizer_size(profile->symbolizer);
+}
+
+/* Count what stays of the old entries, and the others as evicted; new[i] becomes the
+ * number that entry i has now. The profile's tables are empty. */
+static int count_again(struct pmp_profile *profile, const struct pmp_profile *old,
+		       const bool *stays, uint32_t *new)
+{
+	for (size_t i = 0; i < old->entry_count; i++) {
+		const struct pmp_entry *entry = &old->entries[i];
+		const struct pmp_entry sum = pmp_evict_sum(entry);
+
+		new[i] = count_entry(profile, stays[i] ? entry : &sum);
+		if (new[i] == UNKNOWN)
+			return PMP_ENOMEM;
+		if (stays[i])
+			continue;
+		profile->info.evicted += entry->count;
+		profile->info.evicted_distinct++;
+	}
+	return 0;
+}
+
+static void free_tables(struct pmp_profile *profile)
+{
+	pmp_intern_free(profile->keys);
+	pmp_intern_free(profile->names);
+	free(profile->entries);
+}
+
+/* Make the tables anew without the entries that are counted least. On failure all is
+ * as before. */
+static int evict(struct pmp_profile *profile)
+{
+	struct pmp_profile old = *profile;
+	bool *stays = calloc(old.entry_count + 1, sizeof(*stays));
+	uint32_t *new = calloc(old.entry_count + 1, sizeof(*new));
+	int code = PMP_ENOMEM;
+
+	profile->keys = pmp_intern_new();
+	profile->names = pmp_intern_new();
+	profile->entries = NULL;
+	profile->entry_count = profile->entry_capacity = 0;
+	if (stays && new && profile->keys && profile->names &&
+	    !pmp_evict_choose(old.entries, old.entry_count, stays))
+		code = count_again(profile, &old, stays, new);
+	if (code) {
+		free_tables(profile);
+		profile->keys = old.keys;
+		profile->names = old.names;
+		profile->entries = old.entries;
+		profile->entry_count = old.entry_count;
+		profile->entry_capacity = old.entry_capacity;
+		profile->info = old.info;
+	} else {
+		free_tables(&old);
+		pmp_readings_renumber(profile->readings, new);
+		if (profile->timeline)
+			pmp_timeline_renumber(profile->timeline, new);
+	}
+	free(stays);
+	free(new);
+	return code;
+}
+
+/* Locations that no stack has any more may be used for others. */
+static void sweep(struct pmp_profile *profile)
+{
+	bool *used = calloc(pmp_symbolizer_location_count(profile->symbolizer) + 1,
+			    sizeof(*used));
+
+	if (!used)
+		return;
+	for (size_t i = 0; i < profile->entry_count; i++)
+		for (size_t k = 0; k < profile->entries[i].location_count; k++)
+			used[profile->entries[i].locations[k]] = true;
+	if (profile->live)
+		pmp_live_mark(profile->live, used);
+	if (pmp_symbolizer_sweep(profile->symbolizer, used) && profile->live)
+		pmp_live_renumbered(profile->live);
+	free(used);
+}
+
+/* swept: nobody but the profile and its view holds numbers of locations. */
+static int keep_bounded(struct pmp_profile *profile, bool swept)
+{
+	uint64_t memory = memory_of(profile), before;
+
+	if (memory < profile->trigger)
+		return 0;
+	do {
+		before = memory;
+		if (evict(profile) || (profile->live && pmp_live_shrink(profile->live)))
+			return PMP_ENOMEM;
+		if (swept)
+			sweep(profile);
+		memory = memory_of(profile);
+	} while (memory > ENOUGH(TRIGGER(profile->options.max_memory)) &&
+		 HELPED(before, memory));
+	/* What does not help is not tried again with each sample. */
+	profile->trigger = TRIGGER(profile->options.max_memory);
+	if (profile->trigger < memory + memory / 4)
+		profile->trigger = memory + memory / 4;
+	return 0;
+}
+
 int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
 {
+	if (keep_bounded(profile, false))
+		return PMP_ENOMEM;
 	if (profile->live && pmp_live_count(profile->live, entry))
 		return PMP_ENOMEM;
 	return count_entry(profile, entry) == UNKNOWN ? PMP_ENOMEM : 0;
@@ -510,7 +642,7 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 		return pmp_error_set(err, PMP_EINVAL,
 				     "sample of process %d contradicts itself",
 				     (int)sample->pid);
-	if (locate_frames(profile, sample) ||
+	if (keep_bounded(profile, true) || locate_frames(profile, sample) ||
 	    (profile->options.keep_rounds && keep_round(profile, sample)) ||
 	    pmp_usage_begin(profile->usage, sample) ||
 	    (profile->timeline &&
@@ -665,6 +797,8 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 	all->truncated += info->truncated;
 	all->not_stopped += info->not_stopped;
 	all->vanished += info->vanished;
+	all->evicted += info->evicted;
+	all->evicted_distinct += info->evicted_distinct;
 	all->stops += info->stops;
 	all->stopped += info->stopped;
 	all->any_stopped += info->any_stopped;

@@ -96,6 +96,18 @@ bool pmp_readings_find(struct pmp_readings *readings, const struct pmp_thread *t
 	return true;
 }
 
+void pmp_readings_renumber(struct pmp_readings *readings, const uint32_t *new)
+{
+	for (size_t i = 0; i < readings->count; i++) {
+		struct list *now = &readings->processes[i].now;
+
+		/* The list before this one is not asked any more. */
+		readings->processes[i].last.count = 0;
+		for (size_t k = 0; k < now->count; k++)
+			now->items[k].entry = new[now->items[k].entry];
+	}
+}
+
 void pmp_readings_put(struct pmp_readings *readings, const struct pmp_thread *thread,
 		      uint32_t entry)
 {

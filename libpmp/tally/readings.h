@@ -22,6 +22,8 @@ int pmp_readings_begin(struct pmp_readings *readings, const struct pmp_sample *s
  * without a number is unlike any other. */
 bool pmp_readings_find(struct pmp_readings *readings, const struct pmp_thread *thread,
 		       uint32_t *entry);
+/* Entry i is new[i] from now on. */
+void pmp_readings_renumber(struct pmp_readings *readings, const uint32_t *new);
 /* A thread of the sample has been counted in entry. */
 void pmp_readings_put(struct pmp_readings *readings, const struct pmp_thread *thread,
 		      uint32_t entry);

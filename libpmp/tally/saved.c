@@ -528,6 +528,8 @@ static void take_comment(struct reader *reader, const char *line)
 		take_statistics(line, "truncated", &info->truncated);
 		take_statistics(line, "not_stopped", &info->not_stopped);
 		take_statistics(line, "vanished", &info->vanished);
+		take_statistics(line, "evicted", &info->evicted);
+		take_statistics(line, "evicted_distinct", &info->evicted_distinct);
 	}
 	if (after(line, "stops: ")) {
 		take_statistics(line, "stops", &info->stops);
@@ -690,6 +692,10 @@ static bool read_mark(const char *mark, struct pmp_entry *entry,
 
 	if (!strcmp(mark, "[unknown]"))
 		return true;
+	if (!strcmp(mark, "[evicted]")) {
+		entry->end = PMP_END_EVICTED;
+		return true;
+	}
 	if (reason && length > 1 && length <= PMP_WHY_SIZE && reason[length - 1] == ']') {
 		entry->end = PMP_END_NOT_STOPPED;
 		memcpy(why, reason, length - 1);

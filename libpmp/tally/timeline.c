@@ -124,3 +124,9 @@ const struct pmp_run *pmp_timeline_runs(const struct pmp_timeline *timeline,
 	*count = timeline->count;
 	return timeline->full ? NULL : timeline->runs;
 }
+
+void pmp_timeline_renumber(struct pmp_timeline *timeline, const uint32_t *new)
+{
+	for (size_t i = 0; i < timeline->count; i++)
+		timeline->runs[i].entry = new[timeline->runs[i].entry];
+}

@@ -29,6 +29,8 @@ int pmp_timeline_begin(struct pmp_timeline *timeline, pid_t pid, uint64_t time);
 /* A thread of it was found with a stack. 0 or PMP_ENOMEM. Beyond a limit nothing is kept
  * any more. */
 int pmp_timeline_add(struct pmp_timeline *timeline, pid_t tid, uint32_t entry);
+/* Entry i is new[i] from now on. */
+void pmp_timeline_renumber(struct pmp_timeline *timeline, const uint32_t *new);
 /* All runs in the order of their begins; NULL when there were too many. */
 const struct pmp_run *pmp_timeline_runs(const struct pmp_timeline *timeline,
 					size_t *count);

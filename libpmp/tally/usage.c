@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CPU and wall-clock time between samples. A record for each thread that was ever
- * seen, and one with tid 0 for its process, are found by their ids.
+ * CPU and wall-clock time between samples. A record for each thread that was seen, and
+ * one with tid 0 for its process, are found by their ids. When there are many of threads
+ * that are not there any more these are forgotten.
  *
  * All threads of a sample share one time, that of its begin, while their CPU times
  * were read one after the other. So a busy thread may seem to have used more CPU
@@ -14,6 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/intern.h"
+
+#define RECORDS_MIN 16384	/* are kept in any case */
 
 struct key {
 	pid_t pid, tid;
@@ -30,6 +33,7 @@ struct pmp_usage {
 	struct record *records;
 	size_t count, capacity;
 	size_t guess;		/* index: samples have their threads in the same order */
+	size_t limit;		/* records at which those of ended threads go */
 	pid_t pid;		/* of the sample at hand */
 	uint64_t time, before;	/* its time, and that of the process's last; 0: none */
 };
@@ -40,6 +44,7 @@ struct pmp_usage *pmp_usage_new(void)
 
 	if (!usage)
 		return NULL;
+	usage->limit = RECORDS_MIN;
 	usage->keys = pmp_intern_new();
 	if (!usage->keys) {
 		free(usage);
@@ -77,10 +82,52 @@ static struct record *find_record(struct pmp_usage *usage, pid_t pid, pid_t tid)
 	return &usage->records[id];
 }
 
+/* Was the thread in the last sample of its process? */
+static bool is_there(struct pmp_usage *usage, const struct key *key, uint64_t time)
+{
+	const struct record *process = find_record(usage, key->pid, 0);
+
+	return !key->tid || (process && process->time == time);
+}
+
+/* Keep processes and the threads of their last samples. On failure all is as before. */
+static int forget_ended(struct pmp_usage *usage)
+{
+	struct pmp_usage new = { .keys = pmp_intern_new() };
+	int code = new.keys ? 0 : PMP_ENOMEM;
+
+	for (size_t i = 0; i < usage->count && !code; i++) {
+		const struct record record = usage->records[i];
+		const struct key *key = pmp_intern_data(usage->keys, (uint32_t)i, NULL);
+		struct record *kept;
+
+		if (!is_there(usage, key, record.time))
+			continue;
+		kept = find_record(&new, key->pid, key->tid);
+		if (kept)
+			*kept = record;
+		else
+			code = PMP_ENOMEM;
+	}
+	new.limit = 2 * new.count + RECORDS_MIN;
+	if (code) {
+		pmp_intern_free(new.keys);
+		free(new.records);
+		return code;
+	}
+	pmp_intern_free(usage->keys);
+	free(usage->records);
+	*usage = new;
+	return 0;
+}
+
 int pmp_usage_begin(struct pmp_usage *usage, const struct pmp_sample *sample)
 {
-	struct record *process = find_record(usage, sample->pid, 0);
+	struct record *process;
 
+	if (usage->count > usage->limit && forget_ended(usage))
+		return PMP_ENOMEM;
+	process = find_record(usage, sample->pid, 0);
 	if (!process)
 		return PMP_ENOMEM;
 	usage->pid = sample->pid;

@@ -603,6 +603,10 @@ void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 
 	if (end == PMP_END_ROOT)
 		return;
+	if (end == PMP_END_EVICTED) {
+		pmp_buf_puts(buf, "[evicted]");
+		return;
+	}
 	if (end == PMP_END_NOT_STOPPED) {
 		pmp_buf_puts(buf, "[not stopped: ");
 		text = *why ? why : "unknown";

@@ -428,6 +428,9 @@ static void put_comments(struct encoder *encoder, const struct pmp_about *about)
 		    " not_stopped=%" PRIu64 " vanished=%" PRIu64,
 		    info.samples, info.stacks, info.truncated, info.not_stopped,
 		    info.vanished);
+	if (info.evicted)
+		put_comment(encoder, "taken: evicted=%" PRIu64 " evicted_distinct=%" PRIu64,
+			    info.evicted, info.evicted_distinct);
 	put_comment(encoder,
 		    "stops: stops=%" PRIu64 " p50_ns=%" PRIu64 " p99_ns=%" PRIu64
 		    " longest_ns=%" PRIu64 " sum_ns=%" PRIu64 " any_ns=%" PRIu64,

@@ -174,7 +174,7 @@ static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 {
 	if (end != PMP_END_ROOT) {
 		pmp_buf_puts(buf, "Backtrace stopped: ");
-		if (end == PMP_END_NOT_STOPPED)
+		if (end == PMP_END_NOT_STOPPED || end == PMP_END_EVICTED)
 			pmp_name_end(buf, end, why);
 		else
 			pmp_buf_puts(buf, pmp_end_text(end));

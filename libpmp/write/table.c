@@ -59,6 +59,8 @@ static void add_extent(struct pmp_buf *buf, const struct pmp_profile *profile,
 		pmp_buf_puts(buf, ", host ");
 		pmp_escape_buf(buf, about.host, strlen(about.host));
 	}
+	if (info.evicted)
+		pmp_buf_printf(buf, ", %" PRIu64 " evicted", info.evicted);
 }
 
 void pmp_table_title(struct pmp_buf *buf, const char *what,

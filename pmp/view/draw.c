@@ -177,8 +177,11 @@ static void draw_losses(const struct header *header, struct pmp_canvas *canvas, 
 	at += pmp_canvas_print(canvas, row, at, -1, 0, "%sTruncated %" PRIu64, gap,
 			       info->truncated);
 	if (canvas->columns >= ROOMY)
-		pmp_canvas_print(canvas, row, at, -1, 0, " (%.1f%%)",
-				 percent(info->truncated, info->stacks));
+		at += pmp_canvas_print(canvas, row, at, -1, 0, " (%.1f%%)",
+				       percent(info->truncated, info->stacks));
+	if (info->evicted)
+		pmp_canvas_print(canvas, row, at, -1, PMP_LOOK_YELLOW, "%sEvicted %" PRIu64,
+				 gap, info->evicted);
 }
 
 int pmp_header_draw(const struct pmp_view *view, struct pmp_canvas *canvas, int rows)

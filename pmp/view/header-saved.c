@@ -92,8 +92,11 @@ static void draw_losses(const struct pmp_profile_info *info, struct pmp_canvas *
 					       info->last_time - info->first_time), gap);
 	at += pmp_canvas_print(canvas, row, at, -1, info->vanished ? PMP_LOOK_YELLOW : 0,
 			       "Lost %" PRIu64, info->vanished);
-	pmp_canvas_print(canvas, row, at, -1, 0, "%sTruncated %" PRIu64 " (%.1f%%)", gap,
-			 info->truncated, percent(info->truncated, info->stacks));
+	at += pmp_canvas_print(canvas, row, at, -1, 0, "%sTruncated %" PRIu64 " (%.1f%%)", gap,
+			       info->truncated, percent(info->truncated, info->stacks));
+	if (info->evicted)
+		pmp_canvas_print(canvas, row, at, -1, PMP_LOOK_YELLOW, "%sEvicted %" PRIu64,
+				 gap, info->evicted);
 }
 
 int pmp_header_draw_saved(const struct pmp_view *view, struct pmp_canvas *canvas, int rows)

@@ -14,12 +14,15 @@
 
 #define LOCK_DEPTH 5 /* a function that waits for a lock is as near to the leaf */
 #define WAIT_DEPTH 3
+#define NAMES_MIN 65536 /* are kept in any case */
 
 /* ---- life -------------------------------------------------------------------- */
 
 void pmp_model_init(struct pmp_model *model, struct pmp_symbolizer *symbolizer)
 {
-	*model = (struct pmp_model){ .symbolizer = symbolizer, .filter_number = 1 };
+	*model = (struct pmp_model){ .symbolizer = symbolizer,
+				     .filter_number = 1,
+				     .names_limit = NAMES_MIN };
 }
 
 static void clear_filter(struct pmp_filter *filter)
@@ -55,6 +58,7 @@ void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live)
 	model->stack_count = 0;
 	model->row_count = 0;
 	model->order_count = 0;
+	model->renumbered = 0;
 }
 
 bool pmp_model_filter(struct pmp_model *model, struct pmp_filter *filter, const char *text,
@@ -564,6 +568,23 @@ static bool build(struct pmp_model *model)
 	}
 }
 
+/* Numbers of stacks and locations mean others now, or there are many names of threads
+ * that have ended. */
+static void forget(struct pmp_model *model)
+{
+	pmp_names_free(&model->names);
+	pmp_table_clear(&model->chain_table);
+	pmp_table_clear(&model->nodes);
+	model->place_count = 0;
+	model->names_of_places_count = 0;
+	model->stack_count = 0;
+	model->chain_count = 0;
+	model->names_of_chains_count = 0;
+	model->wanted_count = 0;
+	model->renumbered = model->info.renumbered;
+	model->names_limit = 0;
+}
+
 void pmp_model_build(struct pmp_model *model)
 {
 	model->row_count = 0;
@@ -574,7 +595,12 @@ void pmp_model_build(struct pmp_model *model)
 	if (!model->live)
 		return;
 	pmp_live_info(model->live, &model->info);
+	if (model->info.renumbered != model->renumbered ||
+	    model->names.count > model->names_limit)
+		forget(model);
 	model->failed = !build(model);
+	if (!model->names_limit)
+		model->names_limit = 2 * model->names.count + NAMES_MIN;
 }
 
 const struct pmp_row *pmp_model_row(const struct pmp_model *model, size_t i)

@@ -128,6 +128,8 @@ struct pmp_model {
 	uint64_t total;	      /* stacks that pass the filters */
 	double total_average; /* the same as threads */
 	struct pmp_live_info info;
+	uint64_t renumbered; /* the live_info's, when all of this was learnt */
+	size_t names_limit;  /* names at which all is learnt anew */
 	bool failed; /* not enough memory */
 };
 

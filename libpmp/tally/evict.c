@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The choice of stacks to evict. It depends on counts and the order of arrival alone,
+ * so that equal runs give equal profiles.
+ */
+#include "tally/evict.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define ENTRY_COST 64	/* locations that take as much as an entry does without any */
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct pmp_entry *entries = arg;
+	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+	uint64_t count = entries[one].count, than = entries[other].count;
+
+	if (count != than)
+		return count < than ? 1 : -1;
+	return one < other ? 1 : -1;
+}
+
+/* Does it stand for evicted stacks? */
+static bool is_sum(const struct pmp_entry *entry)
+{
+	return entry->end == PMP_END_EVICTED && entry->location_count == 0;
+}
+
+int pmp_evict_choose(const struct pmp_entry *entries, size_t count, bool *stays)
+{
+	uint32_t *order = calloc(count + 1, sizeof(*order));
+	size_t total = 0, taken = 0;
+
+	if (!order)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		order[i] = (uint32_t)i;
+		total += ENTRY_COST + entries[i].location_count;
+	}
+	qsort_r(order, count, sizeof(*order), compare, (void *)entries);
+	for (size_t i = 0; i < count; i++) {
+		const struct pmp_entry *entry = &entries[order[i]];
+
+		taken += ENTRY_COST + entry->location_count;
+		stays[order[i]] = taken <= total / 2 || is_sum(entry);
+	}
+	free(order);
+	return 0;
+}
+
+struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry)
+{
+	return (struct pmp_entry){
+		.pid = entry->pid,
+		.process = entry->process,
+		.thread = "",
+		.state = '?',
+		.syscall = "",
+		.wchan = "",
+		.end = PMP_END_EVICTED,
+		.why = "",
+		.count = entry->count,
+		.cpu = entry->cpu,
+		.wall = entry->wall,
+	};
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which stacks stay when there are more than memory is given for. */
+#ifndef PMP_TALLY_EVICT_H
+#define PMP_TALLY_EVICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tally/profile.h"
+
+/*
+ * Set stays[i] for those entries, of count, that are counted most, as many as take half
+ * of the memory of all; of equally many the later ones. What stands for evicted stacks
+ * stays always. 0 or PMP_ENOMEM.
+ */
+int pmp_evict_choose(const struct pmp_entry *entries, size_t count, bool *stays);
+/* What an evicted entry is counted in: all of its process are one. */
+struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry);
+
+#endif
