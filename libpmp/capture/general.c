@@ -194,16 +194,6 @@ static void forget_local(struct pmp_general *general)
 struct pmp_general *
 pmp_general_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde), void *arg)
 {
-	unw_accessors_t accessors = {	/* is copied */
-		.find_proc_info = find_proc_info,
-		.put_unwind_info = put_unwind_info,
-		.get_dyn_info_list_addr = get_dyn_info_list_addr,
-		.access_mem = access_mem,
-		.access_reg = access_reg,
-		.access_fpreg = access_fpreg,
-		.resume = resume,
-		.get_proc_name = get_proc_name,
-	};
 	struct pmp_general *general = calloc(1, sizeof(*general));
 
 	if (!general)
@@ -211,13 +201,7 @@ pmp_general_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde), void 
 	general->find = find;
 	general->find_arg = arg;
 	forget_local(general);
-	for (size_t i = 0; i < SPACES; i++) {
-		general->spaces[i] = unw_create_addr_space(&accessors, 0);
-		if (!general->spaces[i])
-			break;
-		unw_set_caching_policy(general->spaces[i], UNW_CACHE_GLOBAL);
-	}
-	if (!general->spaces[SPACES - 1] || pmp_buf_failed(&general->local)) {
+	if (pmp_buf_failed(&general->local)) {
 		pmp_general_free(general);
 		return NULL;
 	}
@@ -238,7 +222,8 @@ void pmp_general_free(struct pmp_general *general)
 void pmp_general_flush(struct pmp_general *general)
 {
 	for (size_t i = 0; i < SPACES; i++)
-		unw_flush_cache(general->spaces[i], 0, 0);
+		if (general->spaces[i])
+			unw_flush_cache(general->spaces[i], 0, 0);
 	forget_local(general);
 }
 
@@ -266,6 +251,30 @@ static void read_back(struct pmp_general *general, unw_cursor_t *cursor, uint64_
 	general->unknown = unknown;
 }
 
+/* Each takes 26 KB, and most targets need none of them. */
+static unw_addr_space_t find_space(struct pmp_general *general, uint64_t lookup)
+{
+	unw_accessors_t accessors = {	/* is copied */
+		.find_proc_info = find_proc_info,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list_addr,
+		.access_mem = access_mem,
+		.access_reg = access_reg,
+		.access_fpreg = access_fpreg,
+		.resume = resume,
+		.get_proc_name = get_proc_name,
+	};
+	unw_addr_space_t *space = &general->spaces[lookup * UINT64_C(0x9e3779b97f4a7c15) >>
+						   (64 - SPACES_LOG)];
+
+	if (!*space) {
+		*space = unw_create_addr_space(&accessors, 0);
+		if (*space)
+			unw_set_caching_policy(*space, UNW_CACHE_GLOBAL);
+	}
+	return *space;
+}
+
 enum pmp_general_result pmp_general_step(struct pmp_general *general,
 					 struct pmp_regs *regs, uint64_t lookup,
 					 const struct pmp_reader *stack, uint64_t keep,
@@ -278,10 +287,9 @@ enum pmp_general_result pmp_general_step(struct pmp_general *general,
 
 	if (general->kept > LOCAL_MAX)
 		pmp_general_flush(general);
-	if (pmp_buf_failed(&general->local))
+	space = find_space(general, lookup);
+	if (!space || pmp_buf_failed(&general->local))
 		return PMP_GENERAL_BAD;
-	space = general->spaces[lookup * UINT64_C(0x9e3779b97f4a7c15) >>
-				(64 - SPACES_LOG)];
 	general->regs = regs;
 	general->stack = stack;
 	general->lookup = lookup;

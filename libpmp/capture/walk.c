@@ -54,6 +54,7 @@ struct pmp_unwinder {
 	struct slot *slots;	/* sorted */
 	size_t slot_count;
 	struct place places[PLACES];	/* sets of WAYS, in each the newest first */
+	bool placed;		/* any of them has been filled */
 	struct pmp_general *general;
 	bool no_rules;		/* all by libunwind: tests, measurements */
 	bool no_memory;
@@ -192,7 +193,10 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 	if (!old || (old->exec_generation != maps->exec_generation && !PMP_FAULT("stale-cache"))) {
 		if (slots_renew(unwinder, maps))
 			return PMP_ENOMEM;
-		memset(unwinder->places, 0, sizeof(unwinder->places));
+		/* Pages that nobody has touched yet take no memory. */
+		if (unwinder->placed)
+			memset(unwinder->places, 0, sizeof(unwinder->places));
+		unwinder->placed = false;
 		pmp_general_flush(unwinder->general);
 	}
 	unwinder->maps = pmp_maps_ref(maps);
@@ -214,6 +218,7 @@ static void place_fill(struct pmp_unwinder *unwinder, struct place *place)
 	uint64_t pc = place->pc;
 	bool found = find_fde(unwinder, place->exact ? pc : pc - 1, &fde);
 
+	unwinder->placed = true;
 	place->before = !place->exact;
 	/*
 	 * A return address on a function's first byte, behind no call, was put there
