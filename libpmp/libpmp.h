@@ -193,6 +193,8 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 /** Send a short text of the caller's own (at most 64 KiB) with a number. */
 int pmp_sender_note(struct pmp_sender *sender, uint32_t kind, const void *data,
 		    size_t length, struct pmp_error *err);
+/** A process has ended: let go of its modules, here and on the other side. */
+int pmp_sender_forget(struct pmp_sender *sender, pid_t pid, struct pmp_error *err);
 void pmp_sender_free(struct pmp_sender *sender);
 
 /* What has been received: exactly one of sample (owned by the caller) and note
@@ -551,6 +553,24 @@ int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
  * Returns their number; *pids is to be freed with free().
  */
 int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err);
+
+/* Processes as they come. */
+struct pmp_births;
+
+struct pmp_birth {
+	pid_t pid, parent;
+	pid_t session;		/* the process that has begun its session */
+};
+
+int pmp_births_new(struct pmp_births **births, struct pmp_error *err);
+/**
+ * Living processes that are new since the last call, at the first call all of them; a
+ * few that are not new may be among them. Costs next to nothing when there are none.
+ * *list is the caller's to change until the next call.
+ */
+int pmp_births_next(struct pmp_births *births, struct pmp_birth **list, size_t *count,
+		    struct pmp_error *err);
+void pmp_births_free(struct pmp_births *births);
 
 /** Does this thread id belong to a process of another id? 0 if not. */
 pid_t pmp_thread_process(pid_t tid);

@@ -449,22 +449,35 @@ out:
 	return status;
 }
 
+static int forget(struct pmp_sender *sender, struct peer *peer, struct pmp_error *err)
+{
+	struct message message;
+	int status;
+
+	message_begin(&message, FORGET, (uint32_t)peer->pid);
+	status = message_send(sender, &message, err);
+	if (!status)
+		peers_remove(&sender->peers, peer);
+	return status;
+}
+
+int pmp_sender_forget(struct pmp_sender *sender, pid_t pid, struct pmp_error *err)
+{
+	struct peer *peer = peers_find(&sender->peers, pid);
+
+	return peer ? forget(sender, peer, err) : 0;
+}
+
 /* The least recently used target makes room for another one. */
 static int forget_one(struct pmp_sender *sender, struct pmp_error *err)
 {
 	struct peer *oldest = &sender->peers.items[0];
-	struct message message;
-	int status;
 
 	for (size_t i = 1; i < sender->peers.count; i++) {
 		if (sender->peers.items[i].used < oldest->used)
 			oldest = &sender->peers.items[i];
 	}
-	message_begin(&message, FORGET, (uint32_t)oldest->pid);
-	status = message_send(sender, &message, err);
-	if (!status)
-		peers_remove(&sender->peers, oldest);
-	return status;
+	return forget(sender, oldest, err);
 }
 
 /* Tell what the receiver does not know yet of this address space. */

@@ -86,6 +86,28 @@ bool pmp_command_poll(struct pmp_command *command)
 	return command->ended || command->pid == 0;
 }
 
+void pmp_command_adopt(struct pmp_command *command)
+{
+	command->adopts = prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0, 0, 0) == 0;
+}
+
+void pmp_command_reap(struct pmp_command *command, pid_t sampler)
+{
+	const int flags = WEXITED | WNOHANG;
+	siginfo_t child;
+
+	while (command->adopts) {
+		child.si_pid = 0;
+		if (waitid(P_ALL, 0, &child, flags | WNOWAIT) < 0 || !child.si_pid ||
+		    child.si_pid == sampler)
+			return;
+		if (child.si_pid == command->pid)
+			pmp_command_poll(command);
+		else
+			waitid(P_PID, (id_t)child.si_pid, &child, flags);
+	}
+}
+
 bool pmp_command_signal(const struct pmp_command *command, int number)
 {
 	/* Until it has been reaped its id is its own. */

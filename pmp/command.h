@@ -13,10 +13,18 @@ struct pmp_command {
 	int fd;		/* readable when it has exec'ed or failed to; -1: closed */
 	bool started;	/* it runs */
 	bool ended;	/* it has been reaped */
+	bool adopts;	/* what its processes leave behind: see pmp_command_reap() */
 	int exec_errno; /* why it could not be executed */
 	int status;	/* of waitpid(), once ended */
 };
 
+/**
+ * From now on processes of a command whose parents have ended are our children, and not
+ * those of init. To be called before the fork.
+ */
+void pmp_command_adopt(struct pmp_command *command);
+/** Reap those of them that have ended, and the command; not the sampler. */
+void pmp_command_reap(struct pmp_command *command, pid_t sampler);
 /** Fork it. It waits for pmp_command_go(). 0, or a negative code with err filled. */
 int pmp_command_fork(struct pmp_command *command, char **argv, struct pmp_error *err);
 void pmp_command_go(struct pmp_command *command);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 #define SILENT_LOOKS 50	  /* no sign of life for five */
 #define FINISH_LOOKS 20	  /* the same, once it was told to finish */
 #define NAME_MAX_LENGTH 1024
+#define LEFT_TIME (2000 * NS_PER_MS)
 #define BATCH 16	  /* messages received between two looks at signals */
 #define BATCH_OF_VIEW 2	  /* the same when keys wait to be answered */
 #define SUSPEND_TRIES 300 /* milliseconds */
@@ -122,6 +124,7 @@ static void tend(struct pmp_app *app, bool idle)
 		pmp_message_print(NULL, "not finished within --max-wall: ending");
 		fail(app, PMP_EXIT_FAILED);
 	}
+	pmp_command_reap(&app->command, app->sampler.pid);
 	watch(app, idle);
 }
 
@@ -360,10 +363,10 @@ static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
 	}
 	app->processes = processes;
 	process = &processes[app->process_count++];
-	*process = (struct pmp_process){ .pid = note->pid };
+	*process = (struct pmp_process){ .pid = note->pid, .child = note->child };
 	snprintf(process->name, sizeof(process->name), "%.*s", PMP_NOTE_NAME_SIZE - 1,
 		 note->name);
-	if (app->command.pid)
+	if (app->command.pid && !note->child)
 		snprintf(process->name, sizeof(process->name), "%s",
 			 app->options.command[0]);
 	else if (app->options.verbose)
@@ -374,7 +377,7 @@ static void take_opened(struct pmp_app *app, const struct pmp_note_opened *note)
 		open_output(app);
 	}
 	pmp_session_show(app->session);
-	if (app->command.pid && !app->failure)
+	if (app->command.pid && !note->child && !app->failure)
 		pmp_command_go(&app->command);
 }
 
@@ -385,13 +388,42 @@ static void take_failed(struct pmp_app *app, const struct pmp_note_failed *note)
 		app->refusal = pmp_message_status(note->error.code);
 }
 
+static void forget_child(struct pmp_app *app, struct pmp_process *process)
+{
+	if (app->options.verbose)
+		pmp_report_ended(app, process, false);
+	app->process_count--;
+	memmove(process, process + 1,
+		(size_t)(app->processes + app->process_count - process) *
+			sizeof(*process));
+	pmp_session_show(app->session);
+}
+
+/* Who does not expect it would wonder why pmp does not end. */
+static void tell_left(struct pmp_app *app)
+{
+	if (!app->left_alone || pmp_sampler_clock() - app->left_alone < LEFT_TIME)
+		return;
+	app->left_alone = 0;
+	if (app->process_count > 1 && !app->options.quiet)
+		pmp_message_print("^C ends the sampling",
+				  "%s has ended; %zu of its processes go on",
+				  app->options.command[0], app->process_count - 1);
+}
+
 static void take_ended(struct pmp_app *app, const struct pmp_note_ended *note)
 {
-	const struct pmp_process *process = find_process(app, note->pid);
+	struct pmp_process *process = find_process(app, note->pid);
 	bool wanted;
 
 	if (!process)
 		return;
+	if (process->child) {
+		forget_child(app, process);
+		return;
+	}
+	if (app->command.pid && app->options.children)
+		app->left_alone = pmp_sampler_clock();
 	if (process->snapshots == 0 && !app->refusal)
 		app->refusal = PMP_EXIT_GONE;
 	/* A command is expected to end; a target that never was sampled is an error. */
@@ -474,10 +506,11 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 		process->first = info.time;
 	process->last = info.time;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
-	if (pmp_message_heard() && info.n_not_stopped > 0)
+	if (pmp_message_heard() && !process->child && info.n_not_stopped > 0)
 		note_unstoppable(process, sample, info.threads);
 	/* A command does before its first one. */
-	if (info.execed && process->snapshots > 1)
+	if (info.execed && process->snapshots > 1 &&
+	    (!process->child || app->options.verbose))
 		pmp_message_note(
 			NULL,
 			"%d (%s) has executed another program: its maps and symbols "
@@ -601,6 +634,7 @@ static void turn(struct pmp_app *app)
 	if (fds[1].revents)
 		receive(app);
 	tend(app, !fds[1].revents);
+	tell_left(app);
 	pmp_session_tend(app->session);
 	/* The terminal has gone; HUP may be ignored. */
 	if (fds[3].revents & (POLLHUP | POLLERR))
@@ -804,10 +838,23 @@ static const struct pmp_session_host session_host = {
 
 /* ---- a run -------------------------------------------------------------------- */
 
+/* The files of each process's modules are open as long as it lives. A command has been
+ * forked with the limit as it was. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int pmp_front_open(struct pmp_app *app)
 {
 	struct pmp_error err = { 0 };
 
+	raise_descriptor_limit();
 	if (app->options.wants_screen) {
 		app->session = pmp_session_new(app, &session_host);
 		if (!app->session) {

@@ -25,6 +25,7 @@ struct pmp_process {
 	char name[PMP_NOTE_NAME_SIZE];
 	uint64_t snapshots;
 	uint64_t first, last; /* CLOCK_MONOTONIC of them */
+	bool child;	       /* of another one; forgotten when it ends */
 	bool told_unstoppable; /* that a thread sleeps where nothing can stop it */
 };
 
@@ -51,6 +52,7 @@ struct pmp_app {
 	uint64_t next_file;	  /* --every: when the next file begins; 0: not set */
 	bool file_failed;	  /* --every: one could not be written, others may */
 	bool told_limit;	  /* --max-wall */
+	uint64_t left_alone; /* when the command ended, while children went on; 0: told */
 	uint64_t snapshots; /* received */
 	uint64_t skipped;   /* threads not wanted, summed over snapshots */
 	struct pmp_note_done done;

@@ -116,6 +116,8 @@ static int choose_source(struct pmp_app *app, struct pmp_id_list *pids)
 	}
 	if (!options->command)
 		return 0;
+	if (options->children)
+		pmp_command_adopt(&app->command);
 	if (pmp_command_fork(&app->command, options->command, &err) < 0) {
 		pmp_message_error(&err);
 		return PMP_EXIT_SELF;

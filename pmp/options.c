@@ -84,6 +84,8 @@ static const struct row rows[] = {
 	  .help = "only these threads" },
 	{ SOURCE, 0, "name", "RE", take_text, TO(name), .example = "--name '^mariadbd$'",
 	  .help = "processes, by name or name of the program" },
+	{ SOURCE, 0, "children", NULL, take_flag, TO(children),
+	  .help = "their children too, now and later" },
 
 	{ SAMPLING, 'n', "count", "N", take_number, TO(count), 1, COUNT_LIMIT,
 	  .example = "-n 100", .help = "take N snapshots" },
@@ -643,6 +645,10 @@ static bool check_source(const struct pmp_options *options)
 	if (sources > 1) {
 		pmp_message_print(SEE_HELP, "give either processes, a command or saved "
 				  "profiles, not several of them");
+		return false;
+	}
+	if (options->children && options->tids.count) {
+		pmp_message_print(SEE_HELP, "--children is for processes, -t for threads");
 		return false;
 	}
 	if (sources == 0) {

@@ -27,6 +27,7 @@ struct pmp_options {
 	struct pmp_id_list tids;
 	const char *name; /* NULL, or a regular expression */
 	char **command;	  /* NULL, or ends with NULL */
+	bool children;
 	const char **files; /* saved profiles */
 	size_t file_count;
 	/* Sampling; times in ns, 0: no limit. */

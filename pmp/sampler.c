@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "message.h"
 #include "pace.h"
 #include "signals.h"
@@ -34,12 +35,15 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define REST_MAX (100 * NS_PER_MS) /* between looks whether the targets live */
 #define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
+#define CHILDREN_MAX 1000 /* at a time */
+#define SPARE_DESCRIPTORS 32 /* that children leave to those before them */
 #define CLOSE_TIME NS_PER_S
 #define CLOSE_REST (NS_PER_MS / 10) /* at first, then longer and longer */
 
 struct watched {
 	pid_t pid;
 	struct pmp_target *target; /* NULL: not opened, or ended */
+	bool child;		   /* of another one */
 };
 
 struct child {
@@ -48,7 +52,10 @@ struct child {
 	int fd;
 	struct pmp_sender *sender;
 	struct watched *watched;
-	size_t count, living;
+	size_t count, capacity, living;
+	struct pmp_children children;
+	uint64_t children_opened, children_lost;
+	bool told_child;	/* why one is not sampled */
 	struct pmp_pace pace;
 	uint64_t paused_since;
 	bool paused, finish, told_behind;
@@ -108,9 +115,26 @@ static void send_note(struct child *child, enum pmp_note kind, const void *note,
 
 static void drop(struct child *child, struct watched *watched)
 {
+	struct pmp_error err;
+
+	check_sent(pmp_sender_forget(child->sender, watched->pid, &err));
 	pmp_target_close(watched->target);
 	watched->target = NULL;
 	child->living--;
+	pmp_children_ended(&child->children, watched->pid);
+}
+
+/* Of those that cannot be sampled the first is told, the others would only repeat it;
+ * none that is about to end. */
+static void tell_child_failed(struct child *child, const struct pmp_note_failed *note)
+{
+	int code = note->error.code;
+
+	if (child->told_child ||
+	    (code != PMP_ELIMIT && code != PMP_EPERM && code != PMP_EUNSUPPORTED))
+		return;
+	send_note(child, PMP_NOTE_FAILED, note, sizeof(*note));
+	child->told_child = true;
 }
 
 static void drop_failed(struct child *child, struct watched *watched,
@@ -118,7 +142,10 @@ static void drop_failed(struct child *child, struct watched *watched,
 {
 	struct pmp_note_failed note = { .pid = watched->pid, .error = *err };
 
-	send_note(child, PMP_NOTE_FAILED, &note, sizeof(note));
+	if (watched->child)
+		tell_child_failed(child, &note);
+	else
+		send_note(child, PMP_NOTE_FAILED, &note, sizeof(note));
 	drop(child, watched);
 }
 
@@ -139,7 +166,7 @@ static bool want_thread(void *arg, pid_t tid, const char *name)
 	return pmp_options_want(child->options, tid, name);
 }
 
-static bool open_target(struct child *child, struct watched *watched)
+static int open_target(struct child *child, struct watched *watched, struct pmp_error *err)
 {
 	const struct pmp_options *options = child->options;
 	const struct pmp_target_options target_options = {
@@ -154,33 +181,123 @@ static bool open_target(struct child *child, struct watched *watched)
 		.log = options->debug ? pmp_message_debug : NULL,
 		.log_arg = (void *)options->debug,
 	};
-	struct pmp_error err = { 0 };
-	int code;
 
 	/* To hold the front would be to hold up ourselves. */
 	if (watched->pid == getppid())
-		code = pmp_message_fill(&err, PMP_EINVAL, 0,
+		return pmp_message_fill(err, PMP_EINVAL, 0,
 					"cannot trace %d: a process cannot profile itself",
 					(int)watched->pid);
-	else
-		code = pmp_target_open(watched->pid, &target_options, &watched->target, &err);
-	if (code == 0)
-		return true;
-	watched->target = NULL;
-	drop_failed(child, watched, &err);
-	return false;
+	return pmp_target_open(watched->pid, &target_options, &watched->target, err);
+}
+
+static void tell_opened(struct child *child, const struct watched *watched)
+{
+	struct pmp_note_opened note = { .pid = watched->pid, .child = watched->child };
+
+	snprintf(note.name, sizeof(note.name), "%s", pmp_target_name(watched->target));
+	send_note(child, PMP_NOTE_OPENED, &note, sizeof(note));
 }
 
 static void open_first(struct child *child, struct watched *watched)
 {
-	struct pmp_note_opened note = { .pid = watched->pid };
+	struct pmp_error err = { 0 };
 
 	child->living++;
-	if (!open_target(child, watched))
-		return;
-	snprintf(note.name, sizeof(note.name), "%s", pmp_target_name(watched->target));
-	send_note(child, PMP_NOTE_OPENED, &note, sizeof(note));
+	if (open_target(child, watched, &err) < 0)
+		drop_failed(child, watched, &err);
+	else
+		tell_opened(child, watched);
 }
+
+/* ---- children --------------------------------------------------------------- */
+
+static bool samples(void *arg, pid_t pid)
+{
+	const struct child *child = arg;
+
+	for (size_t i = 0; i < child->count; i++) {
+		if (child->watched[i].pid == pid)
+			return child->watched[i].target;
+	}
+	return false;
+}
+
+static void forget_ended_children(struct child *child)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < child->count; i++) {
+		if (child->watched[i].target || !child->watched[i].child)
+			child->watched[kept++] = child->watched[i];
+	}
+	child->count = kept;
+}
+
+static bool has_room(struct child *child)
+{
+	struct watched *watched;
+
+	if (child->count < child->capacity)
+		return true;
+	watched = reallocarray(child->watched, child->capacity, 2 * sizeof(*watched));
+	if (!watched)
+		return false;
+	child->watched = watched;
+	child->capacity *= 2;
+	return true;
+}
+
+/* The lowest number that is free tells how many are in use. */
+static bool has_descriptors(const struct child *child)
+{
+	struct rlimit limit = { 0 };
+	int lowest = dup(child->fd);
+
+	if (lowest >= 0)
+		close(lowest);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return lowest >= 0 && (rlim_t)lowest + SPARE_DESCRIPTORS < limit.rlim_cur;
+}
+
+static void open_child(struct child *child, pid_t pid)
+{
+	struct pmp_note_failed note = { .pid = pid };
+	struct watched watched = { .pid = pid, .child = true };
+	int code;
+
+	if (child->living > CHILDREN_MAX || !has_room(child))
+		code = pmp_message_fill(&note.error, PMP_ELIMIT, 0,
+					"more than %d processes at a time: no more are sampled",
+					CHILDREN_MAX);
+	else if (!has_descriptors(child))
+		code = pmp_message_fill(&note.error, PMP_ELIMIT, EMFILE,
+					"cannot sample all children");
+	else
+		code = open_target(child, &watched, &note.error);
+	if (code == 0) {
+		child->watched[child->count++] = watched;
+		child->living++;
+		child->children_opened++;
+		tell_opened(child, &watched);
+		return;
+	}
+	child->children_lost++;
+	tell_child_failed(child, &note);
+}
+
+static void open_children(struct child *child)
+{
+	pid_t pid;
+
+	if (!child->children.births)
+		return;
+	forget_ended_children(child);
+	pmp_children_look(&child->children);
+	while ((pid = pmp_children_next(&child->children, samples, child)))
+		open_child(child, pid);
+}
+
+/* ---- the run ---------------------------------------------------------------- */
 
 /*
  * A command was opened when it was still a copy of pmp, to know that it can be
@@ -387,6 +504,9 @@ static void make_round(struct child *child)
 {
 	uint64_t now;
 
+	/* A command has none at its first instruction. */
+	if (child->pace.rounds || !child->options->command)
+		open_children(child);
 	child->round_stopped = 0;
 	child->round_threads = 0;
 	for (size_t i = 0; i < child->count; i++) {
@@ -404,11 +524,19 @@ static void make_round(struct child *child)
 	look_after(child);
 }
 
-static bool is_over(const struct child *child, uint64_t now)
+/* The last one may have left children behind. */
+static bool has_targets(struct child *child)
+{
+	if (child->living == 0)
+		open_children(child);
+	return child->living > 0;
+}
+
+static bool is_over(struct child *child, uint64_t now)
 {
 	const struct pmp_options *options = child->options;
 
-	return child->finish || child->living == 0 ||
+	return child->finish || !has_targets(child) ||
 	       (options->count && child->pace.rounds >= options->count) ||
 	       (options->duration && !child->paused && !child->waiting &&
 		now >= child->pace.start + options->duration);
@@ -450,6 +578,8 @@ static void sample_all(struct child *child)
 		.elapsed =
 			(child->paused || child->waiting ? child->paused_since : now) -
 			child->pace.start,
+		.children = child->children_opened,
+		.lost_children = child->children_lost,
 	};
 	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
 }
@@ -494,14 +624,17 @@ __attribute__((noreturn)) static void
 run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
 {
 	struct pmp_error err;
+	pid_t adopter = child->options->command ? front : 0;
 
 	isolate(child, front);
 	raise_descriptor_limit();
 	child->has_front_clock = clock_getcpuclockid(front, &child->front_clock) == 0;
 	beat(child);
-	child->count = pids->count;
+	child->count = child->capacity = pids->count;
 	child->watched = calloc(pids->count, sizeof(*child->watched));
-	if (!child->watched || pmp_sender_new(child->fd, &child->sender, &err) < 0)
+	if (!child->watched || pmp_sender_new(child->fd, &child->sender, &err) < 0 ||
+	    (child->options->children &&
+	     pmp_children_open(&child->children, adopter, &err) < 0))
 		_exit(PMP_EXIT_FAILED);
 	for (size_t i = 0; i < pids->count; i++) {
 		child->watched[i].pid = pids->ids[i];

@@ -51,6 +51,7 @@ enum pmp_note {
 
 struct pmp_note_opened {
 	pid_t pid;
+	bool child;		       /* of another target */
 	char name[PMP_NOTE_NAME_SIZE]; /* raw bytes */
 };
 
@@ -77,6 +78,7 @@ struct pmp_note_behind {
 /* The last note: no more targets, or the end of the run. */
 struct pmp_note_done {
 	uint64_t rounds, missed, elapsed;
+	uint64_t children, lost_children; /* those that had ended before they could be opened */
 };
 
 /**

@@ -57,9 +57,29 @@ static bool next_number(struct pmp_scan *scan, int64_t *value)
 }
 
 /* What follows the name: " S ppid pgrp session tty tpgid flags ... start". */
+enum { PPID = 4, SESSION = 6, FLAGS = 9, START = 22 };	/* as proc(5) counts */
+
+/* What may be missing, and counts beyond what is signed. */
+static void parse_more_fields(struct pmp_scan *scan, struct pmp_stat *stat)
+{
+	enum { FIRST = START + 1, STACK = 28, EXIT_SIGNAL = 38 };
+	const char *word;
+	size_t length;
+
+	for (int field = FIRST; field <= EXIT_SIGNAL; field++) {
+		pmp_scan_blanks(scan);
+		if (field == STACK && pmp_scan_u64(scan, &stat->start_stack))
+			continue;
+		if (!pmp_scan_word(scan, &word, &length))
+			return;
+		/* Only the first thread sends its parent a signal at its end. */
+		if (field == EXIT_SIGNAL)
+			stat->is_thread = *word == '-';
+	}
+}
+
 static bool parse_stat_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 {
-	enum { PPID = 4, FLAGS = 9, START = 22 };	/* as proc(5) counts */
 	int64_t value;
 
 	if (!pmp_scan_char(scan, ' ') || pmp_scan_done(scan))
@@ -68,15 +88,18 @@ static bool parse_stat_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 	for (int field = PPID; field <= START; field++) {
 		if (!next_number(scan, &value))
 			return false;
-		if (field == PPID && (value < 0 || value > INT_MAX))
+		if ((field == PPID || field == SESSION) && (value < 0 || value > INT_MAX))
 			return false;
 		if (field == PPID)
 			stat->ppid = (pid_t)value;
+		else if (field == SESSION)
+			stat->session = (pid_t)value;
 		else if (field == FLAGS)
 			stat->flags = (uint64_t)value;
 		else if (field == START)
 			stat->start_time = (uint64_t)value;
 	}
+	parse_more_fields(scan, stat);
 	return true;
 }
 
@@ -376,6 +399,7 @@ static int identify(struct pmp_process *process, struct pmp_error *err)
 				     (int)process->pid);
 	memcpy(process->name, stat.name, sizeof(process->name));
 	process->start_time = stat.start_time;
+	process->start_stack = stat.start_stack;
 	process->uid = status.euid;
 	process->ns_pid = status.ns_pid ? status.ns_pid : process->pid;
 	return 0;

@@ -19,9 +19,11 @@ struct pmp_stat {
 	pid_t pid;
 	char name[PMP_NAME_SIZE];
 	char state;
-	pid_t ppid;
+	pid_t ppid, session;
 	uint64_t flags;		/* PF_ of the kernel: PF_KTHREAD 0x200000 */
 	uint64_t start_time;	/* clock ticks since boot */
+	uint64_t start_stack;	/* address of the first stack; 0: unknown, or not for us */
+	bool is_thread;		/* not the first of its process */
 };
 /* Of a thread's state: it has no memory and no stack any more. */
 static inline bool pmp_state_ended(char state)
@@ -68,6 +70,7 @@ struct pmp_process {
 	int proc;		/* O_PATH|O_DIRECTORY descriptor of /proc/PID */
 	int mem;		/* /proc/PID/mem, of a live thread if the leader ended; -1 */
 	uint64_t start_time;
+	uint64_t start_stack;	/* of the program that it executes */
 	char name[PMP_NAME_SIZE];
 	uid_t uid;		/* effective */
 	pid_t ns_pid;		/* as the process sees itself */

@@ -16,6 +16,28 @@
 #define NOT_MAPPED 0			/* an address */
 #define MAPS_UNREST PMP_S		/* after a change: look before and after each capture */
 
+static void identify_anew(struct pmp_target *target, const struct pmp_stat *stat)
+{
+	memcpy(target->process.name, stat->name, sizeof(target->process.name));
+	target->process.start_stack = stat->start_stack;
+}
+
+/*
+ * After vfork(2) it has been opened with its parent's memory, which lives on when it
+ * executes a program. The place of the first stack is another one then, by chance.
+ */
+static void check_vfork(struct pmp_target *target)
+{
+	struct pmp_stat stat;
+
+	if (pmp_stat_read(target->process.proc, "stat", &stat) || !stat.start_stack ||
+	    stat.start_stack == target->process.start_stack)
+		return;
+	/* If that fails it is tried again with the next change of the maps. */
+	if (pmp_process_reopen_mem(&target->process) == 0)
+		identify_anew(target, &stat);
+}
+
 int pmp_space_read(struct pmp_target *target, struct pmp_error *err)
 {
 	struct pmp_reader reader = { pmp_memory_read, target->memory };
@@ -36,6 +58,7 @@ int pmp_space_read(struct pmp_target *target, struct pmp_error *err)
 	PMP_LOG(&target->log, "maps", "%zu regions, %zu modules, generation %llu",
 		maps->region_count, maps->module_count, (unsigned long long)maps->generation);
 	if (!target->maps || target->maps->exec_generation != maps->exec_generation) {
+		check_vfork(target);
 		target->maps_changed = target->maps_time;
 		pmp_learned_flush(target->learned);
 		pmp_watches_doubt(&target->watches);
@@ -71,7 +94,7 @@ static int follow_exec(struct pmp_target *target, struct pmp_error *err)
 				     (int)target->process.pid);
 	PMP_LOG(&target->log, "maps", "%d has exec'ed", (int)target->process.pid);
 	if (pmp_stat_read(target->process.proc, "stat", &stat) == 0)
-		memcpy(target->process.name, stat.name, sizeof(target->process.name));
+		identify_anew(target, &stat);
 	r = pmp_process_check_class(&target->process, err);
 	if (r < 0)
 		return r;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which processes are new? The kernel gives out process ids in their order and tells
+ * the last one (ns_last_pid, loadavg): while it stays the same there is none, and else
+ * only the ids since then have to be looked at. Only when many have gone by, or they
+ * have begun anew, all of /proc is. Only looks into /proc.
+ */
+#include "libpmp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/scan.h"
+#include "capture/process.h"
+
+#define PATH_SIZE 32
+#define TEXT_SIZE 128
+#define RANGE_MAX 4096	/* ids; of more, /proc has fewer */
+#define AGAIN 32	/* the last ids may not have been in /proc yet */
+#define BLIND_EVERY PMP_S /* where the last id is not told */
+
+struct pmp_births {
+	struct pmp_birth *items;
+	size_t count, capacity;
+	pid_t last;	/* id at the last look, 0: unknown */
+	bool quiet;	/* and at the one before it */
+	uint64_t time;	/* of the last look at all of /proc */
+};
+
+/* The last id that was given to a process or thread, 0 if that is not told. */
+static pid_t last_pid(void)
+{
+	char text[TEXT_SIZE];
+	ssize_t length = pmp_file_read(AT_FDCWD, "/proc/sys/kernel/ns_last_pid", text,
+				       sizeof(text));
+	struct pmp_scan scan;
+	const char *word;
+	uint64_t pid = 0;
+	size_t n;
+
+	/* In loadavg it is the last of five words. */
+	if (length <= 0)
+		length = pmp_file_read(AT_FDCWD, "/proc/loadavg", text, sizeof(text));
+	if (length <= 0)
+		return 0;
+	scan = pmp_scan_text(text, (size_t)length);
+	while (pmp_scan_blanks(&scan), pmp_scan_word(&scan, &word, &n)) {
+		struct pmp_scan number = pmp_scan_text(word, n);
+
+		if (!pmp_scan_u64(&number, &pid) || !pmp_scan_done(&number) || pid > INT_MAX)
+			pid = 0;
+	}
+	return (pid_t)pid;
+}
+
+/* What is no process, or one no more, is left out. */
+static int look_at(struct pmp_births *births, pid_t pid)
+{
+	struct pmp_stat stat;
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (pmp_stat_read(AT_FDCWD, path, &stat) || stat.is_thread ||
+	    pmp_state_ended(stat.state))
+		return 0;
+	if (PMP_RESERVE(&births->items, &births->capacity, births->count + 1))
+		return PMP_ENOMEM;
+	births->items[births->count++] = (struct pmp_birth){
+		.pid = pid,
+		.parent = stat.ppid,
+		.session = stat.session,
+	};
+	return 0;
+}
+
+static int look_at_all(struct pmp_births *births)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	uint64_t pid;
+	int r = 0;
+
+	if (!proc)
+		return PMP_EIO;
+	while (!r && (entry = readdir(proc))) {
+		if (pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid))
+			r = look_at(births, (pid_t)pid);
+	}
+	closedir(proc);
+	births->time = pmp_clock();
+	return r;
+}
+
+static int look(struct pmp_births *births)
+{
+	pid_t before = births->last, now = last_pid(), from;
+	bool changed = now != before;
+	int r = 0;
+
+	births->last = now;
+	births->count = 0;
+	if (now == 0)
+		return pmp_clock() - births->time < BLIND_EVERY ? 0 : look_at_all(births);
+	if (before == 0 || now < before || now - before > RANGE_MAX)
+		r = look_at_all(births);
+	else if (changed || !births->quiet) {
+		from = before > AGAIN ? before - AGAIN : 0;
+		for (pid_t pid = from + 1; pid <= now && !r; pid++)
+			r = look_at(births, pid);
+	}
+	births->quiet = !changed;
+	return r;
+}
+
+int pmp_births_new(struct pmp_births **births, struct pmp_error *err)
+{
+	*births = calloc(1, sizeof(**births));
+	return *births ? 0 : pmp_error_nomem(err, "look for processes");
+}
+
+int pmp_births_next(struct pmp_births *births, struct pmp_birth **list, size_t *count,
+		    struct pmp_error *err)
+{
+	int r = look(births);
+
+	*list = births->items;
+	*count = births->count;
+	if (r == PMP_ENOMEM)
+		return pmp_error_nomem(err, "look for processes");
+	return r ? pmp_error_sys(err, r, errno, "cannot read /proc") : 0;
+}
+
+void pmp_births_free(struct pmp_births *births)
+{
+	if (!births)
+		return;
+	free(births->items);
+	free(births);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* New processes are found, each with its parent and its session; threads and the dead
+ * are none. */
+#include "lib/tap.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libpmp.h"
+
+static struct pmp_births *births;
+static struct pmp_birth *list;
+static size_t count;
+
+static void look(void)
+{
+	struct pmp_error err = { 0 };
+
+	is_int(pmp_births_next(births, &list, &count, &err), 0, "a look");
+}
+
+static const struct pmp_birth *find(pid_t pid)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].pid == pid)
+			return &list[i];
+	}
+	return NULL;
+}
+
+/* A child that waits for its end; of a session of its own if asked for. */
+static pid_t bear(bool leads)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		if (leads)
+			setsid();
+		close(ready[0]);
+		close(ready[1]);
+		pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	while (read(ready[0], &c, 1) > 0)
+		;
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void *idle(void *arg)
+{
+	*(pid_t *)arg = gettid();
+	pause();
+	return NULL;
+}
+
+static void test_births(void)
+{
+	pid_t old = bear(false), young, leader, tid = 0, zombie;
+	const struct pmp_birth *found;
+	pthread_t thread;
+	size_t all;
+
+	look();
+	all = count;
+	ok(find(getpid()) && find(old), "at first all processes");
+	found = find(old);
+	ok(found && found->parent == getpid() && found->session == getsid(0),
+	   "with parent and session");
+	young = bear(false);
+	leader = bear(true);
+	zombie = bear(false);
+	kill(zombie, SIGKILL);
+	waitid(P_PID, (id_t)zombie, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	is_int(pthread_create(&thread, NULL, idle, &tid), 0, "a thread");
+	while (!__atomic_load_n(&tid, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	look();
+	ok(find(young) != NULL, "then what is new");
+	found = find(leader);
+	ok(found && found->session == leader && found->parent == getpid(),
+	   "one that leads a session");
+	ok(!find(zombie), "not one that has ended");
+	ok(!find(tid), "no thread");
+	ok(all < 100 || count < all, "not all once more");
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	end(old);
+	end(young);
+	end(leader);
+	waitpid(zombie, NULL, 0);
+	for (int i = 0; i < 3; i++)
+		look();
+	ok(!find(young), "nothing of those that are gone");
+}
+
+int main(void)
+{
+	struct pmp_error err = { 0 };
+
+	is_int(pmp_births_new(&births, &err), 0, "begin");
+	test_births();
+	pmp_births_free(births);
+	pmp_births_free(NULL);
+	return done_testing();
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who descends from whom, of processes that do not exist. */
+#include "lib/tap.h"
+
+#include <unistd.h>
+
+#include "../pmp/children.h"
+
+/* What pmp_births_next() would give. */
+static struct pmp_birth births[8];
+static size_t birth_count;
+
+static pid_t sampled[16];
+static size_t sampled_count;
+
+static bool is_sampled(void *arg, pid_t pid)
+{
+	(void)arg;
+	for (size_t i = 0; i < sampled_count; i++) {
+		if (sampled[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static void add(pid_t pid, pid_t parent, pid_t session)
+{
+	births[birth_count++] = (struct pmp_birth){ pid, parent, session };
+}
+
+/* Those that are to be sampled now, as "12 13"; each is then, unless it refuses. */
+static const char *found(struct pmp_children *children, pid_t refuses)
+{
+	static char text[128];
+	size_t length = 0;
+	pid_t pid;
+
+	children->list = births;
+	children->count = birth_count;
+	children->next = 0;
+	children->again = false;
+	text[0] = '\0';
+	while ((pid = pmp_children_next(children, is_sampled, NULL)) && length < 100) {
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d",
+					   length ? " " : "", (int)pid);
+		if (pid != refuses)
+			sampled[sampled_count++] = pid;
+	}
+	birth_count = 0;
+	return text;
+}
+
+int main(void)
+{
+	struct pmp_children children = { 0 };
+
+	sampled[sampled_count++] = 10;
+	add(12, 10, 1);
+	add(13, 12, 1);
+	add(14, 11, 1);
+	is_str(found(&children, 0), "12 13", "children and theirs, nobody else");
+	add(9, 8, 1);
+	add(8, 13, 1);
+	is_str(found(&children, 0), "8 9", "also when ids have begun anew");
+	add(12, 10, 1);
+	is_str(found(&children, 0), "", "none twice");
+	add(20, 10, 1);
+	add(21, 20, 1);
+	is_str(found(&children, 20), "20", "one that cannot be sampled is given once");
+	add(30, 1, 12);
+	add(31, 1, 77);
+	is_str(found(&children, 0), "30", "one whose session was begun by one of them");
+	sampled[1] = 0;
+	pmp_children_ended(&children, 12);
+	add(40, 1, 12);
+	add(41, 12, 1);
+	is_str(found(&children, 0), "40", "which may have ended; a parent may not");
+	for (pid_t pid = 1000; pid < 1000 + PMP_CHILDREN_PAST; pid++)
+		pmp_children_ended(&children, pid);
+	add(50, 1, 12);
+	add(51, 1, 1000 + PMP_CHILDREN_PAST - 1);
+	is_str(found(&children, 0), "51", "the last that have ended are remembered");
+	add(60, 99, 1);
+	is_str(found(&children, 0), "", "a stranger");
+	children.adopter = 99;
+	add(60, 99, 1);
+	add(getpid(), 99, 1);
+	add(99, 10, 1);
+	is_str(found(&children, 0), "60", "is none if pmp has adopted it; pmp itself is");
+	return done_testing();
+}

@@ -1,0 +1,206 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --children: processes that the target has started, starts, and leaves behind.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+need make pgrep
+
+sleeper=$top_builddir/t/target/sleeper
+
+# sampled: the names of the processes in x.folded, without their ids.
+sampled() {
+	sed 's/[;-].*//' x.folded | sort -u | tr '\n' ' '
+}
+
+# descriptors: how many the sampler of $pmp has.
+descriptors() {
+	find "/proc/$(pgrep -x -P "$pmp" pmp-sampler)/fd" -mindepth 1 | wc -l
+}
+
+check_options() {
+	"$PMP" --children -t $$ >out 2>err
+	is "$?:$(head -n 1 err)" "2:pmp: --children is for processes, -t for threads" "not with -t"
+}
+
+check_pipeline() {
+	"$PMP" -q --children -i 20ms -o x.folded -- \
+		sh -c "'$sleeper' 2 400 | cat >piped; exit 7" 2>err
+	is "$?" 7 "a pipeline: the status of the command"
+	like "$(cat piped)" '^ready ' "its output is whole"
+	is "$(sampled)" "cat sh sleeper " "its processes are sampled"
+	like "$(cat x.folded)" '^sleeper-[0-9]+;.*nap.* [0-9]+$' "under their names and ids"
+	is "$(cat err)" "" "nothing is said"
+	"$PMP" -q -i 20ms -o x.folded -- sh -c "'$sleeper' 2 400 | cat >piped"
+	is "$(sampled)" "sh " "without --children the command alone"
+}
+
+# exec, vfork and children of children of all kinds.
+check_make() {
+	for i in 1 2 3 4; do
+		echo "#include <stdio.h>
+		int f$i(void) { return puts(\"$i\"); }" >"f$i.c"
+	done
+	printf 'all: f1.o f2.o f3.o f4.o\n%%.o: %%.c\n\t%s -O2 -c $<\n' "${CC:-cc}" >Makefile
+	MAKEFLAGS='' "$PMP" -q --children -i 2ms -o x.folded -- make -s -j2 2>err
+	is "$?" 0 "make -j2"
+	ok "[ -s f1.o ] && [ -s f2.o ] && [ -s f3.o ] && [ -s f4.o ]" "has built everything"
+	is "$(cat err)" "" "without a word"
+	ok "[ $(sed 's/;.*//' x.folded | sort -u | wc -l) -ge 5 ]" "five processes at least: $(sampled)"
+	like "$(sampled)" '(^| )make ' "make is one"
+}
+
+check_before() {
+	cat >family.c <<-'END'
+		#include <signal.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/prctl.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static int __attribute__((noinline)) wait_here(const char *what)
+		{
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			printf("%s %d\n", what, getpid());
+			fflush(stdout);
+			return pause();
+		}
+		static int __attribute__((noinline)) grandchild(void)
+		{
+			return wait_here("grandchild") + 1;
+		}
+		static int __attribute__((noinline)) child(void)
+		{
+			return (fork() ? wait_here("child") : grandchild()) + 1;
+		}
+		static int __attribute__((noinline)) later(void)
+		{
+			return wait_here("later") + 1;
+		}
+		/* Begins a session, in which it leaves one behind that nobody has asked for. */
+		static int __attribute__((noinline)) abandoned(void)
+		{
+			printf("abandoned %d\n", getpid());
+			fflush(stdout);
+			return (int)sleep(60) + 1;
+		}
+		static void __attribute__((noinline)) detach(void)
+		{
+			setsid();
+			sleep(1);
+			if (fork() == 0)
+				exit(abandoned());
+			_exit(0);
+		}
+		/* Lives in its parent's memory for a while, then executes a program. */
+		static int __attribute__((noinline)) borrow(void)
+		{
+			if (vfork() == 0) {
+				sleep(1);
+				execl("./after", "after", "1", NULL);
+				_exit(1);
+			}
+			return 1;
+		}
+		int main(void)
+		{
+			sigset_t set;
+			int number;
+
+			sigemptyset(&set);
+			sigaddset(&set, SIGUSR1);
+			sigprocmask(SIG_BLOCK, &set, NULL);
+			if (fork() == 0)
+				return child();
+			puts("ready");
+			fflush(stdout);
+			sigwait(&set, &number);
+			if (fork() == 0)
+				return later();
+			if (fork() == 0)
+				detach();
+			borrow();
+			while (wait(NULL) > 0)
+				;
+			return 0;
+		}
+	END
+	cat >after.c <<-'END'
+		#include <signal.h>
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		static int __attribute__((noinline)) executed(void)
+		{
+			return pause() + 1;
+		}
+		int main(void)
+		{
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			return executed();
+		}
+	END
+	build family family.c && build after after.c || return
+	start_target ./family
+	wait_for "grep -q '^grandchild' '$target_out'"
+	"$PMP" --children -q -i 20ms -d 60 -o x.folded -p "$target_pid" 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	wait_for '[ -n "$(pgrep -x -P $pmp pmp-sampler)" ]' && sleep 0.5
+	kill -USR1 "$target_pid"
+	wait_for "grep -q '^abandoned' '$target_out' && pgrep -x -P $target_pid after"
+	sleep 0.5
+	kill -INT "$pmp"
+	wait "$pmp"
+	is "$?" 0 "-p: those that exist and those that come"
+	for function in child grandchild later abandoned borrow; do
+		like "$(cat x.folded)" "^family-[0-9]+;.*;$function[^;]*(;.*)? [0-9]+\$" "$function is seen"
+	done
+	like "$(cat x.folded)" '^after-[0-9]+;.*;main;executed;.* [0-9]+$' "and what vfork has executed"
+	is "$(grep -c '^after.*borrow' x.folded)" 0 "not with its parent's stack"
+	unlike "$(grep '^family' x.folded)" 'executed' "which has none of its"
+	is "$(cat err)" "" "nothing is said"
+	kill -KILL "$(sed -n 's/^abandoned //p' "$target_out")"
+	stop_process "$target_pid"
+}
+
+# A daemon, whose parents end at once: pmp adopts it, and ends with it.
+check_daemon() {
+	"$PMP" --children -i 20ms -o x.folded -- sh -c \
+		"(setsid sh -c '\"$sleeper\" 1 3000 >daemon & exit' &); exit 5" 2>err
+	is "$?" 5 "a daemon: the status of the command"
+	like "$(cat x.folded)" '^sleeper-[0-9]+;.*nap.* [1-9][0-9]+$' "is sampled to its end"
+	like "$(cat err)" '^pmp: sh has ended; 1 of its processes go on$' "pmp says why it stays"
+	"$PMP" -q --children -o x.folded -- sh -c \
+		'i=0; while [ $i -lt 50 ]; do (sleep 0.01 &); i=$((i + 1)); done; sleep 0.5
+		 pgrep -c -r Z -P $PPID >zombies; :'
+	ok "[ $(cat zombies) -lt 10 ]" "what has ended is reaped ($(cat zombies) zombies)"
+}
+
+check_many() {
+	"$PMP" -q --children -i 2ms -o x.folded -- sh -c \
+		'i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i + 1)); done; echo >over; sleep 1' &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	wait_for '[ -e over ]' 60
+	count=$(descriptors)
+	ok "[ $count -gt 5 ] && [ $count -lt 40 ]" "after 1000 children: $count descriptors"
+	wait "$pmp"
+	is "$?" 0 "their parent's status"
+}
+
+check_limits() {
+	(
+		ulimit -n 60
+		exec "$PMP" --children -d 1 -o x.folded -- sh -c \
+			'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 2 & done
+			 sleep 1.5; exit 3'
+	) 2>err
+	is "$?" 3 "no descriptors for all children"
+	is "$(grep -c '^pmp: cannot .*Too many open files' err)" 1 "is said once"
+	like "$(sampled)" 'sh sleep ' "the others are sampled"
+}
+
+run_checks "$@"
