@@ -31,6 +31,8 @@ struct pmp_process {
 
 struct pmp_app {
 	struct pmp_options options;
+	int argc; /* of main() */
+	char **argv;
 	char *command_line; /* for headers of formats */
 	char host[256];	    /* the name of this machine, likewise */
 	bool stdout_closed; /* when pmp began */

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "diff.h"
+#include "filename.h"
 #include "front.h"
 #include "libpmp.h"
 #include "message.h"
 #include "options.h"
+#include "several.h"
 
 /* A closed 0, 1 or 2 would become the next file that is opened. */
 static void open_standard(struct pmp_app *app)
@@ -92,12 +94,9 @@ static int add_named(const char *name, struct pmp_id_list *pids)
 	return status;
 }
 
-/* The processes to profile: those asked for, the command, owners of threads. */
-static int choose_source(struct pmp_app *app, struct pmp_id_list *pids)
+/* The processes to profile: those asked for, and owners of threads. */
+static int find_targets(const struct pmp_options *options, struct pmp_id_list *pids)
 {
-	const struct pmp_options *options = &app->options;
-	struct pmp_error err;
-
 	for (size_t i = 0; i < options->pids.count; i++) {
 		if (!pmp_id_list_add(pids, options->pids.ids[i]))
 			return no_memory();
@@ -108,17 +107,16 @@ static int choose_source(struct pmp_app *app, struct pmp_id_list *pids)
 		if (!pmp_id_list_add(pids, process ? process : options->tids.ids[i]))
 			return no_memory();
 	}
-	if (options->name) {
-		int status = add_named(options->name, pids);
+	return options->name ? add_named(options->name, pids) : 0;
+}
 
-		if (status)
-			return status;
-	}
-	if (!options->command)
-		return 0;
-	if (options->children)
+static int start_command(struct pmp_app *app, struct pmp_id_list *pids)
+{
+	struct pmp_error err;
+
+	if (app->options.children)
 		pmp_command_adopt(&app->command);
-	if (pmp_command_fork(&app->command, options->command, &err) < 0) {
+	if (pmp_command_fork(&app->command, app->options.command, &err) < 0) {
 		pmp_message_error(&err);
 		return PMP_EXIT_SELF;
 	}
@@ -147,37 +145,105 @@ static int start_signals(struct pmp_app *app)
 	return PMP_EXIT_FAILED;
 }
 
-/* What is said from now on, and how long all may take. */
-static int start_limits(const struct pmp_options *options)
+static int start_limit(const struct pmp_options *options)
 {
-	int status = pmp_message_settings(options->quiet, options->log);
-
-	if (status || !options->max_wall || pmp_signals_limit(options->max_wall))
-		return status;
+	if (!options->max_wall || pmp_signals_limit(options->max_wall))
+		return 0;
 	pmp_message_print(NULL, "cannot limit the time: %s", strerror(errno));
 	return PMP_EXIT_FAILED;
 }
 
-static int profile(struct pmp_app *app)
+/* One profile, of all these processes. */
+static int profile(struct pmp_app *app, struct pmp_id_list *pids)
 {
-	struct pmp_id_list pids = { 0 };
-	int status;
+	int status = start_signals(app);
 
-	status = start_signals(app);
 	if (!status)
-		status = start_limits(&app->options);
+		status = start_limit(&app->options);
 	if (!status)
 		status = pmp_diff_read(app);
+	if (!status && app->options.command)
+		status = start_command(app, pids);
 	if (!status && !app->options.file_count)
-		status = choose_source(app, &pids);
-	if (!status && !app->options.file_count)
-		status = start_sampler(app, &pids);
+		status = start_sampler(app, pids);
 	if (!status)
 		status = pmp_front_open(app);
 	if (!status)
 		status = pmp_front_run(app);
 	else if (app->command.pid)
 		status = PMP_EXIT_SELF;
+	return status;
+}
+
+/* The sections of the configuration that are for these processes, and from then on who
+ * hears what. */
+static int settle(struct pmp_app *app, const struct pmp_id_list *pids)
+{
+	struct pmp_options *options = &app->options;
+	char **command = options->command;
+	const struct pmp_target_names names = {
+		pids, command ? pmp_filename_base(command[0]) : NULL
+	};
+	int status = 0;
+
+	if (pmp_options_unsettled(options))
+		status = pmp_options_settle(options, app->argc, app->argv, &names);
+	return status ? status : pmp_message_settings(options->quiet, options->log);
+}
+
+/* In the process of one file: only its targets, and its share of what pmp may take. */
+static int profile_group(struct pmp_app *app, struct pmp_id_list *pids,
+			 const size_t *groups, size_t group, size_t count)
+{
+	uint64_t *max_cpu = &app->options.max_cpu;
+	size_t left = 0;
+	int status;
+
+	for (size_t i = 0; i < pids->count; i++) {
+		if (groups[i] == group)
+			pids->ids[left++] = pids->ids[i];
+	}
+	pids->count = left;
+	status = settle(app, pids);
+	if (*max_cpu)
+		*max_cpu = *max_cpu > count ? *max_cpu / count : 1;
+	return status ? status : profile(app, pids);
+}
+
+/* A profile for each file that the name of the output stands for. */
+static int profile_all(struct pmp_app *app, struct pmp_id_list *pids)
+{
+	size_t *groups, count;
+	int group = 0, status = 0;
+
+	if (pids->count < 2)
+		return profile(app, pids);
+	groups = calloc(pids->count, sizeof(*groups));
+	if (!groups)
+		return no_memory();
+	count = pmp_several_group(&app->options, pids, groups);
+	if (count > 1)
+		group = pmp_several_run(count, &status);
+	if (group >= 0 && count > 1)
+		status = profile_group(app, pids, groups, (size_t)group, count);
+	else if (group >= 0)
+		status = profile(app, pids);
+	free(groups);
+	return status;
+}
+
+static int run(struct pmp_app *app)
+{
+	const struct pmp_options *options = &app->options;
+	struct pmp_id_list pids = { 0 };
+	int status = pmp_message_settings(options->quiet, options->log);
+
+	if (!status)
+		status = find_targets(options, &pids);
+	if (!status)
+		status = settle(app, &pids);
+	if (!status)
+		status = profile_all(app, &pids);
 	free(pids.ids);
 	return status;
 }
@@ -192,7 +258,9 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
-	struct pmp_app app = { .command.fd = -1, .sampler.fd = -1 };
+	struct pmp_app app = {
+		.argc = argc, .argv = argv, .command.fd = -1, .sampler.fd = -1
+	};
 	int status;
 
 	open_standard(&app);
@@ -208,7 +276,7 @@ int main(int argc, char **argv)
 	else if (!status && app.options.version)
 		status = print_version();
 	else if (!status)
-		status = profile(&app);
+		status = run(&app);
 	pmp_front_close(&app);
 	pmp_options_free(&app.options);
 	free(app.command_line);

@@ -17,6 +17,7 @@
 
 #define TEXT_SIZE 1024
 #define LINE_SIZE (3 * TEXT_SIZE)
+#define PLACE_SIZE 512
 
 /* Where messages go while a screen is shown. */
 static struct {
@@ -29,6 +30,7 @@ static struct {
 	bool quiet;
 	const char *log; /* NULL: none */
 	bool log_failed;
+	char place[PLACE_SIZE]; /* in a file, that messages are about; or empty */
 } settings;
 
 /* Standard error is the last resort: what cannot be written there is lost. */
@@ -119,6 +121,11 @@ int pmp_message_settings(bool quiet, const char *log)
 	return 0;
 }
 
+void pmp_message_place(const char *place)
+{
+	snprintf(settings.place, sizeof(settings.place), "%s", place ? place : "");
+}
+
 bool pmp_message_heard(void)
 {
 	return !settings.quiet || settings.log;
@@ -128,8 +135,11 @@ bool pmp_message_heard(void)
 static void say(bool shown, const char *hint, const char *format, va_list args)
 {
 	char text[TEXT_SIZE];
+	int n = 0;
 
-	vsnprintf(text, sizeof(text), format, args);
+	if (settings.place[0])
+		n = snprintf(text, sizeof(text), "%s: ", settings.place);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, format, args);
 	if (shown)
 		print(text, hint);
 	log_line(text, hint);

@@ -26,6 +26,9 @@ enum pmp_exit {
  */
 int pmp_message_settings(bool quiet, const char *log);
 
+/** Until NULL is given messages begin with this place, "FILE:LINE". */
+void pmp_message_place(const char *place);
+
 /** Does anybody hear notes? */
 bool pmp_message_heard(void);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "filename.h"
 #include "message.h"
 #include "value.h"
@@ -163,6 +164,8 @@ static const struct row rows[] = {
 
 	{ OTHER, 0, "stats", NULL, take_flag, TO(stats),
 	  .help = "say at the end what sampling cost and what was lost" },
+	{ OTHER, 0, "config", "FILE", take_text, TO(config_file),
+	  .example = "--config pmp.conf", .help = "read options from FILE only" },
 	{ OTHER, 0, "log", "FILE", take_text, TO(log), .example = "--log /var/log/pmp.log",
 	  .help = "append messages and what was written to FILE" },
 	{ OTHER, 0, "max-wall", "TIME", take_time, TO(max_wall), WALL_MIN, TIME_MAX,
@@ -679,11 +682,97 @@ static void set_length(struct pmp_options *options)
 		options->duration = DURATION_DEFAULT;
 }
 
-int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
-{
-	static char no_name[] = "pmp";
-	char *const program = argc > 0 ? argv[0] : no_name;
+/* ---- configuration ----------------------------------------------------------- */
 
+struct settling {
+	struct pmp_options *options;
+	const struct pmp_target_names *names; /* NULL: without sections */
+};
+
+/* Not what is sampled, what ends pmp at once, and where options come from. */
+static bool is_for_config(const struct row *row)
+{
+	return row->group != SOURCE && row->offset != offsetof(struct pmp_options, help) &&
+	       row->offset != offsetof(struct pmp_options, version) &&
+	       row->offset != offsetof(struct pmp_options, config_file);
+}
+
+static const struct row *find_name(const char *name)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static bool check_configured(void *arg, const char *name, const char *value)
+{
+	const struct row *row = find_name(name);
+
+	(void)arg;
+	if (!row)
+		pmp_message_print(SEE_HELP, "unknown option '%s'", name);
+	else if (!is_for_config(row))
+		pmp_message_print(NULL, "'%s' is for the command line only", name);
+	else if (row->value && (!value || !*value))
+		pmp_message_print(SEE_HELP, "'%s' needs a value: %s", name, row->value);
+	else if (!row->value && value)
+		pmp_message_print(SEE_HELP, "'%s' takes no value", name);
+	else
+		return true;
+	return false;
+}
+
+static bool take_configured(void *arg, const char *name, const char *value)
+{
+	const struct settling *settling = arg;
+	const struct row *row = find_name(name);
+
+	return row && row->take(settling->options, row, value);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Whole names: the command's base name, or what --name would find. */
+static bool section_applies(void *arg, const char *regex, bool *result)
+{
+	const struct pmp_target_names *names = ((const struct settling *)arg)->names;
+	struct pmp_pattern whole = { 0 };
+	struct pmp_error err = { 0 };
+	char text[1024];
+	pid_t *found = NULL;
+	int count;
+
+	*result = false;
+	snprintf(text, sizeof(text), "^(%s)$", regex);
+	if (names->command) {
+		if (regcomp(&whole.regex, text, REG_EXTENDED | REG_NOSUB))
+			return no_memory();
+		*result = regexec(&whole.regex, names->command, 0, NULL, 0) == 0;
+		regfree(&whole.regex);
+		return true;
+	}
+	count = pmp_find_processes(text, &found, &err);
+	if (count < 0) {
+		pmp_message_error(&err);
+		return false;
+	}
+	*result = names->pids->count > 0;
+	for (size_t i = 0; i < names->pids->count && *result; i++)
+		*result = bsearch(&names->pids->ids[i], found, (size_t)count,
+				  sizeof(*found), compare_ids) != NULL;
+	free(found);
+	return true;
+}
+
+static void set_defaults(struct pmp_options *options)
+{
 	*options = (struct pmp_options){
 		.interval = INTERVAL_DEFAULT,
 		.max_stop = MAX_STOP_DEFAULT,
@@ -692,16 +781,91 @@ int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
 	options->debug = getenv("PMP_DEBUG");
 	if (options->debug && !*options->debug)
 		options->debug = NULL;
-	if (!parse_environment(options, program) ||
-	    (argc > 0 && !parse_arguments(options, argc, argv, false)))
-		return PMP_EXIT_USAGE;
-	if (options->help || options->version)
-		return 0;
-	if (!check_source(options) || !check_sink(options) || !check_series(options))
+}
+
+/* PMP_OPTS and the command line. */
+static bool parse_both(struct pmp_options *options, int argc, char **argv)
+{
+	static char no_name[] = "pmp";
+
+	return parse_environment(options, argc > 0 ? argv[0] : no_name) &&
+	       (argc == 0 || parse_arguments(options, argc, argv, false));
+}
+
+/* Everything anew, in its order; names NULL: without sections. */
+static bool parse_all(struct pmp_options *options, int argc, char **argv,
+		      const struct pmp_target_names *names)
+{
+	struct settling settling = { options, names };
+	const struct pmp_config_user user = {
+		.check = check_configured,
+		.take = take_configured,
+		.applies = names ? section_applies : NULL,
+		.arg = &settling,
+	};
+	struct pmp_config *config = options->config;
+	const struct pmp_format *format;
+	const char *output;
+
+	options->config = NULL;
+	pmp_options_free(options);
+	set_defaults(options);
+	options->config = config;
+	if (!pmp_config_apply(config, &user))
+		return false;
+	/* A file on the command line chooses its format itself, if it can. */
+	format = options->format;
+	output = options->output;
+	options->format = NULL;
+	options->output = NULL;
+	if (!parse_both(options, argc, argv))
+		return false;
+	if (!options->format && options->output)
+		options->format = pmp_options_format_of(options->output);
+	if (!options->format)
+		options->format = format;
+	if (!options->output)
+		options->output = output;
+	return true;
+}
+
+static int check(struct pmp_options *options)
+{
+	if (!check_sink(options) || !check_series(options))
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_length(options);
 	return 0;
+}
+
+int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
+{
+	int status;
+
+	set_defaults(options);
+	if (!parse_both(options, argc, argv))
+		return PMP_EXIT_USAGE;
+	if (options->help || options->version)
+		return 0;
+	if (!check_source(options))
+		return PMP_EXIT_USAGE;
+	status = pmp_config_read(&options->config, options->config_file);
+	if (status)
+		return status;
+	if (!parse_all(options, argc, argv, NULL))
+		return PMP_EXIT_USAGE;
+	return pmp_options_unsettled(options) ? 0 : check(options);
+}
+
+bool pmp_options_unsettled(const struct pmp_options *options)
+{
+	return pmp_config_has_sections(options->config) && !options->file_count;
+}
+
+int pmp_options_settle(struct pmp_options *options, int argc, char **argv,
+		       const struct pmp_target_names *names)
+{
+	return parse_all(options, argc, argv, names) ? check(options) : PMP_EXIT_USAGE;
 }
 
 void pmp_options_free(struct pmp_options *options)
@@ -712,6 +876,7 @@ void pmp_options_free(struct pmp_options *options)
 		regfree(&options->not_threads.regex);
 	free(options->pids.ids);
 	free(options->tids.ids);
+	pmp_config_free(options->config);
 	free(options->words);
 	free(options->files);
 }

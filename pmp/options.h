@@ -21,6 +21,8 @@ struct pmp_pattern {
 	regex_t regex;
 };
 
+struct pmp_config;
+
 struct pmp_options {
 	/* Source. */
 	struct pmp_id_list pids;
@@ -63,16 +65,33 @@ struct pmp_options {
 	const char *log;   /* NULL: none */
 	uint64_t max_wall; /* ns; 0: no limit */
 	unsigned verbose;
+	const char *config_file;   /* NULL: the usual ones */
+	struct pmp_config *config; /* what is in them */
 	const char *debug; /* PMP_DEBUG, or NULL */
 	char **words;	   /* of PMP_OPTS */
 };
 
 /**
- * Read PMP_OPTS, PMP_DEBUG and the command line. Strings are borrowed from argv
- * and the environment. Returns 0, or the status to end with: the message is printed.
- * With help or version set nothing else is checked.
+ * Read the configuration, PMP_OPTS, PMP_DEBUG and the command line, each over the one
+ * before it. Strings are borrowed from argv and the environment. Returns 0, or the
+ * status to end with: the message is printed. With help or version set nothing else is
+ * checked.
  */
 int pmp_options_parse(struct pmp_options *options, int argc, char **argv);
+
+/* What sections of the configuration are chosen by. */
+struct pmp_target_names {
+	const struct pmp_id_list *pids; /* all of them have to match */
+	const char *command;		/* or this one; NULL: none */
+};
+
+/**
+ * The same once more, with the sections that are meant. To be called before anything
+ * else uses the options when pmp_options_unsettled(), which leaves the checks to this.
+ */
+int pmp_options_settle(struct pmp_options *options, int argc, char **argv,
+		       const struct pmp_target_names *names);
+bool pmp_options_unsettled(const struct pmp_options *options);
 void pmp_options_free(struct pmp_options *options);
 
 /** Print --help, made from the table, to standard output. 0 or a status. */

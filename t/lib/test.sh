@@ -21,9 +21,10 @@ top_builddir=$(cd "${top_builddir:-.}" && pwd) || exit 99
 export top_srcdir top_builddir
 
 # Commands of the caller are not ours to inherit.
-unset PMP_OPTS PMP_CONFIG PMP_DEBUG PMP_FAULT NO_COLOR DEBUGINFOD_URLS CDPATH
+unset PMP_OPTS PMP_DEBUG PMP_FAULT NO_COLOR DEBUGINFOD_URLS CDPATH
+PMP_CONFIG=
 LC_ALL=C.UTF-8
-export LC_ALL
+export PMP_CONFIG LC_ALL
 
 PMP=${PMP:-$top_builddir/pmp/pmp}
 PMP_FAULTY=${PMP_FAULTY:-$top_builddir/pmp/pmp-faulty}
