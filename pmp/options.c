@@ -911,7 +911,7 @@ int pmp_options_help(void)
 	puts("\nOn a terminal, without a format: a live view until q; ? there is its help.\n"
 	     "Length: --raw takes one snapshot, other formats 10 s of them, -- COMMAND goes on\n"
 	     "until the command ends. PMP_OPTS holds options to put before these.");
-	if (fflush(stdout) == 0)
+	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	pmp_message_print(NULL, "cannot write standard output: %s", strerror(errno));
 	return PMP_EXIT_OUTPUT;
