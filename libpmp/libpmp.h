@@ -292,6 +292,83 @@ size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer, pmp_locatio
 char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location location,
 			   char *buffer, size_t size);
 
+/* ---- filters: what of a profile is shown -------------------------------- */
+
+/*
+ * Patterns that say which stacks and which functions of them are shown, and how
+ * functions and groups of threads are called. A filter is made once, given to
+ * profiles by their options, and not changed while one has it. What is counted does
+ * not depend on it: it decides when a profile is written.
+ */
+struct pmp_filter;
+
+/* All expressions are POSIX extended regular expressions, without back-references. */
+enum pmp_filter_kind {
+	PMP_FILTER_FOCUS,	/* only stacks with a function that matches any of these */
+	PMP_FILTER_IGNORE,	/* no stacks with such a function */
+	PMP_FILTER_HIDE,	/* leave such functions out */
+	PMP_FILTER_HIDE_MODULE,	/* leave functions of such modules out */
+	PMP_FILTER_SKIP_MODULE,	/* no stacks whose innermost function is in such a module */
+	PMP_FILTER_TRIM_ROOT,	/* such a function becomes the root */
+	PMP_FILTER_RENAME,	/* s/expression/text/flags: call functions so */
+	PMP_FILTER_THREAD_GROUP, /* the same for threads, which are grouped by name then */
+	PMP_FILTER_IDLE_WAIT,	/* threads that sleep below such a function are idle */
+	PMP_FILTER_COUNT
+};
+
+enum pmp_idle { PMP_IDLE_SHOWN, PMP_IDLE_HIDDEN, PMP_IDLE_ONLY, PMP_IDLE_COUNT };
+
+struct pmp_filter_options {
+	size_t size;
+	enum pmp_idle idle;	/* threads that wait for work */
+	bool fold_recursion;	/* what is repeated at once is shown once */
+	bool groups;		/* threads are counted by groups of their names */
+	bool no_fold_threads;	/* groups have digits in their names: not conn-N */
+};
+
+int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err);
+void pmp_filter_free(struct pmp_filter *filter);
+/** PMP_EINVAL: the message says what is wrong with the text, without the text. */
+int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const char *text,
+		   struct pmp_error *err);
+void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *options);
+/** Does it change anything? Takes NULL. */
+bool pmp_filter_is_active(const struct pmp_filter *filter);
+/** The expressions of a kind as one, "(a)|(b)", or "". Borrowed. */
+const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kind kind);
+
+/*
+ * For programs that show stacks by themselves. First each function of a stack is
+ * looked at, which gives its marks; then they are asked about the stack. Without a
+ * filter (NULL) nothing is hidden; what is idle is known all the same.
+ */
+typedef unsigned pmp_marks;
+/** The name to show is put into buffer (cut off when it is longer). */
+pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
+			      const char *module, char *buffer, size_t size);
+bool pmp_filter_is_hidden(pmp_marks marks);
+/** Is the stack shown? innermost first. Whether it is idle is asked apart. */
+bool pmp_filter_passes(const struct pmp_filter *filter, const pmp_marks *marks,
+		       size_t count);
+/** So many functions, counted from the innermost, are left by PMP_FILTER_TRIM_ROOT. */
+size_t pmp_filter_trim(const pmp_marks *marks, size_t count);
+/** Does the thread wait for work? state as in proc(5); syscall: its name, or "". */
+bool pmp_filter_is_idle(const pmp_marks *marks, size_t count, char state,
+			const char *syscall);
+/** Does it wait for a lock, as far as names of functions tell? */
+bool pmp_filter_is_locked(const pmp_marks *marks, size_t count);
+/** Does it sleep in a call that a lock makes as well, but for work? */
+bool pmp_filter_is_parked(const pmp_marks *marks, size_t count);
+/**
+ * Fold recursion: from the root on, up to 8 functions that are directly followed by
+ * the same ones become these. functions are numbers, equal ones for equal functions,
+ * innermost first. Returns how many are left; their indices are put into left.
+ */
+size_t pmp_filter_fold(const uint32_t *functions, size_t count, uint32_t *left);
+/** The group of a thread: renamed by the filter, else with N for digits. Returns buffer. */
+char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,
+			size_t size);
+
 /* ---- profile: counted stacks ------------------------------------------- */
 
 struct pmp_profile;
@@ -311,6 +388,7 @@ struct pmp_profile_options {
 	/* Bytes for distinct stacks and their names, about; when there are more, those
 	 * that are counted least are counted as one, "[evicted]". 0: no limit. */
 	uint64_t max_memory;
+	const struct pmp_filter *filter; /* borrowed; what is written goes through it */
 };
 
 /** The symbolizer is borrowed and must outlive the profile. */
@@ -340,6 +418,7 @@ struct pmp_profile_info {
 	uint64_t unchanged;	/* stacks of threads that had not run */
 	uint64_t evicted;	/* stacks not kept apart, see max_memory, */
 	uint64_t evicted_distinct; /* of so many distinct ones, each time they were */
+	uint64_t shown;		/* stacks that the filter has let pass, as last written */
 };
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
 

@@ -166,6 +166,7 @@ static int make_profile(const struct pmp_app *app, bool saved,
 		.host = saved ? NULL : app->host,
 		.live = live,
 		.max_memory = app->options.max_memory,
+		.filter = app->options.filter,
 	};
 
 	return pmp_profile_new(&options, symbolizer, profile, err);
@@ -212,7 +213,7 @@ static void write_profile(struct pmp_app *app)
 {
 	const struct pmp_write_options options = {
 		.size = sizeof(options),
-		.by_thread = app->options.by_thread,
+		.by_thread = app->options.by_thread || app->options.by_group,
 		.lines = app->options.lines,
 		.module = app->options.module,
 		.raw_names = app->options.by_thread,
@@ -669,7 +670,10 @@ static void write_result(struct pmp_app *app)
 		open_output(app);
 	if (app->output && samples_in_hand(app))
 		finish_file(app);
-	if (app->failure == PMP_EXIT_OUTPUT || !pmp_message_heard())
+	if (app->failure == PMP_EXIT_OUTPUT)
+		return;
+	pmp_report_filter(app);
+	if (!pmp_message_heard())
 		return;
 	if (!app->options.stats)
 		pmp_report_evicted(app);
@@ -768,7 +772,7 @@ static int view_write(struct pmp_app *app, const char *path, struct pmp_error *e
 {
 	const struct pmp_write_options options = {
 		.size = sizeof(options),
-		.by_thread = app->options.by_thread,
+		.by_thread = app->options.by_thread || app->options.by_group,
 		.lines = app->options.lines,
 		.module = app->options.module,
 		.raw_names = app->options.by_thread,

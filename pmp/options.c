@@ -42,10 +42,11 @@
 
 enum { LONG_BASE = 256, OPERAND = 1 };
 
-enum group { SOURCE, SAMPLING, SINK, THREADS, FRAMES, SYMBOLS, OTHER, GROUP_COUNT };
+enum group { SOURCE, SAMPLING, SINK, THREADS, STACKS, FRAMES, SYMBOLS, OTHER, GROUP_COUNT };
 
 static const char *const group_titles[GROUP_COUNT] = {
-	"Source", "Sampling", "Sink", "Threads", "Frames", "Symbols", "Other",
+	"Source", "Sampling", "Sink", "Threads", "Stacks", "Frames",
+	"Symbols", "Other",
 };
 
 struct row {
@@ -74,6 +75,7 @@ static bool take_pattern(struct pmp_options *, const struct row *, const char *)
 static bool take_ids(struct pmp_options *, const struct row *, const char *);
 static bool take_raw(struct pmp_options *, const struct row *, const char *);
 static bool take_format(struct pmp_options *, const struct row *, const char *);
+static bool take_filter(struct pmp_options *, const struct row *, const char *);
 
 #define TO(field) .offset = offsetof(struct pmp_options, field)
 
@@ -145,6 +147,41 @@ static const struct row rows[] = {
 	{ THREADS, 0, "not-threads", "RE", take_pattern, TO(not_threads),
 	  .example = "--not-threads '^idle'", .help = "no threads whose name matches" },
 
+	{ THREADS, 0, "by-group", NULL, take_flag, TO(by_group),
+	  .help = "keep groups of threads apart (conn-N)" },
+	{ THREADS, 0, "thread-group", "s/RE/TEXT/", take_filter, 0, PMP_FILTER_THREAD_GROUP,
+	  .example = "--thread-group 's/^conn-.*/conn/'",
+	  .help = "call threads so, group them; repeatable" },
+	{ THREADS, 0, "no-fold-threads", NULL, take_flag, TO(no_fold_threads),
+	  .help = "digits in names of threads tell groups apart" },
+	{ THREADS, 0, "idle", "WHAT", take_word, TO(idle), .words = "show hide only",
+	  .help = "threads that wait for work: show, hide, only" },
+	{ THREADS, 0, "idle-wait", "RE", take_filter, 0, PMP_FILTER_IDLE_WAIT,
+	  .example = "--idle-wait '^wait_for_job$'",
+	  .help = "asleep below such a function is idle, too" },
+
+	{ STACKS, 0, "focus", "RE", take_filter, 0, PMP_FILTER_FOCUS,
+	  .example = "--focus '^do_command'",
+	  .help = "only stacks with such a function; repeatable" },
+	{ STACKS, 0, "ignore", "RE", take_filter, 0, PMP_FILTER_IGNORE,
+	  .example = "--ignore '^ib_srv'", .help = "no stacks with such a function" },
+	{ STACKS, 0, "skip-module", "RE", take_filter, 0, PMP_FILTER_SKIP_MODULE,
+	  .example = "--skip-module '^libpthread'",
+	  .help = "no stacks whose leaf is in such a module" },
+	{ STACKS, 0, "trim-root", "RE", take_filter, 0, PMP_FILTER_TRIM_ROOT,
+	  .example = "--trim-root '^do_command'",
+	  .help = "begin stacks at the outermost such function" },
+
+	{ FRAMES, 0, "hide", "RE", take_filter, 0, PMP_FILTER_HIDE,
+	  .example = "--hide '^std::'", .help = "leave such functions out of stacks" },
+	{ FRAMES, 0, "hide-module", "RE", take_filter, 0, PMP_FILTER_HIDE_MODULE,
+	  .example = "--hide-module '^libc\\.so'",
+	  .help = "leave functions of such modules out" },
+	{ FRAMES, 0, "rename-frame", "s/RE/TEXT/", take_filter, 0, PMP_FILTER_RENAME,
+	  .example = "--rename-frame 's/^(my_)+//'",
+	  .help = "call functions so; repeatable, in order" },
+	{ FRAMES, 0, "fold-recursion", NULL, take_flag, TO(fold_recursion),
+	  .help = "show what calls itself at once only once" },
 	{ FRAMES, 0, "lines", NULL, take_flag, TO(lines), .help = "show file and line" },
 	{ FRAMES, 0, "module", NULL, take_flag, TO(module),
 	  .help = "show the name of the module" },
@@ -316,6 +353,22 @@ static bool take_pattern(struct pmp_options *options, const struct row *row,
 	}
 	pattern->given = true;
 	return true;
+}
+
+static bool take_filter(struct pmp_options *options, const struct row *row,
+			const char *text)
+{
+	struct pmp_error err = { 0 };
+
+	if (!options->filter && pmp_filter_new(&options->filter, &err) < 0)
+		return no_memory();
+	if (pmp_filter_add(options->filter, (enum pmp_filter_kind)row->min, text, &err) == 0)
+		return true;
+	if (err.code == PMP_ENOMEM)
+		return no_memory();
+	return wrong(row, text, "%s: %s",
+		     strchr(row->value, '/') ? "a replacement" : "a regular expression",
+		     err.message);
 }
 
 bool pmp_id_list_add(struct pmp_id_list *list, pid_t id)
@@ -640,6 +693,25 @@ static bool check_series(const struct pmp_options *options)
 	return true;
 }
 
+/* What the flags say goes to the filter, too. */
+static bool set_filter(struct pmp_options *options)
+{
+	const struct pmp_filter_options flags = {
+		.size = sizeof(flags),
+		.idle = (enum pmp_idle)options->idle,
+		.fold_recursion = options->fold_recursion,
+		.groups = options->by_group,
+		.no_fold_threads = options->no_fold_threads,
+	};
+	struct pmp_error err;
+
+	if (!options->filter && pmp_filter_new(&options->filter, &err) < 0)
+		return no_memory();
+	pmp_filter_set(options->filter, &flags);
+	options->by_group |= *pmp_filter_text(options->filter, PMP_FILTER_THREAD_GROUP);
+	return true;
+}
+
 static bool check_source(const struct pmp_options *options)
 {
 	bool processes = options->pids.count || options->tids.count || options->name;
@@ -831,7 +903,7 @@ static bool parse_all(struct pmp_options *options, int argc, char **argv,
 
 static int check(struct pmp_options *options)
 {
-	if (!check_sink(options) || !check_series(options))
+	if (!check_sink(options) || !check_series(options) || !set_filter(options))
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_length(options);
@@ -874,6 +946,7 @@ void pmp_options_free(struct pmp_options *options)
 		regfree(&options->threads.regex);
 	if (options->not_threads.given)
 		regfree(&options->not_threads.regex);
+	pmp_filter_free(options->filter);
 	free(options->pids.ids);
 	free(options->tids.ids);
 	pmp_config_free(options->config);

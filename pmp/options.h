@@ -57,6 +57,10 @@ struct pmp_options {
 	struct pmp_pattern threads;
 	struct pmp_pattern not_threads;
 	bool by_thread;
+	/* What is shown. */
+	struct pmp_filter *filter; /* NULL: all */
+	unsigned idle;		   /* enum pmp_idle */
+	bool fold_recursion, by_group, no_fold_threads;
 	/* Frames and symbols. */
 	bool lines, no_inline, no_demangle, module, no_symbols;
 	const char *debug_dir, *symfs; /* NULL: the default; none */

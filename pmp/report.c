@@ -141,6 +141,23 @@ static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
 	return frames;
 }
 
+void pmp_report_filter(const struct pmp_app *app)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	if (!pmp_filter_is_active(app->options.filter))
+		return;
+	pmp_profile_info(app->profile, &info);
+	if (info.shown == info.stacks && !app->options.stats)
+		return;
+	pmp_message_note(info.shown || !info.stacks
+				  ? NULL
+				  : "patterns are matched with whole names; pmp -f flat has them",
+			  "the filters show %llu of %llu stacks (%.1f%%)",
+			  (unsigned long long)info.shown, (unsigned long long)info.stacks,
+			  percent(info.shown, info.stacks));
+}
+
 size_t pmp_report_modules(const struct pmp_symbolizer *symbolizer)
 {
 	size_t count = pmp_symbolizer_module_count(symbolizer), told = 0;

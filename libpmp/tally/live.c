@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/intern.h"
 #include "base/syscalls.h"
+#include "tally/group.h"
 
 #define THREADS_MAX 16384	/* rows; more, and the ended are put together */
 #define STACKS_MAX (256u * 1024)
@@ -255,22 +256,6 @@ static void move_windows(struct pmp_live *live, uint64_t now)
 
 /* ---- threads that have ended ------------------------------------------------ */
 
-/* conn-17 is conn-N: the threads of a pool are one row when they are gone. */
-static void fold_name(const char *name, char folded[PMP_NAME_SIZE])
-{
-	size_t length = 0;
-
-	memset(folded, 0, PMP_NAME_SIZE);
-	for (; *name && length + 1 < PMP_NAME_SIZE; name++) {
-		bool digit = *name >= '0' && *name <= '9';
-
-		if (!digit)
-			folded[length++] = *name;
-		else if (!length || folded[length - 1] != 'N')
-			folded[length++] = 'N';
-	}
-}
-
 static uint32_t find_thread(struct pmp_live *live, const struct thread_key *key)
 {
 	uint32_t id = pmp_intern(live->thread_keys, key, sizeof(*key));
@@ -327,7 +312,8 @@ static uint32_t move_thread(struct pmp_live *live, const struct thread *old, uin
 
 	if (ended || !old->tid) {
 		key.tid = 0;
-		fold_name(old->name, key.name);
+		/* The threads of a pool are one row when they are gone. */
+		pmp_group_fold(old->name, key.name, sizeof(key.name));
 		/* Each has a name of its own. */
 		if (live->ended_count >= ENDED_MAX &&
 		    pmp_intern_find(live->thread_keys, &key, sizeof(key)) == PMP_INTERN_NONE)

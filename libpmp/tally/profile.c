@@ -20,8 +20,10 @@
 #include "base/intern.h"
 #include "base/syscalls.h"
 #include "tally/evict.h"
+#include "tally/filter.h"
 #include "tally/live.h"
 #include "tally/readings.h"
+#include "tally/shown.h"
 #include "tally/usage.h"
 
 /* Stop times are counted in buckets: exact below 16 ns, then 16 to each power
@@ -90,6 +92,8 @@ struct pmp_profile {
 	struct round round;
 	struct pmp_live *live;		/* of options.live */
 	uint64_t trigger;		/* bytes in use at which stacks are evicted */
+	struct pmp_shown *shown;	/* of options.filter, or NULL */
+	bool stale;			/* more has been counted since */
 };
 
 /* ---- the distribution of stop times -------------------------------------- */
@@ -173,7 +177,12 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		new->timeline = pmp_timeline_new();
 	if (new->options.live)
 		new->live = pmp_live_new();
+	if (pmp_filter_is_active(new->options.filter))
+		new->shown = pmp_shown_new(&new->options, symbolizer);
+	/* What goes by threads needs them; what is shown is put together again. */
+	new->options.details |= pmp_filter_wants_threads(new->options.filter);
 	if (!new->names || !new->keys || !new->usage || !new->readings ||
+	    (pmp_filter_is_active(new->options.filter) && !new->shown) ||
 	    (new->options.times && !new->timeline) || (new->options.live && !new->live) ||
 	    !new->command || !new->host) {
 		pmp_profile_free(new);
@@ -190,6 +199,12 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	return 0;
 }
 
+void pmp_profile_detach(struct pmp_profile *profile)
+{
+	pmp_symbolizer_detach(profile->symbolizer);
+	profile->attached = false;
+}
+
 void pmp_profile_free(struct pmp_profile *profile)
 {
 	if (!profile)
@@ -197,6 +212,7 @@ void pmp_profile_free(struct pmp_profile *profile)
 	if (profile->attached)
 		pmp_symbolizer_detach(profile->symbolizer);
 	pmp_live_free(profile->live);
+	pmp_shown_free(profile->shown);
 	free(profile->round.threads);
 	free(profile->round.frames);
 	free(profile->round.locations);
@@ -377,6 +393,7 @@ static uint32_t count_entry(struct pmp_profile *profile, const struct pmp_entry 
 	if (id == profile->entry_count)
 		fill_entry(profile, id, &profile->entries[profile->entry_count++]);
 	add_counts(&profile->entries[id], entry);
+	profile->stale = true;
 	return id;
 }
 
@@ -467,6 +484,8 @@ static void sweep(struct pmp_profile *profile)
 		pmp_live_mark(profile->live, used);
 	if (pmp_symbolizer_sweep(profile->symbolizer, used) && profile->live)
 		pmp_live_renumbered(profile->live);
+	if (profile->shown)
+		pmp_shown_forget(profile->shown);
 	free(used);
 }
 
@@ -493,6 +512,11 @@ static int keep_bounded(struct pmp_profile *profile, bool swept)
 	return 0;
 }
 
+uint32_t pmp_profile_count_entry(struct pmp_profile *profile, const struct pmp_entry *entry)
+{
+	return count_entry(profile, entry);
+}
+
 int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
 {
 	if (keep_bounded(profile, false))
@@ -502,8 +526,7 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 	return count_entry(profile, entry) == UNKNOWN ? PMP_ENOMEM : 0;
 }
 
-/* The system call a thread is in: its name, its number, or "". */
-static const char *syscall_text(int number, char *text, size_t size)
+const char *pmp_profile_syscall(int number, char *text, size_t size)
 {
 	const char *name = pmp_syscall_name(number);
 
@@ -527,7 +550,7 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.tid = thread->tid,
 		.thread = ended.name,
 		.state = thread->state,
-		.syscall = syscall_text(thread->syscall, number, sizeof(number)),
+		.syscall = pmp_profile_syscall(thread->syscall, number, sizeof(number)),
 		.wchan = ended.wchan,
 		.end = thread->end,
 		.why = ended.why,
@@ -659,6 +682,7 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 		profile->about.realtime = sample->realtime;
 	}
 	info->last_time = sample->time;
+	profile->stale = true;
 	info->vanished += sample->vanished;
 	info->any_stopped += sample->any_stopped;
 	return 0;
@@ -675,7 +699,8 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 	size_t size = info->size;
 
 	all.size = size;
-	all.distinct = profile->entry_count;
+	all.distinct = pmp_profile_entry_count(profile);
+	all.shown = profile->shown ? pmp_shown_count(profile->shown) : all.stacks;
 	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
 	all.stopped_p50 = larger(histogram_percentile(&profile->stops, 50),
 				 profile->joined.stopped_p50);
@@ -689,30 +714,68 @@ const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile)
 	return profile->live;
 }
 
+/* Where the entries are that are shown. */
+static const struct pmp_profile *source(const struct pmp_profile *profile)
+{
+	const struct pmp_profile *shown = NULL;
+
+	if (profile->shown)
+		shown = pmp_shown_profile(profile->shown);
+	return shown ? shown : profile;
+}
+
 size_t pmp_profile_entry_count(const struct pmp_profile *profile)
 {
-	return profile->entry_count;
+	return source(profile)->entry_count;
 }
 
 const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, size_t i)
 {
+	profile = source(profile);
 	return i < profile->entry_count ? &profile->entries[i] : NULL;
+}
+
+int pmp_profile_sift(struct pmp_profile *profile, bool snapshot)
+{
+	struct pmp_shown *shown = profile->shown;
+	const struct pmp_run *runs = NULL;
+	size_t count = 0;
+
+	if (!shown)
+		return 0;
+	if (snapshot && profile->round.public.number)
+		return pmp_shown_round(shown, &profile->round.public);
+	if (!profile->stale && pmp_shown_profile(shown))
+		return 0;
+	if (profile->timeline)
+		runs = pmp_timeline_runs(profile->timeline, &count);
+	if (pmp_shown_entries(shown, profile->entries, profile->entry_count) ||
+	    pmp_shown_runs(shown, runs, count))
+		return PMP_ENOMEM;
+	profile->stale = false;
+	return 0;
 }
 
 const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile)
 {
+	if (profile->shown)
+		return pmp_shown_get_round(profile->shown);
 	return profile->round.public.number ? &profile->round.public : NULL;
 }
 
 const struct pmp_run *pmp_profile_runs(const struct pmp_profile *profile, size_t *count)
 {
 	*count = 0;
+	if (profile->shown)
+		return pmp_shown_get_runs(profile->shown, count);
 	return profile->timeline ? pmp_timeline_runs(profile->timeline, count) : NULL;
 }
 
 size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,
 			  const struct pmp_frame **frames)
 {
+	if (profile->shown)
+		return pmp_shown_frames(profile->shown, location, frames);
 	return pmp_symbolizer_frames(profile->symbolizer, location, frames);
 }
 
@@ -724,7 +787,10 @@ const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *
 void pmp_profile_origin(const struct pmp_profile *profile, pmp_location location,
 			struct pmp_origin *origin)
 {
-	pmp_symbolizer_origin(profile->symbolizer, location, origin);
+	if (profile->shown)
+		pmp_shown_origin(profile->shown, location, origin);
+	else
+		pmp_symbolizer_origin(profile->symbolizer, location, origin);
 }
 
 void pmp_profile_mapping(struct pmp_profile *profile, uint32_t number,

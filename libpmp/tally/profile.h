@@ -70,6 +70,11 @@ void pmp_profile_origin(const struct pmp_profile *profile, pmp_location location
 void pmp_profile_mapping(struct pmp_profile *profile, uint32_t number,
 			 struct pmp_mapping *mapping);
 
+/* Apply options.filter to what has been counted so far; all of the above is about what
+ * it lets pass, from now until the next time, if there is one. snapshot: only the last
+ * sample is of interest. 0 or PMP_ENOMEM. */
+int pmp_profile_sift(struct pmp_profile *profile, bool snapshot);
+
 /* How a profile came about. */
 struct pmp_about {
 	uint64_t realtime;	/* CLOCK_REALTIME of the first sample; 0: unknown */
@@ -87,6 +92,12 @@ struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile);
 /* Count a stack: entry's count, cpu and wall are added to those of the same key.
  * Everything is copied. 0 or PMP_ENOMEM. */
 int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry);
+/* The same; returns the number of the entry, or UINT32_MAX: no memory. */
+uint32_t pmp_profile_count_entry(struct pmp_profile *profile, const struct pmp_entry *entry);
+/* Its locations are not the symbolizer's: it does not keep these in use. */
+void pmp_profile_detach(struct pmp_profile *profile);
+/* The system call a thread is in: its name, its number put into text, or "". */
+const char *pmp_profile_syscall(int number, char *text, size_t size);
 /* Add what another run has counted (times of day and distinct aside); what was not
  * known of how the profile came about is taken over. 0 or PMP_ENOMEM. */
 int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,

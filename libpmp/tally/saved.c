@@ -724,11 +724,12 @@ static struct location *find_location(struct reader *reader, uint64_t id)
 /* The mark at the root of a stack, which is without an address, or NULL. */
 static const char *mark_of(struct reader *reader, pmp_location root)
 {
+	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
 	const struct pmp_frame *frames;
 	struct pmp_origin origin;
 
-	pmp_profile_origin(reader->profile, root, &origin);
-	if (origin.pc || pmp_profile_frames(reader->profile, root, &frames) != 1)
+	pmp_symbolizer_origin(symbolizer, root, &origin);
+	if (origin.pc || pmp_symbolizer_frames(symbolizer, root, &frames) != 1)
 		return NULL;
 	return frames[0].function;
 }

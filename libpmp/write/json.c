@@ -147,6 +147,8 @@ static void write_round(struct pmp_out *out, struct pmp_texts *texts,
 	add_number(buf, "stopped_ns", round->info.stopped);
 	add_number(buf, "longest_ns", round->info.stopped_max);
 	add_number(buf, "vanished", round->info.vanished);
+	if (round->info.threads > round->row_count)
+		add_number(buf, "filtered", round->info.threads - round->row_count);
 	pmp_buf_puts(buf, ",\"threads\":[");
 	for (size_t i = 0; i < round->row_count; i++) {
 		if (i)

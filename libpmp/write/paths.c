@@ -123,7 +123,7 @@ static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
 		name_process(&word, entry, style, several);
 		code = add_word(paths, &word, style->names.elide);
 	}
-	if (!code && style->by_thread && entry->tid) {
+	if (!code && style->by_thread && (entry->tid || *entry->thread)) {
 		pmp_buf_clear(&word);
 		pmp_name_word(&word, entry->thread);
 		code = add_word(paths, &word, style->names.elide);

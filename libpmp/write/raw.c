@@ -56,8 +56,10 @@ static void add_separator(struct pmp_buf *buf, const struct pmp_round *round)
 
 	pmp_buf_printf(buf, "--- snapshot %" PRIu64 ": ", round->number);
 	pmp_escape_buf(buf, info->name, strlen(info->name));
-	pmp_buf_printf(buf, " [%d], %zu thread%s, ", (int)info->pid, round->row_count,
-		       round->row_count == 1 ? "" : "s");
+	pmp_buf_printf(buf, " [%d], %zu", (int)info->pid, round->row_count);
+	if (info->threads > round->row_count)
+		pmp_buf_printf(buf, " of %zu", info->threads);
+	pmp_buf_puts(buf, round->row_count == 1 ? " thread, " : " threads, ");
 	if (info->vanished)
 		pmp_buf_printf(buf, "%zu vanished, ", info->vanished);
 	add_time(buf, info->realtime);

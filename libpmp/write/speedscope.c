@@ -203,6 +203,8 @@ static void add_profile(struct scope *scope, const struct span *spans, size_t co
 	pmp_buf_printf(&name, "%s (%d)", owner->process, (int)owner->pid);
 	if (owner->tid)
 		pmp_buf_printf(&name, " %s (%d)", owner->thread, (int)owner->tid);
+	else if (*owner->thread)
+		pmp_buf_printf(&name, " %s", owner->thread);
 	pmp_buf_puts(buf, "{\"type\":\"sampled\",\"name\":");
 	add_quoted(buf, name.data ? name.data : "");
 	pmp_buf_printf(buf, ",\"unit\":\"%s\",\"startValue\":",

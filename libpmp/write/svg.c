@@ -423,6 +423,10 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 	add_grouped(buf, info.samples);
 	pmp_buf_puts(buf, info.samples == 1 ? " snapshot, " : " snapshots, ");
 	add_grouped(buf, picture->paths.samples);
+	if (info.stacks > picture->paths.samples) {
+		pmp_buf_puts(buf, " of ");
+		add_grouped(buf, info.stacks);
+	}
 	pmp_buf_puts(buf, " stacks");
 	if (info.stops)
 		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%03u ms in all",

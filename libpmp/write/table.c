@@ -48,7 +48,11 @@ static void add_extent(struct pmp_buf *buf, const struct pmp_profile *profile,
 
 	pmp_profile_info(profile, &info);
 	pmp_profile_about(profile, &about);
-	pmp_buf_printf(buf, "%" PRIu64 " stack%s", stacks, stacks == 1 ? "" : "s");
+	pmp_buf_printf(buf, "%" PRIu64, stacks);
+	/* A filter was at work, now or when the profile was saved. */
+	if (info.stacks > stacks)
+		pmp_buf_printf(buf, " of %" PRIu64, (uint64_t)info.stacks);
+	pmp_buf_printf(buf, " stack%s", stacks == 1 ? "" : "s");
 	if (!guessed)
 		pmp_buf_printf(buf, " in %" PRIu64 " snapshot%s", (uint64_t)info.samples,
 			       info.samples == 1 ? "" : "s");

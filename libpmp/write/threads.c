@@ -70,7 +70,10 @@ static void add_thread(struct pmp_buf *buf, struct pmp_profile *profile,
 	struct pmp_buf name = { 0 };
 
 	pmp_name_word(&name, first->thread);
-	pmp_buf_printf(buf, "%8d", (int)first->tid);
+	if (first->tid)
+		pmp_buf_printf(buf, "%8d", (int)first->tid);
+	else
+		pmp_buf_printf(buf, "%8s", "-");
 	pmp_table_count(buf, 10, sums->count);
 	pmp_table_seconds(buf, 10, sums->cpu);
 	pmp_table_percent(buf, 8, sums->cpu, sums->wall);

@@ -76,6 +76,9 @@ static int write_profile(struct pmp_profile *profile, struct pmp_profile *base,
 		memcpy(&all, options, size < sizeof(all) ? size : sizeof(all));
 	all.size = sizeof(all);
 
+	if (pmp_profile_sift(profile, writer->format.snapshots) ||
+	    (base && pmp_profile_sift(base, false)))
+		return pmp_error_nomem(err, "filtering a profile");
 	if (base)
 		writer->write_diff(&out, profile, base, &all);
 	else

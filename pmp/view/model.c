@@ -25,11 +25,11 @@ void pmp_model_init(struct pmp_model *model, struct pmp_symbolizer *symbolizer)
 				     .names_limit = NAMES_MIN };
 }
 
-static void clear_filter(struct pmp_filter *filter)
+static void clear_filter(struct pmp_match *filter)
 {
 	if (filter->given)
 		regfree(&filter->regex);
-	*filter = (struct pmp_filter){ 0 };
+	*filter = (struct pmp_match){ 0 };
 }
 
 void pmp_model_free(struct pmp_model *model)
@@ -61,7 +61,7 @@ void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live)
 	model->renumbered = 0;
 }
 
-bool pmp_model_filter(struct pmp_model *model, struct pmp_filter *filter, const char *text,
+bool pmp_model_filter(struct pmp_model *model, struct pmp_match *filter, const char *text,
 		      char *problem, size_t size)
 {
 	regex_t regex;
@@ -310,7 +310,7 @@ bool pmp_model_is_idle(const struct pmp_model *model, char state, const char *sy
 
 /* ---- filters ----------------------------------------------------------------- */
 
-static bool matches(const struct pmp_filter *filter, const char *text)
+static bool matches(const struct pmp_match *filter, const char *text)
 {
 	return !filter->given || regexec(&filter->regex, text, 0, NULL, 0) == 0;
 }

@@ -24,8 +24,6 @@ enum pmp_view_kind {
 	PMP_VIEW_COUNT
 };
 
-enum pmp_idle { PMP_IDLE_SHOWN, PMP_IDLE_HIDDEN, PMP_IDLE_ONLY, PMP_IDLE_COUNT };
-
 /* What can be saved: see pmp_settings_save(). */
 struct pmp_settings {
 	unsigned view;	 /* enum pmp_view_kind */
@@ -69,7 +67,7 @@ struct pmp_chain {
 	bool matches;
 };
 
-struct pmp_filter {
+struct pmp_match {
 	char text[128]; /* "": none */
 	bool given;
 	regex_t regex;
@@ -99,7 +97,7 @@ struct pmp_model {
 	bool saved; /* it is of a saved profile: nothing is known of windows of time */
 	struct pmp_symbolizer *symbolizer; /* NULL only in tests */
 	struct pmp_settings settings;
-	struct pmp_filter frames, threads;
+	struct pmp_match frames, threads;
 	unsigned filter_number; /* changes with the frames filter */
 	struct pmp_names names;
 	struct pmp_place *places;
@@ -151,7 +149,7 @@ long pmp_model_find(const struct pmp_model *model, uint64_t key);
 
 /** Set a filter, an extended regular expression without regard to case; "": none. False: it
  * is none, and *problem (size bytes) says why. */
-bool pmp_model_filter(struct pmp_model *model, struct pmp_filter *filter, const char *text,
+bool pmp_model_filter(struct pmp_model *model, struct pmp_match *filter, const char *text,
 		      char *problem, size_t size);
 
 /** Open or close a node of the tree; rebuilds what is shown. */

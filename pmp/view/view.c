@@ -225,7 +225,7 @@ static void begin_prompt(struct pmp_view *view, enum pmp_prompt prompt, const ch
 	snprintf(view->input, sizeof(view->input), "%s", text);
 }
 
-static void set_filter(struct pmp_view *view, struct pmp_filter *filter)
+static void set_filter(struct pmp_view *view, struct pmp_match *filter)
 {
 	char problem[128];
 

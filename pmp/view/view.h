@@ -129,7 +129,7 @@ struct pmp_view {
 	size_t origin; /* the row at which a search began */
 	char message[256];
 	bool redraw; /* the terminal has to be drawn anew: ^L */
-	struct pmp_filter search;
+	struct pmp_match search;
 };
 
 void pmp_view_init(struct pmp_view *view, struct pmp_profile *profile,

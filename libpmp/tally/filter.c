@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a filter says of one function, and of a stack by the marks of its functions. It
+ * keeps nothing of what it has looked at: tally/sieve.c does, for a profile, and the
+ * live view for its own.
+ *
+ *     s/^([a-z]+)_.*$/\1/     renames first: all else looks at the names that are shown
+ *     focus, ignore, skip     then whether the stack is there at all,
+ *     trim, hide, fold        and what of it
+ *
+ * The waits of idle threads alone are known by the names that the program has.
+ */
+#include "tally/filter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "tally/expression.h"
+#include "tally/group.h"
+#include "tally/idle.h"
+
+#define EXPRESSIONS_MAX 256	/* of a kind */
+#define CYCLE_MAX 8		/* functions of a cycle that is folded */
+
+/* After the PMP_IDLE_ flags. */
+enum {
+	MARK_IDLE = 8,		/* a wait that the filter knows */
+	MARK_FOCUS = 16,
+	MARK_IGNORE = 32,
+	MARK_HIDE = 64,
+	MARK_SKIP = 128,
+	MARK_TRIM = 256,
+};
+
+struct list {
+	struct pmp_expression *items;
+	size_t count, capacity;
+	struct pmp_buf text;	/* all of them, for pmp_filter_text() */
+};
+
+struct pmp_filter {
+	struct list lists[PMP_FILTER_COUNT];
+	struct pmp_filter_options options;
+};
+
+/* ---- life ------------------------------------------------------------------------ */
+
+int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err)
+{
+	*filter = calloc(1, sizeof(**filter));
+	return *filter ? 0 : pmp_error_nomem(err, "making a filter");
+}
+
+void pmp_filter_free(struct pmp_filter *filter)
+{
+	for (int kind = 0; filter && kind < PMP_FILTER_COUNT; kind++) {
+		struct list *list = &filter->lists[kind];
+
+		for (size_t i = 0; i < list->count; i++)
+			pmp_expression_free(&list->items[i]);
+		free(list->items);
+		pmp_buf_free(&list->text);
+	}
+	free(filter);
+}
+
+static bool is_replacement(enum pmp_filter_kind kind)
+{
+	return kind == PMP_FILTER_RENAME || kind == PMP_FILTER_THREAD_GROUP;
+}
+
+/* "a", "(a)|(b)", "(a)|(b)|(c)" */
+static void add_text(struct list *list, const char *text)
+{
+	struct pmp_buf *all = &list->text, first = *all;
+
+	if (list->count == 1) {
+		pmp_buf_puts(all, text);
+		return;
+	}
+	if (list->count == 2) {
+		*all = (struct pmp_buf){ 0 };
+		pmp_buf_printf(all, "(%s)", first.data ? first.data : "");
+		pmp_buf_free(&first);
+	}
+	pmp_buf_printf(all, "|(%s)", text);
+}
+
+int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const char *text,
+		   struct pmp_error *err)
+{
+	struct pmp_expression expression = { .compiled = false };
+	struct list *list;
+	int code;
+
+	if ((unsigned)kind >= PMP_FILTER_COUNT)
+		return pmp_error_set(err, PMP_EINVAL, "no such kind of filter");
+	list = &filter->lists[kind];
+	if (list->count == EXPRESSIONS_MAX)
+		return pmp_error_set(err, PMP_EINVAL, "there are too many of them");
+	if (PMP_RESERVE(&list->items, &list->capacity, list->count + 1))
+		return pmp_error_nomem(err, "reading an expression");
+	code = is_replacement(kind)
+		       ? pmp_expression_parse(&expression, text, err)
+		       : pmp_expression_compile(&expression, text, strlen(text), err);
+	if (code) {
+		pmp_expression_free(&expression);
+		return code;
+	}
+	list->items[list->count++] = expression;
+	add_text(list, text);
+	return pmp_buf_failed(&list->text) ? pmp_error_nomem(err, "reading an expression") : 0;
+}
+
+void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *options)
+{
+	size_t size = options->size;
+
+	filter->options = (struct pmp_filter_options){ 0 };
+	memcpy(&filter->options, options,
+	       size < sizeof(*options) ? size : sizeof(*options));
+}
+
+const struct pmp_filter_options *pmp_filter_options(const struct pmp_filter *filter)
+{
+	static const struct pmp_filter_options none = { .size = sizeof(none) };
+
+	return filter ? &filter->options : &none;
+}
+
+bool pmp_filter_has_groups(const struct pmp_filter *filter)
+{
+	return filter && (filter->options.groups ||
+			  filter->lists[PMP_FILTER_THREAD_GROUP].count);
+}
+
+bool pmp_filter_wants_threads(const struct pmp_filter *filter)
+{
+	return filter && (pmp_filter_has_groups(filter) ||
+			  filter->options.idle != PMP_IDLE_SHOWN);
+}
+
+bool pmp_filter_is_active(const struct pmp_filter *filter)
+{
+	if (!filter)
+		return false;
+	/* What is known as idle changes nothing by itself. */
+	for (int kind = 0; kind < PMP_FILTER_IDLE_WAIT; kind++)
+		if (filter->lists[kind].count)
+			return true;
+	return filter->options.groups || filter->options.fold_recursion ||
+	       filter->options.idle != PMP_IDLE_SHOWN;
+}
+
+const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kind kind)
+{
+	const char *text = NULL;
+
+	if (filter && (unsigned)kind < PMP_FILTER_COUNT)
+		text = filter->lists[kind].text.data;
+	return text ? text : "";
+}
+
+/* ---- functions ------------------------------------------------------------------- */
+
+static bool matches(const struct list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (pmp_expression_matches(&list->items[i], name))
+			return true;
+	return false;
+}
+
+/* By its path or by the last part of it: both ^libc and ^/usr/lib mean something. */
+static bool matches_module(const struct list *list, const char *module)
+{
+	const char *slash = strrchr(module, '/');
+
+	return matches(list, module) || (slash && matches(list, slash + 1));
+}
+
+/* All replacements of a kind, one after the other, in place. */
+static bool rename_all(const struct list *list, char *name, size_t size)
+{
+	char renamed[PMP_EXPRESSION_NAME];
+	bool changed = false;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (!pmp_expression_replace(&list->items[i], name, renamed,
+					    sizeof(renamed)))
+			continue;
+		changed = true;
+		snprintf(name, size, "%s", renamed);
+	}
+	return changed;
+}
+
+static pmp_marks look(const struct pmp_filter *filter, const char *name, const char *module)
+{
+	const struct list *lists = filter->lists;
+	pmp_marks marks = 0;
+
+	if (matches(&lists[PMP_FILTER_FOCUS], name))
+		marks |= MARK_FOCUS;
+	if (matches(&lists[PMP_FILTER_IGNORE], name))
+		marks |= MARK_IGNORE;
+	if (matches(&lists[PMP_FILTER_HIDE], name) ||
+	    matches_module(&lists[PMP_FILTER_HIDE_MODULE], module))
+		marks |= MARK_HIDE;
+	if (matches_module(&lists[PMP_FILTER_SKIP_MODULE], module))
+		marks |= MARK_SKIP;
+	if (matches(&lists[PMP_FILTER_TRIM_ROOT], name))
+		marks |= MARK_TRIM;
+	return marks;
+}
+
+pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
+			      const char *module, char *buffer, size_t size)
+{
+	pmp_marks marks = pmp_idle_function(function);
+
+	snprintf(buffer, size, "%s", function);
+	if (!filter)
+		return marks;
+	if (matches(&filter->lists[PMP_FILTER_IDLE_WAIT], function))
+		marks |= MARK_IDLE;
+	rename_all(&filter->lists[PMP_FILTER_RENAME], buffer, size);
+	return marks | look(filter, buffer, module);
+}
+
+bool pmp_filter_is_hidden(pmp_marks marks)
+{
+	return marks & MARK_HIDE;
+}
+
+/* ---- stacks ---------------------------------------------------------------------- */
+
+/* The marks of the innermost functions, at most depth of them. */
+static pmp_marks gather(const pmp_marks *marks, size_t count, size_t depth)
+{
+	pmp_marks all = 0;
+
+	for (size_t i = 0; i < count && i < depth; i++)
+		all |= marks[i];
+	return all;
+}
+
+bool pmp_filter_passes(const struct pmp_filter *filter, const pmp_marks *marks, size_t count)
+{
+	pmp_marks all = gather(marks, count, count);
+
+	if (!filter)
+		return true;
+	if (filter->lists[PMP_FILTER_FOCUS].count && !(all & MARK_FOCUS))
+		return false;
+	return !(all & MARK_IGNORE) && !(gather(marks, count, 1) & MARK_SKIP);
+}
+
+bool pmp_filter_is_trimmed(const pmp_marks *marks, size_t count)
+{
+	return gather(marks, count, count) & MARK_TRIM;
+}
+
+size_t pmp_filter_trim(const pmp_marks *marks, size_t count)
+{
+	for (size_t i = count; i > 0; i--)
+		if (marks[i - 1] & MARK_TRIM)
+			return i;
+	return count;
+}
+
+bool pmp_filter_is_locked(const pmp_marks *marks, size_t count)
+{
+	return gather(marks, count, PMP_IDLE_LOCK_DEPTH) & PMP_IDLE_LOCKS;
+}
+
+bool pmp_filter_is_parked(const pmp_marks *marks, size_t count)
+{
+	return gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_PARKS;
+}
+
+bool pmp_filter_is_idle(const pmp_marks *marks, size_t count, char state,
+			const char *syscall)
+{
+	if (state != 'S')
+		return false;
+	if (gather(marks, count, count) & MARK_IDLE)
+		return true;
+	if (pmp_filter_is_locked(marks, count))
+		return false;
+	if (*syscall && !pmp_idle_is_ambiguous(syscall))
+		return pmp_idle_call(syscall);
+	return gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS;
+}
+
+/* Are the last length functions the same as those before them? */
+static bool repeats(const uint32_t *functions, const uint32_t *left, size_t count,
+		    size_t length)
+{
+	for (size_t i = count - length; i < count; i++)
+		if (functions[left[i]] != functions[left[i - length]])
+			return false;
+	return true;
+}
+
+static void reverse(uint32_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t number = numbers[i];
+
+		numbers[i] = numbers[count - 1 - i];
+		numbers[count - 1 - i] = number;
+	}
+}
+
+/* From the root on; of what is repeated the inner ones stay: they lead to the leaf. */
+size_t pmp_filter_fold(const uint32_t *functions, size_t count, uint32_t *left)
+{
+	size_t n = 0;
+
+	for (size_t i = count; i-- > 0;) {
+		size_t length = 1;
+
+		left[n++] = (uint32_t)i;
+		while (length <= CYCLE_MAX && 2 * length <= n) {
+			if (!repeats(functions, left, n, length)) {
+				length++;
+				continue;
+			}
+			memmove(left + n - 2 * length, left + n - length,
+				length * sizeof(*left));
+			n -= length;
+			length = 1;
+		}
+	}
+	reverse(left, n);
+	return n;
+}
+
+/* ---- threads --------------------------------------------------------------------- */
+
+bool pmp_filter_call_thread(const struct pmp_filter *filter, const char *name, char *buffer,
+			    size_t size)
+{
+	snprintf(buffer, size, "%s", name);
+	return filter &&
+	       rename_all(&filter->lists[PMP_FILTER_THREAD_GROUP], buffer, size);
+}
+
+char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,
+			size_t size)
+{
+	if (!pmp_filter_call_thread(filter, name, buffer, size) &&
+	    !pmp_filter_options(filter)->no_fold_threads)
+		pmp_group_fold(name, buffer, size);
+	return buffer;
+}
