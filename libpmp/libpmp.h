@@ -339,32 +339,35 @@ const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kin
 
 /*
  * For programs that show stacks by themselves. First each function of a stack is
- * looked at, which gives its marks; then they are asked about the stack. Without a
- * filter (NULL) nothing is hidden; what is idle is known all the same.
+ * looked at, which gives its marks; those of a stack are made of them, innermost
+ * first, and then asked. Without a filter (NULL) nothing is hidden; what is idle is
+ * known all the same.
  */
 typedef unsigned pmp_marks;
+enum { PMP_MARK_FOCUS = 16 };	/* what PMP_FILTER_FOCUS wants is there */
 /** The name to show is put into buffer (cut off when it is longer). */
 pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
 			      const char *module, char *buffer, size_t size);
 bool pmp_filter_is_hidden(pmp_marks marks);
-/** Is the stack shown? innermost first. Whether it is idle is asked apart. */
-bool pmp_filter_passes(const struct pmp_filter *filter, const pmp_marks *marks,
-		       size_t count);
-/** So many functions, counted from the innermost, are left by PMP_FILTER_TRIM_ROOT. */
-size_t pmp_filter_trim(const pmp_marks *marks, size_t count);
+/** The marks of a stack. */
+pmp_marks pmp_filter_stack(const pmp_marks *marks, size_t count);
+/** Is the stack shown? Whether its thread is idle is asked apart. */
+bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack);
 /** Does the thread wait for work? state as in proc(5); syscall: its name, or "". */
-bool pmp_filter_is_idle(const pmp_marks *marks, size_t count, char state,
-			const char *syscall);
+bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall);
 /** Does it wait for a lock, as far as names of functions tell? */
-bool pmp_filter_is_locked(const pmp_marks *marks, size_t count);
-/** Does it sleep in a call that a lock makes as well, but for work? */
-bool pmp_filter_is_parked(const pmp_marks *marks, size_t count);
+bool pmp_filter_is_locked(pmp_marks stack);
+/** Is it shown from a function on that PMP_FILTER_TRIM_ROOT wants? */
+bool pmp_filter_is_trimmed(pmp_marks stack);
+/** So many functions, counted from the innermost, are left then; else all. */
+size_t pmp_filter_trim(const pmp_marks *marks, size_t count);
 /**
- * Fold recursion: from the root on, up to 8 functions that are directly followed by
- * the same ones become these. functions are numbers, equal ones for equal functions,
+ * With fold_recursion: from the root on, up to 8 functions that are directly followed
+ * by the same ones become these. functions are numbers, equal ones for equal functions,
  * innermost first. Returns how many are left; their indices are put into left.
  */
-size_t pmp_filter_fold(const uint32_t *functions, size_t count, uint32_t *left);
+size_t pmp_filter_fold(const struct pmp_filter *filter, const uint32_t *functions,
+		       size_t count, uint32_t *left);
 /** The group of a thread: renamed by the filter, else with N for digits. Returns buffer. */
 char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,
 			size_t size);

@@ -28,12 +28,12 @@
 
 /* After the PMP_IDLE_ flags. */
 enum {
-	MARK_IDLE = 8,		/* a wait that the filter knows */
-	MARK_FOCUS = 16,
-	MARK_IGNORE = 32,
-	MARK_HIDE = 64,
-	MARK_SKIP = 128,
-	MARK_TRIM = 256,
+	MARK_IDLE = 4,		/* a wait that the filter knows */
+	MARK_IGNORE = 8,
+	/* 16 is PMP_MARK_FOCUS */
+	MARK_HIDE = 32,
+	MARK_SKIP = 64,
+	MARK_TRIM = 128,
 };
 
 struct list {
@@ -205,7 +205,7 @@ static pmp_marks look(const struct pmp_filter *filter, const char *name, const c
 	pmp_marks marks = 0;
 
 	if (matches(&lists[PMP_FILTER_FOCUS], name))
-		marks |= MARK_FOCUS;
+		marks |= PMP_MARK_FOCUS;
 	if (matches(&lists[PMP_FILTER_IGNORE], name))
 		marks |= MARK_IGNORE;
 	if (matches(&lists[PMP_FILTER_HIDE], name) ||
@@ -249,20 +249,44 @@ static pmp_marks gather(const pmp_marks *marks, size_t count, size_t depth)
 	return all;
 }
 
-bool pmp_filter_passes(const struct pmp_filter *filter, const pmp_marks *marks, size_t count)
+pmp_marks pmp_filter_stack(const pmp_marks *marks, size_t count)
 {
-	pmp_marks all = gather(marks, count, count);
+	const pmp_marks anywhere = MARK_IDLE | PMP_MARK_FOCUS | MARK_IGNORE | MARK_TRIM;
 
-	if (!filter)
-		return true;
-	if (filter->lists[PMP_FILTER_FOCUS].count && !(all & MARK_FOCUS))
-		return false;
-	return !(all & MARK_IGNORE) && !(gather(marks, count, 1) & MARK_SKIP);
+	return (gather(marks, count, count) & anywhere) |
+	       (gather(marks, count, PMP_IDLE_LOCK_DEPTH) & PMP_IDLE_LOCKS) |
+	       (gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS) |
+	       (gather(marks, count, 1) & MARK_SKIP);
 }
 
-bool pmp_filter_is_trimmed(const pmp_marks *marks, size_t count)
+bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack)
 {
-	return gather(marks, count, count) & MARK_TRIM;
+	if (filter && filter->lists[PMP_FILTER_FOCUS].count && !(stack & PMP_MARK_FOCUS))
+		return false;
+	return !(stack & (MARK_IGNORE | MARK_SKIP));
+}
+
+bool pmp_filter_is_locked(pmp_marks stack)
+{
+	return stack & PMP_IDLE_LOCKS;
+}
+
+bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall)
+{
+	if (state != 'S')
+		return false;
+	if (stack & MARK_IDLE)
+		return true;
+	if (pmp_filter_is_locked(stack))
+		return false;
+	if (*syscall && !pmp_idle_is_ambiguous(syscall))
+		return pmp_idle_call(syscall);
+	return stack & PMP_IDLE_WAITS;
+}
+
+bool pmp_filter_is_trimmed(pmp_marks stack)
+{
+	return stack & MARK_TRIM;
 }
 
 size_t pmp_filter_trim(const pmp_marks *marks, size_t count)
@@ -271,30 +295,6 @@ size_t pmp_filter_trim(const pmp_marks *marks, size_t count)
 		if (marks[i - 1] & MARK_TRIM)
 			return i;
 	return count;
-}
-
-bool pmp_filter_is_locked(const pmp_marks *marks, size_t count)
-{
-	return gather(marks, count, PMP_IDLE_LOCK_DEPTH) & PMP_IDLE_LOCKS;
-}
-
-bool pmp_filter_is_parked(const pmp_marks *marks, size_t count)
-{
-	return gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_PARKS;
-}
-
-bool pmp_filter_is_idle(const pmp_marks *marks, size_t count, char state,
-			const char *syscall)
-{
-	if (state != 'S')
-		return false;
-	if (gather(marks, count, count) & MARK_IDLE)
-		return true;
-	if (pmp_filter_is_locked(marks, count))
-		return false;
-	if (*syscall && !pmp_idle_is_ambiguous(syscall))
-		return pmp_idle_call(syscall);
-	return gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS;
 }
 
 /* Are the last length functions the same as those before them? */
@@ -318,15 +318,17 @@ static void reverse(uint32_t *numbers, size_t count)
 }
 
 /* From the root on; of what is repeated the inner ones stay: they lead to the leaf. */
-size_t pmp_filter_fold(const uint32_t *functions, size_t count, uint32_t *left)
+size_t pmp_filter_fold(const struct pmp_filter *filter, const uint32_t *functions,
+		       size_t count, uint32_t *left)
 {
+	bool folds = pmp_filter_options(filter)->fold_recursion;
 	size_t n = 0;
 
 	for (size_t i = count; i-- > 0;) {
 		size_t length = 1;
 
 		left[n++] = (uint32_t)i;
-		while (length <= CYCLE_MAX && 2 * length <= n) {
+		while (folds && length <= CYCLE_MAX && 2 * length <= n) {
 			if (!repeats(functions, left, n, length)) {
 				length++;
 				continue;

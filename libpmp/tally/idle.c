@@ -41,11 +41,9 @@ static const char *const waiting_names[] = {
 	"sigwait",	      "sigwaitinfo",	 "sleep",
 	"syscall_cancel_arch", "usleep",	 "wait4",
 	"waitpid",	      "Unsafe_Park",	 "Parker::park",
-	"std::thread::park",  "runtime.epollwait", "runtime.usleep",
+	"std::thread::park",  "runtime.epollwait", "runtime.futex",
+	"runtime.usleep",
 };
-
-/* Go parks its threads with the futex call that a lock of the C library makes. */
-static const char *const parking_names[] = { "runtime.futex" };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -72,8 +70,6 @@ unsigned pmp_idle_function(const char *name)
 
 	if (has_lock(name, length))
 		flags |= PMP_IDLE_LOCKS;
-	if (is_one_of(name, length, parking_names, COUNT(parking_names)))
-		flags |= PMP_IDLE_PARKS | PMP_IDLE_WAITS;
 	for (; *name == '_'; length--)
 		name++;
 	if (strncmp(name, "GI_", 3) == 0)

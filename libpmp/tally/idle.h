@@ -14,7 +14,6 @@
 enum {
 	PMP_IDLE_LOCKS = 1,	/* a function that waits for a lock */
 	PMP_IDLE_WAITS = 2,	/* one in which threads wait for work */
-	PMP_IDLE_PARKS = 4,	/* one that does so with the futex call of a lock */
 };
 
 #define PMP_IDLE_LOCK_DEPTH 5	/* functions from the leaf: as near a lock is */

@@ -237,16 +237,16 @@ static int take_apart(struct pmp_sieve *sieve, const struct pmp_sieve_stack *sta
 }
 
 static bool is_shown(const struct pmp_sieve *sieve, const struct pmp_sieve_stack *stack,
-		     size_t count)
+		     pmp_marks marks)
 {
 	enum pmp_idle wanted = pmp_filter_options(sieve->filter)->idle;
 	bool idle;
 
-	if (!pmp_filter_passes(sieve->filter, sieve->marks, count))
+	if (!pmp_filter_passes(sieve->filter, marks))
 		return false;
 	if (wanted == PMP_IDLE_SHOWN)
 		return true;
-	idle = pmp_filter_is_idle(sieve->marks, count, stack->state, stack->syscall);
+	idle = pmp_filter_is_idle(marks, stack->state, stack->syscall);
 	return idle == (wanted == PMP_IDLE_ONLY);
 }
 
@@ -262,7 +262,7 @@ static size_t thin_out(struct pmp_sieve *sieve, size_t count)
 		return n;
 	for (size_t i = 0; i < n; i++)
 		sieve->numbers[i] = sieve->pieces[sieve->steps[i].piece].name;
-	n = pmp_filter_fold(sieve->numbers, n, sieve->kept);
+	n = pmp_filter_fold(sieve->filter, sieve->numbers, n, sieve->kept);
 	for (size_t i = 0; i < n; i++)
 		sieve->steps[i] = sieve->steps[sieve->kept[i]];
 	return n;
@@ -335,13 +335,15 @@ static int put_together(struct pmp_sieve *sieve, struct pmp_sieve_stack *stack, 
 int pmp_sieve_take(struct pmp_sieve *sieve, struct pmp_sieve_stack *stack)
 {
 	size_t count, left;
+	pmp_marks marks;
 
 	if (take_apart(sieve, stack, &count))
 		return PMP_ENOMEM;
-	if (!is_shown(sieve, stack, count))
+	marks = pmp_filter_stack(sieve->marks, count);
+	if (!is_shown(sieve, stack, marks))
 		return 0;
+	stack->trimmed = pmp_filter_is_trimmed(marks);
 	left = pmp_filter_trim(sieve->marks, count);
-	stack->trimmed = pmp_filter_is_trimmed(sieve->marks, count);
 	left = thin_out(sieve, left);
 	return put_together(sieve, stack, left) ? PMP_ENOMEM : 1;
 }

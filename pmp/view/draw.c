@@ -38,15 +38,12 @@ static void count_threads(const struct pmp_view *view, struct header *header)
 
 	for (size_t i = 0; i < pmp_live_thread_count(live); i++) {
 		struct pmp_live_thread thread = { .size = sizeof(thread) };
-		uint32_t chain = PMP_NAME_NONE;
 
 		pmp_live_thread(live, i, &thread);
 		if (!thread.present)
 			continue;
-		if (thread.stack < view->model.stack_count)
-			chain = view->model.stacks[thread.stack].chain;
 		switch (pmp_model_state(&view->model, thread.state, thread.waits_for_lock,
-					chain)) {
+					thread.stack)) {
 		case 'R': header->run++; break;
 		case 'S': header->sleep++; break;
 		case 'D': header->disk++; break;
@@ -240,7 +237,7 @@ static void draw_tabs(const struct pmp_view *view, struct pmp_canvas *canvas, in
 	if (model->threads.given)
 		snprintf(threads, sizeof(threads), " threads:%s", model->threads.text);
 	snprintf(text, sizeof(text), "filter:%s%s idle:%s time:%s",
-		 model->frames.given ? model->frames.text : "-", threads,
+		 *model->frames.text ? model->frames.text : "-", threads,
 		 names_of_idle[settings->idle], names_of_windows[pmp_model_window(model)]);
 	width = pmp_canvas_width(text);
 	if (at + width < canvas->columns)

@@ -12,9 +12,8 @@
 
 #include "model-rows.h"
 
-#define LOCK_DEPTH 5 /* a function that waits for a lock is as near to the leaf */
-#define WAIT_DEPTH 3
 #define NAMES_MIN 65536 /* are kept in any case */
+#define NAME_SIZE 8192 /* of a function; what is longer is cut off */
 
 /* ---- life -------------------------------------------------------------------- */
 
@@ -41,6 +40,10 @@ void pmp_model_free(struct pmp_model *model)
 	pmp_table_free(&model->nodes);
 	free(model->places);
 	free(model->names_of_places);
+	free(model->marks_of_places);
+	free(model->functions);
+	free(model->left);
+	free(model->marks);
 	free(model->stacks);
 	free(model->chains);
 	free(model->names_of_chains);
@@ -61,6 +64,15 @@ void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live)
 	model->renumbered = 0;
 }
 
+void pmp_model_set_filter(struct pmp_model *model, const struct pmp_filter *filter)
+{
+	const char *focus = pmp_filter_text(filter, PMP_FILTER_FOCUS);
+
+	model->filter = filter;
+	model->focused = *focus != '\0';
+	snprintf(model->frames.text, sizeof(model->frames.text), "%s", focus);
+}
+
 bool pmp_model_filter(struct pmp_model *model, struct pmp_match *filter, const char *text,
 		      char *problem, size_t size)
 {
@@ -72,6 +84,8 @@ bool pmp_model_filter(struct pmp_model *model, struct pmp_match *filter, const c
 		return false;
 	}
 	clear_filter(filter);
+	if (filter == &model->frames)
+		model->focused = false;
 	if (*text) {
 		filter->given = true;
 		filter->regex = regex;
@@ -118,8 +132,11 @@ static bool keep_names(struct pmp_model *model, struct pmp_place *place,
 		       pmp_location location, size_t count)
 {
 	size_t first = model->names_of_places_count;
+	char shown[NAME_SIZE];
 
 	if (!PMP_MODEL_RESERVE(&model->names_of_places, &model->names_of_places_capacity,
+			       first + count) ||
+	    !PMP_MODEL_RESERVE(&model->marks_of_places, &model->marks_of_places_capacity,
 			       first + count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -127,7 +144,10 @@ static bool keep_names(struct pmp_model *model, struct pmp_place *place,
 		uint32_t name;
 
 		pmp_symbolizer_frame(model->symbolizer, location, i, &info);
-		name = pmp_names_add(&model->names, info.function, info.module);
+		model->marks_of_places[first + i] =
+			pmp_filter_function(model->filter, info.function, info.module,
+					    shown, sizeof(shown));
+		name = pmp_names_add(&model->names, shown, info.module);
 		if (name == PMP_NAME_NONE)
 			return false;
 		model->names_of_places[first + i] = name;
@@ -161,6 +181,21 @@ static bool add_name(struct pmp_model *model, uint32_t name)
 	return true;
 }
 
+/* Append a function to the stack at hand. */
+static bool add_function(struct pmp_model *model, uint32_t name, pmp_marks marks)
+{
+	size_t need = model->function_count + 1;
+
+	if (name == PMP_NAME_NONE ||
+	    !PMP_MODEL_RESERVE(&model->functions, &model->function_capacity, need) ||
+	    !PMP_MODEL_RESERVE(&model->left, &model->left_capacity, need) ||
+	    !PMP_MODEL_RESERVE(&model->marks, &model->mark_capacity, need))
+		return false;
+	model->functions[model->function_count] = name;
+	model->marks[model->function_count++] = marks;
+	return true;
+}
+
 /* Append the names of a location; *final is cleared when they are not known yet. */
 static bool add_location(struct pmp_model *model, pmp_location location, bool *final)
 {
@@ -179,7 +214,8 @@ static bool add_location(struct pmp_model *model, pmp_location location, bool *f
 			return false;
 	}
 	for (uint32_t i = 0; place->named && i < place->count; i++) {
-		if (!add_name(model, model->names_of_places[place->first + i]))
+		if (!add_function(model, model->names_of_places[place->first + i],
+				  model->marks_of_places[place->first + i]))
 			return false;
 	}
 	if (place->named)
@@ -187,7 +223,7 @@ static bool add_location(struct pmp_model *model, pmp_location location, bool *f
 	*final = false;
 	pmp_symbolizer_place(model->symbolizer, location, text, sizeof(text));
 	return want(model, place, location) &&
-	       add_name(model, pmp_names_add(&model->names, text, ""));
+	       add_function(model, pmp_names_add(&model->names, text, ""), 0);
 }
 
 static bool add_end(struct pmp_model *model, const char *end)
@@ -224,15 +260,24 @@ static uint32_t make_chain(struct pmp_model *model, size_t first)
 	*chain = (struct pmp_chain){ .first = (uint32_t)first,
 				     .count = (uint32_t)count,
 				     .hash = hash };
-	for (size_t i = 0; i < count && i < LOCK_DEPTH; i++) {
-		const struct pmp_name *name =
-			&model->names.names[model->names_of_chains[first + i]];
-
-		chain->locks |= name->locks;
-		chain->waits |= i < WAIT_DEPTH && name->waits;
-		chain->parks |= i < WAIT_DEPTH && name->parks;
-	}
 	return (uint32_t)model->chain_count++;
+}
+
+/* What the filter leaves of the stack at hand, as names of a chain. */
+static bool add_left(struct pmp_model *model)
+{
+	size_t count = pmp_filter_trim(model->marks, model->function_count), n = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < count; i++)
+		if (!pmp_filter_is_hidden(model->marks[i]))
+			model->functions[n++] = model->functions[i];
+	if (count && !n)
+		return add_end(model, "hidden");
+	n = n ? pmp_filter_fold(model->filter, model->functions, n, model->left) : 0;
+	for (size_t i = 0; i < n && good; i++)
+		good = add_name(model, model->functions[model->left[i]]);
+	return good;
 }
 
 uint32_t pmp_model_chain_of(struct pmp_model *model, size_t index)
@@ -248,9 +293,12 @@ uint32_t pmp_model_chain_of(struct pmp_model *model, size_t index)
 	if (known->final)
 		return known->chain;
 	pmp_live_stack(model->live, index, &stack);
+	model->function_count = 0;
 	for (size_t i = 0; i < stack.count && good; i++)
 		good = add_location(model, stack.locations[i], &final);
-	if (good && (*stack.end || stack.count == 0))
+	known->marks = pmp_filter_stack(model->marks, model->function_count);
+	good = good && add_left(model);
+	if (good && !pmp_filter_is_trimmed(known->marks) && (*stack.end || stack.count == 0))
 		good = add_end(model, *stack.end ? stack.end : "no stack");
 	if (!good) {
 		model->names_of_chains_count = first;
@@ -287,25 +335,22 @@ char *pmp_model_chain(const struct pmp_model *model, uint32_t number, char *buff
 
 /* ---- what a thread is at ----------------------------------------------------- */
 
-char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
-		     uint32_t chain)
+static pmp_marks marks_of(const struct pmp_model *model, size_t stack)
 {
-	const struct pmp_chain *known =
-		chain < model->chain_count ? &model->chains[chain] : NULL;
-
-	if (state != 'S' || (known && known->parks))
-		return state;
-	return waits_for_lock || (known && known->locks) ? 'L' : state;
+	return stack < model->stack_count ? model->stacks[stack].marks : 0;
 }
 
-bool pmp_model_is_idle(const struct pmp_model *model, char state, const char *syscall,
-		       uint32_t chain)
+char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
+		     size_t stack)
 {
+	pmp_marks marks = marks_of(model, stack);
+
 	if (state != 'S')
-		return false;
-	if (*syscall)
-		return pmp_names_waiting_call(syscall);
-	return chain < model->chain_count && model->chains[chain].waits;
+		return state;
+	/* What parks threads, Go's runtime for instance, makes the same call as a lock. */
+	if (waits_for_lock && !pmp_filter_is_idle(marks, state, "futex"))
+		return 'L';
+	return pmp_filter_is_locked(marks) ? 'L' : state;
 }
 
 /* ---- filters ----------------------------------------------------------------- */
@@ -334,8 +379,21 @@ static bool chain_passes(struct pmp_model *model, uint32_t number)
 	return chain->matches;
 }
 
-static bool idle_passes(const struct pmp_model *model, bool idle)
+/* What the command line wants, and what is asked for here. */
+static bool stack_passes(struct pmp_model *model, size_t stack, uint32_t chain)
 {
+	pmp_marks marks = marks_of(model, stack);
+
+	if (!model->focused)
+		marks |= PMP_MARK_FOCUS;
+	return pmp_filter_passes(model->filter, marks) && chain_passes(model, chain);
+}
+
+static bool idle_passes(const struct pmp_model *model, size_t stack, char state,
+			const char *syscall)
+{
+	bool idle = pmp_filter_is_idle(marks_of(model, stack), state, syscall);
+
 	switch (model->settings.idle) {
 	case PMP_IDLE_HIDDEN: return !idle;
 	case PMP_IDLE_ONLY: return idle;
@@ -368,7 +426,9 @@ static bool look_at_threads(struct pmp_model *model)
 		row->name = pmp_names_add(&model->names, thread.name, "");
 		row->group = pmp_names_add(
 			&model->names,
-			pmp_names_fold(thread.name, folded, sizeof(folded)), "");
+			pmp_filter_thread(model->filter, thread.name, folded,
+					  sizeof(folded)),
+			"");
 	}
 	return true;
 }
@@ -469,10 +529,9 @@ static bool count_cell(struct pmp_model *model, struct pmp_table *table, size_t 
 	part.chain = pmp_model_chain_of(model, cell.stack);
 	if (part.chain == PMP_NAME_NONE)
 		return false;
-	part.state = pmp_model_state(model, cell.state, cell.waits_for_lock, part.chain);
-	if (!chain_passes(model, part.chain) ||
-	    !idle_passes(model,
-			 pmp_model_is_idle(model, part.state, cell.syscall, part.chain)))
+	part.state = pmp_model_state(model, cell.state, cell.waits_for_lock, cell.stack);
+	if (!stack_passes(model, cell.stack, part.chain) ||
+	    !idle_passes(model, cell.stack, cell.state, cell.syscall))
 		return true;
 	part.average = (double)part.count * model->weights[thread->process];
 	part.process = thread->process;
@@ -523,10 +582,10 @@ static bool list_threads(struct pmp_model *model)
 		chain = pmp_model_chain_of(model, thread.stack);
 		if (chain == PMP_NAME_NONE)
 			return false;
-		state = pmp_model_state(model, thread.state, thread.waits_for_lock, chain);
-		if (!chain_passes(model, chain) ||
-		    !idle_passes(model,
-				 pmp_model_is_idle(model, state, thread.syscall, chain)))
+		state = pmp_model_state(model, thread.state, thread.waits_for_lock,
+					thread.stack);
+		if (!stack_passes(model, thread.stack, chain) ||
+		    !idle_passes(model, thread.stack, thread.state, thread.syscall))
 			continue;
 		row = pmp_model_add_row(model,
 					pmp_hash_mix((uint64_t)thread.process + 1,

@@ -62,26 +62,27 @@ struct pmp_row {
 struct pmp_chain {
 	uint32_t first, count; /* in names_of_chains, leaf first */
 	uint64_t hash;
-	bool locks, waits, parks; /* by the functions near its leaf */
 	unsigned checked;  /* filter for which matches is right */
 	bool matches;
 };
 
 struct pmp_match {
-	char text[128]; /* "": none */
+	char text[128]; /* "": none, unless it is cut off */
 	bool given;
 	regex_t regex;
 };
 
 /* What is known of a location: its names, once it has them. */
 struct pmp_place {
-	uint32_t first, count; /* in names_of_places */
+	uint32_t first, count; /* in names_of_places and marks_of_places */
 	bool named, asked;
 };
 
-/* Of a stack: its names; final once all of them are known. */
+/* Of a stack: its names, and what the command line's filter says of it; final once all
+ * of its functions have names. */
 struct pmp_known_stack {
 	uint32_t chain;
+	pmp_marks marks;
 	bool final;
 };
 
@@ -96,6 +97,8 @@ struct pmp_model {
 	const struct pmp_live *live;
 	bool saved; /* it is of a saved profile: nothing is known of windows of time */
 	struct pmp_symbolizer *symbolizer; /* NULL only in tests */
+	const struct pmp_filter *filter; /* of the command line; may be NULL */
+	bool focused; /* what it focuses on has not been replaced by another pattern */
 	struct pmp_settings settings;
 	struct pmp_match frames, threads;
 	unsigned filter_number; /* changes with the frames filter */
@@ -103,7 +106,12 @@ struct pmp_model {
 	struct pmp_place *places;
 	size_t place_count;
 	uint32_t *names_of_places;
-	size_t names_of_places_count, names_of_places_capacity;
+	pmp_marks *marks_of_places;
+	size_t names_of_places_count, names_of_places_capacity, marks_of_places_capacity;
+	/* The stack at hand: its functions, what is left of them. */
+	uint32_t *functions, *left;
+	pmp_marks *marks;
+	size_t function_count, function_capacity, left_capacity, mark_capacity;
 	struct pmp_known_stack *stacks;
 	size_t stack_count;
 	struct pmp_chain *chains;
@@ -138,6 +146,9 @@ void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live);
 
 /** The window of time that is counted. */
 enum pmp_window pmp_model_window(const struct pmp_model *model);
+/** Show what passes a filter, which is borrowed, and only that; to be called once, before
+ * anything is shown. The frames filter begins as what it focuses on. */
+void pmp_model_set_filter(struct pmp_model *model, const struct pmp_filter *filter);
 
 /** Make the rows anew. To be called while nobody else counts or names. */
 void pmp_model_build(struct pmp_model *model);
@@ -167,10 +178,8 @@ char *pmp_model_chain(const struct pmp_model *model, uint32_t chain, char *buffe
 		      size_t size);
 /** The names of a stack by index, for details. */
 uint32_t pmp_model_chain_of(struct pmp_model *model, size_t stack);
-/** Does a thread with that state and stack wait for work, a lock (L), or what its state is? */
+/** The state of a thread with that stack; L: it waits for a lock. */
 char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
-		     uint32_t chain);
-bool pmp_model_is_idle(const struct pmp_model *model, char state, const char *syscall,
-		       uint32_t chain);
+		     size_t stack);
 
 #endif

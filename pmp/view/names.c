@@ -14,72 +14,6 @@
 #define NAME_SIZE 8192 /* what is longer is cut off */
 #define ELLIPSIS "\u2026"
 
-/* Parts of names. Waiting for a lock is more telling than being asleep. */
-static const char *const lock_names[] = {
-	"lll_lock_wait",     "mutex_lock",	  "mutex_timedlock", "rwlock_rdlock",
-	"rwlock_wrlock",     "rwlock_timedrdlock", "rwlock_timedwrlock",
-	"rwlock_clockrdlock", "rwlock_clockwrlock", "futex_lock_pi",
-};
-
-/* Calls in which a thread waits for work: asleep there it is idle. */
-static const char *const waiting_calls[] = {
-	"accept",	"accept4",	  "clock_nanosleep", "epoll_pwait",
-	"epoll_pwait2", "epoll_wait",	  "futex",	     "futex_wait",
-	"io_getevents", "io_pgetevents", "io_uring_enter",  "mq_timedreceive",
-	"msgrcv",	"nanosleep",	  "pause",	     "poll",
-	"ppoll",	"pselect6",	  "read",	     "recvfrom",
-	"recvmmsg",	"recvmsg",	  "restart_syscall", "rt_sigsuspend",
-	"rt_sigtimedwait", "select",	  "semop",	     "semtimedop",
-	"wait4",	"waitid",
-};
-
-/* The functions that make them, without leading underscores, when the call is unknown. */
-static const char *const waiting_names[] = {
-	"accept",	  "clock_nanosleep", "epoll_pwait",   "epoll_wait",
-	"futex_abstimed_wait_common", "futex_abstimed_wait_common64", "io_getevents",
-	"nanosleep",	  "pause",	     "poll",	      "ppoll",
-	"pselect",	  "pthread_cond_wait", "pthread_cond_timedwait", "recvfrom",
-	"recvmsg",	  "recv",	     "select",	      "sem_wait",
-	"sigtimedwait",	  "sigwait",	     "sigwaitinfo",   "sleep",
-	"usleep",	  "wait4",	     "waitpid",	      "libc_poll",
-	"futex_abstimed_wait_cancelable64", "libc_accept", "libc_recv", "read",
-	"libc_read",	  "syscall_cancel_arch",
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-static bool is_one_of(const char *name, const char *const *words, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(name, words[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-bool pmp_names_waiting_call(const char *syscall)
-{
-	return is_one_of(syscall, waiting_calls, COUNT(waiting_calls));
-}
-
-static bool waits_for_lock(const char *name)
-{
-	for (size_t i = 0; i < COUNT(lock_names); i++) {
-		if (strstr(name, lock_names[i]))
-			return true;
-	}
-	return false;
-}
-
-static bool waits_for_work(const char *name)
-{
-	while (*name == '_')
-		name++;
-	if (strncmp(name, "GI_", 3) == 0)
-		name += 3 + strspn(name + 3, "_");
-	return is_one_of(name, waiting_names, COUNT(waiting_names));
-}
-
 /* ---- shortening -------------------------------------------------------------- */
 
 static bool is_word(char c)
@@ -198,20 +132,6 @@ char *pmp_names_brief(const char *name, char *buffer, size_t size)
 	return buffer;
 }
 
-char *pmp_names_fold(const char *name, char *buffer, size_t size)
-{
-	size_t length = 0;
-
-	for (; *name && length + 1 < size; name++) {
-		if (!isdigit((unsigned char)*name))
-			buffer[length++] = *name;
-		else if (!length || !isdigit((unsigned char)name[-1]))
-			buffer[length++] = 'N';
-	}
-	buffer[length] = '\0';
-	return buffer;
-}
-
 /* ---- the table of names ------------------------------------------------------ */
 
 static bool make(struct pmp_name *new, const char *name, const char *module)
@@ -225,9 +145,6 @@ static bool make(struct pmp_name *new, const char *name, const char *module)
 	*new = (struct pmp_name){
 		.full = strdup(full),
 		.module = strdup(base),
-		.locks = waits_for_lock(brief),
-		.waits = waits_for_work(brief),
-		.parks = strcmp(full, "runtime.futex") == 0, /* Go's */
 	};
 	new->brief = strcmp(full, brief) == 0 ? new->full : strdup(brief);
 	return new->full && new->brief && new->module;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of functions and threads, and what a view wants to know of them. */
+/* Names of functions and threads, as a view shows them. */
 #ifndef PMP_PMP_VIEW_NAMES_H
 #define PMP_PMP_VIEW_NAMES_H
 
@@ -15,9 +15,6 @@ struct pmp_name {
 	const char *full;  /* fit for a terminal */
 	const char *brief; /* without arguments, templates elided; may be full */
 	const char *module; /* base name, fit for a terminal, of the first place; or "" */
-	bool locks;	   /* a function that waits for a lock */
-	bool waits;	   /* a function in which threads wait for work */
-	bool parks;	   /* one that does so with the futex call of a lock */
 };
 
 struct pmp_names {
@@ -35,10 +32,5 @@ void pmp_names_free(struct pmp_names *names);
  * ellipsis; `operator<`, `(anonymous namespace)` and the like stay. Returns buffer.
  */
 char *pmp_names_brief(const char *name, char *buffer, size_t size);
-/** conn-17 is conn-N: runs of digits become N. Returns buffer. */
-char *pmp_names_fold(const char *name, char *buffer, size_t size);
-
-/** Is that a system call in which a thread waits for work? */
-bool pmp_names_waiting_call(const char *syscall);
 
 #endif

@@ -207,6 +207,19 @@ void pmp_session_symbolizer(struct pmp_session *session,
 	pmp_namer_options(session->namer, options);
 }
 
+/* What the command line says wins over what was saved. */
+static void take_options(struct pmp_session *session)
+{
+	const struct pmp_options *options = &session->app->options;
+	struct pmp_settings *settings = &session->view.model.settings;
+
+	pmp_model_set_filter(&session->view.model, options->filter);
+	if (options->idle != PMP_IDLE_SHOWN)
+		settings->idle = options->idle;
+	settings->ungrouped |= options->by_thread;
+	settings->split |= options->by_thread || options->by_group;
+}
+
 void pmp_session_start(struct pmp_session *session)
 {
 	if (!session)
@@ -218,6 +231,7 @@ void pmp_session_start(struct pmp_session *session)
 	session->view.title = session->title;
 	session->ready = true;
 	load_settings(session);
+	take_options(session);
 	pmp_namer_start(session->namer, session->app->symbolizer);
 }
 

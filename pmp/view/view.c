@@ -389,7 +389,7 @@ static void pause_or_go_on(struct pmp_view *view)
 static void go_back(struct pmp_view *view)
 {
 	struct pmp_model *model = &view->model;
-	bool filtered = model->frames.given || model->threads.given;
+	bool filtered = model->frames.given || model->focused || model->threads.given;
 
 	if (view->screen != PMP_SCREEN_LIST) {
 		view->screen = PMP_SCREEN_LIST;
