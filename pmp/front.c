@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -842,23 +841,13 @@ static const struct pmp_session_host session_host = {
 
 /* ---- a run -------------------------------------------------------------------- */
 
-/* The files of each process's modules are open as long as it lives. A command has been
- * forked with the limit as it was. */
-static void raise_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int pmp_front_open(struct pmp_app *app)
 {
 	struct pmp_error err = { 0 };
 
-	raise_descriptor_limit();
+	/* The files of each process's modules are open as long as it lives. A command
+	 * has been forked with the limit as it was. */
+	pmp_sampler_raise_limit();
 	if (app->options.wants_screen) {
 		app->session = pmp_session_new(app, &session_host);
 		if (!app->session) {

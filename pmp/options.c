@@ -32,7 +32,7 @@
 #define MAX_STOP_DEFAULT UINT64_C(20000000)
 #define MAX_CPU_DEFAULT 5
 #define MEMORY_DEFAULT (UINT64_C(256) << 20)
-#define MEMORY_MIN (UINT64_C(1) << 20)
+#define MEMORY_MIN (UINT64_C(16) << 20)
 #define MEMORY_MAX (UINT64_C(1) << 40)
 #define CPU_LIMIT 100000 /* percent: of a thousand processors */
 #define HELP_COLUMN 30

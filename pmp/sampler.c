@@ -609,8 +609,7 @@ static void isolate(struct child *child, pid_t front)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* A descriptor is kept for each thread. */
-static void raise_descriptor_limit(void)
+void pmp_sampler_raise_limit(void)
 {
 	struct rlimit limit;
 
@@ -627,7 +626,8 @@ run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
 	pid_t adopter = child->options->command ? front : 0;
 
 	isolate(child, front);
-	raise_descriptor_limit();
+	/* It keeps a descriptor for each thread. */
+	pmp_sampler_raise_limit();
 	child->has_front_clock = clock_getcpuclockid(front, &child->front_clock) == 0;
 	beat(child);
 	child->count = child->capacity = pids->count;

@@ -97,6 +97,9 @@ void pmp_sampler_command(struct pmp_sampler *sampler, enum pmp_sampler_command c
  */
 void pmp_sampler_close(struct pmp_sampler *sampler);
 
+/** As many open descriptors as the system allows. To be called when nothing will be
+ * executed that would inherit it. */
+void pmp_sampler_raise_limit(void);
 /** SIGKILL: with PTRACE_SEIZE the detach that always works. */
 void pmp_sampler_kill(struct pmp_sampler *sampler);
 

@@ -26,6 +26,7 @@
 
 #define DEBUG_DIR "/usr/lib/debug"
 #define FIRST_SLOTS 1024 /* of a hash table; a power of two */
+#define MODULE_SIZE 131072 /* what a module is counted for: it also has a descriptor */
 
 static const char no_memory_text[] = "[unknown]";
 
@@ -988,6 +989,7 @@ uint64_t pmp_symbolizer_size(const struct pmp_symbolizer *symbolizer)
 		return 0;
 	return pmp_intern_size(symbolizer->strings) + pmp_intern_size(symbolizer->regions) +
 	       pmp_intern_size(symbolizer->names) + symbolizer->frames_size +
+	       symbolizer->module_count * MODULE_SIZE +
 	       (symbolizer->location_count - symbolizer->free_count) *
 		       (sizeof(*symbolizer->locations) + 4 * sizeof(*symbolizer->slots));
 }
