@@ -75,6 +75,7 @@ bool pmp_value_time(const char *text, uint64_t *time)
 	} units[] = {
 		{ "", 1, 1 },	      { "s", 1, 1 },  { "ms", 1, 1000 },
 		{ "us", 1, 1000000 }, { "m", 60, 1 }, { "h", 3600, 1 },
+		{ "d", 86400, 1 },    { "w", 604800, 1 },
 	};
 	uint64_t nano;
 

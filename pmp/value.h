@@ -9,7 +9,7 @@
 /** A whole decimal number. False if it is something else or does not fit. */
 bool pmp_value_number(const char *text, uint64_t *number);
 
-/** A time: 10, 1.5, 10ms, 100us, 1m, 2h; seconds without a unit. In ns. */
+/** A time: 10, 1.5, 10ms, 100us, 1m, 2h, 3d, 1w; seconds without a unit. In ns. */
 bool pmp_value_time(const char *text, uint64_t *time);
 
 /** A size in bytes: 1000000, 512K, 256M, 2G (powers of 1024). */
