@@ -18,5 +18,7 @@ void pmp_model_count(struct pmp_row *row, const struct pmp_row *part);
 /* Rows are stacks: make them functions, or the nodes of a tree and their order. */
 bool pmp_model_functions(struct pmp_model *model);
 bool pmp_model_tree(struct pmp_model *model);
+/* Free what the tree is made from; it takes none. */
+void pmp_model_drop_tree(struct pmp_model *model);
 
 #endif

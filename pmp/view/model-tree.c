@@ -2,6 +2,8 @@
 /*
  * Functions and the tree of calls, out of rows that are stacks. A node of the tree is
  * known by the names on its path, so that it stays open or closed from build to build.
+ * What is below a node is made when it is opened: its stacks lie side by side, and are
+ * put into the order of their names at that level.
  */
 #include "model-rows.h"
 
@@ -97,72 +99,39 @@ bool pmp_model_functions(struct pmp_model *model)
 
 /* ---- the tree ---------------------------------------------------------------- */
 
-/* The child of that name, made if there is none; PMP_NAME_NONE: no memory. */
-static uint32_t find_child(struct pmp_model *model, struct pmp_table *table, uint32_t parent,
-			   uint64_t key, uint32_t name)
-{
-	uint32_t index = (uint32_t)model->row_count;
-	bool added;
-	uint32_t *number = pmp_table_get(table, key, index, &added);
-	struct pmp_row *row;
+/* Where the children of a node come from. */
+struct place {
+	uint32_t parent; /* PMP_NAME_NONE: these are roots */
+	uint32_t begin, end;
+	unsigned level;
+	uint64_t key;
+};
 
-	if (!number || !added)
-		return number ? *number : PMP_NAME_NONE;
-	row = pmp_model_add_row(model, key);
-	if (!row)
-		return PMP_NAME_NONE;
-	row->name = name;
-	row->parent = parent;
-	if (parent == PMP_NAME_NONE)
-		return index;
-	row->next = model->rows[parent].first;
-	model->rows[parent].first = index;
-	return index;
+void pmp_model_drop_tree(struct pmp_model *model)
+{
+	free(model->stacks_of_tree);
+	free(model->paths);
+	free(model->moved);
+	free(model->children);
+	model->stacks_of_tree = NULL;
+	model->paths = model->moved = model->children = NULL;
 }
 
-/* A family is the parent of all its trees: a process, or a group of threads. */
-static uint32_t find_family(struct pmp_model *model, struct pmp_table *table,
-			    const struct pmp_row *stack, uint64_t *key)
+/* How many names of a stack are in the tree. */
+static unsigned depth_of(const struct pmp_model *model, const struct pmp_row *stack)
 {
-	uint32_t root;
+	uint32_t count = model->chains[stack->chain].count;
 
-	*key = family(model, stack);
-	if (!*key)
-		return PMP_NAME_NONE;
-	root = find_child(model, table, PMP_NAME_NONE, *key, PMP_NAME_NONE);
-	if (root != PMP_NAME_NONE)
-		pmp_model_count(&model->rows[root], stack);
-	return root;
+	return count < DEPTH_MAX ? count : DEPTH_MAX;
 }
 
-static bool add_path(struct pmp_model *model, struct pmp_table *table,
-		     const struct pmp_row *stack)
+static uint32_t name_at(const struct pmp_model *model, const struct pmp_row *stack,
+			unsigned level)
 {
 	const struct pmp_chain *chain = &model->chains[stack->chain];
-	const uint32_t *names = model->names_of_chains + chain->first;
-	uint64_t key;
-	uint32_t node = find_family(model, table, stack, &key);
+	uint32_t at = model->settings.inverted ? level : chain->count - 1 - level;
 
-	if (node == PMP_NAME_NONE && key)
-		return false;
-	for (uint32_t i = 0; i < chain->count && i < DEPTH_MAX; i++) {
-		uint32_t name = names[model->settings.inverted ? i : chain->count - 1 - i];
-
-		key = pmp_hash_mix(key + model->settings.inverted, name + UINT64_C(1));
-		node = find_child(model, table, node, key, name);
-		if (node == PMP_NAME_NONE)
-			return false;
-		pmp_model_count(&model->rows[node], stack);
-		if (i == 0 && model->settings.inverted) {
-			model->rows[node].self += stack->count;
-			model->rows[node].self_average += stack->average;
-		}
-	}
-	if (!model->settings.inverted && node != PMP_NAME_NONE) {
-		model->rows[node].self += stack->count;
-		model->rows[node].self_average += stack->average;
-	}
-	return true;
+	return model->names_of_chains[chain->first + at];
 }
 
 static int by_count(const void *a, const void *b, void *arg)
@@ -176,25 +145,169 @@ static int by_count(const void *a, const void *b, void *arg)
 	return (one->key > other->key) - (one->key < other->key);
 }
 
-/* Put siblings into the order of their counts. Returns the first. */
-static uint32_t sort_siblings(struct pmp_model *model, uint32_t *list, size_t count)
+/* Put the rows from first on into the order of their counts. Returns the first of them,
+ * or PMP_NAME_NONE: there are none, or no memory for it. */
+static uint32_t sort_siblings(struct pmp_model *model, size_t first)
 {
+	size_t count = model->row_count - first;
+	uint32_t *list = calloc(count + 1, sizeof(*list)), best;
+
+	if (!list || !count) {
+		free(list);
+		return PMP_NAME_NONE;
+	}
+	for (size_t i = 0; i < count; i++)
+		list[i] = (uint32_t)(first + i);
 	qsort_r(list, count, sizeof(*list), by_count, model);
 	for (size_t i = 0; i < count; i++)
 		model->rows[list[i]].next = i + 1 < count ? list[i + 1] : PMP_NAME_NONE;
-	return count ? list[0] : PMP_NAME_NONE;
+	best = list[0];
+	free(list);
+	return best;
 }
 
-static void sort_children(struct pmp_model *model, uint32_t *list)
+/* Count a stack at the node of its name at the level. */
+static bool count_child(struct pmp_model *model, const struct place *place,
+			const struct pmp_row *stack)
 {
-	for (size_t i = 0; i < model->row_count; i++) {
-		struct pmp_row *row = &model->rows[i];
-		size_t count = 0;
+	uint32_t name = name_at(model, stack, place->level);
+	uint32_t *child = &model->children[name];
+	bool last = place->level + 1 == depth_of(model, stack);
+	struct pmp_row *row;
 
-		for (uint32_t at = row->first; at != PMP_NAME_NONE; at = model->rows[at].next)
-			list[count++] = at;
-		row->first = sort_siblings(model, list, count);
+	if (*child == PMP_NAME_NONE) {
+		row = pmp_model_add_row(model,
+					pmp_hash_mix(place->key + model->settings.inverted,
+						     name + UINT64_C(1)));
+		if (!row)
+			return false;
+		*child = (uint32_t)(row - model->rows);
+		row->name = name;
+		row->parent = place->parent;
+		row->level = place->level + 1;
 	}
+	row = &model->rows[*child];
+	pmp_model_count(row, stack);
+	row->end++;
+	row->deeper |= !last;
+	if (model->settings.inverted ? place->level == 0 : last) {
+		row->self += stack->count;
+		row->self_average += stack->average;
+	}
+	return true;
+}
+
+/* Put the stacks of a place into the order of its children, rows from first on. */
+static void move_paths(struct pmp_model *model, const struct place *place, size_t first)
+{
+	uint32_t at = place->begin;
+
+	/* Those that end above have no child and come first. */
+	for (uint32_t i = place->begin; i < place->end; i++) {
+		uint32_t path = model->paths[i];
+
+		if (depth_of(model, &model->stacks_of_tree[path]) <= place->level)
+			model->moved[at++] = path;
+	}
+	for (size_t i = first; i < model->row_count; i++) {
+		uint32_t count = model->rows[i].end;
+
+		model->rows[i].begin = model->rows[i].end = at;
+		at += count;
+	}
+	for (uint32_t i = place->begin; i < place->end; i++) {
+		uint32_t path = model->paths[i];
+		const struct pmp_row *stack = &model->stacks_of_tree[path];
+
+		if (depth_of(model, stack) > place->level)
+			model->moved[model->rows[model->children[name_at(
+						 model, stack, place->level)]].end++] = path;
+	}
+	memcpy(model->paths + place->begin, model->moved + place->begin,
+	       (place->end - place->begin) * sizeof(*model->paths));
+}
+
+/* Make the children of a place; *child becomes the first of them. False: no memory. */
+static bool make_children(struct pmp_model *model, const struct place *place, uint32_t *child)
+{
+	size_t first = model->row_count;
+	bool good = true;
+
+	for (uint32_t i = place->begin; i < place->end && good; i++) {
+		const struct pmp_row *stack = &model->stacks_of_tree[model->paths[i]];
+
+		if (depth_of(model, stack) > place->level)
+			good = count_child(model, place, stack);
+	}
+	if (good)
+		move_paths(model, place, first);
+	for (size_t i = first; i < model->row_count; i++)
+		model->children[model->rows[i].name] = PMP_NAME_NONE;
+	*child = sort_siblings(model, first);
+	return good && (*child != PMP_NAME_NONE || first == model->row_count);
+}
+
+/* Make what is below a node, unless it is there. */
+static bool expand(struct pmp_model *model, uint32_t node)
+{
+	const struct pmp_row *row = &model->rows[node];
+	const struct place place = { node, row->begin, row->end, row->level, row->key };
+	uint32_t child;
+
+	if (!row->deeper || row->first != PMP_NAME_NONE)
+		return true;
+	if (!make_children(model, &place, &child))
+		return false;
+	model->rows[node].first = child;
+	return true;
+}
+
+static int by_family(const void *a, const void *b, void *arg)
+{
+	const struct pmp_model *model = arg;
+	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+	uint64_t key = family(model, &model->stacks_of_tree[one]);
+	uint64_t than = family(model, &model->stacks_of_tree[other]);
+
+	if (key != than)
+		return key < than ? -1 : 1;
+	return one < other ? -1 : 1;
+}
+
+/* A family is the parent of all its trees: a process, or a group of threads. */
+static bool make_families(struct pmp_model *model, uint32_t count, uint32_t *root)
+{
+	struct pmp_row *row = NULL;
+
+	qsort_r(model->paths, count, sizeof(*model->paths), by_family, model);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pmp_row *stack = &model->stacks_of_tree[model->paths[i]];
+		uint64_t key = family(model, stack);
+
+		if (!row || row->key != key) {
+			row = pmp_model_add_row(model, key);
+			if (!row)
+				return false;
+			row->begin = i;
+			row->deeper = true;
+		}
+		row->end = i + 1;
+		pmp_model_count(row, stack);
+	}
+	*root = sort_siblings(model, 0);
+	return *root != PMP_NAME_NONE;
+}
+
+static bool make_roots(struct pmp_model *model, uint32_t count, uint32_t *root)
+{
+	const struct place top = { .parent = PMP_NAME_NONE, .end = count };
+
+	*root = PMP_NAME_NONE;
+	if (!count)
+		return true;
+	if (family(model, model->stacks_of_tree))
+		return make_families(model, count, root);
+	return make_children(model, &top, root);
 }
 
 /* Open nodes stay open; those with much of all are open from the first. */
@@ -205,7 +318,7 @@ static void decide_open(struct pmp_model *model, struct pmp_row *row)
 
 	if (!known && (double)row->count >= least)
 		known = pmp_table_get(&model->nodes, row->key, 1, NULL);
-	row->open = known && *known && row->first != PMP_NAME_NONE;
+	row->open = known && *known && row->deeper;
 }
 
 /* The next node in the order of the screen; children only of what is open. */
@@ -237,55 +350,48 @@ static void set_depth(const struct pmp_model *model, struct pmp_row *row)
 
 static bool show_open(struct pmp_model *model, uint32_t root)
 {
-	if (!PMP_MODEL_RESERVE(&model->order, &model->order_capacity, model->row_count))
-		return false;
 	model->order_count = 0;
 	for (uint32_t at = root; at != PMP_NAME_NONE; at = next_node(model, at)) {
-		struct pmp_row *row = &model->rows[at];
-
-		decide_open(model, row);
-		set_depth(model, row);
+		if (!PMP_MODEL_RESERVE(&model->order, &model->order_capacity,
+				       model->order_count + 1))
+			return false;
+		decide_open(model, &model->rows[at]);
+		set_depth(model, &model->rows[at]);
 		model->order[model->order_count++] = at;
+		if (model->rows[at].open && !expand(model, at))
+			return false;
 	}
 	return true;
 }
 
-static uint32_t sort_roots(struct pmp_model *model, uint32_t *list)
+static bool prepare(struct pmp_model *model, uint32_t count)
 {
-	size_t count = 0;
+	size_t names = model->names.count;
 
-	for (size_t i = 0; i < model->row_count; i++) {
-		if (model->rows[i].parent == PMP_NAME_NONE)
-			list[count++] = (uint32_t)i;
-	}
-	return sort_siblings(model, list, count);
+	model->paths = calloc(count + 1, sizeof(*model->paths));
+	model->moved = calloc(count + 1, sizeof(*model->moved));
+	model->children = malloc((names + 1) * sizeof(*model->children));
+	if (!model->paths || !model->moved || !model->children)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		model->paths[i] = i;
+	memset(model->children, 0xff, (names + 1) * sizeof(*model->children));
+	return true;
 }
 
 bool pmp_model_tree(struct pmp_model *model)
 {
+	uint32_t root;
 	size_t count;
-	struct pmp_row *stacks = take_stacks(model, &count);
-	struct pmp_table table = { 0 };
-	uint32_t *list = NULL;
-	bool good = true;
 
-	for (size_t i = 0; i < count && good; i++)
-		good = add_path(model, &table, &stacks[i]);
-	if (good)
-		list = calloc(model->row_count + 1, sizeof(*list));
-	if (list) {
-		sort_children(model, list);
-		good = show_open(model, sort_roots(model, list));
-	}
-	free(list);
-	free(stacks);
-	pmp_table_free(&table);
-	return good && list;
+	model->stacks_of_tree = take_stacks(model, &count);
+	return prepare(model, (uint32_t)count) &&
+	       make_roots(model, (uint32_t)count, &root) && show_open(model, root);
 }
 
 bool pmp_model_has_children(const struct pmp_row *row)
 {
-	return row->first != PMP_NAME_NONE;
+	return row->deeper;
 }
 
 static void set_open(struct pmp_model *model, const struct pmp_row *row, bool open)
@@ -311,9 +417,11 @@ void pmp_model_open(struct pmp_model *model, const struct pmp_row *row, bool ope
 
 void pmp_model_open_hot(struct pmp_model *model, const struct pmp_row *row)
 {
-	while (row->first != PMP_NAME_NONE) {
-		set_open(model, row, true);
-		row = &model->rows[row->first];
+	uint32_t node = (uint32_t)(row - model->rows);
+
+	while (node != PMP_NAME_NONE && model->rows[node].deeper && expand(model, node)) {
+		set_open(model, &model->rows[node], true);
+		node = model->rows[node].first;
 	}
 	show_again(model);
 }

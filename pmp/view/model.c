@@ -50,6 +50,7 @@ void pmp_model_free(struct pmp_model *model)
 	free(model->wanted);
 	free(model->thread_rows);
 	free(model->weights);
+	pmp_model_drop_tree(model);
 	free(model->rows);
 	free(model->order);
 	*model = (struct pmp_model){ 0 };
@@ -646,6 +647,7 @@ static void forget(struct pmp_model *model)
 
 void pmp_model_build(struct pmp_model *model)
 {
+	pmp_model_drop_tree(model);
 	model->row_count = 0;
 	model->order_count = 0;
 	model->total = 0;

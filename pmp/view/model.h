@@ -57,6 +57,9 @@ struct pmp_row {
 	uint32_t parent;
 	unsigned depth;
 	bool open;
+	bool deeper;	     /* there are nodes below, made when it is opened */
+	uint32_t begin, end; /* its stacks, in pmp_model.paths */
+	unsigned level;	     /* of names above it */
 };
 
 struct pmp_chain {
@@ -126,6 +129,9 @@ struct pmp_model {
 	double *weights; /* of a count in threads on average, by process */
 	size_t process_count;
 	struct pmp_table nodes; /* of the tree: 1 open, 0 closed, by key of the row */
+	struct pmp_row *stacks_of_tree;
+	uint32_t *paths, *moved; /* of these, those of a node side by side; scratch */
+	uint32_t *children;	 /* by name: of the node that is being opened */
 	/* The result. */
 	struct pmp_row *rows;
 	size_t row_count, row_capacity;
