@@ -38,6 +38,9 @@ is "$(saved folded | awk '/update_table/ { n += $NF } END { print n }')" \
 	"$(total_of update_table)" "folded and flat agree"
 is "$(saved callgraph | awk '$NF ~ /^\[/ && $1 ~ /^\[/ && $5 == "update_table" { print $3 + $4 }')" \
 	"$(total_of update_table)" "so does the call graph"
+is "$(saved flat | awk 'NR > 3 && $7 !~ /^\[/ { print $7, $NF }' | sort)" \
+	"$(saved callgraph | awk '/^\[/ && $5 !~ /^(demo$|\[)/ { print $5, $6 }' | sort)" \
+	"the numbers of blocks are the same in both"
 is "$(saved pmp | awk '{ n += $1 } END { print n }')" "$stacks" "pmp has all stacks"
 is "$(saved threads | awk 'NR > 3 { n += $2 } END { print n }')" "$stacks" "threads too"
 is "$(saved raw | sed -n 's/^State.* seen \([0-9]*\) times$/\1/p' | awk '{ n += $1 } END { print n }')" \

@@ -4,7 +4,9 @@
  * and anywhere on it (total), and the time of threads that this stands for.
  *
  *      self%  total%     self    total   self s  total s  function
- *      40.00   41.00      120      123    11.60    11.89  poll (libc.so.6)
+ *      40.00   41.00      120      123    11.60    11.89  poll (libc.so.6) [2]
+ *
+ * The number in brackets is that of its block in the call graph (callgraph.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 
 struct sums {
 	uint32_t function;
+	uint32_t index;			/* of its block, from 1 */
 	uint64_t self, total;		/* samples */
 	uint64_t base_self, base_total;	/* of the base, unscaled */
 	uint64_t self_time, total_time;	/* ns */
@@ -25,7 +28,8 @@ static const char legend[] =
 	"self%, self     stacks that end in the function: it was running, or waiting itself\n"
 	"total%, total   stacks that have the function, however often\n"
 	"self s,         seconds that these stacks stand for: each thread's time since its\n"
-	"total s         previous snapshot; those of many threads add up to more than the clock's\n\n";
+	"total s         previous snapshot; those of many threads add up to more than the clock's\n"
+	"[number]        of the function's block in the format callgraph\n\n";
 
 static void add_path(struct sums *sums, const struct pmp_path *path, size_t number)
 {
@@ -50,6 +54,16 @@ static void add_path(struct sums *sums, const struct pmp_path *path, size_t numb
 	leaf->self_time += path->entry->wall;
 }
 
+/* The order of blocks: callgraph.c has the same. */
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct sums *one = a, *other = b;
+
+	if (one->total != other->total)
+		return one->total < other->total ? 1 : -1;
+	return (one->function > other->function) - (one->function < other->function);
+}
+
 static int compare_sums(const void *a, const void *b)
 {
 	const struct sums *one = a, *other = b;
@@ -61,9 +75,9 @@ static int compare_sums(const void *a, const void *b)
 	return (one->function > other->function) - (one->function < other->function);
 }
 
-/* The name, and the module where that is a file. */
+/* The name, the module where that is a file, the block unless index is 0. */
 static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
-		     bool has_module)
+		     bool has_module, uint32_t index)
 {
 	const char *slash = strrchr(function->module, '/');
 
@@ -73,6 +87,8 @@ static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
 		pmp_name_path(buf, slash + 1);
 		pmp_buf_putc(buf, ')');
 	}
+	if (index)
+		pmp_buf_printf(buf, " [%u]", index);
 	pmp_buf_putc(buf, '\n');
 }
 
@@ -99,7 +115,7 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 		pmp_table_seconds(buf, 10, sums[i].self_time);
 		pmp_table_seconds(buf, 10, sums[i].total_time);
 		pmp_buf_puts(buf, "  ");
-		add_name(buf, function, options->module || options->lines);
+		add_name(buf, function, options->module || options->lines, sums[i].index);
 		pmp_out_maybe_flush(out);
 	}
 }
@@ -128,6 +144,9 @@ static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
 	sums = add_up(&paths);
 	if (!sums)
 		goto fail;
+	qsort(sums, paths.function_count, sizeof(*sums), compare_blocks);
+	for (uint32_t i = 0; i < paths.function_count; i++)
+		sums[i].index = i + 1;
 	qsort(sums, paths.function_count, sizeof(*sums), compare_sums);
 	pmp_table_title(&out->buf, "flat profile", profile, paths.samples);
 	write_sums(out, &paths, sums, options);
@@ -205,7 +224,7 @@ static void write_changes(struct pmp_out *out, const struct pmp_paths *paths,
 		pmp_table_compared(buf, paths, sums->self, sums->base_self);
 		pmp_table_compared(buf, paths, sums->total, sums->base_total);
 		pmp_buf_puts(buf, "  ");
-		add_name(buf, function, options->module || options->lines);
+		add_name(buf, function, options->module || options->lines, 0);
 		pmp_out_maybe_flush(out);
 	}
 	if (rest)
