@@ -33,7 +33,7 @@ unsigned pmp_diff_columns(const struct pmp_app *app)
 {
 	struct winsize size = { 0 };
 
-	if (!app->base || app->options.output ||
+	if (!app->base || app->options.output || app->options.verbose ||
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
 		return 0;
 	return size.ws_col;

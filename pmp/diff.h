@@ -10,7 +10,8 @@
  * 0, or the status to end with: the message is printed.
  */
 int pmp_diff_read(struct pmp_app *app);
-/** What fits into a line of standard output if that is a terminal; else 0. */
+/** What fits into a line of standard output if that is a terminal, for a comparison that
+ * is not to be verbose; else 0. */
 unsigned pmp_diff_columns(const struct pmp_app *app);
 /** Say what there is to know of the comparison before its numbers are believed. */
 void pmp_diff_report(const struct pmp_app *app);
