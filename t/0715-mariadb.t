@@ -42,6 +42,8 @@ for name in do_command handle_one_connection poll start_thread; do
 	ok "grep -Eq '^#.* in (__)?(GI___)?$name \(' raw" "$name is among the functions"
 done
 
+ok "'$PMP' -q -n 20 -i 20ms -o busy.pb.gz -p $mariadb_pid" "what it does is saved"
+
 # Frozen, so that both see the same. Nothing else than SIGSTOP holds it still.
 equal=0 compared=0
 for round in 1 2 3; do
@@ -65,4 +67,10 @@ ok "untouched $mariadb_pid" "nothing is left traced or stopped"
 mariadb_unload
 unlike "$(cat "$mariadb_dir"/load.log "$mariadb_dir"/idle.log)" 'FATAL|error.*lost' \
 	"no connection has failed"
+
+# Without its load, compared with what it did before.
+wait_for "[ \$(mariadb_threads) -le $((threads - active - idle)) ]" 30
+like "$("$PMP" -q -f flat -n 20 -i 20ms --diff busy.pb.gz -p "$mariadb_pid")" \
+	' [1-9][0-9.]+       - -[0-9.]+  do_command \(mariadbd\)$' \
+	"--diff shows that connections are gone"
 done_testing
