@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Configuration files: what a line may be, which of several wins, sections for targets,
+# and files that are refused.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+
+start_target sleeper 2
+sleeper=$target_pid
+start_target demo
+demo=$target_pid
+
+# snapshots FILE: of the main thread.
+snapshots() {
+	awk '/;main;/ { n += $NF } END { print n + 0 }' "$1"
+}
+
+# config LINE...: the file c.
+config() {
+	printf '%s\n' "$@" >c
+}
+
+# wrong MESSAGE LINE...: a file of these lines is refused, at the second line.
+wrong() {
+	message=$1
+	shift
+	config '# the first line' "$@"
+	"$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
+	is "$?" 2 "status of: $*"
+	is "$(head -n 1 err)" "pmp: c:2: $message" "message of: $*"
+	is "$(cat out)" "" "and nothing is done"
+}
+
+# Every way to write a line.
+config '# comment' '' '   ' 'count 3' 'interval=10ms' 'quiet' 'format	=	folded' \
+	'  max-cpu   =  0  # no limit' 'output = "a b#c # d.folded"   # where' 'by-thread # each'
+"$PMP" --config c "$sleeper" 2>err
+is "$?" 0 "a file with every kind of line"
+is "$(cat err)" "" "quiet"
+is "$(snapshots 'a b#c # d.folded')" 3 "it counts, and writes where it should"
+like "$(cat 'a b#c # d.folded')" '^.*[0-9]+;_start' "by-thread as well"
+printf 'count 2\r\nformat folded\r\n' >c
+"$PMP" --config c "$sleeper" >out
+is "$(snapshots out)" 2 "lines that end as in DOS"
+printf 'count 2\nformat folded' >c
+"$PMP" --config c "$sleeper" >out
+is "$(snapshots out)" 2 "no newline at the end"
+: >c
+"$PMP" --config c -n 1 -f folded "$sleeper" >out
+is "$?" 0 "an empty file"
+
+wrong "unknown option 'frequncy'" 'frequncy 3'
+wrong "unknown option 'f'" 'f folded'
+wrong "unknown option '--format'" '--format folded'
+wrong "unknown option ''" '= 3'
+wrong "'frequency' needs a value: HZ" 'frequency'
+wrong "'frequency' needs a value: HZ" 'frequency ='
+wrong "'quiet' takes no value" 'quiet yes'
+wrong "option --frequency: 'often' is not a number of snapshots a second, at most 10000" 'frequency often'
+wrong "option --threads: '(' is not a regular expression: Unmatched ( or \\(" 'threads ('
+for option in 'pid 1' 'tid 1' 'name x' 'help' 'version' 'config x'; do
+	wrong "'${option%% *}' is for the command line only" "$option"
+done
+wrong "'[mariadbd]' is no section" '[mariadbd]' 'count 1'
+wrong "'[name:]' is no section" '[name:]'
+wrong "'[name:x' is no section" '[name:x'
+wrong "'x(' is not a regular expression: Unmatched ( or \\(" '[name:x(]'
+config '[name:no-such-program]' 'frequncy 3'
+"$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
+is "$?" 2 "a mistake in a section for others"
+like "$(cat err)" "^pmp: c:2: unknown option 'frequncy'$" "is told"
+
+# Sections.
+config 'format folded' 'count 1' '[name:sleep]' 'count 2' '[name:sleeper]' 'count 3' \
+	'[name:demo|mysqld]' 'count 4' 'threads ^demo$'
+"$PMP" --config c "$sleeper" >out
+is "$(snapshots out)" 3 "a section is for whole names, and over what is before it"
+"$PMP" --config c "$demo" >out
+is "$(awk '{ n += $NF } END { print n }' out)" 4 "alternatives; with what else it says"
+"$PMP" --config c "$sleeper" "$demo" >out
+is "$(awk '/^sleeper;.*;main;/ { print $NF }' out)" 1 "of two together sections must mean both"
+"$PMP" --config c -n 1 -o 'x-%p.folded' "$sleeper" "$demo"
+is "$(snapshots "x-$sleeper.folded"),$(wc -l <"x-$demo.folded")" 1,1 "with a file each, each has its own"
+config 'format folded' 'output gen.folded' '[name:true|sleep]' 'output cmd.folded'
+"$PMP" -q --config c -- sleep 0.3
+ok "[ -s cmd.folded ] && [ ! -e gen.folded ]" "of a command its base name counts"
+config 'format folded' '[name:.*]' 'format json'
+"$PMP" -q -n 1 --config c -o saved.pb.gz "$sleeper"
+"$PMP" --config c saved.pb.gz >out
+like "$(head -n 1 out)" '^sleeper;' "saved profiles have no section"
+
+# Who wins.
+config 'count 2' 'format folded'
+"$PMP" --config c -n 3 "$sleeper" >out
+is "$(snapshots out)" 3 "the command line wins"
+PMP_OPTS='-n 4' "$PMP" --config c "$sleeper" >out
+is "$(snapshots out)" 4 "so does PMP_OPTS"
+PMP_OPTS='-n 4' "$PMP" --config c -n 1 "$sleeper" >out
+is "$(snapshots out)" 1 "the command line over both"
+PMP_CONFIG=c "$PMP" "$sleeper" >out
+is "$(snapshots out)" 2 "PMP_CONFIG names the file"
+PMP_CONFIG=/dev/null "$PMP" -n 1 -f folded "$sleeper" >out
+is "$(snapshots out)" 1 "or none"
+config 'count 5' 'format folded'
+PMP_CONFIG=nowhere "$PMP" --config c "$sleeper" >out
+is "$(snapshots out)" 5 "--config is over PMP_CONFIG"
+"$PMP" --config c -n 1 -o by-name.svg "$sleeper"
+like "$(cat by-name.svg)" '<svg' "a name on the command line chooses its format itself"
+"$PMP" --config c -n 1 -o by-name.out "$sleeper"
+like "$(cat by-name.out)" '^sleeper;' "if it can"
+config 'count 1' 'output conf.folded'
+"$PMP" --config c -o - "$sleeper" >out
+ok "[ -s out ] && [ ! -e conf.folded ]" "-o - is standard output again"
+
+mkdir -p home/.config/pmp xdg/pmp
+echo 'count 2' >home/.config/pmp/config
+echo 'count 3' >xdg/pmp/config
+env -u PMP_CONFIG -u XDG_CONFIG_HOME HOME="$tmp/home" "$PMP" -f folded "$sleeper" >out
+is "$(snapshots out)" 2 "in the home directory"
+env -u PMP_CONFIG XDG_CONFIG_HOME="$tmp/xdg" HOME="$tmp/home" "$PMP" -f folded "$sleeper" >out
+is "$(snapshots out)" 3 "\$XDG_CONFIG_HOME/pmp/config"
+env -u PMP_CONFIG XDG_CONFIG_HOME="$tmp/nowhere" "$PMP" -n 1 -f folded "$sleeper" >out
+is "$?" 0 "neither is needed"
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+	# shellcheck disable=SC2016
+	unshare -m sh -c '
+		mkdir etc && cp /etc/passwd /etc/group etc && mount --bind etc /etc || exit 99
+		printf "%s\n" "count 4" "format folded" "[name:sleeper]" "max-cpu 0" >/etc/pmp.conf
+		unset PMP_CONFIG
+		XDG_CONFIG_HOME=$PWD/nowhere "$1" "$2" >system
+		XDG_CONFIG_HOME=$PWD/xdg "$1" "$2" >both' sh "$PMP" "$sleeper"
+	is "$(snapshots system)" 4 "/etc/pmp.conf"
+	is "$(snapshots both)" 3 "the user's file is over it"
+else
+	skip "needs root and mount namespaces"
+fi
+
+# Files that are not believed.
+config 'count 1' 'format folded'
+for mode in 602 666 646; do
+	chmod "$mode" c
+	"$PMP" --config c "$sleeper" >out 2>err
+	is "$?" 2 "mode $mode"
+	like "$(cat err)" '^pmp: refusing c: others may write it$' "is refused"
+done
+chmod 600 c
+if [ "$(id -u)" -eq 0 ]; then
+	chown 65534 c
+	"$PMP" --config c "$sleeper" >out 2>err
+	is "$?" 2 "root does not believe somebody else's file"
+	like "$(cat err)" '^hint: chown root c; chmod go-w c$' "the hint"
+	chown 0:65534 c
+	chmod 660 c
+	"$PMP" --config c "$sleeper" >out 2>err
+	is "$?" 2 "nor what a group may write"
+	chown 0:0 c
+	chmod 600 c
+else
+	skip "needs root"
+fi
+"$PMP" --config nowhere "$sleeper" 2>err
+is "$?" 2 "no such file"
+is "$(cat err)" "pmp: cannot read nowhere: No such file or directory" "its message"
+"$PMP" --config . "$sleeper" 2>err
+is "$(cat err)" "pmp: cannot read .: it is no file" "a directory"
+printf 'count 1\n\0format folded\n' >c
+"$PMP" --config c "$sleeper" 2>err
+is "$(cat err)" "pmp: cannot read c: it is no text" "no text"
+head -c 2000000 /dev/zero >c
+"$PMP" --config c "$sleeper" 2>err
+is "$(cat err)" "pmp: cannot read c: it is too large" "too large"
+mkfifo pipe
+"$PMP" --config pipe "$sleeper" 2>err
+is "$?" 2 "a pipe does not hold it up"
+
+# What is only wrong together.
+for args in '--keep 3 -o x.folded' '--keep 3' '--keep 3 -o %t/x.folded' '--every 1 saved.pb.gz' \
+	'-o %c/x.folded' '--every 1ms' '--keep 0 -o %t.folded' '--max-wall 1ms'; do
+	[ "${args%saved*}" != "$args" ] || args="$args $sleeper"
+	# shellcheck disable=SC2086
+	timeout 10 "$PMP" $args >out 2>err
+	is "$?" 2 "refused: $args"
+done
+
+# The examples are right.
+sed "s|/var/log/pmp/|$tmp/|" "$top_srcdir/man/examples/pmp.conf" >c
+"$PMP" --config c -n 1 -f folded "$sleeper" >out
+is "$?" 0 "pmp.conf"
+if command -v systemd-analyze >/dev/null; then
+	for file in "$top_srcdir"/man/examples/*.service "$top_srcdir"/man/examples/*.timer; do
+		sed "s|/usr/local/bin/pmp|$PMP|" "$file" >"${file##*/}"
+	done
+	for file in *.service *.timer; do
+		is "$(systemd-analyze verify "./$file" 2>&1)" "" "systemd finds no fault with $file"
+	done
+else
+	skip "no systemd-analyze"
+fi
+for file in "$top_srcdir"/man/examples/*.service "$top_srcdir"/man/examples/pmp.cron; do
+	line=$(sed -n -e 's/^ExecStart=//p' -e 's/^[*].* root //p' "$file" |
+		sed -e 's/%%/%/g' -e 's/\$\$/$/g' -e 's/\\%/%/g' -e "s|[^ ]*pmp -q|-q|" \
+			-e 's/mariadbd/no-such-program/' -e "s|/var/log/pmp/|$tmp/|g")
+	eval "timeout 10 \"\$PMP\" $line" 2>err
+	is "$?,$(cat err)" "3," "the command of ${file##*/} is right"
+done
+
+done_testing
