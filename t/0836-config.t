@@ -39,7 +39,7 @@ config '# comment' '' '   ' 'count 3' 'interval=10ms' 'quiet' 'format	=	folded' 
 is "$?" 0 "a file with every kind of line"
 is "$(cat err)" "" "quiet"
 is "$(snapshots 'a b#c # d.folded')" 3 "it counts, and writes where it should"
-like "$(cat 'a b#c # d.folded')" '^.*[0-9]+;_start' "by-thread as well"
+like "$(cat 'a b#c # d.folded')" '^sleeper-[0-9/]+;sleeper;_start' "by-thread as well"
 printf 'count 2\r\nformat folded\r\n' >c
 "$PMP" --config c "$sleeper" >out
 is "$(snapshots out)" 2 "lines that end as in DOS"
@@ -79,7 +79,7 @@ is "$(snapshots out)" 3 "a section is for whole names, and over what is before i
 "$PMP" --config c "$demo" >out
 is "$(awk '{ n += $NF } END { print n }' out)" 4 "alternatives; with what else it says"
 "$PMP" --config c "$sleeper" "$demo" >out
-is "$(awk '/^sleeper;.*;main;/ { print $NF }' out)" 1 "of two together sections must mean both"
+is "$(awk '/^sleeper-[0-9]*;.*;main;/ { print $NF }' out)" 1 "of two together sections must mean both"
 "$PMP" --config c -n 1 -o 'x-%p.folded' "$sleeper" "$demo"
 is "$(snapshots "x-$sleeper.folded"),$(wc -l <"x-$demo.folded")" 1,1 "with a file each, each has its own"
 config 'format folded' 'output gen.folded' '[name:true|sleep]' 'output cmd.folded'

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * To be preloaded: the time of day is what TEST_CLOCK says (seconds since 1970), also
- * that of files when they are synced. Other clocks are left alone.
+ * that of files when they are synced, which takes no time. Other clocks are left alone.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,8 +28,7 @@ int fsync(int fd)
 {
 	const struct timespec now = { .tv_sec = clock_now() };
 	const struct timespec both[2] = { now, now };
-	int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
 
 	futimens(fd, both);
-	return real ? real(fd) : -1;
+	return 0;
 }
