@@ -835,7 +835,7 @@ static bool section_applies(void *arg, const char *regex, bool *result)
 		pmp_message_error(&err);
 		return false;
 	}
-	*result = names->pids->count > 0;
+	*result = names->pids->count > 0 && count > 0;
 	for (size_t i = 0; i < names->pids->count && *result; i++)
 		*result = bsearch(&names->pids->ids[i], found, (size_t)count,
 				  sizeof(*found), compare_ids) != NULL;
