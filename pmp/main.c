@@ -273,6 +273,8 @@ int main(int argc, char **argv)
 		status = pmp_options_parse(&app.options, argc, argv);
 	if (!status && app.options.help)
 		status = pmp_options_help();
+	else if (!status && app.options.list)
+		status = pmp_options_list();
 	else if (!status && app.options.version)
 		status = print_version();
 	else if (!status)

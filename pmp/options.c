@@ -212,6 +212,8 @@ static const struct row rows[] = {
 	  .help = "say more; repeatable" },
 	{ OTHER, 'h', "help", NULL, take_flag, TO(help), .help = "this text" },
 	{ OTHER, 'V', "version", NULL, take_flag, TO(version), .help = "the version" },
+	/* Without a help text: for the completion of shells only. */
+	{ OTHER, 0, "list-options", NULL, take_flag, TO(list) },
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
@@ -917,7 +919,7 @@ int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
 	set_defaults(options);
 	if (!parse_both(options, argc, argv))
 		return PMP_EXIT_USAGE;
-	if (options->help || options->version)
+	if (options->help || options->version || options->list)
 		return 0;
 	if (!check_source(options))
 		return PMP_EXIT_USAGE;
@@ -973,7 +975,7 @@ int pmp_options_help(void)
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		printf("\n%s:\n", group_titles[group]);
 		for (size_t i = 0; i < ROW_COUNT; i++) {
-			if ((int)rows[i].group == group)
+			if ((int)rows[i].group == group && rows[i].help)
 				help_row(&rows[i]);
 		}
 	}
@@ -988,4 +990,23 @@ int pmp_options_help(void)
 		return 0;
 	pmp_message_print(NULL, "cannot write standard output: %s", strerror(errno));
 	return PMP_EXIT_OUTPUT;
+}
+
+/* "-f	--format	FORMAT	raw folded pmp	format of the output": what is not there is -. */
+int pmp_options_list(void)
+{
+	char formats[256];
+
+	list_formats(formats, sizeof(formats));
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		const struct row *row = &rows[i];
+		const char *words = row->take == take_format ? formats : row->words;
+		const char letter[] = { '-', row->letter, '\0' };
+
+		if (row->help)
+			printf("%s\t--%s\t%s\t%s\t%s\n", letter, row->name,
+			       row->value ? row->value : "-", words ? words : "-",
+			       row->help);
+	}
+	return fflush(stdout) == 0 ? 0 : PMP_EXIT_OUTPUT;
 }

@@ -65,7 +65,7 @@ struct pmp_options {
 	bool lines, no_inline, no_demangle, module, no_symbols;
 	const char *debug_dir, *symfs; /* NULL: the default; none */
 	/* Other. */
-	bool stats, quiet, help, version;
+	bool stats, quiet, help, version, list;
 	const char *log;   /* NULL: none */
 	uint64_t max_wall; /* ns; 0: no limit */
 	unsigned verbose;
@@ -100,6 +100,10 @@ void pmp_options_free(struct pmp_options *options);
 
 /** Print --help, made from the table, to standard output. 0 or a status. */
 int pmp_options_help(void);
+
+/** Print the table for scripts that complete command lines: a line for each option, its
+ * letter, name, value, words and help separated by tabs. 0 or a status. */
+int pmp_options_list(void);
 
 /** The format that belongs to the extension of a file name, or NULL. */
 const struct pmp_format *pmp_options_format_of(const char *path);

@@ -13,7 +13,9 @@ prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
 ok "make -s -C '$top_builddir' install DESTDIR='$root'" "make install"
 
 at=$root$prefix
-for file in bin/pmp include/libpmp.h share/man/man1/pmp.1 share/man/man3/libpmp.3; do
+for file in bin/pmp include/libpmp.h share/man/man1/pmp.1 share/man/man3/libpmp.3 \
+	share/bash-completion/completions/pmp share/zsh/site-functions/_pmp \
+	share/fish/vendor_completions.d/pmp.fish; do
 	ok "[ -s '$at/$file' ]" "$file is installed"
 done
 pc=$(find "$at" -name libpmp.pc)

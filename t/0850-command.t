@@ -49,7 +49,7 @@ is "$("$PMP" -q -o x.folded -- sh -c 'ls /proc/self/fd')" "$(sh -c 'ls /proc/sel
 # TERM, HUP and QUIT from a process end both: the profile is written at once, then the
 # command is waited for. INT ends the sampling only.
 begin() {
-	rm -f pid done x.folded
+	rm -f pid "done" x.folded
 	"$PMP" -q -o x.folded -- sh -c "echo \$\$ >pid; $1" &
 	pmp=$!
 	test_pids="$test_pids $pmp"

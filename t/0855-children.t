@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --children: processes that the target has started, starts, and leaves behind.
+#
+# shellcheck disable=SC2016,SC3045
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
@@ -156,7 +158,7 @@ check_before() {
 	wait "$pmp"
 	is "$?" 0 "-p: those that exist and those that come"
 	for function in child grandchild later abandoned borrow; do
-		like "$(cat x.folded)" "^family-[0-9]+;.*;$function[^;]*(;.*)? [0-9]+\$" "$function is seen"
+		like "$(cat x.folded)" "^family-[0-9]+;.*;${function}[^;]*(;.*)? [0-9]+\$" "$function is seen"
 	done
 	like "$(cat x.folded)" '^after-[0-9]+;.*;main;executed;.* [0-9]+$' "and what vfork has executed"
 	is "$(grep -c '^after.*borrow' x.folded)" 0 "not with its parent's stack"

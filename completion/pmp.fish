@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Completion of pmp in fish. What options there are pmp itself tells (--list-options): a
+# line for each with its letter, name, value, words and help.
+
+# Ids of processes with their names; with "task" those of threads.
+function __pmp_ids
+    set -l before (string match -r '^.*,' -- (string replace -r '^--[^=]*=|^-[a-z]' '' -- (commandline -ct)))
+    set -l comms /proc/*/comm
+    test -z "$argv[1]"; or set comms /proc/*/task/*/comm
+    for comm in (string match -r '^/proc/[0-9]+/.*' -- $comms)
+        # Kernel threads have no command line.
+        test -n "$(head -c 1 (string replace -r 'comm$' cmdline -- $comm) 2>/dev/null)"; or continue
+        printf '%s%s\t%s\n' "$before" (string match -r '[0-9]+(?=/comm$)' -- $comm) (cat $comm 2>/dev/null)
+    end
+end
+
+function __pmp_names
+    cat (string match -r '^/proc/[0-9]+/comm' -- /proc/*/comm) 2>/dev/null | sort -u
+end
+
+function __pmp_in_command
+    contains -- -- (commandline -opc)
+end
+
+function __pmp_command
+    set -l words (commandline -opc)
+    set -l dashes (contains -i -- -- $words)
+    complete -C (string join ' ' -- $words[(math $dashes + 1)..] (commandline -ct))
+end
+
+function __pmp_operands
+    if string match -qr '^[0-9]' -- (commandline -ct)
+        __pmp_ids
+    else
+        set -l word (commandline -ct)
+        for file in $word*.gz $word*.pb $word*.pprof $word*/
+            echo $file
+        end
+    end
+end
+
+complete -c pmp -f
+complete -c pmp -n __pmp_in_command -a '(__pmp_command)'
+complete -c pmp -n 'not __pmp_in_command' -a '(__pmp_operands)'
+
+set -l tab \t
+command -q pmp; and PMP_OPTS= command pmp --list-options | while read -d $tab -l letter name value words help
+    set -l option -l (string sub -s 3 -- $name)
+    test $letter = -; or set -a option -s (string sub -s 2 -- $letter)
+    if test $value = -
+        set -a option -f
+    else if test $words != -
+        set -a option -x -a $words
+    else
+        switch $name:$value
+            case '*:PID*'
+                set -a option -x -a '(__pmp_ids)'
+            case '*:TID*'
+                set -a option -x -a '(__pmp_ids task)'
+            case '*:FILE*' '*:BASE*'
+                set -a option -r -F
+            case '*:DIR*'
+                set -a option -x -a '(__fish_complete_directories)'
+            case '--name:*'
+                set -a option -x -a '(__pmp_names)'
+            case '*'
+                set -a option -x
+        end
+    end
+    complete -c pmp -n 'not __pmp_in_command' $option -d $help
+end
