@@ -187,6 +187,48 @@ static struct pmp_sample *earlier_sample(void)
 	return sample;
 }
 
+/* Twice, a tenth of a second apart: one thread waits for the other, which computes. */
+static struct pmp_profile *manual_profile(void)
+{
+	const struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.keep_rounds = true,
+		.details = true,
+		.times = true,
+		.period = 100000000,
+		.command = "pmp -n 2 -p 4100",
+		.host = "db1",
+	};
+	struct pmp_profile *profile;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	for (unsigned i = 0; i < 2; i++) {
+		struct pmp_sample *sample = new_sample(4100, "mariadbd");
+		struct pmp_thread *thread;
+
+		sample->time += UINT64_C(1236000000000) + i * UINT64_C(100000000);
+		sample->realtime += i * UINT64_C(100000000);
+		thread = fake_thread(sample, 4101, "conn-17",
+				     FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
+		blocked(thread, 202, "futex_do_wait");
+		thread->obtained = i ? PMP_UNCHANGED : PMP_LOOKED;
+		thread->cpu = 20000000;
+		thread->runs = 7;
+		thread = fake_thread(sample, 4102, "conn-18",
+				     FAKE_STACK(MAP_FIND, DO_COMMAND, START_THREAD));
+		thread->state = 'R';
+		thread->stopped = 9000;
+		thread->cpu = 50000000 + i * UINT64_C(90000000);
+		thread->runs = 40 + i;
+		sample->seen = sample->thread_count;
+		if (pmp_profile_add(profile, sample, NULL))
+			abort();
+		pmp_sample_free(sample);
+	}
+	return profile;
+}
+
 static struct pmp_profile *profile_of(struct pmp_sample *sample, bool by_thread)
 {
 	struct pmp_profile_options options = {
@@ -327,6 +369,8 @@ static void test_cases(void)
 		abort();
 	pmp_sample_free(other);
 	test_golden("two", two, NULL, NULL);
+	/* The examples of pmp-formats(5): t/0625-manual.t */
+	test_golden("manual", manual_profile(), NULL, NULL);
 }
 
 /* The base has two snapshots. */

@@ -49,7 +49,7 @@ is "$("$PMP" -q -o x.folded -- sh -c 'ls /proc/self/fd')" "$(sh -c 'ls /proc/sel
 # TERM, HUP and QUIT from a process end both: the profile is written at once, then the
 # command is waited for. INT ends the sampling only.
 begin() {
-	rm -f pid "done" x.folded
+	rm -f pid over x.folded
 	"$PMP" -q -o x.folded -- sh -c "echo \$\$ >pid; $1" &
 	pmp=$!
 	test_pids="$test_pids $pmp"
@@ -63,19 +63,19 @@ for pair in TERM:143 HUP:129 QUIT:131; do
 	ok "[ -s x.folded ]" "the profile is there"
 	ok "! kill -0 $(cat pid) 2>/dev/null" "the command has ended"
 done
-begin 'trap "sleep 0.5; echo done >done; exit 6" TERM; while :; do sleep 0.1; done'
+begin 'trap "sleep 0.5; echo done >over; exit 6" TERM; while :; do sleep 0.1; done'
 kill -TERM "$pmp"
-ok "wait_for '[ -s x.folded ]' && [ ! -e done ]" "TERM: the profile is written at once"
+ok "wait_for '[ -s x.folded ]' && [ ! -e over ]" "TERM: the profile is written at once"
 wait "$pmp"
-is "$?:$(cat done)" "6:done" "and the command, which takes its time, waited for"
-begin 'sleep 1; echo done >done; exit 4'
+is "$?:$(cat over)" "6:done" "and the command, which takes its time, waited for"
+begin 'sleep 1; echo done >over; exit 4'
 kill -INT "$pmp"
 wait "$pmp"
-is "$?:$(cat done)" "4:done" "INT to pmp alone ends the sampling, not the command"
+is "$?:$(cat over)" "4:done" "INT to pmp alone ends the sampling, not the command"
 
 # From its first instruction on: those of the dynamic linker, long before main. A command
 # of half a millisecond may be over before a processor is free for us; not every time.
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	"$PMP" -q --raw -- "$top_builddir/t/target/sleeper" 1 100
 done >first 2>&1
 is "$(grep -c '^ready' first)" 20 "twenty short commands"
