@@ -228,7 +228,8 @@ pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *funct
 		return marks;
 	if (matches(&filter->lists[PMP_FILTER_IDLE_WAIT], function))
 		marks |= MARK_IDLE;
-	rename_all(&filter->lists[PMP_FILTER_RENAME], buffer, size);
+	if (rename_all(&filter->lists[PMP_FILTER_RENAME], buffer, size) && !*buffer)
+		snprintf(buffer, size, "[unknown]");
 	return marks | look(filter, buffer, module);
 }
 

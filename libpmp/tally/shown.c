@@ -204,6 +204,21 @@ int pmp_shown_runs(struct pmp_shown *shown, const struct pmp_run *runs, size_t c
 
 /* ---- the last sample ------------------------------------------------------------- */
 
+/* Where a function is in this sample, as pmp_sieve_origin() has it for all of them. */
+static struct pmp_raw_frame raw_frame(const struct pmp_shown *shown,
+				      const struct pmp_raw_frame *raw, pmp_location location)
+{
+	struct pmp_raw_frame frame = *raw;
+	struct pmp_origin origin;
+
+	pmp_sieve_origin(shown->sieve, location, &origin);
+	if (origin.mapping == UINT32_MAX)
+		frame.pc = 0;
+	else if (origin.exact != (bool)(raw->flags & PMP_FRAME_EXACT) && raw->pc)
+		frame.pc += origin.exact ? UINT64_C(-1) : 1;
+	return frame;
+}
+
 /* Append a row if it is shown; frames counts those of all rows. */
 static int show_row(struct pmp_shown *shown, const struct pmp_row *row, const char *syscall,
 		    size_t *frames)
@@ -237,7 +252,8 @@ static int show_row(struct pmp_shown *shown, const struct pmp_row *row, const ch
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < stack.left_count; i++) {
 		shown->locations[*frames] = stack.left[i];
-		shown->frames[(*frames)++] = row->raw[stack.origins[i]];
+		shown->frames[(*frames)++] =
+			raw_frame(shown, &row->raw[stack.origins[i]], stack.left[i]);
 	}
 	shown->round.row_count++;
 	return 0;

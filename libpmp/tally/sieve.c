@@ -14,8 +14,6 @@
 #include "tally/expression.h"
 #include "tally/filter.h"
 
-#define HIDDEN "[hidden]"	/* stands for a stack of which no function is left */
-
 /* A function at a location, as the filter shows it. */
 struct piece {
 	struct pmp_frame frame;
@@ -43,7 +41,8 @@ struct known {
 
 /* What is interned for a location that is left; its frames follow. */
 struct head {
-	uint64_t location;
+	uint32_t location;
+	uint32_t exact;
 };
 
 struct pmp_sieve {
@@ -269,11 +268,10 @@ static size_t thin_out(struct pmp_sieve *sieve, size_t count)
 }
 
 /* The number of a location with some of its functions, PMP_INTERN_NONE: no memory. */
-static pmp_location cut(struct pmp_sieve *sieve, pmp_location location,
-			const struct step *steps, size_t count)
+static pmp_location cut(struct pmp_sieve *sieve, struct head head, const struct step *steps,
+			size_t count)
 {
-	size_t size = sizeof(struct head) + count * sizeof(struct pmp_frame);
-	struct head head = { location };
+	size_t size = sizeof(head) + count * sizeof(struct pmp_frame);
 	struct pmp_frame *frames;
 
 	if (PMP_RESERVE(&sieve->cut, &sieve->cut_capacity, size / sizeof(*sieve->cut) + 1))
@@ -288,10 +286,9 @@ static pmp_location cut(struct pmp_sieve *sieve, pmp_location location,
 	return pmp_intern(sieve->cuts, sieve->cut, size);
 }
 
+/* What stands for all functions of a stack when none is left. */
 static pmp_location cut_all(struct pmp_sieve *sieve)
 {
-	static const struct pmp_frame hidden = { .function = HIDDEN,
-						 .module = "[unmapped]" };
 	struct {
 		struct head head;
 		struct pmp_frame frame;
@@ -299,23 +296,31 @@ static pmp_location cut_all(struct pmp_sieve *sieve)
 
 	memset(&key, 0, sizeof(key));
 	key.head.location = PMP_LOCATION_NONE;
-	key.frame.function = hidden.function;
-	key.frame.module = hidden.module;
+	key.frame.function = "[hidden]";
+	key.frame.module = "[unmapped]";
 	return pmp_intern(sieve->cuts, &key, sizeof(key));
+}
+
+/* Is this the only function left at its location, and a signal's trampoline? */
+static bool is_signal(const struct pmp_sieve *sieve, const struct step *steps, size_t count)
+{
+	return count == 1 && sieve->pieces[steps[0].piece].frame.signal;
 }
 
 /* Neighbours of one location are one again. 0 or PMP_ENOMEM. */
 static int put_together(struct pmp_sieve *sieve, struct pmp_sieve_stack *stack, size_t count)
 {
+	bool exact = true;
 	size_t n = 0;
 
 	for (size_t i = 0, end; i < count; i = end) {
 		uint32_t index = sieve->steps[i].index;
+		struct head head = { stack->locations[index], exact };
 
 		for (end = i; end < count && sieve->steps[end].index == index;)
 			end++;
-		sieve->left[n] = cut(sieve, stack->locations[index], &sieve->steps[i],
-				     end - i);
+		sieve->left[n] = cut(sieve, head, &sieve->steps[i], end - i);
+		exact = is_signal(sieve, &sieve->steps[i], end - i);
 		if (sieve->left[n] == PMP_INTERN_NONE)
 			return PMP_ENOMEM;
 		sieve->origins[n++] = index;
@@ -365,9 +370,12 @@ void pmp_sieve_origin(const struct pmp_sieve *sieve, pmp_location location,
 {
 	const struct head *head = pmp_intern_data(sieve->cuts, location, NULL);
 
+	*origin = (struct pmp_origin){ .mapping = UINT32_MAX };
 	if (head->location == PMP_LOCATION_NONE)
-		*origin = (struct pmp_origin){ .mapping = UINT32_MAX };
-	else
-		pmp_symbolizer_origin(sieve->symbolizer, (pmp_location)head->location,
-				      origin);
+		return;
+	pmp_symbolizer_origin(sieve->symbolizer, head->location, origin);
+	/* A caller that is the innermost function now is at its call, not behind it. */
+	if (origin->exact != (bool)head->exact && origin->pc)
+		origin->pc += origin->exact ? 1 : UINT64_C(-1);
+	origin->exact = head->exact;
 }
