@@ -324,6 +324,7 @@ struct pmp_filter_options {
 	bool fold_recursion;	/* what is repeated at once is shown once */
 	bool groups;		/* threads are counted by groups of their names */
 	bool no_fold_threads;	/* groups have digits in their names: not conn-N */
+	bool ignore_case;	/* of the expressions that are added from now on */
 };
 
 int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err);
@@ -332,6 +333,9 @@ void pmp_filter_free(struct pmp_filter *filter);
 int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const char *text,
 		   struct pmp_error *err);
 void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *options);
+/** Does a name match any of the expressions of a kind (no replacement)? */
+bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
+			const char *name);
 /** Does it change anything? Takes NULL. */
 bool pmp_filter_is_active(const struct pmp_filter *filter);
 /** The expressions of a kind as one, "(a)|(b)", or "". Borrowed. */

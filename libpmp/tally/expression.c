@@ -2,7 +2,8 @@
 /*
  * Expressions are compiled by the C library. Two of its features have no bound and are
  * refused: back-references in an expression (not POSIX, and matched by trying all
- * ways), and repeats within repeats, ((a{200}){200}){200}, which are written out.
+ * ways), and repeats within repeats, which it writes out: ((a{200}){200}){200}, and
+ * ((((a+)+)+)+)+ as well.
  */
 #include "tally/expression.h"
 
@@ -14,7 +15,8 @@
 #include "base/error.h"
 
 #define LENGTH_MAX 1024		/* of an expression */
-#define REPEATS_MAX 1000	/* the product of all upper bounds in braces */
+#define WRITTEN_MAX 1024	/* of one with its repeats written out */
+#define DEPTH_MAX 64		/* of parentheses */
 #define GROUPS 10		/* \0 ... \9 */
 
 /* ---- checks ---------------------------------------------------------------------- */
@@ -42,49 +44,81 @@ static const char *skip_brackets(const char *at, const char *end)
 	return at < end ? at + 1 : end;
 }
 
-/* The larger bound of {2,5} at *at; 1 when there is none. */
-static unsigned long bound_of(const char *at, const char *end)
+/* How often what is before *at is written out: 5 for {2,5}, 2 for + (as in a+, aa*). */
+static size_t times_of(const char *at, const char *end)
 {
-	unsigned long bound = 0, number = 0;
+	size_t times = 1, number = 0;
 
+	if (*at == '+')
+		return 2;
 	for (at++; at < end && ((*at >= '0' && *at <= '9') || *at == ','); at++) {
-		number = *at == ',' ? 0 : 10 * number + (unsigned long)(*at - '0');
-		if (number > REPEATS_MAX)
-			return number;
-		bound = number > bound ? number : bound;
+		number = *at == ',' ? 0 : 10 * number + (size_t)(*at - '0');
+		if (at[0] == ',' && at + 1 < end && at[1] == '}')
+			times++;
+		times = number > times ? number : times;
+		if (times > WRITTEN_MAX)
+			break;
 	}
-	return bound ? bound : 1;
+	return times;
+}
+
+/* The size of an expression when its repeats are written out; more than
+ * WRITTEN_MAX: too large, or too deep. */
+static size_t written_out(const char *at, const char *end)
+{
+	size_t outer[DEPTH_MAX], depth = 0, total = 0, last = 0;
+
+	while (at < end && total <= WRITTEN_MAX) {
+		const char *next = at + 1;
+
+		if (*at == '(' && depth == DEPTH_MAX)
+			return WRITTEN_MAX + 1;
+		if (*at == '(') {
+			outer[depth++] = total;
+			total = last = 0;
+		} else if (*at == ')' && depth) {
+			last = total + 1;
+			total = outer[--depth] + last;
+		} else if (*at == '{' || *at == '+') {
+			size_t times = times_of(at, end);
+
+			total += last * (times - 1);
+			last *= times;
+		} else {
+			next = *at == '\\' ? at + 2 : *at == '[' ? skip_brackets(at, end) : next;
+			last = 1;
+			total += strchr("*?|", *at) == NULL;
+		}
+		at = next;
+	}
+	return total;
+}
+
+static bool has_back_reference(const char *at, const char *end)
+{
+	while (at + 1 < end) {
+		if (*at == '\\' && at[1] >= '1' && at[1] <= '9')
+			return true;
+		at = *at == '[' ? skip_brackets(at, end) : *at == '\\' ? at + 2 : at + 1;
+	}
+	return false;
 }
 
 static const char *find_fault(const char *text, size_t length)
 {
-	const char *at = text, *end = text + length;
-	unsigned long repeats = 1;
-
 	if (!length)
 		return "it is empty";
 	if (length > LENGTH_MAX)
 		return "it is too long";
-	while (at < end) {
-		if (*at == '\\' && at + 1 < end) {
-			if (at[1] >= '1' && at[1] <= '9')
-				return "it has a back-reference";
-			at += 2;
-		} else if (*at == '[') {
-			at = skip_brackets(at, end);
-		} else {
-			if (*at == '{')
-				repeats *= bound_of(at, end);
-			if (repeats > REPEATS_MAX)
-				return "it repeats too much";
-			at++;
-		}
-	}
+	if (has_back_reference(text, text + length))
+		return "it has a back-reference";
+	if (written_out(text, text + length) > WRITTEN_MAX)
+		return "it repeats too much";
 	return NULL;
 }
 
 int pmp_expression_compile(struct pmp_expression *expression, const char *text,
-			   size_t length, struct pmp_error *err)
+			   size_t length, bool ignore_case, struct pmp_error *err)
 {
 	const char *fault = find_fault(text, length);
 	char problem[128], *copy;
@@ -96,7 +130,8 @@ int pmp_expression_compile(struct pmp_expression *expression, const char *text,
 	copy = pmp_copy(text, length);
 	if (!copy)
 		return pmp_error_nomem(err, "reading an expression");
-	code = regcomp(&expression->regex, copy, REG_EXTENDED);
+	code = regcomp(&expression->regex, copy,
+		       REG_EXTENDED | (ignore_case ? REG_ICASE : 0));
 	free(copy);
 	if (code == REG_ESPACE)
 		return pmp_error_nomem(err, "reading an expression");
@@ -111,9 +146,8 @@ int pmp_expression_compile(struct pmp_expression *expression, const char *text,
 /* ---- replacements ---------------------------------------------------------------- */
 
 /*
- * Copy a part of a command up to its delimiter, before which a backslash is taken off
- * (in the expression also where it would mean something else by itself). Returns what
- * follows the delimiter, or NULL: there is none.
+ * Copy a part of a command up to its delimiter, before which a backslash is taken off.
+ * Returns what follows the delimiter, or NULL: there is none.
  */
 static const char *take_part(const char *at, char delimiter, char *part)
 {
@@ -157,7 +191,7 @@ static int take_flags(struct pmp_expression *expression, const char *flags,
 }
 
 int pmp_expression_parse(struct pmp_expression *expression, const char *text,
-			 struct pmp_error *err)
+			 bool ignore_case, struct pmp_error *err)
 {
 	size_t size = strlen(text) + 1;
 	char *parts = NULL, *replacement = NULL;
@@ -182,7 +216,7 @@ int pmp_expression_parse(struct pmp_expression *expression, const char *text,
 		code = pmp_error_set(err, PMP_EINVAL, "a delimiter is missing");
 		goto out;
 	}
-	code = pmp_expression_compile(expression, parts, strlen(parts), err);
+	code = pmp_expression_compile(expression, parts, strlen(parts), ignore_case, err);
 	if (code)
 		goto out;
 	expression->text = replacement;

@@ -24,10 +24,10 @@ struct pmp_expression {
 
 /* An expression of length characters. PMP_EINVAL, PMP_ENOMEM. To be freed also then. */
 int pmp_expression_compile(struct pmp_expression *expression, const char *text,
-			   size_t length, struct pmp_error *err);
+			   size_t length, bool ignore_case, struct pmp_error *err);
 /* s/RE/TEXT/ and s/RE/TEXT/g; any character may stand for the slash. */
 int pmp_expression_parse(struct pmp_expression *expression, const char *text,
-			 struct pmp_error *err);
+			 bool ignore_case, struct pmp_error *err);
 void pmp_expression_free(struct pmp_expression *expression);
 
 bool pmp_expression_matches(const struct pmp_expression *expression, const char *name);

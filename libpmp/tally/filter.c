@@ -94,6 +94,7 @@ int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const c
 		   struct pmp_error *err)
 {
 	struct pmp_expression expression = { .compiled = false };
+	bool ignore = filter->options.ignore_case;
 	struct list *list;
 	int code;
 
@@ -104,9 +105,10 @@ int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const c
 		return pmp_error_set(err, PMP_EINVAL, "there are too many of them");
 	if (PMP_RESERVE(&list->items, &list->capacity, list->count + 1))
 		return pmp_error_nomem(err, "reading an expression");
-	code = is_replacement(kind)
-		       ? pmp_expression_parse(&expression, text, err)
-		       : pmp_expression_compile(&expression, text, strlen(text), err);
+	if (is_replacement(kind))
+		code = pmp_expression_parse(&expression, text, ignore, err);
+	else
+		code = pmp_expression_compile(&expression, text, strlen(text), ignore, err);
 	if (code) {
 		pmp_expression_free(&expression);
 		return code;
@@ -173,6 +175,12 @@ static bool matches(const struct list *list, const char *name)
 		if (pmp_expression_matches(&list->items[i], name))
 			return true;
 	return false;
+}
+
+bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
+			const char *name)
+{
+	return (unsigned)kind < PMP_FILTER_COUNT && matches(&filter->lists[kind], name);
 }
 
 /* By its path or by the last part of it: both ^libc and ^/usr/lib mean something. */

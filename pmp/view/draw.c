@@ -234,7 +234,7 @@ static void draw_tabs(const struct pmp_view *view, struct pmp_canvas *canvas, in
 	int at = draw_views(view, canvas, row) + 1, width;
 	char text[512], threads[160] = "";
 
-	if (model->threads.given)
+	if (model->threads.filter)
 		snprintf(threads, sizeof(threads), " threads:%s", model->threads.text);
 	snprintf(text, sizeof(text), "filter:%s%s idle:%s time:%s",
 		 *model->frames.text ? model->frames.text : "-", threads,

@@ -26,8 +26,7 @@ void pmp_model_init(struct pmp_model *model, struct pmp_symbolizer *symbolizer)
 
 static void clear_filter(struct pmp_match *filter)
 {
-	if (filter->given)
-		regfree(&filter->regex);
+	pmp_filter_free(filter->filter);
 	*filter = (struct pmp_match){ 0 };
 }
 
@@ -77,21 +76,23 @@ void pmp_model_set_filter(struct pmp_model *model, const struct pmp_filter *filt
 bool pmp_model_filter(struct pmp_model *model, struct pmp_match *filter, const char *text,
 		      char *problem, size_t size)
 {
-	regex_t regex;
-	int code = *text ? regcomp(&regex, text, REG_EXTENDED | REG_NOSUB | REG_ICASE) : 0;
+	const struct pmp_filter_options options = { .size = sizeof(options),
+						    .ignore_case = true };
+	struct pmp_filter *new = NULL;
+	struct pmp_error err;
 
-	if (code) {
-		regerror(code, &regex, problem, size);
+	if (*text && pmp_filter_new(&new, &err) == 0)
+		pmp_filter_set(new, &options);
+	if (*text && (!new || pmp_filter_add(new, PMP_FILTER_FOCUS, text, &err) < 0)) {
+		snprintf(problem, size, "%s", err.message);
+		pmp_filter_free(new);
 		return false;
 	}
 	clear_filter(filter);
 	if (filter == &model->frames)
 		model->focused = false;
-	if (*text) {
-		filter->given = true;
-		filter->regex = regex;
-		snprintf(filter->text, sizeof(filter->text), "%s", text);
-	}
+	filter->filter = new;
+	snprintf(filter->text, sizeof(filter->text), "%s", text);
 	model->filter_number++;
 	return true;
 }
@@ -358,7 +359,7 @@ char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_l
 
 static bool matches(const struct pmp_match *filter, const char *text)
 {
-	return !filter->given || regexec(&filter->regex, text, 0, NULL, 0) == 0;
+	return !filter->filter || pmp_filter_matches(filter->filter, PMP_FILTER_FOCUS, text);
 }
 
 /* Does any of its functions match? */
@@ -366,7 +367,7 @@ static bool chain_passes(struct pmp_model *model, uint32_t number)
 {
 	struct pmp_chain *chain = &model->chains[number];
 
-	if (!model->frames.given)
+	if (!model->frames.filter)
 		return true;
 	if (chain->checked == model->filter_number)
 		return chain->matches;

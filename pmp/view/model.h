@@ -11,7 +11,6 @@
 #include "names.h"
 #include "table.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,8 +70,7 @@ struct pmp_chain {
 
 struct pmp_match {
 	char text[128]; /* "": none, unless it is cut off */
-	bool given;
-	regex_t regex;
+	struct pmp_filter *filter; /* that focuses on it; NULL: none */
 };
 
 /* What is known of a location: its names, once it has them. */

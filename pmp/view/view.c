@@ -36,8 +36,7 @@ void pmp_view_init(struct pmp_view *view, struct pmp_profile *profile,
 
 void pmp_view_free(struct pmp_view *view)
 {
-	if (view->search.given)
-		regfree(&view->search.regex);
+	pmp_filter_free(view->search.filter);
 	pmp_model_free(&view->model);
 }
 
@@ -189,7 +188,7 @@ static bool row_matches(struct pmp_view *view, const struct pmp_row *row)
 		if (!(type->columns[i].flags & PMP_COLUMN_LEFT))
 			continue;
 		type->columns[i].text(view, row, text, sizeof(text));
-		if (regexec(&view->search.regex, text, 0, NULL, 0) == 0)
+		if (pmp_filter_matches(view->search.filter, PMP_FILTER_FOCUS, text))
 			return true;
 	}
 	return false;
@@ -200,7 +199,7 @@ static bool search(struct pmp_view *view, long from, int step)
 {
 	long count = (long)view->model.order_count;
 
-	if (!view->search.given) {
+	if (!view->search.filter) {
 		pmp_view_say(view, "Nothing has been searched for: / searches");
 		return false;
 	}
@@ -248,7 +247,7 @@ static void set_search(struct pmp_view *view, bool finished)
 	}
 	view->model.filter_number = number;
 	/* Each letter searches from where the search began, and goes back there in vain. */
-	if (view->search.given && !search(view, (long)view->origin, 1))
+	if (view->search.filter && !search(view, (long)view->origin, 1))
 		move_to(view, (long)view->origin);
 }
 
@@ -389,7 +388,7 @@ static void pause_or_go_on(struct pmp_view *view)
 static void go_back(struct pmp_view *view)
 {
 	struct pmp_model *model = &view->model;
-	bool filtered = model->frames.given || model->focused || model->threads.given;
+	bool filtered = model->frames.filter || model->focused || model->threads.filter;
 
 	if (view->screen != PMP_SCREEN_LIST) {
 		view->screen = PMP_SCREEN_LIST;
