@@ -13,17 +13,6 @@
 #define OPEN_SHARE 0.05 /* nodes with as much of all are open until they are closed */
 #define DEPTH_MAX 4096	/* deeper calls are counted at their ancestor of that depth */
 
-/* Take the stacks out of the model, which is empty then. */
-static struct pmp_row *take_stacks(struct pmp_model *model, size_t *count)
-{
-	struct pmp_row *stacks = model->rows;
-
-	*count = model->row_count;
-	model->rows = NULL;
-	model->row_count = model->row_capacity = 0;
-	return stacks;
-}
-
 /* What keeps functions and trees of processes and threads apart. */
 static uint64_t family(const struct pmp_model *model, const struct pmp_row *stack)
 {
@@ -38,62 +27,73 @@ static uint64_t family(const struct pmp_model *model, const struct pmp_row *stac
 
 /* ---- functions --------------------------------------------------------------- */
 
-/* A function that is twice in a stack counts once. */
-static bool count_function(struct pmp_model *model, struct pmp_table *table, uint32_t *last,
-			   uint32_t name, const struct pmp_row *stack, uint32_t number)
-{
-	uint64_t key = pmp_hash_mix(family(model, stack), (UINT64_C(1) << 33) + name);
-	bool added;
-	uint32_t *index = pmp_table_get(table, key, (uint32_t)model->row_count, &added);
-	struct pmp_row *row;
+/* Of each name: its row in the family at hand, and the stack that counted there last. */
+struct known {
+	uint64_t family;
+	uint32_t row, last;
+};
 
+/* The row of a function in a family, or NULL: no memory. */
+static struct pmp_row *find_function(struct pmp_model *model, struct pmp_table *table,
+				     struct known *known, uint32_t name, uint64_t family)
+{
+	struct pmp_row *row;
+	uint32_t *index;
+	uint64_t key;
+	bool added;
+
+	if (known->row != PMP_NAME_NONE && known->family == family)
+		return &model->rows[known->row];
+	key = pmp_hash_mix(family, (UINT64_C(1) << 33) + name);
+	index = pmp_table_get(table, key, (uint32_t)model->row_count, &added);
 	if (!index)
-		return false;
+		return NULL;
+	known->row = *index;
+	known->family = family;
 	row = added ? pmp_model_add_row(model, key) : &model->rows[*index];
-	if (!row)
-		return false;
-	row->name = name;
-	if (last[name] == number)
-		return true;
-	last[name] = number;
-	pmp_model_count(row, stack);
-	return true;
+	if (row)
+		row->name = name;
+	return row;
 }
 
-static bool count_functions(struct pmp_model *model, const struct pmp_row *stacks,
-			    size_t count, uint32_t *last)
+/* A function that is twice in a stack counts once. */
+static bool count_stack(struct pmp_model *model, struct pmp_table *table, struct known *known,
+			const struct pmp_row *stack, uint32_t number)
 {
-	struct pmp_table table = { 0 };
-	bool good = true;
+	const struct pmp_chain *chain = &model->chains[stack->chain];
+	const uint32_t *names = model->names_of_chains + chain->first;
+	uint64_t of = family(model, stack);
 
-	for (size_t i = 0; i < count && good; i++) {
-		const struct pmp_chain *chain = &model->chains[stacks[i].chain];
-		const uint32_t *names = model->names_of_chains + chain->first;
-		uint32_t *leaf;
+	for (uint32_t i = 0; i < chain->count; i++) {
+		struct known *at = &known[names[i]];
+		struct pmp_row *row = find_function(model, table, at, names[i], of);
 
-		for (uint32_t k = 0; k < chain->count && good; k++)
-			good = count_function(model, &table, last, names[k], &stacks[i],
-					      (uint32_t)i + 1);
-		leaf = pmp_table_find(&table, pmp_hash_mix(family(model, &stacks[i]),
-							   (UINT64_C(1) << 33) + names[0]));
-		if (good && leaf) {
-			model->rows[*leaf].self += stacks[i].count;
-			model->rows[*leaf].self_average += stacks[i].average;
+		if (!row)
+			return false;
+		if (i == 0) {
+			row->self += stack->count;
+			row->self_average += stack->average;
 		}
+		if (at->last != number)
+			pmp_model_count(row, stack);
+		at->last = number;
 	}
-	pmp_table_free(&table);
-	return good;
+	return true;
 }
 
 bool pmp_model_functions(struct pmp_model *model)
 {
-	size_t count;
-	struct pmp_row *stacks = take_stacks(model, &count);
-	uint32_t *last = calloc(model->names.count + 1, sizeof(*last));
-	bool good = last && count_functions(model, stacks, count, last);
+	struct known *known = calloc(model->names.count + 1, sizeof(*known));
+	struct pmp_table table = { 0 };
+	bool good = known;
 
-	free(last);
-	free(stacks);
+	for (size_t i = 0; known && i <= model->names.count; i++)
+		known[i].row = PMP_NAME_NONE;
+	for (size_t i = 0; i < model->stack_row_count && good; i++)
+		good = count_stack(model, &table, known, &model->stack_rows[i],
+				   (uint32_t)i + 1);
+	pmp_table_free(&table);
+	free(known);
 	return good;
 }
 
@@ -109,11 +109,9 @@ struct place {
 
 void pmp_model_drop_tree(struct pmp_model *model)
 {
-	free(model->stacks_of_tree);
 	free(model->paths);
 	free(model->moved);
 	free(model->children);
-	model->stacks_of_tree = NULL;
 	model->paths = model->moved = model->children = NULL;
 }
 
@@ -206,7 +204,7 @@ static void move_paths(struct pmp_model *model, const struct place *place, size_
 	for (uint32_t i = place->begin; i < place->end; i++) {
 		uint32_t path = model->paths[i];
 
-		if (depth_of(model, &model->stacks_of_tree[path]) <= place->level)
+		if (depth_of(model, &model->stack_rows[path]) <= place->level)
 			model->moved[at++] = path;
 	}
 	for (size_t i = first; i < model->row_count; i++) {
@@ -217,7 +215,7 @@ static void move_paths(struct pmp_model *model, const struct place *place, size_
 	}
 	for (uint32_t i = place->begin; i < place->end; i++) {
 		uint32_t path = model->paths[i];
-		const struct pmp_row *stack = &model->stacks_of_tree[path];
+		const struct pmp_row *stack = &model->stack_rows[path];
 
 		if (depth_of(model, stack) > place->level)
 			model->moved[model->rows[model->children[name_at(
@@ -234,7 +232,7 @@ static bool make_children(struct pmp_model *model, const struct place *place, ui
 	bool good = true;
 
 	for (uint32_t i = place->begin; i < place->end && good; i++) {
-		const struct pmp_row *stack = &model->stacks_of_tree[model->paths[i]];
+		const struct pmp_row *stack = &model->stack_rows[model->paths[i]];
 
 		if (depth_of(model, stack) > place->level)
 			good = count_child(model, place, stack);
@@ -266,8 +264,8 @@ static int by_family(const void *a, const void *b, void *arg)
 {
 	const struct pmp_model *model = arg;
 	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-	uint64_t key = family(model, &model->stacks_of_tree[one]);
-	uint64_t than = family(model, &model->stacks_of_tree[other]);
+	uint64_t key = family(model, &model->stack_rows[one]);
+	uint64_t than = family(model, &model->stack_rows[other]);
 
 	if (key != than)
 		return key < than ? -1 : 1;
@@ -281,7 +279,7 @@ static bool make_families(struct pmp_model *model, uint32_t count, uint32_t *roo
 
 	qsort_r(model->paths, count, sizeof(*model->paths), by_family, model);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct pmp_row *stack = &model->stacks_of_tree[model->paths[i]];
+		const struct pmp_row *stack = &model->stack_rows[model->paths[i]];
 		uint64_t key = family(model, stack);
 
 		if (!row || row->key != key) {
@@ -305,7 +303,7 @@ static bool make_roots(struct pmp_model *model, uint32_t count, uint32_t *root)
 	*root = PMP_NAME_NONE;
 	if (!count)
 		return true;
-	if (family(model, model->stacks_of_tree))
+	if (family(model, model->stack_rows))
 		return make_families(model, count, root);
 	return make_children(model, &top, root);
 }
@@ -381,12 +379,10 @@ static bool prepare(struct pmp_model *model, uint32_t count)
 
 bool pmp_model_tree(struct pmp_model *model)
 {
-	uint32_t root;
-	size_t count;
+	uint32_t count = (uint32_t)model->stack_row_count, root;
 
-	model->stacks_of_tree = take_stacks(model, &count);
-	return prepare(model, (uint32_t)count) &&
-	       make_roots(model, (uint32_t)count, &root) && show_open(model, root);
+	return prepare(model, count) && make_roots(model, count, &root) &&
+	       show_open(model, root);
 }
 
 bool pmp_model_has_children(const struct pmp_row *row)

@@ -50,6 +50,7 @@ void pmp_model_free(struct pmp_model *model)
 	free(model->thread_rows);
 	free(model->weights);
 	pmp_model_drop_tree(model);
+	free(model->stack_rows);
 	free(model->rows);
 	free(model->order);
 	*model = (struct pmp_model){ 0 };
@@ -62,6 +63,7 @@ void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live)
 	model->row_count = 0;
 	model->order_count = 0;
 	model->renumbered = 0;
+	model->are_final = false;
 }
 
 void pmp_model_set_filter(struct pmp_model *model, const struct pmp_filter *filter)
@@ -308,6 +310,8 @@ uint32_t pmp_model_chain_of(struct pmp_model *model, size_t index)
 	}
 	known->chain = make_chain(model, first);
 	known->final = final && known->chain != PMP_NAME_NONE;
+	/* What is collected will have another name. */
+	model->are_final &= known->final;
 	return known->chain;
 }
 
@@ -362,6 +366,14 @@ static bool matches(const struct pmp_match *filter, const char *text)
 	return !filter->filter || pmp_filter_matches(filter->filter, PMP_FILTER_FOCUS, text);
 }
 
+static bool name_passes(const struct pmp_model *model, struct pmp_name *name)
+{
+	if (name->checked != model->filter_number)
+		name->matches = matches(&model->frames, name->full);
+	name->checked = model->filter_number;
+	return name->matches;
+}
+
 /* Does any of its functions match? */
 static bool chain_passes(struct pmp_model *model, uint32_t number)
 {
@@ -373,11 +385,9 @@ static bool chain_passes(struct pmp_model *model, uint32_t number)
 		return chain->matches;
 	chain->checked = model->filter_number;
 	chain->matches = false;
-	for (uint32_t i = 0; i < chain->count && !chain->matches; i++) {
-		uint32_t name = model->names_of_chains[chain->first + i];
-
-		chain->matches = matches(&model->frames, model->names.names[name].full);
-	}
+	for (uint32_t i = 0; i < chain->count && !chain->matches; i++)
+		chain->matches = name_passes(
+			model, &model->names.names[model->names_of_chains[chain->first + i]]);
 	return chain->matches;
 }
 
@@ -473,25 +483,6 @@ struct pmp_row *pmp_model_add_row(struct pmp_model *model, uint64_t key)
 	return row;
 }
 
-void pmp_model_count(struct pmp_row *row, const struct pmp_row *part)
-{
-	row->count += part->count;
-	row->average += part->average;
-	row->groups |= part->groups ||
-		       (row->group != PMP_NAME_NONE && row->group != part->group);
-	if (row->most == 0)
-		row->process = part->process;
-	else if (row->process != part->process)
-		row->process = PMP_NAME_NONE;
-	if (part->most <= row->most)
-		return;
-	row->most = part->most;
-	row->group = part->group;
-	row->thread = part->thread;
-	row->stack = part->stack;
-	row->state = part->state;
-}
-
 /* The row of a stack by names: of a process if there are several, of a group of threads
  * if rows are split. */
 static struct pmp_row *find_sum(struct pmp_model *model, struct pmp_table *table,
@@ -549,20 +540,86 @@ static bool count_cell(struct pmp_model *model, struct pmp_table *table, size_t 
 	return true;
 }
 
-/* One row for each stack by names. */
+/* Stacks as rows become the rows, or leave them. */
+static void exchange(struct pmp_model *model)
+{
+	struct pmp_row *rows = model->rows;
+	size_t count = model->row_count, capacity = model->row_capacity;
+
+	model->rows = model->stack_rows;
+	model->row_count = model->stack_row_count;
+	model->row_capacity = model->stack_row_capacity;
+	model->stack_rows = rows;
+	model->stack_row_count = count;
+	model->stack_row_capacity = capacity;
+	model->are_rows ^= true;
+}
+
+/* The list is in this order at first: then there is nothing to sort. */
+static int by_count(const void *a, const void *b)
+{
+	const struct pmp_row *one = a, *other = b;
+
+	if (one->count != other->count)
+		return one->count < other->count ? 1 : -1;
+	return (one->key > other->key) - (one->key < other->key);
+}
+
+static struct pmp_collected wanted_of(const struct pmp_model *model)
+{
+	const struct pmp_settings *settings = &model->settings;
+
+	return (struct pmp_collected){
+		.time = model->info.time,
+		.stacks = model->info.stacks[PMP_WINDOW_START],
+		.renumbered = model->info.renumbered,
+		.filter_number = model->filter_number,
+		.window = pmp_model_window(model),
+		.idle = settings->idle,
+		.ungrouped = settings->ungrouped,
+		.split = settings->split,
+	};
+}
+
+static bool is_same(const struct pmp_collected *one, const struct pmp_collected *other)
+{
+	return one->time == other->time && one->stacks == other->stacks &&
+	       one->renumbered == other->renumbered &&
+	       one->filter_number == other->filter_number && one->window == other->window &&
+	       one->idle == other->idle && one->ungrouped == other->ungrouped &&
+	       one->split == other->split;
+}
+
+/* One row for each stack by names, unless they are there already. They are the rows when
+ * it returns true. */
 static bool collect(struct pmp_model *model)
 {
+	const struct pmp_collected wanted = wanted_of(model);
 	size_t count = pmp_live_cell_count(model->live);
 	struct pmp_table table = { 0 };
 	bool good = true;
 
+	exchange(model);
+	if (model->are_final && is_same(&wanted, &model->collected)) {
+		model->total = model->collected_total;
+		model->total_average = model->collected_average;
+		return true;
+	}
+	model->row_count = 0;
+	model->are_final = true;
 	for (size_t i = 0; i < count && good; i++)
 		good = count_cell(model, &table, i);
 	pmp_table_free(&table);
+	model->are_final &= good;
+	model->collected = wanted;
+	model->collected_total = model->total;
+	model->collected_average = model->total_average;
 	for (size_t i = 0; i < model->row_count; i++) {
 		model->rows[i].self = model->rows[i].count;
 		model->rows[i].self_average = model->rows[i].average;
 	}
+	if (model->row_count)
+		qsort(model->rows, model->row_count, sizeof(*model->rows), by_count);
 	return good;
 }
 
@@ -618,13 +675,20 @@ static bool show_all(struct pmp_model *model)
 
 static bool build(struct pmp_model *model)
 {
+	bool good;
+
 	if (!look_at_threads(model) || !look_at_processes(model))
 		return false;
 	switch (model->settings.view) {
 	case PMP_VIEW_THREADS: return list_threads(model) && show_all(model);
 	case PMP_VIEW_FUNCTIONS:
-		return collect(model) && pmp_model_functions(model) && show_all(model);
-	case PMP_VIEW_TREE: return collect(model) && pmp_model_tree(model);
+		good = collect(model);
+		exchange(model);
+		return good && pmp_model_functions(model) && show_all(model);
+	case PMP_VIEW_TREE:
+		good = collect(model);
+		exchange(model);
+		return good && pmp_model_tree(model);
 	default: return collect(model) && show_all(model);
 	}
 }
@@ -644,11 +708,14 @@ static void forget(struct pmp_model *model)
 	model->wanted_count = 0;
 	model->renumbered = model->info.renumbered;
 	model->names_limit = 0;
+	model->are_final = false;
 }
 
 void pmp_model_build(struct pmp_model *model)
 {
 	pmp_model_drop_tree(model);
+	if (model->are_rows)
+		exchange(model);
 	model->row_count = 0;
 	model->order_count = 0;
 	model->total = 0;

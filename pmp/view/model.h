@@ -94,6 +94,13 @@ struct pmp_thread_row {
 	uint32_t name, group; /* names */
 };
 
+/* What stacks as rows depend on. */
+struct pmp_collected {
+	uint64_t time, stacks, renumbered;
+	unsigned filter_number, window, idle;
+	bool ungrouped, split;
+};
+
 struct pmp_model {
 	const struct pmp_live *live;
 	bool saved; /* it is of a saved profile: nothing is known of windows of time */
@@ -127,9 +134,16 @@ struct pmp_model {
 	double *weights; /* of a count in threads on average, by process */
 	size_t process_count;
 	struct pmp_table nodes; /* of the tree: 1 open, 0 closed, by key of the row */
-	struct pmp_row *stacks_of_tree;
-	uint32_t *paths, *moved; /* of these, those of a node side by side; scratch */
+	uint32_t *paths, *moved; /* stacks, those of a node side by side; scratch */
 	uint32_t *children;	 /* by name: of the node that is being opened */
+	/* Stacks as rows, kept while they would be the same; in the list of stacks these
+	 * are the rows themselves. */
+	struct pmp_row *stack_rows;
+	size_t stack_row_count, stack_row_capacity;
+	bool are_rows, are_final;
+	struct pmp_collected collected;
+	uint64_t collected_total;
+	double collected_average;
 	/* The result. */
 	struct pmp_row *rows;
 	size_t row_count, row_capacity;

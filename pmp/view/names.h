@@ -15,6 +15,8 @@ struct pmp_name {
 	const char *full;  /* fit for a terminal */
 	const char *brief; /* without arguments, templates elided; may be full */
 	const char *module; /* base name, fit for a terminal, of the first place; or "" */
+	unsigned checked;  /* filter for which matches is right; 0: none */
+	bool matches;
 };
 
 struct pmp_names {

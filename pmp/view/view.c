@@ -106,12 +106,24 @@ static int compare(const void *a, const void *b, void *arg)
 	return (one->key > other->key) - (one->key < other->key);
 }
 
+static bool is_sorted(struct pmp_view *view)
+{
+	const uint32_t *order = view->model.order;
+
+	for (size_t i = 1; i < view->model.order_count; i++) {
+		if (compare(&order[i - 1], &order[i], view) > 0)
+			return false;
+	}
+	return true;
+}
+
 static void sort(struct pmp_view *view)
 {
 	struct pmp_model *model = &view->model;
 	const struct pmp_column *columns = pmp_view_type_of(view)->columns;
 
-	if (model->order_count && columns[pmp_view_sort_column(view)].compare)
+	if (model->order_count && columns[pmp_view_sort_column(view)].compare &&
+	    !is_sorted(view))
 		qsort_r(model->order, model->order_count, sizeof(*model->order), compare, view);
 }
 
