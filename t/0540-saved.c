@@ -234,6 +234,25 @@ static void test_units(void)
 	saved_free(&saved);
 }
 
+static void test_period(void)
+{
+	static const char times[] = "\x0a\x04\x08\x01\x10\x02\x5a\x02\x10\x03\x60\x07\x32\x00"
+		"\x32\x07samples\x32\x05" "count\x32\x0cmilliseconds";
+	static const char bytes[] = "\x0a\x04\x08\x01\x10\x02\x5a\x02\x10\x03\x60\x07\x32\x00"
+		"\x32\x07samples\x32\x05" "count\x32\x05" "bytes";
+	struct saved saved = saved_new(), other = saved_new();
+	struct pmp_about about;
+
+	is_int(saved_read(&saved, times, sizeof(times) - 1, NULL), 0, "a period of 7 ms");
+	pmp_profile_about(saved.profile, &about);
+	is_int(about.period, 7000000, "is one of time");
+	is_int(saved_read(&other, bytes, sizeof(bytes) - 1, NULL), 0, "a period of 7 bytes");
+	pmp_profile_about(other.profile, &about);
+	is_int(about.period, 0, "is none");
+	saved_free(&saved);
+	saved_free(&other);
+}
+
 /* Many megabytes of nothing in a small file. */
 static void test_bomb(void)
 {
@@ -261,6 +280,7 @@ int main(void)
 	test_overlap();
 	test_cases();
 	test_units();
+	test_period();
 	test_bomb();
 	test_sweep();
 	return done_testing();

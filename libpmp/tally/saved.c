@@ -101,6 +101,8 @@ struct reader {
 	struct type types[VALUES_MAX];
 	size_t type_count;
 	uint64_t default_type;
+	uint64_t period;		/* in the unit of its type */
+	uint32_t period_unit;		/* text; 0: not told */
 	struct columns columns;
 	uint64_t *comments;		/* texts */
 	size_t comment_count, comment_capacity;
@@ -345,6 +347,17 @@ static int add_type(struct reader *reader, const struct field *field)
 	return 0;
 }
 
+static int add_period_type(struct reader *reader, const struct field *field)
+{
+	Pmp__Pprof__ValueType *type;
+	int code = decode(reader, &pmp__pprof__value_type__descriptor, field->data,
+			  field->length, &type);
+
+	if (!code)
+		reader->period_unit = text_number(type->unit);
+	return code;
+}
+
 static int add_comment(struct reader *reader, uint64_t number)
 {
 	if (reader->comment_count >= TABLE_MAX)
@@ -384,7 +397,7 @@ static int add_number(struct reader *reader, const struct field *field)
 	switch (field->number) {
 	case TIME: reader->about.realtime = positive(field->value); break;
 	case DURATION: reader->about.duration = positive(field->value); break;
-	case PERIOD: reader->about.period = positive(field->value); break;
+	case PERIOD: reader->period = positive(field->value); break;
 	case DEFAULT_TYPE: reader->default_type = field->value; break;
 	default: break;
 	}
@@ -401,6 +414,7 @@ static int add_field(struct reader *reader, const struct field *field)
 		return 0;
 	switch (field->number) {
 	case SAMPLE_TYPE: return add_type(reader, field);
+	case PERIOD_TYPE: return add_period_type(reader, field);
 	case MAPPING: return add_mapping(reader, field);
 	case LOCATION: return add_location(reader, field);
 	case FUNCTION: return add_function(reader, field);
@@ -429,7 +443,7 @@ static bool check_texts(const struct reader *reader)
 	for (size_t i = 0; i < reader->comment_count; i++)
 		if (reader->comments[i] >= reader->text_count)
 			return false;
-	return reader->text_count > 0;
+	return reader->text_count > 0 && is_text(reader, reader->period_unit);
 }
 
 /* 0: no unit of time. */
@@ -449,6 +463,15 @@ static uint64_t time_unit(const char *unit)
 		if (!strcmp(unit, units[i].name))
 			return units[i].ns;
 	return 0;
+}
+
+/* What is taken of memory, say, has a period in bytes, which is not one of time. */
+static void find_period(struct reader *reader)
+{
+	uint64_t unit = time_unit(text(reader, reader->period_unit)), period;
+
+	if (!__builtin_mul_overflow(reader->period, unit, &period))
+		reader->about.period = positive(period);
 }
 
 static void find_time(struct reader *reader, const char *name, int *column,
@@ -849,6 +872,7 @@ static int read_tables(struct reader *reader, const struct pmp_buf *plain)
 	if (!check_texts(reader) || !reader->type_count)
 		return PMP_EFORMAT;
 	find_columns(reader);
+	find_period(reader);
 	for (size_t i = 0; i < reader->comment_count; i++)
 		take_comment(reader, text(reader, (uint32_t)reader->comments[i]));
 	return 0;

@@ -11,6 +11,11 @@ static void text_threads(const struct pmp_view *view, const struct pmp_row *row,
 {
 	int n;
 
+	/* Others' profiles do not tell of threads. */
+	if (!*pmp_model_name(&view->model, row->group)) {
+		snprintf(buffer, size, "-");
+		return;
+	}
 	if (row->average >= 1.5)
 		n = snprintf(NULL, 0, "x%.0f", row->average);
 	else
