@@ -73,7 +73,7 @@ like "$("$PMP" -q -f folded --by-thread --diff base.pb.gz new.pb.gz)" \
 like "$("$PMP" -q -f folded --lines --diff base.pb.gz new.pb.gz)" \
 	'update_table\(demo\.c:[0-9]+\)' "with lines"
 ok "'$PMP' -q -o command.flat --diff base.pb.gz -F 50 -- sleep 0.3" "a command is compared"
-like "$(cat command.flat)" '^profile: [1-9]' "with what it was"
+like "$(cat command.flat)" '^new: +[1-9]' "with what it was"
 
 # ---- what is said -----------------------------------------------------------------------
 
@@ -82,9 +82,9 @@ notes() {
 	"$PMP" -f folded "$@" 2>&1 >/dev/null | grep -v 'no symbols\|^hint'
 }
 is "$(notes --diff new.pb.gz new.pb.gz)" "" "there is nothing to say when nothing differs"
-like "$(notes --diff base.pb.gz new.pb.gz)" \
-	'^pmp: the base covers 0\.[0-9] s, this profile 0\.[0-9] s: ' "durations differ"
-"$PMP" -q -o slow.pb.gz -n 3 -i 400ms -p "$target_pid"
+"$PMP" -q -o slow.pb.gz -n 4 -i 500ms -p "$target_pid"
+like "$(notes --diff base.pb.gz slow.pb.gz)" \
+	'^pmp: the base covers 0\.[0-9] s, this profile [1-9]\.[0-9] s: ' "durations differ"
 like "$(notes --diff slow.pb.gz new.pb.gz)" \
 	'^pmp: the base was sampled at [0-9.]+ Hz, this profile at [0-9.]+ Hz: ' "rates differ"
 is "$(notes -q --diff slow.pb.gz new.pb.gz)" "" "-q says nothing"

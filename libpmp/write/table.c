@@ -131,10 +131,10 @@ void pmp_table_titles(struct pmp_buf *buf, const struct pmp_paths *paths,
 	struct pmp_about about;
 
 	pmp_profile_about(profile, &about);
-	pmp_buf_puts(buf, "profile: ");
+	pmp_buf_puts(buf, "new:  ");
 	add_extent(buf, profile, paths->samples, about.guessed);
 	pmp_profile_about(base, &about);
-	pmp_buf_puts(buf, "\nbase:    ");
+	pmp_buf_puts(buf, "\nbase: ");
 	add_extent(buf, base, paths->base_samples, about.guessed);
 	if (scale->to != scale->from)
 		pmp_buf_printf(buf, "; counts times %" PRIu64 "/%" PRIu64, scale->to,
