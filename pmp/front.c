@@ -101,6 +101,7 @@ static void suspend(struct pmp_app *app)
 			break;
 		poll(NULL, 0, 1);
 	}
+	pmp_progress_clear();
 	pmp_session_suspend(app->session);
 	pmp_signals_suspend();
 	pmp_session_resume(app->session);
@@ -230,6 +231,11 @@ static void write_profile(struct pmp_app *app)
 
 	if (app->failure == PMP_EXIT_OUTPUT || pmp_output_error(app->output))
 		return;
+	/* Functions are named now, for which files are read. */
+	if (!app->options.output && isatty(STDOUT_FILENO))
+		pmp_progress_clear();
+	else if (!app->options.format->snapshots)
+		pmp_progress_work(&app->progress, "naming functions");
 	if (app->base)
 		code = pmp_profile_write_diff(app->profile, app->base, app->options.format,
 					      &options, &sink, &err);
@@ -238,6 +244,7 @@ static void write_profile(struct pmp_app *app)
 					 &err);
 	if (code < 0 || pmp_output_flush(app->output) < 0)
 		write_failed(app, &err);
+	pmp_progress_work(&app->progress, NULL);
 }
 
 static void commit(struct pmp_app *app)
@@ -418,6 +425,8 @@ static void take_ended(struct pmp_app *app, const struct pmp_note_ended *note)
 
 	if (!process)
 		return;
+	app->progress.threads -= process->threads;
+	process->threads = 0;
 	if (process->child) {
 		forget_child(app, process);
 		return;
@@ -505,6 +514,11 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 	if (process->snapshots++ == 0)
 		process->first = info.time;
 	process->last = info.time;
+	if (process->snapshots > app->progress.snapshots)
+		app->progress.snapshots = process->snapshots;
+	app->progress.threads += info.threads - process->threads;
+	app->progress.stopped += info.any_stopped;
+	process->threads = info.threads;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
 	if (pmp_message_heard() && !process->child && info.n_not_stopped > 0)
 		note_unstoppable(process, sample, info.threads);
@@ -635,6 +649,8 @@ static void turn(struct pmp_app *app)
 		receive(app);
 	tend(app, !fds[1].revents);
 	tell_left(app);
+	if (!app->finished)
+		pmp_progress_show(&app->progress, pmp_sampler_clock());
 	pmp_session_tend(app->session);
 	/* The terminal has gone; HUP may be ignored. */
 	if (fds[3].revents & (POLLHUP | POLLERR))
@@ -848,6 +864,7 @@ int pmp_front_open(struct pmp_app *app)
 	/* The files of each process's modules are open as long as it lives. A command
 	 * has been forked with the limit as it was. */
 	pmp_sampler_raise_limit();
+	pmp_progress_open(&app->progress, &app->options);
 	if (app->options.wants_screen) {
 		app->session = pmp_session_new(app, &session_host);
 		if (!app->session) {
@@ -907,6 +924,7 @@ int pmp_front_run(struct pmp_app *app)
 	while (!app->finished || stays(app))
 		turn(app);
 	pmp_session_close(app->session);
+	pmp_progress_clear();
 	pmp_sampler_close(&app->sampler);
 	write_result(app);
 	if (app->options.stats && app->snapshots && !app->options.every)

@@ -10,6 +10,7 @@
 #include "libpmp.h"
 #include "options.h"
 #include "output.h"
+#include "progress.h"
 #include "sampler.h"
 #include "signals.h"
 #include "view/session.h"
@@ -23,7 +24,7 @@
 struct pmp_process {
 	pid_t pid;
 	char name[PMP_NOTE_NAME_SIZE];
-	uint64_t snapshots;
+	uint64_t snapshots, threads; /* of the last one */
 	uint64_t first, last; /* CLOCK_MONOTONIC of them */
 	bool child;	       /* of another one; forgotten when it ends */
 	bool told_unstoppable; /* that a thread sleeps where nothing can stop it */
@@ -57,6 +58,7 @@ struct pmp_app {
 	uint64_t left_alone; /* when the command ended, while children went on; 0: told */
 	uint64_t snapshots; /* received */
 	uint64_t skipped;   /* threads not wanted, summed over snapshots */
+	struct pmp_progress progress;
 	struct pmp_note_done done;
 	bool finished;			   /* the sampler has sent its last note */
 	bool finishing;			   /* it was told to */

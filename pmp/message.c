@@ -32,12 +32,17 @@ static struct {
 	bool log_failed;
 	char place[PLACE_SIZE]; /* in a file, that messages are about; or empty */
 } settings;
+/* What has to be done before a message. */
+static void (*clear_first)(void);
 
 /* Standard error is the last resort: what cannot be written there is lost. */
 static void emit(const char *text, size_t length)
 {
-	ssize_t n = write(STDERR_FILENO, text, length);
+	ssize_t n;
 
+	if (clear_first)
+		clear_first();
+	n = write(STDERR_FILENO, text, length);
 	(void)n;
 }
 
@@ -101,6 +106,11 @@ void pmp_message_divert(void (*take)(void *arg, const char *text, const char *li
 {
 	diverted.take = take;
 	diverted.arg = arg;
+}
+
+void pmp_message_before(void (*clear)(void))
+{
+	clear_first = clear;
 }
 
 void pmp_message_lines(const char *lines)

@@ -63,6 +63,9 @@ int pmp_message_fill(struct pmp_error *err, int code, int number, const char *fo
  * printed later by pmp_message_lines(). NULL: print them again.
  */
 void pmp_message_divert(void (*take)(void *arg, const char *text, const char *line), void *arg);
+/** Have this called before anything is written to standard error. */
+void pmp_message_before(void (*clear)(void));
+
 void pmp_message_lines(const char *lines);
 
 /** The status that belongs to a code of the library. */

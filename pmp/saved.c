@@ -41,10 +41,15 @@ int pmp_saved_read(struct pmp_app *app)
 {
 	static const char hint[] =
 		"to profile a process: pmp -p PID; a command: pmp -- COMMAND";
+	char work[256];
 	int status = 0;
 
-	for (size_t i = 0; i < app->options.file_count && !status; i++)
+	for (size_t i = 0; i < app->options.file_count && !status; i++) {
+		snprintf(work, sizeof(work), "reading %s", app->options.files[i]);
+		pmp_progress_work(&app->progress, work);
 		status = pmp_saved_read_one(app->profile, app->options.files[i], hint);
+		pmp_progress_work(&app->progress, NULL);
+	}
 	return status;
 }
 
