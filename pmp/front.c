@@ -314,10 +314,11 @@ static uint64_t samples_in_hand(const struct pmp_app *app)
 	return info.samples;
 }
 
-/* --every: the file in hand is complete; another one begins, with a profile of its own. */
-static void begin_next_file(struct pmp_app *app)
+/* --every: the file in hand is complete; another one begins, with a profile of its own.
+ * now: when a snapshot was taken, which may have waited long for us, or this moment. */
+static void begin_next_file(struct pmp_app *app, uint64_t now)
 {
-	uint64_t every = app->options.every, now = pmp_sampler_clock();
+	const uint64_t every = app->options.every;
 	struct pmp_error err = { 0 };
 
 	app->next_file += (now - app->next_file) / every * every + every;
@@ -509,8 +510,10 @@ static void note_sample(struct pmp_app *app, const struct pmp_sample *sample)
 	process = find_process(app, info.pid);
 	if (!process)
 		return;
-	if (app->options.every && !app->next_file)
-		app->next_file = pmp_sampler_clock() + app->options.every;
+	if (app->next_file && info.time >= app->next_file)
+		begin_next_file(app, info.time);
+	else if (app->options.every && !app->next_file)
+		app->next_file = info.time + app->options.every;
 	if (process->snapshots++ == 0)
 		process->first = info.time;
 	process->last = info.time;
@@ -612,16 +615,6 @@ static void command_answers(struct pmp_app *app)
 	finish(app);
 }
 
-/* For poll(): the next look at the sampler, or what comes before it. */
-static int until_next_file(const struct pmp_app *app)
-{
-	uint64_t now = pmp_sampler_clock();
-
-	if (!app->next_file || app->next_file >= now + LOOK_MS * NS_PER_MS)
-		return LOOK_MS;
-	return app->next_file > now ? (int)((app->next_file - now) / NS_PER_MS) + 1 : 0;
-}
-
 static void turn(struct pmp_app *app)
 {
 	struct pollfd fds[] = {
@@ -631,7 +624,7 @@ static void turn(struct pmp_app *app)
 		{ .fd = pmp_session_input(app->session), .events = POLLIN },
 		{ .fd = pmp_session_wake(app->session), .events = POLLIN },
 	};
-	int timeout = pmp_session_timeout(app->session, until_next_file(app)), n;
+	int timeout = pmp_session_timeout(app->session, LOOK_MS), n;
 
 	pmp_session_unlock(app->session);
 	n = poll(fds, 5, timeout);
@@ -657,8 +650,10 @@ static void turn(struct pmp_app *app)
 		quit(app);
 	if (app->caught.write && !app->finished)
 		write_now(app);
-	if (app->next_file && !app->finished && pmp_sampler_clock() >= app->next_file)
-		begin_next_file(app);
+	/* When no snapshot comes that would do it. */
+	if (app->next_file && !app->finished && !fds[1].revents &&
+	    pmp_sampler_clock() >= app->next_file + LOOK_MS * NS_PER_MS)
+		begin_next_file(app, pmp_sampler_clock());
 	/* Killed, and the end of its socket does not come: it hangs in the kernel. */
 	if (app->lost && !app->finished && app->silent_looks > FINISH_LOOKS)
 		tell_lost(app);

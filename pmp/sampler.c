@@ -39,6 +39,7 @@
 #define SPARE_DESCRIPTORS 32 /* that children leave to those before them */
 #define CLOSE_TIME NS_PER_S
 #define CLOSE_REST (NS_PER_MS / 10) /* at first, then longer and longer */
+#define SERIES_ROOM (8 << 20)	  /* bytes of snapshots between us and the front */
 
 struct watched {
 	pid_t pid;
@@ -646,6 +647,15 @@ run_child(struct child *child, const struct pmp_id_list *pids, pid_t front)
 
 /* ---- in the front ---------------------------------------------------------- */
 
+/* While the front waits for a slow disk, snapshots wait here. Only root gets that much. */
+static void widen(int fd)
+{
+	const int size = SERIES_ROOM;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *options,
 		      const struct pmp_id_list *pids, int exec_fd, struct pmp_error *err)
 {
@@ -668,6 +678,8 @@ int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *opt
 		return pmp_message_fill(err, PMP_ELIMIT, errno,
 					"cannot start the sampler");
 	sampler->page->heartbeat = pmp_sampler_clock();
+	if (options->every)
+		widen(fds[1]);
 	sampler->pid = fork();
 	if (sampler->pid == 0) {
 		child.page = sampler->page;

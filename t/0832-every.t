@@ -34,6 +34,21 @@ files() {
 	find . -maxdepth 1 -name "$1" | wc -l
 }
 
+# These take some seconds, beside what follows: a disk that takes two seconds for each file
+# of 0.2 s, and one that does not answer any more.
+ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS:-}
+export ASAN_OPTIONS
+slow='' hanging=''
+if ${CC:-cc} -D_GNU_SOURCE -O2 -shared -fPIC -o disk.so "$top_srcdir/t/lib/fakeclock.c" 2>disk.log; then
+	TEST_FSYNC=1000000 LD_PRELOAD=$tmp/disk.so "$PMP" -q --every 200ms -n 40 -i 20ms \
+		--max-cpu 0 -o 'slow-%c.json' -p "$target" 2>slow.err &
+	slow=$!
+	TEST_FSYNC=hang LD_PRELOAD=$tmp/disk.so "$PMP" -q --max-wall 1 -n 1 -o hang.folded \
+		-p "$target" 2>hang.err &
+	hanging=$!
+	test_pids="$test_pids $slow $hanging"
+fi
+
 # Intervals.
 "$PMP" -q --every 200ms -n 50 -i 20ms --max-cpu 0 --log log -o 'a-%c.folded' -p "$target" 2>err
 is "$?" 0 "--every, until -n is reached"
@@ -202,6 +217,20 @@ test_pids="$test_pids $!"
 is "$?" 1 "--max-wall, and the reader is stuck"
 is "$(tail -n 1 err)" "pmp: still not finished: given up" "it ends nevertheless"
 ok "wait_for 'untouched $target'" "the target is left alone"
+
+if [ -n "$slow" ]; then
+	wait "$slow"
+	is "$?" 0 "a slow disk"
+	is "$(cat slow-*.json | wc -l)" 40 "every snapshot is there"
+	span=$(cat slow-*.json | sed 's/.*"time_ns":\([0-9]*\).*/\1/' | sort -n |
+		sed -n '1p;$p' | tr '\n' ' ' | awk '{ print int(($2 - $1) / 1000000) }')
+	ok "[ $span -lt 5000 ]" "they were taken in $span ms, not in the $(files 'slow-*') times 2 s of the disk"
+	wait "$hanging"
+	is "$?" 137 "a disk that hangs: --max-wall ends it nevertheless"
+	is "$(find . -name 'hang.folded' -o -name '.pmp*')" "" "and it leaves nothing"
+else
+	skip "cannot compile disk.so"
+fi
 
 # --log.
 "$PMP" -q --log log3 --name '^no-such-program$' 2>err
