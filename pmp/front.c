@@ -683,10 +683,10 @@ static void write_result(struct pmp_app *app)
 	if (app->failure == PMP_EXIT_OUTPUT)
 		return;
 	pmp_report_filter(app);
-	if (!pmp_message_heard())
-		return;
 	if (!app->options.stats)
 		pmp_report_evicted(app);
+	if (app->options.quiet)
+		return;
 	/* Often both profiles lack the same names. */
 	if (!app->options.no_symbols && !pmp_report_modules(app->symbolizer) && app->base)
 		pmp_report_modules(app->base_symbolizer);

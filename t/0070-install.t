@@ -15,7 +15,8 @@ ok "make -s -C '$top_builddir' install DESTDIR='$root'" "make install"
 at=$root$prefix
 for file in bin/pmp include/libpmp.h share/man/man1/pmp.1 share/man/man3/libpmp.3 \
 	share/bash-completion/completions/pmp share/zsh/site-functions/_pmp \
-	share/fish/vendor_completions.d/pmp.fish; do
+	share/fish/vendor_completions.d/pmp.fish \
+	share/doc/pmp/examples/pmp.service share/doc/pmp/examples/pmp.conf; do
 	ok "[ -s '$at/$file' ]" "$file is installed"
 done
 pc=$(find "$at" -name libpmp.pc)
