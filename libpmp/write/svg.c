@@ -167,7 +167,8 @@ static void add_change_class(struct pmp_buf *buf, const struct picture *picture,
 	double size = (change < 0 ? -change : change) * 10000;
 	unsigned step = 0;
 
-	while (step < STEPS && size >= steps[step] * pmp_paths_whole(&picture->paths))
+	while (size > 0 && step < STEPS &&
+	       size >= steps[step] * pmp_paths_whole(&picture->paths))
 		step++;
 	if (step)
 		pmp_buf_printf(buf, " class=\"%s%u\"", change < 0 ? "less" : "more", step);

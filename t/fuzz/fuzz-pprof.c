@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzz target: a saved profile, packed or not, read and written in some formats. */
+/* Fuzz target: a saved profile, packed or not, read and written in some formats, and
+ * compared with one that is as it should be. */
 #include "fuzz.h"
 #include "lib/saved.h"
+
+static void compare(const struct saved *saved, const struct saved *base)
+{
+	struct pmp_buf buf = { 0 };
+	const struct pmp_sink sink = { saved_sink, &buf };
+
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		if (pmp_format(i)->compares &&
+		    pmp_profile_write_diff(saved->profile, base->profile, pmp_format(i), NULL,
+					   &sink, NULL))
+			abort();
+		pmp_buf_clear(&buf);
+	}
+	pmp_buf_free(&buf);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -13,6 +29,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct pmp_buf buf = saved_write(&saved, formats[i], NULL);
 
 		pmp_buf_free(&buf);
+	}
+	/* It takes longer than all else. */
+	if (pmp_profile_entry_count(saved.profile)) {
+		struct saved example = saved_example();
+
+		compare(&saved, &example);
+		compare(&example, &saved);
+		saved_free(&example);
 	}
 	saved_free(&saved);
 	return 0;
