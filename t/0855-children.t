@@ -173,7 +173,8 @@ check_daemon() {
 	"$PMP" --children -i 20ms -o x.folded -- sh -c \
 		"(setsid sh -c '\"$sleeper\" 1 3000 >daemon & exit' &); exit 5" 2>err
 	is "$?" 5 "a daemon: the status of the command"
-	like "$(cat x.folded)" '^sleeper-[0-9]+;.*nap.* [1-9][0-9]+$' "is sampled to its end"
+	seen=$(awk '/^sleeper[-;].*nap/ { n += $NF } END { print n + 0 }' x.folded)
+	ok "[ $seen -ge 10 ]" "is sampled to its end: $seen times"
 	like "$(cat err)" '^pmp: sh has ended; 1 of its processes go on$' "pmp says why it stays"
 	"$PMP" -q --children -o x.folded -- sh -c \
 		'i=0; while [ $i -lt 50 ]; do (sleep 0.01 &); i=$((i + 1)); done; sleep 0.5
