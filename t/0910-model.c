@@ -5,6 +5,7 @@
  * settings.
  */
 #include "lib/fakeview.h"
+#include "tally/live.h"
 
 static const char *row_text(struct pmp_view *view, size_t i)
 {
@@ -372,6 +373,42 @@ static void test_settings(void)
 	ok(pmp_settings_take(&other, ""), "an empty line");
 }
 
+/* Threads that have ended are put together between two looks: the rows that there are mean
+ * others, or none. */
+static void test_merged(bool draws)
+{
+	struct pmp_profile *profile = fake_profile();
+	struct pmp_sample *sample = fake_server(4100, 0, FAKE_S);
+	struct pmp_canvas canvas = { 0 };
+	struct pmp_view view;
+
+	for (pid_t i = 0; i < 500; i++)
+		fake_thread(sample, 9000 + i, "short", FAKE_STACK(POLL, MAIN));
+	/* Those that go on are the last ones. */
+	for (size_t i = 0; i < 70; i++)
+		sample->threads[i].tid += 100000;
+	fake_add(profile, sample);
+	fake_add(profile, fake_server(4100, 100, FAKE_S));
+	fake_view(&view, profile);
+	pmp_canvas_resize(&canvas, 24, 80);
+	fake_type(&view, "4G");
+	ok(pmp_model_row(&view.model, 0)->thread > 0, "threads are rows");
+	if (pmp_live_shrink((struct pmp_live *)pmp_profile_live(profile)))
+		abort();
+	ok(pmp_live_thread_count(pmp_profile_live(profile)) <
+		   pmp_model_row(&view.model, view.model.order_count - 1)->thread,
+	   "whose numbers are none any more");
+	if (draws)
+		pmp_view_draw(&view, &canvas);
+	else
+		fake_type(&view, "/no such thread\r");
+	ok(pmp_model_row(&view.model, 0)->thread <
+		   pmp_live_thread_count(pmp_profile_live(profile)), "until they are made anew");
+	pmp_view_free(&view);
+	pmp_canvas_free(&canvas);
+	pmp_profile_free(profile);
+}
+
 int main(void)
 {
 	struct pmp_profile *profile = fake_run(1);
@@ -395,5 +432,7 @@ int main(void)
 	test_processes();
 	test_keys();
 	test_settings();
+	test_merged(true);
+	test_merged(false);
 	return done_testing();
 }

@@ -40,6 +40,8 @@ static void any_sample(struct pmp_profile *profile, uint64_t *number)
 	struct pmp_sample *sample = fake_server(4100 + 1000 * (pid_t)any(3), ++*number,
 						FAKE_S / (1 + any(10)));
 
+	/* Now and then a minute goes by: then threads may have ended. */
+	*number += any(20) ? 0 : 130;
 	sample->time = 1000 * FAKE_S + *number * FAKE_S / 2;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (any(8) == 0)
@@ -94,10 +96,9 @@ static void one_key(struct pmp_view *view, struct pmp_canvas *canvas,
 		pmp_view_refresh(view);
 		break;
 	case 4:
-		/* Numbers of stacks and locations change behind its back. */
+		/* Numbers of threads, stacks and locations change behind its back. */
 		if (pmp_live_shrink((struct pmp_live *)pmp_profile_live(profile)))
 			abort();
-		pmp_view_refresh(view);
 		break;
 	default: pmp_view_key(view, any_key());
 	}

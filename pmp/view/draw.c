@@ -475,6 +475,7 @@ void pmp_view_draw(struct pmp_view *view, struct pmp_canvas *canvas)
 {
 	int header;
 
+	pmp_view_keep_valid(view);
 	pmp_canvas_clear(canvas);
 	if (canvas->rows < ROWS_MIN || canvas->columns < COLUMNS_MIN) {
 		pmp_canvas_print(canvas, 0, 0, -1, 0, "pmp: %dx%d is too small, %dx%d is needed",

@@ -637,10 +637,23 @@ static void act(struct pmp_view *view, enum pmp_action action)
 	}
 }
 
+void pmp_view_keep_valid(struct pmp_view *view)
+{
+	struct pmp_live_info info = { .size = sizeof(info) };
+
+	if (!view->model.live)
+		return;
+	pmp_live_info(view->model.live, &info);
+	if (info.merged != view->model.info.merged ||
+	    info.renumbered != view->model.info.renumbered)
+		pmp_view_refresh(view);
+}
+
 void pmp_view_key(struct pmp_view *view, int key)
 {
 	enum pmp_action action;
 
+	pmp_view_keep_valid(view);
 	if (view->prompt != PMP_PROMPT_NONE) {
 		prompt_key(view, key);
 		return;
@@ -691,8 +704,10 @@ static void click_tab(struct pmp_view *view, int column)
 void pmp_view_mouse(struct pmp_view *view, int row, int column, int wheel)
 {
 	const struct pmp_layout *layout = &view->layout;
-	long at = (long)view->top + row - layout->list_row;
+	long at;
 
+	pmp_view_keep_valid(view);
+	at = (long)view->top + row - layout->list_row;
 	if (view->prompt != PMP_PROMPT_NONE)
 		return;
 	view->message[0] = '\0';

@@ -141,6 +141,8 @@ void pmp_view_set_profile(struct pmp_view *view, struct pmp_profile *profile);
 
 /** Count and sort anew: the rows that a draw will show. */
 void pmp_view_refresh(struct pmp_view *view);
+/** The same if rows mean something else now, since threads or stacks were put together. */
+void pmp_view_keep_valid(struct pmp_view *view);
 void pmp_view_key(struct pmp_view *view, int key);
 /** A click (wheel 0) or a turn of the wheel (-1 up, 1 down). */
 void pmp_view_mouse(struct pmp_view *view, int row, int column, int wheel);

@@ -1,8 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzz target: a saved profile, packed or not, read and written in some formats, and
- * compared with one that is as it should be. */
+/*
+ * Fuzz target: a saved profile, packed or not, read for the screen and with little memory,
+ * written in some formats, and compared with one that is as it should be.
+ */
 #include "fuzz.h"
 #include "lib/saved.h"
+
+#define MEMORY 65536 /* two thirds of it, and stacks are evicted */
+
+static struct saved new_profile(void)
+{
+	const struct pmp_symbolizer_options names = { .size = sizeof(names), .lines = true };
+	const struct pmp_profile_options options = {
+		.size = sizeof(options), .details = true, .live = true, .max_memory = MEMORY,
+	};
+	struct saved saved;
+
+	if (pmp_symbolizer_new(&names, &saved.symbolizer, NULL) ||
+	    pmp_profile_new(&options, saved.symbolizer, &saved.profile, NULL))
+		abort();
+	return saved;
+}
+
+/* What the screen reads, whose indices must be right. */
+static void look(const struct pmp_live *live)
+{
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	struct pmp_live_stack stack = { .size = sizeof(stack) };
+	volatile size_t length = 0;
+
+	for (size_t i = 0; i < pmp_live_cell_count(live); i++) {
+		pmp_live_cell(live, i, &cell);
+		pmp_live_thread(live, cell.thread, &thread);
+		pmp_live_stack(live, cell.stack, &stack);
+		if (thread.process >= pmp_live_process_count(live))
+			abort();
+		length = length + strlen(thread.name) + strlen(thread.syscall) +
+			 strlen(cell.syscall) + strlen(stack.end);
+	}
+}
 
 static void compare(const struct saved *saved, const struct saved *base)
 {
@@ -22,9 +59,10 @@ static void compare(const struct saved *saved, const struct saved *base)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const formats[] = { "raw", "folded", "pprof" };
-	struct saved saved = saved_new();
+	struct saved saved = new_profile();
 
 	saved_read(&saved, data, size, NULL);
+	look(pmp_profile_live(saved.profile));
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		struct pmp_buf buf = saved_write(&saved, formats[i], NULL);
 
