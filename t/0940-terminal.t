@@ -47,6 +47,13 @@ no_terminal() {
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0
 export ASAN_OPTIONS
 
+# terminal COMMAND: of 80 x 24. A server that is about to end may still answer.
+terminal() {
+	terminal_command=$1
+	no_terminal
+	wait_for 'tm new-session -d -s pmp -x 80 -y 24 "$terminal_command" 2>/dev/null'
+}
+
 # begin COMMAND...: a shell runs it in a terminal of 80 x 24, then says how it ended and
 # whether the modes of the terminal are those of before. Its process is in $front.
 begin() {
@@ -62,8 +69,7 @@ begin() {
 		: >over
 		exec cat
 	END
-	no_terminal
-	tm new-session -d -s pmp -x 80 -y 24 "cd '$PWD' && exec sh run.sh"
+	terminal "cd '$PWD' && exec sh run.sh"
 	tm set-option -g remain-on-exit on >/dev/null
 	wait_for '[ -s pid ]'
 	front=$(cat pid)
@@ -255,9 +261,7 @@ check_saved() {
 	begin "'$PMP' damaged.pb.gz"
 	ended 2 "a damaged file"
 	ok "shows 'cannot read damaged.pb.gz'" "it is said, without a screen"
-	no_terminal
-	tm new-session -d -s pmp -x 80 -y 24 \
-		"cd '$PWD' && TERM=dumb '$PMP' saved.pb.gz; exec cat"
+	terminal "cd '$PWD' && TERM=dumb '$PMP' saved.pb.gz; exec cat"
 	ok "shows 'in start_thread'" "TERM=dumb: as text, once"
 }
 
