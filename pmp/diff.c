@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "counting.h"
 #include "message.h"
 #include "saved.h"
 
@@ -22,7 +23,7 @@ int pmp_diff_read(struct pmp_app *app)
 
 	if (!app->options.diff)
 		return 0;
-	if (pmp_front_make(app, true, &app->base_symbolizer, &app->base, &err) < 0) {
+	if (pmp_counting_make(app, true, &app->base_symbolizer, &app->base, &err) < 0) {
 		pmp_message_error(&err);
 		return pmp_message_status(err.code);
 	}

@@ -70,14 +70,21 @@ struct pmp_app {
 	int refusal;			   /* why there are no samples: a status, or 0 */
 };
 
-/** A profile as the options want it, of a saved one or of samples, with a symbolizer. */
-int pmp_front_make(const struct pmp_app *app, bool saved,
-		   struct pmp_symbolizer **symbolizer, struct pmp_profile **profile,
-		   struct pmp_error *err);
 /** Get ready: descriptors, receiver, symbolizer, profile. 0 or a status. */
 int pmp_front_open(struct pmp_app *app);
 /** Receive until the sampler has ended; write. Returns the status of pmp. */
 int pmp_front_run(struct pmp_app *app);
 void pmp_front_close(struct pmp_app *app);
+
+/* ---- for its parts: results.c, notes.c, host.c ---- */
+
+/** End the sampling in order. */
+void pmp_front_finish(struct pmp_app *app);
+/** The same, because of what pmp will end with this status for. */
+void pmp_front_fail(struct pmp_app *app, int status);
+/** Leave the live view. */
+void pmp_front_quit(struct pmp_app *app);
+/** Signals, and the watch over the sampler. idle: its socket has been found empty. */
+void pmp_front_tend(struct pmp_app *app, bool idle);
 
 #endif
