@@ -392,28 +392,39 @@ int pmp_output_write(void *arg, const void *data, size_t length)
 	return output->error;
 }
 
+/* A named file: some file systems can do the one, some the other. */
+static int rename_new(struct pmp_output *output)
+{
+	const int directory = output->directory;
+	const char *from = output->temporary, *to = output->base;
+
+	if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (linkat(directory, from, directory, to, 0) == 0)
+		return unlinkat(directory, from, 0) < 0 ? errno : 0;
+	/* No links either: the name was free when it was chosen. */
+	if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+		return errno;
+	return renameat(directory, from, directory, to) < 0 ? errno : 0;
+}
+
 /* Put the file where no other is; 0 or a positive errno. */
 static int place_new(struct pmp_output *output)
 {
-	int directory = output->directory;
 	char self[32];
+	int number;
 
 	if (!output->temporary[0]) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
-		return linkat(AT_FDCWD, self, directory, output->base,
+		return linkat(AT_FDCWD, self, output->directory, output->base,
 			      AT_SYMLINK_FOLLOW) < 0 ? errno : 0;
 	}
-	if (renameat2(directory, output->temporary, directory, output->base,
-		      RENAME_NOREPLACE) < 0) {
-		/* Some file systems have the one, some the other. */
-		if (errno != EINVAL && errno != ENOSYS)
-			return errno;
-		if (linkat(directory, output->temporary, directory, output->base, 0) < 0)
-			return errno;
-		unlinkat(directory, output->temporary, 0);
-	}
-	output->temporary[0] = '\0';
-	return 0;
+	number = rename_new(output);
+	if (!number)
+		output->temporary[0] = '\0';
+	return number;
 }
 
 /* Put the file in the place of the one that is there; 0 or a positive errno. */

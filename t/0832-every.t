@@ -39,7 +39,7 @@ files() {
 ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS:-}
 export ASAN_OPTIONS
 slow='' hanging=''
-if ${CC:-cc} -D_GNU_SOURCE -O2 -shared -fPIC -o disk.so "$top_srcdir/t/lib/fakeclock.c" 2>disk.log; then
+if ${CC:-cc} -D_GNU_SOURCE -O2 -shared -fPIC -o disk.so "$top_srcdir/t/lib/fakeclock.c" -ldl 2>disk.log; then
 	TEST_FSYNC=1000000 LD_PRELOAD=$tmp/disk.so "$PMP" -q --every 200ms -n 40 -i 20ms \
 		--max-cpu 0 -o 'slow-%c.json' -p "$target" 2>slow.err &
 	slow=$!
@@ -231,6 +231,23 @@ if [ -n "$slow" ]; then
 else
 	skip "cannot compile disk.so"
 fi
+
+# File systems that lack one thing or the other.
+for disk in renames links names; do
+	[ -n "$slow" ] || break
+	export TEST_DISK=$disk
+	LD_PRELOAD=$tmp/disk.so "$PMP" -q --every 100ms -n 20 -i 20ms --max-cpu 0 --keep 2 \
+		-o "$disk-%c.folded" -p "$target" 2>err
+	is "$?,$(cat err)" "0," "a disk that has no nameless files, but $disk"
+	is "$(files "$disk-*")" 2 "--keep on it"
+	LD_PRELOAD=$tmp/disk.so "$PMP" -q -n 1 -o "$disk.folded" -p "$target"
+	LD_PRELOAD=$tmp/disk.so "$PMP" -q -n 2 -i 10ms -o "$disk.folded" -p "$target"
+	is "$(snapshots "$disk.folded")" 2 "a file is replaced on it"
+	LD_PRELOAD=$tmp/disk.so "$PMP" -q -n 3 --raw -i 10ms -o "$disk-%t.txt" -p "$target"
+	is "$(files "$disk-2*.txt")" 1 "and written with a time"
+	unset TEST_DISK
+done
+is "$(find . -name '.pmp*')" "" "no temporary file is left"
 
 # --log.
 "$PMP" -q --log log3 --name '^no-such-program$' 2>err

@@ -16,7 +16,7 @@ runs=${RUNS:-600}
 [ "${PMP_REQUIRE:-0}" != 1 ] || runs=${RUNS:-4470}
 seconds_max=400 # a machine too slow for all of it
 
-${CC:-cc} -D_GNU_SOURCE -O2 -shared -fPIC -o fakeclock.so "$top_srcdir/t/lib/fakeclock.c" ||
+${CC:-cc} -D_GNU_SOURCE -O2 -shared -fPIC -o fakeclock.so "$top_srcdir/t/lib/fakeclock.c" -ldl ||
 	skip_all "cannot compile fakeclock.so"
 # Targets of ours do not live that long.
 start_process sleep 1000

@@ -2,9 +2,17 @@
 /*
  * To be preloaded: the time of day is what TEST_CLOCK says (seconds since 1970), also
  * that of files when they are synced. Other clocks are left alone. Syncing takes
- * TEST_FSYNC microseconds, and with "hang" does not end: only SIGKILL helps.
+ * TEST_FSYNC microseconds, and with "hang" does not end: only SIGKILL helps. With TEST_DISK
+ * the file system lacks what some lack: nameless files, and for "links" renames that do
+ * not replace, for "names" links as well.
  */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,4 +65,68 @@ int fsync(int fd)
 	}
 	futimens(fd, both);
 	return 0;
+}
+
+static bool disk_is(const char *what)
+{
+	const char *disk = getenv("TEST_DISK");
+
+	return disk && (!what || strcmp(disk, what) == 0);
+}
+
+static int open_at(const char *symbol, int directory, const char *path, int flags,
+		   mode_t mode)
+{
+	int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, symbol);
+
+	if (disk_is(NULL) && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return real(directory, path, flags, mode);
+}
+
+int openat(int directory, const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	return open_at("openat", directory, path, flags, mode);
+}
+
+int openat64(int directory, const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	return open_at("openat64", directory, path, flags, mode);
+}
+
+int renameat2(int from, const char *old, int to, const char *new, unsigned flags)
+{
+	int (*real)(int, const char *, int, const char *, unsigned) =
+		dlsym(RTLD_NEXT, "renameat2");
+
+	if ((disk_is("links") || disk_is("names")) && (flags & RENAME_NOREPLACE)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return real(from, old, to, new, flags);
+}
+
+int linkat(int from, const char *old, int to, const char *new, int flags)
+{
+	int (*real)(int, const char *, int, const char *, int) = dlsym(RTLD_NEXT, "linkat");
+
+	if (disk_is("names")) {
+		errno = EPERM;
+		return -1;
+	}
+	return real(from, old, to, new, flags);
 }
