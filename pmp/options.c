@@ -276,11 +276,13 @@ static bool take_number(struct pmp_options *options, const struct row *row,
 static bool take_time(struct pmp_options *options, const struct row *row,
 		      const char *text)
 {
+	const bool in_us = row->min < 1000000;
 	uint64_t time;
 
 	if (!pmp_value_time(text, &time) || time < row->min || time > row->max)
-		return wrong(row, text, "a time from %lluus to a year",
-			     (unsigned long long)row->min / 1000);
+		return wrong(row, text, "a time from %llu%s to a year",
+			     (unsigned long long)(row->min / (in_us ? 1000 : 1000000)),
+			     in_us ? "us" : "ms");
 	*(uint64_t *)field(options, row) = time;
 	return true;
 }
