@@ -79,6 +79,30 @@ kill -INT "$pmp"
 wait "$pmp"
 is "$?:$(cat over)" "4:done" "INT to pmp alone ends the sampling, not the command"
 
+# On a terminal both are one job: ^Z stops them, ^C is for both.
+job() {
+	tmux -L "pmp$$" send-keys -t pmp "$@"
+}
+if command -v tmux >/dev/null && command -v bash >/dev/null; then
+	rm -f pid x.folded
+	tmux -L "pmp$$" -f /dev/null new-session -d -s pmp -x 80 -y 24 "bash --norc -i"
+	job "cd '$tmp'; '$PMP' -q -o x.folded -- sh -c 'echo \$\$ >pid; exec sleep 60'; echo \$? >status" Enter
+	wait_for '[ -s pid ]' && sleep 0.3
+	pid=$(cat pid)
+	job C-z
+	ok "wait_for 'grep -q \"^State:.T\" /proc/$pid/status'" "^Z stops the command"
+	ok "wait_for '[ -s status ]' && [ \"\$(cat status)\" = 148 ]" "and pmp"
+	rm -f status
+	job fg Enter
+	ok "wait_for 'grep -q \"^State:.S\" /proc/$pid/status'" "both go on"
+	job C-c
+	ok "wait_for '[ ! -e /proc/$pid ]'" "^C ends the command"
+	ok "wait_for '[ -s x.folded ]'" "and the sampling"
+	tmux -L "pmp$$" kill-server
+else
+	skip "no tmux or no bash"
+fi
+
 # From its first instruction on: those of the dynamic linker, long before main. A command
 # of half a millisecond may be over before a processor is free for us; not every time.
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
