@@ -200,8 +200,6 @@ static void write_result(struct pmp_app *app)
 	if (app->failure == PMP_EXIT_OUTPUT)
 		return;
 	pmp_report_filter(app);
-	if (!app->options.stats)
-		pmp_report_evicted(app);
 	if (app->options.quiet)
 		return;
 	/* Often both profiles lack the same names. */
@@ -307,6 +305,8 @@ int pmp_front_run(struct pmp_app *app)
 	pmp_progress_clear();
 	pmp_sampler_close(&app->sampler);
 	write_result(app);
+	if (!app->options.stats)
+		pmp_report_evicted(app);
 	if (app->options.stats && app->snapshots && !app->options.every)
 		pmp_report_stats(app);
 	wait_for_command(app);

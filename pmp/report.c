@@ -167,11 +167,13 @@ size_t pmp_report_modules(const struct pmp_symbolizer *symbolizer)
 		struct pmp_module_info module = { .size = sizeof(module) };
 
 		pmp_symbolizer_module(symbolizer, i, &module);
-		if (module.replaced && module.frames)
+		if (module.replaced && module.frames) {
 			pmp_message_note(NULL,
 					  "%s was replaced on disk (upgrade?); using the "
 					  "running image",
 					  module.path);
+			told++;
+		}
 		if (percent(module.unnamed, module.frames) < UNNAMED_PERCENT ||
 		    percent(module.unnamed, frames) < MISSED_PERCENT)
 			continue;
@@ -203,8 +205,9 @@ void pmp_report_evicted(const struct pmp_app *app)
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
 	pmp_profile_info(app->profile, &info);
+	/* Of a saved profile it may have been so when it was taken. */
 	if (info.evicted)
-		pmp_message_note("raise --max-memory",
+		pmp_message_note(app->options.file_count ? NULL : "raise --max-memory",
 				  "memory was too small: %llu of %llu stacks (%llu distinct "
 				  "ones) are counted as [evicted]",
 				  (unsigned long long)info.evicted,
