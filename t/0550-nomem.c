@@ -100,6 +100,49 @@ static void test_write(const struct saved *saved, const struct pmp_format *forma
 	   diff ? ", compared" : "", k - 1);
 }
 
+/* Filtering a profile that was read. */
+static void test_filter(const struct pmp_buf *file, const struct pmp_filter *filter)
+{
+	const struct pmp_format *format = pmp_format_find("folded");
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .details = true,
+						     .filter = filter };
+	size_t length, whole = 0;
+	struct pmp_sink sink = { drop, &length };
+	long k = -1, bad = 0;
+
+	do {
+		struct saved saved = saved_new();
+		int code;
+
+		pmp_profile_free(saved.profile);
+		if (pmp_profile_new(&options, saved.symbolizer, &saved.profile, NULL) ||
+		    saved_read(&saved, file->data, file->length, NULL))
+			abort();
+		length = 0;
+		begin(k++);
+		code = pmp_profile_write(saved.profile, format, NULL, &sink, NULL);
+		heap.counting = false;
+		whole = k ? whole : length;
+		/* A name that cannot be kept is "[unknown]", and may pass or not. */
+		bad += code && code != PMP_ENOMEM;
+		saved_free(&saved);
+	} while (heap.failed || k == 0);
+	ok(!bad && whole && k > 1, "filtering: %ld allocations fail in turn", k - 1);
+}
+
+static struct pmp_filter *new_filter(void)
+{
+	struct pmp_filter *filter;
+
+	if (pmp_filter_new(&filter, NULL) ||
+	    pmp_filter_add(filter, PMP_FILTER_FOCUS, "po(l|x)+", NULL) ||
+	    pmp_filter_add(filter, PMP_FILTER_HIDE_MODULE, "libc", NULL) ||
+	    pmp_filter_add(filter, PMP_FILTER_RENAME, "s/do_(.*)/\\1/", NULL))
+		abort();
+	return filter;
+}
+
 static void test_read(const struct pmp_buf *file)
 {
 	long k = 0, bad = 0;
@@ -124,6 +167,7 @@ int main(void)
 {
 	struct saved saved = saved_example();
 	struct pmp_buf packed = saved_write(&saved, "pprof", NULL);
+	struct pmp_filter *filter = new_filter();
 
 	for (size_t i = 0; i < pmp_format_count(); i++) {
 		test_write(&saved, pmp_format(i), false);
@@ -131,6 +175,8 @@ int main(void)
 			test_write(&saved, pmp_format(i), true);
 	}
 	test_read(&packed);
+	test_filter(&packed, filter);
+	pmp_filter_free(filter);
 	pmp_buf_free(&packed);
 	saved_free(&saved);
 	return done_testing();

@@ -84,6 +84,8 @@ static size_t written_out(const char *at, const char *end)
 
 			total += last * (times - 1);
 			last *= times;
+			while (*at == '{' && next < end && next[-1] != '}')
+				next++;
 		} else {
 			next = *at == '\\' ? at + 2 : *at == '[' ? skip_brackets(at, end) : next;
 			last = 1;
@@ -256,7 +258,12 @@ static void add(struct text *text, const char *from, size_t length)
 	text->data[text->length] = '\0';
 }
 
-bool pmp_expression_matches(const struct pmp_expression *expression, const char *name)
+static int result(int code)
+{
+	return code == 0 ? 1 : code == REG_NOMATCH ? 0 : PMP_ENOMEM;
+}
+
+int pmp_expression_matches(const struct pmp_expression *expression, const char *name)
 {
 	char part[PMP_EXPRESSION_NAME];
 	struct text text = { part, sizeof(part), 0 };
@@ -265,7 +272,7 @@ bool pmp_expression_matches(const struct pmp_expression *expression, const char 
 		add(&text, name, sizeof(part));
 		name = part;
 	}
-	return regexec(&expression->regex, name, 0, NULL, 0) == 0;
+	return result(regexec(&expression->regex, name, 0, NULL, 0));
 }
 
 static void add_replacement(struct text *text, const char *replacement, const char *name,
@@ -288,35 +295,41 @@ static void add_replacement(struct text *text, const char *replacement, const ch
 	}
 }
 
-bool pmp_expression_replace(const struct pmp_expression *expression, const char *name,
-			    char *buffer, size_t size)
+/*
+ * As in sed nothing may match as well: "x*" to "-" makes -a-b- of ab, but not right behind
+ * what has matched.
+ */
+int pmp_expression_replace(const struct pmp_expression *expression, const char *name,
+			   char *buffer, size_t size)
 {
 	char part[PMP_EXPRESSION_NAME];
 	struct text cut = { part, sizeof(part), 0 }, text = { buffer, size, 0 };
-	const char *at = part;
+	bool replaced = false, behind = false, again = true;
 	regmatch_t groups[GROUPS];
-	bool replaced = false, again = true;
-	int flags = 0;
+	const char *at = part;
+	int code = 1;
 
 	buffer[0] = part[0] = '\0';
 	add(&cut, name, strnlen(name, sizeof(part)));
-	while (again && regexec(&expression->regex, at, GROUPS, groups, flags) == 0) {
-		size_t begin = (size_t)groups[0].rm_so, end = (size_t)groups[0].rm_eo;
+	while (again) {
+		size_t begin, end;
 
-		/* Nothing does not match again right behind a match, as in sed. */
-		if (begin != end || begin || !replaced) {
-			add(&text, at, begin);
+		code = result(regexec(&expression->regex, at, GROUPS, groups,
+				      at == part ? 0 : REG_NOTBOL));
+		if (code <= 0)
+			break;
+		begin = (size_t)groups[0].rm_so;
+		end = (size_t)groups[0].rm_eo;
+		add(&text, at, begin);
+		if (begin < end || begin || !behind)
 			add_replacement(&text, expression->text, at, groups);
-		}
-		replaced = true;
 		at += end;
 		again = expression->global && *at;
-		if (begin == end && *at && again) {
-			add(&text, at, 1);
-			at++;
-		}
-		flags = REG_NOTBOL;
+		if (again && begin == end)
+			add(&text, at++, 1);
+		behind = begin < end;
+		replaced = true;
 	}
 	add(&text, at, strlen(at));
-	return replaced;
+	return code < 0 ? code : replaced;
 }

@@ -30,9 +30,11 @@ int pmp_expression_parse(struct pmp_expression *expression, const char *text,
 			 bool ignore_case, struct pmp_error *err);
 void pmp_expression_free(struct pmp_expression *expression);
 
-bool pmp_expression_matches(const struct pmp_expression *expression, const char *name);
-/* Put name with what matches replaced into buffer; false: nothing matches, it is name. */
-bool pmp_expression_replace(const struct pmp_expression *expression, const char *name,
+/* 1, 0 or PMP_ENOMEM. */
+int pmp_expression_matches(const struct pmp_expression *expression, const char *name);
+/* Put name with what matches replaced into buffer; 0: nothing matches, it is name. 1,
+ * PMP_ENOMEM. */
+int pmp_expression_replace(const struct pmp_expression *expression, const char *name,
 			    char *buffer, size_t size);
 
 #endif

@@ -34,6 +34,7 @@ enum {
 	MARK_HIDE = 32,
 	MARK_SKIP = 64,
 	MARK_TRIM = 128,
+	MARK_FAILED = 256,	/* there was no memory to match it */
 };
 
 struct list {
@@ -169,39 +170,46 @@ const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kin
 
 /* ---- functions ------------------------------------------------------------------- */
 
-static bool matches(const struct list *list, const char *name)
+/* mark if any expression of a list matches. */
+static pmp_marks mark_if(const struct list *list, const char *name, pmp_marks mark)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (pmp_expression_matches(&list->items[i], name))
-			return true;
-	return false;
+	int code = 0;
+
+	for (size_t i = 0; i < list->count && code == 0; i++)
+		code = pmp_expression_matches(&list->items[i], name);
+	return code > 0 ? mark : code < 0 ? MARK_FAILED : 0;
+}
+
+/* By its path or by the last part of it: both ^libc and ^/usr/lib mean something. */
+static pmp_marks mark_if_module(const struct list *list, const char *module, pmp_marks mark)
+{
+	const char *slash = strrchr(module, '/');
+	pmp_marks marks = mark_if(list, module, mark);
+
+	return slash && !marks ? mark_if(list, slash + 1, mark) : marks;
 }
 
 bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
 			const char *name)
 {
-	return (unsigned)kind < PMP_FILTER_COUNT && matches(&filter->lists[kind], name);
+	return (unsigned)kind < PMP_FILTER_COUNT && mark_if(&filter->lists[kind], name, 1) == 1;
 }
 
-/* By its path or by the last part of it: both ^libc and ^/usr/lib mean something. */
-static bool matches_module(const struct list *list, const char *module)
-{
-	const char *slash = strrchr(module, '/');
-
-	return matches(list, module) || (slash && matches(list, slash + 1));
-}
-
-/* All replacements of a kind, one after the other, in place. */
-static bool rename_all(const struct list *list, char *name, size_t size)
+/* All replacements of a kind, one after the other, in place. 1, 0: none, PMP_ENOMEM. */
+static int rename_all(const struct list *list, char *name, size_t size)
 {
 	char renamed[PMP_EXPRESSION_NAME];
-	bool changed = false;
+	int changed = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		if (!pmp_expression_replace(&list->items[i], name, renamed,
-					    sizeof(renamed)))
+		int code = pmp_expression_replace(&list->items[i], name, renamed,
+						  sizeof(renamed));
+
+		if (code < 0)
+			return code;
+		if (code == 0)
 			continue;
-		changed = true;
+		changed = 1;
 		snprintf(name, size, "%s", renamed);
 	}
 	return changed;
@@ -210,35 +218,36 @@ static bool rename_all(const struct list *list, char *name, size_t size)
 static pmp_marks look(const struct pmp_filter *filter, const char *name, const char *module)
 {
 	const struct list *lists = filter->lists;
-	pmp_marks marks = 0;
 
-	if (matches(&lists[PMP_FILTER_FOCUS], name))
-		marks |= PMP_MARK_FOCUS;
-	if (matches(&lists[PMP_FILTER_IGNORE], name))
-		marks |= MARK_IGNORE;
-	if (matches(&lists[PMP_FILTER_HIDE], name) ||
-	    matches_module(&lists[PMP_FILTER_HIDE_MODULE], module))
-		marks |= MARK_HIDE;
-	if (matches_module(&lists[PMP_FILTER_SKIP_MODULE], module))
-		marks |= MARK_SKIP;
-	if (matches(&lists[PMP_FILTER_TRIM_ROOT], name))
-		marks |= MARK_TRIM;
-	return marks;
+	return mark_if(&lists[PMP_FILTER_FOCUS], name, PMP_MARK_FOCUS) |
+	       mark_if(&lists[PMP_FILTER_IGNORE], name, MARK_IGNORE) |
+	       mark_if(&lists[PMP_FILTER_HIDE], name, MARK_HIDE) |
+	       mark_if_module(&lists[PMP_FILTER_HIDE_MODULE], module, MARK_HIDE) |
+	       mark_if_module(&lists[PMP_FILTER_SKIP_MODULE], module, MARK_SKIP) |
+	       mark_if(&lists[PMP_FILTER_TRIM_ROOT], name, MARK_TRIM);
 }
 
 pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
 			      const char *module, char *buffer, size_t size)
 {
 	pmp_marks marks = pmp_idle_function(function);
+	int renamed;
 
 	snprintf(buffer, size, "%s", function);
 	if (!filter)
 		return marks;
-	if (matches(&filter->lists[PMP_FILTER_IDLE_WAIT], function))
-		marks |= MARK_IDLE;
-	if (rename_all(&filter->lists[PMP_FILTER_RENAME], buffer, size) && !*buffer)
+	marks |= mark_if(&filter->lists[PMP_FILTER_IDLE_WAIT], function, MARK_IDLE);
+	renamed = rename_all(&filter->lists[PMP_FILTER_RENAME], buffer, size);
+	if (renamed < 0)
+		return marks | MARK_FAILED;
+	if (renamed && !*buffer)
 		snprintf(buffer, size, "[unknown]");
 	return marks | look(filter, buffer, module);
+}
+
+bool pmp_filter_has_failed(pmp_marks marks)
+{
+	return marks & MARK_FAILED;
 }
 
 bool pmp_filter_is_hidden(pmp_marks marks)
@@ -359,7 +368,7 @@ bool pmp_filter_call_thread(const struct pmp_filter *filter, const char *name, c
 {
 	snprintf(buffer, size, "%s", name);
 	return filter &&
-	       rename_all(&filter->lists[PMP_FILTER_THREAD_GROUP], buffer, size);
+	       rename_all(&filter->lists[PMP_FILTER_THREAD_GROUP], buffer, size) > 0;
 }
 
 char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,

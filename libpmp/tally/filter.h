@@ -11,6 +11,8 @@ const struct pmp_filter_options *pmp_filter_options(const struct pmp_filter *fil
 bool pmp_filter_has_groups(const struct pmp_filter *filter);
 /* Does it go by what single threads do, or are called? */
 bool pmp_filter_wants_threads(const struct pmp_filter *filter);
+/* Was there no memory to look at a function? */
+bool pmp_filter_has_failed(pmp_marks marks);
 /* A thread's name as the filter calls it; false: buffer has it as it is. */
 bool pmp_filter_call_thread(const struct pmp_filter *filter, const char *name, char *buffer,
 			    size_t size);

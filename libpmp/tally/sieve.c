@@ -118,6 +118,8 @@ static int learn(struct pmp_sieve *sieve, const struct pmp_frame *frame, struct 
 
 	known->marks = pmp_filter_function(sieve->filter, frame->function, frame->module,
 					   name, sizeof(name));
+	if (pmp_filter_has_failed(known->marks))
+		return PMP_ENOMEM;
 	/* Longer ones than the buffer are cut off only if they are renamed. */
 	known->renamed = strncmp(name, frame->function, sizeof(name) - 1) != 0;
 	known->name = known->renamed ? pmp_intern(sieve->names, name, strlen(name))

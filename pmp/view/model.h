@@ -69,7 +69,7 @@ struct pmp_chain {
 };
 
 struct pmp_match {
-	char text[128]; /* "": none, unless it is cut off */
+	char text[128]; /* "": none */
 	struct pmp_filter *filter; /* that focuses on it; NULL: none */
 };
 

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Filters: replacements, expressions that are refused, recursion, what is idle, groups
+ * of threads; and what is left of stacks, of entries, of runs and of the last sample.
+ */
+#include <time.h>
+
+#include "lib/tap.h"
+#include "tally/expression.h"
+#include "tally/filter.h"
+#include "tally/profile.h"
+
+struct fake_function {
+	const char *name, *file, *module;
+	unsigned line;
+	bool inlined, unnamed, signal, exact;
+};
+
+#define LIBC "/usr/lib/libc.so.6"
+#define DEMO "/usr/bin/demo"
+
+static char long_name[20000];
+
+static const struct fake_function fake_functions[] = {
+	{ .name = "poll", .module = LIBC, .exact = true },
+	{ .name = "inner", .module = DEMO, .inlined = true },
+	{ .name = "outer(int)", .module = DEMO },
+	{ .name = "main", .module = DEMO },
+	{ .name = "start", .module = LIBC },
+	{ .name = "loop", .module = DEMO },
+	{ .name = "[demo+0x12]", .module = DEMO, .unnamed = true },
+	{ .name = "<signal handler called>", .module = LIBC, .signal = true },
+	{ .name = "bad\n\033[31m;\xff name", .module = "" },
+	{ .name = "__lll_lock_wait", .module = LIBC, .exact = true },
+	{ .name = "pthread_mutex_lock", .module = LIBC },
+	{ .name = "pthread_cond_wait@@GLIBC_2.3.2", .module = LIBC, .exact = true },
+	{ .name = long_name, .module = DEMO },
+};
+
+#include "lib/fakenames.h"
+
+enum { POLL, INNER, OUTER, MAIN, START, LOOP, UNNAMED, SIGNAL, BAD, LLL, MUTEX, COND, LONG };
+
+/* ---- expressions ----------------------------------------------------------------- */
+
+static void test_replace(void)
+{
+	static const struct {
+		const char *command, *name, *want;	/* NULL: does not match */
+	} cases[] = {
+		{ "s/a/b/", "banana", "bbnana" },
+		{ "s/a/b/g", "banana", "bbnbnb" },
+		{ "s/x/y/", "banana", NULL },
+		{ "s/^(.*)_(.*)$/\\2_\\1/", "a_b_c", "c_a_b" },
+		{ "s/n(a)/[&\\1]/g", "banana", "ba[naa][naa]" },
+		{ "s/a/\\&\\\\/", "a", "&\\" },
+		{ "s/a/\\0\\0/", "xax", "xaax" },
+		{ "s,/,:,g", "a/b/c", "a:b:c" },
+		{ "s|a\\|b|\\||", "a|b", "||b" },
+		{ "s/\\//|/g", "a/b", "a|b" },
+		{ "s/<.*>//", "std::map<int>::find", "std::map::find" },
+		{ "s/x*/-/g", "abc", "-a-b-c-" },
+		{ "s/b*/-/g", "abc", "-a-c-" },
+		{ "s/a*/x/g", "baac", "xbxcx" },
+		{ "s/^a//g", "aaa", "aa" },
+		{ "s/a$/b/g", "aaa", "aab" },
+		{ "s/.*//", "abc", "" },
+		{ "s/[/]/x/", "a/b", "?" },
+		{ "s/(a)|(b)/[\\1\\2]/g", "ab", "[a][b]" },
+		{ "s/$/!/", "abc", "abc!" },
+	};
+	char buffer[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pmp_expression expression;
+		int code = pmp_expression_parse(&expression, cases[i].command, false, NULL);
+
+		if (code == 0)
+			code = pmp_expression_replace(&expression, cases[i].name, buffer,
+						      sizeof(buffer));
+		if (code < 0)
+			snprintf(buffer, sizeof(buffer), "?");
+		is_str(buffer, cases[i].want ? cases[i].want : cases[i].name, "%s of %s",
+		       cases[i].command, cases[i].name);
+		if (code >= 0)
+			is_int(code, cases[i].want != NULL, "which matches or not");
+		pmp_expression_free(&expression);
+	}
+}
+
+static void test_small_buffer(void)
+{
+	struct pmp_expression expression;
+	char buffer[8] = "xxxxxxx";
+
+	pmp_expression_parse(&expression, "s/a/bbbb/g", false, NULL);
+	is_int(pmp_expression_replace(&expression, "aaaaaaaaaa", buffer, 6), 1, "it matches");
+	is_str(buffer, "bbbbb", "what does not fit is cut off");
+	is_int(buffer[6], 'x', "and nothing is written behind it");
+	is_int(pmp_expression_replace(&expression, "a", buffer, 1), 1, "a buffer for nothing");
+	is_str(buffer, "", "has nothing");
+	pmp_expression_free(&expression);
+}
+
+static void test_refused(void)
+{
+	static const char *const good[] = {
+		"a", "^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", "[]\\1]", "[^]{5000}]",
+		"[[:alpha:]_]+", "a{1000}", "\\{9999", "(a+)+", "a\\\\1", "[[.-.]]",
+	};
+	static const char *const bad[] = {
+		"", "(", "[a", "*(a", "(a)\\1", "a{1025}", "((a{32}){32}){2}",
+		"((((((((((a+)+)+)+)+)+)+)+)+)+)+", "a{1,99999999999999999999999999}",
+		"(a?b?){500}", "a{5}{5}{5}{5}{5}",
+	};
+	static const char *const replacements[] = {
+		"", "s", "s/", "s/a", "s/a/", "s/a/b", "x/a/b/", "s//b/", "s/a/b/i",
+		"s/a/b/gg", "s/a/\\1/", "s/(a)/\\2/", "s/(/b/", "s\\a\\b\\", "s/a/b\\/",
+	};
+	struct pmp_filter *filter;
+	struct pmp_error err;
+	char text[3000];
+
+	pmp_filter_new(&filter, NULL);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		is_int(pmp_filter_add(filter, PMP_FILTER_HIDE, good[i], &err), 0, "%s",
+		       good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, bad[i], &err), PMP_EINVAL,
+		       "refused: %s", bad[i]);
+	for (size_t i = 0; i < sizeof(replacements) / sizeof(*replacements); i++)
+		is_int(pmp_filter_add(filter, PMP_FILTER_RENAME, replacements[i], &err),
+		       PMP_EINVAL, "refused: %s: %s", replacements[i], err.message);
+	memset(text, 'a', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text, &err), PMP_EINVAL, "too long");
+	memset(text, '(', 100);
+	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text + 2500, &err), 0, "not too long");
+	text[150] = '\0';
+	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text, &err), PMP_EINVAL, "too deep");
+	is_int(pmp_filter_add(filter, PMP_FILTER_COUNT, "a", &err), PMP_EINVAL, "no such kind");
+	for (int i = 0; i < 1000 && !pmp_filter_add(filter, PMP_FILTER_IGNORE, "a", NULL); i++)
+		;
+	is_int(pmp_filter_add(filter, PMP_FILTER_IGNORE, "a", &err), PMP_EINVAL, "too many");
+	pmp_filter_free(filter);
+	pmp_filter_free(NULL);
+}
+
+/* Nothing takes long, whatever the name. */
+static void test_bounded(void)
+{
+	static const char *const slow[] = {
+		"((a*)*)*b", "((a|b)*)*(a|b|ab)*c", "(x+x+)+y", "(a?b?){250}$", "(.*)(.*)(.*)c",
+	};
+	clock_t begin = clock();
+	char buffer[PMP_EXPRESSION_NAME];
+
+	for (size_t i = 0; i < sizeof(slow) / sizeof(*slow); i++) {
+		struct pmp_filter *filter;
+
+		pmp_filter_new(&filter, NULL);
+		is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, slow[i], NULL), 0, "%s", slow[i]);
+		pmp_filter_function(filter, long_name, "", buffer, sizeof(buffer));
+		pmp_filter_free(filter);
+	}
+	ok((clock() - begin) / CLOCKS_PER_SEC < 20, "take no longer than 20 s of CPU");
+	is_int(strlen(buffer), sizeof(buffer) - 1, "a name is cut off at the buffer's end");
+}
+
+/* ---- rules ----------------------------------------------------------------------- */
+
+static void test_fold(void)
+{
+	static const char *const cases[][2] = { /* from the root */
+		{ "abc", "abc" }, { "abbbc", "abc" }, { "ababc", "abc" }, { "aaaa", "a" },
+		{ "abcabcabcd", "abcd" }, { "ababa", "aba" }, { "aabaab", "ab" },
+		{ "abcdefghabcdefgh", "abcdefgh" },
+		{ "abcdefghiabcdefghi", "abcdefghiabcdefghi" },
+		{ "", "" }, { "a", "a" }, { "abba", "aba" },
+	};
+	const struct pmp_filter_options options = { .size = sizeof(options),
+						    .fold_recursion = true };
+	struct pmp_filter *filter;
+
+	pmp_filter_new(&filter, NULL);
+	pmp_filter_set(filter, &options);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint32_t functions[32], left[32];
+		size_t count = strlen(cases[i][0]), n;
+		char text[32] = "";
+
+		for (size_t k = 0; k < count; k++)
+			functions[count - 1 - k] = (unsigned char)cases[i][0][k];
+		n = pmp_filter_fold(filter, functions, count, left);
+		for (size_t k = 0; k < n; k++)
+			text[n - 1 - k] = (char)functions[left[k]];
+		is_str(text, cases[i][1], "recursion of %s", cases[i][0]);
+		is_int(pmp_filter_fold(NULL, functions, count, left), count,
+		       "without a filter it stays");
+	}
+	pmp_filter_free(filter);
+}
+
+static void test_idle(void)
+{
+	static const struct {
+		const char *functions;	/* innermost first, blanks between */
+		char state;
+		const char *syscall;
+		bool idle;
+	} cases[] = {
+		{ "poll vio_io_wait", 'S', "poll", true },
+		{ "poll vio_io_wait", 'R', "", false },
+		{ "poll vio_io_wait", 'D', "poll", false },
+		{ "poll vio_io_wait", 'S', "", true },
+		{ "something", 'S', "epoll_wait", true },
+		{ "something", 'S', "read", true },
+		{ "something", 'S', "fsync", false },
+		{ "something", 'S', "", false },
+		{ "something", 'S', "futex", false },
+		{ "__lll_lock_wait pthread_mutex_lock f", 'S', "futex", false },
+		{ "__futex_abstimed_wait_common __pthread_rwlock_rdlock_full64 "
+		  "___pthread_rwlock_rdlock", 'S', "futex", false },
+		{ "__futex_abstimed_wait_common64 __pthread_cond_wait_common "
+		  "___pthread_cond_wait", 'S', "futex", true },
+		{ "futex_wait x ___pthread_cond_wait", 'S', "futex", true },
+		{ "pthread_cond_wait@@GLIBC_2.3.2 worker", 'S', "futex", true },
+		{ "__GI___poll main", 'S', "restart_syscall", true },
+		{ "main", 'S', "restart_syscall", false },
+		{ "runtime.futex runtime.futexsleep", 'S', "futex", true },
+		{ "a b c pthread_cond_wait", 'S', "futex", false },
+		{ "a b c d wait_for_job", 'S', "futex", true },
+		{ "__lll_lock_wait wait_for_job", 'S', "futex", true },
+		{ "a wait_for_job", 'R', "", false },
+	};
+	struct pmp_filter *filter;
+
+	pmp_filter_new(&filter, NULL);
+	pmp_filter_add(filter, PMP_FILTER_IDLE_WAIT, "^wait_for_job$", NULL);
+	pmp_filter_add(filter, PMP_FILTER_RENAME, "s/.*/x/", NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[256], buffer[64];
+		pmp_marks marks[16];
+		size_t count = 0;
+
+		snprintf(text, sizeof(text), "%s", cases[i].functions);
+		for (char *at = text, *end; at; at = end) {
+			end = strchr(at, ' ');
+			if (end)
+				*end++ = '\0';
+			marks[count++] = pmp_filter_function(filter, at, "", buffer,
+							     sizeof(buffer));
+		}
+		is_int(pmp_filter_is_idle(pmp_filter_stack(marks, count), cases[i].state,
+					  cases[i].syscall),
+		       cases[i].idle, "%s in %s (%c)", cases[i].functions,
+		       cases[i].syscall, cases[i].state);
+	}
+	pmp_filter_free(filter);
+}
+
+static void test_threads(void)
+{
+	struct pmp_filter_options options = { .size = sizeof(options) };
+	struct pmp_filter *filter;
+	char buffer[32];
+
+	pmp_filter_new(&filter, NULL);
+	ok(!pmp_filter_is_active(filter) && !pmp_filter_is_active(NULL), "does nothing yet");
+	is_str(pmp_filter_thread(filter, "conn-17", buffer, 32), "conn-N", "digits are N");
+	is_str(pmp_filter_thread(filter, "1a22b", buffer, 32), "NaNb", "wherever");
+	is_str(pmp_filter_thread(filter, "123456", buffer, 2), "N", "in a small buffer");
+	pmp_filter_add(filter, PMP_FILTER_THREAD_GROUP, "s/^h2-.*/h2/", NULL);
+	ok(pmp_filter_is_active(filter), "a group is something");
+	is_str(pmp_filter_thread(filter, "h2-17", buffer, 32), "h2", "called by the filter");
+	is_str(pmp_filter_thread(filter, "conn-17", buffer, 32), "conn-N", "or folded");
+	options.no_fold_threads = true;
+	pmp_filter_set(filter, &options);
+	is_str(pmp_filter_thread(filter, "conn-17", buffer, 32), "conn-17", "or neither");
+	is_str(pmp_filter_text(filter, PMP_FILTER_FOCUS), "", "no text");
+	pmp_filter_add(filter, PMP_FILTER_FOCUS, "a", NULL);
+	is_str(pmp_filter_text(filter, PMP_FILTER_FOCUS), "a", "one");
+	pmp_filter_add(filter, PMP_FILTER_FOCUS, "b|c", NULL);
+	pmp_filter_add(filter, PMP_FILTER_FOCUS, "d", NULL);
+	is_str(pmp_filter_text(filter, PMP_FILTER_FOCUS), "(a)|(b|c)|(d)", "several");
+	pmp_filter_free(filter);
+}
+
+/* ---- profiles -------------------------------------------------------------------- */
+
+struct setup {
+	struct pmp_filter *filter;
+	struct pmp_profile *profile;
+};
+
+static void set_up(struct setup *setup, const struct pmp_filter_options *flags,
+		   struct pmp_profile_options options)
+{
+	options.size = sizeof(options);
+	options.filter = setup->filter;
+	if (flags)
+		pmp_filter_set(setup->filter, flags);
+	if (pmp_profile_new(&options, NULL, &setup->profile, NULL))
+		abort();
+}
+
+static struct setup new_setup(enum pmp_filter_kind kind, const char *text)
+{
+	struct setup setup = { NULL, NULL };
+
+	if (pmp_filter_new(&setup.filter, NULL) ||
+	    (text && pmp_filter_add(setup.filter, kind, text, NULL)))
+		abort();
+	return setup;
+}
+
+static void tear_down(struct setup *setup)
+{
+	pmp_profile_free(setup->profile);
+	pmp_filter_free(setup->filter);
+}
+
+static struct pmp_sample *new_sample(uint64_t time)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	if (!sample)
+		abort();
+	sample->pid = 10;
+	sample->time = time;
+	snprintf(sample->name, sizeof(sample->name), "demo");
+	return sample;
+}
+
+static void add(struct pmp_profile *profile, struct pmp_sample *sample)
+{
+	if (pmp_profile_add(profile, sample, NULL))
+		abort();
+	pmp_sample_free(sample);
+}
+
+/* A thread with a stack, sifted: how it is shown, root first; NULL: it is not. */
+static const char *shown(struct setup *setup, const int *functions)
+{
+	static char text[2 * PMP_EXPRESSION_NAME];
+	const struct pmp_entry *entry;
+	struct pmp_sample *sample;
+	size_t length = 0;
+
+	set_up(setup, NULL, (struct pmp_profile_options){ 0 });
+	sample = new_sample(1);
+	fake_thread(sample, 10, "a", functions)->end = PMP_END_DEPTH;
+	add(setup->profile, sample);
+	if (pmp_profile_sift(setup->profile, false))
+		abort();
+	entry = pmp_profile_entry(setup->profile, 0);
+	if (!entry) {
+		tear_down(setup);
+		return NULL;
+	}
+	text[0] = '\0';
+	if (entry->end != PMP_END_ROOT)
+		length = (size_t)snprintf(text, sizeof(text), "...");
+	for (size_t i = entry->location_count; i-- > 0;) {
+		const struct pmp_frame *frames;
+		size_t count = pmp_profile_frames(setup->profile, entry->locations[i], &frames);
+
+		while (count-- > 0 && length < sizeof(text))
+			length += (size_t)snprintf(text + length, sizeof(text) - length,
+						   "%s%s%s", length ? " " : "",
+						   frames[count].function,
+						   frames[count].inlined ? "^" : "");
+	}
+	tear_down(setup);
+	return text;
+}
+
+static void test_stacks(void)
+{
+	static const struct {
+		enum pmp_filter_kind kind;
+		const char *text;
+		const char *want; /* of start main outer inner poll, innermost last */
+	} cases[] = {
+		{ PMP_FILTER_FOCUS, "^main$", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_FOCUS, "^mai$", NULL },
+		{ PMP_FILTER_IGNORE, "inner", NULL },
+		{ PMP_FILTER_IGNORE, "nothing", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_HIDE, "inner", "... start main outer(int) poll" },
+		{ PMP_FILTER_HIDE, "^outer\\(", "... start main inner poll" },
+		{ PMP_FILTER_HIDE, "poll|start", "... main outer(int) inner^" },
+		{ PMP_FILTER_HIDE, ".", "... [hidden]" },
+		{ PMP_FILTER_HIDE_MODULE, "^libc", "... main outer(int) inner^" },
+		{ PMP_FILTER_HIDE_MODULE, "^/usr/bin", "... start poll" },
+		{ PMP_FILTER_SKIP_MODULE, "libc", NULL },
+		{ PMP_FILTER_SKIP_MODULE, "demo", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_TRIM_ROOT, "main", "main outer(int) inner^ poll" },
+		{ PMP_FILTER_TRIM_ROOT, "inner", "inner poll" },
+		{ PMP_FILTER_TRIM_ROOT, "o", "outer(int) inner^ poll" },
+		{ PMP_FILTER_TRIM_ROOT, "xyz", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_RENAME, "s/\\(.*\\)//", "... start main outer inner^ poll" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct setup setup = new_setup(cases[i].kind, cases[i].text);
+		const char *text = shown(&setup, FAKE_STACK(POLL, INNER, MAIN, START));
+
+		is_str(text ? text : "-", cases[i].want ? cases[i].want : "-", "filter %d: %s",
+		       (int)cases[i].kind, cases[i].text);
+	}
+}
+
+static void test_several(void)
+{
+	const struct pmp_filter_options fold = { .size = sizeof(fold), .fold_recursion = true };
+	struct setup setup = new_setup(PMP_FILTER_HIDE, "^inner$|^main$");
+
+	pmp_filter_set(setup.filter, &fold);
+	is_str(shown(&setup, FAKE_STACK(POLL, INNER, LOOP, MAIN, LOOP, MAIN, LOOP, START)),
+	       "... start loop outer(int) poll", "recursion behind what is hidden");
+	setup = new_setup(PMP_FILTER_FOCUS, "^inner$");
+	pmp_filter_add(setup.filter, PMP_FILTER_HIDE, "^inner$", NULL);
+	is_str(shown(&setup, FAKE_STACK(POLL, INNER)), "... outer(int) poll",
+	       "a hidden function can be what is focused on");
+	setup = new_setup(PMP_FILTER_RENAME, "s/^inner$/x/");
+	pmp_filter_add(setup.filter, PMP_FILTER_FOCUS, "^inner$", NULL);
+	is_str(shown(&setup, FAKE_STACK(POLL, INNER)) ? "shown" : "-", "-",
+	       "its old name has gone");
+	setup = new_setup(PMP_FILTER_RENAME, "s/^\\[.*/unknown/");
+	is_str(shown(&setup, FAKE_STACK(UNNAMED, BAD)),
+	       "... bad\n\033[31m;\xff name unknown", "bytes of any kind");
+	setup = new_setup(PMP_FILTER_RENAME, "s/a/bb/g");
+	is_int(strlen(shown(&setup, FAKE_STACK(LONG))), 4 + PMP_EXPRESSION_NAME - 1,
+	       "a long name that is renamed is cut off");
+	setup = new_setup(PMP_FILTER_HIDE, "nothing");
+	ok(strlen(shown(&setup, FAKE_STACK(LONG))) > 4000, "else it is not");
+	setup = new_setup(PMP_FILTER_HIDE, "a");
+	is_str(shown(&setup, FAKE_NOTHING), "...", "a stack without functions");
+}
+
+/* Equal stacks are one, names are asked for late, and what is left is counted. */
+static void test_entries(void)
+{
+	const struct pmp_filter_options flags = { .size = sizeof(flags), .groups = true,
+						  .idle = PMP_IDLE_HIDDEN };
+	struct setup setup = new_setup(PMP_FILTER_HIDE, "^main$|^start$");
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	const struct pmp_entry *entry;
+	struct pmp_sample *sample = new_sample(1);
+	size_t before;
+
+	set_up(&setup, &flags, (struct pmp_profile_options){ 0 });
+	before = fake_names;
+	fake_thread(sample, 10, "conn-1", FAKE_STACK(LOOP, MAIN));
+	fake_thread(sample, 11, "conn-2", FAKE_STACK(LOOP, START));
+	fake_thread(sample, 12, "conn-3", FAKE_STACK(POLL, MAIN));
+	fake_thread(sample, 13, "other", FAKE_STACK(LOOP, START));
+	fake_thread(sample, 14, "other", FAKE_STACK(COND, LOOP, START));
+	fake_thread(sample, 15, "other", FAKE_STACK(LLL, MUTEX, LOOP, START));
+	add(setup.profile, sample);
+	is_int(fake_names, before, "counting asks for no name");
+	is_int(pmp_profile_sift(setup.profile, false), 0, "sifted");
+	is_int(pmp_profile_entry_count(setup.profile), 3, "what is the same is one");
+	entry = pmp_profile_entry(setup.profile, 0);
+	is_int(entry->count, 2, "counted together");
+	is_str(entry->thread, "conn-N", "by the name of the group");
+	is_int(entry->tid, 0, "which is no thread");
+	is_int(entry->location_count, 1, "of what is left");
+	pmp_profile_info(setup.profile, &info);
+	is_int(info.stacks, 6, "all of them were counted");
+	is_int(info.shown, 4, "idle ones are not shown");
+	is_int(info.distinct, 3, "distinct ones");
+	sample = new_sample(2);
+	fake_thread(sample, 10, "conn-9", FAKE_STACK(LOOP, MAIN));
+	add(setup.profile, sample);
+	is_int(pmp_profile_entry(setup.profile, 0)->count, 2, "more is shown");
+	pmp_profile_sift(setup.profile, false);
+	is_int(pmp_profile_entry(setup.profile, 0)->count, 3, "when it is sifted again");
+	tear_down(&setup);
+}
+
+static void test_nothing(void)
+{
+	struct setup setup = new_setup(PMP_FILTER_IDLE_WAIT, "x");
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_sample *sample = new_sample(1);
+
+	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_rounds = true });
+	fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
+	add(setup.profile, sample);
+	is_int(pmp_profile_sift(setup.profile, true), 0, "a filter that does nothing");
+	is_int(pmp_profile_entry(setup.profile, 0)->locations[1], MAIN, "changes nothing");
+	is_int(pmp_profile_round(setup.profile)->row_count, 1, "nor the last sample");
+	pmp_profile_info(setup.profile, &info);
+	is_int(info.shown, 1, "all is shown");
+	tear_down(&setup);
+}
+
+static void test_round(void)
+{
+	struct setup setup = new_setup(PMP_FILTER_HIDE, "^poll$|signal");
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_sample *sample = new_sample(1);
+	const struct pmp_round *round;
+
+	pmp_filter_add(setup.filter, PMP_FILTER_IGNORE, "^loop$", NULL);
+	pmp_filter_add(setup.filter, PMP_FILTER_TRIM_ROOT, "^main$", NULL);
+	pmp_filter_add(setup.filter, PMP_FILTER_THREAD_GROUP, "s/b/B/", NULL);
+	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_rounds = true });
+	ok(!pmp_profile_round(setup.profile), "no round yet");
+	fake_thread(sample, 12, "b1", FAKE_STACK(POLL, INNER, MAIN, START))->end = PMP_END_COPY;
+	fake_thread(sample, 10, "a1", FAKE_STACK(LOOP, MAIN));
+	fake_thread(sample, 11, "a1", FAKE_STACK(POLL));
+	sample->frames[0].flags = PMP_FRAME_EXACT;
+	add(setup.profile, sample);
+	is_int(pmp_profile_sift(setup.profile, true), 0, "a round");
+	round = pmp_profile_round(setup.profile);
+	is_int(round->row_count, 2, "rows that pass");
+	is_int(round->info.threads, 3, "of all");
+	is_int(round->rows[0].thread->tid, 11, "by id");
+	is_str(round->rows[0].thread->name, "aN", "with the name of their group");
+	is_int(round->rows[0].thread->frame_count, 1, "nothing is left of it");
+	is_int(round->rows[0].raw[0].pc, 0, "nowhere");
+	is_str(round->rows[1].thread->name, "B1", "called by the filter");
+	is_int(round->rows[1].thread->frame_count, 2, "hidden and trimmed");
+	is_int(round->rows[1].thread->end, PMP_END_ROOT, "from its new root on");
+	is_int(round->rows[1].raw[0].pc, fake_pc(INNER) - 1, "the new leaf is at its call");
+	is_int(round->rows[1].raw[1].pc, fake_pc(MAIN), "others behind theirs");
+	pmp_profile_info(setup.profile, &info);
+	is_int(info.shown, 2, "counted");
+	add(setup.profile, new_sample(2));
+	pmp_profile_sift(setup.profile, true);
+	is_int(pmp_profile_round(setup.profile)->row_count, 0, "an empty one");
+	pmp_profile_info(setup.profile, &info);
+	is_int(info.shown, 2, "counts nothing");
+	tear_down(&setup);
+}
+
+static void test_runs(void)
+{
+	static const int steps[] = { POLL, LOOP, POLL, POLL };
+	struct setup setup = new_setup(PMP_FILTER_IGNORE, "^loop$");
+	const struct pmp_run *runs;
+	size_t count;
+
+	set_up(&setup, NULL, (struct pmp_profile_options){ .details = true, .times = true });
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		struct pmp_sample *sample = new_sample(100 + i);
+
+		fake_thread(sample, 10, "a", FAKE_STACK(steps[i]));
+		add(setup.profile, sample);
+	}
+	pmp_profile_sift(setup.profile, false);
+	runs = pmp_profile_runs(setup.profile, &count);
+	is_int(count, 2, "runs that pass");
+	is_int(runs[1].first, 102, "the second begins later");
+	ok(runs[1].absent, "as if the thread had not been there");
+	is_int(runs[1].entry, 0, "with an entry that is shown");
+	tear_down(&setup);
+	setup = new_setup(PMP_FILTER_THREAD_GROUP, "s/a/b/");
+	set_up(&setup, NULL, (struct pmp_profile_options){ .details = true, .times = true });
+	pmp_profile_sift(setup.profile, false);
+	ok(!pmp_profile_runs(setup.profile, &count), "groups have no course of time");
+	tear_down(&setup);
+}
+
+int main(void)
+{
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	test_replace();
+	test_small_buffer();
+	test_refused();
+	test_bounded();
+	test_fold();
+	test_idle();
+	test_threads();
+	test_stacks();
+	test_several();
+	test_entries();
+	test_nothing();
+	test_round();
+	test_runs();
+	return done_testing();
+}
