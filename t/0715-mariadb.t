@@ -19,7 +19,9 @@ mariadb_start "$tmp/server" || {
 	ok false "mariadbd runs"
 	done_testing
 }
-ok "mariadb_load $active $idle 120" "$active busy connections and $idle idle ones"
+# Not within ok(), whose subshell would keep the ids of the load for itself.
+mariadb_load "$active" "$idle" 120
+ok "[ $? -eq 0 ]" "$active busy connections and $idle idle ones"
 threads=$(mariadb_threads)
 
 ok "'$PMP' --raw -n $snapshots -i 20ms --stats -p $mariadb_pid >raw 2>err" \
@@ -69,7 +71,8 @@ unlike "$(cat "$mariadb_dir"/load.log "$mariadb_dir"/idle.log)" 'FATAL|error.*lo
 	"no connection has failed"
 
 # Without its load, compared with what it did before.
-wait_for "[ \$(mariadb_threads) -le $((threads - active - idle)) ]" 30
+# The server itself may have started some threads meanwhile.
+wait_for "[ \$(mariadb_threads) -le $((threads - active - idle + 5)) ]" 30
 like "$("$PMP" -q -f flat -n 20 -i 20ms --diff busy.pb.gz -p "$mariadb_pid")" \
 	' [1-9][0-9.]+       - -[0-9.]+  do_command \(mariadbd\)$' \
 	"--diff shows that connections are gone"
