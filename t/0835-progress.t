@@ -9,7 +9,8 @@ need script
 # As cat -v shows it.
 ERASE='^M^[[K'
 TERM=xterm
-export PMP TERM
+PMP_OPTS='--max-cpu 0'
+export PMP TERM PMP_OPTS
 
 # on_terminal COMMAND: run it on a terminal, what that gets is in the file log.
 on_terminal() {
@@ -31,7 +32,8 @@ on_terminal "'$PMP' -d 1300ms -f folded -o x.folded -p $target"
 is "$status" 0 "a run of more than a second"
 like "$(lines)" '^pmp: 1 of 1 s, [0-9]+ snapshots, 10 threads, stopped [0-9]+\.[0-9]{3} ms$' \
 	"says how far it is"
-is "$(wc -l <shown)" 1 "in one line"
+# On a busy machine there may be a message, which has a line of its own.
+is "$(grep -vc 'pmp: sampling falls behind' shown)" 1 "in one line"
 ok "[ \"\$(tail -c 7 shown)\" = '$ERASE' ]" "and nothing of it is left"
 
 on_terminal "'$PMP' -n 15 -f folded -p $target"
