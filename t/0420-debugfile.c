@@ -15,7 +15,7 @@ static const char source[] =
 	"int main(int argc, char **argv) { (void)argv; return hidden(argc); }\n";
 
 static uint64_t hidden; /* its address in prog */
-static char debug_dir[64];
+static char debug_dir[256];
 
 static struct pmp_symbolizer_options options(void)
 {
@@ -57,14 +57,14 @@ static bool build(const char *flags)
 /* The directory that is right is one of several. */
 static void test_list(void)
 {
-	char only[sizeof(debug_dir)];
+	char only[64];
 
-	memcpy(only, debug_dir, sizeof(only));
+	snprintf(only, sizeof(only), "%.63s", debug_dir);
 	snprintf(debug_dir, sizeof(debug_dir), "/nowhere::%s/../debug:", only);
 	is_int(found("stripped"), 2, "below one of several directories");
 	snprintf(debug_dir, sizeof(debug_dir), "/nowhere:");
 	is_int(found("stripped"), 0, "below none of several directories");
-	memcpy(debug_dir, only, sizeof(only));
+	snprintf(debug_dir, sizeof(debug_dir), "%s", only);
 }
 
 static void test_build_id(void)
