@@ -103,6 +103,8 @@ if command -v go >/dev/null 2>&1; then
 	ok "[ $(grep -c . pmp.diff) -ge 4 ]" "which is not nothing"
 	if command -v dot >/dev/null 2>&1; then
 		like "$(gopprof -svg demo.pb.gz)" update_table "-svg"
+	else
+		skip "no dot of graphviz: go tool pprof -svg"
 	fi
 	ok "gopprof -proto -output=go.pb.gz demo.pb.gz" "it writes the profile anew"
 	is "$("$PMP" -q -f pmp go.pb.gz)" "$(saved pmp)" "of which pmp makes the same"
