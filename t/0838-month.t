@@ -96,7 +96,8 @@ done
 diag "$run runs in $(($(date +%s) - begun)) s"
 
 is "$failed" 0 "every run that was not killed did its work"
-is "$(cat errors)" "" "cron would have sent no mail"
+# A leak checker looks at a process that is being killed.
+is "$(grep -v '^==[0-9]*==Unable to get registers' errors)" "" "cron would have sent no mail"
 is "$wrong_count" 0 "never more than $keep files, and then always as many"
 is "$(count_files)" "$keep" "at the end there are $keep"
 if [ "$run" -eq "$runs" ]; then
