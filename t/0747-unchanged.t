@@ -97,6 +97,31 @@ check_unwanted() {
 	ok "[ $looked -ge 101 ] && [ $looked -le 200 ]" "$looked looks at threads in 10 snapshots"
 }
 
+# preads ARG...: how many times something was read of 101 threads in 40 snapshots, with
+# pmp run by these.
+preads() {
+	ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=pread64 "$@" "$PMP" --raw \
+		-n 40 -i 10ms --max-cpu 0 -p "$target_pid" >raw 2>err
+	is "$(grep -c '^Thread ' raw)" $((40 * 101)) "all threads in 40 snapshots"
+	same=$(grep -c '^---.* 0 stopped, 0 looked at, 101 unchanged' raw)
+	ok "[ $same -ge 30 ]" "in $same of them all unchanged" || diag "$(grep ^--- raw)"
+	read_times=$(grep -c 'pread64(.*, 0) = ' trace)
+}
+
+# Those that rest are asked all at once, by who may do that.
+check_resting() {
+	command -v strace >/dev/null || { skip "no strace"; return; }
+	start_target threads 100
+	wait_for settled
+	preads env
+	if [ "$("$top_builddir/t/0265-taskstats.t" | grep -c 'not for us')" -eq 0 ]; then
+		ok "[ $read_times -lt 2020 ]" "$read_times reads for 40 times 101 threads"
+	fi
+	preads setpriv --bounding-set -net_admin --inh-caps -net_admin
+	ok "[ $read_times -gt 3900 ]" "without CAP_NET_ADMIN each is: $read_times reads"
+	verdict "undisturbed"
+}
+
 check_renamed() {
 	start_target threads 5
 	capture -n 3 -i 50ms --not-threads '^block-[0-3]$'

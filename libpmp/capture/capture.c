@@ -229,6 +229,17 @@ static enum verdict settled(struct pmp_sample *sample, int *r)
 	return LEFT_OUT;
 }
 
+/* As pmp_watch_read(), but for those of which it is known already. */
+static int read_mark(struct pmp_target *target, struct pmp_watch *watch,
+		     struct pmp_mark *mark)
+{
+	if (!target->rest_proven || !watch->rests)
+		return pmp_watch_read(&target->watches, &target->process, watch, mark);
+	*mark = watch->last.mark;
+	mark->mark = watch->proven;
+	return 0;
+}
+
 /* Look at a thread, but for its stack. */
 static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, size_t i,
 			 struct pmp_work *work, int *r)
@@ -238,7 +249,7 @@ static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, s
 
 	*work = (struct pmp_work){ .watch = watch };
 	watch->met = target->number;
-	*r = pmp_watch_read(&target->watches, &target->process, watch, &mark);
+	*r = read_mark(target, watch, &mark);
 	if (*r == 0 && mark.mark && mark.mark == watch->proven &&
 	    target->options.stop != PMP_STOP_ALL) {
 		sample->skipped += watch->unwanted;
@@ -248,6 +259,8 @@ static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, s
 		return EMITTED;
 	}
 	watch->proven = 0;
+	watch->changed = target->number;
+	watch->changes++;
 	work->mark = mark.mark;
 	work->thread.cpu = mark.cpu;
 	work->thread.runs = mark.runs;
@@ -542,12 +555,19 @@ static int capture_each_known(struct pmp_target *target, struct pmp_sample *samp
 	int r = 0;
 
 	sample->seen = target->tid_count;
+	target->rest_proven =
+		known && pmp_resting_prove(&target->resting, &target->watches,
+					   &target->process, target->number, &target->log);
 	if (known)
 		r = capture_each(target, sample);
 	if (r >= 0 && (!known || sample->vanished != vanished)) {
+		target->rest_proven = false;
+		pmp_resting_forget(&target->resting);
 		r = list_threads(target, sample);
 		if (r >= 0)
 			r = capture_each(target, sample);
+	} else if (r >= 0 && !target->rest_proven) {
+		pmp_resting_learn(&target->resting, &target->watches);
 	}
 	return r;
 }

@@ -73,6 +73,7 @@ void pmp_target_close(struct pmp_target *target)
 	pmp_process_close(&target->process);
 	free(target->tids);
 	pmp_watches_free(&target->watches);
+	pmp_resting_close(&target->resting);
 	pmp_learned_free(target->learned);
 	free(target->frames);
 	free(target->regs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A target as capture's own files know it: target.c opens it, space.c keeps its
- * address space, watch.c tells who has run, look.c reads who is asleep, stack.c walks,
+ * address space, watch.c and resting.c tell who has run, look.c reads who is asleep, stack.c walks,
  * capture.c leads.
  */
 #ifndef PMP_CAPTURE_TARGET_H
@@ -11,6 +11,7 @@
 #include "capture/learn.h"
 #include "capture/memory.h"
 #include "capture/process.h"
+#include "capture/resting.h"
 #include "capture/stop.h"
 #include "capture/threads.h"
 #include "capture/walk.h"
@@ -46,6 +47,8 @@ struct pmp_target {
 	size_t tid_count, tid_capacity;
 	uint64_t number;		/* of the capture */
 	struct pmp_watches watches;
+	struct pmp_resting resting;
+	bool rest_proven;		/* in this capture: none that rests has run */
 	uint64_t readings;		/* of stacks, so far */
 	struct pmp_learned *learned;
 	struct pmp_raw_frame *frames;	/* options.max_frames of them */

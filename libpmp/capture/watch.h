@@ -40,6 +40,9 @@ struct pmp_watch {
 				 * read from a thread that is known to have been asleep */
 	bool unwanted;		/* by its name; no more was read */
 	uint64_t met;		/* number of the capture that has asked for it last */
+	uint64_t changed;	/* of the last one that has found it to have run */
+	uint64_t changes;	/* how many have */
+	bool rests;		/* since long before this capture: see resting.h */
 	struct pmp_thread thread;
 	struct pmp_raw_frame *frames;	/* thread.frame_count of them */
 	size_t frame_capacity;

@@ -8,6 +8,7 @@
  * the time between, whatever else it did. Prints the sums; the status is 1 if any stack
  * is wrong.
  */
+#include "capture/target.h"
 #include "libpmp.h"
 #include "sample.h"
 #include "../target/pairs.h"
@@ -30,6 +31,7 @@
 
 static struct {
 	unsigned long long stopped, looked, unchanged, incomplete, moved, wrong;
+	unsigned long long rested;	/* captures that asked for many at once */
 } sums;
 
 static uint64_t now_us(void)
@@ -49,7 +51,10 @@ static const struct pairs_page *open_page(const char *path)
 
 	if (fd >= 0)
 		close(fd);
-	return page == MAP_FAILED || page->magic != PAIRS_MAGIC ? NULL : page;
+	return page == MAP_FAILED || page->magic != PAIRS_MAGIC ||
+			       page->count > PAIRS_MOST
+		       ? NULL
+		       : page;
 }
 
 /* The functions on the stack, a bit for each. A return address may be the end of one. */
@@ -144,17 +149,18 @@ static void judge(const struct pairs_page *page, const struct pmp_sample *sample
 
 static int run_round(const struct pairs_page *page, struct pmp_target *target)
 {
-	unsigned long long before[PAIRS_THREADS], after[PAIRS_THREADS];
+	unsigned long long before[PAIRS_MOST], after[PAIRS_MOST];
 	struct pmp_sample *sample;
 
-	for (int i = 0; i < PAIRS_THREADS; i++)
+	for (uint64_t i = 0; i < page->count; i++)
 		before[i] = page->threads[i].word;
 	if (pmp_target_capture(target, &sample, NULL) < 0)
 		return -1;
-	for (int i = 0; i < PAIRS_THREADS; i++)
+	sums.rested += target->rest_proven;
+	for (uint64_t i = 0; i < page->count; i++)
 		after[i] = page->threads[i].word;
 	for (size_t t = 0; t < sample->thread_count; t++) {
-		for (int i = 0; i < PAIRS_THREADS; i++) {
+		for (uint64_t i = 0; i < page->count; i++) {
 			if (page->threads[i].tid != sample->threads[t].tid)
 				continue;
 			sums.moved += before[i] != after[i];
@@ -190,9 +196,12 @@ int main(int argc, char **argv)
 	while (now_us() - begin < (has_enough() ? time : time * TIMES_MAX) &&
 	       run_round(page, target) == 0)
 		usleep((useconds_t)strtoul(argv[4], NULL, 10));
+	if (target->resting.unusable)
+		printf("# no taskstats here\n");
 	pmp_target_close(target);
-	printf("stopped %llu looked %llu unchanged %llu incomplete %llu moved %llu wrong %llu\n",
+	printf("stopped %llu looked %llu unchanged %llu incomplete %llu moved %llu wrong %llu "
+	       "rested %llu\n",
 	       sums.stopped, sums.looked, sums.unchanged, sums.incomplete, sums.moved,
-	       sums.wrong);
+	       sums.wrong, sums.rested);
 	return sums.wrong != 0;
 }

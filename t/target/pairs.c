@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pairs [FILE]: threads that reach syscall(), at the same depth, by two ways that they
+ * pairs [FILE [THREADS MS]]: threads that reach syscall(), at the same depth, by two ways that they
  * choose by chance: outer_a inner_a or outer_b inner_b, and from there by sleep_read,
  * sleep_poll or sleep_futex. pc and sp are the same on all. Half of the threads go at
- * full speed, the others sleep for up to some milliseconds. What is true at each moment
- * is in FILE (pairs.h).
+ * full speed, the others sleep for up to some milliseconds; or so many THREADS, all of
+ * which sleep, for up to MS milliseconds. What is true at each moment is in FILE (pairs.h).
  *
  * Verdict: that all have moved; the number of turns is printed.
  */
@@ -29,9 +29,12 @@ static struct traveller {
 	struct pollfd poll;
 	uint64_t count;
 	atomic_ullong wake;		/* when; 0: it is not asleep */
-} travellers[PAIRS_THREADS];
+} travellers[PAIRS_MOST];
 
 static struct pairs_page *page;
+static unsigned count = PAIRS_THREADS;
+static uint64_t pause_max = PAUSE_MAX;
+static bool all_slow;
 
 /* Each in a section of its own, whose ends the linker knows. */
 #define PLACE(name) NOINLINE __attribute__((section("place_" #name)))
@@ -71,12 +74,17 @@ static void set_word(const struct traveller *me, int state)
 	page->threads[me->index].word = (word & ~3ULL) | (unsigned)state;
 }
 
+static bool is_slow(const struct traveller *me)
+{
+	return all_slow || me->index % 2;
+}
+
 static void fall_asleep(struct traveller *me)
 {
 	uint64_t now = target_now();
 
 	set_word(me, PAIRS_ASLEEP);
-	me->wake = me->index % 2 ? now + next_random(me) % PAUSE_MAX : now;
+	me->wake = is_slow(me) ? now + next_random(me) % pause_max : now;
 }
 
 static int wake_up(struct traveller *me, int way)
@@ -147,7 +155,7 @@ static void travel(void *arg)
 			outer_a(me);
 		set_word(me, PAIRS_OUTSIDE);
 		page->threads[me->index].turns++;
-		compute(next_random(me) % (me->index % 2 ? WORK_LONG : WORK_MAX));
+		compute(next_random(me) % (is_slow(me) ? WORK_LONG : WORK_MAX));
 	}
 }
 
@@ -170,7 +178,7 @@ static void partner(void *arg)
 		uint64_t now = target_now();
 		bool any = false;
 
-		for (int i = 0; i < PAIRS_THREADS; i++) {
+		for (unsigned i = 0; i < count; i++) {
 			uint64_t time = travellers[i].wake;
 
 			if (!time || time > now)
@@ -188,6 +196,7 @@ static void make_page(const char *path)
 {
 	const struct pairs_page begin = {
 		.magic = PAIRS_MAGIC,
+		.count = count,
 		.functions = { RANGE(outer_a), RANGE(inner_a), RANGE(outer_b),
 			       RANGE(inner_b), RANGE(sleep_read), RANGE(sleep_poll),
 			       RANGE(sleep_futex) },
@@ -209,8 +218,15 @@ int main(int argc, char **argv)
 	char name[16];
 
 	target_begin();
+	if (argc > 3) {
+		count = (unsigned)atoi(argv[2]);
+		pause_max = (uint64_t)atoi(argv[3]) * 1000000;
+		all_slow = true;
+	}
+	if (count > PAIRS_MOST || !pause_max)
+		target_die("usage: pairs [FILE [THREADS MS]]");
 	make_page(argc > 1 ? argv[1] : NULL);
-	for (unsigned i = 0; i < PAIRS_THREADS; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		int event = eventfd(0, EFD_CLOEXEC);
 
 		if (event < 0)
@@ -227,9 +243,9 @@ int main(int argc, char **argv)
 	target_thread("partner", partner, NULL);
 	target_ready();
 	target_wait_end();
-	for (int i = 0; i < PAIRS_THREADS; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		if (!page->threads[i].turns)
-			target_verdict("way-%d does not move", i);
+			target_verdict("way-%u does not move", i);
 		turns += page->threads[i].turns;
 	}
 	printf("turns %llu\n", turns);

@@ -9,7 +9,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define PAIRS_THREADS 6
+#define PAIRS_THREADS 6		/* if not told otherwise */
+#define PAIRS_MOST 64
 #define PAIRS_MAGIC UINT64_C(0x7061697273)
 
 /* The two lowest bits of a word. Above them its number of changes, which is odd on way B. */
@@ -32,13 +33,14 @@ enum {
 
 struct pairs_page {
 	uint64_t magic;
+	uint64_t count;		/* of threads */
 	struct {
 		uint64_t start, end;
 	} functions[PAIRS_FUNCTIONS];
 	struct {
 		atomic_int tid;
 		atomic_ullong word, turns;
-	} threads[PAIRS_THREADS];
+	} threads[PAIRS_MOST];
 };
 
 #endif
