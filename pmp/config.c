@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <regex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +13,13 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "pattern.h"
 
 #define SYSTEM_FILE "/etc/pmp.conf"
 #define SIZE_LIMIT ((off_t)1 << 20)
 #define FILES_MAX 2
 #define PLACE_SIZE (PATH_MAX + 16)
+#define SHOWN_MAX 256 /* of an expression, in a message */
 #define BLANKS " \t\r"
 
 struct line {
@@ -173,14 +174,35 @@ static void cut_comment(char *text)
 	}
 }
 
+char *pmp_config_whole(const char *regex, char text[PMP_CONFIG_WHOLE_SIZE])
+{
+	snprintf(text, PMP_CONFIG_WHOLE_SIZE, "^(%s)$", regex);
+	return text;
+}
+
+static bool check_section(const char *regex)
+{
+	struct pmp_pattern pattern = { 0 };
+	struct pmp_error err = { 0 };
+	char whole[PMP_CONFIG_WHOLE_SIZE];
+	int code = pmp_pattern_set(&pattern, regex, &err);
+
+	/* Which may be too long while the part of it is not. */
+	if (!code)
+		code = pmp_pattern_set(&pattern, pmp_config_whole(regex, whole), &err);
+	pmp_pattern_free(&pattern);
+	if (code)
+		pmp_message_print(NULL, "'%.*s%s' is not a regular expression: %s", SHOWN_MAX,
+				  regex, strlen(regex) > SHOWN_MAX ? "..." : "",
+				  err.message);
+	return !code;
+}
+
 /* "[name:RE]": *section becomes RE. */
 static bool take_section(char *text, const char **section)
 {
 	static const char prefix[] = "[name:";
 	size_t length = strlen(text), start = sizeof(prefix) - 1;
-	char problem[128];
-	regex_t regex;
-	int code;
 
 	if (strncmp(text, prefix, start) != 0 || length < start + 2 ||
 	    text[length - 1] != ']') {
@@ -189,15 +211,7 @@ static bool take_section(char *text, const char **section)
 	}
 	text[length - 1] = '\0';
 	*section = text + start;
-	code = regcomp(&regex, *section, REG_EXTENDED | REG_NOSUB);
-	if (code) {
-		regerror(code, &regex, problem, sizeof(problem));
-		pmp_message_print(NULL, "'%s' is not a regular expression: %s", *section,
-				  problem);
-		return false;
-	}
-	regfree(&regex);
-	return true;
+	return check_section(*section);
 }
 
 static bool add_line(struct pmp_config *config, const struct line *line)

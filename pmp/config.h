@@ -16,9 +16,12 @@
 
 struct pmp_config;
 
+#define PMP_CONFIG_WHOLE_SIZE 2048 /* longer than an expression may be */
+
 /* All return false to end it, the message printed: it will tell the place. */
 struct pmp_config_user {
-	/* Is there such an option? Also asked for those of other sections. value NULL: none. */
+	/* Is there such an option, and may this be its value? Also asked for those of other
+	 * sections. value NULL: none. */
 	bool (*check)(void *arg, const char *name, const char *value);
 	bool (*take)(void *arg, const char *name, const char *value);
 	/* Is the section with this regular expression, for whole names, meant? */
@@ -33,6 +36,9 @@ struct pmp_config_user {
  */
 int pmp_config_read(struct pmp_config **config, const char *path);
 void pmp_config_free(struct pmp_config *config);
+
+/** The expression of a section for whole names, "^(RE)$". Returns text. */
+char *pmp_config_whole(const char *regex, char text[PMP_CONFIG_WHOLE_SIZE]);
 
 /** Are there sections? Not in NULL. */
 bool pmp_config_has_sections(const struct pmp_config *config);

@@ -37,6 +37,7 @@
 #define CPU_LIMIT 100000 /* percent: of a thousand processors */
 #define HELP_COLUMN 30
 #define HINT_SIZE 512
+#define SHOWN_MAX 256 /* of a value, in a message that says what is wrong with it */
 
 #define SEE_HELP "see pmp --help"
 
@@ -71,6 +72,8 @@ static bool take_size(struct pmp_options *, const struct row *, const char *);
 static bool take_frequency(struct pmp_options *, const struct row *, const char *);
 static bool take_word(struct pmp_options *, const struct row *, const char *);
 static bool take_text(struct pmp_options *, const struct row *, const char *);
+static bool take_name(struct pmp_options *, const struct row *, const char *);
+static bool take_output(struct pmp_options *, const struct row *, const char *);
 static bool take_pattern(struct pmp_options *, const struct row *, const char *);
 static bool take_ids(struct pmp_options *, const struct row *, const char *);
 static bool take_raw(struct pmp_options *, const struct row *, const char *);
@@ -85,7 +88,7 @@ static const struct row rows[] = {
 	  .help = "processes, by id; a bare number is one too" },
 	{ SOURCE, 't', "tid", "TID[,TID]", take_ids, TO(tids), .example = "-t 4102",
 	  .help = "only these threads" },
-	{ SOURCE, 0, "name", "RE", take_text, TO(name), .example = "--name '^mariadbd$'",
+	{ SOURCE, 0, "name", "RE", take_name, TO(name), .example = "--name '^mariadbd$'",
 	  .help = "processes, by name or name of the program" },
 	{ SOURCE, 0, "children", NULL, take_flag, TO(children),
 	  .help = "their children too, now and later" },
@@ -122,7 +125,7 @@ static const struct row rows[] = {
 	  .help = "stacks as gdb prints them; default off a terminal" },
 	{ SINK, 'f', "format", "FORMAT", take_format, 0,
 	  .help = "format of the output, see below" },
-	{ SINK, 'o', "output", "FILE", take_text, TO(output),
+	{ SINK, 'o', "output", "FILE", take_output, TO(output),
 	  .example = "-o profile.folded",
 	  .help = "write to FILE; its extension picks the format" },
 	{ SINK, 0, "every", "TIME", take_time, TO(every), EVERY_MIN, TIME_MAX,
@@ -234,8 +237,9 @@ wrong(const struct row *row, const char *text, const char *format, ...)
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	snprintf(hint, sizeof(hint), "for example %s", row->example ? row->example : "");
-	pmp_message_print(row->example ? hint : NULL, "option --%s: '%s' is not %s",
-			  row->name, text, what);
+	pmp_message_print(row->example ? hint : NULL, "option --%s: '%.*s%s' is not %s",
+			  row->name, SHOWN_MAX, text,
+			  strlen(text) > SHOWN_MAX ? "..." : "", what);
 	return false;
 }
 
@@ -243,6 +247,17 @@ static bool no_memory(void)
 {
 	pmp_message_print(NULL, "not enough memory for the command line");
 	return false;
+}
+
+/* An expression or a replacement that the library has refused. */
+static bool bad_pattern(const struct row *row, const char *text,
+			const struct pmp_error *err)
+{
+	if (err->code == PMP_ENOMEM)
+		return no_memory();
+	return wrong(row, text, "%s: %s",
+		     strchr(row->value, '/') ? "a replacement" : "a regular expression",
+		     err->message);
 }
 
 static bool take_flag(struct pmp_options *options, const struct row *row,
@@ -343,20 +358,36 @@ static bool take_text(struct pmp_options *options, const struct row *row,
 static bool take_pattern(struct pmp_options *options, const struct row *row,
 			 const char *text)
 {
-	struct pmp_pattern *pattern = field(options, row);
-	char problem[128];
-	int code;
+	struct pmp_error err = { 0 };
 
-	if (pattern->given)
-		regfree(&pattern->regex);
-	pattern->given = false;
-	code = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NOSUB);
-	if (code) {
-		regerror(code, &pattern->regex, problem, sizeof(problem));
-		return wrong(row, text, "a regular expression: %s", problem);
-	}
-	pattern->given = true;
+	if (pmp_pattern_set(field(options, row), text, &err) == 0)
+		return true;
+	return bad_pattern(row, text, &err);
+}
+
+/* It is compiled where processes are looked for: here it is checked. */
+static bool take_name(struct pmp_options *options, const struct row *row, const char *text)
+{
+	struct pmp_pattern pattern = { 0 };
+	struct pmp_error err = { 0 };
+
+	if (pmp_pattern_set(&pattern, text, &err))
+		return bad_pattern(row, text, &err);
+	pmp_pattern_free(&pattern);
+	options->name = text;
 	return true;
+}
+
+static bool take_output(struct pmp_options *options, const struct row *row,
+			const char *text)
+{
+	if (!take_text(options, row, text))
+		return false;
+	if (strcmp(text, "-") == 0 || pmp_filename_check(text))
+		return true;
+	pmp_message_print("%p is the pid, %n the name, %t the time, %c a counter, %% a %",
+			  "cannot understand the name '%s' of the output", text);
+	return false;
 }
 
 static bool take_filter(struct pmp_options *options, const struct row *row,
@@ -368,11 +399,7 @@ static bool take_filter(struct pmp_options *options, const struct row *row,
 		return no_memory();
 	if (pmp_filter_add(options->filter, (enum pmp_filter_kind)row->min, text, &err) == 0)
 		return true;
-	if (err.code == PMP_ENOMEM)
-		return no_memory();
-	return wrong(row, text, "%s: %s",
-		     strchr(row->value, '/') ? "a replacement" : "a regular expression",
-		     err.message);
+	return bad_pattern(row, text, &err);
 }
 
 bool pmp_id_list_add(struct pmp_id_list *list, pid_t id)
@@ -476,10 +503,9 @@ bool pmp_options_want(const struct pmp_options *options, pid_t tid, const char *
 		listed = options->tids.ids[i] == tid;
 	if (!listed)
 		return false;
-	if (options->threads.given && regexec(&options->threads.regex, name, 0, NULL, 0))
+	if (options->threads.filter && !pmp_pattern_matches(&options->threads, name))
 		return false;
-	return !options->not_threads.given ||
-	       regexec(&options->not_threads.regex, name, 0, NULL, 0);
+	return !pmp_pattern_matches(&options->not_threads, name);
 }
 
 /* An operand: a number is a process id, anything else a saved profile. */
@@ -643,12 +669,6 @@ static bool check_sink(struct pmp_options *options)
 	else if (!options->output && !options->format)
 		options->wants_screen = !options->command && !options->every &&
 					!options->diff && isatty(STDOUT_FILENO);
-	if (options->output && !pmp_filename_check(options->output)) {
-		pmp_message_print(
-			"%p is the pid, %n the name, %t the time, %c a counter, %% a %",
-			"cannot understand the name '%s' of the output", options->output);
-		return false;
-	}
 	if (!options->format && options->output) {
 		options->format = pmp_options_format_of(options->output);
 		if (!options->format) {
@@ -768,7 +788,7 @@ struct settling {
 /* Not what is sampled, what ends pmp at once, and where options come from. */
 static bool is_for_config(const struct row *row)
 {
-	return row->group != SOURCE && row->offset != offsetof(struct pmp_options, help) &&
+	return row->group != SOURCE && row->help && row->offset != offsetof(struct pmp_options, help) &&
 	       row->offset != offsetof(struct pmp_options, version) &&
 	       row->offset != offsetof(struct pmp_options, config_file);
 }
@@ -780,6 +800,16 @@ static const struct row *find_name(const char *name)
 			return &rows[i];
 	}
 	return NULL;
+}
+
+/* Of sections that are not meant as well: the value is taken on trial. */
+static bool is_right(const struct row *row, const char *value)
+{
+	struct pmp_options trial = { 0 };
+	bool right = row->take(&trial, row, value);
+
+	pmp_options_free(&trial);
+	return right;
 }
 
 static bool check_configured(void *arg, const char *name, const char *value)
@@ -796,7 +826,7 @@ static bool check_configured(void *arg, const char *name, const char *value)
 	else if (!row->value && value)
 		pmp_message_print(SEE_HELP, "'%s' takes no value", name);
 	else
-		return true;
+		return is_right(row, value);
 	return false;
 }
 
@@ -821,17 +851,17 @@ static bool section_applies(void *arg, const char *regex, bool *result)
 	const struct pmp_target_names *names = ((const struct settling *)arg)->names;
 	struct pmp_pattern whole = { 0 };
 	struct pmp_error err = { 0 };
-	char text[1024];
+	char text[PMP_CONFIG_WHOLE_SIZE];
 	pid_t *found = NULL;
 	int count;
 
 	*result = false;
-	snprintf(text, sizeof(text), "^(%s)$", regex);
+	pmp_config_whole(regex, text);
 	if (names->command) {
-		if (regcomp(&whole.regex, text, REG_EXTENDED | REG_NOSUB))
+		if (pmp_pattern_set(&whole, text, &err))
 			return no_memory();
-		*result = regexec(&whole.regex, names->command, 0, NULL, 0) == 0;
-		regfree(&whole.regex);
+		*result = pmp_pattern_matches(&whole, names->command);
+		pmp_pattern_free(&whole);
 		return true;
 	}
 	count = pmp_find_processes(text, &found, &err);
@@ -946,10 +976,8 @@ int pmp_options_settle(struct pmp_options *options, int argc, char **argv,
 
 void pmp_options_free(struct pmp_options *options)
 {
-	if (options->threads.given)
-		regfree(&options->threads.regex);
-	if (options->not_threads.given)
-		regfree(&options->not_threads.regex);
+	pmp_pattern_free(&options->threads);
+	pmp_pattern_free(&options->not_threads);
 	pmp_filter_free(options->filter);
 	free(options->pids.ids);
 	free(options->tids.ids);

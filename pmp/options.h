@@ -4,8 +4,8 @@
 #define PMP_PMP_OPTIONS_H
 
 #include "libpmp.h"
+#include "pattern.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,11 +14,6 @@
 struct pmp_id_list {
 	pid_t *ids;
 	size_t count;
-};
-
-struct pmp_pattern {
-	bool given;
-	regex_t regex;
 };
 
 struct pmp_config;

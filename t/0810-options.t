@@ -78,7 +78,24 @@ refused "give either processes, a command or saved profiles, not several of them
 	"see pmp --help" -p 1 -- true
 refused "give either processes, a command or saved profiles, not several of them" \
 	"see pmp --help" -p 1 saved.pb.gz
-refused 'invalid regular expression "(": Unmatched ( or \(' "" --name '('
+refused "option --name: '(' is not a regular expression: Unmatched ( or \\(" \
+	"for example --name '^mariadbd$'" --name '('
+long=$(printf '%1025s' '' | tr ' ' x)
+refused "option --focus: '$(printf %.256s "$long")...' is not a regular expression: it is too long" \
+	"for example --focus '^do_command'" --focus "$long" 1
+# What would take exponential time, as with filters.
+for option in threads not-threads name; do
+	case $option in
+	threads) example='^conn' ;;
+	not-threads) example='^idle' ;;
+	name) example='^mariadbd$' ;;
+	esac
+	wrong="is not a regular expression:"
+	refused "option --$option: '(a)\1' $wrong it has a back-reference" \
+		"for example --$option '$example'" "--$option" '(a)\1' 1
+	refused "option --$option: '((((a+)+)+)+)+{200}' $wrong it repeats too much" \
+		"for example --$option '$example'" "--$option" '((((a+)+)+)+)+{200}' 1
+done
 refused "unknown option -$(printf '\\x1b')" "see pmp --help" "-$(printf '\033')"
 
 export PMP_OPTS

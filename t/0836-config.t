@@ -70,6 +70,31 @@ config '[name:no-such-program]' 'frequncy 3'
 "$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
 is "$?" 2 "a mistake in a section for others"
 like "$(cat err)" "^pmp: c:2: unknown option 'frequncy'$" "is told"
+for line in "frequency often|option --frequency: 'often' is not a number of snapshots" \
+	"stop some|option --stop: 'some' is not one of: auto all never" \
+	"format nope|option --format: 'nope' is not one of: raw " \
+	"output %q.svg|cannot understand the name '%q.svg' of the output" \
+	"focus (|option --focus: '\(' is not a regular expression: " \
+	"threads (a)\1|option --threads: '\(a\)[\]1' is not a regular expression: it has a "; do
+	config 'quiet' '[name:no-such-program]' '' "${line%%|*}"
+	"$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
+	is "$?" 2 "a wrong value in a section for others: ${line%%|*}"
+	like "$(cat err)" "^pmp: c:4: ${line#*|}" "is told with its line"
+	"$PMP" --config c -f folded -- true >out 2>err
+	is "$?" 2 "likewise of a command"
+	like "$(cat err)" "^pmp: c:4: ${line#*|}" "is told"
+done
+config '[name:no-such-program]' 'threads ^x' 'rename-frame s/a/b/' 'output %n.svg' \
+	'[name:sleeper]' 'count 2'
+"$PMP" --config c -f folded "$sleeper" >out 2>err
+is "$?" 0 "right values for others change nothing"
+is "$(snapshots out)" 2 "not even the output"
+wrong "'(a)\\1' is not a regular expression: it has a back-reference" '[name:(a)\1]'
+config '# the first line' "[name:$(printf '%1022s' '' | tr ' ' x)]"
+"$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
+is "$?" 2 "an expression that is too long where all of the name has to match"
+like "$(cat err)" "^pmp: c:2: 'x{256}[.]{3}' is not a regular expression: it is too long$" \
+	"is told"
 
 # Sections.
 config 'format folded' 'count 1' '[name:sleep]' 'count 2' '[name:sleeper]' 'count 3' \
