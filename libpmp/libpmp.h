@@ -396,6 +396,9 @@ struct pmp_profile_options {
 	 * that are counted least are counted as one, "[evicted]". 0: no limit. */
 	uint64_t max_memory;
 	const struct pmp_filter *filter; /* borrowed; what is written goes through it */
+	/* Of saved profiles: the name of the value to count, borrowed. NULL: stacks if the
+	 * file counts them, else what it says itself. */
+	const char *sample_type;
 };
 
 /** The symbolizer is borrowed and must outlive the profile. */
@@ -437,6 +440,9 @@ struct pmp_profile_about {
 	uint64_t period;	/* ns between samples, as was asked for; 0: unknown */
 	const char *command;	/* raw bytes, as the next; "": unknown */
 	const char *host;	/* name of the machine */
+	/* What is counted, as a saved profile has said, raw bytes: "inuse_space" in
+	 * "bytes"; "" both: stacks. */
+	const char *type, *unit;
 };
 void pmp_profile_describe(const struct pmp_profile *profile,
 			  struct pmp_profile_about *about);
@@ -626,7 +632,8 @@ int pmp_profile_write_diff(struct pmp_profile *profile, struct pmp_profile *base
  * this machine that have the same build-ids.
  *
  * Fails with PMP_EFORMAT (damaged, or something else), PMP_ELIMIT (too large) or
- * PMP_EIO; then a part of it may have been counted.
+ * PMP_EIO; then a part of it may have been counted. PMP_EINVAL: it has no values of the
+ * sample_type, or what it counts is not what the profile has counted so far.
  */
 int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
 		     struct pmp_error *err);
@@ -667,6 +674,13 @@ pid_t pmp_thread_process(pid_t tid);
  * NUL, whole escapes only; returns buffer.
  */
 char *pmp_escape(const char *text, char *buffer, size_t size);
+
+enum { PMP_AMOUNT_SIZE = 64 };	/* bytes that are enough for one, with its NUL */
+/**
+ * A value in the unit of a saved profile as people read it: "1.50MB", "20ms", "17".
+ * Returns buffer.
+ */
+char *pmp_amount(uint64_t value, const char *unit, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

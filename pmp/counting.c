@@ -24,6 +24,7 @@ static int make_profile(const struct pmp_app *app, bool saved,
 		.live = live,
 		.max_memory = app->options.max_memory,
 		.filter = app->options.filter,
+		.sample_type = app->options.sample_type,
 	};
 
 	return pmp_profile_new(&options, symbolizer, profile, err);

@@ -6,6 +6,7 @@
 #include "diff.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 int pmp_diff_read(struct pmp_app *app)
 {
 	struct pmp_error err = { 0 };
+	int status;
 
 	if (!app->options.diff)
 		return 0;
@@ -27,7 +29,30 @@ int pmp_diff_read(struct pmp_app *app)
 		pmp_message_error(&err);
 		return pmp_message_status(err.code);
 	}
-	return pmp_saved_read_one(app->base, app->options.diff, NULL);
+	status = pmp_saved_read_one(app->base, app->options.diff, NULL);
+	/* What is sampled counts stacks; files are still to be read. */
+	return status || app->options.file_count ? status : pmp_diff_check(app);
+}
+
+int pmp_diff_check(const struct pmp_app *app)
+{
+	struct pmp_profile_about base = { .size = sizeof(base) };
+	struct pmp_profile_about about = { .size = sizeof(about), .type = "", .unit = "" };
+	char type[128], base_type[128];
+
+	if (!app->base)
+		return 0;
+	pmp_profile_describe(app->base, &base);
+	if (app->profile)
+		pmp_profile_describe(app->profile, &about);
+	if (strcmp(base.type, about.type) == 0 && strcmp(base.unit, about.unit) == 0)
+		return 0;
+	pmp_message_print("--sample-type chooses what is counted of saved profiles",
+			  "cannot compare %s with a base of %s",
+			  pmp_escape(*about.type ? about.type : "stacks", type, sizeof(type)),
+			  pmp_escape(*base.type ? base.type : "stacks", base_type,
+				     sizeof(base_type)));
+	return PMP_EXIT_USAGE;
 }
 
 unsigned pmp_diff_columns(const struct pmp_app *app)

@@ -10,6 +10,8 @@
  * 0, or the status to end with: the message is printed.
  */
 int pmp_diff_read(struct pmp_app *app);
+/** Do both count the same? 0, or a status with the message printed. */
+int pmp_diff_check(const struct pmp_app *app);
 /** What fits into a line of standard output if that is a terminal, for a comparison that
  * is not to be verbose; else 0. */
 unsigned pmp_diff_columns(const struct pmp_app *app);

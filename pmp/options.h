@@ -44,6 +44,7 @@ struct pmp_options {
 	uint64_t every; /* ns between files; 0: one file */
 	uint64_t keep;	/* files; 0: all */
 	const char *diff; /* NULL, or a saved profile to compare with */
+	const char *sample_type; /* NULL: the usual one of a saved profile */
 	const char *title;
 	uint64_t width; /* 0: the default */
 	bool icicle, by_state;

@@ -144,17 +144,22 @@ static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
 void pmp_report_filter(const struct pmp_app *app)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_profile_about about = { .size = sizeof(about) };
+	char shown[PMP_AMOUNT_SIZE], all[PMP_AMOUNT_SIZE], type[128];
 
 	if (!pmp_filter_is_active(app->options.filter))
 		return;
 	pmp_profile_info(app->profile, &info);
 	if (info.shown == info.stacks && !app->options.stats)
 		return;
+	pmp_profile_describe(app->profile, &about);
 	pmp_message_note(info.shown || !info.stacks
 				  ? NULL
 				  : "patterns are matched with whole names; pmp -f flat has them",
-			  "the filters show %llu of %llu stacks (%.1f%%)",
-			  (unsigned long long)info.shown, (unsigned long long)info.stacks,
+			  "the filters show %s of %s %s (%.1f%%)",
+			  pmp_amount(info.shown, about.unit, shown, sizeof(shown)),
+			  pmp_amount(info.stacks, about.unit, all, sizeof(all)),
+			  *about.type ? pmp_escape(about.type, type, sizeof(type)) : "stacks",
 			  percent(info.shown, info.stacks));
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "diff.h"
 #include "message.h"
 
 static int cannot_open(const char *path, const char *hint, int number)
@@ -50,7 +51,7 @@ int pmp_saved_read(struct pmp_app *app)
 		status = pmp_saved_read_one(app->profile, app->options.files[i], hint);
 		pmp_progress_work(&app->progress, NULL);
 	}
-	return status;
+	return status ? status : pmp_diff_check(app);
 }
 
 void pmp_saved_name(const struct pmp_app *app, char *name, size_t size)

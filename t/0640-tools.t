@@ -146,6 +146,75 @@ END
 	else
 		skip "go cannot build: $(tail -n 1 go.err)"
 	fi
+	# Bytes and objects: the same type, the same amounts, spelled alike.
+	cat >heap.go <<'END'
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+)
+
+var held [][]byte
+var small []*int64
+
+//go:noinline
+func hold(n, size int) {
+	for i := 0; i < n; i++ {
+		held = append(held, make([]byte, size))
+	}
+}
+
+//go:noinline
+func drop(n, size int) {
+	for i := 0; i < n; i++ {
+		copy(make([]byte, size), held[0])
+	}
+}
+
+//go:noinline
+func many(n int) {
+	for i := 0; i < n; i++ {
+		small = append(small, new(int64))
+	}
+}
+
+func main() {
+	runtime.MemProfileRate = 1
+	hold(3, 700000)
+	drop(5, 1000000)
+	many(2000)
+	runtime.GC()
+	pprof.Lookup("heap").WriteTo(os.Stdout, 0)
+	runtime.KeepAlive(held)
+	runtime.KeepAlive(small)
+}
+END
+	if GOCACHE=$tmp/cache GOFLAGS=-mod=mod go run heap.go >heap.pb.gz 2>>go.err; then
+		for type in "" alloc_objects alloc_space inuse_objects; do
+			go tool pprof -symbolize=none ${type:+-sample_index=$type} -unit=auto \
+				-top -nodecount=1000 -nodefraction=0 heap.pb.gz \
+				>go.top 2>>go.err
+			"$PMP" -q -f flat ${type:+--sample-type "$type"} heap.pb.gz >our.top
+			is "$(awk 'rows && $4 != 0 { print $1, $4, $6 } $1 == "flat" { rows = 1 }' \
+				go.top | sort)" \
+				"$(awk 'NR > 3 && $4 != 0 && $5 != "heap" { print $3, $4, $5 }' \
+					our.top | sort)" \
+				"a heap profile, ${type:-its default}: amounts as go tool pprof -top has them"
+			like "$(cat our.top)" "^flat profile: $(sed -n 's/^Type: //p' go.top) [1-9]" \
+				"and the same type"
+		done
+		like "$(cat our.top)" ' main\.many \(heap\)' "functions are there"
+		"$PMP" -q -o heap2.pb.gz heap.pb.gz
+		is "$(go tool pprof -symbolize=none -unit=auto -top heap2.pb.gz 2>>go.err |
+			awk '$1 == "Type:" || $NF == "main.hold" { print $1, $2, $NF }')" \
+			"$(go tool pprof -symbolize=none -unit=auto -top heap.pb.gz 2>>go.err |
+			awk '$1 == "Type:" || $NF == "main.hold" { print $1, $2, $NF }')" \
+			"saved by pmp it says the same to go tool pprof"
+	else
+		skip "go cannot build: $(tail -n 1 go.err)"
+	fi
 else
 	skip "no go"
 fi

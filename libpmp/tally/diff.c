@@ -29,8 +29,13 @@ struct pmp_scale pmp_diff_scale(const struct pmp_profile *profile,
 				const struct pmp_profile *base)
 {
 	struct pmp_scale scale = { .to = snapshots(profile), .from = snapshots(base) };
+	struct pmp_about about;
 
-	if (!scale.to || !scale.from) {
+	pmp_profile_about(base, &about);
+	/* Bytes in use are so many, however often somebody has looked. */
+	if ((!scale.to || !scale.from) && *about.measure.type) {
+		scale.to = scale.from = 1;
+	} else if (!scale.to || !scale.from) {
 		scale = (struct pmp_scale){ .to = total(profile), .from = total(base),
 					    .by_totals = true };
 	}

@@ -6,7 +6,7 @@
  * A thread that waits all the time is counted once in each snapshot. So it is the
  * numbers of snapshots that make two profiles alike, not the sums of their counts,
  * which grow with the number of threads. Only where one of them does not know its
- * snapshots are the sums made equal.
+ * snapshots are the sums made equal; what is no number of stacks is left as it is.
  */
 #ifndef PMP_TALLY_DIFF_H
 #define PMP_TALLY_DIFF_H

@@ -70,6 +70,7 @@ struct round {
 struct pmp_profile {
 	struct pmp_profile_options options;
 	char *command, *host;		/* options point to them */
+	char *type, *unit;		/* of about.measure */
 	struct pmp_symbolizer *symbolizer;
 	bool attached;			/* to it */
 	struct pmp_intern *names;	/* of processes and threads, reasons */
@@ -173,6 +174,8 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	new->readings = pmp_readings_new();
 	new->command = strdup(new->options.command ? new->options.command : "");
 	new->host = strdup(new->options.host ? new->options.host : "");
+	new->type = strdup("");
+	new->unit = strdup("");
 	if (new->options.times)
 		new->timeline = pmp_timeline_new();
 	if (new->options.live)
@@ -184,7 +187,7 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	if (!new->names || !new->keys || !new->usage || !new->readings ||
 	    (pmp_filter_is_active(new->options.filter) && !new->shown) ||
 	    (new->options.times && !new->timeline) || (new->options.live && !new->live) ||
-	    !new->command || !new->host) {
+	    !new->command || !new->host || !new->type || !new->unit) {
 		pmp_profile_free(new);
 		return pmp_error_nomem(err, "making a profile");
 	}
@@ -228,6 +231,8 @@ void pmp_profile_free(struct pmp_profile *profile)
 	pmp_timeline_free(profile->timeline);
 	free(profile->command);
 	free(profile->host);
+	free(profile->type);
+	free(profile->unit);
 	free(profile);
 }
 
@@ -810,6 +815,7 @@ void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *abou
 	about->duration = profile->info.last_time - profile->info.first_time;
 	about->command = profile->command;
 	about->host = profile->host;
+	about->measure = (struct pmp_measure){ profile->type, profile->unit };
 }
 
 void pmp_profile_describe(const struct pmp_profile *profile,
@@ -824,6 +830,8 @@ void pmp_profile_describe(const struct pmp_profile *profile,
 	all.period = known.period;
 	all.command = known.command;
 	all.host = known.host;
+	all.type = known.measure.type;
+	all.unit = known.measure.unit;
 	memcpy(about, &all, all.size < sizeof(all) ? all.size : sizeof(all));
 }
 
@@ -832,7 +840,7 @@ static int learn(char **text, const char *from)
 {
 	char *copy;
 
-	if (**text || !*from)
+	if (**text || !from || !*from)
 		return 0;
 	copy = strdup(from);
 	if (!copy)
@@ -847,7 +855,9 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 {
 	struct pmp_profile_info *all = &profile->info, *joined = &profile->joined;
 
-	if (learn(&profile->command, about->command) || learn(&profile->host, about->host))
+	if (learn(&profile->command, about->command) || learn(&profile->host, about->host) ||
+	    learn(&profile->type, about->measure.type) ||
+	    learn(&profile->unit, about->measure.unit))
 		return PMP_ENOMEM;
 	if (profile->live)
 		pmp_live_join(profile->live, info->samples, about->duration);

@@ -10,6 +10,7 @@
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
 #include "sample.h"
+#include "tally/measure.h"
 #include "tally/timeline.h"
 
 #include <stddef.h>
@@ -83,6 +84,7 @@ struct pmp_about {
 	const char *command;	/* "": unknown */
 	const char *host;	/* name of the machine; "": unknown */
 	bool guessed;		/* the number of samples is not known but guessed */
+	struct pmp_measure measure; /* what is counted; to be joined: NULLs are "" */
 };
 void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about);
 

@@ -112,6 +112,7 @@ struct reader {
 	uint64_t counted;		/* the sum of counts */
 	struct pmp_profile_info info;
 	struct pmp_about about;
+	struct pmp_error refusal;	/* of what is right, but not what is wanted */
 	uint8_t *arena;
 	size_t arena_used;
 	bool arena_full;
@@ -487,28 +488,46 @@ static void find_time(struct reader *reader, const char *name, int *column,
 	}
 }
 
-/* What is counted: samples, else what there is a number of, else the default. */
-static void find_columns(struct reader *reader)
+/* All that was read into a profile counts the same. */
+static int check_measure(struct reader *reader)
 {
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	const struct pmp_measure *measure = &reader->about.measure;
+	struct pmp_about about;
+	char one[128], other[128];
+
+	pmp_profile_info(reader->profile, &info);
+	pmp_profile_about(reader->profile, &about);
+	if (!info.samples || pmp_measure_is_same(&about.measure, measure))
+		return 0;
+	return pmp_error_set(&reader->refusal, PMP_EINVAL, "it counts %s, the others %s",
+			     pmp_measure_text(measure, one, sizeof(one)),
+			     pmp_measure_text(&about.measure, other, sizeof(other)));
+}
+
+/* What is counted, and which values are times. */
+static int find_columns(struct reader *reader)
+{
+	const char *wanted = pmp_profile_options(reader->profile)->sample_type;
 	struct columns *columns = &reader->columns;
-	int counts = -1, normal = (int)reader->type_count - 1;
+	struct pmp_measure types[VALUES_MAX];
+	const char *normal = NULL;
 
-	columns->count = -1;
-	for (size_t i = reader->type_count; i-- > 0;) {
-		const char *name = text(reader, reader->types[i].name);
-
-		if (!strcmp(name, "samples"))
-			columns->count = (int)i;
-		if (!strcmp(text(reader, reader->types[i].unit), "count"))
-			counts = (int)i;
-		if (reader->types[i].name == reader->default_type)
-			normal = (int)i;
-	}
+	for (size_t i = 0; i < reader->type_count; i++)
+		types[i] = (struct pmp_measure){ text(reader, reader->types[i].name),
+						 text(reader, reader->types[i].unit) };
+	if (reader->default_type < reader->text_count)
+		normal = text(reader, (uint32_t)reader->default_type);
+	columns->count = pmp_measure_choose(types, reader->type_count, wanted, normal,
+					    &reader->refusal);
 	if (columns->count < 0)
-		columns->count = counts >= 0 ? counts : normal;
+		return columns->count;
+	if (!pmp_measure_is_stacks(&types[columns->count]))
+		reader->about.measure = types[columns->count];
 	find_time(reader, "cpu", &columns->cpu, &columns->cpu_unit);
 	find_time(reader, "offcpu", &columns->offcpu, &columns->offcpu_unit);
 	find_time(reader, "wall", &columns->wall, &columns->wall_unit);
+	return check_measure(reader);
 }
 
 /* "name=number" among the words of a comment. */
@@ -871,11 +890,10 @@ static int read_tables(struct reader *reader, const struct pmp_buf *plain)
 		return code;
 	if (!check_texts(reader) || !reader->type_count)
 		return PMP_EFORMAT;
-	find_columns(reader);
 	find_period(reader);
 	for (size_t i = 0; i < reader->comment_count; i++)
 		take_comment(reader, text(reader, (uint32_t)reader->comments[i]));
-	return 0;
+	return find_columns(reader);
 }
 
 static int read_plain(struct reader *reader, const struct pmp_buf *plain)
@@ -890,8 +908,12 @@ static int read_plain(struct reader *reader, const struct pmp_buf *plain)
 		code = each_field(reader, plain, take_sample);
 	if (code)
 		return code;
-	if (!info->stacks)
+	/* Of other values the sum; what is said of stacks would be no part of that. */
+	if (!info->stacks || *reader->about.measure.type) {
 		info->stacks = positive(reader->counted);
+		info->truncated = info->not_stopped = 0;
+		info->evicted = info->evicted_distinct = 0;
+	}
 	reader->about.guessed = !info->samples;
 	if (!info->samples && reader->about.period)
 		info->samples = reader->about.duration / reader->about.period;
@@ -903,6 +925,7 @@ static int read_plain(struct reader *reader, const struct pmp_buf *plain)
 static bool open_reader(struct reader *reader)
 {
 	reader->about.command = reader->about.host = "";
+	reader->about.measure = (struct pmp_measure){ "", "" };
 	reader->allocator = (ProtobufCAllocator){ arena_alloc, arena_free, reader };
 	reader->arena = malloc(ARENA_SIZE);
 	reader->function_ids = pmp_intern_new();
@@ -948,7 +971,8 @@ static int unpack(struct pmp_buf *file, struct pmp_buf *plain)
 	return code;
 }
 
-static int complain(struct pmp_error *err, const char *name, int code)
+static int complain(struct pmp_error *err, const char *name, int code,
+		    const struct pmp_error *refusal)
 {
 	char shown[256];
 
@@ -962,6 +986,10 @@ static int complain(struct pmp_error *err, const char *name, int code)
 		pmp_error_set(err, code,
 			      "cannot read %s: it is damaged, or no profile in the format "
 			      "pprof", shown);
+		return code;
+	case PMP_EINVAL:
+		pmp_error_set(err, code, "cannot read %s: %s", shown, refusal->message);
+		pmp_error_hint(err, "%s", refusal->hint);
 		return code;
 	default:
 		return code;
@@ -988,5 +1016,5 @@ int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
 	pmp_buf_free(&file);
 	pmp_buf_free(&plain);
 	close_reader(&reader);
-	return code ? complain(err, name, code) : 0;
+	return code ? complain(err, name, code, &reader.refusal) : 0;
 }

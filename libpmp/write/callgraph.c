@@ -11,7 +11,7 @@
  * Of the function itself: stacks that end in it, and stacks that end in what it has
  * called. Above it the same, of the stacks in which that caller has called it; below
  * it, of the called function in the stacks in which it was called from here. All are
- * samples. A function that is on a stack several times counts once.
+ * samples, or what a saved profile counts. A function that is on a stack several times counts once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,8 +180,8 @@ static void add_edge(struct pmp_buf *buf, const struct graph *graph,
 		     const struct edge *edge, uint32_t shown)
 {
 	pmp_buf_printf(buf, "%16s", "");
-	pmp_table_count(buf, 10, edge->self);
-	pmp_table_count(buf, 10, edge->total - edge->self);
+	pmp_table_amount(buf, 10, edge->self, &graph->paths.measure);
+	pmp_table_amount(buf, 10, edge->total - edge->self, &graph->paths.measure);
 	pmp_buf_puts(buf, "      ");
 	add_name(buf, graph, shown);
 }
@@ -198,8 +198,8 @@ static void add_block(struct pmp_out *out, const struct graph *graph,
 	snprintf(index, sizeof(index), "[%u]", node->index);
 	pmp_buf_printf(buf, "%-8s", index);
 	pmp_table_percent(buf, 8, node->total, graph->paths.samples);
-	pmp_table_count(buf, 10, node->self);
-	pmp_table_count(buf, 10, node->total - node->self);
+	pmp_table_amount(buf, 10, node->self, &graph->paths.measure);
+	pmp_table_amount(buf, 10, node->total - node->self, &graph->paths.measure);
 	pmp_buf_puts(buf, "  ");
 	add_name(buf, graph, node->function);
 	for (size_t i = node->calls; i < graph->edge_count &&

@@ -6,6 +6,11 @@
  *      self%  total%     self    total   self s  total s  function
  *      40.00   41.00      120      123    11.60    11.89  poll (libc.so.6) [2]
  *
+ * What is no number of stacks has its unit, and no times:
+ *
+ *      self%  total%     self    total  function
+ *      50.00   50.00      2MB      2MB  main.hold [3]
+ *
  * The number in brackets is that of its block in the call graph (callgraph.c).
  */
 #include <stdlib.h>
@@ -29,6 +34,12 @@ static const char legend[] =
 	"total%, total   stacks that have the function, however often\n"
 	"self s,         seconds that these stacks stand for: each thread's time since its\n"
 	"total s         previous snapshot; those of many threads add up to more than the clock's\n"
+	"[number]        of the function's block in the format callgraph\n\n";
+
+/* Of what is no number of stacks, and stands for no time. */
+static const char amount_legend[] =
+	"self%, self     what the file counts of the function itself\n"
+	"total%, total   the same with all that it has called\n"
 	"[number]        of the function's block in the format callgraph\n\n";
 
 static void add_path(struct sums *sums, const struct pmp_path *path, size_t number)
@@ -95,11 +106,13 @@ static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
 static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 		       const struct sums *sums, const struct pmp_write_options *options)
 {
+	const bool timed = !*paths->measure.type;
 	struct pmp_buf *buf = &out->buf;
 
 	if (options->legend)
-		pmp_buf_puts(buf, legend);
-	pmp_buf_puts(buf, " self%  total%      self     total    self s   total s  function\n");
+		pmp_buf_puts(buf, timed ? legend : amount_legend);
+	pmp_buf_printf(buf, " self%%  total%%      self     total%s  function\n",
+		       timed ? "    self s   total s" : "");
 	for (size_t i = 0; i < paths->function_count; i++) {
 		const struct pmp_function *function =
 			&paths->functions[sums[i].function];
@@ -110,10 +123,12 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 			continue;
 		pmp_table_percent(buf, 6, sums[i].self, paths->samples);
 		pmp_table_percent(buf, 8, sums[i].total, paths->samples);
-		pmp_table_count(buf, 10, sums[i].self);
-		pmp_table_count(buf, 10, sums[i].total);
-		pmp_table_seconds(buf, 10, sums[i].self_time);
-		pmp_table_seconds(buf, 10, sums[i].total_time);
+		pmp_table_amount(buf, 10, sums[i].self, &paths->measure);
+		pmp_table_amount(buf, 10, sums[i].total, &paths->measure);
+		if (timed) {
+			pmp_table_seconds(buf, 10, sums[i].self_time);
+			pmp_table_seconds(buf, 10, sums[i].total_time);
+		}
 		pmp_buf_puts(buf, "  ");
 		add_name(buf, function, options->module || options->lines, sums[i].index);
 		pmp_out_maybe_flush(out);

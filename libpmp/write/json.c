@@ -204,6 +204,8 @@ static void write_saved(struct pmp_out *out, struct pmp_texts *texts)
 	add_number(&out->buf, "stopped_ns", info.stopped);
 	add_number(&out->buf, "longest_ns", info.stopped_max);
 	add_number(&out->buf, "vanished", info.vanished);
+	add_known(&out->buf, "type", about.measure.type);
+	add_known(&out->buf, "unit", about.measure.unit);
 	pmp_buf_puts(&out->buf, ",\"threads\":[");
 	for (size_t i = 0; i < count; i++) {
 		if (i)

@@ -243,9 +243,13 @@ struct pmp_path_style pmp_paths_style(const struct pmp_write_options *options)
 	};
 }
 
-static int start_paths(struct pmp_paths *paths, size_t count)
+static int start_paths(struct pmp_paths *paths, const struct pmp_profile *profile,
+		       size_t count)
 {
-	*paths = (struct pmp_paths){ .names = pmp_intern_new() };
+	struct pmp_about about;
+
+	pmp_profile_about(profile, &about);
+	*paths = (struct pmp_paths){ .names = pmp_intern_new(), .measure = about.measure };
 	paths->paths = calloc(count + 1, sizeof(*paths->paths));
 	return paths->names && paths->paths ? 0 : PMP_ENOMEM;
 }
@@ -268,7 +272,7 @@ static int sort_paths(struct pmp_paths *paths)
 int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
 		   const struct pmp_path_style *style)
 {
-	if (start_paths(paths, pmp_profile_entry_count(profile)) ||
+	if (start_paths(paths, profile, pmp_profile_entry_count(profile)) ||
 	    add_paths(paths, profile, style, false))
 		return PMP_ENOMEM;
 	return sort_paths(paths);
@@ -304,8 +308,8 @@ int pmp_paths_compare(struct pmp_paths *paths, struct pmp_profile *profile,
 	struct pmp_path_style base_style = *style;
 
 	base_style.process = pmp_diff_process(profile, base);
-	if (start_paths(paths, pmp_profile_entry_count(profile) +
-				       pmp_profile_entry_count(base)))
+	if (start_paths(paths, profile, pmp_profile_entry_count(profile) +
+						pmp_profile_entry_count(base)))
 		return PMP_ENOMEM;
 	paths->scale = pmp_diff_scale(profile, base);
 	if (add_paths(paths, profile, style, false))

@@ -44,6 +44,7 @@ struct pmp_paths {
 	uint64_t samples;		/* of all paths */
 	uint64_t base_samples;
 	struct pmp_scale scale;		/* of the base */
+	struct pmp_measure measure;	/* what is counted */
 
 	struct pmp_intern *names;
 	uint32_t *pieces;		/* of all locations, leaf first */

@@ -11,7 +11,9 @@
  * functions have braces for parentheses and U+2192 for "->", which would begin an
  * inlined function. An empty line ends a sample, the last one too.
  */
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +23,14 @@
 #include "write/texts.h"
 #include "write/writer.h"
 
+#define EVENT_SIZE 32
 #define ARROW "\xe2\x86\x92"
 
 struct printer {
 	struct pmp_out *out;
 	struct pmp_texts texts;
 	uint64_t period;
+	char event[EVENT_SIZE];
 };
 
 static void add_command(struct pmp_buf *buf, const char *name)
@@ -44,9 +48,9 @@ static void add_header(struct printer *printer, const char *name, pid_t pid, pid
 	struct pmp_buf *buf = &printer->out->buf;
 
 	add_command(buf, name);
-	pmp_buf_printf(buf, " %d/%d %" PRIu64 ".%06u: %10" PRIu64 " wall: \n", (int)pid,
+	pmp_buf_printf(buf, " %d/%d %" PRIu64 ".%06u: %10" PRIu64 " %s: \n", (int)pid,
 		       (int)tid, (uint64_t)(time / PMP_S),
-		       (unsigned)(time % PMP_S / PMP_US), period);
+		       (unsigned)(time % PMP_S / PMP_US), period, printer->event);
 }
 
 /* Spell what has been appended since start as one word for these readers. */
@@ -166,6 +170,18 @@ static void write_saved(struct printer *printer)
 	free(entries);
 }
 
+/* What is counted: time, unless a saved profile says otherwise. */
+static void name_event(struct printer *printer, const struct pmp_measure *measure)
+{
+	snprintf(printer->event, sizeof(printer->event), "%s",
+		 *measure->type ? measure->type : "wall");
+	for (char *at = printer->event; *at; at++)
+		if (!isalnum((unsigned char)*at))
+			*at = '_';
+	if (*measure->type)
+		printer->period = 1;
+}
+
 static void write_perf(struct pmp_out *out, struct pmp_profile *profile,
 		       const struct pmp_write_options *options)
 {
@@ -179,6 +195,7 @@ static void write_perf(struct pmp_out *out, struct pmp_profile *profile,
 	(void)options;
 	pmp_profile_about(profile, &about);
 	printer.period = about.period ? about.period : 1;
+	name_event(&printer, &about.measure);
 	if (round)
 		write_round(&printer, round);
 	else

@@ -58,6 +58,9 @@ struct encoder {
 	struct pmp_intern *texts;
 	struct pmp_intern *functions;	/* struct function; ids are these plus 1 */
 	struct pmp_intern *marks;	/* texts of unknown roots */
+	/* Of what is no number of stacks; else 0. */
+	int64_t type, unit;
+	size_t values;			/* of a sample */
 	struct pmp_buf scratch, plain;	/* for texts; not yet compressed */
 	uint64_t *ids;			/* of the sample at hand */
 	size_t id_capacity;
@@ -362,7 +365,7 @@ static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 	if (mark != PMP_INTERN_NONE)
 		encoder->ids[sample.n_location++] = mark_id(mark);
 	sample.location = encoder->ids;
-	sample.n_value = VALUES;
+	sample.n_value = encoder->values;
 	sample.value = values;
 	sample.label = pointers;
 	add_labels(encoder, &sample, entry);
@@ -378,11 +381,11 @@ static void put_types(struct encoder *encoder)
 	static const int64_t names[VALUES] = { SAMPLES, CPU, OFFCPU, WALL };
 	Profile part = PMP__PPROF__PROFILE__INIT;
 
-	for (size_t i = 0; i < VALUES; i++) {
+	for (size_t i = 0; i < encoder->values; i++) {
 		ValueType type = PMP__PPROF__VALUE_TYPE__INIT, *item = &type;
 
-		type.type = names[i];
-		type.unit = i ? NANOSECONDS : COUNT;
+		type.type = encoder->type ? encoder->type : names[i];
+		type.unit = encoder->type ? encoder->unit : i ? NANOSECONDS : COUNT;
 		part.n_sample_type = 1;
 		part.sample_type = &item;
 		put(encoder, &part);
@@ -426,7 +429,7 @@ static void put_comments(struct encoder *encoder, const struct pmp_about *about)
 	put_comment(encoder,
 		    "taken: snapshots=%" PRIu64 " stacks=%" PRIu64 " truncated=%" PRIu64
 		    " not_stopped=%" PRIu64 " vanished=%" PRIu64,
-		    info.samples, info.stacks, info.truncated, info.not_stopped,
+		    about->guessed ? 0 : info.samples, info.stacks, info.truncated, info.not_stopped,
 		    info.vanished);
 	if (info.evicted)
 		put_comment(encoder, "taken: evicted=%" PRIu64 " evicted_distinct=%" PRIu64,
@@ -452,7 +455,7 @@ static void put_about(struct encoder *encoder, bool timed)
 	part.period = (int64_t)about.period;
 	part.period_type = &type;
 	/* One snapshot has no times: shown by them it would look empty. */
-	part.default_type = timed ? WALL : SAMPLES;
+	part.default_type = encoder->type ? encoder->type : timed ? WALL : SAMPLES;
 	put(encoder, &part);
 	put_comments(encoder, &about);
 }
@@ -490,6 +493,20 @@ static void close_encoder(struct encoder *encoder)
 	free(encoder->ids);
 }
 
+/* All four of stacks; what else a saved profile has counted stands alone. */
+static void choose_values(struct encoder *encoder)
+{
+	struct pmp_about about;
+
+	pmp_profile_about(encoder->profile, &about);
+	encoder->values = VALUES;
+	if (!*about.measure.type)
+		return;
+	encoder->type = text_of(encoder, about.measure.type);
+	encoder->unit = text_of(encoder, about.measure.unit);
+	encoder->values = 1;
+}
+
 static void put_rest(struct encoder *encoder, const char *process)
 {
 	if (pmp_places_settle(&encoder->places, process))
@@ -516,6 +533,7 @@ static void write_pprof(struct pmp_out *out, struct pmp_profile *profile,
 		fail(&encoder);
 		goto out;
 	}
+	choose_values(&encoder);
 	put_types(&encoder);
 	for (size_t i = 0; i < count && !out->buf.failed; i++) {
 		put_sample(&encoder, entries[i]);

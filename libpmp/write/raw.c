@@ -93,6 +93,7 @@ struct head {
 	const char *syscall, *wchan, *name;
 	uint64_t count;		/* how often it was seen; 0: this once */
 	const struct pmp_thread *thread;	/* of this once; NULL: a saved profile's */
+	struct pmp_measure measure;	/* of count */
 };
 
 /* How its stack was obtained. */
@@ -106,6 +107,17 @@ static void add_how(struct pmp_buf *buf, const struct pmp_thread *thread)
 		pmp_buf_puts(buf, ", looked at");
 	else if (thread && thread->obtained == PMP_UNCHANGED)
 		pmp_buf_puts(buf, ", unchanged");
+}
+
+/* ", inuse_space 1.50MB" */
+static void add_amount(struct pmp_buf *buf, const struct head *head)
+{
+	char text[PMP_AMOUNT_SIZE];
+
+	pmp_buf_puts(buf, ", ");
+	pmp_escape_buf(buf, head->measure.type, strlen(head->measure.type));
+	pmp_buf_printf(buf, " %s",
+		       pmp_amount(head->count, head->measure.unit, text, sizeof(text)));
 }
 
 static void add_thread(struct pmp_buf *buf, size_t number, const struct head *head,
@@ -131,7 +143,9 @@ static void add_thread(struct pmp_buf *buf, size_t number, const struct head *he
 	add_how(buf, head->thread);
 	pmp_buf_puts(buf, ", name ");
 	add_quoted(buf, head->name);
-	if (head->count)
+	if (head->count && *head->measure.type)
+		add_amount(buf, head);
+	else if (head->count)
 		pmp_buf_printf(buf, ", seen %" PRIu64 " times", head->count);
 	pmp_buf_putc(buf, '\n');
 }
@@ -232,16 +246,18 @@ static void write_saved(struct pmp_out *out, struct pmp_texts *texts,
 	struct pmp_profile *profile = texts->profile;
 	size_t count = pmp_profile_entry_count(profile);
 	const struct pmp_entry **entries;
+	struct pmp_about about;
 
 	if (pmp_order_entries(profile, &entries)) {
 		out->buf.failed = true;
 		return;
 	}
+	pmp_profile_about(profile, &about);
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_entry *entry = entries[i];
 		const struct head head = { entry->tid, 0, entry->state, entry->syscall,
 					   entry->wchan, entry->thread, entry->count,
-					   NULL };
+					   NULL, about.measure };
 		size_t number = 0;
 
 		add_thread(&out->buf, count - i, &head, options->raw_names);

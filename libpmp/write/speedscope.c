@@ -11,7 +11,8 @@
  *
  * A stack lasts until the thread's next one; a time in which a thread was not found
  * is an empty stack. A saved profile has no course of time: the stacks of a thread
- * follow each other by their weight, which is samples where no times are known.
+ * follow each other by their weight, which is samples where no times are known, or
+ * what else such a profile counts: bytes for instance.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static int spans_of_entries(struct scope *scope)
 
 	if (pmp_order_threads(scope->profile, &entries))
 		return PMP_ENOMEM;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !*scope->paths.measure.type; i++)
 		scope->timed = scope->timed || entries[i]->wall;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t weight = scope->timed ? entries[i]->wall : entries[i]->count;
@@ -193,6 +194,21 @@ static void add_stack(struct pmp_buf *buf, const struct pmp_path *path)
 	pmp_buf_putc(buf, ']');
 }
 
+/* Those that the reader knows; all else is numbers. */
+static const char *unit_of(const struct scope *scope)
+{
+	static const char *const units[] = {
+		"nanoseconds", "microseconds", "milliseconds", "seconds", "bytes",
+	};
+
+	if (scope->timed)
+		return "seconds";
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strcmp(scope->paths.measure.unit, units[i]) == 0)
+			return units[i];
+	return "none";
+}
+
 static void add_profile(struct scope *scope, const struct span *spans, size_t count,
 			uint64_t begin)
 {
@@ -207,8 +223,7 @@ static void add_profile(struct scope *scope, const struct span *spans, size_t co
 		pmp_buf_printf(&name, " %s", owner->thread);
 	pmp_buf_puts(buf, "{\"type\":\"sampled\",\"name\":");
 	add_quoted(buf, name.data ? name.data : "");
-	pmp_buf_printf(buf, ",\"unit\":\"%s\",\"startValue\":",
-		       scope->timed ? "seconds" : "none");
+	pmp_buf_printf(buf, ",\"unit\":\"%s\",\"startValue\":", unit_of(scope));
 	add_value(buf, scope, start);
 	pmp_buf_puts(buf, ",\"samples\":[");
 	for (size_t i = 0; i < count; i++) {

@@ -90,6 +90,19 @@ static void add_grouped(struct pmp_buf *buf, uint64_t number)
 	}
 }
 
+/* "25,466", "1.50MB" */
+static void add_amount(struct pmp_buf *buf, uint64_t number,
+		       const struct pmp_measure *measure)
+{
+	char text[PMP_AMOUNT_SIZE];
+
+	pmp_amount(number, measure->unit, text, sizeof(text));
+	if (strspn(text, "0123456789") == strlen(text))
+		add_grouped(buf, number);
+	else
+		pmp_escape_xml(buf, text, strlen(text));
+}
+
 /* Not by %f, whose decimal point is a matter of the locale. */
 static void add_percent(struct pmp_buf *buf, uint64_t part, uint64_t whole)
 {
@@ -246,17 +259,21 @@ static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigne
 	pmp_buf_puts(buf, "</text>");
 }
 
-/* "poll (1,200 samples, 40.00%; +8.16%)" */
+/* "poll (1,200 samples, 40.00%; +8.16%)", "main.hold (1.50MB, 40.00%)" */
 static void add_tooltip(struct pmp_buf *buf, const struct picture *picture,
 			const struct box *box, const char *name)
 {
+	const struct pmp_measure *measure = &picture->paths.measure;
 	uint64_t samples = picture->position - box->start;
 
 	pmp_buf_puts(buf, "<title>");
 	pmp_escape_xml(buf, name, strlen(name));
 	pmp_buf_puts(buf, " (");
-	add_grouped(buf, samples);
-	pmp_buf_puts(buf, samples == 1 ? " sample, " : " samples, ");
+	add_amount(buf, samples, measure);
+	if (*measure->type)
+		pmp_buf_puts(buf, ", ");
+	else
+		pmp_buf_puts(buf, samples == 1 ? " sample, " : " samples, ");
 	add_percent(buf, samples, picture->paths.samples);
 	if (picture->compares) {
 		pmp_buf_puts(buf, "; ");
@@ -409,10 +426,11 @@ static void add_text(struct pmp_buf *buf, const char *text)
 	pmp_escape_xml(buf, text, strlen(text));
 }
 
-/* "100 snapshots, 7,100 stacks; host db1; 2026-11-21 04:08 UTC" */
+/* "100 snapshots, 7,100 stacks; host db1; 2026-11-21 04:08 UTC", "inuse_space 1.50MB" */
 static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 			 struct pmp_profile *profile)
 {
+	const struct pmp_measure *measure = &picture->paths.measure;
 	struct pmp_profile_info info = { .size = sizeof(info) };
 	struct pmp_about about;
 	char text[64] = "";
@@ -421,14 +439,21 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 
 	pmp_profile_info(profile, &info);
 	pmp_profile_about(profile, &about);
-	add_grouped(buf, info.samples);
-	pmp_buf_puts(buf, info.samples == 1 ? " snapshot, " : " snapshots, ");
-	add_grouped(buf, picture->paths.samples);
+	if (!*measure->type || !about.guessed) {
+		add_grouped(buf, info.samples);
+		pmp_buf_puts(buf, info.samples == 1 ? " snapshot, " : " snapshots, ");
+	}
+	if (*measure->type) {
+		add_text(buf, measure->type);
+		pmp_buf_putc(buf, ' ');
+	}
+	add_amount(buf, picture->paths.samples, measure);
 	if (info.stacks > picture->paths.samples) {
 		pmp_buf_puts(buf, " of ");
-		add_grouped(buf, info.stacks);
+		add_amount(buf, info.stacks, measure);
 	}
-	pmp_buf_puts(buf, " stacks");
+	if (!*measure->type)
+		pmp_buf_puts(buf, " stacks");
 	if (info.stops)
 		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%03u ms in all",
 			       (uint64_t)(info.stopped / PMP_MS),
@@ -473,9 +498,10 @@ static void add_base(struct pmp_buf *buf, const struct picture *picture,
 		}
 	pmp_profile_info(base, &info);
 	pmp_buf_puts(buf, "red grew, blue shrank since the base: ");
-	add_grouped(buf, paths->base_samples);
-	pmp_buf_puts(buf, " stacks");
-	if (!paths->scale.by_totals) {
+	add_amount(buf, paths->base_samples, &paths->measure);
+	if (!*paths->measure.type)
+		pmp_buf_puts(buf, " stacks");
+	if (!paths->scale.by_totals && !*paths->measure.type) {
 		pmp_buf_puts(buf, " in ");
 		add_grouped(buf, info.samples);
 		pmp_buf_puts(buf, info.samples == 1 ? " snapshot" : " snapshots");

@@ -22,6 +22,15 @@ static void add_decimal(struct pmp_buf *buf, int width, uint64_t hundredths)
 	pmp_buf_printf(buf, "%*s", width, text);
 }
 
+void pmp_table_amount(struct pmp_buf *buf, int width, uint64_t number,
+		      const struct pmp_measure *measure)
+{
+	char text[PMP_AMOUNT_SIZE];
+
+	pmp_buf_printf(buf, "%*s", width,
+		       pmp_amount(number, measure->unit, text, sizeof(text)));
+}
+
 void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number)
 {
 	pmp_buf_printf(buf, "%*" PRIu64, width, number);
@@ -48,17 +57,26 @@ static void add_extent(struct pmp_buf *buf, const struct pmp_profile *profile,
 
 	pmp_profile_info(profile, &info);
 	pmp_profile_about(profile, &about);
-	pmp_buf_printf(buf, "%" PRIu64, stacks);
+	if (*about.measure.type) {
+		pmp_escape_buf(buf, about.measure.type, strlen(about.measure.type));
+		pmp_buf_putc(buf, ' ');
+	}
+	pmp_table_amount(buf, 0, stacks, &about.measure);
 	/* A filter was at work, now or when the profile was saved. */
-	if (info.stacks > stacks)
-		pmp_buf_printf(buf, " of %" PRIu64, (uint64_t)info.stacks);
-	pmp_buf_printf(buf, " stack%s", stacks == 1 ? "" : "s");
-	if (!guessed)
+	if (info.stacks > stacks) {
+		pmp_buf_puts(buf, " of ");
+		pmp_table_amount(buf, 0, info.stacks, &about.measure);
+	}
+	if (!*about.measure.type)
+		pmp_buf_printf(buf, " stack%s", stacks == 1 ? "" : "s");
+	if (!guessed && !(*about.measure.type && about.guessed))
 		pmp_buf_printf(buf, " in %" PRIu64 " snapshot%s", (uint64_t)info.samples,
 			       info.samples == 1 ? "" : "s");
-	pmp_buf_puts(buf, ", ");
-	pmp_table_seconds(buf, 0, about.duration);
-	pmp_buf_puts(buf, " s");
+	if (about.duration || !*about.measure.type) {
+		pmp_buf_puts(buf, ", ");
+		pmp_table_seconds(buf, 0, about.duration);
+		pmp_buf_puts(buf, " s");
+	}
 	if (*about.host) {
 		pmp_buf_puts(buf, ", host ");
 		pmp_escape_buf(buf, about.host, strlen(about.host));

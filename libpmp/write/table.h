@@ -11,12 +11,16 @@
 #include "tally/profile.h"
 #include "write/paths.h"
 
+/* A number of what is counted: "123", "1.50MB". */
+void pmp_table_amount(struct pmp_buf *buf, int width, uint64_t number,
+		      const struct pmp_measure *measure);
 void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number);
 /* part of whole in percent, with two decimals: "40.00" */
 void pmp_table_percent(struct pmp_buf *buf, int width, uint64_t part, uint64_t whole);
 /* ns as seconds with two decimals */
 void pmp_table_seconds(struct pmp_buf *buf, int width, uint64_t time);
-/* "300 stacks in 30 snapshots, 2.90 s of host db1" and an empty line */
+/* "300 stacks in 30 snapshots, 2.90 s of host db1" or "inuse_space 1.50MB", and an empty
+ * line */
 void pmp_table_title(struct pmp_buf *buf, const char *what,
 		     const struct pmp_profile *profile, uint64_t stacks);
 

@@ -68,13 +68,15 @@ static void add_thread(struct pmp_buf *buf, struct pmp_profile *profile,
 		       const struct sums *sums, const struct pmp_entry *first)
 {
 	struct pmp_buf name = { 0 };
+	struct pmp_about about;
 
 	pmp_name_word(&name, first->thread);
 	if (first->tid)
 		pmp_buf_printf(buf, "%8d", (int)first->tid);
 	else
 		pmp_buf_printf(buf, "%8s", "-");
-	pmp_table_count(buf, 10, sums->count);
+	pmp_profile_about(profile, &about);
+	pmp_table_amount(buf, 10, sums->count, &about.measure);
 	pmp_table_seconds(buf, 10, sums->cpu);
 	pmp_table_percent(buf, 8, sums->cpu, sums->wall);
 	pmp_table_percent(buf, 8, sums->running, sums->count);

@@ -107,6 +107,21 @@ int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *form
 	return write_profile(profile, NULL, writer, options, sink, err);
 }
 
+static int check_measures(const struct pmp_profile *profile, const struct pmp_profile *base,
+			  struct pmp_error *err)
+{
+	struct pmp_about about, base_about;
+	char one[128], other[128];
+
+	pmp_profile_about(profile, &about);
+	pmp_profile_about(base, &base_about);
+	if (pmp_measure_is_same(&about.measure, &base_about.measure))
+		return 0;
+	return pmp_error_set(err, PMP_EINVAL, "cannot compare %s with a base of %s",
+			     pmp_measure_text(&about.measure, one, sizeof(one)),
+			     pmp_measure_text(&base_about.measure, other, sizeof(other)));
+}
+
 int pmp_profile_write_diff(struct pmp_profile *profile, struct pmp_profile *base,
 			   const struct pmp_format *format,
 			   const struct pmp_write_options *options,
@@ -117,5 +132,7 @@ int pmp_profile_write_diff(struct pmp_profile *profile, struct pmp_profile *base
 	if (!base || !writer || !writer->write_diff || !sink || !sink->write)
 		return pmp_error_set(err, PMP_EINVAL,
 				     "no base, no format that compares, or no sink");
+	if (check_measures(profile, base, err))
+		return PMP_EINVAL;
 	return write_profile(profile, base, writer, options, sink, err);
 }

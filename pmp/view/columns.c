@@ -85,8 +85,10 @@ void pmp_text_self_share(const struct pmp_view *view, const struct pmp_row *row,
 void pmp_text_count(const struct pmp_view *view, const struct pmp_row *row, char *buffer,
 		    size_t size)
 {
-	(void)view;
-	snprintf(buffer, size, "%" PRIu64, row->count);
+	if (view->about.unit && *view->about.unit)
+		pmp_amount(row->count, view->about.unit, buffer, size);
+	else
+		snprintf(buffer, size, "%" PRIu64, row->count);
 }
 
 void pmp_text_state(const struct pmp_view *view, const struct pmp_row *row, char *buffer,

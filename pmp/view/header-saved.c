@@ -17,22 +17,37 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* "  20 snapshots  1420 stacks", "  inuse_space 1.50MB" */
+static void counts_text(const struct pmp_view *view, const struct pmp_profile_info *info,
+			bool wide, char *text, size_t size)
+{
+	const struct pmp_profile_about *about = &view->about;
+	char type[32], amount[PMP_AMOUNT_SIZE];
+	int n = 0;
+
+	if (about->type && *about->type) {
+		snprintf(text, size, "  %s %s", pmp_escape(about->type, type, sizeof(type)),
+			 pmp_amount(info->stacks, about->unit, amount, sizeof(amount)));
+		return;
+	}
+	if (wide)
+		n = snprintf(text, size, "  %" PRIu64 " snapshots", info->samples);
+	snprintf(text + n, size - (size_t)n, "  %" PRIu64 " stacks", info->stacks);
+}
+
 /* The title has the room that is left. */
 static void draw_counts(const struct pmp_view *view, const struct pmp_profile_info *info,
 			struct pmp_canvas *canvas)
 {
 	const char *saved = "  saved profile";
 	bool wide = canvas->columns >= WIDE;
-	char counts[80] = "";
+	char counts[128];
 	int at = 0, room;
 
-	if (wide) {
+	if (wide)
 		at = pmp_canvas_print(canvas, 0, 0, -1, PMP_LOOK_BOLD, "pmp %s - ",
 				      pmp_version());
-		snprintf(counts, sizeof(counts), "  %" PRIu64 " snapshots", info->samples);
-	}
-	snprintf(counts + strlen(counts), sizeof(counts) - strlen(counts),
-		 "  %" PRIu64 " stacks", info->stacks);
+	counts_text(view, info, wide, counts, sizeof(counts));
 	room = canvas->columns - at - (int)strlen(saved) - (int)strlen(counts);
 	at += pmp_canvas_text(canvas, 0, at, room < TITLE_MIN ? TITLE_MIN : room,
 			      PMP_LOOK_BOLD, view->title);

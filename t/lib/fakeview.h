@@ -202,7 +202,8 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 	struct pmp_profile_options options = { .size = sizeof(options), .live = true,
 					       .details = true };
 	const struct pmp_about about = { 1795234116123456789u, 9900000000u, 100000000,
-					 "pmp -o db.pb.gz -d 10 -p 4100", "db1", false };
+					 "pmp -o db.pb.gz -d 10 -p 4100", "db1", false,
+					 { "", "" } };
 	const struct pmp_profile_info info = {
 		.samples = 100, .stacks = 500, .truncated = 2, .vanished = 4, .stops = 50,
 		.stopped_max = 20000, .stopped_p99 = 15000, .any_stopped = 400000,

@@ -152,7 +152,7 @@ static inline struct saved saved_example_at(uint64_t libc)
 	uint32_t maps[3];
 	pmp_location stack[4];
 	const struct pmp_about about = { 1795234116123456789u, 9900000000u, 100000000,
-					 "pmp -p 4100", "db1", false };
+					 "pmp -p 4100", "db1", false, { "", "" } };
 	const struct pmp_profile_info info = {
 		.samples = 100, .stacks = 300, .truncated = 2, .not_stopped = 1,
 		.vanished = 4, .stops = 50, .stopped = 500000, .stopped_max = 20000,
