@@ -663,6 +663,11 @@ int pmp_births_new(struct pmp_births **births, struct pmp_error *err);
  */
 int pmp_births_next(struct pmp_births *births, struct pmp_birth **list, size_t *count,
 		    struct pmp_error *err);
+/**
+ * So many processes and threads, of anybody, have begun and ended between two calls and
+ * were not told; more, if thousands were begun between two.
+ */
+uint64_t pmp_births_unseen(const struct pmp_births *births);
 void pmp_births_free(struct pmp_births *births);
 
 /** Does this thread id belong to a process of another id? 0 if not. */

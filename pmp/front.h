@@ -58,6 +58,7 @@ struct pmp_app {
 	uint64_t left_alone; /* when the command ended, while children went on; 0: told */
 	uint64_t snapshots; /* received */
 	uint64_t skipped;   /* threads not wanted, summed over snapshots */
+	uint64_t unseen;    /* children that ended before their first snapshot */
 	struct pmp_progress progress;
 	struct pmp_note_done done;
 	bool finished;			   /* the sampler has sent its last note */

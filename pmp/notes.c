@@ -76,6 +76,7 @@ static void forget_child(struct pmp_app *app, struct pmp_process *process)
 {
 	if (app->options.verbose)
 		pmp_report_ended(app, process, false);
+	app->unseen += process->snapshots == 0;
 	app->process_count--;
 	memmove(process, process + 1,
 		(size_t)(app->processes + app->process_count - process) *

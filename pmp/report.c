@@ -86,22 +86,24 @@ void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *proce
 void pmp_report_written(const struct pmp_app *app)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	char name[PMP_NOTE_NAME_SIZE * 4], more[32] = "";
+	char name[PMP_NOTE_NAME_SIZE * 4], more[32] = "", evicted[48] = "";
 
 	pmp_profile_info(app->profile, &info);
+	if (info.evicted)
+		snprintf(evicted, sizeof(evicted), ", %" PRIu64 " evicted", info.evicted);
 	if (app->process_count > 1)
 		snprintf(more, sizeof(more), " and %zu more", app->process_count - 1);
 	pmp_message_log(app->options.verbose > 0 || (app->options.stats && app->options.every),
 			"wrote %s: %s (%d)%s, %" PRIu64 " snapshots in %.1f s, "
 			"%.1f threads, stopped %.2f ms in all, %.3f ms at most, "
-			"%" PRIu64 " lost, %" PRIu64 " truncated",
+			"%" PRIu64 " lost, %" PRIu64 " truncated%s",
 			pmp_output_path(app->output),
 			pmp_escape(app->named.name, name, sizeof(name)),
 			(int)app->named.pid, more, info.samples,
 			(double)(info.last_time - info.first_time) / 1e9,
 			info.samples ? (double)info.stacks / (double)info.samples : 0,
 			ms(info.stopped), ms(info.stopped_max), info.vanished,
-			info.truncated);
+			info.truncated, evicted);
 }
 
 static void report_unnamed(const struct pmp_module_info *module)
@@ -220,13 +222,75 @@ void pmp_report_evicted(const struct pmp_app *app)
 				  (unsigned long long)info.evicted_distinct);
 }
 
+/* Of a saved profile that does not count stacks. */
+static void stat_amount(const struct pmp_profile_about *about,
+			const struct pmp_profile_info *info)
+{
+	char amount[PMP_AMOUNT_SIZE], type[128];
+
+	pmp_message_print(NULL, "%s: %s, distinct stacks: %llu",
+			  pmp_escape(about->type, type, sizeof(type)),
+			  pmp_amount(info->stacks, about->unit, amount, sizeof(amount)),
+			  (unsigned long long)info->distinct);
+}
+
+static void stat_stops(const struct pmp_app *app, const struct pmp_profile_info *info)
+{
+	/* The sampler tells how long it was at work, unless it was killed. */
+	uint64_t elapsed = app->done.elapsed ? app->done.elapsed
+					     : info->last_time - info->first_time;
+
+	pmp_message_print(
+		NULL,
+		"stops: %llu, p50 %.1f us, p99 %.1f us, longest %.1f us, sum %.3f ms",
+		(unsigned long long)info->stops, (double)info->stopped_p50 / 1e3,
+		(double)info->stopped_p99 / 1e3, (double)info->stopped_max / 1e3,
+		ms(info->stopped));
+	pmp_message_print(NULL, "any thread stopped: %.3f ms, %.3f%% of %.1f s",
+			  ms(info->any_stopped), percent(info->any_stopped, elapsed),
+			  (double)elapsed / 1e9);
+}
+
+/* What was not seen, or seen and not kept. */
+static void stat_losses(const struct pmp_app *app, const struct pmp_profile_info *info)
+{
+	const struct pmp_note_done *done = &app->done;
+	uint64_t taken = app->sampler.taken;
+
+	pmp_message_print(
+		NULL,
+		"lost: %llu vanished, %llu not stopped, %llu not wanted; "
+		"truncated: %llu (%.1f%%)",
+		(unsigned long long)info->vanished, (unsigned long long)info->not_stopped,
+		(unsigned long long)app->skipped, (unsigned long long)info->truncated,
+		percent(info->truncated, info->stacks));
+	if (taken > app->snapshots)
+		pmp_message_print(NULL, "snapshots taken but not counted: %llu of %llu",
+				  (unsigned long long)(taken - app->snapshots),
+				  (unsigned long long)taken);
+	/* Of ids that have gone by nobody knows whose they were. */
+	if (app->options.children && done->rounds)
+		pmp_message_print(NULL, "children: %llu sampled, %llu not, %llu unseen at most",
+				  (unsigned long long)(done->children - app->unseen),
+				  (unsigned long long)(done->lost_children + app->unseen),
+				  (unsigned long long)done->unseen);
+	pmp_report_evicted(app);
+}
+
 void pmp_report_stats(const struct pmp_app *app)
 {
+	struct pmp_profile_about about = { .size = sizeof(about) };
 	struct pmp_profile_info info = { .size = sizeof(info) };
 	const struct pmp_note_done *done = &app->done;
 	char asked[RATE_SIZE], reached[RATE_SIZE];
 
 	pmp_profile_info(app->profile, &info);
+	pmp_profile_describe(app->profile, &about);
+	if (*about.type) {
+		stat_amount(&about, &info);
+		stat_modules(app);
+		return;
+	}
 	pmp_message_print(
 		NULL, "snapshots: %llu, stacks: %llu (%.1f threads each), distinct: %llu",
 		(unsigned long long)info.samples, (unsigned long long)info.stacks,
@@ -236,23 +300,8 @@ void pmp_report_stats(const struct pmp_app *app)
 			  "%.1f%% by a stop",
 			  percent(info.unchanged, info.stacks), percent(info.looked, info.stacks),
 			  percent(info.stops, info.stacks));
-	pmp_message_print(
-		NULL,
-		"stops: %llu, p50 %.1f us, p99 %.1f us, longest %.1f us, sum %.3f ms",
-		(unsigned long long)info.stops, (double)info.stopped_p50 / 1e3,
-		(double)info.stopped_p99 / 1e3, (double)info.stopped_max / 1e3,
-		ms(info.stopped));
-	pmp_message_print(NULL, "any thread stopped: %.3f ms, %.3f%% of %.1f s",
-			  ms(info.any_stopped), percent(info.any_stopped, done->elapsed),
-			  (double)done->elapsed / 1e9);
-	pmp_message_print(
-		NULL,
-		"lost: %llu vanished, %llu not stopped, %llu not wanted; "
-		"truncated: %llu (%.1f%%)",
-		(unsigned long long)info.vanished, (unsigned long long)info.not_stopped,
-		(unsigned long long)app->skipped, (unsigned long long)info.truncated,
-		percent(info.truncated, info.stacks));
-	pmp_report_evicted(app);
+	stat_stops(app, &info);
+	stat_losses(app, &info);
 	if (done->rounds > 1)
 		pmp_message_print(
 			NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",

@@ -452,10 +452,12 @@ static void capture(struct child *child, struct watched *watched)
 	child->round_stopped += info.any_stopped;
 	child->round_threads += info.threads;
 	wait_for_room(child);
-	if (child->options->tids.count == 0 || info.threads > 0)
+	if (child->options->tids.count == 0 || info.threads > 0) {
+		child->page->taken++;
 		check_sent(pmp_sender_sample(child->sender, sample, &err));
-	else if (watched->target)
+	} else if (watched->target) {
 		drop_ended(child, watched, true);
+	}
 	pmp_sample_free(sample);
 }
 
@@ -581,6 +583,7 @@ static void sample_all(struct child *child)
 			child->pace.start,
 		.children = child->children_opened,
 		.lost_children = child->children_lost,
+		.unseen = child->children.births ? pmp_births_unseen(child->children.births) : 0,
 	};
 	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
 }
@@ -739,7 +742,9 @@ void pmp_sampler_close(struct pmp_sampler *sampler)
 	if (sampler->fd >= 0)
 		close(sampler->fd);
 	sampler->fd = -1;
-	if (sampler->page)
+	if (sampler->page) {
+		sampler->taken = sampler->page->taken;
 		munmap(sampler->page, sizeof(*sampler->page));
+	}
 	sampler->page = NULL;
 }

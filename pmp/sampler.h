@@ -20,6 +20,7 @@ struct pmp_sampler_page {
 	volatile uint64_t heartbeat;  /* CLOCK_MONOTONIC of the last sign of life */
 	volatile uint32_t capturing;  /* something may be attached */
 	volatile uint64_t interval;   /* that PMP_SAMPLER_INTERVAL asks for, ns */
+	volatile uint64_t taken;      /* samples that were to be sent so far */
 };
 
 struct pmp_sampler {
@@ -27,6 +28,7 @@ struct pmp_sampler {
 	int fd;	    /* of the socket; non-blocking; -1: none */
 	int status; /* of waitpid(), once reaped */
 	struct pmp_sampler_page *page;
+	uint64_t taken; /* of the page, once that has gone */
 };
 
 /* Commands of the front, one byte each. */
@@ -78,7 +80,10 @@ struct pmp_note_behind {
 /* The last note: no more targets, or the end of the run. */
 struct pmp_note_done {
 	uint64_t rounds, missed, elapsed;
-	uint64_t children, lost_children; /* those that had ended before they could be opened */
+	/* Those that were opened; those that could not be: they had ended, or there were
+	 * too many. */
+	uint64_t children, lost_children;
+	uint64_t unseen; /* pmp_births_unseen() */
 };
 
 /**

@@ -108,12 +108,35 @@ static void test_births(void)
 	ok(!find(young), "nothing of those that are gone");
 }
 
+/* Others may begin and end, too: there are no fewer than ours. */
+static void test_unseen(void)
+{
+	uint64_t before;
+	pid_t lasting;
+
+	look();
+	before = pmp_births_unseen(births);
+	for (int i = 0; i < 5; i++)
+		end(bear(false));
+	lasting = bear(false);
+	look();
+	ok(find(lasting) != NULL, "one of six lasts");
+	ok(pmp_births_unseen(births) - before >= 5, "the others have been there unseen");
+	before = pmp_births_unseen(births);
+	end(lasting);
+	for (int i = 0; i < 100; i++)
+		end(bear(false));
+	look();
+	ok(pmp_births_unseen(births) - before >= 100, "more than are looked at again");
+}
+
 int main(void)
 {
 	struct pmp_error err = { 0 };
 
 	is_int(pmp_births_new(&births, &err), 0, "begin");
 	test_births();
+	test_unseen();
 	pmp_births_free(births);
 	pmp_births_free(NULL);
 	return done_testing();

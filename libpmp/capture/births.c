@@ -34,6 +34,8 @@ struct pmp_births {
 	pid_t last;	/* id at the last look, 0: unknown */
 	bool quiet;	/* and at the one before it */
 	uint64_t time;	/* of the last look at all of /proc */
+	uint32_t seen;	/* bit i: last - i was there, of AGAIN ids */
+	uint64_t unseen; /* ids since the first look that never were */
 };
 
 /* The last id that was given to a process or thread, 0 if that is not told. */
@@ -62,15 +64,15 @@ static pid_t last_pid(void)
 	return (pid_t)pid;
 }
 
-/* What is no process, or one no more, is left out. */
-static int look_at(struct pmp_births *births, pid_t pid)
+/* What is no process, or one no more, is left out. there: it lives, or is a thread. */
+static int look_at(struct pmp_births *births, pid_t pid, bool *there)
 {
 	struct pmp_stat stat;
 	char path[PATH_SIZE];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (pmp_stat_read(AT_FDCWD, path, &stat) || stat.is_thread ||
-	    pmp_state_ended(stat.state))
+	*there = !pmp_stat_read(AT_FDCWD, path, &stat) && !pmp_state_ended(stat.state);
+	if (!*there || stat.is_thread)
 		return 0;
 	if (PMP_RESERVE(&births->items, &births->capacity, births->count + 1))
 		return PMP_ENOMEM;
@@ -87,22 +89,44 @@ static int look_at_all(struct pmp_births *births)
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 	uint64_t pid;
+	bool there;
 	int r = 0;
 
 	if (!proc)
 		return PMP_EIO;
 	while (!r && (entry = readdir(proc))) {
 		if (pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid))
-			r = look_at(births, (pid_t)pid);
+			r = look_at(births, (pid_t)pid, &there);
 	}
 	closedir(proc);
 	births->time = pmp_clock();
+	births->seen = ~UINT32_C(0);
+	return r;
+}
+
+/* The ids since the last look, and the ones before that once more. */
+static int look_at_range(struct pmp_births *births, pid_t before, pid_t now)
+{
+	uint32_t old = births->seen;
+	int r = 0;
+
+	births->seen = 0;
+	for (pid_t pid = before > AGAIN ? before - AGAIN + 1 : 1; pid <= now && !r; pid++) {
+		bool known = pid <= before && (old >> (before - pid) & 1), there;
+
+		r = look_at(births, pid, &there);
+		if (pid > before)
+			births->unseen += !there;
+		else if (there && !known)
+			births->unseen -= births->unseen > 0;
+		births->seen = births->seen << 1 | (known || there);
+	}
 	return r;
 }
 
 static int look(struct pmp_births *births)
 {
-	pid_t before = births->last, now = last_pid(), from;
+	pid_t before = births->last, now = last_pid();
 	bool changed = now != before;
 	int r = 0;
 
@@ -112,11 +136,8 @@ static int look(struct pmp_births *births)
 		return pmp_clock() - births->time < BLIND_EVERY ? 0 : look_at_all(births);
 	if (before == 0 || now < before || now - before > RANGE_MAX)
 		r = look_at_all(births);
-	else if (changed || !births->quiet) {
-		from = before > AGAIN ? before - AGAIN : 0;
-		for (pid_t pid = from + 1; pid <= now && !r; pid++)
-			r = look_at(births, pid);
-	}
+	else if (changed || !births->quiet)
+		r = look_at_range(births, before, now);
 	births->quiet = !changed;
 	return r;
 }
@@ -137,6 +158,11 @@ int pmp_births_next(struct pmp_births *births, struct pmp_birth **list, size_t *
 	if (r == PMP_ENOMEM)
 		return pmp_error_nomem(err, "look for processes");
 	return r ? pmp_error_sys(err, r, errno, "cannot read /proc") : 0;
+}
+
+uint64_t pmp_births_unseen(const struct pmp_births *births)
+{
+	return births->unseen;
 }
 
 void pmp_births_free(struct pmp_births *births)
