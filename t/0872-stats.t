@@ -50,6 +50,7 @@ ok "[ '${unseen:-0}' -ge 6 ]" "those that nobody has seen are among $unseen"
 children=$(said 'children: \([0-9]*\) sampled')
 ok "[ '${children:-0}' -ge 1 ]" "those that exist: $children"
 (
+	# shellcheck disable=SC3045 # every shell here has it
 	ulimit -n 40
 	"$PMP" --stats --children -n 1 -f folded -p "$$" >out 2>err
 )

@@ -4,7 +4,8 @@
  * that of files when they are synced. Other clocks are left alone. Syncing takes
  * TEST_FSYNC microseconds, and with "hang" does not end: only SIGKILL helps. With TEST_DISK
  * the file system lacks what some lack: nameless files, and for "links" renames that do
- * not replace, for "names" links as well.
+ * not replace, for "names" links as well. While the file TEST_QUOTA is there a quota is
+ * used up: regular files take nothing ("write" is in it), or say so when they are synced.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,6 +40,34 @@ time_t time(time_t *result)
 	return now;
 }
 
+static bool quota_is(const char *what)
+{
+	int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+	const char *path = getenv("TEST_QUOTA");
+	char text[8] = "";
+	int fd = path ? real(path, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 && strncmp(text, what, strlen(what)) == 0;
+}
+
+ssize_t write(int fd, const void *data, size_t length)
+{
+	ssize_t (*real)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+	struct stat status;
+
+	if (fd != STDERR_FILENO && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    quota_is("write")) {
+		errno = EDQUOT;
+		return -1;
+	}
+	return real(fd, data, length);
+}
+
 static void hang(void)
 {
 	sigset_t all;
@@ -62,6 +91,10 @@ int fsync(int fd)
 		rest.tv_sec = atol(how) / 1000000;
 		rest.tv_nsec = atol(how) % 1000000 * 1000;
 		nanosleep(&rest, NULL);
+	}
+	if (quota_is("sync")) {
+		errno = EDQUOT;
+		return -1;
 	}
 	futimens(fd, both);
 	return 0;
