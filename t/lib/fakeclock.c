@@ -6,6 +6,9 @@
  * the file system lacks what some lack: nameless files, and for "links" renames that do
  * not replace, for "names" links as well. While the file TEST_QUOTA is there a quota is
  * used up: regular files take nothing ("write" is in it), or say so when they are synced.
+ * While the file TEST_SLEPT is there the machine has been suspended for 8 hours: the time
+ * of day and CLOCK_BOOTTIME are later by these. With "all" in it the other clocks are as
+ * well, as where a virtual machine was halted.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,10 +43,13 @@ time_t time(time_t *result)
 	return now;
 }
 
-static bool quota_is(const char *what)
+#define SLEPT (8 * 3600)
+
+/* Does the file that a variable names begin so? */
+static bool file_says(const char *variable, const char *what)
 {
 	int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
-	const char *path = getenv("TEST_QUOTA");
+	const char *path = getenv(variable);
 	char text[8] = "";
 	int fd = path ? real(path, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t n;
@@ -61,11 +67,23 @@ ssize_t write(int fd, const void *data, size_t length)
 	struct stat status;
 
 	if (fd != STDERR_FILENO && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    quota_is("write")) {
+	    file_says("TEST_QUOTA", "write")) {
 		errno = EDQUOT;
 		return -1;
 	}
 	return real(fd, data, length);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+	int result = real(clock, now);
+
+	if (getenv("TEST_SLEPT") && file_says("TEST_SLEPT", "") &&
+	    (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME ||
+	     (clock == CLOCK_MONOTONIC && file_says("TEST_SLEPT", "all"))))
+		now->tv_sec += SLEPT;
+	return result;
 }
 
 static void hang(void)
@@ -92,7 +110,7 @@ int fsync(int fd)
 		rest.tv_nsec = atol(how) % 1000000 * 1000;
 		nanosleep(&rest, NULL);
 	}
-	if (quota_is("sync")) {
+	if (file_says("TEST_QUOTA", "sync")) {
 		errno = EDQUOT;
 		return -1;
 	}
