@@ -259,8 +259,11 @@ static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 {
 	if (!open_candidate(path, place, alt))
 		return false;
-	if (has_build_id(alt, id, size) && pmp_elf_dwarf(alt, false))
-		return true;
+	if (has_build_id(alt, id, size)) {
+		pmp_elf_prepare_dwarf(alt, false);
+		if (pmp_elf_dwarf(alt))
+			return true;
+	}
 	pmp_elf_close(alt);
 	return false;
 }

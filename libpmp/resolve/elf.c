@@ -161,6 +161,7 @@ const char *pmp_elf_open(struct pmp_elf *elf, int fd)
 	if (pmp_file_pread(fd, &header, sizeof(header), 0) != sizeof(header))
 		return "not an ELF file";
 	elf->size = (uint64_t)status.st_size;
+	elf->from = fd;
 	elf_version(EV_CURRENT);
 	/* Before elf_begin(), which allocates as many sections as it is told. */
 	if (!check_header(&header))
@@ -185,6 +186,7 @@ const char *pmp_elf_open_image(struct pmp_elf *elf, const void *image, size_t si
 
 void pmp_elf_release(struct pmp_elf *elf)
 {
+	pmp_unpack_drop(elf->unpacking); /* reads the file that is closed below */
 	if (elf->dwarf)
 		dwarf_end(elf->dwarf);
 	if (elf->unpacked)
@@ -198,8 +200,10 @@ void pmp_elf_release(struct pmp_elf *elf)
 	elf->dwarf = NULL;
 	elf->unpacked = NULL;
 	elf->unpacked_image = NULL;
+	elf->unpacking = NULL;
+	elf->dwarf_fits = false;
 	elf->elf = NULL;
-	elf->fd = -1;
+	elf->fd = elf->from = -1;
 	elf->image = NULL;
 }
 
@@ -283,6 +287,23 @@ static bool section_of_others(const char *name, bool lines)
 	return !lines && strcmp(name, "line") == 0;
 }
 
+/* What a compressed section becomes; UINT64_MAX: it does not say so. libelf would read
+ * all of it for that, and what unpacks it once more. */
+static uint64_t size_uncompressed(const struct pmp_elf *elf, Elf_Scn *section,
+				  const GElf_Shdr *header)
+{
+	Elf64_Chdr start;
+	GElf_Chdr packed;
+
+	if (elf->from < 0)
+		return gelf_getchdr(section, &packed) ? packed.ch_size : UINT64_MAX;
+	if (header->sh_size < sizeof(start) ||
+	    pmp_file_pread(elf->from, &start, sizeof(start), header->sh_offset) !=
+		    sizeof(start))
+		return UINT64_MAX;
+	return start.ch_size;
+}
+
 /* The size in memory of a section's contents; UINT64_MAX: too much or damaged. */
 static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 			      const GElf_Shdr *header, bool old_style)
@@ -290,14 +311,13 @@ static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 	unsigned char start[12]; /* "ZLIB" and the size, the highest byte first */
 	uint64_t size = header->sh_size;
 	const Elf_Data *data;
-	GElf_Chdr packed;
 
 	if (header->sh_type == SHT_NOBITS)
 		return 0;
 	if (size > elf->size || header->sh_offset > elf->size - size)
 		return UINT64_MAX;
 	if (header->sh_flags & SHF_COMPRESSED) {
-		size = gelf_getchdr(section, &packed) ? packed.ch_size : UINT64_MAX;
+		size = size_uncompressed(elf, section, header);
 	} else if (old_style) {
 		data = size >= sizeof(start) ? elf_rawdata(section, NULL) : NULL;
 		if (!data || !data->d_buf || data->d_size < sizeof(start))
@@ -392,19 +412,29 @@ bool pmp_elf_strings_end(Elf *elf)
 	return true;
 }
 
-Dwarf *pmp_elf_dwarf(struct pmp_elf *elf, bool lines)
+void pmp_elf_prepare_dwarf(struct pmp_elf *elf, bool lines)
+{
+	if (elf->dwarf_fits || !elf->elf || !pmp_elf_has_dwarf(elf) ||
+	    !select_sections(elf, lines))
+		return;
+	elf->dwarf_fits = true;
+	elf->unpacking = pmp_unpack_begin(elf->elf, elf->from);
+}
+
+Dwarf *pmp_elf_dwarf(struct pmp_elf *elf)
 {
 	size_t size;
 	Elf *source;
 
-	if (elf->dwarf || !elf->elf || !pmp_elf_has_dwarf(elf) ||
-	    !select_sections(elf, lines))
+	if (elf->dwarf || !elf->dwarf_fits)
 		return elf->dwarf;
-	elf->unpacked_image = pmp_unpack_debug(elf->elf, &size);
+	elf->unpacked_image = pmp_unpack_end(elf->unpacking, &size);
+	elf->unpacking = NULL;
 	if (elf->unpacked_image)
 		elf->unpacked = elf_memory(elf->unpacked_image, size);
 	source = elf->unpacked ? elf->unpacked : elf->elf;
-	if (pmp_elf_strings_end(source))
+	elf->dwarf_fits = pmp_elf_strings_end(source);
+	if (elf->dwarf_fits)
 		elf->dwarf = dwarf_begin_elf(source, DWARF_C_READ, NULL);
 	if (elf->dwarf)
 		pmp_nomem_handle(elf->dwarf);

@@ -26,9 +26,12 @@ struct pmp_elf {
 	Dwarf *dwarf;  /* see pmp_elf_dwarf() */
 	Elf *unpacked; /* what dwarf is about, if not elf itself; NULL: elf */
 	void *unpacked_image;
-	int fd;	       /* owned, or -1 */
-	void *image;   /* owned, or NULL */
-	uint64_t size; /* of the file */
+	struct pmp_unpacking *unpacking; /* what becomes of unpacked_image, or NULL */
+	bool dwarf_fits; /* within limits, and what libdw need not see is hidden */
+	int fd;		 /* owned, or -1 */
+	int from;	 /* borrowed: what elf is read from, or -1 */
+	void *image;	 /* owned, or NULL */
+	uint64_t size;	 /* of the file */
 	struct pmp_elf_code *code;
 	size_t code_count;
 	unsigned char build_id[PMP_BUILD_ID_SIZE];
@@ -38,7 +41,7 @@ struct pmp_elf {
 /* An empty one, fit for pmp_elf_close(). */
 #define PMP_ELF_EMPTY \
 	{ \
-		.fd = -1 \
+		.fd = -1, .from = -1 \
 	}
 
 /*
@@ -63,10 +66,15 @@ const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section);
 /* Has it .debug_info? Costs a look at the section names. */
 bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
 /*
- * Its debug information, opened at the first call, with or without line numbers;
- * NULL: none, damaged, too large. To be used within pmp_nomem_run().
+ * Begin to unpack its debug information, with or without line numbers, in a thread
+ * if that is much; pmp_elf_dwarf() waits for it.
  */
-Dwarf *pmp_elf_dwarf(struct pmp_elf *elf, bool lines);
+void pmp_elf_prepare_dwarf(struct pmp_elf *elf, bool lines);
+/*
+ * Its debug information, opened at the first call, as it has been prepared; NULL:
+ * none, damaged, too large. To be used within pmp_nomem_run().
+ */
+Dwarf *pmp_elf_dwarf(struct pmp_elf *elf);
 /*
  * Does each section of strings end with a NUL? libdw takes that for granted.
  * Unpacks compressed sections, as libdw does.

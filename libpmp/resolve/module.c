@@ -17,6 +17,7 @@
 #include "resolve/nomem.h"
 #include "resolve/plt.h"
 #include "resolve/symbols.h"
+#include "resolve/unpack.h"
 
 struct pmp_opened {
 	struct pmp_opened_options options;
@@ -156,6 +157,8 @@ struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
 	}
 	pmp_plt_range(&opened->file, &opened->plt);
 	open_debug_files(opened);
+	if (opened->dwarf && !options->no_dwarf)
+		pmp_elf_prepare_dwarf(opened->dwarf, options->lines);
 	if (!read_symbols(opened)) {
 		pmp_opened_free(opened);
 		return NULL;
@@ -177,6 +180,11 @@ void pmp_opened_free(struct pmp_opened *opened)
 	pmp_buf_free(&opened->dwarf_path);
 	pmp_buf_free(&opened->plt_name);
 	free(opened);
+}
+
+bool pmp_opened_is_unpacking(const struct pmp_opened *opened)
+{
+	return opened->dwarf && pmp_unpack_has_thread(opened->dwarf->unpacking);
 }
 
 const char *pmp_opened_build_id(const struct pmp_opened *opened)
@@ -227,7 +235,7 @@ static void open_lines(struct pmp_opened *opened)
 	opened->lines_tried = true;
 	if (!opened->dwarf || pmp_buf_failed(&opened->dwarf_path))
 		return;
-	if (!pmp_elf_dwarf(opened->dwarf, opened->options.lines))
+	if (!pmp_elf_dwarf(opened->dwarf))
 		PMP_LOG(opened->options.log, "lines", "%s: debug information is damaged",
 			opened->dwarf_path.data);
 	else if (!pmp_debugfile_alt(opened->dwarf, opened->dwarf_path.data,

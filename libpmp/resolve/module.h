@@ -34,6 +34,9 @@ struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
 				  const struct pmp_opened_options *options);
 void pmp_opened_free(struct pmp_opened *opened);
 
+/* Is its debug information being unpacked, while it is not asked for lines yet? */
+bool pmp_opened_is_unpacking(const struct pmp_opened *opened);
+
 /* Lower-case hex, or "". */
 const char *pmp_opened_build_id(const struct pmp_opened *opened);
 /* Why names are missing, in English, or NULL. */

@@ -26,6 +26,7 @@
 
 #define DEBUG_DIR "/usr/lib/debug"
 #define FIRST_SLOTS 1024 /* of a hash table; a power of two */
+#define UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
 #define MODULE_SIZE 131072 /* what a module is counted for: it also has a descriptor */
 
 static const char no_memory_text[] = "[unknown]";
@@ -67,6 +68,7 @@ struct module {
 	struct pmp_module *source; /* one reference; NULL: [unmapped] */
 	uint64_t device, inode;
 	bool file;		   /* has an ELF file or image: offsets, not pcs */
+	bool wanted;		   /* has a location without names */
 	const char *path;	   /* interned */
 	struct pmp_opened *opened; /* of files, once a name was wanted */
 	struct pmp_jitmap *jitmap; /* of PMP_MODULE_JITMAP, likewise */
@@ -457,6 +459,7 @@ static pmp_location find_location(struct pmp_symbolizer *symbolizer,
 		.mapping = first->mapping,
 	};
 	symbolizer->slots[slot] = number;
+	symbolizer->modules[place->module]->wanted = true;
 	return number;
 }
 
@@ -649,6 +652,34 @@ static void open_module(struct pmp_symbolizer *symbolizer, struct module *module
 		check_saved(module);
 }
 
+/*
+ * Whoever writes a profile wants names of all modules in it: they are opened one after
+ * the other, and meanwhile threads unpack what debug information some of them have. With
+ * a lock there is a view, which wants what is on its screen.
+ */
+static void open_with_others(struct pmp_symbolizer *symbolizer, struct module *first)
+{
+	size_t unpacking = 0;
+
+	open_module(symbolizer, first);
+	if (symbolizer->options.release)
+		return;
+	for (size_t i = 0; i < symbolizer->module_count; i++) {
+		const struct pmp_opened *opened = symbolizer->modules[i]->opened;
+
+		unpacking += opened && pmp_opened_is_unpacking(opened);
+	}
+	for (size_t i = 0; i < symbolizer->module_count && unpacking < UNPACKING_MAX;
+	     i++) {
+		struct module *module = symbolizer->modules[i];
+
+		if (!module->wanted || module->opened)
+			continue;
+		open_module(symbolizer, module);
+		unpacking += module->opened && pmp_opened_is_unpacking(module->opened);
+	}
+}
+
 /* Names from the debug information; the last frame is the function itself.
  * Returns the number of frames, at least 1. */
 static size_t name_inlined(struct pmp_symbolizer *symbolizer, struct module *module,
@@ -724,7 +755,8 @@ static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number
 	size_t count = 1;
 
 	symbolizer->naming = true;
-	open_module(symbolizer, module);
+	if (!module->opened)
+		open_with_others(symbolizer, module);
 	if (module->file)
 		count = name_in_file(symbolizer, module, &place, frames);
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The image: a header, the sections one after the other, the names of sections as
- * they were, the table of sections.
+ * they were, the table of sections. All of it but the contents is known before the
+ * thread begins, which reads, unpacks, and allocates nothing.
  */
 #include "resolve/unpack.h"
 
@@ -9,171 +10,294 @@
 
 #include <gelf.h>
 #include <libdeflate.h>
-#include <stdbool.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 16		      /* of a section in the image */
-#define IMAGE_MAX ((uint64_t)5 << 30) /* somewhat more than elf.c lets pass */
+#include "base/alloc.h"
+#include "base/file.h"
 
-struct image {
-	Elf *elf;
-	char *data; /* NULL while its size is found out */
-	uint64_t used;
-	Elf64_Shdr *headers; /* within data */
-	size_t count;	     /* of sections */
-	size_t names;	     /* index of the names of sections */
-	bool packed;	     /* something is */
-	struct libdeflate_decompressor *decompressor;
+#define ALIGNMENT 16		       /* of a section in the image */
+#define IMAGE_MAX ((uint64_t)5 << 30)  /* somewhat more than elf.c lets pass */
+#define THREAD_MIN ((size_t)256 << 10) /* of the image: below it no thread pays */
+
+/* A section on its way into the image. */
+struct piece {
+	uint64_t offset, length; /* in the file, without the header of compression */
+	uint64_t at, size;	 /* in the image */
+	uint32_t name, type;
+	bool packed;
 };
 
-static bool wanted(const struct image *image, Elf_Scn *section, const GElf_Shdr *header,
-		   size_t names)
-{
-	const char *name = elf_strptr(image->elf, names, header->sh_name);
+struct pmp_unpacking {
+	struct piece *pieces;
+	size_t count, capacity;
+	size_t names;  /* which piece holds the names of sections */
+	uint64_t used; /* of the image, by pieces */
+	uint64_t most; /* the longest packed one */
+	int fd;
+	char *image, *input;
+	size_t size;
+	struct libdeflate_decompressor *decompressor;
+	pthread_t thread;
+	bool started;
+	bool fine; /* the result, for who has waited */
+	atomic_bool dropped;
+};
 
-	return name && header->sh_type != SHT_NOBITS && header->sh_size != 0 &&
+/* ---- what there is to do ------------------------------------------------- */
+
+static bool wanted(const char *name, const GElf_Shdr *header)
+{
+	return header->sh_type != SHT_NOBITS && header->sh_size != 0 &&
 	       (strncmp(name, ".debug_", 7) == 0 ||
-		strcmp(name, ".gnu_debugaltlink") == 0 || elf_ndxscn(section) == names);
+		strcmp(name, ".gnu_debugaltlink") == 0);
 }
 
 /* Split units are looked for beside the file, which an image has not got. */
-static bool fit(const struct image *image, const GElf_Shdr *header, size_t names)
+static bool fit(const char *name)
 {
-	const char *name = elf_strptr(image->elf, names, header->sh_name);
-
-	return name && strncmp(name, ".zdebug_", 8) != 0 &&
-	       strcmp(name, ".debug_addr") != 0;
+	return strncmp(name, ".zdebug_", 8) != 0 && strcmp(name, ".debug_addr") != 0;
 }
 
-/* The size of a section's contents; UINT64_MAX: cannot. */
-static uint64_t unpacked_size(struct image *image, Elf_Scn *section,
-			      const GElf_Shdr *header)
+/* Where a section's contents are and how large they become. */
+static bool measure(int fd, const GElf_Shdr *header, struct piece *piece)
 {
-	GElf_Chdr packed;
+	Elf64_Chdr packed;
 
-	if (!(header->sh_flags & SHF_COMPRESSED))
-		return header->sh_size;
-	if (!gelf_getchdr(section, &packed) || packed.ch_type != ELFCOMPRESS_ZLIB)
-		return UINT64_MAX;
-	image->packed = true;
-	return packed.ch_size;
-}
-
-static bool copy(struct image *image, Elf_Scn *section, const GElf_Shdr *header,
-		 uint64_t size)
-{
-	const Elf_Data *data = elf_rawdata(section, NULL);
-	char *to = image->data + image->used;
-
-	image->headers[image->count] = (Elf64_Shdr){
-		.sh_name = header->sh_name,
-		.sh_type = header->sh_type,
-		.sh_offset = image->used,
-		.sh_size = size,
-		.sh_addralign = 1,
+	*piece = (struct piece){
+		.offset = header->sh_offset,
+		.length = header->sh_size,
+		.size = header->sh_size,
+		.name = header->sh_name,
+		.type = header->sh_type,
+		.packed = header->sh_flags & SHF_COMPRESSED,
 	};
-	if (!data || !data->d_buf)
+	if (!piece->packed)
+		return true;
+	/* libelf would read all of the section for it. */
+	if (piece->length <= sizeof(packed) ||
+	    pmp_file_pread(fd, &packed, sizeof(packed), piece->offset) !=
+		    sizeof(packed) ||
+	    packed.ch_type != ELFCOMPRESS_ZLIB)
 		return false;
-	if (header->sh_flags & SHF_COMPRESSED)
-		return data->d_size > sizeof(Elf64_Chdr) &&
-		       libdeflate_zlib_decompress(image->decompressor,
-						  (char *)data->d_buf +
-							  sizeof(Elf64_Chdr),
-						  data->d_size - sizeof(Elf64_Chdr), to,
-						  size, NULL) == LIBDEFLATE_SUCCESS;
-	if (data->d_size != size)
-		return false;
-	memcpy(to, data->d_buf, size);
+	piece->offset += sizeof(packed);
+	piece->length -= sizeof(packed);
+	piece->size = packed.ch_size;
 	return true;
 }
 
-/* Put a section's contents, or at first only their size, into the image. */
-static bool put(struct image *image, Elf_Scn *section, const GElf_Shdr *header)
+static bool add_piece(struct pmp_unpacking *unpacking, struct piece *piece)
 {
-	uint64_t size = unpacked_size(image, section, header);
-
-	if (size > IMAGE_MAX - image->used ||
-	    (image->data && !copy(image, section, header, size)))
+	if (piece->size > IMAGE_MAX - unpacking->used ||
+	    PMP_RESERVE(&unpacking->pieces, &unpacking->capacity, unpacking->count + 1))
 		return false;
-	image->used += (size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+	piece->at = unpacking->used;
+	unpacking->used += (piece->size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+	if (piece->packed && piece->length > unpacking->most)
+		unpacking->most = piece->length;
+	unpacking->pieces[unpacking->count++] = *piece;
 	return true;
 }
 
-static bool put_all(struct image *image)
+static bool list_pieces(struct pmp_unpacking *unpacking, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t names;
 
-	image->used = sizeof(Elf64_Ehdr);
-	image->count = 1; /* the empty one */
-	if (elf_getshdrstrndx(image->elf, &names) != 0)
+	unpacking->used = sizeof(Elf64_Ehdr);
+	unpacking->names = SIZE_MAX;
+	if (elf_getshdrstrndx(elf, &names) != 0)
 		return false;
-	while ((section = elf_nextscn(image->elf, section))) {
-		if (!gelf_getshdr(section, &header) || !fit(image, &header, names))
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name;
+		struct piece piece;
+
+		if (!gelf_getshdr(section, &header))
 			return false;
-		if (!wanted(image, section, &header, names))
-			continue;
-		if (!put(image, section, &header))
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || !fit(name))
 			return false;
 		if (elf_ndxscn(section) == names)
-			image->names = image->count;
-		image->count++;
+			unpacking->names = unpacking->count;
+		else if (!wanted(name, &header))
+			continue;
+		if (!measure(unpacking->fd, &header, &piece) ||
+		    !add_piece(unpacking, &piece))
+			return false;
 	}
-	return image->names != 0;
+	return unpacking->names != SIZE_MAX && unpacking->most > 0;
 }
 
-static bool put_header(struct image *image, size_t table)
+/* ---- the image ----------------------------------------------------------- */
+
+static bool make_image(struct pmp_unpacking *unpacking, Elf *elf)
 {
+	Elf64_Shdr *table;
 	GElf_Ehdr header;
 
-	if (!gelf_getehdr(image->elf, &header))
+	unpacking->size = unpacking->used + (unpacking->count + 1) * sizeof(*table);
+	unpacking->image = malloc(unpacking->size);
+	unpacking->input = malloc(unpacking->most);
+	unpacking->decompressor = libdeflate_alloc_decompressor();
+	if (!unpacking->image || !unpacking->input || !unpacking->decompressor ||
+	    !gelf_getehdr(elf, &header))
 		return false;
 	header.e_phoff = 0;
 	header.e_phnum = 0;
-	header.e_shoff = table;
-	header.e_shnum = (uint16_t)image->count;
-	header.e_shstrndx = (uint16_t)image->names;
-	memcpy(image->data, &header, sizeof(header));
+	header.e_shoff = unpacking->used;
+	header.e_shnum = (uint16_t)(unpacking->count + 1);
+	header.e_shstrndx = (uint16_t)(unpacking->names + 1);
+	memcpy(unpacking->image, &header, sizeof(header));
+	table = (Elf64_Shdr *)(void *)(unpacking->image + unpacking->used);
+	table[0] = (Elf64_Shdr){ 0 };
+	for (size_t i = 0; i < unpacking->count; i++) {
+		const struct piece *piece = &unpacking->pieces[i];
+
+		table[i + 1] = (Elf64_Shdr){
+			.sh_name = piece->name,
+			.sh_type = piece->type,
+			.sh_offset = piece->at,
+			.sh_size = piece->size,
+			.sh_addralign = 1,
+		};
+	}
 	return true;
 }
 
-void *pmp_unpack_debug(Elf *elf, size_t *size)
+static bool unpack(const struct pmp_unpacking *unpacking, const struct piece *piece)
 {
-	struct image image = { .elf = elf };
-	uint64_t table;
-	bool fine = false;
+	char *image = unpacking->image + piece->at;
+	char *to = piece->packed ? unpacking->input : image;
+
+	if (pmp_file_pread(unpacking->fd, to, piece->length, piece->offset) !=
+	    (ssize_t)piece->length)
+		return false;
+	return !piece->packed ||
+	       libdeflate_zlib_decompress(unpacking->decompressor, to, piece->length,
+					  image, piece->size, NULL) == LIBDEFLATE_SUCCESS;
+}
+
+static void *run(void *arg)
+{
+	struct pmp_unpacking *unpacking = arg;
+	bool fine = true;
+
+	for (size_t i = 0; i < unpacking->count && fine; i++)
+		fine = !atomic_load(&unpacking->dropped) &&
+		       unpack(unpacking, &unpacking->pieces[i]);
+	unpacking->fine = fine;
+	return NULL;
+}
+
+/* Signals are for other threads. A fault in here is a fault of the process. */
+static void start(struct pmp_unpacking *unpacking)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGABRT);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	unpacking->started =
+		pthread_create(&unpacking->thread, NULL, run, unpacking) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* Once the thread has ended. */
+static void free_all(struct pmp_unpacking *unpacking)
+{
+	if (unpacking->decompressor)
+		libdeflate_free_decompressor(unpacking->decompressor);
+	free(unpacking->input);
+	free(unpacking->image);
+	free(unpacking->pieces);
+	free(unpacking);
+}
+
+struct pmp_unpacking *pmp_unpack_begin(Elf *elf, int fd)
+{
+	struct pmp_unpacking *unpacking = fd < 0 ? NULL : calloc(1, sizeof(*unpacking));
+
+	if (!unpacking)
+		return NULL;
+	unpacking->fd = fd;
+	if (!list_pieces(unpacking, elf) || !make_image(unpacking, elf)) {
+		free_all(unpacking);
+		return NULL;
+	}
+	if (unpacking->size >= THREAD_MIN)
+		start(unpacking);
+	return unpacking;
+}
+
+bool pmp_unpack_has_thread(const struct pmp_unpacking *unpacking)
+{
+	return unpacking && unpacking->started;
+}
+
+void *pmp_unpack_end(struct pmp_unpacking *unpacking, size_t *size)
+{
+	void *image = NULL;
 
 	*size = 0;
-	if (!put_all(&image) || !image.packed)
+	if (!unpacking)
 		return NULL;
-	table = image.used;
-	image.data = calloc(1, table + image.count * sizeof(*image.headers));
-	image.decompressor = libdeflate_alloc_decompressor();
-	if (image.data && image.decompressor) {
-		image.headers = (Elf64_Shdr *)(void *)(image.data + table);
-		fine = put_all(&image) && image.used == table &&
-		       put_header(&image, table);
+	if (unpacking->started)
+		pthread_join(unpacking->thread, NULL);
+	else
+		run(unpacking);
+	if (unpacking->fine) {
+		*size = unpacking->size;
+		image = unpacking->image;
+		unpacking->image = NULL;
 	}
-	if (image.decompressor)
-		libdeflate_free_decompressor(image.decompressor);
-	if (!fine) {
-		free(image.data);
-		return NULL;
-	}
-	*size = table + image.count * sizeof(*image.headers);
-	return image.data;
+	free_all(unpacking);
+	return image;
+}
+
+void pmp_unpack_drop(struct pmp_unpacking *unpacking)
+{
+	if (!unpacking)
+		return;
+	atomic_store(&unpacking->dropped, true);
+	if (unpacking->started)
+		pthread_join(unpacking->thread, NULL);
+	free_all(unpacking);
 }
 
 #else
 
-void *pmp_unpack_debug(Elf *elf, size_t *size)
+struct pmp_unpacking *pmp_unpack_begin(Elf *elf, int fd)
 {
 	(void)elf;
+	(void)fd;
+	return NULL;
+}
+
+bool pmp_unpack_has_thread(const struct pmp_unpacking *unpacking)
+{
+	(void)unpacking;
+	return false;
+}
+
+void *pmp_unpack_end(struct pmp_unpacking *unpacking, size_t *size)
+{
+	(void)unpacking;
 	*size = 0;
 	return NULL;
+}
+
+void pmp_unpack_drop(struct pmp_unpacking *unpacking)
+{
+	(void)unpacking;
 }
 
 #endif
