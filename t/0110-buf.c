@@ -30,6 +30,11 @@ static void test_buf(void)
 	is_int(buf.length, strlen(buf.data), "length");
 	pmp_buf_add(&buf, "\0x", 2);
 	is_int(buf.length, 14, "a NUL is a byte as any other");
+	memcpy(pmp_buf_extend(&buf, 3), "abc", 3);
+	is_str(buf.data + 14, "abc", "what the caller fills in ends with a NUL");
+	pmp_buf_cut(&buf, 15);
+	pmp_buf_cut(&buf, 16);
+	is_str(buf.data + 14, "a", "bytes are taken off the end again, none added");
 	pmp_buf_clear(&buf);
 	is_int(buf.length, 0, "cleared");
 	is_str(buf.data, "", "cleared text");
@@ -56,7 +61,8 @@ static void test_failure(void)
 
 	pmp_buf_puts(&buf, "kept");
 	pmp_buf_add(&buf, "x", SIZE_MAX - 2);
-	ok(pmp_buf_failed(&buf), "what cannot be held fails");
+	ok(pmp_buf_failed(&buf) && !pmp_buf_extend(&buf, 1),
+	   "what cannot be held fails");
 	is_str(buf.data, "kept", "what was there is still there");
 	pmp_buf_puts(&buf, "more");
 	pmp_buf_printf(&buf, "%d", 1);

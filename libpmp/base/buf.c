@@ -43,6 +43,23 @@ void pmp_buf_add(struct pmp_buf *buf, const void *data, size_t length)
 	buf->data[buf->length] = '\0';
 }
 
+char *pmp_buf_extend(struct pmp_buf *buf, size_t length)
+{
+	if (!reserve(buf, length))
+		return NULL;
+	buf->length += length;
+	buf->data[buf->length] = '\0';
+	return buf->data + buf->length - length;
+}
+
+void pmp_buf_cut(struct pmp_buf *buf, size_t length)
+{
+	if (length >= buf->length)
+		return;
+	buf->length = length;
+	buf->data[length] = '\0';
+}
+
 void pmp_buf_puts(struct pmp_buf *buf, const char *text)
 {
 	pmp_buf_add(buf, text, strlen(text));

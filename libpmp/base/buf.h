@@ -20,6 +20,10 @@ struct pmp_buf {
 void pmp_buf_free(struct pmp_buf *buf);		/* leaves an empty buffer */
 void pmp_buf_clear(struct pmp_buf *buf);	/* keeps the memory, and a failure */
 void pmp_buf_add(struct pmp_buf *buf, const void *data, size_t length);
+/* Add length bytes that the caller fills in: where they are, or NULL. */
+char *pmp_buf_extend(struct pmp_buf *buf, size_t length);
+/* Take bytes off the end again, down to a length. */
+void pmp_buf_cut(struct pmp_buf *buf, size_t length);
 void pmp_buf_puts(struct pmp_buf *buf, const char *text);
 void pmp_buf_putc(struct pmp_buf *buf, char c);
 void pmp_buf_printf(struct pmp_buf *buf, const char *format, ...)

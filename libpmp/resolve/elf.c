@@ -246,18 +246,47 @@ Elf_Scn *pmp_elf_section(const struct pmp_elf *elf, const char *name, GElf_Shdr 
 	return NULL;
 }
 
+/* Contents that are to be read as they are. */
+static bool readable(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *header)
+{
+	return gelf_getshdr(section, header) && header->sh_type != SHT_NOBITS &&
+	       !(header->sh_flags & SHF_COMPRESSED) && header->sh_size != 0 &&
+	       header->sh_size <= SECTION_MAX && header->sh_size <= elf->size &&
+	       header->sh_offset <= elf->size - header->sh_size;
+}
+
 const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section)
 {
 	const Elf_Data *data;
 	GElf_Shdr header;
 
-	if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-	    (header.sh_flags & SHF_COMPRESSED) || header.sh_size == 0 ||
-	    header.sh_size > SECTION_MAX || header.sh_size > elf->size ||
-	    header.sh_offset > elf->size - header.sh_size)
+	if (!readable(elf, section, &header))
 		return NULL;
 	data = elf_getdata(section, NULL);
 	return data && data->d_buf && data->d_size ? data : NULL;
+}
+
+bool pmp_elf_append(const struct pmp_elf *elf, Elf_Scn *section, struct pmp_buf *buf)
+{
+	size_t before = buf->length;
+	const Elf_Data *data;
+	GElf_Shdr header;
+	char *to;
+
+	if (!readable(elf, section, &header))
+		return false;
+	if (elf->from < 0) {
+		data = pmp_elf_data(elf, section);
+		if (data)
+			pmp_buf_add(buf, data->d_buf, data->d_size);
+		return data && !pmp_buf_failed(buf);
+	}
+	to = pmp_buf_extend(buf, header.sh_size);
+	if (to && pmp_file_pread(elf->from, to, header.sh_size, header.sh_offset) ==
+			  (ssize_t)header.sh_size)
+		return true;
+	pmp_buf_cut(buf, before);
+	return false;
 }
 
 bool pmp_elf_has_dwarf(const struct pmp_elf *elf)

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 #define PMP_BUILD_ID_SIZE 64 /* the longest one we take; 20 is usual */
 
 /* A piece of the file that is mapped for execution. */
@@ -63,6 +65,8 @@ bool pmp_elf_address(const struct pmp_elf *elf, uint64_t offset, uint64_t *addre
 Elf_Scn *pmp_elf_section(const struct pmp_elf *elf, const char *name, GElf_Shdr *header);
 /* The contents of a section, or NULL: absent, damaged, too large. */
 const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section);
+/* Append them to buf. False: the same, or there is no memory, and then buf tells. */
+bool pmp_elf_append(const struct pmp_elf *elf, Elf_Scn *section, struct pmp_buf *buf);
 /* Has it .debug_info? Costs a look at the section names. */
 bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
 /*

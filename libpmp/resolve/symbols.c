@@ -46,6 +46,7 @@ struct builder {
 	size_t count, capacity;
 	struct section *code; /* executable sections, ascending */
 	size_t code_count;
+	const struct section *last; /* in which an address was, or NULL */
 	struct pmp_ranges ranges;
 	bool complete;
 };
@@ -95,14 +96,21 @@ static int read_code(struct builder *builder, const struct pmp_elf *elf)
 	return 0;
 }
 
-static const struct section *section_at(const struct builder *builder, uint64_t address)
+/* The next symbol is mostly in the same section. */
+static const struct section *section_at(struct builder *builder, uint64_t address)
 {
-	size_t after = pmp_ranges_after(builder->code, builder->code_count,
-					sizeof(*builder->code), address);
+	const struct section *end = builder->code + builder->code_count;
+	const struct section *found = builder->last;
+	size_t after;
 
-	if (after == 0 || address >= builder->code[after - 1].end)
-		return NULL;
-	return &builder->code[after - 1];
+	if (!found || address < found->start ||
+	    (found + 1 < end && address >= found[1].start)) {
+		after = pmp_ranges_after(builder->code, builder->code_count,
+					 sizeof(*builder->code), address);
+		found = after ? &builder->code[after - 1] : NULL;
+		builder->last = found;
+	}
+	return found && address < found->end ? found : NULL;
 }
 
 /* $x, $d.12 and the like mark code and data, and are no functions. */
@@ -114,7 +122,7 @@ static bool mapping_symbol(const char *name)
 
 /* In this order: has a size, is a function, how it is bound, few leading
  * underscores and dots, short. */
-static uint32_t score(const GElf_Sym *symbol, const char *name, uint32_t length)
+static uint32_t score(const Elf64_Sym *symbol, const char *name, uint32_t length)
 {
 	static const uint8_t bind_score[16] = {
 		[STB_LOCAL] = 2,
@@ -126,14 +134,14 @@ static uint32_t score(const GElf_Sym *symbol, const char *name, uint32_t length)
 	while (leading < 63 && (name[leading] == '_' || name[leading] == '.'))
 		leading++;
 	return (uint32_t)(symbol->st_size == 0) << 30 |
-	       (uint32_t)(GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE) << 29 |
-	       (uint32_t)bind_score[GELF_ST_BIND(symbol->st_info)] << 27 | leading << 16 |
-	       length;
+	       (uint32_t)(ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE) << 29 |
+	       (uint32_t)bind_score[ELF64_ST_BIND(symbol->st_info)] << 27 |
+	       leading << 16 | length;
 }
 
-static bool wanted(const GElf_Sym *symbol)
+static bool wanted(const Elf64_Sym *symbol)
 {
-	int type = GELF_ST_TYPE(symbol->st_info);
+	int type = ELF64_ST_TYPE(symbol->st_info);
 
 	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
@@ -142,19 +150,20 @@ static bool wanted(const GElf_Sym *symbol)
 
 /* The name at an offset of builder->names, which ends with a NUL. Its version is
  * cut off where it lies: who shares the end of a name shares the version. */
-static int add_symbol(struct builder *builder, const GElf_Sym *symbol, uint32_t offset)
+static int add_symbol(struct builder *builder, const Elf64_Sym *symbol, uint32_t offset)
 {
 	char *name = builder->names->data + offset;
 	char *end = name[0] ? strchrnul(name + 1, '@') : name;
 	size_t length = (size_t)(end - name);
-	bool untyped = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
+	bool untyped = ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE;
 	bool label = untyped && symbol->st_size == 0 &&
-		     (name[0] == '.' || GELF_ST_BIND(symbol->st_info) == STB_LOCAL);
+		     (name[0] == '.' || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL);
 
 	if (length == 0 || length > NAME_MAX_LENGTH || mapping_symbol(name) || label ||
 	    !section_at(builder, symbol->st_value))
 		return 0;
-	if (PMP_RESERVE(&builder->symbols, &builder->capacity, builder->count + 1))
+	if (builder->count == builder->capacity &&
+	    PMP_RESERVE(&builder->symbols, &builder->capacity, builder->count + 1))
 		return PMP_ENOMEM;
 	*end = '\0';
 	builder->symbols[builder->count++] = (struct symbol){
@@ -166,33 +175,45 @@ static int add_symbol(struct builder *builder, const GElf_Sym *symbol, uint32_t 
 	return 0;
 }
 
-static int read_table(struct builder *builder, const struct pmp_elf *elf,
-		      Elf_Scn *section, const GElf_Shdr *header)
+static int add_symbols(struct builder *builder, const Elf_Data *table, size_t first)
 {
-	Elf_Scn *name_section = elf_getscn(elf->elf, header->sh_link);
-	const Elf_Data *table = pmp_elf_data(elf, section);
-	const Elf_Data *names = name_section ? pmp_elf_data(elf, name_section) : NULL;
-	const char *text = names ? names->d_buf : NULL;
-	size_t first = builder->names->length, count;
+	size_t count = table->d_size / sizeof(Elf64_Sym);
 
-	/* A last name without an end would be read beyond the section. */
-	if (!table || !text || text[names->d_size - 1] != '\0' ||
-	    header->sh_entsize != sizeof(Elf64_Sym) || names->d_size > NAMES_MAX - first)
-		return 0;
-	pmp_buf_add(builder->names, text, names->d_size);
-	if (pmp_buf_failed(builder->names))
-		return PMP_ENOMEM;
-	count = table->d_size / sizeof(Elf64_Sym);
 	for (size_t i = 1; i < count && builder->count < SYMBOLS_MAX; i++) {
-		GElf_Sym symbol;
+		Elf64_Sym symbol;
 
-		if (!gelf_getsym((Elf_Data *)table, (int)i, &symbol) ||
-		    !wanted(&symbol) || symbol.st_name >= names->d_size)
+		/* Its bytes are in our order: open_checked() has seen to it. */
+		memcpy(&symbol, (char *)table->d_buf + i * sizeof(symbol),
+		       sizeof(symbol));
+		if (!wanted(&symbol) || symbol.st_name >= builder->names->length - first)
 			continue;
 		if (add_symbol(builder, &symbol, (uint32_t)(first + symbol.st_name)))
 			return PMP_ENOMEM;
 	}
 	return 0;
+}
+
+static int read_table(struct builder *builder, const struct pmp_elf *elf,
+		      Elf_Scn *section, const GElf_Shdr *header)
+{
+	Elf_Scn *name_section = elf_getscn(elf->elf, header->sh_link);
+	const Elf_Data *table = pmp_elf_data(elf, section);
+	struct pmp_buf *names = builder->names;
+	size_t first = names->length;
+	GElf_Shdr name_header;
+
+	if (!table || header->sh_entsize != sizeof(Elf64_Sym) ||
+	    !gelf_getshdr(name_section, &name_header) ||
+	    name_header.sh_size > NAMES_MAX - first)
+		return 0;
+	if (!pmp_elf_append(elf, name_section, names))
+		return pmp_buf_failed(names) ? PMP_ENOMEM : 0;
+	/* A last name without an end would go on in what follows. */
+	if (names->data[names->length - 1] != '\0') {
+		pmp_buf_cut(names, first);
+		return 0;
+	}
+	return add_symbols(builder, table, first);
 }
 
 static int read_tables(struct builder *builder, const struct pmp_elf *elf, bool *full)
