@@ -485,6 +485,7 @@ struct pmp_live_info {
 	uint64_t span[PMP_WINDOW_COUNT];	/* ns that the window really covers */
 	uint64_t merged;			/* stacks and threads not kept apart */
 	uint64_t renumbered;	/* grows when indices of stacks and locations change */
+	uint64_t moved;		/* grows when indices of threads and cells change */
 };
 
 struct pmp_live_process {
@@ -539,7 +540,7 @@ size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
 size_t pmp_live_cell_count(const struct pmp_live *live);
 /** Each i below its count. Indices stay, but those of threads and cells change when
- * threads are put together, which pmp_live_info.merged tells, and all of them, with the
+ * threads are put together, which pmp_live_info.moved tells, and all of them, with the
  * numbers of locations, when stacks are: pmp_live_info.renumbered. */
 void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_process *process);
 void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thread *thread);

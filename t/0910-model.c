@@ -70,8 +70,8 @@ static void test_stacks(struct pmp_view *view)
 {
 	const struct pmp_row *row;
 
-	is_int(view->model.order_count, 6, "six stacks");
-	is_int(view->model.total, 20 * 71, "all of them counted");
+	is_int(view->model.list.order_count, 6, "six stacks");
+	is_int(view->model.list.total, 20 * 71, "all of them counted");
 	row = pmp_model_row(&view->model, 0);
 	is_int(row->count, 61 * 20, "the most frequent first");
 	ok(row->average > 60.9 && row->average < 61.1, "61 threads on average");
@@ -99,34 +99,34 @@ static void test_groups(struct pmp_view *view)
 	       "t: names as they are");
 	ok(pmp_model_row(&view->model, 0)->groups, "which are several");
 	fake_type(view, "H");
-	is_int(view->model.order_count, 71, "t and H: a row for each thread");
+	is_int(view->model.list.order_count, 71, "t and H: a row for each thread");
 	fake_type(view, "t");
-	is_int(view->model.order_count, 6, "H alone: by groups of threads");
+	is_int(view->model.list.order_count, 6, "H alone: by groups of threads");
 	fake_type(view, "H");
 }
 
 static void test_filters(struct pmp_view *view)
 {
 	fake_type(view, "\\mutex\r");
-	is_int(view->model.order_count, 1, "only stacks with a function");
-	is_int(view->model.total, 5 * 20, "shares are of these");
+	is_int(view->model.list.order_count, 1, "only stacks with a function");
+	is_int(view->model.list.total, 5 * 20, "shares are of these");
 	fake_type(view, "\\");
 	is_str(view->input, "mutex", "the filter can be changed");
 	pmp_view_key(view, PMP_KEY_CLEAR);
 	fake_type(view, "a(\r");
 	ok(strstr(view->message, "Not a regular expression") != NULL, "a wrong one is told");
-	is_int(view->model.order_count, 1, "and the old one stays");
+	is_int(view->model.list.order_count, 1, "and the old one stays");
 	pmp_view_key(view, PMP_KEY_ESCAPE);
-	is_int(view->model.order_count, 6, "Esc clears it");
+	is_int(view->model.list.order_count, 6, "Esc clears it");
 	fake_type(view, "oflush\r");
-	is_int(view->model.order_count, 1, "only a thread");
+	is_int(view->model.list.order_count, 1, "only a thread");
 	pmp_view_key(view, PMP_KEY_ESCAPE);
 	fake_type(view, "i");
-	is_int(view->model.order_count, 4, "idle threads are hidden");
+	is_int(view->model.list.order_count, 4, "idle threads are hidden");
 	fake_type(view, "i");
-	is_int(view->model.order_count, 2, "only they are shown");
+	is_int(view->model.list.order_count, 2, "only they are shown");
 	fake_type(view, "i");
-	is_int(view->model.order_count, 6, "all again");
+	is_int(view->model.list.order_count, 6, "all again");
 }
 
 static void test_selection(struct pmp_view *view)
@@ -180,14 +180,14 @@ static void test_tree(struct pmp_view *view)
 	root = pmp_model_row(&view->model, 0);
 	is_str(pmp_model_name(&view->model, root->name), "start_thread", "the root");
 	ok(root->open, "is open: it has much of all");
-	shown = view->model.order_count;
+	shown = view->model.list.order_count;
 	ok(shown > 5, "and so are others: %zu rows", shown);
 	pmp_view_key(view, PMP_KEY_LEFT);
-	is_int(view->model.order_count, 3, "closed");
+	is_int(view->model.list.order_count, 3, "closed");
 	pmp_view_refresh(view);
-	is_int(view->model.order_count, 3, "it stays so");
+	is_int(view->model.list.order_count, 3, "it stays so");
 	pmp_view_key(view, PMP_KEY_ENTER);
-	is_int(view->model.order_count, shown, "Enter opens it");
+	is_int(view->model.list.order_count, shown, "Enter opens it");
 	pmp_view_key(view, PMP_KEY_RIGHT);
 	is_int(view->at, 1, "right goes to the child of what is open");
 	pmp_view_key(view, PMP_KEY_RIGHT);
@@ -196,7 +196,7 @@ static void test_tree(struct pmp_view *view)
 	is_int(view->at, 1, "left closes, and goes to the parent");
 	pmp_view_key(view, PMP_KEY_HOME);
 	fake_type(view, "e");
-	ok(view->model.order_count >= shown - 1, "e opens the hottest path");
+	ok(view->model.list.order_count >= shown - 1, "e opens the hottest path");
 	fake_type(view, "v");
 	is_str(pmp_model_name(&view->model, pmp_model_row(&view->model, 0)->name), "poll",
 	       "inverted it begins with the leaf");
@@ -209,7 +209,7 @@ static void test_threads(struct pmp_view *view)
 	const struct pmp_row *row;
 
 	fake_type(view, "4");
-	is_int(view->model.order_count, 71, "each thread");
+	is_int(view->model.list.order_count, 71, "each thread");
 	row = pmp_model_row(&view->model, 0);
 	is_int(row->state, 'R', "one that computes is the first");
 	fake_type(view, "<");
@@ -283,9 +283,9 @@ static void test_states(void)
 	is_int(pmp_model_row(&view.model, 0)->count, 10, "one row");
 	is_int(pmp_model_row(&view.model, 0)->state, 'S', "in the state it mostly is in");
 	fake_type(&view, "i");
-	is_int(view.model.total, 1, "once it was busy");
+	is_int(view.model.list.total, 1, "once it was busy");
 	fake_type(&view, "i");
-	is_int(view.model.total, 9, "else idle");
+	is_int(view.model.list.total, 9, "else idle");
 	pmp_view_free(&view);
 	pmp_profile_free(profile);
 }
@@ -296,11 +296,11 @@ static void test_processes(void)
 	struct pmp_view view;
 
 	fake_view(&view, profile);
-	is_int(view.model.order_count, 12, "two processes have rows of their own");
+	is_int(view.model.list.order_count, 12, "two processes have rows of their own");
 	fake_type(&view, "3");
 	is_int(pmp_model_row(&view.model, 0)->name, PMP_NAME_NONE, "and trees of their own");
 	fake_type(&view, "2");
-	ok(view.model.order_count > 20, "and functions");
+	ok(view.model.list.order_count > 20, "and functions");
 	pmp_view_free(&view);
 	pmp_profile_free(profile);
 }
@@ -396,7 +396,7 @@ static void test_merged(bool draws)
 	if (pmp_live_shrink((struct pmp_live *)pmp_profile_live(profile)))
 		abort();
 	ok(pmp_live_thread_count(pmp_profile_live(profile)) <
-		   pmp_model_row(&view.model, view.model.order_count - 1)->thread,
+		   pmp_model_row(&view.model, view.model.list.order_count - 1)->thread,
 	   "whose numbers are none any more");
 	if (draws)
 		pmp_view_draw(&view, &canvas);
@@ -406,6 +406,146 @@ static void test_merged(bool draws)
 		   pmp_live_thread_count(pmp_profile_live(profile)), "until they are made anew");
 	pmp_view_free(&view);
 	pmp_canvas_free(&canvas);
+	pmp_profile_free(profile);
+}
+
+/* ---- rows that are made in slices ------------------------------------------------ */
+
+#define MANY 3000 /* stacks: more than are counted between two looks at the clock */
+
+static struct pmp_profile *many_stacks(void)
+{
+	struct pmp_profile *profile = fake_profile();
+
+	for (uint64_t i = 0; i < MANY / 50; i++) {
+		struct pmp_sample *sample = pmp_sample_new();
+
+		if (!sample)
+			abort();
+		sample->pid = 10;
+		sample->time = (1000 + i) * FAKE_S;
+		for (int k = 0; k < 50; k++) {
+			int n = (int)i * 50 + k;
+			struct pmp_thread *thread = fake_thread(
+				sample, 10 + k, "worker",
+				FAKE_STACK(n % 13, n / 13 % 13, n / 169 % 13, n / 2197, MAIN));
+
+			thread->state = n % 3 ? 'S' : 'R';
+		}
+		fake_add(profile, sample);
+	}
+	return profile;
+}
+
+/* The first rows, whole. */
+static void rows_of(struct pmp_view *view, char *text, size_t size)
+{
+	struct pmp_canvas canvas = { 0 };
+	char line[PMP_VIEW_TEXT];
+	size_t length = 0;
+
+	pmp_canvas_resize(&canvas, 40, 200);
+	pmp_view_draw(view, &canvas);
+	/* The header tells of one more refresh. */
+	for (int i = 3; i < 39 && length < size; i++)
+		length += (size_t)snprintf(text + length, size - length, "%s\n",
+					   pmp_canvas_line(&canvas, i, line, sizeof(line)));
+	pmp_canvas_free(&canvas);
+}
+
+/* How often it took to go on until all was there. */
+static unsigned finish(struct pmp_view *view)
+{
+	unsigned turns = 0;
+
+	while (pmp_view_is_busy(view) && turns < 100000) {
+		pmp_view_go_on(view);
+		turns++;
+	}
+	return turns;
+}
+
+static void test_slices(void)
+{
+	static const char *const keys[] = { "2", "1", "3", "v", "vH", "4", "H1", "i", "i2",
+					    "3", "i1>>", "I", "<<I\\poll\r", "\033" };
+	struct pmp_profile *profile = many_stacks();
+	static char whole[65536], sliced[65536];
+	struct pmp_view one, other;
+	unsigned turns;
+
+	fake_view(&one, profile);
+	fake_view(&other, profile);
+	is_int(one.model.list.order_count, MANY, "%d stacks", MANY);
+	other.slice = 1;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		fake_type(&one, keys[i]);
+		fake_type(&other, keys[i]);
+		turns = finish(&other);
+		ok(keys[i][0] == '4' || turns > 1, "%s: made in %u turns", keys[i], turns);
+		rows_of(&one, whole, sizeof(whole));
+		rows_of(&other, sliced, sizeof(sliced));
+		is_str(sliced, whole, "and the same as at once");
+		is_int(other.model.list.order_count, one.model.list.order_count, "all of it");
+	}
+	pmp_view_free(&one);
+	pmp_view_free(&other);
+	pmp_profile_free(profile);
+}
+
+/* What is pressed, comes and goes while rows are made. */
+static void test_meanwhile(void)
+{
+	struct pmp_profile *profile = many_stacks();
+	struct pmp_live *live = (struct pmp_live *)pmp_profile_live(profile);
+	struct pmp_view view;
+	size_t count;
+
+	fake_view(&view, profile);
+	view.slice = 1;
+	fake_type(&view, "jjj");
+	pmp_view_refresh(&view);
+	ok(pmp_view_is_busy(&view), "rows are made");
+	is_int(view.model.list.order_count, MANY, "those that were are shown");
+	fake_type(&view, "j");
+	is_int(view.at, 4, "and a key moves in them");
+	finish(&view);
+	is_int(view.at, 4, "as it does then");
+	fake_type(&view, "3");
+	is_int(view.model.list.order_count, 0, "stacks are no tree: nothing is shown at first");
+	fake_type(&view, "jek");
+	pmp_view_key(&view, PMP_KEY_ENTER);
+	finish(&view);
+	count = view.model.list.order_count;
+	ok(count > 1, "then the tree is");
+	pmp_view_refresh(&view);
+	pmp_view_key(&view, PMP_KEY_HOME);
+	pmp_view_key(&view, PMP_KEY_LEFT);
+	is_int(view.model.list.order_count, 1, "it is closed while it is made");
+	finish(&view);
+	is_int(view.model.list.order_count, 1, "and stays so");
+	fake_type(&view, "1/nowhere");
+	finish(&view);
+	ok(strstr(view.message, "Not found"), "a search in many rows comes to its end");
+	pmp_view_key(&view, PMP_KEY_ESCAPE);
+	fake_type(&view, "n");
+	ok(strstr(view.message, "Searching"), "or is left: %s", view.message);
+	fake_type(&view, "g");
+	ok(!pmp_view_is_busy(&view), "for another key");
+	pmp_view_refresh(&view);
+	for (int i = 0; i < 3; i++)
+		pmp_view_go_on(&view);
+	if (pmp_live_shrink(live))
+		abort();
+	finish(&view);
+	is_int(view.model.list.order_count, pmp_live_stack_count(live),
+	       "stacks are put together meanwhile");
+	pmp_view_refresh(&view);
+	pmp_view_set_profile(&view, NULL);
+	ok(!pmp_view_is_busy(&view) && !view.model.list.order_count, "or gone");
+	pmp_view_set_profile(&view, profile);
+	pmp_view_refresh(&view);
+	pmp_view_free(&view);
 	pmp_profile_free(profile);
 }
 
@@ -426,6 +566,8 @@ int main(void)
 	test_asking(&view);
 	pmp_view_free(&view);
 	pmp_profile_free(profile);
+	test_slices();
+	test_meanwhile();
 	test_late_names();
 	test_names();
 	test_states();

@@ -58,10 +58,10 @@ static bool is_sane(const struct pmp_view *view)
 {
 	const struct pmp_model *model = &view->model;
 
-	if (model->order_count && view->at >= model->order_count)
+	if (model->list.order_count && view->at >= model->list.order_count)
 		return false;
-	for (size_t i = 0; i < model->order_count; i++) {
-		if (model->order[i] >= model->row_count)
+	for (size_t i = 0; i < model->list.order_count; i++) {
+		if (model->list.order[i] >= model->list.row_count)
 			return false;
 	}
 	return model->settings.view < PMP_VIEW_COUNT && !model->failed;

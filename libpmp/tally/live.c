@@ -485,6 +485,7 @@ static int merge(struct pmp_live *live, bool many)
 	}
 	free_tables(live);
 	*live = new;
+	live->info.moved++;
 	for (uint64_t i = live->tails[PMP_WINDOW_MINUTE].cell; i < live->head.cell; i++)
 		*log_at(live, i) = cells[*log_at(live, i)];
 	free(cells);

@@ -8,55 +8,97 @@
 
 #define FIRST_ADDRESS 65536 /* arguments below are numbers, descriptors most likely */
 
-static int descending(uint64_t a, uint64_t b)
+/* ---- what rows are sorted by ------------------------------------------------------- */
+
+uint64_t pmp_key_descending(double value)
 {
-	return (a < b) - (a > b);
+	/* Unknown ones are negative, and come last. */
+	return ~(uint64_t)((value < 0 ? 0 : value * 1e6 + 1));
 }
 
-int pmp_compare_count(const struct pmp_view *view, const struct pmp_row *a,
-		      const struct pmp_row *b)
+uint64_t pmp_key_text(const char *text)
+{
+	uint64_t key = 0;
+
+	for (int i = 0; i < 8; i++) {
+		key = key << 8 | (unsigned char)*text;
+		text += *text != '\0';
+	}
+	return key;
+}
+
+uint64_t pmp_key_count_of(const struct pmp_view *view, const struct pmp_row *row)
 {
 	(void)view;
-	return descending(a->count, b->count);
+	return ~row->count;
 }
 
-int pmp_compare_self(const struct pmp_view *view, const struct pmp_row *a,
-		     const struct pmp_row *b)
+uint64_t pmp_key_self(const struct pmp_view *view, const struct pmp_row *row)
 {
 	(void)view;
-	return a->self == b->self ? descending(a->count, b->count)
-				  : descending(a->self, b->self);
+	return ~row->self;
 }
 
-int pmp_compare_group(const struct pmp_view *view, const struct pmp_row *a,
-		      const struct pmp_row *b)
+uint64_t pmp_key_group(const struct pmp_view *view, const struct pmp_row *row)
 {
-	return strcmp(pmp_model_name(&view->model, a->group),
-		      pmp_model_name(&view->model, b->group));
+	return pmp_names_rank(&view->model.names, row->group);
 }
 
 /* Those that do something first: R D L, then the others. */
-static int rank(char state)
+uint64_t pmp_key_state(const struct pmp_view *view, const struct pmp_row *row)
 {
-	const char *order = "RDLSTtIZX", *at = strchr(order, state);
+	const char *order = "RDLSTtIZX", *at = row->state ? strchr(order, row->state) : NULL;
 
-	return at ? (int)(at - order) : 99;
+	(void)view;
+	return at ? (uint64_t)(at - order) : 99;
 }
 
-int pmp_compare_state(const struct pmp_view *view, const struct pmp_row *a,
-		      const struct pmp_row *b)
+uint64_t pmp_key_name(const struct pmp_view *view, const struct pmp_row *row)
 {
-	int difference = rank(a->state) - rank(b->state);
-
-	return difference ? difference : pmp_compare_count(view, a, b);
+	return pmp_names_rank(&view->model.names, row->name);
 }
 
-int pmp_compare_name(const struct pmp_view *view, const struct pmp_row *a,
-		     const struct pmp_row *b)
+uint64_t pmp_key_leaf(const struct pmp_view *view, const struct pmp_row *row)
 {
-	return strcmp(pmp_model_name(&view->model, a->name),
-		      pmp_model_name(&view->model, b->name));
+	const struct pmp_model *model = &view->model;
+	const struct pmp_chain *chain = &model->chains[row->chain];
+
+	/* Those without any first. */
+	return chain->count ? 1 + (uint64_t)pmp_names_rank(&model->names,
+					model->names_of_chains[chain->first])
+			    : 0;
 }
+
+/* ---- what is searched in them ------------------------------------------------------- */
+
+bool pmp_has_group(struct pmp_view *view, const struct pmp_row *row)
+{
+	return pmp_search_has_name(view, row->group);
+}
+
+bool pmp_has_name(struct pmp_view *view, const struct pmp_row *row)
+{
+	return pmp_search_has_name(view, row->name);
+}
+
+bool pmp_has_chain(struct pmp_view *view, const struct pmp_row *row)
+{
+	const struct pmp_model *model = &view->model;
+	const struct pmp_chain *chain = &model->chains[row->chain];
+	char text[PMP_VIEW_TEXT];
+
+	for (uint32_t i = 0; i < chain->count; i++) {
+		if (pmp_search_has_name(view, model->names_of_chains[chain->first + i]))
+			return true;
+	}
+	/* Of several functions: a<b. */
+	if (!strchr(view->search.text, '<'))
+		return false;
+	pmp_text_chain(view, row, text, sizeof(text));
+	return pmp_filter_matches(view->search.filter, PMP_FILTER_FOCUS, text);
+}
+
+/* ---- what is shown ------------------------------------------------------------------- */
 
 static void share(const struct pmp_view *view, uint64_t count, double average, char *buffer,
 		  size_t size)
@@ -67,7 +109,7 @@ static void share(const struct pmp_view *view, uint64_t count, double average, c
 		snprintf(buffer, size, average >= 100 ? "%.0f" : "%.1f", average);
 	else
 		snprintf(buffer, size, "%.1f",
-			 model->total ? 100.0 * (double)count / (double)model->total : 0);
+			 model->list.total ? 100.0 * (double)count / (double)model->list.total : 0);
 }
 
 void pmp_text_share(const struct pmp_view *view, const struct pmp_row *row, char *buffer,

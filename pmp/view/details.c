@@ -61,7 +61,7 @@ void pmp_details_title(const struct pmp_view *view, const struct pmp_row *row, c
 	const struct pmp_model *model = &view->model;
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 
-	snprintf(buffer, size, "row %zu of %zu", view->at + 1, model->order_count);
+	snprintf(buffer, size, "row %zu of %zu", view->at + 1, model->list.order_count);
 	if (!model->live || row->thread >= pmp_live_thread_count(model->live))
 		return;
 	pmp_live_thread(model->live, row->thread, &thread);

@@ -324,7 +324,7 @@ static void draw_row(const struct pmp_view *view, struct pmp_canvas *canvas, int
 static void draw_list(struct pmp_view *view, struct pmp_canvas *canvas)
 {
 	const struct pmp_layout *layout = &view->layout;
-	size_t rows = (size_t)layout->list_rows, count = view->model.order_count;
+	size_t rows = (size_t)layout->list_rows, count = view->model.list.order_count;
 
 	if (view->at < view->top)
 		view->top = view->at;
@@ -339,6 +339,7 @@ static void draw_list(struct pmp_view *view, struct pmp_canvas *canvas)
 	if (count == 0)
 		pmp_canvas_text(canvas, layout->list_row, 2, -1, PMP_LOOK_DIM,
 				view->model.failed ? "Not enough memory" :
+				pmp_model_is_busy(&view->model) ? "Counting" :
 				view->model.info.stacks[PMP_WINDOW_START] ?
 					"Nothing passes the filters; Esc clears them" :
 				view->model.saved ? "The profile is empty" :

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rows of the views. Cells (a thread, a stack, how often) are put together by the
- * names of their functions: a chain is such a list of names, and equal lists are one.
- * The names of a location and the chain of a stack are kept once they are final.
+ * The rows of a view, made step by step: each step does as much as there is time for, and
+ * what was shown before is shown until the last is done. So a key is answered at once,
+ * whatever there is to count. What the steps are is said in model-rows.h.
  */
 #include "model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model-rows.h"
 
 #define NAMES_MIN 65536 /* are kept in any case */
-#define NAME_SIZE 8192 /* of a function; what is longer is cut off */
 
 /* ---- life -------------------------------------------------------------------- */
 
@@ -22,6 +22,46 @@ void pmp_model_init(struct pmp_model *model, struct pmp_symbolizer *symbolizer)
 	*model = (struct pmp_model){ .symbolizer = symbolizer,
 				     .filter_number = 1,
 				     .names_limit = NAMES_MIN };
+}
+
+/* Its stacks are another list's. */
+static void disown(struct pmp_list *list)
+{
+	pmp_model_part_rows(list);
+	list->stack_rows = NULL;
+	list->stack_row_count = list->stack_row_capacity = 0;
+	list->row_count = list->order_count = 0;
+	list->are_final = false;
+}
+
+static void give_up(struct pmp_model *model)
+{
+	if (!model->making)
+		return;
+	if (model->making->shares)
+		disown(&model->spare);
+	pmp_table_free(&model->making->table);
+	pmp_sort_free(&model->making->sort);
+	pmp_model_drop_tree(&model->spare);
+	free(model->making->known);
+	free(model->making);
+	model->making = NULL;
+}
+
+/* There is nothing in it; it keeps its memory. */
+static void clear_list(struct pmp_list *list)
+{
+	pmp_model_drop_tree(list);
+	list->row_count = list->stack_row_count = list->order_count = 0;
+	list->are_final = false;
+}
+
+static void free_list(struct pmp_list *list)
+{
+	pmp_model_drop_tree(list);
+	free(list->rows);
+	free(list->stack_rows);
+	free(list->order);
 }
 
 static void clear_filter(struct pmp_match *filter)
@@ -49,21 +89,20 @@ void pmp_model_free(struct pmp_model *model)
 	free(model->wanted);
 	free(model->thread_rows);
 	free(model->weights);
-	pmp_model_drop_tree(model);
-	free(model->stack_rows);
-	free(model->rows);
-	free(model->order);
+	give_up(model);
+	free_list(&model->list);
+	free_list(&model->spare);
 	*model = (struct pmp_model){ 0 };
 }
 
 void pmp_model_set_live(struct pmp_model *model, const struct pmp_live *live)
 {
+	give_up(model);
+	clear_list(&model->list);
+	clear_list(&model->spare);
 	model->live = live;
 	model->stack_count = 0;
-	model->row_count = 0;
-	model->order_count = 0;
 	model->renumbered = 0;
-	model->are_final = false;
 }
 
 void pmp_model_set_filter(struct pmp_model *model, const struct pmp_filter *filter)
@@ -116,8 +155,7 @@ bool pmp_model_reserve(void *array, size_t *capacity, size_t need, size_t size)
 	return true;
 }
 
-/* Make an array of things known by index as long as there are things; new ones are zero. */
-static bool extend(void *array, size_t *count, size_t need, size_t size)
+bool pmp_model_extend(void *array, size_t *count, size_t need, size_t size)
 {
 	size_t capacity = *count;
 
@@ -130,347 +168,21 @@ static bool extend(void *array, size_t *count, size_t need, size_t size)
 	return true;
 }
 
-/* ---- names ------------------------------------------------------------------- */
-
-static bool keep_names(struct pmp_model *model, struct pmp_place *place,
-		       pmp_location location, size_t count)
-{
-	size_t first = model->names_of_places_count;
-	char shown[NAME_SIZE];
-
-	if (!PMP_MODEL_RESERVE(&model->names_of_places, &model->names_of_places_capacity,
-			       first + count) ||
-	    !PMP_MODEL_RESERVE(&model->marks_of_places, &model->marks_of_places_capacity,
-			       first + count))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct pmp_frame_info info = { .size = sizeof(info) };
-		uint32_t name;
-
-		pmp_symbolizer_frame(model->symbolizer, location, i, &info);
-		model->marks_of_places[first + i] =
-			pmp_filter_function(model->filter, info.function, info.module,
-					    shown, sizeof(shown));
-		name = pmp_names_add(&model->names, shown, info.module);
-		if (name == PMP_NAME_NONE)
-			return false;
-		model->names_of_places[first + i] = name;
-	}
-	model->names_of_places_count += count;
-	place->first = (uint32_t)first;
-	place->count = (uint32_t)count;
-	place->named = true;
-	return true;
-}
-
-static bool want(struct pmp_model *model, struct pmp_place *place, pmp_location location)
-{
-	if (place->asked)
-		return true;
-	if (!PMP_MODEL_RESERVE(&model->wanted, &model->wanted_capacity,
-			       model->wanted_count + 1))
-		return false;
-	model->wanted[model->wanted_count++] = location;
-	place->asked = true;
-	return true;
-}
-
-static bool add_name(struct pmp_model *model, uint32_t name)
-{
-	if (name == PMP_NAME_NONE ||
-	    !PMP_MODEL_RESERVE(&model->names_of_chains, &model->names_of_chains_capacity,
-			       model->names_of_chains_count + 1))
-		return false;
-	model->names_of_chains[model->names_of_chains_count++] = name;
-	return true;
-}
-
-/* Append a function to the stack at hand. */
-static bool add_function(struct pmp_model *model, uint32_t name, pmp_marks marks)
-{
-	size_t need = model->function_count + 1;
-
-	if (name == PMP_NAME_NONE ||
-	    !PMP_MODEL_RESERVE(&model->functions, &model->function_capacity, need) ||
-	    !PMP_MODEL_RESERVE(&model->left, &model->left_capacity, need) ||
-	    !PMP_MODEL_RESERVE(&model->marks, &model->mark_capacity, need))
-		return false;
-	model->functions[model->function_count] = name;
-	model->marks[model->function_count++] = marks;
-	return true;
-}
-
-/* Append the names of a location; *final is cleared when they are not known yet. */
-static bool add_location(struct pmp_model *model, pmp_location location, bool *final)
-{
-	struct pmp_frame_info info = { .size = sizeof(info) };
-	struct pmp_place *place;
-	char text[512];
-	size_t count;
-
-	if (!extend(&model->places, &model->place_count, (size_t)location + 1,
-		    sizeof(*place)))
-		return false;
-	place = &model->places[location];
-	if (!place->named) {
-		count = pmp_symbolizer_frame(model->symbolizer, location, 0, &info);
-		if (count && !keep_names(model, place, location, count))
-			return false;
-	}
-	for (uint32_t i = 0; place->named && i < place->count; i++) {
-		if (!add_function(model, model->names_of_places[place->first + i],
-				  model->marks_of_places[place->first + i]))
-			return false;
-	}
-	if (place->named)
-		return true;
-	*final = false;
-	pmp_symbolizer_place(model->symbolizer, location, text, sizeof(text));
-	return want(model, place, location) &&
-	       add_function(model, pmp_names_add(&model->names, text, ""), 0);
-}
-
-static bool add_end(struct pmp_model *model, const char *end)
-{
-	char text[160];
-
-	snprintf(text, sizeof(text), "[%s]", end);
-	return add_name(model, pmp_names_add(&model->names, text, ""));
-}
-
-/* The names from first on become a chain, or are one already. */
-static uint32_t make_chain(struct pmp_model *model, size_t first)
-{
-	size_t count = model->names_of_chains_count - first;
-	struct pmp_chain *chain;
-	uint64_t hash = count;
-	uint32_t *number;
-	bool added;
-
-	/* By the text of the names: the hash is what a row is known by. */
-	for (size_t i = 0; i < count; i++)
-		hash = pmp_hash_mix(hash, model->names_of_chains[first + i] + 1);
-	number = pmp_table_get(&model->chain_table, hash, (uint32_t)model->chain_count, &added);
-	if (number && !added)
-		model->names_of_chains_count = first;
-	if (!number || !added)
-		return number ? *number : PMP_NAME_NONE;
-	if (!PMP_MODEL_RESERVE(&model->chains, &model->chain_capacity,
-			       model->chain_count + 1)) {
-		*number = PMP_NAME_NONE;
-		return PMP_NAME_NONE;
-	}
-	chain = &model->chains[model->chain_count];
-	*chain = (struct pmp_chain){ .first = (uint32_t)first,
-				     .count = (uint32_t)count,
-				     .hash = hash };
-	return (uint32_t)model->chain_count++;
-}
-
-/* What the filter leaves of the stack at hand, as names of a chain. */
-static bool add_left(struct pmp_model *model)
-{
-	size_t count = pmp_filter_trim(model->marks, model->function_count), n = 0;
-	bool good = true;
-
-	for (size_t i = 0; i < count; i++)
-		if (!pmp_filter_is_hidden(model->marks[i]))
-			model->functions[n++] = model->functions[i];
-	if (count && !n)
-		return add_end(model, "hidden");
-	n = n ? pmp_filter_fold(model->filter, model->functions, n, model->left) : 0;
-	for (size_t i = 0; i < n && good; i++)
-		good = add_name(model, model->functions[model->left[i]]);
-	return good;
-}
-
-uint32_t pmp_model_chain_of(struct pmp_model *model, size_t index)
-{
-	struct pmp_live_stack stack = { .size = sizeof(stack) };
-	size_t first = model->names_of_chains_count;
-	struct pmp_known_stack *known;
-	bool final = true, good = true;
-
-	if (!extend(&model->stacks, &model->stack_count, index + 1, sizeof(*known)))
-		return PMP_NAME_NONE;
-	known = &model->stacks[index];
-	if (known->final)
-		return known->chain;
-	pmp_live_stack(model->live, index, &stack);
-	model->function_count = 0;
-	for (size_t i = 0; i < stack.count && good; i++)
-		good = add_location(model, stack.locations[i], &final);
-	known->marks = pmp_filter_stack(model->marks, model->function_count);
-	good = good && add_left(model);
-	if (good && !pmp_filter_is_trimmed(known->marks) && (*stack.end || stack.count == 0))
-		good = add_end(model, *stack.end ? stack.end : "no stack");
-	if (!good) {
-		model->names_of_chains_count = first;
-		return PMP_NAME_NONE;
-	}
-	known->chain = make_chain(model, first);
-	known->final = final && known->chain != PMP_NAME_NONE;
-	/* What is collected will have another name. */
-	model->are_final &= known->final;
-	return known->chain;
-}
-
-const char *pmp_model_name(const struct pmp_model *model, uint32_t name)
-{
-	if (name >= model->names.count)
-		return "?";
-	return model->settings.full ? model->names.names[name].full
-				    : model->names.names[name].brief;
-}
-
-char *pmp_model_chain(const struct pmp_model *model, uint32_t number, char *buffer,
-		      size_t size)
-{
-	const struct pmp_chain *chain = &model->chains[number];
-	size_t length = 0;
-
-	buffer[0] = '\0';
-	if (number >= model->chain_count)
-		return buffer;
-	for (uint32_t i = 0; i < chain->count && length < size; i++)
-		length += (size_t)snprintf(
-			buffer + length, size - length, "%s%s", i ? "<" : "",
-			pmp_model_name(model, model->names_of_chains[chain->first + i]));
-	return buffer;
-}
-
-/* ---- what a thread is at ----------------------------------------------------- */
-
-static pmp_marks marks_of(const struct pmp_model *model, size_t stack)
-{
-	return stack < model->stack_count ? model->stacks[stack].marks : 0;
-}
-
-char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_lock,
-		     size_t stack)
-{
-	pmp_marks marks = marks_of(model, stack);
-
-	if (state != 'S')
-		return state;
-	/* What parks threads, Go's runtime for instance, makes the same call as a lock. */
-	if (waits_for_lock && !pmp_filter_is_idle(marks, state, "futex"))
-		return 'L';
-	return pmp_filter_is_locked(marks) ? 'L' : state;
-}
-
-/* ---- filters ----------------------------------------------------------------- */
-
-static bool matches(const struct pmp_match *filter, const char *text)
-{
-	return !filter->filter || pmp_filter_matches(filter->filter, PMP_FILTER_FOCUS, text);
-}
-
-static bool name_passes(const struct pmp_model *model, struct pmp_name *name)
-{
-	if (name->checked != model->filter_number)
-		name->matches = matches(&model->frames, name->full);
-	name->checked = model->filter_number;
-	return name->matches;
-}
-
-/* Does any of its functions match? */
-static bool chain_passes(struct pmp_model *model, uint32_t number)
-{
-	struct pmp_chain *chain = &model->chains[number];
-
-	if (!model->frames.filter)
-		return true;
-	if (chain->checked == model->filter_number)
-		return chain->matches;
-	chain->checked = model->filter_number;
-	chain->matches = false;
-	for (uint32_t i = 0; i < chain->count && !chain->matches; i++)
-		chain->matches = name_passes(
-			model, &model->names.names[model->names_of_chains[chain->first + i]]);
-	return chain->matches;
-}
-
-/* What the command line wants, and what is asked for here. */
-static bool stack_passes(struct pmp_model *model, size_t stack, uint32_t chain)
-{
-	pmp_marks marks = marks_of(model, stack);
-
-	if (!model->focused)
-		marks |= PMP_MARK_FOCUS;
-	return pmp_filter_passes(model->filter, marks) && chain_passes(model, chain);
-}
-
-static bool idle_passes(const struct pmp_model *model, size_t stack, char state,
-			const char *syscall)
-{
-	bool idle = pmp_filter_is_idle(marks_of(model, stack), state, syscall);
-
-	switch (model->settings.idle) {
-	case PMP_IDLE_HIDDEN: return !idle;
-	case PMP_IDLE_ONLY: return idle;
-	default: return true;
-	}
-}
-
 enum pmp_window pmp_model_window(const struct pmp_model *model)
 {
 	return model->saved ? PMP_WINDOW_START : (enum pmp_window)model->settings.window;
 }
 
-/* What is the same for all cells of a thread. */
-static bool look_at_threads(struct pmp_model *model)
-{
-	size_t count = pmp_live_thread_count(model->live);
-	char folded[64];
-
-	if (!extend(&model->thread_rows, &model->thread_count, count,
-		    sizeof(*model->thread_rows)))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct pmp_live_thread thread = { .size = sizeof(thread) };
-		struct pmp_thread_row *row = &model->thread_rows[i];
-
-		pmp_live_thread(model->live, i, &thread);
-		row->process = (uint32_t)thread.process;
-		row->tid = thread.tid;
-		row->passes = matches(&model->threads, thread.name);
-		row->name = pmp_names_add(&model->names, thread.name, "");
-		row->group = pmp_names_add(
-			&model->names,
-			pmp_filter_thread(model->filter, thread.name, folded,
-					  sizeof(folded)),
-			"");
-	}
-	return true;
-}
-
-static bool look_at_processes(struct pmp_model *model)
-{
-	size_t count = pmp_live_process_count(model->live);
-
-	if (!extend(&model->weights, &model->process_count, count, sizeof(*model->weights)))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct pmp_live_process process = { .size = sizeof(process) };
-		uint64_t samples;
-
-		pmp_live_process(model->live, i, &process);
-		samples = process.samples[pmp_model_window(model)];
-		model->weights[i] = samples ? 1.0 / (double)samples : 0;
-	}
-	return true;
-}
-
-/* ---- rows -------------------------------------------------------------------- */
+/* ---- making rows ------------------------------------------------------------- */
 
 struct pmp_row *pmp_model_add_row(struct pmp_model *model, uint64_t key)
 {
+	struct pmp_list *list = &model->list;
 	struct pmp_row *row;
 
-	if (!PMP_MODEL_RESERVE(&model->rows, &model->row_capacity, model->row_count + 1))
+	if (!PMP_MODEL_RESERVE(&list->rows, &list->row_capacity, list->row_count + 1))
 		return NULL;
-	row = &model->rows[model->row_count++];
+	row = &list->rows[list->row_count++];
 	*row = (struct pmp_row){ .key = key,
 				 .process = PMP_NAME_NONE,
 				 .group = PMP_NAME_NONE,
@@ -478,219 +190,123 @@ struct pmp_row *pmp_model_add_row(struct pmp_model *model, uint64_t key)
 				 .name = PMP_NAME_NONE,
 				 .first = PMP_NAME_NONE,
 				 .next = PMP_NAME_NONE,
-				 .last = PMP_NAME_NONE,
 				 .parent = PMP_NAME_NONE };
 	return row;
 }
 
-/* The row of a stack by names: of a process if there are several, of a group of threads
- * if rows are split. */
-static struct pmp_row *find_sum(struct pmp_model *model, struct pmp_table *table,
-				const struct pmp_row *part)
+bool pmp_model_know(struct pmp_model *model, size_t count)
 {
-	uint64_t key = model->chains[part->chain].hash;
-	struct pmp_row *row;
-	uint32_t *number;
-	bool added;
+	struct pmp_making *making = model->making;
+	struct pmp_known *known = reallocarray(making->known, count + 1, sizeof(*known));
 
-	if (pmp_live_process_count(model->live) > 1)
-		key = pmp_hash_mix(key, part->process + 1);
-	if (model->settings.split)
-		key = pmp_hash_mix(key, (uint64_t)part->group + (UINT64_C(1) << 32));
-	number = pmp_table_get(table, key, (uint32_t)model->row_count, &added);
-	if (!number)
-		return NULL;
-	if (!added)
-		return &model->rows[*number];
-	row = pmp_model_add_row(model, key);
-	if (row)
-		row->chain = part->chain;
-	return row;
-}
-
-static bool count_cell(struct pmp_model *model, struct pmp_table *table, size_t i)
-{
-	struct pmp_live_cell cell = { .size = sizeof(cell) };
-	const struct pmp_thread_row *thread;
-	struct pmp_row part = { 0 }, *row;
-
-	pmp_live_cell(model->live, i, &cell);
-	part.count = part.most = cell.counts[pmp_model_window(model)];
-	thread = &model->thread_rows[cell.thread];
-	if (!part.count || !thread->passes)
-		return true;
-	part.chain = pmp_model_chain_of(model, cell.stack);
-	if (part.chain == PMP_NAME_NONE)
+	if (!known)
 		return false;
-	part.state = pmp_model_state(model, cell.state, cell.waits_for_lock, cell.stack);
-	if (!stack_passes(model, cell.stack, part.chain) ||
-	    !idle_passes(model, cell.stack, cell.state, cell.syscall))
-		return true;
-	part.average = (double)part.count * model->weights[thread->process];
-	part.process = thread->process;
-	part.group = model->settings.ungrouped ? thread->name : thread->group;
-	part.thread = (uint32_t)cell.thread;
-	part.stack = (uint32_t)cell.stack;
-	row = find_sum(model, table, &part);
-	if (!row)
-		return false;
-	pmp_model_count(row, &part);
-	model->total += part.count;
-	model->total_average += part.average;
+	for (size_t i = making->known_count; i <= count; i++)
+		known[i] = (struct pmp_known){ .row = PMP_NAME_NONE };
+	making->known = known;
+	making->known_count = count + 1;
 	return true;
 }
 
-/* Stacks as rows become the rows, or leave them. */
-static void exchange(struct pmp_model *model)
+/* Most are of one family only: the others are in the table. */
+struct pmp_row *pmp_model_known_row(struct pmp_model *model, struct pmp_known *known,
+				    uint64_t family, uint64_t key, bool *added)
 {
-	struct pmp_row *rows = model->rows;
-	size_t count = model->row_count, capacity = model->row_capacity;
+	struct pmp_list *list = &model->list;
+	struct pmp_table *table = &model->making->table;
+	uint32_t *number;
 
-	model->rows = model->stack_rows;
-	model->row_count = model->stack_row_count;
-	model->row_capacity = model->stack_row_capacity;
-	model->stack_rows = rows;
-	model->stack_row_count = count;
-	model->stack_row_capacity = capacity;
-	model->are_rows ^= true;
+	*added = known->row == PMP_NAME_NONE;
+	if (!*added && known->family == family)
+		return &list->rows[known->row];
+	if (!*added) {
+		/* The one that was known before can be found there from now on. */
+		if (!pmp_table_get(table, list->rows[known->row].key, known->row, NULL))
+			return NULL;
+		number = pmp_table_get(table, key, (uint32_t)list->row_count, added);
+		if (!number)
+			return NULL;
+		known->row = *number;
+	} else {
+		known->row = (uint32_t)list->row_count;
+	}
+	known->family = family;
+	return *added ? pmp_model_add_row(model, key) : &list->rows[known->row];
 }
 
-/* The list is in this order at first: then there is nothing to sort. */
-static int by_count(const void *a, const void *b)
+static void fill_ranks(struct pmp_model *model, struct pmp_sort *sort)
 {
-	const struct pmp_row *one = a, *other = b;
+	const struct pmp_sorting *by = &model->making->sorting;
+	bool threads = model->list.view == PMP_VIEW_THREADS;
+	const struct pmp_row *row = &model->list.rows[sort->count];
+	uint64_t key = by->key(by->arg, row);
 
-	if (one->count != other->count)
-		return one->count < other->count ? 1 : -1;
-	return (one->key > other->key) - (one->key < other->key);
-}
-
-static struct pmp_collected wanted_of(const struct pmp_model *model)
-{
-	const struct pmp_settings *settings = &model->settings;
-
-	return (struct pmp_collected){
-		.time = model->info.time,
-		.stacks = model->info.stacks[PMP_WINDOW_START],
-		.renumbered = model->info.renumbered,
-		.filter_number = model->filter_number,
-		.window = pmp_model_window(model),
-		.idle = settings->idle,
-		.ungrouped = settings->ungrouped,
-		.split = settings->split,
+	sort->ranks[sort->count++] = (struct pmp_rank){
+		.key = by->reverse ? ~key : key,
+		.count = threads ? 0 : ~row->count,
+		.tie = threads ? row->thread : row->key,
+		.row = (uint32_t)(row - model->list.rows),
 	};
 }
 
-static bool is_same(const struct pmp_collected *one, const struct pmp_collected *other)
+static int compare_rows(const void *arg, uint32_t a, uint32_t b)
 {
-	return one->time == other->time && one->stacks == other->stacks &&
-	       one->renumbered == other->renumbered &&
-	       one->filter_number == other->filter_number && one->window == other->window &&
-	       one->idle == other->idle && one->ungrouped == other->ungrouped &&
-	       one->split == other->split;
+	const struct pmp_model *model = arg;
+	const struct pmp_sorting *by = &model->making->sorting;
+	int order = by->compare(by->arg, &model->list.rows[a], &model->list.rows[b]);
+
+	return by->reverse ? -order : order;
 }
 
-/* One row for each stack by names, unless they are there already. They are the rows when
- * it returns true. */
-static bool collect(struct pmp_model *model)
+enum pmp_progress_of_step pmp_model_order(struct pmp_model *model, uint64_t until)
 {
-	const struct pmp_collected wanted = wanted_of(model);
-	size_t count = pmp_live_cell_count(model->live);
-	struct pmp_table table = { 0 };
-	bool good = true;
+	struct pmp_making *making = model->making;
+	struct pmp_list *list = &model->list;
+	struct pmp_sort *sort = &making->sort;
 
-	exchange(model);
-	if (model->are_final && is_same(&wanted, &model->collected)) {
-		model->total = model->collected_total;
-		model->total_average = model->collected_average;
-		return true;
+	if (!making->begun && (!pmp_names_sort(&model->names, model->settings.full) ||
+			       !pmp_sort_begin(sort, list->row_count)))
+		return PMP_STEP_FAILED;
+	making->begun = true;
+	while (sort->count < list->row_count) {
+		fill_ranks(model, sort);
+		if (pmp_model_next(model, until))
+			return PMP_STEP_ON;
 	}
-	model->row_count = 0;
-	model->are_final = true;
-	for (size_t i = 0; i < count && good; i++)
-		good = count_cell(model, &table, i);
-	pmp_table_free(&table);
-	model->are_final &= good;
-	model->collected = wanted;
-	model->collected_total = model->total;
-	model->collected_average = model->total_average;
-	for (size_t i = 0; i < model->row_count; i++) {
-		model->rows[i].self = model->rows[i].count;
-		model->rows[i].self_average = model->rows[i].average;
-	}
-	if (model->row_count)
-		qsort(model->rows, model->row_count, sizeof(*model->rows), by_count);
-	return good;
+	sort->compare = making->sorting.compare ? compare_rows : NULL;
+	sort->arg = model;
+	if (!pmp_sort_go_on(sort, until))
+		return PMP_STEP_ON;
+	if (!PMP_MODEL_RESERVE(&list->order, &list->order_capacity, list->row_count))
+		return PMP_STEP_FAILED;
+	for (size_t i = 0; i < list->row_count; i++)
+		list->order[i] = sort->ranks[i].row;
+	list->order_count = list->row_count;
+	return PMP_STEP_DONE;
 }
 
-/* One row for each thread that is there. */
-static bool list_threads(struct pmp_model *model)
+/* ---- step by step ------------------------------------------------------------- */
+
+static pmp_model_step *const steps[PMP_VIEW_COUNT][5] = {
+	[PMP_VIEW_STACKS] = { pmp_model_look, pmp_model_collect, pmp_model_order },
+	[PMP_VIEW_FUNCTIONS] = { pmp_model_look, pmp_model_collect, pmp_model_functions,
+				 pmp_model_order },
+	[PMP_VIEW_TREE] = { pmp_model_look, pmp_model_collect, pmp_model_paths,
+			    pmp_model_tree },
+	[PMP_VIEW_THREADS] = { pmp_model_look, pmp_model_threads, pmp_model_order },
+};
+
+uint64_t pmp_model_clock(void)
 {
-	size_t count = pmp_live_thread_count(model->live);
+	struct timespec now;
 
-	for (size_t i = 0; i < count; i++) {
-		struct pmp_live_thread thread = { .size = sizeof(thread) };
-		struct pmp_thread_row *known = &model->thread_rows[i];
-		struct pmp_row *row;
-		uint32_t chain;
-		char state;
-
-		pmp_live_thread(model->live, i, &thread);
-		if (!thread.present || !known->passes)
-			continue;
-		chain = pmp_model_chain_of(model, thread.stack);
-		if (chain == PMP_NAME_NONE)
-			return false;
-		state = pmp_model_state(model, thread.state, thread.waits_for_lock,
-					thread.stack);
-		if (!stack_passes(model, thread.stack, chain) ||
-		    !idle_passes(model, thread.stack, thread.state, thread.syscall))
-			continue;
-		row = pmp_model_add_row(model,
-					pmp_hash_mix((uint64_t)thread.process + 1,
-						     thread.tid ? (uint64_t)thread.tid
-								: ~(uint64_t)known->name));
-		if (!row)
-			return false;
-		row->process = (uint32_t)thread.process;
-		row->group = known->name;
-		row->thread = (uint32_t)i;
-		row->stack = (uint32_t)thread.stack;
-		row->chain = chain;
-		row->state = state;
-		row->count = thread.cpu;
-	}
-	return true;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static bool show_all(struct pmp_model *model)
+bool pmp_model_is_late(uint64_t until)
 {
-	if (!PMP_MODEL_RESERVE(&model->order, &model->order_capacity, model->row_count))
-		return false;
-	for (size_t i = 0; i < model->row_count; i++)
-		model->order[i] = (uint32_t)i;
-	model->order_count = model->row_count;
-	return true;
-}
-
-static bool build(struct pmp_model *model)
-{
-	bool good;
-
-	if (!look_at_threads(model) || !look_at_processes(model))
-		return false;
-	switch (model->settings.view) {
-	case PMP_VIEW_THREADS: return list_threads(model) && show_all(model);
-	case PMP_VIEW_FUNCTIONS:
-		good = collect(model);
-		exchange(model);
-		return good && pmp_model_functions(model) && show_all(model);
-	case PMP_VIEW_TREE:
-		good = collect(model);
-		exchange(model);
-		return good && pmp_model_tree(model);
-	default: return collect(model) && show_all(model);
-	}
+	return until != UINT64_MAX && pmp_model_clock() >= until;
 }
 
 /* Numbers of stacks and locations mean others now, or there are many names of threads
@@ -700,6 +316,8 @@ static void forget(struct pmp_model *model)
 	pmp_names_free(&model->names);
 	pmp_table_clear(&model->chain_table);
 	pmp_table_clear(&model->nodes);
+	clear_list(&model->list);
+	clear_list(&model->spare);
 	model->place_count = 0;
 	model->names_of_places_count = 0;
 	model->stack_count = 0;
@@ -708,40 +326,158 @@ static void forget(struct pmp_model *model)
 	model->wanted_count = 0;
 	model->renumbered = model->info.renumbered;
 	model->names_limit = 0;
-	model->are_final = false;
 }
 
-void pmp_model_build(struct pmp_model *model)
+static void exchange_lists(struct pmp_model *model)
 {
-	pmp_model_drop_tree(model);
-	if (model->are_rows)
-		exchange(model);
-	model->row_count = 0;
-	model->order_count = 0;
-	model->total = 0;
-	model->total_average = 0;
+	struct pmp_list list = model->list;
+
+	model->list = model->spare;
+	model->spare = list;
+}
+
+/* The stacks that are shown need not be counted again: both lists have them until one of
+ * them is given up. */
+static void share_stacks(struct pmp_model *model)
+{
+	const struct pmp_list *from = &model->list;
+	struct pmp_list *to = &model->spare;
+
+	free(to->stack_rows);
+	to->stack_rows = from->are_rows ? from->rows : from->stack_rows;
+	to->stack_row_count = from->are_rows ? from->row_count : from->stack_row_count;
+	to->stack_row_capacity = from->are_rows ? from->row_capacity : from->stack_row_capacity;
+	to->are_final = from->are_final;
+	to->collected = from->collected;
+	to->collected_total = from->collected_total;
+	to->collected_average = from->collected_average;
+	model->making->shares = true;
+}
+
+/* What the next list is made of, and what is shown until it is there. */
+static void prepare_lists(struct pmp_model *model)
+{
+	struct pmp_list *list = &model->list, *spare = &model->spare;
+	unsigned view = model->settings.view;
+
+	pmp_model_part_rows(spare);
+	if (view != PMP_VIEW_THREADS && !pmp_model_is_collected(model, spare) &&
+	    pmp_model_is_collected(model, list))
+		share_stacks(model);
+	if (list->view != view) {
+		pmp_model_drop_tree(list);
+		list->order_count = 0;
+	}
+	spare->view = view;
+	spare->row_count = spare->order_count = 0;
+	spare->total = 0;
+	spare->total_average = 0;
+}
+
+void pmp_model_begin(struct pmp_model *model, const struct pmp_sorting *sorting)
+{
+	uint64_t moved = model->info.moved;
+
+	give_up(model);
 	model->info = (struct pmp_live_info){ .size = sizeof(model->info) };
-	if (!model->live)
+	if (!model->live) {
+		clear_list(&model->list);
 		return;
+	}
 	pmp_live_info(model->live, &model->info);
+	if (model->info.moved != moved) {
+		clear_list(&model->list);
+		clear_list(&model->spare);
+	}
 	if (model->info.renumbered != model->renumbered ||
 	    model->names.count > model->names_limit)
 		forget(model);
-	model->failed = !build(model);
+	model->making = calloc(1, sizeof(*model->making));
+	model->failed = !model->making;
+	if (!model->making)
+		return;
+	model->making->sorting = *sorting;
+	prepare_lists(model);
+}
+
+/* False: there is not enough memory. *done: it is all there. */
+static bool go_on(struct pmp_model *model, uint64_t until, bool *done)
+{
+	struct pmp_making *making = model->making;
+	enum pmp_progress_of_step progress = PMP_STEP_DONE;
+
+	for (;;) {
+		pmp_model_step *step = steps[model->list.view][making->step];
+
+		*done = !step;
+		if (!step)
+			return true;
+		progress = step(model, until);
+		if (progress != PMP_STEP_DONE)
+			return progress == PMP_STEP_ON;
+		making->step++;
+		making->begun = false;
+		making->at = 0;
+	}
+}
+
+bool pmp_model_go_on(struct pmp_model *model, uint64_t until)
+{
+	bool done = false;
+
+	if (!model->making)
+		return true;
+	exchange_lists(model);
+	model->failed = !go_on(model, until, &done);
+	if (!done && !model->failed) {
+		exchange_lists(model);
+		return false;
+	}
+	give_up(model);
 	if (!model->names_limit)
 		model->names_limit = 2 * model->names.count + NAMES_MIN;
+	return true;
 }
+
+bool pmp_model_is_busy(const struct pmp_model *model)
+{
+	return model->making;
+}
+
+bool pmp_model_is_valid(const struct pmp_model *model)
+{
+	struct pmp_live_info info = { .size = sizeof(info) };
+
+	if (!model->live)
+		return true;
+	pmp_live_info(model->live, &info);
+	return info.moved == model->info.moved && info.renumbered == model->info.renumbered;
+}
+
+/* ---- what is shown ------------------------------------------------------------- */
 
 const struct pmp_row *pmp_model_row(const struct pmp_model *model, size_t i)
 {
-	return i < model->order_count ? &model->rows[model->order[i]] : NULL;
+	const struct pmp_list *list = &model->list;
+
+	return i < list->order_count ? &list->rows[list->order[i]] : NULL;
 }
 
-long pmp_model_find(const struct pmp_model *model, uint64_t key)
+static bool is_at(const struct pmp_list *list, uint64_t key, size_t at)
 {
-	for (size_t i = 0; i < model->order_count; i++) {
-		if (model->rows[model->order[i]].key == key)
-			return (long)i;
+	return at < list->order_count && list->rows[list->order[at]].key == key;
+}
+
+long pmp_model_find(const struct pmp_model *model, uint64_t key, size_t around)
+{
+	const struct pmp_list *list = &model->list;
+
+	/* Upwards and downwards in turn: most rows have moved a little. */
+	for (size_t i = 0; i <= around || around + i < list->order_count; i++) {
+		if (is_at(list, key, around + i))
+			return (long)(around + i);
+		if (i <= around && is_at(list, key, around - i))
+			return (long)(around - i);
 	}
 	return -1;
 }

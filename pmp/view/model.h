@@ -39,25 +39,28 @@ struct pmp_settings {
 };
 
 struct pmp_row {
-	uint64_t key; /* the same thing has the same key in each build */
-	uint64_t count, self;
-	double average, self_average; /* threads */
+	/* What each stack adds to comes first: there are many of them. */
+	uint64_t count;
+	double average;	  /* threads */
+	uint64_t most;	  /* of its parts the most frequent is counted so often */
 	uint32_t process; /* index; PMP_NAME_NONE: of several */
 	uint32_t group;	  /* name of the thread or group of threads with most of it */
-	bool groups;	  /* there are others */
-	uint32_t chain;	  /* names of the stack */
-	uint32_t name;	  /* of the function */
 	uint32_t thread;  /* index of the thread with most of it; in the threads view, it */
 	uint32_t stack;	  /* index of the stack with most of it */
+	uint32_t chain;	  /* names of the stack */
+	uint32_t name;	  /* of the function */
 	char state;	  /* of these; L: waits for a lock */
-	uint64_t most;	  /* how much that is */
+	bool groups;	  /* there are other groups */
 	/* Of the tree. */
-	uint32_t first, next, last; /* child, sibling, last child; PMP_NAME_NONE: none */
-	uint32_t parent;
-	unsigned depth;
 	bool open;
-	bool deeper;	     /* there are nodes below, made when it is opened */
-	uint32_t begin, end; /* its stacks, in pmp_model.paths */
+	bool deeper; /* there are nodes below, made when it is opened */
+	uint64_t key; /* the same thing has the same key in each build */
+	uint64_t self;
+	double self_average;
+	uint32_t first, next; /* child, sibling; PMP_NAME_NONE: none */
+	uint32_t parent;
+	uint32_t begin, end; /* its stacks, in the list's paths */
+	unsigned depth;	     /* as it is shown */
 	unsigned level;	     /* of names above it */
 };
 
@@ -96,9 +99,43 @@ struct pmp_thread_row {
 
 /* What stacks as rows depend on. */
 struct pmp_collected {
-	uint64_t time, stacks, renumbered;
+	uint64_t time, stacks, renumbered, moved;
 	unsigned filter_number, window, idle;
 	bool ungrouped, split;
+};
+
+struct pmp_making;
+
+/* What is shown, or is being made. */
+struct pmp_list {
+	unsigned view; /* of the settings, when it was made */
+	struct pmp_row *rows;
+	size_t row_count, row_capacity;
+	uint32_t *order; /* rows as they are shown */
+	size_t order_count, order_capacity;
+	uint64_t total;	      /* stacks that pass the filters */
+	double total_average; /* the same as threads */
+	/* Stacks as rows, kept while they would be the same; in the list of stacks these
+	 * are the rows themselves. */
+	struct pmp_row *stack_rows;
+	size_t stack_row_count, stack_row_capacity;
+	bool are_rows, are_final;
+	struct pmp_collected collected;
+	uint64_t collected_total;
+	double collected_average;
+	/* Of the tree: stacks, those of a node side by side; scratch; children by name. */
+	bool inverted;
+	struct pmp_path *paths, *moved;
+	uint32_t *children;
+};
+
+/* The order of rows: by key, then, unless compare is NULL, by what it says (< 0: a first),
+ * then the most frequent first, of threads the first. */
+struct pmp_sorting {
+	uint64_t (*key)(const void *arg, const struct pmp_row *row); /* NULL: as they are */
+	int (*compare)(const void *arg, const struct pmp_row *a, const struct pmp_row *b);
+	const void *arg;
+	bool reverse;
 };
 
 struct pmp_model {
@@ -134,23 +171,9 @@ struct pmp_model {
 	double *weights; /* of a count in threads on average, by process */
 	size_t process_count;
 	struct pmp_table nodes; /* of the tree: 1 open, 0 closed, by key of the row */
-	uint32_t *paths, *moved; /* stacks, those of a node side by side; scratch */
-	uint32_t *children;	 /* by name: of the node that is being opened */
-	/* Stacks as rows, kept while they would be the same; in the list of stacks these
-	 * are the rows themselves. */
-	struct pmp_row *stack_rows;
-	size_t stack_row_count, stack_row_capacity;
-	bool are_rows, are_final;
-	struct pmp_collected collected;
-	uint64_t collected_total;
-	double collected_average;
-	/* The result. */
-	struct pmp_row *rows;
-	size_t row_count, row_capacity;
-	uint32_t *order; /* rows as they are shown */
-	size_t order_count, order_capacity;
-	uint64_t total;	      /* stacks that pass the filters */
-	double total_average; /* the same as threads */
+	struct pmp_list list;	/* the result */
+	struct pmp_making *making; /* the next one; NULL: it is not being made */
+	struct pmp_list spare;	   /* what it is made of */
 	struct pmp_live_info info;
 	uint64_t renumbered; /* the live_info's, when all of this was learnt */
 	size_t names_limit;  /* names at which all is learnt anew */
@@ -168,13 +191,25 @@ enum pmp_window pmp_model_window(const struct pmp_model *model);
  * anything is shown. The frames filter begins as what it focuses on. */
 void pmp_model_set_filter(struct pmp_model *model, const struct pmp_filter *filter);
 
-/** Make the rows anew. To be called while nobody else counts or names. */
-void pmp_model_build(struct pmp_model *model);
+/**
+ * Make the rows anew, in this order: to be gone on with until it returns true; what was
+ * shown stays until then, unless it would mean something else. What was begun before is
+ * given up. To be called while nobody else counts or names.
+ */
+void pmp_model_begin(struct pmp_model *model, const struct pmp_sorting *sorting);
+/** Until that time (ns of CLOCK_MONOTONIC; UINT64_MAX: until it is done). */
+bool pmp_model_go_on(struct pmp_model *model, uint64_t until);
+bool pmp_model_is_busy(const struct pmp_model *model);
+/** False: threads or stacks were put together, and rows mean something else now. */
+bool pmp_model_is_valid(const struct pmp_model *model);
+/** The time it is, and whether that time has come. */
+uint64_t pmp_model_clock(void);
+bool pmp_model_is_late(uint64_t until);
 
 /** The row shown at a place, or NULL. */
 const struct pmp_row *pmp_model_row(const struct pmp_model *model, size_t i);
-/** Where a row is shown, or -1. */
-long pmp_model_find(const struct pmp_model *model, uint64_t key);
+/** Where a row is shown, or -1; it is looked for around a place. */
+long pmp_model_find(const struct pmp_model *model, uint64_t key, size_t around);
 
 /** Set a filter, an extended regular expression without regard to case; "": none. False: it
  * is none, and *problem (size bytes) says why. */

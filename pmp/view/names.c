@@ -204,11 +204,49 @@ uint32_t pmp_names_add(struct pmp_names *names, const char *name, const char *mo
 	return (uint32_t)names->count++;
 }
 
+static const char *text_of(const struct pmp_names *names, uint32_t number)
+{
+	return names->full_ranks ? names->names[number].full : names->names[number].brief;
+}
+
+static int by_text(const void *a, const void *b, void *arg)
+{
+	return strcmp(text_of(arg, *(const uint32_t *)a), text_of(arg, *(const uint32_t *)b));
+}
+
+bool pmp_names_sort(struct pmp_names *names, bool full)
+{
+	uint32_t *order, rank = 0;
+
+	if (names->rank_count == names->count && names->full_ranks == full)
+		return true;
+	free(names->ranks);
+	names->rank_count = 0;
+	names->full_ranks = full;
+	names->ranks = calloc(names->count + 1, sizeof(*names->ranks));
+	order = calloc(names->count + 1, sizeof(*order));
+	if (!names->ranks || !order) {
+		free(order);
+		return false;
+	}
+	for (size_t i = 0; i < names->count; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, names->count, sizeof(*order), by_text, names);
+	for (size_t i = 0; i < names->count; i++) {
+		rank += i && by_text(&order[i - 1], &order[i], names) != 0;
+		names->ranks[order[i]] = rank;
+	}
+	names->rank_count = names->count;
+	free(order);
+	return true;
+}
+
 void pmp_names_free(struct pmp_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		drop(&names->names[i]);
 	free(names->names);
+	free(names->ranks);
 	pmp_table_free(&names->table);
 	*names = (struct pmp_names){ 0 };
 }

@@ -17,16 +17,28 @@ struct pmp_name {
 	const char *module; /* base name, fit for a terminal, of the first place; or "" */
 	unsigned checked;  /* filter for which matches is right; 0: none */
 	bool matches;
+	unsigned searched; /* search for which found is right; 0: none */
+	bool found;
 };
 
 struct pmp_names {
 	struct pmp_name *names;
 	size_t count, capacity;
 	struct pmp_table table;
+	uint32_t *ranks; /* by number, when they are in alphabetic order */
+	size_t rank_count;
+	bool full_ranks; /* of full names */
 };
 
 /** The number of a function's name (raw), or PMP_NAME_NONE: no memory. */
 uint32_t pmp_names_add(struct pmp_names *names, const char *name, const char *module);
+/** Put them into alphabetic order, brief or full, for pmp_names_rank(). False: no memory. */
+bool pmp_names_sort(struct pmp_names *names, bool full);
+/** A name's place in that order; equal names have the same. */
+static inline uint32_t pmp_names_rank(const struct pmp_names *names, uint32_t number)
+{
+	return number < names->rank_count ? names->ranks[number] : UINT32_MAX;
+}
 void pmp_names_free(struct pmp_names *names);
 
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Refreshes twice a second, keys at once. On a terminal that cannot be drawn on the
+ * Refreshes twice a second, keys at once: rows that take long are made in turns, between
+ * which keys and samples are taken. On a terminal that cannot be drawn on the
  * same screens come as text, one after the other, and there are no keys but ^C.
  */
 #include "session.h"
@@ -26,6 +27,8 @@
 #define REFRESH UINT64_C(500000000)	   /* ns between two screens */
 #define REFRESH_SOON UINT64_C(100000000)   /* when names have come */
 #define REFRESH_TEXT UINT64_C(2000000000)  /* of text screens */
+#define REFRESH_SHARE 5 /* one part of so many of the time is for making rows, at most */
+#define SLICE_MIN UINT64_C(3000000) /* ns */
 #define TEXT_ROWS 24
 #define TEXT_COLUMNS 80
 #define SAID_SIZE 8192
@@ -39,6 +42,7 @@ struct pmp_session {
 	struct pmp_canvas canvas;
 	struct pmp_view view;
 	bool ready, shown, text, mouse, dirty;
+	bool refreshing; /* rows are being made, because it was time for it */
 	int tty; /* opened for keys, or -1 */
 	uint64_t next_refresh, last_refresh;
 	char title[256];
@@ -317,8 +321,10 @@ static void take_over(struct pmp_session *session)
 	if (input >= 0)
 		session->screen = pmp_screen_open(input, STDOUT_FILENO);
 	session->text = !session->screen;
-	if (session->screen)
+	if (session->screen) {
+		session->view.slice = PMP_VIEW_SLICE;
 		pmp_message_divert(take_message, session);
+	}
 	session->dirty = true;
 }
 
@@ -367,18 +373,41 @@ static void ask_for_names(struct pmp_session *session)
 		model->wanted_count = 0;
 }
 
+/* When the rows are there. */
+static void end_refresh(struct pmp_session *session)
+{
+	uint64_t now = pmp_sampler_clock(), took = now - session->last_refresh;
+	uint64_t pause = session->text ? REFRESH_TEXT : REFRESH;
+
+	ask_for_names(session);
+	if (took * (REFRESH_SHARE - 1) > pause)
+		pause = took * (REFRESH_SHARE - 1);
+	/* Of a saved profile there is nothing new but names. */
+	session->next_refresh = session->view.model.saved ? UINT64_MAX : now + pause;
+	session->refreshing = false;
+	session->dirty = true;
+}
+
 static void refresh(struct pmp_session *session)
 {
-	uint64_t now = pmp_sampler_clock();
-
+	session->last_refresh = pmp_sampler_clock();
+	session->refreshing = true;
 	pmp_view_refresh(&session->view);
-	ask_for_names(session);
-	session->last_refresh = now;
-	session->next_refresh = now + (session->text ? REFRESH_TEXT : REFRESH);
-	/* There is nothing new but names. */
-	if (session->view.model.saved)
-		session->next_refresh = UINT64_MAX;
+	if (!pmp_model_is_busy(&session->view.model))
+		end_refresh(session);
+}
+
+/* Rows that could not be made at once, a search in many of them. */
+static void go_on(struct pmp_session *session)
+{
+	if (!pmp_view_is_busy(&session->view))
+		return;
+	pmp_view_go_on(&session->view);
+	if (pmp_view_is_busy(&session->view))
+		return;
 	session->dirty = true;
+	if (session->refreshing)
+		end_refresh(session);
 }
 
 static void draw(struct pmp_session *session)
@@ -444,6 +473,8 @@ int pmp_session_timeout(const struct pmp_session *session, int most)
 
 	if (!session || !session->shown)
 		return most;
+	if (pmp_view_is_busy(&session->view))
+		return 0;
 	now = pmp_sampler_clock();
 	left = session->next_refresh > now ? session->next_refresh - now : 0;
 	left = (left + 999999) / 1000000;
@@ -462,17 +493,24 @@ void pmp_session_lock(struct pmp_session *session)
 		pmp_namer_lock(session->namer);
 }
 
+/* Keys that have come together share the time of one, but each has some. */
 static void take_keys(struct pmp_session *session)
 {
+	uint64_t begin = pmp_sampler_clock();
 	struct pmp_screen_event event;
 
 	while (pmp_screen_next(session->screen, &event)) {
+		uint64_t took = pmp_sampler_clock() - begin;
+
+		session->view.slice = took < PMP_VIEW_SLICE - SLICE_MIN ? PMP_VIEW_SLICE - took
+									: SLICE_MIN;
 		if (event.key)
 			pmp_view_key(&session->view, event.key);
 		else
 			pmp_view_mouse(&session->view, event.row, event.column, event.wheel);
 		session->dirty = true;
 	}
+	session->view.slice = PMP_VIEW_SLICE;
 }
 
 void pmp_session_tend(struct pmp_session *session)
@@ -485,10 +523,11 @@ void pmp_session_tend(struct pmp_session *session)
 	soon = session->last_refresh + REFRESH_SOON;
 	if (session->screen)
 		take_keys(session);
+	go_on(session);
 	if (pmp_namer_has_named(session->namer) && session->next_refresh > soon &&
 	    !session->text)
 		session->next_refresh = soon;
-	if (now >= session->next_refresh)
+	if (now >= session->next_refresh && !pmp_model_is_busy(&session->view.model))
 		refresh(session);
 	ask_for_names(session);
 	if (session->screen && pmp_screen_size(session->screen, &rows, &columns))
@@ -501,7 +540,7 @@ void pmp_session_tend(struct pmp_session *session)
 
 void pmp_session_sampled(struct pmp_session *session)
 {
-	if (session && session->view.model.row_count == 0)
+	if (session && session->view.model.list.row_count == 0)
 		session->next_refresh = 0;
 }
 

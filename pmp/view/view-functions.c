@@ -20,13 +20,13 @@ static void text_function(const struct pmp_view *view, const struct pmp_row *row
 }
 
 static const struct pmp_column columns[] = {
-	{ "SELF%", 6, 0, 0, pmp_text_self_share, pmp_compare_self, NULL },
-	{ "TOTAL%", 6, 0, 0, pmp_text_share, pmp_compare_count, NULL },
-	{ "SAMPLES", 9, 0, 50, pmp_text_count, pmp_compare_count, NULL },
-	{ "PROCESS", 15, PMP_COLUMN_LEFT | PMP_COLUMN_SEVERAL, 70, pmp_text_process, NULL,
-	  NULL },
-	{ "MODULE", 18, PMP_COLUMN_LEFT, 70, text_module, NULL, NULL },
-	{ "FUNCTION", 0, PMP_COLUMN_LEFT, 0, text_function, pmp_compare_name, NULL },
+	{ "SELF%", 6, 0, 0, pmp_text_self_share, .key = pmp_key_self },
+	{ "TOTAL%", 6, 0, 0, pmp_text_share, .key = pmp_key_count_of },
+	{ "SAMPLES", 9, 0, 50, pmp_text_count, .key = pmp_key_count_of },
+	{ "PROCESS", 15, PMP_COLUMN_LEFT | PMP_COLUMN_SEVERAL, 70, pmp_text_process, .look = NULL },
+	{ "MODULE", 18, PMP_COLUMN_LEFT, 70, text_module, .look = NULL },
+	{ "FUNCTION", 0, PMP_COLUMN_LEFT, 0, text_function, .key = pmp_key_name,
+	  .has = pmp_has_name },
 };
 
 const struct pmp_view_type pmp_view_functions = {

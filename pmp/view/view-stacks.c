@@ -32,28 +32,17 @@ static void text_threads(const struct pmp_view *view, const struct pmp_row *row,
 	}
 }
 
-static int compare_stack(const struct pmp_view *view, const struct pmp_row *a,
-			 const struct pmp_row *b)
-{
-	const struct pmp_model *model = &view->model;
-	const struct pmp_chain *one = &model->chains[a->chain];
-	const struct pmp_chain *other = &model->chains[b->chain];
-
-	return one->count && other->count
-		       ? strcmp(pmp_model_name(model, model->names_of_chains[one->first]),
-				pmp_model_name(model, model->names_of_chains[other->first]))
-		       : 0;
-}
-
 static const struct pmp_column columns[] = {
-	{ "%", 6, 0, 0, pmp_text_share, pmp_compare_count, NULL },
-	{ "SAMPLES", 9, 0, 50, pmp_text_count, pmp_compare_count, NULL },
-	{ "ST", 2, PMP_COLUMN_LEFT, 44, pmp_text_state, pmp_compare_state, pmp_look_state },
-	{ "PROCESS", 15, PMP_COLUMN_LEFT | PMP_COLUMN_SEVERAL, 70, pmp_text_process, NULL,
-	  NULL },
-	{ "THREADS", 14, PMP_COLUMN_LEFT, 60, text_threads, pmp_compare_group, NULL },
-	{ "WAITS IN", 24, PMP_COLUMN_LEFT | PMP_COLUMN_WAIT, 60, pmp_text_wait, NULL, NULL },
-	{ "STACK (leaf first)", 0, PMP_COLUMN_LEFT, 0, pmp_text_chain, compare_stack, NULL },
+	{ "%", 6, 0, 0, pmp_text_share, .key = pmp_key_count_of },
+	{ "SAMPLES", 9, 0, 50, pmp_text_count, .key = pmp_key_count_of },
+	{ "ST", 2, PMP_COLUMN_LEFT | PMP_COLUMN_BRIEF, 44, pmp_text_state, pmp_look_state,
+	  .key = pmp_key_state },
+	{ "PROCESS", 15, PMP_COLUMN_LEFT | PMP_COLUMN_SEVERAL, 70, pmp_text_process, .look = NULL },
+	{ "THREADS", 14, PMP_COLUMN_LEFT, 60, text_threads, .key = pmp_key_group,
+	  .has = pmp_has_group },
+	{ "WAITS IN", 24, PMP_COLUMN_LEFT | PMP_COLUMN_WAIT, 60, pmp_text_wait, .look = NULL },
+	{ "STACK (leaf first)", 0, PMP_COLUMN_LEFT, 0, pmp_text_chain, .key = pmp_key_leaf,
+	  .has = pmp_has_chain },
 };
 
 const struct pmp_view_type pmp_view_stacks = {

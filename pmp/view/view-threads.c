@@ -88,36 +88,29 @@ static void text_wchan(const struct pmp_view *view, const struct pmp_row *row, c
 		snprintf(buffer, size, "-");
 }
 
-static int compare_tid(const struct pmp_view *view, const struct pmp_row *a,
-		       const struct pmp_row *b)
+static uint64_t key_tid(const struct pmp_view *view, const struct pmp_row *row)
 {
-	pid_t one = thread_of(view, a).tid, other = thread_of(view, b).tid;
-
-	return (one > other) - (one < other);
+	return (uint64_t)thread_of(view, row).tid;
 }
 
-static int compare_cpu(const struct pmp_view *view, const struct pmp_row *a,
-		       const struct pmp_row *b)
+static uint64_t key_cpu(const struct pmp_view *view, const struct pmp_row *row)
 {
-	double one = thread_of(view, a).cpu_share, other = thread_of(view, b).cpu_share;
-
-	return (one < other) - (one > other);
+	return pmp_key_descending(thread_of(view, row).cpu_share);
 }
 
-static int compare_time(const struct pmp_view *view, const struct pmp_row *a,
-			const struct pmp_row *b)
+static uint64_t key_time(const struct pmp_view *view, const struct pmp_row *row)
 {
-	uint64_t one = thread_of(view, a).cpu, other = thread_of(view, b).cpu;
-
-	return (one < other) - (one > other);
+	return ~thread_of(view, row).cpu;
 }
 
-static int compare_switches(const struct pmp_view *view, const struct pmp_row *a,
-			    const struct pmp_row *b)
+static uint64_t key_switches(const struct pmp_view *view, const struct pmp_row *row)
 {
-	double one = thread_of(view, a).switches, other = thread_of(view, b).switches;
+	return pmp_key_descending(thread_of(view, row).switches);
+}
 
-	return (one < other) - (one > other);
+static uint64_t key_call(const struct pmp_view *view, const struct pmp_row *row)
+{
+	return pmp_key_text(thread_of(view, row).syscall);
 }
 
 static int compare_call(const struct pmp_view *view, const struct pmp_row *a,
@@ -126,34 +119,53 @@ static int compare_call(const struct pmp_view *view, const struct pmp_row *a,
 	return strcmp(thread_of(view, a).syscall, thread_of(view, b).syscall);
 }
 
+static uint64_t key_wchan(const struct pmp_view *view, const struct pmp_row *row)
+{
+	return pmp_key_text(thread_of(view, row).wchan);
+}
+
 static int compare_wchan(const struct pmp_view *view, const struct pmp_row *a,
 			 const struct pmp_row *b)
 {
 	return strcmp(thread_of(view, a).wchan, thread_of(view, b).wchan);
 }
 
-static int compare_leaf(const struct pmp_view *view, const struct pmp_row *a,
-			const struct pmp_row *b)
+/* The names behind the leaf. */
+static int compare_stack(const struct pmp_view *view, const struct pmp_row *a,
+			 const struct pmp_row *b)
 {
-	char one[PMP_VIEW_TEXT], other[PMP_VIEW_TEXT];
+	const struct pmp_model *model = &view->model;
+	const struct pmp_chain *one = &model->chains[a->chain];
+	const struct pmp_chain *other = &model->chains[b->chain];
 
-	pmp_text_chain(view, a, one, sizeof(one));
-	pmp_text_chain(view, b, other, sizeof(other));
-	return strcmp(one, other);
+	for (uint32_t i = 0; i < one->count && i < other->count; i++) {
+		uint32_t rank = pmp_names_rank(&model->names,
+					       model->names_of_chains[one->first + i]);
+		uint32_t than = pmp_names_rank(&model->names,
+					       model->names_of_chains[other->first + i]);
+
+		if (rank != than)
+			return rank < than ? -1 : 1;
+	}
+	return (one->count > other->count) - (one->count < other->count);
 }
 
 static const struct pmp_column columns[] = {
-	{ "TID", 7, 0, 0, text_tid, compare_tid, NULL },
-	{ "PROCESS", 15, PMP_COLUMN_LEFT | PMP_COLUMN_SEVERAL, 100, pmp_text_process, NULL,
-	  NULL },
-	{ "NAME", 15, PMP_COLUMN_LEFT, 44, text_name, pmp_compare_group, NULL },
-	{ "ST", 2, PMP_COLUMN_LEFT, 0, pmp_text_state, pmp_compare_state, pmp_look_state },
-	{ "CPU%", 5, 0, 0, text_cpu, compare_cpu, NULL },
-	{ "TIME", 9, 0, 100, text_time, compare_time, NULL },
-	{ "SWITCH/s", 8, 0, 110, text_switches, compare_switches, NULL },
-	{ "CALL", 15, PMP_COLUMN_LEFT, 60, text_call, compare_call, NULL },
-	{ "WAITS IN", 18, PMP_COLUMN_LEFT, 90, text_wchan, compare_wchan, NULL },
-	{ "STACK (leaf first)", 0, PMP_COLUMN_LEFT, 0, pmp_text_chain, compare_leaf, NULL },
+	{ "TID", 7, 0, 0, text_tid, .key = key_tid },
+	{ "PROCESS", 15, PMP_COLUMN_LEFT | PMP_COLUMN_SEVERAL, 100, pmp_text_process, .look = NULL },
+	{ "NAME", 15, PMP_COLUMN_LEFT, 44, text_name, .key = pmp_key_group,
+	  .has = pmp_has_group },
+	{ "ST", 2, PMP_COLUMN_LEFT | PMP_COLUMN_BRIEF, 0, pmp_text_state, pmp_look_state,
+	  .key = pmp_key_state },
+	{ "CPU%", 5, 0, 0, text_cpu, .key = key_cpu },
+	{ "TIME", 9, 0, 100, text_time, .key = key_time },
+	{ "SWITCH/s", 8, 0, 110, text_switches, .key = key_switches },
+	{ "CALL", 15, PMP_COLUMN_LEFT, 60, text_call, .key = key_call,
+	  .compare = compare_call },
+	{ "WAITS IN", 18, PMP_COLUMN_LEFT, 90, text_wchan, .key = key_wchan,
+	  .compare = compare_wchan },
+	{ "STACK (leaf first)", 0, PMP_COLUMN_LEFT, 0, pmp_text_chain, .key = pmp_key_leaf,
+	  .compare = compare_stack, .has = pmp_has_chain },
 };
 
 const struct pmp_view_type pmp_view_threads = {

@@ -25,10 +25,10 @@ static void text_node(const struct pmp_view *view, const struct pmp_row *row, ch
 
 /* Siblings are in the order of their counts: there is nothing to choose. */
 static const struct pmp_column columns[] = {
-	{ "TOTAL%", 6, 0, 0, pmp_text_share, NULL, NULL },
-	{ "SELF%", 6, 0, 44, pmp_text_self_share, NULL, NULL },
-	{ "SAMPLES", 9, 0, 60, pmp_text_count, NULL, NULL },
-	{ "CALLS", 0, PMP_COLUMN_LEFT, 0, text_node, NULL, NULL },
+	{ "TOTAL%", 6, 0, 0, pmp_text_share, .look = NULL },
+	{ "SELF%", 6, 0, 44, pmp_text_self_share, .look = NULL },
+	{ "SAMPLES", 9, 0, 60, pmp_text_count, .look = NULL },
+	{ "CALLS", 0, PMP_COLUMN_LEFT, 0, text_node, .look = NULL },
 };
 
 const struct pmp_view_type pmp_view_tree = {

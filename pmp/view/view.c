@@ -82,66 +82,27 @@ size_t pmp_view_sort_column(const struct pmp_view *view)
 	const struct pmp_view_type *type = pmp_view_type_of(view);
 	unsigned sort = view->model.settings.sort[view->model.settings.view];
 
-	return sort && sort <= type->column_count && type->columns[sort - 1].compare
+	return sort && sort <= type->column_count && type->columns[sort - 1].key
 		       ? sort - 1
 		       : type->sort;
-}
-
-static int compare(const void *a, const void *b, void *arg)
-{
-	const struct pmp_view *view = arg;
-	const struct pmp_settings *settings = &view->model.settings;
-	const struct pmp_row *one = &view->model.rows[*(const uint32_t *)a];
-	const struct pmp_row *other = &view->model.rows[*(const uint32_t *)b];
-	const struct pmp_column *column =
-		&pmp_view_type_of(view)->columns[pmp_view_sort_column(view)];
-	int order = column->compare(view, one, other);
-
-	if (order)
-		return settings->reverse[settings->view] ? -order : order;
-	if (one->count != other->count && settings->view != PMP_VIEW_THREADS)
-		return one->count < other->count ? 1 : -1;
-	if (settings->view == PMP_VIEW_THREADS && one->thread != other->thread)
-		return one->thread < other->thread ? -1 : 1;
-	return (one->key > other->key) - (one->key < other->key);
-}
-
-static bool is_sorted(struct pmp_view *view)
-{
-	const uint32_t *order = view->model.order;
-
-	for (size_t i = 1; i < view->model.order_count; i++) {
-		if (compare(&order[i - 1], &order[i], view) > 0)
-			return false;
-	}
-	return true;
-}
-
-static void sort(struct pmp_view *view)
-{
-	struct pmp_model *model = &view->model;
-	const struct pmp_column *columns = pmp_view_type_of(view)->columns;
-
-	if (model->order_count && columns[pmp_view_sort_column(view)].compare &&
-	    !is_sorted(view))
-		qsort_r(model->order, model->order_count, sizeof(*model->order), compare, view);
 }
 
 /* The row that was chosen may have another place now, or another key: names came. */
 static void follow(struct pmp_view *view)
 {
 	struct pmp_model *model = &view->model;
-	long found = pmp_model_find(model, view->chosen);
+	long found;
 
 	if (!view->moved) {
 		view->at = 0;
 		return;
 	}
+	found = pmp_model_find(model, view->chosen, view->at);
 	if (found < 0 && model->settings.view == PMP_VIEW_STACKS && model->live &&
 	    view->chosen_stack < pmp_live_stack_count(model->live)) {
 		uint32_t chain = pmp_model_chain_of(model, view->chosen_stack);
 
-		for (size_t i = 0; i < model->order_count && found < 0; i++) {
+		for (size_t i = 0; i < model->list.order_count && found < 0; i++) {
 			if (pmp_model_row(model, i)->chain == chain)
 				found = (long)i;
 		}
@@ -154,8 +115,8 @@ static void choose(struct pmp_view *view)
 {
 	const struct pmp_row *row;
 
-	if (view->at >= view->model.order_count)
-		view->at = view->model.order_count ? view->model.order_count - 1 : 0;
+	if (view->at >= view->model.list.order_count)
+		view->at = view->model.list.order_count ? view->model.list.order_count - 1 : 0;
 	row = pmp_model_row(&view->model, view->at);
 	if (!row)
 		return;
@@ -163,17 +124,61 @@ static void choose(struct pmp_view *view)
 	view->chosen_stack = row->stack;
 }
 
-void pmp_view_refresh(struct pmp_view *view)
+static uint64_t sort_key(const void *arg, const struct pmp_row *row)
 {
-	pmp_model_build(&view->model);
-	sort(view);
-	follow(view);
-	choose(view);
+	const struct pmp_view *view = arg;
+
+	return pmp_view_type_of(view)->columns[pmp_view_sort_column(view)].key(view, row);
 }
 
-static void move_to(struct pmp_view *view, long at)
+static int sort_compare(const void *arg, const struct pmp_row *a, const struct pmp_row *b)
 {
-	long last = (long)view->model.order_count - 1;
+	const struct pmp_view *view = arg;
+
+	return pmp_view_type_of(view)->columns[pmp_view_sort_column(view)].compare(view, a, b);
+}
+
+void pmp_view_refresh(struct pmp_view *view)
+{
+	const struct pmp_settings *settings = &view->model.settings;
+	const struct pmp_column *column =
+		&pmp_view_type_of(view)->columns[pmp_view_sort_column(view)];
+	const struct pmp_sorting sorting = {
+		.key = sort_key,
+		.compare = column->compare ? sort_compare : NULL,
+		.arg = view,
+		.reverse = settings->reverse[settings->view],
+	};
+
+	pmp_model_begin(&view->model, &sorting);
+	pmp_view_go_on(view);
+}
+
+bool pmp_view_is_busy(const struct pmp_view *view)
+{
+	return pmp_model_is_busy(&view->model) || view->hunt.left;
+}
+
+void pmp_view_go_on(struct pmp_view *view)
+{
+	uint64_t until = view->slice ? pmp_model_clock() + view->slice : UINT64_MAX;
+
+	if (!pmp_model_is_valid(&view->model)) {
+		/* What has been made so far is of things that are numbered otherwise now. */
+		pmp_view_refresh(view);
+		return;
+	}
+	if (pmp_model_is_busy(&view->model) && pmp_model_go_on(&view->model, until)) {
+		follow(view);
+		choose(view);
+	}
+	if (view->hunt.left)
+		pmp_search_go_on(view, until);
+}
+
+void pmp_view_move_to(struct pmp_view *view, long at)
+{
+	long last = (long)view->model.list.order_count - 1;
 
 	view->at = at < 0 || last < 0 ? 0 : at > last ? (size_t)last : (size_t)at;
 	view->moved = true;
@@ -187,44 +192,6 @@ static void show_anew(struct pmp_view *view)
 	view->at = view->top = 0;
 	view->sideways = 0;
 	pmp_view_refresh(view);
-}
-
-/* ---- searching --------------------------------------------------------------- */
-
-static bool row_matches(struct pmp_view *view, const struct pmp_row *row)
-{
-	const struct pmp_view_type *type = pmp_view_type_of(view);
-	char text[PMP_VIEW_TEXT];
-
-	for (size_t i = 0; i < type->column_count; i++) {
-		if (!(type->columns[i].flags & PMP_COLUMN_LEFT))
-			continue;
-		type->columns[i].text(view, row, text, sizeof(text));
-		if (pmp_filter_matches(view->search.filter, PMP_FILTER_FOCUS, text))
-			return true;
-	}
-	return false;
-}
-
-/* From a row on in a direction, and round. */
-static bool search(struct pmp_view *view, long from, int step)
-{
-	long count = (long)view->model.order_count;
-
-	if (!view->search.filter) {
-		pmp_view_say(view, "Nothing has been searched for: / searches");
-		return false;
-	}
-	for (long i = 0; i < count; i++) {
-		long at = ((from + i * step) % count + count) % count;
-
-		if (row_matches(view, pmp_model_row(&view->model, (size_t)at))) {
-			move_to(view, at);
-			return true;
-		}
-	}
-	pmp_view_say(view, "Not found: %s", view->search.text);
-	return false;
 }
 
 /* ---- the line at the bottom -------------------------------------------------- */
@@ -246,21 +213,24 @@ static void set_filter(struct pmp_view *view, struct pmp_match *filter)
 		pmp_view_say(view, "Not a regular expression: %s", problem);
 }
 
+static void search(struct pmp_view *view, long from, int step, bool returns)
+{
+	pmp_search_begin(view, from, step, returns);
+	pmp_view_go_on(view);
+}
+
 static void set_search(struct pmp_view *view, bool finished)
 {
 	char problem[128];
-	unsigned number = view->model.filter_number;
 
-	if (!pmp_model_filter(&view->model, &view->search, view->input, problem,
-			      sizeof(problem))) {
+	if (!pmp_search_set(view, view->input, problem, sizeof(problem))) {
 		if (finished)
 			pmp_view_say(view, "Not a regular expression: %s", problem);
 		return;
 	}
-	view->model.filter_number = number;
 	/* Each letter searches from where the search began, and goes back there in vain. */
-	if (view->search.filter && !search(view, (long)view->origin, 1))
-		move_to(view, (long)view->origin);
+	if (view->search.filter)
+		search(view, (long)view->origin, 1, true);
 }
 
 static void set_interval(struct pmp_view *view, uint64_t interval)
@@ -361,7 +331,7 @@ static void sort_beside(struct pmp_view *view, int step)
 
 	do
 		at = (at + count + (size_t)step) % count;
-	while (at != now && !type->columns[at].compare);
+	while (at != now && !type->columns[at].key);
 	if (at != now)
 		sort_by(view, at);
 	else
@@ -434,9 +404,10 @@ static void close_node(struct pmp_view *view, const struct pmp_row *row)
 	if (row->open) {
 		pmp_model_open(&view->model, row, false);
 	} else if (row->parent != PMP_NAME_NONE) {
-		long at = pmp_model_find(&view->model, view->model.rows[row->parent].key);
+		long at = pmp_model_find(&view->model, view->model.list.rows[row->parent].key,
+					 view->at);
 
-		move_to(view, at < 0 ? (long)view->at : at);
+		pmp_view_move_to(view, at < 0 ? (long)view->at : at);
 	}
 }
 
@@ -445,7 +416,7 @@ static void open_node(struct pmp_view *view, const struct pmp_row *row)
 	if (!pmp_model_has_children(row))
 		return;
 	if (row->open)
-		move_to(view, (long)view->at + 1);
+		pmp_view_move_to(view, (long)view->at + 1);
 	else
 		pmp_model_open(&view->model, row, true);
 }
@@ -472,7 +443,7 @@ static void move_by(struct pmp_view *view, long step)
 	size_t *top = view->screen == PMP_SCREEN_HELP ? &view->help_top : &view->stack_top;
 
 	if (view->screen == PMP_SCREEN_LIST)
-		move_to(view, (long)view->at + step);
+		pmp_view_move_to(view, (long)view->at + step);
 	else
 		*top = step < 0 && *top < (size_t)-step ? 0 : *top + (size_t)step;
 }
@@ -483,7 +454,7 @@ static void go_home(struct pmp_view *view)
 		view->help_top = view->stack_top = 0;
 		return;
 	}
-	move_to(view, 0);
+	pmp_view_move_to(view, 0);
 	view->moved = false;
 	view->sideways = 0;
 }
@@ -544,8 +515,8 @@ static void asking(struct pmp_view *view, enum pmp_action action)
 {
 	switch (action) {
 	case PMP_ACTION_SEARCH: begin_prompt(view, PMP_PROMPT_SEARCH, ""); break;
-	case PMP_ACTION_SEARCH_NEXT: search(view, (long)view->at + 1, 1); break;
-	case PMP_ACTION_SEARCH_BACK: search(view, (long)view->at - 1, -1); break;
+	case PMP_ACTION_SEARCH_NEXT: search(view, (long)view->at + 1, 1, false); break;
+	case PMP_ACTION_SEARCH_BACK: search(view, (long)view->at - 1, -1, false); break;
 	case PMP_ACTION_FILTER_FRAMES:
 		begin_prompt(view, PMP_PROMPT_FRAMES, view->model.frames.text);
 		break;
@@ -639,13 +610,7 @@ static void act(struct pmp_view *view, enum pmp_action action)
 
 void pmp_view_keep_valid(struct pmp_view *view)
 {
-	struct pmp_live_info info = { .size = sizeof(info) };
-
-	if (!view->model.live)
-		return;
-	pmp_live_info(view->model.live, &info);
-	if (info.merged != view->model.info.merged ||
-	    info.renumbered != view->model.info.renumbered)
+	if (!pmp_model_is_valid(&view->model))
 		pmp_view_refresh(view);
 }
 
@@ -654,6 +619,7 @@ void pmp_view_key(struct pmp_view *view, int key)
 	enum pmp_action action;
 
 	pmp_view_keep_valid(view);
+	view->hunt.left = 0;
 	if (view->prompt != PMP_PROMPT_NONE) {
 		prompt_key(view, key);
 		return;
@@ -678,7 +644,7 @@ static void click_column(struct pmp_view *view, int column)
 
 		if (!pmp_view_has_column(view, at, view->layout.columns))
 			continue;
-		if (column >= begin && column < begin + width && at->compare)
+		if (column >= begin && column < begin + width && at->key)
 			sort_by(view, i);
 		begin += width;
 	}
@@ -724,10 +690,10 @@ void pmp_view_mouse(struct pmp_view *view, int row, int column, int wheel)
 	if (row == layout->columns_row)
 		click_column(view, column);
 	else if (row >= layout->list_row && row < layout->list_row + layout->list_rows &&
-		 at < (long)view->model.order_count) {
+		 at < (long)view->model.list.order_count) {
 		if (view->moved && (size_t)at == view->at)
 			enter(view, pmp_model_row(&view->model, view->at));
 		else
-			move_to(view, at);
+			pmp_view_move_to(view, at);
 	}
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define PMP_VIEW_TEXT 4096 /* of a row, more than any screen is wide */
+#define PMP_VIEW_SLICE UINT64_C(15000000) /* ns: for so long at most keys wait for rows */
 
 struct pmp_view;
 
@@ -26,6 +27,7 @@ enum { /* when a column is there */
 	PMP_COLUMN_LEFT = 1,	/* its text begins at the left */
 	PMP_COLUMN_SEVERAL = 2, /* of several processes only */
 	PMP_COLUMN_WAIT = 4,	/* what threads wait for is asked for */
+	PMP_COLUMN_BRIEF = 8,	/* a letter or two: nobody searches for it */
 };
 
 struct pmp_column {
@@ -35,10 +37,14 @@ struct pmp_column {
 	int narrow; /* left out on screens less wide than this */
 	void (*text)(const struct pmp_view *view, const struct pmp_row *row, char *buffer,
 		     size_t size);
-	/* < 0: a is shown before b. NULL: cannot be sorted by. */
+	unsigned (*look)(const struct pmp_view *view, const struct pmp_row *row);
+	/* Rows with a smaller key are shown first. NULL: cannot be sorted by. */
+	uint64_t (*key)(const struct pmp_view *view, const struct pmp_row *row);
+	/* Where keys are equal, < 0: a is shown before b. NULL: they say it all. */
 	int (*compare)(const struct pmp_view *view, const struct pmp_row *a,
 		       const struct pmp_row *b);
-	unsigned (*look)(const struct pmp_view *view, const struct pmp_row *row);
+	/* Is what is searched for there? NULL: the text is searched. */
+	bool (*has)(struct pmp_view *view, const struct pmp_row *row);
 };
 
 struct pmp_view_type {
@@ -54,11 +60,18 @@ extern const struct pmp_view_type pmp_view_tree;
 extern const struct pmp_view_type pmp_view_threads;
 
 /* Columns that several views have; see columns.c. */
-int pmp_compare_count(const struct pmp_view *, const struct pmp_row *, const struct pmp_row *);
-int pmp_compare_self(const struct pmp_view *, const struct pmp_row *, const struct pmp_row *);
-int pmp_compare_group(const struct pmp_view *, const struct pmp_row *, const struct pmp_row *);
-int pmp_compare_state(const struct pmp_view *, const struct pmp_row *, const struct pmp_row *);
-int pmp_compare_name(const struct pmp_view *, const struct pmp_row *, const struct pmp_row *);
+uint64_t pmp_key_count_of(const struct pmp_view *, const struct pmp_row *);
+uint64_t pmp_key_self(const struct pmp_view *, const struct pmp_row *);
+uint64_t pmp_key_group(const struct pmp_view *, const struct pmp_row *);
+uint64_t pmp_key_state(const struct pmp_view *, const struct pmp_row *);
+uint64_t pmp_key_name(const struct pmp_view *, const struct pmp_row *);
+uint64_t pmp_key_leaf(const struct pmp_view *, const struct pmp_row *);
+bool pmp_has_group(struct pmp_view *, const struct pmp_row *);
+bool pmp_has_name(struct pmp_view *, const struct pmp_row *);
+bool pmp_has_chain(struct pmp_view *, const struct pmp_row *);
+/** Larger ones first; the beginning of a text, as a number. */
+uint64_t pmp_key_descending(double value);
+uint64_t pmp_key_text(const char *text);
 void pmp_text_share(const struct pmp_view *, const struct pmp_row *, char *, size_t);
 void pmp_text_self_share(const struct pmp_view *, const struct pmp_row *, char *, size_t);
 void pmp_text_count(const struct pmp_view *, const struct pmp_row *, char *, size_t);
@@ -104,6 +117,14 @@ struct pmp_layout {
 	int details_row, details_rows;
 };
 
+/* Rows that are still to be searched. */
+struct pmp_hunt {
+	size_t left; /* 0: nothing is searched */
+	size_t at;
+	int step;	    /* 1 down, -1 up */
+	bool returns;	    /* to the row where it began, if it is in vain */
+};
+
 struct pmp_view {
 	struct pmp_model model;
 	struct pmp_profile *profile; /* borrowed; NULL only in tests */
@@ -130,6 +151,9 @@ struct pmp_view {
 	char message[256];
 	bool redraw; /* the terminal has to be drawn anew: ^L */
 	struct pmp_match search;
+	unsigned search_number; /* changes with it */
+	struct pmp_hunt hunt;
+	uint64_t slice; /* PMP_VIEW_SLICE; 0: keys wait until all is there */
 };
 
 void pmp_view_init(struct pmp_view *view, struct pmp_profile *profile,
@@ -139,8 +163,11 @@ void pmp_view_free(struct pmp_view *view);
 /** Another profile from now on: the old one was reset. */
 void pmp_view_set_profile(struct pmp_view *view, struct pmp_profile *profile);
 
-/** Count and sort anew: the rows that a draw will show. */
+/** Count and sort anew: the rows that a draw will show, as soon as they are there. */
 void pmp_view_refresh(struct pmp_view *view);
+/** Is there something to go on with, rows to count or to search? Do some of it. */
+bool pmp_view_is_busy(const struct pmp_view *view);
+void pmp_view_go_on(struct pmp_view *view);
 /** The same if rows mean something else now, since threads or stacks were put together. */
 void pmp_view_keep_valid(struct pmp_view *view);
 void pmp_view_key(struct pmp_view *view, int key);
@@ -162,6 +189,20 @@ bool pmp_view_has_action(const struct pmp_view *view, enum pmp_action action);
 size_t pmp_view_sort_column(const struct pmp_view *view);
 /** Several processes are shown. */
 bool pmp_view_is_several(const struct pmp_view *view);
+
+/* ---- searching: search.c ---------------------------------------------------------- */
+
+/** Search for a pattern, "": for nothing. False: it is none, and *problem says why. */
+bool pmp_search_set(struct pmp_view *view, const char *text, char *problem, size_t size);
+/** From a row on in a direction, and round; what is found is chosen. */
+void pmp_search_begin(struct pmp_view *view, long from, int step, bool returns);
+/** Until that time; see pmp_model_is_late(). */
+void pmp_search_go_on(struct pmp_view *view, uint64_t until);
+/** Is that name what is searched for? */
+bool pmp_search_has_name(struct pmp_view *view, uint32_t name);
+
+/** Choose a row: it is followed from now on. */
+void pmp_view_move_to(struct pmp_view *view, long at);
 
 /* ---- parts of the drawing --------------------------------------------------------- */
 

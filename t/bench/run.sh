@@ -239,6 +239,7 @@ section_parts() {
 	file=$(PATH=$PATH:/usr/sbin command -v mariadbd || command -v bash)
 	echo "names, $(basename "$file")"
 	"$top_builddir/t/bench/names" "$file"
+	"$top_builddir/t/bench/keys"
 	echo
 }
 

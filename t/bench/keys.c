@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * keys [STACKS [DEPTH]]: what it takes to answer a key of the live view, the screen drawn
+ * in memory included, with so many distinct stacks (262,144 of 30 frames: as many as are
+ * kept apart), of a saved profile and of a process. CPU time in ms: the longest for which
+ * another key would have had to wait, then what it takes until all is shown; medians of
+ * several times, and the longest of the first.
+ */
+#include <locale.h>
+#include <time.h>
+
+#include "../../pmp/keys.h"
+#include "../../pmp/view/view.h"
+/* The view has rows of its own. */
+#define pmp_row pmp_row_of_round
+#include "lib/saved.h"
+#include "tally/live.h"
+#undef pmp_row
+
+#define LOCATIONS 4096
+#define THREADS 200
+#define DEPTH_MAX 1000
+#define REPEATS 5
+
+static pmp_location locations[LOCATIONS];
+static size_t stacks = 262144, depth = 30;
+
+/* ---- what is shown ----------------------------------------------------------- */
+
+static void make_locations(struct saved *saved)
+{
+	const struct pmp_mapping file = { 0x400000, 0x800000, 0, "/usr/sbin/server",
+					  "93ac61ec" };
+	uint32_t mapping = pmp_symbolizer_add_mapping(saved->symbolizer, &file);
+
+	for (uint64_t i = 0; i < LOCATIONS; i++) {
+		char name[64];
+		const char *names[] = { name };
+
+		snprintf(name, sizeof(name), "server::module_%u::function_%u(int)",
+			 (unsigned)i % 61, (unsigned)i);
+		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false, 1,
+					      names);
+	}
+}
+
+/* Like a tree: roots in common, leaves that differ. */
+static void make_stack(size_t number, pmp_location *stack)
+{
+	uint64_t random = (number + 1) * 0x9e3779b97f4a7c15u;
+
+	for (size_t i = 0; i < depth; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		/* The outer half takes few ways. */
+		stack[i] = locations[i < depth / 2 ? random % LOCATIONS
+						   : (i * 7 + random % 3) % LOCATIONS];
+	}
+}
+
+static struct saved new_profile(void)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options), .live = true };
+	struct saved saved = saved_new();
+
+	pmp_profile_free(saved.profile);
+	if (pmp_profile_new(&options, saved.symbolizer, &saved.profile, NULL))
+		abort();
+	make_locations(&saved);
+	return saved;
+}
+
+static struct saved make_saved(void)
+{
+	struct saved saved = new_profile();
+	pmp_location stack[DEPTH_MAX];
+	char thread[32];
+
+	for (size_t i = 0; i + 1 < stacks; i++) {
+		const struct pmp_entry entry = {
+			.tid = (pid_t)(5000 + i % THREADS), .thread = thread,
+			.state = i % 7 ? 'S' : 'R', .syscall = i % 3 ? "futex" : "poll",
+			.count = 1 + i % 5, .wall = 100000000,
+		};
+
+		snprintf(thread, sizeof(thread), "worker-%zu", i % THREADS);
+		make_stack(i, stack);
+		saved_count(&saved, &entry, stack, depth);
+	}
+	return saved;
+}
+
+/* A snapshot in which each thread is at another stack. */
+static void add_sample(struct saved *saved, uint64_t number)
+{
+	static pmp_location all[THREADS * DEPTH_MAX];
+	struct pmp_live *live = (struct pmp_live *)pmp_profile_live(saved->profile);
+	struct pmp_sample *sample = pmp_sample_new();
+
+	if (!sample)
+		abort();
+	sample->pid = 4100;
+	sample->time = 1000000000000 + number * 100000000;
+	snprintf(sample->name, sizeof(sample->name), "server");
+	for (size_t i = 0; i < THREADS; i++) {
+		struct pmp_thread *thread = pmp_sample_add_thread(sample);
+
+		if (!thread)
+			abort();
+		thread->tid = (pid_t)(5000 + i);
+		thread->state = i % 7 ? 'S' : 'R';
+		thread->obtained = PMP_STOPPED;
+		thread->syscall = i % 3 ? 202 : 7;
+		snprintf(thread->name, sizeof(thread->name), "worker-%zu", i);
+		thread->frame = i * depth;
+		thread->frame_count = depth;
+		/* One less than are kept apart: nothing is put together. */
+		make_stack((number * THREADS + i) % (stacks - 1), all + thread->frame);
+	}
+	if (pmp_live_add(live, sample, all))
+		abort();
+	pmp_sample_free(sample);
+}
+
+/* ---- the keys ----------------------------------------------------------------- */
+
+static const struct {
+	const char *what;
+	const char *before, *keys; /* those that are measured */
+} rows[] = {
+	{ "1: stacks", "2", "1" },
+	{ "2: functions", "1", "2" },
+	{ "3: tree", "1", "3" },
+	{ "4: threads", "1", "4" },
+	{ "3 v: inverted", "3", "v" },
+	{ "3 e: hot path", "3", "e" },
+	{ "3 H: split", "3", "H" },
+	{ "2 H: split", "2", "H" },
+	{ "1 H: split", "1", "H" },
+	{ "1 t: ungrouped", "1", "t" },
+	{ "1 Ht: by thread", "1H", "t" },
+	{ "1 i: no idle", "1", "i" },
+	{ "2 i: no idle", "2", "i" },
+	{ "3 i: no idle", "3", "i" },
+	{ "1 y: minute", "1", "y" },
+	{ "2 y: minute", "2", "y" },
+	{ "3 y: minute", "3", "y" },
+	{ "1 >: by another", "1", ">>>>" },
+	{ "1 I: reverse", "1", "I" },
+	{ "2 >: by another", "2", ">>>" },
+	{ "1 c: full names", "1", "c" },
+	{ "1 %: average", "1", "%" },
+	{ "1 \\: filter", "1\\function_77$", "\r" },
+	{ "2 \\: filter", "2\\function_77", "\r" },
+	{ "3 \\: filter", "3\\function_77", "\r" },
+	{ "1 o: threads", "1oworker-1", "\r" },
+	{ "1 Esc: no filter", "1oworker-1\r", "\033" },
+	{ "1 /: search", "1/", "module_60::function_40" },
+	{ "1 /: in vain", "1/nowher", "e\rnN" },
+	{ "1 G: the end", "1", "G" },
+	{ "1 G k: up", "1G", "k" },
+	{ "1 j: down", "1", "j" },
+	{ "1 Enter: stack", "1", "\r" },
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+static const struct pmp_view_host host = { .refresh = do_nothing, .quit = do_nothing };
+
+struct times {
+	double step, all;
+};
+
+/* One turn: what begins and ends it is a look for keys. */
+static void take_turn(struct pmp_view *view, struct pmp_canvas *canvas, int key,
+		      struct times *times)
+{
+	double start = now(), took;
+
+	if (key)
+		pmp_view_key(view, key);
+	else
+		pmp_view_go_on(view);
+	pmp_view_draw(view, canvas);
+	took = now() - start;
+	times->step = took > times->step ? took : times->step;
+	times->all += took;
+}
+
+/* These keys and the screen; the last one until all is there. */
+static struct times type(struct pmp_view *view, struct pmp_canvas *canvas, const char *text)
+{
+	struct times times = { 0, 0 };
+
+	while (*text)
+		take_turn(view, canvas, (int)pmp_canvas_next(&text), &times);
+	while (pmp_view_is_busy(view))
+		take_turn(view, canvas, 0, &times);
+	return times;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double one = *(const double *)a, other = *(const double *)b;
+
+	return (one > other) - (one < other);
+}
+
+static void print(const char *what, const struct times *times)
+{
+	double steps[REPEATS], all[REPEATS];
+
+	for (size_t i = 0; i < REPEATS; i++) {
+		steps[i] = times[i].step;
+		all[i] = times[i].all;
+	}
+	qsort(steps, REPEATS, sizeof(*steps), by_size);
+	qsort(all, REPEATS, sizeof(*all), by_size);
+	printf("    %-20s %7.1f %7.1f %10.1f\n", what, steps[REPEATS / 2],
+	       steps[REPEATS - 1], all[REPEATS / 2]);
+	fflush(stdout);
+}
+
+/* Back to how a view begins. */
+static void begin(struct pmp_view *view, struct pmp_canvas *canvas)
+{
+	const struct pmp_settings settings = { 0 };
+
+	type(view, canvas, "\033\033g1");
+	view->model.settings = settings;
+	pmp_view_refresh(view);
+}
+
+static void measure(const char *title, struct saved *saved, bool live)
+{
+	struct pmp_canvas canvas = { 0 };
+	struct pmp_view view;
+	struct times first, times[REPEATS] = { { 0, 0 } };
+	uint64_t number = stacks / THREADS + 1;
+
+	printf("%s: %zu stacks of %zu frames\n", title, stacks, depth);
+	printf("    %-20s %7s %7s %10s\n", "", "waits", "longest", "all");
+	if (!pmp_canvas_resize(&canvas, 50, 132))
+		abort();
+	pmp_view_init(&view, saved->profile, saved->symbolizer, &host, NULL);
+	view.title = "server";
+	view.model.saved = !live;
+	view.about.size = sizeof(view.about);
+	view.slice = PMP_VIEW_SLICE;
+	first = type(&view, &canvas, "I");
+	printf("    %-20s %7.1f %18.1f\n", "the first screen", first.step, first.all);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		for (size_t k = 0; k < REPEATS; k++) {
+			begin(&view, &canvas);
+			type(&view, &canvas, rows[i].before);
+			if (live)
+				add_sample(saved, number++);
+			times[k] = type(&view, &canvas, rows[i].keys);
+		}
+		print(rows[i].what, times);
+	}
+	pmp_view_free(&view);
+	pmp_canvas_free(&canvas);
+}
+
+int main(int argc, char **argv)
+{
+	struct saved saved;
+
+	stacks = argc > 1 ? strtoul(argv[1], NULL, 10) : stacks;
+	depth = argc > 2 ? strtoul(argv[2], NULL, 10) : depth;
+	if (stacks < 2 || !depth || depth > DEPTH_MAX)
+		return 2;
+	setlocale(LC_CTYPE, "C.UTF-8");
+	saved = make_saved();
+	measure("a saved profile", &saved, false);
+	saved_free(&saved);
+	saved = new_profile();
+	for (uint64_t i = 0; i <= stacks / THREADS; i++)
+		add_sample(&saved, i);
+	measure("a process", &saved, true);
+	saved_free(&saved);
+	return 0;
+}
