@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a view reads of what was counted; see libpmp.h. */
+#include <string.h>
+
+#include "base/syscalls.h"
+#include "tally/live-tables.h"
+#include "tally/live.h"
+
+/* Fill the caller's struct, whose size comes first, as far as it goes. */
+static void give(void *to, const void *all, size_t size)
+{
+	size_t room = *(size_t *)to;
+
+	memcpy((char *)to + sizeof(size), (const char *)all + sizeof(size),
+	       (room < size ? room : size) - sizeof(size));
+}
+
+void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info)
+{
+	give(info, &live->info, sizeof(*info));
+}
+
+size_t pmp_live_process_count(const struct pmp_live *live)
+{
+	return live->process_count;
+}
+
+size_t pmp_live_thread_count(const struct pmp_live *live)
+{
+	return live->thread_count;
+}
+
+size_t pmp_live_stack_count(const struct pmp_live *live)
+{
+	return pmp_intern_count(live->stack_keys);
+}
+
+size_t pmp_live_cell_count(const struct pmp_live *live)
+{
+	return live->cell_count;
+}
+
+void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_process *process)
+{
+	const struct pmp_counted_process *row = &live->processes[i];
+	struct pmp_live_process all = { .pid = row->pid, .name = row->name, .last = row->last };
+
+	all.last.name = row->name;
+	memcpy(all.samples, row->samples, sizeof(all.samples));
+	give(process, &all, sizeof(all));
+}
+
+static const char *call_name(const struct pmp_live *live, int number)
+{
+	const char *name;
+
+	if (number >= PMP_LIVE_CALLS && live->calls)
+		name = pmp_intern_data(live->calls, (uint32_t)(number - PMP_LIVE_CALLS), NULL);
+	else
+		name = pmp_syscall_name(number);
+
+	return name ? name : "";
+}
+
+void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thread *thread)
+{
+	const struct pmp_counted_thread *row = &live->threads[i];
+	const struct pmp_counted_process *process = &live->processes[row->process];
+	struct pmp_live_thread all = {
+		.process = row->process,
+		.tid = row->tid,
+		.name = row->name,
+		.present = live->saved || (row->tid && row->seen == process->last.time),
+		.state = row->state ? row->state : '?',
+		.how = row->how,
+		.stack = row->cell < live->cell_count ? live->cells[row->cell].stack : 0,
+		.why = row->why,
+		.syscall = call_name(live, row->syscall),
+		.waits_for_lock = row->waits_for_lock,
+		.wchan = row->wchan,
+		.cpu = row->cpu,
+		.cpu_share = row->cpu_share,
+		.switches = row->switches,
+	};
+
+	memcpy(all.args, row->args, sizeof(all.args));
+	give(thread, &all, sizeof(all));
+}
+
+void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack)
+{
+	size_t length;
+	const uint32_t *words = pmp_intern_data(live->stack_keys, (uint32_t)i, &length);
+	struct pmp_live_stack all = {
+		.locations = words + 1,
+		.count = length / sizeof(*words) - 1,
+		.end = "",
+	};
+
+	if (words[0] != PMP_END_ROOT)
+		all.end = pmp_end_text(words[0]);
+	give(stack, &all, sizeof(all));
+}
+
+void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *cell)
+{
+	const struct pmp_counted_cell *row = &live->cells[i];
+	struct pmp_live_cell all = {
+		.thread = row->thread,
+		.stack = row->stack,
+		.state = row->state,
+		.waits_for_lock = row->waits_for_lock,
+		.syscall = call_name(live, row->syscall),
+	};
+
+	memcpy(all.counts, row->counts, sizeof(all.counts));
+	give(cell, &all, sizeof(all));
+}

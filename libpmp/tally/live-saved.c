@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A saved profile for a view: it comes as entries, which know no time. There is no log of
+ * them, and only what was counted since the start.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tally/live-tables.h"
+#include "tally/live.h"
+
+#define PROCESSES_MAX 256		/* more, and */
+#define SAVED_THREADS_MAX (64u * 1024)	/* more threads are counted as one */
+
+static void cut_text(char *to, const char *from, size_t size)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	memset(to + length, 0, size - length);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
+/* Processes are the same if their ids and names are. */
+static uint32_t find_saved_process(struct pmp_live *live, const struct pmp_entry *entry)
+{
+	struct pmp_counted_process process = { .pid = entry->pid };
+	size_t i = 0;
+
+	cut_text(process.name, entry->process, sizeof(process.name));
+	if (live->process_count >= PROCESSES_MAX - 1)
+		process = (struct pmp_counted_process){ .name = "[others]" };
+	while (i < live->process_count && (live->processes[i].pid != process.pid ||
+					   strcmp(live->processes[i].name, process.name) != 0))
+		i++;
+	if (i < live->process_count)
+		return (uint32_t)i;
+	if (PMP_RESERVE(&live->processes, &live->process_capacity, i + 1))
+		return PMP_INTERN_NONE;
+	live->processes[live->process_count++] = process;
+	return (uint32_t)i;
+}
+
+static uint32_t find_saved_thread(struct pmp_live *live, const struct pmp_entry *entry,
+				  uint32_t process)
+{
+	struct pmp_thread_key key = { .process = process, .tid = entry->tid };
+
+	cut_text(key.name, entry->thread, sizeof(key.name));
+	if (live->thread_count >= SAVED_THREADS_MAX &&
+	    pmp_intern_find(live->thread_keys, &key, sizeof(key)) == PMP_INTERN_NONE) {
+		live->info.merged++;
+		key = (struct pmp_thread_key){ .process = process, .name = "[others]" };
+	}
+	return pmp_live_find_thread(live, &key);
+}
+
+static int number_of_call(struct pmp_live *live, const char *name)
+{
+	uint32_t id;
+
+	if (!*name)
+		return PMP_SYSCALL_UNKNOWN;
+	if (!live->calls)
+		live->calls = pmp_intern_new();
+	if (!live->calls)
+		return PMP_SYSCALL_UNKNOWN;
+	id = pmp_intern(live->calls, name, strlen(name));
+	return id < INT_MAX - PMP_LIVE_CALLS ? PMP_LIVE_CALLS + (int)id : PMP_SYSCALL_UNKNOWN;
+}
+
+/* A thread is shown with what it was found at most often. */
+static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
+			const struct pmp_entry *entry)
+{
+	struct pmp_counted_thread *thread = &live->threads[row];
+	struct pmp_counted_cell *cell = &live->cells[id];
+
+	cell->counts[PMP_WINDOW_START] = sum(cell->counts[PMP_WINDOW_START], entry->count);
+	cell->syscall = number_of_call(live, entry->syscall);
+	thread->cpu = sum(thread->cpu, entry->cpu);
+	thread->wall = sum(thread->wall, entry->wall);
+	if (thread->wall)
+		thread->cpu_share = (double)thread->cpu / (double)thread->wall;
+	thread->how = PMP_HOW_UNKNOWN;
+	if (thread->cell != PMP_INTERN_NONE && thread->cell != id &&
+	    cell->counts[PMP_WINDOW_START] <=
+		    live->cells[thread->cell].counts[PMP_WINDOW_START])
+		return;
+	thread->cell = id;
+	thread->state = entry->state;
+	thread->syscall = cell->syscall;
+	cut_text(thread->wchan, entry->wchan, sizeof(thread->wchan));
+	cut_text(thread->why, entry->why, sizeof(thread->why));
+}
+
+int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
+{
+	const struct pmp_thread stack = { .end = entry->end,
+					  .frame_count = entry->location_count };
+	uint32_t process = find_saved_process(live, entry), id;
+	struct pmp_counted_cell like = { .state = entry->state };
+
+	if (process == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	live->saved = true;
+	like.thread = find_saved_thread(live, entry, process);
+	like.stack = pmp_live_find_stack(live, &stack, entry->locations);
+	if (like.thread == PMP_INTERN_NONE || like.stack == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	id = pmp_live_find_cell(live, &like);
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	count_saved(live, like.thread, id, entry);
+	live->info.stacks[PMP_WINDOW_START] =
+		sum(live->info.stacks[PMP_WINDOW_START], entry->count);
+	return 0;
+}
+
+void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
+{
+	live->info.samples[PMP_WINDOW_START] += samples;
+	live->info.span[PMP_WINDOW_START] += duration;
+	/* A snapshot is of one process: each is taken to have as many. */
+	for (size_t i = 0; i < live->process_count; i++)
+		live->processes[i].samples[PMP_WINDOW_START] =
+			live->info.samples[PMP_WINDOW_START] / live->process_count;
+}
