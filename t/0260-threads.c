@@ -10,6 +10,12 @@
 
 #define MANY 200
 
+#ifdef SYS_pause
+#define PAUSE SYS_pause
+#else
+#define PAUSE SYS_ppoll
+#endif
+
 static const char *const names[] = { "\033]0;x\a", "new\nline", "a) R 1 (b", "\xff\xfe",
 				     "" };
 #define NAMES (sizeof(names) / sizeof(*names))
@@ -129,7 +135,7 @@ static bool all_asleep(void *arg)
 	for (size_t i = 0; i < subject->count; i++) {
 		if (pmp_thread_look(&subject->process, subject->tids[i], &thread,
 				    &look) ||
-		    thread.syscall != SYS_pause)
+		    thread.syscall != PAUSE)
 			continue;
 		asleep++;
 		for (size_t n = 0; n < NAMES; n++)
@@ -144,7 +150,7 @@ static void check_thread(const struct pmp_thread *thread, const struct pmp_look 
 	bool common = look->tgid == subject->child.pid && !look->tracer &&
 		      look->seccomp >= 0;
 
-	if (common && thread->syscall == SYS_pause && look->pc && look->sp &&
+	if (common && thread->syscall == PAUSE && look->pc && look->sp &&
 	    thread->sp == look->sp && thread->state == 'S' && thread->wchan[0])
 		counts[0]++;
 	else if (common && thread->syscall == PMP_SYSCALL_UNKNOWN && !look->pc &&

@@ -4,6 +4,9 @@
  * that end and are put together, several processes, damaged text.
  */
 #include "lib/tap.h"
+
+#include <sys/syscall.h>
+
 #include "tally/profile.h"
 
 struct fake_function {
@@ -228,7 +231,8 @@ static void test_lock(void)
 		uint64_t operation;
 		bool waits;
 	} calls[] = {
-		{ 202, 0x80, true }, { 202, 0x189, false }, { 202, 6, true }, { 7, 0, false },
+		{ SYS_futex, 0x80, true }, { SYS_futex, 0x189, false },
+		{ SYS_futex, 6, true }, { SYS_ppoll, 0, false },
 	};
 	struct pmp_sample *sample = sample_at(10, 0);
 
@@ -334,9 +338,7 @@ int main(void)
 	test_text();
 	test_saved();
 	test_saved_limits();
-#ifdef __x86_64__
 	test_lock();
-#endif
 	is_int(pmp_profile_new(&options, NULL, &profile, NULL), 0, "without options.live");
 	ok(pmp_profile_live(profile) == NULL, "there is nothing for a view");
 	pmp_profile_free(profile);

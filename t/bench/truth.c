@@ -79,7 +79,7 @@ static bool calls(int number, unsigned function)
 {
 	switch (number) {
 	case SYS_read: return function == PAIRS_READ || function == PAIRS_POLL;
-	case SYS_poll: return function == PAIRS_POLL;
+	case SYS_ppoll: return function == PAIRS_POLL;
 	case SYS_futex: return function == PAIRS_FUTEX;
 	default: return true;
 	}

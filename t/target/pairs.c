@@ -104,7 +104,7 @@ static int PLACE(sleep_read) sleep_read(struct traveller *me, int way)
 static int PLACE(sleep_poll) sleep_poll(struct traveller *me, int way)
 {
 	fall_asleep(me);
-	syscall(SYS_poll, &me->poll, 1, -1);
+	syscall(SYS_ppoll, &me->poll, 1, NULL, NULL, 0);
 	syscall(SYS_read, me->event, &me->count, sizeof me->count);
 	return wake_up(me, way);
 }
