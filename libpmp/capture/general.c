@@ -56,9 +56,10 @@ extern int search_unwind_table(unw_addr_space_t space, unw_word_t ip,
 			       int need_unwind_info, void *arg);
 
 /*
- * Any error but UNW_ENOINFO: on that one unw_step() would begin to guess.
+ * The one error on which unw_step() does not begin to guess, by frame pointers or by the
+ * link register: on x86-64 others would do, on aarch64 none.
  */
-#define REFUSED (-UNW_EINVAL)
+#define REFUSED (-UNW_ESTOPUNWIND)
 
 static bool read_local(const struct pmp_general *general, uint64_t address,
 		       unw_word_t *value)
@@ -105,7 +106,7 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *valu
 		if (!general->unknown)
 			general->needed = reg;
 		general->unknown = true;
-		return -UNW_EBADREG;
+		return REFUSED;
 	}
 	*value = pmp_regs_get(general->regs, reg);
 	return 0;
@@ -235,7 +236,10 @@ static enum pmp_general_result failure(const struct pmp_general *general, int *n
 	return general->unknown ? PMP_GENERAL_UNKNOWN : PMP_GENERAL_BAD;
 }
 
-/* What the cursor knows after its step, of the registers in keep. */
+/*
+ * What the cursor knows after its step, of the registers in keep. On aarch64 the caller's
+ * pc is in the link register, as it is behind a return, and UNW_REG_IP its name.
+ */
 static void read_back(struct pmp_general *general, unw_cursor_t *cursor, uint64_t keep,
 		      struct pmp_regs *caller)
 {
@@ -246,6 +250,9 @@ static void read_back(struct pmp_general *general, unw_cursor_t *cursor, uint64_
 	for (int i = 0; i < (int)pmp_reg_count; i++)
 		if (keep >> i & 1 && !unw_get_reg(cursor, i, &value))
 			pmp_regs_set(caller, i, value);
+	caller->valid &= ~(UINT64_C(1) << pmp_reg_pc);
+	if (!unw_get_reg(cursor, UNW_REG_IP, &value))
+		pmp_regs_set(caller, pmp_reg_pc, pmp_arch_code(value));
 	/* A register that cannot be had is no failure before it is needed. */
 	general->unreadable = unreadable;
 	general->unknown = unknown;
@@ -299,13 +306,13 @@ enum pmp_general_result pmp_general_step(struct pmp_general *general,
 	result = unw_step(&cursor);
 	if (result < 0)
 		return failure(general, needed);
-	if (result == 0)
-		return PMP_GENERAL_ROOT;
 	read_back(general, &cursor, keep, &caller);
+	/* It says so too where the caller's frame pointer is 0, which says nothing. */
+	if (result == 0 &&
+	    (!pmp_regs_has(&caller, pmp_reg_pc) || !pmp_regs_get(&caller, pmp_reg_pc)))
+		return PMP_GENERAL_ROOT;
 	if (!pmp_regs_has(&caller, pmp_reg_pc) || !pmp_regs_has(&caller, pmp_reg_sp))
 		return failure(general, needed);
-	pmp_regs_set(&caller, pmp_reg_pc,
-		     pmp_arch_code(pmp_regs_get(&caller, pmp_reg_pc)));
 	memcpy(regs, &caller, sizeof(caller));
 	return PMP_GENERAL_STEP;
 }

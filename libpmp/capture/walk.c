@@ -464,9 +464,13 @@ static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
 static enum pmp_end info_step(struct walker *w, const struct place *place)
 {
 	bool by_hand = !place->exact && !place->before;
+	/* There libunwind takes the victim's link register for its pc. */
+	bool has_link = pmp_reg_return != pmp_reg_pc;
 	enum pmp_end end;
 
-	if (!w->by_rules || place->rule.kind == PMP_RULE_GENERAL)
+	if (has_link && place->rule.kind == PMP_RULE_SIGNAL)
+		end = signal_step(w);
+	else if (!w->by_rules || place->rule.kind == PMP_RULE_GENERAL)
 		end = general_step(w, place);
 	else if (place->rule.kind == PMP_RULE_FRAME)
 		end = frame_step(w, &place->rule);
