@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See locations.h: open addressing, at most half of the slots in use. */
+#include "resolve/locations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "resolve/strings.h"
+
+#define FIRST_SLOTS 1024 /* a power of two */
+
+const struct pmp_frame pmp_locations_unknown = {
+	.function = PMP_STRINGS_UNKNOWN,
+	.unnamed = true,
+	.module = PMP_STRINGS_UNKNOWN,
+};
+
+static void free_frames(struct pmp_located *location)
+{
+	if (location->frames != &pmp_locations_unknown)
+		free((void *)location->frames);
+}
+
+void pmp_locations_free(struct pmp_locations *locations)
+{
+	for (size_t i = 0; i < locations->count; i++)
+		free_frames(&locations->items[i]);
+	free(locations->items);
+	free(locations->slots);
+	free(locations->free_numbers);
+	*locations = (struct pmp_locations){ 0 };
+}
+
+bool pmp_locations_has(const struct pmp_locations *locations, pmp_location number)
+{
+	return number < locations->count &&
+	       locations->items[number].spot.module != PMP_LOCATION_NONE;
+}
+
+static uint64_t mix(uint64_t value)
+{
+	value *= UINT64_C(0x9e3779b97f4a7c15);
+	return value ^ value >> 29;
+}
+
+static bool same_spot(const struct pmp_spot *a, const struct pmp_spot *b)
+{
+	return a->address == b->address && a->module == b->module && a->flags == b->flags;
+}
+
+/* The slot of a place, or the free one where it belongs. */
+static size_t find_slot(const struct pmp_locations *locations,
+			const struct pmp_spot *spot)
+{
+	const pmp_location *slots = locations->slots;
+	uint64_t hash =
+		mix(spot->address ^ mix((uint64_t)spot->module << 2 | spot->flags));
+	size_t i = hash & (locations->slot_count - 1);
+
+	while (slots[i] != PMP_LOCATION_NONE &&
+	       !same_spot(&locations->items[slots[i]].spot, spot))
+		i = (i + 1) & (locations->slot_count - 1);
+	return i;
+}
+
+void pmp_locations_rehash(struct pmp_locations *locations)
+{
+	memset(locations->slots, 0xff, locations->slot_count * sizeof(*locations->slots));
+	for (size_t i = 0; i < locations->count; i++) {
+		if (pmp_locations_has(locations, (pmp_location)i))
+			locations
+				->slots[find_slot(locations, &locations->items[i].spot)] =
+				(pmp_location)i;
+	}
+}
+
+static bool grow_slots(struct pmp_locations *locations)
+{
+	size_t count = locations->slot_count ? locations->slot_count * 2 : FIRST_SLOTS;
+	pmp_location *slots;
+
+	if (locations->count * 2 < locations->slot_count)
+		return true;
+	slots = malloc(count * sizeof(*slots));
+	if (!slots)
+		return false;
+	free(locations->slots);
+	locations->slots = slots;
+	locations->slot_count = count;
+	pmp_locations_rehash(locations);
+	return true;
+}
+
+/* The number of a location that is new: one that was given back, or the next. */
+static pmp_location new_number(struct pmp_locations *locations)
+{
+	if (locations->free_count)
+		return locations->free_numbers[--locations->free_count];
+	if (locations->count >= PMP_LOCATION_NONE - 1 ||
+	    PMP_RESERVE(&locations->items, &locations->capacity, locations->count + 1))
+		return PMP_LOCATION_NONE;
+	return (pmp_location)locations->count++;
+}
+
+pmp_location pmp_locations_find(struct pmp_locations *locations,
+				const struct pmp_spot *spot,
+				const struct pmp_origin *first)
+{
+	pmp_location number;
+	size_t slot;
+
+	if (!grow_slots(locations))
+		return PMP_LOCATION_NONE;
+	slot = find_slot(locations, spot);
+	if (locations->slots[slot] != PMP_LOCATION_NONE)
+		return locations->slots[slot];
+	number = new_number(locations);
+	if (number == PMP_LOCATION_NONE)
+		return number;
+	locations->items[number] = (struct pmp_located){
+		.spot = *spot,
+		.pc = first->pc,
+		.mapping = first->mapping,
+	};
+	locations->slots[slot] = number;
+	return number;
+}
+
+void pmp_locations_name(struct pmp_locations *locations, pmp_location number,
+			struct pmp_frame *frames, size_t count)
+{
+	struct pmp_located *location = &locations->items[number];
+
+	location->frames = frames ? frames : &pmp_locations_unknown;
+	location->frame_count = frames ? (uint32_t)count : 1;
+	locations->frames_size += count * sizeof(*frames);
+}
+
+bool pmp_locations_reserve(struct pmp_locations *locations)
+{
+	return !PMP_RESERVE(&locations->free_numbers, &locations->free_capacity,
+			    locations->count);
+}
+
+void pmp_locations_drop(struct pmp_locations *locations, pmp_location number)
+{
+	struct pmp_located *location = &locations->items[number];
+
+	free_frames(location);
+	*location = (struct pmp_located){ .spot.module = PMP_LOCATION_NONE };
+	locations->free_numbers[locations->free_count++] = number;
+}
+
+uint64_t pmp_locations_size(const struct pmp_locations *locations)
+{
+	return locations->frames_size +
+	       (locations->count - locations->free_count) *
+		       (sizeof(*locations->items) + 4 * sizeof(*locations->slots));
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The modules that locations are in, by small numbers: what is the same file or image
+ * has one, whichever process has it mapped.
+ */
+#ifndef PMP_RESOLVE_MODULES_H
+#define PMP_RESOLVE_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolve/jitmap.h"
+#include "resolve/module.h"
+#include "resolve/strings.h"
+#include "resolve/symbolizer.h"
+#include "sample.h"
+
+/* What can be named. The first source seen is kept; its open descriptor also keeps
+ * its inode from being used again. */
+struct pmp_known_module {
+	struct pmp_module *source; /* one reference; NULL: [unmapped] */
+	uint64_t device, inode;
+	bool file;		   /* has an ELF file or image: offsets, not pcs */
+	bool wanted;		   /* has a location without names */
+	const char *path;	   /* kept */
+	struct pmp_opened *opened; /* of files, once a name was wanted */
+	struct pmp_jitmap *jitmap; /* of PMP_MODULE_JITMAP, likewise */
+	const char *saved_id;	   /* kept; of a saved profile: its build-id, or NULL */
+	const char *saved_problem; /* why its file is not used, or NULL */
+	uint64_t frames, unnamed;
+};
+
+struct pmp_modules {
+	struct pmp_strings *strings;	 /* borrowed */
+	struct pmp_known_module **items; /* each stays where it is while it is named */
+	size_t count, capacity;
+	struct pmp_alias *aliases; /* hash table of sources */
+	size_t alias_count, alias_slots;
+	uint32_t unmapped; /* number of [unmapped], or PMP_LOCATION_NONE */
+};
+
+void pmp_modules_init(struct pmp_modules *modules, struct pmp_strings *strings);
+void pmp_modules_free(struct pmp_modules *modules);
+/* The number of a source's module; NULL: [unmapped]. PMP_LOCATION_NONE: no memory. */
+uint32_t pmp_modules_of(struct pmp_modules *modules, struct pmp_module *source);
+/* The same for what a saved profile tells: equal paths and build-ids are one module. */
+uint32_t pmp_modules_of_saved(struct pmp_modules *modules,
+			      const struct pmp_mapping *mapping);
+/* Lower-case hex, or "". */
+const char *pmp_modules_build_id(const struct pmp_known_module *module);
+/* Why names are missing, or NULL. */
+const char *pmp_modules_problem(const struct pmp_known_module *module);
+/*
+ * Forget the modules whose numbers[i] is PMP_LOCATION_NONE, and close their files; the
+ * new number of each of the others is stored there.
+ */
+void pmp_modules_sweep(struct pmp_modules *modules, uint32_t *numbers);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening the files of modules for their names: with the sample came descriptors, a
+ * saved profile tells paths only.
+ */
+#include "resolve/opening.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
+
+/* A regular file, or a negative errno. */
+static int open_regular(const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+static int open_below(const char *directory, const char *path)
+{
+	struct pmp_buf buf = { 0 };
+	int fd;
+
+	pmp_buf_printf(&buf, "%s/%s", directory, path);
+	fd = pmp_buf_failed(&buf) ? -ENOMEM : open_regular(buf.data);
+	pmp_buf_free(&buf);
+	return fd;
+}
+
+/* The file that a saved profile names; nothing is read from it yet. */
+static void open_saved(const char *symfs, struct pmp_module *source)
+{
+	const char *slash = strrchr(source->path, '/');
+	int fd = -ENOENT;
+
+	if (symfs[0])
+		fd = open_below(symfs, source->path);
+	if (symfs[0] && fd < 0)
+		fd = open_below(symfs, slash ? slash + 1 : source->path);
+	if (fd < 0)
+		fd = open_regular(source->path);
+	source->open_errno = fd < 0 ? -fd : 0;
+	source->fd = fd < 0 ? -1 : fd;
+}
+
+/* Whose file it was says the build-id, not the name. */
+static void check_saved(struct pmp_known_module *module)
+{
+	if (module->source->fd < 0)
+		module->saved_problem = "not on this machine";
+	else if (!module->opened ||
+		 strcmp(pmp_opened_build_id(module->opened), module->saved_id) != 0)
+		module->saved_problem = "on this machine is another version of it";
+	if (!module->saved_problem)
+		return;
+	pmp_opened_free(module->opened);
+	module->opened = NULL;
+}
+
+void pmp_opening_one(struct pmp_symbolizer *symbolizer, struct pmp_known_module *module)
+{
+	const struct pmp_opened_options options = {
+		.debug_dir = symbolizer->debug_dir,
+		.no_symbols = symbolizer->options.no_symbols,
+		.no_dwarf = symbolizer->options.no_inline && !symbolizer->options.lines,
+		.lines = symbolizer->options.lines,
+		.log = &symbolizer->log,
+	};
+	struct pmp_opened *opened = module->opened;
+	struct pmp_jitmap *jitmap = module->jitmap;
+
+	module->wanted = false;
+	if (module->saved_problem)
+		return;
+	pmp_state_release(symbolizer);
+	if (module->saved_id && module->file && !opened)
+		open_saved(symbolizer->symfs, module->source);
+	if (module->file && !opened)
+		opened = pmp_opened_new(module->source, &options);
+	if (module->source && module->source->kind == PMP_MODULE_JITMAP && !jitmap &&
+	    !options.no_symbols)
+		jitmap = pmp_jitmap_new(module->source->fd);
+	pmp_state_acquire(symbolizer);
+	module->opened = opened;
+	module->jitmap = jitmap;
+	if (module->saved_id && module->file)
+		check_saved(module);
+}
+
+static bool is_unpacking(const struct pmp_known_module *module)
+{
+	return module->opened && pmp_opened_is_unpacking(module->opened);
+}
+
+void pmp_opening_all(struct pmp_symbolizer *symbolizer, struct pmp_known_module *first)
+{
+	const struct pmp_modules *modules = &symbolizer->modules;
+	const bool others = first->wanted && !symbolizer->options.release;
+	size_t unpacking = 0;
+
+	pmp_opening_one(symbolizer, first);
+	for (size_t i = 0; others && i < modules->count; i++)
+		unpacking += is_unpacking(modules->items[i]);
+	for (size_t i = 0; others && i < modules->count && unpacking < UNPACKING_MAX;
+	     i++) {
+		if (!modules->items[i]->wanted)
+			continue;
+		pmp_opening_one(symbolizer, modules->items[i]);
+		unpacking += is_unpacking(modules->items[i]);
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The strings that names, files and modules are told by: each is kept once. */
+#ifndef PMP_RESOLVE_STRINGS_H
+#define PMP_RESOLVE_STRINGS_H
+
+#include "base/buf.h"
+#include "base/intern.h"
+
+#define PMP_STRINGS_UNKNOWN "[unknown]" /* what there was no memory for */
+
+struct pmp_strings {
+	struct pmp_intern *kept;
+	struct pmp_buf scratch; /* to put one together in */
+};
+
+/* Equal strings are the same pointer, borrowed for the life of kept. Never NULL. */
+const char *pmp_strings_keep(struct pmp_strings *strings, const char *text);
+/* The same for what is in scratch, which is cleared. */
+const char *pmp_strings_keep_scratch(struct pmp_strings *strings);
+void pmp_strings_free(struct pmp_strings *strings);
+
+#endif
