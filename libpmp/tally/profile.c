@@ -2,11 +2,7 @@
 /*
  * Counting samples. Before it: a sample (addresses) and a symbolizer that turns
  * each address into a location, a small number. After it: the writers.
- *
- * A stack is a key of 32-bit words (what it belongs to, then its locations),
- * and pmp_intern() gives equal keys the same number: the index of its entry. So
- * a stack that is seen again costs one look-up and one addition; the key's copy
- * in the intern table is also where the entry's locations lie.
+ * The stacks and their counts are in entries.c.
  */
 #include "tally/profile.h"
 
@@ -17,35 +13,16 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/intern.h"
 #include "base/syscalls.h"
+#include "tally/entries.h"
 #include "tally/evict.h"
 #include "tally/filter.h"
+#include "tally/histogram.h"
+#include "tally/last-round.h"
 #include "tally/live.h"
 #include "tally/readings.h"
 #include "tally/shown.h"
 #include "tally/usage.h"
-
-/* Stop times are counted in buckets: exact below 16 ns, then 16 to each power
- * of two, so that a percentile is off by at most 1/16, whatever its size. */
-#define STEP_BITS 4
-#define STEPS (1u << STEP_BITS)
-#define BUCKETS ((64 - STEP_BITS + 1) * STEPS)
-
-struct histogram {
-	uint64_t counts[BUCKETS];
-	uint64_t total, largest;
-};
-
-/* The words of a key before the locations. */
-struct key {
-	uint32_t pid, tid;
-	uint32_t process, thread, why;	/* in names */
-	uint32_t end;
-	uint32_t state, syscall, wchan;	/* details: as they are, in names; else 0 */
-};
-
-#define UNKNOWN UINT32_MAX
 
 /* Half of all stacks are evicted when two thirds of what memory there is are in use: the
  * rest is for the tables that are made anew. It is done until a quarter of that is free,
@@ -54,100 +31,30 @@ struct key {
 #define ENOUGH(trigger) ((trigger) / 4 * 3)
 #define HELPED(before, now) ((now) < (before) / 8 * 7)
 
-#define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
-
-/* What pmp_round points to; it outlives the sample. */
-struct round {
-	struct pmp_round public;
-	char name[PMP_NAME_SIZE];
-	struct pmp_thread *threads;
-	struct pmp_raw_frame *frames;
-	pmp_location *locations;
-	struct pmp_row *rows;
-	size_t thread_capacity, frame_capacity, location_capacity, row_capacity;
-};
-
 struct pmp_profile {
 	struct pmp_profile_options options;
 	char *command, *host;		/* options point to them */
 	char *type, *unit;		/* of about.measure */
 	struct pmp_symbolizer *symbolizer;
 	bool attached;			/* to it */
-	struct pmp_intern *names;	/* of processes and threads, reasons */
-	struct pmp_intern *keys;	/* id: index of entries */
-	struct pmp_entry *entries;
-	size_t entry_count, entry_capacity;
+	struct pmp_entries entries;
 	pmp_location *locations;	/* of the frames of the sample at hand */
 	size_t location_capacity;
-	uint32_t *known;		/* entries of its threads, or UNKNOWN */
+	uint32_t *known;		/* entries of its threads, or PMP_ENTRY_NONE */
 	size_t known_capacity;
 	struct pmp_readings *readings;
-	uint32_t *key;			/* the key at hand */
-	size_t key_capacity;
 	struct pmp_profile_info info;
 	struct pmp_profile_info joined;	/* of other runs: what is no sum */
 	struct pmp_about about;
 	struct pmp_usage *usage;
 	struct pmp_timeline *timeline;	/* of options.times, or NULL */
-	struct histogram stops;
-	struct round round;
+	struct pmp_histogram stops;
+	struct pmp_last_round round;
 	struct pmp_live *live;		/* of options.live */
 	uint64_t trigger;		/* bytes in use at which stacks are evicted */
 	struct pmp_shown *shown;	/* of options.filter, or NULL */
 	bool stale;			/* more has been counted since */
 };
-
-/* ---- the distribution of stop times -------------------------------------- */
-
-static size_t bucket_of(uint64_t value)
-{
-	unsigned shift;
-
-	if (value < STEPS)
-		return value;
-	shift = 63 - STEP_BITS - __builtin_clzll(value);
-	return (shift + 1) * STEPS + ((value >> shift) & (STEPS - 1));
-}
-
-/* The largest value that falls into a bucket. */
-static uint64_t bucket_top(size_t bucket)
-{
-	unsigned shift;
-	uint64_t step;
-
-	if (bucket < STEPS)
-		return bucket;
-	shift = bucket / STEPS - 1;
-	step = STEPS + bucket % STEPS;
-	return (step << shift) + ((UINT64_C(1) << shift) - 1);
-}
-
-static void histogram_add(struct histogram *histogram, uint64_t value)
-{
-	histogram->counts[bucket_of(value)]++;
-	histogram->total++;
-	if (value > histogram->largest)
-		histogram->largest = value;
-}
-
-/* The value that percent of all values do not exceed; 0 when there are none. */
-static uint64_t histogram_percentile(const struct histogram *histogram, unsigned percent)
-{
-	uint64_t rank = histogram->total - histogram->total * (100 - percent) / 100;
-	uint64_t below = 0;
-
-	if (!histogram->total)
-		return 0;
-	for (size_t i = 0; i < BUCKETS; i++) {
-		below += histogram->counts[i];
-		if (below >= rank) {
-			uint64_t top = bucket_top(i);
-
-			return top < histogram->largest ? top : histogram->largest;
-		}
-	}
-	return histogram->largest;
-}
 
 /* ---- a profile ------------------------------------------------------------ */
 
@@ -168,8 +75,6 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	new->symbolizer = symbolizer;
 	new->trigger = new->options.max_memory ? TRIGGER(new->options.max_memory)
 					       : UINT64_MAX;
-	new->names = pmp_intern_new();
-	new->keys = pmp_intern_new();
 	new->usage = pmp_usage_new();
 	new->readings = pmp_readings_new();
 	new->command = strdup(new->options.command ? new->options.command : "");
@@ -184,7 +89,8 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		new->shown = pmp_shown_new(&new->options, symbolizer);
 	/* What goes by threads needs them; what is shown is put together again. */
 	new->options.details |= pmp_filter_wants_threads(new->options.filter);
-	if (!new->names || !new->keys || !new->usage || !new->readings ||
+	if (!pmp_entries_init(&new->entries, new->options.by_thread, new->options.details) ||
+	    !new->usage || !new->readings ||
 	    (pmp_filter_is_active(new->options.filter) && !new->shown) ||
 	    (new->options.times && !new->timeline) || (new->options.live && !new->live) ||
 	    !new->command || !new->host || !new->type || !new->unit) {
@@ -216,15 +122,9 @@ void pmp_profile_free(struct pmp_profile *profile)
 		pmp_symbolizer_detach(profile->symbolizer);
 	pmp_live_free(profile->live);
 	pmp_shown_free(profile->shown);
-	free(profile->round.threads);
-	free(profile->round.frames);
-	free(profile->round.locations);
-	free(profile->round.rows);
-	free(profile->key);
+	pmp_last_round_free(&profile->round);
 	free(profile->locations);
-	free(profile->entries);
-	pmp_intern_free(profile->keys);
-	pmp_intern_free(profile->names);
+	pmp_entries_free(&profile->entries);
 	pmp_usage_free(profile->usage);
 	pmp_readings_free(profile->readings);
 	free(profile->known);
@@ -273,12 +173,12 @@ static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thr
 {
 	const struct pmp_entry *entry;
 
-	*known = UNKNOWN;
+	*known = PMP_ENTRY_NONE;
 	if (!pmp_readings_find(profile->readings, thread, known))
 		return false;
-	entry = &profile->entries[*known];
+	entry = &profile->entries.all[*known];
 	if (entry->location_count != thread->frame_count) {
-		*known = UNKNOWN;
+		*known = PMP_ENTRY_NONE;
 		return false;
 	}
 	if (thread->frame_count)
@@ -303,174 +203,66 @@ static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
-/* The writers read these as strings. */
-static void terminate(struct pmp_thread *thread)
-{
-	thread->name[sizeof(thread->name) - 1] = '\0';
-	thread->why[sizeof(thread->why) - 1] = '\0';
-	thread->wchan[sizeof(thread->wchan) - 1] = '\0';
-}
-
-static uint32_t intern_name(struct pmp_profile *profile, const char *name)
-{
-	return pmp_intern(profile->names, name, strlen(name));
-}
-
-/* Write the entry's key into profile->key; returns its words, 0: no memory. */
-static size_t make_key(struct pmp_profile *profile, const struct pmp_entry *entry)
-{
-	bool details = profile->options.details;
-	bool apart = profile->options.by_thread || details;
-	size_t words = KEY_WORDS + entry->location_count;
-	struct key key = {
-		.pid = entry->pid,
-		.tid = apart ? entry->tid : 0,
-		.process = intern_name(profile, entry->process),
-		.thread = intern_name(profile, apart ? entry->thread : ""),
-		.why = intern_name(profile, entry->why),
-		.end = entry->end,
-		.state = details ? (unsigned char)entry->state : 0,
-		.syscall = intern_name(profile, details ? entry->syscall : ""),
-		.wchan = intern_name(profile, details ? entry->wchan : ""),
-	};
-
-	if (key.process == PMP_INTERN_NONE || key.thread == PMP_INTERN_NONE ||
-	    key.why == PMP_INTERN_NONE || key.syscall == PMP_INTERN_NONE ||
-	    key.wchan == PMP_INTERN_NONE ||
-	    PMP_RESERVE(&profile->key, &profile->key_capacity, words))
-		return 0;
-	memcpy(profile->key, &key, sizeof(key));
-	if (entry->location_count)
-		memcpy(profile->key + KEY_WORDS, entry->locations,
-		       entry->location_count * sizeof(*entry->locations));
-	return words;
-}
-
-static void fill_entry(const struct pmp_profile *profile, uint32_t id,
-		       struct pmp_entry *entry)
-{
-	size_t length;
-	const uint32_t *words = pmp_intern_data(profile->keys, id, &length);
-	struct key key;
-
-	memcpy(&key, words, sizeof(key));
-	*entry = (struct pmp_entry) {
-		.pid = key.pid,
-		.process = pmp_intern_data(profile->names, key.process, NULL),
-		.tid = key.tid,
-		.thread = pmp_intern_data(profile->names, key.thread, NULL),
-		.syscall = pmp_intern_data(profile->names, key.syscall, NULL),
-		.wchan = pmp_intern_data(profile->names, key.wchan, NULL),
-		.end = key.end,
-		.why = pmp_intern_data(profile->names, key.why, NULL),
-		.locations = words + KEY_WORDS,
-		.location_count = length / sizeof(*words) - KEY_WORDS,
-	};
-}
-
-/* What a saved profile says may be anything: formats have signed numbers. */
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return b > INT64_MAX - a ? INT64_MAX : a + b;
-}
-
-static void add_counts(struct pmp_entry *counted, const struct pmp_entry *entry)
-{
-	counted->count = sum(counted->count, entry->count);
-	counted->cpu = sum(counted->cpu, entry->cpu);
-	counted->wall = sum(counted->wall, entry->wall);
-	counted->state = entry->state;
-}
-
-/* The number of the entry, or UNKNOWN: no memory. */
-static uint32_t count_entry(struct pmp_profile *profile, const struct pmp_entry *entry)
-{
-	size_t words = make_key(profile, entry);
-	uint32_t id;
-
-	/* Room first: an interned key without its entry could not be undone. */
-	if (!words || PMP_RESERVE(&profile->entries, &profile->entry_capacity,
-				  profile->entry_count + 1))
-		return UNKNOWN;
-	id = pmp_intern(profile->keys, profile->key, words * sizeof(*profile->key));
-	if (id == PMP_INTERN_NONE)
-		return UNKNOWN;
-	if (id == profile->entry_count)
-		fill_entry(profile, id, &profile->entries[profile->entry_count++]);
-	add_counts(&profile->entries[id], entry);
-	profile->stale = true;
-	return id;
-}
-
 /* ---- bounded memory -------------------------------------------------------- */
 
 static uint64_t memory_of(const struct pmp_profile *profile)
 {
-	return pmp_intern_size(profile->keys) + pmp_intern_size(profile->names) +
-	       profile->entry_capacity * sizeof(*profile->entries) +
+	return pmp_entries_size(&profile->entries) +
 	       (profile->live ? pmp_live_size(profile->live) : 0) +
 	       pmp_symbolizer_size(profile->symbolizer);
 }
 
-/* Count what stays of the old entries, and the others as evicted; new[i] becomes the
- * number that entry i has now. The profile's tables are empty. */
-static int count_again(struct pmp_profile *profile, const struct pmp_profile *old,
-		       const bool *stays, uint32_t *new)
+/* Count what stays of the old entries, and the others as evicted; numbers[i] becomes the
+ * number that entry i has in new, which are empty. */
+static int count_again(struct pmp_entries *new, const struct pmp_entries *old,
+		       const bool *stays, uint32_t *numbers)
 {
-	for (size_t i = 0; i < old->entry_count; i++) {
-		const struct pmp_entry *entry = &old->entries[i];
+	for (size_t i = 0; i < old->count; i++) {
+		const struct pmp_entry *entry = &old->all[i];
 		const struct pmp_entry sum = pmp_evict_sum(entry);
 
-		new[i] = count_entry(profile, stays[i] ? entry : &sum);
-		if (new[i] == UNKNOWN)
+		numbers[i] = pmp_entries_count(new, stays[i] ? entry : &sum);
+		if (numbers[i] == PMP_ENTRY_NONE)
 			return PMP_ENOMEM;
-		if (stays[i])
-			continue;
-		profile->info.evicted += entry->count;
-		profile->info.evicted_distinct++;
 	}
 	return 0;
 }
 
-static void free_tables(struct pmp_profile *profile)
+static void count_evicted(struct pmp_profile *profile, const bool *stays)
 {
-	pmp_intern_free(profile->keys);
-	pmp_intern_free(profile->names);
-	free(profile->entries);
+	for (size_t i = 0; i < profile->entries.count; i++) {
+		if (stays[i])
+			continue;
+		profile->info.evicted += profile->entries.all[i].count;
+		profile->info.evicted_distinct++;
+	}
 }
 
-/* Make the tables anew without the entries that are counted least. On failure all is
- * as before. */
+/* Make the entries anew without those that are counted least. On failure all is as
+ * before. */
 static int evict(struct pmp_profile *profile)
 {
-	struct pmp_profile old = *profile;
-	bool *stays = calloc(old.entry_count + 1, sizeof(*stays));
-	uint32_t *new = calloc(old.entry_count + 1, sizeof(*new));
+	struct pmp_entries *old = &profile->entries, new;
+	bool *stays = calloc(old->count + 1, sizeof(*stays));
+	uint32_t *numbers = calloc(old->count + 1, sizeof(*numbers));
 	int code = PMP_ENOMEM;
 
-	profile->keys = pmp_intern_new();
-	profile->names = pmp_intern_new();
-	profile->entries = NULL;
-	profile->entry_count = profile->entry_capacity = 0;
-	if (stays && new && profile->keys && profile->names &&
-	    !pmp_evict_choose(old.entries, old.entry_count, stays))
-		code = count_again(profile, &old, stays, new);
+	if (pmp_entries_init(&new, old->by_thread, old->details) && stays && numbers &&
+	    !pmp_evict_choose(old->all, old->count, stays))
+		code = count_again(&new, old, stays, numbers);
 	if (code) {
-		free_tables(profile);
-		profile->keys = old.keys;
-		profile->names = old.names;
-		profile->entries = old.entries;
-		profile->entry_count = old.entry_count;
-		profile->entry_capacity = old.entry_capacity;
-		profile->info = old.info;
+		pmp_entries_free(&new);
 	} else {
-		free_tables(&old);
-		pmp_readings_renumber(profile->readings, new);
+		count_evicted(profile, stays);
+		pmp_entries_free(old);
+		*old = new;
+		pmp_readings_renumber(profile->readings, numbers);
 		if (profile->timeline)
-			pmp_timeline_renumber(profile->timeline, new);
+			pmp_timeline_renumber(profile->timeline, numbers);
 	}
+	profile->stale = true;
 	free(stays);
-	free(new);
+	free(numbers);
 	return code;
 }
 
@@ -482,9 +274,9 @@ static void sweep(struct pmp_profile *profile)
 
 	if (!used)
 		return;
-	for (size_t i = 0; i < profile->entry_count; i++)
-		for (size_t k = 0; k < profile->entries[i].location_count; k++)
-			used[profile->entries[i].locations[k]] = true;
+	for (size_t i = 0; i < profile->entries.count; i++)
+		for (size_t k = 0; k < profile->entries.all[i].location_count; k++)
+			used[profile->entries.all[i].locations[k]] = true;
 	if (profile->live)
 		pmp_live_mark(profile->live, used);
 	if (pmp_symbolizer_sweep(profile->symbolizer, used) && profile->live)
@@ -519,7 +311,8 @@ static int keep_bounded(struct pmp_profile *profile, bool swept)
 
 uint32_t pmp_profile_count_entry(struct pmp_profile *profile, const struct pmp_entry *entry)
 {
-	return count_entry(profile, entry);
+	profile->stale = true;
+	return pmp_entries_count(&profile->entries, entry);
 }
 
 int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry)
@@ -528,7 +321,7 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 		return PMP_ENOMEM;
 	if (profile->live && pmp_live_count(profile->live, entry))
 		return PMP_ENOMEM;
-	return count_entry(profile, entry) == UNKNOWN ? PMP_ENOMEM : 0;
+	return pmp_profile_count_entry(profile, entry) == PMP_ENTRY_NONE ? PMP_ENOMEM : 0;
 }
 
 const char *pmp_profile_syscall(int number, char *text, size_t size)
@@ -543,7 +336,7 @@ const char *pmp_profile_syscall(int number, char *text, size_t size)
 	return text;
 }
 
-/* A thread that has run since its last sample. The number of its entry, or UNKNOWN. */
+/* A thread that has run since its last sample. Its entry, or PMP_ENTRY_NONE. */
 static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *sample,
 			  const struct pmp_thread *thread, const struct pmp_entry *times)
 {
@@ -566,10 +359,10 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.wall = times->wall,
 	};
 
-	terminate(&ended);
+	pmp_thread_terminate(&ended);
 	memcpy(process, sample->name, sizeof(process));
 	process[sizeof(process) - 1] = '\0';
-	return count_entry(profile, &entry);
+	return pmp_entries_count(&profile->entries, &entry);
 }
 
 static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample, size_t i)
@@ -580,11 +373,11 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 
 	if (pmp_usage_take(profile->usage, thread, &times.cpu, &times.wall))
 		return PMP_ENOMEM;
-	if (id != UNKNOWN)
-		add_counts(&profile->entries[id], &times);
+	if (id != PMP_ENTRY_NONE)
+		pmp_entry_add(&profile->entries.all[id], &times);
 	else
 		id = count_new(profile, sample, thread, &times);
-	if (id == UNKNOWN)
+	if (id == PMP_ENTRY_NONE)
 		return PMP_ENOMEM;
 	pmp_readings_put(profile->readings, thread, id);
 	if (!profile->timeline)
@@ -607,56 +400,7 @@ static void count_losses(struct pmp_profile *profile, const struct pmp_thread *t
 		return;
 	info->stops++;
 	info->stopped += thread->stopped;
-	histogram_add(&profile->stops, thread->stopped);
-}
-
-/* ---- the last sample ------------------------------------------------------ */
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct pmp_row *one = a, *other = b;
-
-	return (one->thread->tid > other->thread->tid) -
-	       (one->thread->tid < other->thread->tid);
-}
-
-static int keep_round(struct pmp_profile *profile, const struct pmp_sample *sample)
-{
-	struct round *round = &profile->round;
-	size_t threads = sample->thread_count, frames = sample->frame_count;
-
-	/* One more than needed: no array is NULL, whatever the sample lacks. */
-	if (PMP_RESERVE(&round->threads, &round->thread_capacity, threads + 1) ||
-	    PMP_RESERVE(&round->rows, &round->row_capacity, threads + 1) ||
-	    PMP_RESERVE(&round->frames, &round->frame_capacity, frames + 1) ||
-	    PMP_RESERVE(&round->locations, &round->location_capacity, frames + 1))
-		return PMP_ENOMEM;
-	if (frames) {
-		memcpy(round->frames, sample->frames, frames * sizeof(*round->frames));
-		memcpy(round->locations, profile->locations,
-		       frames * sizeof(*round->locations));
-	}
-	for (size_t i = 0; i < threads; i++) {
-		const struct pmp_thread *thread = &sample->threads[i];
-
-		round->threads[i] = *thread;
-		terminate(&round->threads[i]);
-		round->rows[i] = (struct pmp_row) {
-			.thread = &round->threads[i],
-			.raw = round->frames + thread->frame,
-			.locations = round->locations + thread->frame,
-		};
-	}
-	qsort(round->rows, threads, sizeof(*round->rows), compare_rows);
-	memcpy(round->name, sample->name, sizeof(round->name));
-	round->name[sizeof(round->name) - 1] = '\0';
-	round->public.number = profile->info.samples + 1;
-	round->public.info.size = sizeof(round->public.info);
-	pmp_sample_info(sample, &round->public.info);
-	round->public.info.name = round->name;
-	round->public.rows = round->rows;
-	round->public.row_count = threads;
-	return 0;
+	pmp_histogram_add(&profile->stops, thread->stopped);
 }
 
 /* ---- the interface -------------------------------------------------------- */
@@ -671,12 +415,14 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 				     "sample of process %d contradicts itself",
 				     (int)sample->pid);
 	if (keep_bounded(profile, true) || locate_frames(profile, sample) ||
-	    (profile->options.keep_rounds && keep_round(profile, sample)) ||
+	    (profile->options.keep_rounds &&
+	     pmp_last_round_keep(&profile->round, sample, profile->locations)) ||
 	    pmp_usage_begin(profile->usage, sample) ||
 	    (profile->timeline &&
 	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||
 	    (profile->live && pmp_live_add(profile->live, sample, profile->locations)))
 		return pmp_error_nomem(err, "counting a sample");
+	profile->stale = true;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (count_thread(profile, sample, i))
 			return pmp_error_nomem(err, "counting a sample");
@@ -687,7 +433,6 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 		profile->about.realtime = sample->realtime;
 	}
 	info->last_time = sample->time;
-	profile->stale = true;
 	info->vanished += sample->vanished;
 	info->any_stopped += sample->any_stopped;
 	return 0;
@@ -707,9 +452,9 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 	all.distinct = pmp_profile_entry_count(profile);
 	all.shown = profile->shown ? pmp_shown_count(profile->shown) : all.stacks;
 	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
-	all.stopped_p50 = larger(histogram_percentile(&profile->stops, 50),
+	all.stopped_p50 = larger(pmp_histogram_percentile(&profile->stops, 50),
 				 profile->joined.stopped_p50);
-	all.stopped_p99 = larger(histogram_percentile(&profile->stops, 99),
+	all.stopped_p99 = larger(pmp_histogram_percentile(&profile->stops, 99),
 				 profile->joined.stopped_p99);
 	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
 }
@@ -731,13 +476,13 @@ static const struct pmp_profile *source(const struct pmp_profile *profile)
 
 size_t pmp_profile_entry_count(const struct pmp_profile *profile)
 {
-	return source(profile)->entry_count;
+	return source(profile)->entries.count;
 }
 
 const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, size_t i)
 {
 	profile = source(profile);
-	return i < profile->entry_count ? &profile->entries[i] : NULL;
+	return i < profile->entries.count ? &profile->entries.all[i] : NULL;
 }
 
 int pmp_profile_sift(struct pmp_profile *profile, bool snapshot)
@@ -754,7 +499,7 @@ int pmp_profile_sift(struct pmp_profile *profile, bool snapshot)
 		return 0;
 	if (profile->timeline)
 		runs = pmp_timeline_runs(profile->timeline, &count);
-	if (pmp_shown_entries(shown, profile->entries, profile->entry_count) ||
+	if (pmp_shown_entries(shown, profile->entries.all, profile->entries.count) ||
 	    pmp_shown_runs(shown, runs, count))
 		return PMP_ENOMEM;
 	profile->stale = false;
