@@ -10,9 +10,9 @@
 /* The words of a key before the locations. */
 struct key {
 	uint32_t pid, tid;
-	uint32_t process, thread, why;	/* in names */
+	uint32_t process, thread, why; /* in names */
 	uint32_t end;
-	uint32_t state, syscall, wchan;	/* details: as they are, in names; else 0 */
+	uint32_t state, syscall, wchan; /* details: as they are, in names; else 0 */
 };
 
 #define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
@@ -83,7 +83,7 @@ static void fill_entry(const struct pmp_entries *entries, uint32_t id,
 	struct key key;
 
 	memcpy(&key, words, sizeof(key));
-	*entry = (struct pmp_entry) {
+	*entry = (struct pmp_entry){
 		.pid = key.pid,
 		.process = pmp_intern_data(entries->names, key.process, NULL),
 		.tid = key.tid,
@@ -117,8 +117,7 @@ uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *
 	uint32_t id;
 
 	/* Room first: an interned key without its entry could not be undone. */
-	if (!words || PMP_RESERVE(&entries->all, &entries->capacity,
-				  entries->count + 1))
+	if (!words || PMP_RESERVE(&entries->all, &entries->capacity, entries->count + 1))
 		return PMP_ENTRY_NONE;
 	id = pmp_intern(entries->keys, entries->key, words * sizeof(*entries->key));
 	if (id == PMP_INTERN_NONE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Distinct stacks and their counts. A stack is a key of 32-bit words (what it belongs to,
- * then its locations), and pmp_intern() gives equal keys the same number: the index of its
- * entry. So a stack that is seen again costs one look-up and one addition; the key's copy
- * in the intern table is also where the entry's locations lie.
+ * then its locations), and pmp_intern() gives equal keys the same number: the index of
+ * its entry. So a stack that is seen again costs one look-up and one addition; the key's
+ * copy in the intern table is also where the entry's locations lie.
  */
 #ifndef PMP_TALLY_ENTRIES_H
 #define PMP_TALLY_ENTRIES_H
@@ -18,12 +18,12 @@
 #define PMP_ENTRY_NONE UINT32_MAX
 
 struct pmp_entries {
-	bool by_thread, details;	/* what is kept apart, see struct pmp_entry */
-	struct pmp_intern *names;	/* of processes and threads, reasons */
-	struct pmp_intern *keys;	/* id: index of all */
+	bool by_thread, details;  /* what is kept apart, see struct pmp_entry */
+	struct pmp_intern *names; /* of processes and threads, reasons */
+	struct pmp_intern *keys;  /* id: index of all */
 	struct pmp_entry *all;
 	size_t count, capacity;
-	uint32_t *key;			/* the key at hand */
+	uint32_t *key; /* the key at hand */
 	size_t key_capacity;
 };
 

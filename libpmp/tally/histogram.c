@@ -11,7 +11,8 @@ static size_t bucket_of(uint64_t value)
 	if (value < PMP_HISTOGRAM_STEPS)
 		return value;
 	shift = 63 - PMP_HISTOGRAM_BITS - __builtin_clzll(value);
-	return (shift + 1) * PMP_HISTOGRAM_STEPS + ((value >> shift) & (PMP_HISTOGRAM_STEPS - 1));
+	return (shift + 1) * PMP_HISTOGRAM_STEPS +
+	       ((value >> shift) & (PMP_HISTOGRAM_STEPS - 1));
 }
 
 /* The largest value that falls into a bucket. */

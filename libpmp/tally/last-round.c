@@ -42,7 +42,7 @@ int pmp_last_round_keep(struct pmp_last_round *round, const struct pmp_sample *s
 
 		round->threads[i] = *thread;
 		pmp_thread_terminate(&round->threads[i]);
-		round->rows[i] = (struct pmp_row) {
+		round->rows[i] = (struct pmp_row){
 			.thread = &round->threads[i],
 			.raw = round->frames + thread->frame,
 			.locations = round->locations + thread->frame,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was counted in the longest window of time: a log, one cell number for each thread of
- * each sample. What falls out of a window at its old end is taken off its counts again.
+ * What was counted in the longest window of time: a log, one cell number for each thread
+ * of each sample. What falls out of a window at its old end is taken off its counts
+ * again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "base/clock.h"
 #include "tally/live-tables.h"
 
-#define LOG_MAX (8u * 1024 * 1024)	/* cells in the log: 32 MiB */
-#define ROUNDS_MAX (64u * 1024)		/* samples in the log */
+#define LOG_MAX (8u * 1024 * 1024) /* cells in the log: 32 MiB */
+#define ROUNDS_MAX (64u * 1024)	   /* samples in the log */
 
 static const uint64_t window_times[PMP_WINDOW_COUNT] = {
 	[PMP_WINDOW_START] = UINT64_MAX,
@@ -20,7 +21,8 @@ static const uint64_t window_times[PMP_WINDOW_COUNT] = {
 };
 
 /* Double a ring of which [tail, head) is in use; sizes are powers of two. */
-static void *grow_ring(void *ring, size_t *size, size_t element, uint64_t tail, uint64_t head)
+static void *grow_ring(void *ring, size_t *size, size_t element, uint64_t tail,
+		       uint64_t head)
 {
 	char *larger = reallocarray(NULL, *size, 2 * element);
 
@@ -79,9 +81,9 @@ int pmp_live_log_reserve(struct pmp_live *live, size_t cells)
 		live->log = log;
 	}
 	if (live->head.round + 1 - tail->round > live->rounds_size) {
-		struct pmp_log_round *rounds = grow_ring(live->rounds, &live->rounds_size,
-						 sizeof(*rounds), tail->round,
-						 live->head.round);
+		struct pmp_log_round *rounds =
+			grow_ring(live->rounds, &live->rounds_size, sizeof(*rounds),
+				  tail->round, live->head.round);
 
 		if (!rounds)
 			return PMP_ENOMEM;

@@ -14,7 +14,7 @@
 
 #define THREADS_MAX 16384	/* rows; more, and the ended are put together */
 #define ENDED_MAX 4096		/* names of threads that have ended; more are one */
-#define MERGE_TIME (10 * PMP_S)		/* at least, between two times of putting together */
+#define MERGE_TIME (10 * PMP_S) /* at least, between two times of putting together */
 
 /* The row that a thread has after those that have ended were put together. */
 static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thread *old,
@@ -31,9 +31,10 @@ static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thre
 		pmp_group_fold(old->name, key.name, sizeof(key.name));
 		/* Each has a name of its own. */
 		if (live->ended_count >= ENDED_MAX &&
-		    pmp_intern_find(live->thread_keys, &key, sizeof(key)) == PMP_INTERN_NONE)
+		    pmp_intern_find(live->thread_keys, &key, sizeof(key)) ==
+			    PMP_INTERN_NONE)
 			key = (struct pmp_thread_key){ .process = old->process,
-						   .name = "[others]" };
+						       .name = "[others]" };
 	}
 	count = live->thread_count;
 	id = pmp_live_find_thread(live, &key);
@@ -177,7 +178,7 @@ static int make_anew(struct pmp_live *new, const struct pmp_live *old, bool many
 	new->cells = NULL;
 	new->thread_count = new->thread_capacity = new->ended_count = 0;
 	new->cell_count = new->cell_capacity = 0;
-	if (stacks && cells && new->thread_keys && new->stack_keys && new->cell_keys)
+	if (stacks && cells && new->thread_keys &&new->stack_keys &&new->cell_keys)
 		code = move_stacks(new, old, many, stacks);
 	if (!code)
 		code = move_all(new, old, old->info.time, stacks, cells);

@@ -40,10 +40,13 @@ size_t pmp_live_cell_count(const struct pmp_live *live)
 	return live->cell_count;
 }
 
-void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_process *process)
+void pmp_live_process(const struct pmp_live *live, size_t i,
+		      struct pmp_live_process *process)
 {
 	const struct pmp_counted_process *row = &live->processes[i];
-	struct pmp_live_process all = { .pid = row->pid, .name = row->name, .last = row->last };
+	struct pmp_live_process all = { .pid = row->pid,
+					.name = row->name,
+					.last = row->last };
 
 	all.last.name = row->name;
 	memcpy(all.samples, row->samples, sizeof(all.samples));
@@ -55,14 +58,16 @@ static const char *call_name(const struct pmp_live *live, int number)
 	const char *name;
 
 	if (number >= PMP_LIVE_CALLS && live->calls)
-		name = pmp_intern_data(live->calls, (uint32_t)(number - PMP_LIVE_CALLS), NULL);
+		name = pmp_intern_data(live->calls, (uint32_t)(number - PMP_LIVE_CALLS),
+				       NULL);
 	else
 		name = pmp_syscall_name(number);
 
 	return name ? name : "";
 }
 
-void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thread *thread)
+void pmp_live_thread(const struct pmp_live *live, size_t i,
+		     struct pmp_live_thread *thread)
 {
 	const struct pmp_counted_thread *row = &live->threads[i];
 	const struct pmp_counted_process *process = &live->processes[row->process];

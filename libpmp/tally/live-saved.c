@@ -10,8 +10,8 @@
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-#define PROCESSES_MAX 256		/* more, and */
-#define SAVED_THREADS_MAX (64u * 1024)	/* more threads are counted as one */
+#define PROCESSES_MAX 256	       /* more, and */
+#define SAVED_THREADS_MAX (64u * 1024) /* more threads are counted as one */
 
 static void cut_text(char *to, const char *from, size_t size)
 {
@@ -35,8 +35,9 @@ static uint32_t find_saved_process(struct pmp_live *live, const struct pmp_entry
 	cut_text(process.name, entry->process, sizeof(process.name));
 	if (live->process_count >= PROCESSES_MAX - 1)
 		process = (struct pmp_counted_process){ .name = "[others]" };
-	while (i < live->process_count && (live->processes[i].pid != process.pid ||
-					   strcmp(live->processes[i].name, process.name) != 0))
+	while (i < live->process_count &&
+	       (live->processes[i].pid != process.pid ||
+		strcmp(live->processes[i].name, process.name) != 0))
 		i++;
 	if (i < live->process_count)
 		return (uint32_t)i;
@@ -71,7 +72,8 @@ static int number_of_call(struct pmp_live *live, const char *name)
 	if (!live->calls)
 		return PMP_SYSCALL_UNKNOWN;
 	id = pmp_intern(live->calls, name, strlen(name));
-	return id < INT_MAX - PMP_LIVE_CALLS ? PMP_LIVE_CALLS + (int)id : PMP_SYSCALL_UNKNOWN;
+	return id < INT_MAX - PMP_LIVE_CALLS ? PMP_LIVE_CALLS + (int)id
+					     : PMP_SYSCALL_UNKNOWN;
 }
 
 /* A thread is shown with what it was found at most often. */
@@ -81,7 +83,8 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 	struct pmp_counted_thread *thread = &live->threads[row];
 	struct pmp_counted_cell *cell = &live->cells[id];
 
-	cell->counts[PMP_WINDOW_START] = sum(cell->counts[PMP_WINDOW_START], entry->count);
+	cell->counts[PMP_WINDOW_START] =
+		sum(cell->counts[PMP_WINDOW_START], entry->count);
 	cell->syscall = number_of_call(live, entry->syscall);
 	thread->cpu = sum(thread->cpu, entry->cpu);
 	thread->wall = sum(thread->wall, entry->wall);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows out of what was counted. Cells (a thread, a stack, how often) that pass the filters
- * are put together by the names of their stacks.
+ * Rows out of what was counted. Cells (a thread, a stack, how often) that pass the
+ * filters are put together by the names of their stacks.
  */
 #include "model-rows.h"
 
@@ -29,7 +29,8 @@ char pmp_model_state(const struct pmp_model *model, char state, bool waits_for_l
 
 static bool matches(const struct pmp_match *filter, const char *text)
 {
-	return !filter->filter || pmp_filter_matches(filter->filter, PMP_FILTER_FOCUS, text);
+	return !filter->filter ||
+	       pmp_filter_matches(filter->filter, PMP_FILTER_FOCUS, text);
 }
 
 static bool name_passes(const struct pmp_model *model, struct pmp_name *name)
@@ -53,7 +54,8 @@ static bool chain_passes(struct pmp_model *model, uint32_t number)
 	chain->matches = false;
 	for (uint32_t i = 0; i < chain->count && !chain->matches; i++)
 		chain->matches = name_passes(
-			model, &model->names.names[model->names_of_chains[chain->first + i]]);
+			model,
+			&model->names.names[model->names_of_chains[chain->first + i]]);
 	return chain->matches;
 }
 
@@ -206,8 +208,8 @@ static struct pmp_row *find_sum(struct pmp_model *model, const struct pmp_row *p
 	    !pmp_model_know(model, model->chain_capacity))
 		return NULL;
 	known = &model->making->known[part->chain];
-	row = pmp_model_known_row(model, known, family, family ? pmp_hash_mix(key, family) : key,
-				  &added);
+	row = pmp_model_known_row(model, known, family,
+				  family ? pmp_hash_mix(key, family) : key, &added);
 	if (row && added)
 		row->chain = part->chain;
 	return row;
@@ -274,11 +276,11 @@ bool pmp_model_is_collected(const struct pmp_model *model, const struct pmp_list
 {
 	const struct pmp_collected one = wanted_of(model), *other = &list->collected;
 
-	return list->are_final && one.time == other->time && one.stacks == other->stacks &&
-	       one.renumbered == other->renumbered && one.moved == other->moved &&
-	       one.filter_number == other->filter_number && one.window == other->window &&
-	       one.idle == other->idle && one.ungrouped == other->ungrouped &&
-	       one.split == other->split;
+	return list->are_final && one.time == other->time &&
+	       one.stacks == other->stacks && one.renumbered == other->renumbered &&
+	       one.moved == other->moved && one.filter_number == other->filter_number &&
+	       one.window == other->window && one.idle == other->idle &&
+	       one.ungrouped == other->ungrouped && one.split == other->split;
 }
 
 /* Stacks as rows become the rows, or leave them. */

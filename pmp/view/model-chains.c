@@ -26,9 +26,8 @@ static bool keep_names(struct pmp_model *model, struct pmp_place *place,
 		uint32_t name;
 
 		pmp_symbolizer_frame(model->symbolizer, location, i, &info);
-		model->marks_of_places[first + i] =
-			pmp_filter_function(model->filter, info.function, info.module,
-					    shown, sizeof(shown));
+		model->marks_of_places[first + i] = pmp_filter_function(
+			model->filter, info.function, info.module, shown, sizeof(shown));
 		name = pmp_names_add(&model->names, shown, info.module);
 		if (name == PMP_NAME_NONE)
 			return false;
@@ -87,7 +86,7 @@ static bool add_location(struct pmp_model *model, pmp_location location, bool *f
 	size_t count;
 
 	if (!pmp_model_extend(&model->places, &model->place_count, (size_t)location + 1,
-		    sizeof(*place)))
+			      sizeof(*place)))
 		return false;
 	place = &model->places[location];
 	if (!place->named) {
@@ -128,7 +127,8 @@ static uint32_t make_chain(struct pmp_model *model, size_t first)
 	/* By the text of the names: the hash is what a row is known by. */
 	for (size_t i = 0; i < count; i++)
 		hash = pmp_hash_mix(hash, model->names_of_chains[first + i] + 1);
-	number = pmp_table_get(&model->chain_table, hash, (uint32_t)model->chain_count, &added);
+	number = pmp_table_get(&model->chain_table, hash, (uint32_t)model->chain_count,
+			       &added);
 	if (number && !added)
 		model->names_of_chains_count = first;
 	if (!number || !added)
@@ -169,7 +169,8 @@ uint32_t pmp_model_chain_of(struct pmp_model *model, size_t index)
 	struct pmp_known_stack *known;
 	bool final = true, good = true;
 
-	if (!pmp_model_extend(&model->stacks, &model->stack_count, index + 1, sizeof(*known)))
+	if (!pmp_model_extend(&model->stacks, &model->stack_count, index + 1,
+			      sizeof(*known)))
 		return PMP_NAME_NONE;
 	known = &model->stacks[index];
 	if (known->final)
@@ -180,7 +181,8 @@ uint32_t pmp_model_chain_of(struct pmp_model *model, size_t index)
 		good = add_location(model, stack.locations[i], &final);
 	known->marks = pmp_filter_stack(model->marks, model->function_count);
 	good = good && add_left(model);
-	if (good && !pmp_filter_is_trimmed(known->marks) && (*stack.end || stack.count == 0))
+	if (good && !pmp_filter_is_trimmed(known->marks) &&
+	    (*stack.end || stack.count == 0))
 		good = add_end(model, *stack.end ? stack.end : "no stack");
 	if (!good) {
 		model->names_of_chains_count = first;

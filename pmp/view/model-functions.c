@@ -3,7 +3,8 @@
 #include "model-rows.h"
 
 /* A function that is twice in a stack counts once. */
-static bool count_stack(struct pmp_model *model, const struct pmp_row *stack, uint32_t number)
+static bool count_stack(struct pmp_model *model, const struct pmp_row *stack,
+			uint32_t number)
 {
 	const struct pmp_chain *chain = &model->chains[stack->chain];
 	const uint32_t *names = model->names_of_chains + chain->first;
@@ -17,10 +18,10 @@ static bool count_stack(struct pmp_model *model, const struct pmp_row *stack, ui
 		if (known->family == family && known->row != PMP_NAME_NONE)
 			row = &model->list.rows[known->row];
 		else
-			row = pmp_model_known_row(model, known, family,
-						  pmp_hash_mix(family, (UINT64_C(1) << 33) +
-									       names[i]),
-						  &added);
+			row = pmp_model_known_row(
+				model, known, family,
+				pmp_hash_mix(family, (UINT64_C(1) << 33) + names[i]),
+				&added);
 		if (!row)
 			return false;
 		if (added)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tree of calls, out of rows that are stacks. A node of the tree is known by the names
- * on its path, so that it stays open or closed from build to build. What is below a node
- * is made when it is opened: its stacks lie side by side, and are put into the order of
- * their names at that level.
+ * The tree of calls, out of rows that are stacks. A node of the tree is known by the
+ * names on its path, so that it stays open or closed from build to build. What is below a
+ * node is made when it is opened: its stacks lie side by side, and are put into the order
+ * of their names at that level.
  */
 #include "model-rows.h"
 
@@ -150,7 +150,8 @@ static void move_paths(struct pmp_list *list, const struct place *place, size_t 
 }
 
 /* Make the children of a place; *child becomes the first of them. False: no memory. */
-static bool make_children(struct pmp_model *model, const struct place *place, uint32_t *child)
+static bool make_children(struct pmp_model *model, const struct place *place,
+			  uint32_t *child)
 {
 	struct pmp_list *list = &model->list;
 	size_t first = list->row_count;
@@ -189,7 +190,8 @@ static bool expand(struct pmp_model *model, uint32_t node)
 /* ---- the roots -------------------------------------------------------------------- */
 
 /* A family is the parent of all its trees: a process, or a group of threads. */
-static bool make_families(struct pmp_model *model, const struct place *top, uint32_t *root)
+static bool make_families(struct pmp_model *model, const struct place *top,
+			  uint32_t *root)
 {
 	struct pmp_list *list = &model->list;
 	struct pmp_table table = { 0 };
@@ -199,7 +201,8 @@ static bool make_families(struct pmp_model *model, const struct place *top, uint
 		struct pmp_path *path = &list->paths[i];
 		uint64_t key = pmp_model_family(model, &list->stack_rows[path->stack]);
 		bool added = false;
-		uint32_t *child = pmp_table_get(&table, key, (uint32_t)list->row_count, &added);
+		uint32_t *child =
+			pmp_table_get(&table, key, (uint32_t)list->row_count, &added);
 
 		good = child && (!added || pmp_model_add_row(model, key));
 		if (good)
@@ -260,7 +263,8 @@ enum pmp_progress_of_step pmp_model_paths(struct pmp_model *model, uint64_t unti
 
 		list->paths[making->at] = (struct pmp_path){
 			.stack = (uint32_t)making->at,
-			.first = list->inverted ? chain->first : chain->first + chain->count - 1,
+			.first = list->inverted ? chain->first
+						: chain->first + chain->count - 1,
 			.depth = chain->count < DEPTH_MAX ? chain->count : DEPTH_MAX,
 		};
 		if (pmp_model_next(model, until))
@@ -307,9 +311,8 @@ static void set_depth(const struct pmp_list *list, struct pmp_row *row)
 		return;
 	}
 	parent = &list->rows[row->parent];
-	row->depth = parent->depth +
-		     (parent->name == PMP_NAME_NONE ||
-		      list->rows[parent->first].next != PMP_NAME_NONE);
+	row->depth = parent->depth + (parent->name == PMP_NAME_NONE ||
+				      list->rows[parent->first].next != PMP_NAME_NONE);
 }
 
 /* Append a node to what is shown, and make what is below it if it is open. */
@@ -317,7 +320,8 @@ static bool show_node(struct pmp_model *model, uint32_t node)
 {
 	struct pmp_list *list = &model->list;
 
-	if (!PMP_MODEL_RESERVE(&list->order, &list->order_capacity, list->order_count + 1))
+	if (!PMP_MODEL_RESERVE(&list->order, &list->order_capacity,
+			       list->order_count + 1))
 		return false;
 	decide_open(model, &list->rows[node]);
 	set_depth(list, &list->rows[node]);

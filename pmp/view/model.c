@@ -346,7 +346,8 @@ static void share_stacks(struct pmp_model *model)
 	free(to->stack_rows);
 	to->stack_rows = from->are_rows ? from->rows : from->stack_rows;
 	to->stack_row_count = from->are_rows ? from->row_count : from->stack_row_count;
-	to->stack_row_capacity = from->are_rows ? from->row_capacity : from->stack_row_capacity;
+	to->stack_row_capacity =
+		from->are_rows ? from->row_capacity : from->stack_row_capacity;
 	to->are_final = from->are_final;
 	to->collected = from->collected;
 	to->collected_total = from->collected_total;
@@ -451,7 +452,8 @@ bool pmp_model_is_valid(const struct pmp_model *model)
 	if (!model->live)
 		return true;
 	pmp_live_info(model->live, &info);
-	return info.moved == model->info.moved && info.renumbered == model->info.renumbered;
+	return info.moved == model->info.moved &&
+	       info.renumbered == model->info.renumbered;
 }
 
 /* ---- what is shown ------------------------------------------------------------- */

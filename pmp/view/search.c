@@ -40,7 +40,8 @@ static bool row_matches(struct pmp_view *view, const struct pmp_row *row)
 	for (size_t i = 0; i < type->column_count; i++) {
 		const struct pmp_column *column = &type->columns[i];
 
-		if (!(column->flags & PMP_COLUMN_LEFT) || column->flags & PMP_COLUMN_BRIEF ||
+		if (!(column->flags & PMP_COLUMN_LEFT) ||
+		    column->flags & PMP_COLUMN_BRIEF ||
 		    !pmp_view_has_column(view, column, column->narrow))
 			continue;
 		if (column->has) {
@@ -63,7 +64,8 @@ void pmp_search_begin(struct pmp_view *view, long from, int step, bool returns)
 		pmp_view_say(view, "Nothing has been searched for: / searches");
 		return;
 	}
-	view->hunt = (struct pmp_hunt){ .left = (size_t)count, .step = step,
+	view->hunt = (struct pmp_hunt){ .left = (size_t)count,
+					.step = step,
 					.returns = returns };
 	if (count)
 		view->hunt.at = (size_t)((from % count + count) % count);
@@ -88,7 +90,8 @@ void pmp_search_go_on(struct pmp_view *view, uint64_t until)
 		}
 		hunt->left--;
 		hunt->at += (size_t)hunt->step;
-		if (hunt->left % CLOCK_ROWS == 0 && hunt->left && pmp_model_is_late(until)) {
+		if (hunt->left % CLOCK_ROWS == 0 && hunt->left &&
+		    pmp_model_is_late(until)) {
 			pmp_view_say(view, "Searching: %s", view->search.text);
 			return;
 		}

@@ -47,8 +47,9 @@ static void merge(const struct pmp_sort *sort, size_t begin, size_t middle, size
 	size_t left = begin, right = middle;
 
 	for (size_t to = begin; to < end; to++) {
-		bool first = right >= end ||
-			     (left < middle && comes_first(sort, &ranks[left], &ranks[right]));
+		bool first =
+			right >= end ||
+			(left < middle && comes_first(sort, &ranks[left], &ranks[right]));
 
 		sort->other[to] = ranks[first ? left++ : right++];
 	}

@@ -39,8 +39,8 @@ static void make_locations(struct saved *saved)
 
 		snprintf(name, sizeof(name), "server::module_%u::function_%u(int)",
 			 (unsigned)i % 61, (unsigned)i);
-		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false, 1,
-					      names);
+		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false,
+					      1, names);
 	}
 }
 
@@ -61,7 +61,8 @@ static void make_stack(size_t number, pmp_location *stack)
 
 static struct saved new_profile(void)
 {
-	const struct pmp_profile_options options = { .size = sizeof(options), .live = true };
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .live = true };
 	struct saved saved = saved_new();
 
 	pmp_profile_free(saved.profile);
@@ -79,9 +80,12 @@ static struct saved make_saved(void)
 
 	for (size_t i = 0; i + 1 < stacks; i++) {
 		const struct pmp_entry entry = {
-			.tid = (pid_t)(5000 + i % THREADS), .thread = thread,
-			.state = i % 7 ? 'S' : 'R', .syscall = i % 3 ? "futex" : "poll",
-			.count = 1 + i % 5, .wall = 100000000,
+			.tid = (pid_t)(5000 + i % THREADS),
+			.thread = thread,
+			.state = i % 7 ? 'S' : 'R',
+			.syscall = i % 3 ? "futex" : "poll",
+			.count = 1 + i % 5,
+			.wall = 100000000,
 		};
 
 		snprintf(thread, sizeof(thread), "worker-%zu", i % THREADS);
@@ -200,7 +204,8 @@ static void take_turn(struct pmp_view *view, struct pmp_canvas *canvas, int key,
 }
 
 /* These keys and the screen; the last one until all is there. */
-static struct times type(struct pmp_view *view, struct pmp_canvas *canvas, const char *text)
+static struct times type(struct pmp_view *view, struct pmp_canvas *canvas,
+			 const char *text)
 {
 	struct times times = { 0, 0 };
 
@@ -295,7 +300,8 @@ int main(int argc, char **argv)
 	start = now();
 	if (pmp_live_shrink((struct pmp_live *)pmp_profile_live(saved.profile)))
 		abort();
-	printf("half of the stacks put together, at most once in 10 s: %.1f\n", now() - start);
+	printf("half of the stacks put together, at most once in 10 s: %.1f\n",
+	       now() - start);
 	saved_free(&saved);
 	return 0;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Nested messages, decoded by protobuf-c out of a piece of memory of fixed size, one at a
+ * time: so what a message costs is limited.
+ */
+#ifndef PMP_TALLY_ARENA_H
+#define PMP_TALLY_ARENA_H
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pmp_arena {
+	uint8_t *memory;
+	size_t used;
+	bool full;
+};
+
+/* False: no memory. */
+bool pmp_arena_init(struct pmp_arena *arena);
+void pmp_arena_free(struct pmp_arena *arena);
+/* Decode a message; *message lives until the next one. 0, PMP_EFORMAT, PMP_ELIMIT. */
+int pmp_arena_decode(struct pmp_arena *arena,
+		     const ProtobufCMessageDescriptor *descriptor, const uint8_t *data,
+		     size_t length, void *message);
+
+#endif

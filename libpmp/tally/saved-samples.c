@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The samples of a saved profile: each is decoded and counted; the locations it has are
+ * decoded when they occur for the first time.
+ */
+#include "tally/saved.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tally/pprof.pb-c.h"
+
+#define SAMPLES_MAX ((size_t)4 << 20)
+#define FRAMES_MAX ((size_t)64 << 10) /* of one stack */
+#define LINES_MAX ((size_t)256)	      /* of one location */
+#define NAMES_MAX ((size_t)512 << 20) /* bytes of names, as often as they are used */
+
+#define SIGNAL_NAME "<signal handler called>"
+
+/* ---- locations --------------------------------------------------------------- */
+
+/* The symbolizer's number of a mapping, UINT32_MAX: no memory. id 0: none is known. */
+static int find_mapping(struct pmp_saved *reader, uint64_t id, uint32_t *number)
+{
+	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
+	struct pmp_mapping none = { .path = "[unmapped]", .build_id = "" }, *mapping;
+	uint32_t i;
+
+	if (id == 0) {
+		*number = pmp_symbolizer_add_mapping(symbolizer, &none);
+		return *number == UINT32_MAX ? PMP_ENOMEM : 0;
+	}
+	i = pmp_intern_find(reader->mapping_ids, &id, sizeof(id));
+	if (i == PMP_INTERN_NONE)
+		return PMP_EFORMAT;
+	mapping = &reader->mappings[i];
+	if (reader->mapping_numbers[i] == UINT32_MAX) {
+		mapping->path = pmp_saved_text(reader, reader->mapping_texts[i].name);
+		mapping->build_id = pmp_saved_text(reader, reader->mapping_texts[i].unit);
+		reader->mapping_numbers[i] =
+			pmp_symbolizer_add_mapping(symbolizer, mapping);
+	}
+	*number = reader->mapping_numbers[i];
+	return *number == UINT32_MAX ? PMP_ENOMEM : 0;
+}
+
+/* The names of a location. Returns their number or a code. */
+static int read_lines(struct pmp_saved *reader, const Pmp__Pprof__Location *message,
+		      struct pmp_frame *frames)
+{
+	if (message->n_line > LINES_MAX)
+		return PMP_ELIMIT;
+	for (size_t i = 0; i < message->n_line; i++) {
+		const Pmp__Pprof__Line *line = message->line[i];
+		const struct pmp_saved_function *function;
+		const char *file;
+		uint32_t number = pmp_intern_find(reader->function_ids, &line->function,
+						  sizeof(line->function));
+
+		if (number == PMP_INTERN_NONE)
+			return PMP_EFORMAT;
+		function = &reader->functions[number];
+		file = pmp_saved_text(reader, function->file);
+		frames[i] = (struct pmp_frame){
+			.function = pmp_saved_text(reader, function->name),
+			.file = *file ? file : NULL,
+		};
+		if (line->line > 0 && line->line <= INT_MAX)
+			frames[i].line = (unsigned)line->line;
+		if (!*frames[i].function)
+			frames[i].function = "[unknown]";
+		frames[i].signal = !strcmp(frames[i].function, SIGNAL_NAME);
+		reader->names_size += strlen(frames[i].function) + strlen(file);
+	}
+	return reader->names_size > NAMES_MAX ? PMP_ELIMIT : (int)message->n_line;
+}
+
+/* exact: the innermost frame, or the one that a signal has interrupted. */
+static int read_location(struct pmp_saved *reader, struct pmp_saved_location *location,
+			 bool exact)
+{
+	struct pmp_origin origin = { .exact = exact };
+	struct pmp_frame frames[LINES_MAX];
+	Pmp__Pprof__Location *message;
+	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__location__descriptor,
+				    location->data, location->length, &message);
+
+	if (!code)
+		code = find_mapping(reader, message->mapping, &origin.mapping);
+	if (code)
+		return code;
+	code = read_lines(reader, message, frames);
+	if (code < 0)
+		return code;
+	origin.pc = message->address;
+	if (!exact && message->address)
+		origin.pc++;
+	location->signal = code == 1 && frames[0].signal;
+	location->found[exact] = pmp_symbolizer_add_location(
+		pmp_profile_symbolizer(reader->profile), &origin, frames, (size_t)code);
+	return location->found[exact] == PMP_LOCATION_NONE ? PMP_ENOMEM : 0;
+}
+
+/* ---- samples ----------------------------------------------------------------- */
+
+static uint64_t value_of(const Pmp__Pprof__Sample *sample, int column, uint64_t unit)
+{
+	uint64_t value;
+
+	if (column < 0 || sample->value[column] < 0 ||
+	    __builtin_mul_overflow((uint64_t)sample->value[column], unit, &value))
+		return 0;
+	return pmp_saved_positive(value);
+}
+
+static void read_values(const struct pmp_saved_columns *columns,
+			const Pmp__Pprof__Sample *sample, struct pmp_entry *entry)
+{
+	uint64_t offcpu = value_of(sample, columns->offcpu, columns->offcpu_unit);
+
+	entry->count = value_of(sample, columns->count, 1);
+	entry->cpu = value_of(sample, columns->cpu, columns->cpu_unit);
+	entry->wall = value_of(sample, columns->wall, columns->wall_unit);
+	if (entry->wall < entry->cpu + offcpu)
+		entry->wall = entry->cpu + offcpu;
+}
+
+static pid_t id_of(int64_t number)
+{
+	return number > 0 && number <= INT_MAX ? (pid_t)number : 0;
+}
+
+/* The labels that pmp writes; others' `thread` is the same. */
+static int read_labels(const struct pmp_saved *reader, const Pmp__Pprof__Sample *sample,
+		       struct pmp_entry *entry)
+{
+	for (size_t i = 0; i < sample->n_label; i++) {
+		const Pmp__Pprof__Label *label = sample->label[i];
+		const char *key, *value;
+
+		if (!pmp_saved_is_text(reader, label->key) ||
+		    !pmp_saved_is_text(reader, label->text))
+			return PMP_EFORMAT;
+		key = pmp_saved_text(reader, pmp_saved_text_number(label->key));
+		value = pmp_saved_text(reader, pmp_saved_text_number(label->text));
+		if (!strcmp(key, "process") && *value)
+			entry->process = value;
+		else if (!strcmp(key, "pid"))
+			entry->pid = id_of(label->number);
+		else if (!strcmp(key, "thread"))
+			entry->thread = value;
+		else if (!strcmp(key, "tid"))
+			entry->tid = id_of(label->number);
+		else if (!strcmp(key, "state") && *value)
+			entry->state = *value;
+		else if (!strcmp(key, "syscall"))
+			entry->syscall = value;
+		else if (!strcmp(key, "wchan"))
+			entry->wchan = value;
+	}
+	return 0;
+}
+
+/* Is this the mark of an unknown root? Then entry says so: why is put into buffer. */
+static bool read_mark(const char *mark, struct pmp_entry *entry, char why[PMP_WHY_SIZE])
+{
+	const char *reason = pmp_saved_after(mark, "[not stopped: ");
+	size_t length = reason ? strlen(reason) : 0;
+
+	if (!strcmp(mark, "[unknown]"))
+		return true;
+	if (!strcmp(mark, "[evicted]")) {
+		entry->end = PMP_END_EVICTED;
+		return true;
+	}
+	if (reason && length > 1 && length <= PMP_WHY_SIZE && reason[length - 1] == ']') {
+		entry->end = PMP_END_NOT_STOPPED;
+		memcpy(why, reason, length - 1);
+		why[length - 1] = '\0';
+		return true;
+	}
+	reason = pmp_saved_after(mark, "[truncated: ");
+	for (int end = PMP_END_ROOT + 1; reason && end < PMP_END_COUNT; end++) {
+		const char *rest =
+			pmp_saved_after(reason, pmp_end_text((enum pmp_end)end));
+
+		if (rest && !strcmp(rest, "]")) {
+			entry->end = (enum pmp_end)end;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct pmp_saved_location *find_location(struct pmp_saved *reader, uint64_t id)
+{
+	uint32_t number = pmp_intern_find(reader->location_ids, &id, sizeof(id));
+
+	return number == PMP_INTERN_NONE ? NULL : &reader->locations[number];
+}
+
+/* The mark at the root of a stack, which is without an address, or NULL. */
+static const char *mark_of(struct pmp_saved *reader, pmp_location root)
+{
+	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
+	const struct pmp_frame *frames;
+	struct pmp_origin origin;
+
+	pmp_symbolizer_origin(symbolizer, root, &origin);
+	if (origin.pc || pmp_symbolizer_frames(symbolizer, root, &frames) != 1)
+		return NULL;
+	return frames[0].function;
+}
+
+/* ids: copied, as the arena is used for locations. */
+static int read_stack(struct pmp_saved *reader, const uint64_t *ids, size_t count,
+		      struct pmp_entry *entry, char why[PMP_WHY_SIZE])
+{
+	bool exact = true;
+	const char *mark;
+
+	if (PMP_RESERVE(&reader->stack, &reader->stack_capacity, count + 1))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_saved_location *location = find_location(reader, ids[i]);
+		int code = 0;
+
+		if (!location)
+			return PMP_EFORMAT;
+		if (location->found[exact] == PMP_LOCATION_NONE)
+			code = read_location(reader, location, exact);
+		if (code)
+			return code;
+		reader->stack[i] = location->found[exact];
+		exact = location->signal;
+	}
+	mark = count ? mark_of(reader, reader->stack[count - 1]) : NULL;
+	entry->locations = reader->stack;
+	entry->location_count = count;
+	if (mark && read_mark(mark, entry, why))
+		entry->location_count--;
+	return 0;
+}
+
+/* What the program is called when samples do not tell. */
+static const char *program_name(const struct pmp_saved *reader)
+{
+	const char *path = "", *slash;
+
+	if (reader->mapping_count)
+		path = pmp_saved_text(reader, reader->mapping_texts[0].name);
+	slash = strrchr(path, '/');
+	if (slash && slash[1])
+		return slash + 1;
+	return *path ? path : "[unknown]";
+}
+
+int pmp_saved_read_sample(struct pmp_saved *reader, const struct pmp_field *field)
+{
+	struct pmp_entry entry = {
+		.process = program_name(reader),
+		.thread = "",
+		.state = '?',
+		.syscall = "",
+		.wchan = "",
+	};
+	char why[PMP_WHY_SIZE] = "";
+	Pmp__Pprof__Sample *sample;
+	uint64_t *ids = NULL;
+	size_t count;
+	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__sample__descriptor,
+				    field->data, field->length, &sample);
+
+	if (code)
+		return code;
+	if (sample->n_value != reader->type_count)
+		return PMP_EFORMAT;
+	if (reader->sample_count++ >= SAMPLES_MAX || sample->n_location > FRAMES_MAX)
+		return PMP_ELIMIT;
+	read_values(&reader->columns, sample, &entry);
+	code = read_labels(reader, sample, &entry);
+	if (code || !entry.count)
+		return code;
+	count = sample->n_location;
+	ids = calloc(count + 1, sizeof(*ids));
+	if (!ids)
+		return PMP_ENOMEM;
+	if (count)
+		memcpy(ids, sample->location, count * sizeof(*ids));
+	code = read_stack(reader, ids, count, &entry, why);
+	entry.why = why;
+	if (!code)
+		code = pmp_profile_count(reader->profile, &entry);
+	reader->counted += entry.count;
+	free(ids);
+	return code;
+}

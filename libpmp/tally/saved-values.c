@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the numbers of a saved profile mean: its sample types, units and comments. */
+#include "tally/saved.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/scan.h"
+
+#define VALUE_MAX (UINT64_C(1) << 62)
+
+uint64_t pmp_saved_positive(uint64_t value)
+{
+	return value < VALUE_MAX ? value : 0;
+}
+
+/* 0: no unit of time. */
+static uint64_t time_unit(const char *unit)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "nanoseconds", 1 },
+		{ "microseconds", 1000 },
+		{ "milliseconds", 1000000 },
+		{ "seconds", 1000000000 },
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(unit, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
+/* What is taken of memory, say, has a period in bytes, which is not one of time. */
+static void find_period(struct pmp_saved *reader)
+{
+	uint64_t unit = time_unit(pmp_saved_text(reader, reader->period_unit)), period;
+
+	if (!__builtin_mul_overflow(reader->period, unit, &period))
+		reader->about.period = pmp_saved_positive(period);
+}
+
+static void find_time(struct pmp_saved *reader, const char *name, int *column,
+		      uint64_t *unit)
+{
+	*column = -1;
+	for (size_t i = 0; i < reader->type_count; i++) {
+		*unit = time_unit(pmp_saved_text(reader, reader->types[i].unit));
+		if (*unit &&
+		    !strcmp(pmp_saved_text(reader, reader->types[i].name), name)) {
+			*column = (int)i;
+			return;
+		}
+	}
+}
+
+/* All that was read into a profile counts the same. */
+static int check_measure(struct pmp_saved *reader)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	const struct pmp_measure *measure = &reader->about.measure;
+	struct pmp_about about;
+	char one[128], other[128];
+
+	pmp_profile_info(reader->profile, &info);
+	pmp_profile_about(reader->profile, &about);
+	if (!info.samples || pmp_measure_is_same(&about.measure, measure))
+		return 0;
+	return pmp_error_set(&reader->refusal, PMP_EINVAL, "it counts %s, the others %s",
+			     pmp_measure_text(measure, one, sizeof(one)),
+			     pmp_measure_text(&about.measure, other, sizeof(other)));
+}
+
+/* What is counted, and which values are times. */
+static int find_columns(struct pmp_saved *reader)
+{
+	const char *wanted = pmp_profile_options(reader->profile)->sample_type;
+	struct pmp_saved_columns *columns = &reader->columns;
+	struct pmp_measure types[PMP_SAVED_VALUES_MAX];
+	const char *normal = NULL;
+
+	for (size_t i = 0; i < reader->type_count; i++)
+		types[i] = (struct pmp_measure){
+			pmp_saved_text(reader, reader->types[i].name),
+			pmp_saved_text(reader, reader->types[i].unit),
+		};
+	if (reader->default_type < reader->text_count)
+		normal = pmp_saved_text(reader, (uint32_t)reader->default_type);
+	columns->count = pmp_measure_choose(types, reader->type_count, wanted, normal,
+					    &reader->refusal);
+	if (columns->count < 0)
+		return columns->count;
+	if (!pmp_measure_is_stacks(&types[columns->count]))
+		reader->about.measure = types[columns->count];
+	find_time(reader, "cpu", &columns->cpu, &columns->cpu_unit);
+	find_time(reader, "offcpu", &columns->offcpu, &columns->offcpu_unit);
+	find_time(reader, "wall", &columns->wall, &columns->wall_unit);
+	return check_measure(reader);
+}
+
+const char *pmp_saved_after(const char *line, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(line, prefix, length) ? NULL : line + length;
+}
+
+/* "name=number" among the words of a comment. */
+static void take_statistics(const char *line, const char *name, uint64_t *value)
+{
+	size_t length = strlen(name);
+	const char *at = line;
+
+	while ((at = strstr(at, name))) {
+		struct pmp_scan scan = pmp_scan_text(at + length, strlen(at + length));
+
+		if (at > line && at[-1] == ' ' && pmp_scan_char(&scan, '=') &&
+		    pmp_scan_u64(&scan, value)) {
+			*value = pmp_saved_positive(*value);
+			return;
+		}
+		at += length;
+	}
+}
+
+/* The comments that write/pprof.c makes. */
+static void take_comment(struct pmp_saved *reader, const char *line)
+{
+	struct pmp_profile_info *info = &reader->info;
+
+	if (pmp_saved_after(line, "command: "))
+		reader->about.command = pmp_saved_after(line, "command: ");
+	if (pmp_saved_after(line, "host: "))
+		reader->about.host = pmp_saved_after(line, "host: ");
+	if (pmp_saved_after(line, "taken: ")) {
+		take_statistics(line, "snapshots", &info->samples);
+		take_statistics(line, "stacks", &info->stacks);
+		take_statistics(line, "truncated", &info->truncated);
+		take_statistics(line, "not_stopped", &info->not_stopped);
+		take_statistics(line, "vanished", &info->vanished);
+		take_statistics(line, "evicted", &info->evicted);
+		take_statistics(line, "evicted_distinct", &info->evicted_distinct);
+	}
+	if (pmp_saved_after(line, "stops: ")) {
+		take_statistics(line, "stops", &info->stops);
+		take_statistics(line, "p50_ns", &info->stopped_p50);
+		take_statistics(line, "p99_ns", &info->stopped_p99);
+		take_statistics(line, "longest_ns", &info->stopped_max);
+		take_statistics(line, "sum_ns", &info->stopped);
+		take_statistics(line, "any_ns", &info->any_stopped);
+	}
+}
+
+int pmp_saved_find_values(struct pmp_saved *reader)
+{
+	find_period(reader);
+	for (size_t i = 0; i < reader->comment_count; i++)
+		take_comment(reader,
+			     pmp_saved_text(reader, (uint32_t)reader->comments[i]));
+	return find_columns(reader);
+}
