@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The command line. Everything about an option is in its row of the table: how it
- * is spelled, what its value must be, where the value goes, and its help text.
+ * is spelled, what its value must be, where the value goes, and its help text. What options
+ * mean together says options-check.c.
  */
-#include "options.h"
+#include "options-table.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config.h"
 #include "filename.h"
@@ -27,19 +25,11 @@
 #define EVERY_MIN UINT64_C(100000000)	     /* 100 ms */
 #define WALL_MIN UINT64_C(1000000000)
 #define TIME_MAX UINT64_C(31536000000000000) /* a year */
-#define INTERVAL_DEFAULT UINT64_C(100000000)
-#define DURATION_DEFAULT UINT64_C(10000000000)
-#define MAX_STOP_DEFAULT UINT64_C(20000000)
-#define MAX_CPU_DEFAULT 5
-#define MEMORY_DEFAULT (UINT64_C(256) << 20)
 #define MEMORY_MIN (UINT64_C(16) << 20)
 #define MEMORY_MAX (UINT64_C(1) << 40)
 #define CPU_LIMIT 100000 /* percent: of a thousand processors */
-#define HELP_COLUMN 30
 #define HINT_SIZE 512
 #define SHOWN_MAX 256 /* of a value, in a message that says what is wrong with it */
-
-#define SEE_HELP "see pmp --help"
 
 enum { LONG_BASE = 256, OPERAND = 1 };
 
@@ -50,39 +40,12 @@ static const char *const group_titles[GROUP_COUNT] = {
 	"Symbols", "Other",
 };
 
-struct row {
-	enum group group;
-	char letter; /* 0: only a long name */
-	const char *name;
-	const char *value; /* name of its value; NULL: takes none */
-	bool (*take)(struct pmp_options *options, const struct row *row,
-		     const char *text);
-	size_t offset; /* where the value goes in struct pmp_options */
-	uint64_t min, max;
-	const char *words;   /* of take_word: in the order of the enum, blanks between */
-	const char *example; /* of a right value */
-	const char *help;
-};
-
-static bool take_flag(struct pmp_options *, const struct row *, const char *);
-static bool take_more(struct pmp_options *, const struct row *, const char *);
-static bool take_number(struct pmp_options *, const struct row *, const char *);
-static bool take_time(struct pmp_options *, const struct row *, const char *);
-static bool take_size(struct pmp_options *, const struct row *, const char *);
-static bool take_frequency(struct pmp_options *, const struct row *, const char *);
-static bool take_word(struct pmp_options *, const struct row *, const char *);
-static bool take_text(struct pmp_options *, const struct row *, const char *);
-static bool take_name(struct pmp_options *, const struct row *, const char *);
-static bool take_output(struct pmp_options *, const struct row *, const char *);
-static bool take_pattern(struct pmp_options *, const struct row *, const char *);
-static bool take_ids(struct pmp_options *, const struct row *, const char *);
-static bool take_raw(struct pmp_options *, const struct row *, const char *);
-static bool take_format(struct pmp_options *, const struct row *, const char *);
-static bool take_filter(struct pmp_options *, const struct row *, const char *);
+static pmp_option_taker take_flag, take_more, take_number, take_time, take_size, take_frequency,
+	take_word, take_text, take_name, take_output, take_pattern, take_ids, take_raw, take_format, take_filter;
 
 #define TO(field) .offset = offsetof(struct pmp_options, field)
 
-static const struct row rows[] = {
+static const struct pmp_option_row rows[] = {
 	{ SOURCE, 'p', "pid", "PID[,PID]", take_ids, TO(pids),
 	  .example = "-p 4100, or by name --name '^mariadbd$'",
 	  .help = "processes, by id; a bare number is one too" },
@@ -224,14 +187,14 @@ static const struct row rows[] = {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
 
-static void *field(struct pmp_options *options, const struct row *row)
+static void *field(struct pmp_options *options, const struct pmp_option_row *row)
 {
 	return (char *)options + row->offset;
 }
 
 /* "option --count: '0' is not WHAT", and a right one as the hint. */
 __attribute__((format(printf, 3, 4))) static bool
-wrong(const struct row *row, const char *text, const char *format, ...)
+wrong(const struct pmp_option_row *row, const char *text, const char *format, ...)
 {
 	char what[256], hint[HINT_SIZE];
 	va_list args;
@@ -246,24 +209,24 @@ wrong(const struct row *row, const char *text, const char *format, ...)
 	return false;
 }
 
-static bool no_memory(void)
+bool pmp_options_no_memory(void)
 {
 	pmp_message_print(NULL, "not enough memory for the command line");
 	return false;
 }
 
 /* An expression or a replacement that the library has refused. */
-static bool bad_pattern(const struct row *row, const char *text,
+static bool bad_pattern(const struct pmp_option_row *row, const char *text,
 			const struct pmp_error *err)
 {
 	if (err->code == PMP_ENOMEM)
-		return no_memory();
+		return pmp_options_no_memory();
 	return wrong(row, text, "%s: %s",
 		     strchr(row->value, '/') ? "a replacement" : "a regular expression",
 		     err->message);
 }
 
-static bool take_flag(struct pmp_options *options, const struct row *row,
+static bool take_flag(struct pmp_options *options, const struct pmp_option_row *row,
 		      const char *text)
 {
 	(void)text;
@@ -271,7 +234,7 @@ static bool take_flag(struct pmp_options *options, const struct row *row,
 	return true;
 }
 
-static bool take_more(struct pmp_options *options, const struct row *row,
+static bool take_more(struct pmp_options *options, const struct pmp_option_row *row,
 		      const char *text)
 {
 	(void)text;
@@ -279,7 +242,7 @@ static bool take_more(struct pmp_options *options, const struct row *row,
 	return true;
 }
 
-static bool take_number(struct pmp_options *options, const struct row *row,
+static bool take_number(struct pmp_options *options, const struct pmp_option_row *row,
 			const char *text)
 {
 	uint64_t number;
@@ -291,7 +254,7 @@ static bool take_number(struct pmp_options *options, const struct row *row,
 	return true;
 }
 
-static bool take_time(struct pmp_options *options, const struct row *row,
+static bool take_time(struct pmp_options *options, const struct pmp_option_row *row,
 		      const char *text)
 {
 	const bool in_us = row->min < 1000000;
@@ -305,7 +268,7 @@ static bool take_time(struct pmp_options *options, const struct row *row,
 	return true;
 }
 
-static bool take_size(struct pmp_options *options, const struct row *row,
+static bool take_size(struct pmp_options *options, const struct pmp_option_row *row,
 		      const char *text)
 {
 	uint64_t size;
@@ -318,7 +281,7 @@ static bool take_size(struct pmp_options *options, const struct row *row,
 	return true;
 }
 
-static bool take_frequency(struct pmp_options *options, const struct row *row,
+static bool take_frequency(struct pmp_options *options, const struct pmp_option_row *row,
 			   const char *text)
 {
 	uint64_t interval;
@@ -330,7 +293,7 @@ static bool take_frequency(struct pmp_options *options, const struct row *row,
 	return true;
 }
 
-static bool take_word(struct pmp_options *options, const struct row *row,
+static bool take_word(struct pmp_options *options, const struct pmp_option_row *row,
 		      const char *text)
 {
 	const char *word = row->words;
@@ -349,7 +312,7 @@ static bool take_word(struct pmp_options *options, const struct row *row,
 	return wrong(row, text, "one of: %s", row->words);
 }
 
-static bool take_text(struct pmp_options *options, const struct row *row,
+static bool take_text(struct pmp_options *options, const struct pmp_option_row *row,
 		      const char *text)
 {
 	if (!*text)
@@ -358,7 +321,7 @@ static bool take_text(struct pmp_options *options, const struct row *row,
 	return true;
 }
 
-static bool take_pattern(struct pmp_options *options, const struct row *row,
+static bool take_pattern(struct pmp_options *options, const struct pmp_option_row *row,
 			 const char *text)
 {
 	struct pmp_error err = { 0 };
@@ -369,7 +332,7 @@ static bool take_pattern(struct pmp_options *options, const struct row *row,
 }
 
 /* It is compiled where processes are looked for: here it is checked. */
-static bool take_name(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_name(struct pmp_options *options, const struct pmp_option_row *row, const char *text)
 {
 	struct pmp_pattern pattern = { 0 };
 	struct pmp_error err = { 0 };
@@ -381,7 +344,7 @@ static bool take_name(struct pmp_options *options, const struct row *row, const 
 	return true;
 }
 
-static bool take_output(struct pmp_options *options, const struct row *row,
+static bool take_output(struct pmp_options *options, const struct pmp_option_row *row,
 			const char *text)
 {
 	if (!take_text(options, row, text))
@@ -393,14 +356,15 @@ static bool take_output(struct pmp_options *options, const struct row *row,
 	return false;
 }
 
-static bool take_filter(struct pmp_options *options, const struct row *row,
+static bool take_filter(struct pmp_options *options, const struct pmp_option_row *row,
 			const char *text)
 {
 	struct pmp_error err = { 0 };
 
 	if (!options->filter && pmp_filter_new(&options->filter, &err) < 0)
-		return no_memory();
-	if (pmp_filter_add(options->filter, (enum pmp_filter_kind)row->min, text, &err) == 0)
+		return pmp_options_no_memory();
+	if (pmp_filter_add(options->filter, (enum pmp_filter_kind)row->min, text, &err) ==
+	    0)
 		return true;
 	return bad_pattern(row, text, &err);
 }
@@ -436,14 +400,15 @@ static pid_t parse_id(const char *text, size_t length)
 	return (pid_t)number;
 }
 
-static bool needs_id(const struct row *row)
+static bool needs_id(const struct pmp_option_row *row)
 {
 	pmp_message_print(NULL, "option -%c needs a %s id (is the program running?)",
 			  row->letter, row->letter == 'p' ? "process" : "thread");
 	return false;
 }
 
-static bool take_ids(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_ids(struct pmp_options *options, const struct pmp_option_row *row,
+		     const char *text)
 {
 	const char *at = text;
 
@@ -459,7 +424,7 @@ static bool take_ids(struct pmp_options *options, const struct row *row, const c
 				     row->letter == 'p' ? "process" : "thread",
 				     PID_LIMIT);
 		if (!pmp_id_list_add(field(options, row), id))
-			return no_memory();
+			return pmp_options_no_memory();
 		at += n;
 		if (!*at)
 			return true;
@@ -467,8 +432,7 @@ static bool take_ids(struct pmp_options *options, const struct row *row, const c
 	}
 }
 
-/* "raw folded pmp", for messages. */
-static void list_formats(char *text, size_t size)
+void pmp_options_formats(char *text, size_t size)
 {
 	size_t length = 0;
 
@@ -478,7 +442,8 @@ static void list_formats(char *text, size_t size)
 					   i ? " " : "", pmp_format(i)->name);
 }
 
-static bool take_raw(struct pmp_options *options, const struct row *row, const char *text)
+static bool take_raw(struct pmp_options *options, const struct pmp_option_row *row,
+		     const char *text)
 {
 	(void)row;
 	(void)text;
@@ -486,7 +451,7 @@ static bool take_raw(struct pmp_options *options, const struct row *row, const c
 	return true;
 }
 
-static bool take_format(struct pmp_options *options, const struct row *row,
+static bool take_format(struct pmp_options *options, const struct pmp_option_row *row,
 			const char *text)
 {
 	char formats[256];
@@ -494,7 +459,7 @@ static bool take_format(struct pmp_options *options, const struct row *row,
 	options->format = pmp_format_find(text);
 	if (options->format)
 		return true;
-	list_formats(formats, sizeof(formats));
+	pmp_options_formats(formats, sizeof(formats));
 	return wrong(row, text, "one of: %s", formats);
 }
 
@@ -521,7 +486,7 @@ static bool take_operand(struct pmp_options *options, const char *text)
 		return take_ids(options, &rows[0], text);
 	files = reallocarray(options->files, options->file_count + 1, sizeof(*files));
 	if (!files)
-		return no_memory();
+		return pmp_options_no_memory();
 	options->files = files;
 	options->files[options->file_count++] = text;
 	return true;
@@ -545,7 +510,42 @@ static void make_getopt(char *letters, struct option *names)
 	names[ROW_COUNT] = (struct option){ 0 };
 }
 
-static const struct row *find_row(int key)
+const struct pmp_option_row *pmp_option_row(size_t i)
+{
+	return i < ROW_COUNT ? &rows[i] : NULL;
+}
+
+const struct pmp_option_row *pmp_option_named(const char *name)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+const char *pmp_option_group(unsigned group)
+{
+	return group < GROUP_COUNT ? group_titles[group] : NULL;
+}
+
+bool pmp_option_is_for_config(const struct pmp_option_row *row)
+{
+	return row->group != SOURCE && row->help &&
+	       row->offset != offsetof(struct pmp_options, help) &&
+	       row->offset != offsetof(struct pmp_options, version) &&
+	       row->offset != offsetof(struct pmp_options, config_file);
+}
+
+const char *pmp_option_words(const struct pmp_option_row *row, char *buffer, size_t size)
+{
+	if (row->take != take_format)
+		return row->words;
+	pmp_options_formats(buffer, size);
+	return buffer;
+}
+
+static const struct pmp_option_row *find_row(int key)
 {
 	if (key >= LONG_BASE && (size_t)(key - LONG_BASE) < ROW_COUNT)
 		return &rows[key - LONG_BASE];
@@ -559,25 +559,24 @@ static const struct row *find_row(int key)
 /* getopt_long() returned '?' (unknown) or ':' (no value). */
 static bool bad_option(int key, char **argv)
 {
-	const struct row *row = find_row(optopt);
+	const struct pmp_option_row *row = find_row(optopt);
 
 	if (key == ':' && row && row->take == take_ids)
 		return needs_id(row);
 	if (key == ':' && row)
-		pmp_message_print(SEE_HELP, "option --%s needs a value: %s", row->name,
-				  row->value);
+		pmp_message_print(PMP_SEE_HELP, "option --%s needs a value: %s",
+				  row->name, row->value);
 	else if (row)
-		pmp_message_print(SEE_HELP, "option --%s takes no value", row->name);
+		pmp_message_print(PMP_SEE_HELP, "option --%s takes no value", row->name);
 	else if (optopt)
-		pmp_message_print(SEE_HELP, "unknown option -%c", optopt);
+		pmp_message_print(PMP_SEE_HELP, "unknown option -%c", optopt);
 	else
-		pmp_message_print(SEE_HELP, "unknown option %s", argv[optind - 1]);
+		pmp_message_print(PMP_SEE_HELP, "unknown option %s", argv[optind - 1]);
 	return false;
 }
 
-/* One vector of arguments; from_environment: options only. */
-static bool parse_arguments(struct pmp_options *options, int argc, char **argv,
-			    bool from_environment)
+bool pmp_options_take(struct pmp_options *options, int argc, char **argv,
+		      bool from_environment)
 {
 	char letters[2 * ROW_COUNT + 3];
 	struct option names[ROW_COUNT + 1];
@@ -587,7 +586,7 @@ static bool parse_arguments(struct pmp_options *options, int argc, char **argv,
 	optind = 0;
 	opterr = 0;
 	while ((key = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-		const struct row *row;
+		const struct pmp_option_row *row;
 
 		if (key == '?' || key == ':')
 			return bad_option(key, argv);
@@ -607,33 +606,6 @@ static bool parse_arguments(struct pmp_options *options, int argc, char **argv,
 	return true;
 }
 
-/* The words of PMP_OPTS stand before those of the command line. */
-static bool parse_environment(struct pmp_options *options, char *program)
-{
-	const char *line = getenv("PMP_OPTS"), *problem;
-	char **argv;
-	int count;
-	bool parsed;
-
-	if (!line || !*line)
-		return true;
-	options->words = pmp_value_split(line, &count, &problem);
-	if (!options->words && !problem)
-		return no_memory();
-	if (!options->words) {
-		pmp_message_print(NULL, "cannot understand PMP_OPTS: %s", problem);
-		return false;
-	}
-	argv = calloc((size_t)count + 2, sizeof(*argv));
-	if (!argv)
-		return no_memory();
-	argv[0] = program;
-	memcpy(argv + 1, options->words, (size_t)count * sizeof(*argv));
-	parsed = parse_arguments(options, count + 1, argv, true);
-	free(argv);
-	return parsed;
-}
-
 static bool ends_in(const char *path, const char *extension)
 {
 	size_t length = strlen(path), end = strlen(extension);
@@ -642,8 +614,7 @@ static bool ends_in(const char *path, const char *extension)
 	       strcmp(path + length - end, extension) == 0;
 }
 
-/* The format that belongs to the extension of a file name, or NULL. Of several the
- * one that says most: x.speedscope.json is not just json. */
+/* Of several the one that says most: x.speedscope.json is not just json. */
 const struct pmp_format *pmp_options_format_of(const char *path)
 {
 	const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
@@ -663,320 +634,6 @@ const struct pmp_format *pmp_options_format_of(const char *path)
 	return found ? found : pmp_format_find(dot + 1);
 }
 
-static bool check_sink(struct pmp_options *options)
-{
-	char formats[256], hint[HINT_SIZE];
-
-	if (options->output && strcmp(options->output, "-") == 0)
-		options->output = NULL;
-	else if (!options->output && !options->format)
-		options->wants_screen = !options->command && !options->every &&
-					!options->diff && isatty(STDOUT_FILENO);
-	if (!options->format && options->output) {
-		options->format = pmp_options_format_of(options->output);
-		if (!options->format) {
-			list_formats(formats, sizeof(formats));
-			snprintf(hint, sizeof(hint), "name it with -f, one of: %s",
-				 formats);
-			pmp_message_print(hint,
-					  "cannot tell the format from the name '%s'",
-					  options->output);
-			return false;
-		}
-	}
-	if (!options->format)
-		options->format = pmp_format_find(options->diff ? "pmp" : "raw");
-	if (options->diff && !options->format->compares) {
-		pmp_message_print("formats that do: pmp, folded, svg, flat; for pprof: go tool "
-				  "pprof -diff_base BASE NEW",
-				  "the format %s cannot compare profiles",
-				  options->format->name);
-		return false;
-	}
-	if (options->format->binary && !options->output && isatty(STDOUT_FILENO)) {
-		snprintf(hint, sizeof(hint), "write it to a file: -o profile.%s",
-			 options->format->extension);
-		pmp_message_print(hint, "the format %s is not for a terminal",
-				  options->format->name);
-		return false;
-	}
-	return true;
-}
-
-/* --every and --keep want files that can be told apart. */
-static bool check_series(const struct pmp_options *options)
-{
-	const char *base = options->output ? pmp_filename_base(options->output) : "";
-
-	if (options->every && options->file_count) {
-		pmp_message_print(SEE_HELP, "--every is for processes, not for saved profiles");
-		return false;
-	}
-	if (options->keep && !pmp_filename_has(base, 't') && !pmp_filename_has(base, 'c')) {
-		pmp_message_print("for example -o '/var/log/pmp/%n-%t.pb.gz'",
-				  "--keep needs a name with a time (%%t) or a counter (%%c)");
-		return false;
-	}
-	return true;
-}
-
-/* What the flags say goes to the filter, too. */
-static bool set_filter(struct pmp_options *options)
-{
-	const struct pmp_filter_options flags = {
-		.size = sizeof(flags),
-		.idle = (enum pmp_idle)options->idle,
-		.fold_recursion = options->fold_recursion,
-		.groups = options->by_group,
-		.no_fold_threads = options->no_fold_threads,
-	};
-	struct pmp_error err;
-
-	if (!options->filter && pmp_filter_new(&options->filter, &err) < 0)
-		return no_memory();
-	pmp_filter_set(options->filter, &flags);
-	options->by_group |= *pmp_filter_text(options->filter, PMP_FILTER_THREAD_GROUP);
-	return true;
-}
-
-static bool check_source(const struct pmp_options *options)
-{
-	bool processes = options->pids.count || options->tids.count || options->name;
-	int sources = processes + (options->command != NULL) + (options->file_count > 0);
-
-	if (sources > 1) {
-		pmp_message_print(SEE_HELP, "give either processes, a command or saved "
-				  "profiles, not several of them");
-		return false;
-	}
-	if (options->children && options->tids.count) {
-		pmp_message_print(SEE_HELP, "--children is for processes, -t for threads");
-		return false;
-	}
-	if (sources == 0) {
-		pmp_message_print(
-			"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see "
-			"pmp --help",
-			"nothing to profile: no process is given");
-		return false;
-	}
-	return true;
-}
-
-/* What a saved profile takes is bounded by the size of its file. */
-static void set_memory(struct pmp_options *options)
-{
-	if (!options->max_memory && !options->file_count)
-		options->max_memory = MEMORY_DEFAULT;
-}
-
-static void set_length(struct pmp_options *options)
-{
-	if (options->count || options->duration || options->command ||
-	    options->wants_screen || options->every)
-		return;
-	if (options->format->once)
-		options->count = 1;
-	else
-		options->duration = DURATION_DEFAULT;
-}
-
-/* ---- configuration ----------------------------------------------------------- */
-
-struct settling {
-	struct pmp_options *options;
-	const struct pmp_target_names *names; /* NULL: without sections */
-};
-
-/* Not what is sampled, what ends pmp at once, and where options come from. */
-static bool is_for_config(const struct row *row)
-{
-	return row->group != SOURCE && row->help && row->offset != offsetof(struct pmp_options, help) &&
-	       row->offset != offsetof(struct pmp_options, version) &&
-	       row->offset != offsetof(struct pmp_options, config_file);
-}
-
-static const struct row *find_name(const char *name)
-{
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		if (strcmp(rows[i].name, name) == 0)
-			return &rows[i];
-	}
-	return NULL;
-}
-
-/* Of sections that are not meant as well: the value is taken on trial. */
-static bool is_right(const struct row *row, const char *value)
-{
-	struct pmp_options trial = { 0 };
-	bool right = row->take(&trial, row, value);
-
-	pmp_options_free(&trial);
-	return right;
-}
-
-static bool check_configured(void *arg, const char *name, const char *value)
-{
-	const struct row *row = find_name(name);
-
-	(void)arg;
-	if (!row)
-		pmp_message_print(SEE_HELP, "unknown option '%s'", name);
-	else if (!is_for_config(row))
-		pmp_message_print(NULL, "'%s' is for the command line only", name);
-	else if (row->value && (!value || !*value))
-		pmp_message_print(SEE_HELP, "'%s' needs a value: %s", name, row->value);
-	else if (!row->value && value)
-		pmp_message_print(SEE_HELP, "'%s' takes no value", name);
-	else
-		return is_right(row, value);
-	return false;
-}
-
-static bool take_configured(void *arg, const char *name, const char *value)
-{
-	const struct settling *settling = arg;
-	const struct row *row = find_name(name);
-
-	return row && row->take(settling->options, row, value);
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-/* Whole names: the command's base name, or what --name would find. */
-static bool section_applies(void *arg, const char *regex, bool *result)
-{
-	const struct pmp_target_names *names = ((const struct settling *)arg)->names;
-	struct pmp_pattern whole = { 0 };
-	struct pmp_error err = { 0 };
-	char text[PMP_CONFIG_WHOLE_SIZE];
-	pid_t *found = NULL;
-	int count;
-
-	*result = false;
-	pmp_config_whole(regex, text);
-	if (names->command) {
-		if (pmp_pattern_set(&whole, text, &err))
-			return no_memory();
-		*result = pmp_pattern_matches(&whole, names->command);
-		pmp_pattern_free(&whole);
-		return true;
-	}
-	count = pmp_find_processes(text, &found, &err);
-	if (count < 0) {
-		pmp_message_error(&err);
-		return false;
-	}
-	*result = names->pids->count > 0 && count > 0;
-	for (size_t i = 0; i < names->pids->count && *result; i++)
-		*result = bsearch(&names->pids->ids[i], found, (size_t)count,
-				  sizeof(*found), compare_ids) != NULL;
-	free(found);
-	return true;
-}
-
-static void set_defaults(struct pmp_options *options)
-{
-	*options = (struct pmp_options){
-		.interval = INTERVAL_DEFAULT,
-		.max_stop = MAX_STOP_DEFAULT,
-		.max_cpu = MAX_CPU_DEFAULT,
-	};
-	options->debug = getenv("PMP_DEBUG");
-	if (options->debug && !*options->debug)
-		options->debug = NULL;
-}
-
-/* PMP_OPTS and the command line. */
-static bool parse_both(struct pmp_options *options, int argc, char **argv)
-{
-	static char no_name[] = "pmp";
-
-	return parse_environment(options, argc > 0 ? argv[0] : no_name) &&
-	       (argc == 0 || parse_arguments(options, argc, argv, false));
-}
-
-/* Everything anew, in its order; names NULL: without sections. */
-static bool parse_all(struct pmp_options *options, int argc, char **argv,
-		      const struct pmp_target_names *names)
-{
-	struct settling settling = { options, names };
-	const struct pmp_config_user user = {
-		.check = check_configured,
-		.take = take_configured,
-		.applies = names ? section_applies : NULL,
-		.arg = &settling,
-	};
-	struct pmp_config *config = options->config;
-	const struct pmp_format *format;
-	const char *output;
-
-	options->config = NULL;
-	pmp_options_free(options);
-	set_defaults(options);
-	options->config = config;
-	if (!pmp_config_apply(config, &user))
-		return false;
-	/* A file on the command line chooses its format itself, if it can. */
-	format = options->format;
-	output = options->output;
-	options->format = NULL;
-	options->output = NULL;
-	if (!parse_both(options, argc, argv))
-		return false;
-	if (!options->format && options->output)
-		options->format = pmp_options_format_of(options->output);
-	if (!options->format)
-		options->format = format;
-	if (!options->output)
-		options->output = output;
-	return true;
-}
-
-static int check(struct pmp_options *options)
-{
-	if (!check_sink(options) || !check_series(options) || !set_filter(options))
-		return PMP_EXIT_USAGE;
-	set_memory(options);
-	set_length(options);
-	return 0;
-}
-
-int pmp_options_parse(struct pmp_options *options, int argc, char **argv)
-{
-	int status;
-
-	set_defaults(options);
-	if (!parse_both(options, argc, argv))
-		return PMP_EXIT_USAGE;
-	if (options->help || options->version || options->list)
-		return 0;
-	if (!check_source(options))
-		return PMP_EXIT_USAGE;
-	status = pmp_config_read(&options->config, options->config_file);
-	if (status)
-		return status;
-	if (!parse_all(options, argc, argv, NULL))
-		return PMP_EXIT_USAGE;
-	return pmp_options_unsettled(options) ? 0 : check(options);
-}
-
-bool pmp_options_unsettled(const struct pmp_options *options)
-{
-	return pmp_config_has_sections(options->config) && !options->file_count;
-}
-
-int pmp_options_settle(struct pmp_options *options, int argc, char **argv,
-		       const struct pmp_target_names *names)
-{
-	return parse_all(options, argc, argv, names) ? check(options) : PMP_EXIT_USAGE;
-}
-
 void pmp_options_free(struct pmp_options *options)
 {
 	pmp_pattern_free(&options->threads);
@@ -987,59 +644,4 @@ void pmp_options_free(struct pmp_options *options)
 	pmp_config_free(options->config);
 	free(options->words);
 	free(options->files);
-}
-
-static void help_row(const struct row *row)
-{
-	char text[64];
-	int n;
-
-	n = snprintf(text, sizeof(text), "  %c%c%c --%s%s%s", row->letter ? '-' : ' ',
-		     row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
-		     row->value ? " " : "", row->value ? row->value : "");
-	printf("%-*s%s%s\n", HELP_COLUMN, text, n >= HELP_COLUMN ? " " : "", row->help);
-}
-
-int pmp_options_help(void)
-{
-	puts("pmp: what every thread of a process is doing, running or blocked\n\n"
-	     "  pmp [OPTIONS] PID...              pmp [OPTIONS] --name REGEX\n"
-	     "  pmp [OPTIONS] -- COMMAND [ARG]... pmp [OPTIONS] FILE...");
-	for (int group = 0; group < GROUP_COUNT; group++) {
-		printf("\n%s:\n", group_titles[group]);
-		for (size_t i = 0; i < ROW_COUNT; i++) {
-			if ((int)rows[i].group == group && rows[i].help)
-				help_row(&rows[i]);
-		}
-	}
-	puts("\nFormats:");
-	for (size_t i = 0; i < pmp_format_count(); i++)
-		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name,
-		       pmp_format(i)->help);
-	puts("\nOn a terminal, without a format: a live view until q; ? there is its help.\n"
-	     "Length: --raw takes one snapshot, other formats 10 s of them, -- COMMAND goes on\n"
-	     "until the command ends. PMP_OPTS holds options to put before these.");
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
-	pmp_message_print(NULL, "cannot write standard output: %s", strerror(errno));
-	return PMP_EXIT_OUTPUT;
-}
-
-/* "-f	--format	FORMAT	raw folded pmp	format of the output": what is not there is -. */
-int pmp_options_list(void)
-{
-	char formats[256];
-
-	list_formats(formats, sizeof(formats));
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		const struct row *row = &rows[i];
-		const char *words = row->take == take_format ? formats : row->words;
-		const char letter[] = { '-', row->letter, '\0' };
-
-		if (row->help)
-			printf("%s\t--%s\t%s\t%s\t%s\n", letter, row->name,
-			       row->value ? row->value : "-", words ? words : "-",
-			       row->help);
-	}
-	return fflush(stdout) == 0 ? 0 : PMP_EXIT_OUTPUT;
 }

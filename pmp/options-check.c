@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What options mean together: which cannot be, and what is meant when they are not given.
+ */
+#include "options-table.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "filename.h"
+#include "message.h"
+
+#define DURATION_DEFAULT UINT64_C(10000000000)
+#define MEMORY_DEFAULT (UINT64_C(256) << 20)
+#define HINT_SIZE 512
+
+static bool check_sink(struct pmp_options *options)
+{
+	char formats[256], hint[HINT_SIZE];
+
+	if (options->output && strcmp(options->output, "-") == 0)
+		options->output = NULL;
+	else if (!options->output && !options->format)
+		options->wants_screen = !options->command && !options->every &&
+					!options->diff && isatty(STDOUT_FILENO);
+	if (!options->format && options->output) {
+		options->format = pmp_options_format_of(options->output);
+		if (!options->format) {
+			pmp_options_formats(formats, sizeof(formats));
+			snprintf(hint, sizeof(hint), "name it with -f, one of: %s",
+				 formats);
+			pmp_message_print(hint,
+					  "cannot tell the format from the name '%s'",
+					  options->output);
+			return false;
+		}
+	}
+	if (!options->format)
+		options->format = pmp_format_find(options->diff ? "pmp" : "raw");
+	if (options->diff && !options->format->compares) {
+		pmp_message_print(
+			"formats that do: pmp, folded, svg, flat; for pprof: go tool "
+			"pprof -diff_base BASE NEW",
+			"the format %s cannot compare profiles", options->format->name);
+		return false;
+	}
+	if (options->format->binary && !options->output && isatty(STDOUT_FILENO)) {
+		snprintf(hint, sizeof(hint), "write it to a file: -o profile.%s",
+			 options->format->extension);
+		pmp_message_print(hint, "the format %s is not for a terminal",
+				  options->format->name);
+		return false;
+	}
+	return true;
+}
+
+/* --every and --keep want files that can be told apart. */
+static bool check_series(const struct pmp_options *options)
+{
+	const char *base = options->output ? pmp_filename_base(options->output) : "";
+
+	if (options->every && options->file_count) {
+		pmp_message_print(PMP_SEE_HELP,
+				  "--every is for processes, not for saved profiles");
+		return false;
+	}
+	if (options->keep && !pmp_filename_has(base, 't') &&
+	    !pmp_filename_has(base, 'c')) {
+		pmp_message_print(
+			"for example -o '/var/log/pmp/%n-%t.pb.gz'",
+			"--keep needs a name with a time (%%t) or a counter (%%c)");
+		return false;
+	}
+	return true;
+}
+
+/* What the flags say goes to the filter, too. */
+static bool set_filter(struct pmp_options *options)
+{
+	const struct pmp_filter_options flags = {
+		.size = sizeof(flags),
+		.idle = (enum pmp_idle)options->idle,
+		.fold_recursion = options->fold_recursion,
+		.groups = options->by_group,
+		.no_fold_threads = options->no_fold_threads,
+	};
+	struct pmp_error err;
+
+	if (!options->filter && pmp_filter_new(&options->filter, &err) < 0)
+		return pmp_options_no_memory();
+	pmp_filter_set(options->filter, &flags);
+	options->by_group |= *pmp_filter_text(options->filter, PMP_FILTER_THREAD_GROUP);
+	return true;
+}
+
+bool pmp_options_check_source(const struct pmp_options *options)
+{
+	bool processes = options->pids.count || options->tids.count || options->name;
+	int sources = processes + (options->command != NULL) + (options->file_count > 0);
+
+	if (sources > 1) {
+		pmp_message_print(PMP_SEE_HELP,
+				  "give either processes, a command or saved "
+				  "profiles, not several of them");
+		return false;
+	}
+	if (options->children && options->tids.count) {
+		pmp_message_print(PMP_SEE_HELP,
+				  "--children is for processes, -t for threads");
+		return false;
+	}
+	if (sources == 0) {
+		pmp_message_print(
+			"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see "
+			"pmp --help",
+			"nothing to profile: no process is given");
+		return false;
+	}
+	return true;
+}
+
+/* What a saved profile takes is bounded by the size of its file. */
+static void set_memory(struct pmp_options *options)
+{
+	if (!options->max_memory && !options->file_count)
+		options->max_memory = MEMORY_DEFAULT;
+}
+
+static void set_length(struct pmp_options *options)
+{
+	if (options->count || options->duration || options->command ||
+	    options->wants_screen || options->every)
+		return;
+	if (options->format->once)
+		options->count = 1;
+	else
+		options->duration = DURATION_DEFAULT;
+}
+
+int pmp_options_check(struct pmp_options *options)
+{
+	if (!check_sink(options) || !check_series(options) || !set_filter(options))
+		return PMP_EXIT_USAGE;
+	set_memory(options);
+	set_length(options);
+	return 0;
+}
