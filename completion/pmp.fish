@@ -6,13 +6,19 @@
 # Ids of processes with their names; with "task" those of threads.
 function __pmp_ids
     set -l before (string match -r '^.*,' -- (string replace -r '^--[^=]*=|^-[a-z]' '' -- (commandline -ct)))
-    set -l comms /proc/*/comm
-    test -z "$argv[1]"; or set comms /proc/*/task/*/comm
-    for comm in (string match -r '^/proc/[0-9]+/.*' -- $comms)
-        # Kernel threads have no command line.
-        test -n "$(head -c 1 (string replace -r 'comm$' cmdline -- $comm) 2>/dev/null)"; or continue
-        printf '%s%s\t%s\n' "$before" (string match -r '[0-9]+(?=/comm$)' -- $comm) (cat $comm 2>/dev/null)
+    set -l comms
+    # Kernel threads have no command line.
+    for file in (grep -slz . /proc/*/cmdline | string match -r '^/proc/[0-9]+/.*')
+        set -l process (string replace -r 'cmdline$' '' -- $file)
+        if test -z "$argv[1]"
+            set -a comms $process"comm"
+        else
+            set -a comms $process"task/"*/comm
+        end
     end
+    # One command for all of them: there may be thousands.
+    string join0 -- $comms | xargs -0r grep -sH '' |
+        string replace -r '^.*/([0-9]+)/comm:(.*)$' "$before\$1\t\$2"
 end
 
 function __pmp_names
