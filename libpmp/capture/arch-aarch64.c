@@ -7,10 +7,12 @@
 #ifdef __aarch64__
 
 #include "capture/arch.h"
+#include "capture/process.h"
 
 #include <asm/ptrace.h>
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -20,7 +22,8 @@ enum { X8 = 8, X19 = 19, FP = 29, LR = 30, SP = 31, PC = 32, REG_COUNT };
 
 #define MOV_X8_SIGRETURN 0xd2801168u	/* mov x8, #139 */
 #define SVC_0 0xd4000001u
-#define ADDRESS_BITS 48		/* above them: a pointer's signature */
+#define AUTIA1716 0xd503219fu
+#define INSTRUCTION 4		/* bytes */
 
 _Static_assert(sizeof(struct user_pt_regs) <= sizeof(union pmp_user_regs), "room");
 _Static_assert(REG_COUNT <= PMP_REGS, "room");
@@ -62,19 +65,52 @@ uint64_t pmp_arch_sp(const union pmp_user_regs *user)
 	return user->words[SP];
 }
 
+/* That x8 has its number is no proof: it may have returned. */
 bool pmp_arch_may_be_in(const union pmp_user_regs *user, int number)
 {
-	(void)user;
-	(void)number;
-	return true;
+	return (int)user->words[X8] == number;
 }
 
-/* The call's first argument is gone from x0 by then: nothing can be done. */
-bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user)
+/* A call that the kernel itself begins again: pc is at the svc by the time of the stop. */
+void pmp_arch_behind_call(struct pmp_regs *regs, uint64_t pc)
 {
-	(void)tid;
-	(void)user;
-	return false;
+	if (pmp_regs_get(regs, PC) + INSTRUCTION == pc)
+		pmp_regs_set(regs, PC, pc);
+}
+
+/* Is a signal on its way to the thread? Blocked ones count too. */
+static bool is_signal_pending(pid_t tid)
+{
+	struct __ptrace_peeksiginfo_args own = { .nr = 1 }, shared = own;
+	siginfo_t info;
+
+	shared.flags = PTRACE_PEEKSIGINFO_SHARED;
+	return ptrace(PTRACE_PEEKSIGINFO, tid, &own, &info) != 0 ||
+	       ptrace(PTRACE_PEEKSIGINFO, tid, &shared, &info) != 0;
+}
+
+const bool pmp_arch_restart_needs_call = true;
+
+/*
+ * The kernel has already made the result EINTR, and keeps the first argument to itself.
+ * If the thread was asleep in this very call right before the stop, what /proc said of it
+ * is that argument; the call is made again by going back to it. A signal that is pending
+ * may be the reason for the EINTR, which is then the thread's own.
+ */
+bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user,
+		      const struct pmp_syscall_file *before)
+{
+	struct user_pt_regs regs;
+	struct iovec iov = { .iov_base = &regs, .iov_len = sizeof(regs) };
+
+	memcpy(&regs, user->words, sizeof(regs));
+	if ((int64_t)regs.regs[0] != -EINTR || before->number < 0 ||
+	    regs.regs[X8] != (uint64_t)before->number || regs.pc != before->pc ||
+	    regs.sp != before->sp || is_signal_pending(tid))
+		return false;
+	regs.regs[0] = before->args[0];
+	regs.pc -= INSTRUCTION;
+	return ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0;
 }
 
 bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
@@ -124,55 +160,184 @@ bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_
 	return (code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfefff800) == 0xd63f0800;
 }
 
+/* stp x29, x30, [sp, #-N]! */
+static bool is_push(uint32_t word)
+{
+	return (word & 0xffe07fff) == 0xa9a07bfd;
+}
+
+/*
+ * A procedure linkage table; the second part is its first entry's:
+ *
+ *	adrp x16, slot				stp x16, x30, [sp, #-16]!
+ *	ldr x17, [x16, slot]			adrp x16, slot
+ *	add x16, x16, slot			...
+ *	br x17 (or autia1716 before it)		br x17
+ */
+static bool is_stub(const struct pmp_reader *memory, uint64_t pc, unsigned *words)
+{
+	static const struct {
+		uint32_t mask, word;
+	} stub[] = {
+		{ 0x9f00001f, 0x90000010 }, { 0xffc003ff, 0xf9400211 },
+		{ 0xffc003ff, 0x91000210 }, { 0xffffffff, 0xd61f0220 },
+	};
+	enum { LENGTH = sizeof(stub) / sizeof(*stub) };
+	uint32_t code[LENGTH], push;
+
+	for (uint64_t at = 0; at <= LENGTH * INSTRUCTION; at += INSTRUCTION) {
+		size_t i = 0;
+
+		if (pc < at || !pmp_read(memory, pc - at, code, sizeof(code)))
+			continue;
+		while (i < LENGTH && (code[i] & stub[i].mask) == stub[i].word)
+			i++;
+		/* The last may have another before it. */
+		if (i < LENGTH - 1 || (i < LENGTH && code[i] != AUTIA1716))
+			continue;
+		*words = pmp_read(memory, pc - at - INSTRUCTION, &push, sizeof(push)) &&
+				 push == 0xa9bf7bf0 ? 2 : 0;
+		return at < LENGTH * INSTRUCTION || i < LENGTH;
+	}
+	return false;
+}
+
 /*
  *	d503245f bti c		a9b.7bfd stp x29, x30, [sp, #-N]!
- *	d503233f paciasp	d65f03c0 ret		d65f0bff retaa
+ *	d503233f paciasp	d503237f pacibsp	910003fd mov x29, sp
+ *	d65f03c0 ret		d65f0bff retaa		d65f0fff retab
  */
 bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
 		    struct pmp_arch_entry *entry)
 {
-	uint32_t code;
+	uint32_t code, before;
 
 	memset(entry, 0, sizeof(*entry));
-	if (pc % 4 || !pmp_read(memory, pc, &code, 4))
+	if (pc % INSTRUCTION || !pmp_read(memory, pc, &code, INSTRUCTION))
 		return false;
-	return code == 0xd503245f || code == 0xd503233f || code == 0xd65f03c0 ||
-	       code == 0xd65f0bff || (code & 0xffe07fff) == 0xa9a07bfd;
+	if (code == 0x910003fd && pmp_read(memory, pc - INSTRUCTION, &before, INSTRUCTION) &&
+	    is_push(before)) {
+		entry->words = 128 - (before >> 15 & 0x7f);
+		entry->fp_pushed = true;
+		return true;
+	}
+	return code == 0xd503245f || code == 0xd503233f || code == 0xd503237f ||
+	       code == 0xd65f03c0 || code == 0xd65f0bff || code == 0xd65f0fff ||
+	       is_push(code) || is_stub(memory, pc, &entry->words);
 }
 
 bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
 			   const struct pmp_arch_entry *entry, struct pmp_regs *caller)
 {
-	(void)stack;
-	(void)entry;
-	if (!pmp_regs_has(regs, LR))
+	uint64_t sp = pmp_regs_get(regs, SP), record[2];
+
+	if (entry->fp_pushed ? !pmp_read(stack, sp, record, sizeof(record))
+			     : !pmp_regs_has(regs, LR))
 		return false;
 	*caller = *regs;
 	caller->valid &= pmp_arch_preserved;
-	pmp_regs_set(caller, PC, pmp_arch_code(pmp_regs_get(regs, LR)));
+	if (entry->fp_pushed)
+		pmp_regs_set(caller, FP, record[0]);
+	pmp_regs_set(caller, PC, pmp_arch_code(entry->fp_pushed ? record[1]
+								: pmp_regs_get(regs, LR)));
+	pmp_regs_set(caller, SP, sp + 8 * (uint64_t)entry->words);
 	return true;
 }
 
-/* sub or add sp,sp,register; and sp,x,#mask. */
+static unsigned rd(uint32_t word)
+{
+	return word & 31;
+}
+
+static unsigned rn(uint32_t word)
+{
+	return word >> 5 & 31;
+}
+
+/* add or sub of an immediate number, of 64 bits; mov from or to sp is one, too. */
+static bool is_add(uint32_t word)
+{
+	return (word & 0xbf800000) == 0x91000000;
+}
+
+static int64_t added(uint32_t word)
+{
+	int64_t number = (int64_t)(word >> 10 & 0xfff) << (word >> 22 & 1 ? 12 : 0);
+
+	return word >> 30 & 1 ? -number : number;
+}
+
+/*
+ * sub or add sp,x,register; and sp,x,#mask; add or sub sp,x,#n (mov sp,x) but from sp
+ * itself and, at a function's end, from x29.
+ */
 bool pmp_arch_moves_sp(const uint8_t *code, size_t length)
 {
-	for (size_t i = 0; i + 4 <= length; i += 4) {
+	for (size_t i = 0; i + INSTRUCTION <= length; i += INSTRUCTION) {
 		uint32_t word;
 
-		memcpy(&word, code + i, 4);
-		if ((word & 0xbfe003ff) == 0x8b2003ff || (word & 0xff80001f) == 0x9200001f)
+		memcpy(&word, code + i, INSTRUCTION);
+		if ((word & 0xbfe0001f) == 0x8b20001f || (word & 0xff80001f) == 0x9200001f)
+			return true;
+		if (is_add(word) && rd(word) == SP && rn(word) != SP && rn(word) != FP)
 			return true;
 	}
 	return false;
 }
 
-/* Frames have their record at the stack pointer or somewhere above: no telling. */
+/* Loads and stores of one or two registers that change sp on their way, by this much. */
+static bool moves_base(uint32_t word, int64_t *by)
+{
+	bool pair = (word & 0x3a000000) == 0x28000000 && word & 0x00800000;
+	bool single = (word & 0x3b200000) == 0x38000000 && word & 0x00000400;
+	/* the size of a register: 4 or 8 bytes; 4, 8 or 16 of floating point */
+	unsigned scale = 2 + (word >> 26 & 1 ? word >> 30 : word >> 31);
+
+	if (rn(word) != SP || !(pair || single))
+		return false;
+	if (pair)
+		*by = ((int64_t)((uint64_t)word << 42) >> 57) * (1 << scale);
+	else
+		*by = (int64_t)((uint64_t)word << 43) >> 55;
+	return true;
+}
+
+/* b, bl, b.cond, cbz, tbz, br, blr, ret, svc and their relatives; but not nop and its. */
+static bool branches(uint32_t word)
+{
+	return (word & 0x1c000000) == 0x14000000 && word >> 24 != 0xd5;
+}
+
+/*
+ *	stp x29, x30, [sp, #-N]!	sub sp, sp, #N
+ *	mov x29, sp			stp x29, x30, [sp, #K]
+ *					add x29, sp, #K
+ */
 bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size)
 {
-	(void)code;
-	(void)length;
+	bool framed = false;
+	int64_t distance = 0, by;
+
 	*size = 0;
-	return false;
+	for (size_t at = 0; at + INSTRUCTION <= length; at += INSTRUCTION) {
+		uint32_t word;
+
+		memcpy(&word, code + at, INSTRUCTION);
+		if (branches(word))
+			break;
+		if (is_add(word) && rd(word) == FP) {
+			if (framed || rn(word) != SP)
+				return false;
+			framed = true;
+			distance = added(word);
+		} else if (is_add(word) && rd(word) == SP) {
+			distance -= added(word);
+		} else if (moves_base(word, &by)) {
+			distance -= by;
+		}
+	}
+	*size = framed && distance >= 0 ? (uint64_t)distance : 0;
+	return framed && distance >= 0;
 }
 
 /* b, b.cond, cbz, tbz with their distances; br: to wherever. */
@@ -199,9 +364,16 @@ bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
 	return false;
 }
 
+/*
+ * Which bits are a signature depends on how many the kernel uses of an address. The
+ * instruction knows; on a processor without signatures it does nothing.
+ */
 uint64_t pmp_arch_code(uint64_t value)
 {
-	return value & ((UINT64_C(1) << ADDRESS_BITS) - 1);
+	register uint64_t link __asm__("x30") = value;
+
+	__asm__("hint #7" : "+r"(link));	/* xpaclri */
+	return link;
 }
 
 #endif

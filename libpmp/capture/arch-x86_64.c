@@ -77,17 +77,27 @@ bool pmp_arch_may_be_in(const union pmp_user_regs *user, int number)
 	return (int64_t)user->words[offsetof(struct user_regs_struct, orig_rax) / 8] == number;
 }
 
+void pmp_arch_behind_call(struct pmp_regs *regs, uint64_t pc)
+{
+	(void)regs;
+	(void)pc;
+}
+
+const bool pmp_arch_restart_needs_call = false;
+
 /*
  * With this result in rax the kernel does the call again when the thread goes
  * on, unless a handler runs first: then the call gives EINTR, as it would have
  * without us.
  */
-bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user)
+bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user,
+		      const struct pmp_syscall_file *before)
 {
 	int64_t call =
 		(int64_t)user->words[offsetof(struct user_regs_struct, orig_rax) / 8];
 	int64_t result = (int64_t)user->words[offsetof(struct user_regs_struct, rax) / 8];
 
+	(void)before;
 	if (call < 0 || result != -EINTR)
 		return false;
 	return !ptrace(PTRACE_POKEUSER, tid, (void *)offsetof(struct user, regs.rax),

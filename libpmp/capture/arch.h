@@ -55,11 +55,20 @@ uint64_t pmp_arch_sp(const union pmp_user_regs *user);
 /* Can it have been stopped in this system call? True where the registers do not tell. */
 bool pmp_arch_may_be_in(const union pmp_user_regs *user, int number);
 /*
- * If the stop is about to make a system call return EINTR that had not been
- * interrupted but for us: write the restart into the registers (FAULTS: the race
- * between the look and the stop). Returns true if it wrote.
+ * Some kernels put a stopped thread back before the call that it is to begin again: then
+ * behind it once more, at pc, where /proc has shown it asleep.
  */
-bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user);
+void pmp_arch_behind_call(struct pmp_regs *regs, uint64_t pc);
+/*
+ * If the stop is about to make a system call return EINTR that had not been
+ * interrupted but for us: write the restart into the registers (the race between the
+ * look and the stop). before: what /proc said of the thread between SEIZE and
+ * INTERRUPT, where pmp_arch_restart_needs_call. Returns true if it wrote.
+ */
+extern const bool pmp_arch_restart_needs_call;
+struct pmp_syscall_file;
+bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user,
+		      const struct pmp_syscall_file *before);
 
 /* Is pc the trampoline a signal handler returns to (rt_sigreturn)? */
 bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc);
@@ -77,7 +86,8 @@ bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_reg
 /* How far the stack has grown since the call, where single instructions tell. */
 struct pmp_arch_entry {
 	unsigned words;		/* pushed since the call */
-	bool fp_pushed;		/* the last of them is the caller's frame pointer */
+	bool fp_pushed;		/* the last of them is the caller's frame pointer, and
+				 * before it, on aarch64, the return address */
 };
 /* Is pc a place that shows it: a function's first instructions, its return, a
  * stub of a procedure linkage table? memory: of the code. */

@@ -178,6 +178,8 @@ static int finish(struct pmp_target *target, struct pmp_sample *sample, struct p
 	if (hold->result != PMP_HOLD_DONE)
 		return emit_unread(target, sample, work, hold);
 	pmp_arch_convert(&hold->user, &reader.regs);
+	if (work->thread.syscall >= 0)
+		pmp_arch_behind_call(&reader.regs, work->look.pc);
 	r = pmp_stack_walk(target, &reader, &walk);
 	if (r < 0)
 		return r;

@@ -217,6 +217,26 @@ static bool is_ours(const struct pmp_stopper *stopper, pid_t tid)
 	return faccessat(stopper->process->proc, path, F_OK, 0) == 0 || errno != ENOENT;
 }
 
+/* The thread goes on until it is interrupted: that comes right behind the read. */
+static void interrupt(struct pmp_stopper *stopper, struct pmp_hold *hold)
+{
+	char path[40], text[256];
+	ssize_t length = 0;
+	int fd = -1;
+
+	if (pmp_arch_restart_needs_call && !stopper->no_restart) {
+		snprintf(path, sizeof(path), "task/%d/syscall", (int)hold->tid);
+		fd = openat(stopper->process->proc, path, O_RDONLY | O_CLOEXEC);
+	}
+	if (fd >= 0)
+		length = pread(fd, text, sizeof(text), 0);
+	ptrace(PTRACE_INTERRUPT, hold->tid, NULL, NULL);
+	if (length <= 0 || !pmp_syscall_parse(text, (size_t)length, &hold->call))
+		hold->call.number = PMP_SYSCALL_UNKNOWN;
+	if (fd >= 0)
+		close(fd);
+}
+
 static void seize(struct pmp_stopper *stopper, struct pmp_hold *hold)
 {
 	bool ours;
@@ -242,7 +262,7 @@ static void seize(struct pmp_stopper *stopper, struct pmp_hold *hold)
 	ours = is_ours(stopper, hold->tid);
 	hold->begin = pmp_clock();
 	sign_of_life(stopper, hold->begin);
-	ptrace(PTRACE_INTERRUPT, hold->tid, NULL, NULL);
+	interrupt(stopper, hold);
 	if (!ours) {
 		/* The id has gone to another process. There is no detaching
 		 * without a stop; at least nothing of it is read. */
@@ -284,7 +304,7 @@ static void read_held(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 	}
 	if (!stopper->no_restart && hold->status >> 16 == PTRACE_EVENT_STOP &&
 	    !PMP_FAULT("no-repair"))
-		pmp_arch_restart(hold->tid, &hold->user);
+		pmp_arch_restart(hold->tid, &hold->user, &hold->call);
 	copy_ranges(stopper, maps, hold);
 	if (PMP_FAULT("hold-long"))
 		usleep(300 * 1000);

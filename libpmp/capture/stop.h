@@ -51,6 +51,7 @@ struct pmp_hold {
 	enum pmp_hold_result result;
 	int sys_errno;
 	union pmp_user_regs user;
+	struct pmp_syscall_file call;	/* right before the stop; number -1: not known */
 	uint64_t tls;
 	uint64_t stopped;	/* ns from stop to release */
 

@@ -478,6 +478,10 @@ static enum pmp_end info_step(struct walker *w, const struct place *place)
 		end = signal_step(w);
 	else
 		end = PMP_END_ROOT;
+	/* Nobody has called it; where a call would have left the return address in a
+	 * register, that one says nothing of it. */
+	if (end == PMP_END_NO_INFO && by_hand && place->rule.ra == PMP_WHERE_SAME)
+		return PMP_END_ROOT;
 	/* The bottom of a stack that makecontext() has made: behind it lies what
 	 * looks like a return address only to the call-frame information. */
 	if (end == GO_ON && by_hand &&
