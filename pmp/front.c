@@ -56,6 +56,7 @@ void pmp_front_quit(struct pmp_app *app)
 static void lose(struct pmp_app *app, const char *why)
 {
 	app->lost = why;
+	pmp_sampler_where(&app->sampler, app->where, sizeof(app->where));
 	app->silent_looks = 0;
 	pmp_sampler_kill(&app->sampler);
 }

@@ -64,6 +64,7 @@ struct pmp_app {
 	bool finished;			   /* the sampler has sent its last note */
 	bool finishing;			   /* it was told to */
 	const char *lost;		   /* why it was killed, or NULL */
+	char where[64];			   /* it was asleep in the kernel then, or "" */
 	uint64_t looked;		   /* time of the last look at it */
 	uint64_t held_seen, beat_seen;	   /* what the page said then */
 	unsigned held_looks, silent_looks; /* how often it has said the same */

@@ -158,6 +158,7 @@ static int profile(struct pmp_app *app, struct pmp_id_list *pids)
 {
 	int status = start_signals(app);
 
+	/* In a process of several this is a new one. */
 	if (!status)
 		status = start_limit(&app->options);
 	if (!status)
@@ -175,6 +176,14 @@ static int profile(struct pmp_app *app, struct pmp_id_list *pids)
 	return status;
 }
 
+/* Before anything that may hang: the log may be on a disk that does not answer. */
+static int begin(const struct pmp_options *options)
+{
+	int status = start_limit(options);
+
+	return status ? status : pmp_message_settings(options->quiet, options->log);
+}
+
 /* The sections of the configuration that are for these processes, and from then on who
  * hears what. */
 static int settle(struct pmp_app *app, const struct pmp_id_list *pids)
@@ -188,7 +197,7 @@ static int settle(struct pmp_app *app, const struct pmp_id_list *pids)
 
 	if (pmp_options_unsettled(options))
 		status = pmp_options_settle(options, app->argc, app->argv, &names);
-	return status ? status : pmp_message_settings(options->quiet, options->log);
+	return status ? status : begin(options);
 }
 
 /* In the process of one file: only its targets, and its share of what pmp may take. */
@@ -236,7 +245,7 @@ static int run(struct pmp_app *app)
 {
 	const struct pmp_options *options = &app->options;
 	struct pmp_id_list pids = { 0 };
-	int status = pmp_message_settings(options->quiet, options->log);
+	int status = begin(options);
 
 	if (!status)
 		status = find_targets(options, &pids);

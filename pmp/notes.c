@@ -234,7 +234,7 @@ static void take_sample(struct pmp_app *app, struct pmp_sample *sample)
 
 void pmp_notes_lost(struct pmp_app *app)
 {
-	char why[128] = "ended unexpectedly";
+	char why[128] = "ended unexpectedly", hint[160] = "";
 	int status;
 
 	pmp_sampler_close(&app->sampler);
@@ -244,7 +244,10 @@ void pmp_notes_lost(struct pmp_app *app)
 	else if (WIFSIGNALED(status))
 		snprintf(why, sizeof(why), "was ended by signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
-	pmp_message_print(NULL, "the sampler %s; the %llu snapshots taken are kept", why,
+	if (app->where[0])
+		snprintf(hint, sizeof(hint), "it was asleep in the kernel, in %s: a disk or a "
+			 "file server may not answer", app->where);
+	pmp_message_print(hint, "the sampler %s; the %llu snapshots taken are kept", why,
 			  (unsigned long long)app->snapshots);
 	if (!app->failure)
 		app->failure = PMP_EXIT_FAILED;

@@ -710,6 +710,41 @@ void pmp_sampler_command(struct pmp_sampler *sampler, enum pmp_sampler_command c
 		send(sampler->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The first bytes of one of its files, or nothing. */
+static void read_own(const struct pmp_sampler *sampler, const char *name, char *text,
+		     size_t size)
+{
+	char path[64];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)sampler->pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, size - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+}
+
+void pmp_sampler_where(const struct pmp_sampler *sampler, char *where, size_t size)
+{
+	char stat[256];
+	const char *state;
+
+	where[0] = '\0';
+	if (sampler->pid <= 0)
+		return;
+	read_own(sampler, "stat", stat, sizeof(stat));
+	state = strrchr(stat, ')');
+	/* It takes no signals: however it sleeps, nothing wakes it. */
+	if (state && (strncmp(state, ") D", 3) == 0 || strncmp(state, ") S", 3) == 0))
+		read_own(sampler, "wchan", where, size);
+	/* Not everybody is told. */
+	if (strcmp(where, "0") == 0)
+		where[0] = '\0';
+}
+
 void pmp_sampler_kill(struct pmp_sampler *sampler)
 {
 	if (sampler->pid > 0)

@@ -105,6 +105,8 @@ void pmp_sampler_close(struct pmp_sampler *sampler);
 /** As many open descriptors as the system allows. To be called when nothing will be
  * executed that would inherit it. */
 void pmp_sampler_raise_limit(void);
+/** The function of the kernel that it is asleep in, "" if it is not; for messages. */
+void pmp_sampler_where(const struct pmp_sampler *sampler, char *where, size_t size);
 /** SIGKILL: with PTRACE_SEIZE the detach that always works. */
 void pmp_sampler_kill(struct pmp_sampler *sampler);
 

@@ -133,18 +133,30 @@ static void on_limit(int number)
 	_exit(PMP_EXIT_FAILED);
 }
 
-static bool start_timer(int number, uint64_t time)
+/* Its timers. A process that is forked has none, but the time goes on. */
+static struct {
+	struct timespec began;
+	pid_t owner; /* 0: not begun */
+	timer_t timers[2];
+} limit;
+
+static bool make_timer(int number, timer_t *timer)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = number };
+
+	return timer_create(CLOCK_MONOTONIC, &event, timer) == 0;
+}
+
+static bool set_timer(timer_t timer, uint64_t time)
+{
+	uint64_t end = (uint64_t)limit.began.tv_nsec + time;
 	const struct itimerspec at = {
-		.it_value.tv_sec = (time_t)(time / NS_PER_S),
-		.it_value.tv_nsec = (long)(time % NS_PER_S),
+		.it_value.tv_sec = limit.began.tv_sec + (time_t)(end / NS_PER_S),
+		.it_value.tv_nsec = (long)(end % NS_PER_S),
 		.it_interval.tv_sec = LIMIT_GRACE,
 	};
-	timer_t timer;
 
-	return timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
-	       timer_settime(timer, 0, &at, NULL) == 0;
+	return timer_settime(timer, TIMER_ABSTIME, &at, NULL) == 0;
 }
 
 bool pmp_signals_limit(uint64_t time)
@@ -153,9 +165,15 @@ bool pmp_signals_limit(uint64_t time)
 
 	sigfillset(&action.sa_mask);
 	sigaction(SIGALRM, &action, NULL);
-	/* A system call that hangs may end for this one alone. */
-	return start_timer(SIGALRM, time) &&
-	       start_timer(SIGKILL, time + (LIMIT_GRACE + 1) * NS_PER_S);
+	if (!limit.owner)
+		clock_gettime(CLOCK_MONOTONIC, &limit.began);
+	/* A system call that hangs may end for the second one alone. */
+	if (limit.owner != getpid() && (!make_timer(SIGALRM, &limit.timers[0]) ||
+					!make_timer(SIGKILL, &limit.timers[1])))
+		return false;
+	limit.owner = getpid();
+	return set_timer(limit.timers[0], time) &&
+	       set_timer(limit.timers[1], time + (LIMIT_GRACE + 1) * NS_PER_S);
 }
 
 void pmp_signals_take(struct pmp_caught *taken)

@@ -23,8 +23,9 @@ struct pmp_caught {
  */
 int pmp_signals_open(void);
 /**
- * After that time of CLOCK_MONOTONIC set caught.limit; 5 s later end pmp, whatever it
- * does then. False: no such timer can be had.
+ * That time of CLOCK_MONOTONIC after the first call set caught.limit; 5 s later end pmp,
+ * whatever it does then. To be called again in a process that is forked. False: no such
+ * timer can be had.
  */
 bool pmp_signals_limit(uint64_t time);
 /** Add what has come since the last call. */

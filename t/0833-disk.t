@@ -17,6 +17,8 @@ profile() {
 
 # ---- the quota -----------------------------------------------------------------------
 
+ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS:-}
+export ASAN_OPTIONS
 quota_write() {
 	LD_PRELOAD=$tmp/disk.so TEST_QUOTA=$tmp/quota profile "$@"
 }
@@ -70,6 +72,15 @@ hint: free some space, or write elsewhere with -o" "its message"
 	wait "$pmp"
 	is "$?" 5 "status 5 at the end"
 	is "$(find . -name 'e-*' -size 0 -o -name '.pmp*')" "" "nothing half is left"
+fi
+
+# ---- a log that hangs ------------------------------------------------------------------
+
+if [ -e disk.so ]; then
+	TEST_LOG=hang LD_PRELOAD=$tmp/disk.so timeout -s KILL 60 "$PMP" --max-wall 1 -n 1 \
+		-f folded --log log -p "$target" >out 2>err
+	is "$?" 137 "a log that cannot even be opened: --max-wall ends it nevertheless"
+	ok "wait_for 'untouched $target'" "the target is left alone"
 fi
 
 # ---- read-only -----------------------------------------------------------------------

@@ -6,7 +6,8 @@
  * the file system lacks what some lack: nameless files, and for "links" renames that do
  * not replace, for "names" links as well. While the file TEST_QUOTA is there a quota is
  * used up: regular files take nothing ("write" is in it), or say so when they are synced.
- * While the file TEST_SLEPT is there the machine has been suspended for 8 hours: the time
+ * With TEST_LOG=hang what is appended to cannot even be opened, which likewise does not
+ * end. While the file TEST_SLEPT is there the machine has been suspended for 8 hours: the time
  * of day and CLOCK_BOOTTIME are later by these. With "all" in it the other clocks are as
  * well, as where a virtual machine was halted.
  */
@@ -61,6 +62,32 @@ static bool file_says(const char *variable, const char *what)
 	return n > 0 && strncmp(text, what, strlen(what)) == 0;
 }
 
+static void hang(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	for (;;)
+		pause();
+}
+
+/* With TEST_LOG=hang that of a log does not return. */
+int open(const char *path, int flags, ...)
+{
+	int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+	const char *how = getenv("TEST_LOG");
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	if (how && strcmp(how, "hang") == 0 && (flags & O_APPEND))
+		hang();
+	return real(path, flags, mode);
+}
+
 ssize_t write(int fd, const void *data, size_t length)
 {
 	ssize_t (*real)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
@@ -84,16 +111,6 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 	     (clock == CLOCK_MONOTONIC && file_says("TEST_SLEPT", "all"))))
 		now->tv_sec += SLEPT;
 	return result;
-}
-
-static void hang(void)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	for (;;)
-		pause();
 }
 
 int fsync(int fd)
