@@ -116,6 +116,11 @@ static void test_filters(struct pmp_view *view)
 	fake_type(view, "a(\r");
 	ok(strstr(view->message, "Not a regular expression") != NULL, "a wrong one is told");
 	is_int(view->model.list.order_count, 1, "and the old one stays");
+	is_str(view->input, "a(", "it can be corrected");
+	pmp_view_key(view, PMP_KEY_BACKSPACE);
+	pmp_view_key(view, PMP_KEY_BACKSPACE);
+	fake_type(view, "mutex\r");
+	is_int(view->prompt, PMP_PROMPT_NONE, "and is taken then");
 	pmp_view_key(view, PMP_KEY_ESCAPE);
 	is_int(view->model.list.order_count, 6, "Esc clears it");
 	fake_type(view, "oflush\r");
@@ -148,6 +153,12 @@ static void test_selection(struct pmp_view *view)
 	is_int(view->at, 2, "n is the next");
 	fake_type(view, "NN");
 	is_int(view->at, 0, "N the one before");
+	is_str(view->message, "", "without a word");
+	fake_type(view, "N");
+	ok(strstr(view->message, "from the end") != NULL, "but before the first it says so");
+	fake_type(view, "n");
+	is_int(view->at, 0, "n goes on with the first");
+	ok(strstr(view->message, "from the beginning") != NULL, "and says so, too");
 	pmp_view_key(view, PMP_KEY_END);
 	is_int(view->at, 5, "End");
 	pmp_view_key(view, PMP_KEY_HOME);
@@ -315,8 +326,13 @@ static void test_asking(struct pmp_view *view)
 	is_int(fake_asked.interval, FAKE_S / 100, "any interval");
 	fake_type(view, "s0\r");
 	is_int(fake_asked.interval, FAKE_S / 100, "but none that is too short");
+	pmp_view_key(view, PMP_KEY_ESCAPE);
 	fake_type(view, "dx\r");
 	ok(strstr(view->message, "Not a time") != NULL, "or no time");
+	fake_type(view, "r");
+	is_str(view->input, "xr", "what is typed then goes on with it");
+	is_int(fake_asked.resets, 0, "and is no key");
+	pmp_view_key(view, PMP_KEY_ESCAPE);
 	fake_type(view, "wa.folded\r");
 	is_str(fake_asked.written, "a.folded", "w writes");
 	fake_type(view, "p Zr zW5");

@@ -118,8 +118,9 @@ static void draw_first(const struct pmp_view *view, const struct header *header,
 				      pmp_version());
 	at += pmp_canvas_text(canvas, 0, at, room < 20 ? 20 : room, PMP_LOOK_BOLD,
 			      view->title);
-	at += pmp_canvas_print(canvas, 0, at, -1, 0, wide ? " %zu threads" : " %zu thr",
-			       header->threads);
+	at += pmp_canvas_print(canvas, 0, at, -1, 0, " %zu %s%s", header->threads,
+			       wide ? "thread" : "thr",
+			       wide && header->threads != 1 ? "s" : "");
 	at += pmp_canvas_text(canvas, 0, at, -1, 0, "  ");
 	at += pmp_canvas_text(canvas, 0, at, -1,
 			      view->ended || view->paused ? PMP_LOOK_BOLD | PMP_LOOK_YELLOW
@@ -227,18 +228,34 @@ static int draw_views(const struct pmp_view *view, struct pmp_canvas *canvas, in
 	return at;
 }
 
+/* What is left out, and the window of time; brief: only what is not as it is at first. */
+static void filters_text(const struct pmp_model *model, bool brief, char *text, size_t size)
+{
+	const unsigned idle = model->settings.idle, window = pmp_model_window(model);
+	size_t length = 0;
+
+	text[0] = '\0';
+	if (!brief || *model->frames.text)
+		length += (size_t)snprintf(text, size, " filter:%s",
+					   *model->frames.text ? model->frames.text : "-");
+	if (model->threads.filter && length < size)
+		length += (size_t)snprintf(text + length, size - length, " threads:%s",
+					   model->threads.text);
+	if ((!brief || idle) && length < size)
+		length += (size_t)snprintf(text + length, size - length, " idle:%s",
+					   names_of_idle[idle]);
+	if ((!brief || window) && length < size)
+		snprintf(text + length, size - length, " time:%s", names_of_windows[window]);
+}
+
 static void draw_tabs(const struct pmp_view *view, struct pmp_canvas *canvas, int row)
 {
-	const struct pmp_model *model = &view->model;
-	const struct pmp_settings *settings = &model->settings;
-	int at = draw_views(view, canvas, row) + 1, width;
-	char text[512], threads[160] = "";
+	int at = draw_views(view, canvas, row), width;
+	char text[512];
 
-	if (model->threads.filter)
-		snprintf(threads, sizeof(threads), " threads:%s", model->threads.text);
-	snprintf(text, sizeof(text), "filter:%s%s idle:%s time:%s",
-		 *model->frames.text ? model->frames.text : "-", threads,
-		 names_of_idle[settings->idle], names_of_windows[pmp_model_window(model)]);
+	filters_text(&view->model, false, text, sizeof(text));
+	if (at + pmp_canvas_width(text) > canvas->columns)
+		filters_text(&view->model, true, text, sizeof(text));
 	width = pmp_canvas_width(text);
 	if (at + width < canvas->columns)
 		at = canvas->columns - width;
@@ -470,6 +487,11 @@ static void draw_whole(struct pmp_view *view, struct pmp_canvas *canvas, int fir
 		pmp_details_title(view, row, title, sizeof(title));
 	pmp_canvas_text(canvas, first - 1, 0, -1, PMP_LOOK_BOLD,
 			view->screen == PMP_SCREEN_HELP ? "Keys (q or Esc: back)" : title);
+	if (count <= rows)
+		return;
+	snprintf(title, sizeof(title), "  %zu-%zu of %zu", *top + 1, *top + rows, count);
+	pmp_canvas_text(canvas, first - 1, canvas->columns - pmp_canvas_width(title), -1,
+			PMP_LOOK_BOLD, title);
 }
 
 void pmp_view_draw(struct pmp_view *view, struct pmp_canvas *canvas)
@@ -479,8 +501,9 @@ void pmp_view_draw(struct pmp_view *view, struct pmp_canvas *canvas)
 	pmp_view_keep_valid(view);
 	pmp_canvas_clear(canvas);
 	if (canvas->rows < ROWS_MIN || canvas->columns < COLUMNS_MIN) {
-		pmp_canvas_print(canvas, 0, 0, -1, 0, "pmp: %dx%d is too small, %dx%d is needed",
-				 canvas->columns, canvas->rows, COLUMNS_MIN, ROWS_MIN);
+		pmp_canvas_print(canvas, 0, 0, -1, 0, "pmp: %dx%d is too small",
+				 canvas->columns, canvas->rows);
+		pmp_canvas_print(canvas, 1, 0, -1, 0, "%dx%d is needed", COLUMNS_MIN, ROWS_MIN);
 		return;
 	}
 	header = pmp_header_draw(view, canvas, canvas->rows < ROWS_OF_WHOLE_HEADER ? 1 : 3);

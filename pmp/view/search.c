@@ -73,6 +73,22 @@ void pmp_search_begin(struct pmp_view *view, long from, int step, bool returns)
 		pmp_view_say(view, "Not found: %s", view->search.text);
 }
 
+static void found(struct pmp_view *view)
+{
+	struct pmp_hunt *hunt = &view->hunt;
+	size_t before = view->at;
+
+	hunt->left = 0;
+	view->message[0] = '\0';
+	pmp_view_move_to(view, (long)hunt->at);
+	if (hunt->returns)
+		return;
+	if (hunt->step > 0 && hunt->at <= before)
+		pmp_view_say(view, "Goes on from the beginning: %s", view->search.text);
+	if (hunt->step < 0 && hunt->at >= before)
+		pmp_view_say(view, "Goes on from the end: %s", view->search.text);
+}
+
 void pmp_search_go_on(struct pmp_view *view, uint64_t until)
 {
 	struct pmp_hunt *hunt = &view->hunt;
@@ -83,9 +99,7 @@ void pmp_search_go_on(struct pmp_view *view, uint64_t until)
 		if (hunt->at >= count)
 			hunt->at = hunt->step > 0 || !count ? 0 : count - 1;
 		if (count && row_matches(view, pmp_model_row(&view->model, hunt->at))) {
-			hunt->left = 0;
-			view->message[0] = '\0';
-			pmp_view_move_to(view, (long)hunt->at);
+			found(view);
 			return;
 		}
 		hunt->left--;

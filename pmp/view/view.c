@@ -203,14 +203,17 @@ static void begin_prompt(struct pmp_view *view, enum pmp_prompt prompt, const ch
 	snprintf(view->input, sizeof(view->input), "%s", text);
 }
 
-static void set_filter(struct pmp_view *view, struct pmp_match *filter)
+static bool set_filter(struct pmp_view *view, struct pmp_match *filter)
 {
 	char problem[128];
+	bool good = pmp_model_filter(&view->model, filter, view->input, problem,
+				     sizeof(problem));
 
-	if (pmp_model_filter(&view->model, filter, view->input, problem, sizeof(problem)))
+	if (good)
 		show_anew(view);
 	else
 		pmp_view_say(view, "Not a regular expression: %s", problem);
+	return good;
 }
 
 static void search(struct pmp_view *view, long from, int step, bool returns)
@@ -219,59 +222,69 @@ static void search(struct pmp_view *view, long from, int step, bool returns)
 	pmp_view_go_on(view);
 }
 
-static void set_search(struct pmp_view *view, bool finished)
+static bool set_search(struct pmp_view *view, bool finished)
 {
 	char problem[128];
 
 	if (!pmp_search_set(view, view->input, problem, sizeof(problem))) {
 		if (finished)
 			pmp_view_say(view, "Not a regular expression: %s", problem);
-		return;
+		return false;
 	}
 	/* Each letter searches from where the search began, and goes back there in vain. */
 	if (view->search.filter)
 		search(view, (long)view->origin, 1, true);
+	return true;
 }
 
-static void set_interval(struct pmp_view *view, uint64_t interval)
+static bool set_interval(struct pmp_view *view, uint64_t interval)
 {
 	if (interval < INTERVAL_MIN || interval > INTERVAL_MAX) {
 		pmp_view_say(view, "The time between snapshots is 1ms at least, 1h at most");
-		return;
+		return false;
 	}
 	view->interval = interval;
 	view->host->set_interval(view->host_arg, interval);
+	return true;
 }
 
-static void enter_interval(struct pmp_view *view)
+static bool enter_interval(struct pmp_view *view)
 {
 	uint64_t interval;
 
 	if (!*view->input)
-		return;
+		return true;
 	if (pmp_value_time(view->input, &interval))
-		set_interval(view, interval);
-	else
-		pmp_view_say(view, "Not a time: %s (0.1, 10ms, 1m)", view->input);
+		return set_interval(view, interval);
+	pmp_view_say(view, "Not a time: %s (0.1, 10ms, 1m)", view->input);
+	return false;
 }
 
+/* Do what was asked for. False: it is wrong, and has been said. */
+static bool take_answer(struct pmp_view *view, enum pmp_prompt prompt)
+{
+	switch (prompt) {
+	case PMP_PROMPT_SEARCH: return set_search(view, true);
+	case PMP_PROMPT_FRAMES: return set_filter(view, &view->model.frames);
+	case PMP_PROMPT_THREADS: return set_filter(view, &view->model.threads);
+	case PMP_PROMPT_INTERVAL: return enter_interval(view);
+	case PMP_PROMPT_WRITE:
+		if (*view->input)
+			view->host->write(view->host_arg, view->input);
+		return true;
+	default: return true;
+	}
+}
+
+/* What is wrong can be corrected: else its letters would be taken for keys. */
 static void finish_prompt(struct pmp_view *view)
 {
 	enum pmp_prompt prompt = view->prompt;
 
 	view->prompt = PMP_PROMPT_NONE;
 	view->message[0] = '\0';
-	switch (prompt) {
-	case PMP_PROMPT_SEARCH: set_search(view, true); break;
-	case PMP_PROMPT_FRAMES: set_filter(view, &view->model.frames); break;
-	case PMP_PROMPT_THREADS: set_filter(view, &view->model.threads); break;
-	case PMP_PROMPT_INTERVAL: enter_interval(view); break;
-	case PMP_PROMPT_WRITE:
-		if (*view->input)
-			view->host->write(view->host_arg, view->input);
-		break;
-	case PMP_PROMPT_NONE: break;
-	}
+	if (!take_answer(view, prompt))
+		view->prompt = prompt;
 }
 
 static void erase_character(char *text)
