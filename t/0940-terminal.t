@@ -116,6 +116,11 @@ check_keys() {
 	ok "shows 'THREADS  '" "Esc goes back"
 	keys '\' 'checksum' Enter
 	ok "shows 'row 1 of 2'" "a filter leaves what matches"
+	keys -l "$(printf '\033[15;5~\033[1;2P\033Oj')"
+	keys /
+	ok "shows '^Search:'" "keys that nobody knows are none"
+	keys Escape
+	ok "shows 'row 1 of 2'" "and clear no filter"
 	keys Escape
 	ok "shows 'row [0-9]+ of [6-9]'" "Esc clears it"
 	keys p

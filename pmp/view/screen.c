@@ -24,6 +24,7 @@
 #include "../keys.h"
 
 #define ESCAPE_DELAY 25 /* ms after an escape in which a sequence goes on */
+#define SEQUENCE_MAX 32 /* characters of one */
 #define LEAVE_SIZE 256
 #define GUARDED 2	  /* threads: the one that draws, the one that names */
 #define FAULT_STACK 16384 /* for the handler, when a stack is full */
@@ -405,6 +406,18 @@ static int special_key(int code)
 	return PMP_KEY_NONE;
 }
 
+/* A key that curses does not know, ^F5 for instance: its letters are no keys. */
+static int skip_sequence(bool one)
+{
+	wint_t next = 0;
+
+	for (int i = 0; i < SEQUENCE_MAX && get_wch(&next) == OK; i++) {
+		if (one || (next >= '@' && next <= '~'))
+			break;
+	}
+	return PMP_KEY_NONE;
+}
+
 /* An escape that a digit follows at once is Alt with it; a letter may have been typed
  * while we were busy. */
 static int escape_or_alt(void)
@@ -414,6 +427,8 @@ static int escape_or_alt(void)
 
 	if (code == OK && next >= '0' && next <= '9')
 		return PMP_KEY_ALT + (int)next;
+	if (code == OK && (next == '[' || next == 'O'))
+		return skip_sequence(next == 'O');
 	if (code == OK)
 		unget_wch((wchar_t)next);
 	else if (code == KEY_CODE_YES)

@@ -47,6 +47,7 @@ struct pmp_session {
 	uint64_t next_refresh, last_refresh;
 	char title[256];
 	char said[SAID_SIZE]; /* messages, to be printed at the end */
+	char waiting[256]; /* one that has not been on the screen, as another one was */
 };
 
 /* ---- what a view asks its host for ------------------------------------------- */
@@ -290,14 +291,24 @@ static void set_title(struct pmp_session *session)
 
 /* ---- messages ---------------------------------------------------------------- */
 
+/* What a key has answered stays until the next one. */
+static void show_waiting(struct pmp_session *session)
+{
+	if (!*session->waiting || *session->view.message)
+		return;
+	pmp_view_say(&session->view, "%s", session->waiting);
+	session->waiting[0] = '\0';
+	session->dirty = true;
+}
+
 /* Nothing may be written across the screen: shown in it, and printed after it. */
 static void take_message(void *arg, const char *text, const char *line)
 {
 	struct pmp_session *session = arg;
 	size_t length = strlen(session->said);
 
-	pmp_view_say(&session->view, "%s", text);
-	session->dirty = true;
+	snprintf(session->waiting, sizeof(session->waiting), "%s", text);
+	show_waiting(session);
 	snprintf(session->said + length, sizeof(session->said) - length, "%s", line);
 }
 
@@ -511,6 +522,7 @@ static void take_keys(struct pmp_session *session)
 		session->dirty = true;
 	}
 	session->view.slice = PMP_VIEW_SLICE;
+	show_waiting(session);
 }
 
 void pmp_session_tend(struct pmp_session *session)
