@@ -555,6 +555,19 @@ struct pmp_sink {
 	void *arg;
 };
 
+/* Columns to sort by: numbers descending, the others ascending. */
+enum pmp_sort {
+	PMP_SORT_USUAL,
+	PMP_SORT_SELF,
+	PMP_SORT_TOTAL,
+	PMP_SORT_SAMPLES,
+	PMP_SORT_CPU,
+	PMP_SORT_TID,
+	PMP_SORT_NAME,
+	PMP_SORT_STATE,
+	PMP_SORT_COUNT
+};
+
 struct pmp_write_options {
 	size_t size;
 	bool by_thread;		/* threads apart: names as the root */
@@ -568,6 +581,7 @@ struct pmp_write_options {
 	bool legend;		/* tables explain their columns */
 	bool all_rows;		/* of a comparison, those as well that say little */
 	unsigned columns;	/* what fits into a line of a comparison; 0: all of it */
+	enum pmp_sort sort;	/* of rows, where the format has such a column */
 };
 
 struct pmp_format {
@@ -582,6 +596,7 @@ struct pmp_format {
 	bool times;		/* wants a profile with .times */
 	bool binary;		/* not for a terminal */
 	bool compares;		/* pmp_profile_write_diff() can write it */
+	unsigned sorts;		/* bit 1 << enum pmp_sort: it has such a column */
 };
 
 /** The formats of this build, in the order of --help. */

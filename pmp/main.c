@@ -181,6 +181,7 @@ static int begin(const struct pmp_options *options)
 {
 	int status = start_limit(options);
 
+	pmp_message_color(pmp_options_color(options, STDERR_FILENO));
 	return status ? status : pmp_message_settings(options->quiet, options->log);
 }
 

@@ -27,7 +27,7 @@ static struct {
 
 /* How much is said, and where else: set once, before the run. */
 static struct {
-	bool quiet;
+	bool quiet, color;
 	const char *log; /* NULL: none */
 	bool log_failed;
 	char place[PLACE_SIZE]; /* in a file, that messages are about; or empty */
@@ -56,14 +56,16 @@ static size_t bounded(int length, size_t size)
 static void print(const char *text, const char *hint)
 {
 	char safe[TEXT_SIZE], safe_hint[TEXT_SIZE], line[LINE_SIZE];
+	const bool color = settings.color && !diverted.take;
+	const char *on = color ? "\033[1m" : "", *off = color ? "\033[m" : "";
 	int n;
 
 	pmp_escape(text, safe, sizeof(safe));
 	if (hint && *hint)
-		n = snprintf(line, sizeof(line), "pmp: %s\nhint: %s\n", safe,
-			     pmp_escape(hint, safe_hint, sizeof(safe_hint)));
+		n = snprintf(line, sizeof(line), "%spmp:%s %s\n%shint:%s %s\n", on, off, safe,
+			     on, off, pmp_escape(hint, safe_hint, sizeof(safe_hint)));
 	else
-		n = snprintf(line, sizeof(line), "pmp: %s\n", safe);
+		n = snprintf(line, sizeof(line), "%spmp:%s %s\n", on, off, safe);
 	if (diverted.take)
 		diverted.take(diverted.arg, safe, line);
 	else
@@ -129,6 +131,11 @@ int pmp_message_settings(bool quiet, const char *log)
 	}
 	settings.log = log;
 	return 0;
+}
+
+void pmp_message_color(bool color)
+{
+	settings.color = color;
 }
 
 void pmp_message_place(const char *place)

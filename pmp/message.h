@@ -25,6 +25,8 @@ enum pmp_exit {
  * it is NULL; it is borrowed. 0, or the status to end with: it cannot be written.
  */
 int pmp_message_settings(bool quiet, const char *log);
+/** Are the words that messages begin with to stand out? */
+void pmp_message_color(bool color);
 
 /** Until NULL is given messages begin with this place, "FILE:LINE". */
 void pmp_message_place(const char *place);

@@ -54,6 +54,23 @@ static bool check_sink(struct pmp_options *options)
 	return true;
 }
 
+/* What there is to sort by; worth a message only, as a configuration may have it. */
+static void note_sort(const struct pmp_options *options)
+{
+	const struct pmp_format *format = options->format;
+
+	if (!options->sort || options->wants_screen)
+		return;
+	if (options->diff)
+		pmp_message_note(NULL,
+				 "a comparison has an order of its own: --sort changes nothing");
+	else if (!(format->sorts & 1U << options->sort))
+		pmp_message_note("formats with such columns: flat (self total name), threads "
+				 "(tid samples cpu name), pmp (samples name)",
+				 "the format %s has no such column: --sort changes nothing",
+				 format->name);
+}
+
 /* --every and --keep want files that can be told apart. */
 static bool check_series(const struct pmp_options *options)
 {
@@ -143,5 +160,6 @@ int pmp_options_check(struct pmp_options *options)
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_length(options);
+	note_sort(options);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "filename.h"
@@ -41,7 +42,8 @@ static const char *const group_titles[GROUP_COUNT] = {
 };
 
 static pmp_option_taker take_flag, take_more, take_number, take_time, take_size, take_frequency,
-	take_word, take_text, take_name, take_output, take_pattern, take_ids, take_raw, take_format, take_filter;
+	take_word, take_text, take_name, take_output, take_pattern, take_ids, take_raw,
+	take_format, take_filter;
 
 #define TO(field) .offset = offsetof(struct pmp_options, field)
 
@@ -168,6 +170,11 @@ static const struct pmp_option_row rows[] = {
 	  .example = "--symfs /srv/db1",
 	  .help = "where the files named by a saved profile are" },
 
+	{ OTHER, 0, "color", "WHEN", take_word, TO(color), .words = "auto always never",
+	  .help = "auto (on terminals), always, never" },
+	{ OTHER, 0, "sort", "COLUMN", take_word, TO(sort),
+	  .words = "usual self total samples cpu tid name state",
+	  .help = "order of tables and of the live view" },
 	{ OTHER, 0, "stats", NULL, take_flag, TO(stats),
 	  .help = "say at the end what sampling cost and what was lost" },
 	{ OTHER, 0, "config", "FILE", take_text, TO(config_file),
@@ -332,7 +339,8 @@ static bool take_pattern(struct pmp_options *options, const struct pmp_option_ro
 }
 
 /* It is compiled where processes are looked for: here it is checked. */
-static bool take_name(struct pmp_options *options, const struct pmp_option_row *row, const char *text)
+static bool take_name(struct pmp_options *options, const struct pmp_option_row *row,
+		      const char *text)
 {
 	struct pmp_pattern pattern = { 0 };
 	struct pmp_error err = { 0 };
@@ -461,6 +469,16 @@ static bool take_format(struct pmp_options *options, const struct pmp_option_row
 		return true;
 	pmp_options_formats(formats, sizeof(formats));
 	return wrong(row, text, "one of: %s", formats);
+}
+
+bool pmp_options_color(const struct pmp_options *options, int terminal)
+{
+	const char *term = getenv("TERM");
+
+	if (options->color != PMP_COLOR_AUTO)
+		return options->color == PMP_COLOR_ALWAYS;
+	return !getenv("NO_COLOR") && term && *term && strcmp(term, "dumb") != 0 &&
+	       isatty(terminal);
 }
 
 bool pmp_options_want(const struct pmp_options *options, pid_t tid, const char *name)

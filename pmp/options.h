@@ -18,6 +18,8 @@ struct pmp_id_list {
 
 struct pmp_config;
 
+enum pmp_color { PMP_COLOR_AUTO, PMP_COLOR_ALWAYS, PMP_COLOR_NEVER };
+
 struct pmp_options {
 	/* Source. */
 	struct pmp_id_list pids;
@@ -60,6 +62,8 @@ struct pmp_options {
 	/* Frames and symbols. */
 	bool lines, no_inline, no_demangle, module, no_symbols;
 	const char *debug_dir, *symfs; /* NULL: the default; none */
+	unsigned sort;	/* enum pmp_sort */
+	unsigned color; /* enum pmp_color */
 	/* Other. */
 	bool stats, quiet, help, version, list;
 	const char *log;   /* NULL: none */
@@ -106,6 +110,9 @@ const struct pmp_format *pmp_options_format_of(const char *path);
 
 /** Append an id unless it is there already. False: no memory. */
 bool pmp_id_list_add(struct pmp_id_list *list, pid_t id);
+
+/** Are there to be colours on a terminal? */
+bool pmp_options_color(const struct pmp_options *options, int terminal);
 
 /** Is a thread of this id and name wanted? */
 bool pmp_options_want(const struct pmp_options *options, pid_t tid, const char *name);

@@ -69,6 +69,7 @@ void pmp_results_write(struct pmp_app *app)
 		.legend = app->options.verbose > 0,
 		.all_rows = app->options.verbose > 0,
 		.columns = pmp_diff_columns(app),
+		.sort = (enum pmp_sort)app->options.sort,
 	};
 	const struct pmp_sink sink = { pmp_output_write, app->output };
 	struct pmp_error err = { 0 };

@@ -86,6 +86,28 @@ static int compare_sums(const void *a, const void *b)
 	return (one->function > other->function) - (one->function < other->function);
 }
 
+static int compare_totals(const void *a, const void *b)
+{
+	const struct sums *one = a, *other = b;
+
+	return one->total != other->total ? compare_blocks(a, b) : compare_sums(a, b);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct sums *one = a, *other = b;
+
+	return (one->function > other->function) - (one->function < other->function);
+}
+
+static void sort_sums(struct sums *sums, size_t count, enum pmp_sort sort)
+{
+	qsort(sums, count, sizeof(*sums),
+	      sort == PMP_SORT_TOTAL  ? compare_totals
+	      : sort == PMP_SORT_NAME ? compare_names
+				      : compare_sums);
+}
+
 /* The name, the module where that is a file, the block unless index is 0. */
 static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
 		     bool has_module, uint32_t index)
@@ -162,7 +184,7 @@ static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
 	qsort(sums, paths.function_count, sizeof(*sums), compare_blocks);
 	for (uint32_t i = 0; i < paths.function_count; i++)
 		sums[i].index = i + 1;
-	qsort(sums, paths.function_count, sizeof(*sums), compare_sums);
+	sort_sums(sums, paths.function_count, options->sort);
 	pmp_table_title(&out->buf, "flat profile", profile, paths.samples);
 	write_sums(out, &paths, sums, options);
 	goto out;
@@ -278,6 +300,7 @@ const struct pmp_writer pmp_writer_flat = {
 		.extension = "flat",
 		.mime = "text/plain; charset=utf-8",
 		.compares = true,
+		.sorts = 1U << PMP_SORT_SELF | 1U << PMP_SORT_TOTAL | 1U << PMP_SORT_NAME,
 	},
 	.write = write_flat,
 	.write_diff = write_flat_diff,

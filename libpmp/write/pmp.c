@@ -45,7 +45,8 @@ static void write_pmp(struct pmp_out *out, struct pmp_profile *profile,
 	if (pmp_paths_make(&paths, profile, &style) || pmp_listing_make(&listing))
 		out->buf.failed = true;
 	/* As `sort | uniq -c | sort -r -n -k 1,1` leaves them. */
-	pmp_listing_by_count(&listing);
+	if (options->sort != PMP_SORT_NAME)
+		pmp_listing_by_count(&listing);
 	for (size_t i = 0; i < listing.count; i++) {
 		pmp_buf_printf(&out->buf, "%7" PRIu64 " ", listing.lines[i].count);
 		pmp_listing_put(&out->buf, &listing, &listing.lines[i]);
@@ -205,6 +206,7 @@ const struct pmp_writer pmp_writer_pmp = {
 		.extension = "pmp",
 		.mime = "text/plain; charset=utf-8",
 		.compares = true,
+		.sorts = 1U << PMP_SORT_SAMPLES | 1U << PMP_SORT_NAME,
 	},
 	.write = write_pmp,
 	.write_diff = write_pmp_diff,

@@ -20,6 +20,8 @@
 struct sums {
 	uint64_t count, cpu, wall;
 	uint64_t running, asleep, uninterruptible;
+	const struct pmp_entry *first;	/* the most frequent of its entries */
+	size_t number;			/* in the order of ids */
 };
 
 static const char legend[] =
@@ -63,10 +65,10 @@ static void add_stack(struct pmp_buf *buf, struct pmp_profile *profile,
 	}
 }
 
-/* first: the most frequent of its entries */
 static void add_thread(struct pmp_buf *buf, struct pmp_profile *profile,
-		       const struct sums *sums, const struct pmp_entry *first)
+		       const struct sums *sums)
 {
+	const struct pmp_entry *first = sums->first;
 	struct pmp_buf name = { 0 };
 	struct pmp_about about;
 
@@ -89,17 +91,51 @@ static void add_thread(struct pmp_buf *buf, struct pmp_profile *profile,
 	pmp_buf_free(&name);
 }
 
+/* Equal ones stay in the order of their ids. */
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct sums *one = a, *other = b;
+	const enum pmp_sort *sort = arg;
+	int order = 0;
+
+	if (*sort == PMP_SORT_NAME)
+		order = strcmp(one->first->thread, other->first->thread);
+	else if (*sort == PMP_SORT_SAMPLES)
+		order = (one->count < other->count) - (one->count > other->count);
+	else if (*sort == PMP_SORT_CPU)
+		order = (one->cpu < other->cpu) - (one->cpu > other->cpu);
+	return order ? order : (one->number > other->number) - (one->number < other->number);
+}
+
+/* Entries that are sorted by thread: sums of each. Returns the number of threads. */
+static size_t add_up(const struct pmp_entry *const *entries, size_t count, struct sums *sums)
+{
+	size_t threads = 0;
+
+	for (size_t i = 0; i < count; threads++) {
+		struct sums *thread = &sums[threads];
+
+		*thread = (struct sums){ .first = entries[i], .number = threads };
+		for (; i < count && pmp_order_same_thread(thread->first, entries[i]); i++)
+			add_entry(thread, entries[i]);
+	}
+	return threads;
+}
+
 static void write_threads(struct pmp_out *out, struct pmp_profile *profile,
 			  const struct pmp_write_options *options)
 {
 	size_t count = pmp_profile_entry_count(profile);
-	const struct pmp_entry **entries;
+	struct sums *sums = calloc(count + 1, sizeof(*sums));
+	const struct pmp_entry **entries = NULL;
+	enum pmp_sort sort = options->sort;
 	struct pmp_buf *buf = &out->buf;
 	uint64_t stacks = 0;
+	size_t threads;
 
-	if (pmp_order_threads(profile, &entries)) {
+	if (!sums || pmp_order_threads(profile, &entries)) {
 		buf->failed = true;
-		return;
+		goto out;
 	}
 	for (size_t i = 0; i < count; i++)
 		stacks += entries[i]->count;
@@ -108,15 +144,14 @@ static void write_threads(struct pmp_out *out, struct pmp_profile *profile,
 		pmp_buf_puts(buf, legend);
 	pmp_buf_printf(buf, "     tid   samples     cpu s    cpu%%      R%%      S%%      D%%  "
 		       "%-*s  most often in\n", NAME_WIDTH, "name");
-	for (size_t i = 0; i < count;) {
-		const struct pmp_entry *first = entries[i];
-		struct sums sums = { 0 };
-
-		for (; i < count && pmp_order_same_thread(first, entries[i]); i++)
-			add_entry(&sums, entries[i]);
-		add_thread(buf, profile, &sums, first);
+	threads = add_up(entries, count, sums);
+	qsort_r(sums, threads, sizeof(*sums), compare, &sort);
+	for (size_t i = 0; i < threads; i++) {
+		add_thread(buf, profile, &sums[i]);
 		pmp_out_maybe_flush(out);
 	}
+out:
+	free(sums);
 	free(entries);
 }
 
@@ -127,6 +162,8 @@ const struct pmp_writer pmp_writer_threads = {
 		.extension = "threads",
 		.mime = "text/plain; charset=utf-8",
 		.details = true,
+		.sorts = 1U << PMP_SORT_TID | 1U << PMP_SORT_SAMPLES | 1U << PMP_SORT_CPU |
+			 1U << PMP_SORT_NAME,
 	},
 	.write = write_threads,
 };

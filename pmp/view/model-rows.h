@@ -38,7 +38,7 @@ struct pmp_making {
 	bool final; /* all stacks that were counted have all of their names */
 	bool same;  /* they need not be counted: they are there */
 	bool shares; /* these are those of the list that is shown */
-	struct pmp_sort sort;
+	struct pmp_sorter sort;
 	uint32_t root, node; /* of the tree */
 	bool opened; /* nodes were opened or closed meanwhile */
 };

@@ -234,7 +234,7 @@ struct pmp_row *pmp_model_known_row(struct pmp_model *model, struct pmp_known *k
 	return *added ? pmp_model_add_row(model, key) : &list->rows[known->row];
 }
 
-static void fill_ranks(struct pmp_model *model, struct pmp_sort *sort)
+static void fill_ranks(struct pmp_model *model, struct pmp_sorter *sort)
 {
 	const struct pmp_sorting *by = &model->making->sorting;
 	bool threads = model->list.view == PMP_VIEW_THREADS;
@@ -262,7 +262,7 @@ enum pmp_progress_of_step pmp_model_order(struct pmp_model *model, uint64_t unti
 {
 	struct pmp_making *making = model->making;
 	struct pmp_list *list = &model->list;
-	struct pmp_sort *sort = &making->sort;
+	struct pmp_sorter *sort = &making->sort;
 
 	if (!making->begun && (!pmp_names_sort(&model->names, model->settings.full) ||
 			       !pmp_sort_begin(sort, list->row_count)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The terminal, by ncursesw. Colours: eight are enough, none will do (NO_COLOR): what
+ * The terminal, by ncursesw. Colours: eight are enough, none will do: what
  * they say is said by letters as well. Where pmp dies without a word, a handler writes
  * what curses would have written at its end, which was put together before.
  */
@@ -191,7 +191,7 @@ static void set_up(struct pmp_screen *screen)
 	mouseinterval(0);
 	getmaxyx(stdscr, screen->rows, screen->columns);
 	screen->resized = true;
-	screen->colours = !getenv("NO_COLOR") && has_colors() && start_color() == OK;
+	screen->colours = screen->colours && has_colors() && start_color() == OK;
 	if (!screen->colours)
 		return;
 	use_default_colors();
@@ -223,7 +223,7 @@ static void drop(struct pmp_screen *screen)
 	free(screen);
 }
 
-struct pmp_screen *pmp_screen_open(int input, int output)
+struct pmp_screen *pmp_screen_open(int input, int output, bool colours)
 {
 	struct pmp_screen *screen = calloc(1, sizeof(*screen));
 	const char *term = getenv("TERM");
@@ -232,6 +232,7 @@ struct pmp_screen *pmp_screen_open(int input, int output)
 		return NULL;
 	screen->input = input;
 	screen->output = output;
+	screen->colours = colours;
 	screen->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	if (!term || !*term || strcmp(term, "dumb") == 0 ||
 	    tcgetattr(output, &saved.modes) < 0) {

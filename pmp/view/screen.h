@@ -20,8 +20,9 @@ struct pmp_screen_event {
 /**
  * Take the terminal over. input is where keys come from, output the terminal. NULL:
  * this terminal cannot be drawn on (its description is missing or says it is dumb).
+ * colours: if it has them.
  */
-struct pmp_screen *pmp_screen_open(int input, int output);
+struct pmp_screen *pmp_screen_open(int input, int output, bool colours);
 void pmp_screen_close(struct pmp_screen *screen);
 
 /** Where keys come from, for poll(). */

@@ -236,6 +236,8 @@ void pmp_session_start(struct pmp_session *session)
 	session->view.title = session->title;
 	session->ready = true;
 	load_settings(session);
+	pmp_settings_sort(&session->view.model.settings,
+			  (enum pmp_sort)session->app->options.sort);
 	take_options(session);
 	pmp_namer_start(session->namer, session->app->symbolizer);
 }
@@ -330,7 +332,9 @@ static void take_over(struct pmp_session *session)
 	session->shown = true;
 	input = input_of(session);
 	if (input >= 0)
-		session->screen = pmp_screen_open(input, STDOUT_FILENO);
+		session->screen = pmp_screen_open(input, STDOUT_FILENO,
+						  pmp_options_color(&session->app->options,
+								    STDOUT_FILENO));
 	session->text = !session->screen;
 	if (session->screen) {
 		session->view.slice = PMP_VIEW_SLICE;

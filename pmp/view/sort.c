@@ -9,7 +9,7 @@
 
 #define AT_ONCE 8192 /* ranks merged between two looks at the clock */
 
-bool pmp_sort_begin(struct pmp_sort *sort, size_t room)
+bool pmp_sort_begin(struct pmp_sorter *sort, size_t room)
 {
 	pmp_sort_free(sort);
 	sort->ranks = calloc(room + 1, sizeof(*sort->ranks));
@@ -18,14 +18,14 @@ bool pmp_sort_begin(struct pmp_sort *sort, size_t room)
 	return sort->ranks && sort->other;
 }
 
-void pmp_sort_free(struct pmp_sort *sort)
+void pmp_sort_free(struct pmp_sorter *sort)
 {
 	free(sort->ranks);
 	free(sort->other);
-	*sort = (struct pmp_sort){ 0 };
+	*sort = (struct pmp_sorter){ 0 };
 }
 
-static bool comes_first(const struct pmp_sort *sort, const struct pmp_rank *a,
+static bool comes_first(const struct pmp_sorter *sort, const struct pmp_rank *a,
 			const struct pmp_rank *b)
 {
 	int order;
@@ -41,7 +41,7 @@ static bool comes_first(const struct pmp_sort *sort, const struct pmp_rank *a,
 }
 
 /* Two runs that lie side by side become one in the other array. */
-static void merge(const struct pmp_sort *sort, size_t begin, size_t middle, size_t end)
+static void merge(const struct pmp_sorter *sort, size_t begin, size_t middle, size_t end)
 {
 	const struct pmp_rank *ranks = sort->ranks;
 	size_t left = begin, right = middle;
@@ -55,7 +55,7 @@ static void merge(const struct pmp_sort *sort, size_t begin, size_t middle, size
 	}
 }
 
-bool pmp_sort_go_on(struct pmp_sort *sort, uint64_t until)
+bool pmp_sort_go_on(struct pmp_sorter *sort, uint64_t until)
 {
 	size_t merged = 0;
 

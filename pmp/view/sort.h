@@ -13,7 +13,7 @@ struct pmp_rank {
 	uint32_t row;
 };
 
-struct pmp_sort {
+struct pmp_sorter {
 	struct pmp_rank *ranks, *other; /* the second is scratch */
 	size_t count;			/* of ranks, which the caller has filled */
 	size_t width, begin;		/* runs of this width are merged, up to here */
@@ -22,9 +22,9 @@ struct pmp_sort {
 };
 
 /** Room for so many ranks. False: no memory. */
-bool pmp_sort_begin(struct pmp_sort *sort, size_t room);
+bool pmp_sort_begin(struct pmp_sorter *sort, size_t room);
 /** False: it is late (see pmp_model_is_late()), call it again. */
-bool pmp_sort_go_on(struct pmp_sort *sort, uint64_t until);
-void pmp_sort_free(struct pmp_sort *sort);
+bool pmp_sort_go_on(struct pmp_sorter *sort, uint64_t until);
+void pmp_sort_free(struct pmp_sorter *sort);
 
 #endif

@@ -185,6 +185,8 @@ bool pmp_view_has_column(const struct pmp_view *view, const struct pmp_column *c
 			 int width);
 /** Does a key make sense here? Nothing is sampled for a saved profile. */
 bool pmp_view_has_action(const struct pmp_view *view, enum pmp_action action);
+/** Sort by columns of that name, in the views that have one. */
+void pmp_settings_sort(struct pmp_settings *settings, enum pmp_sort sort);
 /** The column that rows are sorted by. */
 size_t pmp_view_sort_column(const struct pmp_view *view);
 /** Several processes are shown. */
