@@ -25,11 +25,16 @@ build() {
 	return 1
 }
 
-# capture [OPTION...]: one snapshot of the target as text, into the file raw.
+# capture [OPTION...]: one snapshot of the target as text, into the file raw. Where a busy
+# machine did not let a thread stop in time another one is taken.
 capture() {
-	"$PMP" --raw "$@" -p "$target_pid" >raw 2>err && return
-	diag "$(cat err)"
-	return 1
+	for _ in 1 2 3; do
+		if ! "$PMP" --raw "$@" -p "$target_pid" >raw 2>err; then
+			diag "$(cat err)"
+			return 1
+		fi
+		grep -q 'did not stop in time' raw || return 0
+	done
 }
 
 # soon SECONDS TEXT [OPTION...]: one snapshot, which takes at most that long.
