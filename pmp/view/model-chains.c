@@ -127,17 +127,15 @@ static uint32_t make_chain(struct pmp_model *model, size_t first)
 	/* By the text of the names: the hash is what a row is known by. */
 	for (size_t i = 0; i < count; i++)
 		hash = pmp_hash_mix(hash, model->names_of_chains[first + i] + 1);
+	if (!PMP_MODEL_RESERVE(&model->chains, &model->chain_capacity,
+			       model->chain_count + 1))
+		return PMP_NAME_NONE;
 	number = pmp_table_get(&model->chain_table, hash, (uint32_t)model->chain_count,
 			       &added);
 	if (number && !added)
 		model->names_of_chains_count = first;
 	if (!number || !added)
 		return number ? *number : PMP_NAME_NONE;
-	if (!PMP_MODEL_RESERVE(&model->chains, &model->chain_capacity,
-			       model->chain_count + 1)) {
-		*number = PMP_NAME_NONE;
-		return PMP_NAME_NONE;
-	}
 	chain = &model->chains[model->chain_count];
 	*chain = (struct pmp_chain){ .first = (uint32_t)first,
 				     .count = (uint32_t)count,

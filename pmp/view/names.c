@@ -181,7 +181,8 @@ uint32_t pmp_names_add(struct pmp_names *names, const char *name, const char *mo
 
 	if (!number)
 		return PMP_NAME_NONE;
-	if (!added) {
+	/* There may have been no memory for it. */
+	if (!added && *number != PMP_NAME_NONE) {
 		add_module(names, *number, module);
 		return *number;
 	}

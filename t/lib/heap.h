@@ -99,7 +99,7 @@ typedef bool scenario(unsigned *wrong);
 
 /* ---- every allocation in turn -------------------------------------------- */
 
-static void try_all(scenario *try, const char *name)
+TAP_UNUSED static void try_all(scenario *try, const char *name)
 {
 	unsigned wrong = 0, kept = 0, unsaid = 0, descriptors = 0;
 	int next = dup(0), now;
