@@ -200,6 +200,7 @@ static void write_result(struct pmp_app *app)
 	pmp_results_end(app);
 	if (app->failure == PMP_EXIT_OUTPUT)
 		return;
+	pmp_report_unwanted(app);
 	pmp_report_filter(app);
 	if (app->options.quiet)
 		return;

@@ -143,6 +143,18 @@ static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
 	return frames;
 }
 
+/* An empty file would be a riddle. */
+void pmp_report_unwanted(const struct pmp_app *app)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(app->profile, &info);
+	if (app->skipped && !info.stacks && !app->options.every)
+		pmp_message_note("pmp -f threads has the names of threads",
+				 "no thread was wanted: -t, --threads and --not-threads leave "
+				 "out all of them");
+}
+
 void pmp_report_filter(const struct pmp_app *app)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };

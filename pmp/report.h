@@ -10,6 +10,8 @@ void pmp_report_behind(const struct pmp_note_behind *note);
 /** A target ended. */
 void pmp_report_ended(const struct pmp_app *app, const struct pmp_process *process,
 		      bool threads_only);
+/** That no thread was wanted, if it is so. */
+void pmp_report_unwanted(const struct pmp_app *app);
 /** How much the filters have let pass. */
 void pmp_report_filter(const struct pmp_app *app);
 /** A file is complete: one line for the log. */

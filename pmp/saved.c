@@ -6,18 +6,30 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "diff.h"
 #include "message.h"
 
+#define SHOWN_MAX 128 /* of a name, in a hint */
+
 static int cannot_open(const char *path, const char *hint, int number)
 {
 	char shown[512];
 
-	pmp_message_print(hint, "cannot open %s: %s", pmp_escape(path, shown, sizeof(shown)),
+	/* What is there was meant as a file. */
+	pmp_message_print(number == ENOENT ? hint : NULL, "cannot open %s: %s", pmp_escape(path, shown, sizeof(shown)),
 			  strerror(number));
 	return PMP_EXIT_USAGE;
+}
+
+static bool is_program(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	       (status.st_mode & S_IXUSR);
 }
 
 int pmp_saved_read_one(struct pmp_profile *profile, const char *path, const char *hint)
@@ -30,6 +42,9 @@ int pmp_saved_read_one(struct pmp_profile *profile, const char *path, const char
 	if (fd < 0)
 		return cannot_open(path, hint, errno);
 	code = pmp_profile_read(profile, fd, path, &err);
+	if (code == PMP_EFORMAT && fd != STDIN_FILENO && is_program(fd))
+		snprintf(err.hint, sizeof(err.hint), "to profile a program from its start: "
+			 "pmp -- %.*s", SHOWN_MAX, path);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	if (code == 0)

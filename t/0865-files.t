@@ -61,6 +61,12 @@ like "$("$PMP" -q -f svg --title 'a <b>' --width 640 --icicle demo.pb.gz)" 'a &l
 like "$("$PMP" -f folded --stats demo.pb.gz 2>&1 >/dev/null)" 'snapshots: 2, stacks: 20' \
 	"statistics are those of the run"
 
+# A beginner's operands.
+is "$("$PMP" "$top_builddir/t/target/demo" 2>&1)" "pmp: cannot read $top_builddir/t/target/demo: it is damaged, or no profile in the format pprof
+hint: to profile a program from its start: pmp -- $top_builddir/t/target/demo" "a program is no profile"
+is "$("$PMP" demo.pb.gz/x 2>&1)" "pmp: cannot open demo.pb.gz/x: Not a directory" \
+	"what was meant as a file has no hint about processes"
+
 # A program that is not on this machine any more, and where its files are instead.
 mkdir here && cp "$top_builddir/t/target/sleeper" here/moved
 start_target here/moved 2
