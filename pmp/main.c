@@ -253,6 +253,8 @@ static int run(struct pmp_app *app)
 	if (!status)
 		status = settle(app, &pids);
 	if (!status)
+		pmp_options_note(options);
+	if (!status)
 		status = profile_all(app, &pids);
 	free(pids.ids);
 	return status;

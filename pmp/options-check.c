@@ -55,7 +55,7 @@ static bool check_sink(struct pmp_options *options)
 }
 
 /* What there is to sort by; worth a message only, as a configuration may have it. */
-static void note_sort(const struct pmp_options *options)
+void pmp_options_note(const struct pmp_options *options)
 {
 	const struct pmp_format *format = options->format;
 
@@ -160,6 +160,5 @@ int pmp_options_check(struct pmp_options *options)
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_length(options);
-	note_sort(options);
 	return 0;
 }

@@ -111,6 +111,8 @@ const struct pmp_format *pmp_options_format_of(const char *path);
 /** Append an id unless it is there already. False: no memory. */
 bool pmp_id_list_add(struct pmp_id_list *list, pid_t id);
 
+/** Say which of the options change nothing. To be called when it is known who hears. */
+void pmp_options_note(const struct pmp_options *options);
 /** Are there to be colours on a terminal? */
 bool pmp_options_color(const struct pmp_options *options, int terminal);
 

@@ -27,8 +27,8 @@ descending() {
 for format in flat threads pmp; do
 	rows "$format" | sort >usual
 	for column in usual self total samples cpu tid name state; do
-		rows "$format" --sort "$column" >rows
-		ok "sort rows | cmp - usual" "$format, $column: the same rows"
+		rows "$format" --sort "$column" >sorted
+		ok "sort sorted | cmp - usual" "$format, $column: the same rows"
 	done
 done
 ok "rows flat --sort total | descending 4" "flat by total"
@@ -50,6 +50,7 @@ is "$?" 0 "a format without such a column"
 is "$(cat err)" "pmp: the format folded has no such column: --sort changes nothing
 hint: formats with such columns: flat (self total name), threads (tid samples cpu name), pmp (samples name)" \
 	"is told"
+is "$("$PMP" -q -f folded --sort tid demo.pb.gz 2>&1 >/dev/null)" "" "not with -q"
 "$PMP" -f flat --sort name --diff demo.pb.gz demo.pb.gz >out 2>err
 like "$(cat err)" '^pmp: a comparison has an order of its own: --sort changes nothing$' \
 	"a comparison, too"
