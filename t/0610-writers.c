@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "lib/tap.h"
@@ -20,6 +21,15 @@ struct fake_function {
 	bool inlined, unnamed, signal, exact;
 };
 
+/* Golden files have the names of the first ones. */
+#ifdef SYS_poll
+#define POLL_CALL SYS_poll
+#define EPOLL_WAIT_CALL SYS_epoll_wait
+#else
+#define POLL_CALL SYS_ppoll
+#define EPOLL_WAIT_CALL SYS_epoll_pwait
+#define OTHER_NAMES
+#endif
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define SERVER "/usr/sbin/mariadbd"
 
@@ -123,13 +133,13 @@ static struct pmp_sample *plain_sample(void)
 	struct pmp_thread *thread;
 
 	thread = fake_thread(sample, 4100, "mariadbd", FAKE_STACK(POLL, MAIN));
-	blocked(thread, 7, "poll_schedule_timeout");
+	blocked(thread, POLL_CALL, "poll_schedule_timeout");
 	thread->stopped = 12345;
 	for (int i = 0; i < 3; i++) {
 		thread = fake_thread(sample, 4101 + i, "conn-17",
 				     FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, POOL_GET,
 						DO_COMMAND, START_THREAD));
-		blocked(thread, 202, "futex_do_wait");
+		blocked(thread, SYS_futex, "futex_do_wait");
 		thread->stopped = 9000;
 	}
 	thread = fake_thread(sample, 4104, "worker 12",
@@ -142,7 +152,7 @@ static struct pmp_sample *plain_sample(void)
 	thread->end = PMP_END_NO_INFO;
 	thread = fake_thread(sample, 4107, "rust", FAKE_STACK(POLL, RUST, START_THREAD));
 	thread = fake_thread(sample, 4108, "epoll", FAKE_STACK(POLL));
-	blocked(thread, 232, "ep_poll");
+	blocked(thread, EPOLL_WAIT_CALL, "ep_poll");
 	thread->obtained = PMP_NOT_STOPPED;
 	thread->end = PMP_END_NOT_STOPPED;
 	strcpy(thread->why, "epoll_wait");
@@ -211,7 +221,7 @@ static struct pmp_profile *manual_profile(void)
 		sample->realtime += i * UINT64_C(100000000);
 		thread = fake_thread(sample, 4101, "conn-17",
 				     FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
-		blocked(thread, 202, "futex_do_wait");
+		blocked(thread, SYS_futex, "futex_do_wait");
 		thread->obtained = i ? PMP_UNCHANGED : PMP_LOOKED;
 		thread->cpu = 20000000;
 		thread->runs = 7;
@@ -298,6 +308,11 @@ static void compare_golden(const char *name, const struct pmp_format *format,
 		return;
 	}
 	want = file_content(path);
+#ifdef OTHER_NAMES
+	if (!same(got, &want))
+		skip("system calls have other names on this processor");
+	else
+#endif
 	if (!ok(same(got, &want), "%s.%s is as expected", name, format->name))
 		show_difference(got, &want);
 	pmp_buf_free(&want);

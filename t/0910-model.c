@@ -285,7 +285,7 @@ static void test_states(void)
 		sample->pid = 10;
 		sample->time = (1000 + i) * FAKE_S;
 		thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
-		fake_call(thread, 7, 0, 0, "");
+		fake_call(thread, FAKE_POLL, 0, 0, "");
 		if (i == 9)
 			thread->state = 'R';
 		fake_add(profile, sample);

@@ -8,6 +8,7 @@
 #define PMP_T_FAKEVIEW_H
 
 #include <locale.h>
+#include <sys/syscall.h>
 
 #include "../../pmp/keys.h"
 #include "../../pmp/view/view.h"
@@ -24,6 +25,15 @@ struct fake_function {
 };
 
 #define FAKE_SERVER "/usr/sbin/server"
+/* Golden files have the names of the first ones. */
+#ifdef SYS_poll
+#define FAKE_POLL SYS_poll
+#define FAKE_EPOLL_WAIT SYS_epoll_wait
+#else
+#define FAKE_POLL SYS_ppoll
+#define FAKE_EPOLL_WAIT SYS_epoll_pwait
+#define FAKE_OTHER_NAMES
+#endif
 #define FAKE_LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
 static const struct fake_function fake_functions[] = {
@@ -111,12 +121,12 @@ TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number, uin
 	sample->any_stopped = 210000;
 	sample->seen = 71;
 	thread = fake_thread(sample, pid, "server", FAKE_STACK(EPOLL, MAIN));
-	fake_call(thread, 232, 5, 0, "ep_poll");
+	fake_call(thread, FAKE_EPOLL_WAIT, 5, 0, "ep_poll");
 	for (int i = 1; i <= 61; i++) {
 		snprintf(name, sizeof(name), "conn-%d", i);
 		thread = fake_thread(sample, pid + i, name,
 				     FAKE_STACK(POLL, VIO, NET, COMMAND, HANDLE, START));
-		fake_call(thread, 7, 0x7f0000000000, 1, "poll_schedule_timeout");
+		fake_call(thread, FAKE_POLL, 0x7f0000000000, 1, "poll_schedule_timeout");
 		thread->obtained = PMP_UNCHANGED;
 		thread->runs = 10;
 		thread->cpu = 1000000;
@@ -125,7 +135,7 @@ TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number, uin
 		snprintf(name, sizeof(name), "conn-%d", i);
 		thread = fake_thread(sample, pid + i, name,
 				     FAKE_STACK(LLL, MUTEX, BUF, ROW, COMMAND, HANDLE, START));
-		fake_call(thread, 202, 0x7f31b8001a40, 0x80, "futex_do_wait");
+		fake_call(thread, SYS_futex, 0x7f31b8001a40, 0x80, "futex_do_wait");
 		thread->runs = 10 + number;
 		thread->cpu = 1000000 + number * 1000;
 	}
