@@ -6,7 +6,7 @@
  */
 #include "lib/names.h"
 
-#define FUNCTIONS 4000 /* about 600 KiB of debug information */
+#define FUNCTIONS 2000 /* about 340 KiB of debug information */
 #define PROGRAMS 6
 #define ROUNDS 30
 #define STEP 61 /* bytes between two addresses that are looked up */
