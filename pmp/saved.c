@@ -19,8 +19,8 @@ static int cannot_open(const char *path, const char *hint, int number)
 	char shown[512];
 
 	/* What is there was meant as a file. */
-	pmp_message_print(number == ENOENT ? hint : NULL, "cannot open %s: %s", pmp_escape(path, shown, sizeof(shown)),
-			  strerror(number));
+	pmp_message_print(number == ENOENT ? hint : NULL, "cannot open %s: %s",
+			  pmp_escape(path, shown, sizeof(shown)), strerror(number));
 	return PMP_EXIT_USAGE;
 }
 
