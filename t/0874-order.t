@@ -83,8 +83,8 @@ if command -v script >/dev/null; then
 		done
 		like "$(cat view.always)" "$escape\[3[1-7]m" "has colours"
 		unlike "$(cat view.never)" "$escape\[([0-9;]*;)?3[1-7]m" "has none"
-		is "$(sed -n '/STACK/,/---/{s/^.* \([^ ]*<.*\)$/\1/p}' view.never | cut -c 1-20)" \
-			"$(sed -n '/STACK/,/---/{s/^.* \([^ ]*<.*\)$/\1/p}' view.never | cut -c 1-20 | LC_ALL=C sort)" \
+		is "$(sed -n '/STACK/,/---/{s/^.* \([^ ]*<.*\)$/\1/p}' view.never | sed "s,<.*,,")" \
+			"$(sed -n '/STACK/,/---/{s/^.* \([^ ]*<.*\)$/\1/p}' view.never | sed "s,<.*,," | LC_ALL=C sort)" \
 			"the view is sorted as well"
 	fi
 else
