@@ -17,11 +17,14 @@ check_many() {
 		is "$(grep -c '^Thread ' raw)" 2030 "203 threads in each of 10 snapshots, $mode"
 		is "$(grep -o 'LWP [0-9]*' raw | sort | uniq -c | awk '$1 != 10')" "" \
 			"each of them once in each"
-		wrong=$(stacks | grep ^block | grep -Evc \
+		# A busy machine may not let some of them stop in time.
+		late=$(stacks | grep -c 'did not stop in time')
+		ok "[ $late -le 500 ]" "$late of 2030 did not stop in time"
+		wrong=$(stacks | grep ^block | grep -v 'did not stop in time' | grep -Evc \
 			' blocker level2 level1 blocked_main target_thread_main( [^ !]+){2}$')
 		is "$wrong" 0 "all stacks of sleeping threads are right" ||
 			stacks | grep ^block | cut -d' ' -f2- | sort | uniq -c | diag_input
-		wrong=$(stacks | grep ^spin |
+		wrong=$(stacks | grep ^spin | grep -v 'did not stop in time' |
 			grep -Evc ' spinner level2 level1( [a-z0-9_]+){4}$')
 		is "$wrong" 0 "and of computing ones" || stacks | grep ^spin | diag_input
 	done
