@@ -23,8 +23,13 @@ one_run() {
 
 # sweep first|second all|hold LIMIT
 sweep() {
-	one_run "$1" "$2" 0
-	calls=$(sed -n '$s/^calls //p' out)
+	# On a busy machine it waits more often: the least of three.
+	calls=
+	for _ in 1 2 3; do
+		one_run "$1" "$2" 0
+		count=$(sed -n '$s/^calls //p' out)
+		[ "${calls:-$count}" -lt "$count" ] || calls=$count
+	done
 	ok "[ $calls -gt 10 ]" "$1 process, $2 calls, $mode: $calls of them" || return
 	step=1
 	[ "$3" -eq 0 ] || step=$((calls / $3 + 1))
