@@ -2,7 +2,7 @@
 /*
  * aarch64: the registers of a stopped thread, and what single instructions tell
  * about the stack where there is no call-frame information. Only
- * pmp_arch_read() runs while a thread is held.
+ * pmp_arch_read() and pmp_arch_restart() run while a thread is held.
  */
 #ifdef __aarch64__
 
