@@ -73,14 +73,14 @@ check_no_schedstat() {
 
 # Many that rest, of which one wakes now and then: they are asked all at once.
 check_resting() {
-	start_target pairs page 64 100
-	true_stacks "64 threads, at most 100 ms asleep" ""
+	start_target pairs page 64 2000
+	true_stacks "64 threads, at most 2 s asleep" ""
 	# shellcheck disable=SC2046
 	set -- $(tail -n 1 sums)
 	if grep -q '^# no taskstats' sums; then
 		is "${14}" 0 "taskstats are not for us here: each is asked for itself"
 	else
-		ok "[ ${14:-0} -gt 10 ]" "${14} times all at once, in the last of these"
+		ok "[ ${14:-0} -gt 0 ]" "${14} times all at once, in the last of these"
 	fi
 	verdict "the threads have moved"
 }

@@ -104,6 +104,21 @@ check_kernel_thread() {
 	refused 3 "kernel thread" "a kernel thread" "$thread"
 }
 
+# A thread of the kernel in the process has no stack, and nothing of it is to be stopped.
+check_kernel_worker() {
+	build uring "$live_target/uring.c" || { skip "no io_uring to compile with"; return; }
+	start_process ./uring
+	wait_for "grep -q ^ready '$target_out' || ! test_is_child $target_pid"
+	grep -q ^ready "$target_out" || { skip "no io_uring"; return; }
+	wait_for "cat /proc/$target_pid/task/*/comm | grep -q ^iou-wrk"
+	for mode in auto all; do
+		capture --stop="$mode" -n 3 -i 10ms
+		is "$(stacks | grep -c '^iou-wrk-[0-9]* !\[not stopped: kernel worker\]$')" 3 \
+			"a worker of io_uring is left alone, $mode" || stacks | diag_input
+	done
+	verdict "it has done its work"
+}
+
 check_gone() {
 	start_target threads 1
 	gone=$target_pid

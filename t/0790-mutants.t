@@ -62,6 +62,7 @@ check_looks() { caught believe-looks 0746-pairs.t plain; }
 check_complete() { caught no-look 0745-looks.t asleep; }
 check_learn() { caught learn-anything 0745-looks.t varying; }
 check_pc() { caught believe-pc 0746-pairs.t plain; }
+check_close() { caught restart-close,stop-fragile 0776-close.t stopped; }
 check_rest() { caught believe-rest 0746-pairs.t resting; }
 check_base() { caught base-from-stop 0746-pairs.t plain; }
 check_call() { caught stale-call 0746-pairs.t plain; }

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 /* Numbers of the DWARF for the Arm 64-bit Architecture, 4.1. */
@@ -107,6 +108,9 @@ bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user,
 	if ((int64_t)regs.regs[0] != -EINTR || before->number < 0 ||
 	    regs.regs[X8] != (uint64_t)before->number || regs.pc != before->pc ||
 	    regs.sp != before->sp || is_signal_pending(tid))
+		return false;
+	/* Its descriptor is closed, and may be another file by now. */
+	if (before->number == SYS_close)
 		return false;
 	regs.regs[0] = before->args[0];
 	regs.pc -= INSTRUCTION;

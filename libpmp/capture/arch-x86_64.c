@@ -7,12 +7,14 @@
 #ifdef __x86_64__
 
 #include "capture/arch.h"
+#include "base/fault.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
@@ -99,6 +101,9 @@ bool pmp_arch_restart(pid_t tid, const union pmp_user_regs *user,
 
 	(void)before;
 	if (call < 0 || result != -EINTR)
+		return false;
+	/* Its descriptor is closed, and may be another file by now. */
+	if (call == SYS_close && !PMP_FAULT("restart-close"))
 		return false;
 	return !ptrace(PTRACE_POKEUSER, tid, (void *)offsetof(struct user, regs.rax),
 		       (void *)(intptr_t)-ERESTARTNOHAND);

@@ -63,7 +63,8 @@ static const struct {
 	{ SYS_sendfile, SHORT_COUNT, -1 },
 	{ SYS_splice, SHORT_COUNT, -1 },
 	{ SYS_vmsplice, SHORT_COUNT, -1 },
-	{ SYS_close, IF_SNDTIMEO, -1 },	/* SO_LINGER: the rest would be cut off */
+	/* It cannot be begun again; with SO_LINGER the rest would be cut off. */
+	{ SYS_close, FAILS, -1 },
 };
 
 /* Is descriptor fd of the process a socket, told without touching it? */
@@ -80,8 +81,7 @@ static bool is_socket(const struct pmp_process *process, uint64_t fd)
 static bool has_timeout(const struct pmp_process *process, uint64_t fd, int option)
 {
 	struct timeval timeout = { 0 };
-	struct linger linger = { 0 };
-	socklen_t length = sizeof(timeout), linger_length = sizeof(linger);
+	socklen_t length = sizeof(timeout);
 	bool has = true;
 	int copy;
 
@@ -92,9 +92,6 @@ static bool has_timeout(const struct pmp_process *process, uint64_t fd, int opti
 		return true;
 	if (getsockopt(copy, SOL_SOCKET, option, &timeout, &length) == 0)
 		has = timeout.tv_sec || timeout.tv_usec;
-	if (option == SO_SNDTIMEO &&
-	    getsockopt(copy, SOL_SOCKET, SO_LINGER, &linger, &linger_length) == 0)
-		has = has || linger.l_onoff;
 	close(copy);
 	return has;
 }
@@ -151,6 +148,8 @@ bool pmp_may_stop(const struct pmp_process *process, struct pmp_thread *thread,
 	thread->why[0] = '\0';
 	if (thread->state == 'Z' || thread->state == 'X')
 		return refuse(thread, "", "zombie");
+	if (look->worker)
+		return refuse(thread, "", "kernel worker");
 	if (look->seccomp == 2 && !PMP_FAULT("stop-seccomp"))
 		return refuse(thread, "", "seccomp");
 	if (thread->state == 'D' && is_vfork(thread->syscall))

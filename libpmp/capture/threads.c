@@ -21,6 +21,7 @@
 
 #define LIST_PASSES 4
 #define PATH_SIZE 32		/* "task/TID" */
+#define PF_IO_WORKER 0x10	/* of the kernel: works for io_uring, in the process */
 #define TEXT_SIZE 256		/* syscall: 9 numbers of at most 18 characters */
 
 struct tid_list {
@@ -163,6 +164,10 @@ static int look_in(int dir, struct pmp_thread *thread, struct pmp_look *look)
 	thread->state = stat.state;
 	look_syscall(dir, thread, look);
 	look_wchan(dir, thread);
+	look->worker = stat.flags & PF_IO_WORKER;
+	/* What it shows is left from the thread that has made it. */
+	if (look->worker)
+		thread->syscall = PMP_SYSCALL_NONE;
 	return 0;
 }
 

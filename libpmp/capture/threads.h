@@ -28,6 +28,7 @@ int pmp_proc_reason(int sys_errno);
  */
 struct pmp_look {
 	uint64_t pc, sp;	/* of a blocked thread, else 0 */
+	bool worker;		/* of the kernel's own, in the process: it has no stack */
 	int seccomp;		/* as in struct pmp_status_file */
 	pid_t tgid, tracer;
 };

@@ -3,11 +3,13 @@
  * A file system that stops answering, as one whose server has died: `hangfs DIR FILE`
  * mounts on DIR one with a single executable, "file", of FILE's contents, and prints
  * "ready". With USR1 it answers nothing any more; with USR2 it does again, but for what
- * it was asked meanwhile; its end is that of the file system.
+ * it was asked meanwhile; its end is that of the file system. `hangfs DIR FILE flush`
+ * takes some milliseconds for each close of the file, which fails if it is interrupted.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,9 +22,12 @@
 #define REQUEST_MAX (FUSE_MIN_READ_BUFFER + 65536)
 #define READ_MAX 131072
 #define FILE_NODE 2
+#define FLUSH_TIME 5		/* ms */
 
 static volatile sig_atomic_t hangs;
 static int fuse, file;
+static bool slow_flush;
+static struct fuse_in_header flush; /* that has no answer yet, if opcode is not 0 */
 
 static void take_signal(int number)
 {
@@ -67,6 +72,21 @@ static void read_file(const struct fuse_in_header *in, const struct fuse_read_in
 	answer(in, n < 0 ? errno : 0, data, n < 0 ? 0 : (size_t)n);
 }
 
+static void answer_flush(int error)
+{
+	if (flush.opcode)
+		answer(&flush, error, NULL, 0);
+	flush.opcode = 0;
+}
+
+static void take_flush(const struct fuse_in_header *in)
+{
+	answer_flush(0);
+	flush = *in;
+	if (!slow_flush)
+		answer_flush(0);
+}
+
 static void serve(const struct fuse_in_header *in, const void *body)
 {
 	const struct fuse_init_in *asked = body;
@@ -89,11 +109,11 @@ static void serve(const struct fuse_in_header *in, const void *body)
 	case FUSE_READ: read_file(in, body); break;
 	case FUSE_READDIR:
 	case FUSE_RELEASE:
-	case FUSE_RELEASEDIR:
-	case FUSE_FLUSH: answer(in, 0, NULL, 0); break;
+	case FUSE_RELEASEDIR: answer(in, 0, NULL, 0); break;
+	case FUSE_FLUSH: take_flush(in); break;
+	case FUSE_INTERRUPT: answer_flush(EINTR); break;
 	case FUSE_FORGET:
-	case FUSE_BATCH_FORGET:
-	case FUSE_INTERRUPT: break;
+	case FUSE_BATCH_FORGET: break;
 	default: answer(in, ENOSYS, NULL, 0); break;
 	}
 }
@@ -117,7 +137,8 @@ int main(int argc, char **argv)
 	bool told = false;
 
 	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	file = argc == 3 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
+	slow_flush = argc == 4 && strcmp(argv[3], "flush") == 0;
+	file = argc >= 3 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	if (fuse < 0 || file < 0) {
 		perror("hangfs");
 		return 1;
@@ -126,7 +147,12 @@ int main(int argc, char **argv)
 	sigaction(SIGUSR2, &action, NULL);
 	mount_on(argv[1]);
 	for (;;) {
-		ssize_t n = read(fuse, request, sizeof(request));
+		struct pollfd question = { .fd = fuse, .events = POLLIN };
+		ssize_t n;
+
+		if (flush.opcode && poll(&question, 1, FLUSH_TIME) == 0)
+			answer_flush(0);
+		n = read(fuse, request, sizeof(request));
 
 		if (n < 0 && errno != EINTR && errno != ENOENT)
 			return 0;
