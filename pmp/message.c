@@ -149,6 +149,7 @@ bool pmp_message_heard(void)
 }
 
 /* shown: on standard error, not only in the log. */
+__attribute__((format(printf, 3, 0)))
 static void say(bool shown, const char *hint, const char *format, va_list args)
 {
 	char text[TEXT_SIZE];
