@@ -17,7 +17,8 @@
 
 #define REST_MIN 2		/* captures without a run, for each with one; */
 #define REST_MAX 16		/* at most that many: then it rests */
-#define WORTH 8			/* resting threads that are worth the question */
+#define WORTH 8			/* resting threads that are worth the question, if they */
+				/* are more than the active ones, which are read twice */
 #define PATH_SIZE 32		/* "task/TID/stat" */
 
 void pmp_resting_close(struct pmp_resting *resting)
@@ -120,7 +121,8 @@ bool pmp_resting_prove(struct pmp_resting *resting, struct pmp_watches *watches,
 	if (resting->unusable || watches->by_switches)
 		return false;
 	divide(resting, watches, number);
-	if (resting->count < WORTH || !sum_active(watches, process, &active))
+	if (resting->count < WORTH || resting->count <= watches->count - resting->count ||
+	    !sum_active(watches, process, &active))
 		return false;
 	if (!ask(resting, process, log))
 		return false;
