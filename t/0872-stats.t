@@ -71,6 +71,13 @@ ok "wait_for 'pgrep -x -P $pmp pmp-sampler'" "a sampler"
 sampler=$(pgrep -x -P "$pmp" pmp-sampler)
 # Its only message but samples, so that it is a sample that waits for room.
 ok "wait_for 'grep -q \"falls behind\" err' 60" "it falls behind"
+# So that there is some time to be known: 0.3 s of a processor.
+worked() {
+	# shellcheck disable=SC2046
+	set -- $(cat "/proc/$sampler/stat")
+	[ $((${14} + ${15})) -ge 30 ]
+}
+ok "wait_for worked 60" "it has sampled for a while"
 kill -STOP "$pmp"
 # Asleep in sendmsg() for two looks on end: there is no room.
 blocked() {

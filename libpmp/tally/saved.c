@@ -68,12 +68,12 @@ static int read_plain(struct pmp_saved *reader, const struct pmp_buf *plain)
 		code = each_field(reader, plain, take_sample);
 	if (code)
 		return code;
-	/* Of other values the sum; what is said of stacks would be no part of that. */
-	if (!info->stacks || *reader->about.measure.type) {
+	/* What is said of stacks would be no part of another sum. */
+	if (*reader->about.measure.type)
+		info->stacks = info->truncated = info->not_stopped = info->evicted =
+			info->evicted_distinct = 0;
+	if (!info->stacks)
 		info->stacks = pmp_saved_positive(reader->counted);
-		info->truncated = info->not_stopped = 0;
-		info->evicted = info->evicted_distinct = 0;
-	}
 	reader->about.guessed = !info->samples;
 	if (!info->samples && reader->about.period)
 		info->samples = reader->about.duration / reader->about.period;

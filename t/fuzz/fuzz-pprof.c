@@ -41,15 +41,19 @@ static void look(const struct pmp_live *live)
 	}
 }
 
+/* Profiles that count something else cannot be compared. */
 static void compare(const struct saved *saved, const struct saved *base)
 {
 	struct pmp_buf buf = { 0 };
 	const struct pmp_sink sink = { saved_sink, &buf };
 
 	for (size_t i = 0; i < pmp_format_count(); i++) {
-		if (pmp_format(i)->compares &&
-		    pmp_profile_write_diff(saved->profile, base->profile, pmp_format(i), NULL,
-					   &sink, NULL))
+		int code = 0;
+
+		if (pmp_format(i)->compares)
+			code = pmp_profile_write_diff(saved->profile, base->profile,
+						      pmp_format(i), NULL, &sink, NULL);
+		if (code && code != PMP_EINVAL)
 			abort();
 		pmp_buf_clear(&buf);
 	}
