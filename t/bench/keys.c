@@ -17,46 +17,18 @@
 #include "tally/live.h"
 #undef pmp_row
 
-#define LOCATIONS 4096
 #define THREADS 200
 #define DEPTH_MAX 1000
 #define REPEATS 5
 
-static pmp_location locations[LOCATIONS];
+static pmp_location locations[SAVED_FUNCTIONS];
 static size_t stacks = 262144, depth = 30;
 
 /* ---- what is shown ----------------------------------------------------------- */
 
-static void make_locations(struct saved *saved)
-{
-	const struct pmp_mapping file = { 0x400000, 0x800000, 0, "/usr/sbin/server",
-					  "93ac61ec" };
-	uint32_t mapping = pmp_symbolizer_add_mapping(saved->symbolizer, &file);
-
-	for (uint64_t i = 0; i < LOCATIONS; i++) {
-		char name[64];
-		const char *names[] = { name };
-
-		snprintf(name, sizeof(name), "server::module_%u::function_%u(int)",
-			 (unsigned)i % 61, (unsigned)i);
-		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false,
-					      1, names);
-	}
-}
-
-/* Like a tree: roots in common, leaves that differ. */
 static void make_stack(size_t number, pmp_location *stack)
 {
-	uint64_t random = (number + 1) * 0x9e3779b97f4a7c15u;
-
-	for (size_t i = 0; i < depth; i++) {
-		random ^= random << 13;
-		random ^= random >> 7;
-		random ^= random << 17;
-		/* The outer half takes few ways. */
-		stack[i] = locations[i < depth / 2 ? random % LOCATIONS
-						   : (i * 7 + random % 3) % LOCATIONS];
-	}
+	saved_server_stack(locations, (number + 1) * 0x9e3779b97f4a7c15u, stack, depth);
 }
 
 static struct saved new_profile(void)
@@ -68,7 +40,7 @@ static struct saved new_profile(void)
 	pmp_profile_free(saved.profile);
 	if (pmp_profile_new(&options, saved.symbolizer, &saved.profile, NULL))
 		abort();
-	make_locations(&saved);
+	saved_server(&saved, locations);
 	return saved;
 }
 

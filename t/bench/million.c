@@ -13,10 +13,9 @@
 
 #include "lib/saved.h"
 
-#define LOCATIONS 4096	/* functions of the program, each at one address */
 #define THREADS 200
 
-static pmp_location locations[LOCATIONS];
+static pmp_location locations[SAVED_FUNCTIONS];
 
 static double now(void)
 {
@@ -26,28 +25,10 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void make_locations(struct saved *saved)
-{
-	const struct pmp_mapping file = { 0x400000, 0x800000, 0, "/usr/sbin/server",
-					  "93ac61ec" };
-	uint32_t mapping = pmp_symbolizer_add_mapping(saved->symbolizer, &file);
-
-	for (uint64_t i = 0; i < LOCATIONS; i++) {
-		char name[64];
-		const char *names[] = { name };
-
-		snprintf(name, sizeof(name), "server::module_%u::function_%u(int)",
-			 (unsigned)i % 61, (unsigned)i);
-		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false, 1,
-					      names);
-	}
-}
-
-/* Like a tree: roots in common, leaves that differ. other: half of them are other ones. */
+/* other: half of them are other ones. */
 static void make_stacks(struct saved *saved, size_t stacks, size_t depth, uint64_t other)
 {
 	pmp_location *stack = calloc(depth, sizeof(*stack));
-	uint64_t random;
 	char thread[32];
 
 	if (!stack)
@@ -61,16 +42,9 @@ static void make_stacks(struct saved *saved, size_t stacks, size_t depth, uint64
 		};
 
 		snprintf(thread, sizeof(thread), "worker-%zu", i % THREADS);
-		random = (i + 1) * 0x9e3779b97f4a7c15u ^ (i % 2 ? other : 0);
-		for (size_t j = 0; j < depth; j++) {
-			random ^= random << 13;
-			random ^= random >> 7;
-			random ^= random << 17;
-			/* The outer half takes few ways. */
-			stack[j] = locations[j < depth / 2 ? random % LOCATIONS
-							   : (j * 7 + random % 3) %
-								     LOCATIONS];
-		}
+		saved_server_stack(locations,
+				   (i + 1) * 0x9e3779b97f4a7c15u ^ (i % 2 ? other : 0), stack,
+				   depth);
 		saved_count(saved, &entry, stack, depth);
 	}
 	free(stack);
@@ -180,7 +154,7 @@ static void measure_comparisons(size_t stacks, size_t depth, const char *only, i
 	struct saved base = saved_new(), none;
 	int base_fd;
 
-	make_locations(&base);
+	saved_server(&base, locations);
 	make_stacks(&base, stacks, depth, 88172645463325252u);
 	base_fd = save(&base, NULL);
 	saved_free(&base);
@@ -207,7 +181,7 @@ int main(int argc, char **argv)
 	struct saved saved = saved_new(), none = saved_new();
 	int fd;
 
-	make_locations(&saved);
+	saved_server(&saved, locations);
 	make_stacks(&saved, stacks, depth, 0);
 	for (size_t i = 0; i < pmp_format_count(); i++)
 		if (!name && (!only || !strcmp(only, pmp_format(i)->name)))

@@ -117,6 +117,42 @@ static inline pmp_location saved_location(struct saved *saved, uint32_t mapping,
 	return location;
 }
 
+/* ---- for measurements: a server of many functions --------------------------- */
+
+#define SAVED_FUNCTIONS 4096 /* each at one address */
+
+static inline void saved_server(struct saved *saved,
+				pmp_location locations[SAVED_FUNCTIONS])
+{
+	const struct pmp_mapping file = { 0x400000, 0x800000, 0, "/usr/sbin/server",
+					  "93ac61ec" };
+	uint32_t mapping = pmp_symbolizer_add_mapping(saved->symbolizer, &file);
+
+	for (uint64_t i = 0; i < SAVED_FUNCTIONS; i++) {
+		char name[64];
+		const char *names[] = { name };
+
+		snprintf(name, sizeof(name), "server::module_%u::function_%u(int)",
+			 (unsigned)i % 61, (unsigned)i);
+		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false, 1,
+					      names);
+	}
+}
+
+/* Like a tree: roots in common, leaves that differ. */
+static inline void saved_server_stack(const pmp_location locations[SAVED_FUNCTIONS],
+				      uint64_t random, pmp_location *stack, size_t depth)
+{
+	for (size_t i = 0; i < depth; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		/* The outer half takes few ways. */
+		stack[i] = locations[i < depth / 2 ? random % SAVED_FUNCTIONS
+						   : (i * 7 + random % 3) % SAVED_FUNCTIONS];
+	}
+}
+
 static inline void saved_count(struct saved *saved, const struct pmp_entry *like,
 			       const pmp_location *locations, size_t count)
 {
