@@ -42,14 +42,17 @@ static bool rests(const struct pmp_watch *watch, uint64_t number)
 	       (quiet > REST_MAX || quiet > watch->changes * REST_MIN);
 }
 
-static void divide(struct pmp_resting *resting, struct pmp_watches *watches, uint64_t number)
+static void divide(struct pmp_resting *resting, struct pmp_watches *watches, pid_t leader,
+		   uint64_t number)
 {
 	resting->count = 0;
+	resting->leader_rests = false;
 	for (size_t i = 0; i < watches->count; i++) {
 		struct pmp_watch *watch = watches->items[i];
 
 		watch->rests = rests(watch, number);
 		resting->count += watch->rests;
+		resting->leader_rests |= watch->rests && watch->tid == leader;
 	}
 }
 
@@ -80,21 +83,16 @@ static bool sum_active(const struct pmp_watches *watches, const struct pmp_proce
 	return true;
 }
 
-static bool leader_lives(const struct pmp_watches *watches, const struct pmp_process *process)
+/* If it rests it has not ended. */
+static bool leader_lives(const struct pmp_resting *resting, const struct pmp_process *process)
 {
 	struct pmp_stat stat;
 	char path[PATH_SIZE];
 
-	for (size_t i = 0; i < watches->count; i++) {
-		if (watches->items[i]->tid != process->pid)
-			continue;
-		if (watches->items[i]->rests)
-			return true;
-		snprintf(path, sizeof(path), "task/%d/stat", (int)process->pid);
-		return pmp_stat_read(process->proc, path, &stat) == 0 &&
-		       !pmp_state_ended(stat.state);
-	}
-	return false;
+	if (resting->leader_rests)
+		return true;
+	snprintf(path, sizeof(path), "task/%d/stat", (int)process->pid);
+	return pmp_stat_read(process->proc, path, &stat) == 0 && !pmp_state_ended(stat.state);
 }
 
 static bool ask(struct pmp_resting *resting, const struct pmp_process *process,
@@ -120,13 +118,13 @@ bool pmp_resting_prove(struct pmp_resting *resting, struct pmp_watches *watches,
 	resting->sum = 0;
 	if (resting->unusable || watches->by_switches)
 		return false;
-	divide(resting, watches, number);
+	divide(resting, watches, process->pid, number);
 	if (resting->count < WORTH || resting->count <= watches->count - resting->count ||
 	    !sum_active(watches, process, &active))
 		return false;
 	if (!ask(resting, process, log))
 		return false;
-	if (!leader_lives(watches, process)) {
+	if (!leader_lives(resting, process)) {
 		pmp_resting_forget(resting);
 		return false;
 	}

@@ -27,6 +27,7 @@ struct pmp_resting {
 	int64_t others;
 	/* Of the capture at hand. */
 	size_t count;		/* threads that rest */
+	bool leader_rests;
 	uint64_t sum;		/* 0: not asked */
 	uint64_t active;	/* runs of the active ones, read after the sum */
 };
