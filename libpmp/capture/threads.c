@@ -162,12 +162,13 @@ static int look_in(int dir, struct pmp_thread *thread, struct pmp_look *look)
 		return pmp_proc_reason(-result);
 	memcpy(thread->name, stat.name, sizeof(thread->name));
 	thread->state = stat.state;
-	look_syscall(dir, thread, look);
-	look_wchan(dir, thread);
 	look->worker = stat.flags & PF_IO_WORKER;
-	/* What it shows is left from the thread that has made it. */
+	/* What it would show is left from the thread that has made it. */
 	if (look->worker)
 		thread->syscall = PMP_SYSCALL_NONE;
+	else
+		look_syscall(dir, thread, look);
+	look_wchan(dir, thread);
 	return 0;
 }
 
