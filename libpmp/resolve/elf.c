@@ -161,6 +161,7 @@ const char *pmp_elf_open(struct pmp_elf *elf, int fd)
 	if (pmp_file_pread(fd, &header, sizeof(header), 0) != sizeof(header))
 		return "not an ELF file";
 	elf->size = (uint64_t)status.st_size;
+	elf->written = status.st_mtim;
 	elf->from = fd;
 	elf_version(EV_CURRENT);
 	/* Before elf_begin(), which allocates as many sections as it is told. */
@@ -214,6 +215,16 @@ void pmp_elf_close(struct pmp_elf *elf)
 	*elf = (struct pmp_elf)PMP_ELF_EMPTY;
 }
 
+bool pmp_elf_written(const struct pmp_elf *elf)
+{
+	struct stat status;
+
+	return elf->from >= 0 &&
+	       (fstat(elf->from, &status) != 0 || (uint64_t)status.st_size != elf->size ||
+		status.st_mtim.tv_sec != elf->written.tv_sec ||
+		status.st_mtim.tv_nsec != elf->written.tv_nsec);
+}
+
 bool pmp_elf_address(const struct pmp_elf *elf, uint64_t offset, uint64_t *address)
 {
 	for (size_t i = 0; i < elf->code_count; i++) {
@@ -264,6 +275,25 @@ const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section)
 		return NULL;
 	data = elf_getdata(section, NULL);
 	return data && data->d_buf && data->d_size ? data : NULL;
+}
+
+bool pmp_elf_read(const struct pmp_elf *elf, Elf_Scn *section, uint64_t offset, void *to,
+		  size_t size)
+{
+	const Elf_Data *data;
+	GElf_Shdr header;
+
+	if (!readable(elf, section, &header) || offset > header.sh_size ||
+	    size > header.sh_size - offset)
+		return false;
+	if (elf->from >= 0)
+		return pmp_file_pread(elf->from, to, size, header.sh_offset + offset) ==
+		       (ssize_t)size;
+	data = pmp_elf_data(elf, section);
+	if (!data || data->d_size < offset + size)
+		return false;
+	memcpy(to, (char *)data->d_buf + offset, size);
+	return true;
 }
 
 bool pmp_elf_append(const struct pmp_elf *elf, Elf_Scn *section, struct pmp_buf *buf)

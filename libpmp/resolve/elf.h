@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/buf.h"
 
@@ -34,6 +35,7 @@ struct pmp_elf {
 	int from;	 /* borrowed: what elf is read from, or -1 */
 	void *image;	 /* owned, or NULL */
 	uint64_t size;	 /* of the file */
+	struct timespec written; /* when it last was, at the opening */
 	struct pmp_elf_code *code;
 	size_t code_count;
 	unsigned char build_id[PMP_BUILD_ID_SIZE];
@@ -59,12 +61,17 @@ void pmp_elf_release(struct pmp_elf *elf);
 /* Frees everything; takes an empty one, leaves an empty one. */
 void pmp_elf_close(struct pmp_elf *elf);
 
+/* Has its file been written to since it was opened? */
+bool pmp_elf_written(const struct pmp_elf *elf);
 /* The ELF address of a file offset in a segment that can be executed. */
 bool pmp_elf_address(const struct pmp_elf *elf, uint64_t offset, uint64_t *address);
 /* The first section of that name, or NULL; *header is filled. */
 Elf_Scn *pmp_elf_section(const struct pmp_elf *elf, const char *name, GElf_Shdr *header);
 /* The contents of a section, or NULL: absent, damaged, too large. */
 const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section);
+/* Read a part of them, from an offset on. False: not all of it is there. */
+bool pmp_elf_read(const struct pmp_elf *elf, Elf_Scn *section, uint64_t offset, void *to,
+		  size_t size);
 /* Append them to buf. False: the same, or there is no memory, and then buf tells. */
 bool pmp_elf_append(const struct pmp_elf *elf, Elf_Scn *section, struct pmp_buf *buf);
 /* Has it .debug_info? Costs a look at the section names. */

@@ -33,6 +33,7 @@ struct pmp_opened {
 	struct pmp_buf dwarf_path;
 	struct pmp_lines *lines;
 	bool lines_tried;
+	bool dropped; /* a file, for want of memory */
 };
 
 static void set_problem(struct pmp_opened *opened, const char *text)
@@ -115,25 +116,59 @@ static void release_files(struct pmp_opened *opened)
 		opened->dwarf = NULL;
 }
 
-static bool read_symbols(struct pmp_opened *opened)
+static bool read_symbols(struct pmp_opened *opened, const uint64_t *asked, size_t count)
 {
 	struct pmp_elf *files[] = { &opened->file, &opened->debug, &opened->mini };
 
-	opened->symbols = pmp_symbols_new(files, sizeof(files) / sizeof(*files));
+	opened->symbols =
+		pmp_symbols_new(files, sizeof(files) / sizeof(*files), asked, count);
 	if (!opened->symbols)
 		return false;
 	if (pmp_symbols_count(opened->symbols) == 0)
 		set_problem(opened, "no symbols");
 	else if (!pmp_symbols_complete(opened->symbols))
 		set_problem(opened, "only exported symbols");
-	PMP_LOG(opened->options.log, "symbols", "%s: %zu symbols%s", opened->place.path,
+	PMP_LOG(opened->options.log, "symbols", "%s: %zu symbols%s%s", opened->place.path,
 		pmp_symbols_count(opened->symbols),
+		pmp_symbols_all(opened->symbols) ? "" : ", read as far as needed",
 		opened->dwarf ? ", debug information" : "");
+	if (pmp_symbols_all(opened->symbols))
+		release_files(opened);
 	return true;
 }
 
+/* Offsets in the file to addresses. Those that no code is at are left out. */
+static bool read_asked(struct pmp_opened *opened, const uint64_t *asked, size_t count)
+{
+	uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
+	size_t n = 0;
+	bool read;
+
+	if (!addresses)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		n += pmp_elf_address(&opened->file, asked[i], &addresses[n]);
+	read = read_symbols(opened, addresses, n);
+	free(addresses);
+	return read;
+}
+
+/* A file that has been written to since says nothing about the process any more. */
+static void read_all(struct pmp_opened *opened)
+{
+	struct pmp_symbols *some = opened->symbols;
+
+	if (opened->dropped || pmp_elf_written(&opened->file) ||
+	    pmp_elf_written(&opened->debug) || !read_symbols(opened, NULL, 0)) {
+		opened->symbols = some;
+		return;
+	}
+	pmp_symbols_free(some);
+}
+
 struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
-				  const struct pmp_opened_options *options)
+				  const struct pmp_opened_options *options,
+				  const uint64_t *asked, size_t asked_count)
 {
 	struct pmp_opened *opened = calloc(1, sizeof(*opened));
 
@@ -159,12 +194,10 @@ struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
 	open_debug_files(opened);
 	if (opened->dwarf && !options->no_dwarf)
 		pmp_elf_prepare_dwarf(opened->dwarf, options->lines);
-	if (!read_symbols(opened)) {
-		pmp_opened_free(opened);
-		return NULL;
-	}
-	release_files(opened);
-	return opened;
+	if (read_asked(opened, asked, asked_count))
+		return opened;
+	pmp_opened_free(opened);
+	return NULL;
 }
 
 void pmp_opened_free(struct pmp_opened *opened)
@@ -218,9 +251,12 @@ static const char *stub_name(struct pmp_opened *opened, uint64_t address)
 
 const char *pmp_opened_symbol(struct pmp_opened *opened, uint64_t address)
 {
-	const char *name =
-		opened->symbols ? pmp_symbols_find(opened->symbols, address) : NULL;
+	const char *name = NULL;
 
+	if (opened->symbols && !pmp_symbols_know(opened->symbols, address))
+		read_all(opened);
+	if (opened->symbols)
+		name = pmp_symbols_find(opened->symbols, address);
 	if (!name && address >= opened->plt.start && address < opened->plt.end)
 		name = stub_name(opened, address);
 	return name;
@@ -272,8 +308,12 @@ static void drop_lines(struct pmp_opened *opened)
 		opened->place.path);
 	pmp_lines_free(opened->lines);
 	opened->lines = NULL;
-	pmp_elf_release(opened->dwarf);
+	if (!pmp_symbols_all(opened->symbols))
+		read_all(opened);
+	if (opened->dwarf)
+		pmp_elf_release(opened->dwarf);
 	opened->dwarf = NULL;
+	opened->dropped = true;
 }
 
 size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address,

@@ -25,13 +25,15 @@ struct pmp_opened_options {
 };
 
 /*
- * Open a module and read its symbols; lines are read when they are asked for.
+ * Open a module and read its symbols, of a large one at first only what names the
+ * code at these offsets in the file; lines are read when they are asked for.
  * The module is borrowed, with its descriptor, for the life of the result. A
  * module that cannot be read is opened too: it has a problem and no names.
  * NULL: no memory.
  */
 struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
-				  const struct pmp_opened_options *options);
+				  const struct pmp_opened_options *options,
+				  const uint64_t *asked, size_t asked_count);
 void pmp_opened_free(struct pmp_opened *opened);
 
 /* Is its debug information being unpacked, while it is not asked for lines yet? */
@@ -45,7 +47,7 @@ const char *pmp_opened_problem(const struct pmp_opened *opened);
 bool pmp_opened_address(const struct pmp_opened *opened, uint64_t offset,
 			uint64_t *address);
 /* The linker's name of the function or stub at an address, or NULL; borrowed until
- * the next call. */
+ * the next call. Of an address that was not asked for this may read all symbols. */
 const char *pmp_opened_symbol(struct pmp_opened *opened, uint64_t address);
 /* As pmp_lines_find(), with lines if the options say so. */
 size_t pmp_opened_places(struct pmp_opened *opened, uint64_t address,

@@ -87,7 +87,9 @@ static size_t name_in_file(struct pmp_symbolizer *symbolizer,
 
 	if (module->opened && pmp_opened_address(module->opened, lookup, &lookup)) {
 		address = lookup + !(spot->flags & PMP_FRAME_EXACT);
+		pmp_state_release(symbolizer);
 		symbol = pmp_opened_symbol(module->opened, lookup);
+		pmp_state_acquire(symbolizer);
 		count = name_inlined(symbolizer, module, lookup, frames);
 	}
 	for (size_t i = 0; i < count; i++)

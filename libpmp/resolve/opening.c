@@ -7,13 +7,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 
 #define UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
+#define ASKED_MAX 10000 /* places in a module */
 
 /* A regular file, or a negative errno. */
 static int open_regular(const char *path)
@@ -70,6 +73,35 @@ static void check_saved(struct pmp_known_module *module)
 	module->opened = NULL;
 }
 
+/* Where in a module's file names are wanted, as far as they are known. */
+struct asked {
+	uint64_t *offsets;
+	size_t count, capacity;
+};
+
+/* Without memory, or of too many, none: then all names are read. */
+static void collect_asked(const struct pmp_symbolizer *symbolizer,
+			  const struct pmp_known_module *module, struct asked *asked)
+{
+	const struct pmp_locations *locations = &symbolizer->locations;
+
+	for (size_t i = 0; i < locations->count; i++) {
+		const struct pmp_located *location = &locations->items[i];
+		const struct pmp_spot *spot = &location->spot;
+
+		if (location->frame_count || spot->module == PMP_LOCATION_NONE ||
+		    symbolizer->modules.items[spot->module] != module)
+			continue;
+		if (asked->count == ASKED_MAX ||
+		    PMP_RESERVE(&asked->offsets, &asked->capacity, asked->count + 1)) {
+			asked->count = 0;
+			return;
+		}
+		asked->offsets[asked->count++] =
+			spot->address - !(spot->flags & PMP_FRAME_EXACT);
+	}
+}
+
 void pmp_opening_one(struct pmp_symbolizer *symbolizer, struct pmp_known_module *module)
 {
 	const struct pmp_opened_options options = {
@@ -81,18 +113,23 @@ void pmp_opening_one(struct pmp_symbolizer *symbolizer, struct pmp_known_module 
 	};
 	struct pmp_opened *opened = module->opened;
 	struct pmp_jitmap *jitmap = module->jitmap;
+	struct asked asked = { 0 };
 
 	module->wanted = false;
 	if (module->saved_problem)
 		return;
+	if (module->file && !opened)
+		collect_asked(symbolizer, module, &asked);
 	pmp_state_release(symbolizer);
 	if (module->saved_id && module->file && !opened)
 		open_saved(symbolizer->symfs, module->source);
 	if (module->file && !opened)
-		opened = pmp_opened_new(module->source, &options);
+		opened = pmp_opened_new(module->source, &options, asked.offsets,
+					asked.count);
 	if (module->source && module->source->kind == PMP_MODULE_JITMAP && !jitmap &&
 	    !options.no_symbols)
 		jitmap = pmp_jitmap_new(module->source->fd);
+	free(asked.offsets);
 	pmp_state_acquire(symbolizer);
 	module->opened = opened;
 	module->jitmap = jitmap;

@@ -17,13 +17,19 @@ struct pmp_symbols;
 /*
  * Read the symbol tables of the module itself (files[0]) and of its debug files.
  * Closed and NULL files are passed over; the files are not needed afterwards.
+ * Addresses that are asked for, if there are any, may be all that can be named
+ * afterwards, where that is much less to do: see pmp_symbols_know().
  * NULL: no memory. Without any symbol it is empty.
  */
-struct pmp_symbols *pmp_symbols_new(struct pmp_elf *const *files, size_t count);
+struct pmp_symbols *pmp_symbols_new(struct pmp_elf *const *files, size_t count,
+				    const uint64_t *asked, size_t asked_count);
 void pmp_symbols_free(struct pmp_symbols *symbols);
+/* Can this address be named, or must the tables be read once more? Can all? */
+bool pmp_symbols_know(const struct pmp_symbols *symbols, uint64_t address);
+bool pmp_symbols_all(const struct pmp_symbols *symbols);
 /* The linker's name (without version) of the function at an ELF address, or NULL. */
 const char *pmp_symbols_find(const struct pmp_symbols *symbols, uint64_t address);
-/* How many names there are, and was there a full table, not only exported names? */
+/* How many functions there are, and was there a full table, not only exported names? */
 size_t pmp_symbols_count(const struct pmp_symbols *symbols);
 bool pmp_symbols_complete(const struct pmp_symbols *symbols);
 

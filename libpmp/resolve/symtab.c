@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See symtab.h. */
+#include "resolve/symtab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "libpmp.h"
+#include "resolve/ranges.h"
+
+#define SYMBOLS_MAX ((size_t)32 << 20) /* taken from all tables of a module */
+#define NAMES_MAX ((size_t)2 << 30)    /* bytes of all names */
+#define NAME_MAX_LENGTH 65535	       /* longer ones are left out */
+#define NAME_READ 256		       /* of one name at a time */
+#define READ_COUNT 512		       /* symbols at a time */
+#define ASKED_MAX 16384		       /* symbols taken for what is asked */
+
+/* One table, with the strings that it refers to. */
+struct source {
+	const struct pmp_elf *elf;
+	Elf_Scn *symbols, *strings;
+	size_t count;
+	uint64_t strings_size;
+	size_t first; /* where its strings begin in the names, if they are all there */
+};
+
+/* ---- code ----------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct pmp_code_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Where code is: sections, else (their table was cut off) segments. */
+static int read_code(struct pmp_symtab *table, const struct pmp_elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t capacity = 0;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf->elf, section))) {
+		const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_flags & wanted) != wanted ||
+		    header.sh_size > UINT64_MAX - header.sh_addr)
+			continue;
+		if (PMP_RESERVE(&table->code, &capacity, table->code_count + 1))
+			return PMP_ENOMEM;
+		table->code[table->code_count++] =
+			(struct pmp_code_range){ header.sh_addr,
+						 header.sh_addr + header.sh_size };
+	}
+	for (size_t i = 0; i < elf->code_count && !section && !capacity; i++) {
+		const struct pmp_elf_code *code = &elf->code[i];
+
+		if (code->size > UINT64_MAX - code->address)
+			continue;
+		table->code = calloc(1, sizeof(*table->code));
+		if (!table->code)
+			return PMP_ENOMEM;
+		capacity = table->code_count = 1;
+		*table->code = (struct pmp_code_range){ code->address,
+							code->address + code->size };
+	}
+	if (table->code_count)
+		qsort(table->code, table->code_count, sizeof(*table->code), by_start);
+	return 0;
+}
+
+/* The next symbol is mostly in the same section. */
+const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t address)
+{
+	const struct pmp_code_range *end = table->code + table->code_count;
+	const struct pmp_code_range *found = table->last;
+	size_t after;
+
+	if (!found || address < found->start ||
+	    (found + 1 < end && address >= found[1].start)) {
+		after = pmp_ranges_after(table->code, table->code_count,
+					 sizeof(*table->code), address);
+		found = after ? &table->code[after - 1] : NULL;
+		table->last = found;
+	}
+	return found && address < found->end ? found : NULL;
+}
+
+/* ---- symbols ---------------------------------------------------------------- */
+
+/* $x, $d.12 and the like mark code and data, and are no functions. */
+static bool mapping_symbol(const char *name)
+{
+	return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
+	       (name[2] == '\0' || name[2] == '.');
+}
+
+/* In this order: has a size, is a function, how it is bound, few leading
+ * underscores and dots, short. */
+static uint32_t score(const Elf64_Sym *symbol, const char *name, uint32_t length)
+{
+	static const uint8_t bind_score[16] = {
+		[STB_LOCAL] = 2,
+		[STB_WEAK] = 1,
+		[STB_GLOBAL] = 0,
+	};
+	uint32_t leading = 0;
+
+	while (leading < 63 && (name[leading] == '_' || name[leading] == '.'))
+		leading++;
+	return (uint32_t)(symbol->st_size == 0) << 30 |
+	       (uint32_t)(ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE) << 29 |
+	       (uint32_t)bind_score[ELF64_ST_BIND(symbol->st_info)] << 27 |
+	       leading << 16 | length;
+}
+
+static bool wanted(const Elf64_Sym *symbol)
+{
+	int type = ELF64_ST_TYPE(symbol->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
+	       symbol->st_shndx != SHN_COMMON && symbol->st_name != 0;
+}
+
+/* Local ones without size and type are labels, and so are those that begin with a dot. */
+static bool may_be_label(const Elf64_Sym *symbol)
+{
+	return symbol->st_size == 0 && ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE;
+}
+
+static bool local(const Elf64_Sym *symbol)
+{
+	return ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
+}
+
+/* The name at an offset of the names, which ends with a NUL. Its version is cut off
+ * where it lies: who shares the end of a name shares the version. */
+static int add_symbol(struct pmp_symtab *table, const Elf64_Sym *symbol, uint32_t offset)
+{
+	char *name = table->names.data + offset;
+	char *end = name[0] ? strchrnul(name + 1, '@') : name;
+	size_t length = (size_t)(end - name);
+
+	if (length == 0 || length > NAME_MAX_LENGTH || mapping_symbol(name) ||
+	    (may_be_label(symbol) && name[0] == '.'))
+		return 0;
+	if (table->count == table->capacity &&
+	    PMP_RESERVE(&table->items, &table->capacity, table->count + 1))
+		return PMP_ENOMEM;
+	*end = '\0';
+	table->items[table->count++] = (struct pmp_symbol){
+		.start = symbol->st_value,
+		.size = symbol->st_size,
+		.name = offset,
+		.score = score(symbol, name, (uint32_t)length),
+	};
+	return 0;
+}
+
+/* Append one name to the names. False: it is damaged or too long, or no memory. */
+static bool read_name(struct pmp_symtab *table, const struct source *source,
+		      uint64_t offset)
+{
+	struct pmp_buf *names = &table->names;
+	size_t before = names->length, n;
+	char text[NAME_READ];
+
+	for (uint64_t at = offset; at - offset <= NAME_MAX_LENGTH; at += n) {
+		n = sizeof(text);
+		if (at >= source->strings_size)
+			break;
+		if (n > source->strings_size - at)
+			n = source->strings_size - at;
+		if (!pmp_elf_read(source->elf, source->strings, at, text, n))
+			break;
+		pmp_buf_add(names, text, strnlen(text, n));
+		if (memchr(text, '\0', n)) {
+			pmp_buf_putc(names, '\0');
+			return !pmp_buf_failed(names);
+		}
+	}
+	if (!pmp_buf_failed(names))
+		pmp_buf_cut(names, before);
+	return false;
+}
+
+/* All names are there, or this one is read if it is asked for. */
+static int take_symbol(struct pmp_symtab *table, const struct source *source,
+		       const Elf64_Sym *symbol, struct pmp_asked *asked)
+{
+	size_t offset = source->first + symbol->st_name;
+
+	if (!wanted(symbol) || symbol->st_name >= source->strings_size ||
+	    (may_be_label(symbol) && local(symbol)) ||
+	    !pmp_symtab_code(table, symbol->st_value))
+		return 0;
+	table->seen++;
+	if (asked) {
+		if (!pmp_asked_covers(asked, symbol->st_value, symbol->st_size))
+			return 0;
+		if (table->count == ASKED_MAX)
+			return PMP_ELIMIT;
+		offset = table->names.length;
+		if (!read_name(table, source, symbol->st_name))
+			return pmp_buf_failed(&table->names) ? PMP_ENOMEM : 0;
+	}
+	return add_symbol(table, symbol, (uint32_t)offset);
+}
+
+/* Their bytes are in our order: open_checked() has seen to it. */
+static int take_symbols(struct pmp_symtab *table, const struct source *source,
+			struct pmp_asked *asked)
+{
+	Elf64_Sym symbols[READ_COUNT];
+	size_t n = READ_COUNT;
+	int rc;
+
+	for (size_t first = 1; first < source->count; first += n) {
+		if (n > source->count - first)
+			n = source->count - first;
+		if (!pmp_elf_read(source->elf, source->symbols, first * sizeof(*symbols),
+				  symbols, n * sizeof(*symbols)))
+			return 0;
+		for (size_t i = 0; i < n; i++) {
+			if (table->count == SYMBOLS_MAX)
+				return 0;
+			rc = take_symbol(table, source, &symbols[i], asked);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* All strings of a table. False: damaged, or no memory. */
+static bool append_strings(struct pmp_symtab *table, struct source *source)
+{
+	struct pmp_buf *names = &table->names;
+
+	source->first = names->length;
+	if (source->strings_size > NAMES_MAX - source->first ||
+	    !pmp_elf_append(source->elf, source->strings, names))
+		return false;
+	/* A last name without an end would go on in what follows. */
+	if (names->data[names->length - 1] == '\0')
+		return true;
+	pmp_buf_cut(names, source->first);
+	return false;
+}
+
+static bool is_table(Elf_Scn *section, GElf_Shdr *header)
+{
+	return gelf_getshdr(section, header) &&
+	       (header->sh_type == SHT_SYMTAB || header->sh_type == SHT_DYNSYM) &&
+	       header->sh_entsize == sizeof(Elf64_Sym);
+}
+
+static int read_table(struct pmp_symtab *table, const struct pmp_elf *elf,
+		      Elf_Scn *section, const GElf_Shdr *header, struct pmp_asked *asked)
+{
+	struct source source = {
+		.elf = elf,
+		.symbols = section,
+		.strings = elf_getscn(elf->elf, header->sh_link),
+		.count = header->sh_size / sizeof(Elf64_Sym),
+	};
+	GElf_Shdr strings;
+
+	if (!gelf_getshdr(source.strings, &strings))
+		return 0;
+	source.strings_size = strings.sh_size;
+	if (!asked && !append_strings(table, &source))
+		return pmp_buf_failed(&table->names) ? PMP_ENOMEM : 0;
+	return take_symbols(table, &source, asked);
+}
+
+size_t pmp_symtab_size(const struct pmp_elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t size = 0;
+
+	while (elf->elf && (section = elf_nextscn(elf->elf, section))) {
+		if (is_table(section, &header) && header.sh_size <= elf->size)
+			size += header.sh_size / sizeof(Elf64_Sym);
+	}
+	return size;
+}
+
+int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size_t count,
+		    struct pmp_asked *asked)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct pmp_elf *elf = files[i];
+		Elf_Scn *section = NULL;
+		GElf_Shdr header;
+
+		int rc;
+
+		if (!elf || !elf->elf)
+			continue;
+		/* Sections of the module itself: it has the segments at least. */
+		if (!table->code && read_code(table, elf))
+			return PMP_ENOMEM;
+		while ((section = elf_nextscn(elf->elf, section))) {
+			if (!is_table(section, &header))
+				continue;
+			if (header.sh_type == SHT_SYMTAB)
+				table->complete = true;
+			rc = read_table(table, elf, section, &header, asked);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+void pmp_symtab_free(struct pmp_symtab *table)
+{
+	pmp_buf_free(&table->names);
+	free(table->items);
+	free(table->code);
+	*table = (struct pmp_symtab){ 0 };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading symbol tables: what may be the name of a function, out of all tables of a
+ * module's files. Sorting and choosing is the business of symbols.c.
+ */
+#ifndef PMP_RESOLVE_SYMTAB_H
+#define PMP_RESOLVE_SYMTAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "resolve/asked.h"
+#include "resolve/elf.h"
+
+struct pmp_symbol {
+	uint64_t start;
+	uint64_t size;	/* 0: unknown */
+	uint32_t name;	/* offset in names */
+	uint32_t score; /* lower is better */
+};
+
+struct pmp_code_range {
+	uint64_t start, end;
+};
+
+struct pmp_symtab {
+	struct pmp_buf names; /* NUL-terminated, without versions */
+	struct pmp_symbol *items;
+	size_t count, capacity;
+	size_t seen;		     /* functions in the tables */
+	struct pmp_code_range *code; /* executable sections, ascending */
+	size_t code_count;
+	const struct pmp_code_range *last; /* in which an address was, or NULL */
+	bool complete;			   /* there was a full table */
+};
+
+/* How many symbols there are in a file's tables, as the file says. */
+size_t pmp_symtab_size(const struct pmp_elf *elf);
+/*
+ * Read the tables of files, of which NULL and closed ones are passed over, into an
+ * empty *table. With asked only what covers one of these addresses is taken. 0,
+ * PMP_ENOMEM or, with asked, PMP_ELIMIT: too many cover them. To be freed in any case.
+ */
+int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size_t count,
+		    struct pmp_asked *asked);
+void pmp_symtab_free(struct pmp_symtab *table);
+/* The code that an address is in, or NULL. */
+const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t address);
+
+#endif
