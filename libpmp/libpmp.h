@@ -94,7 +94,14 @@ struct pmp_target_options {
 	/* Receives debug lines; NULL: silent. area is a word such as "stop". */
 	void (*log)(void *arg, const char *area, const char *line);
 	void *log_arg;
+	/* Of threads that are blocked, the functions of the kernel as well; only
+	 * who has CAP_SYS_ADMIN gets to see them. */
+	bool kernel;
 };
+
+/* The module of the kernel's functions. The kernel hides where they are: their
+ * addresses are made of their names. */
+#define PMP_KERNEL_MODULE "[kernel.kallsyms]"
 
 /**
  * Open a process for capturing. Nothing is stopped yet.

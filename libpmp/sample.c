@@ -112,6 +112,19 @@ const struct pmp_region *pmp_maps_find(const struct pmp_maps *maps, uint64_t add
 	return NULL;
 }
 
+/* FNV-1a (Fowler, Noll, Vo), cut to the size of the region. */
+uint64_t pmp_kernel_address(const char *name, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++) {
+		hash ^= (unsigned char)name[i];
+		hash *= UINT64_C(0x100000001b3);
+	}
+	hash ^= hash >> 32;
+	return PMP_KERNEL_START + hash % (PMP_KERNEL_END - PMP_KERNEL_START);
+}
+
 /* ---- samples ------------------------------------------------------------ */
 
 const char *pmp_end_text(enum pmp_end end)

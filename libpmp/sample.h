@@ -30,7 +30,18 @@ enum pmp_module_kind {
 	PMP_MODULE_ANON,	/* memory without a file; code in it is JIT code */
 	PMP_MODULE_SPECIAL,	/* [stack], [heap], [vvar], ... */
 	PMP_MODULE_JITMAP,	/* not mapped: /tmp/perf-PID.map of the process */
+	PMP_MODULE_KERNEL,	/* names of its functions are in .image: see below */
 };
+
+/*
+ * The kernel tells in which of its functions a thread waits, but not where they are. So
+ * an address is made of a name: the same one in each target, run and machine, in a half
+ * of the address space where no process has anything. The image of the module has all
+ * names that may occur, with a NUL after each.
+ */
+#define PMP_KERNEL_START UINT64_C(0xffff800000000000)
+#define PMP_KERNEL_END UINT64_C(0xffffc00000000000)
+uint64_t pmp_kernel_address(const char *name, size_t length);
 
 struct pmp_module {
 	unsigned refs;

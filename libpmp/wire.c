@@ -738,7 +738,7 @@ static void known_put(struct known_list *known, struct pmp_module *module)
 static bool module_valid(const struct wire_module *wire, const char *path,
 			 const struct pmp_receiver *receiver)
 {
-	return wire->kind <= PMP_MODULE_JITMAP &&
+	return wire->kind <= PMP_MODULE_KERNEL &&
 	       wire->deleted <= 1 && wire->has_fd <= 1 &&
 	       wire->open_errno < 4096 && wire->id != NO_MODULE &&
 	       wire->path_length <= PATH_SIZE_MAX && wire->image_size <= IMAGE_MAX &&

@@ -3,6 +3,8 @@
  */
 #include "options-table.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,11 +56,32 @@ static bool check_sink(struct pmp_options *options)
 	return true;
 }
 
-/* What there is to sort by; worth a message only, as a configuration may have it. */
+/* May we read where threads wait in the kernel? The file is there for everybody, and
+ * only some may open or read it. */
+static void note_kernel(void)
+{
+	char byte;
+	int fd = open("/proc/self/stack", O_RDONLY | O_CLOEXEC);
+	bool readable = fd >= 0 && read(fd, &byte, 1) >= 0;
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (!readable)
+		pmp_message_note(error == ENOENT ? "this kernel has been built without them"
+						 : "run it as root (CAP_SYS_ADMIN)",
+				 "cannot read functions of the kernel: %s: --kernel changes "
+				 "nothing",
+				 strerror(error));
+}
+
+/* What has no effect here; worth a message only, as a configuration may have it. */
 void pmp_options_note(const struct pmp_options *options)
 {
 	const struct pmp_format *format = options->format;
 
+	if (options->kernel && !options->file_count)
+		note_kernel();
 	if (!options->sort || options->wants_screen)
 		return;
 	if (options->diff)

@@ -158,6 +158,8 @@ static const struct pmp_option_row rows[] = {
 	  .help = "show the name of the module" },
 	{ FRAMES, 0, "no-inline", NULL, take_flag, TO(no_inline),
 	  .help = "leave inlined functions out" },
+	{ FRAMES, 0, "kernel", NULL, take_flag, TO(kernel),
+	  .help = "functions of the kernel above those that wait" },
 	{ FRAMES, 0, "no-demangle", NULL, take_flag, TO(no_demangle),
 	  .help = "C++ and Rust names as they are stored" },
 

@@ -60,7 +60,7 @@ struct pmp_options {
 	unsigned idle;		   /* enum pmp_idle */
 	bool fold_recursion, by_group, no_fold_threads;
 	/* Frames and symbols. */
-	bool lines, no_inline, no_demangle, module, no_symbols;
+	bool lines, no_inline, no_demangle, module, no_symbols, kernel;
 	const char *debug_dir, *symfs; /* NULL: the default; none */
 	unsigned sort;	/* enum pmp_sort */
 	unsigned color; /* enum pmp_color */

@@ -175,6 +175,7 @@ static int open_target(struct child *child, struct watched *watched, struct pmp_
 		.stop = options->stop,
 		.unwind = options->unwind,
 		.no_restart = options->no_restart,
+		.kernel = options->kernel,
 		.max_frames = (unsigned)options->max_frames,
 		.want_thread = want_thread,
 		.want_arg = child,

@@ -32,8 +32,7 @@
 
 /* ---- into the sample ------------------------------------------------------------------ */
 
-static int emit(struct pmp_sample *sample, const struct pmp_thread *thread,
-		const struct pmp_raw_frame *frames, size_t count)
+static int emit(struct pmp_sample *sample, const struct pmp_thread *thread)
 {
 	struct pmp_thread *added = pmp_sample_add_thread(sample);
 	size_t first;
@@ -44,7 +43,7 @@ static int emit(struct pmp_sample *sample, const struct pmp_thread *thread,
 	*added = *thread;
 	added->frame = first;
 	added->frame_count = 0;
-	return pmp_sample_add_frames(sample, frames, count);
+	return 0;
 }
 
 /* The thread has not run since this was read. */
@@ -52,23 +51,35 @@ static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *wat
 {
 	struct pmp_thread thread = watch->thread;
 
+	int r;
+
 	thread.obtained = PMP_UNCHANGED;
 	thread.stopped = 0;
-	return emit(sample, &thread, watch->frames, watch->thread.frame_count);
+	r = emit(sample, &thread);
+	return r < 0 ? r : pmp_sample_add_frames(sample, watch->frames,
+						 watch->thread.frame_count);
 }
 
 static int emit_work(struct pmp_target *target, struct pmp_sample *sample,
 		     struct pmp_work *work, const struct pmp_walk *walk)
 {
+	int r;
+
 	work->thread.end = walk->end;
 	work->thread.reading = ++target->readings;
-	return emit(sample, &work->thread, walk->frames, walk->count);
+	r = emit(sample, &work->thread);
+	if (r == 0)
+		r = pmp_sample_add_frames(sample, target->kernel.frames,
+					  target->kernel.count);
+	target->kernel.count = 0;
+	return r < 0 ? r : pmp_sample_add_frames(sample, walk->frames, walk->count);
 }
 
 /* Read completely where it sleeps: the same again as long as it does not run. */
 static int emit_looked(struct pmp_target *target, struct pmp_sample *sample,
 		       struct pmp_work *work, const struct pmp_walk *walk)
 {
+	const struct pmp_thread *added;
 	int r;
 
 	work->thread.sp = work->look.sp;
@@ -77,8 +88,9 @@ static int emit_looked(struct pmp_target *target, struct pmp_sample *sample,
 	r = emit_work(target, sample, work, walk);
 	if (r < 0)
 		return r;
-	return pmp_watch_keep(work->watch, work->mark, &work->thread, walk->frames,
-			      walk->count);
+	added = &sample->threads[sample->thread_count - 1];
+	return pmp_watch_keep(work->watch, work->mark, &work->thread,
+			      sample->frames + added->frame, added->frame_count);
 }
 
 /* A thread that was left alone: the frames that are certain, or the one that /proc
@@ -87,7 +99,14 @@ static int emit_not_stopped(struct pmp_target *target, struct pmp_sample *sample
 			    struct pmp_work *work, struct pmp_walk *walk)
 {
 	struct pmp_raw_frame frame = { work->look.pc, PMP_FRAME_EXACT };
+	int r;
 
+	target->kernel.count = 0;
+	if (target->options.kernel && work->thread.state != 'R') {
+		r = pmp_kernel_read(&target->kernel, &target->process, work->thread.tid);
+		if (r < 0)
+			return r;
+	}
 	if (!walk->count && work->look.pc) {
 		walk->frames = &frame;
 		walk->count = 1;
@@ -192,6 +211,7 @@ static int finish(struct pmp_target *target, struct pmp_sample *sample, struct p
 	pmp_stack_learn(work->watch, &reader);
 	pmp_look_learn(target, &walk);
 	work->thread.obtained = PMP_STOPPED;
+	target->kernel.count = 0;
 	work->thread.tls = hold->tls;
 	work->thread.sp = pmp_arch_sp(&hold->user);
 	see_call(&work->thread, &hold->user);
@@ -635,7 +655,12 @@ static int capture_new(struct pmp_target *target, struct pmp_sample **out,
 	sample->any_stopped += pmp_stopper_late_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
 	sort_threads(sample);
-	sample->maps = pmp_maps_ref(target->maps);
+	sample->maps = pmp_kernel_maps(&target->kernel, target->maps,
+				       &target->next_module_id);
+	if (!sample->maps) {
+		pmp_sample_free(sample);
+		return pmp_error_nomem(err, "take a sample");
+	}
 	sample->duration = pmp_clock() - sample->time;
 	PMP_LOG(&target->log, "capture", "%zu of %zu threads in %llu us, held %llu us",
 		sample->thread_count, sample->seen,

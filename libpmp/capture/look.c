@@ -96,7 +96,11 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work, struct 
 
 		range->got = got > 0 ? (size_t)got : 0;
 	}
-	r = pmp_watch_read(&target->watches, &target->process, work->watch, &after);
+	r = target->options.kernel ? pmp_kernel_read(&target->kernel, &target->process,
+						     work->thread.tid)
+				   : 0;
+	if (r >= 0)
+		r = pmp_watch_read(&target->watches, &target->process, work->watch, &after);
 	if (r < 0)
 		return r;
 	return PMP_FAULT("believe-looks") || (after.mark && after.mark == work->mark);

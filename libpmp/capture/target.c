@@ -75,6 +75,7 @@ void pmp_target_close(struct pmp_target *target)
 	pmp_watches_free(&target->watches);
 	pmp_resting_close(&target->resting);
 	pmp_learned_free(target->learned);
+	pmp_kernel_free(&target->kernel);
 	free(target->frames);
 	free(target->regs);
 	free(target->trial);

@@ -8,6 +8,7 @@
 #define PMP_CAPTURE_TARGET_H
 
 #include "base/log.h"
+#include "capture/kernel.h"
 #include "capture/learn.h"
 #include "capture/memory.h"
 #include "capture/process.h"
@@ -51,6 +52,7 @@ struct pmp_target {
 	bool rest_proven;		/* in this capture: none that rests has run */
 	uint64_t readings;		/* of stacks, so far */
 	struct pmp_learned *learned;
+	struct pmp_kernel kernel;	/* of options.kernel */
 	struct pmp_raw_frame *frames;	/* options.max_frames of them */
 	struct pmp_frame_regs *regs;	/* of these */
 	struct pmp_raw_frame *trial;	/* as many frames, for the search */

@@ -97,6 +97,9 @@ static uint32_t add_module(struct pmp_modules *modules, struct pmp_module *sourc
 	struct pmp_known_module module = { .path = pmp_strings_keep(modules->strings,
 								    shown_path(source)) };
 
+	if (source && source->kind == PMP_MODULE_KERNEL &&
+	    pmp_kernel_names_add(&modules->kernel, modules->strings, source))
+		return PMP_LOCATION_NONE;
 	if (source) {
 		module.device = source->device;
 		module.inode = source->inode;
@@ -224,7 +227,8 @@ const char *pmp_modules_problem(const struct pmp_known_module *module)
 		return pmp_opened_problem(module->opened);
 	if (!module->source)
 		return "nothing is mapped there";
-	if (!module->file && module->source->kind != PMP_MODULE_JITMAP)
+	if (!module->file && module->source->kind != PMP_MODULE_JITMAP &&
+	    module->source->kind != PMP_MODULE_KERNEL)
 		return "no file: code made at run time without a perf map";
 	return NULL;
 }
@@ -257,6 +261,7 @@ void pmp_modules_free(struct pmp_modules *modules)
 	for (size_t i = 0; i < modules->count; i++)
 		free_module(modules->items[i]);
 	free(modules->items);
+	pmp_kernel_names_free(&modules->kernel);
 	forget_aliases(modules);
 	*modules = (struct pmp_modules){ 0 };
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "resolve/jitmap.h"
+#include "resolve/kernel.h"
 #include "resolve/module.h"
 #include "resolve/strings.h"
 #include "resolve/symbolizer.h"
@@ -35,7 +36,8 @@ struct pmp_modules {
 	struct pmp_strings *strings;	 /* borrowed */
 	struct pmp_known_module **items; /* each stays where it is while it is named */
 	size_t count, capacity;
-	struct pmp_alias *aliases; /* hash table of sources */
+	struct pmp_kernel_names kernel; /* of all sources of the kernel */
+	struct pmp_alias *aliases;	/* hash table of sources */
 	size_t alias_count, alias_slots;
 	uint32_t unmapped; /* number of [unmapped], or PMP_LOCATION_NONE */
 };

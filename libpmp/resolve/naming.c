@@ -105,9 +105,12 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer,
 				const struct pmp_spot *spot, struct pmp_frame *frames)
 {
 	uint64_t lookup = spot->address - !(spot->flags & PMP_FRAME_EXACT);
-	const char *name =
-		module->jitmap ? pmp_jitmap_find(module->jitmap, lookup) : NULL;
+	const char *name = NULL;
 
+	if (module->jitmap)
+		name = pmp_jitmap_find(module->jitmap, lookup);
+	else if (module->source && module->source->kind == PMP_MODULE_KERNEL)
+		name = pmp_kernel_names_find(&symbolizer->modules.kernel, lookup);
 	frames[0].address = spot->address;
 	if (name)
 		frames[0].function = readable(symbolizer, name);

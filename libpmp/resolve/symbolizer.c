@@ -79,7 +79,7 @@ static uint32_t module_at(struct pmp_symbolizer *symbolizer, const struct pmp_ma
 	uint32_t module = pmp_modules_of(modules, region ? region->module : NULL);
 
 	if (!region || module == PMP_LOCATION_NONE || modules->items[module]->file ||
-	    !maps->jitmap)
+	    region->module->kind == PMP_MODULE_KERNEL || !maps->jitmap)
 		return module;
 	return pmp_modules_of(modules, maps->jitmap);
 }

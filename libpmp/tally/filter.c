@@ -35,6 +35,7 @@ enum {
 	MARK_SKIP = 64,
 	MARK_TRIM = 128,
 	MARK_FAILED = 256,	/* there was no memory to match it */
+	MARK_KERNEL = 512,	/* why a thread is there the functions of the program tell */
 };
 
 struct list {
@@ -230,7 +231,8 @@ static pmp_marks look(const struct pmp_filter *filter, const char *name, const c
 pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
 			      const char *module, char *buffer, size_t size)
 {
-	pmp_marks marks = pmp_idle_function(function);
+	bool kernel = strcmp(module, PMP_KERNEL_MODULE) == 0;
+	pmp_marks marks = kernel ? MARK_KERNEL : pmp_idle_function(function);
 	int renamed;
 
 	snprintf(buffer, size, "%s", function);
@@ -270,11 +272,13 @@ static pmp_marks gather(const pmp_marks *marks, size_t count, size_t depth)
 pmp_marks pmp_filter_stack(const pmp_marks *marks, size_t count)
 {
 	const pmp_marks anywhere = MARK_IDLE | PMP_MARK_FOCUS | MARK_IGNORE | MARK_TRIM;
+	const pmp_marks skip = gather(marks, count, 1) & MARK_SKIP;
+	const pmp_marks all = gather(marks, count, count) & anywhere;
 
-	return (gather(marks, count, count) & anywhere) |
-	       (gather(marks, count, PMP_IDLE_LOCK_DEPTH) & PMP_IDLE_LOCKS) |
-	       (gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS) |
-	       (gather(marks, count, 1) & MARK_SKIP);
+	for (; count && *marks & MARK_KERNEL; count--)
+		marks++;
+	return all | skip | (gather(marks, count, PMP_IDLE_LOCK_DEPTH) & PMP_IDLE_LOCKS) |
+	       (gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS);
 }
 
 bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack)

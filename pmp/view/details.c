@@ -80,7 +80,8 @@ static void draw_frame(const struct pmp_view *view, struct pmp_canvas *canvas, i
 		       size_t number, const struct pmp_frame_info *info)
 {
 	const struct pmp_settings *settings = &view->model.settings;
-	unsigned look = info->inlined ? PMP_LOOK_DIM : 0;
+	bool kernel = strcmp(info->module, PMP_KERNEL_MODULE) == 0;
+	unsigned look = kernel ? PMP_LOOK_BLUE : info->inlined ? PMP_LOOK_DIM : 0;
 	char name[PMP_VIEW_TEXT], full[PMP_VIEW_TEXT], text[512];
 	int at, width = canvas->columns, room;
 	const char *shown;
@@ -106,7 +107,8 @@ static void draw_frame(const struct pmp_view *view, struct pmp_canvas *canvas, i
 	if (at >= width)
 		return;
 	pmp_escape(base_name(info->module), text, sizeof(text));
-	pmp_canvas_text(canvas, line, at, MODULE_WIDTH, look | PMP_LOOK_CYAN, text);
+	pmp_canvas_text(canvas, line, at, MODULE_WIDTH,
+			kernel ? look : look | PMP_LOOK_CYAN, text);
 	at += MODULE_WIDTH + 1;
 	if (settings->no_lines || !info->file || at >= width)
 		return;

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See kernel.h. A line is "[<0>] do_sys_poll+0x400/0x590", maybe with a module. */
+#include "capture/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "libpmp.h"
+
+#define TEXT_SIZE 16384
+#define NAME_LENGTH 511	       /* KSYM_NAME_LEN, with Rust in the kernel */
+#define NAMES_MAX (1u << 20)   /* bytes; a kernel waits in some hundreds of functions */
+
+/* How many addresses are below one. */
+static size_t place_of(const struct pmp_kernel *kernel, uint64_t address)
+{
+	size_t low = 0, high = kernel->known_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (kernel->known[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Remember the name of an address. 0, PMP_ENOMEM, or PMP_ELIMIT: there are too many. */
+static int remember(struct pmp_kernel *kernel, uint64_t address, const char *name,
+		    size_t length)
+{
+	size_t place = place_of(kernel, address);
+
+	if (place < kernel->known_count && kernel->known[place] == address)
+		return 0;
+	if (kernel->names.length + length >= NAMES_MAX)
+		return PMP_ELIMIT;
+	if (PMP_RESERVE(&kernel->known, &kernel->known_capacity, kernel->known_count + 1))
+		return PMP_ENOMEM;
+	pmp_buf_add(&kernel->names, name, length);
+	pmp_buf_putc(&kernel->names, '\0');
+	if (pmp_buf_failed(&kernel->names))
+		return PMP_ENOMEM;
+	memmove(kernel->known + place + 1, kernel->known + place,
+		(kernel->known_count - place) * sizeof(*kernel->known));
+	kernel->known[place] = address;
+	kernel->known_count++;
+	return 0;
+}
+
+/* The name in a line, or 0: there is none, only a number. */
+static size_t find_name(const char *line, const char *end, const char **name)
+{
+	const char *at = memchr(line, ']', (size_t)(end - line));
+	size_t length = 0;
+
+	if (!at || end - at < 3 || at[1] != ' ')
+		return 0;
+	*name = at + 2;
+	while (*name + length < end && (*name)[length] > ' ' && (*name)[length] < 127 &&
+	       (*name)[length] != '+')
+		length++;
+	if (length > NAME_LENGTH || strncmp(*name, "0x", 2) == 0)
+		return 0;
+	return length;
+}
+
+int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length)
+{
+	const char *end = text + length, *line_end;
+
+	kernel->count = 0;
+	for (const char *line = text; line < end && kernel->count < PMP_KERNEL_DEPTH;
+	     line = line_end + 1) {
+		const char *name;
+		uint64_t address;
+		size_t n;
+		int r;
+
+		line_end = memchr(line, '\n', (size_t)(end - line));
+		if (!line_end)
+			break;
+		n = find_name(line, line_end, &name);
+		if (!n)
+			continue;
+		address = pmp_kernel_address(name, n);
+		r = remember(kernel, address, name, n);
+		if (r == PMP_ENOMEM)
+			return r;
+		if (r == 0)
+			kernel->frames[kernel->count++] =
+				(struct pmp_raw_frame){ address, PMP_FRAME_EXACT };
+	}
+	return 0;
+}
+
+int pmp_kernel_read(struct pmp_kernel *kernel, const struct pmp_process *process, pid_t tid)
+{
+	char path[40], text[TEXT_SIZE];
+	ssize_t length;
+
+	kernel->count = 0;
+	snprintf(path, sizeof(path), "task/%d/stack", (int)tid);
+	length = pmp_file_read(process->proc, path, text, sizeof(text));
+	return length > 0 ? pmp_kernel_parse(kernel, text, (size_t)length) : 0;
+}
+
+/* ---- maps ------------------------------------------------------------------ */
+
+static struct pmp_module *make_module(const struct pmp_kernel *kernel, uint32_t id)
+{
+	struct pmp_module *module =
+		pmp_module_new(id, PMP_MODULE_KERNEL, PMP_KERNEL_MODULE);
+
+	if (!module)
+		return NULL;
+	module->image = pmp_copy(kernel->names.data, kernel->names.length);
+	module->image_size = kernel->names.length;
+	if (module->image)
+		return module;
+	pmp_module_unref(module);
+	return NULL;
+}
+
+/* All of one, and the kernel's region where it belongs. The vsyscall page is above it. */
+static int copy_maps(struct pmp_maps *to, const struct pmp_maps *from,
+		     struct pmp_module *kernel)
+{
+	const struct pmp_region region = { .start = PMP_KERNEL_START,
+					   .end = PMP_KERNEL_END,
+					   .module = kernel,
+					   .prot = PMP_PROT_READ | PMP_PROT_EXEC };
+	size_t i = 0;
+
+	to->generation = from->generation;
+	to->exec_generation = from->exec_generation;
+	to->jitmap = from->jitmap;
+	if (pmp_maps_add_module(to, kernel))
+		return PMP_ENOMEM;
+	for (size_t m = 0; m < from->module_count; m++) {
+		if (pmp_maps_add_module(to, pmp_module_ref(from->modules[m])))
+			return PMP_ENOMEM;
+	}
+	for (; i < from->region_count && from->regions[i].start < region.end; i++) {
+		/* Never seen, but maps must have their order. */
+		if (from->regions[i].end > region.start)
+			continue;
+		if (pmp_maps_add_region(to, &from->regions[i]))
+			return PMP_ENOMEM;
+	}
+	if (pmp_maps_add_region(to, &region))
+		return PMP_ENOMEM;
+	for (; i < from->region_count; i++) {
+		if (pmp_maps_add_region(to, &from->regions[i]))
+			return PMP_ENOMEM;
+	}
+	return 0;
+}
+
+static void forget_maps(struct pmp_kernel *kernel)
+{
+	pmp_maps_unref(kernel->maps);
+	pmp_maps_unref(kernel->maps_of);
+	kernel->maps = kernel->maps_of = NULL;
+}
+
+struct pmp_maps *pmp_kernel_maps(struct pmp_kernel *kernel, struct pmp_maps *maps,
+				 uint32_t *next_id)
+{
+	struct pmp_module *module;
+	struct pmp_maps *made;
+
+	if (kernel->names.length == 0)
+		return pmp_maps_ref(maps);
+	if (kernel->maps_of == maps && kernel->maps_length == kernel->names.length)
+		return pmp_maps_ref(kernel->maps);
+	module = make_module(kernel, *next_id);
+	made = module ? pmp_maps_new() : NULL;
+	if (!made) {
+		pmp_module_unref(module);
+		return NULL;
+	}
+	if (copy_maps(made, maps, module)) {
+		pmp_maps_unref(made);
+		return NULL;
+	}
+	(*next_id)++;
+	forget_maps(kernel);
+	kernel->maps = pmp_maps_ref(made);
+	kernel->maps_of = pmp_maps_ref(maps);
+	kernel->maps_length = kernel->names.length;
+	return made;
+}
+
+void pmp_kernel_free(struct pmp_kernel *kernel)
+{
+	forget_maps(kernel);
+	pmp_buf_free(&kernel->names);
+	free(kernel->known);
+	*kernel = (struct pmp_kernel){ 0 };
+}
