@@ -74,10 +74,12 @@ static int read_code(struct pmp_symtab *table, const struct pmp_elf *elf)
 /* The next symbol is mostly in the same section. */
 const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t address)
 {
-	const struct pmp_code_range *end = table->code + table->code_count;
-	const struct pmp_code_range *found = table->last;
+	const struct pmp_code_range *found = table->last, *end;
 	size_t after;
 
+	if (table->code_count == 0)
+		return NULL;
+	end = table->code + table->code_count;
 	if (!found || address < found->start ||
 	    (found + 1 < end && address >= found[1].start)) {
 		after = pmp_ranges_after(table->code, table->code_count,
