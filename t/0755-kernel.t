@@ -130,7 +130,7 @@ check_together() {
 	start_target twocalls 4
 	# shellcheck disable=SC2046
 	set -- $(mixed "$PMP")
-	ok "[ $1 -eq 0 ] && [ $2 -gt 200 ]" "what belongs together: $1 of $2 stacks are mixed"
+	ok "[ $1 -eq 0 ] && [ $2 -gt 20 ]" "what belongs together: $1 of $2 stacks are mixed"
 	verdict "no wait ended early"
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	start_target twocalls 4
