@@ -4,6 +4,7 @@
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
+need pgrep
 
 # status WANT DESCRIPTION ARG...
 status() {
@@ -34,20 +35,30 @@ else
 fi
 
 # A target that ends: its profile is kept, and how much of it there is, said.
-start_target sleeper 0 400
-status 0 "the target ends" -f folded -F 50 -n 100 -p "$target_pid"
+# ending STATUS DESCRIPTION ARG...: the same with a target that ends meanwhile.
+ending() {
+	want=$1 text=$2
+	shift 2
+	start_target sleeper 0
+	"$PMP" "$@" -p "$target_pid" >out 2>err </dev/null &
+	pmp=$!
+	sampling "$pmp"
+	kill -TERM "$target_pid"
+	wait "$pmp"
+	is "$?" "$want" "$text: $want" || diag "$(cat err)"
+}
+ending 0 "the target ends" -f folded -n 100000
 like "$(cat err)" \
-	"^pmp: $target_pid \(sleeper\) ended after [0-9]+ of 100 snapshots; the profile covers 0\.[0-9] s$" E8
+	"^pmp: $target_pid \(sleeper\) ended after [0-9]+ of 100000 snapshots; the profile covers [0-9]+\.[0-9] s$" E8
 ok "[ -s out ]" "the profile is written"
-start_target sleeper 0 100
-status 0 "the target ends, quietly" -q -f folded -F 50 -d 10 -p "$target_pid"
+ending 0 "the target ends, quietly" -q -f folded -d 60
 unlike "$(cat err)" 'ended' "-q says errors only"
 
 # A process that was there, but nothing could be taken of it.
-sh -c 'sleep 0.01 & exec sleep 5' &
+sh -c 'sleep 0.01 & exec sleep 60' &
 parent=$!
 test_pids="$test_pids $parent"
-wait_for "grep -l '^State:.Z' /proc/[0-9]*/status | xargs grep -l '^PPid:.$parent\$'" 5
+wait_for "grep -l '^State:.Z' /proc/[0-9]*/status | xargs grep -l '^PPid:.$parent\$'"
 zombie=$(grep -l "^PPid:.$parent\$" /proc/[0-9]*/status 2>/dev/null | tr -dc '0-9\n')
 status 3 "a zombie" -p "$zombie"
 like "$(cat err)" "^pmp: $zombie \(sleep\) is a zombie" "E5"

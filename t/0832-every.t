@@ -209,13 +209,11 @@ ok "wait_for 'untouched $target'" "the target is left alone"
 is "$?" 1 "--max-wall"
 is "$(cat err)" "pmp: not finished within --max-wall: ending" "its message"
 ok "[ -s wall.folded ]" "what was collected is written"
-mkfifo pipe
-# shellcheck disable=SC2217 # it is not to be read
-sleep 60 <pipe &
-test_pids="$test_pids $!"
-"$PMP" -q --max-wall 1 --raw -n 100000 -i 1ms --max-cpu 0 -p "$target" >pipe 2>err
+full_pipe pipe
+"$PMP" -q --max-wall 1 --raw -n 100000 -i 1ms --max-cpu 0 -p "$target" >pipe 2>err 9>&-
 is "$?" 1 "--max-wall, and the reader is stuck"
 is "$(tail -n 1 err)" "pmp: still not finished: given up" "it ends nevertheless"
+exec 9>&-
 ok "wait_for 'untouched $target'" "the target is left alone"
 
 if [ -n "$slow" ]; then

@@ -18,28 +18,25 @@ start() {
 	test_pids="$test_pids $pmp"
 }
 
-# The sampler of $pmp.
-sampler() {
-	pgrep -x -P "$pmp" pmp-sampler
-}
-
-# Snapshots have been taken.
-sampling() {
-	wait_for '[ -n "$(sampler)" ]' && sleep 0.3
-}
-
 for pair in INT:0 TERM:143 HUP:129 QUIT:131; do
 	signal=${pair%:*}
 	start -q -f folded -d 60 -p "$target"
-	sampling
+	sampling "$pmp"
 	kill -"$signal" "$pmp"
 	wait "$pmp"
 	is "$?" "${pair#*:}" "$signal: status"
 	like "$(cat out)" '^sleeper;.* [0-9]+$' "$signal: the profile is written"
 done
 
-# As timeout(1) does it: the same signal to the process and to its group.
-timeout -s INT 1 "$PMP" -q -f folded -d 60 -p "$target" >out 2>err
+# As timeout(1) does it: the same signal to the process and to its group. It passes on
+# what it gets itself in the same way.
+timeout -s INT 60 "$PMP" -q -f folded -d 60 -p "$target" >out 2>err &
+timeout=$!
+test_pids="$test_pids $timeout"
+wait_for "pmp=\$(cat /proc/$timeout/task/$timeout/children) && [ -n \"\$pmp\" ]"
+sampling "${pmp% }"
+kill -INT "$timeout"
+wait "$timeout"
 like "$(cat out)" '^sleeper;.* [0-9]+$' "the same signal twice at once is one"
 
 # The command sees to it itself.
@@ -48,33 +45,30 @@ wait "$pmp"
 is "$?" 4 "INT with a command: its status"
 
 # The reader is stuck: the first INT cannot write, the second leaves.
-mkfifo pipe
-# shellcheck disable=SC2217 # it is not to be read
-sleep 60 <pipe &
-reader=$!
-test_pids="$test_pids $reader"
-"$PMP" -q --raw -n 100000 -i 1ms -p "$target" >pipe 2>err &
+full_pipe pipe
+"$PMP" -q --raw -n 100000 -i 1ms -p "$target" >pipe 2>err 9>&- &
 pmp=$!
 test_pids="$test_pids $pmp"
-sampling
+sampling "$pmp"
+sampler=$(sampler_of "$pmp")
 kill -INT "$pmp"
 sleep 0.3
 ok "kill -0 $pmp" "one INT: waits for its reader"
 kill -INT "$pmp"
 wait "$pmp"
 is "$?" 130 "a second INT leaves at once"
-ok "wait_for '[ -z \"\$(sampler)\" ]'" "the sampler is gone"
+ok "wait_for '[ ! -e /proc/$sampler ]'" "the sampler is gone"
 ok "wait_for 'untouched $target'" "the target is left alone"
-stop_process "$reader"
+exec 9>&-
 
 # USR1 writes now and goes on.
 start -q -d 60 -o now.folded -p "$target"
-sampling
+sampling "$pmp"
 kill -USR1 "$pmp"
 ok "wait_for '[ -s now.folded ]'" "USR1: the profile is written"
 ok "kill -0 $pmp" "and pmp goes on"
 first=$(awk '{ n += $NF } END { print n }' now.folded)
-sleep 0.3
+sampling "$pmp"
 kill -TERM "$pmp"
 wait "$pmp"
 is "$?" 143 "until TERM"
@@ -101,11 +95,11 @@ is "$?" 143 "and ends in order"
 # Ignored by nohup, ignored by pmp.
 (
 	trap '' HUP
-	exec "$PMP" -q -f folded -d 1 -p "$target" >out 2>err
+	exec "$PMP" -q -f folded -d 2 -p "$target" >out 2>err
 ) &
 pmp=$!
 test_pids="$test_pids $pmp"
-sampling
+sampling "$pmp" 5
 kill -HUP "$pmp"
 wait "$pmp"
 is "$?" 0 "HUP under nohup"

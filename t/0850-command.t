@@ -53,7 +53,7 @@ begin() {
 	"$PMP" -q -o x.folded -- sh -c "echo \$\$ >pid; $1" &
 	pmp=$!
 	test_pids="$test_pids $pmp"
-	wait_for '[ -s pid ]' && sleep 0.3
+	wait_for '[ -s pid ]' && sampling "$pmp"
 }
 for pair in TERM:143 HUP:129 QUIT:131; do
 	begin 'exec sleep 60'
@@ -74,8 +74,10 @@ begin 'trap ". ./slow" TERM; while :; do sleep 0.1; done'
 kill -TERM "$pmp"
 wait "$pmp"
 is "$?" 6 "TERM: the profile is written at once, and the command waited for"
-begin 'sleep 1; echo done >over; exit 4'
+begin 'until [ -e go ]; do sleep 0.05; done; echo done >over; exit 4'
 kill -INT "$pmp"
+wait_for '! sampler_of "$pmp"'
+: >go
 wait "$pmp"
 is "$?:$(cat over)" "4:done" "INT to pmp alone ends the sampling, not the command"
 
@@ -87,8 +89,9 @@ if command -v tmux >/dev/null && command -v bash >/dev/null; then
 	rm -f pid x.folded
 	tmux -L "pmp$$" -f /dev/null new-session -d -s pmp -x 80 -y 24 "bash --norc -i"
 	job "cd '$tmp'; '$PMP' -q -o x.folded -- sh -c 'echo \$\$ >pid; exec sleep 60'; echo \$? >status" Enter
-	wait_for '[ -s pid ]' && sleep 0.3
+	wait_for '[ -s pid ]'
 	pid=$(cat pid)
+	sampling "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status")"
 	job C-z
 	ok "wait_for 'grep -q \"^State:.T\" /proc/$pid/status'" "^Z stops the command"
 	ok "wait_for '[ -s status ]' && [ \"\$(cat status)\" = 148 ]" "and pmp"
@@ -121,7 +124,7 @@ ok "[ $status -eq 3 ] && { [ -s none.folded ] ||
 "$PMP" -q -f folded -i 20ms -o x.folded -- "$top_builddir/t/target/zleader" >out &
 pmp=$!
 test_pids="$test_pids $pmp"
-wait_for 'grep -q ^ready out' && sleep 0.3
+wait_for 'grep -q ^ready out' && sampling "$pmp"
 kill -USR1 "$(sed -n 's/^ready \([0-9]*\).*/\1/p' out)"
 wait "$pmp"
 is "$?" 0 "a command whose first thread has ended before the others"

@@ -10,18 +10,14 @@ need pgrep ps
 start_target sleeper 2
 target=$target_pid
 
-# The sampler of $pmp.
-sampler() {
-	pgrep -x -P "$pmp" pmp-sampler
-}
-
+# start ARG...: pmp in the background, in $pmp and $sampler; with snapshots.
 start() {
 	: >out
 	"$PMP" "$@" >out 2>err </dev/null &
 	pmp=$!
 	test_pids="$test_pids $pmp"
-	wait_for '[ -n "$(sampler)" ]' && sleep 0.3
-	sampler=$(sampler)
+	sampling "$pmp" "${rests:-25}"
+	sampler=$test_sampler
 }
 
 start -f folded -d 60 -p "$target"
@@ -74,13 +70,15 @@ like "$(cat out)" '^sleeper;.* [0-9]+$' "the profile is kept"
 stop_process "$held"
 
 # TERM and the like do not end a sampler: killall must not lose samples.
-start -q -f folded -d 1 -p "$target"
+rests=5
+start -q -f folded -d 2 -p "$target"
 kill -TERM "$sampler"
 kill -INT "$sampler"
 kill -TSTP "$sampler"
 wait "$pmp"
 is "$?" 0 "signals to the sampler alone do nothing"
 
+rests=25
 for signal in KILL SEGV; do
 	start -q -f folded -F 1000 -d 60 -p "$target"
 	kill -"$signal" "$pmp"
@@ -91,6 +89,7 @@ done
 
 # A front that is stopped and goes on is no reason to kill anything, and what was
 # missed is not made up for.
+rests=5
 start -f folded -F 20 -d 2 --stats -p "$target"
 kill -STOP "$pmp"
 sleep 1

@@ -208,6 +208,31 @@ stop_process() {
 	return 0
 }
 
+# sampler_of PID: the process that this pmp samples with.
+sampler_of() {
+	pgrep -x -P "$1" pmp-sampler
+}
+
+# rests_of PID: how often it has gone to sleep.
+rests_of() {
+	sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$1/status" 2>/dev/null
+}
+
+# sampling PID [COUNT]: wait until this pmp has taken snapshots from now on: its sampler
+# sleeps between any two of them, and a few times while it begins.
+sampling() {
+	wait_for "test_sampler=\$(sampler_of $1)" || return
+	test_rests=$(rests_of "$test_sampler")
+	wait_for "[ \"\$(rests_of $test_sampler)\" -ge $((test_rests + ${2:-25})) ]"
+}
+
+# full_pipe NAME: a FIFO that nobody reads and that takes nothing more. It is open as 9.
+full_pipe() {
+	mkfifo "$1"
+	exec 9<>"$1"
+	dd if=/dev/zero bs=4096 oflag=nonblock >&9 2>/dev/null
+}
+
 # threads_of PID: how many threads it has.
 threads_of() {
 	find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l
