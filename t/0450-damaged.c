@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "base/clock.h"
 
@@ -72,6 +73,15 @@ static unsigned look_up(const uint8_t *data, size_t size)
 	return named;
 }
 
+/* Of a processor: how long others have it is not our affair. */
+static uint64_t worked(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * PMP_S + (uint64_t)time.tv_nsec;
+}
+
 static void test_flips(void)
 {
 	uint8_t *copy = malloc(original_size);
@@ -80,14 +90,14 @@ static void test_flips(void)
 	unsigned named = 0;
 
 	for (unsigned i = 0; copy && i < FLIPS; i++) {
-		uint64_t begin = pmp_clock();
+		uint64_t begin = worked();
 
 		memcpy(copy, original, original_size);
 		for (unsigned n = 1 + i % 4; n > 0; n--)
 			copy[next(&state) % original_size] = (uint8_t)next(&state);
 		named += look_up(copy, original_size) > 0;
-		if (pmp_clock() - begin > longest)
-			longest = pmp_clock() - begin;
+		if (worked() - begin > longest)
+			longest = worked() - begin;
 	}
 	ok(named > FLIPS / 2, "%d flips: names in %u", FLIPS, named);
 	ok(longest < 2 * PMP_S, "the longest took %u ms", (unsigned)(longest / PMP_MS));
