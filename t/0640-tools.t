@@ -11,7 +11,7 @@ need perl
 [ -x "$PMP" ] || skip_all "no $PMP"
 
 start_target demo
-ok "'$PMP' -q -o demo.pb.gz -n 20 -F 20 -p '$target_pid'" "a profile is saved"
+ok "save demo.pb.gz -n 20 -F 20" "a profile is saved"
 program=$top_builddir/t/target/demo
 
 # pmp FORMAT [OPTION...]: the saved profile in a format.

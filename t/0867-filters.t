@@ -14,7 +14,7 @@ PMP_OPTS='--max-cpu 0'
 export PMP_OPTS
 
 start_target demo
-ok "'$PMP' -q -o all.pb.gz -n 4 -i 20ms -p '$target_pid'" "a profile without filters"
+ok "save all.pb.gz -n 4 -i 20ms" "a profile without filters"
 
 # ---- what they show -------------------------------------------------------------------
 

@@ -233,6 +233,17 @@ full_pipe() {
 	dd if=/dev/zero bs=4096 oflag=nonblock >&9 2>/dev/null
 }
 
+# save FILE OPTION...: a profile of the target. Where a busy machine did not let a thread
+# stop in time another one is taken.
+save() {
+	test_file=$1
+	shift
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		"$PMP" -q -o "$test_file" "$@" -p "$target_pid" || return
+		"$PMP" -q -f folded "$test_file" | grep -q 'did not stop in time' || return 0
+	done
+}
+
 # threads_of PID: how many threads it has.
 threads_of() {
 	find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l
