@@ -55,8 +55,12 @@ check_churn() {
 		ok "'$PMP' --raw --stop=$mode -n 300 -i 1ms -p $target_pid >raw 2>err" \
 			"300 snapshots of threads that are born and die, $mode"
 		is "$(grep -c '^--- snapshot' raw)" 300 "each was written"
-		is "$(stacks | grep -c '^stayer .* stay target_thread_main')" 300 \
-			"the one that stays is in each"
+		is "$(stacks | grep -c '^stayer ')" 300 "the one that stays is in each"
+		# A busy machine may not let it stop in time.
+		late=$(stacks | grep -c '^stayer .*did not stop in time')
+		ok "[ $late -le 150 ]" "$late times it did not stop in time"
+		is "$(stacks | grep -c '^stayer .* stay target_thread_main')" $((300 - late)) \
+			"each other time its stack is right"
 	done
 	free_again "nothing is left behind"
 	verdict "all were born, ran and were joined"
