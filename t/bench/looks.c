@@ -9,7 +9,7 @@
  * adds behind it. One that was woken right before its stop looks the same by that, so pc
  * and sp, which a look has from the kernel, must be the same, too. With "fresh" nothing is
  * learned from one round to the next. Ends when so many have been compared or the time is
- * over. Prints the sums; the status is 1 if any stack differs.
+ * over, which is ten times as much until one has been. Prints the sums; the status is 1 if any stack differs.
  */
 #include "libpmp.h"
 #include "sample.h"
@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 {
 	pid_t pid = argc > 3 ? atoi(argv[1]) : 0;
 	unsigned long comparisons = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
-	time_t end = time(NULL) + (argc > 3 ? atoi(argv[3]) : 0);
+	int limit = argc > 3 ? atoi(argv[3]) : 0;
+	time_t begin = time(NULL);
 	bool fresh = argc > 4 && strcmp(argv[4], "fresh") == 0;
 	struct pmp_target *looker = NULL, *stopper = NULL;
 	struct sums sums = { 0 };
@@ -173,7 +174,8 @@ int main(int argc, char **argv)
 	if (!pid || open_target(pid, PMP_STOP_NEVER, &looker) ||
 	    open_target(pid, PMP_STOP_ALL, &stopper))
 		return 2;
-	while (sums.same + sums.different < comparisons && time(NULL) <= end) {
+	while (sums.same + sums.different < comparisons &&
+	       time(NULL) - begin <= (sums.same + sums.different ? limit : 10 * limit)) {
 		if (run_round(pid, looker, stopper, &sums) < 0)
 			break;
 		if (fresh) {
