@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "counting.h"
 #include "diff.h"
 #include "host.h"
@@ -24,7 +25,6 @@
 #include "saved.h"
 
 #define LOOK_MS 100
-#define NS_PER_MS UINT64_C(1000000)
 #define HELD_LOOKS 10	  /* a thread held for a second */
 #define SILENT_LOOKS 50	  /* no sign of life for five */
 #define FINISH_LOOKS 20	  /* the same, once it was told to finish */
@@ -65,7 +65,7 @@ static void lose(struct pmp_app *app, const char *why)
 static void watch(struct pmp_app *app, bool idle)
 {
 	struct pmp_sampler_page *page = app->sampler.page;
-	uint64_t now = pmp_sampler_clock(), held, beat;
+	uint64_t now = pmp_now(), held, beat;
 
 	if (!page || app->finished || now - app->looked < (LOOK_MS - 5) * NS_PER_MS)
 		return;
@@ -164,7 +164,7 @@ static void turn(struct pmp_app *app)
 	pmp_front_tend(app, !fds[1].revents);
 	pmp_notes_left(app);
 	if (!app->finished)
-		pmp_progress_show(&app->progress, pmp_sampler_clock());
+		pmp_progress_show(&app->progress, pmp_now());
 	pmp_session_tend(app->session);
 	/* The terminal has gone; HUP may be ignored. */
 	if (fds[3].revents & (POLLHUP | POLLERR))
@@ -173,8 +173,8 @@ static void turn(struct pmp_app *app)
 		pmp_results_now(app);
 	/* When no snapshot comes that would do it. */
 	if (app->next_file && !app->finished && !fds[1].revents &&
-	    pmp_sampler_clock() >= app->next_file + LOOK_MS * NS_PER_MS)
-		pmp_results_next(app, pmp_sampler_clock());
+	    pmp_now() >= app->next_file + LOOK_MS * NS_PER_MS)
+		pmp_results_next(app, pmp_now());
 	/* Killed, and the end of its socket does not come: it hangs in the kernel. */
 	if (app->lost && !app->finished && app->silent_looks > FINISH_LOOKS)
 		pmp_notes_lost(app);

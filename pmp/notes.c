@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "clock.h"
 #include "filename.h"
 #include "message.h"
 #include "report.h"
 #include "results.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define LEFT_TIME (2 * NS_PER_S)
 #define BATCH 16	  /* messages received between two looks at signals */
 #define BATCH_OF_VIEW 2	  /* the same when keys wait to be answered */
@@ -86,7 +86,7 @@ static void forget_child(struct pmp_app *app, struct pmp_process *process)
 
 void pmp_notes_left(struct pmp_app *app)
 {
-	if (!app->left_alone || pmp_sampler_clock() - app->left_alone < LEFT_TIME)
+	if (!app->left_alone || pmp_now() - app->left_alone < LEFT_TIME)
 		return;
 	app->left_alone = 0;
 	if (app->process_count > 1 && !app->options.quiet)
@@ -109,7 +109,7 @@ static void take_ended(struct pmp_app *app, const struct pmp_note_ended *note)
 		return;
 	}
 	if (app->command.pid && app->options.children)
-		app->left_alone = pmp_sampler_clock();
+		app->left_alone = pmp_now();
 	if (process->snapshots == 0 && !app->refusal)
 		app->refusal = PMP_EXIT_GONE;
 	/* A command is expected to end; a target that never was sampled is an error. */

@@ -15,9 +15,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define PATIENCE NS_PER_S
 #define EVERY (NS_PER_S / 4)
 #define LINE_SIZE 256

@@ -27,12 +27,11 @@
 #include <unistd.h>
 
 #include "children.h"
+#include "clock.h"
 #include "message.h"
 #include "pace.h"
 #include "signals.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define NS_PER_MS UINT64_C(1000000)
 #define REST_MAX (100 * NS_PER_MS) /* between looks whether the targets live */
 #define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
 #define CHILDREN_MAX 1000 /* at a time */
@@ -69,14 +68,6 @@ struct child {
 	bool has_front_clock;
 };
 
-uint64_t pmp_sampler_clock(void)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void sleep_for(uint64_t time)
 {
 	const struct timespec rest = { (time_t)(time / NS_PER_S),
@@ -89,7 +80,7 @@ static void sleep_for(uint64_t time)
 
 static void beat(struct child *child)
 {
-	child->page->heartbeat = pmp_sampler_clock();
+	child->page->heartbeat = pmp_now();
 }
 
 /* The order of this store and a look at the socket matters: see suspend() in front.c. */
@@ -309,7 +300,7 @@ static void open_children(struct child *child)
  */
 static void begin_command(struct child *child)
 {
-	uint64_t now = pmp_sampler_clock();
+	uint64_t now = pmp_now();
 	char byte;
 
 	if (recv(child->exec_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
@@ -323,7 +314,7 @@ static void begin_command(struct child *child)
 
 static void obey(struct child *child, char command)
 {
-	uint64_t now = pmp_sampler_clock();
+	uint64_t now = pmp_now();
 
 	switch (command) {
 	case PMP_SAMPLER_PAUSE:
@@ -386,7 +377,7 @@ static void rest(struct child *child, uint64_t until)
 		{ .fd = child->fd, .events = POLLIN },
 		{ .fd = child->exec_fd },
 	};
-	uint64_t now = pmp_sampler_clock(), most = child->late ? SETTLE_REST : REST_MAX;
+	uint64_t now = pmp_now(), most = child->late ? SETTLE_REST : REST_MAX;
 	uint64_t time = until > now ? until - now : 0;
 	struct timespec timeout = { 0 };
 
@@ -409,7 +400,7 @@ static void wait_for_room(struct child *child)
 
 	settle(child);
 	while (child->late && ioctl(child->fd, SIOCOUTQ, &queued) == 0 && queued > 0) {
-		rest(child, pmp_sampler_clock() + SETTLE_REST);
+		rest(child, pmp_now() + SETTLE_REST);
 		settle(child);
 	}
 }
@@ -521,7 +512,7 @@ static void make_round(struct child *child)
 		hurry(false);
 	if (child->paused || child->finish)
 		return;
-	now = pmp_sampler_clock();
+	now = pmp_now();
 	pmp_pace_next(&child->pace, now, wanted_interval(child, now));
 	if (!child->told_behind && pmp_pace_is_behind(&child->pace))
 		tell_behind(child, now);
@@ -562,13 +553,13 @@ static uint64_t next_event(const struct child *child)
 static void sample_all(struct child *child)
 {
 	struct pmp_note_done done;
-	uint64_t now = pmp_sampler_clock();
+	uint64_t now = pmp_now();
 
 	pmp_pace_start(&child->pace, child->options->interval, now,
 		       now ^ (uint64_t)getpid());
 	child->paused_since = now;
 	hurry(child->waiting);
-	while (now = pmp_sampler_clock(), !is_over(child, now)) {
+	while (now = pmp_now(), !is_over(child, now)) {
 		if (now >= next_event(child)) {
 			make_round(child);
 			continue;
@@ -681,7 +672,7 @@ int pmp_sampler_start(struct pmp_sampler *sampler, const struct pmp_options *opt
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return pmp_message_fill(err, PMP_ELIMIT, errno,
 					"cannot start the sampler");
-	sampler->page->heartbeat = pmp_sampler_clock();
+	sampler->page->heartbeat = pmp_now();
 	if (options->every)
 		widen(fds[1]);
 	sampler->pid = fork();

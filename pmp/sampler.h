@@ -110,7 +110,4 @@ void pmp_sampler_where(const struct pmp_sampler *sampler, char *where, size_t si
 /** SIGKILL: with PTRACE_SEIZE the detach that always works. */
 void pmp_sampler_kill(struct pmp_sampler *sampler);
 
-/** CLOCK_MONOTONIC in ns. */
-uint64_t pmp_sampler_clock(void);
-
 #endif

@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
 #include "view/screen.h"
 
 /* timeout(1) and terminals that close send the same signal twice at once. */
 #define SAME_MS 50
-#define NS_PER_S UINT64_C(1000000000)
 #define LIMIT_GRACE 5 /* seconds to end in order */
 
 /* The flag that a signal handler sets: the program's only mutable globals. */
@@ -30,10 +30,7 @@ static struct {
 
 static int64_t now_ms(void)
 {
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(pmp_now() / NS_PER_MS);
 }
 
 /* What the terminal sends reaches a command as well as pmp. What a process sends is
@@ -135,7 +132,7 @@ static void on_limit(int number)
 
 /* Its timers. A process that is forked has none, but the time goes on. */
 static struct {
-	struct timespec began;
+	uint64_t began;
 	pid_t owner; /* 0: not begun */
 	timer_t timers[2];
 } limit;
@@ -149,9 +146,9 @@ static bool make_timer(int number, timer_t *timer)
 
 static bool set_timer(timer_t timer, uint64_t time)
 {
-	uint64_t end = (uint64_t)limit.began.tv_nsec + time;
+	uint64_t end = limit.began + time;
 	const struct itimerspec at = {
-		.it_value.tv_sec = limit.began.tv_sec + (time_t)(end / NS_PER_S),
+		.it_value.tv_sec = (time_t)(end / NS_PER_S),
 		.it_value.tv_nsec = (long)(end % NS_PER_S),
 		.it_interval.tv_sec = LIMIT_GRACE,
 	};
@@ -166,7 +163,7 @@ bool pmp_signals_limit(uint64_t time)
 	sigfillset(&action.sa_mask);
 	sigaction(SIGALRM, &action, NULL);
 	if (!limit.owner)
-		clock_gettime(CLOCK_MONOTONIC, &limit.began);
+		limit.began = pmp_now();
 	/* A system call that hangs may end for the second one alone. */
 	if (limit.owner != getpid() && (!make_timer(SIGALRM, &limit.timers[0]) ||
 					!make_timer(SIGKILL, &limit.timers[1])))

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#include "clock.h"
+
 #define NANO_DIGITS 9
 
 static bool is_digit(char c)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../clock.h"
 #include "model-rows.h"
 
 #define NAMES_MIN 65536 /* are kept in any case */
@@ -296,17 +297,9 @@ static pmp_model_step *const steps[PMP_VIEW_COUNT][5] = {
 	[PMP_VIEW_THREADS] = { pmp_model_look, pmp_model_threads, pmp_model_order },
 };
 
-uint64_t pmp_model_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 bool pmp_model_is_late(uint64_t until)
 {
-	return until != UINT64_MAX && pmp_model_clock() >= until;
+	return until != UINT64_MAX && pmp_now() >= until;
 }
 
 /* Numbers of stacks and locations mean others now, or there are many names of threads

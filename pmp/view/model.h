@@ -202,8 +202,7 @@ bool pmp_model_go_on(struct pmp_model *model, uint64_t until);
 bool pmp_model_is_busy(const struct pmp_model *model);
 /** False: threads or stacks were put together, and rows mean something else now. */
 bool pmp_model_is_valid(const struct pmp_model *model);
-/** The time it is, and whether that time has come. */
-uint64_t pmp_model_clock(void);
+/** Has that time come? */
 bool pmp_model_is_late(uint64_t until);
 
 /** The row shown at a place, or NULL. */

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "../front.h"
 #include "../message.h"
 #include "namer.h"
@@ -391,7 +392,7 @@ static void ask_for_names(struct pmp_session *session)
 /* When the rows are there. */
 static void end_refresh(struct pmp_session *session)
 {
-	uint64_t now = pmp_sampler_clock(), took = now - session->last_refresh;
+	uint64_t now = pmp_now(), took = now - session->last_refresh;
 	uint64_t pause = session->text ? REFRESH_TEXT : REFRESH;
 
 	ask_for_names(session);
@@ -405,7 +406,7 @@ static void end_refresh(struct pmp_session *session)
 
 static void refresh(struct pmp_session *session)
 {
-	session->last_refresh = pmp_sampler_clock();
+	session->last_refresh = pmp_now();
 	session->refreshing = true;
 	pmp_view_refresh(&session->view);
 	if (!pmp_model_is_busy(&session->view.model))
@@ -490,7 +491,7 @@ int pmp_session_timeout(const struct pmp_session *session, int most)
 		return most;
 	if (pmp_view_is_busy(&session->view))
 		return 0;
-	now = pmp_sampler_clock();
+	now = pmp_now();
 	left = session->next_refresh > now ? session->next_refresh - now : 0;
 	left = (left + 999999) / 1000000;
 	return left < (uint64_t)most ? (int)left : most;
@@ -511,11 +512,11 @@ void pmp_session_lock(struct pmp_session *session)
 /* Keys that have come together share the time of one, but each has some. */
 static void take_keys(struct pmp_session *session)
 {
-	uint64_t begin = pmp_sampler_clock();
+	uint64_t begin = pmp_now();
 	struct pmp_screen_event event;
 
 	while (pmp_screen_next(session->screen, &event)) {
-		uint64_t took = pmp_sampler_clock() - begin;
+		uint64_t took = pmp_now() - begin;
 
 		session->view.slice = took < PMP_VIEW_SLICE - SLICE_MIN ? PMP_VIEW_SLICE - took
 									: SLICE_MIN;
@@ -531,7 +532,7 @@ static void take_keys(struct pmp_session *session)
 
 void pmp_session_tend(struct pmp_session *session)
 {
-	uint64_t now = pmp_sampler_clock(), soon;
+	uint64_t now = pmp_now(), soon;
 	int rows, columns;
 
 	if (!session || !session->shown)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../clock.h"
 #include "../keys.h"
 #include "../value.h"
 
@@ -161,7 +162,7 @@ bool pmp_view_is_busy(const struct pmp_view *view)
 
 void pmp_view_go_on(struct pmp_view *view)
 {
-	uint64_t until = view->slice ? pmp_model_clock() + view->slice : UINT64_MAX;
+	uint64_t until = view->slice ? pmp_now() + view->slice : UINT64_MAX;
 
 	if (!pmp_model_is_valid(&view->model)) {
 		/* What has been made so far is of things that are numbered otherwise now. */
