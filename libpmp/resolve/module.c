@@ -124,10 +124,6 @@ static bool read_symbols(struct pmp_opened *opened, const uint64_t *asked, size_
 		pmp_symbols_new(files, sizeof(files) / sizeof(*files), asked, count);
 	if (!opened->symbols)
 		return false;
-	if (pmp_symbols_count(opened->symbols) == 0)
-		set_problem(opened, "no symbols");
-	else if (!pmp_symbols_complete(opened->symbols))
-		set_problem(opened, "only exported symbols");
 	PMP_LOG(opened->options.log, "symbols", "%s: %zu symbols%s%s", opened->place.path,
 		pmp_symbols_count(opened->symbols),
 		pmp_symbols_all(opened->symbols) ? "" : ", read as far as needed",
@@ -150,10 +146,15 @@ static bool read_asked(struct pmp_opened *opened, const uint64_t *asked, size_t 
 		n += pmp_elf_address(&opened->file, asked[i], &addresses[n]);
 	read = read_symbols(opened, addresses, n);
 	free(addresses);
+	if (read && pmp_symbols_count(opened->symbols) == 0)
+		set_problem(opened, "no symbols");
+	else if (read && !pmp_symbols_complete(opened->symbols))
+		set_problem(opened, "only exported symbols");
 	return read;
 }
 
-/* A file that has been written to since says nothing about the process any more. */
+/* A file that has been written to since says nothing about the process any more. Others
+ * may ask for the module's problem meanwhile, which stays the same. */
 static void read_all(struct pmp_opened *opened)
 {
 	struct pmp_symbols *some = opened->symbols;
