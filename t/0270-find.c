@@ -86,7 +86,7 @@ static void test_names(void)
 	is_int(find(regex, a.pid, &found), 1, "a zombie is not");
 	ok(found, "the other one is");
 	is_int(find("^no such name anywhere$", 0, &found), 0, "nothing matches");
-	snprintf(regex, sizeof(regex), "(%.4s|x{3})%s", unique, unique + 4);
+	snprintf(regex, sizeof(regex), "^(%.4s|x{3})%s$", unique, unique + 4);
 	is_int(find(regex, a.pid, &found), 1, "extended expressions");
 	find("", 2, &found);
 	ok(!found, "no kernel thread");

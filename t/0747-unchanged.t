@@ -25,11 +25,6 @@ unchanged() {
 	is "$(stacks | grep -c '!')" 0 "$2: complete stacks"
 }
 
-# sampler_of PID: the process that a pmp samples with.
-sampler_of() {
-	cat "/proc/$1/task/$1/children" 2>/dev/null
-}
-
 check_plain() {
 	start_target threads 100
 	wait_for settled
@@ -51,8 +46,7 @@ check_few_descriptors() {
 
 # descriptors: how many the sampler of $front has open.
 descriptors() {
-	sampler=$(sampler_of "$front")
-	find "/proc/${sampler% }/fd" -mindepth 1 2>/dev/null | wc -l
+	find "/proc/$(sampler_of "$front")/fd" -mindepth 1 2>/dev/null | wc -l
 }
 
 check_raised() {
@@ -67,6 +61,7 @@ check_raised() {
 		-p "$target"
 	front=$target_pid
 	ok "wait_for '[ \$(descriptors) -gt 300 ]'" "the limit on descriptors is raised"
+	wait_for "grep -q 'snapshot 3:' '$target_out'" 30
 	before=$(descriptors)
 	wait_for "grep -q 'snapshot 40:' '$target_out'" 30
 	after=$(descriptors)
@@ -180,10 +175,12 @@ check_exec() {
 	test_pids="$test_pids $target_pid"
 	wait_for "grep -q ready ready"
 	rm -f raw
-	"$PMP" --raw -n 40 -i 25ms -p "$target_pid" >raw 2>err &
+	"$PMP" --raw -d 60 -i 25ms -p "$target_pid" >raw 2>err &
 	front=$!
 	wait_for "grep -q 'snapshot 3' raw"
 	echo >&9
+	wait_for "grep -q stay_there raw"
+	kill -INT "$front"
 	wait "$front"
 	exec 9>&-
 	grep -oE 'rest_here|stay_there' raw | uniq -c >parts

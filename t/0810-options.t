@@ -128,7 +128,7 @@ is "$(awk '{ n += $NF } END { print n }' out)" 2 "--not-threads"
 tid=$(for task in /proc/"$target_pid"/task/*; do echo "${task##*/}"; done | sed -n 2p)
 "$PMP" -q -f folded -n 2 -i 1ms -t "$tid" >out
 is "$(awk '{ n += $NF } END { print n }' out)" 2 "-t finds the process and takes one thread"
-"$PMP" -q -f folded -d 100ms -F 100 -p "$target_pid" >out
+"$PMP" -q -f folded -d 500ms -F 20 -p "$target_pid" >out
 is "$(awk '{ n += $NF } END { print n <= 30 && n >= 9 }' out)" 1 "-d and -F: ten rounds at most"
 for name in x.folded x.txt; do
 	"$PMP" -q -n 1 -o "$name" -p "$target_pid"

@@ -205,7 +205,7 @@ is "$(find . -name '.pmp*' -o -name 'killed-*' -size 0)" "" "killed: nothing hal
 ok "wait_for 'untouched $target'" "the target is left alone"
 
 # --max-wall.
-"$PMP" -q --max-wall 1 -d 60 -o wall.folded -p "$target" 2>err
+"$PMP" -q --max-wall 2 -d 60 -o wall.folded -p "$target" 2>err
 is "$?" 1 "--max-wall"
 is "$(cat err)" "pmp: not finished within --max-wall: ending" "its message"
 ok "[ -s wall.folded ]" "what was collected is written"

@@ -203,7 +203,7 @@ check_many() {
 check_limits() {
 	(
 		ulimit -n 60
-		exec "$PMP" --children -d 1 -o x.folded -- sh -c \
+		exec "$PMP" --children -o x.folded -- sh -c \
 			'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 2 & done
 			 sleep 1.5; exit 3'
 	) 2>err

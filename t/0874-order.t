@@ -78,6 +78,8 @@ if command -v script >/dev/null; then
 			tmux -L "pmp$$$when" -f /dev/null new-session -d -x 90 -y 20 \
 				"TERM=xterm-256color $PMP --sort name --color $when $PWD/demo.pb.gz"
 			ok "wait_for \"tmux -L pmp$$$when capture-pane -p | grep -q STACK\"" "the view, $when"
+			# The last line is the last to be drawn.
+			wait_for "tmux -L pmp$$$when capture-pane -p | grep -q '^? help'"
 			tmux -L "pmp$$$when" capture-pane -pe >"view.$when"
 			tmux -L "pmp$$$when" kill-server
 		done

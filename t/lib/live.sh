@@ -28,7 +28,7 @@ build() {
 # capture [OPTION...]: one snapshot of the target as text, into the file raw. Where a busy
 # machine did not let a thread stop in time another one is taken.
 capture() {
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5; do
 		if ! "$PMP" --raw "$@" -p "$target_pid" >raw 2>err; then
 			diag "$(cat err)"
 			return 1
