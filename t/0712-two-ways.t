@@ -97,7 +97,7 @@ check_mariadb() {
 	mariadb_find || { skip "no mariadb-server or sysbench"; return; }
 	# Not within ok, whose subshell would keep the pids to itself.
 	if ! mariadb_start "$tmp/server" || ! mariadb_load 6 20 60; then
-		ok false "mariadbd runs"
+		mariadb_failed "mariadbd runs"
 		return
 	fi
 	target_pid=$mariadb_pid

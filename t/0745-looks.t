@@ -109,7 +109,7 @@ check_mariadb() {
 	local stops
 	mariadb_find || { skip "no mariadb-server or sysbench"; return; }
 	if ! mariadb_start "$tmp/server" || ! mariadb_load 0 100 900; then
-		ok false "mariadbd with 100 idle connections"
+		mariadb_failed "mariadbd with 100 idle connections"
 		return
 	fi
 	"$PMP" --raw -n 1 -p "$mariadb_pid" >raw 2>err

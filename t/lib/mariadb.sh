@@ -5,6 +5,7 @@
 #
 #   mariadb_start DIR             sets $mariadb_pid
 #   mariadb_load ACTIVE IDLE SECONDS   ACTIVE busy connections, IDLE ones that only exist
+#   mariadb_failed TEXT           one of these was in vain
 #   mariadb_stop                  ends all of it by the pids noted; keeps $?, for traps
 #
 # Durability is off, so that the load is bound by CPU and locks, not by the disk.
@@ -42,11 +43,11 @@ mariadb_start() {
 		--innodb-doublewrite=0 --skip-log-bin --performance-schema=OFF \
 		>/dev/null 2>&1 </dev/null &
 	mariadb_pid=$!
-	for i in $(seq 600); do
+	for i in $(seq 2400); do
 		mariadb --no-defaults -uroot -S "$mariadb_dir/sock" \
 			-e 'create database if not exists sbtest' 2>/dev/null && break
 		kill -0 "$mariadb_pid" 2>/dev/null || return 1
-		[ "$i" = 600 ] && return 1
+		[ "$i" = 2400 ] && return 1
 		sleep 0.05
 	done
 	(mariadb_sysbench oltp_read_write prepare) >"$mariadb_dir/prepare.log" 2>&1
@@ -58,24 +59,33 @@ mariadb_threads() {
 }
 
 mariadb_load() {
-	local before want
-	before=$(mariadb_threads)
-	want=$((before + $1 + $2))
+	local want=0
+	rm -f "$mariadb_dir/idle.log" "$mariadb_dir/load.log"
 	if [ "$2" -gt 0 ]; then
 		(mariadb_sysbench oltp_point_select --threads="$2" --rate=1 --time="$3" run) \
 			>"$mariadb_dir/idle.log" 2>&1 &
 		mariadb_load_pids="$mariadb_load_pids $!"
+		want=$((want + 1))
 	fi
 	if [ "$1" -gt 0 ]; then
 		(mariadb_sysbench oltp_read_write --threads="$1" --time="$3" \
 			--report-interval=1 run) >"$mariadb_dir/load.log" 2>&1 &
 		mariadb_load_pids="$mariadb_load_pids $!"
+		want=$((want + 1))
 	fi
-	for _ in $(seq 400); do
-		[ "$(mariadb_threads)" -ge "$want" ] && return 0
+	# Its threads have connected then. The server has others that come and go.
+	for _ in $(seq 1200); do
+		[ "$(cat "$mariadb_dir"/idle.log "$mariadb_dir"/load.log 2>/dev/null |
+			grep -c '^Threads started')" -ge "$want" ] && return 0
 		sleep 0.05
 	done
 	return 1
+}
+
+# mariadb_failed TEXT: an assertion that fails, and what the server and its clients say.
+mariadb_failed() {
+	ok false "$1"
+	diag "$(tail -n 20 "$mariadb_dir"/*.log 2>&1)"
 }
 
 mariadb_unload() {
