@@ -190,11 +190,13 @@ check_daemon() {
 
 check_many() {
 	"$PMP" -q --children -i 2ms -o x.folded -- sh -c \
-		'i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i + 1)); done; echo >over; sleep 1' &
+		'i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i + 1)); done; echo >over
+		 until [ -e counted ]; do sleep 0.1; done' &
 	pmp=$!
 	test_pids="$test_pids $pmp"
 	wait_for '[ -e over ]' 60
 	count=$(descriptors)
+	: >counted
 	ok "[ $count -gt 5 ] && [ $count -lt 40 ]" "after 1000 children: $count descriptors"
 	wait "$pmp"
 	is "$?" 0 "their parent's status"

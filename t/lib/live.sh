@@ -38,15 +38,16 @@ capture() {
 }
 
 # soon SECONDS TEXT [OPTION...]: one snapshot, which takes at most that long. On a busy
-# machine it is the fastest of three.
+# machine another one is taken, also where a thread did not stop in time.
 soon() {
 	live_limit=$1
 	live_text=$2
 	shift 2
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5; do
 		rm -f raw.txt
 		live_took=$(seconds timeout 60 "$PMP" --raw "$@" -p "$target_pid" -o raw.txt)
-		[ "${live_took% *}" -gt "$live_limit" ] || break
+		[ "${live_took% *}" -gt "$live_limit" ] ||
+			grep -q 'did not stop in time' raw.txt || break
 	done
 	ok "[ ${live_took% *} -le $live_limit ] && [ ${live_took#* } -eq 0 ]" \
 		"$live_text: within $live_limit s (${live_took% *} s, status ${live_took#* })"
