@@ -17,7 +17,7 @@ kills=${PMP_KILLS:-80}
 
 # one_run first|second all|hold K
 one_run() {
-	timeout 20 "$killer" "$1" "$2" "$3" "$PMP" -f folded --no-symbols --stop="$mode" \
+	timeout 60 "$killer" "$1" "$2" "$3" "$PMP" -f folded --no-symbols --stop="$mode" \
 		-n 2 -i 5ms -p "$target_pid" >out 2>err
 }
 

@@ -12,7 +12,7 @@ need strace
 
 # injected CALL ERROR WHEN: status of pmp, 124 when it hangs.
 injected() {
-	timeout 20 strace -f -qq -o trace -e trace="$1" -e inject="$1:error=$2:when=$3" \
+	timeout 60 strace -f -qq -o trace -e trace="$1" -e inject="$1:error=$2:when=$3" \
 		"$PMP" --raw --no-symbols -p "$target_pid" >out 2>err
 }
 
@@ -34,7 +34,7 @@ judge() {
 
 # sweep CALL ERROR AT-MOST
 sweep() {
-	timeout 20 strace -f -qq -o trace -e trace="$1" "$PMP" --raw --no-symbols \
+	timeout 60 strace -f -qq -o trace -e trace="$1" "$PMP" --raw --no-symbols \
 		-p "$target_pid" >out 2>err
 	calls=$(grep -c "$1(" trace)
 	step=$((calls / $3 + 1))

@@ -13,7 +13,7 @@ steps=${PMP_ALLOCATIONS:-150}
 
 # with_failure PROCESS K: status of pmp
 with_failure() {
-	timeout 30 env FAIL_IN="$1" FAIL_AT="$2" FAIL_COUNT="$tmp/count" \
+	timeout 60 env FAIL_IN="$1" FAIL_AT="$2" FAIL_COUNT="$tmp/count" \
 		LD_PRELOAD="$tmp/failmalloc.so" "$PMP" --raw -n 1 -p "$target_pid" >raw 2>err
 }
 
