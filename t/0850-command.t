@@ -76,7 +76,7 @@ wait "$pmp"
 is "$?" 6 "TERM: the profile is written at once, and the command waited for"
 begin 'until [ -e go ]; do sleep 0.05; done; echo done >over; exit 4'
 kill -INT "$pmp"
-wait_for '! sampler_of "$pmp"'
+wait_for "! sampler_of $pmp"
 : >go
 wait "$pmp"
 is "$?:$(cat over)" "4:done" "INT to pmp alone ends the sampling, not the command"

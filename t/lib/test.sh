@@ -221,6 +221,7 @@ rests_of() {
 # sampling PID [COUNT]: wait until this pmp has taken snapshots from now on: its sampler
 # sleeps between any two of them, and a few times while it begins.
 sampling() {
+	test_sampler=
 	wait_for "test_sampler=\$(sampler_of $1)" || return
 	test_rests=$(rests_of "$test_sampler")
 	wait_for "[ \"\$(rests_of $test_sampler)\" -ge $((test_rests + ${2:-25})) ]"
