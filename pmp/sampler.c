@@ -43,6 +43,7 @@
 struct watched {
 	pid_t pid;
 	struct pmp_target *target; /* NULL: not opened, or ended */
+	struct pmp_target *left;   /* dropped, but threads of it are late */
 	bool child;		   /* of another one */
 };
 
@@ -89,6 +90,24 @@ static void set_capturing(struct child *child, bool capturing)
 	__atomic_store_n(&child->page->capturing, capturing, __ATOMIC_SEQ_CST);
 }
 
+/* Release late threads, also those of targets that have been dropped. */
+static void settle(struct child *child)
+{
+	child->late = 0;
+	for (size_t i = 0; i < child->count; i++) {
+		struct watched *watched = &child->watched[i];
+
+		if (watched->target)
+			child->late += pmp_target_settle(watched->target);
+		if (watched->left && pmp_target_settle(watched->left) == 0) {
+			pmp_target_close(watched->left);
+			watched->left = NULL;
+		}
+		child->late += watched->left != NULL;
+	}
+	set_capturing(child, child->late > 0);
+}
+
 /* Without the front there is nothing to do; exit releases whatever is held. */
 static void check_sent(int code)
 {
@@ -110,7 +129,11 @@ static void drop(struct child *child, struct watched *watched)
 	struct pmp_error err;
 
 	check_sent(pmp_sender_forget(child->sender, watched->pid, &err));
-	pmp_target_close(watched->target);
+	/* Of a thread that we have seized its parent does not hear before we have. */
+	if (watched->target && pmp_target_settle(watched->target) > 0)
+		watched->left = watched->target;
+	else
+		pmp_target_close(watched->target);
 	watched->target = NULL;
 	child->living--;
 	pmp_children_ended(&child->children, watched->pid);
@@ -210,7 +233,7 @@ static bool samples(void *arg, pid_t pid)
 
 	for (size_t i = 0; i < child->count; i++) {
 		if (child->watched[i].pid == pid)
-			return child->watched[i].target;
+			return child->watched[i].target || child->watched[i].left;
 	}
 	return false;
 }
@@ -220,7 +243,8 @@ static void forget_ended_children(struct child *child)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < child->count; i++) {
-		if (child->watched[i].target || !child->watched[i].child)
+		if (child->watched[i].target || child->watched[i].left ||
+		    !child->watched[i].child)
 			child->watched[kept++] = child->watched[i];
 	}
 	child->count = kept;
@@ -286,8 +310,11 @@ static void open_children(struct child *child)
 		return;
 	forget_ended_children(child);
 	pmp_children_look(&child->children);
-	while ((pid = pmp_children_next(&child->children, samples, child)))
+	while ((pid = pmp_children_next(&child->children, samples, child))) {
 		open_child(child, pid);
+		if (child->late)
+			settle(child);
+	}
 }
 
 /* ---- the run ---------------------------------------------------------------- */
@@ -349,24 +376,19 @@ static void read_commands(struct child *child)
 		_exit(PMP_EXIT_FAILED); /* the front has gone */
 }
 
-/* Release late threads. */
-static void settle(struct child *child)
-{
-	child->late = 0;
-	for (size_t i = 0; i < child->count; i++) {
-		if (child->watched[i].target)
-			child->late += pmp_target_settle(child->watched[i].target);
-	}
-	set_capturing(child, child->late > 0);
-}
-
-/* The same, and notice targets that have ended. */
+/* Release late threads, and notice targets that have ended. */
 static void look_after(struct child *child)
 {
 	settle(child);
 	for (size_t i = 0; i < child->count; i++) {
-		if (child->watched[i].target && pmp_target_ended(child->watched[i].target))
-			drop_ended(child, &child->watched[i], false);
+		struct watched *watched = &child->watched[i];
+
+		if (!watched->target || !pmp_target_ended(watched->target))
+			continue;
+		drop_ended(child, watched, false);
+		/* To know that takes a while; many of them would make others wait. */
+		if (child->late)
+			settle(child);
 	}
 }
 

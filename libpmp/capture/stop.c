@@ -360,6 +360,8 @@ static bool settle_one(struct pmp_stopper *stopper, struct late *late)
 {
 	int status = 0;
 
+	if (PMP_FAULT("late-slow") && pmp_clock() - late->polled < 100 * PMP_MS)
+		return false;
 	if (late->phase == WAITING) {
 		uint64_t now = pmp_clock();
 		pid_t got = poll_thread(late->tid, &status);
@@ -465,6 +467,10 @@ static bool advance(struct batch *batch, struct pmp_hold *hold)
 {
 	struct pmp_stopper *stopper = batch->stopper;
 
+	if (PMP_FAULT("always-late")) {
+		give_up(stopper, hold);
+		return true;
+	}
 	poll_hold(stopper, hold);
 	if (hold->phase == HELD) {
 		/* Its stop began after it was last seen not to have stopped, and
