@@ -228,6 +228,14 @@ void pmp_receiver_free(struct pmp_receiver *receiver);
 
 struct pmp_symbolizer;
 
+/* A file that is not on this machine. */
+struct pmp_wanted_file {
+	size_t size;
+	const char *build_id;	/* lower-case hex, at least 4 digits, an even number */
+	const char *path;	/* of the module, raw bytes: for messages */
+	bool executable;	/* the program or library itself; else its debug file */
+};
+
 struct pmp_symbolizer_options {
 	size_t size;
 	bool no_symbols;	/* addresses only */
@@ -248,6 +256,13 @@ struct pmp_symbolizer_options {
 	 * paths or all in one directory; files that are not there are taken from this
 	 * machine. NULL: no such place. */
 	const char *symfs;
+	/* Get a file from elsewhere, from a server for instance: an open descriptor,
+	 * which is the symbolizer's from then on, or -1. Called when a name is looked up
+	 * in a module of which this machine has no symbol table or no debug information,
+	 * or of a saved profile not the file, with the lock let go. Whatever comes is
+	 * used only if it has that build-id. NULL: nothing is got. */
+	int (*fetch)(void *arg, const struct pmp_wanted_file *wanted);
+	void *fetch_arg;
 };
 
 int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking for debug files. Every candidate is opened without waiting, must be a
- * regular file of somebody we trust, and must prove that it belongs to the module.
+ * Looking for debug files. Every candidate on this machine is opened without waiting; it,
+ * and what comes from elsewhere, must be a regular file of somebody we trust, and must
+ * prove that it belongs to the module.
  */
 #include "resolve/debugfile.h"
 
@@ -25,39 +26,65 @@
 #define LZMA_MEMORY_MAX ((uint64_t)128 << 20)
 #define CHUNK 65536
 
+static bool has_build_id(const struct pmp_elf *file, const unsigned char *id, size_t size)
+{
+	return size && file->build_id_size == size &&
+	       memcmp(file->build_id, id, size) == 0;
+}
+
+/* Takes fd over. NULL, or why the file is not used. */
+static const char *take_candidate(int fd, const struct pmp_debug_place *place,
+				  struct pmp_elf *file)
+{
+	const char *problem;
+	struct stat status;
+
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		problem = "not a regular file";
+	else if (status.st_uid != 0 && status.st_uid != geteuid() &&
+		 status.st_uid != place->owner)
+		problem = "belongs to another user";
+	else
+		problem = pmp_elf_open(file, fd);
+	if (problem)
+		close(fd);
+	else
+		file->fd = fd;
+	return problem;
+}
+
 static bool open_candidate(struct pmp_buf *path, const struct pmp_debug_place *place,
 			   struct pmp_elf *file)
 {
 	const char *problem = "not enough memory";
-	struct stat status;
 	int fd = -1;
 
 	*file = (struct pmp_elf)PMP_ELF_EMPTY;
-	if (pmp_buf_failed(path))
-		goto out;
-	fd = open(path->data, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0) {
-		problem = strerror(errno);
-		goto out;
+	if (!pmp_buf_failed(path)) {
+		fd = open(path->data, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		problem = fd < 0 ? strerror(errno) : take_candidate(fd, place, file);
 	}
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		problem = "not a regular file";
-		goto out;
-	}
-	if (status.st_uid != 0 && status.st_uid != geteuid() &&
-	    status.st_uid != place->owner) {
-		problem = "belongs to another user";
-		goto out;
-	}
-	problem = pmp_elf_open(file, fd);
-	if (!problem) {
-		file->fd = fd;
-		fd = -1;
-	}
-out:
-	if (fd >= 0)
-		close(fd);
 	PMP_LOG(place->log, "debug", "%s: %s", path->data ? path->data : "?",
+		problem ? problem : "opened");
+	return !problem;
+}
+
+/* The debug file of a build-id from elsewhere. */
+static bool fetch_candidate(const unsigned char *id, size_t size,
+			    const struct pmp_debug_place *place, struct pmp_elf *file)
+{
+	int fd = pmp_elsewhere_debug(&place->elsewhere, id, size, place->path);
+	const char *problem;
+
+	*file = (struct pmp_elf)PMP_ELF_EMPTY;
+	if (fd < 0)
+		return false;
+	problem = take_candidate(fd, place, file);
+	if (!problem && !has_build_id(file, id, size)) {
+		pmp_elf_close(file);
+		problem = "another build-id";
+	}
+	PMP_LOG(place->log, "debug", "%s: fetched: %s", place->path,
 		problem ? problem : "opened");
 	return !problem;
 }
@@ -81,12 +108,6 @@ static void add_build_id(struct pmp_buf *path, const unsigned char *id, size_t s
 	for (size_t i = 1; i < size; i++)
 		pmp_buf_printf(path, "%02x", id[i]);
 	pmp_buf_puts(path, ".debug");
-}
-
-static bool has_build_id(const struct pmp_elf *file, const unsigned char *id, size_t size)
-{
-	return size && file->build_id_size == size &&
-	       memcmp(file->build_id, id, size) == 0;
 }
 
 /* The length of a path up to its last slash, without it. */
@@ -214,6 +235,12 @@ bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_pla
 	       find_by_link(module, place, path, debug);
 }
 
+bool pmp_debugfile_fetch(const struct pmp_elf *module,
+			 const struct pmp_debug_place *place, struct pmp_elf *debug)
+{
+	return fetch_candidate(module->build_id, module->build_id_size, place, debug);
+}
+
 /* Unpack into *out, malloc'ed. Ends at the end of the first stream. */
 static bool unpack_xz(const Elf_Data *data, unsigned char **out, size_t *size)
 {
@@ -254,10 +281,12 @@ bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini)
 	return true;
 }
 
+/* path NULL: from elsewhere. */
 static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 		     const struct pmp_debug_place *place, struct pmp_elf *alt)
 {
-	if (!open_candidate(path, place, alt))
+	if (path ? !open_candidate(path, place, alt)
+		 : !fetch_candidate(id, size, place, alt))
 		return false;
 	if (has_build_id(alt, id, size)) {
 		pmp_elf_prepare_dwarf(alt, false);
@@ -294,7 +323,8 @@ bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 			pmp_buf_printf(&candidate, "%.*s/", (int)directory_length(path),
 				       path);
 		pmp_buf_puts(&candidate, name);
-		found = open_alt(&candidate, id, (size_t)size, place, alt);
+		found = open_alt(&candidate, id, (size_t)size, place, alt) ||
+			open_alt(NULL, id, (size_t)size, place, alt);
 	}
 	if (found)
 		dwarf_setalt(dwarf, alt->dwarf);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug information that lies outside a module's file. Only local files that
- * prove to belong to it: by build-id, or by the checksum in .gnu_debuglink.
- * Nothing is ever fetched over a network; DEBUGINFOD_URLS is not looked at.
+ * Debug information that lies outside a module's file. Only files that prove to
+ * belong to it: by build-id, or by the checksum in .gnu_debuglink. They lie on this
+ * machine, or elsewhere.h brings them.
  */
 #ifndef PMP_RESOLVE_DEBUGFILE_H
 #define PMP_RESOLVE_DEBUGFILE_H
@@ -13,12 +13,14 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "resolve/elf.h"
+#include "resolve/elsewhere.h"
 
 struct pmp_debug_place {
 	const char *debug_dir; /* /usr/lib/debug; or several, colons between */
 	const char *path;      /* of the module */
 	uid_t owner;	       /* of the module's file: besides root and ourselves
 				* nobody else's debug files are believed */
+	struct pmp_elsewhere elsewhere;
 	const struct pmp_log *log;
 };
 
@@ -31,13 +33,16 @@ struct pmp_debug_place {
  */
 bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_place *place,
 			struct pmp_buf *path, struct pmp_elf *debug);
+/* The same from elsewhere. */
+bool pmp_debugfile_fetch(const struct pmp_elf *module,
+			 const struct pmp_debug_place *place, struct pmp_elf *debug);
 /* The symbols that are packed into .gnu_debugdata (xz). False: none. */
 bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini);
 /*
- * The file of what several debug files have in common (dwz): its name and
- * build-id are in .gnu_debugaltlink of `file`, whose debug information is open and
- * which was found at `path`. Returns true if there is nothing to find or it was found;
- * then it is opened into *alt and linked to file's Dwarf.
+ * The file of what several debug files have in common (dwz): its name and build-id are
+ * in .gnu_debugaltlink of `file`, whose debug information is open and which was found at
+ * `path`. If it is not on this machine it is fetched. Returns true if there is nothing to
+ * find or it was found; then it is opened into *alt and linked to file's Dwarf.
  */
 bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 		       const struct pmp_debug_place *place, struct pmp_elf *alt);

@@ -79,28 +79,46 @@ static bool has_section(const struct pmp_elf *file, const char *name)
 	return pmp_elf_section(file, name, &header) && header.sh_type != SHT_NOBITS;
 }
 
-/* Look elsewhere for what the file does not have. */
+static void use_dwarf(struct pmp_opened *opened, struct pmp_elf *file, const char *path)
+{
+	opened->dwarf = file;
+	pmp_buf_puts(&opened->dwarf_path, path);
+}
+
+/* The debug file that was found here, which lacks something, gives way. */
+static void fetch_debug_file(struct pmp_opened *opened)
+{
+	struct pmp_elf fetched;
+
+	if (opened->dwarf == &opened->debug ||
+	    !pmp_debugfile_fetch(&opened->file, &opened->place, &fetched))
+		return;
+	pmp_elf_close(&opened->debug);
+	opened->debug = fetched;
+	if (!opened->dwarf && pmp_elf_has_dwarf(&opened->debug))
+		use_dwarf(opened, &opened->debug, opened->place.path);
+}
+
+/* Look outside for what the file does not have. */
 static void open_debug_files(struct pmp_opened *opened)
 {
 	bool symbols = has_section(&opened->file, ".symtab");
 	bool dwarf = pmp_elf_has_dwarf(&opened->file);
 	struct pmp_buf path = { 0 };
 
-	if (dwarf) {
-		opened->dwarf = &opened->file;
-		pmp_buf_puts(&opened->dwarf_path, opened->place.path);
-	}
+	if (dwarf)
+		use_dwarf(opened, &opened->file, opened->place.path);
 	if (symbols && (dwarf || opened->options.no_dwarf))
 		return;
 	if (pmp_debugfile_find(&opened->file, &opened->place, &path, &opened->debug)) {
 		symbols = symbols || has_section(&opened->debug, ".symtab");
-		if (!dwarf && pmp_elf_has_dwarf(&opened->debug)) {
-			opened->dwarf = &opened->debug;
-			pmp_buf_puts(&opened->dwarf_path, path.data);
-		}
+		if (!dwarf && pmp_elf_has_dwarf(&opened->debug))
+			use_dwarf(opened, &opened->debug, path.data);
 	}
 	if (!symbols)
-		pmp_debugfile_unpack(&opened->file, &opened->mini);
+		symbols = pmp_debugfile_unpack(&opened->file, &opened->mini);
+	if (!symbols || (!opened->dwarf && !opened->options.no_dwarf))
+		fetch_debug_file(opened);
 	pmp_buf_free(&path);
 }
 
@@ -182,6 +200,9 @@ struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
 		.path = module->path,
 		.log = options->log,
 	};
+	/* What the vDSO has is exported. */
+	if (!module->image)
+		opened->place.elsewhere = options->elsewhere;
 	opened->file = opened->debug = opened->mini = opened->alt =
 		(struct pmp_elf)PMP_ELF_EMPTY;
 	if (!open_file(opened, module))

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "resolve/elsewhere.h"
 #include "resolve/lines.h"
 #include "sample.h"
 
@@ -22,6 +23,7 @@ struct pmp_opened_options {
 	bool no_dwarf;	 /* neither lines nor inlined functions are wanted */
 	bool lines;	 /* lines are */
 	const struct pmp_log *log;
+	struct pmp_elsewhere elsewhere; /* of debug files */
 };
 
 /*

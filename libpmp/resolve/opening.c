@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "resolve/elf.h"
+#include "resolve/elsewhere.h"
 
 #define UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
 #define ASKED_MAX 10000 /* places in a module */
@@ -57,6 +60,40 @@ static void open_saved(const char *symfs, struct pmp_module *source)
 		fd = open_regular(source->path);
 	source->open_errno = fd < 0 ? -fd : 0;
 	source->fd = fd < 0 ? -1 : fd;
+}
+
+static bool is_of_build(int fd, const char *build_id)
+{
+	char hex[2 * PMP_BUILD_ID_SIZE + 1] = "";
+	struct pmp_elf file;
+
+	if (fd < 0 || pmp_elf_open(&file, fd))
+		return false;
+	for (size_t i = 0; i < file.build_id_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", file.build_id[i]);
+	pmp_elf_close(&file);
+	return strcmp(hex, build_id) == 0;
+}
+
+/* If this machine does not have it. Of another version the debug file is not wanted. */
+static void fetch_saved(const char *build_id, struct pmp_module *source,
+			struct pmp_elsewhere *elsewhere)
+{
+	int fd;
+
+	if (!elsewhere->fetch || is_of_build(source->fd, build_id))
+		return;
+	fd = pmp_elsewhere_fetch(elsewhere, build_id, source->path, true);
+	if (is_of_build(fd, build_id)) {
+		if (source->fd >= 0)
+			close(source->fd);
+		source->fd = fd;
+		source->open_errno = 0;
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+	*elsewhere = (struct pmp_elsewhere){ 0 };
 }
 
 /* Whose file it was says the build-id, not the name. */
@@ -104,7 +141,7 @@ static void collect_asked(const struct pmp_symbolizer *symbolizer,
 
 void pmp_opening_one(struct pmp_symbolizer *symbolizer, struct pmp_known_module *module)
 {
-	const struct pmp_opened_options options = {
+	struct pmp_opened_options options = {
 		.debug_dir = symbolizer->debug_dir,
 		.no_symbols = symbolizer->options.no_symbols,
 		.no_dwarf = symbolizer->options.no_inline && !symbolizer->options.lines,
@@ -118,11 +155,17 @@ void pmp_opening_one(struct pmp_symbolizer *symbolizer, struct pmp_known_module 
 	module->wanted = false;
 	if (module->saved_problem)
 		return;
+	if (!options.no_symbols)
+		options.elsewhere =
+			(struct pmp_elsewhere){ symbolizer->options.fetch,
+						symbolizer->options.fetch_arg };
 	if (module->file && !opened)
 		collect_asked(symbolizer, module, &asked);
 	pmp_state_release(symbolizer);
-	if (module->saved_id && module->file && !opened)
+	if (module->saved_id && module->file && !opened) {
 		open_saved(symbolizer->symfs, module->source);
+		fetch_saved(module->saved_id, module->source, &options.elsewhere);
+	}
 	if (module->file && !opened)
 		opened = pmp_opened_new(module->source, &options, asked.offsets,
 					asked.count);

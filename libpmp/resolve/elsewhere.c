@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A build-id comes from a target's file or from a saved profile, and becomes part of a
+ * path and of an address on its way: only what is one is passed on.
+ */
+#include "resolve/elsewhere.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "resolve/elf.h"
+
+static bool is_build_id(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length >= 4 && length <= (size_t)2 * PMP_BUILD_ID_SIZE &&
+	       length % 2 == 0 && strspn(text, "0123456789abcdef") == length;
+}
+
+int pmp_elsewhere_fetch(const struct pmp_elsewhere *elsewhere, const char *build_id,
+			const char *path, bool executable)
+{
+	const struct pmp_wanted_file wanted = {
+		.size = sizeof(wanted),
+		.build_id = build_id,
+		.path = path,
+		.executable = executable,
+	};
+	struct stat status;
+	int fd = -1;
+
+	if (elsewhere->fetch && is_build_id(build_id))
+		fd = elsewhere->fetch(elsewhere->arg, &wanted);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int pmp_elsewhere_debug(const struct pmp_elsewhere *elsewhere, const unsigned char *id,
+			size_t size, const char *path)
+{
+	char hex[2 * PMP_BUILD_ID_SIZE + 1] = "";
+
+	for (size_t i = 0; i < size && i < PMP_BUILD_ID_SIZE; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	return pmp_elsewhere_fetch(elsewhere, hex, path, false);
+}
