@@ -2,6 +2,7 @@
 /* What samples are counted in. */
 #include "counting.h"
 
+#include "fetcher.h"
 #include "message.h"
 #include "view/session.h"
 
@@ -42,6 +43,8 @@ static int make_symbolizer(const struct pmp_app *app, struct pmp_symbolizer **sy
 		.lines = options->lines || options->format->details,
 		.debug_dir = options->debug_dir,
 		.symfs = options->symfs,
+		.fetch = app->fetcher ? pmp_fetcher_get : NULL,
+		.fetch_arg = app->fetcher,
 		.log = options->debug ? pmp_message_debug : NULL,
 		.log_arg = (void *)options->debug,
 	};

@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "counting.h"
 #include "diff.h"
+#include "fetcher.h"
 #include "host.h"
 #include "message.h"
 #include "notes.h"
@@ -121,6 +122,7 @@ void pmp_front_tend(struct pmp_app *app, bool idle)
 		pmp_front_fail(app, PMP_EXIT_FAILED);
 	}
 	pmp_command_reap(&app->command, app->sampler.pid);
+	pmp_fetcher_tell(app->fetcher);
 	watch(app, idle);
 }
 
@@ -320,12 +322,14 @@ void pmp_front_close(struct pmp_app *app)
 	pmp_sampler_kill(&app->sampler);
 	pmp_sampler_close(&app->sampler);
 	pmp_command_close(&app->command);
+	pmp_fetcher_cancel(app->fetcher);
 	pmp_session_free(app->session);
 	pmp_output_free(app->output);
 	pmp_profile_free(app->profile);
 	pmp_symbolizer_free(app->symbolizer);
 	pmp_profile_free(app->base);
 	pmp_symbolizer_free(app->base_symbolizer);
+	pmp_fetcher_free(app->fetcher);
 	pmp_receiver_free(app->receiver);
 	free(app->processes);
 }

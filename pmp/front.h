@@ -30,6 +30,8 @@ struct pmp_process {
 	bool told_unstoppable; /* that a thread sleeps where nothing can stop it */
 };
 
+struct pmp_fetcher;
+
 struct pmp_app {
 	struct pmp_options options;
 	int argc; /* of main() */
@@ -44,6 +46,7 @@ struct pmp_app {
 	struct pmp_receiver *receiver;
 	struct pmp_symbolizer *symbolizer;
 	struct pmp_profile *profile;
+	struct pmp_fetcher *fetcher; /* of --debuginfod, or NULL */
 	struct pmp_symbolizer *base_symbolizer;
 	struct pmp_profile *base; /* what it is compared with, or NULL */
 	struct pmp_output *output;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "diff.h"
+#include "fetcher.h"
 #include "filename.h"
 #include "front.h"
 #include "libpmp.h"
@@ -153,6 +154,17 @@ static int start_limit(const struct pmp_options *options)
 	return PMP_EXIT_FAILED;
 }
 
+static int start_fetcher(struct pmp_app *app)
+{
+	struct pmp_error err = { 0 };
+	int code = pmp_fetcher_new(app, &app->fetcher, &err);
+
+	if (code == 0)
+		return 0;
+	pmp_message_error(&err);
+	return pmp_message_status(code);
+}
+
 /* One profile, of all these processes. */
 static int profile(struct pmp_app *app, struct pmp_id_list *pids)
 {
@@ -161,6 +173,8 @@ static int profile(struct pmp_app *app, struct pmp_id_list *pids)
 	/* In a process of several this is a new one. */
 	if (!status)
 		status = start_limit(&app->options);
+	if (!status && app->options.debuginfod)
+		status = start_fetcher(app);
 	if (!status)
 		status = pmp_diff_read(app);
 	if (!status && app->options.command)

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "debuginfod.h"
 #include "filename.h"
 #include "message.h"
 
@@ -177,9 +179,31 @@ static void set_length(struct pmp_options *options)
 		options->duration = DURATION_DEFAULT;
 }
 
+/* It is asked for, so that it is an error when it cannot be. */
+static bool check_servers(const struct pmp_options *options)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (!options->debuginfod)
+		return true;
+	if (!pmp_debuginfod_built()) {
+		pmp_message_print("a pmp with shared libraries can; or install debug packages",
+				  "--debuginfod: this pmp is a static executable, which "
+				  "cannot fetch debug files");
+		return false;
+	}
+	if (urls && urls[strspn(urls, " \t\n")])
+		return true;
+	pmp_message_print("for example DEBUGINFOD_URLS=https://debuginfod.debian.net; sudo and "
+			  "cron do not pass it on by themselves",
+			  "--debuginfod needs servers, and DEBUGINFOD_URLS names none");
+	return false;
+}
+
 int pmp_options_check(struct pmp_options *options)
 {
-	if (!check_sink(options) || !check_series(options) || !set_filter(options))
+	if (!check_sink(options) || !check_series(options) ||
+	    !check_servers(options) || !set_filter(options))
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_length(options);

@@ -171,6 +171,8 @@ static const struct pmp_option_row rows[] = {
 	{ SYMBOLS, 0, "symfs", "DIR", take_text, TO(symfs),
 	  .example = "--symfs /srv/db1",
 	  .help = "where the files named by a saved profile are" },
+	{ SYMBOLS, 0, "debuginfod", NULL, take_flag, TO(debuginfod),
+	  .help = "fetch debug files from $DEBUGINFOD_URLS" },
 
 	{ OTHER, 0, "color", "WHEN", take_word, TO(color), .words = "auto always never",
 	  .help = "auto (on terminals), always, never" },

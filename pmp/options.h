@@ -61,6 +61,7 @@ struct pmp_options {
 	bool fold_recursion, by_group, no_fold_threads;
 	/* Frames and symbols. */
 	bool lines, no_inline, no_demangle, module, no_symbols, kernel;
+	bool debuginfod;
 	const char *debug_dir, *symfs; /* NULL: the default; none */
 	unsigned sort;	/* enum pmp_sort */
 	unsigned color; /* enum pmp_color */

@@ -153,6 +153,19 @@ void pmp_progress_show(struct pmp_progress *progress, uint64_t now)
 		put_line();
 }
 
+void pmp_progress_now(struct pmp_progress *progress, const char *what)
+{
+	const struct itimerval off = { 0 };
+	char text[LINE_SIZE];
+
+	if (!progress->on)
+		return;
+	setitimer(ITIMER_REAL, &off, NULL);
+	snprintf(text, sizeof(text), "pmp: %s", what);
+	if (make_line(text))
+		put_line();
+}
+
 void pmp_progress_work(struct pmp_progress *progress, const char *what)
 {
 	struct itimerval timer = { 0 };

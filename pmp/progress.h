@@ -31,6 +31,8 @@ void pmp_progress_show(struct pmp_progress *progress, uint64_t now);
  * says so, "reading server.pb.gz". NULL: it is over.
  */
 void pmp_progress_work(struct pmp_progress *progress, const char *what);
+/** What is being done now: written at once. */
+void pmp_progress_now(struct pmp_progress *progress, const char *what);
 /** Remove the line, if there is one. */
 void pmp_progress_clear(void);
 

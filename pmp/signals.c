@@ -23,7 +23,7 @@
 
 /* The flag that a signal handler sets: the program's only mutable globals. */
 static struct {
-	volatile sig_atomic_t end, suspend, write, pass_on, limit;
+	volatile sig_atomic_t end, suspend, write, pass_on, limit, bears, again;
 	volatile int64_t end_ms;
 	int wake;
 } caught = { .wake = -1 };
@@ -45,6 +45,12 @@ static void end_by(int number, bool from_process)
 		if (from_process && number != SIGINT)
 			caught.pass_on = number;
 	} else if (number != SIGHUP && now - caught.end_ms > SAME_MS) {
+		if (caught.bears) {
+			caught.bears = 0;
+			caught.again = 1;
+			caught.end_ms = now;
+			return;
+		}
 		pmp_screen_restore();
 		_exit(PMP_EXIT_SIGNAL + number);
 	}
@@ -173,6 +179,11 @@ bool pmp_signals_limit(uint64_t time)
 	       set_timer(limit.timers[1], time + (LIMIT_GRACE + 1) * NS_PER_S);
 }
 
+void pmp_signals_bear(bool bear)
+{
+	caught.bears = bear;
+}
+
 void pmp_signals_take(struct pmp_caught *taken)
 {
 	uint64_t count;
@@ -185,6 +196,7 @@ void pmp_signals_take(struct pmp_caught *taken)
 	if (caught.pass_on)
 		taken->pass_on = caught.pass_on;
 	caught.pass_on = 0;
+	taken->again = caught.again;
 	taken->limit = caught.limit;
 	taken->write |= caught.write;
 	caught.write = 0;

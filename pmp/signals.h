@@ -14,6 +14,7 @@ struct pmp_caught {
 	int pass_on;  /* that for a command, which has not got it; 0 once it has */
 	bool suspend; /* TSTP has come; to be cleared by who acts on it */
 	bool write;   /* USR1 has; the same */
+	bool again;   /* an end was asked for once more; see pmp_signals_bear() */
 	bool limit;   /* the time of pmp_signals_limit() is over */
 };
 
@@ -28,6 +29,11 @@ int pmp_signals_open(void);
  * timer can be had.
  */
 bool pmp_signals_limit(uint64_t time);
+/**
+ * While something may take long that is not the work itself, a second signal that asks
+ * for an end does not end pmp, but is told. A third one does.
+ */
+void pmp_signals_bear(bool bear);
 /** Add what has come since the last call. */
 void pmp_signals_take(struct pmp_caught *caught);
 /** Stop, as TSTP would have; returns when continued. */

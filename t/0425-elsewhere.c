@@ -92,6 +92,7 @@ static bool build(void)
 		"strip -o stripped prog && "
 		"${CC:-cc} -g -O1 -fno-pie -no-pie -Wl,--build-id=0x" ID "05 "
 		"-o other prog.c && objcopy --only-keep-debug other other.debug && "
+		"strip -o stripped.other other && "
 		"head -c 3000 prog.debug >half && echo rubbish >rubbish && mkfifo fifo");
 
 	hidden = symbol_address("prog", "hidden");
@@ -160,9 +161,9 @@ static void test_without_id(void)
 }
 
 /* Of a profile that was saved: the name of `hidden` in a file that is not here. */
-static int saved(const char *path, const char *build_id, struct bringer *bringer)
+static int saved_in(struct pmp_symbolizer *symbolizer, const char *path,
+		    const char *build_id)
 {
-	struct pmp_symbolizer *symbolizer = names_of(bringer);
 	const struct pmp_mapping mapping = {
 		.start = 0x400000, .end = 0x500000, .path = path, .build_id = build_id
 	};
@@ -178,6 +179,11 @@ static int saved(const char *path, const char *build_id, struct bringer *bringer
 
 	pmp_symbolizer_free(symbolizer);
 	return result;
+}
+
+static int saved(const char *path, const char *build_id, struct bringer *bringer)
+{
+	return saved_in(names_of(bringer), path, build_id);
 }
 
 static void test_saved(void)
@@ -196,7 +202,7 @@ static void test_saved(void)
 	bringer = (struct bringer){ .debug = "prog.debug", .executable = "other" };
 	is_int(saved("/nonexistent/prog", ID, &bringer), 0, "another program is brought");
 	is_int(bringer.asked, 0, "whose debug file nobody wants");
-	snprintf(path, sizeof(path), "%s/other", tmp_dir);
+	snprintf(path, sizeof(path), "%s/stripped.other", tmp_dir);
 	bringer = (struct bringer){ .debug = "prog.debug", .executable = "stripped" };
 	is_int(saved(path, ID, &bringer), 2, "here is another version of it");
 	bringer = (struct bringer){ .debug = "prog.debug" };
@@ -206,6 +212,10 @@ static void test_saved(void)
 	bringer = (struct bringer){ .debug = "prog.debug", .executable = "stripped" };
 	is_int(saved(path, ID, &bringer), 2, "the right one is here");
 	is_int(bringer.asked_executable, 0, "and not asked for");
+	saved_in(symbolizer_of((struct pmp_symbolizer_options){
+			 .no_symbols = true, .fetch = bring, .fetch_arg = &bringer }),
+		 "/nonexistent/prog", ID);
+	is_int(bringer.asked_executable, 0, "nor any without symbols");
 	bringer = (struct bringer){ .debug = "prog.debug", .executable = "stripped" };
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		saved("/nonexistent/prog", bad[i], &bringer);
