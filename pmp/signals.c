@@ -19,7 +19,8 @@
 
 /* timeout(1) and terminals that close send the same signal twice at once. */
 #define SAME_MS 50
-#define LIMIT_GRACE 5 /* seconds to end in order */
+#define LIMIT_GRACE 5	       /* seconds to end in order */
+#define LIMIT_SIGNAL SIGVTALRM /* ALRM is that of progress.c */
 
 /* The flag that a signal handler sets: the program's only mutable globals. */
 static struct {
@@ -167,11 +168,11 @@ bool pmp_signals_limit(uint64_t time)
 	struct sigaction action = { .sa_handler = on_limit, .sa_flags = SA_RESTART };
 
 	sigfillset(&action.sa_mask);
-	sigaction(SIGALRM, &action, NULL);
+	sigaction(LIMIT_SIGNAL, &action, NULL);
 	if (!limit.owner)
 		limit.began = pmp_now();
 	/* A system call that hangs may end for the second one alone. */
-	if (limit.owner != getpid() && (!make_timer(SIGALRM, &limit.timers[0]) ||
+	if (limit.owner != getpid() && (!make_timer(LIMIT_SIGNAL, &limit.timers[0]) ||
 					!make_timer(SIGKILL, &limit.timers[1])))
 		return false;
 	limit.owner = getpid();

@@ -69,6 +69,11 @@ unlike "$(cat log)" 'snapshots' "nor in the background"
 on_terminal "'$PMP' -d 100ms -i 50ms -f folded -o x.folded -p $target"
 is "$(cat log)" "" "nor in less than a second"
 
+on_terminal "'$PMP' --max-wall 2 -d 30 -f folded -o limited.folded -p $target"
+is "$status" 1 "--max-wall ends it all the same"
+like "$(lines)" 'not finished within --max-wall: ending' "in order"
+ok "[ -s limited.folded ]" "with what was sampled"
+
 # A file that takes long to be read.
 "$PMP" -q -n 1 -o saved.pb.gz -p "$target"
 mkfifo slow
