@@ -4,7 +4,8 @@
  * output has a poll() of its own, in which signals and the watch over the sampler
  * go on. The sampler is watched by looks 100 ms apart at the page it shares: what
  * counts is how many looks have seen the same, so that a frozen machine or a
- * suspended pmp are not taken for a sampler that hangs.
+ * suspended pmp are not taken for a sampler that hangs; nor do looks count at one
+ * that only waits for a processor, unless it holds a thread.
  */
 #include "front.h"
 
@@ -73,7 +74,10 @@ static void watch(struct pmp_app *app, bool idle)
 	held = page->held_since;
 	beat = page->heartbeat;
 	app->held_looks = held && held == app->held_seen ? app->held_looks + 1 : 0;
-	app->silent_looks = idle && beat == app->beat_seen ? app->silent_looks + 1 : 0;
+	if (!idle || beat != app->beat_seen)
+		app->silent_looks = 0;
+	else if (!pmp_sampler_is_starved(&app->sampler, &app->cpu_seen))
+		app->silent_looks++;
 	app->looked = now;
 	app->held_seen = held;
 	app->beat_seen = beat;

@@ -70,6 +70,7 @@ struct pmp_app {
 	char where[64];			   /* it was asleep in the kernel then, or "" */
 	uint64_t looked;		   /* time of the last look at it */
 	uint64_t held_seen, beat_seen;	   /* what the page said then */
+	uint64_t cpu_seen;		   /* what of a processor it had had */
 	unsigned held_looks, silent_looks; /* how often it has said the same */
 	int failure;			   /* status of what broke the run, or 0 */
 	int refusal;			   /* why there are no samples: a status, or 0 */

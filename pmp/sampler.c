@@ -759,6 +759,23 @@ void pmp_sampler_where(const struct pmp_sampler *sampler, char *where, size_t si
 		where[0] = '\0';
 }
 
+bool pmp_sampler_is_starved(const struct pmp_sampler *sampler, uint64_t *cpu)
+{
+	struct timespec time = { 0 };
+	uint64_t before = *cpu;
+	const char *state;
+	char stat[256];
+	clockid_t clock;
+
+	if (sampler->pid <= 0 || clock_getcpuclockid(sampler->pid, &clock) ||
+	    clock_gettime(clock, &time) < 0)
+		return false;
+	*cpu = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+	read_own(sampler, "stat", stat, sizeof(stat));
+	state = strrchr(stat, ')');
+	return *cpu == before && state && strncmp(state, ") R", 3) == 0;
+}
+
 void pmp_sampler_kill(struct pmp_sampler *sampler)
 {
 	if (sampler->pid > 0)

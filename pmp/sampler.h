@@ -107,6 +107,9 @@ void pmp_sampler_close(struct pmp_sampler *sampler);
 void pmp_sampler_raise_limit(void);
 /** The function of the kernel that it is asleep in, "" if it is not; for messages. */
 void pmp_sampler_where(const struct pmp_sampler *sampler, char *where, size_t size);
+/** Would it run if it had a processor? *cpu is the time it has had of one (ns) at the last
+ * such look, and at this one. */
+bool pmp_sampler_is_starved(const struct pmp_sampler *sampler, uint64_t *cpu);
 /** SIGKILL: with PTRACE_SEIZE the detach that always works. */
 void pmp_sampler_kill(struct pmp_sampler *sampler);
 

@@ -48,6 +48,32 @@ like "$(cat out)" '^sleeper;.* [0-9]+$' "the profile is kept"
 ok "wait_for '[ ! -e /proc/$sampler ]'" "it is gone"
 ok "wait_for 'untouched $target'" "the target is left alone"
 
+# It would answer if it had a processor: the last of all on one that others have for some
+# seconds. Nobody must wait in the queue of the realtime ones to end them.
+if [ "$(id -u)" -eq 0 ] && command -v taskset chrt >/dev/null; then
+	rests=5
+	start -q -f folded -d 60 -p "$target"
+	timeout 9 taskset 1 setsid nice -n -20 sh -c \
+		'echo -20 >/proc/self/autogroup; while :; do :; done' 2>/dev/null &
+	others=$!
+	timeout 8 chrt -f 1 taskset 1 sh -c 'while :; do :; done' &
+	others="$others $!"
+	test_pids="$test_pids $others"
+	taskset -p 1 "$sampler" >/dev/null && chrt -i -p 0 "$sampler"
+	# Sessions have their shares, where the kernel groups by them.
+	[ ! -e "/proc/$sampler/autogroup" ] || echo 19 >"/proc/$sampler/autogroup"
+	for pid in $others; do
+		wait "$pid"
+	done
+	kill -INT "$pmp"
+	wait "$pmp"
+	is "$?:$(cat err)" "0:" "a sampler without a processor is not killed for that"
+	like "$(cat out)" '^sleeper;.* [0-9]+$' "and ends in order when it has one"
+else
+	skip "not root, or no taskset or chrt"
+fi
+rests=25
+
 # Stopped while it holds threads: found by trying.
 start_target sleeper 200
 held=$target_pid
