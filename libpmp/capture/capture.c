@@ -50,7 +50,6 @@ static int emit(struct pmp_sample *sample, const struct pmp_thread *thread)
 static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *watch)
 {
 	struct pmp_thread thread = watch->thread;
-
 	int r;
 
 	thread.obtained = PMP_UNCHANGED;

@@ -3,7 +3,6 @@
 #include "capture/kernel.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,43 +13,27 @@
 #define NAME_LENGTH 511	       /* KSYM_NAME_LEN, with Rust in the kernel */
 #define NAMES_MAX (1u << 20)   /* bytes; a kernel waits in some hundreds of functions */
 
-/* How many addresses are below one. */
-static size_t place_of(const struct pmp_kernel *kernel, uint64_t address)
+/* Remember a name. 0, PMP_ENOMEM, or PMP_ELIMIT: there are too many. */
+static int remember(struct pmp_kernel *kernel, const char *name, size_t length)
 {
-	size_t low = 0, high = kernel->known_count;
+	size_t count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kernel->known[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Remember the name of an address. 0, PMP_ENOMEM, or PMP_ELIMIT: there are too many. */
-static int remember(struct pmp_kernel *kernel, uint64_t address, const char *name,
-		    size_t length)
-{
-	size_t place = place_of(kernel, address);
-
-	if (place < kernel->known_count && kernel->known[place] == address)
-		return 0;
-	if (kernel->names.length + length >= NAMES_MAX)
-		return PMP_ELIMIT;
-	if (PMP_RESERVE(&kernel->known, &kernel->known_capacity, kernel->known_count + 1))
+	if (!kernel->seen)
+		kernel->seen = pmp_intern_new();
+	if (!kernel->seen)
 		return PMP_ENOMEM;
+	if (kernel->names.length + length >= NAMES_MAX)
+		return pmp_intern_find(kernel->seen, name, length) == PMP_INTERN_NONE
+			       ? PMP_ELIMIT
+			       : 0;
+	count = pmp_intern_count(kernel->seen);
+	if (pmp_intern(kernel->seen, name, length) == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	if (pmp_intern_count(kernel->seen) == count)
+		return 0;
 	pmp_buf_add(&kernel->names, name, length);
 	pmp_buf_putc(&kernel->names, '\0');
-	if (pmp_buf_failed(&kernel->names))
-		return PMP_ENOMEM;
-	memmove(kernel->known + place + 1, kernel->known + place,
-		(kernel->known_count - place) * sizeof(*kernel->known));
-	kernel->known[place] = address;
-	kernel->known_count++;
-	return 0;
+	return pmp_buf_failed(&kernel->names) ? PMP_ENOMEM : 0;
 }
 
 /* The name in a line, or 0: there is none, only a number. */
@@ -78,7 +61,6 @@ int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length)
 	for (const char *line = text; line < end && kernel->count < PMP_KERNEL_DEPTH;
 	     line = line_end + 1) {
 		const char *name;
-		uint64_t address;
 		size_t n;
 		int r;
 
@@ -88,13 +70,13 @@ int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length)
 		n = find_name(line, line_end, &name);
 		if (!n)
 			continue;
-		address = pmp_kernel_address(name, n);
-		r = remember(kernel, address, name, n);
+		r = remember(kernel, name, n);
 		if (r == PMP_ENOMEM)
 			return r;
 		if (r == 0)
 			kernel->frames[kernel->count++] =
-				(struct pmp_raw_frame){ address, PMP_FRAME_EXACT };
+				(struct pmp_raw_frame){ pmp_kernel_address(name, n),
+							PMP_FRAME_EXACT };
 	}
 	return 0;
 }
@@ -201,6 +183,6 @@ void pmp_kernel_free(struct pmp_kernel *kernel)
 {
 	forget_maps(kernel);
 	pmp_buf_free(&kernel->names);
-	free(kernel->known);
+	pmp_intern_free(kernel->seen);
 	*kernel = (struct pmp_kernel){ 0 };
 }

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "base/intern.h"
 #include "capture/process.h"
 #include "sample.h"
 
@@ -22,9 +23,8 @@
 struct pmp_kernel {
 	struct pmp_raw_frame frames[PMP_KERNEL_DEPTH]; /* of the last thread read */
 	size_t count;
-	struct pmp_buf names; /* of all functions seen, with a NUL after each */
-	uint64_t *known;      /* their addresses, ascending */
-	size_t known_count, known_capacity;
+	struct pmp_intern *seen; /* all functions seen; NULL: none yet */
+	struct pmp_buf names;	 /* theirs, with a NUL after each */
 	struct pmp_maps *maps, *maps_of; /* the last made, of which; references */
 	size_t maps_length;		 /* of names then */
 };
