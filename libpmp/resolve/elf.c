@@ -6,6 +6,7 @@
  */
 #include "resolve/elf.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -498,6 +499,14 @@ Dwarf *pmp_elf_dwarf(struct pmp_elf *elf)
 	if (elf->dwarf)
 		pmp_nomem_handle(elf->dwarf);
 	return elf->dwarf;
+}
+
+void pmp_elf_build_id_text(const unsigned char *id, size_t size,
+			   char text[PMP_BUILD_ID_TEXT])
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < size && i < PMP_BUILD_ID_SIZE; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 
 bool pmp_elf_same_build(const struct pmp_elf *a, const struct pmp_elf *b)

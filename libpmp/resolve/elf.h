@@ -17,6 +17,7 @@
 #include "base/buf.h"
 
 #define PMP_BUILD_ID_SIZE 64 /* the longest one we take; 20 is usual */
+#define PMP_BUILD_ID_TEXT (2 * PMP_BUILD_ID_SIZE + 1)
 
 /* A piece of the file that is mapped for execution. */
 struct pmp_elf_code {
@@ -91,6 +92,9 @@ Dwarf *pmp_elf_dwarf(struct pmp_elf *elf);
  * Unpacks compressed sections, as libdw does.
  */
 bool pmp_elf_strings_end(Elf *elf);
+/* A build-id in lower-case hex, "" if there is none; of a longer one the begin. */
+void pmp_elf_build_id_text(const unsigned char *id, size_t size,
+			   char text[PMP_BUILD_ID_TEXT]);
 /* Are both build-ids known and equal? */
 bool pmp_elf_same_build(const struct pmp_elf *a, const struct pmp_elf *b);
 

@@ -5,7 +5,6 @@
  */
 #include "resolve/elsewhere.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,9 +44,8 @@ int pmp_elsewhere_fetch(const struct pmp_elsewhere *elsewhere, const char *build
 int pmp_elsewhere_debug(const struct pmp_elsewhere *elsewhere, const unsigned char *id,
 			size_t size, const char *path)
 {
-	char hex[2 * PMP_BUILD_ID_SIZE + 1] = "";
+	char text[PMP_BUILD_ID_TEXT];
 
-	for (size_t i = 0; i < size && i < PMP_BUILD_ID_SIZE; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	return pmp_elsewhere_fetch(elsewhere, hex, path, false);
+	pmp_elf_build_id_text(id, size, text);
+	return pmp_elsewhere_fetch(elsewhere, text, path, false);
 }

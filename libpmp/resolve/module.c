@@ -22,7 +22,7 @@
 struct pmp_opened {
 	struct pmp_opened_options options;
 	char problem[96]; /* "": none */
-	char build_id[2 * PMP_BUILD_ID_SIZE + 1];
+	char build_id[PMP_BUILD_ID_TEXT];
 	struct pmp_debug_place place;
 	struct pmp_elf file, debug, mini, alt;
 	struct pmp_symbols *symbols;
@@ -39,12 +39,6 @@ struct pmp_opened {
 static void set_problem(struct pmp_opened *opened, const char *text)
 {
 	snprintf(opened->problem, sizeof(opened->problem), "%s", text);
-}
-
-static void set_build_id(struct pmp_opened *opened)
-{
-	for (size_t i = 0; i < opened->file.build_id_size; i++)
-		snprintf(opened->build_id + 2 * i, 3, "%02x", opened->file.build_id[i]);
 }
 
 /* The module's own file. False with a problem. */
@@ -207,7 +201,8 @@ struct pmp_opened *pmp_opened_new(const struct pmp_module *module,
 		(struct pmp_elf)PMP_ELF_EMPTY;
 	if (!open_file(opened, module))
 		return opened;
-	set_build_id(opened);
+	pmp_elf_build_id_text(opened->file.build_id, opened->file.build_id_size,
+			      opened->build_id);
 	if (options->no_symbols) {
 		pmp_elf_release(&opened->file);
 		return opened;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,15 +63,14 @@ static void open_saved(const char *symfs, struct pmp_module *source)
 
 static bool is_of_build(int fd, const char *build_id)
 {
-	char hex[2 * PMP_BUILD_ID_SIZE + 1] = "";
+	char text[PMP_BUILD_ID_TEXT];
 	struct pmp_elf file;
 
 	if (fd < 0 || pmp_elf_open(&file, fd))
 		return false;
-	for (size_t i = 0; i < file.build_id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", file.build_id[i]);
+	pmp_elf_build_id_text(file.build_id, file.build_id_size, text);
 	pmp_elf_close(&file);
-	return strcmp(hex, build_id) == 0;
+	return strcmp(text, build_id) == 0;
 }
 
 /* If this machine does not have it. Of another version the debug file is not wanted. */
