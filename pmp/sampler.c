@@ -741,18 +741,27 @@ static void read_own(const struct pmp_sampler *sampler, const char *name, char *
 	text[n > 0 ? n : 0] = '\0';
 }
 
+/* 'R', 'S' and so on; 0: it cannot be told. */
+static char state_of(const struct pmp_sampler *sampler)
+{
+	const char *end;
+	char stat[256];
+
+	read_own(sampler, "stat", stat, sizeof(stat));
+	end = strrchr(stat, ')');
+	return end && end[1] == ' ' ? end[2] : '\0';
+}
+
 void pmp_sampler_where(const struct pmp_sampler *sampler, char *where, size_t size)
 {
-	char stat[256];
-	const char *state;
+	char state;
 
 	where[0] = '\0';
 	if (sampler->pid <= 0)
 		return;
-	read_own(sampler, "stat", stat, sizeof(stat));
-	state = strrchr(stat, ')');
+	state = state_of(sampler);
 	/* It takes no signals: however it sleeps, nothing wakes it. */
-	if (state && (strncmp(state, ") D", 3) == 0 || strncmp(state, ") S", 3) == 0))
+	if (state == 'D' || state == 'S')
 		read_own(sampler, "wchan", where, size);
 	/* Not everybody is told. */
 	if (strcmp(where, "0") == 0)
@@ -763,17 +772,13 @@ bool pmp_sampler_is_starved(const struct pmp_sampler *sampler, uint64_t *cpu)
 {
 	struct timespec time = { 0 };
 	uint64_t before = *cpu;
-	const char *state;
-	char stat[256];
 	clockid_t clock;
 
 	if (sampler->pid <= 0 || clock_getcpuclockid(sampler->pid, &clock) ||
 	    clock_gettime(clock, &time) < 0)
 		return false;
 	*cpu = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-	read_own(sampler, "stat", stat, sizeof(stat));
-	state = strrchr(stat, ')');
-	return *cpu == before && state && strncmp(state, ") R", 3) == 0;
+	return *cpu == before && state_of(sampler) == 'R';
 }
 
 void pmp_sampler_kill(struct pmp_sampler *sampler)
