@@ -5,15 +5,6 @@
  */
 #include "lib/names.h"
 
-static const char source[] =
-	"volatile int sink;\n"
-	"static inline __attribute__((always_inline)) int inlined(int x) { return sink + x; }\n"
-	"static __attribute__((noinline)) int hidden(int x)\n"
-	"{\n"
-	"	return inlined(x) * 3;\n"
-	"}\n"
-	"int main(int argc, char **argv) { (void)argv; return hidden(argc); }\n";
-
 static uint64_t hidden; /* its address in prog */
 static char debug_dir[256];
 
@@ -186,7 +177,7 @@ int main(void)
 	snprintf(debug_dir, sizeof(debug_dir), "%s/debug", tmp_dir);
 	/* Nothing may ever be fetched; a server that hangs would show. */
 	setenv("DEBUGINFOD_URLS", "http://127.0.0.1:9", 1);
-	write_file("prog.c", source);
+	write_file("prog.c", hidden_source);
 	test_build_id();
 	test_link("-Wl,--build-id=0xbb01020304", "debuglink and build-id");
 	test_link("-Wl,--build-id=none", "debuglink and checksum");

@@ -5,15 +5,6 @@
  */
 #include "lib/names.h"
 
-static const char source[] =
-	"volatile int sink;\n"
-	"static inline __attribute__((always_inline)) int inlined(int x) { return sink + x; }\n"
-	"static __attribute__((noinline)) int hidden(int x)\n"
-	"{\n"
-	"	return inlined(x) * 3;\n"
-	"}\n"
-	"int main(int argc, char **argv) { (void)argv; return hidden(argc); }\n";
-
 #define ID "aa01020304"
 
 static uint64_t hidden, after; /* addresses in prog */
@@ -249,7 +240,7 @@ int main(void)
 		return done_testing();
 	}
 	enter_tmp();
-	write_file("prog.c", source);
+	write_file("prog.c", hidden_source);
 	if (ok(build(), "built")) {
 		test_debug();
 		test_not_needed();

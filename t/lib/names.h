@@ -34,6 +34,17 @@ struct space {
 	uint64_t bias; /* pc = ELF address + bias */
 };
 
+/* A program whose function `hidden` is known by its debug information alone. */
+TAP_UNUSED
+static const char hidden_source[] =
+	"volatile int sink;\n"
+	"static inline __attribute__((always_inline)) int inlined(int x) { return sink + x; }\n"
+	"static __attribute__((noinline)) int hidden(int x)\n"
+	"{\n"
+	"	return inlined(x) * 3;\n"
+	"}\n"
+	"int main(int argc, char **argv) { (void)argv; return hidden(argc); }\n";
+
 static char tmp_dir[] = "/tmp/pmp-test.XXXXXX";
 
 TAP_UNUSED
