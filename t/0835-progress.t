@@ -66,7 +66,11 @@ on_terminal "'$PMP' -q -o x.folded -- sleep 1.3; '$PMP' -o x.folded -- sh -c 'sl
 unlike "$(cat log)" 'snapshots' "nor with a command, whose terminal it is"
 on_terminal "bash -c 'set -m; \"$PMP\" -d 1300ms -f folded -o x.folded -p $target & wait'"
 unlike "$(cat log)" 'snapshots' "nor in the background"
-on_terminal "'$PMP' -d 100ms -i 50ms -f folded -o x.folded -p $target"
+# Of which a busy machine may make more, but not each time.
+for _ in 1 2 3 4 5; do
+	on_terminal "'$PMP' -d 100ms -i 50ms -f folded -o x.folded -p $target"
+	[ -s log ] || break
+done
 is "$(cat log)" "" "nor in less than a second"
 
 on_terminal "'$PMP' --max-wall 2 -d 30 -f folded -o limited.folded -p $target"
