@@ -10,6 +10,7 @@
 #define PAGE_SHIFT 12
 #define FILTER_SHIFT 16 /* bits of the filter, as a power of two */
 #define FILTER_PAGES 8	/* of longer symbols it says nothing */
+#define NO_START UINT64_MAX
 
 struct pmp_asked {
 	uint64_t *addresses; /* ascending */
@@ -19,8 +20,6 @@ struct pmp_asked {
 			    * and not after the i-th, or NO_START */
 	uint64_t filter[(1 << FILTER_SHIFT) / 64];
 };
-
-#define NO_START UINT64_MAX
 
 static unsigned filter_bit(uint64_t page)
 {
