@@ -17,8 +17,13 @@
  *  - Addresses are uint64_t, times are nanoseconds in uint64_t.
  *  - The library never prints, exits, forks, installs signal handlers or
  *    changes the locale; it waits only for threads that it has seized itself.
+ *    Other threads of the program may call waitpid(-1): what they take of these
+ *    is missed for a millisecond, not lost. See also pmp_target_options.
  *  - A handle is used by one thread at a time. A process cannot profile
  *    itself: fork a helper.
+ *
+ * What only a program such as pmp needs (live views, new processes) is in
+ * libpmp-program.h.
  */
 #ifndef PMP_LIBPMP_H
 #define PMP_LIBPMP_H
@@ -39,14 +44,14 @@ const char *pmp_version(void);
 
 enum pmp_status {
 	PMP_OK = 0,
-	PMP_EINVAL = -1,	/* an argument makes no sense */
-	PMP_ENOMEM = -2,	/* not enough memory */
-	PMP_ESRCH = -3,		/* no such process, or it has ended */
-	PMP_EPERM = -4,		/* not permitted, or traced by another */
-	PMP_EIO = -5,		/* reading or writing failed */
-	PMP_ELIMIT = -6,	/* a limit was reached: descriptors, size, time */
-	PMP_EFORMAT = -7,	/* input that cannot be understood */
-	PMP_EUNSUPPORTED = -8,	/* this build or kernel cannot do it */
+	PMP_EINVAL = -1,       /* an argument makes no sense */
+	PMP_ENOMEM = -2,       /* not enough memory */
+	PMP_ESRCH = -3,	       /* no such process, or it has ended */
+	PMP_EPERM = -4,	       /* not permitted, or traced by another */
+	PMP_EIO = -5,	       /* reading or writing failed */
+	PMP_ELIMIT = -6,       /* a limit was reached: descriptors, size, time */
+	PMP_EFORMAT = -7,      /* input that cannot be understood */
+	PMP_EUNSUPPORTED = -8, /* this build or kernel cannot do it */
 };
 
 /*
@@ -55,8 +60,8 @@ enum pmp_status {
  * escaped in both.
  */
 struct pmp_error {
-	int code;		/* an enum pmp_status */
-	int sys_errno;		/* errno behind it, or 0 */
+	int code;      /* an enum pmp_status */
+	int sys_errno; /* errno behind it, or 0 */
 	char message[384];
 	char hint[256];
 };
@@ -67,13 +72,13 @@ struct pmp_target;
 struct pmp_sample;
 
 enum pmp_stop {
-	PMP_STOP_AUTO,		/* thread after thread, each for microseconds */
-	PMP_STOP_ALL,		/* all threads together: one consistent instant */
-	PMP_STOP_NEVER,		/* look only */
+	PMP_STOP_AUTO,	/* thread after thread, each for microseconds */
+	PMP_STOP_ALL,	/* all threads together: one consistent instant */
+	PMP_STOP_NEVER, /* look only */
 };
 
 enum pmp_unwind {
-	PMP_UNWIND_AUTO,	/* call-frame information, else frame pointers */
+	PMP_UNWIND_AUTO, /* call-frame information, else frame pointers */
 	PMP_UNWIND_CFI,
 	PMP_UNWIND_FP,
 };
@@ -82,21 +87,57 @@ struct pmp_target_options {
 	size_t size;
 	enum pmp_stop stop;
 	enum pmp_unwind unwind;
-	bool no_restart;	/* do not repair EINTR (see pmp(1)) */
-	unsigned max_frames;	/* per stack; 0: 512 */
+	bool no_restart;     /* do not repair EINTR (see pmp(1)) */
+	unsigned max_frames; /* per stack; 0: 512 */
 	/* Called for each thread before anything is done to it; false: leave it
 	 * alone. NULL: all threads. */
 	bool (*want_thread)(void *arg, pid_t tid, const char *name);
 	void *want_arg;
 	/* While a thread is held *held_since is the CLOCK_MONOTONIC time at which
-	 * that began, else 0. A supervisor may watch it. NULL: not wanted. */
-	volatile uint64_t *held_since;
+	 * that began, else 0. It is written with __atomic_store_n(); a supervisor may
+	 * watch it with __atomic_load_n(). NULL: not wanted. */
+	uint64_t *held_since;
 	/* Receives debug lines; NULL: silent. area is a word such as "stop". */
 	void (*log)(void *arg, const char *area, const char *line);
 	void *log_arg;
 	/* Of threads that are blocked, the functions of the kernel as well; only
 	 * who has CAP_SYS_ADMIN gets to see them. */
 	bool kernel;
+	/* Called with true before threads are stopped, with false once the last of them
+	 * has been released: for a watchdog that ends this process if it hangs in
+	 * between, as the end of a tracer releases what it holds. Again with true at
+	 * least every 200 ms while stops go on, and by each pmp_target_reap() that
+	 * still awaits a thread. No thread is held during a call, unless one that is
+	 * awaited has just stopped. NULL: not wanted. */
+	void (*holding)(void *arg, bool begins);
+	void *holding_arg;
+	/*
+	 * What a capture does to the process that makes it, unless told not to.
+	 *
+	 * SIGCHLD is blocked in the calling thread while threads are held, as it ends
+	 * the wait for their stops; one that somebody else caused is raised again after
+	 * that, without its siginfo. keep_sigchld: it is left alone, and stops are
+	 * noticed up to 0.1 ms late.
+	 */
+	bool keep_sigchld;
+	/* The calling thread has the policy SCHED_RR while it holds threads, if that is
+	 * permitted. keep_scheduling: it is not changed. */
+	bool keep_scheduling;
+	/* So many threads of the target have a descriptor that stays open: what tells
+	 * that they have not run is read in a fifth of the time. 128 of RLIMIT_NOFILE are
+	 * left alone in any case. 0: 256. */
+	unsigned descriptors;
+	/* ns after which a capture stops no more threads. Those that it has not come to
+	 * are in the sample as not stopped, for "time limit"; stops under way are finished,
+	 * which takes 2 s at most. 0: no limit. */
+	uint64_t time_limit;
+	/* Do not ask where in the kernel threads sleep, which only formats with .details
+	 * and live views show: a fifth of what the first look at a thread takes. */
+	bool no_wchan;
+	/* Called while stacks are unwound that take long, at least every few
+	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
+	void (*alive)(void *arg);
+	void *alive_arg;
 };
 
 /* The module of the kernel's functions. The kernel hides where they are: their
@@ -126,11 +167,13 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **sample,
 
 /**
  * Release threads that stopped too late for the capture that asked them to.
- * Call it every few milliseconds between captures while it returns more than 0.
+ * Call it every few milliseconds between captures while it returns more than 0, in
+ * the thread that has captured: only that one can release them, and when it ends
+ * the kernel does. NULL: those of targets that this thread has closed.
  *
- * Returns the number of threads still awaited.
+ * Returns the number of threads of the target still awaited.
  */
-size_t pmp_target_settle(struct pmp_target *target);
+size_t pmp_target_reap(struct pmp_target *target);
 
 pid_t pmp_target_pid(const struct pmp_target *target);
 /** The name of the process (comm), raw bytes as the kernel has them. */
@@ -138,7 +181,13 @@ const char *pmp_target_name(const struct pmp_target *target);
 /** True once the process has ended. */
 bool pmp_target_ended(const struct pmp_target *target);
 
-/** Close a target; threads still awaited (see settle) are released first. */
+/**
+ * Close a target. Threads still awaited (see reap) have 20 ms to stop and are released.
+ * Those that have not, as they hang in the kernel for instance, are not forgotten: any
+ * later call of a capture, reap or close in this thread releases them, and so does
+ * its end. A program that makes none calls pmp_target_reap(NULL) until that
+ * returns 0. held_since and holding are not used any more.
+ */
 void pmp_target_close(struct pmp_target *target);
 
 /* ---- sample: what one capture found ----------------------------------- */
@@ -147,23 +196,23 @@ void pmp_target_close(struct pmp_target *target);
 struct pmp_sample_info {
 	size_t size;
 	pid_t pid;
-	const char *name;	/* of the process, raw bytes */
-	uint64_t time;		/* CLOCK_MONOTONIC at the begin */
-	uint64_t realtime;	/* CLOCK_REALTIME at the begin */
-	uint64_t duration;	/* of the capture */
-	uint64_t stopped;	/* sum over threads of the time stopped */
-	uint64_t stopped_max;	/* the longest stop of one thread */
-	uint64_t any_stopped;	/* time during which any thread was held */
-	size_t threads;		/* in the sample */
-	size_t seen;		/* listed */
-	size_t skipped;		/* not wanted (want_thread) */
-	size_t vanished;	/* ended before they could be read */
-	size_t n_stopped;	/* how the threads of the sample were obtained */
-	size_t n_looked;	/* read where they sleep, without a stop */
-	size_t n_unchanged;	/* have not run since their last sample */
+	const char *name;     /* of the process, raw bytes */
+	uint64_t time;	      /* CLOCK_MONOTONIC at the begin */
+	uint64_t realtime;    /* CLOCK_REALTIME at the begin */
+	uint64_t duration;    /* of the capture */
+	uint64_t stopped;     /* sum over threads of the time stopped */
+	uint64_t stopped_max; /* the longest stop of one thread */
+	uint64_t any_stopped; /* time during which any thread was held */
+	size_t threads;	      /* in the sample */
+	size_t seen;	      /* listed */
+	size_t skipped;	      /* not wanted (want_thread) */
+	size_t vanished;      /* ended before they could be read */
+	size_t n_stopped;     /* how the threads of the sample were obtained */
+	size_t n_peeked;      /* read where they sleep, without a stop */
+	size_t n_unchanged;   /* have not run since their last sample */
 	size_t n_not_stopped;
-	size_t truncated;	/* stacks that do not reach their root */
-	bool execed;		/* the process has exec'ed since the last sample */
+	size_t truncated; /* stacks that do not reach their root */
+	bool execed;	  /* the process has exec'ed since the last sample */
 };
 
 void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info);
@@ -173,21 +222,44 @@ struct pmp_thread_info {
 	size_t size;
 	pid_t tid;
 	const char *name;
-	char state;		/* as in proc(5): R S D T t Z X I, or ? */
-	const char *why;	/* why it was not stopped, or "" */
-	uint64_t stopped;	/* ns held */
+	char state;	  /* as in proc(5): R S D T t Z X I, or ? */
+	const char *why;  /* why it was not stopped, or "" */
+	uint64_t stopped; /* ns held */
 	size_t frames;
-	bool complete;		/* its stack reaches its root */
+	bool complete; /* its stack reaches its root */
 };
 /** i < pmp_sample_info.threads; threads are in the order of their ids. */
 void pmp_sample_thread(const struct pmp_sample *sample, size_t i,
 		       struct pmp_thread_info *info);
+
+/* One frame of a thread as it was captured: an address. */
+struct pmp_sample_frame_info {
+	size_t size;
+	uint64_t pc;	    /* the next instruction, or the one a call returns to */
+	bool exact;	    /* it is the next instruction; else the call is before pc */
+	bool signal;	    /* the trampoline that a signal handler returns to */
+	const char *module; /* path, raw bytes, "[vdso]"; "": pc is in no mapping */
+	uint64_t offset;    /* of pc in the module's file */
+	bool deleted;	    /* the file is no longer there under this path */
+};
+/**
+ * Frame i of a thread, innermost first, without a name: pmp_symbolizer_locate_frame() is
+ * the way to that. Strings are borrowed from the sample.
+ *
+ * Returns false and leaves *info alone when there is no such thread or frame.
+ */
+bool pmp_sample_frame(const struct pmp_sample *sample, size_t thread, size_t i,
+		      struct pmp_sample_frame_info *info);
+
+/** Free a sample. Takes NULL. */
 void pmp_sample_free(struct pmp_sample *sample);
 
 /*
  * A sample on a stream socket, so that one process can capture and another
  * name and count. Descriptors of the target's modules travel with it
- * (SCM_RIGHTS), each once.
+ * (SCM_RIGHTS), each once. Structs travel as they are, so both ends have to be of the
+ * same build: a receiver refuses what was sent by another version, or with structs of
+ * other sizes, with PMP_EFORMAT.
  */
 struct pmp_sender;
 struct pmp_receiver;
@@ -231,24 +303,37 @@ struct pmp_symbolizer;
 /* A file that is not on this machine. */
 struct pmp_wanted_file {
 	size_t size;
-	const char *build_id;	/* lower-case hex, at least 4 digits, an even number */
-	const char *path;	/* of the module, raw bytes: for messages */
-	bool executable;	/* the program or library itself; else its debug file */
+	const char *build_id; /* lower-case hex, at least 4 digits, an even number */
+	const char *path;     /* of the module, raw bytes: for messages */
+	bool executable;      /* the program or library itself; else its debug file */
 };
 
 struct pmp_symbolizer_options {
 	size_t size;
-	bool no_symbols;	/* addresses only */
+	bool no_symbols; /* addresses only */
 	bool no_demangle;
-	bool no_inline;		/* do not expand inlined functions */
-	bool lines;		/* look up file and line */
+	bool no_inline; /* do not expand inlined functions */
+	bool lines;	/* look up file and line */
 	/* Directories with separate debug files, colons between; NULL: /usr/lib/debug. */
 	const char *debug_dir;
 	void (*log)(void *arg, const char *area, const char *line);
 	void *log_arg;
-	/* One thread may look names up while another counts, if both hold a lock of
-	 * the caller's around each call: release is called before what is slow (the
-	 * files of a module are read), acquire after it. NULL: there is no such lock. */
+	/*
+	 * One thread may name while others count, if all of them hold one lock of
+	 * the caller's around each call that takes this symbolizer or a profile of
+	 * it. Then release is called before what is slow (files of a module are read,
+	 * fetched or unpacked) and acquire after it, always in pairs, by the thread
+	 * that made the call.
+	 *  - Only one thread may name at a time. pmp_symbolizer_name() names; so do
+	 *    pmp_profile_write() and pmp_profile_write_diff().
+	 *  - While it names others may call what counts (pmp_profile_add()), what never
+	 *    is slow (pmp_symbolizer_frame(), _place(), _module(), pmp_live_...()), and
+	 *    free nothing.
+	 *  - Not while a profile is written: with release set, pmp_profile_add() to
+	 *    that profile may move or free what the writer holds. Write with the other
+	 *    threads stopped, or with a symbolizer without release.
+	 * NULL: there is no such lock, and a handle is used by one thread at a time.
+	 */
 	void (*release)(void *arg);
 	void (*acquire)(void *arg);
 	void *lock_arg;
@@ -259,27 +344,36 @@ struct pmp_symbolizer_options {
 	/* Get a file from elsewhere, from a server for instance: an open descriptor,
 	 * which is the symbolizer's from then on, or -1. Called when a name is looked up
 	 * in a module of which this machine has no symbol table or no debug information,
-	 * or of a saved profile not the file, with the lock let go. Whatever comes is
+	 * or of a saved profile not the file, with the lock released. Whatever comes is
 	 * used only if it has that build-id. NULL: nothing is got. */
 	int (*fetch)(void *arg, const struct pmp_wanted_file *wanted);
 	void *fetch_arg;
 };
 
+/**
+ * The options are copied, with their strings; NULL: all zero. No file is opened before a
+ * name is asked for. Large debug information is then unpacked in a thread of its own,
+ * with all signals blocked, which ends before the debug information is used or
+ * the symbolizer freed. Returns 0 or PMP_ENOMEM.
+ */
 int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 		       struct pmp_symbolizer **symbolizer, struct pmp_error *err);
+/** After the profiles that were made with it. Takes NULL. */
 void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer);
 
 /* A module some of whose frames have no name: for messages. */
 struct pmp_module_info {
 	size_t size;
-	const char *path;	/* raw bytes */
-	const char *build_id;	/* lower-case hex, or "" */
-	const char *problem;	/* NULL, or why names are missing, e.g. "no symbols" */
-	bool replaced;		/* the file on disk is another one by now */
-	uint64_t frames;	/* locations asked for in it */
-	uint64_t unnamed;	/* of them, without a name */
+	const char *path;     /* raw bytes */
+	const char *build_id; /* lower-case hex, or "" */
+	const char *problem;  /* NULL, or why names are missing, e.g. "no symbols" */
+	bool replaced;	      /* the file on disk is another one by now */
+	uint64_t frames;      /* locations asked for in it */
+	uint64_t unnamed;     /* of them, without a name */
 };
+/** Returns how many modules locations are in so far. */
 size_t pmp_symbolizer_module_count(const struct pmp_symbolizer *symbolizer);
+/** Fill *info, whose size is given, with module i, which is below that count. */
 void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
 			   struct pmp_module_info *info);
 
@@ -288,28 +382,39 @@ void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
  * one. It is named when that is asked for, once.
  */
 typedef uint32_t pmp_location;
+#define PMP_LOCATION_NONE UINT32_MAX
 
 /* One function at a location; strings live as long as the symbolizer. */
 struct pmp_frame_info {
 	size_t size;
-	const char *function;	/* demangled; "[libfoo.so.1+0x1234]" without a symbol */
-	const char *file;	/* NULL: unknown */
-	unsigned line;		/* 0: unknown */
-	bool inlined;		/* has no frame of its own on the stack */
-	bool unnamed;		/* function is a placeholder */
-	bool signal;		/* "<signal handler called>" */
-	const char *module;	/* path, raw bytes, "[vdso]", "[anon]" */
-	uint64_t address;	/* in the module's own numbering */
+	const char *function; /* demangled; "[libfoo.so.1+0x1234]" without a symbol */
+	const char *file;     /* NULL: unknown */
+	unsigned line;	      /* 0: unknown */
+	bool inlined;	      /* has no frame of its own on the stack */
+	bool unnamed;	      /* function is a placeholder */
+	bool signal;	      /* "<signal handler called>" */
+	const char *module;   /* path, raw bytes, "[vdso]", "[anon]" */
+	uint64_t address;     /* in the module's own numbering */
 };
 
+/**
+ * The location of frame i of a thread of a sample, innermost first. Equal addresses of a
+ * module have the same location, also in other processes. The number is valid as long as
+ * the symbolizer, unless a profile with .max_memory uses that as well.
+ *
+ * Returns PMP_LOCATION_NONE when there is no such frame, or no memory.
+ */
+pmp_location pmp_symbolizer_locate_frame(struct pmp_symbolizer *symbolizer,
+					 const struct pmp_sample *sample, size_t thread,
+					 size_t i);
 /** Look the names of a location up, unless they are known. May read large files. */
 void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location location);
 /**
  * The number of functions at a location, the innermost inlined one first; 0: it has
  * not been named yet. Fills *info with number i if there is one. Never slow.
  */
-size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer, pmp_location location,
-			    size_t i, struct pmp_frame_info *info);
+size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer,
+			    pmp_location location, size_t i, struct pmp_frame_info *info);
 /** What to show until it is named: "[libfoo.so.1+0x1234]", by file offset. Returns buffer. */
 char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location location,
 			   char *buffer, size_t size);
@@ -319,22 +424,22 @@ char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location
 /*
  * Patterns that say which stacks and which functions of them are shown, and how
  * functions and groups of threads are called. A filter is made once, given to
- * profiles by their options, and not changed while one has it. What is counted does
- * not depend on it: it decides when a profile is written.
+ * reports, and not changed while one has it. What is counted does not depend on it
+ * (but see pmp_filter_wants_details()): it decides when a report is made.
  */
 struct pmp_filter;
 
 /* All expressions are POSIX extended regular expressions, without back-references. */
 enum pmp_filter_kind {
-	PMP_FILTER_FOCUS,	/* only stacks with a function that matches any of these */
-	PMP_FILTER_IGNORE,	/* no stacks with such a function */
-	PMP_FILTER_HIDE,	/* leave such functions out */
-	PMP_FILTER_HIDE_MODULE,	/* leave functions of such modules out */
-	PMP_FILTER_SKIP_MODULE,	/* no stacks whose innermost function is in such a module */
+	PMP_FILTER_FOCUS,  /* only stacks with a function that matches any of these */
+	PMP_FILTER_IGNORE, /* no stacks with such a function */
+	PMP_FILTER_HIDE,   /* leave such functions out */
+	PMP_FILTER_HIDE_MODULE, /* leave functions of such modules out */
+	PMP_FILTER_SKIP_MODULE, /* no stacks whose innermost function is in such a module */
 	PMP_FILTER_TRIM_ROOT,	/* such a function becomes the root */
 	PMP_FILTER_RENAME,	/* s/expression/text/flags: call functions so */
 	PMP_FILTER_THREAD_GROUP, /* the same for threads, which are grouped by name then */
-	PMP_FILTER_IDLE_WAIT,	/* threads that sleep below such a function are idle */
+	PMP_FILTER_IDLE_WAIT,	 /* threads that sleep below such a function are idle */
 	PMP_FILTER_COUNT
 };
 
@@ -342,11 +447,11 @@ enum pmp_idle { PMP_IDLE_SHOWN, PMP_IDLE_HIDDEN, PMP_IDLE_ONLY, PMP_IDLE_COUNT }
 
 struct pmp_filter_options {
 	size_t size;
-	enum pmp_idle idle;	/* threads that wait for work */
-	bool fold_recursion;	/* what is repeated at once is shown once */
-	bool groups;		/* threads are counted by groups of their names */
-	bool no_fold_threads;	/* groups have digits in their names: not conn-N */
-	bool ignore_case;	/* of the expressions that are added from now on */
+	enum pmp_idle idle;   /* threads that wait for work */
+	bool fold_recursion;  /* what is repeated at once is shown once */
+	bool groups;	      /* threads are counted by groups of their names */
+	bool no_fold_threads; /* groups have digits in their names: not conn-N */
+	bool ignore_case;     /* of the expressions that are added from now on */
 };
 
 int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err);
@@ -360,64 +465,31 @@ bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind ki
 			const char *name);
 /** Does it change anything? Takes NULL. */
 bool pmp_filter_is_active(const struct pmp_filter *filter);
-/** The expressions of a kind as one, "(a)|(b)", or "". Borrowed. */
-const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kind kind);
-
-/*
- * For programs that show stacks by themselves. First each function of a stack is
- * looked at, which gives its marks; those of a stack are made of them, innermost
- * first, and then asked. Without a filter (NULL) nothing is hidden; what is idle is
- * known all the same.
- */
-typedef unsigned pmp_marks;
-enum { PMP_MARK_FOCUS = 16 };	/* what PMP_FILTER_FOCUS wants is there */
-/** The name to show is put into buffer (cut off when it is longer). */
-pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
-			      const char *module, char *buffer, size_t size);
-bool pmp_filter_is_hidden(pmp_marks marks);
-/** The marks of a stack. */
-pmp_marks pmp_filter_stack(const pmp_marks *marks, size_t count);
-/** Is the stack shown? Whether its thread is idle is asked apart. */
-bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack);
-/** Does the thread wait for work? state as in proc(5); syscall: its name, or "". */
-bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall);
-/** Does it wait for a lock, as far as names of functions tell? */
-bool pmp_filter_is_locked(pmp_marks stack);
-/** Is it shown from a function on that PMP_FILTER_TRIM_ROOT wants? */
-bool pmp_filter_is_trimmed(pmp_marks stack);
-/** So many functions, counted from the innermost, are left then; else all. */
-size_t pmp_filter_trim(const pmp_marks *marks, size_t count);
-/**
- * With fold_recursion: from the root on, up to 8 functions that are directly followed
- * by the same ones become these. functions are numbers, equal ones for equal functions,
- * innermost first. Returns how many are left; their indices are put into left.
- */
-size_t pmp_filter_fold(const struct pmp_filter *filter, const uint32_t *functions,
-		       size_t count, uint32_t *left);
-/** The group of a thread: renamed by the filter, else with N for digits. Returns buffer. */
-char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,
-			size_t size);
-
+/** Does it go by what single threads do or how they are called? Takes NULL. A profile that
+ * it is used with needs .for_filter then. */
+bool pmp_filter_wants_details(const struct pmp_filter *filter);
 /* ---- profile: counted stacks ------------------------------------------- */
 
 struct pmp_profile;
 
 struct pmp_profile_options {
 	size_t size;
-	bool by_thread;		/* keep threads apart */
-	bool keep_rounds;	/* keep the rows of the last sample (snapshot writers) */
-	const char *command;	/* how the profile was made, for headers */
+	bool by_thread;	     /* keep threads apart */
+	bool keep_rounds;    /* keep the rows of the last sample (snapshot writers) */
+	const char *command; /* how the profile was made, for headers */
 	/* Keep threads, their states and what they wait for apart: for formats
 	 * that have .details. */
 	bool details;
-	bool times;		/* keep when threads were where: formats with .times */
-	uint64_t period;	/* ns between samples, as planned; 0: unknown */
-	const char *host;	/* the name of the machine, for headers */
-	bool live;		/* count for a view as well: pmp_profile_live() */
+	bool times;	  /* keep when threads were where: formats with .times */
+	uint64_t period;  /* ns between samples, as planned; 0: unknown */
+	const char *host; /* the name of the machine, for headers */
+	bool live;	  /* count for a view as well: pmp_profile_live() */
 	/* Bytes for distinct stacks and their names, about; when there are more, those
 	 * that are counted least are counted as one, "[evicted]". 0: no limit. */
 	uint64_t max_memory;
-	const struct pmp_filter *filter; /* borrowed; what is written goes through it */
+	/* Keep apart what a filter goes by: pmp_filter_wants_details() of the filter that
+	 * reports will have. They put it together again. */
+	bool for_filter;
 	/* Of saved profiles: the name of the value to count, borrowed. NULL: stacks if the
 	 * file counts them, else what it says itself. */
 	const char *sample_type;
@@ -430,38 +502,40 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 /** Count a sample; it can be freed afterwards. */
 int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
 		    struct pmp_error *err);
+/** A process has ended: what is kept of it for its next sample goes, what was counted
+ * stays. Its id may be given to another process. */
+void pmp_profile_forget(struct pmp_profile *profile, pid_t pid);
 void pmp_profile_free(struct pmp_profile *profile);
 
 struct pmp_profile_info {
 	size_t size;
-	uint64_t samples;	/* snapshots */
-	uint64_t stacks;	/* threads times snapshots */
-	uint64_t distinct;	/* distinct stacks */
+	uint64_t samples;  /* snapshots */
+	uint64_t stacks;   /* threads times snapshots */
+	uint64_t distinct; /* distinct stacks */
 	uint64_t truncated;
 	uint64_t not_stopped;
 	uint64_t vanished;
 	uint64_t stops;
-	uint64_t stopped;	/* ns, sum over threads */
-	uint64_t stopped_max;	/* ns, the longest stop of one thread */
-	uint64_t stopped_p50, stopped_p99;	/* ns, of single stops */
-	uint64_t any_stopped;	/* ns */
-	uint64_t first_time, last_time;	/* CLOCK_MONOTONIC; of saved ones from 0 on */
-	uint64_t looked;	/* stacks read without a stop */
-	uint64_t unchanged;	/* stacks of threads that had not run */
-	uint64_t evicted;	/* stacks not kept apart, see max_memory, */
+	uint64_t stopped;		   /* ns, sum over threads */
+	uint64_t stopped_max;		   /* ns, the longest stop of one thread */
+	uint64_t stopped_p50, stopped_p99; /* ns, of single stops */
+	uint64_t any_stopped;		   /* ns */
+	uint64_t first_time, last_time;	   /* CLOCK_MONOTONIC; of saved ones from 0 on */
+	uint64_t looked;		   /* stacks read without a stop */
+	uint64_t unchanged;		   /* stacks of threads that had not run */
+	uint64_t evicted;		   /* stacks not kept apart, see max_memory, */
 	uint64_t evicted_distinct; /* of so many distinct ones, each time they were */
-	uint64_t shown;		/* stacks that the filter has let pass, as last written */
 };
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
 
 /* How a profile came about. */
 struct pmp_profile_about {
 	size_t size;
-	uint64_t realtime;	/* CLOCK_REALTIME of the first sample, ns; 0: unknown */
-	uint64_t duration;	/* ns, from the first to the last */
-	uint64_t period;	/* ns between samples, as was asked for; 0: unknown */
-	const char *command;	/* raw bytes, as the next; "": unknown */
-	const char *host;	/* name of the machine */
+	uint64_t realtime;   /* CLOCK_REALTIME of the first sample, ns; 0: unknown */
+	uint64_t duration;   /* ns, from the first to the last */
+	uint64_t period;     /* ns between samples, as was asked for; 0: unknown */
+	const char *command; /* raw bytes, as the next; "": unknown */
+	const char *host;    /* name of the machine */
 	/* What is counted, as a saved profile has said, raw bytes: "inuse_space" in
 	 * "bytes"; "" both: stacks. */
 	const char *type, *unit;
@@ -469,105 +543,90 @@ struct pmp_profile_about {
 void pmp_profile_describe(const struct pmp_profile *profile,
 			  struct pmp_profile_about *about);
 
-/* ---- live: what a view shows -------------------------------------------- */
+/* ---- report: what of a profile is written or shown ---------------------- */
 
 /*
- * Of a profile made with options.live: every thread with what it was last seen
- * doing, and how often it was seen with each stack, since the start and in two
- * windows of time that end now. All of it is borrowed until the next
- * pmp_profile_add(). Memory is bounded: threads that ended a while ago are put
- * together; so are the stacks that are counted least, when there are too many. What is
- * not counted apart is told in pmp_live_info.merged.
- * A saved profile that is read into such a profile is counted since the start only;
- * its threads are all present, each with what it was found at most often.
+ * A report is what writers and programs read: the stacks of a profile after a filter has
+ * been applied, and what they are compared with. It borrows the tables of the profile, so
+ * it is to be read and written before more is counted; pmp_report_update() brings it up
+ * to date after that. Profile, filter and base must outlive it.
  */
-struct pmp_live;
+struct pmp_report;
 
-enum pmp_window {
-	PMP_WINDOW_START,	/* since the start */
-	PMP_WINDOW_MINUTE,
-	PMP_WINDOW_SECONDS,	/* the last ten */
-	PMP_WINDOW_COUNT
-};
-
-/* How a thread of a sample was obtained. */
-enum pmp_how {
-	PMP_HOW_STOPPED,
-	PMP_HOW_LOOKED,
-	PMP_HOW_UNCHANGED,
-	PMP_HOW_NOT_STOPPED,
-	PMP_HOW_UNKNOWN,	/* of a saved profile: args are not known either */
-};
-
-struct pmp_live_info {
+struct pmp_report_options {
 	size_t size;
-	uint64_t time;				/* CLOCK_MONOTONIC of the last sample */
-	uint64_t samples[PMP_WINDOW_COUNT];	/* of all processes */
-	uint64_t stacks[PMP_WINDOW_COUNT];
-	uint64_t span[PMP_WINDOW_COUNT];	/* ns that the window really covers */
-	uint64_t merged;			/* stacks and threads not kept apart */
-	uint64_t renumbered;	/* grows when indices of stacks and locations change */
-	uint64_t moved;		/* grows when indices of threads and cells change */
+	/* The last sample only, if the profile keeps it (.keep_rounds): for formats with
+	 * .snapshots. */
+	bool snapshot;
+	bool sorted; /* stacks are in order, the most frequent first */
+	/* Compare with this report, of another profile; the two may have different
+	 * symbolizers. NULL: do not. */
+	const struct pmp_report *base;
 };
 
-struct pmp_live_process {
+/**
+ * Make a report of all that has been counted so far.
+ *
+ * filter may be NULL. With one, names of functions are looked up, which may read large
+ * files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is something else.
+ * *report is to be freed with pmp_report_free(), before the profile.
+ */
+int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
+		   const struct pmp_report_options *options, struct pmp_report **report,
+		   struct pmp_error *err);
+/**
+ * Make it again of all that has been counted by now. A base is not updated by this.
+ * Fails as pmp_report_new() does; the report is empty then.
+ */
+int pmp_report_update(struct pmp_report *report, struct pmp_error *err);
+void pmp_report_free(struct pmp_report *report);
+
+struct pmp_report_info {
+	size_t size;
+	size_t stacks;	  /* that it has; of a snapshot: threads */
+	size_t distinct;  /* without those that are CPU time only; of a snapshot 0 */
+	uint64_t counted; /* stacks that were counted in the profile */
+	uint64_t shown;	  /* of them, those that the filter has let pass: of a snapshot
+				 * and all for which the report was updated before */
+};
+void pmp_report_info(const struct pmp_report *report, struct pmp_report_info *info);
+
+/* A stack of a report; of a snapshot: of a thread. Strings are raw bytes. */
+struct pmp_stack_info {
 	size_t size;
 	pid_t pid;
-	const char *name;			/* raw bytes */
-	uint64_t samples[PMP_WINDOW_COUNT];
-	struct pmp_sample_info last;		/* the last one; last.name is name */
+	pid_t tid; /* 0: threads were not kept apart */
+	const char *process;
+	const char *thread;  /* "": likewise */
+	char state;	     /* as in proc(5), most recently */
+	const char *syscall; /* name of the call it sleeps in; "": none, or not known */
+	const char *wchan;   /* where it sleeps in the kernel; "": not known */
+	const char *reason;  /* why the thread was not stopped, or "" */
+	const char *end;     /* why the stack does not reach its root, or "" */
+	const pmp_location *locations; /* innermost first */
+	size_t location_count;
+	uint64_t count; /* how often it was found; of bytes: so many */
+	uint64_t cpu;	/* ns on a CPU */
+	uint64_t wall;	/* ns that the threads were found with it */
 };
-
-struct pmp_live_thread {
-	size_t size;
-	size_t process;		/* index */
-	pid_t tid;		/* 0: threads that have ended, put together */
-	const char *name;	/* raw bytes */
-	bool present;		/* in the last sample of its process */
-	char state;		/* of its last sample, and so is what follows */
-	enum pmp_how how;
-	size_t stack;		/* index */
-	const char *why;	/* why it was not stopped, or "" */
-	const char *syscall;	/* name of the call that it sleeps in, or "" */
-	uint64_t args[6];	/* of that call */
-	bool waits_for_lock;	/* it is a futex call that a lock makes */
-	const char *wchan;	/* where it sleeps in the kernel, or "" */
-	uint64_t cpu;		/* ns on a CPU since it began; 0: unknown */
-	double cpu_share;	/* of one CPU, in the last second; < 0: unknown */
-	double switches;	/* times put on a CPU a second, likewise */
-};
-
-struct pmp_live_stack {
-	size_t size;
-	const pmp_location *locations;	/* innermost first */
-	size_t count;
-	const char *end;	/* why it does not reach its root, or "" */
-};
-
-/* A thread was seen with a stack, in a state. */
-struct pmp_live_cell {
-	size_t size;
-	size_t thread, stack;	/* indices */
-	char state;
-	bool waits_for_lock;	/* in a futex call that a lock makes */
-	const char *syscall;	/* most recently, or "" */
-	uint64_t counts[PMP_WINDOW_COUNT];
-};
-
-/** NULL without options.live. */
-const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile);
-void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info);
-size_t pmp_live_process_count(const struct pmp_live *live);
-size_t pmp_live_thread_count(const struct pmp_live *live);
-size_t pmp_live_stack_count(const struct pmp_live *live);
-size_t pmp_live_cell_count(const struct pmp_live *live);
-/** Each i below its count. Indices stay, but those of threads and cells change when
- * threads are put together, which pmp_live_info.moved tells, and all of them, with the
- * numbers of locations, when stacks are: pmp_live_info.renumbered. */
-void pmp_live_process(const struct pmp_live *live, size_t i, struct pmp_live_process *process);
-void pmp_live_thread(const struct pmp_live *live, size_t i, struct pmp_live_thread *thread);
-void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);
-void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *cell);
+/**
+ * Stack i of a report, which is below pmp_report_info.stacks, in no order unless
+ * options.sorted. Borrowed until the report is updated.
+ *
+ * Returns false and leaves *info alone when there is none.
+ */
+bool pmp_report_stack(const struct pmp_report *report, size_t i,
+		      struct pmp_stack_info *info);
+/**
+ * One function at a location of a stack of this report: number i, the innermost inlined one
+ * first. Looks the names up, which may read large files. Strings live as long as the
+ * report.
+ *
+ * Returns the number of functions at the location, at least 1; *info is filled if i is
+ * below it.
+ */
+size_t pmp_report_frame(const struct pmp_report *report, pmp_location location, size_t i,
+			struct pmp_frame_info *info);
 
 /* ---- writers: one format each ------------------------------------------ */
 
@@ -592,33 +651,33 @@ enum pmp_sort {
 
 struct pmp_write_options {
 	size_t size;
-	bool by_thread;		/* threads apart: names as the root */
-	bool lines;		/* file:line where known */
-	bool module;		/* module names */
-	bool raw_names;		/* names of threads in the raw format */
-	const char *title;	/* of pictures; NULL: the name of the process */
-	unsigned width;		/* of pictures, in pixels; 0: 1200 */
-	bool icicle;		/* pictures grow from the top */
-	bool by_state;		/* their colours say what threads were doing */
-	bool legend;		/* tables explain their columns */
-	bool all_rows;		/* of a comparison, those as well that say little */
-	unsigned columns;	/* what fits into a line of a comparison; 0: all of it */
-	enum pmp_sort sort;	/* of rows, where the format has such a column */
+	bool by_thread;	    /* threads apart: names as the root */
+	bool lines;	    /* file:line where known */
+	bool module;	    /* module names */
+	bool raw_names;	    /* names of threads in the raw format */
+	const char *title;  /* of pictures; NULL: the name of the process */
+	unsigned width;	    /* of pictures, in pixels; 0: 1200 */
+	bool icicle;	    /* pictures grow from the top */
+	bool by_state;	    /* their colours say what threads were doing */
+	bool legend;	    /* tables explain their columns */
+	bool all_rows;	    /* of a comparison, those as well that say little */
+	unsigned columns;   /* what fits into a line of a comparison; 0: all of it */
+	enum pmp_sort sort; /* of rows, where the format has such a column */
 };
 
 struct pmp_format {
 	const char *name;
 	const char *help;
-	const char *extension;	/* without a dot */
+	const char *extension; /* without a dot */
 	const char *mime;
-	bool snapshots;		/* written snapshot after snapshot, not at the end */
-	bool once;		/* one snapshot is what people want of it */
-	bool details;		/* shows more than stacks: wants a profile with
+	bool snapshots; /* written snapshot after snapshot, not at the end */
+	bool once;	/* one snapshot is what people want of it */
+	bool details;	/* shows more than stacks: wants a profile with
 				 * .details, and a symbolizer with .lines */
-	bool times;		/* wants a profile with .times */
-	bool binary;		/* not for a terminal */
-	bool compares;		/* pmp_profile_write_diff() can write it */
-	unsigned sorts;		/* bit 1 << enum pmp_sort: it has such a column */
+	bool times;	/* wants a profile with .times */
+	bool binary;	/* not for a terminal */
+	bool compares;	/* can write a report with a base */
+	unsigned sorts; /* bit 1 << enum pmp_sort: it has such a column */
 };
 
 /** The formats of this build, in the order of --help. */
@@ -627,10 +686,17 @@ const struct pmp_format *pmp_format(size_t i);
 /** NULL if there is none of that name. */
 const struct pmp_format *pmp_format_find(const char *name);
 
-/** Write a whole profile. For a snapshot format: nothing but the last sample. */
-int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *format,
-		      const struct pmp_write_options *options,
-		      const struct pmp_sink *sink, struct pmp_error *err);
+/**
+ * Write a report. A format with .snapshots writes the last sample if the report is one of
+ * a snapshot, else all stacks with their counts. A report with a base is written as a
+ * comparison.
+ *
+ * Fails with PMP_EINVAL (the format has no form for a base, or none for a snapshot),
+ * PMP_ENOMEM, or PMP_EIO: the sink has failed. Names are looked up meanwhile.
+ */
+int pmp_report_write(const struct pmp_report *report, const struct pmp_format *format,
+		     const struct pmp_write_options *options, const struct pmp_sink *sink,
+		     struct pmp_error *err);
 
 /* ---- comparing two profiles ---------------------------------------------- */
 
@@ -640,26 +706,16 @@ int pmp_profile_write(struct pmp_profile *profile, const struct pmp_format *form
  */
 struct pmp_diff_info {
 	size_t size;
-	double factor;		/* what the base's counts are multiplied by */
-	bool by_totals;		/* it makes the sums equal, as one of the two does */
-	bool counted;		/* not know its number of snapshots: the profile */
-	bool base_counted;	/* does, the base does */
+	double factor;	   /* what the base's counts are multiplied by */
+	bool by_totals;	   /* it makes the sums equal, as one of the two does */
+	bool counted;	   /* not know its number of snapshots: the profile */
+	bool base_counted; /* does, the base does */
 	/* NULL, or the names of the one process that each of the two is of: they
 	 * differ and are taken for the same. */
 	const char *process, *base_process;
 };
-void pmp_profile_diff_info(const struct pmp_profile *profile,
-			   const struct pmp_profile *base, struct pmp_diff_info *info);
-
-/**
- * Write what the profile is like in comparison with a base, in a format that has
- * .compares. The two may have different symbolizers. Fails with PMP_EINVAL when the
- * format has no such form.
- */
-int pmp_profile_write_diff(struct pmp_profile *profile, struct pmp_profile *base,
-			   const struct pmp_format *format,
-			   const struct pmp_write_options *options,
-			   const struct pmp_sink *sink, struct pmp_error *err);
+/** Of a report that has a base. */
+void pmp_report_diff_info(const struct pmp_report *report, struct pmp_diff_info *info);
 
 /* ---- saved profiles ----------------------------------------------------- */
 
@@ -685,31 +741,19 @@ int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
  */
 int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err);
 
-/* Processes as they come. */
-struct pmp_births;
-
-struct pmp_birth {
-	pid_t pid, parent;
-	pid_t session;		/* the process that has begun its session */
+struct pmp_found_process {
+	size_t size;	   /* set by the caller: sizeof(struct pmp_found_process) */
+	uid_t user;	   /* who started it: its real user id */
+	bool changed_user; /* its effective user id is another one (setuid) */
+	char name[64]; /* the one that matches, comm if both do; cut if it is longer */
 };
 
-int pmp_births_new(struct pmp_births **births, struct pmp_error *err);
 /**
- * Living processes that are new since the last call, at the first call all of them; a
- * few that are not new may be among them. Costs next to nothing when there are none.
- * *list is the caller's to change until the next call.
+ * Which name of a process matches, and whose it is: anybody may run a process of any name.
+ * Returns 0, PMP_ESRCH if it has ended or does not match any more, or PMP_EINVAL.
  */
-int pmp_births_next(struct pmp_births *births, struct pmp_birth **list, size_t *count,
-		    struct pmp_error *err);
-/**
- * So many processes and threads, of anybody, have begun and ended between two calls and
- * were not told; more, if thousands were begun between two.
- */
-uint64_t pmp_births_unseen(const struct pmp_births *births);
-void pmp_births_free(struct pmp_births *births);
-
-/** Does this thread id belong to a process of another id? 0 if not. */
-pid_t pmp_thread_process(pid_t tid);
+int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *found,
+		     struct pmp_error *err);
 
 /**
  * Make text of unknown origin fit for a terminal: control characters, DEL, C1
@@ -717,13 +761,6 @@ pid_t pmp_thread_process(pid_t tid);
  * NUL, whole escapes only; returns buffer.
  */
 char *pmp_escape(const char *text, char *buffer, size_t size);
-
-enum { PMP_AMOUNT_SIZE = 64 };	/* bytes that are enough for one, with its NUL */
-/**
- * A value in the unit of a saved profile as people read it: "1.50MB", "20ms", "17".
- * Returns buffer.
- */
-char *pmp_amount(uint64_t value, const char *unit, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -140,6 +140,7 @@ const char *pmp_end_text(enum pmp_end end)
 		[PMP_END_BAD_INFO] = "bad unwind information",
 		[PMP_END_MOVED] = "code was unmapped or replaced meanwhile",
 		[PMP_END_EVICTED] = "evicted",
+		[PMP_END_BETWEEN] = "ran between snapshots",
 	};
 
 	if ((unsigned)end >= PMP_END_COUNT)
@@ -226,7 +227,7 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 		if (thread->stopped > all.stopped_max)
 			all.stopped_max = thread->stopped;
 		all.n_stopped += thread->obtained == PMP_STOPPED;
-		all.n_looked += thread->obtained == PMP_LOOKED;
+		all.n_peeked += thread->obtained == PMP_PEEKED;
 		all.n_unchanged += thread->obtained == PMP_UNCHANGED;
 		if (thread->obtained == PMP_NOT_STOPPED ||
 		    thread->end == PMP_END_NOT_STOPPED)
@@ -238,7 +239,8 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 	memcpy(info, &all, size);
 }
 
-void pmp_sample_thread(const struct pmp_sample *sample, size_t i, struct pmp_thread_info *info)
+void pmp_sample_thread(const struct pmp_sample *sample, size_t i,
+		       struct pmp_thread_info *info)
 {
 	const struct pmp_thread *thread = &sample->threads[i];
 	size_t size = info->size < sizeof(*info) ? info->size : sizeof(*info);
@@ -254,4 +256,43 @@ void pmp_sample_thread(const struct pmp_sample *sample, size_t i, struct pmp_thr
 	};
 
 	memcpy(info, &all, size);
+}
+
+const struct pmp_raw_frame *pmp_sample_raw_frame(const struct pmp_sample *sample,
+						 size_t thread, size_t i)
+{
+	const struct pmp_thread *its;
+
+	if (thread >= sample->thread_count)
+		return NULL;
+	its = &sample->threads[thread];
+	/* A sample may have come through a socket. */
+	if (i >= its->frame_count || its->frame >= sample->frame_count ||
+	    i >= sample->frame_count - its->frame)
+		return NULL;
+	return &sample->frames[its->frame + i];
+}
+
+bool pmp_sample_frame(const struct pmp_sample *sample, size_t thread, size_t i,
+		      struct pmp_sample_frame_info *info)
+{
+	const struct pmp_raw_frame *frame = pmp_sample_raw_frame(sample, thread, i);
+	struct pmp_sample_frame_info all = { .size = info->size, .module = "" };
+	const struct pmp_region *region = NULL;
+
+	if (!frame)
+		return false;
+	all.pc = frame->pc;
+	all.exact = frame->flags & PMP_FRAME_EXACT;
+	all.signal = frame->flags & PMP_FRAME_SIGNAL;
+	/* A call may be the last instruction of a mapping. */
+	if (sample->maps)
+		region = pmp_maps_find(sample->maps, all.exact ? all.pc : all.pc - 1);
+	if (region) {
+		all.module = region->module->path;
+		all.deleted = region->module->deleted;
+		all.offset = region->offset + (all.pc - region->start);
+	}
+	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	return true;
 }

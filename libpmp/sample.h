@@ -18,19 +18,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PMP_NAME_SIZE 32	/* a thread's name with its NUL: 16, kernel threads more */
+#define PMP_NAME_SIZE 32 /* a thread's name with its NUL: 16, kernel threads more */
 #define PMP_WCHAN_SIZE 48
 #define PMP_WHY_SIZE 64
 
 /* ---- modules and maps --------------------------------------------------- */
 
 enum pmp_module_kind {
-	PMP_MODULE_FILE,	/* a mapped file */
-	PMP_MODULE_VDSO,	/* its image is in .image */
-	PMP_MODULE_ANON,	/* memory without a file; code in it is JIT code */
-	PMP_MODULE_SPECIAL,	/* [stack], [heap], [vvar], ... */
-	PMP_MODULE_JITMAP,	/* not mapped: /tmp/perf-PID.map of the process */
-	PMP_MODULE_KERNEL,	/* names of its functions are in .image: see below */
+	PMP_MODULE_FILE,     /* a mapped file */
+	PMP_MODULE_VDSO,     /* its image is in .image */
+	PMP_MODULE_ANON,     /* memory without a file; code in it is JIT code */
+	PMP_MODULE_SPECIAL,  /* [stack], [heap], [vvar], ... */
+	PMP_MODULE_PERF_MAP, /* not mapped: /tmp/perf-PID.map of the process */
+	PMP_MODULE_KERNEL,   /* names of its functions are in .image: see below */
 };
 
 /*
@@ -45,41 +45,43 @@ uint64_t pmp_kernel_address(const char *name, size_t length);
 
 struct pmp_module {
 	unsigned refs;
-	uint32_t id;		/* unique within its target, never used again */
+	uint32_t id; /* unique within its target, never used again */
 	enum pmp_module_kind kind;
-	uint64_t device, inode;	/* as in maps; makedev() form */
-	char *path;		/* raw bytes, unescaped, without " (deleted)"; never NULL */
-	bool deleted;		/* no longer reachable under path */
-	int fd;			/* read-only, owned; -1: could not be opened */
-	int open_errno;		/* why not */
-	void *image;		/* owned copy of the memory image, or NULL */
+	uint64_t device, inode; /* as in maps; makedev() form */
+	char *path;	/* raw bytes, unescaped, without " (deleted)"; never NULL */
+	bool deleted;	/* no longer reachable under path */
+	int fd;		/* read-only, owned; -1: could not be opened */
+	int open_errno; /* why not */
+	void *image;	/* owned copy of the memory image, or NULL */
 	size_t image_size;
 };
 
 enum { PMP_PROT_READ = 1, PMP_PROT_WRITE = 2, PMP_PROT_EXEC = 4, PMP_PROT_SHARED = 8 };
 
 struct pmp_region {
-	uint64_t start, end;	/* [start, end) */
-	uint64_t offset;	/* in the file */
-	struct pmp_module *module;	/* never NULL; borrowed from pmp_maps */
-	unsigned prot;		/* PMP_PROT_ */
+	uint64_t start, end;	   /* [start, end) */
+	uint64_t offset;	   /* in the file */
+	struct pmp_module *module; /* never NULL; borrowed from pmp_maps */
+	unsigned prot;		   /* PMP_PROT_ */
 };
 
 struct pmp_maps {
 	unsigned refs;
-	uint64_t generation;	/* grows by one with each change, per target */
-	uint64_t exec_generation; /* grows when executable regions change */
-	struct pmp_region *regions;	/* sorted, disjoint */
+	uint64_t generation;	    /* grows by one with each change, per target */
+	uint64_t exec_generation;   /* grows when executable regions change */
+	struct pmp_region *regions; /* sorted, disjoint */
 	size_t region_count, region_capacity;
-	struct pmp_module **modules;	/* each holds a reference */
+	struct pmp_module **modules; /* each holds a reference */
 	size_t module_count, module_capacity;
-	struct pmp_module *jitmap;	/* NULL, or one of modules */
+	struct pmp_module *perf_map; /* NULL, or one of modules */
+	bool lazy; /* not all files are open: those that stacks lie in will be */
 };
 
 /* New objects have one reference. NULL when there is no memory. path is copied. */
-struct pmp_module *pmp_module_new(uint32_t id, enum pmp_module_kind kind, const char *path);
+struct pmp_module *pmp_module_new(uint32_t id, enum pmp_module_kind kind,
+				  const char *path);
 struct pmp_module *pmp_module_ref(struct pmp_module *module);
-void pmp_module_unref(struct pmp_module *module);	/* closes fd, frees image; takes NULL */
+void pmp_module_unref(struct pmp_module *module); /* closes fd, frees image; takes NULL */
 
 struct pmp_maps *pmp_maps_new(void);
 struct pmp_maps *pmp_maps_ref(struct pmp_maps *maps);
@@ -98,34 +100,36 @@ const struct pmp_region *pmp_maps_find(const struct pmp_maps *maps, uint64_t add
  * call is at pc - 1. */
 enum {
 	PMP_FRAME_EXACT = 1,
-	PMP_FRAME_SIGNAL = 2,	/* the trampoline a signal handler returns to */
-	PMP_FRAME_FP = 4,	/* found by the frame pointer: no call-frame information */
+	PMP_FRAME_SIGNAL = 2, /* the trampoline a signal handler returns to */
+	PMP_FRAME_FP = 4,     /* found by the frame pointer: no call-frame information */
 };
 
 struct pmp_raw_frame {
-	uint64_t pc;		/* as found; nothing subtracted */
-	uint64_t flags;		/* PMP_FRAME_ */
+	uint64_t pc;	/* as found; nothing subtracted */
+	uint64_t flags; /* PMP_FRAME_ */
 };
 
 enum pmp_obtained {
-	PMP_STOPPED,		/* stopped for a moment */
-	PMP_LOOKED,		/* blocked, read where it sleeps, without a stop */
-	PMP_UNCHANGED,		/* has not run since its last sample */
-	PMP_NOT_STOPPED,	/* left alone: why says for which reason */
+	PMP_STOPPED,	 /* stopped for a moment */
+	PMP_PEEKED,	 /* blocked, read where it sleeps, without a stop */
+	PMP_UNCHANGED,	 /* has not run since its last sample */
+	PMP_NOT_STOPPED, /* left alone: why says for which reason */
 };
 
 /* Why a stack ends where it ends. */
 enum pmp_end {
-	PMP_END_ROOT,		/* at the thread's first function: complete */
-	PMP_END_NOT_STOPPED,	/* the thread was not stopped, one frame is known */
-	PMP_END_DEPTH,		/* max_frames */
-	PMP_END_COPY,		/* the stack is larger than what is copied at most */
-	PMP_END_UNREADABLE,	/* memory that cannot be read */
-	PMP_END_NO_INFO,	/* neither call-frame information nor a frame pointer */
-	PMP_END_LOOP,		/* the stack pointer did not grow */
-	PMP_END_BAD_INFO,	/* call-frame information that cannot be understood */
-	PMP_END_MOVED,		/* the code was unmapped or replaced during the capture */
-	PMP_END_EVICTED,	/* no stack: it stands for those that memory was too small for */
+	PMP_END_ROOT,	     /* at the thread's first function: complete */
+	PMP_END_NOT_STOPPED, /* the thread was not stopped, one frame is known */
+	PMP_END_DEPTH,	     /* max_frames */
+	PMP_END_COPY,	     /* the stack is larger than what is copied at most */
+	PMP_END_UNREADABLE,  /* memory that cannot be read */
+	PMP_END_NO_INFO,     /* neither call-frame information nor a frame pointer */
+	PMP_END_LOOP,	     /* the stack pointer did not grow */
+	PMP_END_BAD_INFO,    /* call-frame information that cannot be understood */
+	PMP_END_MOVED,	     /* the code was unmapped or replaced during the capture */
+	PMP_END_EVICTED, /* no stack: it stands for those that memory was too small for */
+	PMP_END_BETWEEN, /* no stack: the thread has used CPU time, but was not running
+				 * in any snapshot */
 	PMP_END_COUNT
 };
 
@@ -136,44 +140,48 @@ enum { PMP_SYSCALL_NONE = -1, PMP_SYSCALL_UNKNOWN = -2 };
 
 struct pmp_thread {
 	pid_t tid;
-	char name[PMP_NAME_SIZE];	/* raw bytes */
-	char state;		/* R S D T t Z X I, '?' unknown */
+	char name[PMP_NAME_SIZE]; /* raw bytes */
+	char state;		  /* R S D T t Z X I, '?' unknown */
+	uint8_t ready; /* in R, but only waits for a processor in a system call */
 	enum pmp_obtained obtained;
 	enum pmp_end end;
-	char why[PMP_WHY_SIZE];	/* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
-	int syscall;		/* number, PMP_SYSCALL_NONE (blocked, not in a call), _UNKNOWN (running) */
-	uint64_t args[6];	/* of the system call */
-	char wchan[PMP_WCHAN_SIZE];	/* "" when unknown */
-	uint64_t tls;		/* pthread_t (fs base, TPIDR_EL0); 0 unknown */
-	uint64_t sp;		/* stack pointer of the innermost frame; 0 unknown */
-	uint64_t cpu;		/* ns on a CPU so far (schedstat); 0 unknown */
-	uint64_t runs;		/* times put on a CPU so far; 0 unknown */
-	uint64_t reading;	/* number of the reading of its stack, in its target; two
+	char why[PMP_WHY_SIZE]; /* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
+	int syscall; /* number, PMP_SYSCALL_NONE (blocked, not in a call), _UNKNOWN (running) */
+	uint64_t args[6];	    /* of the system call */
+	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */
+	uint64_t tls;		    /* pthread_t (fs base, TPIDR_EL0); 0 unknown */
+	uint64_t sp;		    /* stack pointer of the innermost frame; 0 unknown */
+	uint64_t cpu;		    /* ns on a CPU so far (schedstat); 0 unknown */
+	uint64_t runs;		    /* times put on a CPU so far; 0 unknown */
+	uint64_t reading; /* number of the reading of its stack, in its target; two
 				 * samples of a thread with the same one are the same */
-	uint64_t stopped;	/* ns held in this sample */
-	size_t frame;		/* index of its first frame in pmp_sample.frames */
+	uint64_t stopped; /* ns held in this sample */
+	size_t frame;	  /* index of its first frame in pmp_sample.frames */
 	size_t frame_count;
 };
 
 struct pmp_sample {
 	unsigned refs;
 	pid_t pid;
-	char name[PMP_NAME_SIZE];	/* of the process */
+	char name[PMP_NAME_SIZE]; /* of the process */
 	uint64_t time, realtime, duration;
 	uint64_t any_stopped;
 	size_t seen, skipped, vanished;
 	bool execed;
-	struct pmp_maps *maps;	/* one reference; NULL only in tests */
+	struct pmp_maps *maps; /* one reference; NULL only in tests */
 	struct pmp_thread *threads;
 	size_t thread_count, thread_capacity;
-	struct pmp_raw_frame *frames;	/* of all threads, innermost first in each */
+	struct pmp_raw_frame *frames; /* of all threads, innermost first in each */
 	size_t frame_count, frame_capacity;
 };
 
-struct pmp_sample *pmp_sample_new(void);	/* one reference; pmp_sample_free() takes it */
+struct pmp_sample *pmp_sample_new(void); /* one reference; pmp_sample_free() takes it */
 struct pmp_sample *pmp_sample_ref(struct pmp_sample *sample);
 /* Room for one more thread, zeroed, or NULL. */
 struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample);
+/* Frame i of a thread, innermost first; NULL: there is none. */
+const struct pmp_raw_frame *pmp_sample_raw_frame(const struct pmp_sample *sample,
+						 size_t thread, size_t i);
 /* Append frames to the last thread. 0 or PMP_ENOMEM. */
 int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame *frames,
 			  size_t count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pmp: samples from a source into a sink. The sampler process is forked here,
- * before any target is touched; then the front takes over. See DESIGN in HACKING.
+ * before any target is touched; then the run takes over. See HACKING, 6.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,23 +11,23 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "diff.h"
-#include "fetcher.h"
-#include "filename.h"
-#include "front.h"
-#include "libpmp.h"
-#include "message.h"
-#include "options.h"
-#include "several.h"
+#include "fetch/fetcher.h"
+#include "libpmp-program.h"
+#include "options/options.h"
+#include "run/run.h"
+#include "run/per-target.h"
+#include "say/message.h"
+#include "sink/filename.h"
+#include "source/diff.h"
 
 /* A closed 0, 1 or 2 would become the next file that is opened. */
-static void open_standard(struct pmp_app *app)
+static void open_standard(struct run *run)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
 		if (fd == STDOUT_FILENO)
-			app->stdout_closed = true;
+			run->stdout_closed = true;
 		/* The lowest free descriptor is this one. */
 		if (open("/dev/null", O_RDWR) < 0)
 			return;
@@ -38,10 +38,9 @@ static int refuse_privileges(void)
 {
 	if (!getauxval(AT_SECURE))
 		return 0;
-	pmp_message_print(
-		"run it as root or as the user of the process",
-		"refusing to run with the rights of its file (setuid, setgid or "
-		"capabilities)");
+	message_print("run it as root or as the user of the process",
+		      "refusing to run with the rights of its file (setuid, setgid or "
+		      "capabilities)");
 	return PMP_EXIT_FAILED;
 }
 
@@ -67,159 +66,91 @@ static char *join(int argc, char **argv)
 
 static int no_memory(void)
 {
-	pmp_message_print(NULL, "not enough memory for the list of processes");
+	message_print(NULL, "not enough memory for the list of processes");
 	return PMP_EXIT_FAILED;
 }
 
-static int add_named(const char *name, struct pmp_id_list *pids)
+static int start_signals(struct run *run)
 {
-	struct pmp_error err = { 0 };
-	pid_t *found = NULL;
-	int count = pmp_find_processes(name, &found, &err), status = 0;
-
-	if (count < 0) {
-		pmp_message_error(&err);
-		if (count == PMP_EINVAL)
-			return PMP_EXIT_USAGE;
-		return pmp_message_status(count);
-	}
-	if (count == 0) {
-		pmp_message_absent("no process has a name that matches '%s'", name);
-		status = PMP_EXIT_GONE;
-	}
-	for (int i = 0; i < count && !status; i++) {
-		if (!pmp_id_list_add(pids, found[i]))
-			status = no_memory();
-	}
-	free(found);
-	return status;
-}
-
-/* The processes to profile: those asked for, and owners of threads. */
-static int find_targets(const struct pmp_options *options, struct pmp_id_list *pids)
-{
-	for (size_t i = 0; i < options->pids.count; i++) {
-		if (!pmp_id_list_add(pids, options->pids.ids[i]))
-			return no_memory();
-	}
-	for (size_t i = 0; i < options->tids.count; i++) {
-		pid_t process = pmp_thread_process(options->tids.ids[i]);
-
-		if (!pmp_id_list_add(pids, process ? process : options->tids.ids[i]))
-			return no_memory();
-	}
-	return options->name ? add_named(options->name, pids) : 0;
-}
-
-static int start_command(struct pmp_app *app, struct pmp_id_list *pids)
-{
-	struct pmp_error err;
-
-	if (app->options.children)
-		pmp_command_adopt(&app->command);
-	if (pmp_command_fork(&app->command, app->options.command, &err) < 0) {
-		pmp_message_error(&err);
-		return PMP_EXIT_SELF;
-	}
-	return pmp_id_list_add(pids, app->command.pid) ? 0 : no_memory();
-}
-
-static int start_sampler(struct pmp_app *app, const struct pmp_id_list *pids)
-{
-	struct pmp_error err = { 0 };
-	int code;
-
-	code = pmp_sampler_start(&app->sampler, &app->options, pids,
-				 app->command.fd, &err);
-	if (code == 0)
+	run->wake = signals_open();
+	if (run->wake >= 0)
 		return 0;
-	pmp_message_error(&err);
-	return pmp_message_status(code);
-}
-
-static int start_signals(struct pmp_app *app)
-{
-	app->wake = pmp_signals_open();
-	if (app->wake >= 0)
-		return 0;
-	pmp_message_print(NULL, "cannot take signals: %s", strerror(-app->wake));
+	message_print(NULL, "cannot take signals: %s", strerror(-run->wake));
 	return PMP_EXIT_FAILED;
 }
 
-static int start_limit(const struct pmp_options *options)
+static int start_limit(const struct options *options)
 {
-	if (!options->max_wall || pmp_signals_limit(options->max_wall))
+	if (!options->max_wall || signals_limit(options->max_wall))
 		return 0;
-	pmp_message_print(NULL, "cannot limit the time: %s", strerror(errno));
+	message_print(NULL, "cannot limit the time: %s", strerror(errno));
 	return PMP_EXIT_FAILED;
 }
 
-static int start_fetcher(struct pmp_app *app)
+static int start_fetcher(struct run *run)
 {
 	struct pmp_error err = { 0 };
-	int code = pmp_fetcher_new(app, &app->fetcher, &err);
+	int code = fetcher_new(run, &run->fetcher, &err);
 
 	if (code == 0)
 		return 0;
-	pmp_message_error(&err);
-	return pmp_message_status(code);
+	message_error(&err);
+	return message_status(code);
 }
 
 /* One profile, of all these processes. */
-static int profile(struct pmp_app *app, struct pmp_id_list *pids)
+static int profile(struct run *run, struct id_list *pids)
 {
-	int status = start_signals(app);
+	int status = start_signals(run);
 
+	run->source = source_of(&run->options);
+	run->sink = sink_of(&run->options, true);
 	/* In a process of several this is a new one. */
 	if (!status)
-		status = start_limit(&app->options);
-	if (!status && app->options.debuginfod)
-		status = start_fetcher(app);
+		status = start_limit(&run->options);
+	if (!status && run->options.debuginfod)
+		status = start_fetcher(run);
 	if (!status)
-		status = pmp_diff_read(app);
-	if (!status && app->options.command)
-		status = start_command(app, pids);
-	if (!status && !app->options.file_count)
-		status = start_sampler(app, pids);
+		status = diff_read(run);
+	if (status)
+		return status;
+	status = run->source->open(run, pids);
 	if (!status)
-		status = pmp_front_open(app);
+		status = run_open(run);
 	if (!status)
-		status = pmp_front_run(app);
-	else if (app->command.pid)
-		status = PMP_EXIT_SELF;
-	return status;
+		return run_all(run);
+	return run->source->failed ? run->source->failed : status;
 }
 
 /* Before anything that may hang: the log may be on a disk that does not answer. */
-static int begin(const struct pmp_options *options)
+static int begin(const struct options *options)
 {
 	int status = start_limit(options);
 
-	pmp_message_color(pmp_options_color(options, STDERR_FILENO));
-	return status ? status : pmp_message_settings(options->quiet, options->log);
+	message_color(options_color(options, STDERR_FILENO));
+	return status ? status : message_settings(options->quiet, options->log);
 }
 
 /* The sections of the configuration that are for these processes, and from then on who
  * hears what. */
-static int settle(struct pmp_app *app, const struct pmp_id_list *pids)
+static int settle(struct run *run, const struct id_list *pids)
 {
-	struct pmp_options *options = &app->options;
+	struct options *options = &run->options;
 	char **command = options->command;
-	const struct pmp_target_names names = {
-		pids, command ? pmp_filename_base(command[0]) : NULL
-	};
+	const struct target_names names = { pids,
+					    command ? filename_base(command[0]) : NULL };
 	int status = 0;
 
-	if (pmp_options_unsettled(options))
-		status = pmp_options_settle(options, app->argc, app->argv, &names);
+	if (options_unsettled(options))
+		status = options_settle(options, run->argc, run->argv, &names);
 	return status ? status : begin(options);
 }
 
 /* In the process of one file: only its targets, and its share of what pmp may take. */
-static int profile_group(struct pmp_app *app, struct pmp_id_list *pids,
-			 const size_t *groups, size_t group, size_t count)
+static int profile_group(struct run *run, struct id_list *pids, const size_t *groups,
+			 size_t group, size_t count)
 {
-	uint64_t *max_cpu = &app->options.max_cpu;
+	uint64_t *max_cpu = &run->options.max_cpu;
 	size_t left = 0;
 	int status;
 
@@ -228,48 +159,48 @@ static int profile_group(struct pmp_app *app, struct pmp_id_list *pids,
 			pids->ids[left++] = pids->ids[i];
 	}
 	pids->count = left;
-	status = settle(app, pids);
+	status = settle(run, pids);
 	if (*max_cpu)
 		*max_cpu = *max_cpu > count ? *max_cpu / count : 1;
-	return status ? status : profile(app, pids);
+	return status ? status : profile(run, pids);
 }
 
 /* A profile for each file that the name of the output stands for. */
-static int profile_all(struct pmp_app *app, struct pmp_id_list *pids)
+static int profile_all(struct run *run, struct id_list *pids)
 {
 	size_t *groups, count;
 	int group = 0, status = 0;
 
 	if (pids->count < 2)
-		return profile(app, pids);
+		return profile(run, pids);
 	groups = calloc(pids->count, sizeof(*groups));
 	if (!groups)
 		return no_memory();
-	count = pmp_several_group(&app->options, pids, groups);
+	count = several_group(&run->options, &run->found, pids, groups);
 	if (count > 1)
-		group = pmp_several_run(count, &status);
+		group = several_run(count, &status);
 	if (group >= 0 && count > 1)
-		status = profile_group(app, pids, groups, (size_t)group, count);
+		status = profile_group(run, pids, groups, (size_t)group, count);
 	else if (group >= 0)
-		status = profile(app, pids);
+		status = profile(run, pids);
 	free(groups);
 	return status;
 }
 
-static int run(struct pmp_app *app)
+static int start(struct run *run)
 {
-	const struct pmp_options *options = &app->options;
-	struct pmp_id_list pids = { 0 };
+	const struct options *options = &run->options;
+	struct id_list pids = { 0 };
 	int status = begin(options);
 
 	if (!status)
-		status = find_targets(options, &pids);
+		status = find_targets(options, &pids, &run->found);
 	if (!status)
-		status = settle(app, &pids);
+		status = settle(run, &pids);
 	if (!status)
-		pmp_options_note(options);
+		options_note(options);
 	if (!status)
-		status = profile_all(app, &pids);
+		status = profile_all(run, &pids);
 	free(pids.ids);
 	return status;
 }
@@ -278,35 +209,36 @@ static int print_version(void)
 {
 	if (printf("pmp %s\n", pmp_version()) >= 0 && fflush(stdout) == 0)
 		return 0;
-	pmp_message_print(NULL, "cannot write standard output: %s", strerror(errno));
+	message_print(NULL, "cannot write standard output: %s", strerror(errno));
 	return PMP_EXIT_OUTPUT;
 }
 
 int main(int argc, char **argv)
 {
-	struct pmp_app app = {
-		.argc = argc, .argv = argv, .command.fd = -1, .sampler.fd = -1
+	struct run run = {
+		.argc = argc, .argv = argv, .command.fd = -1, .sampling.sampler.fd = -1
 	};
 	int status;
 
-	open_standard(&app);
-	app.command_line = join(argc, argv);
+	open_standard(&run);
+	run.command_line = join(argc, argv);
 	/* Cut when it is longer; unknown to a machine without a name. */
-	if (gethostname(app.host, sizeof(app.host) - 1) < 0)
-		app.host[0] = '\0';
+	if (gethostname(run.host, sizeof(run.host) - 1) < 0)
+		run.host[0] = '\0';
 	status = refuse_privileges();
 	if (!status)
-		status = pmp_options_parse(&app.options, argc, argv);
-	if (!status && app.options.help)
-		status = pmp_options_help();
-	else if (!status && app.options.list)
-		status = pmp_options_list();
-	else if (!status && app.options.version)
+		status = options_parse(&run.options, argc, argv);
+	if (!status && run.options.help)
+		status = options_help();
+	else if (!status && run.options.list)
+		status = options_list();
+	else if (!status && run.options.version)
 		status = print_version();
 	else if (!status)
-		status = run(&app);
-	pmp_front_close(&app);
-	pmp_options_free(&app.options);
-	free(app.command_line);
+		status = start(&run);
+	run_close(&run);
+	options_free(&run.options);
+	found_processes_free(&run.found);
+	free(run.command_line);
 	return status;
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the library defines begins with pmp_; what it exports is what libpmp.h declares;
+# What the library defines begins with pmp_; what it exports is what its two
+# headers declare;
 # what it calls does not print, exit or change the process.
 . "${top_srcdir:-.}/t/lib/test.sh"
 need nm "${CC:-cc}"
@@ -15,14 +16,18 @@ nm -g --defined-only "$library" 2>/dev/null | awk 'NF == 3 { print $3 }' |
 ok "[ $(wc -l <"$tmp/defined") -gt 50 ]" "symbols were found"
 is "$(grep -v '^pmp_' "$tmp/defined")" "" "all symbols begin with pmp_"
 
-# Functions that the header declares, as the compiler sees them.
+# Functions that the headers declare, as the compiler sees them.
 # shellcheck disable=SC2086 # CC may have arguments
-${CC:-cc} -E -P "$top_srcdir/libpmp/libpmp.h" | grep -oE '\bpmp_[a-z0-9_]+ *\(' |
+${CC:-cc} -E -P "$top_srcdir/libpmp/libpmp-program.h" | grep -oE '\bpmp_[a-z0-9_]+ *\(' |
 	tr -d ' (' | sort -u >"$tmp/declared"
 sed -n 's/^[[:space:]]*\(pmp_[a-z0-9_]*\);.*/\1/p' "$top_srcdir/libpmp/libpmp.sym" \
 	>"$tmp/listed"
 is "$(cat "$tmp/listed")" "$(cat "$tmp/declared")" \
-	"libpmp.sym lists the functions of libpmp.h in order"
+	"libpmp.sym lists the functions of both headers in order"
+# What whoever embeds the library has to read.
+${CC:-cc} -E -P "$top_srcdir/libpmp/libpmp.h" | grep -oE '\bpmp_[a-z0-9_]+ *\(' |
+	sort -u >"$tmp/main"
+ok "[ $(wc -l <"$tmp/main") -le 60 ]" "libpmp.h has $(wc -l <"$tmp/main") functions, not more than 60"
 is "$(comm -13 "$tmp/defined" "$tmp/declared")" "" "the library defines them all"
 
 nm -u "$library" 2>/dev/null | awk '$1 == "U" { print $2 }' | sed 's/@.*//' |

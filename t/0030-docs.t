@@ -65,19 +65,54 @@ for status in 0 1 2 3 4 5 125 126 127; do
 		"pmp(1) describes the exit status $status"
 done
 
-cat "$top_srcdir"/pmp/*.c | grep -oE 'getenv\("[A-Z_]+"' | sed 's/.*"\(.*\)"/\1/' |
-	sort -u >"$tmp/variables"
+find "$top_srcdir/pmp" -name '*.c' -exec cat {} + | grep -oE 'getenv\("[A-Z_]+"' |
+	sed 's/.*"\(.*\)"/\1/' | sort -u >"$tmp/variables"
 while read -r name; do
 	like "$(section ENVIRONMENT | tags)" "(^|[^A-Z_])$name([^A-Z_]|\$)" \
 		"pmp(1) describes the variable $name"
 done <"$tmp/variables"
 
 # The keys of the live view: the manual has the labels of the table.
-sed -n 's/.*\.label = "\([^"]*\)".*/\1/p; s/^.*PMP_ACTION_[A-Z_]*, {[^}]*}, "\([^"]*\)",.*/\1/p' \
-	"$top_srcdir/pmp/keys.c" | sed 's/\\\\/\\e/' >"$tmp/keys"
+sed -n "s/.*\.label = \"\([^\"]*\)\".*/\1/p; s/.*\.key = '\(.\)'.*/\1/p" \
+	"$top_srcdir/pmp/view/keys.c" "$top_srcdir"/pmp/rows/view-*.c | sed 's/\\\\/\\e/' >"$tmp/keys"
 section KEYS | sed -n 's/^\.It //p' >"$tmp/keys-page"
 ok "[ $(wc -l <"$tmp/keys") -ge 40 ]" "the table of keys was read"
 is "$(sort "$tmp/keys")" "$(sort "$tmp/keys-page")" "pmp(1) has the keys of the live view"
+
+# Every message of the code is in the manual: of its words between two conversions the
+# longest run, in the text of DIAGNOSTICS. Not there are what only a customer of the library
+# or a fault of pmp itself can see, lines of --stats, which has a part of its own, and
+# what is said of an option's value.
+internal='^(%s|not enough memory.*|%s: not enough memory|invalid regular expression|%d does not match any more'
+internal="$internal|not a process id|no such (format|kind)|no base, no format|no report, no|the format %s (does not compare|has no snapshots)|cannot (open|read) %s"
+internal="$internal|cannot (receive|send)|the other process|a (message|note) of|sample of process"
+internal="$internal|two modules|option --%s: |(snapshots|stacks|stops|lost|children|rate): "
+internal="$internal|any thread stopped|snapshots taken but|%s: %s, distinct|cannot (read|write) %s)"
+if command -v perl >/dev/null; then
+	find "$top_srcdir/pmp" "$top_srcdir/libpmp" -name '*.c' \
+		-exec perl "$top_srcdir/t/lib/messages.pl" {} + | sort -u >"$tmp/messages"
+	ok "[ $(wc -l <"$tmp/messages") -ge 100 ]" "messages were found in the code"
+	section DIAGNOSTICS | sed -e 's/^\.It //' -e 's/\\e/\\/g' | tr '\n' ' ' >"$tmp/diagnostics"
+	grep -vE "$internal" "$tmp/messages" | sed -e 's/%%/%/g' -e 's/\\"/"/g' >"$tmp/wanted"
+	while read -r message; do
+		words=$(printf '%s\n' "$message" |
+			sed -E 's/%[-+ 0#]*([0-9]+|\*)?(\.([0-9]+|\*))?(hh|h|ll|l|z|j)?[a-zA-Z]/\n/g' |
+			awk 'length > most { most = length; longest = $0 } END { print longest }')
+		grep -qF -e "$words" "$tmp/diagnostics" || echo "$message"
+	done <"$tmp/wanted" >"$tmp/missing"
+	is "$(cat "$tmp/missing")" "" "messages of the code that DIAGNOSTICS lacks"
+else
+	skip "no perl"
+fi
+
+# Calls that a stop would disturb: the manual has those of the table in the code.
+sed -n 's/^.*{ SYS_\([a-z0-9_]*\), [A-Z_]*, [-0-9]* },.*/\1/p' \
+	"$top_srcdir/libpmp/capture/stop-policy.c" | sed 's/^rt_//' | sort -u >"$tmp/calls"
+section 'EFFECTS ON THE TARGET' |
+	sed -n '/^A stop would make these calls return/,/^A thread that is blocked in one of them/p' |
+	sed -n 's/^\.Xr \([a-z0-9_]*\) 2.*/\1/p' | sort -u >"$tmp/calls-page"
+ok "[ $(wc -l <"$tmp/calls") -ge 20 ]" "the table of calls was read"
+is "$(cat "$tmp/calls-page")" "$(cat "$tmp/calls")" "pmp(1) has the calls that are not disturbed"
 
 if command -v mandoc >/dev/null; then
 	# The order of the sections is ours.

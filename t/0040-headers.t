@@ -6,27 +6,21 @@
 cc=${CC:-cc}
 need "${cc%% *}"
 flags="-Wall -Wextra -Werror -fsyntax-only"
-includes="-I$top_srcdir/libpmp -I$top_builddir/libpmp ${CPPFLAGS:-}"
+includes="-I$top_srcdir/libpmp -I$top_builddir/libpmp -I$top_srcdir/pmp ${CPPFLAGS:-}"
 
 for header in $(cd "$top_srcdir" && find libpmp pmp -name '*.h' | sort); do
 	case $header in
 	*/writer-list.h | */syscall-list.h | */svg-script.h | *.pb-c.h) continue ;;
-	libpmp/*) name=${header#libpmp/} ;;
-	*) name=$top_srcdir/$header ;;
 	esac
+	name=${header#*/}
 	printf '#include "%s"\n#include "%s"\nextern int x;\n' "$name" "$name" >alone.c
 	ok "$cc -std=gnu11 -D_GNU_SOURCE $flags $includes alone.c" "$header"
-	case $header in
-	pmp/*) like "$(cat "$top_srcdir/$header")" '^#ifndef PMP_' "$header has a guard" ;;
-	*)
-		guard=PMP_$(echo "${name%.h}" | tr '[:lower:]/-' '[:upper:]__')_H
-		like "$(cat "$top_srcdir/$header")" "^#ifndef $guard\$" "$header has its guard"
-		;;
-	esac
+	guard=PMP_$(echo "${name%.h}" | tr '[:lower:]/-' '[:upper:]__')_H
+	like "$(cat "$top_srcdir/$header")" "^#ifndef $guard\$" "$header has its guard"
 done
 
 cat >public.c <<'END'
-#include <libpmp.h>
+#include <libpmp-program.h>
 
 int main(void)
 {
@@ -37,12 +31,12 @@ int main(void)
 }
 END
 sed 's/(void)/()/' public.c >public.cc
-ok "$cc -std=c99 -pedantic $flags -I$top_srcdir/libpmp public.c" "libpmp.h as C99"
+ok "$cc -std=c99 -pedantic $flags -I$top_srcdir/libpmp public.c" "the public headers as C99"
 cxx=${CXX:-c++}
 if command -v "${cxx%% *}" >/dev/null; then
 	ok "$cxx -std=c++98 -Wno-long-long $flags -I$top_srcdir/libpmp public.cc" \
-		"libpmp.h as C++98"
-	ok "$cxx -std=c++17 -pedantic $flags -I$top_srcdir/libpmp public.cc" "libpmp.h as C++17"
+		"the public headers as C++98"
+	ok "$cxx -std=c++17 -pedantic $flags -I$top_srcdir/libpmp public.cc" "the public headers as C++17"
 else
 	skip "no C++ compiler"
 fi

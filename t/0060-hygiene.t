@@ -69,13 +69,13 @@ done <"$tmp/files"
 is "$(cat "$tmp/unmarked")" "" "each file says its licence at its top"
 is "$(cat "$tmp/wide")" "" "lines have about 90 columns, at most 110"
 
-# Functions of at most 80 lines: from a line that is { to the next that is }.
+# Functions of at most 60 lines: from a line that is { to the next that is }.
 : >"$tmp/long"
 while read -r file; do
-	awk '/^{/ { at = FNR } /^}/ && at { if (FNR - at > 80)
+	awk '/^{/ { at = FNR } /^}/ && at { if (FNR - at > 60)
 		print FILENAME ":" at ": " FNR - at " lines"; at = 0 }' "$file" >>"$tmp/long"
 done <"$tmp/sources"
-is "$(cat "$tmp/long")" "" "functions have at most 80 lines"
+is "$(cat "$tmp/long")" "" "functions have at most 60 lines"
 
 # What a build leaves must be ignored, and no script of the same suffix with it.
 # Asked in a repository of its own: this copy may lie in a folder that is ignored.

@@ -113,7 +113,7 @@ static struct pmp_sample *make_sample(int fd)
 		good = thread && !pmp_sample_add_frames(sample, frames, 5);
 		if (good)
 			*thread = (struct pmp_thread){
-				.tid = i, .reading = 1, .frame = thread->frame,
+				.tid = i + 1, .reading = 1, .frame = thread->frame,
 				.frame_count = 5, .obtained = PMP_UNCHANGED,
 			};
 	}

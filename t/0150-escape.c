@@ -34,6 +34,12 @@ static const struct {
 	{ "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf" },
 	{ "\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80", "?????" },
 	{ "\x80\xff", "\\x80\\xff", "??" },
+	/* U+061C, U+202E, U+2066, U+2028, U+FEFF: direction, lines, nothing to be seen */
+	{ "a\xd8\x9c" "b", "a\\xd8\\x9cb", "a??b" },
+	{ "a\xe2\x80\xae" "b", "a\\xe2\\x80\\xaeb", "a???b" },
+	{ "a\xe2\x81\xa6" "b", "a\\xe2\\x81\\xa6b", "a???b" },
+	{ "a\xe2\x80\xa8" "b", "a\\xe2\\x80\\xa8b", "a???b" },
+	{ "\xef\xbb\xbf" "b", "\\xef\\xbb\\xbfb", "???b" },
 };
 
 static void test_names(void)
@@ -52,6 +58,35 @@ static void test_names(void)
 		is_str(buf.data, names[i].mapped, "name %zu mapped", i);
 		pmp_buf_free(&buf);
 	}
+}
+
+/* Every character of the plane below U+10000 that must not reach a reader, and no other
+ * one beside them. */
+static void test_hidden(void)
+{
+	static const struct {
+		unsigned first, last;
+	} hidden[] = {
+		{ 0x061c, 0x061c }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
+		{ 0x2060, 0x206f }, { 0xfeff, 0xfeff },
+	};
+	size_t let_through = 0, held_back = 0;
+
+	for (unsigned code = 0x800; code < 0x10000; code++) {
+		const char text[3] = { (char)(0xe0 | code >> 12),
+				       (char)(0x80 | (code >> 6 & 0x3f)),
+				       (char)(0x80 | (code & 0x3f)) };
+		bool is_hidden = false;
+
+		if (code >= 0xd800 && code <= 0xdfff)
+			continue;
+		for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
+			is_hidden |= code >= hidden[i].first && code <= hidden[i].last;
+		let_through += is_hidden && pmp_escape_printable(text, 3);
+		held_back += !is_hidden && pmp_escape_printable(text, 3) != 3;
+	}
+	is_int(let_through, 0, "characters that hide or turn text around are escaped");
+	is_int(held_back, 0, "all others are left as they are");
 }
 
 /* Every size gives the longest beginning of whole pieces. */
@@ -111,6 +146,7 @@ int main(void)
 	struct pmp_buf buf = { 0 };
 
 	test_names();
+	test_hidden();
 	test_sizes();
 	test_random();
 	pmp_escape_buf(&buf, "a\0b", 3);

@@ -4,7 +4,7 @@
 #include <locale.h>
 
 #include "lib/tap.h"
-#include "libpmp.h"
+#include "libpmp-program.h"
 
 static const struct {
 	uint64_t value;

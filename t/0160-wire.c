@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wire.c: what is sent arrives, whole, byte by byte or cut at any place; what is
+ * wire/: what is sent arrives, whole, byte by byte or cut at any place; what is
  * damaged is refused; descriptors come with their modules and never stay behind.
  */
 #include <dirent.h>
@@ -53,7 +53,7 @@ static struct pmp_maps *make_maps(uint64_t generation, bool with_fds)
 {
 	struct pmp_maps *maps = pmp_maps_new();
 	struct pmp_module *vdso = pmp_module_new(5, PMP_MODULE_VDSO, "[vdso]");
-	struct pmp_module *jit = pmp_module_new(9, PMP_MODULE_JITMAP, "/tmp/perf-7.map");
+	struct pmp_module *jit = pmp_module_new(9, PMP_MODULE_PERF_MAP, "/tmp/perf-7.map");
 
 	maps->generation = generation;
 	maps->exec_generation = generation * 2;
@@ -63,7 +63,7 @@ static struct pmp_maps *make_maps(uint64_t generation, bool with_fds)
 	pmp_maps_add_module(maps, file_module(3, with_fds ? "three" : NULL));
 	pmp_maps_add_module(maps, jit);
 	pmp_maps_add_module(maps, file_module(4, with_fds ? "four" : NULL));
-	maps->jitmap = jit;
+	maps->perf_map = jit;
 	for (uint64_t i = 0; i < 7; i++) {
 		struct pmp_region region = {
 			.start = 0x1000 * i, .end = 0x1000 * i + 0x1000 - i,
@@ -143,7 +143,7 @@ static bool same_maps(const struct pmp_maps *a, const struct pmp_maps *b)
 {
 	if (a->generation != b->generation || a->exec_generation != b->exec_generation ||
 	    a->region_count != b->region_count || a->module_count != b->module_count ||
-	    !a->jitmap != !b->jitmap || (a->jitmap && a->jitmap->id != b->jitmap->id))
+	    !a->perf_map != !b->perf_map || (a->perf_map && a->perf_map->id != b->perf_map->id))
 		return false;
 	for (size_t i = 0; i < a->module_count; i++) {
 		if (!same_module(a->modules[i], b->modules[i]))
@@ -422,7 +422,7 @@ static struct pmp_sample *next_of(const struct pmp_sample *last, size_t threads,
 		bool is_new = i >= last->thread_count || changed(i);
 
 		thread->reading = is_new ? 1000 + i : last->threads[i].reading;
-		thread->obtained = is_new ? PMP_LOOKED : PMP_UNCHANGED;
+		thread->obtained = is_new ? PMP_PEEKED : PMP_UNCHANGED;
 		thread->stopped = 0;
 	}
 	return sample;
@@ -776,6 +776,131 @@ static void test_places(const char *stream, size_t length)
 	free(damaged);
 }
 
+/* The status of a stream of one sample whose second thread is as it is not sent. */
+static int feed_thread(const char *stream, size_t length, size_t thread,
+		       const struct pmp_thread *damage)
+{
+	char *damaged = malloc(length);
+	unsigned samples;
+	int status;
+
+	memcpy(damaged, stream, length);
+	memcpy(damaged + thread, damage, sizeof(*damage));
+	status = feed(damaged, length, &samples);
+	free(damaged);
+	return status;
+}
+
+/* Another version, and structs of other sizes. */
+static void test_version(const char *stream, size_t length)
+{
+	char *other = malloc(length);
+
+	for (size_t i = 2; i < 4; i++) {
+		struct pmp_received received;
+		struct pmp_error err = { 0 };
+		struct pair pair;
+
+		memcpy(other, stream, length);
+		other[i] ^= 1;
+		pair_open(&pair);
+		if (send(pair.out, other, length, MSG_NOSIGNAL) != (ssize_t)length)
+			diag("send: %s", strerror(errno));
+		is_int(pmp_receiver_next(pair.receiver, &received, &err), PMP_EFORMAT,
+		       "%s: refused", i == 2 ? "another version" : "structs of other sizes");
+		is_str(err.message, "the other process uses another version of libpmp",
+		       "and named");
+		pair_close(&pair);
+	}
+	free(other);
+}
+
+/* Of a process with many files some are opened when a stack lies in them. */
+static void test_lazy(void)
+{
+	struct pmp_maps *maps = make_maps(1, false);
+	struct pmp_sample *sample = make_sample(5, maps, 3), *got;
+	struct pair pair;
+
+	maps->lazy = true;
+	pair_open(&pair);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	got = next_sample(&pair);
+	ok(got && got->maps->modules[1]->fd < 0, "a file that is not open");
+	pmp_sample_free(got);
+	maps->modules[1]->fd = memfd_create("module", MFD_CLOEXEC);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	got = next_sample(&pair);
+	ok(got && got->maps->modules[1]->fd >= 0, "is sent when it has been opened");
+	ok(got && got->maps->regions[1].module == got->maps->modules[1],
+	   "and the maps refer to it");
+	pmp_sample_free(got);
+	pair_close(&pair);
+	pmp_sample_free(sample);
+}
+
+/* Descriptors beyond what the receiver may have. */
+static void test_spared(void)
+{
+	struct pmp_sample *sample = make_sample(5, make_maps(1, true), 3), *got;
+	struct rlimit limit;
+	struct pair pair;
+	int fd;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	pair_open(&pair);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ count_fds() + 32, limit.rlim_max });
+	got = next_sample(&pair);
+	ok(got && got->maps->modules[1]->fd < 0 && got->maps->modules[1]->open_errno == EMFILE,
+	   "with few descriptors left a module comes without one");
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ok(fd >= 0, "there is one for other uses");
+	close(fd);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	pmp_sample_free(got);
+	pair_close(&pair);
+	pmp_sample_free(sample);
+}
+
+/* Ids that no thread has, frames of another thread, frames of none. */
+static void test_threads(void)
+{
+	struct pmp_sample *sample = make_sample(5, make_maps(1, false), 4);
+	struct pmp_thread sent = sample->threads[2], damage;
+	char stream[STREAM_MAX];
+	const char *at;
+	struct pair pair;
+	ssize_t length;
+
+	pair_open(&pair);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	length = recv(pair.in, stream, STREAM_MAX, 0);
+	pair_close(&pair);
+	at = length > 0 ? memmem(stream, (size_t)length, &sent, sizeof(sent)) : NULL;
+	if (!ok(at && sent.frame == 1 && sent.frame_count == 2,
+		"a thread with frames is in the stream"))
+		goto out;
+	is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream), &sent), PMP_ESRCH,
+	       "as it was sent: taken");
+	for (pid_t tid = -1; tid <= 0; tid++) {
+		damage = sent;
+		damage.tid = tid;
+		is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream), &damage),
+		       PMP_EFORMAT, "thread %d: refused", (int)tid);
+	}
+	damage = sent;
+	damage.frame = 0;
+	is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream), &damage),
+	       PMP_EFORMAT, "a frame of the thread before it: refused");
+	damage = sent;
+	damage.frame_count = 1;
+	is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream), &damage),
+	       PMP_EFORMAT, "a frame that no thread has: refused");
+out:
+	pmp_sample_free(sample);
+}
+
 /* Descriptors that belong to nothing, many at once. */
 static void test_stray_descriptors(void)
 {
@@ -892,6 +1017,10 @@ int main(void)
 	test_cut(stream, length);
 	test_corruption(stream, length);
 	test_places(stream, length);
+	test_threads();
+	test_version(stream, length);
+	test_lazy();
+	test_spared();
 	test_stray_descriptors();
 	test_large();
 	test_gone();

@@ -97,7 +97,7 @@ static struct pmp_sample *make_sample(void)
 	pmp_sample_add_frames(sample, frames + 1, 2);
 	add(sample, PMP_NOT_STOPPED, PMP_END_NOT_STOPPED, 0);
 	pmp_sample_add_frames(sample, NULL, 0);
-	add(sample, PMP_LOOKED, PMP_END_ROOT, 0);
+	add(sample, PMP_PEEKED, PMP_END_ROOT, 0);
 	pmp_sample_add_frames(sample, frames, 2);
 	return sample;
 }

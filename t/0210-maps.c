@@ -10,9 +10,10 @@
 
 #include "base/clock.h"
 #include "base/scan.h"
-#include "capture/maps.h"
+#include "proc/maps.h"
 #include "lib/child.h"
 #include "lib/folder.h"
+#include "proc/open.h"
 
 #define PROCESSES 40		/* of this machine, at most */
 #define HUGE 50000		/* mappings; the kernel allows 65530 */

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "capture/process.h"
+#include "proc/process.h"
 
 #define REST " S 40 17 17 0 -1 4194304 136 0 0 0 1 2 0 0 20 0 1 0 121259 2990080 429 1\n"
 

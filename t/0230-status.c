@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "capture/process.h"
+#include "proc/process.h"
 
 static const char whole[] =
 	"Name:\tTgid: 7\\nUid:\t1\n"

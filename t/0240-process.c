@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opening a process: who is refused, and whether the message tells why. */
+#include "libpmp-program.h"
 #include "lib/tap.h"
 
 #include <elf.h>
@@ -12,9 +13,11 @@
 #include <sys/syscall.h>
 
 #include "base/file.h"
-#include "capture/process.h"
-#include "capture/threads.h"
+#include "proc/process.h"
+#include "proc/threads.h"
 #include "lib/child.h"
+#include "proc/explain.h"
+#include "proc/open.h"
 
 #define NOBODY 65534
 
@@ -480,7 +483,7 @@ static void test_denials(void)
 		  "with `pmp -- mariadbd`" },
 		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .yama = 2 },
 		  "kernel.yama.ptrace_scope=2 lets only administrators trace: run as root" },
-		{ { USER, .own_ptrace = true, .yama = 3 },
+		{ { USER, .own_ptrace = true, .own_read = true, .yama = 3 },
 		  "ptrace_scope=3 forbids tracing until reboot" },
 		{ { USER, .yama = 3 }, "ptrace_scope=3 forbids tracing until reboot" },
 		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .hidden = true,
@@ -492,12 +495,14 @@ static void test_denials(void)
 		  "4100 has capabilities that this user lacks: run as root" },
 		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .other_userns = true },
 		  "4100 is in another user namespace: run as root" },
-		{ { USER, .own_ptrace = true, .other_userns = true, .yama = -1 },
+		{ { USER, .own_ptrace = true, .own_read = true, .other_userns = true, .yama = -1 },
 		  "4100 is outside of this user namespace: run pmp on the host" },
-		{ { USER, .own_ptrace = true, .own_seccomp = true, .yama = -1 },
+		{ { USER, .own_ptrace = true, .own_read = true, .own_seccomp = true, .yama = -1 },
 		  "pmp runs under a seccomp filter that may forbid ptrace: run it outside of "
 		  "this container" },
-		{ { USER, .own_ptrace = true, .yama = -1 },
+		{ { USER, .own_ptrace = true, .own_read = true, .yama = -1 },
+		  "a security module (SELinux, AppArmor) may forbid it: see the kernel's log" },
+		{ { USER, .euid = 27, .own_uid = 27, .own_ptrace = true, .yama = -1 },
 		  "a security module (SELinux, AppArmor) may forbid it: see the kernel's log" },
 	};
 	struct pmp_denial odd = {
@@ -514,6 +519,15 @@ static void test_denials(void)
 		is_str(err.hint, rows[i].hint, "its hint");
 	}
 	is_int(pmp_denial_explain(&odd, NULL), PMP_EPERM, "nobody need listen");
+	pmp_denial_explain(&(struct pmp_denial){ USER, .euid = 27, .own_uid = 1000,
+						 .own_ptrace = true, .yama = 1 }, &err);
+	is_str(err.message, "cannot trace 4100: this process lacks CAP_DAC_READ_SEARCH",
+	       "CAP_SYS_PTRACE without the right to read");
+	pmp_denial_explain(&(struct pmp_denial){ USER, .euid = 27, .own_uid = 27,
+						 .hidden = true, .own_ptrace = true,
+						 .yama = 1 }, &err);
+	is_str(err.message, "cannot trace 4100: this process lacks CAP_DAC_READ_SEARCH",
+	       "the same for one's own that is not dumpable");
 	pmp_denial_explain(&odd, &err);
 	is_str(err.message,
 	       "cannot trace 5 (a\\x1b[31m, user b\\x0ac): permission denied",

@@ -13,13 +13,15 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "capture/files.h"
-#include "capture/maps.h"
+#include "proc/files.h"
+#include "proc/maps.h"
 #include "lib/child.h"
 #include "lib/folder.h"
+#include "proc/open.h"
 
 #define NOBODY 65534
 #define RESTORE_BIT (1u << (CAP_CHECKPOINT_RESTORE & 31))
@@ -260,22 +262,53 @@ static bool jitting(const struct child *self, void *jail)
 
 static bool accepted(const struct subject *subject)
 {
-	int fd = pmp_files_open_jitmap(&subject->process, NULL);
+	int fd = pmp_files_open_perf_map(&subject->process, NULL);
 
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
 }
 
+/* As `unshare -Urm` allows everybody: a file from elsewhere lies on its own map. */
+static bool jitting_mounted(const struct child *self, void *jail)
+{
+	char path[PATH_MAX + 64], secret[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/tmp/perf-%d.map", (char *)jail, (int)getpid());
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	close(fd);
+	return fd >= 0 && unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount(folder_path(&folder, "secret", secret), path, NULL, MS_BIND, NULL) == 0 &&
+	       jitting(self, jail);
+}
+
+static void test_perf_map_mounted(void)
+{
+	char jail[PATH_MAX], tmp[PATH_MAX], secret[PATH_MAX];
+	struct subject subject;
+
+	folder_path(&folder, "mounted", jail);
+	folder_path(&folder, "mounted/tmp", tmp);
+	ok(mkdir(jail, 0755) == 0 && mkdir(tmp, 0777) == 0 &&
+		   file_write(folder_path(&folder, "secret", secret), 0),
+	   "another root, and a file outside of it");
+	if (!begin(&subject, jitting_mounted, jail))
+		return;
+	ok(!accepted(&subject), "a file that is mounted where the map should be is not accepted");
+	end(&subject);
+}
+
 /* The module of the map in the maps, and that it stays. */
-static void check_jitmap(struct subject *subject, const char *path)
+static void check_perf_map(struct subject *subject, const char *path)
 {
 	struct pmp_maps *maps, *again, *after;
 	uint32_t next_id = 0;
 
 	pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL);
-	ok(maps->jitmap && maps->jitmap->kind == PMP_MODULE_JITMAP &&
-		   maps->jitmap->fd >= 0 && maps->jitmap->inode,
+	ok(maps->perf_map && maps->perf_map->kind == PMP_MODULE_PERF_MAP &&
+		   maps->perf_map->fd >= 0 && maps->perf_map->inode,
 	   "it is a module");
 	pmp_maps_read(&subject->process, maps, &next_id, NULL, &again, NULL);
 	ok(again == maps, "and stays");
@@ -286,20 +319,25 @@ static void check_jitmap(struct subject *subject, const char *path)
 	pmp_maps_unref(again);
 	pmp_maps_unref(after);
 	pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL);
-	ok(maps && !maps->jitmap, "unless it was deleted before");
+	ok(maps && !maps->perf_map, "unless it was deleted before");
 	pmp_maps_unref(maps);
 }
 
-static void test_jitmap_owner(const struct subject *subject, const char *path,
+static void test_perf_map_owner(const struct subject *subject, const char *path,
 			      const char *link_path)
 {
+	struct subject nobody = *subject;
+
+	nobody.process.uid = NOBODY;
 	ok(file_write(path, 0), "a regular file");
 	ok(accepted(subject), "is accepted");
 	ok(link(path, link_path) == 0 && !accepted(subject),
 	   "with a second name it is not");
 	unlink(link_path);
+	ok(!accepted(&nobody), "root's is not, for a process of another user");
 	ok(chown(path, NOBODY, NOBODY) == 0 && !accepted(subject),
 	   "of another user it is not");
+	ok(accepted(&nobody), "for a process of that user it is");
 	ok(chown(path, 0, 0) == 0 && truncate(path, (64 << 20) + 1) == 0 &&
 		   !accepted(subject),
 	   "too large it is not");
@@ -308,7 +346,7 @@ static void test_jitmap_owner(const struct subject *subject, const char *path,
 	ok(truncate(path, 100) == 0, "made smaller");
 }
 
-static void test_jitmap(void)
+static void test_perf_map(void)
 {
 	char jail[PATH_MAX], tmp[PATH_MAX], path[PATH_MAX], other[PATH_MAX], name[64];
 	struct subject subject;
@@ -322,8 +360,8 @@ static void test_jitmap(void)
 	folder_path(&folder, name, path);
 	folder_path(&folder, "jit/tmp/other", other);
 	ok(!accepted(&subject), "there is none");
-	test_jitmap_owner(&subject, path, other);
-	check_jitmap(&subject, path);
+	test_perf_map_owner(&subject, path, other);
+	check_perf_map(&subject, path);
 	ok(symlink("/etc/passwd", path) == 0 && !accepted(&subject),
 	   "a link is not accepted");
 	unlink(path);
@@ -334,6 +372,104 @@ static void test_jitmap(void)
 	ok(rmdir(tmp) == 0 && symlink(folder.path, tmp) == 0 &&
 	   file_write(folder_path(&folder, name, path), 0), "a link out of its root");
 	ok(!accepted(&subject), "is not followed");
+	end(&subject);
+}
+
+/* ---- more files than descriptors ------------------------------------------ */
+
+#define MANY 700
+#define FEW 256			/* descriptors */
+
+static bool map_many(const struct child *self, void *arg)
+{
+	char path[PATH_MAX], name[64];
+
+	(void)self;
+	(void)arg;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "many/%d.so", i);
+		if (!map_code(open(folder_path(&folder, name, path), O_RDONLY | O_CLOEXEC)))
+			return false;
+	}
+	return true;
+}
+
+static size_t count_open(const struct pmp_maps *maps)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < maps->module_count; i++)
+		count += maps->modules[i]->fd >= 0;
+	return count;
+}
+
+/* A region of one of these files that is not open, and of no error. */
+static const struct pmp_region *unopened(const struct pmp_maps *maps)
+{
+	for (size_t i = 0; i < maps->region_count; i++) {
+		const struct pmp_region *region = &maps->regions[i];
+
+		if (region->module->kind == PMP_MODULE_FILE && region->module->fd < 0 &&
+		    !region->module->open_errno && region->prot & PMP_PROT_EXEC)
+			return region;
+	}
+	return NULL;
+}
+
+static void check_many(struct subject *subject)
+{
+	const struct pmp_region *region;
+	struct pmp_maps *maps, *again;
+	uint32_t next_id = 0;
+	size_t before;
+	int fd;
+
+	if (!is_int(pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL), 0,
+		    "the maps are read"))
+		return;
+	before = count_open(maps);
+	ok(before > FEW / 4 && before <= FEW / 2, "some of the files are open: %zu", before);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ok(fd >= 0 && fd < FEW / 2 + 16, "descriptors are left");
+	close(fd);
+	region = unopened(maps);
+	if (ok(maps->lazy && region, "others are not")) {
+		pmp_maps_open(&subject->process, maps, region->start + 1, NULL);
+		ok(has_bytes(region->module->fd, 9), "what a stack lies in is opened then");
+		is_int(count_open(maps), before + 1, "and nothing else");
+	}
+	is_int(pmp_maps_read(&subject->process, maps, &next_id, NULL, &again, NULL), 0,
+	       "the maps are read again");
+	ok(again == maps && count_open(again) == before + 1, "what is open stays");
+	while ((region = unopened(maps)))
+		pmp_maps_open(&subject->process, maps, region->start, NULL);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ok(fd >= 0, "when stacks lie in all of them there are descriptors left");
+	close(fd);
+	pmp_maps_unref(again);
+	pmp_maps_unref(maps);
+}
+
+static void test_many(void)
+{
+	const struct rlimit few = { FEW, FEW };
+	char path[PATH_MAX], name[64];
+	struct subject subject;
+	struct rlimit limit;
+	bool written = true;
+
+	mkdir(folder_path(&folder, "many", path), 0755);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "many/%d.so", i);
+		written &= file_write(folder_path(&folder, name, path), 9);
+	}
+	if (!ok(written, "%d libraries", MANY) || !begin(&subject, map_many, NULL))
+		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (ok(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ few.rlim_cur, limit.rlim_max }) == 0,
+	       "%d descriptors", FEW))
+		check_many(&subject);
+	setrlimit(RLIMIT_NOFILE, &limit);
 	end(&subject);
 }
 
@@ -407,10 +543,12 @@ int main(int argc, char **argv)
 	test_paths();
 	test_memory();
 	test_executable();
+	test_many();
 	if (geteuid() == 0) {
 		test_chroot();
 		test_namespace();
-		test_jitmap();
+		test_perf_map();
+		test_perf_map_mounted();
 	} else {
 		skip("not root: no chroot, no namespaces, no files of others");
 	}

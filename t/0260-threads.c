@@ -5,8 +5,9 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "capture/threads.h"
+#include "proc/threads.h"
 #include "lib/child.h"
+#include "proc/open.h"
 
 #define MANY 200
 
@@ -128,12 +129,12 @@ static bool all_asleep(void *arg)
 {
 	struct subject *subject = arg;
 	struct pmp_thread thread;
-	struct pmp_look look;
+	struct pmp_peek look;
 	size_t found = 0, asleep = 0;
 
 	list(subject);
 	for (size_t i = 0; i < subject->count; i++) {
-		if (pmp_thread_look(&subject->process, subject->tids[i], &thread,
+		if (pmp_thread_peek(&subject->process, subject->tids[i], false, &thread,
 				    &look) ||
 		    thread.syscall != PAUSE)
 			continue;
@@ -144,7 +145,7 @@ static bool all_asleep(void *arg)
 	return asleep == MANY - 2 && found == NAMES;
 }
 
-static void check_thread(const struct pmp_thread *thread, const struct pmp_look *look,
+static void check_thread(const struct pmp_thread *thread, const struct pmp_peek *look,
 			 const struct subject *subject, unsigned counts[3])
 {
 	bool common = look->tgid == subject->child.pid && !look->tracer &&
@@ -164,7 +165,7 @@ static void test_many(void)
 {
 	struct subject subject;
 	struct pmp_thread thread;
-	struct pmp_look look;
+	struct pmp_peek look;
 	unsigned counts[3] = { 0 };
 
 	if (!begin(&subject, many))
@@ -176,7 +177,7 @@ static void test_many(void)
 	ok(sound(&subject), "in ascending order, the leader among them");
 	for (size_t i = 0; i < subject.count; i++) {
 		memset(&thread, 0xff, sizeof(thread));
-		if (pmp_thread_look(&subject.process, subject.tids[i], &thread, &look) ==
+		if (pmp_thread_peek(&subject.process, subject.tids[i], false, &thread, &look) ==
 		    0 &&
 		    pmp_thread_ask(&subject.process, subject.tids[i], &look) == 0)
 			check_thread(&thread, &look, &subject, counts);
@@ -184,14 +185,14 @@ static void test_many(void)
 	is_int(counts[0], MANY - 2, "sleeping threads: call, sp, pc, wait channel");
 	is_int(counts[1], 1, "a running thread: nothing of the kind");
 	is_int(counts[2], 1, "the leader");
-	ok(pmp_thread_look(&subject.process, getpid(), &thread, &look) == PMP_ESRCH,
+	ok(pmp_thread_peek(&subject.process, getpid(), false, &thread, &look) == PMP_ESRCH,
 	   "a thread of another process");
 	kill(subject.child.pid, SIGKILL);
 	waitpid(subject.child.pid, NULL, 0);
 	subject.child.pid = 0;
 	is_int(list(&subject), PMP_ESRCH, "the process has ended");
 	is_int(subject.count, 0, "it has no threads");
-	is_int(pmp_thread_look(&subject.process, subject.tids[0], &thread, &look),
+	is_int(pmp_thread_peek(&subject.process, subject.tids[0], false, &thread, &look),
 	       PMP_ESRCH, "its leader has ended");
 	end(&subject);
 }
@@ -200,7 +201,7 @@ static void test_churn(void)
 {
 	struct subject subject;
 	struct pmp_thread thread;
-	struct pmp_look look;
+	struct pmp_peek look;
 	unsigned wrong = 0, seen = 0, gone = 0;
 
 	if (!begin(&subject, churn))
@@ -208,8 +209,8 @@ static void test_churn(void)
 	for (unsigned round = 0; round < 200; round++) {
 		wrong += list(&subject) != 0 || !sound(&subject);
 		for (size_t i = 0; i < subject.count; i++) {
-			int result = pmp_thread_look(&subject.process, subject.tids[i],
-						     &thread, &look);
+			int result = pmp_thread_peek(&subject.process, subject.tids[i],
+						     false, &thread, &look);
 
 			if (result == 0)
 				result = pmp_thread_ask(&subject.process, subject.tids[i],

@@ -9,9 +9,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "capture/taskstats.h"
-#include "capture/threads.h"
+#include "proc/taskstats.h"
+#include "proc/threads.h"
 #include "lib/child.h"
+#include "proc/open.h"
 
 #define THREADS 50
 

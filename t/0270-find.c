@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/child.h"
-#include "libpmp.h"
+#include "libpmp-program.h"
 
 /* A name that nobody else has; the kernel keeps 15 characters. */
 static char unique[16], program[64];
@@ -64,6 +64,19 @@ static int find(const char *regex, pid_t pid, bool *found)
 	return count;
 }
 
+static void test_identity(const char *regex, pid_t pid)
+{
+	struct pmp_found_process process = { .size = sizeof(process) };
+	struct pmp_error err;
+
+	is_int(pmp_find_process(regex, pid, &process, &err), 0, "one of them");
+	is_str(process.name, unique, "its name");
+	ok(process.user == getuid() && !process.changed_user, "its user");
+	is_int(pmp_find_process("^no such name$", pid, &process, &err), PMP_ESRCH,
+	       "another name");
+	is_int(pmp_find_process("(", pid, &process, &err), PMP_EINVAL, "no expression");
+}
+
 static void test_names(void)
 {
 	struct child a, b;
@@ -78,6 +91,7 @@ static void test_names(void)
 	ok(pids[0] < pids[1] && contains(pids, 2, a.pid) && contains(pids, 2, b.pid),
 	   "in ascending order");
 	free(pids);
+	test_identity(regex, a.pid);
 	prctl(PR_SET_NAME, unique);
 	is_int(find(regex, getpid(), &found), 2, "the caller is not");
 	prctl(PR_SET_NAME, "0270-find");

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/kernel.h"
+#include "proc/kernel-stack.h"
 #include "libpmp.h"
 
 static struct pmp_kernel kernel;

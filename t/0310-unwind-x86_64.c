@@ -15,8 +15,8 @@
 #include <ucontext.h>
 #include <unwind.h>
 
-#include "capture/arch.h"
-#include "capture/walk.h"
+#include "unwind/arch.h"
+#include "unwind/walk.h"
 #include "fakeproc.h"
 
 #define FRAMES 4096

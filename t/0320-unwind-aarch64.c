@@ -7,7 +7,8 @@
 
 #ifdef __aarch64__
 
-#include "capture/arch.h"
+#include "capture/user-regs.h"
+#include "unwind/arch.h"
 #include "fakeproc.h"
 
 static uint32_t code[64];
@@ -197,9 +198,9 @@ static void test_call(void)
 	struct pmp_regs regs = { 0 };
 
 	pmp_regs_set(&regs, pmp_reg_pc, 0x1000);
-	pmp_arch_behind_call(&regs, 0x1008);
+	pmp_user_regs_after_call(&regs, 0x1008);
 	is_int(pmp_regs_get(&regs, pmp_reg_pc), 0x1000, "a stop elsewhere");
-	pmp_arch_behind_call(&regs, 0x1004);
+	pmp_user_regs_after_call(&regs, 0x1004);
 	is_int(pmp_regs_get(&regs, pmp_reg_pc), 0x1004, "a stop that the call outlives");
 }
 

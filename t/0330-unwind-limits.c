@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-#include "capture/walk.h"
+#include "unwind/walk.h"
 #include "fakeelf.h"
 
 #define DEEP 1000000
@@ -154,6 +154,117 @@ static void test_deep(struct fakeelf *elf)
 	free(stack);
 }
 
+/*
+ * A function behind the others, with a call-frame program of 60 KB to execute for each of
+ * its pcs: remember and restore, again and again, and then the end that is given.
+ */
+#define SLOW_START 0x1000	/* from the text on */
+#define SLOW_SIZE 0x10000
+#define SLOW_FDE 0x100000	/* from the file's first byte on */
+#define SLOW_PAIRS 30000
+#define SLOW_DEPTH 500
+#define SLOW_STACK UINT64_C(0x7fff00000000)
+
+static void add_slow(struct fakeelf *elf, const char *end, size_t end_size)
+{
+	static uint8_t fde[4 + 2 * SLOW_PAIRS + 64], code[SLOW_SIZE];
+	uint64_t start = elf->text - ELF_BASE + SLOW_START;
+	struct fakeelf_out out = { fde, 0 }, hdr = { elf->file, 0x208 };
+	Elf64_Phdr *segment = (Elf64_Phdr *)(void *)(elf->file + sizeof(Elf64_Ehdr)) + 2;
+
+	fakeelf_put(&out, 0, 4);
+	fakeelf_put(&out, SLOW_FDE + 4 - 0x300, 4);
+	fakeelf_put(&out, start - (SLOW_FDE + 8), 4);
+	fakeelf_put(&out, SLOW_SIZE, 4);
+	fakeelf_put(&out, 0, 1);
+	for (int i = 0; i < SLOW_PAIRS; i++)
+		fakeelf_bytes(&out, "\x0a\x0b", 2);
+	fakeelf_bytes(&out, end, end_size);
+	fakeelf_end(&out, 0);
+	fakeelf_put(&hdr, 5, 4);
+	hdr.at += 4 * 8;
+	fakeelf_put(&hdr, start - 0x200, 4);
+	fakeelf_put(&hdr, SLOW_FDE - 0x200, 4);
+	segment->p_filesz = segment->p_memsz = hdr.at - 0x200;
+	elf->maps->regions[1].end += SLOW_SIZE;
+	fake_add(&elf->fake, ELF_BASE + SLOW_FDE, fde, out.at);
+	fake_add(&elf->fake, elf->text + SLOW_START, code, sizeof(code));
+}
+
+static void count_beat(void *arg)
+{
+	++*(size_t *)arg;
+}
+
+/* Walk the same stack, called from 500 places of that function, again and again. */
+static void test_slow(const char *end, size_t end_size, bool completes, const char *what)
+{
+	static uint64_t stack[SLOW_DEPTH + 64];
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
+	struct pmp_regs regs = { 0 };
+	struct fakeelf elf;
+	size_t beats = 0, most = 0;
+
+	fakeelf_make(&elf, &(struct fakeelf_options){ 0 });
+	add_slow(&elf, end, end_size);
+	for (size_t i = 0; i < SLOW_DEPTH; i++)
+		stack[i] = elf.text + SLOW_START + 0x20 + 16 * i;
+	stack[SLOW_DEPTH] = elf.text + D + 0x10;
+	fake_add(&elf.fake, SLOW_STACK, stack, sizeof(stack));
+	pmp_regs_set(&regs, pmp_reg_pc, elf.text + SLOW_START + 0x10);
+	pmp_regs_set(&regs, pmp_reg_sp, SLOW_STACK);
+	pmp_unwinder_set_beat(unwinder, count_beat, &beats);
+	pmp_unwinder_set_maps(unwinder, elf.maps, &elf.memory);
+	for (int i = 0; i < (completes ? 100 : 3); i++) {
+		walk = (struct pmp_walk){ .frames = frames, .limit = DEEP };
+		pmp_walk(unwinder, &regs, &elf.memory, &walk);
+		if (pmp_unwinder_work(unwinder) > most)
+			most = pmp_unwinder_work(unwinder);
+		if (i == 0) {
+			is_str(pmp_end_text(walk.end), pmp_end_text(PMP_END_BAD_INFO),
+			       "%s: the first walk gives up", what);
+			ok(walk.count >= 2 && walk.count < 20, "%s: after %zu frames", what,
+			   walk.count);
+			ok(beats >= walk.count - 1, "%s: with a sign of life for each", what);
+		}
+	}
+	ok(most <= PMP_WALK_WORK_MAX + 8 * PMP_CFI_PROGRAM_MAX,
+	   "%s: no walk executes more than the limit, and one program: %zu bytes", what, most);
+	if (completes)
+		is_end(SLOW_DEPTH + 2, PMP_END_ROOT, "what is known by then takes no work");
+	pmp_unwinder_free(unwinder);
+	fakeelf_free(&elf);
+}
+
+/* One program that is larger than any is not executed at all. */
+static void test_too_large(void)
+{
+	static const uint8_t program[PMP_CFI_PROGRAM_MAX + 64];
+	struct fakeelf_out out;
+	struct pmp_cfi_bytes bytes = { 0 };
+	struct pmp_cfi_entry entry;
+	struct pmp_cfi_cie cie = { .encoding = 0 };
+	struct pmp_cfi_fde fde;
+	uint8_t *data = malloc(sizeof(program) + 64);
+
+	for (int i = 0; i < 2; i++) {
+		out = (struct fakeelf_out){ data, 0 };
+		fakeelf_put(&out, 0, 4);
+		fakeelf_put(&out, 1, 4);
+		fakeelf_put(&out, 0x1000, 8);
+		fakeelf_put(&out, 0x1000, 8);
+		fakeelf_bytes(&out, program, PMP_CFI_PROGRAM_MAX - 8 + 16 * (unsigned)i);
+		fakeelf_end(&out, 0);
+		bytes.data = data;
+		bytes.size = out.at;
+		ok(pmp_cfi_entry(&bytes, 0, &entry) &&
+			   pmp_cfi_parse_fde(&bytes, &entry, &cie, &fde) == !i,
+		   "a program of %u bytes is %s", (unsigned)PMP_CFI_PROGRAM_MAX - 8 + 16 * i,
+		   i ? "refused" : "taken");
+	}
+	free(data);
+}
+
 /* The same address, another module: what was cached must not be used. */
 static void test_remap(void)
 {
@@ -196,6 +307,9 @@ int main(void)
 	test_deep(&elf);
 	fakeelf_free(&elf);
 	test_remap();
+	test_slow("", 0, true, "by rules");
+	test_slow("\x0f\x02\x77\x08", 4, false, "by libunwind");
+	test_too_large();
 	return done_testing();
 }
 

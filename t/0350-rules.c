@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/rules.h"
+#include "unwind/cfa-rules.h"
 #include "fakeproc.h"
 
 #define NOISE 200000
@@ -84,7 +84,7 @@ static void libdw_rule(Dwarf_Frame *frame, uint64_t pc, struct pmp_rule *rule)
 	int reg, fp, ra;
 	bool signal;
 
-	*rule = (struct pmp_rule){ .kind = PMP_RULE_GENERAL };
+	*rule = (struct pmp_rule){ .kind = PMP_RULE_LIBUNWIND };
 	dwarf_frame_info(frame, NULL, NULL, &signal);
 	fp = libdw_register(frame, RBP, &rule->fp_offset);
 	ra = libdw_register(frame, RIP, &rule->ra_offset);
@@ -99,7 +99,7 @@ static void libdw_rule(Dwarf_Frame *frame, uint64_t pc, struct pmp_rule *rule)
 
 static bool same(const struct pmp_rule *a, const struct pmp_rule *b)
 {
-	if (a->kind != b->kind || a->kind == PMP_RULE_GENERAL)
+	if (a->kind != b->kind || a->kind == PMP_RULE_LIBUNWIND)
 		return a->kind == b->kind;
 	return a->cfa_fp == b->cfa_fp && a->cfa_offset == b->cfa_offset &&
 	       a->fp == b->fp && a->ra == b->ra &&
@@ -112,7 +112,7 @@ static bool same(const struct pmp_rule *a, const struct pmp_rule *b)
 static void compare_row(Dwarf_CFI *cfi, const struct pmp_cfi_cie *cie,
 			const struct pmp_cfi_fde *fde, uint64_t *pc, struct tally *tally)
 {
-	struct pmp_rule theirs = { .kind = PMP_RULE_GENERAL }, ours;
+	struct pmp_rule theirs = { .kind = PMP_RULE_LIBUNWIND }, ours;
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Addr end = *pc + 1;
 	Dwarf_Op *ops;
@@ -125,7 +125,7 @@ static void compare_row(Dwarf_CFI *cfi, const struct pmp_cfi_cie *cie,
 	}
 	pmp_rule_make(cie, fde, *pc, &ours);
 	tally->rows++;
-	tally->general += ours.kind == PMP_RULE_GENERAL;
+	tally->general += ours.kind == PMP_RULE_LIBUNWIND;
 	tally->simple += ours.kind == PMP_RULE_FRAME || ours.kind == PMP_RULE_ROOT;
 	if (!same(&ours, &theirs) && tally->different++ < 10)
 		diag("%#" PRIx64 ": ours kind %d cfa_fp %d %d fp %d %d ra %d %d; "
@@ -275,30 +275,30 @@ static void test_programs(void)
 		  PROGRAM("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"), 0x100b,
 		  { .kind = PMP_RULE_FRAME, .cfa_offset = 16, .ra = 1,
 		    .ra_offset = -8 } },
-		{ "a CFA by r10", PROGRAM("\x0d\x0a"), 0x1000, { .kind = PMP_RULE_GENERAL } },
+		{ "a CFA by r10", PROGRAM("\x0d\x0a"), 0x1000, { .kind = PMP_RULE_LIBUNWIND } },
 		{ "a CFA by an expression", PROGRAM("\x0f\x03\x77\x08\x06"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "half a CFA behind one", PROGRAM("\x0f\x03\x77\x08\x06\x0e\x10"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "rbp by an expression", PROGRAM("\x10\x06\x02\x76\x00"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "rbp in rbx", PROGRAM("\x09\x06\x03"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
-		{ "rsp saved", PROGRAM("\x87\x03"), 0x1000, { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
+		{ "rsp saved", PROGRAM("\x87\x03"), 0x1000, { .kind = PMP_RULE_LIBUNWIND } },
 		{ "the return address is rip", PROGRAM("\x08\x10"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "an offset of 2^40", PROGRAM("\x0e\x80\x80\x80\x80\x80\x20"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "restore without remember", PROGRAM("\x0b"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "remembered too often", PROGRAM("\n\n\n\n\n\n\n\n\n"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "an instruction nobody knows", PROGRAM("\x3f"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "an operand cut off", PROGRAM("\x0e\x80"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 		{ "a block behind the end", PROGRAM("\x10\x06\x7f\x76"), 0x1000,
-		  { .kind = PMP_RULE_GENERAL } },
+		  { .kind = PMP_RULE_LIBUNWIND } },
 	};
 	struct pmp_rule rule;
 
@@ -306,6 +306,29 @@ static void test_programs(void)
 		make(cases[i].program, cases[i].size, cases[i].pc, &rule);
 		ok(same(&rule, &cases[i].rule) && rule.function_start == 0x1000, "%s",
 		   cases[i].name);
+	}
+}
+
+/* An advance in the common part, as in no real file: what follows holds all the same, and
+ * the function's own instructions begin at its first byte. */
+static void test_advance(void)
+{
+	static const uint8_t common[] = "\x0c\x07\x08\x90\x01\x64\x86\x03";
+	static const uint8_t own[] = "\x44\x0e\x10";
+	const struct pmp_cfi_cie cie = {
+		.code_align = 1, .data_align = -8,
+		.program = common, .program_size = sizeof(common) - 1,
+	};
+	const struct pmp_cfi_fde fde = {
+		.start = 0x1000, .end = 0x1100, .program = own, .program_size = sizeof(own) - 1,
+	};
+	struct pmp_rule rule;
+
+	for (uint64_t pc = 0x1003; pc <= 0x1004; pc++) {
+		pmp_rule_make(&cie, &fde, pc, &rule);
+		ok(rule.kind == PMP_RULE_FRAME && rule.fp == PMP_WHERE_SAVED &&
+			   rule.fp_offset == -24 && rule.cfa_offset == (pc < 0x1004 ? 8 : 16),
+		   "an advance in the common part, at byte %u", (unsigned)(pc & 0xf));
 	}
 }
 
@@ -325,7 +348,7 @@ static void test_noise(void)
 			program[j] = (char)(random >> 24 & (i & 32 ? 0xff : 0x1f));
 		}
 		make(program, size, 0x1000 + i % 0x100, &rule);
-		wrong += rule.kind != PMP_RULE_GENERAL && rule.kind != PMP_RULE_FRAME &&
+		wrong += rule.kind != PMP_RULE_LIBUNWIND && rule.kind != PMP_RULE_FRAME &&
 			 rule.kind != PMP_RULE_ROOT;
 		simple += rule.kind == PMP_RULE_FRAME;
 		free(program);
@@ -385,6 +408,7 @@ int main(int argc, char **argv)
 	}
 	compare_own();
 	test_programs();
+	test_advance();
 	test_noise();
 	test_apply();
 	return done_testing();

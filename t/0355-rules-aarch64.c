@@ -5,8 +5,8 @@
  */
 #include "tap.h"
 
-#include "capture/arch.h"
-#include "capture/rules.h"
+#include "unwind/arch.h"
+#include "unwind/cfa-rules.h"
 
 /* From here on this is aarch64. */
 #define pmp_reg_pc 32
@@ -20,7 +20,7 @@ void aarch64_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *
 		       uint64_t pc, struct pmp_rule *rule);
 bool aarch64_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *stack,
 			struct pmp_regs *regs);
-#include "../libpmp/capture/rules.c"
+#include "../libpmp/unwind/cfa-rules.c"
 
 #include "fakeproc.h"
 

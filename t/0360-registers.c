@@ -7,7 +7,7 @@
 
 #ifdef __x86_64__
 
-#include "capture/walk.h"
+#include "unwind/walk.h"
 #include "fakeelf.h"
 
 #define FRAMES 16
@@ -153,7 +153,7 @@ static void test_rules(void)
 					.cfa_offset = 16, .fp = PMP_WHERE_SAVED,
 					.fp_offset = -16 },
 			      root = { .kind = PMP_RULE_ROOT, .cfa_offset = 8 },
-			      general = { .kind = PMP_RULE_GENERAL },
+			      general = { .kind = PMP_RULE_LIBUNWIND },
 			      none = { .kind = PMP_RULE_NONE };
 	struct fakeelf elf;
 

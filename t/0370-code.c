@@ -3,7 +3,7 @@
  * What single instructions tell about a frame: may its size vary, how large is it, where
  * does the code jump to?
  */
-#include "capture/arch.h"
+#include "unwind/arch.h"
 
 #include "tap.h"
 

@@ -235,6 +235,36 @@ static void test_versions(void)
 	       "the version is cut off");
 }
 
+/* Names longer than people read: their start is shown. */
+static void test_long(void)
+{
+	static const size_t lengths[] = { 4096, 4097, 60000 };
+	char *text = malloc(70000), *name = malloc(70000);
+
+	write_file("long.c", "int f(void) { return 1; }\n"
+			     "int main(void) { return f(); }\n");
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		size_t n = lengths[i];
+		const char *got;
+
+		memset(name, 'n', n);
+		name[n] = '\0';
+		snprintf(text, 70000, "f %s\n", name);
+		write_file("long.map", text);
+		if (!run("${CC:-cc} -O1 -c -o long.o long.c && "
+			 "objcopy --redefine-syms=long.map long.o && "
+			 "${CC:-cc} -o long long.o"))
+			break;
+		output_of(text, 70000, "nm long | awk 'length($3) > 4000 { print $1 }'");
+		got = name_in("long", strtoull(text, NULL, 16), defaults);
+		is_int(strlen(got), n <= 4096 ? n : 4096 + 3, "of a name of %zu bytes", n);
+		ok(strspn(got, "n") == (n <= 4096 ? n : 4096) &&
+		   (n <= 4096 || strcmp(got + 4096, "...") == 0), "the start is shown");
+	}
+	free(text);
+	free(name);
+}
+
 int main(void)
 {
 	if (!have("${CC:-cc}") || !have("nm")) {
@@ -248,6 +278,7 @@ int main(void)
 	test_stripped();
 	test_no_file();
 	test_versions();
+	test_long();
 	leave_tmp();
 	return done_testing();
 }

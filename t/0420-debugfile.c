@@ -3,7 +3,9 @@
  * Every place where debug information can lie, and each way in which a file that
  * is found there can be the wrong one.
  */
+#include "lib/fifo.h"
 #include "lib/names.h"
+#include "resolve/state.h"
 
 static uint64_t hidden; /* its address in prog */
 static char debug_dir[256];
@@ -60,6 +62,8 @@ static void test_list(void)
 
 static void test_build_id(void)
 {
+	pid_t bait;
+
 	if (!ok(build("-Wl,--build-id=0xaa01020304"), "built with a build-id"))
 		return;
 	is_int(found("prog"), 2, "in the file itself");
@@ -70,8 +74,10 @@ static void test_build_id(void)
 	run("${CC:-cc} -g -O1 -Wl,--build-id=0xaa05 -o other prog.c && "
 	    "cp other debug/.build-id/aa/01020304.debug");
 	is_int(found("stripped"), 0, "below .build-id, but of another build");
-	run("rm debug/.build-id/aa/01020304.debug && mkfifo debug/.build-id/aa/01020304.debug");
-	is_int(found("stripped"), 0, "a FIFO there does not hang");
+	run("rm debug/.build-id/aa/01020304.debug");
+	bait = fifo_new("debug/.build-id/aa/01020304.debug");
+	is_int(found("stripped"), 0, "a FIFO there");
+	ok(fifo_untouched(bait), "is not opened");
 	run("rm debug/.build-id/aa/01020304.debug && echo rubbish > "
 	    "debug/.build-id/aa/01020304.debug");
 	is_int(found("stripped"), 0, "rubbish there");
@@ -89,6 +95,7 @@ static void test_build_id(void)
 static void test_link(const char *flags, const char *what)
 {
 	char cwd[256], path[512];
+	pid_t bait;
 
 	if (!getcwd(cwd, sizeof(cwd)) || !ok(build(flags), "built %s", what) ||
 	    !run("mkdir dir && objcopy --add-gnu-debuglink=prog.debug stripped dir/prog"))
@@ -99,6 +106,10 @@ static void test_link(const char *flags, const char *what)
 	is_int(found(path), 2, "%s: beside the program", what);
 	run("mkdir dir/.debug && mv dir/prog.debug dir/.debug/");
 	is_int(found(path), 2, "%s: in .debug", what);
+	bait = fifo_new("dir/prog.debug");
+	is_int(found(path), 2, "%s: in .debug, and a FIFO beside the program", what);
+	ok(fifo_untouched(bait), "%s: which is not opened", what);
+	run("rm dir/prog.debug");
 	run("mkdir -p debug/%s/dir && mv dir/.debug/prog.debug debug/%s/dir/", cwd, cwd);
 	is_int(found(path), 2, "%s: below the debug directory", what);
 	/* Another file, of another build-id or checksum, that would do as well. */
@@ -107,6 +118,30 @@ static void test_link(const char *flags, const char *what)
 	    "objcopy --only-keep-debug other dir/prog.debug",
 	    cwd);
 	is_int(found(path), 0, "%s: another build's is not believed", what);
+}
+
+/* No checksum is made of a file that is nearly all hole. */
+static void test_sparse(void)
+{
+	struct pmp_symbolizer *symbolizer = symbolizer_of(options());
+	uint64_t before = symbolizer->budget.bytes;
+	const struct pmp_frame *frames;
+	char path[512];
+	struct space space;
+
+	if (!ok(build("-Wl,--build-id=none") &&
+			run("mkdir dir && objcopy --add-gnu-debuglink=prog.debug stripped "
+			    "dir/prog && cp prog.debug dir/ && truncate -s 3G dir/prog.debug"),
+		"a debug file of 3 GiB that takes some KiB"))
+		return;
+	snprintf(path, sizeof(path), "%s/dir/prog", tmp_dir);
+	space = space_of(path);
+	names_at(&space, symbolizer, hidden, true, &frames);
+	ok(frames->unnamed, "is not believed");
+	ok(symbolizer->budget.bytes == before, "without reading it");
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	run("rm -r dir");
 }
 
 static void test_mini(void)
@@ -167,6 +202,54 @@ static void test_dwz(void)
 	is_int(found("one"), 1, "another file in its place");
 }
 
+/* As `dwz -M name` writes it: a name, and the build-id, which stays. */
+static bool name_alt(const char *name)
+{
+	return run("objcopy --dump-section .gnu_debugaltlink=old one 2>/dev/null && "
+		   "(printf '%%s\\0' '%s'; tail -c 20 old) > new && "
+		   "objcopy --update-section .gnu_debugaltlink=new one 2>/dev/null",
+		   name);
+}
+
+/* A file chooses the name of what it shares with others. */
+static void test_alt_name(void)
+{
+	char name[512];
+	pid_t bait;
+
+	if (!have("dwz")) {
+		skip("no dwz");
+		return;
+	}
+	if (!ok(build("-Wl,--build-id=0xee01") &&
+			run("mkdir -p debug/.dwz away && cp prog one && cp prog two && "
+			    "dwz -m common one two 2>/dev/null"),
+		"dwz, to be renamed"))
+		return;
+	is_int(found("one"), 2, "a name beside the file");
+	snprintf(name, sizeof(name), "%s/debug/.dwz/common", tmp_dir);
+	run("cp common debug/.dwz/ && mv common away/");
+	ok(name_alt(name), "an absolute name");
+	is_int(found("one"), 2, "below the debug directory");
+	snprintf(name, sizeof(name), "%s/debug/../away/common", tmp_dir);
+	name_alt(name);
+	is_int(found("one"), 1, "which leads out of it again");
+	snprintf(name, sizeof(name), "%s/away/common", tmp_dir);
+	name_alt(name);
+	is_int(found("one"), 1, "elsewhere");
+	name_alt("away/common");
+	is_int(found("one"), 2, "a relative name");
+	bait = fifo_new("debug/.dwz/bait");
+	snprintf(name, sizeof(name), "%s/debug/.dwz/bait", tmp_dir);
+	name_alt(name);
+	is_int(found("one"), 1, "a FIFO below the debug directory");
+	ok(fifo_untouched(bait), "is not opened");
+	bait = fifo_new("away/bait");
+	name_alt("away/bait");
+	is_int(found("one"), 1, "a FIFO beside the file");
+	ok(fifo_untouched(bait), "is not opened");
+}
+
 int main(void)
 {
 	if (!have("${CC:-cc}") || !have("objcopy") || !have("strip")) {
@@ -181,9 +264,11 @@ int main(void)
 	test_build_id();
 	test_link("-Wl,--build-id=0xbb01020304", "debuglink and build-id");
 	test_link("-Wl,--build-id=none", "debuglink and checksum");
+	test_sparse();
 	test_mini();
 	test_compressed();
 	test_dwz();
+	test_alt_name();
 	leave_tmp();
 	return done_testing();
 }

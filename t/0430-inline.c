@@ -3,7 +3,9 @@
  * Lines and inlined functions, compared address by address with addr2line for
  * each compiler and way to store debug information that is there.
  */
+#include "lib/fifo.h"
 #include "lib/names.h"
+#include "resolve/state.h"
 
 static const char source[] =
 	"volatile int sink;\n"
@@ -116,6 +118,76 @@ static unsigned differing(const char *path)
 	return differ;
 }
 
+/* The most frames of an address in outer, with so many steps for all of them. */
+static size_t most_frames(uint64_t steps, uint64_t *spent)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .lines = true });
+	struct space space = space_of("prog");
+	uint64_t start = symbol_address("prog", "outer");
+	const struct pmp_frame *frames;
+	size_t most = 0;
+
+	symbolizer->budget.steps = steps;
+	for (uint64_t at = start; at < start + 20; at++) {
+		size_t count = names_at(&space, symbolizer, at, true, &frames);
+
+		most = count > most ? count : most;
+		if (strcmp(frames[count - 1].function, "outer") != 0)
+			most = 99;
+	}
+	*spent = steps - symbolizer->budget.steps;
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	return most;
+}
+
+/* All debug information together may cost so many steps; then symbols are left. */
+static void test_budget(void)
+{
+	uint64_t spent;
+
+	is_int(most_frames(1000, &spent), 3, "inlined functions are found");
+	ok(spent > 10 && spent < 1000, "which costs steps: %u", (unsigned)spent);
+	is_int(most_frames(0, &spent), 1, "without any only the function itself is named");
+	is_int(most_frames(10, &spent), 1, "nor with too few");
+	is_int(spent, 10, "which are then spent");
+}
+
+/* The path of a FIFO that must not be opened while main is named. */
+static void test_bait(const char *path, const char *what)
+{
+	pid_t bait = fifo_new(path);
+	const struct pmp_symbolizer_options lines = { .lines = true };
+
+	is_str(name_in("split/prog", symbol_address("split/prog", "outer"), lines), "outer",
+	       "a FIFO %s: its name all the same", what);
+	ok(fifo_untouched(bait), "a FIFO %s is not opened", what);
+	unlink(path);
+}
+
+/*
+ * libdw looks for a .dwo file in several places and opens what is there, in this order;
+ * each is what its file says.
+ */
+static void test_split_places(const char *compiler)
+{
+	if (!run("rm -rf split && mkdir split && cp inl.c split && cd split && "
+		 "%s -g -gsplit-dwarf -O2 -c inl.c -fdebug-prefix-map=$PWD=%s/built && "
+		 "%s -o prog inl.o && rm -f *.dwo && mkdir -p ../built",
+		 compiler, tmp_dir, compiler)) {
+		diag("not here: %s -gsplit-dwarf", compiler);
+		return;
+	}
+	test_bait("split/prog.dwp", "for a package");
+	test_bait("split/inl.dwo", "beside the file");
+	test_bait("built/inl.dwo", "where it was compiled");
+	if (!run("cd split && %s -g -gsplit-dwarf -O2 -c inl.c -fdebug-prefix-map=$PWD=below && "
+		 "%s -o prog inl.o && rm -f *.dwo && mkdir -p below", compiler, compiler))
+		return;
+	test_bait("split/below/inl.dwo", "where it was compiled, below its file");
+}
+
 int main(void)
 {
 	static const char *const ways[] = {
@@ -144,6 +216,10 @@ int main(void)
 		else
 			diag("not here: %s", ways[i]);
 	}
+	if (run("${CC:-cc} -g -O2 -o prog inl.c"))
+		test_budget();
+	test_split_places("gcc");
+	test_split_places("clang");
 	if (!have("addr2line"))
 		skip("no addr2line");
 	else if (run("${CC:-cc} -g -O2 -o prog inl.c"))

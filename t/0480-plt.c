@@ -130,6 +130,31 @@ static void test_others(void)
 	       "[", "no relocations, no names");
 }
 
+/* The relocations are read at the first stub of a file, not at each: whoever writes the
+ * file chooses how many there are. */
+static void test_once(void)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ 0 });
+	char line[256], second[256];
+	const struct pmp_frame *frames;
+	struct space space;
+
+	if (!run("${CC:-cc} -O1 -o plt plt.c"))
+		return;
+	output_of(line, sizeof(line), "objdump -d plt | grep '@plt>:'");
+	output_of(second, sizeof(second), "objdump -d plt | grep '@plt>:' | sed 1d");
+	space = space_of("plt");
+	names_at(&space, symbolizer, strtoull(line, NULL, 16), true, &frames);
+	ok(strstr(frames->function, "@plt"), "a stub is named: %s", frames->function);
+	run(": > plt");
+	names_at(&space, symbolizer, strtoull(second, NULL, 16), true, &frames);
+	ok(strstr(frames->function, "@plt"), "another one without reading the file again: %s",
+	   frames->function);
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+}
+
 static void test_demangled(void)
 {
 	char line[256];
@@ -160,6 +185,7 @@ int main(void)
 	test_ways();
 	test_aarch64();
 	test_others();
+	test_once();
 	test_demangled();
 	output_of(path, sizeof(path),
 		  "ldd /bin/sh | awk '/libc[.]so/ { print $3; exit }'");

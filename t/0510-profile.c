@@ -299,7 +299,7 @@ static void test_bounded(void)
 }
 
 /* What each thread used, and since when. */
-static void test_usage(void)
+static void test_times_used(void)
 {
 	static const struct {
 		uint64_t time, cpu;		/* ms of the second thread */
@@ -317,15 +317,20 @@ static void test_usage(void)
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		struct pmp_sample *sample = new_sample(10, "demo");
+		struct pmp_thread *thread;
 
 		sample->time = steps[i].time * 1000000;
 		fake_thread(sample, 10, "a", FAKE_STACK(POLL))->state = 'R';
-		fake_thread(sample, 11, "b", FAKE_STACK(POLL))->cpu =
-			steps[i].cpu * 1000000;
-		if (i > 0)
-			fake_thread(sample, 12, "c", FAKE_STACK(WORK))->cpu =
-				(10 + 90 * i) * 1000000;
+		thread = fake_thread(sample, 11, "b", FAKE_STACK(POLL));
+		thread->cpu = steps[i].cpu * 1000000;
+		thread->state = 'R';
+		if (i > 0) {
+			thread = fake_thread(sample, 12, "c", FAKE_STACK(WORK));
+			thread->cpu = (10 + 90 * i) * 1000000;
+			thread->state = 'R';
+		}
 		add(profile, sample);
+		is_int(pmp_profile_divide_cpu(profile), 0, "step %zu: divided", i);
 		entry = pmp_profile_entry(profile, 1);
 		is_int(entry->cpu, steps[i].want_cpu * 1000000, "step %zu: CPU", i);
 		is_int(entry->wall, steps[i].want_wall * 1000000, "step %zu: wall", i);
@@ -431,7 +436,7 @@ int main(void)
 	test_round();
 	test_damaged();
 	test_bounded();
-	test_usage();
+	test_times_used();
 	test_details();
 	test_times();
 	return done_testing();

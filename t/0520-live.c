@@ -3,6 +3,7 @@
  * Counting for a view: cells of threads and stacks, windows of time, rates, threads
  * that end and are put together, several processes, damaged text.
  */
+#include "libpmp-program.h"
 #include "lib/tap.h"
 
 #include <sys/syscall.h>
@@ -96,7 +97,7 @@ static void test_cells(void)
 	for (uint64_t i = 0; i < 3; i++) {
 		sample = sample_at(10, i * S);
 		made = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
-		made->obtained = i ? PMP_UNCHANGED : PMP_LOOKED;
+		made->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
 		made = fake_thread(sample, 11, "b", i ? FAKE_STACK(WORK, MAIN)
 						      : FAKE_STACK(POLL, MAIN));
 		made->state = 'R';

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "libpmp-program.h"
 #include "lib/saved.h"
 #include "lib/tap.h"
 #include "sample.h"
@@ -313,7 +314,7 @@ static void test_names(void)
 	bool used[2] = { false };
 	struct pmp_frame_info frame = { .size = sizeof(frame) };
 	struct pmp_mapping mapping;
-	struct pmp_origin origin;
+	struct pmp_first_address origin;
 	char place[64];
 
 	mappings[0] = pmp_symbolizer_add_mapping(saved.symbolizer, &one);
@@ -323,9 +324,9 @@ static void test_names(void)
 	used[kept] = true;
 	is_int(pmp_symbolizer_module_count(saved.symbolizer), 2, "two modules");
 	pmp_symbolizer_attach(saved.symbolizer);
-	ok(!pmp_symbolizer_sweep(saved.symbolizer, used), "with another user nothing is swept");
+	ok(!pmp_symbolizer_gc(saved.symbolizer, used), "with another user nothing is swept");
 	pmp_symbolizer_detach(saved.symbolizer);
-	ok(pmp_symbolizer_sweep(saved.symbolizer, used), "alone it is");
+	ok(pmp_symbolizer_gc(saved.symbolizer, used), "alone it is");
 	is_int(pmp_symbolizer_module_count(saved.symbolizer), 1, "one module is left");
 	is_int(pmp_symbolizer_frame(saved.symbolizer, gone, 0, &frame), 0,
 	       "what was swept has no names");
@@ -335,7 +336,7 @@ static void test_names(void)
 	is_int(pmp_symbolizer_frame(saved.symbolizer, kept, 0, &frame), 1, "the other has");
 	is_str(frame.function, "second", "its name");
 	is_str(frame.module, "/lib/two.so", "and its module");
-	pmp_symbolizer_origin(saved.symbolizer, kept, &origin);
+	pmp_symbolizer_first_address(saved.symbolizer, kept, &origin);
 	is_int(origin.pc, 0x3100, "its address");
 	pmp_symbolizer_mapping(saved.symbolizer, origin.mapping, &mapping);
 	is_int(mapping.start, 0x3000, "in its mapping");

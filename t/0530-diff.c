@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "lib/tap.h"
+#include "lib/report.h"
 #include "lib/saved.h"
 
 #define NAMES_MAX 8
@@ -63,7 +64,7 @@ static char *compared(const struct saved *saved, const struct saved *base,
 	struct pmp_buf buf = { 0 };
 	const struct pmp_sink sink = { saved_sink, &buf };
 
-	if (pmp_profile_write_diff(saved->profile, base->profile, pmp_format_find(format),
+	if (report_write(saved->profile, base->profile, NULL, pmp_format_find(format),
 				   options, &sink, NULL))
 		abort();
 	pmp_buf_putc(&buf, '\0');
@@ -156,7 +157,7 @@ static void test_processes(void)
 	took(&saved, 4, false);
 	is_folded(&saved, &base, NULL, "server;main;poll 5 6\n",
 		  "two processes of different names are compared");
-	pmp_profile_diff_info(saved.profile, base.profile, &info);
+	report_diff_info(saved.profile, base.profile, &info);
 	is_str(info.base_process, "mysqld", "which is told: one");
 	is_str(info.process, "server", "and the other");
 
@@ -165,7 +166,7 @@ static void test_processes(void)
 	is_folded(&saved, &base, NULL,
 		  "helper;main;poll 5 0\nmysqld;main;poll 5 0\nserver;main;poll 0 6\n",
 		  "but not when there are several");
-	pmp_profile_diff_info(saved.profile, base.profile, &info);
+	report_diff_info(saved.profile, base.profile, &info);
 	ok(!info.process && !info.base_process, "and then it is not told");
 	saved_free(&base);
 	saved_free(&saved);
@@ -187,23 +188,23 @@ static void test_scale(void)
 	took(&saved, 20, false);
 	took(&foreign, 1000, true);
 	is_folded(&saved, &base, NULL, "server;poll 40 10\n", "scaled by snapshots");
-	pmp_profile_diff_info(saved.profile, base.profile, &info);
+	report_diff_info(saved.profile, base.profile, &info);
 	ok(info.factor == 4 && !info.by_totals && info.counted && info.base_counted,
 	   "and it says so");
 	is_folded(&saved, &foreign, NULL, "server;poll 10 10\n",
 		  "by totals where the base's snapshots are a guess");
-	pmp_profile_diff_info(saved.profile, foreign.profile, &info);
+	report_diff_info(saved.profile, foreign.profile, &info);
 	ok(info.factor == 0.2 && info.by_totals && info.counted && !info.base_counted,
 	   "and it says so");
 	is_folded(&foreign, &saved, NULL, "server;poll 50 50\n", "or the profile's");
-	pmp_profile_diff_info(foreign.profile, saved.profile, &info);
+	report_diff_info(foreign.profile, saved.profile, &info);
 	ok(info.by_totals && !info.counted && info.base_counted, "which it tells");
-	pmp_profile_diff_info(saved.profile, none.profile, &info);
+	report_diff_info(saved.profile, none.profile, &info);
 	ok(info.factor == 1, "nothing is not scaled");
-	pmp_profile_diff_info(none.profile, none.profile, &info);
+	report_diff_info(none.profile, none.profile, &info);
 	ok(info.factor == 1, "nor compared with nothing");
 	info = (struct pmp_diff_info){ .size = offsetof(struct pmp_diff_info, by_totals) };
-	pmp_profile_diff_info(saved.profile, foreign.profile, &info);
+	report_diff_info(saved.profile, foreign.profile, &info);
 	ok(info.factor == 0.2 && !info.by_totals, "no more is filled than there is room for");
 	for (size_t i = 0; i < 3; i++)
 		saved_free(all[i]);
@@ -299,15 +300,15 @@ static void test_read(void)
 	*comment = 'T';
 	if (saved_read(&theirs, plain.data, plain.length, NULL))
 		abort();
-	pmp_profile_diff_info(first.profile, ours.profile, &info);
+	report_diff_info(first.profile, ours.profile, &info);
 	ok(!info.by_totals && info.factor == 1, "what pmp has saved knows its snapshots");
-	pmp_profile_diff_info(first.profile, theirs.profile, &info);
+	report_diff_info(first.profile, theirs.profile, &info);
 	ok(info.by_totals && info.counted && !info.base_counted, "what others save does not");
-	pmp_profile_diff_info(theirs.profile, first.profile, &info);
+	report_diff_info(theirs.profile, first.profile, &info);
 	ok(info.by_totals && !info.counted && info.base_counted, "on either side");
 	if (saved_read(&ours, plain.data, plain.length, NULL))
 		abort();
-	pmp_profile_diff_info(first.profile, ours.profile, &info);
+	report_diff_info(first.profile, ours.profile, &info);
 	ok(info.by_totals, "nor does a sum of both");
 	pmp_buf_free(&packed);
 	pmp_buf_free(&plain);

@@ -5,10 +5,11 @@
  */
 #include <time.h>
 
+#include "libpmp-program.h"
 #include "lib/tap.h"
-#include "tally/expression.h"
-#include "tally/filter.h"
-#include "tally/profile.h"
+#include "report/regex.h"
+#include "report/filter.h"
+#include "report/report.h"
 
 struct fake_function {
 	const char *name, *file, *module;
@@ -251,7 +252,7 @@ static void test_idle(void)
 			marks[count++] = pmp_filter_function(filter, at, "", buffer,
 							     sizeof(buffer));
 		}
-		is_int(pmp_filter_is_idle(pmp_filter_stack(marks, count), cases[i].state,
+		is_int(pmp_filter_is_idle(pmp_filter_stack_marks(marks, count), cases[i].state,
 					  cases[i].syscall),
 		       cases[i].idle, "%s in %s (%c)", cases[i].functions,
 		       cases[i].syscall, cases[i].state);
@@ -291,22 +292,36 @@ static void test_threads(void)
 struct setup {
 	struct pmp_filter *filter;
 	struct pmp_profile *profile;
+	struct pmp_report *report;
 };
 
 static void set_up(struct setup *setup, const struct pmp_filter_options *flags,
 		   struct pmp_profile_options options)
 {
 	options.size = sizeof(options);
-	options.filter = setup->filter;
 	if (flags)
 		pmp_filter_set(setup->filter, flags);
+	options.for_filter = pmp_filter_wants_details(setup->filter);
 	if (pmp_profile_new(&options, NULL, &setup->profile, NULL))
 		abort();
 }
 
+/* What is left of all that was counted by now. */
+static const struct pmp_report *report(struct setup *setup, bool snapshot)
+{
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .snapshot = snapshot };
+
+	if (setup->report ? pmp_report_update(setup->report, NULL)
+			  : pmp_report_new(setup->profile, setup->filter, &options,
+					   &setup->report, NULL))
+		abort();
+	return setup->report;
+}
+
 static struct setup new_setup(enum pmp_filter_kind kind, const char *text)
 {
-	struct setup setup = { NULL, NULL };
+	struct setup setup = { NULL, NULL, NULL };
 
 	if (pmp_filter_new(&setup.filter, NULL) ||
 	    (text && pmp_filter_add(setup.filter, kind, text, NULL)))
@@ -316,6 +331,7 @@ static struct setup new_setup(enum pmp_filter_kind kind, const char *text)
 
 static void tear_down(struct setup *setup)
 {
+	pmp_report_free(setup->report);
 	pmp_profile_free(setup->profile);
 	pmp_filter_free(setup->filter);
 }
@@ -339,7 +355,7 @@ static void add(struct pmp_profile *profile, struct pmp_sample *sample)
 	pmp_sample_free(sample);
 }
 
-/* A thread with a stack, sifted: how it is shown, root first; NULL: it is not. */
+/* A thread with a stack, filtered: how it is shown, root first; NULL: it is not. */
 static const char *shown(struct setup *setup, const int *functions)
 {
 	static char text[2 * PMP_EXPRESSION_NAME];
@@ -351,19 +367,17 @@ static const char *shown(struct setup *setup, const int *functions)
 	sample = new_sample(1);
 	fake_thread(sample, 10, "a", functions)->end = PMP_END_DEPTH;
 	add(setup->profile, sample);
-	if (pmp_profile_sift(setup->profile, false))
-		abort();
-	entry = pmp_profile_entry(setup->profile, 0);
-	if (!entry) {
+	if (!report(setup, false)->entry_count) {
 		tear_down(setup);
 		return NULL;
 	}
+	entry = setup->report->entries;
 	text[0] = '\0';
 	if (entry->end != PMP_END_ROOT)
 		length = (size_t)snprintf(text, sizeof(text), "...");
 	for (size_t i = entry->location_count; i-- > 0;) {
 		const struct pmp_frame *frames;
-		size_t count = pmp_profile_frames(setup->profile, entry->locations[i], &frames);
+		size_t count = pmp_report_frames(setup->report, entry->locations[i], &frames);
 
 		while (count-- > 0 && length < sizeof(text))
 			length += (size_t)snprintf(text + length, sizeof(text) - length,
@@ -444,7 +458,7 @@ static void test_entries(void)
 	const struct pmp_filter_options flags = { .size = sizeof(flags), .groups = true,
 						  .idle = PMP_IDLE_HIDDEN };
 	struct setup setup = new_setup(PMP_FILTER_HIDE, "^main$|^start$");
-	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_report_info info = { .size = sizeof(info) };
 	const struct pmp_entry *entry;
 	struct pmp_sample *sample = new_sample(1);
 	size_t before;
@@ -459,39 +473,40 @@ static void test_entries(void)
 	fake_thread(sample, 15, "other", FAKE_STACK(LLL, MUTEX, LOOP, START));
 	add(setup.profile, sample);
 	is_int(fake_names, before, "counting asks for no name");
-	is_int(pmp_profile_sift(setup.profile, false), 0, "sifted");
-	is_int(pmp_profile_entry_count(setup.profile), 3, "what is the same is one");
-	entry = pmp_profile_entry(setup.profile, 0);
+	is_int(report(&setup, false)->entry_count, 3, "what is the same is one");
+	entry = setup.report->entries;
 	is_int(entry->count, 2, "counted together");
 	is_str(entry->thread, "conn-N", "by the name of the group");
 	is_int(entry->tid, 0, "which is no thread");
 	is_int(entry->location_count, 1, "of what is left");
-	pmp_profile_info(setup.profile, &info);
-	is_int(info.stacks, 6, "all of them were counted");
+	pmp_report_info(setup.report, &info);
+	is_int(info.counted, 6, "all of them were counted");
 	is_int(info.shown, 4, "idle ones are not shown");
 	is_int(info.distinct, 3, "distinct ones");
 	sample = new_sample(2);
 	fake_thread(sample, 10, "conn-9", FAKE_STACK(LOOP, MAIN));
 	add(setup.profile, sample);
-	is_int(pmp_profile_entry(setup.profile, 0)->count, 2, "more is shown");
-	pmp_profile_sift(setup.profile, false);
-	is_int(pmp_profile_entry(setup.profile, 0)->count, 3, "when it is sifted again");
+	is_int(setup.report->entries[0].count, 2, "more is shown");
+	is_int(report(&setup, false)->entries[0].count, 3, "when the report is updated");
 	tear_down(&setup);
 }
 
 static void test_nothing(void)
 {
 	struct setup setup = new_setup(PMP_FILTER_IDLE_WAIT, "x");
-	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_report_info info = { .size = sizeof(info) };
 	struct pmp_sample *sample = new_sample(1);
 
 	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_rounds = true });
 	fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
 	add(setup.profile, sample);
-	is_int(pmp_profile_sift(setup.profile, true), 0, "a filter that does nothing");
-	is_int(pmp_profile_entry(setup.profile, 0)->locations[1], MAIN, "changes nothing");
-	is_int(pmp_profile_round(setup.profile)->row_count, 1, "nor the last sample");
-	pmp_profile_info(setup.profile, &info);
+	is_int(report(&setup, true)->snapshot->row_count, 1, "a filter that does nothing");
+	ok(setup.report->snapshot == pmp_profile_round(setup.profile), "borrows the last sample");
+	pmp_report_free(setup.report);
+	setup.report = NULL;
+	is_int(report(&setup, false)->entries[0].locations[1], MAIN, "and changes no stack");
+	ok(setup.report->entries == pmp_profile_entry(setup.profile, 0), "which are borrowed");
+	pmp_report_info(setup.report, &info);
 	is_int(info.shown, 1, "all is shown");
 	tear_down(&setup);
 }
@@ -499,7 +514,7 @@ static void test_nothing(void)
 static void test_round(void)
 {
 	struct setup setup = new_setup(PMP_FILTER_HIDE, "^poll$|signal");
-	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_report_info info = { .size = sizeof(info) };
 	struct pmp_sample *sample = new_sample(1);
 	const struct pmp_round *round;
 
@@ -507,14 +522,13 @@ static void test_round(void)
 	pmp_filter_add(setup.filter, PMP_FILTER_TRIM_ROOT, "^main$", NULL);
 	pmp_filter_add(setup.filter, PMP_FILTER_THREAD_GROUP, "s/b/B/", NULL);
 	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_rounds = true });
-	ok(!pmp_profile_round(setup.profile), "no round yet");
+	ok(!report(&setup, true)->snapshot, "no snapshot yet");
 	fake_thread(sample, 12, "b1", FAKE_STACK(POLL, INNER, MAIN, START))->end = PMP_END_COPY;
 	fake_thread(sample, 10, "a1", FAKE_STACK(LOOP, MAIN));
 	fake_thread(sample, 11, "a1", FAKE_STACK(POLL));
 	sample->frames[0].flags = PMP_FRAME_EXACT;
 	add(setup.profile, sample);
-	is_int(pmp_profile_sift(setup.profile, true), 0, "a round");
-	round = pmp_profile_round(setup.profile);
+	round = report(&setup, true)->snapshot;
 	is_int(round->row_count, 2, "rows that pass");
 	is_int(round->info.threads, 3, "of all");
 	is_int(round->rows[0].thread->tid, 11, "by id");
@@ -526,12 +540,11 @@ static void test_round(void)
 	is_int(round->rows[1].thread->end, PMP_END_ROOT, "from its new root on");
 	is_int(round->rows[1].raw[0].pc, fake_pc(INNER) - 1, "the new leaf is at its call");
 	is_int(round->rows[1].raw[1].pc, fake_pc(MAIN), "others behind theirs");
-	pmp_profile_info(setup.profile, &info);
+	pmp_report_info(setup.report, &info);
 	is_int(info.shown, 2, "counted");
 	add(setup.profile, new_sample(2));
-	pmp_profile_sift(setup.profile, true);
-	is_int(pmp_profile_round(setup.profile)->row_count, 0, "an empty one");
-	pmp_profile_info(setup.profile, &info);
+	is_int(report(&setup, true)->snapshot->row_count, 0, "an empty one");
+	pmp_report_info(setup.report, &info);
 	is_int(info.shown, 2, "counts nothing");
 	tear_down(&setup);
 }
@@ -541,7 +554,6 @@ static void test_runs(void)
 	static const int steps[] = { POLL, LOOP, POLL, POLL };
 	struct setup setup = new_setup(PMP_FILTER_IGNORE, "^loop$");
 	const struct pmp_run *runs;
-	size_t count;
 
 	set_up(&setup, NULL, (struct pmp_profile_options){ .details = true, .times = true });
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -550,17 +562,15 @@ static void test_runs(void)
 		fake_thread(sample, 10, "a", FAKE_STACK(steps[i]));
 		add(setup.profile, sample);
 	}
-	pmp_profile_sift(setup.profile, false);
-	runs = pmp_profile_runs(setup.profile, &count);
-	is_int(count, 2, "runs that pass");
+	runs = report(&setup, false)->runs;
+	is_int(setup.report->run_count, 2, "runs that pass");
 	is_int(runs[1].first, 102, "the second begins later");
 	ok(runs[1].absent, "as if the thread had not been there");
 	is_int(runs[1].entry, 0, "with an entry that is shown");
 	tear_down(&setup);
 	setup = new_setup(PMP_FILTER_THREAD_GROUP, "s/a/b/");
 	set_up(&setup, NULL, (struct pmp_profile_options){ .details = true, .times = true });
-	pmp_profile_sift(setup.profile, false);
-	ok(!pmp_profile_runs(setup.profile, &count), "groups have no course of time");
+	ok(!report(&setup, false)->runs, "groups have no course of time");
 	tear_down(&setup);
 }
 

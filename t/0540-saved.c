@@ -3,6 +3,7 @@
  * Saved profiles: what is read is what was written, in every format; files of others;
  * every byte of a file flipped and every length of it; files made to do harm.
  */
+#include "lib/fifo.h"
 #include "lib/tap.h"
 #include "lib/saved.h"
 
@@ -274,6 +275,97 @@ static void test_bomb(void)
 	saved_free(&saved);
 }
 
+/* A profile names the files of its mappings: only regular ones are opened. */
+static void test_paths(void)
+{
+	char directory[] = "/tmp/pmp-test.XXXXXX", path[64];
+	struct saved saved = saved_new();
+	struct pmp_mapping file = { 0x400000, 0x500000, 0, path, "93ac61ec" };
+	struct pmp_buf text;
+	pmp_location stack;
+	pid_t bait;
+
+	if (!mkdtemp(directory))
+		abort();
+	snprintf(path, sizeof(path), "%s/bait", directory);
+	bait = fifo_new(path);
+	stack = saved_location(&saved,
+			       pmp_symbolizer_add_mapping(saved.symbolizer, &file),
+			       0x401000, false, 0, NULL);
+	saved_count(&saved, &(struct pmp_entry){ .tid = 1, .thread = "t", .state = 'S',
+		    .count = 1 }, &stack, 1);
+	text = saved_write(&saved, "folded", NULL);
+	ok(strstr(text.data, "[bait+0x"), "a mapping whose file is a FIFO has no names");
+	ok(fifo_untouched(bait), "and is not opened");
+	pmp_buf_free(&text);
+	saved_free(&saved);
+	unlink(path);
+	rmdir(directory);
+}
+
+static struct saved new_with(bool no_demangle)
+{
+	const struct pmp_symbolizer_options names = { .size = sizeof(names),
+						      .no_demangle = no_demangle };
+	struct saved saved = { 0 };
+
+	if (pmp_symbolizer_new(&names, &saved.symbolizer, NULL) ||
+	    pmp_profile_new(NULL, saved.symbolizer, &saved.profile, NULL))
+		abort();
+	return saved;
+}
+
+/* The function of the first stack of a profile that is read with these names. */
+static const char *name_read(struct saved *saved, const struct pmp_buf *packed)
+{
+	const struct pmp_frame *frames;
+
+	if (saved_read(saved, packed->data, packed->length, NULL))
+		return "(cannot be read)";
+	pmp_symbolizer_frames(saved->symbolizer,
+			      pmp_profile_entry(saved->profile, 0)->locations[0], &frames);
+	return frames[0].function;
+}
+
+static bool has_text(const struct pmp_buf *plain, const char *text)
+{
+	return memmem(plain->data, plain->length, text, strlen(text)) != NULL;
+}
+
+/* The linker's name is kept beside the readable one: a reader may choose again. */
+static void test_linkage(void)
+{
+	struct saved saved = saved_new(), copy = new_with(false), raw = new_with(true);
+	const struct pmp_mapping file = { 0x400000, 0x500000, 0, "/usr/sbin/demo", "93ac" };
+	const struct pmp_frame frame = { .function = "do_command",
+					 .linkage = "_Z10do_commandP3THD" };
+	const struct pmp_first_address origin = {
+		0x401000, true, pmp_symbolizer_add_mapping(saved.symbolizer, &file) };
+	pmp_location location =
+		pmp_symbolizer_add_location(saved.symbolizer, &origin, &frame, 1);
+	struct pmp_buf packed, plain, again;
+
+	saved_count(&saved, &(struct pmp_entry){ .thread = "", .state = 'S', .count = 1 },
+		    &location, 1);
+	packed = saved_write(&saved, "pprof", NULL);
+	plain = saved_unpack(&packed);
+	ok(has_text(&plain, "do_command(THD*)"), "pprof has the readable name");
+	ok(has_text(&plain, "_Z10do_commandP3THD"), "and that of the linker");
+	is_str(name_read(&copy, &packed), "do_command(THD*)", "read again it is readable");
+	is_str(name_read(&raw, &packed), "_Z10do_commandP3THD",
+	       "or as the linker has it, without demangling");
+	again = saved_write(&copy, "pprof", NULL);
+	pmp_buf_free(&plain);
+	plain = saved_unpack(&again);
+	ok(has_text(&plain, "_Z10do_commandP3THD"), "and is kept when it is written again");
+	pmp_buf_free(&plain);
+	pmp_buf_free(&packed);
+	pmp_buf_free(&again);
+	saved_free(&saved);
+	saved_free(&copy);
+	saved_free(&raw);
+}
+
 int main(void)
 {
 	test_round_trip();
@@ -282,6 +374,8 @@ int main(void)
 	test_units();
 	test_period();
 	test_bomb();
+	test_paths();
+	test_linkage();
 	test_sweep();
 	return done_testing();
 }

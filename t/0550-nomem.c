@@ -7,6 +7,7 @@
  * theirs in the same place, so with them this test has nothing to do.
  */
 #include "lib/tap.h"
+#include "lib/report.h"
 #include "lib/saved.h"
 
 #if defined(__has_feature)
@@ -71,10 +72,9 @@ static int drop(void *arg, const void *data, size_t length)
 static int write_as(const struct saved *saved, const struct pmp_format *format, bool diff,
 		    const struct pmp_sink *sink)
 {
-	if (diff)
-		return pmp_profile_write_diff(saved->profile, saved->profile, format, NULL,
-					      sink, NULL);
-	return pmp_profile_write(saved->profile, format, NULL, sink, NULL);
+	struct pmp_profile *base = diff ? saved->profile : NULL;
+
+	return report_write(saved->profile, base, NULL, format, NULL, sink, NULL);
 }
 
 static void test_write(const struct saved *saved, const struct pmp_format *format, bool diff)
@@ -106,7 +106,7 @@ static void test_filter(const struct pmp_buf *file, const struct pmp_filter *fil
 	const struct pmp_format *format = pmp_format_find("folded");
 	const struct pmp_profile_options options = { .size = sizeof(options),
 						     .details = true,
-						     .filter = filter };
+						     .for_filter = true };
 	size_t length, whole = 0;
 	struct pmp_sink sink = { drop, &length };
 	long k = -1, bad = 0;
@@ -121,7 +121,7 @@ static void test_filter(const struct pmp_buf *file, const struct pmp_filter *fil
 			abort();
 		length = 0;
 		begin(k++);
-		code = pmp_profile_write(saved.profile, format, NULL, &sink, NULL);
+		code = report_write(saved.profile, NULL, filter, format, NULL, &sink, NULL);
 		heap.counting = false;
 		whole = k ? whole : length;
 		/* A name that cannot be kept is "[unknown]", and may pass or not. */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "lib/tap.h"
+#include "lib/report.h"
 #include "base/buf.h"
 #include "libpmp.h"
 #include "tally/profile.h"
@@ -86,13 +87,8 @@ static struct pmp_buf compared(struct pmp_profile *profile, struct pmp_profile *
 	struct pmp_buf buf = { 0 };
 	struct pmp_sink sink = { .write = buf_write, .arg = &buf };
 	struct pmp_error err = { .message = "" };
-	int code;
 
-	if (base)
-		code = pmp_profile_write_diff(profile, base, format, options, &sink, &err);
-	else
-		code = pmp_profile_write(profile, format, options, &sink, &err);
-	if (code)
+	if (report_write(profile, base, NULL, format, options, &sink, &err))
 		diag("%s: %s", format->name, err.message);
 	pmp_buf_puts(&buf, "");
 	return buf;
@@ -222,7 +218,7 @@ static struct pmp_profile *manual_profile(void)
 		thread = fake_thread(sample, 4101, "conn-17",
 				     FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
 		blocked(thread, SYS_futex, "futex_do_wait");
-		thread->obtained = i ? PMP_UNCHANGED : PMP_LOOKED;
+		thread->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
 		thread->cpu = 20000000;
 		thread->runs = 7;
 		thread = fake_thread(sample, 4102, "conn-18",
@@ -362,6 +358,42 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 	pmp_profile_free(base);
 }
 
+/* A name that shows what follows from right to left, on a line of its own: as bytes, and
+ * as the escapes of JSON and XML. */
+static void test_hidden(void)
+{
+	static const char *const forms[] = {
+		"\xe2\x80\xae", "\xe2\x80\xa8", "\xef\xbb\xbf", "\\u202e", "\\u2028",
+		"\\ufeff", "&#x202e;", "&#8238;",
+	};
+	const struct pmp_write_options all = {
+		.size = sizeof(all), .by_thread = true, .lines = true, .module = true,
+	};
+
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		const struct pmp_format *format = pmp_format(i);
+		struct pmp_sample *sample = new_sample(7, "db\xe2\x80\xae" "evil");
+		struct pmp_profile *profile;
+		struct pmp_buf got;
+		size_t found = 0;
+
+		if (format->binary) {	/* compressed; its text comes from pmp_escape_map() */
+			pmp_sample_free(sample);
+			continue;
+		}
+		fake_thread(sample, 7, "a\xe2\x80\xa8" "b\xe2\x80\xae\xef\xbb\xbf",
+			    FAKE_STACK(POLL, MAIN));
+		profile = profile_of(sample, true);
+		got = compared(profile, NULL, format, &all);
+		for (size_t k = 0; k < sizeof(forms) / sizeof(*forms); k++)
+			found += memmem(got.data, got.length, forms[k], strlen(forms[k])) != NULL;
+		ok(got.length > 0 && !found, "%s: no character that turns text around",
+		   format->name);
+		pmp_buf_free(&got);
+		pmp_profile_free(profile);
+	}
+}
+
 static void test_cases(void)
 {
 	struct pmp_write_options all = {
@@ -460,6 +492,23 @@ static int fail_write(void *arg, const void *data, size_t length)
 	return failing->error;
 }
 
+static int write_snapshot_as(const char *name, const struct pmp_sink *sink,
+			     struct pmp_error *err)
+{
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .snapshot = true };
+	struct pmp_profile *profile = profile_of(plain_sample(), false);
+	struct pmp_report *report;
+	int code;
+
+	if (pmp_report_new(profile, NULL, &options, &report, NULL))
+		abort();
+	code = pmp_report_write(report, pmp_format_find(name), NULL, sink, err);
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+	return code;
+}
+
 static void test_sinks(void)
 {
 	struct pmp_profile *profile = profile_of(plain_sample(), false);
@@ -477,25 +526,24 @@ static void test_sinks(void)
 	int code;
 
 	for (size_t i = 0; i < pmp_format_count(); i++) {
-		is_int(pmp_profile_write(profile, pmp_format(i), NULL, &sink, &err),
+		is_int(report_write(profile, NULL, NULL, pmp_format(i), NULL, &sink, &err),
 		       PMP_EIO, "%s to a full disk", pmp_format(i)->name);
 		is_int(err.sys_errno, ENOSPC, "and its errno");
 		ok(strstr(err.message, strerror(ENOSPC)), "and a message: %s",
 		   err.message);
-		code = pmp_profile_write_diff(profile, profile, pmp_format(i), NULL, &sink,
-					      &err);
+		code = report_write(profile, profile, NULL, pmp_format(i), NULL, &sink, &err);
 		is_int(code, pmp_format(i)->compares ? PMP_EIO : PMP_EINVAL,
 		       "the same of a comparison, if there is one");
 		comparisons += code == PMP_EIO;
 	}
 	is_int(failing.calls, pmp_format_count() + comparisons, "nobody insists");
-	is_int(pmp_profile_write_diff(profile, NULL, pmp_format_find("svg"), NULL, &sink,
-				      &err), PMP_EINVAL, "a comparison with nothing");
-	is_int(pmp_profile_write(profile, &stranger, NULL, &sink, &err), PMP_EINVAL,
+	is_int(write_snapshot_as("svg", &sink, &err), PMP_EINVAL, "a snapshot as a picture");
+	is_str(err.message, "the format svg has no snapshots", "is refused");
+	is_int(report_write(profile, NULL, NULL, &stranger, NULL, &sink, &err), PMP_EINVAL,
 	       "a format that is not of the table");
-	is_int(pmp_profile_write(profile, NULL, NULL, &sink, NULL), PMP_EINVAL,
+	is_int(report_write(profile, NULL, NULL, NULL, NULL, &sink, NULL), PMP_EINVAL,
 	       "no format");
-	is_int(pmp_profile_write(profile, raw, NULL, NULL, &err), PMP_EINVAL, "no sink");
+	is_int(report_write(profile, NULL, NULL, raw, NULL, NULL, &err), PMP_EINVAL, "no sink");
 	one = written(profile, raw, NULL);
 	other = written(profile, raw, &shorter);
 	ok(same(&one, &other), "options beyond their size are not looked at");
@@ -564,7 +612,7 @@ static double write_seconds(struct pmp_profile *profile, const struct pmp_format
 	struct pmp_sink sink = { .write = count_write, .arg = &length };
 	clock_t start = clock();
 
-	if (pmp_profile_write(profile, format, NULL, &sink, NULL))
+	if (report_write(profile, NULL, NULL, format, NULL, &sink, NULL))
 		return -1;
 	return (double)(clock() - start) / CLOCKS_PER_SEC;
 }
@@ -594,6 +642,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	test_table();
 	test_cases();
+	test_hidden();
 	test_comparisons();
 	test_sinks();
 	test_order();

@@ -88,7 +88,7 @@ check_unwanted() {
 	ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=openat "$PMP" --raw -n 10 \
 		-i 50ms --threads '^threads$' -p "$target_pid" >raw 2>err
 	is "$(grep -c '^Thread ' raw)" 10 "one of 101 threads is wanted"
-	looked=$(grep -c '"task/[0-9]*",' trace)
+	looked=$(grep -c '"task/[0-9]*/",' trace)
 	ok "[ $looked -ge 101 ] && [ $looked -le 200 ]" "$looked looks at threads in 10 snapshots"
 }
 

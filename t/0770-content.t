@@ -49,6 +49,100 @@ check_deep() {
 	verdict "undisturbed"
 }
 
+# A process that has mapped more files than pmp may open.
+check_many_files() {
+	cat >many.c <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			char name[32];
+
+			for (int i = 0; i < 700; i++) {
+				int fd;
+
+				snprintf(name, sizeof(name), "many-%d", i);
+				fd = open(name, O_RDWR | O_CREAT, 0600);
+				if (fd < 0 || ftruncate(fd, 4096) ||
+				    mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) ==
+					    MAP_FAILED)
+					return 1;
+				close(fd);
+			}
+			printf("ready %d\n", (int)getpid());
+			fflush(stdout);
+			for (;;)
+				pause();
+		}
+	END
+	build many many.c && start_target ./many || return
+	(ulimit -n 300 && exec "$PMP" --raw -n 2 -i 50ms -p "$target_pid") >raw 2>err
+	is $? 0 "700 mapped files, 300 descriptors: status"
+	is "$(cat err)" "" "no complaint"
+	like "$(stack_of many)" "^[^ ]+ main$live_start$" "the stack is complete, with names"
+}
+
+# slow_program END: 12 threads that are 500 calls deep, each in other ones of 65536 calls in
+# one function, whose call-frame program is remember and restore, 30,000 times.
+slow_program() {
+	cat >slow.c <<-'END'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <time.h>
+		#include <unistd.h>
+		void slow(unsigned long site, unsigned long depth, const struct timespec *time);
+		static void *slow_main(void *arg)
+		{
+			const struct timespec time = { .tv_nsec = 20000000 };
+			unsigned seed = (unsigned)(long)arg;
+
+			for (;;)
+				slow((unsigned)rand_r(&seed) % 65000 * 14UL, 500, &time);
+			return NULL;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+
+			for (long i = 0; i < 12; i++)
+				pthread_create(&thread, NULL, slow_main, (void *)i);
+			printf("ready %d\n", (int)getpid());
+			fflush(stdout);
+			for (;;)
+				pause();
+		}
+	END
+	awk -v end="$1" 'BEGIN {
+		print ".globl slow\nslow:\n.cfi_startproc"
+		for (i = 0; i < 30000; i++)
+			print ".cfi_remember_state\n.cfi_restore_state"
+		if (end)
+			print ".cfi_escape " end
+		print "mov %rsi, %rcx\nmov %rsp, %r8\nlea 1f(%rip), %rax\nadd %rdi, %rax"
+		print "jmp *%rax\n1:"
+		for (i = 0; i < 65536; i++)
+			print "call 2f\n2: dec %rcx\n.byte 0x0f, 0x84\n.long 9f - (. + 4)"
+		print "9: dec %rdx\njnz 9b\nmov %r8, %rsp\nret\n.cfi_endproc"
+		print ".section .note.GNU-stack,\"\",@progbits"
+	}' >slow.s
+	build slow slow.c slow.s
+}
+
+# Each pc of it takes a millisecond, and each stack has 500 of them.
+check_slow_cfi() {
+	[ "$(uname -m)" = x86_64 ] || { skip "assembly for x86-64"; return; }
+	for end in "" "0x0f, 0x02, 0x77, 0x08"; do
+		slow_program "$end" || { ok false "a program is built"; return; }
+		start_target ./slow
+		soon 30 "call-frame programs that take long${end:+, by libunwind}" -n 3 -i 100ms
+		like "$(cat raw)" "bad unwind information" "stacks are cut with a reason"
+		stop_process "$target_pid"
+	done
+}
+
 check_bigmaps() {
 	start_target bigmaps 100000
 	mappings=$(awk '/^mappings/ { print $2 }' "$target_out")

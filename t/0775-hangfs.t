@@ -57,7 +57,8 @@ sleeper=$target_pid
 "$PMP" -q -f folded -n 3 -i 1ms -o fs/x.folded -p "$sleeper" 2>err &
 pmp=$!
 test_pids="$test_pids $pmp"
-ok "wait_for 'grep -q wait_answer /proc/$pmp/stack /proc/$pmp/wchan'" "the output is there: pmp waits"
+ok "wait_for 'grep -q wait_answer /proc/$pmp/task/*/stack /proc/$pmp/task/*/wchan'" \
+	"the output is there: pmp waits"
 ok "untouched $sleeper" "the target does not"
 unserve
 wait "$pmp"

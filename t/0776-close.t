@@ -23,7 +23,7 @@ check_stopped() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	serve flush || { skip "no file system can be mounted here: $(head -n 1 "$target_err")"; return; }
 	start_target ./closer fs/file
-	PMP_FAULT=stop-fragile${PMP_JUDGE_FAULT:+,$PMP_JUDGE_FAULT} "$PMP_FAULTY" -q -f folded \
+	PMP_FAULT=stop-disturbed${PMP_JUDGE_FAULT:+,$PMP_JUDGE_FAULT} "$PMP_FAULTY" -q -f folded \
 		--stop=all -n 300 -i 1ms --max-stop 1s -p "$target_pid" >out 2>err
 	verdict "nothing was closed twice by a pmp that stops it nevertheless"
 	ok "! grep -q '^closed .* interrupted 0\$' '$target_out'" \

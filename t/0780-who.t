@@ -100,6 +100,35 @@ check_32_bit() {
 	ok "alive $target_pid && untouched $target_pid" "it goes on"
 }
 
+# with_capabilities +NAME,... COMMAND...: nobody, with these and no others.
+with_capabilities() {
+	with=$1
+	shift
+	as_nobody --inh-caps "$with" --ambient-caps "$with" "$@"
+}
+
+# The memory of others is a file that only its owner may read.
+check_capabilities() {
+	need_root || return
+	prepare
+	start_target threads 3 1
+	if ! with_capabilities +sys_ptrace,+dac_read_search true 2>err; then
+		skip "no ambient capabilities: $(cat err)"
+		return
+	fi
+	with_capabilities +sys_ptrace ./pmp-for-all --raw -p "$target_pid" >raw 2>err
+	is $? 4 "CAP_SYS_PTRACE alone is not enough: status"
+	like "$(cat err)" "^pmp: cannot trace $target_pid: this process lacks CAP_DAC_READ_SEARCH" \
+		"what is missing is named"
+	unlike "$(cat err)" "security module" "and nothing else is blamed"
+	with_capabilities +sys_ptrace,+dac_read_search ./pmp-for-all --raw -p "$target_pid" \
+		>raw 2>err
+	is $? 0 "with CAP_DAC_READ_SEARCH it is"
+	is "$(grep -c '^Thread ' raw)" 5 "all threads"
+	ok "stacks | grep -q '^spin-0 spinner level2 level1 '" "with their stacks"
+	verdict "undisturbed"
+}
+
 check_thread_id() {
 	start_target threads 3
 	tid=$(tid_of block-1)
@@ -115,6 +144,97 @@ check_self() {
 	timeout 10 sh -c 'exec "$0" --raw -p $$' "$PMP" >raw 2>err
 	is $? 2 "itself: status"
 	like "$(cat err)" '^pmp: cannot trace [0-9]+: a process cannot profile itself$' "itself: message"
+}
+
+# A program that calls itself as it likes: NAME.
+build_named() {
+	cat >named.c <<-'END'
+		#include <stdio.h>
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			prctl(PR_SET_NAME, argv[argc - 1]);
+			puts("ready");
+			fflush(stdout);
+			for (;;)
+				pause();
+		}
+	END
+	${CC:-cc} -o "$1" named.c && chmod "$2" "$1"
+}
+
+# files ERE: how many there are here.
+files() {
+	find . -maxdepth 1 | grep -Ec "$1"
+}
+
+# Anybody may run a program of any name.
+check_name() {
+	need_root || return
+	chmod 711 "$tmp"
+	db=db$$
+	build_named "$db" 755
+	start_target "./$db" "$db"
+	ours=$target_pid
+	start_process setpriv --reuid="$nobody" --regid="$nobody" --clear-groups "./$db" "$db"
+	theirs=$target_pid
+	wait_for "grep -q ^ready '$target_out'"
+	"$PMP" --raw --name "^$db\$" >raw 2>err
+	is $? 0 "a name that processes of two users have: status"
+	like "$(cat err)" "^pmp: processes of several users match '.db[0-9]*.': root .1., nobody .1.$" \
+		"a name that processes of two users have is warned of"
+	like "$(cat err)" "^hint: --user nobody takes those of one user only" \
+		"a name that processes of two users have: the hint"
+	"$PMP" -q -n 1 --name "^$db\$" -o '%n.folded'
+	is "$(files "/$db-(root|nobody).folded"),$(files '[.]folded')" 2,2 \
+		"processes of several users have files of their own with %n"
+	for user in root 0; do
+		rm -f ./*.folded
+		"$PMP" --user "$user" -n 1 --name "^$db\$" -o '%n-%p.folded' 2>err
+		is "$?,$(files "/$db-$ours.folded"),$(files '[.]folded')" 0,1,1 "--user $user"
+		unlike "$(cat err)" 'several users' "--user $user: no warning"
+	done
+	rm -f ./*.folded
+	"$PMP" -q --user nobody -n 1 --name "^$db\$" -o '%p.folded'
+	is "$(files "/$theirs.folded"),$(files '[.]folded')" 1,1 "--user nobody"
+	"$PMP" --user daemon --name "^$db\$" 2>err
+	is "$?,$(cat err)" "3,pmp: no process of daemon has a name that matches '^$db\$'" \
+		"--user of whom no process has the name"
+	"$PMP" --user daemon -p "$ours" 2>err
+	is "$?" 2 "--user wants --name"
+	"$PMP" --user 'no such user' --name x 2>err
+	is "$?" 2 "a user that there is not: status"
+	like "$(cat err)" "'no such user' is not a user" "a user that there is not: message"
+}
+
+# A program that is setuid has two users: it is nobody's.
+check_name_setuid() {
+	need_root || return
+	chmod 711 "$tmp"
+	build_named "su$$" 4755
+	start_process setpriv --reuid="$nobody" --regid="$nobody" --clear-groups "./su$$" "su$$"
+	wait_for "grep -q ^ready '$target_out'"
+	if ! grep -q '^Uid:.65534.0' "/proc/$target_pid/status"; then
+		skip "setuid programs do not work here"
+		return
+	fi
+	for user in root nobody; do
+		"$PMP" --user "$user" --name "^su$$\$" 2>err
+		is $? 3 "--user $user does not take a setuid program of nobody"
+	done
+}
+
+# %n is the name that was asked for, not the one that a program gives itself.
+check_name_of_files() {
+	build_named "web$$" 755
+	start_target "./web$$" "db$$"
+	for i in 1 2 3 4; do
+		: >"db$$-2026112$i-120000.folded"
+	done
+	"$PMP" -q -n 1 --name "^web$$\$" -o '%n-%t.folded' --keep 2
+	is "$?,$(files "/db$$-.*[.]folded")" 0,4 "--keep with %n: files of another name stay"
+	is "$(files "/web$$-.*[.]folded")" 1 "%n is the name that was asked for"
 }
 
 run_checks "$@"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tests themselves: faults are planted into pmp (libpmp/base/fault.h), and the test
-# that is there for each has to fail. A test that a faulty pmp passes is no test.
+# The tests themselves: faults are planted into pmp (libpmp/base/fault.h), and the assertion
+# that is there for each has to fail. A test that a faulty pmp passes is no test, and
+# neither is one that fails for another reason.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
@@ -10,62 +11,111 @@
 
 [ -x "$PMP_FAULTY" ] || skip_all "no $PMP_FAULTY"
 
-# with_fault NAMES TEST CHECK: the status of the check with these faults.
-with_fault() {
-	printf '#!/bin/sh\nPMP_FAULT=%s exec "%s" "$@"\n' "$1" "$PMP_FAULTY" >faulty
-	chmod +x faulty
-	PMP=$tmp/faulty PMP_JUDGE_FAULT=$1 PMP_REQUIRE=0 PMP_KILLS=3 timeout 120 \
-		"$(sed -n "1s/^#!//p" "$top_srcdir/t/$2")" "$top_srcdir/t/$2" "$3" >log 2>&1
-}
+# shellcheck source=t/lib/mutants.sh
+. "$top_srcdir/t/lib/mutants.sh"
 
-# caught FAULT[,FAULT] TEST CHECK: within three runs, for what a fault does can depend on
-# the moment. no-look, as a second one, is no fault: threads that could be looked at are
-# stopped.
-caught() {
-	if ! grep -aq "${1%,*}" "$PMP_FAULTY"; then
-		ok false "$1 is planted"
-		return
-	fi
-	for _ in 1 2 3; do
-		with_fault "$1" "$2" "$3"
-		grep -q '# SKIP\|^not ok' log && break
-	done
-	if grep -q '# SKIP' log; then
-		skip "$1: $(sed -n 's/.*# SKIP //p' log | head -n 1)"
-		return
-	fi
-	ok "grep -q '^not ok' log" "$1: $2 $3 fails" || diag "$(tail -n 30 log)"
+check_signals() {
+	caught detach-no-signal 0730-noharm.t signal \
+		'signal: undisturbed'
 }
-
-check_none() {
-	for pair in 0730-noharm.t:chain 0760-eintr.t:seccomp 0750-states.t:stopped; do
-		ok "with_fault none ${pair%:*} ${pair#*:}" "no fault: $pair passes" ||
-			diag "$(cat log)"
-	done
+check_cont() {
+	caught cont 0730-noharm.t waits \
+		'waits: undisturbed'
 }
-
-check_signals() { caught detach-no-signal 0730-noharm.t signal; }
-check_cont() { caught cont 0730-noharm.t waits; }
-check_reap() { caught no-reap 0750-states.t reaped; }
-check_late() { caught late-forget,no-look 0750-states.t late; }
-check_fragile() { caught stop-fragile 0760-eintr.t asleep; }
-check_seccomp() { caught stop-seccomp 0760-eintr.t seccomp; }
-check_repair() { caught no-repair 0760-eintr.t race; }
-check_long() { caught hold-long 0730-noharm.t waits; }
-check_attach() { caught attach-stop 0730-noharm.t parent; }
-check_cache() { caught stale-cache 0710-stacks.t reload; }
-check_rule() { caught wrong-rule 0710-stacks.t plain; }
-check_exec() { caught stale-cache 0747-unchanged.t exec; }
-check_root() { caught own-root 0770-content.t mount_namespace; }
-check_path() { caught believe-path 0770-content.t replaced; }
-check_looks() { caught believe-looks 0746-pairs.t plain; }
-check_complete() { caught no-look 0745-looks.t asleep; }
-check_learn() { caught learn-anything 0745-looks.t varying; }
-check_pc() { caught believe-pc 0746-pairs.t plain; }
-check_close() { caught restart-close,stop-fragile 0776-close.t stopped; }
-check_rest() { caught believe-rest 0746-pairs.t resting; }
-check_base() { caught base-from-stop 0746-pairs.t plain; }
-check_call() { caught stale-call 0746-pairs.t plain; }
-check_deadline() { caught no-deadline,no-look 0750-states.t late; }
+check_reap() {
+	caught no-reap 0750-states.t reaped \
+		'threads that end while they are seized are not kept'
+}
+check_late() {
+	caught late-forget,no-look 0750-states.t late \
+		'all went on as soon as they could'
+}
+check_fragile() {
+	caught stop-disturbed 0760-eintr.t asleep \
+		'[0-9]+ threads asleep in system calls: none was disturbed'
+}
+check_seccomp() {
+	caught stop-seccomp 0760-eintr.t seccomp \
+		'it lives'
+}
+check_repair() {
+	caught no-repair 0760-eintr.t race \
+		'no call was interrupted'
+}
+check_long() {
+	caught hold-long 0730-noharm.t waits \
+		'waits: undisturbed'
+}
+check_attach() {
+	caught attach-stop 0730-noharm.t parent \
+		'the parent saw no stop and no continuation'
+}
+check_cache() {
+	caught stale-cache 0710-stacks.t reload \
+		'the stacks are right|or marked'
+}
+check_rule() {
+	caught wrong-rule 0710-stacks.t plain \
+		'gcc -O2, asleep'
+}
+check_exec() {
+	caught stale-cache 0747-unchanged.t exec \
+		'the one before, then the other'
+}
+check_root() {
+	caught own-root 0770-content.t mount_namespace \
+		'not ours of the same name'
+}
+check_path() {
+	caught believe-path 0770-content.t replaced \
+		'a library was replaced'
+}
+check_looks() {
+	caught believe-looks 0746-pairs.t plain \
+		'no frame pointers, a look every'
+}
+check_complete() {
+	caught no-look 0745-looks.t asleep \
+		'threads 50: nobody is stopped'
+}
+check_learn() {
+	caught learn-anything 0745-looks.t varying \
+		'six levels in all stacks'
+}
+check_pc() {
+	caught believe-pc 0746-pairs.t plain \
+		'no frame pointers, a look every'
+}
+check_close() {
+	caught restart-close,stop-disturbed 0776-close.t stopped \
+		'nothing was closed twice'
+}
+check_rest() {
+	caught believe-idle 0746-pairs.t resting \
+		'64 threads, at most 2 s asleep'
+}
+check_base() {
+	caught base-from-stop 0746-pairs.t plain \
+		'no frame pointers, a look every'
+}
+check_call() {
+	caught stale-call 0746-pairs.t plain \
+		'no frame pointers, a look every'
+}
+check_deadline() {
+	caught no-deadline,no-look 0750-states.t late \
+		'60 threads that go into vfork|no snapshot waits for them'
+}
+check_cpu() {
+	caught cpu-anywhere 0748-cpu-time.t split \
+		'split: stacks that sleep have none'
+}
+check_ready() {
+	caught ready-runs 0748-cpu-time.t contended \
+		'contended: what it works in has'
+}
+check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }
+check_forgets() { caught_in_c close-forgets 0778-embedder.t 'none stays stopped|a later capture releases them'; }
+check_timer() { caught no-timer 0862-hold-timer.t together 'all threads at once: its threads are released'; }
 
 run_checks "$@"

@@ -2,8 +2,8 @@
 /* The program's arithmetic: values of options, words of PMP_OPTS, ticks. */
 #include <stdlib.h>
 
-#include "../pmp/pace.h"
-#include "../pmp/value.h"
+#include "sampler/pace.h"
+#include "options/value.h"
 #include "lib/tap.h"
 
 #define MS UINT64_C(1000000)
@@ -42,36 +42,36 @@ static void test_times(void)
 	uint64_t time;
 
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
-		ok(pmp_value_time(right[i].text, &time), "%s is a time", right[i].text);
+		ok(value_time(right[i].text, &time), "%s is a time", right[i].text);
 		is_int(time, right[i].time, "%s in ns", right[i].text);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		ok(!pmp_value_time(wrong[i], &time), "'%s' is no time", wrong[i]);
+		ok(!value_time(wrong[i], &time), "'%s' is no time", wrong[i]);
 }
 
 static void test_numbers(void)
 {
 	uint64_t number;
 
-	ok(pmp_value_number("18446744073709551615", &number), "the largest number");
+	ok(value_number("18446744073709551615", &number), "the largest number");
 	is_int(number, -1, "its value");
-	ok(!pmp_value_number("18446744073709551616", &number), "one more is too many");
-	ok(!pmp_value_number("", &number), "nothing is no number");
-	ok(!pmp_value_number("1\n", &number), "a line feed after it");
-	ok(pmp_value_frequency("10", &number), "10 Hz");
+	ok(!value_number("18446744073709551616", &number), "one more is too many");
+	ok(!value_number("", &number), "nothing is no number");
+	ok(!value_number("1\n", &number), "a line feed after it");
+	ok(value_frequency("10", &number), "10 Hz");
 	is_int(number, 100 * MS, "is 100 ms");
-	ok(pmp_value_frequency("0.5", &number), "0.5 Hz");
+	ok(value_frequency("0.5", &number), "0.5 Hz");
 	is_int(number, 2 * S, "is 2 s");
-	ok(!pmp_value_frequency("0", &number), "0 Hz");
-	ok(!pmp_value_frequency("10ms", &number), "a time is no frequency");
-	ok(pmp_value_size("512K", &number), "512K");
+	ok(!value_frequency("0", &number), "0 Hz");
+	ok(!value_frequency("10ms", &number), "a time is no frequency");
+	ok(value_size("512K", &number), "512K");
 	is_int(number, 524288, "is 2^19");
-	ok(pmp_value_size("2G", &number), "2G");
+	ok(value_size("2G", &number), "2G");
 	is_int(number, INT64_C(2) << 30, "is 2^31");
-	ok(pmp_value_size("1000", &number), "bytes");
-	ok(!pmp_value_size("17179869184G", &number), "2^64 does not fit");
-	ok(!pmp_value_size("10MB", &number), "a unit is one letter");
-	ok(!pmp_value_size("M", &number), "and not a size alone");
+	ok(value_size("1000", &number), "bytes");
+	ok(!value_size("17179869184G", &number), "2^64 does not fit");
+	ok(!value_size("10MB", &number), "a unit is one letter");
+	ok(!value_size("M", &number), "and not a size alone");
 }
 
 static void test_words(void)
@@ -80,7 +80,7 @@ static void test_words(void)
 	char **words;
 	int count;
 
-	words = pmp_value_split(" -n 3\t--threads 'a b'\"c\\\"d\"\\ e  ''", &count,
+	words = value_split(" -n 3\t--threads 'a b'\"c\\\"d\"\\ e  ''", &count,
 				&problem);
 	is_int(count, 5, "five words");
 	is_str(words[0], "-n", "plain");
@@ -88,25 +88,25 @@ static void test_words(void)
 	is_str(words[4], "", "an empty one");
 	ok(!words[5], "the vector ends");
 	free(words);
-	words = pmp_value_split("", &count, &problem);
+	words = value_split("", &count, &problem);
 	is_int(count, 0, "no words");
 	free(words);
-	ok(!pmp_value_split("'a", &count, &problem) && problem, "an open quote");
-	ok(!pmp_value_split("a\\", &count, &problem) && problem,
+	ok(!value_split("'a", &count, &problem) && problem, "an open quote");
+	ok(!value_split("a\\", &count, &problem) && problem,
 	   "a backslash at the end");
 }
 
 static void test_pace(void)
 {
 	uint64_t now = 5 * S, early = 0, late = 0;
-	struct pmp_pace pace;
+	struct pace pace;
 
-	pmp_pace_start(&pace, 100 * MS, now, 12345);
+	pace_start(&pace, 100 * MS, now, 12345);
 	is_int(pace.due, now, "the first tick is due at once");
 	for (int i = 1; i <= 1000; i++) {
 		uint64_t tick = 5 * S + (uint64_t)i * 100 * MS;
 
-		pmp_pace_next(&pace, now, 0);
+		pace_next(&pace, now, 0);
 		if (pace.grid != tick || pace.due + 10 * MS < tick ||
 		    pace.due > tick + 10 * MS)
 			break;
@@ -118,27 +118,27 @@ static void test_pace(void)
 	       "a thousand ticks within 10%% of a grid that does not drift");
 	ok(early > 400 && late > 400, "on both sides of it");
 	is_int(pace.missed, 0, "none is missed");
-	ok(!pmp_pace_is_behind(&pace), "not behind");
+	ok(!pace_is_behind(&pace), "not behind");
 
-	pmp_pace_start(&pace, 100 * MS, 0, 1);
-	pmp_pace_next(&pace, 1050 * MS, 0);
+	pace_start(&pace, 100 * MS, 0, 1);
+	pace_next(&pace, 1050 * MS, 0);
 	is_int(pace.missed, 10, "missed ticks are counted");
 	is_int(pace.grid, 1100 * MS, "and skipped");
 	for (int i = 0; i < 10; i++)
-		pmp_pace_next(&pace, pace.grid + 150 * MS, 0);
-	ok(pmp_pace_is_behind(&pace), "that is behind");
+		pace_next(&pace, pace.grid + 150 * MS, 0);
+	ok(pace_is_behind(&pace), "that is behind");
 
-	pmp_pace_start(&pace, 100 * MS, 0, 1);
-	pmp_pace_next(&pace, 0, pmp_pace_for_stops(&pace, 60 * MS, 20 * MS));
+	pace_start(&pace, 100 * MS, 0, 1);
+	pace_next(&pace, 0, pace_for_stops(&pace, 60 * MS, 20 * MS));
 	is_int(pace.grid, 300 * MS, "three times the budget: a third of the rate");
-	pmp_pace_next(&pace, 300 * MS, pmp_pace_for_stops(&pace, 10 * MS, 20 * MS));
+	pace_next(&pace, 300 * MS, pace_for_stops(&pace, 10 * MS, 20 * MS));
 	is_int(pace.grid, 400 * MS, "and back");
-	pmp_pace_resume(&pace, 350 * MS, 9 * S);
+	pace_resume(&pace, 350 * MS, 9 * S);
 	is_int(pace.due, 9 * S, "after a pause: at once");
 	is_int(pace.start, 9 * S - 350 * MS, "the pause is no part of the run");
-	pmp_pace_change(&pace, 20 * MS, 10 * S);
+	pace_change(&pace, 20 * MS, 10 * S);
 	is_int(pace.grid, 10 * S + 20 * MS, "another interval begins at once");
-	pmp_pace_next(&pace, 10 * S + 21 * MS, 0);
+	pace_next(&pace, 10 * S + 21 * MS, 0);
 	is_int(pace.grid, 10 * S + 40 * MS, "and goes on");
 }
 
@@ -146,56 +146,56 @@ static void test_pace(void)
 static void test_cpu(void)
 {
 	uint64_t now = 0, cpu = 0, wanted = 0;
-	struct pmp_pace pace;
+	struct pace pace;
 	int free_rounds = 0;
 
-	pmp_pace_start(&pace, 100 * MS, 0, 1);
+	pace_start(&pace, 100 * MS, 0, 1);
 	for (int i = 0; i < 1000; i++) {
 		cpu += 10 * MS;
-		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 0));
+		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 0));
 		now = pace.grid;
 	}
 	is_int(pace.lowered, 0, "no limit on CPU time: the rate is not lowered");
 
-	pmp_pace_start(&pace, 100 * MS, 0, 1);
+	pace_start(&pace, 100 * MS, 0, 1);
 	for (now = cpu = 0; !wanted && free_rounds < 1000; free_rounds++) {
 		cpu += 10 * MS;
-		wanted = pmp_pace_for_cpu(&pace, now, cpu, 5);
-		pmp_pace_next(&pace, now, wanted);
+		wanted = pace_for_cpu(&pace, now, cpu, 5);
+		pace_next(&pace, now, wanted);
 		now = pace.grid;
 	}
 	ok(free_rounds > 50 && free_rounds < 150, "10%% where 5%% are asked for: %d rounds "
 	   "of credit", free_rounds);
 	is_int(wanted, 200 * MS, "then half the rate");
 	is_int(pace.interval, 200 * MS, "which is used");
-	for (int i = 0; !pmp_pace_is_behind(&pace) && i < free_rounds; i++) {
+	for (int i = 0; !pace_is_behind(&pace) && i < free_rounds; i++) {
 		cpu += 10 * MS;
-		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 5));
+		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));
 		now = pace.grid;
 	}
 	ok(pace.rounds < (uint64_t)free_rounds * 3 / 2, "and told soon: after %d rounds",
 	   (int)pace.rounds);
 	for (int i = 0; i < 2000; i++) {
 		cpu += 10 * MS;
-		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 5));
+		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));
 		now = pace.grid;
 	}
 	ok(cpu * 100 < 6 * now && cpu * 100 > 4 * now, "in the long run 5%%: %.2f%%",
 	   100. * (double)cpu / (double)now);
-	ok(pmp_pace_is_behind(&pace), "that is behind what was asked for");
+	ok(pace_is_behind(&pace), "that is behind what was asked for");
 	/* It gets cheaper: the rate comes back. */
 	for (int i = 0; i < 2000; i++) {
 		cpu += MS;
-		pmp_pace_next(&pace, now, pmp_pace_for_cpu(&pace, now, cpu, 5));
+		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));
 		now = pace.grid;
 	}
 	is_int(pace.interval, 100 * MS, "1 ms each round: as asked for again");
 
-	pmp_pace_start(&pace, 100 * MS, 0, 1);
-	is_int(pmp_pace_for_cpu(&pace, 0, 400 * MS, 1), 0,
+	pace_start(&pace, 100 * MS, 0, 1);
+	is_int(pace_for_cpu(&pace, 0, 400 * MS, 1), 0,
 	       "a dear first round, which reads all symbols, is within the credit");
-	is_int(pmp_pace_for_cpu(&pace, 100 * MS, 600 * MS, 100), 0, "not with 100%% either");
-	wanted = pmp_pace_for_cpu(&pace, 100 * MS, 3600000 * S, 1);
+	is_int(pace_for_cpu(&pace, 100 * MS, 600 * MS, 100), 0, "not with 100%% either");
+	wanted = pace_for_cpu(&pace, 100 * MS, 3600000 * S, 1);
 	ok(wanted > 100 * S, "a round of hours: no overflow, %llu s",
 	   (unsigned long long)(wanted / S));
 }

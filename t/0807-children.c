@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who descends from whom, of processes that do not exist. */
+#include "libpmp-program.h"
 #include "lib/tap.h"
 
 #include <unistd.h>
 
-#include "../pmp/children.h"
+#include "sampler/children.h"
 
-/* What pmp_births_next() would give. */
-static struct pmp_birth births[8];
+/* What pmp_procwatch_next() would give. */
+static struct pmp_new_process births[8];
 static size_t birth_count;
 
 static pid_t sampled[16];
@@ -25,11 +26,11 @@ static bool is_sampled(void *arg, pid_t pid)
 
 static void add(pid_t pid, pid_t parent, pid_t session)
 {
-	births[birth_count++] = (struct pmp_birth){ pid, parent, session };
+	births[birth_count++] = (struct pmp_new_process){ pid, parent, session };
 }
 
 /* Those that are to be sampled now, as "12 13"; each is then, unless it refuses. */
-static const char *found(struct pmp_children *children, pid_t refuses)
+static const char *found(struct children *children, pid_t refuses)
 {
 	static char text[128];
 	size_t length = 0;
@@ -40,7 +41,7 @@ static const char *found(struct pmp_children *children, pid_t refuses)
 	children->next = 0;
 	children->again = false;
 	text[0] = '\0';
-	while ((pid = pmp_children_next(children, is_sampled, NULL)) && length < 100) {
+	while ((pid = children_next(children, is_sampled, NULL)) && length < 100) {
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d",
 					   length ? " " : "", (int)pid);
 		if (pid != refuses)
@@ -52,7 +53,7 @@ static const char *found(struct pmp_children *children, pid_t refuses)
 
 int main(void)
 {
-	struct pmp_children children = { 0 };
+	struct children children = { 0 };
 
 	sampled[sampled_count++] = 10;
 	add(12, 10, 1);
@@ -71,12 +72,12 @@ int main(void)
 	add(31, 1, 77);
 	is_str(found(&children, 0), "30", "one whose session was begun by one of them");
 	sampled[1] = 0;
-	pmp_children_ended(&children, 12);
+	children_ended(&children, 12);
 	add(40, 1, 12);
 	add(41, 12, 1);
 	is_str(found(&children, 0), "40", "which may have ended; a parent may not");
 	for (pid_t pid = 1000; pid < 1000 + PMP_CHILDREN_PAST; pid++)
-		pmp_children_ended(&children, pid);
+		children_ended(&children, pid);
 	add(50, 1, 12);
 	add(51, 1, 1000 + PMP_CHILDREN_PAST - 1);
 	is_str(found(&children, 0), "51", "the last that have ended are remembered");

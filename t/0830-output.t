@@ -38,6 +38,16 @@ is "$?" 0 "a file is replaced"
 like "$(cat x.folded)" '^sleeper' "by the profile"
 is "$(stat -c %a x.folded)" 600 "mode 0600"
 is "$(find . -name '.pmp*')" "" "no temporary file is left"
+# What a power failure leaves is the old file or all of the new one.
+if command -v strace >/dev/null; then
+	ASAN_OPTIONS=detect_leaks=0 strace -f -qq -e trace=fsync,linkat,renameat,renameat2 \
+		-o trace "$PMP" -q -n 1 -o synced.folded -p "$target"
+	is "$(sed -n 's/^[0-9]* *\(fsync\)(.*/\1/p; s/.*"synced.folded".*= 0$/named/p' trace |
+		head -n 2 | tr '\n' ' ')" "fsync named " "a file is synced before it has its name"
+else
+	skip "no strace"
+fi
+
 ln -s x.folded link.folded
 "$PMP" -q -n 2 -i 1ms -o link.folded -p "$target"
 ok "[ -L link.folded ] && grep -q '^sleeper' x.folded" "a link in a directory of ours is followed"
@@ -47,7 +57,7 @@ echo precious >victim
 ln -s "$tmp/victim" shared/x.folded
 "$PMP" -q -n 1 -o shared/x.folded -p "$target" 2>err
 is "$?" 5 "a link in a shared directory"
-is "$(cat err)" "pmp: cannot write shared/x.folded: it is a symbolic link in a directory that everybody may write to
+is "$(cat err)" "pmp: cannot write shared/x.folded: it is a symbolic link in a directory that others may write to
 hint: remove it, or choose another directory with -o" "is refused"
 is "$(cat victim)" precious "and not followed"
 mkfifo shared/fifo.folded
@@ -62,6 +72,84 @@ is "$?" 0 "-o /dev/null"
 ok "[ -c /dev/null ]" "which is still a device"
 "$PMP" -q -n 1 -f folded -o - -p "$target" >out
 like "$(cat out)" '^sleeper' "-o -"
+
+# Nobody can be there first: names of temporary files cannot be guessed.
+mkdir taken
+# shellcheck disable=SC2016
+sh -c 'for i in $(seq 100); do : >"taken/.pmp-$$-$i.tmp"; done
+	exec "$1" -q -n 1 -o taken/x.folded -p "$2"' sh "$PMP" "$target" 2>err
+is "$?" 0 "names of temporary files made of the pid are all taken: status"
+like "$(cat taken/x.folded)" '^sleeper' "names of temporary files are all taken: it is written"
+rm -r taken
+
+# refused ARG... FILE: root does not write FILE, where nobody else's link may lead it.
+refused() {
+	case=$1
+	shift
+	echo precious >victim
+	timeout 20 "$PMP" -q -n 1 -f folded "$@" -p "$target" >out 2>err
+	is "$?" 5 "$case: status"
+	like "$(cat err)" '^pmp: cannot write .*in a directory that others may write to$' \
+		"$case: message"
+	is "$(cat victim)" precious "$case: what the link names is as before"
+}
+
+check_foreign() {
+	chmod 711 "$tmp"
+	mkdir -m 755 theirs real && mkdir -m 2775 group && mkdir -m 755 shared/theirs
+	mkdir -m 755 theirs/ours
+	chown 65534:65534 theirs shared/theirs && chgrp 65534 group && chmod 2775 group
+	for folder in theirs group shared shared/theirs; do
+		rm -f "$folder"/x.folded
+		ln -s "$tmp/victim" "$folder/x.folded"
+		ln -s "$tmp/new" "$folder/new.log"
+		refused "a link in $folder, for -o" -o "$folder/x.folded"
+		refused "a link in $folder, for --log" --log "$folder/x.folded"
+		refused "a link to nothing in $folder, for --log" --log "$folder/new.log"
+		ok '[ ! -e new ]' "a link to nothing in $folder: nothing is made"
+	done
+	mkfifo theirs/pipe.folded
+	refused "a FIFO in a directory of another user" -o theirs/pipe.folded
+	ln -s "$tmp/real" theirs/away
+	refused "a directory that is a link, for -o" -o theirs/away/x.folded
+	refused "a directory that is a link, for --log" --log theirs/away/x.log
+	is "$(ls real)" "" "a directory that is a link of another user: nothing is made there"
+	ln -s theirs/x.folded ours.folded
+	refused "a link of ours to a link of another user" -o ours.folded
+	refused "a link of ours to a link of another user, for --log" --log ours.folded
+	touch group/x.txt && chown 65533 group/x.txt
+	refused "a file of another user, in a directory of a group" -o group/x.txt
+	touch theirs/log && chown 65534 theirs/log
+	refused "a log file of another user" --log theirs/log
+	touch theirs/two && ln theirs/two victim2
+	refused "a log file with two names" --log theirs/two
+
+	for file in theirs/new.folded theirs/new.folded theirs/ours/x.folded group/new.folded; do
+		"$PMP" -q -n 1 -o "$file" --log "$file.log" -p "$target" 2>err
+		is "$?,$(cat err)" "0," "a file of ours in a foreign directory is written: $file"
+		like "$(cat "$file")" '^sleeper' "it has the profile: $file"
+	done
+	is "$(grep -c . theirs/new.folded.log)" 2 "a log of ours in a foreign directory grows"
+	touch theirs/old.folded && chown 65534 theirs/old.folded
+	"$PMP" -q -n 1 -o theirs/old.folded -p "$target" 2>err
+	is "$?,$(stat -c %u theirs/old.folded)" 0,0 \
+		"a file of the directory's owner gives way to ours"
+	ln -s real linked && ln -s linked/y.folded chain.folded
+	"$PMP" -q -n 1 -o chain.folded --log linked/y.log -p "$target" 2>err
+	ok '[ -s real/y.folded ] && [ -s real/y.log ] && [ -L chain.folded ]' \
+		"links of ours are followed, to directories and to files"
+	ln -s loop.folded loop.folded
+	"$PMP" -q -n 1 -o loop.folded -p "$target" 2>err
+	is "$?,$(sed 's/.*: //' err)" "5,Too many links" "a link to itself"
+	"$PMP" -q -n 1 -f folded --log /dev/stderr -p "$target" >out 2>err
+	is "$?" 0 "--log /dev/stderr"
+	like "$(cat err)" ' pmp\[[0-9]*\]: ' "--log /dev/stderr: it has the line"
+}
+if [ "$(id -u)" -eq 0 ]; then
+	check_foreign
+else
+	skip "needs root"
+fi
 
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	mkdir small

@@ -74,6 +74,26 @@ hint: free some space, or write elsewhere with -o" "its message"
 	is "$(find . -name 'e-*' -size 0 -o -name '.pmp*')" "" "nothing half is left"
 fi
 
+# ---- a disk that hangs -----------------------------------------------------------------
+
+for signal in TERM INT HUP; do
+	[ -e disk.so ] || break
+	TEST_FSYNC=hang LD_PRELOAD=$tmp/disk.so "$PMP" -q -d 60 -o "hangs.folded" -p "$target" 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	sampling "$pmp"
+	begin=$(date +%s)
+	kill -"$signal" "$pmp"
+	ok "wait_for '! alive $pmp' 20" "$signal: pmp ends though its disk hangs"
+	took=$(($(date +%s) - begin))
+	test_is_child "$pmp" && alive "$pmp" && kill -KILL "$pmp"
+	wait "$pmp"
+	is "$?,$(cat err)" "5,pmp: cannot write hangs.folded: its file system does not answer" \
+		"$signal: a disk that hangs is said to, with status 5"
+	ok "[ $took -ge 4 ] && [ $took -le 9 ]" "$signal: a disk that hangs is given up after 5 s ($took)"
+	is "$(find . -name 'hangs*' -o -name '.pmp*')" "" "$signal: a disk that hangs has nothing half"
+done
+
 # ---- a log that hangs ------------------------------------------------------------------
 
 if [ -e disk.so ]; then

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "../pmp/filename.h"
-#include "../pmp/keep.h"
+#include "sink/filename.h"
+#include "sink/rotate.h"
 #include "lib/folder.h"
 #include "lib/tap.h"
 
@@ -22,17 +22,17 @@ static void test_check(void)
 	static const char *const wrong[] = { "%", "x%", "%x", "%%%", "%c/x", "a/%c/%t" };
 
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
-		ok(pmp_filename_check(right[i]), "'%s' is a pattern", right[i]);
+		ok(filename_check(right[i]), "'%s' is a pattern", right[i]);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		ok(!pmp_filename_check(wrong[i]), "'%s' is none", wrong[i]);
-	ok(pmp_filename_has("%%t%c", 'c') && !pmp_filename_has("%%t%c", 't'),
+		ok(!filename_check(wrong[i]), "'%s' is none", wrong[i]);
+	ok(filename_has("%%t%c", 'c') && !filename_has("%%t%c", 't'),
 	   "%%%%t is no time");
-	ok(!pmp_filename_has("%", 'c'), "nor is a lone %%");
+	ok(!filename_has("%", 'c'), "nor is a lone %%");
 }
 
 static void test_expand(void)
 {
-	struct pmp_filename filename = {
+	struct filename filename = {
 		.pattern = "%n-%p/%t-%n%%.%c",
 		.process = "../a b",
 		.pid = 42,
@@ -41,15 +41,15 @@ static void test_expand(void)
 	};
 	char path[64], small[8];
 
-	is_int(pmp_filename_expand(&filename, path, sizeof(path)), 0, "a name");
+	is_int(filename_expand(&filename, path, sizeof(path)), 0, "a name");
 	is_str(path, "_._a_b-42/20261018-120000-_._a_b%.7", "with all conversions");
 	filename.again = 3;
-	pmp_filename_expand(&filename, path, sizeof(path));
+	filename_expand(&filename, path, sizeof(path));
 	is_str(path, "_._a_b-42/20261018-120000_3-_._a_b%.7", "the third of its second");
 	filename.pattern = "%t/x";
-	pmp_filename_expand(&filename, path, sizeof(path));
+	filename_expand(&filename, path, sizeof(path));
 	is_str(path, "20261018-120000/x", "a directory does not give way");
-	is_int(pmp_filename_expand(&filename, small, sizeof(small)), ENAMETOOLONG,
+	is_int(filename_expand(&filename, small, sizeof(small)), ENAMETOOLONG,
 	       "no room for it");
 }
 
@@ -88,11 +88,11 @@ static void test_match(void)
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		const struct pmp_filename filename = { .pattern = table[i].pattern,
+		const struct filename filename = { .pattern = table[i].pattern,
 						       .process = "db" };
-		struct pmp_filename_found found = { 0 };
+		struct filename_found found = { 0 };
 
-		is_int(pmp_filename_match(&filename, table[i].name, &found),
+		is_int(filename_match(&filename, table[i].name, &found),
 		       table[i].fits, "'%s' of '%s'", table[i].name, table[i].pattern);
 		is_int(found.counter, table[i].counter, "its counter");
 	}
@@ -102,14 +102,14 @@ static void test_match(void)
 static void test_match_long(void)
 {
 	char pattern[256 * 2 + 1] = "", name[256];
-	struct pmp_filename filename = { .pattern = pattern, .process = "" };
-	struct pmp_filename_found found;
+	struct filename filename = { .pattern = pattern, .process = "" };
+	struct filename_found found;
 
 	for (int i = 0; i < 256; i++)
 		strcat(pattern, "%c");
 	memset(name, '1', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	ok(!pmp_filename_match(&filename, name, &found), "a pattern of 256 counters");
+	ok(!filename_match(&filename, name, &found), "a pattern of 256 counters");
 }
 
 static void make(const char *name, time_t time)
@@ -139,7 +139,7 @@ static void make_some(unsigned count)
 
 static void test_keep(void)
 {
-	const struct pmp_filename filename = { .pattern = "/some/where/%n-%c",
+	const struct filename filename = { .pattern = "/some/where/%n-%c",
 					       .process = "db" };
 	static const char *const others[] = {
 		"db", "db-", "db-x", "db-03", "db-3.bak", "xdb-3", "other-3", "DB-3",
@@ -153,8 +153,8 @@ static void test_keep(void)
 	mkdirat(directory, "db-20", 0700);
 	is_int(symlinkat("db-9", directory, "db-21"), 0, "a link");
 	mkfifoat(directory, "db-22", 0600);
-	is_int(pmp_keep_counter(directory, &filename), 22, "the highest counter");
-	is_int(pmp_keep_newest(directory, &filename, "db-9", 3, name), 0, "keep 3");
+	is_int(keep_counter(directory, &filename), 22, "the highest counter");
+	is_int(keep_newest(directory, &filename, "db-9", 3, name), 0, "keep 3");
 	is_str(name, "", "nothing in the way");
 	for (unsigned i = 1; i <= 9; i++) {
 		snprintf(name, sizeof(name), "db-%u", i);
@@ -168,9 +168,9 @@ static void test_keep(void)
 	is_int(left, sizeof(others) / sizeof(*others), "others stay");
 	ok(is_there("db-20") && is_there("db-21") && is_there("db-22"),
 	   "so does what is no file");
-	is_int(pmp_keep_newest(directory, &filename, "db-9", 3, name), 0, "once more");
+	is_int(keep_newest(directory, &filename, "db-9", 3, name), 0, "once more");
 	ok(is_there("db-7"), "there is nothing to do");
-	is_int(pmp_keep_newest(directory, &filename, "db-7", 1, name), 0, "keep 1");
+	is_int(keep_newest(directory, &filename, "db-7", 1, name), 0, "keep 1");
 	ok(is_there("db-7") && !is_there("db-8") && !is_there("db-9"),
 	   "the one just written stays, whatever its time");
 	unlinkat(directory, "db-20", AT_REMOVEDIR);
@@ -181,7 +181,7 @@ static void test_keep(void)
 /* The clock was a year ahead, and has been set right. */
 static void test_clock(void)
 {
-	const struct pmp_filename filename = { .pattern = "%n-%t", .process = "w" };
+	const struct filename filename = { .pattern = "%n-%t", .process = "w" };
 	char name[NAME_MAX + 1];
 
 	make("w-20271121-100000", NOON + 365 * DAY);
@@ -189,13 +189,13 @@ static void test_clock(void)
 	make("w-20261121-095000", NOON - 600);
 	make("w-20261121-100000", NOON);
 	make("w-20261121-100000_2", NOON);
-	is_int(pmp_keep_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
+	is_int(keep_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
 	       "a clock set back");
 	ok(!is_there("w-20271121-100000") && !is_there("w-20271121-101000"),
 	   "files of the future are the oldest");
 	ok(is_there("w-20261121-095000"), "those before them stay");
 	make("w-20261121-100030", NOON + 30);
-	is_int(pmp_keep_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
+	is_int(keep_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
 	       "another run was a moment later");
 	ok(is_there("w-20261121-100030") && !is_there("w-20261121-095000"),
 	   "which is not the future");
@@ -204,7 +204,7 @@ static void test_clock(void)
 /* Many at once: none fails, and as many are left as are to be kept. */
 static void test_overlap(void)
 {
-	const struct pmp_filename filename = { .pattern = "many-%c", .process = "" };
+	const struct filename filename = { .pattern = "many-%c", .process = "" };
 	char name[NAME_MAX + 1];
 	int bad = 0, left = 0, status;
 	pid_t children[8];
@@ -216,7 +216,7 @@ static void test_overlap(void)
 	for (int i = 0; i < 8; i++) {
 		children[i] = fork();
 		if (children[i] == 0)
-			_exit(pmp_keep_newest(directory, &filename, "many-400", 20, name));
+			_exit(keep_newest(directory, &filename, "many-400", 20, name));
 	}
 	for (int i = 0; i < 8; i++)
 		bad += waitpid(children[i], &status, 0) != children[i] || status != 0;
@@ -232,6 +232,11 @@ static void test_overlap(void)
 
 static void test_sweep(void)
 {
+	static const char *const similar[] = {
+		".pmp-x-0123456789abcdef.tmp", ".pmp-1.tmp", ".pmp-1-1.tmp",
+		".pmp-4194303-0123456789abcdef.tmpx", ".pmp-4194303-0123456789abcdeg.tmp",
+		".pmp--5-0123456789abcdef.tmp", "pmp-4194303-0123456789abcdef.tmp",
+	};
 	char own[64], dead[64];
 	pid_t child = fork();
 	int status;
@@ -239,29 +244,32 @@ static void test_sweep(void)
 	if (child == 0)
 		_exit(0);
 	waitpid(child, &status, 0); /* its id is nobody's now */
-	pmp_keep_temporary(own, sizeof(own), 1);
-	snprintf(dead, sizeof(dead), ".pmp-%d-1.tmp", (int)child);
+	keep_temporary(own, sizeof(own));
+	keep_temporary(dead, sizeof(dead));
+	ok(strcmp(own, dead) != 0, "two temporary names differ: %s, %s", own, dead);
+	snprintf(dead, sizeof(dead), ".pmp-%d-0123456789abcdef.tmp", (int)child);
 	make(own, time(NULL) - 2 * DAY);
 	make(dead, time(NULL));
-	pmp_keep_sweep(directory);
+	keep_sweep(directory);
 	ok(is_there(own), "a temporary file of a living process stays");
 	ok(is_there(dead), "so does a new one");
 	make(dead, time(NULL) - 2 * DAY);
-	make(".pmp-x-1.tmp", time(NULL) - 2 * DAY);
-	make(".pmp-1.tmp", time(NULL) - 2 * DAY);
-	pmp_keep_sweep(directory);
+	for (size_t i = 0; i < sizeof(similar) / sizeof(*similar); i++)
+		make(similar[i], time(NULL) - 2 * DAY);
+	keep_sweep(directory);
 	ok(!is_there(dead), "an old one of a dead process goes");
-	ok(is_there(".pmp-x-1.tmp") && is_there(".pmp-1.tmp"), "what looks like one stays");
+	for (size_t i = 0; i < sizeof(similar) / sizeof(*similar); i++)
+		ok(is_there(similar[i]), "%s only looks like one: it stays", similar[i]);
 }
 
 static void test_trouble(void)
 {
-	const struct pmp_filename filename = { .pattern = "db-%c", .process = "" };
+	const struct filename filename = { .pattern = "db-%c", .process = "" };
 	char name[NAME_MAX + 1];
 
-	is_int(pmp_keep_newest(-1, &filename, "db-1", 1, name), EBADF, "no directory");
-	is_int(pmp_keep_counter(-1, &filename), 0, "no counter");
-	pmp_keep_sweep(-1);
+	is_int(keep_newest(-1, &filename, "db-1", 1, name), EBADF, "no directory");
+	is_int(keep_counter(-1, &filename), 0, "no counter");
+	keep_sweep(-1);
 }
 
 int main(void)

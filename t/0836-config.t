@@ -62,9 +62,9 @@ wrong "option --threads: '(' is not a regular expression: Unmatched ( or \\(" 't
 for option in 'pid 1' 'tid 1' 'name x' 'help' 'version' 'config x'; do
 	wrong "'${option%% *}' is for the command line only" "$option"
 done
-wrong "'[mariadbd]' is no section" '[mariadbd]' 'count 1'
-wrong "'[name:]' is no section" '[name:]'
-wrong "'[name:x' is no section" '[name:x'
+wrong "'[mariadbd]' is not a section" '[mariadbd]' 'count 1'
+wrong "'[name:]' is not a section" '[name:]'
+wrong "'[name:x' is not a section" '[name:x'
 wrong "'x(' is not a regular expression: Unmatched ( or \\(" '[name:x(]'
 config '[name:no-such-program]' 'frequncy 3'
 "$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
@@ -105,6 +105,12 @@ is "$(snapshots out)" 3 "a section is for whole names, and over what is before i
 is "$(awk '{ n += $NF } END { print n }' out)" 4 "alternatives; with what else it says"
 "$PMP" --config c "$sleeper" "$demo" >out
 is "$(awk '/^sleeper-[0-9]*;.*;main;/ { print $NF }' out)" 1 "of two together sections must mean both"
+"$PMP" --config c "$sleeper" "$demo" 2>err >out
+is "$(grep -c "^pmp: the section .name:.* is for some of these processes, not for all: it is not used$" err)" \
+	1 "a section that not all have is told"
+"$PMP" --config c -o 'y-%p.folded' "$sleeper" "$demo" 2>err
+unlike "$(cat err)" 'the section' "nothing is told where each process has a run of its own"
+is "$(snapshots "y-$sleeper.folded")" 3 "a process with a run of its own has its section"
 "$PMP" --config c -n 1 -o 'x-%p.folded' "$sleeper" "$demo"
 is "$(snapshots "x-$sleeper.folded"),$(wc -l <"x-$demo.folded")" 1,1 "with a file each, each has its own"
 config 'format folded' 'output gen.folded' '[name:true|sleep]' 'output cmd.folded'
@@ -147,6 +153,19 @@ env -u PMP_CONFIG XDG_CONFIG_HOME="$tmp/xdg" HOME="$tmp/home" "$PMP" -f folded "
 is "$(snapshots out)" 3 "\$XDG_CONFIG_HOME/pmp/config"
 env -u PMP_CONFIG XDG_CONFIG_HOME="$tmp/nowhere" "$PMP" -n 1 -f folded "$sleeper" >out
 is "$?" 0 "neither is needed"
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 755 "$tmp"
+	cp -r home others && chown -R 65534 others
+	env -u PMP_CONFIG -u XDG_CONFIG_HOME HOME="$tmp/others" "$PMP" -n 1 -f folded "$sleeper" >out 2>err
+	is "$?,$(cat err)" "0," "HOME of another user does not hold up root"
+	is "$(snapshots out)" 1 "nor is it believed"
+	env -u PMP_CONFIG XDG_CONFIG_HOME="$tmp/others/new" HOME="$tmp/home" "$PMP" -n 1 -f folded "$sleeper" >out
+	is "$(snapshots out)" 1 "XDG_CONFIG_HOME in the home of another user counts for nothing"
+	env -u PMP_CONFIG XDG_CONFIG_HOME="$tmp/others/.config" "$PMP" -n 1 -f folded "$sleeper" >out 2>err
+	is "$?" 0 "XDG_CONFIG_HOME of another user does not hold up root"
+else
+	skip "needs root"
+fi
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	# shellcheck disable=SC2016
 	unshare -m sh -c '
@@ -188,10 +207,10 @@ fi
 is "$?" 2 "no such file"
 is "$(cat err)" "pmp: cannot read nowhere: No such file or directory" "its message"
 "$PMP" --config . "$sleeper" 2>err
-is "$(cat err)" "pmp: cannot read .: it is no file" "a directory"
+is "$(cat err)" "pmp: cannot read .: it is not a regular file" "a directory"
 printf 'count 1\n\0format folded\n' >c
 "$PMP" --config c "$sleeper" 2>err
-is "$(cat err)" "pmp: cannot read c: it is no text" "no text"
+is "$(cat err)" "pmp: cannot read c: it is not text" "no text"
 head -c 2000000 /dev/zero >c
 "$PMP" --config c "$sleeper" 2>err
 is "$(cat err)" "pmp: cannot read c: it is too large" "too large"
@@ -207,6 +226,33 @@ for args in '--keep 3 -o x.folded' '--keep 3' '--keep 3 -o %t/x.folded' '--every
 	timeout 10 "$PMP" $args >out 2>err
 	is "$?" 2 "refused: $args"
 done
+
+# A log from PMP_OPTS hears of it, too, though these words are read again with the
+# sections. Freed memory is filled here, and not used again.
+cat >fill.c <<'END'
+#include <malloc.h>
+#include <string.h>
+void free(void *memory)
+{
+	if (memory)
+		memset(memory, 'x', malloc_usable_size(memory));
+}
+END
+config '[name:sleeper]' 'keep 5'
+if ${CC:-cc} -O2 -shared -fPIC -o fill.so fill.c 2>cc.log; then
+	mkdir freed
+	(
+		cd freed && PMP_OPTS='--log log' LD_PRELOAD=$tmp/fill.so \
+			ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS:-} \
+			"$PMP" --config ../c -n 1 -o x.folded "$sleeper" 2>../err
+	)
+	is "$?" 2 "a section that makes a check fail, and a log in PMP_OPTS: status"
+	like "$(cat freed/log)" ': --keep needs a name with a time' \
+		"a check that fails is in the log of PMP_OPTS"
+	is "$(ls freed)" log "a check that fails makes no other file"
+else
+	skip "cannot compile fill.so"
+fi
 
 # The examples are right.
 sed "s|/var/log/pmp/|$tmp/|" "$top_srcdir/man/examples/pmp.conf" >c
@@ -225,7 +271,7 @@ fi
 for file in "$top_srcdir"/man/examples/*.service "$top_srcdir"/man/examples/pmp.cron; do
 	line=$(sed -n -e 's/^ExecStart=//p' -e 's/^[*].* root //p' "$file" |
 		sed -e 's/%%/%/g' -e 's/\$\$/$/g' -e 's/\\%/%/g' -e "s|[^ ]*pmp -q|-q|" \
-			-e 's/mariadbd/no-such-program/' -e "s|/var/log/pmp/|$tmp/|g")
+			-e 's/mariadbd/no-such-program/' -e 's/--user mysql/--user root/' -e "s|/var/log/pmp/|$tmp/|g")
 	eval "timeout 10 \"\$PMP\" $line" 2>err
 	is "$?,$(cat err)" "3," "the command of ${file##*/} is right"
 done

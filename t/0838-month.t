@@ -6,15 +6,15 @@
 # some overlap, and in some there is no target. At each time the newest files are there,
 # all of them whole; nothing else is; and the log can be read.
 #
-# With PMP_REQUIRE=1 it is a month, else four days; RUNS=4470 t/0838-month.t is one too.
+# With PMP_LONG=1 it is a month, else four days.
 # All of that is in the first four days: a slow machine may end the month before its time.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
 
 keep=144
-runs=${RUNS:-600}
-[ "${PMP_REQUIRE:-0}" != 1 ] || runs=${RUNS:-4470}
+runs=600
+[ "${PMP_LONG:-0}" != 1 ] || runs=4470
 [ "$runs" -ge 300 ] || runs=300 # what happens must be over a day before the end
 [ "$runs" -le 600 ] && eventful=$runs || eventful=600
 seconds_max=300 # a machine too slow for all of it

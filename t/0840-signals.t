@@ -59,6 +59,22 @@ wait "$pmp"
 is "$?" 130 "a second INT leaves at once"
 ok "wait_for '[ ! -e /proc/$sampler ]'" "the sampler is gone"
 ok "wait_for 'untouched $target'" "the target is left alone"
+
+# One signal is enough, whichever it is, and however much there is to write.
+for case in 'INT --raw -n 100000 -i 1ms' 'TERM -f pmp -d 60' 'HUP -f folded -d 60'; do
+	# shellcheck disable=SC2086
+	"$PMP" -q ${case#* } -p "$target" >pipe 2>err 9>&- &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	sampling "$pmp"
+	begin=$(date +%s)
+	kill -"${case%% *}" "$pmp"
+	ok "wait_for '! alive $pmp' 20" "${case%% *}: pmp ends though nobody reads its output"
+	took=$(($(date +%s) - begin))
+	ok "[ $took -ge 4 ] && [ $took -le 9 ]" "${case%% *}: a reader that does not read is given up after 5 s ($took)"
+	stop_process "$pmp"
+	is "$(cat err)" "pmp: cannot write standard output: nobody reads it" "${case%% *}: that nobody reads is said"
+done
 exec 9>&-
 
 # USR1 writes now and goes on.
@@ -81,8 +97,12 @@ wait_for '[ -s out ]'
 kill -TSTP "$pmp"
 ok "wait_for 'grep -q \"^State:.T\" /proc/$pmp/status'" "TSTP: pmp stops"
 ok "untouched $target" "nothing is attached"
+sampler=$(sampler_of "$pmp")
+rests=$(rests_of "$sampler")
 calls=$(awk '/^voluntary/ { print $2 }' "/proc/$target/task/$target/status")
 sleep 0.3
+woken=$(($(rests_of "$sampler") - rests))
+ok "[ $woken -le 20 ]" "TSTP: the sampler takes no snapshot: woken $woken times in 150 intervals"
 is "$(awk '/^voluntary/ { print $2 }' "/proc/$target/task/$target/status")" "$calls" \
 	"and nothing is stopped meanwhile"
 before=$(grep -c '^---' out)

@@ -4,17 +4,20 @@
  * together by, filters, idle threads, the tree, sorting, names that come later, keys,
  * settings.
  */
+#include "libpmp-program.h"
 #include "lib/fakeview.h"
+#include "rows/shorten.h"
+#include "view/on-key.h"
 #include "tally/live.h"
 
-static const char *row_text(struct pmp_view *view, size_t i)
+static const char *row_text(struct view *view, size_t i)
 {
-	static char text[PMP_VIEW_TEXT];
-	const struct pmp_row *row = pmp_model_row(&view->model, i);
+	static char text[ROW_TEXT];
+	const struct view_row *row = model_row(&view->model, i);
 
 	if (!row)
 		return "(none)";
-	return pmp_model_chain(&view->model, row->chain, text, sizeof(text));
+	return model_chain(&view->model, row->chain, text, sizeof(text));
 }
 
 static void test_brief_names(void)
@@ -54,10 +57,10 @@ static void test_brief_names(void)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strstr(names[i].name, "lambda"))
 			continue;
-		is_str(pmp_names_brief(names[i].name, brief, sizeof(brief)), names[i].brief,
+		is_str(shorten_name(names[i].name, brief, sizeof(brief)), names[i].brief,
 		       "%s", names[i].name);
 	}
-	pmp_names_brief("f(int)::{lambda(int)#1}::operator()(int) const", brief,
+	shorten_name("f(int)::{lambda(int)#1}::operator()(int) const", brief,
 			sizeof(brief));
 	ok(strstr(brief, "lambda") && strstr(brief, "operator()"), "a lambda: %s", brief);
 	is_str(pmp_filter_thread(NULL, "conn-17", brief, sizeof(brief)), "conn-N",
@@ -66,20 +69,20 @@ static void test_brief_names(void)
 	       "each run of them");
 }
 
-static void test_stacks(struct pmp_view *view)
+static void test_stacks(struct view *view)
 {
-	const struct pmp_row *row;
+	const struct view_row *row;
 
 	is_int(view->model.list.order_count, 6, "six stacks");
 	is_int(view->model.list.total, 20 * 71, "all of them counted");
-	row = pmp_model_row(&view->model, 0);
+	row = model_row(&view->model, 0);
 	is_int(row->count, 61 * 20, "the most frequent first");
 	ok(row->average > 60.9 && row->average < 61.1, "61 threads on average");
 	is_int(row->state, 'S', "asleep");
-	is_str(pmp_model_name(&view->model, row->group), "conn-N", "named by their group");
+	is_str(model_name(&view->model, row->group), "conn-N", "named by their group");
 	is_str(row_text(view, 0), "poll<vio_io_wait<my_net_read<do_command<handle_connection<"
 				  "start_thread", "leaf first, short names");
-	row = pmp_model_row(&view->model, 1);
+	row = model_row(&view->model, 1);
 	is_int(row->state, 'L', "the second waits for a lock");
 	is_str(row_text(view, 2), "std::_Rb_tree<\u2026>::find<row_search_mvcc<"
 				  "ha_innobase::general_fetch<do_command<handle_connection<"
@@ -92,12 +95,12 @@ static void test_stacks(struct pmp_view *view)
 	fake_type(view, "%");
 }
 
-static void test_groups(struct pmp_view *view)
+static void test_groups(struct view *view)
 {
 	fake_type(view, "t");
-	is_str(pmp_model_name(&view->model, pmp_model_row(&view->model, 0)->group), "conn-1",
+	is_str(model_name(&view->model, model_row(&view->model, 0)->group), "conn-1",
 	       "t: names as they are");
-	ok(pmp_model_row(&view->model, 0)->groups, "which are several");
+	ok(model_row(&view->model, 0)->groups, "which are several");
 	fake_type(view, "H");
 	is_int(view->model.list.order_count, 71, "t and H: a row for each thread");
 	fake_type(view, "t");
@@ -105,27 +108,27 @@ static void test_groups(struct pmp_view *view)
 	fake_type(view, "H");
 }
 
-static void test_filters(struct pmp_view *view)
+static void test_filters(struct view *view)
 {
 	fake_type(view, "\\mutex\r");
 	is_int(view->model.list.order_count, 1, "only stacks with a function");
 	is_int(view->model.list.total, 5 * 20, "shares are of these");
 	fake_type(view, "\\");
 	is_str(view->input, "mutex", "the filter can be changed");
-	pmp_view_key(view, PMP_KEY_CLEAR);
+	view_key(view, PMP_KEY_CLEAR);
 	fake_type(view, "a(\r");
 	ok(strstr(view->message, "Not a regular expression") != NULL, "a wrong one is told");
 	is_int(view->model.list.order_count, 1, "and the old one stays");
 	is_str(view->input, "a(", "it can be corrected");
-	pmp_view_key(view, PMP_KEY_BACKSPACE);
-	pmp_view_key(view, PMP_KEY_BACKSPACE);
+	view_key(view, PMP_KEY_BACKSPACE);
+	view_key(view, PMP_KEY_BACKSPACE);
 	fake_type(view, "mutex\r");
-	is_int(view->prompt, PMP_PROMPT_NONE, "and is taken then");
-	pmp_view_key(view, PMP_KEY_ESCAPE);
+	ok(!view->prompt, "and is taken then");
+	view_key(view, PMP_KEY_ESCAPE);
 	is_int(view->model.list.order_count, 6, "Esc clears it");
 	fake_type(view, "oflush\r");
 	is_int(view->model.list.order_count, 1, "only a thread");
-	pmp_view_key(view, PMP_KEY_ESCAPE);
+	view_key(view, PMP_KEY_ESCAPE);
 	fake_type(view, "i");
 	is_int(view->model.list.order_count, 4, "idle threads are hidden");
 	fake_type(view, "i");
@@ -134,16 +137,16 @@ static void test_filters(struct pmp_view *view)
 	is_int(view->model.list.order_count, 6, "all again");
 }
 
-static void test_selection(struct pmp_view *view)
+static void test_selection(struct view *view)
 {
 	uint64_t chosen;
 
-	pmp_view_key(view, PMP_KEY_DOWN);
-	pmp_view_key(view, 'j');
-	chosen = pmp_model_row(&view->model, 2)->key;
+	view_key(view, PMP_KEY_DOWN);
+	view_key(view, 'j');
+	chosen = model_row(&view->model, 2)->identity;
 	is_int(view->at, 2, "two down");
 	fake_type(view, "I");
-	ok(pmp_model_row(&view->model, view->at)->key == chosen, "the row stays chosen");
+	ok(model_row(&view->model, view->at)->identity == chosen, "the row stays chosen");
 	ok(view->at != 2, "at another place");
 	fake_type(view, "I/mutex_l\r");
 	is_int(view->at, 1, "a search finds the row");
@@ -159,78 +162,78 @@ static void test_selection(struct pmp_view *view)
 	fake_type(view, "n");
 	is_int(view->at, 0, "n goes on with the first");
 	ok(strstr(view->message, "from the beginning") != NULL, "and says so, too");
-	pmp_view_key(view, PMP_KEY_END);
+	view_key(view, PMP_KEY_END);
 	is_int(view->at, 5, "End");
-	pmp_view_key(view, PMP_KEY_HOME);
+	view_key(view, PMP_KEY_HOME);
 	is_int(view->at, 0, "Home");
-	ok(!view->moved, "which is not a row but the top");
+	ok(!view->follows, "which is not a row but the top");
 }
 
-static void test_functions(struct pmp_view *view)
+static void test_functions(struct view *view)
 {
-	const struct pmp_row *row;
+	const struct view_row *row;
 
 	fake_type(view, "2");
-	row = pmp_model_row(&view->model, 0);
-	is_str(pmp_model_name(&view->model, row->name), "poll", "most alone first");
+	row = model_row(&view->model, 0);
+	is_str(model_name(&view->model, row->name), "poll", "most alone first");
 	is_int(row->self, 61 * 20, "as often as its stacks");
 	fake_type(view, ">");
-	row = pmp_model_row(&view->model, 0);
-	is_str(pmp_model_name(&view->model, row->name), "start_thread", "most in all first");
+	row = model_row(&view->model, 0);
+	is_str(model_name(&view->model, row->name), "start_thread", "most in all first");
 	is_int(row->count, 70 * 20, "all but main");
 	is_int(row->self, 0, "none alone");
 	fake_type(view, "<");
 }
 
-static void test_tree(struct pmp_view *view)
+static void test_tree(struct view *view)
 {
-	const struct pmp_row *root;
+	const struct view_row *root;
 	size_t shown;
 
 	fake_type(view, "3");
-	root = pmp_model_row(&view->model, 0);
-	is_str(pmp_model_name(&view->model, root->name), "start_thread", "the root");
+	root = model_row(&view->model, 0);
+	is_str(model_name(&view->model, root->name), "start_thread", "the root");
 	ok(root->open, "is open: it has much of all");
 	shown = view->model.list.order_count;
 	ok(shown > 5, "and so are others: %zu rows", shown);
-	pmp_view_key(view, PMP_KEY_LEFT);
+	view_key(view, PMP_KEY_LEFT);
 	is_int(view->model.list.order_count, 3, "closed");
-	pmp_view_refresh(view);
+	view_refresh(view);
 	is_int(view->model.list.order_count, 3, "it stays so");
-	pmp_view_key(view, PMP_KEY_ENTER);
+	view_key(view, PMP_KEY_ENTER);
 	is_int(view->model.list.order_count, shown, "Enter opens it");
-	pmp_view_key(view, PMP_KEY_RIGHT);
+	view_key(view, PMP_KEY_RIGHT);
 	is_int(view->at, 1, "right goes to the child of what is open");
-	pmp_view_key(view, PMP_KEY_RIGHT);
-	pmp_view_key(view, PMP_KEY_LEFT);
-	pmp_view_key(view, PMP_KEY_LEFT);
+	view_key(view, PMP_KEY_RIGHT);
+	view_key(view, PMP_KEY_LEFT);
+	view_key(view, PMP_KEY_LEFT);
 	is_int(view->at, 1, "left closes, and goes to the parent");
-	pmp_view_key(view, PMP_KEY_HOME);
+	view_key(view, PMP_KEY_HOME);
 	fake_type(view, "e");
 	ok(view->model.list.order_count >= shown - 1, "e opens the hottest path");
 	fake_type(view, "v");
-	is_str(pmp_model_name(&view->model, pmp_model_row(&view->model, 0)->name), "poll",
+	is_str(model_name(&view->model, model_row(&view->model, 0)->name), "poll",
 	       "inverted it begins with the leaf");
-	is_int(pmp_model_row(&view->model, 0)->self, 61 * 20, "which has it alone");
+	is_int(model_row(&view->model, 0)->self, 61 * 20, "which has it alone");
 	fake_type(view, "v");
 }
 
-static void test_threads(struct pmp_view *view)
+static void test_threads(struct view *view)
 {
-	const struct pmp_row *row;
+	const struct view_row *row;
 
 	fake_type(view, "4");
 	is_int(view->model.list.order_count, 71, "each thread");
-	row = pmp_model_row(&view->model, 0);
+	row = model_row(&view->model, 0);
 	is_int(row->state, 'R', "one that computes is the first");
 	fake_type(view, "<");
-	is_int(pmp_model_row(&view->model, 0)->state, 'R', "by state: running first");
-	is_int(pmp_model_row(&view->model, 3)->state, 'D', "then waiting for a disk");
+	is_int(model_row(&view->model, 0)->state, 'R', "by state: running first");
+	is_int(model_row(&view->model, 3)->state, 'D', "then waiting for a disk");
 	fake_type(view, "<<");
-	is_int(view->model.thread_rows[pmp_model_row(&view->model, 0)->thread].tid, 4100,
+	is_int(view->model.thread_rows[model_row(&view->model, 0)->thread].tid, 4100,
 	       "by id: the smallest first");
 	fake_type(view, "I");
-	is_int(view->model.thread_rows[pmp_model_row(&view->model, 0)->thread].tid, 4170,
+	is_int(view->model.thread_rows[model_row(&view->model, 0)->thread].tid, 4170,
 	       "I: the largest");
 	fake_type(view, "I1");
 }
@@ -238,7 +241,7 @@ static void test_threads(struct pmp_view *view)
 static void test_late_names(void)
 {
 	struct pmp_profile *profile = fake_run(1);
-	struct pmp_view view;
+	struct view view;
 
 	fake_named = 0;
 	fake_view(&view, profile);
@@ -247,34 +250,34 @@ static void test_late_names(void)
 	       "[server+0x40]<[server+0x50]", "places are shown until there are names");
 	ok(view.model.wanted_count >= 15, "which are asked for: %zu", view.model.wanted_count);
 	view.model.wanted_count = 0;
-	pmp_view_key(&view, PMP_KEY_DOWN);
-	pmp_view_refresh(&view);
+	view_key(&view, PMP_KEY_DOWN);
+	view_refresh(&view);
 	is_int(view.model.wanted_count, 0, "once");
 	fake_named = SIZE_MAX;
-	pmp_view_refresh(&view);
+	view_refresh(&view);
 	is_str(row_text(&view, 1), "__lll_lock_wait<pthread_mutex_lock<buf_page_get_gen<"
 				   "row_search_mvcc<do_command<handle_connection<start_thread",
 	       "then names are");
 	is_int(view.at, 1, "and the row is still chosen");
-	pmp_view_free(&view);
+	view_free(&view);
 	pmp_profile_free(profile);
 }
 
 /* A name that comes twice learns its module. */
 static void test_names(void)
 {
-	struct pmp_names names = { 0 };
-	uint32_t lock = pmp_names_add(&names, "__pthread_mutex_lock", "/lib/libc.so.6");
+	struct names names = { 0 };
+	uint32_t lock = names_add(&names, "__pthread_mutex_lock", "/lib/libc.so.6");
 
 	is_str(names.names[lock].module, "libc.so.6", "a name has its module");
-	pmp_names_free(&names);
+	names_free(&names);
 }
 
 /* Asleep nine times of ten and caught running once: idle nine times. */
 static void test_states(void)
 {
 	struct pmp_profile *profile = fake_profile();
-	struct pmp_view view;
+	struct view view;
 
 	for (uint64_t i = 0; i < 10; i++) {
 		struct pmp_sample *sample = pmp_sample_new();
@@ -291,32 +294,32 @@ static void test_states(void)
 		fake_add(profile, sample);
 	}
 	fake_view(&view, profile);
-	is_int(pmp_model_row(&view.model, 0)->count, 10, "one row");
-	is_int(pmp_model_row(&view.model, 0)->state, 'S', "in the state it mostly is in");
+	is_int(model_row(&view.model, 0)->count, 10, "one row");
+	is_int(model_row(&view.model, 0)->state, 'S', "in the state it mostly is in");
 	fake_type(&view, "i");
 	is_int(view.model.list.total, 1, "once it was busy");
 	fake_type(&view, "i");
 	is_int(view.model.list.total, 9, "else idle");
-	pmp_view_free(&view);
+	view_free(&view);
 	pmp_profile_free(profile);
 }
 
 static void test_processes(void)
 {
 	struct pmp_profile *profile = fake_run(2);
-	struct pmp_view view;
+	struct view view;
 
 	fake_view(&view, profile);
 	is_int(view.model.list.order_count, 12, "two processes have rows of their own");
 	fake_type(&view, "3");
-	is_int(pmp_model_row(&view.model, 0)->name, PMP_NAME_NONE, "and trees of their own");
+	is_int(model_row(&view.model, 0)->name, NAME_NONE, "and trees of their own");
 	fake_type(&view, "2");
 	ok(view.model.list.order_count > 20, "and functions");
-	pmp_view_free(&view);
+	view_free(&view);
 	pmp_profile_free(profile);
 }
 
-static void test_asking(struct pmp_view *view)
+static void test_asking(struct view *view)
 {
 	fake_type(view, "+");
 	is_int(fake_asked.interval, FAKE_S / 20, "faster: 20 a second");
@@ -326,13 +329,13 @@ static void test_asking(struct pmp_view *view)
 	is_int(fake_asked.interval, FAKE_S / 100, "any interval");
 	fake_type(view, "s0\r");
 	is_int(fake_asked.interval, FAKE_S / 100, "but none that is too short");
-	pmp_view_key(view, PMP_KEY_ESCAPE);
+	view_key(view, PMP_KEY_ESCAPE);
 	fake_type(view, "dx\r");
 	ok(strstr(view->message, "Not a time") != NULL, "or no time");
 	fake_type(view, "r");
 	is_str(view->input, "xr", "what is typed then goes on with it");
 	is_int(fake_asked.resets, 0, "and is no key");
-	pmp_view_key(view, PMP_KEY_ESCAPE);
+	view_key(view, PMP_KEY_ESCAPE);
 	fake_type(view, "wa.folded\r");
 	is_str(fake_asked.written, "a.folded", "w writes");
 	fake_type(view, "p Zr zW5");
@@ -352,41 +355,89 @@ static void test_keys(void)
 {
 	unsigned twice = 0, without = 0;
 
-	for (size_t i = 0; i < pmp_key_count(); i++) {
-		const struct pmp_key *key = pmp_key(i);
+	for (size_t i = 0; i < key_count(); i++) {
+		const struct key_binding *key = key_at(i);
 
-		for (int k = 0; k < PMP_KEYS_OF_ACTION && key->keys[k]; k++)
-			twice += pmp_key_action(key->keys[k]) != key->action;
-		without += !key->help || !key->label || !key->keys[0];
+		for (int k = 0; k < KEYS_MAX && key->keys[k]; k++)
+			twice += key_find(key->keys[k]) != key ||
+				 view_type_find_key(key->keys[k]) < view_type_count();
+		/* The first row stands for those of the views. */
+		without += i && (!key->help || !key->label || !key->keys[0] || !key->run);
 	}
 	is_int(twice, 0, "no key has two meanings");
 	is_int(without, 0, "each has a label and a help");
-	is_int(pmp_key_action('k'), PMP_ACTION_UP, "k never kills");
+	ok(key_find('k')->run == on_up, "k never kills");
 }
 
 static void test_settings(void)
 {
-	struct pmp_settings one = { 0 }, other = { 0 };
+	struct settings one = { 0 }, other = { 0 };
 	char text[4096], *line, *next;
+	const char *problem;
 
-	one.view = PMP_VIEW_THREADS;
+	one.view = FAKE_VIEW("threads");
 	one.window = PMP_WINDOW_SECONDS;
 	one.idle = PMP_IDLE_HIDDEN;
 	one.ungrouped = one.full = true;
-	one.sort[PMP_VIEW_THREADS] = 2;
-	one.reverse[PMP_VIEW_THREADS] = true;
-	pmp_settings_print(&one, text, sizeof(text));
+	one.sort[FAKE_VIEW("threads")] = 5;
+	one.reverse[FAKE_VIEW("threads")] = true;
+	one.sort[FAKE_VIEW("functions")] = 2;
+	settings_print(&one, text, sizeof(text));
+	ok(strstr(text, "\nsort-functions total\n"), "a column is saved by its name");
 	for (line = text; *line; line = next) {
 		next = strchr(line, '\n');
 		*next++ = '\0';
-		ok(pmp_settings_take(&other, line), "%s", line);
+		ok(settings_take(&other, line, &problem), "%s", line);
 	}
 	ok(memcmp(&one, &other, sizeof(one)) == 0, "settings come back as they were");
-	ok(!pmp_settings_take(&other, "view nothing"), "no such view");
-	ok(!pmp_settings_take(&other, "nothing 1"), "no such setting");
-	ok(!pmp_settings_take(&other, "sort-threads x"), "no such column");
-	ok(pmp_settings_take(&other, "# a comment"), "a comment");
-	ok(pmp_settings_take(&other, ""), "an empty line");
+	ok(!settings_take(&other, "view nothing", &problem), "no such view");
+	ok(!settings_take(&other, "nothing 1", &problem), "no such setting");
+	ok(!settings_take(&other, "sort-threads x", &problem), "no such column");
+	is_str(problem, "", "there is no more to say of it");
+	ok(!settings_take(&other, "reverse-threads 3", &problem),
+	   "a column by its number is not taken");
+	is_str(problem, "columns have names now", "and why is said");
+	ok(memcmp(&one, &other, sizeof(one)) == 0, "it changes nothing");
+	ok(settings_take(&other, "# a comment", &problem), "a comment");
+	ok(settings_take(&other, "", &problem), "an empty line");
+}
+
+/* All columns that can be sorted by have a name of their own, within their view. */
+static void test_words(void)
+{
+	for (unsigned i = 0; i < view_type_count(); i++) {
+		const struct view_type *type = view_type_at(i);
+		unsigned without = 0, twice = 0;
+
+		for (size_t k = 0; k < type->column_count; k++) {
+			const char *word = type->columns[k].word;
+
+			without += !word != !type->columns[k].order;
+			for (size_t m = 0; word && m < k; m++)
+				twice += type->columns[m].word &&
+					 strcmp(type->columns[m].word, word) == 0;
+		}
+		is_int(without + twice, 0, "the columns of view %u have names", i + 1);
+	}
+}
+
+/* --sort: the columns that it means, by the order of their rows. */
+static void test_sort(void)
+{
+	struct settings settings = { .reverse = { true, true, true, true } };
+
+	settings_sort(&settings, PMP_SORT_NAME);
+	is_str(view_type_at(FAKE_VIEW("stacks"))->columns[settings.sort[FAKE_VIEW("stacks")] - 1].word,
+	       "stack", "--sort name means the stack");
+	is_str(view_type_at(FAKE_VIEW("functions"))
+		       ->columns[settings.sort[FAKE_VIEW("functions")] - 1].word,
+	       "function", "the function");
+	is_str(view_type_at(FAKE_VIEW("threads"))
+		       ->columns[settings.sort[FAKE_VIEW("threads")] - 1].word,
+	       "name", "or the thread");
+	is_int(settings.sort[FAKE_VIEW("tree")], 0, "the tree has an order of its own");
+	ok(!settings.reverse[FAKE_VIEW("stacks")] && settings.reverse[FAKE_VIEW("tree")],
+	   "and only what is sorted begins with the least");
 }
 
 /* Threads that have ended are put together between two looks: the rows that there are mean
@@ -395,8 +446,8 @@ static void test_merged(bool draws)
 {
 	struct pmp_profile *profile = fake_profile();
 	struct pmp_sample *sample = fake_server(4100, 0, FAKE_S);
-	struct pmp_canvas canvas = { 0 };
-	struct pmp_view view;
+	struct canvas canvas = { 0 };
+	struct view view;
 
 	for (pid_t i = 0; i < 500; i++)
 		fake_thread(sample, 9000 + i, "short", FAKE_STACK(POLL, MAIN));
@@ -406,22 +457,22 @@ static void test_merged(bool draws)
 	fake_add(profile, sample);
 	fake_add(profile, fake_server(4100, 100, FAKE_S));
 	fake_view(&view, profile);
-	pmp_canvas_resize(&canvas, 24, 80);
+	canvas_resize(&canvas, 24, 80);
 	fake_type(&view, "4G");
-	ok(pmp_model_row(&view.model, 0)->thread > 0, "threads are rows");
+	ok(model_row(&view.model, 0)->thread > 0, "threads are rows");
 	if (pmp_live_shrink((struct pmp_live *)pmp_profile_live(profile)))
 		abort();
 	ok(pmp_live_thread_count(pmp_profile_live(profile)) <
-		   pmp_model_row(&view.model, view.model.list.order_count - 1)->thread,
+		   model_row(&view.model, view.model.list.order_count - 1)->thread,
 	   "whose numbers are none any more");
 	if (draws)
-		pmp_view_draw(&view, &canvas);
+		view_draw(&view, &canvas);
 	else
 		fake_type(&view, "/no such thread\r");
-	ok(pmp_model_row(&view.model, 0)->thread <
+	ok(model_row(&view.model, 0)->thread <
 		   pmp_live_thread_count(pmp_profile_live(profile)), "until they are made anew");
-	pmp_view_free(&view);
-	pmp_canvas_free(&canvas);
+	view_free(&view);
+	canvas_free(&canvas);
 	pmp_profile_free(profile);
 }
 
@@ -454,28 +505,28 @@ static struct pmp_profile *many_stacks(void)
 }
 
 /* The first rows, whole. */
-static void rows_of(struct pmp_view *view, char *text, size_t size)
+static void rows_of(struct view *view, char *text, size_t size)
 {
-	struct pmp_canvas canvas = { 0 };
-	char line[PMP_VIEW_TEXT];
+	struct canvas canvas = { 0 };
+	char line[ROW_TEXT];
 	size_t length = 0;
 
-	pmp_canvas_resize(&canvas, 40, 200);
-	pmp_view_draw(view, &canvas);
+	canvas_resize(&canvas, 40, 200);
+	view_draw(view, &canvas);
 	/* The header tells of one more refresh. */
 	for (int i = 3; i < 39 && length < size; i++)
 		length += (size_t)snprintf(text + length, size - length, "%s\n",
-					   pmp_canvas_line(&canvas, i, line, sizeof(line)));
-	pmp_canvas_free(&canvas);
+					   canvas_line(&canvas, i, line, sizeof(line)));
+	canvas_free(&canvas);
 }
 
 /* How often it took to go on until all was there. */
-static unsigned finish(struct pmp_view *view)
+static unsigned finish(struct view *view)
 {
 	unsigned turns = 0;
 
-	while (pmp_view_is_busy(view) && turns < 100000) {
-		pmp_view_go_on(view);
+	while (view_is_busy(view) && turns < 100000) {
+		view_go_on(view);
 		turns++;
 	}
 	return turns;
@@ -487,7 +538,7 @@ static void test_slices(void)
 					    "3", "i1>>", "I", "<<I\\poll\r", "\033" };
 	struct pmp_profile *profile = many_stacks();
 	static char whole[65536], sliced[65536];
-	struct pmp_view one, other;
+	struct view one, other;
 	unsigned turns;
 
 	fake_view(&one, profile);
@@ -504,8 +555,8 @@ static void test_slices(void)
 		is_str(sliced, whole, "and the same as at once");
 		is_int(other.model.list.order_count, one.model.list.order_count, "all of it");
 	}
-	pmp_view_free(&one);
-	pmp_view_free(&other);
+	view_free(&one);
+	view_free(&other);
 	pmp_profile_free(profile);
 }
 
@@ -514,14 +565,14 @@ static void test_meanwhile(void)
 {
 	struct pmp_profile *profile = many_stacks();
 	struct pmp_live *live = (struct pmp_live *)pmp_profile_live(profile);
-	struct pmp_view view;
+	struct view view;
 	size_t count;
 
 	fake_view(&view, profile);
 	view.slice = 1;
 	fake_type(&view, "jjj");
-	pmp_view_refresh(&view);
-	ok(pmp_view_is_busy(&view), "rows are made");
+	view_refresh(&view);
+	ok(view_is_busy(&view), "rows are made");
 	is_int(view.model.list.order_count, MANY, "those that were are shown");
 	fake_type(&view, "j");
 	is_int(view.at, 4, "and a key moves in them");
@@ -530,45 +581,45 @@ static void test_meanwhile(void)
 	fake_type(&view, "3");
 	is_int(view.model.list.order_count, 0, "stacks are no tree: nothing is shown at first");
 	fake_type(&view, "jek");
-	pmp_view_key(&view, PMP_KEY_ENTER);
+	view_key(&view, PMP_KEY_ENTER);
 	finish(&view);
 	count = view.model.list.order_count;
 	ok(count > 1, "then the tree is");
-	pmp_view_refresh(&view);
-	pmp_view_key(&view, PMP_KEY_HOME);
-	pmp_view_key(&view, PMP_KEY_LEFT);
+	view_refresh(&view);
+	view_key(&view, PMP_KEY_HOME);
+	view_key(&view, PMP_KEY_LEFT);
 	is_int(view.model.list.order_count, 1, "it is closed while it is made");
 	finish(&view);
 	is_int(view.model.list.order_count, 1, "and stays so");
 	fake_type(&view, "1/nowhere");
 	finish(&view);
 	ok(strstr(view.message, "Not found"), "a search in many rows comes to its end");
-	pmp_view_key(&view, PMP_KEY_ESCAPE);
+	view_key(&view, PMP_KEY_ESCAPE);
 	fake_type(&view, "n");
 	ok(strstr(view.message, "Searching"), "or is left: %s", view.message);
 	fake_type(&view, "g");
-	ok(!pmp_view_is_busy(&view), "for another key");
-	pmp_view_refresh(&view);
+	ok(!view_is_busy(&view), "for another key");
+	view_refresh(&view);
 	for (int i = 0; i < 3; i++)
-		pmp_view_go_on(&view);
+		view_go_on(&view);
 	if (pmp_live_shrink(live))
 		abort();
 	finish(&view);
 	is_int(view.model.list.order_count, pmp_live_stack_count(live),
 	       "stacks are put together meanwhile");
-	pmp_view_refresh(&view);
-	pmp_view_set_profile(&view, NULL);
-	ok(!pmp_view_is_busy(&view) && !view.model.list.order_count, "or gone");
-	pmp_view_set_profile(&view, profile);
-	pmp_view_refresh(&view);
-	pmp_view_free(&view);
+	view_refresh(&view);
+	view_set_profile(&view, NULL);
+	ok(!view_is_busy(&view) && !view.model.list.order_count, "or gone");
+	view_set_profile(&view, profile);
+	view_refresh(&view);
+	view_free(&view);
 	pmp_profile_free(profile);
 }
 
 int main(void)
 {
 	struct pmp_profile *profile = fake_run(1);
-	struct pmp_view view;
+	struct view view;
 
 	test_brief_names();
 	fake_view(&view, profile);
@@ -580,7 +631,7 @@ int main(void)
 	test_tree(&view);
 	test_threads(&view);
 	test_asking(&view);
-	pmp_view_free(&view);
+	view_free(&view);
 	pmp_profile_free(profile);
 	test_slices();
 	test_meanwhile();
@@ -590,6 +641,8 @@ int main(void)
 	test_processes();
 	test_keys();
 	test_settings();
+	test_words();
+	test_sort();
 	test_merged(true);
 	test_merged(false);
 	return done_testing();

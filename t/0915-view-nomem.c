@@ -13,37 +13,37 @@
 static struct pmp_profile *profile;
 static uint64_t slice;
 
-static void finish(struct pmp_view *view)
+static void finish(struct view *view)
 {
-	for (int i = 0; i < 10000 && pmp_view_is_busy(view); i++)
-		pmp_view_go_on(view);
+	for (int i = 0; i < 10000 && view_is_busy(view); i++)
+		view_go_on(view);
 }
 
 /* False: the rows are not what they are with enough memory. */
 static bool use_view(void)
 {
 	static const char keys[] = "23ev3ttH4>>1>>>>H/find\r\\mutex\r";
-	struct pmp_view view;
+	struct view view;
 	bool right;
 
-	pmp_view_init(&view, profile, NULL, &fake_host, NULL);
+	view_init(&view, profile, NULL, &fake_actions, NULL);
 	view.slice = slice;
 	view.title = "";
 	fake_asked.view = &view;
-	pmp_view_refresh(&view);
+	view_refresh(&view);
 	for (const char *at = keys; *at; at++) {
-		pmp_view_key(&view, *at);
+		view_key(&view, *at);
 		finish(&view);
 	}
-	pmp_view_key(&view, PMP_KEY_ESCAPE);
-	pmp_view_key(&view, PMP_KEY_ESCAPE);
-	pmp_view_key(&view, '1');
+	view_key(&view, PMP_KEY_ESCAPE);
+	view_key(&view, PMP_KEY_ESCAPE);
+	view_key(&view, '1');
 	finish(&view);
 	heap.fail_at = -1;
-	pmp_view_refresh(&view);
+	view_refresh(&view);
 	finish(&view);
 	right = !view.model.failed && view.model.list.order_count == STACKS;
-	pmp_view_free(&view);
+	view_free(&view);
 	return right;
 }
 

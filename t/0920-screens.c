@@ -48,7 +48,7 @@ static const struct screen screens[] = {
 };
 
 /* The end of what a user would see: all rows, a line each. */
-static char *text_of(const struct pmp_canvas *canvas)
+static char *text_of(const struct canvas *canvas)
 {
 	size_t size = (size_t)canvas->rows * LINE_SIZE + 1, length = 0;
 	char *text = calloc(1, size), line[LINE_SIZE];
@@ -57,7 +57,7 @@ static char *text_of(const struct pmp_canvas *canvas)
 		abort();
 	for (int i = 0; i < canvas->rows; i++)
 		length += (size_t)snprintf(text + length, size - length, "%s\n",
-					   pmp_canvas_line(canvas, i, line, sizeof(line)));
+					   canvas_line(canvas, i, line, sizeof(line)));
 	return text;
 }
 
@@ -107,18 +107,18 @@ static void test_screen(const struct screen *screen)
 	const char *source = getenv("top_srcdir"), *update = getenv("PMP_UPDATE");
 	struct pmp_profile *profile =
 		screen->processes ? fake_run(screen->processes) : fake_saved();
-	struct pmp_canvas canvas = { 0 };
-	struct pmp_view view;
+	struct canvas canvas = { 0 };
+	struct view view;
 	char path[4096], *got, *want;
 
 	if (screen->processes)
 		fake_view(&view, profile);
 	else
 		fake_view_saved(&view, profile);
-	pmp_canvas_resize(&canvas, screen->rows, screen->columns);
-	pmp_view_draw(&view, &canvas);
+	canvas_resize(&canvas, screen->rows, screen->columns);
+	view_draw(&view, &canvas);
 	fake_type(&view, screen->keys);
-	pmp_view_draw(&view, &canvas);
+	view_draw(&view, &canvas);
 	got = text_of(&canvas);
 	snprintf(path, sizeof(path), "%s/t/data/golden/view-%s.txt", source ? source : ".",
 		 screen->name);
@@ -135,51 +135,51 @@ static void test_screen(const struct screen *screen)
 		show_difference(got, want);
 	free(got);
 	free(want);
-	pmp_canvas_free(&canvas);
-	pmp_view_free(&view);
+	canvas_free(&canvas);
+	view_free(&view);
 	pmp_profile_free(profile);
 }
 
-static unsigned look_at(const struct pmp_canvas *canvas, int row, int column)
+static unsigned look_at(const struct canvas *canvas, int row, int column)
 {
-	return canvas->cells[row * canvas->columns + column].look;
+	return canvas->cells[row * canvas->columns + column].style;
 }
 
 static void test_looks_and_mouse(void)
 {
 	struct pmp_profile *profile = fake_run(1);
-	struct pmp_canvas canvas = { 0 };
-	struct pmp_view view;
-	const struct pmp_layout *layout = &view.layout;
+	struct canvas canvas = { 0 };
+	struct view view;
+	const struct layout *layout = &view.layout;
 
 	fake_view(&view, profile);
-	pmp_canvas_resize(&canvas, 24, 80);
-	pmp_view_draw(&view, &canvas);
-	is_int(look_at(&canvas, layout->list_row, 40), PMP_LOOK_REVERSE,
+	canvas_resize(&canvas, 24, 80);
+	view_draw(&view, &canvas);
+	is_int(look_at(&canvas, layout->list_row, 40), STYLE_REVERSE,
 	       "the chosen row is reverse");
-	is_int(look_at(&canvas, layout->list_row + 1, 17), PMP_LOOK_YELLOW,
+	is_int(look_at(&canvas, layout->list_row + 1, 17), STYLE_YELLOW,
 	       "who waits for a lock is yellow");
-	is_int(look_at(&canvas, layout->list_row + 2, 17), PMP_LOOK_GREEN,
+	is_int(look_at(&canvas, layout->list_row + 2, 17), STYLE_GREEN,
 	       "who runs is green");
-	is_int(look_at(&canvas, layout->list_row + 5, 17), PMP_LOOK_RED,
+	is_int(look_at(&canvas, layout->list_row + 5, 17), STYLE_RED,
 	       "who waits for a disk is red");
-	pmp_view_mouse(&view, layout->list_row + 2, 30, 0);
+	view_mouse(&view, layout->list_row + 2, 30, 0);
 	is_int(view.at, 2, "a click chooses a row");
-	pmp_view_mouse(&view, layout->list_row + 2, 30, 0);
-	is_int(view.screen, PMP_SCREEN_STACK, "a second one shows its stack");
+	view_mouse(&view, layout->list_row + 2, 30, 0);
+	is_int(view.screen, SCREEN_STACK, "a second one shows its stack");
 	fake_type(&view, "q");
-	pmp_view_mouse(&view, layout->list_row, 30, 1);
+	view_mouse(&view, layout->list_row, 30, 1);
 	is_int(view.at, 5, "the wheel goes on by three");
-	pmp_view_mouse(&view, layout->list_row, 30, -1);
+	view_mouse(&view, layout->list_row, 30, -1);
 	is_int(view.at, 2, "and back");
-	pmp_view_mouse(&view, layout->columns_row, 17, 0);
-	is_int(pmp_model_row(&view.model, 0)->state, 'R', "a click on a column sorts by it");
-	pmp_view_mouse(&view, layout->columns_row, 3, 0);
-	is_int(pmp_model_row(&view.model, 0)->state, 'S', "and on another by that");
-	pmp_view_mouse(&view, layout->tabs_row, 35, 0);
-	is_int(view.model.settings.view, PMP_VIEW_THREADS, "a click on a view shows it");
-	pmp_view_free(&view);
-	pmp_canvas_free(&canvas);
+	view_mouse(&view, layout->columns_row, 17, 0);
+	is_int(model_row(&view.model, 0)->state, 'R', "a click on a column sorts by it");
+	view_mouse(&view, layout->columns_row, 3, 0);
+	is_int(model_row(&view.model, 0)->state, 'S', "and on another by that");
+	view_mouse(&view, layout->tabs_row, 35, 0);
+	is_int(view.model.settings.view, FAKE_VIEW("threads"), "a click on a view shows it");
+	view_free(&view);
+	canvas_free(&canvas);
 	pmp_profile_free(profile);
 }
 
@@ -187,46 +187,46 @@ static void test_looks_and_mouse(void)
 static void test_stable(void)
 {
 	struct pmp_profile *profile = fake_run(1);
-	struct pmp_canvas canvas = { 0 };
-	struct pmp_view view;
+	struct canvas canvas = { 0 };
+	struct view view;
 
 	fake_view(&view, profile);
-	pmp_canvas_resize(&canvas, 24, 80);
-	for (int kind = 0; kind < PMP_VIEW_COUNT; kind++) {
+	canvas_resize(&canvas, 24, 80);
+	for (int kind = 0; kind < 4; kind++) {
 		char *first, *second;
 
-		pmp_view_key(&view, '1' + kind);
-		pmp_view_draw(&view, &canvas);
+		view_key(&view, '1' + kind);
+		view_draw(&view, &canvas);
 		first = text_of(&canvas);
-		pmp_view_refresh(&view);
-		pmp_view_draw(&view, &canvas);
+		view_refresh(&view);
+		view_draw(&view, &canvas);
 		second = text_of(&canvas);
 		is_str(second, first, "view %d is the same when it is drawn again", kind + 1);
 		free(first);
 		free(second);
 	}
-	pmp_view_free(&view);
-	pmp_canvas_free(&canvas);
+	view_free(&view);
+	canvas_free(&canvas);
 	pmp_profile_free(profile);
 }
 
 static void test_canvas(void)
 {
-	struct pmp_canvas canvas = { 0 };
+	struct canvas canvas = { 0 };
 	char line[64];
 
-	pmp_canvas_resize(&canvas, 2, 6);
-	is_int(pmp_canvas_text(&canvas, 0, 0, -1, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e!"), 6,
+	canvas_resize(&canvas, 2, 6);
+	is_int(canvas_text(&canvas, 0, 0, -1, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e!"), 6,
 	       "wide characters take two columns");
-	is_int(pmp_canvas_text(&canvas, 1, 0, 5, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"), 4,
+	is_int(canvas_text(&canvas, 1, 0, 5, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"), 4,
 	       "none is cut in half");
-	is_str(pmp_canvas_line(&canvas, 1, line, sizeof(line)), "\xe6\x97\xa5\xe6\x9c\xac",
+	is_str(canvas_line(&canvas, 1, line, sizeof(line)), "\xe6\x97\xa5\xe6\x9c\xac",
 	       "as the text says");
-	is_int(pmp_canvas_text(&canvas, 5, 0, -1, 0, "x"), 0, "nothing is drawn outside");
-	pmp_canvas_text(&canvas, 0, 0, -1, 0, "\xff\xc3\x01\xe2\x82");
-	is_str(pmp_canvas_line(&canvas, 0, line, sizeof(line)), "????" "?",
+	is_int(canvas_text(&canvas, 5, 0, -1, 0, "x"), 0, "nothing is drawn outside");
+	canvas_text(&canvas, 0, 0, -1, 0, "\xff\xc3\x01\xe2\x82");
+	is_str(canvas_line(&canvas, 0, line, sizeof(line)), "????" "?",
 	       "what is no character is a question mark");
-	pmp_canvas_free(&canvas);
+	canvas_free(&canvas);
 }
 
 int main(void)

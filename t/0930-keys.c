@@ -4,6 +4,7 @@
  * between: the live view neither crashes nor leaks (it is run under sanitizers too),
  * and is always somewhere on its list. PMP_KEYS sets their number, PMP_SEED the first.
  */
+#include "libpmp-program.h"
 #include "lib/fakeview.h"
 #include "tally/live.h"
 
@@ -23,11 +24,13 @@ static unsigned any(unsigned below)
 /* Those that are in the table most of all, then letters, then anything. */
 static int any_key(void)
 {
-	const struct pmp_key *key;
+	const struct key_binding *key;
 	unsigned kind = any(10);
 
 	if (kind < 7) {
-		key = pmp_key(any((unsigned)pmp_key_count()));
+		key = key_at(any((unsigned)key_count()));
+		if (!key->keys[0])
+			return '1' + (int)any((unsigned)view_type_count());
 		return key->keys[any(2) && key->keys[1] ? 1 : 0];
 	}
 	if (kind < 9)
@@ -54,9 +57,9 @@ static void any_sample(struct pmp_profile *profile, uint64_t *number)
 	fake_add(profile, sample);
 }
 
-static bool is_sane(const struct pmp_view *view)
+static bool is_sane(const struct view *view)
 {
-	const struct pmp_model *model = &view->model;
+	const struct model *model = &view->model;
 
 	if (model->list.order_count && view->at >= model->list.order_count)
 		return false;
@@ -64,45 +67,45 @@ static bool is_sane(const struct pmp_view *view)
 		if (model->list.order[i] >= model->list.row_count)
 			return false;
 	}
-	return model->settings.view < PMP_VIEW_COUNT && !model->failed;
+	return view_type_of(model)->columns && !model->failed;
 }
 
-static void reset(struct pmp_view *view, struct pmp_profile **profile)
+static void reset(struct view *view, struct pmp_profile **profile)
 {
 	struct pmp_profile *old = *profile;
 
 	/* Now and then a saved one, which is never sampled. */
 	view->model.saved = any(4) == 0;
 	*profile = view->model.saved ? fake_saved() : fake_profile();
-	pmp_view_set_profile(view, *profile);
+	view_set_profile(view, *profile);
 	pmp_profile_free(old);
 }
 
-static void one_key(struct pmp_view *view, struct pmp_canvas *canvas,
+static void one_key(struct view *view, struct canvas *canvas,
 		    struct pmp_profile *profile, uint64_t *number)
 {
 	switch (any(40)) {
-	case 0: pmp_canvas_resize(canvas, (int)any(70), (int)any(220)); break;
+	case 0: canvas_resize(canvas, (int)any(70), (int)any(220)); break;
 	case 1:
-		pmp_view_mouse(view, (int)any(80) - 5, (int)any(240) - 5, (int)any(3) - 1);
+		view_mouse(view, (int)any(80) - 5, (int)any(240) - 5, (int)any(3) - 1);
 		break;
 	case 2:
 		if (!view->model.saved)
 			any_sample(profile, number);
-		pmp_view_refresh(view);
+		view_refresh(view);
 		break;
 	case 3:
 		fake_named = any(30);
-		pmp_view_refresh(view);
+		view_refresh(view);
 		break;
 	case 4:
 		/* Numbers of threads, stacks and locations change behind its back. */
 		if (pmp_live_shrink((struct pmp_live *)pmp_profile_live(profile)))
 			abort();
 		break;
-	default: pmp_view_key(view, any_key());
+	default: view_key(view, any_key());
 	}
-	pmp_view_draw(view, canvas);
+	view_draw(view, canvas);
 }
 
 int main(void)
@@ -110,15 +113,15 @@ int main(void)
 	const char *keys = getenv("PMP_KEYS"), *seed = getenv("PMP_SEED");
 	unsigned count = keys ? (unsigned)strtoul(keys, NULL, 10) : KEYS;
 	struct pmp_profile *profile = fake_profile();
-	struct pmp_canvas canvas = { 0 };
-	struct pmp_view view;
+	struct canvas canvas = { 0 };
+	struct view view;
 	uint64_t number = 0;
 	bool sane = true;
 
 	if (seed)
 		state = strtoull(seed, NULL, 10) | 1;
 	fake_view(&view, profile);
-	pmp_canvas_resize(&canvas, 24, 80);
+	canvas_resize(&canvas, 24, 80);
 	for (unsigned i = 0; i < count && sane; i++) {
 		if (i % EVERY == 0)
 			reset(&view, &profile);
@@ -128,8 +131,8 @@ int main(void)
 			diag("not sane after key %u", i);
 	}
 	ok(sane, "%u keys, clicks and resizes", count);
-	pmp_view_free(&view);
-	pmp_canvas_free(&canvas);
+	view_free(&view);
+	canvas_free(&canvas);
 	pmp_profile_free(profile);
 	return done_testing();
 }

@@ -143,8 +143,22 @@ check_keys() {
 	ended 0 "q"
 	begin "$view $target_pid"
 	ok "shows 'idle:hidden'" "which the next view begins with"
+	keys 4 '>' '>' W
+	ok "shows 'Saved: '" "W saves the column that is sorted by"
+	like "$(cat config/pmp/view)" '^sort-threads switches$' "by its name"
 	keys C-c
 	ended 0 "^C"
+	echo 'sort-threads 3' >config/pmp/view
+	begin "$view $target_pid"
+	ok "shows 'Not understood: sort-threads 3 .columns have names now.'" \
+		"a column that was saved by number is not taken for another"
+	keys q
+	ended 0 "q"
+	rm config/pmp/view && mkfifo config/pmp/view
+	begin "$view $target_pid"
+	ok "shows 'compute_checksum<'" "a pipe in the place of the settings holds up nobody"
+	keys q
+	ended 0 "q, with a pipe in the place of the settings"
 	rm -r config
 }
 
@@ -193,6 +207,38 @@ check_suspended() {
 	ok "shows 'STACK .leaf first'" "fg shows the view again"
 	keys q
 	ok "shows 'sum 42'" "q ends it"
+}
+
+# A snapshot stops each thread, which therefore switches once more.
+check_background() {
+	start_target sleeper 2
+	no_terminal
+	tm new-session -d -s pmp -x 80 -y 24 "cd '$PWD' && exec env PS1='ready> ' sh -i"
+	shows 'ready>'
+	keys "$PMP --stop=all --max-cpu 0 -i 10ms -p $target_pid & echo \$! >background" Enter
+	ok "wait_for '[ -s background ] && grep -q \"^State:.T\" /proc/\$(cat background)/status'" \
+		"in the background pmp is stopped before it draws"
+	ok "untouched $target_pid" "nothing is attached while it is"
+	front=$(cat background)
+	switches=$(awk '/^voluntary/ { print $2 }' "/proc/$target_pid/task/$target_pid/status")
+	# So long that thirty snapshots would be due.
+	sleep 0.3
+	is "$(awk '/^voluntary/ { print $2 }' "/proc/$target_pid/task/$target_pid/status")" \
+		"$switches" "no snapshot is taken while it is stopped in the background"
+	keys bg Enter
+	ok "wait_for 'grep -q \"^State:.T\" /proc/$front/status'" \
+		"continued in the background, it stops again"
+	keys fg Enter
+	ok "shows 'STACK .leaf first'" "fg shows the view for the first time"
+	keys q
+	ok "wait_for '[ ! -e /proc/$front ]'" "q ends what began in the background"
+	keys "$PMP -p $target_pid & echo \$! >background2" Enter
+	wait_for '[ -s background2 ]'
+	front=$(cat background2)
+	wait_for "grep -q '^State:.T' /proc/$front/status"
+	kill -TERM "$front"
+	kill -CONT "$front"
+	ok "wait_for '! alive $front'" "in the background, TERM ends it once it is continued"
 }
 
 check_end_of_target() {
@@ -268,6 +314,41 @@ check_saved() {
 	ok "shows 'cannot read damaged.pb.gz'" "it is said, without a screen"
 	terminal "cd '$PWD' && TERM=dumb '$PMP' saved.pb.gz; exec cat"
 	ok "shows 'in start_thread'" "TERM=dumb: as text, once"
+}
+
+# What w writes goes by the options of the output, as what a run writes does.
+check_writes() {
+	start_target demo
+	"$PMP" -q -o saved.pb.gz -n 5 -i 20ms -p "$target_pid"
+	stop_process "$target_pid"
+	options="--title Title --icicle --width 640 --by-state --lines --sort name -v"
+	# shellcheck disable=SC2086
+	for file in direct.svg direct.flat direct.pmp; do
+		"$PMP" -q $options -f "${file#*.}" saved.pb.gz >"$file" 2>/dev/null
+	done
+	begin "'$PMP' $options saved.pb.gz"
+	shows 'saved profile'
+	for file in key.svg key.flat key.pmp; do
+		keys w "$file" Enter
+		shows "Written: $file"
+		ok "cmp -s $file direct.${file#*.}" "w writes $file as pmp -f ${file#*.} does"
+	done
+	keys w '%Q.folded' Enter
+	ok "shows \"cannot understand the name '%Q.folded': %p is the pid\"" \
+		"w says what is wrong with a pattern"
+	keys w 'a.speedscope.json' Enter
+	ok "shows 'Written, without the course of time: it is not saved: a.speedscope.json'" \
+		"w says that a saved profile has no course of time"
+	keys q
+	ended 0 "q"
+	start_target demo
+	begin "$view $target_pid"
+	shows 'compute_checksum<'
+	keys w 'b.speedscope.json' Enter
+	ok "shows 'without the course of time .-f speedscope has it.: b.speedscope.json'" \
+		"w says that a view keeps no course of time"
+	keys q
+	ended 0 "q"
 }
 
 check_two() {

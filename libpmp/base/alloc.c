@@ -9,7 +9,7 @@
 #include "libpmp.h"
 
 #define FIRST_CAPACITY 8
-#define BYTES_MAX ((size_t)PTRDIFF_MAX)	/* no object is larger */
+#define BYTES_MAX ((size_t)PTRDIFF_MAX) /* no object is larger */
 
 int pmp_array_reserve(void **array, size_t *capacity, size_t need, size_t size)
 {

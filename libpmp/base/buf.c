@@ -100,6 +100,11 @@ void pmp_buf_vprintf(struct pmp_buf *buf, const char *format, va_list args)
 	buf->data[buf->length] = '\0';
 }
 
+void pmp_buf_fail(struct pmp_buf *buf)
+{
+	buf->failed = true;
+}
+
 bool pmp_buf_failed(const struct pmp_buf *buf)
 {
 	return buf->failed;

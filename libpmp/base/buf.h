@@ -17,8 +17,8 @@ struct pmp_buf {
 	bool failed;
 };
 
-void pmp_buf_free(struct pmp_buf *buf);		/* leaves an empty buffer */
-void pmp_buf_clear(struct pmp_buf *buf);	/* keeps the memory, and a failure */
+void pmp_buf_free(struct pmp_buf *buf);	 /* leaves an empty buffer */
+void pmp_buf_clear(struct pmp_buf *buf); /* keeps the memory, and a failure */
 void pmp_buf_add(struct pmp_buf *buf, const void *data, size_t length);
 /* Add length bytes that the caller fills in: where they are, or NULL. */
 char *pmp_buf_extend(struct pmp_buf *buf, size_t length);
@@ -30,6 +30,8 @@ void pmp_buf_printf(struct pmp_buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void pmp_buf_vprintf(struct pmp_buf *buf, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
+/* Something that was to be added could not be made: a failure like one of memory. */
+void pmp_buf_fail(struct pmp_buf *buf);
 bool pmp_buf_failed(const struct pmp_buf *buf);
 
 #endif

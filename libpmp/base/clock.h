@@ -8,8 +8,8 @@
 #define PMP_MS 1000000ull
 #define PMP_S 1000000000ull
 
-uint64_t pmp_clock(void);		/* CLOCK_MONOTONIC, ns */
-uint64_t pmp_clock_cpu(void);		/* CPU time of the calling thread, ns */
-uint64_t pmp_clock_realtime(void);	/* CLOCK_REALTIME, ns since the epoch */
+uint64_t pmp_clock(void);	   /* CLOCK_MONOTONIC, ns */
+uint64_t pmp_clock_cpu(void);	   /* CPU time of the calling thread, ns */
+uint64_t pmp_clock_realtime(void); /* CLOCK_REALTIME, ns since the epoch */
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CAUSE_SIZE 64		/* kept free for the text of an errno */
+#define CAUSE_SIZE 64 /* kept free for the text of an errno */
 
 /* Text that was cut must not end inside a UTF-8 sequence. */
 static void trim(char *text, size_t length)
@@ -20,8 +20,8 @@ static void trim(char *text, size_t length)
 
 /* Formats beside the destination, because arguments may point into it: that is
  * how a message is put before another one. */
-__attribute__((format(printf, 3, 0)))
-static void format_text(char *text, size_t size, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+format_text(char *text, size_t size, const char *format, va_list args)
 {
 	char made[sizeof(((struct pmp_error *)0)->message)];
 	int length;

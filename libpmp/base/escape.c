@@ -2,7 +2,8 @@
 /*
  * Text from a target on its way to people: thread names, paths and symbols may
  * hold escape sequences that rewrite a terminal, newlines that forge a line,
- * C1 controls (as one byte or as UTF-8) and bytes that are no text at all.
+ * C1 controls (as one byte or as UTF-8), characters that cannot be seen or turn
+ * the direction of what follows around, and bytes that are no text at all.
  */
 #include "base/escape.h"
 
@@ -11,7 +12,7 @@
 
 #include "libpmp.h"
 
-#define HEX_SIZE 4		/* \xNN */
+#define HEX_SIZE 4 /* \xNN */
 
 /* Length of the UTF-8 sequence that begins with this byte, and the smallest
  * code point that needs so many bytes. */
@@ -36,6 +37,26 @@ static size_t sequence_length(unsigned char lead, uint32_t *smallest)
 	return 0;
 }
 
+/* Controls, and characters that take no room but change what is around them. */
+static bool is_hidden(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last;
+	} hidden[] = {
+		{ 0x0000, 0x001f }, { 0x007f, 0x009f },
+		{ 0x061c, 0x061c }, /* ARABIC LETTER MARK */
+		{ 0x200b, 0x200f }, /* no width; direction marks */
+		{ 0x2028, 0x202e }, /* separators of lines; embedding and override */
+		{ 0x2060, 0x206f }, /* invisible operators; isolates */
+		{ 0xfeff, 0xfeff }, /* byte order mark */
+	};
+
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
+		if (code <= hidden[i].last)
+			return code >= hidden[i].first;
+	return false;
+}
+
 size_t pmp_escape_printable(const char *text, size_t length)
 {
 	uint32_t smallest, code;
@@ -58,7 +79,7 @@ size_t pmp_escape_printable(const char *text, size_t length)
 	}
 	if (code < smallest || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return 0;
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) ? 0 : size;
+	return is_hidden(code) ? 0 : size;
 }
 
 static void hex(char *out, char c)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading whole small files (as in /proc) and ranges of descriptors. Never waits
- * for a FIFO or a terminal that somebody put where a file is expected.
+ * for a FIFO or a terminal that was put where a file is expected.
  */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 
-#define CHUNK 4096		/* what /proc gives at once at least */
+#define CHUNK 4096   /* what /proc gives at once at least */
+#define LINK_SIZE 32 /* "/proc/self/fd/N" */
 
 static int open_read(int dirfd, const char *path)
 {
@@ -22,6 +25,44 @@ static int open_read(int dirfd, const char *path)
 		fd = openat(dirfd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : fd;
+}
+
+int pmp_file_open_regular(const char *path)
+{
+	char link[LINK_SIZE];
+	struct stat status;
+	int fd = -EINVAL, found = open(path, O_PATH | O_CLOEXEC);
+
+	if (found < 0)
+		return -errno;
+	if (fstat(found, &status) == 0 && S_ISREG(status.st_mode)) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+		fd = open_read(AT_FDCWD, link);
+	}
+	close(found);
+	return fd;
+}
+
+bool pmp_file_is_harmless(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+int pmp_file_path(int fd, char *path, size_t size)
+{
+	char link[LINK_SIZE];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, size);
+	if (length < 0)
+		return -errno;
+	if ((size_t)length >= size)
+		return -ENAMETOOLONG;
+	path[length] = '\0';
+	return 0;
 }
 
 static ssize_t read_some(int fd, void *data, size_t length)

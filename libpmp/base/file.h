@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading whole small files (as in /proc) and ranges of descriptors. */
+/* Opening and reading files: whole small ones (as in /proc), ranges of descriptors. */
 #ifndef PMP_BASE_FILE_H
 #define PMP_BASE_FILE_H
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+/*
+ * Open a path that a file names, for reading. open() alone can start a watchdog, rewind
+ * a tape or release the writer of a FIFO: so the path is first opened with O_PATH, which
+ * does none of this, and that very file is then opened if it is a regular one. Returns
+ * a descriptor (O_CLOEXEC), or a negative errno; -EINVAL: not a regular file.
+ */
+int pmp_file_open_regular(const char *path);
+/* Is nothing there, or a regular file? For what a library will open by its path. */
+bool pmp_file_is_harmless(const char *path);
+/* The path of an open file as /proc has it. 0 or a negative errno. */
+int pmp_file_path(int fd, char *path, size_t size);
 /* Read path (relative to dirfd) up to size - 1 bytes, by one read(), and end them with
  * a NUL: for files that /proc gives at once. Returns the length or a negative errno.
  * O_NONBLOCK | O_NOCTTY | O_CLOEXEC. */

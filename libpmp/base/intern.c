@@ -12,14 +12,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/hash.h"
 
-#define FIRST_SLOTS 64			/* a power of two */
-#define CHUNK_SIZE ((size_t)64 * 1024)	/* larger entries get a chunk of their own */
-#define FIRST_CHUNK ((size_t)1024)	/* many tables stay small */
+#define FIRST_SLOTS 64		       /* a power of two */
+#define CHUNK_SIZE ((size_t)64 * 1024) /* larger entries get a chunk of their own */
+#define FIRST_CHUNK ((size_t)1024)     /* many tables stay small */
 
 struct slot {
 	uint32_t hash;
-	uint32_t number;	/* id + 1; 0: free */
+	uint32_t number; /* id + 1; 0: free */
 };
 
 struct entry {
@@ -35,12 +36,12 @@ struct chunk {
 struct pmp_intern {
 	struct slot *slots;
 	size_t slot_count;	/* a power of two, at least twice the entries */
-	struct entry **entries;	/* by id */
+	struct entry **entries; /* by id */
 	size_t count, capacity;
 	struct chunk *chunks;
-	char *free;		/* the rest of the chunk in use */
+	char *free; /* the rest of the chunk in use */
 	size_t free_size, chunk_size;
-	size_t chunks_size;	/* of all chunks */
+	size_t chunks_size; /* of all chunks */
 	uint64_t seed;
 };
 
@@ -76,27 +77,21 @@ void pmp_intern_free(struct pmp_intern *table)
 	free(table);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
 static uint32_t hash_of(uint64_t seed, const void *data, size_t length)
 {
-	uint64_t hash = mix(seed, length), word;
+	uint64_t hash = pmp_hash(seed ^ length), word;
 	const char *at = data;
 
 	for (; length >= sizeof(word); length -= sizeof(word), at += sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		hash = mix(hash, word);
+		hash = pmp_hash(hash ^ word);
 	}
 	if (length) {
 		word = 0;
 		memcpy(&word, at, length);
-		hash = mix(hash, word);
+		hash = pmp_hash(hash ^ word);
 	}
-	return (uint32_t)(mix(hash, seed) >> 32);
+	return (uint32_t)(pmp_hash(hash ^ seed) >> 32);
 }
 
 /* The slot of these bytes, or the free one where they belong. */

@@ -13,7 +13,7 @@
 
 struct pmp_intern;
 
-struct pmp_intern *pmp_intern_new(void);	/* NULL: no memory */
+struct pmp_intern *pmp_intern_new(void); /* NULL: no memory */
 void pmp_intern_free(struct pmp_intern *table);
 /* The id of these bytes, which are copied when new; PMP_INTERN_NONE: no memory. */
 uint32_t pmp_intern(struct pmp_intern *table, const void *data, size_t length);

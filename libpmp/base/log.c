@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define LINE_SIZE 1024		/* longer lines are cut */
+#define LINE_SIZE 1024 /* longer lines are cut */
 
 void pmp_log_line(const struct pmp_log *log, const char *area, const char *format, ...)
 {

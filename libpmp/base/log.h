@@ -4,7 +4,7 @@
 #define PMP_BASE_LOG_H
 
 struct pmp_log {
-	void (*line)(void *arg, const char *area, const char *line);	/* NULL: off */
+	void (*line)(void *arg, const char *area, const char *line); /* NULL: off */
 	void *arg;
 };
 
@@ -12,6 +12,9 @@ void pmp_log_line(const struct pmp_log *log, const char *area, const char *forma
 	__attribute__((format(printf, 3, 4)));
 
 #define PMP_LOG(log, area, ...) \
-	do { if ((log)->line) pmp_log_line((log), (area), __VA_ARGS__); } while (0)
+	do { \
+		if ((log)->line) \
+			pmp_log_line((log), (area), __VA_ARGS__); \
+	} while (0)
 
 #endif

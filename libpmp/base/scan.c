@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading numbers and words from text that nobody vouches for. */
+/* Reading numbers and words from text that may hold anything. */
 #include "base/scan.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
  *
  *   watch.c: has the thread run since its last sample?
  *     -> no: its stack is the same
- *     -> it is blocked: look.c reads it where it sleeps
- *     -> it runs, or that was not enough: batches of up to PMP_HOLD_MAX
+ *     -> it is blocked: peek.c reads it where it sleeps
+ *     -> it runs, or that was not enough: batches of up to PMP_REQUEST_MAX
  *          -> stop.c holds, reads and releases
  *          -> walk.c unwinds from the copies; the threads run again
  *               -> the copy was too short: a larger one, in a later batch
@@ -14,11 +14,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fault.h"
-#include "capture/fragile.h"
-#include "capture/look.h"
-#include "capture/space.h"
-#include "capture/stack.h"
+#include "capture/maps-refresh.h"
+#include "capture/peek.h"
+#include "capture/stack-copy.h"
+#include "capture/stop-policy.h"
 #include "capture/target.h"
+#include "proc/explain.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,9 +27,9 @@
 #include <string.h>
 #include <time.h>
 
-#define COPY_TRIES 5			/* stops of one thread in one sample */
-#define EXEC_TRIES 30			/* captures that find nobody, 1 ms apart, of a living process */
-#define DISK_TRIES 3			/* looks at a thread in D, 1 ms apart */
+#define COPY_TRIES 5  /* stops of one thread in one sample */
+#define EXEC_TRIES 30 /* captures without a thread, 1 ms apart */
+#define DISK_TRIES 3  /* peeks at a thread in D, 1 ms apart */
 
 /* ---- into the sample ------------------------------------------------------------------ */
 
@@ -49,14 +50,14 @@ static int emit(struct pmp_sample *sample, const struct pmp_thread *thread)
 /* The thread has not run since this was read. */
 static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *watch)
 {
-	struct pmp_thread thread = watch->thread;
-	int r;
+	struct pmp_thread *added;
 
-	thread.obtained = PMP_UNCHANGED;
-	thread.stopped = 0;
-	r = emit(sample, &thread);
-	return r < 0 ? r : pmp_sample_add_frames(sample, watch->frames,
-						 watch->thread.frame_count);
+	if (emit(sample, &watch->thread) < 0)
+		return PMP_ENOMEM;
+	added = &sample->threads[sample->thread_count - 1];
+	added->obtained = PMP_UNCHANGED;
+	added->stopped = 0;
+	return pmp_sample_add_frames(sample, watch->frames, watch->thread.frame_count);
 }
 
 static int emit_work(struct pmp_target *target, struct pmp_sample *sample,
@@ -69,26 +70,25 @@ static int emit_work(struct pmp_target *target, struct pmp_sample *sample,
 	r = emit(sample, &work->thread);
 	if (r == 0)
 		r = pmp_sample_add_frames(sample, target->kernel.frames,
-					  target->kernel.count);
-	target->kernel.count = 0;
+					  work->kernel_count);
 	return r < 0 ? r : pmp_sample_add_frames(sample, walk->frames, walk->count);
 }
 
 /* Read completely where it sleeps: the same again as long as it does not run. */
-static int emit_looked(struct pmp_target *target, struct pmp_sample *sample,
+static int emit_peeked(struct pmp_target *target, struct pmp_sample *sample,
 		       struct pmp_work *work, const struct pmp_walk *walk)
 {
 	const struct pmp_thread *added;
 	int r;
 
-	work->thread.sp = work->look.sp;
-	work->thread.obtained = PMP_LOOKED;
+	work->thread.sp = work->peek.sp;
+	work->thread.obtained = PMP_PEEKED;
 	work->thread.why[0] = '\0';
 	r = emit_work(target, sample, work, walk);
 	if (r < 0)
 		return r;
 	added = &sample->threads[sample->thread_count - 1];
-	return pmp_watch_keep(work->watch, work->mark, &work->thread,
+	return pmp_watch_keep(work->watch, work->run_count, &work->thread,
 			      sample->frames + added->frame, added->frame_count);
 }
 
@@ -97,22 +97,23 @@ static int emit_looked(struct pmp_target *target, struct pmp_sample *sample,
 static int emit_not_stopped(struct pmp_target *target, struct pmp_sample *sample,
 			    struct pmp_work *work, struct pmp_walk *walk)
 {
-	struct pmp_raw_frame frame = { work->look.pc, PMP_FRAME_EXACT };
+	struct pmp_raw_frame frame = { work->peek.pc, PMP_FRAME_EXACT };
 	int r;
 
-	target->kernel.count = 0;
+	work->kernel_count = 0;
 	if (target->options.kernel && work->thread.state != 'R') {
 		r = pmp_kernel_read(&target->kernel, &target->process, work->thread.tid);
 		if (r < 0)
 			return r;
+		work->kernel_count = target->kernel.count;
 	}
-	if (!walk->count && work->look.pc) {
+	if (!walk->count && work->peek.pc) {
 		walk->frames = &frame;
 		walk->count = 1;
 	}
 	walk->end = PMP_END_NOT_STOPPED;
 	work->thread.obtained = PMP_NOT_STOPPED;
-	work->thread.sp = work->look.sp;
+	work->thread.sp = work->peek.sp;
 	return emit_work(target, sample, work, walk);
 }
 
@@ -123,41 +124,37 @@ static int emit_one_frame(struct pmp_target *target, struct pmp_sample *sample,
 }
 
 static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
-		       struct pmp_work *work, const struct pmp_hold *hold)
+		       struct pmp_work *work, const struct pmp_stop_request *request)
 {
 	char *why = work->thread.why;
 	size_t size = sizeof(work->thread.why);
 
-	switch (hold->result) {
-	case PMP_HOLD_GONE:
-		sample->vanished++;
-		return 0;
-	case PMP_HOLD_LATE:
-		snprintf(why, size, "did not stop in time");
-		break;
-	case PMP_HOLD_REFUSED:
-		if (pmp_thread_look(&target->process, hold->tid, &work->thread, &work->look) < 0 ||
-		    pmp_thread_ask(&target->process, hold->tid, &work->look) < 0) {
+	switch (request->result) {
+	case PMP_REQUEST_GONE: sample->vanished++; return 0;
+	case PMP_REQUEST_LATE: snprintf(why, size, "did not stop in time"); break;
+	case PMP_REQUEST_REFUSED:
+		if (pmp_thread_peek(&target->process, request->tid,
+				    target->options.no_wchan, &work->thread,
+				    &work->peek) < 0 ||
+		    pmp_thread_ask(&target->process, request->tid, &work->peek) < 0) {
 			sample->vanished++;
 			return 0;
 		}
-		if (work->look.tracer)
-			snprintf(why, size, "traced by %d", (int)work->look.tracer);
+		if (work->peek.tracer)
+			snprintf(why, size, "traced by %d", (int)work->peek.tracer);
 		else
-			snprintf(why, size, "%s", strerror(hold->sys_errno));
+			snprintf(why, size, "%s", strerror(request->sys_errno));
 		break;
-	default:
-		snprintf(why, size, "%s", strerror(hold->sys_errno));
-		break;
+	default: snprintf(why, size, "%s", strerror(request->sys_errno)); break;
 	}
 	return emit_one_frame(target, sample, work);
 }
 
-/* It was looked at before the stop. If it has left its call since, what was seen of
+/* It was peeked at before the stop. If it has left its call since, what was seen of
  * that does not belong to this stack. */
 static void see_call(struct pmp_thread *thread, const union pmp_user_regs *user)
 {
-	if (thread->syscall < 0 || pmp_arch_may_be_in(user, thread->syscall) ||
+	if (thread->syscall < 0 || pmp_user_regs_may_be_in(user, thread->syscall) ||
 	    PMP_FAULT("stale-call"))
 		return;
 	thread->state = 'R';
@@ -166,16 +163,24 @@ static void see_call(struct pmp_thread *thread, const union pmp_user_regs *user)
 	memset(thread->args, 0, sizeof(thread->args));
 }
 
+/* It waited for a processor: not after a call, but because another thread got its own. */
+static void see_work(struct pmp_thread *thread, const union pmp_user_regs *user)
+{
+	if (pmp_user_regs_may_be_in(user, PMP_SYSCALL_NONE))
+		thread->ready = 0;
+}
+
 #ifdef PMP_FAULTS
 /* Believe that a stopped thread stays where it was. */
 static int keep_stopped(struct pmp_target *target, const struct pmp_work *work,
 			const struct pmp_walk *walk)
 {
-	struct pmp_mark mark;
+	struct pmp_run_count run_count;
 
-	if (pmp_watch_read(&target->watches, &target->process, work->watch, &mark) < 0)
+	if (pmp_watch_read(&target->watches, &target->process, work->watch, &run_count) <
+	    0)
 		return 0;
-	return pmp_watch_keep(work->watch, mark.mark, &work->thread, walk->frames,
+	return pmp_watch_keep(work->watch, run_count.value, &work->thread, walk->frames,
 			      walk->count);
 }
 #endif
@@ -184,36 +189,38 @@ static int keep_stopped(struct pmp_target *target, const struct pmp_work *work,
  * Unwind and add one thread that has been held. Returns 1 if its copy was too
  * short and it is worth another try, 0 when it is in the sample, or an error.
  */
-static int finish(struct pmp_target *target, struct pmp_sample *sample, struct pmp_work *work,
-		  struct pmp_hold *hold)
+static int finish(struct pmp_target *target, struct pmp_sample *sample,
+		  struct pmp_work *work, struct pmp_stop_request *request)
 {
-	struct pmp_stack_reader reader = { .target = target, .hold = hold };
+	struct pmp_stack_reader reader = { .target = target, .request = request };
 	struct pmp_walk walk = { 0 };
 	int r;
 
-	work->thread.stopped += hold->stopped;
+	work->thread.stopped += request->stopped;
 	work->tries++;
-	if (hold->result != PMP_HOLD_DONE)
-		return emit_unread(target, sample, work, hold);
-	pmp_arch_convert(&hold->user, &reader.regs);
+	if (request->result != PMP_REQUEST_DONE)
+		return emit_unread(target, sample, work, request);
+	pmp_user_regs_convert(&request->user, &reader.regs);
 	if (work->thread.syscall >= 0)
-		pmp_arch_behind_call(&reader.regs, work->look.pc);
+		pmp_user_regs_after_call(&reader.regs, work->peek.pc);
 	r = pmp_stack_walk(target, &reader, &walk);
 	if (r < 0)
 		return r;
 	if (reader.missed && walk.end != PMP_END_ROOT && walk.end != PMP_END_DEPTH) {
-		if (work->tries < COPY_TRIES && pmp_stack_want_more(target, work->watch, &reader))
+		if (work->tries < COPY_TRIES &&
+		    pmp_stack_want_more(target, work->watch, &reader))
 			return 1;
 		if (walk.end == PMP_END_UNREADABLE)
 			walk.end = PMP_END_COPY;
 	}
 	pmp_stack_learn(work->watch, &reader);
-	pmp_look_learn(target, &walk);
+	pmp_peek_learn(target, &walk);
 	work->thread.obtained = PMP_STOPPED;
-	target->kernel.count = 0;
-	work->thread.tls = hold->tls;
-	work->thread.sp = pmp_arch_sp(&hold->user);
-	see_call(&work->thread, &hold->user);
+	work->kernel_count = 0;
+	work->thread.tls = request->tls;
+	work->thread.sp = pmp_user_regs_sp(&request->user);
+	see_call(&work->thread, &request->user);
+	see_work(&work->thread, &request->user);
 	r = emit_work(target, sample, work, &walk);
 #ifdef PMP_FAULTS
 	if (r == 0 && PMP_FAULT("base-from-stop"))
@@ -224,11 +231,11 @@ static int finish(struct pmp_target *target, struct pmp_sample *sample, struct p
 
 /* ---- the threads ------------------------------------------------------------------------ */
 
-enum verdict {
-	LEFT_OUT,
-	EMITTED,	/* or an error */
-	ON_DISK,	/* in D, which may end in a moment */
-	LATER,		/* one that lacks the same is about to be stopped, which helps both */
+/* What remains to be done with a thread. An error, where it is returned, is less. */
+enum step {
+	DONE,	 /* it is in the sample, or left out of it */
+	ON_DISK, /* in D, which may end in a moment */
+	LATER,	 /* one that lacks the same is about to be stopped, which helps both */
 	TO_STOP,
 };
 
@@ -237,68 +244,67 @@ static bool is_wanted(struct pmp_target *target, const struct pmp_work *work)
 	const struct pmp_target_options *options = &target->options;
 
 	return !options->want_thread ||
-	       options->want_thread(options->want_arg, work->thread.tid, work->thread.name);
+	       options->want_thread(options->want_arg, work->thread.tid,
+				    work->thread.name);
 }
 
-/* *r is what came of a thread: PMP_ESRCH is no error, it has ended meanwhile. */
-static enum verdict settled(struct pmp_sample *sample, int *r)
+/* PMP_ESRCH is no error: the thread has ended in between. */
+static int done(struct pmp_sample *sample, int r)
 {
-	if (*r != PMP_ESRCH)
-		return EMITTED;
+	if (r != PMP_ESRCH)
+		return r < 0 ? r : DONE;
 	sample->vanished++;
-	*r = 0;
-	return LEFT_OUT;
+	return DONE;
 }
 
 /* As pmp_watch_read(), but for those of which it is known already. */
-static int read_mark(struct pmp_target *target, struct pmp_watch *watch,
-		     struct pmp_mark *mark)
+static int read_run_count(struct pmp_target *target, struct pmp_watch *watch,
+			  struct pmp_run_count *run_count)
 {
-	if (!target->rest_proven || !watch->rests)
-		return pmp_watch_read(&target->watches, &target->process, watch, mark);
-	*mark = watch->last.mark;
-	mark->mark = watch->proven;
+	if (!target->capture.idle_proven || !watch->idle)
+		return pmp_watch_read(&target->watches, &target->process, watch,
+				      run_count);
+	*run_count = watch->last.run_count;
+	run_count->value = watch->proven;
 	return 0;
 }
 
-/* Look at a thread, but for its stack. */
-static enum verdict meet(struct pmp_target *target, struct pmp_sample *sample, size_t i,
-			 struct pmp_work *work, int *r)
+/* Unless it has not run since its last sample: read all but its stack. */
+static int read_thread(struct pmp_target *target, struct pmp_sample *sample, size_t i,
+		       struct pmp_work *work)
 {
 	struct pmp_watch *watch = target->watches.items[i];
-	struct pmp_mark mark;
+	struct pmp_run_count run_count;
+	int r;
 
-	*work = (struct pmp_work){ .watch = watch };
 	watch->met = target->number;
-	*r = read_mark(target, watch, &mark);
-	if (*r == 0 && mark.mark && mark.mark == watch->proven &&
+	r = read_run_count(target, watch, &run_count);
+	if (r == 0 && run_count.value && run_count.value == watch->proven &&
 	    target->options.stop != PMP_STOP_ALL) {
 		sample->skipped += watch->unwanted;
-		if (watch->unwanted)
-			return LEFT_OUT;
-		*r = emit_unchanged(sample, watch);
-		return EMITTED;
+		return watch->unwanted ? DONE : emit_unchanged(sample, watch);
 	}
+	*work = (struct pmp_work){ .watch = watch, .run_count = run_count.value };
 	watch->proven = 0;
 	watch->changed = target->number;
 	watch->changes++;
-	work->mark = mark.mark;
-	work->thread.cpu = mark.cpu;
-	work->thread.runs = mark.runs;
-	if (*r == 0)
-		*r = pmp_thread_look(&target->process, watch->tid, &work->thread, &work->look);
-	if (*r < 0)
-		return settled(sample, r);
+	work->thread.cpu = run_count.cpu;
+	work->thread.runs = run_count.runs;
+	if (r == 0)
+		r = pmp_thread_peek(&target->process, watch->tid,
+				    target->options.no_wchan, &work->thread, &work->peek);
+	if (r < 0)
+		return done(sample, r);
 	watch->unwanted = !is_wanted(target, work);
 	if (!watch->unwanted)
 		return TO_STOP;
-	/* Blocked since, it has the same name when it has the same mark. */
-	watch->proven = work->look.pc ? work->mark : 0;
+	/* Blocked since, it has the same name when it has the same run count. */
+	watch->proven = work->peek.pc ? work->run_count : 0;
 	sample->skipped++;
-	return LEFT_OUT;
+	return DONE;
 }
 
-/* Is there one among these that lacks the same? Its stop will tell. */
+/* Is another thread with the same unknown frame pointer about to be stopped? */
 static bool is_lacked(const struct pmp_work *works, size_t count, uint64_t pc)
 {
 	for (size_t i = 0; pc && i < count; i++)
@@ -308,15 +314,28 @@ static bool is_lacked(const struct pmp_work *works, size_t count, uint64_t pc)
 }
 
 /* 1: it is in the sample; 0: walk has what is certain; or an error. */
-static int try_look(struct pmp_target *target, struct pmp_sample *sample,
+static int try_peek(struct pmp_target *target, struct pmp_sample *sample,
 		    struct pmp_work *work, struct pmp_walk *walk)
 {
-	int r = work->look.pc ? pmp_look(target, work, walk) : 0;
+	int r = work->peek.pc ? pmp_peek(target, work, walk) : 0;
 
 	if (r <= 0)
 		return r;
-	r = emit_looked(target, sample, work, walk);
+	r = emit_peeked(target, sample, work, walk);
 	return r < 0 ? r : 1;
+}
+
+/* State R is also that of threads which wait for a processor. One that is on a processor
+ * has been put there once more than it was taken off. */
+static void see_ready(struct pmp_target *target, struct pmp_work *work)
+{
+	struct pmp_run_count run_count;
+
+	if (work->thread.state != 'R' || PMP_FAULT("ready-runs") ||
+	    pmp_watch_read(&target->watches, &target->process, work->watch, &run_count) <
+		    0)
+		return;
+	work->thread.ready = run_count.runs && run_count.runs <= work->peek.switches;
 }
 
 /* 1: yes; 0: no, work->thread.why says why; or an error. */
@@ -328,96 +347,104 @@ static int may_stop(struct pmp_target *target, struct pmp_work *work)
 		snprintf(work->thread.why, sizeof(work->thread.why), "--stop=never");
 		return 0;
 	}
-	r = pmp_thread_ask(&target->process, work->thread.tid, &work->look);
-	return r < 0 ? r : pmp_may_stop(&target->process, &work->thread, &work->look);
+	if (target->capture.deadline && pmp_clock() >= target->capture.deadline) {
+		snprintf(work->thread.why, sizeof(work->thread.why), "time limit");
+		return 0;
+	}
+	r = pmp_thread_ask(&target->process, work->thread.tid, &work->peek);
+	if (r < 0)
+		return r;
+	see_ready(target, work);
+	return pmp_may_stop(&target->process, &work->thread, &work->peek);
 }
 
 /*
- * Take thread i without a stop, or say what to do with it. It becomes
+ * Take thread i without a stop, or return what to do with it. It becomes
  * target->works[count]; those before it are about to be stopped. last: it will not be
- * asked again. *r is negative for an error.
+ * asked again.
  */
-static enum verdict consider(struct pmp_target *target, struct pmp_sample *sample, size_t i,
-			     size_t count, bool last, int *r)
+static int take_without_stop(struct pmp_target *target, struct pmp_sample *sample,
+			     size_t i, size_t count, bool last)
 {
 	bool together = target->options.stop == PMP_STOP_ALL;
 	struct pmp_work *work = &target->works[count];
-	enum verdict verdict = meet(target, sample, i, work, r);
 	struct pmp_walk walk = { 0 };
+	int r = read_thread(target, sample, i, work);
 
-	if (verdict != TO_STOP)
-		return verdict;
-	*r = pmp_space_update(target, NULL);
-	if (*r < 0)
-		return settled(sample, r);
+	if (r != TO_STOP)
+		return r;
+	r = pmp_maps_refresh_update(target, NULL);
+	if (r < 0)
+		return done(sample, r);
 	if (work->watch->range_count == 0)
 		pmp_stack_want_first(work->watch);
 	if (!together && !PMP_FAULT("no-look"))
-		*r = try_look(target, sample, work, &walk);
-	if (*r)
-		return settled(sample, r);
-	*r = may_stop(target, work);
-	if (*r > 0)
+		r = try_peek(target, sample, work, &walk);
+	if (r)
+		return done(sample, r);
+	r = may_stop(target, work);
+	if (r > 0)
 		return !last && is_lacked(target->works, count, work->lacks) ? LATER
 									     : TO_STOP;
-	if (*r == 0 && together)
-		*r = try_look(target, sample, work, &walk);
-	if (*r)
-		return settled(sample, r);
+	if (r == 0 && together)
+		r = try_peek(target, sample, work, &walk);
+	if (r)
+		return done(sample, r);
 	if (work->thread.state == 'D' && !last)
 		return ON_DISK;
-	*r = emit_not_stopped(target, sample, work, &walk);
-	return EMITTED;
+	return done(sample, emit_not_stopped(target, sample, work, &walk));
 }
 
 static int stop_batch(struct pmp_target *target, struct pmp_sample *sample, size_t count)
 {
-	int r = pmp_stack_prepare(target, target->works, count);
+	int r = pmp_stack_prepare(target, target->works, target->requests, count);
 
 	if (r < 0)
 		return r;
 	if (target->options.stop == PMP_STOP_ALL)
 		sample->any_stopped += pmp_stop_together(target->stopper, target->maps,
-							 target->holds, count);
+							 target->requests, count);
 	else
 		sample->any_stopped += pmp_stop_each(target->stopper, target->maps,
-						     target->holds, count);
+						     target->requests, count);
 	return 0;
 }
 
 static int reserve_works(struct pmp_target *target, size_t count)
 {
 	if (PMP_RESERVE(&target->works, &target->work_capacity, count) < 0 ||
-	    PMP_RESERVE(&target->holds, &target->hold_capacity, count) < 0)
+	    PMP_RESERVE(&target->requests, &target->request_capacity, count) < 0)
 		return PMP_ENOMEM;
 	return 0;
 }
 
 /* Stop a batch and finish its threads; those that need a larger copy stay, at
  * the front of works. Returns how many do, or an error. */
-static ssize_t run_batch(struct pmp_target *target, struct pmp_sample *sample, size_t count)
+static ssize_t run_batch(struct pmp_target *target, struct pmp_sample *sample,
+			 size_t count)
 {
 	ssize_t again = 0;
 	int r = stop_batch(target, sample, count);
 
 	for (size_t i = 0; i < count && r >= 0; i++) {
-		r = finish(target, sample, &target->works[i], &target->holds[i]);
+		r = finish(target, sample, &target->works[i], &target->requests[i]);
 		if (r == 1)
 			target->works[again++] = target->works[i];
 	}
 	return r < 0 ? r : again;
 }
 
-/* Some of the threads, by index, and those that have to be looked at once more. */
+/* Some of the threads, by index, and those that have to be peeked at once more. */
 struct pass {
 	size_t *todo, *later;
 	size_t todo_count, later_count;
-	bool on_disk;		/* there is one in D among those */
+	bool on_disk; /* there is one in D among those */
 	bool last;
 };
 
 /* Thread after thread, in batches. */
-static int run_pass(struct pmp_target *target, struct pmp_sample *sample, struct pass *pass)
+static int run_pass(struct pmp_target *target, struct pmp_sample *sample,
+		    struct pass *pass)
 {
 	size_t next = 0;
 	ssize_t count = 0;
@@ -426,28 +453,31 @@ static int run_pass(struct pmp_target *target, struct pmp_sample *sample, struct
 	pass->later_count = 0;
 	pass->on_disk = false;
 	while (r >= 0 && (next < pass->todo_count || count > 0)) {
-		enum verdict verdict;
+		int step;
 
-		if (next == pass->todo_count || count == PMP_HOLD_MAX) {
+		if (next == pass->todo_count || count == PMP_REQUEST_MAX) {
 			count = run_batch(target, sample, (size_t)count);
 			if (count < 0)
 				r = (int)count;
 			continue;
 		}
-		verdict = consider(target, sample, pass->todo[next], (size_t)count, pass->last,
-				   &r);
-		if (verdict == TO_STOP)
+		step = take_without_stop(target, sample, pass->todo[next], (size_t)count,
+					 pass->last);
+		if (step < 0)
+			r = step;
+		else if (step == TO_STOP)
 			count++;
-		else if (verdict == LATER || verdict == ON_DISK)
+		else if (step != DONE)
 			pass->later[pass->later_count++] = pass->todo[next];
-		pass->on_disk = pass->on_disk || verdict == ON_DISK;
+		pass->on_disk |= step == ON_DISK;
 		next++;
 	}
 	return r;
 }
 
 /* Threads in D may be waiting for a disk for a moment, or for ever. */
-static int run_passes(struct pmp_target *target, struct pmp_sample *sample, struct pass *pass)
+static int run_passes(struct pmp_target *target, struct pmp_sample *sample,
+		      struct pass *pass)
 {
 	const struct timespec nap = { .tv_nsec = PMP_MS };
 	int r = run_pass(target, sample, pass);
@@ -467,11 +497,11 @@ static int run_passes(struct pmp_target *target, struct pmp_sample *sample, stru
 }
 
 /* Those of the listed threads that this capture has not met yet. */
-static int capture_each(struct pmp_target *target, struct pmp_sample *sample)
+static int take_listed(struct pmp_target *target, struct pmp_sample *sample)
 {
 	size_t *indices = calloc(target->tid_count + 1, 2 * sizeof(*indices));
 	struct pass pass = { .todo = indices };
-	int r = indices ? reserve_works(target, PMP_HOLD_MAX) : PMP_ENOMEM;
+	int r = indices ? reserve_works(target, PMP_REQUEST_MAX) : PMP_ENOMEM;
 
 	if (r >= 0) {
 		pass.later = indices + target->tid_count;
@@ -485,13 +515,15 @@ static int capture_each(struct pmp_target *target, struct pmp_sample *sample)
 }
 
 /* All at one instant. If a copy was too short, all once more with what was learned. */
-static int capture_together(struct pmp_target *target, struct pmp_sample *sample)
+static int take_together(struct pmp_target *target, struct pmp_sample *sample)
 {
 	size_t threads, frames, vanished, count = 0;
 	int r = reserve_works(target, target->tid_count + 1);
 
-	for (size_t i = 0; i < target->tid_count && r >= 0; i++)
-		count += consider(target, sample, i, count, true, &r) == TO_STOP;
+	for (size_t i = 0; i < target->tid_count && r >= 0; i++) {
+		r = take_without_stop(target, sample, i, count, true);
+		count += r == TO_STOP;
+	}
 	threads = sample->thread_count;
 	frames = sample->frame_count;
 	vanished = sample->vanished;
@@ -502,18 +534,20 @@ static int capture_together(struct pmp_target *target, struct pmp_sample *sample
 		sample->vanished = vanished;
 		r = stop_batch(target, sample, count);
 		for (size_t i = 0; i < count && r >= 0; i++) {
-			r = finish(target, sample, &target->works[i], &target->holds[i]);
+			r = finish(target, sample, &target->works[i],
+				   &target->requests[i]);
 			again = again || r == 1;
 		}
 	}
 	return r;
 }
 
-/* ---- capture -------------------------------------------------------------------------------- */
+/* ---- a sample ------------------------------------------------------------------- */
 
 static int by_tid(const void *a, const void *b)
 {
-	pid_t x = ((const struct pmp_thread *)a)->tid, y = ((const struct pmp_thread *)b)->tid;
+	pid_t x = ((const struct pmp_thread *)a)->tid,
+	      y = ((const struct pmp_thread *)b)->tid;
 
 	return (x > y) - (x < y);
 }
@@ -565,76 +599,82 @@ static int list_threads(struct pmp_target *target, struct pmp_sample *sample)
 
 /*
  * While the kernel counts as many threads as are known, and all of these are met, they
- * are the same: reading their marks has told that they live. Listing them anew would
+ * are the same: reading their run counts has shown that they live. Listing them again would
  * cost as much as all the rest.
  */
-static int capture_each_known(struct pmp_target *target, struct pmp_sample *sample)
+static int take_each(struct pmp_target *target, struct pmp_sample *sample)
 {
-	bool known = target->watches.count > 0 && target->watches.count == target->tid_count &&
+	bool known = target->watches.count > 0 &&
+		     target->watches.count == target->tid_count &&
 		     pmp_threads_count(&target->process) == target->tid_count;
 	size_t vanished = sample->vanished;
 	int r = 0;
 
 	sample->seen = target->tid_count;
-	target->rest_proven =
-		known && pmp_resting_prove(&target->resting, &target->watches,
-					   &target->process, target->number, &target->log);
+	target->capture.idle_proven =
+		known &&
+		pmp_idle_set_prove(&target->idle_set, &target->watches, &target->process,
+				   target->number, &target->log);
 	if (known)
-		r = capture_each(target, sample);
+		r = take_listed(target, sample);
 	if (r >= 0 && (!known || sample->vanished != vanished)) {
-		target->rest_proven = false;
-		pmp_resting_forget(&target->resting);
+		target->capture.idle_proven = false;
+		pmp_idle_set_forget(&target->idle_set);
 		r = list_threads(target, sample);
 		if (r >= 0)
-			r = capture_each(target, sample);
-	} else if (r >= 0 && !target->rest_proven) {
-		pmp_resting_learn(&target->resting, &target->watches);
+			r = take_listed(target, sample);
+	} else if (r >= 0 && !target->capture.idle_proven) {
+		pmp_idle_set_learn(&target->idle_set, &target->watches);
 	}
 	return r;
 }
 
-static int capture_all(struct pmp_target *target, struct pmp_sample *sample)
+static int list_and_take_together(struct pmp_target *target, struct pmp_sample *sample)
 {
 	int r = list_threads(target, sample);
 
-	return r < 0 ? r : capture_together(target, sample);
+	return r < 0 ? r : take_together(target, sample);
 }
 
-static int capture_threads(struct pmp_target *target, struct pmp_sample *sample,
-			   struct pmp_error *err)
+static int take_threads(struct pmp_target *target, struct pmp_sample *sample,
+			struct pmp_error *err)
 {
 	int r;
 
 	target->number++;
-	r = target->options.stop == PMP_STOP_ALL ? capture_all(target, sample)
-						 : capture_each_known(target, sample);
+	r = target->options.stop == PMP_STOP_ALL ? list_and_take_together(target, sample)
+						 : take_each(target, sample);
 	if (r == PMP_ESRCH)
 		return pmp_target_gone(target, err);
 	if (r == PMP_ELIMIT)
-		return pmp_error_sys(err, PMP_ELIMIT, EMFILE, "cannot look at the threads of %d",
+		return pmp_error_sys(err, PMP_ELIMIT, EMFILE,
+				     "cannot look at the threads of %d",
 				     (int)target->process.pid);
 	if (r < 0)
 		return pmp_error_nomem(err, "take a sample");
 	return 0;
 }
 
-static int capture(struct pmp_target *target, struct pmp_sample *sample, struct pmp_error *err)
+static int fill(struct pmp_target *target, struct pmp_sample *sample,
+		struct pmp_error *err)
 {
-	int r = pmp_space_begin(target, sample, err);
+	int r = pmp_maps_refresh_begin(target, sample, err);
 
 	if (r >= 0) {
 		pmp_memory_tick(target->memory);
-		r = capture_threads(target, sample, err);
+		r = take_threads(target, sample, err);
 	}
 	if (r >= 0)
-		pmp_space_check(target, sample);
+		pmp_maps_refresh_check(target, sample);
+	if (r >= 0)
+		pmp_maps_refresh_open(target, sample);
 	if (sample->thread_count == 0 && pmp_target_ended(target))
 		return pmp_target_gone(target, err);
 	return r < 0 ? r : check_refused(target, sample, err);
 }
 
-static int capture_new(struct pmp_target *target, struct pmp_sample **out,
-		       struct pmp_error *err)
+static int capture_once(struct pmp_target *target, struct pmp_sample **out,
+			struct pmp_error *err)
 {
 	struct pmp_sample *sample = pmp_sample_new();
 	int r;
@@ -644,18 +684,23 @@ static int capture_new(struct pmp_target *target, struct pmp_sample **out,
 	sample->pid = target->process.pid;
 	sample->time = pmp_clock();
 	sample->realtime = pmp_clock_realtime();
+	/* Most likely it is as large as the last one. */
 	r = PMP_RESERVE(&sample->threads, &sample->thread_capacity, target->tid_count);
-	r = r < 0 ? pmp_error_nomem(err, "take a sample") : capture(target, sample, err);
+	if (r >= 0)
+		r = PMP_RESERVE(&sample->frames, &sample->frame_capacity,
+				target->frames_last);
+	r = r < 0 ? pmp_error_nomem(err, "take a sample") : fill(target, sample, err);
 	if (r < 0) {
 		pmp_sample_free(sample);
 		return r;
 	}
 	target->captured = true;
-	sample->any_stopped += pmp_stopper_late_time(target->stopper);
+	target->frames_last = sample->frame_count;
+	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
 	sort_threads(sample);
-	sample->maps = pmp_kernel_maps(&target->kernel, target->maps,
-				       &target->next_module_id);
+	sample->maps =
+		pmp_kernel_maps(&target->kernel, target->maps, &target->next_module_id);
 	if (!sample->maps) {
 		pmp_sample_free(sample);
 		return pmp_error_nomem(err, "take a sample");
@@ -673,19 +718,24 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
 		       struct pmp_error *err)
 {
 	const struct timespec nap = { .tv_nsec = PMP_MS };
+	uint64_t deadline = 0;
 	int r;
 
 	*out = NULL;
+	if (target->options.time_limit)
+		deadline = pmp_clock() + target->options.time_limit;
+	pmp_stopper_reap_closed();
 	/* In the middle of an exec a process can look as if it had ended; and the
 	 * exec may be waiting for us to reap a thread. */
 	for (int tries = 1;; tries++) {
 		if (pmp_target_ended(target))
 			return pmp_target_gone(target, err);
-		r = capture_new(target, out, err);
+		pmp_maps_unref(target->capture.maps_before);
+		target->capture = (struct pmp_capture){ .deadline = deadline };
+		r = capture_once(target, out, err);
 		if (r != PMP_ESRCH || tries == EXEC_TRIES)
 			return r;
-		pmp_stopper_settle(target->stopper);
+		pmp_stopper_reap(target->stopper);
 		nanosleep(&nap, NULL);
 	}
 }
-

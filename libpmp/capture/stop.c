@@ -4,21 +4,23 @@
  *
  *   NEW --SEIZE, INTERRUPT--> WAITING --waitpid--> HELD --DETACH--> OVER
  *                                |                   |
- *                                |                   '- DETACH fails: late list, tried again
+ *                                |                   '- DETACH fails: pending, tried
+ * again
  *                                |- exit: OVER (waitpid has reaped it)
- *                                '- deadline: late list, released when it stops
+ *                                '- deadline: pending stops, released when it stops
  *
  * What waitpid reports is our own stop (status >> 16 == PTRACE_EVENT_STOP) or a
  * signal on its way to the thread, which DETACH then delivers with all it
  * carries. A group stop shows as an event stop too; DETACH leaves it stopped, as
- * it was.
+ * it was. Where another thread of this process has taken the report, by waitpid(-1),
+ * PTRACE_GETSIGINFO says the same, and DETACH does not need the report.
  */
 #include "capture/stop.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fault.h"
-#include "capture/maps.h"
+#include "proc/maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,62 +34,102 @@
 #include <unistd.h>
 
 #define DEADLINE_EACH (100 * PMP_MS)	/* a runnable thread on a loaded machine */
-#define DEADLINE_TOGETHER (50 * PMP_MS)	/* all others are held meanwhile */
+#define DEADLINE_TOGETHER (50 * PMP_MS) /* all others are held meanwhile */
 #define SPIN (20 * PMP_US)		/* looking on, before the first nap */
-#define NAP (1 * PMP_MS)		/* between two looks at what does not come */
-#define FREE_NAPS 20			/* a last chance for late threads */
-#define RED_ZONE 128			/* below the stack pointer, in use by leaf functions */
+#define NAP (1 * PMP_MS)	/* polling interval for a thread that has not stopped */
+#define NAP_BLIND (50 * PMP_US) /* the same where no SIGCHLD ends it */
+#define LOST_AFTER (1 * PMP_MS) /* a stop whose report has not come by then may be lost */
+#define RENEW_AFTER (100 * PMP_MS) /* of a watchdog, between two stops of a batch */
+#define FREE_NAPS 20		   /* a last chance for threads with pending stops */
+#define RED_ZONE 128		   /* below the stack pointer, in use by leaf functions */
 
 enum phase { NEW, WAITING, HELD, OVER };
 
 /* A thread that we have seized and that has not been released yet. */
-struct late {
+struct pending {
 	pid_t tid;
-	enum phase phase;	/* WAITING or HELD */
+	enum phase phase; /* WAITING or HELD */
 	int signal;
-	uint64_t polled;	/* when it was last seen not to have stopped */
+	uint64_t polled; /* when it was last seen not to have stopped */
 };
 
 struct pmp_stopper {
-	const struct pmp_process *process;
-	bool no_restart;
-	volatile uint64_t *held_since;
+	const struct pmp_process *process; /* NULL: of a closed target */
+	pid_t pid;
+	const struct pmp_target_options *options; /* NULL with it */
+	struct pmp_stopper *next;		  /* in the list of closed ones */
 
-	struct late *late;
-	size_t late_count, late_capacity;
-	uint64_t late_stopped;	/* ns that late threads were held at most, not yet told */
+	struct pending *pending;
+	size_t pending_count, pending_capacity;
+	uint64_t pending_stopped; /* ns that those released were held at most, not yet
+				     told */
 
 	sigset_t sigchld, old_mask;
-	bool foreign_sigchld;	/* one was consumed that is not ours */
+	bool foreign_sigchld; /* one was consumed that is not ours */
 	int old_policy;
 	struct sched_param old_param;
-	bool may_raise;		/* scheduling priority, until refused */
+	bool may_raise; /* scheduling priority, until refused */
 	bool raised;
-	bool may_spin;		/* there is another processor to stop on */
-	uint64_t woken;		/* when the last nap ended */
+	bool may_spin;	    /* there is another processor to stop on */
+	uint64_t woken;	    /* when the last nap ended */
+	uint64_t announced; /* when options->holding was called last */
 };
+
+/* Those of closed targets whose threads have not stopped yet. Only the thread that has
+ * seized them can release them, and when it ends the kernel does. */
+static _Thread_local struct pmp_stopper *closed;
 
 /* ---- life ----------------------------------------------------------------- */
 
-struct pmp_stopper *pmp_stopper_new(const struct pmp_process *process, bool no_restart,
-				    volatile uint64_t *held_since)
+struct pmp_stopper *pmp_stopper_new(const struct pmp_process *process,
+				    const struct pmp_target_options *options)
 {
 	struct pmp_stopper *stopper = calloc(1, sizeof(*stopper));
 
 	if (!stopper)
 		return NULL;
 	stopper->process = process;
-	stopper->no_restart = no_restart;
-	stopper->held_since = held_since;
+	stopper->pid = process->pid;
+	stopper->options = options;
 	sigemptyset(&stopper->sigchld);
-	sigaddset(&stopper->sigchld, SIGCHLD);
+	if (!options->keep_sigchld)
+		sigaddset(&stopper->sigchld, SIGCHLD);
 	stopper->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	stopper->old_policy = sched_getscheduler(0);
-	stopper->may_raise = stopper->old_policy >= 0 &&
+	stopper->may_raise = !options->keep_scheduling && stopper->old_policy >= 0 &&
 			     stopper->old_policy != SCHED_FIFO &&
 			     stopper->old_policy != SCHED_RR &&
 			     sched_getparam(0, &stopper->old_param) == 0;
 	return stopper;
+}
+
+static void stopper_free(struct pmp_stopper *stopper)
+{
+	free(stopper->pending);
+	free(stopper);
+}
+
+static void lower_priority(struct pmp_stopper *stopper)
+{
+	if (stopper->raised)
+		sched_setscheduler(0, stopper->old_policy, &stopper->old_param);
+	stopper->raised = false;
+}
+
+static void announce(struct pmp_stopper *stopper, bool begins)
+{
+	const struct pmp_target_options *options = stopper->options;
+
+	if (!options || !options->holding || PMP_FAULT("no-timer"))
+		return;
+	options->holding(options->holding_arg, begins);
+	stopper->announced = pmp_clock();
+}
+
+static void sign_of_life(struct pmp_stopper *stopper, uint64_t now)
+{
+	if (stopper->options && stopper->options->held_since)
+		__atomic_store_n(stopper->options->held_since, now, __ATOMIC_RELAXED);
 }
 
 void pmp_stopper_free(struct pmp_stopper *stopper)
@@ -96,16 +138,19 @@ void pmp_stopper_free(struct pmp_stopper *stopper)
 
 	if (!stopper)
 		return;
-	for (int i = 0; i < FREE_NAPS && pmp_stopper_settle(stopper) > 0; i++)
+	for (int i = 0; i < FREE_NAPS && pmp_stopper_reap(stopper) > 0; i++)
 		nanosleep(&nap, NULL);
-	free(stopper->late);
-	free(stopper);
-}
-
-static void sign_of_life(struct pmp_stopper *stopper, uint64_t now)
-{
-	if (stopper->held_since)
-		*stopper->held_since = now;
+	if (stopper->pending_count == 0 || PMP_FAULT("close-forgets")) {
+		stopper_free(stopper);
+		return;
+	}
+	lower_priority(stopper);
+	sign_of_life(stopper, 0);
+	announce(stopper, false);
+	stopper->process = NULL;
+	stopper->options = NULL;
+	stopper->next = closed;
+	closed = stopper;
 }
 
 /*
@@ -118,11 +163,13 @@ static void section_begin(struct pmp_stopper *stopper)
 {
 	const struct sched_param param = { .sched_priority = 1 };
 
+	announce(stopper, true);
 	pthread_sigmask(SIG_BLOCK, &stopper->sigchld, &stopper->old_mask);
 	stopper->foreign_sigchld = false;
 	if (!stopper->may_raise || stopper->raised)
 		return;
-	stopper->raised = sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param) == 0;
+	stopper->raised =
+		sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param) == 0;
 	stopper->may_raise = stopper->raised;
 }
 
@@ -130,11 +177,10 @@ static void section_begin(struct pmp_stopper *stopper)
  * threads are late one of them may stop at any time. */
 static void rest(struct pmp_stopper *stopper)
 {
-	sign_of_life(stopper, stopper->late_count ? pmp_clock() : 0);
-	if (stopper->late_count || !stopper->raised)
-		return;
-	sched_setscheduler(0, stopper->old_policy, &stopper->old_param);
-	stopper->raised = false;
+	sign_of_life(stopper, stopper->pending_count ? pmp_clock() : 0);
+	announce(stopper, stopper->pending_count > 0);
+	if (!stopper->pending_count)
+		lower_priority(stopper);
 }
 
 static void section_end(struct pmp_stopper *stopper)
@@ -148,11 +194,14 @@ static void section_end(struct pmp_stopper *stopper)
 /* Sleep until a traced thread has something to tell, or a little. */
 static void nap(struct pmp_stopper *stopper)
 {
-	const struct timespec timeout = { .tv_nsec = NAP };
+	const struct timespec timeout = { .tv_nsec = NAP },
+			      blind = { .tv_nsec = NAP_BLIND };
 	siginfo_t info;
 
-	if (sigtimedwait(&stopper->sigchld, &info, &timeout) == SIGCHLD &&
-	    info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
+	if (stopper->options->keep_sigchld)
+		nanosleep(&blind, NULL);
+	else if (sigtimedwait(&stopper->sigchld, &info, &timeout) == SIGCHLD &&
+		 info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
 		stopper->foreign_sigchld = true;
 	stopper->woken = pmp_clock();
 }
@@ -182,6 +231,22 @@ static pid_t poll_thread(pid_t tid, int *status)
 	return got;
 }
 
+/*
+ * The same for a thread that waitpid() says nothing of for long: it may have stopped,
+ * and the report gone to another thread of this process.
+ */
+static pid_t poll_unreported(pid_t tid, int *status)
+{
+	siginfo_t info;
+
+	/* ESRCH: it has not stopped. */
+	if (PMP_FAULT("lose-report") || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0)
+		return 0;
+	*status = W_STOPCODE(info.si_code >> 8 == PTRACE_EVENT_STOP ? info.si_code
+								    : info.si_signo);
+	return tid;
+}
+
 static bool detach(pid_t tid, int signal)
 {
 	if (PMP_FAULT("cont"))
@@ -198,15 +263,16 @@ static int signal_of(int status)
 }
 
 /* Room was made before anything was seized. */
-static void add_late(struct pmp_stopper *stopper, pid_t tid, enum phase phase, int signal)
+static void add_pending(struct pmp_stopper *stopper, pid_t tid, enum phase phase,
+			int signal)
 {
 	if (PMP_FAULT("late-forget"))
 		return;
-	for (size_t i = 0; i < stopper->late_count; i++)
-		if (stopper->late[i].tid == tid)
+	for (size_t i = 0; i < stopper->pending_count; i++)
+		if (stopper->pending[i].tid == tid)
 			return;
-	stopper->late[stopper->late_count++] =
-		(struct late){ tid, phase, signal, pmp_clock() };
+	stopper->pending[stopper->pending_count++] =
+		(struct pending){ tid, phase, signal, pmp_clock() };
 }
 
 static bool is_ours(const struct pmp_stopper *stopper, pid_t tid)
@@ -218,69 +284,69 @@ static bool is_ours(const struct pmp_stopper *stopper, pid_t tid)
 }
 
 /* The thread goes on until it is interrupted: that comes right behind the read. */
-static void interrupt(struct pmp_stopper *stopper, struct pmp_hold *hold)
+static void interrupt(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	char path[40], text[256];
 	ssize_t length = 0;
 	int fd = -1;
 
-	if (pmp_arch_restart_needs_call && !stopper->no_restart) {
-		snprintf(path, sizeof(path), "task/%d/syscall", (int)hold->tid);
+	if (pmp_user_regs_restart_needs_call && !stopper->options->no_restart) {
+		snprintf(path, sizeof(path), "task/%d/syscall", (int)request->tid);
 		fd = openat(stopper->process->proc, path, O_RDONLY | O_CLOEXEC);
 	}
 	if (fd >= 0)
 		length = pread(fd, text, sizeof(text), 0);
-	ptrace(PTRACE_INTERRUPT, hold->tid, NULL, NULL);
-	if (length <= 0 || !pmp_syscall_parse(text, (size_t)length, &hold->call))
-		hold->call.number = PMP_SYSCALL_UNKNOWN;
+	ptrace(PTRACE_INTERRUPT, request->tid, NULL, NULL);
+	if (length <= 0 || !pmp_syscall_parse(text, (size_t)length, &request->call))
+		request->call.number = PMP_SYSCALL_UNKNOWN;
 	if (fd >= 0)
 		close(fd);
 }
 
-static void seize(struct pmp_stopper *stopper, struct pmp_hold *hold)
+static void seize(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	bool ours;
 
-	hold->phase = OVER;
-	if (pmp_stopper_is_late(stopper, hold->tid)) {
-		hold->result = PMP_HOLD_LATE;
+	request->phase = OVER;
+	if (pmp_stopper_is_pending(stopper, request->tid)) {
+		request->result = PMP_REQUEST_LATE;
 		return;
 	}
 	if (PMP_FAULT("attach-stop"))
-		kill(hold->tid, SIGSTOP);
+		kill(request->tid, SIGSTOP);
 	if (PMP_FAULT("no-repair"))
-		usleep(300);	/* long enough for a running thread to go to sleep */
-	if (ptrace(PTRACE_SEIZE, hold->tid, NULL, NULL) < 0) {
-		hold->sys_errno = errno;
-		hold->result = errno == ESRCH ? PMP_HOLD_GONE : PMP_HOLD_REFUSED;
+		usleep(300); /* long enough for a running thread to go to sleep */
+	if (ptrace(PTRACE_SEIZE, request->tid, NULL, NULL) < 0) {
+		request->sys_errno = errno;
+		request->result = errno == ESRCH ? PMP_REQUEST_GONE : PMP_REQUEST_REFUSED;
 		return;
 	}
-	if (PMP_FAULT("no-reap") && hold->tid != stopper->process->pid) {
-		hold->result = PMP_HOLD_GONE;
+	if (PMP_FAULT("no-reap") && request->tid != stopper->pid) {
+		request->result = PMP_REQUEST_GONE;
 		return;
 	}
-	ours = is_ours(stopper, hold->tid);
-	hold->begin = pmp_clock();
-	sign_of_life(stopper, hold->begin);
-	interrupt(stopper, hold);
+	ours = is_ours(stopper, request->tid);
+	request->begin = pmp_clock();
+	sign_of_life(stopper, request->begin);
+	interrupt(stopper, request);
 	if (!ours) {
 		/* The id has gone to another process. There is no detaching
 		 * without a stop; at least nothing of it is read. */
-		hold->result = PMP_HOLD_GONE;
-		add_late(stopper, hold->tid, WAITING, 0);
+		request->result = PMP_REQUEST_GONE;
+		add_pending(stopper, request->tid, WAITING, 0);
 		return;
 	}
-	hold->phase = WAITING;
+	request->phase = WAITING;
 }
 
 static void copy_ranges(struct pmp_stopper *stopper, const struct pmp_maps *maps,
-			struct pmp_hold *hold)
+			struct pmp_stop_request *request)
 {
-	hold->ranges[0].address = pmp_arch_sp(&hold->user);
-	if (hold->ranges[0].address >= RED_ZONE)
-		hold->ranges[0].address -= RED_ZONE;
-	for (size_t i = 0; i < hold->range_count; i++) {
-		struct pmp_range *range = &hold->ranges[i];
+	request->ranges[0].address = pmp_user_regs_sp(&request->user);
+	if (request->ranges[0].address >= RED_ZONE)
+		request->ranges[0].address -= RED_ZONE;
+	for (size_t i = 0; i < request->range_count; i++) {
+		struct pmp_range *range = &request->ranges[i];
 		ssize_t got = -1;
 
 		if (range->address <= INT64_MAX - range->want)
@@ -293,157 +359,188 @@ static void copy_ranges(struct pmp_stopper *stopper, const struct pmp_maps *maps
 
 /* All that is done to a thread while it is held. */
 static void read_held(struct pmp_stopper *stopper, const struct pmp_maps *maps,
-		      struct pmp_hold *hold)
+		      struct pmp_stop_request *request)
 {
-	int r = pmp_arch_read(hold->tid, &hold->user, &hold->tls);
+	int r = pmp_user_regs_read(request->tid, &request->user, &request->tls);
 
 	if (r < 0) {
-		hold->result = PMP_HOLD_FAILED;
-		hold->sys_errno = -r;
+		request->result = PMP_REQUEST_FAILED;
+		request->sys_errno = -r;
 		return;
 	}
-	if (!stopper->no_restart && hold->status >> 16 == PTRACE_EVENT_STOP &&
+	if (!stopper->options->no_restart && request->status >> 16 == PTRACE_EVENT_STOP &&
 	    !PMP_FAULT("no-repair"))
-		pmp_arch_restart(hold->tid, &hold->user, &hold->call);
-	copy_ranges(stopper, maps, hold);
+		pmp_user_regs_restart(request->tid, &request->user, &request->call);
+	copy_ranges(stopper, maps, request);
 	if (PMP_FAULT("hold-long"))
 		usleep(300 * 1000);
-	hold->result = PMP_HOLD_DONE;
+	request->result = PMP_REQUEST_DONE;
 }
 
-static void release(struct pmp_stopper *stopper, struct pmp_hold *hold)
+static void release(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
-	if (!detach(hold->tid, hold->signal)) {
+	if (!detach(request->tid, request->signal)) {
 		/* ESRCH: it was killed meanwhile and is to be reaped. */
 		bool killed = errno == ESRCH;
 
-		add_late(stopper, hold->tid, killed ? WAITING : HELD, hold->signal);
+		add_pending(stopper, request->tid, killed ? WAITING : HELD,
+			    request->signal);
 		if (killed)
-			hold->result = PMP_HOLD_GONE;
+			request->result = PMP_REQUEST_GONE;
 	}
-	hold->stopped = pmp_clock() - hold->begin;
-	hold->phase = OVER;
+	request->stopped = pmp_clock() - request->begin;
+	request->phase = OVER;
 }
 
 /* Has it stopped? Then it is HELD and its status says how; or OVER. */
-static void poll_hold(struct pmp_stopper *stopper, struct pmp_hold *hold)
+static void poll_request(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
-	pid_t got = poll_thread(hold->tid, &hold->status);
+	pid_t got = poll_thread(request->tid, &request->status);
 
-	if (got == hold->tid && WIFSTOPPED(hold->status)) {
-		hold->phase = HELD;
-		hold->signal = signal_of(hold->status);
-	} else if (got == hold->tid) {
-		hold->phase = OVER;
-		hold->result = PMP_HOLD_GONE;
+	if (got == 0 && pmp_clock() - request->begin > LOST_AFTER)
+		got = poll_unreported(request->tid, &request->status);
+	if (got == request->tid && WIFSTOPPED(request->status)) {
+		request->phase = HELD;
+		request->signal = signal_of(request->status);
+	} else if (got == request->tid) {
+		request->phase = OVER;
+		request->result = PMP_REQUEST_GONE;
 	} else if (got < 0 && errno == ECHILD) {
 		/* Another thread has exec'ed, and this one is no more; if it was
 		 * the one that did, it has the process's id now. */
-		hold->phase = OVER;
-		hold->result = PMP_HOLD_GONE;
-		if (hold->tid != stopper->process->pid)
-			add_late(stopper, stopper->process->pid, WAITING, 0);
+		request->phase = OVER;
+		request->result = PMP_REQUEST_GONE;
+		if (request->tid != stopper->pid)
+			add_pending(stopper, stopper->pid, WAITING, 0);
 	}
 }
 
-static void give_up(struct pmp_stopper *stopper, struct pmp_hold *hold)
+static void give_up(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
-	hold->phase = OVER;
-	hold->result = PMP_HOLD_LATE;
-	add_late(stopper, hold->tid, WAITING, 0);
+	request->phase = OVER;
+	request->result = PMP_REQUEST_LATE;
+	add_pending(stopper, request->tid, WAITING, 0);
 }
 
-/* ---- the late list -------------------------------------------------------- */
+/* ---- pending stops -------------------------------------------------------- */
 
 /* True when this one is done with. */
-static bool settle_one(struct pmp_stopper *stopper, struct late *late)
+static bool reap_one(struct pmp_stopper *stopper, struct pending *pending)
 {
 	int status = 0;
 
-	if (PMP_FAULT("late-slow") && pmp_clock() - late->polled < 100 * PMP_MS)
+	if (PMP_FAULT("late-slow") && pmp_clock() - pending->polled < 100 * PMP_MS)
 		return false;
-	if (late->phase == WAITING) {
+	if (pending->phase == WAITING) {
 		uint64_t now = pmp_clock();
-		pid_t got = poll_thread(late->tid, &status);
+		pid_t got = poll_thread(pending->tid, &status);
 
+		if (got == 0)
+			got = poll_unreported(pending->tid, &status);
 		if (got < 0 && errno == ECHILD) {
-			if (late->tid == stopper->process->pid)
+			if (pending->tid == stopper->pid)
 				return true;
-			late->tid = stopper->process->pid;	/* as in poll_hold */
+			pending->tid = stopper->pid; /* as in poll_request */
 			return false;
 		}
-		if (got != late->tid) {
-			late->polled = now;
+		if (got != pending->tid) {
+			pending->polled = now;
 			return false;
 		}
 		if (!WIFSTOPPED(status))
 			return true;
-		late->phase = HELD;
-		late->signal = signal_of(status);
+		pending->phase = HELD;
+		pending->signal = signal_of(status);
 	}
-	if (detach(late->tid, late->signal)) {
-		stopper->late_stopped += pmp_clock() - late->polled;
+	if (detach(pending->tid, pending->signal)) {
+		stopper->pending_stopped += pmp_clock() - pending->polled;
 		return true;
 	}
 	if (errno == ESRCH)
-		late->phase = WAITING;
+		pending->phase = WAITING;
 	return false;
 }
 
-/* Release those of the late threads that have stopped by now. */
-static void settle_all(struct pmp_stopper *stopper)
+/* Release those of the threads with pending stops that have stopped by now. */
+static void reap_all(struct pmp_stopper *stopper)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < stopper->late_count; i++)
-		if (!settle_one(stopper, &stopper->late[i]))
-			stopper->late[left++] = stopper->late[i];
-	stopper->late_count = left;
+	for (size_t i = 0; i < stopper->pending_count; i++)
+		if (!reap_one(stopper, &stopper->pending[i]))
+			stopper->pending[left++] = stopper->pending[i];
+	stopper->pending_count = left;
 }
 
-size_t pmp_stopper_settle(struct pmp_stopper *stopper)
+size_t pmp_stopper_reap(struct pmp_stopper *stopper)
 {
-	if (stopper->late_count == 0)
+	if (stopper->pending_count == 0)
 		return 0;
-	settle_all(stopper);
+	reap_all(stopper);
 	rest(stopper);
-	return stopper->late_count;
+	return stopper->pending_count;
 }
 
-uint64_t pmp_stopper_late_time(struct pmp_stopper *stopper)
+size_t pmp_stopper_reap_closed(void)
 {
-	uint64_t time = stopper->late_stopped;
+	struct pmp_stopper **link = &closed, *stopper;
+	size_t left = 0;
 
-	stopper->late_stopped = 0;
+	while ((stopper = *link)) {
+		reap_all(stopper);
+		left += stopper->pending_count;
+		if (stopper->pending_count) {
+			link = &stopper->next;
+		} else {
+			*link = stopper->next;
+			stopper_free(stopper);
+		}
+	}
+	return left;
+}
+
+uint64_t pmp_stopper_pending_time(struct pmp_stopper *stopper)
+{
+	uint64_t time = stopper->pending_stopped;
+
+	stopper->pending_stopped = 0;
 	return time;
 }
 
-bool pmp_stopper_is_late(const struct pmp_stopper *stopper, pid_t tid)
+static bool awaits(const struct pmp_stopper *stopper, pid_t tid)
 {
-	for (size_t i = 0; i < stopper->late_count; i++)
-		if (stopper->late[i].tid == tid)
+	for (size_t i = 0; i < stopper->pending_count; i++)
+		if (stopper->pending[i].tid == tid)
 			return true;
 	return false;
 }
 
-/* Each hold may need a place on the list, and an exec one more. */
-static bool reserve_late(struct pmp_stopper *stopper, size_t count)
+bool pmp_stopper_is_pending(const struct pmp_stopper *stopper, pid_t tid)
 {
-	return PMP_RESERVE(&stopper->late, &stopper->late_capacity,
-			   stopper->late_count + count + 1) == 0;
+	for (const struct pmp_stopper *left = closed; left; left = left->next)
+		if (awaits(left, tid))
+			return true;
+	return awaits(stopper, tid);
 }
 
-static void prepare(struct pmp_hold *holds, size_t count, bool no_memory)
+/* Each hold may need a place on the list, and an exec one more. */
+static bool reserve_pending(struct pmp_stopper *stopper, size_t count)
+{
+	return PMP_RESERVE(&stopper->pending, &stopper->pending_capacity,
+			   stopper->pending_count + count + 1) == 0;
+}
+
+static void prepare(struct pmp_stop_request *requests, size_t count, bool no_memory)
 {
 	for (size_t i = 0; i < count; i++) {
-		holds[i].phase = no_memory ? OVER : NEW;
-		holds[i].result = PMP_HOLD_FAILED;
-		holds[i].sys_errno = no_memory ? ENOMEM : 0;
-		holds[i].stopped = 0;
-		holds[i].signal = 0;
-		holds[i].tls = 0;
-		for (size_t r = 0; r < holds[i].range_count; r++)
-			holds[i].ranges[r].got = 0;
+		requests[i].phase = no_memory ? OVER : NEW;
+		requests[i].result = PMP_REQUEST_FAILED;
+		requests[i].sys_errno = no_memory ? ENOMEM : 0;
+		requests[i].stopped = 0;
+		requests[i].signal = 0;
+		requests[i].tls = 0;
+		for (size_t r = 0; r < requests[i].range_count; r++)
+			requests[i].ranges[r].got = 0;
 	}
 }
 
@@ -454,50 +551,51 @@ static void prepare(struct pmp_hold *holds, size_t count, bool no_memory)
 struct batch {
 	struct pmp_stopper *stopper;
 	const struct pmp_maps *maps;
-	struct pmp_hold *holds;
+	struct pmp_stop_request *requests;
 	size_t count;
-	size_t next;		/* the next blocked one to start */
+	size_t next; /* the next blocked one to start */
 	bool blocked_in_flight;
-	uint64_t polled;	/* when none of those under way had stopped yet */
-	uint64_t sum;		/* of all stops */
+	uint64_t polled; /* when none of those under way had stopped yet */
+	uint64_t sum;	 /* of all stops */
 };
 
 /* Returns true if the thread is OVER. */
-static bool advance(struct batch *batch, struct pmp_hold *hold)
+static bool advance(struct batch *batch, struct pmp_stop_request *request)
 {
 	struct pmp_stopper *stopper = batch->stopper;
 
 	if (PMP_FAULT("always-late")) {
-		give_up(stopper, hold);
+		give_up(stopper, request);
 		return true;
 	}
-	poll_hold(stopper, hold);
-	if (hold->phase == HELD) {
+	poll_request(stopper, request);
+	if (request->phase == HELD) {
 		/* Its stop began after it was last seen not to have stopped, and
 		 * (but for the time to wake us) not before our nap ended. */
-		if (hold->begin < batch->polled)
-			hold->begin = batch->polled;
-		if (hold->begin < stopper->woken)
-			hold->begin = stopper->woken;
-		read_held(stopper, batch->maps, hold);
-		release(stopper, hold);
-		batch->sum += hold->stopped;
-	} else if (hold->phase == WAITING && pmp_clock() - hold->begin > DEADLINE_EACH &&
+		if (request->begin < batch->polled)
+			request->begin = batch->polled;
+		if (request->begin < stopper->woken)
+			request->begin = stopper->woken;
+		read_held(stopper, batch->maps, request);
+		release(stopper, request);
+		batch->sum += request->stopped;
+	} else if (request->phase == WAITING &&
+		   pmp_clock() - request->begin > DEADLINE_EACH &&
 		   !PMP_FAULT("no-deadline")) {
-		give_up(stopper, hold);
+		give_up(stopper, request);
 	}
-	return hold->phase == OVER;
+	return request->phase == OVER;
 }
 
 static void start_next_blocked(struct batch *batch)
 {
 	while (batch->next < batch->count && !batch->blocked_in_flight) {
-		struct pmp_hold *hold = &batch->holds[batch->next++];
+		struct pmp_stop_request *request = &batch->requests[batch->next++];
 
-		if (hold->phase != NEW)
+		if (request->phase != NEW)
 			continue;
-		seize(batch->stopper, hold);
-		batch->blocked_in_flight = hold->phase == WAITING;
+		seize(batch->stopper, request);
+		batch->blocked_in_flight = request->phase == WAITING;
 	}
 }
 
@@ -509,35 +607,40 @@ static size_t look_round(struct batch *batch, bool *progress)
 
 	sign_of_life(batch->stopper, now);
 	for (size_t i = 0; i < batch->count; i++) {
-		struct pmp_hold *hold = &batch->holds[i];
+		struct pmp_stop_request *request = &batch->requests[i];
 
-		if (hold->phase != WAITING)
+		if (request->phase != WAITING)
 			continue;
-		if (!advance(batch, hold)) {
+		if (!advance(batch, request)) {
 			pending++;
 			continue;
 		}
 		*progress = true;
-		if (!hold->running)
+		if (!request->running)
 			batch->blocked_in_flight = false;
 	}
 	batch->polled = now;
+	/* Nothing is held here. */
+	if (pending == 0 && now - batch->stopper->announced > RENEW_AFTER)
+		announce(batch->stopper, true);
 	return pending;
 }
 
 uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
-		       struct pmp_hold *holds, size_t count)
+		       struct pmp_stop_request *requests, size_t count)
 {
-	struct batch batch = { .stopper = stopper, .maps = maps, .holds = holds, .count = count };
-	bool ready = reserve_late(stopper, count);
+	struct batch batch = {
+		.stopper = stopper, .maps = maps, .requests = requests, .count = count
+	};
+	bool ready = reserve_pending(stopper, count);
 	uint64_t begin = pmp_clock(), news = begin, elapsed;
 
-	prepare(holds, count, !ready);
+	prepare(requests, count, !ready);
 	section_begin(stopper);
 	stopper->woken = batch.polled = begin;
 	for (size_t i = 0; i < count; i++)
-		if (holds[i].running && holds[i].phase == NEW)
-			seize(stopper, &holds[i]);
+		if (requests[i].running && requests[i].phase == NEW)
+			seize(stopper, &requests[i]);
 	for (;;) {
 		bool progress = false;
 		size_t pending;
@@ -547,13 +650,13 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 		if (pending == 0 && batch.next == count)
 			break;
 		/* One that was given up is held from its stop to the next look at it. */
-		settle_all(stopper);
+		reap_all(stopper);
 		if (progress)
 			news = pmp_clock();
 		else
 			look_or_nap(stopper, news);
 	}
-	pmp_stopper_settle(stopper);
+	pmp_stopper_reap(stopper);
 	section_end(stopper);
 	elapsed = pmp_clock() - begin;
 	return batch.sum < elapsed ? batch.sum : elapsed;
@@ -561,42 +664,43 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 
 /* ---- all together ---------------------------------------------------------- */
 
-static void await(struct pmp_stopper *stopper, struct pmp_hold *hold, uint64_t deadline)
+static void await(struct pmp_stopper *stopper, struct pmp_stop_request *request,
+		  uint64_t deadline)
 {
-	while (hold->phase == WAITING) {
-		poll_hold(stopper, hold);
-		if (hold->phase != WAITING)
+	while (request->phase == WAITING) {
+		poll_request(stopper, request);
+		if (request->phase != WAITING)
 			break;
 		if (pmp_clock() > deadline)
-			give_up(stopper, hold);
+			give_up(stopper, request);
 		else
 			nap(stopper);
-		settle_all(stopper);
+		reap_all(stopper);
 	}
 }
 
 uint64_t pmp_stop_together(struct pmp_stopper *stopper, const struct pmp_maps *maps,
-			   struct pmp_hold *holds, size_t count)
+			   struct pmp_stop_request *requests, size_t count)
 {
-	bool ready = reserve_late(stopper, count);
+	bool ready = reserve_pending(stopper, count);
 	uint64_t begin, deadline;
 
-	prepare(holds, count, !ready);
+	prepare(requests, count, !ready);
 	section_begin(stopper);
 	begin = pmp_clock();
 	for (size_t i = 0; i < count; i++)
-		if (holds[i].phase == NEW)
-			seize(stopper, &holds[i]);
+		if (requests[i].phase == NEW)
+			seize(stopper, &requests[i]);
 	deadline = pmp_clock() + DEADLINE_TOGETHER;
 	for (size_t i = 0; i < count; i++)
-		await(stopper, &holds[i], deadline);
+		await(stopper, &requests[i], deadline);
 	for (size_t i = 0; i < count; i++)
-		if (holds[i].phase == HELD)
-			read_held(stopper, maps, &holds[i]);
+		if (requests[i].phase == HELD)
+			read_held(stopper, maps, &requests[i]);
 	for (size_t i = 0; i < count; i++)
-		if (holds[i].phase == HELD)
-			release(stopper, &holds[i]);
-	pmp_stopper_settle(stopper);
+		if (requests[i].phase == HELD)
+			release(stopper, &requests[i]);
+	pmp_stopper_reap(stopper);
 	section_end(stopper);
 	return pmp_clock() - begin;
 }

@@ -3,6 +3,7 @@
 #include "capture/target.h"
 
 #include "base/error.h"
+#include "proc/open.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #define MAX_FRAMES_DEFAULT 512
 #define MAX_FRAMES_LIMIT (1u << 20)
 
-static void set_options(struct pmp_target *target, const struct pmp_target_options *options)
+static void set_options(struct pmp_target *target,
+			const struct pmp_target_options *options)
 {
 	if (options) {
 		size_t size = options->size < sizeof(*options) ? options->size
@@ -42,18 +44,19 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 		goto fail;
 	target->memory = pmp_memory_new();
 	target->unwinder = pmp_unwinder_new(target->options.unwind);
-	target->stopper = pmp_stopper_new(&target->process, target->options.no_restart,
-					  target->options.held_since);
-	target->learned = pmp_learned_new();
+	target->stopper = pmp_stopper_new(&target->process, &target->options);
+	target->fp_cache = pmp_fp_cache_new();
 	target->frames = calloc(target->options.max_frames, sizeof(*target->frames));
 	target->regs = calloc(target->options.max_frames, sizeof(*target->regs));
 	target->trial = calloc(target->options.max_frames, sizeof(*target->trial));
-	pmp_watches_init(&target->watches, &target->process);
-	if (!target->memory || !target->unwinder || !target->stopper || !target->learned ||
-	    !target->frames || !target->regs || !target->trial) {
+	pmp_watches_init(&target->watches, &target->process, target->options.descriptors);
+	if (!target->memory || !target->unwinder || !target->stopper ||
+	    !target->fp_cache || !target->frames || !target->regs || !target->trial) {
 		r = pmp_error_nomem(err, "open a target");
 		goto fail;
 	}
+	pmp_unwinder_set_beat(target->unwinder, target->options.alive,
+			      target->options.alive_arg);
 	*out = target;
 	return 0;
 fail:
@@ -63,31 +66,34 @@ fail:
 
 void pmp_target_close(struct pmp_target *target)
 {
+	pmp_stopper_reap_closed();
 	if (!target)
 		return;
 	pmp_stopper_free(target->stopper);
 	pmp_unwinder_free(target->unwinder);
 	pmp_memory_free(target->memory);
-	pmp_maps_unref(target->maps_before);
+	pmp_maps_unref(target->capture.maps_before);
 	pmp_maps_unref(target->maps);
 	pmp_process_close(&target->process);
 	free(target->tids);
 	pmp_watches_free(&target->watches);
-	pmp_resting_close(&target->resting);
-	pmp_learned_free(target->learned);
+	pmp_idle_set_close(&target->idle_set);
+	pmp_fp_cache_free(target->fp_cache);
 	pmp_kernel_free(&target->kernel);
 	free(target->frames);
 	free(target->regs);
 	free(target->trial);
 	free(target->works);
-	free(target->holds);
+	free(target->requests);
 	free(target->arena);
 	free(target);
 }
 
-size_t pmp_target_settle(struct pmp_target *target)
+size_t pmp_target_reap(struct pmp_target *target)
 {
-	return pmp_stopper_settle(target->stopper);
+	size_t closed = pmp_stopper_reap_closed();
+
+	return target ? pmp_stopper_reap(target->stopper) : closed;
 }
 
 pid_t pmp_target_pid(const struct pmp_target *target)

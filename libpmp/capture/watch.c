@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The marks of threads: schedstat where the kernel fills it. On others (built
+ * The run counts of threads: schedstat where the kernel fills it. On others (built
  * without CONFIG_SCHED_INFO it reads "0 0 0") the context switches of `status`
  * together with what `syscall` says: two equal pairs mean the same sleep. There
  * `syscall` is read first: that the thread was blocked at that time is proven by a
@@ -19,13 +19,14 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "base/file.h"
-#include "capture/threads.h"
+#include "proc/threads.h"
 
-#define PATH_SIZE 40		/* "task/TID/schedstat" */
+#define PATH_SIZE 40 /* "task/TID/schedstat" */
 #define TEXT_SIZE 256
-#define FILES_SPARED 128	/* descriptors left to all other uses */
+#define FILES_DEFAULT 256 /* descriptors that are kept of a target */
+#define FILES_SPARED 128  /* descriptors left to all other uses */
 
-/* ---- marks ---------------------------------------------------------------------- */
+/* ---- run counts ----------------------------------------------------------------- */
 
 static int open_file(const struct pmp_process *process, pid_t tid, const char *name)
 {
@@ -51,19 +52,19 @@ static uint64_t mix(uint64_t hash, const void *data, size_t length)
 
 static bool parse_schedstat(struct pmp_schedstat *last, const char *text, size_t length)
 {
-	struct pmp_mark mark;
+	struct pmp_run_count run_count;
 
-	if (!pmp_schedstat_parse(text, length, &mark.cpu, &mark.runs))
+	if (!pmp_schedstat_parse(text, length, &run_count.cpu, &run_count.runs))
 		return false;
-	mark.mark = mark.runs;
-	last->mark = mark;
+	run_count.value = run_count.runs;
+	last->run_count = run_count;
 	last->length = length <= sizeof(last->text) ? length : 0;
 	memcpy(last->text, text, last->length);
 	return true;
 }
 
-static bool read_schedstat(int fd, struct pmp_schedstat *last, struct pmp_mark *mark,
-			   int *sys_errno)
+static bool read_schedstat(int fd, struct pmp_schedstat *last,
+			   struct pmp_run_count *run_count, int *sys_errno)
 {
 	char text[TEXT_SIZE];
 	ssize_t length;
@@ -77,20 +78,22 @@ static bool read_schedstat(int fd, struct pmp_schedstat *last, struct pmp_mark *
 	if (((size_t)length != last->length || memcmp(text, last->text, last->length)) &&
 	    !parse_schedstat(last, text, (size_t)length))
 		return false;
-	*mark = last->mark;
+	*run_count = last->run_count;
 	return true;
 }
 
-static void close_file(struct pmp_watch *watch)
+static void close_file(struct pmp_watches *watches, struct pmp_watch *watch)
 {
-	if (watch->file >= 0)
-		close(watch->file);
+	if (watch->file < 0)
+		return;
+	close(watch->file);
 	watch->file = -1;
+	watches->files--;
 }
 
 /* Without a descriptor that keeps a thread apart from a later one of the same id. */
-static int mark_of_stranger(const struct pmp_process *process, struct pmp_watch *watch,
-			    struct pmp_mark *mark)
+static int run_count_of_stranger(const struct pmp_process *process,
+				 struct pmp_watch *watch, struct pmp_run_count *run_count)
 {
 	struct pmp_stat stat;
 	char path[PATH_SIZE];
@@ -100,22 +103,25 @@ static int mark_of_stranger(const struct pmp_process *process, struct pmp_watch 
 	r = pmp_stat_read(process->proc, path, &stat);
 	if (r < 0)
 		return pmp_proc_reason(-r);
-	if (mark->mark)
-		mark->mark = mix(mark->mark, &stat.start_time, sizeof(stat.start_time)) | 1;
+	if (run_count->value)
+		run_count->value =
+			mix(run_count->value, &stat.start_time, sizeof(stat.start_time)) |
+			1;
 	return 0;
 }
 
-static int mark_by_schedstat(const struct pmp_watches *watches,
-			     const struct pmp_process *process, struct pmp_watch *watch,
-			     struct pmp_mark *mark)
+static int run_count_by_schedstat(struct pmp_watches *watches,
+				  const struct pmp_process *process,
+				  struct pmp_watch *watch,
+				  struct pmp_run_count *run_count)
 {
 	int sys_errno;
 
 	if (watch->file >= 0) {
-		if (read_schedstat(watch->file, &watch->last, mark, &sys_errno))
+		if (read_schedstat(watch->file, &watch->last, run_count, &sys_errno))
 			return 0;
 		/* It has ended; the id may be another thread's by now. */
-		close_file(watch);
+		close_file(watches, watch);
 		watch->proven = 0;
 	}
 	watch->file = open_file(process, watch->tid, "schedstat");
@@ -124,16 +130,18 @@ static int mark_by_schedstat(const struct pmp_watches *watches,
 		watch->file = -1;
 		return pmp_proc_reason(sys_errno);
 	}
-	if (!read_schedstat(watch->file, &watch->last, mark, &sys_errno) && sys_errno == ESRCH)
+	watches->files++;
+	if (!read_schedstat(watch->file, &watch->last, run_count, &sys_errno) &&
+	    sys_errno == ESRCH)
 		return PMP_ESRCH;
-	if (watch->file < watches->file_limit)
+	if (watch->file < watches->file_limit && watches->files <= watches->files_max)
 		return 0;
-	close_file(watch);
-	return mark_of_stranger(process, watch, mark);
+	close_file(watches, watch);
+	return run_count_of_stranger(process, watch, run_count);
 }
 
-static int mark_by_switches(const struct pmp_process *process, struct pmp_watch *watch,
-			    struct pmp_mark *mark)
+static int run_count_by_switches(const struct pmp_process *process,
+				 struct pmp_watch *watch, struct pmp_run_count *run_count)
 {
 	struct pmp_status_file status;
 	struct pmp_syscall_file call;
@@ -152,14 +160,14 @@ static int mark_by_switches(const struct pmp_process *process, struct pmp_watch 
 		return 0;
 	hash = mix(hash, text, (size_t)length);
 	hash = mix(hash, &status.voluntary, sizeof(status.voluntary));
-	mark->mark = mix(hash, &status.involuntary, sizeof(status.involuntary)) | 1;
+	run_count->value = mix(hash, &status.involuntary, sizeof(status.involuntary)) | 1;
 	return 0;
 }
 
 #ifdef PMP_FAULTS
 /* Believe that a thread has not run if it is where it was. */
 static void believe_pc(const struct pmp_process *process, const struct pmp_watch *watch,
-		       struct pmp_mark *mark)
+		       struct pmp_run_count *run_count)
 {
 	struct pmp_syscall_file call;
 	char path[PATH_SIZE], text[TEXT_SIZE];
@@ -170,29 +178,30 @@ static void believe_pc(const struct pmp_process *process, const struct pmp_watch
 	if (length > 0 && pmp_syscall_parse(text, (size_t)length, &call) &&
 	    watch->proven && watch->thread.frame_count && call.sp == watch->thread.sp &&
 	    call.pc == watch->frames[0].pc)
-		mark->mark = watch->proven;
+		run_count->value = watch->proven;
 }
 #endif
 
-int pmp_watch_read(const struct pmp_watches *watches, const struct pmp_process *process,
-		   struct pmp_watch *watch, struct pmp_mark *mark)
+int pmp_watch_read(struct pmp_watches *watches, const struct pmp_process *process,
+		   struct pmp_watch *watch, struct pmp_run_count *run_count)
 {
 	int r;
 
-	*mark = (struct pmp_mark){ 0 };
+	*run_count = (struct pmp_run_count){ 0 };
 	if (watches->by_switches)
-		r = mark_by_switches(process, watch, mark);
+		r = run_count_by_switches(process, watch, run_count);
 	else
-		r = mark_by_schedstat(watches, process, watch, mark);
+		r = run_count_by_schedstat(watches, process, watch, run_count);
 #ifdef PMP_FAULTS
 	if (PMP_FAULT("believe-pc"))
-		believe_pc(process, watch, mark);
+		believe_pc(process, watch, run_count);
 #endif
 	return r;
 }
 
-int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thread *thread,
-		   const struct pmp_raw_frame *frames, size_t count)
+int pmp_watch_keep(struct pmp_watch *watch, uint64_t run_count,
+		   const struct pmp_thread *thread, const struct pmp_raw_frame *frames,
+		   size_t count)
 {
 	watch->proven = 0;
 	if (PMP_RESERVE(&watch->frames, &watch->frame_capacity, count))
@@ -201,7 +210,7 @@ int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thre
 		memcpy(watch->frames, frames, count * sizeof(*frames));
 	watch->thread = *thread;
 	watch->thread.frame_count = count;
-	watch->proven = mark;
+	watch->proven = run_count;
 	return 0;
 }
 
@@ -210,22 +219,24 @@ int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thre
 static bool has_schedstat(const struct pmp_process *process)
 {
 	struct pmp_schedstat last = { .length = 0 };
-	struct pmp_mark mark;
+	struct pmp_run_count run_count;
 	int fd = openat(process->proc, "schedstat", O_RDONLY | O_CLOEXEC), sys_errno;
 	bool has;
 
 	if (fd < 0)
 		return false;
-	has = read_schedstat(fd, &last, &mark, &sys_errno) && mark.runs > 0;
+	has = read_schedstat(fd, &last, &run_count, &sys_errno) && run_count.runs > 0;
 	close(fd);
 	return has && !PMP_FAULT("no-schedstat");
 }
 
-void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *process)
+void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *process,
+		      unsigned files)
 {
 	struct rlimit limit;
 
-	*watches = (struct pmp_watches){ .by_switches = !has_schedstat(process) };
+	*watches = (struct pmp_watches){ .by_switches = !has_schedstat(process),
+					 .files_max = files ? files : FILES_DEFAULT };
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	if (limit.rlim_cur > INT32_MAX)
@@ -233,11 +244,11 @@ void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *pro
 	watches->file_limit = (int)limit.rlim_cur - FILES_SPARED;
 }
 
-static void watch_free(struct pmp_watch *watch)
+static void watch_free(struct pmp_watches *watches, struct pmp_watch *watch)
 {
 	if (!watch)
 		return;
-	close_file(watch);
+	close_file(watches, watch);
 	free(watch->frames);
 	free(watch);
 }
@@ -256,7 +267,7 @@ static struct pmp_watch *watch_new(pid_t tid)
 void pmp_watches_free(struct pmp_watches *watches)
 {
 	for (size_t i = 0; i < watches->count; i++)
-		watch_free(watches->items[i]);
+		watch_free(watches, watches->items[i]);
 	free(watches->items);
 	*watches = (struct pmp_watches){ 0 };
 }
@@ -280,21 +291,19 @@ static bool is_current(const struct pmp_watches *watches, const pid_t *tids, siz
 /* Both lists are ascending. On failure what was taken over stays in the new one. */
 int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t count)
 {
-	struct pmp_watches new = *watches;
+	struct pmp_watches new = { 0 };
 	size_t old = 0;
 	int r = 0;
 
 	if (is_current(watches, tids, count))
 		return 0;
-	new.items = NULL;
-	new.count = new.capacity = 0;
 	if (PMP_RESERVE(&new.items, &new.capacity, count))
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct pmp_watch *watch;
 
 		while (old < watches->count && watches->items[old]->tid < tids[i])
-			watch_free(watches->items[old++]);
+			watch_free(watches, watches->items[old++]);
 		if (old < watches->count && watches->items[old]->tid == tids[i])
 			watch = watches->items[old++];
 		else
@@ -305,8 +314,10 @@ int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t cou
 			r = PMP_ENOMEM;
 	}
 	while (old < watches->count)
-		watch_free(watches->items[old++]);
+		watch_free(watches, watches->items[old++]);
 	free(watches->items);
-	*watches = new;
+	watches->items = new.items;
+	watches->count = new.count;
+	watches->capacity = new.capacity;
 	return r;
 }

@@ -11,58 +11,61 @@
 #ifndef PMP_CAPTURE_WATCH_H
 #define PMP_CAPTURE_WATCH_H
 
-#include "capture/process.h"
 #include "capture/stop.h"
+#include "proc/process.h"
 #include "sample.h"
 
-#define PMP_SCHEDSTAT_SIZE 64	/* three numbers; the largest ones need more */
+#define PMP_SCHEDSTAT_SIZE 64 /* three numbers; the largest ones need more */
 
-/* What the clock of a thread shows. */
-struct pmp_mark {
-	uint64_t mark;		/* differs if the thread has run; 0: no telling */
-	uint64_t cpu;		/* ns on a processor; 0: unknown */
-	uint64_t runs;		/* times put on a processor; 0: unknown */
+/* How often a thread was put on a processor, and what else its schedstat says. */
+struct pmp_run_count {
+	uint64_t value; /* differs if the thread has run; 0: no telling */
+	uint64_t cpu;	/* ns on a processor; 0: unknown */
+	uint64_t runs;	/* times put on a processor; 0: unknown */
 };
 
 /* A text of schedstat and what it means: mostly it is the same as the last time. */
 struct pmp_schedstat {
+	struct pmp_run_count run_count;
+	size_t length; /* of text; 0: none */
 	char text[PMP_SCHEDSTAT_SIZE];
-	size_t length;		/* 0: none */
-	struct pmp_mark mark;
 };
 
-/* What is known of a thread from its last sample. */
+/* What is known of a thread from its last sample. What each capture reads of thousands
+ * comes first: it is in two lines of the processor's cache. */
 struct pmp_watch {
 	pid_t tid;
-	int file;		/* of schedstat; -1: to be opened */
+	int file;	  /* of schedstat; -1: to be opened */
+	uint64_t proven;  /* the run count at which what follows was read; 0: it was not
+			  * read from a thread that is known to have been asleep */
+	uint64_t met;	  /* number of the capture that has asked for it last */
+	uint64_t changed; /* of the last one that has found it to have run */
+	uint64_t changes; /* how many have */
+	bool unwanted;	  /* by its name; no more was read */
+	bool idle;	  /* since long before this capture: see idle-set.h */
 	struct pmp_schedstat last;
-	uint64_t proven;	/* the mark at which what follows was read; 0: it was not
-				 * read from a thread that is known to have been asleep */
-	bool unwanted;		/* by its name; no more was read */
-	uint64_t met;		/* number of the capture that has asked for it last */
-	uint64_t changed;	/* of the last one that has found it to have run */
-	uint64_t changes;	/* how many have */
-	bool rests;		/* since long before this capture: see resting.h */
 	struct pmp_thread thread;
-	struct pmp_raw_frame *frames;	/* thread.frame_count of them */
+	struct pmp_raw_frame *frames; /* thread.frame_count of them */
 	size_t frame_capacity;
 	/* The pieces of stack that its walk has needed. */
-	size_t range_count;	/* 0: nothing known */
+	size_t range_count; /* 0: nothing known */
 	struct {
 		uint64_t address;
 		size_t want;
-	} ranges[PMP_HOLD_RANGES];
+	} ranges[PMP_REQUEST_RANGES];
 };
 
 struct pmp_watches {
-	struct pmp_watch **items;	/* ascending tids */
+	struct pmp_watch **items; /* ascending tids */
 	size_t count, capacity;
-	bool by_switches;	/* this kernel has no schedstat */
-	int file_limit;		/* descriptors are kept below this number */
+	bool by_switches;	 /* this kernel has no schedstat */
+	int file_limit;		 /* descriptors are kept below this number ... */
+	size_t files, files_max; /* ... and so many, one of each thread */
 };
 
-/* Looks at what this kernel tells of the process. */
-void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *process);
+/* Looks at what this kernel tells of the process. files: see pmp_target_options. */
+void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *process,
+		      unsigned files);
 void pmp_watches_free(struct pmp_watches *watches);
 /* One for each of these ids (ascending); those of others are dropped. 0 or PMP_ENOMEM. */
 int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t count);
@@ -70,13 +73,14 @@ int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t cou
 void pmp_watches_doubt(struct pmp_watches *watches);
 
 /*
- * Two equal marks, and a look between them that found the thread blocked: it has
- * not run since that look. 0, PMP_ESRCH (it has ended), PMP_ELIMIT.
+ * Two equal run counts, and a peek between them that found the thread blocked: it has
+ * not run since that peek. 0, PMP_ESRCH (it has ended), PMP_ELIMIT.
  */
-int pmp_watch_read(const struct pmp_watches *watches, const struct pmp_process *process,
-		   struct pmp_watch *watch, struct pmp_mark *mark);
-/* Remember a stack that was read at this mark. 0 or PMP_ENOMEM. */
-int pmp_watch_keep(struct pmp_watch *watch, uint64_t mark, const struct pmp_thread *thread,
-		   const struct pmp_raw_frame *frames, size_t count);
+int pmp_watch_read(struct pmp_watches *watches, const struct pmp_process *process,
+		   struct pmp_watch *watch, struct pmp_run_count *run_count);
+/* Remember a stack that was read at this run count. 0 or PMP_ENOMEM. */
+int pmp_watch_keep(struct pmp_watch *watch, uint64_t run_count,
+		   const struct pmp_thread *thread, const struct pmp_raw_frame *frames,
+		   size_t count);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking for debug files. Every candidate on this machine is opened without waiting; it,
- * and what comes from elsewhere, must be a regular file of somebody we trust, and must
- * prove that it belongs to the module.
+ * Looking for debug files. Whatever lies at a candidate's path, it is opened only if it
+ * is a regular file; it, and what comes from elsewhere, must belong to a user we trust,
+ * and must prove that it belongs to the module.
  */
 #include "resolve/debugfile.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -61,8 +60,10 @@ static bool open_candidate(struct pmp_buf *path, const struct pmp_debug_place *p
 
 	*file = (struct pmp_elf)PMP_ELF_EMPTY;
 	if (!pmp_buf_failed(path)) {
-		fd = open(path->data, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		problem = fd < 0 ? strerror(errno) : take_candidate(fd, place, file);
+		fd = pmp_file_open_regular(path->data);
+		problem = fd == -EINVAL ? "not a regular file"
+			  : fd < 0	? strerror(-fd)
+					: take_candidate(fd, place, file);
 	}
 	PMP_LOG(place->log, "debug", "%s: %s", path->data ? path->data : "?",
 		problem ? problem : "opened");
@@ -73,7 +74,7 @@ static bool open_candidate(struct pmp_buf *path, const struct pmp_debug_place *p
 static bool fetch_candidate(const unsigned char *id, size_t size,
 			    const struct pmp_debug_place *place, struct pmp_elf *file)
 {
-	int fd = pmp_elsewhere_debug(&place->elsewhere, id, size, place->path);
+	int fd = pmp_fetch_debug(&place->fetch, id, size, place->path);
 	const char *problem;
 
 	*file = (struct pmp_elf)PMP_ELF_EMPTY;
@@ -118,15 +119,23 @@ static size_t directory_length(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* The sum that .gnu_debuglink has over the whole file. */
-static bool checksum(int fd, uint64_t size, uint32_t *sum)
+/* The sum that .gnu_debuglink has over the whole file, in proportion to what of it is on
+ * disk: a hole costs nothing to make. */
+static bool checksum(const struct pmp_elf *file, struct pmp_budget *budget, uint32_t *sum)
 {
+	const uint64_t size = file->size;
+
 	unsigned char *chunk = malloc(CHUNK);
 	uLong crc = crc32(0, NULL, 0);
 	uint64_t at = 0;
 
-	while (chunk && size <= CHECKSUM_MAX && at < size) {
-		ssize_t got = pmp_file_pread(fd, chunk, CHUNK, at);
+	if (size > CHECKSUM_MAX || size > file->most || size > budget->bytes) {
+		free(chunk);
+		return false;
+	}
+	budget->bytes -= size;
+	while (chunk && at < size) {
+		ssize_t got = pmp_file_pread(file->fd, chunk, CHUNK, at);
 
 		if (got <= 0)
 			break;
@@ -140,13 +149,13 @@ static bool checksum(int fd, uint64_t size, uint32_t *sum)
 
 /* A debug file that we found by its name: is it the module's? */
 static bool belongs(const struct pmp_elf *module, const struct pmp_elf *debug,
-		    uint32_t sum)
+		    struct pmp_budget *budget, uint32_t sum)
 {
 	uint32_t found;
 
 	if (module->build_id_size)
 		return pmp_elf_same_build(module, debug);
-	return checksum(debug->fd, debug->size, &found) && found == sum;
+	return checksum(debug, budget, &found) && found == sum;
 }
 
 /* .gnu_debuglink: a file name, zeros up to a multiple of four, a checksum. */
@@ -194,7 +203,7 @@ static bool open_link(const struct pmp_elf *module, const struct pmp_debug_place
 	pmp_buf_printf(path, "/%s", name ? name : "");
 	if (!name || !open_candidate(path, place, debug))
 		return false;
-	if (belongs(module, debug, sum))
+	if (belongs(module, debug, place->budget, sum))
 		return true;
 	PMP_LOG(place->log, "debug", "%s: of another build", path->data);
 	pmp_elf_close(debug);
@@ -281,6 +290,15 @@ bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini)
 	return true;
 }
 
+/* Libdw would look for it wherever the file says. */
+static bool has_alt(Dwarf *dwarf)
+{
+	const char *name;
+	const void *id;
+
+	return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) != 0;
+}
+
 /* path NULL: from elsewhere. */
 static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 		     const struct pmp_debug_place *place, struct pmp_elf *alt)
@@ -290,11 +308,47 @@ static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 		return false;
 	if (has_build_id(alt, id, size)) {
 		pmp_elf_prepare_dwarf(alt, false);
-		if (pmp_elf_dwarf(alt))
+		if (pmp_elf_dwarf(alt) && !has_alt(alt->dwarf))
 			return true;
 	}
 	pmp_elf_close(alt);
 	return false;
+}
+
+/* Is an absolute path below one of the directories in list, without a way out? */
+static bool is_below(const char *path, const char *list)
+{
+	struct pmp_buf directory = { 0 };
+	bool below = false;
+
+	while (!below && next_directory(&list, &directory)) {
+		size_t length = pmp_buf_failed(&directory) ? 0 : directory.length;
+
+		while (length && directory.data[length - 1] == '/')
+			length--;
+		below = length && strncmp(path, directory.data, length) == 0 &&
+			path[length] == '/';
+	}
+	pmp_buf_free(&directory);
+	return below && !strstr(path, "/../");
+}
+
+/*
+ * The path that .gnu_debugaltlink names: beside the file, or absolute. False: it leads
+ * where no debug information belongs.
+ */
+static bool name_alt(const char *name, const char *path,
+		     const struct pmp_debug_place *place, struct pmp_buf *candidate)
+{
+	pmp_buf_clear(candidate);
+	if (name[0] == '/' && !is_below(name, place->debug_dir)) {
+		PMP_LOG(place->log, "debug", "%s: not below %s", name, place->debug_dir);
+		return false;
+	}
+	if (name[0] != '/' && strchr(path, '/'))
+		pmp_buf_printf(candidate, "%.*s/", (int)directory_length(path), path);
+	pmp_buf_puts(candidate, name);
+	return true;
 }
 
 bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
@@ -317,15 +371,10 @@ bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 		add_build_id(&candidate, id, (size_t)size);
 		found = open_alt(&candidate, id, (size_t)size, place, alt);
 	}
-	if (!found) {
-		pmp_buf_clear(&candidate);
-		if (name[0] != '/' && strchr(path, '/'))
-			pmp_buf_printf(&candidate, "%.*s/", (int)directory_length(path),
-				       path);
-		pmp_buf_puts(&candidate, name);
-		found = open_alt(&candidate, id, (size_t)size, place, alt) ||
-			open_alt(NULL, id, (size_t)size, place, alt);
-	}
+	if (!found && name_alt(name, path, place, &candidate))
+		found = open_alt(&candidate, id, (size_t)size, place, alt);
+	if (!found)
+		found = open_alt(NULL, id, (size_t)size, place, alt);
 	if (found)
 		dwarf_setalt(dwarf, alt->dwarf);
 	pmp_buf_free(&candidate);

@@ -2,7 +2,7 @@
 /*
  * Debug information that lies outside a module's file. Only files that prove to
  * belong to it: by build-id, or by the checksum in .gnu_debuglink. They lie on this
- * machine, or elsewhere.h brings them.
+ * machine, or fetch.h brings them.
  */
 #ifndef PMP_RESOLVE_DEBUGFILE_H
 #define PMP_RESOLVE_DEBUGFILE_H
@@ -12,15 +12,17 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "resolve/budget.h"
 #include "resolve/elf.h"
-#include "resolve/elsewhere.h"
+#include "resolve/fetch.h"
 
 struct pmp_debug_place {
 	const char *debug_dir; /* /usr/lib/debug; or several, colons between */
 	const char *path;      /* of the module */
 	uid_t owner;	       /* of the module's file: besides root and ourselves
 				* nobody else's debug files are believed */
-	struct pmp_elsewhere elsewhere;
+	struct pmp_fetch fetch;
+	struct pmp_budget *budget;
 	const struct pmp_log *log;
 };
 

@@ -13,14 +13,17 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "resolve/nomem.h"
+#include "resolve/libdw-oom.h"
 #include "resolve/unpack.h"
 
 #define SECTION_MAX ((uint64_t)1 << 30) /* bytes of one section */
 #define DEBUG_MAX ((uint64_t)4 << 30)	/* of all debug sections, decompressed */
-#define NOTE_MAX ((uint64_t)1 << 20)	/* of a segment of notes */
-#define NAMES_MAX ((uint64_t)1 << 24)	/* of the names of sections */
-#define SECTIONS_MAX 4096		/* an executable has about 40 */
+/* A file may be larger than what it takes on disk, or unpack to more: by so much. */
+#define SPARSE_MIN ((uint64_t)64 << 20)
+#define SPARSE_RATIO 64
+#define NOTE_MAX ((uint64_t)1 << 20)  /* of a segment of notes */
+#define NAMES_MAX ((uint64_t)1 << 24) /* of the names of sections */
+#define SECTIONS_MAX 4096	      /* an executable has about 40 */
 #define SEGMENTS_MAX 4096
 
 /* Everything that libelf would size its own tables by. */
@@ -162,6 +165,7 @@ const char *pmp_elf_open(struct pmp_elf *elf, int fd)
 	if (pmp_file_pread(fd, &header, sizeof(header), 0) != sizeof(header))
 		return "not an ELF file";
 	elf->size = (uint64_t)status.st_size;
+	elf->most = SPARSE_MIN + (uint64_t)status.st_blocks * 512 * SPARSE_RATIO;
 	elf->written = status.st_mtim;
 	elf->from = fd;
 	elf_version(EV_CURRENT);
@@ -180,6 +184,7 @@ const char *pmp_elf_open_image(struct pmp_elf *elf, const void *image, size_t si
 		return "not an ELF file";
 	memcpy(&header, image, sizeof(header));
 	elf->size = size;
+	elf->most = SPARSE_MIN + (uint64_t)size * SPARSE_RATIO;
 	elf_version(EV_CURRENT);
 	if (!check_header(&header))
 		elf->elf = elf_memory((char *)image, size);
@@ -264,6 +269,7 @@ static bool readable(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *hea
 	return gelf_getshdr(section, header) && header->sh_type != SHT_NOBITS &&
 	       !(header->sh_flags & SHF_COMPRESSED) && header->sh_size != 0 &&
 	       header->sh_size <= SECTION_MAX && header->sh_size <= elf->size &&
+	       header->sh_size <= elf->most &&
 	       header->sh_offset <= elf->size - header->sh_size;
 }
 
@@ -392,7 +398,7 @@ static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 
 /*
  * libdw reads, and unpacks, all debug sections when it opens a file. Those that
- * nobody is going to ask for are hidden from it: half of what a distribution's
+ * are not going to be used are hidden from it: half of what a distribution's
  * debug file has to unpack. The others must be of a reasonable size.
  */
 static bool select_sections(const struct pmp_elf *elf, bool lines)
@@ -424,7 +430,7 @@ static bool select_sections(const struct pmp_elf *elf, bool lines)
 		if (size == UINT64_MAX)
 			return false;
 		total += size;
-		if (total > DEBUG_MAX)
+		if (total > DEBUG_MAX || total > elf->most)
 			return false;
 	}
 	return true;
@@ -497,7 +503,7 @@ Dwarf *pmp_elf_dwarf(struct pmp_elf *elf)
 	if (elf->dwarf_fits)
 		elf->dwarf = dwarf_begin_elf(source, DWARF_C_READ, NULL);
 	if (elf->dwarf)
-		pmp_nomem_handle(elf->dwarf);
+		pmp_libdw_handle_oom(elf->dwarf);
 	return elf->dwarf;
 }
 

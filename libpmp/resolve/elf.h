@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One ELF file, opened through a descriptor and read with pread: a file that
- * somebody truncates meanwhile gives an error and not a SIGBUS. Nothing in it is
+ * is truncated while it is read gives an error and not a SIGBUS. Nothing in it is
  * believed: sizes are checked against the file and against limits.
  */
 #ifndef PMP_RESOLVE_ELF_H
@@ -36,6 +36,7 @@ struct pmp_elf {
 	int from;	 /* borrowed: what elf is read from, or -1 */
 	void *image;	 /* owned, or NULL */
 	uint64_t size;	 /* of the file */
+	uint64_t most;	 /* bytes that are read of it, by what it takes on disk */
 	struct timespec written; /* when it last was, at the opening */
 	struct pmp_elf_code *code;
 	size_t code_count;
@@ -73,7 +74,7 @@ const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section);
 /* Read a part of them, from an offset on. False: not all of it is there. */
 bool pmp_elf_read(const struct pmp_elf *elf, Elf_Scn *section, uint64_t offset, void *to,
 		  size_t size);
-/* Append them to buf. False: the same, or there is no memory, and then buf tells. */
+/* Append them to buf. False: the same, or there is no memory, and then buf has failed. */
 bool pmp_elf_append(const struct pmp_elf *elf, Elf_Scn *section, struct pmp_buf *buf);
 /* Has it .debug_info? Costs a look at the section names. */
 bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
@@ -84,7 +85,7 @@ bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
 void pmp_elf_prepare_dwarf(struct pmp_elf *elf, bool lines);
 /*
  * Its debug information, opened at the first call, as it has been prepared; NULL:
- * none, damaged, too large. To be used within pmp_nomem_run().
+ * none, damaged, too large. To be used within pmp_libdw_run().
  */
 Dwarf *pmp_elf_dwarf(struct pmp_elf *elf);
 /*
@@ -92,7 +93,7 @@ Dwarf *pmp_elf_dwarf(struct pmp_elf *elf);
  * Unpacks compressed sections, as libdw does.
  */
 bool pmp_elf_strings_end(Elf *elf);
-/* A build-id in lower-case hex, "" if there is none; of a longer one the begin. */
+/* A build-id in lower-case hex, "" if there is none; of a longer one the start. */
 void pmp_elf_build_id_text(const unsigned char *id, size_t size,
 			   char text[PMP_BUILD_ID_TEXT]);
 /* Are both build-ids known and equal? */

@@ -13,22 +13,26 @@
 #include "resolve/lines.h"
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "libpmp.h"
 #include "resolve/elf.h"
-#include "resolve/nomem.h"
-#include "resolve/ranges.h"
+#include "resolve/interval-map.h"
+#include "resolve/libdw-oom.h"
 
 #define UNITS_MAX ((size_t)1 << 20)
-#define DEPTH_MAX 128		      /* DIEs within each other */
-#define WALK_MAX ((size_t)16 << 20)   /* steps to list the functions of a unit */
-#define RANGES_MAX ((size_t)16 << 20) /* address ranges read for all units */
-#define LOOKUP_MAX ((size_t)1 << 20)  /* steps to look up one address */
+#define DEPTH_MAX 128		       /* DIEs within each other */
+#define WALK_MAX ((size_t)16 << 20)    /* steps to list the functions of a unit */
+#define RANGES_MAX ((size_t)16 << 20)  /* address ranges read for all units */
+#define LOOKUP_MAX ((size_t)1 << 20)   /* steps to look up one address */
+#define MODULE_MAX ((size_t)128 << 20) /* steps in a module */
 
 struct unit {
 	Dwarf_Off offset; /* of its first DIE */
@@ -37,17 +41,20 @@ struct unit {
 	bool listed;	  /* all of this has been filled */
 	Dwarf_Die *functions;
 	size_t function_count, function_capacity;
-	struct pmp_steps steps; /* address to index of function */
+	struct pmp_interval_map steps; /* address to index of function */
 };
 
 struct pmp_lines {
 	Dwarf *dwarf;
+	int fd; /* of its file, or -1 */
+	struct pmp_budget *budget;
+	uint64_t steps; /* left for this module */
 	const struct pmp_log *log;
 	struct unit *units; /* those in .debug_aranges, ascending; then the rest */
 	size_t told_count, unit_count, unit_capacity;
-	struct pmp_steps told, rest; /* address to index of unit */
-	bool begun, complete;	     /* told, rest has been filled */
-	struct pmp_ranges ranges;    /* while they are collected */
+	struct pmp_interval_map told, rest; /* address to index of unit */
+	bool begun, complete;		    /* told, rest has been filled */
+	struct pmp_intervals ranges;	    /* while they are collected */
 };
 
 /* ---- walking ------------------------------------------------------------ */
@@ -70,6 +77,20 @@ static bool spend(struct walk *walk)
 	return !walk->ended;
 }
 
+/* What may be spent at once; spent() takes it off when the walk is over. */
+static size_t allowance(const struct pmp_lines *lines, size_t most)
+{
+	if (most > lines->steps)
+		most = lines->steps;
+	return most < lines->budget->steps ? most : lines->budget->steps;
+}
+
+static void spent(struct pmp_lines *lines, size_t allowed, const struct walk *walk)
+{
+	lines->steps -= allowed - walk->budget;
+	lines->budget->steps -= allowed - walk->budget;
+}
+
 /*
  * dwarf_siblingof() jumps by DW_AT_sibling where there is one and otherwise
  * steps over all descendants, again by their DW_AT_sibling: each must lead
@@ -86,7 +107,7 @@ static bool sibling_leads_forward(Dwarf_Die *die, bool *has_one)
 		dwarf_dieoffset(&sibling) > dwarf_dieoffset(die));
 }
 
-/* Children whom nobody asked for are walked silently if dwarf_siblingof() is
+/* Children that are not wanted are walked silently if dwarf_siblingof() is
  * going to step over them. */
 static void walk_children(struct walk *walk, Dwarf_Die *parent, unsigned depth,
 			  bool silent)
@@ -158,7 +179,7 @@ static bool covers(struct walk *walk, Dwarf_Die *die, uint64_t address)
 /* ---- units -------------------------------------------------------------- */
 
 struct collect {
-	struct pmp_ranges *ranges;
+	struct pmp_intervals *ranges;
 	uint64_t rank;
 	uint32_t value;
 	bool failed; /* no memory */
@@ -167,9 +188,9 @@ struct collect {
 static bool collect_range(void *arg, uint64_t start, uint64_t end)
 {
 	struct collect *collect = arg;
-	struct pmp_range range = { start, end, collect->rank, collect->value };
+	struct pmp_interval range = { start, end, collect->rank, collect->value };
 
-	if (pmp_ranges_add(collect->ranges, &range))
+	if (pmp_intervals_add(collect->ranges, &range))
 		collect->failed = true;
 	return !collect->failed;
 }
@@ -252,14 +273,15 @@ static void list_aranges(struct pmp_lines *lines)
 		collect.value = (uint32_t)(unit - lines->units);
 		fine = collect_range(&collect, start, start + length);
 	}
-	pmp_ranges_flatten(&lines->ranges, &lines->told);
-	pmp_ranges_free(&lines->ranges);
+	pmp_intervals_flatten(&lines->ranges, &lines->told);
+	pmp_intervals_free(&lines->ranges);
 }
 
 static void list_other_units(struct pmp_lines *lines)
 {
 	struct collect collect = { .ranges = &lines->ranges };
-	struct walk walk = { .budget = RANGES_MAX };
+	const size_t allowed = allowance(lines, RANGES_MAX);
+	struct walk walk = { .budget = allowed };
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 	uint8_t type;
@@ -275,8 +297,9 @@ static void list_other_units(struct pmp_lines *lines)
 			break;
 		each_range(&walk, &die, collect_range, &collect);
 	}
-	pmp_ranges_flatten(&lines->ranges, &lines->rest);
-	pmp_ranges_free(&lines->ranges);
+	spent(lines, allowed, &walk);
+	pmp_intervals_flatten(&lines->ranges, &lines->rest);
+	pmp_intervals_free(&lines->ranges);
 }
 
 /* The unit of an address, or NULL. Without memory some are not found. */
@@ -286,20 +309,24 @@ static struct unit *find_unit(struct pmp_lines *lines, uint64_t address)
 
 	if (!lines->begun)
 		list_aranges(lines);
-	index = pmp_steps_find(&lines->told, address);
-	if (index == PMP_RANGE_NONE && !lines->complete)
+	index = pmp_interval_map_find(&lines->told, address);
+	if (index == PMP_INTERVAL_NONE && !lines->complete)
 		list_other_units(lines);
-	if (index == PMP_RANGE_NONE)
-		index = pmp_steps_find(&lines->rest, address);
-	return index == PMP_RANGE_NONE ? NULL : &lines->units[index];
+	if (index == PMP_INTERVAL_NONE)
+		index = pmp_interval_map_find(&lines->rest, address);
+	return index == PMP_INTERVAL_NONE ? NULL : &lines->units[index];
 }
 
-struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log)
+struct pmp_lines *pmp_lines_new(Dwarf *dwarf, int fd, struct pmp_budget *budget,
+				const struct pmp_log *log)
 {
 	struct pmp_lines *lines = calloc(1, sizeof(*lines));
 
 	if (lines) {
 		lines->dwarf = dwarf;
+		lines->fd = fd;
+		lines->budget = budget;
+		lines->steps = MODULE_MAX;
 		lines->log = log;
 	}
 	return lines;
@@ -311,12 +338,12 @@ void pmp_lines_free(struct pmp_lines *lines)
 		return;
 	for (size_t i = 0; i < lines->unit_count; i++) {
 		free(lines->units[i].functions);
-		pmp_steps_free(&lines->units[i].steps);
+		pmp_interval_map_free(&lines->units[i].steps);
 	}
 	free(lines->units);
-	pmp_steps_free(&lines->told);
-	pmp_steps_free(&lines->rest);
-	pmp_ranges_free(&lines->ranges);
+	pmp_interval_map_free(&lines->told);
+	pmp_interval_map_free(&lines->rest);
+	pmp_intervals_free(&lines->ranges);
 	free(lines);
 }
 
@@ -373,35 +400,58 @@ static const char *unit_name(struct unit *unit)
 	return name ? name : "?";
 }
 
-/* libdw is going to open a file of this name: it must not be a FIFO or a device. */
-static bool harmless(struct pmp_buf *path)
+/* DIRECTORY/BELOW/NAME, or what of it is needed to be absolute. */
+static bool harmless(const char *directory, const char *below, const char *name)
 {
-	struct stat status;
+	struct pmp_buf path = { 0 };
+	bool fine;
 
-	return !pmp_buf_failed(path) &&
-	       (stat(path->data, &status) != 0 || S_ISREG(status.st_mode));
+	if (name[0] != '/' && below[0] != '/')
+		pmp_buf_printf(&path, "%s/", directory);
+	if (name[0] != '/')
+		pmp_buf_printf(&path, "%s/", below);
+	pmp_buf_puts(&path, name);
+	fine = !pmp_buf_failed(&path) && pmp_file_is_harmless(path.data);
+	pmp_buf_free(&path);
+	return fine;
 }
 
 /*
- * libdw looks for a .dwo file in the directory of the ELF file, which it knows
- * from the descriptor, and in the one of the compilation.
+ * libdw opens .dwo files by itself, and waits where it finds a FIFO. It looks beside the
+ * ELF file, whose path it knows from the descriptor, then in the directory of the
+ * compilation, which is below the former unless it is absolute; from 0.191 on first of
+ * all for ELF-FILE.dwp. What is put there after this check it opens all the same.
  */
-static bool may_open_split(struct unit *unit)
+static bool may_open_split(const struct pmp_lines *lines, struct unit *unit)
 {
 	const char *name = text_of(&unit->head, DW_AT_dwo_name);
-	const char *directory = text_of(&unit->head, DW_AT_comp_dir);
-	struct pmp_buf path = { 0 };
-	bool fine;
+	const char *compiled = text_of(&unit->head, DW_AT_comp_dir);
+	char directory[PATH_MAX] = "", package[PATH_MAX] = ".dwp", *slash;
 
 	if (!name)
 		name = text_of(&unit->head, DW_AT_GNU_dwo_name);
 	if (!name)
 		return false;
-	pmp_buf_printf(&path, "%s/%s", name[0] == '/' || !directory ? "" : directory,
-		       name);
-	fine = harmless(&path);
-	pmp_buf_free(&path);
-	return fine;
+	if (lines->fd >= 0 && pmp_file_path(lines->fd, directory, sizeof(directory)))
+		return false;
+	if (snprintf(package, sizeof(package), "%s.dwp", directory) >=
+	    (int)sizeof(package))
+		return false;
+	slash = strrchr(directory, '/');
+	if (slash)
+		*slash = '\0';
+	return pmp_file_is_harmless(package) && harmless(directory, "", name) &&
+	       (!compiled || harmless(directory, compiled, name));
+}
+
+/* A file that shares DWARF with others again: see pmp_debugfile_alt(). */
+static bool fit(Dwarf *split)
+{
+	const char *name;
+	const void *id;
+
+	return pmp_elf_strings_end(dwarf_getelf(split)) &&
+	       dwelf_dwarf_gnu_debugaltlink(split, &name, &id) == 0;
 }
 
 static void open_split(struct pmp_lines *lines, struct unit *unit)
@@ -411,12 +461,17 @@ static void open_split(struct pmp_lines *lines, struct unit *unit)
 
 	if (dwarf_cu_info(unit->head.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) !=
 		    0 ||
-	    type != DW_UT_skeleton || !may_open_split(unit))
+	    type != DW_UT_skeleton)
 		return;
+	if (!may_open_split(lines, unit)) {
+		PMP_LOG(lines->log, "lines", "%s: its .dwo file is not a regular file",
+			unit_name(unit));
+		return;
+	}
 	if (dwarf_cu_info(unit->head.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) ==
 		    0 &&
-	    body.cu && pmp_elf_strings_end(dwarf_getelf(dwarf_cu_getdwarf(body.cu)))) {
-		pmp_nomem_handle(dwarf_cu_getdwarf(body.cu));
+	    body.cu && fit(dwarf_cu_getdwarf(body.cu))) {
+		pmp_libdw_handle_oom(dwarf_cu_getdwarf(body.cu));
 		unit->body = body;
 	} else {
 		PMP_LOG(lines->log, "lines", "no .dwo file for %s", unit_name(unit));
@@ -463,9 +518,8 @@ static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
 static void list_functions(struct pmp_lines *lines, struct unit *unit)
 {
 	struct listing listing = { unit, { .ranges = &lines->ranges } };
-	struct walk walk = { .visit = list_function,
-			     .arg = &listing,
-			     .budget = WALK_MAX };
+	const size_t allowed = allowance(lines, WALK_MAX);
+	struct walk walk = { .visit = list_function, .arg = &listing, .budget = allowed };
 
 	unit->listed = true;
 	if (!dwarf_offdie(lines->dwarf, unit->offset, &unit->head))
@@ -473,8 +527,9 @@ static void list_functions(struct pmp_lines *lines, struct unit *unit)
 	unit->body = unit->head;
 	open_split(lines, unit);
 	walk_children(&walk, &unit->body, 0, false);
-	pmp_ranges_flatten(&lines->ranges, &unit->steps);
-	pmp_ranges_free(&lines->ranges);
+	spent(lines, allowed, &walk);
+	pmp_intervals_flatten(&lines->ranges, &unit->steps);
+	pmp_intervals_free(&lines->ranges);
 	if (walk.ended)
 		PMP_LOG(lines->log, "lines", "%s: damaged or too large", unit_name(unit));
 }
@@ -555,12 +610,8 @@ size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines
 {
 	struct unit *unit = find_unit(lines, address);
 	struct chain chain = { .address = address };
-	struct walk walk = {
-		.visit = follow,
-		.arg = &chain,
-		.budget = LOOKUP_MAX,
-		.first = true,
-	};
+	struct walk walk = { .visit = follow, .arg = &chain, .first = true };
+	size_t allowed;
 	uint32_t index;
 
 	if (!unit)
@@ -569,10 +620,12 @@ size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines
 		list_functions(lines, unit);
 	if (!unit->head.cu)
 		return 0;
-	index = pmp_steps_find(&unit->steps, address);
-	if (index != PMP_RANGE_NONE) {
+	index = pmp_interval_map_find(&unit->steps, address);
+	if (index != PMP_INTERVAL_NONE) {
 		chain.dies[chain.count++] = unit->functions[index];
+		allowed = walk.budget = allowance(lines, LOOKUP_MAX);
 		walk_children(&walk, &unit->functions[index], 0, false);
+		spent(lines, allowed, &walk);
 	}
 	for (size_t i = 0; i < chain.count; i++) {
 		struct pmp_place *place = &places[chain.count - 1 - i];

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
+#include "resolve/budget.h"
 
 #define PMP_PLACES_MAX 64 /* frames of one address */
 
@@ -24,16 +25,18 @@ struct pmp_place {
 };
 
 /*
- * dwarf is borrowed and must outlive the result. Nothing is read before an
- * address is looked up. NULL: no memory.
+ * dwarf is borrowed and must outlive the result, as must fd, which its file was opened
+ * from (-1: from memory). Nothing is read before an address is looked up. NULL: no
+ * memory.
  */
-struct pmp_lines *pmp_lines_new(Dwarf *dwarf, const struct pmp_log *log);
+struct pmp_lines *pmp_lines_new(Dwarf *dwarf, int fd, struct pmp_budget *budget,
+				const struct pmp_log *log);
 void pmp_lines_free(struct pmp_lines *lines);
 /*
  * Fill places (PMP_PLACES_MAX of them) for an ELF address: the innermost inlined
  * function first, the function that was compiled last. with_lines: fill in file
  * and line too. Returns their number; 0: nothing known. To be called within
- * pmp_nomem_run().
+ * pmp_libdw_run().
  */
 size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines,
 		      struct pmp_place *places);

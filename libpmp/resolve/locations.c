@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "resolve/strings.h"
 
 #define FIRST_SLOTS 1024 /* a power of two */
@@ -16,7 +17,7 @@ const struct pmp_frame pmp_locations_unknown = {
 	.module = PMP_STRINGS_UNKNOWN,
 };
 
-static void free_frames(struct pmp_located *location)
+static void free_frames(struct pmp_location_entry *location)
 {
 	if (location->frames != &pmp_locations_unknown)
 		free((void *)location->frames);
@@ -35,31 +36,25 @@ void pmp_locations_free(struct pmp_locations *locations)
 bool pmp_locations_has(const struct pmp_locations *locations, pmp_location number)
 {
 	return number < locations->count &&
-	       locations->items[number].spot.module != PMP_LOCATION_NONE;
+	       locations->items[number].key.module != PMP_LOCATION_NONE;
 }
 
-static uint64_t mix(uint64_t value)
-{
-	value *= UINT64_C(0x9e3779b97f4a7c15);
-	return value ^ value >> 29;
-}
-
-static bool same_spot(const struct pmp_spot *a, const struct pmp_spot *b)
+static bool same_key(const struct pmp_location_key *a, const struct pmp_location_key *b)
 {
 	return a->address == b->address && a->module == b->module && a->flags == b->flags;
 }
 
 /* The slot of a place, or the free one where it belongs. */
 static size_t find_slot(const struct pmp_locations *locations,
-			const struct pmp_spot *spot)
+			const struct pmp_location_key *key)
 {
 	const pmp_location *slots = locations->slots;
-	uint64_t hash =
-		mix(spot->address ^ mix((uint64_t)spot->module << 2 | spot->flags));
+	uint64_t hash = pmp_hash(key->address ^
+				 pmp_hash((uint64_t)key->module << 2 | key->flags));
 	size_t i = hash & (locations->slot_count - 1);
 
 	while (slots[i] != PMP_LOCATION_NONE &&
-	       !same_spot(&locations->items[slots[i]].spot, spot))
+	       !same_key(&locations->items[slots[i]].key, key))
 		i = (i + 1) & (locations->slot_count - 1);
 	return i;
 }
@@ -69,8 +64,7 @@ void pmp_locations_rehash(struct pmp_locations *locations)
 	memset(locations->slots, 0xff, locations->slot_count * sizeof(*locations->slots));
 	for (size_t i = 0; i < locations->count; i++) {
 		if (pmp_locations_has(locations, (pmp_location)i))
-			locations
-				->slots[find_slot(locations, &locations->items[i].spot)] =
+			locations->slots[find_slot(locations, &locations->items[i].key)] =
 				(pmp_location)i;
 	}
 }
@@ -104,22 +98,22 @@ static pmp_location new_number(struct pmp_locations *locations)
 }
 
 pmp_location pmp_locations_find(struct pmp_locations *locations,
-				const struct pmp_spot *spot,
-				const struct pmp_origin *first)
+				const struct pmp_location_key *key,
+				const struct pmp_first_address *first)
 {
 	pmp_location number;
 	size_t slot;
 
 	if (!grow_slots(locations))
 		return PMP_LOCATION_NONE;
-	slot = find_slot(locations, spot);
+	slot = find_slot(locations, key);
 	if (locations->slots[slot] != PMP_LOCATION_NONE)
 		return locations->slots[slot];
 	number = new_number(locations);
 	if (number == PMP_LOCATION_NONE)
 		return number;
-	locations->items[number] = (struct pmp_located){
-		.spot = *spot,
+	locations->items[number] = (struct pmp_location_entry){
+		.key = *key,
 		.pc = first->pc,
 		.mapping = first->mapping,
 	};
@@ -130,7 +124,7 @@ pmp_location pmp_locations_find(struct pmp_locations *locations,
 void pmp_locations_name(struct pmp_locations *locations, pmp_location number,
 			struct pmp_frame *frames, size_t count)
 {
-	struct pmp_located *location = &locations->items[number];
+	struct pmp_location_entry *location = &locations->items[number];
 
 	location->frames = frames ? frames : &pmp_locations_unknown;
 	location->frame_count = frames ? (uint32_t)count : 1;
@@ -145,10 +139,10 @@ bool pmp_locations_reserve(struct pmp_locations *locations)
 
 void pmp_locations_drop(struct pmp_locations *locations, pmp_location number)
 {
-	struct pmp_located *location = &locations->items[number];
+	struct pmp_location_entry *location = &locations->items[number];
 
 	free_frames(location);
-	*location = (struct pmp_located){ .spot.module = PMP_LOCATION_NONE };
+	*location = (struct pmp_location_entry){ .key.module = PMP_LOCATION_NONE };
 	locations->free_numbers[locations->free_count++] = number;
 }
 

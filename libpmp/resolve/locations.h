@@ -13,17 +13,17 @@
 #include "resolve/symbolizer.h"
 
 /* A place in a module: what is equal here has one location. */
-struct pmp_spot {
+struct pmp_location_key {
 	uint64_t address; /* file offset; pc in what has no file */
 	uint32_t module;  /* index */
 	uint32_t flags;	  /* PMP_FRAME_EXACT, PMP_FRAME_SIGNAL; of saved ones also the
-			   * number of its names, from PMP_SPOT_NAMES_SHIFT on */
+			   * number of its names, from PMP_LOCATION_NAMES_SHIFT on */
 };
 
-#define PMP_SPOT_NAMES_SHIFT 2
+#define PMP_LOCATION_NAMES_SHIFT 2
 
-struct pmp_located {
-	struct pmp_spot spot;
+struct pmp_location_entry {
+	struct pmp_location_key key;
 	uint32_t frame_count;		/* 0: not named yet */
 	const struct pmp_frame *frames; /* see pmp_locations_name() */
 	uint64_t pc;			/* where it was first seen */
@@ -32,7 +32,7 @@ struct pmp_located {
 
 /* All zero: empty. */
 struct pmp_locations {
-	struct pmp_located *items;
+	struct pmp_location_entry *items;
 	size_t count, capacity; /* numbers are below count */
 	pmp_location *slots;	/* hash table */
 	size_t slot_count;
@@ -50,8 +50,8 @@ bool pmp_locations_has(const struct pmp_locations *locations, pmp_location numbe
 /* The location of a place; a new one was first seen there. PMP_LOCATION_NONE: no memory.
  */
 pmp_location pmp_locations_find(struct pmp_locations *locations,
-				const struct pmp_spot *spot,
-				const struct pmp_origin *first);
+				const struct pmp_location_key *key,
+				const struct pmp_first_address *first);
 /* Give it its frames: a malloc'ed array, taken over; NULL: the unknown one. */
 void pmp_locations_name(struct pmp_locations *locations, pmp_location number,
 			struct pmp_frame *frames, size_t count);

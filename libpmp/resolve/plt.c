@@ -10,9 +10,14 @@
  */
 #include "resolve/plt.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define STUB_MAX 24 /* bytes; 8 or 16 are usual */
+#include "base/alloc.h"
+#include "resolve/interval-map.h"
+
+#define STUB_MAX 24		    /* bytes; 8 or 16 are usual */
+#define SLOTS_MAX ((size_t)1 << 20) /* of a module */
 
 struct machine {
 	uint16_t number;
@@ -20,6 +25,20 @@ struct machine {
 	uint32_t relocations[3]; /* JUMP_SLOT, GLOB_DAT, IRELATIVE */
 	/* The slot of the stub that begins with this code, at this address. */
 	bool (*slot)(const uint8_t *code, size_t size, uint64_t address, uint64_t *slot);
+};
+
+/* A relocation that fills a slot. */
+struct slot {
+	uint64_t address; /* first: pmp_intervals_after() */
+	uint32_t section, index;
+};
+
+struct pmp_stubs {
+	struct pmp_elf file;
+	const struct machine *machine; /* NULL: not known */
+	size_t sections;	       /* those before this one are not listed yet */
+	struct slot *slots;	       /* ascending */
+	size_t count, capacity;
 };
 
 static bool slot_x86_64(const uint8_t *code, size_t size, uint64_t address,
@@ -184,30 +203,112 @@ static bool put_name(const struct pmp_elf *elf, const GElf_Shdr *header,
 	return !pmp_buf_failed(name);
 }
 
-bool pmp_plt_name(const struct pmp_elf *elf, uint64_t address, struct pmp_buf *name)
+/* Later sections first, as they are listed. */
+static int slot_order(const void *a, const void *b)
 {
-	const struct machine *machine = machine_of(elf);
-	GElf_Shdr header;
-	GElf_Rela rela;
-	uint64_t slot;
-	size_t count;
+	const struct slot *x = a, *y = b;
 
-	if (!machine || !find_slot(elf, machine, address, &slot) ||
-	    elf_getshdrnum(elf->elf, &count) != 0)
-		return false;
-	/* From the last: .rela.plt comes after .rela.dyn, which can be large. */
-	while (count-- > 0) {
-		Elf_Scn *section = elf_getscn(elf->elf, count);
-		const Elf_Data *data;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->section != y->section)
+		return x->section > y->section ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool list_slots(struct pmp_stubs *stubs, Elf_Scn *section)
+{
+	const Elf_Data *data = pmp_elf_data(&stubs->file, section);
+	GElf_Rela rela;
+
+	for (int i = 0; data && gelf_getrela((Elf_Data *)data, i, &rela); i++) {
+		if (!fills_slots(stubs->machine, GELF_R_TYPE(rela.r_info)))
+			continue;
+		if (stubs->count == SLOTS_MAX ||
+		    PMP_RESERVE(&stubs->slots, &stubs->capacity, stubs->count + 1))
+			return false;
+		stubs->slots[stubs->count++] =
+			(struct slot){ rela.r_offset, (uint32_t)elf_ndxscn(section),
+				       (uint32_t)i };
+	}
+	return true;
+}
+
+/* The last section that has not been listed. .rela.plt comes after .rela.dyn, which is
+ * large and seldom needed. False: there is none left, or no memory. */
+static bool list_next(struct pmp_stubs *stubs)
+{
+	GElf_Shdr header;
+
+	while (stubs->sections > 0) {
+		Elf_Scn *section = elf_getscn(stubs->file.elf, --stubs->sections);
 
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
 			continue;
-		data = pmp_elf_data(elf, section);
-		for (int i = 0; data && gelf_getrela((Elf_Data *)data, i, &rela); i++) {
-			if (rela.r_offset == slot &&
-			    fills_slots(machine, GELF_R_TYPE(rela.r_info)))
-				return put_name(elf, &header, &rela, name);
-		}
+		if (!list_slots(stubs, section))
+			stubs->sections = 0;
+		if (stubs->count)
+			qsort(stubs->slots, stubs->count, sizeof(*stubs->slots),
+			      slot_order);
+		return true;
 	}
 	return false;
+}
+
+struct pmp_stubs *pmp_stubs_new(int fd)
+{
+	struct pmp_stubs *stubs = calloc(1, sizeof(*stubs));
+
+	if (!stubs || pmp_elf_open(&stubs->file, fd)) {
+		free(stubs);
+		return NULL;
+	}
+	stubs->machine = machine_of(&stubs->file);
+	if (elf_getshdrnum(stubs->file.elf, &stubs->sections) != 0)
+		stubs->sections = 0;
+	return stubs;
+}
+
+void pmp_stubs_free(struct pmp_stubs *stubs)
+{
+	if (!stubs)
+		return;
+	pmp_elf_close(&stubs->file);
+	free(stubs->slots);
+	free(stubs);
+}
+
+/* The relocation that fills a slot, or NULL. */
+static const struct slot *find_relocation(struct pmp_stubs *stubs, uint64_t address)
+{
+	if (address == 0)
+		return NULL;
+	do {
+		size_t first = pmp_intervals_after(stubs->slots, stubs->count,
+						   sizeof(*stubs->slots), address - 1);
+
+		if (first < stubs->count && stubs->slots[first].address == address)
+			return &stubs->slots[first];
+	} while (list_next(stubs));
+	return NULL;
+}
+
+bool pmp_stubs_name(struct pmp_stubs *stubs, uint64_t address, struct pmp_buf *name)
+{
+	const struct slot *slot = NULL;
+	uint64_t slot_address;
+	Elf_Scn *section;
+	Elf_Data *data;
+	GElf_Shdr header;
+	GElf_Rela rela;
+
+	if (stubs->machine &&
+	    find_slot(&stubs->file, stubs->machine, address, &slot_address))
+		slot = find_relocation(stubs, slot_address);
+	if (!slot)
+		return false;
+	section = elf_getscn(stubs->file.elf, slot->section);
+	data = section ? elf_getdata(section, NULL) : NULL;
+	return data && gelf_getshdr(section, &header) &&
+	       gelf_getrela(data, (int)slot->index, &rela) &&
+	       put_name(&stubs->file, &header, &rela, name);
 }

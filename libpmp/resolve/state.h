@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the symbolizer share: symbolizer.c finds locations, opening.c opens
- * modules, naming.c names locations, recorded.c takes names from saved profiles, sweep.c
- * forgets what is not needed.
+ * What the parts of the symbolizer share: symbolizer.c finds locations, opens modules and
+ * names locations, gc.c forgets what is not needed.
  */
 #ifndef PMP_RESOLVE_STATE_H
 #define PMP_RESOLVE_STATE_H
@@ -13,12 +12,13 @@
 #include "base/intern.h"
 #include "base/log.h"
 #include "libpmp.h"
+#include "resolve/dso-table.h"
+#include "resolve/budget.h"
 #include "resolve/locations.h"
-#include "resolve/modules.h"
 #include "resolve/strings.h"
 
 /* The key of a mapping. */
-struct pmp_region_key {
+struct pmp_mapping_key {
 	uint64_t start, end, offset;
 	uint32_t module; /* number */
 	uint32_t unused; /* 0: keys are compared as bytes */
@@ -29,19 +29,20 @@ struct pmp_symbolizer {
 	char *debug_dir, *symfs;
 	struct pmp_log log;
 	struct pmp_strings strings;
-	struct pmp_modules modules;
+	struct pmp_dso_table modules;
+	struct pmp_budget budget;
 	struct pmp_locations locations;
 	struct pmp_intern *regions; /* keys of mappings; the ids are their numbers */
 	struct pmp_intern *names;   /* of saved locations */
 	unsigned users;		    /* who keep numbers of locations */
-	bool naming;		    /* a location is being named, maybe without the lock */
+	bool naming; /* a location is being named, maybe without the lock */
 };
 
 /*
- * Around what is slow the caller's lock is let go, and samples are counted meanwhile:
+ * Around what is slow the caller's lock is released, and samples may be counted there:
  * modules and locations are added, strings interned. So nothing of the symbolizer is
  * touched there but the opened files, which belong to the one thread that names, and
- * the array of locations is looked at anew afterwards.
+ * the array of locations is looked up again afterwards.
  */
 static inline void pmp_state_release(const struct pmp_symbolizer *symbolizer)
 {

@@ -30,6 +30,38 @@ const char *pmp_strings_keep_scratch(struct pmp_strings *strings)
 	return kept;
 }
 
+/* As much of a long name as is kept, without half a character at its end. */
+static size_t name_length(const char *name)
+{
+	size_t length = PMP_NAME_MAX;
+
+	while (length > PMP_NAME_MAX - 4 && ((unsigned char)name[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+const char *pmp_strings_keep_name(struct pmp_strings *strings, const char *name)
+{
+	size_t length = strnlen(name, PMP_NAME_MAX + 1);
+
+	if (length <= PMP_NAME_MAX)
+		return keep(strings, name, length);
+	pmp_buf_add(&strings->scratch, name, name_length(name));
+	pmp_buf_puts(&strings->scratch, "...");
+	return pmp_strings_keep_scratch(strings);
+}
+
+const char *pmp_strings_keep_scratch_name(struct pmp_strings *strings)
+{
+	struct pmp_buf *scratch = &strings->scratch;
+
+	if (!pmp_buf_failed(scratch) && scratch->length > PMP_NAME_MAX) {
+		pmp_buf_cut(scratch, name_length(scratch->data));
+		pmp_buf_puts(scratch, "...");
+	}
+	return pmp_strings_keep_scratch(strings);
+}
+
 void pmp_strings_free(struct pmp_strings *strings)
 {
 	pmp_intern_free(strings->kept);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The strings that names, files and modules are told by: each is kept once. */
+/* The strings of functions, files and modules: each is kept once. */
 #ifndef PMP_RESOLVE_STRINGS_H
 #define PMP_RESOLVE_STRINGS_H
 
@@ -14,9 +14,16 @@ struct pmp_strings {
 };
 
 /* Equal strings are the same pointer, borrowed for the life of kept. Never NULL. */
+/* Bytes of a function's name; C++ templates and hostile files have longer ones. */
+#define PMP_NAME_MAX 4096
+
 const char *pmp_strings_keep(struct pmp_strings *strings, const char *text);
 /* The same for what is in scratch, which is cleared. */
 const char *pmp_strings_keep_scratch(struct pmp_strings *strings);
+/* The name of a function: of a longer one PMP_NAME_MAX bytes, and "..." after them. The
+ * second one takes it from scratch. */
+const char *pmp_strings_keep_name(struct pmp_strings *strings, const char *name);
+const char *pmp_strings_keep_scratch_name(struct pmp_strings *strings);
 void pmp_strings_free(struct pmp_strings *strings);
 
 #endif

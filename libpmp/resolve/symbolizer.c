@@ -3,6 +3,10 @@
  * Locations and their names. Counting a sample costs one hash lookup a frame;
  * files are opened and names looked up when the first frame of a module is to be
  * shown, and each location once. No process is needed any more by then.
+ *
+ * The symbol says what the function at an address is called, the debug information
+ * which functions are inlined there. Names in a saved profile are part of
+ * what makes a location: two profiles may have named one address differently.
  */
 #include "resolve/symbolizer.h"
 
@@ -11,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "resolve/naming.h"
-#include "resolve/opening.h"
+#include "resolve/demangle.h"
 #include "resolve/state.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
+#define UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
+#define ASKED_MAX 10000 /* places in a module */
 
 /* ---- life --------------------------------------------------------------- */
 
@@ -39,7 +45,8 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 	if (made->options.debug_dir)
 		debug_dir = made->options.debug_dir;
 	made->log = (struct pmp_log){ made->options.log, made->options.log_arg };
-	pmp_modules_init(&made->modules, &made->strings);
+	made->budget = (struct pmp_budget)PMP_BUDGET;
+	pmp_dso_table_init(&made->modules, &made->strings);
 	made->debug_dir = strdup(debug_dir);
 	made->symfs = strdup(made->options.symfs ? made->options.symfs : "");
 	made->strings.kept = pmp_intern_new();
@@ -59,13 +66,126 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	pmp_locations_free(&symbolizer->locations);
-	pmp_modules_free(&symbolizer->modules);
+	pmp_dso_table_free(&symbolizer->modules);
 	pmp_strings_free(&symbolizer->strings);
 	pmp_intern_free(symbolizer->regions);
 	pmp_intern_free(symbolizer->names);
 	free(symbolizer->debug_dir);
 	free(symbolizer->symfs);
 	free(symbolizer);
+}
+
+/* ---- files of modules ---------------------------------------------------- */
+
+/* Whose file it was says the build-id, not the name. */
+static void check_saved(struct pmp_dso_entry *module)
+{
+	if (module->source->fd < 0)
+		module->saved_problem = "not on this machine";
+	else if (!module->dso ||
+		 strcmp(pmp_dso_build_id(module->dso), module->saved_id) != 0)
+		module->saved_problem = "on this machine is another version of it";
+	if (!module->saved_problem)
+		return;
+	pmp_dso_free(module->dso);
+	module->dso = NULL;
+}
+
+/* Where in a module's file names are wanted, as far as they are known. */
+struct asked {
+	uint64_t *offsets;
+	size_t count, capacity;
+};
+
+/* Without memory, or of too many, none: then all names are read. */
+static void collect_asked(const struct pmp_symbolizer *symbolizer,
+			  const struct pmp_dso_entry *module, struct asked *asked)
+{
+	const struct pmp_locations *locations = &symbolizer->locations;
+
+	for (size_t i = 0; i < locations->count; i++) {
+		const struct pmp_location_entry *location = &locations->items[i];
+		const struct pmp_location_key *key = &location->key;
+
+		if (location->frame_count || key->module == PMP_LOCATION_NONE ||
+		    symbolizer->modules.items[key->module] != module)
+			continue;
+		if (asked->count == ASKED_MAX ||
+		    PMP_RESERVE(&asked->offsets, &asked->capacity, asked->count + 1)) {
+			asked->count = 0;
+			return;
+		}
+		asked->offsets[asked->count++] =
+			key->address - !(key->flags & PMP_FRAME_EXACT);
+	}
+}
+
+static void open_module(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module)
+{
+	struct pmp_dso_options options = {
+		.debug_dir = symbolizer->debug_dir,
+		.no_symbols = symbolizer->options.no_symbols,
+		.no_dwarf = symbolizer->options.no_inline && !symbolizer->options.lines,
+		.lines = symbolizer->options.lines,
+		.log = &symbolizer->log,
+		.budget = &symbolizer->budget,
+	};
+	struct pmp_dso *dso = module->dso;
+	struct pmp_perf_map *perf_map = module->perf_map;
+	struct asked asked = { 0 };
+
+	module->wanted = false;
+	if (module->saved_problem)
+		return;
+	if (!options.no_symbols)
+		options.fetch = (struct pmp_fetch){ symbolizer->options.fetch,
+						    symbolizer->options.fetch_arg };
+	if (module->file && !dso)
+		collect_asked(symbolizer, module, &asked);
+	pmp_state_release(symbolizer);
+	if (module->saved_id && module->file && !dso) {
+		pmp_dso_open_saved(symbolizer->symfs, module->saved_id, module->source,
+				   &options.fetch);
+	}
+	if (module->file && !dso)
+		dso = pmp_dso_new(module->source, &options, asked.offsets, asked.count);
+	if (module->source && module->source->kind == PMP_MODULE_PERF_MAP && !perf_map &&
+	    !options.no_symbols)
+		perf_map = pmp_perf_map_new(module->source->fd);
+	free(asked.offsets);
+	pmp_state_acquire(symbolizer);
+	module->dso = dso;
+	module->perf_map = perf_map;
+	if (module->saved_id && module->file)
+		check_saved(module);
+}
+
+static bool is_unpacking(const struct pmp_dso_entry *module)
+{
+	return module->dso && pmp_dso_is_unpacking(module->dso);
+}
+
+/*
+ * Open a module, and others with locations that have no names. Writing needs all names:
+ * while threads unpack what debug information some modules have, the next ones are read.
+ * With a lock there is a view, which wants what is on its screen: then only this one.
+ */
+static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *first)
+{
+	const struct pmp_dso_table *modules = &symbolizer->modules;
+	const bool others = first->wanted && !symbolizer->options.release;
+	size_t unpacking = 0;
+
+	open_module(symbolizer, first);
+	for (size_t i = 0; others && i < modules->count; i++)
+		unpacking += is_unpacking(modules->items[i]);
+	for (size_t i = 0; others && i < modules->count && unpacking < UNPACKING_MAX;
+	     i++) {
+		if (!modules->items[i]->wanted)
+			continue;
+		open_module(symbolizer, modules->items[i]);
+		unpacking += is_unpacking(modules->items[i]);
+	}
 }
 
 /* ---- locations ---------------------------------------------------------- */
@@ -75,13 +195,13 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 static uint32_t module_at(struct pmp_symbolizer *symbolizer, const struct pmp_maps *maps,
 			  const struct pmp_region *region)
 {
-	struct pmp_modules *modules = &symbolizer->modules;
-	uint32_t module = pmp_modules_of(modules, region ? region->module : NULL);
+	struct pmp_dso_table *modules = &symbolizer->modules;
+	uint32_t module = pmp_dso_table_of(modules, region ? region->module : NULL);
 
 	if (!region || module == PMP_LOCATION_NONE || modules->items[module]->file ||
-	    region->module->kind == PMP_MODULE_KERNEL || !maps->jitmap)
+	    region->module->kind == PMP_MODULE_KERNEL || !maps->perf_map)
 		return module;
-	return pmp_modules_of(modules, maps->jitmap);
+	return pmp_dso_table_of(modules, maps->perf_map);
 }
 
 pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
@@ -91,68 +211,334 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 	/* The call may be the last instruction of its region. */
 	uint64_t lookup = frame->pc - !(frame->flags & PMP_FRAME_EXACT);
 	const struct pmp_region *region = maps ? pmp_maps_find(maps, lookup) : NULL;
-	struct pmp_spot spot = {
+	struct pmp_location_key key = {
 		.address = frame->pc,
 		.module = module_at(symbolizer, maps, region),
 		.flags = (uint32_t)(frame->flags & (PMP_FRAME_EXACT | PMP_FRAME_SIGNAL)),
 	};
-	struct pmp_region_key key = { .module = spot.module };
-	struct pmp_origin origin = { .pc = frame->pc };
-	struct pmp_known_module *module;
+	struct pmp_mapping_key mapping_key = { .module = key.module };
+	struct pmp_first_address origin = { .pc = frame->pc };
+	struct pmp_dso_entry *module;
 	pmp_location number;
 
-	if (spot.module == PMP_LOCATION_NONE)
+	if (key.module == PMP_LOCATION_NONE)
 		return PMP_LOCATION_NONE;
-	module = symbolizer->modules.items[spot.module];
+	module = symbolizer->modules.items[key.module];
 	if (region) {
-		key.start = region->start;
-		key.end = region->end;
-		key.offset = region->offset;
+		mapping_key.start = region->start;
+		mapping_key.end = region->end;
+		mapping_key.offset = region->offset;
 		if (module->file)
-			spot.address = frame->pc - region->start + region->offset;
+			key.address = frame->pc - region->start + region->offset;
 	}
-	origin.mapping = pmp_intern(symbolizer->regions, &key, sizeof(key));
+	origin.mapping =
+		pmp_intern(symbolizer->regions, &mapping_key, sizeof(mapping_key));
 	if (origin.mapping == PMP_INTERN_NONE)
 		return PMP_LOCATION_NONE;
-	number = pmp_locations_find(&symbolizer->locations, &spot, &origin);
+	number = pmp_locations_find(&symbolizer->locations, &key, &origin);
 	if (number != PMP_LOCATION_NONE &&
 	    !symbolizer->locations.items[number].frame_count)
 		module->wanted = true;
 	return number;
 }
 
-void pmp_symbolizer_origin(const struct pmp_symbolizer *symbolizer, pmp_location number,
-			   struct pmp_origin *origin)
+void pmp_symbolizer_first_address(const struct pmp_symbolizer *symbolizer,
+				  pmp_location number, struct pmp_first_address *origin)
 {
-	const struct pmp_located *location;
+	const struct pmp_location_entry *location;
 
-	*origin = (struct pmp_origin){ .mapping = PMP_INTERN_NONE };
+	*origin = (struct pmp_first_address){ .mapping = PMP_INTERN_NONE };
 	if (number >= symbolizer->locations.count)
 		return;
 	location = &symbolizer->locations.items[number];
 	origin->pc = location->pc;
 	origin->mapping = location->mapping;
-	origin->exact = location->spot.flags & PMP_FRAME_EXACT;
+	origin->exact = location->key.flags & PMP_FRAME_EXACT;
 }
 
 void pmp_symbolizer_mapping(struct pmp_symbolizer *symbolizer, uint32_t number,
 			    struct pmp_mapping *mapping)
 {
-	const struct pmp_region_key *region =
+	const struct pmp_mapping_key *region =
 		pmp_intern_data(symbolizer->regions, number, NULL);
-	struct pmp_known_module *module;
+	struct pmp_dso_entry *module;
 
 	*mapping = (struct pmp_mapping){ .path = PMP_STRINGS_UNKNOWN, .build_id = "" };
 	if (!region)
 		return;
 	module = symbolizer->modules.items[region->module];
 	if (!module->saved_id)
-		pmp_opening_one(symbolizer, module);
+		open_module(symbolizer, module);
 	mapping->start = region->start;
 	mapping->end = region->end;
 	mapping->offset = region->offset;
 	mapping->path = module->path;
-	mapping->build_id = pmp_modules_build_id(module);
+	mapping->build_id = pmp_dso_table_build_id(module);
+}
+
+/* ---- locations of saved profiles ----------------------------------------- */
+
+uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
+				    const struct pmp_mapping *mapping)
+{
+	struct pmp_mapping_key mapping_key = {
+		.start = mapping->start,
+		.end = mapping->end,
+		.offset = mapping->offset,
+		.module = pmp_dso_table_of_saved(&symbolizer->modules, mapping),
+	};
+
+	if (mapping_key.module == PMP_LOCATION_NONE)
+		return PMP_INTERN_NONE;
+	return pmp_intern(symbolizer->regions, &mapping_key, sizeof(mapping_key));
+}
+
+/* Set function and linkage of a frame. linkage: the linker's name, or NULL; name: what the
+ * function is called if that cannot be made readable. Both are copied. */
+static void name_function(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
+			  const char *name, const char *linkage)
+{
+	struct pmp_strings *strings = &symbolizer->strings;
+
+	frame->linkage = NULL;
+	if (linkage && symbolizer->options.no_demangle)
+		name = linkage;
+	if (linkage && !symbolizer->options.no_demangle &&
+	    pmp_demangle(linkage, &strings->scratch))
+		frame->function = pmp_strings_keep_scratch_name(strings);
+	else
+		frame->function = pmp_strings_keep_name(strings, name);
+	/* A part of it would be of no use. */
+	if (linkage && strcmp(frame->function, linkage) != 0 &&
+	    strlen(linkage) <= PMP_NAME_MAX)
+		frame->linkage = pmp_strings_keep(strings, linkage);
+}
+
+/* Names as bytes: equal ones get the same number, from 1 on. 0: no memory. */
+static uint32_t number_names(struct pmp_symbolizer *symbolizer,
+			     const struct pmp_frame *frames, size_t count)
+{
+	struct pmp_buf *text = &symbolizer->strings.scratch;
+	uint32_t id = PMP_INTERN_NONE;
+
+	for (size_t i = 0; i < count; i++)
+		pmp_buf_printf(text, "%s%c%s%c%s%c%u%c%d", frames[i].function, 0,
+			       frames[i].linkage ? frames[i].linkage : "", 0,
+			       frames[i].file ? frames[i].file : "", 0, frames[i].line, 0,
+			       frames[i].signal);
+	if (!pmp_buf_failed(text))
+		id = pmp_intern(symbolizer->names, text->data, text->length);
+	else
+		pmp_buf_free(text);
+	pmp_buf_clear(text);
+	return id < UINT32_MAX >> PMP_LOCATION_NAMES_SHIFT ? id + 1 : 0;
+}
+
+static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,
+				    const struct pmp_location_key *key,
+				    const struct pmp_frame *frames, size_t count)
+{
+	struct pmp_dso_entry *module = symbolizer->modules.items[key->module];
+	struct pmp_frame *kept = calloc(count, sizeof(*kept));
+
+	for (size_t i = 0; kept && i < count; i++) {
+		kept[i] = (struct pmp_frame){
+			.file = frames[i].file ? pmp_strings_keep(&symbolizer->strings,
+								  frames[i].file)
+					       : NULL,
+			.line = frames[i].line,
+			.inlined = i + 1 < count,
+			.signal = frames[i].signal,
+			.module = module->path,
+			.address = key->address,
+		};
+		name_function(symbolizer, &kept[i], frames[i].function,
+			      frames[i].linkage);
+	}
+	module->frames++;
+	return kept;
+}
+
+pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
+					 const struct pmp_first_address *origin,
+					 const struct pmp_frame *frames, size_t count)
+{
+	const struct pmp_mapping_key *region =
+		pmp_intern_data(symbolizer->regions, origin->mapping, NULL);
+	struct pmp_location_key key = { .address = origin->pc };
+	pmp_location number;
+	uint32_t names = 0;
+
+	if (!region)
+		return PMP_LOCATION_NONE;
+	if (symbolizer->options.no_inline && count > 1) {
+		frames += count - 1;
+		count = 1;
+	}
+	if (count) {
+		names = number_names(symbolizer, frames, count);
+		if (!names)
+			return PMP_LOCATION_NONE;
+	}
+	key.module = region->module;
+	key.flags =
+		names << PMP_LOCATION_NAMES_SHIFT | (origin->exact ? PMP_FRAME_EXACT : 0);
+	if (symbolizer->modules.items[key.module]->file)
+		key.address = origin->pc - region->start + region->offset;
+	number = pmp_locations_find(&symbolizer->locations, &key, origin);
+	if (number == PMP_LOCATION_NONE ||
+	    symbolizer->locations.items[number].frame_count)
+		return number;
+	if (!count)
+		symbolizer->modules.items[key.module]->wanted = true;
+	else
+		pmp_locations_name(&symbolizer->locations, number,
+				   copy_names(symbolizer, &key, frames, count), count);
+	return number;
+}
+
+/* ---- looking names up ---------------------------------------------------- */
+
+/* Append [libfoo.so.1+0x1234], [vdso+0x7f0], [anon+0x7f0000001000]. */
+static void put_placeholder(struct pmp_buf *text, const struct pmp_dso_entry *module,
+			    uint64_t address)
+{
+	const char *slash = strrchr(module->path, '/');
+	const char *name = slash && slash[1] ? slash + 1 : module->path;
+	size_t length = strlen(name);
+
+	if (length > 2 && name[0] == '[' && name[length - 1] == ']') {
+		name++;
+		length -= 2;
+	}
+	pmp_buf_putc(text, '[');
+	pmp_buf_add(text, name, length);
+	pmp_buf_printf(text, "+0x%llx]", (unsigned long long)address);
+}
+
+static const char *placeholder(struct pmp_symbolizer *symbolizer,
+			       const struct pmp_dso_entry *module, uint64_t address)
+{
+	put_placeholder(&symbolizer->strings.scratch, module, address);
+	return pmp_strings_keep_scratch(&symbolizer->strings);
+}
+
+/* Names from the debug information; the last frame is the function itself.
+ * Returns the number of frames, at least 1. */
+static size_t name_inlined(struct pmp_symbolizer *symbolizer,
+			   struct pmp_dso_entry *module, uint64_t lookup,
+			   struct pmp_frame *frames)
+{
+	const struct pmp_symbolizer_options *options = &symbolizer->options;
+	struct pmp_place places[PMP_PLACES_MAX];
+	size_t count = 0, first = 0;
+
+	if (!options->no_symbols && (!options->no_inline || options->lines)) {
+		pmp_state_release(symbolizer);
+		count = pmp_dso_places(module->dso, lookup, places);
+		pmp_state_acquire(symbolizer);
+	}
+	if (count == 0)
+		return 1;
+	if (options->no_inline)
+		first = count - 1;
+	for (size_t i = first; i < count; i++) {
+		struct pmp_frame *frame = &frames[i - first];
+
+		*frame = (struct pmp_frame){ .line = places[i].line,
+					     .inlined = i + 1 < count };
+		if (places[i].file)
+			frame->file =
+				pmp_strings_keep(&symbolizer->strings, places[i].file);
+		if (places[i].function)
+			name_function(symbolizer, frame, places[i].function,
+				      places[i].function);
+	}
+	return count - first;
+}
+
+/* A place in an ELF file. */
+static size_t name_in_file(struct pmp_symbolizer *symbolizer,
+			   struct pmp_dso_entry *module,
+			   const struct pmp_location_key *key, struct pmp_frame *frames)
+{
+	uint64_t lookup = key->address - !(key->flags & PMP_FRAME_EXACT);
+	uint64_t address = key->address;
+	const char *symbol = NULL;
+	size_t count = 1;
+
+	if (module->dso && pmp_dso_address(module->dso, lookup, &lookup)) {
+		address = lookup + !(key->flags & PMP_FRAME_EXACT);
+		pmp_state_release(symbolizer);
+		symbol = pmp_dso_symbol(module->dso, lookup);
+		pmp_state_acquire(symbolizer);
+		count = name_inlined(symbolizer, module, lookup, frames);
+	}
+	for (size_t i = 0; i < count; i++)
+		frames[i].address = address;
+	/* One address can have several right names; the symbol is what others show. */
+	if (symbol)
+		name_function(symbolizer, &frames[count - 1], symbol, symbol);
+	return count;
+}
+
+static size_t name_without_file(struct pmp_symbolizer *symbolizer,
+				struct pmp_dso_entry *module,
+				const struct pmp_location_key *key,
+				struct pmp_frame *frames)
+{
+	uint64_t lookup = key->address - !(key->flags & PMP_FRAME_EXACT);
+	const char *name = NULL;
+
+	if (module->perf_map) {
+		pmp_state_release(symbolizer);
+		name = pmp_perf_map_find(module->perf_map, lookup);
+		pmp_state_acquire(symbolizer);
+	} else if (module->source && module->source->kind == PMP_MODULE_KERNEL) {
+		name = pmp_kernel_names_find(&symbolizer->modules.kernel, lookup);
+	}
+	frames[0].address = key->address;
+	if (name)
+		name_function(symbolizer, &frames[0], name, name);
+	return 1;
+}
+
+static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number)
+{
+	const struct pmp_location_key key = symbolizer->locations.items[number].key;
+	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
+	struct pmp_frame frames[PMP_PLACES_MAX] = { { 0 } }, *kept;
+	size_t count = 1;
+
+	symbolizer->naming = true;
+	open_modules(symbolizer, module);
+	if (module->file)
+		count = name_in_file(symbolizer, module, &key, frames);
+	else
+		count = name_without_file(symbolizer, module, &key, frames);
+	if (key.flags & PMP_FRAME_SIGNAL) {
+		frames[0] = (struct pmp_frame){
+			.function = pmp_strings_keep(&symbolizer->strings,
+						     "<signal handler called>"),
+			.signal = true,
+			.address = frames[0].address,
+		};
+		count = 1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		frames[i].module = module->path;
+		frames[i].unnamed = !frames[i].function || !frames[i].function[0];
+		if (frames[i].unnamed)
+			frames[i].function =
+				placeholder(symbolizer, module, frames[i].address);
+	}
+	module->frames++;
+	module->unnamed += frames[count - 1].unnamed;
+	kept = calloc(count, sizeof(*kept));
+	if (kept)
+		memcpy(kept, frames, count * sizeof(*kept));
+	pmp_locations_name(&symbolizer->locations, number, kept, count);
+	symbolizer->naming = false;
 }
 
 /* ---- names -------------------------------------------------------------- */
@@ -165,7 +551,7 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 		return 1;
 	}
 	if (symbolizer->locations.items[location].frame_count == 0)
-		pmp_naming_location(symbolizer, location);
+		name_location(symbolizer, location);
 	*frames = symbolizer->locations.items[location].frames;
 	return symbolizer->locations.items[location].frame_count;
 }
@@ -180,27 +566,12 @@ void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location locatio
 size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer,
 			    pmp_location location, size_t i, struct pmp_frame_info *info)
 {
-	const struct pmp_located *known;
-	struct pmp_frame_info all;
+	const struct pmp_location_entry *known;
 
 	if (!pmp_locations_has(&symbolizer->locations, location))
 		return 0;
 	known = &symbolizer->locations.items[location];
-	if (i >= known->frame_count)
-		return known->frame_count;
-	all = (struct pmp_frame_info){
-		.size = info->size,
-		.function = known->frames[i].function,
-		.file = known->frames[i].file,
-		.line = known->frames[i].line,
-		.inlined = known->frames[i].inlined,
-		.unnamed = known->frames[i].unnamed,
-		.signal = known->frames[i].signal,
-		.module = known->frames[i].module,
-		.address = known->frames[i].address,
-	};
-	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
-	return known->frame_count;
+	return pmp_frame_describe(known->frames, known->frame_count, i, info);
 }
 
 char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location location,
@@ -209,10 +580,11 @@ char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location
 	struct pmp_buf text = { 0 };
 
 	if (pmp_locations_has(&symbolizer->locations, location)) {
-		const struct pmp_spot *spot = &symbolizer->locations.items[location].spot;
+		const struct pmp_location_key *key =
+			&symbolizer->locations.items[location].key;
 
-		pmp_naming_placeholder(&text, symbolizer->modules.items[spot->module],
-				       spot->address);
+		put_placeholder(&text, symbolizer->modules.items[key->module],
+				key->address);
 	}
 	snprintf(buffer, size, "%s",
 		 text.length && !pmp_buf_failed(&text) ? text.data : PMP_STRINGS_UNKNOWN);
@@ -230,13 +602,13 @@ size_t pmp_symbolizer_module_count(const struct pmp_symbolizer *symbolizer)
 void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
 			   struct pmp_module_info *info)
 {
-	const struct pmp_known_module *module = symbolizer->modules.items[i];
+	const struct pmp_dso_entry *module = symbolizer->modules.items[i];
 	const struct pmp_module *source = module->source;
 	struct pmp_module_info all = {
 		.size = info->size,
 		.path = module->path,
-		.build_id = pmp_modules_build_id(module),
-		.problem = pmp_modules_problem(module),
+		.build_id = pmp_dso_table_build_id(module),
+		.problem = pmp_dso_table_problem(module),
 		.replaced = source && source->kind == PMP_MODULE_FILE &&
 			    (source->deleted || source->open_errno == ESTALE),
 		.frames = module->frames,

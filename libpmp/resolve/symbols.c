@@ -15,8 +15,8 @@
 
 #include "base/alloc.h"
 #include "libpmp.h"
-#include "resolve/asked.h"
-#include "resolve/ranges.h"
+#include "resolve/address-filter.h"
+#include "resolve/interval-map.h"
 #include "resolve/symtab.h"
 
 #define ASKED_MIN 1000 /* symbols: of fewer all are read at once */
@@ -24,10 +24,11 @@
 
 struct pmp_symbols {
 	struct pmp_buf names;
-	struct pmp_steps steps; /* address to offset in names */
+	struct pmp_interval_map steps; /* address to offset in names */
 	size_t count;
 	bool complete;
-	struct pmp_asked *asked; /* what these are for; NULL: for all addresses */
+	struct pmp_address_filter
+		*asked; /* what these are for; NULL: for all addresses */
 };
 
 /*
@@ -114,7 +115,7 @@ static void drop_doubles(struct pmp_symtab *table)
  * Symbols without a size end at the next symbol or with their section. From the
  * highest address down; those that begin together end together.
  */
-static int make_ranges(struct pmp_symtab *table, struct pmp_ranges *ranges)
+static int make_ranges(struct pmp_symtab *table, struct pmp_intervals *ranges)
 {
 	uint64_t at = UINT64_MAX, after = UINT64_MAX;
 
@@ -137,14 +138,14 @@ static int make_ranges(struct pmp_symtab *table, struct pmp_ranges *ranges)
 			end = after < code->end ? after : code->end;
 		/* That which begins last wins. */
 		ranges->items[i] =
-			(struct pmp_range){ symbol->start, end, i, symbol->name };
+			(struct pmp_interval){ symbol->start, end, i, symbol->name };
 	}
 	return 0;
 }
 
 /* At or within a symbol that has a size, one without is a label: it stays empty.
  * Of those that begin together, the ones with a size come last. */
-static void drop_labels(const struct pmp_symtab *table, struct pmp_range *ranges)
+static void drop_labels(const struct pmp_symtab *table, struct pmp_interval *ranges)
 {
 	uint64_t reach = 0; /* of the sized symbols so far */
 
@@ -162,9 +163,9 @@ static void drop_labels(const struct pmp_symtab *table, struct pmp_range *ranges
 	}
 }
 
-static int flatten(struct pmp_symtab *table, struct pmp_steps *steps)
+static int flatten(struct pmp_symtab *table, struct pmp_interval_map *steps)
 {
-	struct pmp_ranges ranges = { 0 };
+	struct pmp_intervals ranges = { 0 };
 	int rc = PMP_ENOMEM;
 
 	if (sort_symbols(table) == 0) {
@@ -173,9 +174,9 @@ static int flatten(struct pmp_symtab *table, struct pmp_steps *steps)
 	}
 	if (rc == 0) {
 		drop_labels(table, ranges.items);
-		rc = pmp_ranges_flatten(&ranges, steps);
+		rc = pmp_intervals_flatten(&ranges, steps);
 	}
-	pmp_ranges_free(&ranges);
+	pmp_intervals_free(&ranges);
 	return rc;
 }
 
@@ -202,12 +203,12 @@ static bool few_asked(struct pmp_elf *const *files, size_t count, size_t asked)
 
 /* Some of the symbols, if they are enough; else none is read. */
 static int read_asked(struct pmp_symtab *table, struct pmp_elf *const *files,
-		      size_t count, struct pmp_asked *asked)
+		      size_t count, struct pmp_address_filter *asked)
 {
 	int rc = pmp_symtab_read(table, files, count, asked);
 
 	if (rc == PMP_ELIMIT ||
-	    (rc == 0 && !pmp_asked_answered(asked, end_of_code, table))) {
+	    (rc == 0 && !pmp_address_filter_answered(asked, end_of_code, table))) {
 		pmp_symtab_free(table);
 		return 1;
 	}
@@ -222,7 +223,7 @@ static int build(struct pmp_symbols *symbols, struct pmp_elf *const *files, size
 	if (symbols->asked)
 		rc = read_asked(&table, files, count, symbols->asked);
 	if (rc == 1) {
-		pmp_asked_free(symbols->asked);
+		pmp_address_filter_free(symbols->asked);
 		symbols->asked = NULL;
 		rc = pmp_symtab_read(&table, files, count, NULL);
 	}
@@ -244,7 +245,7 @@ struct pmp_symbols *pmp_symbols_new(struct pmp_elf *const *files, size_t count,
 	if (!symbols)
 		return NULL;
 	if (few_asked(files, count, asked_count))
-		symbols->asked = pmp_asked_new(asked, asked_count);
+		symbols->asked = pmp_address_filter_new(asked, asked_count);
 	if (build(symbols, files, count) == 0)
 		return symbols;
 	pmp_symbols_free(symbols);
@@ -256,8 +257,8 @@ void pmp_symbols_free(struct pmp_symbols *symbols)
 	if (!symbols)
 		return;
 	pmp_buf_free(&symbols->names);
-	pmp_steps_free(&symbols->steps);
-	pmp_asked_free(symbols->asked);
+	pmp_interval_map_free(&symbols->steps);
+	pmp_address_filter_free(symbols->asked);
 	free(symbols);
 }
 
@@ -268,14 +269,14 @@ bool pmp_symbols_all(const struct pmp_symbols *symbols)
 
 bool pmp_symbols_know(const struct pmp_symbols *symbols, uint64_t address)
 {
-	return !symbols->asked || pmp_asked_has(symbols->asked, address);
+	return !symbols->asked || pmp_address_filter_has(symbols->asked, address);
 }
 
 const char *pmp_symbols_find(const struct pmp_symbols *symbols, uint64_t address)
 {
-	uint32_t name = pmp_steps_find(&symbols->steps, address);
+	uint32_t name = pmp_interval_map_find(&symbols->steps, address);
 
-	return name == PMP_RANGE_NONE ? NULL : symbols->names.data + name;
+	return name == PMP_INTERVAL_NONE ? NULL : symbols->names.data + name;
 }
 
 size_t pmp_symbols_count(const struct pmp_symbols *symbols)

@@ -7,14 +7,14 @@
 
 #include "base/alloc.h"
 #include "libpmp.h"
-#include "resolve/ranges.h"
+#include "resolve/interval-map.h"
+#include "resolve/strings.h"
 
 #define SYMBOLS_MAX ((size_t)32 << 20) /* taken from all tables of a module */
-#define NAMES_MAX ((size_t)2 << 30)    /* bytes of all names */
-#define NAME_MAX_LENGTH 65535	       /* longer ones are left out */
+#define NAMES_MAX ((size_t)512 << 20)  /* bytes of all names */
 #define NAME_READ 256		       /* of one name at a time */
 #define READ_COUNT 512		       /* symbols at a time */
-#define ASKED_MAX 16384		       /* symbols taken for what is asked */
+#define ASKED_MAX 16384		       /* symbols taken for what is asked for */
 
 /* One table, with the strings that it refers to. */
 struct source {
@@ -82,8 +82,8 @@ const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t 
 	end = table->code + table->code_count;
 	if (!found || address < found->start ||
 	    (found + 1 < end && address >= found[1].start)) {
-		after = pmp_ranges_after(table->code, table->code_count,
-					 sizeof(*table->code), address);
+		after = pmp_intervals_after(table->code, table->code_count,
+					    sizeof(*table->code), address);
 		found = after ? &table->code[after - 1] : NULL;
 		table->last = found;
 	}
@@ -138,21 +138,35 @@ static bool local(const Elf64_Sym *symbol)
 	return ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
 }
 
+/* The first byte that is not part of a name, or of as much of it as is kept. */
+static char *end_of_name(const struct pmp_symtab *table, char *name)
+{
+	size_t length;
+	char *version;
+
+	if (!name[0] || !table->long_names)
+		return name[0] ? strchrnul(name + 1, '@') : name;
+	length = strnlen(name, PMP_NAME_MAX + 1);
+	version = memchr(name + 1, '@', length - 1);
+	return version ? version : name + length;
+}
+
 /* The name at an offset of the names, which ends with a NUL. Its version is cut off
  * where it lies: who shares the end of a name shares the version. */
 static int add_symbol(struct pmp_symtab *table, const Elf64_Sym *symbol, uint32_t offset)
 {
 	char *name = table->names.data + offset;
-	char *end = name[0] ? strchrnul(name + 1, '@') : name;
+	char *end = end_of_name(table, name);
 	size_t length = (size_t)(end - name);
 
-	if (length == 0 || length > NAME_MAX_LENGTH || mapping_symbol(name) ||
+	if (length == 0 || mapping_symbol(name) ||
 	    (may_be_label(symbol) && name[0] == '.'))
 		return 0;
 	if (table->count == table->capacity &&
 	    PMP_RESERVE(&table->items, &table->capacity, table->count + 1))
 		return PMP_ENOMEM;
-	*end = '\0';
+	if (length <= PMP_NAME_MAX)
+		*end = '\0';
 	table->items[table->count++] = (struct pmp_symbol){
 		.start = symbol->st_value,
 		.size = symbol->st_size,
@@ -162,7 +176,8 @@ static int add_symbol(struct pmp_symtab *table, const Elf64_Sym *symbol, uint32_
 	return 0;
 }
 
-/* Append one name to the names. False: it is damaged or too long, or no memory. */
+/* Append one name to the names; of a long one somewhat more than is kept of it. False:
+ * it is damaged, or no memory. */
 static bool read_name(struct pmp_symtab *table, const struct source *source,
 		      uint64_t offset)
 {
@@ -170,28 +185,27 @@ static bool read_name(struct pmp_symtab *table, const struct source *source,
 	size_t before = names->length, n;
 	char text[NAME_READ];
 
-	for (uint64_t at = offset; at - offset <= NAME_MAX_LENGTH; at += n) {
+	for (uint64_t at = offset; at - offset <= PMP_NAME_MAX; at += n) {
 		n = sizeof(text);
-		if (at >= source->strings_size)
-			break;
-		if (n > source->strings_size - at)
+		if (at < source->strings_size && n > source->strings_size - at)
 			n = source->strings_size - at;
-		if (!pmp_elf_read(source->elf, source->strings, at, text, n))
-			break;
-		pmp_buf_add(names, text, strnlen(text, n));
-		if (memchr(text, '\0', n)) {
-			pmp_buf_putc(names, '\0');
-			return !pmp_buf_failed(names);
+		if (at >= source->strings_size ||
+		    !pmp_elf_read(source->elf, source->strings, at, text, n)) {
+			if (!pmp_buf_failed(names))
+				pmp_buf_cut(names, before);
+			return false;
 		}
+		pmp_buf_add(names, text, strnlen(text, n));
+		if (memchr(text, '\0', n))
+			break;
 	}
-	if (!pmp_buf_failed(names))
-		pmp_buf_cut(names, before);
-	return false;
+	pmp_buf_putc(names, '\0');
+	return !pmp_buf_failed(names);
 }
 
 /* All names are there, or this one is read if it is asked for. */
 static int take_symbol(struct pmp_symtab *table, const struct source *source,
-		       const Elf64_Sym *symbol, struct pmp_asked *asked)
+		       const Elf64_Sym *symbol, struct pmp_address_filter *filter)
 {
 	size_t offset = source->first + symbol->st_name;
 
@@ -200,8 +214,8 @@ static int take_symbol(struct pmp_symtab *table, const struct source *source,
 	    !pmp_symtab_code(table, symbol->st_value))
 		return 0;
 	table->seen++;
-	if (asked) {
-		if (!pmp_asked_covers(asked, symbol->st_value, symbol->st_size))
+	if (filter) {
+		if (!pmp_address_filter_covers(filter, symbol->st_value, symbol->st_size))
 			return 0;
 		if (table->count == ASKED_MAX)
 			return PMP_ELIMIT;
@@ -214,7 +228,7 @@ static int take_symbol(struct pmp_symtab *table, const struct source *source,
 
 /* Their bytes are in our order: open_checked() has seen to it. */
 static int take_symbols(struct pmp_symtab *table, const struct source *source,
-			struct pmp_asked *asked)
+			struct pmp_address_filter *filter)
 {
 	Elf64_Sym symbols[READ_COUNT];
 	size_t n = READ_COUNT;
@@ -229,7 +243,7 @@ static int take_symbols(struct pmp_symtab *table, const struct source *source,
 		for (size_t i = 0; i < n; i++) {
 			if (table->count == SYMBOLS_MAX)
 				return 0;
-			rc = take_symbol(table, source, &symbols[i], asked);
+			rc = take_symbol(table, source, &symbols[i], filter);
 			if (rc)
 				return rc;
 		}
@@ -246,6 +260,11 @@ static bool append_strings(struct pmp_symtab *table, struct source *source)
 	if (source->strings_size > NAMES_MAX - source->first ||
 	    !pmp_elf_append(source->elf, source->strings, names))
 		return false;
+	for (size_t at = source->first; names->length - at > PMP_NAME_MAX;
+	     at += PMP_NAME_MAX) {
+		if (!memchr(names->data + at, '\0', PMP_NAME_MAX))
+			table->long_names = true;
+	}
 	/* A last name without an end would go on in what follows. */
 	if (names->data[names->length - 1] == '\0')
 		return true;
@@ -261,7 +280,8 @@ static bool is_table(Elf_Scn *section, GElf_Shdr *header)
 }
 
 static int read_table(struct pmp_symtab *table, const struct pmp_elf *elf,
-		      Elf_Scn *section, const GElf_Shdr *header, struct pmp_asked *asked)
+		      Elf_Scn *section, const GElf_Shdr *header,
+		      struct pmp_address_filter *filter)
 {
 	struct source source = {
 		.elf = elf,
@@ -274,9 +294,9 @@ static int read_table(struct pmp_symtab *table, const struct pmp_elf *elf,
 	if (!gelf_getshdr(source.strings, &strings))
 		return 0;
 	source.strings_size = strings.sh_size;
-	if (!asked && !append_strings(table, &source))
+	if (!filter && !append_strings(table, &source))
 		return pmp_buf_failed(&table->names) ? PMP_ENOMEM : 0;
-	return take_symbols(table, &source, asked);
+	return take_symbols(table, &source, filter);
 }
 
 size_t pmp_symtab_size(const struct pmp_elf *elf)
@@ -293,7 +313,7 @@ size_t pmp_symtab_size(const struct pmp_elf *elf)
 }
 
 int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size_t count,
-		    struct pmp_asked *asked)
+		    struct pmp_address_filter *filter)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_elf *elf = files[i];
@@ -312,7 +332,7 @@ int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size
 				continue;
 			if (header.sh_type == SHT_SYMTAB)
 				table->complete = true;
-			rc = read_table(table, elf, section, &header, asked);
+			rc = read_table(table, elf, section, &header, filter);
 			if (rc)
 				return rc;
 		}

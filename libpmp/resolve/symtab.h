@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "resolve/asked.h"
+#include "resolve/address-filter.h"
 #include "resolve/elf.h"
 
 struct pmp_symbol {
@@ -34,17 +34,18 @@ struct pmp_symtab {
 	size_t code_count;
 	const struct pmp_code_range *last; /* in which an address was, or NULL */
 	bool complete;			   /* there was a full table */
+	bool long_names;		   /* of twice PMP_NAME_MAX and more, maybe */
 };
 
 /* How many symbols there are in a file's tables, as the file says. */
 size_t pmp_symtab_size(const struct pmp_elf *elf);
 /*
  * Read the tables of files, of which NULL and closed ones are passed over, into an
- * empty *table. With asked only what covers one of these addresses is taken. 0,
- * PMP_ENOMEM or, with asked, PMP_ELIMIT: too many cover them. To be freed in any case.
+ * empty *table. With filter only what covers one of these addresses is taken. 0,
+ * PMP_ENOMEM or, with filter, PMP_ELIMIT: too many cover them. To be freed in any case.
  */
 int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size_t count,
-		    struct pmp_asked *asked);
+		    struct pmp_address_filter *filter);
 void pmp_symtab_free(struct pmp_symtab *table);
 /* The code that an address is in, or NULL. */
 const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t address);

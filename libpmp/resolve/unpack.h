@@ -22,14 +22,14 @@ struct pmp_unpacking;
  * built without libdeflate.
  */
 struct pmp_unpacking *pmp_unpack_begin(Elf *elf, int fd);
-/* Is a thread at work for it, or has it been, since nobody has asked for the end? */
+/* Does it have a thread, working or not waited for yet? */
 bool pmp_unpack_has_thread(const struct pmp_unpacking *unpacking);
 /*
  * Wait for the end; unpacking is freed. The image, which the caller frees, or NULL:
  * damaged, unreadable. Takes NULL.
  */
 void *pmp_unpack_end(struct pmp_unpacking *unpacking, size_t *size);
-/* Nobody wants it any more. Waits until the section in hand has been unpacked. */
+/* It is not wanted any more. Waits until the current section has been unpacked. */
 void pmp_unpack_drop(struct pmp_unpacking *unpacking);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ENTRY_COST 64	/* locations that take as much as an entry does without any */
+#define SUMS_MAX 1024 /* processes that have one each */
+#define ENTRY_COST 64 /* locations that take as much as an entry does without any */
 
 static int compare(const void *a, const void *b, void *arg)
 {
@@ -21,8 +22,7 @@ static int compare(const void *a, const void *b, void *arg)
 	return one < other ? 1 : -1;
 }
 
-/* Does it stand for evicted stacks? */
-static bool is_sum(const struct pmp_entry *entry)
+bool pmp_evict_is_sum(const struct pmp_entry *entry)
 {
 	return entry->end == PMP_END_EVICTED && entry->location_count == 0;
 }
@@ -43,16 +43,25 @@ int pmp_evict_choose(const struct pmp_entry *entries, size_t count, bool *stays)
 		const struct pmp_entry *entry = &entries[order[i]];
 
 		taken += ENTRY_COST + entry->location_count;
-		stays[order[i]] = taken <= total / 2 || is_sum(entry);
+		stays[order[i]] = taken <= total / 2 || pmp_evict_is_sum(entry);
 	}
 	free(order);
 	return 0;
 }
 
-struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry)
+bool pmp_evict_is_crowded(const struct pmp_entry *entries, size_t count)
+{
+	size_t sums = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sums += pmp_evict_is_sum(&entries[i]);
+	return sums > SUMS_MAX;
+}
+
+struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry, bool by_name)
 {
 	return (struct pmp_entry){
-		.pid = entry->pid,
+		.pid = by_name ? 0 : entry->pid,
 		.process = entry->process,
 		.thread = "",
 		.state = '?',

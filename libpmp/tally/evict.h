@@ -14,7 +14,12 @@
  * stays always. 0 or PMP_ENOMEM.
  */
 int pmp_evict_choose(const struct pmp_entry *entries, size_t count, bool *stays);
-/* What an evicted entry is counted in: all of its process are one. */
-struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry);
+/* Does it stand for evicted stacks? */
+bool pmp_evict_is_sum(const struct pmp_entry *entry);
+/* Are there so many of them that processes of one name have to share? */
+bool pmp_evict_is_crowded(const struct pmp_entry *entries, size_t count);
+/* What an evicted entry is counted in: all of its process are one, or all of processes of
+ * that name, which have pid 0 then. */
+struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry, bool by_name);
 
 #endif

@@ -2,7 +2,7 @@
 /* The wire format of protobuf: tags, numbers of variable length, lengths. */
 #include "tally/fields.h"
 
-bool pmp_take_varint(struct pmp_walk *walk, uint64_t *value)
+bool pmp_take_varint(struct pmp_field_walk *walk, uint64_t *value)
 {
 	*value = 0;
 	for (unsigned shift = 0; shift < 64 && walk->at < walk->end; shift += 7) {
@@ -15,7 +15,7 @@ bool pmp_take_varint(struct pmp_walk *walk, uint64_t *value)
 	return false;
 }
 
-bool pmp_take_field(struct pmp_walk *walk, struct pmp_field *field)
+bool pmp_take_field(struct pmp_field_walk *walk, struct pmp_field *field)
 {
 	uint64_t tag, length;
 	size_t fixed;

@@ -22,12 +22,12 @@ struct pmp_field {
 	unsigned type;
 };
 
-struct pmp_walk {
+struct pmp_field_walk {
 	const uint8_t *at, *end;
 };
 
 /* Both move on, and are false when the message is damaged or ends within. */
-bool pmp_take_varint(struct pmp_walk *walk, uint64_t *value);
-bool pmp_take_field(struct pmp_walk *walk, struct pmp_field *field);
+bool pmp_take_varint(struct pmp_field_walk *walk, uint64_t *value);
+bool pmp_take_field(struct pmp_field_walk *walk, struct pmp_field *field);
 
 #endif

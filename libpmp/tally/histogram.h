@@ -20,6 +20,7 @@ struct pmp_histogram {
 
 void pmp_histogram_add(struct pmp_histogram *histogram, uint64_t value);
 /* The value that percent of all values do not exceed; 0 when there are none. */
-uint64_t pmp_histogram_percentile(const struct pmp_histogram *histogram, unsigned percent);
+uint64_t pmp_histogram_percentile(const struct pmp_histogram *histogram,
+				  unsigned percent);
 
 #endif

@@ -2,6 +2,7 @@
 /* What a view reads of what was counted; see libpmp.h. */
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "base/syscalls.h"
 #include "tally/live-tables.h"
 #include "tally/live.h"

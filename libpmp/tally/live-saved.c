@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "base/alloc.h"
 #include "tally/live-tables.h"
 #include "tally/live.h"
@@ -29,22 +30,13 @@ static uint64_t sum(uint64_t a, uint64_t b)
 /* Processes are the same if their ids and names are. */
 static uint32_t find_saved_process(struct pmp_live *live, const struct pmp_entry *entry)
 {
-	struct pmp_counted_process process = { .pid = entry->pid };
-	size_t i = 0;
+	struct pmp_process_key key = { .pid = entry->pid };
 
-	cut_text(process.name, entry->process, sizeof(process.name));
-	if (live->process_count >= PROCESSES_MAX - 1)
-		process = (struct pmp_counted_process){ .name = "[others]" };
-	while (i < live->process_count &&
-	       (live->processes[i].pid != process.pid ||
-		strcmp(live->processes[i].name, process.name) != 0))
-		i++;
-	if (i < live->process_count)
-		return (uint32_t)i;
-	if (PMP_RESERVE(&live->processes, &live->process_capacity, i + 1))
-		return PMP_INTERN_NONE;
-	live->processes[live->process_count++] = process;
-	return (uint32_t)i;
+	cut_text(key.name, entry->process, sizeof(key.name));
+	if (live->process_count >= PROCESSES_MAX - 1 &&
+	    pmp_intern_find(live->process_keys, &key, sizeof(key)) == PMP_INTERN_NONE)
+		key = (struct pmp_process_key){ .name = "[others]" };
+	return pmp_live_find_process(live, &key);
 }
 
 static uint32_t find_saved_thread(struct pmp_live *live, const struct pmp_entry *entry,
@@ -76,6 +68,15 @@ static int number_of_call(struct pmp_live *live, const char *name)
 					     : PMP_SYSCALL_UNKNOWN;
 }
 
+static void add_times(struct pmp_counted_thread *thread, const struct pmp_entry *entry)
+{
+	thread->cpu = sum(thread->cpu, entry->cpu);
+	thread->wall = sum(thread->wall, entry->wall);
+	if (thread->wall)
+		thread->cpu_share = (double)thread->cpu / (double)thread->wall;
+	thread->how = PMP_HOW_UNKNOWN;
+}
+
 /* A thread is shown with what it was found at most often. */
 static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 			const struct pmp_entry *entry)
@@ -86,11 +87,6 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 	cell->counts[PMP_WINDOW_START] =
 		sum(cell->counts[PMP_WINDOW_START], entry->count);
 	cell->syscall = number_of_call(live, entry->syscall);
-	thread->cpu = sum(thread->cpu, entry->cpu);
-	thread->wall = sum(thread->wall, entry->wall);
-	if (thread->wall)
-		thread->cpu_share = (double)thread->cpu / (double)thread->wall;
-	thread->how = PMP_HOW_UNKNOWN;
 	if (thread->cell != PMP_INTERN_NONE && thread->cell != id &&
 	    cell->counts[PMP_WINDOW_START] <=
 		    live->cells[thread->cell].counts[PMP_WINDOW_START])
@@ -113,8 +109,13 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 		return PMP_ENOMEM;
 	live->saved = true;
 	like.thread = find_saved_thread(live, entry, process);
+	if (like.thread == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	add_times(&live->threads[like.thread], entry);
+	if (!entry->count)
+		return 0;
 	like.stack = pmp_live_find_stack(live, &stack, entry->locations);
-	if (like.thread == PMP_INTERN_NONE || like.stack == PMP_INTERN_NONE)
+	if (like.stack == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	id = pmp_live_find_cell(live, &like);
 	if (id == PMP_INTERN_NONE)

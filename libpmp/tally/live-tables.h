@@ -6,7 +6,7 @@
 #ifndef PMP_TALLY_LIVE_TABLES_H
 #define PMP_TALLY_LIVE_TABLES_H
 
-#include "libpmp.h"
+#include "libpmp-program.h"
 #include "base/clock.h"
 #include "base/intern.h"
 #include "sample.h"
@@ -19,32 +19,33 @@
 #define PMP_LIVE_CELLS_MAX (1024u * 1024)
 /* The longest window of time; threads that were not seen in it have ended. */
 #define PMP_LIVE_WINDOW_MAX (60 * PMP_S)
-#define PMP_LIVE_LOCK 256	/* in the state of a key: it waits for one */
+#define PMP_LIVE_LOCK 256 /* in the state of a key: it waits for one */
 /* Calls of saved profiles have names only; their numbers begin here. */
 #define PMP_LIVE_CALLS (1 << 20)
 
 struct pmp_counted_process {
-	pid_t pid;
+	pid_t pid; /* 0: processes that have ended */
 	char name[PMP_NAME_SIZE];
+	uint64_t seen; /* time of its last sample */
 	uint64_t samples[PMP_WINDOW_COUNT];
 	struct pmp_sample_info last;
 };
 
 struct pmp_counted_thread {
 	uint32_t process;
-	pid_t tid;			/* 0: threads that have ended */
+	pid_t tid; /* 0: threads that have ended */
 	char name[PMP_NAME_SIZE];
-	uint64_t seen;			/* time of its last sample */
+	uint64_t seen; /* time of its last sample */
 	char state;
 	enum pmp_how how;
-	uint32_t cell;			/* of its last sample */
+	uint32_t cell; /* of its last sample */
 	char why[PMP_WHY_SIZE];
 	char wchan[PMP_WCHAN_SIZE];
 	int syscall;
 	bool waits_for_lock;
 	uint64_t args[6];
 	uint64_t cpu;
-	uint64_t wall;			/* of saved profiles */
+	uint64_t wall;				 /* of saved profiles */
 	uint64_t mark_time, mark_cpu, mark_runs; /* where the measurement began */
 	double cpu_share, switches;
 };
@@ -57,16 +58,21 @@ struct pmp_counted_cell {
 	uint64_t counts[PMP_WINDOW_COUNT];
 };
 
-/* What a thread or a cell is known by. */
+/* What a process, a thread or a cell is known by. */
+struct pmp_process_key {
+	pid_t pid;
+	char name[PMP_NAME_SIZE]; /* zero unless pid is 0; of saved profiles always */
+};
+
 struct pmp_thread_key {
 	uint32_t process;
 	pid_t tid;
-	char name[PMP_NAME_SIZE];	/* zero unless tid is 0 */
+	char name[PMP_NAME_SIZE]; /* zero unless tid is 0 */
 };
 
 struct pmp_cell_key {
 	uint32_t thread, stack;
-	uint32_t state;		/* and PMP_LIVE_LOCK */
+	uint32_t state; /* and PMP_LIVE_LOCK */
 };
 
 /* One sample in the log. */
@@ -84,49 +90,33 @@ struct pmp_log_tail {
 struct pmp_live {
 	struct pmp_counted_process *processes;
 	size_t process_count, process_capacity;
-	struct pmp_intern *thread_keys, *stack_keys, *cell_keys;
-	struct pmp_intern *calls;	/* of saved profiles, else NULL */
+	struct pmp_intern *process_keys, *thread_keys, *stack_keys, *cell_keys;
+	struct pmp_intern *calls; /* of saved profiles, else NULL */
 	struct pmp_counted_thread *threads;
 	size_t thread_count, thread_capacity;
-	size_t ended_count;		/* of them, names of those that have ended */
+	size_t ended_count; /* of them, names of those that have ended */
 	struct pmp_counted_cell *cells;
 	size_t cell_count, cell_capacity;
-	uint32_t *log;			/* ring of cells */
-	struct pmp_log_round *rounds;	/* ring */
-	size_t log_size, rounds_size;	/* powers of two */
+	uint32_t *log;		      /* ring of cells */
+	struct pmp_log_round *rounds; /* ring */
+	size_t log_size, rounds_size; /* powers of two */
 	struct pmp_log_tail head, tails[PMP_WINDOW_COUNT];
-	uint32_t *words;		/* the stack at hand: its end, its locations */
+	uint32_t *words; /* the stack at hand: its end, its locations */
 	size_t words_capacity;
 	struct pmp_live_info info;
 	uint64_t first_time;
-	bool saved;			/* it was entries that were counted */
-	uint64_t merge_time;		/* not before it */
+	bool saved;	     /* it was entries that were counted */
+	uint64_t merge_time; /* not before it */
 };
 
 /* ---- live.c --------------------------------------------------------------------- */
 
 /* Each makes what is not there yet; PMP_INTERN_NONE: no memory. */
+uint32_t pmp_live_find_process(struct pmp_live *live, const struct pmp_process_key *key);
 uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key *key);
 uint32_t pmp_live_find_cell(struct pmp_live *live, const struct pmp_counted_cell *like);
 /* Of a thread: locations are those of all frames of its sample. */
 uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thread,
 			     const pmp_location *locations);
-
-/* ---- live-log.c ------------------------------------------------------------------ */
-
-/* Room for a sample of so many cells. 0 or PMP_ENOMEM. */
-int pmp_live_log_reserve(struct pmp_live *live, size_t cells);
-/* Append a cell of the sample at hand, and, after its cells, the sample. */
-void pmp_live_log_cell(struct pmp_live *live, uint32_t cell);
-void pmp_live_log_round(struct pmp_live *live, const struct pmp_log_round *round);
-/* Take what is too old by now off the windows. */
-void pmp_live_log_expire(struct pmp_live *live, uint64_t now);
-/* Cell i is cell cells[i] from now on. */
-void pmp_live_log_renumber(struct pmp_live *live, const uint32_t *cells);
-
-/* ---- live-merge.c ---------------------------------------------------------------- */
-
-/* Is it time to put threads or stacks together? Do so. 0 or PMP_ENOMEM: all is as before. */
-int pmp_live_merge_if_full(struct pmp_live *live, uint64_t now);
 
 #endif

@@ -3,21 +3,40 @@
  * Counts for a view. A cell is a thread with a stack in a state (running, asleep,
  * waiting for a lock), and has three counts: since the start and in two windows of
  * time, so that a view reads its numbers (live-read.c) without adding anything up. A log
- * (live-log.c) takes off a window what has become too old; live-merge.c keeps all of it
- * bounded. A saved profile is counted by live-saved.c.
+ * of cells takes off a window what has become too old. A saved profile is counted by
+ * live-saved.c.
+ *
+ * Memory is bounded: threads and processes that come and go are put together by name once
+ * they have been gone for longer than any window. When there are too many stacks, those
+ * that are counted least, and in no window, are counted as one. All tables are made again
+ * then.
  */
 #include "tally/live.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/intern.h"
 #include "base/syscalls.h"
+#include "tally/group.h"
 #include "tally/live-tables.h"
 
-#define RATE_TIME PMP_S			/* what CPU time and switches are measured over */
+#define RATE_TIME PMP_S		   /* what CPU time and switches are measured over */
+#define LOG_MAX (8u * 1024 * 1024) /* cells in the log: 32 MiB */
+#define ROUNDS_MAX (64u * 1024)	   /* samples in the log */
+#define THREADS_MAX 16384	   /* rows; more, and the ended are put together */
+#define PROCESSES_MAX 4096	   /* likewise */
+#define ENDED_MAX 4096		   /* names of threads that have ended; more are one */
+#define MERGE_TIME (10 * PMP_S)	   /* at least, between two times of putting together */
+
+static const uint64_t window_times[PMP_WINDOW_COUNT] = {
+	[PMP_WINDOW_START] = UINT64_MAX,
+	[PMP_WINDOW_MINUTE] = PMP_LIVE_WINDOW_MAX,
+	[PMP_WINDOW_SECONDS] = 10 * PMP_S,
+};
 
 /* ---- life ------------------------------------------------------------------ */
 
@@ -28,6 +47,7 @@ struct pmp_live *pmp_live_new(void)
 
 	if (!live)
 		return NULL;
+	live->process_keys = pmp_intern_new();
 	live->thread_keys = pmp_intern_new();
 	live->stack_keys = pmp_intern_new();
 	live->cell_keys = pmp_intern_new();
@@ -35,8 +55,8 @@ struct pmp_live *pmp_live_new(void)
 	live->log = malloc(live->log_size * sizeof(*live->log));
 	live->rounds = malloc(live->rounds_size * sizeof(*live->rounds));
 	/* Stack 0 stands for all that are too many. */
-	if (!live->thread_keys || !live->stack_keys || !live->cell_keys || !live->log ||
-	    !live->rounds ||
+	if (!live->process_keys || !live->thread_keys || !live->stack_keys ||
+	    !live->cell_keys || !live->log || !live->rounds ||
 	    pmp_intern(live->stack_keys, &none, sizeof(none)) == PMP_INTERN_NONE) {
 		pmp_live_free(live);
 		return NULL;
@@ -48,6 +68,7 @@ void pmp_live_free(struct pmp_live *live)
 {
 	if (!live)
 		return;
+	pmp_intern_free(live->process_keys);
 	pmp_intern_free(live->thread_keys);
 	pmp_intern_free(live->stack_keys);
 	pmp_intern_free(live->cell_keys);
@@ -63,6 +84,23 @@ void pmp_live_free(struct pmp_live *live)
 
 /* ---- tables ---------------------------------------------------------------- */
 
+uint32_t pmp_live_find_process(struct pmp_live *live, const struct pmp_process_key *key)
+{
+	struct pmp_counted_process *process;
+	uint32_t id;
+
+	if (PMP_RESERVE(&live->processes, &live->process_capacity,
+			live->process_count + 1))
+		return PMP_INTERN_NONE;
+	id = pmp_intern(live->process_keys, key, sizeof(*key));
+	if (id == PMP_INTERN_NONE || id < live->process_count)
+		return id;
+	process = &live->processes[live->process_count++];
+	*process = (struct pmp_counted_process){ .pid = key->pid };
+	memcpy(process->name, key->name, sizeof(process->name));
+	return id;
+}
+
 uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key *key)
 {
 	uint32_t id = pmp_intern(live->thread_keys, key, sizeof(*key));
@@ -75,11 +113,11 @@ uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key
 		return id;
 	thread = &live->threads[live->thread_count++];
 	*thread = (struct pmp_counted_thread){ .process = key->process,
-				   .tid = key->tid,
-				   .cell = PMP_INTERN_NONE,
-				   .syscall = PMP_SYSCALL_UNKNOWN,
-				   .cpu_share = -1,
-				   .switches = -1 };
+					       .tid = key->tid,
+					       .cell = PMP_INTERN_NONE,
+					       .syscall = PMP_SYSCALL_UNKNOWN,
+					       .cpu_share = -1,
+					       .switches = -1 };
 	memcpy(thread->name, key->name, sizeof(thread->name));
 	return id;
 }
@@ -103,14 +141,15 @@ uint32_t pmp_live_find_cell(struct pmp_live *live, const struct pmp_counted_cell
 	if (id == live->cell_count)
 		live->cells[live->cell_count++] =
 			(struct pmp_counted_cell){ .thread = key.thread,
-				       .stack = key.stack,
-				       .state = like->state,
-				       .waits_for_lock = like->waits_for_lock };
+						   .stack = key.stack,
+						   .state = like->state,
+						   .waits_for_lock =
+							   like->waits_for_lock };
 	return id;
 }
 
 uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thread,
-			   const pmp_location *locations)
+			     const pmp_location *locations)
 {
 	size_t count = thread->frame_count, bytes;
 
@@ -118,7 +157,8 @@ uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thr
 		return PMP_INTERN_NONE;
 	live->words[0] = thread->end;
 	if (count)
-		memcpy(live->words + 1, locations + thread->frame, count * sizeof(*locations));
+		memcpy(live->words + 1, locations + thread->frame,
+		       count * sizeof(*locations));
 	bytes = (count + 1) * sizeof(*live->words);
 	if (pmp_intern_count(live->stack_keys) >= PMP_LIVE_STACKS_MAX) {
 		uint32_t known = pmp_intern_find(live->stack_keys, live->words, bytes);
@@ -131,7 +171,10 @@ uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thr
 
 uint64_t pmp_live_size(const struct pmp_live *live)
 {
-	return pmp_intern_size(live->stack_keys) + pmp_intern_size(live->cell_keys) +
+	return pmp_intern_size(live->process_keys) + pmp_intern_size(live->thread_keys) +
+	       pmp_intern_size(live->stack_keys) + pmp_intern_size(live->cell_keys) +
+	       live->process_capacity * sizeof(*live->processes) +
+	       live->thread_capacity * sizeof(*live->threads) +
 	       live->cell_capacity * sizeof(*live->cells);
 }
 
@@ -151,22 +194,393 @@ void pmp_live_renumbered(struct pmp_live *live)
 	live->info.renumbered++;
 }
 
-/* ---- counting --------------------------------------------------------------- */
+/* ---- the log ------------------------------------------------------------------ */
 
-static uint32_t find_process(struct pmp_live *live, const struct pmp_sample *sample)
+/* One cell number for each thread of each sample of the longest window. */
+
+/* Double a ring of which [tail, head) is in use; sizes are powers of two. */
+static void *grow_ring(void *ring, size_t *size, size_t element, uint64_t tail,
+		       uint64_t head)
 {
-	size_t i = 0;
+	char *larger = reallocarray(NULL, *size, 2 * element);
 
-	while (i < live->process_count && live->processes[i].pid != sample->pid)
-		i++;
-	if (i == live->process_count) {
-		if (PMP_RESERVE(&live->processes, &live->process_capacity, i + 1))
-			return PMP_INTERN_NONE;
-		live->processes[live->process_count++] =
-			(struct pmp_counted_process){ .pid = sample->pid };
-	}
-	return (uint32_t)i;
+	if (!larger)
+		return NULL;
+	for (uint64_t i = tail; i < head; i++)
+		memcpy(larger + (i & (2 * *size - 1)) * element,
+		       (char *)ring + (i & (*size - 1)) * element, element);
+	free(ring);
+	*size *= 2;
+	return larger;
 }
+
+static uint32_t *log_at(const struct pmp_live *live, uint64_t position)
+{
+	return &live->log[position & (live->log_size - 1)];
+}
+
+static struct pmp_log_round *round_at(const struct pmp_live *live, uint64_t position)
+{
+	return &live->rounds[position & (live->rounds_size - 1)];
+}
+
+/* Take the oldest round of a window off its counts. */
+static void expire(struct pmp_live *live, int window)
+{
+	struct pmp_log_tail *tail = &live->tails[window];
+	const struct pmp_log_round *round = round_at(live, tail->round++);
+
+	for (uint32_t i = 0; i < round->cells; i++)
+		live->cells[*log_at(live, tail->cell++)].counts[window]--;
+	live->info.stacks[window] -= round->cells;
+	live->info.samples[window]--;
+	live->processes[round->process].samples[window]--;
+}
+
+static int log_reserve(struct pmp_live *live, size_t cells)
+{
+	struct pmp_log_tail *tail = &live->tails[PMP_WINDOW_MINUTE];
+	struct pmp_log_tail *inner = &live->tails[PMP_WINDOW_SECONDS];
+
+	/* Too much for the log: its windows become shorter, and say so. */
+	while (tail->round < live->head.round &&
+	       (live->head.cell + cells - tail->cell > LOG_MAX ||
+		live->head.round + 1 - tail->round > ROUNDS_MAX)) {
+		if (inner->round == tail->round)
+			expire(live, PMP_WINDOW_SECONDS);
+		expire(live, PMP_WINDOW_MINUTE);
+	}
+	while (live->head.cell + cells - tail->cell > live->log_size) {
+		uint32_t *log = grow_ring(live->log, &live->log_size, sizeof(*log),
+					  tail->cell, live->head.cell);
+
+		if (!log)
+			return PMP_ENOMEM;
+		live->log = log;
+	}
+	if (live->head.round + 1 - tail->round > live->rounds_size) {
+		struct pmp_log_round *rounds =
+			grow_ring(live->rounds, &live->rounds_size, sizeof(*rounds),
+				  tail->round, live->head.round);
+
+		if (!rounds)
+			return PMP_ENOMEM;
+		live->rounds = rounds;
+	}
+	return 0;
+}
+
+static void log_cell(struct pmp_live *live, uint32_t cell)
+{
+	*log_at(live, live->head.cell++) = cell;
+}
+
+static void log_round(struct pmp_live *live, const struct pmp_log_round *round)
+{
+	*round_at(live, live->head.round++) = *round;
+}
+
+static void log_expire(struct pmp_live *live, uint64_t now)
+{
+	for (int window = PMP_WINDOW_MINUTE; window < PMP_WINDOW_COUNT; window++) {
+		struct pmp_log_tail *tail = &live->tails[window];
+
+		while (tail->round < live->head.round &&
+		       now - round_at(live, tail->round)->time > window_times[window])
+			expire(live, window);
+		live->info.span[window] =
+			tail->round < live->head.round
+				? now - round_at(live, tail->round)->time
+				: 0;
+	}
+	live->info.span[PMP_WINDOW_START] = now - live->first_time;
+}
+
+/* ---- putting together ---------------------------------------------------------- */
+
+/* Those that have ended are put together by name, and when there are many names as
+ * "[others]". live has those that are moved already. */
+static uint32_t move_process(struct pmp_live *live, const struct pmp_counted_process *old,
+			     uint64_t now)
+{
+	struct pmp_process_key key = { .pid = old->pid };
+	struct pmp_counted_process *process;
+	uint32_t id;
+
+	if (!old->pid || now - old->seen > PMP_LIVE_WINDOW_MAX) {
+		key.pid = 0;
+		memcpy(key.name, old->name, sizeof(key.name));
+		if (live->process_count >= ENDED_MAX &&
+		    pmp_intern_find(live->process_keys, &key, sizeof(key)) ==
+			    PMP_INTERN_NONE)
+			key = (struct pmp_process_key){ .name = "[others]" };
+	}
+	id = pmp_live_find_process(live, &key);
+	if (id == PMP_INTERN_NONE)
+		return id;
+	process = &live->processes[id];
+	if (key.pid)
+		*process = *old;
+	else
+		for (int i = 0; i < PMP_WINDOW_COUNT; i++)
+			process->samples[i] += old->samples[i];
+	return id;
+}
+
+/* The row that a thread has after those that have ended were put together. */
+static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thread *old,
+			    uint32_t process, uint64_t now)
+{
+	struct pmp_thread_key key = { .process = process, .tid = old->tid };
+	bool ended = now - old->seen > PMP_LIVE_WINDOW_MAX;
+	size_t count;
+	uint32_t id;
+
+	if (ended || !old->tid) {
+		key.tid = 0;
+		/* The threads of a pool are one row when they are gone. */
+		pmp_group_fold(old->name, key.name, sizeof(key.name));
+		/* Each has a name of its own. */
+		if (live->ended_count >= ENDED_MAX &&
+		    pmp_intern_find(live->thread_keys, &key, sizeof(key)) ==
+			    PMP_INTERN_NONE)
+			key = (struct pmp_thread_key){ .process = process,
+						       .name = "[others]" };
+	}
+	count = live->thread_count;
+	id = pmp_live_find_thread(live, &key);
+	if (id == PMP_INTERN_NONE)
+		return id;
+	live->ended_count += !key.tid && live->thread_count > count;
+	if (key.tid)
+		live->threads[id] = *old;
+	else if (old->tid)
+		live->info.merged++;
+	live->threads[id].process = process;
+	live->threads[id].cell = PMP_INTERN_NONE;
+	return id;
+}
+
+static void add_counts(struct pmp_counted_cell *to, const struct pmp_counted_cell *from)
+{
+	to->syscall = from->syscall;
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
+		to->counts[i] += from->counts[i];
+}
+
+/* How much a stack is worth to be kept. */
+struct worth {
+	uint64_t recent, count;
+	uint32_t stack;
+};
+
+static int compare_worth(const void *a, const void *b)
+{
+	const struct worth *one = a, *other = b;
+
+	if (one->recent != other->recent)
+		return one->recent < other->recent ? 1 : -1;
+	if (one->count != other->count)
+		return one->count < other->count ? 1 : -1;
+	return (one->stack < other->stack) - (one->stack > other->stack);
+}
+
+/* Set stays[i] of the half of all stacks that are worth most; 0 is one of them. */
+static int choose_stacks(const struct pmp_live *live, uint32_t *stays)
+{
+	size_t count = pmp_intern_count(live->stack_keys);
+	struct worth *worth = calloc(count, sizeof(*worth));
+
+	if (!worth)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		worth[i].stack = (uint32_t)i;
+	for (size_t i = 0; i < live->cell_count; i++) {
+		const struct pmp_counted_cell *cell = &live->cells[i];
+
+		worth[cell->stack].count += cell->counts[PMP_WINDOW_START];
+		worth[cell->stack].recent += cell->counts[PMP_WINDOW_MINUTE];
+	}
+	worth[0].recent = UINT64_MAX;
+	qsort(worth, count, sizeof(*worth), compare_worth);
+	for (size_t i = 0; i < count / 2 + 1 && i < count; i++)
+		stays[worth[i].stack] = true;
+	free(worth);
+	return 0;
+}
+
+static bool has_many_stacks(const struct pmp_live *live)
+{
+	return live->cell_count >= PMP_LIVE_CELLS_MAX ||
+	       pmp_intern_count(live->stack_keys) >= PMP_LIVE_STACKS_MAX;
+}
+
+/* Put the stacks, or half of them if they are many, into the new table. stacks[i]
+ * becomes the new number of stack i, 0 for those that are left out. */
+static int move_stacks(struct pmp_live *live, const struct pmp_live *old, bool many,
+		       uint32_t *stacks)
+{
+	size_t count = pmp_intern_count(old->stack_keys), length;
+
+	if (many && choose_stacks(old, stacks))
+		return PMP_ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		const void *words = pmp_intern_data(old->stack_keys, i, &length);
+
+		if (many && !stacks[i]) {
+			live->info.merged++;
+			continue;
+		}
+		stacks[i] = pmp_intern(live->stack_keys, words, length);
+		if (stacks[i] == PMP_INTERN_NONE)
+			return PMP_ENOMEM;
+	}
+	live->info.renumbered += many;
+	return 0;
+}
+
+/* The new number of each process, stack and cell. */
+struct moves {
+	uint32_t *processes, *stacks, *cells;
+};
+
+static bool make_moves(struct moves *moves, const struct pmp_live *live)
+{
+	moves->processes = calloc(live->process_count + 1, sizeof(*moves->processes));
+	moves->stacks =
+		calloc(pmp_intern_count(live->stack_keys), sizeof(*moves->stacks));
+	moves->cells = calloc(live->cell_count + 1, sizeof(*moves->cells));
+	return moves->processes && moves->stacks && moves->cells;
+}
+
+static void free_moves(struct moves *moves)
+{
+	free(moves->processes);
+	free(moves->stacks);
+	free(moves->cells);
+}
+
+static int move_cells(struct pmp_live *live, const struct pmp_live *old,
+		      const uint32_t *threads, const struct moves *moves)
+{
+	for (size_t i = 0; i < old->cell_count; i++) {
+		struct pmp_counted_cell moved = old->cells[i];
+
+		moved.thread = threads[moved.thread];
+		moved.stack = moves->stacks[moved.stack];
+		moves->cells[i] = pmp_live_find_cell(live, &moved);
+		if (moves->cells[i] == PMP_INTERN_NONE)
+			return PMP_ENOMEM;
+		add_counts(&live->cells[moves->cells[i]], &old->cells[i]);
+	}
+	return 0;
+}
+
+/* Fill the new tables, which are empty but for stacks, from the old ones. */
+static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t now,
+		    const struct moves *moves)
+{
+	uint32_t *threads = calloc(old->thread_count + 1, sizeof(*threads));
+	int code = threads ? 0 : PMP_ENOMEM;
+
+	for (size_t i = 0; i < old->process_count && !code; i++) {
+		moves->processes[i] = move_process(live, &old->processes[i], now);
+		code = moves->processes[i] == PMP_INTERN_NONE ? PMP_ENOMEM : 0;
+	}
+	for (size_t i = 0; i < old->thread_count && !code; i++) {
+		const struct pmp_counted_thread *thread = &old->threads[i];
+
+		threads[i] =
+			move_thread(live, thread, moves->processes[thread->process], now);
+		code = threads[i] == PMP_INTERN_NONE ? PMP_ENOMEM : 0;
+	}
+	if (!code)
+		code = move_cells(live, old, threads, moves);
+	free(threads);
+	return code;
+}
+
+static void free_tables(struct pmp_live *live)
+{
+	pmp_intern_free(live->process_keys);
+	pmp_intern_free(live->thread_keys);
+	pmp_intern_free(live->stack_keys);
+	pmp_intern_free(live->cell_keys);
+	free(live->processes);
+	free(live->threads);
+	free(live->cells);
+}
+
+/* Empty ones. False: no memory. */
+static bool make_tables(struct pmp_live *live)
+{
+	live->process_keys = pmp_intern_new();
+	live->thread_keys = pmp_intern_new();
+	live->stack_keys = pmp_intern_new();
+	live->cell_keys = pmp_intern_new();
+	live->processes = NULL;
+	live->threads = NULL;
+	live->cells = NULL;
+	live->process_count = live->process_capacity = 0;
+	live->thread_count = live->thread_capacity = live->ended_count = 0;
+	live->cell_count = live->cell_capacity = 0;
+	return live->process_keys && live->thread_keys && live->stack_keys &&
+	       live->cell_keys;
+}
+
+static void log_renumber(struct pmp_live *live, const struct moves *moves)
+{
+	const struct pmp_log_tail *tail = &live->tails[PMP_WINDOW_MINUTE];
+
+	for (uint64_t i = tail->cell; i < live->head.cell; i++)
+		*log_at(live, i) = moves->cells[*log_at(live, i)];
+	for (uint64_t i = tail->round; i < live->head.round; i++)
+		round_at(live, i)->process = moves->processes[round_at(live, i)->process];
+}
+
+/* Put processes and threads together that ended before any window starts, and the lesser
+ * half of the stacks if they are too many. On failure all is as before. */
+static int merge(struct pmp_live *live, bool many)
+{
+	struct pmp_live new = *live;
+	struct moves moves;
+	bool made = make_tables(&new);
+	int code = PMP_ENOMEM;
+
+	if (make_moves(&moves, live) && made)
+		code = move_stacks(&new, live, many, moves.stacks);
+	if (!code)
+		code = move_all(&new, live, live->info.time, &moves);
+	free_tables(code ? &new : live);
+	if (!code) {
+		*live = new;
+		live->info.moved++;
+		log_renumber(live, &moves);
+	}
+	free_moves(&moves);
+	return code;
+}
+
+static bool is_full(const struct pmp_live *live)
+{
+	return live->thread_count > THREADS_MAX || live->process_count > PROCESSES_MAX ||
+	       has_many_stacks(live);
+}
+
+static int merge_if_full(struct pmp_live *live, uint64_t now)
+{
+	if (!is_full(live) || now < live->merge_time)
+		return 0;
+	live->merge_time = now + MERGE_TIME;
+	return merge(live, has_many_stacks(live));
+}
+
+int pmp_live_shrink(struct pmp_live *live)
+{
+	return live->saved ? 0 : merge(live, true);
+}
+
+/* ---- counting --------------------------------------------------------------- */
 
 /* CPU time and times put on a CPU since the mark, which moves on each second. */
 static void measure(struct pmp_counted_thread *thread, const struct pmp_thread *now,
@@ -181,9 +595,10 @@ static void measure(struct pmp_counted_thread *thread, const struct pmp_thread *
 	thread->cpu_share = -1;
 	thread->switches = -1;
 	if (begun && now->runs) {
-		thread->cpu_share = (double)(now->cpu - thread->mark_cpu) / (double)passed;
-		thread->switches = (double)(now->runs - thread->mark_runs) * (double)PMP_S /
-				   (double)passed;
+		thread->cpu_share =
+			(double)(now->cpu - thread->mark_cpu) / (double)passed;
+		thread->switches = (double)(now->runs - thread->mark_runs) *
+				   (double)PMP_S / (double)passed;
 	}
 	thread->mark_time = time;
 	thread->mark_cpu = now->cpu;
@@ -201,7 +616,7 @@ static void describe(struct pmp_counted_thread *thread, const struct pmp_thread 
 {
 	static const enum pmp_how how[] = {
 		[PMP_STOPPED] = PMP_HOW_STOPPED,
-		[PMP_LOOKED] = PMP_HOW_LOOKED,
+		[PMP_PEEKED] = PMP_HOW_PEEKED,
 		[PMP_UNCHANGED] = PMP_HOW_UNCHANGED,
 		[PMP_NOT_STOPPED] = PMP_HOW_NOT_STOPPED,
 	};
@@ -234,7 +649,8 @@ static bool waits_for_lock(const struct pmp_thread *thread)
 	       (command == WAIT || command == LOCK_PI || command == LOCK_PI2);
 }
 
-static bool same_state(const struct pmp_counted_cell *one, const struct pmp_counted_cell *other)
+static bool same_state(const struct pmp_counted_cell *one,
+		       const struct pmp_counted_cell *other)
 {
 	return one->state == other->state && one->waits_for_lock == other->waits_for_lock;
 }
@@ -245,8 +661,8 @@ static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
 	struct pmp_thread_key key = { .process = process, .tid = thread->tid };
 	uint32_t row = pmp_live_find_thread(live, &key), id;
 	struct pmp_counted_cell like = { .thread = row,
-			     .state = thread->state,
-			     .waits_for_lock = waits_for_lock(thread) };
+					 .state = thread->state,
+					 .waits_for_lock = waits_for_lock(thread) };
 
 	if (row == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
@@ -254,8 +670,8 @@ static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
 	if (thread->obtained != PMP_UNCHANGED || id == PMP_INTERN_NONE ||
 	    !same_state(&live->cells[id], &like)) {
 		like.stack = pmp_live_find_stack(live, thread, locations);
-		id = like.stack == PMP_INTERN_NONE ? PMP_INTERN_NONE :
-						     pmp_live_find_cell(live, &like);
+		id = like.stack == PMP_INTERN_NONE ? PMP_INTERN_NONE
+						   : pmp_live_find_cell(live, &like);
 	}
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
@@ -265,33 +681,37 @@ static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
 	live->cells[id].syscall = thread->syscall;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
 		live->cells[id].counts[i]++;
-	pmp_live_log_cell(live, id);
+	log_cell(live, id);
 	return 0;
 }
 
 int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		 const pmp_location *locations)
 {
-	uint32_t process = find_process(live, sample), counted = 0;
+	const struct pmp_process_key key = { .pid = sample->pid };
+	uint32_t process, counted = 0;
 	struct pmp_counted_process *owner;
 	struct pmp_log_round round;
-	int code;
+	int code = 0;
 
-	if (process == PMP_INTERN_NONE || pmp_live_log_reserve(live, sample->thread_count))
+	if (log_reserve(live, sample->thread_count) || merge_if_full(live, sample->time))
+		return PMP_ENOMEM;
+	process = pmp_live_find_process(live, &key);
+	if (process == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	if (!live->first_time)
 		live->first_time = sample->time;
 	live->info.time = sample->time;
-	code = pmp_live_merge_if_full(live, sample->time);
 	for (size_t i = 0; i < sample->thread_count && !code; i++) {
 		code = count_thread(live, process, sample->time, &sample->threads[i],
 				    locations);
 		counted += !code;
 	}
 	round = (struct pmp_log_round){ sample->time, process, counted };
-	pmp_live_log_round(live, &round);
+	log_round(live, &round);
 	owner = &live->processes[process];
 	copy_text(owner->name, sample->name, sizeof(owner->name));
+	owner->seen = sample->time;
 	owner->last.size = sizeof(owner->last);
 	pmp_sample_info(sample, &owner->last);
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
@@ -299,6 +719,18 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		live->info.samples[i]++;
 		live->info.stacks[i] += counted;
 	}
-	pmp_live_log_expire(live, sample->time);
+	log_expire(live, sample->time);
 	return code;
+}
+
+void pmp_live_forget(struct pmp_live *live, pid_t pid)
+{
+	const struct pmp_process_key key = { .pid = pid };
+	uint32_t id = pmp_intern_find(live->process_keys, &key, sizeof(key));
+
+	/* Its threads are not there any more, and do not count as if they were. */
+	if (id != PMP_INTERN_NONE)
+		live->processes[id].last = (struct pmp_sample_info){
+			.size = sizeof(struct pmp_sample_info)
+		};
 }

@@ -6,7 +6,7 @@
 #ifndef PMP_TALLY_LIVE_H
 #define PMP_TALLY_LIVE_H
 
-#include "libpmp.h"
+#include "libpmp-program.h"
 #include "sample.h"
 #include "tally/profile.h"
 
@@ -21,7 +21,9 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		 const pmp_location *locations);
 /* Count an entry of a saved profile, all of which is copied. 0 or PMP_ENOMEM. */
 int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry);
-/* The bytes that stacks and their counts take. */
+/* A process has ended. */
+void pmp_live_forget(struct pmp_live *live, pid_t pid);
+/* The bytes that all tables take. */
 uint64_t pmp_live_size(const struct pmp_live *live);
 /* Count the lesser half of the stacks as one; not those of a saved profile. 0 or
  * PMP_ENOMEM. */

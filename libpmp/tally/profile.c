@@ -2,7 +2,7 @@
 /*
  * Counting samples. Before it: a sample (addresses) and a symbolizer that turns
  * each address into a location, a small number. After it: the writers.
- * The stacks and their counts are in entries.c.
+ * The stacks and their counts are in stack-table.c.
  */
 #include "tally/profile.h"
 
@@ -11,18 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/syscalls.h"
-#include "tally/entries.h"
+#include "tally/cpu-time.h"
 #include "tally/evict.h"
-#include "tally/filter.h"
 #include "tally/histogram.h"
-#include "tally/last-round.h"
 #include "tally/live.h"
-#include "tally/readings.h"
-#include "tally/shown.h"
-#include "tally/usage.h"
+#include "tally/snapshot.h"
+#include "tally/stack-table.h"
+#include "tally/thread-cache.h"
 
 /* Half of all stacks are evicted when two thirds of what memory there is are in use: the
  * rest is for the tables that are made anew. It is done until a quarter of that is free,
@@ -33,30 +32,35 @@
 
 struct pmp_profile {
 	struct pmp_profile_options options;
-	char *command, *host;		/* options point to them */
-	char *type, *unit;		/* of about.measure */
+	char *command, *host; /* options point to them */
+	char *type, *unit;    /* of about.sample_type */
 	struct pmp_symbolizer *symbolizer;
-	bool attached;			/* to it */
+	bool attached; /* to it */
 	struct pmp_entries entries;
-	pmp_location *locations;	/* of the frames of the sample at hand */
+	pmp_location *locations; /* of the frames of the sample at hand */
 	size_t location_capacity;
-	uint32_t *known;		/* entries of its threads, or PMP_ENTRY_NONE */
+	uint32_t *known; /* entries of its threads, or PMP_ENTRY_NONE */
 	size_t known_capacity;
-	struct pmp_readings *readings;
+	struct pmp_thread_cache *cache;
 	struct pmp_profile_info info;
-	struct pmp_profile_info joined;	/* of other runs: what is no sum */
+	struct pmp_profile_info joined; /* of other runs: what is no sum */
 	struct pmp_about about;
-	struct pmp_usage *usage;
-	struct pmp_timeline *timeline;	/* of options.times, or NULL */
+	struct pmp_cpu_time *times;
+	struct pmp_timeline *timeline; /* of options.times, or NULL */
 	struct pmp_histogram stops;
 	struct pmp_last_round round;
-	struct pmp_live *live;		/* of options.live */
-	uint64_t trigger;		/* bytes in use at which stacks are evicted */
-	struct pmp_shown *shown;	/* of options.filter, or NULL */
-	bool stale;			/* more has been counted since */
+	struct pmp_live *live; /* of options.live */
+	uint64_t trigger;      /* bytes in use at which stacks are evicted */
+	uint64_t sweeps;       /* of locations, see sweep() */
 };
 
 /* ---- a profile ------------------------------------------------------------ */
+
+/* Filters may go by what formats do not show. */
+static bool counts_details(const struct pmp_profile *profile)
+{
+	return profile->options.details || profile->options.for_filter;
+}
 
 int pmp_profile_new(const struct pmp_profile_options *options,
 		    struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
@@ -73,10 +77,9 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		       size < sizeof(*options) ? size : sizeof(*options));
 	new->options.size = sizeof(new->options);
 	new->symbolizer = symbolizer;
-	new->trigger = new->options.max_memory ? TRIGGER(new->options.max_memory)
-					       : UINT64_MAX;
-	new->usage = pmp_usage_new();
-	new->readings = pmp_readings_new();
+	new->trigger =
+		new->options.max_memory ? TRIGGER(new->options.max_memory) : UINT64_MAX;
+	new->cache = pmp_thread_cache_new();
 	new->command = strdup(new->options.command ? new->options.command : "");
 	new->host = strdup(new->options.host ? new->options.host : "");
 	new->type = strdup("");
@@ -85,15 +88,12 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		new->timeline = pmp_timeline_new();
 	if (new->options.live)
 		new->live = pmp_live_new();
-	if (pmp_filter_is_active(new->options.filter))
-		new->shown = pmp_shown_new(&new->options, symbolizer);
-	/* What goes by threads needs them; what is shown is put together again. */
-	new->options.details |= pmp_filter_wants_threads(new->options.filter);
-	if (!pmp_entries_init(&new->entries, new->options.by_thread, new->options.details) ||
-	    !new->usage || !new->readings ||
-	    (pmp_filter_is_active(new->options.filter) && !new->shown) ||
-	    (new->options.times && !new->timeline) || (new->options.live && !new->live) ||
-	    !new->command || !new->host || !new->type || !new->unit) {
+	new->times = pmp_cpu_time_new(new->options.by_thread || counts_details(new));
+	if (!pmp_entries_init(&new->entries, new->options.by_thread,
+			      counts_details(new)) ||
+	    !new->times || !new->cache || (new->options.times && !new->timeline) ||
+	    (new->options.live && !new->live) || !new->command || !new->host ||
+	    !new->type || !new->unit) {
 		pmp_profile_free(new);
 		return pmp_error_nomem(err, "making a profile");
 	}
@@ -108,12 +108,6 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	return 0;
 }
 
-void pmp_profile_detach(struct pmp_profile *profile)
-{
-	pmp_symbolizer_detach(profile->symbolizer);
-	profile->attached = false;
-}
-
 void pmp_profile_free(struct pmp_profile *profile)
 {
 	if (!profile)
@@ -121,12 +115,11 @@ void pmp_profile_free(struct pmp_profile *profile)
 	if (profile->attached)
 		pmp_symbolizer_detach(profile->symbolizer);
 	pmp_live_free(profile->live);
-	pmp_shown_free(profile->shown);
 	pmp_last_round_free(&profile->round);
 	free(profile->locations);
 	pmp_entries_free(&profile->entries);
-	pmp_usage_free(profile->usage);
-	pmp_readings_free(profile->readings);
+	pmp_cpu_time_free(profile->times);
+	pmp_thread_cache_free(profile->cache);
 	free(profile->known);
 	pmp_timeline_free(profile->timeline);
 	free(profile->command);
@@ -174,7 +167,7 @@ static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thr
 	const struct pmp_entry *entry;
 
 	*known = PMP_ENTRY_NONE;
-	if (!pmp_readings_find(profile->readings, thread, known))
+	if (!pmp_thread_cache_find(profile->cache, thread, known))
 		return false;
 	entry = &profile->entries.all[*known];
 	if (entry->location_count != thread->frame_count) {
@@ -192,8 +185,9 @@ static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *s
 {
 	if (PMP_RESERVE(&profile->locations, &profile->location_capacity,
 			sample->frame_count) ||
-	    PMP_RESERVE(&profile->known, &profile->known_capacity, sample->thread_count) ||
-	    pmp_readings_begin(profile->readings, sample))
+	    PMP_RESERVE(&profile->known, &profile->known_capacity,
+			sample->thread_count) ||
+	    pmp_thread_cache_begin(profile->cache, sample))
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (!find_known(profile, &sample->threads[i], &profile->known[i]) &&
@@ -207,7 +201,8 @@ static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *s
 
 static uint64_t memory_of(const struct pmp_profile *profile)
 {
-	return pmp_entries_size(&profile->entries) +
+	return pmp_entries_size(&profile->entries) + pmp_cpu_time_size(profile->times) +
+	       pmp_thread_cache_size(profile->cache) +
 	       (profile->live ? pmp_live_size(profile->live) : 0) +
 	       pmp_symbolizer_size(profile->symbolizer);
 }
@@ -217,11 +212,18 @@ static uint64_t memory_of(const struct pmp_profile *profile)
 static int count_again(struct pmp_entries *new, const struct pmp_entries *old,
 		       const bool *stays, uint32_t *numbers)
 {
-	for (size_t i = 0; i < old->count; i++) {
-		const struct pmp_entry *entry = &old->all[i];
-		const struct pmp_entry sum = pmp_evict_sum(entry);
+	bool by_name = pmp_evict_is_crowded(old->all, old->count);
 
-		numbers[i] = pmp_entries_count(new, stays[i] ? entry : &sum);
+	for (size_t i = 0; i < old->count; i++) {
+		struct pmp_entry entry = old->all[i];
+
+		entry.cpu = entry.settled_cpu;
+		if (!stays[i] || pmp_evict_is_sum(&entry))
+			entry = pmp_evict_sum(&entry, by_name);
+		/* What has been divided may be none of its business any more. */
+		if (!entry.count && !entry.cpu)
+			continue;
+		numbers[i] = pmp_entries_count(new, &entry);
 		if (numbers[i] == PMP_ENTRY_NONE)
 			return PMP_ENOMEM;
 	}
@@ -234,7 +236,7 @@ static void count_evicted(struct pmp_profile *profile, const bool *stays)
 		if (stays[i])
 			continue;
 		profile->info.evicted += profile->entries.all[i].count;
-		profile->info.evicted_distinct++;
+		profile->info.evicted_distinct += profile->entries.all[i].count > 0;
 	}
 }
 
@@ -248,6 +250,7 @@ static int evict(struct pmp_profile *profile)
 	int code = PMP_ENOMEM;
 
 	if (pmp_entries_init(&new, old->by_thread, old->details) && stays && numbers &&
+	    !pmp_cpu_time_settle(profile->times, old) &&
 	    !pmp_evict_choose(old->all, old->count, stays))
 		code = count_again(&new, old, stays, numbers);
 	if (code) {
@@ -256,11 +259,11 @@ static int evict(struct pmp_profile *profile)
 		count_evicted(profile, stays);
 		pmp_entries_free(old);
 		*old = new;
-		pmp_readings_renumber(profile->readings, numbers);
+		pmp_thread_cache_renumber(profile->cache, numbers);
+		pmp_cpu_time_renumber(profile->times, numbers);
 		if (profile->timeline)
 			pmp_timeline_renumber(profile->timeline, numbers);
 	}
-	profile->stale = true;
 	free(stays);
 	free(numbers);
 	return code;
@@ -279,10 +282,9 @@ static void sweep(struct pmp_profile *profile)
 			used[profile->entries.all[i].locations[k]] = true;
 	if (profile->live)
 		pmp_live_mark(profile->live, used);
-	if (pmp_symbolizer_sweep(profile->symbolizer, used) && profile->live)
+	if (pmp_symbolizer_gc(profile->symbolizer, used) && profile->live)
 		pmp_live_renumbered(profile->live);
-	if (profile->shown)
-		pmp_shown_forget(profile->shown);
+	profile->sweeps++;
 	free(used);
 }
 
@@ -309,9 +311,9 @@ static int keep_bounded(struct pmp_profile *profile, bool swept)
 	return 0;
 }
 
-uint32_t pmp_profile_count_entry(struct pmp_profile *profile, const struct pmp_entry *entry)
+uint32_t pmp_profile_count_entry(struct pmp_profile *profile,
+				 const struct pmp_entry *entry)
 {
-	profile->stale = true;
 	return pmp_entries_count(&profile->entries, entry);
 }
 
@@ -355,7 +357,7 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.locations = profile->locations + thread->frame,
 		.location_count = thread->frame_count,
 		.count = times->count,
-		.cpu = times->cpu,
+		.running = times->running,
 		.wall = times->wall,
 	};
 
@@ -365,13 +367,18 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 	return pmp_entries_count(&profile->entries, &entry);
 }
 
-static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample, size_t i)
+static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample,
+			size_t i)
 {
 	const struct pmp_thread *thread = &sample->threads[i];
-	struct pmp_entry times = { .count = 1, .state = thread->state };
+	struct pmp_entry times = {
+		.count = 1,
+		.running = pmp_cpu_time_weight(thread),
+		.state = thread->state,
+	};
 	uint32_t id = profile->known[i];
 
-	if (pmp_usage_take(profile->usage, thread, &times.cpu, &times.wall))
+	if (pmp_cpu_time_take(profile->times, thread, &times.wall))
 		return PMP_ENOMEM;
 	if (id != PMP_ENTRY_NONE)
 		pmp_entry_add(&profile->entries.all[id], &times);
@@ -379,7 +386,8 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 		id = count_new(profile, sample, thread, &times);
 	if (id == PMP_ENTRY_NONE)
 		return PMP_ENOMEM;
-	pmp_readings_put(profile->readings, thread, id);
+	pmp_cpu_time_found(profile->times, id);
+	pmp_thread_cache_put(profile->cache, thread, id);
 	if (!profile->timeline)
 		return 0;
 	return pmp_timeline_add(profile->timeline, thread->tid, id);
@@ -390,7 +398,7 @@ static void count_losses(struct pmp_profile *profile, const struct pmp_thread *t
 	struct pmp_profile_info *info = &profile->info;
 
 	info->stacks++;
-	info->looked += thread->obtained == PMP_LOOKED;
+	info->looked += thread->obtained == PMP_PEEKED;
 	info->unchanged += thread->obtained == PMP_UNCHANGED;
 	if (thread->obtained == PMP_NOT_STOPPED || thread->end == PMP_END_NOT_STOPPED)
 		info->not_stopped++;
@@ -417,12 +425,11 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	if (keep_bounded(profile, true) || locate_frames(profile, sample) ||
 	    (profile->options.keep_rounds &&
 	     pmp_last_round_keep(&profile->round, sample, profile->locations)) ||
-	    pmp_usage_begin(profile->usage, sample) ||
+	    pmp_cpu_time_begin(profile->times, &profile->entries, sample) ||
 	    (profile->timeline &&
 	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||
 	    (profile->live && pmp_live_add(profile->live, sample, profile->locations)))
 		return pmp_error_nomem(err, "counting a sample");
-	profile->stale = true;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (count_thread(profile, sample, i))
 			return pmp_error_nomem(err, "counting a sample");
@@ -438,6 +445,14 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	return 0;
 }
 
+void pmp_profile_forget(struct pmp_profile *profile, pid_t pid)
+{
+	pmp_thread_cache_forget(profile->cache, pid);
+	pmp_cpu_time_forget(profile->times, pid);
+	if (profile->live)
+		pmp_live_forget(profile->live, pid);
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -449,8 +464,7 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 	size_t size = info->size;
 
 	all.size = size;
-	all.distinct = pmp_profile_entry_count(profile);
-	all.shown = profile->shown ? pmp_shown_count(profile->shown) : all.stacks;
+	all.distinct = profile->entries.count - profile->entries.between_count;
 	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
 	all.stopped_p50 = larger(pmp_histogram_percentile(&profile->stops, 50),
 				 profile->joined.stopped_p50);
@@ -464,69 +478,30 @@ const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile)
 	return profile->live;
 }
 
-/* Where the entries are that are shown. */
-static const struct pmp_profile *source(const struct pmp_profile *profile)
-{
-	const struct pmp_profile *shown = NULL;
-
-	if (profile->shown)
-		shown = pmp_shown_profile(profile->shown);
-	return shown ? shown : profile;
-}
-
 size_t pmp_profile_entry_count(const struct pmp_profile *profile)
 {
-	return source(profile)->entries.count;
+	return profile->entries.count;
 }
 
 const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, size_t i)
 {
-	profile = source(profile);
 	return i < profile->entries.count ? &profile->entries.all[i] : NULL;
 }
 
-int pmp_profile_sift(struct pmp_profile *profile, bool snapshot)
+int pmp_profile_divide_cpu(struct pmp_profile *profile)
 {
-	struct pmp_shown *shown = profile->shown;
-	const struct pmp_run *runs = NULL;
-	size_t count = 0;
-
-	if (!shown)
-		return 0;
-	if (snapshot && profile->round.public.number)
-		return pmp_shown_round(shown, &profile->round.public);
-	if (!profile->stale && pmp_shown_profile(shown))
-		return 0;
-	if (profile->timeline)
-		runs = pmp_timeline_runs(profile->timeline, &count);
-	if (pmp_shown_entries(shown, profile->entries.all, profile->entries.count) ||
-	    pmp_shown_runs(shown, runs, count))
-		return PMP_ENOMEM;
-	profile->stale = false;
-	return 0;
+	return pmp_cpu_time_divide(profile->times, &profile->entries) ? PMP_ENOMEM : 0;
 }
 
 const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile)
 {
-	if (profile->shown)
-		return pmp_shown_get_round(profile->shown);
 	return profile->round.public.number ? &profile->round.public : NULL;
 }
 
 const struct pmp_run *pmp_profile_runs(const struct pmp_profile *profile, size_t *count)
 {
 	*count = 0;
-	if (profile->shown)
-		return pmp_shown_get_runs(profile->shown, count);
 	return profile->timeline ? pmp_timeline_runs(profile->timeline, count) : NULL;
-}
-
-size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,
-			  const struct pmp_frame **frames)
-{
-	if (profile->shown)
-		return pmp_shown_frames(profile->shown, location, frames);
-	return pmp_symbolizer_frames(profile->symbolizer, location, frames);
 }
 
 const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *profile)
@@ -534,19 +509,9 @@ const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *
 	return &profile->options;
 }
 
-void pmp_profile_origin(const struct pmp_profile *profile, pmp_location location,
-			struct pmp_origin *origin)
+uint64_t pmp_profile_sweeps(const struct pmp_profile *profile)
 {
-	if (profile->shown)
-		pmp_shown_origin(profile->shown, location, origin);
-	else
-		pmp_symbolizer_origin(profile->symbolizer, location, origin);
-}
-
-void pmp_profile_mapping(struct pmp_profile *profile, uint32_t number,
-			 struct pmp_mapping *mapping)
-{
-	pmp_symbolizer_mapping(profile->symbolizer, number, mapping);
+	return profile->sweeps;
 }
 
 struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile)
@@ -560,7 +525,7 @@ void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *abou
 	about->duration = profile->info.last_time - profile->info.first_time;
 	about->command = profile->command;
 	about->host = profile->host;
-	about->measure = (struct pmp_measure){ profile->type, profile->unit };
+	about->sample_type = (struct pmp_sample_type){ profile->type, profile->unit };
 }
 
 void pmp_profile_describe(const struct pmp_profile *profile,
@@ -575,8 +540,8 @@ void pmp_profile_describe(const struct pmp_profile *profile,
 	all.period = known.period;
 	all.command = known.command;
 	all.host = known.host;
-	all.type = known.measure.type;
-	all.unit = known.measure.unit;
+	all.type = known.sample_type.type;
+	all.unit = known.sample_type.unit;
 	memcpy(about, &all, all.size < sizeof(all) ? all.size : sizeof(all));
 }
 
@@ -600,9 +565,10 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 {
 	struct pmp_profile_info *all = &profile->info, *joined = &profile->joined;
 
-	if (learn(&profile->command, about->command) || learn(&profile->host, about->host) ||
-	    learn(&profile->type, about->measure.type) ||
-	    learn(&profile->unit, about->measure.unit))
+	if (learn(&profile->command, about->command) ||
+	    learn(&profile->host, about->host) ||
+	    learn(&profile->type, about->sample_type.type) ||
+	    learn(&profile->unit, about->sample_type.unit))
 		return PMP_ENOMEM;
 	if (profile->live)
 		pmp_live_join(profile->live, info->samples, about->duration);

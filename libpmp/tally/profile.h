@@ -10,7 +10,7 @@
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
 #include "sample.h"
-#include "tally/measure.h"
+#include "tally/sample-type.h"
 #include "tally/timeline.h"
 
 #include <stddef.h>
@@ -20,20 +20,21 @@
  * name; details: also thread, its name, state, system call and wait channel).
  * Names are raw bytes. */
 struct pmp_entry {
-	pid_t pid;
+	pid_t pid, tid; /* tid: 0 unless threads are kept apart */
 	const char *process;
-	pid_t tid;		/* 0 unless threads are kept apart */
-	const char *thread;	/* "" likewise */
-	char state;		/* of the most recent sample */
-	const char *syscall;	/* its name, or number; "": in none, or no details */
-	const char *wchan;	/* "": unknown, or no details */
+	const char *thread;  /* "" likewise */
+	const char *syscall; /* its name, or number; "": in none, or no details */
+	const char *wchan;   /* "": unknown, or no details */
+	const char *why;     /* "" or why it was not stopped */
 	enum pmp_end end;
-	const char *why;	/* "" or why it was not stopped */
-	const pmp_location *locations;	/* innermost first */
+	char state;		       /* of the most recent sample */
+	const pmp_location *locations; /* innermost first */
 	size_t location_count;
-	uint64_t count;
-	uint64_t cpu;		/* ns on a CPU since the threads' previous samples */
-	uint64_t wall;		/* ns since then; at least cpu */
+	uint64_t count;	      /* 0: it has CPU time only, see PMP_END_BETWEEN */
+	uint64_t running;     /* how often it was found running, see cpu-time.h */
+	uint64_t cpu;	      /* ns on a CPU, after pmp_profile_divide_cpu() */
+	uint64_t settled_cpu; /* of cpu, what does not change any more */
+	uint64_t wall;	      /* ns since the threads' previous samples */
 };
 
 size_t pmp_profile_entry_count(const struct pmp_profile *profile);
@@ -43,13 +44,13 @@ const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, siz
 /* The last sample, thread by thread (options.keep_rounds): for snapshot writers. */
 struct pmp_row {
 	const struct pmp_thread *thread;
-	const struct pmp_raw_frame *raw;	/* thread->frame_count of them */
-	const pmp_location *locations;		/* the same number */
+	const struct pmp_raw_frame *raw; /* thread->frame_count of them */
+	const pmp_location *locations;	 /* the same number */
 };
 struct pmp_round {
-	uint64_t number;		/* 1, 2, ... */
+	uint64_t number; /* 1, 2, ... */
 	struct pmp_sample_info info;
-	const struct pmp_row *rows;	/* ascending tid */
+	const struct pmp_row *rows; /* ascending tid */
 	size_t row_count;
 };
 /* NULL without keep_rounds and before the first sample; borrowed until the next
@@ -60,31 +61,25 @@ const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile);
  * many. Borrowed until the next pmp_profile_add(). */
 const struct pmp_run *pmp_profile_runs(const struct pmp_profile *profile, size_t *count);
 
-/* See pmp_symbolizer_frames(). */
-size_t pmp_profile_frames(struct pmp_profile *profile, pmp_location location,
-			  const struct pmp_frame **frames);
 const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *profile);
 
-/* See pmp_symbolizer_origin() and pmp_symbolizer_mapping(). */
-void pmp_profile_origin(const struct pmp_profile *profile, pmp_location location,
-			struct pmp_origin *origin);
-void pmp_profile_mapping(struct pmp_profile *profile, uint32_t number,
-			 struct pmp_mapping *mapping);
-
-/* Apply options.filter to what has been counted so far; all of the above is about what
- * it lets pass, from now until the next time, if there is one. snapshot: only the last
- * sample is of interest. 0 or PMP_ENOMEM. */
-int pmp_profile_sift(struct pmp_profile *profile, bool snapshot);
+/* Give the CPU time that was used so far to the entries, of which there may be more then.
+ * To be called before entries are read. 0 or PMP_ENOMEM. */
+int pmp_profile_divide_cpu(struct pmp_profile *profile);
+/* Grows when numbers of locations are given to others, and what the symbolizer had lent of
+ * them is gone. */
+uint64_t pmp_profile_sweeps(const struct pmp_profile *profile);
 
 /* How a profile came about. */
 struct pmp_about {
-	uint64_t realtime;	/* CLOCK_REALTIME of the first sample; 0: unknown */
-	uint64_t duration;	/* from the first to the last */
-	uint64_t period;	/* between samples, as was asked for; 0: unknown */
-	const char *command;	/* "": unknown */
-	const char *host;	/* name of the machine; "": unknown */
-	bool guessed;		/* the number of samples is not known but guessed */
-	struct pmp_measure measure; /* what is counted; to be joined: NULLs are "" */
+	uint64_t realtime;   /* CLOCK_REALTIME of the first sample; 0: unknown */
+	uint64_t duration;   /* from the first to the last */
+	uint64_t period;     /* between samples, as was asked for; 0: unknown */
+	const char *command; /* "": unknown */
+	const char *host;    /* name of the machine; "": unknown */
+	bool guessed;	     /* the number of samples is not known but guessed */
+	struct pmp_sample_type
+		sample_type; /* what is counted; to be joined: NULLs are "" */
 };
 void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about);
 
@@ -95,9 +90,8 @@ struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile);
  * Everything is copied. 0 or PMP_ENOMEM. */
 int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry);
 /* The same; returns the number of the entry, or UINT32_MAX: no memory. */
-uint32_t pmp_profile_count_entry(struct pmp_profile *profile, const struct pmp_entry *entry);
-/* Its locations are not the symbolizer's: it does not keep these in use. */
-void pmp_profile_detach(struct pmp_profile *profile);
+uint32_t pmp_profile_count_entry(struct pmp_profile *profile,
+				 const struct pmp_entry *entry);
 /* The system call a thread is in: its name, its number put into text, or "". */
 const char *pmp_profile_syscall(int number, char *text, size_t size);
 /* Add what another run has counted (times of day and distinct aside); what was not

@@ -55,16 +55,18 @@ static int read_lines(struct pmp_saved *reader, const Pmp__Pprof__Location *mess
 	for (size_t i = 0; i < message->n_line; i++) {
 		const Pmp__Pprof__Line *line = message->line[i];
 		const struct pmp_saved_function *function;
-		const char *file;
+		const char *linkage, *file;
 		uint32_t number = pmp_intern_find(reader->function_ids, &line->function,
 						  sizeof(line->function));
 
 		if (number == PMP_INTERN_NONE)
 			return PMP_EFORMAT;
 		function = &reader->functions[number];
+		linkage = pmp_saved_text(reader, function->linkage);
 		file = pmp_saved_text(reader, function->file);
 		frames[i] = (struct pmp_frame){
 			.function = pmp_saved_text(reader, function->name),
+			.linkage = *linkage ? linkage : NULL,
 			.file = *file ? file : NULL,
 		};
 		if (line->line > 0 && line->line <= INT_MAX)
@@ -72,7 +74,8 @@ static int read_lines(struct pmp_saved *reader, const Pmp__Pprof__Location *mess
 		if (!*frames[i].function)
 			frames[i].function = "[unknown]";
 		frames[i].signal = !strcmp(frames[i].function, SIGNAL_NAME);
-		reader->names_size += strlen(frames[i].function) + strlen(file);
+		reader->names_size +=
+			strlen(frames[i].function) + strlen(linkage) + strlen(file);
 	}
 	return reader->names_size > NAMES_MAX ? PMP_ELIMIT : (int)message->n_line;
 }
@@ -81,7 +84,7 @@ static int read_lines(struct pmp_saved *reader, const Pmp__Pprof__Location *mess
 static int read_location(struct pmp_saved *reader, struct pmp_saved_location *location,
 			 bool exact)
 {
-	struct pmp_origin origin = { .exact = exact };
+	struct pmp_first_address origin = { .exact = exact };
 	struct pmp_frame frames[LINES_MAX];
 	Pmp__Pprof__Location *message;
 	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__location__descriptor,
@@ -123,7 +126,7 @@ static void read_values(const struct pmp_saved_columns *columns,
 	entry->count = value_of(sample, columns->count, 1);
 	entry->cpu = value_of(sample, columns->cpu, columns->cpu_unit);
 	entry->wall = value_of(sample, columns->wall, columns->wall_unit);
-	if (entry->wall < entry->cpu + offcpu)
+	if (columns->wall < 0)
 		entry->wall = entry->cpu + offcpu;
 }
 
@@ -175,6 +178,10 @@ static bool read_mark(const char *mark, struct pmp_entry *entry, char why[PMP_WH
 		entry->end = PMP_END_EVICTED;
 		return true;
 	}
+	if (!strcmp(mark, "[ran between snapshots]")) {
+		entry->end = PMP_END_BETWEEN;
+		return true;
+	}
 	if (reason && length > 1 && length <= PMP_WHY_SIZE && reason[length - 1] == ']') {
 		entry->end = PMP_END_NOT_STOPPED;
 		memcpy(why, reason, length - 1);
@@ -206,9 +213,9 @@ static const char *mark_of(struct pmp_saved *reader, pmp_location root)
 {
 	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
 	const struct pmp_frame *frames;
-	struct pmp_origin origin;
+	struct pmp_first_address origin;
 
-	pmp_symbolizer_origin(symbolizer, root, &origin);
+	pmp_symbolizer_first_address(symbolizer, root, &origin);
 	if (origin.pc || pmp_symbolizer_frames(symbolizer, root, &frames) != 1)
 		return NULL;
 	return frames[0].function;
@@ -281,7 +288,7 @@ int pmp_saved_read_sample(struct pmp_saved *reader, const struct pmp_field *fiel
 		return PMP_ELIMIT;
 	read_values(&reader->columns, sample, &entry);
 	code = read_labels(reader, sample, &entry);
-	if (code || !entry.count)
+	if (code || (!entry.count && !entry.cpu))
 		return code;
 	count = sample->n_location;
 	ids = calloc(count + 1, sizeof(*ids));
@@ -291,7 +298,7 @@ int pmp_saved_read_sample(struct pmp_saved *reader, const struct pmp_field *fiel
 		memcpy(ids, sample->location, count * sizeof(*ids));
 	code = read_stack(reader, ids, count, &entry, why);
 	entry.why = why;
-	if (!code)
+	if (!code && (entry.count || entry.end == PMP_END_BETWEEN))
 		code = pmp_profile_count(reader->profile, &entry);
 	reader->counted += entry.count;
 	free(ids);

@@ -64,6 +64,7 @@ static int add_function(struct pmp_saved *reader, const struct pmp_field *field)
 	reader->functions[reader->function_count++] = (struct pmp_saved_function){
 		.name = pmp_saved_text_number(function->name ? function->name
 							     : function->system_name),
+		.linkage = pmp_saved_text_number(function->system_name),
 		.file = pmp_saved_text_number(function->file),
 	};
 	return 0;
@@ -104,7 +105,7 @@ static int add_mapping(struct pmp_saved *reader, const struct pmp_field *field)
 /* Only its id is of interest now, which is its first field as a rule. */
 static int add_location(struct pmp_saved *reader, const struct pmp_field *field)
 {
-	struct pmp_walk walk = { field->data, field->data + field->length };
+	struct pmp_field_walk walk = { field->data, field->data + field->length };
 	struct pmp_field part;
 	uint64_t id = 0;
 	int code;
@@ -173,12 +174,12 @@ static int add_comment(struct pmp_saved *reader, uint64_t number)
 /* One number, or several packed into bytes. */
 static int add_comments(struct pmp_saved *reader, const struct pmp_field *field)
 {
-	struct pmp_walk walk;
+	struct pmp_field_walk walk;
 	int code = 0;
 
 	if (field->type == PMP_WIRE_VARINT)
 		return add_comment(reader, field->value);
-	walk = (struct pmp_walk){ field->data, field->data + field->length };
+	walk = (struct pmp_field_walk){ field->data, field->data + field->length };
 	while (!code && walk.at < walk.end) {
 		uint64_t number;
 
@@ -228,6 +229,7 @@ bool pmp_saved_check_texts(const struct pmp_saved *reader)
 {
 	for (size_t i = 0; i < reader->function_count; i++)
 		if (!pmp_saved_is_text(reader, reader->functions[i].name) ||
+		    !pmp_saved_is_text(reader, reader->functions[i].linkage) ||
 		    !pmp_saved_is_text(reader, reader->functions[i].file))
 			return false;
 	for (size_t i = 0; i < reader->mapping_count; i++)

@@ -61,17 +61,18 @@ static void find_time(struct pmp_saved *reader, const char *name, int *column,
 static int check_measure(struct pmp_saved *reader)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	const struct pmp_measure *measure = &reader->about.measure;
+	const struct pmp_sample_type *sample_type = &reader->about.sample_type;
 	struct pmp_about about;
 	char one[128], other[128];
 
 	pmp_profile_info(reader->profile, &info);
 	pmp_profile_about(reader->profile, &about);
-	if (!info.samples || pmp_measure_is_same(&about.measure, measure))
+	if (!info.samples || pmp_sample_type_is_same(&about.sample_type, sample_type))
 		return 0;
-	return pmp_error_set(&reader->refusal, PMP_EINVAL, "it counts %s, the others %s",
-			     pmp_measure_text(measure, one, sizeof(one)),
-			     pmp_measure_text(&about.measure, other, sizeof(other)));
+	return pmp_error_set(
+		&reader->refusal, PMP_EINVAL, "it counts %s, the others %s",
+		pmp_sample_type_text(sample_type, one, sizeof(one)),
+		pmp_sample_type_text(&about.sample_type, other, sizeof(other)));
 }
 
 /* What is counted, and which values are times. */
@@ -79,22 +80,22 @@ static int find_columns(struct pmp_saved *reader)
 {
 	const char *wanted = pmp_profile_options(reader->profile)->sample_type;
 	struct pmp_saved_columns *columns = &reader->columns;
-	struct pmp_measure types[PMP_SAVED_VALUES_MAX];
+	struct pmp_sample_type types[PMP_SAVED_VALUES_MAX];
 	const char *normal = NULL;
 
 	for (size_t i = 0; i < reader->type_count; i++)
-		types[i] = (struct pmp_measure){
+		types[i] = (struct pmp_sample_type){
 			pmp_saved_text(reader, reader->types[i].name),
 			pmp_saved_text(reader, reader->types[i].unit),
 		};
 	if (reader->default_type < reader->text_count)
 		normal = pmp_saved_text(reader, (uint32_t)reader->default_type);
-	columns->count = pmp_measure_choose(types, reader->type_count, wanted, normal,
-					    &reader->refusal);
+	columns->count = pmp_sample_type_choose(types, reader->type_count, wanted, normal,
+						&reader->refusal);
 	if (columns->count < 0)
 		return columns->count;
-	if (!pmp_measure_is_stacks(&types[columns->count]))
-		reader->about.measure = types[columns->count];
+	if (!pmp_sample_type_is_stacks(&types[columns->count]))
+		reader->about.sample_type = types[columns->count];
 	find_time(reader, "cpu", &columns->cpu, &columns->cpu_unit);
 	find_time(reader, "offcpu", &columns->offcpu, &columns->offcpu_unit);
 	find_time(reader, "wall", &columns->wall, &columns->wall_unit);

@@ -28,8 +28,8 @@
 static int each_field(struct pmp_saved *reader, const struct pmp_buf *plain,
 		      int (*take)(struct pmp_saved *, const struct pmp_field *))
 {
-	struct pmp_walk walk = { (const uint8_t *)plain->data,
-				 (const uint8_t *)plain->data + plain->length };
+	struct pmp_field_walk walk = { (const uint8_t *)plain->data,
+				       (const uint8_t *)plain->data + plain->length };
 	struct pmp_field field;
 	int code = 0;
 
@@ -69,7 +69,7 @@ static int read_plain(struct pmp_saved *reader, const struct pmp_buf *plain)
 	if (code)
 		return code;
 	/* What is said of stacks would be no part of another sum. */
-	if (*reader->about.measure.type)
+	if (*reader->about.sample_type.type)
 		info->stacks = info->truncated = info->not_stopped = info->evicted =
 			info->evicted_distinct = 0;
 	if (!info->stacks)
@@ -85,7 +85,7 @@ static int read_plain(struct pmp_saved *reader, const struct pmp_buf *plain)
 static bool open_reader(struct pmp_saved *reader)
 {
 	reader->about.command = reader->about.host = "";
-	reader->about.measure = (struct pmp_measure){ "", "" };
+	reader->about.sample_type = (struct pmp_sample_type){ "", "" };
 	reader->function_ids = pmp_intern_new();
 	reader->location_ids = pmp_intern_new();
 	reader->mapping_ids = pmp_intern_new();

@@ -7,14 +7,14 @@
 #include "base/intern.h"
 #include "tally/arena.h"
 #include "tally/fields.h"
-#include "tally/measure.h"
 #include "tally/profile.h"
+#include "tally/sample-type.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMP_SAVED_TABLE_MAX ((size_t)4 << 20)	/* texts, functions, locations */
+#define PMP_SAVED_TABLE_MAX ((size_t)4 << 20) /* texts, functions, locations */
 #define PMP_SAVED_VALUES_MAX ((size_t)64)
 
 /* The fields of a profile, see pprof.proto. */
@@ -34,13 +34,13 @@ enum {
 };
 
 struct pmp_saved_function {
-	uint32_t name, file;	/* texts */
+	uint32_t name, linkage, file; /* texts */
 };
 
 struct pmp_saved_location {
-	const uint8_t *data;	/* of its message */
+	const uint8_t *data; /* of its message */
 	size_t length;
-	pmp_location found[2];	/* as a return address, exact; NONE: not yet */
+	pmp_location found[2]; /* as a return address, exact; NONE: not yet */
 	bool signal;
 };
 
@@ -51,38 +51,39 @@ struct pmp_saved_columns {
 };
 
 struct pmp_saved_type {
-	uint32_t name, unit;	/* texts */
+	uint32_t name, unit; /* texts */
 };
 
 struct pmp_saved {
 	struct pmp_profile *profile;
-	struct pmp_buf texts;		/* all of them, each with its NUL */
+	struct pmp_buf texts; /* all of them, each with its NUL */
 	uint32_t *text_starts;
 	size_t text_count, text_capacity;
 	struct pmp_intern *function_ids, *location_ids, *mapping_ids;
-	struct pmp_saved_function *functions;	/* by the numbers that their ids have there */
+	struct pmp_saved_function
+		*functions; /* by the numbers that their ids have there */
 	size_t function_count, function_capacity;
 	struct pmp_saved_location *locations;
 	size_t location_count, location_capacity;
-	struct pmp_mapping *mappings;	/* path, build_id: set after the first walk */
-	struct pmp_saved_type *mapping_texts;	/* path, build-id */
-	uint32_t *mapping_numbers;	/* the symbolizer's */
+	struct pmp_mapping *mappings; /* path, build_id: set after the first walk */
+	struct pmp_saved_type *mapping_texts; /* path, build-id */
+	uint32_t *mapping_numbers;	      /* the symbolizer's */
 	size_t mapping_count, mapping_capacity, texts_capacity, numbers_capacity;
 	struct pmp_saved_type types[PMP_SAVED_VALUES_MAX];
 	size_t type_count;
 	uint64_t default_type;
-	uint64_t period;		/* in the unit of its type */
-	uint32_t period_unit;		/* text; 0: not told */
+	uint64_t period;      /* in the unit of its type */
+	uint32_t period_unit; /* text; 0: not told */
 	struct pmp_saved_columns columns;
-	uint64_t *comments;		/* texts */
+	uint64_t *comments; /* texts */
 	size_t comment_count, comment_capacity;
-	pmp_location *stack;		/* of the sample at hand */
+	pmp_location *stack; /* of the sample at hand */
 	size_t stack_capacity;
 	size_t sample_count, names_size;
-	uint64_t counted;		/* the sum of counts */
+	uint64_t counted; /* the sum of counts */
 	struct pmp_profile_info info;
 	struct pmp_about about;
-	struct pmp_error refusal;	/* of what is right, but not what is wanted */
+	struct pmp_error refusal; /* of what is right, but not what is wanted */
 	struct pmp_arena arena;
 };
 

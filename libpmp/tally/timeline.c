@@ -8,20 +8,20 @@
 #include "base/intern.h"
 #include "libpmp.h"
 
-#define RUNS_MAX ((size_t)4 << 20)	/* 160 MiB */
+#define RUNS_MAX ((size_t)4 << 20) /* 160 MiB */
 
 struct key {
-	pid_t pid, tid;		/* tid 0: the process */
+	pid_t pid, tid; /* tid 0: the process */
 };
 
 struct pmp_timeline {
 	struct pmp_intern *keys;
-	uint32_t *latest;	/* by number of a key: a thread's last run, a process's round */
+	uint32_t *latest; /* by number of a key: a thread's last run, a process's round */
 	size_t key_count, key_capacity;
 	struct pmp_run *runs;
 	size_t count, capacity;
 	bool full;
-	pid_t pid;		/* of the sample at hand */
+	pid_t pid; /* of the sample at hand */
 	uint64_t time;
 	uint32_t round;
 };

@@ -12,16 +12,16 @@
 #include <sys/types.h>
 
 struct pmp_run {
-	uint32_t entry;		/* index of the profile's entries */
-	uint32_t thread;	/* a number for each thread, 0, 1, ... */
-	uint64_t first, last;	/* times of its samples */
-	uint32_t round;		/* of its process: that of the last one */
-	bool absent;		/* the thread was not in the sample before the first */
+	uint32_t entry;	      /* index of the profile's entries */
+	uint32_t thread;      /* a number for each thread, 0, 1, ... */
+	uint64_t first, last; /* times of its samples */
+	uint32_t round;	      /* of its process: that of the last one */
+	bool absent;	      /* the thread was not in the sample before the first */
 };
 
 struct pmp_timeline;
 
-struct pmp_timeline *pmp_timeline_new(void);	/* NULL: no memory */
+struct pmp_timeline *pmp_timeline_new(void); /* NULL: no memory */
 void pmp_timeline_free(struct pmp_timeline *timeline);
 /* A sample of a process begins; its time is not before that of the last one. 0 or
  * PMP_ENOMEM. */

@@ -25,10 +25,10 @@
 
 struct node {
 	uint32_t function;
-	uint32_t index;		/* of its block, from 1; 0: none */
+	uint32_t index; /* of its block, from 1; 0: none */
 	uint64_t self, total;
-	size_t last;		/* path that was counted last, plus 1 */
-	size_t callers, calls;	/* where its edges begin in the sorted lists */
+	size_t last;	       /* path that was counted last, plus 1 */
+	size_t callers, calls; /* where its edges begin in the sorted lists */
 };
 
 struct key {
@@ -37,17 +37,17 @@ struct key {
 
 struct edge {
 	struct key key;
-	uint64_t self, total;	/* self: the called function is the end of the stack */
+	uint64_t self, total; /* self: the called function is the end of the stack */
 	size_t last;
 };
 
 struct graph {
 	struct pmp_paths paths;
-	struct node *nodes;	/* by function */
+	struct node *nodes; /* by function */
 	struct pmp_intern *keys;
 	struct edge *edges;
 	size_t edge_count, edge_capacity;
-	struct edge *by_called;	/* a copy, sorted by what is called */
+	struct edge *by_called; /* a copy, sorted by what is called */
 	uint32_t *order;	/* functions by block */
 	uint32_t blocks;
 };
@@ -115,8 +115,8 @@ static int compare_nodes(const void *a, const void *b, void *arg)
 	return (one->function > other->function) - (one->function < other->function);
 }
 
-static int compare_amounts(const struct edge *one, const struct edge *other,
-			   uint32_t a, uint32_t b)
+static int compare_amounts(const struct edge *one, const struct edge *other, uint32_t a,
+			   uint32_t b)
 {
 	if (one->total != other->total)
 		return one->total < other->total ? 1 : -1;
@@ -180,8 +180,8 @@ static void add_edge(struct pmp_buf *buf, const struct graph *graph,
 		     const struct edge *edge, uint32_t shown)
 {
 	pmp_buf_printf(buf, "%16s", "");
-	pmp_table_amount(buf, 10, edge->self, &graph->paths.measure);
-	pmp_table_amount(buf, 10, edge->total - edge->self, &graph->paths.measure);
+	pmp_table_amount(buf, 10, edge->self, &graph->paths.sample_type);
+	pmp_table_amount(buf, 10, edge->total - edge->self, &graph->paths.sample_type);
 	pmp_buf_puts(buf, "      ");
 	add_name(buf, graph, shown);
 }
@@ -192,29 +192,33 @@ static void add_block(struct pmp_out *out, const struct graph *graph,
 	struct pmp_buf *buf = &out->buf;
 	char index[16];
 
-	for (size_t i = node->callers; i < graph->edge_count &&
-	     graph->by_called[i].key.called == node->function; i++)
-		add_edge(buf, graph, &graph->by_called[i], graph->by_called[i].key.caller);
+	for (size_t i = node->callers;
+	     i < graph->edge_count && graph->by_called[i].key.called == node->function;
+	     i++)
+		add_edge(buf, graph, &graph->by_called[i],
+			 graph->by_called[i].key.caller);
 	snprintf(index, sizeof(index), "[%u]", node->index);
 	pmp_buf_printf(buf, "%-8s", index);
 	pmp_table_percent(buf, 8, node->total, graph->paths.samples);
-	pmp_table_amount(buf, 10, node->self, &graph->paths.measure);
-	pmp_table_amount(buf, 10, node->total - node->self, &graph->paths.measure);
+	pmp_table_amount(buf, 10, node->self, &graph->paths.sample_type);
+	pmp_table_amount(buf, 10, node->total - node->self, &graph->paths.sample_type);
 	pmp_buf_puts(buf, "  ");
 	add_name(buf, graph, node->function);
-	for (size_t i = node->calls; i < graph->edge_count &&
-	     graph->edges[i].key.caller == node->function; i++)
+	for (size_t i = node->calls;
+	     i < graph->edge_count && graph->edges[i].key.caller == node->function; i++)
 		add_edge(buf, graph, &graph->edges[i], graph->edges[i].key.called);
-	pmp_buf_puts(buf, "----------------------------------------------------------------\n");
+	pmp_buf_puts(
+		buf,
+		"----------------------------------------------------------------\n");
 	pmp_out_maybe_flush(out);
 }
 
-static int make_graph(struct graph *graph, struct pmp_profile *profile,
+static int make_graph(struct graph *graph, const struct pmp_report *report,
 		      const struct pmp_write_options *options)
 {
 	const struct pmp_path_style style = pmp_paths_style(options);
 
-	if (pmp_paths_make(&graph->paths, profile, &style))
+	if (pmp_paths_make(&graph->paths, report, &style))
 		return PMP_ENOMEM;
 	graph->keys = pmp_intern_new();
 	graph->nodes = calloc(graph->paths.function_count + 1, sizeof(*graph->nodes));
@@ -230,16 +234,16 @@ static int make_graph(struct graph *graph, struct pmp_profile *profile,
 	return sort_graph(graph);
 }
 
-static void write_callgraph(struct pmp_out *out, struct pmp_profile *profile,
+static void write_callgraph(struct pmp_out *out, const struct pmp_report *report,
 			    const struct pmp_write_options *options)
 {
 	struct graph graph = { .keys = NULL };
 
-	if (make_graph(&graph, profile, options)) {
-		out->buf.failed = true;
+	if (make_graph(&graph, report, options)) {
+		pmp_buf_fail(&out->buf);
 		goto out;
 	}
-	pmp_table_title(&out->buf, "call graph", profile, graph.paths.samples);
+	pmp_table_title(&out->buf, "call graph", report, graph.paths.samples);
 	if (options->legend)
 		pmp_buf_puts(&out->buf, legend);
 	pmp_buf_puts(&out->buf, "index     total%      self  children  name\n");

@@ -24,8 +24,8 @@ struct sums {
 	uint32_t function;
 	uint32_t index;			/* of its block, from 1 */
 	uint64_t self, total;		/* samples */
-	uint64_t base_self, base_total;	/* of the base, unscaled */
-	uint64_t self_time, total_time;	/* ns */
+	uint64_t base_self, base_total; /* of the base, unscaled */
+	uint64_t self_time, total_time; /* ns */
 	size_t last;			/* path that was counted last, plus 1 */
 };
 
@@ -128,7 +128,7 @@ static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
 static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 		       const struct sums *sums, const struct pmp_write_options *options)
 {
-	const bool timed = !*paths->measure.type;
+	const bool timed = !*paths->sample_type.type;
 	struct pmp_buf *buf = &out->buf;
 
 	if (options->legend)
@@ -136,8 +136,7 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 	pmp_buf_printf(buf, " self%%  total%%      self     total%s  function\n",
 		       timed ? "    self s   total s" : "");
 	for (size_t i = 0; i < paths->function_count; i++) {
-		const struct pmp_function *function =
-			&paths->functions[sums[i].function];
+		const struct pmp_function *function = &paths->functions[sums[i].function];
 
 		/* Processes and threads are no functions; what is unknown counts as one
 		 * where nothing else is known. */
@@ -145,8 +144,8 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 			continue;
 		pmp_table_percent(buf, 6, sums[i].self, paths->samples);
 		pmp_table_percent(buf, 8, sums[i].total, paths->samples);
-		pmp_table_amount(buf, 10, sums[i].self, &paths->measure);
-		pmp_table_amount(buf, 10, sums[i].total, &paths->measure);
+		pmp_table_amount(buf, 10, sums[i].self, &paths->sample_type);
+		pmp_table_amount(buf, 10, sums[i].total, &paths->sample_type);
 		if (timed) {
 			pmp_table_seconds(buf, 10, sums[i].self_time);
 			pmp_table_seconds(buf, 10, sums[i].total_time);
@@ -169,14 +168,14 @@ static struct sums *add_up(const struct pmp_paths *paths)
 	return sums;
 }
 
-static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
+static void write_flat(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
 	const struct pmp_path_style path_style = pmp_paths_style(options);
 	struct sums *sums = NULL;
 	struct pmp_paths paths;
 
-	if (pmp_paths_make(&paths, profile, &path_style))
+	if (pmp_paths_make(&paths, report, &path_style))
 		goto fail;
 	sums = add_up(&paths);
 	if (!sums)
@@ -185,11 +184,11 @@ static void write_flat(struct pmp_out *out, struct pmp_profile *profile,
 	for (uint32_t i = 0; i < paths.function_count; i++)
 		sums[i].index = i + 1;
 	sort_sums(sums, paths.function_count, options->sort);
-	pmp_table_title(&out->buf, "flat profile", profile, paths.samples);
+	pmp_table_title(&out->buf, "flat profile", report, paths.samples);
 	write_sums(out, &paths, sums, options);
 	goto out;
 fail:
-	out->buf.failed = true;
+	pmp_buf_fail(&out->buf);
 out:
 	free(sums);
 	pmp_paths_free(&paths);
@@ -237,7 +236,8 @@ static int compare_changes(const void *a, const void *b, void *paths)
 }
 
 static void write_changes(struct pmp_out *out, const struct pmp_paths *paths,
-			  const struct sums *sums, const struct pmp_write_options *options)
+			  const struct sums *sums,
+			  const struct pmp_write_options *options)
 {
 	struct pmp_buf *buf = &out->buf;
 	double whole = pmp_paths_whole(paths);
@@ -269,25 +269,24 @@ static void write_changes(struct pmp_out *out, const struct pmp_paths *paths,
 			       "", rest, rest == 1 ? "" : "s");
 }
 
-static void write_flat_diff(struct pmp_out *out, struct pmp_profile *profile,
-			    struct pmp_profile *base,
+static void write_flat_diff(struct pmp_out *out, const struct pmp_report *report,
 			    const struct pmp_write_options *options)
 {
 	const struct pmp_path_style path_style = pmp_paths_style(options);
 	struct sums *sums = NULL;
 	struct pmp_paths paths;
 
-	if (pmp_paths_compare(&paths, profile, base, &path_style))
+	if (pmp_paths_make(&paths, report, &path_style))
 		goto fail;
 	sums = add_up(&paths);
 	if (!sums)
 		goto fail;
 	qsort_r(sums, paths.function_count, sizeof(*sums), compare_changes, &paths);
-	pmp_table_titles(&out->buf, &paths, profile, base);
+	pmp_table_titles(&out->buf, &paths, report);
 	write_changes(out, &paths, sums, options);
 	goto out;
 fail:
-	out->buf.failed = true;
+	pmp_buf_fail(&out->buf);
 out:
 	free(sums);
 	pmp_paths_free(&paths);

@@ -23,7 +23,7 @@
 #include "write/listing.h"
 #include "write/writer.h"
 
-static void write_folded(struct pmp_out *out, struct pmp_profile *profile,
+static void write_folded(struct pmp_out *out, const struct pmp_report *report,
 			 const struct pmp_write_options *options)
 {
 	struct pmp_path_style style = pmp_paths_style(options);
@@ -31,8 +31,8 @@ static void write_folded(struct pmp_out *out, struct pmp_profile *profile,
 	struct pmp_listing listing = { .paths = &paths, .separator = ';' };
 
 	style.root = PMP_ROOT_IDS;
-	if (pmp_paths_make(&paths, profile, &style) || pmp_listing_make(&listing))
-		out->buf.failed = true;
+	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing))
+		pmp_buf_fail(&out->buf);
 	for (size_t i = 0; i < listing.count; i++) {
 		pmp_listing_put(&out->buf, &listing, &listing.lines[i]);
 		pmp_buf_printf(&out->buf, " %" PRIu64 "\n", listing.lines[i].count);
@@ -42,8 +42,7 @@ static void write_folded(struct pmp_out *out, struct pmp_profile *profile,
 	pmp_paths_free(&paths);
 }
 
-static void write_folded_diff(struct pmp_out *out, struct pmp_profile *profile,
-			      struct pmp_profile *base,
+static void write_folded_diff(struct pmp_out *out, const struct pmp_report *report,
 			      const struct pmp_write_options *options)
 {
 	const struct pmp_path_style style = pmp_paths_style(options);
@@ -51,9 +50,8 @@ static void write_folded_diff(struct pmp_out *out, struct pmp_profile *profile,
 	struct pmp_listing listing = { .paths = &paths, .separator = ';' };
 	uint64_t sum = 0, written = 0;
 
-	if (pmp_paths_compare(&paths, profile, base, &style) ||
-	    pmp_listing_make(&listing))
-		out->buf.failed = true;
+	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing))
+		pmp_buf_fail(&out->buf);
 	for (size_t i = 0; i < listing.count; i++) {
 		const struct pmp_line *line = &listing.lines[i];
 		uint64_t before = written;
@@ -63,8 +61,8 @@ static void write_folded_diff(struct pmp_out *out, struct pmp_profile *profile,
 		if (!line->count && written == before)
 			continue;
 		pmp_listing_put(&out->buf, &listing, line);
-		pmp_buf_printf(&out->buf, " %" PRIu64 " %" PRIu64 "\n",
-			       written - before, line->count);
+		pmp_buf_printf(&out->buf, " %" PRIu64 " %" PRIu64 "\n", written - before,
+			       line->count);
 		pmp_out_maybe_flush(out);
 	}
 	pmp_listing_free(&listing);

@@ -18,12 +18,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "write/order.h"
+#include "report/sort.h"
 #include "write/places.h"
 #include "write/writer.h"
 
-#define NOWHERE 1	/* instead of 0, at which a reader stops */
-#define SHARE 31	/* records to one that keeps handlers from being found */
+#define NOWHERE 1 /* instead of 0, at which a reader stops */
+#define SHARE 31  /* records to one that keeps handlers from being found */
 
 static void put_word(struct pmp_out *out, uint64_t word)
 {
@@ -60,11 +60,10 @@ static void put_record(struct pmp_out *out, const struct pmp_places *places,
 static void put_records(struct pmp_out *out, const struct pmp_places *places,
 			const struct pmp_entry *const *entries, size_t count)
 {
-	struct pmp_about about;
+	const struct pmp_about *about = &places->report->about;
 	uint64_t period;
 
-	pmp_profile_about(places->profile, &about);
-	period = about.period / PMP_US;
+	period = about->period / PMP_US;
 	put_word(out, 0);
 	put_word(out, 3);
 	put_word(out, 0);
@@ -90,8 +89,9 @@ static void put_maps(struct pmp_out *out, const struct pmp_places *places)
 
 		if (mapping->start >= mapping->end)
 			continue;
-		pmp_buf_printf(&out->buf, "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64
-			       " 00:00 0 ", mapping->start, mapping->end, mapping->offset);
+		pmp_buf_printf(&out->buf,
+			       "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 ",
+			       mapping->start, mapping->end, mapping->offset);
 		for (const char *at = mapping->path; *at; at++)
 			if (*at == '\n')
 				pmp_buf_puts(&out->buf, "\\012");
@@ -101,16 +101,17 @@ static void put_maps(struct pmp_out *out, const struct pmp_places *places)
 	}
 }
 
-static void write_gperf(struct pmp_out *out, struct pmp_profile *profile,
+static void write_gperf(struct pmp_out *out, const struct pmp_report *report,
 			const struct pmp_write_options *options)
 {
-	size_t count = pmp_profile_entry_count(profile);
-	struct pmp_places places = { .profile = profile };
+	struct pmp_places places = { .report = report };
 	const struct pmp_entry **entries = NULL;
+	size_t count;
 
 	(void)options;
-	if (pmp_order_entries(profile, &entries))
+	if (pmp_sort_entries(report, &entries))
 		goto fail;
+	count = pmp_sort_found(report, entries);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < entries[i]->location_count; j++)
 			if (!pmp_places_use(&places, entries[i]->locations[j]))
@@ -121,7 +122,7 @@ static void write_gperf(struct pmp_out *out, struct pmp_profile *profile,
 	put_maps(out, &places);
 	goto out;
 fail:
-	out->buf.failed = true;
+	pmp_buf_fail(&out->buf);
 out:
 	pmp_places_free(&places);
 	free(entries);

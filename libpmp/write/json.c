@@ -18,9 +18,8 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/syscalls.h"
 #include "write/names.h"
-#include "write/order.h"
+#include "report/stacks.h"
 #include "write/texts.h"
 #include "write/writer.h"
 
@@ -75,12 +74,14 @@ static void add_location(struct pmp_out *out, struct pmp_texts *texts,
 	struct pmp_text text;
 
 	if (!pmp_texts_begin(texts, location, &text)) {
-		buf->failed = true;
+		pmp_buf_fail(buf);
 		return;
 	}
 	for (; pmp_texts_next(&text); first = false) {
-		pmp_buf_printf(buf, first ? "{\"pc\":\"0x%" PRIx64 "\""
-					  : ",{\"pc\":\"0x%" PRIx64 "\"", pc);
+		pmp_buf_printf(buf,
+			       first ? "{\"pc\":\"0x%" PRIx64 "\""
+				     : ",{\"pc\":\"0x%" PRIx64 "\"",
+			       pc);
 		pmp_buf_add(buf, text.line, text.length);
 	}
 	pmp_out_maybe_flush(out);
@@ -102,44 +103,56 @@ static const char *how(enum pmp_obtained obtained)
 {
 	switch (obtained) {
 	case PMP_STOPPED: return "stopped";
-	case PMP_LOOKED: return "looked";
+	case PMP_PEEKED: return "looked";
 	case PMP_UNCHANGED: return "unchanged";
 	case PMP_NOT_STOPPED: return "not stopped";
 	}
 	return "?";
 }
 
-static void add_row(struct pmp_out *out, struct pmp_texts *texts,
-		    const struct pmp_row *row)
+static void add_found(struct pmp_buf *buf, const struct pmp_thread *thread)
 {
-	const struct pmp_thread *thread = row->thread;
-	const char *syscall = pmp_syscall_name(thread->syscall);
-	struct pmp_buf *buf = &out->buf;
-
-	pmp_buf_printf(buf, "{\"tid\":%d", (int)thread->tid);
-	add_text(buf, "name", thread->name);
-	add_state(buf, thread->state);
-	if (syscall)
-		add_text(buf, "syscall", syscall);
-	else if (thread->syscall >= 0)
-		pmp_buf_printf(buf, ",\"syscall\":\"%d\"", thread->syscall);
-	add_known(buf, "wchan", thread->wchan);
 	add_text(buf, "how", how(thread->obtained));
 	add_number(buf, "stopped_ns", thread->stopped);
 	if (thread->cpu)
 		add_number(buf, "cpu_so_far_ns", thread->cpu);
-	add_end(buf, thread->end, thread->why);
-	pmp_buf_puts(buf, ",\"frames\":[");
-	for (size_t i = 0; i < thread->frame_count; i++)
-		add_location(out, texts, row->locations[i], row->raw[i].pc, i == 0);
-	pmp_buf_puts(&out->buf, "]}");
 }
 
-static void write_round(struct pmp_out *out, struct pmp_texts *texts,
-			const struct pmp_round *round)
+static void add_counts(struct pmp_buf *buf, const struct pmp_stack *stack)
+{
+	add_number(buf, "count", stack->count);
+	add_number(buf, "cpu_ns", stack->cpu);
+	add_number(buf, "wall_ns", stack->wall);
+}
+
+static void add_stack(struct pmp_out *out, struct pmp_texts *texts,
+		      const struct pmp_stack *stack)
 {
 	struct pmp_buf *buf = &out->buf;
 
+	pmp_buf_printf(buf, "{\"tid\":%d", (int)stack->tid);
+	add_text(buf, "name", stack->thread);
+	if (!stack->found) {
+		add_number(buf, "pid", (uint64_t)stack->pid);
+		add_text(buf, "process", stack->process);
+	}
+	add_state(buf, stack->state);
+	add_known(buf, "syscall", stack->syscall);
+	add_known(buf, "wchan", stack->wchan);
+	if (stack->found)
+		add_found(buf, stack->found);
+	else
+		add_counts(buf, stack);
+	add_end(buf, stack->end, stack->why);
+	pmp_buf_puts(buf, ",\"frames\":[");
+	for (size_t i = 0; i < stack->location_count; i++)
+		add_location(out, texts, stack->locations[i],
+			     pmp_stack_pc(texts->report, stack, i), i == 0);
+	pmp_buf_puts(buf, "]}");
+}
+
+static void begin_snapshot(struct pmp_buf *buf, const struct pmp_round *round)
+{
 	pmp_buf_printf(buf, "{\"snapshot\":%" PRIu64 ",\"pid\":%d", round->number,
 		       (int)round->info.pid);
 	add_text(buf, "process", round->info.name);
@@ -149,84 +162,48 @@ static void write_round(struct pmp_out *out, struct pmp_texts *texts,
 	add_number(buf, "vanished", round->info.vanished);
 	if (round->info.threads > round->row_count)
 		add_number(buf, "filtered", round->info.threads - round->row_count);
-	pmp_buf_puts(buf, ",\"threads\":[");
-	for (size_t i = 0; i < round->row_count; i++) {
-		if (i)
-			pmp_buf_putc(buf, ',');
-		add_row(out, texts, &round->rows[i]);
-	}
-	pmp_buf_puts(buf, "]}\n");
 }
 
-static void add_entry(struct pmp_out *out, struct pmp_texts *texts,
-		      const struct pmp_entry *entry)
+static void begin_saved(struct pmp_buf *buf, const struct pmp_report *report)
 {
-	struct pmp_buf *buf = &out->buf;
+	const struct pmp_profile_info *info = &report->totals;
+	const struct pmp_about *about = &report->about;
 
-	pmp_buf_printf(buf, "{\"tid\":%d", (int)entry->tid);
-	add_text(buf, "name", entry->thread);
-	add_number(buf, "pid", (uint64_t)entry->pid);
-	add_text(buf, "process", entry->process);
-	add_state(buf, entry->state);
-	add_known(buf, "syscall", entry->syscall);
-	add_known(buf, "wchan", entry->wchan);
-	add_number(buf, "count", entry->count);
-	add_number(buf, "cpu_ns", entry->cpu);
-	add_number(buf, "wall_ns", entry->wall);
-	add_end(buf, entry->end, entry->why);
-	pmp_buf_puts(buf, ",\"frames\":[");
-	for (size_t i = 0; i < entry->location_count; i++) {
-		struct pmp_origin origin;
-
-		pmp_profile_origin(texts->profile, entry->locations[i], &origin);
-		add_location(out, texts, entry->locations[i], origin.pc, i == 0);
-	}
-	pmp_buf_puts(&out->buf, "]}");
+	pmp_buf_printf(buf, "{\"snapshots\":%" PRIu64, (uint64_t)info->samples);
+	add_number(buf, "time_ns", about->realtime);
+	add_number(buf, "duration_ns", about->duration);
+	add_number(buf, "stopped_ns", info->stopped);
+	add_number(buf, "longest_ns", info->stopped_max);
+	add_number(buf, "vanished", info->vanished);
+	add_known(buf, "type", about->sample_type.type);
+	add_known(buf, "unit", about->sample_type.unit);
 }
 
-static void write_saved(struct pmp_out *out, struct pmp_texts *texts)
-{
-	struct pmp_profile *profile = texts->profile;
-	struct pmp_profile_info info = { .size = sizeof(info) };
-	size_t count = pmp_profile_entry_count(profile);
-	const struct pmp_entry **entries;
-	struct pmp_about about;
-
-	if (pmp_order_entries(profile, &entries)) {
-		out->buf.failed = true;
-		return;
-	}
-	pmp_profile_info(profile, &info);
-	pmp_profile_about(profile, &about);
-	pmp_buf_printf(&out->buf, "{\"snapshots\":%" PRIu64, (uint64_t)info.samples);
-	add_number(&out->buf, "time_ns", about.realtime);
-	add_number(&out->buf, "duration_ns", about.duration);
-	add_number(&out->buf, "stopped_ns", info.stopped);
-	add_number(&out->buf, "longest_ns", info.stopped_max);
-	add_number(&out->buf, "vanished", info.vanished);
-	add_known(&out->buf, "type", about.measure.type);
-	add_known(&out->buf, "unit", about.measure.unit);
-	pmp_buf_puts(&out->buf, ",\"threads\":[");
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			pmp_buf_putc(&out->buf, ',');
-		add_entry(out, texts, entries[i]);
-	}
-	pmp_buf_puts(&out->buf, "]}\n");
-	free(entries);
-}
-
-static void write_json(struct pmp_out *out, struct pmp_profile *profile,
+static void write_json(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
-	const struct pmp_round *round = pmp_profile_round(profile);
-	struct pmp_texts texts = { .profile = profile, .make = make_text };
+	struct pmp_texts texts = { .report = report, .make = make_text };
+	struct pmp_stacks stacks;
+	struct pmp_stack stack;
 
 	(void)options;
-	if (round)
-		write_round(out, &texts, round);
+	if (pmp_stacks_make(&stacks, report, false)) {
+		pmp_buf_fail(&out->buf);
+		return;
+	}
+	if (report->snapshot)
+		begin_snapshot(&out->buf, report->snapshot);
 	else
-		write_saved(out, &texts);
+		begin_saved(&out->buf, report);
+	pmp_buf_puts(&out->buf, ",\"threads\":[");
+	for (size_t i = 0; i < stacks.count; i++) {
+		if (i)
+			pmp_buf_putc(&out->buf, ',');
+		pmp_stacks_get(&stacks, i, &stack);
+		add_stack(out, &texts, &stack);
+	}
+	pmp_buf_puts(&out->buf, "]}\n");
+	pmp_stacks_free(&stacks);
 	pmp_texts_free(&texts);
 }
 

@@ -22,8 +22,8 @@ static uint32_t step_of(const struct pmp_listing *listing, const struct pmp_path
 /* A line read byte after byte. */
 struct cursor {
 	const struct pmp_path *path;
-	size_t next;		/* name to come */
-	const char *at;		/* in the one at hand */
+	size_t next;	/* name to come */
+	const char *at; /* in the one at hand */
 };
 
 /* The byte at a cursor; -1 at the end of the line. */

@@ -17,7 +17,7 @@
 struct pmp_line {
 	const struct pmp_path *path;
 	uint64_t count;
-	uint64_t base;		/* unscaled */
+	uint64_t base; /* unscaled */
 };
 
 /* The first three are to be set, with paths already made. */

@@ -16,6 +16,10 @@
  * Others belong to the name: `(anonymous namespace)`, Go's `main.(*T).f`, the
  * declarator in `void (*f<int>(int))(char)`. Names whose brackets do not match are
  * taken as they are.
+ *
+ * Demangling without parameters (no DMGL_PARAMS) would not do instead. The full name is
+ * needed as well, by pprof, filters and raw names; saved profiles have full names only; and
+ * libiberty leaves the inner lists in: `f(int)::local::g`.
  */
 #include "write/names.h"
 
@@ -31,9 +35,9 @@
 /* A name being read, from at to end, into buf. */
 struct reader {
 	const char *begin, *at, *end;
-	const char *last_list;		/* the last parameter list, or NULL */
+	const char *last_list; /* the last parameter list, or NULL */
 	struct pmp_buf *buf;
-	size_t mark;			/* where the name begins in buf */
+	size_t mark; /* where the name begins in buf */
 	bool elide;
 };
 
@@ -89,10 +93,10 @@ static size_t symbol_length(const char *at, const char *end)
 {
 	/* A longer one before those it begins with. */
 	static const char *const symbols[] = {
-		"()", "[]", "->*", "->", "<=>", "<<=", "<<", "<=", "<", ">>=", ">>",
-		">=", ">", "==", "=", "!=", "!", "&&", "&=", "&", "||", "|=", "|",
-		"++", "+=", "+", "--", "-=", "-", "*=", "*", "/=", "/", "%=", "%",
-		"^=", "^", "~", ",", "\"\"",
+		"()", "[]", "->*", "->", "<=>", "<<=", "<<", "<=", "<",	 ">>=",
+		">>", ">=", ">",   "==", "=",	"!=",  "!",  "&&", "&=", "&",
+		"||", "|=", "|",   "++", "+=",	"+",   "--", "-=", "-",	 "*=",
+		"*",  "/=", "/",   "%=", "%",	"^=",  "^",  "~",  ",",	 "\"\"",
 	};
 
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
@@ -125,16 +129,11 @@ static size_t operator_length(const char *begin, const char *at, const char *end
 static char closer_of(char c)
 {
 	switch (c) {
-	case '<':
-		return '>';
-	case '(':
-		return ')';
-	case '[':
-		return ']';
-	case '{':
-		return '}';
-	default:
-		return '\0';
+	case '<': return '>';
+	case '(': return ')';
+	case '[': return ']';
+	case '{': return '}';
+	default: return '\0';
 	}
 }
 
@@ -215,8 +214,8 @@ static const char *list_end(const struct reader *reader, const char *at)
 	    begins(at, end, "(anonymous "))
 		return NULL;
 	end = skip_qualifiers(end, reader->end);
-	if (end == reader->end || *end == '@' ||
-	    begins(end, reader->end, "::") || begins(end, reader->end, " [clone "))
+	if (end == reader->end || *end == '@' || begins(end, reader->end, "::") ||
+	    begins(end, reader->end, " [clone "))
 		return end;
 	return NULL;
 }
@@ -479,10 +478,10 @@ static void take_name(struct reader *reader)
 static void take_prefix(struct reader *reader)
 {
 	static const char *const prefixes[] = {
-		"non-virtual thunk to ", "virtual thunk to ",
-		"covariant return thunk to ", "guard variable for ",
-		"transaction clone for ", "non-transaction clone for ",
-		"TLS init function for ", "TLS wrapper function for ",
+		"non-virtual thunk to ",	 "virtual thunk to ",
+		"covariant return thunk to ",	 "guard variable for ",
+		"transaction clone for ",	 "non-transaction clone for ",
+		"TLS init function for ",	 "TLS wrapper function for ",
 		"global constructors keyed to ", "global destructors keyed to ",
 	};
 
@@ -603,8 +602,8 @@ void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 
 	if (end == PMP_END_ROOT)
 		return;
-	if (end == PMP_END_EVICTED) {
-		pmp_buf_puts(buf, "[evicted]");
+	if (end == PMP_END_EVICTED || end == PMP_END_BETWEEN) {
+		pmp_buf_printf(buf, "[%s]", text);
 		return;
 	}
 	if (end == PMP_END_NOT_STOPPED) {

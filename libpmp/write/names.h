@@ -14,14 +14,14 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "tally/profile.h"
+#include "report/report.h"
 
 struct pmp_name_style {
 	/* Leave out what stands in brackets, `std::map<>::find`: then there is
 	 * no comma either (one of a strange name is ':'). */
 	bool elide;
-	bool lines;		/* add (file:line) where known, */
-	bool module;		/* else (module) where that is a file */
+	bool lines;  /* add (file:line) where known, */
+	bool module; /* else (module) where that is a file */
 };
 
 /* A demangled function's name; never nothing: "[unknown]" for an empty one. */

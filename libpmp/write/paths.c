@@ -13,8 +13,8 @@
 #include "base/intern.h"
 
 struct pmp_path_slot {
-	size_t start;		/* in pieces */
-	uint32_t count;		/* 0: not yet known */
+	size_t start;	/* in pieces */
+	uint32_t count; /* 0: not yet known */
 };
 
 /* The number of a name, PMP_INTERN_NONE: no memory. What is no function (module "")
@@ -39,11 +39,11 @@ static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
 	return id;
 }
 
-static int name_slot(struct pmp_paths *paths, struct pmp_profile *profile,
+static int name_slot(struct pmp_paths *paths, const struct pmp_report *report,
 		     pmp_location location, const struct pmp_name_style *style)
 {
 	const struct pmp_frame *frames;
-	size_t count = pmp_profile_frames(profile, location, &frames);
+	size_t count = pmp_report_frames(report, location, &frames);
 	struct pmp_buf name = { 0 };
 	int code = PMP_ENOMEM;
 
@@ -107,7 +107,7 @@ static void name_process(struct pmp_buf *word, const struct pmp_entry *entry,
 		return;
 	if (style->by_thread && entry->tid)
 		pmp_buf_printf(word, "-%d/%d", (int)entry->pid, (int)entry->tid);
-	else if (several)
+	else if (several && entry->pid)
 		pmp_buf_printf(word, "-%d", (int)entry->pid);
 }
 
@@ -140,13 +140,13 @@ static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
 }
 
 /* The functions of a location are leaf first, those of a path root first. */
-static int add_location(struct pmp_paths *paths, struct pmp_profile *profile,
+static int add_location(struct pmp_paths *paths, const struct pmp_report *report,
 			pmp_location location, const struct pmp_name_style *style)
 {
 	const struct pmp_path_slot *slot;
 
 	if (find_slot(paths, location) ||
-	    (!paths->slots[location].count && name_slot(paths, profile, location, style)))
+	    (!paths->slots[location].count && name_slot(paths, report, location, style)))
 		return PMP_ENOMEM;
 	slot = &paths->slots[location];
 	if (PMP_RESERVE(&paths->steps, &paths->step_capacity,
@@ -157,30 +157,33 @@ static int add_location(struct pmp_paths *paths, struct pmp_profile *profile,
 	return 0;
 }
 
-static bool several_processes(const struct pmp_profile *profile)
+static bool several_processes(const struct pmp_report *report)
 {
-	const struct pmp_entry *first = pmp_profile_entry(profile, 0);
+	const struct pmp_entry *first = report->entries;
 
-	for (size_t i = 1; i < pmp_profile_entry_count(profile); i++)
-		if (pmp_profile_entry(profile, i)->pid != first->pid)
+	for (size_t i = 1; i < report->entry_count; i++)
+		if (report->entries[i].pid != first->pid)
 			return true;
 	return false;
 }
 
-static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
+static int add_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		     const struct pmp_path_style *style, bool is_base)
 {
-	size_t count = pmp_profile_entry_count(profile);
-	bool several = several_processes(profile);
+	size_t count = report->entry_count;
+	bool several = several_processes(report);
 	uint64_t *sum = is_base ? &paths->base_samples : &paths->samples;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct pmp_entry *entry = pmp_profile_entry(profile, i);
+		const struct pmp_entry *entry = &report->entries[i];
 		size_t start = paths->step_count;
-		int code = add_root(paths, entry, style, several);
+		int code;
 
+		if (!entry->count)
+			continue;
+		code = add_root(paths, entry, style, several);
 		for (size_t j = entry->location_count; j-- > 0 && !code;)
-			code = add_location(paths, profile, entry->locations[j],
+			code = add_location(paths, report, entry->locations[j],
 					    &style->names);
 		if (code)
 			return code;
@@ -190,7 +193,8 @@ static int add_paths(struct pmp_paths *paths, struct pmp_profile *profile,
 			.count = is_base ? 0 : entry->count,
 			.base = is_base ? entry->count : 0,
 		};
-		*sum = entry->count > UINT64_MAX - *sum ? UINT64_MAX : *sum + entry->count;
+		*sum = entry->count > UINT64_MAX - *sum ? UINT64_MAX
+							: *sum + entry->count;
 	}
 	return 0;
 }
@@ -243,13 +247,12 @@ struct pmp_path_style pmp_paths_style(const struct pmp_write_options *options)
 	};
 }
 
-static int start_paths(struct pmp_paths *paths, const struct pmp_profile *profile,
+static int start_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		       size_t count)
 {
-	struct pmp_about about;
-
-	pmp_profile_about(profile, &about);
-	*paths = (struct pmp_paths){ .names = pmp_intern_new(), .measure = about.measure };
+	*paths = (struct pmp_paths){ .names = pmp_intern_new(),
+				     .sample_type = report->about.sample_type,
+				     .scale = report->scale };
 	paths->paths = calloc(count + 1, sizeof(*paths->paths));
 	return paths->names && paths->paths ? 0 : PMP_ENOMEM;
 }
@@ -269,16 +272,7 @@ static int sort_paths(struct pmp_paths *paths)
 	return 0;
 }
 
-int pmp_paths_make(struct pmp_paths *paths, struct pmp_profile *profile,
-		   const struct pmp_path_style *style)
-{
-	if (start_paths(paths, profile, pmp_profile_entry_count(profile)) ||
-	    add_paths(paths, profile, style, false))
-		return PMP_ENOMEM;
-	return sort_paths(paths);
-}
-
-/* ---- two profiles -------------------------------------------------------------- */
+/* ---- with a base ---------------------------------------------------------------- */
 
 /* Of sorted paths each that is like the one before it is added to that. */
 static void join_paths(struct pmp_paths *paths)
@@ -302,24 +296,30 @@ static void join_paths(struct pmp_paths *paths)
 	paths->path_count = count;
 }
 
-int pmp_paths_compare(struct pmp_paths *paths, struct pmp_profile *profile,
-		      struct pmp_profile *base, const struct pmp_path_style *style)
+/* The base's paths as well, under the name of the report's process. */
+static int add_base(struct pmp_paths *paths, const struct pmp_report *report,
+		    const struct pmp_path_style *style)
 {
 	struct pmp_path_style base_style = *style;
 
-	base_style.process = pmp_diff_process(profile, base);
-	if (start_paths(paths, profile, pmp_profile_entry_count(profile) +
-						pmp_profile_entry_count(base)))
-		return PMP_ENOMEM;
-	paths->scale = pmp_diff_scale(profile, base);
-	if (add_paths(paths, profile, style, false))
-		return PMP_ENOMEM;
+	base_style.process = pmp_diff_process(report, report->base);
 	/* The numbers of its locations mean something else. */
 	if (paths->slot_count)
 		memset(paths->slots, 0, paths->slot_count * sizeof(*paths->slots));
-	if (add_paths(paths, base, &base_style, true) || sort_paths(paths))
+	return add_paths(paths, report->base, &base_style, true);
+}
+
+int pmp_paths_make(struct pmp_paths *paths, const struct pmp_report *report,
+		   const struct pmp_path_style *style)
+{
+	size_t base_count = report->base ? report->base->entry_count : 0;
+
+	if (start_paths(paths, report, report->entry_count + base_count) ||
+	    add_paths(paths, report, style, false) ||
+	    (report->base && add_base(paths, report, style)) || sort_paths(paths))
 		return PMP_ENOMEM;
-	join_paths(paths);
+	if (report->base)
+		join_paths(paths);
 	return 0;
 }
 

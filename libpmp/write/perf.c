@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "write/names.h"
-#include "write/order.h"
+#include "report/stacks.h"
 #include "write/texts.h"
 #include "write/writer.h"
 
@@ -42,15 +42,16 @@ static void add_command(struct pmp_buf *buf, const char *name)
 		pmp_buf_putc(buf, '_');
 }
 
-static void add_header(struct printer *printer, const char *name, pid_t pid, pid_t tid,
-		       uint64_t time, uint64_t period)
+static void add_header(struct printer *printer, const struct pmp_stack *stack,
+		       uint64_t time)
 {
 	struct pmp_buf *buf = &printer->out->buf;
 
-	add_command(buf, name);
-	pmp_buf_printf(buf, " %d/%d %" PRIu64 ".%06u: %10" PRIu64 " %s: \n", (int)pid,
-		       (int)tid, (uint64_t)(time / PMP_S),
-		       (unsigned)(time % PMP_S / PMP_US), period, printer->event);
+	add_command(buf, stack->thread);
+	pmp_buf_printf(buf, " %d/%d %" PRIu64 ".%06u: %10" PRIu64 " %s: \n",
+		       (int)stack->pid, (int)stack->tid, (uint64_t)(time / PMP_S),
+		       (unsigned)(time % PMP_S / PMP_US), stack->count * printer->period,
+		       printer->event);
 }
 
 /* Spell what has been appended since start as one word for these readers. */
@@ -98,7 +99,7 @@ static void add_location(struct printer *printer, pmp_location location, uint64_
 	struct pmp_text text;
 
 	if (!pmp_texts_begin(&printer->texts, location, &text)) {
-		buf->failed = true;
+		pmp_buf_fail(buf);
 		return;
 	}
 	while (pmp_texts_next(&text)) {
@@ -108,15 +109,14 @@ static void add_location(struct printer *printer, pmp_location location, uint64_
 	}
 }
 
-static void add_end(struct printer *printer, enum pmp_end end, const char *why,
-		    bool empty)
+static void add_end(struct printer *printer, const struct pmp_stack *stack)
 {
 	struct pmp_buf *buf = &printer->out->buf;
 
-	if (end != PMP_END_ROOT || empty) {
+	if (stack->end != PMP_END_ROOT || !stack->location_count) {
 		pmp_buf_printf(buf, "%20x ", 0);
-		if (end != PMP_END_ROOT)
-			pmp_name_end(buf, end, why);
+		if (stack->end != PMP_END_ROOT)
+			pmp_name_end(buf, stack->end, stack->why);
 		else
 			pmp_buf_puts(buf, "[unknown]");
 		pmp_buf_puts(buf, " ([unknown])\n");
@@ -125,81 +125,70 @@ static void add_end(struct printer *printer, enum pmp_end end, const char *why,
 	pmp_out_maybe_flush(printer->out);
 }
 
-static void write_round(struct printer *printer, const struct pmp_round *round)
+static bool is_same_thread(const struct pmp_stack *one, const struct pmp_stack *other)
 {
-	for (size_t i = 0; i < round->row_count; i++) {
-		const struct pmp_row *row = &round->rows[i];
-		const struct pmp_thread *thread = row->thread;
-
-		add_header(printer, thread->name, round->info.pid, thread->tid,
-			   round->info.time, printer->period);
-		for (size_t j = 0; j < thread->frame_count; j++)
-			add_location(printer, row->locations[j], row->raw[j].pc);
-		add_end(printer, thread->end, thread->why, !thread->frame_count);
-	}
+	return one->pid == other->pid && one->tid == other->tid &&
+	       !strcmp(one->process, other->process) &&
+	       !strcmp(one->thread, other->thread);
 }
 
 /* A saved profile has no times: the stacks of a thread follow each other, each for
  * as long as it was seen. */
-static void write_saved(struct printer *printer)
+static void add_stacks(struct printer *printer, const struct pmp_stacks *stacks)
 {
-	size_t count = pmp_profile_entry_count(printer->texts.profile);
-	const struct pmp_entry **entries;
+	const struct pmp_round *snapshot = stacks->report->snapshot;
+	struct pmp_stack all[2];
 	uint64_t time = 0;
 
-	if (pmp_order_threads(printer->texts.profile, &entries)) {
-		printer->out->buf.failed = true;
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct pmp_entry *entry = entries[i];
+	for (size_t i = 0; i < stacks->count; i++) {
+		struct pmp_stack *stack = &all[i % 2], *last = &all[(i + 1) % 2];
 
-		if (i && !pmp_order_same_thread(entry, entries[i - 1]))
+		pmp_stacks_get(stacks, i, stack);
+		if (!stack->count)
+			continue;
+		if (snapshot)
+			time = snapshot->info.time;
+		else if (i && !is_same_thread(stack, last))
 			time = 0;
-		add_header(printer, entry->thread, entry->pid, entry->tid, time,
-			   entry->count * printer->period);
-		for (size_t j = 0; j < entry->location_count; j++) {
-			struct pmp_origin origin;
-
-			pmp_profile_origin(printer->texts.profile, entry->locations[j], &origin);
-			add_location(printer, entry->locations[j], origin.pc);
-		}
-		add_end(printer, entry->end, entry->why, !entry->location_count);
-		time += entry->count * printer->period;
+		add_header(printer, stack, time);
+		for (size_t j = 0; j < stack->location_count; j++)
+			add_location(printer, stack->locations[j],
+				     pmp_stack_pc(stacks->report, stack, j));
+		add_end(printer, stack);
+		time += stack->count * printer->period;
 	}
-	free(entries);
 }
 
 /* What is counted: time, unless a saved profile says otherwise. */
-static void name_event(struct printer *printer, const struct pmp_measure *measure)
+static void name_event(struct printer *printer, const struct pmp_sample_type *sample_type)
 {
 	snprintf(printer->event, sizeof(printer->event), "%s",
-		 *measure->type ? measure->type : "wall");
+		 *sample_type->type ? sample_type->type : "wall");
 	for (char *at = printer->event; *at; at++)
 		if (!isalnum((unsigned char)*at))
 			*at = '_';
-	if (*measure->type)
+	if (*sample_type->type)
 		printer->period = 1;
 }
 
-static void write_perf(struct pmp_out *out, struct pmp_profile *profile,
+static void write_perf(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
-	const struct pmp_round *round = pmp_profile_round(profile);
 	struct printer printer = {
 		.out = out,
-		.texts = { .profile = profile, .make = make_text },
+		.texts = { .report = report, .make = make_text },
+		.period = report->about.period ? report->about.period : 1,
 	};
-	struct pmp_about about;
+	struct pmp_stacks stacks;
 
 	(void)options;
-	pmp_profile_about(profile, &about);
-	printer.period = about.period ? about.period : 1;
-	name_event(&printer, &about.measure);
-	if (round)
-		write_round(&printer, round);
-	else
-		write_saved(&printer);
+	name_event(&printer, &report->about.sample_type);
+	if (pmp_stacks_make(&stacks, report, true)) {
+		pmp_buf_fail(&out->buf);
+		return;
+	}
+	add_stacks(&printer, &stacks);
+	pmp_stacks_free(&stacks);
 	pmp_texts_free(&printer.texts);
 }
 

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 
 #define PAGE UINT64_C(4096)
-#define ROOM UINT64_C(0x10000)	/* left below a mapping that is moved */
+#define ROOM UINT64_C(0x10000) /* left below a mapping that is moved */
 #define TOP_MAX (UINT64_C(1) << 62)
-#define COMM_MAX 15		/* what the kernel keeps of a program's name */
+#define COMM_MAX 15 /* what the kernel keeps of a program's name */
 
 /* A table of zeros that is long enough for index i. */
 static int reach(uint32_t **table, size_t *count, size_t *capacity, size_t i)
@@ -40,7 +40,7 @@ static int use_mapping(struct pmp_places *places, uint32_t number)
 		return PMP_ENOMEM;
 	placed = &places->mappings[places->mapping_count++];
 	*placed = (struct pmp_placed){ 0 };
-	pmp_profile_mapping(places->profile, number, &placed->mapping);
+	pmp_report_mapping(places->report, number, &placed->mapping);
 	placed->start = placed->mapping.start;
 	places->indices[number] = (uint32_t)places->mapping_count;
 	return 0;
@@ -48,14 +48,14 @@ static int use_mapping(struct pmp_places *places, uint32_t number)
 
 uint32_t pmp_places_use(struct pmp_places *places, pmp_location location)
 {
-	struct pmp_origin origin;
+	struct pmp_first_address origin;
 
 	if (reach(&places->numbers, &places->number_count, &places->number_capacity,
 		  location))
 		return 0;
 	if (places->numbers[location])
 		return places->numbers[location];
-	pmp_profile_origin(places->profile, location, &origin);
+	pmp_report_origin(places->report, location, &origin);
 	if (use_mapping(places, origin.mapping) ||
 	    PMP_RESERVE(&places->used, &places->used_capacity, places->used_count + 1))
 		return 0;
@@ -117,8 +117,8 @@ static void make_room(struct pmp_placed **sorted, size_t count)
 		if (mapping->start >= mapping->end)
 			continue;
 		if (mapping->start < end && size < TOP_MAX && top < TOP_MAX) {
-			mapping->start = (top + ROOM) / PAGE * PAGE +
-					 mapping->start % PAGE;
+			mapping->start =
+				(top + ROOM) / PAGE * PAGE + mapping->start % PAGE;
 			mapping->end = mapping->start + size;
 			top = mapping->end;
 		} else if (mapping->end > end) {
@@ -157,9 +157,9 @@ uint64_t pmp_places_address(const struct pmp_places *places, pmp_location locati
 			    bool *exact, size_t *mapping)
 {
 	const struct pmp_placed *placed;
-	struct pmp_origin origin;
+	struct pmp_first_address origin;
 
-	pmp_profile_origin(places->profile, location, &origin);
+	pmp_report_origin(places->report, location, &origin);
 	*exact = origin.exact;
 	*mapping = SIZE_MAX;
 	if (origin.mapping >= places->index_count || !places->indices[origin.mapping])
@@ -177,5 +177,5 @@ void pmp_places_free(struct pmp_places *places)
 	free(places->used);
 	free(places->indices);
 	free(places->mappings);
-	*places = (struct pmp_places){ .profile = places->profile };
+	*places = (struct pmp_places){ .report = places->report };
 }

@@ -12,23 +12,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tally/profile.h"
+#include "report/report.h"
 
 struct pmp_placed {
-	struct pmp_mapping mapping;	/* start and end: where it is now */
-	uint64_t start;			/* where it was */
-	bool named;			/* some location in it has a name, */
-	bool lines, inlines;		/* a line, inlined functions */
+	struct pmp_mapping mapping; /* start and end: where it is now */
+	uint64_t start;		    /* where it was */
+	bool named;		    /* some location in it has a name, */
+	bool lines, inlines;	    /* a line, inlined functions */
 };
 
 /* All zero but profile is an empty one, to be freed with pmp_places_free(). */
 struct pmp_places {
-	struct pmp_profile *profile;
-	uint32_t *numbers;		/* by location; 0: not used */
+	const struct pmp_report *report;
+	uint32_t *numbers; /* by location; 0: not used */
 	size_t number_count, number_capacity;
-	pmp_location *used;		/* by number - 1 */
+	pmp_location *used; /* by number - 1 */
 	size_t used_count, used_capacity;
-	uint32_t *indices;		/* by mapping: index of mappings, plus 1 */
+	uint32_t *indices; /* by mapping: index of mappings, plus 1 */
 	size_t index_count, index_capacity;
 	struct pmp_placed *mappings;
 	size_t mapping_count, mapping_capacity;

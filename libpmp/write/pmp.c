@@ -26,11 +26,11 @@
 #include "write/table.h"
 #include "write/writer.h"
 
-#define ROWS 20		/* of a comparison, unless all are wanted */
-#define TEXT_COLUMN 26	/* where stacks begin */
-#define COLUMNS_MIN 16	/* for a stack, however narrow the terminal is */
+#define ROWS 20	       /* of a comparison, unless all are wanted */
+#define TEXT_COLUMN 26 /* where stacks begin */
+#define COLUMNS_MIN 16 /* for a stack, however narrow the terminal is */
 
-static void write_pmp(struct pmp_out *out, struct pmp_profile *profile,
+static void write_pmp(struct pmp_out *out, const struct pmp_report *report,
 		      const struct pmp_write_options *options)
 {
 	const struct pmp_path_style style = {
@@ -39,11 +39,12 @@ static void write_pmp(struct pmp_out *out, struct pmp_profile *profile,
 		.by_thread = options->by_thread,
 	};
 	struct pmp_paths paths;
-	struct pmp_listing listing = { .paths = &paths, .separator = ',',
+	struct pmp_listing listing = { .paths = &paths,
+				       .separator = ',',
 				       .leaf_first = true };
 
-	if (pmp_paths_make(&paths, profile, &style) || pmp_listing_make(&listing))
-		out->buf.failed = true;
+	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing))
+		pmp_buf_fail(&out->buf);
 	/* As `sort | uniq -c | sort -r -n -k 1,1` leaves them. */
 	if (options->sort != PMP_SORT_NAME)
 		pmp_listing_by_count(&listing);
@@ -111,7 +112,8 @@ static void add_rows(struct pmp_out *out, const struct pmp_listing *listing,
 
 	if (options->columns)
 		columns = options->columns < TEXT_COLUMN + COLUMNS_MIN
-				  ? COLUMNS_MIN : options->columns - TEXT_COLUMN;
+				  ? COLUMNS_MIN
+				  : options->columns - TEXT_COLUMN;
 	for (size_t i = 0; i < rows; i++) {
 		const struct pmp_line *line = &listing->lines[i];
 
@@ -120,7 +122,7 @@ static void add_rows(struct pmp_out *out, const struct pmp_listing *listing,
 		pmp_table_compared(&out->buf, listing->paths, line->count, line->base);
 		pmp_buf_puts(&out->buf, "  ");
 		if (pmp_buf_failed(&stack))
-			out->buf.failed = true;
+			pmp_buf_fail(&out->buf);
 		else
 			add_stack(&out->buf, &stack, columns);
 		pmp_out_maybe_flush(out);
@@ -166,29 +168,29 @@ static size_t count_rows(const struct pmp_listing *listing, bool all)
 	return rows;
 }
 
-static void write_pmp_diff(struct pmp_out *out, struct pmp_profile *profile,
-			   struct pmp_profile *base,
+static void write_pmp_diff(struct pmp_out *out, const struct pmp_report *report,
 			   const struct pmp_write_options *options)
 {
 	const struct pmp_path_style style = {
-		.names = { .elide = true, .lines = options->lines,
+		.names = { .elide = true,
+			   .lines = options->lines,
 			   .module = options->module },
 		.by_thread = options->by_thread,
 	};
 	struct pmp_paths paths;
-	struct pmp_listing listing = { .paths = &paths, .separator = ',',
+	struct pmp_listing listing = { .paths = &paths,
+				       .separator = ',',
 				       .leaf_first = true };
 	size_t rows;
 
-	if (pmp_paths_compare(&paths, profile, base, &style) ||
-	    pmp_listing_make(&listing)) {
-		out->buf.failed = true;
+	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing)) {
+		pmp_buf_fail(&out->buf);
 		goto out;
 	}
 	qsort_r(listing.lines, listing.count, sizeof(*listing.lines), compare_changes,
 		&listing);
 	rows = count_rows(&listing, options->all_rows);
-	pmp_table_titles(&out->buf, &paths, profile, base);
+	pmp_table_titles(&out->buf, &paths, report);
 	if (options->legend)
 		pmp_buf_puts(&out->buf, legend);
 	pmp_buf_puts(&out->buf, head);

@@ -24,12 +24,12 @@
 #include "base/intern.h"
 #include "tally/pprof.pb-c.h"
 #include "write/names.h"
-#include "write/order.h"
+#include "report/sort.h"
 #include "write/places.h"
 #include "write/writer.h"
 
-#define PIECE_SIZE ((size_t)32 * 1024)	/* compressed at once */
-#define GZIP_WINDOW (15 + 16)		/* for zlib: the largest, with gzip's header */
+#define PIECE_SIZE ((size_t)32 * 1024) /* compressed at once */
+#define GZIP_WINDOW (15 + 16)	       /* for zlib: the largest, with gzip's header */
 #define GZIP_MEMORY 8
 #define LABELS_MAX 7
 #define VALUES 4
@@ -48,21 +48,21 @@ enum { NOTHING, SAMPLES, COUNT, CPU, NANOSECONDS, OFFCPU, WALL };
 
 /* The key of a function. */
 struct function {
-	uint32_t name, file;	/* texts */
+	uint32_t name, linkage, file; /* texts */
 };
 
 struct encoder {
 	struct pmp_out *out;
-	struct pmp_profile *profile;
+	const struct pmp_report *report;
 	struct pmp_places places;
 	struct pmp_intern *texts;
-	struct pmp_intern *functions;	/* struct function; ids are these plus 1 */
-	struct pmp_intern *marks;	/* texts of unknown roots */
+	struct pmp_intern *functions; /* struct function; ids are these plus 1 */
+	struct pmp_intern *marks;     /* texts of unknown roots */
 	/* Of what is no number of stacks; else 0. */
 	int64_t type, unit;
-	size_t values;			/* of a sample */
-	struct pmp_buf scratch, plain;	/* for texts; not yet compressed */
-	uint64_t *ids;			/* of the sample at hand */
+	size_t values;		       /* of a sample */
+	struct pmp_buf scratch, plain; /* for texts; not yet compressed */
+	uint64_t *ids;		       /* of the sample at hand */
 	size_t id_capacity;
 	z_stream zip;
 	bool zip_open;
@@ -70,7 +70,7 @@ struct encoder {
 
 static void fail(struct encoder *encoder)
 {
-	encoder->out->buf.failed = true;
+	pmp_buf_fail(&encoder->out->buf);
 }
 
 /* ---- compression ----------------------------------------------------------- */
@@ -102,8 +102,8 @@ static void put(struct encoder *encoder, const Profile *part)
 	size_t size = pmp__pprof__profile__get_packed_size(part);
 	struct pmp_buf *plain = &encoder->plain;
 
-	if (size > UINT_MAX / 2 || PMP_RESERVE(&plain->data, &plain->capacity,
-					       plain->length + size + 1)) {
+	if (size > UINT_MAX / 2 ||
+	    PMP_RESERVE(&plain->data, &plain->capacity, plain->length + size + 1)) {
 		fail(encoder);
 		return;
 	}
@@ -127,8 +127,7 @@ static uint32_t text_of(struct encoder *encoder, const char *text)
 		fail(encoder);
 		return NOTHING;
 	}
-	id = pmp_intern(encoder->texts, encoder->scratch.data,
-			encoder->scratch.length);
+	id = pmp_intern(encoder->texts, encoder->scratch.data, encoder->scratch.length);
 	if (id == PMP_INTERN_NONE) {
 		fail(encoder);
 		return NOTHING;
@@ -136,10 +135,13 @@ static uint32_t text_of(struct encoder *encoder, const char *text)
 	return id;
 }
 
-static uint64_t function_of(struct encoder *encoder, const char *name, const char *file)
+/* linkage, file: may be NULL. */
+static uint64_t function_of(struct encoder *encoder, const char *name,
+			    const char *linkage, const char *file)
 {
 	const struct function key = {
 		.name = text_of(encoder, name),
+		.linkage = text_of(encoder, linkage ? linkage : name),
 		.file = text_of(encoder, file ? file : ""),
 	};
 	uint32_t id = pmp_intern(encoder->functions, &key, sizeof(key));
@@ -171,7 +173,8 @@ static void put_functions(struct encoder *encoder)
 		Function function = PMP__PPROF__FUNCTION__INIT, *item = &function;
 
 		function.id = (uint64_t)i + 1;
-		function.name = function.system_name = key->name;
+		function.name = key->name;
+		function.system_name = key->linkage;
 		function.file = key->file;
 		part.n_function = 1;
 		part.function = &item;
@@ -193,7 +196,7 @@ static size_t fill_lines(struct encoder *encoder, const struct pmp_frame *frames
 			continue;
 		pmp__pprof__line__init(&lines[n]);
 		lines[n].function = function_of(encoder, frames[i].function,
-						frames[i].file);
+						frames[i].linkage, frames[i].file);
 		lines[n++].line = frames[i].line;
 		if (!placed)
 			continue;
@@ -211,7 +214,7 @@ static void put_location(struct encoder *encoder, uint64_t id, pmp_location numb
 	Location location = PMP__PPROF__LOCATION__INIT, *item = &location;
 	struct pmp_placed *placed = NULL;
 	const struct pmp_frame *frames;
-	size_t count = pmp_profile_frames(encoder->profile, number, &frames), mapping;
+	size_t count = pmp_report_frames(encoder->report, number, &frames), mapping;
 	Line *lines = calloc(count, sizeof(*lines)), **pointers;
 	bool exact;
 
@@ -247,7 +250,7 @@ static void put_mark(struct encoder *encoder, uint64_t id, const char *text)
 	Location location = PMP__PPROF__LOCATION__INIT, *item = &location;
 	Line line = PMP__PPROF__LINE__INIT, *pointer = &line;
 
-	line.function = function_of(encoder, text, NULL);
+	line.function = function_of(encoder, text, NULL, NULL);
 	location.id = id;
 	location.n_line = 1;
 	location.line = &pointer;
@@ -339,9 +342,14 @@ static uint32_t mark_of(struct encoder *encoder, const struct pmp_entry *entry)
 
 static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 {
+	/* Both times are estimates: one found running more often than most others may
+	 * have more of the one than of the other. */
+	uint64_t offcpu = entry->wall > entry->cpu ? entry->wall - entry->cpu : 0;
 	int64_t values[VALUES] = {
-		(int64_t)entry->count, (int64_t)entry->cpu,
-		(int64_t)(entry->wall - entry->cpu), (int64_t)entry->wall,
+		(int64_t)entry->count,
+		(int64_t)entry->cpu,
+		(int64_t)offcpu,
+		(int64_t)entry->wall,
 	};
 	Label labels[LABELS_MAX], *pointers[LABELS_MAX];
 	Profile part = PMP__PPROF__PROFILE__INIT;
@@ -392,8 +400,8 @@ static void put_types(struct encoder *encoder)
 	}
 }
 
-__attribute__((format(printf, 2, 3))) static void
-put_comment(struct encoder *encoder, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put_comment(struct encoder *encoder,
+							      const char *format, ...)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	struct pmp_buf text = { 0 };
@@ -418,9 +426,8 @@ put_comment(struct encoder *encoder, const char *format, ...)
 /* Those that saved.c reads are "name: value" and "name=number". */
 static void put_comments(struct encoder *encoder, const struct pmp_about *about)
 {
-	struct pmp_profile_info info = { .size = sizeof(info) };
+	const struct pmp_profile_info *info = &encoder->report->totals;
 
-	pmp_profile_info(encoder->profile, &info);
 	put_comment(encoder, "pmp %s", pmp_version());
 	if (*about->command)
 		put_comment(encoder, "command: %s", about->command);
@@ -429,43 +436,44 @@ static void put_comments(struct encoder *encoder, const struct pmp_about *about)
 	put_comment(encoder,
 		    "taken: snapshots=%" PRIu64 " stacks=%" PRIu64 " truncated=%" PRIu64
 		    " not_stopped=%" PRIu64 " vanished=%" PRIu64,
-		    about->guessed ? 0 : info.samples, info.stacks, info.truncated, info.not_stopped,
-		    info.vanished);
-	if (info.evicted)
-		put_comment(encoder, "taken: evicted=%" PRIu64 " evicted_distinct=%" PRIu64,
-			    info.evicted, info.evicted_distinct);
+		    about->guessed ? 0 : info->samples, info->stacks, info->truncated,
+		    info->not_stopped, info->vanished);
+	if (info->evicted)
+		put_comment(encoder,
+			    "taken: evicted=%" PRIu64 " evicted_distinct=%" PRIu64,
+			    info->evicted, info->evicted_distinct);
 	put_comment(encoder,
 		    "stops: stops=%" PRIu64 " p50_ns=%" PRIu64 " p99_ns=%" PRIu64
 		    " longest_ns=%" PRIu64 " sum_ns=%" PRIu64 " any_ns=%" PRIu64,
-		    info.stops, info.stopped_p50, info.stopped_p99, info.stopped_max,
-		    info.stopped, info.any_stopped);
+		    info->stops, info->stopped_p50, info->stopped_p99, info->stopped_max,
+		    info->stopped, info->any_stopped);
 }
 
 static void put_about(struct encoder *encoder, bool timed)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	ValueType type = PMP__PPROF__VALUE_TYPE__INIT;
-	struct pmp_about about;
+	const struct pmp_about *about = &encoder->report->about;
 
-	pmp_profile_about(encoder->profile, &about);
 	type.type = WALL;
 	type.unit = NANOSECONDS;
-	part.time = (int64_t)about.realtime;
-	part.duration = (int64_t)about.duration;
-	part.period = (int64_t)about.period;
+	part.time = (int64_t)about->realtime;
+	part.duration = (int64_t)about->duration;
+	part.period = (int64_t)about->period;
 	part.period_type = &type;
 	/* One snapshot has no times: shown by them it would look empty. */
 	part.default_type = encoder->type ? encoder->type : timed ? WALL : SAMPLES;
 	put(encoder, &part);
-	put_comments(encoder, &about);
+	put_comments(encoder, about);
 }
 
 /* ---- all of it ------------------------------------------------------------------------ */
 
 static bool open_encoder(struct encoder *encoder)
 {
-	static const char *const first[] = { "", "samples", "count", "cpu", "nanoseconds",
-					     "offcpu", "wall" };
+	static const char *const first[] = { "",    "samples",	   "count",
+					     "cpu", "nanoseconds", "offcpu",
+					     "wall" };
 
 	encoder->texts = pmp_intern_new();
 	encoder->functions = pmp_intern_new();
@@ -474,9 +482,9 @@ static bool open_encoder(struct encoder *encoder)
 		return false;
 	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
 		text_of(encoder, first[i]);
-	encoder->zip_open = deflateInit2(&encoder->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-					 GZIP_WINDOW, GZIP_MEMORY,
-					 Z_DEFAULT_STRATEGY) == Z_OK;
+	encoder->zip_open =
+		deflateInit2(&encoder->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+			     GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
 	return encoder->zip_open;
 }
 
@@ -496,14 +504,13 @@ static void close_encoder(struct encoder *encoder)
 /* All four of stacks; what else a saved profile has counted stands alone. */
 static void choose_values(struct encoder *encoder)
 {
-	struct pmp_about about;
+	const struct pmp_about *about = &encoder->report->about;
 
-	pmp_profile_about(encoder->profile, &about);
 	encoder->values = VALUES;
-	if (!*about.measure.type)
+	if (!*about->sample_type.type)
 		return;
-	encoder->type = text_of(encoder, about.measure.type);
-	encoder->unit = text_of(encoder, about.measure.unit);
+	encoder->type = text_of(encoder, about->sample_type.type);
+	encoder->unit = text_of(encoder, about->sample_type.unit);
 	encoder->values = 1;
 }
 
@@ -519,24 +526,25 @@ static void put_rest(struct encoder *encoder, const char *process)
 	put_functions(encoder);
 }
 
-static void write_pprof(struct pmp_out *out, struct pmp_profile *profile,
+static void write_pprof(struct pmp_out *out, const struct pmp_report *report,
 			const struct pmp_write_options *options)
 {
-	struct encoder encoder = { .out = out, .profile = profile };
-	size_t count = pmp_profile_entry_count(profile);
+	struct encoder encoder = { .out = out, .report = report };
+	size_t count = report->entry_count;
 	const struct pmp_entry **entries = NULL;
 	bool timed = false;
 
 	(void)options;
-	encoder.places.profile = profile;
-	if (!open_encoder(&encoder) || pmp_order_entries(profile, &entries)) {
+	encoder.places.report = report;
+	if (!open_encoder(&encoder) || pmp_sort_entries(report, &entries)) {
 		fail(&encoder);
 		goto out;
 	}
 	choose_values(&encoder);
 	put_types(&encoder);
 	for (size_t i = 0; i < count && !out->buf.failed; i++) {
-		put_sample(&encoder, entries[i]);
+		if (entries[i]->count || entries[i]->cpu)
+			put_sample(&encoder, entries[i]);
 		timed = timed || entries[i]->wall;
 	}
 	put_rest(&encoder, count ? entries[0]->process : "");

@@ -22,11 +22,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "libpmp-program.h"
 #include "base/clock.h"
 #include "base/escape.h"
-#include "base/syscalls.h"
 #include "write/names.h"
-#include "write/order.h"
+#include "report/stacks.h"
 #include "write/texts.h"
 #include "write/writer.h"
 
@@ -68,7 +68,7 @@ static void add_separator(struct pmp_buf *buf, const struct pmp_round *round)
 	pmp_buf_puts(buf, ", longest ");
 	add_milliseconds(buf, info->stopped_max);
 	pmp_buf_printf(buf, "; %zu stopped, %zu looked at, %zu unchanged ---\n\n",
-		       info->n_stopped, info->n_looked, info->n_unchanged);
+		       info->n_stopped, info->n_peeked, info->n_unchanged);
 }
 
 /* A name in quotes; a quote in it does not end it. */
@@ -85,68 +85,62 @@ static void add_quoted(struct pmp_buf *buf, const char *name)
 	pmp_buf_putc(buf, '"');
 }
 
-/* What is said of a thread before its frames. */
-struct head {
-	pid_t tid;
-	uint64_t tls;
-	char state;
-	const char *syscall, *wchan, *name;
-	uint64_t count;		/* how often it was seen; 0: this once */
-	const struct pmp_thread *thread;	/* of this once; NULL: a saved profile's */
-	struct pmp_measure measure;	/* of count */
-};
-
 /* How its stack was obtained. */
 static void add_how(struct pmp_buf *buf, const struct pmp_thread *thread)
 {
-	if (thread && thread->obtained == PMP_STOPPED)
+	if (thread->obtained == PMP_STOPPED)
 		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%u us",
 			       (uint64_t)(thread->stopped / PMP_US),
 			       (unsigned)(thread->stopped % PMP_US / 100));
-	else if (thread && thread->obtained == PMP_LOOKED)
+	else if (thread->obtained == PMP_PEEKED)
 		pmp_buf_puts(buf, ", looked at");
-	else if (thread && thread->obtained == PMP_UNCHANGED)
+	else if (thread->obtained == PMP_UNCHANGED)
 		pmp_buf_puts(buf, ", unchanged");
 }
 
-/* ", inuse_space 1.50MB" */
-static void add_amount(struct pmp_buf *buf, const struct head *head)
+/* ", seen 3 times", ", inuse_space 1.50MB" */
+static void add_count(struct pmp_buf *buf, uint64_t count,
+		      const struct pmp_sample_type *sample_type)
 {
 	char text[PMP_AMOUNT_SIZE];
 
+	if (!*sample_type->type) {
+		pmp_buf_printf(buf, ", seen %" PRIu64 " times", count);
+		return;
+	}
 	pmp_buf_puts(buf, ", ");
-	pmp_escape_buf(buf, head->measure.type, strlen(head->measure.type));
+	pmp_escape_buf(buf, sample_type->type, strlen(sample_type->type));
 	pmp_buf_printf(buf, " %s",
-		       pmp_amount(head->count, head->measure.unit, text, sizeof(text)));
+		       pmp_amount(count, sample_type->unit, text, sizeof(text)));
 }
 
-static void add_thread(struct pmp_buf *buf, size_t number, const struct head *head,
-		       bool with_name)
+/* What is said of a thread before its frames. */
+static void add_thread(struct pmp_buf *buf, size_t number, const struct pmp_stack *stack,
+		       const struct pmp_sample_type *sample_type, bool with_name)
 {
-	char state = head->state >= '!' && head->state <= '~' ? head->state : '?';
+	char state = stack->state >= '!' && stack->state <= '~' ? stack->state : '?';
 
 	pmp_buf_printf(buf, "Thread %zu (Thread 0x%" PRIx64 " (LWP %d)", number,
-		       head->tls, (int)head->tid);
+		       stack->found ? stack->found->tls : 0, (int)stack->tid);
 	if (with_name) {
 		pmp_buf_putc(buf, ' ');
-		add_quoted(buf, head->name);
+		add_quoted(buf, stack->thread);
 	}
 	pmp_buf_printf(buf, "):\nState %c", state);
-	if (*head->syscall) {
+	if (*stack->syscall) {
 		pmp_buf_puts(buf, ", system call ");
-		pmp_escape_buf(buf, head->syscall, strlen(head->syscall));
+		pmp_escape_buf(buf, stack->syscall, strlen(stack->syscall));
 	}
-	if (*head->wchan) {
+	if (*stack->wchan) {
 		pmp_buf_puts(buf, ", wait channel ");
-		pmp_escape_buf(buf, head->wchan, strlen(head->wchan));
+		pmp_escape_buf(buf, stack->wchan, strlen(stack->wchan));
 	}
-	add_how(buf, head->thread);
+	if (stack->found)
+		add_how(buf, stack->found);
 	pmp_buf_puts(buf, ", name ");
-	add_quoted(buf, head->name);
-	if (head->count && *head->measure.type)
-		add_amount(buf, head);
-	else if (head->count)
-		pmp_buf_printf(buf, ", seen %" PRIu64 " times", head->count);
+	add_quoted(buf, stack->thread);
+	if (!stack->found && stack->count)
+		add_count(buf, stack->count, sample_type);
 	pmp_buf_putc(buf, '\n');
 }
 
@@ -174,7 +168,7 @@ static void add_location(struct pmp_out *out, struct pmp_texts *texts,
 	struct pmp_text text;
 
 	if (!pmp_texts_begin(texts, location, &text)) {
-		buf->failed = true;
+		pmp_buf_fail(buf);
 		return;
 	}
 	while (pmp_texts_next(&text)) {
@@ -190,7 +184,8 @@ static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 {
 	if (end != PMP_END_ROOT) {
 		pmp_buf_puts(buf, "Backtrace stopped: ");
-		if (end == PMP_END_NOT_STOPPED || end == PMP_END_EVICTED)
+		if (end == PMP_END_NOT_STOPPED || end == PMP_END_EVICTED ||
+		    end == PMP_END_BETWEEN)
 			pmp_name_end(buf, end, why);
 		else
 			pmp_buf_puts(buf, pmp_end_text(end));
@@ -199,31 +194,19 @@ static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 	pmp_buf_putc(buf, '\n');
 }
 
-static void add_row(struct pmp_out *out, struct pmp_texts *texts, size_t thread_number,
-		    const struct pmp_row *row, const struct pmp_write_options *options)
+static void add_stack(struct pmp_out *out, struct pmp_texts *texts, size_t thread_number,
+		      const struct pmp_stack *stack,
+		      const struct pmp_write_options *options)
 {
-	const struct pmp_thread *thread = row->thread;
-	const char *name = pmp_syscall_name(thread->syscall);
-	struct head head = {
-		.tid = thread->tid,
-		.tls = thread->tls,
-		.state = thread->state,
-		.syscall = name ? name : "",
-		.wchan = thread->wchan,
-		.name = thread->name,
-		.thread = thread,
-	};
-	char digits[16];
+	const struct pmp_report *report = texts->report;
 	size_t number = 0;
 
-	if (thread->syscall >= 0 && !name) {
-		snprintf(digits, sizeof(digits), "%d", thread->syscall);
-		head.syscall = digits;
-	}
-	add_thread(&out->buf, thread_number, &head, options->raw_names);
-	for (size_t i = 0; i < thread->frame_count; i++)
-		add_location(out, texts, row->locations[i], row->raw[i].pc, &number);
-	add_end(&out->buf, thread->end, thread->why);
+	add_thread(&out->buf, thread_number, stack, &report->about.sample_type,
+		   options->raw_names);
+	for (size_t i = 0; i < stack->location_count; i++)
+		add_location(out, texts, stack->locations[i],
+			     pmp_stack_pc(report, stack, i), &number);
+	add_end(&out->buf, stack->end, stack->why);
 }
 
 /*
@@ -238,67 +221,37 @@ static size_t find_main(const struct pmp_round *round)
 	return 0;
 }
 
-/* A saved profile: snapshots are not kept apart in it, so each stack of a thread is
- * shown once, with how often it was seen. */
-static void write_saved(struct pmp_out *out, struct pmp_texts *texts,
-			const struct pmp_write_options *options)
+/* Which stack is Thread number; the rows but the first, in order, are 2, 3, ... */
+static size_t find_stack(const struct pmp_stacks *stacks, size_t first, size_t number)
 {
-	struct pmp_profile *profile = texts->profile;
-	size_t count = pmp_profile_entry_count(profile);
-	const struct pmp_entry **entries;
-	struct pmp_about about;
-
-	if (pmp_order_entries(profile, &entries)) {
-		out->buf.failed = true;
-		return;
-	}
-	pmp_profile_about(profile, &about);
-	for (size_t i = 0; i < count; i++) {
-		const struct pmp_entry *entry = entries[i];
-		const struct head head = { entry->tid, 0, entry->state, entry->syscall,
-					   entry->wchan, entry->thread, entry->count,
-					   NULL, about.measure };
-		size_t number = 0;
-
-		add_thread(&out->buf, count - i, &head, options->raw_names);
-		for (size_t j = 0; j < entry->location_count; j++) {
-			struct pmp_origin origin;
-
-			pmp_profile_origin(profile, entry->locations[j], &origin);
-			add_location(out, texts, entry->locations[j], origin.pc,
-				     &number);
-		}
-		add_end(&out->buf, entry->end, entry->why);
-	}
-	free(entries);
+	if (!stacks->report->snapshot)
+		return stacks->found - number;
+	return number == 1 ? first : number - 1 - (number - 1 <= first);
 }
 
-static void write_round(struct pmp_out *out, struct pmp_texts *texts,
-			const struct pmp_round *round,
-			const struct pmp_write_options *options)
-{
-	size_t first;
-
-	add_separator(&out->buf, round);
-	first = find_main(round);
-	for (size_t number = round->row_count; number > 0; number--) {
-		/* The rows but the first, in order, are 2, 3, ... */
-		size_t i = number == 1 ? first : number - 1 - (number - 1 <= first);
-
-		add_row(out, texts, number, &round->rows[i], options);
-	}
-}
-
-static void write_raw(struct pmp_out *out, struct pmp_profile *profile,
+/* Snapshots are not kept apart in a saved profile, so each stack of a thread is shown once,
+ * with how often it was seen. */
+static void write_raw(struct pmp_out *out, const struct pmp_report *report,
 		      const struct pmp_write_options *options)
 {
-	const struct pmp_round *round = pmp_profile_round(profile);
-	struct pmp_texts texts = { .profile = profile, .make = make_text, .arg = options };
+	struct pmp_texts texts = { .report = report, .make = make_text, .arg = options };
+	struct pmp_stacks stacks;
+	struct pmp_stack stack;
+	size_t first = 0;
 
-	if (round)
-		write_round(out, &texts, round, options);
-	else
-		write_saved(out, &texts, options);
+	if (pmp_stacks_make(&stacks, report, false)) {
+		pmp_buf_fail(&out->buf);
+		return;
+	}
+	if (report->snapshot) {
+		add_separator(&out->buf, report->snapshot);
+		first = find_main(report->snapshot);
+	}
+	for (size_t number = stacks.found; number > 0; number--) {
+		pmp_stacks_get(&stacks, find_stack(&stacks, first, number), &stack);
+		add_stack(out, &texts, number, &stack, options);
+	}
+	pmp_stacks_free(&stacks);
 	pmp_texts_free(&texts);
 }
 

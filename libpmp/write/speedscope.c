@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
-#include "write/order.h"
+#include "report/sort.h"
 #include "write/paths.h"
 #include "write/writer.h"
 
@@ -33,13 +33,13 @@ struct span {
 
 struct scope {
 	struct pmp_out *out;
-	struct pmp_profile *profile;
+	const struct pmp_report *report;
 	struct pmp_paths paths;
-	const struct pmp_path **path_of;	/* by entry */
+	const struct pmp_path **path_of; /* by entry */
 	struct span *spans;
 	size_t span_count;
-	bool timed;	/* weights are ns, else samples */
-	bool course;	/* spans are in the course of time */
+	bool timed;  /* weights are ns, else samples */
+	bool course; /* spans are in the course of time */
 };
 
 /* ---- spans ------------------------------------------------------------------------ */
@@ -47,7 +47,7 @@ struct scope {
 static const struct pmp_path *path_of(const struct scope *scope,
 				      const struct pmp_entry *entry)
 {
-	return scope->path_of[entry - pmp_profile_entry(scope->profile, 0)];
+	return scope->path_of[entry - scope->report->entries];
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -64,7 +64,10 @@ static void add_span(struct scope *scope, const struct pmp_entry *owner, bool fo
 		     uint64_t start, uint64_t weight)
 {
 	scope->spans[scope->span_count++] = (struct span){
-		found ? path_of(scope, owner) : NULL, owner, start, weight,
+		found ? path_of(scope, owner) : NULL,
+		owner,
+		start,
+		weight,
 	};
 }
 
@@ -72,22 +75,19 @@ static void add_span(struct scope *scope, const struct pmp_entry *owner, bool fo
 static int spans_of_runs(struct scope *scope, const struct pmp_run *runs, size_t count)
 {
 	const struct pmp_run **sorted = calloc(count + 1, sizeof(struct pmp_run *));
-	struct pmp_about about;
+	const struct pmp_about *about = &scope->report->about;
 
 	if (!sorted)
 		return PMP_ENOMEM;
-	pmp_profile_about(scope->profile, &about);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &runs[i];
 	qsort(sorted, count, sizeof(struct pmp_run *), compare_runs);
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_run *run = sorted[i];
-		uint64_t next = run->last + about.period;
+		uint64_t next = run->last + about->period;
 		bool more = i + 1 < count && sorted[i + 1]->thread == run->thread;
-		bool gap = more && sorted[i + 1]->absent &&
-			   sorted[i + 1]->first > next;
-		const struct pmp_entry *entry =
-			pmp_profile_entry(scope->profile, run->entry);
+		bool gap = more && sorted[i + 1]->absent && sorted[i + 1]->first > next;
+		const struct pmp_entry *entry = &scope->report->entries[run->entry];
 
 		if (more && !gap)
 			next = sorted[i + 1]->first;
@@ -102,18 +102,20 @@ static int spans_of_runs(struct scope *scope, const struct pmp_run *runs, size_t
 
 static int spans_of_entries(struct scope *scope)
 {
-	size_t count = pmp_profile_entry_count(scope->profile);
+	size_t count = scope->report->entry_count;
 	const struct pmp_entry **entries;
 	uint64_t start = 0;
 
-	if (pmp_order_threads(scope->profile, &entries))
+	if (pmp_sort_threads(scope->report, &entries))
 		return PMP_ENOMEM;
-	for (size_t i = 0; i < count && !*scope->paths.measure.type; i++)
+	for (size_t i = 0; i < count && !*scope->paths.sample_type.type; i++)
 		scope->timed = scope->timed || entries[i]->wall;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t weight = scope->timed ? entries[i]->wall : entries[i]->count;
 
-		if (!i || !pmp_order_same_thread(entries[i], entries[i - 1]))
+		if (!entries[i]->count)
+			continue;
+		if (!i || !pmp_sort_same_thread(entries[i], entries[i - 1]))
 			start = 0;
 		add_span(scope, entries[i], true, start, weight);
 		start += weight;
@@ -124,8 +126,8 @@ static int spans_of_entries(struct scope *scope)
 
 static int make_spans(struct scope *scope)
 {
-	size_t entries = pmp_profile_entry_count(scope->profile), count;
-	const struct pmp_run *runs = pmp_profile_runs(scope->profile, &count);
+	size_t entries = scope->report->entry_count, count = scope->report->run_count;
+	const struct pmp_run *runs = scope->report->runs;
 
 	scope->path_of = calloc(entries + 1, sizeof(struct pmp_path *));
 	/* Each run may be followed by a gap. */
@@ -135,7 +137,7 @@ static int make_spans(struct scope *scope)
 	for (size_t i = 0; i < scope->paths.path_count; i++) {
 		const struct pmp_path *path = &scope->paths.paths[i];
 
-		scope->path_of[path->entry - pmp_profile_entry(scope->profile, 0)] = path;
+		scope->path_of[path->entry - scope->report->entries] = path;
 	}
 	return runs ? spans_of_runs(scope, runs, count) : spans_of_entries(scope);
 }
@@ -176,8 +178,8 @@ static void add_frames(struct scope *scope)
 		add_quoted(buf, function->name);
 		if (function->file || *function->module) {
 			pmp_buf_puts(buf, ",\"file\":");
-			add_quoted(buf, function->file ? function->file
-						       : function->module);
+			add_quoted(buf,
+				   function->file ? function->file : function->module);
 		}
 		pmp_buf_putc(buf, '}');
 		pmp_out_maybe_flush(scope->out);
@@ -204,7 +206,7 @@ static const char *unit_of(const struct scope *scope)
 	if (scope->timed)
 		return "seconds";
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (strcmp(scope->paths.measure.unit, units[i]) == 0)
+		if (strcmp(scope->paths.sample_type.unit, units[i]) == 0)
 			return units[i];
 	return "none";
 }
@@ -253,29 +255,48 @@ static size_t end_of(const struct scope *scope, size_t i)
 	size_t first = i;
 
 	while (i < scope->span_count &&
-	       pmp_order_same_thread(scope->spans[first].owner, scope->spans[i].owner))
+	       pmp_sort_same_thread(scope->spans[first].owner, scope->spans[i].owner))
 		i++;
 	return i;
 }
 
-/* Which thread to show first: the one that has used most CPU time. */
-static size_t busiest(const struct scope *scope)
+/* An entry of the thread that has used most CPU time; NULL: none has used any. */
+static const struct pmp_entry *busiest_of(const struct pmp_entry *const *entries,
+					  size_t count)
 {
-	size_t number = 0, best = 0;
-	uint64_t most = 0;
+	const struct pmp_entry *best = NULL;
+	uint64_t cpu = 0, most = 0;
 
-	for (size_t i = 0, end; i < scope->span_count; i = end, number++) {
-		uint64_t cpu = 0;
-
-		end = end_of(scope, i);
-		for (size_t j = i; j < end; j++)
-			cpu += scope->spans[j].path ? scope->spans[j].owner->cpu : 0;
+	for (size_t i = 0; i < count; i++) {
+		if (i && !pmp_sort_same_thread(entries[i], entries[i - 1]))
+			cpu = 0;
+		cpu += entries[i]->cpu;
 		if (cpu > most) {
 			most = cpu;
-			best = number;
+			best = entries[i];
 		}
 	}
 	return best;
+}
+
+/* Which profile to show first: that of the busiest thread. */
+static size_t find_busiest(const struct scope *scope)
+{
+	const struct pmp_entry **entries, *best;
+	size_t number = 0, i = 0;
+
+	if (pmp_sort_threads(scope->report, &entries)) {
+		pmp_buf_fail(&scope->out->buf);
+		return 0;
+	}
+	best = busiest_of(entries, scope->report->entry_count);
+	free(entries);
+	while (best && i < scope->span_count &&
+	       !pmp_sort_same_thread(scope->spans[i].owner, best)) {
+		i = end_of(scope, i);
+		number++;
+	}
+	return best && i < scope->span_count ? number : 0;
 }
 
 static void add_all(struct scope *scope)
@@ -286,10 +307,12 @@ static void add_all(struct scope *scope)
 	for (size_t i = 0; i < scope->span_count; i++)
 		if (scope->spans[i].start < begin)
 			begin = scope->spans[i].start;
-	pmp_buf_printf(buf, "{\"$schema\":\"https://www.speedscope.app/file-format-schema"
-		       ".json\",\"exporter\":\"pmp@%s\",\"name\":", pmp_version());
+	pmp_buf_printf(buf,
+		       "{\"$schema\":\"https://www.speedscope.app/file-format-schema"
+		       ".json\",\"exporter\":\"pmp@%s\",\"name\":",
+		       pmp_version());
 	add_quoted(buf, scope->span_count ? scope->spans[0].owner->process : "");
-	pmp_buf_printf(buf, ",\"activeProfileIndex\":%zu,\n", busiest(scope));
+	pmp_buf_printf(buf, ",\"activeProfileIndex\":%zu,\n", find_busiest(scope));
 	add_frames(scope);
 	pmp_buf_puts(buf, "\"profiles\":[");
 	for (size_t i = 0, end; i < scope->span_count; i = end) {
@@ -300,15 +323,15 @@ static void add_all(struct scope *scope)
 	pmp_buf_puts(buf, "]}\n");
 }
 
-static void write_speedscope(struct pmp_out *out, struct pmp_profile *profile,
+static void write_speedscope(struct pmp_out *out, const struct pmp_report *report,
 			     const struct pmp_write_options *options)
 {
-	struct scope scope = { .out = out, .profile = profile };
+	struct scope scope = { .out = out, .report = report };
 	struct pmp_path_style style = pmp_paths_style(options);
 
 	style.by_thread = false;
-	if (pmp_paths_make(&scope.paths, profile, &style) || make_spans(&scope))
-		out->buf.failed = true;
+	if (pmp_paths_make(&scope.paths, report, &style) || make_spans(&scope))
+		pmp_buf_fail(&out->buf);
 	else
 		add_all(&scope);
 	pmp_paths_free(&scope.paths);

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "libpmp-program.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/escape.h"
@@ -36,14 +37,14 @@
 #define WIDTH 1200
 #define WIDTH_MIN 300
 #define MARGIN 10
-#define ROW 18		/* height of a box and the line below it */
-#define HEAD 66		/* title, subtitle, buttons, what is said */
+#define ROW 18	/* height of a box and the line below it */
+#define HEAD 66 /* title, subtitle, buttons, what is said */
 #define FOOT 10
-#define TENTHS 10	/* coordinates are tenths of pixels */
-#define NARROW 1	/* in tenths: the narrowest box to draw */
-#define CHAR 73		/* tenths of pixels: the width of a character */
-#define LABEL_MIN 3	/* characters */
-#define ANGLE 137	/* degrees: hues in these steps differ most from their neighbours */
+#define TENTHS 10   /* coordinates are tenths of pixels */
+#define NARROW 1    /* in tenths: the narrowest box to draw */
+#define CHAR 73	    /* tenths of pixels: the width of a character */
+#define LABEL_MIN 3 /* characters */
+#define ANGLE 137   /* degrees: hues in these steps differ most from their neighbours */
 
 /* Differences as large as this, in hundredths of a percent of all, have the colour 1, 2, ... */
 static const unsigned steps[] = { 5, 20, 50, 100, 200, 500, 1000, 2000 };
@@ -55,9 +56,9 @@ enum doing { RUNNING, UNINTERRUPTIBLE, LOCKED, WAITING, DOING_COUNT };
 /* A box that the path at hand is in. */
 struct box {
 	uint32_t function;
-	uint64_t start;			/* samples to the left of it, */
-	uint64_t base_start;		/* and of the base */
-	uint64_t doing[DOING_COUNT];	/* samples of each kind */
+	uint64_t start;		     /* samples to the left of it, */
+	uint64_t base_start;	     /* and of the base */
+	uint64_t doing[DOING_COUNT]; /* samples of each kind */
 };
 
 struct picture {
@@ -65,14 +66,14 @@ struct picture {
 	const struct pmp_write_options *options;
 	struct pmp_paths paths;
 	bool compares;
-	uint32_t *modules;		/* of functions: their numbers, */
-	size_t module_count;		/* from 0 to this */
-	struct box *boxes;		/* by depth; 0 is `all` */
+	uint32_t *modules;   /* of functions: their numbers, */
+	size_t module_count; /* from 0 to this */
+	struct box *boxes;   /* by depth; 0 is `all` */
 	size_t box_count, box_capacity;
-	size_t depth;			/* of the deepest box */
-	uint64_t position;		/* samples so far, */
-	uint64_t base_position;		/* and of the base */
-	unsigned width;			/* in pixels */
+	size_t depth;		/* of the deepest box */
+	uint64_t position;	/* samples so far, */
+	uint64_t base_position; /* and of the base */
+	unsigned width;		/* in pixels */
 };
 
 /* ---- numbers ------------------------------------------------------------------ */
@@ -92,11 +93,11 @@ static void add_grouped(struct pmp_buf *buf, uint64_t number)
 
 /* "25,466", "1.50MB" */
 static void add_amount(struct pmp_buf *buf, uint64_t number,
-		       const struct pmp_measure *measure)
+		       const struct pmp_sample_type *sample_type)
 {
 	char text[PMP_AMOUNT_SIZE];
 
-	pmp_amount(number, measure->unit, text, sizeof(text));
+	pmp_amount(number, sample_type->unit, text, sizeof(text));
 	if (strspn(text, "0123456789") == strlen(text))
 		add_grouped(buf, number);
 	else
@@ -184,7 +185,8 @@ static void add_change_class(struct pmp_buf *buf, const struct picture *picture,
 	       size >= steps[step] * pmp_paths_whole(&picture->paths))
 		step++;
 	if (step)
-		pmp_buf_printf(buf, " class=\"%s%u\"", change < 0 ? "less" : "more", step);
+		pmp_buf_printf(buf, " class=\"%s%u\"", change < 0 ? "less" : "more",
+			       step);
 	else
 		pmp_buf_puts(buf, " class=\"same\"");
 }
@@ -263,14 +265,14 @@ static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigne
 static void add_tooltip(struct pmp_buf *buf, const struct picture *picture,
 			const struct box *box, const char *name)
 {
-	const struct pmp_measure *measure = &picture->paths.measure;
+	const struct pmp_sample_type *sample_type = &picture->paths.sample_type;
 	uint64_t samples = picture->position - box->start;
 
 	pmp_buf_puts(buf, "<title>");
 	pmp_escape_xml(buf, name, strlen(name));
 	pmp_buf_puts(buf, " (");
-	add_amount(buf, samples, measure);
-	if (*measure->type)
+	add_amount(buf, samples, sample_type);
+	if (*sample_type->type)
 		pmp_buf_puts(buf, ", ");
 	else
 		pmp_buf_puts(buf, samples == 1 ? " sample, " : " samples, ");
@@ -303,8 +305,8 @@ static void draw_box(struct picture *picture, size_t depth)
 	uint64_t x = tenths(picture, box->start, paths->samples);
 	uint64_t width = tenths(picture, picture->position, paths->samples) - x;
 	uint64_t base_x = tenths(picture, box->base_start, paths->base_samples);
-	uint64_t base_width = tenths(picture, picture->base_position,
-				     paths->base_samples) - base_x;
+	uint64_t base_width =
+		tenths(picture, picture->base_position, paths->base_samples) - base_x;
 	unsigned y = row_of(picture, depth);
 	struct pmp_buf *buf = &picture->out->buf;
 	const struct pmp_function *function =
@@ -405,9 +407,10 @@ static void add_change_style(struct pmp_buf *buf)
 {
 	pmp_buf_puts(buf, ".gone { display: none; }\n.same { fill: #eee; }\n");
 	for (size_t i = 1; i <= STEPS; i++)
-		pmp_buf_printf(buf, ".more%zu { fill: hsl(8, 90%%, %zu%%); } "
-			       ".less%zu { fill: hsl(213, 90%%, %zu%%); }\n", i,
-			       94 - 4 * i, i, 94 - 4 * i);
+		pmp_buf_printf(buf,
+			       ".more%zu { fill: hsl(8, 90%%, %zu%%); } "
+			       ".less%zu { fill: hsl(213, 90%%, %zu%%); }\n",
+			       i, 94 - 4 * i, i, 94 - 4 * i);
 }
 
 static void add_style(struct pmp_buf *buf, const struct picture *picture)
@@ -428,42 +431,40 @@ static void add_text(struct pmp_buf *buf, const char *text)
 
 /* "100 snapshots, 7,100 stacks; host db1; 2026-11-21 04:08 UTC", "inuse_space 1.50MB" */
 static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
-			 struct pmp_profile *profile)
+			 const struct pmp_report *report)
 {
-	const struct pmp_measure *measure = &picture->paths.measure;
-	struct pmp_profile_info info = { .size = sizeof(info) };
-	struct pmp_about about;
+	const struct pmp_sample_type *sample_type = &picture->paths.sample_type;
+	const struct pmp_profile_info *info = &report->totals;
+	const struct pmp_about *about = &report->about;
 	char text[64] = "";
 	struct tm tm;
 	time_t seconds;
 
-	pmp_profile_info(profile, &info);
-	pmp_profile_about(profile, &about);
-	if (!*measure->type || !about.guessed) {
-		add_grouped(buf, info.samples);
-		pmp_buf_puts(buf, info.samples == 1 ? " snapshot, " : " snapshots, ");
+	if (!*sample_type->type || !about->guessed) {
+		add_grouped(buf, info->samples);
+		pmp_buf_puts(buf, info->samples == 1 ? " snapshot, " : " snapshots, ");
 	}
-	if (*measure->type) {
-		add_text(buf, measure->type);
+	if (*sample_type->type) {
+		add_text(buf, sample_type->type);
 		pmp_buf_putc(buf, ' ');
 	}
-	add_amount(buf, picture->paths.samples, measure);
-	if (info.stacks > picture->paths.samples) {
+	add_amount(buf, picture->paths.samples, sample_type);
+	if (info->stacks > picture->paths.samples) {
 		pmp_buf_puts(buf, " of ");
-		add_amount(buf, info.stacks, measure);
+		add_amount(buf, info->stacks, sample_type);
 	}
-	if (!*measure->type)
+	if (!*sample_type->type)
 		pmp_buf_puts(buf, " stacks");
-	if (info.stops)
+	if (info->stops)
 		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%03u ms in all",
-			       (uint64_t)(info.stopped / PMP_MS),
-			       (unsigned)(info.stopped % PMP_MS / PMP_US));
-	if (*about.host) {
+			       (uint64_t)(info->stopped / PMP_MS),
+			       (unsigned)(info->stopped % PMP_MS / PMP_US));
+	if (*about->host) {
 		pmp_buf_puts(buf, "; ");
-		add_text(buf, about.host);
+		add_text(buf, about->host);
 	}
-	seconds = (time_t)(about.realtime / PMP_S);
-	if (about.realtime && gmtime_r(&seconds, &tm) &&
+	seconds = (time_t)(about->realtime / PMP_S);
+	if (about->realtime && gmtime_r(&seconds, &tm) &&
 	    strftime(text, sizeof(text), "; %Y-%m-%d %H:%M:%S UTC", &tm))
 		pmp_buf_puts(buf, text);
 }
@@ -484,10 +485,10 @@ static void add_title(struct pmp_buf *buf, const struct picture *picture)
 
 /* "red grew, blue shrank since the base: 5,680 stacks in 80 snapshots ..." */
 static void add_base(struct pmp_buf *buf, const struct picture *picture,
-		     const struct pmp_profile *base)
+		     const struct pmp_report *base)
 {
 	const struct pmp_paths *paths = &picture->paths;
-	struct pmp_profile_info info = { .size = sizeof(info) };
+	const struct pmp_profile_info *info = &base->totals;
 	size_t count = 0;
 	uint64_t gone = 0;
 
@@ -496,15 +497,14 @@ static void add_base(struct pmp_buf *buf, const struct picture *picture,
 			gone += paths->paths[i].base;
 			count++;
 		}
-	pmp_profile_info(base, &info);
 	pmp_buf_puts(buf, "red grew, blue shrank since the base: ");
-	add_amount(buf, paths->base_samples, &paths->measure);
-	if (!*paths->measure.type)
+	add_amount(buf, paths->base_samples, &paths->sample_type);
+	if (!*paths->sample_type.type)
 		pmp_buf_puts(buf, " stacks");
-	if (!paths->scale.by_totals && !*paths->measure.type) {
+	if (!paths->scale.by_totals && !*paths->sample_type.type) {
 		pmp_buf_puts(buf, " in ");
-		add_grouped(buf, info.samples);
-		pmp_buf_puts(buf, info.samples == 1 ? " snapshot" : " snapshots");
+		add_grouped(buf, info->samples);
+		pmp_buf_puts(buf, info->samples == 1 ? " snapshot" : " snapshots");
 	}
 	if (paths->scale.to != paths->scale.from)
 		pmp_buf_printf(buf, ", times %" PRIu64 "/%" PRIu64, paths->scale.to,
@@ -528,56 +528,66 @@ static void add_comment(struct pmp_buf *buf, const char *command)
 	pmp_buf_puts(buf, " -->\n");
 }
 
-static void add_begin(struct picture *picture, struct pmp_profile *profile)
+static void add_begin(struct picture *picture, const struct pmp_report *report)
 {
 	struct pmp_buf *buf = &picture->out->buf;
 	unsigned width = picture->width;
 	unsigned height = HEAD + FOOT + ((unsigned)picture->depth + 1) * ROW;
-	struct pmp_about about;
+	const struct pmp_about *about = &report->about;
 
-	pmp_profile_about(profile, &about);
 	pmp_buf_puts(buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-	if (*about.command)
-		add_comment(buf, about.command);
-	pmp_buf_printf(buf, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
+	if (*about->command)
+		add_comment(buf, about->command);
+	pmp_buf_printf(buf,
+		       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
 		       "height=\"%u\" viewBox=\"0 0 %u %u\" data-width=\"%u\" "
-		       "data-margin=\"%u\"%s>\n", width, height, width, height,
-		       width - 2 * MARGIN, MARGIN,
+		       "data-margin=\"%u\"%s>\n",
+		       width, height, width, height, width - 2 * MARGIN, MARGIN,
 		       picture->options->icicle ? " data-icicle=\"1\"" : "");
 	add_style(buf, picture);
 }
 
 /* Drawn last: the script keeps it in sight, above the boxes. */
-static void add_head(struct picture *picture, struct pmp_profile *profile,
-		     const struct pmp_profile *base)
+static void add_head(struct picture *picture, const struct pmp_report *report)
 {
 	struct pmp_buf *buf = &picture->out->buf;
+	const struct pmp_report *base = report->base;
 	unsigned width = picture->width;
 
-	pmp_buf_printf(buf, "<g id=\"head\"><rect width=\"%u\" height=\"%u\" "
-		       "fill=\"#fff\"/>\n", width, HEAD - 3);
+	pmp_buf_printf(buf,
+		       "<g id=\"head\"><rect width=\"%u\" height=\"%u\" "
+		       "fill=\"#fff\"/>\n",
+		       width, HEAD - 3);
 	pmp_buf_printf(buf, "<text id=\"title\" x=\"%u\" y=\"22\">", width / 2);
 	add_title(buf, picture);
-	pmp_buf_printf(buf, "</text>\n<text id=\"subtitle\" x=\"%u\" y=\"40\">", width / 2);
-	add_subtitle(buf, picture, profile);
+	pmp_buf_printf(buf, "</text>\n<text id=\"subtitle\" x=\"%u\" y=\"40\">",
+		       width / 2);
+	add_subtitle(buf, picture, report);
 	pmp_buf_printf(buf, "</text>\n<text id=\"status\" x=\"%u\" y=\"58\">", MARGIN);
 	if (base)
 		add_base(buf, picture, base);
 	else if (picture->options->by_state)
 		pmp_buf_puts(buf, "green running, red uninterruptible, yellow futex, "
-			     "blue waiting");
+				  "blue waiting");
 	else
 		pmp_buf_puts(buf, "a colour for each module");
-	pmp_buf_printf(buf, "</text>\n<text id=\"reset\" class=\"button off\" x=\"%u\" "
-		       "y=\"22\">Reset zoom</text>\n", MARGIN);
+	pmp_buf_printf(buf,
+		       "</text>\n<text id=\"reset\" class=\"button off\" x=\"%u\" "
+		       "y=\"22\">Reset zoom</text>\n",
+		       MARGIN);
 	if (base)
-		pmp_buf_printf(buf, "<text id=\"widths\" class=\"button\" x=\"%u\" "
-			       "y=\"40\">Show the base</text>\n", MARGIN);
-	pmp_buf_printf(buf, "<text id=\"search\" class=\"button\" x=\"%u\" y=\"22\">"
-		       "Search</text>\n", width - MARGIN - 50);
+		pmp_buf_printf(buf,
+			       "<text id=\"widths\" class=\"button\" x=\"%u\" "
+			       "y=\"40\">Show the base</text>\n",
+			       MARGIN);
+	pmp_buf_printf(buf,
+		       "<text id=\"search\" class=\"button\" x=\"%u\" y=\"22\">"
+		       "Search</text>\n",
+		       width - MARGIN - 50);
 	pmp_buf_printf(buf, "<text id=\"matched\" x=\"%u\" y=\"58\"> </text>\n",
 		       width - MARGIN);
-	pmp_buf_printf(buf, "<foreignObject id=\"box\" x=\"%u\" y=\"4\" width=\"190\" "
+	pmp_buf_printf(buf,
+		       "<foreignObject id=\"box\" x=\"%u\" y=\"4\" width=\"190\" "
 		       "height=\"30\" style=\"display: none\"><input id=\"input\" "
 		       "xmlns=\"http://www.w3.org/1999/xhtml\" placeholder=\"regular "
 		       "expression\" style=\"width: 180px\"/></foreignObject>\n</g>\n",
@@ -593,45 +603,36 @@ static void add_script(struct pmp_buf *buf)
 	pmp_buf_puts(buf, "]]></script>\n</svg>\n");
 }
 
-/* base: NULL, or what the profile is compared with. */
-static void write_picture(struct pmp_out *out, struct pmp_profile *profile,
-			  struct pmp_profile *base,
-			  const struct pmp_write_options *options)
+static void write_svg(struct pmp_out *out, const struct pmp_report *report,
+		      const struct pmp_write_options *options)
 {
 	const struct pmp_path_style paths = pmp_paths_style(options);
-	struct picture picture = { .out = out, .options = options, .width = WIDTH,
-				   .compares = base != NULL };
-	int code;
+	struct picture picture = { .out = out,
+				   .options = options,
+				   .width = WIDTH,
+				   .compares = report->base != NULL };
 
 	if (options->width >= WIDTH_MIN)
 		picture.width = options->width;
-	code = base ? pmp_paths_compare(&picture.paths, profile, base, &paths)
-		    : pmp_paths_make(&picture.paths, profile, &paths);
-	if (code || number_modules(&picture)) {
-		out->buf.failed = true;
+	if (pmp_paths_make(&picture.paths, report, &paths) || number_modules(&picture)) {
+		pmp_buf_fail(&out->buf);
 		goto out;
 	}
 	for (size_t i = 0; i < picture.paths.path_count; i++)
 		if (picture.paths.paths[i].length > picture.depth)
 			picture.depth = picture.paths.paths[i].length;
 	if (PMP_RESERVE(&picture.boxes, &picture.box_capacity, picture.depth + 1)) {
-		out->buf.failed = true;
+		pmp_buf_fail(&out->buf);
 		goto out;
 	}
-	add_begin(&picture, profile);
+	add_begin(&picture, report);
 	draw_boxes(&picture);
-	add_head(&picture, profile, base);
+	add_head(&picture, report);
 	add_script(&out->buf);
 out:
 	pmp_paths_free(&picture.paths);
 	free(picture.modules);
 	free(picture.boxes);
-}
-
-static void write_svg(struct pmp_out *out, struct pmp_profile *profile,
-		      const struct pmp_write_options *options)
-{
-	write_picture(out, profile, NULL, options);
 }
 
 const struct pmp_writer pmp_writer_svg = {
@@ -643,5 +644,5 @@ const struct pmp_writer pmp_writer_svg = {
 		.compares = true,
 	},
 	.write = write_svg,
-	.write_diff = write_picture,
+	.write_diff = write_svg,
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "base/clock.h"
 #include "base/escape.h"
 
@@ -23,12 +24,12 @@ static void add_decimal(struct pmp_buf *buf, int width, uint64_t hundredths)
 }
 
 void pmp_table_amount(struct pmp_buf *buf, int width, uint64_t number,
-		      const struct pmp_measure *measure)
+		      const struct pmp_sample_type *sample_type)
 {
 	char text[PMP_AMOUNT_SIZE];
 
 	pmp_buf_printf(buf, "%*s", width,
-		       pmp_amount(number, measure->unit, text, sizeof(text)));
+		       pmp_amount(number, sample_type->unit, text, sizeof(text)));
 }
 
 void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number)
@@ -49,47 +50,46 @@ void pmp_table_seconds(struct pmp_buf *buf, int width, uint64_t time)
 }
 
 /* "300 stacks in 30 snapshots, 2.90 s, host db1" */
-static void add_extent(struct pmp_buf *buf, const struct pmp_profile *profile,
+static void add_extent(struct pmp_buf *buf, const struct pmp_report *report,
 		       uint64_t stacks, bool guessed)
 {
-	struct pmp_profile_info info = { .size = sizeof(info) };
-	struct pmp_about about;
+	const struct pmp_profile_info *info = &report->totals;
+	const struct pmp_about *about = &report->about;
 
-	pmp_profile_info(profile, &info);
-	pmp_profile_about(profile, &about);
-	if (*about.measure.type) {
-		pmp_escape_buf(buf, about.measure.type, strlen(about.measure.type));
+	if (*about->sample_type.type) {
+		pmp_escape_buf(buf, about->sample_type.type,
+			       strlen(about->sample_type.type));
 		pmp_buf_putc(buf, ' ');
 	}
-	pmp_table_amount(buf, 0, stacks, &about.measure);
+	pmp_table_amount(buf, 0, stacks, &about->sample_type);
 	/* A filter was at work, now or when the profile was saved. */
-	if (info.stacks > stacks) {
+	if (info->stacks > stacks) {
 		pmp_buf_puts(buf, " of ");
-		pmp_table_amount(buf, 0, info.stacks, &about.measure);
+		pmp_table_amount(buf, 0, info->stacks, &about->sample_type);
 	}
-	if (!*about.measure.type)
+	if (!*about->sample_type.type)
 		pmp_buf_printf(buf, " stack%s", stacks == 1 ? "" : "s");
-	if (!guessed && !(*about.measure.type && about.guessed))
-		pmp_buf_printf(buf, " in %" PRIu64 " snapshot%s", (uint64_t)info.samples,
-			       info.samples == 1 ? "" : "s");
-	if (about.duration || !*about.measure.type) {
+	if (!guessed && !(*about->sample_type.type && about->guessed))
+		pmp_buf_printf(buf, " in %" PRIu64 " snapshot%s", (uint64_t)info->samples,
+			       info->samples == 1 ? "" : "s");
+	if (about->duration || !*about->sample_type.type) {
 		pmp_buf_puts(buf, ", ");
-		pmp_table_seconds(buf, 0, about.duration);
+		pmp_table_seconds(buf, 0, about->duration);
 		pmp_buf_puts(buf, " s");
 	}
-	if (*about.host) {
+	if (*about->host) {
 		pmp_buf_puts(buf, ", host ");
-		pmp_escape_buf(buf, about.host, strlen(about.host));
+		pmp_escape_buf(buf, about->host, strlen(about->host));
 	}
-	if (info.evicted)
-		pmp_buf_printf(buf, ", %" PRIu64 " evicted", info.evicted);
+	if (info->evicted)
+		pmp_buf_printf(buf, ", %" PRIu64 " evicted", info->evicted);
 }
 
 void pmp_table_title(struct pmp_buf *buf, const char *what,
-		     const struct pmp_profile *profile, uint64_t stacks)
+		     const struct pmp_report *report, uint64_t stacks)
 {
 	pmp_buf_printf(buf, "%s: ", what);
-	add_extent(buf, profile, stacks, false);
+	add_extent(buf, report, stacks, false);
 	pmp_buf_puts(buf, "\n\n");
 }
 
@@ -114,8 +114,10 @@ void pmp_table_change(struct pmp_buf *buf, int width, double change, double whol
 	char text[32];
 
 	snprintf(text, sizeof(text), "%s%" PRIu64 ".%02u",
-		 !number ? "" : change < 0 ? "-" : "+", number / 100,
-		 (unsigned)(number % 100));
+		 !number      ? ""
+		 : change < 0 ? "-"
+			      : "+",
+		 number / 100, (unsigned)(number % 100));
 	pmp_buf_printf(buf, "%*s", width, text);
 }
 
@@ -124,7 +126,8 @@ static void add_share(struct pmp_buf *buf, double part, double whole)
 	double size = hundredths(part, whole) + 0.5;
 
 	if (part > 0)
-		add_decimal(buf, 8, size < (double)INT64_MAX ? (uint64_t)size : INT64_MAX);
+		add_decimal(buf, 8,
+			    size < (double)INT64_MAX ? (uint64_t)size : INT64_MAX);
 	else
 		pmp_buf_puts(buf, NOTHING);
 }
@@ -143,17 +146,15 @@ void pmp_table_compared(struct pmp_buf *buf, const struct pmp_paths *paths,
 }
 
 void pmp_table_titles(struct pmp_buf *buf, const struct pmp_paths *paths,
-		      const struct pmp_profile *profile, const struct pmp_profile *base)
+		      const struct pmp_report *report)
 {
-	const struct pmp_scale *scale = &paths->scale;
-	struct pmp_about about;
+	const struct pmp_report *base = report->base;
+	const struct pmp_scale *scale = &report->scale;
 
-	pmp_profile_about(profile, &about);
 	pmp_buf_puts(buf, "new:  ");
-	add_extent(buf, profile, paths->samples, about.guessed);
-	pmp_profile_about(base, &about);
+	add_extent(buf, report, paths->samples, report->about.guessed);
 	pmp_buf_puts(buf, "\nbase: ");
-	add_extent(buf, base, paths->base_samples, about.guessed);
+	add_extent(buf, base, paths->base_samples, base->about.guessed);
 	if (scale->to != scale->from)
 		pmp_buf_printf(buf, "; counts times %" PRIu64 "/%" PRIu64, scale->to,
 			       scale->from);

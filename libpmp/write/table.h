@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "tally/profile.h"
+#include "report/report.h"
 #include "write/paths.h"
 
 /* A number of what is counted: "123", "1.50MB". */
 void pmp_table_amount(struct pmp_buf *buf, int width, uint64_t number,
-		      const struct pmp_measure *measure);
+		      const struct pmp_sample_type *sample_type);
 void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number);
 /* part of whole in percent, with two decimals: "40.00" */
 void pmp_table_percent(struct pmp_buf *buf, int width, uint64_t part, uint64_t whole);
@@ -22,7 +22,7 @@ void pmp_table_seconds(struct pmp_buf *buf, int width, uint64_t time);
 /* "300 stacks in 30 snapshots, 2.90 s of host db1" or "inuse_space 1.50MB", and an empty
  * line */
 void pmp_table_title(struct pmp_buf *buf, const char *what,
-		     const struct pmp_profile *profile, uint64_t stacks);
+		     const struct pmp_report *report, uint64_t stacks);
 
 /* ---- of comparisons ------------------------------------------------------------ */
 
@@ -34,8 +34,8 @@ bool pmp_table_shows(double change, double whole);
  * Nothing at all is "-". */
 void pmp_table_compared(struct pmp_buf *buf, const struct pmp_paths *paths,
 			uint64_t count, uint64_t base);
-/* A line for each of the two profiles, and an empty one. */
+/* A line for the report and one for its base, and an empty one. */
 void pmp_table_titles(struct pmp_buf *buf, const struct pmp_paths *paths,
-		      const struct pmp_profile *profile, const struct pmp_profile *base);
+		      const struct pmp_report *report);
 
 #endif

@@ -10,7 +10,7 @@
 static void make_lines(struct pmp_texts *texts, pmp_location location)
 {
 	const struct pmp_frame *frames;
-	size_t count = pmp_profile_frames(texts->profile, location, &frames);
+	size_t count = pmp_report_frames(texts->report, location, &frames);
 	size_t start = texts->text.length;
 
 	for (size_t i = 0; i < count; i++) {

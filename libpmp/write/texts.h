@@ -11,27 +11,27 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "tally/profile.h"
+#include "report/report.h"
 
 struct pmp_text_slot {
-	size_t offset, length;	/* in text; 0: not yet made */
+	size_t offset, length; /* in text; 0: not yet made */
 };
 
 /* To be set: the first three; all else zero; pmp_texts_free() in the end. */
 struct pmp_texts {
-	struct pmp_profile *profile;
+	const struct pmp_report *report;
 	/* Append one frame, without a newline. */
 	void (*make)(struct pmp_buf *buf, const struct pmp_frame *frame, const void *arg);
 	const void *arg;
 
 	struct pmp_buf text;
-	struct pmp_text_slot *slots;	/* by location */
+	struct pmp_text_slot *slots; /* by location */
 	size_t slot_count, slot_capacity;
 };
 
 /* Walks over the frames of a location. */
 struct pmp_text {
-	const char *line;	/* not terminated */
+	const char *line; /* not terminated */
 	size_t length;
 	const char *next, *end;
 };

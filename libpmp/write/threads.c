@@ -10,18 +10,18 @@
 #include <string.h>
 
 #include "write/names.h"
-#include "write/order.h"
+#include "report/sort.h"
 #include "write/table.h"
 #include "write/writer.h"
 
 #define NAME_WIDTH 15
-#define SHOWN 3		/* functions of a stack */
+#define SHOWN 3 /* functions of a stack */
 
 struct sums {
 	uint64_t count, cpu, wall;
 	uint64_t running, asleep, uninterruptible;
-	const struct pmp_entry *first;	/* the most frequent of its entries */
-	size_t number;			/* in the order of ids */
+	const struct pmp_entry *first; /* the most frequent of its entries */
+	size_t number;		       /* in the order of ids */
 };
 
 static const char legend[] =
@@ -43,7 +43,7 @@ static void add_entry(struct sums *sums, const struct pmp_entry *entry)
 		sums->asleep += entry->count;
 }
 
-static void add_stack(struct pmp_buf *buf, struct pmp_profile *profile,
+static void add_stack(struct pmp_buf *buf, const struct pmp_report *report,
 		      const struct pmp_entry *entry)
 {
 	static const struct pmp_name_style style = { .elide = true };
@@ -55,7 +55,7 @@ static void add_stack(struct pmp_buf *buf, struct pmp_profile *profile,
 	else if (!entry->location_count)
 		pmp_name_end(buf, entry->end, entry->why);
 	for (size_t i = 0; i < entry->location_count && shown < SHOWN; i++) {
-		size_t count = pmp_profile_frames(profile, entry->locations[i], &frames);
+		size_t count = pmp_report_frames(report, entry->locations[i], &frames);
 
 		for (size_t j = 0; j < count && shown < SHOWN; j++) {
 			if (shown++)
@@ -65,27 +65,26 @@ static void add_stack(struct pmp_buf *buf, struct pmp_profile *profile,
 	}
 }
 
-static void add_thread(struct pmp_buf *buf, struct pmp_profile *profile,
+static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
 		       const struct sums *sums)
 {
 	const struct pmp_entry *first = sums->first;
 	struct pmp_buf name = { 0 };
-	struct pmp_about about;
+	const struct pmp_about *about = &report->about;
 
 	pmp_name_word(&name, first->thread);
 	if (first->tid)
 		pmp_buf_printf(buf, "%8d", (int)first->tid);
 	else
 		pmp_buf_printf(buf, "%8s", "-");
-	pmp_profile_about(profile, &about);
-	pmp_table_amount(buf, 10, sums->count, &about.measure);
+	pmp_table_amount(buf, 10, sums->count, &about->sample_type);
 	pmp_table_seconds(buf, 10, sums->cpu);
 	pmp_table_percent(buf, 8, sums->cpu, sums->wall);
 	pmp_table_percent(buf, 8, sums->running, sums->count);
 	pmp_table_percent(buf, 8, sums->asleep, sums->count);
 	pmp_table_percent(buf, 8, sums->uninterruptible, sums->count);
 	pmp_buf_printf(buf, "  %-*s  ", NAME_WIDTH, name.data ? name.data : "");
-	add_stack(buf, profile, first);
+	add_stack(buf, report, first);
 	pmp_buf_putc(buf, '\n');
 	buf->failed |= name.failed;
 	pmp_buf_free(&name);
@@ -104,11 +103,13 @@ static int compare(const void *a, const void *b, void *arg)
 		order = (one->count < other->count) - (one->count > other->count);
 	else if (*sort == PMP_SORT_CPU)
 		order = (one->cpu < other->cpu) - (one->cpu > other->cpu);
-	return order ? order : (one->number > other->number) - (one->number < other->number);
+	return order ? order
+		     : (one->number > other->number) - (one->number < other->number);
 }
 
 /* Entries that are sorted by thread: sums of each. Returns the number of threads. */
-static size_t add_up(const struct pmp_entry *const *entries, size_t count, struct sums *sums)
+static size_t add_up(const struct pmp_entry *const *entries, size_t count,
+		     struct sums *sums)
 {
 	size_t threads = 0;
 
@@ -116,16 +117,16 @@ static size_t add_up(const struct pmp_entry *const *entries, size_t count, struc
 		struct sums *thread = &sums[threads];
 
 		*thread = (struct sums){ .first = entries[i], .number = threads };
-		for (; i < count && pmp_order_same_thread(thread->first, entries[i]); i++)
+		for (; i < count && pmp_sort_same_thread(thread->first, entries[i]); i++)
 			add_entry(thread, entries[i]);
 	}
 	return threads;
 }
 
-static void write_threads(struct pmp_out *out, struct pmp_profile *profile,
+static void write_threads(struct pmp_out *out, const struct pmp_report *report,
 			  const struct pmp_write_options *options)
 {
-	size_t count = pmp_profile_entry_count(profile);
+	size_t count = report->entry_count;
 	struct sums *sums = calloc(count + 1, sizeof(*sums));
 	const struct pmp_entry **entries = NULL;
 	enum pmp_sort sort = options->sort;
@@ -133,21 +134,24 @@ static void write_threads(struct pmp_out *out, struct pmp_profile *profile,
 	uint64_t stacks = 0;
 	size_t threads;
 
-	if (!sums || pmp_order_threads(profile, &entries)) {
-		buf->failed = true;
+	if (!sums || pmp_sort_threads(report, &entries)) {
+		pmp_buf_fail(buf);
 		goto out;
 	}
 	for (size_t i = 0; i < count; i++)
 		stacks += entries[i]->count;
-	pmp_table_title(buf, "threads", profile, stacks);
+	pmp_table_title(buf, "threads", report, stacks);
 	if (options->legend)
 		pmp_buf_puts(buf, legend);
-	pmp_buf_printf(buf, "     tid   samples     cpu s    cpu%%      R%%      S%%      D%%  "
-		       "%-*s  most often in\n", NAME_WIDTH, "name");
+	pmp_buf_printf(
+		buf,
+		"     tid   samples     cpu s    cpu%%      R%%      S%%      D%%  "
+		"%-*s  most often in\n",
+		NAME_WIDTH, "name");
 	threads = add_up(entries, count, sums);
 	qsort_r(sums, threads, sizeof(*sums), compare, &sort);
 	for (size_t i = 0; i < threads; i++) {
-		add_thread(buf, profile, &sums[i]);
+		add_thread(buf, report, &sums[i]);
 		pmp_out_maybe_flush(out);
 	}
 out:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A screen in memory. Text is UTF-8 whatever the locale is; its widths are wcwidth()'s. */
-#include "canvas.h"
+#include "view/canvas.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #define SIZE_MAX_OF_SCREEN 4096 /* rows or columns; a terminal may say anything */
 #define TEXT_SIZE 8192
 
-bool pmp_canvas_resize(struct pmp_canvas *canvas, int rows, int columns)
+bool canvas_resize(struct canvas *canvas, int rows, int columns)
 {
-	struct pmp_cell *cells;
+	struct cell *cells;
 
 	rows = rows < 1 ? 1 : rows > SIZE_MAX_OF_SCREEN ? SIZE_MAX_OF_SCREEN : rows;
-	columns = columns < 1		       ? 1
+	columns = columns < 1			 ? 1
 		  : columns > SIZE_MAX_OF_SCREEN ? SIZE_MAX_OF_SCREEN
 						 : columns;
 	if (!canvas->cells || rows != canvas->rows || columns != canvas->columns) {
@@ -24,27 +24,27 @@ bool pmp_canvas_resize(struct pmp_canvas *canvas, int rows, int columns)
 				     sizeof(*cells));
 		if (!cells)
 			return false;
-		*canvas = (struct pmp_canvas){ rows, columns, cells };
+		*canvas = (struct canvas){ rows, columns, cells };
 	}
-	pmp_canvas_clear(canvas);
+	canvas_clear(canvas);
 	return true;
 }
 
-void pmp_canvas_free(struct pmp_canvas *canvas)
+void canvas_free(struct canvas *canvas)
 {
 	free(canvas->cells);
-	*canvas = (struct pmp_canvas){ 0 };
+	*canvas = (struct canvas){ 0 };
 }
 
-void pmp_canvas_clear(struct pmp_canvas *canvas)
+void canvas_clear(struct canvas *canvas)
 {
-	size_t count = (size_t)canvas->rows * (size_t)canvas->columns;
+	size_t count = canvas->cells ? (size_t)canvas->rows * (size_t)canvas->columns : 0;
 
 	for (size_t i = 0; i < count; i++)
-		canvas->cells[i] = (struct pmp_cell){ ' ', 0 };
+		canvas->cells[i] = (struct cell){ ' ', 0 };
 }
 
-uint32_t pmp_canvas_next(const char **text)
+uint32_t canvas_next(const char **text)
 {
 	const unsigned char *at = (const unsigned char *)*text;
 	uint32_t character = at[0];
@@ -67,10 +67,20 @@ uint32_t pmp_canvas_next(const char **text)
 	return character;
 }
 
-void pmp_canvas_append(char *text, size_t size, uint32_t character)
+const char *canvas_skip(const char *text, int columns)
+{
+	while (columns-- > 0 && canvas_next(&text))
+		;
+	return text;
+}
+
+void canvas_append(char *text, size_t size, uint32_t character)
 {
 	size_t length = strlen(text);
-	int more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+	int more = character < 0x80	 ? 0
+		   : character < 0x800	 ? 1
+		   : character < 0x10000 ? 2
+					 : 3;
 	static const unsigned char leads[] = { 0, 0xc0, 0xe0, 0xf0 };
 
 	if (character > 0x10ffff || length + (size_t)more + 2 > size)
@@ -97,20 +107,20 @@ static uint32_t shown(uint32_t character, int *width)
 	return '?';
 }
 
-int pmp_canvas_width(const char *text)
+int canvas_width(const char *text)
 {
 	uint32_t character;
 	int total = 0, width;
 
-	while ((character = pmp_canvas_next(&text)) != 0) {
+	while ((character = canvas_next(&text)) != 0) {
 		shown(character, &width);
 		total += width;
 	}
 	return total;
 }
 
-int pmp_canvas_text(struct pmp_canvas *canvas, int row, int column, int width,
-		    unsigned look, const char *text)
+int canvas_text(struct canvas *canvas, int row, int column, int width, unsigned style,
+		const char *text)
 {
 	int begin = column, end;
 	uint32_t character;
@@ -119,9 +129,9 @@ int pmp_canvas_text(struct pmp_canvas *canvas, int row, int column, int width,
 		return 0;
 	end = width < 0 || width > canvas->columns - column ? canvas->columns
 							    : column + width;
-	while (column < end && (character = pmp_canvas_next(&text)) != 0) {
-		struct pmp_cell *cell =
-			&canvas->cells[(size_t)row * (size_t)canvas->columns + (size_t)column];
+	while (column < end && (character = canvas_next(&text)) != 0) {
+		struct cell *cell = &canvas->cells[(size_t)row * (size_t)canvas->columns +
+						   (size_t)column];
 		int wide;
 
 		character = shown(character, &wide);
@@ -129,16 +139,16 @@ int pmp_canvas_text(struct pmp_canvas *canvas, int row, int column, int width,
 			continue;
 		if (column + wide > end)
 			break;
-		*cell = (struct pmp_cell){ character, (uint8_t)look };
+		*cell = (struct cell){ character, (uint8_t)style };
 		if (wide == 2)
-			cell[1] = (struct pmp_cell){ 0, (uint8_t)look };
+			cell[1] = (struct cell){ 0, (uint8_t)style };
 		column += wide;
 	}
 	return column - begin;
 }
 
-int pmp_canvas_print(struct pmp_canvas *canvas, int row, int column, int width,
-		     unsigned look, const char *format, ...)
+int canvas_print(struct canvas *canvas, int row, int column, int width, unsigned style,
+		 const char *format, ...)
 {
 	char text[TEXT_SIZE];
 	va_list args;
@@ -146,34 +156,44 @@ int pmp_canvas_print(struct pmp_canvas *canvas, int row, int column, int width,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return pmp_canvas_text(canvas, row, column, width, look, text);
+	return canvas_text(canvas, row, column, width, style, text);
 }
 
-void pmp_canvas_look(struct pmp_canvas *canvas, int row, int column, int width, unsigned look)
+void canvas_style(struct canvas *canvas, int row, int column, int width, unsigned style)
 {
 	if (row < 0 || row >= canvas->rows || column < 0)
 		return;
 	if (width < 0 || width > canvas->columns - column)
 		width = canvas->columns - column;
 	for (int i = column; i < column + width; i++)
-		canvas->cells[(size_t)row * (size_t)canvas->columns + (size_t)i].look =
-			(uint8_t)look;
+		canvas->cells[(size_t)row * (size_t)canvas->columns + (size_t)i].style =
+			(uint8_t)style;
 }
 
-char *pmp_canvas_line(const struct pmp_canvas *canvas, int row, char *buffer, size_t size)
+char *canvas_line(const struct canvas *canvas, int row, char *buffer, size_t size)
 {
 	size_t length;
 
 	buffer[0] = '\0';
 	for (int i = 0; i < canvas->columns; i++) {
 		uint32_t character =
-			canvas->cells[(size_t)row * (size_t)canvas->columns + (size_t)i].character;
+			canvas->cells[(size_t)row * (size_t)canvas->columns + (size_t)i]
+				.character;
 
 		if (character)
-			pmp_canvas_append(buffer, size, character);
+			canvas_append(buffer, size, character);
 	}
 	length = strlen(buffer);
 	while (length > 0 && buffer[length - 1] == ' ')
 		buffer[--length] = '\0';
 	return buffer;
+}
+
+int canvas_part_next(struct canvas_part *part)
+{
+	size_t at = part->count++;
+
+	if (at < part->top || at - part->top >= (size_t)part->rows)
+		return -1;
+	return part->first + (int)(at - part->top);
 }

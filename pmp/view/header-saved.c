@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The header of a saved profile: where, when and how it was taken, and what is missing. */
+#include "libpmp-program.h"
+#include "view/header.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "view.h"
-
-#define WIDE 60	 /* screens less wide are short of words */
-#define ROOMY 96 /* only these have all of them */
 #define TITLE_MIN 12
 #define TEXT_SIZE 4096
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 /* "  20 snapshots  1420 stacks", "  inuse_space 1.50MB" */
-static void counts_text(const struct pmp_view *view, const struct pmp_profile_info *info,
+static void counts_text(const struct view *view, const struct pmp_profile_info *info,
 			bool wide, char *text, size_t size)
 {
 	const struct pmp_profile_about *about = &view->about;
@@ -26,7 +20,8 @@ static void counts_text(const struct pmp_view *view, const struct pmp_profile_in
 	int n = 0;
 
 	if (about->type && *about->type) {
-		snprintf(text, size, "  %s %s", pmp_escape(about->type, type, sizeof(type)),
+		snprintf(text, size, "  %s %s",
+			 pmp_escape(about->type, type, sizeof(type)),
 			 pmp_amount(info->stacks, about->unit, amount, sizeof(amount)));
 		return;
 	}
@@ -36,23 +31,23 @@ static void counts_text(const struct pmp_view *view, const struct pmp_profile_in
 }
 
 /* The title has the room that is left. */
-static void draw_counts(const struct pmp_view *view, const struct pmp_profile_info *info,
-			struct pmp_canvas *canvas)
+static void draw_counts(const struct view *view, const struct pmp_profile_info *info,
+			struct canvas *canvas)
 {
 	const char *saved = "  saved profile";
-	bool wide = canvas->columns >= WIDE;
+	bool wide = canvas->columns >= VIEW_WIDE;
 	char counts[128];
 	int at = 0, room;
 
 	if (wide)
-		at = pmp_canvas_print(canvas, 0, 0, -1, PMP_LOOK_BOLD, "pmp %s - ",
-				      pmp_version());
+		at = canvas_print(canvas, 0, 0, -1, STYLE_BOLD, "pmp %s - ",
+				  pmp_version());
 	counts_text(view, info, wide, counts, sizeof(counts));
 	room = canvas->columns - at - (int)strlen(saved) - (int)strlen(counts);
-	at += pmp_canvas_text(canvas, 0, at, room < TITLE_MIN ? TITLE_MIN : room,
-			      PMP_LOOK_BOLD, view->title);
-	at += pmp_canvas_text(canvas, 0, at, -1, PMP_LOOK_YELLOW, saved);
-	pmp_canvas_text(canvas, 0, at, -1, 0, counts);
+	at += canvas_text(canvas, 0, at, room < TITLE_MIN ? TITLE_MIN : room, STYLE_BOLD,
+			  view->title);
+	at += canvas_text(canvas, 0, at, -1, STYLE_YELLOW, saved);
+	canvas_text(canvas, 0, at, -1, 0, counts);
 }
 
 /* "2026-11-21 10:35:16", or nothing. */
@@ -67,54 +62,50 @@ static void time_text(uint64_t realtime, char *text, size_t size)
 }
 
 /* Host, date, duration, rate and command: what is known of them. */
-static void draw_origin(const struct pmp_profile_about *about, struct pmp_canvas *canvas,
+static void draw_origin(const struct pmp_profile_about *about, struct canvas *canvas,
 			int row)
 {
 	char text[TEXT_SIZE];
 	int at = 0;
 
 	if (about->host && *about->host)
-		at += pmp_canvas_print(canvas, row, at, -1, 0, "%s  ",
-				       pmp_escape(about->host, text, sizeof(text)));
+		at += canvas_print(canvas, row, at, -1, 0, "%s  ",
+				   pmp_escape(about->host, text, sizeof(text)));
 	time_text(about->realtime, text, sizeof(text));
 	if (*text)
-		at += pmp_canvas_print(canvas, row, at, -1, 0, "%s  ", text);
+		at += canvas_print(canvas, row, at, -1, 0, "%s  ", text);
 	if (about->duration)
-		at += pmp_canvas_print(canvas, row, at, -1, 0, "%.1f s  ",
-				       (double)about->duration / 1e9);
+		at += canvas_print(canvas, row, at, -1, 0, "%.1f s  ",
+				   (double)about->duration / 1e9);
 	if (about->period)
-		at += pmp_canvas_print(canvas, row, at, -1, 0, "%.4g Hz  ",
-				       1e9 / (double)about->period);
+		at += canvas_print(canvas, row, at, -1, 0, "%.4g Hz  ",
+				   1e9 / (double)about->period);
 	if (about->command && *about->command)
-		pmp_canvas_text(canvas, row, at, -1, PMP_LOOK_DIM,
-				pmp_escape(about->command, text, sizeof(text)));
+		canvas_text(canvas, row, at, -1, STYLE_DIM,
+			    pmp_escape(about->command, text, sizeof(text)));
 }
 
-static void draw_losses(const struct pmp_profile_info *info, struct pmp_canvas *canvas, int row)
+static void draw_stops(const struct pmp_profile_info *info, struct canvas *canvas,
+		       int row)
 {
-	const char *gap = canvas->columns < ROOMY ? "  " : "   ";
 	int at = 0;
 
 	if (info->stops)
-		at += pmp_canvas_print(canvas, row, at, -1, 0,
-				       canvas->columns < ROOMY
-					       ? "%" PRIu64 " stops, p99 %.1f us, max %.1f, %.3f%%%s"
-					       : "%" PRIu64 " stops, p99 %.1f us, max %.1f us, "
-						 "%.3f%% of the time%s",
-				       info->stops, (double)info->stopped_p99 / 1e3,
-				       (double)info->stopped_max / 1e3,
-				       percent(info->any_stopped,
-					       info->last_time - info->first_time), gap);
-	at += pmp_canvas_print(canvas, row, at, -1, info->vanished ? PMP_LOOK_YELLOW : 0,
-			       "Lost %" PRIu64, info->vanished);
-	at += pmp_canvas_print(canvas, row, at, -1, 0, "%sTruncated %" PRIu64 " (%.1f%%)", gap,
-			       info->truncated, percent(info->truncated, info->stacks));
-	if (info->evicted)
-		pmp_canvas_print(canvas, row, at, -1, PMP_LOOK_YELLOW, "%sEvicted %" PRIu64,
-				 gap, info->evicted);
+		at += canvas_print(
+			canvas, row, at, -1, 0,
+			canvas->columns < HEADER_ROOMY
+				? "%" PRIu64 " stops, p99 %.1f us, max %.1f, %.3f%%%s"
+				: "%" PRIu64 " stops, p99 %.1f us, max %.1f us, "
+				  "%.3f%% of the time%s",
+			info->stops, (double)info->stopped_p99 / 1e3,
+			(double)info->stopped_max / 1e3,
+			header_percent(info->any_stopped,
+				       info->last_time - info->first_time),
+			header_gap(canvas));
+	header_draw_losses(info, true, canvas, row, at);
 }
 
-int pmp_header_draw_saved(const struct pmp_view *view, struct pmp_canvas *canvas, int rows)
+int header_draw_saved(const struct view *view, struct canvas *canvas, int rows)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
@@ -124,6 +115,6 @@ int pmp_header_draw_saved(const struct pmp_view *view, struct pmp_canvas *canvas
 	if (rows < 3)
 		return 1;
 	draw_origin(&view->about, canvas, 1);
-	draw_losses(&info, canvas, 2);
+	draw_stops(&info, canvas, 2);
 	return 3;
 }

@@ -5,7 +5,7 @@
  * what curses would have written at its end, which was put together before.
  */
 #define NCURSES_WIDECHAR 1
-#include "screen.h"
+#include "view/screen.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "../keys.h"
+#include "view/keys.h"
 
 #define ESCAPE_DELAY 25 /* ms after an escape in which a sequence goes on */
 #define SEQUENCE_MAX 32 /* characters of one */
@@ -30,7 +30,7 @@
 #define FAULT_STACK 16384 /* for the handler, when a stack is full */
 #define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
 
-struct pmp_screen {
+struct screen {
 	SCREEN *screen;
 	FILE *in, *out;
 	int input, output;
@@ -38,7 +38,7 @@ struct pmp_screen {
 	bool colours, utf8, resized;
 };
 
-/* What a signal handler needs: the second place in pmp with mutable globals. */
+/* What a signal handler needs. */
 static struct {
 	volatile sig_atomic_t active;
 	int output;
@@ -53,7 +53,7 @@ static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS }
 
 /* ---- restoring --------------------------------------------------------------- */
 
-void pmp_screen_restore(void)
+void screen_restore(void)
 {
 	ssize_t n;
 
@@ -67,12 +67,12 @@ void pmp_screen_restore(void)
 
 static void on_fault(int number)
 {
-	pmp_screen_restore();
+	screen_restore();
 	/* The handler was taken off as it was called: now the fault is as ever. */
 	raise(number);
 }
 
-void pmp_screen_guard(void)
+void screen_guard(void)
 {
 	stack_t stack = { .ss_size = FAULT_STACK }, old;
 	unsigned mine;
@@ -133,7 +133,7 @@ static void prepare_restore(int output)
 	add_leave(capability("rmcup"));
 	if (!capability("rmcup"))
 		add_leave("\r\n");
-	pmp_screen_guard();
+	screen_guard();
 	catch_faults();
 }
 
@@ -179,7 +179,7 @@ static SCREEN *new_screen(const char *name, FILE *out, FILE *in)
 
 /* ---- opening ----------------------------------------------------------------- */
 
-static void set_up(struct pmp_screen *screen)
+static void set_up(struct screen *screen)
 {
 	cbreak();
 	noecho();
@@ -195,11 +195,11 @@ static void set_up(struct pmp_screen *screen)
 	if (!screen->colours)
 		return;
 	use_default_colors();
-	init_pair(PMP_LOOK_GREEN, COLOR_GREEN, -1);
-	init_pair(PMP_LOOK_RED, COLOR_RED, -1);
-	init_pair(PMP_LOOK_YELLOW, COLOR_YELLOW, -1);
-	init_pair(PMP_LOOK_BLUE, COLOR_BLUE, -1);
-	init_pair(PMP_LOOK_CYAN, COLOR_CYAN, -1);
+	init_pair(STYLE_GREEN, COLOR_GREEN, -1);
+	init_pair(STYLE_RED, COLOR_RED, -1);
+	init_pair(STYLE_YELLOW, COLOR_YELLOW, -1);
+	init_pair(STYLE_BLUE, COLOR_BLUE, -1);
+	init_pair(STYLE_CYAN, COLOR_CYAN, -1);
 }
 
 static FILE *open_stream(int fd, const char *mode)
@@ -212,7 +212,7 @@ static FILE *open_stream(int fd, const char *mode)
 	return stream;
 }
 
-static void drop(struct pmp_screen *screen)
+static void drop(struct screen *screen)
 {
 	if (screen->screen)
 		delscreen(screen->screen);
@@ -223,9 +223,9 @@ static void drop(struct pmp_screen *screen)
 	free(screen);
 }
 
-struct pmp_screen *pmp_screen_open(int input, int output, bool colours)
+struct screen *screen_open(int input, int output, bool colours)
 {
-	struct pmp_screen *screen = calloc(1, sizeof(*screen));
+	struct screen *screen = calloc(1, sizeof(*screen));
 	const char *term = getenv("TERM");
 
 	if (!screen)
@@ -256,15 +256,15 @@ struct pmp_screen *pmp_screen_open(int input, int output, bool colours)
 	return screen;
 }
 
-void pmp_screen_close(struct pmp_screen *screen)
+void screen_close(struct screen *screen)
 {
 	if (!screen)
 		return;
-	pmp_screen_suspend(screen);
+	screen_suspend(screen);
 	drop(screen);
 }
 
-void pmp_screen_suspend(struct pmp_screen *screen)
+void screen_suspend(struct screen *screen)
 {
 	if (!saved.active)
 		return;
@@ -274,7 +274,7 @@ void pmp_screen_suspend(struct pmp_screen *screen)
 	saved.active = 0;
 }
 
-void pmp_screen_resume(struct pmp_screen *screen)
+void screen_resume(struct screen *screen)
 {
 	if (saved.active)
 		return;
@@ -288,12 +288,12 @@ void pmp_screen_resume(struct pmp_screen *screen)
 
 /* ---- size and drawing -------------------------------------------------------- */
 
-int pmp_screen_input(const struct pmp_screen *screen)
+int screen_input(const struct screen *screen)
 {
 	return screen->input;
 }
 
-bool pmp_screen_size(struct pmp_screen *screen, int *rows, int *columns)
+bool screen_size(struct screen *screen, int *rows, int *columns)
 {
 	struct winsize size = { 0 };
 	bool changed;
@@ -311,56 +311,56 @@ bool pmp_screen_size(struct pmp_screen *screen, int *rows, int *columns)
 	return changed;
 }
 
-static attr_t attributes(const struct pmp_screen *screen, unsigned look)
+static attr_t attributes(const struct screen *screen, unsigned style)
 {
 	attr_t attr = A_NORMAL;
 
-	if (look & PMP_LOOK_REVERSE)
+	if (style & STYLE_REVERSE)
 		attr |= A_REVERSE;
-	if (look & PMP_LOOK_BOLD)
+	if (style & STYLE_BOLD)
 		attr |= A_BOLD;
-	if (look & PMP_LOOK_DIM)
+	if (style & STYLE_DIM)
 		attr |= A_DIM;
 	if (screen->colours)
-		attr |= (attr_t)COLOR_PAIR(look & PMP_LOOK_COLOURS);
+		attr |= (attr_t)COLOR_PAIR(style & STYLE_COLOURS);
 	return attr;
 }
 
 /* The cells from at on that look the same, as text; returns where they end. */
-static int run_of_cells(const struct pmp_screen *screen, const struct pmp_cell *cells, int at,
+static int run_of_cells(const struct screen *screen, const struct cell *cells, int at,
 			int columns, wchar_t *text)
 {
-	uint8_t look = cells[at].look;
+	uint8_t style = cells[at].style;
 	size_t length = 0;
 
-	for (; at < columns && cells[at].look == look; at++) {
+	for (; at < columns && cells[at].style == style; at++) {
 		uint32_t character = cells[at].character;
 
 		if (character == 0 && at && cells[at - 1].character > 0x7f)
 			continue;
 		if (character == 0)
 			character = ' ';
-		text[length++] = character < 0x7f || screen->utf8 ? (wchar_t)character : L'?';
+		text[length++] =
+			character < 0x7f || screen->utf8 ? (wchar_t)character : L'?';
 	}
 	text[length] = L'\0';
 	return at;
 }
 
-static void draw_row(const struct pmp_screen *screen, const struct pmp_canvas *canvas, int row,
+static void draw_row(const struct screen *screen, const struct canvas *canvas, int row,
 		     wchar_t *text)
 {
-	const struct pmp_cell *cells =
-		canvas->cells + (size_t)row * (size_t)canvas->columns;
+	const struct cell *cells = canvas->cells + (size_t)row * (size_t)canvas->columns;
 
 	move(row, 0);
 	for (int at = 0; at < canvas->columns;) {
-		attrset((int)attributes(screen, cells[at].look));
+		attrset((int)attributes(screen, cells[at].style));
 		at = run_of_cells(screen, cells, at, canvas->columns, text);
 		addwstr(text);
 	}
 }
 
-void pmp_screen_draw(struct pmp_screen *screen, const struct pmp_canvas *canvas, bool again)
+void screen_draw(struct screen *screen, const struct canvas *canvas, bool again)
 {
 	wchar_t *text = calloc((size_t)canvas->columns + 1, sizeof(*text));
 
@@ -378,10 +378,11 @@ void pmp_screen_draw(struct pmp_screen *screen, const struct pmp_canvas *canvas,
 
 /* ---- keys and mouse ---------------------------------------------------------- */
 
-void pmp_screen_mouse(struct pmp_screen *screen, bool wanted)
+void screen_mouse(struct screen *screen, bool wanted)
 {
 	(void)screen;
-	mousemask(wanted ? BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED
+	mousemask(wanted ? BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED |
+				   BUTTON5_PRESSED
 			 : 0,
 		  NULL);
 }
@@ -449,7 +450,7 @@ static int plain_key(wint_t character)
 	}
 }
 
-static bool take_mouse(struct pmp_screen_event *event)
+static bool take_mouse(struct screen_event *event)
 {
 	MEVENT mouse;
 
@@ -466,13 +467,13 @@ static bool take_mouse(struct pmp_screen_event *event)
 	return true;
 }
 
-bool pmp_screen_next(struct pmp_screen *screen, struct pmp_screen_event *event)
+bool screen_next(struct screen *screen, struct screen_event *event)
 {
 	wint_t character;
 	int code;
 
 	while ((code = get_wch(&character)) != ERR) {
-		*event = (struct pmp_screen_event){ 0 };
+		*event = (struct screen_event){ 0 };
 		if (code == KEY_CODE_YES && character == KEY_RESIZE) {
 			screen->resized = true;
 			continue;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Settings as text, one a line: what W saves and the next view begins with. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../value.h"
-#include "view.h"
+#include "view/view.h"
 
 struct setting {
 	const char *name;
@@ -13,10 +13,9 @@ struct setting {
 	const char *words; /* NULL: yes or no */
 };
 
-#define IN(field) offsetof(struct pmp_settings, field)
+#define IN(field) offsetof(struct settings, field)
 
 static const struct setting table[] = {
-	{ "view", IN(view), "stacks functions tree threads" },
 	{ "window", IN(window), "start minute seconds" },
 	{ "idle", IN(idle), "shown hidden only" },
 	{ "ungrouped", IN(ungrouped), NULL },
@@ -43,7 +42,7 @@ static const char *word(const char *words, unsigned i, size_t *length)
 	return NULL;
 }
 
-static bool take(const struct setting *setting, struct pmp_settings *settings,
+static bool take(const struct setting *setting, struct settings *settings,
 		 const char *value)
 {
 	void *field = (char *)settings + setting->offset;
@@ -62,29 +61,56 @@ static bool take(const struct setting *setting, struct pmp_settings *settings,
 	return false;
 }
 
-/* "sort-threads 3", "reverse-threads 3": a column of a view by its number, from 1. */
-static bool take_sort(struct pmp_settings *settings, const char *name, const char *value)
+/* The column of a view that a word or --sort means, plus 1; 0: it has none. */
+static unsigned column_of(const struct view_type *type, const char *name,
+			  enum pmp_sort sort)
 {
-	const char *views = table[0].words, *dash = strchr(name, '-'), *at;
-	uint64_t number;
-	size_t length;
+	for (size_t i = 0; i < type->column_count; i++) {
+		const struct column *column = &type->columns[i];
 
-	if (!dash || !pmp_value_number(value, &number) || number > 64)
-		return false;
-	for (unsigned i = 0; (at = word(views, i, &length)) != NULL; i++) {
-		if (strlen(dash + 1) != length || strncmp(at, dash + 1, length) != 0)
-			continue;
-		settings->sort[i] = (unsigned)number;
-		settings->reverse[i] = strncmp(name, "reverse", 7) == 0;
-		return true;
+		if (column->word &&
+		    (name ? strcmp(column->word, name) == 0 : column->sort == sort))
+			return (unsigned)i + 1;
 	}
-	return false;
+	return 0;
 }
 
-bool pmp_settings_take(struct pmp_settings *settings, const char *line)
+/* "sort-threads cpu", "reverse-threads cpu": a view and one of its columns. */
+static bool take_sort(struct settings *settings, const char *name, const char *value,
+		      const char **problem)
+{
+	const char *dash = strchr(name, '-');
+	size_t number = dash ? view_type_find(dash + 1) : view_type_count();
+	unsigned column;
+
+	if (number == view_type_count())
+		return false;
+	column = column_of(view_type_at(number), value, 0);
+	/* As they were saved before columns had names. */
+	if (!column && value[strspn(value, "0123456789")] == '\0')
+		*problem = "columns have names now";
+	if (!column)
+		return false;
+	settings->sort[number] = column;
+	settings->reverse[number] = strncmp(name, "reverse", 7) == 0;
+	return true;
+}
+
+static bool take_view(struct settings *settings, const char *value)
+{
+	size_t number = view_type_find(value);
+
+	if (number == view_type_count())
+		return false;
+	settings->view = (unsigned)number;
+	return true;
+}
+
+bool settings_take(struct settings *settings, const char *line, const char **problem)
 {
 	char text[128], *value;
 
+	*problem = "";
 	if (snprintf(text, sizeof(text), "%s", line) >= (int)sizeof(text))
 		return false;
 	text[strcspn(text, "#\r\n")] = '\0';
@@ -99,30 +125,74 @@ bool pmp_settings_take(struct pmp_settings *settings, const char *line)
 		if (strcmp(table[i].name, text) == 0)
 			return take(&table[i], settings, value);
 	}
-	return take_sort(settings, text, value);
+	return strcmp(text, "view") == 0 ? take_view(settings, value)
+					 : take_sort(settings, text, value, problem);
 }
 
-size_t pmp_settings_print(const struct pmp_settings *settings, char *buffer, size_t size)
-{
-	size_t length = 0, n = 0;
-	const char *at;
+struct settings_text {
+	char *buffer;
+	size_t size, length;
+};
 
-	for (size_t i = 0; i < TABLE_SIZE && length < size; i++) {
+__attribute__((format(printf, 2, 3))) static void add(struct settings_text *text,
+						      const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text->buffer + text->length, text->size - text->length, format,
+		      args);
+	va_end(args);
+	if (n > 0)
+		text->length += (size_t)n;
+	if (text->length >= text->size)
+		text->length = text->size - 1;
+}
+
+static void add_sort(struct settings_text *text, const struct settings *settings,
+		     size_t number)
+{
+	const struct view_type *type = view_type_at(number);
+	unsigned sort = settings->sort[number];
+	const char *name;
+
+	if (!type->columns || !(sort || settings->reverse[number]))
+		return;
+	name = type->columns[sort ? sort - 1 : type->sort].word;
+	if (name)
+		add(text, "%s-%s %s\n", settings->reverse[number] ? "reverse" : "sort",
+		    type->word, name);
+}
+
+size_t settings_print(const struct settings *settings, char *buffer, size_t size)
+{
+	struct settings_text text = { buffer, size, 0 };
+	const char *at;
+	size_t n = 0;
+
+	add(&text, "view %s\n", view_type_at(settings->view)->word);
+	for (size_t i = 0; i < TABLE_SIZE; i++) {
 		const void *field = (const char *)settings + table[i].offset;
-		unsigned value = table[i].words ? *(const unsigned *)field
-						: *(const bool *)field;
+		unsigned value =
+			table[i].words ? *(const unsigned *)field : *(const bool *)field;
 
 		at = word(table[i].words ? table[i].words : "no yes", value, &n);
-		length += (size_t)snprintf(buffer + length, size - length, "%s %.*s\n",
-					   table[i].name, at ? (int)n : 0, at ? at : "");
+		add(&text, "%s %.*s\n", table[i].name, at ? (int)n : 0, at ? at : "");
 	}
-	for (unsigned i = 0; i < PMP_VIEW_COUNT && length < size; i++) {
-		at = word(table[0].words, i, &n);
-		if (settings->sort[i] || settings->reverse[i])
-			length += (size_t)snprintf(buffer + length, size - length,
-						   "%s-%.*s %u\n",
-						   settings->reverse[i] ? "reverse" : "sort",
-						   (int)n, at, settings->sort[i]);
+	for (size_t i = 0; i < view_type_count(); i++)
+		add_sort(&text, settings, i);
+	return text.length;
+}
+
+void settings_sort(struct settings *settings, enum pmp_sort sort)
+{
+	for (size_t i = 0; i < view_type_count() && sort; i++) {
+		unsigned column = column_of(view_type_at(i), NULL, sort);
+
+		if (!column)
+			continue;
+		settings->sort[i] = column;
+		settings->reverse[i] = false;
 	}
-	return length < size ? length : size - 1;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The help, made from the table of keys; two columns where there is room. */
-#include <stdio.h>
-
-#include "../keys.h"
-#include "view.h"
+#include "view/keys.h"
+#include "view/view.h"
 
 #define LABEL_WIDTH 10
 
@@ -16,32 +14,48 @@ static const char *const about[] = {
 
 #define ABOUT_COUNT (sizeof(about) / sizeof(*about))
 
-static void draw_key(struct pmp_canvas *canvas, int row, const struct pmp_key *key)
+static void draw_text(struct canvas_part *part, unsigned style, const char *text)
 {
-	pmp_canvas_text(canvas, row, 2, LABEL_WIDTH, PMP_LOOK_BOLD, key->label);
-	pmp_canvas_text(canvas, row, 2 + LABEL_WIDTH, -1, 0, key->help);
+	int row = canvas_part_next(part);
+
+	if (row >= 0)
+		canvas_text(part->canvas, row, 0, -1, style, text);
 }
 
-size_t pmp_help_draw(struct pmp_canvas *canvas, int first, int rows, size_t top)
+static void draw_key(struct canvas_part *part, const char *label, const char *help)
 {
-	size_t line = 0;
+	int row = canvas_part_next(part);
 
-	for (size_t i = 0; i < pmp_key_count(); i++) {
-		const struct pmp_key *key = pmp_key(i);
+	if (row < 0)
+		return;
+	canvas_text(part->canvas, row, 2, LABEL_WIDTH, STYLE_BOLD, label);
+	canvas_text(part->canvas, row, 2 + LABEL_WIDTH, -1, 0, help);
+}
 
-		if (key->title) {
-			if (line >= top && line < top + (size_t)rows)
-				pmp_canvas_text(canvas, first + (int)(line - top), 0, -1,
-						PMP_LOOK_CYAN | PMP_LOOK_BOLD, key->title);
-			line++;
-		}
-		if (line >= top && line < top + (size_t)rows)
-			draw_key(canvas, first + (int)(line - top), key);
-		line++;
+static void draw_views(struct canvas_part *part)
+{
+	for (size_t i = 0; i < view_type_count(); i++) {
+		const char label[] = { (char)view_type_at(i)->key, '\0' };
+
+		draw_key(part, label, view_type_at(i)->help);
 	}
-	for (size_t i = 0; i < ABOUT_COUNT; i++, line++) {
-		if (line >= top && line < top + (size_t)rows)
-			pmp_canvas_text(canvas, first + (int)(line - top), 0, -1, 0, about[i]);
+}
+
+size_t help_draw(struct canvas *canvas, int first, int rows, size_t top)
+{
+	struct canvas_part part = { canvas, first, rows, top, 0 };
+
+	for (size_t i = 0; i < key_count(); i++) {
+		const struct key_binding *key = key_at(i);
+
+		if (key->title)
+			draw_text(&part, STYLE_CYAN | STYLE_BOLD, key->title);
+		if (key->keys[0])
+			draw_key(&part, key->label, key->help);
+		else
+			draw_views(&part);
 	}
-	return line;
+	for (size_t i = 0; i < ABOUT_COUNT; i++)
+		draw_text(&part, 0, about[i]);
+	return part.count;
 }

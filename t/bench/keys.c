@@ -9,13 +9,11 @@
 #include <locale.h>
 #include <time.h>
 
-#include "../../pmp/keys.h"
-#include "../../pmp/view/view.h"
-/* The view has rows of its own. */
-#define pmp_row pmp_row_of_round
+#include "view/keys.h"
+#include "libpmp-program.h"
+#include "view/view.h"
 #include "lib/saved.h"
 #include "tally/live.h"
-#undef pmp_row
 
 #define THREADS 200
 #define DEPTH_MAX 1000
@@ -153,37 +151,37 @@ static void do_nothing(void *arg)
 	(void)arg;
 }
 
-static const struct pmp_view_host host = { .refresh = do_nothing, .quit = do_nothing };
+static const struct view_actions actions = { .refresh = do_nothing, .quit = do_nothing };
 
 struct times {
 	double step, all;
 };
 
 /* One turn: what begins and ends it is a look for keys. */
-static void take_turn(struct pmp_view *view, struct pmp_canvas *canvas, int key,
+static void take_turn(struct view *view, struct canvas *canvas, int key,
 		      struct times *times)
 {
 	double start = now(), took;
 
 	if (key)
-		pmp_view_key(view, key);
+		view_key(view, key);
 	else
-		pmp_view_go_on(view);
-	pmp_view_draw(view, canvas);
+		view_go_on(view);
+	view_draw(view, canvas);
 	took = now() - start;
 	times->step = took > times->step ? took : times->step;
 	times->all += took;
 }
 
 /* These keys and the screen; the last one until all is there. */
-static struct times type(struct pmp_view *view, struct pmp_canvas *canvas,
+static struct times type(struct view *view, struct canvas *canvas,
 			 const char *text)
 {
 	struct times times = { 0, 0 };
 
 	while (*text)
-		take_turn(view, canvas, (int)pmp_canvas_next(&text), &times);
-	while (pmp_view_is_busy(view))
+		take_turn(view, canvas, (int)canvas_next(&text), &times);
+	while (view_is_busy(view))
 		take_turn(view, canvas, 0, &times);
 	return times;
 }
@@ -211,31 +209,31 @@ static void print(const char *what, const struct times *times)
 }
 
 /* Back to how a view begins. */
-static void begin(struct pmp_view *view, struct pmp_canvas *canvas)
+static void begin(struct view *view, struct canvas *canvas)
 {
-	const struct pmp_settings settings = { 0 };
+	const struct settings settings = { 0 };
 
 	type(view, canvas, "\033\033g1");
 	view->model.settings = settings;
-	pmp_view_refresh(view);
+	view_refresh(view);
 }
 
 static void measure(const char *title, struct saved *saved, bool live)
 {
-	struct pmp_canvas canvas = { 0 };
-	struct pmp_view view;
+	struct canvas canvas = { 0 };
+	struct view view;
 	struct times first, times[REPEATS] = { { 0, 0 } };
 	uint64_t number = stacks / THREADS + 1;
 
 	printf("%s: %zu stacks of %zu frames\n", title, stacks, depth);
 	printf("    %-20s %7s %7s %10s\n", "", "waits", "longest", "all");
-	if (!pmp_canvas_resize(&canvas, 50, 132))
+	if (!canvas_resize(&canvas, 50, 132))
 		abort();
-	pmp_view_init(&view, saved->profile, saved->symbolizer, &host, NULL);
+	view_init(&view, saved->profile, saved->symbolizer, &actions, NULL);
 	view.title = "server";
 	view.model.saved = !live;
 	view.about.size = sizeof(view.about);
-	view.slice = PMP_VIEW_SLICE;
+	view.slice = VIEW_SLICE;
 	first = type(&view, &canvas, "I");
 	printf("    %-20s %7.1f %18.1f\n", "the first screen", first.step, first.all);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -248,8 +246,8 @@ static void measure(const char *title, struct saved *saved, bool live)
 		}
 		print(rows[i].what, times);
 	}
-	pmp_view_free(&view);
-	pmp_canvas_free(&canvas);
+	view_free(&view);
+	canvas_free(&canvas);
 }
 
 int main(int argc, char **argv)

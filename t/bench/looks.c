@@ -89,7 +89,7 @@ static void compare(const struct pmp_sample *looks, const struct pmp_sample *sto
 
 		if (!looked || stopped->obtained != PMP_STOPPED)
 			continue;
-		sums->looked += looked->obtained == PMP_LOOKED;
+		sums->looked += looked->obtained == PMP_PEEKED;
 		sums->unchanged += looked->obtained == PMP_UNCHANGED;
 		if (looked->obtained == PMP_NOT_STOPPED) {
 			sums->incomplete++;

@@ -82,7 +82,7 @@ static size_t compare(const struct pmp_format *format, int base_fd, int fd)
 	const struct pmp_sink sink = { count_bytes, &length };
 	struct saved base = read_again(base_fd), again = read_again(fd);
 
-	if (pmp_profile_write_diff(again.profile, base.profile, format, NULL, &sink, NULL))
+	if (report_write(again.profile, base.profile, NULL, format, NULL, &sink, NULL))
 		abort();
 	return length;
 }
@@ -98,7 +98,7 @@ static size_t work(const struct saved *saved, const struct pmp_format *format, i
 	if (base_fd >= 0)
 		return compare(format, base_fd, fd);
 	if (format) {
-		if (pmp_profile_write(saved->profile, format, NULL, &sink, NULL))
+		if (report_write(saved->profile, NULL, NULL, format, NULL, &sink, NULL))
 			abort();
 		return length;
 	}
@@ -144,7 +144,7 @@ static int save(const struct saved *saved, const char *name)
 		      : memfd_create("profile", MFD_CLOEXEC);
 	const struct pmp_sink file = { to_file, &fd };
 
-	if (pmp_profile_write(saved->profile, pmp_format_find("pprof"), NULL, &file, NULL))
+	if (report_write(saved->profile, NULL, NULL, pmp_format_find("pprof"), NULL, &file, NULL))
 		abort();
 	return fd;
 }

@@ -137,7 +137,7 @@ static void judge(const struct pairs_page *page, const struct pmp_sample *sample
 	}
 	switch (thread->obtained) {
 	case PMP_STOPPED: sums.stopped++; break;
-	case PMP_LOOKED: sums.looked++; break;
+	case PMP_PEEKED: sums.looked++; break;
 	case PMP_UNCHANGED: sums.unchanged++; break;
 	default: break;
 	}
@@ -156,7 +156,7 @@ static int run_round(const struct pairs_page *page, struct pmp_target *target)
 		before[i] = page->threads[i].word;
 	if (pmp_target_capture(target, &sample, NULL) < 0)
 		return -1;
-	sums.rested += target->rest_proven;
+	sums.rested += target->capture.idle_proven;
 	for (uint64_t i = 0; i < page->count; i++)
 		after[i] = page->threads[i].word;
 	for (size_t t = 0; t < sample->thread_count; t++) {
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 	while (now_us() - begin < (has_enough() ? time : time * TIMES_MAX) &&
 	       run_round(page, target) == 0)
 		usleep((useconds_t)strtoul(argv[4], NULL, 10));
-	if (target->resting.unusable)
+	if (target->idle_set.unusable)
 		printf("# no taskstats here\n");
 	pmp_target_close(target);
 	printf("stopped %llu looked %llu unchanged %llu incomplete %llu moved %llu wrong %llu "

@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <time.h>
 
-#include "capture/walk.h"
+#include "unwind/walk.h"
 #include "fakeproc.h"
 
 #define FUNCTIONS 1000u

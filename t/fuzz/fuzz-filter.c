@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "libpmp.h"
+#include "libpmp-program.h"
 
 #define TEXT_SIZE 4096
 #define EXPRESSIONS_MAX 16 /* names are tried with all of them */
@@ -31,7 +31,7 @@ static void try_name(const struct pmp_filter *filter, const char *name)
 {
 	char shown[TEXT_SIZE];
 	pmp_marks marks = pmp_filter_function(filter, name, name, shown, sizeof(shown));
-	pmp_marks stack = pmp_filter_stack(&marks, 1);
+	pmp_marks stack = pmp_filter_stack_marks(&marks, 1);
 	bool passes = pmp_filter_passes(filter, stack);
 
 	if (strnlen(shown, sizeof(shown)) == sizeof(shown))

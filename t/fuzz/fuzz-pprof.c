@@ -3,6 +3,7 @@
  * Fuzz target: a saved profile, packed or not, read for the screen and with little memory,
  * written in some formats, and compared with one that is as it should be.
  */
+#include "libpmp-program.h"
 #include "fuzz.h"
 #include "lib/saved.h"
 
@@ -51,8 +52,8 @@ static void compare(const struct saved *saved, const struct saved *base)
 		int code = 0;
 
 		if (pmp_format(i)->compares)
-			code = pmp_profile_write_diff(saved->profile, base->profile,
-						      pmp_format(i), NULL, &sink, NULL);
+			code = report_write(saved->profile, base->profile, NULL,
+					    pmp_format(i), NULL, &sink, NULL);
 		if (code && code != PMP_EINVAL)
 			abort();
 		pmp_buf_clear(&buf);

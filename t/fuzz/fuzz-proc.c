@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/maps.h"
-#include "capture/process.h"
+#include "proc/maps.h"
+#include "proc/process.h"
 
 static void try_maps_line(const char *text, size_t length)
 {

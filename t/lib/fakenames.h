@@ -85,8 +85,8 @@ static uint32_t fake_mapping(size_t function)
 	return first;
 }
 
-void pmp_symbolizer_origin(const struct pmp_symbolizer *symbolizer,
-			   pmp_location location, struct pmp_origin *origin)
+void pmp_symbolizer_first_address(const struct pmp_symbolizer *symbolizer,
+			   pmp_location location, struct pmp_first_address *origin)
 {
 	(void)symbolizer;
 	origin->mapping = fake_mapping(location % FAKE_COUNT);
@@ -115,7 +115,7 @@ uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
 }
 
 pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
-					 const struct pmp_origin *origin,
+					 const struct pmp_first_address *origin,
 					 const struct pmp_frame *frames, size_t count)
 {
 	(void)symbolizer;
@@ -151,7 +151,7 @@ size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer)
 	return FAKE_LOCATIONS;
 }
 
-bool pmp_symbolizer_sweep(struct pmp_symbolizer *symbolizer, const bool *used)
+bool pmp_symbolizer_gc(struct pmp_symbolizer *symbolizer, const bool *used)
 {
 	(void)symbolizer;
 	(void)used;

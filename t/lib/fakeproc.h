@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "capture/reader.h"
+#include "base/reader.h"
 #include "sample.h"
 
 #define FAKE_UNUSED __attribute__((unused))

@@ -10,13 +10,10 @@
 #include <locale.h>
 #include <sys/syscall.h>
 
-#include "../../pmp/keys.h"
-#include "../../pmp/view/view.h"
+#include "view/keys.h"
+#include "view/view.h"
 #include "lib/tap.h"
-/* The view has rows of its own. */
-#define pmp_row pmp_row_of_round
 #include "tally/profile.h"
-#undef pmp_row
 
 struct fake_function {
 	const char *name, *file, *module;
@@ -102,7 +99,7 @@ TAP_UNUSED static void fake_call(struct pmp_thread *thread, int number, uint64_t
 	thread->syscall = number;
 	thread->args[0] = first;
 	thread->args[1] = second;
-	thread->obtained = PMP_LOOKED;
+	thread->obtained = PMP_PEEKED;
 	snprintf(thread->wchan, sizeof(thread->wchan), "%s", wchan);
 }
 
@@ -239,13 +236,15 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 	return profile;
 }
 
-/* ---- a host that remembers --------------------------------------------------------- */
+#define FAKE_VIEW(word) ((unsigned)view_type_find(word))
+
+/* ---- actions that are remembered --------------------------------------------------------- */
 
 static struct {
 	unsigned pauses, intervals, refreshes, resets, saves, quits;
 	uint64_t interval;
 	char written[256];
-	struct pmp_view *view;
+	struct view *view;
 } fake_asked;
 
 static void fake_pause(void *arg, bool paused)
@@ -278,7 +277,7 @@ static void fake_write(void *arg, const char *path)
 {
 	(void)arg;
 	snprintf(fake_asked.written, sizeof(fake_asked.written), "%s", path);
-	pmp_view_say(fake_asked.view, "Written: %s", path);
+	view_say(fake_asked.view, "Written: %s", path);
 }
 
 static void fake_save(void *arg)
@@ -293,7 +292,7 @@ static void fake_quit(void *arg)
 	fake_asked.quits++;
 }
 
-static const struct pmp_view_host fake_host = {
+static const struct view_actions fake_actions = {
 	.pause = fake_pause,
 	.set_interval = fake_interval,
 	.refresh = fake_refresh,
@@ -303,32 +302,33 @@ static const struct pmp_view_host fake_host = {
 	.quit = fake_quit,
 };
 
-TAP_UNUSED static void fake_view(struct pmp_view *view, struct pmp_profile *profile)
+TAP_UNUSED static void fake_view(struct view *view, struct pmp_profile *profile)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
 	memset(&fake_asked, 0, sizeof(fake_asked));
 	fake_asked.view = view;
-	pmp_view_init(view, profile, NULL, &fake_host, NULL);
+	view_init(view, profile, NULL, &fake_actions, NULL);
 	view->interval = FAKE_S / 10;
 	view->title = "server [4100]";
-	pmp_view_refresh(view);
+	view_refresh(view);
 }
 
-TAP_UNUSED static void fake_view_saved(struct pmp_view *view, struct pmp_profile *profile)
+TAP_UNUSED static void fake_view_saved(struct view *view, struct pmp_profile *profile)
 {
 	fake_view(view, profile);
 	view->title = "db.pb.gz";
 	view->model.saved = true;
 	view->about.size = sizeof(view->about);
 	pmp_profile_describe(profile, &view->about);
-	pmp_view_refresh(view);
+	view->model.unit = view->about.unit ? view->about.unit : "";
+	view_refresh(view);
 }
 
 /* Type a text. */
-TAP_UNUSED static void fake_type(struct pmp_view *view, const char *text)
+TAP_UNUSED static void fake_type(struct view *view, const char *text)
 {
 	while (*text)
-		pmp_view_key(view, (int)pmp_canvas_next(&text));
+		view_key(view, (int)canvas_next(&text));
 }
 
 #endif

@@ -116,11 +116,6 @@ verdict() {
 	return 1
 }
 
-# alive PID: it exists and is no zombie.
-alive() {
-	grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null
-}
-
 # free_again TEXT: no thread of the target is traced or stopped, at once or shortly after.
 free_again() {
 	wait_for "untouched $target_pid" 2

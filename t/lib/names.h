@@ -201,7 +201,7 @@ TAP_UNUSED
 static const char *name_in(const char *path, uint64_t address,
 			   struct pmp_symbolizer_options options)
 {
-	static char name[4096];
+	static char name[8192];
 	struct space space = space_of(path);
 	struct pmp_symbolizer *symbolizer = symbolizer_of(options);
 	const struct pmp_frame *frames;

@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "lib/report.h"
 #include "libpmp.h"
 #include "tally/profile.h"
 
@@ -57,7 +58,7 @@ static inline struct pmp_buf saved_write(const struct saved *saved, const char *
 	struct pmp_buf buf = { 0 };
 	const struct pmp_sink sink = { saved_sink, &buf };
 
-	if (pmp_profile_write(saved->profile, pmp_format_find(format), options, &sink,
+	if (report_write(saved->profile, NULL, NULL, pmp_format_find(format), options, &sink,
 			      NULL))
 		abort();
 	pmp_buf_puts(&buf, "");
@@ -101,7 +102,7 @@ static inline pmp_location saved_location(struct saved *saved, uint32_t mapping,
 					  uint64_t pc, bool exact, size_t count,
 					  const char *const *names)
 {
-	const struct pmp_origin origin = { pc, exact, mapping };
+	const struct pmp_first_address origin = { pc, exact, mapping };
 	struct pmp_frame frames[4] = { { 0 } };
 	pmp_location location;
 

@@ -31,6 +31,7 @@ PMP_FAULTY=${PMP_FAULTY:-$top_builddir/pmp/pmp-faulty}
 
 test_run=0
 test_failed=0
+test_about=
 test_pids=
 target_pid=
 
@@ -63,10 +64,31 @@ diag() {
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
+# A description that goes on where the one before it ended ("its message", "and is left
+# alone") is printed after that one, so that each line can be read alone.
+test_describe() {
+	case $1 in
+	and\ * | but\ * | nor\ * | so\ * | also\ * | again* | then\ * | not\ * | neither* | both\ * | \
+		it\ * | its\ * | they\ * | their\ * | them* | those\ * | each\ * | all\ * | none\ * | \
+		no\ other* | nothing\ * | nobody\ * | nowhere* | one\ * | there\ * | where\ * | \
+		which\ * | that\ * | who\ * | whose\ * | with\ * | without\ * | in\ * | of\ * | by\ * | \
+		as\ * | at\ * | on\ * | for\ * | from\ * | to\ * | until\ * | after\ * | before\ * | \
+		under\ * | is\ * | are\ * | was\ * | has\ * | have\ * | do\ * | does\ * | if\ * | \
+		the\ same* | the\ hint* | likewise* | quietly* | quiet | refused* | message* | status*)
+		test_text=${test_about:+$test_about: }$1
+		;;
+	*)
+		test_about=$1
+		test_text=$1
+		;;
+	esac
+	test_text=$(printf '%s' "$test_text" | tr '\n#' ' ;')
+}
+
 # test_result STATUS TEXT
 test_result() {
 	test_run=$((test_run + 1))
-	test_text=$(printf '%s' "$2" | tr '\n#' ' ;')
+	test_describe "$2"
 	if [ "$1" -eq 0 ]; then
 		printf 'ok %d - %s\n' "$test_run" "$test_text"
 		return 0
@@ -206,6 +228,11 @@ stop_process() {
 	test_is_child "$1" && kill -KILL "$1" 2>/dev/null
 	wait "$1" 2>/dev/null
 	return 0
+}
+
+# alive PID: it exists and is no zombie.
+alive() {
+	grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null
 }
 
 # sampler_of PID: the process that this pmp samples with.

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recovery of a frame pointer. Old frames, which have not been overwritten, lie
+ * between the living ones and look as good; so a record must not only be found but be
+ * the only one with which everything fits. What cannot be excluded makes the result
+ * doubtful, and then there is none.
+ */
+#include "capture/fp-recover.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORD 16u	      /* a saved frame pointer and a return address */
+#define TRIES_MAX 64	      /* records that are looked at */
+#define JUMPS_DEEP 3	      /* tail calls of tail calls */
+#define JUMPS_MAX 4	      /* functions that are looked through for one call */
+#define JUMPS_CODE (4u << 10) /* of each of them */
+#define CODE_MAX (64u << 10)  /* of one that is looked through for its frame */
+#define PROLOGUE_MAX 256u
+
+/* ---- calls ------------------------------------------------------------------------ */
+
+static struct pmp_reader code_of(struct pmp_target *target)
+{
+	return (struct pmp_reader){ pmp_memory_read, target->memory };
+}
+
+static const struct pmp_region *code_region(const struct pmp_target *target, uint64_t pc)
+{
+	const struct pmp_region *region = pmp_maps_find(target->maps, pc);
+
+	return region && (region->prot & PMP_PROT_EXEC) ? region : NULL;
+}
+
+/* Where tail calls may lead to. */
+struct trail {
+	struct pmp_target *target;
+	uint64_t start, end; /* the function that is looked for */
+	unsigned left;	     /* functions that may still be looked through */
+};
+
+/*
+ * May code of the function at `from` end up there without a call: by a tail call, in a
+ * part of it that the compiler has moved away, through a stub? True where that is not
+ * known, or too much to find out.
+ */
+static bool may_jump(struct trail *trail, uint64_t from, int deep)
+{
+	struct pmp_target *target = trail->target;
+	const struct pmp_reader code = code_of(target);
+	struct pmp_rule rule;
+	uint8_t bytes[JUMPS_CODE];
+	struct pmp_arch_jump jump = { .code = bytes };
+
+	if (deep == 0 || trail->left == 0 ||
+	    !pmp_unwinder_rule(target->unwinder, from, true, &rule))
+		return true;
+	trail->left--;
+	jump.address = rule.function_start;
+	jump.length = rule.function_end - rule.function_start;
+	if (jump.length > sizeof(bytes) ||
+	    !pmp_read(&code, jump.address, bytes, jump.length))
+		return true;
+	while (pmp_arch_next_jump(&jump)) {
+		if (!jump.target ||
+		    (jump.target >= trail->start && jump.target < trail->end))
+			return true;
+		if (jump.target >= rule.function_start && jump.target < rule.function_end)
+			continue;
+		if (code_region(target, jump.target) &&
+		    may_jump(trail, jump.target, deep - 1))
+			return true;
+	}
+	return false;
+}
+
+/* May the frame at pc have been called from where `caller` returns to? */
+static bool call_fits(struct pmp_target *target, uint64_t pc, uint64_t caller)
+{
+	const struct pmp_region *region = code_region(target, caller);
+	const struct pmp_reader code = code_of(target);
+	struct trail trail = { .target = target, .left = JUMPS_MAX };
+	struct pmp_rule rule;
+	uint64_t called;
+
+	if (!region)
+		return false;
+	if (!pmp_arch_follows_call(&code, caller, &called))
+		return region->module->kind == PMP_MODULE_ANON ||
+		       pmp_arch_is_sigreturn(&code, caller);
+	if (!called)
+		return true;
+	if (!pmp_unwinder_rule(target->unwinder, pc, true, &rule))
+		return true;
+	if (called == rule.function_start)
+		return true;
+	trail.start = rule.function_start;
+	trail.end = rule.function_end;
+	return may_jump(&trail, called, JUMPS_DEEP);
+}
+
+bool pmp_calls_fit(struct pmp_target *target, const struct pmp_walk *walk, size_t first)
+{
+	for (size_t i = first; i + 1 < walk->count; i++) {
+		const struct pmp_raw_frame *frame = &walk->frames[i], *caller = frame + 1;
+
+		/* An interrupted frame is not a call: nothing to check. */
+		if (caller->flags & PMP_FRAME_EXACT)
+			continue;
+		if (!call_fits(target, frame->pc - !(frame->flags & PMP_FRAME_EXACT),
+			       caller->pc))
+			return false;
+	}
+	return true;
+}
+
+bool pmp_frame_is_fixed(struct pmp_target *target, const struct pmp_rule *rule)
+{
+	const struct pmp_reader code = code_of(target);
+	uint64_t length = rule->function_end - rule->function_start;
+	uint8_t *bytes = length <= CODE_MAX ? malloc(length) : NULL;
+	bool fixed = bytes && pmp_read(&code, rule->function_start, bytes, length) &&
+		     !pmp_arch_moves_sp(bytes, length);
+
+	free(bytes);
+	return fixed;
+}
+
+/* ---- recovery ---------------------------------------------------------------------- */
+
+/* Does everything fit if this is the frame pointer? */
+static bool leads_home(struct pmp_target *target, struct pmp_stack_reader *reader,
+		       const struct pmp_regs *regs, bool exact, uint64_t fp)
+{
+	struct pmp_walk walk = { .frames = target->trial,
+				 .limit = target->options.max_frames,
+				 .from_caller = !exact };
+	struct pmp_regs with = *regs;
+
+	pmp_regs_set(&with, pmp_reg_fp, fp);
+	return pmp_stack_try(reader, &with, &walk) == 0 && walk.end == PMP_END_ROOT &&
+	       walk.count > 1 && pmp_calls_fit(target, &walk, 0);
+}
+
+/* Where, relative to the frame pointer, does the frame at regs have its return address? */
+static bool return_slot(struct pmp_target *target, const struct pmp_regs *regs,
+			bool exact, uint64_t *slot)
+{
+	uint64_t pc = pmp_regs_get(regs, pmp_reg_pc);
+	struct pmp_rule rule;
+
+	*slot = RECORD - 8;
+	if (!pmp_unwinder_rule(target->unwinder, pc, exact, &rule) ||
+	    rule.kind == PMP_RULE_LIBUNWIND)
+		return true;
+	if (rule.kind != PMP_RULE_FRAME || !rule.cfa_fp || rule.ra != PMP_WHERE_SAVED)
+		return false;
+	*slot = (uint64_t)((int64_t)rule.cfa_offset + rule.ra_offset);
+	return *slot < CODE_MAX;
+}
+
+/* As far above sp as the function's first instructions say. */
+static bool by_prologue(struct pmp_target *target, const struct pmp_regs *regs,
+			bool exact, uint64_t *fp)
+{
+	const struct pmp_reader code = code_of(target);
+	uint8_t bytes[PROLOGUE_MAX];
+	struct pmp_rule rule;
+	uint64_t size, length;
+
+	if (!pmp_unwinder_rule(target->unwinder, pmp_regs_get(regs, pmp_reg_pc), exact,
+			       &rule))
+		return false;
+	length = rule.function_end - rule.function_start;
+	if (length > sizeof(bytes))
+		length = sizeof(bytes);
+	if (!pmp_read(&code, rule.function_start, bytes, length) ||
+	    !pmp_arch_frame_size(bytes, length, &size) ||
+	    !pmp_frame_is_fixed(target, &rule))
+		return false;
+	*fp = pmp_regs_get(regs, pmp_reg_sp) + size;
+	return true;
+}
+
+/* The only place in the copied stack with which everything fits. */
+static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *reader,
+			 const struct pmp_regs *regs, bool exact, uint64_t *fp)
+{
+	uint64_t pc = pmp_regs_get(regs, pmp_reg_pc), sp = pmp_regs_get(regs, pmp_reg_sp);
+	const struct pmp_region *stack = pmp_maps_find(target->maps, sp);
+	const struct pmp_range *range = &reader->request->ranges[0];
+	uint64_t slot, end = range->address + range->got;
+	unsigned tries = 0, found = 0;
+
+	if (sp % 8 || sp < range->address || !return_slot(target, regs, exact, &slot))
+		return false;
+	for (uint64_t at = sp; at + slot + 8 <= end && found < 2; at += 8) {
+		uint64_t caller;
+
+		memcpy(&caller, range->data + (at + slot - range->address), 8);
+		caller = pmp_arch_code(caller);
+		if (!code_region(target, caller))
+			continue;
+		/* So many cannot be told apart, and each takes its time. */
+		if (++tries > TRIES_MAX)
+			return false;
+		if (!call_fits(target, pc - !exact, caller))
+			continue;
+		if (leads_home(target, reader, regs, exact, at)) {
+			*fp = at;
+			found++;
+		}
+		/* More of this stack is needed. What leads to other memory is no stack. */
+		if (reader->missed &&
+		    pmp_maps_find(target->maps, reader->missed_address) == stack)
+			return false;
+		reader->missed = false;
+	}
+	return found == 1;
+}
+
+bool pmp_fp_recover(struct pmp_target *target, struct pmp_stack_reader *reader,
+		    const struct pmp_regs *regs, bool exact, uint64_t *fp)
+{
+	if (by_prologue(target, regs, exact, fp))
+		return leads_home(target, reader, regs, exact, *fp);
+	return by_exclusion(target, reader, regs, exact, fp);
+}

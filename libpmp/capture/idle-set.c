@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What may upset the equation of idle-set.h, and why it does not:
+ *
+ *   A thread ends: it runs for that, so the sum grows by one at least. Its runs stay in
+ *   the sum. While it ends it may be in it twice: too much is no proof.
+ *   It ends and another one begins: the list of threads is the same no more, which is
+ *   noticed by the next peek at it; until then see above.
+ *   The leader ends before the others: it stays in the list, and its last runs, on the
+ *   way out, are in its own number but not in the sum. So it has to be alive.
+ */
+#include "capture/idle-set.h"
+
+#include <stdio.h>
+
+#include "base/fault.h"
+
+#define IDLE_MIN 2   /* idle captures required per capture in which it ran; */
+#define IDLE_MAX 16  /* never more than these */
+#define WORTH 8	     /* idle threads that are worth the question, if they */
+		     /* are more than the active ones, which are read twice */
+#define PATH_SIZE 32 /* "task/TID/stat" */
+
+void pmp_idle_set_close(struct pmp_idle_set *set)
+{
+	if (set->opened)
+		pmp_taskstats_close(&set->stats);
+	*set = (struct pmp_idle_set){ .unusable = true };
+}
+
+void pmp_idle_set_forget(struct pmp_idle_set *set)
+{
+	set->has_others = false;
+	set->sum = 0;
+}
+
+static bool is_idle(const struct pmp_watch *watch, uint64_t number)
+{
+	uint64_t quiet = number - watch->changed;
+
+	return watch->proven && watch->last.run_count.runs &&
+	       (quiet > IDLE_MAX || quiet > watch->changes * IDLE_MIN);
+}
+
+static void divide(struct pmp_idle_set *set, struct pmp_watches *watches, pid_t leader,
+		   uint64_t number)
+{
+	set->count = 0;
+	set->runs = 0;
+	set->leader_idle = false;
+	for (size_t i = 0; i < watches->count; i++) {
+		struct pmp_watch *watch = watches->items[i];
+
+		watch->idle = is_idle(watch, number);
+		if (!watch->idle)
+			continue;
+		set->count++;
+		set->runs += watch->last.run_count.runs;
+		set->leader_idle |= watch->tid == leader;
+	}
+}
+
+/* As they are by now: a capture has read each. */
+static uint64_t sum_idle(const struct pmp_watches *watches)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < watches->count; i++)
+		sum += watches->items[i]->idle ? watches->items[i]->last.run_count.runs
+					       : 0;
+	return sum;
+}
+
+/* Read those of the active ones. */
+static bool sum_active(struct pmp_watches *watches, const struct pmp_process *process,
+		       uint64_t *sum)
+{
+	struct pmp_run_count run_count;
+
+	*sum = 0;
+	for (size_t i = 0; i < watches->count; i++) {
+		if (watches->items[i]->idle)
+			continue;
+		if (pmp_watch_read(watches, process, watches->items[i], &run_count) < 0 ||
+		    !run_count.runs)
+			return false;
+		*sum += run_count.runs;
+	}
+	return true;
+}
+
+/* If it is idle it has not ended. */
+static bool leader_lives(const struct pmp_idle_set *set,
+			 const struct pmp_process *process)
+{
+	struct pmp_stat stat;
+	char path[PATH_SIZE];
+
+	if (set->leader_idle)
+		return true;
+	snprintf(path, sizeof(path), "task/%d/stat", (int)process->pid);
+	return pmp_stat_read(process->proc, path, &stat) == 0 &&
+	       !pmp_state_ended(stat.state);
+}
+
+static bool ask(struct pmp_idle_set *set, const struct pmp_process *process,
+		const struct pmp_log *log)
+{
+	if (!set->opened && !set->unusable)
+		set->opened = pmp_taskstats_open(&set->stats);
+	if (set->opened && pmp_taskstats_runs(&set->stats, process->pid, &set->sum))
+		return true;
+	if (!set->unusable)
+		PMP_LOG(log, "watch", "no taskstats: each thread is asked for itself");
+	set->unusable = true;
+	return false;
+}
+
+bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
+			const struct pmp_process *process, uint64_t number,
+			const struct pmp_log *log)
+{
+	uint64_t active;
+
+	set->sum = 0;
+	if (set->unusable || watches->by_switches)
+		return false;
+	divide(set, watches, process->pid, number);
+	if (set->count < WORTH || set->count <= watches->count - set->count ||
+	    !sum_active(watches, process, &active))
+		return false;
+	if (!ask(set, process, log))
+		return false;
+	if (!leader_lives(set, process)) {
+		pmp_idle_set_forget(set);
+		return false;
+	}
+	if (set->has_others && (set->sum == set->runs + active + (uint64_t)set->others ||
+				PMP_FAULT("believe-idle")))
+		return true;
+	if (!sum_active(watches, process, &set->active))
+		set->sum = 0;
+	return false;
+}
+
+void pmp_idle_set_learn(struct pmp_idle_set *set, const struct pmp_watches *watches)
+{
+	int64_t others;
+
+	if (!set->sum)
+		return;
+	others = (int64_t)(set->sum - sum_idle(watches) - set->active);
+	if (!set->has_others || others > set->others)
+		set->others = others;
+	set->has_others = true;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When to read the maps of a target again, and what to believe in between. */
+#include "capture/maps-refresh.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fault.h"
+#include "proc/maps.h"
+#include "proc/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAPS_EVERY (10 * PMP_MS) /* look for changes at most this often ... */
+#define MAPS_SHARE 20		 /* ... and spend at most 1/20 of the time on it */
+#define NOT_MAPPED 0		 /* an address */
+#define MAPS_CHANGING PMP_S	 /* after a change: look before and after each capture */
+
+static void identify_again(struct pmp_target *target, const struct pmp_stat *stat)
+{
+	memcpy(target->process.name, stat->name, sizeof(target->process.name));
+	target->process.start_stack = stat->start_stack;
+}
+
+/*
+ * After vfork(2) it has been opened with its parent's memory, which lives on when it
+ * executes a program. The place of the first stack is another one then, by chance.
+ */
+static void check_vfork(struct pmp_target *target)
+{
+	struct pmp_stat stat;
+
+	if (pmp_stat_read(target->process.proc, "stat", &stat) || !stat.start_stack ||
+	    stat.start_stack == target->process.start_stack)
+		return;
+	/* If that fails it is tried again with the next change of the maps. */
+	if (pmp_process_reopen_mem(&target->process) == 0)
+		identify_again(target, &stat);
+}
+
+int pmp_maps_refresh_now(struct pmp_target *target, struct pmp_error *err)
+{
+	struct pmp_reader reader = { pmp_memory_read, target->memory };
+	struct pmp_maps *maps = NULL;
+	uint64_t begin = pmp_clock_cpu();
+	int r = pmp_maps_read(&target->process, target->maps, &target->next_module_id,
+			      &target->log, &maps, err);
+
+	if (r < 0)
+		return r;
+	/* First what may fail: target->maps are those that the unwinder has. */
+	if (PMP_FAULT("maps-nomem") ||
+	    pmp_unwinder_set_maps(target->unwinder, maps, &reader) < 0) {
+		pmp_maps_unref(maps);
+		return pmp_error_nomem(err, "prepare unwinding");
+	}
+	target->maps_time = pmp_clock();
+	target->maps_cost = pmp_clock_cpu() - begin;
+	target->capture.maps_fresh = true;
+	if (maps == target->maps) {
+		pmp_maps_unref(maps);
+		return 0;
+	}
+	PMP_LOG(&target->log, "maps", "%zu regions, %zu modules, generation %llu",
+		maps->region_count, maps->module_count,
+		(unsigned long long)maps->generation);
+	if (!target->maps || target->maps->exec_generation != maps->exec_generation) {
+		check_vfork(target);
+		target->maps_changed = target->maps_time;
+		pmp_fp_cache_flush(target->fp_cache);
+		pmp_watches_doubt(&target->watches);
+	}
+	pmp_maps_unref(target->maps);
+	target->maps = maps;
+	pmp_memory_use(target->memory, target->process.mem, maps);
+	return 0;
+}
+
+/*
+ * A descriptor of /proc/PID/mem belongs to the memory at the time it was opened.
+ * After an exec that memory is no more, and reading gives nothing, wherever.
+ */
+static bool has_execed(const struct pmp_target *target)
+{
+	char byte;
+
+	/* Of memory that lives, a place that is not mapped is an error. */
+	return pread(target->process.mem, &byte, 1, NOT_MAPPED) == 0;
+}
+
+static int follow_exec(struct pmp_target *target, struct pmp_error *err)
+{
+	int r = pmp_process_reopen_mem(&target->process);
+	struct pmp_stat stat;
+
+	if (r < 0)
+		return pmp_error_sys(err,
+				     r == -EACCES || r == -EPERM ? PMP_EPERM : PMP_ESRCH,
+				     -r, "cannot read the memory of %d after its exec",
+				     (int)target->process.pid);
+	PMP_LOG(&target->log, "maps", "%d has exec'ed", (int)target->process.pid);
+	if (pmp_stat_read(target->process.proc, "stat", &stat) == 0)
+		identify_again(target, &stat);
+	r = pmp_process_check_class(&target->process, err);
+	if (r < 0)
+		return r;
+	pmp_maps_unref(target->maps);
+	target->maps = NULL;
+	/* The generations start again: what is kept by them is no longer valid. */
+	if (!PMP_FAULT("stale-cache"))
+		pmp_unwinder_forget(target->unwinder);
+	return pmp_maps_refresh_now(target, err);
+}
+
+/* Did executable mappings change recently? Assume so before the first capture. */
+static bool is_changing(const struct pmp_target *target)
+{
+	return !target->captured || pmp_clock() - target->maps_changed < MAPS_CHANGING;
+}
+
+int pmp_maps_refresh_begin(struct pmp_target *target, struct pmp_sample *sample,
+			   struct pmp_error *err)
+{
+	if (has_execed(target)) {
+		sample->execed = true;
+		return follow_exec(target, err);
+	}
+	return target->maps ? 0 : pmp_maps_refresh_now(target, err);
+}
+
+static bool is_due(const struct pmp_target *target)
+{
+	uint64_t every = MAPS_EVERY;
+
+	if (target->maps_cost * MAPS_SHARE > every)
+		every = target->maps_cost * MAPS_SHARE;
+	return !target->capture.maps_fresh &&
+	       (is_changing(target) || pmp_clock() - target->maps_time >= every);
+}
+
+/* Nothing is held here, nor in anything it calls. */
+int pmp_maps_refresh_update(struct pmp_target *target, struct pmp_error *err)
+{
+	int r;
+
+	if (target->capture.maps_before)
+		return 0;
+	r = is_due(target) ? pmp_maps_refresh_now(target, err) : 0;
+	if (r >= 0)
+		target->capture.maps_before = pmp_maps_ref(target->maps);
+	return r;
+}
+
+/* Is the code at pc the same in both? What has come to an empty place is. */
+static bool is_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
+			 uint64_t pc)
+{
+	const struct pmp_region *was = pmp_maps_find(old, pc),
+				*is = pmp_maps_find(new, pc);
+
+	if (!was || was == is)
+		return true;
+	return is && was->module == is->module &&
+	       was->offset - was->start == is->offset - is->start;
+}
+
+/*
+ * If a library has taken the place of another during the capture, nobody can tell in
+ * which of the two a thread was. Its stack ends before the first such frame.
+ */
+static void cut_moved(struct pmp_target *target, struct pmp_sample *sample,
+		      const struct pmp_maps *before)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_thread *thread = &sample->threads[i];
+
+		for (size_t k = 0; k < thread->frame_count; k++) {
+			if (is_same_code(before, target->maps,
+					 sample->frames[thread->frame + k].pc))
+				continue;
+			thread->frame_count = k;
+			if (thread->end != PMP_END_NOT_STOPPED)
+				thread->end = PMP_END_MOVED;
+		}
+	}
+}
+
+/* After the last thread: was the address space the same all the time? */
+void pmp_maps_refresh_check(struct pmp_target *target, struct pmp_sample *sample)
+{
+	if (!target->capture.maps_before)
+		return;
+	/* It may have ended by now: then there is nothing to compare with. */
+	if (is_changing(target))
+		pmp_maps_refresh_now(target, NULL);
+	if (target->capture.maps_before->exec_generation != target->maps->exec_generation)
+		cut_moved(target, sample, target->capture.maps_before);
+}
+
+void pmp_maps_refresh_open(struct pmp_target *target, const struct pmp_sample *sample)
+{
+	struct pmp_process live = target->process;
+
+	if (!target->maps || !target->maps->lazy)
+		return;
+	live.proc = pmp_process_live(&target->process);
+	if (live.proc < 0)
+		return;
+	for (size_t i = 0; i < sample->frame_count; i++) {
+		const struct pmp_raw_frame *frame = &sample->frames[i];
+
+		pmp_maps_open(&live, target->maps,
+			      frame->pc - !(frame->flags & PMP_FRAME_EXACT),
+			      &target->log);
+	}
+	close(live.proc);
+}

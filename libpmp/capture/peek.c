@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Looking at blocked threads: read, walk, and only then is it known to be true. */
+#include "capture/peek.h"
+
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/file.h"
+#include "capture/fp-cache.h"
+#include "capture/fp-recover.h"
+#include "proc/maps.h"
+
+#define PEEK_TRIES 5 /* with larger and larger copies */
+#define NO_GUESS SIZE_MAX
+#define DISTANCE_MAX (1u << 20) /* of a frame that is learned */
+#define FAULT_NAP 50 /* us: time to run for a thread that is believed to sleep */
+
+/* ---- learning -------------------------------------------------------------------- */
+
+static bool needs_fp(struct pmp_target *target, const struct pmp_raw_frame *frame,
+		     struct pmp_rule *rule)
+{
+	bool exact = frame->flags & PMP_FRAME_EXACT;
+
+	if (!pmp_unwinder_rule(target->unwinder, frame->pc, exact, rule))
+		return false;
+	return rule->kind == PMP_RULE_LIBUNWIND ||
+	       (rule->kind == PMP_RULE_FRAME && rule->cfa_fp);
+}
+
+static void learn(struct pmp_target *target, const struct pmp_raw_frame *frame,
+		  uint64_t distance)
+{
+	struct pmp_rule rule;
+	uint64_t known;
+
+	switch (pmp_fp_cache_get(target->fp_cache, frame->pc, &known)) {
+	case PMP_FP_NEVER: return;
+	case PMP_FP_UNKNOWN:
+		if (!needs_fp(target, frame, &rule))
+			return;
+		if (!pmp_frame_is_fixed(target, &rule) && !PMP_FAULT("learn-anything")) {
+			pmp_fp_cache_forbid(target->fp_cache, frame->pc);
+			return;
+		}
+		break;
+	case PMP_FP_DISTANCE: break;
+	}
+	pmp_fp_cache_put(target->fp_cache, frame->pc, distance);
+}
+
+void pmp_peek_learn(struct pmp_target *target, const struct pmp_walk *walk)
+{
+	for (size_t i = 0; i < walk->count; i++) {
+		const struct pmp_frame_regs *regs = &walk->regs[i];
+		uint64_t distance = regs->fp - regs->sp;
+
+		if (regs->has_fp && regs->fp >= regs->sp && distance <= DISTANCE_MAX)
+			learn(target, &walk->frames[i], distance);
+	}
+}
+
+/* ---- peeking --------------------------------------------------------------------- */
+
+/* One walk from a pc and an sp. */
+struct peek {
+	struct pmp_target *target;
+	struct pmp_stack_reader *reader;
+	const struct pmp_walk *walk;
+	bool may_learn; /* believe in what was learned */
+	size_t guess;	/* the frame whose frame pointer is a guess */
+	uint64_t fp;
+	uint64_t pc; /* of that frame, or of the one that has none */
+	bool searched;
+};
+
+/*
+ * Read the stack. It is as consistent as a stop would give if the thread has not run
+ * since it was found blocked: if its run count is the same as before.
+ */
+static int read_asleep(struct pmp_target *target, struct pmp_work *work,
+		       struct pmp_stop_request *request)
+{
+	struct pmp_run_count after;
+	int r;
+
+	request->ranges[0].address = work->peek.sp;
+	if (PMP_FAULT("believe-looks"))
+		usleep(FAULT_NAP);
+	for (size_t i = 0; i < request->range_count; i++) {
+		struct pmp_range *range = &request->ranges[i];
+		size_t room = pmp_maps_room(target->maps, range->address, range->want);
+		ssize_t got = pmp_file_pread(target->process.mem, range->data, room,
+					     range->address);
+
+		range->got = got > 0 ? (size_t)got : 0;
+	}
+	work->kernel_count = 0;
+	r = target->options.kernel
+		    ? pmp_kernel_read(&target->kernel, &target->process, work->thread.tid)
+		    : 0;
+	if (r >= 0)
+		r = pmp_watch_read(&target->watches, &target->process, work->watch,
+				   &after);
+	if (r < 0)
+		return r;
+	if (target->options.kernel)
+		work->kernel_count = target->kernel.count;
+	return PMP_FAULT("believe-looks") ||
+	       (after.value && after.value == work->run_count);
+}
+
+static bool find_fp(void *arg, const struct pmp_regs *regs, size_t frame, uint64_t *fp)
+{
+	struct peek *peek = arg;
+	struct pmp_target *target = peek->target;
+	bool exact = peek->walk->frames[frame].flags & PMP_FRAME_EXACT;
+	uint64_t distance;
+
+	/* A second guess would stand on the first. */
+	*fp = peek->fp;
+	if (peek->guess != NO_GUESS)
+		return peek->guess == frame;
+	peek->pc = pmp_regs_get(regs, pmp_reg_pc);
+	if (peek->may_learn &&
+	    pmp_fp_cache_get(target->fp_cache, peek->pc, &distance) == PMP_FP_DISTANCE) {
+		*fp = pmp_regs_get(regs, pmp_reg_sp) + distance;
+	} else {
+		peek->searched = true;
+		if (!pmp_fp_recover(target, peek->reader, regs, exact, fp))
+			return false;
+	}
+	peek->guess = frame;
+	peek->fp = *fp;
+	return true;
+}
+
+/* A guess has to lead to the root, by calls that fit; else nothing stands on it. */
+static bool guess_holds(struct peek *peek, const struct pmp_walk *walk)
+{
+	return peek->guess == NO_GUESS ||
+	       (walk->end == PMP_END_ROOT &&
+		pmp_calls_fit(peek->target, walk, peek->guess));
+}
+
+static int walk_once(struct peek *peek, struct pmp_walk *walk)
+{
+	peek->walk = walk;
+	peek->guess = NO_GUESS;
+	peek->pc = 0;
+	peek->searched = false;
+	walk->find_fp = find_fp;
+	walk->find_fp_arg = peek;
+	return pmp_stack_walk(peek->target, peek->reader, walk);
+}
+
+static int walk_asleep(struct peek *peek, struct pmp_walk *walk)
+{
+	int r;
+
+	peek->may_learn = true;
+	r = walk_once(peek, walk);
+	if (r < 0 || guess_holds(peek, walk) || peek->searched)
+		return r;
+	if (peek->reader->missed && walk->end == PMP_END_UNREADABLE)
+		return r;
+	/* What was learned is wrong here. */
+	pmp_fp_cache_forbid(peek->target->fp_cache, peek->pc);
+	peek->may_learn = false;
+	return walk_once(peek, walk);
+}
+
+int pmp_peek(struct pmp_target *target, struct pmp_work *work, struct pmp_walk *walk)
+{
+	struct pmp_stop_request request;
+	struct pmp_stack_reader reader = { .target = target, .request = &request };
+	struct peek peek = { .target = target, .reader = &reader };
+	int r = 0;
+
+	*walk = (struct pmp_walk){ 0 };
+	work->lacks = 0;
+	for (int tries = 0; tries < PEEK_TRIES && work->run_count && work->peek.pc;
+	     tries++) {
+		r = pmp_stack_prepare(target, work, &request, 1);
+		if (r >= 0)
+			r = read_asleep(target, work, &request);
+		if (r <= 0)
+			return r;
+		reader.regs.valid = 0;
+		pmp_regs_set(&reader.regs, pmp_reg_pc, work->peek.pc);
+		pmp_regs_set(&reader.regs, pmp_reg_sp, work->peek.sp);
+		r = walk_asleep(&peek, walk);
+		if (r < 0)
+			return r;
+		if (reader.missed && walk->end != PMP_END_ROOT &&
+		    walk->end != PMP_END_DEPTH) {
+			if (pmp_stack_want_more(target, work->watch, &reader))
+				continue;
+			/* A stop would copy no more than this. */
+			if (walk->end == PMP_END_UNREADABLE)
+				walk->end = PMP_END_COPY;
+		}
+		pmp_stack_learn(work->watch, &reader);
+		break;
+	}
+	if (walk->count == 0)
+		return 0;
+	if (!guess_holds(&peek, walk)) {
+		walk->count = peek.guess + 1;
+		walk->end = PMP_END_NO_INFO;
+	}
+	if (walk->end == PMP_END_ROOT || walk->end == PMP_END_DEPTH ||
+	    walk->end == PMP_END_COPY) {
+		if (peek.guess != NO_GUESS)
+			learn(target, &walk->frames[peek.guess],
+			      peek.fp - walk->regs[peek.guess].sp);
+		pmp_peek_learn(target, walk);
+		return 1;
+	}
+	work->lacks = peek.pc;
+	return 0;
+}

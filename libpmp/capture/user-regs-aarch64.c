@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * aarch64: the registers of a stopped thread. Only pmp_user_regs_read() and
+ * pmp_user_regs_restart() run while it is held.
+ */
+#ifdef __aarch64__
+
+#include "capture/user-regs.h"
+
+#include <asm/ptrace.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "proc/status.h"
+
+/* Numbers of the DWARF for the Arm 64-bit Architecture, 4.1. */
+enum { X8 = 8, SP = 31, PC = 32, REG_COUNT };
+
+#define INSTRUCTION 4 /* bytes */
+
+_Static_assert(sizeof(struct user_pt_regs) <= sizeof(union pmp_user_regs), "room");
+
+int pmp_user_regs_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls)
+{
+	struct iovec iov = { .iov_base = user, .iov_len = sizeof(*user) };
+	struct iovec tls_iov = { .iov_base = tls, .iov_len = sizeof(*tls) };
+
+	*tls = 0;
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov))
+		return -errno;
+	/* A 32-bit thread gives the 72 bytes of its own structure. */
+	if (iov.iov_len < sizeof(struct user_pt_regs))
+		return -ENOEXEC;
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_ARM_TLS, &tls_iov))
+		*tls = 0;
+	return 0;
+}
+
+/* struct user_pt_regs: x0 to x30, sp, pc, as the DWARF numbers go. */
+void pmp_user_regs_convert(const union pmp_user_regs *user, struct pmp_regs *regs)
+{
+	memset(regs, 0, sizeof(*regs));
+	for (int i = 0; i < REG_COUNT; i++)
+		pmp_regs_set(regs, i, user->words[i]);
+}
+
+uint64_t pmp_user_regs_sp(const union pmp_user_regs *user)
+{
+	return user->words[SP];
+}
+
+/* That x8 has its number is no proof: it may have returned. */
+bool pmp_user_regs_may_be_in(const union pmp_user_regs *user, int number)
+{
+	return (int)user->words[X8] == number;
+}
+
+/* A call that the kernel itself begins again: pc is at the svc by the time of the stop. */
+void pmp_user_regs_after_call(struct pmp_regs *regs, uint64_t pc)
+{
+	if (pmp_regs_get(regs, PC) + INSTRUCTION == pc)
+		pmp_regs_set(regs, PC, pc);
+}
+
+/* Is a signal on its way to the thread? Blocked ones count too. */
+static bool is_signal_pending(pid_t tid)
+{
+	struct __ptrace_peeksiginfo_args own = { .nr = 1 }, shared = own;
+	siginfo_t info;
+
+	shared.flags = PTRACE_PEEKSIGINFO_SHARED;
+	return ptrace(PTRACE_PEEKSIGINFO, tid, &own, &info) != 0 ||
+	       ptrace(PTRACE_PEEKSIGINFO, tid, &shared, &info) != 0;
+}
+
+const bool pmp_user_regs_restart_needs_call = true;
+
+/*
+ * The kernel has already made the result EINTR, and keeps the first argument to itself.
+ * If the thread was asleep in this very call right before the stop, what /proc said of it
+ * is that argument; the call is made again by going back to it. A signal that is pending
+ * may be the reason for the EINTR, which is then the thread's own.
+ */
+bool pmp_user_regs_restart(pid_t tid, const union pmp_user_regs *user,
+			   const struct pmp_syscall_file *before)
+{
+	struct user_pt_regs regs;
+	struct iovec iov = { .iov_base = &regs, .iov_len = sizeof(regs) };
+
+	memcpy(&regs, user->words, sizeof(regs));
+	if ((int64_t)regs.regs[0] != -EINTR || before->number < 0 ||
+	    regs.regs[X8] != (uint64_t)before->number || regs.pc != before->pc ||
+	    regs.sp != before->sp || is_signal_pending(tid))
+		return false;
+	/* Its descriptor is closed, and may be another file by now. */
+	if (before->number == SYS_close)
+		return false;
+	regs.regs[0] = before->args[0];
+	regs.pc -= INSTRUCTION;
+	return ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0;
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libpmp-program: what a program like pmp needs beyond libpmp.h. A live view asks for what
+ * was counted while it is counted, and filters it by itself; a program that follows its
+ * targets' children asks for new processes. Whoever embeds the library to count and to
+ * write stacks needs none of this. The conventions are those of libpmp.h.
+ */
+#ifndef PMP_LIBPMP_PROGRAM_H
+#define PMP_LIBPMP_PROGRAM_H
+
+#include "libpmp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- filters, applied by the program -------------------------------------- */
+
+/** The expressions of a kind as one, "(a)|(b)", or "". Borrowed. */
+const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kind kind);
+
+/*
+ * For programs that show stacks by themselves. First each function of a stack is
+ * looked at, which gives its marks; those of a stack are made of them, innermost
+ * first, and then asked. Without a filter (NULL) nothing is hidden; what is idle is
+ * known all the same.
+ */
+typedef unsigned pmp_marks;
+enum { PMP_MARK_FOCUS = 16 }; /* what PMP_FILTER_FOCUS wants is there */
+/** The name to show is put into buffer (cut off when it is longer). */
+pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
+			      const char *module, char *buffer, size_t size);
+bool pmp_filter_is_hidden(pmp_marks marks);
+/** The marks of a stack. */
+pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count);
+/** Is the stack shown? Whether its thread is idle is asked apart. */
+bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack);
+/** Does the thread wait for work? state as in proc(5); syscall: its name, or "". */
+bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall);
+/** Does it wait for a lock, as far as names of functions tell? */
+bool pmp_filter_is_locked(pmp_marks stack);
+/** Is it shown from a function on that PMP_FILTER_TRIM_ROOT wants? */
+bool pmp_filter_is_trimmed(pmp_marks stack);
+/** So many functions, counted from the innermost, are left then; else all. */
+size_t pmp_filter_trim(const pmp_marks *marks, size_t count);
+/**
+ * With fold_recursion: from the root on, up to 8 functions that are directly followed
+ * by the same ones become these. functions are numbers, equal ones for equal functions,
+ * innermost first. Returns how many are left; their indices are put into left.
+ */
+size_t pmp_filter_fold(const struct pmp_filter *filter, const uint32_t *functions,
+		       size_t count, uint32_t *left);
+/** The group of a thread: renamed by the filter, else with N for digits. Returns buffer. */
+char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,
+			size_t size);
+
+/* ---- live: what a view shows -------------------------------------------- */
+
+/*
+ * Of a profile made with options.live: every thread with what it was last seen
+ * doing, and how often it was seen with each stack, since the start and in two
+ * windows of time that end now. All of it is borrowed until the next
+ * pmp_profile_add(). Memory is bounded: threads that ended a while ago are put
+ * together; so are the stacks that are counted least, when there are too many. What is
+ * not counted apart is told in pmp_live_info.merged.
+ * A saved profile that is read into such a profile is counted since the start only;
+ * its threads are all present, each with what it was found at most often.
+ */
+struct pmp_live;
+
+enum pmp_window {
+	PMP_WINDOW_START, /* since the start */
+	PMP_WINDOW_MINUTE,
+	PMP_WINDOW_SECONDS, /* the last ten */
+	PMP_WINDOW_COUNT
+};
+
+/* How a thread of a sample was obtained. */
+enum pmp_how {
+	PMP_HOW_STOPPED,
+	PMP_HOW_PEEKED,
+	PMP_HOW_UNCHANGED,
+	PMP_HOW_NOT_STOPPED,
+	PMP_HOW_UNKNOWN, /* of a saved profile: args are not known either */
+};
+
+struct pmp_live_info {
+	size_t size;
+	uint64_t time;			    /* CLOCK_MONOTONIC of the last sample */
+	uint64_t samples[PMP_WINDOW_COUNT]; /* of all processes */
+	uint64_t stacks[PMP_WINDOW_COUNT];
+	uint64_t span[PMP_WINDOW_COUNT]; /* ns that the window really covers */
+	uint64_t merged;		 /* stacks and threads not kept apart */
+	uint64_t renumbered; /* grows when indices of stacks and locations change */
+	uint64_t moved;	     /* grows when indices of threads and cells change */
+};
+
+struct pmp_live_process {
+	size_t size;
+	pid_t pid;
+	const char *name; /* raw bytes */
+	uint64_t samples[PMP_WINDOW_COUNT];
+	struct pmp_sample_info last; /* the last one; last.name is name */
+};
+
+struct pmp_live_thread {
+	size_t size;
+	size_t process;	  /* index */
+	pid_t tid;	  /* 0: threads that have ended, put together */
+	const char *name; /* raw bytes */
+	bool present;	  /* in the last sample of its process */
+	char state;	  /* of its last sample, and so is what follows */
+	enum pmp_how how;
+	size_t stack;	     /* index */
+	const char *why;     /* why it was not stopped, or "" */
+	const char *syscall; /* name of the call that it sleeps in, or "" */
+	uint64_t args[6];    /* of that call */
+	bool waits_for_lock; /* it is a futex call that a lock makes */
+	const char *wchan;   /* where it sleeps in the kernel, or "" */
+	uint64_t cpu;	     /* ns on a CPU since it began; 0: unknown */
+	double cpu_share;    /* of one CPU, in the last second; < 0: unknown */
+	double switches;     /* times put on a CPU a second, likewise */
+};
+
+struct pmp_live_stack {
+	size_t size;
+	const pmp_location *locations; /* innermost first */
+	size_t count;
+	const char *end; /* why it does not reach its root, or "" */
+};
+
+/* A thread was seen with a stack, in a state. */
+struct pmp_live_cell {
+	size_t size;
+	size_t thread, stack; /* indices */
+	char state;
+	bool waits_for_lock; /* in a futex call that a lock makes */
+	const char *syscall; /* most recently, or "" */
+	uint64_t counts[PMP_WINDOW_COUNT];
+};
+
+/** NULL without options.live. */
+const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile);
+void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info);
+size_t pmp_live_process_count(const struct pmp_live *live);
+size_t pmp_live_thread_count(const struct pmp_live *live);
+size_t pmp_live_stack_count(const struct pmp_live *live);
+size_t pmp_live_cell_count(const struct pmp_live *live);
+/** Each i below its count. Indices stay, but those of threads and cells change when
+ * threads are put together, which pmp_live_info.moved tells, and all of them, with the
+ * numbers of locations, when stacks are: pmp_live_info.renumbered. */
+void pmp_live_process(const struct pmp_live *live, size_t i,
+		      struct pmp_live_process *process);
+void pmp_live_thread(const struct pmp_live *live, size_t i,
+		     struct pmp_live_thread *thread);
+void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);
+void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *cell);
+
+/* ---- processes, values ---------------------------------------------------- */
+
+/* Processes as they come. */
+struct pmp_procwatch;
+
+struct pmp_new_process {
+	pid_t pid, parent;
+	pid_t session; /* the process that has begun its session */
+};
+
+int pmp_procwatch_new(struct pmp_procwatch **watch, struct pmp_error *err);
+/**
+ * Living processes that are new since the last call, at the first call all of them; a
+ * few that are not new may be among them. Costs next to nothing when there are none.
+ * *list is the caller's to change until the next call.
+ */
+int pmp_procwatch_next(struct pmp_procwatch *watch, struct pmp_new_process **list,
+		       size_t *count, struct pmp_error *err);
+/**
+ * So many processes and threads, of anybody, have begun and ended between two calls and
+ * were not told; more, if thousands were begun between two.
+ */
+uint64_t pmp_procwatch_unseen(const struct pmp_procwatch *watch);
+void pmp_procwatch_free(struct pmp_procwatch *watch);
+
+/** Does this thread id belong to a process of another id? 0 if not. */
+pid_t pmp_thread_process(pid_t tid);
+
+enum { PMP_AMOUNT_SIZE = 64 }; /* bytes that are enough for one, with its NUL */
+/**
+ * A value in the unit of a saved profile as people read it: "1.50MB", "20ms", "17".
+ * Returns buffer.
+ */
+char *pmp_amount(uint64_t value, const char *unit, char *buffer, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Descriptors of the files that a process has mapped. Whatever lies at a path
+ * that came from the process is first opened with O_PATH, which neither waits
+ * for a FIFO nor wakes a device; only when it has proven to be the very file that
+ * is mapped, that descriptor is opened for reading. No thread is held here.
+ */
+#include "proc/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/file.h"
+
+#define PERF_MAP_LIMIT (64 << 20)
+#define LINK_SIZE 64	  /* "/proc/self/fd/N", "map_files/START-END" */
+#define COMPARE_SIZE 4096 /* of a region, where device numbers do not help */
+
+/* Does the root of the process look like ours? */
+static bool same_root(int root)
+{
+	struct stat theirs, ours;
+
+	return fstat(root, &theirs) == 0 && stat("/", &ours) == 0 &&
+	       theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+/*
+ * O_PATH descriptor of a path below root, or a negative errno. A link in it may
+ * lead anywhere but out of root. Without openat2() only our own root is safe.
+ */
+static int open_below(int root, const char *path, uint64_t resolve)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = resolve | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	/* EPERM is what a sandbox says that does not know the call. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM) && same_root(root))
+		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_root(const struct pmp_process *process)
+{
+	int fd = openat(process->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_in_root(const struct pmp_process *process, const char *path)
+{
+	int root = open_root(process);
+	int fd;
+
+	if (root < 0)
+		return root;
+	fd = open_below(root, path, RESOLVE_IN_ROOT);
+	close(root);
+	return fd;
+}
+
+/* A process in a chroot: maps shows its paths as seen from our root. */
+static int open_in_ours(const char *path)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd;
+
+	if (root < 0)
+		return -errno;
+	fd = open_below(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+	close(root);
+	return fd;
+}
+
+/* Open for reading what is known by an O_PATH descriptor, and close that. */
+static int reopen(int fd)
+{
+	char link[LINK_SIZE];
+	int result;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	result = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (result < 0)
+		result = -errno;
+	close(fd);
+	return result;
+}
+
+/* Does the file hold what the process has mapped from it? */
+static bool same_bytes(const struct pmp_process *process, const struct pmp_region *region,
+		       int fd)
+{
+	unsigned char mapped[COMPARE_SIZE], stored[COMPARE_SIZE];
+	size_t length = sizeof(mapped);
+
+	if (region->end - region->start < length)
+		length = region->end - region->start;
+	if (region->prot & PMP_PROT_WRITE || process->mem < 0)
+		return false;
+	return pmp_file_pread(process->mem, mapped, length, region->start) ==
+		       (ssize_t)length &&
+	       pmp_file_pread(fd, stored, length, region->offset) == (ssize_t)length &&
+	       memcmp(mapped, stored, length) == 0;
+}
+
+/*
+ * Take an O_PATH descriptor (or a negative errno) as the file of a region if it
+ * is. linked: it came from map_files. Its device may then differ: overlay and
+ * btrfs show one number in maps and another one in stat. Elsewhere the bytes
+ * must agree as well. Returns a descriptor for reading or a negative errno.
+ */
+static int accept_file(const struct pmp_process *process, const struct pmp_region *region,
+		       int fd, bool linked)
+{
+	const struct pmp_module *module = region->module;
+	bool inode, device;
+	struct stat file;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode)) {
+		close(fd);
+		return -ESTALE;
+	}
+	inode = file.st_ino == module->inode;
+	device = file.st_dev == module->device;
+	if (!inode && !linked) {
+		close(fd);
+		return -ESTALE;
+	}
+	fd = reopen(fd);
+	if (fd < 0 || (inode && (device || linked)) || same_bytes(process, region, fd))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+static int open_map_file(const struct pmp_process *process,
+			 const struct pmp_region *region)
+{
+	char link[LINK_SIZE];
+	int fd;
+
+	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, region->start,
+		 region->end);
+	fd = openat(process->proc, link, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_exe(const struct pmp_process *process)
+{
+	int fd = openat(process->proc, "exe", O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+#ifdef PMP_FAULTS
+static int open_blindly(const struct pmp_process *process, const char *path)
+{
+	int fd = PMP_FAULT("own-root") ? open_in_ours(path) : open_in_root(process, path);
+
+	return fd < 0 ? fd : reopen(fd);
+}
+#endif
+
+void pmp_files_open(const struct pmp_process *process, const struct pmp_region *region,
+		    struct pmp_module *module, const struct pmp_log *log)
+{
+	const struct pmp_region mapped = {
+		.start = region->start,
+		.end = region->end,
+		.offset = region->offset,
+		.module = module,
+		.prot = region->prot,
+	};
+	bool replaced = false;
+	int fd;
+
+#ifdef PMP_FAULTS
+	if (PMP_FAULT("own-root") || PMP_FAULT("believe-path")) {
+		module->fd = open_blindly(process, module->path);
+		return;
+	}
+#endif
+	fd = accept_file(process, &mapped, open_map_file(process, &mapped), true);
+	if (fd < 0)
+		fd = accept_file(process, &mapped, open_exe(process), false);
+	if (fd < 0 && module->path[0] == '/') {
+		fd = accept_file(process, &mapped, open_in_root(process, module->path),
+				 false);
+		replaced = fd == -ESTALE;
+		if (fd < 0)
+			fd = accept_file(process, &mapped, open_in_ours(module->path),
+					 false);
+	}
+	if (fd < 0 && replaced)
+		fd = -ESTALE;
+	module->fd = fd < 0 ? -1 : fd;
+	module->open_errno = fd < 0 ? -fd : 0;
+	if (fd < 0 && log && log->line) {
+		char path[PATH_MAX];
+
+		pmp_log_line(log, "files", "cannot open %s: %s",
+			     pmp_escape(module->path, path, sizeof(path)), strerror(-fd));
+	}
+}
+
+/* Takes an O_PATH descriptor or a negative errno. */
+static bool is_file(int fd, uint64_t device, uint64_t inode)
+{
+	struct stat file;
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = fstat(fd, &file) == 0 && file.st_dev == device && file.st_ino == inode;
+	close(fd);
+	return same;
+}
+
+bool pmp_files_is_at(const struct pmp_process *process, const char *path, uint64_t device,
+		     uint64_t inode)
+{
+	return is_file(open_in_root(process, path), device, inode) ||
+	       is_file(open_in_ours(path), device, inode);
+}
+
+/*
+ * A file of /tmp itself: what is mounted on one, as anybody may do in a user namespace,
+ * is a file from elsewhere that the process could perhaps not read. O_PATH descriptor
+ * or a negative errno.
+ */
+static int open_in_tmp(const struct pmp_process *process, const char *name)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
+	};
+	int tmp = open_in_root(process, "/tmp/."); /* which may be a link */
+	struct stat folder, file;
+	int fd;
+
+	if (tmp < 0)
+		return tmp;
+	fd = (int)syscall(SYS_openat2, tmp, name, &how, sizeof(how));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
+		fd = openat(tmp, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && (fstat(tmp, &folder) || fstat(fd, &file) ||
+				folder.st_dev != file.st_dev)) {
+			close(fd);
+			fd = -1;
+			errno = EXDEV;
+		}
+	}
+	if (fd < 0)
+		fd = -errno;
+	close(tmp);
+	return fd;
+}
+
+/* Why this file is not taken as a map of JIT code, or NULL. */
+static const char *perf_map_problem(const struct pmp_process *process,
+				    const struct stat *file)
+{
+	if (!S_ISREG(file->st_mode))
+		return "not a regular file";
+	if (file->st_uid != process->uid)
+		return "it belongs to another user";
+	/* /tmp is for everybody: a second name of somebody's file, perhaps. */
+	if (file->st_nlink > 1)
+		return "it has several names";
+	if (file->st_size > PERF_MAP_LIMIT)
+		return "larger than 64 MiB";
+	return NULL;
+}
+
+int pmp_files_open_perf_map(const struct pmp_process *process, const struct pmp_log *log)
+{
+	const char *problem;
+	char name[LINK_SIZE];
+	struct stat file;
+	int fd;
+
+	snprintf(name, sizeof(name), "perf-%d.map", (int)process->ns_pid);
+	fd = open_in_tmp(process, name);
+	if (fd < 0) {
+		if (fd == -EXDEV && log)
+			PMP_LOG(log, "files",
+				"/tmp/%s ignored: it is on another file system", name);
+		return -1;
+	}
+	problem =
+		fstat(fd, &file) < 0 ? strerror(errno) : perf_map_problem(process, &file);
+	if (problem) {
+		if (log)
+			PMP_LOG(log, "files", "/tmp/%s ignored: %s", name, problem);
+		close(fd);
+		return -1;
+	}
+	fd = reopen(fd);
+	return fd < 0 ? -1 : fd;
+}

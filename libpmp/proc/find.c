@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which processes are meant, by a regular expression on their names? */
+#include "libpmp-program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/scan.h"
+#include "proc/process.h"
+
+#define PATH_SIZE 64
+#define DELETED " (deleted)"
+
+/* A leader that has ended counts only while other threads live. */
+static bool is_living(int dir, pid_t pid, const struct pmp_stat *stat)
+{
+	const struct pmp_process process = {
+		.pid = pid, .pidfd = -1, .proc = dir, .mem = -1
+	};
+	int live;
+
+	if (!pmp_state_ended(stat->state))
+		return true;
+	live = pmp_process_live(&process);
+	if (live >= 0)
+		close(live);
+	return live >= 0;
+}
+
+/* Base name of the executable, a part of path; NULL when it cannot be seen. */
+static const char *exe_name(int dir, char path[PATH_MAX])
+{
+	ssize_t length = readlinkat(dir, "exe", path, PATH_MAX - 1);
+	const size_t tail = strlen(DELETED);
+	const char *slash;
+
+	if (length <= 0)
+		return NULL;
+	if ((size_t)length > tail && memcmp(path + length - tail, DELETED, tail) == 0)
+		length -= (ssize_t)tail;
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static bool is_match(const regex_t *regex, const char *name)
+{
+	return name && regexec(regex, name, 0, NULL, 0) == 0;
+}
+
+struct names {
+	struct pmp_stat stat;
+	char path[PATH_MAX];
+};
+
+/* Which name of a living process matches: a part of names, or NULL. */
+static const char *matching(const regex_t *regex, pid_t pid, struct names *names)
+{
+	const char *name = NULL;
+	int dir;
+
+	snprintf(names->path, sizeof(names->path), "/proc/%d", (int)pid);
+	dir = open(names->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return NULL;
+	if (pmp_stat_read(dir, "stat", &names->stat) == 0 &&
+	    !(names->stat.flags & PMP_KERNEL_THREAD) &&
+	    is_living(dir, pid, &names->stat)) {
+		name = names->stat.name;
+		if (!is_match(regex, name))
+			name = exe_name(dir, names->path);
+	}
+	close(dir);
+	return is_match(regex, name) ? name : NULL;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* All of /proc against a compiled expression: their number or PMP_ENOMEM. */
+static int find_matches(DIR *proc, const regex_t *regex, pid_t **pids)
+{
+	size_t count = 0, capacity = 0;
+	struct dirent *entry;
+	struct names names;
+	uint64_t pid;
+
+	while ((entry = readdir(proc))) {
+		if (!pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid) ||
+		    (pid_t)pid == getpid() || !matching(regex, (pid_t)pid, &names))
+			continue;
+		if (PMP_RESERVE(pids, &capacity, count + 1))
+			return PMP_ENOMEM;
+		(*pids)[count++] = (pid_t)pid;
+	}
+	if (count)
+		qsort(*pids, count, sizeof(**pids), compare_pids);
+	return (int)count;
+}
+
+static int compile(const char *regex, regex_t *compiled, struct pmp_error *err)
+{
+	char text[128], shown[128];
+	int result = regcomp(compiled, regex, REG_EXTENDED | REG_NOSUB);
+
+	if (!result)
+		return 0;
+	regerror(result, compiled, text, sizeof(text));
+	return pmp_error_set(err, PMP_EINVAL, "invalid regular expression \"%s\": %s",
+			     pmp_escape(regex, shown, sizeof(shown)), text);
+}
+
+int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err)
+{
+	regex_t compiled;
+	DIR *proc;
+	int result;
+
+	*pids = NULL;
+	result = compile(regex, &compiled, err);
+	if (result)
+		return result;
+	proc = opendir("/proc");
+	if (proc)
+		result = find_matches(proc, &compiled, pids);
+	else
+		result = pmp_error_sys(err, PMP_EIO, errno, "cannot read /proc");
+	if (result == PMP_ENOMEM) {
+		pmp_error_nomem(err, "listing processes");
+		free(*pids);
+		*pids = NULL;
+	}
+	if (proc)
+		closedir(proc);
+	regfree(&compiled);
+	return result;
+}
+
+int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *found,
+		     struct pmp_error *err)
+{
+	struct pmp_status_file status;
+	char path[PATH_SIZE];
+	struct names names;
+	regex_t compiled;
+	const char *name;
+	int result = compile(regex, &compiled, err);
+
+	if (result)
+		return result;
+	name = matching(&compiled, pid, &names);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (!name || pmp_status_read(AT_FDCWD, path, &status)) {
+		result = pmp_error_set(err, PMP_ESRCH, "%d does not match any more",
+				       (int)pid);
+	} else {
+		snprintf(found->name, sizeof(found->name), "%s", name);
+		found->user = status.uid;
+		found->changed_user = status.uid != status.euid;
+	}
+	regfree(&compiled);
+	return result;
+}

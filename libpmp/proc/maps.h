@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /proc/PID/maps to struct pmp_maps:
+ *
+ *   7f31c3a00000-7f31c3b55000 r-xp 00026000 fe:00 1234   /usr/lib/libc.so.6
+ *   start        end          prot offset   dev   inode  path
+ *
+ * Only newlines are escaped in path (\012); " (deleted)" behind it is ambiguous
+ * and not believed: device and inode decide.
+ */
+#ifndef PMP_PROC_MAPS_H
+#define PMP_PROC_MAPS_H
+
+#include "base/log.h"
+#include "proc/process.h"
+#include "sample.h"
+
+/* One line, parsed. path is borrowed from the text and not unescaped. */
+struct pmp_maps_line {
+	uint64_t start, end, offset, device, inode;
+	unsigned prot;
+	const char *path;
+	size_t path_length;
+};
+bool pmp_maps_parse_line(const char *line, size_t length, struct pmp_maps_line *out);
+
+/*
+ * Read the maps of a process; modules that old (may be NULL) has already are
+ * taken over with their descriptors and ids; new ones get ids from *next_id and are
+ * opened (files.c) when they have an executable region, the first 512 of them and while
+ * half of the descriptors are free; else *maps is lazy. Reads the vDSO's image. If
+ * nothing differs from old, *maps is old with one more reference.
+ * Bounded: at most 1 Mi lines.
+ */
+int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
+		  uint32_t *next_id, const struct pmp_log *log, struct pmp_maps **maps,
+		  struct pmp_error *err);
+
+/*
+ * Of maps that are lazy: open the file that pc is in, unless it is open or cannot be
+ * opened. process->proc has to be of a thread that has not ended (pmp_process_live()).
+ */
+void pmp_maps_open(const struct pmp_process *process, struct pmp_maps *maps, uint64_t pc,
+		   const struct pmp_log *log);
+
+/* How much of want bytes at address lies in its mapping; reading /proc/PID/mem would
+ * run on into the next one. maps may be NULL. */
+size_t pmp_maps_room(const struct pmp_maps *maps, uint64_t address, size_t want);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The page cache in front of /proc/PID/mem: a direct-mapped table, whose slots
+ * get their page when they are first used. No thread is held while it is read,
+ * so only what does not change may come from here; the walk's reader
+ * (capture.c) sees to that.
+ */
+#include "proc/memory.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 4096u
+#define SLOTS 2048u /* 8 MiB when all are in use */
+
+struct slot {
+	uint64_t page; /* its address; 1: empty (never a page's address) */
+	uint64_t tick; /* valid in this snapshot only; 0: until the maps change */
+	unsigned char *data;
+};
+
+struct pmp_memory {
+	int fd;
+	const struct pmp_maps *maps;
+	uint64_t tick;
+	struct slot slots[SLOTS];
+};
+
+struct pmp_memory *pmp_memory_new(void)
+{
+	struct pmp_memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return NULL;
+	pmp_memory_use(memory, -1, NULL);
+	return memory;
+}
+
+void pmp_memory_free(struct pmp_memory *memory)
+{
+	if (!memory)
+		return;
+	for (size_t i = 0; i < SLOTS; i++)
+		free(memory->slots[i].data);
+	free(memory);
+}
+
+void pmp_memory_use(struct pmp_memory *memory, int fd, const struct pmp_maps *maps)
+{
+	memory->fd = fd;
+	memory->maps = maps;
+	memory->tick = 1;
+	for (size_t i = 0; i < SLOTS; i++)
+		memory->slots[i].page = 1;
+}
+
+void pmp_memory_tick(struct pmp_memory *memory)
+{
+	memory->tick++;
+}
+
+bool pmp_region_is_volatile(const struct pmp_region *region)
+{
+	return (region->prot & PMP_PROT_WRITE) &&
+	       (region->module->kind == PMP_MODULE_ANON ||
+		region->module->kind == PMP_MODULE_SPECIAL);
+}
+
+static bool is_constant(const struct pmp_maps *maps, uint64_t page)
+{
+	const struct pmp_region *region = maps ? pmp_maps_find(maps, page) : NULL;
+
+	return region && !(region->prot & PMP_PROT_WRITE) &&
+	       (region->module->kind == PMP_MODULE_FILE ||
+		region->module->kind == PMP_MODULE_VDSO);
+}
+
+static const unsigned char *get_page(struct pmp_memory *memory, uint64_t page)
+{
+	struct slot *slot = &memory->slots[pmp_hash(page / PAGE) & (SLOTS - 1)];
+
+	if (slot->page == page && (!slot->tick || slot->tick == memory->tick))
+		return slot->data;
+	if (page > INT64_MAX - PAGE)
+		return NULL;
+	if (!slot->data)
+		slot->data = malloc(PAGE);
+	if (!slot->data)
+		return NULL;
+	slot->page = 1;
+	if (pmp_file_pread(memory->fd, slot->data, PAGE, page) != PAGE)
+		return NULL;
+	slot->page = page;
+	slot->tick = is_constant(memory->maps, page) ? 0 : memory->tick;
+	return slot->data;
+}
+
+bool pmp_memory_read(void *arg, uint64_t address, void *data, size_t length)
+{
+	struct pmp_memory *memory = arg;
+	char *to = data;
+
+	while (length > 0) {
+		uint64_t at = address & (PAGE - 1);
+		size_t chunk = length < PAGE - at ? length : PAGE - at;
+		const unsigned char *page = get_page(memory, address - at);
+
+		if (!page)
+			return false;
+		memcpy(to, page + at, chunk);
+		to += chunk;
+		address += chunk;
+		length -= chunk;
+	}
+	return true;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The threads of a process, and what /proc tells of each: the watch that comes
+ * before any stop. No thread is held here.
+ */
+#include "proc/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/scan.h"
+
+#define LIST_PASSES 4
+#define PATH_SIZE 32	  /* "task/TID" */
+#define PF_IO_WORKER 0x10 /* of the kernel: works for io_uring, in the process */
+#define TEXT_SIZE 256	  /* syscall: 9 numbers of at most 18 characters */
+
+struct tid_list {
+	pid_t **tids;
+	size_t *capacity;
+	size_t count;
+};
+
+int pmp_proc_reason(int sys_errno)
+{
+	if (sys_errno == EMFILE || sys_errno == ENFILE)
+		return PMP_ELIMIT;
+	return sys_errno == ENOMEM ? PMP_ENOMEM : PMP_ESRCH;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void sort_unique(struct tid_list *list)
+{
+	pid_t *tids = *list->tids;
+	size_t kept = 0;
+
+	if (list->count)
+		qsort(tids, list->count, sizeof(*tids), compare_tids);
+	for (size_t i = 0; i < list->count; i++) {
+		if (kept == 0 || tids[i] != tids[kept - 1])
+			tids[kept++] = tids[i];
+	}
+	list->count = kept;
+}
+
+static int append_tids(DIR *task, struct tid_list *list)
+{
+	struct dirent *entry;
+	uint64_t tid;
+
+	while ((entry = readdir(task))) {
+		if (!pmp_scan_whole(entry->d_name, 1, INT_MAX, &tid))
+			continue;
+		if (PMP_RESERVE(list->tids, list->capacity, list->count + 1))
+			return PMP_ENOMEM;
+		(*list->tids)[list->count++] = (pid_t)tid;
+	}
+	return 0;
+}
+
+/* Links of the directory are "." and ".." and one for each thread. */
+size_t pmp_threads_count(const struct pmp_process *process)
+{
+	struct stat stat;
+
+	if (fstatat(process->proc, "task", &stat, 0) < 0 || stat.st_nlink < 3)
+		return 0;
+	return stat.st_nlink - 2;
+}
+
+/* One pass over task/: what it brings is merged in. Returns 1 if that is all. */
+static int list_once(const struct pmp_process *process, struct tid_list *list)
+{
+	int fd = openat(process->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *task = fd < 0 ? NULL : fdopendir(fd);
+	int result;
+
+	if (!task) {
+		result = pmp_proc_reason(errno);
+		if (fd >= 0)
+			close(fd);
+		return result;
+	}
+	result = append_tids(task, list);
+	closedir(task);
+	sort_unique(list);
+	if (result)
+		return result;
+	return list->count == pmp_threads_count(process);
+}
+
+int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *capacity,
+		     size_t *count)
+{
+	struct tid_list list = { .tids = tids, .capacity = capacity };
+	size_t before;
+	int result;
+
+	*count = 0;
+	for (int pass = 0; pass < LIST_PASSES; pass++) {
+		before = list.count;
+		result = list_once(process, &list);
+		if (result == PMP_ENOMEM || (result < 0 && pass == 0))
+			return result;
+		if (result || list.count == before)
+			break;
+	}
+	*count = list.count;
+	return list.count ? 0 : PMP_ESRCH;
+}
+
+/* ---- one thread --------------------------------------------------------- */
+
+/* Unreadable (not permitted) or not understood: unknown. */
+static void peek_syscall(int dir, struct pmp_thread *thread, struct pmp_peek *peek)
+{
+	struct pmp_syscall_file call = { .number = PMP_SYSCALL_UNKNOWN };
+	char text[TEXT_SIZE];
+	ssize_t length = pmp_file_read(dir, "syscall", text, sizeof(text));
+
+	if (length > 0)
+		pmp_syscall_parse(text, (size_t)length, &call);
+	thread->syscall = call.number;
+	memcpy(thread->args, call.args, sizeof(thread->args));
+	thread->sp = call.sp;
+	peek->sp = call.sp;
+	peek->pc = call.pc;
+}
+
+/* The function of the kernel it sleeps in; "0": none, or not for us. */
+static void peek_wchan(int dir, struct pmp_thread *thread)
+{
+	char text[PMP_WCHAN_SIZE];
+
+	thread->wchan[0] = '\0';
+	if (thread->state != 'R' && pmp_file_read(dir, "wchan", text, sizeof(text)) > 0 &&
+	    strcmp(text, "0") != 0)
+		memcpy(thread->wchan, text, sizeof(text));
+}
+
+static int peek_in(int dir, bool no_wchan, struct pmp_thread *thread,
+		   struct pmp_peek *peek)
+{
+	struct pmp_stat stat;
+	int result = pmp_stat_read(dir, "stat", &stat);
+
+	if (result)
+		return pmp_proc_reason(-result);
+	memcpy(thread->name, stat.name, sizeof(thread->name));
+	thread->state = stat.state;
+	peek->worker = stat.flags & PF_IO_WORKER;
+	/* What it would show is left from the thread that has made it. */
+	if (peek->worker)
+		thread->syscall = PMP_SYSCALL_NONE;
+	else
+		peek_syscall(dir, thread, peek);
+	if (!no_wchan || thread->state == 'D')
+		peek_wchan(dir, thread);
+	return 0;
+}
+
+int pmp_thread_peek(const struct pmp_process *process, pid_t tid, bool no_wchan,
+		    struct pmp_thread *thread, struct pmp_peek *peek)
+{
+	int result, dir;
+
+	*peek = (struct pmp_peek){ .seccomp = -1 };
+	thread->tid = tid;
+	/* One descriptor for all files: they are of the same thread, even if
+	 * its number is given to another one meanwhile. */
+	dir = pmp_task_open(process, tid, NULL);
+	if (dir < 0)
+		return pmp_proc_reason(-dir);
+	result = peek_in(dir, no_wchan, thread, peek);
+	close(dir);
+	return result;
+}
+
+int pmp_thread_ask(const struct pmp_process *process, pid_t tid, struct pmp_peek *peek)
+{
+	struct pmp_status_file status;
+	int result = pmp_task_status(process, tid, &status);
+
+	if (result)
+		return pmp_proc_reason(-result);
+	peek->seccomp = status.seccomp;
+	peek->tgid = status.tgid;
+	peek->tracer = status.tracer;
+	peek->switches = status.voluntary + status.involuntary;
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The scale of a comparison, and what is to be said about it. */
+#include "report/diff.h"
+
+#include <string.h>
+
+#include "report/report.h"
+
+static uint64_t total(const struct pmp_report *report)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < report->entry_count; i++)
+		if (__builtin_add_overflow(sum, report->entries[i].count, &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+/* The number of its snapshots; 0: not known. */
+static uint64_t snapshots(const struct pmp_report *report)
+{
+	return report->about.guessed ? 0 : report->totals.samples;
+}
+
+struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
+				const struct pmp_report *base)
+{
+	struct pmp_scale scale = { .to = snapshots(report), .from = snapshots(base) };
+
+	/* Bytes in use are so many, however often somebody has looked. */
+	if ((!scale.to || !scale.from) && *base->about.sample_type.type) {
+		scale.to = scale.from = 1;
+	} else if (!scale.to || !scale.from) {
+		scale = (struct pmp_scale){ .to = total(report),
+					    .from = total(base),
+					    .by_totals = true };
+	}
+	/* Of nothing nothing can be made. */
+	if (!scale.to || !scale.from)
+		scale.to = scale.from = 1;
+	return scale;
+}
+
+double pmp_diff_scaled(const struct pmp_scale *scale, uint64_t count)
+{
+	return (double)count * (double)scale->to / (double)scale->from;
+}
+
+/* The name that all its processes have, or NULL. */
+static const char *only_process(const struct pmp_report *report)
+{
+	const struct pmp_entry *first = report->entries;
+
+	for (size_t i = 1; i < report->entry_count; i++)
+		if (strcmp(first[i].process, first->process) != 0)
+			return NULL;
+	return report->entry_count ? first->process : NULL;
+}
+
+const char *pmp_diff_process(const struct pmp_report *report,
+			     const struct pmp_report *base)
+{
+	const char *name = only_process(report), *other = only_process(base);
+
+	return name && other && strcmp(name, other) != 0 ? name : NULL;
+}
+
+void pmp_report_diff_info(const struct pmp_report *report, struct pmp_diff_info *info)
+{
+	const struct pmp_report *base = report->base;
+	const struct pmp_scale scale = pmp_diff_scale(report, base);
+	struct pmp_diff_info all = {
+		.size = info->size,
+		.factor = pmp_diff_scaled(&scale, 1),
+		.by_totals = scale.by_totals,
+		.counted = snapshots(report) > 0,
+		.base_counted = snapshots(base) > 0,
+		.process = pmp_diff_process(report, base),
+	};
+
+	if (all.process)
+		all.base_process = only_process(base);
+	memcpy(info, &all, info->size < sizeof(all) ? info->size : sizeof(all));
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A stack is taken apart into its functions, several of which may be inlined at one
+ * location; the filter says which are left; then neighbours from the same location are
+ * put together again. The result is interned, frames and all: equal ones are one.
+ */
+#include "report/filter-stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpmp-program.h"
+#include "base/alloc.h"
+#include "base/intern.h"
+#include "report/filter.h"
+#include "report/regex.h"
+
+/* A function at a location, as the filter shows it. */
+struct piece {
+	struct pmp_frame frame;
+	uint32_t name; /* in names */
+	pmp_marks marks;
+};
+
+struct place {
+	size_t first;	/* in pieces */
+	uint32_t count; /* 0: not looked at yet */
+};
+
+/* A function of the stack at hand. */
+struct step {
+	uint32_t index; /* of the stack's locations */
+	size_t piece;
+};
+
+/* What has been found out for a function by its name and module. */
+struct known {
+	uint32_t name; /* to show */
+	pmp_marks marks;
+	bool renamed;
+};
+
+/* What is interned for a location that is left; its frames follow. */
+struct head {
+	uint32_t location;
+	uint32_t exact;
+};
+
+struct pmp_filter_stack {
+	const struct pmp_filter *filter;
+	struct pmp_symbolizer *symbolizer;
+	struct pmp_intern *names, *functions, *cuts;
+	struct known *known; /* by number in functions */
+	size_t known_count, known_capacity;
+	struct place *places; /* by location */
+	size_t place_count, place_capacity;
+	struct piece *pieces;
+	size_t piece_count, piece_capacity;
+	/* The stack at hand. */
+	struct step *steps;
+	pmp_marks *marks;
+	uint32_t *numbers, *kept, *origins;
+	pmp_location *left;
+	size_t step_capacity, mark_capacity, number_capacity, kept_capacity;
+	size_t origin_capacity, left_capacity;
+	uint64_t *cut; /* a key of cuts */
+	size_t cut_capacity;
+};
+
+struct pmp_filter_stack *pmp_filter_stack_new(const struct pmp_filter *filter,
+					      struct pmp_symbolizer *symbolizer)
+{
+	struct pmp_filter_stack *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return NULL;
+	stacks->filter = filter;
+	stacks->symbolizer = symbolizer;
+	stacks->names = pmp_intern_new();
+	stacks->functions = pmp_intern_new();
+	stacks->cuts = pmp_intern_new();
+	if (stacks->names && stacks->functions && stacks->cuts)
+		return stacks;
+	pmp_filter_stack_free(stacks);
+	return NULL;
+}
+
+void pmp_filter_stack_free(struct pmp_filter_stack *stacks)
+{
+	if (!stacks)
+		return;
+	pmp_intern_free(stacks->names);
+	pmp_intern_free(stacks->functions);
+	pmp_intern_free(stacks->cuts);
+	free(stacks->known);
+	free(stacks->places);
+	free(stacks->pieces);
+	free(stacks->steps);
+	free(stacks->marks);
+	free(stacks->numbers);
+	free(stacks->kept);
+	free(stacks->origins);
+	free(stacks->left);
+	free(stacks->cut);
+	free(stacks);
+}
+
+const struct pmp_filter *pmp_filter_stack_filter(const struct pmp_filter_stack *stacks)
+{
+	return stacks->filter;
+}
+
+/* ---- functions ------------------------------------------------------------------- */
+
+/* Ask the filter. 0 or PMP_ENOMEM. */
+static int learn(struct pmp_filter_stack *stacks, const struct pmp_frame *frame,
+		 struct known *known)
+{
+	char name[PMP_EXPRESSION_NAME];
+
+	known->marks = pmp_filter_function(stacks->filter, frame->function, frame->module,
+					   name, sizeof(name));
+	if (pmp_filter_has_failed(known->marks))
+		return PMP_ENOMEM;
+	/* Longer ones than the buffer are cut off only if they are renamed. */
+	known->renamed = strncmp(name, frame->function, sizeof(name) - 1) != 0;
+	known->name = known->renamed ? pmp_intern(stacks->names, name, strlen(name))
+				     : pmp_intern(stacks->names, frame->function,
+						  strlen(frame->function));
+	return known->name == PMP_INTERN_NONE ? PMP_ENOMEM : 0;
+}
+
+/* What is known of a frame's function, or NULL: no memory. */
+static const struct known *know(struct pmp_filter_stack *stacks,
+				const struct pmp_frame *frame)
+{
+	const uint32_t key[] = {
+		pmp_intern(stacks->names, frame->function, strlen(frame->function)),
+		pmp_intern(stacks->names, frame->module, strlen(frame->module)),
+	};
+	struct known known;
+	uint32_t id;
+
+	if (key[0] == PMP_INTERN_NONE || key[1] == PMP_INTERN_NONE)
+		return NULL;
+	id = pmp_intern_find(stacks->functions, key, sizeof(key));
+	if (id != PMP_INTERN_NONE)
+		return &stacks->known[id];
+	if (learn(stacks, frame, &known) ||
+	    PMP_RESERVE(&stacks->known, &stacks->known_capacity, stacks->known_count + 1))
+		return NULL;
+	id = pmp_intern(stacks->functions, key, sizeof(key));
+	if (id == PMP_INTERN_NONE)
+		return NULL;
+	stacks->known[stacks->known_count++] = known;
+	return &stacks->known[id];
+}
+
+static int add_piece(struct pmp_filter_stack *stacks, const struct pmp_frame *frame)
+{
+	const struct known *known = know(stacks, frame);
+	struct piece *piece;
+
+	if (!known || PMP_RESERVE(&stacks->pieces, &stacks->piece_capacity,
+				  stacks->piece_count + 1))
+		return PMP_ENOMEM;
+	piece = &stacks->pieces[stacks->piece_count++];
+	/* What is interned is compared byte by byte: there may be holes between fields. */
+	memset(piece, 0, sizeof(*piece));
+	piece->frame.function = frame->function;
+	piece->frame.linkage = frame->linkage;
+	piece->frame.file = frame->file;
+	piece->frame.line = frame->line;
+	piece->frame.unnamed = frame->unnamed;
+	piece->frame.signal = frame->signal;
+	piece->frame.module = frame->module;
+	piece->frame.address = frame->address;
+	piece->name = known->name;
+	piece->marks = known->marks;
+	if (!known->renamed)
+		return 0;
+	piece->frame.function = pmp_intern_data(stacks->names, known->name, NULL);
+	piece->frame.linkage = NULL;
+	piece->frame.unnamed = piece->frame.signal = false;
+	return 0;
+}
+
+static const struct place *find_place(struct pmp_filter_stack *stacks,
+				      pmp_location location)
+{
+	size_t need = (size_t)location + 1, first = stacks->piece_count, count;
+	const struct pmp_frame *frames;
+
+	if (need > stacks->place_count) {
+		if (PMP_RESERVE(&stacks->places, &stacks->place_capacity, need))
+			return NULL;
+		memset(stacks->places + stacks->place_count, 0,
+		       (stacks->place_capacity - stacks->place_count) *
+			       sizeof(*stacks->places));
+		stacks->place_count = stacks->place_capacity;
+	}
+	if (stacks->places[location].count)
+		return &stacks->places[location];
+	count = pmp_symbolizer_frames(stacks->symbolizer, location, &frames);
+	for (size_t i = 0; i < count; i++)
+		if (add_piece(stacks, &frames[i]))
+			return NULL;
+	stacks->places[location] = (struct place){ first, (uint32_t)count };
+	return &stacks->places[location];
+}
+
+/* ---- stacks ---------------------------------------------------------------------- */
+
+/* Room for one more function, in all arrays. */
+static int reserve(struct pmp_filter_stack *stacks, size_t need)
+{
+	if (PMP_RESERVE(&stacks->steps, &stacks->step_capacity, need) ||
+	    PMP_RESERVE(&stacks->marks, &stacks->mark_capacity, need) ||
+	    PMP_RESERVE(&stacks->numbers, &stacks->number_capacity, need) ||
+	    PMP_RESERVE(&stacks->kept, &stacks->kept_capacity, need) ||
+	    PMP_RESERVE(&stacks->origins, &stacks->origin_capacity, need) ||
+	    PMP_RESERVE(&stacks->left, &stacks->left_capacity, need))
+		return PMP_ENOMEM;
+	return 0;
+}
+
+static int take_apart(struct pmp_filter_stack *stacks,
+		      const struct pmp_filtered_stack *stack, size_t *count)
+{
+	*count = 0;
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct place *place = find_place(stacks, stack->locations[i]);
+
+		if (!place || reserve(stacks, *count + place->count + 1))
+			return PMP_ENOMEM;
+		for (uint32_t k = 0; k < place->count; k++) {
+			stacks->steps[*count] =
+				(struct step){ (uint32_t)i, place->first + k };
+			stacks->marks[*count] = stacks->pieces[place->first + k].marks;
+			++*count;
+		}
+	}
+	return reserve(stacks, *count + 1);
+}
+
+static bool is_shown(const struct pmp_filter_stack *stacks,
+		     const struct pmp_filtered_stack *stack, pmp_marks marks)
+{
+	enum pmp_idle wanted = pmp_filter_options(stacks->filter)->idle;
+	bool idle;
+
+	if (!pmp_filter_passes(stacks->filter, marks))
+		return false;
+	if (wanted == PMP_IDLE_SHOWN)
+		return true;
+	idle = pmp_filter_is_idle(marks, stack->state, stack->syscall);
+	return idle == (wanted == PMP_IDLE_ONLY);
+}
+
+/* Drop hidden functions and recursion. Returns how many steps are left. */
+static size_t thin_out(struct pmp_filter_stack *stacks, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!pmp_filter_is_hidden(stacks->marks[i]))
+			stacks->steps[n++] = stacks->steps[i];
+	if (!pmp_filter_options(stacks->filter)->fold_recursion)
+		return n;
+	for (size_t i = 0; i < n; i++)
+		stacks->numbers[i] = stacks->pieces[stacks->steps[i].piece].name;
+	n = pmp_filter_fold(stacks->filter, stacks->numbers, n, stacks->kept);
+	for (size_t i = 0; i < n; i++)
+		stacks->steps[i] = stacks->steps[stacks->kept[i]];
+	return n;
+}
+
+/* The number of a location with some of its functions, PMP_INTERN_NONE: no memory. */
+static pmp_location cut(struct pmp_filter_stack *stacks, struct head head,
+			const struct step *steps, size_t count)
+{
+	size_t size = sizeof(head) + count * sizeof(struct pmp_frame);
+	struct pmp_frame *frames;
+
+	if (PMP_RESERVE(&stacks->cut, &stacks->cut_capacity,
+			size / sizeof(*stacks->cut) + 1))
+		return PMP_INTERN_NONE;
+	memcpy(stacks->cut, &head, sizeof(head));
+	frames = (struct pmp_frame *)(stacks->cut + 1);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&frames[i], &stacks->pieces[steps[i].piece].frame,
+		       sizeof(*frames));
+		/* The last one has the frame on the stack, as far as one can see. */
+		frames[i].inlined = i + 1 < count;
+	}
+	return pmp_intern(stacks->cuts, stacks->cut, size);
+}
+
+/* What stands for all functions of a stack when none is left. */
+static pmp_location cut_all(struct pmp_filter_stack *stacks)
+{
+	struct {
+		struct head head;
+		struct pmp_frame frame;
+	} key;
+
+	memset(&key, 0, sizeof(key));
+	key.head.location = PMP_LOCATION_NONE;
+	key.frame.function = "[hidden]";
+	key.frame.module = "[unmapped]";
+	return pmp_intern(stacks->cuts, &key, sizeof(key));
+}
+
+/* Is this the only function left at its location, and a signal's trampoline? */
+static bool is_signal(const struct pmp_filter_stack *stacks, const struct step *steps,
+		      size_t count)
+{
+	return count == 1 && stacks->pieces[steps[0].piece].frame.signal;
+}
+
+/* Neighbours of one location are one again. 0 or PMP_ENOMEM. */
+static int put_together(struct pmp_filter_stack *stacks, struct pmp_filtered_stack *stack,
+			size_t count)
+{
+	bool exact = true;
+	size_t n = 0;
+
+	for (size_t i = 0, end; i < count; i = end) {
+		uint32_t index = stacks->steps[i].index;
+		struct head head = { stack->locations[index], exact };
+
+		for (end = i; end < count && stacks->steps[end].index == index;)
+			end++;
+		stacks->left[n] = cut(stacks, head, &stacks->steps[i], end - i);
+		exact = is_signal(stacks, &stacks->steps[i], end - i);
+		if (stacks->left[n] == PMP_INTERN_NONE)
+			return PMP_ENOMEM;
+		stacks->origins[n++] = index;
+	}
+	if (!n && stack->count) {
+		stacks->left[n] = cut_all(stacks);
+		if (stacks->left[n] == PMP_INTERN_NONE)
+			return PMP_ENOMEM;
+		stacks->origins[n++] = 0;
+	}
+	stack->left = stacks->left;
+	stack->origins = stacks->origins;
+	stack->left_count = n;
+	return 0;
+}
+
+int pmp_filter_stack_take(struct pmp_filter_stack *stacks,
+			  struct pmp_filtered_stack *stack)
+{
+	size_t count, left;
+	pmp_marks marks;
+
+	if (take_apart(stacks, stack, &count))
+		return PMP_ENOMEM;
+	marks = pmp_filter_stack_marks(stacks->marks, count);
+	if (!is_shown(stacks, stack, marks))
+		return 0;
+	stack->trimmed = pmp_filter_is_trimmed(marks);
+	left = pmp_filter_trim(stacks->marks, count);
+	left = thin_out(stacks, left);
+	return put_together(stacks, stack, left) ? PMP_ENOMEM : 1;
+}
+
+/* ---- what is left ---------------------------------------------------------------- */
+
+size_t pmp_filter_stack_frames(const struct pmp_filter_stack *stacks,
+			       pmp_location location, const struct pmp_frame **frames)
+{
+	size_t length;
+	const char *data = pmp_intern_data(stacks->cuts, location, &length);
+
+	*frames = (const struct pmp_frame *)(const void *)(data + sizeof(struct head));
+	return (length - sizeof(struct head)) / sizeof(struct pmp_frame);
+}
+
+void pmp_filter_stack_origin(const struct pmp_filter_stack *stacks, pmp_location location,
+			     struct pmp_first_address *origin)
+{
+	const struct head *head = pmp_intern_data(stacks->cuts, location, NULL);
+
+	*origin = (struct pmp_first_address){ .mapping = UINT32_MAX };
+	if (head->location == PMP_LOCATION_NONE)
+		return;
+	pmp_symbolizer_first_address(stacks->symbolizer, head->location, origin);
+	/* A caller that is the innermost function now is at its call, not behind it. */
+	if (origin->exact != (bool)head->exact && origin->pc)
+		origin->pc += origin->exact ? 1 : UINT64_C(-1);
+	origin->exact = head->exact;
+}

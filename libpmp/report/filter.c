@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a filter says of one function, and of a stack by the marks of its functions. It
+ * keeps nothing of what it has looked at: report/filter-stack.c does, for a profile, and the
+ * live view for its own.
+ *
+ *     s/^([a-z]+)_.*$/\1/     renames first: all else looks at the names that are shown
+ *     focus, ignore, skip     then whether the stack is there at all,
+ *     trim, hide, fold        and what of it
+ *
+ * The waits of idle threads alone are known by the names that the program has.
+ */
+#include "report/filter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpmp-program.h"
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "tally/group.h"
+#include "report/idle.h"
+#include "report/regex.h"
+
+#define EXPRESSIONS_MAX 256 /* of a kind */
+#define CYCLE_MAX 8	    /* functions of a cycle that is folded */
+
+/* After the PMP_IDLE_ flags. */
+enum {
+	MARK_IDLE = 4, /* a wait that the filter knows */
+	MARK_IGNORE = 8,
+	/* 16 is PMP_MARK_FOCUS */
+	MARK_HIDE = 32,
+	MARK_SKIP = 64,
+	MARK_TRIM = 128,
+	MARK_FAILED = 256, /* there was no memory to match it */
+	MARK_KERNEL = 512, /* why a thread is there the functions of the program tell */
+};
+
+struct list {
+	struct pmp_expression *items;
+	size_t count, capacity;
+	struct pmp_buf text; /* all of them, for pmp_filter_text() */
+};
+
+struct pmp_filter {
+	struct list lists[PMP_FILTER_COUNT];
+	struct pmp_filter_options options;
+};
+
+/* ---- life ------------------------------------------------------------------------ */
+
+int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err)
+{
+	*filter = calloc(1, sizeof(**filter));
+	return *filter ? 0 : pmp_error_nomem(err, "making a filter");
+}
+
+void pmp_filter_free(struct pmp_filter *filter)
+{
+	for (int kind = 0; filter && kind < PMP_FILTER_COUNT; kind++) {
+		struct list *list = &filter->lists[kind];
+
+		for (size_t i = 0; i < list->count; i++)
+			pmp_expression_free(&list->items[i]);
+		free(list->items);
+		pmp_buf_free(&list->text);
+	}
+	free(filter);
+}
+
+static bool is_replacement(enum pmp_filter_kind kind)
+{
+	return kind == PMP_FILTER_RENAME || kind == PMP_FILTER_THREAD_GROUP;
+}
+
+/* "a", "(a)|(b)", "(a)|(b)|(c)" */
+static void add_text(struct list *list, const char *text)
+{
+	struct pmp_buf *all = &list->text, first = *all;
+
+	if (list->count == 1) {
+		pmp_buf_puts(all, text);
+		return;
+	}
+	if (list->count == 2) {
+		*all = (struct pmp_buf){ 0 };
+		pmp_buf_printf(all, "(%s)", first.data ? first.data : "");
+		pmp_buf_free(&first);
+	}
+	pmp_buf_printf(all, "|(%s)", text);
+}
+
+int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const char *text,
+		   struct pmp_error *err)
+{
+	struct pmp_expression expression = { .compiled = false };
+	bool ignore = filter->options.ignore_case;
+	struct list *list;
+	int code;
+
+	if ((unsigned)kind >= PMP_FILTER_COUNT)
+		return pmp_error_set(err, PMP_EINVAL, "no such kind of filter");
+	list = &filter->lists[kind];
+	if (list->count == EXPRESSIONS_MAX)
+		return pmp_error_set(err, PMP_EINVAL, "there are too many of them");
+	if (PMP_RESERVE(&list->items, &list->capacity, list->count + 1))
+		return pmp_error_nomem(err, "reading an expression");
+	if (is_replacement(kind))
+		code = pmp_expression_parse(&expression, text, ignore, err);
+	else
+		code = pmp_expression_compile(&expression, text, strlen(text), ignore,
+					      err);
+	if (code) {
+		pmp_expression_free(&expression);
+		return code;
+	}
+	list->items[list->count++] = expression;
+	add_text(list, text);
+	return pmp_buf_failed(&list->text) ? pmp_error_nomem(err, "reading an expression")
+					   : 0;
+}
+
+void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *options)
+{
+	size_t size = options->size;
+
+	filter->options = (struct pmp_filter_options){ 0 };
+	memcpy(&filter->options, options,
+	       size < sizeof(*options) ? size : sizeof(*options));
+}
+
+const struct pmp_filter_options *pmp_filter_options(const struct pmp_filter *filter)
+{
+	static const struct pmp_filter_options none = { .size = sizeof(none) };
+
+	return filter ? &filter->options : &none;
+}
+
+bool pmp_filter_has_groups(const struct pmp_filter *filter)
+{
+	return filter &&
+	       (filter->options.groups || filter->lists[PMP_FILTER_THREAD_GROUP].count);
+}
+
+bool pmp_filter_wants_details(const struct pmp_filter *filter)
+{
+	return filter &&
+	       (pmp_filter_has_groups(filter) || filter->options.idle != PMP_IDLE_SHOWN);
+}
+
+bool pmp_filter_is_active(const struct pmp_filter *filter)
+{
+	if (!filter)
+		return false;
+	/* What is known as idle changes nothing by itself. */
+	for (int kind = 0; kind < PMP_FILTER_IDLE_WAIT; kind++)
+		if (filter->lists[kind].count)
+			return true;
+	return filter->options.groups || filter->options.fold_recursion ||
+	       filter->options.idle != PMP_IDLE_SHOWN;
+}
+
+const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kind kind)
+{
+	const char *text = NULL;
+
+	if (filter && (unsigned)kind < PMP_FILTER_COUNT)
+		text = filter->lists[kind].text.data;
+	return text ? text : "";
+}
+
+/* ---- functions ------------------------------------------------------------------- */
+
+/* mark if any expression of a list matches. */
+static pmp_marks mark_if(const struct list *list, const char *name, pmp_marks mark)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < list->count && code == 0; i++)
+		code = pmp_expression_matches(&list->items[i], name);
+	return code > 0 ? mark : code < 0 ? MARK_FAILED : 0;
+}
+
+/* By its path or by the last part of it: both ^libc and ^/usr/lib mean something. */
+static pmp_marks mark_if_module(const struct list *list, const char *module,
+				pmp_marks mark)
+{
+	const char *slash = strrchr(module, '/');
+	pmp_marks marks = mark_if(list, module, mark);
+
+	return slash && !marks ? mark_if(list, slash + 1, mark) : marks;
+}
+
+bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
+			const char *name)
+{
+	return (unsigned)kind < PMP_FILTER_COUNT &&
+	       mark_if(&filter->lists[kind], name, 1) == 1;
+}
+
+/* All replacements of a kind, one after the other, in place. 1, 0: none, PMP_ENOMEM. */
+static int rename_all(const struct list *list, char *name, size_t size)
+{
+	char renamed[PMP_EXPRESSION_NAME];
+	int changed = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		int code = pmp_expression_replace(&list->items[i], name, renamed,
+						  sizeof(renamed));
+
+		if (code < 0)
+			return code;
+		if (code == 0)
+			continue;
+		changed = 1;
+		snprintf(name, size, "%s", renamed);
+	}
+	return changed;
+}
+
+static pmp_marks look(const struct pmp_filter *filter, const char *name,
+		      const char *module)
+{
+	const struct list *lists = filter->lists;
+
+	return mark_if(&lists[PMP_FILTER_FOCUS], name, PMP_MARK_FOCUS) |
+	       mark_if(&lists[PMP_FILTER_IGNORE], name, MARK_IGNORE) |
+	       mark_if(&lists[PMP_FILTER_HIDE], name, MARK_HIDE) |
+	       mark_if_module(&lists[PMP_FILTER_HIDE_MODULE], module, MARK_HIDE) |
+	       mark_if_module(&lists[PMP_FILTER_SKIP_MODULE], module, MARK_SKIP) |
+	       mark_if(&lists[PMP_FILTER_TRIM_ROOT], name, MARK_TRIM);
+}
+
+pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
+			      const char *module, char *buffer, size_t size)
+{
+	bool kernel = strcmp(module, PMP_KERNEL_MODULE) == 0;
+	pmp_marks marks = kernel ? MARK_KERNEL : pmp_idle_function(function);
+	int renamed;
+
+	snprintf(buffer, size, "%s", function);
+	if (!filter)
+		return marks;
+	marks |= mark_if(&filter->lists[PMP_FILTER_IDLE_WAIT], function, MARK_IDLE);
+	renamed = rename_all(&filter->lists[PMP_FILTER_RENAME], buffer, size);
+	if (renamed < 0)
+		return marks | MARK_FAILED;
+	if (renamed && !*buffer)
+		snprintf(buffer, size, "[unknown]");
+	return marks | look(filter, buffer, module);
+}
+
+bool pmp_filter_has_failed(pmp_marks marks)
+{
+	return marks & MARK_FAILED;
+}
+
+bool pmp_filter_is_hidden(pmp_marks marks)
+{
+	return marks & MARK_HIDE;
+}
+
+/* ---- stacks ---------------------------------------------------------------------- */
+
+/* The marks of the innermost functions, at most depth of them. */
+static pmp_marks gather(const pmp_marks *marks, size_t count, size_t depth)
+{
+	pmp_marks all = 0;
+
+	for (size_t i = 0; i < count && i < depth; i++)
+		all |= marks[i];
+	return all;
+}
+
+pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count)
+{
+	const pmp_marks anywhere = MARK_IDLE | PMP_MARK_FOCUS | MARK_IGNORE | MARK_TRIM;
+	const pmp_marks skip = gather(marks, count, 1) & MARK_SKIP;
+	const pmp_marks all = gather(marks, count, count) & anywhere;
+
+	for (; count && *marks & MARK_KERNEL; count--)
+		marks++;
+	return all | skip | (gather(marks, count, PMP_IDLE_LOCK_DEPTH) & PMP_IDLE_LOCKS) |
+	       (gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS);
+}
+
+bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack)
+{
+	if (filter && filter->lists[PMP_FILTER_FOCUS].count && !(stack & PMP_MARK_FOCUS))
+		return false;
+	return !(stack & (MARK_IGNORE | MARK_SKIP));
+}
+
+bool pmp_filter_is_locked(pmp_marks stack)
+{
+	return stack & PMP_IDLE_LOCKS;
+}
+
+bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall)
+{
+	if (state != 'S')
+		return false;
+	if (stack & MARK_IDLE)
+		return true;
+	if (pmp_filter_is_locked(stack))
+		return false;
+	if (*syscall && !pmp_idle_is_ambiguous(syscall))
+		return pmp_idle_call(syscall);
+	return stack & PMP_IDLE_WAITS;
+}
+
+bool pmp_filter_is_trimmed(pmp_marks stack)
+{
+	return stack & MARK_TRIM;
+}
+
+size_t pmp_filter_trim(const pmp_marks *marks, size_t count)
+{
+	for (size_t i = count; i > 0; i--)
+		if (marks[i - 1] & MARK_TRIM)
+			return i;
+	return count;
+}
+
+/* Are the last length functions the same as those before them? */
+static bool repeats(const uint32_t *functions, const uint32_t *left, size_t count,
+		    size_t length)
+{
+	for (size_t i = count - length; i < count; i++)
+		if (functions[left[i]] != functions[left[i - length]])
+			return false;
+	return true;
+}
+
+static void reverse(uint32_t *numbers, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t number = numbers[i];
+
+		numbers[i] = numbers[count - 1 - i];
+		numbers[count - 1 - i] = number;
+	}
+}
+
+/* From the root on; of what is repeated the inner ones stay: they lead to the leaf. */
+size_t pmp_filter_fold(const struct pmp_filter *filter, const uint32_t *functions,
+		       size_t count, uint32_t *left)
+{
+	bool folds = pmp_filter_options(filter)->fold_recursion;
+	size_t n = 0;
+
+	for (size_t i = count; i-- > 0;) {
+		size_t length = 1;
+
+		left[n++] = (uint32_t)i;
+		while (folds && length <= CYCLE_MAX && 2 * length <= n) {
+			if (!repeats(functions, left, n, length)) {
+				length++;
+				continue;
+			}
+			memmove(left + n - 2 * length, left + n - length,
+				length * sizeof(*left));
+			n -= length;
+			length = 1;
+		}
+	}
+	reverse(left, n);
+	return n;
+}
+
+/* ---- threads --------------------------------------------------------------------- */
+
+bool pmp_filter_call_thread(const struct pmp_filter *filter, const char *name,
+			    char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%s", name);
+	return filter &&
+	       rename_all(&filter->lists[PMP_FILTER_THREAD_GROUP], buffer, size) > 0;
+}
+
+char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,
+			size_t size)
+{
+	if (!pmp_filter_call_thread(filter, name, buffer, size) &&
+	    !pmp_filter_options(filter)->no_fold_threads)
+		pmp_group_fold(name, buffer, size);
+	return buffer;
+}

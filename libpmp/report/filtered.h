@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a filter leaves of a profile: entries, runs and the last snapshot again, with
+ * locations of their own. Entries that are the same after filtering are one.
+ */
+#ifndef PMP_REPORT_FILTERED_H
+#define PMP_REPORT_FILTERED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libpmp.h"
+#include "tally/profile.h"
+
+struct pmp_filtered;
+
+/* Both are borrowed. NULL: no memory. */
+struct pmp_filtered *pmp_filtered_new(const struct pmp_filter *filter,
+				      struct pmp_profile *profile);
+void pmp_filtered_free(struct pmp_filtered *filtered);
+
+/* Filter these from now on, all of which are copied; runs, which may be NULL, are those of
+ * the entries. 0 or PMP_ENOMEM. */
+int pmp_filtered_make_entries(struct pmp_filtered *filtered,
+			      const struct pmp_entry *entries, size_t count);
+int pmp_filtered_make_runs(struct pmp_filtered *filtered, const struct pmp_run *runs,
+			   size_t count);
+/* The snapshot is borrowed until the next one. 0 or PMP_ENOMEM. */
+int pmp_filtered_make_snapshot(struct pmp_filtered *filtered,
+			       const struct pmp_round *round);
+
+/* What is left of them. */
+const struct pmp_entry *pmp_filtered_entries(const struct pmp_filtered *filtered,
+					     size_t *count);
+size_t pmp_filtered_distinct(const struct pmp_filtered *filtered);
+const struct pmp_run *pmp_filtered_runs(const struct pmp_filtered *filtered,
+					size_t *count);
+const struct pmp_round *pmp_filtered_snapshot(const struct pmp_filtered *filtered);
+/* How many stacks of the entries, and how many rows of all snapshots so far, are left. */
+uint64_t pmp_filtered_stack_count(const struct pmp_filtered *filtered);
+uint64_t pmp_filtered_row_count(const struct pmp_filtered *filtered);
+
+/* Of a location in them; see report/filter-stack.h. */
+size_t pmp_filtered_frames(const struct pmp_filtered *filtered, pmp_location location,
+			   const struct pmp_frame **frames);
+void pmp_filtered_origin(const struct pmp_filtered *filtered, pmp_location location,
+			 struct pmp_first_address *origin);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Expressions are compiled by the C library. Two of its features have no bound and are
+ * refused: back-references in an expression (not POSIX, and matched by trying all
+ * ways), and repeats within repeats, which it writes out: ((a{200}){200}){200}, and
+ * ((((a+)+)+)+)+ as well.
+ */
+#include "report/regex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define LENGTH_MAX 1024	 /* of an expression */
+#define WRITTEN_MAX 1024 /* of one with its repeats written out */
+#define DEPTH_MAX 64	 /* of parentheses */
+#define GROUPS 10	 /* \0 ... \9 */
+
+/* ---- checks ---------------------------------------------------------------------- */
+
+/* Past a bracket expression that begins at *at: []abc], [^]], [[:digit:]]. */
+static const char *skip_brackets(const char *at, const char *end)
+{
+	at++;
+	if (at < end && *at == '^')
+		at++;
+	if (at < end && *at == ']')
+		at++;
+	for (; at < end && *at != ']'; at++) {
+		char kind = at + 1 < end ? at[1] : '\0';
+		const char *close;
+
+		if (*at != '[' || !kind || !strchr(":.=", kind))
+			continue;
+		for (close = at + 2; close + 1 < end; close++)
+			if (close[0] == kind && close[1] == ']')
+				break;
+		if (close + 1 < end)
+			at = close + 1;
+	}
+	return at < end ? at + 1 : end;
+}
+
+/* How often what is before *at is written out: 5 for {2,5}, 2 for + (as in a+, aa*). */
+static size_t times_of(const char *at, const char *end)
+{
+	size_t times = 1, number = 0;
+
+	if (*at == '+')
+		return 2;
+	for (at++; at < end && ((*at >= '0' && *at <= '9') || *at == ','); at++) {
+		number = *at == ',' ? 0 : 10 * number + (size_t)(*at - '0');
+		if (at[0] == ',' && at + 1 < end && at[1] == '}')
+			times++;
+		times = number > times ? number : times;
+		if (times > WRITTEN_MAX)
+			break;
+	}
+	return times;
+}
+
+/* The size of an expression when its repeats are written out; more than
+ * WRITTEN_MAX: too large, or too deep. */
+static size_t written_out(const char *at, const char *end)
+{
+	size_t outer[DEPTH_MAX], depth = 0, total = 0, last = 0;
+
+	while (at < end && total <= WRITTEN_MAX) {
+		const char *next = at + 1;
+
+		if (*at == '(' && depth == DEPTH_MAX)
+			return WRITTEN_MAX + 1;
+		if (*at == '(') {
+			outer[depth++] = total;
+			total = last = 0;
+		} else if (*at == ')' && depth) {
+			last = total + 1;
+			total = outer[--depth] + last;
+		} else if (*at == '{' || *at == '+') {
+			size_t times = times_of(at, end);
+
+			total += last * (times - 1);
+			last *= times;
+			while (*at == '{' && next < end && next[-1] != '}')
+				next++;
+		} else {
+			next = *at == '\\'  ? at + 2
+			       : *at == '[' ? skip_brackets(at, end)
+					    : next;
+			last = 1;
+			total += strchr("*?|", *at) == NULL;
+		}
+		at = next;
+	}
+	return total;
+}
+
+static bool has_back_reference(const char *at, const char *end)
+{
+	while (at + 1 < end) {
+		if (*at == '\\' && at[1] >= '1' && at[1] <= '9')
+			return true;
+		at = *at == '[' ? skip_brackets(at, end) : *at == '\\' ? at + 2 : at + 1;
+	}
+	return false;
+}
+
+static const char *find_fault(const char *text, size_t length)
+{
+	if (!length)
+		return "it is empty";
+	if (length > LENGTH_MAX)
+		return "it is too long";
+	if (has_back_reference(text, text + length))
+		return "it has a back-reference";
+	if (written_out(text, text + length) > WRITTEN_MAX)
+		return "it repeats too much";
+	return NULL;
+}
+
+int pmp_expression_compile(struct pmp_expression *expression, const char *text,
+			   size_t length, bool ignore_case, struct pmp_error *err)
+{
+	const char *fault = find_fault(text, length);
+	char problem[128], *copy;
+	int code;
+
+	*expression = (struct pmp_expression){ .compiled = false };
+	if (fault)
+		return pmp_error_set(err, PMP_EINVAL, "%s", fault);
+	copy = pmp_copy(text, length);
+	if (!copy)
+		return pmp_error_nomem(err, "reading an expression");
+	code = regcomp(&expression->regex, copy,
+		       REG_EXTENDED | (ignore_case ? REG_ICASE : 0));
+	free(copy);
+	if (code == REG_ESPACE)
+		return pmp_error_nomem(err, "reading an expression");
+	if (code) {
+		regerror(code, &expression->regex, problem, sizeof(problem));
+		return pmp_error_set(err, PMP_EINVAL, "%s", problem);
+	}
+	expression->compiled = true;
+	return 0;
+}
+
+/* ---- replacements ---------------------------------------------------------------- */
+
+/*
+ * Copy a part of a command up to its delimiter, before which a backslash is taken off.
+ * Returns what follows the delimiter, or NULL: there is none.
+ */
+static const char *take_part(const char *at, char delimiter, char *part)
+{
+	while (*at && *at != delimiter) {
+		if (at[0] == '\\' && at[1] == delimiter)
+			at++;
+		else if (at[0] == '\\' && at[1])
+			*part++ = *at++;
+		*part++ = *at++;
+	}
+	*part = '\0';
+	return *at ? at + 1 : NULL;
+}
+
+/* The number of a group that a text refers to at *at, 0 for all; -1: to none. */
+static int reference(const char *at)
+{
+	if (*at == '&')
+		return 0;
+	return at[0] == '\\' && at[1] >= '0' && at[1] <= '9' ? at[1] - '0' : -1;
+}
+
+static bool has_groups(const struct pmp_expression *expression)
+{
+	for (const char *at = expression->text; *at; at++) {
+		if (reference(at) > (int)expression->regex.re_nsub)
+			return false;
+		if (*at == '\\' && at[1])
+			at++;
+	}
+	return true;
+}
+
+static int take_flags(struct pmp_expression *expression, const char *flags,
+		      struct pmp_error *err)
+{
+	expression->global = strcmp(flags, "g") == 0;
+	if (!*flags || expression->global)
+		return 0;
+	return pmp_error_set(err, PMP_EINVAL, "only the flag g may stand at its end");
+}
+
+int pmp_expression_parse(struct pmp_expression *expression, const char *text,
+			 bool ignore_case, struct pmp_error *err)
+{
+	size_t size = strlen(text) + 1;
+	char *parts = NULL, *replacement = NULL;
+	const char *at = NULL;
+	int code;
+
+	*expression = (struct pmp_expression){ .compiled = false };
+	if (size > 2 * LENGTH_MAX)
+		return pmp_error_set(err, PMP_EINVAL, "it is too long");
+	if (text[0] != 's' || !text[1] || text[1] == '\\' || text[1] == '\n')
+		return pmp_error_set(err, PMP_EINVAL, "it does not begin with s/");
+	parts = malloc(size);
+	replacement = malloc(size);
+	if (!parts || !replacement) {
+		code = pmp_error_nomem(err, "reading an expression");
+		goto out;
+	}
+	at = take_part(text + 2, text[1], parts);
+	if (at)
+		at = take_part(at, text[1], replacement);
+	if (!at) {
+		code = pmp_error_set(err, PMP_EINVAL, "a delimiter is missing");
+		goto out;
+	}
+	code = pmp_expression_compile(expression, parts, strlen(parts), ignore_case, err);
+	if (code)
+		goto out;
+	expression->text = replacement;
+	replacement = NULL;
+	code = take_flags(expression, at, err);
+	if (!code && !has_groups(expression))
+		code = pmp_error_set(err, PMP_EINVAL, "it has no group of that number");
+out:
+	free(parts);
+	free(replacement);
+	return code;
+}
+
+void pmp_expression_free(struct pmp_expression *expression)
+{
+	if (expression->compiled)
+		regfree(&expression->regex);
+	free(expression->text);
+	*expression = (struct pmp_expression){ .compiled = false };
+}
+
+/* ---- matching -------------------------------------------------------------------- */
+
+struct text {
+	char *data;
+	size_t size, length;
+};
+
+static void add(struct text *text, const char *from, size_t length)
+{
+	size_t room = text->size - 1 - text->length;
+
+	if (length > room)
+		length = room;
+	memcpy(text->data + text->length, from, length);
+	text->length += length;
+	text->data[text->length] = '\0';
+}
+
+static int result(int code)
+{
+	return code == 0 ? 1 : code == REG_NOMATCH ? 0 : PMP_ENOMEM;
+}
+
+int pmp_expression_matches(const struct pmp_expression *expression, const char *name)
+{
+	char part[PMP_EXPRESSION_NAME];
+	struct text text = { part, sizeof(part), 0 };
+
+	if (strnlen(name, sizeof(part)) == sizeof(part)) {
+		add(&text, name, sizeof(part));
+		name = part;
+	}
+	return result(regexec(&expression->regex, name, 0, NULL, 0));
+}
+
+static void add_replacement(struct text *text, const char *replacement, const char *name,
+			    const regmatch_t *groups)
+{
+	for (const char *at = replacement; *at; at++) {
+		int number = reference(at);
+
+		if (number < 0) {
+			if (*at == '\\' && at[1])
+				at++;
+			add(text, at, 1);
+			continue;
+		}
+		if (*at == '\\')
+			at++;
+		if (groups[number].rm_so >= 0)
+			add(text, name + groups[number].rm_so,
+			    (size_t)(groups[number].rm_eo - groups[number].rm_so));
+	}
+}
+
+/*
+ * As in sed nothing may match as well: "x*" to "-" makes -a-b- of ab, but not right behind
+ * what has matched.
+ */
+int pmp_expression_replace(const struct pmp_expression *expression, const char *name,
+			   char *buffer, size_t size)
+{
+	char part[PMP_EXPRESSION_NAME];
+	struct text cut = { part, sizeof(part), 0 }, text = { buffer, size, 0 };
+	bool replaced = false, behind = false, again = true;
+	regmatch_t groups[GROUPS];
+	const char *at = part;
+	int code = 1;
+
+	buffer[0] = part[0] = '\0';
+	add(&cut, name, strnlen(name, sizeof(part)));
+	while (again) {
+		size_t begin, end;
+
+		code = result(regexec(&expression->regex, at, GROUPS, groups,
+				      at == part ? 0 : REG_NOTBOL));
+		if (code <= 0)
+			break;
+		begin = (size_t)groups[0].rm_so;
+		end = (size_t)groups[0].rm_eo;
+		add(&text, at, begin);
+		if (begin < end || begin || !behind)
+			add_replacement(&text, expression->text, at, groups);
+		at += end;
+		again = expression->global && *at;
+		if (again && begin == end)
+			add(&text, at++, 1);
+		behind = begin < end;
+		replaced = true;
+	}
+	add(&text, at, strlen(at));
+	return code < 0 ? code : replaced;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A report is what of a profile is written or shown. It stands between counting and
+ * writing, and is the one thing that writers read:
+ *
+ *     samples -> profile (counts)  ->  report  ->  writers, the view, programs
+ *                                       ^   ^
+ *                                  filter   base (--diff)
+ *
+ * What a filter says (which stacks, which of their functions, under which names, in which
+ * groups of threads) is applied when the report is made, and so is the scale of a base.
+ * After that nothing but a report is read, and nobody asks whether there was a filter.
+ *
+ * One numbering: entries, the rows of the snapshot, runs and locations are numbered by the
+ * report. A pmp_location in it is passed to pmp_report_frames() and the two after it,
+ * never to a symbolizer.
+ *
+ * Nothing is copied without a filter: the tables are the profile's own. So a report is
+ * valid until more is counted, and pmp_report_update() makes it valid again; what the
+ * filter has said of a function is kept meanwhile. With a filter the tables are those of
+ * filtered.c.
+ *
+ * Its fields are read by anybody and written by report.c only.
+ */
+#ifndef PMP_REPORT_REPORT_H
+#define PMP_REPORT_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libpmp.h"
+#include "report/diff.h"
+#include "tally/profile.h"
+
+struct pmp_filtered;
+
+struct pmp_report {
+	/* Distinct stacks and their counts. None in the report of a snapshot. */
+	const struct pmp_entry *entries;
+	size_t entry_count;
+	size_t distinct; /* of them, those that are stacks: not only CPU time */
+	/* options.snapshot: the last sample; NULL if the profile keeps none. */
+	const struct pmp_round *snapshot;
+	/* When threads were found with which entry; NULL: not known. */
+	const struct pmp_run *runs;
+	size_t run_count;
+
+	struct pmp_profile_info totals; /* of all that was counted, filtered or not */
+	struct pmp_about about;
+	uint64_t shown;		       /* stacks that the filter has let pass */
+	const struct pmp_report *base; /* what it is compared with, or NULL */
+	struct pmp_scale scale;	       /* of the base */
+
+	/* How it is made. */
+	struct pmp_profile *profile;
+	struct pmp_symbolizer *symbolizer;
+	struct pmp_filtered *filtered; /* NULL without a filter */
+	bool of_snapshot;
+	bool is_sorted;
+	const struct pmp_entry **sorted; /* of is_sorted: all entries */
+};
+
+/* See pmp_symbolizer_frames(), pmp_symbolizer_first_address() and pmp_symbolizer_mapping(). */
+size_t pmp_report_frames(const struct pmp_report *report, pmp_location location,
+			 const struct pmp_frame **frames);
+void pmp_report_origin(const struct pmp_report *report, pmp_location location,
+		       struct pmp_first_address *origin);
+void pmp_report_mapping(const struct pmp_report *report, uint32_t number,
+			struct pmp_mapping *mapping);
+
+#endif

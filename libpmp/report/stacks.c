@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/sort.h"
+
+void pmp_stack_of_entry(const struct pmp_entry *entry, struct pmp_stack *stack)
+{
+	stack->pid = entry->pid;
+	stack->tid = entry->tid;
+	stack->process = entry->process;
+	stack->thread = entry->thread;
+	stack->state = entry->state;
+	stack->syscall = entry->syscall;
+	stack->wchan = entry->wchan;
+	stack->end = entry->end;
+	stack->why = entry->why;
+	stack->locations = entry->locations;
+	stack->location_count = entry->location_count;
+	stack->count = entry->count;
+	stack->cpu = entry->cpu;
+	stack->wall = entry->wall;
+	stack->found = NULL;
+	stack->raw = NULL;
+}
+
+static void stack_of_row(const struct pmp_round *snapshot, const struct pmp_row *row,
+			 struct pmp_stack *stack)
+{
+	const struct pmp_thread *thread = row->thread;
+
+	stack->pid = snapshot->info.pid;
+	stack->tid = thread->tid;
+	stack->process = snapshot->info.name;
+	stack->thread = thread->name;
+	stack->state = thread->state;
+	stack->syscall = pmp_profile_syscall(thread->syscall, stack->digits,
+					     sizeof(stack->digits));
+	stack->wchan = thread->wchan;
+	stack->end = thread->end;
+	stack->why = thread->why;
+	stack->locations = row->locations;
+	stack->location_count = thread->frame_count;
+	stack->count = 1;
+	stack->cpu = stack->wall = 0;
+	stack->found = thread;
+	stack->raw = row->raw;
+}
+
+size_t pmp_stack_count(const struct pmp_report *report)
+{
+	return report->snapshot ? report->snapshot->row_count : report->entry_count;
+}
+
+void pmp_stack_get(const struct pmp_report *report, size_t i, struct pmp_stack *stack)
+{
+	if (report->snapshot)
+		stack_of_row(report->snapshot, &report->snapshot->rows[i], stack);
+	else
+		pmp_stack_of_entry(
+			report->sorted ? report->sorted[i] : &report->entries[i], stack);
+}
+
+uint64_t pmp_stack_pc(const struct pmp_report *report, const struct pmp_stack *stack,
+		      size_t i)
+{
+	struct pmp_first_address origin;
+
+	if (stack->raw)
+		return stack->raw[i].pc;
+	pmp_report_origin(report, stack->locations[i], &origin);
+	return origin.pc;
+}
+
+int pmp_stacks_make(struct pmp_stacks *stacks, const struct pmp_report *report,
+		    bool by_thread)
+{
+	size_t count = pmp_stack_count(report);
+
+	*stacks = (struct pmp_stacks){ .report = report, .count = count, .found = count };
+	if (report->snapshot)
+		return 0;
+	if (by_thread)
+		return pmp_sort_threads(report, &stacks->entries);
+	if (pmp_sort_entries(report, &stacks->entries))
+		return PMP_ENOMEM;
+	stacks->found = pmp_sort_found(report, stacks->entries);
+	return 0;
+}
+
+void pmp_stacks_get(const struct pmp_stacks *stacks, size_t i, struct pmp_stack *stack)
+{
+	if (stacks->entries)
+		pmp_stack_of_entry(stacks->entries[i], stack);
+	else
+		pmp_stack_get(stacks->report, i, stack);
+}
+
+void pmp_stacks_free(struct pmp_stacks *stacks)
+{
+	free(stacks->entries);
+	*stacks = (struct pmp_stacks){ 0 };
+}
+
+/* ---- for programs ---------------------------------------------------------------- */
+
+bool pmp_report_stack(const struct pmp_report *report, size_t i,
+		      struct pmp_stack_info *info)
+{
+	struct pmp_stack stack;
+	struct pmp_stack_info all;
+
+	if (i >= pmp_stack_count(report))
+		return false;
+	pmp_stack_get(report, i, &stack);
+	all = (struct pmp_stack_info){
+		.size = info->size,
+		.pid = stack.pid,
+		.tid = stack.tid,
+		.process = stack.process,
+		.thread = stack.thread,
+		.state = stack.state,
+		.syscall = stack.syscall == stack.digits ? "" : stack.syscall,
+		.wchan = stack.wchan,
+		.reason = stack.why,
+		.end = stack.end == PMP_END_ROOT ? "" : pmp_end_text(stack.end),
+		.locations = stack.locations,
+		.location_count = stack.location_count,
+		.count = stack.count,
+		.cpu = stack.cpu,
+		.wall = stack.wall,
+	};
+	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	return true;
+}
+
+size_t pmp_report_frame(const struct pmp_report *report, pmp_location location, size_t i,
+			struct pmp_frame_info *info)
+{
+	const struct pmp_frame *frames;
+	size_t count = pmp_report_frames(report, location, &frames);
+
+	return pmp_frame_describe(frames, count, i, info);
+}

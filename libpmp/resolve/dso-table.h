@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The modules that locations are in, by small numbers: what is the same file or image
+ * has one, whichever process has it mapped.
+ */
+#ifndef PMP_RESOLVE_DSO_TABLE_H
+#define PMP_RESOLVE_DSO_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolve/kernel.h"
+#include "resolve/dso.h"
+#include "resolve/perf-map.h"
+#include "resolve/strings.h"
+#include "resolve/symbolizer.h"
+#include "sample.h"
+
+/* What can be named. The first source seen is kept; its open descriptor also keeps
+ * its inode from being used again. */
+struct pmp_dso_entry {
+	struct pmp_module *source; /* one reference; NULL: [unmapped] */
+	uint64_t device, inode;
+	bool file;		       /* has an ELF file or image: offsets, not pcs */
+	bool wanted;		       /* has a location without names */
+	const char *path;	       /* kept */
+	struct pmp_dso *dso;	       /* of files, once a name was wanted */
+	struct pmp_perf_map *perf_map; /* of PMP_MODULE_PERF_MAP, likewise */
+	const char *saved_id;	   /* kept; of a saved profile: its build-id, or NULL */
+	const char *saved_problem; /* why its file is not used, or NULL */
+	uint64_t frames, unnamed;
+};
+
+struct pmp_dso_table {
+	struct pmp_strings *strings;  /* borrowed */
+	struct pmp_dso_entry **items; /* each stays where it is while it is named */
+	size_t count, capacity;
+	struct pmp_kernel_names kernel; /* of all sources of the kernel */
+	struct pmp_alias *aliases;	/* hash table of sources */
+	size_t alias_count, alias_slots;
+	uint32_t unmapped; /* number of [unmapped], or PMP_LOCATION_NONE */
+};
+
+void pmp_dso_table_init(struct pmp_dso_table *modules, struct pmp_strings *strings);
+void pmp_dso_table_free(struct pmp_dso_table *modules);
+/* The number of a source's module; NULL: [unmapped]. PMP_LOCATION_NONE: no memory. */
+uint32_t pmp_dso_table_of(struct pmp_dso_table *modules, struct pmp_module *source);
+/* The same for a mapping of a saved profile: equal paths and build-ids are one module. */
+uint32_t pmp_dso_table_of_saved(struct pmp_dso_table *modules,
+				const struct pmp_mapping *mapping);
+/* Lower-case hex, or "". */
+const char *pmp_dso_table_build_id(const struct pmp_dso_entry *module);
+/* Why names are missing, or NULL. */
+const char *pmp_dso_table_problem(const struct pmp_dso_entry *module);
+/*
+ * Forget the modules whose numbers[i] is PMP_LOCATION_NONE, and close their files; the
+ * new number of each of the others is stored there.
+ */
+void pmp_dso_table_gc(struct pmp_dso_table *modules, uint32_t *numbers);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A module whose files have been opened for their names: its own file or image,
+ * a separate debug file, symbols, lines. Addresses are ELF addresses.
+ */
+#ifndef PMP_RESOLVE_DSO_H
+#define PMP_RESOLVE_DSO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "resolve/budget.h"
+#include "resolve/fetch.h"
+#include "resolve/lines.h"
+#include "sample.h"
+
+struct pmp_dso;
+
+struct pmp_dso_options {
+	const char *debug_dir;
+	bool no_symbols; /* addresses only */
+	bool no_dwarf;	 /* neither lines nor inlined functions are wanted */
+	bool lines;	 /* lines are */
+	const struct pmp_log *log;
+	struct pmp_budget *budget; /* borrowed for the life of the module */
+	struct pmp_fetch fetch;	   /* of debug files */
+};
+
+/*
+ * Open a module and read its symbols, of a large one at first only what names the
+ * code at these offsets in the file; lines are read when they are asked for.
+ * The module is borrowed, with its descriptor, for the life of the result. A
+ * module that cannot be read is opened too: it has a problem and no names.
+ * NULL: no memory.
+ */
+struct pmp_dso *pmp_dso_new(const struct pmp_module *module,
+			    const struct pmp_dso_options *options, const uint64_t *asked,
+			    size_t asked_count);
+void pmp_dso_free(struct pmp_dso *dso);
+
+/* Is its debug information being unpacked, while it is not asked for lines yet? */
+bool pmp_dso_is_unpacking(const struct pmp_dso *dso);
+
+/* Lower-case hex, or "". */
+const char *pmp_dso_build_id(const struct pmp_dso *dso);
+/* Why names are missing, in English, or NULL. */
+const char *pmp_dso_problem(const struct pmp_dso *dso);
+/* The ELF address of a file offset; false: no code is there. */
+bool pmp_dso_address(const struct pmp_dso *dso, uint64_t offset, uint64_t *address);
+/* The linker's name of the function or stub at an address, or NULL; borrowed until
+ * the next call. Of an address that was not asked for this may read all symbols. */
+const char *pmp_dso_symbol(struct pmp_dso *dso, uint64_t address);
+/* As pmp_lines_find(), with lines if the options say so. */
+size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *places);
+
+/*
+ * The file that a saved profile names: below symfs, under its path or right in it, else
+ * on this machine, else fetched if what is here is of another build. source->fd or
+ * source->open_errno is set. *fetch is emptied if it does not have the file: its
+ * debug file is of no use then.
+ */
+void pmp_dso_open_saved(const char *symfs, const char *build_id,
+			struct pmp_module *source, struct pmp_fetch *fetch);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames as programs read them, see libpmp.h. */
+#include <string.h>
+
+#include "resolve/symbolizer.h"
+
+size_t pmp_frame_describe(const struct pmp_frame *frames, size_t count, size_t i,
+			  struct pmp_frame_info *info)
+{
+	struct pmp_frame_info all;
+
+	if (i >= count)
+		return count;
+	all = (struct pmp_frame_info){
+		.size = info->size,
+		.function = frames[i].function,
+		.file = frames[i].file,
+		.line = frames[i].line,
+		.inlined = frames[i].inlined,
+		.unnamed = frames[i].unnamed,
+		.signal = frames[i].signal,
+		.module = frames[i].module,
+		.address = frames[i].address,
+	};
+	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	return count;
+}
+
+pmp_location pmp_symbolizer_locate_frame(struct pmp_symbolizer *symbolizer,
+					 const struct pmp_sample *sample, size_t thread,
+					 size_t i)
+{
+	const struct pmp_raw_frame *frame = pmp_sample_raw_frame(sample, thread, i);
+
+	return frame ? pmp_symbolizer_locate(symbolizer, sample->maps, frame)
+		     : PMP_LOCATION_NONE;
+}

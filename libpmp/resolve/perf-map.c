@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading a perf map. Anybody can write into it, and it is written while it is
+ * read: a line that makes no sense is skipped, a line without an end is left for
+ * later. What was read stays known when the file is gone.
+ *
+ * JIT compilers add a line every few milliseconds. So new lines are sorted by themselves
+ * and become a level above what was known; a level that has grown to half of the one
+ * below is merged with it. A line is so moved some twenty times at most, however many
+ * there are.
+ */
+#include "resolve/perf-map.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/scan.h"
+#include "libpmp.h"
+#include "resolve/interval-map.h"
+
+#define FILE_MAX ((uint64_t)64 << 20)
+#define LINE_MAX_LENGTH 4096	      /* longer ones are skipped */
+#define LINES_MAX ((uint64_t)4 << 20) /* in a map's life */
+#define NAMES_MAX ((size_t)256 << 20) /* bytes, in a map's life */
+#define READ_MAX ((uint64_t)1 << 30)  /* bytes, likewise: a file may be written again */
+#define LEVELS_MAX 32		      /* each has more than twice the steps of the next */
+
+struct pmp_perf_map {
+	int fd;
+	uint64_t read;	     /* bytes of the file */
+	uint64_t read_ever;  /* the same, of all that were there */
+	struct pmp_buf rest; /* a line whose end has not been read */
+	bool skipping;	     /* rest was too long: until the next newline */
+	struct pmp_buf names;
+	struct pmp_intervals ranges; /* lines that are in no level yet */
+	uint64_t lines;		     /* so far: a later one wins */
+	/* Address to offset in names. The last level is the newest, and wins. */
+	struct pmp_interval_map levels[LEVELS_MAX];
+	size_t level_count;
+};
+
+struct pmp_perf_map *pmp_perf_map_new(int fd)
+{
+	struct pmp_perf_map *map = calloc(1, sizeof(*map));
+
+	if (map)
+		map->fd = fd;
+	return map;
+}
+
+void pmp_perf_map_free(struct pmp_perf_map *map)
+{
+	if (!map)
+		return;
+	pmp_buf_free(&map->rest);
+	pmp_buf_free(&map->names);
+	pmp_intervals_free(&map->ranges);
+	for (size_t i = 0; i < map->level_count; i++)
+		pmp_interval_map_free(&map->levels[i]);
+	free(map);
+}
+
+static int add_line(struct pmp_perf_map *map, const char *line, size_t length)
+{
+	struct pmp_scan scan = pmp_scan_text(line, length);
+	struct pmp_interval range;
+	uint64_t size;
+
+	pmp_scan_blanks(&scan);
+	if (!pmp_scan_hex(&scan, &range.start))
+		return 0;
+	pmp_scan_blanks(&scan);
+	if (!pmp_scan_hex(&scan, &size) || size > UINT64_MAX - range.start)
+		return 0;
+	pmp_scan_blanks(&scan);
+	length = (size_t)(scan.end - scan.at);
+	while (length && strchr(" \t\r", scan.at[length - 1]))
+		length--;
+	if (length == 0 || memchr(scan.at, '\0', length) || map->lines >= LINES_MAX ||
+	    map->names.length + length > NAMES_MAX)
+		return 0;
+	range.end = range.start + size;
+	range.rank = map->lines++;
+	range.value = (uint32_t)map->names.length;
+	pmp_buf_add(&map->names, scan.at, length);
+	pmp_buf_putc(&map->names, '\0');
+	return pmp_buf_failed(&map->names) ? PMP_ENOMEM
+					   : pmp_intervals_add(&map->ranges, &range);
+}
+
+/* A line is complete: all of it, or its end with its beginning in rest. */
+static int take_line(struct pmp_perf_map *map, const char *line, size_t length)
+{
+	int rc = 0;
+
+	if (map->rest.length) {
+		pmp_buf_add(&map->rest, line, length);
+		line = map->rest.data;
+		length = map->rest.length;
+	}
+	if (pmp_buf_failed(&map->rest))
+		rc = PMP_ENOMEM;
+	else if (!map->skipping && length <= LINE_MAX_LENGTH)
+		rc = add_line(map, line, length);
+	map->skipping = false;
+	pmp_buf_clear(&map->rest);
+	return rc;
+}
+
+/* Make a level of the new lines. Without memory they wait for the next ones. */
+static int add_level(struct pmp_perf_map *map)
+{
+	struct pmp_interval_map *top = &map->levels[map->level_count];
+
+	if (map->ranges.count == 0)
+		return 0;
+	if (map->level_count == LEVELS_MAX || pmp_intervals_flatten(&map->ranges, top))
+		return PMP_ENOMEM;
+	pmp_intervals_free(&map->ranges);
+	map->level_count++;
+	for (; top > map->levels && top[-1].count <= 2 * top->count; top--) {
+		if (pmp_interval_map_overlay(top - 1, top))
+			return PMP_ENOMEM;
+		pmp_interval_map_free(top);
+		map->level_count--;
+	}
+	return 0;
+}
+
+int pmp_perf_map_parse(struct pmp_perf_map *map, const char *text, size_t length)
+{
+	const char *end = text + length, *newline;
+
+	while (text < end && (newline = memchr(text, '\n', (size_t)(end - text)))) {
+		if (take_line(map, text, (size_t)(newline - text)))
+			return PMP_ENOMEM;
+		text = newline + 1;
+	}
+	if (map->rest.length + (size_t)(end - text) > LINE_MAX_LENGTH) {
+		map->skipping = true;
+		pmp_buf_clear(&map->rest);
+	} else if (!map->skipping) {
+		pmp_buf_add(&map->rest, text, (size_t)(end - text));
+	}
+	if (pmp_buf_failed(&map->rest))
+		return PMP_ENOMEM;
+	return add_level(map);
+}
+
+/* The file has been written again from its start. */
+static void forget(struct pmp_perf_map *map)
+{
+	map->read = 0;
+	map->skipping = false;
+	pmp_buf_clear(&map->rest);
+}
+
+/* Read on to the end of the file; true if there was something new. */
+static bool read_on(struct pmp_perf_map *map)
+{
+	struct stat status;
+	size_t length;
+	ssize_t got = 0;
+	char *text;
+
+	if (map->fd < 0 || fstat(map->fd, &status) != 0 || status.st_size < 0)
+		return false;
+	if ((uint64_t)status.st_size < map->read)
+		forget(map);
+	if (map->read >= FILE_MAX || map->read_ever >= READ_MAX ||
+	    (uint64_t)status.st_size == map->read)
+		return false;
+	length = (size_t)((uint64_t)status.st_size - map->read);
+	if (length > FILE_MAX - map->read)
+		length = FILE_MAX - map->read;
+	text = malloc(length);
+	if (text)
+		got = pmp_file_pread(map->fd, text, length, map->read);
+	if (got > 0) {
+		map->read += (uint64_t)got;
+		map->read_ever += (uint64_t)got;
+		pmp_perf_map_parse(map, text, (size_t)got);
+	}
+	free(text);
+	return got > 0;
+}
+
+/* The offset of a name, or PMP_INTERVAL_NONE. */
+static uint32_t find_name(const struct pmp_perf_map *map, uint64_t address)
+{
+	uint32_t name = PMP_INTERVAL_NONE;
+
+	for (size_t i = map->level_count; i-- > 0 && name == PMP_INTERVAL_NONE;)
+		name = pmp_interval_map_find(&map->levels[i], address);
+	return name;
+}
+
+const char *pmp_perf_map_find(struct pmp_perf_map *map, uint64_t address)
+{
+	uint32_t name = find_name(map, address);
+
+	if (name == PMP_INTERVAL_NONE && read_on(map))
+		name = find_name(map, address);
+	return name == PMP_INTERVAL_NONE ? NULL : map->names.data + name;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A record for each thread that was seen, and one with tid 0 for its process, are found
+ * by their ids. When there are many of threads and processes that have ended these are
+ * settled and forgotten.
+ *
+ * All threads of a sample share one time, that of its start, while their CPU times
+ * were read one after the other. So a busy thread may seem to have used more CPU
+ * than there was time; the excess is left for its next sample.
+ */
+#include "tally/cpu-time.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "base/intern.h"
+
+#define RECORDS_MIN 16384 /* are kept in any case */
+#define ON_PROCESSOR 1000 /* one running find, in finds of threads that wait for one */
+
+struct key {
+	pid_t pid, tid;
+};
+
+struct record {
+	struct key key;
+	uint64_t time; /* of the last sample; 0: of a process that has ended */
+	union {
+		uint64_t cpu;	/* so much of it is accounted for */
+		uint64_t start; /* of a process: time of its first sample */
+	};
+	uint64_t undivided; /* CPU time that is not settled */
+	uint32_t entry;	    /* it was counted in last, or PMP_ENTRY_NONE */
+};
+
+/* How often a thread was found running, in all and in the entries before this one. */
+struct finds {
+	uint64_t all, before;
+};
+
+struct pmp_cpu_time {
+	bool by_thread;
+	struct pmp_intern *keys; /* id: index of records */
+	struct record *records;
+	size_t count, capacity;
+	size_t guess;	       /* index: samples have their threads in the same order */
+	size_t limit;	       /* records at which those of ended threads go */
+	pid_t pid;	       /* of the current sample */
+	size_t process, owner; /* records: its process, who has the thread's time */
+	uint64_t time, before; /* its time, and that of the process's last; 0: none */
+};
+
+struct pmp_cpu_time *pmp_cpu_time_new(bool by_thread)
+{
+	struct pmp_cpu_time *times = calloc(1, sizeof(*times));
+
+	if (!times)
+		return NULL;
+	times->by_thread = by_thread;
+	times->limit = RECORDS_MIN;
+	times->keys = pmp_intern_new();
+	if (!times->keys) {
+		free(times);
+		return NULL;
+	}
+	return times;
+}
+
+void pmp_cpu_time_free(struct pmp_cpu_time *times)
+{
+	if (!times)
+		return;
+	pmp_intern_free(times->keys);
+	free(times->records);
+	free(times);
+}
+
+uint64_t pmp_cpu_time_size(const struct pmp_cpu_time *times)
+{
+	return pmp_intern_size(times->keys) + times->capacity * sizeof(*times->records);
+}
+
+/* ---- records ------------------------------------------------------------------ */
+
+/* NULL: no memory. A new one is all zero but for its key. */
+static struct record *find_record(struct pmp_cpu_time *times, pid_t pid, pid_t tid)
+{
+	const struct key key = { pid, tid };
+	uint32_t id;
+
+	if (times->guess < times->count &&
+	    memcmp(&times->records[times->guess].key, &key, sizeof(key)) == 0)
+		return &times->records[times->guess++];
+	if (PMP_RESERVE(&times->records, &times->capacity, times->count + 1))
+		return NULL;
+	id = pmp_intern(times->keys, &key, sizeof(key));
+	if (id == PMP_INTERN_NONE)
+		return NULL;
+	if (id == times->count)
+		times->records[times->count++] =
+			(struct record){ .key = key, .entry = PMP_ENTRY_NONE };
+	times->guess = id + 1;
+	return &times->records[id];
+}
+
+/* Is it a process that has not ended, or was the thread in its last sample? */
+static bool is_there(const struct pmp_cpu_time *times, const struct record *record)
+{
+	const struct key process = { record->key.pid, 0 };
+	uint32_t id;
+
+	if (!record->key.tid)
+		return record->time > 0;
+	id = pmp_intern_find(times->keys, &process, sizeof(process));
+	return id != PMP_INTERN_NONE && times->records[id].time == record->time;
+}
+
+/* Copy the records of processes and the threads of their last samples. */
+static int copy_present(const struct pmp_cpu_time *times, struct pmp_cpu_time *new)
+{
+	for (size_t i = 0; i < times->count; i++) {
+		const struct record *record = &times->records[i];
+		struct record *copy;
+
+		if (!is_there(times, record))
+			continue;
+		copy = find_record(new, record->key.pid, record->key.tid);
+		if (!copy)
+			return PMP_ENOMEM;
+		*copy = *record;
+	}
+	return 0;
+}
+
+/* ---- dividing CPU time ---------------------------------------------------------- */
+
+/* The index of the record that has the time of an entry's thread, or PMP_INTERN_NONE. */
+static uint32_t owner_of(const struct pmp_cpu_time *times, const struct pmp_entry *entry)
+{
+	const struct key key = { entry->pid, times->by_thread ? entry->tid : 0 };
+
+	return pmp_intern_find(times->keys, &key, sizeof(key));
+}
+
+/* time * part / whole, which is not 0 */
+static uint64_t share(uint64_t time, uint64_t part, uint64_t whole)
+{
+	return (uint64_t)((unsigned __int128)time * part / whole);
+}
+
+static void count_finds(const struct pmp_cpu_time *times,
+			const struct pmp_entries *entries, struct finds *finds)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct pmp_entry *entry = &entries->all[i];
+		uint32_t owner =
+			entry->running ? owner_of(times, entry) : PMP_INTERN_NONE;
+
+		if (owner != PMP_INTERN_NONE)
+			finds[owner].all += entry->running;
+	}
+}
+
+/* What the entries have is the difference of two sums: so all of it adds up exactly. */
+static void give_shares(const struct pmp_cpu_time *times, struct pmp_entries *entries,
+			struct finds *finds)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		struct pmp_entry *entry = &entries->all[i];
+		uint32_t owner =
+			entry->running ? owner_of(times, entry) : PMP_INTERN_NONE;
+		uint64_t time, all, before;
+
+		entry->cpu = entry->settled_cpu;
+		if (owner == PMP_INTERN_NONE)
+			continue;
+		time = times->records[owner].undivided;
+		all = finds[owner].all;
+		before = finds[owner].before;
+		finds[owner].before += entry->running;
+		entry->cpu +=
+			share(time, finds[owner].before, all) - share(time, before, all);
+	}
+}
+
+/* The entry for time of a thread that is counted in `like`, without a stack. */
+static struct pmp_entry *find_between(struct pmp_entries *entries, uint32_t like)
+{
+	const struct pmp_entry *thread = &entries->all[like];
+	const struct pmp_entry between = {
+		.pid = thread->pid,
+		.process = thread->process,
+		.tid = thread->tid,
+		.thread = thread->thread,
+		.state = '?',
+		.syscall = "",
+		.wchan = "",
+		.end = PMP_END_BETWEEN,
+		.why = "",
+	};
+	uint32_t id = pmp_entries_count(entries, &between);
+
+	return id == PMP_ENTRY_NONE ? NULL : &entries->all[id];
+}
+
+/* What threads have used that were not found running. */
+static int give_rest(const struct pmp_cpu_time *times, struct pmp_entries *entries,
+		     const struct finds *finds)
+{
+	for (size_t i = 0; i < times->count; i++) {
+		const struct record *record = &times->records[i];
+		struct pmp_entry *entry;
+
+		if (!record->undivided || finds[i].all || record->entry == PMP_ENTRY_NONE)
+			continue;
+		entry = find_between(entries, record->entry);
+		if (!entry)
+			return PMP_ENOMEM;
+		entry->cpu += record->undivided;
+	}
+	return 0;
+}
+
+/* finds: one for each record, all zero. */
+static int divide(const struct pmp_cpu_time *times, struct pmp_entries *entries,
+		  struct finds *finds)
+{
+	count_finds(times, entries, finds);
+	give_shares(times, entries, finds);
+	return give_rest(times, entries, finds);
+}
+
+int pmp_cpu_time_divide(const struct pmp_cpu_time *times, struct pmp_entries *entries)
+{
+	struct finds *finds = calloc(times->count + 1, sizeof(*finds));
+	int code = finds ? divide(times, entries, finds) : PMP_ENOMEM;
+
+	free(finds);
+	return code;
+}
+
+static int settle(struct pmp_cpu_time *times, struct pmp_entries *entries)
+{
+	struct finds *finds = calloc(times->count + 1, sizeof(*finds));
+	int code = finds ? divide(times, entries, finds) : PMP_ENOMEM;
+
+	for (size_t i = 0; i < entries->count && !code; i++) {
+		struct pmp_entry *entry = &entries->all[i];
+
+		if (entry->running)
+			entry->settled_cpu = entry->cpu;
+		entry->running = 0;
+	}
+	for (size_t i = 0; i < times->count && !code; i++)
+		if (finds[i].all)
+			times->records[i].undivided = 0;
+	free(finds);
+	return code;
+}
+
+/* The rest of a thread that will not be found running any more. */
+static int settle_rest(struct record *record, struct pmp_entries *entries)
+{
+	struct pmp_entry *entry;
+
+	if (!record->undivided || record->entry == PMP_ENTRY_NONE)
+		return 0;
+	entry = find_between(entries, record->entry);
+	if (!entry)
+		return PMP_ENOMEM;
+	entry->settled_cpu += record->undivided;
+	record->undivided = 0;
+	return 0;
+}
+
+void pmp_cpu_time_renumber(struct pmp_cpu_time *times, const uint32_t *new)
+{
+	for (size_t i = 0; i < times->count; i++)
+		if (times->records[i].entry != PMP_ENTRY_NONE)
+			times->records[i].entry = new[times->records[i].entry];
+}
+
+/* ---- threads that have ended ----------------------------------------------------- */
+
+static int settle_ended(struct pmp_cpu_time *times, struct pmp_entries *entries)
+{
+	if (settle(times, entries))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < times->count; i++)
+		if (!is_there(times, &times->records[i]) &&
+		    settle_rest(&times->records[i], entries))
+			return PMP_ENOMEM;
+	return 0;
+}
+
+int pmp_cpu_time_settle(struct pmp_cpu_time *times, struct pmp_entries *entries)
+{
+	struct pmp_cpu_time new = { .by_thread = times->by_thread };
+
+	if (settle_ended(times, entries))
+		return PMP_ENOMEM;
+	new.keys = pmp_intern_new();
+	if (!new.keys || copy_present(times, &new)) {
+		pmp_intern_free(new.keys);
+		free(new.records);
+		return PMP_ENOMEM;
+	}
+	new.limit = 2 * new.count + RECORDS_MIN;
+	pmp_intern_free(times->keys);
+	free(times->records);
+	*times = new;
+	return 0;
+}
+
+void pmp_cpu_time_forget(struct pmp_cpu_time *times, pid_t pid)
+{
+	const struct key key = { pid, 0 };
+	uint32_t id = pmp_intern_find(times->keys, &key, sizeof(key));
+
+	if (id != PMP_INTERN_NONE)
+		times->records[id].time = 0;
+}
+
+/* ---- a sample -------------------------------------------------------------------- */
+
+int pmp_cpu_time_begin(struct pmp_cpu_time *times, struct pmp_entries *entries,
+		       const struct pmp_sample *sample)
+{
+	struct record *process;
+
+	if (times->count > times->limit && pmp_cpu_time_settle(times, entries))
+		return PMP_ENOMEM;
+	process = find_record(times, sample->pid, 0);
+	if (!process)
+		return PMP_ENOMEM;
+	times->pid = sample->pid;
+	times->process = (size_t)(process - times->records);
+	times->time = sample->time;
+	times->before = process->time;
+	if (!process->time)
+		process->start = sample->time;
+	process->time = sample->time;
+	return 0;
+}
+
+/* The CPU time to account for; without schedstat the state has to do. known: it has been
+ * seen before. */
+static uint64_t used(const struct pmp_thread *thread, const struct record *record,
+		     uint64_t wall, bool known)
+{
+	uint64_t cpu = thread->cpu > record->cpu ? thread->cpu - record->cpu : 0;
+
+	/* Older than the last sample: what it has used since is not known. */
+	if (!thread->cpu || (!known && cpu > wall))
+		cpu = thread->state == 'R' ? wall : 0;
+	return cpu < wall ? cpu : wall;
+}
+
+int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *thread,
+		      uint64_t *wall)
+{
+	struct record *record = find_record(times, times->pid, thread->tid);
+	uint64_t since, cpu = 0;
+	bool known;
+
+	if (!record)
+		return PMP_ENOMEM;
+	*wall = 0;
+	/* It may be another process's, which had the same id. */
+	known = record->time && record->time >= times->records[times->process].start;
+	if (!known)
+		record->cpu = 0;
+	since = known ? record->time : times->before;
+	if (since && times->time > since) {
+		*wall = times->time - since;
+		cpu = used(thread, record, *wall, known);
+	}
+	/* A smaller figure is a new thread's with an old id. */
+	if (!known || thread->cpu < record->cpu)
+		record->cpu = thread->cpu;
+	else
+		record->cpu += cpu;
+	record->time = times->time;
+	times->owner =
+		times->by_thread ? (size_t)(record - times->records) : times->process;
+	times->records[times->owner].undivided += cpu;
+	return 0;
+}
+
+uint64_t pmp_cpu_time_weight(const struct pmp_thread *thread)
+{
+	if (PMP_FAULT("cpu-anywhere"))
+		return 1;
+	if (thread->state != 'R')
+		return 0;
+	return thread->ready ? 1 : ON_PROCESSOR;
+}
+
+void pmp_cpu_time_found(struct pmp_cpu_time *times, uint32_t entry)
+{
+	times->records[times->owner].entry = entry;
+}

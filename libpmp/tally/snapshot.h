@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The last sample, thread by thread, for writers of snapshots. */
+#ifndef PMP_TALLY_SNAPSHOT_H
+#define PMP_TALLY_SNAPSHOT_H
+
+#include "sample.h"
+#include "tally/profile.h"
+
+#include <stddef.h>
+
+/* What pmp_round points to; it outlives the sample. Zero it; number 0: there was none. */
+struct pmp_last_round {
+	struct pmp_round public;
+	char name[PMP_NAME_SIZE];
+	struct pmp_thread *threads;
+	struct pmp_raw_frame *frames;
+	pmp_location *locations;
+	struct pmp_row *rows;
+	size_t thread_capacity, frame_capacity, location_capacity, row_capacity;
+};
+
+/* Take a sample over, all of which is copied; locations are those of its frames. 0 or
+ * PMP_ENOMEM. */
+int pmp_last_round_keep(struct pmp_last_round *round, const struct pmp_sample *sample,
+			const pmp_location *locations);
+/* Free what it has. */
+void pmp_last_round_free(struct pmp_last_round *round);
+
+/* Its texts are read as strings: so they end. */
+void pmp_thread_terminate(struct pmp_thread *thread);
+
+#endif

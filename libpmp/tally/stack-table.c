@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See stack-table.h: one table of keys, one of names. */
+#include "tally/stack-table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* The words of a key before the locations. */
+struct key {
+	uint32_t pid, tid;
+	uint32_t process, thread, why; /* in names */
+	uint32_t end;
+	uint32_t state, syscall, wchan; /* details: as they are, in names; else 0 */
+};
+
+#define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
+
+bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details)
+{
+	*entries = (struct pmp_entries){ .by_thread = by_thread, .details = details };
+	entries->names = pmp_intern_new();
+	entries->keys = pmp_intern_new();
+	return entries->names && entries->keys;
+}
+
+void pmp_entries_free(struct pmp_entries *entries)
+{
+	free(entries->key);
+	free(entries->all);
+	pmp_intern_free(entries->keys);
+	pmp_intern_free(entries->names);
+	*entries = (struct pmp_entries){ 0 };
+}
+
+uint64_t pmp_entries_size(const struct pmp_entries *entries)
+{
+	return pmp_intern_size(entries->keys) + pmp_intern_size(entries->names) +
+	       entries->capacity * sizeof(*entries->all);
+}
+
+static uint32_t intern_name(struct pmp_entries *entries, const char *name)
+{
+	return pmp_intern(entries->names, name, strlen(name));
+}
+
+/* Write the entry's key into entries->key; returns its words, 0: no memory. */
+static size_t make_key(struct pmp_entries *entries, const struct pmp_entry *entry)
+{
+	bool details = entries->details;
+	bool apart = entries->by_thread || details;
+	size_t words = KEY_WORDS + entry->location_count;
+	struct key key = {
+		.pid = entry->pid,
+		.tid = apart ? entry->tid : 0,
+		.process = intern_name(entries, entry->process),
+		.thread = intern_name(entries, apart ? entry->thread : ""),
+		.why = intern_name(entries, entry->why),
+		.end = entry->end,
+		.state = details ? (unsigned char)entry->state : 0,
+		.syscall = intern_name(entries, details ? entry->syscall : ""),
+		.wchan = intern_name(entries, details ? entry->wchan : ""),
+	};
+
+	if (key.process == PMP_INTERN_NONE || key.thread == PMP_INTERN_NONE ||
+	    key.why == PMP_INTERN_NONE || key.syscall == PMP_INTERN_NONE ||
+	    key.wchan == PMP_INTERN_NONE ||
+	    PMP_RESERVE(&entries->key, &entries->key_capacity, words))
+		return 0;
+	memcpy(entries->key, &key, sizeof(key));
+	if (entry->location_count)
+		memcpy(entries->key + KEY_WORDS, entry->locations,
+		       entry->location_count * sizeof(*entry->locations));
+	return words;
+}
+
+static void fill_entry(const struct pmp_entries *entries, uint32_t id,
+		       struct pmp_entry *entry)
+{
+	size_t length;
+	const uint32_t *words = pmp_intern_data(entries->keys, id, &length);
+	struct key key;
+
+	memcpy(&key, words, sizeof(key));
+	*entry = (struct pmp_entry){
+		.pid = key.pid,
+		.process = pmp_intern_data(entries->names, key.process, NULL),
+		.tid = key.tid,
+		.thread = pmp_intern_data(entries->names, key.thread, NULL),
+		.syscall = pmp_intern_data(entries->names, key.syscall, NULL),
+		.wchan = pmp_intern_data(entries->names, key.wchan, NULL),
+		.end = key.end,
+		.why = pmp_intern_data(entries->names, key.why, NULL),
+		.locations = words + KEY_WORDS,
+		.location_count = length / sizeof(*words) - KEY_WORDS,
+	};
+}
+
+/* What a saved profile says may be anything: formats have signed numbers. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
+void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry)
+{
+	counted->count = sum(counted->count, entry->count);
+	counted->running = sum(counted->running, entry->running);
+	counted->cpu = sum(counted->cpu, entry->cpu);
+	counted->settled_cpu = sum(counted->settled_cpu, entry->cpu);
+	counted->wall = sum(counted->wall, entry->wall);
+	counted->state = entry->state;
+}
+
+uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *entry)
+{
+	size_t words = make_key(entries, entry);
+	uint32_t id;
+
+	/* Room first: an interned key without its entry could not be undone. */
+	if (!words || PMP_RESERVE(&entries->all, &entries->capacity, entries->count + 1))
+		return PMP_ENTRY_NONE;
+	id = pmp_intern(entries->keys, entries->key, words * sizeof(*entries->key));
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENTRY_NONE;
+	if (id == entries->count) {
+		fill_entry(entries, id, &entries->all[entries->count++]);
+		entries->between_count += entry->end == PMP_END_BETWEEN;
+	}
+	pmp_entry_add(&entries->all[id], entry);
+	return id;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Distinct stacks and their counts. A stack is a key of 32-bit words (what it belongs to,
+ * then its locations), and pmp_intern() gives equal keys the same number: the index of
+ * its entry. So a stack that is seen again costs one look-up and one addition; the key's
+ * copy in the intern table is also where the entry's locations lie.
+ */
+#ifndef PMP_TALLY_STACK_TABLE_H
+#define PMP_TALLY_STACK_TABLE_H
+
+#include "base/intern.h"
+#include "tally/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PMP_ENTRY_NONE UINT32_MAX
+
+struct pmp_entries {
+	bool by_thread, details;  /* what is kept apart, see struct pmp_entry */
+	struct pmp_intern *names; /* of processes and threads, reasons */
+	struct pmp_intern *keys;  /* id: index of all */
+	struct pmp_entry *all;
+	size_t count, capacity;
+	size_t between_count; /* of all, those of PMP_END_BETWEEN */
+	uint32_t *key;	      /* the key at hand */
+	size_t key_capacity;
+};
+
+/* Empty ones. false: no memory, to be freed all the same. */
+bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details);
+void pmp_entries_free(struct pmp_entries *entries);
+/* Count one; what it points to is copied. Its number, or PMP_ENTRY_NONE: no memory. */
+uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *entry);
+/* Add to the counts of an entry. */
+void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry);
+/* The bytes that they take. */
+uint64_t pmp_entries_size(const struct pmp_entries *entries);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Per process two lists, both in the order of the samples' threads, which is that of
+ * their ids: the last sample's, through which a position moves, and the new one's. A
+ * sample in another order finds less and is counted as if it were new.
+ *
+ * Processes are found by their ids. Those that have ended keep their place until they
+ * are more than the others.
+ */
+#include "tally/thread-cache.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/intern.h"
+
+#define ENDED_MIN 64 /* so many places of ended processes are kept in any case */
+
+struct item {
+	pid_t tid;
+	uint32_t entry;
+	uint64_t number; /* of the stack */
+};
+
+struct list {
+	struct item *items;
+	size_t count, capacity;
+};
+
+struct process {
+	bool ended;
+	struct list last, now;
+	size_t position; /* in last */
+};
+
+struct pmp_thread_cache {
+	struct pmp_intern *pids; /* id: index of processes */
+	struct process *processes;
+	size_t count, capacity;
+	size_t ended_count; /* of them */
+	size_t current;
+	uint64_t list_size; /* bytes of all lists */
+};
+
+struct pmp_thread_cache *pmp_thread_cache_new(void)
+{
+	struct pmp_thread_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	cache->pids = pmp_intern_new();
+	if (cache->pids)
+		return cache;
+	free(cache);
+	return NULL;
+}
+
+/* Of a process that ends: so its place takes no more than itself. */
+static void free_lists(struct pmp_thread_cache *cache, struct process *process)
+{
+	cache->list_size -= (process->last.capacity + process->now.capacity) *
+			    sizeof(*process->now.items);
+	free(process->last.items);
+	free(process->now.items);
+	*process = (struct process){ .ended = true };
+}
+
+void pmp_thread_cache_free(struct pmp_thread_cache *cache)
+{
+	if (!cache)
+		return;
+	for (size_t i = 0; i < cache->count; i++)
+		free_lists(cache, &cache->processes[i]);
+	pmp_intern_free(cache->pids);
+	free(cache->processes);
+	free(cache);
+}
+
+uint64_t pmp_thread_cache_size(const struct pmp_thread_cache *cache)
+{
+	return pmp_intern_size(cache->pids) + cache->list_size +
+	       cache->capacity * sizeof(*cache->processes);
+}
+
+/* ---- processes -------------------------------------------------------------------- */
+
+/* Give up the places of those that have ended. Without memory for that they stay. */
+static void drop_ended(struct pmp_thread_cache *cache)
+{
+	struct pmp_intern *pids = pmp_intern_new();
+	size_t count = 0;
+
+	for (uint32_t i = 0; pids && i < cache->count; i++) {
+		size_t length;
+		const void *pid = pmp_intern_data(cache->pids, i, &length);
+
+		if (!cache->processes[i].ended &&
+		    pmp_intern(pids, pid, length) == PMP_INTERN_NONE) {
+			pmp_intern_free(pids);
+			pids = NULL;
+		}
+	}
+	if (!pids)
+		return;
+	for (size_t i = 0; i < cache->count; i++)
+		if (!cache->processes[i].ended)
+			cache->processes[count++] = cache->processes[i];
+	pmp_intern_free(cache->pids);
+	cache->pids = pids;
+	cache->count = count;
+	cache->ended_count = 0;
+}
+
+static struct process *find_process(struct pmp_thread_cache *cache, pid_t pid)
+{
+	struct process *process;
+	uint32_t id;
+
+	if (PMP_RESERVE(&cache->processes, &cache->capacity, cache->count + 1))
+		return NULL;
+	id = pmp_intern(cache->pids, &pid, sizeof(pid));
+	if (id == PMP_INTERN_NONE)
+		return NULL;
+	process = &cache->processes[id];
+	if (id == cache->count) {
+		cache->count++;
+		*process = (struct process){ 0 };
+	}
+	/* Another process may get the id. */
+	cache->ended_count -= process->ended;
+	process->ended = false;
+	cache->current = id;
+	return process;
+}
+
+void pmp_thread_cache_forget(struct pmp_thread_cache *cache, pid_t pid)
+{
+	uint32_t id = pmp_intern_find(cache->pids, &pid, sizeof(pid));
+
+	if (id == PMP_INTERN_NONE || cache->processes[id].ended)
+		return;
+	free_lists(cache, &cache->processes[id]);
+	cache->ended_count++;
+	if (cache->ended_count > cache->count / 2 + ENDED_MIN)
+		drop_ended(cache);
+}
+
+/* ---- threads ---------------------------------------------------------------------- */
+
+int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
+			   const struct pmp_sample *sample)
+{
+	struct process *process = find_process(cache, sample->pid);
+	struct list last;
+	size_t before;
+
+	if (!process)
+		return PMP_ENOMEM;
+	last = process->last;
+	process->last = process->now;
+	process->now = last;
+	process->now.count = 0;
+	process->position = 0;
+	before = process->now.capacity;
+	if (PMP_RESERVE(&process->now.items, &process->now.capacity,
+			sample->thread_count))
+		return PMP_ENOMEM;
+	cache->list_size +=
+		(process->now.capacity - before) * sizeof(*process->now.items);
+	return 0;
+}
+
+bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
+			   const struct pmp_thread *thread, uint32_t *entry)
+{
+	struct process *process = &cache->processes[cache->current];
+	const struct list *last = &process->last;
+
+	while (process->position < last->count &&
+	       last->items[process->position].tid < thread->tid)
+		process->position++;
+	if (thread->obtained != PMP_UNCHANGED || !thread->reading ||
+	    process->position == last->count ||
+	    last->items[process->position].tid != thread->tid ||
+	    last->items[process->position].number != thread->reading)
+		return false;
+	*entry = last->items[process->position].entry;
+	return true;
+}
+
+void pmp_thread_cache_put(struct pmp_thread_cache *cache, const struct pmp_thread *thread,
+			  uint32_t entry)
+{
+	struct list *now = &cache->processes[cache->current].now;
+
+	now->items[now->count++] = (struct item){ thread->tid, entry, thread->reading };
+}
+
+void pmp_thread_cache_renumber(struct pmp_thread_cache *cache, const uint32_t *new)
+{
+	for (size_t i = 0; i < cache->count; i++) {
+		struct list *now = &cache->processes[i].now;
+
+		/* The list before this one is not asked any more. */
+		cache->processes[i].last.count = 0;
+		for (size_t k = 0; k < now->count; k++)
+			now->items[k].entry = new[now->items[k].entry];
+	}
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * aarch64: what single instructions tell about the stack where there is no call-frame
+ * information. No thread is held meanwhile.
+ */
+#ifdef __aarch64__
+
+#include "unwind/arch.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* Numbers of the DWARF for the Arm 64-bit Architecture, 4.1. */
+enum { X19 = 19, FP = 29, LR = 30, SP = 31, PC = 32, REG_COUNT };
+
+#define MOV_X8_SIGRETURN 0xd2801168u /* mov x8, #139 */
+#define SVC_0 0xd4000001u
+#define AUTIA1716 0xd503219fu
+#define INSTRUCTION 4 /* bytes */
+
+_Static_assert(REG_COUNT <= PMP_REGS, "room");
+
+const int pmp_reg_pc = PC, pmp_reg_sp = SP, pmp_reg_fp = FP;
+const int pmp_reg_return = LR;
+const size_t pmp_reg_count = REG_COUNT;
+const int pmp_arch_elf_machine = EM_AARCH64;
+/* x19 to x28, fp, sp, pc */
+const uint64_t pmp_arch_preserved = (UINT64_C(1) << LR) - (UINT64_C(1) << X19) +
+				    (UINT64_C(1) << SP) + (UINT64_C(1) << PC);
+
+bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
+{
+	uint32_t code[2];
+
+	if (pmp_read(memory, pc, code, 8) && code[0] == MOV_X8_SIGRETURN &&
+	    code[1] == SVC_0)
+		return true;
+	return pmp_read(memory, pc - 4, code, 8) && code[0] == MOV_X8_SIGRETURN &&
+	       code[1] == SVC_0;
+}
+
+bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			    struct pmp_regs *caller)
+{
+	/* struct rt_sigframe: siginfo (128), then ucontext, whose sigcontext begins
+	 * at 176 with the fault address; behind it x0 to x30, sp, pc. */
+	enum { GREGS = 128 + 176 + 8 };
+	uint64_t gregs[REG_COUNT];
+
+	if (!pmp_read(stack, pmp_regs_get(regs, SP) + GREGS, gregs, sizeof(gregs)))
+		return false;
+	memset(caller, 0, sizeof(*caller));
+	for (int i = 0; i < REG_COUNT; i++)
+		pmp_regs_set(caller, i, gregs[i]);
+	return true;
+}
+
+/*
+ *	94...... bl target	d63f0..0 blr xN		d[67]3f08.. blraa and the like
+ */
+bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t *target)
+{
+	uint32_t code;
+
+	if (target)
+		*target = 0;
+	if (pc < 4 || pc % 4 || !pmp_read(memory, pc - 4, &code, 4))
+		return false;
+	if ((code & 0xfc000000) == 0x94000000) {
+		if (target)
+			*target = pc - 4 +
+				  (uint64_t)((int64_t)((uint64_t)code << 38) >> 36);
+		return true;
+	}
+	return (code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfefff800) == 0xd63f0800;
+}
+
+/* stp x29, x30, [sp, #-N]! */
+static bool is_push(uint32_t word)
+{
+	return (word & 0xffe07fff) == 0xa9a07bfd;
+}
+
+/*
+ * A procedure linkage table; the second part is its first entry's:
+ *
+ *	adrp x16, slot				stp x16, x30, [sp, #-16]!
+ *	ldr x17, [x16, slot]			adrp x16, slot
+ *	add x16, x16, slot			...
+ *	br x17 (or autia1716 before it)		br x17
+ */
+static bool is_stub(const struct pmp_reader *memory, uint64_t pc, unsigned *words)
+{
+	static const struct {
+		uint32_t mask, word;
+	} stub[] = {
+		{ 0x9f00001f, 0x90000010 },
+		{ 0xffc003ff, 0xf9400211 },
+		{ 0xffc003ff, 0x91000210 },
+		{ 0xffffffff, 0xd61f0220 },
+	};
+	enum { LENGTH = sizeof(stub) / sizeof(*stub) };
+	uint32_t code[LENGTH], push;
+
+	for (uint64_t at = 0; at <= LENGTH * INSTRUCTION; at += INSTRUCTION) {
+		size_t i = 0;
+
+		if (pc < at || !pmp_read(memory, pc - at, code, sizeof(code)))
+			continue;
+		while (i < LENGTH && (code[i] & stub[i].mask) == stub[i].word)
+			i++;
+		/* The last may have another before it. */
+		if (i < LENGTH - 1 || (i < LENGTH && code[i] != AUTIA1716))
+			continue;
+		*words = pmp_read(memory, pc - at - INSTRUCTION, &push, sizeof(push)) &&
+					 push == 0xa9bf7bf0
+				 ? 2
+				 : 0;
+		return at < LENGTH * INSTRUCTION || i < LENGTH;
+	}
+	return false;
+}
+
+/*
+ *	d503245f bti c		a9b.7bfd stp x29, x30, [sp, #-N]!
+ *	d503233f paciasp	d503237f pacibsp	910003fd mov x29, sp
+ *	d65f03c0 ret		d65f0bff retaa		d65f0fff retab
+ */
+bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
+		    struct pmp_arch_entry *entry)
+{
+	uint32_t code, before;
+
+	memset(entry, 0, sizeof(*entry));
+	if (pc % INSTRUCTION || !pmp_read(memory, pc, &code, INSTRUCTION))
+		return false;
+	if (code == 0x910003fd &&
+	    pmp_read(memory, pc - INSTRUCTION, &before, INSTRUCTION) && is_push(before)) {
+		entry->words = 128 - (before >> 15 & 0x7f);
+		entry->fp_pushed = true;
+		return true;
+	}
+	return code == 0xd503245f || code == 0xd503233f || code == 0xd503237f ||
+	       code == 0xd65f03c0 || code == 0xd65f0bff || code == 0xd65f0fff ||
+	       is_push(code) || is_stub(memory, pc, &entry->words);
+}
+
+bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			   const struct pmp_arch_entry *entry, struct pmp_regs *caller)
+{
+	uint64_t sp = pmp_regs_get(regs, SP), record[2];
+
+	if (entry->fp_pushed ? !pmp_read(stack, sp, record, sizeof(record))
+			     : !pmp_regs_has(regs, LR))
+		return false;
+	*caller = *regs;
+	caller->valid &= pmp_arch_preserved;
+	if (entry->fp_pushed)
+		pmp_regs_set(caller, FP, record[0]);
+	pmp_regs_set(
+		caller, PC,
+		pmp_arch_code(entry->fp_pushed ? record[1] : pmp_regs_get(regs, LR)));
+	pmp_regs_set(caller, SP, sp + 8 * (uint64_t)entry->words);
+	return true;
+}
+
+static unsigned rd(uint32_t word)
+{
+	return word & 31;
+}
+
+static unsigned rn(uint32_t word)
+{
+	return word >> 5 & 31;
+}
+
+/* add or sub of an immediate number, of 64 bits; mov from or to sp is one, too. */
+static bool is_add(uint32_t word)
+{
+	return (word & 0xbf800000) == 0x91000000;
+}
+
+static int64_t added(uint32_t word)
+{
+	int64_t number = (int64_t)(word >> 10 & 0xfff) << (word >> 22 & 1 ? 12 : 0);
+
+	return word >> 30 & 1 ? -number : number;
+}
+
+/*
+ * sub or add sp,x,register; and sp,x,#mask; add or sub sp,x,#n (mov sp,x) but from sp
+ * itself and, at a function's end, from x29.
+ */
+bool pmp_arch_moves_sp(const uint8_t *code, size_t length)
+{
+	for (size_t i = 0; i + INSTRUCTION <= length; i += INSTRUCTION) {
+		uint32_t word;
+
+		memcpy(&word, code + i, INSTRUCTION);
+		if ((word & 0xbfe0001f) == 0x8b20001f ||
+		    (word & 0xff80001f) == 0x9200001f)
+			return true;
+		if (is_add(word) && rd(word) == SP && rn(word) != SP && rn(word) != FP)
+			return true;
+	}
+	return false;
+}
+
+/* Loads and stores of one or two registers that change sp on their way, by this much. */
+static bool moves_base(uint32_t word, int64_t *by)
+{
+	bool pair = (word & 0x3a000000) == 0x28000000 && word & 0x00800000;
+	bool single = (word & 0x3b200000) == 0x38000000 && word & 0x00000400;
+	/* the size of a register: 4 or 8 bytes; 4, 8 or 16 of floating point */
+	unsigned scale = 2 + (word >> 26 & 1 ? word >> 30 : word >> 31);
+
+	if (rn(word) != SP || !(pair || single))
+		return false;
+	if (pair)
+		*by = ((int64_t)((uint64_t)word << 42) >> 57) * (1 << scale);
+	else
+		*by = (int64_t)((uint64_t)word << 43) >> 55;
+	return true;
+}
+
+/* b, bl, b.cond, cbz, tbz, br, blr, ret, svc and their relatives; but not nop and its. */
+static bool branches(uint32_t word)
+{
+	return (word & 0x1c000000) == 0x14000000 && word >> 24 != 0xd5;
+}
+
+/*
+ *	stp x29, x30, [sp, #-N]!	sub sp, sp, #N
+ *	mov x29, sp			stp x29, x30, [sp, #K]
+ *					add x29, sp, #K
+ */
+bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size)
+{
+	bool framed = false;
+	int64_t distance = 0, by;
+
+	*size = 0;
+	for (size_t at = 0; at + INSTRUCTION <= length; at += INSTRUCTION) {
+		uint32_t word;
+
+		memcpy(&word, code + at, INSTRUCTION);
+		if (branches(word))
+			break;
+		if (is_add(word) && rd(word) == FP) {
+			if (framed || rn(word) != SP)
+				return false;
+			framed = true;
+			distance = added(word);
+		} else if (is_add(word) && rd(word) == SP) {
+			distance -= added(word);
+		} else if (moves_base(word, &by)) {
+			distance -= by;
+		}
+	}
+	*size = framed && distance >= 0 ? (uint64_t)distance : 0;
+	return framed && distance >= 0;
+}
+
+/* b, b.cond, cbz, tbz with their distances; br: to wherever. */
+bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
+{
+	while (jump->at + 4 <= jump->length) {
+		uint64_t pc = jump->address + jump->at;
+		uint32_t word;
+
+		memcpy(&word, jump->code + jump->at, 4);
+		jump->at += 4;
+		if ((word & 0xfffffc1f) == 0xd61f0000)
+			jump->target = 0;
+		else if (word >> 26 == 5)
+			jump->target =
+				pc + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
+		else if ((word & 0xff000010) == 0x54000000 ||
+			 (word & 0x7e000000) == 0x34000000)
+			jump->target =
+				pc +
+				(uint64_t)(((int64_t)(int32_t)(word << 8) >> 13) * 4);
+		else if ((word & 0x7e000000) == 0x36000000)
+			jump->target =
+				pc +
+				(uint64_t)(((int64_t)(int32_t)(word << 13) >> 18) * 4);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Which bits are a signature depends on how many the kernel uses of an address. The
+ * instruction knows; on a processor without signatures it does nothing.
+ */
+uint64_t pmp_arch_code(uint64_t value)
+{
+	register uint64_t link __asm__("x30") = value;
+
+	__asm__("hint #7" : "+r"(link)); /* xpaclri */
+	return link;
+}
+
+#endif

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a pc to its frame description. Called by walk.c for each pc that it sees
+ * for the first time; no thread is held meanwhile.
+ *
+ * Headers and tables are read from the target's memory, where they are as the
+ * process itself uses them. Only what is not mapped comes from the file, through
+ * read() and never mmap(): the file may be cut short under us.
+ */
+#include "unwind/fde.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "unwind/arch.h"
+#include "unwind/cfi.h"
+
+#define SEGMENTS_MAX 256		      /* program headers looked at */
+#define SECTION_MAX (16u << 20)		      /* bytes of a section, uncompressed */
+#define ENTRY_MAX (PMP_CFI_PROGRAM_MAX + 256) /* bytes of one CIE or FDE */
+#define TABLE_MAX (16u << 20)		      /* rows of .eh_frame_hdr */
+#define READ_CHUNK (64u << 10)
+#define INDEX_WORK 64 /* bytes that are indexed in the time of one executed */
+
+/* Of every linker's .eh_frame_hdr */
+#define HDR_VERSION 1
+#define HDR_TABLE_DATAREL_SDATA4 0x3b
+
+struct row {
+	uint64_t start, end;
+	size_t offset; /* of the FDE in the section */
+};
+
+/* A whole section with a sorted index of its FDEs. */
+struct index {
+	bool tried;
+	void *data;
+	struct pmp_cfi_bytes bytes; /* of data */
+	struct row *rows;
+	size_t count, capacity;
+};
+
+struct pmp_fde_finder {
+	struct pmp_module *module;
+	uint64_t start, end, offset; /* of the executable region */
+	uint64_t base;		     /* where the file's first byte is mapped */
+	bool has_base;
+
+	bool prepared, has_bias;
+	uint64_t bias;
+	uint64_t hdr;			  /* .eh_frame_hdr, 0: none */
+	uint64_t table, table_rows;	  /* its rows, 0: no table that we know */
+	uint64_t eh_frame, eh_frame_size; /* where there is a header without table */
+
+	struct index eh, debug;
+	void *entry[2]; /* room for a CIE and an FDE, ENTRY_MAX each */
+};
+
+struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_maps *maps,
+					  const struct pmp_region *region)
+{
+	struct pmp_fde_finder *finder = calloc(1, sizeof(*finder));
+
+	if (!finder)
+		return NULL;
+	finder->module = pmp_module_ref(region->module);
+	finder->start = region->start;
+	finder->end = region->end;
+	finder->offset = region->offset;
+	if (region->module->kind != PMP_MODULE_FILE &&
+	    region->module->kind != PMP_MODULE_VDSO)
+		return finder;
+	/* A module may be mapped several times: the nearest beginning before us. */
+	for (size_t i = 0; i < maps->region_count; i++) {
+		const struct pmp_region *r = &maps->regions[i];
+
+		if (r->start > region->start)
+			break;
+		if (r->module == region->module && r->offset == 0) {
+			finder->base = r->start;
+			finder->has_base = true;
+		}
+	}
+	return finder;
+}
+
+static void index_free(struct index *index)
+{
+	free(index->data);
+	free(index->rows);
+}
+
+void pmp_fde_finder_free(struct pmp_fde_finder *finder)
+{
+	if (!finder)
+		return;
+	index_free(&finder->eh);
+	index_free(&finder->debug);
+	free(finder->entry[0]);
+	free(finder->entry[1]);
+	pmp_module_unref(finder->module);
+	free(finder);
+}
+
+/* ---- reading ------------------------------------------------------------------ */
+
+/* Memory of the target, or of the copied image (vDSO). */
+static bool read_memory(const struct pmp_fde_finder *finder,
+			const struct pmp_reader *memory, uint64_t address, void *data,
+			size_t length)
+{
+	const struct pmp_module *module = finder->module;
+	uint64_t offset = address - finder->base;
+
+	if (pmp_read(memory, address, data, length))
+		return true;
+	if (!finder->has_base || !module->image || offset > module->image_size ||
+	    length > module->image_size - offset)
+		return false;
+	memcpy(data, (const char *)module->image + offset, length);
+	return true;
+}
+
+/* The file's first pages, as they are mapped or from the file itself. */
+static bool read_header(const struct pmp_fde_finder *finder,
+			const struct pmp_reader *memory, uint64_t offset, void *data,
+			size_t length)
+{
+	if (finder->has_base &&
+	    read_memory(finder, memory, finder->base + offset, data, length))
+		return true;
+	return finder->module->fd >= 0 && offset < INT64_MAX &&
+	       pmp_file_pread(finder->module->fd, data, length, offset) ==
+		       (ssize_t)length;
+}
+
+/* size bytes at address, malloc'ed, or NULL. */
+static void *read_section(const struct pmp_fde_finder *finder,
+			  const struct pmp_reader *memory, uint64_t address, size_t size)
+{
+	char *data = malloc(size ? size : 1);
+
+	for (size_t done = 0; data && done < size;) {
+		size_t chunk = size - done < READ_CHUNK ? size - done : READ_CHUNK;
+
+		if (!read_memory(finder, memory, address + done, data + done, chunk)) {
+			free(data);
+			return NULL;
+		}
+		done += chunk;
+	}
+	return data;
+}
+
+/* ---- headers ------------------------------------------------------------------- */
+
+static bool is_elf_of_ours(const Elf64_Ehdr *header)
+{
+	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header->e_machine == pmp_arch_elf_machine;
+}
+
+/*
+ * The row of .eh_frame_hdr:
+ *
+ *	01			version
+ *	1b 03 3b		encodings
+ *	eh_frame_ptr (4)  count (4)
+ *	count times: start of the code (4), FDE (4), both relative to the header
+ */
+static void prepare_table(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
+			  const Elf64_Phdr *segment)
+{
+	uint64_t hdr = finder->bias + segment->p_vaddr, count;
+	uint8_t data[4 + 2 * 8];
+	size_t size = sizeof(data), at = 4;
+	struct pmp_cfi_bytes bytes = { .data = data, .address = hdr };
+
+	if (segment->p_memsz < size)
+		size = segment->p_memsz;
+	if (size < 8 || !read_memory(finder, memory, hdr, data, size) ||
+	    data[0] != HDR_VERSION)
+		return;
+	finder->hdr = hdr;
+	bytes.size = size;
+	if (!pmp_cfi_pointer(&bytes, &at, data[1], hdr, &finder->eh_frame)) {
+		finder->eh_frame = 0;
+		return;
+	}
+	if (data[3] != HDR_TABLE_DATAREL_SDATA4 || (data[2] & 0x70) ||
+	    !pmp_cfi_pointer(&bytes, &at, data[2], hdr, &count))
+		return;
+	if (count > (segment->p_memsz - at) / 8)
+		count = (segment->p_memsz - at) / 8;
+	if (count > TABLE_MAX)
+		count = TABLE_MAX;
+	finder->table = hdr + at;
+	finder->table_rows = count;
+}
+
+/* The bytes of this segment that begin at address; 0: it is not in there. */
+static uint64_t segment_rest(const struct pmp_fde_finder *finder,
+			     const Elf64_Phdr *segment, uint64_t address)
+{
+	uint64_t offset = address - finder->bias - segment->p_vaddr;
+
+	return offset < segment->p_filesz ? segment->p_filesz - offset : 0;
+}
+
+/*
+ * Does this loaded segment hold our region? The region begins at a page of the
+ * file, the segment anywhere in it: the bias comes from where the segment's own
+ * first byte must be, not from the two page-rounded numbers.
+ */
+static bool is_text_segment(const struct pmp_fde_finder *finder,
+			    const Elf64_Phdr *segment)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t first = segment->p_offset & ~(page - 1);
+
+	return segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+	       first <= finder->offset &&
+	       finder->offset - first < segment->p_filesz + page;
+}
+
+static size_t read_segments(const struct pmp_fde_finder *finder,
+			    const struct pmp_reader *memory,
+			    Elf64_Phdr segments[SEGMENTS_MAX])
+{
+	Elf64_Ehdr header;
+	size_t count;
+
+	if (!read_header(finder, memory, 0, &header, sizeof(header)) ||
+	    !is_elf_of_ours(&header) || header.e_phentsize != sizeof(Elf64_Phdr))
+		return 0;
+	count = header.e_phnum < SEGMENTS_MAX ? header.e_phnum : SEGMENTS_MAX;
+	if (header.e_phoff > INT64_MAX / 2 ||
+	    !read_header(finder, memory, header.e_phoff, segments,
+			 count * sizeof(*segments)))
+		return 0;
+	return count;
+}
+
+static void prepare(struct pmp_fde_finder *finder, const struct pmp_reader *memory)
+{
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	const Elf64_Phdr *text = NULL;
+	size_t count;
+
+	finder->prepared = true;
+	if (finder->module->kind != PMP_MODULE_FILE &&
+	    finder->module->kind != PMP_MODULE_VDSO)
+		return;
+	count = read_segments(finder, memory, segments);
+	for (size_t i = 0; i < count; i++)
+		if (is_text_segment(finder, &segments[i]) &&
+		    (!text || segments[i].p_offset > text->p_offset))
+			text = &segments[i];
+	if (!text)
+		return;
+	finder->bias = finder->start - finder->offset + text->p_offset - text->p_vaddr;
+	finder->has_bias = true;
+	for (size_t i = 0; i < count; i++)
+		if (segments[i].p_type == PT_GNU_EH_FRAME)
+			prepare_table(finder, memory, &segments[i]);
+	for (size_t i = 0; i < count && finder->eh_frame && !finder->table; i++)
+		if (segments[i].p_type == PT_LOAD && !finder->eh_frame_size)
+			finder->eh_frame_size =
+				segment_rest(finder, &segments[i], finder->eh_frame);
+	if (finder->eh_frame_size > SECTION_MAX)
+		finder->eh_frame_size = SECTION_MAX;
+}
+
+/* ---- sections of the file --------------------------------------------------------- */
+
+/* Would libelf allocate more for this header than the file is worth? */
+static bool is_openable(int fd)
+{
+	Elf64_Ehdr header;
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       pmp_file_pread(fd, &header, sizeof(header), 0) ==
+		       (ssize_t)sizeof(header) &&
+	       is_elf_of_ours(&header) && header.e_shnum > 0 &&
+	       header.e_shentsize == sizeof(Elf64_Shdr) && header.e_phnum != PN_XNUM;
+}
+
+/* The size that a compressed section claims to have, 0: none, or too large. */
+static uint64_t old_compressed_size(Elf_Scn *section)
+{
+	Elf_Data *data = elf_rawdata(section, NULL);
+	const uint8_t *bytes = data ? data->d_buf : NULL;
+	uint64_t size = 0;
+
+	/* "ZLIB", then the size, high byte first */
+	if (!bytes || data->d_size < 12 || memcmp(bytes, "ZLIB", 4))
+		return 0;
+	for (int i = 4; i < 12; i++)
+		size = size << 8 | bytes[i];
+	return size <= SECTION_MAX ? size : 0;
+}
+
+/* The contents of a section, uncompressed; borrowed from the ELF. */
+static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	GElf_Chdr compressed;
+
+	if (header->sh_type == SHT_NOBITS || header->sh_size > SECTION_MAX)
+		return NULL;
+	if (header->sh_flags & SHF_COMPRESSED) {
+		if (!gelf_getchdr(section, &compressed) ||
+		    compressed.ch_size > SECTION_MAX || elf_compress(section, 0, 0) < 0)
+			return NULL;
+	} else if (!strncmp(name, ".z", 2)) {
+		if (!old_compressed_size(section) || elf_compress_gnu(section, 0, 0) < 0)
+			return NULL;
+	}
+	return elf_rawdata(section, NULL);
+}
+
+struct section {
+	uint64_t address, size;
+	bool loaded; /* is in memory at address */
+	void *data;  /* owned, or NULL */
+};
+
+static bool load_section(int fd, const char *name, const char *old_name,
+			 struct section *found)
+{
+	Elf *elf;
+	Elf_Scn *section = NULL;
+	Elf_Data *data;
+	GElf_Shdr header;
+	size_t names;
+
+	memset(found, 0, sizeof(*found));
+	if (!is_openable(fd) || elf_version(EV_CURRENT) == EV_NONE)
+		return false;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf || elf_getshdrstrndx(elf, &names) ||
+	    !gelf_getshdr(elf_getscn(elf, names), &header) ||
+	    header.sh_size > SECTION_MAX)
+		goto out;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *text;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		text = elf_strptr(elf, names, header.sh_name);
+		if (!text || (strcmp(text, name) && strcmp(text, old_name)))
+			continue;
+		data = section_data(section, &header, text);
+		if (!data || !data->d_buf || data->d_size > SECTION_MAX)
+			continue;
+		found->data = pmp_copy(data->d_buf, data->d_size);
+		found->size = data->d_size;
+		found->address = header.sh_addr;
+		found->loaded = header.sh_flags & SHF_ALLOC;
+		break;
+	}
+out:
+	elf_end(elf);
+	return found->data;
+}
+
+/* ---- an index of a section --------------------------------------------------------- */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* Takes over data. */
+static void index_build(struct index *index, void *data,
+			const struct pmp_cfi_bytes *bytes)
+{
+	struct pmp_cfi_entry entry;
+	struct pmp_cfi_cie cie;
+	struct pmp_cfi_fde fde;
+	size_t cie_at = SIZE_MAX;
+	bool cie_good = false;
+
+	index->data = data;
+	index->bytes = *bytes;
+	for (size_t at = 0; at < bytes->size && pmp_cfi_entry(bytes, at, &entry);
+	     at = entry.end) {
+		if (entry.is_cie || entry.is_filler)
+			continue;
+		if (entry.cie != cie_at) {
+			cie_at = entry.cie;
+			cie_good = pmp_cfi_parse_cie(bytes, cie_at, &cie);
+		}
+		if (!cie_good || !pmp_cfi_parse_fde(bytes, &entry, &cie, &fde))
+			continue;
+		if (PMP_RESERVE(&index->rows, &index->capacity, index->count + 1))
+			break;
+		index->rows[index->count++] = (struct row){ fde.start, fde.end, at };
+	}
+	if (index->count)
+		qsort(index->rows, index->count, sizeof(*index->rows), compare_rows);
+}
+
+static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reader *memory)
+{
+	struct pmp_cfi_bytes bytes = { .address = finder->eh_frame,
+				       .size = finder->eh_frame_size };
+	struct section section;
+	void *data = NULL;
+
+	finder->eh.tried = true;
+	if (bytes.size)
+		data = read_section(finder, memory, bytes.address, bytes.size);
+	if (!data && load_section(finder->module->fd, ".eh_frame", "", &section)) {
+		bytes.address = section.address + finder->bias;
+		bytes.size = section.size;
+		/* What is mapped has been relocated. */
+		if (section.loaded)
+			data = read_section(finder, memory, bytes.address, bytes.size);
+		if (data)
+			free(section.data);
+		else
+			data = section.data;
+	}
+	if (!data)
+		return;
+	bytes.data = data;
+	index_build(&finder->eh, data, &bytes);
+}
+
+static void build_debug_index(struct pmp_fde_finder *finder)
+{
+	struct section section;
+	struct pmp_cfi_bytes bytes = { .bias = finder->bias, .debug_frame = true };
+
+	finder->debug.tried = true;
+	if (!load_section(finder->module->fd, ".debug_frame", ".zdebug_frame", &section))
+		return;
+	bytes.data = section.data;
+	bytes.size = section.size;
+	index_build(&finder->debug, section.data, &bytes);
+}
+
+/* ---- finding ----------------------------------------------------------------------- */
+
+static void finish(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *found,
+		   struct pmp_fde *fde)
+{
+	fde->start = found->start;
+	fde->end = found->end;
+	fde->work += cie->program_size + found->program_size;
+	fde->cie = *cie;
+	fde->entry = *found;
+	fde->understood = pmp_cfi_check(cie, found);
+}
+
+static bool find_in_index(const struct index *index, uint64_t pc, struct pmp_fde *fde)
+{
+	size_t low = 0, high = index->count;
+	struct pmp_cfi_entry entry;
+	struct pmp_cfi_cie cie;
+	struct pmp_cfi_fde found;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->rows[middle].start <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || pc >= index->rows[low - 1].end)
+		return false;
+	if (!pmp_cfi_entry(&index->bytes, index->rows[low - 1].offset, &entry) ||
+	    !pmp_cfi_parse_cie(&index->bytes, entry.cie, &cie) ||
+	    !pmp_cfi_parse_fde(&index->bytes, &entry, &cie, &found))
+		return false;
+	finish(&cie, &found, fde);
+	return true;
+}
+
+/* The entry at address with all its bytes, in one of two buffers that are kept. */
+static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
+		       uint64_t address, int which, struct pmp_cfi_bytes *bytes)
+{
+	uint32_t length;
+
+	if (!finder->entry[which])
+		finder->entry[which] = malloc(ENTRY_MAX);
+	/* The 64-bit form of the length is for sections of 4 GiB: nobody has them. */
+	if (!finder->entry[which] || !read_memory(finder, memory, address, &length, 4) ||
+	    !length || length > ENTRY_MAX - 4 ||
+	    !read_memory(finder, memory, address, finder->entry[which], length + 4))
+		return false;
+	*bytes = (struct pmp_cfi_bytes){
+		.data = finder->entry[which],
+		.size = length + 4,
+		.address = address,
+	};
+	return true;
+}
+
+/* The address of the FDE that the table has for pc, 0: none. */
+static uint64_t find_in_table(struct pmp_fde_finder *finder,
+			      const struct pmp_reader *memory, uint64_t pc)
+{
+	int64_t key = (int64_t)(pc - finder->hdr);
+	uint64_t low = 0, high = finder->table_rows;
+	int32_t row[2];
+
+	if (key < INT32_MIN || key > INT32_MAX)
+		return 0;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (!read_memory(finder, memory, finder->table + 8 * middle, row, 4))
+			return 0;
+		if (row[0] <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || !read_memory(finder, memory, finder->table + 8 * (low - 1), row, 8))
+		return 0;
+	return finder->hdr + (uint64_t)(int64_t)row[1];
+}
+
+static bool find_by_table(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
+			  uint64_t pc, struct pmp_fde *fde)
+{
+	uint64_t address = find_in_table(finder, memory, pc);
+	struct pmp_cfi_bytes bytes, cie_bytes;
+	struct pmp_cfi_entry entry;
+	struct pmp_cfi_cie cie;
+	struct pmp_cfi_fde found;
+
+	if (!address || !read_entry(finder, memory, address, 0, &bytes) ||
+	    !pmp_cfi_entry(&bytes, 0, &entry) || entry.is_cie ||
+	    !read_entry(finder, memory, entry.cie_address, 1, &cie_bytes) ||
+	    !pmp_cfi_parse_cie(&cie_bytes, 0, &cie) ||
+	    !pmp_cfi_parse_fde(&bytes, &entry, &cie, &found) || pc < found.start ||
+	    pc >= found.end)
+		return false;
+	finish(&cie, &found, fde);
+	return true;
+}
+
+bool pmp_fde_find(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
+		  uint64_t pc, struct pmp_fde *fde)
+{
+	memset(fde, 0, sizeof(*fde));
+	if (!finder->prepared)
+		prepare(finder, memory);
+	if (!finder->has_bias)
+		return false;
+	if (finder->table_rows) {
+		if (find_by_table(finder, memory, pc, fde))
+			return true;
+	} else {
+		if (!finder->eh.tried) {
+			build_eh_index(finder, memory);
+			fde->work += finder->eh.bytes.size / INDEX_WORK;
+		}
+		if (find_in_index(&finder->eh, pc, fde))
+			return true;
+	}
+	if (!finder->debug.tried) {
+		build_debug_index(finder);
+		fde->work += finder->debug.bytes.size / INDEX_WORK;
+	}
+	return find_in_index(&finder->debug, pc, fde);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The call-frame information of one mapped module: where is the frame
+ * description (FDE) for a pc? In this order: the binary search table of
+ * .eh_frame_hdr as it lies in the target's memory; an index made once of
+ * .eh_frame where there is no such table (static programs); .debug_frame from
+ * the file, compressed or not (Go). The bias is our own: segments need not
+ * begin at a page (lld).
+ */
+#ifndef PMP_UNWIND_FDE_H
+#define PMP_UNWIND_FDE_H
+
+#include "sample.h"
+#include "unwind/cfi.h"
+#include "base/reader.h"
+
+struct pmp_fde_finder;
+
+/* An FDE, found and checked (cfi.h). The programs in cie and entry are borrowed from the
+ * image until the next call. */
+struct pmp_fde {
+	uint64_t start, end; /* of the code it describes */
+	struct pmp_cfi_cie cie;
+	struct pmp_cfi_fde entry;
+	bool understood; /* pmp_cfi_check() */
+	size_t work;	 /* what finding and executing it takes, in bytes of programs;
+				 * set when there is none, too */
+};
+
+/* region: the executable region of the module that the image is for. Reads
+ * nothing yet. Keeps a reference to the module, none to maps. NULL: no memory. */
+struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_maps *maps,
+					  const struct pmp_region *region);
+void pmp_fde_finder_free(struct pmp_fde_finder *finder);
+/* Find the FDE that covers pc. memory reads headers and call-frame information
+ * of the target. False: none. */
+bool pmp_fde_find(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
+		  uint64_t pc, struct pmp_fde *fde);
+
+#endif

@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frame by frame from the registers to the thread's first function. capture.c
+ * calls this for each stack it has copied; what it gets are addresses only. No
+ * thread is held meanwhile.
+ *
+ * Call-frame information decides wherever there is some: by the rule that cfa-rules.c
+ * has made of it for the pc, which is kept; what no rule can say is executed by
+ * libunwind (libunwind.c). A rule tells of pc, sp and fp alone. Where libunwind then
+ * needs another register the walk begins anew, with libunwind for every frame: that
+ * is assembly (ld.so's resolver), and rare.
+ *
+ * Code without any information (assembly, musl, JIT compilers) is crossed in ways
+ * that demand evidence: a return address lies in executable memory and follows a
+ * call.
+ */
+#include "unwind/walk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/hash.h"
+#include "unwind/fde.h"
+#include "unwind/libunwind.h"
+
+#define CACHE_LOG 14 /* pcs remembered */
+#define CACHE_SIZE (1u << CACHE_LOG)
+#define WAYS 4		    /* of them where a pc can be */
+#define JUMPS_MAX 64	    /* times the stack may go down: signals, coroutines */
+#define LEAF_REACH 4096	    /* bytes of code from a leaf's first byte to its pc */
+#define LIBUNWIND_WORK 8    /* times the work of making a rule */
+#define GO_ON PMP_END_COUNT /* no end yet */
+
+/* A pc whose rule is known. */
+struct cached_rule {
+	uint64_t pc;
+	struct pmp_rule rule;
+	bool exact;  /* as the pc of an exact frame */
+	bool before; /* looked up at pc - 1, where the call is */
+};
+
+/* An executable region, and its image once it is needed. */
+struct slot {
+	uint64_t start, end, offset;
+	uint32_t module;
+	struct pmp_fde_finder *image;
+};
+
+struct pmp_unwinder {
+	enum pmp_unwind mode;
+	struct pmp_maps *maps;
+	struct pmp_reader memory;
+	struct slot *slots; /* sorted */
+	size_t slot_count;
+	struct cached_rule cache[CACHE_SIZE]; /* sets of WAYS, in each the newest first */
+	bool cached;			      /* any of them has been filled */
+	struct pmp_libunwind *libunwind;
+	bool no_rules; /* all by libunwind: tests, measurements */
+	bool no_memory;
+	size_t work;	/* since the last walk began that no other one asked for */
+	unsigned walks; /* one may ask for another: find_fp() */
+	void (*beat)(void *arg);
+	void *beat_arg;
+};
+
+/* One stack being walked. */
+struct walker {
+	struct pmp_unwinder *unwinder;
+	const struct pmp_reader *stack;
+	const struct pmp_walk *walk;
+	struct pmp_regs regs; /* of the frame in hand */
+	bool exact;
+	bool signal;	/* it has turned out to be a signal trampoline */
+	uint64_t flags; /* of the frame that the step has found */
+	unsigned jumps;
+	bool by_rules;
+	bool dropped;  /* registers that libunwind would have kept */
+	bool anew;     /* ... and that it needs */
+	bool needs_fp; /* the frame pointer was needed and not known */
+};
+
+/* ---- images -------------------------------------------------------------------- */
+
+static struct slot *slot_find(struct slot *slots, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (slots[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && slots[low].start <= address ? &slots[low] : NULL;
+}
+
+static void slots_free(struct slot *slots, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		pmp_fde_finder_free(slots[i].image);
+	free(slots);
+}
+
+/* One slot for each executable region; images of those that are as before are kept. */
+static int slots_renew(struct pmp_unwinder *unwinder, const struct pmp_maps *maps)
+{
+	struct slot *slots, *old;
+	size_t count = 0;
+
+	slots = calloc(maps->region_count + 1, sizeof(*slots));
+	if (!slots)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < maps->region_count; i++) {
+		const struct pmp_region *region = &maps->regions[i];
+
+		if (!(region->prot & PMP_PROT_EXEC))
+			continue;
+		slots[count] = (struct slot){
+			.start = region->start,
+			.end = region->end,
+			.offset = region->offset,
+			.module = region->module->id,
+		};
+		old = slot_find(unwinder->slots, unwinder->slot_count, region->start);
+		if (old && old->start == region->start && old->offset == region->offset &&
+		    old->module == region->module->id) {
+			slots[count].image = old->image;
+			old->image = NULL;
+		}
+		count++;
+	}
+	slots_free(unwinder->slots, unwinder->slot_count);
+	unwinder->slots = slots;
+	unwinder->slot_count = count;
+	return 0;
+}
+
+static bool is_spent(const struct pmp_unwinder *unwinder)
+{
+	return unwinder->work > PMP_WALK_WORK_MAX;
+}
+
+static bool find_fde(void *arg, uint64_t pc, struct pmp_fde *fde)
+{
+	struct pmp_unwinder *unwinder = arg;
+	struct slot *slot = slot_find(unwinder->slots, unwinder->slot_count, pc);
+	bool found;
+
+	if (!slot)
+		return false;
+	if (unwinder->beat)
+		unwinder->beat(unwinder->beat_arg);
+	if (!slot->image) {
+		const struct pmp_region *region = pmp_maps_find(unwinder->maps, pc);
+
+		if (region)
+			slot->image = pmp_fde_finder_new(unwinder->maps, region);
+		if (!slot->image) {
+			unwinder->no_memory = true;
+			return false;
+		}
+	}
+	found = pmp_fde_find(slot->image, &unwinder->memory, pc, fde);
+	unwinder->work += fde->work;
+	return found;
+}
+
+static bool find_for_libunwind(void *arg, uint64_t pc, struct pmp_fde *fde)
+{
+	struct pmp_unwinder *unwinder = arg;
+	bool found;
+
+	if (is_spent(unwinder))
+		return false;
+	found = find_fde(unwinder, pc, fde);
+	unwinder->work += fde->work * LIBUNWIND_WORK;
+	return found;
+}
+
+void pmp_unwinder_set_beat(struct pmp_unwinder *unwinder, void (*beat)(void *arg),
+			   void *arg)
+{
+	unwinder->beat = beat;
+	unwinder->beat_arg = arg;
+}
+
+size_t pmp_unwinder_work(const struct pmp_unwinder *unwinder)
+{
+	return unwinder->work;
+}
+
+void pmp_unwinder_set_rules(struct pmp_unwinder *unwinder, bool use)
+{
+	unwinder->no_rules = !use;
+}
+
+struct pmp_unwinder *pmp_unwinder_new(enum pmp_unwind mode)
+{
+	struct pmp_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return NULL;
+	unwinder->mode = mode;
+	unwinder->libunwind = pmp_libunwind_new(find_for_libunwind, unwinder);
+	if (!unwinder->libunwind) {
+		pmp_unwinder_free(unwinder);
+		return NULL;
+	}
+	return unwinder;
+}
+
+void pmp_unwinder_free(struct pmp_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	pmp_libunwind_free(unwinder->libunwind);
+	slots_free(unwinder->slots, unwinder->slot_count);
+	pmp_maps_unref(unwinder->maps);
+	free(unwinder);
+}
+
+int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
+			  const struct pmp_reader *memory)
+{
+	struct pmp_maps *old = unwinder->maps;
+
+	unwinder->memory = *memory;
+	if (old == maps)
+		return 0;
+	if (!old || (old->exec_generation != maps->exec_generation &&
+		     !PMP_FAULT("stale-cache"))) {
+		if (slots_renew(unwinder, maps))
+			return PMP_ENOMEM;
+		/* Pages that nobody has touched yet take no memory. */
+		if (unwinder->cached)
+			memset(unwinder->cache, 0, sizeof(unwinder->cache));
+		unwinder->cached = false;
+		pmp_libunwind_flush(unwinder->libunwind);
+	}
+	unwinder->maps = pmp_maps_ref(maps);
+	pmp_maps_unref(old);
+	return 0;
+}
+
+void pmp_unwinder_forget(struct pmp_unwinder *unwinder)
+{
+	pmp_maps_unref(unwinder->maps);
+	unwinder->maps = NULL;
+}
+
+/* ---- what is at a pc -------------------------------------------------------------- */
+
+static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
+{
+	struct pmp_fde fde, next;
+	uint64_t pc = cached->pc;
+	bool found = find_fde(unwinder, cached->exact ? pc : pc - 1, &fde);
+
+	unwinder->cached = true;
+	cached->before = !cached->exact;
+	/*
+	 * A return address on a function's first byte, behind no call, was put there
+	 * by hand (makecontext, a signal restorer): pc - 1 is another function, or
+	 * padding.
+	 */
+	if (!cached->exact &&
+	    (!found ||
+	     (fde.end == pc && !pmp_arch_follows_call(&unwinder->memory, pc, NULL))) &&
+	    find_fde(unwinder, pc, &next) && next.start == pc) {
+		found = true;
+		fde = next;
+		cached->before = false;
+	}
+	cached->rule.kind = PMP_RULE_NONE;
+	if (!found)
+		return;
+	if (fde.understood)
+		pmp_rule_make(&fde.cie, &fde.entry, pc - cached->before, &cached->rule);
+	else
+		cached->rule.kind = PMP_RULE_BAD;
+	if (cached->rule.signal && pmp_arch_is_sigreturn(&unwinder->memory, pc))
+		cached->rule.kind = PMP_RULE_SIGNAL;
+}
+
+/* NULL: it is not known, and there has been enough work for this stack. */
+static const struct cached_rule *find_rule(struct pmp_unwinder *unwinder, uint64_t pc,
+					   bool exact)
+{
+	size_t hash = pmp_hash_bits(pc ^ exact, CACHE_LOG);
+	struct cached_rule *set = &unwinder->cache[hash & ~(WAYS - 1u)];
+
+	for (size_t i = 0; i < WAYS; i++)
+		if (set[i].pc == pc && set[i].exact == exact &&
+		    set[i].rule.kind != PMP_RULE_UNKNOWN)
+			return &set[i];
+	if (is_spent(unwinder))
+		return NULL;
+	memmove(set + 1, set, (WAYS - 1) * sizeof(*set));
+	*set = (struct cached_rule){ .pc = pc, .exact = exact };
+	fill_rule(unwinder, set);
+	return set;
+}
+
+bool pmp_unwinder_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
+		       struct pmp_rule *rule)
+{
+	const struct cached_rule *cached = find_rule(unwinder, pc, exact);
+
+	*rule = cached ? cached->rule : (struct pmp_rule){ .kind = PMP_RULE_BAD };
+	return rule->kind != PMP_RULE_NONE && rule->kind != PMP_RULE_BAD;
+}
+
+static const struct pmp_region *code_region(const struct pmp_unwinder *unwinder,
+					    uint64_t pc)
+{
+	const struct pmp_region *region = pmp_maps_find(unwinder->maps, pc);
+
+	return region && region->prot & PMP_PROT_EXEC ? region : NULL;
+}
+
+/*
+ * May this be a return address? In a file's code it must follow a call (*target
+ * is then where a direct one goes, else 0) or be what a signal handler returns
+ * to. JIT compilers make return addresses in other ways too: there, executable
+ * memory has to do.
+ */
+static bool is_return(const struct pmp_unwinder *unwinder, uint64_t pc, uint64_t *target)
+{
+	const struct pmp_region *region = code_region(unwinder, pc);
+
+	*target = 0;
+	if (!region)
+		return false;
+	return pmp_arch_follows_call(&unwinder->memory, pc, target) ||
+	       region->module->kind == PMP_MODULE_ANON ||
+	       pmp_arch_is_sigreturn(&unwinder->memory, pc);
+}
+
+/* The frame pointer is needed: known, or found by whoever has asked for this walk. */
+static bool want_fp(struct walker *w)
+{
+	const struct pmp_walk *walk = w->walk;
+	uint64_t fp;
+
+	if (pmp_regs_has(&w->regs, pmp_reg_fp))
+		return true;
+	if (!walk->find_fp ||
+	    !walk->find_fp(walk->find_fp_arg, &w->regs, walk->count - 1, &fp)) {
+		w->needs_fp = true;
+		return false;
+	}
+	pmp_regs_set(&w->regs, pmp_reg_fp, fp);
+	return true;
+}
+
+/* ---- code without call-frame information ------------------------------------------- */
+
+static enum pmp_end take_caller(struct walker *w, const struct pmp_regs *caller)
+{
+	w->regs = *caller;
+	w->flags = PMP_FRAME_FP;
+	return GO_ON;
+}
+
+/* The return address is where a call has put it, but for what entry says. */
+static bool entry_caller(const struct walker *w, const struct pmp_arch_entry *entry,
+			 struct pmp_regs *caller, uint64_t *target)
+{
+	return pmp_arch_entry_caller(w->stack, &w->regs, entry, caller) &&
+	       is_return(w->unwinder, pmp_regs_get(caller, pmp_reg_pc), target);
+}
+
+/* By the frame pointer: the saved one is where it points to, the return address
+ * behind that. GO_ON: *caller is filled. */
+static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
+				 uint64_t *target)
+{
+	uint64_t fp, record[2], pc;
+
+	if (!want_fp(w))
+		return PMP_END_NO_INFO;
+	fp = pmp_regs_get(&w->regs, pmp_reg_fp);
+	if (fp == 0)
+		return PMP_END_ROOT;
+	if (fp % 8 || fp < pmp_regs_get(&w->regs, pmp_reg_sp))
+		return PMP_END_NO_INFO;
+	if (!pmp_read(w->stack, fp, record, sizeof(record)))
+		return pmp_maps_find(w->unwinder->maps, fp) ? PMP_END_UNREADABLE
+							    : PMP_END_NO_INFO;
+	pc = pmp_arch_code(record[1]);
+	if (pc == 0)
+		return PMP_END_ROOT;
+	if (!is_return(w->unwinder, pc, target))
+		return PMP_END_NO_INFO;
+	memset(caller, 0, sizeof(*caller));
+	pmp_regs_set(caller, pmp_reg_pc, pc);
+	pmp_regs_set(caller, pmp_reg_sp, fp + sizeof(record));
+	pmp_regs_set(caller, pmp_reg_fp, record[0]);
+	return GO_ON;
+}
+
+/*
+ * An exact frame within a function: it may have no frame of its own (a leaf), or
+ * one that the frame pointer tells of. A leaf's return address follows a call of
+ * a function that begins shortly before pc. If that holds for both, the call whose
+ * target is nearer has called the function that pc is in.
+ */
+static enum pmp_end leaf_step(struct walker *w, bool by_chain)
+{
+	const struct pmp_arch_entry nothing_pushed = { 0 };
+	struct pmp_regs leaf, chain;
+	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc), leaf_target, chain_target = 0;
+	enum pmp_end end =
+		by_chain ? chain_caller(w, &chain, &chain_target) : PMP_END_NO_INFO;
+
+	if (!entry_caller(w, &nothing_pushed, &leaf, &leaf_target) || !leaf_target ||
+	    pc - leaf_target >= LEAF_REACH)
+		return end == GO_ON ? take_caller(w, &chain) : end;
+	if (end == GO_ON && chain_target >= leaf_target && chain_target <= pc)
+		return take_caller(w, &chain);
+	return take_caller(w, &leaf);
+}
+
+static enum pmp_end signal_step(struct walker *w)
+{
+	struct pmp_regs victim;
+
+	w->signal = true;
+	if (!pmp_arch_signal_caller(w->stack, &w->regs, &victim))
+		return PMP_END_UNREADABLE;
+	w->regs = victim;
+	w->flags = PMP_FRAME_EXACT;
+	w->dropped = false;
+	return GO_ON;
+}
+
+static enum pmp_end no_info_step(struct walker *w)
+{
+	const struct pmp_unwinder *unwinder = w->unwinder;
+	bool by_chain = unwinder->mode != PMP_UNWIND_CFI;
+	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc), target;
+	struct pmp_arch_entry entry = { 0 };
+	struct pmp_regs caller;
+	enum pmp_end end;
+
+	if (!code_region(unwinder, pc)) {
+		/* A wild or null function pointer has been called: nothing but the
+		 * call has happened. */
+		if (!w->exact || !entry_caller(w, &entry, &caller, &target))
+			return PMP_END_NO_INFO;
+		return take_caller(w, &caller);
+	}
+	if (pmp_arch_is_sigreturn(&unwinder->memory, pc))
+		return signal_step(w);
+	if (w->exact) {
+		if (pmp_arch_entry(&unwinder->memory, pc, &entry) &&
+		    entry_caller(w, &entry, &caller, &target))
+			return take_caller(w, &caller);
+		return leaf_step(w, by_chain);
+	}
+	end = by_chain ? chain_caller(w, &caller, &target) : PMP_END_NO_INFO;
+	return end == GO_ON ? take_caller(w, &caller) : end;
+}
+
+/* ---- the walk ---------------------------------------------------------------------- */
+
+/* By libunwind. */
+static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *cached)
+{
+	static const enum pmp_end ends[] = {
+		[PMP_LIBUNWIND_STEP] = GO_ON,
+		[PMP_LIBUNWIND_ROOT] = PMP_END_ROOT,
+		[PMP_LIBUNWIND_UNREADABLE] = PMP_END_UNREADABLE,
+		[PMP_LIBUNWIND_UNKNOWN] = PMP_END_NO_INFO,
+		[PMP_LIBUNWIND_BAD] = PMP_END_BAD_INFO,
+	};
+	uint64_t keep = cached->rule.signal ? UINT64_MAX : pmp_arch_preserved;
+	uint64_t lookup = cached->pc - cached->before;
+	enum pmp_libunwind_result result;
+	int needed;
+
+	w->signal = cached->rule.signal;
+	w->flags = w->signal ? PMP_FRAME_EXACT : 0;
+	do {
+		result = pmp_libunwind_step(w->unwinder->libunwind, &w->regs, lookup,
+					    w->stack, keep, &needed);
+	} while (result == PMP_LIBUNWIND_UNKNOWN && needed == pmp_reg_fp &&
+		 !pmp_regs_has(&w->regs, pmp_reg_fp) && want_fp(w));
+	if (result == PMP_LIBUNWIND_STEP && w->signal)
+		w->dropped = false;
+	w->anew = result == PMP_LIBUNWIND_UNKNOWN && needed != pmp_reg_fp && w->dropped;
+	return ends[result];
+}
+
+/* By the rule. */
+static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
+{
+	if (rule->cfa_fp && !want_fp(w))
+		return PMP_END_NO_INFO;
+	if (rule->ra == PMP_WHERE_SAME && !pmp_regs_has(&w->regs, pmp_reg_return))
+		return PMP_END_NO_INFO;
+	w->flags = 0;
+	w->dropped = true;
+	return pmp_rule_apply(rule, w->stack, &w->regs) ? GO_ON : PMP_END_UNREADABLE;
+}
+
+static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached)
+{
+	bool by_hand = !cached->exact && !cached->before;
+	/* There libunwind takes the victim's link register for its pc. */
+	bool has_link = pmp_reg_return != pmp_reg_pc;
+	enum pmp_end end;
+
+	if (has_link && cached->rule.kind == PMP_RULE_SIGNAL)
+		end = signal_step(w);
+	else if (!w->by_rules || cached->rule.kind == PMP_RULE_LIBUNWIND)
+		end = libunwind_step(w, cached);
+	else if (cached->rule.kind == PMP_RULE_FRAME)
+		end = frame_step(w, &cached->rule);
+	else if (cached->rule.kind == PMP_RULE_SIGNAL)
+		end = signal_step(w);
+	else
+		end = PMP_END_ROOT;
+	/* Nobody has called it; where a call would have left the return address in a
+	 * register, that one says nothing of it. */
+	if (end == PMP_END_NO_INFO && by_hand && cached->rule.ra == PMP_WHERE_SAME)
+		return PMP_END_ROOT;
+	/* The bottom of a stack that makecontext() has made: behind it lies what
+	 * looks like a return address only to the call-frame information. */
+	if (end == GO_ON && by_hand &&
+	    !code_region(w->unwinder, pmp_regs_get(&w->regs, pmp_reg_pc)))
+		return PMP_END_ROOT;
+	return end;
+}
+
+/* From the frame in w to its caller. */
+static enum pmp_end step(struct walker *w)
+{
+	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc);
+	const struct cached_rule *cached;
+	enum pmp_end end;
+
+	w->signal = false;
+	w->needs_fp = false;
+	if (w->unwinder->mode == PMP_UNWIND_FP)
+		return no_info_step(w);
+	cached = find_rule(w->unwinder, pc, w->exact);
+	if (!cached)
+		return PMP_END_BAD_INFO;
+	if (cached->rule.kind != PMP_RULE_NONE && cached->rule.kind != PMP_RULE_BAD)
+		return info_step(w, cached);
+	end = no_info_step(w);
+	return end == PMP_END_NO_INFO && cached->rule.kind == PMP_RULE_BAD
+		       ? PMP_END_BAD_INFO
+		       : end;
+}
+
+/*
+ * The stack grows down, so each caller's sp is higher. Where it is not, this is
+ * another stack (a signal's, a coroutine's), or a circle.
+ */
+static bool is_progress(struct walker *w, uint64_t old_pc, uint64_t old_sp)
+{
+	const struct pmp_maps *maps = w->unwinder->maps;
+	uint64_t sp = pmp_regs_get(&w->regs, pmp_reg_sp);
+
+	if (sp > old_sp)
+		return true;
+	/* aarch64: a leaf has nothing on the stack */
+	if (sp == old_sp && w->exact && pmp_regs_get(&w->regs, pmp_reg_pc) != old_pc)
+		return true;
+	if (!w->signal && pmp_maps_find(maps, sp) == pmp_maps_find(maps, old_sp))
+		return false;
+	return ++w->jumps <= JUMPS_MAX;
+}
+
+/* To the next frame, or the reason why there is none. */
+static enum pmp_end next(struct walker *w)
+{
+	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc),
+		 sp = pmp_regs_get(&w->regs, pmp_reg_sp);
+	enum pmp_end end = step(w);
+
+	if (end != GO_ON)
+		return end;
+	/* The victim of a signal may well have called a null pointer. */
+	if (pmp_regs_get(&w->regs, pmp_reg_pc) == 0 && !w->signal)
+		return PMP_END_ROOT;
+	return is_progress(w, pc, sp) ? GO_ON : PMP_END_LOOP;
+}
+
+static void add_frame(struct walker *w, struct pmp_walk *walk)
+{
+	size_t i = walk->count++;
+
+	walk->top = pmp_regs_get(&w->regs, pmp_reg_sp);
+	walk->frames[i] = (struct pmp_raw_frame){
+		.pc = pmp_regs_get(&w->regs, pmp_reg_pc),
+		.flags = w->flags,
+	};
+	if (!walk->regs)
+		return;
+	walk->regs[i] = (struct pmp_frame_regs){ .sp = walk->top };
+	walk->regs[i].has_fp = pmp_regs_has(&w->regs, pmp_reg_fp);
+	if (walk->regs[i].has_fp)
+		walk->regs[i].fp = pmp_regs_get(&w->regs, pmp_reg_fp);
+}
+
+/* False: it has to begin anew, without rules. */
+static bool walk_once(struct walker *w, struct pmp_walk *walk)
+{
+	enum pmp_end end = GO_ON;
+
+	walk->count = 0;
+	walk->top = 0;
+	while (end == GO_ON && walk->count < walk->limit) {
+		add_frame(w, walk);
+		w->exact = w->flags & PMP_FRAME_EXACT;
+		end = next(w);
+		if (w->signal)
+			walk->frames[walk->count - 1].flags |= PMP_FRAME_SIGNAL;
+	}
+	walk->end = end == GO_ON ? PMP_END_DEPTH : end;
+	walk->needs_fp = w->needs_fp && end != GO_ON;
+	return !w->anew;
+}
+
+static void walk_stack(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+		       const struct pmp_reader *stack, struct pmp_walk *walk)
+{
+	const struct walker start = {
+		.unwinder = unwinder,
+		.stack = stack,
+		.walk = walk,
+		.regs = *regs,
+		.exact = !walk->from_caller,
+		.flags = walk->from_caller ? 0 : PMP_FRAME_EXACT,
+		.by_rules = !unwinder->no_rules,
+	};
+	struct walker w = start;
+
+	if (walk_once(&w, walk))
+		return;
+	w = start;
+	w.by_rules = false;
+	walk_once(&w, walk);
+}
+
+#ifdef PMP_FAULTS
+
+static size_t describe(const struct pmp_walk *walk, const char *name, char *text,
+		       size_t size)
+{
+	size_t at = (size_t)snprintf(text, size, "%s:\n", name);
+
+	for (size_t i = 0; i < walk->count && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at,
+				       "  #%zu pc %" PRIx64 " flags %x sp %" PRIx64
+				       " fp %" PRIx64 "%s\n",
+				       i, walk->frames[i].pc,
+				       (unsigned)walk->frames[i].flags, walk->regs[i].sp,
+				       walk->regs[i].fp,
+				       walk->regs[i].has_fp ? "" : " (unknown)");
+	if (at < size)
+		at += (size_t)snprintf(text + at, size - at, "  end: %s\n",
+				       pmp_end_text(walk->end));
+	return at < size ? at : size;
+}
+
+static bool is_same(const struct pmp_walk *a, const struct pmp_walk *b)
+{
+	if (a->count != b->count || a->end != b->end || a->top != b->top)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->frames[i].pc != b->frames[i].pc ||
+		    a->frames[i].flags != b->frames[i].flags ||
+		    a->regs[i].sp != b->regs[i].sp || a->regs[i].fp != b->regs[i].fp ||
+		    a->regs[i].has_fp != b->regs[i].has_fp)
+			return false;
+	return true;
+}
+
+/* Both ways: by rules, and by libunwind alone. Any difference ends the process. */
+static void compare(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+		    const struct pmp_reader *stack, const struct pmp_walk *walk)
+{
+	struct pmp_walk both[2] = { *walk, *walk };
+	bool no_rules = unwinder->no_rules;
+	static char text[1 << 16];
+	size_t at;
+
+	for (int i = 0; i < 2; i++) {
+		both[i].frames = calloc(walk->limit + 1, sizeof(*both[i].frames));
+		both[i].regs = calloc(walk->limit + 1, sizeof(*both[i].regs));
+		if (!both[i].frames || !both[i].regs)
+			goto out;
+		unwinder->no_rules = i;
+		unwinder->work = 0;
+		walk_stack(unwinder, regs, stack, &both[i]);
+		if (is_spent(unwinder))
+			goto out;
+	}
+	if (!is_same(&both[0], &both[1])) {
+		at = describe(&both[0], "by rules", text, sizeof(text));
+		describe(&both[1], "by libunwind", text + at, sizeof(text) - at);
+		pmp_fault_stop("two ways, two stacks\n%s", text);
+	}
+out:
+	unwinder->no_rules = no_rules;
+	for (int i = 0; i < 2; i++) {
+		free(both[i].frames);
+		free(both[i].regs);
+	}
+}
+
+#else
+
+static void compare(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+		    const struct pmp_reader *stack, const struct pmp_walk *walk)
+{
+	(void)unwinder;
+	(void)regs;
+	(void)stack;
+	(void)walk;
+}
+
+#endif
+
+int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
+	     const struct pmp_reader *stack, struct pmp_walk *walk)
+{
+	unwinder->no_memory = false;
+	if (!unwinder->walks++)
+		unwinder->work = 0;
+	if (PMP_FAULT("compare-unwind"))
+		compare(unwinder, regs, stack, walk);
+	walk_stack(unwinder, regs, stack, walk);
+	unwinder->walks--;
+	return unwinder->no_memory ? PMP_ENOMEM : 0;
+}

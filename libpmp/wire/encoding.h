@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples on a stream socket, from the process that captures to the one that names and
+ * counts. Both are of the same build on the same machine, so structs travel as they are;
+ * a header tells another version, or other sizes, apart. The sender may have crashed in
+ * the middle of a message or be damaged, so every length, index, enumeration and string
+ * is checked.
+ *
+ *	MODULE	once per module of a target, with its descriptor (SCM_RIGHTS)
+ *	MAPS	once per address space: regions and ids of modules sent before
+ *	SAMPLE	threads and frames; means the last MAPS of its target. Threads that
+ *		have not run since the last SAMPLE of it are named by their place there
+ *	NOTE	bytes of the caller's own
+ *	FORGET	what was said of a target is forgotten
+ *
+ * Each message is a header, its parts, and zeros up to a multiple of 8 bytes.
+ */
+#ifndef PMP_WIRE_ENCODING_H
+#define PMP_WIRE_ENCODING_H
+
+#include "sample.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PMP_WIRE_VERSION 2u /* of the messages; structs have their sizes in the magic */
+
+#define PMP_WIRE_MESSAGE_MAX (UINT32_C(1) << 30) /* a million threads of 40 frames */
+#define PMP_WIRE_NOTE_MAX ((size_t)64 * 1024)
+#define PMP_WIRE_PATH_MAX ((size_t)64 * 1024)
+#define PMP_WIRE_IMAGE_MAX ((size_t)16 << 20) /* a vDSO has two pages */
+#define PMP_WIRE_PEERS_MAX 1024		      /* targets remembered */
+#define PMP_WIRE_NO_MODULE UINT32_MAX
+
+enum {
+	PMP_WIRE_MODULE = 1,
+	PMP_WIRE_MAPS,
+	PMP_WIRE_SAMPLE,
+	PMP_WIRE_NOTE,
+	PMP_WIRE_FORGET
+};
+
+struct pmp_wire_header {
+	uint32_t magic, type;
+	uint32_t length;  /* of what follows, without the final zeros */
+	uint32_t subject; /* pid; the kind of a note */
+};
+
+struct pmp_wire_module {
+	uint64_t device, inode, image_size;
+	uint32_t id, kind, path_length, open_errno, deleted, has_fd;
+	/* path, image */
+};
+
+struct pmp_wire_maps {
+	uint64_t generation, exec_generation;
+	uint32_t region_count, module_count, perf_map, unused;
+	/* regions, module ids */
+};
+
+struct pmp_wire_region {
+	uint64_t start, end, offset;
+	uint32_t module, prot;
+};
+
+struct pmp_wire_sample {
+	char name[PMP_NAME_SIZE];
+	uint64_t time, realtime, duration, any_stopped, seen, skipped, vanished;
+	uint64_t generation;
+	uint32_t has_maps, execed, thread_count, frame_count, kept_count, unused;
+	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: places in the last sample */
+};
+
+/* The first word of each message: "pm", the version, and what the sizes come to. */
+#define PMP_WIRE_SIZES \
+	((sizeof(struct pmp_thread) * 5 + sizeof(struct pmp_raw_frame) * 3 + \
+	  sizeof(struct pmp_wire_sample) * 7 + sizeof(struct pmp_wire_module) * 11 + \
+	  sizeof(struct pmp_wire_maps) * 13 + sizeof(struct pmp_wire_region) * 17) & \
+	 0xfff)
+#define PMP_WIRE_NAME ('p' | 'm' << 8)
+#define PMP_WIRE_MAGIC \
+	((uint32_t)(PMP_WIRE_NAME | PMP_WIRE_VERSION << 16 | PMP_WIRE_SIZES << 20))
+
+static inline bool pmp_wire_is_other_version(uint32_t magic)
+{
+	return (magic & 0xffff) == PMP_WIRE_NAME && magic != PMP_WIRE_MAGIC;
+}
+
+#endif

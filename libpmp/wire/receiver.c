@@ -1,0 +1,709 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of the socket that samples come out of. Nothing that comes is believed. */
+#include "libpmp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "wire/encoding.h"
+#include "wire/peers.h"
+
+#define READ_SIZE ((size_t)64 * 1024) /* room for one read */
+#define KEEP_SIZE ((size_t)4 << 20)   /* a larger buffer is given back */
+#define FDS_MAX 4		      /* arrived, and their message not complete */
+#define FDS_SPARED 64		      /* descriptors left to all other uses */
+
+struct pmp_receiver {
+	int fd;
+	bool closed, nonsense;
+	bool other_version; /* so it is no nonsense, but not for us */
+	char *data;	    /* what has come: [begin, end) is not used yet */
+	size_t begin, end, capacity;
+	int fds[FDS_MAX]; /* come and not used yet; -1: lost on the way */
+	size_t fd_count;
+	struct pmp_peers peers;
+};
+
+/* The rest of a message. */
+struct message_rest {
+	const char *at;
+	size_t left;
+};
+
+/* The next length bytes, or NULL if there are not so many. */
+static const void *take(struct message_rest *cursor, uint64_t length)
+{
+	const void *at = cursor->at;
+
+	if (length > cursor->left)
+		return NULL;
+	cursor->at += length;
+	cursor->left -= length;
+	return at;
+}
+
+static bool take_struct(struct message_rest *cursor, void *data, size_t length)
+{
+	const void *at = take(cursor, length);
+
+	if (at)
+		memcpy(data, at, length);
+	return at != NULL;
+}
+
+static void drop_fds(struct pmp_receiver *receiver)
+{
+	while (receiver->fd_count) {
+		int fd = receiver->fds[--receiver->fd_count];
+
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+/* The peer of a message that may be the first of its target. */
+static int need_peer(struct pmp_receiver *receiver, pid_t pid, struct pmp_peer **peer)
+{
+	*peer = pmp_peers_find(&receiver->peers, pid);
+	if (*peer)
+		return 0;
+	if (receiver->peers.count >= PMP_WIRE_PEERS_MAX)
+		return PMP_EFORMAT;
+	*peer = pmp_peers_add(&receiver->peers, pid);
+	return *peer ? 0 : PMP_ENOMEM;
+}
+
+/* Takes over the reference; room for one more has been made. */
+static void known_put(struct pmp_sent_modules *known, struct pmp_module *module)
+{
+	size_t place = pmp_sent_modules_index(known, module->id);
+	struct pmp_sent_module *at = &known->items[place];
+
+	if (place < known->count && at->id == module->id) {
+		pmp_module_unref(at->module);
+	} else {
+		memmove(at + 1, at, (known->count - place) * sizeof(*at));
+		known->count++;
+	}
+	*at = (struct pmp_sent_module){ .id = module->id,
+					.fd = module->fd,
+					.module = module };
+}
+
+static bool module_valid(const struct pmp_wire_module *wire, const char *path,
+			 const struct pmp_receiver *receiver)
+{
+	return wire->kind <= PMP_MODULE_KERNEL && wire->deleted <= 1 &&
+	       wire->has_fd <= 1 && wire->open_errno < 4096 &&
+	       wire->id != PMP_WIRE_NO_MODULE && wire->path_length <= PMP_WIRE_PATH_MAX &&
+	       wire->image_size <= PMP_WIRE_IMAGE_MAX &&
+	       !memchr(path, '\0', wire->path_length) &&
+	       (!wire->has_fd || receiver->fd_count);
+}
+
+/* The oldest descriptor, or why there is none. */
+static void take_fd(struct pmp_receiver *receiver, struct pmp_module *module)
+{
+	module->fd = receiver->fds[0];
+	if (module->fd < 0)
+		module->open_errno = EMFILE;
+	receiver->fd_count--;
+	memmove(receiver->fds, receiver->fds + 1, receiver->fd_count * sizeof(int));
+}
+
+/* All but the descriptor. */
+static struct pmp_module *make_module(const struct pmp_wire_module *wire,
+				      const void *path, const void *image)
+{
+	char *name = pmp_copy(path, wire->path_length);
+	struct pmp_module *module = NULL;
+
+	if (name)
+		module = pmp_module_new(wire->id, (enum pmp_module_kind)wire->kind, name);
+	free(name);
+	if (!module)
+		return NULL;
+	module->device = wire->device;
+	module->inode = wire->inode;
+	module->deleted = wire->deleted;
+	module->open_errno = (int)wire->open_errno;
+	if (!wire->image_size)
+		return module;
+	module->image = pmp_copy(image, wire->image_size);
+	module->image_size = wire->image_size;
+	if (module->image)
+		return module;
+	pmp_module_unref(module);
+	return NULL;
+}
+
+static int receive_module(struct pmp_receiver *receiver, pid_t pid,
+			  struct message_rest *cursor)
+{
+	struct pmp_module *module;
+	const void *path, *image;
+	struct pmp_wire_module wire;
+	struct pmp_peer *peer;
+	int status;
+
+	if (!take_struct(cursor, &wire, sizeof(wire)))
+		return PMP_EFORMAT;
+	path = take(cursor, wire.path_length);
+	image = take(cursor, wire.image_size);
+	if (!path || !image || cursor->left || !module_valid(&wire, path, receiver))
+		return PMP_EFORMAT;
+	status = need_peer(receiver, pid, &peer);
+	if (status)
+		return status;
+	if (PMP_RESERVE(&peer->known.items, &peer->known.capacity, peer->known.count + 1))
+		return PMP_ENOMEM;
+	module = make_module(&wire, path, image);
+	if (!module)
+		return PMP_ENOMEM;
+	/* Nothing fails from here on: the message is used up. */
+	if (wire.has_fd)
+		take_fd(receiver, module);
+	known_put(&peer->known, module);
+	return 0;
+}
+
+static int fill_modules(struct pmp_maps *maps, const struct pmp_sent_modules *known,
+			const struct pmp_wire_maps *wire, const char *ids)
+{
+	for (uint32_t i = 0; i < wire->module_count; i++) {
+		const struct pmp_sent_module *found;
+		uint32_t id;
+
+		memcpy(&id, ids + i * sizeof(id), sizeof(id));
+		found = pmp_sent_modules_find(known, id);
+		if (!found)
+			return PMP_EFORMAT;
+		if (pmp_maps_add_module(maps, pmp_module_ref(found->module)))
+			return PMP_ENOMEM;
+	}
+	return 0;
+}
+
+/* known: the modules of just these maps. */
+static int fill_regions(struct pmp_maps *maps, const struct pmp_sent_modules *known,
+			const struct pmp_wire_maps *wire, const char *regions)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < wire->region_count; i++) {
+		const struct pmp_sent_module *found;
+		struct pmp_wire_region region;
+
+		memcpy(&region, regions + i * sizeof(region), sizeof(region));
+		found = pmp_sent_modules_find(known, region.module);
+		if (!found || region.start < last || region.start >= region.end ||
+		    region.prot > (PMP_PROT_READ | PMP_PROT_WRITE | PMP_PROT_EXEC |
+				   PMP_PROT_SHARED))
+			return PMP_EFORMAT;
+		last = region.end;
+		if (pmp_maps_add_region(maps, &(struct pmp_region){
+						      .start = region.start,
+						      .end = region.end,
+						      .offset = region.offset,
+						      .prot = region.prot,
+						      .module = found->module,
+					      }))
+			return PMP_ENOMEM;
+	}
+	return 0;
+}
+
+static int fill_maps(struct pmp_maps *maps, const struct pmp_sent_modules *known,
+		     const struct pmp_wire_maps *wire, const char *regions)
+{
+	const struct pmp_sent_module *perf_map =
+		pmp_sent_modules_find(known, wire->perf_map);
+
+	maps->generation = wire->generation;
+	maps->exec_generation = wire->exec_generation;
+	if (wire->perf_map != PMP_WIRE_NO_MODULE && !perf_map)
+		return PMP_EFORMAT;
+	maps->perf_map = perf_map ? perf_map->module : NULL;
+	return fill_regions(maps, known, wire, regions);
+}
+
+static int receive_maps(struct pmp_receiver *receiver, pid_t pid,
+			struct message_rest *cursor)
+{
+	struct pmp_sent_modules known = { 0 };
+	const char *regions, *ids;
+	struct pmp_maps *maps;
+	struct pmp_wire_maps wire;
+	struct pmp_peer *peer;
+	int status;
+
+	if (!take_struct(cursor, &wire, sizeof(wire)))
+		return PMP_EFORMAT;
+	regions = take(cursor,
+		       (uint64_t)wire.region_count * sizeof(struct pmp_wire_region));
+	ids = take(cursor, (uint64_t)wire.module_count * sizeof(uint32_t));
+	if (!regions || !ids || cursor->left)
+		return PMP_EFORMAT;
+	status = need_peer(receiver, pid, &peer);
+	if (status)
+		return status;
+	maps = pmp_maps_new();
+	if (!maps)
+		return PMP_ENOMEM;
+	status = fill_modules(maps, &peer->known, &wire, ids);
+	if (!status)
+		status = pmp_sent_modules_of(maps, &known);
+	if (!status)
+		status = fill_maps(maps, &known, &wire, regions);
+	if (status) {
+		pmp_sent_modules_free(&known);
+		pmp_maps_unref(maps);
+		return status;
+	}
+	pmp_peer_set_maps(peer, maps, known);
+	return 0;
+}
+
+/* first: of the frames, which are in the order of the threads and shared by none. */
+static bool thread_valid(const struct pmp_thread *thread, size_t first,
+			 size_t frame_count)
+{
+	return thread->tid > 0 && memchr(thread->name, '\0', sizeof(thread->name)) &&
+	       memchr(thread->why, '\0', sizeof(thread->why)) &&
+	       memchr(thread->wchan, '\0', sizeof(thread->wchan)) &&
+	       (unsigned)thread->obtained <= PMP_NOT_STOPPED &&
+	       (unsigned)thread->end < PMP_END_COUNT &&
+	       thread->syscall >= PMP_SYSCALL_UNKNOWN && thread->frame == first &&
+	       thread->frame_count <= frame_count - first;
+}
+
+static bool frames_valid(const struct pmp_raw_frame *frames, size_t count)
+{
+	const unsigned flags = PMP_FRAME_EXACT | PMP_FRAME_SIGNAL | PMP_FRAME_FP;
+
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i].flags > flags)
+			return false;
+	}
+	return true;
+}
+
+/* The arrays of a PMP_WIRE_SAMPLE, as they lie in the message; their sizes have been checked. */
+struct arrays {
+	const char *threads, *frames, *kept;
+};
+
+/* The thread of the last sample that is the i-th which has not run since; NULL: no more.
+ * Sets *bad when there is no such place, or they are not in order. */
+static const struct pmp_thread *next_kept(const struct pmp_wire_sample *wire,
+					  const struct arrays *arrays,
+					  const struct pmp_sample *last, uint32_t i,
+					  bool *bad)
+{
+	uint32_t place, before;
+
+	if (i == wire->kept_count)
+		return NULL;
+	memcpy(&place, arrays->kept + i * sizeof(place), sizeof(place));
+	if (i > 0)
+		memcpy(&before, arrays->kept + (i - 1) * sizeof(place), sizeof(place));
+	if (!last || place >= last->thread_count || (i > 0 && before >= place)) {
+		*bad = true;
+		return NULL;
+	}
+	return &last->threads[place];
+}
+
+static int add_kept(struct pmp_sample *sample, const struct pmp_sample *last,
+		    const struct pmp_thread *kept)
+{
+	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+
+	if (!thread)
+		return PMP_ENOMEM;
+	*thread = *kept;
+	thread->obtained = PMP_UNCHANGED;
+	thread->stopped = 0;
+	thread->frame = sample->frame_count;
+	thread->frame_count = 0;
+	return pmp_sample_add_frames(sample, last->frames + kept->frame,
+				     kept->frame_count);
+}
+
+/* *used: of the frames in the message, so far. */
+static int add_sent(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
+		    const struct arrays *arrays, const struct pmp_thread *sent,
+		    size_t *used)
+{
+	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+	const size_t first = sample->frame_count;
+	int status;
+
+	if (!thread_valid(sent, *used, wire->frame_count))
+		return PMP_EFORMAT;
+	*used += sent->frame_count;
+	if (!thread)
+		return PMP_ENOMEM;
+	*thread = *sent;
+	if (thread->state <= ' ' || thread->state > '~')
+		thread->state = '?';
+	thread->frame = first;
+	thread->frame_count = 0;
+	status = pmp_sample_add_frames(
+		sample,
+		(const struct pmp_raw_frame
+			 *)(const void *)(arrays->frames +
+					  sent->frame * sizeof(struct pmp_raw_frame)),
+		sent->frame_count);
+	if (status)
+		return status;
+	return frames_valid(sample->frames + first, sent->frame_count) ? 0 : PMP_EFORMAT;
+}
+
+static void next_sent(const struct pmp_wire_sample *wire, const struct arrays *arrays,
+		      uint32_t i, struct pmp_thread *thread)
+{
+	if (i < wire->thread_count)
+		memcpy(thread, arrays->threads + i * sizeof(*thread), sizeof(*thread));
+}
+
+/* Both kinds of threads, in the order of their ids. */
+static int fill_threads(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
+			const struct arrays *arrays, const struct pmp_sample *last)
+{
+	struct pmp_thread new = { 0 };
+	uint32_t sent = 0, kept = 0;
+	size_t used = 0;
+	bool bad = false;
+	int status = 0;
+
+	next_sent(wire, arrays, sent, &new);
+	while (!status && (sent < wire->thread_count || kept < wire->kept_count)) {
+		const struct pmp_thread *old = next_kept(wire, arrays, last, kept, &bad);
+
+		if (bad)
+			return PMP_EFORMAT;
+		if (old && (sent == wire->thread_count || old->tid < new.tid)) {
+			status = add_kept(sample, last, old);
+			kept++;
+		} else {
+			status = add_sent(sample, wire, arrays, &new, &used);
+			next_sent(wire, arrays, ++sent, &new);
+		}
+	}
+	return !status && used != wire->frame_count ? PMP_EFORMAT : status;
+}
+
+static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
+		       const struct arrays *arrays, const struct pmp_sample *last)
+{
+	size_t threads = (size_t)wire->thread_count + wire->kept_count;
+	int status;
+
+	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity, threads) ||
+	    PMP_RESERVE(&sample->frames, &sample->frame_capacity,
+			wire->frame_count + (last ? last->frame_count : 0)))
+		return PMP_ENOMEM;
+	status = fill_threads(sample, wire, arrays, last);
+	if (status)
+		return status;
+	memcpy(sample->name, wire->name, sizeof(sample->name));
+	sample->time = wire->time;
+	sample->realtime = wire->realtime;
+	sample->duration = wire->duration;
+	sample->any_stopped = wire->any_stopped;
+	sample->seen = wire->seen;
+	sample->skipped = wire->skipped;
+	sample->vanished = wire->vanished;
+	sample->execed = wire->execed;
+	return memchr(sample->name, '\0', sizeof(sample->name)) ? 0 : PMP_EFORMAT;
+}
+
+static void remember_received(struct pmp_peer *peer, struct pmp_sample *sample)
+{
+	pmp_sample_free(peer->last);
+	peer->last = pmp_sample_ref(sample);
+}
+
+static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
+			  struct message_rest *cursor, struct pmp_sample **result)
+{
+	struct pmp_wire_sample wire;
+	struct pmp_sample *sample;
+	struct arrays arrays;
+	struct pmp_peer *peer;
+	int status;
+
+	if (!take_struct(cursor, &wire, sizeof(wire)))
+		return PMP_EFORMAT;
+	arrays.threads =
+		take(cursor, (uint64_t)wire.thread_count * sizeof(struct pmp_thread));
+	arrays.frames =
+		take(cursor, (uint64_t)wire.frame_count * sizeof(struct pmp_raw_frame));
+	arrays.kept = take(cursor, (uint64_t)wire.kept_count * sizeof(uint32_t));
+	if (!arrays.threads || !arrays.frames || !arrays.kept || cursor->left ||
+	    wire.execed > 1 || wire.has_maps > 1)
+		return PMP_EFORMAT;
+	peer = wire.has_maps ? pmp_peers_find(&receiver->peers, pid) : NULL;
+	if (wire.has_maps &&
+	    (!peer || !peer->maps || peer->maps->generation != wire.generation))
+		return PMP_EFORMAT;
+	sample = pmp_sample_new();
+	if (!sample)
+		return PMP_ENOMEM;
+	sample->pid = pid;
+	sample->maps = peer ? pmp_maps_ref(peer->maps) : NULL;
+	status = fill_sample(sample, &wire, &arrays, peer ? peer->last : NULL);
+	if (status) {
+		pmp_sample_free(sample);
+		return status;
+	}
+	if (peer)
+		remember_received(peer, sample);
+	*result = sample;
+	return 0;
+}
+
+static int receive_note(struct message_rest *cursor, uint32_t kind,
+			struct pmp_received *received)
+{
+	if (cursor->left > PMP_WIRE_NOTE_MAX)
+		return PMP_EFORMAT;
+	received->note = cursor->at;
+	received->note_length = cursor->left;
+	received->note_kind = kind;
+	return 0;
+}
+
+static int receive_forget(struct pmp_receiver *receiver, pid_t pid,
+			  struct message_rest *cursor)
+{
+	struct pmp_peer *peer = pmp_peers_find(&receiver->peers, pid);
+
+	if (!peer || cursor->left)
+		return PMP_EFORMAT;
+	pmp_peers_remove(&receiver->peers, peer);
+	return 0;
+}
+
+/* One whole message. 1: *received is filled; 0: nothing for the caller in it. */
+static int dispatch(struct pmp_receiver *receiver, const struct pmp_wire_header *header,
+		    struct pmp_received *received)
+{
+	struct message_rest cursor = {
+		.at = receiver->data + receiver->begin + sizeof(*header),
+		.left = header->length,
+	};
+	pid_t pid = (pid_t)header->subject;
+	int status;
+
+	switch (header->type) {
+	case PMP_WIRE_MODULE: return receive_module(receiver, pid, &cursor);
+	case PMP_WIRE_MAPS: return receive_maps(receiver, pid, &cursor);
+	case PMP_WIRE_FORGET: return receive_forget(receiver, pid, &cursor);
+	case PMP_WIRE_SAMPLE:
+		status = receive_sample(receiver, pid, &cursor, &received->sample);
+		return status ? status : 1;
+	case PMP_WIRE_NOTE:
+		status = receive_note(&cursor, header->subject, received);
+		return status ? status : 1;
+	}
+	return PMP_EFORMAT;
+}
+
+/*
+ * Use the messages that are complete, up to the first one for the caller: 1.
+ * 0: more bytes are needed. A message that fails for want of memory stays, to
+ * be tried again.
+ */
+static int use(struct pmp_receiver *receiver, struct pmp_received *received)
+{
+	int status = 0;
+
+	while (!status) {
+		size_t have = receiver->end - receiver->begin, need;
+		struct pmp_wire_header header;
+
+		if (have < sizeof(header))
+			break;
+		memcpy(&header, receiver->data + receiver->begin, sizeof(header));
+		receiver->other_version = pmp_wire_is_other_version(header.magic);
+		if (header.magic != PMP_WIRE_MAGIC ||
+		    header.length > PMP_WIRE_MESSAGE_MAX ||
+		    header.type < PMP_WIRE_MODULE || header.type > PMP_WIRE_FORGET ||
+		    (header.type == PMP_WIRE_NOTE && header.length > PMP_WIRE_NOTE_MAX))
+			return PMP_EFORMAT;
+		need = sizeof(header) + ((header.length + 7) & ~(size_t)7);
+		if (have < need)
+			break;
+		status = dispatch(receiver, &header, received);
+		if (status >= 0)
+			receiver->begin += need;
+	}
+	/* What belongs to no module of a complete message is wanted by nobody. */
+	if (receiver->begin == receiver->end)
+		drop_fds(receiver);
+	return status;
+}
+
+/* Not one of the last, which are for other uses: then its module goes without. */
+static int keep_fd(int fd)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || (rlim_t)fd + FDS_SPARED < limit.rlim_cur)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Queue the descriptors that came with a read; false: more than there can be. */
+static bool keep_fds(struct pmp_receiver *receiver, struct msghdr *msg)
+{
+	bool some = false, fits = true;
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+
+	for (; cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
+		size_t count = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(fd), sizeof(fd));
+			some = true;
+			if (receiver->fd_count < FDS_MAX) {
+				receiver->fds[receiver->fd_count++] = keep_fd(fd);
+			} else {
+				close(fd);
+				fits = false;
+			}
+		}
+	}
+	/* We have too many files open: its module goes without. */
+	if ((msg->msg_flags & MSG_CTRUNC) && !some) {
+		if (receiver->fd_count < FDS_MAX)
+			receiver->fds[receiver->fd_count++] = -1;
+		else
+			fits = false;
+	}
+	return fits;
+}
+
+/* Room for a read behind what has come; borrowed notes end here. */
+static int make_room(struct pmp_receiver *receiver)
+{
+	size_t have = receiver->end - receiver->begin;
+
+	if (have == 0 && receiver->capacity > KEEP_SIZE) {
+		free(receiver->data);
+		receiver->data = NULL;
+		receiver->capacity = 0;
+	}
+	if (have && receiver->begin)
+		memmove(receiver->data, receiver->data + receiver->begin, have);
+	receiver->begin = 0;
+	receiver->end = have;
+	return PMP_RESERVE(&receiver->data, &receiver->capacity, have + READ_SIZE);
+}
+
+/* Read what is there. 1: something, or the end (closed); 0: nothing yet. */
+static int fill(struct pmp_receiver *receiver)
+{
+	union {
+		char data[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec room;
+	struct msghdr msg = {
+		.msg_iov = &room,
+		.msg_iovlen = 1,
+		.msg_control = control.data,
+		.msg_controllen = sizeof(control.data),
+	};
+	ssize_t got;
+
+	if (make_room(receiver))
+		return PMP_ENOMEM;
+	room.iov_base = receiver->data + receiver->end;
+	room.iov_len = receiver->capacity - receiver->end;
+	do
+		got = recvmsg(receiver->fd, &msg, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0 && (errno == EAGAIN))
+		return 0;
+	if (got < 0 && errno != ECONNRESET)
+		return PMP_EIO;
+	if (got <= 0) {
+		receiver->closed = true;
+		return 1;
+	}
+	receiver->end += (size_t)got;
+	return keep_fds(receiver, &msg) ? 1 : PMP_EFORMAT;
+}
+
+int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *err)
+{
+	*receiver = calloc(1, sizeof(**receiver));
+	if (!*receiver)
+		return pmp_error_nomem(err, "receiving samples");
+	(*receiver)->fd = fd;
+	return 0;
+}
+
+void pmp_receiver_free(struct pmp_receiver *receiver)
+{
+	if (!receiver)
+		return;
+	drop_fds(receiver);
+	pmp_peers_free(&receiver->peers);
+	free(receiver->data);
+	free(receiver);
+}
+
+static int receive_failed(struct pmp_receiver *receiver, int status,
+			  struct pmp_error *err)
+{
+	switch (status) {
+	case PMP_ENOMEM: return pmp_error_nomem(err, "receiving a sample");
+	case PMP_EIO:
+		return pmp_error_sys(err, PMP_EIO, errno,
+				     "cannot receive from the other process");
+	default:
+		receiver->nonsense = true;
+		return pmp_error_set(
+			err, PMP_EFORMAT,
+			receiver->other_version
+				? "the other process uses another version of libpmp"
+				: "malformed message from the other process");
+	}
+}
+
+int pmp_receiver_next(struct pmp_receiver *receiver, struct pmp_received *received,
+		      struct pmp_error *err)
+{
+	int status;
+
+	*received = (struct pmp_received){ 0 };
+	if (receiver->nonsense)
+		return receive_failed(receiver, PMP_EFORMAT, err);
+	for (;;) {
+		status = use(receiver, received);
+		if (status)
+			break;
+		if (receiver->closed)
+			return pmp_error_set(err, PMP_ESRCH, "the other process is gone");
+		status = fill(receiver);
+		if (status <= 0)
+			break;
+	}
+	return status < 0 ? receive_failed(receiver, status, err) : status;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Asking for files. It is the worker that waits here, and may touch nothing of the run's.
+ * What fails once fails for all files: it is said, and nothing is asked for again; with
+ * several servers, of which one may be gone, what fails three times.
+ */
+#include "fetch/fetcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fetch/find.h"
+#include "options/value.h"
+#include "run/clock.h"
+#include "run/run.h"
+#include "say/message.h"
+#include "sink/filename.h"
+
+#define WAIT_MS 100
+#define TIMEOUT_DEFAULT 90 /* seconds: the program's own */
+#define TIMEOUT_MAX 86400
+#define GRACE 5		  /* seconds for the program to find out by itself */
+#define PATIENCE NS_PER_S /* before progress is shown */
+#define FAILURES_MAX 3	  /* of several servers */
+
+struct fetcher {
+	struct run *run;
+	uint64_t timeout; /* seconds without a byte; 0: any number */
+	unsigned failures;
+	bool off;      /* nothing is asked for any more */
+	bool waiting;  /* for a file */
+	int asked_end; /* the signal that had asked for an end by then, or 0 */
+	/* What is to be said: written once, by the worker or the run, and said by the run. */
+	bool said, ready, loud;
+	char text[512], hint[512];
+};
+
+/* As the program reads it, within reason. */
+static uint64_t read_timeout(void)
+{
+	const char *text = getenv("DEBUGINFOD_TIMEOUT");
+	uint64_t seconds;
+
+	if (!text || !value_number(text, &seconds))
+		return TIMEOUT_DEFAULT;
+	return seconds < TIMEOUT_MAX ? seconds : TIMEOUT_MAX;
+}
+
+int fetcher_new(struct run *run, struct fetcher **fetcher, struct pmp_error *err)
+{
+	struct fetcher *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return message_fill(err, PMP_ENOMEM, 0,
+				    "not enough memory for --debuginfod");
+	made->run = run;
+	made->timeout = read_timeout();
+	find_limit();
+	*fetcher = made;
+	return 0;
+}
+
+void fetcher_free(struct fetcher *fetcher)
+{
+	free(fetcher);
+}
+
+/* ---- the end of it -------------------------------------------------------------- */
+
+static bool is_off(const struct fetcher *fetcher)
+{
+	return __atomic_load_n(&fetcher->off, __ATOMIC_ACQUIRE);
+}
+
+void fetcher_cancel(struct fetcher *fetcher)
+{
+	if (fetcher)
+		__atomic_store_n(&fetcher->off, true, __ATOMIC_RELEASE);
+}
+
+void fetcher_tell(struct fetcher *fetcher)
+{
+	if (!fetcher || !__atomic_exchange_n(&fetcher->ready, false, __ATOMIC_ACQ_REL))
+		return;
+	if (fetcher->loud)
+		message_print(fetcher->hint, "%s", fetcher->text);
+	else
+		message_note(fetcher->hint, "%s", fetcher->text);
+}
+
+/* False: something has been said, or there is nothing to say any more. */
+static bool begin_saying(struct fetcher *fetcher)
+{
+	return !is_off(fetcher) &&
+	       !__atomic_exchange_n(&fetcher->said, true, __ATOMIC_ACQ_REL);
+}
+
+static void end_saying(struct fetcher *fetcher)
+{
+	fetcher_cancel(fetcher);
+	__atomic_store_n(&fetcher->ready, true, __ATOMIC_RELEASE);
+}
+
+static void give_up(struct fetcher *fetcher, const char *why)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (!begin_saying(fetcher))
+		return;
+	snprintf(fetcher->text, sizeof(fetcher->text),
+		 "no debug files are fetched any more: %s", why);
+	snprintf(fetcher->hint, sizeof(fetcher->hint), "DEBUGINFOD_URLS is %.400s",
+		 urls ? urls : "not set");
+	end_saying(fetcher);
+}
+
+static void give_up_program(struct fetcher *fetcher, int number)
+{
+	if (!begin_saying(fetcher))
+		return;
+	fetcher->loud = true;
+	snprintf(fetcher->text, sizeof(fetcher->text),
+		 "--debuginfod fetches nothing: cannot run debuginfod-find: %s",
+		 strerror(number));
+	snprintf(
+		fetcher->hint, sizeof(fetcher->hint),
+		"install the package debuginfod (Debian, Ubuntu), elfutils-debuginfod-client "
+		"(Fedora, RHEL, openSUSE), debuginfod (Arch), or the one of elfutils that "
+		"has it");
+	end_saying(fetcher);
+}
+
+/* With a live view there are keys: q ends it. */
+void fetcher_interrupt(struct fetcher *fetcher, const struct caught *caught)
+{
+	if (!fetcher || !__atomic_load_n(&fetcher->waiting, __ATOMIC_ACQUIRE) ||
+	    fetcher->run->sink->keys)
+		return;
+	if (caught->end != fetcher->asked_end || caught->again || caught->limit)
+		give_up(fetcher, "interrupted");
+}
+
+/* ---- waiting -------------------------------------------------------------------- */
+
+/* One file that is waited for. */
+struct waiting {
+	const struct pmp_wanted_file *wanted;
+	uint64_t begin, moved; /* when it was asked for, and when a byte last came */
+	uint64_t done;
+};
+
+static void show(struct fetcher *fetcher, const struct waiting *waiting,
+		 const struct find *find)
+{
+	const char *path = waiting->wanted->path, *base = filename_base(path);
+	char text[256], of[32] = "", file[128];
+
+	if (fetcher->run->sink->keys || now_ns() - waiting->begin < PATIENCE)
+		return;
+	if (find->total)
+		snprintf(of, sizeof(of), ": %.1f of %.1f MB", (double)find->done / 1e6,
+			 (double)find->total / 1e6);
+	pmp_escape(*base ? base : path, file, sizeof(file));
+	snprintf(text, sizeof(text), "fetching %s%s%s",
+		 waiting->wanted->executable ? "" : "the debug file of ", file, of);
+	progress_now(&fetcher->run->progress, text);
+}
+
+/* Before the first byte the program counts how often it has told. */
+static bool is_overdue(struct fetcher *fetcher, struct waiting *waiting,
+		       const struct find *find)
+{
+	if (find->done > waiting->done + 1)
+		waiting->moved = now_ns();
+	waiting->done = find->done;
+	return fetcher->timeout &&
+	       now_ns() - waiting->moved > (fetcher->timeout + GRACE) * NS_PER_S;
+}
+
+/* Until it has ended, or is not waited for any more. */
+static void wait_for(struct fetcher *fetcher, struct waiting *waiting, struct find *find)
+{
+	struct pollfd output = { .fd = find->fd, .events = POLLIN };
+	char why[64];
+
+	do {
+		poll(&output, 1, WAIT_MS);
+		if (output.revents && !find_read(find))
+			return;
+		show(fetcher, waiting, find);
+		if (!is_overdue(fetcher, waiting, find))
+			continue;
+		snprintf(why, sizeof(why), "no answer within %llu s",
+			 (unsigned long long)fetcher->timeout);
+		give_up(fetcher, why);
+	} while (!is_off(fetcher));
+}
+
+/* ---- asking ----------------------------------------------------------------------- */
+
+/* What the file is not had for: none has it, or something that others will have, too. */
+static void judge(struct fetcher *fetcher, const struct find *find)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS"), *why = find->problem;
+	const bool several = urls && strpbrk(urls + strspn(urls, " \t\n"), " \t\n");
+
+	if (strcmp(why, strerror(ENOENT)) == 0 || strcmp(why, strerror(EFBIG)) == 0)
+		return;
+	if (several && ++fetcher->failures < FAILURES_MAX)
+		return;
+	if (strcmp(why, strerror(EHOSTUNREACH)) == 0)
+		why = "unknown name";
+	else if (strcmp(why, strerror(ETIME)) == 0)
+		why = "no answer in time";
+	give_up(fetcher, *why ? why : "debuginfod-find has failed");
+}
+
+/* A second signal that asks for an end ends this alone. */
+static void set_waiting(struct fetcher *fetcher, bool waiting)
+{
+	if (fetcher->run->sink->keys)
+		return;
+	fetcher->asked_end = fetcher->run->caught.end;
+	signals_bear(waiting);
+	__atomic_store_n(&fetcher->waiting, waiting, __ATOMIC_RELEASE);
+	if (!waiting)
+		progress_clear();
+}
+
+int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
+{
+	struct fetcher *fetcher = arg;
+	const uint64_t now = now_ns();
+	struct waiting waiting = { .wanted = wanted, .begin = now, .moved = now };
+	struct find find;
+	int number, file = -1;
+
+	if (is_off(fetcher))
+		return -1;
+	number = find_start(&find, wanted);
+	if (number) {
+		give_up_program(fetcher, number);
+		return -1;
+	}
+	set_waiting(fetcher, true);
+	wait_for(fetcher, &waiting, &find);
+	set_waiting(fetcher, false);
+	if (*find.path)
+		file = open(find.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	else if (!is_off(fetcher))
+		judge(fetcher, &find);
+	find_end(&find);
+	return file;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * --debuginfod: debug files from servers, by elfutils' program debuginfod-find. The library
+ * would bring along libcurl, cryptography and threads: it may crash or hang over there.
+ * The worker waits for it when it looks up names.
+ */
+#ifndef PMP_FETCH_FETCHER_H
+#define PMP_FETCH_FETCHER_H
+
+#include "libpmp.h"
+
+struct caught;
+struct fetcher;
+struct run;
+
+/** Nothing is started or asked for yet. 0 or a negative code. */
+int fetcher_new(struct run *run, struct fetcher **fetcher, struct pmp_error *err);
+/** The fetch of struct pmp_symbolizer_options; arg is the fetcher. For the worker. */
+int fetcher_get(void *arg, const struct pmp_wanted_file *wanted);
+
+/* These are for the run's own thread, and take NULL. */
+
+/** Print why nothing is fetched any more, once. */
+void fetcher_tell(struct fetcher *fetcher);
+/** A signal that asks for an end, and came after a fetch was begun, ends the fetch. */
+void fetcher_interrupt(struct fetcher *fetcher, const struct caught *caught);
+/** Give up what the worker waits for; nothing is fetched any more. */
+void fetcher_cancel(struct fetcher *fetcher);
+/** Nobody waits for it any more. */
+void fetcher_free(struct fetcher *fetcher);
+
+#endif

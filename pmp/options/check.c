@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What options mean together: which cannot be, and what is meant when they are not given.
+ */
+#include "libpmp-program.h"
+#include "options/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say/message.h"
+#include "sink/filename.h"
+
+#define DURATION_DEFAULT UINT64_C(10000000000)
+#define MEMORY_DEFAULT (UINT64_C(256) << 20)
+#define HINT_SIZE 512
+
+static bool check_sink(struct options *options)
+{
+	char formats[256], hint[HINT_SIZE];
+
+	if (options->output && strcmp(options->output, "-") == 0)
+		options->output = NULL;
+	else if (!options->output && !options->format)
+		options->wants_screen = !options->command && !options->every &&
+					!options->diff && isatty(STDOUT_FILENO);
+	if (!options->format && options->output) {
+		options->format = options_format_of(options->output);
+		if (!options->format) {
+			options_formats(formats, sizeof(formats));
+			snprintf(hint, sizeof(hint), "name it with -f, one of: %s",
+				 formats);
+			message_print(hint, "cannot tell the format from the name '%s'",
+				      options->output);
+			return false;
+		}
+	}
+	if (!options->format)
+		options->format = pmp_format_find(options->diff ? "pmp" : "raw");
+	if (options->diff && !options->format->compares) {
+		message_print(
+			"formats that do: pmp, folded, svg, flat; for pprof: go tool "
+			"pprof -diff_base BASE NEW",
+			"the format %s cannot compare profiles", options->format->name);
+		return false;
+	}
+	if (options->format->binary && !options->output && isatty(STDOUT_FILENO)) {
+		snprintf(hint, sizeof(hint), "write it to a file: -o profile.%s",
+			 options->format->extension);
+		message_print(hint, "the format %s is not for a terminal",
+			      options->format->name);
+		return false;
+	}
+	return true;
+}
+
+/* May we read where threads wait in the kernel? The file is there for everybody, and
+ * only some may open or read it. */
+static void note_kernel(void)
+{
+	char byte;
+	int fd = open("/proc/self/stack", O_RDONLY | O_CLOEXEC);
+	bool readable = fd >= 0 && read(fd, &byte, 1) >= 0;
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (!readable)
+		message_note(error == ENOENT ? "this kernel has been built without them"
+					     : "run it as root (CAP_SYS_ADMIN)",
+			     "cannot read functions of the kernel: %s: --kernel changes "
+			     "nothing",
+			     strerror(error));
+}
+
+/* A run has one set of options; where each process has a run of its own none is lost. */
+static void note_section(const struct options *options)
+{
+	const char *output = options->output ? options->output : "";
+
+	if (!options->unmet_section || filename_has(output, 'p') ||
+	    filename_has(output, 'n'))
+		return;
+	message_note(
+		"with %p or %n in the name of the output each has its own section",
+		"the section [name:%s] is for some of these processes, not for all: it "
+		"is not used",
+		options->unmet_section);
+}
+
+/* What has no effect here; worth a message only, as a configuration may have it. */
+void options_note(const struct options *options)
+{
+	const struct pmp_format *format = options->format;
+
+	note_section(options);
+	if (options->kernel && !options->file_count)
+		note_kernel();
+	if (!options->sort || options->wants_screen)
+		return;
+	if (options->diff)
+		message_note(
+			NULL,
+			"a comparison has an order of its own: --sort changes nothing");
+	else if (!(format->sorts & 1U << options->sort))
+		message_note("formats with such columns: flat (self total name), threads "
+			     "(tid samples cpu name), pmp (samples name)",
+			     "the format %s has no such column: --sort changes nothing",
+			     format->name);
+}
+
+/* --every and --keep want files that can be told apart. */
+static bool check_series(const struct options *options)
+{
+	const char *base = options->output ? filename_base(options->output) : "";
+
+	if (options->every && options->file_count) {
+		message_print(PMP_SEE_HELP,
+			      "--every is for processes, not for saved profiles");
+		return false;
+	}
+	if (options->keep && !filename_has(base, 't') && !filename_has(base, 'c')) {
+		message_print("for example -o '/var/log/pmp/%n-%t.pb.gz'",
+			      "--keep needs a name with a time (%%t) or a counter (%%c)");
+		return false;
+	}
+	return true;
+}
+
+/* What the flags say goes to the filter, too. */
+static bool set_filter(struct options *options)
+{
+	const struct pmp_filter_options flags = {
+		.size = sizeof(flags),
+		.idle = (enum pmp_idle)options->idle,
+		.fold_recursion = options->fold_recursion,
+		.groups = options->by_group,
+		.no_fold_threads = options->no_fold_threads,
+	};
+	struct pmp_error err;
+
+	if (!options->filter && pmp_filter_new(&options->filter, &err) < 0)
+		return options_no_memory();
+	pmp_filter_set(options->filter, &flags);
+	options->by_group |= *pmp_filter_text(options->filter, PMP_FILTER_THREAD_GROUP);
+	return true;
+}
+
+bool options_check_source(const struct options *options)
+{
+	bool processes = options->pids.count || options->tids.count || options->name;
+	int sources = processes + (options->command != NULL) + (options->file_count > 0);
+
+	if (sources > 1) {
+		message_print(PMP_SEE_HELP, "give either processes, a command or saved "
+					    "profiles, not several of them");
+		return false;
+	}
+	if (options->children && options->tids.count) {
+		message_print(PMP_SEE_HELP,
+			      "--children is for processes, -t for threads");
+		return false;
+	}
+	if (options->has_user && !options->name) {
+		message_print("for example --user mysql --name '^mariadbd$'",
+			      "--user says whose processes --name finds");
+		return false;
+	}
+	if (sources == 0) {
+		message_print(
+			"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see "
+			"pmp --help",
+			"nothing to profile: no process is given");
+		return false;
+	}
+	return true;
+}
+
+/* What a saved profile takes is bounded by the size of its file. */
+static void set_memory(struct options *options)
+{
+	if (!options->max_memory && !options->file_count)
+		options->max_memory = MEMORY_DEFAULT;
+}
+
+static void set_length(struct options *options)
+{
+	if (options->count || options->duration || options->command ||
+	    options->wants_screen || options->every)
+		return;
+	if (options->format->once)
+		options->count = 1;
+	else
+		options->duration = DURATION_DEFAULT;
+}
+
+/* It is asked for, so that it is an error when it cannot be. */
+static bool check_servers(const struct options *options)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (!options->debuginfod)
+		return true;
+	if (urls && urls[strspn(urls, " \t\n")])
+		return true;
+	message_print(
+		"for example DEBUGINFOD_URLS=https://debuginfod.debian.net; sudo and "
+		"cron do not pass it on by themselves",
+		"--debuginfod needs servers, and DEBUGINFOD_URLS names none");
+	return false;
+}
+
+int options_check(struct options *options)
+{
+	if (!check_sink(options) || !check_series(options) || !check_servers(options) ||
+	    !set_filter(options))
+		return PMP_EXIT_USAGE;
+	set_memory(options);
+	set_length(options);
+	return 0;
+}

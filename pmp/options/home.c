@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Folders that the environment names. */
+#include "options/home.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Who owns the folder, or the nearest one above it that is there? */
+static bool is_own(const char *folder)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	char *slash;
+
+	if (snprintf(path, sizeof(path), "%s", folder) >= (int)sizeof(path))
+		return false;
+	while (stat(path, &status) < 0) {
+		slash = strrchr(path, '/');
+		if (errno != ENOENT || !slash)
+			return false;
+		slash[slash == path] = '\0';
+	}
+	return status.st_uid == 0 || status.st_uid == geteuid();
+}
+
+bool home_path(const char *name, char *path, size_t size)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (config && *config == '/' && is_own(config))
+		n = snprintf(path, size, "%s/pmp/%s", config, name);
+	else if (!(config && *config == '/') && home && *home == '/' && is_own(home))
+		n = snprintf(path, size, "%s/.config/pmp/%s", home, name);
+	else
+		return false;
+	return n > 0 && (size_t)n < size;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A pattern is a filter of the library with one expression. The C library takes
+ * exponential time for some expressions; filters refuse those.
+ */
+#include "options/pattern.h"
+
+#include <stddef.h>
+
+#define KIND PMP_FILTER_FOCUS /* any that is no replacement */
+
+int pattern_set(struct pattern *pattern, const char *text, struct pmp_error *err)
+{
+	int code;
+
+	pattern_free(pattern);
+	code = pmp_filter_new(&pattern->filter, err);
+	if (!code)
+		code = pmp_filter_add(pattern->filter, KIND, text, err);
+	if (code)
+		pattern_free(pattern);
+	return code;
+}
+
+bool pattern_matches(const struct pattern *pattern, const char *name)
+{
+	return pattern->filter && pmp_filter_matches(pattern->filter, KIND, name);
+}
+
+void pattern_free(struct pattern *pattern)
+{
+	pmp_filter_free(pattern->filter);
+	pattern->filter = NULL;
+}

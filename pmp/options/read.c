@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where options come from, each over the one before it: configuration files (config.c),
+ * PMP_OPTS, the command line. Once the targets are known all is read again, with the
+ * sections that are meant.
+ */
+#include "options/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/config.h"
+#include "options/value.h"
+#include "say/message.h"
+
+#define INTERVAL_DEFAULT UINT64_C(100000000)
+#define MAX_STOP_DEFAULT UINT64_C(20000000)
+#define MAX_CPU_DEFAULT 5
+
+/* The words of PMP_OPTS stand before those of the command line. */
+static bool parse_environment(struct options *options, char *program)
+{
+	const char *line = getenv("PMP_OPTS"), *problem;
+	char **argv;
+	int count;
+	bool parsed;
+
+	if (!line || !*line)
+		return true;
+	options->words = value_split(line, &count, &problem);
+	if (!options->words && !problem)
+		return options_no_memory();
+	if (!options->words) {
+		message_print(NULL, "cannot understand PMP_OPTS: %s", problem);
+		return false;
+	}
+	argv = calloc((size_t)count + 2, sizeof(*argv));
+	if (!argv)
+		return options_no_memory();
+	argv[0] = program;
+	memcpy(argv + 1, options->words, (size_t)count * sizeof(*argv));
+	parsed = options_take(options, count + 1, argv, true);
+	free(argv);
+	return parsed;
+}
+
+/* ---- configuration ----------------------------------------------------------- */
+
+struct settling {
+	struct options *options;
+	const struct target_names *names; /* NULL: without sections */
+};
+
+/* Of sections that are not meant as well: the value is taken on trial. */
+static bool is_right(const struct option_row *row, const char *value)
+{
+	struct options trial = { 0 };
+	bool right = row->take(&trial, row, value);
+
+	options_free(&trial);
+	return right;
+}
+
+static bool check_configured(void *arg, const char *name, const char *value)
+{
+	const struct option_row *row = option_named(name);
+
+	(void)arg;
+	if (!row)
+		message_print(PMP_SEE_HELP, "unknown option '%s'", name);
+	else if (!option_is_for_config(row))
+		message_print(NULL, "'%s' is for the command line only", name);
+	else if (row->value && (!value || !*value))
+		message_print(PMP_SEE_HELP, "'%s' needs a value: %s", name, row->value);
+	else if (!row->value && value)
+		message_print(PMP_SEE_HELP, "'%s' takes no value", name);
+	else
+		return is_right(row, value);
+	return false;
+}
+
+static bool take_configured(void *arg, const char *name, const char *value)
+{
+	const struct settling *settling = arg;
+	const struct option_row *row = option_named(name);
+
+	return row && row->take(settling->options, row, value);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	pid_t left = *(const pid_t *)a, right = *(const pid_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Whole names: the command's base name, or what --name would find. */
+static bool section_applies(void *arg, const char *regex, bool *result)
+{
+	const struct settling *settling = arg;
+	const struct target_names *names = settling->names;
+	struct pattern whole = { 0 };
+	struct pmp_error err = { 0 };
+	char text[PMP_CONFIG_WHOLE_SIZE];
+	size_t matched = 0;
+	pid_t *found = NULL;
+	int count;
+
+	*result = false;
+	config_whole(regex, text);
+	if (names->command) {
+		if (pattern_set(&whole, text, &err))
+			return options_no_memory();
+		*result = pattern_matches(&whole, names->command);
+		pattern_free(&whole);
+		return true;
+	}
+	count = pmp_find_processes(text, &found, &err);
+	if (count < 0) {
+		message_error(&err);
+		return false;
+	}
+	for (size_t i = 0; i < names->pids->count && count > 0; i++)
+		matched += bsearch(&names->pids->ids[i], found, (size_t)count,
+				   sizeof(*found), compare_ids) != NULL;
+	free(found);
+	*result = matched > 0 && matched == names->pids->count;
+	if (matched > 0 && !*result)
+		settling->options->unmet_section = regex;
+	return true;
+}
+
+/* ---- all of it, in its order ----------------------------------------------------- */
+
+static void set_defaults(struct options *options)
+{
+	*options = (struct options){
+		.interval = INTERVAL_DEFAULT,
+		.max_stop = MAX_STOP_DEFAULT,
+		.max_cpu = MAX_CPU_DEFAULT,
+	};
+	options->debug = getenv("PMP_DEBUG");
+	if (options->debug && !*options->debug)
+		options->debug = NULL;
+}
+
+/* PMP_OPTS and the command line. */
+static bool parse_both(struct options *options, int argc, char **argv)
+{
+	static char no_name[] = "pmp";
+
+	return parse_environment(options, argc > 0 ? argv[0] : no_name) &&
+	       (argc == 0 || options_take(options, argc, argv, false));
+}
+
+/* Everything anew, in its order; names NULL: without sections. */
+static bool parse_all(struct options *options, int argc, char **argv,
+		      const struct target_names *names)
+{
+	struct settling settling = { options, names };
+	const struct config_user user = {
+		.check = check_configured,
+		.take = take_configured,
+		.applies = names ? section_applies : NULL,
+		.arg = &settling,
+	};
+	struct config *config = options->config;
+	const struct pmp_format *format;
+	const char *output;
+
+	options->config = NULL;
+	options_free(options);
+	set_defaults(options);
+	options->config = config;
+	if (!config_apply(config, &user))
+		return false;
+	/* A file on the command line chooses its format itself, if it can. */
+	format = options->format;
+	output = options->output;
+	options->format = NULL;
+	options->output = NULL;
+	if (!parse_both(options, argc, argv))
+		return false;
+	if (!options->format && options->output)
+		options->format = options_format_of(options->output);
+	if (!options->format)
+		options->format = format;
+	if (!options->output)
+		options->output = output;
+	return true;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+	int status;
+
+	set_defaults(options);
+	if (!parse_both(options, argc, argv))
+		return PMP_EXIT_USAGE;
+	if (options->help || options->version || options->list)
+		return 0;
+	if (!options_check_source(options))
+		return PMP_EXIT_USAGE;
+	status = config_read(&options->config, options->config_file);
+	if (status)
+		return status;
+	if (!parse_all(options, argc, argv, NULL))
+		return PMP_EXIT_USAGE;
+	return options_unsettled(options) ? 0 : options_check(options);
+}
+
+bool options_unsettled(const struct options *options)
+{
+	return config_has_sections(options->config) && !options->file_count;
+}
+
+int options_settle(struct options *options, int argc, char **argv,
+		   const struct target_names *names)
+{
+	return parse_all(options, argc, argv, names) ? options_check(options)
+						     : PMP_EXIT_USAGE;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Columns that several views have. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libpmp-program.h"
+#include "rows/view-type.h"
+
+#define FIRST_ADDRESS 65536 /* arguments below are numbers, descriptors most likely */
+
+/* ---- what rows are sorted by ------------------------------------------------------- */
+
+uint64_t order_descending(double value)
+{
+	/* Unknown ones are negative, and come last. */
+	return ~(uint64_t)((value < 0 ? 0 : value * 1e6 + 1));
+}
+
+uint64_t order_of_text(const char *text)
+{
+	uint64_t key = 0;
+
+	for (int i = 0; i < 8; i++) {
+		key = key << 8 | (unsigned char)*text;
+		text += *text != '\0';
+	}
+	return key;
+}
+
+uint64_t order_by_count(const struct model *model, const struct view_row *row)
+{
+	(void)model;
+	return ~row->count;
+}
+
+uint64_t order_by_self(const struct model *model, const struct view_row *row)
+{
+	(void)model;
+	return ~row->self;
+}
+
+uint64_t order_by_group(const struct model *model, const struct view_row *row)
+{
+	return names_rank(&model->names, row->group);
+}
+
+/* Those that do something first: R D L, then the others. */
+uint64_t order_by_state(const struct model *model, const struct view_row *row)
+{
+	const char *order = "RDLSTtIZX",
+		   *at = row->state ? strchr(order, row->state) : NULL;
+
+	(void)model;
+	return at ? (uint64_t)(at - order) : 99;
+}
+
+uint64_t order_by_name(const struct model *model, const struct view_row *row)
+{
+	return names_rank(&model->names, row->name);
+}
+
+uint64_t order_by_leaf(const struct model *model, const struct view_row *row)
+{
+	const struct name_chain *chain = &model->chains[row->chain];
+
+	/* Those without any first. */
+	return chain->count
+		       ? 1 + (uint64_t)names_rank(&model->names,
+						  model->names_of_chains[chain->first])
+		       : 0;
+}
+
+/* ---- what is searched in them ------------------------------------------------------- */
+
+bool model_finds_name(struct model *model, const struct search *search, uint32_t number)
+{
+	struct name *name;
+
+	if (number >= model->names.count)
+		return false;
+	name = &model->names.names[number];
+	if (name->searched != search->number)
+		name->found = pmp_filter_matches(search->match.filter, PMP_FILTER_FOCUS,
+						 model_name(model, number));
+	name->searched = search->number;
+	return name->found;
+}
+
+bool has_group(struct model *model, const struct search *search,
+	       const struct view_row *row)
+{
+	return model_finds_name(model, search, row->group);
+}
+
+bool has_name(struct model *model, const struct search *search,
+	      const struct view_row *row)
+{
+	return model_finds_name(model, search, row->name);
+}
+
+bool has_chain(struct model *model, const struct search *search,
+	       const struct view_row *row)
+{
+	const struct name_chain *chain = &model->chains[row->chain];
+	char text[ROW_TEXT];
+
+	for (uint32_t i = 0; i < chain->count; i++) {
+		if (model_finds_name(model, search,
+				     model->names_of_chains[chain->first + i]))
+			return true;
+	}
+	/* Of several functions: a<b. */
+	if (!strchr(search->match.text, '<'))
+		return false;
+	text_chain(model, row, text, sizeof(text));
+	return pmp_filter_matches(search->match.filter, PMP_FILTER_FOCUS, text);
+}
+
+/* ---- what is shown ------------------------------------------------------------------- */
+
+static void share(const struct model *model, uint64_t count, double average, char *buffer,
+		  size_t size)
+{
+
+	if (model->settings.average)
+		snprintf(buffer, size, average >= 100 ? "%.0f" : "%.1f", average);
+	else
+		snprintf(buffer, size, "%.1f",
+			 model->list.total
+				 ? 100.0 * (double)count / (double)model->list.total
+				 : 0);
+}
+
+void text_share(const struct model *model, const struct view_row *row, char *buffer,
+		size_t size)
+{
+	share(model, row->count, row->average, buffer, size);
+}
+
+void text_self_share(const struct model *model, const struct view_row *row, char *buffer,
+		     size_t size)
+{
+	share(model, row->self, row->self_average, buffer, size);
+}
+
+void text_count(const struct model *model, const struct view_row *row, char *buffer,
+		size_t size)
+{
+	if (*model->unit)
+		pmp_amount(row->count, model->unit, buffer, size);
+	else
+		snprintf(buffer, size, "%" PRIu64, row->count);
+}
+
+void text_state(const struct model *model, const struct view_row *row, char *buffer,
+		size_t size)
+{
+	(void)model;
+	snprintf(buffer, size, "%c", row->state ? row->state : '?');
+}
+
+void text_process(const struct model *model, const struct view_row *row, char *buffer,
+		  size_t size)
+{
+	struct pmp_live_process process = { .size = sizeof(process) };
+	char name[64];
+
+	snprintf(buffer, size, "(several)");
+	if (row->process == NAME_NONE || !model->live)
+		return;
+	pmp_live_process(model->live, row->process, &process);
+	snprintf(buffer, size, "%d %s", (int)process.pid,
+		 pmp_escape(process.name, name, sizeof(name)));
+}
+
+void text_chain(const struct model *model, const struct view_row *row, char *buffer,
+		size_t size)
+{
+	model_chain(model, row->chain, buffer, size);
+}
+
+char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t size)
+{
+	bool args = thread->how != PMP_HOW_UNKNOWN;
+	char wchan[64] = "";
+
+	buffer[0] = '\0';
+	if (strcmp(thread->wchan, "0") != 0)
+		pmp_escape(thread->wchan, wchan, sizeof(wchan));
+	/* The kernel's way to go on with a call that was interrupted: its name and arguments
+	 * are not those of the call. */
+	if (strcmp(thread->syscall, "restart_syscall") == 0)
+		snprintf(buffer, size, "%s", *wchan ? "" : thread->syscall);
+	else if (!args)
+		pmp_escape(thread->syscall, buffer, size);
+	else if (strcmp(thread->syscall, "futex") == 0)
+		snprintf(buffer, size, "futex 0x%" PRIx64, thread->args[0]);
+	else if (*thread->syscall)
+		snprintf(buffer, size,
+			 thread->args[0] < FIRST_ADDRESS ? "%s(%" PRIu64 ")"
+							 : "%s(0x%" PRIx64 ")",
+			 thread->syscall, thread->args[0]);
+	if (*wchan)
+		snprintf(buffer + strlen(buffer), size - strlen(buffer), "%s%s",
+			 *buffer ? " " : "", wchan);
+	return buffer;
+}
+
+void text_wait(const struct model *model, const struct view_row *row, char *buffer,
+	       size_t size)
+{
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+
+	buffer[0] = '\0';
+	if (!model->live || row->thread >= pmp_live_thread_count(model->live))
+		return;
+	pmp_live_thread(model->live, row->thread, &thread);
+	if (thread.stack == row->stack)
+		thread_wait(&thread, buffer, size);
+}
+
+unsigned style_state(const struct model *model, const struct view_row *row)
+{
+	(void)model;
+	switch (row->state) {
+	case 'R': return STYLE_GREEN;
+	case 'D': return STYLE_RED;
+	case 'L': return STYLE_YELLOW;
+	default: return STYLE_PLAIN;
+	}
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* View 1: whole stacks, the leaf first, with their share of all. */
+#include <stdio.h>
+#include <string.h>
+
+#include "rows/model-rows.h"
+#include "rows/view-type.h"
+
+/* "conn-N x61": the group with most of it, threads on average; + says there are others. */
+static void text_threads(const struct model *model, const struct view_row *row,
+			 char *buffer, size_t size)
+{
+	int n;
+
+	/* Others' profiles do not tell of threads. */
+	if (!*model_name(model, row->group)) {
+		snprintf(buffer, size, "-");
+		return;
+	}
+	if (row->average >= 1.5)
+		n = snprintf(NULL, 0, "x%.0f", row->average);
+	else
+		n = 0;
+	n = (int)size <= 15 ? 0 : 14 - n - (n > 0) - row->groups;
+	snprintf(buffer, size, "%.*s%s", n > 0 ? n : 0, model_name(model, row->group),
+		 row->groups ? "+" : "");
+	if (row->average >= 1.5) {
+		int length = 0;
+
+		while (buffer[length])
+			length++;
+		snprintf(buffer + length, size - (size_t)length, " x%.0f", row->average);
+	}
+}
+
+static const struct column columns[] = {
+	{ .title = "%",
+	  .averaged = "THR",
+	  .width = 6,
+	  .text = text_share,
+	  .order = order_by_count,
+	  .word = "share",
+	  .sort = PMP_SORT_TOTAL },
+	{ .title = "SAMPLES",
+	  .width = 9,
+	  .narrow = 50,
+	  .text = text_count,
+	  .order = order_by_count,
+	  .word = "samples",
+	  .sort = PMP_SORT_SAMPLES },
+	{ .title = "ST",
+	  .width = 2,
+	  .narrow = 44,
+	  .flags = COLUMN_LEFT | COLUMN_BRIEF,
+	  .text = text_state,
+	  .style = style_state,
+	  .order = order_by_state,
+	  .word = "state",
+	  .sort = PMP_SORT_STATE },
+	{ .title = "PROCESS",
+	  .width = 15,
+	  .narrow = 70,
+	  .flags = COLUMN_LEFT | COLUMN_SEVERAL,
+	  .text = text_process },
+	{ .title = "THREADS",
+	  .width = 14,
+	  .narrow = 60,
+	  .flags = COLUMN_LEFT,
+	  .text = text_threads,
+	  .order = order_by_group,
+	  .has = has_group,
+	  .word = "threads" },
+	{ .title = "WAITS IN",
+	  .width = 24,
+	  .narrow = 60,
+	  .flags = COLUMN_LEFT | COLUMN_WAIT,
+	  .text = text_wait },
+	{ .title = "STACK (leaf first)",
+	  .flags = COLUMN_LEFT,
+	  .text = text_chain,
+	  .order = order_by_leaf,
+	  .has = has_chain,
+	  .word = "stack",
+	  .sort = PMP_SORT_NAME },
+};
+
+const struct view_type view_stacks = {
+	.name = "Stacks",
+	.word = "stacks",
+	.help = "whole stacks, the leaf first",
+	.key = '1',
+	.row = ROW_STACK,
+	.steps = { model_look, model_collect, model_order },
+	.columns = columns,
+	.column_count = sizeof(columns) / sizeof(*columns),
+};

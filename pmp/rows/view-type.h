@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The views: what rows each has, in which steps they are made, and its columns. They know
+ * the model and no terminal: screens, web pages and programs that read tables share them.
+ */
+#ifndef PMP_ROWS_VIEW_TYPE_H
+#define PMP_ROWS_VIEW_TYPE_H
+
+#include "libpmp-program.h"
+#include "rows/model.h"
+#include "rows/style.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROW_TEXT 4096 /* of a cell, more than any screen is wide */
+#define STEPS_MAX 5   /* of a view, with the NULL at their end */
+
+/* ---- columns ---------------------------------------------------------------------- */
+
+/* When a column is there, and how it is shown. */
+enum {
+	COLUMN_LEFT = 1,    /* its text begins at the left */
+	COLUMN_SEVERAL = 2, /* of several processes only */
+	COLUMN_WAIT = 4,    /* what threads wait for is asked for */
+	COLUMN_BRIEF = 8,   /* a letter or two: nobody searches for it */
+};
+
+struct column {
+	const char *title;
+	const char *averaged; /* title when threads on average are shown, or NULL */
+	const char *inverted; /* title in an inverted tree, or NULL */
+	const char *word;     /* of one to sort by: its name in saved settings */
+	enum pmp_sort sort;   /* the word of --sort that means it */
+	int width;	      /* 0: the rest of the line; the last one */
+	int narrow;	      /* left out on screens less wide than this */
+	unsigned flags;
+	void (*text)(const struct model *model, const struct view_row *row, char *buffer,
+		     size_t size);
+	unsigned (*style)(const struct model *model,
+			  const struct view_row *row); /* or NULL */
+	/* Rows with a smaller order are shown first. NULL: cannot be sorted by. */
+	uint64_t (*order)(const struct model *model, const struct view_row *row);
+	/* Where orders are equal, < 0: a is shown before b. NULL: they say it all. */
+	int (*compare)(const struct model *model, const struct view_row *a,
+		       const struct view_row *b);
+	/* Is what is searched for there? NULL: the text is searched. */
+	bool (*has)(struct model *model, const struct search *search,
+		    const struct view_row *row);
+};
+
+/* ---- views ------------------------------------------------------------------------ */
+
+enum row_kind { ROW_STACK, ROW_FUNCTION, ROW_NODE, ROW_THREAD };
+
+struct view_type {
+	const char *name; /* of its tab */
+	const char *word; /* in saved settings */
+	const char *help;
+	int key;	   /* a character; with Alt as well */
+	enum row_kind row; /* what a row is; nodes can be opened and closed */
+	/* Its rows are made by these, one after the other, up to a NULL. */
+	model_step *steps[STEPS_MAX];
+	const struct column *columns; /* none: the view is not in this release */
+	size_t column_count;
+	size_t sort; /* the column to sort by at first */
+};
+
+extern const struct view_type view_stacks;
+extern const struct view_type view_functions;
+extern const struct view_type view_tree;
+extern const struct view_type view_threads;
+
+/** All of them, in the order of their tabs; settings count them so. */
+size_t view_type_count(void);
+const struct view_type *view_type_at(size_t i);
+/** The number of the one with that word, or view_type_count(). */
+size_t view_type_find(const char *word);
+/** The same by its key. */
+size_t view_type_find_key(int key);
+/** The one that is shown, or will be. */
+const struct view_type *view_type_of(const struct model *model);
+
+/** The column that rows are sorted by. */
+size_t view_type_sort(const struct model *model);
+/** Is the column there, on a screen of that width? */
+bool view_type_has_column(const struct model *model, const struct column *column,
+			  int width);
+/** What stands above it. */
+const char *view_type_title(const struct model *model, const struct column *column);
+/** Make the rows of the view again; see model_begin(). */
+void view_type_begin(struct model *model);
+
+/* ---- cells that several views have: columns.c ---------------------------------------- */
+
+uint64_t order_by_count(const struct model *, const struct view_row *);
+uint64_t order_by_self(const struct model *, const struct view_row *);
+uint64_t order_by_group(const struct model *, const struct view_row *);
+uint64_t order_by_state(const struct model *, const struct view_row *);
+uint64_t order_by_name(const struct model *, const struct view_row *);
+uint64_t order_by_leaf(const struct model *, const struct view_row *);
+/** Larger ones first; the first letters of a text, as a number. */
+uint64_t order_descending(double value);
+uint64_t order_of_text(const char *text);
+bool has_group(struct model *, const struct search *, const struct view_row *);
+bool has_name(struct model *, const struct search *, const struct view_row *);
+bool has_chain(struct model *, const struct search *, const struct view_row *);
+void text_share(const struct model *, const struct view_row *, char *, size_t);
+void text_self_share(const struct model *, const struct view_row *, char *, size_t);
+void text_count(const struct model *, const struct view_row *, char *, size_t);
+void text_state(const struct model *, const struct view_row *, char *, size_t);
+void text_process(const struct model *, const struct view_row *, char *, size_t);
+void text_chain(const struct model *, const struct view_row *, char *, size_t);
+void text_wait(const struct model *, const struct view_row *, char *, size_t);
+unsigned style_state(const struct model *, const struct view_row *);
+/** What a thread waits for, in words: call, argument, place in the kernel. */
+char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t size);
+
+#endif

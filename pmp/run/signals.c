@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signals of the front. The sampler never sees these handlers at work: it blocks
+ * everything. A command that pmp starts gets the defaults back by its exec.
+ */
+#include "run/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/clock.h"
+#include "say/message.h"
+#include "view/screen.h"
+
+/* timeout(1) and terminals that close send the same signal twice at once. */
+#define SAME_MS 50
+#define LIMIT_GRACE 5	       /* seconds to end in order */
+#define LIMIT_SIGNAL SIGVTALRM /* ALRM is that of progress.c */
+
+/* What the handlers have seen: they have nothing else to put it into. */
+static struct {
+	volatile sig_atomic_t end, suspend, write, pass_on, limit, bears, again,
+		continued;
+	volatile int64_t end_ms;
+	int wake;
+} caught = { .wake = -1 };
+
+static int64_t now_ms(void)
+{
+	return (int64_t)(now_ns() / NS_PER_MS);
+}
+
+/* What the terminal sends reaches a command as well as pmp. What a process sends is
+ * for pmp alone, which passes on what asks for an end; INT ends only the sampling. */
+static void end_by(int number, bool from_process)
+{
+	int64_t now = now_ms();
+
+	if (!caught.end) {
+		caught.end_ms = now;
+		caught.end = number;
+		if (from_process && number != SIGINT)
+			caught.pass_on = number;
+	} else if (number != SIGHUP && now - caught.end_ms > SAME_MS) {
+		if (caught.bears) {
+			caught.bears = 0;
+			caught.again = 1;
+			caught.end_ms = now;
+			return;
+		}
+		screen_restore();
+		_exit(PMP_EXIT_SIGNAL + number);
+	}
+}
+
+static void wake(void)
+{
+	const uint64_t one = 1;
+	int saved = errno;
+	ssize_t n = write(caught.wake, &one, sizeof(one));
+
+	(void)n;
+	errno = saved;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	switch (number) {
+	case SIGINT:
+	case SIGTERM:
+	case SIGHUP:
+	case SIGQUIT: end_by(number, info->si_code <= 0); break;
+	case SIGTSTP: caught.suspend = 1; break;
+	case SIGUSR1: caught.write = 1; break;
+	case SIGCONT: caught.continued = 1; break;
+	default: /* CHLD wakes; PIPE and XFSZ become errors of write() */ break;
+	}
+	wake();
+	(void)context;
+}
+
+static void install(int number)
+{
+	struct sigaction action = {
+		.sa_sigaction = on_signal,
+		.sa_flags = SA_RESTART | SA_SIGINFO,
+	};
+
+	sigfillset(&action.sa_mask);
+	sigaction(number, &action, NULL);
+}
+
+bool signals_ignore(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+int signals_open(void)
+{
+	/* A script's background jobs begin with INT and QUIT ignored; a signal
+	 * sent to pmp on purpose must still end it in order. */
+	static const int always[] = {
+		SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGCHLD, SIGCONT
+	};
+	static const int unless_ignored[] = { SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ };
+
+	caught.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (caught.wake < 0)
+		return -errno;
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+		install(always[i]);
+	for (size_t i = 0; i < sizeof(unless_ignored) / sizeof(*unless_ignored); i++) {
+		if (!signals_ignore(unless_ignored[i]))
+			install(unless_ignored[i]);
+	}
+	return caught.wake;
+}
+
+/* First in order, then at once. */
+static void on_limit(int number)
+{
+	static const char text[] = "pmp: not finished 5 seconds later: killed\n";
+	ssize_t n;
+
+	(void)number;
+	if (!caught.limit) {
+		caught.limit = 1;
+		wake();
+		return;
+	}
+	screen_restore();
+	n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n;
+	_exit(PMP_EXIT_FAILED);
+}
+
+/* Its timers. A process that is forked has none, but the time goes on. */
+static struct {
+	uint64_t began;
+	pid_t owner; /* 0: not begun */
+	timer_t timers[2];
+} limit;
+
+static bool make_timer(int number, timer_t *timer)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = number };
+
+	return timer_create(CLOCK_MONOTONIC, &event, timer) == 0;
+}
+
+static bool set_timer(timer_t timer, uint64_t time)
+{
+	uint64_t end = limit.began + time;
+	const struct itimerspec at = {
+		.it_value.tv_sec = (time_t)(end / NS_PER_S),
+		.it_value.tv_nsec = (long)(end % NS_PER_S),
+		.it_interval.tv_sec = LIMIT_GRACE,
+	};
+
+	return timer_settime(timer, TIMER_ABSTIME, &at, NULL) == 0;
+}
+
+bool signals_limit(uint64_t time)
+{
+	struct sigaction action = { .sa_handler = on_limit, .sa_flags = SA_RESTART };
+
+	sigfillset(&action.sa_mask);
+	sigaction(LIMIT_SIGNAL, &action, NULL);
+	if (!limit.owner)
+		limit.began = now_ns();
+	/* A system call that hangs may end for the second one alone. */
+	if (limit.owner != getpid() && (!make_timer(LIMIT_SIGNAL, &limit.timers[0]) ||
+					!make_timer(SIGKILL, &limit.timers[1])))
+		return false;
+	limit.owner = getpid();
+	return set_timer(limit.timers[0], time) &&
+	       set_timer(limit.timers[1], time + (LIMIT_GRACE + 1) * NS_PER_S);
+}
+
+void signals_bear(bool bear)
+{
+	caught.bears = bear;
+}
+
+void signals_take(struct caught *taken)
+{
+	uint64_t count;
+	ssize_t n = read(caught.wake, &count, sizeof(count));
+
+	(void)n;
+	taken->end = caught.end;
+	taken->suspend |= caught.suspend;
+	caught.suspend = 0;
+	if (caught.pass_on)
+		taken->pass_on = caught.pass_on;
+	caught.pass_on = 0;
+	taken->again = caught.again;
+	taken->limit = caught.limit;
+	taken->write |= caught.write;
+	caught.write = 0;
+}
+
+bool signals_suspend(int number)
+{
+	caught.continued = 0;
+	signal(number, SIG_DFL);
+	raise(number);
+	if (number == SIGTSTP)
+		install(SIGTSTP);
+	return caught.continued;
+}
+
+void signals_block(void)
+{
+	static const int faults[] = {
+		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU,
+	};
+	sigset_t set;
+
+	sigfillset(&set);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&set, faults[i]);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}

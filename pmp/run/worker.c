@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See worker.h: one thread, one queue, one lock. */
+#include "run/worker.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "view/screen.h"
+
+struct worker {
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	pthread_t thread;
+	bool started, ends;
+	struct job *first, *last; /* that wait */
+	int wake;
+};
+
+struct worker *worker_new(void)
+{
+	struct worker *worker = calloc(1, sizeof(*worker));
+
+	if (!worker)
+		return NULL;
+	worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (worker->wake < 0) {
+		free(worker);
+		return NULL;
+	}
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->work, NULL);
+	pthread_mutex_lock(&worker->lock);
+	return worker;
+}
+
+void worker_unlock(struct worker *worker)
+{
+	pthread_mutex_unlock(&worker->lock);
+}
+
+void worker_lock(struct worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+}
+
+static void do_first(struct worker *worker)
+{
+	const uint64_t one = 1;
+	struct job *job = worker->first;
+	ssize_t n;
+
+	worker->first = job->next;
+	if (!worker->first)
+		worker->last = NULL;
+	job->queued = false;
+	job->work(job->arg);
+	/* If it was submitted again by its own work, it is not done. */
+	if (!job->queued)
+		__atomic_store_n(&job->done, true, __ATOMIC_RELEASE);
+	n = write(worker->wake, &one, sizeof(one));
+	(void)n;
+}
+
+static void *run(void *arg)
+{
+	struct worker *worker = arg;
+
+	screen_guard();
+	pthread_mutex_lock(&worker->lock);
+	while (!worker->ends) {
+		if (!worker->first) {
+			pthread_cond_wait(&worker->work, &worker->lock);
+			continue;
+		}
+		do_first(worker);
+		/* Whoever waits for the lock is to have it now and then. */
+		pthread_mutex_unlock(&worker->lock);
+		pthread_mutex_lock(&worker->lock);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return NULL;
+}
+
+static bool start(struct worker *worker)
+{
+	sigset_t all, old;
+
+	if (worker->started)
+		return true;
+	/* Signals are the loop's. A fault in here is a fault of the process. */
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGABRT);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	worker->started = pthread_create(&worker->thread, NULL, run, worker) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return worker->started;
+}
+
+bool worker_submit(struct worker *worker, struct job *job)
+{
+	if (!start(worker))
+		return false;
+	job->done = false;
+	job->queued = true;
+	job->next = NULL;
+	if (worker->last)
+		worker->last->next = job;
+	else
+		worker->first = job;
+	worker->last = job;
+	pthread_cond_signal(&worker->work);
+	return true;
+}
+
+bool worker_has_done(const struct job *job)
+{
+	return __atomic_load_n(&job->done, __ATOMIC_ACQUIRE);
+}
+
+bool worker_is_wanted(const struct worker *worker)
+{
+	return worker->first || worker->ends;
+}
+
+int worker_wake(const struct worker *worker)
+{
+	return worker->wake;
+}
+
+void worker_take(struct worker *worker)
+{
+	uint64_t count;
+	ssize_t n = read(worker->wake, &count, sizeof(count));
+
+	(void)n;
+}
+
+void worker_stop(struct worker *worker)
+{
+	if (!worker || !worker->started)
+		return;
+	worker->ends = true;
+	pthread_cond_signal(&worker->work);
+	pthread_mutex_unlock(&worker->lock);
+	pthread_join(worker->thread, NULL);
+	pthread_mutex_lock(&worker->lock);
+	worker->started = false;
+}
+
+void worker_free(struct worker *worker)
+{
+	if (!worker)
+		return;
+	pthread_mutex_unlock(&worker->lock);
+	pthread_cond_destroy(&worker->work);
+	pthread_mutex_destroy(&worker->lock);
+	close(worker->wake);
+	free(worker);
+}

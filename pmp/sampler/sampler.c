@@ -1,0 +1,869 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sampler: opens the targets, captures at its pace, sends what it got. Single
+ * threaded, in a session of its own so that ^Z, ^C and hang-ups of the terminal
+ * miss it, with every signal blocked that does not kill; it dies with the front.
+ * Nothing is sent, written or waited for while a thread is held: that happens
+ * inside pmp_target_capture() only.
+ */
+#include "sampler/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "run/signals.h"
+#include "sampler/children.h"
+#include "sampler/hold-timer.h"
+#include "sampler/pace.h"
+#include "say/message.h"
+
+#define REST_MAX (100 * NS_PER_MS) /* between looks whether the targets live */
+#define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
+#define CHILDREN_MAX 1000	   /* at a time */
+#define SPARE_DESCRIPTORS 32	   /* that children leave to those before them */
+#define CLOSE_TIME NS_PER_S
+#define CLOSE_REST (NS_PER_MS / 10) /* at first, then longer and longer */
+#define HEAP_KEPT (16 << 20)	    /* free memory that stays ours */
+#define SERIES_ROOM (8 << 20)	    /* bytes of snapshots between us and the front */
+
+struct watched {
+	pid_t pid;
+	struct pmp_target *target; /* NULL: not opened, or ended */
+	struct pmp_target *left;   /* dropped, but threads of it are late */
+	bool child;		   /* of another one */
+};
+
+struct child {
+	const struct options *options;
+	struct sampler_page *page;
+	int fd;
+	struct pmp_sender *sender;
+	struct watched *watched;
+	size_t count, capacity, living;
+	struct children children;
+	uint64_t children_opened, children_lost;
+	bool told_child; /* why one is not sampled */
+	struct pace pace;
+	uint64_t paused_since;
+	bool paused, finish, told_behind;
+	bool waiting; /* for the command to run: see begin_command() */
+	int exec_fd;  /* hangs up when it does; -1: none */
+	size_t late;  /* threads to settle */
+	struct hold_timer hold_timer;
+	uint64_t round_stopped; /* of the last round */
+	uint64_t round_threads;
+	clockid_t front_clock; /* its CPU time */
+	bool has_front_clock;
+};
+
+static void sleep_for(uint64_t time)
+{
+	const struct timespec rest = { (time_t)(time / NS_PER_S),
+				       (long)(time % NS_PER_S) };
+
+	nanosleep(&rest, NULL);
+}
+
+/* ---- in the sampler -------------------------------------------------------- */
+
+static void beat(struct child *child)
+{
+	child->page->heartbeat = now_ns();
+}
+
+/* The order of this store and a look at the socket matters: see sampling_is_detached(). */
+static void set_capturing(struct child *child, bool capturing)
+{
+	__atomic_store_n(&child->page->capturing, capturing, __ATOMIC_SEQ_CST);
+}
+
+/* One target holds nothing any more; threads of another one may still be awaited. */
+static void on_holding(void *arg, bool begins)
+{
+	struct child *child = arg;
+
+	hold_timer_set(&child->hold_timer, begins || child->late > 0);
+}
+
+/* Release late threads, also those of targets that have been dropped. */
+static void settle(struct child *child)
+{
+	bool was_late = child->late > 0;
+
+	child->late = 0;
+	for (size_t i = 0; i < child->count; i++) {
+		struct watched *watched = &child->watched[i];
+
+		if (watched->target)
+			child->late += pmp_target_reap(watched->target);
+		if (watched->left && pmp_target_reap(watched->left) == 0) {
+			pmp_target_close(watched->left);
+			watched->left = NULL;
+		}
+		child->late += watched->left != NULL;
+	}
+	if (was_late || child->late)
+		hold_timer_set(&child->hold_timer, child->late > 0);
+	set_capturing(child, child->late > 0);
+}
+
+/* Without the front there is nothing to do; exit releases whatever is held. */
+static void check_sent(int code)
+{
+	if (code < 0)
+		_exit(PMP_EXIT_FAILED);
+}
+
+static void send_note(struct child *child, enum note kind, const void *note, size_t size)
+{
+	struct pmp_error err;
+
+	check_sent(pmp_sender_note(child->sender, kind, note, size, &err));
+	beat(child);
+}
+
+static void drop(struct child *child, struct watched *watched)
+{
+	struct pmp_error err;
+
+	check_sent(pmp_sender_forget(child->sender, watched->pid, &err));
+	/* Of a thread that we have seized its parent does not hear before we have. */
+	if (watched->target && pmp_target_reap(watched->target) > 0)
+		watched->left = watched->target;
+	else
+		pmp_target_close(watched->target);
+	watched->target = NULL;
+	child->living--;
+	children_ended(&child->children, watched->pid);
+}
+
+/* Of those that cannot be sampled the first is told, the others would only repeat it;
+ * none that is about to end. */
+static void tell_child_failed(struct child *child, const struct note_failed *note)
+{
+	int code = note->error.code;
+
+	if (child->told_child ||
+	    (code != PMP_ELIMIT && code != PMP_EPERM && code != PMP_EUNSUPPORTED))
+		return;
+	send_note(child, PMP_NOTE_FAILED, note, sizeof(*note));
+	child->told_child = true;
+}
+
+static void drop_failed(struct child *child, struct watched *watched,
+			const struct pmp_error *err)
+{
+	struct note_failed note = { .pid = watched->pid, .error = *err };
+
+	if (watched->child)
+		tell_child_failed(child, &note);
+	else
+		send_note(child, PMP_NOTE_FAILED, &note, sizeof(note));
+	drop(child, watched);
+}
+
+static void drop_ended(struct child *child, struct watched *watched, bool threads_only)
+{
+	struct note_ended note = { .pid = watched->pid, .threads_only = threads_only };
+
+	send_note(child, PMP_NOTE_ENDED, &note, sizeof(note));
+	drop(child, watched);
+}
+
+static bool want_thread(void *arg, pid_t tid, const char *name)
+{
+	struct child *child = arg;
+
+	beat(child);
+	return options_want(child->options, tid, name);
+}
+
+static void still_alive(void *arg)
+{
+	beat(arg);
+}
+
+static int open_target(struct child *child, struct watched *watched,
+		       struct pmp_error *err)
+{
+	const struct options *options = child->options;
+	const struct pmp_target_options target_options = {
+		.size = sizeof(target_options),
+		.stop = options->stop,
+		.unwind = options->unwind,
+		.no_restart = options->no_restart,
+		.kernel = options->kernel,
+		.max_frames = (unsigned)options->max_frames,
+		.want_thread = want_thread,
+		.want_arg = child,
+		.held_since = &child->page->held_since,
+		.holding = on_holding,
+		.holding_arg = child,
+		.descriptors = UINT_MAX,
+		.no_wchan = !options->wants_screen && !options->by_state &&
+			    !options->format->details,
+		.log = options->debug ? message_debug : NULL,
+		.log_arg = (void *)options->debug,
+		.alive = still_alive,
+		.alive_arg = child,
+	};
+
+	/* To hold the front would be to hold up ourselves. */
+	if (watched->pid == getppid())
+		return message_fill(err, PMP_EINVAL, 0,
+				    "cannot trace %d: a process cannot profile itself",
+				    (int)watched->pid);
+	return pmp_target_open(watched->pid, &target_options, &watched->target, err);
+}
+
+static void tell_opened(struct child *child, const struct watched *watched)
+{
+	struct note_opened note = { .pid = watched->pid, .child = watched->child };
+
+	snprintf(note.name, sizeof(note.name), "%s", pmp_target_name(watched->target));
+	send_note(child, PMP_NOTE_OPENED, &note, sizeof(note));
+}
+
+static void open_first(struct child *child, struct watched *watched)
+{
+	struct pmp_error err = { 0 };
+
+	child->living++;
+	if (open_target(child, watched, &err) < 0)
+		drop_failed(child, watched, &err);
+	else
+		tell_opened(child, watched);
+}
+
+/* ---- children --------------------------------------------------------------- */
+
+static bool samples(void *arg, pid_t pid)
+{
+	const struct child *child = arg;
+
+	for (size_t i = 0; i < child->count; i++) {
+		if (child->watched[i].pid == pid)
+			return child->watched[i].target || child->watched[i].left;
+	}
+	return false;
+}
+
+static void forget_ended_children(struct child *child)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < child->count; i++) {
+		if (child->watched[i].target || child->watched[i].left ||
+		    !child->watched[i].child)
+			child->watched[kept++] = child->watched[i];
+	}
+	child->count = kept;
+}
+
+static bool has_room(struct child *child)
+{
+	struct watched *watched;
+
+	if (child->count < child->capacity)
+		return true;
+	watched = reallocarray(child->watched, child->capacity, 2 * sizeof(*watched));
+	if (!watched)
+		return false;
+	child->watched = watched;
+	child->capacity *= 2;
+	return true;
+}
+
+/* The lowest number that is free tells how many are in use. */
+static bool has_descriptors(const struct child *child)
+{
+	struct rlimit limit = { 0 };
+	int lowest = dup(child->fd);
+
+	if (lowest >= 0)
+		close(lowest);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return lowest >= 0 && (rlim_t)lowest + SPARE_DESCRIPTORS < limit.rlim_cur;
+}
+
+static void open_child(struct child *child, pid_t pid)
+{
+	struct note_failed note = { .pid = pid };
+	struct watched watched = { .pid = pid, .child = true };
+	int code;
+
+	if (child->living > CHILDREN_MAX || !has_room(child))
+		code = message_fill(
+			&note.error, PMP_ELIMIT, 0,
+			"more than %d processes at a time: no more are sampled",
+			CHILDREN_MAX);
+	else if (!has_descriptors(child))
+		code = message_fill(&note.error, PMP_ELIMIT, EMFILE,
+				    "cannot sample all children");
+	else
+		code = open_target(child, &watched, &note.error);
+	if (code == 0) {
+		child->watched[child->count++] = watched;
+		child->living++;
+		child->children_opened++;
+		tell_opened(child, &watched);
+		return;
+	}
+	child->children_lost++;
+	tell_child_failed(child, &note);
+}
+
+static void open_children(struct child *child)
+{
+	pid_t pid;
+
+	if (!child->children.watch)
+		return;
+	forget_ended_children(child);
+	children_look(&child->children);
+	while ((pid = children_next(&child->children, samples, child))) {
+		open_child(child, pid);
+		if (child->late)
+			settle(child);
+	}
+}
+
+/* ---- the run ---------------------------------------------------------------- */
+
+/*
+ * A command was opened when it was still a copy of pmp, to know that it can be
+ * before it runs. Now its exec has closed its end of the socket, which the kernel
+ * does last of all before the first instruction: the first snapshot is due. With data
+ * left in the socket there was no exec, and nothing to sample; the front sees to it.
+ */
+static void begin_command(struct child *child)
+{
+	uint64_t now = now_ns();
+	char byte;
+
+	if (recv(child->exec_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
+		pace_start(&child->pace, child->pace.asked, now, child->pace.random);
+		child->paused_since = now;
+		child->waiting = false;
+	}
+	close(child->exec_fd);
+	child->exec_fd = -1;
+}
+
+static void obey(struct child *child, char command)
+{
+	uint64_t now = now_ns();
+
+	switch (command) {
+	case PMP_SAMPLER_PAUSE:
+		if (!child->paused)
+			child->paused_since = now;
+		child->paused = true;
+		break;
+	case PMP_SAMPLER_RESUME:
+		if (child->paused)
+			pace_resume(&child->pace, child->paused_since, now);
+		child->paused = false;
+		break;
+	case PMP_SAMPLER_FINISH: child->finish = true; break;
+	case PMP_SAMPLER_NOW: child->pace.due = now; break;
+	case PMP_SAMPLER_INTERVAL:
+		pace_change(&child->pace, child->page->interval, now);
+		break;
+	default: break;
+	}
+}
+
+static void read_commands(struct child *child)
+{
+	char commands[64];
+	ssize_t n;
+
+	while ((n = recv(child->fd, commands, sizeof(commands), MSG_DONTWAIT)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			obey(child, commands[i]);
+	}
+	if (n == 0)
+		_exit(PMP_EXIT_FAILED); /* the front has gone */
+}
+
+/* Release late threads, and notice targets that have ended. */
+static void look_after(struct child *child)
+{
+	settle(child);
+	for (size_t i = 0; i < child->count; i++) {
+		struct watched *watched = &child->watched[i];
+
+		if (!watched->target || !pmp_target_ended(watched->target))
+			continue;
+		drop_ended(child, watched, false);
+		/* To know that takes a while; many of them would make others wait. */
+		if (child->late)
+			settle(child);
+	}
+}
+
+/* Sleep until then, or less: until a command, or the next look. */
+static void rest(struct child *child, uint64_t until)
+{
+	struct pollfd waits[] = {
+		{ .fd = child->fd, .events = POLLIN },
+		{ .fd = child->exec_fd },
+	};
+	uint64_t now = now_ns(), most = child->late ? SETTLE_REST : REST_MAX;
+	uint64_t time = until > now ? until - now : 0;
+	struct timespec timeout = { 0 };
+
+	timeout.tv_nsec = (long)(time < most ? time : most);
+	ppoll(waits, 2, &timeout, NULL);
+	beat(child);
+	read_commands(child);
+	if (waits[1].revents)
+		begin_command(child);
+}
+
+/*
+ * A send may block as long as the front does. A thread that stops late must not
+ * wait for that: with such threads there is only one sample under way, which the
+ * socket takes at once.
+ */
+static void wait_for_room(struct child *child)
+{
+	int queued = 0;
+
+	settle(child);
+	while (child->late && ioctl(child->fd, SIOCOUTQ, &queued) == 0 && queued > 0) {
+		rest(child, now_ns() + SETTLE_REST);
+		settle(child);
+	}
+}
+
+/*
+ * A short command may be over before others have let us run: until its first snapshot
+ * has been taken we are above them, where that is permitted.
+ */
+static void hurry(bool begin)
+{
+	const struct sched_param usual = { 0 }, first = { .sched_priority = 1 };
+
+	if (begin && sched_getscheduler(0) == SCHED_OTHER)
+		sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first);
+	else if (!begin && sched_getscheduler(0) == (SCHED_RR | SCHED_RESET_ON_FORK))
+		sched_setscheduler(0, SCHED_OTHER, &usual);
+}
+
+/* One sample of one target, sent once nothing is held any more. */
+static void capture(struct child *child, struct watched *watched)
+{
+	struct pmp_sample_info info = { .size = sizeof(info) };
+	struct pmp_sample *sample = NULL;
+	struct pmp_error err = { 0 };
+	int code = 0;
+
+	set_capturing(child, true);
+	beat(child);
+	read_commands(child);
+	if (!child->paused && !child->finish)
+		code = pmp_target_capture(watched->target, &sample, &err);
+	set_capturing(child, child->late > 0);
+	beat(child);
+	if (code == PMP_ESRCH)
+		drop_ended(child, watched, false);
+	else if (code < 0)
+		drop_failed(child, watched, &err);
+	if (code < 0 || !sample)
+		return;
+	pmp_sample_info(sample, &info);
+	child->round_stopped += info.any_stopped;
+	child->round_threads += info.threads;
+	wait_for_room(child);
+	if (child->options->tids.count == 0 || info.threads > 0) {
+		child->page->taken++;
+		check_sent(pmp_sender_sample(child->sender, sample, &err));
+	} else if (watched->target) {
+		drop_ended(child, watched, true);
+	}
+	pmp_sample_free(sample);
+}
+
+static void tell_behind(struct child *child, uint64_t now)
+{
+	const struct pace *pace = &child->pace;
+	struct note_behind note = {
+		.asked = pace->asked,
+		.reached = (now - pace->start) / pace->rounds,
+		.lowered = pace->interval > pace->asked ? pace->interval : 0,
+		.stopped = child->round_stopped,
+		.budget = child->options->max_stop,
+		.cpu = pace->cpu_round,
+		.max_cpu = child->options->max_cpu,
+		.threads = child->round_threads,
+	};
+
+	send_note(child, PMP_NOTE_BEHIND, &note, sizeof(note));
+	child->told_behind = true;
+}
+
+/* CPU time of both processes so far. */
+static uint64_t cpu_spent(const struct child *child)
+{
+	struct timespec ours = { 0 }, fronts = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ours);
+	if (child->has_front_clock)
+		clock_gettime(child->front_clock, &fronts);
+	return (uint64_t)(ours.tv_sec + fronts.tv_sec) * NS_PER_S +
+	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec);
+}
+
+/* That keeps what a round costs within the budgets. */
+static uint64_t wanted_interval(struct child *child, uint64_t now)
+{
+	const struct options *options = child->options;
+	uint64_t for_stops =
+		pace_for_stops(&child->pace, child->round_stopped, options->max_stop);
+	uint64_t for_cpu =
+		pace_for_cpu(&child->pace, now, cpu_spent(child), options->max_cpu);
+
+	return for_stops > for_cpu ? for_stops : for_cpu;
+}
+
+static void make_round(struct child *child)
+{
+	uint64_t now;
+
+	/* A command has none at its first instruction. */
+	if (child->pace.rounds || !child->options->command)
+		open_children(child);
+	child->round_stopped = 0;
+	child->round_threads = 0;
+	for (size_t i = 0; i < child->count; i++) {
+		if (child->watched[i].target && !child->paused && !child->finish)
+			capture(child, &child->watched[i]);
+	}
+	if (child->pace.rounds == 0)
+		hurry(false);
+	if (child->paused || child->finish)
+		return;
+	now = now_ns();
+	pace_next(&child->pace, now, wanted_interval(child, now));
+	if (!child->told_behind && pace_is_behind(&child->pace))
+		tell_behind(child, now);
+	look_after(child);
+}
+
+/* The last one may have left children behind. */
+static bool has_targets(struct child *child)
+{
+	if (child->living == 0)
+		open_children(child);
+	return child->living > 0;
+}
+
+static bool is_over(struct child *child, uint64_t now)
+{
+	const struct options *options = child->options;
+
+	return child->finish || !has_targets(child) ||
+	       (options->count && child->pace.rounds >= options->count) ||
+	       (options->duration && !child->paused && !child->waiting &&
+		now >= child->pace.start + options->duration);
+}
+
+/* When there is something to do: the next tick, or the end if that is before it. */
+static uint64_t next_event(const struct child *child)
+{
+	uint64_t end = child->pace.start + child->options->duration;
+
+	if (child->paused || child->waiting)
+		return UINT64_MAX;
+	/* By the grid: N seconds hold as many ticks whichever way they are moved. */
+	if (child->options->duration && end <= child->pace.grid)
+		return end;
+	return child->pace.due;
+}
+
+static void sample_all(struct child *child)
+{
+	struct note_done done;
+	uint64_t now = now_ns();
+
+	pace_start(&child->pace, child->options->interval, now, now ^ (uint64_t)getpid());
+	child->paused_since = now;
+	hurry(child->waiting);
+	while (now = now_ns(), !is_over(child, now)) {
+		if (now >= next_event(child)) {
+			make_round(child);
+			continue;
+		}
+		rest(child, next_event(child));
+		look_after(child);
+	}
+	done = (struct note_done){
+		.rounds = child->pace.rounds,
+		.missed = child->pace.missed,
+		.elapsed = (child->paused || child->waiting ? child->paused_since : now) -
+			   child->pace.start,
+		.children = child->children_opened,
+		.lost_children = child->children_lost,
+		.unseen = child->children.watch
+				  ? pmp_procwatch_unseen(child->children.watch)
+				  : 0,
+	};
+	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
+}
+
+/* Let go of the terminal, of the front's descriptors and of its signals. Of these
+ * exec_fd alone stays, as the first. */
+static void isolate(struct child *child, pid_t front)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != front)
+		_exit(PMP_EXIT_FAILED); /* it died before prctl() */
+	prctl(PR_SET_NAME, "pmp-sampler");
+	signals_block();
+	setsid();
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++) {
+		if (fd < STDERR_FILENO || !child->options->debug)
+			dup2(null, fd);
+	}
+	if (child->waiting)
+		child->exec_fd = dup2(child->exec_fd, STDIN_FILENO);
+	if (child->fd > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, (unsigned)child->fd - 1, 0);
+	close_range((unsigned)child->fd + 1, ~0U, 0);
+	/* No core, and nobody else reads the memory of what we read. */
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
+void sampler_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* A sample of a thousand threads is half a megabyte. Given back to the kernel it would be
+ * mapped and cleared again for the next one, which takes longer than to fill it. */
+static void keep_heap(void)
+{
+#ifdef M_TRIM_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, HEAP_KEPT);
+	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+#endif
+}
+
+__attribute__((noreturn)) static void run_child(struct child *child,
+						const struct id_list *pids, pid_t front)
+{
+	struct pmp_error err;
+	pid_t adopter = child->options->command ? front : 0;
+
+	isolate(child, front);
+	/* It keeps a descriptor for each thread. */
+	sampler_raise_limit();
+	keep_heap();
+	child->has_front_clock = clock_getcpuclockid(front, &child->front_clock) == 0;
+	hold_timer_open(&child->hold_timer);
+	beat(child);
+	child->count = child->capacity = pids->count;
+	child->watched = calloc(pids->count, sizeof(*child->watched));
+	if (!child->watched || pmp_sender_new(child->fd, &child->sender, &err) < 0 ||
+	    (child->options->children &&
+	     children_open(&child->children, adopter, &err) < 0))
+		_exit(PMP_EXIT_FAILED);
+	for (size_t i = 0; i < pids->count; i++) {
+		child->watched[i].pid = pids->ids[i];
+		open_first(child, &child->watched[i]);
+	}
+	sample_all(child);
+	_exit(PMP_EXIT_OK);
+}
+
+/* ---- in the front ---------------------------------------------------------- */
+
+/* While the front waits for a slow disk, snapshots wait here. Only root gets that much. */
+static void widen(int fd)
+{
+	const int size = SERIES_ROOM;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+int sampler_start(struct sampler *sampler, const struct options *options,
+		  const struct id_list *pids, int exec_fd, struct pmp_error *err)
+{
+	struct child child = {
+		.options = options,
+		.waiting = exec_fd >= 0,
+		.exec_fd = exec_fd,
+	};
+	pid_t front = getpid();
+	int fds[2];
+
+	sampler->page = mmap(NULL, sizeof(*sampler->page), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sampler->page == MAP_FAILED) {
+		sampler->page = NULL;
+		return message_fill(err, PMP_ENOMEM, errno, "cannot start the sampler");
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
+	sampler->page->heartbeat = now_ns();
+	if (options->every)
+		widen(fds[1]);
+	sampler->pid = fork();
+	if (sampler->pid == 0) {
+		child.page = sampler->page;
+		child.fd = fds[1];
+		run_child(&child, pids, front);
+	}
+	close(fds[1]);
+	if (sampler->pid < 0) {
+		sampler->pid = 0;
+		close(fds[0]);
+		return message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
+	}
+	sampler->fd = fds[0];
+	fcntl(sampler->fd, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+void sampler_command(struct sampler *sampler, enum sampler_command command)
+{
+	char byte = (char)command;
+
+	/* If it has gone, the end of the socket tells. */
+	if (sampler->fd >= 0)
+		send(sampler->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The first bytes of one of its files, or nothing. */
+static void read_own(const struct sampler *sampler, const char *name, char *text,
+		     size_t size)
+{
+	char path[64];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)sampler->pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, size - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+}
+
+/* 'R', 'S' and so on; 0: it cannot be told. */
+static char state_of(const struct sampler *sampler)
+{
+	const char *end;
+	char stat[256];
+
+	read_own(sampler, "stat", stat, sizeof(stat));
+	end = strrchr(stat, ')');
+	return end && end[1] == ' ' ? end[2] : '\0';
+}
+
+void sampler_where(const struct sampler *sampler, char *where, size_t size)
+{
+	char state;
+
+	where[0] = '\0';
+	if (sampler->pid <= 0)
+		return;
+	state = state_of(sampler);
+	/* It takes no signals: however it sleeps, nothing wakes it. */
+	if (state == 'D' || state == 'S')
+		read_own(sampler, "wchan", where, size);
+	/* Not everybody is told. */
+	if (strcmp(where, "0") == 0)
+		where[0] = '\0';
+}
+
+bool sampler_is_starved(const struct sampler *sampler, uint64_t *cpu)
+{
+	struct timespec time = { 0 };
+	uint64_t before = *cpu;
+	clockid_t clock;
+
+	if (sampler->pid <= 0 || clock_getcpuclockid(sampler->pid, &clock) ||
+	    clock_gettime(clock, &time) < 0)
+		return false;
+	*cpu = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+	return *cpu == before && state_of(sampler) == 'R';
+}
+
+bool sampler_held_too_long(const struct sampler *sampler)
+{
+	uint64_t since = sampler->page ? __atomic_load_n(&sampler->page->held_since,
+							 __ATOMIC_RELAXED)
+				       : 0;
+
+	return since && now_ns() - since >= HOLD_LIMIT;
+}
+
+void sampler_kill(struct sampler *sampler)
+{
+	if (sampler->pid > 0)
+		kill(sampler->pid, SIGKILL);
+}
+
+static bool reap(struct sampler *sampler)
+{
+	uint64_t rested = 0, rest = CLOSE_REST;
+
+	while (rested < CLOSE_TIME) {
+		pid_t pid = waitpid(sampler->pid, &sampler->status, WNOHANG);
+
+		if (pid == sampler->pid || (pid < 0 && errno == ECHILD))
+			return true;
+		sleep_for(rest);
+		rested += rest;
+		rest += rest / 2;
+	}
+	return false;
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	if (sampler->pid > 0 && !reap(sampler)) {
+		sampler_kill(sampler);
+		reap(sampler);
+	}
+	sampler->pid = 0;
+	if (sampler->fd >= 0)
+		close(sampler->fd);
+	sampler->fd = -1;
+	if (sampler->page) {
+		sampler->taken = sampler->page->taken;
+		munmap(sampler->page, sizeof(*sampler->page));
+	}
+	sampler->page = NULL;
+}

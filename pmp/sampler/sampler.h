@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sampler: the process that alone touches the targets, and what it says to
+ * the front. It is forked before a target is opened, and its death releases
+ * whatever it held.
+ */
+#ifndef PMP_SAMPLER_SAMPLER_H
+#define PMP_SAMPLER_SAMPLER_H
+
+#include "libpmp.h"
+#include "options/options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Memory that both processes see. */
+struct sampler_page {
+	uint64_t held_since;	     /* see struct pmp_target_options */
+	volatile uint64_t heartbeat; /* CLOCK_MONOTONIC of the last sign of life */
+	volatile uint32_t capturing; /* something may be attached */
+	volatile uint64_t interval;  /* that PMP_SAMPLER_INTERVAL asks for, ns */
+	volatile uint64_t taken;     /* samples that were to be sent so far */
+};
+
+struct sampler {
+	pid_t pid;  /* 0: none, or reaped */
+	int fd;	    /* of the socket; non-blocking; -1: none */
+	int status; /* of waitpid(), once reaped */
+	struct sampler_page *page;
+	uint64_t taken; /* of the page, once that has gone */
+};
+
+/* Commands of the front, one byte each. */
+enum sampler_command {
+	PMP_SAMPLER_PAUSE = 'p',
+	PMP_SAMPLER_RESUME = 'r',
+	PMP_SAMPLER_FINISH = 'f',
+	PMP_SAMPLER_NOW = 'n',	    /* take the next snapshot now */
+	PMP_SAMPLER_INTERVAL = 'i', /* the page has a new interval */
+};
+
+/* Notes of the sampler: what follows each number is the struct of that name. */
+enum note {
+	PMP_NOTE_OPENED = 1,
+	PMP_NOTE_FAILED,
+	PMP_NOTE_ENDED,
+	PMP_NOTE_BEHIND,
+	PMP_NOTE_DONE,
+};
+
+#define PMP_NOTE_NAME_SIZE 64
+
+struct note_opened {
+	pid_t pid;
+	bool child;		       /* of another target */
+	char name[PMP_NOTE_NAME_SIZE]; /* raw bytes */
+};
+
+/* A target cannot be opened, or not be sampled any more. */
+struct note_failed {
+	pid_t pid;
+	struct pmp_error error;
+};
+
+struct note_ended {
+	pid_t pid;
+	bool threads_only; /* the process lives, the threads of -t have ended */
+};
+
+/* Sampling falls behind; sent once. Times in ns. */
+struct note_behind {
+	uint64_t asked, reached, lowered; /* between two rounds; lowered 0: is not */
+	uint64_t stopped, budget;	  /* of the last round */
+	uint64_t cpu;			  /* of a round, both processes, on average */
+	uint64_t max_cpu;		  /* percent; 0: no limit */
+	uint64_t threads;
+};
+
+/* The last note: no more targets, or the end of the run. */
+struct note_done {
+	uint64_t rounds, missed, elapsed;
+	/* Those that were opened; those that could not be: they had ended, or there were
+	 * too many. */
+	uint64_t children, lost_children;
+	uint64_t unseen; /* pmp_procwatch_unseen() */
+};
+
+/**
+ * Fork the sampler. exec_fd: a socket that hangs up when the target, a command, has
+ * been executed, or -1; the first snapshot waits for that. Returns 0, or a negative
+ * code with err filled. To be called while single-threaded.
+ */
+int sampler_start(struct sampler *sampler, const struct options *options,
+		  const struct id_list *pids, int exec_fd, struct pmp_error *err);
+
+void sampler_command(struct sampler *sampler, enum sampler_command command);
+
+/**
+ * Wait for its end, for a second at most, then kill it. Takes one that was never
+ * started. *status is left as it was if there is nothing to reap.
+ */
+void sampler_close(struct sampler *sampler);
+
+/** As many open descriptors as the system allows. To be called when nothing will be
+ * executed that would inherit it. */
+void sampler_raise_limit(void);
+/** The function of the kernel that it is asleep in, "" if it is not; for messages. */
+void sampler_where(const struct sampler *sampler, char *where, size_t size);
+/** Would it run if it had a processor? *cpu is the time it has had of one (ns) at the last
+ * such look, and at this one. */
+bool sampler_is_starved(const struct sampler *sampler, uint64_t *cpu);
+/** Has it held threads for so long that the kernel has killed it, or will? Only before it is
+ * closed. */
+bool sampler_held_too_long(const struct sampler *sampler);
+/** SIGKILL: with PTRACE_SEIZE the detach that always works. */
+void sampler_kill(struct sampler *sampler);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Notes about a run, on standard error, after the target has been left alone. */
+#include "say/summary.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libpmp-program.h"
+#include "say/message.h"
+
+#define UNNAMED_PERCENT 10 /* of a module's frames and */
+#define MISSED_PERCENT 5   /* of all frames: worth a message */
+#define MODULES_MAX 5	   /* messages about modules */
+#define RATE_SIZE 32
+
+static double ms(uint64_t time)
+{
+	return (double)time / 1e6;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* "10", "4.1", "0.25" */
+static const char *rate(uint64_t interval, char text[RATE_SIZE])
+{
+	double hz = interval ? 1e9 / (double)interval : 0;
+
+	snprintf(text, RATE_SIZE, hz >= 10 ? "%.0f" : "%.2g", hz);
+	return text;
+}
+
+void report_behind(const struct note_behind *note)
+{
+	char asked[RATE_SIZE], reached[RATE_SIZE], lowered[RATE_SIZE];
+	char stop[128] = "";
+
+	rate(note->asked, asked);
+	rate(note->reached, reached);
+	rate(note->lowered, lowered);
+	if (note->lowered && note->stopped > note->budget)
+		snprintf(stop, sizeof(stop),
+			 "; rate lowered to %s Hz (stopped %.3g ms of a "
+			 "budget of %.3g ms)",
+			 lowered, ms(note->stopped), ms(note->budget));
+	else if (note->lowered)
+		snprintf(stop, sizeof(stop),
+			 "; rate lowered to %s Hz (a snapshot takes "
+			 "%.3g ms of CPU, --max-cpu is %" PRIu64 "%%)",
+			 lowered, ms(note->cpu), note->max_cpu);
+	message_note(NULL,
+		     "sampling falls behind: %s Hz asked, %s Hz reached with "
+		     "%" PRIu64 " threads%s",
+		     asked, reached, note->threads, stop);
+}
+
+/* " of 100", or nothing for a run without an end. */
+static void wanted(const struct options *options, char *text, size_t size)
+{
+	uint64_t count = options->count;
+
+	if (!count && options->duration)
+		count = options->duration / options->interval;
+	text[0] = '\0';
+	if (count)
+		snprintf(text, size, " of %llu", (unsigned long long)count);
+}
+
+void report_ended(const struct run *run, const struct process *process, bool threads_only)
+{
+	const char *what = threads_only ? "the threads of " : "";
+	char of[32];
+
+	if (process->snapshots == 0) {
+		message_print(NULL, "%s%d (%s) ended before the first snapshot", what,
+			      (int)process->pid, process->name);
+		return;
+	}
+	wanted(&run->options, of, sizeof(of));
+	message_note(NULL,
+		     "%s%d (%s) ended after %llu%s snapshots; the profile covers %.1f s",
+		     what, (int)process->pid, process->name,
+		     (unsigned long long)process->snapshots, of,
+		     (double)(process->last - process->first) / 1e9);
+}
+
+void report_written(const struct run *run)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	char name[PMP_NOTE_NAME_SIZE * 4], more[32] = "", evicted[48] = "";
+
+	pmp_profile_info(run->profile, &info);
+	if (info.evicted)
+		snprintf(evicted, sizeof(evicted), ", %" PRIu64 " evicted", info.evicted);
+	if (run->process_count > 1)
+		snprintf(more, sizeof(more), " and %zu more", run->process_count - 1);
+	message_log(run->options.verbose > 0 ||
+			    (run->options.stats && run->options.every),
+		    "wrote %s: %s (%d)%s, %" PRIu64 " snapshots in %.1f s, "
+		    "%.1f threads, stopped %.2f ms in all, %.3f ms at most, "
+		    "%" PRIu64 " lost, %" PRIu64 " truncated%s",
+		    output_path(run->output),
+		    pmp_escape(run->named.name, name, sizeof(name)), (int)run->named.pid,
+		    more, info.samples, (double)(info.last_time - info.first_time) / 1e9,
+		    info.samples ? (double)info.stacks / (double)info.samples : 0,
+		    ms(info.stopped), ms(info.stopped_max), info.vanished, info.truncated,
+		    evicted);
+}
+
+static void report_unnamed(const struct pmp_module_info *module)
+{
+	const char *id = module->build_id, *problem = module->problem;
+	bool stripped = !problem || strcmp(problem, "no symbols") == 0 ||
+			strcmp(problem, "only exported symbols") == 0;
+	char hint[512] = "", about[96] = "";
+
+	if (strlen(id) > 2)
+		snprintf(about, sizeof(about), " (build-id %.60s)", id);
+	if (stripped && strlen(id) > 2)
+		snprintf(hint, sizeof(hint),
+			 "install its debug package, or copy "
+			 "/usr/lib/debug/.build-id/%.2s/%s.debug",
+			 id, id + 2);
+	else if (stripped)
+		snprintf(hint, sizeof(hint), "install its debug package");
+	message_note(hint,
+		     "no symbols for %s%s%s%s: %.0f%% of its frames are shown as "
+		     "addresses",
+		     module->path, about, stripped ? "" : ": ", stripped ? "" : problem,
+		     percent(module->unnamed, module->frames));
+}
+
+static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
+{
+	uint64_t frames = 0;
+
+	for (size_t i = 0; i < pmp_symbolizer_module_count(symbolizer); i++) {
+		struct pmp_module_info module = { .size = sizeof(module) };
+
+		pmp_symbolizer_module(symbolizer, i, &module);
+		frames += module.frames;
+	}
+	return frames;
+}
+
+/* An empty file would be a riddle. */
+void report_unwanted(const struct run *run)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(run->profile, &info);
+	if (run->skipped && !info.stacks && !run->options.every)
+		message_note(
+			"pmp -f threads has the names of threads",
+			"no thread was wanted: -t, --threads and --not-threads leave "
+			"out all of them");
+}
+
+void report_filter(const struct run *run)
+{
+	struct pmp_profile_about about = { .size = sizeof(about) };
+	struct pmp_report_info info = { .size = sizeof(info) };
+	char shown[PMP_AMOUNT_SIZE], all[PMP_AMOUNT_SIZE], type[128];
+
+	if (!pmp_filter_is_active(run->options.filter) || !run->report)
+		return;
+	pmp_report_info(run->report, &info);
+	if (info.shown == info.counted && !run->options.stats)
+		return;
+	pmp_profile_describe(run->profile, &about);
+	message_note(
+		info.shown || !info.counted
+			? NULL
+			: "patterns are matched with whole names; pmp -f flat has them",
+		"the filters show %s of %s %s (%.1f%%)",
+		pmp_amount(info.shown, about.unit, shown, sizeof(shown)),
+		pmp_amount(info.counted, about.unit, all, sizeof(all)),
+		*about.type ? pmp_escape(about.type, type, sizeof(type)) : "stacks",
+		percent(info.shown, info.counted));
+}
+
+size_t report_modules(const struct pmp_symbolizer *symbolizer)
+{
+	size_t count = pmp_symbolizer_module_count(symbolizer), told = 0;
+	uint64_t frames = count_frames(symbolizer);
+
+	for (size_t i = 0; i < count && told < MODULES_MAX; i++) {
+		struct pmp_module_info module = { .size = sizeof(module) };
+
+		pmp_symbolizer_module(symbolizer, i, &module);
+		if (module.replaced && module.frames) {
+			message_note(NULL,
+				     "%s was replaced on disk (upgrade?); using the "
+				     "running image",
+				     module.path);
+			told++;
+		}
+		if (percent(module.unnamed, module.frames) < UNNAMED_PERCENT ||
+		    percent(module.unnamed, frames) < MISSED_PERCENT)
+			continue;
+		report_unnamed(&module);
+		told++;
+	}
+	return told;
+}
+
+static void stat_modules(const struct run *run)
+{
+	size_t count = pmp_symbolizer_module_count(run->symbolizer);
+
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_module_info module = { .size = sizeof(module) };
+
+		pmp_symbolizer_module(run->symbolizer, i, &module);
+		if (module.unnamed)
+			message_print(NULL, "unnamed: %llu of %llu frames of %s%s%s",
+				      (unsigned long long)module.unnamed,
+				      (unsigned long long)module.frames, module.path,
+				      module.problem ? ": " : "",
+				      module.problem ? module.problem : "");
+	}
+}
+
+void report_evicted(const struct run *run)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(run->profile, &info);
+	/* Of a saved profile it may have been so when it was taken. */
+	if (info.evicted)
+		message_note(run->source->saved ? NULL : "raise --max-memory",
+			     "memory was too small: %llu of %llu stacks (%llu distinct "
+			     "ones) are counted as [evicted]",
+			     (unsigned long long)info.evicted,
+			     (unsigned long long)info.stacks,
+			     (unsigned long long)info.evicted_distinct);
+}
+
+/* Distinct stacks, of a filtered profile those that have been written. */
+static uint64_t distinct(const struct run *run, const struct pmp_profile_info *info)
+{
+	struct pmp_report_info report = { .size = sizeof(report) };
+
+	if (!run->report || run->options.format->snapshots ||
+	    !pmp_filter_is_active(run->options.filter))
+		return info->distinct;
+	pmp_report_info(run->report, &report);
+	return report.distinct;
+}
+
+/* Of a saved profile that does not count stacks. */
+static void stat_amount(const struct pmp_profile_about *about,
+			const struct pmp_profile_info *info)
+{
+	char amount[PMP_AMOUNT_SIZE], type[128];
+
+	message_print(NULL, "%s: %s, distinct stacks: %llu",
+		      pmp_escape(about->type, type, sizeof(type)),
+		      pmp_amount(info->stacks, about->unit, amount, sizeof(amount)),
+		      (unsigned long long)info->distinct);
+}
+
+static void stat_stops(const struct run *run, const struct pmp_profile_info *info)
+{
+	/* The sampler tells how long it was at work, unless it was killed. */
+	uint64_t elapsed = run->sampling.done.elapsed
+				   ? run->sampling.done.elapsed
+				   : info->last_time - info->first_time;
+
+	message_print(
+		NULL,
+		"stops: %llu, p50 %.1f us, p99 %.1f us, longest %.1f us, sum %.3f ms",
+		(unsigned long long)info->stops, (double)info->stopped_p50 / 1e3,
+		(double)info->stopped_p99 / 1e3, (double)info->stopped_max / 1e3,
+		ms(info->stopped));
+	message_print(NULL, "any thread stopped: %.3f ms, %.3f%% of %.1f s",
+		      ms(info->any_stopped), percent(info->any_stopped, elapsed),
+		      (double)elapsed / 1e9);
+}
+
+/* What was not seen, or seen and not kept. */
+static void stat_losses(const struct run *run, const struct pmp_profile_info *info)
+{
+	const struct note_done *done = &run->sampling.done;
+	uint64_t taken = run->sampling.sampler.taken;
+
+	message_print(
+		NULL,
+		"lost: %llu vanished, %llu not stopped, %llu not wanted; "
+		"truncated: %llu (%.1f%%)",
+		(unsigned long long)info->vanished, (unsigned long long)info->not_stopped,
+		(unsigned long long)run->skipped, (unsigned long long)info->truncated,
+		percent(info->truncated, info->stacks));
+	if (taken > run->snapshots)
+		message_print(NULL, "snapshots taken but not counted: %llu of %llu",
+			      (unsigned long long)(taken - run->snapshots),
+			      (unsigned long long)taken);
+	/* Of ids that have gone by nobody knows whose they were. */
+	if (run->options.children && done->rounds)
+		message_print(NULL,
+			      "children: %llu sampled, %llu not, %llu unseen at most",
+			      (unsigned long long)(done->children - run->unseen),
+			      (unsigned long long)(done->lost_children + run->unseen),
+			      (unsigned long long)done->unseen);
+	report_evicted(run);
+}
+
+void report_stats(const struct run *run)
+{
+	struct pmp_profile_about about = { .size = sizeof(about) };
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	const struct note_done *done = &run->sampling.done;
+	char asked[RATE_SIZE], reached[RATE_SIZE];
+
+	pmp_profile_info(run->profile, &info);
+	info.distinct = distinct(run, &info);
+	pmp_profile_describe(run->profile, &about);
+	if (*about.type) {
+		stat_amount(&about, &info);
+		stat_modules(run);
+		return;
+	}
+	message_print(NULL,
+		      "snapshots: %llu, stacks: %llu (%.1f threads each), distinct: %llu",
+		      (unsigned long long)info.samples, (unsigned long long)info.stacks,
+		      info.samples ? (double)info.stacks / (double)info.samples : 0,
+		      (unsigned long long)info.distinct);
+	message_print(NULL,
+		      "stacks: %.1f%% of threads that had not run, %.1f%% looked at, "
+		      "%.1f%% by a stop",
+		      percent(info.unchanged, info.stacks),
+		      percent(info.looked, info.stacks),
+		      percent(info.stops, info.stacks));
+	stat_stops(run, &info);
+	stat_losses(run, &info);
+	if (done->rounds > 1)
+		message_print(
+			NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",
+			rate(run->options.interval, asked),
+			rate((info.last_time - info.first_time) / (done->rounds - 1),
+			     reached),
+			(unsigned long long)done->missed);
+	stat_modules(run);
+}

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing files so that a good one survives whatever happens: the text goes to a
+ * nameless file in the same directory (a named one where the file system has no
+ * O_TMPFILE), is synced, and takes the name over by a rename.
+ *
+ * All of this may block, and is for the worker. What it waits for can be seen by others.
+ */
+#include "sink/atomic-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "sink/directory.h"
+#include "run/clock.h"
+#include "say/message.h"
+#include "sink/filename.h"
+#include "sink/rotate.h"
+
+#define BUFFER_SIZE 65536
+#define STREAM_CHUNK 4096 /* PIPE_BUF: a pipe takes it whole */
+#define NAME_TRIES 1000
+#define TEMPORARY_TRIES 4 /* of 64 random bits */
+#define FILE_MODE 0600
+#define PROCESS_SIZE 128
+
+struct output {
+	char path[PATH_MAX];	  /* as shown; "standard output" for it */
+	const char *base;	  /* last component of path */
+	struct filename filename; /* what path was made of */
+	char process[PROCESS_SIZE];
+	bool unique;	    /* by a time or counter: never takes a name that exists */
+	bool published;	    /* path is ours already */
+	int directory;	    /* of path; -1: a stream */
+	bool foreign;	    /* others may put names into it */
+	int fd;		    /* -1: none open now */
+	bool stream;	    /* written in place: standard output, device, pipe */
+	bool owned;	    /* close fd */
+	char temporary[64]; /* name in directory; empty: nameless */
+	int error;	    /* the first one, negative */
+	struct output_wait *wait; /* or NULL */
+	size_t length;		  /* in buffer */
+	char buffer[BUFFER_SIZE];
+};
+
+static const char *advice(int number)
+{
+	switch (number) {
+	case ENOSPC:
+	case EDQUOT: return "free some space, or write elsewhere with -o";
+	case EFBIG: return "raise the limit on file sizes (ulimit -f)";
+	case EACCES:
+	case EPERM:
+	case EROFS: return "choose a directory you may write to with -o";
+	case ENOENT:
+	case ENOTDIR: return "make its directory first";
+	default: return "";
+	}
+}
+
+static int link_refused(struct pmp_error *err, const char *path)
+{
+	message_fill(err, PMP_EIO, 0,
+		     "cannot write %s: a symbolic link leads there, in a directory that "
+		     "others may write to",
+		     path);
+	snprintf(err->hint, sizeof(err->hint),
+		 "name the file without the link, or choose another directory with -o");
+	return err->code;
+}
+
+static int cannot_write(struct pmp_error *err, const char *path, int number)
+{
+	if (number == ELOOP)
+		return link_refused(err, path);
+	message_fill(err, PMP_EIO, number, "cannot write %s", path);
+	snprintf(err->hint, sizeof(err->hint), "%s", advice(number));
+	return err->code;
+}
+
+/* The next name, when the one before is taken; 0 or an errno. */
+static int next_path(struct output *output)
+{
+	struct filename *filename = &output->filename;
+	int number;
+
+	if (!filename_has(filename_base(filename->pattern), 'c'))
+		filename->again++;
+	else if (filename->counter++ >= PMP_FILENAME_COUNTER_MAX)
+		return EOVERFLOW;
+	if (filename->again >= NAME_TRIES)
+		return EEXIST;
+	number = filename_expand(filename, output->path, sizeof(output->path));
+	output->base = filename_base(output->path);
+	return number;
+}
+
+/* In an open directory the first name that is free: also when another run has just
+ * taken one. */
+static int choose_path(struct output *output)
+{
+	struct stat status;
+	int number = 0;
+
+	if (!output->unique)
+		return 0;
+	if (output->filename.counter == 0 &&
+	    filename_has(output->filename.pattern, 'c')) {
+		output->filename.counter =
+			keep_counter(output->directory, &output->filename);
+		number = next_path(output);
+	}
+	while (!number && fstatat(output->directory, output->base, &status,
+				  AT_SYMLINK_NOFOLLOW) == 0)
+		number = next_path(output);
+	return number;
+}
+
+/* A nameless file, or a named one where that cannot be had. */
+static int begin_file(struct output *output)
+{
+	output->temporary[0] = '\0';
+	if (PMP_FAULT("write-in-place")) {
+		output->fd = openat(output->directory, output->base,
+				    O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+		return output->fd < 0 ? errno : 0;
+	}
+	output->fd =
+		openat(output->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
+	if (output->fd >= 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
+		return errno;
+	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
+		keep_temporary(output->temporary, sizeof(output->temporary));
+		output->fd = openat(output->directory, output->temporary,
+				    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				    FILE_MODE);
+		if (output->fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	output->temporary[0] = '\0';
+	return errno;
+}
+
+/* A nameless file gets a name that rename() can take. */
+static int name_file(struct output *output)
+{
+	char self[32];
+
+	if (output->temporary[0])
+		return 0;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
+	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
+		char name[sizeof(output->temporary)];
+
+		keep_temporary(name, sizeof(name));
+		if (linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) ==
+		    0) {
+			memcpy(output->temporary, name, sizeof(name));
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return errno;
+}
+
+static void drop_file(struct output *output)
+{
+	if (output->temporary[0])
+		unlinkat(output->directory, output->temporary, 0);
+	output->temporary[0] = '\0';
+	if (output->owned && output->fd >= 0)
+		close(output->fd);
+	if (!output->stream)
+		output->fd = -1;
+}
+
+/* In a foreign directory: may our file take the place of this one? */
+static bool is_replaceable(const struct output *output, const struct stat *file)
+{
+	struct stat directory;
+
+	return S_ISREG(file->st_mode) &&
+	       (file->st_uid == geteuid() || (fstat(output->directory, &directory) == 0 &&
+					      file->st_uid == directory.st_uid));
+}
+
+/* What is at the path decides how it is written. */
+static int inspect(struct output *output, struct pmp_error *err)
+{
+	const char *path = output->path;
+	struct stat status;
+
+	if (fstatat(output->directory, output->base, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : cannot_write(err, path, errno);
+	if (S_ISDIR(status.st_mode))
+		return cannot_write(err, path, EISDIR);
+	if (output->foreign && !is_replaceable(output, &status)) {
+		message_fill(err, PMP_EIO, 0,
+			     "cannot write %s: it is %s in a directory that "
+			     "others may write to",
+			     path,
+			     S_ISLNK(status.st_mode) ? "a symbolic link"
+						     : "not a file of yours");
+		snprintf(err->hint, sizeof(err->hint),
+			 "remove it, or choose another directory with -o");
+		return err->code;
+	}
+	if (S_ISREG(status.st_mode))
+		return 0;
+	if (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)) {
+		output->stream = true;
+		return 0;
+	}
+	return message_fill(err, PMP_EIO, 0,
+			    "cannot write %s: it is neither a file nor a device", path);
+}
+
+static int open_directory(struct output *output, struct pmp_error *err)
+{
+	output->base = filename_base(output->path);
+	if (!*output->base)
+		return cannot_write(err, output->path, EISDIR);
+	if (output->directory >= 0)
+		close(output->directory);
+	output->directory = directory_open(output->path, &output->foreign);
+	if (output->directory < 0)
+		return cannot_write(err, output->path, -output->directory);
+	return 0;
+}
+
+/* Links outside of foreign directories are followed: their file is replaced, not they. */
+static int follow_links(struct output *output, struct pmp_error *err)
+{
+	int result = 1;
+
+	for (unsigned i = 0; result > 0 && !output->foreign; i++) {
+		result = i < DIRECTORY_LINKS
+				 ? directory_follow(output->directory, output->base,
+						    output->path)
+				 : -EMLINK;
+		if (result < 0)
+			return cannot_write(err, output->path, -result);
+		if (result > 0 && open_directory(output, err) < 0)
+			return err->code;
+	}
+	return 0;
+}
+
+/* Devices, pipes and the descriptors under /dev/fd are written as they are. */
+static int open_stream(struct output *output, struct pmp_error *err)
+{
+	const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK;
+
+	output->stream = true;
+	output->fd = output->directory < 0 ? open(output->path, flags)
+					   : openat(output->directory, output->base,
+						    flags | O_NOFOLLOW);
+	if (output->fd < 0)
+		return cannot_write(err, output->path, errno);
+	return 0;
+}
+
+static int open_file(struct output *output, struct pmp_error *err)
+{
+	const char *pattern = output->filename.pattern;
+	int number, code;
+
+	number = filename_expand(&output->filename, output->path, sizeof(output->path));
+	if (number)
+		return cannot_write(err, pattern, number);
+	output->owned = true;
+	if (directory_is_descriptor(output->path))
+		return open_stream(output, err);
+	code = open_directory(output, err);
+	if (code < 0)
+		return code;
+	number = choose_path(output);
+	if (number)
+		return cannot_write(err, output->path, number);
+	code = follow_links(output, err);
+	if (code == 0)
+		code = inspect(output, err);
+	if (code < 0)
+		return code;
+	if (output->stream)
+		return open_stream(output, err);
+	number = begin_file(output);
+	return number ? cannot_write(err, output->path, number) : 0;
+}
+
+static void set_filename(struct output *output, const char *pattern, pid_t pid,
+			 const char *process)
+{
+	const char *base = filename_base(pattern);
+
+	snprintf(output->process, sizeof(output->process), "%s", process);
+	output->filename = (struct filename){
+		.pattern = pattern,
+		.process = output->process,
+		.pid = pid,
+		.time = time(NULL),
+		.again = 1,
+	};
+	output->unique = filename_has(base, 't') || filename_has(base, 'c');
+}
+
+/* Between these two it may hang. */
+static void begin_wait(struct output *output)
+{
+	if (!output->wait)
+		return;
+	output->wait->path = output->path;
+	output->wait->stream = output->stream;
+	__atomic_store_n(&output->wait->since, now_ns(), __ATOMIC_RELEASE);
+}
+
+static void end_wait(struct output *output)
+{
+	if (output->wait)
+		__atomic_store_n(&output->wait->since, 0, __ATOMIC_RELEASE);
+}
+
+static void set_standard(struct output *output, bool closed)
+{
+	snprintf(output->path, sizeof(output->path), "standard output");
+	output->stream = true;
+	output->fd = STDOUT_FILENO;
+	output->error = closed ? -EBADF : 0;
+}
+
+int output_open(struct output **result, const struct output_target *target,
+		struct pmp_error *err)
+{
+	struct output *output = calloc(1, sizeof(*output));
+	int code = 0;
+
+	if (!output)
+		return message_fill(err, PMP_ENOMEM, 0,
+				    "not enough memory for the output");
+	output->directory = -1;
+	output->fd = -1;
+	output->wait = target->wait;
+	if (!target->name) {
+		set_standard(output, target->closed);
+	} else {
+		set_filename(output, target->name, target->pid, target->process);
+		begin_wait(output);
+		code = open_file(output, err);
+		end_wait(output);
+	}
+	if (code < 0)
+		output_free(output);
+	else
+		*result = output;
+	return code;
+}
+
+/* A descriptor that others share may be set not to block. */
+static ssize_t write_piece(struct output *output, const char *data, size_t length)
+{
+	struct pollfd room = { .fd = output->fd, .events = POLLOUT };
+	ssize_t n;
+	int number;
+
+	begin_wait(output);
+	while ((n = write(output->fd, data, length)) < 0 && errno == EAGAIN)
+		poll(&room, 1, -1);
+	number = errno;
+	end_wait(output);
+	return n < 0 ? -number : n;
+}
+
+/* All of it; 0 or a positive errno. */
+static int write_all(struct output *output, const char *data, size_t length)
+{
+	while (length > 0) {
+		size_t piece = length;
+		ssize_t n;
+
+		/* So that it shows when a slow reader takes something. */
+		if (output->stream && piece > STREAM_CHUNK)
+			piece = STREAM_CHUNK;
+		n = write_piece(output, data, piece);
+		if (n < 0 && n != -EINTR)
+			return (int)-n;
+		if (n > 0) {
+			data += n;
+			length -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int output_flush(struct output *output)
+{
+	int number = 0;
+
+	if (!output->error && output->length > 0) {
+		if (output->fd < 0)
+			number = begin_file(output);
+		if (!number)
+			number = write_all(output, output->buffer, output->length);
+		output->error = -number;
+	}
+	output->length = 0;
+	return output->error;
+}
+
+int output_write(void *arg, const void *data, size_t length)
+{
+	struct output *output = arg;
+	const char *at = data;
+
+	while (length > 0 && !output->error) {
+		size_t room = sizeof(output->buffer) - output->length;
+		size_t piece = length < room ? length : room;
+
+		memcpy(output->buffer + output->length, at, piece);
+		output->length += piece;
+		at += piece;
+		length -= piece;
+		if (output->length == sizeof(output->buffer))
+			output_flush(output);
+	}
+	return output->error;
+}
+
+/* A named file: some file systems can do the one, some the other. */
+static int rename_new(struct output *output)
+{
+	const int directory = output->directory;
+	const char *from = output->temporary, *to = output->base;
+
+	if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (linkat(directory, from, directory, to, 0) == 0)
+		return unlinkat(directory, from, 0) < 0 ? errno : 0;
+	/* No links either: the name was free when it was chosen. */
+	if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+		return errno;
+	return renameat(directory, from, directory, to) < 0 ? errno : 0;
+}
+
+/* Put the file where no other is; 0 or a positive errno. */
+static int place_new(struct output *output)
+{
+	char self[32];
+	int number;
+
+	if (!output->temporary[0]) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
+		return linkat(AT_FDCWD, self, output->directory, output->base,
+			      AT_SYMLINK_FOLLOW) < 0
+			       ? errno
+			       : 0;
+	}
+	number = rename_new(output);
+	if (!number)
+		output->temporary[0] = '\0';
+	return number;
+}
+
+/* Put the file in the place of the one that is there; 0 or a positive errno. */
+static int replace(struct output *output)
+{
+	int number = name_file(output);
+
+	if (number)
+		return number;
+	if (renameat(output->directory, output->temporary, output->directory,
+		     output->base) < 0)
+		return errno;
+	output->temporary[0] = '\0';
+	return 0;
+}
+
+static int place(struct output *output)
+{
+	int number;
+
+	if (!output->unique || output->published)
+		return replace(output);
+	while ((number = place_new(output)) == EEXIST) {
+		number = next_path(output);
+		if (number)
+			break;
+	}
+	return number;
+}
+
+/* Make the file durable and visible; 0 or a positive errno. */
+static int make_visible(struct output *output)
+{
+	struct pmp_error err;
+	int number;
+
+	if (output->fd < 0) { /* an empty profile */
+		number = begin_file(output);
+		if (number)
+			return number;
+	}
+	/* Some file systems have no fsync; the rename is what matters. */
+	if (!PMP_FAULT("no-fsync") && fsync(output->fd) < 0 && errno != EINVAL &&
+	    errno != ENOSYS)
+		return errno;
+	/* In a long run the directory may have been moved away and made anew. */
+	if (!output->temporary[0] && open_directory(output, &err) < 0)
+		return err.sys_errno;
+	number = place(output);
+	if (number)
+		return number;
+	output->published = true;
+	fsync(output->directory);
+	if (!output->unique)
+		keep_sweep(output->directory);
+	return 0;
+}
+
+static int publish(struct output *output)
+{
+	int number;
+
+	begin_wait(output);
+	number = make_visible(output);
+	end_wait(output);
+	return number;
+}
+
+int output_commit(struct output *output)
+{
+	output_flush(output);
+	if (!output->stream) {
+		if (!output->error)
+			output->error = -publish(output);
+		drop_file(output);
+	}
+	return output->error;
+}
+
+/* The first length bytes of one descriptor to another; 0 or a positive errno. */
+static int copy(int from, int to, off_t length)
+{
+	for (off_t at = 0; at < length;) {
+		ssize_t n = sendfile(to, from, &at, (size_t)(length - at));
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n == 0)
+			return EIO;
+	}
+	return 0;
+}
+
+int output_commit_copy(struct output *output)
+{
+	char temporary[sizeof(output->temporary)];
+	int whole, number;
+	struct stat status;
+
+	if (output_flush(output) < 0 || output->stream || output->fd < 0)
+		return output->error;
+	whole = output->fd;
+	memcpy(temporary, output->temporary, sizeof(temporary));
+	output->temporary[0] = '\0';
+	output->fd = -1;
+	number = fstat(whole, &status) < 0 ? errno : begin_file(output);
+	if (!number)
+		number = copy(whole, output->fd, status.st_size);
+	if (!number)
+		number = publish(output);
+	drop_file(output);
+	output->fd = whole;
+	memcpy(output->temporary, temporary, sizeof(temporary));
+	output->error = -number;
+	return output->error;
+}
+
+int output_keep(struct output *output, uint64_t keep, struct pmp_error *err)
+{
+	char name[NAME_MAX + 1];
+	int number;
+
+	if (output->stream || !output->published)
+		return 0;
+	keep_sweep(output->directory);
+	number = keep_newest(output->directory, &output->filename, output->base, keep,
+			     name);
+	if (!number)
+		return 0;
+	return message_fill(err, PMP_EIO, number, "cannot remove %s%s%s", name,
+			    *name ? ", older than " : "files older than ", output->path);
+}
+
+const char *output_path(const struct output *output)
+{
+	return output->path;
+}
+
+int output_error(const struct output *output)
+{
+	return output->error;
+}
+
+void output_complain(const struct output *output)
+{
+	struct pmp_error err;
+
+	if (output->error == -EPIPE || !output->error)
+		return;
+	if (output->error == -EBADF)
+		message_fill(&err, PMP_EIO, 0, "cannot write %s: it is closed",
+			     output->path);
+	else
+		cannot_write(&err, output->path, -output->error);
+	message_error(&err);
+}
+
+void output_free(struct output *output)
+{
+	if (!output)
+		return;
+	drop_file(output);
+	if (output->directory >= 0)
+		close(output->directory);
+	free(output);
+}

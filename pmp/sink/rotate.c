@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which of our files in a directory may go. Nothing is locked: several runs may write
+ * and remove in one directory, and who comes late finds less to do.
+ *
+ * The order is that of the files' own times, never of their names: local time has the
+ * same hour twice when summer ends. A file that is later than the one just written is
+ * from before a clock was set back, and counts as older than all others.
+ */
+#include "sink/rotate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+
+#define RANDOM_DIGITS 16
+#define STALE_TIME (24 * 60 * 60) /* nobody renames for a day */
+#define LATER_TIME 60		  /* runs beside this one, not clocks set back */
+
+struct entry {
+	char *name;
+	struct timespec time;
+	bool later;
+};
+
+struct entries {
+	struct entry *list;
+	size_t count, capacity;
+};
+
+static DIR *open_again(int directory)
+{
+	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* A regular file of ours, whatever its name. */
+static bool is_ours(int directory, const char *name, struct stat *status)
+{
+	return fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(status->st_mode) && status->st_uid == geteuid();
+}
+
+uint64_t keep_counter(int directory, const struct filename *filename)
+{
+	DIR *dir = open_again(directory);
+	struct filename_found found;
+	struct dirent *entry;
+	uint64_t highest = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		if (filename_match(filename, entry->d_name, &found) &&
+		    found.counter > highest)
+			highest = found.counter;
+	}
+	if (dir)
+		closedir(dir);
+	return highest;
+}
+
+static int add(struct entries *entries, const char *name, const struct stat *status)
+{
+	struct entry *list = entries->list;
+	char *copy = strdup(name);
+
+	if (copy && entries->count == entries->capacity) {
+		entries->capacity = entries->capacity ? 2 * entries->capacity : 64;
+		list = reallocarray(list, entries->capacity, sizeof(*list));
+	}
+	if (!copy || !list) {
+		free(copy);
+		return ENOMEM;
+	}
+	entries->list = list;
+	list[entries->count++] = (struct entry){ copy, status->st_mtim, false };
+	return 0;
+}
+
+static void entries_free(struct entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		free(entries->list[i].name);
+	free(entries->list);
+}
+
+/* All that fit but own. */
+static int collect(int directory, const struct filename *filename, const char *own,
+		   struct entries *entries)
+{
+	DIR *dir = open_again(directory);
+	struct filename_found found;
+	struct dirent *entry;
+	struct stat status;
+	int number = 0;
+
+	if (!dir)
+		return errno;
+	while (!number && (entry = readdir(dir))) {
+		if (filename_match(filename, entry->d_name, &found) &&
+		    strcmp(entry->d_name, own) != 0 &&
+		    is_ours(directory, entry->d_name, &status))
+			number = add(entries, entry->d_name, &status);
+	}
+	closedir(dir);
+	return number;
+}
+
+/* The oldest first; of the same time by name, so that all runs agree. */
+static int compare(const void *a, const void *b)
+{
+	const struct entry *left = a, *right = b;
+
+	if (left->later != right->later)
+		return left->later ? -1 : 1;
+	if (PMP_FAULT("rotate-newest"))
+		return -strcmp(left->name, right->name);
+	if (left->time.tv_sec != right->time.tv_sec)
+		return left->time.tv_sec < right->time.tv_sec ? -1 : 1;
+	if (left->time.tv_nsec != right->time.tv_nsec)
+		return left->time.tv_nsec < right->time.tv_nsec ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static void sort(int directory, const char *own, struct entries *entries)
+{
+	struct stat status;
+
+	if (fstatat(directory, own, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+		for (size_t i = 0; i < entries->count; i++)
+			entries->list[i].later = entries->list[i].time.tv_sec >
+						 status.st_mtim.tv_sec + LATER_TIME;
+	}
+	if (entries->count)
+		qsort(entries->list, entries->count, sizeof(*entries->list), compare);
+}
+
+int keep_newest(int directory, const struct filename *filename, const char *own,
+		uint64_t keep, char *name)
+{
+	struct entries entries = { 0 };
+	int number = collect(directory, filename, own, &entries);
+
+	name[0] = '\0';
+	if (!number && entries.count + 1 > keep) {
+		size_t surplus = entries.count + 1 - (size_t)keep;
+
+		sort(directory, own, &entries);
+		for (size_t i = 0; i < surplus; i++) {
+			if (unlinkat(directory, entries.list[i].name, 0) == 0 ||
+			    errno == ENOENT)
+				continue;
+			number = errno;
+			snprintf(name, NAME_MAX + 1, "%s", entries.list[i].name);
+		}
+	}
+	entries_free(&entries);
+	return number;
+}
+
+/* Nobody may know it before, and be there first. */
+static uint64_t random_bits(void)
+{
+	struct timespec now = { 0 };
+	uint64_t bits;
+
+	if (getrandom(&bits, sizeof(bits), 0) == (ssize_t)sizeof(bits))
+		return bits;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
+}
+
+void keep_temporary(char *name, size_t size)
+{
+	snprintf(name, size, ".pmp-%d-%0*llx.tmp", (int)getpid(), RANDOM_DIGITS,
+		 (unsigned long long)random_bits());
+}
+
+/* The process that made a temporary file of this name; 0: it is none. */
+static pid_t maker(const char *name)
+{
+	const struct filename start = { .pattern = ".pmp-%p-", .process = "" };
+	struct filename_found found = { 0 };
+	const char *bits = strrchr(name, '-');
+	char text[32];
+
+	if (!bits || strspn(bits + 1, "0123456789abcdef") != RANDOM_DIGITS ||
+	    strcmp(bits + 1 + RANDOM_DIGITS, ".tmp") != 0)
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", (int)(bits + 1 - name), name);
+	return filename_match(&start, text, &found) ? found.pid : 0;
+}
+
+void keep_sweep(int directory)
+{
+	DIR *dir = open_again(directory);
+	struct dirent *entry;
+	struct stat status;
+	time_t now = time(NULL);
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = maker(entry->d_name);
+
+		if (pid && is_ours(directory, entry->d_name, &status) &&
+		    status.st_mtim.tv_sec < now - STALE_TIME && kill(pid, 0) < 0 &&
+		    errno == ESRCH)
+			unlinkat(directory, entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}

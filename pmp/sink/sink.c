@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list of sinks. */
+#include "sink/sink.h"
+
+#include <stddef.h>
+
+static const struct sink *const sinks[] = { &sink_screen, &sink_text, &sink_profile };
+
+const struct sink *sink_of(const struct options *options, bool screen)
+{
+	const size_t count = sizeof(sinks) / sizeof(*sinks);
+
+	for (size_t i = screen ? 0 : 1; i < count; i++) {
+		if (sinks[i]->is_meant(options))
+			return sinks[i];
+	}
+	return sinks[count - 1];
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Starting the command to profile. A socket pair leads to the child: one byte lets
+ * it go; an errno comes back if it cannot be executed, and nothing but the end (the
+ * descriptor closes on exec) if it runs.
+ */
+#include "source/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "say/message.h"
+
+__attribute__((noreturn)) static void run_child(char **argv, int fd)
+{
+	ssize_t n;
+	char go;
+	int number;
+
+	/* Under yama only ancestors may trace. The sampler is a child of pmp. */
+	prctl(PR_SET_PTRACER, (unsigned long)getppid(), 0, 0, 0);
+	do {
+		n = read(fd, &go, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(PMP_EXIT_SELF);
+	execvp(argv[0], argv);
+	number = errno;
+	n = write(fd, &number, sizeof(number));
+	(void)n;
+	_exit(PMP_EXIT_NOTFOUND);
+}
+
+int command_fork(struct command *command, char **argv, struct pmp_error *err)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return message_fill(err, PMP_ELIMIT, errno, "cannot start %s", argv[0]);
+	command->pid = fork();
+	if (command->pid == 0) {
+		close(fds[0]);
+		run_child(argv, fds[1]);
+	}
+	close(fds[1]);
+	if (command->pid < 0) {
+		command->pid = 0;
+		close(fds[0]);
+		return message_fill(err, PMP_ELIMIT, errno, "cannot start %s", argv[0]);
+	}
+	command->fd = fds[0];
+	return 0;
+}
+
+void command_go(struct command *command)
+{
+	send(command->fd, "", 1, MSG_NOSIGNAL);
+}
+
+void command_started(struct command *command)
+{
+	int number = 0;
+	ssize_t n = recv(command->fd, &number, sizeof(number), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n == (ssize_t)sizeof(number))
+		command->exec_errno = number;
+	else
+		command->started = true;
+	close(command->fd);
+	command->fd = -1;
+}
+
+bool command_poll(struct command *command)
+{
+	if (command->pid > 0 && !command->ended)
+		command->ended =
+			waitpid(command->pid, &command->status, WNOHANG) == command->pid;
+	return command->ended || command->pid == 0;
+}
+
+void command_adopt(struct command *command)
+{
+	command->adopts = prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0, 0, 0) == 0;
+}
+
+void command_reap(struct command *command, pid_t sampler)
+{
+	const int flags = WEXITED | WNOHANG;
+	siginfo_t child;
+
+	while (command->adopts && !PMP_FAULT("no-adopted-reap")) {
+		child.si_pid = 0;
+		if (waitid(P_ALL, 0, &child, flags | WNOWAIT) < 0 || !child.si_pid ||
+		    child.si_pid == sampler)
+			return;
+		if (child.si_pid == command->pid)
+			command_poll(command);
+		else
+			waitid(P_PID, (id_t)child.si_pid, &child, flags);
+	}
+}
+
+bool command_signal(const struct command *command, int number)
+{
+	/* Until it has been reaped its id is its own. */
+	if (command->started && !command->ended)
+		kill(command->pid, number);
+	return command->started;
+}
+
+int command_wait_status(const struct command *command)
+{
+	if (command->exec_errno == ENOENT)
+		return PMP_EXIT_NOTFOUND;
+	if (command->exec_errno)
+		return PMP_EXIT_NOEXEC;
+	if (PMP_FAULT("lose-status"))
+		return 0;
+	if (WIFSIGNALED(command->status))
+		return PMP_EXIT_SIGNAL + WTERMSIG(command->status);
+	return WEXITSTATUS(command->status);
+}
+
+void command_close(struct command *command)
+{
+	if (command->fd >= 0)
+		close(command->fd);
+	command->fd = -1;
+	if (command->pid > 0 && !command->started && !command->ended)
+		waitpid(command->pid, &command->status, 0);
+	command->pid = 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pmp -- COMMAND: a child that runs a command once the sampler has opened it. */
+#ifndef PMP_SOURCE_COMMAND_H
+#define PMP_SOURCE_COMMAND_H
+
+#include "libpmp.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct command {
+	pid_t pid;	/* 0: none */
+	int fd;		/* readable when it has exec'ed or failed to; -1: closed */
+	bool started;	/* it runs */
+	bool ended;	/* it has been reaped */
+	bool adopts;	/* what its processes leave behind: see command_reap() */
+	int exec_errno; /* why it could not be executed */
+	int status;	/* of waitpid(), once ended */
+};
+
+/**
+ * From now on processes of a command whose parents have ended are our children, and not
+ * those of init. To be called before the fork.
+ */
+void command_adopt(struct command *command);
+/** Reap those of them that have ended, and the command; not the sampler. */
+void command_reap(struct command *command, pid_t sampler);
+/** Fork it. It waits for command_go(). 0, or a negative code with err filled. */
+int command_fork(struct command *command, char **argv, struct pmp_error *err);
+void command_go(struct command *command);
+/** command->fd is readable: did the exec succeed? Sets started or exec_errno. */
+void command_started(struct command *command);
+/** Has it ended? Does not wait. */
+bool command_poll(struct command *command);
+/** The status pmp ends with on its behalf. */
+int command_wait_status(const struct command *command);
+/** Send it a signal. False: it does not run yet. */
+bool command_signal(const struct command *command, int number);
+/** A command that does not run yet ends; one that runs is left alone. */
+void command_close(struct command *command);
+
+#endif

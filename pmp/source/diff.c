@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A base to compare with has a symbolizer of its own: it may be of another build, and
+ * its names must not be taken for those of what is sampled now.
+ */
+#include "source/diff.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "run/new-profile.h"
+#include "say/message.h"
+#include "source/file.h"
+
+/* Rates and durations that differ by this much are worth a message. */
+#define RATIO 2
+#define RATE_SIZE 32
+
+int diff_read(struct run *run)
+{
+	struct pmp_error err = { 0 };
+	int status;
+
+	if (!run->options.diff)
+		return 0;
+	if (counting_make(run, true, &run->base_symbolizer, &run->base, &err) < 0) {
+		message_error(&err);
+		return message_status(err.code);
+	}
+	status = saved_read_one(run->base, run->options.diff, NULL);
+	/* What is sampled counts stacks; files are still to be read. */
+	return status || run->source->saved ? status : diff_check(run);
+}
+
+int diff_check(const struct run *run)
+{
+	struct pmp_profile_about base = { .size = sizeof(base) };
+	struct pmp_profile_about about = { .size = sizeof(about),
+					   .type = "",
+					   .unit = "" };
+	char type[128], base_type[128];
+
+	if (!run->base)
+		return 0;
+	pmp_profile_describe(run->base, &base);
+	if (run->profile)
+		pmp_profile_describe(run->profile, &about);
+	if (strcmp(base.type, about.type) == 0 && strcmp(base.unit, about.unit) == 0)
+		return 0;
+	message_print("--sample-type chooses what is counted of saved profiles",
+		      "cannot compare %s with a base of %s",
+		      pmp_escape(*about.type ? about.type : "stacks", type, sizeof(type)),
+		      pmp_escape(*base.type ? base.type : "stacks", base_type,
+				 sizeof(base_type)));
+	return PMP_EXIT_USAGE;
+}
+
+unsigned diff_columns(const struct run *run)
+{
+	struct winsize size = { 0 };
+
+	if (!run->base || run->options.output || run->options.verbose ||
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+static bool far_apart(double a, double b)
+{
+	return a > RATIO * b || b > RATIO * a;
+}
+
+/* In seconds, and how many snapshots in one; 0: that cannot be told. */
+static void find_pace(const struct pmp_profile *profile, double *time, double *rate)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(profile, &info);
+	*time = (double)(info.last_time - info.first_time) / 1e9;
+	*rate = *time > 0 && info.samples > 1 ? (double)(info.samples - 1) / *time : 0;
+}
+
+/* "10", "4.1", "0.25" */
+static const char *hertz(double rate, char text[RATE_SIZE])
+{
+	snprintf(text, RATE_SIZE, rate >= 10 ? "%.0f" : "%.2g", rate);
+	return text;
+}
+
+/* Both know their snapshots. */
+static void report_pace(const struct run *run)
+{
+	double base_time, time, base_rate, rate;
+	char base_hertz[RATE_SIZE], its_hertz[RATE_SIZE];
+
+	find_pace(run->base, &base_time, &base_rate);
+	find_pace(run->profile, &time, &rate);
+	if (far_apart(base_time, time))
+		message_note(NULL,
+			     "the base covers %.1f s, this profile %.1f s: what is "
+			     "rare may be in one of them only",
+			     base_time, time);
+	if (base_rate > 0 && rate > 0 && far_apart(base_rate, rate))
+		message_note(NULL,
+			     "the base was sampled at %s Hz, this profile at %s Hz: "
+			     "what is short may be in one of them only",
+			     hertz(base_rate, base_hertz), hertz(rate, its_hertz));
+}
+
+void diff_report(const struct run *run)
+{
+	struct pmp_diff_info info = { .size = sizeof(info) };
+	char name[256], base_name[256];
+
+	if (!run->report)
+		return;
+	pmp_report_diff_info(run->report, &info);
+	if (info.process)
+		message_note(NULL,
+			     "the base is of %s, this profile of %s: taken for the "
+			     "same",
+			     pmp_escape(info.base_process, base_name, sizeof(base_name)),
+			     pmp_escape(info.process, name, sizeof(name)));
+	if (info.by_totals)
+		message_note(NULL,
+			     "%s does not tell its number of snapshots: compared by "
+			     "totals, the base's counts times %.3g",
+			     info.base_counted ? "this profile" : "the base",
+			     info.factor);
+	else
+		report_pace(run);
+}

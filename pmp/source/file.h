@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading saved profiles: as the source (source_files), and as the base of --diff. */
+#ifndef PMP_SOURCE_FILE_H
+#define PMP_SOURCE_FILE_H
+
+#include "libpmp.h"
+
+/**
+ * Read a file into a profile; "-" is standard input. hint, or NULL: when it cannot be opened.
+ * 0, or the status to end with: the message is printed.
+ */
+int saved_read_one(struct pmp_profile *profile, const char *path, const char *hint);
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The header while processes are sampled: how fast, what threads do, what it costs them. */
+#include "libpmp-program.h"
+#include "view/header.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BEHIND 0.8 /* of the rate asked for: too little */
+
+struct live_header {
+	struct pmp_profile_info info;
+	size_t threads, stopped, looked, unchanged, not_stopped;
+	size_t run, sleep, disk, lock, other;
+	double hertz;
+};
+
+static void count_threads(const struct view *view, struct live_header *header)
+{
+	const struct pmp_live *live = view->model.live;
+
+	for (size_t i = 0; i < pmp_live_thread_count(live); i++) {
+		struct pmp_live_thread thread = { .size = sizeof(thread) };
+
+		pmp_live_thread(live, i, &thread);
+		if (!thread.present)
+			continue;
+		switch (model_state(&view->model, thread.state, thread.waits_for_lock,
+				    thread.stack)) {
+		case 'R': header->run++; break;
+		case 'S': header->sleep++; break;
+		case 'D': header->disk++; break;
+		case 'L': header->lock++; break;
+		default: header->other++;
+		}
+	}
+}
+
+static void sum(const struct view *view, struct live_header *header)
+{
+	const struct pmp_live *live = view->model.live;
+	const struct pmp_live_info *info = &view->model.info;
+	size_t processes = live ? pmp_live_process_count(live) : 0;
+	uint64_t samples = info->samples[PMP_WINDOW_SECONDS];
+
+	*header = (struct live_header){ .info.size = sizeof(header->info) };
+	if (view->profile)
+		pmp_profile_info(view->profile, &header->info);
+	for (size_t i = 0; i < processes; i++) {
+		struct pmp_live_process process = { .size = sizeof(process) };
+
+		pmp_live_process(live, i, &process);
+		header->threads += process.last.threads;
+		header->stopped += process.last.n_stopped;
+		header->looked += process.last.n_peeked;
+		header->unchanged += process.last.n_unchanged;
+		header->not_stopped += process.last.n_not_stopped;
+	}
+	if (live)
+		count_threads(view, header);
+	if (samples > processes && info->span[PMP_WINDOW_SECONDS])
+		header->hertz = (double)(samples - processes) / (double)processes /
+				((double)info->span[PMP_WINDOW_SECONDS] / 1e9);
+}
+
+/* "10.0 Hz"; "4.1 of 10 Hz" when it falls behind. */
+static void rate_text(const struct view *view, const struct live_header *header,
+		      char *text, size_t size)
+{
+	double asked = view->interval ? 1e9 / (double)view->interval : 0;
+
+	if (view->ended || view->paused)
+		snprintf(text, size, "%s", view->ended ? "ENDED" : "PAUSED");
+	else if (header->hertz <= 0)
+		snprintf(text, size, "- Hz");
+	else if (header->hertz < BEHIND * asked)
+		snprintf(text, size, "%.1f of %.4g Hz", header->hertz, asked);
+	else
+		snprintf(text, size, "%.1f Hz", header->hertz);
+}
+
+static void draw_first(const struct view *view, const struct live_header *header,
+		       struct canvas *canvas)
+{
+	const struct pmp_live_info *live = &view->model.info;
+	uint64_t seconds = live->span[PMP_WINDOW_START] / 1000000000;
+	bool wide = canvas->columns >= VIEW_WIDE;
+	/* Names of several processes need the room that is left. */
+	bool count = wide &&
+		     (canvas->columns >= HEADER_ROOMY || !model_is_several(&view->model));
+	int at = 0, room = canvas->columns - (count ? 58 : wide ? 44 : 24);
+	char rate[64];
+
+	rate_text(view, header, rate, sizeof(rate));
+	if (wide)
+		at = canvas_print(canvas, 0, 0, -1, STYLE_BOLD, "pmp %s - ",
+				  pmp_version());
+	at += canvas_text(canvas, 0, at, room < 20 ? 20 : room, STYLE_BOLD, view->title);
+	at += canvas_print(canvas, 0, at, -1, 0, " %zu %s%s", header->threads,
+			   wide ? "thread" : "thr",
+			   wide && header->threads != 1 ? "s" : "");
+	at += canvas_text(canvas, 0, at, -1, 0, "  ");
+	at += canvas_text(canvas, 0, at, -1,
+			  view->ended || view->paused ? STYLE_BOLD | STYLE_YELLOW
+			  : strstr(rate, " of ")      ? STYLE_YELLOW
+						      : 0,
+			  rate);
+	if (wide)
+		at += canvas_print(canvas, 0, at, -1, 0,
+				   "  %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64,
+				   seconds / 3600, seconds / 60 % 60, seconds % 60);
+	if (count)
+		at += canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " snapshots",
+				   live->samples[PMP_WINDOW_START]);
+	if (at + 18 < canvas->columns)
+		canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " stacks",
+			     live->stacks[PMP_WINDOW_START]);
+}
+
+static int draw_states(const struct live_header *header, struct canvas *canvas, int row)
+{
+	int at = canvas_text(canvas, row, 0, -1, 0, "Threads: ");
+
+	at += canvas_print(canvas, row, at, -1, header->run ? STYLE_GREEN : 0, "%zu run",
+			   header->run);
+	at += canvas_print(canvas, row, at, -1, 0, "  %zu sleep", header->sleep);
+	at += canvas_print(canvas, row, at, -1, header->disk ? STYLE_RED : 0,
+			   "  %zu disk", header->disk);
+	at += canvas_print(canvas, row, at, -1, header->lock ? STYLE_YELLOW : 0,
+			   "  %zu lock", header->lock);
+	if (header->other)
+		at += canvas_print(canvas, row, at, -1, 0, "  %zu other", header->other);
+	return at;
+}
+
+/* How the last stacks were come by, then what is missing. */
+static void draw_stops(const struct live_header *header, struct canvas *canvas, int row)
+{
+	bool roomy = canvas->columns >= HEADER_ROOMY;
+	int at = canvas_print(canvas, row, 0, -1, 0,
+			      "%zu of %zu%s stopped, %zu looked at, %zu unchanged",
+			      header->stopped, header->threads, roomy ? " threads" : "",
+			      header->looked, header->unchanged);
+
+	if (header->not_stopped)
+		at += canvas_print(canvas, row, at, -1, 0, ", %zu left alone",
+				   header->not_stopped);
+	at += canvas_text(canvas, row, at, -1, 0, header_gap(canvas));
+	header_draw_losses(&header->info, roomy, canvas, row, at);
+}
+
+int header_draw_live(const struct view *view, struct canvas *canvas, int rows)
+{
+	const struct pmp_profile_info *info;
+	struct live_header header;
+	int at;
+
+	sum(view, &header);
+	info = &header.info;
+	draw_first(view, &header, canvas);
+	if (rows < 3)
+		return 1;
+	at = draw_states(&header, canvas, 1);
+	canvas_print(
+		canvas, 1, at, -1, 0,
+		canvas->columns < HEADER_ROOMY
+			? "  Stopped %.2f ms/snap, max %.2f, %.2f%%"
+			: "   Stopped: %.2f ms/snapshot, max %.2f ms, %.2f%%",
+		info->samples ? (double)info->any_stopped / 1e6 / (double)info->samples
+			      : 0,
+		(double)info->stopped_max / 1e6,
+		header_percent(info->any_stopped, info->last_time - info->first_time));
+	draw_stops(&header, canvas, 2);
+	return 3;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The lines at the top. */
+#ifndef PMP_VIEW_HEADER_H
+#define PMP_VIEW_HEADER_H
+
+#include "view/view.h"
+
+#define HEADER_ROOMY 96 /* columns: only screens as wide have all words */
+
+/** As many lines as there is room for; returns them. */
+int header_draw(const struct view *view, struct canvas *canvas, int rows);
+int header_draw_live(const struct view *view, struct canvas *canvas, int rows);
+int header_draw_saved(const struct view *view, struct canvas *canvas, int rows);
+
+/* ---- parts that both have ---------------------------------------------------------- */
+
+double header_percent(uint64_t part, uint64_t whole);
+/** Between two figures. */
+const char *header_gap(const struct canvas *canvas);
+/** What is missing, from column at on; share: as a share of all as well. */
+void header_draw_losses(const struct pmp_profile_info *info, bool share,
+			struct canvas *canvas, int row, int at);
+
+#endif

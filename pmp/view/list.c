@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list: titles of columns and rows. */
+#include <stdio.h>
+
+#include "libpmp-program.h"
+#include "view/view.h"
+
+void list_draw_titles(const struct view *view, struct canvas *canvas, int row)
+{
+	const struct view_type *type = view_type_of(&view->model);
+	size_t sort = view_type_sort(&view->model);
+	int at = 0;
+
+	canvas_style(canvas, row, 0, -1, STYLE_REVERSE);
+	for (size_t i = 0; i < type->column_count; i++) {
+		const struct column *column = &type->columns[i];
+		int left = canvas->columns - at,
+		    width = column->width ? column->width : left;
+		unsigned style = STYLE_REVERSE | (i == sort ? STYLE_BOLD : 0);
+		char text[64];
+
+		if (!view_type_has_column(&view->model, column, canvas->columns) ||
+		    left <= 0)
+			continue;
+		snprintf(text, sizeof(text), "%*s",
+			 column->flags & COLUMN_LEFT ? -width : width,
+			 view_type_title(&view->model, column));
+		canvas_text(canvas, row, at, width, style, text);
+		at += width + 1;
+	}
+}
+
+static void draw_row(const struct view *view, struct canvas *canvas, int line,
+		     const struct view_row *row, unsigned style)
+{
+	const struct view_type *type = view_type_of(&view->model);
+	int at = 0;
+
+	canvas_style(canvas, line, 0, -1, style);
+	for (size_t i = 0; i < type->column_count; i++) {
+		const struct column *column = &type->columns[i];
+		int width = column->width ? column->width : canvas->columns - at, used;
+		unsigned own = column->style && !style ? column->style(&view->model, row)
+						       : style;
+		char text[ROW_TEXT];
+
+		if (!view_type_has_column(&view->model, column, canvas->columns) ||
+		    width <= 0)
+			continue;
+		column->text(&view->model, row, text, sizeof(text));
+		used = canvas_width(text);
+		if (!column->width)
+			canvas_text(canvas, line, at, width, own,
+				    canvas_skip(text, view->sideways));
+		else
+			canvas_text(canvas, line,
+				    column->flags & COLUMN_LEFT || used > width
+					    ? at
+					    : at + width - used,
+				    width, own, text);
+		at += width + 1;
+	}
+}
+
+void list_draw(struct view *view, struct canvas *canvas)
+{
+	const struct layout *layout = &view->layout;
+	size_t rows = (size_t)layout->list_rows, count = view->model.list.order_count;
+
+	if (view->at < view->top)
+		view->top = view->at;
+	if (view->at >= view->top + rows)
+		view->top = view->at - rows + 1;
+	if (view->top + rows > count)
+		view->top = count > rows ? count - rows : 0;
+	for (size_t i = 0; i < rows && view->top + i < count; i++)
+		draw_row(view, canvas, layout->list_row + (int)i,
+			 model_row(&view->model, view->top + i),
+			 view->top + i == view->at ? STYLE_REVERSE : 0);
+	if (count == 0)
+		canvas_text(canvas, layout->list_row, 2, -1, STYLE_DIM,
+			    view->model.failed		  ? "Not enough memory"
+			    : model_is_busy(&view->model) ? "Counting"
+			    : view->model.info.stacks[PMP_WINDOW_START]
+				    ? "Nothing passes the filters; Esc clears them"
+			    : view->model.saved ? "The profile is empty"
+						: "Waiting for the first snapshot");
+}

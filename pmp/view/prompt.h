@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions in the line at the bottom. */
+#ifndef PMP_VIEW_PROMPT_H
+#define PMP_VIEW_PROMPT_H
+
+#include "view/view.h"
+
+struct prompt {
+	const char *question;
+	/* Enter: view->input is the answer. False: it is wrong, and that has been said. */
+	bool (*take)(struct view *view);
+	void (*type)(struct view *view); /* after each letter; NULL: nothing */
+};
+
+extern const struct prompt prompt_search, prompt_frames, prompt_threads, prompt_interval,
+	prompt_file;
+
+/** Ask, with a text to begin with. */
+void prompt_begin(struct view *view, const struct prompt *prompt, const char *text);
+/** A key while something is asked. */
+void prompt_key(struct view *view, int key);
+void prompt_draw(const struct view *view, struct canvas *canvas, int row);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads that have not run since their last sample, found by the number of its reading. */
+#include "tally/thread-cache.h"
+
+#include "tap.h"
+
+#define THREADS 5
+
+static struct pmp_thread threads[THREADS];
+static struct pmp_sample sample = { .pid = 4100, .threads = threads, .thread_count = THREADS };
+
+/* A sample of threads 10, 20, ...; those whose bit is set have not run. Returns the
+ * entries that were found, as decimal digits; 9: not found. */
+static unsigned add(struct pmp_thread_cache *cache, unsigned unchanged, uint64_t reading)
+{
+	unsigned found = 0;
+
+	pmp_thread_cache_begin(cache, &sample);
+	for (unsigned i = 0; i < THREADS; i++) {
+		uint32_t entry;
+
+		threads[i].tid = (pid_t)(10 * (i + 1));
+		threads[i].obtained = unchanged >> i & 1 ? PMP_UNCHANGED : PMP_PEEKED;
+		if (!(unchanged >> i & 1))
+			threads[i].reading = reading + i;
+		if (!pmp_thread_cache_find(cache, &threads[i], &entry))
+			entry = 9;
+		found = found * 10 + entry;
+		pmp_thread_cache_put(cache, &threads[i], entry == 9 ? i : entry);
+	}
+	return found;
+}
+
+int main(void)
+{
+	struct pmp_thread_cache *cache = pmp_thread_cache_new();
+	uint32_t entry;
+
+	is_int(add(cache, 0, 100), 99999, "nothing is known at first");
+	is_int(add(cache, 0x1f, 0), 1234, "nobody has run: the entries of before");
+	is_int(add(cache, 0x15, 200), 9294, "two have run");
+	is_int(add(cache, 0x1f, 0), 1234, "and are known again");
+	threads[2].reading++;
+	is_int(add(cache, 0x1f, 0), 1934, "another reading is another stack");
+
+	sample.pid = 4200;
+	is_int(add(cache, 0x1f, 0), 99999, "another process has its own");
+	sample.pid = 4100;
+	is_int(add(cache, 0x1f, 0), 1234, "and this one still has");
+
+	sample.thread_count = 0;
+	pmp_thread_cache_begin(cache, &sample);
+	sample.thread_count = THREADS;
+	is_int(add(cache, 0x1f, 0), 99999, "threads that were gone are new");
+
+	pmp_thread_cache_begin(cache, &sample);
+	ok(!pmp_thread_cache_find(cache, &threads[4], &entry) ||
+	   !pmp_thread_cache_find(cache, &threads[0], &entry),
+	   "out of order less is found, and nothing wrong");
+	pmp_thread_cache_free(cache);
+	pmp_thread_cache_free(NULL);
+	return done_testing();
+}

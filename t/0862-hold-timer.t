@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# All of pmp stands still while it holds threads: the kernel kills the sampler by its
+# timer, and the threads run on. Nothing of pmp has to run for that.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+need pgrep
+
+state_of() {
+	sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null
+}
+
+# start PMP OPTION...: sampling the target as often as it can, in $pmp and $sampler.
+start() {
+	"$@" -q -f folded --no-symbols --max-stop=1h -F 10000 -d 600 -p "$target_pid" \
+		-o out.folded >out 2>err </dev/null &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	sampling "$pmp" 5
+	sampler=$test_sampler
+}
+
+# catch STILL ON: make the sampler stand still at a moment at which it holds threads, which
+# is found by trying.
+catch() {
+	tries=0
+	while [ "$tries" -lt 300 ]; do
+		eval "$1"
+		untouched "$target_pid" || break
+		eval "$2"
+		sleep 0.01
+		tries=$((tries + 1))
+	done
+	ok "! untouched $target_pid" "it stands still while it holds threads (try $tries)"
+}
+
+stop_sampler() {
+	kill -STOP "$sampler"
+	wait_for "[ \"\$(state_of $sampler)\" = T ]" 2
+}
+
+# stopped TEXT: both processes are stopped, and the threads are free nevertheless.
+stopped() {
+	catch stop_sampler 'kill -CONT $sampler'
+	kill -STOP "$pmp"
+	ok "wait_for 'untouched $target_pid' 5" "$1: its threads are released"
+	is "$(state_of "$pmp")" T "the front was stopped all the time"
+	kill -CONT "$pmp"
+	wait "$pmp"
+	is "$?" 1 "status"
+	like "$(cat err)" '^pmp: the sampler held a thread for more than two seconds and was killed; the [0-9]+ snapshots taken are kept$' \
+		"its message"
+	verdict "the target runs on"
+}
+
+check_together() {
+	start_target sleeper 200
+	start "$PMP" --stop=all
+	stopped "all threads at once"
+}
+
+# Threads that the capture has given up, and that are still awaited after it.
+check_late() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_target threads 4 2
+	PMP_FAULT=always-late,late-slow${PMP_JUDGE_FAULT:+,$PMP_JUDGE_FAULT} start "$PMP_FAULTY"
+	stopped "a thread that stops late"
+}
+
+# While it runs the timer is set again as long as threads are awaited.
+check_awaited() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_target threads 4 2
+	PMP_FAULT=always-late,late-slow "$PMP_FAULTY" -q -f folded --no-symbols -d 4 \
+		-p "$target_pid" >out 2>err
+	is "$?:$(cat err)" "0:" "threads are late for four seconds: the sampler lives"
+	verdict "the target was not disturbed"
+}
+
+# freeze 1|0
+freeze() {
+	echo "$1" >"$group/cgroup.freeze"
+	wait_for "grep -qx 'frozen $1' '$group/cgroup.events'" 2
+}
+
+check_frozen() {
+	group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/pmp-test.$$
+	mkdir "$group" 2>/dev/null || { skip "no group can be made under cgroup2"; return; }
+	if [ -e "$group/cgroup.freeze" ]; then
+		start_target sleeper 200
+		start "$PMP" --stop=all
+		echo "$pmp" >"$group/cgroup.procs" && echo "$sampler" >"$group/cgroup.procs"
+		catch 'freeze 1' 'freeze 0'
+		ok "wait_for 'untouched $target_pid' 5" "all of pmp is frozen: its threads are released"
+		freeze 0
+		wait "$pmp"
+		is "$?" 1 "status"
+		verdict "the target runs on"
+	else
+		skip "no freezer"
+	fi
+	wait_for "rmdir '$group'" 2
+}
+
+run_checks "$@"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+#
+# Planted faults, for 0790 and 0895; sourced after test.sh and live.sh.
+
+# run_with FAULTS TEST [CHECK]: the output of the test in ./log. "none" is no fault.
+run_with() {
+	printf '#!/bin/sh\nPMP_FAULT=%s exec "%s" "$@"\n' "$1" "$PMP_FAULTY" >faulty
+	chmod 755 faulty && chmod 711 . # for tests that run it as another user
+	PMP=$tmp/faulty PMP_JUDGE_FAULT=$1 PMP_REQUIRE=0 PMP_KILLS=3 timeout 120 \
+		"$(sed -n "1s/^#!//p" "$top_srcdir/t/$2")" "$top_srcdir/t/$2" $3 >log 2>&1
+}
+
+# caught FAULT[,FAULT] TEST CHECK ASSERTION: with the fault the assertion whose description
+# begins like that (an extended regular expression) fails, within three runs, for what a
+# fault does can depend on the moment; and the same program without the fault passes all.
+# no-look, as a second one, is no fault: threads that could be looked at are stopped.
+caught() {
+	if ! grep -aq "${1%,*}" "$PMP_FAULTY"; then
+		ok false "$1 is planted"
+		return
+	fi
+	passes_without "$2" "$3" || return
+	for _ in 1 2 3; do
+		run_with "$1" "$2" "$3"
+		grep -Eq "# SKIP|^not ok [0-9]+ - (.*: )?($4)" log && break
+	done
+	if grep -q '# SKIP' log; then
+		skip "$1: $(sed -n 's/.*# SKIP //p' log | head -n 1)"
+		return
+	fi
+	ok "grep -Eq '^not ok [0-9]+ - (.*: )?($4)' log" "$1: $2${3:+ $3} fails at '$4'" ||
+		diag "$(grep -v '^ok' log | tail -n 30)"
+}
+
+# passes_without TEST CHECK: once for each pair.
+passes_without() {
+	case " $passed " in
+	*" $1:$2 "*) return 0 ;;
+	esac
+	for _ in 1 2 3; do
+		run_with none "$1" "$2" && break
+	done
+	ok "grep -q '^1[.][.]' log && ! grep -q '^not ok' log" \
+		"no fault: $1${2:+ $2} passes" || {
+		diag "$(grep -v '^ok' log | tail -n 30)"
+		return 1
+	}
+	passed="$passed $1:$2"
+}
+passed=
+
+# caught_in_c FAULT TEST ASSERTION: the same of a test in C that is built with the faults.
+caught_in_c() {
+	PMP_FAULT= timeout 120 "$top_builddir/t/$2" >log 2>&1
+	ok "[ $? -eq 0 ]" "no fault: $2 passes" || diag "$(grep -v '^ok' log | tail -n 30)"
+	for _ in 1 2 3; do
+		PMP_FAULT=$1 timeout 120 "$top_builddir/t/$2" >log 2>&1
+		grep -Eq "^not ok [0-9]+ - ($3)" log && break
+	done
+	ok "grep -Eq '^not ok [0-9]+ - ($3)' log" "$1: $2 fails at '$3'" ||
+		diag "$(grep -v '^ok' log | tail -n 30)"
+}
