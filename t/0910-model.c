@@ -7,6 +7,7 @@
 #include "libpmp-program.h"
 #include "lib/fakeview.h"
 #include "rows/shorten.h"
+#include "view/key-codes.h"
 #include "view/on-key.h"
 #include "tally/live.h"
 

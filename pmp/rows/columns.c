@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libpmp-program.h"
+#include "rows/model.h"
 #include "rows/view-type.h"
 
 #define FIRST_ADDRESS 65536 /* arguments below are numbers, descriptors most likely */

@@ -5,6 +5,7 @@
  */
 #include "libpmp-program.h"
 #include "rows/model-rows.h"
+#include "rows/model.h"
 
 /* ---- what a thread is at ----------------------------------------------------- */
 

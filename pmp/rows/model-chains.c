@@ -6,6 +6,7 @@
  */
 #include "libpmp-program.h"
 #include "rows/model-rows.h"
+#include "rows/model.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions, out of rows that are stacks: alone, and with what they call. */
 #include "rows/model-rows.h"
+#include "rows/model.h"
 
 /* A function that is twice in a stack counts once. */
 static bool count_stack(struct model *model, const struct view_row *stack,

@@ -6,8 +6,9 @@
 #ifndef PMP_ROWS_MODEL_ROWS_H
 #define PMP_ROWS_MODEL_ROWS_H
 
-#include "rows/model.h"
+#include "rows/model-data.h"
 #include "rows/sort.h"
+#include "run/clock.h"
 
 /* Room for need elements of size in an array of *capacity. False: no memory. */
 bool model_reserve(void *array, size_t *capacity, size_t need, size_t size);
@@ -60,7 +61,7 @@ model_step model_tree;
 #define MODEL_CLOCK 256
 static inline bool model_next(struct model *model, uint64_t until)
 {
-	return ++model->build->at % MODEL_CLOCK == 0 && model_is_late(until);
+	return ++model->build->at % MODEL_CLOCK == 0 && clock_is_past(until);
 }
 
 /* Rows for chains or names, none yet. False: no memory. */

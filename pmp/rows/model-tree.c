@@ -6,6 +6,7 @@
  * of their names at that level.
  */
 #include "rows/model-rows.h"
+#include "rows/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -342,7 +343,7 @@ enum step_progress model_tree(struct model *model, uint64_t until)
 		if (!show_node(model, build->node))
 			return STEP_FAILED;
 		build->node = next_node(list, build->node);
-		if (model_is_late(until))
+		if (clock_is_past(until))
 			return STEP_ON;
 	}
 	return STEP_DONE;

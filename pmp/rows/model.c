@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "libpmp-program.h"
 #include "rows/model-rows.h"
 #include "rows/view-type.h"
-#include "run/clock.h"
 
 #define NAMES_MIN 65536 /* are kept in any case */
 
@@ -295,11 +293,6 @@ enum step_progress model_order(struct model *model, uint64_t until)
 }
 
 /* ---- step by step ------------------------------------------------------------- */
-
-bool model_is_late(uint64_t until)
-{
-	return until != UINT64_MAX && now_ns() >= until;
-}
 
 /* Numbers of stacks and locations mean others now, or there are many names of threads
  * that have ended. */

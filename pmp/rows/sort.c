@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows/model.h"
+#include "run/clock.h"
 
 #define AT_ONCE 8192 /* ranks merged between two looks at the clock */
 
@@ -74,7 +74,7 @@ bool sort_go_on(struct sorter *sort, uint64_t until)
 			sort->width *= 2;
 			sort->begin = 0;
 		}
-		if (merged >= AT_ONCE && model_is_late(until))
+		if (merged >= AT_ONCE && clock_is_past(until))
 			return false;
 		merged = merged >= AT_ONCE ? 0 : merged;
 	}

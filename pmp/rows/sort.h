@@ -23,7 +23,7 @@ struct sorter {
 
 /** Room for so many ranks. False: no memory. */
 bool sort_begin(struct sorter *sort, size_t room);
-/** False: it is late (see model_is_late()), call it again. */
+/** False: it is late (see clock_is_past()), call it again. */
 bool sort_go_on(struct sorter *sort, uint64_t until);
 void sort_free(struct sorter *sort);
 

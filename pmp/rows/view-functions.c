@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "rows/model-rows.h"
+#include "rows/model.h"
 #include "rows/view-type.h"
 
 static void text_module(const struct model *model, const struct view_row *row,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rows/model-rows.h"
+#include "rows/model.h"
 #include "rows/view-type.h"
 
 /* "conn-N x61": the group with most of it, threads on average; + says there are others. */

@@ -6,6 +6,7 @@
 
 #include "libpmp-program.h"
 #include "rows/model-rows.h"
+#include "rows/model.h"
 #include "rows/view-type.h"
 
 static struct pmp_live_thread thread_of(const struct model *model,

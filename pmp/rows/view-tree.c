@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "rows/model-rows.h"
+#include "rows/model.h"
 #include "rows/view-type.h"
 
 #define INDENT_MAX 60

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The views: what rows each has, in which steps they are made, and its columns. They know
- * the model and no terminal: screens, web pages and programs that read tables share them.
+ * What a view is: which rows it has, in which steps they are made, and its columns. It knows
+ * the model and no terminal: screens, web pages and programs that read tables share it.
  */
 #ifndef PMP_ROWS_VIEW_TYPE_H
 #define PMP_ROWS_VIEW_TYPE_H
 
 #include "libpmp-program.h"
-#include "rows/model.h"
+#include "rows/model-data.h"
 #include "rows/style.h"
 
 #include <stdbool.h>
@@ -50,7 +50,7 @@ struct column {
 		    const struct view_row *row);
 };
 
-/* ---- views ------------------------------------------------------------------------ */
+/* ---- a view ------------------------------------------------------------------------ */
 
 enum row_kind { ROW_STACK, ROW_FUNCTION, ROW_NODE, ROW_THREAD };
 
@@ -66,31 +66,6 @@ struct view_type {
 	size_t column_count;
 	size_t sort; /* the column to sort by at first */
 };
-
-extern const struct view_type view_stacks;
-extern const struct view_type view_functions;
-extern const struct view_type view_tree;
-extern const struct view_type view_threads;
-
-/** All of them, in the order of their tabs; settings count them so. */
-size_t view_type_count(void);
-const struct view_type *view_type_at(size_t i);
-/** The number of the one with that word, or view_type_count(). */
-size_t view_type_find(const char *word);
-/** The same by its key. */
-size_t view_type_find_key(int key);
-/** The one that is shown, or will be. */
-const struct view_type *view_type_of(const struct model *model);
-
-/** The column that rows are sorted by. */
-size_t view_type_sort(const struct model *model);
-/** Is the column there, on a screen of that width? */
-bool view_type_has_column(const struct model *model, const struct column *column,
-			  int width);
-/** What stands above it. */
-const char *view_type_title(const struct model *model, const struct column *column);
-/** Make the rows of the view again; see model_begin(). */
-void view_type_begin(struct model *model);
 
 /* ---- cells that several views have: columns.c ---------------------------------------- */
 

@@ -3,6 +3,7 @@
 #ifndef PMP_RUN_CLOCK_H
 #define PMP_RUN_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -16,6 +17,12 @@ static inline uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/** Has that time come? UINT64_MAX never does. */
+static inline bool clock_is_past(uint64_t time)
+{
+	return time != UINT64_MAX && now_ns() >= time;
 }
 
 #endif

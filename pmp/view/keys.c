@@ -2,7 +2,10 @@
 /* The keys: those of top and htop where they have one for it; k is up, never kill. */
 #include "view/keys.h"
 
+#include "rows/view-list.h"
+#include "view/key-codes.h"
 #include "view/on-key.h"
+#include "view/prompt.h"
 
 #define ALT(c) (PMP_KEY_ALT + (c))
 
@@ -217,4 +220,27 @@ const struct key_binding *key_find(int key)
 		}
 	}
 	return NULL;
+}
+
+void view_key(struct view *view, int number)
+{
+	size_t shown =
+		view_type_find_key(number < PMP_KEY_ALT ? number : number - PMP_KEY_ALT);
+	const struct key_binding *key = key_find(number);
+
+	view_keep_valid(view);
+	view->searching.left = 0;
+	if (view->prompt) {
+		prompt_key(view, number);
+		return;
+	}
+	view->message[0] = '\0';
+	if (shown < view_type_count())
+		view_show(view, shown);
+	else if (!key)
+		view_say(view, "No such key; ? is help");
+	else if (view->model.saved && key->unsaved)
+		view_say(view, "%s", key->unsaved);
+	else
+		key->run(view);
 }

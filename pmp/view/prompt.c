@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "options/value.h"
+#include "view/key-codes.h"
 
 #define INTERVAL_MIN UINT64_C(1000000)	     /* 1 ms */
 #define INTERVAL_MAX UINT64_C(3600000000000) /* an hour */

@@ -21,7 +21,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "view/keys.h"
+#include "view/key-codes.h"
 
 #define ESCAPE_DELAY 25 /* ms after an escape in which a sequence goes on */
 #define SEQUENCE_MAX 32 /* characters of one */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "run/clock.h"
+
 #define CLOCK_ROWS 64 /* rows between two looks at the clock */
 
 bool search_set(struct view *view, const char *text, char *problem, size_t size)
@@ -90,7 +92,7 @@ void search_go_on(struct view *view, uint64_t until)
 		searching->left--;
 		searching->at += (size_t)searching->step;
 		if (searching->left % CLOCK_ROWS == 0 && searching->left &&
-		    model_is_late(until)) {
+		    clock_is_past(until)) {
 			view_say(view, "Searching: %s", view->search.match.text);
 			return;
 		}

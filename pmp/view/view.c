@@ -9,8 +9,6 @@
 
 #include "libpmp-program.h"
 #include "run/clock.h"
-#include "view/keys.h"
-#include "view/prompt.h"
 
 /* ---- life -------------------------------------------------------------------- */
 
@@ -189,33 +187,8 @@ void view_move_by(struct view *view, long step)
 		*top = step < 0 && *top < (size_t)-step ? 0 : *top + (size_t)step;
 }
 
-/* ---- keys ---------------------------------------------------------------------- */
-
 void view_keep_valid(struct view *view)
 {
 	if (!model_is_valid(&view->model))
 		view_refresh(view);
-}
-
-void view_key(struct view *view, int number)
-{
-	size_t shown =
-		view_type_find_key(number < PMP_KEY_ALT ? number : number - PMP_KEY_ALT);
-	const struct key_binding *key = key_find(number);
-
-	view_keep_valid(view);
-	view->searching.left = 0;
-	if (view->prompt) {
-		prompt_key(view, number);
-		return;
-	}
-	view->message[0] = '\0';
-	if (shown < view_type_count())
-		view_show(view, shown);
-	else if (!key)
-		view_say(view, "No such key; ? is help");
-	else if (view->model.saved && key->unsaved)
-		view_say(view, "%s", key->unsaved);
-	else
-		key->run(view);
 }

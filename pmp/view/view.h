@@ -8,9 +8,9 @@
 #define PMP_VIEW_VIEW_H
 
 #include "libpmp.h"
-#include "rows/view-type.h"
+#include "rows/model.h"
+#include "rows/view-list.h"
 #include "view/canvas.h"
-#include "view/keys.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,10 +114,10 @@ __attribute__((format(printf, 2, 3))) void view_say(struct view *view, const cha
 bool search_set(struct view *view, const char *text, char *problem, size_t size);
 /** From a row on in a direction, and round; what is found is chosen. */
 void search_begin(struct view *view, long from, int step, bool returns);
-/** Until that time; see model_is_late(). */
+/** Until that time; see clock_is_past(). */
 void search_go_on(struct view *view, uint64_t until);
 
-/* ---- what keys and clicks do: view.c, prompt.c ---------------------------------------- */
+/* ---- what keys and clicks do: keys.c, view.c, prompt.c ---------------------------------------- */
 
 /** Show another view, by its number; what it was made of is counted again. */
 void view_show(struct view *view, size_t number);

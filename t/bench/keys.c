@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <time.h>
 
+#include "view/key-codes.h"
 #include "view/keys.h"
 #include "libpmp-program.h"
 #include "view/view.h"

@@ -10,6 +10,7 @@
 #include <locale.h>
 #include <sys/syscall.h>
 
+#include "view/key-codes.h"
 #include "view/keys.h"
 #include "view/view.h"
 #include "lib/tap.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one list of views, and what is the same for all of them. */
-#include "rows/view-type.h"
+/* See view-list.h. */
+#include "rows/view-list.h"
 
 #include <string.h>
+
+#include "rows/model.h"
 
 /* Its key and its tab are there already. */
 static const struct view_type view_locks = {

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the model of the views is made of; what is done with it stands in model.h. */
+#ifndef PMP_ROWS_MODEL_DATA_H
+#define PMP_ROWS_MODEL_DATA_H
+
+#include "libpmp-program.h"
+#include "rows/hash.h"
+#include "rows/name-table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VIEWS_MAX 8
+
+struct model;
+struct view_type;
+
+enum step_progress { STEP_FAILED, STEP_ON, STEP_DONE };
+/* Until that time; STEP_ON: it is to be called again. They make model->list. */
+typedef enum step_progress model_step(struct model *model, uint64_t until);
+
+/* What can be saved: see settings_print(). */
+struct settings {
+	unsigned view;	 /* by its number; see view-type.h */
+	unsigned window; /* enum pmp_window */
+	unsigned idle;	 /* enum pmp_idle */
+	bool ungrouped;	 /* names of threads as they are */
+	bool split;	 /* rows by thread */
+	bool inverted;	 /* the tree */
+	bool no_lines, full, wait;
+	bool average; /* threads on average instead of a share of all stacks */
+	bool no_mouse;
+	unsigned sort[VIEWS_MAX]; /* a column, plus 1; 0: that of the view */
+	bool reverse[VIEWS_MAX];
+};
+
+struct view_row {
+	/* What each stack adds to comes first: there are many of them. */
+	uint64_t count;
+	double average;	  /* threads */
+	uint64_t most;	  /* of its parts the most frequent is counted so often */
+	uint32_t process; /* index; NAME_NONE: of several */
+	uint32_t group;	  /* name of the thread or group of threads with most of it */
+	uint32_t
+		thread; /* index of the thread with most of it; in the threads view, it */
+	uint32_t stack; /* index of the stack with most of it */
+	uint32_t chain; /* names of the stack */
+	uint32_t name;	/* of the function */
+	char state;	/* of these; L: waits for a lock */
+	bool groups;	/* there are other groups */
+	/* Of the tree. */
+	bool open;
+	bool deeper;	   /* there are nodes below, made when it is opened */
+	uint64_t identity; /* the same thing has the same one in each build */
+	uint64_t self;
+	double self_average;
+	uint32_t first, next; /* child, sibling; NAME_NONE: none */
+	uint32_t parent;
+	uint32_t begin, end; /* its stacks, in the list's paths */
+	unsigned depth;	     /* as it is shown */
+	unsigned level;	     /* of names above it */
+};
+
+struct name_chain {
+	uint32_t first, count; /* in names_of_chains, leaf first */
+	uint64_t hash;
+	unsigned checked; /* filter for which matches is right */
+	bool matches;
+};
+
+struct text_filter {
+	char text[128];		   /* "": none */
+	struct pmp_filter *filter; /* that focuses on it; NULL: none */
+};
+
+/* What is searched for in rows; names keep what was found of them. */
+struct search {
+	struct text_filter match;
+	unsigned number; /* changes with it */
+};
+
+/* What is known of a location: its names, once it has them. */
+struct frame_names {
+	uint32_t first, count; /* in names_of_locations and marks_of_locations */
+	bool named, asked;
+};
+
+/* Of a stack: its names, and what the command line's filter says of it; final once all
+ * of its functions have names. */
+struct stack_names {
+	uint32_t chain;
+	pmp_marks marks;
+	bool final;
+};
+
+struct thread_row {
+	bool passes;
+	uint32_t process;
+	pid_t tid;
+	uint32_t name, group; /* names */
+};
+
+/* What stacks as rows depend on. */
+struct collected {
+	uint64_t time, stacks, renumbered, moved;
+	unsigned filter_number, window, idle;
+	bool ungrouped, split;
+};
+
+struct build;
+
+/* What is shown, or is being made. */
+struct row_list {
+	const struct view_type *type; /* whose rows these are; NULL: there are none */
+	struct view_row *rows;
+	size_t row_count, row_capacity;
+	uint32_t *order; /* rows as they are shown */
+	size_t order_count, order_capacity;
+	uint64_t total;	      /* stacks that pass the filters */
+	double total_average; /* the same as threads */
+	/* Stacks as rows, kept while they would be the same; in the list of stacks these
+	 * are the rows themselves. */
+	struct view_row *stack_rows;
+	size_t stack_row_count, stack_row_capacity;
+	bool are_rows, are_final;
+	struct collected collected;
+	uint64_t collected_total;
+	double collected_average;
+	/* Of the tree: stacks, those of a node side by side; scratch; children by name. */
+	bool inverted;
+	struct path *paths, *scratch;
+	uint32_t *children;
+};
+
+/* The order of rows: by that of a column, then, unless compare is NULL, by what it says
+ * (< 0: a first), then the most frequent first, of threads the first. */
+struct sorting {
+	uint64_t (*order)(const struct model *model, const struct view_row *row);
+	int (*compare)(const struct model *model, const struct view_row *a,
+		       const struct view_row *b);
+	bool reverse;
+};
+
+struct model {
+	const struct pmp_live *live;
+	const char *unit; /* of counts that are no numbers of stacks; "": they are */
+	bool saved; /* it is of a saved profile: nothing is known of windows of time */
+	struct pmp_symbolizer *symbolizer; /* NULL only in tests */
+	const struct pmp_filter *filter;   /* of the command line; may be NULL */
+	bool focused; /* what it focuses on has not been replaced by another pattern */
+	struct settings settings;
+	struct text_filter frames, threads;
+	unsigned filter_number; /* changes with the frames filter */
+	struct names names;
+	struct frame_names *location_names;
+	size_t location_names_count;
+	uint32_t *names_of_locations;
+	pmp_marks *marks_of_locations;
+	size_t names_of_locations_count, names_of_locations_capacity,
+		marks_of_locations_capacity;
+	/* The current stack: its functions, which of them the filter keeps. */
+	uint32_t *functions, *kept;
+	pmp_marks *marks;
+	size_t function_count, function_capacity, kept_capacity, mark_capacity;
+	struct stack_names *stacks;
+	size_t stack_count;
+	struct name_chain *chains;
+	size_t chain_count, chain_capacity;
+	struct hash chain_table;
+	uint32_t *names_of_chains;
+	size_t names_of_chains_count, names_of_chains_capacity;
+	uint32_t *wanted; /* locations to be named */
+	size_t wanted_count, wanted_capacity;
+	struct thread_row *thread_rows;
+	size_t thread_count;
+	double *weights; /* of a count in threads on average, by process */
+	size_t process_count;
+	struct hash nodes;     /* of the tree: 1 open, 0 closed, by identity of the row */
+	struct row_list list;  /* the result */
+	struct build *build;   /* the next one; NULL: it is not being made */
+	struct row_list spare; /* what it is made of */
+	struct pmp_live_info info;
+	uint64_t renumbered; /* the live_info's, when all of this was learnt */
+	size_t names_limit;  /* names at which all is learnt again */
+	bool failed;	     /* not enough memory */
+};
+
+#endif
