@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolve/kernel.h"
 #include "resolve/dso.h"
+#include "resolve/frame.h"
+#include "resolve/kernel.h"
 #include "resolve/perf-map.h"
 #include "resolve/strings.h"
-#include "resolve/symbolizer.h"
 #include "sample.h"
 
 /* What can be named. The first source seen is kept; its open descriptor also keeps

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolve/symbolizer.h"
+#include "libpmp.h"
+#include "resolve/frame.h"
 
 /* A place in a module: what is equal here has one location. */
 struct pmp_location_key {

@@ -242,6 +242,16 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 	return number;
 }
 
+pmp_location pmp_symbolizer_locate_frame(struct pmp_symbolizer *symbolizer,
+					 const struct pmp_sample *sample, size_t thread,
+					 size_t i)
+{
+	const struct pmp_raw_frame *frame = pmp_sample_raw_frame(sample, thread, i);
+
+	return frame ? pmp_symbolizer_locate(symbolizer, sample->maps, frame)
+		     : PMP_LOCATION_NONE;
+}
+
 void pmp_symbolizer_first_address(const struct pmp_symbolizer *symbolizer,
 				  pmp_location number, struct pmp_first_address *origin)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames as programs read them, see libpmp.h. */
-#include <string.h>
+#include "resolve/frame.h"
 
-#include "resolve/symbolizer.h"
+#include <string.h>
 
 size_t pmp_frame_describe(const struct pmp_frame *frames, size_t count, size_t i,
 			  struct pmp_frame_info *info)
@@ -24,14 +24,4 @@ size_t pmp_frame_describe(const struct pmp_frame *frames, size_t count, size_t i
 	};
 	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
 	return count;
-}
-
-pmp_location pmp_symbolizer_locate_frame(struct pmp_symbolizer *symbolizer,
-					 const struct pmp_sample *sample, size_t thread,
-					 size_t i)
-{
-	const struct pmp_raw_frame *frame = pmp_sample_raw_frame(sample, thread, i);
-
-	return frame ? pmp_symbolizer_locate(symbolizer, sample->maps, frame)
-		     : PMP_LOCATION_NONE;
 }
