@@ -2,7 +2,7 @@
 /* Names of system calls, from a list that the build makes of the kernel's headers. */
 #include "base/syscalls.h"
 
-#include <stddef.h>
+#include <stdio.h>
 
 /* By number; a number without a call is NULL. */
 static const char *const names[] = {
@@ -16,4 +16,16 @@ const char *pmp_syscall_name(int number)
 	if (number < 0 || (size_t)number >= sizeof(names) / sizeof(names[0]))
 		return NULL;
 	return names[number];
+}
+
+const char *pmp_syscall_text(int number, char *text, size_t size)
+{
+	const char *name = pmp_syscall_name(number);
+
+	if (number < 0)
+		return "";
+	if (name)
+		return name;
+	snprintf(text, size, "%d", number);
+	return text;
 }

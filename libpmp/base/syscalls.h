@@ -2,7 +2,11 @@
 #ifndef PMP_BASE_SYSCALLS_H
 #define PMP_BASE_SYSCALLS_H
 
+#include <stddef.h>
+
 /* The name of a system call of this architecture, or NULL. */
 const char *pmp_syscall_name(int number);
+/* The same, or its number put into text; "" of a negative number: none, or not known. */
+const char *pmp_syscall_text(int number, char *text, size_t size);
 
 #endif

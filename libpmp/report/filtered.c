@@ -11,6 +11,7 @@
 
 #include "libpmp-program.h"
 #include "base/alloc.h"
+#include "base/syscalls.h"
 #include "report/filter-stack.h"
 #include "report/filter.h"
 #include "report/regex.h"
@@ -287,8 +288,8 @@ int pmp_filtered_make_snapshot(struct pmp_filtered *filtered,
 	filtered->round.row_count = 0;
 	filtered->round.rows = filtered->rows;
 	for (size_t i = 0; i < count; i++) {
-		const char *syscall = pmp_profile_syscall(round->rows[i].thread->syscall,
-							  number, sizeof(number));
+		const char *syscall = pmp_syscall_text(round->rows[i].thread->syscall,
+						       number, sizeof(number));
 
 		if (show_row(filtered, &round->rows[i], syscall, &frames))
 			return PMP_ENOMEM;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/syscalls.h"
 #include "report/sort.h"
 
 void pmp_stack_of_entry(const struct pmp_entry *entry, struct pmp_stack *stack)
@@ -36,8 +37,8 @@ static void stack_of_row(const struct pmp_round *snapshot, const struct pmp_row 
 	stack->process = snapshot->info.name;
 	stack->thread = thread->name;
 	stack->state = thread->state;
-	stack->syscall = pmp_profile_syscall(thread->syscall, stack->digits,
-					     sizeof(stack->digits));
+	stack->syscall =
+		pmp_syscall_text(thread->syscall, stack->digits, sizeof(stack->digits));
 	stack->wchan = thread->wchan;
 	stack->end = thread->end;
 	stack->why = thread->why;

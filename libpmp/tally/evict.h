@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tally/profile.h"
+#include "tally/stack-table.h"
 
 /*
  * Set stays[i] for those entries, of count, that are counted most, as many as take half

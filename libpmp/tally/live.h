@@ -8,7 +8,7 @@
 
 #include "libpmp-program.h"
 #include "sample.h"
-#include "tally/profile.h"
+#include "tally/stack-table.h"
 
 /* NULL: no memory. */
 struct pmp_live *pmp_live_new(void);

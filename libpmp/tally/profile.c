@@ -326,18 +326,6 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 	return pmp_profile_count_entry(profile, entry) == PMP_ENTRY_NONE ? PMP_ENOMEM : 0;
 }
 
-const char *pmp_profile_syscall(int number, char *text, size_t size)
-{
-	const char *name = pmp_syscall_name(number);
-
-	if (number < 0)
-		return "";
-	if (name)
-		return name;
-	snprintf(text, size, "%d", number);
-	return text;
-}
-
 /* A thread that has run since its last sample. Its entry, or PMP_ENTRY_NONE. */
 static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *sample,
 			  const struct pmp_thread *thread, const struct pmp_entry *times)
@@ -350,7 +338,7 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.tid = thread->tid,
 		.thread = ended.name,
 		.state = thread->state,
-		.syscall = pmp_profile_syscall(thread->syscall, number, sizeof(number)),
+		.syscall = pmp_syscall_text(thread->syscall, number, sizeof(number)),
 		.wchan = ended.wchan,
 		.end = thread->end,
 		.why = ended.why,

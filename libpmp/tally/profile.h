@@ -9,52 +9,20 @@
 
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
-#include "sample.h"
 #include "tally/sample-type.h"
+#include "tally/snapshot.h"
+#include "tally/stack-table.h"
 #include "tally/timeline.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A distinct (process, its name, stack, end, why; by_thread: also thread and its
- * name; details: also thread, its name, state, system call and wait channel).
- * Names are raw bytes. */
-struct pmp_entry {
-	pid_t pid, tid; /* tid: 0 unless threads are kept apart */
-	const char *process;
-	const char *thread;  /* "" likewise */
-	const char *syscall; /* its name, or number; "": in none, or no details */
-	const char *wchan;   /* "": unknown, or no details */
-	const char *why;     /* "" or why it was not stopped */
-	enum pmp_end end;
-	char state;		       /* of the most recent sample */
-	const pmp_location *locations; /* innermost first */
-	size_t location_count;
-	uint64_t count;	      /* 0: it has CPU time only, see PMP_END_BETWEEN */
-	uint64_t running;     /* how often it was found running, see cpu-time.h */
-	uint64_t cpu;	      /* ns on a CPU, after pmp_profile_divide_cpu() */
-	uint64_t settled_cpu; /* of cpu, what does not change any more */
-	uint64_t wall;	      /* ns since the threads' previous samples */
-};
-
 size_t pmp_profile_entry_count(const struct pmp_profile *profile);
 /* Borrowed until the next pmp_profile_add(). */
 const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, size_t i);
 
-/* The last sample, thread by thread (options.keep_rounds): for snapshot writers. */
-struct pmp_row {
-	const struct pmp_thread *thread;
-	const struct pmp_raw_frame *raw; /* thread->frame_count of them */
-	const pmp_location *locations;	 /* the same number */
-};
-struct pmp_round {
-	uint64_t number; /* 1, 2, ... */
-	struct pmp_sample_info info;
-	const struct pmp_row *rows; /* ascending tid */
-	size_t row_count;
-};
-/* NULL without keep_rounds and before the first sample; borrowed until the next
- * pmp_profile_add(). */
+/* The last sample. NULL without options.keep_rounds and before the first one; borrowed
+ * until the next pmp_profile_add(). */
 const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile);
 
 /* options.times: when threads were found with which entry. NULL: not kept, or too
@@ -92,8 +60,6 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 /* The same; returns the number of the entry, or UINT32_MAX: no memory. */
 uint32_t pmp_profile_count_entry(struct pmp_profile *profile,
 				 const struct pmp_entry *entry);
-/* The system call a thread is in: its name, its number put into text, or "". */
-const char *pmp_profile_syscall(int number, char *text, size_t size);
 /* Add what another run has counted (times of day and distinct aside); what was not
  * known of how the profile came about is taken over. 0 or PMP_ENOMEM. */
 int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,

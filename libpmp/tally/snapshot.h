@@ -3,10 +3,23 @@
 #ifndef PMP_TALLY_SNAPSHOT_H
 #define PMP_TALLY_SNAPSHOT_H
 
+#include "libpmp.h"
 #include "sample.h"
-#include "tally/profile.h"
 
 #include <stddef.h>
+
+struct pmp_row {
+	const struct pmp_thread *thread;
+	const struct pmp_raw_frame *raw; /* thread->frame_count of them */
+	const pmp_location *locations;	 /* the same number */
+};
+
+struct pmp_round {
+	uint64_t number; /* 1, 2, ... */
+	struct pmp_sample_info info;
+	const struct pmp_row *rows; /* ascending tid */
+	size_t row_count;
+};
 
 /* What pmp_round points to; it outlives the sample. Zero it; number 0: there was none. */
 struct pmp_last_round {

@@ -9,13 +9,35 @@
 #define PMP_TALLY_STACK_TABLE_H
 
 #include "base/intern.h"
-#include "tally/profile.h"
+#include "libpmp.h"
+#include "sample.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PMP_ENTRY_NONE UINT32_MAX
+
+/* A distinct (process, its name, stack, end, why; by_thread: also thread and its
+ * name; details: also thread, its name, state, system call and wait channel).
+ * Names are raw bytes. */
+struct pmp_entry {
+	pid_t pid, tid; /* tid: 0 unless threads are kept apart */
+	const char *process;
+	const char *thread;  /* "" likewise */
+	const char *syscall; /* its name, or number; "": in none, or no details */
+	const char *wchan;   /* "": unknown, or no details */
+	const char *why;     /* "" or why it was not stopped */
+	enum pmp_end end;
+	char state;		       /* of the most recent sample */
+	const pmp_location *locations; /* innermost first */
+	size_t location_count;
+	uint64_t count;	      /* 0: it has CPU time only, see PMP_END_BETWEEN */
+	uint64_t running;     /* how often it was found running, see cpu-time.h */
+	uint64_t cpu;	      /* ns on a CPU, after pmp_profile_divide_cpu() */
+	uint64_t settled_cpu; /* of cpu, what does not change any more */
+	uint64_t wall;	      /* ns since the threads' previous samples */
+};
 
 struct pmp_entries {
 	bool by_thread, details;  /* what is kept apart, see struct pmp_entry */
