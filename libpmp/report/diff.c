@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "report/report.h"
-
 static uint64_t total(const struct pmp_report *report)
 {
 	uint64_t sum = 0;

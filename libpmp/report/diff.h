@@ -11,16 +11,9 @@
 #ifndef PMP_REPORT_DIFF_H
 #define PMP_REPORT_DIFF_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-struct pmp_report;
-
-/* A count of the base times to / from. */
-struct pmp_scale {
-	uint64_t to, from; /* snapshots of both, or their sums of counts */
-	bool by_totals;
-};
+#include "report/report.h"
 
 struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 				const struct pmp_report *base);

@@ -20,19 +20,25 @@
  * filter has said of a function is kept meanwhile. With a filter the tables are those of
  * filtered.c.
  *
- * Its fields are read by anybody and written by report.c only.
+ * Its fields are read by anybody and written by make-report.c only.
  */
 #ifndef PMP_REPORT_REPORT_H
 #define PMP_REPORT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "libpmp.h"
-#include "report/diff.h"
 #include "tally/profile.h"
 
 struct pmp_filtered;
+
+/* A count of the base times to / from. */
+struct pmp_scale {
+	uint64_t to, from; /* snapshots of both, or their sums of counts */
+	bool by_totals;
+};
 
 struct pmp_report {
 	/* Distinct stacks and their counts. None in the report of a snapshot. */

@@ -107,6 +107,19 @@ void pmp_stacks_free(struct pmp_stacks *stacks)
 
 /* ---- for programs ---------------------------------------------------------------- */
 
+void pmp_report_info(const struct pmp_report *report, struct pmp_report_info *info)
+{
+	const struct pmp_report_info all = {
+		.size = info->size,
+		.stacks = pmp_stack_count(report),
+		.distinct = report->distinct,
+		.counted = report->totals.stacks,
+		.shown = report->shown,
+	};
+
+	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+}
+
 bool pmp_report_stack(const struct pmp_report *report, size_t i,
 		      struct pmp_stack_info *info)
 {
@@ -135,13 +148,4 @@ bool pmp_report_stack(const struct pmp_report *report, size_t i,
 	};
 	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
 	return true;
-}
-
-size_t pmp_report_frame(const struct pmp_report *report, pmp_location location, size_t i,
-			struct pmp_frame_info *info)
-{
-	const struct pmp_frame *frames;
-	size_t count = pmp_report_frames(report, location, &frames);
-
-	return pmp_frame_describe(frames, count, i, info);
 }

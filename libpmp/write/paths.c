@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/intern.h"
+#include "report/diff.h"
 
 struct pmp_path_slot {
 	size_t start;	/* in pieces */

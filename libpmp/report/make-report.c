@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making a report: without a filter it borrows the profile's tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "report/diff.h"
+#include "report/filtered.h"
+#include "report/report.h"
+#include "report/sort.h"
+#include "tally/sample-type.h"
+
+/* All that was counted, as it is. */
+static void borrow(struct pmp_report *report)
+{
+	report->shown = report->totals.stacks;
+	report->snapshot =
+		report->of_snapshot ? pmp_profile_round(report->profile) : NULL;
+	if (report->snapshot)
+		return;
+	report->entry_count = pmp_profile_entry_count(report->profile);
+	report->distinct = report->totals.distinct;
+	report->entries = pmp_profile_entry(report->profile, 0);
+	report->runs = pmp_profile_runs(report->profile, &report->run_count);
+}
+
+/* The same through the filter. 0 or PMP_ENOMEM. */
+static int filter(struct pmp_report *report)
+{
+	const struct pmp_round *round = pmp_profile_round(report->profile);
+	struct pmp_filtered *filtered = report->filtered;
+	const struct pmp_run *runs;
+	size_t count;
+
+	if (report->of_snapshot && round) {
+		if (pmp_filtered_make_snapshot(filtered, round))
+			return PMP_ENOMEM;
+		report->snapshot = pmp_filtered_snapshot(filtered);
+		report->shown = pmp_filtered_row_count(filtered);
+		return 0;
+	}
+	runs = pmp_profile_runs(report->profile, &count);
+	if (pmp_filtered_make_entries(filtered, pmp_profile_entry(report->profile, 0),
+				      pmp_profile_entry_count(report->profile)) ||
+	    pmp_filtered_make_runs(filtered, runs, count))
+		return PMP_ENOMEM;
+	report->entries = pmp_filtered_entries(filtered, &report->entry_count);
+	report->distinct = pmp_filtered_distinct(filtered);
+	report->runs = pmp_filtered_runs(filtered, &report->run_count);
+	report->shown = pmp_filtered_stack_count(filtered);
+	return 0;
+}
+
+static void forget(struct pmp_report *report)
+{
+	free(report->sorted);
+	report->sorted = NULL;
+	report->entries = NULL;
+	report->snapshot = NULL;
+	report->runs = NULL;
+	report->entry_count = report->distinct = report->run_count = 0;
+	report->shown = 0;
+}
+
+static int make(struct pmp_report *report)
+{
+	const bool has_snapshot =
+		report->of_snapshot && pmp_profile_round(report->profile);
+
+	forget(report);
+	if (!has_snapshot && pmp_profile_divide_cpu(report->profile))
+		return PMP_ENOMEM;
+	report->totals.size = sizeof(report->totals);
+	pmp_profile_info(report->profile, &report->totals);
+	pmp_profile_about(report->profile, &report->about);
+	if (!report->filtered)
+		borrow(report);
+	else if (filter(report))
+		return PMP_ENOMEM;
+	if (report->is_sorted)
+		return pmp_sort_entries(report, &report->sorted);
+	return 0;
+}
+
+/* Bytes are not compared with stacks. */
+static int compare(struct pmp_report *report, struct pmp_error *err)
+{
+	const struct pmp_sample_type *its = &report->about.sample_type;
+	const struct pmp_sample_type *bases = &report->base->about.sample_type;
+	char one[128], other[128];
+
+	if (!pmp_sample_type_is_same(its, bases))
+		return pmp_error_set(err, PMP_EINVAL,
+				     "cannot compare %s with a base of %s",
+				     pmp_sample_type_text(its, one, sizeof(one)),
+				     pmp_sample_type_text(bases, other, sizeof(other)));
+	report->scale = pmp_diff_scale(report, report->base);
+	return 0;
+}
+
+int pmp_report_update(struct pmp_report *report, struct pmp_error *err)
+{
+	if (make(report)) {
+		forget(report);
+		return pmp_error_nomem(err, "filtering a profile");
+	}
+	return report->base ? compare(report, err) : 0;
+}
+
+int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
+		   const struct pmp_report_options *options, struct pmp_report **report,
+		   struct pmp_error *err)
+{
+	struct pmp_report *new = calloc(1, sizeof(*new));
+	struct pmp_report_options all = { 0 };
+	size_t size = options ? options->size : 0;
+	int code;
+
+	*report = NULL;
+	if (!new)
+		return pmp_error_nomem(err, "making a report");
+	if (size)
+		memcpy(&all, options, size < sizeof(all) ? size : sizeof(all));
+	new->profile = profile;
+	new->symbolizer = pmp_profile_symbolizer(profile);
+	new->of_snapshot = all.snapshot;
+	new->is_sorted = all.sorted;
+	new->base = all.base;
+	if (pmp_filter_is_active(filter)) {
+		new->filtered = pmp_filtered_new(filter, profile);
+		if (!new->filtered) {
+			pmp_report_free(new);
+			return pmp_error_nomem(err, "making a report");
+		}
+	}
+	code = pmp_report_update(new, err);
+	if (code) {
+		pmp_report_free(new);
+		return code;
+	}
+	*report = new;
+	return 0;
+}
+
+void pmp_report_free(struct pmp_report *report)
+{
+	if (!report)
+		return;
+	forget(report);
+	pmp_filtered_free(report->filtered);
+	free(report);
+}
