@@ -77,6 +77,7 @@ rests=25
 # Stopped while it holds threads: found by trying.
 start_target sleeper 200
 held=$target_pid
+rests=1000 # it sleeps up to 200 times in one snapshot, too
 start -f folded --no-symbols --stop=all --max-stop=1h -F 10000 -d 60 -p "$held"
 tries=0
 while [ "$tries" -lt 200 ]; do
@@ -93,6 +94,7 @@ wait "$pmp"
 is "$?" 1 "status"
 like "$(cat err)" '^pmp: the sampler held a thread for more than a second and was killed;' "its message"
 like "$(cat out)" '^sleeper;.* [0-9]+$' "the profile is kept"
+rests=25
 stop_process "$held"
 
 # TERM and the like do not end a sampler: killall must not lose samples.
