@@ -52,7 +52,7 @@ while read -r option; do
 done <"$tmp/in-help" >"$tmp/unknown"
 is "$(cat "$tmp/unknown")" "" "options of --help that pmp does not know"
 
-sed -n 's/^WRITER(\(.*\))$/\1/p' "$top_builddir/libpmp/writer-list.h" >"$tmp/formats"
+sed -n 's/^WRITER(\(.*\))$/\1/p' "$top_builddir/libpmp/write/writer-list.h" >"$tmp/formats"
 while read -r word; do
 	like "$(cat "$tmp/help")" "(^|[^a-z-])$word([^a-z-]|\$)" "--help names the format $word"
 	like "$(tags <"$tmp/page")" "(^|[^a-z-])$word([^a-z-]|\$)" "pmp(1) names it"

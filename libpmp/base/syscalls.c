@@ -7,7 +7,7 @@
 /* By number; a number without a call is NULL. */
 static const char *const names[] = {
 #define SYSCALL(name, number) [number] = #name,
-#include "syscall-list.h"
+#include "base/syscall-list.h"
 #undef SYSCALL
 };
 

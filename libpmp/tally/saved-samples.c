@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "tally/pprof.pb-c.h"
+#include "base/pprof.pb-c.h"
 
 #define SAMPLES_MAX ((size_t)4 << 20)
 #define FRAMES_MAX ((size_t)64 << 10) /* of one stack */

@@ -3,7 +3,7 @@
 #include "tally/saved.h"
 
 #include "base/alloc.h"
-#include "tally/pprof.pb-c.h"
+#include "base/pprof.pb-c.h"
 
 #define MAPPINGS_MAX ((size_t)16 << 10)
 

@@ -22,7 +22,7 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "base/intern.h"
-#include "tally/pprof.pb-c.h"
+#include "base/pprof.pb-c.h"
 #include "write/names.h"
 #include "report/sort.h"
 #include "write/places.h"

@@ -598,7 +598,7 @@ static void add_script(struct pmp_buf *buf)
 {
 	pmp_buf_puts(buf, "<script><![CDATA[\n");
 	pmp_buf_puts(buf,
-#include "svg-script.h"
+#include "write/svg-script.h"
 	);
 	pmp_buf_puts(buf, "]]></script>\n</svg>\n");
 }

@@ -14,7 +14,7 @@
 
 #define WRITER(name) &pmp_writer_##name,
 static const struct pmp_writer *const writers[] = {
-#include "writer-list.h"
+#include "write/writer-list.h"
 };
 #undef WRITER
 

@@ -40,7 +40,7 @@ void pmp_out_flush(struct pmp_out *out);
 void pmp_out_maybe_flush(struct pmp_out *out);
 
 #define WRITER(name) extern const struct pmp_writer pmp_writer_##name;
-#include "writer-list.h"
+#include "write/writer-list.h"
 #undef WRITER
 
 #endif
