@@ -14,13 +14,13 @@
 
 #define WORD_SIZE 32 /* of a unit */
 
-struct unit {
+struct value_unit {
 	const char *shown;
 	const char *names; /* singular, blanks between */
 	double size;	   /* in the first one of its kind */
 };
 
-static const struct unit memory[] = {
+static const struct value_unit memory[] = {
 	{ "B", "b byte", 1 },
 	{ "kB", "kb kbyte kilobyte", 1024.0 },
 	{ "MB", "mb mbyte megabyte", 1024.0 * 1024 },
@@ -30,7 +30,7 @@ static const struct unit memory[] = {
 	{ NULL, NULL, 0 },
 };
 
-static const struct unit times[] = {
+static const struct value_unit times[] = {
 	{ "ns", "ns nanosecond", 1 },	  { "us", "us microsecond", 1e3 },
 	{ "ms", "ms millisecond", 1e6 },  { "s", "s sec second", 1e9 },
 	{ "hrs", "hr hrs hour", 3600e9 }, { NULL, NULL, 0 },
@@ -49,7 +49,7 @@ static bool is_listed(const char *list, const char *word, size_t length)
 }
 
 /* The one that is called so, in the singular or the plural; NULL: none is. */
-static const struct unit *find(const struct unit *units, const char *name)
+static const struct value_unit *find(const struct value_unit *units, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -76,9 +76,9 @@ static void print(double value, const char *unit, char *buffer, size_t size)
 }
 
 /* The largest unit of which there is at least one. */
-static void scale(double value, const struct unit *units, char *buffer, size_t size)
+static void scale(double value, const struct value_unit *units, char *buffer, size_t size)
 {
-	const struct unit *best = units;
+	const struct value_unit *best = units;
 
 	for (; units->shown; units++)
 		if (value >= units->size)
@@ -88,11 +88,11 @@ static void scale(double value, const struct unit *units, char *buffer, size_t s
 
 char *pmp_amount(uint64_t value, const char *unit, char *buffer, size_t size)
 {
-	static const struct unit *const kinds[] = { memory, times };
+	static const struct value_unit *const kinds[] = { memory, times };
 	char word[WORD_SIZE];
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		const struct unit *found = find(kinds[i], unit);
+		const struct value_unit *found = find(kinds[i], unit);
 
 		if (!found)
 			continue;

@@ -18,12 +18,12 @@
 #define CHUNK_SIZE ((size_t)64 * 1024) /* larger entries get a chunk of their own */
 #define FIRST_CHUNK ((size_t)1024)     /* many tables stay small */
 
-struct slot {
+struct intern_slot {
 	uint32_t hash;
 	uint32_t number; /* id + 1; 0: free */
 };
 
-struct entry {
+struct interned {
 	size_t length;
 	_Alignas(8) char data[];
 };
@@ -34,9 +34,9 @@ struct chunk {
 };
 
 struct pmp_intern {
-	struct slot *slots;
-	size_t slot_count;	/* a power of two, at least twice the entries */
-	struct entry **entries; /* by id */
+	struct intern_slot *slots;
+	size_t slot_count;	   /* a power of two, at least twice the entries */
+	struct interned **entries; /* by id */
 	size_t count, capacity;
 	struct chunk *chunks;
 	char *free; /* the rest of the chunk in use */
@@ -95,14 +95,14 @@ static uint32_t hash_of(uint64_t seed, const void *data, size_t length)
 }
 
 /* The slot of these bytes, or the free one where they belong. */
-static struct slot *find_slot(const struct pmp_intern *table, uint32_t hash,
-			      const void *data, size_t length)
+static struct intern_slot *find_slot(const struct pmp_intern *table, uint32_t hash,
+				     const void *data, size_t length)
 {
 	size_t mask = table->slot_count - 1;
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
-		struct slot *slot = &table->slots[i];
-		const struct entry *entry;
+		struct intern_slot *slot = &table->slots[i];
+		const struct interned *entry;
 
 		if (!slot->number)
 			return slot;
@@ -119,7 +119,7 @@ static struct slot *find_slot(const struct pmp_intern *table, uint32_t hash,
 static bool grow(struct pmp_intern *table)
 {
 	size_t mask = 2 * table->slot_count - 1;
-	struct slot *slots = calloc(mask + 1, sizeof(*slots));
+	struct intern_slot *slots = calloc(mask + 1, sizeof(*slots));
 
 	if (!slots)
 		return false;
@@ -166,9 +166,10 @@ static void *place(struct pmp_intern *table, size_t size)
 	return table->free - size;
 }
 
-static struct entry *add_entry(struct pmp_intern *table, const void *data, size_t length)
+static struct interned *add_entry(struct pmp_intern *table, const void *data,
+				  size_t length)
 {
-	struct entry *entry;
+	struct interned *entry;
 
 	if (length > SIZE_MAX / 2 ||
 	    PMP_RESERVE(&table->entries, &table->capacity, table->count + 1))
@@ -186,8 +187,8 @@ static struct entry *add_entry(struct pmp_intern *table, const void *data, size_
 uint32_t pmp_intern(struct pmp_intern *table, const void *data, size_t length)
 {
 	uint32_t hash = hash_of(table->seed, data, length);
-	struct slot *slot = find_slot(table, hash, data, length);
-	struct entry *entry;
+	struct intern_slot *slot = find_slot(table, hash, data, length);
+	struct interned *entry;
 
 	if (slot->number)
 		return slot->number - 1;
@@ -202,14 +203,14 @@ uint32_t pmp_intern(struct pmp_intern *table, const void *data, size_t length)
 	if (!entry)
 		return PMP_INTERN_NONE;
 	table->entries[table->count++] = entry;
-	*slot = (struct slot){ .hash = hash, .number = (uint32_t)table->count };
+	*slot = (struct intern_slot){ .hash = hash, .number = (uint32_t)table->count };
 	return slot->number - 1;
 }
 
 uint32_t pmp_intern_find(const struct pmp_intern *table, const void *data, size_t length)
 {
 	uint32_t hash = hash_of(table->seed, data, length);
-	const struct slot *slot = find_slot(table, hash, data, length);
+	const struct intern_slot *slot = find_slot(table, hash, data, length);
 
 	return slot->number ? slot->number - 1 : PMP_INTERN_NONE;
 }

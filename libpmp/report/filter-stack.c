@@ -16,25 +16,25 @@
 #include "report/regex.h"
 
 /* A function at a location, as the filter shows it. */
-struct piece {
+struct function_at {
 	struct pmp_frame frame;
 	uint32_t name; /* in names */
 	pmp_marks marks;
 };
 
-struct place {
-	size_t first;	/* in pieces */
+struct location_functions {
+	size_t first;	/* in functions */
 	uint32_t count; /* 0: not looked at yet */
 };
 
 /* A function of the stack at hand. */
-struct step {
+struct stack_step {
 	uint32_t index; /* of the stack's locations */
-	size_t piece;
+	size_t function;
 };
 
 /* What has been found out for a function by its name and module. */
-struct known {
+struct function_verdict {
 	uint32_t name; /* to show */
 	pmp_marks marks;
 	bool renamed;
@@ -49,15 +49,15 @@ struct head {
 struct pmp_filter_stack {
 	const struct pmp_filter *filter;
 	struct pmp_symbolizer *symbolizer;
-	struct pmp_intern *names, *functions, *cuts;
-	struct known *known; /* by number in functions */
-	size_t known_count, known_capacity;
-	struct place *places; /* by location */
-	size_t place_count, place_capacity;
-	struct piece *pieces;
-	size_t piece_count, piece_capacity;
+	struct pmp_intern *names, *function_keys, *cuts;
+	struct function_verdict *verdicts; /* by number in function_keys */
+	size_t verdict_count, verdict_capacity;
+	struct location_functions *by_location;
+	size_t location_count, location_capacity;
+	struct function_at *functions;
+	size_t function_count, function_capacity;
 	/* The stack at hand. */
-	struct step *steps;
+	struct stack_step *steps;
 	pmp_marks *marks;
 	uint32_t *numbers, *kept, *origins;
 	pmp_location *left;
@@ -77,9 +77,9 @@ struct pmp_filter_stack *pmp_filter_stack_new(const struct pmp_filter *filter,
 	stacks->filter = filter;
 	stacks->symbolizer = symbolizer;
 	stacks->names = pmp_intern_new();
-	stacks->functions = pmp_intern_new();
+	stacks->function_keys = pmp_intern_new();
 	stacks->cuts = pmp_intern_new();
-	if (stacks->names && stacks->functions && stacks->cuts)
+	if (stacks->names && stacks->function_keys && stacks->cuts)
 		return stacks;
 	pmp_filter_stack_free(stacks);
 	return NULL;
@@ -90,11 +90,11 @@ void pmp_filter_stack_free(struct pmp_filter_stack *stacks)
 	if (!stacks)
 		return;
 	pmp_intern_free(stacks->names);
-	pmp_intern_free(stacks->functions);
+	pmp_intern_free(stacks->function_keys);
 	pmp_intern_free(stacks->cuts);
-	free(stacks->known);
-	free(stacks->places);
-	free(stacks->pieces);
+	free(stacks->verdicts);
+	free(stacks->by_location);
+	free(stacks->functions);
 	free(stacks->steps);
 	free(stacks->marks);
 	free(stacks->numbers);
@@ -114,7 +114,7 @@ const struct pmp_filter *pmp_filter_stack_filter(const struct pmp_filter_stack *
 
 /* Ask the filter. 0 or PMP_ENOMEM. */
 static int learn(struct pmp_filter_stack *stacks, const struct pmp_frame *frame,
-		 struct known *known)
+		 struct function_verdict *known)
 {
 	char name[PMP_EXPRESSION_NAME];
 
@@ -131,82 +131,84 @@ static int learn(struct pmp_filter_stack *stacks, const struct pmp_frame *frame,
 }
 
 /* What is known of a frame's function, or NULL: no memory. */
-static const struct known *know(struct pmp_filter_stack *stacks,
-				const struct pmp_frame *frame)
+static const struct function_verdict *know(struct pmp_filter_stack *stacks,
+					   const struct pmp_frame *frame)
 {
 	const uint32_t key[] = {
 		pmp_intern(stacks->names, frame->function, strlen(frame->function)),
 		pmp_intern(stacks->names, frame->module, strlen(frame->module)),
 	};
-	struct known known;
+	struct function_verdict known;
 	uint32_t id;
 
 	if (key[0] == PMP_INTERN_NONE || key[1] == PMP_INTERN_NONE)
 		return NULL;
-	id = pmp_intern_find(stacks->functions, key, sizeof(key));
+	id = pmp_intern_find(stacks->function_keys, key, sizeof(key));
 	if (id != PMP_INTERN_NONE)
-		return &stacks->known[id];
+		return &stacks->verdicts[id];
 	if (learn(stacks, frame, &known) ||
-	    PMP_RESERVE(&stacks->known, &stacks->known_capacity, stacks->known_count + 1))
+	    PMP_RESERVE(&stacks->verdicts, &stacks->verdict_capacity,
+			stacks->verdict_count + 1))
 		return NULL;
-	id = pmp_intern(stacks->functions, key, sizeof(key));
+	id = pmp_intern(stacks->function_keys, key, sizeof(key));
 	if (id == PMP_INTERN_NONE)
 		return NULL;
-	stacks->known[stacks->known_count++] = known;
-	return &stacks->known[id];
+	stacks->verdicts[stacks->verdict_count++] = known;
+	return &stacks->verdicts[id];
 }
 
-static int add_piece(struct pmp_filter_stack *stacks, const struct pmp_frame *frame)
+static int add_function(struct pmp_filter_stack *stacks, const struct pmp_frame *frame)
 {
-	const struct known *known = know(stacks, frame);
-	struct piece *piece;
+	const struct function_verdict *known = know(stacks, frame);
+	struct function_at *function;
 
-	if (!known || PMP_RESERVE(&stacks->pieces, &stacks->piece_capacity,
-				  stacks->piece_count + 1))
+	if (!known || PMP_RESERVE(&stacks->functions, &stacks->function_capacity,
+				  stacks->function_count + 1))
 		return PMP_ENOMEM;
-	piece = &stacks->pieces[stacks->piece_count++];
+	function = &stacks->functions[stacks->function_count++];
 	/* What is interned is compared byte by byte: there may be holes between fields. */
-	memset(piece, 0, sizeof(*piece));
-	piece->frame.function = frame->function;
-	piece->frame.linkage = frame->linkage;
-	piece->frame.file = frame->file;
-	piece->frame.line = frame->line;
-	piece->frame.unnamed = frame->unnamed;
-	piece->frame.signal = frame->signal;
-	piece->frame.module = frame->module;
-	piece->frame.address = frame->address;
-	piece->name = known->name;
-	piece->marks = known->marks;
+	memset(function, 0, sizeof(*function));
+	function->frame.function = frame->function;
+	function->frame.linkage = frame->linkage;
+	function->frame.file = frame->file;
+	function->frame.line = frame->line;
+	function->frame.unnamed = frame->unnamed;
+	function->frame.signal = frame->signal;
+	function->frame.module = frame->module;
+	function->frame.address = frame->address;
+	function->name = known->name;
+	function->marks = known->marks;
 	if (!known->renamed)
 		return 0;
-	piece->frame.function = pmp_intern_data(stacks->names, known->name, NULL);
-	piece->frame.linkage = NULL;
-	piece->frame.unnamed = piece->frame.signal = false;
+	function->frame.function = pmp_intern_data(stacks->names, known->name, NULL);
+	function->frame.linkage = NULL;
+	function->frame.unnamed = function->frame.signal = false;
 	return 0;
 }
 
-static const struct place *find_place(struct pmp_filter_stack *stacks,
-				      pmp_location location)
+static const struct location_functions *functions_at(struct pmp_filter_stack *stacks,
+						     pmp_location location)
 {
-	size_t need = (size_t)location + 1, first = stacks->piece_count, count;
+	size_t need = (size_t)location + 1, first = stacks->function_count, count;
 	const struct pmp_frame *frames;
 
-	if (need > stacks->place_count) {
-		if (PMP_RESERVE(&stacks->places, &stacks->place_capacity, need))
+	if (need > stacks->location_count) {
+		if (PMP_RESERVE(&stacks->by_location, &stacks->location_capacity, need))
 			return NULL;
-		memset(stacks->places + stacks->place_count, 0,
-		       (stacks->place_capacity - stacks->place_count) *
-			       sizeof(*stacks->places));
-		stacks->place_count = stacks->place_capacity;
+		memset(stacks->by_location + stacks->location_count, 0,
+		       (stacks->location_capacity - stacks->location_count) *
+			       sizeof(*stacks->by_location));
+		stacks->location_count = stacks->location_capacity;
 	}
-	if (stacks->places[location].count)
-		return &stacks->places[location];
+	if (stacks->by_location[location].count)
+		return &stacks->by_location[location];
 	count = pmp_symbolizer_frames(stacks->symbolizer, location, &frames);
 	for (size_t i = 0; i < count; i++)
-		if (add_piece(stacks, &frames[i]))
+		if (add_function(stacks, &frames[i]))
 			return NULL;
-	stacks->places[location] = (struct place){ first, (uint32_t)count };
-	return &stacks->places[location];
+	stacks->by_location[location] =
+		(struct location_functions){ first, (uint32_t)count };
+	return &stacks->by_location[location];
 }
 
 /* ---- stacks ---------------------------------------------------------------------- */
@@ -229,14 +231,15 @@ static int take_apart(struct pmp_filter_stack *stacks,
 {
 	*count = 0;
 	for (size_t i = 0; i < stack->count; i++) {
-		const struct place *place = find_place(stacks, stack->locations[i]);
+		const struct location_functions *at =
+			functions_at(stacks, stack->locations[i]);
 
-		if (!place || reserve(stacks, *count + place->count + 1))
+		if (!at || reserve(stacks, *count + at->count + 1))
 			return PMP_ENOMEM;
-		for (uint32_t k = 0; k < place->count; k++) {
+		for (uint32_t k = 0; k < at->count; k++) {
 			stacks->steps[*count] =
-				(struct step){ (uint32_t)i, place->first + k };
-			stacks->marks[*count] = stacks->pieces[place->first + k].marks;
+				(struct stack_step){ (uint32_t)i, at->first + k };
+			stacks->marks[*count] = stacks->functions[at->first + k].marks;
 			++*count;
 		}
 	}
@@ -268,7 +271,7 @@ static size_t thin_out(struct pmp_filter_stack *stacks, size_t count)
 	if (!pmp_filter_options(stacks->filter)->fold_recursion)
 		return n;
 	for (size_t i = 0; i < n; i++)
-		stacks->numbers[i] = stacks->pieces[stacks->steps[i].piece].name;
+		stacks->numbers[i] = stacks->functions[stacks->steps[i].function].name;
 	n = pmp_filter_fold(stacks->filter, stacks->numbers, n, stacks->kept);
 	for (size_t i = 0; i < n; i++)
 		stacks->steps[i] = stacks->steps[stacks->kept[i]];
@@ -277,7 +280,7 @@ static size_t thin_out(struct pmp_filter_stack *stacks, size_t count)
 
 /* The number of a location with some of its functions, PMP_INTERN_NONE: no memory. */
 static pmp_location cut(struct pmp_filter_stack *stacks, struct head head,
-			const struct step *steps, size_t count)
+			const struct stack_step *steps, size_t count)
 {
 	size_t size = sizeof(head) + count * sizeof(struct pmp_frame);
 	struct pmp_frame *frames;
@@ -288,7 +291,7 @@ static pmp_location cut(struct pmp_filter_stack *stacks, struct head head,
 	memcpy(stacks->cut, &head, sizeof(head));
 	frames = (struct pmp_frame *)(stacks->cut + 1);
 	for (size_t i = 0; i < count; i++) {
-		memcpy(&frames[i], &stacks->pieces[steps[i].piece].frame,
+		memcpy(&frames[i], &stacks->functions[steps[i].function].frame,
 		       sizeof(*frames));
 		/* The last one has the frame on the stack, as far as one can see. */
 		frames[i].inlined = i + 1 < count;
@@ -312,10 +315,10 @@ static pmp_location cut_all(struct pmp_filter_stack *stacks)
 }
 
 /* Is this the only function left at its location, and a signal's trampoline? */
-static bool is_signal(const struct pmp_filter_stack *stacks, const struct step *steps,
-		      size_t count)
+static bool is_signal(const struct pmp_filter_stack *stacks,
+		      const struct stack_step *steps, size_t count)
 {
-	return count == 1 && stacks->pieces[steps[0].piece].frame.signal;
+	return count == 1 && stacks->functions[steps[0].function].frame.signal;
 }
 
 /* Neighbours of one location are one again. 0 or PMP_ENOMEM. */

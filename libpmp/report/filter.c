@@ -39,14 +39,14 @@ enum {
 	MARK_KERNEL = 512, /* why a thread is there the functions of the program tell */
 };
 
-struct list {
+struct expression_list {
 	struct pmp_expression *items;
 	size_t count, capacity;
 	struct pmp_buf text; /* all of them, for pmp_filter_text() */
 };
 
 struct pmp_filter {
-	struct list lists[PMP_FILTER_COUNT];
+	struct expression_list lists[PMP_FILTER_COUNT];
 	struct pmp_filter_options options;
 };
 
@@ -61,7 +61,7 @@ int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err)
 void pmp_filter_free(struct pmp_filter *filter)
 {
 	for (int kind = 0; filter && kind < PMP_FILTER_COUNT; kind++) {
-		struct list *list = &filter->lists[kind];
+		struct expression_list *list = &filter->lists[kind];
 
 		for (size_t i = 0; i < list->count; i++)
 			pmp_expression_free(&list->items[i]);
@@ -77,7 +77,7 @@ static bool is_replacement(enum pmp_filter_kind kind)
 }
 
 /* "a", "(a)|(b)", "(a)|(b)|(c)" */
-static void add_text(struct list *list, const char *text)
+static void add_text(struct expression_list *list, const char *text)
 {
 	struct pmp_buf *all = &list->text, first = *all;
 
@@ -98,7 +98,7 @@ int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const c
 {
 	struct pmp_expression expression = { .compiled = false };
 	bool ignore = filter->options.ignore_case;
-	struct list *list;
+	struct expression_list *list;
 	int code;
 
 	if ((unsigned)kind >= PMP_FILTER_COUNT)
@@ -175,7 +175,8 @@ const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kin
 /* ---- functions ------------------------------------------------------------------- */
 
 /* mark if any expression of a list matches. */
-static pmp_marks mark_if(const struct list *list, const char *name, pmp_marks mark)
+static pmp_marks mark_if(const struct expression_list *list, const char *name,
+			 pmp_marks mark)
 {
 	int code = 0;
 
@@ -185,7 +186,7 @@ static pmp_marks mark_if(const struct list *list, const char *name, pmp_marks ma
 }
 
 /* By its path or by the last part of it: both ^libc and ^/usr/lib mean something. */
-static pmp_marks mark_if_module(const struct list *list, const char *module,
+static pmp_marks mark_if_module(const struct expression_list *list, const char *module,
 				pmp_marks mark)
 {
 	const char *slash = strrchr(module, '/');
@@ -202,7 +203,7 @@ bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind ki
 }
 
 /* All replacements of a kind, one after the other, in place. 1, 0: none, PMP_ENOMEM. */
-static int rename_all(const struct list *list, char *name, size_t size)
+static int rename_all(const struct expression_list *list, char *name, size_t size)
 {
 	char renamed[PMP_EXPRESSION_NAME];
 	int changed = 0;
@@ -224,7 +225,7 @@ static int rename_all(const struct list *list, char *name, size_t size)
 static pmp_marks look(const struct pmp_filter *filter, const char *name,
 		      const char *module)
 {
-	const struct list *lists = filter->lists;
+	const struct expression_list *lists = filter->lists;
 
 	return mark_if(&lists[PMP_FILTER_FOCUS], name, PMP_MARK_FOCUS) |
 	       mark_if(&lists[PMP_FILTER_IGNORE], name, MARK_IGNORE) |

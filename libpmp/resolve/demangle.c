@@ -15,7 +15,7 @@
 #define OUTPUT_MAX 16384
 #define STUB "@plt" /* see plt.h; not part of the mangled name */
 
-struct output {
+struct demangled {
 	struct pmp_buf *buf;
 	size_t limit; /* for buf->length */
 	jmp_buf too_long;
@@ -23,14 +23,14 @@ struct output {
 
 static void append(const char *text, size_t length, void *arg)
 {
-	struct output *output = arg;
+	struct demangled *output = arg;
 
 	if (length > output->limit - output->buf->length)
 		longjmp(output->too_long, 1);
 	pmp_buf_add(output->buf, text, length);
 }
 
-static bool run(const char *symbol, struct output *output)
+static bool run(const char *symbol, struct demangled *output)
 {
 	const int options = DMGL_PARAMS | DMGL_ANSI;
 
@@ -51,7 +51,7 @@ static bool is_stub(const char *symbol, size_t length)
 bool pmp_demangle(const char *symbol, struct pmp_buf *out)
 {
 	size_t before = out->length, length = strnlen(symbol, INPUT_MAX + 1);
-	struct output output = { .buf = out, .limit = before + OUTPUT_MAX };
+	struct demangled output = { .buf = out, .limit = before + OUTPUT_MAX };
 	char bare[INPUT_MAX + 1];
 	bool stub;
 

@@ -34,7 +34,7 @@
 #define LOOKUP_MAX ((size_t)1 << 20)   /* steps to look up one address */
 #define MODULE_MAX ((size_t)128 << 20) /* steps in a module */
 
-struct unit {
+struct dwarf_unit {
 	Dwarf_Off offset; /* of its first DIE */
 	Dwarf_Die head;	  /* in the module's file: ranges and lines */
 	Dwarf_Die body;	  /* the same, or the unit in the .dwo file */
@@ -50,7 +50,7 @@ struct pmp_lines {
 	struct pmp_budget *budget;
 	uint64_t steps; /* left for this module */
 	const struct pmp_log *log;
-	struct unit *units; /* those in .debug_aranges, ascending; then the rest */
+	struct dwarf_unit *units; /* those in .debug_aranges, ascending; then the rest */
 	size_t told_count, unit_count, unit_capacity;
 	struct pmp_interval_map told, rest; /* address to index of unit */
 	bool begun, complete;		    /* told, rest has been filled */
@@ -59,16 +59,16 @@ struct pmp_lines {
 
 /* ---- walking ------------------------------------------------------------ */
 
-struct walk {
+struct die_walk {
 	/* Look at a DIE; true: look at its children too. */
-	bool (*visit)(struct walk *walk, Dwarf_Die *die, unsigned depth);
+	bool (*visit)(struct die_walk *walk, Dwarf_Die *die, unsigned depth);
 	void *arg;
 	size_t budget;
 	bool first; /* nothing after the first DIE that visit accepts */
 	bool ended; /* done, or too much, or damaged */
 };
 
-static bool spend(struct walk *walk)
+static bool spend(struct die_walk *walk)
 {
 	if (walk->budget == 0)
 		walk->ended = true;
@@ -85,7 +85,7 @@ static size_t allowance(const struct pmp_lines *lines, size_t most)
 	return most < lines->budget->steps ? most : lines->budget->steps;
 }
 
-static void spent(struct pmp_lines *lines, size_t allowed, const struct walk *walk)
+static void spent(struct pmp_lines *lines, size_t allowed, const struct die_walk *walk)
 {
 	lines->steps -= allowed - walk->budget;
 	lines->budget->steps -= allowed - walk->budget;
@@ -109,7 +109,7 @@ static bool sibling_leads_forward(Dwarf_Die *die, bool *has_one)
 
 /* Children that are not wanted are walked silently if dwarf_siblingof() is
  * going to step over them. */
-static void walk_children(struct walk *walk, Dwarf_Die *parent, unsigned depth,
+static void walk_children(struct die_walk *walk, Dwarf_Die *parent, unsigned depth,
 			  bool silent)
 {
 	Dwarf_Die die;
@@ -142,7 +142,7 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, unsigned depth,
 }
 
 /* Call add for each address range of a DIE. */
-static void each_range(struct walk *walk, Dwarf_Die *die,
+static void each_range(struct die_walk *walk, Dwarf_Die *die,
 		       bool (*add)(void *arg, uint64_t start, uint64_t end), void *arg)
 {
 	Dwarf_Addr base, start, end;
@@ -168,7 +168,7 @@ static bool probe_range(void *arg, uint64_t start, uint64_t end)
 	return !probe->inside;
 }
 
-static bool covers(struct walk *walk, Dwarf_Die *die, uint64_t address)
+static bool covers(struct die_walk *walk, Dwarf_Die *die, uint64_t address)
 {
 	struct probe probe = { .address = address };
 
@@ -199,20 +199,20 @@ static bool add_unit(struct pmp_lines *lines, Dwarf_Off offset)
 {
 	if (PMP_RESERVE(&lines->units, &lines->unit_capacity, lines->unit_count + 1))
 		return false;
-	lines->units[lines->unit_count++] = (struct unit){ .offset = offset };
+	lines->units[lines->unit_count++] = (struct dwarf_unit){ .offset = offset };
 	return true;
 }
 
 static int unit_order(const void *a, const void *b)
 {
-	const struct unit *x = a, *y = b;
+	const struct dwarf_unit *x = a, *y = b;
 
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static struct unit *told_unit(const struct pmp_lines *lines, Dwarf_Off offset)
+static struct dwarf_unit *told_unit(const struct pmp_lines *lines, Dwarf_Off offset)
 {
-	const struct unit key = { .offset = offset };
+	const struct dwarf_unit key = { .offset = offset };
 
 	return lines->told_count ? bsearch(&key, lines->units, lines->told_count,
 					   sizeof(key), unit_order)
@@ -263,7 +263,7 @@ static void list_aranges(struct pmp_lines *lines)
 	fine = list_told_units(lines, table, count);
 	for (size_t i = 0; fine && i < count; i++) {
 		Dwarf_Arange *entry = dwarf_onearange(table, i);
-		const struct unit *unit;
+		const struct dwarf_unit *unit;
 
 		if (dwarf_getarangeinfo(entry, &start, &length, &offset) != 0)
 			continue;
@@ -281,7 +281,7 @@ static void list_other_units(struct pmp_lines *lines)
 {
 	struct collect collect = { .ranges = &lines->ranges };
 	const size_t allowed = allowance(lines, RANGES_MAX);
-	struct walk walk = { .budget = allowed };
+	struct die_walk walk = { .budget = allowed };
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 	uint8_t type;
@@ -303,7 +303,7 @@ static void list_other_units(struct pmp_lines *lines)
 }
 
 /* The unit of an address, or NULL. Without memory some are not found. */
-static struct unit *find_unit(struct pmp_lines *lines, uint64_t address)
+static struct dwarf_unit *find_unit(struct pmp_lines *lines, uint64_t address)
 {
 	uint32_t index;
 
@@ -393,7 +393,7 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 
 /* ---- split DWARF -------------------------------------------------------- */
 
-static const char *unit_name(struct unit *unit)
+static const char *unit_name(struct dwarf_unit *unit)
 {
 	const char *name = text_of(&unit->head, DW_AT_name);
 
@@ -422,7 +422,7 @@ static bool harmless(const char *directory, const char *below, const char *name)
  * compilation, which is below the former unless it is absolute; from 0.191 on first of
  * all for ELF-FILE.dwp. What is put there after this check it opens all the same.
  */
-static bool may_open_split(const struct pmp_lines *lines, struct unit *unit)
+static bool may_open_split(const struct pmp_lines *lines, struct dwarf_unit *unit)
 {
 	const char *name = text_of(&unit->head, DW_AT_dwo_name);
 	const char *compiled = text_of(&unit->head, DW_AT_comp_dir);
@@ -454,7 +454,7 @@ static bool fit(Dwarf *split)
 	       dwelf_dwarf_gnu_debugaltlink(split, &name, &id) == 0;
 }
 
-static void open_split(struct pmp_lines *lines, struct unit *unit)
+static void open_split(struct pmp_lines *lines, struct dwarf_unit *unit)
 {
 	Dwarf_Die body;
 	uint8_t type;
@@ -481,7 +481,7 @@ static void open_split(struct pmp_lines *lines, struct unit *unit)
 /* ---- functions of a unit ------------------------------------------------ */
 
 struct listing {
-	struct unit *unit;
+	struct dwarf_unit *unit;
 	struct collect collect;
 };
 
@@ -492,10 +492,10 @@ static bool holds_functions(int tag)
 	       tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
 }
 
-static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
+static bool list_function(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	struct listing *listing = walk->arg;
-	struct unit *unit = listing->unit;
+	struct dwarf_unit *unit = listing->unit;
 	int tag = dwarf_tag(die);
 	size_t before = listing->collect.ranges->count;
 
@@ -515,11 +515,13 @@ static bool list_function(struct walk *walk, Dwarf_Die *die, unsigned depth)
 }
 
 /* What was listed up to a damaged place is kept. */
-static void list_functions(struct pmp_lines *lines, struct unit *unit)
+static void list_functions(struct pmp_lines *lines, struct dwarf_unit *unit)
 {
 	struct listing listing = { unit, { .ranges = &lines->ranges } };
 	const size_t allowed = allowance(lines, WALK_MAX);
-	struct walk walk = { .visit = list_function, .arg = &listing, .budget = allowed };
+	struct die_walk walk = { .visit = list_function,
+				 .arg = &listing,
+				 .budget = allowed };
 
 	unit->listed = true;
 	if (!dwarf_offdie(lines->dwarf, unit->offset, &unit->head))
@@ -543,7 +545,7 @@ struct chain {
 	uint64_t address;
 };
 
-static bool follow(struct walk *walk, Dwarf_Die *die, unsigned depth)
+static bool follow(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	struct chain *chain = walk->arg;
 	int tag = dwarf_tag(die);
@@ -578,7 +580,7 @@ static const char *function_name(Dwarf_Die *die)
 }
 
 /* Where an inlined function was called. */
-static void fill_call(struct unit *unit, Dwarf_Die *die, struct pmp_place *place)
+static void fill_call(struct dwarf_unit *unit, Dwarf_Die *die, struct pmp_place *place)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word line, file;
@@ -593,7 +595,7 @@ static void fill_call(struct unit *unit, Dwarf_Die *die, struct pmp_place *place
 		place->file = dwarf_filesrc(files, file, NULL, NULL);
 }
 
-static void fill_line(struct unit *unit, uint64_t address, struct pmp_place *place)
+static void fill_line(struct dwarf_unit *unit, uint64_t address, struct pmp_place *place)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(&unit->head, address);
 	int number;
@@ -608,9 +610,9 @@ static void fill_line(struct unit *unit, uint64_t address, struct pmp_place *pla
 size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines,
 		      struct pmp_place *places)
 {
-	struct unit *unit = find_unit(lines, address);
+	struct dwarf_unit *unit = find_unit(lines, address);
 	struct chain chain = { .address = address };
-	struct walk walk = { .visit = follow, .arg = &chain, .first = true };
+	struct die_walk walk = { .visit = follow, .arg = &chain, .first = true };
 	size_t allowed;
 	uint32_t index;
 

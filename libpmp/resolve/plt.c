@@ -28,7 +28,7 @@ struct machine {
 };
 
 /* A relocation that fills a slot. */
-struct slot {
+struct got_slot {
 	uint64_t address; /* first: pmp_intervals_after() */
 	uint32_t section, index;
 };
@@ -37,7 +37,7 @@ struct pmp_stubs {
 	struct pmp_elf file;
 	const struct machine *machine; /* NULL: not known */
 	size_t sections;	       /* those before this one are not listed yet */
-	struct slot *slots;	       /* ascending */
+	struct got_slot *slots;	       /* ascending */
 	size_t count, capacity;
 };
 
@@ -206,7 +206,7 @@ static bool put_name(const struct pmp_elf *elf, const GElf_Shdr *header,
 /* Later sections first, as they are listed. */
 static int slot_order(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct got_slot *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
@@ -227,8 +227,8 @@ static bool list_slots(struct pmp_stubs *stubs, Elf_Scn *section)
 		    PMP_RESERVE(&stubs->slots, &stubs->capacity, stubs->count + 1))
 			return false;
 		stubs->slots[stubs->count++] =
-			(struct slot){ rela.r_offset, (uint32_t)elf_ndxscn(section),
-				       (uint32_t)i };
+			(struct got_slot){ rela.r_offset, (uint32_t)elf_ndxscn(section),
+					   (uint32_t)i };
 	}
 	return true;
 }
@@ -278,7 +278,7 @@ void pmp_stubs_free(struct pmp_stubs *stubs)
 }
 
 /* The relocation that fills a slot, or NULL. */
-static const struct slot *find_relocation(struct pmp_stubs *stubs, uint64_t address)
+static const struct got_slot *find_relocation(struct pmp_stubs *stubs, uint64_t address)
 {
 	if (address == 0)
 		return NULL;
@@ -294,7 +294,7 @@ static const struct slot *find_relocation(struct pmp_stubs *stubs, uint64_t addr
 
 bool pmp_stubs_name(struct pmp_stubs *stubs, uint64_t address, struct pmp_buf *name)
 {
-	const struct slot *slot = NULL;
+	const struct got_slot *slot = NULL;
 	uint64_t slot_address;
 	Elf_Scn *section;
 	Elf_Data *data;

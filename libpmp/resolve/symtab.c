@@ -17,7 +17,7 @@
 #define ASKED_MAX 16384		       /* symbols taken for what is asked for */
 
 /* One table, with the strings that it refers to. */
-struct source {
+struct table_source {
 	const struct pmp_elf *elf;
 	Elf_Scn *symbols, *strings;
 	size_t count;
@@ -178,7 +178,7 @@ static int add_symbol(struct pmp_symtab *table, const Elf64_Sym *symbol, uint32_
 
 /* Append one name to the names; of a long one somewhat more than is kept of it. False:
  * it is damaged, or no memory. */
-static bool read_name(struct pmp_symtab *table, const struct source *source,
+static bool read_name(struct pmp_symtab *table, const struct table_source *source,
 		      uint64_t offset)
 {
 	struct pmp_buf *names = &table->names;
@@ -204,7 +204,7 @@ static bool read_name(struct pmp_symtab *table, const struct source *source,
 }
 
 /* All names are there, or this one is read if it is asked for. */
-static int take_symbol(struct pmp_symtab *table, const struct source *source,
+static int take_symbol(struct pmp_symtab *table, const struct table_source *source,
 		       const Elf64_Sym *symbol, struct pmp_address_filter *filter)
 {
 	size_t offset = source->first + symbol->st_name;
@@ -227,7 +227,7 @@ static int take_symbol(struct pmp_symtab *table, const struct source *source,
 }
 
 /* Their bytes are in our order: open_checked() has seen to it. */
-static int take_symbols(struct pmp_symtab *table, const struct source *source,
+static int take_symbols(struct pmp_symtab *table, const struct table_source *source,
 			struct pmp_address_filter *filter)
 {
 	Elf64_Sym symbols[READ_COUNT];
@@ -252,7 +252,7 @@ static int take_symbols(struct pmp_symtab *table, const struct source *source,
 }
 
 /* All strings of a table. False: damaged, or no memory. */
-static bool append_strings(struct pmp_symtab *table, struct source *source)
+static bool append_strings(struct pmp_symtab *table, struct table_source *source)
 {
 	struct pmp_buf *names = &table->names;
 
@@ -283,7 +283,7 @@ static int read_table(struct pmp_symtab *table, const struct pmp_elf *elf,
 		      Elf_Scn *section, const GElf_Shdr *header,
 		      struct pmp_address_filter *filter)
 {
-	struct source source = {
+	struct table_source source = {
 		.elf = elf,
 		.symbols = section,
 		.strings = elf_getscn(elf->elf, header->sh_link),

@@ -25,7 +25,7 @@
 #define THREAD_MIN ((size_t)256 << 10) /* of the image: below it no thread pays */
 
 /* A section on its way into the image. */
-struct piece {
+struct image_section {
 	uint64_t offset, length; /* in the file, without the header of compression */
 	uint64_t at, size;	 /* in the image */
 	uint32_t name, type;
@@ -33,7 +33,7 @@ struct piece {
 };
 
 struct pmp_unpacking {
-	struct piece *pieces;
+	struct image_section *pieces;
 	size_t count, capacity;
 	size_t names;  /* which piece holds the names of sections */
 	uint64_t used; /* of the image, by pieces */
@@ -64,11 +64,11 @@ static bool fit(const char *name)
 }
 
 /* Where a section's contents are and how large they become. */
-static bool measure(int fd, const GElf_Shdr *header, struct piece *piece)
+static bool measure(int fd, const GElf_Shdr *header, struct image_section *piece)
 {
 	Elf64_Chdr packed;
 
-	*piece = (struct piece){
+	*piece = (struct image_section){
 		.offset = header->sh_offset,
 		.length = header->sh_size,
 		.size = header->sh_size,
@@ -90,7 +90,7 @@ static bool measure(int fd, const GElf_Shdr *header, struct piece *piece)
 	return true;
 }
 
-static bool add_piece(struct pmp_unpacking *unpacking, struct piece *piece)
+static bool add_piece(struct pmp_unpacking *unpacking, struct image_section *piece)
 {
 	if (piece->size > IMAGE_MAX - unpacking->used ||
 	    PMP_RESERVE(&unpacking->pieces, &unpacking->capacity, unpacking->count + 1))
@@ -115,7 +115,7 @@ static bool list_pieces(struct pmp_unpacking *unpacking, Elf *elf)
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name;
-		struct piece piece;
+		struct image_section piece;
 
 		if (!gelf_getshdr(section, &header))
 			return false;
@@ -156,7 +156,7 @@ static bool make_image(struct pmp_unpacking *unpacking, Elf *elf)
 	table = (Elf64_Shdr *)(void *)(unpacking->image + unpacking->used);
 	table[0] = (Elf64_Shdr){ 0 };
 	for (size_t i = 0; i < unpacking->count; i++) {
-		const struct piece *piece = &unpacking->pieces[i];
+		const struct image_section *piece = &unpacking->pieces[i];
 
 		table[i + 1] = (Elf64_Shdr){
 			.sh_name = piece->name,
@@ -169,7 +169,8 @@ static bool make_image(struct pmp_unpacking *unpacking, Elf *elf)
 	return true;
 }
 
-static bool unpack(const struct pmp_unpacking *unpacking, const struct piece *piece)
+static bool unpack(const struct pmp_unpacking *unpacking,
+		   const struct image_section *piece)
 {
 	char *image = unpacking->image + piece->at;
 	char *to = piece->packed ? unpacking->input : image;

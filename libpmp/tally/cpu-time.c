@@ -20,12 +20,12 @@
 #define RECORDS_MIN 16384 /* are kept in any case */
 #define ON_PROCESSOR 1000 /* one running find, in finds of threads that wait for one */
 
-struct key {
+struct cpu_time_key {
 	pid_t pid, tid;
 };
 
-struct record {
-	struct key key;
+struct cpu_time_record {
+	struct cpu_time_key key;
 	uint64_t time; /* of the last sample; 0: of a process that has ended */
 	union {
 		uint64_t cpu;	/* so much of it is accounted for */
@@ -43,7 +43,7 @@ struct finds {
 struct pmp_cpu_time {
 	bool by_thread;
 	struct pmp_intern *keys; /* id: index of records */
-	struct record *records;
+	struct cpu_time_record *records;
 	size_t count, capacity;
 	size_t guess;	       /* index: samples have their threads in the same order */
 	size_t limit;	       /* records at which those of ended threads go */
@@ -85,9 +85,10 @@ uint64_t pmp_cpu_time_size(const struct pmp_cpu_time *times)
 /* ---- records ------------------------------------------------------------------ */
 
 /* NULL: no memory. A new one is all zero but for its key. */
-static struct record *find_record(struct pmp_cpu_time *times, pid_t pid, pid_t tid)
+static struct cpu_time_record *find_record(struct pmp_cpu_time *times, pid_t pid,
+					   pid_t tid)
 {
-	const struct key key = { pid, tid };
+	const struct cpu_time_key key = { pid, tid };
 	uint32_t id;
 
 	if (times->guess < times->count &&
@@ -100,15 +101,16 @@ static struct record *find_record(struct pmp_cpu_time *times, pid_t pid, pid_t t
 		return NULL;
 	if (id == times->count)
 		times->records[times->count++] =
-			(struct record){ .key = key, .entry = PMP_ENTRY_NONE };
+			(struct cpu_time_record){ .key = key, .entry = PMP_ENTRY_NONE };
 	times->guess = id + 1;
 	return &times->records[id];
 }
 
 /* Is it a process that has not ended, or was the thread in its last sample? */
-static bool is_there(const struct pmp_cpu_time *times, const struct record *record)
+static bool is_there(const struct pmp_cpu_time *times,
+		     const struct cpu_time_record *record)
 {
-	const struct key process = { record->key.pid, 0 };
+	const struct cpu_time_key process = { record->key.pid, 0 };
 	uint32_t id;
 
 	if (!record->key.tid)
@@ -121,8 +123,8 @@ static bool is_there(const struct pmp_cpu_time *times, const struct record *reco
 static int copy_present(const struct pmp_cpu_time *times, struct pmp_cpu_time *new)
 {
 	for (size_t i = 0; i < times->count; i++) {
-		const struct record *record = &times->records[i];
-		struct record *copy;
+		const struct cpu_time_record *record = &times->records[i];
+		struct cpu_time_record *copy;
 
 		if (!is_there(times, record))
 			continue;
@@ -139,7 +141,7 @@ static int copy_present(const struct pmp_cpu_time *times, struct pmp_cpu_time *n
 /* The index of the record that has the time of an entry's thread, or PMP_INTERN_NONE. */
 static uint32_t owner_of(const struct pmp_cpu_time *times, const struct pmp_entry *entry)
 {
-	const struct key key = { entry->pid, times->by_thread ? entry->tid : 0 };
+	const struct cpu_time_key key = { entry->pid, times->by_thread ? entry->tid : 0 };
 
 	return pmp_intern_find(times->keys, &key, sizeof(key));
 }
@@ -210,7 +212,7 @@ static int give_rest(const struct pmp_cpu_time *times, struct pmp_entries *entri
 		     const struct finds *finds)
 {
 	for (size_t i = 0; i < times->count; i++) {
-		const struct record *record = &times->records[i];
+		const struct cpu_time_record *record = &times->records[i];
 		struct pmp_entry *entry;
 
 		if (!record->undivided || finds[i].all || record->entry == PMP_ENTRY_NONE)
@@ -261,7 +263,7 @@ static int settle(struct pmp_cpu_time *times, struct pmp_entries *entries)
 }
 
 /* The rest of a thread that will not be found running any more. */
-static int settle_rest(struct record *record, struct pmp_entries *entries)
+static int settle_rest(struct cpu_time_record *record, struct pmp_entries *entries)
 {
 	struct pmp_entry *entry;
 
@@ -316,7 +318,7 @@ int pmp_cpu_time_settle(struct pmp_cpu_time *times, struct pmp_entries *entries)
 
 void pmp_cpu_time_forget(struct pmp_cpu_time *times, pid_t pid)
 {
-	const struct key key = { pid, 0 };
+	const struct cpu_time_key key = { pid, 0 };
 	uint32_t id = pmp_intern_find(times->keys, &key, sizeof(key));
 
 	if (id != PMP_INTERN_NONE)
@@ -328,7 +330,7 @@ void pmp_cpu_time_forget(struct pmp_cpu_time *times, pid_t pid)
 int pmp_cpu_time_begin(struct pmp_cpu_time *times, struct pmp_entries *entries,
 		       const struct pmp_sample *sample)
 {
-	struct record *process;
+	struct cpu_time_record *process;
 
 	if (times->count > times->limit && pmp_cpu_time_settle(times, entries))
 		return PMP_ENOMEM;
@@ -347,8 +349,8 @@ int pmp_cpu_time_begin(struct pmp_cpu_time *times, struct pmp_entries *entries,
 
 /* The CPU time to account for; without schedstat the state has to do. known: it has been
  * seen before. */
-static uint64_t used(const struct pmp_thread *thread, const struct record *record,
-		     uint64_t wall, bool known)
+static uint64_t used(const struct pmp_thread *thread,
+		     const struct cpu_time_record *record, uint64_t wall, bool known)
 {
 	uint64_t cpu = thread->cpu > record->cpu ? thread->cpu - record->cpu : 0;
 
@@ -361,7 +363,7 @@ static uint64_t used(const struct pmp_thread *thread, const struct record *recor
 int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *thread,
 		      uint64_t *wall)
 {
-	struct record *record = find_record(times, times->pid, thread->tid);
+	struct cpu_time_record *record = find_record(times, times->pid, thread->tid);
 	uint64_t since, cpu = 0;
 	bool known;
 

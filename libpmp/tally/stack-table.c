@@ -8,14 +8,14 @@
 #include "base/alloc.h"
 
 /* The words of a key before the locations. */
-struct key {
+struct stack_key {
 	uint32_t pid, tid;
 	uint32_t process, thread, why; /* in names */
 	uint32_t end;
 	uint32_t state, syscall, wchan; /* details: as they are, in names; else 0 */
 };
 
-#define KEY_WORDS (sizeof(struct key) / sizeof(uint32_t))
+#define KEY_WORDS (sizeof(struct stack_key) / sizeof(uint32_t))
 
 bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details)
 {
@@ -51,7 +51,7 @@ static size_t make_key(struct pmp_entries *entries, const struct pmp_entry *entr
 	bool details = entries->details;
 	bool apart = entries->by_thread || details;
 	size_t words = KEY_WORDS + entry->location_count;
-	struct key key = {
+	struct stack_key key = {
 		.pid = entry->pid,
 		.tid = apart ? entry->tid : 0,
 		.process = intern_name(entries, entry->process),
@@ -80,7 +80,7 @@ static void fill_entry(const struct pmp_entries *entries, uint32_t id,
 {
 	size_t length;
 	const uint32_t *words = pmp_intern_data(entries->keys, id, &length);
-	struct key key;
+	struct stack_key key;
 
 	memcpy(&key, words, sizeof(key));
 	*entry = (struct pmp_entry){

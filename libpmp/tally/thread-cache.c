@@ -16,26 +16,26 @@
 
 #define ENDED_MIN 64 /* so many places of ended processes are kept in any case */
 
-struct item {
+struct cached_thread {
 	pid_t tid;
 	uint32_t entry;
 	uint64_t number; /* of the stack */
 };
 
-struct list {
-	struct item *items;
+struct thread_list {
+	struct cached_thread *items;
 	size_t count, capacity;
 };
 
-struct process {
+struct cached_process {
 	bool ended;
-	struct list last, now;
+	struct thread_list last, now;
 	size_t position; /* in last */
 };
 
 struct pmp_thread_cache {
 	struct pmp_intern *pids; /* id: index of processes */
-	struct process *processes;
+	struct cached_process *processes;
 	size_t count, capacity;
 	size_t ended_count; /* of them */
 	size_t current;
@@ -56,13 +56,13 @@ struct pmp_thread_cache *pmp_thread_cache_new(void)
 }
 
 /* Of a process that ends: so its place takes no more than itself. */
-static void free_lists(struct pmp_thread_cache *cache, struct process *process)
+static void free_lists(struct pmp_thread_cache *cache, struct cached_process *process)
 {
 	cache->list_size -= (process->last.capacity + process->now.capacity) *
 			    sizeof(*process->now.items);
 	free(process->last.items);
 	free(process->now.items);
-	*process = (struct process){ .ended = true };
+	*process = (struct cached_process){ .ended = true };
 }
 
 void pmp_thread_cache_free(struct pmp_thread_cache *cache)
@@ -111,9 +111,9 @@ static void drop_ended(struct pmp_thread_cache *cache)
 	cache->ended_count = 0;
 }
 
-static struct process *find_process(struct pmp_thread_cache *cache, pid_t pid)
+static struct cached_process *find_process(struct pmp_thread_cache *cache, pid_t pid)
 {
-	struct process *process;
+	struct cached_process *process;
 	uint32_t id;
 
 	if (PMP_RESERVE(&cache->processes, &cache->capacity, cache->count + 1))
@@ -124,7 +124,7 @@ static struct process *find_process(struct pmp_thread_cache *cache, pid_t pid)
 	process = &cache->processes[id];
 	if (id == cache->count) {
 		cache->count++;
-		*process = (struct process){ 0 };
+		*process = (struct cached_process){ 0 };
 	}
 	/* Another process may get the id. */
 	cache->ended_count -= process->ended;
@@ -150,8 +150,8 @@ void pmp_thread_cache_forget(struct pmp_thread_cache *cache, pid_t pid)
 int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 			   const struct pmp_sample *sample)
 {
-	struct process *process = find_process(cache, sample->pid);
-	struct list last;
+	struct cached_process *process = find_process(cache, sample->pid);
+	struct thread_list last;
 	size_t before;
 
 	if (!process)
@@ -173,8 +173,8 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
 			   const struct pmp_thread *thread, uint32_t *entry)
 {
-	struct process *process = &cache->processes[cache->current];
-	const struct list *last = &process->last;
+	struct cached_process *process = &cache->processes[cache->current];
+	const struct thread_list *last = &process->last;
 
 	while (process->position < last->count &&
 	       last->items[process->position].tid < thread->tid)
@@ -191,15 +191,16 @@ bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
 void pmp_thread_cache_put(struct pmp_thread_cache *cache, const struct pmp_thread *thread,
 			  uint32_t entry)
 {
-	struct list *now = &cache->processes[cache->current].now;
+	struct thread_list *now = &cache->processes[cache->current].now;
 
-	now->items[now->count++] = (struct item){ thread->tid, entry, thread->reading };
+	now->items[now->count++] =
+		(struct cached_thread){ thread->tid, entry, thread->reading };
 }
 
 void pmp_thread_cache_renumber(struct pmp_thread_cache *cache, const uint32_t *new)
 {
 	for (size_t i = 0; i < cache->count; i++) {
-		struct list *now = &cache->processes[i].now;
+		struct thread_list *now = &cache->processes[i].now;
 
 		/* The list before this one is not asked any more. */
 		cache->processes[i].last.count = 0;

@@ -10,7 +10,7 @@
 
 #define RUNS_MAX ((size_t)4 << 20) /* 160 MiB */
 
-struct key {
+struct timeline_key {
 	pid_t pid, tid; /* tid 0: the process */
 };
 
@@ -54,7 +54,7 @@ void pmp_timeline_free(struct pmp_timeline *timeline)
  * memory. */
 static uint32_t number_of(struct pmp_timeline *timeline, pid_t tid, bool *new)
 {
-	const struct key key = { timeline->pid, tid };
+	const struct timeline_key key = { timeline->pid, tid };
 	uint32_t number;
 
 	if (PMP_RESERVE(&timeline->latest, &timeline->key_capacity,

@@ -31,12 +31,12 @@ struct node {
 	size_t callers, calls; /* where its edges begin in the sorted lists */
 };
 
-struct key {
+struct edge_key {
 	uint32_t caller, called;
 };
 
 struct edge {
-	struct key key;
+	struct edge_key key;
 	uint64_t self, total; /* self: the called function is the end of the stack */
 	size_t last;
 };
@@ -61,7 +61,7 @@ static const char legend[] =
 
 static struct edge *find_edge(struct graph *graph, uint32_t caller, uint32_t called)
 {
-	const struct key key = { caller, called };
+	const struct edge_key key = { caller, called };
 	uint32_t id;
 
 	if (PMP_RESERVE(&graph->edges, &graph->edge_capacity, graph->edge_count + 1))

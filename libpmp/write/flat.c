@@ -20,7 +20,7 @@
 #include "write/table.h"
 #include "write/writer.h"
 
-struct sums {
+struct function_sums {
 	uint32_t function;
 	uint32_t index;			/* of its block, from 1 */
 	uint64_t self, total;		/* samples */
@@ -42,12 +42,13 @@ static const char amount_legend[] =
 	"total%, total   the same with all that it has called\n"
 	"[number]        of the function's block in the format callgraph\n\n";
 
-static void add_path(struct sums *sums, const struct pmp_path *path, size_t number)
+static void add_path(struct function_sums *sums, const struct pmp_path *path,
+		     size_t number)
 {
-	struct sums *leaf;
+	struct function_sums *leaf;
 
 	for (size_t i = 0; i < path->length; i++) {
-		struct sums *function = &sums[path->functions[i]];
+		struct function_sums *function = &sums[path->functions[i]];
 
 		/* Recursion: once for each stack. */
 		if (function->last == number)
@@ -68,7 +69,7 @@ static void add_path(struct sums *sums, const struct pmp_path *path, size_t numb
 /* The order of blocks: callgraph.c has the same. */
 static int compare_blocks(const void *a, const void *b)
 {
-	const struct sums *one = a, *other = b;
+	const struct function_sums *one = a, *other = b;
 
 	if (one->total != other->total)
 		return one->total < other->total ? 1 : -1;
@@ -77,7 +78,7 @@ static int compare_blocks(const void *a, const void *b)
 
 static int compare_sums(const void *a, const void *b)
 {
-	const struct sums *one = a, *other = b;
+	const struct function_sums *one = a, *other = b;
 
 	if (one->self != other->self)
 		return one->self < other->self ? 1 : -1;
@@ -88,19 +89,19 @@ static int compare_sums(const void *a, const void *b)
 
 static int compare_totals(const void *a, const void *b)
 {
-	const struct sums *one = a, *other = b;
+	const struct function_sums *one = a, *other = b;
 
 	return one->total != other->total ? compare_blocks(a, b) : compare_sums(a, b);
 }
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct sums *one = a, *other = b;
+	const struct function_sums *one = a, *other = b;
 
 	return (one->function > other->function) - (one->function < other->function);
 }
 
-static void sort_sums(struct sums *sums, size_t count, enum pmp_sort sort)
+static void sort_sums(struct function_sums *sums, size_t count, enum pmp_sort sort)
 {
 	qsort(sums, count, sizeof(*sums),
 	      sort == PMP_SORT_TOTAL  ? compare_totals
@@ -126,7 +127,8 @@ static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
 }
 
 static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
-		       const struct sums *sums, const struct pmp_write_options *options)
+		       const struct function_sums *sums,
+		       const struct pmp_write_options *options)
 {
 	const bool timed = !*paths->sample_type.type;
 	struct pmp_buf *buf = &out->buf;
@@ -157,9 +159,9 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 }
 
 /* The sums of each function, in the order of their names. NULL: no memory. */
-static struct sums *add_up(const struct pmp_paths *paths)
+static struct function_sums *add_up(const struct pmp_paths *paths)
 {
-	struct sums *sums = calloc(paths->function_count + 1, sizeof(*sums));
+	struct function_sums *sums = calloc(paths->function_count + 1, sizeof(*sums));
 
 	for (uint32_t i = 0; sums && i < paths->function_count; i++)
 		sums[i].function = i;
@@ -172,7 +174,7 @@ static void write_flat(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
 	const struct pmp_path_style path_style = pmp_paths_style(options);
-	struct sums *sums = NULL;
+	struct function_sums *sums = NULL;
 	struct pmp_paths paths;
 
 	if (pmp_paths_make(&paths, report, &path_style))
@@ -203,12 +205,13 @@ static const char diff_legend[] =
 	"new      of the profile; all are percent of its stacks\n"
 	"diff     the difference of the two\n\n";
 
-static double self_change(const struct pmp_paths *paths, const struct sums *sums)
+static double self_change(const struct pmp_paths *paths, const struct function_sums *sums)
 {
 	return (double)sums->self - pmp_paths_base(paths, sums->base_self);
 }
 
-static double total_change(const struct pmp_paths *paths, const struct sums *sums)
+static double total_change(const struct pmp_paths *paths,
+			   const struct function_sums *sums)
 {
 	return (double)sums->total - pmp_paths_base(paths, sums->base_total);
 }
@@ -223,7 +226,7 @@ static int compare_sizes(double x, double y)
 
 static int compare_changes(const void *a, const void *b, void *paths)
 {
-	const struct sums *one = a, *other = b;
+	const struct function_sums *one = a, *other = b;
 	int order = compare_sizes(self_change(paths, one), self_change(paths, other));
 
 	if (!order)
@@ -236,7 +239,7 @@ static int compare_changes(const void *a, const void *b, void *paths)
 }
 
 static void write_changes(struct pmp_out *out, const struct pmp_paths *paths,
-			  const struct sums *sums,
+			  const struct function_sums *sums,
 			  const struct pmp_write_options *options)
 {
 	struct pmp_buf *buf = &out->buf;
@@ -247,7 +250,8 @@ static void write_changes(struct pmp_out *out, const struct pmp_paths *paths,
 		pmp_buf_puts(buf, diff_legend);
 	pmp_buf_puts(buf, "  -------- self% -------  ------- total% -------\n"
 			  "    base     new    diff    base     new    diff  function\n");
-	for (const struct sums *end = sums + paths->function_count; sums < end; sums++) {
+	for (const struct function_sums *end = sums + paths->function_count; sums < end;
+	     sums++) {
 		const struct pmp_function *function = &paths->functions[sums->function];
 
 		if (!*function->module && !sums->self && !sums->base_self)
@@ -273,7 +277,7 @@ static void write_flat_diff(struct pmp_out *out, const struct pmp_report *report
 			    const struct pmp_write_options *options)
 {
 	const struct pmp_path_style path_style = pmp_paths_style(options);
-	struct sums *sums = NULL;
+	struct function_sums *sums = NULL;
 	struct pmp_paths paths;
 
 	if (pmp_paths_make(&paths, report, &path_style))

@@ -17,7 +17,7 @@
 #define NAME_WIDTH 15
 #define SHOWN 3 /* functions of a stack */
 
-struct sums {
+struct thread_sums {
 	uint64_t count, cpu, wall;
 	uint64_t running, asleep, uninterruptible;
 	const struct pmp_entry *first; /* the most frequent of its entries */
@@ -30,7 +30,7 @@ static const char legend[] =
 	"R%, S%, D%      of its samples: running, asleep, uninterruptible\n"
 	"most often in   its most frequent stack, innermost function first\n\n";
 
-static void add_entry(struct sums *sums, const struct pmp_entry *entry)
+static void add_entry(struct thread_sums *sums, const struct pmp_entry *entry)
 {
 	sums->count += entry->count;
 	sums->cpu += entry->cpu;
@@ -66,7 +66,7 @@ static void add_stack(struct pmp_buf *buf, const struct pmp_report *report,
 }
 
 static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
-		       const struct sums *sums)
+		       const struct thread_sums *sums)
 {
 	const struct pmp_entry *first = sums->first;
 	struct pmp_buf name = { 0 };
@@ -93,7 +93,7 @@ static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
 /* Equal ones stay in the order of their ids. */
 static int compare(const void *a, const void *b, void *arg)
 {
-	const struct sums *one = a, *other = b;
+	const struct thread_sums *one = a, *other = b;
 	const enum pmp_sort *sort = arg;
 	int order = 0;
 
@@ -109,14 +109,14 @@ static int compare(const void *a, const void *b, void *arg)
 
 /* Entries that are sorted by thread: sums of each. Returns the number of threads. */
 static size_t add_up(const struct pmp_entry *const *entries, size_t count,
-		     struct sums *sums)
+		     struct thread_sums *sums)
 {
 	size_t threads = 0;
 
 	for (size_t i = 0; i < count; threads++) {
-		struct sums *thread = &sums[threads];
+		struct thread_sums *thread = &sums[threads];
 
-		*thread = (struct sums){ .first = entries[i], .number = threads };
+		*thread = (struct thread_sums){ .first = entries[i], .number = threads };
 		for (; i < count && pmp_sort_same_thread(thread->first, entries[i]); i++)
 			add_entry(thread, entries[i]);
 	}
@@ -127,7 +127,7 @@ static void write_threads(struct pmp_out *out, const struct pmp_report *report,
 			  const struct pmp_write_options *options)
 {
 	size_t count = report->entry_count;
-	struct sums *sums = calloc(count + 1, sizeof(*sums));
+	struct thread_sums *sums = calloc(count + 1, sizeof(*sums));
 	const struct pmp_entry **entries = NULL;
 	enum pmp_sort sort = options->sort;
 	struct pmp_buf *buf = &out->buf;
