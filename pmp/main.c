@@ -75,7 +75,7 @@ static int start_signals(struct run *run)
 	run->wake = signals_open();
 	if (run->wake >= 0)
 		return 0;
-	message_print(NULL, "cannot take signals: %s", strerror(-run->wake));
+	message_print(NULL, "cannot handle signals: %s", strerror(-run->wake));
 	return PMP_EXIT_FAILED;
 }
 

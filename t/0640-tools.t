@@ -141,7 +141,7 @@ END
 		like "$("$PMP" -q -f folded cpu.pb.gz)" 'main\.main;main\.spin' \
 			"pmp reads Go's own profiles"
 		like "$("$PMP" --diff cpu.pb.gz -f flat cpu.pb.gz 2>&1)" \
-			'^pmp: the base does not tell its number of snapshots: compared by totals' \
+			'^pmp: the base does not record its number of snapshots: compared by totals' \
 			"and compares them, by totals"
 	else
 		skip "go cannot build: $(tail -n 1 go.err)"

@@ -74,9 +74,9 @@ refused "cannot open saved.pb.gz: No such file or directory" \
 	"to profile a process: pmp -p PID; a command: pmp -- COMMAND" saved.pb.gz
 refused "nothing to profile: no process is given" \
 	"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see pmp --help"
-refused "give either processes, a command or saved profiles, not several of them" \
+refused "give processes, a command or saved profiles: only one of these" \
 	"see pmp --help" -p 1 -- true
-refused "give either processes, a command or saved profiles, not several of them" \
+refused "give processes, a command or saved profiles: only one of these" \
 	"see pmp --help" -p 1 saved.pb.gz
 refused "option --name: '(' is not a regular expression: Unmatched ( or \\(" \
 	"for example --name '^mariadbd$'" --name '('

@@ -106,7 +106,7 @@ is "$(awk '{ n += $NF } END { print n }' out)" 4 "alternatives; with what else i
 "$PMP" --config c "$sleeper" "$demo" >out
 is "$(awk '/^sleeper-[0-9]*;.*;main;/ { print $NF }' out)" 1 "of two together sections must mean both"
 "$PMP" --config c "$sleeper" "$demo" 2>err >out
-is "$(grep -c "^pmp: the section .name:.* is for some of these processes, not for all: it is not used$" err)" \
+is "$(grep -c "^pmp: the section .name:.* applies to some of these processes only: it is not used$" err)" \
 	1 "a section that not all have is told"
 "$PMP" --config c -o 'y-%p.folded' "$sleeper" "$demo" 2>err
 unlike "$(cat err)" 'the section' "nothing is told where each process has a run of its own"
@@ -186,7 +186,7 @@ for mode in 602 666 646; do
 	chmod "$mode" c
 	"$PMP" --config c "$sleeper" >out 2>err
 	is "$?" 2 "mode $mode"
-	like "$(cat err)" '^pmp: refusing c: others may write it$' "is refused"
+	like "$(cat err)" '^pmp: refusing c: others may write to it$' "is refused"
 done
 chmod 600 c
 if [ "$(id -u)" -eq 0 ]; then

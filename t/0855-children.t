@@ -24,7 +24,7 @@ descriptors() {
 
 check_options() {
 	"$PMP" --children -t $$ >out 2>err
-	is "$?:$(head -n 1 err)" "2:pmp: --children is for processes, -t for threads" "not with -t"
+	is "$?:$(head -n 1 err)" "2:pmp: --children and -t exclude each other" "not with -t"
 }
 
 check_pipeline() {
@@ -181,7 +181,7 @@ check_daemon() {
 	is "$?" 5 "a daemon: the status of the command"
 	seen=$(awk '/^sleeper[-;].*nap/ { n += $NF } END { print n + 0 }' x.folded)
 	ok "[ $seen -ge 10 ]" "is sampled to its end: $seen times"
-	like "$(cat err)" '^pmp: sh has ended; 1 of its processes go on$' "pmp says why it stays"
+	like "$(cat err)" '^pmp: sh has ended; processes that still run: 1$' "pmp says why it stays"
 	"$PMP" -q --children -o x.folded -- sh -c \
 		'i=0; while [ $i -lt 50 ]; do (sleep 0.01 &); i=$((i + 1)); done; sleep 0.5
 		 pgrep -c -r Z -P $PPID >zombies; :'

@@ -28,11 +28,11 @@ head -c 300 demo.pb.gz >cut.pb.gz
 : >empty
 mkdir folder
 refused 2 'cannot open nowhere.pb.gz: No such file' nowhere.pb.gz
-refused 2 'cannot read text: it is damaged, or no profile' text
+refused 2 'cannot read text: it is damaged, or not a profile' text
 refused 2 'cannot read cut.pb.gz: it is damaged' -f folded cut.pb.gz
 refused 2 'cannot read empty: it is damaged' empty
-refused 2 'give either processes, a command or saved' demo.pb.gz -- true
-refused 2 'give either processes, a command or saved' -p 1 demo.pb.gz
+refused 2 'give processes, a command or saved' demo.pb.gz -- true
+refused 2 'give processes, a command or saved' -p 1 demo.pb.gz
 refused 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz
 "$PMP" folder >out 2>err
 isnt $? 0 "a folder is no profile"
@@ -62,7 +62,7 @@ like "$("$PMP" -f folded --stats demo.pb.gz 2>&1 >/dev/null)" 'snapshots: 2, sta
 	"statistics are those of the run"
 
 # A beginner's operands.
-is "$("$PMP" "$top_builddir/t/target/demo" 2>&1)" "pmp: cannot read $top_builddir/t/target/demo: it is damaged, or no profile in the format pprof
+is "$("$PMP" "$top_builddir/t/target/demo" 2>&1)" "pmp: cannot read $top_builddir/t/target/demo: it is damaged, or not a profile in the format pprof
 hint: to profile a program from its start: pmp -- $top_builddir/t/target/demo" "a program is no profile"
 is "$("$PMP" demo.pb.gz/x 2>&1)" "pmp: cannot open demo.pb.gz/x: Not a directory" \
 	"what was meant as a file has no hint about processes"

@@ -90,9 +90,9 @@ like "$(notes --diff slow.pb.gz new.pb.gz)" \
 is "$(notes -q --diff slow.pb.gz new.pb.gz)" "" "-q says nothing"
 gzip -dc base.pb.gz | perl -pe 's/taken: snapshots/TAKEN: snapshots/' >foreign.pb
 like "$(notes --diff foreign.pb new.pb.gz)" \
-	"^pmp: the base does not tell its number of snapshots: compared by totals, the base's counts times 3\$" \
+	"^pmp: the base does not record its number of snapshots: compared by totals, the base's counts times 3\$" \
 	"a profile of another program"
-like "$(notes --diff new.pb.gz foreign.pb)" '^pmp: this profile does not tell' \
+like "$(notes --diff new.pb.gz foreign.pb)" '^pmp: this profile does not record' \
 	"on the other side"
 gzip -dc base.pb.gz | perl -pe 's/\x04demo/\x04omed/' >renamed.pb
 like "$(notes --diff renamed.pb new.pb.gz)" \
@@ -111,8 +111,8 @@ refused() {
 }
 echo "no profile" >text
 refused 2 'cannot open nowhere.pb.gz: No such file' --diff nowhere.pb.gz new.pb.gz
-refused 2 'cannot read text: it is damaged, or no profile' --diff text new.pb.gz
-refused 2 'cannot read text: it is damaged, or no profile' --diff text -p "$target_pid"
+refused 2 'cannot read text: it is damaged, or not a profile' --diff text new.pb.gz
+refused 2 'cannot read text: it is damaged, or not a profile' --diff text -p "$target_pid"
 refused 2 'cannot open nowhere.pb.gz' --diff nowhere.pb.gz -- touch touched
 ok "[ ! -e touched ]" "the command has not been started"
 refused 2 'nothing to profile' --diff base.pb.gz

@@ -173,7 +173,7 @@ refused --skip-module '((a{200}){200}){200}' 'a regular expression: it repeats t
 refused --rename-frame 'x' 'a replacement: it does not begin with s/'
 refused --rename-frame 's/a' 'a replacement: a delimiter is missing'
 refused --rename-frame 's/a/b' 'a replacement: a delimiter is missing'
-refused --rename-frame 's/a/b/x' 'a replacement: only the flag g may stand at its end'
+refused --rename-frame 's/a/b/x' 'a replacement: its only flag is g'
 refused --rename-frame 's//b/' 'a replacement: it is empty'
 refused --rename-frame 's/a/\1/' 'a replacement: it has no group of that number'
 refused --thread-group 's/(/b/' 'a replacement: Unmatched ( or \('

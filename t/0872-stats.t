@@ -35,7 +35,7 @@ unlike "$(cat err)" 'not counted|children' "nothing is said of what was not aske
 is "$(said 'lost: .*, \([0-9]*\) not wanted;')" 210 "threads that are not wanted"
 "$PMP" --no-symbols -f folded -n 2 -i 10ms --threads '^none$' -p "$target" >out 2>err
 is "$?" 0 "that none is wanted is no error"
-is "$(cat out err)" "pmp: no thread was wanted: -t, --threads and --not-threads leave out all of them
+is "$(cat out err)" "pmp: no threads left: -t, --threads and --not-threads leave out all of them
 hint: pmp -f threads has the names of threads" "but is told, as nothing else is"
 "$PMP" -q --stats -f folded -n 5 -i 10ms --max-frames 1 -p "$target" >out 2>err
 is "$(said 'lost: .* truncated: \([0-9]*\) ')" "$(sum out '[truncated')" \

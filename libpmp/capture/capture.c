@@ -648,7 +648,7 @@ static int take_threads(struct pmp_target *target, struct pmp_sample *sample,
 		return pmp_target_gone(target, err);
 	if (r == PMP_ELIMIT)
 		return pmp_error_sys(err, PMP_ELIMIT, EMFILE,
-				     "cannot look at the threads of %d",
+				     "cannot list the threads of %d",
 				     (int)target->process.pid);
 	if (r < 0)
 		return pmp_error_nomem(err, "take a sample");

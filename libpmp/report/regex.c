@@ -191,7 +191,7 @@ static int take_flags(struct pmp_expression *expression, const char *flags,
 	expression->global = strcmp(flags, "g") == 0;
 	if (!*flags || expression->global)
 		return 0;
-	return pmp_error_set(err, PMP_EINVAL, "only the flag g may stand at its end");
+	return pmp_error_set(err, PMP_EINVAL, "its only flag is g");
 }
 
 int pmp_expression_parse(struct pmp_expression *expression, const char *text,

@@ -142,7 +142,7 @@ static int complain(struct pmp_error *err, const char *name, int code,
 	case PMP_EFORMAT:
 		pmp_error_set(
 			err, code,
-			"cannot read %s: it is damaged, or no profile in the format "
+			"cannot read %s: it is damaged, or not a profile in the format "
 			"pprof",
 			shown);
 		return code;

@@ -261,7 +261,7 @@ out:
 const struct pmp_writer pmp_writer_callgraph = {
 	.format = {
 		.name = "callgraph",
-		.help = "callers and called functions of each function, as gprof",
+		.help = "callers and callees of each function, as in gprof",
 		.extension = "callgraph",
 		.mime = "text/plain; charset=utf-8",
 	},

@@ -210,7 +210,7 @@ static void write_json(struct pmp_out *out, const struct pmp_report *report,
 const struct pmp_writer pmp_writer_json = {
 	.format = {
 		.name = "json",
-		.help = "an object a line, one for each snapshot; for programs",
+		.help = "a line of JSON for each snapshot; for programs",
 		.extension = "json",
 		.mime = "application/x-ndjson",
 		.snapshots = true,

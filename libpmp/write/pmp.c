@@ -204,7 +204,7 @@ out:
 const struct pmp_writer pmp_writer_pmp = {
 	.format = {
 		.name = "pmp",
-		.help = "one line per stack, leaf first, as pt-pmp prints them",
+		.help = "one line per stack, leaf first, as by pt-pmp",
 		.extension = "pmp",
 		.mime = "text/plain; charset=utf-8",
 		.compares = true,

@@ -559,7 +559,7 @@ out:
 const struct pmp_writer pmp_writer_pprof = {
 	.format = {
 		.name = "pprof",
-		.help = "profile.proto for go tool pprof; what pmp FILE reads",
+		.help = "for go tool pprof, and for pmp FILE to read again",
 		.extension = "pb.gz",
 		.mime = "application/octet-stream",
 		.details = true,

@@ -342,7 +342,7 @@ static void write_speedscope(struct pmp_out *out, const struct pmp_report *repor
 const struct pmp_writer pmp_writer_speedscope = {
 	.format = {
 		.name = "speedscope",
-		.help = "for speedscope.app: threads in the course of time",
+		.help = "for speedscope.app: each thread over time",
 		.extension = "speedscope.json",
 		.mime = "application/json",
 		.details = true,

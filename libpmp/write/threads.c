@@ -162,7 +162,7 @@ out:
 const struct pmp_writer pmp_writer_threads = {
 	.format = {
 		.name = "threads",
-		.help = "a table of threads: states, CPU time, most frequent stack",
+		.help = "a table of threads: states, CPU time, usual stack",
 		.extension = "threads",
 		.mime = "text/plain; charset=utf-8",
 		.details = true,

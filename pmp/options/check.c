@@ -84,11 +84,10 @@ static void note_section(const struct options *options)
 	if (!options->unmet_section || filename_has(output, 'p') ||
 	    filename_has(output, 'n'))
 		return;
-	message_note(
-		"with %p or %n in the name of the output each has its own section",
-		"the section [name:%s] is for some of these processes, not for all: it "
-		"is not used",
-		options->unmet_section);
+	message_note("with %p or %n in the name of the output each has its own section",
+		     "the section [name:%s] applies to some of these processes only: it "
+		     "is not used",
+		     options->unmet_section);
 }
 
 /* What has no effect here; worth a message only, as a configuration may have it. */
@@ -155,18 +154,18 @@ bool options_check_source(const struct options *options)
 	int sources = processes + (options->command != NULL) + (options->file_count > 0);
 
 	if (sources > 1) {
-		message_print(PMP_SEE_HELP, "give either processes, a command or saved "
-					    "profiles, not several of them");
+		message_print(PMP_SEE_HELP,
+			      "give processes, a command or saved profiles: "
+			      "only one of these");
 		return false;
 	}
 	if (options->children && options->tids.count) {
-		message_print(PMP_SEE_HELP,
-			      "--children is for processes, -t for threads");
+		message_print(PMP_SEE_HELP, "--children and -t exclude each other");
 		return false;
 	}
 	if (options->has_user && !options->name) {
 		message_print("for example --user mysql --name '^mariadbd$'",
-			      "--user says whose processes --name finds");
+			      "--user needs --name: it says whose processes that finds");
 		return false;
 	}
 	if (sources == 0) {

@@ -76,7 +76,7 @@ static int check_file(const char *path, const struct stat *status)
 	if (!is_trusted(status)) {
 		snprintf(hint, sizeof(hint), "chown %s %s; chmod go-w %s",
 			 geteuid() == 0 ? "root" : "$USER", path, path);
-		message_print(hint, "refusing %s: others may write it", path);
+		message_print(hint, "refusing %s: others may write to it", path);
 		return PMP_EXIT_USAGE;
 	}
 	if (status->st_size > SIZE_LIMIT) {

@@ -39,9 +39,9 @@ int options_help(void)
 	for (size_t i = 0; i < pmp_format_count(); i++)
 		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name,
 		       pmp_format(i)->help);
-	puts("\nOn a terminal, without a format: a live view until q; ? there is its help.\n"
-	     "Length: --raw takes one snapshot, other formats 10 s of them, -- COMMAND goes on\n"
-	     "until the command ends. PMP_OPTS holds options to put before these.");
+	puts("\nOn a terminal, without -f, --raw and -o: a live view until q; its help is ?.\n"
+	     "Without -n and -d: --raw takes one snapshot, -- COMMAND goes on until it ends,\n"
+	     "all else takes 10 seconds. PMP_OPTS holds options that are read first.");
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	message_print(NULL, "cannot write standard output: %s", strerror(errno));

@@ -122,16 +122,14 @@ static void report_unnamed(const struct pmp_module_info *module)
 		snprintf(about, sizeof(about), " (build-id %.60s)", id);
 	if (stripped && strlen(id) > 2)
 		snprintf(hint, sizeof(hint),
-			 "install its debug package, or copy "
-			 "/usr/lib/debug/.build-id/%.2s/%s.debug",
+			 "install its debug package, or try --debuginfod; its debug file "
+			 "belongs at /usr/lib/debug/.build-id/%.2s/%s.debug",
 			 id, id + 2);
 	else if (stripped)
 		snprintf(hint, sizeof(hint), "install its debug package");
-	message_note(hint,
-		     "no symbols for %s%s%s%s: %.0f%% of its frames are shown as "
-		     "addresses",
-		     module->path, about, stripped ? "" : ": ", stripped ? "" : problem,
-		     percent(module->unnamed, module->frames));
+	message_note(hint, "no names for %.0f%% of the frames of %s%s: %s",
+		     percent(module->unnamed, module->frames), module->path, about,
+		     problem ? problem : "no symbols");
 }
 
 static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
@@ -154,10 +152,9 @@ void report_unwanted(const struct run *run)
 
 	pmp_profile_info(run->profile, &info);
 	if (run->skipped && !info.stacks && !run->options.every)
-		message_note(
-			"pmp -f threads has the names of threads",
-			"no thread was wanted: -t, --threads and --not-threads leave "
-			"out all of them");
+		message_note("pmp -f threads has the names of threads",
+			     "no threads left: -t, --threads and --not-threads leave "
+			     "out all of them");
 }
 
 void report_filter(const struct run *run)
@@ -175,7 +172,7 @@ void report_filter(const struct run *run)
 	message_note(
 		info.shown || !info.counted
 			? NULL
-			: "patterns are matched with whole names; pmp -f flat has them",
+			: "pmp -f flat lists the names that expressions are matched with",
 		"the filters show %s of %s %s (%.1f%%)",
 		pmp_amount(info.shown, about.unit, shown, sizeof(shown)),
 		pmp_amount(info.counted, about.unit, all, sizeof(all)),

@@ -10,7 +10,7 @@ void report_behind(const struct note_behind *note);
 /** A target ended. */
 void report_ended(const struct run *run, const struct process *process,
 		  bool threads_only);
-/** That no thread was wanted, if it is so. */
+/** That the options leave out all threads, if it is so. */
 void report_unwanted(const struct run *run);
 /** How much the filters have let pass. */
 void report_filter(const struct run *run);

@@ -125,7 +125,7 @@ void diff_report(const struct run *run)
 			     pmp_escape(info.process, name, sizeof(name)));
 	if (info.by_totals)
 		message_note(NULL,
-			     "%s does not tell its number of snapshots: compared by "
+			     "%s does not record its number of snapshots: compared by "
 			     "totals, the base's counts times %.3g",
 			     info.base_counted ? "this profile" : "the base",
 			     info.factor);

@@ -174,7 +174,7 @@ static void note_sample(struct run *run, const struct pmp_sample *sample)
 	    (!process->child || run->options.verbose))
 		message_note(NULL,
 			     "%d (%s) has executed another program: its maps and symbols "
-			     "are read anew",
+			     "are read again",
 			     (int)process->pid, process->name);
 }
 

@@ -71,7 +71,7 @@ static void tell_left(struct run *run)
 	run->left_alone = 0;
 	if (run->process_count > 1 && !run->options.quiet)
 		message_print("^C ends the sampling",
-			      "%s has ended; %zu of its processes go on",
+			      "%s has ended; processes that still run: %zu",
 			      run->options.command[0], run->process_count - 1);
 }
 

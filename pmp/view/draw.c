@@ -195,8 +195,8 @@ void view_draw(struct view *view, struct canvas *canvas)
 	view_keep_valid(view);
 	canvas_clear(canvas);
 	if (canvas->rows < ROWS_MIN || canvas->columns < COLUMNS_MIN) {
-		canvas_print(canvas, 0, 0, -1, 0, "pmp: %dx%d is too small",
-			     canvas->columns, canvas->rows);
+		canvas_print(canvas, 0, 0, -1, 0, "%dx%d is too small", canvas->columns,
+			     canvas->rows);
 		canvas_print(canvas, 1, 0, -1, 0, "%dx%d is needed", COLUMNS_MIN,
 			     ROWS_MIN);
 		return;
