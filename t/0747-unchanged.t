@@ -120,6 +120,50 @@ check_resting() {
 	verdict "undisturbed"
 }
 
+# Code comes and goes while all others are idle: they are looked at again, not stopped.
+check_loading() {
+	cat >loads.c <<-'END'
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		static void *rest_here(void *arg)
+		{
+			for (;;)
+				pause();
+			return arg;
+		}
+		int main(void)
+		{
+			int fd = open("/proc/self/exe", O_RDONLY);
+			void *code = NULL;
+			pthread_t thread;
+
+			for (int i = 0; i < 100; i++)
+				pthread_create(&thread, NULL, rest_here, NULL);
+			usleep(200000);
+			printf("ready %d\n", getpid());
+			fflush(stdout);
+			for (int turn = 0;; turn++) {
+				usleep(2000);
+				if (turn % 250 == 100)
+					code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+						    MAP_PRIVATE, fd, 0);
+				if (turn % 250 == 200)
+					munmap(code, 4096);
+			}
+		}
+	END
+	build loads loads.c && start_target ./loads
+	PMP_DEBUG=maps capture -n 80 -i 50ms
+	ok "[ $(grep -c 'generation' err) -ge 4 ]" "the address space changes" || diag "$(cat err)"
+	is "$(sed -En '2,$s/^--- .* ([0-9]+) stopped, .*/\1/p' raw | grep -cvE '^[01]$')" 0 \
+		"none of 100 idle threads is stopped for that" || diag "$(grep ^--- raw)"
+	ok "[ $(sed -En 's/^--- .* ([0-9]+) looked at, .*/\1/p' raw | grep -cE '^[0-9]{3}') -ge 3 ]" \
+		"but looked at again" || diag "$(grep ^--- raw)"
+}
+
 check_renamed() {
 	start_target threads 5
 	capture -n 3 -i 50ms --not-threads '^block-[0-3]$'

@@ -108,7 +108,9 @@ static int emit_not_stopped(struct pmp_target *target, struct pmp_sample *sample
 		work->kernel_count = target->kernel.count;
 	}
 	if (!walk->count && work->peek.pc) {
-		walk->frames = &frame;
+		walk->frames = target->frames;
+		walk->frames[0] =
+			(struct pmp_raw_frame){ work->peek.pc, PMP_FRAME_EXACT };
 		walk->count = 1;
 	}
 	walk->end = PMP_END_NOT_STOPPED;
