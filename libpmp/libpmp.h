@@ -115,13 +115,13 @@ struct pmp_target_options {
 	 * What a capture does to the process that makes it, unless told not to.
 	 *
 	 * SIGCHLD is blocked in the calling thread while threads are held, as it ends
-	 * the wait for their stops; one that somebody else caused is raised again after
-	 * that, without its siginfo. keep_sigchld: it is left alone, and stops are
-	 * noticed up to 0.1 ms late.
+	 * the wait for their stops; one that was taken for somebody else is sent to the
+	 * process again after that, without its siginfo. keep_sigchld: it is left alone,
+	 * and stops are noticed up to 0.1 ms late, as where no SIGCHLD comes.
 	 */
 	bool keep_sigchld;
 	/* The calling thread has the policy SCHED_RR while it holds threads, if that is
-	 * permitted. keep_scheduling: it is not changed. */
+	 * permitted and it has no priority of its own. keep_scheduling: it is not changed. */
 	bool keep_scheduling;
 	/* So many threads of the target have a descriptor that stays open: what tells
 	 * that they have not run is read in a fifth of the time. 128 of RLIMIT_NOFILE are

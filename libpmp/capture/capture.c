@@ -97,7 +97,6 @@ static int emit_peeked(struct pmp_target *target, struct pmp_sample *sample,
 static int emit_not_stopped(struct pmp_target *target, struct pmp_sample *sample,
 			    struct pmp_work *work, struct pmp_walk *walk)
 {
-	struct pmp_raw_frame frame = { work->peek.pc, PMP_FRAME_EXACT };
 	int r;
 
 	work->kernel_count = 0;
@@ -259,11 +258,12 @@ static int done(struct pmp_sample *sample, int r)
 	return DONE;
 }
 
-/* As pmp_watch_read(), but for those of which it is known already. */
+/* As pmp_watch_read(), but for those of which it is known already, unless other code has
+ * come since (pmp_watches_doubt()). */
 static int read_run_count(struct pmp_target *target, struct pmp_watch *watch,
 			  struct pmp_run_count *run_count)
 {
-	if (!target->capture.idle_proven || !watch->idle)
+	if (!target->capture.idle_proven || !watch->idle || !watch->proven)
 		return pmp_watch_read(&target->watches, &target->process, watch,
 				      run_count);
 	*run_count = watch->last.run_count;
@@ -457,6 +457,8 @@ static int run_pass(struct pmp_target *target, struct pmp_sample *sample,
 	while (r >= 0 && (next < pass->todo_count || count > 0)) {
 		int step;
 
+		/* One may have stopped since. */
+		pmp_stopper_reap(target->stopper);
 		if (next == pass->todo_count || count == PMP_REQUEST_MAX) {
 			count = run_batch(target, sample, (size_t)count);
 			if (count < 0)
@@ -726,7 +728,7 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
 	*out = NULL;
 	if (target->options.time_limit)
 		deadline = pmp_clock() + target->options.time_limit;
-	pmp_stopper_reap_closed();
+	pmp_target_reap(target);
 	/* In the middle of an exec a process can look as if it had ended; and the
 	 * exec may be waiting for us to reap a thread. */
 	for (int tries = 1;; tries++) {

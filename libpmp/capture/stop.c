@@ -37,13 +37,17 @@
 #define DEADLINE_TOGETHER (50 * PMP_MS) /* all others are held meanwhile */
 #define SPIN (20 * PMP_US)		/* looking on, before the first nap */
 #define NAP (1 * PMP_MS)	/* polling interval for a thread that has not stopped */
-#define NAP_BLIND (50 * PMP_US) /* the same where no SIGCHLD ends it */
+#define NAP_BLIND (50 * PMP_US) /* the same where no SIGCHLD may end it */
 #define LOST_AFTER (1 * PMP_MS) /* a stop whose report has not come by then may be lost */
 #define RENEW_AFTER (100 * PMP_MS) /* of a watchdog, between two stops of a batch */
 #define FREE_NAPS 20		   /* a last chance for threads with pending stops */
 #define RED_ZONE 128		   /* below the stack pointer, in use by leaf functions */
 
 enum phase { NEW, WAITING, HELD, OVER };
+
+/* Does the SIGCHLD of a stop end our naps? It does not where the program ignores it or
+ * wants none for stops (SA_NOCLDSTOP), or where another thread of it takes it. */
+enum waking { NOT_SEEN_YET, SEEN, MISSED };
 
 /* A thread that we have seized and that has not been released yet. */
 struct pending {
@@ -65,9 +69,11 @@ struct pmp_stopper {
 				     told */
 
 	sigset_t sigchld, old_mask;
-	bool foreign_sigchld; /* one was consumed that is not ours */
+	bool took_sigchld;    /* one or more in this section, ... */
+	bool foreign_sigchld; /* ... not of a stop */
+	enum waking waking;
+	bool overslept; /* no SIGCHLD has ended the last nap, where one should have */
 	int old_policy;
-	struct sched_param old_param;
 	bool may_raise; /* scheduling priority, until refused */
 	bool raised;
 	bool may_spin;	    /* there is another processor to stop on */
@@ -95,11 +101,7 @@ struct pmp_stopper *pmp_stopper_new(const struct pmp_process *process,
 	if (!options->keep_sigchld)
 		sigaddset(&stopper->sigchld, SIGCHLD);
 	stopper->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
-	stopper->old_policy = sched_getscheduler(0);
-	stopper->may_raise = !options->keep_scheduling && stopper->old_policy >= 0 &&
-			     stopper->old_policy != SCHED_FIFO &&
-			     stopper->old_policy != SCHED_RR &&
-			     sched_getparam(0, &stopper->old_param) == 0;
+	stopper->may_raise = !options->keep_scheduling;
 	return stopper;
 }
 
@@ -109,10 +111,39 @@ static void stopper_free(struct pmp_stopper *stopper)
 	free(stopper);
 }
 
+/* What has a priority or a deadline of its own keeps it: nobody but its owner can give
+ * those back. */
+static bool is_usual(int policy)
+{
+	policy &= ~SCHED_RESET_ON_FORK;
+	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
+}
+
+/*
+ * A raised priority is the largest lever against long stops on a loaded machine: the
+ * moment the thread has stopped, we run. It does not keep a thread from coming to its
+ * stop on the same processor, as we sleep until it has. Without SCHED_RESET_ON_FORK,
+ * which only the privileged can take back.
+ */
+static void raise_priority(struct pmp_stopper *stopper)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+
+	if (!stopper->may_raise || stopper->raised)
+		return;
+	stopper->old_policy = sched_getscheduler(0);
+	if (!is_usual(stopper->old_policy))
+		return;
+	stopper->raised = sched_setscheduler(0, SCHED_RR, &param) == 0;
+	stopper->may_raise = stopper->raised;
+}
+
 static void lower_priority(struct pmp_stopper *stopper)
 {
+	const struct sched_param param = { .sched_priority = 0 };
+
 	if (stopper->raised)
-		sched_setscheduler(0, stopper->old_policy, &stopper->old_param);
+		sched_setscheduler(0, stopper->old_policy, &param);
 	stopper->raised = false;
 }
 
@@ -153,24 +184,13 @@ void pmp_stopper_free(struct pmp_stopper *stopper)
 	closed = stopper;
 }
 
-/*
- * Before the first and after the last of a batch. A raised priority is the
- * largest lever against long stops on a loaded machine: the moment the thread
- * has stopped, we run. It does not keep a thread from coming to its stop on the
- * same processor, as we sleep until it has.
- */
+/* Before the first and after the last of a batch. */
 static void section_begin(struct pmp_stopper *stopper)
 {
-	const struct sched_param param = { .sched_priority = 1 };
-
 	announce(stopper, true);
 	pthread_sigmask(SIG_BLOCK, &stopper->sigchld, &stopper->old_mask);
-	stopper->foreign_sigchld = false;
-	if (!stopper->may_raise || stopper->raised)
-		return;
-	stopper->raised =
-		sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param) == 0;
-	stopper->may_raise = stopper->raised;
+	stopper->took_sigchld = stopper->foreign_sigchld = stopper->overslept = false;
+	raise_priority(stopper);
 }
 
 /* Nothing is held any more, so that we may be left without a processor. While
@@ -183,26 +203,54 @@ static void rest(struct pmp_stopper *stopper)
 		lower_priority(stopper);
 }
 
+/* Has this process a child whose report nobody has taken yet? Its SIGCHLD may have been
+ * one with that of a stop: there is at most one pending. */
+static bool has_report(void)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_ALL, 0, &info,
+		      WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid != 0;
+}
+
+/* To the process, not to this thread: another one may be the one that waits for it. */
+static void pass_on_sigchld(const struct pmp_stopper *stopper)
+{
+	if (stopper->foreign_sigchld || (stopper->took_sigchld && has_report()))
+		kill(getpid(), SIGCHLD);
+}
+
 static void section_end(struct pmp_stopper *stopper)
 {
 	rest(stopper);
-	if (stopper->foreign_sigchld)
-		raise(SIGCHLD);
+	pass_on_sigchld(stopper);
 	pthread_sigmask(SIG_SETMASK, &stopper->old_mask, NULL);
+}
+
+static void take_sigchld(struct pmp_stopper *stopper, const siginfo_t *info)
+{
+	stopper->took_sigchld = true;
+	if (info->si_code != CLD_TRAPPED && info->si_code != CLD_STOPPED)
+		stopper->foreign_sigchld = true;
+	else if (stopper->waking == NOT_SEEN_YET)
+		stopper->waking = SEEN;
 }
 
 /* Sleep until a traced thread has something to tell, or a little. */
 static void nap(struct pmp_stopper *stopper)
 {
-	const struct timespec timeout = { .tv_nsec = NAP },
-			      blind = { .tv_nsec = NAP_BLIND };
+	const bool wakes = stopper->waking == SEEN;
+	const struct timespec time = { .tv_nsec = wakes ? NAP : NAP_BLIND };
 	siginfo_t info;
 
+	stopper->overslept = false;
 	if (stopper->options->keep_sigchld)
-		nanosleep(&blind, NULL);
-	else if (sigtimedwait(&stopper->sigchld, &info, &timeout) == SIGCHLD &&
-		 info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
-		stopper->foreign_sigchld = true;
+		nanosleep(&time, NULL);
+	else if (sigtimedwait(&stopper->sigchld, &info, &time) == SIGCHLD)
+		take_sigchld(stopper, &info);
+	else
+		stopper->overslept = wakes && errno == EAGAIN;
 	stopper->woken = pmp_clock();
 }
 
@@ -400,6 +448,8 @@ static void poll_request(struct pmp_stopper *stopper, struct pmp_stop_request *r
 	if (got == 0 && pmp_clock() - request->begin > LOST_AFTER)
 		got = poll_unreported(request->tid, &request->status);
 	if (got == request->tid && WIFSTOPPED(request->status)) {
+		if (stopper->overslept)
+			stopper->waking = MISSED;
 		request->phase = HELD;
 		request->signal = signal_of(request->status);
 	} else if (got == request->tid) {

@@ -57,27 +57,26 @@ static bool is_match(const regex_t *regex, const char *name)
 	return name && regexec(regex, name, 0, NULL, 0) == 0;
 }
 
-struct names {
+struct name_room {
 	struct pmp_stat stat;
 	char path[PATH_MAX];
 };
 
-/* Which name of a living process matches: a part of names, or NULL. */
-static const char *matching(const regex_t *regex, pid_t pid, struct names *names)
+/* Which name of a living process matches: a part of room, or NULL. */
+static const char *matching(const regex_t *regex, pid_t pid, struct name_room *room)
 {
 	const char *name = NULL;
 	int dir;
 
-	snprintf(names->path, sizeof(names->path), "/proc/%d", (int)pid);
-	dir = open(names->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(room->path, sizeof(room->path), "/proc/%d", (int)pid);
+	dir = open(room->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return NULL;
-	if (pmp_stat_read(dir, "stat", &names->stat) == 0 &&
-	    !(names->stat.flags & PMP_KERNEL_THREAD) &&
-	    is_living(dir, pid, &names->stat)) {
-		name = names->stat.name;
+	if (pmp_stat_read(dir, "stat", &room->stat) == 0 &&
+	    !(room->stat.flags & PMP_KERNEL_THREAD) && is_living(dir, pid, &room->stat)) {
+		name = room->stat.name;
 		if (!is_match(regex, name))
-			name = exe_name(dir, names->path);
+			name = exe_name(dir, room->path);
 	}
 	close(dir);
 	return is_match(regex, name) ? name : NULL;
@@ -95,12 +94,12 @@ static int find_matches(DIR *proc, const regex_t *regex, pid_t **pids)
 {
 	size_t count = 0, capacity = 0;
 	struct dirent *entry;
-	struct names names;
+	struct name_room room = { .path = "" };
 	uint64_t pid;
 
 	while ((entry = readdir(proc))) {
 		if (!pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid) ||
-		    (pid_t)pid == getpid() || !matching(regex, (pid_t)pid, &names))
+		    (pid_t)pid == getpid() || !matching(regex, (pid_t)pid, &room))
 			continue;
 		if (PMP_RESERVE(pids, &capacity, count + 1))
 			return PMP_ENOMEM;
@@ -154,14 +153,14 @@ int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *fou
 {
 	struct pmp_status_file status;
 	char path[PATH_SIZE];
-	struct names names;
+	struct name_room room = { .path = "" };
 	regex_t compiled;
 	const char *name;
 	int result = compile(regex, &compiled, err);
 
 	if (result)
 		return result;
-	name = matching(&compiled, pid, &names);
+	name = matching(&compiled, pid, &room);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (!name || pmp_status_read(AT_FDCWD, path, &status)) {
 		result = pmp_error_set(err, PMP_ESRCH, "%d does not match any more",
