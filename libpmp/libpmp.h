@@ -475,7 +475,7 @@ struct pmp_profile;
 struct pmp_profile_options {
 	size_t size;
 	bool by_thread;	     /* keep threads apart */
-	bool keep_rounds;    /* keep the rows of the last sample (snapshot writers) */
+	bool keep_snapshot;  /* keep the rows of the last sample (snapshot writers) */
 	const char *command; /* how the profile was made, for headers */
 	/* Keep threads, their states and what they wait for apart: for formats
 	 * that have .details. */
@@ -555,7 +555,7 @@ struct pmp_report;
 
 struct pmp_report_options {
 	size_t size;
-	/* The last sample only, if the profile keeps it (.keep_rounds): for formats with
+	/* The last sample only, if the profile keeps it (.keep_snapshot): for formats with
 	 * .snapshots. */
 	bool snapshot;
 	bool sorted; /* stacks are in order, the most frequent first */

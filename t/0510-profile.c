@@ -24,12 +24,12 @@ static const struct fake_function fake_functions[] = {
 
 enum { POLL, WORK, MAIN };
 
-static struct pmp_profile *new_profile(bool by_thread, bool keep_rounds)
+static struct pmp_profile *new_profile(bool by_thread, bool keep_snapshot)
 {
 	struct pmp_profile_options options = {
 		.size = sizeof(options),
 		.by_thread = by_thread,
-		.keep_rounds = keep_rounds,
+		.keep_snapshot = keep_snapshot,
 		.command = "pmp -p 10",
 	};
 	struct pmp_profile *profile = NULL;
@@ -105,7 +105,7 @@ static void test_merge(void)
 	is_int(info_of(profile).stacks, 6, "stacks");
 	is_int(info_of(profile).distinct, 2, "distinct stacks");
 	is_int(fake_names, 0, "no name was asked for");
-	ok(!pmp_profile_round(profile), "no sample is kept unless wanted");
+	ok(!pmp_profile_snapshot(profile), "no sample is kept unless wanted");
 	pmp_profile_free(profile);
 }
 
@@ -220,36 +220,36 @@ static void test_stops(void)
 	}
 }
 
-static void test_round(void)
+static void test_snapshot(void)
 {
 	struct pmp_profile *profile = new_profile(false, true);
-	const struct pmp_round *round;
+	const struct pmp_snapshot *snapshot;
 	struct pmp_sample *sample;
 
-	ok(!pmp_profile_round(profile), "no round before the first sample");
+	ok(!pmp_profile_snapshot(profile), "no snapshot before the first sample");
 	add_three(profile);
 	add_three(profile);
-	round = pmp_profile_round(profile);
-	is_int(round->number, 2, "the last round");
-	is_int(round->row_count, 3, "all its threads");
-	is_int(round->rows[0].thread->tid, 10, "in the order of their ids");
-	is_int(round->rows[1].thread->tid, 11, "(second)");
-	is_int(round->rows[2].thread->tid, 12, "(third)");
-	is_str(round->info.name, "demo", "the name of the freed sample");
-	is_int(round->info.threads, 3, "its totals");
-	is_int(round->rows[0].raw[1].pc, fake_pc(MAIN), "raw frames");
-	is_int(round->rows[0].locations[1], MAIN, "and their locations");
+	snapshot = pmp_profile_snapshot(profile);
+	is_int(snapshot->number, 2, "the last snapshot");
+	is_int(snapshot->row_count, 3, "all its threads");
+	is_int(snapshot->rows[0].thread->tid, 10, "in the order of their ids");
+	is_int(snapshot->rows[1].thread->tid, 11, "(second)");
+	is_int(snapshot->rows[2].thread->tid, 12, "(third)");
+	is_str(snapshot->info.name, "demo", "the name of the freed sample");
+	is_int(snapshot->info.threads, 3, "its totals");
+	is_int(snapshot->rows[0].raw[1].pc, fake_pc(MAIN), "raw frames");
+	is_int(snapshot->rows[0].locations[1], MAIN, "and their locations");
 
 	sample = new_sample(10, "demo");
 	memset(fake_thread(sample, 10, "", FAKE_NOTHING)->name, 'x', PMP_NAME_SIZE);
 	add(profile, sample);
-	round = pmp_profile_round(profile);
-	is_int(strlen(round->rows[0].thread->name), PMP_NAME_SIZE - 1,
+	snapshot = pmp_profile_snapshot(profile);
+	is_int(strlen(snapshot->rows[0].thread->name), PMP_NAME_SIZE - 1,
 	       "a name without an end gets one");
 	is_int(pmp_profile_entry(profile, 2)->location_count, 0, "and does no harm");
 	sample = new_sample(10, "demo");
 	add(profile, sample);
-	is_int(pmp_profile_round(profile)->row_count, 0, "a sample without threads");
+	is_int(pmp_profile_snapshot(profile)->row_count, 0, "a sample without threads");
 	pmp_profile_free(profile);
 }
 
@@ -275,7 +275,7 @@ static void test_damaged(void)
 	is_int(pmp_profile_add(profile, sample, &err), PMP_ENOMEM,
 	       "the symbolizer has no memory");
 	is_int(info_of(profile).samples, 0, "none of them was counted");
-	ok(!pmp_profile_round(profile), "nor kept");
+	ok(!pmp_profile_snapshot(profile), "nor kept");
 	pmp_sample_free(sample);
 	pmp_profile_free(profile);
 	pmp_profile_free(NULL);
@@ -433,7 +433,7 @@ int main(void)
 	test_merge();
 	test_apart();
 	test_stops();
-	test_round();
+	test_snapshot();
 	test_damaged();
 	test_bounded();
 	test_times_used();

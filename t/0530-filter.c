@@ -497,11 +497,11 @@ static void test_nothing(void)
 	struct pmp_report_info info = { .size = sizeof(info) };
 	struct pmp_sample *sample = new_sample(1);
 
-	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_rounds = true });
+	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_snapshot = true });
 	fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
 	add(setup.profile, sample);
 	is_int(report(&setup, true)->snapshot->row_count, 1, "a filter that does nothing");
-	ok(setup.report->snapshot == pmp_profile_round(setup.profile), "borrows the last sample");
+	ok(setup.report->snapshot == pmp_profile_snapshot(setup.profile), "borrows the last sample");
 	pmp_report_free(setup.report);
 	setup.report = NULL;
 	is_int(report(&setup, false)->entries[0].locations[1], MAIN, "and changes no stack");
@@ -511,35 +511,35 @@ static void test_nothing(void)
 	tear_down(&setup);
 }
 
-static void test_round(void)
+static void test_snapshot(void)
 {
 	struct setup setup = new_setup(PMP_FILTER_HIDE, "^poll$|signal");
 	struct pmp_report_info info = { .size = sizeof(info) };
 	struct pmp_sample *sample = new_sample(1);
-	const struct pmp_round *round;
+	const struct pmp_snapshot *snapshot;
 
 	pmp_filter_add(setup.filter, PMP_FILTER_IGNORE, "^loop$", NULL);
 	pmp_filter_add(setup.filter, PMP_FILTER_TRIM_ROOT, "^main$", NULL);
 	pmp_filter_add(setup.filter, PMP_FILTER_THREAD_GROUP, "s/b/B/", NULL);
-	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_rounds = true });
+	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_snapshot = true });
 	ok(!report(&setup, true)->snapshot, "no snapshot yet");
 	fake_thread(sample, 12, "b1", FAKE_STACK(POLL, INNER, MAIN, START))->end = PMP_END_COPY;
 	fake_thread(sample, 10, "a1", FAKE_STACK(LOOP, MAIN));
 	fake_thread(sample, 11, "a1", FAKE_STACK(POLL));
 	sample->frames[0].flags = PMP_FRAME_EXACT;
 	add(setup.profile, sample);
-	round = report(&setup, true)->snapshot;
-	is_int(round->row_count, 2, "rows that pass");
-	is_int(round->info.threads, 3, "of all");
-	is_int(round->rows[0].thread->tid, 11, "by id");
-	is_str(round->rows[0].thread->name, "aN", "with the name of their group");
-	is_int(round->rows[0].thread->frame_count, 1, "nothing is left of it");
-	is_int(round->rows[0].raw[0].pc, 0, "nowhere");
-	is_str(round->rows[1].thread->name, "B1", "called by the filter");
-	is_int(round->rows[1].thread->frame_count, 2, "hidden and trimmed");
-	is_int(round->rows[1].thread->end, PMP_END_ROOT, "from its new root on");
-	is_int(round->rows[1].raw[0].pc, fake_pc(INNER) - 1, "the new leaf is at its call");
-	is_int(round->rows[1].raw[1].pc, fake_pc(MAIN), "others behind theirs");
+	snapshot = report(&setup, true)->snapshot;
+	is_int(snapshot->row_count, 2, "rows that pass");
+	is_int(snapshot->info.threads, 3, "of all");
+	is_int(snapshot->rows[0].thread->tid, 11, "by id");
+	is_str(snapshot->rows[0].thread->name, "aN", "with the name of their group");
+	is_int(snapshot->rows[0].thread->frame_count, 1, "nothing is left of it");
+	is_int(snapshot->rows[0].raw[0].pc, 0, "nowhere");
+	is_str(snapshot->rows[1].thread->name, "B1", "called by the filter");
+	is_int(snapshot->rows[1].thread->frame_count, 2, "hidden and trimmed");
+	is_int(snapshot->rows[1].thread->end, PMP_END_ROOT, "from its new root on");
+	is_int(snapshot->rows[1].raw[0].pc, fake_pc(INNER) - 1, "the new leaf is at its call");
+	is_int(snapshot->rows[1].raw[1].pc, fake_pc(MAIN), "others behind theirs");
 	pmp_report_info(setup.report, &info);
 	is_int(info.shown, 2, "counted");
 	add(setup.profile, new_sample(2));
@@ -588,7 +588,7 @@ int main(void)
 	test_several();
 	test_entries();
 	test_nothing();
-	test_round();
+	test_snapshot();
 	test_runs();
 	return done_testing();
 }

@@ -198,7 +198,7 @@ static struct pmp_profile *manual_profile(void)
 {
 	const struct pmp_profile_options options = {
 		.size = sizeof(options),
-		.keep_rounds = true,
+		.keep_snapshot = true,
 		.details = true,
 		.times = true,
 		.period = 100000000,
@@ -240,7 +240,7 @@ static struct pmp_profile *profile_of(struct pmp_sample *sample, bool by_thread)
 	struct pmp_profile_options options = {
 		.size = sizeof(options),
 		.by_thread = by_thread,
-		.keep_rounds = true,
+		.keep_snapshot = true,
 	};
 	struct pmp_profile *profile;
 

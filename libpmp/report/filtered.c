@@ -33,7 +33,7 @@ struct pmp_filtered {
 	size_t run_count, run_capacity;
 	bool has_runs;
 	/* Of the last snapshot. */
-	struct pmp_round round;
+	struct pmp_snapshot snapshot;
 	struct pmp_row *rows;
 	struct pmp_thread *threads;
 	struct pmp_raw_frame *frames;
@@ -243,7 +243,7 @@ static int show_row(struct pmp_filtered *filtered, const struct pmp_row *row,
 		.state = row->thread->state,
 		.syscall = syscall,
 	};
-	struct pmp_thread *thread = &filtered->threads[filtered->round.row_count];
+	struct pmp_thread *thread = &filtered->threads[filtered->snapshot.row_count];
 	char name[PMP_EXPRESSION_NAME];
 	int code = pmp_filter_stack_take(filtered->stack_filter, &stack);
 
@@ -269,40 +269,40 @@ static int show_row(struct pmp_filtered *filtered, const struct pmp_row *row,
 		filtered->frames[(*frames)++] =
 			raw_frame(filtered, &row->raw[stack.origins[i]], stack.left[i]);
 	}
-	filtered->round.row_count++;
+	filtered->snapshot.row_count++;
 	return 0;
 }
 
 int pmp_filtered_make_snapshot(struct pmp_filtered *filtered,
-			       const struct pmp_round *round)
+			       const struct pmp_snapshot *snapshot)
 {
-	size_t count = round->row_count, frames = 0;
-	uint64_t last = filtered->round.number;
+	size_t count = snapshot->row_count, frames = 0;
+	uint64_t last = filtered->snapshot.number;
 	char number[16];
 
 	if (renew_filter_stack(filtered) ||
 	    PMP_RESERVE(&filtered->rows, &filtered->row_capacity, count + 1) ||
 	    PMP_RESERVE(&filtered->threads, &filtered->thread_capacity, count + 1))
 		return PMP_ENOMEM;
-	filtered->round = *round;
-	filtered->round.row_count = 0;
-	filtered->round.rows = filtered->rows;
+	filtered->snapshot = *snapshot;
+	filtered->snapshot.row_count = 0;
+	filtered->snapshot.rows = filtered->rows;
 	for (size_t i = 0; i < count; i++) {
-		const char *syscall = pmp_syscall_text(round->rows[i].thread->syscall,
+		const char *syscall = pmp_syscall_text(snapshot->rows[i].thread->syscall,
 						       number, sizeof(number));
 
-		if (show_row(filtered, &round->rows[i], syscall, &frames))
+		if (show_row(filtered, &snapshot->rows[i], syscall, &frames))
 			return PMP_ENOMEM;
 	}
 	/* Only now do the frames stay where they are. */
-	for (size_t i = 0; i < filtered->round.row_count; i++)
+	for (size_t i = 0; i < filtered->snapshot.row_count; i++)
 		filtered->rows[i] = (struct pmp_row){
 			.thread = &filtered->threads[i],
 			.raw = filtered->frames + filtered->threads[i].frame,
 			.locations = filtered->locations + filtered->threads[i].frame,
 		};
-	if (round->number != last)
-		filtered->rows_shown += filtered->round.row_count;
+	if (snapshot->number != last)
+		filtered->rows_shown += filtered->snapshot.row_count;
 	return 0;
 }
 
@@ -327,9 +327,9 @@ const struct pmp_run *pmp_filtered_runs(const struct pmp_filtered *filtered,
 	return filtered->has_runs ? filtered->runs : NULL;
 }
 
-const struct pmp_round *pmp_filtered_snapshot(const struct pmp_filtered *filtered)
+const struct pmp_snapshot *pmp_filtered_snapshot(const struct pmp_filtered *filtered)
 {
-	return &filtered->round;
+	return &filtered->snapshot;
 }
 
 uint64_t pmp_filtered_stack_count(const struct pmp_filtered *filtered)

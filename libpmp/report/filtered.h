@@ -27,7 +27,7 @@ int pmp_filtered_make_runs(struct pmp_filtered *filtered, const struct pmp_run *
 			   size_t count);
 /* The snapshot is borrowed until the next one. 0 or PMP_ENOMEM. */
 int pmp_filtered_make_snapshot(struct pmp_filtered *filtered,
-			       const struct pmp_round *round);
+			       const struct pmp_snapshot *snapshot);
 
 /* What is left of them. */
 const struct pmp_entry *pmp_filtered_entries(const struct pmp_filtered *filtered,
@@ -35,7 +35,7 @@ const struct pmp_entry *pmp_filtered_entries(const struct pmp_filtered *filtered
 size_t pmp_filtered_distinct(const struct pmp_filtered *filtered);
 const struct pmp_run *pmp_filtered_runs(const struct pmp_filtered *filtered,
 					size_t *count);
-const struct pmp_round *pmp_filtered_snapshot(const struct pmp_filtered *filtered);
+const struct pmp_snapshot *pmp_filtered_snapshot(const struct pmp_filtered *filtered);
 /* How many stacks of the entries, and how many rows of all snapshots so far, are left. */
 uint64_t pmp_filtered_stack_count(const struct pmp_filtered *filtered);
 uint64_t pmp_filtered_row_count(const struct pmp_filtered *filtered);

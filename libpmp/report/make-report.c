@@ -15,7 +15,7 @@ static void borrow(struct pmp_report *report)
 {
 	report->shown = report->totals.stacks;
 	report->snapshot =
-		report->of_snapshot ? pmp_profile_round(report->profile) : NULL;
+		report->of_snapshot ? pmp_profile_snapshot(report->profile) : NULL;
 	if (report->snapshot)
 		return;
 	report->entry_count = pmp_profile_entry_count(report->profile);
@@ -27,13 +27,13 @@ static void borrow(struct pmp_report *report)
 /* The same through the filter. 0 or PMP_ENOMEM. */
 static int filter(struct pmp_report *report)
 {
-	const struct pmp_round *round = pmp_profile_round(report->profile);
+	const struct pmp_snapshot *snapshot = pmp_profile_snapshot(report->profile);
 	struct pmp_filtered *filtered = report->filtered;
 	const struct pmp_run *runs;
 	size_t count;
 
-	if (report->of_snapshot && round) {
-		if (pmp_filtered_make_snapshot(filtered, round))
+	if (report->of_snapshot && snapshot) {
+		if (pmp_filtered_make_snapshot(filtered, snapshot))
 			return PMP_ENOMEM;
 		report->snapshot = pmp_filtered_snapshot(filtered);
 		report->shown = pmp_filtered_row_count(filtered);
@@ -65,7 +65,7 @@ static void forget(struct pmp_report *report)
 static int make(struct pmp_report *report)
 {
 	const bool has_snapshot =
-		report->of_snapshot && pmp_profile_round(report->profile);
+		report->of_snapshot && pmp_profile_snapshot(report->profile);
 
 	forget(report);
 	if (!has_snapshot && pmp_profile_divide_cpu(report->profile))

@@ -46,7 +46,7 @@ struct pmp_report {
 	size_t entry_count;
 	size_t distinct; /* of them, those that are stacks: not only CPU time */
 	/* options.snapshot: the last sample; NULL if the profile keeps none. */
-	const struct pmp_round *snapshot;
+	const struct pmp_snapshot *snapshot;
 	/* When threads were found with which entry; NULL: not known. */
 	const struct pmp_run *runs;
 	size_t run_count;

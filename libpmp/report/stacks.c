@@ -27,7 +27,7 @@ void pmp_stack_of_entry(const struct pmp_entry *entry, struct pmp_stack *stack)
 	stack->raw = NULL;
 }
 
-static void stack_of_row(const struct pmp_round *snapshot, const struct pmp_row *row,
+static void stack_of_row(const struct pmp_snapshot *snapshot, const struct pmp_row *row,
 			 struct pmp_stack *stack)
 {
 	const struct pmp_thread *thread = row->thread;

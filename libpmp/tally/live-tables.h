@@ -76,7 +76,7 @@ struct pmp_cell_key {
 };
 
 /* One sample in the log. */
-struct pmp_log_round {
+struct pmp_log_sample {
 	uint64_t time;
 	uint32_t process;
 	uint32_t cells;
@@ -84,7 +84,7 @@ struct pmp_log_round {
 
 /* Where a window begins in the log; positions grow for ever. */
 struct pmp_log_tail {
-	uint64_t round, cell;
+	uint64_t sample, cell;
 };
 
 struct pmp_live {
@@ -97,9 +97,9 @@ struct pmp_live {
 	size_t ended_count; /* of them, names of those that have ended */
 	struct pmp_counted_cell *cells;
 	size_t cell_count, cell_capacity;
-	uint32_t *log;		      /* ring of cells */
-	struct pmp_log_round *rounds; /* ring */
-	size_t log_size, rounds_size; /* powers of two */
+	uint32_t *log;			    /* ring of cells */
+	struct pmp_log_sample *log_samples; /* ring */
+	size_t log_size, log_samples_size;  /* powers of two */
 	struct pmp_log_tail head, tails[PMP_WINDOW_COUNT];
 	uint32_t *words; /* the stack at hand: its end, its locations */
 	size_t words_capacity;

@@ -24,13 +24,13 @@
 #include "tally/group.h"
 #include "tally/live-tables.h"
 
-#define RATE_TIME PMP_S		   /* what CPU time and switches are measured over */
-#define LOG_MAX (8u * 1024 * 1024) /* cells in the log: 32 MiB */
-#define ROUNDS_MAX (64u * 1024)	   /* samples in the log */
-#define THREADS_MAX 16384	   /* rows; more, and the ended are put together */
-#define PROCESSES_MAX 4096	   /* likewise */
-#define ENDED_MAX 4096		   /* names of threads that have ended; more are one */
-#define MERGE_TIME (10 * PMP_S)	   /* at least, between two times of putting together */
+#define RATE_TIME PMP_S /* what CPU time and switches are measured over */
+#define LOG_CELLS_MAX (8u * 1024 * 1024) /* cells in the log: 32 MiB */
+#define LOG_SAMPLES_MAX (64u * 1024)	 /* samples in the log */
+#define THREADS_MAX 16384		 /* rows; more, and the ended are put together */
+#define PROCESSES_MAX 4096		 /* likewise */
+#define ENDED_MAX 4096		/* names of threads that have ended; more are one */
+#define MERGE_TIME (10 * PMP_S) /* at least, between two times of putting together */
 
 static const uint64_t window_times[PMP_WINDOW_COUNT] = {
 	[PMP_WINDOW_START] = UINT64_MAX,
@@ -51,12 +51,12 @@ struct pmp_live *pmp_live_new(void)
 	live->thread_keys = pmp_intern_new();
 	live->stack_keys = pmp_intern_new();
 	live->cell_keys = pmp_intern_new();
-	live->log_size = live->rounds_size = 1024;
+	live->log_size = live->log_samples_size = 1024;
 	live->log = malloc(live->log_size * sizeof(*live->log));
-	live->rounds = malloc(live->rounds_size * sizeof(*live->rounds));
+	live->log_samples = malloc(live->log_samples_size * sizeof(*live->log_samples));
 	/* Stack 0 stands for all that are too many. */
 	if (!live->process_keys || !live->thread_keys || !live->stack_keys ||
-	    !live->cell_keys || !live->log || !live->rounds ||
+	    !live->cell_keys || !live->log || !live->log_samples ||
 	    pmp_intern(live->stack_keys, &none, sizeof(none)) == PMP_INTERN_NONE) {
 		pmp_live_free(live);
 		return NULL;
@@ -77,7 +77,7 @@ void pmp_live_free(struct pmp_live *live)
 	free(live->threads);
 	free(live->cells);
 	free(live->log);
-	free(live->rounds);
+	free(live->log_samples);
 	free(live->words);
 	free(live);
 }
@@ -219,22 +219,22 @@ static uint32_t *log_at(const struct pmp_live *live, uint64_t position)
 	return &live->log[position & (live->log_size - 1)];
 }
 
-static struct pmp_log_round *round_at(const struct pmp_live *live, uint64_t position)
+static struct pmp_log_sample *sample_at(const struct pmp_live *live, uint64_t position)
 {
-	return &live->rounds[position & (live->rounds_size - 1)];
+	return &live->log_samples[position & (live->log_samples_size - 1)];
 }
 
-/* Take the oldest round of a window off its counts. */
+/* Take the oldest sample of a window off its counts. */
 static void expire(struct pmp_live *live, int window)
 {
 	struct pmp_log_tail *tail = &live->tails[window];
-	const struct pmp_log_round *round = round_at(live, tail->round++);
+	const struct pmp_log_sample *sample = sample_at(live, tail->sample++);
 
-	for (uint32_t i = 0; i < round->cells; i++)
+	for (uint32_t i = 0; i < sample->cells; i++)
 		live->cells[*log_at(live, tail->cell++)].counts[window]--;
-	live->info.stacks[window] -= round->cells;
+	live->info.stacks[window] -= sample->cells;
 	live->info.samples[window]--;
-	live->processes[round->process].samples[window]--;
+	live->processes[sample->process].samples[window]--;
 }
 
 static int log_reserve(struct pmp_live *live, size_t cells)
@@ -243,10 +243,10 @@ static int log_reserve(struct pmp_live *live, size_t cells)
 	struct pmp_log_tail *inner = &live->tails[PMP_WINDOW_SECONDS];
 
 	/* Too much for the log: its windows become shorter, and say so. */
-	while (tail->round < live->head.round &&
-	       (live->head.cell + cells - tail->cell > LOG_MAX ||
-		live->head.round + 1 - tail->round > ROUNDS_MAX)) {
-		if (inner->round == tail->round)
+	while (tail->sample < live->head.sample &&
+	       (live->head.cell + cells - tail->cell > LOG_CELLS_MAX ||
+		live->head.sample + 1 - tail->sample > LOG_SAMPLES_MAX)) {
+		if (inner->sample == tail->sample)
 			expire(live, PMP_WINDOW_SECONDS);
 		expire(live, PMP_WINDOW_MINUTE);
 	}
@@ -258,14 +258,14 @@ static int log_reserve(struct pmp_live *live, size_t cells)
 			return PMP_ENOMEM;
 		live->log = log;
 	}
-	if (live->head.round + 1 - tail->round > live->rounds_size) {
-		struct pmp_log_round *rounds =
-			grow_ring(live->rounds, &live->rounds_size, sizeof(*rounds),
-				  tail->round, live->head.round);
+	if (live->head.sample + 1 - tail->sample > live->log_samples_size) {
+		struct pmp_log_sample *samples =
+			grow_ring(live->log_samples, &live->log_samples_size,
+				  sizeof(*samples), tail->sample, live->head.sample);
 
-		if (!rounds)
+		if (!samples)
 			return PMP_ENOMEM;
-		live->rounds = rounds;
+		live->log_samples = samples;
 	}
 	return 0;
 }
@@ -275,9 +275,9 @@ static void log_cell(struct pmp_live *live, uint32_t cell)
 	*log_at(live, live->head.cell++) = cell;
 }
 
-static void log_round(struct pmp_live *live, const struct pmp_log_round *round)
+static void log_sample(struct pmp_live *live, const struct pmp_log_sample *sample)
 {
-	*round_at(live, live->head.round++) = *round;
+	*sample_at(live, live->head.sample++) = *sample;
 }
 
 static void log_expire(struct pmp_live *live, uint64_t now)
@@ -285,12 +285,12 @@ static void log_expire(struct pmp_live *live, uint64_t now)
 	for (int window = PMP_WINDOW_MINUTE; window < PMP_WINDOW_COUNT; window++) {
 		struct pmp_log_tail *tail = &live->tails[window];
 
-		while (tail->round < live->head.round &&
-		       now - round_at(live, tail->round)->time > window_times[window])
+		while (tail->sample < live->head.sample &&
+		       now - sample_at(live, tail->sample)->time > window_times[window])
 			expire(live, window);
 		live->info.span[window] =
-			tail->round < live->head.round
-				? now - round_at(live, tail->round)->time
+			tail->sample < live->head.sample
+				? now - sample_at(live, tail->sample)->time
 				: 0;
 	}
 	live->info.span[PMP_WINDOW_START] = now - live->first_time;
@@ -534,8 +534,9 @@ static void log_renumber(struct pmp_live *live, const struct moves *moves)
 
 	for (uint64_t i = tail->cell; i < live->head.cell; i++)
 		*log_at(live, i) = moves->cells[*log_at(live, i)];
-	for (uint64_t i = tail->round; i < live->head.round; i++)
-		round_at(live, i)->process = moves->processes[round_at(live, i)->process];
+	for (uint64_t i = tail->sample; i < live->head.sample; i++)
+		sample_at(live, i)->process =
+			moves->processes[sample_at(live, i)->process];
 }
 
 /* Put processes and threads together that ended before any window starts, and the lesser
@@ -691,7 +692,7 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 	const struct pmp_process_key key = { .pid = sample->pid };
 	uint32_t process, counted = 0;
 	struct pmp_counted_process *owner;
-	struct pmp_log_round round;
+	struct pmp_log_sample logged;
 	int code = 0;
 
 	if (log_reserve(live, sample->thread_count) || merge_if_full(live, sample->time))
@@ -707,8 +708,8 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 				    locations);
 		counted += !code;
 	}
-	round = (struct pmp_log_round){ sample->time, process, counted };
-	log_round(live, &round);
+	logged = (struct pmp_log_sample){ sample->time, process, counted };
+	log_sample(live, &logged);
 	owner = &live->processes[process];
 	copy_text(owner->name, sample->name, sizeof(owner->name));
 	owner->seen = sample->time;

@@ -48,7 +48,7 @@ struct pmp_profile {
 	struct pmp_cpu_time *times;
 	struct pmp_timeline *timeline; /* of options.times, or NULL */
 	struct pmp_histogram stops;
-	struct pmp_last_round round;
+	struct pmp_kept_snapshot snapshot;
 	struct pmp_live *live; /* of options.live */
 	uint64_t trigger;      /* bytes in use at which stacks are evicted */
 	uint64_t sweeps;       /* of locations, see sweep() */
@@ -115,7 +115,7 @@ void pmp_profile_free(struct pmp_profile *profile)
 	if (profile->attached)
 		pmp_symbolizer_detach(profile->symbolizer);
 	pmp_live_free(profile->live);
-	pmp_last_round_free(&profile->round);
+	pmp_snapshot_free(&profile->snapshot);
 	free(profile->locations);
 	pmp_entries_free(&profile->entries);
 	pmp_cpu_time_free(profile->times);
@@ -411,8 +411,8 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 				     "sample of process %d contradicts itself",
 				     (int)sample->pid);
 	if (keep_bounded(profile, true) || locate_frames(profile, sample) ||
-	    (profile->options.keep_rounds &&
-	     pmp_last_round_keep(&profile->round, sample, profile->locations)) ||
+	    (profile->options.keep_snapshot &&
+	     pmp_snapshot_keep(&profile->snapshot, sample, profile->locations)) ||
 	    pmp_cpu_time_begin(profile->times, &profile->entries, sample) ||
 	    (profile->timeline &&
 	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||
@@ -481,9 +481,9 @@ int pmp_profile_divide_cpu(struct pmp_profile *profile)
 	return pmp_cpu_time_divide(profile->times, &profile->entries) ? PMP_ENOMEM : 0;
 }
 
-const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile)
+const struct pmp_snapshot *pmp_profile_snapshot(const struct pmp_profile *profile)
 {
-	return profile->round.public.number ? &profile->round.public : NULL;
+	return profile->snapshot.public.number ? &profile->snapshot.public : NULL;
 }
 
 const struct pmp_run *pmp_profile_runs(const struct pmp_profile *profile, size_t *count)

@@ -21,9 +21,9 @@ size_t pmp_profile_entry_count(const struct pmp_profile *profile);
 /* Borrowed until the next pmp_profile_add(). */
 const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, size_t i);
 
-/* The last sample. NULL without options.keep_rounds and before the first one; borrowed
+/* The last sample. NULL without options.keep_snapshot and before the first one; borrowed
  * until the next pmp_profile_add(). */
-const struct pmp_round *pmp_profile_round(const struct pmp_profile *profile);
+const struct pmp_snapshot *pmp_profile_snapshot(const struct pmp_profile *profile);
 
 /* options.times: when threads were found with which entry. NULL: not kept, or too
  * many. Borrowed until the next pmp_profile_add(). */

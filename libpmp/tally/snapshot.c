@@ -22,48 +22,50 @@ static int compare_rows(const void *a, const void *b)
 	       (one->thread->tid < other->thread->tid);
 }
 
-int pmp_last_round_keep(struct pmp_last_round *round, const struct pmp_sample *sample,
-			const pmp_location *locations)
+int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sample,
+		      const pmp_location *locations)
 {
 	size_t threads = sample->thread_count, frames = sample->frame_count;
 
 	/* One more than needed: no array is NULL, whatever the sample lacks. */
-	if (PMP_RESERVE(&round->threads, &round->thread_capacity, threads + 1) ||
-	    PMP_RESERVE(&round->rows, &round->row_capacity, threads + 1) ||
-	    PMP_RESERVE(&round->frames, &round->frame_capacity, frames + 1) ||
-	    PMP_RESERVE(&round->locations, &round->location_capacity, frames + 1))
+	if (PMP_RESERVE(&snapshot->threads, &snapshot->thread_capacity, threads + 1) ||
+	    PMP_RESERVE(&snapshot->rows, &snapshot->row_capacity, threads + 1) ||
+	    PMP_RESERVE(&snapshot->frames, &snapshot->frame_capacity, frames + 1) ||
+	    PMP_RESERVE(&snapshot->locations, &snapshot->location_capacity, frames + 1))
 		return PMP_ENOMEM;
 	if (frames) {
-		memcpy(round->frames, sample->frames, frames * sizeof(*round->frames));
-		memcpy(round->locations, locations, frames * sizeof(*round->locations));
+		memcpy(snapshot->frames, sample->frames,
+		       frames * sizeof(*snapshot->frames));
+		memcpy(snapshot->locations, locations,
+		       frames * sizeof(*snapshot->locations));
 	}
 	for (size_t i = 0; i < threads; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 
-		round->threads[i] = *thread;
-		pmp_thread_terminate(&round->threads[i]);
-		round->rows[i] = (struct pmp_row){
-			.thread = &round->threads[i],
-			.raw = round->frames + thread->frame,
-			.locations = round->locations + thread->frame,
+		snapshot->threads[i] = *thread;
+		pmp_thread_terminate(&snapshot->threads[i]);
+		snapshot->rows[i] = (struct pmp_row){
+			.thread = &snapshot->threads[i],
+			.raw = snapshot->frames + thread->frame,
+			.locations = snapshot->locations + thread->frame,
 		};
 	}
-	qsort(round->rows, threads, sizeof(*round->rows), compare_rows);
-	memcpy(round->name, sample->name, sizeof(round->name));
-	round->name[sizeof(round->name) - 1] = '\0';
-	round->public.number++;
-	round->public.info.size = sizeof(round->public.info);
-	pmp_sample_info(sample, &round->public.info);
-	round->public.info.name = round->name;
-	round->public.rows = round->rows;
-	round->public.row_count = threads;
+	qsort(snapshot->rows, threads, sizeof(*snapshot->rows), compare_rows);
+	memcpy(snapshot->name, sample->name, sizeof(snapshot->name));
+	snapshot->name[sizeof(snapshot->name) - 1] = '\0';
+	snapshot->public.number++;
+	snapshot->public.info.size = sizeof(snapshot->public.info);
+	pmp_sample_info(sample, &snapshot->public.info);
+	snapshot->public.info.name = snapshot->name;
+	snapshot->public.rows = snapshot->rows;
+	snapshot->public.row_count = threads;
 	return 0;
 }
 
-void pmp_last_round_free(struct pmp_last_round *round)
+void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot)
 {
-	free(round->threads);
-	free(round->frames);
-	free(round->locations);
-	free(round->rows);
+	free(snapshot->threads);
+	free(snapshot->frames);
+	free(snapshot->locations);
+	free(snapshot->rows);
 }

@@ -14,16 +14,16 @@ struct pmp_row {
 	const pmp_location *locations;	 /* the same number */
 };
 
-struct pmp_round {
+struct pmp_snapshot {
 	uint64_t number; /* 1, 2, ... */
 	struct pmp_sample_info info;
 	const struct pmp_row *rows; /* ascending tid */
 	size_t row_count;
 };
 
-/* What pmp_round points to; it outlives the sample. Zero it; number 0: there was none. */
-struct pmp_last_round {
-	struct pmp_round public;
+/* What pmp_snapshot points to; it outlives the sample. Zero it; number 0: there was none. */
+struct pmp_kept_snapshot {
+	struct pmp_snapshot public;
 	char name[PMP_NAME_SIZE];
 	struct pmp_thread *threads;
 	struct pmp_raw_frame *frames;
@@ -34,10 +34,10 @@ struct pmp_last_round {
 
 /* Take a sample over, all of which is copied; locations are those of its frames. 0 or
  * PMP_ENOMEM. */
-int pmp_last_round_keep(struct pmp_last_round *round, const struct pmp_sample *sample,
-			const pmp_location *locations);
+int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sample,
+		      const pmp_location *locations);
 /* Free what it has. */
-void pmp_last_round_free(struct pmp_last_round *round);
+void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot);
 
 /* Its texts are read as strings: so they end. */
 void pmp_thread_terminate(struct pmp_thread *thread);

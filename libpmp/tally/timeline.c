@@ -16,14 +16,15 @@ struct timeline_key {
 
 struct pmp_timeline {
 	struct pmp_intern *keys;
-	uint32_t *latest; /* by number of a key: a thread's last run, a process's round */
+	uint32_t
+		*latest; /* by number of a key: a thread's last run, a process's sample */
 	size_t key_count, key_capacity;
 	struct pmp_run *runs;
 	size_t count, capacity;
 	bool full;
 	pid_t pid; /* of the sample at hand */
 	uint64_t time;
-	uint32_t round;
+	uint32_t sample;
 };
 
 struct pmp_timeline *pmp_timeline_new(void)
@@ -77,7 +78,7 @@ int pmp_timeline_begin(struct pmp_timeline *timeline, pid_t pid, uint64_t time)
 	number = number_of(timeline, 0, &new);
 	if (number == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
-	timeline->round = ++timeline->latest[number];
+	timeline->sample = ++timeline->latest[number];
 	return 0;
 }
 
@@ -96,10 +97,10 @@ int pmp_timeline_add(struct pmp_timeline *timeline, pid_t tid, uint32_t entry)
 		return PMP_ENOMEM;
 	if (!new)
 		last = &timeline->runs[timeline->latest[thread]];
-	absent = last && timeline->round - last->round > 1;
+	absent = last && timeline->sample - last->sample > 1;
 	if (last && last->entry == entry && !absent) {
 		last->last = timeline->time;
-		last->round = timeline->round;
+		last->sample = timeline->sample;
 		return 0;
 	}
 	if (timeline->count >= RUNS_MAX) {
@@ -112,7 +113,7 @@ int pmp_timeline_add(struct pmp_timeline *timeline, pid_t tid, uint32_t entry)
 		.thread = thread,
 		.first = timeline->time,
 		.last = timeline->time,
-		.round = timeline->round,
+		.sample = timeline->sample,
 		.absent = absent,
 	};
 	return 0;

@@ -15,7 +15,7 @@ struct pmp_run {
 	uint32_t entry;	      /* index of the profile's entries */
 	uint32_t thread;      /* a number for each thread, 0, 1, ... */
 	uint64_t first, last; /* times of its samples */
-	uint32_t round;	      /* of its process: that of the last one */
+	uint32_t sample;      /* of its process: that of the last one */
 	bool absent;	      /* the thread was not in the sample before the first */
 };
 

@@ -151,17 +151,17 @@ static void add_stack(struct pmp_out *out, struct pmp_texts *texts,
 	pmp_buf_puts(buf, "]}");
 }
 
-static void begin_snapshot(struct pmp_buf *buf, const struct pmp_round *round)
+static void begin_snapshot(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
 {
-	pmp_buf_printf(buf, "{\"snapshot\":%" PRIu64 ",\"pid\":%d", round->number,
-		       (int)round->info.pid);
-	add_text(buf, "process", round->info.name);
-	add_number(buf, "time_ns", round->info.realtime);
-	add_number(buf, "stopped_ns", round->info.stopped);
-	add_number(buf, "longest_ns", round->info.stopped_max);
-	add_number(buf, "vanished", round->info.vanished);
-	if (round->info.threads > round->row_count)
-		add_number(buf, "filtered", round->info.threads - round->row_count);
+	pmp_buf_printf(buf, "{\"snapshot\":%" PRIu64 ",\"pid\":%d", snapshot->number,
+		       (int)snapshot->info.pid);
+	add_text(buf, "process", snapshot->info.name);
+	add_number(buf, "time_ns", snapshot->info.realtime);
+	add_number(buf, "stopped_ns", snapshot->info.stopped);
+	add_number(buf, "longest_ns", snapshot->info.stopped_max);
+	add_number(buf, "vanished", snapshot->info.vanished);
+	if (snapshot->info.threads > snapshot->row_count)
+		add_number(buf, "filtered", snapshot->info.threads - snapshot->row_count);
 }
 
 static void begin_saved(struct pmp_buf *buf, const struct pmp_report *report)

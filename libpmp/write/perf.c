@@ -136,7 +136,7 @@ static bool is_same_thread(const struct pmp_stack *one, const struct pmp_stack *
  * as long as it was seen. */
 static void add_stacks(struct printer *printer, const struct pmp_stacks *stacks)
 {
-	const struct pmp_round *snapshot = stacks->report->snapshot;
+	const struct pmp_snapshot *snapshot = stacks->report->snapshot;
 	struct pmp_stack all[2];
 	uint64_t time = 0;
 

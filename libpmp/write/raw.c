@@ -50,16 +50,16 @@ static void add_milliseconds(struct pmp_buf *buf, uint64_t time)
 		       (unsigned)(microseconds % 1000));
 }
 
-static void add_separator(struct pmp_buf *buf, const struct pmp_round *round)
+static void add_separator(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
 {
-	const struct pmp_sample_info *info = &round->info;
+	const struct pmp_sample_info *info = &snapshot->info;
 
-	pmp_buf_printf(buf, "--- snapshot %" PRIu64 ": ", round->number);
+	pmp_buf_printf(buf, "--- snapshot %" PRIu64 ": ", snapshot->number);
 	pmp_escape_buf(buf, info->name, strlen(info->name));
-	pmp_buf_printf(buf, " [%d], %zu", (int)info->pid, round->row_count);
-	if (info->threads > round->row_count)
+	pmp_buf_printf(buf, " [%d], %zu", (int)info->pid, snapshot->row_count);
+	if (info->threads > snapshot->row_count)
 		pmp_buf_printf(buf, " of %zu", info->threads);
-	pmp_buf_puts(buf, round->row_count == 1 ? " thread, " : " threads, ");
+	pmp_buf_puts(buf, snapshot->row_count == 1 ? " thread, " : " threads, ");
 	if (info->vanished)
 		pmp_buf_printf(buf, "%zu vanished, ", info->vanished);
 	add_time(buf, info->realtime);
@@ -213,10 +213,10 @@ static void add_stack(struct pmp_out *out, struct pmp_texts *texts, size_t threa
  * The first thread, which is Thread 1 and comes last: the one with the id of the
  * process. It need not be the lowest id, since ids start over one day.
  */
-static size_t find_main(const struct pmp_round *round)
+static size_t find_main(const struct pmp_snapshot *snapshot)
 {
-	for (size_t i = 0; i < round->row_count; i++)
-		if (round->rows[i].thread->tid == round->info.pid)
+	for (size_t i = 0; i < snapshot->row_count; i++)
+		if (snapshot->rows[i].thread->tid == snapshot->info.pid)
 			return i;
 	return 0;
 }

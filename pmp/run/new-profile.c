@@ -22,7 +22,7 @@ static int make_profile(const struct run *run, bool saved,
 	};
 
 	run->sink->needs(&run->options, &needs);
-	options.keep_rounds = needs.snapshots;
+	options.keep_snapshot = needs.snapshots;
 	/* What has been saved has them already. */
 	options.details = saved ? !run->options.diff : needs.details;
 	options.times = needs.times;
