@@ -112,7 +112,7 @@ struct pmp_live_thread {
 	char state;	  /* of its last sample, and so is what follows */
 	enum pmp_how how;
 	size_t stack;	     /* index */
-	const char *why;     /* why it was not stopped, or "" */
+	const char *reason;  /* why it was not stopped, or "" */
 	const char *syscall; /* name of the call that it sleeps in, or "" */
 	uint64_t args[6];    /* of that call */
 	bool waits_for_lock; /* it is a futex call that a lock makes */

@@ -222,9 +222,9 @@ struct pmp_thread_info {
 	size_t size;
 	pid_t tid;
 	const char *name;
-	char state;	  /* as in proc(5): R S D T t Z X I, or ? */
-	const char *why;  /* why it was not stopped, or "" */
-	uint64_t stopped; /* ns held */
+	char state;	    /* as in proc(5): R S D T t Z X I, or ? */
+	const char *reason; /* why it was not stopped, or "" */
+	uint64_t stopped;   /* ns held */
 	size_t frames;
 	bool complete; /* its stack reaches its root */
 };

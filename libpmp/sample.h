@@ -20,7 +20,7 @@
 
 #define PMP_NAME_SIZE 32 /* a thread's name with its NUL: 16, kernel threads more */
 #define PMP_WCHAN_SIZE 48
-#define PMP_WHY_SIZE 64
+#define PMP_REASON_SIZE 64
 
 /* ---- modules and maps --------------------------------------------------- */
 
@@ -145,7 +145,8 @@ struct pmp_thread {
 	uint8_t ready; /* in R, but only waits for a processor in a system call */
 	enum pmp_obtained obtained;
 	enum pmp_end end;
-	char why[PMP_WHY_SIZE]; /* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
+	char reason
+		[PMP_REASON_SIZE]; /* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
 	int syscall; /* number, PMP_SYSCALL_NONE (blocked, not in a call), _UNKNOWN (running) */
 	uint64_t args[6];	    /* of the system call */
 	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */

@@ -101,7 +101,7 @@ static struct pmp_sample *make_sample(pid_t pid, struct pmp_maps *maps, size_t t
 		thread->state = 'S';
 		thread->obtained = PMP_NOT_STOPPED;
 		thread->end = PMP_END_COPY;
-		strcpy(thread->why, "epoll_wait");
+		strcpy(thread->reason, "epoll_wait");
 		strcpy(thread->wchan, "ep_poll");
 		thread->syscall = PMP_SYSCALL_UNKNOWN;
 		thread->args[5] = i;
@@ -679,7 +679,7 @@ static uint64_t use_sample(const struct pmp_sample *sample)
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 
-		sum += strlen(thread->name) + strlen(thread->why) + strlen(thread->wchan);
+		sum += strlen(thread->name) + strlen(thread->reason) + strlen(thread->wchan);
 		sum += strlen(pmp_end_text(thread->end));
 		for (size_t j = 0; j < thread->frame_count; j++)
 			sum += sample->frames[thread->frame + j].pc;

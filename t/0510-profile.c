@@ -138,11 +138,11 @@ static void test_apart(void)
 		thread = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
 		thread->obtained = PMP_NOT_STOPPED;
 		thread->end = PMP_END_NOT_STOPPED;
-		strcpy(thread->why, i ? "epoll_wait" : "seccomp");
+		strcpy(thread->reason, i ? "epoll_wait" : "seccomp");
 		add(profile, sample);
 	}
 	is_int(pmp_profile_entry_count(profile), 6, "so are reasons not to stop");
-	is_str(pmp_profile_entry(profile, 5)->why, "epoll_wait", "which are kept");
+	is_str(pmp_profile_entry(profile, 5)->reason, "epoll_wait", "which are kept");
 	is_int(info_of(profile).truncated, 1, "truncated stacks are counted");
 	is_int(info_of(profile).not_stopped, 2, "and threads not stopped");
 	sample = new_sample(10, "demo");

@@ -209,14 +209,14 @@ static void test_text(void)
 	struct pmp_thread *made = fake_thread(sample, 10, "", FAKE_STACK(POLL, MAIN));
 
 	memset(made->name, 'x', sizeof(made->name));
-	memset(made->why, 'y', sizeof(made->why));
+	memset(made->reason, 'y', sizeof(made->reason));
 	memset(made->wchan, 'z', sizeof(made->wchan));
 	made->syscall = 1 << 20;
 	made->obtained = 77;
 	add(profile, sample);
 	pmp_live_thread(pmp_profile_live(profile), 0, &thread);
 	is_int(strlen(thread.name), PMP_NAME_SIZE - 1, "a name ends");
-	is_int(strlen(thread.why), PMP_WHY_SIZE - 1, "a reason ends");
+	is_int(strlen(thread.reason), PMP_REASON_SIZE - 1, "a reason ends");
 	is_int(strlen(thread.wchan), PMP_WCHAN_SIZE - 1, "a place in the kernel ends");
 	is_str(thread.syscall, "", "a call that does not exist has no name");
 	is_int(thread.how, PMP_HOW_NOT_STOPPED, "nor a way to obtain");
@@ -259,7 +259,7 @@ static void count(struct pmp_profile *profile, pid_t tid, const char *thread, ch
 	const pmp_location stack[] = { leaf, MAIN };
 	const struct pmp_entry entry = {
 		.pid = 10, .process = "demo", .tid = tid, .thread = thread, .state = state,
-		.syscall = call, .wchan = "", .why = "", .locations = stack,
+		.syscall = call, .wchan = "", .reason = "", .locations = stack,
 		.location_count = 2, .count = times, .wall = times * S, .cpu = times * S / 4,
 	};
 
@@ -314,7 +314,7 @@ static void test_saved_limits(void)
 	for (int i = 0; i < 100000; i++) {
 		const struct pmp_entry entry = {
 			.pid = i / 100, .process = "demo", .tid = i, .thread = "t",
-			.state = 'S', .syscall = "", .wchan = "", .why = "", .count = 1,
+			.state = 'S', .syscall = "", .wchan = "", .reason = "", .count = 1,
 		};
 
 		if (pmp_profile_count(profile, &entry))

@@ -33,7 +33,7 @@ static void count(struct saved *saved, uint32_t mapping, uint64_t start,
 		entry.process = "server";
 	if (!entry.thread)
 		entry.thread = "";
-	entry.why = entry.why ? entry.why : "";
+	entry.reason = entry.reason ? entry.reason : "";
 	entry.syscall = entry.wchan = "";
 	if (pmp_profile_count(saved->profile, &entry))
 		abort();
@@ -118,13 +118,13 @@ static void test_marks(void)
 	struct saved base = saved_new(), saved = saved_new();
 	struct pmp_entry conn = { .pid = 11, .tid = 12, .thread = "conn 1", .count = 4 };
 	struct pmp_entry epoll = { .pid = 11, .tid = 13, .thread = "net", .count = 4,
-				   .end = PMP_END_NOT_STOPPED, .why = "epoll_wait" };
+				   .end = PMP_END_NOT_STOPPED, .reason = "epoll_wait" };
 	uint32_t old = program_at(&base, 0x400000, ""), new = program_at(&saved, 0x600000, "");
 
 	count(&base, old, 0x400000, &conn, STACK("poll", "main"));
 	count(&base, old, 0x400000, &epoll, STACK("poll"));
 	conn = (struct pmp_entry){ .pid = 99, .tid = 98, .thread = "conn 1", .count = 3 };
-	epoll.why = "seccomp";
+	epoll.reason = "seccomp";
 	count(&saved, new, 0x600000, &conn, STACK("poll", "main"));
 	conn.tid = 97;
 	count(&saved, new, 0x600000, &conn, STACK("poll", "main"));

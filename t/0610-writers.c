@@ -151,7 +151,7 @@ static struct pmp_sample *plain_sample(void)
 	blocked(thread, EPOLL_WAIT_CALL, "ep_poll");
 	thread->obtained = PMP_NOT_STOPPED;
 	thread->end = PMP_END_NOT_STOPPED;
-	strcpy(thread->why, "epoll_wait");
+	strcpy(thread->reason, "epoll_wait");
 	sample->seen = sample->thread_count;
 	return sample;
 }
@@ -173,7 +173,7 @@ static struct pmp_sample *hostile_sample(void)
 	thread = fake_thread(sample, 7, "\xff,;", FAKE_NOTHING);
 	thread->obtained = PMP_NOT_STOPPED;
 	thread->end = PMP_END_NOT_STOPPED;
-	strcpy(thread->why, "D, vf\nork 5");
+	strcpy(thread->reason, "D, vf\nork 5");
 	sample->vanished = 2;
 	return sample;
 }

@@ -367,7 +367,7 @@ static void check_time(void)
 	pmp_sample_info(sample, &info);
 	for (size_t i = 0; i < info.threads; i++) {
 		pmp_sample_thread(sample, i, &thread);
-		limited += strcmp(thread.why, "time limit") == 0;
+		limited += strcmp(thread.reason, "time limit") == 0;
 	}
 	is_int((long)info.n_stopped, 0, "nothing is stopped");
 	is_int((long)limited, SPINNERS, "the running threads say why");

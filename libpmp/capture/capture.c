@@ -83,7 +83,7 @@ static int emit_peeked(struct pmp_target *target, struct pmp_sample *sample,
 
 	work->thread.sp = work->peek.sp;
 	work->thread.obtained = PMP_PEEKED;
-	work->thread.why[0] = '\0';
+	work->thread.reason[0] = '\0';
 	r = emit_work(target, sample, work, walk);
 	if (r < 0)
 		return r;
@@ -127,12 +127,12 @@ static int emit_one_frame(struct pmp_target *target, struct pmp_sample *sample,
 static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
 		       struct pmp_work *work, const struct pmp_stop_request *request)
 {
-	char *why = work->thread.why;
-	size_t size = sizeof(work->thread.why);
+	char *reason = work->thread.reason;
+	size_t size = sizeof(work->thread.reason);
 
 	switch (request->result) {
 	case PMP_REQUEST_GONE: sample->vanished++; return 0;
-	case PMP_REQUEST_LATE: snprintf(why, size, "did not stop in time"); break;
+	case PMP_REQUEST_LATE: snprintf(reason, size, "did not stop in time"); break;
 	case PMP_REQUEST_REFUSED:
 		if (pmp_thread_peek(&target->process, request->tid,
 				    target->options.no_wchan, &work->thread,
@@ -142,11 +142,11 @@ static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
 			return 0;
 		}
 		if (work->peek.tracer)
-			snprintf(why, size, "traced by %d", (int)work->peek.tracer);
+			snprintf(reason, size, "traced by %d", (int)work->peek.tracer);
 		else
-			snprintf(why, size, "%s", strerror(request->sys_errno));
+			snprintf(reason, size, "%s", strerror(request->sys_errno));
 		break;
-	default: snprintf(why, size, "%s", strerror(request->sys_errno)); break;
+	default: snprintf(reason, size, "%s", strerror(request->sys_errno)); break;
 	}
 	return emit_one_frame(target, sample, work);
 }
@@ -340,17 +340,18 @@ static void see_ready(struct pmp_target *target, struct pmp_work *work)
 	work->thread.ready = run_count.runs && run_count.runs <= work->peek.switches;
 }
 
-/* 1: yes; 0: no, work->thread.why says why; or an error. */
+/* 1: yes; 0: no, work->thread.reason says why; or an error. */
 static int may_stop(struct pmp_target *target, struct pmp_work *work)
 {
 	int r;
 
 	if (target->options.stop == PMP_STOP_NEVER) {
-		snprintf(work->thread.why, sizeof(work->thread.why), "--stop=never");
+		snprintf(work->thread.reason, sizeof(work->thread.reason),
+			 "--stop=never");
 		return 0;
 	}
 	if (target->capture.deadline && pmp_clock() >= target->capture.deadline) {
-		snprintf(work->thread.why, sizeof(work->thread.why), "time limit");
+		snprintf(work->thread.reason, sizeof(work->thread.reason), "time limit");
 		return 0;
 	}
 	r = pmp_thread_ask(&target->process, work->thread.tid, &work->peek);
@@ -580,8 +581,8 @@ static int check_refused(struct pmp_target *target, const struct pmp_sample *sam
 
 		if (thread->obtained != PMP_NOT_STOPPED)
 			return 0;
-		if (strcmp(thread->why, strerror(EPERM)) == 0 ||
-		    strncmp(thread->why, "traced by ", 10) == 0)
+		if (strcmp(thread->reason, strerror(EPERM)) == 0 ||
+		    strncmp(thread->reason, "traced by ", 10) == 0)
 			refused = thread->tid;
 	}
 	if (!refused || target->captured)

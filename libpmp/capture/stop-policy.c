@@ -129,7 +129,7 @@ static bool is_vfork(int number)
 
 static bool refuse(struct pmp_thread *thread, const char *prefix, const char *reason)
 {
-	snprintf(thread->why, sizeof(thread->why), "%s%s", prefix, reason);
+	snprintf(thread->reason, sizeof(thread->reason), "%s%s", prefix, reason);
 	return false;
 }
 
@@ -145,7 +145,7 @@ bool pmp_may_stop(const struct pmp_process *process, struct pmp_thread *thread,
 {
 	bool asleep = thread->state == 'S' && thread->syscall >= 0;
 
-	thread->why[0] = '\0';
+	thread->reason[0] = '\0';
 	if (thread->state == 'Z' || thread->state == 'X')
 		return refuse(thread, "", "zombie");
 	if (peek->worker)

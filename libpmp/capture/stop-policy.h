@@ -13,7 +13,7 @@
 #include "sample.h"
 
 /*
- * May this thread, as it was just peeked at, be stopped? If not, thread->why
+ * May this thread, as it was just peeked at, be stopped? If not, thread->reason
  * becomes the reason ("epoll_wait", "seccomp", "D, vfork", "zombie") and the result
  * is false.
  */

@@ -135,7 +135,7 @@ static int show_entry(struct pmp_filtered *filtered, const struct pmp_entry *ent
 	left.location_count = stack.left_count;
 	if (stack.trimmed) {
 		left.end = PMP_END_ROOT;
-		left.why = "";
+		left.reason = "";
 	}
 	*to = pmp_entries_count(&filtered->entries, &left);
 	return *to == PMP_ENTRY_NONE ? PMP_ENOMEM : 1;
@@ -257,7 +257,7 @@ static int show_row(struct pmp_filtered *filtered, const struct pmp_row *row,
 	thread->frame_count = stack.left_count;
 	if (stack.trimmed) {
 		thread->end = PMP_END_ROOT;
-		thread->why[0] = '\0';
+		thread->reason[0] = '\0';
 	}
 	if (PMP_RESERVE(&filtered->frames, &filtered->frame_capacity,
 			*frames + stack.left_count + 1) ||

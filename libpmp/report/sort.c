@@ -58,7 +58,7 @@ static int compare_states(const struct pmp_entry *a, const struct pmp_entry *b)
 	int order = compare_numbers(a->end, b->end);
 
 	if (!order)
-		order = strcmp(a->why, b->why);
+		order = strcmp(a->reason, b->reason);
 	if (!order)
 		order = a->state - b->state;
 	if (!order)

@@ -17,7 +17,7 @@ void pmp_stack_of_entry(const struct pmp_entry *entry, struct pmp_stack *stack)
 	stack->syscall = entry->syscall;
 	stack->wchan = entry->wchan;
 	stack->end = entry->end;
-	stack->why = entry->why;
+	stack->reason = entry->reason;
 	stack->locations = entry->locations;
 	stack->location_count = entry->location_count;
 	stack->count = entry->count;
@@ -41,7 +41,7 @@ static void stack_of_row(const struct pmp_snapshot *snapshot, const struct pmp_r
 		pmp_syscall_text(thread->syscall, stack->digits, sizeof(stack->digits));
 	stack->wchan = thread->wchan;
 	stack->end = thread->end;
-	stack->why = thread->why;
+	stack->reason = thread->reason;
 	stack->locations = row->locations;
 	stack->location_count = thread->frame_count;
 	stack->count = 1;
@@ -138,7 +138,7 @@ bool pmp_report_stack(const struct pmp_report *report, size_t i,
 		.state = stack.state,
 		.syscall = stack.syscall == stack.digits ? "" : stack.syscall,
 		.wchan = stack.wchan,
-		.reason = stack.why,
+		.reason = stack.reason,
 		.end = stack.end == PMP_END_ROOT ? "" : pmp_end_text(stack.end),
 		.locations = stack.locations,
 		.location_count = stack.location_count,

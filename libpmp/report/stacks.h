@@ -19,7 +19,7 @@ struct pmp_stack {
 	const char *syscall; /* its name or number; "": in none, or not known */
 	const char *wchan;   /* "": unknown */
 	enum pmp_end end;
-	const char *why;	       /* "", or why it was not stopped */
+	const char *reason;	       /* "", or why it was not stopped */
 	const pmp_location *locations; /* innermost first */
 	size_t location_count;
 	uint64_t count, cpu, wall; /* of a snapshot 1, 0 and 0 */

@@ -200,7 +200,7 @@ static struct pmp_entry *find_between(struct pmp_entries *entries, uint32_t like
 		.syscall = "",
 		.wchan = "",
 		.end = PMP_END_BETWEEN,
-		.why = "",
+		.reason = "",
 	};
 	uint32_t id = pmp_entries_count(entries, &between);
 

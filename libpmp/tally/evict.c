@@ -68,7 +68,7 @@ struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry, bool by_name)
 		.syscall = "",
 		.wchan = "",
 		.end = PMP_END_EVICTED,
-		.why = "",
+		.reason = "",
 		.count = entry->count,
 		.cpu = entry->cpu,
 		.wall = entry->wall,

@@ -95,7 +95,7 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 	thread->state = entry->state;
 	thread->syscall = cell->syscall;
 	cut_text(thread->wchan, entry->wchan, sizeof(thread->wchan));
-	cut_text(thread->why, entry->why, sizeof(thread->why));
+	cut_text(thread->reason, entry->reason, sizeof(thread->reason));
 }
 
 int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)

@@ -39,7 +39,7 @@ struct pmp_counted_thread {
 	char state;
 	enum pmp_how how;
 	uint32_t cell; /* of its last sample */
-	char why[PMP_WHY_SIZE];
+	char reason[PMP_REASON_SIZE];
 	char wchan[PMP_WCHAN_SIZE];
 	int syscall;
 	bool waits_for_lock;

@@ -624,7 +624,7 @@ static void describe(struct pmp_counted_thread *thread, const struct pmp_thread 
 
 	measure(thread, now, time);
 	copy_text(thread->name, now->name, sizeof(thread->name));
-	copy_text(thread->why, now->why, sizeof(thread->why));
+	copy_text(thread->reason, now->reason, sizeof(thread->reason));
 	copy_text(thread->wchan, now->wchan, sizeof(thread->wchan));
 	memcpy(thread->args, now->args, sizeof(thread->args));
 	thread->syscall = now->syscall;

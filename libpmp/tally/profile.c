@@ -341,7 +341,7 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.syscall = pmp_syscall_text(thread->syscall, number, sizeof(number)),
 		.wchan = ended.wchan,
 		.end = thread->end,
-		.why = ended.why,
+		.reason = ended.reason,
 		.locations = profile->locations + thread->frame,
 		.location_count = thread->frame_count,
 		.count = times->count,

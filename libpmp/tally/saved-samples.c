@@ -166,11 +166,12 @@ static int read_labels(const struct pmp_saved *reader, const Pmp__Pprof__Sample 
 	return 0;
 }
 
-/* Is this the mark of an unknown root? Then entry says so: why is put into buffer. */
-static bool read_mark(const char *mark, struct pmp_entry *entry, char why[PMP_WHY_SIZE])
+/* Is this the mark of an unknown root? Then entry says so: why it was not stopped is put into reason. */
+static bool read_mark(const char *mark, struct pmp_entry *entry,
+		      char reason[PMP_REASON_SIZE])
 {
-	const char *reason = pmp_saved_after(mark, "[not stopped: ");
-	size_t length = reason ? strlen(reason) : 0;
+	const char *text = pmp_saved_after(mark, "[not stopped: ");
+	size_t length = text ? strlen(text) : 0;
 
 	if (!strcmp(mark, "[unknown]"))
 		return true;
@@ -182,16 +183,15 @@ static bool read_mark(const char *mark, struct pmp_entry *entry, char why[PMP_WH
 		entry->end = PMP_END_BETWEEN;
 		return true;
 	}
-	if (reason && length > 1 && length <= PMP_WHY_SIZE && reason[length - 1] == ']') {
+	if (text && length > 1 && length <= PMP_REASON_SIZE && text[length - 1] == ']') {
 		entry->end = PMP_END_NOT_STOPPED;
-		memcpy(why, reason, length - 1);
-		why[length - 1] = '\0';
+		memcpy(reason, text, length - 1);
+		reason[length - 1] = '\0';
 		return true;
 	}
-	reason = pmp_saved_after(mark, "[truncated: ");
-	for (int end = PMP_END_ROOT + 1; reason && end < PMP_END_COUNT; end++) {
-		const char *rest =
-			pmp_saved_after(reason, pmp_end_text((enum pmp_end)end));
+	text = pmp_saved_after(mark, "[truncated: ");
+	for (int end = PMP_END_ROOT + 1; text && end < PMP_END_COUNT; end++) {
+		const char *rest = pmp_saved_after(text, pmp_end_text((enum pmp_end)end));
 
 		if (rest && !strcmp(rest, "]")) {
 			entry->end = (enum pmp_end)end;
@@ -223,7 +223,7 @@ static const char *mark_of(struct pmp_saved *reader, pmp_location root)
 
 /* ids: copied, as the arena is used for locations. */
 static int read_stack(struct pmp_saved *reader, const uint64_t *ids, size_t count,
-		      struct pmp_entry *entry, char why[PMP_WHY_SIZE])
+		      struct pmp_entry *entry, char reason[PMP_REASON_SIZE])
 {
 	bool exact = true;
 	const char *mark;
@@ -246,7 +246,7 @@ static int read_stack(struct pmp_saved *reader, const uint64_t *ids, size_t coun
 	mark = count ? mark_of(reader, reader->stack[count - 1]) : NULL;
 	entry->locations = reader->stack;
 	entry->location_count = count;
-	if (mark && read_mark(mark, entry, why))
+	if (mark && read_mark(mark, entry, reason))
 		entry->location_count--;
 	return 0;
 }
@@ -273,7 +273,7 @@ int pmp_saved_read_sample(struct pmp_saved *reader, const struct pmp_field *fiel
 		.syscall = "",
 		.wchan = "",
 	};
-	char why[PMP_WHY_SIZE] = "";
+	char reason[PMP_REASON_SIZE] = "";
 	Pmp__Pprof__Sample *sample;
 	uint64_t *ids = NULL;
 	size_t count;
@@ -296,8 +296,8 @@ int pmp_saved_read_sample(struct pmp_saved *reader, const struct pmp_field *fiel
 		return PMP_ENOMEM;
 	if (count)
 		memcpy(ids, sample->location, count * sizeof(*ids));
-	code = read_stack(reader, ids, count, &entry, why);
-	entry.why = why;
+	code = read_stack(reader, ids, count, &entry, reason);
+	entry.reason = reason;
 	if (!code && (entry.count || entry.end == PMP_END_BETWEEN))
 		code = pmp_profile_count(reader->profile, &entry);
 	reader->counted += entry.count;

@@ -10,7 +10,7 @@
 void pmp_thread_terminate(struct pmp_thread *thread)
 {
 	thread->name[sizeof(thread->name) - 1] = '\0';
-	thread->why[sizeof(thread->why) - 1] = '\0';
+	thread->reason[sizeof(thread->reason) - 1] = '\0';
 	thread->wchan[sizeof(thread->wchan) - 1] = '\0';
 }
 

@@ -10,7 +10,7 @@
 /* The words of a key before the locations. */
 struct stack_key {
 	uint32_t pid, tid;
-	uint32_t process, thread, why; /* in names */
+	uint32_t process, thread, reason; /* in names */
 	uint32_t end;
 	uint32_t state, syscall, wchan; /* details: as they are, in names; else 0 */
 };
@@ -56,7 +56,7 @@ static size_t make_key(struct pmp_entries *entries, const struct pmp_entry *entr
 		.tid = apart ? entry->tid : 0,
 		.process = intern_name(entries, entry->process),
 		.thread = intern_name(entries, apart ? entry->thread : ""),
-		.why = intern_name(entries, entry->why),
+		.reason = intern_name(entries, entry->reason),
 		.end = entry->end,
 		.state = details ? (unsigned char)entry->state : 0,
 		.syscall = intern_name(entries, details ? entry->syscall : ""),
@@ -64,7 +64,7 @@ static size_t make_key(struct pmp_entries *entries, const struct pmp_entry *entr
 	};
 
 	if (key.process == PMP_INTERN_NONE || key.thread == PMP_INTERN_NONE ||
-	    key.why == PMP_INTERN_NONE || key.syscall == PMP_INTERN_NONE ||
+	    key.reason == PMP_INTERN_NONE || key.syscall == PMP_INTERN_NONE ||
 	    key.wchan == PMP_INTERN_NONE ||
 	    PMP_RESERVE(&entries->key, &entries->key_capacity, words))
 		return 0;
@@ -91,7 +91,7 @@ static void fill_entry(const struct pmp_entries *entries, uint32_t id,
 		.syscall = pmp_intern_data(entries->names, key.syscall, NULL),
 		.wchan = pmp_intern_data(entries->names, key.wchan, NULL),
 		.end = key.end,
-		.why = pmp_intern_data(entries->names, key.why, NULL),
+		.reason = pmp_intern_data(entries->names, key.reason, NULL),
 		.locations = words + KEY_WORDS,
 		.location_count = length / sizeof(*words) - KEY_WORDS,
 	};

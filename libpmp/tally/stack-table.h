@@ -27,7 +27,7 @@ struct pmp_entry {
 	const char *thread;  /* "" likewise */
 	const char *syscall; /* its name, or number; "": in none, or no details */
 	const char *wchan;   /* "": unknown, or no details */
-	const char *why;     /* "" or why it was not stopped */
+	const char *reason;  /* "" or why it was not stopped */
 	enum pmp_end end;
 	char state;		       /* of the most recent sample */
 	const pmp_location *locations; /* innermost first */

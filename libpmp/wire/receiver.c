@@ -276,7 +276,7 @@ static bool thread_valid(const struct pmp_thread *thread, size_t first,
 			 size_t frame_count)
 {
 	return thread->tid > 0 && memchr(thread->name, '\0', sizeof(thread->name)) &&
-	       memchr(thread->why, '\0', sizeof(thread->why)) &&
+	       memchr(thread->reason, '\0', sizeof(thread->reason)) &&
 	       memchr(thread->wchan, '\0', sizeof(thread->wchan)) &&
 	       (unsigned)thread->obtained <= PMP_NOT_STOPPED &&
 	       (unsigned)thread->end < PMP_END_COUNT &&

@@ -88,11 +88,11 @@ static void add_location(struct pmp_out *out, struct pmp_texts *texts,
 }
 
 /* ,"end":"[truncated: ...]" unless the stack is complete */
-static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
+static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *reason)
 {
 	struct pmp_buf text = { 0 };
 
-	pmp_name_end(&text, end, why);
+	pmp_name_end(&text, end, reason);
 	if (text.length)
 		add_text(buf, "end", text.data);
 	buf->failed |= text.failed;
@@ -143,7 +143,7 @@ static void add_stack(struct pmp_out *out, struct pmp_texts *texts,
 		add_found(buf, stack->found);
 	else
 		add_counts(buf, stack);
-	add_end(buf, stack->end, stack->why);
+	add_end(buf, stack->end, stack->reason);
 	pmp_buf_puts(buf, ",\"frames\":[");
 	for (size_t i = 0; i < stack->location_count; i++)
 		add_location(out, texts, stack->locations[i],

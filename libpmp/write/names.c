@@ -596,7 +596,7 @@ void pmp_name_path(struct pmp_buf *buf, const char *path)
 	}
 }
 
-void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
+void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *reason)
 {
 	const char *text = pmp_end_text(end);
 
@@ -608,7 +608,7 @@ void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
 	}
 	if (end == PMP_END_NOT_STOPPED) {
 		pmp_buf_puts(buf, "[not stopped: ");
-		text = *why ? why : "unknown";
+		text = *reason ? reason : "unknown";
 	} else {
 		pmp_buf_puts(buf, "[truncated: ");
 	}

@@ -35,6 +35,6 @@ void pmp_name_word(struct pmp_buf *buf, const char *name);
 void pmp_name_path(struct pmp_buf *buf, const char *path);
 /* What stands for the unknown rest of a stack: "[not stopped: epoll_wait]",
  * "[truncated: no unwind information]". Nothing for a complete stack. */
-void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *why);
+void pmp_name_end(struct pmp_buf *buf, enum pmp_end end, const char *reason);
 
 #endif

@@ -131,7 +131,7 @@ static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
 	}
 	pmp_buf_clear(&word);
 	if (marked && entry->end != PMP_END_ROOT)
-		pmp_name_end(&word, entry->end, entry->why);
+		pmp_name_end(&word, entry->end, entry->reason);
 	else if (marked && !entry->location_count)
 		pmp_buf_puts(&word, "[unknown]");
 	if (!code && (word.length || pmp_buf_failed(&word)))

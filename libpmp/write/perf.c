@@ -116,7 +116,7 @@ static void add_end(struct printer *printer, const struct pmp_stack *stack)
 	if (stack->end != PMP_END_ROOT || !stack->location_count) {
 		pmp_buf_printf(buf, "%20x ", 0);
 		if (stack->end != PMP_END_ROOT)
-			pmp_name_end(buf, stack->end, stack->why);
+			pmp_name_end(buf, stack->end, stack->reason);
 		else
 			pmp_buf_puts(buf, "[unknown]");
 		pmp_buf_puts(buf, " ([unknown])\n");

@@ -329,7 +329,7 @@ static uint32_t mark_of(struct encoder *encoder, const struct pmp_entry *entry)
 	uint32_t mark = PMP_INTERN_NONE;
 
 	if (entry->end != PMP_END_ROOT)
-		pmp_name_end(&text, entry->end, entry->why);
+		pmp_name_end(&text, entry->end, entry->reason);
 	else if (!entry->location_count)
 		pmp_buf_puts(&text, "[unknown]");
 	if (text.length)

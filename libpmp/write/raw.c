@@ -180,13 +180,13 @@ static void add_location(struct pmp_out *out, struct pmp_texts *texts,
 }
 
 /* What ends a thread. */
-static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *why)
+static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *reason)
 {
 	if (end != PMP_END_ROOT) {
 		pmp_buf_puts(buf, "Backtrace stopped: ");
 		if (end == PMP_END_NOT_STOPPED || end == PMP_END_EVICTED ||
 		    end == PMP_END_BETWEEN)
-			pmp_name_end(buf, end, why);
+			pmp_name_end(buf, end, reason);
 		else
 			pmp_buf_puts(buf, pmp_end_text(end));
 		pmp_buf_putc(buf, '\n');
@@ -206,7 +206,7 @@ static void add_stack(struct pmp_out *out, struct pmp_texts *texts, size_t threa
 	for (size_t i = 0; i < stack->location_count; i++)
 		add_location(out, texts, stack->locations[i],
 			     pmp_stack_pc(report, stack, i), &number);
-	add_end(&out->buf, stack->end, stack->why);
+	add_end(&out->buf, stack->end, stack->reason);
 }
 
 /*

@@ -53,7 +53,7 @@ static void add_stack(struct pmp_buf *buf, const struct pmp_report *report,
 	if (!entry->location_count && entry->end == PMP_END_ROOT)
 		pmp_buf_puts(buf, "[unknown]");
 	else if (!entry->location_count)
-		pmp_name_end(buf, entry->end, entry->why);
+		pmp_name_end(buf, entry->end, entry->reason);
 	for (size_t i = 0; i < entry->location_count && shown < SHOWN; i++) {
 		size_t count = pmp_report_frames(report, entry->locations[i], &frames);
 

@@ -133,16 +133,17 @@ static void note_unstoppable(struct process *process, const struct pmp_sample *s
 			     size_t count)
 {
 	struct pmp_thread_info thread = { .size = sizeof(thread) };
-	char why[256];
+	char reason[256];
 
 	for (size_t i = 0; i < count && !process->told_unstoppable; i++) {
 		pmp_sample_thread(sample, i, &thread);
-		if (thread.state != 'D' || !thread.why[0])
+		if (thread.state != 'D' || !thread.reason[0])
 			continue;
 		process->told_unstoppable = true;
 		message_note(NULL,
 			     "thread %d is in uninterruptible sleep (%s): not stopped",
-			     (int)thread.tid, pmp_escape(thread.why, why, sizeof(why)));
+			     (int)thread.tid,
+			     pmp_escape(thread.reason, reason, sizeof(reason)));
 	}
 }
 

@@ -50,9 +50,9 @@ static void add_thread(const struct view_row *row, const struct pmp_live_thread 
 		return;
 	add(buffer, size, "  [");
 	add(buffer, size, how_text(thread->how));
-	if (*thread->why) {
+	if (*thread->reason) {
 		add(buffer, size, ": ");
-		add(buffer, size, pmp_escape(thread->why, part, sizeof(part)));
+		add(buffer, size, pmp_escape(thread->reason, part, sizeof(part)));
 	}
 	add(buffer, size, "]");
 }

@@ -123,7 +123,7 @@ static void show_incomplete(const struct pmp_thread *thread)
 	if (sums.incomplete <= WRONG_SHOWN)
 		printf("# %s: state %c, obtained %d, %s%s%s, %zu frames\n", thread->name,
 		       thread->state, (int)thread->obtained, pmp_end_text(thread->end),
-		       thread->why[0] ? ": " : "", thread->why, thread->frame_count);
+		       thread->reason[0] ? ": " : "", thread->reason, thread->frame_count);
 }
 
 static void judge(const struct pairs_page *page, const struct pmp_sample *sample,

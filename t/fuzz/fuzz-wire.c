@@ -24,7 +24,7 @@ static uint64_t use(const struct pmp_sample *sample)
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 
-		sum += strlen(thread->name) + strlen(thread->why) + strlen(thread->wchan) +
+		sum += strlen(thread->name) + strlen(thread->reason) + strlen(thread->wchan) +
 		       strlen(pmp_end_text(thread->end));
 		for (size_t j = 0; j < thread->frame_count; j++) {
 			uint64_t pc = sample->frames[thread->frame + j].pc;

@@ -150,7 +150,7 @@ TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number, uin
 	thread->state = 'D';
 	thread->obtained = PMP_NOT_STOPPED;
 	thread->end = PMP_END_NOT_STOPPED;
-	snprintf(thread->why, sizeof(thread->why), "D, fsync");
+	snprintf(thread->reason, sizeof(thread->reason), "D, fsync");
 	thread = fake_thread(sample, pid + 70, "\xe8\xaa\x9e", FAKE_STACK(WIDE, START));
 	thread->state = 'R';
 	return sample;
@@ -192,7 +192,7 @@ TAP_UNUSED static void fake_count(struct pmp_profile *profile, pid_t tid, const 
 	struct pmp_entry entry = {
 		.pid = 4100, .process = "server", .tid = tid, .thread = thread,
 		.state = state, .syscall = call, .wchan = *call ? "in_the_kernel" : "",
-		.why = "", .locations = stack, .count = count,
+		.reason = "", .locations = stack, .count = count,
 		.wall = count * FAKE_S / 10, .cpu = state == 'R' ? count * FAKE_S / 20 : 0,
 	};
 

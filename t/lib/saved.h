@@ -167,8 +167,8 @@ static inline void saved_count(struct saved *saved, const struct pmp_entry *like
 		entry.syscall = "";
 	if (!entry.wchan)
 		entry.wchan = "";
-	if (!entry.why)
-		entry.why = "";
+	if (!entry.reason)
+		entry.reason = "";
 	if (pmp_profile_count(saved->profile, &entry))
 		abort();
 }
@@ -215,7 +215,7 @@ static inline struct saved saved_example_at(uint64_t libc)
 	saved_count(&saved, &(struct pmp_entry){ .tid = 4103, .thread = "jit; \"x\"",
 		    .state = 'S', .end = PMP_END_NO_INFO, .count = 2 }, stack, 2);
 	saved_count(&saved, &(struct pmp_entry){ .tid = 4104, .thread = "asleep",
-		    .state = 'D', .end = PMP_END_NOT_STOPPED, .why = "D, vfork",
+		    .state = 'D', .end = PMP_END_NOT_STOPPED, .reason = "D, vfork",
 		    .count = 3 }, stack, 0);
 	saved_count(&saved, &(struct pmp_entry){ .tid = 4105, .thread = "none",
 		    .state = 'S', .count = 1 }, stack, 0);
