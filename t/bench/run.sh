@@ -6,6 +6,8 @@
 #   BENCH_QUICK=1                 without gdb, pt-pmp and lldb
 #   BENCH_ONLY="peers curves"     these sections only: peers warm mariadb parts curves
 #                                 throughput
+#   BENCH_BEFORE=../old/pmp/pmp   the pmp of another build in every table as well, to see
+#                                 what a change costs
 #
 # How long threads are stopped is what the kernel's scheduler trace says (stopmeter.c):
 # root, tracefs. Peers are those of gdb, elfutils, percona-toolkit and lldb that are
@@ -20,6 +22,8 @@ PMP=${PMP:-$top_builddir/pmp/pmp}
 bench=$top_srcdir/t/bench
 repeats=${1:-5}
 rounds=${BENCH_ROUNDS:-12}
+before=${BENCH_BEFORE:-}
+of=
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/pmp-bench.XXXXXX") || exit 1
 target=''
 
@@ -151,16 +155,26 @@ warm_line() {
 
 cold="any_us all_ms p50_us p99_us max_us cpu_ms wall_ms rss_mib"
 
+raw_rows() {
+	row "pmp --raw$of" "$PMP" --raw -n 1 -p "$target"
+	row "pmp --no-symbols$of" "$PMP" --raw -n 1 --no-symbols -p "$target"
+	row "pmp --stop=all$of" "$PMP" --raw -n 1 --stop=all -p "$target"
+}
+
 all_tools() {
-	row "pmp --raw" "$PMP" --raw -n 1 -p "$target"
-	row "pmp --raw --no-symbols" "$PMP" --raw -n 1 --no-symbols -p "$target"
-	row "pmp --raw --stop=all" "$PMP" --raw -n 1 --stop=all -p "$target"
+	both raw_rows
 	row "eu-stack -q" eu-stack -q -p "$target"
 	row "eu-stack" eu-stack -p "$target"
 	[ -z "${BENCH_QUICK:-}" ] || return 0
 	row "gdb" gdb -nx -batch -ex "thread apply all bt" -p "$target"
 	row "pt-pmp" pt-pmp --iterations 1 --interval 0 --pid "$target"
 	row "lldb" lldb --batch -o "thread backtrace all" -p "$target"
+}
+
+# both COMMAND...: with $PMP; and with the other one, whose rows say so by $of
+both() {
+	PMP=$PMP of='' "$@"
+	[ -z "$before" ] || PMP=$before of=", before" "$@"
 }
 
 # One snapshot by a tool that has just been started.
@@ -178,18 +192,22 @@ section_peers() {
 	mariadb_unload
 }
 
+# warm_rows NAME: as it is counted, and as text after each snapshot
+warm_rows() {
+	printf '%s\t%s\n' "$1$of" "$(warm_line -f folded)"
+	printf '%s\t%s\n' "$1, --raw$of" "$(warm_line --raw)"
+}
+
 # The third and later snapshots of a longer run.
 section_warm() {
 	local n
 	: >"$tmp/table"
 	for n in $(seq "$repeats"); do
 		crowd_start 199 1 30
-		printf '200 threads, 1 computes\t%s\n' "$(warm_line -f folded)"
-		printf '  as text (--raw)\t%s\n' "$(warm_line --raw)"
+		both warm_rows "200, one computes"
 		target_stop
 		crowd_start 1000 0 30
-		printf '1000 idle threads\t%s\n' "$(warm_line -f folded)"
-		printf '  as text (--raw) \t%s\n' "$(warm_line --raw)"
+		both warm_rows "1000 idle"
 		target_stop
 	done >"$tmp/table"
 	print_table "from the 3rd snapshot on" \
@@ -206,6 +224,14 @@ stats_line() {
 			$NF == "a" { printf " any_%%=%s", $1 }'
 }
 
+# at_10_hz NAME
+at_10_hz() {
+	printf '%s\t%s%s\n' "$1$of" \
+		"$(meter -n 50 -i 100 -o "$tmp/stats" -- "$PMP" -f folded -n 50 \
+			-i 100ms --max-cpu 0 --stats -p "$target")" \
+		"$(stats_line "$tmp/stats")"
+}
+
 # At 10 Hz for 5 s; "free": the share of samples without a stop; "own": pmp's own figures.
 section_mariadb() {
 	local n state
@@ -219,10 +245,7 @@ section_mariadb() {
 		fi
 		target=$mariadb_pid
 		for n in $(seq "$(((repeats + 1) / 2))"); do
-			printf 'mariadbd, %s\t%s%s\n' "$state" \
-				"$(meter -n 50 -i 100 -o "$tmp/stats" -- "$PMP" -f folded -n 50 \
-					-i 100ms --max-cpu 0 --stats -p "$target")" \
-				"$(stats_line "$tmp/stats")"
+			both at_10_hz "mariadbd, $state"
 		done >>"$tmp/table"
 		target=''
 	done
@@ -230,22 +253,32 @@ section_mariadb() {
 	print_table "10 Hz" "free_% stops p50_us p99_us max_us own_p50 own_p99 own_max any_%"
 }
 
-# What needs no process: frames and names.
-section_parts() {
-	local file
-	echo "unwinding, a stack of 1000 functions"
-	"$top_builddir/t/bench/unwind"
+# parts: of the build that $PMP belongs to
+parts() {
+	local build file
+	build=$(dirname "$PMP")/..
+	if [ ! -x "$build/t/bench/unwind" ]; then
+		echo "bench: no t/bench of $PMP" >&2
+		return
+	fi
+	echo "unwinding, a stack of 1000 functions$of"
+	"$build/t/bench/unwind"
 	echo
 	file=$(PATH=$PATH:/usr/sbin command -v mariadbd || command -v bash)
-	echo "names, $(basename "$file")"
-	"$top_builddir/t/bench/names" "$file"
-	"$top_builddir/t/bench/keys"
+	echo "names, $(basename "$file")$of"
+	"$build/t/bench/names" "$file"
+	"$build/t/bench/keys"
 	echo
+}
+
+# What needs no process: frames and names.
+section_parts() {
+	both parts
 }
 
 # series NAME [PMP-OPTION]...: a cold snapshot and warm ones of $target
 series() {
-	local name=$1 first
+	local name=$1$of first
 	shift
 	first=$(meter -- "$PMP" --raw -n 1 "$@" -p "$target")
 	printf '%s\t%s ' "$name" "$(warm_line -f folded "$@")"
@@ -259,7 +292,7 @@ rate() {
 	one=$(meter -- "$PMP" -q -f folded --max-cpu 0 -n 1 -p "$target")
 	all=$(meter -n $(($1 * 4)) -i 1 -- \
 		"$PMP" -q -f folded --max-cpu 0 -F "$1" -n $(($1 * 4)) -p "$target")
-	printf '%s Hz\t%s cpu_%%=%s\n' "$1" "$all" \
+	printf '%s Hz%s\t%s cpu_%%=%s\n' "$1" "$of" "$all" \
 		"$(minus "$(value "$all" cpu_ms)" "$(value "$one" cpu_ms)" 40)"
 }
 
@@ -270,19 +303,19 @@ section_curves() {
 	: >"$tmp/table"
 	for i in 10 100 1000 5000; do
 		crowd_start $((i - 1)) 1 30
-		for n in $(seq "$times"); do series "$i threads, 30 deep"; done
+		for n in $(seq "$times"); do both series "$i threads, 30 deep"; done
 		target_stop
 	done >"$tmp/table"
 	print_table "threads, one computes" "$fields"
 	for i in 10 100 1000 10000; do
 		crowd_start 9 1 "$i"
-		for n in $(seq "$times"); do series "10 threads, $i deep" --max-frames 20000; done
+		for n in $(seq "$times"); do both series "10 threads, $i deep" --max-frames 20000; done
 		target_stop
 	done >"$tmp/table"
 	print_table "depth, one computes" "$fields"
 	crowd_start 199 1 30
 	for n in $(seq "$times"); do
-		for i in 1 10 100; do rate "$i"; done
+		for i in 1 10 100; do both rate "$i"; done
 	done >"$tmp/table"
 	target_stop
 	print_table "rate, 200 threads" "cpu_% any_us stops p50_us p99_us max_us"
@@ -308,6 +341,7 @@ slice() {
 	: >"$tmp/slice"
 	case $2 in
 	none*) : ;;
+	pmp*before) again 0 "$before" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
 	pmp*) again 0 "$PMP" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
 	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" ;;
 	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" ;;
@@ -326,6 +360,7 @@ slice() {
 section_throughput() {
 	local n i variants=("none" "pmp, 10 Hz" "none again")
 	server_start || return 0
+	[ -z "$before" ] || variants+=("pmp, 10 Hz, before")
 	if [ -z "${BENCH_QUICK:-}" ]; then
 		! command -v eu-stack >/dev/null || variants+=("eu-stack -q, 10 Hz")
 		! command -v gdb >/dev/null || variants+=("gdb, 1 Hz")
@@ -356,7 +391,9 @@ prepare() {
 		echo "bench: needs root and tracefs on /sys/kernel/tracing" >&2
 		exit 1
 	fi
-	[ -x "$PMP" ] || { echo "bench: no $PMP: build it first" >&2; exit 1; }
+	for program in "$PMP" $before; do
+		[ -x "$program" ] || { echo "bench: no $program: build it first" >&2; exit 1; }
+	done
 }
 
 trap finish EXIT

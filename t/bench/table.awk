@@ -24,7 +24,7 @@ function show(value)
 
 function heading(title,    i, text)
 {
-	printf "%-26s", title
+	printf "%-" wide "s", title
 	for (i = 1; i <= width; i++) {
 		text = column[i]
 		sub(/_/, " ", text)
@@ -41,11 +41,13 @@ function notes(row)
 BEGIN {
 	FS = "\t"
 	width = split(fields, column, " ")
+	wide = 26
 }
 
 {
 	if (!($1 in known)) {
 		known[$1] = 1
+		wide = length($1) > wide ? length($1) : wide
 		names[++rows] = $1
 	}
 	pairs = split($2, pair, " ")
@@ -62,7 +64,7 @@ BEGIN {
 END {
 	heading(title)
 	for (r = 1; r <= rows; r++) {
-		printf "%-26s", names[r]
+		printf "%-" wide "s", names[r]
 		for (i = 1; i <= width; i++)
 			printf "%s", show(median(names[r], column[i]))
 		print notes(names[r])
@@ -71,7 +73,7 @@ END {
 		exit
 	heading("  in multiples of pmp's")
 	for (r = 2; r <= rows; r++) {
-		printf "%-26s", names[r]
+		printf "%-" wide "s", names[r]
 		for (i = 1; i <= width; i++) {
 			base = median(names[1], column[i])
 			value = median(names[r], column[i])
