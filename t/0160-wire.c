@@ -466,7 +466,7 @@ static bool same_threads(const struct pmp_sample *a, const struct pmp_sample *b)
 		size_t first = one.frame, second = other.frame;
 
 		one.frame = other.frame = 0;
-		if (memcmp(&one, &other, sizeof(one)) != 0 ||
+		if (!same_bytes(&one, &other, sizeof(one)) ||
 		    !same_bytes(a->frames + first, b->frames + second,
 				one.frame_count * sizeof(*a->frames)))
 			return false;

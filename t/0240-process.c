@@ -63,8 +63,8 @@ static struct outcome try_open_as(bool (*become)(void), pid_t pid)
 	return out;
 }
 
-__attribute__((format(printf, 2, 3)))
-static const char *text(char buffer[512], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static const char *text(char buffer[512],
+							      const char *format, ...)
 {
 	va_list args;
 
@@ -137,16 +137,23 @@ static bool write_program32(int fd)
 	const Elf32_Ehdr head = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB,
 			     EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = EM_386, .e_version = EV_CURRENT,
+		.e_type = ET_EXEC,
+		.e_machine = EM_386,
+		.e_version = EV_CURRENT,
 		.e_entry = 0x8048000 + sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr),
-		.e_phoff = sizeof(Elf32_Ehdr), .e_ehsize = sizeof(Elf32_Ehdr),
-		.e_phentsize = sizeof(Elf32_Phdr), .e_phnum = 1,
+		.e_phoff = sizeof(Elf32_Ehdr),
+		.e_ehsize = sizeof(Elf32_Ehdr),
+		.e_phentsize = sizeof(Elf32_Phdr),
+		.e_phnum = 1,
 	};
 	const Elf32_Phdr load = {
-		.p_type = PT_LOAD, .p_vaddr = 0x8048000, .p_paddr = 0x8048000,
+		.p_type = PT_LOAD,
+		.p_vaddr = 0x8048000,
+		.p_paddr = 0x8048000,
 		.p_filesz = sizeof(head) + sizeof(load) + sizeof(code),
 		.p_memsz = sizeof(head) + sizeof(load) + sizeof(code),
-		.p_flags = PF_R | PF_X, .p_align = 4096,
+		.p_flags = PF_R | PF_X,
+		.p_align = 4096,
 	};
 
 	return write(fd, &head, sizeof(head)) == sizeof(head) &&
@@ -167,7 +174,7 @@ static bool program32(const struct child *self, void *arg)
 		return false;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	again = open(path, O_RDONLY | O_CLOEXEC);
-	close(fd);		/* what is open for writing cannot be executed */
+	close(fd); /* what is open for writing cannot be executed */
 	fexecve(again, argv, environ);
 	return false;
 }
@@ -421,9 +428,10 @@ static void test_users(void)
 		return;
 	}
 	ok(child_start(&root, named, (char *)"db") &&
-	   child_start(&hidden, undumpable_nobody, NULL) &&
-	   child_start(&grouped, dumpable_nobody, NULL) &&
-	   child_start(&open, dumpable_nobody, &open), "four processes");
+		   child_start(&hidden, undumpable_nobody, NULL) &&
+		   child_start(&grouped, dumpable_nobody, NULL) &&
+		   child_start(&open, dumpable_nobody, &open),
+	   "four processes");
 	is_int(try_open(hidden.pid).result, 0,
 	       "root may look at one that is not dumpable");
 	out = try_open_as(become_nobody, root.pid);
@@ -448,8 +456,12 @@ static void test_users(void)
 	   "but at one of its own, unless yama forbids it: %s", out.err.message);
 	out = try_open_as(become_container, root.pid);
 	is_int(out.result, PMP_EPERM, "root in a container may not");
-	is_str(out.err.message, text(want, "cannot trace %d: this container lacks "
-				     "CAP_SYS_PTRACE", root.pid), "E7");
+	is_str(out.err.message,
+	       text(want,
+		    "cannot trace %d: this container lacks "
+		    "CAP_SYS_PTRACE",
+		    root.pid),
+	       "E7");
 	ok(strstr(out.err.hint, "--cap-add=SYS_PTRACE") != NULL, "the hint");
 	out = try_open_as(become_less, root.pid);
 	is_str(out.err.message,
@@ -465,67 +477,68 @@ static void test_users(void)
 }
 
 /* Rules that cannot be set up here: the texts alone. */
+#define USER .pid = 4100, .name = "mariadbd", .user = "mysql"
+static const struct {
+	struct pmp_denial denial;
+	const char *hint;
+} denials[] = {
+	{ { USER, .uid = 27, .euid = 27, .own_uid = 1000, .yama = -1 },
+	  "run as root or as mysql" },
+	{ { USER, .uid = 27, .euid = 27, .own_uid = 1000, .yama = 1 }, "run as root" },
+	{ { USER, .uid = 0, .euid = 0, .own_uid = 1000, .yama = -1 }, "run as root" },
+	{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .yama = 1 },
+	  "kernel.yama.ptrace_scope=1 lets only parents trace: run as root, or start it "
+	  "with `pmp -- mariadbd`" },
+	{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .yama = 2 },
+	  "kernel.yama.ptrace_scope=2 lets only administrators trace: run as root" },
+	{ { USER, .own_ptrace = true, .own_read = true, .yama = 3 },
+	  "ptrace_scope=3 forbids tracing until reboot" },
+	{ { USER, .yama = 3 }, "ptrace_scope=3 forbids tracing until reboot" },
+	{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .hidden = true, .yama = 1 },
+	  "4100 is not dumpable (setuid or prctl): run as root" },
+	{ { USER, .uid = 27, .euid = 0, .own_uid = 27, .yama = -1 },
+	  "4100 is not dumpable (setuid or prctl): run as root" },
+	{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .more_capable = true },
+	  "4100 has capabilities that this user lacks: run as root" },
+	{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .other_userns = true },
+	  "4100 is in another user namespace: run as root" },
+	{ { USER, .own_ptrace = true, .own_read = true, .other_userns = true,
+	    .yama = -1 },
+	  "4100 is outside of this user namespace: run pmp on the host" },
+	{ { USER, .own_ptrace = true, .own_read = true, .own_seccomp = true, .yama = -1 },
+	  "pmp runs under a seccomp filter that may forbid ptrace: run it outside of "
+	  "this container" },
+	{ { USER, .own_ptrace = true, .own_read = true, .yama = -1 },
+	  "a security module (SELinux, AppArmor) may forbid it: see the kernel's log" },
+	{ { USER, .euid = 27, .own_uid = 27, .own_ptrace = true, .yama = -1 },
+	  "a security module (SELinux, AppArmor) may forbid it: see the kernel's log" },
+};
+
 static void test_denials(void)
 {
-#define USER .pid = 4100, .name = "mariadbd", .user = "mysql"
-	static const struct {
-		struct pmp_denial denial;
-		const char *hint;
-	} rows[] = {
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 1000, .yama = -1 },
-		  "run as root or as mysql" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 1000, .yama = 1 },
-		  "run as root" },
-		{ { USER, .uid = 0, .euid = 0, .own_uid = 1000, .yama = -1 },
-		  "run as root" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .yama = 1 },
-		  "kernel.yama.ptrace_scope=1 lets only parents trace: run as root, or start it "
-		  "with `pmp -- mariadbd`" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .yama = 2 },
-		  "kernel.yama.ptrace_scope=2 lets only administrators trace: run as root" },
-		{ { USER, .own_ptrace = true, .own_read = true, .yama = 3 },
-		  "ptrace_scope=3 forbids tracing until reboot" },
-		{ { USER, .yama = 3 }, "ptrace_scope=3 forbids tracing until reboot" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .hidden = true,
-		    .yama = 1 },
-		  "4100 is not dumpable (setuid or prctl): run as root" },
-		{ { USER, .uid = 27, .euid = 0, .own_uid = 27, .yama = -1 },
-		  "4100 is not dumpable (setuid or prctl): run as root" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .more_capable = true },
-		  "4100 has capabilities that this user lacks: run as root" },
-		{ { USER, .uid = 27, .euid = 27, .own_uid = 27, .other_userns = true },
-		  "4100 is in another user namespace: run as root" },
-		{ { USER, .own_ptrace = true, .own_read = true, .other_userns = true, .yama = -1 },
-		  "4100 is outside of this user namespace: run pmp on the host" },
-		{ { USER, .own_ptrace = true, .own_read = true, .own_seccomp = true, .yama = -1 },
-		  "pmp runs under a seccomp filter that may forbid ptrace: run it outside of "
-		  "this container" },
-		{ { USER, .own_ptrace = true, .own_read = true, .yama = -1 },
-		  "a security module (SELinux, AppArmor) may forbid it: see the kernel's log" },
-		{ { USER, .euid = 27, .own_uid = 27, .own_ptrace = true, .yama = -1 },
-		  "a security module (SELinux, AppArmor) may forbid it: see the kernel's log" },
-	};
 	struct pmp_denial odd = {
 		.pid = 5, .name = "a\033[31m", .user = "b\nc", .yama = 3
 	};
 	struct pmp_error err;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		is_int(pmp_denial_explain(&rows[i].denial, &err), PMP_EPERM, "cause %zu",
-		       i);
+	for (size_t i = 0; i < sizeof(denials) / sizeof(*denials); i++) {
+		is_int(pmp_denial_explain(&denials[i].denial, &err), PMP_EPERM,
+		       "cause %zu", i);
 		is_str(err.message,
 		       "cannot trace 4100 (mariadbd, user mysql): permission denied",
 		       "its message");
-		is_str(err.hint, rows[i].hint, "its hint");
+		is_str(err.hint, denials[i].hint, "its hint");
 	}
 	is_int(pmp_denial_explain(&odd, NULL), PMP_EPERM, "nobody need listen");
 	pmp_denial_explain(&(struct pmp_denial){ USER, .euid = 27, .own_uid = 1000,
-						 .own_ptrace = true, .yama = 1 }, &err);
+						 .own_ptrace = true, .yama = 1 },
+			   &err);
 	is_str(err.message, "cannot trace 4100: this process lacks CAP_DAC_READ_SEARCH",
 	       "CAP_SYS_PTRACE without the right to read");
 	pmp_denial_explain(&(struct pmp_denial){ USER, .euid = 27, .own_uid = 27,
 						 .hidden = true, .own_ptrace = true,
-						 .yama = 1 }, &err);
+						 .yama = 1 },
+			   &err);
 	is_str(err.message, "cannot trace 4100: this process lacks CAP_DAC_READ_SEARCH",
 	       "the same for one's own that is not dumpable");
 	pmp_denial_explain(&odd, &err);

@@ -221,91 +221,145 @@ static void compare_own(void)
 
 /* ---- programs by hand ---------------------------------------------------------------- */
 
-#define CIE "\x0c\x07\x08\x90\x01"	/* CFA rsp+8, return address at CFA-8 */
+#define CIE "\x0c\x07\x08\x90\x01" /* CFA rsp+8, return address at CFA-8 */
 
 static void make(const char *program, size_t size, uint64_t pc, struct pmp_rule *rule)
 {
 	const struct pmp_cfi_cie cie = {
-		.code_align = 1, .data_align = -8,
-		.program = (const uint8_t *)CIE, .program_size = sizeof(CIE) - 1,
+		.code_align = 1,
+		.data_align = -8,
+		.program = (const uint8_t *)CIE,
+		.program_size = sizeof(CIE) - 1,
 	};
 	const struct pmp_cfi_fde fde = {
-		.start = 0x1000, .end = 0x1100,
-		.program = (const uint8_t *)program, .program_size = size,
+		.start = 0x1000,
+		.end = 0x1100,
+		.program = (const uint8_t *)program,
+		.program_size = size,
 	};
 
 	pmp_rule_make(&cie, &fde, pc, rule);
 }
 
+#define PROGRAM(text) text, sizeof(text) - 1
+static const struct {
+	const char *name, *program;
+	size_t size;
+	uint64_t pc;
+	struct pmp_rule rule;
+} programs[] = {
+	{ "nothing",
+	  PROGRAM(""),
+	  0x1000,
+	  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
+	{ "before push %rbp",
+	  PROGRAM("\x41\x0e\x10\x86\x02"),
+	  0x1000,
+	  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
+	{ "behind it",
+	  PROGRAM("\x41\x0e\x10\x86\x02"),
+	  0x1001,
+	  { .kind = PMP_RULE_FRAME,
+	    .cfa_offset = 16,
+	    .fp = 1,
+	    .fp_offset = -16,
+	    .ra = 1,
+	    .ra_offset = -8 } },
+	{ "by rbp",
+	  PROGRAM("\x0e\x10\x86\x02\x0d\x06"),
+	  0x1000,
+	  { .kind = PMP_RULE_FRAME,
+	    .cfa_fp = true,
+	    .cfa_offset = 16,
+	    .fp = 1,
+	    .fp_offset = -16,
+	    .ra = 1,
+	    .ra_offset = -8 } },
+	{ "rbp restored",
+	  PROGRAM("\x86\x02\x41\xc6"),
+	  0x1001,
+	  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
+	{ "rbp lost",
+	  PROGRAM("\x07\x06"),
+	  0x1000,
+	  { .kind = PMP_RULE_FRAME,
+	    .cfa_offset = 8,
+	    .fp = 2,
+	    .ra = 1,
+	    .ra_offset = -8 } },
+	{ "remember and restore",
+	  PROGRAM("\x0a\x0e\x20\x41\x0b"),
+	  0x1001,
+	  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
+	{ "no return address",
+	  PROGRAM("\x07\x10"),
+	  0x1000,
+	  { .kind = PMP_RULE_ROOT, .cfa_offset = 8, .ra = 2 } },
+	{ "return address elsewhere",
+	  PROGRAM("\x90\x05"),
+	  0x1000,
+	  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -40 } },
+	{ "a .plt entry before its push",
+	  PROGRAM("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"),
+	  0x100a,
+	  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
+	{ "and behind it",
+	  PROGRAM("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"),
+	  0x100b,
+	  { .kind = PMP_RULE_FRAME, .cfa_offset = 16, .ra = 1, .ra_offset = -8 } },
+	{ "a CFA by r10", PROGRAM("\x0d\x0a"), 0x1000, { .kind = PMP_RULE_LIBUNWIND } },
+	{ "a CFA by an expression",
+	  PROGRAM("\x0f\x03\x77\x08\x06"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "half a CFA behind one",
+	  PROGRAM("\x0f\x03\x77\x08\x06\x0e\x10"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "rbp by an expression",
+	  PROGRAM("\x10\x06\x02\x76\x00"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "rbp in rbx", PROGRAM("\x09\x06\x03"), 0x1000, { .kind = PMP_RULE_LIBUNWIND } },
+	{ "rsp saved", PROGRAM("\x87\x03"), 0x1000, { .kind = PMP_RULE_LIBUNWIND } },
+	{ "the return address is rip",
+	  PROGRAM("\x08\x10"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "an offset of 2^40",
+	  PROGRAM("\x0e\x80\x80\x80\x80\x80\x20"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "restore without remember",
+	  PROGRAM("\x0b"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "remembered too often",
+	  PROGRAM("\n\n\n\n\n\n\n\n\n"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "an instruction nobody knows",
+	  PROGRAM("\x3f"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "an operand cut off",
+	  PROGRAM("\x0e\x80"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+	{ "a block behind the end",
+	  PROGRAM("\x10\x06\x7f\x76"),
+	  0x1000,
+	  { .kind = PMP_RULE_LIBUNWIND } },
+};
+
 static void test_programs(void)
 {
-#define PROGRAM(text) text, sizeof(text) - 1
-	static const struct {
-		const char *name, *program;
-		size_t size;
-		uint64_t pc;
-		struct pmp_rule rule;
-	} cases[] = {
-		{ "nothing", PROGRAM(""), 0x1000,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
-		{ "before push %rbp", PROGRAM("\x41\x0e\x10\x86\x02"), 0x1000,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
-		{ "behind it", PROGRAM("\x41\x0e\x10\x86\x02"), 0x1001,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 16, .fp = 1, .fp_offset = -16,
-		    .ra = 1, .ra_offset = -8 } },
-		{ "by rbp", PROGRAM("\x0e\x10\x86\x02\x0d\x06"), 0x1000,
-		  { .kind = PMP_RULE_FRAME, .cfa_fp = true, .cfa_offset = 16, .fp = 1,
-		    .fp_offset = -16, .ra = 1, .ra_offset = -8 } },
-		{ "rbp restored", PROGRAM("\x86\x02\x41\xc6"), 0x1001,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
-		{ "rbp lost", PROGRAM("\x07\x06"), 0x1000,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .fp = 2, .ra = 1,
-		    .ra_offset = -8 } },
-		{ "remember and restore", PROGRAM("\x0a\x0e\x20\x41\x0b"), 0x1001,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
-		{ "no return address", PROGRAM("\x07\x10"), 0x1000,
-		  { .kind = PMP_RULE_ROOT, .cfa_offset = 8, .ra = 2 } },
-		{ "return address elsewhere", PROGRAM("\x90\x05"), 0x1000,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1,
-		    .ra_offset = -40 } },
-		{ "a .plt entry before its push",
-		  PROGRAM("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"), 0x100a,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -8 } },
-		{ "and behind it",
-		  PROGRAM("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"), 0x100b,
-		  { .kind = PMP_RULE_FRAME, .cfa_offset = 16, .ra = 1,
-		    .ra_offset = -8 } },
-		{ "a CFA by r10", PROGRAM("\x0d\x0a"), 0x1000, { .kind = PMP_RULE_LIBUNWIND } },
-		{ "a CFA by an expression", PROGRAM("\x0f\x03\x77\x08\x06"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "half a CFA behind one", PROGRAM("\x0f\x03\x77\x08\x06\x0e\x10"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "rbp by an expression", PROGRAM("\x10\x06\x02\x76\x00"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "rbp in rbx", PROGRAM("\x09\x06\x03"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "rsp saved", PROGRAM("\x87\x03"), 0x1000, { .kind = PMP_RULE_LIBUNWIND } },
-		{ "the return address is rip", PROGRAM("\x08\x10"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "an offset of 2^40", PROGRAM("\x0e\x80\x80\x80\x80\x80\x20"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "restore without remember", PROGRAM("\x0b"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "remembered too often", PROGRAM("\n\n\n\n\n\n\n\n\n"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "an instruction nobody knows", PROGRAM("\x3f"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "an operand cut off", PROGRAM("\x0e\x80"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-		{ "a block behind the end", PROGRAM("\x10\x06\x7f\x76"), 0x1000,
-		  { .kind = PMP_RULE_LIBUNWIND } },
-	};
 	struct pmp_rule rule;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		make(cases[i].program, cases[i].size, cases[i].pc, &rule);
-		ok(same(&rule, &cases[i].rule) && rule.function_start == 0x1000, "%s",
-		   cases[i].name);
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		make(programs[i].program, programs[i].size, programs[i].pc, &rule);
+		ok(same(&rule, &programs[i].rule) && rule.function_start == 0x1000, "%s",
+		   programs[i].name);
 	}
 }
 
@@ -316,18 +370,24 @@ static void test_advance(void)
 	static const uint8_t common[] = "\x0c\x07\x08\x90\x01\x64\x86\x03";
 	static const uint8_t own[] = "\x44\x0e\x10";
 	const struct pmp_cfi_cie cie = {
-		.code_align = 1, .data_align = -8,
-		.program = common, .program_size = sizeof(common) - 1,
+		.code_align = 1,
+		.data_align = -8,
+		.program = common,
+		.program_size = sizeof(common) - 1,
 	};
 	const struct pmp_cfi_fde fde = {
-		.start = 0x1000, .end = 0x1100, .program = own, .program_size = sizeof(own) - 1,
+		.start = 0x1000,
+		.end = 0x1100,
+		.program = own,
+		.program_size = sizeof(own) - 1,
 	};
 	struct pmp_rule rule;
 
 	for (uint64_t pc = 0x1003; pc <= 0x1004; pc++) {
 		pmp_rule_make(&cie, &fde, pc, &rule);
 		ok(rule.kind == PMP_RULE_FRAME && rule.fp == PMP_WHERE_SAVED &&
-			   rule.fp_offset == -24 && rule.cfa_offset == (pc < 0x1004 ? 8 : 16),
+			   rule.fp_offset == -24 &&
+			   rule.cfa_offset == (pc < 0x1004 ? 8 : 16),
 		   "an advance in the common part, at byte %u", (unsigned)(pc & 0xf));
 	}
 }
@@ -353,7 +413,8 @@ static void test_noise(void)
 		simple += rule.kind == PMP_RULE_FRAME;
 		free(program);
 	}
-	ok(wrong == 0 && simple > 0, "%d programs of noise: %zu are rules", NOISE, simple);
+	ok(wrong == 0 && simple > 0, "%d programs of noise: %zu are rules", NOISE,
+	   simple);
 }
 
 /* ---- one step -------------------------------------------------------------------------- */
@@ -361,9 +422,12 @@ static void test_noise(void)
 static void test_apply(void)
 {
 	static const uint64_t stack[] = { 0x10, 0x11, 0x12, 0x13 };
-	const struct pmp_rule both = { .kind = PMP_RULE_FRAME, .cfa_offset = 0x10,
-				       .fp = PMP_WHERE_SAVED, .fp_offset = -16,
-				       .ra = PMP_WHERE_SAVED, .ra_offset = -8 };
+	const struct pmp_rule both = { .kind = PMP_RULE_FRAME,
+				       .cfa_offset = 0x10,
+				       .fp = PMP_WHERE_SAVED,
+				       .fp_offset = -16,
+				       .ra = PMP_WHERE_SAVED,
+				       .ra_offset = -8 };
 	struct pmp_rule rule = both;
 	struct fake fake = { .count = 0 };
 	struct pmp_reader reader = fake_reader(&fake);

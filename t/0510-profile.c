@@ -199,8 +199,15 @@ static void test_stops(void)
 	is_int(info.samples, 2, "a caller with a shorter struct");
 	is_int(info.distinct, 0x5555555555555555, "is not written beyond it");
 	pmp_profile_free(profile);
+}
 
-	/* Each value is within its bucket's width of itself. */
+/* Each value is within its bucket's width of itself. */
+static void test_buckets(void)
+{
+	struct pmp_profile *profile;
+	struct pmp_profile_info info;
+	struct pmp_sample *sample;
+
 	for (unsigned shift = 0; shift < 64; shift++) {
 		uint64_t value = UINT64_C(1) << shift;
 
@@ -302,14 +309,14 @@ static void test_bounded(void)
 static void test_times_used(void)
 {
 	static const struct {
-		uint64_t time, cpu;		/* ms of the second thread */
-		uint64_t want_cpu, want_wall;	/* so far */
+		uint64_t time, cpu;	      /* ms of the second thread */
+		uint64_t want_cpu, want_wall; /* so far */
 	} steps[] = {
 		{ 1000, 5, 0, 0 },
 		{ 1100, 25, 20, 100 },
-		{ 1200, 130, 120, 200 },	/* 105 in 100: 5 are left */
+		{ 1200, 130, 120, 200 }, /* 105 in 100: 5 are left */
 		{ 1300, 130, 125, 300 },
-		{ 1400, 3, 125, 400 },		/* another thread by now */
+		{ 1400, 3, 125, 400 }, /* another thread by now */
 		{ 1500, 13, 135, 500 },
 	};
 	struct pmp_profile *profile = new_profile(true, false);
@@ -394,9 +401,10 @@ static void test_details(void)
 static void test_times(void)
 {
 	static const struct {
-		int first, second;	/* functions; -1: the thread is not there */
+		int first, second; /* functions; -1: the thread is not there */
 	} steps[] = { { POLL, WORK }, { POLL, POLL }, { POLL, -1 }, { WORK, POLL } };
-	struct pmp_profile_options options = { .size = sizeof(options), .details = true,
+	struct pmp_profile_options options = { .size = sizeof(options),
+					       .details = true,
 					       .times = true };
 	struct pmp_profile *profile = NULL;
 	const struct pmp_run *runs;
@@ -433,6 +441,7 @@ int main(void)
 	test_merge();
 	test_apart();
 	test_stops();
+	test_buckets();
 	test_snapshot();
 	test_damaged();
 	test_bounded();

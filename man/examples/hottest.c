@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	struct pmp_report *report = NULL;
 	struct pmp_error error;
 
-	if (pmp_target_open(argc > 1 ? atoi(argv[1]) : 0, NULL, &target, &error) ||
+	if (pmp_target_open(argc > 1 ? (pid_t)strtol(argv[1], NULL, 10) : 0, NULL, &target, &error) ||
 	    pmp_symbolizer_new(NULL, &symbolizer, &error) ||
 	    pmp_profile_new(NULL, symbolizer, &profile, &error) ||
 	    collect(target, profile, &error) ||

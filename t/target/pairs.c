@@ -127,12 +127,12 @@ static int (*const sleeps[])(struct traveller *me, int way) = { sleep_read, slee
 	static int PLACE(inner_##letter) inner_##letter(struct traveller *me) \
 	{                                                                 \
 		work(me);                                                 \
-		return sleeps[me->how](me, number) + number;                 \
+		return sleeps[me->how](me, number) + (number);                 \
 	}                                                                 \
 	static int PLACE(outer_##letter) outer_##letter(struct traveller *me) \
 	{                                                                 \
 		work(me);                                                 \
-		return inner_##letter(me) + number;                       \
+		return inner_##letter(me) + (number);                       \
 	}
 WAY(a, 1)
 WAY(b, 2)
