@@ -11,23 +11,22 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "fetch/fetcher.h"
 #include "libpmp-program.h"
 #include "options/options.h"
-#include "run/run.h"
+#include "run/limit.h"
 #include "run/per-target.h"
+#include "run/run.h"
 #include "say/message.h"
-#include "sink/filename.h"
-#include "source/diff.h"
+#include "options/filename.h"
 
 /* A closed 0, 1 or 2 would become the next file that is opened. */
-static void open_standard(struct run *run)
+static void open_standard(struct invocation *call)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
 			continue;
 		if (fd == STDOUT_FILENO)
-			run->stdout_closed = true;
+			call->stdout_closed = true;
 		/* The lowest free descriptor is this one. */
 		if (open("/dev/null", O_RDWR) < 0)
 			return;
@@ -70,62 +69,10 @@ static int no_memory(void)
 	return PMP_EXIT_FAILED;
 }
 
-static int start_signals(struct run *run)
-{
-	run->wake = signals_open();
-	if (run->wake >= 0)
-		return 0;
-	message_print(NULL, "cannot handle signals: %s", strerror(-run->wake));
-	return PMP_EXIT_FAILED;
-}
-
-static int start_limit(const struct options *options)
-{
-	if (!options->max_wall || signals_limit(options->max_wall))
-		return 0;
-	message_print(NULL, "cannot limit the time: %s", strerror(errno));
-	return PMP_EXIT_FAILED;
-}
-
-static int start_fetcher(struct run *run)
-{
-	struct pmp_error err = { 0 };
-	int code = fetcher_new(run, &run->fetcher, &err);
-
-	if (code == 0)
-		return 0;
-	message_error(&err);
-	return message_status(code);
-}
-
-/* One profile, of all these processes. */
-static int profile(struct run *run, struct id_list *pids)
-{
-	int status = start_signals(run);
-
-	run->source = source_of(&run->options);
-	run->sink = sink_of(&run->options, true);
-	/* In a process of several this is a new one. */
-	if (!status)
-		status = start_limit(&run->options);
-	if (!status && run->options.debuginfod)
-		status = start_fetcher(run);
-	if (!status)
-		status = diff_read(run);
-	if (status)
-		return status;
-	status = run->source->open(run, pids);
-	if (!status)
-		status = run_open(run);
-	if (!status)
-		return run_all(run);
-	return run->source->failed ? run->source->failed : status;
-}
-
 /* Before anything that may hang: the log may be on a disk that does not answer. */
 static int begin(const struct options *options)
 {
-	int status = start_limit(options);
+	int status = limit_start(options->max_wall);
 
 	message_color(options_color(options, STDERR_FILENO));
 	return status ? status : message_settings(options->quiet, options->log);
@@ -133,24 +80,24 @@ static int begin(const struct options *options)
 
 /* The sections of the configuration that are for these processes, and from then on who
  * hears what. */
-static int settle(struct run *run, const struct id_list *pids)
+static int settle(struct invocation *call, const struct id_list *pids)
 {
-	struct options *options = &run->options;
+	struct options *options = &call->options;
 	char **command = options->command;
 	const struct target_names names = { pids,
 					    command ? filename_base(command[0]) : NULL };
 	int status = 0;
 
 	if (options_unsettled(options))
-		status = options_settle(options, run->argc, run->argv, &names);
+		status = options_settle(options, call->argc, call->argv, &names);
 	return status ? status : begin(options);
 }
 
 /* In the process of one file: only its targets, and its share of what pmp may take. */
-static int profile_group(struct run *run, struct id_list *pids, const size_t *groups,
-			 size_t group, size_t count)
+static int profile_group(struct invocation *call, struct id_list *pids,
+			 const size_t *groups, size_t group, size_t count)
 {
-	uint64_t *max_cpu = &run->options.max_cpu;
+	uint64_t *max_cpu = &call->options.max_cpu;
 	size_t left = 0;
 	int status;
 
@@ -159,48 +106,48 @@ static int profile_group(struct run *run, struct id_list *pids, const size_t *gr
 			pids->ids[left++] = pids->ids[i];
 	}
 	pids->count = left;
-	status = settle(run, pids);
+	status = settle(call, pids);
 	if (*max_cpu)
 		*max_cpu = *max_cpu > count ? *max_cpu / count : 1;
-	return status ? status : profile(run, pids);
+	return status ? status : run_profile(call, pids);
 }
 
 /* A profile for each file that the name of the output stands for. */
-static int profile_all(struct run *run, struct id_list *pids)
+static int profile_all(struct invocation *call, struct id_list *pids)
 {
 	size_t *groups, count;
 	int group = 0, status = 0;
 
 	if (pids->count < 2)
-		return profile(run, pids);
+		return run_profile(call, pids);
 	groups = calloc(pids->count, sizeof(*groups));
 	if (!groups)
 		return no_memory();
-	count = several_group(&run->options, &run->found, pids, groups);
+	count = several_group(&call->options, &call->found, pids, groups);
 	if (count > 1)
 		group = several_run(count, &status);
 	if (group >= 0 && count > 1)
-		status = profile_group(run, pids, groups, (size_t)group, count);
+		status = profile_group(call, pids, groups, (size_t)group, count);
 	else if (group >= 0)
-		status = profile(run, pids);
+		status = run_profile(call, pids);
 	free(groups);
 	return status;
 }
 
-static int start(struct run *run)
+static int start(struct invocation *call)
 {
-	const struct options *options = &run->options;
+	const struct options *options = &call->options;
 	struct id_list pids = { 0 };
 	int status = begin(options);
 
 	if (!status)
-		status = find_targets(options, &pids, &run->found);
+		status = find_targets(options, &pids, &call->found);
 	if (!status)
-		status = settle(run, &pids);
+		status = settle(call, &pids);
 	if (!status)
 		options_note(options);
 	if (!status)
-		status = profile_all(run, &pids);
+		status = profile_all(call, &pids);
 	free(pids.ids);
 	return status;
 }
@@ -215,30 +162,27 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
-	struct run run = {
-		.argc = argc, .argv = argv, .command.fd = -1, .sampling.sampler.fd = -1
-	};
+	struct invocation call = { .argc = argc, .argv = argv };
 	int status;
 
-	open_standard(&run);
-	run.command_line = join(argc, argv);
+	open_standard(&call);
+	call.command_line = join(argc, argv);
 	/* Cut when it is longer; unknown to a machine without a name. */
-	if (gethostname(run.host, sizeof(run.host) - 1) < 0)
-		run.host[0] = '\0';
+	if (gethostname(call.host, sizeof(call.host) - 1) < 0)
+		call.host[0] = '\0';
 	status = refuse_privileges();
 	if (!status)
-		status = options_parse(&run.options, argc, argv);
-	if (!status && run.options.help)
+		status = options_parse(&call.options, argc, argv);
+	if (!status && call.options.help)
 		status = options_help();
-	else if (!status && run.options.list)
+	else if (!status && call.options.list)
 		status = options_list();
-	else if (!status && run.options.version)
+	else if (!status && call.options.version)
 		status = print_version();
 	else if (!status)
-		status = start(&run);
-	run_close(&run);
-	options_free(&run.options);
-	found_processes_free(&run.found);
-	free(run.command_line);
+		status = start(&call);
+	options_free(&call.options);
+	found_processes_free(&call.found);
+	free(call.command_line);
 	return status;
 }

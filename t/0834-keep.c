@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "sink/filename.h"
+#include "options/filename.h"
 #include "sink/rotate.h"
 #include "lib/folder.h"
 #include "lib/tap.h"

@@ -16,9 +16,10 @@
 #include "fetch/find.h"
 #include "options/value.h"
 #include "run/clock.h"
-#include "run/run.h"
+#include "run/state.h"
 #include "say/message.h"
-#include "sink/filename.h"
+#include "say/progress.h"
+#include "options/filename.h"
 
 #define WAIT_MS 100
 #define TIMEOUT_DEFAULT 90 /* seconds: the program's own */
@@ -28,7 +29,8 @@
 #define FAILURES_MAX 3	  /* of several servers */
 
 struct fetcher {
-	struct run *run;
+	const struct run_state *state;
+	struct progress *progress;
 	uint64_t timeout; /* seconds without a byte; 0: any number */
 	unsigned failures;
 	bool off;      /* nothing is asked for any more */
@@ -50,14 +52,16 @@ static uint64_t read_timeout(void)
 	return seconds < TIMEOUT_MAX ? seconds : TIMEOUT_MAX;
 }
 
-int fetcher_new(struct run *run, struct fetcher **fetcher, struct pmp_error *err)
+int fetcher_new(const struct run_state *state, struct progress *progress,
+		struct fetcher **fetcher, struct pmp_error *err)
 {
 	struct fetcher *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return message_fill(err, PMP_ENOMEM, 0,
 				    "not enough memory for --debuginfod");
-	made->run = run;
+	made->state = state;
+	made->progress = progress;
 	made->timeout = read_timeout();
 	find_limit();
 	*fetcher = made;
@@ -135,11 +139,14 @@ static void give_up_program(struct fetcher *fetcher, int number)
 }
 
 /* With a live view there are keys: q ends it. */
-void fetcher_interrupt(struct fetcher *fetcher, const struct caught *caught)
+void fetcher_interrupt(struct fetcher *fetcher)
 {
+	const struct caught *caught;
+
 	if (!fetcher || !__atomic_load_n(&fetcher->waiting, __ATOMIC_ACQUIRE) ||
-	    fetcher->run->sink->keys)
+	    fetcher->state->keys)
 		return;
+	caught = &fetcher->state->caught;
 	if (caught->end != fetcher->asked_end || caught->again || caught->limit)
 		give_up(fetcher, "interrupted");
 }
@@ -159,7 +166,7 @@ static void show(struct fetcher *fetcher, const struct waiting *waiting,
 	const char *path = waiting->wanted->path, *base = filename_base(path);
 	char text[256], of[32] = "", file[128];
 
-	if (fetcher->run->sink->keys || now_ns() - waiting->begin < PATIENCE)
+	if (fetcher->state->keys || now_ns() - waiting->begin < PATIENCE)
 		return;
 	if (find->total)
 		snprintf(of, sizeof(of), ": %.1f of %.1f MB", (double)find->done / 1e6,
@@ -167,7 +174,7 @@ static void show(struct fetcher *fetcher, const struct waiting *waiting,
 	pmp_escape(*base ? base : path, file, sizeof(file));
 	snprintf(text, sizeof(text), "fetching %s%s%s",
 		 waiting->wanted->executable ? "" : "the debug file of ", file, of);
-	progress_now(&fetcher->run->progress, text);
+	progress_now(fetcher->progress, text);
 }
 
 /* Before the first byte the program counts how often it has told. */
@@ -222,9 +229,9 @@ static void judge(struct fetcher *fetcher, const struct find *find)
 /* A second signal that asks for an end ends this alone. */
 static void set_waiting(struct fetcher *fetcher, bool waiting)
 {
-	if (fetcher->run->sink->keys)
+	if (fetcher->state->keys)
 		return;
-	fetcher->asked_end = fetcher->run->caught.end;
+	fetcher->asked_end = fetcher->state->caught.end;
 	signals_bear(waiting);
 	__atomic_store_n(&fetcher->waiting, waiting, __ATOMIC_RELEASE);
 	if (!waiting)

@@ -9,12 +9,14 @@
 
 #include "libpmp.h"
 
-struct caught;
 struct fetcher;
-struct run;
+struct progress;
+struct run_state;
 
-/** Nothing is started or asked for yet. 0 or a negative code. */
-int fetcher_new(struct run *run, struct fetcher **fetcher, struct pmp_error *err);
+/** Nothing is started or asked for yet; state and progress are borrowed. 0 or a negative
+ * code. */
+int fetcher_new(const struct run_state *state, struct progress *progress,
+		struct fetcher **fetcher, struct pmp_error *err);
 /** The fetch of struct pmp_symbolizer_options; arg is the fetcher. For the worker. */
 int fetcher_get(void *arg, const struct pmp_wanted_file *wanted);
 
@@ -23,7 +25,7 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted);
 /** Print why nothing is fetched any more, once. */
 void fetcher_tell(struct fetcher *fetcher);
 /** A signal that asks for an end, and came after a fetch was begun, ends the fetch. */
-void fetcher_interrupt(struct fetcher *fetcher, const struct caught *caught);
+void fetcher_interrupt(struct fetcher *fetcher);
 /** Give up what the worker waits for; nothing is fetched any more. */
 void fetcher_cancel(struct fetcher *fetcher);
 /** Nobody waits for it any more. */

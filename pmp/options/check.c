@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "say/message.h"
-#include "sink/filename.h"
+#include "options/filename.h"
 
 #define DURATION_DEFAULT UINT64_C(10000000000)
 #define MEMORY_DEFAULT (UINT64_C(256) << 20)

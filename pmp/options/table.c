@@ -17,7 +17,7 @@
 #include "options/user.h"
 #include "options/value.h"
 #include "say/message.h"
-#include "sink/filename.h"
+#include "options/filename.h"
 
 #define PID_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
 #define COUNT_LIMIT 1000000000

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "say/message.h"
-#include "sink/filename.h"
+#include "options/filename.h"
 
 #define NAME_SIZE 64
 

@@ -15,49 +15,79 @@
 #include "base/fault.h"
 #include "fetch/fetcher.h"
 #include "run/clock.h"
-#include "run/new-profile.h"
+#include "run/counting.h"
+#include "run/limit.h"
+#include "run/loop.h"
+#include "run/signals.h"
+#include "run/state.h"
+#include "run/supervise.h"
+#include "run/worker.h"
+#include "sampler/sampler.h"
 #include "say/message.h"
+#include "say/progress.h"
 #include "say/summary.h"
+#include "sink/sink.h"
 #include "source/diff.h"
-#include "source/from-sampler.h"
-#include "view/session.h"
+#include "source/source.h"
+#include "view/screen.h"
 
 #define PAUSE_TRIES 300 /* milliseconds */
 #define END_PATIENCE \
 	(5 * NS_PER_S) /* with an output that hangs, once an end was asked for */
 
-void run_finish(struct run *run)
+struct run {
+	const struct options *options;
+	int wake; /* of signals_open() */
+	struct loop *loop;
+	struct worker *worker;
+	struct fetcher *fetcher; /* of --debuginfod, or NULL */
+	struct progress progress;
+	struct counting counting;
+	struct source source;
+	struct sink sink;
+	const struct sink_type *opened; /* what the sink was at first */
+	struct run_state state;
+	bool told_limit;   /* --max-wall */
+	uint64_t end_seen; /* when signals had asked for an end, or 0 */
+};
+
+static void finish(void *arg)
 {
-	run->source->finish(run);
+	struct run *run = arg;
+
+	run->source.type->finish(&run->source);
 }
 
-void run_fail(struct run *run, int status)
+static void fail(void *arg, int status)
 {
-	if (!run->failure)
-		run->failure = status;
-	run_finish(run);
-}
+	struct run *run = arg;
 
-void run_quit(struct run *run)
-{
-	run->quit = true;
-	run_finish(run);
+	if (!run->state.failure)
+		run->state.failure = status;
+	finish(run);
 }
 
 /* ---- signals --------------------------------------------------------------- */
 
+static void pause_source(struct run *run, bool paused)
+{
+	run->source.type->pause(&run->source, paused);
+}
+
 static void detach(struct run *run)
 {
+	const struct source *source = &run->source;
+
 	if (!PMP_FAULT("no-pause"))
-		run->source->pause(run, true);
-	for (int i = 0; i < PAUSE_TRIES && !run->source->is_detached(run); i++)
+		pause_source(run, true);
+	for (int i = 0; i < PAUSE_TRIES && !source->type->is_detached(source); i++)
 		poll(NULL, 0, 1);
 }
 
 static void sample_again(struct run *run)
 {
-	if (!run->paused)
-		run->source->pause(run, false);
+	if (!run->state.paused)
+		pause_source(run, false);
 }
 
 static bool is_background(void)
@@ -70,12 +100,16 @@ static bool is_background(void)
 /* Nothing is attached. Continued in the background (bg), it stops again. */
 static void stop_in_background(struct run *run)
 {
-	while (is_background() && !run->caught.end && signals_suspend(SIGTTOU))
-		signals_take(&run->caught);
+	struct caught *caught = &run->state.caught;
+
+	while (is_background() && !caught->end && signals_suspend(SIGTTOU))
+		signals_take(caught);
 }
 
-bool run_await_terminal(struct run *run)
+static bool await_terminal(void *arg)
 {
+	struct run *run = arg;
+
 	if (is_background()) {
 		detach(run);
 		stop_in_background(run);
@@ -88,33 +122,37 @@ static void suspend(struct run *run)
 {
 	detach(run);
 	progress_clear();
-	run->sink->suspend(run);
+	run->sink.type->suspend(&run->sink);
 	signals_suspend(SIGTSTP);
-	if (run->sink->keys)
+	if (run->state.keys)
 		stop_in_background(run);
-	run->sink->resume(run);
-	run->caught.suspend = false;
+	run->sink.type->resume(&run->sink);
+	run->state.caught.suspend = false;
 	sample_again(run);
 }
 
 static void tend(struct run *run, bool idle)
 {
-	signals_take(&run->caught);
-	if (run->caught.suspend)
+	struct caught *caught = &run->state.caught;
+
+	signals_take(caught);
+	if (caught->suspend)
 		suspend(run);
-	if (run->caught.end)
-		run_finish(run);
-	if (run->caught.limit && !run->told_limit) {
+	if (caught->end)
+		finish(run);
+	if (caught->limit && !run->told_limit) {
 		run->told_limit = true;
 		message_print(NULL, "not finished within --max-wall: ending");
-		run_fail(run, PMP_EXIT_FAILED);
+		fail(run, PMP_EXIT_FAILED);
 	}
 	fetcher_tell(run->fetcher);
-	run->source->tend(run, idle);
+	run->source.type->tend(&run->source, idle);
 }
 
-void run_wait(struct run *run, int timeout)
+static void wait_urgent(void *arg, int timeout)
 {
+	struct run *run = arg;
+
 	loop_turn(run->loop, LOOP_URGENT, timeout);
 	tend(run, false);
 }
@@ -124,23 +162,24 @@ void run_wait(struct run *run, int timeout)
 /* What hangs in the kernel cannot be waited for, and what it works on not be used again. */
 static void abandon_output(struct run *run)
 {
-	const struct output_wait *wait = &run->output_wait;
+	const struct output_wait *wait = &run->sink.wait;
+	const struct source *source = &run->source;
 
-	run->sink->leave(run);
+	run->sink.type->leave(&run->sink);
 	progress_clear();
 	message_print(NULL, "cannot write %s: %s", wait->path,
 		      wait->stream ? "nobody reads it"
 				   : "its file system does not answer");
-	sampler_kill(&run->sampling.sampler);
-	_exit(run->source->failed ? run->source->failed : PMP_EXIT_OUTPUT);
+	source->type->kill(&run->source);
+	_exit(source->type->failed ? source->type->failed : PMP_EXIT_OUTPUT);
 }
 
 static void check_output(struct run *run)
 {
-	uint64_t since = __atomic_load_n(&run->output_wait.since, __ATOMIC_ACQUIRE);
+	uint64_t since = __atomic_load_n(&run->sink.wait.since, __ATOMIC_ACQUIRE);
 	uint64_t now = now_ns();
 
-	if (!run->caught.end)
+	if (!run->state.caught.end)
 		return;
 	if (!run->end_seen)
 		run->end_seen = now;
@@ -152,18 +191,19 @@ static void check_output(struct run *run)
 		abandon_output(run);
 }
 
-void run_work(struct run *run, void (*work)(void *arg), void *arg)
+static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 {
-	struct job job = { .work = work, .arg = arg };
+	struct run *run = arg;
+	struct job job = { .work = work, .arg = work_arg };
 
 	if (!worker_submit(run->worker, &job)) {
-		work(arg);
+		work(work_arg);
 		return;
 	}
 	worker_unlock(run->worker);
 	while (!worker_has_done(&job)) {
-		run_wait(run, SUPERVISE_MS);
-		fetcher_interrupt(run->fetcher, &run->caught);
+		wait_urgent(run, SUPERVISE_MS);
+		fetcher_interrupt(run->fetcher);
 		check_output(run);
 	}
 	worker_lock(run->worker);
@@ -176,7 +216,7 @@ static void on_signal(void *arg, short revents)
 	struct run *run = arg;
 
 	(void)revents;
-	signals_take(&run->caught);
+	signals_take(&run->state.caught);
 }
 
 static void on_work(void *arg, short revents)
@@ -187,31 +227,27 @@ static void on_work(void *arg, short revents)
 	worker_take(run->worker);
 }
 
-static void lost_loop(struct run *run, int number)
-{
-	message_print(NULL, "cannot wait for the sampler: %s", strerror(number));
-	sampling_lose(run, "was killed");
-	from_sampler_lost(run);
-}
-
 static void turn(struct run *run)
 {
+	struct run_state *state = &run->state;
+	struct sink *sink = &run->sink;
 	int n;
 
-	run->heard = false;
-	n = loop_turn(run->loop, LOOP_ALL, run->sink->timeout(run, SUPERVISE_MS));
+	state->heard = false;
+	n = loop_turn(run->loop, LOOP_ALL, sink->type->timeout(sink, SUPERVISE_MS));
 	if (n < 0) {
-		lost_loop(run, -n);
+		message_print(NULL, "cannot wait for the sampler: %s", strerror(-n));
+		run->source.type->lose(&run->source);
 		return;
 	}
-	tend(run, !run->heard);
-	if (!run->finished)
+	tend(run, !state->heard);
+	if (!state->finished)
 		progress_show(&run->progress, now_ns());
-	run->sink->tend(run);
-	if (!run->caught.write || run->finished)
+	sink->type->tend(sink);
+	if (!state->caught.write || state->finished)
 		return;
-	run->caught.write = false;
-	run->sink->show(run);
+	state->caught.write = false;
+	sink->type->show(sink);
 }
 
 static void let_go(void *arg)
@@ -227,7 +263,7 @@ static void take_again(void *arg)
 static bool open_loop(struct run *run)
 {
 	run->loop = loop_new();
-	run->worker = worker_new();
+	run->worker = worker_new(screen_guard);
 	if (!run->loop || !run->worker)
 		return false;
 	loop_around(run->loop, let_go, take_again, run->worker);
@@ -235,95 +271,216 @@ static bool open_loop(struct run *run)
 	       loop_add(run->loop, worker_wake(run->worker), true, on_work, run);
 }
 
-/* ---- a run ----------------------------------------------------------------- */
+/* ---- from the source to the sink --------------------------------------------- */
 
-int run_open(struct run *run)
+static void pass_targets(void *arg, const struct process *process)
 {
-	struct pmp_error err = { 0 };
-	int status;
+	struct run *run = arg;
 
-	/* The files of each process's modules are open as long as it lives. A command
-	 * has been forked with the limit as it was. */
-	sampler_raise_limit();
-	progress_open(&run->progress, &run->options);
-	if (!open_loop(run)) {
-		message_print(NULL, "not enough memory for the run");
+	run->sink.type->targets(&run->sink, process);
+}
+
+static void pass_boundary(void *arg, uint64_t time)
+{
+	struct run *run = arg;
+
+	run->sink.type->boundary(&run->sink, time);
+}
+
+static void pass_sampled(void *arg)
+{
+	struct run *run = arg;
+
+	run->sink.type->sampled(&run->sink);
+}
+
+static const struct source_calls source_calls = {
+	.targets = pass_targets,
+	.boundary = pass_boundary,
+	.sampled = pass_sampled,
+	.fail = fail,
+	.wait = wait_urgent,
+};
+
+static const struct sink_calls sink_calls = {
+	.finish = finish,
+	.fail = fail,
+	.await_terminal = await_terminal,
+	.work = do_work,
+};
+
+/* ---- its parts ----------------------------------------------------------------- */
+
+static int open_signals(struct run *run)
+{
+	run->wake = signals_open();
+	if (run->wake < 0) {
+		message_print(NULL, "cannot handle signals: %s", strerror(-run->wake));
 		return PMP_EXIT_FAILED;
 	}
-	status = run->sink->open(run);
+	signals_before_exit(screen_restore);
+	if (open_loop(run))
+		return 0;
+	message_print(NULL, "not enough memory for the run");
+	return PMP_EXIT_FAILED;
+}
+
+static int open_fetcher(struct run *run)
+{
+	struct pmp_error err = { 0 };
+	int code = 0;
+
+	if (run->options->debuginfod)
+		code = fetcher_new(&run->state, &run->progress, &run->fetcher, &err);
+	if (code == 0)
+		return 0;
+	message_error(&err);
+	return message_status(code);
+}
+
+/* Each gets what it needs of the others. */
+static void connect_parts(struct run *run, const struct invocation *call)
+{
+	run->state.keys = run->sink.type->keys;
+	run->counting = (struct counting){
+		.options = &call->options,
+		.command_line = call->command_line,
+		.host = call->host,
+		.saved = run->source.type->saved,
+		.fetcher = run->fetcher,
+		/* Names are looked up while others count for who looks on. */
+		.worker = run->state.keys ? run->worker : NULL,
+	};
+	run->sink.type->needs(&call->options, &run->counting.needs);
+	run->source.options = run->sink.options = &call->options;
+	run->source.loop = run->sink.loop = run->loop;
+	run->source.counting = run->sink.counting = &run->counting;
+	run->source.progress = run->sink.progress = &run->progress;
+	run->source.state = run->sink.state = &run->state;
+	run->source.run = run->sink.run = run;
+	run->source.calls = &source_calls;
+	run->source.targets.found = &call->found;
+	run->sink.calls = &sink_calls;
+	run->sink.worker = run->worker;
+	run->sink.source = &run->source;
+	run->sink.stdout_closed = call->stdout_closed;
+}
+
+static int open_parts(struct run *run)
+{
+	struct pmp_error err = { 0 };
+	int status = run->sink.type->open(&run->sink);
+
 	if (status)
 		return status;
-	if (counting_make(run, run->source->saved, &run->symbolizer, &run->profile,
-			  &err) < 0) {
+	if (counting_open(&run->counting, &err) < 0) {
 		message_error(&err);
 		return message_status(err.code);
 	}
-	run->sink->start(run);
+	run->sink.type->start(&run->sink);
 	return 0;
 }
 
+static int start(struct run *run, const struct invocation *call, struct id_list *pids)
+{
+	int status = open_signals(run);
+
+	/* In a process of several this is a new one. */
+	if (!status)
+		status = limit_start(call->options.max_wall);
+	if (!status)
+		status = open_fetcher(run);
+	connect_parts(run, call);
+	if (!status)
+		status = diff_read(&run->counting);
+	if (status)
+		return status;
+	status = run->source.type->open(&run->source, pids);
+	if (status)
+		return status;
+	/* The files of each process's modules are open as long as it lives. A command
+	 * has been forked with the limit as it was. */
+	sampler_raise_limit();
+	progress_open(&run->progress, &call->options);
+	status = open_parts(run);
+	return status && run->source.type->failed ? run->source.type->failed : status;
+}
+
+/* ---- a run ----------------------------------------------------------------- */
+
 static void write_result(struct run *run)
 {
-	if (run->snapshots == 0)
+	const struct counting *counting = &run->counting;
+
+	if (run->source.targets.snapshots == 0)
 		return;
-	run->sink->finish(run);
-	if (run->failure == PMP_EXIT_OUTPUT)
+	run->sink.type->finish(&run->sink);
+	if (run->state.failure == PMP_EXIT_OUTPUT)
 		return;
-	report_unwanted(run);
-	report_filter(run);
-	if (run->options.quiet)
+	report_unwanted(counting, &run->source.targets);
+	report_filter(counting);
+	if (run->options->quiet)
 		return;
 	/* Often both profiles lack the same names. */
-	if (!run->options.no_symbols && !report_modules(run->symbolizer) && run->base)
-		report_modules(run->base_symbolizer);
-	if (run->base)
-		diff_report(run);
+	if (!run->options->no_symbols && !report_modules(counting->symbolizer) &&
+	    counting->base)
+		report_modules(counting->base_symbolizer);
+	if (counting->base)
+		diff_report(counting);
 }
 
 static bool stays(struct run *run)
 {
-	if (!run->sink->stays(run))
+	if (!run->sink.type->stays(&run->sink))
 		return false;
-	run->source->stop(run);
+	run->source.type->stop(&run->source);
 	return true;
 }
 
-int run_all(struct run *run)
+static int receive_all(struct run *run)
 {
-	int status = run->source->receive(run);
+	struct source *source = &run->source;
+	int status = source->type->receive(source);
 
 	if (status)
 		return status;
-	while (!run->finished || stays(run))
+	while (!run->state.finished || stays(run))
 		turn(run);
-	run->sink->leave(run);
+	run->sink.type->leave(&run->sink);
 	progress_clear();
-	run->source->stop(run);
+	source->type->stop(source);
 	write_result(run);
-	if (!run->options.stats)
-		report_evicted(run);
-	if (run->options.stats && run->snapshots && !run->options.every)
-		report_stats(run);
-	return run->source->status(run);
+	if (!run->options->stats)
+		report_evicted(&run->counting);
+	if (run->options->stats && source->targets.snapshots && !run->options->every)
+		report_stats(&run->counting, &source->targets);
+	return source->type->status(source);
 }
 
-void run_close(struct run *run)
+static void close_parts(struct run *run)
 {
-	if (run->source)
-		run->source->close(run);
+	run->source.type->close(&run->source);
 	fetcher_cancel(run->fetcher);
 	worker_stop(run->worker);
-	session_free(run->session);
-	if (run->sink)
-		run->sink->close(run);
-	pmp_report_free(run->report);
-	pmp_report_free(run->base_report);
-	pmp_profile_free(run->profile);
-	pmp_symbolizer_free(run->symbolizer);
-	pmp_profile_free(run->base);
-	pmp_symbolizer_free(run->base_symbolizer);
+	run->opened->close(&run->sink);
+	if (run->sink.type != run->opened)
+		run->sink.type->close(&run->sink);
+	counting_close(&run->counting);
 	fetcher_free(run->fetcher);
 	worker_free(run->worker);
 	loop_free(run->loop);
-	free(run->processes);
+}
+
+int run_profile(const struct invocation *call, struct id_list *pids)
+{
+	struct run run = { .options = &call->options };
+	int status;
+
+	run.source.type = source_type_of(&call->options);
+	run.sink.type = run.opened = sink_type_of(&call->options, true);
+	status = start(&run, call, pids);
+	if (!status)
+		status = receive_all(&run);
+	close_parts(&run);
+	return status;
 }

@@ -10,17 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "run/clock.h"
 #include "say/message.h"
-#include "view/screen.h"
 
 /* timeout(1) and terminals that close send the same signal twice at once. */
 #define SAME_MS 50
-#define LIMIT_GRACE 5	       /* seconds to end in order */
-#define LIMIT_SIGNAL SIGVTALRM /* ALRM is that of progress.c */
 
 /* What the handlers have seen: they have nothing else to put it into. */
 static struct {
@@ -29,6 +25,8 @@ static struct {
 	volatile int64_t end_ms;
 	int wake;
 } caught = { .wake = -1 };
+
+static void (*restore)(void); /* before a handler ends pmp; or NULL */
 
 static int64_t now_ms(void)
 {
@@ -53,7 +51,7 @@ static void end_by(int number, bool from_process)
 			caught.end_ms = now;
 			return;
 		}
-		screen_restore();
+		signals_restore();
 		_exit(PMP_EXIT_SIGNAL + number);
 	}
 }
@@ -123,65 +121,21 @@ int signals_open(void)
 	return caught.wake;
 }
 
-/* First in order, then at once. */
-static void on_limit(int number)
+void signals_tell_limit(void)
 {
-	static const char text[] = "pmp: not finished 5 seconds later: killed\n";
-	ssize_t n;
-
-	(void)number;
-	if (!caught.limit) {
-		caught.limit = 1;
-		wake();
-		return;
-	}
-	screen_restore();
-	n = write(STDERR_FILENO, text, sizeof(text) - 1);
-	(void)n;
-	_exit(PMP_EXIT_FAILED);
+	caught.limit = 1;
+	wake();
 }
 
-/* Its timers. A process that is forked has none, but the time goes on. */
-static struct {
-	uint64_t began;
-	pid_t owner; /* 0: not begun */
-	timer_t timers[2];
-} limit;
-
-static bool make_timer(int number, timer_t *timer)
+void signals_restore(void)
 {
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = number };
-
-	return timer_create(CLOCK_MONOTONIC, &event, timer) == 0;
+	if (restore)
+		restore();
 }
 
-static bool set_timer(timer_t timer, uint64_t time)
+void signals_before_exit(void (*function)(void))
 {
-	uint64_t end = limit.began + time;
-	const struct itimerspec at = {
-		.it_value.tv_sec = (time_t)(end / NS_PER_S),
-		.it_value.tv_nsec = (long)(end % NS_PER_S),
-		.it_interval.tv_sec = LIMIT_GRACE,
-	};
-
-	return timer_settime(timer, TIMER_ABSTIME, &at, NULL) == 0;
-}
-
-bool signals_limit(uint64_t time)
-{
-	struct sigaction action = { .sa_handler = on_limit, .sa_flags = SA_RESTART };
-
-	sigfillset(&action.sa_mask);
-	sigaction(LIMIT_SIGNAL, &action, NULL);
-	if (!limit.owner)
-		limit.began = now_ns();
-	/* A system call that hangs may end for the second one alone. */
-	if (limit.owner != getpid() && (!make_timer(LIMIT_SIGNAL, &limit.timers[0]) ||
-					!make_timer(SIGKILL, &limit.timers[1])))
-		return false;
-	limit.owner = getpid();
-	return set_timer(limit.timers[0], time) &&
-	       set_timer(limit.timers[1], time + (LIMIT_GRACE + 1) * NS_PER_S);
+	restore = function;
 }
 
 void signals_bear(bool bear)

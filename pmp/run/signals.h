@@ -7,7 +7,6 @@
 #define PMP_RUN_SIGNALS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct caught {
 	int end;      /* the first of INT, TERM, HUP, QUIT; stays set; or 0 */
@@ -15,7 +14,7 @@ struct caught {
 	bool suspend; /* TSTP has come; to be cleared by who acts on it */
 	bool write;   /* USR1 has; the same */
 	bool again;   /* an end was asked for once more; see signals_bear() */
-	bool limit;   /* the time of signals_limit() is over */
+	bool limit;   /* the time of limit_start() is over */
 };
 
 /**
@@ -23,12 +22,12 @@ struct caught {
  * something to take, or a negative errno. SIGHUP and SIGTSTP stay ignored if they are.
  */
 int signals_open(void);
-/**
- * That time of CLOCK_MONOTONIC after the first call set caught.limit; 5 s later end pmp,
- * whatever it does then. To be called again in a process that is forked. False: no such
- * timer can be had.
- */
-bool signals_limit(uint64_t time);
+/** Have this called by a handler before it ends pmp at once: the terminal is given back. */
+void signals_before_exit(void (*function)(void));
+/** Call it, if there is one. From handlers. */
+void signals_restore(void);
+/** Set caught.limit. From handlers. */
+void signals_tell_limit(void);
 /**
  * While something may take long that is not the work itself, a second signal that asks
  * for an end does not end pmp, but is told. A third one does.

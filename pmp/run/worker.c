@@ -9,18 +9,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "view/screen.h"
-
 struct worker {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	pthread_t thread;
 	bool started, ends;
+	void (*begin)(void);
 	struct job *first, *last; /* that wait */
 	int wake;
 };
 
-struct worker *worker_new(void)
+struct worker *worker_new(void (*begin)(void))
 {
 	struct worker *worker = calloc(1, sizeof(*worker));
 
@@ -31,6 +30,7 @@ struct worker *worker_new(void)
 		free(worker);
 		return NULL;
 	}
+	worker->begin = begin;
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->work, NULL);
 	pthread_mutex_lock(&worker->lock);
@@ -69,7 +69,7 @@ static void *run(void *arg)
 {
 	struct worker *worker = arg;
 
-	screen_guard();
+	worker->begin();
 	pthread_mutex_lock(&worker->lock);
 	while (!worker->ends) {
 		if (!worker->first) {

@@ -21,9 +21,9 @@ struct job {
 	struct job *next;
 };
 
-/** The caller holds its lock from now on. There is no thread before the first job. NULL: no
- * memory. */
-struct worker *worker_new(void);
+/** The caller holds its lock from now on. There is no thread before the first job; it calls
+ * begin() first of all. NULL: no memory. */
+struct worker *worker_new(void (*begin)(void));
 /** Ends the thread, after the job that it is doing. Takes NULL. */
 void worker_stop(struct worker *worker);
 /** After worker_stop(). Takes NULL. */

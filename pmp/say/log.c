@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "sink/directory.h"
-#include "sink/filename.h"
+#include "options/filename.h"
 
 #define LINE_SIZE 4096 /* messages are shorter */
 #define LOG_MODE 0600

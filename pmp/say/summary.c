@@ -70,7 +70,8 @@ static void wanted(const struct options *options, char *text, size_t size)
 		snprintf(text, size, " of %llu", (unsigned long long)count);
 }
 
-void report_ended(const struct run *run, const struct process *process, bool threads_only)
+void report_ended(const struct options *options, const struct process *process,
+		  bool threads_only)
 {
 	const char *what = threads_only ? "the threads of " : "";
 	char of[32];
@@ -80,7 +81,7 @@ void report_ended(const struct run *run, const struct process *process, bool thr
 			      (int)process->pid, process->name);
 		return;
 	}
-	wanted(&run->options, of, sizeof(of));
+	wanted(options, of, sizeof(of));
 	message_note(NULL,
 		     "%s%d (%s) ended after %llu%s snapshots; the profile covers %.1f s",
 		     what, (int)process->pid, process->name,
@@ -88,23 +89,23 @@ void report_ended(const struct run *run, const struct process *process, bool thr
 		     (double)(process->last - process->first) / 1e9);
 }
 
-void report_written(const struct run *run)
+void report_written(const struct counting *counting, const struct targets *targets,
+		    const struct process *named, const char *path)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 	char name[PMP_NOTE_NAME_SIZE * 4], more[32] = "", evicted[48] = "";
 
-	pmp_profile_info(run->profile, &info);
+	pmp_profile_info(counting->profile, &info);
 	if (info.evicted)
 		snprintf(evicted, sizeof(evicted), ", %" PRIu64 " evicted", info.evicted);
-	if (run->process_count > 1)
-		snprintf(more, sizeof(more), " and %zu more", run->process_count - 1);
-	message_log(run->options.verbose > 0 ||
-			    (run->options.stats && run->options.every),
+	if (targets->count > 1)
+		snprintf(more, sizeof(more), " and %zu more", targets->count - 1);
+	message_log(counting->options->verbose > 0 ||
+			    (counting->options->stats && counting->options->every),
 		    "wrote %s: %s (%d)%s, %" PRIu64 " snapshots in %.1f s, "
 		    "%.1f threads, stopped %.2f ms in all, %.3f ms at most, "
 		    "%" PRIu64 " lost, %" PRIu64 " truncated%s",
-		    output_path(run->output),
-		    pmp_escape(run->named.name, name, sizeof(name)), (int)run->named.pid,
+		    path, pmp_escape(named->name, name, sizeof(name)), (int)named->pid,
 		    more, info.samples, (double)(info.last_time - info.first_time) / 1e9,
 		    info.samples ? (double)info.stacks / (double)info.samples : 0,
 		    ms(info.stopped), ms(info.stopped_max), info.vanished, info.truncated,
@@ -146,29 +147,29 @@ static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
 }
 
 /* An empty file would be a riddle. */
-void report_unwanted(const struct run *run)
+void report_unwanted(const struct counting *counting, const struct targets *targets)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
-	pmp_profile_info(run->profile, &info);
-	if (run->skipped && !info.stacks && !run->options.every)
+	pmp_profile_info(counting->profile, &info);
+	if (targets->skipped && !info.stacks && !counting->options->every)
 		message_note("pmp -f threads has the names of threads",
 			     "no threads left: -t, --threads and --not-threads leave "
 			     "out all of them");
 }
 
-void report_filter(const struct run *run)
+void report_filter(const struct counting *counting)
 {
 	struct pmp_profile_about about = { .size = sizeof(about) };
 	struct pmp_report_info info = { .size = sizeof(info) };
 	char shown[PMP_AMOUNT_SIZE], all[PMP_AMOUNT_SIZE], type[128];
 
-	if (!pmp_filter_is_active(run->options.filter) || !run->report)
+	if (!pmp_filter_is_active(counting->options->filter) || !counting->report)
 		return;
-	pmp_report_info(run->report, &info);
-	if (info.shown == info.counted && !run->options.stats)
+	pmp_report_info(counting->report, &info);
+	if (info.shown == info.counted && !counting->options->stats)
 		return;
-	pmp_profile_describe(run->profile, &about);
+	pmp_profile_describe(counting->profile, &about);
 	message_note(
 		info.shown || !info.counted
 			? NULL
@@ -205,14 +206,14 @@ size_t report_modules(const struct pmp_symbolizer *symbolizer)
 	return told;
 }
 
-static void stat_modules(const struct run *run)
+static void stat_modules(const struct counting *counting)
 {
-	size_t count = pmp_symbolizer_module_count(run->symbolizer);
+	size_t count = pmp_symbolizer_module_count(counting->symbolizer);
 
 	for (size_t i = 0; i < count; i++) {
 		struct pmp_module_info module = { .size = sizeof(module) };
 
-		pmp_symbolizer_module(run->symbolizer, i, &module);
+		pmp_symbolizer_module(counting->symbolizer, i, &module);
 		if (module.unnamed)
 			message_print(NULL, "unnamed: %llu of %llu frames of %s%s%s",
 				      (unsigned long long)module.unnamed,
@@ -222,14 +223,14 @@ static void stat_modules(const struct run *run)
 	}
 }
 
-void report_evicted(const struct run *run)
+void report_evicted(const struct counting *counting)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
-	pmp_profile_info(run->profile, &info);
+	pmp_profile_info(counting->profile, &info);
 	/* Of a saved profile it may have been so when it was taken. */
 	if (info.evicted)
-		message_note(run->source->saved ? NULL : "raise --max-memory",
+		message_note(counting->saved ? NULL : "raise --max-memory",
 			     "memory was too small: %llu of %llu stacks (%llu distinct "
 			     "ones) are counted as [evicted]",
 			     (unsigned long long)info.evicted,
@@ -238,14 +239,15 @@ void report_evicted(const struct run *run)
 }
 
 /* Distinct stacks, of a filtered profile those that have been written. */
-static uint64_t distinct(const struct run *run, const struct pmp_profile_info *info)
+static uint64_t distinct(const struct counting *counting,
+			 const struct pmp_profile_info *info)
 {
 	struct pmp_report_info report = { .size = sizeof(report) };
 
-	if (!run->report || run->options.format->snapshots ||
-	    !pmp_filter_is_active(run->options.filter))
+	if (!counting->report || counting->options->format->snapshots ||
+	    !pmp_filter_is_active(counting->options->filter))
 		return info->distinct;
-	pmp_report_info(run->report, &report);
+	pmp_report_info(counting->report, &report);
 	return report.distinct;
 }
 
@@ -261,12 +263,11 @@ static void stat_amount(const struct pmp_profile_about *about,
 		      (unsigned long long)info->distinct);
 }
 
-static void stat_stops(const struct run *run, const struct pmp_profile_info *info)
+static void stat_stops(const struct targets *targets, const struct pmp_profile_info *info)
 {
 	/* The sampler tells how long it was at work, unless it was killed. */
-	uint64_t elapsed = run->sampling.done.elapsed
-				   ? run->sampling.done.elapsed
-				   : info->last_time - info->first_time;
+	uint64_t elapsed = targets->done.elapsed ? targets->done.elapsed
+						 : info->last_time - info->first_time;
 
 	message_print(
 		NULL,
@@ -280,45 +281,46 @@ static void stat_stops(const struct run *run, const struct pmp_profile_info *inf
 }
 
 /* What was not seen, or seen and not kept. */
-static void stat_losses(const struct run *run, const struct pmp_profile_info *info)
+static void stat_losses(const struct counting *counting, const struct targets *targets,
+			const struct pmp_profile_info *info)
 {
-	const struct note_done *done = &run->sampling.done;
-	uint64_t taken = run->sampling.sampler.taken;
+	const struct note_done *done = &targets->done;
+	uint64_t taken = targets->taken;
 
 	message_print(
 		NULL,
 		"lost: %llu vanished, %llu not stopped, %llu not wanted; "
 		"truncated: %llu (%.1f%%)",
 		(unsigned long long)info->vanished, (unsigned long long)info->not_stopped,
-		(unsigned long long)run->skipped, (unsigned long long)info->truncated,
+		(unsigned long long)targets->skipped, (unsigned long long)info->truncated,
 		percent(info->truncated, info->stacks));
-	if (taken > run->snapshots)
+	if (taken > targets->snapshots)
 		message_print(NULL, "snapshots taken but not counted: %llu of %llu",
-			      (unsigned long long)(taken - run->snapshots),
+			      (unsigned long long)(taken - targets->snapshots),
 			      (unsigned long long)taken);
 	/* Of ids that have gone by nobody knows whose they were. */
-	if (run->options.children && done->rounds)
+	if (counting->options->children && done->rounds)
 		message_print(NULL,
 			      "children: %llu sampled, %llu not, %llu unseen at most",
-			      (unsigned long long)(done->children - run->unseen),
-			      (unsigned long long)(done->lost_children + run->unseen),
+			      (unsigned long long)(done->children - targets->unseen),
+			      (unsigned long long)(done->lost_children + targets->unseen),
 			      (unsigned long long)done->unseen);
-	report_evicted(run);
+	report_evicted(counting);
 }
 
-void report_stats(const struct run *run)
+void report_stats(const struct counting *counting, const struct targets *targets)
 {
 	struct pmp_profile_about about = { .size = sizeof(about) };
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	const struct note_done *done = &run->sampling.done;
+	const struct note_done *done = &targets->done;
 	char asked[RATE_SIZE], reached[RATE_SIZE];
 
-	pmp_profile_info(run->profile, &info);
-	info.distinct = distinct(run, &info);
-	pmp_profile_describe(run->profile, &about);
+	pmp_profile_info(counting->profile, &info);
+	info.distinct = distinct(counting, &info);
+	pmp_profile_describe(counting->profile, &about);
 	if (*about.type) {
 		stat_amount(&about, &info);
-		stat_modules(run);
+		stat_modules(counting);
 		return;
 	}
 	message_print(NULL,
@@ -332,14 +334,14 @@ void report_stats(const struct run *run)
 		      percent(info.unchanged, info.stacks),
 		      percent(info.looked, info.stacks),
 		      percent(info.stops, info.stacks));
-	stat_stops(run, &info);
-	stat_losses(run, &info);
+	stat_stops(targets, &info);
+	stat_losses(counting, targets, &info);
 	if (done->rounds > 1)
 		message_print(
 			NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",
-			rate(run->options.interval, asked),
+			rate(counting->options->interval, asked),
 			rate((info.last_time - info.first_time) / (done->rounds - 1),
 			     reached),
 			(unsigned long long)done->missed);
-	stat_modules(run);
+	stat_modules(counting);
 }

@@ -3,24 +3,31 @@
 #ifndef PMP_SAY_SUMMARY_H
 #define PMP_SAY_SUMMARY_H
 
-#include "run/run.h"
+#include "libpmp.h"
+#include "options/options.h"
+#include "run/counting.h"
+#include "source/targets.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /** Sampling falls behind. */
 void report_behind(const struct note_behind *note);
 /** A target ended. */
-void report_ended(const struct run *run, const struct process *process,
+void report_ended(const struct options *options, const struct process *process,
 		  bool threads_only);
 /** That the options leave out all threads, if it is so. */
-void report_unwanted(const struct run *run);
+void report_unwanted(const struct counting *counting, const struct targets *targets);
 /** How much the filters have let pass. */
-void report_filter(const struct run *run);
-/** A file is complete: one line for the log. */
-void report_written(const struct run *run);
+void report_filter(const struct counting *counting);
+/** A file is complete, named after a process: one line for the log. */
+void report_written(const struct counting *counting, const struct targets *targets,
+		    const struct process *named, const char *path);
 /** Modules without symbols or replaced on disk. Returns how many lack symbols. */
 size_t report_modules(const struct pmp_symbolizer *symbolizer);
 /** Stacks that memory was too small for. */
-void report_evicted(const struct run *run);
+void report_evicted(const struct counting *counting);
 /** --stats. */
-void report_stats(const struct run *run);
+void report_stats(const struct counting *counting, const struct targets *targets);
 
 #endif

@@ -24,7 +24,7 @@
 #include "sink/directory.h"
 #include "run/clock.h"
 #include "say/message.h"
-#include "sink/filename.h"
+#include "options/filename.h"
 #include "sink/rotate.h"
 
 #define BUFFER_SIZE 65536

@@ -3,7 +3,7 @@
 #ifndef PMP_SINK_ROTATE_H
 #define PMP_SINK_ROTATE_H
 
-#include "sink/filename.h"
+#include "options/filename.h"
 
 #include <stdint.h>
 

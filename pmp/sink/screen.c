@@ -2,9 +2,12 @@
 /* The live view as a sink, and a saved profile on the screen. */
 #include <poll.h>
 
-#include "run/run.h"
+#include "run/counting.h"
+#include "run/loop.h"
+#include "run/state.h"
 #include "say/message.h"
 #include "sink/sink.h"
+#include "source/source.h"
 #include "view/session.h"
 
 static bool is_meant(const struct options *options)
@@ -12,7 +15,7 @@ static bool is_meant(const struct options *options)
 	return options->wants_screen;
 }
 
-static void needs(const struct options *options, struct sink_needs *needs)
+static void needs(const struct options *options, struct counting_needs *needs)
 {
 	needs->details = !options->diff;
 	needs->live = true;
@@ -28,111 +31,124 @@ static void on_names(void *arg, short revents)
 	(void)revents;
 }
 
+static void leave_screen(struct sink *sink)
+{
+	sink->quit = true;
+	sink->calls->finish(sink->run);
+}
+
 static void on_keys(void *arg, short revents)
 {
 	/* The terminal has gone; HUP may be ignored. */
 	if (revents & (POLLHUP | POLLERR))
-		run_quit(arg);
+		leave_screen(arg);
 }
 
-static int open_screen(struct run *run)
+static int open_screen(struct sink *sink)
 {
-	run->keys = -1;
-	run->session = session_new(run);
-	if (run->session &&
-	    loop_add(run->loop, session_wake(run->session), false, on_names, run))
+	sink->keys = -1;
+	sink->session = session_new(sink);
+	if (sink->session &&
+	    loop_add(sink->loop, session_wake(sink->session), false, on_names, sink))
 		return 0;
 	message_print(NULL, "not enough memory for the screen");
 	return PMP_EXIT_FAILED;
 }
 
-static void start(struct run *run)
+static void start(struct sink *sink)
 {
-	session_start(run->session);
+	session_start(sink->session);
 }
 
 /* On a terminal that cannot be drawn on a saved profile is written as text. */
-static void targets(struct run *run, const struct process *process)
+static void targets(struct sink *sink, const struct process *process)
 {
 	(void)process;
-	if (!run->source->saved) {
-		session_show(run->session);
+	if (!sink->source->type->saved) {
+		session_show(sink->session);
 		return;
 	}
-	if (session_show_saved(run->session))
+	if (session_show_saved(sink->session))
 		return;
-	session_close(run->session);
-	run->sink = sink_of(&run->options, false);
-	run->sink->targets(run, NULL);
+	session_close(sink->session);
+	sink->type = sink_type_of(sink->options, false);
+	sink->state->keys = sink->type->keys;
+	sink->type->targets(sink, NULL);
 }
 
-static void boundary(struct run *run, uint64_t time)
+static void boundary(struct sink *sink, uint64_t time)
 {
-	(void)run;
+	(void)sink;
 	(void)time;
 }
 
-static void nothing(struct run *run)
+static void nothing(struct sink *sink)
 {
-	(void)run;
+	(void)sink;
 }
 
-static void sampled(struct run *run)
+static void sampled(struct sink *sink)
 {
-	session_sampled(run->session);
+	session_sampled(sink->session);
 }
 
 /* There are no keys before the terminal is taken over. */
-static void serve_keys(struct run *run)
+static void serve_keys(struct sink *sink)
 {
-	int keys = session_input(run->session);
+	int keys = session_input(sink->session);
 
-	if (keys == run->keys)
+	if (keys == sink->keys)
 		return;
-	loop_remove(run->loop, run->keys);
-	run->keys = keys;
-	if (!loop_add(run->loop, keys, false, on_keys, run))
-		run_quit(run);
+	loop_remove(sink->loop, sink->keys);
+	sink->keys = keys;
+	if (!loop_add(sink->loop, keys, false, on_keys, sink))
+		leave_screen(sink);
 }
 
-static void tend(struct run *run)
+static void tend(struct sink *sink)
 {
-	session_tend(run->session);
-	serve_keys(run);
+	session_tend(sink->session);
+	serve_keys(sink);
 }
 
-static int timeout(const struct run *run, int most)
+static int timeout(const struct sink *sink, int most)
 {
-	return session_timeout(run->session, most);
+	return session_timeout(sink->session, most);
 }
 
-static void suspend(struct run *run)
+static void suspend(struct sink *sink)
 {
-	session_suspend(run->session);
+	session_suspend(sink->session);
 }
 
-static void resume(struct run *run)
+static void resume(struct sink *sink)
 {
-	session_resume(run->session);
+	session_resume(sink->session);
 }
 
 /* After the last sample it stays until it is left. */
-static bool stays(struct run *run)
+static bool stays(struct sink *sink)
 {
-	if (!session_stays(run->session) || run->quit || run->caught.end ||
-	    !run->snapshots)
+	if (!session_stays(sink->session) || sink->quit || sink->state->caught.end ||
+	    !sink->source->targets.snapshots)
 		return false;
-	session_end(run->session);
-	serve_keys(run);
+	session_end(sink->session);
+	serve_keys(sink);
 	return true;
 }
 
-static void leave(struct run *run)
+static void leave(struct sink *sink)
 {
-	session_close(run->session);
+	session_close(sink->session);
 }
 
-const struct sink sink_screen = {
+static void close_screen(struct sink *sink)
+{
+	session_free(sink->session);
+	sink->session = NULL;
+}
+
+const struct sink_type sink_screen = {
 	.name = "screen",
 	.keys = true,
 	.is_meant = is_meant,
@@ -150,5 +166,5 @@ const struct sink sink_screen = {
 	.stays = stays,
 	.leave = leave,
 	.finish = nothing,
-	.close = nothing,
+	.close = close_screen,
 };

@@ -4,9 +4,10 @@
 
 #include <stddef.h>
 
-static const struct sink *const sinks[] = { &sink_screen, &sink_text, &sink_profile };
+static const struct sink_type *const sinks[] = { &sink_screen, &sink_text,
+						 &sink_profile };
 
-const struct sink *sink_of(const struct options *options, bool screen)
+const struct sink_type *sink_type_of(const struct options *options, bool screen)
 {
 	const size_t count = sizeof(sinks) / sizeof(*sinks);
 

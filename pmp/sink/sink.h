@@ -1,64 +1,112 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where samples go: a file that has each snapshot, a file that has the profile, the screen.
- * Each is one const table; whoever has a run asks its table, and never which sink it is.
+ * Each is one const table; whoever has a sink asks its table, and never which one it is.
  */
 #ifndef PMP_SINK_SINK_H
 #define PMP_SINK_SINK_H
 
 #include "options/options.h"
+#include "sink/atomic-file.h"
+#include "source/targets.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct process;
-struct run;
+struct counting;
+struct counting_needs;
+struct loop;
+struct progress;
+struct run_state;
+struct session;
+struct sink;
+struct source;
+struct worker;
 
-/* What a profile must keep for it; see struct pmp_profile_options. */
-struct sink_needs {
-	bool details, times, snapshots, live;
-	bool lines; /* of frames, as well as functions */
-};
-
-struct sink {
+struct sink_type {
 	const char *name;
 	bool keys; /* who looks at it has keys, which are not to wait */
 
 	/** Do the options ask for it? */
 	bool (*is_meant)(const struct options *options);
-	void (*needs)(const struct options *options, struct sink_needs *needs);
+	void (*needs)(const struct options *options, struct counting_needs *needs);
 	/** Get ready, before there is a profile. 0, or a status with the message printed. */
-	int (*open)(struct run *run);
+	int (*open)(struct sink *sink);
 	/** The profile is there. */
-	void (*start)(struct run *run);
+	void (*start)(struct sink *sink);
 	/** A process is sampled from now on, or, NULL, one that was has gone. Of a saved
 	 * profile NULL: all is there. */
-	void (*targets)(struct run *run, const struct process *process);
+	void (*targets)(struct sink *sink, const struct process *process);
 	/** At this time (ns): is what there is to be completed before more is counted? */
-	void (*boundary)(struct run *run, uint64_t time);
+	void (*boundary)(struct sink *sink, uint64_t time);
 	/** A sample has been counted. */
-	void (*sampled)(struct run *run);
+	void (*sampled)(struct sink *sink);
 	/** Show what there is now: it was asked for by USR1. */
-	void (*show)(struct run *run);
+	void (*show)(struct sink *sink);
 	/** In each turn of the loop, which then waits for that many ms, at most `most`. */
-	void (*tend)(struct run *run);
-	int (*timeout)(const struct run *run, int most);
+	void (*tend)(struct sink *sink);
+	int (*timeout)(const struct sink *sink, int most);
 	/** pmp stops and goes on: the terminal is another's meanwhile. */
-	void (*suspend)(struct run *run);
-	void (*resume)(struct run *run);
+	void (*suspend)(struct sink *sink);
+	void (*resume)(struct sink *sink);
 	/** There are no more samples: does the run go on nevertheless? */
-	bool (*stays)(struct run *run);
+	bool (*stays)(struct sink *sink);
 	/** Let go of the terminal, at the end of the loop. */
-	void (*leave)(struct run *run);
+	void (*leave)(struct sink *sink);
 	/** Complete what there is. */
-	void (*finish)(struct run *run);
-	/** Whatever has become of the run. */
-	void (*close)(struct run *run);
+	void (*finish)(struct sink *sink);
+	/** Whatever has become of the run; the worker has ended. */
+	void (*close)(struct sink *sink);
 };
 
-extern const struct sink sink_text, sink_profile, sink_screen;
+/* What a sink has its run do; the argument is the run. */
+struct sink_calls {
+	/** End the sampling in order. */
+	void (*finish)(void *run);
+	/** The same, because of what pmp will end with this status for. */
+	void (*fail)(void *run, int status);
+	/**
+	 * While another job has the terminal that standard output is, stop, as the kernel
+	 * would have it, but with nothing attached. False: it will not be ours.
+	 */
+	bool (*await_terminal)(void *run);
+	/**
+	 * Have the worker do work(arg), and wait for that. Signals and the supervision of
+	 * the sampler go on; the profile, the symbolizer and the output are the worker's
+	 * meanwhile, so that no samples are taken and no keys.
+	 */
+	void (*work)(void *run, void (*work)(void *arg), void *arg);
+};
+
+/* One at work. */
+struct sink {
+	const struct sink_type *type;
+	/* What it is given; borrowed. */
+	const struct options *options;
+	struct loop *loop;
+	struct worker *worker;
+	struct counting *counting; /* samples are there */
+	struct progress *progress;
+	struct source *source;
+	struct run_state *state;
+	bool stdout_closed; /* when pmp began */
+	const struct sink_calls *calls;
+	void *run;
+	/* What the worker waits for in an output. */
+	struct output_wait wait;
+	/* Of files. */
+	struct output *output;
+	struct process named; /* what it is named after */
+	uint64_t next_file;   /* --every: when the next one begins; 0: not set */
+	/* Of the screen. */
+	struct session *session;
+	int keys; /* descriptor that it reads keys from, or -1 */
+	bool quit;
+};
+
+extern const struct sink_type sink_text, sink_profile, sink_screen;
 
 /** The one that the options ask for, on a screen if that is possible and wanted. */
-const struct sink *sink_of(const struct options *options, bool screen);
+const struct sink_type *sink_type_of(const struct options *options, bool screen);
 
 #endif

@@ -3,40 +3,43 @@
  * The output of a run: one file, one in each interval of --every, or standard output. What
  * may take long is done by the worker.
  */
-#include "sink/write-runs.h"
-
 #include <unistd.h>
 
 #include "base/fault.h"
 #include "run/clock.h"
-#include "run/new-profile.h"
+#include "run/counting.h"
+#include "run/state.h"
+#include "run/supervise.h"
 #include "say/message.h"
+#include "say/progress.h"
 #include "say/summary.h"
-#include "source/diff.h"
+#include "sink/sink.h"
+#include "sink/write-options.h"
+#include "source/source.h"
 
 /* Of a series of files the next one may succeed: a disk is full for a while. */
-static void output_failed(struct run *run)
+static void output_failed(struct sink *sink)
 {
-	if (run->options.every && run->options.output && run->next_file)
-		run->file_failed = true;
+	if (sink->options->every && sink->options->output && sink->next_file)
+		sink->state->file_failed = true;
 	else
-		run_fail(run, PMP_EXIT_OUTPUT);
+		sink->calls->fail(sink->run, PMP_EXIT_OUTPUT);
 }
 
-static void write_failed(struct run *run, const struct pmp_error *err)
+static void write_failed(struct sink *sink, const struct pmp_error *err)
 {
-	if (output_error(run->output)) {
-		output_complain(run->output);
-		output_failed(run);
+	if (output_error(sink->output)) {
+		output_complain(sink->output);
+		output_failed(sink);
 	} else {
 		message_error(err);
-		run_fail(run, PMP_EXIT_FAILED);
+		sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 	}
 }
 
 /* What the worker writes. */
 struct writing {
-	struct run *run;
+	struct counting *counting;
 	struct output *output;
 	const struct pmp_write_options *options;
 	int code;
@@ -46,51 +49,34 @@ struct writing {
 static void write_profile(void *arg)
 {
 	struct writing *writing = arg;
-	struct run *run = writing->run;
+	struct counting *counting = writing->counting;
 	const struct pmp_sink sink = { output_write, writing->output };
 
-	writing->code = counting_report(run, &writing->err);
+	writing->code = counting_report(counting, &writing->err);
 	if (writing->code == 0)
-		writing->code = pmp_report_write(run->report, run->options.format,
-						 writing->options, &sink, &writing->err);
+		writing->code =
+			pmp_report_write(counting->report, counting->options->format,
+					 writing->options, &sink, &writing->err);
 	output_flush(writing->output);
 }
 
-struct pmp_write_options results_options(const struct run *run)
+static void write_output(struct sink *sink)
 {
-	return (struct pmp_write_options){
-		.size = sizeof(struct pmp_write_options),
-		.by_thread = run->options.by_thread || run->options.by_group,
-		.lines = run->options.lines,
-		.module = run->options.module,
-		.raw_names = run->options.by_thread,
-		.title = run->options.title,
-		.width = (unsigned)run->options.width,
-		.icicle = run->options.icicle,
-		.by_state = run->options.by_state,
-		.legend = run->options.verbose > 0,
-		.all_rows = run->options.verbose > 0,
-		.columns = diff_columns(run),
-		.sort = (enum pmp_sort)run->options.sort,
-	};
-}
+	const struct pmp_write_options options =
+		write_options(sink->options, sink->counting->base);
+	struct writing writing = { sink->counting, sink->output, &options, 0, { 0 } };
 
-static void write_output(struct run *run)
-{
-	const struct pmp_write_options options = results_options(run);
-	struct writing writing = { run, run->output, &options, 0, { 0 } };
-
-	if (run->failure == PMP_EXIT_OUTPUT || output_error(run->output))
+	if (sink->state->failure == PMP_EXIT_OUTPUT || output_error(sink->output))
 		return;
 	/* Functions are named now, for which files are read. */
-	if (!run->options.output && isatty(STDOUT_FILENO))
+	if (!sink->options->output && isatty(STDOUT_FILENO))
 		progress_clear();
-	else if (!run->options.format->snapshots)
-		progress_work(&run->progress, "naming functions");
-	run_work(run, write_profile, &writing);
-	if (writing.code < 0 || output_error(run->output))
-		write_failed(run, &writing.err);
-	progress_work(&run->progress, NULL);
+	else if (!sink->options->format->snapshots)
+		progress_work(sink->progress, "naming functions");
+	sink->calls->work(sink->run, write_profile, &writing);
+	if (writing.code < 0 || output_error(sink->output))
+		write_failed(sink, &writing.err);
+	progress_work(sink->progress, NULL);
 }
 
 /* Of an output; what is to be said of the oldest files stays in err. */
@@ -110,18 +96,19 @@ static void commit_output(void *arg)
 					       &committing->err);
 }
 
-static void commit(struct run *run)
+static void commit(struct sink *sink)
 {
-	struct committing committing = { run->output, run->options.keep, 0, { 0 } };
+	struct committing committing = { sink->output, sink->options->keep, 0, { 0 } };
 
-	if (run->failure == PMP_EXIT_OUTPUT || output_error(run->output))
+	if (sink->state->failure == PMP_EXIT_OUTPUT || output_error(sink->output))
 		return;
-	run_work(run, commit_output, &committing);
-	if (output_error(run->output)) {
-		write_failed(run, NULL);
+	sink->calls->work(sink->run, commit_output, &committing);
+	if (output_error(sink->output)) {
+		write_failed(sink, NULL);
 		return;
 	}
-	report_written(run);
+	report_written(sink->counting, &sink->source->targets, &sink->named,
+		       output_path(sink->output));
 	if (committing.kept < 0)
 		message_error(&committing.err);
 }
@@ -132,22 +119,23 @@ static void commit_copy(void *arg)
 }
 
 /* The profile, as far as it has come. */
-static void show_profile(struct run *run)
+static void show_profile(struct sink *sink)
 {
-	if (run->snapshots == 0 || !run->output)
+	if (sink->source->targets.snapshots == 0 || !sink->output)
 		return;
-	write_output(run);
-	commit(run);
+	write_output(sink);
+	commit(sink);
 }
 
 /* The snapshots so far; more follow. */
-static void show_text(struct run *run)
+static void show_text(struct sink *sink)
 {
-	if (run->snapshots == 0 || !run->output || output_error(run->output))
+	if (sink->source->targets.snapshots == 0 || !sink->output ||
+	    output_error(sink->output))
 		return;
-	run_work(run, commit_copy, run->output);
-	if (output_error(run->output))
-		write_failed(run, NULL);
+	sink->calls->work(sink->run, commit_copy, sink->output);
+	if (output_error(sink->output))
+		write_failed(sink, NULL);
 }
 
 struct opening {
@@ -164,150 +152,150 @@ static void open_output(void *arg)
 	opening->code = output_open(&opening->output, &opening->target, &opening->err);
 }
 
-static void open_file(struct run *run)
+static void open_file(struct sink *sink)
 {
 	struct opening opening = {
 		.target = {
-			.name = run->options.output,
-			.closed = run->stdout_closed,
-			.pid = run->named.pid,
-			.process = run->named.name,
-			.wait = &run->output_wait,
+			.name = sink->options->output,
+			.closed = sink->stdout_closed,
+			.pid = sink->named.pid,
+			.process = sink->named.name,
+			.wait = &sink->wait,
 		},
 	};
 
-	run_work(run, open_output, &opening);
-	run->output = opening.output;
+	sink->calls->work(sink->run, open_output, &opening);
+	sink->output = opening.output;
 	if (opening.code < 0) {
 		message_error(&opening.err);
 		if (opening.code == PMP_ENOMEM)
-			run_fail(run, PMP_EXIT_FAILED);
+			sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 		else
-			output_failed(run);
-	} else if (output_error(run->output)) { /* standard output was closed */
-		write_failed(run, NULL);
+			output_failed(sink);
+	} else if (output_error(sink->output)) { /* standard output was closed */
+		write_failed(sink, NULL);
 	}
 }
 
 /* The first one that is there gives the file its name, and so do saved profiles. */
-static void name_file(struct run *run, const struct process *process)
+static void name_file(struct sink *sink, const struct process *process)
 {
-	if (run->output || run->failure || run->named.name[0])
+	if (sink->output || sink->state->failure || sink->named.name[0])
 		return;
-	run->source->name_after(run, process, &run->named);
-	open_file(run);
+	sink->source->type->name_after(sink->source, process, &sink->named);
+	open_file(sink);
 }
 
-static void text_targets(struct run *run, const struct process *process)
+static void text_targets(struct sink *sink, const struct process *process)
 {
-	name_file(run, process);
+	name_file(sink, process);
 	/* Of a saved profile they are all there. */
-	if (run->source->saved && run->output)
-		write_output(run);
+	if (sink->source->type->saved && sink->output)
+		write_output(sink);
 }
 
-static uint64_t samples_in_hand(const struct run *run)
+static uint64_t samples_in_hand(const struct sink *sink)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
-	pmp_profile_info(run->profile, &info);
+	pmp_profile_info(sink->counting->profile, &info);
 	return info.samples;
 }
 
 /* The file in hand gets its name; a profile is written then. */
-static void finish_text(struct run *run)
+static void finish_text(struct sink *sink)
 {
-	if (run->next_file && !run->output)
-		open_file(run);
-	if (run->output && samples_in_hand(run))
-		commit(run);
+	if (sink->next_file && !sink->output)
+		open_file(sink);
+	if (sink->output && samples_in_hand(sink))
+		commit(sink);
 }
 
-static void finish_profile(struct run *run)
+static void finish_profile(struct sink *sink)
 {
-	if (run->next_file && !run->output)
-		open_file(run);
-	if (!run->output || !samples_in_hand(run))
+	if (sink->next_file && !sink->output)
+		open_file(sink);
+	if (!sink->output || !samples_in_hand(sink))
 		return;
-	write_output(run);
-	commit(run);
+	write_output(sink);
+	commit(sink);
 }
 
 /* --every: the file in hand is complete; another one begins, with a profile of its own. */
-static void begin_next(struct run *run, uint64_t now)
+static void begin_next(struct sink *sink, uint64_t now)
 {
-	const uint64_t every = run->options.every;
+	const uint64_t every = sink->options->every;
 	struct pmp_error err = { 0 };
 
-	run->next_file += (now - run->next_file) / every * every + every;
-	if (samples_in_hand(run)) {
-		run->sink->finish(run);
-		if (counting_restart(run, &err) < 0) {
+	sink->next_file += (now - sink->next_file) / every * every + every;
+	if (samples_in_hand(sink)) {
+		sink->type->finish(sink);
+		if (counting_restart(sink->counting, &err) < 0) {
 			message_error(&err);
-			run_fail(run, PMP_EXIT_FAILED);
+			sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 		}
 	}
-	output_free(run->output);
-	run->output = NULL;
-	if (!run->failure)
-		open_file(run);
+	output_free(sink->output);
+	sink->output = NULL;
+	if (!sink->state->failure)
+		open_file(sink);
 }
 
 /* time: when a snapshot was taken, which may have waited long for us. */
-static void boundary(struct run *run, uint64_t time)
+static void boundary(struct sink *sink, uint64_t time)
 {
-	if (run->next_file && time >= run->next_file && !PMP_FAULT("skip-boundary"))
-		begin_next(run, time);
-	else if (run->options.every && !run->next_file)
-		run->next_file = time + run->options.every;
+	if (sink->next_file && time >= sink->next_file && !PMP_FAULT("skip-boundary"))
+		begin_next(sink, time);
+	else if (sink->options->every && !sink->next_file)
+		sink->next_file = time + sink->options->every;
 }
 
 /* When no snapshot comes that would do it. */
-static void tend(struct run *run)
+static void tend(struct sink *sink)
 {
 	const uint64_t now = now_ns();
 
-	if (run->next_file && !run->finished && !run->heard &&
-	    now >= run->next_file + SUPERVISE_MS * NS_PER_MS)
-		begin_next(run, now);
+	if (sink->next_file && !sink->state->finished && !sink->state->heard &&
+	    now >= sink->next_file + SUPERVISE_MS * NS_PER_MS)
+		begin_next(sink, now);
 }
 
-static void nothing(struct run *run)
+static void nothing(struct sink *sink)
 {
-	(void)run;
+	(void)sink;
 }
 
-static int nothing_to_open(struct run *run)
+static int nothing_to_open(struct sink *sink)
 {
-	(void)run;
+	(void)sink;
 	return 0;
 }
 
-static int any_time(const struct run *run, int most)
+static int any_time(const struct sink *sink, int most)
 {
-	(void)run;
+	(void)sink;
 	return most;
 }
 
-static bool never_stays(struct run *run)
+static bool never_stays(struct sink *sink)
 {
-	(void)run;
+	(void)sink;
 	return false;
 }
 
-static void text_sampled(struct run *run)
+static void text_sampled(struct sink *sink)
 {
-	if (run->output)
-		write_output(run);
+	if (sink->output)
+		write_output(sink);
 }
 
-static void close_file(struct run *run)
+static void close_file(struct sink *sink)
 {
-	output_free(run->output);
-	run->output = NULL;
+	output_free(sink->output);
+	sink->output = NULL;
 }
 
-static void needs(const struct options *options, struct sink_needs *needs)
+static void needs(const struct options *options, struct counting_needs *needs)
 {
 	const struct pmp_format *format = options->format;
 
@@ -328,7 +316,7 @@ static bool is_profile(const struct options *options)
 }
 
 /* Formats that write each snapshot when it has been taken. */
-const struct sink sink_text = {
+const struct sink_type sink_text = {
 	.name = "text-file",
 	.is_meant = is_text,
 	.needs = needs,
@@ -349,7 +337,7 @@ const struct sink sink_text = {
 };
 
 /* Formats that write what has been counted. */
-const struct sink sink_profile = {
+const struct sink_type sink_profile = {
 	.name = "profile-file",
 	.is_meant = is_profile,
 	.needs = needs,

@@ -6,16 +6,18 @@
 #include "libpmp.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct command {
-	pid_t pid;	/* 0: none */
-	int fd;		/* readable when it has exec'ed or failed to; -1: closed */
-	bool started;	/* it runs */
-	bool ended;	/* it has been reaped */
-	bool adopts;	/* what its processes leave behind: see command_reap() */
-	int exec_errno; /* why it could not be executed */
-	int status;	/* of waitpid(), once ended */
+	pid_t pid;	     /* 0: none */
+	int fd;		     /* readable when it has exec'ed or failed to; -1: closed */
+	bool started;	     /* it runs */
+	bool ended;	     /* it has been reaped */
+	bool adopts;	     /* what its processes leave behind: see command_reap() */
+	int exec_errno;	     /* why it could not be executed */
+	int status;	     /* of waitpid(), once ended */
+	uint64_t left_alone; /* when it ended, while children went on; 0: that was said */
 };
 
 /**

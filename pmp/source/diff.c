@@ -7,34 +7,32 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "run/new-profile.h"
+#include "run/counting.h"
 #include "say/message.h"
-#include "source/file.h"
+#include "source/saved.h"
 
 /* Rates and durations that differ by this much are worth a message. */
 #define RATIO 2
 #define RATE_SIZE 32
 
-int diff_read(struct run *run)
+int diff_read(struct counting *counting)
 {
 	struct pmp_error err = { 0 };
 	int status;
 
-	if (!run->options.diff)
+	if (!counting->options->diff)
 		return 0;
-	if (counting_make(run, true, &run->base_symbolizer, &run->base, &err) < 0) {
+	if (counting_open_base(counting, &err) < 0) {
 		message_error(&err);
 		return message_status(err.code);
 	}
-	status = saved_read_one(run->base, run->options.diff, NULL);
+	status = saved_read(counting->base, counting->options->diff, NULL);
 	/* What is sampled counts stacks; files are still to be read. */
-	return status || run->source->saved ? status : diff_check(run);
+	return status || counting->saved ? status : diff_check(counting);
 }
 
-int diff_check(const struct run *run)
+int diff_check(const struct counting *counting)
 {
 	struct pmp_profile_about base = { .size = sizeof(base) };
 	struct pmp_profile_about about = { .size = sizeof(about),
@@ -42,11 +40,11 @@ int diff_check(const struct run *run)
 					   .unit = "" };
 	char type[128], base_type[128];
 
-	if (!run->base)
+	if (!counting->base)
 		return 0;
-	pmp_profile_describe(run->base, &base);
-	if (run->profile)
-		pmp_profile_describe(run->profile, &about);
+	pmp_profile_describe(counting->base, &base);
+	if (counting->profile)
+		pmp_profile_describe(counting->profile, &about);
 	if (strcmp(base.type, about.type) == 0 && strcmp(base.unit, about.unit) == 0)
 		return 0;
 	message_print("--sample-type chooses what is counted of saved profiles",
@@ -55,16 +53,6 @@ int diff_check(const struct run *run)
 		      pmp_escape(*base.type ? base.type : "stacks", base_type,
 				 sizeof(base_type)));
 	return PMP_EXIT_USAGE;
-}
-
-unsigned diff_columns(const struct run *run)
-{
-	struct winsize size = { 0 };
-
-	if (!run->base || run->options.output || run->options.verbose ||
-	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
 }
 
 static bool far_apart(double a, double b)
@@ -90,13 +78,13 @@ static const char *hertz(double rate, char text[RATE_SIZE])
 }
 
 /* Both know their snapshots. */
-static void report_pace(const struct run *run)
+static void report_pace(const struct counting *counting)
 {
 	double base_time, time, base_rate, rate;
 	char base_hertz[RATE_SIZE], its_hertz[RATE_SIZE];
 
-	find_pace(run->base, &base_time, &base_rate);
-	find_pace(run->profile, &time, &rate);
+	find_pace(counting->base, &base_time, &base_rate);
+	find_pace(counting->profile, &time, &rate);
 	if (far_apart(base_time, time))
 		message_note(NULL,
 			     "the base covers %.1f s, this profile %.1f s: what is "
@@ -109,14 +97,14 @@ static void report_pace(const struct run *run)
 			     hertz(base_rate, base_hertz), hertz(rate, its_hertz));
 }
 
-void diff_report(const struct run *run)
+void diff_report(const struct counting *counting)
 {
 	struct pmp_diff_info info = { .size = sizeof(info) };
 	char name[256], base_name[256];
 
-	if (!run->report)
+	if (!counting->report)
 		return;
-	pmp_report_diff_info(run->report, &info);
+	pmp_report_diff_info(counting->report, &info);
 	if (info.process)
 		message_note(NULL,
 			     "the base is of %s, this profile of %s: taken for the "
@@ -130,5 +118,5 @@ void diff_report(const struct run *run)
 			     info.base_counted ? "this profile" : "the base",
 			     info.factor);
 	else
-		report_pace(run);
+		report_pace(counting);
 }

@@ -5,80 +5,86 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "run/clock.h"
+#include "run/counting.h"
+#include "run/state.h"
 #include "say/message.h"
+#include "say/progress.h"
 #include "say/summary.h"
+#include "source/source.h"
 
 #define BATCH 16	/* messages received between two looks at signals */
 #define BATCH_OF_VIEW 2 /* the same when keys wait to be answered */
 
-static struct process *find_process(struct run *run, pid_t pid)
+static struct process *find_process(const struct targets *targets, pid_t pid)
 {
-	for (size_t i = 0; i < run->process_count; i++) {
-		if (run->processes[i].pid == pid)
-			return &run->processes[i];
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->processes[i].pid == pid)
+			return &targets->processes[i];
 	}
 	return NULL;
 }
 
-static void take_opened(struct run *run, const struct note_opened *note)
+static void take_opened(struct source *source, const struct note_opened *note)
 {
+	struct targets *targets = &source->targets;
 	struct process *processes, *process;
 
 	processes =
-		reallocarray(run->processes, run->process_count + 1, sizeof(*processes));
+		reallocarray(targets->processes, targets->count + 1, sizeof(*processes));
 	if (!processes) {
 		message_print(NULL, "not enough memory for another process");
-		run_fail(run, PMP_EXIT_FAILED);
+		source->calls->fail(source->run, PMP_EXIT_FAILED);
 		return;
 	}
-	run->processes = processes;
-	process = &processes[run->process_count++];
+	targets->processes = processes;
+	process = &processes[targets->count++];
 	*process = (struct process){ .pid = note->pid, .child = note->child };
 	snprintf(process->name, sizeof(process->name), "%.*s", PMP_NOTE_NAME_SIZE - 1,
 		 note->name);
-	run->source->opened(run, process);
-	run->sink->targets(run, process);
-	run->source->ready(run, process);
+	source->type->opened(source, process);
+	source->calls->targets(source->run, process);
+	source->type->ready(source, process);
 }
 
-static void take_failed(struct run *run, const struct note_failed *note)
+static void take_failed(struct source *source, const struct note_failed *note)
 {
+	struct targets *targets = &source->targets;
 	message_error(&note->error);
-	if (!run->refusal)
-		run->refusal = message_status(note->error.code);
+	if (!targets->refusal)
+		targets->refusal = message_status(note->error.code);
 }
 
-static void forget_child(struct run *run, struct process *process)
+static void forget_child(struct source *source, struct process *process)
 {
-	if (run->options.verbose)
-		report_ended(run, process, false);
-	run->unseen += process->snapshots == 0;
-	run->process_count--;
+	struct targets *targets = &source->targets;
+	if (source->options->verbose)
+		report_ended(source->options, process, false);
+	targets->unseen += process->snapshots == 0;
+	targets->count--;
 	memmove(process, process + 1,
-		(size_t)(run->processes + run->process_count - process) *
+		(size_t)(targets->processes + targets->count - process) *
 			sizeof(*process));
-	run->sink->targets(run, NULL);
+	source->calls->targets(source->run, NULL);
 }
 
-static void take_ended(struct run *run, const struct note_ended *note)
+static void take_ended(struct source *source, const struct note_ended *note)
 {
-	struct process *process = find_process(run, note->pid);
+	struct targets *targets = &source->targets;
+	struct process *process = find_process(targets, note->pid);
 
-	pmp_profile_forget(run->profile, note->pid);
+	pmp_profile_forget(source->counting->profile, note->pid);
 	if (!process)
 		return;
-	run->progress.threads -= process->threads;
+	source->progress->threads -= process->threads;
 	process->threads = 0;
 	if (process->child) {
-		forget_child(run, process);
+		forget_child(source, process);
 		return;
 	}
-	if (process->snapshots == 0 && !run->refusal)
-		run->refusal = PMP_EXIT_GONE;
-	run->source->ended(run, process, note->threads_only);
+	if (process->snapshots == 0 && !targets->refusal)
+		targets->refusal = PMP_EXIT_GONE;
+	source->type->ended(source, process, note->threads_only);
 }
 
 /* The sampler may be damaged: its texts end where their room does. */
@@ -88,8 +94,9 @@ static void end_texts(struct pmp_error *error)
 	error->hint[sizeof(error->hint) - 1] = '\0';
 }
 
-static void take_note(struct run *run, const struct pmp_received *received)
+static void take_note(struct source *source, const struct pmp_received *received)
 {
+	struct targets *targets = &source->targets;
 	static const size_t sizes[] = {
 		[PMP_NOTE_OPENED] = sizeof(struct note_opened),
 		[PMP_NOTE_FAILED] = sizeof(struct note_failed),
@@ -110,19 +117,19 @@ static void take_note(struct run *run, const struct pmp_received *received)
 		return;
 	memcpy(&note, received->note, received->note_length);
 	switch ((enum note)received->note_kind) {
-	case PMP_NOTE_OPENED: take_opened(run, &note.opened); break;
+	case PMP_NOTE_OPENED: take_opened(source, &note.opened); break;
 	case PMP_NOTE_FAILED:
 		end_texts(&note.failed.error);
-		take_failed(run, &note.failed);
+		take_failed(source, &note.failed);
 		break;
-	case PMP_NOTE_ENDED: take_ended(run, &note.ended); break;
+	case PMP_NOTE_ENDED: take_ended(source, &note.ended); break;
 	case PMP_NOTE_BEHIND:
 		if (message_heard())
 			report_behind(&note.behind);
 		break;
 	case PMP_NOTE_DONE:
-		run->sampling.done = note.done;
-		run->finished = true;
+		targets->done = note.done;
+		source->state->finished = true;
 		break;
 	}
 }
@@ -147,110 +154,76 @@ static void note_unstoppable(struct process *process, const struct pmp_sample *s
 	}
 }
 
-static void note_sample(struct run *run, const struct pmp_sample *sample)
+static void note_sample(struct source *source, const struct pmp_sample *sample)
 {
+	struct targets *targets = &source->targets;
 	struct pmp_sample_info info = { .size = sizeof(info) };
 	struct process *process;
 
 	pmp_sample_info(sample, &info);
-	run->snapshots++;
-	run->skipped += info.skipped;
-	process = find_process(run, info.pid);
+	targets->snapshots++;
+	targets->skipped += info.skipped;
+	process = find_process(targets, info.pid);
 	if (!process)
 		return;
-	run->sink->boundary(run, info.time);
+	source->calls->boundary(source->run, info.time);
 	if (process->snapshots++ == 0)
 		process->first = info.time;
 	process->last = info.time;
-	if (process->snapshots > run->progress.snapshots)
-		run->progress.snapshots = process->snapshots;
-	run->progress.threads += info.threads - process->threads;
-	run->progress.stopped += info.any_stopped;
+	if (process->snapshots > source->progress->snapshots)
+		source->progress->snapshots = process->snapshots;
+	source->progress->threads += info.threads - process->threads;
+	source->progress->stopped += info.any_stopped;
 	process->threads = info.threads;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
 	if (message_heard() && !process->child && info.n_not_stopped > 0)
 		note_unstoppable(process, sample, info.threads);
 	/* A command does before its first one. */
 	if (info.execed && process->snapshots > 1 &&
-	    (!process->child || run->options.verbose))
+	    (!process->child || source->options->verbose))
 		message_note(NULL,
 			     "%d (%s) has executed another program: its maps and symbols "
 			     "are read again",
 			     (int)process->pid, process->name);
 }
 
-static void take_sample(struct run *run, struct pmp_sample *sample)
+static void take_sample(struct source *source, struct pmp_sample *sample)
 {
 	struct pmp_error err = { 0 };
 	int code;
 
-	if (run->failure) {
+	if (source->state->failure) {
 		pmp_sample_free(sample);
 		return;
 	}
-	note_sample(run, sample);
-	code = pmp_profile_add(run->profile, sample, &err);
+	note_sample(source, sample);
+	code = pmp_profile_add(source->counting->profile, sample, &err);
 	pmp_sample_free(sample);
 	if (code < 0) {
 		message_error(&err);
-		run_fail(run, PMP_EXIT_FAILED);
+		source->calls->fail(source->run, PMP_EXIT_FAILED);
 	} else {
-		run->sink->sampled(run);
+		source->calls->sampled(source->run);
 	}
 }
 
-void from_sampler_lost(struct run *run)
+int from_sampler_receive(struct source *source, struct pmp_receiver *receiver)
 {
-	char why[128] = "ended unexpectedly", hint[160] = "";
-	bool held = sampler_held_too_long(&run->sampling.sampler);
-	int status;
+	int most = source->state->keys ? BATCH_OF_VIEW : BATCH;
 
-	loop_remove(run->loop, run->sampling.sampler.fd);
-	sampler_close(&run->sampling.sampler);
-	status = run->sampling.sampler.status;
-	if (!run->sampling.lost && held && WIFSIGNALED(status) &&
-	    WTERMSIG(status) == SIGKILL)
-		run->sampling.lost =
-			"held a thread for more than two seconds and was killed";
-	if (run->sampling.lost)
-		snprintf(why, sizeof(why), "%s", run->sampling.lost);
-	else if (WIFSIGNALED(status))
-		snprintf(why, sizeof(why), "was ended by signal %d (%s)",
-			 WTERMSIG(status), strsignal(WTERMSIG(status)));
-	if (run->sampling.where[0])
-		snprintf(hint, sizeof(hint),
-			 "it was asleep in the kernel, in %s: a disk or a "
-			 "file server may not answer",
-			 run->sampling.where);
-	message_print(hint, "the sampler %s; the %llu snapshots taken are kept", why,
-		      (unsigned long long)run->snapshots);
-	if (!run->failure)
-		run->failure = PMP_EXIT_FAILED;
-	run->finished = true;
-}
-
-void from_sampler_receive(struct run *run)
-{
-	int most = run->sink->keys ? BATCH_OF_VIEW : BATCH;
-
-	for (int i = 0; i < most && !run->finished; i++) {
+	for (int i = 0; i < most && !source->state->finished; i++) {
 		struct pmp_received received = { 0 };
 		struct pmp_error err = { 0 };
-		int code = pmp_receiver_next(run->sampling.receiver, &received, &err);
+		int code = pmp_receiver_next(receiver, &received, &err);
 
-		if (code == 0)
-			return;
-		if (code < 0) {
-			if (code != PMP_ESRCH)
-				message_error(&err);
-			if (code != PMP_ESRCH)
-				sampler_kill(&run->sampling.sampler);
-			from_sampler_lost(run);
-			return;
-		}
+		if (code < 0 && code != PMP_ESRCH)
+			message_error(&err);
+		if (code <= 0)
+			return code;
 		if (received.sample)
-			take_sample(run, received.sample);
+			take_sample(source, received.sample);
 		else
-			take_note(run, &received);
+			take_note(source, &received);
 	}
+	return 0;
 }

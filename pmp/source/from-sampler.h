@@ -3,11 +3,15 @@
 #ifndef PMP_SOURCE_FROM_SAMPLER_H
 #define PMP_SOURCE_FROM_SAMPLER_H
 
-#include "run/run.h"
+#include "libpmp.h"
 
-/** Take what has arrived, a bounded number of messages. */
-void from_sampler_receive(struct run *run);
-/** The sampler has ended without its last note: say why, and go on without it. */
-void from_sampler_lost(struct run *run);
+struct source;
+
+/**
+ * Take what has arrived, a bounded number of messages. 0, PMP_ESRCH: the sampler has gone
+ * without its last note, or another negative code: what it sends makes no sense, and the
+ * message is printed.
+ */
+int from_sampler_receive(struct source *source, struct pmp_receiver *receiver);
 
 #endif

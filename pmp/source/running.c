@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Running processes: -p, -t, --name. */
-#include "run/run.h"
+#include "source/sampling.h"
 #include "source/source.h"
 
 static bool is_meant(const struct options *options)
@@ -8,12 +8,12 @@ static bool is_meant(const struct options *options)
 	return options->pids.count || options->tids.count || options->name;
 }
 
-static int open_processes(struct run *run, struct id_list *pids)
+static int open_processes(struct source *source, struct id_list *pids)
 {
-	return sampling_open(run, pids, -1);
+	return sampling_open(source, pids, -1);
 }
 
-const struct source source_processes = {
+const struct source_type source_processes = {
 	.name = "processes",
 	.is_meant = is_meant,
 	.open = open_processes,
@@ -25,6 +25,8 @@ const struct source source_processes = {
 	.set_interval = sampling_set_interval,
 	.finish = sampling_finish,
 	.stop = sampling_stop,
+	.lose = sampling_lose,
+	.kill = sampling_kill,
 	.opened = sampling_opened,
 	.ready = sampling_ready,
 	.ended = sampling_ended,

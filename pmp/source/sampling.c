@@ -4,41 +4,112 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "run/clock.h"
-#include "run/run.h"
+#include "run/loop.h"
+#include "run/state.h"
+#include "run/supervise.h"
+#include "sampler/sampler.h"
 #include "say/message.h"
 #include "say/summary.h"
 #include "source/from-sampler.h"
+#include "source/source.h"
 
-int sampling_open(struct run *run, const struct id_list *pids, int exec_fd)
+struct sampling {
+	struct sampler sampler;
+	struct pmp_receiver *receiver;
+	bool finishing;		    /* it was told to */
+	const char *lost;	    /* why it was killed, or NULL */
+	char where[64];		    /* it was asleep in the kernel then, or "" */
+	struct supervise supervise; /* the last check of it */
+	uint64_t cpu_seen;	    /* what of a processor it had had */
+};
+
+int sampling_open(struct source *source, const struct id_list *pids, int exec_fd)
 {
+	struct sampling *sampling = calloc(1, sizeof(*sampling));
 	struct pmp_error err = { 0 };
-	int code =
-		sampler_start(&run->sampling.sampler, &run->options, pids, exec_fd, &err);
+	int code;
 
+	if (!sampling) {
+		message_print(NULL, "not enough memory for the run");
+		return PMP_EXIT_FAILED;
+	}
+	source->sampling = sampling;
+	sampling->sampler.fd = -1;
+	code = sampler_start(&sampling->sampler, source->options, pids, exec_fd, &err);
 	if (code == 0)
 		return 0;
 	message_error(&err);
 	return message_status(code);
 }
 
-static void on_sampler(void *arg, short revents)
-{
-	struct run *run = arg;
+/* ---- the end of it ---------------------------------------------------------------- */
 
-	(void)revents;
-	run->heard = true;
-	from_sampler_receive(run);
+static void end_sampler(struct source *source)
+{
+	struct sampler *sampler = &source->sampling->sampler;
+
+	loop_remove(source->loop, sampler->fd);
+	sampler_close(sampler);
+	source->targets.taken = sampler->taken;
 }
 
-int sampling_receive(struct run *run)
+/* Without its last note: say why, and go on without it. */
+static void mourn(struct source *source)
 {
-	const int fd = run->sampling.sampler.fd;
-	struct pmp_error err = { 0 };
-	int code = pmp_receiver_new(fd, &run->sampling.receiver, &err);
+	struct sampling *sampling = source->sampling;
+	char why[128] = "ended unexpectedly", hint[160] = "";
+	bool held = sampler_held_too_long(&sampling->sampler);
+	int status;
 
-	if (code == 0 && !loop_add(run->loop, fd, false, on_sampler, run))
+	end_sampler(source);
+	status = sampling->sampler.status;
+	if (!sampling->lost && held && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		sampling->lost = "held a thread for more than two seconds and was killed";
+	if (sampling->lost)
+		snprintf(why, sizeof(why), "%s", sampling->lost);
+	else if (WIFSIGNALED(status))
+		snprintf(why, sizeof(why), "was ended by signal %d (%s)",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (sampling->where[0])
+		snprintf(hint, sizeof(hint),
+			 "it was asleep in the kernel, in %s: a disk or a "
+			 "file server may not answer",
+			 sampling->where);
+	message_print(hint, "the sampler %s; the %llu snapshots taken are kept", why,
+		      (unsigned long long)source->targets.snapshots);
+	if (!source->state->failure)
+		source->state->failure = PMP_EXIT_FAILED;
+	source->state->finished = true;
+}
+
+static void on_sampler(void *arg, short revents)
+{
+	struct source *source = arg;
+	struct sampling *sampling = source->sampling;
+	int code;
+
+	(void)revents;
+	source->state->heard = true;
+	code = from_sampler_receive(source, sampling->receiver);
+	if (code < 0 && code != PMP_ESRCH)
+		sampler_kill(&sampling->sampler);
+	if (code < 0)
+		mourn(source);
+}
+
+int sampling_receive(struct source *source)
+{
+	struct sampling *sampling = source->sampling;
+	const int fd = sampling->sampler.fd;
+	struct pmp_error err = { 0 };
+	int code = pmp_receiver_new(fd, &sampling->receiver, &err);
+
+	if (code == 0 && !loop_add(source->loop, fd, false, on_sampler, source))
 		code = message_fill(&err, PMP_ENOMEM, 0, "not enough memory for the run");
 	if (code == 0)
 		return 0;
@@ -48,11 +119,9 @@ int sampling_receive(struct run *run)
 
 /* ---- supervision ---------------------------------------------------------------- */
 
-/* What it has sent is still read. */
-void sampling_lose(struct run *run, const char *why)
+/* It cannot be waited for: it is killed. What it has sent is still read. */
+static void give_up(struct sampling *sampling, const char *why)
 {
-	struct sampling *sampling = &run->sampling;
-
 	sampling->lost = why;
 	sampler_where(&sampling->sampler, sampling->where, sizeof(sampling->where));
 	sampling->supervise.silent_checks = 0;
@@ -71,32 +140,43 @@ static enum supervise_verdict check(struct sampling *sampling, struct sighting *
 	return supervise_check(&sampling->supervise, seen);
 }
 
-void sampling_tend(struct run *run, bool idle)
+void sampling_tend(struct source *source, bool idle)
 {
-	struct sampling *sampling = &run->sampling;
+	struct sampling *sampling = source->sampling;
 	struct sighting seen = { .now = now_ns(), .idle = idle };
 	enum supervise_verdict verdict;
 
-	if (run->finished || !sampling->sampler.page ||
+	if (source->state->finished || !sampling->sampler.page ||
 	    !supervise_is_due(&sampling->supervise, seen.now))
 		return;
 	verdict = check(sampling, &seen);
 	/* Killed, and the end of its socket does not come: it hangs in the kernel. */
 	if (sampling->lost && supervise_is_stuck(&sampling->supervise))
-		from_sampler_lost(run);
+		mourn(source);
 	else if (sampling->lost)
 		return;
 	else if (verdict == SUPERVISE_HOLDS)
-		sampling_lose(run, "held a thread for more than a second and was killed");
+		give_up(sampling, "held a thread for more than a second and was killed");
 	else if (verdict == SUPERVISE_SILENT)
-		sampling_lose(run, "did not answer any more and was killed");
+		give_up(sampling, "did not answer any more and was killed");
+}
+
+void sampling_lose(struct source *source)
+{
+	give_up(source->sampling, "was killed");
+	mourn(source);
+}
+
+void sampling_kill(struct source *source)
+{
+	sampler_kill(&source->sampling->sampler);
 }
 
 /* ---- commands ------------------------------------------------------------------- */
 
-void sampling_pause(struct run *run, bool paused)
+void sampling_pause(struct source *source, bool paused)
 {
-	sampler_command(&run->sampling.sampler,
+	sampler_command(&source->sampling->sampler,
 			paused ? PMP_SAMPLER_PAUSE : PMP_SAMPLER_RESUME);
 }
 
@@ -105,80 +185,92 @@ void sampling_pause(struct run *run, bool paused)
  * before we look at the mark: when the mark is down it has seen the command or will before
  * it touches a thread.
  */
-bool sampling_is_detached(const struct run *run)
+bool sampling_is_detached(const struct source *source)
 {
-	const struct sampler_page *page = run->sampling.sampler.page;
+	const struct sampler_page *page = source->sampling->sampler.page;
 
-	return !page || run->finished ||
+	return !page || source->state->finished ||
 	       !__atomic_load_n(&page->capturing, __ATOMIC_SEQ_CST);
 }
 
-void sampling_sample_now(struct run *run)
+void sampling_sample_now(struct source *source)
 {
-	sampler_command(&run->sampling.sampler, PMP_SAMPLER_NOW);
+	sampler_command(&source->sampling->sampler, PMP_SAMPLER_NOW);
 }
 
-void sampling_set_interval(struct run *run, uint64_t interval)
+void sampling_set_interval(struct source *source, uint64_t interval)
 {
-	struct sampler *sampler = &run->sampling.sampler;
+	struct sampler *sampler = &source->sampling->sampler;
 
 	if (sampler->page)
 		sampler->page->interval = interval;
 	sampler_command(sampler, PMP_SAMPLER_INTERVAL);
 }
 
-void sampling_finish(struct run *run)
+void sampling_finish(struct source *source)
 {
-	if (!run->sampling.finishing)
-		sampler_command(&run->sampling.sampler, PMP_SAMPLER_FINISH);
-	run->sampling.finishing = true;
+	if (!source->sampling->finishing)
+		sampler_command(&source->sampling->sampler, PMP_SAMPLER_FINISH);
+	source->sampling->finishing = true;
 }
 
-void sampling_stop(struct run *run)
+void sampling_stop(struct source *source)
 {
-	loop_remove(run->loop, run->sampling.sampler.fd);
-	sampler_close(&run->sampling.sampler);
+	end_sampler(source);
 }
 
-void sampling_close(struct run *run)
+void sampling_close(struct source *source)
 {
-	sampler_kill(&run->sampling.sampler);
-	sampler_close(&run->sampling.sampler);
-	pmp_receiver_free(run->sampling.receiver);
+	struct sampling *sampling = source->sampling;
+
+	if (!sampling)
+		return;
+	sampler_kill(&sampling->sampler);
+	sampler_close(&sampling->sampler);
+	pmp_receiver_free(sampling->receiver);
+	free(sampling);
+	free(source->targets.processes);
+	source->sampling = NULL;
+	source->targets.processes = NULL;
+}
+
+pid_t sampling_pid(const struct source *source)
+{
+	return source->sampling->sampler.pid;
 }
 
 /* ---- what is sampled -------------------------------------------------------------- */
 
-void sampling_opened(struct run *run, struct process *process)
+void sampling_opened(struct source *source, struct process *process)
 {
-	if (run->options.verbose)
+	if (source->options->verbose)
 		message_print(NULL, "sampling %d (%s)", (int)process->pid, process->name);
 }
 
-void sampling_ready(struct run *run, const struct process *process)
+void sampling_ready(struct source *source, const struct process *process)
 {
-	(void)run;
+	(void)source;
 	(void)process;
 }
 
 /* One that never was sampled is an error. */
-void sampling_ended(struct run *run, struct process *process, bool threads_only)
+void sampling_ended(struct source *source, struct process *process, bool threads_only)
 {
 	if (process->snapshots == 0 || message_heard())
-		report_ended(run, process, threads_only);
+		report_ended(source->options, process, threads_only);
 }
 
 /* One that was looked for by its name has that, whatever it calls itself. */
-bool sampling_name_after(const struct run *run, const struct process *process,
+bool sampling_name_after(const struct source *source, const struct process *process,
 			 struct process *name)
 {
 	const char *found;
 
-	if (!process && run->process_count)
-		process = &run->processes[0];
+	if (!process && source->targets.count)
+		process = &source->targets.processes[0];
 	if (!process)
 		return false;
-	found = found_process_name(&run->found, process->pid);
+	found = found_process_name(source->targets.found, process->pid);
 	*name = *process;
 	if (found)
 		snprintf(name->name, sizeof(name->name), "%s", found);
@@ -186,31 +278,34 @@ bool sampling_name_after(const struct run *run, const struct process *process,
 }
 
 /* "3 processes: mariadbd [4100], ..." */
-void sampling_describe(const struct run *run, char *text, size_t size)
+void sampling_describe(const struct source *source, char *text, size_t size)
 {
 	size_t length = 0;
 	char name[128];
 
 	*text = '\0';
-	if (run->process_count > 1)
+	if (source->targets.count > 1)
 		length = (size_t)snprintf(text, size,
-					  "%zu processes: ", run->process_count);
-	for (size_t i = 0; i < run->process_count && length < size; i++)
+					  "%zu processes: ", source->targets.count);
+	for (size_t i = 0; i < source->targets.count && length < size; i++)
 		length += (size_t)snprintf(
 			text + length, size - length, "%s%s [%d]", i ? ", " : "",
-			pmp_escape(run->processes[i].name, name, sizeof(name)),
-			(int)run->processes[i].pid);
+			pmp_escape(source->targets.processes[i].name, name, sizeof(name)),
+			(int)source->targets.processes[i].pid);
 }
 
-int sampling_status(struct run *run)
+int sampling_status(struct source *source)
 {
-	if (run->failure || run->file_failed)
-		return run->failure ? run->failure : PMP_EXIT_OUTPUT;
-	if (run->caught.end && run->caught.end != SIGINT)
-		return PMP_EXIT_SIGNAL + run->caught.end;
-	if (run->snapshots)
+	const struct run_state *state = source->state;
+	const struct targets *targets = &source->targets;
+
+	if (state->failure || state->file_failed)
+		return state->failure ? state->failure : PMP_EXIT_OUTPUT;
+	if (state->caught.end && state->caught.end != SIGINT)
+		return PMP_EXIT_SIGNAL + state->caught.end;
+	if (targets->snapshots)
 		return PMP_EXIT_OK;
-	if (run->caught.end)
+	if (state->caught.end)
 		return PMP_EXIT_SIGNAL + SIGINT;
-	return run->refusal ? run->refusal : PMP_EXIT_FAILED;
+	return targets->refusal ? targets->refusal : PMP_EXIT_FAILED;
 }

@@ -2,13 +2,13 @@
 /* The list of sources. */
 #include "source/source.h"
 
-static const struct source *const sources[] = {
+static const struct source_type *const sources[] = {
 	&source_processes,
 	&source_command,
 	&source_files,
 };
 
-const struct source *source_of(const struct options *options)
+const struct source_type *source_type_of(const struct options *options)
 {
 	const size_t count = sizeof(sources) / sizeof(*sources);
 

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where samples come from: processes, a command, saved profiles. Each is one const table;
- * whoever has a run asks its table, and never which source it is.
+ * whoever has a source asks its table, and never which one it is.
  */
 #ifndef PMP_SOURCE_SOURCE_H
 #define PMP_SOURCE_SOURCE_H
 
 #include "options/options.h"
+#include "source/targets.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-struct process;
-struct run;
+struct command;
+struct counting;
+struct loop;
+struct progress;
+struct run_state;
+struct sampling;
+struct source;
 
-struct source {
+struct source_type {
 	const char *name;
 	bool saved; /* it was counted before: there is nothing to sample */
 	int failed; /* the status if pmp itself fails; 0: that of the failure */
@@ -23,44 +30,78 @@ struct source {
 	bool (*is_meant)(const struct options *options);
 	/** Start what it needs; pids are the processes that the options name. 0, or a status
 	 * with the message printed. To be called while single-threaded. */
-	int (*open)(struct run *run, struct id_list *pids);
+	int (*open)(struct source *source, struct id_list *pids);
 	/** The loop and the profile are there: begin to take what comes, or take it all. 0, or
 	 * a status. */
-	int (*receive)(struct run *run);
+	int (*receive)(struct source *source);
 	/** After each turn of the loop. idle: nothing has come. */
-	void (*tend)(struct run *run, bool idle);
+	void (*tend)(struct source *source, bool idle);
 	/** Pause, or go on. */
-	void (*pause)(struct run *run, bool paused);
+	void (*pause)(struct source *source, bool paused);
 	/** Paused, has it let go of everything? */
-	bool (*is_detached)(const struct run *run);
+	bool (*is_detached)(const struct source *source);
 	/** The next sample now; those after it at this interval (ns). */
-	void (*sample_now)(struct run *run);
-	void (*set_interval)(struct run *run, uint64_t interval);
+	void (*sample_now)(struct source *source);
+	void (*set_interval)(struct source *source, uint64_t interval);
 	/** End in order: what comes until then is still taken. */
-	void (*finish)(struct run *run);
+	void (*finish)(struct source *source);
 	/** There will be nothing more: give back what it has, once or again. */
-	void (*stop)(struct run *run);
+	void (*stop)(struct source *source);
+	/** Nothing can be taken from it any more: end it, and say so. */
+	void (*lose)(struct source *source);
+	/** Hold nothing from now on, however that is done: pmp ends without close(). */
+	void (*kill)(struct source *source);
 	/** A process is there, and has its name. NULL, as the next two: there are none. */
-	void (*opened)(struct run *run, struct process *process);
+	void (*opened)(struct source *source, struct process *process);
 	/** The sink is ready for it. */
-	void (*ready)(struct run *run, const struct process *process);
+	void (*ready)(struct source *source, const struct process *process);
 	/** One has ended that is no child of another. */
-	void (*ended)(struct run *run, struct process *process, bool threads_only);
+	void (*ended)(struct source *source, struct process *process, bool threads_only);
 	/** What the files of the run are named after: process is one that was opened, or NULL
 	 * for any. False: there is none yet. */
-	bool (*name_after)(const struct run *run, const struct process *process,
+	bool (*name_after)(const struct source *source, const struct process *process,
 			   struct process *name);
 	/** For the head of a screen. */
-	void (*describe)(const struct run *run, char *text, size_t size);
+	void (*describe)(const struct source *source, char *text, size_t size);
 	/** Wait for what has to end before pmp; then the status to end with. */
-	int (*status)(struct run *run);
+	int (*status)(struct source *source);
 	/** Whatever has become of the run. */
-	void (*close)(struct run *run);
+	void (*close)(struct source *source);
 };
 
-extern const struct source source_processes, source_command, source_files;
+/* What a source tells its run, and has it do; the argument is the run. */
+struct source_calls {
+	/** See these of struct sink_type. */
+	void (*targets)(void *run, const struct process *process);
+	void (*boundary)(void *run, uint64_t time);
+	void (*sampled)(void *run);
+	/** The run cannot go on: end it in order, with this status. */
+	void (*fail)(void *run, int status);
+	/** Wait for at most that many ms (-1: any number) for signals and the worker alone. */
+	void (*wait)(void *run, int timeout);
+};
+
+/* One at work. */
+struct source {
+	const struct source_type *type;
+	/* What it is given; borrowed. */
+	const struct options *options;
+	struct loop *loop;
+	struct counting *counting; /* samples go there */
+	struct progress *progress;
+	struct run_state *state;
+	const struct source_calls *calls;
+	void *run;
+	/* What others read. */
+	struct targets targets;
+	/* Its own, where it has one. */
+	struct sampling *sampling;
+	struct command *command;
+};
+
+extern const struct source_type source_processes, source_command, source_files;
 
 /** The one that the options ask for; there is one (options_check_source()). */
-const struct source *source_of(const struct options *options);
+const struct source_type *source_type_of(const struct options *options);
 
 #endif

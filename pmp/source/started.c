@@ -3,15 +3,18 @@
  * -- COMMAND: sampled from its first instruction on. What ends pmp ends the command, and
  * pmp ends as the command does.
  */
-#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "run/clock.h"
-#include "run/run.h"
+#include "run/loop.h"
+#include "run/state.h"
 #include "say/message.h"
 #include "say/summary.h"
-#include "sink/filename.h"
+#include "options/filename.h"
+#include "source/command.h"
+#include "source/sampling.h"
 #include "source/source.h"
 
 #define LEFT_TIME (2 * NS_PER_S)
@@ -21,100 +24,115 @@ static bool is_meant(const struct options *options)
 	return options->command;
 }
 
-static int open_command(struct run *run, struct id_list *pids)
+static int no_memory(const char *what)
 {
+	message_print(NULL, "not enough memory for %s", what);
+	return PMP_EXIT_SELF;
+}
+
+static int open_command(struct source *source, struct id_list *pids)
+{
+	struct command *command = calloc(1, sizeof(*command));
 	struct pmp_error err;
 
-	if (run->options.children)
-		command_adopt(&run->command);
-	if (command_fork(&run->command, run->options.command, &err) < 0) {
+	if (!command)
+		return no_memory("the run");
+	source->command = command;
+	command->fd = -1;
+	if (source->options->children)
+		command_adopt(command);
+	if (command_fork(command, source->options->command, &err) < 0) {
 		message_error(&err);
 		return PMP_EXIT_SELF;
 	}
-	if (!id_list_add(pids, run->command.pid)) {
-		message_print(NULL, "not enough memory for the list of processes");
-		return PMP_EXIT_SELF;
-	}
-	return sampling_open(run, pids, run->command.fd) ? PMP_EXIT_SELF : 0;
+	if (!id_list_add(pids, command->pid))
+		return no_memory("the list of processes");
+	return sampling_open(source, pids, command->fd) ? PMP_EXIT_SELF : 0;
 }
 
 static void on_command(void *arg, short revents)
 {
-	struct run *run = arg;
-	int fd = run->command.fd;
+	struct source *source = arg;
+	struct command *command = source->command;
+	int fd = command->fd;
 
 	(void)revents;
-	command_started(&run->command);
-	if (run->command.fd < 0)
-		loop_remove(run->loop, fd);
-	if (!run->command.exec_errno)
+	command_started(command);
+	if (command->fd < 0)
+		loop_remove(source->loop, fd);
+	if (!command->exec_errno)
 		return;
-	message_print(NULL, "cannot run %s: %s", run->options.command[0],
-		      strerror(run->command.exec_errno));
-	sampling_finish(run);
+	message_print(NULL, "cannot run %s: %s", source->options->command[0],
+		      strerror(command->exec_errno));
+	sampling_finish(source);
 }
 
-static int receive(struct run *run)
+static int receive(struct source *source)
 {
 	/* Before the sampler's socket, so that it is known why there was no process. */
-	if (loop_add(run->loop, run->command.fd, false, on_command, run))
-		return sampling_receive(run) ? PMP_EXIT_SELF : 0;
-	message_print(NULL, "not enough memory for the run");
-	return PMP_EXIT_SELF;
+	if (loop_add(source->loop, source->command->fd, false, on_command, source))
+		return sampling_receive(source) ? PMP_EXIT_SELF : 0;
+	return no_memory("the run");
 }
 
 /* Who does not expect that its processes go on would wonder why pmp does not end. */
-static void tell_left(struct run *run)
+static void tell_left(struct source *source)
 {
-	if (!run->left_alone || now_ns() - run->left_alone < LEFT_TIME)
+	struct command *command = source->command;
+	size_t count = source->targets.count;
+
+	if (!command->left_alone || now_ns() - command->left_alone < LEFT_TIME)
 		return;
-	run->left_alone = 0;
-	if (run->process_count > 1 && !run->options.quiet)
+	command->left_alone = 0;
+	if (count > 1 && !source->options->quiet)
 		message_print("^C ends the sampling",
 			      "%s has ended; processes that still run: %zu",
-			      run->options.command[0], run->process_count - 1);
+			      source->options->command[0], count - 1);
 }
 
-static void tend(struct run *run, bool idle)
+static void tend(struct source *source, bool idle)
 {
-	if (run->caught.pass_on && command_signal(&run->command, run->caught.pass_on))
-		run->caught.pass_on = 0;
-	command_reap(&run->command, run->sampling.sampler.pid);
-	sampling_tend(run, idle);
-	tell_left(run);
+	struct caught *caught = &source->state->caught;
+
+	if (caught->pass_on && command_signal(source->command, caught->pass_on))
+		caught->pass_on = 0;
+	command_reap(source->command, sampling_pid(source));
+	sampling_tend(source, idle);
+	tell_left(source);
 }
 
-static void opened(struct run *run, struct process *process)
+static void opened(struct source *source, struct process *process)
 {
 	if (process->child)
-		sampling_opened(run, process);
+		sampling_opened(source, process);
 	else
 		snprintf(process->name, sizeof(process->name), "%s",
-			 run->options.command[0]);
+			 source->options->command[0]);
 }
 
-static void ready(struct run *run, const struct process *process)
+static void ready(struct source *source, const struct process *process)
 {
-	if (!process->child && !run->failure)
-		command_go(&run->command);
+	if (!process->child && !source->state->failure)
+		command_go(source->command);
 }
 
 /* It is expected to end; if it never was sampled, that is an error. */
-static void ended(struct run *run, struct process *process, bool threads_only)
+static void ended(struct source *source, struct process *process, bool threads_only)
 {
-	if (run->options.children)
-		run->left_alone = now_ns();
-	if (process->snapshots == 0 && !run->options.quiet && !run->command.exec_errno)
-		report_ended(run, process, threads_only);
+	if (source->options->children)
+		source->command->left_alone = now_ns();
+	if (process->snapshots == 0 && !source->options->quiet &&
+	    !source->command->exec_errno)
+		report_ended(source->options, process, threads_only);
 }
 
 /* It may end up as another program; its files keep one name. */
-static bool name_after(const struct run *run, const struct process *process,
+static bool name_after(const struct source *source, const struct process *process,
 		       struct process *name)
 {
 	char base[PMP_NOTE_NAME_SIZE];
 
-	if (!sampling_name_after(run, process, name))
+	if (!sampling_name_after(source, process, name))
 		return false;
 	snprintf(base, sizeof(base), "%s", filename_base(name->name));
 	memcpy(name->name, base, sizeof(base));
@@ -122,34 +140,38 @@ static bool name_after(const struct run *run, const struct process *process,
 }
 
 /* Also when pmp was told to end: what ends it ends the command. */
-static void wait_for_command(struct run *run)
+static void wait_for_command(struct source *source)
 {
-	while (run->command.started && !command_poll(&run->command)) {
-		if (run->caught.limit)
+	while (source->command->started && !command_poll(source->command)) {
+		if (source->state->caught.limit)
 			return;
-		run_wait(run, -1);
+		source->calls->wait(source->run, -1);
 	}
 }
 
-static int status(struct run *run)
+static int status(struct source *source)
 {
-	const struct command *command = &run->command;
+	const struct command *command = source->command;
 
-	wait_for_command(run);
-	if (run->failure)
+	wait_for_command(source);
+	if (source->state->failure)
 		return PMP_EXIT_SELF;
 	if (command->ended || command->exec_errno)
 		return command_wait_status(command);
-	return run->caught.end ? PMP_EXIT_SIGNAL + run->caught.end : PMP_EXIT_SELF;
+	return source->state->caught.end ? PMP_EXIT_SIGNAL + source->state->caught.end
+					 : PMP_EXIT_SELF;
 }
 
-static void close_command(struct run *run)
+static void close_command(struct source *source)
 {
-	sampling_close(run);
-	command_close(&run->command);
+	sampling_close(source);
+	if (source->command)
+		command_close(source->command);
+	free(source->command);
+	source->command = NULL;
 }
 
-const struct source source_command = {
+const struct source_type source_command = {
 	.name = "command",
 	.failed = PMP_EXIT_SELF,
 	.is_meant = is_meant,
@@ -162,6 +184,8 @@ const struct source source_command = {
 	.set_interval = sampling_set_interval,
 	.finish = sampling_finish,
 	.stop = sampling_stop,
+	.lose = sampling_lose,
+	.kill = sampling_kill,
 	.opened = opened,
 	.ready = ready,
 	.ended = ended,

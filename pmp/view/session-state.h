@@ -12,10 +12,10 @@
 
 #define SAID_SIZE 8192
 
-struct run;
+struct sink;
 
 struct session {
-	struct run *run;
+	struct sink *sink; /* borrowed */
 	struct naming *naming;
 	struct screen *screen; /* NULL: not yet, or text */
 	struct canvas canvas;

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "run/clock.h"
-#include "run/run.h"
+#include "run/counting.h"
 #include "say/message.h"
+#include "sink/sink.h"
+#include "source/source.h"
 #include "view/session-state.h"
 #include "view/settings-file.h"
 
@@ -32,15 +34,15 @@
 
 /* ---- life -------------------------------------------------------------------- */
 
-struct session *session_new(struct run *run)
+struct session *session_new(struct sink *sink)
 {
 	struct session *session = calloc(1, sizeof(*session));
 
 	if (!session)
 		return NULL;
-	session->run = run;
+	session->sink = sink;
 	session->tty = -1;
-	session->naming = naming_new(run->worker);
+	session->naming = naming_new(sink->worker);
 	if (!session->naming) {
 		free(session);
 		return NULL;
@@ -51,7 +53,7 @@ struct session *session_new(struct run *run)
 /* What the command line says wins over what was saved. */
 static void take_options(struct session *session)
 {
-	const struct options *options = &session->run->options;
+	const struct options *options = session->sink->options;
 	struct settings *settings = &session->view.model.settings;
 
 	model_set_filter(&session->view.model, options->filter);
@@ -66,16 +68,16 @@ void session_start(struct session *session)
 	if (!session)
 		return;
 	setlocale(LC_CTYPE, "");
-	view_init(&session->view, session->run->profile, session->run->symbolizer,
-		  &view_actions, session);
-	session->view.interval = session->run->options.interval;
+	view_init(&session->view, session->sink->counting->profile,
+		  session->sink->counting->symbolizer, &view_actions, session);
+	session->view.interval = session->sink->options->interval;
 	session->view.title = session->title;
 	session->ready = true;
 	settings_load(&session->view);
 	settings_sort(&session->view.model.settings,
-		      (enum pmp_sort)session->run->options.sort);
+		      (enum pmp_sort)session->sink->options->sort);
 	take_options(session);
-	naming_start(session->naming, session->run->symbolizer);
+	naming_start(session->naming, session->sink->counting->symbolizer);
 }
 
 void session_free(struct session *session)
@@ -126,13 +128,14 @@ static int input_of(struct session *session)
 
 static void take_over(struct session *session)
 {
+	struct sink *sink = session->sink;
 	int input = input_of(session);
 
 	session->shown = true;
-	if (input >= 0 && run_await_terminal(session->run))
+	if (input >= 0 && sink->calls->await_terminal(sink->run))
 		session->screen =
 			screen_open(input, STDOUT_FILENO,
-				    options_color(&session->run->options, STDOUT_FILENO));
+				    options_color(sink->options, STDOUT_FILENO));
 	session->text = !session->screen;
 	if (session->screen) {
 		session->view.slice = VIEW_SLICE;
@@ -141,12 +144,18 @@ static void take_over(struct session *session)
 	session->dirty = true;
 }
 
+static void describe_source(struct session *session)
+{
+	const struct source *source = session->sink->source;
+
+	source->type->describe(source, session->title, sizeof(session->title));
+}
+
 void session_show(struct session *session)
 {
 	if (!session)
 		return;
-	session->run->source->describe(session->run, session->title,
-				       sizeof(session->title));
+	describe_source(session);
 	if (!session->shown)
 		take_over(session);
 }
@@ -155,11 +164,10 @@ bool session_show_saved(struct session *session)
 {
 	struct view *view = &session->view;
 
-	session->run->source->describe(session->run, session->title,
-				       sizeof(session->title));
+	describe_source(session);
 	view->model.saved = true;
 	view->about.size = sizeof(view->about);
-	pmp_profile_describe(session->run->profile, &view->about);
+	pmp_profile_describe(session->sink->counting->profile, &view->about);
 	if (view->about.unit)
 		view->model.unit = view->about.unit;
 	take_over(session);
@@ -340,7 +348,7 @@ void session_tend(struct session *session)
 		session->dirty = true;
 	if (session->dirty && session->screen)
 		draw(session);
-	else if (session->dirty && session->run->snapshots)
+	else if (session->dirty && session->sink->source->targets.snapshots)
 		print_text(session);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live view at work: the front's samples on the one side, a terminal on the other.
+ * The live view at work: samples on the one side, a terminal on the other.
  * All calls take NULL, for a run without a view, and do nothing then.
  */
 #ifndef PMP_VIEW_SESSION_H
@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct run;
 struct session;
+struct sink;
 
-/** NULL: no memory. The terminal is not touched yet. */
-struct session *session_new(struct run *run);
+/** For a sink, which is borrowed. NULL: no memory. The terminal is not touched yet. */
+struct session *session_new(struct sink *sink);
 /** The symbolizer and the profile are there: begin to name. */
 void session_start(struct session *session);
 void session_free(struct session *session);

@@ -4,57 +4,67 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/run.h"
-#include "run/new-profile.h"
+#include "run/counting.h"
+#include "run/state.h"
 #include "say/message.h"
-#include "sink/filename.h"
-#include "sink/write-runs.h"
+#include "options/filename.h"
+#include "sink/sink.h"
+#include "sink/write-options.h"
+#include "source/source.h"
 #include "view/session-state.h"
 #include "view/settings-file.h"
 
 /* ---- sampling ----------------------------------------------------------------- */
 
+static struct source *source_of(void *arg)
+{
+	return ((struct session *)arg)->sink->source;
+}
+
 static void pause_sampling(void *arg, bool paused)
 {
-	struct run *run = ((struct session *)arg)->run;
+	struct source *source = source_of(arg);
 
-	run->paused = paused;
-	run->source->pause(run, paused);
+	source->state->paused = paused;
+	source->type->pause(source, paused);
 }
 
 static void set_interval(void *arg, uint64_t interval)
 {
 	struct session *session = arg;
+	struct source *source = source_of(arg);
 
-	session->run->source->set_interval(session->run, interval);
+	source->type->set_interval(source, interval);
 	view_say(&session->view, "%.3g snapshots a second", 1e9 / (double)interval);
 }
 
 static void sample_now(void *arg)
 {
-	struct run *run = ((struct session *)arg)->run;
+	struct source *source = source_of(arg);
 
-	run->source->sample_now(run);
+	source->type->sample_now(source);
 }
 
 static void restart_counting(void *arg)
 {
 	struct session *session = arg;
+	struct counting *counting = session->sink->counting;
 	struct pmp_error err = { 0 };
 
 	view_set_profile(&session->view, NULL);
-	if (counting_restart(session->run, &err) < 0)
+	if (counting_restart(counting, &err) < 0)
 		view_say(&session->view, "%s", err.message);
 	else
 		view_say(&session->view, "Counting from the beginning");
-	view_set_profile(&session->view, session->run->profile);
+	view_set_profile(&session->view, counting->profile);
 }
 
 static void leave(void *arg)
 {
-	struct session *session = arg;
+	struct sink *sink = ((struct session *)arg)->sink;
 
-	run_quit(session->run);
+	sink->quit = true;
+	sink->calls->finish(sink->run);
 }
 
 /* ---- writing ------------------------------------------------------------------ */
@@ -71,10 +81,10 @@ static int finish_output(struct output *output, const char *path, int code,
 }
 
 /* What the names of files are made of: 0, or PMP_EINVAL while there is no process yet. */
-static int name_process(const struct run *run, struct process *process,
+static int name_process(const struct source *source, struct process *process,
 			struct pmp_error *err)
 {
-	if (run->source->name_after(run, NULL, process))
+	if (source->type->name_after(source, NULL, process))
 		return 0;
 	return message_fill(err, PMP_EINVAL, 0, "there is nothing to write yet");
 }
@@ -96,17 +106,17 @@ static const struct pmp_format *format_of(const char *path, struct pmp_error *er
 }
 
 /* What a format would show, had it been asked for from the start; "": nothing. */
-static const char *lacks(const struct run *run, const struct pmp_format *format)
+static const char *lacks(const struct counting *counting, const struct pmp_format *format)
 {
-	if (!format->times || run->options.format->times)
+	if (!format->times || counting->options->format->times)
 		return "";
-	return run->source->saved ? "without the course of time: it is not saved"
-				  : "without the course of time (-f speedscope has it)";
+	return counting->saved ? "without the course of time: it is not saved"
+			       : "without the course of time (-f speedscope has it)";
 }
 
 /* What the worker writes. */
 struct errand {
-	const struct run *run;
+	const struct counting *counting;
 	struct output_target target;
 	const struct pmp_write_options *options;
 	const struct pmp_format *format;
@@ -116,15 +126,15 @@ struct errand {
 
 static int write_report(const struct errand *errand, struct output *output)
 {
-	const struct run *run = errand->run;
+	const struct counting *counting = errand->counting;
 	const struct pmp_report_options what = {
 		.size = sizeof(what),
 		.snapshot = errand->format->snapshots,
 	};
 	const struct pmp_sink sink = { output_write, output };
 	struct pmp_report *report = NULL;
-	int code = pmp_report_new(run->profile, run->options.filter, &what, &report,
-				  errand->err);
+	int code = pmp_report_new(counting->profile, counting->options->filter, &what,
+				  &report, errand->err);
 
 	if (code == 0)
 		code = pmp_report_write(report, errand->format, errand->options, &sink,
@@ -146,27 +156,27 @@ static void run_errand(void *arg)
 		finish_output(output, errand->target.name, errand->code, errand->err);
 }
 
-static int write_profile(struct run *run, const char *path, struct pmp_error *err)
+static int write_profile(struct sink *sink, const char *path, struct pmp_error *err)
 {
-	const struct pmp_write_options options = results_options(run);
+	const struct pmp_write_options options =
+		write_options(sink->options, sink->counting->base);
 	struct process process = { .pid = 0 };
 	struct errand errand = {
-		.run = run,
-		.target = { .name = path,
-			    .process = process.name,
-			    .wait = &run->output_wait },
+		.counting = sink->counting,
+		.target = { .name = path, .process = process.name, .wait = &sink->wait },
 		.options = &options,
 		.format = format_of(path, err),
 		.err = err,
 	};
-	int code = errand.format ? name_process(run, &process, err) : PMP_EINVAL;
+	int code = errand.format ? name_process(sink->source, &process, err) : PMP_EINVAL;
 
 	if (code < 0)
 		return code;
 	errand.target.pid = process.pid;
-	run_work(run, run_errand, &errand);
+	sink->calls->work(sink->run, run_errand, &errand);
 	if (errand.code == 0)
-		snprintf(err->hint, sizeof(err->hint), "%s", lacks(run, errand.format));
+		snprintf(err->hint, sizeof(err->hint), "%s",
+			 lacks(sink->counting, errand.format));
 	return errand.code;
 }
 
@@ -177,7 +187,7 @@ static void write_file(void *arg, const char *path)
 	char text[200];
 	int code;
 
-	code = write_profile(session->run, path, &err);
+	code = write_profile(session->sink, path, &err);
 	if (code < 0)
 		view_say(&session->view, "%s%s%s", err.message, *err.hint ? ": " : "",
 			 err.hint);
@@ -195,7 +205,7 @@ static void save_settings(void *arg)
 {
 	struct session *session = arg;
 
-	run_work(session->run, save, &session->view);
+	session->sink->calls->work(session->sink->run, save, &session->view);
 }
 
 const struct view_actions view_actions = {

@@ -3,7 +3,7 @@
  * %p, %n, %t, %c and %% in the names of files. A name with a time or a counter is
  * never used twice: the one who writes it asks for the next until it is free.
  */
-#include "sink/filename.h"
+#include "options/filename.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading saved profiles: as the source (source_files), and as the base of --diff. */
-#ifndef PMP_SOURCE_FILE_H
-#define PMP_SOURCE_FILE_H
+/* Reading a saved profile: for the source that has them, and for the base of --diff. */
+#ifndef PMP_SOURCE_SAVED_H
+#define PMP_SOURCE_SAVED_H
 
 #include "libpmp.h"
 
@@ -9,5 +9,6 @@
  * Read a file into a profile; "-" is standard input. hint, or NULL: when it cannot be opened.
  * 0, or the status to end with: the message is printed.
  */
-int saved_read_one(struct pmp_profile *profile, const char *path, const char *hint);
+int saved_read(struct pmp_profile *profile, const char *path, const char *hint);
+
 #endif

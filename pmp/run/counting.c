@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See counting.h. */
+#include "run/counting.h"
+
+#include "fetch/fetcher.h"
+#include "run/worker.h"
+#include "say/message.h"
+
+static int make_profile(const struct counting *counting, bool saved,
+			struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
+			struct pmp_error *err)
+{
+	const struct counting_needs *needs = &counting->needs;
+	const struct options *options = counting->options;
+	const struct pmp_profile_options profile_options = {
+		.size = sizeof(profile_options),
+		.by_thread = options->by_thread,
+		.command = saved ? NULL : counting->command_line,
+		.period = saved ? 0 : options->interval,
+		.host = saved ? NULL : counting->host,
+		.max_memory = options->max_memory,
+		.for_filter = pmp_filter_wants_details(options->filter),
+		.sample_type = options->sample_type,
+		.keep_snapshot = needs->snapshots,
+		/* What has been saved has them already. */
+		.details = saved ? !options->diff : needs->details,
+		.times = needs->times,
+		.live = needs->live,
+	};
+
+	return pmp_profile_new(&profile_options, symbolizer, profile, err);
+}
+
+static void release(void *arg)
+{
+	worker_unlock(arg);
+}
+
+static void acquire(void *arg)
+{
+	worker_lock(arg);
+}
+
+static int make_symbolizer(const struct counting *counting, struct worker *worker,
+			   struct pmp_symbolizer **symbolizer, struct pmp_error *err)
+{
+	const struct options *options = counting->options;
+	const struct pmp_symbolizer_options symbolizer_options = {
+		.size = sizeof(symbolizer_options),
+		.no_symbols = options->no_symbols,
+		.no_demangle = options->no_demangle,
+		.no_inline = options->no_inline,
+		.lines = counting->needs.lines,
+		.debug_dir = options->debug_dir,
+		.symfs = options->symfs,
+		.fetch = counting->fetcher ? fetcher_get : NULL,
+		.fetch_arg = counting->fetcher,
+		.log = options->debug ? message_debug : NULL,
+		.log_arg = (void *)options->debug,
+		.release = worker ? release : NULL,
+		.acquire = worker ? acquire : NULL,
+		.lock_arg = worker,
+	};
+
+	return pmp_symbolizer_new(&symbolizer_options, symbolizer, err);
+}
+
+int counting_open(struct counting *counting, struct pmp_error *err)
+{
+	int code =
+		make_symbolizer(counting, counting->worker, &counting->symbolizer, err);
+
+	if (code < 0)
+		return code;
+	return make_profile(counting, counting->saved, counting->symbolizer,
+			    &counting->profile, err);
+}
+
+int counting_open_base(struct counting *counting, struct pmp_error *err)
+{
+	int code = make_symbolizer(counting, NULL, &counting->base_symbolizer, err);
+
+	if (code < 0)
+		return code;
+	return make_profile(counting, true, counting->base_symbolizer, &counting->base,
+			    err);
+}
+
+int counting_restart(struct counting *counting, struct pmp_error *err)
+{
+	struct pmp_profile *profile = NULL;
+	int code = make_profile(counting, counting->saved, counting->symbolizer, &profile,
+				err);
+
+	if (code < 0)
+		return code;
+	pmp_report_free(counting->report);
+	counting->report = NULL;
+	pmp_profile_free(counting->profile);
+	counting->profile = profile;
+	return 0;
+}
+
+static int make_report(struct counting *counting, struct pmp_error *err)
+{
+	const struct pmp_filter *filter = counting->options->filter;
+	struct pmp_report_options options = {
+		.size = sizeof(options),
+		.snapshot = counting->options->format->snapshots,
+	};
+	int code = 0;
+
+	if (counting->base && !counting->base_report)
+		code = pmp_report_new(counting->base, filter, NULL,
+				      &counting->base_report, err);
+	if (code < 0)
+		return code;
+	options.base = counting->base_report;
+	return pmp_report_new(counting->profile, filter, &options, &counting->report,
+			      err);
+}
+
+int counting_report(struct counting *counting, struct pmp_error *err)
+{
+	return counting->report ? pmp_report_update(counting->report, err)
+				: make_report(counting, err);
+}
+
+void counting_close(struct counting *counting)
+{
+	pmp_report_free(counting->report);
+	pmp_report_free(counting->base_report);
+	pmp_profile_free(counting->profile);
+	pmp_symbolizer_free(counting->symbolizer);
+	pmp_profile_free(counting->base);
+	pmp_symbolizer_free(counting->base_symbolizer);
+}

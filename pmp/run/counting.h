@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What samples are counted in, as the options want it: the profile, its names, what it is
+ * compared with, and what is to be written of them.
+ */
+#ifndef PMP_RUN_COUNTING_H
+#define PMP_RUN_COUNTING_H
+
+#include "libpmp.h"
+#include "options/options.h"
+
+#include <stdbool.h>
+
+struct fetcher;
+struct worker;
+
+/* What a profile must keep for a sink; see struct pmp_profile_options. */
+struct counting_needs {
+	bool details, times, snapshots, live;
+	bool lines; /* of frames, as well as functions */
+};
+
+struct counting {
+	/* To be filled in; borrowed. */
+	const struct options *options;
+	const char *command_line, *host; /* for headers of formats */
+	bool saved;			 /* saved profiles come into it */
+	struct counting_needs needs;
+	struct fetcher *fetcher; /* of --debuginfod, or NULL */
+	struct worker *worker;	 /* names while others count; or NULL */
+	/* Its own. */
+	struct pmp_symbolizer *symbolizer, *base_symbolizer;
+	struct pmp_profile *profile, *base; /* base: of --diff, or NULL */
+	struct pmp_report *report;	    /* NULL until one is written */
+	struct pmp_report *base_report;
+};
+
+/** The profile. 0 or an enum pmp_status. */
+int counting_open(struct counting *counting, struct pmp_error *err);
+/** One that it is compared with: nothing is in it yet. 0 or an enum pmp_status. */
+int counting_open_base(struct counting *counting, struct pmp_error *err);
+/** Count from the beginning; on failure what was counted stays. 0 or PMP_ENOMEM. */
+int counting_restart(struct counting *counting, struct pmp_error *err);
+/** What is to be written of all that was counted so far: counting->report. 0 or an error. */
+int counting_report(struct counting *counting, struct pmp_error *err);
+void counting_close(struct counting *counting);
+
+#endif

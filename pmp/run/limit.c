@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --max-wall: one timer that asks for the end, and one that does not ask. */
+#include "run/limit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/clock.h"
+#include "run/signals.h"
+#include "say/message.h"
+
+#define LIMIT_GRACE 5	       /* seconds to end in order */
+#define LIMIT_SIGNAL SIGVTALRM /* ALRM is that of progress.c */
+
+/* The timers. A process that is forked has none, but the time goes on. */
+static struct {
+	uint64_t began;
+	pid_t owner; /* 0: not begun */
+	timer_t timers[2];
+	volatile sig_atomic_t told;
+} limit;
+
+/* First in order, then at once. */
+static void on_limit(int number)
+{
+	static const char text[] = "pmp: not finished 5 seconds later: killed\n";
+	ssize_t n;
+
+	(void)number;
+	if (!limit.told) {
+		limit.told = 1;
+		signals_tell_limit();
+		return;
+	}
+	signals_restore();
+	n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n;
+	_exit(PMP_EXIT_FAILED);
+}
+
+static bool make_timer(int number, timer_t *timer)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = number };
+
+	return timer_create(CLOCK_MONOTONIC, &event, timer) == 0;
+}
+
+static bool set_timer(timer_t timer, uint64_t time)
+{
+	uint64_t end = limit.began + time;
+	const struct itimerspec at = {
+		.it_value.tv_sec = (time_t)(end / NS_PER_S),
+		.it_value.tv_nsec = (long)(end % NS_PER_S),
+		.it_interval.tv_sec = LIMIT_GRACE,
+	};
+
+	return timer_settime(timer, TIMER_ABSTIME, &at, NULL) == 0;
+}
+
+static bool start(uint64_t time)
+{
+	struct sigaction action = { .sa_handler = on_limit, .sa_flags = SA_RESTART };
+
+	sigfillset(&action.sa_mask);
+	sigaction(LIMIT_SIGNAL, &action, NULL);
+	if (!limit.owner)
+		limit.began = now_ns();
+	/* A system call that hangs may end for the second one alone. */
+	if (limit.owner != getpid() && (!make_timer(LIMIT_SIGNAL, &limit.timers[0]) ||
+					!make_timer(SIGKILL, &limit.timers[1])))
+		return false;
+	limit.owner = getpid();
+	return set_timer(limit.timers[0], time) &&
+	       set_timer(limit.timers[1], time + (LIMIT_GRACE + 1) * NS_PER_S);
+}
+
+int limit_start(uint64_t time)
+{
+	if (!time || start(time))
+		return 0;
+	message_print(NULL, "cannot limit the time: %s", strerror(errno));
+	return PMP_EXIT_FAILED;
+}

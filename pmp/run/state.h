@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a run stands, for its source and its sink to see: neither sees the run. What each
+ * member means to whom is said there.
+ */
+#ifndef PMP_RUN_STATE_H
+#define PMP_RUN_STATE_H
+
+#include "run/signals.h"
+
+#include <stdbool.h>
+
+struct run_state {
+	struct caught caught;
+	bool keys;   /* of the sink: they are not to wait, and nothing writes across it */
+	bool paused; /* by one of them */
+	bool heard;  /* the source, in this turn of the loop */
+	bool finished;	  /* nothing more comes from it */
+	int failure;	  /* status of what broke the run, or 0 */
+	bool file_failed; /* --every: one could not be written, others may */
+};
+
+#endif

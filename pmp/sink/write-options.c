@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See write-options.h. */
+#include "sink/write-options.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* What fits into a line of standard output if that is a terminal, for a comparison that
+ * is not to be verbose; else 0. */
+static unsigned columns(const struct options *options, bool compares)
+{
+	struct winsize size = { 0 };
+
+	if (!compares || options->output || options->verbose ||
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+struct pmp_write_options write_options(const struct options *options, bool compares)
+{
+	return (struct pmp_write_options){
+		.size = sizeof(struct pmp_write_options),
+		.by_thread = options->by_thread || options->by_group,
+		.lines = options->lines,
+		.module = options->module,
+		.raw_names = options->by_thread,
+		.title = options->title,
+		.width = (unsigned)options->width,
+		.icicle = options->icicle,
+		.by_state = options->by_state,
+		.legend = options->verbose > 0,
+		.all_rows = options->verbose > 0,
+		.columns = columns(options, compares),
+		.sort = (enum pmp_sort)options->sort,
+	};
+}

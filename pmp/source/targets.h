@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of the targets of a run: its source writes it, all others read. */
+#ifndef PMP_SOURCE_TARGETS_H
+#define PMP_SOURCE_TARGETS_H
+
+#include "sampler/sampler.h"
+#include "source/processes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process {
+	pid_t pid;
+	char name[PMP_NOTE_NAME_SIZE];
+	uint64_t snapshots, threads; /* of the last one */
+	uint64_t first, last;	     /* CLOCK_MONOTONIC of them */
+	bool child;		     /* of another one; forgotten when it ends */
+	bool told_unstoppable;	     /* that a thread sleeps where nothing can stop it */
+};
+
+struct targets {
+	struct process *processes;
+	size_t count;
+	const struct found_processes *found; /* by --name; borrowed */
+	uint64_t snapshots;		     /* received */
+	uint64_t taken;			     /* by the sampler, known once it is closed */
+	uint64_t skipped; /* threads not wanted, summed over snapshots */
+	uint64_t unseen;  /* children that ended before their first snapshot */
+	int refusal;	  /* why there are no samples: a status, or 0 */
+	struct note_done done;
+};
+
+#endif
