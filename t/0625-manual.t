@@ -69,7 +69,7 @@ commands() {
 	case $1 in
 	*.[1-9]) sed -n -e 's/^\.Dl //' -e 's/\\&//g' -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/^[$#] //p' "$1" ;;
 	*) sed '/^What it costs/q' "$1" | sed -n -e 's/^    #* *\(pmp .*\)/\1/p' | sed -e 's/    *.*//' ;;
-	esac | grep -E '(^| )pmp -' | grep -vE 'debuginfod|go tool'
+	esac | grep -E '(^| )pmp (-|[a-z0-9-]*\.pb)' | grep -vE 'debuginfod|go tool'
 }
 
 # shortened: the same on $target_pid, in this folder, for a moment.

@@ -146,6 +146,8 @@ for option in --focus=update_table --ignore=compute --idle=only --by-group \
 done
 live raw --focus UP_table --rename-frame 's/update/UP/' --by-group >raw
 is "$(grep -c '^--- snapshot .* 4 of 10 threads' raw)" 3 "raw: 4 of 10 threads each time"
+live raw --focus '^main$' >one
+is "$(grep -c '^--- snapshot .* 1 of 10 threads, ' one)" 3 "raw: 1 of 10 is of threads, too"
 is "$(grep -c '^Thread ' raw)" 12 "raw: these"
 is "$(grep -c ' in UP_table ()' raw)" 12 "raw: renamed"
 is "$(grep -c 'name "queue-N"' raw)" 12 "raw: grouped"

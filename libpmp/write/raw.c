@@ -53,13 +53,14 @@ static void add_milliseconds(struct pmp_buf *buf, uint64_t time)
 static void add_separator(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
 {
 	const struct pmp_sample_info *info = &snapshot->info;
+	const bool one = snapshot->row_count == 1 && info->threads <= 1;
 
 	pmp_buf_printf(buf, "--- snapshot %" PRIu64 ": ", snapshot->number);
 	pmp_escape_buf(buf, info->name, strlen(info->name));
 	pmp_buf_printf(buf, " [%d], %zu", (int)info->pid, snapshot->row_count);
 	if (info->threads > snapshot->row_count)
 		pmp_buf_printf(buf, " of %zu", info->threads);
-	pmp_buf_puts(buf, snapshot->row_count == 1 ? " thread, " : " threads, ");
+	pmp_buf_puts(buf, one ? " thread, " : " threads, ");
 	if (info->vanished)
 		pmp_buf_printf(buf, "%zu vanished, ", info->vanished);
 	add_time(buf, info->realtime);
