@@ -529,7 +529,7 @@ struct pmp_profile_info {
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
 
 /* How a profile came about. */
-struct pmp_profile_about {
+struct pmp_profile_metadata {
 	size_t size;
 	uint64_t realtime;   /* CLOCK_REALTIME of the first sample, ns; 0: unknown */
 	uint64_t duration;   /* ns, from the first to the last */
@@ -541,7 +541,7 @@ struct pmp_profile_about {
 	const char *type, *unit;
 };
 void pmp_profile_describe(const struct pmp_profile *profile,
-			  struct pmp_profile_about *about);
+			  struct pmp_profile_metadata *metadata);
 
 /* ---- report: what of a profile is written or shown ---------------------- */
 

@@ -362,7 +362,7 @@ static void test_details(void)
 	};
 	struct pmp_profile *profile = NULL;
 	struct pmp_sample *sample = new_sample(10, "demo");
-	struct pmp_about about;
+	struct pmp_metadata metadata;
 	struct pmp_thread *thread;
 
 	pmp_profile_new(&options, NULL, &profile, NULL);
@@ -388,12 +388,12 @@ static void test_details(void)
 	sample = new_sample(10, "demo");
 	sample->time = 25;
 	add(profile, sample);
-	pmp_profile_about(profile, &about);
-	is_int(about.realtime, 1234, "when it began");
-	is_int(about.duration, 20, "how long it took");
-	is_int(about.period, 7, "the period");
-	is_str(about.host, "db1", "the host");
-	is_str(about.command, "", "no command");
+	pmp_profile_metadata(profile, &metadata);
+	is_int(metadata.realtime, 1234, "when it began");
+	is_int(metadata.duration, 20, "how long it took");
+	is_int(metadata.period, 7, "the period");
+	is_str(metadata.host, "db1", "the host");
+	is_str(metadata.command, "", "no command");
 	pmp_profile_free(profile);
 }
 

@@ -272,7 +272,7 @@ static void test_saved(void)
 {
 	struct pmp_profile *profile = new_profile();
 	const struct pmp_live *live = pmp_profile_live(profile);
-	const struct pmp_about about = { .duration = 5 * S, .command = "", .host = "" };
+	const struct pmp_metadata metadata = { .duration = 5 * S, .command = "", .host = "" };
 	const struct pmp_profile_info info = { .samples = 5 };
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 	struct pmp_live_process process = { .size = sizeof(process) };
@@ -284,7 +284,7 @@ static void test_saved(void)
 	count(profile, 0, "b", 'S', "no such call", 5, POLL);
 	count(profile, 0, "a name that is longer than a name of the kernel's", 'S', "",
 	      INT64_MAX, POLL);
-	is_int(pmp_profile_join(profile, &info, &about), 0, "saved profiles are counted");
+	is_int(pmp_profile_join(profile, &info, &metadata), 0, "saved profiles are counted");
 	all = info_of(live);
 	ok(all.stacks[PMP_WINDOW_START] == INT64_MAX, "sums do not overflow");
 	is_int(all.stacks[PMP_WINDOW_MINUTE], 0, "nothing is in a window of time");

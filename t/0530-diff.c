@@ -49,9 +49,9 @@ static uint32_t program_at(struct saved *saved, uint64_t start, const char *id)
 static void took(struct saved *saved, uint64_t snapshots, bool guessed)
 {
 	const struct pmp_profile_info info = { .samples = snapshots };
-	const struct pmp_about about = { .command = "", .host = "", .guessed = guessed };
+	const struct pmp_metadata metadata = { .command = "", .host = "", .guessed = guessed };
 
-	if (pmp_profile_join(saved->profile, &info, &about))
+	if (pmp_profile_join(saved->profile, &info, &metadata))
 		abort();
 }
 

@@ -34,7 +34,7 @@ static void test_round_trip(void)
 	struct pmp_buf packed = saved_write(&first, "pprof", NULL);
 	struct pmp_buf plain = saved_unpack(&packed);
 	struct pmp_profile_info info = { .size = sizeof(info) }, want = info;
-	struct pmp_about about;
+	struct pmp_metadata metadata;
 
 	is_int(saved_read(&second, packed.data, packed.length, NULL), 0, "it is read");
 	compare(&first, &second, NULL, "as from the profile itself");
@@ -49,12 +49,12 @@ static void test_round_trip(void)
 	ok(!memcmp(&info, &want, sizeof(info)), "all statistics are kept");
 	is_int(info.samples, 100, "so many snapshots");
 	is_int(info.stopped_p99, 15000, "such stops");
-	pmp_profile_about(second.profile, &about);
-	is_str(about.host, "db1", "the host is kept");
-	is_str(about.command, "pmp -p 4100", "so is the command");
-	is_int(about.duration, 9900000000, "the duration");
-	is_int(about.period, 100000000, "the period");
-	ok(about.realtime == 1795234116123456789u, "the time");
+	pmp_profile_metadata(second.profile, &metadata);
+	is_str(metadata.host, "db1", "the host is kept");
+	is_str(metadata.command, "pmp -p 4100", "so is the command");
+	is_int(metadata.duration, 9900000000, "the duration");
+	is_int(metadata.period, 100000000, "the period");
+	ok(metadata.realtime == 1795234116123456789u, "the time");
 
 	is_int(saved_read(&third, packed.data, packed.length, NULL), 0,
 	       "one can be added to another");
@@ -242,14 +242,14 @@ static void test_period(void)
 	static const char bytes[] = "\x0a\x04\x08\x01\x10\x02\x5a\x02\x10\x03\x60\x07\x32\x00"
 		"\x32\x07samples\x32\x05" "count\x32\x05" "bytes";
 	struct saved saved = saved_new(), other = saved_new();
-	struct pmp_about about;
+	struct pmp_metadata metadata;
 
 	is_int(saved_read(&saved, times, sizeof(times) - 1, NULL), 0, "a period of 7 ms");
-	pmp_profile_about(saved.profile, &about);
-	is_int(about.period, 7000000, "is one of time");
+	pmp_profile_metadata(saved.profile, &metadata);
+	is_int(metadata.period, 7000000, "is one of time");
 	is_int(saved_read(&other, bytes, sizeof(bytes) - 1, NULL), 0, "a period of 7 bytes");
-	pmp_profile_about(other.profile, &about);
-	is_int(about.period, 0, "is none");
+	pmp_profile_metadata(other.profile, &metadata);
+	is_int(metadata.period, 0, "is none");
 	saved_free(&saved);
 	saved_free(&other);
 }

@@ -137,16 +137,16 @@ static void test_choice(void)
 {
 	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
 		struct saved saved = new_saved(choices[i].wanted);
-		struct pmp_profile_about about = { .size = sizeof(about) };
+		struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 		struct pmp_profile_info info = { .size = sizeof(info) };
 
 		is_int(read_file(&saved, choices[i].types, choices[i].normal, NULL), 0,
 		       "%s, %s", choices[i].types,
 		       choices[i].wanted ? choices[i].wanted : "the default");
-		pmp_profile_describe(saved.profile, &about);
+		pmp_profile_describe(saved.profile, &metadata);
 		pmp_profile_info(saved.profile, &info);
-		is_str(about.type, choices[i].type, "its type");
-		is_str(about.unit, choices[i].unit, "its unit");
+		is_str(metadata.type, choices[i].type, "its type");
+		is_str(metadata.unit, choices[i].unit, "its unit");
 		is_int(info.stacks, choices[i].sum, "its sum");
 		saved_free(&saved);
 	}

@@ -17,7 +17,7 @@ static uint64_t total(const struct pmp_report *report)
 /* The number of its snapshots; 0: not known. */
 static uint64_t snapshots(const struct pmp_report *report)
 {
-	return report->about.guessed ? 0 : report->totals.samples;
+	return report->metadata.guessed ? 0 : report->totals.samples;
 }
 
 struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
@@ -26,7 +26,7 @@ struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 	struct pmp_scale scale = { .to = snapshots(report), .from = snapshots(base) };
 
 	/* Bytes in use are so many, however often somebody has looked. */
-	if ((!scale.to || !scale.from) && *base->about.sample_type.type) {
+	if ((!scale.to || !scale.from) && *base->metadata.sample_type.type) {
 		scale.to = scale.from = 1;
 	} else if (!scale.to || !scale.from) {
 		scale = (struct pmp_scale){ .to = total(report),

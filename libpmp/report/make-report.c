@@ -72,7 +72,7 @@ static int make(struct pmp_report *report)
 		return PMP_ENOMEM;
 	report->totals.size = sizeof(report->totals);
 	pmp_profile_info(report->profile, &report->totals);
-	pmp_profile_about(report->profile, &report->about);
+	pmp_profile_metadata(report->profile, &report->metadata);
 	if (!report->filtered)
 		borrow(report);
 	else if (filter(report))
@@ -85,8 +85,8 @@ static int make(struct pmp_report *report)
 /* Bytes are not compared with stacks. */
 static int compare(struct pmp_report *report, struct pmp_error *err)
 {
-	const struct pmp_sample_type *its = &report->about.sample_type;
-	const struct pmp_sample_type *bases = &report->base->about.sample_type;
+	const struct pmp_sample_type *its = &report->metadata.sample_type;
+	const struct pmp_sample_type *bases = &report->base->metadata.sample_type;
 	char one[128], other[128];
 
 	if (!pmp_sample_type_is_same(its, bases))

@@ -52,7 +52,7 @@ struct pmp_report {
 	size_t run_count;
 
 	struct pmp_profile_info totals; /* of all that was counted, filtered or not */
-	struct pmp_about about;
+	struct pmp_metadata metadata;
 	uint64_t shown;		       /* stacks that the filter has let pass */
 	const struct pmp_report *base; /* what it is compared with, or NULL */
 	struct pmp_scale scale;	       /* of the base */

@@ -33,7 +33,7 @@
 struct pmp_profile {
 	struct pmp_profile_options options;
 	char *command, *host; /* options point to them */
-	char *type, *unit;    /* of about.sample_type */
+	char *type, *unit;    /* of metadata.sample_type */
 	struct pmp_symbolizer *symbolizer;
 	bool attached; /* to it */
 	struct pmp_entries entries;
@@ -44,7 +44,7 @@ struct pmp_profile {
 	struct pmp_thread_cache *cache;
 	struct pmp_profile_info info;
 	struct pmp_profile_info joined; /* of other runs: what is no sum */
-	struct pmp_about about;
+	struct pmp_metadata metadata;
 	struct pmp_cpu_time *times;
 	struct pmp_timeline *timeline; /* of options.times, or NULL */
 	struct pmp_histogram stops;
@@ -101,7 +101,7 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		new->options.command = new->command;
 	if (new->options.host)
 		new->options.host = new->host;
-	new->about.period = new->options.period;
+	new->metadata.period = new->options.period;
 	pmp_symbolizer_attach(symbolizer);
 	new->attached = true;
 	*profile = new;
@@ -425,7 +425,7 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	}
 	if (!info->samples++) {
 		info->first_time = sample->time;
-		profile->about.realtime = sample->realtime;
+		profile->metadata.realtime = sample->realtime;
 	}
 	info->last_time = sample->time;
 	info->vanished += sample->vanished;
@@ -507,22 +507,23 @@ struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile)
 	return profile->symbolizer;
 }
 
-void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about)
+void pmp_profile_metadata(const struct pmp_profile *profile,
+			  struct pmp_metadata *metadata)
 {
-	*about = profile->about;
-	about->duration = profile->info.last_time - profile->info.first_time;
-	about->command = profile->command;
-	about->host = profile->host;
-	about->sample_type = (struct pmp_sample_type){ profile->type, profile->unit };
+	*metadata = profile->metadata;
+	metadata->duration = profile->info.last_time - profile->info.first_time;
+	metadata->command = profile->command;
+	metadata->host = profile->host;
+	metadata->sample_type = (struct pmp_sample_type){ profile->type, profile->unit };
 }
 
 void pmp_profile_describe(const struct pmp_profile *profile,
-			  struct pmp_profile_about *about)
+			  struct pmp_profile_metadata *metadata)
 {
-	struct pmp_profile_about all = { .size = about->size };
-	struct pmp_about known;
+	struct pmp_profile_metadata all = { .size = metadata->size };
+	struct pmp_metadata known;
 
-	pmp_profile_about(profile, &known);
+	pmp_profile_metadata(profile, &known);
 	all.realtime = known.realtime;
 	all.duration = known.duration;
 	all.period = known.period;
@@ -530,7 +531,7 @@ void pmp_profile_describe(const struct pmp_profile *profile,
 	all.host = known.host;
 	all.type = known.sample_type.type;
 	all.unit = known.sample_type.unit;
-	memcpy(about, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	memcpy(metadata, &all, all.size < sizeof(all) ? all.size : sizeof(all));
 }
 
 /* Take over a text that was not known. */
@@ -549,24 +550,24 @@ static int learn(char **text, const char *from)
 }
 
 int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,
-		     const struct pmp_about *about)
+		     const struct pmp_metadata *metadata)
 {
 	struct pmp_profile_info *all = &profile->info, *joined = &profile->joined;
 
-	if (learn(&profile->command, about->command) ||
-	    learn(&profile->host, about->host) ||
-	    learn(&profile->type, about->sample_type.type) ||
-	    learn(&profile->unit, about->sample_type.unit))
+	if (learn(&profile->command, metadata->command) ||
+	    learn(&profile->host, metadata->host) ||
+	    learn(&profile->type, metadata->sample_type.type) ||
+	    learn(&profile->unit, metadata->sample_type.unit))
 		return PMP_ENOMEM;
 	if (profile->live)
-		pmp_live_join(profile->live, info->samples, about->duration);
-	if (!profile->about.realtime ||
-	    (about->realtime && about->realtime < profile->about.realtime))
-		profile->about.realtime = about->realtime;
-	if (!profile->about.period)
-		profile->about.period = about->period;
-	profile->about.guessed |= about->guessed;
-	all->last_time += about->duration;
+		pmp_live_join(profile->live, info->samples, metadata->duration);
+	if (!profile->metadata.realtime ||
+	    (metadata->realtime && metadata->realtime < profile->metadata.realtime))
+		profile->metadata.realtime = metadata->realtime;
+	if (!profile->metadata.period)
+		profile->metadata.period = metadata->period;
+	profile->metadata.guessed |= metadata->guessed;
+	all->last_time += metadata->duration;
 	all->samples += info->samples;
 	all->stacks += info->stacks;
 	all->truncated += info->truncated;

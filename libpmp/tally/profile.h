@@ -39,7 +39,7 @@ int pmp_profile_divide_cpu(struct pmp_profile *profile);
 uint64_t pmp_profile_sweeps(const struct pmp_profile *profile);
 
 /* How a profile came about. */
-struct pmp_about {
+struct pmp_metadata {
 	uint64_t realtime;   /* CLOCK_REALTIME of the first sample; 0: unknown */
 	uint64_t duration;   /* from the first to the last */
 	uint64_t period;     /* between samples, as was asked for; 0: unknown */
@@ -49,7 +49,8 @@ struct pmp_about {
 	struct pmp_sample_type
 		sample_type; /* what is counted; to be joined: NULLs are "" */
 };
-void pmp_profile_about(const struct pmp_profile *profile, struct pmp_about *about);
+void pmp_profile_metadata(const struct pmp_profile *profile,
+			  struct pmp_metadata *metadata);
 
 /* ---- for the reader of saved profiles ------------------------------------ */
 
@@ -63,6 +64,6 @@ uint32_t pmp_profile_count_entry(struct pmp_profile *profile,
 /* Add what another run has counted (times of day and distinct aside); what was not
  * known of how the profile came about is taken over. 0 or PMP_ENOMEM. */
 int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,
-		     const struct pmp_about *about);
+		     const struct pmp_metadata *metadata);
 
 #endif

@@ -193,10 +193,10 @@ static int add_number(struct pmp_saved *reader, const struct pmp_field *field)
 {
 	switch (field->number) {
 	case PMP_PPROF_TIME:
-		reader->about.realtime = pmp_saved_positive(field->value);
+		reader->metadata.realtime = pmp_saved_positive(field->value);
 		break;
 	case PMP_PPROF_DURATION:
-		reader->about.duration = pmp_saved_positive(field->value);
+		reader->metadata.duration = pmp_saved_positive(field->value);
 		break;
 	case PMP_PPROF_PERIOD: reader->period = pmp_saved_positive(field->value); break;
 	case PMP_PPROF_DEFAULT_TYPE: reader->default_type = field->value; break;

@@ -40,7 +40,7 @@ static void find_period(struct pmp_saved *reader)
 	uint64_t unit = time_unit(pmp_saved_text(reader, reader->period_unit)), period;
 
 	if (!__builtin_mul_overflow(reader->period, unit, &period))
-		reader->about.period = pmp_saved_positive(period);
+		reader->metadata.period = pmp_saved_positive(period);
 }
 
 static void find_time(struct pmp_saved *reader, const char *name, int *column,
@@ -61,18 +61,18 @@ static void find_time(struct pmp_saved *reader, const char *name, int *column,
 static int check_measure(struct pmp_saved *reader)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	const struct pmp_sample_type *sample_type = &reader->about.sample_type;
-	struct pmp_about about;
+	const struct pmp_sample_type *sample_type = &reader->metadata.sample_type;
+	struct pmp_metadata metadata;
 	char one[128], other[128];
 
 	pmp_profile_info(reader->profile, &info);
-	pmp_profile_about(reader->profile, &about);
-	if (!info.samples || pmp_sample_type_is_same(&about.sample_type, sample_type))
+	pmp_profile_metadata(reader->profile, &metadata);
+	if (!info.samples || pmp_sample_type_is_same(&metadata.sample_type, sample_type))
 		return 0;
 	return pmp_error_set(
 		&reader->refusal, PMP_EINVAL, "it counts %s, the others %s",
 		pmp_sample_type_text(sample_type, one, sizeof(one)),
-		pmp_sample_type_text(&about.sample_type, other, sizeof(other)));
+		pmp_sample_type_text(&metadata.sample_type, other, sizeof(other)));
 }
 
 /* What is counted, and which values are times. */
@@ -95,7 +95,7 @@ static int find_columns(struct pmp_saved *reader)
 	if (columns->count < 0)
 		return columns->count;
 	if (!pmp_sample_type_is_stacks(&types[columns->count]))
-		reader->about.sample_type = types[columns->count];
+		reader->metadata.sample_type = types[columns->count];
 	find_time(reader, "cpu", &columns->cpu, &columns->cpu_unit);
 	find_time(reader, "offcpu", &columns->offcpu, &columns->offcpu_unit);
 	find_time(reader, "wall", &columns->wall, &columns->wall_unit);
@@ -133,9 +133,9 @@ static void take_comment(struct pmp_saved *reader, const char *line)
 	struct pmp_profile_info *info = &reader->info;
 
 	if (pmp_saved_after(line, "command: "))
-		reader->about.command = pmp_saved_after(line, "command: ");
+		reader->metadata.command = pmp_saved_after(line, "command: ");
 	if (pmp_saved_after(line, "host: "))
-		reader->about.host = pmp_saved_after(line, "host: ");
+		reader->metadata.host = pmp_saved_after(line, "host: ");
 	if (pmp_saved_after(line, "taken: ")) {
 		take_statistics(line, "snapshots", &info->samples);
 		take_statistics(line, "stacks", &info->stacks);

@@ -69,23 +69,23 @@ static int read_plain(struct pmp_saved *reader, const struct pmp_buf *plain)
 	if (code)
 		return code;
 	/* What is said of stacks would be no part of another sum. */
-	if (*reader->about.sample_type.type)
+	if (*reader->metadata.sample_type.type)
 		info->stacks = info->truncated = info->not_stopped = info->evicted =
 			info->evicted_distinct = 0;
 	if (!info->stacks)
 		info->stacks = pmp_saved_positive(reader->counted);
-	reader->about.guessed = !info->samples;
-	if (!info->samples && reader->about.period)
-		info->samples = reader->about.duration / reader->about.period;
+	reader->metadata.guessed = !info->samples;
+	if (!info->samples && reader->metadata.period)
+		info->samples = reader->metadata.duration / reader->metadata.period;
 	if (!info->samples)
 		info->samples = 1;
-	return pmp_profile_join(reader->profile, info, &reader->about);
+	return pmp_profile_join(reader->profile, info, &reader->metadata);
 }
 
 static bool open_reader(struct pmp_saved *reader)
 {
-	reader->about.command = reader->about.host = "";
-	reader->about.sample_type = (struct pmp_sample_type){ "", "" };
+	reader->metadata.command = reader->metadata.host = "";
+	reader->metadata.sample_type = (struct pmp_sample_type){ "", "" };
 	reader->function_ids = pmp_intern_new();
 	reader->location_ids = pmp_intern_new();
 	reader->mapping_ids = pmp_intern_new();

@@ -82,7 +82,7 @@ struct pmp_saved {
 	size_t sample_count, names_size;
 	uint64_t counted; /* the sum of counts */
 	struct pmp_profile_info info;
-	struct pmp_about about;
+	struct pmp_metadata metadata;
 	struct pmp_error refusal; /* of what is right, but not what is wanted */
 	struct pmp_arena arena;
 };

@@ -60,10 +60,10 @@ static void put_record(struct pmp_out *out, const struct pmp_places *places,
 static void put_records(struct pmp_out *out, const struct pmp_places *places,
 			const struct pmp_entry *const *entries, size_t count)
 {
-	const struct pmp_about *about = &places->report->about;
+	const struct pmp_metadata *metadata = &places->report->metadata;
 	uint64_t period;
 
-	period = about->period / PMP_US;
+	period = metadata->period / PMP_US;
 	put_word(out, 0);
 	put_word(out, 3);
 	put_word(out, 0);

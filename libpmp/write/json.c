@@ -167,16 +167,16 @@ static void begin_snapshot(struct pmp_buf *buf, const struct pmp_snapshot *snaps
 static void begin_saved(struct pmp_buf *buf, const struct pmp_report *report)
 {
 	const struct pmp_profile_info *info = &report->totals;
-	const struct pmp_about *about = &report->about;
+	const struct pmp_metadata *metadata = &report->metadata;
 
 	pmp_buf_printf(buf, "{\"snapshots\":%" PRIu64, (uint64_t)info->samples);
-	add_number(buf, "time_ns", about->realtime);
-	add_number(buf, "duration_ns", about->duration);
+	add_number(buf, "time_ns", metadata->realtime);
+	add_number(buf, "duration_ns", metadata->duration);
 	add_number(buf, "stopped_ns", info->stopped);
 	add_number(buf, "longest_ns", info->stopped_max);
 	add_number(buf, "vanished", info->vanished);
-	add_known(buf, "type", about->sample_type.type);
-	add_known(buf, "unit", about->sample_type.unit);
+	add_known(buf, "type", metadata->sample_type.type);
+	add_known(buf, "unit", metadata->sample_type.unit);
 }
 
 static void write_json(struct pmp_out *out, const struct pmp_report *report,

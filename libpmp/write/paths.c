@@ -252,7 +252,7 @@ static int start_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		       size_t count)
 {
 	*paths = (struct pmp_paths){ .names = pmp_intern_new(),
-				     .sample_type = report->about.sample_type,
+				     .sample_type = report->metadata.sample_type,
 				     .scale = report->scale };
 	paths->paths = calloc(count + 1, sizeof(*paths->paths));
 	return paths->names && paths->paths ? 0 : PMP_ENOMEM;

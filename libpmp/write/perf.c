@@ -177,12 +177,12 @@ static void write_perf(struct pmp_out *out, const struct pmp_report *report,
 	struct printer printer = {
 		.out = out,
 		.texts = { .report = report, .make = make_text },
-		.period = report->about.period ? report->about.period : 1,
+		.period = report->metadata.period ? report->metadata.period : 1,
 	};
 	struct pmp_stacks stacks;
 
 	(void)options;
-	name_event(&printer, &report->about.sample_type);
+	name_event(&printer, &report->metadata.sample_type);
 	if (pmp_stacks_make(&stacks, report, true)) {
 		pmp_buf_fail(&out->buf);
 		return;

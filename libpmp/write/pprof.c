@@ -424,19 +424,19 @@ __attribute__((format(printf, 2, 3))) static void put_comment(struct encoder *en
 }
 
 /* Those that saved.c reads are "name: value" and "name=number". */
-static void put_comments(struct encoder *encoder, const struct pmp_about *about)
+static void put_comments(struct encoder *encoder, const struct pmp_metadata *metadata)
 {
 	const struct pmp_profile_info *info = &encoder->report->totals;
 
 	put_comment(encoder, "pmp %s", pmp_version());
-	if (*about->command)
-		put_comment(encoder, "command: %s", about->command);
-	if (*about->host)
-		put_comment(encoder, "host: %s", about->host);
+	if (*metadata->command)
+		put_comment(encoder, "command: %s", metadata->command);
+	if (*metadata->host)
+		put_comment(encoder, "host: %s", metadata->host);
 	put_comment(encoder,
 		    "taken: snapshots=%" PRIu64 " stacks=%" PRIu64 " truncated=%" PRIu64
 		    " not_stopped=%" PRIu64 " vanished=%" PRIu64,
-		    about->guessed ? 0 : info->samples, info->stacks, info->truncated,
+		    metadata->guessed ? 0 : info->samples, info->stacks, info->truncated,
 		    info->not_stopped, info->vanished);
 	if (info->evicted)
 		put_comment(encoder,
@@ -453,18 +453,18 @@ static void put_about(struct encoder *encoder, bool timed)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	ValueType type = PMP__PPROF__VALUE_TYPE__INIT;
-	const struct pmp_about *about = &encoder->report->about;
+	const struct pmp_metadata *metadata = &encoder->report->metadata;
 
 	type.type = WALL;
 	type.unit = NANOSECONDS;
-	part.time = (int64_t)about->realtime;
-	part.duration = (int64_t)about->duration;
-	part.period = (int64_t)about->period;
+	part.time = (int64_t)metadata->realtime;
+	part.duration = (int64_t)metadata->duration;
+	part.period = (int64_t)metadata->period;
 	part.period_type = &type;
 	/* One snapshot has no times: shown by them it would look empty. */
 	part.default_type = encoder->type ? encoder->type : timed ? WALL : SAMPLES;
 	put(encoder, &part);
-	put_comments(encoder, about);
+	put_comments(encoder, metadata);
 }
 
 /* ---- all of it ------------------------------------------------------------------------ */
@@ -504,13 +504,13 @@ static void close_encoder(struct encoder *encoder)
 /* All four of stacks; what else a saved profile has counted stands alone. */
 static void choose_values(struct encoder *encoder)
 {
-	const struct pmp_about *about = &encoder->report->about;
+	const struct pmp_metadata *metadata = &encoder->report->metadata;
 
 	encoder->values = VALUES;
-	if (!*about->sample_type.type)
+	if (!*metadata->sample_type.type)
 		return;
-	encoder->type = text_of(encoder, about->sample_type.type);
-	encoder->unit = text_of(encoder, about->sample_type.unit);
+	encoder->type = text_of(encoder, metadata->sample_type.type);
+	encoder->unit = text_of(encoder, metadata->sample_type.unit);
 	encoder->values = 1;
 }
 

@@ -202,7 +202,7 @@ static void add_stack(struct pmp_out *out, struct pmp_texts *texts, size_t threa
 	const struct pmp_report *report = texts->report;
 	size_t number = 0;
 
-	add_thread(&out->buf, thread_number, stack, &report->about.sample_type,
+	add_thread(&out->buf, thread_number, stack, &report->metadata.sample_type,
 		   options->raw_names);
 	for (size_t i = 0; i < stack->location_count; i++)
 		add_location(out, texts, stack->locations[i],

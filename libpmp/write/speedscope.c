@@ -75,7 +75,7 @@ static void add_span(struct scope *scope, const struct pmp_entry *owner, bool fo
 static int spans_of_runs(struct scope *scope, const struct pmp_run *runs, size_t count)
 {
 	const struct pmp_run **sorted = calloc(count + 1, sizeof(struct pmp_run *));
-	const struct pmp_about *about = &scope->report->about;
+	const struct pmp_metadata *metadata = &scope->report->metadata;
 
 	if (!sorted)
 		return PMP_ENOMEM;
@@ -84,7 +84,7 @@ static int spans_of_runs(struct scope *scope, const struct pmp_run *runs, size_t
 	qsort(sorted, count, sizeof(struct pmp_run *), compare_runs);
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_run *run = sorted[i];
-		uint64_t next = run->last + about->period;
+		uint64_t next = run->last + metadata->period;
 		bool more = i + 1 < count && sorted[i + 1]->thread == run->thread;
 		bool gap = more && sorted[i + 1]->absent && sorted[i + 1]->first > next;
 		const struct pmp_entry *entry = &scope->report->entries[run->entry];

@@ -435,12 +435,12 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 {
 	const struct pmp_sample_type *sample_type = &picture->paths.sample_type;
 	const struct pmp_profile_info *info = &report->totals;
-	const struct pmp_about *about = &report->about;
+	const struct pmp_metadata *metadata = &report->metadata;
 	char text[64] = "";
 	struct tm tm;
 	time_t seconds;
 
-	if (!*sample_type->type || !about->guessed) {
+	if (!*sample_type->type || !metadata->guessed) {
 		add_grouped(buf, info->samples);
 		pmp_buf_puts(buf, info->samples == 1 ? " snapshot, " : " snapshots, ");
 	}
@@ -459,12 +459,12 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%03u ms in all",
 			       (uint64_t)(info->stopped / PMP_MS),
 			       (unsigned)(info->stopped % PMP_MS / PMP_US));
-	if (*about->host) {
+	if (*metadata->host) {
 		pmp_buf_puts(buf, "; ");
-		add_text(buf, about->host);
+		add_text(buf, metadata->host);
 	}
-	seconds = (time_t)(about->realtime / PMP_S);
-	if (about->realtime && gmtime_r(&seconds, &tm) &&
+	seconds = (time_t)(metadata->realtime / PMP_S);
+	if (metadata->realtime && gmtime_r(&seconds, &tm) &&
 	    strftime(text, sizeof(text), "; %Y-%m-%d %H:%M:%S UTC", &tm))
 		pmp_buf_puts(buf, text);
 }
@@ -533,11 +533,11 @@ static void add_begin(struct picture *picture, const struct pmp_report *report)
 	struct pmp_buf *buf = &picture->out->buf;
 	unsigned width = picture->width;
 	unsigned height = HEAD + FOOT + ((unsigned)picture->depth + 1) * ROW;
-	const struct pmp_about *about = &report->about;
+	const struct pmp_metadata *metadata = &report->metadata;
 
 	pmp_buf_puts(buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-	if (*about->command)
-		add_comment(buf, about->command);
+	if (*metadata->command)
+		add_comment(buf, metadata->command);
 	pmp_buf_printf(buf,
 		       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
 		       "height=\"%u\" viewBox=\"0 0 %u %u\" data-width=\"%u\" "

@@ -54,32 +54,32 @@ static void add_extent(struct pmp_buf *buf, const struct pmp_report *report,
 		       uint64_t stacks, bool guessed)
 {
 	const struct pmp_profile_info *info = &report->totals;
-	const struct pmp_about *about = &report->about;
+	const struct pmp_metadata *metadata = &report->metadata;
 
-	if (*about->sample_type.type) {
-		pmp_escape_buf(buf, about->sample_type.type,
-			       strlen(about->sample_type.type));
+	if (*metadata->sample_type.type) {
+		pmp_escape_buf(buf, metadata->sample_type.type,
+			       strlen(metadata->sample_type.type));
 		pmp_buf_putc(buf, ' ');
 	}
-	pmp_table_amount(buf, 0, stacks, &about->sample_type);
+	pmp_table_amount(buf, 0, stacks, &metadata->sample_type);
 	/* A filter was at work, now or when the profile was saved. */
 	if (info->stacks > stacks) {
 		pmp_buf_puts(buf, " of ");
-		pmp_table_amount(buf, 0, info->stacks, &about->sample_type);
+		pmp_table_amount(buf, 0, info->stacks, &metadata->sample_type);
 	}
-	if (!*about->sample_type.type)
+	if (!*metadata->sample_type.type)
 		pmp_buf_printf(buf, " stack%s", stacks == 1 ? "" : "s");
-	if (!guessed && !(*about->sample_type.type && about->guessed))
+	if (!guessed && !(*metadata->sample_type.type && metadata->guessed))
 		pmp_buf_printf(buf, " in %" PRIu64 " snapshot%s", (uint64_t)info->samples,
 			       info->samples == 1 ? "" : "s");
-	if (about->duration || !*about->sample_type.type) {
+	if (metadata->duration || !*metadata->sample_type.type) {
 		pmp_buf_puts(buf, ", ");
-		pmp_table_seconds(buf, 0, about->duration);
+		pmp_table_seconds(buf, 0, metadata->duration);
 		pmp_buf_puts(buf, " s");
 	}
-	if (*about->host) {
+	if (*metadata->host) {
 		pmp_buf_puts(buf, ", host ");
-		pmp_escape_buf(buf, about->host, strlen(about->host));
+		pmp_escape_buf(buf, metadata->host, strlen(metadata->host));
 	}
 	if (info->evicted)
 		pmp_buf_printf(buf, ", %" PRIu64 " evicted", info->evicted);
@@ -152,9 +152,9 @@ void pmp_table_titles(struct pmp_buf *buf, const struct pmp_paths *paths,
 	const struct pmp_scale *scale = &report->scale;
 
 	pmp_buf_puts(buf, "new:  ");
-	add_extent(buf, report, paths->samples, report->about.guessed);
+	add_extent(buf, report, paths->samples, report->metadata.guessed);
 	pmp_buf_puts(buf, "\nbase: ");
-	add_extent(buf, base, paths->base_samples, base->about.guessed);
+	add_extent(buf, base, paths->base_samples, base->metadata.guessed);
 	if (scale->to != scale->from)
 		pmp_buf_printf(buf, "; counts times %" PRIu64 "/%" PRIu64, scale->to,
 			       scale->from);

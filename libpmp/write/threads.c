@@ -70,14 +70,14 @@ static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
 {
 	const struct pmp_entry *first = sums->first;
 	struct pmp_buf name = { 0 };
-	const struct pmp_about *about = &report->about;
+	const struct pmp_metadata *metadata = &report->metadata;
 
 	pmp_name_word(&name, first->thread);
 	if (first->tid)
 		pmp_buf_printf(buf, "%8d", (int)first->tid);
 	else
 		pmp_buf_printf(buf, "%8s", "-");
-	pmp_table_amount(buf, 10, sums->count, &about->sample_type);
+	pmp_table_amount(buf, 10, sums->count, &metadata->sample_type);
 	pmp_table_seconds(buf, 10, sums->cpu);
 	pmp_table_percent(buf, 8, sums->cpu, sums->wall);
 	pmp_table_percent(buf, 8, sums->running, sums->count);

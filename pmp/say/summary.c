@@ -160,7 +160,7 @@ void report_unwanted(const struct counting *counting, const struct targets *targ
 
 void report_filter(const struct counting *counting)
 {
-	struct pmp_profile_about about = { .size = sizeof(about) };
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_report_info info = { .size = sizeof(info) };
 	char shown[PMP_AMOUNT_SIZE], all[PMP_AMOUNT_SIZE], type[128];
 
@@ -169,15 +169,15 @@ void report_filter(const struct counting *counting)
 	pmp_report_info(counting->report, &info);
 	if (info.shown == info.counted && !counting->options->stats)
 		return;
-	pmp_profile_describe(counting->profile, &about);
+	pmp_profile_describe(counting->profile, &metadata);
 	message_note(
 		info.shown || !info.counted
 			? NULL
 			: "pmp -f flat lists the names that expressions are matched with",
 		"the filters show %s of %s %s (%.1f%%)",
-		pmp_amount(info.shown, about.unit, shown, sizeof(shown)),
-		pmp_amount(info.counted, about.unit, all, sizeof(all)),
-		*about.type ? pmp_escape(about.type, type, sizeof(type)) : "stacks",
+		pmp_amount(info.shown, metadata.unit, shown, sizeof(shown)),
+		pmp_amount(info.counted, metadata.unit, all, sizeof(all)),
+		*metadata.type ? pmp_escape(metadata.type, type, sizeof(type)) : "stacks",
 		percent(info.shown, info.counted));
 }
 
@@ -252,14 +252,14 @@ static uint64_t distinct(const struct counting *counting,
 }
 
 /* Of a saved profile that does not count stacks. */
-static void stat_amount(const struct pmp_profile_about *about,
+static void stat_amount(const struct pmp_profile_metadata *metadata,
 			const struct pmp_profile_info *info)
 {
 	char amount[PMP_AMOUNT_SIZE], type[128];
 
 	message_print(NULL, "%s: %s, distinct stacks: %llu",
-		      pmp_escape(about->type, type, sizeof(type)),
-		      pmp_amount(info->stacks, about->unit, amount, sizeof(amount)),
+		      pmp_escape(metadata->type, type, sizeof(type)),
+		      pmp_amount(info->stacks, metadata->unit, amount, sizeof(amount)),
 		      (unsigned long long)info->distinct);
 }
 
@@ -310,16 +310,16 @@ static void stat_losses(const struct counting *counting, const struct targets *t
 
 void report_stats(const struct counting *counting, const struct targets *targets)
 {
-	struct pmp_profile_about about = { .size = sizeof(about) };
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_profile_info info = { .size = sizeof(info) };
 	const struct note_done *done = &targets->done;
 	char asked[RATE_SIZE], reached[RATE_SIZE];
 
 	pmp_profile_info(counting->profile, &info);
 	info.distinct = distinct(counting, &info);
-	pmp_profile_describe(counting->profile, &about);
-	if (*about.type) {
-		stat_amount(&about, &info);
+	pmp_profile_describe(counting->profile, &metadata);
+	if (*metadata.type) {
+		stat_amount(&metadata, &info);
 		stat_modules(counting);
 		return;
 	}

@@ -34,24 +34,25 @@ int diff_read(struct counting *counting)
 
 int diff_check(const struct counting *counting)
 {
-	struct pmp_profile_about base = { .size = sizeof(base) };
-	struct pmp_profile_about about = { .size = sizeof(about),
-					   .type = "",
-					   .unit = "" };
+	struct pmp_profile_metadata base = { .size = sizeof(base) };
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata),
+						 .type = "",
+						 .unit = "" };
 	char type[128], base_type[128];
 
 	if (!counting->base)
 		return 0;
 	pmp_profile_describe(counting->base, &base);
 	if (counting->profile)
-		pmp_profile_describe(counting->profile, &about);
-	if (strcmp(base.type, about.type) == 0 && strcmp(base.unit, about.unit) == 0)
+		pmp_profile_describe(counting->profile, &metadata);
+	if (strcmp(base.type, metadata.type) == 0 && strcmp(base.unit, metadata.unit) == 0)
 		return 0;
-	message_print("--sample-type chooses what is counted of saved profiles",
-		      "cannot compare %s with a base of %s",
-		      pmp_escape(*about.type ? about.type : "stacks", type, sizeof(type)),
-		      pmp_escape(*base.type ? base.type : "stacks", base_type,
-				 sizeof(base_type)));
+	message_print(
+		"--sample-type chooses what is counted of saved profiles",
+		"cannot compare %s with a base of %s",
+		pmp_escape(*metadata.type ? metadata.type : "stacks", type, sizeof(type)),
+		pmp_escape(*base.type ? base.type : "stacks", base_type,
+			   sizeof(base_type)));
 	return PMP_EXIT_USAGE;
 }
 

@@ -15,14 +15,15 @@
 static void counts_text(const struct view *view, const struct pmp_profile_info *info,
 			bool wide, char *text, size_t size)
 {
-	const struct pmp_profile_about *about = &view->about;
+	const struct pmp_profile_metadata *metadata = &view->metadata;
 	char type[32], amount[PMP_AMOUNT_SIZE];
 	int n = 0;
 
-	if (about->type && *about->type) {
-		snprintf(text, size, "  %s %s",
-			 pmp_escape(about->type, type, sizeof(type)),
-			 pmp_amount(info->stacks, about->unit, amount, sizeof(amount)));
+	if (metadata->type && *metadata->type) {
+		snprintf(
+			text, size, "  %s %s",
+			pmp_escape(metadata->type, type, sizeof(type)),
+			pmp_amount(info->stacks, metadata->unit, amount, sizeof(amount)));
 		return;
 	}
 	if (wide)
@@ -62,27 +63,27 @@ static void time_text(uint64_t realtime, char *text, size_t size)
 }
 
 /* Host, date, duration, rate and command: what is known of them. */
-static void draw_origin(const struct pmp_profile_about *about, struct canvas *canvas,
-			int row)
+static void draw_origin(const struct pmp_profile_metadata *metadata,
+			struct canvas *canvas, int row)
 {
 	char text[TEXT_SIZE];
 	int at = 0;
 
-	if (about->host && *about->host)
+	if (metadata->host && *metadata->host)
 		at += canvas_print(canvas, row, at, -1, 0, "%s  ",
-				   pmp_escape(about->host, text, sizeof(text)));
-	time_text(about->realtime, text, sizeof(text));
+				   pmp_escape(metadata->host, text, sizeof(text)));
+	time_text(metadata->realtime, text, sizeof(text));
 	if (*text)
 		at += canvas_print(canvas, row, at, -1, 0, "%s  ", text);
-	if (about->duration)
+	if (metadata->duration)
 		at += canvas_print(canvas, row, at, -1, 0, "%.1f s  ",
-				   (double)about->duration / 1e9);
-	if (about->period)
+				   (double)metadata->duration / 1e9);
+	if (metadata->period)
 		at += canvas_print(canvas, row, at, -1, 0, "%.4g Hz  ",
-				   1e9 / (double)about->period);
-	if (about->command && *about->command)
+				   1e9 / (double)metadata->period);
+	if (metadata->command && *metadata->command)
 		canvas_text(canvas, row, at, -1, STYLE_DIM,
-			    pmp_escape(about->command, text, sizeof(text)));
+			    pmp_escape(metadata->command, text, sizeof(text)));
 }
 
 static void draw_stops(const struct pmp_profile_info *info, struct canvas *canvas,
@@ -114,7 +115,7 @@ int header_draw_saved(const struct view *view, struct canvas *canvas, int rows)
 	draw_counts(view, &info, canvas);
 	if (rows < 3)
 		return 1;
-	draw_origin(&view->about, canvas, 1);
+	draw_origin(&view->metadata, canvas, 1);
 	draw_stops(&info, canvas, 2);
 	return 3;
 }

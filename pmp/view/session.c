@@ -166,10 +166,10 @@ bool session_show_saved(struct session *session)
 
 	describe_source(session);
 	view->model.saved = true;
-	view->about.size = sizeof(view->about);
-	pmp_profile_describe(session->sink->counting->profile, &view->about);
-	if (view->about.unit)
-		view->model.unit = view->about.unit;
+	view->metadata.size = sizeof(view->metadata);
+	pmp_profile_describe(session->sink->counting->profile, &view->metadata);
+	if (view->metadata.unit)
+		view->model.unit = view->metadata.unit;
 	take_over(session);
 	return session->screen;
 }

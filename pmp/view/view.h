@@ -65,7 +65,7 @@ struct view {
 	uint64_t interval;
 	bool paused, ended;
 	/* Of a saved profile: model.saved, and how it came about. */
-	struct pmp_profile_about about;
+	struct pmp_profile_metadata metadata;
 	/* The screen. */
 	enum view_screen screen;
 	struct layout layout;

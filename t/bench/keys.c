@@ -233,7 +233,7 @@ static void measure(const char *title, struct saved *saved, bool live)
 	view_init(&view, saved->profile, saved->symbolizer, &actions, NULL);
 	view.title = "server";
 	view.model.saved = !live;
-	view.about.size = sizeof(view.about);
+	view.metadata.size = sizeof(view.metadata);
 	view.slice = VIEW_SLICE;
 	first = type(&view, &canvas, "I");
 	printf("    %-20s %7.1f %18.1f\n", "the first screen", first.step, first.all);

@@ -209,7 +209,7 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 {
 	struct pmp_profile_options options = { .size = sizeof(options), .live = true,
 					       .details = true };
-	const struct pmp_about about = { 1795234116123456789u, 9900000000u, 100000000,
+	const struct pmp_metadata metadata = { 1795234116123456789u, 9900000000u, 100000000,
 					 "pmp -o db.pb.gz -d 10 -p 4100", "db1", false,
 					 { "", "" } };
 	const struct pmp_profile_info info = {
@@ -232,7 +232,7 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 	fake_count(profile, 4103, "flush", 'D', "fsync", 100, FAKE_SAVED(FSYNC, LOG, START));
 	/* Of a thread without an id. */
 	fake_count(profile, 0, "gone", '?', "odd\033call", 100, FAKE_SAVED(WIDE, START));
-	if (pmp_profile_join(profile, &info, &about))
+	if (pmp_profile_join(profile, &info, &metadata))
 		abort();
 	return profile;
 }
@@ -319,9 +319,9 @@ TAP_UNUSED static void fake_view_saved(struct view *view, struct pmp_profile *pr
 	fake_view(view, profile);
 	view->title = "db.pb.gz";
 	view->model.saved = true;
-	view->about.size = sizeof(view->about);
-	pmp_profile_describe(profile, &view->about);
-	view->model.unit = view->about.unit ? view->about.unit : "";
+	view->metadata.size = sizeof(view->metadata);
+	pmp_profile_describe(profile, &view->metadata);
+	view->model.unit = view->metadata.unit ? view->metadata.unit : "";
 	view_refresh(view);
 }
 

@@ -188,7 +188,7 @@ static inline struct saved saved_example_at(uint64_t libc)
 					    "do_command(THD*)" };
 	uint32_t maps[3];
 	pmp_location stack[4];
-	const struct pmp_about about = { 1795234116123456789u, 9900000000u, 100000000,
+	const struct pmp_metadata metadata = { 1795234116123456789u, 9900000000u, 100000000,
 					 "pmp -p 4100", "db1", false, { "", "" } };
 	const struct pmp_profile_info info = {
 		.samples = 100, .stacks = 300, .truncated = 2, .not_stopped = 1,
@@ -219,7 +219,7 @@ static inline struct saved saved_example_at(uint64_t libc)
 		    .count = 3 }, stack, 0);
 	saved_count(&saved, &(struct pmp_entry){ .tid = 4105, .thread = "none",
 		    .state = 'S', .count = 1 }, stack, 0);
-	if (pmp_profile_join(saved.profile, &info, &about))
+	if (pmp_profile_join(saved.profile, &info, &metadata))
 		abort();
 	return saved;
 }
