@@ -184,12 +184,12 @@ void pmp_procwatch_free(struct pmp_procwatch *watch);
 /** Does this thread id belong to a process of another id? 0 if not. */
 pid_t pmp_thread_process(pid_t tid);
 
-enum { PMP_AMOUNT_SIZE = 64 }; /* bytes that are enough for one, with its NUL */
+enum { PMP_VALUE_SIZE = 64 }; /* bytes that are enough for one, with its NUL */
 /**
  * A value in the unit of a saved profile as people read it: "1.50MB", "20ms", "17".
  * Returns buffer.
  */
-char *pmp_amount(uint64_t value, const char *unit, char *buffer, size_t size);
+char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

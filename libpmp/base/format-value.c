@@ -86,7 +86,7 @@ static void scale(double value, const struct value_unit *units, char *buffer, si
 	print(value / best->size, value > 0 ? best->shown : "", buffer, size);
 }
 
-char *pmp_amount(uint64_t value, const char *unit, char *buffer, size_t size)
+char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t size)
 {
 	static const struct value_unit *const kinds[] = { memory, times };
 	char word[WORD_SIZE];

@@ -115,8 +115,8 @@ static int compare_nodes(const void *a, const void *b, void *arg)
 	return (one->function > other->function) - (one->function < other->function);
 }
 
-static int compare_amounts(const struct edge *one, const struct edge *other, uint32_t a,
-			   uint32_t b)
+static int compare_counts(const struct edge *one, const struct edge *other, uint32_t a,
+			  uint32_t b)
 {
 	if (one->total != other->total)
 		return one->total < other->total ? 1 : -1;
@@ -130,7 +130,7 @@ static int compare_called(const void *a, const void *b)
 
 	if (one->key.called != other->key.called)
 		return one->key.called < other->key.called ? -1 : 1;
-	return compare_amounts(other, one, other->key.caller, one->key.caller);
+	return compare_counts(other, one, other->key.caller, one->key.caller);
 }
 
 static int compare_callers(const void *a, const void *b)
@@ -139,7 +139,7 @@ static int compare_callers(const void *a, const void *b)
 
 	if (one->key.caller != other->key.caller)
 		return one->key.caller < other->key.caller ? -1 : 1;
-	return compare_amounts(one, other, one->key.called, other->key.called);
+	return compare_counts(one, other, one->key.called, other->key.called);
 }
 
 static int sort_graph(struct graph *graph)
@@ -180,8 +180,8 @@ static void add_edge(struct pmp_buf *buf, const struct graph *graph,
 		     const struct edge *edge, uint32_t shown)
 {
 	pmp_buf_printf(buf, "%16s", "");
-	pmp_table_amount(buf, 10, edge->self, &graph->paths.sample_type);
-	pmp_table_amount(buf, 10, edge->total - edge->self, &graph->paths.sample_type);
+	pmp_table_value(buf, 10, edge->self, &graph->paths.sample_type);
+	pmp_table_value(buf, 10, edge->total - edge->self, &graph->paths.sample_type);
 	pmp_buf_puts(buf, "      ");
 	add_name(buf, graph, shown);
 }
@@ -200,8 +200,8 @@ static void add_block(struct pmp_out *out, const struct graph *graph,
 	snprintf(index, sizeof(index), "[%u]", node->index);
 	pmp_buf_printf(buf, "%-8s", index);
 	pmp_table_percent(buf, 8, node->total, graph->paths.samples);
-	pmp_table_amount(buf, 10, node->self, &graph->paths.sample_type);
-	pmp_table_amount(buf, 10, node->total - node->self, &graph->paths.sample_type);
+	pmp_table_value(buf, 10, node->self, &graph->paths.sample_type);
+	pmp_table_value(buf, 10, node->total - node->self, &graph->paths.sample_type);
 	pmp_buf_puts(buf, "  ");
 	add_name(buf, graph, node->function);
 	for (size_t i = node->calls;

@@ -37,7 +37,7 @@ static const char legend[] =
 	"[number]        of the function's block in the format callgraph\n\n";
 
 /* Of what is no number of stacks, and stands for no time. */
-static const char amount_legend[] =
+static const char value_legend[] =
 	"self%, self     what the file counts of the function itself\n"
 	"total%, total   the same with all that it has called\n"
 	"[number]        of the function's block in the format callgraph\n\n";
@@ -134,7 +134,7 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 	struct pmp_buf *buf = &out->buf;
 
 	if (options->legend)
-		pmp_buf_puts(buf, timed ? legend : amount_legend);
+		pmp_buf_puts(buf, timed ? legend : value_legend);
 	pmp_buf_printf(buf, " self%%  total%%      self     total%s  function\n",
 		       timed ? "    self s   total s" : "");
 	for (size_t i = 0; i < paths->function_count; i++) {
@@ -146,8 +146,8 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 			continue;
 		pmp_table_percent(buf, 6, sums[i].self, paths->samples);
 		pmp_table_percent(buf, 8, sums[i].total, paths->samples);
-		pmp_table_amount(buf, 10, sums[i].self, &paths->sample_type);
-		pmp_table_amount(buf, 10, sums[i].total, &paths->sample_type);
+		pmp_table_value(buf, 10, sums[i].self, &paths->sample_type);
+		pmp_table_value(buf, 10, sums[i].total, &paths->sample_type);
 		if (timed) {
 			pmp_table_seconds(buf, 10, sums[i].self_time);
 			pmp_table_seconds(buf, 10, sums[i].total_time);

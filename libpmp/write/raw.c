@@ -103,7 +103,7 @@ static void add_how(struct pmp_buf *buf, const struct pmp_thread *thread)
 static void add_count(struct pmp_buf *buf, uint64_t count,
 		      const struct pmp_sample_type *sample_type)
 {
-	char text[PMP_AMOUNT_SIZE];
+	char text[PMP_VALUE_SIZE];
 
 	if (!*sample_type->type) {
 		pmp_buf_printf(buf, ", seen %" PRIu64 " times", count);
@@ -112,7 +112,7 @@ static void add_count(struct pmp_buf *buf, uint64_t count,
 	pmp_buf_puts(buf, ", ");
 	pmp_escape_buf(buf, sample_type->type, strlen(sample_type->type));
 	pmp_buf_printf(buf, " %s",
-		       pmp_amount(count, sample_type->unit, text, sizeof(text)));
+		       pmp_format_value(count, sample_type->unit, text, sizeof(text)));
 }
 
 /* What is said of a thread before its frames. */

@@ -92,12 +92,12 @@ static void add_grouped(struct pmp_buf *buf, uint64_t number)
 }
 
 /* "25,466", "1.50MB" */
-static void add_amount(struct pmp_buf *buf, uint64_t number,
-		       const struct pmp_sample_type *sample_type)
+static void add_value(struct pmp_buf *buf, uint64_t number,
+		      const struct pmp_sample_type *sample_type)
 {
-	char text[PMP_AMOUNT_SIZE];
+	char text[PMP_VALUE_SIZE];
 
-	pmp_amount(number, sample_type->unit, text, sizeof(text));
+	pmp_format_value(number, sample_type->unit, text, sizeof(text));
 	if (strspn(text, "0123456789") == strlen(text))
 		add_grouped(buf, number);
 	else
@@ -271,7 +271,7 @@ static void add_tooltip(struct pmp_buf *buf, const struct picture *picture,
 	pmp_buf_puts(buf, "<title>");
 	pmp_escape_xml(buf, name, strlen(name));
 	pmp_buf_puts(buf, " (");
-	add_amount(buf, samples, sample_type);
+	add_value(buf, samples, sample_type);
 	if (*sample_type->type)
 		pmp_buf_puts(buf, ", ");
 	else
@@ -448,10 +448,10 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 		add_text(buf, sample_type->type);
 		pmp_buf_putc(buf, ' ');
 	}
-	add_amount(buf, picture->paths.samples, sample_type);
+	add_value(buf, picture->paths.samples, sample_type);
 	if (info->stacks > picture->paths.samples) {
 		pmp_buf_puts(buf, " of ");
-		add_amount(buf, info->stacks, sample_type);
+		add_value(buf, info->stacks, sample_type);
 	}
 	if (!*sample_type->type)
 		pmp_buf_puts(buf, " stacks");
@@ -498,7 +498,7 @@ static void add_base(struct pmp_buf *buf, const struct picture *picture,
 			count++;
 		}
 	pmp_buf_puts(buf, "red grew, blue shrank since the base: ");
-	add_amount(buf, paths->base_samples, &paths->sample_type);
+	add_value(buf, paths->base_samples, &paths->sample_type);
 	if (!*paths->sample_type.type)
 		pmp_buf_puts(buf, " stacks");
 	if (!paths->scale.by_totals && !*paths->sample_type.type) {

@@ -23,13 +23,13 @@ static void add_decimal(struct pmp_buf *buf, int width, uint64_t hundredths)
 	pmp_buf_printf(buf, "%*s", width, text);
 }
 
-void pmp_table_amount(struct pmp_buf *buf, int width, uint64_t number,
-		      const struct pmp_sample_type *sample_type)
+void pmp_table_value(struct pmp_buf *buf, int width, uint64_t number,
+		     const struct pmp_sample_type *sample_type)
 {
-	char text[PMP_AMOUNT_SIZE];
+	char text[PMP_VALUE_SIZE];
 
 	pmp_buf_printf(buf, "%*s", width,
-		       pmp_amount(number, sample_type->unit, text, sizeof(text)));
+		       pmp_format_value(number, sample_type->unit, text, sizeof(text)));
 }
 
 void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number)
@@ -61,11 +61,11 @@ static void add_extent(struct pmp_buf *buf, const struct pmp_report *report,
 			       strlen(metadata->sample_type.type));
 		pmp_buf_putc(buf, ' ');
 	}
-	pmp_table_amount(buf, 0, stacks, &metadata->sample_type);
+	pmp_table_value(buf, 0, stacks, &metadata->sample_type);
 	/* A filter was at work, now or when the profile was saved. */
 	if (info->stacks > stacks) {
 		pmp_buf_puts(buf, " of ");
-		pmp_table_amount(buf, 0, info->stacks, &metadata->sample_type);
+		pmp_table_value(buf, 0, info->stacks, &metadata->sample_type);
 	}
 	if (!*metadata->sample_type.type)
 		pmp_buf_printf(buf, " stack%s", stacks == 1 ? "" : "s");

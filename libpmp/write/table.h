@@ -12,8 +12,8 @@
 #include "write/paths.h"
 
 /* A number of what is counted: "123", "1.50MB". */
-void pmp_table_amount(struct pmp_buf *buf, int width, uint64_t number,
-		      const struct pmp_sample_type *sample_type);
+void pmp_table_value(struct pmp_buf *buf, int width, uint64_t number,
+		     const struct pmp_sample_type *sample_type);
 void pmp_table_count(struct pmp_buf *buf, int width, uint64_t number);
 /* part of whole in percent, with two decimals: "40.00" */
 void pmp_table_percent(struct pmp_buf *buf, int width, uint64_t part, uint64_t whole);

@@ -77,7 +77,7 @@ static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
 		pmp_buf_printf(buf, "%8d", (int)first->tid);
 	else
 		pmp_buf_printf(buf, "%8s", "-");
-	pmp_table_amount(buf, 10, sums->count, &metadata->sample_type);
+	pmp_table_value(buf, 10, sums->count, &metadata->sample_type);
 	pmp_table_seconds(buf, 10, sums->cpu);
 	pmp_table_percent(buf, 8, sums->cpu, sums->wall);
 	pmp_table_percent(buf, 8, sums->running, sums->count);

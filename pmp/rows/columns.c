@@ -149,7 +149,7 @@ void text_count(const struct model *model, const struct view_row *row, char *buf
 		size_t size)
 {
 	if (*model->unit)
-		pmp_amount(row->count, model->unit, buffer, size);
+		pmp_format_value(row->count, model->unit, buffer, size);
 	else
 		snprintf(buffer, size, "%" PRIu64, row->count);
 }

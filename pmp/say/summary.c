@@ -162,7 +162,7 @@ void report_filter(const struct counting *counting)
 {
 	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_report_info info = { .size = sizeof(info) };
-	char shown[PMP_AMOUNT_SIZE], all[PMP_AMOUNT_SIZE], type[128];
+	char shown[PMP_VALUE_SIZE], all[PMP_VALUE_SIZE], type[128];
 
 	if (!pmp_filter_is_active(counting->options->filter) || !counting->report)
 		return;
@@ -175,8 +175,8 @@ void report_filter(const struct counting *counting)
 			? NULL
 			: "pmp -f flat lists the names that expressions are matched with",
 		"the filters show %s of %s %s (%.1f%%)",
-		pmp_amount(info.shown, metadata.unit, shown, sizeof(shown)),
-		pmp_amount(info.counted, metadata.unit, all, sizeof(all)),
+		pmp_format_value(info.shown, metadata.unit, shown, sizeof(shown)),
+		pmp_format_value(info.counted, metadata.unit, all, sizeof(all)),
 		*metadata.type ? pmp_escape(metadata.type, type, sizeof(type)) : "stacks",
 		percent(info.shown, info.counted));
 }
@@ -252,15 +252,16 @@ static uint64_t distinct(const struct counting *counting,
 }
 
 /* Of a saved profile that does not count stacks. */
-static void stat_amount(const struct pmp_profile_metadata *metadata,
-			const struct pmp_profile_info *info)
+static void stat_value(const struct pmp_profile_metadata *metadata,
+		       const struct pmp_profile_info *info)
 {
-	char amount[PMP_AMOUNT_SIZE], type[128];
+	char value[PMP_VALUE_SIZE], type[128];
 
-	message_print(NULL, "%s: %s, distinct stacks: %llu",
-		      pmp_escape(metadata->type, type, sizeof(type)),
-		      pmp_amount(info->stacks, metadata->unit, amount, sizeof(amount)),
-		      (unsigned long long)info->distinct);
+	message_print(
+		NULL, "%s: %s, distinct stacks: %llu",
+		pmp_escape(metadata->type, type, sizeof(type)),
+		pmp_format_value(info->stacks, metadata->unit, value, sizeof(value)),
+		(unsigned long long)info->distinct);
 }
 
 static void stat_stops(const struct targets *targets, const struct pmp_profile_info *info)
@@ -319,7 +320,7 @@ void report_stats(const struct counting *counting, const struct targets *targets
 	info.distinct = distinct(counting, &info);
 	pmp_profile_describe(counting->profile, &metadata);
 	if (*metadata.type) {
-		stat_amount(&metadata, &info);
+		stat_value(&metadata, &info);
 		stat_modules(counting);
 		return;
 	}

@@ -16,14 +16,14 @@ static void counts_text(const struct view *view, const struct pmp_profile_info *
 			bool wide, char *text, size_t size)
 {
 	const struct pmp_profile_metadata *metadata = &view->metadata;
-	char type[32], amount[PMP_AMOUNT_SIZE];
+	char type[32], value[PMP_VALUE_SIZE];
 	int n = 0;
 
 	if (metadata->type && *metadata->type) {
-		snprintf(
-			text, size, "  %s %s",
-			pmp_escape(metadata->type, type, sizeof(type)),
-			pmp_amount(info->stacks, metadata->unit, amount, sizeof(amount)));
+		snprintf(text, size, "  %s %s",
+			 pmp_escape(metadata->type, type, sizeof(type)),
+			 pmp_format_value(info->stacks, metadata->unit, value,
+					  sizeof(value)));
 		return;
 	}
 	if (wide)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* base/amount: values with units, spelled as go tool pprof spells them. */
+/* base/format-value: values with units, spelled as go tool pprof spells them. */
 #include <limits.h>
 #include <locale.h>
 
@@ -9,7 +9,7 @@
 static const struct {
 	uint64_t value;
 	const char *unit, *text;
-} amounts[] = {
+} values[] = {
 	{ 0, "bytes", "0" },
 	{ 1, "bytes", "1B" },
 	{ 1023, "bytes", "1023B" },
@@ -39,18 +39,18 @@ static const struct {
 
 int main(void)
 {
-	char text[PMP_AMOUNT_SIZE], small[4];
+	char text[PMP_VALUE_SIZE], small[4];
 
-	for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
-		pmp_amount(amounts[i].value, amounts[i].unit, text, sizeof(text));
-		is_str(text, amounts[i].text, "an amount");
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		pmp_format_value(values[i].value, values[i].unit, text, sizeof(text));
+		is_str(text, values[i].text, "a value");
 	}
-	is_str(pmp_amount(123456, "bytes", small, sizeof(small)), "120", "cut to what fits");
-	pmp_amount(1, "a unit that is much longer than any that somebody would write", text,
+	is_str(pmp_format_value(123456, "bytes", small, sizeof(small)), "120", "cut to what fits");
+	pmp_format_value(1, "a unit that is much longer than any that somebody would write", text,
 		   sizeof(text));
 	is_str(text, "1a unit that is much longer than", "a long unit is cut");
 	if (setlocale(LC_ALL, "de_DE.UTF-8"))
-		is_str(pmp_amount(1536, "bytes", text, sizeof(text)), "1.50kB",
+		is_str(pmp_format_value(1536, "bytes", text, sizeof(text)), "1.50kB",
 		       "whatever the locale");
 	return done_testing();
 }
