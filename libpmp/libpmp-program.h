@@ -92,7 +92,7 @@ struct pmp_live_info {
 	uint64_t span[PMP_WINDOW_COUNT]; /* ns that the window really covers */
 	uint64_t merged;		 /* stacks and threads not kept apart */
 	uint64_t renumbered; /* grows when indices of stacks and locations change */
-	uint64_t moved;	     /* grows when indices of threads and cells change */
+	uint64_t moved;	     /* grows when indices of threads and counters change */
 };
 
 struct pmp_live_process {
@@ -129,8 +129,8 @@ struct pmp_live_stack {
 	const char *end; /* why it does not reach its root, or "" */
 };
 
-/* A thread was seen with a stack, in a state. */
-struct pmp_live_cell {
+/* How often a thread was seen with a stack, in a state. */
+struct pmp_live_counter {
 	size_t size;
 	size_t thread, stack; /* indices */
 	char state;
@@ -145,8 +145,8 @@ void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info);
 size_t pmp_live_process_count(const struct pmp_live *live);
 size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
-size_t pmp_live_cell_count(const struct pmp_live *live);
-/** Each i below its count. Indices stay, but those of threads and cells change when
+size_t pmp_live_counter_count(const struct pmp_live *live);
+/** Each i below its count. Indices stay, but those of threads and counters change when
  * threads are put together, which pmp_live_info.moved tells, and all of them, with the
  * numbers of locations, when stacks are: pmp_live_info.renumbered. */
 void pmp_live_process(const struct pmp_live *live, size_t i,
@@ -154,7 +154,8 @@ void pmp_live_process(const struct pmp_live *live, size_t i,
 void pmp_live_thread(const struct pmp_live *live, size_t i,
 		     struct pmp_live_thread *thread);
 void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);
-void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *cell);
+void pmp_live_counter(const struct pmp_live *live, size_t i,
+		      struct pmp_live_counter *counter);
 
 /* ---- processes, values ---------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counting for a view: cells of threads and stacks, windows of time, rates, threads
+ * Counting for a view: counters of threads and stacks, windows of time, rates, threads
  * that end and are put together, several processes, damaged text.
  */
 #include "libpmp-program.h"
@@ -69,27 +69,27 @@ static struct pmp_live_info info_of(const struct pmp_live *live)
 	return info;
 }
 
-/* Counts of all cells in a window. */
+/* Counts of all counters in a window. */
 static uint64_t sum(const struct pmp_live *live, enum pmp_window window)
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < pmp_live_cell_count(live); i++) {
-		struct pmp_live_cell cell = { .size = sizeof(cell) };
+	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
+		struct pmp_live_counter counter = { .size = sizeof(counter) };
 
-		pmp_live_cell(live, i, &cell);
-		total += cell.counts[window];
+		pmp_live_counter(live, i, &counter);
+		total += counter.counts[window];
 	}
 	return total;
 }
 
-static void test_cells(void)
+static void test_counters(void)
 {
 	struct pmp_profile *profile = new_profile();
 	const struct pmp_live *live = pmp_profile_live(profile);
 	struct pmp_sample *sample;
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
-	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	struct pmp_live_counter counter = { .size = sizeof(counter) };
 	struct pmp_live_stack stack = { .size = sizeof(stack) };
 	struct pmp_live_process process = { .size = sizeof(process) };
 	struct pmp_thread *made;
@@ -107,10 +107,10 @@ static void test_cells(void)
 		add(profile, sample);
 	}
 	is_int(pmp_live_thread_count(live), 2, "two threads");
-	is_int(pmp_live_cell_count(live), 3, "three cells");
+	is_int(pmp_live_counter_count(live), 3, "three counters");
 	is_int(pmp_live_stack_count(live), 3, "two stacks, and the one for too many");
-	pmp_live_cell(live, 0, &cell);
-	is_int(cell.counts[PMP_WINDOW_START], 3, "unchanged is counted too");
+	pmp_live_counter(live, 0, &counter);
+	is_int(counter.counts[PMP_WINDOW_START], 3, "unchanged is counted too");
 	pmp_live_thread(live, 1, &thread);
 	is_str(thread.name, "b", "its name");
 	is_int(thread.state, 'R', "its state");
@@ -153,7 +153,7 @@ static void test_windows(void)
 	is_int(info.stacks[PMP_WINDOW_START], 2000, "all are counted");
 	is_int(info.stacks[PMP_WINDOW_MINUTE], 2 * 601, "those of a minute");
 	is_int(info.stacks[PMP_WINDOW_SECONDS], 2 * 101, "those of ten seconds");
-	is_int(sum(live, PMP_WINDOW_START), 2000, "and the cells say the same");
+	is_int(sum(live, PMP_WINDOW_START), 2000, "and the counters say the same");
 	is_int(sum(live, PMP_WINDOW_MINUTE), 2 * 601, "of a minute");
 	is_int(sum(live, PMP_WINDOW_SECONDS), 2 * 101, "of ten seconds");
 	is_int(info.span[PMP_WINDOW_SECONDS], 10 * S, "which it covers");
@@ -226,7 +226,7 @@ static void test_text(void)
 static void test_lock(void)
 {
 	struct pmp_profile *profile = new_profile();
-	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	struct pmp_live_counter counter = { .size = sizeof(counter) };
 	static const struct {
 		int call;
 		uint64_t operation;
@@ -246,8 +246,8 @@ static void test_lock(void)
 	}
 	add(profile, sample);
 	for (size_t i = 0; i < 4; i++) {
-		pmp_live_cell(pmp_profile_live(profile), i, &cell);
-		is_int(cell.waits_for_lock, calls[i].waits, "call %d, operation %#llx",
+		pmp_live_counter(pmp_profile_live(profile), i, &counter);
+		is_int(counter.waits_for_lock, calls[i].waits, "call %d, operation %#llx",
 		       calls[i].call, (unsigned long long)calls[i].operation);
 	}
 	pmp_profile_free(profile);
@@ -290,7 +290,7 @@ static void test_saved(void)
 	is_int(all.stacks[PMP_WINDOW_MINUTE], 0, "nothing is in a window of time");
 	is_int(all.span[PMP_WINDOW_START], 5 * S, "the time");
 	is_int(pmp_live_thread_count(live), 3, "three threads");
-	is_int(pmp_live_cell_count(live), 4, "four cells");
+	is_int(pmp_live_counter_count(live), 4, "four counters");
 	pmp_live_thread(live, 0, &thread);
 	ok(thread.present && thread.how == PMP_HOW_UNKNOWN, "is there, nobody knows how");
 	is_int(thread.state, 'S', "its most frequent state");
@@ -324,7 +324,7 @@ static void test_saved_limits(void)
 	ok(pmp_live_thread_count(live) <= 65536 + 256, "100000 threads: %zu",
 	   pmp_live_thread_count(live));
 	is_int(info_of(live).stacks[PMP_WINDOW_START], 100000, "none is lost");
-	is_int(sum(live, PMP_WINDOW_START), 100000, "in no cell");
+	is_int(sum(live, PMP_WINDOW_START), 100000, "in no counter");
 	pmp_profile_free(profile);
 }
 
@@ -333,7 +333,7 @@ int main(void)
 	struct pmp_profile_options options = { .size = sizeof(options) };
 	struct pmp_profile *profile;
 
-	test_cells();
+	test_counters();
 	test_windows();
 	test_churn();
 	test_text();

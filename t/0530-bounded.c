@@ -156,11 +156,11 @@ static uint64_t live_sum(const struct saved *saved)
 	const struct pmp_live *live = pmp_profile_live(saved->profile);
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < pmp_live_cell_count(live); i++) {
-		struct pmp_live_cell cell = { .size = sizeof(cell) };
+	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
+		struct pmp_live_counter counter = { .size = sizeof(counter) };
 
-		pmp_live_cell(live, i, &cell);
-		sum += cell.counts[PMP_WINDOW_START];
+		pmp_live_counter(live, i, &counter);
+		sum += counter.counts[PMP_WINDOW_START];
 	}
 	return sum;
 }

@@ -36,9 +36,9 @@ size_t pmp_live_stack_count(const struct pmp_live *live)
 	return pmp_intern_count(live->stack_keys);
 }
 
-size_t pmp_live_cell_count(const struct pmp_live *live)
+size_t pmp_live_counter_count(const struct pmp_live *live)
 {
-	return live->cell_count;
+	return live->counter_count;
 }
 
 void pmp_live_process(const struct pmp_live *live, size_t i,
@@ -79,7 +79,9 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 		.present = live->saved || (row->tid && row->seen == process->last.time),
 		.state = row->state ? row->state : '?',
 		.how = row->how,
-		.stack = row->cell < live->cell_count ? live->cells[row->cell].stack : 0,
+		.stack = row->counter < live->counter_count
+				 ? live->counters[row->counter].stack
+				 : 0,
 		.reason = row->reason,
 		.syscall = call_name(live, row->syscall),
 		.waits_for_lock = row->waits_for_lock,
@@ -108,10 +110,11 @@ void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack
 	give(stack, &all, sizeof(all));
 }
 
-void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *cell)
+void pmp_live_counter(const struct pmp_live *live, size_t i,
+		      struct pmp_live_counter *counter)
 {
-	const struct pmp_counted_cell *row = &live->cells[i];
-	struct pmp_live_cell all = {
+	const struct pmp_counted_counter *row = &live->counters[i];
+	struct pmp_live_counter all = {
 		.thread = row->thread,
 		.stack = row->stack,
 		.state = row->state,
@@ -120,5 +123,5 @@ void pmp_live_cell(const struct pmp_live *live, size_t i, struct pmp_live_cell *
 	};
 
 	memcpy(all.counts, row->counts, sizeof(all.counts));
-	give(cell, &all, sizeof(all));
+	give(counter, &all, sizeof(all));
 }

@@ -82,18 +82,18 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 			const struct pmp_entry *entry)
 {
 	struct pmp_counted_thread *thread = &live->threads[row];
-	struct pmp_counted_cell *cell = &live->cells[id];
+	struct pmp_counted_counter *counter = &live->counters[id];
 
-	cell->counts[PMP_WINDOW_START] =
-		sum(cell->counts[PMP_WINDOW_START], entry->count);
-	cell->syscall = number_of_call(live, entry->syscall);
-	if (thread->cell != PMP_INTERN_NONE && thread->cell != id &&
-	    cell->counts[PMP_WINDOW_START] <=
-		    live->cells[thread->cell].counts[PMP_WINDOW_START])
+	counter->counts[PMP_WINDOW_START] =
+		sum(counter->counts[PMP_WINDOW_START], entry->count);
+	counter->syscall = number_of_call(live, entry->syscall);
+	if (thread->counter != PMP_INTERN_NONE && thread->counter != id &&
+	    counter->counts[PMP_WINDOW_START] <=
+		    live->counters[thread->counter].counts[PMP_WINDOW_START])
 		return;
-	thread->cell = id;
+	thread->counter = id;
 	thread->state = entry->state;
-	thread->syscall = cell->syscall;
+	thread->syscall = counter->syscall;
 	cut_text(thread->wchan, entry->wchan, sizeof(thread->wchan));
 	cut_text(thread->reason, entry->reason, sizeof(thread->reason));
 }
@@ -103,7 +103,7 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 	const struct pmp_thread stack = { .end = entry->end,
 					  .frame_count = entry->location_count };
 	uint32_t process = find_saved_process(live, entry), id;
-	struct pmp_counted_cell like = { .state = entry->state };
+	struct pmp_counted_counter like = { .state = entry->state };
 
 	if (process == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
@@ -117,7 +117,7 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 	like.stack = pmp_live_find_stack(live, &stack, entry->locations);
 	if (like.stack == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
-	id = pmp_live_find_cell(live, &like);
+	id = pmp_live_find_counter(live, &like);
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	count_saved(live, like.thread, id, entry);

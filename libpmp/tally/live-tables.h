@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of a live have in common: its tables. A process, a thread and a cell (a
- * thread with a stack in a state) are known by their index.
+ * What the files of a live have in common: its tables. A process, a thread and a counter
+ * (of a thread with a stack in a state) are known by their index.
  */
 #ifndef PMP_TALLY_LIVE_TABLES_H
 #define PMP_TALLY_LIVE_TABLES_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define PMP_LIVE_STACKS_MAX (256u * 1024)
-#define PMP_LIVE_CELLS_MAX (1024u * 1024)
+#define PMP_LIVE_COUNTERS_MAX (1024u * 1024)
 /* The longest window of time; threads that were not seen in it have ended. */
 #define PMP_LIVE_WINDOW_MAX (60 * PMP_S)
 #define PMP_LIVE_LOCK 256 /* in the state of a key: it waits for one */
@@ -38,7 +38,7 @@ struct pmp_counted_thread {
 	uint64_t seen; /* time of its last sample */
 	char state;
 	enum pmp_how how;
-	uint32_t cell; /* of its last sample */
+	uint32_t counter; /* of its last sample */
 	char reason[PMP_REASON_SIZE];
 	char wchan[PMP_WCHAN_SIZE];
 	int syscall;
@@ -50,7 +50,7 @@ struct pmp_counted_thread {
 	double cpu_share, switches;
 };
 
-struct pmp_counted_cell {
+struct pmp_counted_counter {
 	uint32_t thread, stack;
 	int syscall;
 	char state;
@@ -58,7 +58,7 @@ struct pmp_counted_cell {
 	uint64_t counts[PMP_WINDOW_COUNT];
 };
 
-/* What a process, a thread or a cell is known by. */
+/* What a process, a thread or a counter is known by. */
 struct pmp_process_key {
 	pid_t pid;
 	char name[PMP_NAME_SIZE]; /* zero unless pid is 0; of saved profiles always */
@@ -70,7 +70,7 @@ struct pmp_thread_key {
 	char name[PMP_NAME_SIZE]; /* zero unless tid is 0 */
 };
 
-struct pmp_cell_key {
+struct pmp_counter_key {
 	uint32_t thread, stack;
 	uint32_t state; /* and PMP_LIVE_LOCK */
 };
@@ -79,25 +79,25 @@ struct pmp_cell_key {
 struct pmp_log_sample {
 	uint64_t time;
 	uint32_t process;
-	uint32_t cells;
+	uint32_t counters;
 };
 
 /* Where a window begins in the log; positions grow for ever. */
 struct pmp_log_tail {
-	uint64_t sample, cell;
+	uint64_t sample, counter;
 };
 
 struct pmp_live {
 	struct pmp_counted_process *processes;
 	size_t process_count, process_capacity;
-	struct pmp_intern *process_keys, *thread_keys, *stack_keys, *cell_keys;
+	struct pmp_intern *process_keys, *thread_keys, *stack_keys, *counter_keys;
 	struct pmp_intern *calls; /* of saved profiles, else NULL */
 	struct pmp_counted_thread *threads;
 	size_t thread_count, thread_capacity;
 	size_t ended_count; /* of them, names of those that have ended */
-	struct pmp_counted_cell *cells;
-	size_t cell_count, cell_capacity;
-	uint32_t *log;			    /* ring of cells */
+	struct pmp_counted_counter *counters;
+	size_t counter_count, counter_capacity;
+	uint32_t *log;			    /* ring of counters */
 	struct pmp_log_sample *log_samples; /* ring */
 	size_t log_size, log_samples_size;  /* powers of two */
 	struct pmp_log_tail head, tails[PMP_WINDOW_COUNT];
@@ -114,7 +114,8 @@ struct pmp_live {
 /* Each makes what is not there yet; PMP_INTERN_NONE: no memory. */
 uint32_t pmp_live_find_process(struct pmp_live *live, const struct pmp_process_key *key);
 uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key *key);
-uint32_t pmp_live_find_cell(struct pmp_live *live, const struct pmp_counted_cell *like);
+uint32_t pmp_live_find_counter(struct pmp_live *live,
+			       const struct pmp_counted_counter *like);
 /* Of a thread: locations are those of all frames of its sample. */
 uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thread,
 			     const pmp_location *locations);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts for a view. A cell is a thread with a stack in a state (running, asleep,
+ * Counts for a view. A counter is of a thread with a stack in a state (running, asleep,
  * waiting for a lock), and has three counts: since the start and in two windows of
  * time, so that a view reads its numbers (live-read.c) without adding anything up. A log
- * of cells takes off a window what has become too old. A saved profile is counted by
+ * of counters takes off a window what has become too old. A saved profile is counted by
  * live-saved.c.
  *
  * Memory is bounded: threads and processes that come and go are put together by name once
@@ -25,10 +25,10 @@
 #include "tally/live-tables.h"
 
 #define RATE_TIME PMP_S /* what CPU time and switches are measured over */
-#define LOG_CELLS_MAX (8u * 1024 * 1024) /* cells in the log: 32 MiB */
-#define LOG_SAMPLES_MAX (64u * 1024)	 /* samples in the log */
-#define THREADS_MAX 16384		 /* rows; more, and the ended are put together */
-#define PROCESSES_MAX 4096		 /* likewise */
+#define LOG_COUNTERS_MAX (8u * 1024 * 1024) /* counters in the log: 32 MiB */
+#define LOG_SAMPLES_MAX (64u * 1024)	    /* samples in the log */
+#define THREADS_MAX 16384	/* rows; more, and the ended are put together */
+#define PROCESSES_MAX 4096	/* likewise */
 #define ENDED_MAX 4096		/* names of threads that have ended; more are one */
 #define MERGE_TIME (10 * PMP_S) /* at least, between two times of putting together */
 
@@ -50,13 +50,13 @@ struct pmp_live *pmp_live_new(void)
 	live->process_keys = pmp_intern_new();
 	live->thread_keys = pmp_intern_new();
 	live->stack_keys = pmp_intern_new();
-	live->cell_keys = pmp_intern_new();
+	live->counter_keys = pmp_intern_new();
 	live->log_size = live->log_samples_size = 1024;
 	live->log = malloc(live->log_size * sizeof(*live->log));
 	live->log_samples = malloc(live->log_samples_size * sizeof(*live->log_samples));
 	/* Stack 0 stands for all that are too many. */
 	if (!live->process_keys || !live->thread_keys || !live->stack_keys ||
-	    !live->cell_keys || !live->log || !live->log_samples ||
+	    !live->counter_keys || !live->log || !live->log_samples ||
 	    pmp_intern(live->stack_keys, &none, sizeof(none)) == PMP_INTERN_NONE) {
 		pmp_live_free(live);
 		return NULL;
@@ -71,11 +71,11 @@ void pmp_live_free(struct pmp_live *live)
 	pmp_intern_free(live->process_keys);
 	pmp_intern_free(live->thread_keys);
 	pmp_intern_free(live->stack_keys);
-	pmp_intern_free(live->cell_keys);
+	pmp_intern_free(live->counter_keys);
 	pmp_intern_free(live->calls);
 	free(live->processes);
 	free(live->threads);
-	free(live->cells);
+	free(live->counters);
 	free(live->log);
 	free(live->log_samples);
 	free(live->words);
@@ -114,7 +114,7 @@ uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key
 	thread = &live->threads[live->thread_count++];
 	*thread = (struct pmp_counted_thread){ .process = key->process,
 					       .tid = key->tid,
-					       .cell = PMP_INTERN_NONE,
+					       .counter = PMP_INTERN_NONE,
 					       .syscall = PMP_SYSCALL_UNKNOWN,
 					       .cpu_share = -1,
 					       .switches = -1 };
@@ -122,29 +122,30 @@ uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key
 	return id;
 }
 
-uint32_t pmp_live_find_cell(struct pmp_live *live, const struct pmp_counted_cell *like)
+uint32_t pmp_live_find_counter(struct pmp_live *live,
+			       const struct pmp_counted_counter *like)
 {
-	struct pmp_cell_key key = {
+	struct pmp_counter_key key = {
 		like->thread,
 		like->stack,
 		(unsigned char)like->state | (like->waits_for_lock ? PMP_LIVE_LOCK : 0),
 	};
 	uint32_t id;
 
-	if (live->cell_count >= PMP_LIVE_CELLS_MAX &&
-	    pmp_intern_find(live->cell_keys, &key, sizeof(key)) == PMP_INTERN_NONE)
+	if (live->counter_count >= PMP_LIVE_COUNTERS_MAX &&
+	    pmp_intern_find(live->counter_keys, &key, sizeof(key)) == PMP_INTERN_NONE)
 		key.stack = 0;
-	id = pmp_intern(live->cell_keys, &key, sizeof(key));
+	id = pmp_intern(live->counter_keys, &key, sizeof(key));
 	if (id == PMP_INTERN_NONE ||
-	    PMP_RESERVE(&live->cells, &live->cell_capacity, (size_t)id + 1))
+	    PMP_RESERVE(&live->counters, &live->counter_capacity, (size_t)id + 1))
 		return PMP_INTERN_NONE;
-	if (id == live->cell_count)
-		live->cells[live->cell_count++] =
-			(struct pmp_counted_cell){ .thread = key.thread,
-						   .stack = key.stack,
-						   .state = like->state,
-						   .waits_for_lock =
-							   like->waits_for_lock };
+	if (id == live->counter_count)
+		live->counters[live->counter_count++] =
+			(struct pmp_counted_counter){ .thread = key.thread,
+						      .stack = key.stack,
+						      .state = like->state,
+						      .waits_for_lock =
+							      like->waits_for_lock };
 	return id;
 }
 
@@ -172,10 +173,10 @@ uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thr
 uint64_t pmp_live_size(const struct pmp_live *live)
 {
 	return pmp_intern_size(live->process_keys) + pmp_intern_size(live->thread_keys) +
-	       pmp_intern_size(live->stack_keys) + pmp_intern_size(live->cell_keys) +
+	       pmp_intern_size(live->stack_keys) + pmp_intern_size(live->counter_keys) +
 	       live->process_capacity * sizeof(*live->processes) +
 	       live->thread_capacity * sizeof(*live->threads) +
-	       live->cell_capacity * sizeof(*live->cells);
+	       live->counter_capacity * sizeof(*live->counters);
 }
 
 void pmp_live_mark(const struct pmp_live *live, bool *used)
@@ -196,7 +197,7 @@ void pmp_live_renumbered(struct pmp_live *live)
 
 /* ---- the log ------------------------------------------------------------------ */
 
-/* One cell number for each thread of each sample of the longest window. */
+/* One counter number for each thread of each sample of the longest window. */
 
 /* Double a ring of which [tail, head) is in use; sizes are powers of two. */
 static void *grow_ring(void *ring, size_t *size, size_t element, uint64_t tail,
@@ -230,29 +231,29 @@ static void expire(struct pmp_live *live, int window)
 	struct pmp_log_tail *tail = &live->tails[window];
 	const struct pmp_log_sample *sample = sample_at(live, tail->sample++);
 
-	for (uint32_t i = 0; i < sample->cells; i++)
-		live->cells[*log_at(live, tail->cell++)].counts[window]--;
-	live->info.stacks[window] -= sample->cells;
+	for (uint32_t i = 0; i < sample->counters; i++)
+		live->counters[*log_at(live, tail->counter++)].counts[window]--;
+	live->info.stacks[window] -= sample->counters;
 	live->info.samples[window]--;
 	live->processes[sample->process].samples[window]--;
 }
 
-static int log_reserve(struct pmp_live *live, size_t cells)
+static int log_reserve(struct pmp_live *live, size_t counters)
 {
 	struct pmp_log_tail *tail = &live->tails[PMP_WINDOW_MINUTE];
 	struct pmp_log_tail *inner = &live->tails[PMP_WINDOW_SECONDS];
 
 	/* Too much for the log: its windows become shorter, and say so. */
 	while (tail->sample < live->head.sample &&
-	       (live->head.cell + cells - tail->cell > LOG_CELLS_MAX ||
+	       (live->head.counter + counters - tail->counter > LOG_COUNTERS_MAX ||
 		live->head.sample + 1 - tail->sample > LOG_SAMPLES_MAX)) {
 		if (inner->sample == tail->sample)
 			expire(live, PMP_WINDOW_SECONDS);
 		expire(live, PMP_WINDOW_MINUTE);
 	}
-	while (live->head.cell + cells - tail->cell > live->log_size) {
+	while (live->head.counter + counters - tail->counter > live->log_size) {
 		uint32_t *log = grow_ring(live->log, &live->log_size, sizeof(*log),
-					  tail->cell, live->head.cell);
+					  tail->counter, live->head.counter);
 
 		if (!log)
 			return PMP_ENOMEM;
@@ -270,9 +271,9 @@ static int log_reserve(struct pmp_live *live, size_t cells)
 	return 0;
 }
 
-static void log_cell(struct pmp_live *live, uint32_t cell)
+static void log_counter(struct pmp_live *live, uint32_t counter)
 {
-	*log_at(live, live->head.cell++) = cell;
+	*log_at(live, live->head.counter++) = counter;
 }
 
 static void log_sample(struct pmp_live *live, const struct pmp_log_sample *sample)
@@ -357,11 +358,12 @@ static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thre
 	else if (old->tid)
 		live->info.merged++;
 	live->threads[id].process = process;
-	live->threads[id].cell = PMP_INTERN_NONE;
+	live->threads[id].counter = PMP_INTERN_NONE;
 	return id;
 }
 
-static void add_counts(struct pmp_counted_cell *to, const struct pmp_counted_cell *from)
+static void add_counts(struct pmp_counted_counter *to,
+		       const struct pmp_counted_counter *from)
 {
 	to->syscall = from->syscall;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
@@ -395,11 +397,11 @@ static int choose_stacks(const struct pmp_live *live, uint32_t *stays)
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		worth[i].stack = (uint32_t)i;
-	for (size_t i = 0; i < live->cell_count; i++) {
-		const struct pmp_counted_cell *cell = &live->cells[i];
+	for (size_t i = 0; i < live->counter_count; i++) {
+		const struct pmp_counted_counter *counter = &live->counters[i];
 
-		worth[cell->stack].count += cell->counts[PMP_WINDOW_START];
-		worth[cell->stack].recent += cell->counts[PMP_WINDOW_MINUTE];
+		worth[counter->stack].count += counter->counts[PMP_WINDOW_START];
+		worth[counter->stack].recent += counter->counts[PMP_WINDOW_MINUTE];
 	}
 	worth[0].recent = UINT64_MAX;
 	qsort(worth, count, sizeof(*worth), compare_worth);
@@ -411,7 +413,7 @@ static int choose_stacks(const struct pmp_live *live, uint32_t *stays)
 
 static bool has_many_stacks(const struct pmp_live *live)
 {
-	return live->cell_count >= PMP_LIVE_CELLS_MAX ||
+	return live->counter_count >= PMP_LIVE_COUNTERS_MAX ||
 	       pmp_intern_count(live->stack_keys) >= PMP_LIVE_STACKS_MAX;
 }
 
@@ -439,9 +441,9 @@ static int move_stacks(struct pmp_live *live, const struct pmp_live *old, bool m
 	return 0;
 }
 
-/* The new number of each process, stack and cell. */
+/* The new number of each process, stack and counter. */
 struct moves {
-	uint32_t *processes, *stacks, *cells;
+	uint32_t *processes, *stacks, *counters;
 };
 
 static bool make_moves(struct moves *moves, const struct pmp_live *live)
@@ -449,29 +451,29 @@ static bool make_moves(struct moves *moves, const struct pmp_live *live)
 	moves->processes = calloc(live->process_count + 1, sizeof(*moves->processes));
 	moves->stacks =
 		calloc(pmp_intern_count(live->stack_keys), sizeof(*moves->stacks));
-	moves->cells = calloc(live->cell_count + 1, sizeof(*moves->cells));
-	return moves->processes && moves->stacks && moves->cells;
+	moves->counters = calloc(live->counter_count + 1, sizeof(*moves->counters));
+	return moves->processes && moves->stacks && moves->counters;
 }
 
 static void free_moves(struct moves *moves)
 {
 	free(moves->processes);
 	free(moves->stacks);
-	free(moves->cells);
+	free(moves->counters);
 }
 
-static int move_cells(struct pmp_live *live, const struct pmp_live *old,
-		      const uint32_t *threads, const struct moves *moves)
+static int move_counters(struct pmp_live *live, const struct pmp_live *old,
+			 const uint32_t *threads, const struct moves *moves)
 {
-	for (size_t i = 0; i < old->cell_count; i++) {
-		struct pmp_counted_cell moved = old->cells[i];
+	for (size_t i = 0; i < old->counter_count; i++) {
+		struct pmp_counted_counter moved = old->counters[i];
 
 		moved.thread = threads[moved.thread];
 		moved.stack = moves->stacks[moved.stack];
-		moves->cells[i] = pmp_live_find_cell(live, &moved);
-		if (moves->cells[i] == PMP_INTERN_NONE)
+		moves->counters[i] = pmp_live_find_counter(live, &moved);
+		if (moves->counters[i] == PMP_INTERN_NONE)
 			return PMP_ENOMEM;
-		add_counts(&live->cells[moves->cells[i]], &old->cells[i]);
+		add_counts(&live->counters[moves->counters[i]], &old->counters[i]);
 	}
 	return 0;
 }
@@ -495,7 +497,7 @@ static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t 
 		code = threads[i] == PMP_INTERN_NONE ? PMP_ENOMEM : 0;
 	}
 	if (!code)
-		code = move_cells(live, old, threads, moves);
+		code = move_counters(live, old, threads, moves);
 	free(threads);
 	return code;
 }
@@ -505,10 +507,10 @@ static void free_tables(struct pmp_live *live)
 	pmp_intern_free(live->process_keys);
 	pmp_intern_free(live->thread_keys);
 	pmp_intern_free(live->stack_keys);
-	pmp_intern_free(live->cell_keys);
+	pmp_intern_free(live->counter_keys);
 	free(live->processes);
 	free(live->threads);
-	free(live->cells);
+	free(live->counters);
 }
 
 /* Empty ones. False: no memory. */
@@ -517,23 +519,23 @@ static bool make_tables(struct pmp_live *live)
 	live->process_keys = pmp_intern_new();
 	live->thread_keys = pmp_intern_new();
 	live->stack_keys = pmp_intern_new();
-	live->cell_keys = pmp_intern_new();
+	live->counter_keys = pmp_intern_new();
 	live->processes = NULL;
 	live->threads = NULL;
-	live->cells = NULL;
+	live->counters = NULL;
 	live->process_count = live->process_capacity = 0;
 	live->thread_count = live->thread_capacity = live->ended_count = 0;
-	live->cell_count = live->cell_capacity = 0;
+	live->counter_count = live->counter_capacity = 0;
 	return live->process_keys && live->thread_keys && live->stack_keys &&
-	       live->cell_keys;
+	       live->counter_keys;
 }
 
 static void log_renumber(struct pmp_live *live, const struct moves *moves)
 {
 	const struct pmp_log_tail *tail = &live->tails[PMP_WINDOW_MINUTE];
 
-	for (uint64_t i = tail->cell; i < live->head.cell; i++)
-		*log_at(live, i) = moves->cells[*log_at(live, i)];
+	for (uint64_t i = tail->counter; i < live->head.counter; i++)
+		*log_at(live, i) = moves->counters[*log_at(live, i)];
 	for (uint64_t i = tail->sample; i < live->head.sample; i++)
 		sample_at(live, i)->process =
 			moves->processes[sample_at(live, i)->process];
@@ -650,8 +652,8 @@ static bool waits_for_lock(const struct pmp_thread *thread)
 	       (command == WAIT || command == LOCK_PI || command == LOCK_PI2);
 }
 
-static bool same_state(const struct pmp_counted_cell *one,
-		       const struct pmp_counted_cell *other)
+static bool same_state(const struct pmp_counted_counter *one,
+		       const struct pmp_counted_counter *other)
 {
 	return one->state == other->state && one->waits_for_lock == other->waits_for_lock;
 }
@@ -661,28 +663,28 @@ static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
 {
 	struct pmp_thread_key key = { .process = process, .tid = thread->tid };
 	uint32_t row = pmp_live_find_thread(live, &key), id;
-	struct pmp_counted_cell like = { .thread = row,
-					 .state = thread->state,
-					 .waits_for_lock = waits_for_lock(thread) };
+	struct pmp_counted_counter like = { .thread = row,
+					    .state = thread->state,
+					    .waits_for_lock = waits_for_lock(thread) };
 
 	if (row == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
-	id = live->threads[row].cell;
+	id = live->threads[row].counter;
 	if (thread->obtained != PMP_UNCHANGED || id == PMP_INTERN_NONE ||
-	    !same_state(&live->cells[id], &like)) {
+	    !same_state(&live->counters[id], &like)) {
 		like.stack = pmp_live_find_stack(live, thread, locations);
 		id = like.stack == PMP_INTERN_NONE ? PMP_INTERN_NONE
-						   : pmp_live_find_cell(live, &like);
+						   : pmp_live_find_counter(live, &like);
 	}
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	describe(&live->threads[row], thread, time);
-	live->threads[row].cell = id;
+	live->threads[row].counter = id;
 	live->threads[row].waits_for_lock = like.waits_for_lock;
-	live->cells[id].syscall = thread->syscall;
+	live->counters[id].syscall = thread->syscall;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
-		live->cells[id].counts[i]++;
-	log_cell(live, id);
+		live->counters[id].counts[i]++;
+	log_counter(live, id);
 	return 0;
 }
 

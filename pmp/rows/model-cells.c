@@ -220,11 +220,11 @@ static struct view_row *find_sum(struct model *model, const struct view_row *par
 
 static bool count_cell(struct model *model, size_t i)
 {
-	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	struct pmp_live_counter cell = { .size = sizeof(cell) };
 	const struct thread_row *thread;
 	struct view_row part = { 0 }, *row;
 
-	pmp_live_cell(model->live, i, &cell);
+	pmp_live_counter(model->live, i, &cell);
 	part.count = cell.counts[model_window(model)];
 	/* A thread that came since they were looked at is for the next time. */
 	if (!part.count || cell.thread >= model->build->looked)
@@ -331,7 +331,7 @@ enum step_progress model_collect(struct model *model, uint64_t until)
 	if (!build->begun && !begin_collecting(model))
 		return STEP_FAILED;
 	build->begun = true;
-	while (!build->same && build->at < pmp_live_cell_count(model->live)) {
+	while (!build->same && build->at < pmp_live_counter_count(model->live)) {
 		if (!count_cell(model, build->at))
 			return STEP_FAILED;
 		if (model_next(model, until))

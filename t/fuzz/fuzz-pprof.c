@@ -27,18 +27,18 @@ static struct saved new_profile(void)
 static void look(const struct pmp_live *live)
 {
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
-	struct pmp_live_cell cell = { .size = sizeof(cell) };
+	struct pmp_live_counter counter = { .size = sizeof(counter) };
 	struct pmp_live_stack stack = { .size = sizeof(stack) };
 	volatile size_t length = 0;
 
-	for (size_t i = 0; i < pmp_live_cell_count(live); i++) {
-		pmp_live_cell(live, i, &cell);
-		pmp_live_thread(live, cell.thread, &thread);
-		pmp_live_stack(live, cell.stack, &stack);
+	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
+		pmp_live_counter(live, i, &counter);
+		pmp_live_thread(live, counter.thread, &thread);
+		pmp_live_stack(live, counter.stack, &stack);
 		if (thread.process >= pmp_live_process_count(live))
 			abort();
 		length = length + strlen(thread.name) + strlen(thread.syscall) +
-			 strlen(cell.syscall) + strlen(stack.end);
+			 strlen(counter.syscall) + strlen(stack.end);
 	}
 }
 
