@@ -75,15 +75,6 @@ enum pmp_window {
 	PMP_WINDOW_COUNT
 };
 
-/* How a thread of a sample was obtained. */
-enum pmp_how {
-	PMP_HOW_STOPPED,
-	PMP_HOW_PEEKED,
-	PMP_HOW_UNCHANGED,
-	PMP_HOW_NOT_STOPPED,
-	PMP_HOW_UNKNOWN, /* of a saved profile: args are not known either */
-};
-
 struct pmp_live_info {
 	size_t size;
 	uint64_t time;			    /* CLOCK_MONOTONIC of the last sample */
@@ -110,7 +101,7 @@ struct pmp_live_thread {
 	const char *name; /* raw bytes */
 	bool present;	  /* in the last sample of its process */
 	char state;	  /* of its last sample, and so is what follows */
-	enum pmp_how how;
+	enum pmp_obtained obtained;
 	size_t stack;	     /* index */
 	const char *reason;  /* why it was not stopped, or "" */
 	const char *syscall; /* name of the call that it sleeps in, or "" */

@@ -217,6 +217,15 @@ struct pmp_sample_info {
 
 void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info);
 
+/* How a thread of a sample was obtained. */
+enum pmp_obtained {
+	PMP_STOPPED,	      /* stopped for a moment */
+	PMP_PEEKED,	      /* blocked, read where it sleeps, without a stop */
+	PMP_UNCHANGED,	      /* has not run since its last sample */
+	PMP_NOT_STOPPED,      /* left alone, for a reason */
+	PMP_OBTAINED_UNKNOWN, /* of saved profiles: nor are arguments of system calls */
+};
+
 /* One thread of a sample; strings are borrowed from it, raw bytes. */
 struct pmp_thread_info {
 	size_t size;
@@ -227,6 +236,7 @@ struct pmp_thread_info {
 	uint64_t stopped;   /* ns held */
 	size_t frames;
 	bool complete; /* its stack reaches its root */
+	enum pmp_obtained obtained;
 };
 /** i < pmp_sample_info.threads; threads are in the order of their ids. */
 void pmp_sample_thread(const struct pmp_sample *sample, size_t i,

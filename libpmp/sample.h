@@ -109,13 +109,6 @@ struct pmp_raw_frame {
 	uint64_t flags; /* PMP_FRAME_ */
 };
 
-enum pmp_obtained {
-	PMP_STOPPED,	 /* stopped for a moment */
-	PMP_PEEKED,	 /* blocked, read where it sleeps, without a stop */
-	PMP_UNCHANGED,	 /* has not run since its last sample */
-	PMP_NOT_STOPPED, /* left alone: why says for which reason */
-};
-
 /* Why a stack ends where it ends. */
 enum pmp_end {
 	PMP_END_ROOT,	     /* at the thread's first function: complete */

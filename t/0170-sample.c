@@ -106,6 +106,7 @@ static void test_sample(void)
 {
 	struct pmp_sample *sample = make_sample();
 	struct pmp_sample_info info = { .size = sizeof(info) };
+	struct pmp_thread_info thread = { .size = sizeof(thread) };
 
 	is_int(sample->frame_count, 8, "frames of all threads");
 	is_int(sample->threads[1].frame, 3, "the second begins behind the first");
@@ -126,6 +127,8 @@ static void test_sample(void)
 	is_int(info.n_stopped, 2, "stopped");
 	is_int(info.n_not_stopped, 1, "not stopped");
 	is_int(info.truncated, 1, "truncated");
+	pmp_sample_thread(sample, 3, &thread);
+	is_int(thread.obtained, PMP_PEEKED, "how a thread was obtained");
 	memset(&info, 0x55, sizeof(info));
 	info.size = offsetof(struct pmp_sample_info, time);
 	pmp_sample_info(sample, &info);

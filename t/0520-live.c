@@ -114,7 +114,7 @@ static void test_counters(void)
 	pmp_live_thread(live, 1, &thread);
 	is_str(thread.name, "b", "its name");
 	is_int(thread.state, 'R', "its state");
-	is_int(thread.how, PMP_HOW_STOPPED, "how it was obtained");
+	is_int(thread.obtained, PMP_STOPPED, "how it was obtained");
 	ok(thread.present, "it is there");
 	ok(thread.cpu_share > 0.49 && thread.cpu_share < 0.51, "half a CPU");
 	ok(thread.switches > 19.9 && thread.switches < 20.1, "20 switches a second");
@@ -219,7 +219,7 @@ static void test_text(void)
 	is_int(strlen(thread.reason), PMP_REASON_SIZE - 1, "a reason ends");
 	is_int(strlen(thread.wchan), PMP_WCHAN_SIZE - 1, "a place in the kernel ends");
 	is_str(thread.syscall, "", "a call that does not exist has no name");
-	is_int(thread.how, PMP_HOW_NOT_STOPPED, "nor a way to obtain");
+	is_int(thread.obtained, PMP_NOT_STOPPED, "nor a way to obtain");
 	pmp_profile_free(profile);
 }
 
@@ -292,7 +292,7 @@ static void test_saved(void)
 	is_int(pmp_live_thread_count(live), 3, "three threads");
 	is_int(pmp_live_counter_count(live), 4, "four counters");
 	pmp_live_thread(live, 0, &thread);
-	ok(thread.present && thread.how == PMP_HOW_UNKNOWN, "is there, nobody knows how");
+	ok(thread.present && thread.obtained == PMP_OBTAINED_UNKNOWN, "is there, nobody knows how");
 	is_int(thread.state, 'S', "its most frequent state");
 	is_str(thread.syscall, "poll", "and call");
 	ok(thread.cpu_share > 0.24 && thread.cpu_share < 0.26, "a quarter of a CPU");

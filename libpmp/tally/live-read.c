@@ -78,7 +78,7 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 		.name = row->name,
 		.present = live->saved || (row->tid && row->seen == process->last.time),
 		.state = row->state ? row->state : '?',
-		.how = row->how,
+		.obtained = row->obtained,
 		.stack = row->counter < live->counter_count
 				 ? live->counters[row->counter].stack
 				 : 0,

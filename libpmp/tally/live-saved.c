@@ -74,7 +74,7 @@ static void add_times(struct pmp_counted_thread *thread, const struct pmp_entry 
 	thread->wall = sum(thread->wall, entry->wall);
 	if (thread->wall)
 		thread->cpu_share = (double)thread->cpu / (double)thread->wall;
-	thread->how = PMP_HOW_UNKNOWN;
+	thread->obtained = PMP_OBTAINED_UNKNOWN;
 }
 
 /* A thread is shown with what it was found at most often. */

@@ -37,7 +37,7 @@ struct pmp_counted_thread {
 	char name[PMP_NAME_SIZE];
 	uint64_t seen; /* time of its last sample */
 	char state;
-	enum pmp_how how;
+	enum pmp_obtained obtained;
 	uint32_t counter; /* of its last sample */
 	char reason[PMP_REASON_SIZE];
 	char wchan[PMP_WCHAN_SIZE];

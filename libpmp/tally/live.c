@@ -617,13 +617,6 @@ static void copy_text(char *to, const char *from, size_t size)
 static void describe(struct pmp_counted_thread *thread, const struct pmp_thread *now,
 		     uint64_t time)
 {
-	static const enum pmp_how how[] = {
-		[PMP_STOPPED] = PMP_HOW_STOPPED,
-		[PMP_PEEKED] = PMP_HOW_PEEKED,
-		[PMP_UNCHANGED] = PMP_HOW_UNCHANGED,
-		[PMP_NOT_STOPPED] = PMP_HOW_NOT_STOPPED,
-	};
-
 	measure(thread, now, time);
 	copy_text(thread->name, now->name, sizeof(thread->name));
 	copy_text(thread->reason, now->reason, sizeof(thread->reason));
@@ -633,9 +626,8 @@ static void describe(struct pmp_counted_thread *thread, const struct pmp_thread 
 	thread->state = now->state;
 	thread->cpu = now->cpu;
 	thread->seen = time;
-	thread->how = (size_t)now->obtained < sizeof(how) / sizeof(*how)
-			      ? how[now->obtained]
-			      : PMP_HOW_NOT_STOPPED;
+	thread->obtained = (unsigned)now->obtained <= PMP_NOT_STOPPED ? now->obtained
+								      : PMP_NOT_STOPPED;
 }
 
 /*

@@ -106,6 +106,7 @@ static const char *how(enum pmp_obtained obtained)
 	case PMP_PEEKED: return "looked";
 	case PMP_UNCHANGED: return "unchanged";
 	case PMP_NOT_STOPPED: return "not stopped";
+	case PMP_OBTAINED_UNKNOWN: break;
 	}
 	return "?";
 }

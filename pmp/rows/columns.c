@@ -183,7 +183,7 @@ void text_chain(const struct model *model, const struct view_row *row, char *buf
 
 char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t size)
 {
-	bool args = thread->how != PMP_HOW_UNKNOWN;
+	bool args = thread->obtained != PMP_OBTAINED_UNKNOWN;
 	char wchan[64] = "";
 
 	buffer[0] = '\0';

@@ -79,7 +79,7 @@ static void text_wchan(const struct model *model, const struct view_row *row,
 		       char *buffer, size_t size)
 {
 	struct pmp_live_thread thread = thread_of(model, row);
-	bool args = model->settings.wait && thread.how != PMP_HOW_UNKNOWN;
+	bool args = model->settings.wait && thread.obtained != PMP_OBTAINED_UNKNOWN;
 
 	if (args && strcmp(thread.syscall, "futex") == 0)
 		snprintf(buffer, size, "0x%" PRIx64, thread.args[0]);

@@ -12,12 +12,12 @@
 #define FUNCTION_WIDTH 80 /* at most, unless names are full */
 #define LINE_WIDTH 26
 
-static const char *how_text(enum pmp_how how)
+static const char *obtained_text(enum pmp_obtained obtained)
 {
-	switch (how) {
-	case PMP_HOW_STOPPED: return "stopped shortly";
-	case PMP_HOW_PEEKED: return "looked at";
-	case PMP_HOW_UNCHANGED: return "unchanged";
+	switch (obtained) {
+	case PMP_STOPPED: return "stopped shortly";
+	case PMP_PEEKED: return "looked at";
+	case PMP_UNCHANGED: return "unchanged";
 	default: return "left alone";
 	}
 }
@@ -46,10 +46,10 @@ static void add_thread(const struct view_row *row, const struct pmp_live_thread 
 		add(buffer, size, "  in ");
 		add(buffer, size, part);
 	}
-	if (thread->how == PMP_HOW_UNKNOWN)
+	if (thread->obtained == PMP_OBTAINED_UNKNOWN)
 		return;
 	add(buffer, size, "  [");
-	add(buffer, size, how_text(thread->how));
+	add(buffer, size, obtained_text(thread->obtained));
 	if (*thread->reason) {
 		add(buffer, size, ": ");
 		add(buffer, size, pmp_escape(thread->reason, part, sizeof(part)));
