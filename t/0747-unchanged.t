@@ -113,7 +113,7 @@ check_resting() {
 		ok "[ $read_times -lt 2020 ]" "$read_times reads for 40 times 101 threads"
 	fi
 	as_others="setpriv --bounding-set -net_admin --inh-caps -net_admin"
-	[ "$(id -u)" -eq 0 ] || as_others=env
+	[ "$(id -u)" -eq 0 ] || as_others='env'
 	# shellcheck disable=SC2086
 	preads $as_others
 	ok "[ $read_times -gt 3900 ]" "without CAP_NET_ADMIN each is: $read_times reads"

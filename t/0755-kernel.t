@@ -39,7 +39,8 @@ order() {
 compare() {
 	compared=0
 	wrong=0
-	for tid in $(ls "/proc/$target_pid/task"); do
+	for tid in "/proc/$target_pid/task"/*; do
+		tid=${tid##*/}
 		awk -v tid="$tid" '/^Thread / { here = index($0, "(LWP " tid ")") }
 			here && /^State / { exit !/(looked at|unchanged)/ }' raw || continue
 		[ -n "$(shown "$tid")" ] || continue

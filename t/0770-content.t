@@ -78,6 +78,7 @@ check_many_files() {
 		}
 	END
 	build many many.c && start_target ./many || return
+	# shellcheck disable=SC3045 # all shells have it
 	(ulimit -n 300 && exec "$PMP" --raw -n 2 -i 50ms -p "$target_pid") >raw 2>err
 	is $? 0 "700 mapped files, 300 descriptors: status"
 	is "$(cat err)" "" "no complaint"

@@ -83,13 +83,13 @@ compare() {
 	for format in $formats; do
 		"$PMP" -q -f "$format" "$@" all.pb.gz >direct
 		# shellcheck disable=SC2086
-		"$PMP" -q -f "$format" $again some.pb.gz >read
+		"$PMP" -q -f "$format" $again some.pb.gz >saved
 		[ -s direct ] || differ="$differ empty-$format"
-		cmp -s direct read || differ="$differ $format"
+		cmp -s direct saved || differ="$differ $format"
 	done
 	"$PMP" -q -o again.pb.gz some.pb.gz
-	"$PMP" -q -f json again.pb.gz >read
-	"$PMP" -q -f json some.pb.gz | cmp -s - read || differ="$differ pprof"
+	"$PMP" -q -f json again.pb.gz >saved
+	"$PMP" -q -f json some.pb.gz | cmp -s - saved || differ="$differ pprof"
 	is "$differ" "" "saved and read it is the same in each format: $*"
 }
 

@@ -47,11 +47,13 @@ no_terminal() {
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0
 export ASAN_OPTIONS
 
-# terminal COMMAND: of 80 x 24. A server that is about to end may still answer.
+# terminal COMMAND: of 80 x 24. A server that is about to end may still answer, or take the
+# session with it.
 terminal() {
 	terminal_command=$1
 	no_terminal
-	wait_for 'tm new-session -d -s pmp -x 80 -y 24 "$terminal_command" 2>/dev/null'
+	wait_for 'tm new-session -d -s pmp -x 80 -y 24 "$terminal_command" 2>/dev/null &&
+		tm has-session -t pmp 2>/dev/null'
 }
 
 # begin COMMAND...: a shell runs it in a terminal of 80 x 24, then says how it ended and
@@ -193,8 +195,7 @@ check_ends() {
 
 check_suspended() {
 	start_target demo
-	no_terminal
-	tm new-session -d -s pmp -x 80 -y 24 "cd '$PWD' && exec env PS1='ready> ' sh -i"
+	terminal "cd '$PWD' && exec env PS1='ready> ' sh -i"
 	shows 'ready>'
 	keys "$PMP -p $target_pid" Enter
 	shows 'compute_checksum<'
@@ -212,8 +213,7 @@ check_suspended() {
 # A snapshot stops each thread, which therefore switches once more.
 check_background() {
 	start_target sleeper 2
-	no_terminal
-	tm new-session -d -s pmp -x 80 -y 24 "cd '$PWD' && exec env PS1='ready> ' sh -i"
+	terminal "cd '$PWD' && exec env PS1='ready> ' sh -i"
 	shows 'ready>'
 	keys "$PMP --stop=all --max-cpu 0 -i 10ms -p $target_pid & echo \$! >background" Enter
 	ok "wait_for '[ -s background ] && grep -q \"^State:.T\" /proc/\$(cat background)/status'" \
@@ -364,25 +364,19 @@ check_two() {
 
 check_terminals() {
 	start_target demo
-	no_terminal
 	for term in dumb no-such-terminal; do
-		tm new-session -d -s pmp -x 80 -y 24 \
-			"cd '$PWD' && TERM=$term exec '$PMP' -p $target_pid"
+		terminal "cd '$PWD' && TERM=$term exec '$PMP' -p $target_pid"
 		tm set-option -g remain-on-exit on >/dev/null
 		ok "shows 'compute_checksum<'" "TERM=$term"
 		[ "$term" != dumb ] ||
 			is "$(tm display-message -p -t pmp '#{alternate_on}')" 0 \
 				"as text, not on a screen"
-		no_terminal
 	done
 	for term in vt100 linux xterm; do
-		tm new-session -d -s pmp -x 80 -y 24 \
-			"cd '$PWD' && TERM=$term exec '$PMP' -p $target_pid"
+		terminal "cd '$PWD' && TERM=$term exec '$PMP' -p $target_pid"
 		ok "shows 'compute_checksum<'" "TERM=$term"
-		no_terminal
 	done
-	tm new-session -d -s pmp -x 80 -y 24 \
-		"cd '$PWD' && NO_COLOR=1 TERM=screen-256color exec '$PMP' -p $target_pid"
+	terminal "cd '$PWD' && NO_COLOR=1 TERM=screen-256color exec '$PMP' -p $target_pid"
 	ok "shows ' R  .*compute_checksum<'" "NO_COLOR"
 	unlike "$(tm capture-pane -e -p -t pmp)" "$(printf '\033')\\[[0-9;]*3[0-7]m" \
 		"there is no colour then"
@@ -391,12 +385,17 @@ check_terminals() {
 
 check_locale() {
 	start_target demo
-	no_terminal
-	tm new-session -d -s pmp -x 80 -y 24 \
-		"cd '$PWD' && LC_ALL=C TERM=screen exec '$PMP' -p $target_pid"
+	terminal "cd '$PWD' && LC_ALL=C TERM=screen exec '$PMP' -p $target_pid"
 	ok "shows 'compute_checksum<'" "LC_ALL=C"
 	tm kill-server
 }
 
-trap 'status=$?; tm kill-server 2>/dev/null; (exit "$status"); test_cleanup' EXIT
+# test_cleanup keeps the status it finds.
+end() {
+	status=$?
+	tm kill-server 2>/dev/null
+	(exit "$status")
+	test_cleanup
+}
+trap end EXIT
 run_checks "$@"

@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 #
 # Planted faults, for 0790 and 0895; sourced after test.sh and live.sh.
+# shellcheck disable=SC2154 # what test.sh has set
 
 # run_with FAULTS TEST [CHECK]: the output of the test in ./log. "none" is no fault.
 run_with() {
@@ -52,7 +53,7 @@ passed=
 
 # caught_in_c FAULT TEST ASSERTION: the same of a test in C that is built with the faults.
 caught_in_c() {
-	PMP_FAULT= timeout 120 "$top_builddir/t/$2" >log 2>&1
+	PMP_FAULT='' timeout 120 "$top_builddir/t/$2" >log 2>&1
 	ok "[ $? -eq 0 ]" "no fault: $2 passes" || diag "$(grep -v '^ok' log | tail -n 30)"
 	for _ in 1 2 3; do
 		PMP_FAULT=$1 timeout 120 "$top_builddir/t/$2" >log 2>&1
