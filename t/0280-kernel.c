@@ -9,11 +9,12 @@
 #include "libpmp.h"
 
 static struct pmp_kernel kernel;
+static struct pmp_kernel_stack stack;
 
 static size_t parse(const char *text)
 {
-	is_int(pmp_kernel_parse(&kernel, text, strlen(text)), 0, "parsed");
-	return kernel.count;
+	is_int(pmp_kernel_parse(&kernel, text, strlen(text), &stack), 0, "parsed");
+	return stack.count;
 }
 
 static uint64_t address_of(const char *name)
@@ -23,8 +24,8 @@ static uint64_t address_of(const char *name)
 
 static bool frame_is(size_t i, const char *name)
 {
-	return i < kernel.count && kernel.frames[i].pc == address_of(name) &&
-	       kernel.frames[i].flags == PMP_FRAME_EXACT;
+	return i < stack.count && stack.frames[i].pc == address_of(name) &&
+	       stack.frames[i].flags == PMP_FRAME_EXACT;
 }
 
 static void test_lines(void)
@@ -83,9 +84,9 @@ static void test_many(void)
 	for (int i = 0; i < 5000 && all; i++) {
 		int length = snprintf(line, sizeof(line), "[<0>] %0500d+0x1\n", i);
 
-		all = pmp_kernel_parse(&many, line, (size_t)length) == 0;
+		all = pmp_kernel_parse(&many, line, (size_t)length, &stack) == 0;
 	}
-	ok(all && many.count == 0 && many.names.length <= 1 << 20 && pmp_intern_count(many.seen) > 2000,
+	ok(all && stack.count == 0 && many.names.length <= 1 << 20 && pmp_intern_count(many.seen) > 2000,
 	   "there is a limit to all names: %zu bytes", many.names.length);
 	pmp_kernel_free(&many);
 }

@@ -60,31 +60,34 @@ static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *wat
 	return pmp_sample_add_frames(sample, watch->frames, watch->thread.frame_count);
 }
 
-static int emit_work(struct pmp_target *target, struct pmp_sample *sample,
-		     struct pmp_work *work, const struct pmp_walk *walk)
+static int emit_work(struct pmp_capture *capture, struct pmp_work *work,
+		     const struct pmp_reading *reading)
 {
+	const struct pmp_walk *walk = &reading->walk;
+	struct pmp_sample *sample = capture->sample;
 	int r;
 
 	work->thread.end = walk->end;
-	work->thread.reading = ++target->readings;
+	work->thread.reading = ++capture->target->readings;
 	r = emit(sample, &work->thread);
 	if (r == 0)
-		r = pmp_sample_add_frames(sample, target->kernel.frames,
-					  work->kernel_count);
+		r = pmp_sample_add_frames(sample, reading->kernel.frames,
+					  reading->kernel.count);
 	return r < 0 ? r : pmp_sample_add_frames(sample, walk->frames, walk->count);
 }
 
 /* Read completely where it sleeps: the same again as long as it does not run. */
-static int emit_peeked(struct pmp_target *target, struct pmp_sample *sample,
-		       struct pmp_work *work, const struct pmp_walk *walk)
+static int emit_peeked(struct pmp_capture *capture, struct pmp_work *work,
+		       const struct pmp_reading *reading)
 {
+	const struct pmp_sample *sample = capture->sample;
 	const struct pmp_thread *added;
 	int r;
 
 	work->thread.sp = work->peek.sp;
 	work->thread.obtained = PMP_PEEKED;
 	work->thread.reason[0] = '\0';
-	r = emit_work(target, sample, work, walk);
+	r = emit_work(capture, work, reading);
 	if (r < 0)
 		return r;
 	added = &sample->threads[sample->thread_count - 1];
@@ -94,20 +97,22 @@ static int emit_peeked(struct pmp_target *target, struct pmp_sample *sample,
 
 /* A thread that was left alone: the frames that are certain, or the one that /proc
  * knows. */
-static int emit_not_stopped(struct pmp_target *target, struct pmp_sample *sample,
-			    struct pmp_work *work, struct pmp_walk *walk)
+static int emit_not_stopped(struct pmp_capture *capture, struct pmp_work *work,
+			    struct pmp_reading *reading)
 {
+	struct pmp_target *target = capture->target;
+	struct pmp_walk *walk = &reading->walk;
 	int r;
 
-	work->kernel_count = 0;
+	reading->kernel.count = 0;
 	if (target->options.kernel && work->thread.state != 'R') {
-		r = pmp_kernel_read(&target->kernel, &target->process, work->thread.tid);
+		r = pmp_kernel_read(&target->kernel, &target->process, work->thread.tid,
+				    &reading->kernel);
 		if (r < 0)
 			return r;
-		work->kernel_count = target->kernel.count;
 	}
 	if (!walk->count && work->peek.pc) {
-		walk->frames = target->frames;
+		walk->frames = target->workspace.frames;
 		walk->frames[0] =
 			(struct pmp_raw_frame){ work->peek.pc, PMP_FRAME_EXACT };
 		walk->count = 1;
@@ -115,30 +120,33 @@ static int emit_not_stopped(struct pmp_target *target, struct pmp_sample *sample
 	walk->end = PMP_END_NOT_STOPPED;
 	work->thread.obtained = PMP_NOT_STOPPED;
 	work->thread.sp = work->peek.sp;
-	return emit_work(target, sample, work, walk);
+	return emit_work(capture, work, reading);
 }
 
-static int emit_one_frame(struct pmp_target *target, struct pmp_sample *sample,
-			  struct pmp_work *work)
+static int emit_one_frame(struct pmp_capture *capture, struct pmp_work *work)
 {
-	return emit_not_stopped(target, sample, work, &(struct pmp_walk){ 0 });
+	struct pmp_reading reading;
+
+	reading.walk = (struct pmp_walk){ 0 };
+	return emit_not_stopped(capture, work, &reading);
 }
 
-static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
-		       struct pmp_work *work, const struct pmp_stop_request *request)
+static int emit_unread(struct pmp_capture *capture, struct pmp_work *work,
+		       const struct pmp_stop_request *request)
 {
+	const struct pmp_target *target = capture->target;
 	char *reason = work->thread.reason;
 	size_t size = sizeof(work->thread.reason);
 
 	switch (request->result) {
-	case PMP_REQUEST_GONE: sample->vanished++; return 0;
+	case PMP_REQUEST_GONE: capture->sample->vanished++; return 0;
 	case PMP_REQUEST_LATE: snprintf(reason, size, "did not stop in time"); break;
 	case PMP_REQUEST_REFUSED:
 		if (pmp_thread_peek(&target->process, request->tid,
 				    target->options.no_wchan, &work->thread,
 				    &work->peek) < 0 ||
 		    pmp_thread_ask(&target->process, request->tid, &work->peek) < 0) {
-			sample->vanished++;
+			capture->sample->vanished++;
 			return 0;
 		}
 		if (work->peek.tracer)
@@ -148,7 +156,7 @@ static int emit_unread(struct pmp_target *target, struct pmp_sample *sample,
 		break;
 	default: snprintf(reason, size, "%s", strerror(request->sys_errno)); break;
 	}
-	return emit_one_frame(target, sample, work);
+	return emit_one_frame(capture, work);
 }
 
 /* It was peeked at before the stop. If it has left its call since, what was seen of
@@ -190,42 +198,46 @@ static int keep_stopped(struct pmp_target *target, const struct pmp_work *work,
  * Unwind and add one thread that has been held. Returns 1 if its copy was too
  * short and it is worth another try, 0 when it is in the sample, or an error.
  */
-static int finish(struct pmp_target *target, struct pmp_sample *sample,
-		  struct pmp_work *work, struct pmp_stop_request *request)
+static int finish(struct pmp_capture *capture, struct pmp_work *work,
+		  struct pmp_stop_request *request)
 {
+	struct pmp_target *target = capture->target;
 	struct pmp_stack_reader reader = { .target = target, .request = request };
-	struct pmp_walk walk = { 0 };
+	struct pmp_reading reading;
+	struct pmp_walk *walk = &reading.walk;
 	int r;
+
+	reading.kernel.count = 0;
+	*walk = (struct pmp_walk){ 0 };
 
 	work->thread.stopped += request->stopped;
 	work->tries++;
 	if (request->result != PMP_REQUEST_DONE)
-		return emit_unread(target, sample, work, request);
+		return emit_unread(capture, work, request);
 	pmp_user_regs_convert(&request->user, &reader.regs);
 	if (work->thread.syscall >= 0)
 		pmp_user_regs_after_call(&reader.regs, work->peek.pc);
-	r = pmp_stack_walk(target, &reader, &walk);
+	r = pmp_stack_walk(capture, &reader, walk);
 	if (r < 0)
 		return r;
-	if (reader.missed && walk.end != PMP_END_ROOT && walk.end != PMP_END_DEPTH) {
+	if (reader.missed && walk->end != PMP_END_ROOT && walk->end != PMP_END_DEPTH) {
 		if (work->tries < COPY_TRIES &&
 		    pmp_stack_want_more(target, work->watch, &reader))
 			return 1;
-		if (walk.end == PMP_END_UNREADABLE)
-			walk.end = PMP_END_COPY;
+		if (walk->end == PMP_END_UNREADABLE)
+			walk->end = PMP_END_COPY;
 	}
 	pmp_stack_learn(work->watch, &reader);
-	pmp_peek_learn(target, &walk);
+	pmp_peek_learn(target, walk);
 	work->thread.obtained = PMP_STOPPED;
-	work->kernel_count = 0;
 	work->thread.tls = request->tls;
 	work->thread.sp = pmp_user_regs_sp(&request->user);
 	see_call(&work->thread, &request->user);
 	see_work(&work->thread, &request->user);
-	r = emit_work(target, sample, work, &walk);
+	r = emit_work(capture, work, &reading);
 #ifdef PMP_FAULTS
 	if (r == 0 && PMP_FAULT("base-from-stop"))
-		r = keep_stopped(target, work, &walk);
+		r = keep_stopped(target, work, walk);
 #endif
 	return r;
 }
@@ -233,7 +245,7 @@ static int finish(struct pmp_target *target, struct pmp_sample *sample,
 /* ---- the threads ------------------------------------------------------------------------ */
 
 /* What remains to be done with a thread. An error, where it is returned, is less. */
-enum step {
+enum remaining {
 	DONE,	 /* it is in the sample, or left out of it */
 	ON_DISK, /* in D, which may end in a moment */
 	LATER,	 /* one that lacks the same is about to be stopped, which helps both */
@@ -250,20 +262,22 @@ static bool is_wanted(struct pmp_target *target, const struct pmp_work *work)
 }
 
 /* PMP_ESRCH is no error: the thread has ended in between. */
-static int done(struct pmp_sample *sample, int r)
+static int done(struct pmp_capture *capture, int r)
 {
 	if (r != PMP_ESRCH)
 		return r < 0 ? r : DONE;
-	sample->vanished++;
+	capture->sample->vanished++;
 	return DONE;
 }
 
 /* As pmp_watch_read(), but for those of which it is known already, unless other code has
  * come since (pmp_watches_doubt()). */
-static int read_run_count(struct pmp_target *target, struct pmp_watch *watch,
+static int read_run_count(const struct pmp_capture *capture, struct pmp_watch *watch,
 			  struct pmp_run_count *run_count)
 {
-	if (!target->capture.idle_proven || !watch->idle || !watch->proven)
+	struct pmp_target *target = capture->target;
+
+	if (!capture->idle_proven || !watch->idle || !watch->proven)
 		return pmp_watch_read(&target->watches, &target->process, watch,
 				      run_count);
 	*run_count = watch->last.run_count;
@@ -272,15 +286,16 @@ static int read_run_count(struct pmp_target *target, struct pmp_watch *watch,
 }
 
 /* Unless it has not run since its last sample: read all but its stack. */
-static int read_thread(struct pmp_target *target, struct pmp_sample *sample, size_t i,
-		       struct pmp_work *work)
+static int read_thread(struct pmp_capture *capture, size_t i, struct pmp_work *work)
 {
+	struct pmp_target *target = capture->target;
+	struct pmp_sample *sample = capture->sample;
 	struct pmp_watch *watch = target->watches.items[i];
 	struct pmp_run_count run_count;
 	int r;
 
 	watch->met = target->number;
-	r = read_run_count(target, watch, &run_count);
+	r = read_run_count(capture, watch, &run_count);
 	if (r == 0 && run_count.value && run_count.value == watch->proven &&
 	    target->options.stop != PMP_STOP_ALL) {
 		sample->skipped += watch->unwanted;
@@ -296,7 +311,7 @@ static int read_thread(struct pmp_target *target, struct pmp_sample *sample, siz
 		r = pmp_thread_peek(&target->process, watch->tid,
 				    target->options.no_wchan, &work->thread, &work->peek);
 	if (r < 0)
-		return done(sample, r);
+		return done(capture, r);
 	watch->unwanted = !is_wanted(target, work);
 	if (!watch->unwanted)
 		return TO_STOP;
@@ -315,15 +330,15 @@ static bool is_lacked(const struct pmp_work *works, size_t count, uint64_t pc)
 	return false;
 }
 
-/* 1: it is in the sample; 0: walk has what is certain; or an error. */
-static int try_peek(struct pmp_target *target, struct pmp_sample *sample,
-		    struct pmp_work *work, struct pmp_walk *walk)
+/* 1: it is in the sample; 0: reading has what is certain; or an error. */
+static int try_peek(struct pmp_capture *capture, struct pmp_work *work,
+		    struct pmp_reading *reading)
 {
-	int r = work->peek.pc ? pmp_peek(target, work, walk) : 0;
+	int r = work->peek.pc ? pmp_peek(capture, work, reading) : 0;
 
 	if (r <= 0)
 		return r;
-	r = emit_peeked(target, sample, work, walk);
+	r = emit_peeked(capture, work, reading);
 	return r < 0 ? r : 1;
 }
 
@@ -341,8 +356,9 @@ static void see_ready(struct pmp_target *target, struct pmp_work *work)
 }
 
 /* 1: yes; 0: no, work->thread.reason says why; or an error. */
-static int may_stop(struct pmp_target *target, struct pmp_work *work)
+static int may_stop(struct pmp_capture *capture, struct pmp_work *work)
 {
+	struct pmp_target *target = capture->target;
 	int r;
 
 	if (target->options.stop == PMP_STOP_NEVER) {
@@ -350,7 +366,7 @@ static int may_stop(struct pmp_target *target, struct pmp_work *work)
 			 "--stop=never");
 		return 0;
 	}
-	if (target->capture.deadline && pmp_clock() >= target->capture.deadline) {
+	if (capture->deadline && pmp_clock() >= capture->deadline) {
 		snprintf(work->thread.reason, sizeof(work->thread.reason), "time limit");
 		return 0;
 	}
@@ -362,77 +378,81 @@ static int may_stop(struct pmp_target *target, struct pmp_work *work)
 }
 
 /*
- * Take thread i without a stop, or return what to do with it. It becomes
- * target->works[count]; those before it are about to be stopped. last: it will not be
- * asked again.
+ * Take thread i without a stop, or return what to do with it. It becomes number count of
+ * the works; those before it are about to be stopped. last: it will not be asked again.
  */
-static int take_without_stop(struct pmp_target *target, struct pmp_sample *sample,
-			     size_t i, size_t count, bool last)
+static int take_without_stop(struct pmp_capture *capture, size_t i, size_t count,
+			     bool last)
 {
+	struct pmp_target *target = capture->target;
 	bool together = target->options.stop == PMP_STOP_ALL;
-	struct pmp_work *work = &target->works[count];
-	struct pmp_walk walk = { 0 };
-	int r = read_thread(target, sample, i, work);
+	struct pmp_work *work = &target->workspace.works[count];
+	struct pmp_reading reading;
+	int r = read_thread(capture, i, work);
 
 	if (r != TO_STOP)
 		return r;
-	r = pmp_maps_refresh_update(target, NULL);
+	r = pmp_maps_refresh_update(capture, NULL);
 	if (r < 0)
-		return done(sample, r);
+		return done(capture, r);
 	if (work->watch->range_count == 0)
 		pmp_stack_want_first(work->watch);
+	reading.walk = (struct pmp_walk){ 0 };
 	if (!together && !PMP_FAULT("no-look"))
-		r = try_peek(target, sample, work, &walk);
+		r = try_peek(capture, work, &reading);
 	if (r)
-		return done(sample, r);
-	r = may_stop(target, work);
+		return done(capture, r);
+	r = may_stop(capture, work);
 	if (r > 0)
-		return !last && is_lacked(target->works, count, work->lacks) ? LATER
-									     : TO_STOP;
+		return !last && is_lacked(target->workspace.works, count, work->lacks)
+			       ? LATER
+			       : TO_STOP;
 	if (r == 0 && together)
-		r = try_peek(target, sample, work, &walk);
+		r = try_peek(capture, work, &reading);
 	if (r)
-		return done(sample, r);
+		return done(capture, r);
 	if (work->thread.state == 'D' && !last)
 		return ON_DISK;
-	return done(sample, emit_not_stopped(target, sample, work, &walk));
+	return done(capture, emit_not_stopped(capture, work, &reading));
 }
 
-static int stop_batch(struct pmp_target *target, struct pmp_sample *sample, size_t count)
+static int stop_batch(struct pmp_capture *capture, size_t count)
 {
-	int r = pmp_stack_prepare(target, target->works, target->requests, count);
+	struct pmp_target *target = capture->target;
+	struct pmp_stop_request *requests = target->workspace.requests;
+	int r = pmp_stack_prepare(&target->workspace, target->workspace.works, requests,
+				  count);
 
 	if (r < 0)
 		return r;
-	if (target->options.stop == PMP_STOP_ALL)
-		sample->any_stopped += pmp_stop_together(target->stopper, target->maps,
-							 target->requests, count);
-	else
-		sample->any_stopped += pmp_stop_each(target->stopper, target->maps,
-						     target->requests, count);
+	capture->sample->any_stopped +=
+		target->options.stop == PMP_STOP_ALL
+			? pmp_stop_together(target->stopper, target->maps, requests,
+					    count)
+			: pmp_stop_each(target->stopper, target->maps, requests, count);
 	return 0;
 }
 
-static int reserve_works(struct pmp_target *target, size_t count)
+static int reserve_works(struct pmp_workspace *workspace, size_t count)
 {
-	if (PMP_RESERVE(&target->works, &target->work_capacity, count) < 0 ||
-	    PMP_RESERVE(&target->requests, &target->request_capacity, count) < 0)
+	if (PMP_RESERVE(&workspace->works, &workspace->work_capacity, count) < 0 ||
+	    PMP_RESERVE(&workspace->requests, &workspace->request_capacity, count) < 0)
 		return PMP_ENOMEM;
 	return 0;
 }
 
 /* Stop a batch and finish its threads; those that need a larger copy stay, at
- * the front of works. Returns how many do, or an error. */
-static ssize_t run_batch(struct pmp_target *target, struct pmp_sample *sample,
-			 size_t count)
+ * the front of the works. Returns how many do, or an error. */
+static ssize_t run_batch(struct pmp_capture *capture, size_t count)
 {
+	const struct pmp_workspace *workspace = &capture->target->workspace;
 	ssize_t again = 0;
-	int r = stop_batch(target, sample, count);
+	int r = stop_batch(capture, count);
 
 	for (size_t i = 0; i < count && r >= 0; i++) {
-		r = finish(target, sample, &target->works[i], &target->requests[i]);
+		r = finish(capture, &workspace->works[i], &workspace->requests[i]);
 		if (r == 1)
-			target->works[again++] = target->works[i];
+			workspace->works[again++] = workspace->works[i];
 	}
 	return r < 0 ? r : again;
 }
@@ -446,8 +466,7 @@ struct pass {
 };
 
 /* Thread after thread, in batches. */
-static int run_pass(struct pmp_target *target, struct pmp_sample *sample,
-		    struct pass *pass)
+static int run_pass(struct pmp_capture *capture, struct pass *pass)
 {
 	size_t next = 0;
 	ssize_t count = 0;
@@ -456,36 +475,35 @@ static int run_pass(struct pmp_target *target, struct pmp_sample *sample,
 	pass->later_count = 0;
 	pass->on_disk = false;
 	while (r >= 0 && (next < pass->todo_count || count > 0)) {
-		int step;
+		int remaining;
 
 		/* One may have stopped since. */
-		pmp_stopper_reap(target->stopper);
+		pmp_stopper_reap(capture->target->stopper);
 		if (next == pass->todo_count || count == PMP_REQUEST_MAX) {
-			count = run_batch(target, sample, (size_t)count);
+			count = run_batch(capture, (size_t)count);
 			if (count < 0)
 				r = (int)count;
 			continue;
 		}
-		step = take_without_stop(target, sample, pass->todo[next], (size_t)count,
-					 pass->last);
-		if (step < 0)
-			r = step;
-		else if (step == TO_STOP)
+		remaining = take_without_stop(capture, pass->todo[next], (size_t)count,
+					      pass->last);
+		if (remaining < 0)
+			r = remaining;
+		else if (remaining == TO_STOP)
 			count++;
-		else if (step != DONE)
+		else if (remaining != DONE)
 			pass->later[pass->later_count++] = pass->todo[next];
-		pass->on_disk |= step == ON_DISK;
+		pass->on_disk |= remaining == ON_DISK;
 		next++;
 	}
 	return r;
 }
 
 /* Threads in D may be waiting for a disk for a moment, or for ever. */
-static int run_passes(struct pmp_target *target, struct pmp_sample *sample,
-		      struct pass *pass)
+static int run_passes(struct pmp_capture *capture, struct pass *pass)
 {
 	const struct timespec nap = { .tv_nsec = PMP_MS };
-	int r = run_pass(target, sample, pass);
+	int r = run_pass(capture, pass);
 
 	for (int tries = 1; r >= 0 && pass->later_count > 0; tries++) {
 		size_t *todo = pass->todo;
@@ -496,37 +514,41 @@ static int run_passes(struct pmp_target *target, struct pmp_sample *sample,
 		pass->last = tries == DISK_TRIES;
 		if (pass->on_disk)
 			nanosleep(&nap, NULL);
-		r = run_pass(target, sample, pass);
+		r = run_pass(capture, pass);
 	}
 	return r;
 }
 
 /* Those of the listed threads that this capture has not met yet. */
-static int take_listed(struct pmp_target *target, struct pmp_sample *sample)
+static int take_listed(struct pmp_capture *capture)
 {
-	size_t *indices = calloc(target->tid_count + 1, 2 * sizeof(*indices));
+	struct pmp_target *target = capture->target;
+	const struct pmp_watches *watches = &target->watches;
+	size_t *indices = calloc(watches->count + 1, 2 * sizeof(*indices));
 	struct pass pass = { .todo = indices };
-	int r = indices ? reserve_works(target, PMP_REQUEST_MAX) : PMP_ENOMEM;
+	int r = indices ? reserve_works(&target->workspace, PMP_REQUEST_MAX) : PMP_ENOMEM;
 
 	if (r >= 0) {
-		pass.later = indices + target->tid_count;
-		for (size_t i = 0; i < target->tid_count; i++)
-			if (target->watches.items[i]->met != target->number)
+		pass.later = indices + watches->count;
+		for (size_t i = 0; i < watches->count; i++)
+			if (watches->items[i]->met != target->number)
 				indices[pass.todo_count++] = i;
-		r = run_passes(target, sample, &pass);
+		r = run_passes(capture, &pass);
 	}
 	free(indices);
 	return r;
 }
 
 /* All at one instant. If a copy was too short, all once more with what was learned. */
-static int take_together(struct pmp_target *target, struct pmp_sample *sample)
+static int take_together(struct pmp_capture *capture)
 {
-	size_t threads, frames, vanished, count = 0;
-	int r = reserve_works(target, target->tid_count + 1);
+	struct pmp_workspace *workspace = &capture->target->workspace;
+	struct pmp_sample *sample = capture->sample;
+	size_t all = capture->target->watches.count, count = 0, threads, frames, vanished;
+	int r = reserve_works(workspace, all + 1);
 
-	for (size_t i = 0; i < target->tid_count && r >= 0; i++) {
-		r = take_without_stop(target, sample, i, count, true);
+	for (size_t i = 0; i < all && r >= 0; i++) {
+		r = take_without_stop(capture, i, count, true);
 		count += r == TO_STOP;
 	}
 	threads = sample->thread_count;
@@ -537,10 +559,10 @@ static int take_together(struct pmp_target *target, struct pmp_sample *sample)
 		sample->thread_count = threads;
 		sample->frame_count = frames;
 		sample->vanished = vanished;
-		r = stop_batch(target, sample, count);
+		r = stop_batch(capture, count);
 		for (size_t i = 0; i < count && r >= 0; i++) {
-			r = finish(target, sample, &target->works[i],
-				   &target->requests[i]);
+			r = finish(capture, &workspace->works[i],
+				   &workspace->requests[i]);
 			again = again || r == 1;
 		}
 	}
@@ -590,15 +612,18 @@ static int check_refused(struct pmp_target *target, const struct pmp_sample *sam
 	return pmp_process_explain(&target->process, refused, EPERM, err);
 }
 
-static int list_threads(struct pmp_target *target, struct pmp_sample *sample)
+static int list_threads(struct pmp_capture *capture)
 {
-	int r = pmp_threads_list(&target->process, &target->tids, &target->tid_capacity,
-				 &target->tid_count);
+	struct pmp_target *target = capture->target;
+	struct pmp_workspace *workspace = &target->workspace;
+	size_t count;
+	int r = pmp_threads_list(&target->process, &workspace->tids,
+				 &workspace->tid_capacity, &count);
 
 	if (r >= 0)
-		r = pmp_watches_renew(&target->watches, target->tids, target->tid_count);
+		r = pmp_watches_renew(&target->watches, workspace->tids, count);
 	if (r >= 0)
-		sample->seen = target->tid_count;
+		capture->sample->seen = count;
 	return r;
 }
 
@@ -607,48 +632,48 @@ static int list_threads(struct pmp_target *target, struct pmp_sample *sample)
  * are the same: reading their run counts has shown that they live. Listing them again would
  * cost as much as all the rest.
  */
-static int take_each(struct pmp_target *target, struct pmp_sample *sample)
+static int take_each(struct pmp_capture *capture)
 {
-	bool known = target->watches.count > 0 &&
-		     target->watches.count == target->tid_count &&
-		     pmp_threads_count(&target->process) == target->tid_count;
-	size_t vanished = sample->vanished;
+	struct pmp_target *target = capture->target;
+	struct pmp_sample *sample = capture->sample;
+	size_t vanished = sample->vanished, count = target->watches.count;
+	bool known = count > 0 && pmp_threads_count(&target->process) == count;
 	int r = 0;
 
-	sample->seen = target->tid_count;
-	target->capture.idle_proven =
+	sample->seen = count;
+	capture->idle_proven =
 		known &&
 		pmp_idle_set_prove(&target->idle_set, &target->watches, &target->process,
 				   target->number, &target->log);
 	if (known)
-		r = take_listed(target, sample);
+		r = take_listed(capture);
 	if (r >= 0 && (!known || sample->vanished != vanished)) {
-		target->capture.idle_proven = false;
+		capture->idle_proven = false;
 		pmp_idle_set_forget(&target->idle_set);
-		r = list_threads(target, sample);
+		r = list_threads(capture);
 		if (r >= 0)
-			r = take_listed(target, sample);
-	} else if (r >= 0 && !target->capture.idle_proven) {
+			r = take_listed(capture);
+	} else if (r >= 0 && !capture->idle_proven) {
 		pmp_idle_set_learn(&target->idle_set, &target->watches);
 	}
 	return r;
 }
 
-static int list_and_take_together(struct pmp_target *target, struct pmp_sample *sample)
+static int list_and_take_together(struct pmp_capture *capture)
 {
-	int r = list_threads(target, sample);
+	int r = list_threads(capture);
 
-	return r < 0 ? r : take_together(target, sample);
+	return r < 0 ? r : take_together(capture);
 }
 
-static int take_threads(struct pmp_target *target, struct pmp_sample *sample,
-			struct pmp_error *err)
+static int take_threads(struct pmp_capture *capture, struct pmp_error *err)
 {
+	struct pmp_target *target = capture->target;
 	int r;
 
 	target->number++;
-	r = target->options.stop == PMP_STOP_ALL ? list_and_take_together(target, sample)
-						 : take_each(target, sample);
+	r = target->options.stop == PMP_STOP_ALL ? list_and_take_together(capture)
+						 : take_each(capture);
 	if (r == PMP_ESRCH)
 		return pmp_target_gone(target, err);
 	if (r == PMP_ELIMIT)
@@ -660,45 +685,46 @@ static int take_threads(struct pmp_target *target, struct pmp_sample *sample,
 	return 0;
 }
 
-static int fill(struct pmp_target *target, struct pmp_sample *sample,
-		struct pmp_error *err)
+static int fill(struct pmp_capture *capture, struct pmp_error *err)
 {
-	int r = pmp_maps_refresh_begin(target, sample, err);
+	int r = pmp_maps_refresh_begin(capture, err);
 
 	if (r >= 0) {
-		pmp_memory_tick(target->memory);
-		r = take_threads(target, sample, err);
+		pmp_memory_tick(capture->target->memory);
+		r = take_threads(capture, err);
 	}
 	if (r >= 0)
-		pmp_maps_refresh_check(target, sample);
+		pmp_maps_refresh_check(capture);
 	if (r >= 0)
-		pmp_maps_refresh_open(target, sample);
-	if (sample->thread_count == 0 && pmp_target_ended(target))
-		return pmp_target_gone(target, err);
-	return r < 0 ? r : check_refused(target, sample, err);
+		pmp_maps_refresh_open(capture);
+	if (capture->sample->thread_count == 0 && pmp_target_ended(capture->target))
+		return pmp_target_gone(capture->target, err);
+	return r < 0 ? r : check_refused(capture->target, capture->sample, err);
 }
 
-static int capture_once(struct pmp_target *target, struct pmp_sample **out,
-			struct pmp_error *err)
+/* Most likely it is as large as the last one. NULL: no memory. */
+static struct pmp_sample *new_sample(const struct pmp_target *target)
 {
 	struct pmp_sample *sample = pmp_sample_new();
-	int r;
 
 	if (!sample)
-		return pmp_error_nomem(err, "take a sample");
+		return NULL;
 	sample->pid = target->process.pid;
 	sample->time = pmp_clock();
 	sample->realtime = pmp_clock_realtime();
-	/* Most likely it is as large as the last one. */
-	r = PMP_RESERVE(&sample->threads, &sample->thread_capacity, target->tid_count);
-	if (r >= 0)
-		r = PMP_RESERVE(&sample->frames, &sample->frame_capacity,
-				target->frames_last);
-	r = r < 0 ? pmp_error_nomem(err, "take a sample") : fill(target, sample, err);
-	if (r < 0) {
-		pmp_sample_free(sample);
-		return r;
-	}
+	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity,
+			target->watches.count) == 0 &&
+	    PMP_RESERVE(&sample->frames, &sample->frame_capacity, target->frames_last) ==
+		    0)
+		return sample;
+	pmp_sample_free(sample);
+	return NULL;
+}
+
+/* All of its threads are there. 0 or an error. */
+static int complete(struct pmp_target *target, struct pmp_sample *sample,
+		    struct pmp_error *err)
+{
 	target->captured = true;
 	target->frames_last = sample->frame_count;
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
@@ -706,17 +732,35 @@ static int capture_once(struct pmp_target *target, struct pmp_sample **out,
 	sort_threads(sample);
 	sample->maps =
 		pmp_kernel_maps(&target->kernel, target->maps, &target->next_module_id);
-	if (!sample->maps) {
-		pmp_sample_free(sample);
+	if (!sample->maps)
 		return pmp_error_nomem(err, "take a sample");
-	}
 	sample->duration = pmp_clock() - sample->time;
 	PMP_LOG(&target->log, "capture", "%zu of %zu threads in %llu us, held %llu us",
 		sample->thread_count, sample->seen,
 		(unsigned long long)(sample->duration / PMP_US),
 		(unsigned long long)(sample->any_stopped / PMP_US));
-	*out = sample;
 	return 0;
+}
+
+static int capture_once(struct pmp_target *target, uint64_t deadline,
+			struct pmp_sample **out, struct pmp_error *err)
+{
+	struct pmp_capture capture = { .target = target,
+				       .sample = new_sample(target),
+				       .deadline = deadline };
+	int r;
+
+	if (!capture.sample)
+		return pmp_error_nomem(err, "take a sample");
+	r = fill(&capture, err);
+	if (r >= 0)
+		r = complete(target, capture.sample, err);
+	pmp_maps_unref(capture.maps_before);
+	if (r < 0)
+		pmp_sample_free(capture.sample);
+	else
+		*out = capture.sample;
+	return r;
 }
 
 int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
@@ -735,9 +779,7 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
 	for (int tries = 1;; tries++) {
 		if (pmp_target_ended(target))
 			return pmp_target_gone(target, err);
-		pmp_maps_unref(target->capture.maps_before);
-		target->capture = (struct pmp_capture){ .deadline = deadline };
-		r = capture_once(target, out, err);
+		r = capture_once(target, deadline, out, err);
 		if (r != PMP_ESRCH || tries == EXEC_TRIES)
 			return r;
 		pmp_stopper_reap(target->stopper);

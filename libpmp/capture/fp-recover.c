@@ -132,7 +132,7 @@ bool pmp_frame_is_fixed(struct pmp_target *target, const struct pmp_rule *rule)
 static bool leads_home(struct pmp_target *target, struct pmp_stack_reader *reader,
 		       const struct pmp_regs *regs, bool exact, uint64_t fp)
 {
-	struct pmp_walk walk = { .frames = target->trial,
+	struct pmp_walk walk = { .frames = target->workspace.trial,
 				 .limit = target->options.max_frames,
 				 .from_caller = !exact };
 	struct pmp_regs with = *regs;

@@ -136,8 +136,10 @@ bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 		return false;
 	}
 	if (set->has_others && (set->sum == set->runs + active + (uint64_t)set->others ||
-				PMP_FAULT("believe-idle")))
+				PMP_FAULT("believe-idle"))) {
+		set->proofs++;
 		return true;
+	}
 	if (!sum_active(watches, process, &set->active))
 		set->sum = 0;
 	return false;

@@ -25,6 +25,7 @@ struct pmp_idle_set {
 	bool opened, unusable;
 	bool has_others;
 	int64_t others;
+	uint64_t proofs; /* captures so far in which none of them had run */
 	/* Of the current capture. */
 	size_t count;  /* threads that are idle */
 	uint64_t runs; /* of these, as they were when they were read */

@@ -39,8 +39,9 @@ static void check_vfork(struct pmp_target *target)
 		identify_again(target, &stat);
 }
 
-int pmp_maps_refresh_now(struct pmp_target *target, struct pmp_error *err)
+int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 {
+	struct pmp_target *target = capture->target;
 	struct pmp_reader reader = { pmp_memory_read, target->memory };
 	struct pmp_maps *maps = NULL;
 	uint64_t begin = pmp_clock_cpu();
@@ -55,9 +56,9 @@ int pmp_maps_refresh_now(struct pmp_target *target, struct pmp_error *err)
 		pmp_maps_unref(maps);
 		return pmp_error_nomem(err, "prepare unwinding");
 	}
-	target->maps_time = pmp_clock();
-	target->maps_cost = pmp_clock_cpu() - begin;
-	target->capture.maps_fresh = true;
+	target->maps_read.time = pmp_clock();
+	target->maps_read.cost = pmp_clock_cpu() - begin;
+	capture->maps_fresh = true;
 	if (maps == target->maps) {
 		pmp_maps_unref(maps);
 		return 0;
@@ -67,7 +68,7 @@ int pmp_maps_refresh_now(struct pmp_target *target, struct pmp_error *err)
 		(unsigned long long)maps->generation);
 	if (!target->maps || target->maps->exec_generation != maps->exec_generation) {
 		check_vfork(target);
-		target->maps_changed = target->maps_time;
+		target->maps_read.changed = target->maps_read.time;
 		pmp_fp_cache_flush(target->fp_cache);
 		pmp_watches_doubt(&target->watches);
 	}
@@ -89,8 +90,9 @@ static bool has_execed(const struct pmp_target *target)
 	return pread(target->process.mem, &byte, 1, NOT_MAPPED) == 0;
 }
 
-static int follow_exec(struct pmp_target *target, struct pmp_error *err)
+static int follow_exec(struct pmp_capture *capture, struct pmp_error *err)
 {
+	struct pmp_target *target = capture->target;
 	int r = pmp_process_reopen_mem(&target->process);
 	struct pmp_stat stat;
 
@@ -110,45 +112,46 @@ static int follow_exec(struct pmp_target *target, struct pmp_error *err)
 	/* The generations start again: what is kept by them is no longer valid. */
 	if (!PMP_FAULT("stale-cache"))
 		pmp_unwinder_forget(target->unwinder);
-	return pmp_maps_refresh_now(target, err);
+	return pmp_maps_refresh_now(capture, err);
 }
 
 /* Did executable mappings change recently? Assume so before the first capture. */
 static bool is_changing(const struct pmp_target *target)
 {
-	return !target->captured || pmp_clock() - target->maps_changed < MAPS_CHANGING;
+	return !target->captured ||
+	       pmp_clock() - target->maps_read.changed < MAPS_CHANGING;
 }
 
-int pmp_maps_refresh_begin(struct pmp_target *target, struct pmp_sample *sample,
-			   struct pmp_error *err)
+int pmp_maps_refresh_begin(struct pmp_capture *capture, struct pmp_error *err)
 {
-	if (has_execed(target)) {
-		sample->execed = true;
-		return follow_exec(target, err);
+	if (has_execed(capture->target)) {
+		capture->sample->execed = true;
+		return follow_exec(capture, err);
 	}
-	return target->maps ? 0 : pmp_maps_refresh_now(target, err);
+	return capture->target->maps ? 0 : pmp_maps_refresh_now(capture, err);
 }
 
-static bool is_due(const struct pmp_target *target)
+static bool is_due(const struct pmp_capture *capture)
 {
+	const struct pmp_target *target = capture->target;
 	uint64_t every = MAPS_EVERY;
 
-	if (target->maps_cost * MAPS_SHARE > every)
-		every = target->maps_cost * MAPS_SHARE;
-	return !target->capture.maps_fresh &&
-	       (is_changing(target) || pmp_clock() - target->maps_time >= every);
+	if (target->maps_read.cost * MAPS_SHARE > every)
+		every = target->maps_read.cost * MAPS_SHARE;
+	return !capture->maps_fresh &&
+	       (is_changing(target) || pmp_clock() - target->maps_read.time >= every);
 }
 
 /* Nothing is held here, nor in anything it calls. */
-int pmp_maps_refresh_update(struct pmp_target *target, struct pmp_error *err)
+int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err)
 {
 	int r;
 
-	if (target->capture.maps_before)
+	if (capture->maps_before)
 		return 0;
-	r = is_due(target) ? pmp_maps_refresh_now(target, err) : 0;
+	r = is_due(capture) ? pmp_maps_refresh_now(capture, err) : 0;
 	if (r >= 0)
-		target->capture.maps_before = pmp_maps_ref(target->maps);
+		capture->maps_before = pmp_maps_ref(capture->target->maps);
 	return r;
 }
 
@@ -169,14 +172,15 @@ static bool is_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
  * If a library has taken the place of another during the capture, nobody can tell in
  * which of the two a thread was. Its stack ends before the first such frame.
  */
-static void cut_moved(struct pmp_target *target, struct pmp_sample *sample,
-		      const struct pmp_maps *before)
+static void cut_moved(const struct pmp_capture *capture)
 {
+	struct pmp_sample *sample = capture->sample;
+
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		struct pmp_thread *thread = &sample->threads[i];
 
 		for (size_t k = 0; k < thread->frame_count; k++) {
-			if (is_same_code(before, target->maps,
+			if (is_same_code(capture->maps_before, capture->target->maps,
 					 sample->frames[thread->frame + k].pc))
 				continue;
 			thread->frame_count = k;
@@ -187,19 +191,23 @@ static void cut_moved(struct pmp_target *target, struct pmp_sample *sample,
 }
 
 /* After the last thread: was the address space the same all the time? */
-void pmp_maps_refresh_check(struct pmp_target *target, struct pmp_sample *sample)
+void pmp_maps_refresh_check(struct pmp_capture *capture)
 {
-	if (!target->capture.maps_before)
+	const struct pmp_target *target = capture->target;
+
+	if (!capture->maps_before)
 		return;
 	/* It may have ended by now: then there is nothing to compare with. */
 	if (is_changing(target))
-		pmp_maps_refresh_now(target, NULL);
-	if (target->capture.maps_before->exec_generation != target->maps->exec_generation)
-		cut_moved(target, sample, target->capture.maps_before);
+		pmp_maps_refresh_now(capture, NULL);
+	if (capture->maps_before->exec_generation != target->maps->exec_generation)
+		cut_moved(capture);
 }
 
-void pmp_maps_refresh_open(struct pmp_target *target, const struct pmp_sample *sample)
+void pmp_maps_refresh_open(const struct pmp_capture *capture)
 {
+	const struct pmp_sample *sample = capture->sample;
+	struct pmp_target *target = capture->target;
 	struct pmp_process live = target->process;
 
 	if (!target->maps || !target->maps->lazy)

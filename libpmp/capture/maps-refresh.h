@@ -10,18 +10,17 @@
 #include "capture/target.h"
 
 /* Read the maps now; target->maps is new if anything differs. 0 or an error. */
-int pmp_maps_refresh_now(struct pmp_target *target, struct pmp_error *err);
-/* At the begin of a capture: follows an exec, which it notes in the sample; there are
+int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err);
+/* At the start of a capture: follows an exec, which it notes in the sample; there are
  * maps afterwards. 0 or an error. */
-int pmp_maps_refresh_begin(struct pmp_target *target, struct pmp_sample *sample,
-			   struct pmp_error *err);
+int pmp_maps_refresh_begin(struct pmp_capture *capture, struct pmp_error *err);
 /* Before a stack is read: maps that are as old as they may be. Those of threads that
  * have not run need none. 0 or an error. */
-int pmp_maps_refresh_update(struct pmp_target *target, struct pmp_error *err);
+int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err);
 /* After the last thread: stacks in code that was replaced since the first one was read
  * cannot be told, and are cut there. */
-void pmp_maps_refresh_check(struct pmp_target *target, struct pmp_sample *sample);
+void pmp_maps_refresh_check(struct pmp_capture *capture);
 /* Open the files that stacks lie in, of a process that has mapped too many for all. */
-void pmp_maps_refresh_open(struct pmp_target *target, const struct pmp_sample *sample);
+void pmp_maps_refresh_open(const struct pmp_capture *capture);
 
 #endif

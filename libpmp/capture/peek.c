@@ -64,7 +64,8 @@ void pmp_peek_learn(struct pmp_target *target, const struct pmp_walk *walk)
 
 /* One walk from a pc and an sp. */
 struct peek {
-	struct pmp_target *target;
+	struct pmp_capture *capture;
+	struct pmp_target *target; /* of that */
 	struct pmp_stack_reader *reader;
 	const struct pmp_walk *walk;
 	bool may_learn; /* believe in what was learned */
@@ -79,7 +80,7 @@ struct peek {
  * since it was found blocked: if its run count is the same as before.
  */
 static int read_asleep(struct pmp_target *target, struct pmp_work *work,
-		       struct pmp_stop_request *request)
+		       struct pmp_stop_request *request, struct pmp_kernel_stack *kernel)
 {
 	struct pmp_run_count after;
 	int r;
@@ -95,17 +96,15 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work,
 
 		range->got = got > 0 ? (size_t)got : 0;
 	}
-	work->kernel_count = 0;
-	r = target->options.kernel
-		    ? pmp_kernel_read(&target->kernel, &target->process, work->thread.tid)
-		    : 0;
+	kernel->count = 0;
+	r = target->options.kernel ? pmp_kernel_read(&target->kernel, &target->process,
+						     work->thread.tid, kernel)
+				   : 0;
 	if (r >= 0)
 		r = pmp_watch_read(&target->watches, &target->process, work->watch,
 				   &after);
 	if (r < 0)
 		return r;
-	if (target->options.kernel)
-		work->kernel_count = target->kernel.count;
 	return PMP_FAULT("believe-looks") ||
 	       (after.value && after.value == work->run_count);
 }
@@ -151,7 +150,7 @@ static int walk_once(struct peek *peek, struct pmp_walk *walk)
 	peek->searched = false;
 	walk->find_fp = find_fp;
 	walk->find_fp_arg = peek;
-	return pmp_stack_walk(peek->target, peek->reader, walk);
+	return pmp_stack_walk(peek->capture, peek->reader, walk);
 }
 
 static int walk_asleep(struct peek *peek, struct pmp_walk *walk)
@@ -170,20 +169,23 @@ static int walk_asleep(struct peek *peek, struct pmp_walk *walk)
 	return walk_once(peek, walk);
 }
 
-int pmp_peek(struct pmp_target *target, struct pmp_work *work, struct pmp_walk *walk)
+int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
+	     struct pmp_reading *reading)
 {
+	struct pmp_target *target = capture->target;
+	struct pmp_walk *walk = &reading->walk;
 	struct pmp_stop_request request;
 	struct pmp_stack_reader reader = { .target = target, .request = &request };
-	struct peek peek = { .target = target, .reader = &reader };
+	struct peek peek = { .capture = capture, .target = target, .reader = &reader };
 	int r = 0;
 
 	*walk = (struct pmp_walk){ 0 };
 	work->lacks = 0;
 	for (int tries = 0; tries < PEEK_TRIES && work->run_count && work->peek.pc;
 	     tries++) {
-		r = pmp_stack_prepare(target, work, &request, 1);
+		r = pmp_stack_prepare(&target->workspace, work, &request, 1);
 		if (r >= 0)
-			r = read_asleep(target, work, &request);
+			r = read_asleep(target, work, &request, &reading->kernel);
 		if (r <= 0)
 			return r;
 		reader.regs.valid = 0;

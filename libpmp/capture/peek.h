@@ -11,11 +11,13 @@
 
 /*
  * work->peek has found the thread blocked, after work->run_count was read. Returns 1 if
- * its stack is complete and the thread has proven to have slept meanwhile. 0: it is not;
- * then walk has the frames that are certain, perhaps none (count 0: not even that it
- * slept), and work->lacks is the pc whose frame pointer was not known, or 0. Or an error.
+ * its stack is complete and the thread has proven to have slept all the time. 0: it is
+ * not; then reading->walk has the frames that are certain, perhaps none (count 0: not
+ * even that it slept), and work->lacks is the pc whose frame pointer was not known, or 0.
+ * Or an error.
  */
-int pmp_peek(struct pmp_target *target, struct pmp_work *work, struct pmp_walk *walk);
+int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
+	     struct pmp_reading *reading);
 
 /* Learn from a walk in which the registers were known: of a stop, or complete. */
 void pmp_peek_learn(struct pmp_target *target, const struct pmp_walk *walk);

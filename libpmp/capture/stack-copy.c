@@ -71,23 +71,24 @@ static int walk_once(struct pmp_target *target, struct pmp_stack_reader *reader,
 
 	reader->missed = reader->unmapped = false;
 	memset(reader->used, 0, sizeof(reader->used));
-	walk->frames = target->frames;
-	walk->regs = target->regs;
+	walk->frames = target->workspace.frames;
+	walk->regs = target->workspace.regs;
 	walk->limit = target->options.max_frames;
 	return pmp_walk(target->unwinder, &reader->regs, &memory, walk);
 }
 
 /* Unwind; once more with new maps if they turn out to be old. */
-int pmp_stack_walk(struct pmp_target *target, struct pmp_stack_reader *reader,
+int pmp_stack_walk(struct pmp_capture *capture, struct pmp_stack_reader *reader,
 		   struct pmp_walk *walk)
 {
+	struct pmp_target *target = capture->target;
 	int r = walk_once(target, reader, walk);
 	uint64_t generation = target->maps->generation;
 
-	if (r < 0 || target->capture.maps_fresh ||
+	if (r < 0 || capture->maps_fresh ||
 	    !(reader->unmapped || code_is_unknown(target, walk)))
 		return r;
-	if (pmp_maps_refresh_now(target, NULL) < 0 ||
+	if (pmp_maps_refresh_now(capture, NULL) < 0 ||
 	    target->maps->generation == generation)
 		return r;
 	return walk_once(target, reader, walk);
@@ -184,21 +185,21 @@ void pmp_stack_learn(struct pmp_watch *watch, const struct pmp_stack_reader *rea
 }
 
 /* Where the copies of a batch go. Touched before anything is held. */
-int pmp_stack_prepare(struct pmp_target *target, const struct pmp_work *works,
+int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *works,
 		      struct pmp_stop_request *requests, size_t count)
 {
 	size_t need = 0, at = 0;
 
 	for (size_t i = 0; i < count; i++)
 		need += total_want(works[i].watch);
-	if (need > target->arena_size) {
-		free(target->arena);
-		target->arena_size = 0;
-		target->arena = malloc(need);
-		if (!target->arena)
+	if (need > workspace->copies_size) {
+		free(workspace->copies);
+		workspace->copies_size = 0;
+		workspace->copies = malloc(need);
+		if (!workspace->copies)
 			return PMP_ENOMEM;
-		memset(target->arena, 1, need);
-		target->arena_size = need;
+		memset(workspace->copies, 1, need);
+		workspace->copies_size = need;
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_watch *watch = works[i].watch;
@@ -211,7 +212,7 @@ int pmp_stack_prepare(struct pmp_target *target, const struct pmp_work *works,
 		for (size_t r = 0; r < watch->range_count; r++) {
 			request->ranges[r].address = watch->ranges[r].address;
 			request->ranges[r].want = watch->ranges[r].want;
-			request->ranges[r].data = target->arena + at;
+			request->ranges[r].data = workspace->copies + at;
 			at += watch->ranges[r].want;
 		}
 	}

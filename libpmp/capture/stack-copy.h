@@ -20,9 +20,9 @@ struct pmp_stack_reader {
 	uint64_t missed_address;
 };
 
-/* Unwind from reader->regs into target->frames and ->regs; once more with new maps if
+/* Unwind from reader->regs into the frames of the workspace; once more with new maps if
  * they turn out to be old. walk comes with its find_fp, if any. 0 or PMP_ENOMEM. */
-int pmp_stack_walk(struct pmp_target *target, struct pmp_stack_reader *reader,
+int pmp_stack_walk(struct pmp_capture *capture, struct pmp_stack_reader *reader,
 		   struct pmp_walk *walk);
 /* Unwind from other registers on the same copies; walk comes with its frames, their
  * limit and from_caller. What it misses is noted, what it uses is not. */
@@ -37,7 +37,7 @@ bool pmp_stack_want_more(struct pmp_target *target, struct pmp_watch *watch,
 void pmp_stack_learn(struct pmp_watch *watch, const struct pmp_stack_reader *reader);
 /* Fill the requests for these works, with room for their copies, touched before anything
  * is held. 0 or PMP_ENOMEM. */
-int pmp_stack_prepare(struct pmp_target *target, const struct pmp_work *works,
+int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *works,
 		      struct pmp_stop_request *requests, size_t count);
 
 #endif

@@ -28,6 +28,25 @@ static void set_options(struct pmp_target *target,
 	target->log.arg = target->options.log_arg;
 }
 
+static bool workspace_init(struct pmp_workspace *workspace, size_t frames)
+{
+	workspace->frames = calloc(frames, sizeof(*workspace->frames));
+	workspace->regs = calloc(frames, sizeof(*workspace->regs));
+	workspace->trial = calloc(frames, sizeof(*workspace->trial));
+	return workspace->frames && workspace->regs && workspace->trial;
+}
+
+static void workspace_free(struct pmp_workspace *workspace)
+{
+	free(workspace->tids);
+	free(workspace->works);
+	free(workspace->requests);
+	free(workspace->copies);
+	free(workspace->frames);
+	free(workspace->regs);
+	free(workspace->trial);
+}
+
 int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 		    struct pmp_target **out, struct pmp_error *err)
 {
@@ -46,12 +65,10 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 	target->unwinder = pmp_unwinder_new(target->options.unwind);
 	target->stopper = pmp_stopper_new(&target->process, &target->options);
 	target->fp_cache = pmp_fp_cache_new();
-	target->frames = calloc(target->options.max_frames, sizeof(*target->frames));
-	target->regs = calloc(target->options.max_frames, sizeof(*target->regs));
-	target->trial = calloc(target->options.max_frames, sizeof(*target->trial));
 	pmp_watches_init(&target->watches, &target->process, target->options.descriptors);
 	if (!target->memory || !target->unwinder || !target->stopper ||
-	    !target->fp_cache || !target->frames || !target->regs || !target->trial) {
+	    !target->fp_cache ||
+	    !workspace_init(&target->workspace, target->options.max_frames)) {
 		r = pmp_error_nomem(err, "open a target");
 		goto fail;
 	}
@@ -72,20 +89,13 @@ void pmp_target_close(struct pmp_target *target)
 	pmp_stopper_free(target->stopper);
 	pmp_unwinder_free(target->unwinder);
 	pmp_memory_free(target->memory);
-	pmp_maps_unref(target->capture.maps_before);
 	pmp_maps_unref(target->maps);
 	pmp_process_close(&target->process);
-	free(target->tids);
 	pmp_watches_free(&target->watches);
 	pmp_idle_set_close(&target->idle_set);
 	pmp_fp_cache_free(target->fp_cache);
 	pmp_kernel_free(&target->kernel);
-	free(target->frames);
-	free(target->regs);
-	free(target->trial);
-	free(target->works);
-	free(target->requests);
-	free(target->arena);
+	workspace_free(&target->workspace);
 	free(target);
 }
 

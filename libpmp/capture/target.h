@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A target as capture's own files know it: target.c opens it, maps-refresh.c keeps its
- * address space, watch.c and idle-set.c tell who has run, peek.c reads who is asleep, stack-copy.c walks,
- * capture.c leads.
+ * address space, watch.c and idle-set.c tell which threads have run, peek.c reads those
+ * that are asleep, stack-copy.c walks, capture.c leads. Three objects, by how long they
+ * live: struct pmp_target, struct pmp_capture, struct pmp_work.
  */
 #ifndef PMP_CAPTURE_TARGET_H
 #define PMP_CAPTURE_TARGET_H
@@ -25,19 +26,42 @@ struct pmp_work {
 	struct pmp_thread thread;
 	struct pmp_peek peek;
 	struct pmp_watch *watch;
-	uint64_t run_count;  /* before the peek */
-	uint64_t lacks;	     /* a pc whose frame pointer a peek has not found; or 0 */
-	unsigned tries;	     /* stops so far */
-	size_t kernel_count; /* frames of the kernel that belong above its own */
+	uint64_t run_count; /* before the peek */
+	uint64_t lacks;	    /* a pc whose frame pointer a peek has not found; or 0 */
+	unsigned tries;	    /* stops so far */
 };
 
-/* What one capture knows: begun by it, and of no meaning to the next one. */
+/* What was read of its stack: in the kernel, and below that its own. */
+struct pmp_reading {
+	struct pmp_kernel_stack kernel;
+	struct pmp_walk walk;
+};
+
+/* One capture, from its begin to its sample. */
 struct pmp_capture {
+	struct pmp_target *target;
+	struct pmp_sample *sample;
 	uint64_t deadline;	      /* for stops; 0: none */
 	bool idle_proven;	      /* none of the idle set has run */
 	bool maps_fresh;	      /* the maps have been read */
 	struct pmp_maps *maps_before; /* a reference: those by which its first stack was
 				 * read; NULL: none has been */
+};
+
+/* Memory that captures take turns in. Nothing in it lasts longer than one of them, but
+ * that it has been touched. */
+struct pmp_workspace {
+	pid_t *tids;
+	size_t tid_capacity;
+	struct pmp_work *works;
+	struct pmp_stop_request *requests; /* of these */
+	size_t work_capacity, request_capacity;
+	unsigned char *copies; /* of stacks */
+	size_t copies_size;
+	/* Of the stack that is being walked, options.max_frames each. */
+	struct pmp_raw_frame *frames;
+	struct pmp_frame_regs *regs;
+	struct pmp_raw_frame *trial; /* for recovery */
 };
 
 /* What lives as long as the target. */
@@ -47,30 +71,22 @@ struct pmp_target {
 	struct pmp_log log;
 	struct pmp_maps *maps;
 	uint32_t next_module_id;
-	uint64_t maps_time, maps_cost;
-	uint64_t maps_changed; /* when executable regions last changed */
+	struct {
+		uint64_t time, cost; /* of reading them last */
+		uint64_t changed;    /* when executable regions did */
+	} maps_read;
 	struct pmp_memory *memory;
 	struct pmp_unwinder *unwinder;
 	struct pmp_stopper *stopper;
-	pid_t *tids;
-	size_t tid_count, tid_capacity;
-	uint64_t number;	    /* of captures so far */
-	struct pmp_capture capture; /* the one under way, or the last */
+	uint64_t number; /* of captures so far */
 	struct pmp_watches watches;
 	struct pmp_idle_set idle_set;
 	uint64_t readings; /* of stacks, so far */
 	struct pmp_fp_cache *fp_cache;
-	struct pmp_kernel kernel;     /* of options.kernel */
-	struct pmp_raw_frame *frames; /* options.max_frames of them */
-	struct pmp_frame_regs *regs;  /* of these */
-	struct pmp_raw_frame *trial;  /* as many frames, for recovery */
-	struct pmp_work *works;
-	struct pmp_stop_request *requests;
-	size_t work_capacity, request_capacity;
-	unsigned char *arena; /* for the copies of a batch */
-	size_t arena_size;
-	bool captured;	    /* at least once */
-	size_t frames_last; /* in the last sample */
+	struct pmp_kernel kernel; /* of options.kernel */
+	bool captured;		  /* at least once */
+	size_t frames_last;	  /* in the last sample */
+	struct pmp_workspace workspace;
 };
 
 /* "4100 has ended": fills err, returns PMP_ESRCH. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See kernel.h. A line is "[<0>] do_sys_poll+0x400/0x590", maybe with a module. */
+/* See kernel-stack.h. A line is "[<0>] do_sys_poll+0x400/0x590", maybe with a module. */
 #include "proc/kernel-stack.h"
 
 #include <stdio.h>
@@ -53,12 +53,13 @@ static size_t find_name(const char *line, const char *end, const char **name)
 	return length;
 }
 
-int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length)
+int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length,
+		     struct pmp_kernel_stack *stack)
 {
 	const char *end = text + length, *line_end;
 
-	kernel->count = 0;
-	for (const char *line = text; line < end && kernel->count < PMP_KERNEL_DEPTH;
+	stack->count = 0;
+	for (const char *line = text; line < end && stack->count < PMP_KERNEL_DEPTH;
 	     line = line_end + 1) {
 		const char *name;
 		size_t n;
@@ -74,7 +75,7 @@ int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length)
 		if (r == PMP_ENOMEM)
 			return r;
 		if (r == 0)
-			kernel->frames[kernel->count++] =
+			stack->frames[stack->count++] =
 				(struct pmp_raw_frame){ pmp_kernel_address(name, n),
 							PMP_FRAME_EXACT };
 	}
@@ -82,14 +83,14 @@ int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length)
 }
 
 int pmp_kernel_read(struct pmp_kernel *kernel, const struct pmp_process *process,
-		    pid_t tid)
+		    pid_t tid, struct pmp_kernel_stack *stack)
 {
 	char text[TEXT_SIZE];
 	ssize_t length;
 
-	kernel->count = 0;
+	stack->count = 0;
 	length = pmp_task_read(process, tid, "stack", text, sizeof(text));
-	return length > 0 ? pmp_kernel_parse(kernel, text, (size_t)length) : 0;
+	return length > 0 ? pmp_kernel_parse(kernel, text, (size_t)length, stack) : 0;
 }
 
 /* ---- maps ------------------------------------------------------------------ */

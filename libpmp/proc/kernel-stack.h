@@ -20,9 +20,14 @@
 
 #define PMP_KERNEL_DEPTH 64 /* frames; the kernel tells no more */
 
-struct pmp_kernel {
-	struct pmp_raw_frame frames[PMP_KERNEL_DEPTH]; /* of the last thread read */
+/* Of one thread, innermost first. */
+struct pmp_kernel_stack {
+	struct pmp_raw_frame frames[PMP_KERNEL_DEPTH];
 	size_t count;
+};
+
+/* What all of them have in common. */
+struct pmp_kernel {
 	struct pmp_intern *seen;	 /* all functions seen; NULL: none yet */
 	struct pmp_buf names;		 /* theirs, with a NUL after each */
 	struct pmp_maps *maps, *maps_of; /* the last made, of which; references */
@@ -30,13 +35,14 @@ struct pmp_kernel {
 };
 
 /*
- * Read the functions of a text as the kernel gives it into kernel->frames. Lines that
- * cannot be understood are left out. 0 or PMP_ENOMEM.
+ * Read the functions of a text as the kernel gives it. Lines that cannot be understood
+ * are left out. 0 or PMP_ENOMEM.
  */
-int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length);
+int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length,
+		     struct pmp_kernel_stack *stack);
 /* The same of a thread; of one that cannot be read none. */
 int pmp_kernel_read(struct pmp_kernel *kernel, const struct pmp_process *process,
-		    pid_t tid);
+		    pid_t tid, struct pmp_kernel_stack *stack);
 /*
  * These maps and the functions of the kernel seen so far: a reference, of maps itself
  * if there are none. A new module takes *next_id. NULL: no memory.

@@ -156,7 +156,7 @@ static int run_round(const struct pairs_page *page, struct pmp_target *target)
 		before[i] = page->threads[i].word;
 	if (pmp_target_capture(target, &sample, NULL) < 0)
 		return -1;
-	sums.rested += target->capture.idle_proven;
+	sums.rested = target->idle_set.proofs;
 	for (uint64_t i = 0; i < page->count; i++)
 		after[i] = page->threads[i].word;
 	for (size_t t = 0; t < sample->thread_count; t++) {
