@@ -11,14 +11,14 @@
 #define SLOTS_LOG 12
 #define SLOTS (1u << SLOTS_LOG)
 
-struct slot {
+struct fp_slot {
 	uint64_t pc;
 	uint64_t distance;
 	enum pmp_fp_known state;
 };
 
 struct pmp_fp_cache {
-	struct slot slots[SLOTS];
+	struct fp_slot slots[SLOTS];
 };
 
 struct pmp_fp_cache *pmp_fp_cache_new(void)
@@ -44,7 +44,7 @@ static size_t slot_of(uint64_t pc)
 enum pmp_fp_known pmp_fp_cache_get(const struct pmp_fp_cache *cache, uint64_t pc,
 				   uint64_t *distance)
 {
-	const struct slot *slot = &cache->slots[slot_of(pc)];
+	const struct fp_slot *slot = &cache->slots[slot_of(pc)];
 
 	if (slot->pc != pc)
 		return PMP_FP_UNKNOWN;
@@ -54,7 +54,7 @@ enum pmp_fp_known pmp_fp_cache_get(const struct pmp_fp_cache *cache, uint64_t pc
 
 void pmp_fp_cache_put(struct pmp_fp_cache *cache, uint64_t pc, uint64_t distance)
 {
-	struct slot *slot = &cache->slots[slot_of(pc)];
+	struct fp_slot *slot = &cache->slots[slot_of(pc)];
 
 	if (slot->pc == pc && slot->state == PMP_FP_DISTANCE) {
 		if (slot->distance != distance && !PMP_FAULT("learn-anything"))
@@ -64,11 +64,11 @@ void pmp_fp_cache_put(struct pmp_fp_cache *cache, uint64_t pc, uint64_t distance
 	/* What is forbidden keeps its slot: it must not be learned again. */
 	if (slot->state == PMP_FP_NEVER)
 		return;
-	*slot = (struct slot){ pc, distance, PMP_FP_DISTANCE };
+	*slot = (struct fp_slot){ pc, distance, PMP_FP_DISTANCE };
 }
 
 void pmp_fp_cache_forbid(struct pmp_fp_cache *cache, uint64_t pc)
 {
 	if (!PMP_FAULT("learn-anything"))
-		cache->slots[slot_of(pc)] = (struct slot){ pc, 0, PMP_FP_NEVER };
+		cache->slots[slot_of(pc)] = (struct fp_slot){ pc, 0, PMP_FP_NEVER };
 }

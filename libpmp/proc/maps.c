@@ -44,7 +44,7 @@ struct reading {
 	uint32_t *next_id;
 	struct pmp_intern *keys;
 	struct pmp_buf key;
-	struct known {
+	struct known_module {
 		struct pmp_module *module;
 		bool taken; /* is in maps */
 	} * known;
@@ -264,7 +264,8 @@ static int remember(struct reading *reading, uint32_t id, struct pmp_module *mod
 	if (PMP_RESERVE(&reading->known, &reading->known_capacity,
 			reading->known_count + 1))
 		return PMP_ENOMEM;
-	reading->known[reading->known_count++] = (struct known){ .module = module };
+	reading->known[reading->known_count++] =
+		(struct known_module){ .module = module };
 	return 0;
 }
 
@@ -293,7 +294,7 @@ static bool same_module(const struct pmp_maps_line *a, const struct pmp_maps_lin
 }
 
 /* A module of the old maps comes into the new ones. */
-static int take_module(struct reading *reading, struct known *known,
+static int take_module(struct reading *reading, struct known_module *known,
 		       const struct pmp_maps_line *line)
 {
 	struct pmp_module *module = known->module;

@@ -16,7 +16,7 @@
 #define PAGE 4096u
 #define SLOTS 2048u /* 8 MiB when all are in use */
 
-struct slot {
+struct page_slot {
 	uint64_t page; /* its address; 1: empty (never a page's address) */
 	uint64_t tick; /* valid in this snapshot only; 0: until the maps change */
 	unsigned char *data;
@@ -26,7 +26,7 @@ struct pmp_memory {
 	int fd;
 	const struct pmp_maps *maps;
 	uint64_t tick;
-	struct slot slots[SLOTS];
+	struct page_slot slots[SLOTS];
 };
 
 struct pmp_memory *pmp_memory_new(void)
@@ -80,7 +80,7 @@ static bool is_constant(const struct pmp_maps *maps, uint64_t page)
 
 static const unsigned char *get_page(struct pmp_memory *memory, uint64_t page)
 {
-	struct slot *slot = &memory->slots[pmp_hash(page / PAGE) & (SLOTS - 1)];
+	struct page_slot *slot = &memory->slots[pmp_hash(page / PAGE) & (SLOTS - 1)];
 
 	if (slot->page == page && (!slot->tick || slot->tick == memory->tick))
 		return slot->data;

@@ -27,7 +27,7 @@ struct register_rule {
 	int64_t offset;
 };
 
-struct row {
+struct cfa_row {
 	struct register_rule registers[TRACKED];
 	uint64_t cfa_reg;
 	int64_t cfa_offset;
@@ -36,16 +36,16 @@ struct row {
 };
 
 /* A program being executed. */
-struct run {
+struct execution {
 	struct pmp_cursor c;
 	const struct pmp_cfi_cie *cie;
 	uint64_t location, pc; /* of the row in hand; wanted */
-	struct row row, initial, remembered[REMEMBER_MAX];
+	struct cfa_row row, initial, remembered[REMEMBER_MAX];
 	unsigned depth;
 	bool done; /* the next row begins behind pc */
 };
 
-static struct register_rule *find(struct row *row, uint64_t reg)
+static struct register_rule *find(struct cfa_row *row, uint64_t reg)
 {
 	if (reg == (uint64_t)pmp_reg_fp)
 		return &row->registers[FP];
@@ -54,7 +54,7 @@ static struct register_rule *find(struct row *row, uint64_t reg)
 	return reg == (uint64_t)pmp_reg_sp ? &row->registers[SP] : NULL;
 }
 
-static void set(struct run *run, uint64_t reg, uint8_t where, int64_t offset)
+static void set(struct execution *run, uint64_t reg, uint8_t where, int64_t offset)
 {
 	struct register_rule *rule = find(&run->row, reg);
 
@@ -63,12 +63,12 @@ static void set(struct run *run, uint64_t reg, uint8_t where, int64_t offset)
 }
 
 /* In units that the CIE tells; what overflows is refused when it is used. */
-static int64_t scaled(const struct run *run, uint64_t value)
+static int64_t scaled(const struct execution *run, uint64_t value)
 {
 	return (int64_t)(value * (uint64_t)run->cie->data_align);
 }
 
-static void restore(struct run *run, uint64_t reg)
+static void restore(struct execution *run, uint64_t reg)
 {
 	struct register_rule *rule = find(&run->row, reg),
 			     *from = find(&run->initial, reg);
@@ -77,7 +77,7 @@ static void restore(struct run *run, uint64_t reg)
 		*rule = *from;
 }
 
-static void advance(struct run *run, uint64_t delta)
+static void advance(struct execution *run, uint64_t delta)
 {
 	uint64_t next = run->location + delta * run->cie->code_align;
 
@@ -86,19 +86,19 @@ static void advance(struct run *run, uint64_t delta)
 		run->location = next;
 }
 
-static void skip_block(struct run *run)
+static void skip_block(struct execution *run)
 {
 	pmp_skip(&run->c, pmp_take_uleb(&run->c));
 }
 
-static void define_cfa(struct run *run, uint64_t reg, int64_t offset)
+static void define_cfa(struct execution *run, uint64_t reg, int64_t offset)
 {
 	run->row.cfa_reg = reg;
 	run->row.cfa_offset = offset;
 	run->row.expression = NULL;
 }
 
-static void define_cfa_expression(struct run *run)
+static void define_cfa_expression(struct execution *run)
 {
 	run->row.expression_size = pmp_take_uleb(&run->c);
 	run->row.expression = run->c.data + run->c.at;
@@ -106,10 +106,10 @@ static void define_cfa_expression(struct run *run)
 }
 
 /* Instructions about the CFA. False: it is none of them. */
-static bool execute_cfa(struct run *run, uint8_t op)
+static bool execute_cfa(struct execution *run, uint8_t op)
 {
 	struct pmp_cursor *c = &run->c;
-	struct row *row = &run->row;
+	struct cfa_row *row = &run->row;
 	uint64_t reg;
 
 	/* These change a half of what an expression is not made of. */
@@ -141,7 +141,7 @@ static bool execute_cfa(struct run *run, uint8_t op)
 }
 
 /* Instructions about other registers. False: it is none of them. */
-static bool execute_register(struct run *run, uint8_t op)
+static bool execute_register(struct execution *run, uint8_t op)
 {
 	struct pmp_cursor *c = &run->c;
 	uint64_t reg;
@@ -177,7 +177,7 @@ static bool execute_register(struct run *run, uint8_t op)
 }
 
 /* False: an instruction that is not known, or out of rule. */
-static bool execute(struct run *run)
+static bool execute(struct execution *run)
 {
 	uint8_t op = (uint8_t)pmp_take(&run->c, 1), low = op & ~PMP_CFA_PRIMARY;
 
@@ -208,7 +208,7 @@ static bool execute(struct run *run)
 	return execute_cfa(run, op) || execute_register(run, op);
 }
 
-static bool execute_all(struct run *run, const uint8_t *program, size_t size)
+static bool execute_all(struct execution *run, const uint8_t *program, size_t size)
 {
 	run->c = (struct pmp_cursor){ .data = program, .end = size };
 	run->depth = 0;
@@ -228,7 +228,7 @@ static bool execute_all(struct run *run, const uint8_t *program, size_t size)
  *	30+n 2a		lit n, ge
  *	33 24 22	lit3, shl, plus
  */
-static bool is_plt(const struct row *row, uint64_t pc, int64_t *offset)
+static bool is_plt(const struct cfa_row *row, uint64_t pc, int64_t *offset)
 {
 	static const uint8_t plt[] = {
 		DW_OP_breg7, 8,	       DW_OP_breg16, 0,		DW_OP_lit15, DW_OP_and,
@@ -253,7 +253,9 @@ static bool fits(int64_t offset)
 void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		   uint64_t pc, struct pmp_rule *rule)
 {
-	struct run run = { .cie = cie, .pc = UINT64_MAX, .row.cfa_reg = UINT64_MAX };
+	struct execution run = { .cie = cie,
+				 .pc = UINT64_MAX,
+				 .row.cfa_reg = UINT64_MAX };
 	const struct register_rule *fp = &run.row.registers[FP],
 				   *ra = &run.row.registers[RA];
 	int64_t offset;

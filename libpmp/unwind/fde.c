@@ -33,7 +33,7 @@
 #define HDR_VERSION 1
 #define HDR_TABLE_DATAREL_SDATA4 0x3b
 
-struct row {
+struct fde_row {
 	uint64_t start, end;
 	size_t offset; /* of the FDE in the section */
 };
@@ -43,7 +43,7 @@ struct index {
 	bool tried;
 	void *data;
 	struct pmp_cfi_bytes bytes; /* of data */
-	struct row *rows;
+	struct fde_row *rows;
 	size_t count, capacity;
 };
 
@@ -377,7 +377,7 @@ out:
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct fde_row *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -408,7 +408,7 @@ static void index_build(struct index *index, void *data,
 			continue;
 		if (PMP_RESERVE(&index->rows, &index->capacity, index->count + 1))
 			break;
-		index->rows[index->count++] = (struct row){ fde.start, fde.end, at };
+		index->rows[index->count++] = (struct fde_row){ fde.start, fde.end, at };
 	}
 	if (index->count)
 		qsort(index->rows, index->count, sizeof(*index->rows), compare_rows);

@@ -42,19 +42,19 @@ struct cached_rule {
 	bool before; /* looked up at pc - 1, where the call is */
 };
 
-/* An executable region, and its image once it is needed. */
-struct slot {
+/* An executable region, and what finds its FDEs, once it is needed. */
+struct executable {
 	uint64_t start, end, offset;
 	uint32_t module;
-	struct pmp_fde_finder *image;
+	struct pmp_fde_finder *finder;
 };
 
 struct pmp_unwinder {
 	enum pmp_unwind mode;
 	struct pmp_maps *maps;
 	struct pmp_reader memory;
-	struct slot *slots; /* sorted */
-	size_t slot_count;
+	struct executable *executables; /* sorted */
+	size_t executable_count;
 	struct cached_rule cache[CACHE_SIZE]; /* sets of WAYS, in each the newest first */
 	bool cached;			      /* any of them has been filled */
 	struct pmp_libunwind *libunwind;
@@ -82,61 +82,64 @@ struct walker {
 	bool needs_fp; /* the frame pointer was needed and not known */
 };
 
-/* ---- images -------------------------------------------------------------------- */
+/* ---- executables ---------------------------------------------------------------- */
 
-static struct slot *slot_find(struct slot *slots, size_t count, uint64_t address)
+static struct executable *executable_find(struct executable *executables, size_t count,
+					  uint64_t address)
 {
 	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (slots[middle].end <= address)
+		if (executables[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < count && slots[low].start <= address ? &slots[low] : NULL;
+	return low < count && executables[low].start <= address ? &executables[low]
+								: NULL;
 }
 
-static void slots_free(struct slot *slots, size_t count)
+static void executables_free(struct executable *executables, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		pmp_fde_finder_free(slots[i].image);
-	free(slots);
+		pmp_fde_finder_free(executables[i].finder);
+	free(executables);
 }
 
-/* One slot for each executable region; images of those that are as before are kept. */
-static int slots_renew(struct pmp_unwinder *unwinder, const struct pmp_maps *maps)
+/* One for each such region; the finders of those that are as before are kept. */
+static int executables_renew(struct pmp_unwinder *unwinder, const struct pmp_maps *maps)
 {
-	struct slot *slots, *old;
+	struct executable *executables, *old;
 	size_t count = 0;
 
-	slots = calloc(maps->region_count + 1, sizeof(*slots));
-	if (!slots)
+	executables = calloc(maps->region_count + 1, sizeof(*executables));
+	if (!executables)
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < maps->region_count; i++) {
 		const struct pmp_region *region = &maps->regions[i];
 
 		if (!(region->prot & PMP_PROT_EXEC))
 			continue;
-		slots[count] = (struct slot){
+		executables[count] = (struct executable){
 			.start = region->start,
 			.end = region->end,
 			.offset = region->offset,
 			.module = region->module->id,
 		};
-		old = slot_find(unwinder->slots, unwinder->slot_count, region->start);
+		old = executable_find(unwinder->executables, unwinder->executable_count,
+				      region->start);
 		if (old && old->start == region->start && old->offset == region->offset &&
 		    old->module == region->module->id) {
-			slots[count].image = old->image;
-			old->image = NULL;
+			executables[count].finder = old->finder;
+			old->finder = NULL;
 		}
 		count++;
 	}
-	slots_free(unwinder->slots, unwinder->slot_count);
-	unwinder->slots = slots;
-	unwinder->slot_count = count;
+	executables_free(unwinder->executables, unwinder->executable_count);
+	unwinder->executables = executables;
+	unwinder->executable_count = count;
 	return 0;
 }
 
@@ -148,24 +151,25 @@ static bool is_spent(const struct pmp_unwinder *unwinder)
 static bool find_fde(void *arg, uint64_t pc, struct pmp_fde *fde)
 {
 	struct pmp_unwinder *unwinder = arg;
-	struct slot *slot = slot_find(unwinder->slots, unwinder->slot_count, pc);
+	struct executable *executable =
+		executable_find(unwinder->executables, unwinder->executable_count, pc);
 	bool found;
 
-	if (!slot)
+	if (!executable)
 		return false;
 	if (unwinder->beat)
 		unwinder->beat(unwinder->beat_arg);
-	if (!slot->image) {
+	if (!executable->finder) {
 		const struct pmp_region *region = pmp_maps_find(unwinder->maps, pc);
 
 		if (region)
-			slot->image = pmp_fde_finder_new(unwinder->maps, region);
-		if (!slot->image) {
+			executable->finder = pmp_fde_finder_new(unwinder->maps, region);
+		if (!executable->finder) {
 			unwinder->no_memory = true;
 			return false;
 		}
 	}
-	found = pmp_fde_find(slot->image, &unwinder->memory, pc, fde);
+	found = pmp_fde_find(executable->finder, &unwinder->memory, pc, fde);
 	unwinder->work += fde->work;
 	return found;
 }
@@ -219,7 +223,7 @@ void pmp_unwinder_free(struct pmp_unwinder *unwinder)
 	if (!unwinder)
 		return;
 	pmp_libunwind_free(unwinder->libunwind);
-	slots_free(unwinder->slots, unwinder->slot_count);
+	executables_free(unwinder->executables, unwinder->executable_count);
 	pmp_maps_unref(unwinder->maps);
 	free(unwinder);
 }
@@ -234,7 +238,7 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 		return 0;
 	if (!old || (old->exec_generation != maps->exec_generation &&
 		     !PMP_FAULT("stale-cache"))) {
-		if (slots_renew(unwinder, maps))
+		if (executables_renew(unwinder, maps))
 			return PMP_ENOMEM;
 		/* Pages that nobody has touched yet take no memory. */
 		if (unwinder->cached)
