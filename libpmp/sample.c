@@ -173,17 +173,41 @@ void pmp_sample_free(struct pmp_sample *sample)
 	free(sample);
 }
 
+void pmp_sample_clear(struct pmp_sample *sample)
+{
+	const struct pmp_sample kept = {
+		.refs = 1,
+		.threads = sample->threads,
+		.thread_capacity = sample->thread_capacity,
+		.frames = sample->frames,
+		.frame_capacity = sample->frame_capacity,
+	};
+
+	assert(sample->refs == 1);
+	pmp_maps_unref(sample->maps);
+	*sample = kept;
+}
+
 struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample)
 {
-	struct pmp_thread *thread;
+	static const struct pmp_thread empty;
+
+	return pmp_sample_copy_thread(sample, &empty);
+}
+
+struct pmp_thread *pmp_sample_copy_thread(struct pmp_sample *sample,
+					  const struct pmp_thread *thread)
+{
+	struct pmp_thread *added;
 
 	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity,
 			sample->thread_count + 1))
 		return NULL;
-	thread = &sample->threads[sample->thread_count++];
-	memset(thread, 0, sizeof(*thread));
-	thread->frame = sample->frame_count;
-	return thread;
+	added = &sample->threads[sample->thread_count++];
+	*added = *thread;
+	added->frame = sample->frame_count;
+	added->frame_count = 0;
+	return added;
 }
 
 int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame *frames,

@@ -171,8 +171,13 @@ struct pmp_sample {
 
 struct pmp_sample *pmp_sample_new(void); /* one reference; pmp_sample_free() takes it */
 struct pmp_sample *pmp_sample_ref(struct pmp_sample *sample);
+/* Of one that nobody else refers to: as a new one, but with its memory. */
+void pmp_sample_clear(struct pmp_sample *sample);
 /* Room for one more thread, zeroed, or NULL. */
 struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample);
+/* The same as a copy of another one, without its frames. */
+struct pmp_thread *pmp_sample_copy_thread(struct pmp_sample *sample,
+					  const struct pmp_thread *thread);
 /* Frame i of a thread, innermost first; NULL: there is none. */
 const struct pmp_raw_frame *pmp_sample_raw_frame(const struct pmp_sample *sample,
 						 size_t thread, size_t i);

@@ -9,32 +9,38 @@ struct pmp_scan pmp_scan_text(const char *text, size_t length)
 	return (struct pmp_scan){ .at = text, .end = text + length };
 }
 
-static int digit_value(char c)
+#define DIGITS_SAFE 15 /* so many fit into 64 bits, whatever they are */
+
+/* One more than the value of a digit; 0: it is none. The parsers of /proc spend most of
+ * their time here. */
+static const uint8_t digit_values[UINT8_MAX + 1] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* Not less than any base: no digit. */
+static unsigned digit_value(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
+	return digit_values[(uint8_t)c] - 1u;
 }
 
 /* At least one digit of this base from at on; NULL: none, or too large. */
-static const char *number(const char *at, const char *end, unsigned base, uint64_t *value)
+static inline const char *number(const char *at, const char *end, unsigned base,
+				 uint64_t *value)
 {
-	const char *begin = at;
+	const char *begin = at, *safe = end - at > DIGITS_SAFE ? at + DIGITS_SAFE : end;
 	uint64_t n = 0;
+	unsigned digit;
 
-	for (; at < end; at++) {
-		unsigned digit = (unsigned)digit_value(*at);
-
-		if (digit >= base)
-			break;
-		if (__builtin_mul_overflow(n, base, &n) ||
-		    __builtin_add_overflow(n, digit, &n))
-			return NULL;
-	}
+	for (; at < safe && (digit = digit_value(*at)) < base; at++)
+		n = n * base + digit;
+	if (at == safe)
+		for (; at < end && (digit = digit_value(*at)) < base; at++)
+			if (__builtin_mul_overflow(n, base, &n) ||
+			    __builtin_add_overflow(n, digit, &n))
+				return NULL;
 	if (at == begin)
 		return NULL;
 	*value = n;

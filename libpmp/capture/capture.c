@@ -35,16 +35,7 @@
 
 static int emit(struct pmp_sample *sample, const struct pmp_thread *thread)
 {
-	struct pmp_thread *added = pmp_sample_add_thread(sample);
-	size_t first;
-
-	if (!added)
-		return PMP_ENOMEM;
-	first = added->frame;
-	*added = *thread;
-	added->frame = first;
-	added->frame_count = 0;
-	return 0;
+	return pmp_sample_copy_thread(sample, thread) ? 0 : PMP_ENOMEM;
 }
 
 /* The thread has not run since this was read. */

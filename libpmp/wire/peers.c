@@ -74,6 +74,7 @@ static void peer_clear(struct pmp_peer *peer)
 	pmp_maps_unref(peer->maps);
 	pmp_sent_modules_free(&peer->known);
 	pmp_sample_free(peer->last);
+	pmp_sample_free(peer->spare);
 	free(peer->sent);
 }
 

@@ -34,6 +34,7 @@ struct pmp_peer {
 	uint64_t used;		      /* when, by the count of uses */
 	struct pmp_maps *maps;	      /* the newest; a reference; NULL: none yet */
 	struct pmp_sample *last;      /* a reference (receiver) */
+	struct pmp_sample *spare;     /* for the next one: its memory (receiver) */
 	struct pmp_sent_thread *sent; /* the threads of the last sample (sender) */
 	size_t sent_count, sent_capacity;
 	struct pmp_sent_modules known; /* the modules in it, and (receiver) later ones */

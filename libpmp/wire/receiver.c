@@ -17,6 +17,7 @@
 
 #define READ_SIZE ((size_t)64 * 1024) /* room for one read */
 #define KEEP_SIZE ((size_t)4 << 20)   /* a larger buffer is given back */
+#define SPARE_MOST 4		      /* times the threads a sample needs room for */
 #define FDS_MAX 4		      /* arrived, and their message not complete */
 #define FDS_SPARED 64		      /* descriptors left to all other uses */
 
@@ -324,15 +325,12 @@ static const struct pmp_thread *next_kept(const struct pmp_wire_sample *wire,
 static int add_kept(struct pmp_sample *sample, const struct pmp_sample *last,
 		    const struct pmp_thread *kept)
 {
-	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+	struct pmp_thread *thread = pmp_sample_copy_thread(sample, kept);
 
 	if (!thread)
 		return PMP_ENOMEM;
-	*thread = *kept;
 	thread->obtained = PMP_UNCHANGED;
 	thread->stopped = 0;
-	thread->frame = sample->frame_count;
-	thread->frame_count = 0;
 	return pmp_sample_add_frames(sample, last->frames + kept->frame,
 				     kept->frame_count);
 }
@@ -342,20 +340,18 @@ static int add_sent(struct pmp_sample *sample, const struct pmp_wire_sample *wir
 		    const struct arrays *arrays, const struct pmp_thread *sent,
 		    size_t *used)
 {
-	struct pmp_thread *thread = pmp_sample_add_thread(sample);
 	const size_t first = sample->frame_count;
+	struct pmp_thread *thread;
 	int status;
 
 	if (!thread_valid(sent, *used, wire->frame_count))
 		return PMP_EFORMAT;
 	*used += sent->frame_count;
+	thread = pmp_sample_copy_thread(sample, sent);
 	if (!thread)
 		return PMP_ENOMEM;
-	*thread = *sent;
 	if (thread->state <= ' ' || thread->state > '~')
 		thread->state = '?';
-	thread->frame = first;
-	thread->frame_count = 0;
 	status = pmp_sample_add_frames(
 		sample,
 		(const struct pmp_raw_frame
@@ -426,10 +422,34 @@ static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *
 	return memchr(sample->name, '\0', sizeof(sample->name)) ? 0 : PMP_EFORMAT;
 }
 
+/*
+ * One with the memory of the last but one, if nobody else has that any more: half a
+ * megabyte for a thousand threads, which the kernel would take back and clear each time.
+ */
+static struct pmp_sample *reuse_sample(struct pmp_peer *peer, size_t threads)
+{
+	struct pmp_sample *spare = peer ? peer->spare : NULL;
+
+	if (!spare)
+		return pmp_sample_new();
+	peer->spare = NULL;
+	if (spare->thread_capacity / SPARE_MOST <= threads)
+		return spare;
+	pmp_sample_free(spare);
+	return pmp_sample_new();
+}
+
 static void remember_received(struct pmp_peer *peer, struct pmp_sample *sample)
 {
-	pmp_sample_free(peer->last);
+	struct pmp_sample *old = peer->last;
+
 	peer->last = pmp_sample_ref(sample);
+	if (!old || old->refs > 1 || peer->spare) {
+		pmp_sample_free(old);
+		return;
+	}
+	pmp_sample_clear(old);
+	peer->spare = old;
 }
 
 static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
@@ -455,7 +475,7 @@ static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
 	if (wire.has_maps &&
 	    (!peer || !peer->maps || peer->maps->generation != wire.generation))
 		return PMP_EFORMAT;
-	sample = pmp_sample_new();
+	sample = reuse_sample(peer, (size_t)wire.thread_count + wire.kept_count);
 	if (!sample)
 		return PMP_ENOMEM;
 	sample->pid = pid;
