@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 
 /* ---- modules and maps --------------------------------------------------- */
 
@@ -228,9 +229,7 @@ int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame 
 
 void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info)
 {
-	size_t size = info->size < sizeof(*info) ? info->size : sizeof(*info);
 	struct pmp_sample_info all = {
-		.size = info->size,
 		.pid = sample->pid,
 		.name = sample->name,
 		.time = sample->time,
@@ -259,17 +258,14 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 		else
 			all.truncated += thread->end != PMP_END_ROOT;
 	}
-	/* The caller may have been compiled with an older, shorter struct. */
-	memcpy(info, &all, size);
+	pmp_sized_give(info, &all, sizeof(all));
 }
 
 void pmp_sample_thread(const struct pmp_sample *sample, size_t i,
 		       struct pmp_thread_info *info)
 {
 	const struct pmp_thread *thread = &sample->threads[i];
-	size_t size = info->size < sizeof(*info) ? info->size : sizeof(*info);
 	const struct pmp_thread_info all = {
-		.size = info->size,
 		.tid = thread->tid,
 		.name = thread->name,
 		.state = thread->state,
@@ -280,7 +276,7 @@ void pmp_sample_thread(const struct pmp_sample *sample, size_t i,
 		.complete = thread->end == PMP_END_ROOT,
 	};
 
-	memcpy(info, &all, size);
+	pmp_sized_give(info, &all, sizeof(all));
 }
 
 const struct pmp_raw_frame *pmp_sample_raw_frame(const struct pmp_sample *sample,
@@ -302,7 +298,7 @@ bool pmp_sample_frame(const struct pmp_sample *sample, size_t thread, size_t i,
 		      struct pmp_sample_frame_info *info)
 {
 	const struct pmp_raw_frame *frame = pmp_sample_raw_frame(sample, thread, i);
-	struct pmp_sample_frame_info all = { .size = info->size, .module = "" };
+	struct pmp_sample_frame_info all = { .module = "" };
 	const struct pmp_region *region = NULL;
 
 	if (!frame)
@@ -318,6 +314,6 @@ bool pmp_sample_frame(const struct pmp_sample *sample, size_t thread, size_t i,
 		all.deleted = region->module->deleted;
 		all.offset = region->offset + (all.pc - region->start);
 	}
-	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	pmp_sized_give(info, &all, sizeof(all));
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/sized.h"
 #include "sample.h"
 #include "lib/tap.h"
 
@@ -138,11 +139,36 @@ static void test_sample(void)
 	pmp_sample_free(sample);
 }
 
+/* A caller's struct that is longer than ours. */
+static void test_sized(void)
+{
+	struct {
+		size_t size, known, unknown;
+	} options = { sizeof(options), 1, 2 };
+	struct {
+		size_t size, known;
+	} ours = { 0, 0 };
+
+	pmp_sized_take(&ours, sizeof(ours), NULL);
+	ok(ours.size == sizeof(ours) && ours.known == 0, "no options: all zero");
+	options.size = sizeof(size_t);
+	pmp_sized_take(&ours, sizeof(ours), &options);
+	ok(ours.size == sizeof(ours) && ours.known == 0, "those of an older caller");
+	options.size = sizeof(options) + 100;
+	pmp_sized_take(&ours, sizeof(ours), &options);
+	ok(ours.size == sizeof(ours) && ours.known == 1, "those of a newer one");
+	ours.known = 3;
+	pmp_sized_give(&options, &ours, sizeof(ours));
+	ok(options.size == sizeof(options) + 100 && options.known == 3 &&
+	   options.unknown == 2, "a newer caller's struct keeps what is not known here");
+}
+
 int main(void)
 {
 	test_modules();
 	test_regions();
 	test_sample();
+	test_sized();
 	for (int end = 0; end < PMP_END_COUNT; end++)
 		ok(pmp_end_text(end) && *pmp_end_text(end), "end %d has a text: %s",
 		   end, pmp_end_text(end));

@@ -3,6 +3,7 @@
 #include "capture/target.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "proc/open.h"
 
 #include <stdlib.h>
@@ -14,12 +15,7 @@
 static void set_options(struct pmp_target *target,
 			const struct pmp_target_options *options)
 {
-	if (options) {
-		size_t size = options->size < sizeof(*options) ? options->size
-							       : sizeof(*options);
-
-		memcpy(&target->options, options, size);
-	}
+	pmp_sized_take(&target->options, sizeof(target->options), options);
 	if (target->options.max_frames == 0)
 		target->options.max_frames = MAX_FRAMES_DEFAULT;
 	if (target->options.max_frames > MAX_FRAMES_LIMIT)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/sized.h"
+
 static uint64_t total(const struct pmp_report *report)
 {
 	uint64_t sum = 0;
@@ -68,7 +70,6 @@ void pmp_report_diff_info(const struct pmp_report *report, struct pmp_diff_info 
 	const struct pmp_report *base = report->base;
 	const struct pmp_scale scale = pmp_diff_scale(report, base);
 	struct pmp_diff_info all = {
-		.size = info->size,
 		.factor = pmp_diff_scaled(&scale, 1),
 		.by_totals = scale.by_totals,
 		.counted = snapshots(report) > 0,
@@ -78,5 +79,5 @@ void pmp_report_diff_info(const struct pmp_report *report, struct pmp_diff_info 
 
 	if (all.process)
 		all.base_process = only_process(base);
-	memcpy(info, &all, info->size < sizeof(all) ? info->size : sizeof(all));
+	pmp_sized_give(info, &all, sizeof(all));
 }

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "tally/group.h"
 #include "report/idle.h"
 #include "report/regex.h"
@@ -125,11 +126,8 @@ int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const c
 
 void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *options)
 {
-	size_t size = options->size;
-
 	filter->options = (struct pmp_filter_options){ 0 };
-	memcpy(&filter->options, options,
-	       size < sizeof(*options) ? size : sizeof(*options));
+	pmp_sized_take(&filter->options, sizeof(filter->options), options);
 }
 
 const struct pmp_filter_options *pmp_filter_options(const struct pmp_filter *filter)

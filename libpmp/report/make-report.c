@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "report/diff.h"
 #include "report/filtered.h"
 #include "report/report.h"
@@ -113,14 +114,12 @@ int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 {
 	struct pmp_report *new = calloc(1, sizeof(*new));
 	struct pmp_report_options all = { 0 };
-	size_t size = options ? options->size : 0;
 	int code;
 
 	*report = NULL;
 	if (!new)
 		return pmp_error_nomem(err, "making a report");
-	if (size)
-		memcpy(&all, options, size < sizeof(all) ? size : sizeof(all));
+	pmp_sized_take(&all, sizeof(all), options);
 	new->profile = profile;
 	new->symbolizer = pmp_profile_symbolizer(profile);
 	new->of_snapshot = all.snapshot;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/syscalls.h"
 #include "report/sort.h"
 
@@ -110,14 +111,13 @@ void pmp_stacks_free(struct pmp_stacks *stacks)
 void pmp_report_info(const struct pmp_report *report, struct pmp_report_info *info)
 {
 	const struct pmp_report_info all = {
-		.size = info->size,
 		.stacks = pmp_stack_count(report),
 		.distinct = report->distinct,
 		.counted = report->totals.stacks,
 		.shown = report->shown,
 	};
 
-	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	pmp_sized_give(info, &all, sizeof(all));
 }
 
 bool pmp_report_stack(const struct pmp_report *report, size_t i,
@@ -130,7 +130,6 @@ bool pmp_report_stack(const struct pmp_report *report, size_t i,
 		return false;
 	pmp_stack_get(report, i, &stack);
 	all = (struct pmp_stack_info){
-		.size = info->size,
 		.pid = stack.pid,
 		.tid = stack.tid,
 		.process = stack.process,
@@ -146,6 +145,6 @@ bool pmp_report_stack(const struct pmp_report *report, size_t i,
 		.cpu = stack.cpu,
 		.wall = stack.wall,
 	};
-	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	pmp_sized_give(info, &all, sizeof(all));
 	return true;
 }

@@ -2,7 +2,7 @@
 /* Frames as programs read them, see libpmp.h. */
 #include "resolve/frame.h"
 
-#include <string.h>
+#include "base/sized.h"
 
 size_t pmp_frame_describe(const struct pmp_frame *frames, size_t count, size_t i,
 			  struct pmp_frame_info *info)
@@ -12,7 +12,6 @@ size_t pmp_frame_describe(const struct pmp_frame *frames, size_t count, size_t i
 	if (i >= count)
 		return count;
 	all = (struct pmp_frame_info){
-		.size = info->size,
 		.function = frames[i].function,
 		.file = frames[i].file,
 		.line = frames[i].line,
@@ -22,6 +21,6 @@ size_t pmp_frame_describe(const struct pmp_frame *frames, size_t count, size_t i
 		.module = frames[i].module,
 		.address = frames[i].address,
 	};
-	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	pmp_sized_give(info, &all, sizeof(all));
 	return count;
 }

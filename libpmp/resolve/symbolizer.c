@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "resolve/demangle.h"
 #include "resolve/state.h"
 
@@ -36,12 +37,7 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 	*symbolizer = NULL;
 	if (!made)
 		return pmp_error_nomem(err, "making a symbolizer");
-	if (options) {
-		size_t size = options->size < sizeof(*options) ? options->size
-							       : sizeof(*options);
-
-		memcpy(&made->options, options, size);
-	}
+	pmp_sized_take(&made->options, sizeof(made->options), options);
 	if (made->options.debug_dir)
 		debug_dir = made->options.debug_dir;
 	made->log = (struct pmp_log){ made->options.log, made->options.log_arg };
@@ -615,7 +611,6 @@ void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
 	const struct pmp_dso_entry *module = symbolizer->modules.items[i];
 	const struct pmp_module *source = module->source;
 	struct pmp_module_info all = {
-		.size = info->size,
 		.path = module->path,
 		.build_id = pmp_dso_table_build_id(module),
 		.problem = pmp_dso_table_problem(module),
@@ -625,5 +620,5 @@ void pmp_symbolizer_module(const struct pmp_symbolizer *symbolizer, size_t i,
 		.unnamed = module->unnamed,
 	};
 
-	memcpy(info, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	pmp_sized_give(info, &all, sizeof(all));
 }

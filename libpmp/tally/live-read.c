@@ -3,22 +3,14 @@
 #include <string.h>
 
 #include "libpmp-program.h"
+#include "base/sized.h"
 #include "base/syscalls.h"
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-/* Fill the caller's struct, whose size comes first, as far as it goes. */
-static void give(void *to, const void *all, size_t size)
-{
-	size_t room = *(size_t *)to;
-
-	memcpy((char *)to + sizeof(size), (const char *)all + sizeof(size),
-	       (room < size ? room : size) - sizeof(size));
-}
-
 void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info)
 {
-	give(info, &live->info, sizeof(*info));
+	pmp_sized_give(info, &live->info, sizeof(*info));
 }
 
 size_t pmp_live_process_count(const struct pmp_live *live)
@@ -51,7 +43,7 @@ void pmp_live_process(const struct pmp_live *live, size_t i,
 
 	all.last.name = row->name;
 	memcpy(all.samples, row->samples, sizeof(all.samples));
-	give(process, &all, sizeof(all));
+	pmp_sized_give(process, &all, sizeof(all));
 }
 
 static const char *call_name(const struct pmp_live *live, int number)
@@ -92,7 +84,7 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 	};
 
 	memcpy(all.args, row->args, sizeof(all.args));
-	give(thread, &all, sizeof(all));
+	pmp_sized_give(thread, &all, sizeof(all));
 }
 
 void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack)
@@ -107,7 +99,7 @@ void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack
 
 	if (words[0] != PMP_END_ROOT)
 		all.end = pmp_end_text(words[0]);
-	give(stack, &all, sizeof(all));
+	pmp_sized_give(stack, &all, sizeof(all));
 }
 
 void pmp_live_counter(const struct pmp_live *live, size_t i,
@@ -123,5 +115,5 @@ void pmp_live_counter(const struct pmp_live *live, size_t i,
 	};
 
 	memcpy(all.counts, row->counts, sizeof(all.counts));
-	give(counter, &all, sizeof(all));
+	pmp_sized_give(counter, &all, sizeof(all));
 }

@@ -14,6 +14,7 @@
 #include "libpmp-program.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/syscalls.h"
 #include "tally/cpu-time.h"
 #include "tally/evict.h"
@@ -67,15 +68,11 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		    struct pmp_error *err)
 {
 	struct pmp_profile *new = calloc(1, sizeof(*new));
-	size_t size = options ? options->size : 0;
 
 	*profile = NULL;
 	if (!new)
 		return pmp_error_nomem(err, "making a profile");
-	if (size)
-		memcpy(&new->options, options,
-		       size < sizeof(*options) ? size : sizeof(*options));
-	new->options.size = sizeof(new->options);
+	pmp_sized_take(&new->options, sizeof(new->options), options);
 	new->symbolizer = symbolizer;
 	new->trigger =
 		new->options.max_memory ? TRIGGER(new->options.max_memory) : UINT64_MAX;
@@ -449,16 +446,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info)
 {
 	struct pmp_profile_info all = profile->info;
-	size_t size = info->size;
 
-	all.size = size;
 	all.distinct = profile->entries.count - profile->entries.between_count;
 	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
 	all.stopped_p50 = larger(pmp_histogram_percentile(&profile->stops, 50),
 				 profile->joined.stopped_p50);
 	all.stopped_p99 = larger(pmp_histogram_percentile(&profile->stops, 99),
 				 profile->joined.stopped_p99);
-	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
+	pmp_sized_give(info, &all, sizeof(all));
 }
 
 const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile)
@@ -520,7 +515,7 @@ void pmp_profile_metadata(const struct pmp_profile *profile,
 void pmp_profile_describe(const struct pmp_profile *profile,
 			  struct pmp_profile_metadata *metadata)
 {
-	struct pmp_profile_metadata all = { .size = metadata->size };
+	struct pmp_profile_metadata all = { 0 };
 	struct pmp_metadata known;
 
 	pmp_profile_metadata(profile, &known);
@@ -531,7 +526,7 @@ void pmp_profile_describe(const struct pmp_profile *profile,
 	all.host = known.host;
 	all.type = known.sample_type.type;
 	all.unit = known.sample_type.unit;
-	memcpy(metadata, &all, all.size < sizeof(all) ? all.size : sizeof(all));
+	pmp_sized_give(metadata, &all, sizeof(all));
 }
 
 /* Take over a text that was not known. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 
 /* The buffer is handed to the sink when it holds more than this. */
 #define FLUSH_SIZE (64 * 1024)
@@ -84,14 +85,11 @@ int pmp_report_write(const struct pmp_report *report, const struct pmp_format *f
 	const struct pmp_writer *writer = writer_of(format);
 	struct pmp_write_options all = { 0 };
 	struct pmp_out out = { .sink = sink };
-	size_t size = options ? options->size : 0;
 	int ret = check(report, writer, sink, err);
 
 	if (ret)
 		return ret;
-	if (size)
-		memcpy(&all, options, size < sizeof(all) ? size : sizeof(all));
-	all.size = sizeof(all);
+	pmp_sized_take(&all, sizeof(all), options);
 	(report->base ? writer->write_diff : writer->write)(&out, report, &all);
 	if (pmp_buf_failed(&out.buf)) {
 		ret = pmp_error_nomem(err, "writing a profile");

@@ -45,7 +45,8 @@ int diff_check(const struct counting *counting)
 	pmp_profile_describe(counting->base, &base);
 	if (counting->profile)
 		pmp_profile_describe(counting->profile, &metadata);
-	if (strcmp(base.type, metadata.type) == 0 && strcmp(base.unit, metadata.unit) == 0)
+	if (strcmp(base.type, metadata.type) == 0 &&
+	    strcmp(base.unit, metadata.unit) == 0)
 		return 0;
 	message_print(
 		"--sample-type chooses what is counted of saved profiles",
