@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/sized.h"
 
 /* ---- modules and maps --------------------------------------------------- */
@@ -97,19 +98,11 @@ int pmp_maps_add_region(struct pmp_maps *maps, const struct pmp_region *region)
 
 const struct pmp_region *pmp_maps_find(const struct pmp_maps *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->region_count;
+	size_t after = pmp_search_after(maps->regions, maps->region_count,
+					sizeof(*maps->regions), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pmp_region *region = &maps->regions[middle];
-
-		if (address < region->start)
-			high = middle;
-		else if (address >= region->end)
-			low = middle + 1;
-		else
-			return region;
-	}
+	if (after && address < maps->regions[after - 1].end)
+		return &maps->regions[after - 1];
 	return NULL;
 }
 

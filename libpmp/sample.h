@@ -59,7 +59,7 @@ struct pmp_module {
 enum { PMP_PROT_READ = 1, PMP_PROT_WRITE = 2, PMP_PROT_EXEC = 4, PMP_PROT_SHARED = 8 };
 
 struct pmp_region {
-	uint64_t start, end;	   /* [start, end) */
+	uint64_t start, end;	   /* [start, end); first, see base/search.h */
 	uint64_t offset;	   /* in the file */
 	struct pmp_module *module; /* never NULL; borrowed from pmp_maps */
 	unsigned prot;		   /* PMP_PROT_ */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "resolve/interval-map.h"
+#include "base/search.h"
 
 #define PAGE_SHIFT 12
 #define FILTER_SHIFT 16 /* bits of the filter, as a power of two */
@@ -74,8 +74,8 @@ static size_t first_from(const struct pmp_address_filter *filter, uint64_t addre
 {
 	if (address == 0)
 		return 0;
-	return pmp_intervals_after(filter->addresses, filter->count,
-				   sizeof(*filter->addresses), address - 1);
+	return pmp_search_after(filter->addresses, filter->count,
+				sizeof(*filter->addresses), address - 1);
 }
 
 bool pmp_address_filter_has(const struct pmp_address_filter *filter, uint64_t address)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "libpmp.h"
 
 struct sweep {
@@ -19,23 +20,6 @@ struct sweep {
 	struct pmp_interval_step *steps;
 	size_t count;
 };
-
-size_t pmp_intervals_after(const void *items, size_t count, size_t size, uint64_t value)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint64_t start;
-
-		memcpy(&start, (const char *)items + middle * size, sizeof(start));
-		if (start <= value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 int pmp_intervals_add(struct pmp_intervals *ranges, const struct pmp_interval *range)
 {
@@ -214,8 +198,8 @@ int pmp_interval_map_overlay(struct pmp_interval_map *older,
 
 uint32_t pmp_interval_map_find(const struct pmp_interval_map *steps, uint64_t address)
 {
-	size_t after = pmp_intervals_after(steps->items, steps->count,
-					   sizeof(*steps->items), address);
+	size_t after = pmp_search_after(steps->items, steps->count, sizeof(*steps->items),
+					address);
 
 	return after ? steps->items[after - 1].value : PMP_INTERVAL_NONE;
 }

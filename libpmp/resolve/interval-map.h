@@ -38,12 +38,6 @@ struct pmp_interval_map {
 	size_t count;
 };
 
-/*
- * Of count items, ascending by the uint64_t that each begins with: how many begin
- * at or below a value.
- */
-size_t pmp_intervals_after(const void *items, size_t count, size_t size, uint64_t value);
-
 /* Collect a range; an empty one is left out. 0 or PMP_ENOMEM. */
 int pmp_intervals_add(struct pmp_intervals *ranges, const struct pmp_interval *range);
 /* Leaves an empty collection. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "libpmp.h"
-#include "resolve/interval-map.h"
 
 struct pmp_kernel_name {
 	uint64_t address;
@@ -18,8 +18,8 @@ static int add(struct pmp_kernel_names *names, struct pmp_strings *strings,
 	       const char *name, size_t length)
 {
 	uint64_t address = pmp_kernel_address(name, length);
-	size_t place = pmp_intervals_after(names->items, names->count,
-					   sizeof(*names->items), address);
+	size_t place = pmp_search_after(names->items, names->count, sizeof(*names->items),
+					address);
 
 	if (place && names->items[place - 1].address == address)
 		return 0;
@@ -52,8 +52,8 @@ int pmp_kernel_names_add(struct pmp_kernel_names *names, struct pmp_strings *str
 
 const char *pmp_kernel_names_find(const struct pmp_kernel_names *names, uint64_t address)
 {
-	size_t after = pmp_intervals_after(names->items, names->count,
-					   sizeof(*names->items), address);
+	size_t after = pmp_search_after(names->items, names->count, sizeof(*names->items),
+					address);
 
 	return after && names->items[after - 1].address == address
 		       ? names->items[after - 1].name

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "resolve/interval-map.h"
+#include "base/search.h"
 
 #define STUB_MAX 24		    /* bytes; 8 or 16 are usual */
 #define SLOTS_MAX ((size_t)1 << 20) /* of a module */
@@ -29,7 +29,7 @@ struct machine {
 
 /* A relocation that fills a slot. */
 struct got_slot {
-	uint64_t address; /* first: pmp_intervals_after() */
+	uint64_t address; /* first: pmp_search_after() */
 	uint32_t section, index;
 };
 
@@ -283,8 +283,8 @@ static const struct got_slot *find_relocation(struct pmp_stubs *stubs, uint64_t 
 	if (address == 0)
 		return NULL;
 	do {
-		size_t first = pmp_intervals_after(stubs->slots, stubs->count,
-						   sizeof(*stubs->slots), address - 1);
+		size_t first = pmp_search_after(stubs->slots, stubs->count,
+						sizeof(*stubs->slots), address - 1);
 
 		if (first < stubs->count && stubs->slots[first].address == address)
 			return &stubs->slots[first];

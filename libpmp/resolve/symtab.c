@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "libpmp.h"
-#include "resolve/interval-map.h"
 #include "resolve/strings.h"
 
 #define SYMBOLS_MAX ((size_t)32 << 20) /* taken from all tables of a module */
@@ -82,8 +82,8 @@ const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t 
 	end = table->code + table->code_count;
 	if (!found || address < found->start ||
 	    (found + 1 < end && address >= found[1].start)) {
-		after = pmp_intervals_after(table->code, table->code_count,
-					    sizeof(*table->code), address);
+		after = pmp_search_after(table->code, table->code_count,
+					 sizeof(*table->code), address);
 		found = after ? &table->code[after - 1] : NULL;
 		table->last = found;
 	}

@@ -22,11 +22,6 @@ static void cut_text(char *to, const char *from, size_t size)
 	memset(to + length, 0, size - length);
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return b > INT64_MAX - a ? INT64_MAX : a + b;
-}
-
 /* Processes are the same if their ids and names are. */
 static uint32_t find_saved_process(struct pmp_live *live, const struct pmp_entry *entry)
 {
@@ -70,8 +65,8 @@ static int number_of_call(struct pmp_live *live, const char *name)
 
 static void add_times(struct pmp_counted_thread *thread, const struct pmp_entry *entry)
 {
-	thread->cpu = sum(thread->cpu, entry->cpu);
-	thread->wall = sum(thread->wall, entry->wall);
+	thread->cpu = pmp_count_sum(thread->cpu, entry->cpu);
+	thread->wall = pmp_count_sum(thread->wall, entry->wall);
 	if (thread->wall)
 		thread->cpu_share = (double)thread->cpu / (double)thread->wall;
 	thread->obtained = PMP_OBTAINED_UNKNOWN;
@@ -85,7 +80,7 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 	struct pmp_counted_counter *counter = &live->counters[id];
 
 	counter->counts[PMP_WINDOW_START] =
-		sum(counter->counts[PMP_WINDOW_START], entry->count);
+		pmp_count_sum(counter->counts[PMP_WINDOW_START], entry->count);
 	counter->syscall = number_of_call(live, entry->syscall);
 	if (thread->counter != PMP_INTERN_NONE && thread->counter != id &&
 	    counter->counts[PMP_WINDOW_START] <=
@@ -122,7 +117,7 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 		return PMP_ENOMEM;
 	count_saved(live, like.thread, id, entry);
 	live->info.stacks[PMP_WINDOW_START] =
-		sum(live->info.stacks[PMP_WINDOW_START], entry->count);
+		pmp_count_sum(live->info.stacks[PMP_WINDOW_START], entry->count);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/scan.h"
 
@@ -23,9 +24,9 @@ static uint64_t time_unit(const char *unit)
 		uint64_t ns;
 	} units[] = {
 		{ "nanoseconds", 1 },
-		{ "microseconds", 1000 },
-		{ "milliseconds", 1000000 },
-		{ "seconds", 1000000000 },
+		{ "microseconds", PMP_US },
+		{ "milliseconds", PMP_MS },
+		{ "seconds", PMP_S },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)

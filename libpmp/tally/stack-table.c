@@ -97,19 +97,13 @@ static void fill_entry(const struct pmp_entries *entries, uint32_t id,
 	};
 }
 
-/* What a saved profile says may be anything: formats have signed numbers. */
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return b > INT64_MAX - a ? INT64_MAX : a + b;
-}
-
 void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry)
 {
-	counted->count = sum(counted->count, entry->count);
-	counted->running = sum(counted->running, entry->running);
-	counted->cpu = sum(counted->cpu, entry->cpu);
-	counted->settled_cpu = sum(counted->settled_cpu, entry->cpu);
-	counted->wall = sum(counted->wall, entry->wall);
+	counted->count = pmp_count_sum(counted->count, entry->count);
+	counted->running = pmp_count_sum(counted->running, entry->running);
+	counted->cpu = pmp_count_sum(counted->cpu, entry->cpu);
+	counted->settled_cpu = pmp_count_sum(counted->settled_cpu, entry->cpu);
+	counted->wall = pmp_count_sum(counted->wall, entry->wall);
 	counted->state = entry->state;
 }
 

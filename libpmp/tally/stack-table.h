@@ -50,6 +50,12 @@ struct pmp_entries {
 	size_t key_capacity;
 };
 
+/* What a saved profile says may be anything: formats have signed numbers. */
+static inline uint64_t pmp_count_sum(uint64_t a, uint64_t b)
+{
+	return b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
 /* Empty ones. false: no memory, to be freed all the same. */
 bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details);
 void pmp_entries_free(struct pmp_entries *entries);
