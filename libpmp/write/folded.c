@@ -20,7 +20,7 @@
  */
 #include <inttypes.h>
 
-#include "write/listing.h"
+#include "write/path-lines.h"
 #include "write/writer.h"
 
 static void write_folded(struct pmp_out *out, const struct pmp_report *report,
@@ -28,17 +28,17 @@ static void write_folded(struct pmp_out *out, const struct pmp_report *report,
 {
 	struct pmp_path_style style = pmp_paths_style(options);
 	struct pmp_paths paths;
-	struct pmp_listing listing = { .paths = &paths, .separator = ';' };
+	struct pmp_path_lines lines = { .paths = &paths, .separator = ';' };
 
 	style.root = PMP_ROOT_IDS;
-	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing))
+	if (pmp_paths_make(&paths, report, &style) || pmp_path_lines_make(&lines))
 		pmp_buf_fail(&out->buf);
-	for (size_t i = 0; i < listing.count; i++) {
-		pmp_listing_put(&out->buf, &listing, &listing.lines[i]);
-		pmp_buf_printf(&out->buf, " %" PRIu64 "\n", listing.lines[i].count);
+	for (size_t i = 0; i < lines.count; i++) {
+		pmp_path_lines_put(&out->buf, &lines, &lines.items[i]);
+		pmp_buf_printf(&out->buf, " %" PRIu64 "\n", lines.items[i].count);
 		pmp_out_maybe_flush(out);
 	}
-	pmp_listing_free(&listing);
+	pmp_path_lines_free(&lines);
 	pmp_paths_free(&paths);
 }
 
@@ -47,25 +47,25 @@ static void write_folded_diff(struct pmp_out *out, const struct pmp_report *repo
 {
 	const struct pmp_path_style style = pmp_paths_style(options);
 	struct pmp_paths paths;
-	struct pmp_listing listing = { .paths = &paths, .separator = ';' };
+	struct pmp_path_lines lines = { .paths = &paths, .separator = ';' };
 	uint64_t sum = 0, written = 0;
 
-	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing))
+	if (pmp_paths_make(&paths, report, &style) || pmp_path_lines_make(&lines))
 		pmp_buf_fail(&out->buf);
-	for (size_t i = 0; i < listing.count; i++) {
-		const struct pmp_line *line = &listing.lines[i];
+	for (size_t i = 0; i < lines.count; i++) {
+		const struct pmp_path_line *line = &lines.items[i];
 		uint64_t before = written;
 
 		sum = line->base > UINT64_MAX - sum ? UINT64_MAX : sum + line->base;
 		written = pmp_paths_rounded(&paths, sum);
 		if (!line->count && written == before)
 			continue;
-		pmp_listing_put(&out->buf, &listing, line);
+		pmp_path_lines_put(&out->buf, &lines, line);
 		pmp_buf_printf(&out->buf, " %" PRIu64 " %" PRIu64 "\n", written - before,
 			       line->count);
 		pmp_out_maybe_flush(out);
 	}
-	pmp_listing_free(&listing);
+	pmp_path_lines_free(&lines);
 	pmp_paths_free(&paths);
 }
 

@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "report/sort.h"
-#include "write/places.h"
+#include "write/address-layout.h"
 #include "write/writer.h"
 
 #define NOWHERE 1 /* instead of 0, at which a reader stops */
@@ -33,34 +33,34 @@ static void put_word(struct pmp_out *out, uint64_t word)
 
 /* The return address after a call; what is exact in the middle of a stack was
  * interrupted, and the reader will take 1 off that, too. */
-static uint64_t word_of(const struct pmp_places *places, pmp_location location,
+static uint64_t word_of(const struct pmp_address_layout *layout, pmp_location location,
 			bool innermost)
 {
 	size_t mapping;
 	bool exact;
-	uint64_t pc = pmp_places_address(places, location, &exact, &mapping);
+	uint64_t pc = pmp_layout_address(layout, location, &exact, &mapping);
 
 	if (exact && !innermost)
 		pc++;
 	return pc ? pc : NOWHERE;
 }
 
-static void put_record(struct pmp_out *out, const struct pmp_places *places,
+static void put_record(struct pmp_out *out, const struct pmp_address_layout *layout,
 		       const struct pmp_entry *entry)
 {
 	put_word(out, entry->count);
 	put_word(out, entry->location_count ? entry->location_count : 1);
 	for (size_t i = 0; i < entry->location_count; i++)
-		put_word(out, word_of(places, entry->locations[i], i == 0));
+		put_word(out, word_of(layout, entry->locations[i], i == 0));
 	if (!entry->location_count)
 		put_word(out, NOWHERE);
 	pmp_out_maybe_flush(out);
 }
 
-static void put_records(struct pmp_out *out, const struct pmp_places *places,
+static void put_records(struct pmp_out *out, const struct pmp_address_layout *layout,
 			const struct pmp_entry *const *entries, size_t count)
 {
-	const struct pmp_metadata *metadata = &places->report->metadata;
+	const struct pmp_metadata *metadata = &layout->report->metadata;
 	uint64_t period;
 
 	period = metadata->period / PMP_US;
@@ -70,7 +70,7 @@ static void put_records(struct pmp_out *out, const struct pmp_places *places,
 	put_word(out, period ? period : 1);
 	put_word(out, 0);
 	for (size_t i = 0; i < count; i++)
-		put_record(out, places, entries[i]);
+		put_record(out, layout, entries[i]);
 	for (size_t i = 0; count && i < count / SHARE + 1; i++) {
 		put_word(out, 0);
 		put_word(out, 1);
@@ -82,10 +82,10 @@ static void put_records(struct pmp_out *out, const struct pmp_places *places,
 }
 
 /* A path as the kernel writes it: only a newline would end the line. */
-static void put_maps(struct pmp_out *out, const struct pmp_places *places)
+static void put_maps(struct pmp_out *out, const struct pmp_address_layout *layout)
 {
-	for (size_t i = 0; i < places->mapping_count; i++) {
-		const struct pmp_mapping *mapping = &places->mappings[i].mapping;
+	for (size_t i = 0; i < layout->mapping_count; i++) {
+		const struct pmp_mapping *mapping = &layout->mappings[i].mapping;
 
 		if (mapping->start >= mapping->end)
 			continue;
@@ -104,7 +104,7 @@ static void put_maps(struct pmp_out *out, const struct pmp_places *places)
 static void write_gperf(struct pmp_out *out, const struct pmp_report *report,
 			const struct pmp_write_options *options)
 {
-	struct pmp_places places = { .report = report };
+	struct pmp_address_layout layout = { .report = report };
 	const struct pmp_entry **entries = NULL;
 	size_t count;
 
@@ -114,17 +114,17 @@ static void write_gperf(struct pmp_out *out, const struct pmp_report *report,
 	count = pmp_sort_found(report, entries);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < entries[i]->location_count; j++)
-			if (!pmp_places_use(&places, entries[i]->locations[j]))
+			if (!pmp_layout_use(&layout, entries[i]->locations[j]))
 				goto fail;
-	if (pmp_places_settle(&places, count ? entries[0]->process : ""))
+	if (pmp_layout_settle(&layout, count ? entries[0]->process : ""))
 		goto fail;
-	put_records(out, &places, entries, count);
-	put_maps(out, &places);
+	put_records(out, &layout, entries, count);
+	put_maps(out, &layout);
 	goto out;
 fail:
 	pmp_buf_fail(&out->buf);
 out:
-	pmp_places_free(&places);
+	pmp_layout_free(&layout);
 	free(entries);
 }
 

@@ -20,7 +20,7 @@
 #include "base/escape.h"
 #include "write/names.h"
 #include "report/stacks.h"
-#include "write/texts.h"
+#include "write/frame-texts.h"
 #include "write/writer.h"
 
 /* ,"name":"text" */
@@ -67,17 +67,17 @@ static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const 
 }
 
 /* first: nothing stands before it. */
-static void add_location(struct pmp_out *out, struct pmp_texts *texts,
+static void add_location(struct pmp_out *out, struct pmp_frame_texts *texts,
 			 pmp_location location, uint64_t pc, bool first)
 {
 	struct pmp_buf *buf = &out->buf;
-	struct pmp_text text;
+	struct pmp_frame_text text;
 
-	if (!pmp_texts_begin(texts, location, &text)) {
+	if (!pmp_frame_texts_begin(texts, location, &text)) {
 		pmp_buf_fail(buf);
 		return;
 	}
-	for (; pmp_texts_next(&text); first = false) {
+	for (; pmp_frame_texts_next(&text); first = false) {
 		pmp_buf_printf(buf,
 			       first ? "{\"pc\":\"0x%" PRIx64 "\""
 				     : ",{\"pc\":\"0x%" PRIx64 "\"",
@@ -126,7 +126,7 @@ static void add_counts(struct pmp_buf *buf, const struct pmp_stack *stack)
 	add_number(buf, "wall_ns", stack->wall);
 }
 
-static void add_stack(struct pmp_out *out, struct pmp_texts *texts,
+static void add_stack(struct pmp_out *out, struct pmp_frame_texts *texts,
 		      const struct pmp_stack *stack)
 {
 	struct pmp_buf *buf = &out->buf;
@@ -183,7 +183,7 @@ static void begin_saved(struct pmp_buf *buf, const struct pmp_report *report)
 static void write_json(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
-	struct pmp_texts texts = { .report = report, .make = make_text };
+	struct pmp_frame_texts texts = { .report = report, .make = make_text };
 	struct pmp_stacks stacks;
 	struct pmp_stack stack;
 
@@ -205,7 +205,7 @@ static void write_json(struct pmp_out *out, const struct pmp_report *report,
 	}
 	pmp_buf_puts(&out->buf, "]}\n");
 	pmp_stacks_free(&stacks);
-	pmp_texts_free(&texts);
+	pmp_frame_texts_free(&texts);
 }
 
 const struct pmp_writer pmp_writer_json = {

@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "write/names.h"
 #include "report/stacks.h"
-#include "write/texts.h"
+#include "write/frame-texts.h"
 #include "write/writer.h"
 
 #define EVENT_SIZE 32
@@ -28,7 +28,7 @@
 
 struct printer {
 	struct pmp_out *out;
-	struct pmp_texts texts;
+	struct pmp_frame_texts texts;
 	uint64_t period;
 	char event[EVENT_SIZE];
 };
@@ -96,13 +96,13 @@ static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const 
 static void add_location(struct printer *printer, pmp_location location, uint64_t pc)
 {
 	struct pmp_buf *buf = &printer->out->buf;
-	struct pmp_text text;
+	struct pmp_frame_text text;
 
-	if (!pmp_texts_begin(&printer->texts, location, &text)) {
+	if (!pmp_frame_texts_begin(&printer->texts, location, &text)) {
 		pmp_buf_fail(buf);
 		return;
 	}
-	while (pmp_texts_next(&text)) {
+	while (pmp_frame_texts_next(&text)) {
 		pmp_buf_printf(buf, "%20" PRIx64 " ", pc);
 		pmp_buf_add(buf, text.line, text.length);
 		pmp_buf_putc(buf, '\n');
@@ -189,7 +189,7 @@ static void write_perf(struct pmp_out *out, const struct pmp_report *report,
 	}
 	add_stacks(&printer, &stacks);
 	pmp_stacks_free(&stacks);
-	pmp_texts_free(&printer.texts);
+	pmp_frame_texts_free(&printer.texts);
 }
 
 const struct pmp_writer pmp_writer_perf = {

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "write/listing.h"
+#include "write/path-lines.h"
 #include "write/table.h"
 #include "write/writer.h"
 
@@ -39,22 +39,22 @@ static void write_pmp(struct pmp_out *out, const struct pmp_report *report,
 		.by_thread = options->by_thread,
 	};
 	struct pmp_paths paths;
-	struct pmp_listing listing = { .paths = &paths,
-				       .separator = ',',
-				       .leaf_first = true };
+	struct pmp_path_lines lines = { .paths = &paths,
+					.separator = ',',
+					.leaf_first = true };
 
-	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing))
+	if (pmp_paths_make(&paths, report, &style) || pmp_path_lines_make(&lines))
 		pmp_buf_fail(&out->buf);
 	/* As `sort | uniq -c | sort -r -n -k 1,1` leaves them. */
 	if (options->sort != PMP_SORT_NAME)
-		pmp_listing_by_count(&listing);
-	for (size_t i = 0; i < listing.count; i++) {
-		pmp_buf_printf(&out->buf, "%7" PRIu64 " ", listing.lines[i].count);
-		pmp_listing_put(&out->buf, &listing, &listing.lines[i]);
+		pmp_path_lines_by_count(&lines);
+	for (size_t i = 0; i < lines.count; i++) {
+		pmp_buf_printf(&out->buf, "%7" PRIu64 " ", lines.items[i].count);
+		pmp_path_lines_put(&out->buf, &lines, &lines.items[i]);
 		pmp_buf_putc(&out->buf, '\n');
 		pmp_out_maybe_flush(out);
 	}
-	pmp_listing_free(&listing);
+	pmp_path_lines_free(&lines);
 	pmp_paths_free(&paths);
 }
 
@@ -67,15 +67,16 @@ static const char legend[] =
 
 static const char head[] = "   base%    new%    diff  stack\n";
 
-static double change_of(const struct pmp_listing *listing, const struct pmp_line *line)
+static double change_of(const struct pmp_path_lines *lines,
+			const struct pmp_path_line *line)
 {
-	return (double)line->count - pmp_paths_base(listing->paths, line->base);
+	return (double)line->count - pmp_paths_base(lines->paths, line->base);
 }
 
-static int compare_changes(const void *a, const void *b, void *listing)
+static int compare_changes(const void *a, const void *b, void *lines)
 {
-	const struct pmp_line *one = a, *other = b;
-	double x = change_of(listing, one), y = change_of(listing, other);
+	const struct pmp_path_line *one = a, *other = b;
+	double x = change_of(lines, one), y = change_of(lines, other);
 
 	x = x < 0 ? -x : x;
 	y = y < 0 ? -y : y;
@@ -104,7 +105,7 @@ static void add_stack(struct pmp_buf *buf, const struct pmp_buf *stack, size_t c
 	pmp_buf_puts(buf, at < stack->length ? "..\n" : "\n");
 }
 
-static void add_rows(struct pmp_out *out, const struct pmp_listing *listing,
+static void add_rows(struct pmp_out *out, const struct pmp_path_lines *lines,
 		     const struct pmp_write_options *options, size_t rows)
 {
 	size_t columns = 0;
@@ -115,11 +116,11 @@ static void add_rows(struct pmp_out *out, const struct pmp_listing *listing,
 				  ? COLUMNS_MIN
 				  : options->columns - TEXT_COLUMN;
 	for (size_t i = 0; i < rows; i++) {
-		const struct pmp_line *line = &listing->lines[i];
+		const struct pmp_path_line *line = &lines->items[i];
 
 		pmp_buf_clear(&stack);
-		pmp_listing_put(&stack, listing, line);
-		pmp_table_compared(&out->buf, listing->paths, line->count, line->base);
+		pmp_path_lines_put(&stack, lines, line);
+		pmp_table_compared(&out->buf, lines->paths, line->count, line->base);
 		pmp_buf_puts(&out->buf, "  ");
 		if (pmp_buf_failed(&stack))
 			pmp_buf_fail(&out->buf);
@@ -131,13 +132,13 @@ static void add_rows(struct pmp_out *out, const struct pmp_listing *listing,
 }
 
 /* What the rows that were left out come to. */
-static void add_rest(struct pmp_buf *buf, const struct pmp_listing *listing, size_t rows)
+static void add_rest(struct pmp_buf *buf, const struct pmp_path_lines *lines, size_t rows)
 {
-	double grown = 0, shrunk = 0, whole = pmp_paths_whole(listing->paths);
-	size_t rest = listing->count - rows;
+	double grown = 0, shrunk = 0, whole = pmp_paths_whole(lines->paths);
+	size_t rest = lines->count - rows;
 
-	for (size_t i = rows; i < listing->count; i++) {
-		double change = change_of(listing, &listing->lines[i]);
+	for (size_t i = rows; i < lines->count; i++) {
+		double change = change_of(lines, &lines->items[i]);
 
 		*(change < 0 ? &shrunk : &grown) += change;
 	}
@@ -155,15 +156,15 @@ static void add_rest(struct pmp_buf *buf, const struct pmp_listing *listing, siz
 	}
 }
 
-static size_t count_rows(const struct pmp_listing *listing, bool all)
+static size_t count_rows(const struct pmp_path_lines *lines, bool all)
 {
-	double whole = pmp_paths_whole(listing->paths);
+	double whole = pmp_paths_whole(lines->paths);
 	size_t rows = 0;
 
 	if (all)
-		return listing->count;
-	while (rows < listing->count && rows < ROWS &&
-	       pmp_table_shows(change_of(listing, &listing->lines[rows]), whole))
+		return lines->count;
+	while (rows < lines->count && rows < ROWS &&
+	       pmp_table_shows(change_of(lines, &lines->items[rows]), whole))
 		rows++;
 	return rows;
 }
@@ -178,26 +179,25 @@ static void write_pmp_diff(struct pmp_out *out, const struct pmp_report *report,
 		.by_thread = options->by_thread,
 	};
 	struct pmp_paths paths;
-	struct pmp_listing listing = { .paths = &paths,
-				       .separator = ',',
-				       .leaf_first = true };
+	struct pmp_path_lines lines = { .paths = &paths,
+					.separator = ',',
+					.leaf_first = true };
 	size_t rows;
 
-	if (pmp_paths_make(&paths, report, &style) || pmp_listing_make(&listing)) {
+	if (pmp_paths_make(&paths, report, &style) || pmp_path_lines_make(&lines)) {
 		pmp_buf_fail(&out->buf);
 		goto out;
 	}
-	qsort_r(listing.lines, listing.count, sizeof(*listing.lines), compare_changes,
-		&listing);
-	rows = count_rows(&listing, options->all_rows);
+	qsort_r(lines.items, lines.count, sizeof(*lines.items), compare_changes, &lines);
+	rows = count_rows(&lines, options->all_rows);
 	pmp_table_titles(&out->buf, &paths, report);
 	if (options->legend)
 		pmp_buf_puts(&out->buf, legend);
 	pmp_buf_puts(&out->buf, head);
-	add_rows(out, &listing, options, rows);
-	add_rest(&out->buf, &listing, rows);
+	add_rows(out, &lines, options, rows);
+	add_rest(&out->buf, &lines, rows);
 out:
-	pmp_listing_free(&listing);
+	pmp_path_lines_free(&lines);
 	pmp_paths_free(&paths);
 }
 

@@ -25,7 +25,7 @@
 #include "base/pprof.pb-c.h"
 #include "write/names.h"
 #include "report/sort.h"
-#include "write/places.h"
+#include "write/address-layout.h"
 #include "write/writer.h"
 
 #define PIECE_SIZE ((size_t)32 * 1024) /* compressed at once */
@@ -54,7 +54,7 @@ struct function {
 struct encoder {
 	struct pmp_out *out;
 	const struct pmp_report *report;
-	struct pmp_places places;
+	struct pmp_address_layout layout;
 	struct pmp_intern *texts;
 	struct pmp_intern *functions; /* struct function; ids are these plus 1 */
 	struct pmp_intern *marks;     /* texts of unknown roots */
@@ -187,7 +187,7 @@ static void put_functions(struct encoder *encoder)
 /* Lines of one location; returns their number. Placeholders are no names: what
  * reads the file may still find some. */
 static size_t fill_lines(struct encoder *encoder, const struct pmp_frame *frames,
-			 size_t count, Line *lines, struct pmp_placed *placed)
+			 size_t count, Line *lines, struct pmp_placed_mapping *placed)
 {
 	size_t n = 0;
 
@@ -209,10 +209,10 @@ static size_t fill_lines(struct encoder *encoder, const struct pmp_frame *frames
 
 static void put_location(struct encoder *encoder, uint64_t id, pmp_location number)
 {
-	struct pmp_places *places = &encoder->places;
+	struct pmp_address_layout *layout = &encoder->layout;
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	Location location = PMP__PPROF__LOCATION__INIT, *item = &location;
-	struct pmp_placed *placed = NULL;
+	struct pmp_placed_mapping *placed = NULL;
 	const struct pmp_frame *frames;
 	size_t count = pmp_report_frames(encoder->report, number, &frames), mapping;
 	Line *lines = calloc(count, sizeof(*lines)), **pointers;
@@ -226,12 +226,12 @@ static void put_location(struct encoder *encoder, uint64_t id, pmp_location numb
 	for (size_t i = 0; i < count; i++)
 		pointers[i] = &lines[i];
 	location.id = id;
-	location.address = pmp_places_address(places, number, &exact, &mapping);
+	location.address = pmp_layout_address(layout, number, &exact, &mapping);
 	if (location.address)
 		location.address -= !exact;
 	if (mapping != SIZE_MAX) {
 		location.mapping = mapping + 1;
-		placed = &places->mappings[mapping];
+		placed = &layout->mappings[mapping];
 	}
 	location.n_line = fill_lines(encoder, frames, count, lines, placed);
 	location.line = pointers;
@@ -263,8 +263,8 @@ static void put_mappings(struct encoder *encoder)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
 
-	for (size_t i = 0; i < encoder->places.mapping_count; i++) {
-		const struct pmp_placed *placed = &encoder->places.mappings[i];
+	for (size_t i = 0; i < encoder->layout.mapping_count; i++) {
+		const struct pmp_placed_mapping *placed = &encoder->layout.mappings[i];
 		Mapping mapping = PMP__PPROF__MAPPING__INIT, *item = &mapping;
 
 		mapping.id = i + 1;
@@ -364,7 +364,7 @@ static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 	for (size_t i = 0; i < LABELS_MAX; i++)
 		pointers[i] = &labels[i];
 	for (size_t i = 0; i < entry->location_count; i++) {
-		uint32_t id = pmp_places_use(&encoder->places, entry->locations[i]);
+		uint32_t id = pmp_layout_use(&encoder->layout, entry->locations[i]);
 
 		if (!id)
 			fail(encoder);
@@ -492,7 +492,7 @@ static void close_encoder(struct encoder *encoder)
 {
 	if (encoder->zip_open)
 		deflateEnd(&encoder->zip);
-	pmp_places_free(&encoder->places);
+	pmp_layout_free(&encoder->layout);
 	pmp_intern_free(encoder->texts);
 	pmp_intern_free(encoder->functions);
 	pmp_intern_free(encoder->marks);
@@ -516,10 +516,10 @@ static void choose_values(struct encoder *encoder)
 
 static void put_rest(struct encoder *encoder, const char *process)
 {
-	if (pmp_places_settle(&encoder->places, process))
+	if (pmp_layout_settle(&encoder->layout, process))
 		fail(encoder);
-	for (size_t i = 0; i < encoder->places.used_count; i++)
-		put_location(encoder, i + 1, encoder->places.used[i]);
+	for (size_t i = 0; i < encoder->layout.used_count; i++)
+		put_location(encoder, i + 1, encoder->layout.used[i]);
 	for (uint32_t i = 0; i < pmp_intern_count(encoder->marks); i++)
 		put_mark(encoder, mark_id(i), pmp_intern_data(encoder->marks, i, NULL));
 	put_mappings(encoder);
@@ -535,7 +535,7 @@ static void write_pprof(struct pmp_out *out, const struct pmp_report *report,
 	bool timed = false;
 
 	(void)options;
-	encoder.places.report = report;
+	encoder.layout.report = report;
 	if (!open_encoder(&encoder) || pmp_sort_entries(report, &entries)) {
 		fail(&encoder);
 		goto out;

@@ -27,7 +27,7 @@
 #include "base/escape.h"
 #include "write/names.h"
 #include "report/stacks.h"
-#include "write/texts.h"
+#include "write/frame-texts.h"
 #include "write/writer.h"
 
 static void add_time(struct pmp_buf *buf, uint64_t realtime)
@@ -162,17 +162,17 @@ static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const 
 	}
 }
 
-static void add_location(struct pmp_out *out, struct pmp_texts *texts,
+static void add_location(struct pmp_out *out, struct pmp_frame_texts *texts,
 			 pmp_location location, uint64_t pc, size_t *number)
 {
 	struct pmp_buf *buf = &out->buf;
-	struct pmp_text text;
+	struct pmp_frame_text text;
 
-	if (!pmp_texts_begin(texts, location, &text)) {
+	if (!pmp_frame_texts_begin(texts, location, &text)) {
 		pmp_buf_fail(buf);
 		return;
 	}
-	while (pmp_texts_next(&text)) {
+	while (pmp_frame_texts_next(&text)) {
 		pmp_buf_printf(buf, "#%-2zu 0x%016" PRIx64 " in ", (*number)++, pc);
 		pmp_buf_add(buf, text.line, text.length);
 		pmp_buf_putc(buf, '\n');
@@ -195,8 +195,8 @@ static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *reason)
 	pmp_buf_putc(buf, '\n');
 }
 
-static void add_stack(struct pmp_out *out, struct pmp_texts *texts, size_t thread_number,
-		      const struct pmp_stack *stack,
+static void add_stack(struct pmp_out *out, struct pmp_frame_texts *texts,
+		      size_t thread_number, const struct pmp_stack *stack,
 		      const struct pmp_write_options *options)
 {
 	const struct pmp_report *report = texts->report;
@@ -235,7 +235,9 @@ static size_t find_stack(const struct pmp_stacks *stacks, size_t first, size_t n
 static void write_raw(struct pmp_out *out, const struct pmp_report *report,
 		      const struct pmp_write_options *options)
 {
-	struct pmp_texts texts = { .report = report, .make = make_text, .arg = options };
+	struct pmp_frame_texts texts = { .report = report,
+					 .make = make_text,
+					 .arg = options };
 	struct pmp_stacks stacks;
 	struct pmp_stack stack;
 	size_t first = 0;
@@ -253,7 +255,7 @@ static void write_raw(struct pmp_out *out, const struct pmp_report *report,
 		add_stack(out, &texts, number, &stack, options);
 	}
 	pmp_stacks_free(&stacks);
-	pmp_texts_free(&texts);
+	pmp_frame_texts_free(&texts);
 }
 
 const struct pmp_writer pmp_writer_raw = {

@@ -5,8 +5,8 @@
  * are joined by a separator; it is never put together before it is written, as a
  * million of them would fill the memory.
  */
-#ifndef PMP_WRITE_LISTING_H
-#define PMP_WRITE_LISTING_H
+#ifndef PMP_WRITE_PATH_LINES_H
+#define PMP_WRITE_PATH_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,28 +14,28 @@
 
 #include "write/paths.h"
 
-struct pmp_line {
+struct pmp_path_line {
 	const struct pmp_path *path;
 	uint64_t count;
 	uint64_t base; /* unscaled */
 };
 
 /* The first three are to be set, with paths already made. */
-struct pmp_listing {
+struct pmp_path_lines {
 	const struct pmp_paths *paths;
 	char separator;
 	bool leaf_first;
 
-	struct pmp_line *lines;
+	struct pmp_path_line *items;
 	size_t count;
 };
 
 /* Find the lines, sorted by their bytes. 0 or PMP_ENOMEM. */
-int pmp_listing_make(struct pmp_listing *listing);
+int pmp_path_lines_make(struct pmp_path_lines *lines);
 /* The most frequent first; equal ones the other way round than before. */
-void pmp_listing_by_count(struct pmp_listing *listing);
-void pmp_listing_put(struct pmp_buf *buf, const struct pmp_listing *listing,
-		     const struct pmp_line *line);
-void pmp_listing_free(struct pmp_listing *listing);
+void pmp_path_lines_by_count(struct pmp_path_lines *lines);
+void pmp_path_lines_put(struct pmp_buf *buf, const struct pmp_path_lines *lines,
+			const struct pmp_path_line *line);
+void pmp_path_lines_free(struct pmp_path_lines *lines);
 
 #endif

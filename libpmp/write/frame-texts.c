@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The lines of each location, in one buffer. */
-#include "write/texts.h"
+#include "write/frame-texts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-static void make_lines(struct pmp_texts *texts, pmp_location location)
+static void make_lines(struct pmp_frame_texts *texts, pmp_location location)
 {
 	const struct pmp_frame *frames;
 	size_t count = pmp_report_frames(texts->report, location, &frames);
@@ -18,11 +18,11 @@ static void make_lines(struct pmp_texts *texts, pmp_location location)
 		pmp_buf_putc(&texts->text, '\n');
 	}
 	texts->slots[location] =
-		(struct pmp_text_slot){ start, texts->text.length - start };
+		(struct pmp_frame_text_slot){ start, texts->text.length - start };
 }
 
-bool pmp_texts_begin(struct pmp_texts *texts, pmp_location location,
-		     struct pmp_text *text)
+bool pmp_frame_texts_begin(struct pmp_frame_texts *texts, pmp_location location,
+			   struct pmp_frame_text *text)
 {
 	size_t need = (size_t)location + 1;
 
@@ -38,14 +38,14 @@ bool pmp_texts_begin(struct pmp_texts *texts, pmp_location location,
 		make_lines(texts, location);
 	if (pmp_buf_failed(&texts->text))
 		return false;
-	*text = (struct pmp_text){
+	*text = (struct pmp_frame_text){
 		.next = texts->text.data + texts->slots[location].offset,
 	};
 	text->end = text->next + texts->slots[location].length;
 	return true;
 }
 
-bool pmp_texts_next(struct pmp_text *text)
+bool pmp_frame_texts_next(struct pmp_frame_text *text)
 {
 	const char *newline;
 
@@ -58,7 +58,7 @@ bool pmp_texts_next(struct pmp_text *text)
 	return true;
 }
 
-void pmp_texts_free(struct pmp_texts *texts)
+void pmp_frame_texts_free(struct pmp_frame_texts *texts)
 {
 	pmp_buf_free(&texts->text);
 	free(texts->slots);

@@ -5,8 +5,8 @@
  * addresses, and a library may have been unmapped and another one mapped in its
  * place: of mappings that overlap all but the first are moved where there is room.
  */
-#ifndef PMP_WRITE_PLACES_H
-#define PMP_WRITE_PLACES_H
+#ifndef PMP_WRITE_ADDRESS_LAYOUT_H
+#define PMP_WRITE_ADDRESS_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,15 +14,15 @@
 
 #include "report/report.h"
 
-struct pmp_placed {
+struct pmp_placed_mapping {
 	struct pmp_mapping mapping; /* start and end: where it is now */
 	uint64_t start;		    /* where it was */
 	bool named;		    /* some location in it has a name, */
 	bool lines, inlines;	    /* a line, inlined functions */
 };
 
-/* All zero but profile is an empty one, to be freed with pmp_places_free(). */
-struct pmp_places {
+/* All zero but report is an empty one, to be freed with pmp_layout_free(). */
+struct pmp_address_layout {
 	const struct pmp_report *report;
 	uint32_t *numbers; /* by location; 0: not used */
 	size_t number_count, number_capacity;
@@ -30,21 +30,21 @@ struct pmp_places {
 	size_t used_count, used_capacity;
 	uint32_t *indices; /* by mapping: index of mappings, plus 1 */
 	size_t index_count, index_capacity;
-	struct pmp_placed *mappings;
+	struct pmp_placed_mapping *mappings;
 	size_t mapping_count, mapping_capacity;
 };
 
 /* The number of a location: 1, 2, ... in the order of use. 0: no memory. */
-uint32_t pmp_places_use(struct pmp_places *places, pmp_location location);
+uint32_t pmp_layout_use(struct pmp_address_layout *layout, pmp_location location);
 /*
  * All locations have been used: find room for each mapping. The program's comes
  * first: that of a file named like process. 0 or PMP_ENOMEM.
  */
-int pmp_places_settle(struct pmp_places *places, const char *process);
+int pmp_layout_settle(struct pmp_address_layout *layout, const char *process);
 /* Where a location is now, the return address of a call as it is; its mapping as an
  * index, or SIZE_MAX when there is none. */
-uint64_t pmp_places_address(const struct pmp_places *places, pmp_location location,
-			    bool *exact, size_t *mapping);
-void pmp_places_free(struct pmp_places *places);
+uint64_t pmp_layout_address(const struct pmp_address_layout *layout,
+			    pmp_location location, bool *exact, size_t *mapping);
+void pmp_layout_free(struct pmp_address_layout *layout);
 
 #endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers for locations and room for mappings, see address-layout.h. */
+#include "write/address-layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define PAGE UINT64_C(4096)
+#define ROOM UINT64_C(0x10000) /* left below a mapping that is moved */
+#define TOP_MAX (UINT64_C(1) << 62)
+#define COMM_MAX 15 /* what the kernel keeps of a program's name */
+
+/* A table of zeros that is long enough for index i. */
+static int reach(uint32_t **table, size_t *count, size_t *capacity, size_t i)
+{
+	if (i < *count)
+		return 0;
+	if (PMP_RESERVE(table, capacity, i + 1))
+		return PMP_ENOMEM;
+	memset(*table + *count, 0, (*capacity - *count) * sizeof(**table));
+	*count = *capacity;
+	return 0;
+}
+
+static int use_mapping(struct pmp_address_layout *layout, uint32_t number)
+{
+	struct pmp_placed_mapping *placed;
+
+	if (number == UINT32_MAX)
+		return 0;
+	if (reach(&layout->indices, &layout->index_count, &layout->index_capacity,
+		  number))
+		return PMP_ENOMEM;
+	if (layout->indices[number])
+		return 0;
+	if (PMP_RESERVE(&layout->mappings, &layout->mapping_capacity,
+			layout->mapping_count + 1))
+		return PMP_ENOMEM;
+	placed = &layout->mappings[layout->mapping_count++];
+	*placed = (struct pmp_placed_mapping){ 0 };
+	pmp_report_mapping(layout->report, number, &placed->mapping);
+	placed->start = placed->mapping.start;
+	layout->indices[number] = (uint32_t)layout->mapping_count;
+	return 0;
+}
+
+uint32_t pmp_layout_use(struct pmp_address_layout *layout, pmp_location location)
+{
+	struct pmp_first_address origin;
+
+	if (reach(&layout->numbers, &layout->number_count, &layout->number_capacity,
+		  location))
+		return 0;
+	if (layout->numbers[location])
+		return layout->numbers[location];
+	pmp_report_origin(layout->report, location, &origin);
+	if (use_mapping(layout, origin.mapping) ||
+	    PMP_RESERVE(&layout->used, &layout->used_capacity, layout->used_count + 1))
+		return 0;
+	layout->used[layout->used_count++] = location;
+	layout->numbers[location] = (uint32_t)layout->used_count;
+	return layout->numbers[location];
+}
+
+/* How much a file looks like the program: its name, no library, at least a file. */
+static int likeness(const char *path, const char *process)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = strlen(process);
+
+	if (!slash)
+		return 0;
+	if (length && (length >= COMM_MAX ? !strncmp(slash + 1, process, length)
+					  : !strcmp(slash + 1, process)))
+		return 3;
+	return strstr(slash, ".so") ? 1 : 2;
+}
+
+static void swap_mappings(struct pmp_address_layout *layout, size_t a, size_t b)
+{
+	struct pmp_placed_mapping other = layout->mappings[a];
+
+	layout->mappings[a] = layout->mappings[b];
+	layout->mappings[b] = other;
+	for (size_t i = 0; i < layout->index_count; i++) {
+		if (layout->indices[i] == a + 1)
+			layout->indices[i] = (uint32_t)b + 1;
+		else if (layout->indices[i] == b + 1)
+			layout->indices[i] = (uint32_t)a + 1;
+	}
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct pmp_placed_mapping *one =
+		*(const struct pmp_placed_mapping *const *)a;
+	const struct pmp_placed_mapping *other =
+		*(const struct pmp_placed_mapping *const *)b;
+
+	if (one->mapping.start != other->mapping.start)
+		return one->mapping.start < other->mapping.start ? -1 : 1;
+	return (one > other) - (one < other);
+}
+
+/* In the order of their addresses; what overlaps goes beyond the last of all. */
+static void make_room(struct pmp_placed_mapping **sorted, size_t count)
+{
+	uint64_t end = 0, top = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (sorted[i]->mapping.end > top && sorted[i]->mapping.end < TOP_MAX)
+			top = sorted[i]->mapping.end;
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_mapping *mapping = &sorted[i]->mapping;
+		uint64_t size = mapping->end - mapping->start;
+
+		if (mapping->start >= mapping->end)
+			continue;
+		if (mapping->start < end && size < TOP_MAX && top < TOP_MAX) {
+			mapping->start =
+				(top + ROOM) / PAGE * PAGE + mapping->start % PAGE;
+			mapping->end = mapping->start + size;
+			top = mapping->end;
+		} else if (mapping->end > end) {
+			end = mapping->end;
+		}
+	}
+}
+
+int pmp_layout_settle(struct pmp_address_layout *layout, const char *process)
+{
+	size_t count = layout->mapping_count, program = 0;
+	struct pmp_placed_mapping **sorted = calloc(count + 1, sizeof(*sorted));
+	int best = -1;
+
+	if (!sorted)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		int like = likeness(layout->mappings[i].mapping.path, process);
+
+		if (like > best) {
+			best = like;
+			program = i;
+		}
+	}
+	if (program)
+		swap_mappings(layout, 0, program);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &layout->mappings[i];
+	qsort(sorted, count, sizeof(*sorted), compare_starts);
+	make_room(sorted, count);
+	free(sorted);
+	return 0;
+}
+
+uint64_t pmp_layout_address(const struct pmp_address_layout *layout,
+			    pmp_location location, bool *exact, size_t *mapping)
+{
+	const struct pmp_placed_mapping *placed;
+	struct pmp_first_address origin;
+
+	pmp_report_origin(layout->report, location, &origin);
+	*exact = origin.exact;
+	*mapping = SIZE_MAX;
+	if (origin.mapping >= layout->index_count || !layout->indices[origin.mapping])
+		return origin.pc;
+	*mapping = layout->indices[origin.mapping] - 1;
+	placed = &layout->mappings[*mapping];
+	if (!strcmp(placed->mapping.path, "[unmapped]"))
+		*mapping = SIZE_MAX;
+	return origin.pc - placed->start + placed->mapping.start;
+}
+
+void pmp_layout_free(struct pmp_address_layout *layout)
+{
+	free(layout->numbers);
+	free(layout->used);
+	free(layout->indices);
+	free(layout->mappings);
+	*layout = (struct pmp_address_layout){ .report = layout->report };
+}
