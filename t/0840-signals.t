@@ -124,4 +124,37 @@ kill -HUP "$pmp"
 wait "$pmp"
 is "$?" 0 "HUP under nohup"
 
+# reading SIGNAL STATUS ARG...: a profile of which no more comes.
+reading() {
+	signal=$1
+	status=$2
+	shift 2
+	exec 8<>slow
+	start "$@" 8>&-
+	# The second thread reads.
+	wait_for "[ \"\$(ls /proc/$pmp/task | wc -l)\" -eq 2 ]"
+	kill -"$signal" "$pmp"
+	ok "wait_for '! grep -q \"^State:.[^Z]\" /proc/$pmp/status' 2" "$signal while $* reads: it ends at once"
+	wait "$pmp"
+	is "$?" "$status" "$signal while $* reads: status"
+	is "$(cat out err)" "pmp: interrupted while reading slow" \
+		"$signal while $* reads: its message"
+	exec 8>&-
+}
+
+mkfifo slow
+reading INT 130 -f folded slow
+reading TERM 143 -q -f folded -o x.folded slow
+reading INT 130 -f folded --diff slow -p "$target"
+ok "[ ! -e x.folded ]" "nothing was written"
+
+start -f folded slow 8<>slow
+wait_for "[ \"\$(ls /proc/$pmp/task | wc -l)\" -eq 2 ]"
+kill -TSTP "$pmp"
+ok "wait_for 'grep -q \"^State:.T\" /proc/$pmp/status'" "TSTP while it reads: it stops"
+kill -CONT "$pmp"
+kill -INT "$pmp"
+wait "$pmp"
+is "$?" 130 "TSTP while it reads: continued, it ends by INT"
+
 done_testing

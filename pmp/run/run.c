@@ -6,7 +6,6 @@
 #include "run/run.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,15 +46,18 @@ struct run {
 	struct sink sink;
 	const struct sink_type *opened; /* what the sink was at first */
 	struct run_state state;
-	bool told_limit;   /* --max-wall */
-	uint64_t end_seen; /* when signals had asked for an end, or 0 */
+	bool begun;	     /* the source has been opened */
+	const char *reading; /* the file that the worker reads, or NULL */
+	bool told_limit;     /* --max-wall */
+	uint64_t end_seen;   /* when signals had asked for an end, or 0 */
 };
 
 static void finish(void *arg)
 {
 	struct run *run = arg;
 
-	run->source.type->finish(&run->source);
+	if (run->begun)
+		run->source.type->finish(&run->source);
 }
 
 static void fail(void *arg, int status)
@@ -78,15 +80,17 @@ static void detach(struct run *run)
 {
 	const struct source *source = &run->source;
 
+	if (!run->begun)
+		return;
 	if (!PMP_FAULT("no-pause"))
 		pause_source(run, true);
 	for (int i = 0; i < PAUSE_TRIES && !source->type->is_detached(source); i++)
-		poll(NULL, 0, 1);
+		loop_turn(run->loop, LOOP_URGENT, 1);
 }
 
 static void sample_again(struct run *run)
 {
-	if (!run->state.paused)
+	if (run->begun && !run->state.paused)
 		pause_source(run, false);
 }
 
@@ -146,7 +150,8 @@ static void tend(struct run *run, bool idle)
 		fail(run, PMP_EXIT_FAILED);
 	}
 	fetcher_tell(run->fetcher);
-	run->source.type->tend(&run->source, idle);
+	if (run->begun)
+		run->source.type->tend(&run->source, idle);
 }
 
 static void wait_urgent(void *arg, int timeout)
@@ -191,6 +196,20 @@ static void check_output(struct run *run)
 		abandon_output(run);
 }
 
+/* Nothing has been begun that would have to be ended in order. */
+static void check_reading(struct run *run)
+{
+	const struct caught *caught = &run->state.caught;
+
+	if (!caught->end && !caught->limit)
+		return;
+	progress_clear();
+	message_print(NULL, "interrupted while reading %s", run->reading);
+	if (caught->end)
+		_exit(PMP_EXIT_SIGNAL + caught->end);
+	_exit(run->source.type->failed ? run->source.type->failed : PMP_EXIT_FAILED);
+}
+
 static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 {
 	struct run *run = arg;
@@ -204,9 +223,22 @@ static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 	while (!worker_has_done(&job)) {
 		wait_urgent(run, SUPERVISE_MS);
 		fetcher_interrupt(run->fetcher);
-		check_output(run);
+		if (run->reading)
+			check_reading(run);
+		else
+			check_output(run);
 	}
 	worker_lock(run->worker);
+}
+
+static void do_reading(void *arg, void (*work)(void *arg), void *work_arg,
+		       const char *path)
+{
+	struct run *run = arg;
+
+	run->reading = path;
+	do_work(run, work, work_arg);
+	run->reading = NULL;
 }
 
 /* ---- the loop -------------------------------------------------------------- */
@@ -300,6 +332,7 @@ static const struct source_calls source_calls = {
 	.sampled = pass_sampled,
 	.fail = fail,
 	.wait = wait_urgent,
+	.read = do_reading,
 };
 
 static const struct sink_calls sink_calls = {
@@ -391,17 +424,20 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 	if (!status)
 		status = open_fetcher(run);
 	connect_parts(run, call);
-	if (!status)
-		status = diff_read(&run->counting);
 	if (status)
 		return status;
+	progress_open(&run->progress, &call->options);
+	status = diff_read(&run->source);
+	if (status)
+		return status;
+	worker_stop(run->worker);
+	run->begun = true;
 	status = run->source.type->open(&run->source, pids);
 	if (status)
 		return status;
 	/* The files of each process's modules are open as long as it lives. A command
 	 * has been forked with the limit as it was. */
 	sampler_raise_limit();
-	progress_open(&run->progress, &call->options);
 	status = open_parts(run);
 	return status && run->source.type->failed ? run->source.type->failed : status;
 }

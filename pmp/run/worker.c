@@ -152,7 +152,7 @@ void worker_stop(struct worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 	pthread_join(worker->thread, NULL);
 	pthread_mutex_lock(&worker->lock);
-	worker->started = false;
+	worker->started = worker->ends = false;
 }
 
 void worker_free(struct worker *worker)

@@ -24,7 +24,8 @@ struct job {
 /** The caller holds its lock from now on. There is no thread before the first job; it calls
  * begin() first of all. NULL: no memory. */
 struct worker *worker_new(void (*begin)(void));
-/** Ends the thread, after the job that it is doing. Takes NULL. */
+/** Ends the thread, after the job that it is doing; another job begins one again. Takes
+ * NULL. */
 void worker_stop(struct worker *worker);
 /** After worker_stop(). Takes NULL. */
 void worker_free(struct worker *worker);

@@ -11,13 +11,15 @@
 #include "run/counting.h"
 #include "say/message.h"
 #include "source/saved.h"
+#include "source/source.h"
 
 /* Rates and durations that differ by this much are worth a message. */
 #define RATIO 2
 #define RATE_SIZE 32
 
-int diff_read(struct counting *counting)
+int diff_read(struct source *source)
 {
+	struct counting *counting = source->counting;
 	struct pmp_error err = { 0 };
 	int status;
 
@@ -27,7 +29,7 @@ int diff_read(struct counting *counting)
 		message_error(&err);
 		return message_status(err.code);
 	}
-	status = saved_read(counting->base, counting->options->diff, NULL);
+	status = saved_read(source, counting->base, counting->options->diff, NULL);
 	/* What is sampled counts stacks; files are still to be read. */
 	return status || counting->saved ? status : diff_check(counting);
 }

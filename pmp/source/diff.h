@@ -4,12 +4,13 @@
 #define PMP_SOURCE_DIFF_H
 
 struct counting;
+struct source;
 
 /**
  * Read the base, if there is one: before anything is sampled, as it may be no profile.
  * 0, or the status to end with: the message is printed.
  */
-int diff_read(struct counting *counting);
+int diff_read(struct source *source);
 /** Do both count the same? 0, or a status with the message printed. */
 int diff_check(const struct counting *counting);
 /** Say what there is to know of the comparison before its numbers are believed. */

@@ -5,7 +5,6 @@
 
 #include "run/counting.h"
 #include "run/state.h"
-#include "say/progress.h"
 #include "options/filename.h"
 #include "source/diff.h"
 #include "source/sampling.h"
@@ -30,15 +29,11 @@ static int read_all(struct source *source)
 	static const char hint[] =
 		"to profile a process: pmp -p PID; a command: pmp -- COMMAND";
 	const struct options *options = source->options;
-	char work[256];
 	int status = 0;
 
-	for (size_t i = 0; i < options->file_count && !status; i++) {
-		snprintf(work, sizeof(work), "reading %s", options->files[i]);
-		progress_work(source->progress, work);
-		status = saved_read(source->counting->profile, options->files[i], hint);
-		progress_work(source->progress, NULL);
-	}
+	for (size_t i = 0; i < options->file_count && !status; i++)
+		status = saved_read(source, source->counting->profile, options->files[i],
+				    hint);
 	return status ? status : diff_check(source->counting);
 }
 

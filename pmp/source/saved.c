@@ -11,17 +11,30 @@
 #include <unistd.h>
 
 #include "say/message.h"
+#include "say/progress.h"
+#include "source/source.h"
 
 #define SHOWN_MAX 128 /* of a name, in a hint */
 
-static int cannot_open(const char *path, const char *hint, int number)
+/* What the worker does. */
+struct reading {
+	struct pmp_profile *profile;
+	const char *path, *hint;
+	int code;
+	struct pmp_error err;
+};
+
+static int cannot_open(struct reading *reading, int number)
 {
 	char shown[512];
+	int code = message_fill(&reading->err, PMP_EINVAL, number, "cannot open %s",
+				pmp_escape(reading->path, shown, sizeof(shown)));
 
 	/* What is there was meant as a file. */
-	message_print(number == ENOENT ? hint : NULL, "cannot open %s: %s",
-		      pmp_escape(path, shown, sizeof(shown)), strerror(number));
-	return PMP_EXIT_USAGE;
+	if (number == ENOENT && reading->hint)
+		snprintf(reading->err.hint, sizeof(reading->err.hint), "%s",
+			 reading->hint);
+	return code;
 }
 
 static bool is_program(int fd)
@@ -32,25 +45,41 @@ static bool is_program(int fd)
 	       (status.st_mode & S_IXUSR);
 }
 
-int saved_read(struct pmp_profile *profile, const char *path, const char *hint)
+static void read_file(void *arg)
 {
-	struct pmp_error err = { 0 };
-	int fd = STDIN_FILENO, code;
+	struct reading *reading = arg;
+	struct pmp_error *err = &reading->err;
+	const char *path = reading->path;
+	int fd = STDIN_FILENO;
 
 	if (strcmp(path, "-") != 0)
 		fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return cannot_open(path, hint, errno);
-	code = pmp_profile_read(profile, fd, path, &err);
-	if (code == PMP_EFORMAT && fd != STDIN_FILENO && is_program(fd))
-		snprintf(err.hint, sizeof(err.hint),
+	if (fd < 0) {
+		reading->code = cannot_open(reading, errno);
+		return;
+	}
+	reading->code = pmp_profile_read(reading->profile, fd, path, err);
+	if (reading->code == PMP_EFORMAT && fd != STDIN_FILENO && is_program(fd))
+		snprintf(err->hint, sizeof(err->hint),
 			 "to profile a program from its start: "
 			 "pmp -- %.*s",
 			 SHOWN_MAX, path);
 	if (fd != STDIN_FILENO)
 		close(fd);
-	if (code == 0)
+}
+
+int saved_read(struct source *source, struct pmp_profile *profile, const char *path,
+	       const char *hint)
+{
+	struct reading reading = { .profile = profile, .path = path, .hint = hint };
+	char work[256];
+
+	snprintf(work, sizeof(work), "reading %s", path);
+	progress_work(source->progress, work);
+	source->calls->read(source->run, read_file, &reading, path);
+	progress_work(source->progress, NULL);
+	if (reading.code == 0)
 		return 0;
-	message_error(&err);
-	return code == PMP_ENOMEM ? PMP_EXIT_FAILED : PMP_EXIT_USAGE;
+	message_error(&reading.err);
+	return reading.code == PMP_ENOMEM ? PMP_EXIT_FAILED : PMP_EXIT_USAGE;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading a saved profile: for the source that has them, and for the base of --diff. */
+/* Reading a saved profile, by the worker: as what is shown, and as the base of --diff. */
 #ifndef PMP_SOURCE_SAVED_H
 #define PMP_SOURCE_SAVED_H
 
 #include "libpmp.h"
 
+struct source;
+
 /**
  * Read a file into a profile; "-" is standard input. hint, or NULL: when it cannot be opened.
  * 0, or the status to end with: the message is printed.
  */
-int saved_read(struct pmp_profile *profile, const char *path, const char *hint);
+int saved_read(struct source *source, struct pmp_profile *profile, const char *path,
+	       const char *hint);
 
 #endif

@@ -79,6 +79,9 @@ struct source_calls {
 	void (*fail)(void *run, int status);
 	/** Wait for at most that many ms (-1: any number) for signals and the worker alone. */
 	void (*wait)(void *run, int timeout);
+	/** Have the worker do work(arg), which reads a file, and wait for that. What asks for
+	 * an end meanwhile ends pmp at once. */
+	void (*read)(void *run, void (*work)(void *arg), void *arg, const char *path);
 };
 
 /* One at work. */

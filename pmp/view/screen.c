@@ -26,7 +26,7 @@
 #define ESCAPE_DELAY 25 /* ms after an escape in which a sequence goes on */
 #define SEQUENCE_MAX 32 /* characters of one */
 #define LEAVE_SIZE 256
-#define GUARDED 2	  /* threads: the one that draws, the one that names */
+#define GUARDED 3	  /* threads: the one that draws, the worker, one before it */
 #define FAULT_STACK 16384 /* for the handler, when a stack is full */
 #define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
 
