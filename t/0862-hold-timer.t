@@ -23,6 +23,16 @@ start() {
 	sampler=$test_sampler
 }
 
+# never CONDITION SECONDS: it does not come about.
+never() {
+	polls=$(($2 * 50))
+	while [ "$polls" -gt 0 ]; do
+		! eval "$1" || return 1
+		sleep 0.02
+		polls=$((polls - 1))
+	done
+}
+
 # catch STILL ON: make the sampler stand still at a moment at which it holds threads, which
 # is found by trying.
 catch() {
@@ -60,6 +70,26 @@ check_together() {
 	start_target sleeper 200
 	start "$PMP" --stop=all
 	stopped "all threads at once"
+}
+
+# What a sampler dies on is left out by the next one.
+check_others() {
+	start_target threads 1
+	other=$target_pid
+	start_target sleeper 200
+	start "$PMP" --stop=all -p "$other"
+	catch stop_sampler 'kill -CONT $sampler'
+	wait_for "untouched $target_pid && [ \"\$(sampler_of $pmp)\" != $sampler ]" 5
+	sampling "$pmp" 5
+	ok "wait_for '! untouched $other' 5" "another sampler: the other target is sampled"
+	ok "never '! untouched $target_pid' 1" "what the first one died on is not"
+	kill -INT "$pmp"
+	wait "$pmp"
+	is "$?" 1 "another sampler: status"
+	is "$(cat err)" "pmp: the sampler held a thread for more than a second and was killed, at work on $target_pid (sleeper): the others are sampled without it" \
+		"another sampler: its message"
+	like "$(cat out.folded)" '^sleeper-' "what was sampled before is kept"
+	verdict "the target runs on"
 }
 
 # Threads that the capture has given up, and that are still awaited after it.

@@ -48,6 +48,7 @@ struct run {
 	struct run_state state;
 	bool begun;	     /* the source has been opened */
 	const char *reading; /* the file that the worker reads, or NULL */
+	bool working;	     /* it does what is waited for */
 	bool told_limit;     /* --max-wall */
 	uint64_t end_seen;   /* when signals had asked for an end, or 0 */
 };
@@ -219,6 +220,7 @@ static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 		work(work_arg);
 		return;
 	}
+	run->working = true;
 	worker_unlock(run->worker);
 	while (!worker_has_done(&job)) {
 		wait_urgent(run, SUPERVISE_MS);
@@ -229,6 +231,15 @@ static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 			check_output(run);
 	}
 	worker_lock(run->worker);
+	run->working = false;
+}
+
+/* Its lock is ours but while we wait for it. */
+static bool may_fork(void *arg)
+{
+	const struct run *run = arg;
+
+	return !run->working && worker_is_idle(run->worker);
 }
 
 static void do_reading(void *arg, void (*work)(void *arg), void *work_arg,
@@ -333,6 +344,7 @@ static const struct source_calls source_calls = {
 	.fail = fail,
 	.wait = wait_urgent,
 	.read = do_reading,
+	.may_fork = may_fork,
 };
 
 static const struct sink_calls sink_calls = {

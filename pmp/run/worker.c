@@ -13,7 +13,7 @@ struct worker {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	pthread_t thread;
-	bool started, ends;
+	bool started, ends, busy;
 	void (*begin)(void);
 	struct job *first, *last; /* that wait */
 	int wake;
@@ -57,7 +57,9 @@ static void do_first(struct worker *worker)
 	if (!worker->first)
 		worker->last = NULL;
 	job->queued = false;
+	worker->busy = true;
 	job->work(job->arg);
+	worker->busy = false;
 	/* If it was submitted again by its own work, it is not done. */
 	if (!job->queued)
 		__atomic_store_n(&job->done, true, __ATOMIC_RELEASE);
@@ -123,6 +125,11 @@ bool worker_submit(struct worker *worker, struct job *job)
 bool worker_has_done(const struct job *job)
 {
 	return __atomic_load_n(&job->done, __ATOMIC_ACQUIRE);
+}
+
+bool worker_is_idle(const struct worker *worker)
+{
+	return !worker->first && !worker->busy;
 }
 
 bool worker_is_wanted(const struct worker *worker)

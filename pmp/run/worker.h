@@ -38,6 +38,8 @@ void worker_lock(struct worker *worker);
 bool worker_submit(struct worker *worker, struct job *job);
 /** Has it been done? */
 bool worker_has_done(const struct job *job);
+/** Does it wait for a job? */
+bool worker_is_idle(const struct worker *worker);
 /** In a job that can go on later: is it to make room for another, or for the end? */
 bool worker_is_wanted(const struct worker *worker);
 /** Readable when a job has been done; emptied by worker_take(). */

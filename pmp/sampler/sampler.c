@@ -61,7 +61,8 @@ struct child {
 	size_t count, capacity, living;
 	struct children children;
 	uint64_t children_opened, children_lost;
-	bool told_child; /* why one is not sampled */
+	bool told_child;       /* why one is not sampled */
+	struct note_done past; /* what was done by another one */
 	struct pace pace;
 	uint64_t paused_since;
 	bool paused, finish, told_behind;
@@ -96,6 +97,12 @@ static void set_capturing(struct child *child, bool capturing)
 	__atomic_store_n(&child->page->capturing, capturing, __ATOMIC_SEQ_CST);
 }
 
+/* For the front, should we not survive it. */
+static void at_work(struct child *child, pid_t pid)
+{
+	child->page->target = pid;
+}
+
 /* One target holds nothing any more; threads of another one may still be awaited. */
 static void on_holding(void *arg, bool begins)
 {
@@ -108,6 +115,7 @@ static void on_holding(void *arg, bool begins)
 static void settle(struct child *child)
 {
 	bool was_late = child->late > 0;
+	pid_t late = 0;
 
 	child->late = 0;
 	for (size_t i = 0; i < child->count; i++) {
@@ -120,7 +128,10 @@ static void settle(struct child *child)
 			watched->left = NULL;
 		}
 		child->late += watched->left != NULL;
+		if (child->late && !late)
+			late = watched->pid;
 	}
+	at_work(child, late);
 	if (was_late || child->late)
 		hold_timer_set(&child->hold_timer, child->late > 0);
 	set_capturing(child, child->late > 0);
@@ -248,10 +259,12 @@ static void open_first(struct child *child, struct watched *watched)
 	struct pmp_error err = { 0 };
 
 	child->living++;
+	at_work(child, watched->pid);
 	if (open_target(child, watched, &err) < 0)
 		drop_failed(child, watched, &err);
 	else
 		tell_opened(child, watched);
+	at_work(child, 0);
 }
 
 /* ---- children --------------------------------------------------------------- */
@@ -479,6 +492,7 @@ static void capture(struct child *child, struct watched *watched)
 	struct pmp_error err = { 0 };
 	int code = 0;
 
+	at_work(child, watched->pid);
 	set_capturing(child, true);
 	beat(child);
 	read_commands(child);
@@ -571,6 +585,24 @@ static void make_round(struct child *child)
 	look_after(child);
 }
 
+/* Until now; of a pause, or while a command is waited for, until it began. */
+static struct note_done done_by(const struct child *child, uint64_t now)
+{
+	const struct pace *pace = &child->pace;
+	struct note_done done = child->past;
+
+	if (child->paused || child->waiting)
+		now = child->paused_since;
+	done.rounds += pace->rounds;
+	done.missed += pace->missed;
+	done.elapsed += now - pace->start;
+	done.children += child->children_opened;
+	done.lost_children += child->children_lost;
+	if (child->children.watch)
+		done.unseen += pmp_procwatch_unseen(child->children.watch);
+	return done;
+}
+
 /* The last one may have left children behind. */
 static bool has_targets(struct child *child)
 {
@@ -579,20 +611,29 @@ static bool has_targets(struct child *child)
 	return child->living > 0;
 }
 
+/* When --duration is over, if there is one. */
+static uint64_t end_of(const struct child *child)
+{
+	uint64_t left = child->options->duration, past = child->past.elapsed;
+
+	return child->pace.start + (left > past ? left - past : 0);
+}
+
 static bool is_over(struct child *child, uint64_t now)
 {
 	const struct options *options = child->options;
+	uint64_t rounds = child->past.rounds + child->pace.rounds;
 
 	return child->finish || !has_targets(child) ||
-	       (options->count && child->pace.rounds >= options->count) ||
+	       (options->count && rounds >= options->count) ||
 	       (options->duration && !child->paused && !child->waiting &&
-		now >= child->pace.start + options->duration);
+		now >= end_of(child));
 }
 
 /* When there is something to do: the next tick, or the end if that is before it. */
 static uint64_t next_event(const struct child *child)
 {
-	uint64_t end = child->pace.start + child->options->duration;
+	uint64_t end = end_of(child);
 
 	if (child->paused || child->waiting)
 		return UINT64_MAX;
@@ -613,22 +654,13 @@ static void sample_all(struct child *child)
 	while (now = now_ns(), !is_over(child, now)) {
 		if (now >= next_event(child)) {
 			make_round(child);
+			child->page->so_far = done_by(child, now_ns());
 			continue;
 		}
 		rest(child, next_event(child));
 		look_after(child);
 	}
-	done = (struct note_done){
-		.rounds = child->pace.rounds,
-		.missed = child->pace.missed,
-		.elapsed = (child->paused || child->waiting ? child->paused_since : now) -
-			   child->pace.start,
-		.children = child->children_opened,
-		.lost_children = child->children_lost,
-		.unseen = child->children.watch
-				  ? pmp_procwatch_unseen(child->children.watch)
-				  : 0,
-	};
+	done = done_by(child, now);
 	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
 }
 
@@ -720,6 +752,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 {
 	struct child child = {
 		.options = options,
+		.past = sampler->so_far,
 		.waiting = exec_fd >= 0,
 		.exec_fd = exec_fd,
 	};
@@ -735,6 +768,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
 	sampler->page->heartbeat = now_ns();
+	sampler->page->so_far = sampler->so_far;
 	if (options->every)
 		widen(fds[1]);
 	sampler->pid = fork();
@@ -863,6 +897,8 @@ void sampler_close(struct sampler *sampler)
 	sampler->fd = -1;
 	if (sampler->page) {
 		sampler->taken = sampler->page->taken;
+		sampler->target = sampler->page->target;
+		sampler->so_far = sampler->page->so_far;
 		munmap(sampler->page, sizeof(*sampler->page));
 	}
 	sampler->page = NULL;

@@ -14,23 +14,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Memory that both processes see. */
-struct sampler_page {
-	uint64_t held_since;	     /* see struct pmp_target_options */
-	volatile uint64_t heartbeat; /* CLOCK_MONOTONIC of the last sign of life */
-	volatile uint32_t capturing; /* something may be attached */
-	volatile uint64_t interval;  /* that PMP_SAMPLER_INTERVAL asks for, ns */
-	volatile uint64_t taken;     /* samples that were to be sent so far */
-};
-
-struct sampler {
-	pid_t pid;  /* 0: none, or reaped */
-	int fd;	    /* of the socket; non-blocking; -1: none */
-	int status; /* of waitpid(), once reaped */
-	struct sampler_page *page;
-	uint64_t taken; /* of the page, once that has gone */
-};
-
 /* Commands of the front, one byte each. */
 enum sampler_command {
 	PMP_SAMPLER_PAUSE = 'p',
@@ -86,10 +69,33 @@ struct note_done {
 	uint64_t unseen; /* pmp_procwatch_unseen() */
 };
 
+/* Memory that both processes see. */
+struct sampler_page {
+	uint64_t held_since;	     /* see struct pmp_target_options */
+	volatile uint64_t heartbeat; /* CLOCK_MONOTONIC of the last sign of life */
+	volatile uint32_t capturing; /* something may be attached */
+	volatile uint64_t interval;  /* that PMP_SAMPLER_INTERVAL asks for, ns */
+	volatile uint64_t taken;     /* samples that were to be sent so far */
+	volatile pid_t target;	     /* the one that it is at work on; 0: none */
+	struct note_done so_far;     /* after the last snapshot */
+};
+
+struct sampler {
+	pid_t pid;  /* 0: none, or reaped */
+	int fd;	    /* of the socket; non-blocking; -1: none */
+	int status; /* of waitpid(), once reaped */
+	struct sampler_page *page;
+	/* Of the page, once that has gone. */
+	uint64_t taken;
+	pid_t target;
+	struct note_done so_far;
+};
+
 /**
  * Fork the sampler. exec_fd: a socket that hangs up when the target, a command, has
- * been executed, or -1; the first snapshot waits for that. Returns 0, or a negative
- * code with err filled. To be called while single-threaded.
+ * been executed, or -1; the first snapshot waits for that. It goes on after sampler->so_far:
+ * all zero, or what one that has been closed had done. Returns 0, or a negative code with err
+ * filled. To be called while no other thread does anything.
  */
 int sampler_start(struct sampler *sampler, const struct options *options,
 		  const struct id_list *pids, int exec_fd, struct pmp_error *err);

@@ -30,6 +30,9 @@ static void take_opened(struct source *source, const struct note_opened *note)
 	struct targets *targets = &source->targets;
 	struct process *processes, *process;
 
+	/* By another sampler. */
+	if (find_process(targets, note->pid))
+		return;
 	processes =
 		reallocarray(targets->processes, targets->count + 1, sizeof(*processes));
 	if (!processes) {

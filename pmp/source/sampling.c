@@ -9,21 +9,28 @@
 #include <sys/wait.h>
 
 #include "run/clock.h"
+#include "run/counting.h"
 #include "run/loop.h"
 #include "run/state.h"
 #include "run/supervise.h"
 #include "sampler/sampler.h"
 #include "say/message.h"
+#include "say/progress.h"
 #include "say/summary.h"
 #include "source/from-sampler.h"
 #include "source/source.h"
 
+#define RESTARTS_MAX 8
+
 struct sampling {
 	struct sampler sampler;
 	struct pmp_receiver *receiver;
-	bool finishing;		    /* it was told to */
-	const char *lost;	    /* why it was killed, or NULL */
-	char where[64];		    /* it was asleep in the kernel then, or "" */
+	bool finishing; /* it was told to */
+	bool again;	/* another one is to be started */
+	unsigned restarts;
+	uint64_t interval; /* that was asked for meanwhile; 0: that of the options */
+	const char *lost;  /* why it was killed, or NULL */
+	char where[64];	   /* it was asleep in the kernel then, or "" */
 	struct supervise supervise; /* the last check of it */
 	uint64_t cpu_seen;	    /* what of a processor it had had */
 };
@@ -55,36 +62,95 @@ static void end_sampler(struct source *source)
 
 	loop_remove(source->loop, sampler->fd);
 	sampler_close(sampler);
-	source->targets.taken = sampler->taken;
+	source->targets.taken += sampler->taken;
+	sampler->taken = 0;
 }
 
-/* Without its last note: say why, and go on without it. */
+/* What has become of it. */
+static void find_cause(struct sampling *sampling, bool held, char *text, size_t size)
+{
+	const int status = sampling->sampler.status;
+
+	if (sampling->lost)
+		snprintf(text, size, "%s", sampling->lost);
+	else if (held && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		snprintf(text, size,
+			 "held a thread for more than two seconds and was killed");
+	else if (WIFSIGNALED(status))
+		snprintf(text, size, "was ended by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, size, "ended unexpectedly");
+}
+
+/* The target that it died on, if the others can do without. One that is not reaped may
+ * hold threads still. */
+static struct process *find_culprit(const struct source *source)
+{
+	const struct sampling *sampling = source->sampling;
+	const struct targets *targets = &source->targets;
+
+	if (!WIFSIGNALED(sampling->sampler.status) || !sampling->sampler.target ||
+	    sampling->restarts >= RESTARTS_MAX || sampling->finishing ||
+	    source->state->failure || source->state->caught.end || targets->count < 2)
+		return NULL;
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->processes[i].pid == sampling->sampler.target)
+			return &targets->processes[i];
+	}
+	return NULL;
+}
+
+static void leave_out(struct source *source, struct process *process)
+{
+	struct targets *targets = &source->targets;
+
+	pmp_profile_forget(source->counting->profile, process->pid);
+	source->progress->threads -= process->threads;
+	targets->count--;
+	memmove(process, process + 1,
+		(size_t)(targets->processes + targets->count - process) *
+			sizeof(*process));
+	targets->lost = true;
+	source->calls->targets(source->run, NULL);
+}
+
+static void give_up_all(struct source *source)
+{
+	if (!source->state->failure)
+		source->state->failure = PMP_EXIT_FAILED;
+	source->state->finished = true;
+}
+
+/* Without its last note: say why, and go on without it, or without a target. */
 static void mourn(struct source *source)
 {
 	struct sampling *sampling = source->sampling;
-	char why[128] = "ended unexpectedly", hint[160] = "";
+	char cause[128], hint[160] = "", name[PMP_NOTE_NAME_SIZE * 4];
 	bool held = sampler_held_too_long(&sampling->sampler);
-	int status;
+	struct process *culprit;
 
 	end_sampler(source);
-	status = sampling->sampler.status;
-	if (!sampling->lost && held && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		sampling->lost = "held a thread for more than two seconds and was killed";
-	if (sampling->lost)
-		snprintf(why, sizeof(why), "%s", sampling->lost);
-	else if (WIFSIGNALED(status))
-		snprintf(why, sizeof(why), "was ended by signal %d (%s)",
-			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	find_cause(sampling, held, cause, sizeof(cause));
 	if (sampling->where[0])
 		snprintf(hint, sizeof(hint),
 			 "it was asleep in the kernel, in %s: a disk or a "
 			 "file server may not answer",
 			 sampling->where);
-	message_print(hint, "the sampler %s; the %llu snapshots taken are kept", why,
+	culprit = find_culprit(source);
+	if (culprit) {
+		message_print(hint,
+			      "the sampler %s, at work on %d (%s): the others are "
+			      "sampled without it",
+			      cause, (int)culprit->pid,
+			      pmp_escape(culprit->name, name, sizeof(name)));
+		leave_out(source, culprit);
+		sampling->again = true;
+		return;
+	}
+	message_print(hint, "the sampler %s; the %llu snapshots taken are kept", cause,
 		      (unsigned long long)source->targets.snapshots);
-	if (!source->state->failure)
-		source->state->failure = PMP_EXIT_FAILED;
-	source->state->finished = true;
+	give_up_all(source);
 }
 
 static void on_sampler(void *arg, short revents)
@@ -117,6 +183,66 @@ int sampling_receive(struct source *source)
 	return message_status(code);
 }
 
+/* ---- another one ---------------------------------------------------------------- */
+
+static int start_again(struct source *source, const struct id_list *pids)
+{
+	struct sampling *sampling = source->sampling;
+	struct sampler *sampler = &sampling->sampler;
+	struct pmp_error err = { 0 };
+	int code = sampler_start(sampler, source->options, pids, -1, &err);
+
+	if (code < 0) {
+		message_error(&err);
+		return message_status(code);
+	}
+	if (sampling->interval)
+		sampling_set_interval(source, sampling->interval);
+	if (source->state->paused)
+		sampling_pause(source, true);
+	return sampling_receive(source);
+}
+
+/* What is known of threads was of modules that the old one has sent. */
+static bool list_targets(struct source *source, struct id_list *pids)
+{
+	const struct targets *targets = &source->targets;
+
+	for (size_t i = 0; i < targets->count; i++) {
+		pid_t pid = targets->processes[i].pid;
+
+		pmp_profile_forget(source->counting->profile, pid);
+		if (!id_list_add(pids, pid))
+			return false;
+	}
+	return true;
+}
+
+/* As soon as that is possible. */
+static void restart(struct source *source)
+{
+	struct sampling *sampling = source->sampling;
+	struct id_list pids = { 0 };
+	bool listed;
+
+	if (!source->calls->may_fork(source->run))
+		return;
+	sampling->again = false;
+	sampling->restarts++;
+	sampling->lost = NULL;
+	sampling->where[0] = '\0';
+	sampling->supervise = (struct supervise){ 0 };
+	sampling->cpu_seen = 0;
+	pmp_receiver_free(sampling->receiver);
+	sampling->receiver = NULL;
+	listed = list_targets(source, &pids);
+	if (!listed)
+		message_print(NULL, "not enough memory for the list of processes");
+	if (!listed || start_again(source, &pids))
+		give_up_all(source);
+	free(pids.ids);
+}
+
 /* ---- supervision ---------------------------------------------------------------- */
 
 /* It cannot be waited for: it is killed. What it has sent is still read. */
@@ -146,6 +272,8 @@ void sampling_tend(struct source *source, bool idle)
 	struct sighting seen = { .now = now_ns(), .idle = idle };
 	enum supervise_verdict verdict;
 
+	if (sampling->again && !source->state->finished)
+		restart(source);
 	if (source->state->finished || !sampling->sampler.page ||
 	    !supervise_is_due(&sampling->supervise, seen.now))
 		return;
@@ -164,6 +292,7 @@ void sampling_tend(struct source *source, bool idle)
 void sampling_lose(struct source *source)
 {
 	give_up(source->sampling, "was killed");
+	source->sampling->restarts = RESTARTS_MAX;
 	mourn(source);
 }
 
@@ -204,11 +333,15 @@ void sampling_set_interval(struct source *source, uint64_t interval)
 
 	if (sampler->page)
 		sampler->page->interval = interval;
+	source->sampling->interval = interval;
 	sampler_command(sampler, PMP_SAMPLER_INTERVAL);
 }
 
 void sampling_finish(struct source *source)
 {
+	/* There is none that could say that it is done. */
+	if (source->sampling->again)
+		source->state->finished = true;
 	if (!source->sampling->finishing)
 		sampler_command(&source->sampling->sampler, PMP_SAMPLER_FINISH);
 	source->sampling->finishing = true;
@@ -304,7 +437,7 @@ int sampling_status(struct source *source)
 	if (state->caught.end && state->caught.end != SIGINT)
 		return PMP_EXIT_SIGNAL + state->caught.end;
 	if (targets->snapshots)
-		return PMP_EXIT_OK;
+		return targets->lost ? PMP_EXIT_FAILED : PMP_EXIT_OK;
 	if (state->caught.end)
 		return PMP_EXIT_SIGNAL + SIGINT;
 	return targets->refusal ? targets->refusal : PMP_EXIT_FAILED;

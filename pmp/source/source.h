@@ -82,6 +82,8 @@ struct source_calls {
 	/** Have the worker do work(arg), which reads a file, and wait for that. What asks for
 	 * an end meanwhile ends pmp at once. */
 	void (*read)(void *run, void (*work)(void *arg), void *arg, const char *path);
+	/** Does no other thread do anything? */
+	bool (*may_fork)(void *run);
 };
 
 /* One at work. */

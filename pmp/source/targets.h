@@ -28,6 +28,7 @@ struct targets {
 	uint64_t taken;			     /* by the sampler, known once it is closed */
 	uint64_t skipped; /* threads not wanted, summed over snapshots */
 	uint64_t unseen;  /* children that ended before their first snapshot */
+	bool lost;	  /* one of them, with the sampler that died on it */
 	int refusal;	  /* why there are no samples: a status, or 0 */
 	struct note_done done;
 };
