@@ -27,20 +27,28 @@ static int open_read(int dirfd, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int pmp_file_open_regular(const char *path)
+int pmp_file_reopen(int fd)
 {
 	char link[LINK_SIZE];
+	int opened;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	opened = open_read(AT_FDCWD, link);
+	close(fd);
+	return opened;
+}
+
+int pmp_file_open_regular(const char *path)
+{
+	int found = open(path, O_PATH | O_CLOEXEC);
 	struct stat status;
-	int fd = -EINVAL, found = open(path, O_PATH | O_CLOEXEC);
 
 	if (found < 0)
 		return -errno;
-	if (fstat(found, &status) == 0 && S_ISREG(status.st_mode)) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-		fd = open_read(AT_FDCWD, link);
-	}
+	if (fstat(found, &status) == 0 && S_ISREG(status.st_mode))
+		return pmp_file_reopen(found);
 	close(found);
-	return fd;
+	return -EINVAL;
 }
 
 bool pmp_file_is_harmless(const char *path)

@@ -17,6 +17,9 @@
  * a descriptor (O_CLOEXEC), or a negative errno; -EINVAL: not a regular file.
  */
 int pmp_file_open_regular(const char *path);
+/* Open for reading what this descriptor (O_PATH) stands for, and close that. Returns a
+ * descriptor (O_CLOEXEC), or a negative errno. */
+int pmp_file_reopen(int fd);
 /* Is nothing there, or a regular file? For what a library will open by its path. */
 bool pmp_file_is_harmless(const char *path);
 /* The path of an open file as /proc has it. 0 or a negative errno. */

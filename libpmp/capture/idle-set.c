@@ -11,15 +11,12 @@
  */
 #include "capture/idle-set.h"
 
-#include <stdio.h>
-
 #include "base/fault.h"
 
-#define IDLE_MIN 2   /* idle captures required per capture in which it ran; */
-#define IDLE_MAX 16  /* never more than these */
-#define WORTH 8	     /* idle threads that are worth the question, if they */
-		     /* are more than the active ones, which are read twice */
-#define PATH_SIZE 32 /* "task/TID/stat" */
+#define IDLE_MIN 2  /* idle captures required per capture in which it ran; */
+#define IDLE_MAX 16 /* never more than these */
+#define WORTH 8	    /* idle threads that are worth the question, if they */
+		    /* are more than the active ones, which are read twice */
 
 void pmp_idle_set_close(struct pmp_idle_set *set)
 {
@@ -94,12 +91,10 @@ static bool leader_lives(const struct pmp_idle_set *set,
 			 const struct pmp_process *process)
 {
 	struct pmp_stat stat;
-	char path[PATH_SIZE];
 
 	if (set->leader_idle)
 		return true;
-	snprintf(path, sizeof(path), "task/%d/stat", (int)process->pid);
-	return pmp_stat_read(process->proc, path, &stat) == 0 &&
+	return pmp_task_stat(process, process->pid, &stat) == 0 &&
 	       !pmp_state_ended(stat.state);
 }
 

@@ -23,10 +23,8 @@
 #include "proc/maps.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -323,25 +321,15 @@ static void add_pending(struct pmp_stopper *stopper, pid_t tid, enum phase phase
 		(struct pending){ tid, phase, signal, pmp_clock() };
 }
 
-static bool is_ours(const struct pmp_stopper *stopper, pid_t tid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "task/%d", (int)tid);
-	return faccessat(stopper->process->proc, path, F_OK, 0) == 0 || errno != ENOENT;
-}
-
 /* The thread goes on until it is interrupted: that comes right behind the read. */
 static void interrupt(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
-	char path[40], text[256];
+	char text[256];
 	ssize_t length = 0;
 	int fd = -1;
 
-	if (pmp_user_regs_restart_needs_call && !stopper->options->no_restart) {
-		snprintf(path, sizeof(path), "task/%d/syscall", (int)request->tid);
-		fd = openat(stopper->process->proc, path, O_RDONLY | O_CLOEXEC);
-	}
+	if (pmp_user_regs_restart_needs_call && !stopper->options->no_restart)
+		fd = pmp_task_open(stopper->process, request->tid, "syscall");
 	if (fd >= 0)
 		length = pread(fd, text, sizeof(text), 0);
 	ptrace(PTRACE_INTERRUPT, request->tid, NULL, NULL);
@@ -373,7 +361,7 @@ static void seize(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 		request->result = PMP_REQUEST_GONE;
 		return;
 	}
-	ours = is_ours(stopper, request->tid);
+	ours = pmp_task_exists(stopper->process, request->tid);
 	request->begin = pmp_clock();
 	sign_of_life(stopper, request->begin);
 	interrupt(stopper, request);

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,24 +20,11 @@
 #include "base/file.h"
 #include "proc/threads.h"
 
-#define PATH_SIZE 40 /* "task/TID/schedstat" */
 #define TEXT_SIZE 256
 #define FILES_DEFAULT 256 /* descriptors that are kept of a target */
 #define FILES_SPARED 128  /* descriptors left to all other uses */
 
 /* ---- run counts ----------------------------------------------------------------- */
-
-static int open_file(const struct pmp_process *process, pid_t tid, const char *name)
-{
-	char path[PATH_SIZE];
-	int fd;
-
-	snprintf(path, sizeof(path), "task/%d/%s", (int)tid, name);
-	do
-		fd = openat(process->proc, path, O_RDONLY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
-}
 
 /* Differs if any of the bytes does (FNV-1a). */
 static uint64_t mix(uint64_t hash, const void *data, size_t length)
@@ -96,11 +82,8 @@ static int run_count_of_stranger(const struct pmp_process *process,
 				 struct pmp_watch *watch, struct pmp_run_count *run_count)
 {
 	struct pmp_stat stat;
-	char path[PATH_SIZE];
-	int r;
+	int r = pmp_task_stat(process, watch->tid, &stat);
 
-	snprintf(path, sizeof(path), "task/%d/stat", (int)watch->tid);
-	r = pmp_stat_read(process->proc, path, &stat);
 	if (r < 0)
 		return pmp_proc_reason(-r);
 	if (run_count->value)
@@ -124,7 +107,7 @@ static int run_count_by_schedstat(struct pmp_watches *watches,
 		close_file(watches, watch);
 		watch->proven = 0;
 	}
-	watch->file = open_file(process, watch->tid, "schedstat");
+	watch->file = pmp_task_open(process, watch->tid, "schedstat");
 	if (watch->file < 0) {
 		sys_errno = -watch->file;
 		watch->file = -1;
@@ -145,15 +128,13 @@ static int run_count_by_switches(const struct pmp_process *process,
 {
 	struct pmp_status_file status;
 	struct pmp_syscall_file call;
-	char path[PATH_SIZE], text[TEXT_SIZE];
+	char text[TEXT_SIZE];
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	ssize_t length;
 	int r;
 
-	snprintf(path, sizeof(path), "task/%d/syscall", (int)watch->tid);
-	length = pmp_file_read(process->proc, path, text, sizeof(text));
-	snprintf(path, sizeof(path), "task/%d/status", (int)watch->tid);
-	r = pmp_status_read(process->proc, path, &status);
+	length = pmp_task_read(process, watch->tid, "syscall", text, sizeof(text));
+	r = pmp_task_status(process, watch->tid, &status);
 	if (r < 0)
 		return pmp_proc_reason(-r);
 	if (length <= 0 || !pmp_syscall_parse(text, (size_t)length, &call) || !call.pc)
@@ -170,11 +151,10 @@ static void believe_pc(const struct pmp_process *process, const struct pmp_watch
 		       struct pmp_run_count *run_count)
 {
 	struct pmp_syscall_file call;
-	char path[PATH_SIZE], text[TEXT_SIZE];
+	char text[TEXT_SIZE];
 	ssize_t length;
 
-	snprintf(path, sizeof(path), "task/%d/syscall", (int)watch->tid);
-	length = pmp_file_read(process->proc, path, text, sizeof(text));
+	length = pmp_task_read(process, watch->tid, "syscall", text, sizeof(text));
 	if (length > 0 && pmp_syscall_parse(text, (size_t)length, &call) &&
 	    watch->proven && watch->thread.frame_count && call.sp == watch->thread.sp &&
 	    call.pc == watch->frames[0].pc)

@@ -84,20 +84,6 @@ static int open_in_ours(const char *path)
 	return fd;
 }
 
-/* Open for reading what is known by an O_PATH descriptor, and close that. */
-static int reopen(int fd)
-{
-	char link[LINK_SIZE];
-	int result;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	result = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (result < 0)
-		result = -errno;
-	close(fd);
-	return result;
-}
-
 /* Does the file hold what the process has mapped from it? */
 static bool same_bytes(const struct pmp_process *process, const struct pmp_region *region,
 		       int fd)
@@ -140,7 +126,7 @@ static int accept_file(const struct pmp_process *process, const struct pmp_regio
 		close(fd);
 		return -ESTALE;
 	}
-	fd = reopen(fd);
+	fd = pmp_file_reopen(fd);
 	if (fd < 0 || (inode && (device || linked)) || same_bytes(process, region, fd))
 		return fd;
 	close(fd);
@@ -171,7 +157,7 @@ static int open_blindly(const struct pmp_process *process, const char *path)
 {
 	int fd = PMP_FAULT("own-root") ? open_in_ours(path) : open_in_root(process, path);
 
-	return fd < 0 ? fd : reopen(fd);
+	return fd < 0 ? fd : pmp_file_reopen(fd);
 }
 #endif
 
@@ -309,6 +295,6 @@ int pmp_files_open_perf_map(const struct pmp_process *process, const struct pmp_
 		close(fd);
 		return -1;
 	}
-	fd = reopen(fd);
+	fd = pmp_file_reopen(fd);
 	return fd < 0 ? -1 : fd;
 }

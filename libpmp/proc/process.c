@@ -25,13 +25,28 @@
 
 /* ---- threads ------------------------------------------------------------ */
 
+/* Of a file of a thread, or ("") of its directory. */
+static const char *task_path(pid_t tid, const char *name, char path[PATH_SIZE])
+{
+	snprintf(path, PATH_SIZE, "task/%d/%s", (int)tid, name);
+	return path;
+}
+
+bool pmp_task_exists(const struct pmp_process *process, pid_t tid)
+{
+	char path[PATH_SIZE];
+
+	return faccessat(process->proc, task_path(tid, "", path), F_OK, 0) == 0 ||
+	       errno != ENOENT;
+}
+
 int pmp_task_open(const struct pmp_process *process, pid_t tid, const char *name)
 {
 	const int flags = name ? O_RDONLY : O_PATH | O_DIRECTORY;
 	char path[PATH_SIZE];
 	int fd;
 
-	snprintf(path, sizeof(path), "task/%d/%s", (int)tid, name ? name : "");
+	task_path(tid, name ? name : "", path);
 	do
 		fd = openat(process->proc, path, flags | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
@@ -43,16 +58,14 @@ ssize_t pmp_task_read(const struct pmp_process *process, pid_t tid, const char *
 {
 	char path[PATH_SIZE];
 
-	snprintf(path, sizeof(path), "task/%d/%s", (int)tid, name);
-	return pmp_file_read(process->proc, path, text, size);
+	return pmp_file_read(process->proc, task_path(tid, name, path), text, size);
 }
 
 int pmp_task_stat(const struct pmp_process *process, pid_t tid, struct pmp_stat *stat)
 {
 	char path[PATH_SIZE];
 
-	snprintf(path, sizeof(path), "task/%d/stat", (int)tid);
-	return pmp_stat_read(process->proc, path, stat);
+	return pmp_stat_read(process->proc, task_path(tid, "stat", path), stat);
 }
 
 int pmp_task_status(const struct pmp_process *process, pid_t tid,
@@ -60,8 +73,7 @@ int pmp_task_status(const struct pmp_process *process, pid_t tid,
 {
 	char path[PATH_SIZE];
 
-	snprintf(path, sizeof(path), "task/%d/status", (int)tid);
-	return pmp_status_read(process->proc, path, status);
+	return pmp_status_read(process->proc, task_path(tid, "status", path), status);
 }
 
 pid_t pmp_thread_process(pid_t tid)

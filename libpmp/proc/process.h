@@ -33,6 +33,8 @@ static inline bool pmp_no_descriptor(int sys_errno)
 	return sys_errno == EMFILE || sys_errno == ENFILE;
 }
 
+/* Is this one of its threads? False only if it certainly is not. */
+bool pmp_task_exists(const struct pmp_process *process, pid_t tid);
 /*
  * A file of one of its threads, "stat" for instance: open it for reading (NULL: the
  * thread's directory, O_PATH), or read its beginning, up to size - 1 bytes and a NUL.

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #define PMP_WIRE_VERSION 2u /* of the messages; structs have their sizes in the magic */
 
@@ -70,6 +71,12 @@ struct pmp_wire_sample {
 	uint64_t generation;
 	uint32_t has_maps, execed, thread_count, frame_count, kept_count, unused;
 	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: places in the last sample */
+};
+
+/* Room for one descriptor beside the bytes (SCM_RIGHTS). */
+union pmp_wire_control {
+	char data[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
 };
 
 /* The first word of each message: "pm", the version, and what the sizes come to. */

@@ -638,10 +638,7 @@ static int make_room(struct pmp_receiver *receiver)
 /* Read what is there. 1: something, or the end (closed); 0: nothing yet. */
 static int fill(struct pmp_receiver *receiver)
 {
-	union {
-		char data[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
+	union pmp_wire_control control;
 	struct iovec room;
 	struct msghdr msg = {
 		.msg_iov = &room,

@@ -106,10 +106,7 @@ static int transmit(struct pmp_sender *sender, struct msghdr *msg)
 static int message_transmit(struct pmp_sender *sender, struct outgoing *message)
 {
 	static const char zeros[8];
-	union {
-		char data[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { 0 };
+	union pmp_wire_control control = { 0 };
 	struct iovec parts[2 + PARTS_MAX];
 	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = message->count };
 
