@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Evidence from the code around a stack: does each return address lie behind a call
+ * Evidence from the code around a stack: does each return address follow a call
  * that leads to the function below it? From that, finding the frame pointer of a thread
  * that is asleep without stopping it.
  */
@@ -10,7 +10,7 @@
 #include "capture/stack-copy.h"
 
 /* Can these frames be calls of each other, from frame `first` on? False: one of the
- * return addresses behind it follows no call, or a call of another function. */
+ * return addresses after it follows no call, or a call of another function. */
 bool pmp_calls_fit(struct pmp_target *target, const struct pmp_walk *walk, size_t first);
 
 /* Has this function a frame of one size, whatever it is called with? */

@@ -169,7 +169,7 @@ static bool is_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
 }
 
 /*
- * If a library has taken the place of another during the capture, nobody can tell in
+ * If a library has taken the place of another during the capture, it is not known in
  * which of the two a thread was. Its stack ends before the first such frame.
  */
 static void cut_moved(const struct pmp_capture *capture)

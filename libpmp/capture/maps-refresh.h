@@ -18,7 +18,7 @@ int pmp_maps_refresh_begin(struct pmp_capture *capture, struct pmp_error *err);
  * have not run need none. 0 or an error. */
 int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err);
 /* After the last thread: stacks in code that was replaced since the first one was read
- * cannot be told, and are cut there. */
+ * cannot be known, and are cut there. */
 void pmp_maps_refresh_check(struct pmp_capture *capture);
 /* Open the files that stacks lie in, of a process that has mapped too many for all. */
 void pmp_maps_refresh_open(const struct pmp_capture *capture);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls that a stop would disturb, told from what /proc says of a sleeping
+ * Calls that a stop would disturb, known from what /proc says of a sleeping
  * thread: its system call and arguments. Where it depends on the descriptor (a
  * timeout set on a socket makes it return EINTR), a duplicate is peeked at
  * for a moment; if that is not possible the call counts as one that is disturbed.
@@ -67,7 +67,7 @@ static const struct {
 	{ SYS_close, FAILS, -1 },
 };
 
-/* Is descriptor fd of the process a socket, told without touching it? */
+/* Is descriptor fd of the process a socket? Without touching it. */
 static bool is_socket(const struct pmp_process *process, uint64_t fd)
 {
 	char path[40], target[16];

@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #define DEADLINE_EACH (100 * PMP_MS)	/* a runnable thread on a loaded machine */
-#define DEADLINE_TOGETHER (50 * PMP_MS) /* all others are held meanwhile */
+#define DEADLINE_TOGETHER (50 * PMP_MS) /* all others are held until then */
 #define SPIN (20 * PMP_US)		/* looking on, before the first nap */
 #define NAP (1 * PMP_MS)	/* polling interval for a thread that has not stopped */
 #define NAP_BLIND (50 * PMP_US) /* the same where no SIGCHLD may end it */
@@ -64,7 +64,7 @@ struct pmp_stopper {
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
 	uint64_t pending_stopped; /* ns that those released were held at most, not yet
-				     told */
+				     reported */
 
 	sigset_t sigchld, old_mask;
 	bool took_sigchld;    /* one or more in this section, ... */
@@ -109,8 +109,8 @@ static void stopper_free(struct pmp_stopper *stopper)
 	free(stopper);
 }
 
-/* What has a priority or a deadline of its own keeps it: nobody but its owner can give
- * those back. */
+/* What has a priority or a deadline of its own keeps it: only its owner can give those
+ * back. */
 static bool is_usual(int policy)
 {
 	policy &= ~SCHED_RESET_ON_FORK;
@@ -191,8 +191,8 @@ static void section_begin(struct pmp_stopper *stopper)
 	raise_priority(stopper);
 }
 
-/* Nothing is held any more, so that we may be left without a processor. While
- * threads are late one of them may stop at any time. */
+/* Nothing is held any more, so that we may be left without a processor. While stops
+ * are pending a thread may stop at any time. */
 static void rest(struct pmp_stopper *stopper)
 {
 	sign_of_life(stopper, stopper->pending_count ? pmp_clock() : 0);
@@ -235,7 +235,7 @@ static void take_sigchld(struct pmp_stopper *stopper, const siginfo_t *info)
 		stopper->waking = SEEN;
 }
 
-/* Sleep until a traced thread has something to tell, or a little. */
+/* Sleep until a traced thread has something to report, or a little. */
 static void nap(struct pmp_stopper *stopper)
 {
 	const bool wakes = stopper->waking == SEEN;
@@ -257,7 +257,7 @@ static void nap(struct pmp_stopper *stopper)
  * longer than all that is done to it. So go on looking for the first moments
  * after the last news.
  */
-static void look_or_nap(struct pmp_stopper *stopper, uint64_t news)
+static void spin_or_nap(struct pmp_stopper *stopper, uint64_t news)
 {
 	if (!stopper->may_spin || pmp_clock() - news > SPIN)
 		nap(stopper);
@@ -321,7 +321,7 @@ static void add_pending(struct pmp_stopper *stopper, pid_t tid, enum phase phase
 		(struct pending){ tid, phase, signal, pmp_clock() };
 }
 
-/* The thread goes on until it is interrupted: that comes right behind the read. */
+/* The thread goes on until it is interrupted: that comes right after the read. */
 static void interrupt(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	char text[256];
@@ -416,7 +416,7 @@ static void read_held(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 static void release(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	if (!detach(request->tid, request->signal)) {
-		/* ESRCH: it was killed meanwhile and is to be reaped. */
+		/* ESRCH: it was killed in between and is to be reaped. */
 		bool killed = errno == ESRCH;
 
 		add_pending(stopper, request->tid, killed ? WAITING : HELD,
@@ -561,7 +561,7 @@ bool pmp_stopper_is_pending(const struct pmp_stopper *stopper, pid_t tid)
 	return awaits(stopper, tid);
 }
 
-/* Each hold may need a place on the list, and an exec one more. */
+/* Each request may become pending, and an exec adds one more. */
 static bool reserve_pending(struct pmp_stopper *stopper, size_t count)
 {
 	return PMP_RESERVE(&stopper->pending, &stopper->pending_capacity,
@@ -584,7 +584,7 @@ static void prepare(struct pmp_stop_request *requests, size_t count, bool no_mem
 
 /* ---- thread after thread --------------------------------------------------- */
 
-/* A batch on its way: the running ones are all asked to stop at the begin, as
+/* A batch on its way: the running ones are all asked to stop at the start, as
  * each takes a while; of the blocked ones only one is under way at a time. */
 struct batch {
 	struct pmp_stopper *stopper;
@@ -637,8 +637,8 @@ static void start_next_blocked(struct batch *batch)
 	}
 }
 
-/* One look at all that is under way. Returns how many are; *progress: one was finished. */
-static size_t look_round(struct batch *batch, bool *progress)
+/* Poll all that are under way. Returns how many are; *progress: one was finished. */
+static size_t poll_batch(struct batch *batch, bool *progress)
 {
 	size_t pending = 0;
 	uint64_t now = pmp_clock();
@@ -684,15 +684,15 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 		size_t pending;
 
 		start_next_blocked(&batch);
-		pending = look_round(&batch, &progress);
+		pending = poll_batch(&batch, &progress);
 		if (pending == 0 && batch.next == count)
 			break;
-		/* One that was given up is held from its stop to the next look at it. */
+		/* One that was given up is held from its stop until it is polled. */
 		reap_all(stopper);
 		if (progress)
 			news = pmp_clock();
 		else
-			look_or_nap(stopper, news);
+			spin_or_nap(stopper, news);
 	}
 	pmp_stopper_reap(stopper);
 	section_end(stopper);

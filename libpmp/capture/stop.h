@@ -68,8 +68,9 @@ struct pmp_stopper;
 /* Both are borrowed. NULL: no memory. */
 struct pmp_stopper *pmp_stopper_new(const struct pmp_process *process,
 				    const struct pmp_target_options *options);
-/* Release what is late, waiting a little for it; pmp_stopper_reap_closed(), called by
- * the same thread, releases the rest, or the kernel does when that thread ends. */
+/* Release the threads of pending stops, waiting a little for them;
+ * pmp_stopper_reap_closed(), called by the same thread, releases the rest, or the
+ * kernel does when that thread ends. */
 void pmp_stopper_free(struct pmp_stopper *stopper);
 
 /*
@@ -90,7 +91,7 @@ size_t pmp_stopper_reap(struct pmp_stopper *stopper);
  * thread has freed. */
 size_t pmp_stopper_reap_closed(void);
 /* The ns that threads with pending stops were held at most since this was last asked:
- * when one stopped is known only to lie between two looks at it. */
+ * when one stopped is known only to lie between two polls of it. */
 uint64_t pmp_stopper_pending_time(struct pmp_stopper *stopper);
 /* Is the stop of this thread still pending, or on that of a stopper freed before? */
 bool pmp_stopper_is_pending(const struct pmp_stopper *stopper, pid_t tid);

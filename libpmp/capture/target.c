@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening and closing a target. Nothing is stopped here, but for what is still late. */
+/* Opening and closing a target. Nothing is stopped here, but for the threads of
+ * pending stops. */
 #include "capture/target.h"
 
 #include "base/error.h"

@@ -37,7 +37,7 @@ struct pmp_reading {
 	struct pmp_walk walk;
 };
 
-/* One capture, from its begin to its sample. */
+/* One capture, from its start to its sample. */
 struct pmp_capture {
 	struct pmp_target *target;
 	struct pmp_sample *sample;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers of a stopped thread, as ptrace gives them, and what they tell of the
+ * The registers of a stopped thread, as ptrace gives them, and what they say of the
  * system call it is in. One file for each processor: user-regs-x86_64.c,
  * user-regs-aarch64.c.
  */
@@ -19,17 +19,17 @@ union pmp_user_regs {
 };
 
 /* One GETREGSET (and what gives the thread pointer). 0, or a negative errno;
- * -ENOEXEC: a 32-bit thread (told by the length the kernel returns). */
+ * -ENOEXEC: a 32-bit thread (known by the length the kernel returns). */
 int pmp_user_regs_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls);
 /* To DWARF numbers; called after release. */
 void pmp_user_regs_convert(const union pmp_user_regs *user, struct pmp_regs *regs);
 uint64_t pmp_user_regs_sp(const union pmp_user_regs *user);
 /* Can it have been stopped in this system call, or in none (PMP_SYSCALL_NONE)? True of a
- * call, false of none, where the registers do not tell. */
+ * call, false of none, where the registers do not show it. */
 bool pmp_user_regs_may_be_in(const union pmp_user_regs *user, int number);
 /*
  * Some kernels put a stopped thread back before the call that it is to begin again: then
- * behind it once more, at pc, where /proc has shown it asleep.
+ * after it once more, at pc, where /proc has shown it asleep.
  */
 void pmp_user_regs_after_call(struct pmp_regs *regs, uint64_t pc);
 /*

@@ -3,7 +3,7 @@
  * Has a thread run since its last sample? If not, its stack is the same, and is
  * counted again without anything being read of it.
  *
- * What tells is the number of times it was put on a processor: the third number of
+ * The evidence is the number of times it was put on a processor: the third number of
  * /proc/PID/task/TID/schedstat, through a descriptor that is kept (0.4 us). That the
  * stack pointer, the pc and the system call are the same says nothing: of two calls
  * of the same function by different ways a third looked the same.
@@ -63,7 +63,7 @@ struct pmp_watches {
 	size_t files, files_max; /* ... and so many, one of each thread */
 };
 
-/* Looks at what this kernel tells of the process. files: see pmp_target_options. */
+/* Finds out what this kernel reports of the process. files: see pmp_target_options. */
 void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *process,
 		      unsigned files);
 void pmp_watches_free(struct pmp_watches *watches);

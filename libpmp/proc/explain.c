@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Why a process cannot be traced. "Operation not permitted" has seven causes;
- * this file looks for the one at hand (/proc/PID/status, capabilities, yama, user
+ * this file finds the one that applies (/proc/PID/status, capabilities, yama, user
  * namespaces) and names the next step. Called when something has been refused,
  * while no thread is held.
  */

@@ -4,7 +4,7 @@
  * /proc/PID/map_files, /proc/PID/exe, then its path below /proc/PID/root
  * (openat2, RESOLVE_IN_ROOT). Never blocks (O_NONBLOCK), never follows out of
  * the root, takes regular files only, and only the very file: device and inode
- * as in maps. No thread is held meanwhile.
+ * as in maps. No thread is held here.
  */
 #ifndef PMP_PROC_FILES_H
 #define PMP_PROC_FILES_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where in the kernel a thread that is blocked waits: /proc/PID/task/TID/stack, which
- * the kernel unwinds itself. It tells names and hides addresses; pmp_kernel_address()
- * makes one of each name, and the module of the kernel that a sample's maps get tells
- * the names. Only who has CAP_SYS_ADMIN may read it (proc(5)).
+ * the kernel unwinds itself. It gives names and hides addresses; pmp_kernel_address()
+ * makes one of each name, and the module of the kernel that a sample's maps get has
+ * the names. Only a process with CAP_SYS_ADMIN may read it (proc(5)).
  */
 #ifndef PMP_PROC_KERNEL_STACK_H
 #define PMP_PROC_KERNEL_STACK_H
@@ -18,7 +18,7 @@
 #include "proc/process.h"
 #include "sample.h"
 
-#define PMP_KERNEL_DEPTH 64 /* frames; the kernel tells no more */
+#define PMP_KERNEL_DEPTH 64 /* frames; the kernel gives no more */
 
 /* Of one thread, innermost first. */
 struct pmp_kernel_stack {

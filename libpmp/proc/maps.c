@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/maps to struct pmp_maps. Read anew only when a pc falls outside of
- * what is known; no thread is held meanwhile. A module that was there before
+ * /proc/PID/maps to struct pmp_maps. Read again only when a pc falls outside of
+ * what is known; no thread is held here. A module that was there before
  * keeps its number and descriptor; a new one with code is opened at once, while
  * the process still has it (files.c).
  */
@@ -36,7 +36,7 @@
 #define VDSO_NAME "[vdso]"
 
 /* What reading needs beside its result. known[id] is the module whose key has
- * this id in keys: those of the old maps first (borrowed), new ones behind. */
+ * this id in keys: those of the old maps first (borrowed), new ones after them. */
 struct reading {
 	struct pmp_process process; /* its proc: of a thread that has not ended */
 	const struct pmp_log *log;
@@ -102,7 +102,7 @@ bool pmp_maps_parse_line(const char *line, size_t length, struct pmp_maps_line *
 	return true;
 }
 
-/* ---- what is behind a line ---------------------------------------------- */
+/* ---- what a line stands for ---------------------------------------------- */
 
 static bool ends_deleted(const char *path, size_t length)
 {
@@ -234,7 +234,7 @@ static struct pmp_module *make_module(struct reading *reading,
 
 /*
  * The same bytes for the same module, whenever it is seen: a file is its inode,
- * and the path tells when an inode has been given to another one. A file may be
+ * and the path shows when an inode has been given to another one. A file may be
  * deleted meanwhile, so that what was read into its path does not count.
  */
 static uint32_t module_key(struct reading *reading, enum pmp_module_kind kind,
@@ -355,7 +355,7 @@ static struct pmp_module *line_module(struct reading *reading,
 
 /*
  * The text is read piece by piece, and the process may map and unmap in between:
- * a line can begin before the last one ended. Only what is behind that counts.
+ * a line can begin before the last one ended. Only what comes after that counts.
  */
 static bool cut_overlap(const struct pmp_maps *maps, struct pmp_region *region)
 {
@@ -522,7 +522,7 @@ static bool same_maps(const struct pmp_maps *a, const struct pmp_maps *b)
 	return true;
 }
 
-/* The first region with code from index i on, or NULL; moves i behind it. */
+/* The first region with code from index i on, or NULL; moves i past it. */
 static const struct pmp_region *next_code(const struct pmp_maps *maps, size_t *i)
 {
 	while (*i < maps->region_count) {
@@ -570,7 +570,7 @@ static int read_text(const struct pmp_process *process, int live, struct pmp_buf
 		return pmp_error_set(err, PMP_ELIMIT,
 				     "%d has more than %u MiB of mappings",
 				     (int)process->pid, TEXT_LIMIT >> 20);
-	/* The last thread ended between the two looks. */
+	/* The last thread ended between the two passes. */
 	if (result == 0 && text->length == 0)
 		result = -ESRCH;
 	if (result == -EMFILE || result == -ENFILE)

@@ -5,7 +5,7 @@
  *   7f31c3a00000-7f31c3b55000 r-xp 00026000 fe:00 1234   /usr/lib/libc.so.6
  *   start        end          prot offset   dev   inode  path
  *
- * Only newlines are escaped in path (\012); " (deleted)" behind it is ambiguous
+ * Only newlines are escaped in path (\012); " (deleted)" after it is ambiguous
  * and not believed: device and inode decide.
  */
 #ifndef PMP_PROC_MAPS_H

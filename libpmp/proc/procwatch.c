@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which processes are new? The kernel gives out process ids in their order and tells
+ * Which processes are new? The kernel gives out process ids in their order and says
  * the last one (ns_last_pid, loadavg): while it stays the same there is none, and else
  * only the ids since then have to be looked at. Only when many have gone by, or they
- * have begun anew, all of /proc is. Only looks into /proc.
+ * have started again, all of /proc is. Only looks into /proc.
  */
 #include "libpmp-program.h"
 
@@ -26,7 +26,7 @@
 #define TEXT_SIZE 128
 #define RANGE_MAX 4096	  /* ids; of more, /proc has fewer */
 #define AGAIN 32	  /* the last ids may not have been in /proc yet */
-#define BLIND_EVERY PMP_S /* where the last id is not told */
+#define BLIND_EVERY PMP_S /* where the last id is not known */
 
 struct pmp_procwatch {
 	struct pmp_new_process *items;
@@ -38,7 +38,7 @@ struct pmp_procwatch {
 	uint64_t unseen; /* ids since the first look that never were */
 };
 
-/* The last id that was given to a process or thread, 0 if that is not told. */
+/* The last id that was given to a process or thread, 0 if that is not known. */
 static pid_t last_pid(void)
 {
 	char text[TEXT_SIZE];

@@ -97,7 +97,7 @@ bool pmp_stat_parse(const char *text, size_t length, struct pmp_stat *stat)
 	return parse_stat_fields(&scan, stat);
 }
 
-/* Move over the name of a field ("Tgid:") and the blanks behind it. */
+/* Move over the name of a field ("Tgid:") and the blanks after it. */
 static bool is_field(struct pmp_scan *scan, const char *name)
 {
 	size_t length = strlen(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The threads of a process, and what /proc tells of each without touching it. */
+/* The threads of a process, and what /proc says of each without touching it. */
 #ifndef PMP_PROC_THREADS_H
 #define PMP_PROC_THREADS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * aarch64: what single instructions tell about the stack where there is no call-frame
- * information. No thread is held meanwhile.
+ * aarch64: what single instructions show about the stack where there is no call-frame
+ * information. No thread is held here.
  */
 #ifdef __aarch64__
 
@@ -43,7 +43,7 @@ bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_reg
 			    struct pmp_regs *caller)
 {
 	/* struct rt_sigframe: siginfo (128), then ucontext, whose sigcontext begins
-	 * at 176 with the fault address; behind it x0 to x30, sp, pc. */
+	 * at 176 with the fault address; after it x0 to x30, sp, pc. */
 	enum { GREGS = 128 + 176 + 8 };
 	uint64_t gregs[REG_COUNT];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * x86-64: what single instructions tell about the stack where there is no call-frame
- * information. No thread is held meanwhile.
+ * x86-64: what single instructions show about the stack where there is no call-frame
+ * information. No thread is held here.
  */
 #ifdef __x86_64__
 
@@ -194,7 +194,7 @@ bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
 	if (IS(code, "\xf3\x0f\x1e\xfa") || code[0] == 0x55 || code[0] == 0xc3 ||
 	    code[0] == 0xc2 || IS(code, "\xf3\xc3"))
 		return true;
-	/* mov %rsp,%rbp in its two forms, behind push %rbp */
+	/* mov %rsp,%rbp in its two forms, after push %rbp */
 	if ((IS(code, "\x48\x89\xe5") || IS(code, "\x48\x8b\xec")) &&
 	    before[CODE_WINDOW - 1] == 0x55) {
 		entry->words = 1;
@@ -254,7 +254,7 @@ enum flow { GOES_ON, ENDS, NOT_UNDERSTOOD };
 
 /* An instruction as far as it matters here. */
 struct instruction {
-	const uint8_t *code; /* its opcode, behind all prefixes */
+	const uint8_t *code; /* its opcode, after all prefixes */
 	size_t left;	     /* bytes from there to the end of what is known */
 	uint8_t rex;
 	size_t length; /* from there on */

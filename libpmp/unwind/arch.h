@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What differs between processors: numbers of registers, the return address, the marks
- * of a signal frame, what single instructions tell. One file each: arch-x86_64.c,
+ * of a signal frame, what single instructions show. One file each: arch-x86_64.c,
  * arch-aarch64.c.
  */
 #ifndef PMP_UNWIND_ARCH_H
@@ -54,7 +54,7 @@ bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc,
 bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
 			    struct pmp_regs *caller);
 
-/* How far the stack has grown since the call, where single instructions tell. */
+/* How far the stack has grown since the call, where single instructions show it. */
 struct pmp_arch_entry {
 	unsigned words; /* pushed since the call */
 	bool fp_pushed; /* the last of them is the caller's frame pointer, and
@@ -88,7 +88,8 @@ struct pmp_arch_jump {
 	uint64_t target;   /* out; 0: not known */
 };
 #define PMP_ARCH_JUMP_MAX 6 /* bytes of the longest */
-/* False: no more. As instructions are not told apart, there may be too many. */
+/* False: no more. As the boundaries of instructions are not known, there may be too
+ * many. */
 bool pmp_arch_next_jump(struct pmp_arch_jump *jump);
 
 /* Registers that survive a call, pc, sp and fp among them: bits as in valid. */

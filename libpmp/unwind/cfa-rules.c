@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a call-frame program to the rule that holds at one pc. walk.c asks once for
- * each pc and keeps the answer. No thread is held meanwhile.
+ * each pc and keeps the answer. No thread is held here.
  *
  * Executed are all instructions but those with expressions, of which only the one
  * that linkers write for procedure linkage tables is known; a rule that would need
@@ -39,10 +39,10 @@ struct cfa_row {
 struct execution {
 	struct pmp_cursor c;
 	const struct pmp_cfi_cie *cie;
-	uint64_t location, pc; /* of the row in hand; wanted */
+	uint64_t location, pc; /* of the current row; wanted */
 	struct cfa_row row, initial, remembered[REMEMBER_MAX];
 	unsigned depth;
-	bool done; /* the next row begins behind pc */
+	bool done; /* the next row begins after pc */
 };
 
 static struct register_rule *find(struct cfa_row *row, uint64_t reg)
@@ -62,7 +62,7 @@ static void set(struct execution *run, uint64_t reg, uint8_t where, int64_t offs
 		*rule = (struct register_rule){ where, offset };
 }
 
-/* In units that the CIE tells; what overflows is refused when it is used. */
+/* In units of the CIE; what overflows is refused when it is used. */
 static int64_t scaled(const struct execution *run, uint64_t value)
 {
 	return (int64_t)(value * (uint64_t)run->cie->data_align);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading, checking and rewriting call-frame information. fde.c finds the bytes and has
- * them checked, libunwind.c has them rewritten for libunwind. No thread is held meanwhile.
+ * them checked, libunwind.c has them rewritten for libunwind. No thread is held here.
  *
  * libunwind 1.6.2 indexes arrays by numbers it finds in call-frame information,
  * asserts that a CFA is defined, and follows branches of expressions without
@@ -231,7 +231,7 @@ bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes,
 
 /*
  * Operations of expressions that are allowed: what they take, what they give,
- * and their operand. No branch, no division, nothing that looks elsewhere.
+ * and their operand. No branch, no division, nothing that reads other memory.
  */
 struct operation {
 	uint8_t pops, pushes;

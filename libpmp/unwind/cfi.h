@@ -66,7 +66,7 @@ bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
 bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes,
 		       const struct pmp_cfi_entry *entry, const struct pmp_cfi_cie *cie,
 		       struct pmp_cfi_fde *fde);
-/* A pointer in one of the encodings of .eh_frame_hdr; moves *offset behind it.
+/* A pointer in one of the encodings of .eh_frame_hdr; moves *offset past it.
  * data_base is what data-relative pointers start from. */
 bool pmp_cfi_pointer(const struct pmp_cfi_bytes *bytes, size_t *offset, uint8_t encoding,
 		     uint64_t data_base, uint64_t *value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a pc to its frame description. Called by walk.c for each pc that it sees
- * for the first time; no thread is held meanwhile.
+ * for the first time; no thread is held here.
  *
  * Headers and tables are read from the target's memory, where they are as the
  * process itself uses them. Only what is not mapped comes from the file, through
@@ -500,7 +500,7 @@ static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *m
 
 	if (!finder->entry[which])
 		finder->entry[which] = malloc(ENTRY_MAX);
-	/* The 64-bit form of the length is for sections of 4 GiB: nobody has them. */
+	/* The 64-bit form of the length is for sections of 4 GiB: they do not occur. */
 	if (!finder->entry[which] || !read_memory(finder, memory, address, &length, 4) ||
 	    !length || length > ENTRY_MAX - 4 ||
 	    !read_memory(finder, memory, address, finder->entry[which], length + 4))

@@ -16,8 +16,8 @@
 
 struct pmp_fde_finder;
 
-/* An FDE, found and checked (cfi.h). The programs in cie and entry are borrowed from the
- * image until the next call. */
+/* An FDE, found and checked (cfi.h). The programs in cie and entry are borrowed from
+ * the finder until the next call. */
 struct pmp_fde {
 	uint64_t start, end; /* of the code it describes */
 	struct pmp_cfi_cie cie;

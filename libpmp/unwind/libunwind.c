@@ -2,11 +2,11 @@
 /*
  * libunwind does the arithmetic of call-frame information, and caches it; all it
  * reads comes through here. walk.c calls this for each frame that has such
- * information. No thread is held meanwhile.
+ * information. No thread is held here.
  *
  * Each step is made with a new cursor whose ip is the address to look up. A cursor
  * that goes on by itself would look up ip - 1 but remember the result under ip,
- * and so take a return address behind a call that does not return for the first
+ * and so take a return address after a call that does not return for the first
  * byte of the next function, or the other way round.
  *
  * libunwind gets exactly one FDE at a time: a search table of one row, which
@@ -24,7 +24,7 @@
 #include "base/hash.h"
 
 /*
- * The cache of an address space has 128 places; a larger one is never unmapped
+ * The cache of an address space has 128 entries; a larger one is never unmapped
  * again. So there are several spaces, and the address decides which one is used.
  */
 #define SPACES_LOG 5
@@ -244,7 +244,7 @@ static enum pmp_libunwind_result failure(const struct pmp_libunwind *libunwind,
 
 /*
  * What the cursor knows after its step, of the registers in keep. On aarch64 the caller's
- * pc is in the link register, as it is behind a return, and UNW_REG_IP its name.
+ * pc is in the link register, as it is after a return, and UNW_REG_IP its name.
  */
 static void read_back(struct pmp_libunwind *libunwind, unw_cursor_t *cursor,
 		      uint64_t keep, struct pmp_regs *caller)

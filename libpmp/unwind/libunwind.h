@@ -30,7 +30,7 @@ enum pmp_libunwind_result {
 /*
  * From the frame in regs to its caller. lookup is the address whose information
  * holds: the pc of an exact frame, within the call otherwise. keep: the
- * registers that are known afterwards, if they were before (all, behind a signal
+ * registers that are known afterwards, if they were before (all, after a signal
  * frame). regs are untouched unless the result is PMP_LIBUNWIND_STEP. *needed: the
  * register whose value was missed, with PMP_LIBUNWIND_UNKNOWN.
  */

@@ -6,8 +6,8 @@
  *
  * Call-frame information decides wherever there is some: by the rule that cfa-rules.c
  * has made of it for the pc, which is kept; what no rule can say is executed by
- * libunwind (libunwind.c). A rule tells of pc, sp and fp alone. Where libunwind then
- * needs another register the walk begins anew, with libunwind for every frame: that
+ * libunwind (libunwind.c). A rule gives pc, sp and fp only. Where libunwind then
+ * needs another register the walk starts again, with libunwind for every frame: that
  * is assembly (ld.so's resolver), and rare.
  *
  * Code without any information (assembly, musl, JIT compilers) is crossed in ways
@@ -71,14 +71,14 @@ struct walker {
 	struct pmp_unwinder *unwinder;
 	const struct pmp_reader *stack;
 	const struct pmp_walk *walk;
-	struct pmp_regs regs; /* of the frame in hand */
+	struct pmp_regs regs; /* of the current frame */
 	bool exact;
 	bool signal;	/* it has turned out to be a signal trampoline */
 	uint64_t flags; /* of the frame that the step has found */
 	unsigned jumps;
 	bool by_rules;
 	bool dropped;  /* registers that libunwind would have kept */
-	bool anew;     /* ... and that it needs */
+	bool again;    /* ... and that it needs */
 	bool needs_fp; /* the frame pointer was needed and not known */
 };
 
@@ -240,7 +240,7 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 		     !PMP_FAULT("stale-cache"))) {
 		if (executables_renew(unwinder, maps))
 			return PMP_ENOMEM;
-		/* Pages that nobody has touched yet take no memory. */
+		/* Pages that were never touched take no memory. */
 		if (unwinder->cached)
 			memset(unwinder->cache, 0, sizeof(unwinder->cache));
 		unwinder->cached = false;
@@ -268,7 +268,7 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 	unwinder->cached = true;
 	cached->before = !cached->exact;
 	/*
-	 * A return address on a function's first byte, behind no call, was put there
+	 * A return address on a function's first byte, after no call, was put there
 	 * by hand (makecontext, a signal restorer): pc - 1 is another function, or
 	 * padding.
 	 */
@@ -345,7 +345,7 @@ static bool is_return(const struct pmp_unwinder *unwinder, uint64_t pc, uint64_t
 	       pmp_arch_is_sigreturn(&unwinder->memory, pc);
 }
 
-/* The frame pointer is needed: known, or found by whoever has asked for this walk. */
+/* The frame pointer is needed: known, or found by the function that came with this walk. */
 static bool want_fp(struct walker *w)
 {
 	const struct pmp_walk *walk = w->walk;
@@ -379,8 +379,8 @@ static bool entry_caller(const struct walker *w, const struct pmp_arch_entry *en
 	       is_return(w->unwinder, pmp_regs_get(caller, pmp_reg_pc), target);
 }
 
-/* By the frame pointer: the saved one is where it points to, the return address
- * behind that. GO_ON: *caller is filled. */
+/* By the frame pointer: the saved one is where it points to, the return address after
+ * that. GO_ON: *caller is filled. */
 static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
 				 uint64_t *target)
 {
@@ -410,7 +410,7 @@ static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
 
 /*
  * An exact frame within a function: it may have no frame of its own (a leaf), or
- * one that the frame pointer tells of. A leaf's return address follows a call of
+ * one that the frame pointer points to. A leaf's return address follows a call of
  * a function that begins shortly before pc. If that holds for both, the call whose
  * target is nearer has called the function that pc is in.
  */
@@ -497,7 +497,7 @@ static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *c
 		 !pmp_regs_has(&w->regs, pmp_reg_fp) && want_fp(w));
 	if (result == PMP_LIBUNWIND_STEP && w->signal)
 		w->dropped = false;
-	w->anew = result == PMP_LIBUNWIND_UNKNOWN && needed != pmp_reg_fp && w->dropped;
+	w->again = result == PMP_LIBUNWIND_UNKNOWN && needed != pmp_reg_fp && w->dropped;
 	return ends[result];
 }
 
@@ -534,7 +534,7 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 	 * register, that one says nothing of it. */
 	if (end == PMP_END_NO_INFO && by_hand && cached->rule.ra == PMP_WHERE_SAME)
 		return PMP_END_ROOT;
-	/* The bottom of a stack that makecontext() has made: behind it lies what
+	/* The bottom of a stack that makecontext() has made: after it lies what
 	 * looks like a return address only to the call-frame information. */
 	if (end == GO_ON && by_hand &&
 	    !code_region(w->unwinder, pmp_regs_get(&w->regs, pmp_reg_pc)))
@@ -615,7 +615,7 @@ static void add_frame(struct walker *w, struct pmp_walk *walk)
 		walk->regs[i].fp = pmp_regs_get(&w->regs, pmp_reg_fp);
 }
 
-/* False: it has to begin anew, without rules. */
+/* False: it has to start again, without rules. */
 static bool walk_once(struct walker *w, struct pmp_walk *walk)
 {
 	enum pmp_end end = GO_ON;
@@ -631,7 +631,7 @@ static bool walk_once(struct walker *w, struct pmp_walk *walk)
 	}
 	walk->end = end == GO_ON ? PMP_END_DEPTH : end;
 	walk->needs_fp = w->needs_fp && end != GO_ON;
-	return !w->anew;
+	return !w->again;
 }
 
 static void walk_stack(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,

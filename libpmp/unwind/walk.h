@@ -31,7 +31,7 @@ void pmp_unwinder_free(struct pmp_unwinder *unwinder);
  */
 int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 			  const struct pmp_reader *memory);
-/* Behind an exec: the next maps have nothing to do with these, whatever their
+/* After an exec: the next maps have nothing to do with these, whatever their
  * generations are. */
 void pmp_unwinder_forget(struct pmp_unwinder *unwinder);
 
@@ -78,7 +78,7 @@ struct pmp_walk {
 	 * frame-pointer chain needs it and it is not valid in regs (whose pc and sp are
 	 * those of frames[frame]). True: *fp is what it was at that pc; the walk goes
 	 * on with it. False: the walk ends there with PMP_END_NO_INFO. May be asked
-	 * again for a frame: some walks begin anew with all registers kept.
+	 * again for a frame: some walks start again with all registers kept.
 	 */
 	bool (*find_fp)(void *arg, const struct pmp_regs *regs, size_t frame,
 			uint64_t *fp);
@@ -92,7 +92,7 @@ struct pmp_walk {
 
 /*
  * Unwind one stack. stack reads everything while it lasts: the copy of the
- * stack and, behind it, the same memory as above. Always gives at least the
+ * stack and, beyond it, the same memory as above. Always gives at least the
  * innermost frame. Of regs, pc and sp must be valid. Returns 0 or PMP_ENOMEM.
  */
 int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,

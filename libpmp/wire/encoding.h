@@ -2,14 +2,14 @@
 /*
  * Samples on a stream socket, from the process that captures to the one that names and
  * counts. Both are of the same build on the same machine, so structs travel as they are;
- * a header tells another version, or other sizes, apart. The sender may have crashed in
+ * a header shows another version, or other sizes. The sender may have crashed in
  * the middle of a message or be damaged, so every length, index, enumeration and string
  * is checked.
  *
  *	MODULE	once per module of a target, with its descriptor (SCM_RIGHTS)
  *	MAPS	once per address space: regions and ids of modules sent before
  *	SAMPLE	threads and frames; means the last MAPS of its target. Threads that
- *		have not run since the last SAMPLE of it are named by their place there
+ *		have not run since the last SAMPLE of it are named by their index there
  *	NOTE	bytes of the caller's own
  *	FORGET	what was said of a target is forgotten
  *
@@ -70,7 +70,8 @@ struct pmp_wire_sample {
 	uint64_t time, realtime, duration, any_stopped, seen, skipped, vanished;
 	uint64_t generation;
 	uint32_t has_maps, execed, thread_count, frame_count, kept_count, unused;
-	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: places in the last sample */
+	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: indices in the last
+	 * sample */
 };
 
 /* Room for one descriptor beside the bytes (SCM_RIGHTS). */

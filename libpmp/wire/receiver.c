@@ -84,13 +84,13 @@ static int need_peer(struct pmp_receiver *receiver, pid_t pid, struct pmp_peer *
 /* Takes over the reference; room for one more has been made. */
 static void known_put(struct pmp_sent_modules *known, struct pmp_module *module)
 {
-	size_t place = pmp_sent_modules_index(known, module->id);
-	struct pmp_sent_module *at = &known->items[place];
+	size_t index = pmp_sent_modules_index(known, module->id);
+	struct pmp_sent_module *at = &known->items[index];
 
-	if (place < known->count && at->id == module->id) {
+	if (index < known->count && at->id == module->id) {
 		pmp_module_unref(at->module);
 	} else {
-		memmove(at + 1, at, (known->count - place) * sizeof(*at));
+		memmove(at + 1, at, (known->count - index) * sizeof(*at));
 		known->count++;
 	}
 	*at = (struct pmp_sent_module){ .id = module->id,
@@ -302,24 +302,24 @@ struct arrays {
 };
 
 /* The thread of the last sample that is the i-th which has not run since; NULL: no more.
- * Sets *bad when there is no such place, or they are not in order. */
+ * Sets *bad when there is no such thread, or they are not in order. */
 static const struct pmp_thread *next_kept(const struct pmp_wire_sample *wire,
 					  const struct arrays *arrays,
 					  const struct pmp_sample *last, uint32_t i,
 					  bool *bad)
 {
-	uint32_t place, before;
+	uint32_t index, before;
 
 	if (i == wire->kept_count)
 		return NULL;
-	memcpy(&place, arrays->kept + i * sizeof(place), sizeof(place));
+	memcpy(&index, arrays->kept + i * sizeof(index), sizeof(index));
 	if (i > 0)
-		memcpy(&before, arrays->kept + (i - 1) * sizeof(place), sizeof(place));
-	if (!last || place >= last->thread_count || (i > 0 && before >= place)) {
+		memcpy(&before, arrays->kept + (i - 1) * sizeof(index), sizeof(index));
+	if (!last || index >= last->thread_count || (i > 0 && before >= index)) {
 		*bad = true;
 		return NULL;
 	}
-	return &last->threads[place];
+	return &last->threads[index];
 }
 
 static int add_kept(struct pmp_sample *sample, const struct pmp_sample *last,
@@ -567,7 +567,7 @@ static int use(struct pmp_receiver *receiver, struct pmp_received *received)
 		if (status >= 0)
 			receiver->begin += need;
 	}
-	/* What belongs to no module of a complete message is wanted by nobody. */
+	/* What belongs to no module of a complete message is of no use. */
 	if (receiver->begin == receiver->end)
 		drop_fds(receiver);
 	return status;
@@ -618,7 +618,7 @@ static bool keep_fds(struct pmp_receiver *receiver, struct msghdr *msg)
 	return fits;
 }
 
-/* Room for a read behind what has come; borrowed notes end here. */
+/* Room for a read after what has come; borrowed notes end here. */
 static int make_room(struct pmp_receiver *receiver)
 {
 	size_t have = receiver->end - receiver->begin;

@@ -21,7 +21,7 @@ struct pmp_sender {
 	int fd;
 	int broken; /* errno after which the stream is cut inside a message */
 	struct pmp_peers peers;
-	/* What is sent of the sample at hand. */
+	/* What is sent of the current sample. */
 	struct pmp_thread *threads;
 	struct pmp_raw_frame *frames;
 	uint32_t *kept;
@@ -276,7 +276,7 @@ static bool is_introduced(const struct pmp_peer *peer, const struct pmp_maps *ma
 	return true;
 }
 
-/* Tell what the receiver does not know yet of this address space. */
+/* Send what the receiver does not know yet of this address space. */
 static int introduce(struct pmp_sender *sender, pid_t pid, struct pmp_maps *maps,
 		     struct pmp_error *err)
 {
@@ -350,7 +350,8 @@ static void pack_thread(struct pmp_sender *sender, const struct pmp_sample *samp
 	wire->frame_count += (uint32_t)thread->frame_count;
 }
 
-/* As every sample of a capture is; of another one the threads are not told by place. */
+/* As every sample of a capture is; of another one the threads are not named by their
+ * index. */
 static bool is_ordered(const struct pmp_sample *sample)
 {
 	for (size_t i = 1; i < sample->thread_count; i++)
@@ -363,21 +364,21 @@ static bool is_ordered(const struct pmp_sample *sample)
 static void pack(struct pmp_sender *sender, const struct pmp_sample *sample,
 		 const struct pmp_peer *peer, struct pmp_wire_sample *wire)
 {
-	size_t place = 0;
+	size_t index = 0;
 
 	if (peer && !is_ordered(sample))
 		peer = NULL;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 
-		while (peer && place < peer->sent_count &&
-		       peer->sent[place].tid < thread->tid)
-			place++;
-		if (peer && place < peer->sent_count &&
+		while (peer && index < peer->sent_count &&
+		       peer->sent[index].tid < thread->tid)
+			index++;
+		if (peer && index < peer->sent_count &&
 		    thread->obtained == PMP_UNCHANGED && thread->reading &&
-		    peer->sent[place].tid == thread->tid &&
-		    peer->sent[place].reading == thread->reading)
-			sender->kept[wire->kept_count++] = (uint32_t)place++;
+		    peer->sent[index].tid == thread->tid &&
+		    peer->sent[index].reading == thread->reading)
+			sender->kept[wire->kept_count++] = (uint32_t)index++;
 		else
 			pack_thread(sender, sample, thread, wire);
 	}
