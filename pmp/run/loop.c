@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See loop.h. An entry is found by its descriptor: there are a handful. */
+/* See loop.h. What is called is found by its descriptor: there are a handful. */
 #include "run/loop.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-struct entry {
+struct descriptor {
 	int fd; /* -1: removed */
 	bool urgent;
 	short revents; /* not told yet */
@@ -16,8 +16,8 @@ struct entry {
 };
 
 struct loop {
-	struct entry *entries;
-	struct pollfd *fds; /* one for each entry */
+	struct descriptor *descriptors;
+	struct pollfd *fds; /* one for each */
 	size_t count, capacity;
 	void (*before)(void *arg), (*after)(void *arg);
 	void *arg;
@@ -32,7 +32,7 @@ void loop_free(struct loop *loop)
 {
 	if (!loop)
 		return;
-	free(loop->entries);
+	free(loop->descriptors);
 	free(loop->fds);
 	free(loop);
 }
@@ -40,18 +40,18 @@ void loop_free(struct loop *loop)
 static bool make_room(struct loop *loop)
 {
 	size_t capacity = loop->capacity ? 2 * loop->capacity : 8;
-	struct entry *entries;
+	struct descriptor *descriptors;
 	struct pollfd *fds;
 
 	if (loop->count < loop->capacity)
 		return true;
-	entries = reallocarray(loop->entries, capacity, sizeof(*entries));
-	if (entries)
-		loop->entries = entries;
+	descriptors = reallocarray(loop->descriptors, capacity, sizeof(*descriptors));
+	if (descriptors)
+		loop->descriptors = descriptors;
 	fds = reallocarray(loop->fds, capacity, sizeof(*fds));
 	if (fds)
 		loop->fds = fds;
-	if (!entries || !fds)
+	if (!descriptors || !fds)
 		return false;
 	loop->capacity = capacity;
 	return true;
@@ -63,15 +63,16 @@ bool loop_add(struct loop *loop, int fd, bool urgent, loop_ready *ready, void *a
 		return true;
 	if (!make_room(loop))
 		return false;
-	loop->entries[loop->count++] = (struct entry){ fd, urgent, 0, ready, arg };
+	loop->descriptors[loop->count++] =
+		(struct descriptor){ fd, urgent, 0, ready, arg };
 	return true;
 }
 
 void loop_remove(struct loop *loop, int fd)
 {
 	for (size_t i = 0; i < loop->count; i++) {
-		if (loop->entries[i].fd == fd)
-			loop->entries[i].fd = -1;
+		if (loop->descriptors[i].fd == fd)
+			loop->descriptors[i].fd = -1;
 	}
 }
 
@@ -89,15 +90,15 @@ static void prepare(struct loop *loop, enum loop_mode mode)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < loop->count; i++) {
-		const struct entry entry = loop->entries[i];
+		const struct descriptor item = loop->descriptors[i];
 
-		if (entry.fd < 0)
+		if (item.fd < 0)
 			continue;
 		loop->fds[kept] = (struct pollfd){
-			.fd = mode == LOOP_ALL || entry.urgent ? entry.fd : -1,
+			.fd = mode == LOOP_ALL || item.urgent ? item.fd : -1,
 			.events = POLLIN,
 		};
-		loop->entries[kept++] = entry;
+		loop->descriptors[kept++] = item;
 	}
 	loop->count = kept;
 }
@@ -116,14 +117,13 @@ static int wait_for(struct loop *loop, enum loop_mode mode, int timeout)
 	return n < 0 ? -number : n;
 }
 
-static struct entry *next_ready(struct loop *loop, enum loop_mode mode)
+static struct descriptor *next_ready(struct loop *loop, enum loop_mode mode)
 {
 	for (size_t i = 0; i < loop->count; i++) {
-		struct entry *entry = &loop->entries[i];
+		struct descriptor *item = &loop->descriptors[i];
 
-		if (entry->revents && entry->fd >= 0 &&
-		    (mode == LOOP_ALL || entry->urgent))
-			return entry;
+		if (item->revents && item->fd >= 0 && (mode == LOOP_ALL || item->urgent))
+			return item;
 	}
 	return NULL;
 }
@@ -131,7 +131,7 @@ static struct entry *next_ready(struct loop *loop, enum loop_mode mode)
 /* Whoever is called may add and remove, and make a turn of its own. */
 int loop_turn(struct loop *loop, enum loop_mode mode, int timeout)
 {
-	struct entry *entry;
+	struct descriptor *item;
 	int n, called = 0;
 
 	prepare(loop, mode);
@@ -139,11 +139,11 @@ int loop_turn(struct loop *loop, enum loop_mode mode, int timeout)
 	if (n < 0)
 		return n == -EINTR ? 0 : n;
 	for (size_t i = 0; i < loop->count && n > 0; i++)
-		loop->entries[i].revents |= loop->fds[i].revents;
-	while ((entry = next_ready(loop, mode))) {
-		const struct entry copy = *entry;
+		loop->descriptors[i].revents |= loop->fds[i].revents;
+	while ((item = next_ready(loop, mode))) {
+		const struct descriptor copy = *item;
 
-		entry->revents = 0;
+		item->revents = 0;
 		copy.ready(copy.arg, copy.revents);
 		called++;
 	}

@@ -28,14 +28,14 @@
 #define STALE_TIME (24 * 60 * 60) /* nobody renames for a day */
 #define LATER_TIME 60		  /* runs beside this one, not clocks set back */
 
-struct entry {
+struct old_file {
 	char *name;
 	struct timespec time;
 	bool later;
 };
 
-struct entries {
-	struct entry *list;
+struct old_files {
+	struct old_file *list;
 	size_t count, capacity;
 };
 
@@ -73,34 +73,34 @@ uint64_t keep_counter(int directory, const struct filename *filename)
 	return highest;
 }
 
-static int add(struct entries *entries, const char *name, const struct stat *status)
+static int add(struct old_files *files, const char *name, const struct stat *status)
 {
-	struct entry *list = entries->list;
+	struct old_file *list = files->list;
 	char *copy = strdup(name);
 
-	if (copy && entries->count == entries->capacity) {
-		entries->capacity = entries->capacity ? 2 * entries->capacity : 64;
-		list = reallocarray(list, entries->capacity, sizeof(*list));
+	if (copy && files->count == files->capacity) {
+		files->capacity = files->capacity ? 2 * files->capacity : 64;
+		list = reallocarray(list, files->capacity, sizeof(*list));
 	}
 	if (!copy || !list) {
 		free(copy);
 		return ENOMEM;
 	}
-	entries->list = list;
-	list[entries->count++] = (struct entry){ copy, status->st_mtim, false };
+	files->list = list;
+	list[files->count++] = (struct old_file){ copy, status->st_mtim, false };
 	return 0;
 }
 
-static void entries_free(struct entries *entries)
+static void free_files(struct old_files *files)
 {
-	for (size_t i = 0; i < entries->count; i++)
-		free(entries->list[i].name);
-	free(entries->list);
+	for (size_t i = 0; i < files->count; i++)
+		free(files->list[i].name);
+	free(files->list);
 }
 
 /* All that fit but own. */
 static int collect(int directory, const struct filename *filename, const char *own,
-		   struct entries *entries)
+		   struct old_files *files)
 {
 	DIR *dir = open_again(directory);
 	struct filename_found found;
@@ -114,7 +114,7 @@ static int collect(int directory, const struct filename *filename, const char *o
 		if (filename_match(filename, entry->d_name, &found) &&
 		    strcmp(entry->d_name, own) != 0 &&
 		    is_ours(directory, entry->d_name, &status))
-			number = add(entries, entry->d_name, &status);
+			number = add(files, entry->d_name, &status);
 	}
 	closedir(dir);
 	return number;
@@ -123,7 +123,7 @@ static int collect(int directory, const struct filename *filename, const char *o
 /* The oldest first; of the same time by name, so that all runs agree. */
 static int compare(const void *a, const void *b)
 {
-	const struct entry *left = a, *right = b;
+	const struct old_file *left = a, *right = b;
 
 	if (left->later != right->later)
 		return left->later ? -1 : 1;
@@ -136,39 +136,39 @@ static int compare(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-static void sort(int directory, const char *own, struct entries *entries)
+static void sort(int directory, const char *own, struct old_files *files)
 {
 	struct stat status;
 
 	if (fstatat(directory, own, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-		for (size_t i = 0; i < entries->count; i++)
-			entries->list[i].later = entries->list[i].time.tv_sec >
-						 status.st_mtim.tv_sec + LATER_TIME;
+		for (size_t i = 0; i < files->count; i++)
+			files->list[i].later = files->list[i].time.tv_sec >
+					       status.st_mtim.tv_sec + LATER_TIME;
 	}
-	if (entries->count)
-		qsort(entries->list, entries->count, sizeof(*entries->list), compare);
+	if (files->count)
+		qsort(files->list, files->count, sizeof(*files->list), compare);
 }
 
 int keep_newest(int directory, const struct filename *filename, const char *own,
 		uint64_t keep, char *name)
 {
-	struct entries entries = { 0 };
-	int number = collect(directory, filename, own, &entries);
+	struct old_files files = { 0 };
+	int number = collect(directory, filename, own, &files);
 
 	name[0] = '\0';
-	if (!number && entries.count + 1 > keep) {
-		size_t surplus = entries.count + 1 - (size_t)keep;
+	if (!number && files.count + 1 > keep) {
+		size_t surplus = files.count + 1 - (size_t)keep;
 
-		sort(directory, own, &entries);
+		sort(directory, own, &files);
 		for (size_t i = 0; i < surplus; i++) {
-			if (unlinkat(directory, entries.list[i].name, 0) == 0 ||
+			if (unlinkat(directory, files.list[i].name, 0) == 0 ||
 			    errno == ENOENT)
 				continue;
 			number = errno;
-			snprintf(name, NAME_MAX + 1, "%s", entries.list[i].name);
+			snprintf(name, NAME_MAX + 1, "%s", files.list[i].name);
 		}
 	}
-	entries_free(&entries);
+	free_files(&files);
 	return number;
 }
 

@@ -17,14 +17,14 @@
 #define SHOWN_MAX 128 /* of a name, in a hint */
 
 /* What the worker does. */
-struct reading {
+struct saved_file {
 	struct pmp_profile *profile;
 	const char *path, *hint;
 	int code;
 	struct pmp_error err;
 };
 
-static int cannot_open(struct reading *reading, int number)
+static int cannot_open(struct saved_file *reading, int number)
 {
 	char shown[512];
 	int code = message_fill(&reading->err, PMP_EINVAL, number, "cannot open %s",
@@ -47,7 +47,7 @@ static bool is_program(int fd)
 
 static void read_file(void *arg)
 {
-	struct reading *reading = arg;
+	struct saved_file *reading = arg;
 	struct pmp_error *err = &reading->err;
 	const char *path = reading->path;
 	int fd = STDIN_FILENO;
@@ -71,7 +71,7 @@ static void read_file(void *arg)
 int saved_read(struct source *source, struct pmp_profile *profile, const char *path,
 	       const char *hint)
 {
-	struct reading reading = { .profile = profile, .path = path, .hint = hint };
+	struct saved_file reading = { .profile = profile, .path = path, .hint = hint };
 	char work[256];
 
 	snprintf(work, sizeof(work), "reading %s", path);
