@@ -52,7 +52,7 @@ struct watched {
 	bool child;		   /* of another one */
 };
 
-struct child {
+struct sampling {
 	const struct options *options;
 	struct sampler_page *page;
 	int fd;
@@ -86,55 +86,55 @@ static void sleep_for(uint64_t time)
 
 /* ---- in the sampler -------------------------------------------------------- */
 
-static void beat(struct child *child)
+static void beat(struct sampling *sampling)
 {
-	child->page->heartbeat = now_ns();
+	sampling->page->heartbeat = now_ns();
 }
 
 /* The order of this store and a look at the socket matters: see sampling_is_detached(). */
-static void set_capturing(struct child *child, bool capturing)
+static void set_capturing(struct sampling *sampling, bool capturing)
 {
-	__atomic_store_n(&child->page->capturing, capturing, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&sampling->page->capturing, capturing, __ATOMIC_SEQ_CST);
 }
 
 /* For the front, should we not survive it. */
-static void at_work(struct child *child, pid_t pid)
+static void at_work(struct sampling *sampling, pid_t pid)
 {
-	child->page->target = pid;
+	sampling->page->target = pid;
 }
 
 /* One target holds nothing any more; threads of another one may still be awaited. */
 static void on_holding(void *arg, bool begins)
 {
-	struct child *child = arg;
+	struct sampling *sampling = arg;
 
-	hold_timer_set(&child->hold_timer, begins || child->late > 0);
+	hold_timer_set(&sampling->hold_timer, begins || sampling->late > 0);
 }
 
 /* Release late threads, also those of targets that have been dropped. */
-static void settle(struct child *child)
+static void settle(struct sampling *sampling)
 {
-	bool was_late = child->late > 0;
+	bool was_late = sampling->late > 0;
 	pid_t late = 0;
 
-	child->late = 0;
-	for (size_t i = 0; i < child->count; i++) {
-		struct watched *watched = &child->watched[i];
+	sampling->late = 0;
+	for (size_t i = 0; i < sampling->count; i++) {
+		struct watched *watched = &sampling->watched[i];
 
 		if (watched->target)
-			child->late += pmp_target_reap(watched->target);
+			sampling->late += pmp_target_reap(watched->target);
 		if (watched->left && pmp_target_reap(watched->left) == 0) {
 			pmp_target_close(watched->left);
 			watched->left = NULL;
 		}
-		child->late += watched->left != NULL;
-		if (child->late && !late)
+		sampling->late += watched->left != NULL;
+		if (sampling->late && !late)
 			late = watched->pid;
 	}
-	at_work(child, late);
-	if (was_late || child->late)
-		hold_timer_set(&child->hold_timer, child->late > 0);
-	set_capturing(child, child->late > 0);
+	at_work(sampling, late);
+	if (was_late || sampling->late)
+		hold_timer_set(&sampling->hold_timer, sampling->late > 0);
+	set_capturing(sampling, sampling->late > 0);
 }
 
 /* Without the front there is nothing to do; exit releases whatever is held. */
@@ -144,68 +144,70 @@ static void check_sent(int code)
 		_exit(PMP_EXIT_FAILED);
 }
 
-static void send_note(struct child *child, enum note kind, const void *note, size_t size)
+static void send_note(struct sampling *sampling, enum note kind, const void *note,
+		      size_t size)
 {
 	struct pmp_error err;
 
-	check_sent(pmp_sender_note(child->sender, kind, note, size, &err));
-	beat(child);
+	check_sent(pmp_sender_note(sampling->sender, kind, note, size, &err));
+	beat(sampling);
 }
 
-static void drop(struct child *child, struct watched *watched)
+static void drop(struct sampling *sampling, struct watched *watched)
 {
 	struct pmp_error err;
 
-	check_sent(pmp_sender_forget(child->sender, watched->pid, &err));
+	check_sent(pmp_sender_forget(sampling->sender, watched->pid, &err));
 	/* Of a thread that we have seized its parent does not hear before we have. */
 	if (watched->target && pmp_target_reap(watched->target) > 0)
 		watched->left = watched->target;
 	else
 		pmp_target_close(watched->target);
 	watched->target = NULL;
-	child->living--;
-	children_ended(&child->children, watched->pid);
+	sampling->living--;
+	children_ended(&sampling->children, watched->pid);
 }
 
 /* Of those that cannot be sampled the first is told, the others would only repeat it;
  * none that is about to end. */
-static void tell_child_failed(struct child *child, const struct note_failed *note)
+static void tell_child_failed(struct sampling *sampling, const struct note_failed *note)
 {
 	int code = note->error.code;
 
-	if (child->told_child ||
+	if (sampling->told_child ||
 	    (code != PMP_ELIMIT && code != PMP_EPERM && code != PMP_EUNSUPPORTED))
 		return;
-	send_note(child, PMP_NOTE_FAILED, note, sizeof(*note));
-	child->told_child = true;
+	send_note(sampling, PMP_NOTE_FAILED, note, sizeof(*note));
+	sampling->told_child = true;
 }
 
-static void drop_failed(struct child *child, struct watched *watched,
+static void drop_failed(struct sampling *sampling, struct watched *watched,
 			const struct pmp_error *err)
 {
 	struct note_failed note = { .pid = watched->pid, .error = *err };
 
 	if (watched->child)
-		tell_child_failed(child, &note);
+		tell_child_failed(sampling, &note);
 	else
-		send_note(child, PMP_NOTE_FAILED, &note, sizeof(note));
-	drop(child, watched);
+		send_note(sampling, PMP_NOTE_FAILED, &note, sizeof(note));
+	drop(sampling, watched);
 }
 
-static void drop_ended(struct child *child, struct watched *watched, bool threads_only)
+static void drop_ended(struct sampling *sampling, struct watched *watched,
+		       bool threads_only)
 {
 	struct note_ended note = { .pid = watched->pid, .threads_only = threads_only };
 
-	send_note(child, PMP_NOTE_ENDED, &note, sizeof(note));
-	drop(child, watched);
+	send_note(sampling, PMP_NOTE_ENDED, &note, sizeof(note));
+	drop(sampling, watched);
 }
 
 static bool want_thread(void *arg, pid_t tid, const char *name)
 {
-	struct child *child = arg;
+	struct sampling *sampling = arg;
 
-	beat(child);
-	return options_want(child->options, tid, name);
+	beat(sampling);
+	return options_want(sampling->options, tid, name);
 }
 
 static void still_alive(void *arg)
@@ -213,10 +215,10 @@ static void still_alive(void *arg)
 	beat(arg);
 }
 
-static int open_target(struct child *child, struct watched *watched,
+static int open_target(struct sampling *sampling, struct watched *watched,
 		       struct pmp_error *err)
 {
-	const struct options *options = child->options;
+	const struct options *options = sampling->options;
 	const struct pmp_target_options target_options = {
 		.size = sizeof(target_options),
 		.stop = options->stop,
@@ -225,17 +227,17 @@ static int open_target(struct child *child, struct watched *watched,
 		.kernel = options->kernel,
 		.max_frames = (unsigned)options->max_frames,
 		.want_thread = want_thread,
-		.want_arg = child,
-		.held_since = &child->page->held_since,
+		.want_arg = sampling,
+		.held_since = &sampling->page->held_since,
 		.holding = on_holding,
-		.holding_arg = child,
+		.holding_arg = sampling,
 		.descriptors = UINT_MAX,
 		.no_wchan = !options->wants_screen && !options->by_state &&
 			    !options->format->details,
 		.log = options->debug ? message_debug : NULL,
 		.log_arg = (void *)options->debug,
 		.alive = still_alive,
-		.alive_arg = child,
+		.alive_arg = sampling,
 	};
 
 	/* To hold the front would be to hold up ourselves. */
@@ -246,71 +248,72 @@ static int open_target(struct child *child, struct watched *watched,
 	return pmp_target_open(watched->pid, &target_options, &watched->target, err);
 }
 
-static void tell_opened(struct child *child, const struct watched *watched)
+static void tell_opened(struct sampling *sampling, const struct watched *watched)
 {
 	struct note_opened note = { .pid = watched->pid, .child = watched->child };
 
 	snprintf(note.name, sizeof(note.name), "%s", pmp_target_name(watched->target));
-	send_note(child, PMP_NOTE_OPENED, &note, sizeof(note));
+	send_note(sampling, PMP_NOTE_OPENED, &note, sizeof(note));
 }
 
-static void open_first(struct child *child, struct watched *watched)
+static void open_first(struct sampling *sampling, struct watched *watched)
 {
 	struct pmp_error err = { 0 };
 
-	child->living++;
-	at_work(child, watched->pid);
-	if (open_target(child, watched, &err) < 0)
-		drop_failed(child, watched, &err);
+	sampling->living++;
+	at_work(sampling, watched->pid);
+	if (open_target(sampling, watched, &err) < 0)
+		drop_failed(sampling, watched, &err);
 	else
-		tell_opened(child, watched);
-	at_work(child, 0);
+		tell_opened(sampling, watched);
+	at_work(sampling, 0);
 }
 
 /* ---- children --------------------------------------------------------------- */
 
 static bool samples(void *arg, pid_t pid)
 {
-	const struct child *child = arg;
+	const struct sampling *sampling = arg;
 
-	for (size_t i = 0; i < child->count; i++) {
-		if (child->watched[i].pid == pid)
-			return child->watched[i].target || child->watched[i].left;
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].pid == pid)
+			return sampling->watched[i].target || sampling->watched[i].left;
 	}
 	return false;
 }
 
-static void forget_ended_children(struct child *child)
+static void forget_ended_children(struct sampling *sampling)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < child->count; i++) {
-		if (child->watched[i].target || child->watched[i].left ||
-		    !child->watched[i].child)
-			child->watched[kept++] = child->watched[i];
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].target || sampling->watched[i].left ||
+		    !sampling->watched[i].child)
+			sampling->watched[kept++] = sampling->watched[i];
 	}
-	child->count = kept;
+	sampling->count = kept;
 }
 
-static bool has_room(struct child *child)
+static bool has_room(struct sampling *sampling)
 {
 	struct watched *watched;
 
-	if (child->count < child->capacity)
+	if (sampling->count < sampling->capacity)
 		return true;
-	watched = reallocarray(child->watched, child->capacity, 2 * sizeof(*watched));
+	watched =
+		reallocarray(sampling->watched, sampling->capacity, 2 * sizeof(*watched));
 	if (!watched)
 		return false;
-	child->watched = watched;
-	child->capacity *= 2;
+	sampling->watched = watched;
+	sampling->capacity *= 2;
 	return true;
 }
 
 /* The lowest number that is free tells how many are in use. */
-static bool has_descriptors(const struct child *child)
+static bool has_descriptors(const struct sampling *sampling)
 {
 	struct rlimit limit = { 0 };
-	int lowest = dup(child->fd);
+	int lowest = dup(sampling->fd);
 
 	if (lowest >= 0)
 		close(lowest);
@@ -318,45 +321,45 @@ static bool has_descriptors(const struct child *child)
 	return lowest >= 0 && (rlim_t)lowest + SPARE_DESCRIPTORS < limit.rlim_cur;
 }
 
-static void open_child(struct child *child, pid_t pid)
+static void open_child(struct sampling *sampling, pid_t pid)
 {
 	struct note_failed note = { .pid = pid };
 	struct watched watched = { .pid = pid, .child = true };
 	int code;
 
-	if (child->living > CHILDREN_MAX || !has_room(child))
+	if (sampling->living > CHILDREN_MAX || !has_room(sampling))
 		code = message_fill(
 			&note.error, PMP_ELIMIT, 0,
 			"more than %d processes at a time: no more are sampled",
 			CHILDREN_MAX);
-	else if (!has_descriptors(child))
+	else if (!has_descriptors(sampling))
 		code = message_fill(&note.error, PMP_ELIMIT, EMFILE,
 				    "cannot sample all children");
 	else
-		code = open_target(child, &watched, &note.error);
+		code = open_target(sampling, &watched, &note.error);
 	if (code == 0) {
-		child->watched[child->count++] = watched;
-		child->living++;
-		child->children_opened++;
-		tell_opened(child, &watched);
+		sampling->watched[sampling->count++] = watched;
+		sampling->living++;
+		sampling->children_opened++;
+		tell_opened(sampling, &watched);
 		return;
 	}
-	child->children_lost++;
-	tell_child_failed(child, &note);
+	sampling->children_lost++;
+	tell_child_failed(sampling, &note);
 }
 
-static void open_children(struct child *child)
+static void open_children(struct sampling *sampling)
 {
 	pid_t pid;
 
-	if (!child->children.watch)
+	if (!sampling->children.watch)
 		return;
-	forget_ended_children(child);
-	children_look(&child->children);
-	while ((pid = children_next(&child->children, samples, child))) {
-		open_child(child, pid);
-		if (child->late)
-			settle(child);
+	forget_ended_children(sampling);
+	children_look(&sampling->children);
+	while ((pid = children_next(&sampling->children, samples, sampling))) {
+		open_child(sampling, pid);
+		if (sampling->late)
+			settle(sampling);
 	}
 }
 
@@ -368,90 +371,91 @@ static void open_children(struct child *child)
  * does last of all before the first instruction: the first snapshot is due. With data
  * left in the socket there was no exec, and nothing to sample; the front sees to it.
  */
-static void begin_command(struct child *child)
+static void begin_command(struct sampling *sampling)
 {
 	uint64_t now = now_ns();
 	char byte;
 
-	if (recv(child->exec_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
-		pace_start(&child->pace, child->pace.asked, now, child->pace.random);
-		child->paused_since = now;
-		child->waiting = false;
+	if (recv(sampling->exec_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
+		pace_start(&sampling->pace, sampling->pace.asked, now,
+			   sampling->pace.random);
+		sampling->paused_since = now;
+		sampling->waiting = false;
 	}
-	close(child->exec_fd);
-	child->exec_fd = -1;
+	close(sampling->exec_fd);
+	sampling->exec_fd = -1;
 }
 
-static void obey(struct child *child, char command)
+static void obey(struct sampling *sampling, char command)
 {
 	uint64_t now = now_ns();
 
 	switch (command) {
 	case PMP_SAMPLER_PAUSE:
-		if (!child->paused)
-			child->paused_since = now;
-		child->paused = true;
+		if (!sampling->paused)
+			sampling->paused_since = now;
+		sampling->paused = true;
 		break;
 	case PMP_SAMPLER_RESUME:
-		if (child->paused)
-			pace_resume(&child->pace, child->paused_since, now);
-		child->paused = false;
+		if (sampling->paused)
+			pace_resume(&sampling->pace, sampling->paused_since, now);
+		sampling->paused = false;
 		break;
-	case PMP_SAMPLER_FINISH: child->finish = true; break;
-	case PMP_SAMPLER_NOW: child->pace.due = now; break;
+	case PMP_SAMPLER_FINISH: sampling->finish = true; break;
+	case PMP_SAMPLER_NOW: sampling->pace.due = now; break;
 	case PMP_SAMPLER_INTERVAL:
-		pace_change(&child->pace, child->page->interval, now);
+		pace_change(&sampling->pace, sampling->page->interval, now);
 		break;
 	default: break;
 	}
 }
 
-static void read_commands(struct child *child)
+static void read_commands(struct sampling *sampling)
 {
 	char commands[64];
 	ssize_t n;
 
-	while ((n = recv(child->fd, commands, sizeof(commands), MSG_DONTWAIT)) > 0) {
+	while ((n = recv(sampling->fd, commands, sizeof(commands), MSG_DONTWAIT)) > 0) {
 		for (ssize_t i = 0; i < n; i++)
-			obey(child, commands[i]);
+			obey(sampling, commands[i]);
 	}
 	if (n == 0)
 		_exit(PMP_EXIT_FAILED); /* the front has gone */
 }
 
 /* Release late threads, and notice targets that have ended. */
-static void look_after(struct child *child)
+static void look_after(struct sampling *sampling)
 {
-	settle(child);
-	for (size_t i = 0; i < child->count; i++) {
-		struct watched *watched = &child->watched[i];
+	settle(sampling);
+	for (size_t i = 0; i < sampling->count; i++) {
+		struct watched *watched = &sampling->watched[i];
 
 		if (!watched->target || !pmp_target_ended(watched->target))
 			continue;
-		drop_ended(child, watched, false);
+		drop_ended(sampling, watched, false);
 		/* To know that takes a while; many of them would make others wait. */
-		if (child->late)
-			settle(child);
+		if (sampling->late)
+			settle(sampling);
 	}
 }
 
 /* Sleep until then, or less: until a command, or the next look. */
-static void rest(struct child *child, uint64_t until)
+static void rest(struct sampling *sampling, uint64_t until)
 {
 	struct pollfd waits[] = {
-		{ .fd = child->fd, .events = POLLIN },
-		{ .fd = child->exec_fd },
+		{ .fd = sampling->fd, .events = POLLIN },
+		{ .fd = sampling->exec_fd },
 	};
-	uint64_t now = now_ns(), most = child->late ? SETTLE_REST : REST_MAX;
+	uint64_t now = now_ns(), most = sampling->late ? SETTLE_REST : REST_MAX;
 	uint64_t time = until > now ? until - now : 0;
 	struct timespec timeout = { 0 };
 
 	timeout.tv_nsec = (long)(time < most ? time : most);
 	ppoll(waits, 2, &timeout, NULL);
-	beat(child);
-	read_commands(child);
+	beat(sampling);
+	read_commands(sampling);
 	if (waits[1].revents)
-		begin_command(child);
+		begin_command(sampling);
 }
 
 /*
@@ -459,14 +463,15 @@ static void rest(struct child *child, uint64_t until)
  * wait for that: with such threads there is only one sample under way, which the
  * socket takes at once.
  */
-static void wait_for_room(struct child *child)
+static void wait_for_room(struct sampling *sampling)
 {
 	int queued = 0;
 
-	settle(child);
-	while (child->late && ioctl(child->fd, SIOCOUTQ, &queued) == 0 && queued > 0) {
-		rest(child, now_ns() + SETTLE_REST);
-		settle(child);
+	settle(sampling);
+	while (sampling->late && ioctl(sampling->fd, SIOCOUTQ, &queued) == 0 &&
+	       queued > 0) {
+		rest(sampling, now_ns() + SETTLE_REST);
+		settle(sampling);
 	}
 }
 
@@ -485,188 +490,189 @@ static void hurry(bool begin)
 }
 
 /* One sample of one target, sent once nothing is held any more. */
-static void capture(struct child *child, struct watched *watched)
+static void capture(struct sampling *sampling, struct watched *watched)
 {
 	struct pmp_sample_info info = { .size = sizeof(info) };
 	struct pmp_sample *sample = NULL;
 	struct pmp_error err = { 0 };
 	int code = 0;
 
-	at_work(child, watched->pid);
-	set_capturing(child, true);
-	beat(child);
-	read_commands(child);
-	if (!child->paused && !child->finish)
+	at_work(sampling, watched->pid);
+	set_capturing(sampling, true);
+	beat(sampling);
+	read_commands(sampling);
+	if (!sampling->paused && !sampling->finish)
 		code = pmp_target_capture(watched->target, &sample, &err);
-	set_capturing(child, child->late > 0);
-	beat(child);
+	set_capturing(sampling, sampling->late > 0);
+	beat(sampling);
 	if (code == PMP_ESRCH)
-		drop_ended(child, watched, false);
+		drop_ended(sampling, watched, false);
 	else if (code < 0)
-		drop_failed(child, watched, &err);
+		drop_failed(sampling, watched, &err);
 	if (code < 0 || !sample)
 		return;
 	pmp_sample_info(sample, &info);
-	child->round_stopped += info.any_stopped;
-	child->round_threads += info.threads;
-	wait_for_room(child);
-	if (child->options->tids.count == 0 || info.threads > 0) {
-		child->page->taken++;
-		check_sent(pmp_sender_sample(child->sender, sample, &err));
+	sampling->round_stopped += info.any_stopped;
+	sampling->round_threads += info.threads;
+	wait_for_room(sampling);
+	if (sampling->options->tids.count == 0 || info.threads > 0) {
+		sampling->page->taken++;
+		check_sent(pmp_sender_sample(sampling->sender, sample, &err));
 	} else if (watched->target) {
-		drop_ended(child, watched, true);
+		drop_ended(sampling, watched, true);
 	}
 	pmp_sample_free(sample);
 }
 
-static void tell_behind(struct child *child, uint64_t now)
+static void tell_behind(struct sampling *sampling, uint64_t now)
 {
-	const struct pace *pace = &child->pace;
+	const struct pace *pace = &sampling->pace;
 	struct note_behind note = {
 		.asked = pace->asked,
 		.reached = (now - pace->start) / pace->rounds,
 		.lowered = pace->interval > pace->asked ? pace->interval : 0,
-		.stopped = child->round_stopped,
-		.budget = child->options->max_stop,
+		.stopped = sampling->round_stopped,
+		.budget = sampling->options->max_stop,
 		.cpu = pace->cpu_round,
-		.max_cpu = child->options->max_cpu,
-		.threads = child->round_threads,
+		.max_cpu = sampling->options->max_cpu,
+		.threads = sampling->round_threads,
 	};
 
-	send_note(child, PMP_NOTE_BEHIND, &note, sizeof(note));
-	child->told_behind = true;
+	send_note(sampling, PMP_NOTE_BEHIND, &note, sizeof(note));
+	sampling->told_behind = true;
 }
 
 /* CPU time of both processes so far. */
-static uint64_t cpu_spent(const struct child *child)
+static uint64_t cpu_spent(const struct sampling *sampling)
 {
 	struct timespec ours = { 0 }, fronts = { 0 };
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ours);
-	if (child->has_front_clock)
-		clock_gettime(child->front_clock, &fronts);
+	if (sampling->has_front_clock)
+		clock_gettime(sampling->front_clock, &fronts);
 	return (uint64_t)(ours.tv_sec + fronts.tv_sec) * NS_PER_S +
 	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec);
 }
 
 /* That keeps what a round costs within the budgets. */
-static uint64_t wanted_interval(struct child *child, uint64_t now)
+static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
 {
-	const struct options *options = child->options;
-	uint64_t for_stops =
-		pace_for_stops(&child->pace, child->round_stopped, options->max_stop);
+	const struct options *options = sampling->options;
+	uint64_t for_stops = pace_for_stops(&sampling->pace, sampling->round_stopped,
+					    options->max_stop);
 	uint64_t for_cpu =
-		pace_for_cpu(&child->pace, now, cpu_spent(child), options->max_cpu);
+		pace_for_cpu(&sampling->pace, now, cpu_spent(sampling), options->max_cpu);
 
 	return for_stops > for_cpu ? for_stops : for_cpu;
 }
 
-static void make_round(struct child *child)
+static void make_round(struct sampling *sampling)
 {
 	uint64_t now;
 
 	/* A command has none at its first instruction. */
-	if (child->pace.rounds || !child->options->command)
-		open_children(child);
-	child->round_stopped = 0;
-	child->round_threads = 0;
-	for (size_t i = 0; i < child->count; i++) {
-		if (child->watched[i].target && !child->paused && !child->finish)
-			capture(child, &child->watched[i]);
+	if (sampling->pace.rounds || !sampling->options->command)
+		open_children(sampling);
+	sampling->round_stopped = 0;
+	sampling->round_threads = 0;
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].target && !sampling->paused && !sampling->finish)
+			capture(sampling, &sampling->watched[i]);
 	}
-	if (child->pace.rounds == 0)
+	if (sampling->pace.rounds == 0)
 		hurry(false);
-	if (child->paused || child->finish)
+	if (sampling->paused || sampling->finish)
 		return;
 	now = now_ns();
-	pace_next(&child->pace, now, wanted_interval(child, now));
-	if (!child->told_behind && pace_is_behind(&child->pace))
-		tell_behind(child, now);
-	look_after(child);
+	pace_next(&sampling->pace, now, wanted_interval(sampling, now));
+	if (!sampling->told_behind && pace_is_behind(&sampling->pace))
+		tell_behind(sampling, now);
+	look_after(sampling);
 }
 
 /* Until now; of a pause, or while a command is waited for, until it began. */
-static struct note_done done_by(const struct child *child, uint64_t now)
+static struct note_done done_by(const struct sampling *sampling, uint64_t now)
 {
-	const struct pace *pace = &child->pace;
-	struct note_done done = child->past;
+	const struct pace *pace = &sampling->pace;
+	struct note_done done = sampling->past;
 
-	if (child->paused || child->waiting)
-		now = child->paused_since;
+	if (sampling->paused || sampling->waiting)
+		now = sampling->paused_since;
 	done.rounds += pace->rounds;
 	done.missed += pace->missed;
 	done.elapsed += now - pace->start;
-	done.children += child->children_opened;
-	done.lost_children += child->children_lost;
-	if (child->children.watch)
-		done.unseen += pmp_procwatch_unseen(child->children.watch);
+	done.children += sampling->children_opened;
+	done.lost_children += sampling->children_lost;
+	if (sampling->children.watch)
+		done.unseen += pmp_procwatch_unseen(sampling->children.watch);
 	return done;
 }
 
 /* The last one may have left children behind. */
-static bool has_targets(struct child *child)
+static bool has_targets(struct sampling *sampling)
 {
-	if (child->living == 0)
-		open_children(child);
-	return child->living > 0;
+	if (sampling->living == 0)
+		open_children(sampling);
+	return sampling->living > 0;
 }
 
 /* When --duration is over, if there is one. */
-static uint64_t end_of(const struct child *child)
+static uint64_t end_of(const struct sampling *sampling)
 {
-	uint64_t left = child->options->duration, past = child->past.elapsed;
+	uint64_t left = sampling->options->duration, past = sampling->past.elapsed;
 
-	return child->pace.start + (left > past ? left - past : 0);
+	return sampling->pace.start + (left > past ? left - past : 0);
 }
 
-static bool is_over(struct child *child, uint64_t now)
+static bool is_over(struct sampling *sampling, uint64_t now)
 {
-	const struct options *options = child->options;
-	uint64_t rounds = child->past.rounds + child->pace.rounds;
+	const struct options *options = sampling->options;
+	uint64_t rounds = sampling->past.rounds + sampling->pace.rounds;
 
-	return child->finish || !has_targets(child) ||
+	return sampling->finish || !has_targets(sampling) ||
 	       (options->count && rounds >= options->count) ||
-	       (options->duration && !child->paused && !child->waiting &&
-		now >= end_of(child));
+	       (options->duration && !sampling->paused && !sampling->waiting &&
+		now >= end_of(sampling));
 }
 
 /* When there is something to do: the next tick, or the end if that is before it. */
-static uint64_t next_event(const struct child *child)
+static uint64_t next_event(const struct sampling *sampling)
 {
-	uint64_t end = end_of(child);
+	uint64_t end = end_of(sampling);
 
-	if (child->paused || child->waiting)
+	if (sampling->paused || sampling->waiting)
 		return UINT64_MAX;
 	/* By the grid: N seconds hold as many ticks whichever way they are moved. */
-	if (child->options->duration && end <= child->pace.grid)
+	if (sampling->options->duration && end <= sampling->pace.grid)
 		return end;
-	return child->pace.due;
+	return sampling->pace.due;
 }
 
-static void sample_all(struct child *child)
+static void sample_all(struct sampling *sampling)
 {
 	struct note_done done;
 	uint64_t now = now_ns();
 
-	pace_start(&child->pace, child->options->interval, now, now ^ (uint64_t)getpid());
-	child->paused_since = now;
-	hurry(child->waiting);
-	while (now = now_ns(), !is_over(child, now)) {
-		if (now >= next_event(child)) {
-			make_round(child);
-			child->page->so_far = done_by(child, now_ns());
+	pace_start(&sampling->pace, sampling->options->interval, now,
+		   now ^ (uint64_t)getpid());
+	sampling->paused_since = now;
+	hurry(sampling->waiting);
+	while (now = now_ns(), !is_over(sampling, now)) {
+		if (now >= next_event(sampling)) {
+			make_round(sampling);
+			sampling->page->so_far = done_by(sampling, now_ns());
 			continue;
 		}
-		rest(child, next_event(child));
-		look_after(child);
+		rest(sampling, next_event(sampling));
+		look_after(sampling);
 	}
-	done = done_by(child, now);
-	send_note(child, PMP_NOTE_DONE, &done, sizeof(done));
+	done = done_by(sampling, now);
+	send_note(sampling, PMP_NOTE_DONE, &done, sizeof(done));
 }
 
 /* Let go of the terminal, of the front's descriptors and of its signals. Of these
  * exec_fd alone stays, as the first. */
-static void isolate(struct child *child, pid_t front)
+static void isolate(struct sampling *sampling, pid_t front)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -677,14 +683,14 @@ static void isolate(struct child *child, pid_t front)
 	signals_block();
 	setsid();
 	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++) {
-		if (fd < STDERR_FILENO || !child->options->debug)
+		if (fd < STDERR_FILENO || !sampling->options->debug)
 			dup2(null, fd);
 	}
-	if (child->waiting)
-		child->exec_fd = dup2(child->exec_fd, STDIN_FILENO);
-	if (child->fd > STDERR_FILENO + 1)
-		close_range(STDERR_FILENO + 1, (unsigned)child->fd - 1, 0);
-	close_range((unsigned)child->fd + 1, ~0U, 0);
+	if (sampling->waiting)
+		sampling->exec_fd = dup2(sampling->exec_fd, STDIN_FILENO);
+	if (sampling->fd > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, (unsigned)sampling->fd - 1, 0);
+	close_range((unsigned)sampling->fd + 1, ~0U, 0);
 	/* No core, and nobody else reads the memory of what we read. */
 	prctl(PR_SET_DUMPABLE, 0);
 }
@@ -709,30 +715,32 @@ static void keep_heap(void)
 #endif
 }
 
-__attribute__((noreturn)) static void run_child(struct child *child,
-						const struct id_list *pids, pid_t front)
+__attribute__((noreturn)) static void run_sampler(struct sampling *sampling,
+						  const struct id_list *pids, pid_t front)
 {
 	struct pmp_error err;
-	pid_t adopter = child->options->command ? front : 0;
+	pid_t adopter = sampling->options->command ? front : 0;
 
-	isolate(child, front);
+	isolate(sampling, front);
 	/* It keeps a descriptor for each thread. */
 	sampler_raise_limit();
 	keep_heap();
-	child->has_front_clock = clock_getcpuclockid(front, &child->front_clock) == 0;
-	hold_timer_open(&child->hold_timer);
-	beat(child);
-	child->count = child->capacity = pids->count;
-	child->watched = calloc(pids->count, sizeof(*child->watched));
-	if (!child->watched || pmp_sender_new(child->fd, &child->sender, &err) < 0 ||
-	    (child->options->children &&
-	     children_open(&child->children, adopter, &err) < 0))
+	sampling->has_front_clock =
+		clock_getcpuclockid(front, &sampling->front_clock) == 0;
+	hold_timer_open(&sampling->hold_timer);
+	beat(sampling);
+	sampling->count = sampling->capacity = pids->count;
+	sampling->watched = calloc(pids->count, sizeof(*sampling->watched));
+	if (!sampling->watched ||
+	    pmp_sender_new(sampling->fd, &sampling->sender, &err) < 0 ||
+	    (sampling->options->children &&
+	     children_open(&sampling->children, adopter, &err) < 0))
 		_exit(PMP_EXIT_FAILED);
 	for (size_t i = 0; i < pids->count; i++) {
-		child->watched[i].pid = pids->ids[i];
-		open_first(child, &child->watched[i]);
+		sampling->watched[i].pid = pids->ids[i];
+		open_first(sampling, &sampling->watched[i]);
 	}
-	sample_all(child);
+	sample_all(sampling);
 	_exit(PMP_EXIT_OK);
 }
 
@@ -750,7 +758,7 @@ static void widen(int fd)
 int sampler_start(struct sampler *sampler, const struct options *options,
 		  const struct id_list *pids, int exec_fd, struct pmp_error *err)
 {
-	struct child child = {
+	struct sampling sampling = {
 		.options = options,
 		.past = sampler->so_far,
 		.waiting = exec_fd >= 0,
@@ -773,9 +781,9 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 		widen(fds[1]);
 	sampler->pid = fork();
 	if (sampler->pid == 0) {
-		child.page = sampler->page;
-		child.fd = fds[1];
-		run_child(&child, pids, front);
+		sampling.page = sampler->page;
+		sampling.fd = fds[1];
+		run_sampler(&sampling, pids, front);
 	}
 	close(fds[1]);
 	if (sampler->pid < 0) {

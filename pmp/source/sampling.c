@@ -22,7 +22,7 @@
 
 #define RESTARTS_MAX 8
 
-struct sampling {
+struct supervised_sampler {
 	struct sampler sampler;
 	struct pmp_receiver *receiver;
 	bool finishing; /* it was told to */
@@ -37,7 +37,7 @@ struct sampling {
 
 int sampling_open(struct source *source, const struct id_list *pids, int exec_fd)
 {
-	struct sampling *sampling = calloc(1, sizeof(*sampling));
+	struct supervised_sampler *sampling = calloc(1, sizeof(*sampling));
 	struct pmp_error err = { 0 };
 	int code;
 
@@ -67,7 +67,8 @@ static void end_sampler(struct source *source)
 }
 
 /* What has become of it. */
-static void find_cause(struct sampling *sampling, bool held, char *text, size_t size)
+static void find_cause(struct supervised_sampler *sampling, bool held, char *text,
+		       size_t size)
 {
 	const int status = sampling->sampler.status;
 
@@ -87,7 +88,7 @@ static void find_cause(struct sampling *sampling, bool held, char *text, size_t 
  * hold threads still. */
 static struct process *find_culprit(const struct source *source)
 {
-	const struct sampling *sampling = source->sampling;
+	const struct supervised_sampler *sampling = source->sampling;
 	const struct targets *targets = &source->targets;
 
 	if (!WIFSIGNALED(sampling->sampler.status) || !sampling->sampler.target ||
@@ -125,7 +126,7 @@ static void give_up_all(struct source *source)
 /* Without its last note: say why, and go on without it, or without a target. */
 static void mourn(struct source *source)
 {
-	struct sampling *sampling = source->sampling;
+	struct supervised_sampler *sampling = source->sampling;
 	char cause[128], hint[160] = "", name[PMP_NOTE_NAME_SIZE * 4];
 	bool held = sampler_held_too_long(&sampling->sampler);
 	struct process *culprit;
@@ -156,7 +157,7 @@ static void mourn(struct source *source)
 static void on_sampler(void *arg, short revents)
 {
 	struct source *source = arg;
-	struct sampling *sampling = source->sampling;
+	struct supervised_sampler *sampling = source->sampling;
 	int code;
 
 	(void)revents;
@@ -170,7 +171,7 @@ static void on_sampler(void *arg, short revents)
 
 int sampling_receive(struct source *source)
 {
-	struct sampling *sampling = source->sampling;
+	struct supervised_sampler *sampling = source->sampling;
 	const int fd = sampling->sampler.fd;
 	struct pmp_error err = { 0 };
 	int code = pmp_receiver_new(fd, &sampling->receiver, &err);
@@ -187,7 +188,7 @@ int sampling_receive(struct source *source)
 
 static int start_again(struct source *source, const struct id_list *pids)
 {
-	struct sampling *sampling = source->sampling;
+	struct supervised_sampler *sampling = source->sampling;
 	struct sampler *sampler = &sampling->sampler;
 	struct pmp_error err = { 0 };
 	int code = sampler_start(sampler, source->options, pids, -1, &err);
@@ -221,7 +222,7 @@ static bool list_targets(struct source *source, struct id_list *pids)
 /* As soon as that is possible. */
 static void restart(struct source *source)
 {
-	struct sampling *sampling = source->sampling;
+	struct supervised_sampler *sampling = source->sampling;
 	struct id_list pids = { 0 };
 	bool listed;
 
@@ -246,7 +247,7 @@ static void restart(struct source *source)
 /* ---- supervision ---------------------------------------------------------------- */
 
 /* It cannot be waited for: it is killed. What it has sent is still read. */
-static void give_up(struct sampling *sampling, const char *why)
+static void give_up(struct supervised_sampler *sampling, const char *why)
 {
 	sampling->lost = why;
 	sampler_where(&sampling->sampler, sampling->where, sizeof(sampling->where));
@@ -254,7 +255,8 @@ static void give_up(struct sampling *sampling, const char *why)
 	sampler_kill(&sampling->sampler);
 }
 
-static enum supervise_verdict check(struct sampling *sampling, struct sighting *seen)
+static enum supervise_verdict check(struct supervised_sampler *sampling,
+				    struct sighting *seen)
 {
 	const struct sampler_page *page = sampling->sampler.page;
 
@@ -268,7 +270,7 @@ static enum supervise_verdict check(struct sampling *sampling, struct sighting *
 
 void sampling_tend(struct source *source, bool idle)
 {
-	struct sampling *sampling = source->sampling;
+	struct supervised_sampler *sampling = source->sampling;
 	struct sighting seen = { .now = now_ns(), .idle = idle };
 	enum supervise_verdict verdict;
 
@@ -354,7 +356,7 @@ void sampling_stop(struct source *source)
 
 void sampling_close(struct source *source)
 {
-	struct sampling *sampling = source->sampling;
+	struct supervised_sampler *sampling = source->sampling;
 
 	if (!sampling)
 		return;

@@ -18,7 +18,7 @@ struct counting;
 struct loop;
 struct progress;
 struct run_state;
-struct sampling;
+struct supervised_sampler;
 struct source;
 
 struct source_type {
@@ -100,7 +100,7 @@ struct source {
 	/* What others read. */
 	struct targets targets;
 	/* Its own, where it has one. */
-	struct sampling *sampling;
+	struct supervised_sampler *sampling;
 	struct command *command;
 };
 
