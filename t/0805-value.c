@@ -114,7 +114,7 @@ static void test_pace(void)
 		late += pace.due > tick;
 		now = pace.due;
 	}
-	is_int(pace.rounds, 1000,
+	is_int(pace.snapshots, 1000,
 	       "a thousand ticks within 10%% of a grid that does not drift");
 	ok(early > 400 && late > 400, "on both sides of it");
 	is_int(pace.missed, 0, "none is missed");
@@ -142,12 +142,12 @@ static void test_pace(void)
 	is_int(pace.grid, 10 * S + 40 * MS, "and goes on");
 }
 
-/* CPU time in ns: 10 ms each round, every 100 ms. */
+/* CPU time in ns: 10 ms each snapshot, every 100 ms. */
 static void test_cpu(void)
 {
 	uint64_t now = 0, cpu = 0, wanted = 0;
 	struct pace pace;
-	int free_rounds = 0;
+	int free_snapshots = 0;
 
 	pace_start(&pace, 100 * MS, 0, 1);
 	for (int i = 0; i < 1000; i++) {
@@ -158,23 +158,23 @@ static void test_cpu(void)
 	is_int(pace.lowered, 0, "no limit on CPU time: the rate is not lowered");
 
 	pace_start(&pace, 100 * MS, 0, 1);
-	for (now = cpu = 0; !wanted && free_rounds < 1000; free_rounds++) {
+	for (now = cpu = 0; !wanted && free_snapshots < 1000; free_snapshots++) {
 		cpu += 10 * MS;
 		wanted = pace_for_cpu(&pace, now, cpu, 5);
 		pace_next(&pace, now, wanted);
 		now = pace.grid;
 	}
-	ok(free_rounds > 50 && free_rounds < 150, "10%% where 5%% are asked for: %d rounds "
-	   "of credit", free_rounds);
+	ok(free_snapshots > 50 && free_snapshots < 150, "10%% where 5%% are asked for: %d snapshots "
+	   "of credit", free_snapshots);
 	is_int(wanted, 200 * MS, "then half the rate");
 	is_int(pace.interval, 200 * MS, "which is used");
-	for (int i = 0; !pace_is_behind(&pace) && i < free_rounds; i++) {
+	for (int i = 0; !pace_is_behind(&pace) && i < free_snapshots; i++) {
 		cpu += 10 * MS;
 		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));
 		now = pace.grid;
 	}
-	ok(pace.rounds < (uint64_t)free_rounds * 3 / 2, "and told soon: after %d rounds",
-	   (int)pace.rounds);
+	ok(pace.snapshots < (uint64_t)free_snapshots * 3 / 2, "and told soon: after %d snapshots",
+	   (int)pace.snapshots);
 	for (int i = 0; i < 2000; i++) {
 		cpu += 10 * MS;
 		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));
@@ -189,14 +189,14 @@ static void test_cpu(void)
 		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));
 		now = pace.grid;
 	}
-	is_int(pace.interval, 100 * MS, "1 ms each round: as asked for again");
+	is_int(pace.interval, 100 * MS, "1 ms each snapshot: as asked for again");
 
 	pace_start(&pace, 100 * MS, 0, 1);
 	is_int(pace_for_cpu(&pace, 0, 400 * MS, 1), 0,
-	       "a dear first round, which reads all symbols, is within the credit");
+	       "a dear first snapshot, which reads all symbols, is within the credit");
 	is_int(pace_for_cpu(&pace, 100 * MS, 600 * MS, 100), 0, "not with 100%% either");
 	wanted = pace_for_cpu(&pace, 100 * MS, 3600000 * S, 1);
-	ok(wanted > 100 * S, "a round of hours: no overflow, %llu s",
+	ok(wanted > 100 * S, "a snapshot of hours: no overflow, %llu s",
 	   (unsigned long long)(wanted / S));
 }
 

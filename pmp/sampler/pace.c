@@ -2,7 +2,7 @@
 /* Ticks with jitter; see pace.h. Pure arithmetic, tested without a clock. */
 #include "sampler/pace.h"
 
-#define BEHIND_ROUNDS 5		       /* fewer say nothing about a rate */
+#define BEHIND_SNAPSHOTS 5	       /* fewer say nothing about a rate */
 #define CPU_CREDIT UINT64_C(500000000) /* ns */
 
 /* xorshift64: no need for more than being out of step. */
@@ -36,7 +36,7 @@ void pace_start(struct pace *pace, uint64_t interval, uint64_t now, uint64_t see
 
 void pace_next(struct pace *pace, uint64_t now, uint64_t at_least)
 {
-	pace->rounds++;
+	pace->snapshots++;
 	pace->interval = pace->asked;
 	if (at_least > pace->asked) {
 		pace->interval = at_least;
@@ -61,13 +61,13 @@ uint64_t pace_for_stops(const struct pace *pace, uint64_t stopped, uint64_t budg
 
 uint64_t pace_for_cpu(struct pace *pace, uint64_t now, uint64_t cpu, uint64_t percent)
 {
-	uint64_t round = cpu - pace->cpu, elapsed = now - pace->start;
+	uint64_t last = cpu - pace->cpu, elapsed = now - pace->start;
 
 	pace->cpu = cpu;
-	pace->cpu_round = pace->rounds ? (pace->cpu_round * 7 + round) / 8 : round;
+	pace->cpu_each = pace->snapshots ? (pace->cpu_each * 7 + last) / 8 : last;
 	if (!percent || cpu <= CPU_CREDIT + elapsed / 100 * percent)
 		return 0;
-	return pace->cpu_round * 100 / percent;
+	return pace->cpu_each * 100 / percent;
 }
 
 void pace_change(struct pace *pace, uint64_t interval, uint64_t now)
@@ -87,7 +87,7 @@ void pace_resume(struct pace *pace, uint64_t since, uint64_t now)
 
 bool pace_is_behind(const struct pace *pace)
 {
-	return pace->rounds >= BEHIND_ROUNDS &&
-	       (pace->lowered / pace->asked * 4 > pace->rounds ||
-		pace->missed * 4 > pace->rounds);
+	return pace->snapshots >= BEHIND_SNAPSHOTS &&
+	       (pace->lowered / pace->asked * 4 > pace->snapshots ||
+		pace->missed * 4 > pace->snapshots);
 }

@@ -12,35 +12,35 @@
 #include <stdint.h>
 
 struct pace {
-	uint64_t asked;	   /* interval */
-	uint64_t interval; /* the one in use, longer than asked when lowered */
-	uint64_t start;	   /* of the run, moved on by pauses */
-	uint64_t grid;	   /* tick in force, without its random part */
-	uint64_t due;	   /* the same, with it */
-	uint64_t rounds;   /* ticks used */
+	uint64_t asked;	    /* interval */
+	uint64_t interval;  /* the one in use, longer than asked when lowered */
+	uint64_t start;	    /* of the run, moved on by pauses */
+	uint64_t grid;	    /* tick in force, without its random part */
+	uint64_t due;	    /* the same, with it */
+	uint64_t snapshots; /* ticks used */
 	uint64_t missed;
-	uint64_t lowered;   /* time by which intervals were longer than asked, in all */
-	uint64_t cpu;	    /* ns, at the last round */
-	uint64_t cpu_round; /* of a round, on average of the last ones */
-	uint64_t random;    /* state of the generator, not 0 */
+	uint64_t lowered;  /* time by which intervals were longer than asked, in all */
+	uint64_t cpu;	   /* ns, at the last snapshot */
+	uint64_t cpu_each; /* of a snapshot, on average of the last ones */
+	uint64_t random;   /* state of the generator, not 0 */
 };
 
 /** The first tick is due at once. seed: any number. */
 void pace_start(struct pace *pace, uint64_t interval, uint64_t now, uint64_t seed);
 
 /**
- * A round has been made: set the next tick, after now. The interval is the one asked
+ * A snapshot has been taken: set the next tick, after now. The interval is the one asked
  * for, or at_least if that is longer.
  */
 void pace_next(struct pace *pace, uint64_t now, uint64_t at_least);
 
 /** The interval that keeps time stopped within budget (0: none) for each asked one:
- * it grows in proportion. stopped: in the last round. */
+ * it grows in proportion. stopped: in the last snapshot. */
 uint64_t pace_for_stops(const struct pace *pace, uint64_t stopped, uint64_t budget);
 
 /**
  * The interval that keeps the CPU time within percent of one processor (0: no limit).
- * cpu: what all rounds so far have cost, in ns. At the start there is credit, as
+ * cpu: what all snapshots so far have cost, in ns. At the start there is credit, as
  * reading symbols for the first time costs more than all that comes after it.
  */
 uint64_t pace_for_cpu(struct pace *pace, uint64_t now, uint64_t cpu, uint64_t percent);
@@ -51,7 +51,7 @@ void pace_change(struct pace *pace, uint64_t interval, uint64_t now);
 /** A pause ends: the time since is no part of the run. */
 void pace_resume(struct pace *pace, uint64_t since, uint64_t now);
 
-/** Does the run fall behind what was asked, clearly and for some rounds? */
+/** Does the run fall behind what was asked, clearly and for some snapshots? */
 bool pace_is_behind(const struct pace *pace);
 
 #endif

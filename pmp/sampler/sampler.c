@@ -70,8 +70,8 @@ struct sampling {
 	int exec_fd;  /* hangs up when it does; -1: none */
 	size_t late;  /* threads to settle */
 	struct hold_timer hold_timer;
-	uint64_t round_stopped; /* of the last round */
-	uint64_t round_threads;
+	uint64_t stopped; /* in the last snapshot */
+	uint64_t threads;
 	clockid_t front_clock; /* its CPU time */
 	bool has_front_clock;
 };
@@ -512,8 +512,8 @@ static void capture(struct sampling *sampling, struct watched *watched)
 	if (code < 0 || !sample)
 		return;
 	pmp_sample_info(sample, &info);
-	sampling->round_stopped += info.any_stopped;
-	sampling->round_threads += info.threads;
+	sampling->stopped += info.any_stopped;
+	sampling->threads += info.threads;
 	wait_for_room(sampling);
 	if (sampling->options->tids.count == 0 || info.threads > 0) {
 		sampling->page->taken++;
@@ -529,13 +529,13 @@ static void tell_behind(struct sampling *sampling, uint64_t now)
 	const struct pace *pace = &sampling->pace;
 	struct note_behind note = {
 		.asked = pace->asked,
-		.reached = (now - pace->start) / pace->rounds,
+		.reached = (now - pace->start) / pace->snapshots,
 		.lowered = pace->interval > pace->asked ? pace->interval : 0,
-		.stopped = sampling->round_stopped,
+		.stopped = sampling->stopped,
 		.budget = sampling->options->max_stop,
-		.cpu = pace->cpu_round,
+		.cpu = pace->cpu_each,
 		.max_cpu = sampling->options->max_cpu,
-		.threads = sampling->round_threads,
+		.threads = sampling->threads,
 	};
 
 	send_note(sampling, PMP_NOTE_BEHIND, &note, sizeof(note));
@@ -554,32 +554,32 @@ static uint64_t cpu_spent(const struct sampling *sampling)
 	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec);
 }
 
-/* That keeps what a round costs within the budgets. */
+/* That keeps what a snapshot costs within the budgets. */
 static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
 {
 	const struct options *options = sampling->options;
-	uint64_t for_stops = pace_for_stops(&sampling->pace, sampling->round_stopped,
-					    options->max_stop);
+	uint64_t for_stops =
+		pace_for_stops(&sampling->pace, sampling->stopped, options->max_stop);
 	uint64_t for_cpu =
 		pace_for_cpu(&sampling->pace, now, cpu_spent(sampling), options->max_cpu);
 
 	return for_stops > for_cpu ? for_stops : for_cpu;
 }
 
-static void make_round(struct sampling *sampling)
+static void take_snapshot(struct sampling *sampling)
 {
 	uint64_t now;
 
 	/* A command has none at its first instruction. */
-	if (sampling->pace.rounds || !sampling->options->command)
+	if (sampling->pace.snapshots || !sampling->options->command)
 		open_children(sampling);
-	sampling->round_stopped = 0;
-	sampling->round_threads = 0;
+	sampling->stopped = 0;
+	sampling->threads = 0;
 	for (size_t i = 0; i < sampling->count; i++) {
 		if (sampling->watched[i].target && !sampling->paused && !sampling->finish)
 			capture(sampling, &sampling->watched[i]);
 	}
-	if (sampling->pace.rounds == 0)
+	if (sampling->pace.snapshots == 0)
 		hurry(false);
 	if (sampling->paused || sampling->finish)
 		return;
@@ -598,7 +598,7 @@ static struct note_done done_by(const struct sampling *sampling, uint64_t now)
 
 	if (sampling->paused || sampling->waiting)
 		now = sampling->paused_since;
-	done.rounds += pace->rounds;
+	done.snapshots += pace->snapshots;
 	done.missed += pace->missed;
 	done.elapsed += now - pace->start;
 	done.children += sampling->children_opened;
@@ -627,10 +627,10 @@ static uint64_t end_of(const struct sampling *sampling)
 static bool is_over(struct sampling *sampling, uint64_t now)
 {
 	const struct options *options = sampling->options;
-	uint64_t rounds = sampling->past.rounds + sampling->pace.rounds;
+	uint64_t snapshots = sampling->past.snapshots + sampling->pace.snapshots;
 
 	return sampling->finish || !has_targets(sampling) ||
-	       (options->count && rounds >= options->count) ||
+	       (options->count && snapshots >= options->count) ||
 	       (options->duration && !sampling->paused && !sampling->waiting &&
 		now >= end_of(sampling));
 }
@@ -659,7 +659,7 @@ static void sample_all(struct sampling *sampling)
 	hurry(sampling->waiting);
 	while (now = now_ns(), !is_over(sampling, now)) {
 		if (now >= next_event(sampling)) {
-			make_round(sampling);
+			take_snapshot(sampling);
 			sampling->page->so_far = done_by(sampling, now_ns());
 			continue;
 		}

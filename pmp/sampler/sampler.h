@@ -53,16 +53,16 @@ struct note_ended {
 
 /* Sampling falls behind; sent once. Times in ns. */
 struct note_behind {
-	uint64_t asked, reached, lowered; /* between two rounds; lowered 0: is not */
-	uint64_t stopped, budget;	  /* of the last round */
-	uint64_t cpu;			  /* of a round, both processes, on average */
+	uint64_t asked, reached, lowered; /* between two snapshots; lowered 0: is not */
+	uint64_t stopped, budget;	  /* of the last snapshot */
+	uint64_t cpu;			  /* of a snapshot, both processes, on average */
 	uint64_t max_cpu;		  /* percent; 0: no limit */
 	uint64_t threads;
 };
 
 /* The last note: no more targets, or the end of the run. */
 struct note_done {
-	uint64_t rounds, missed, elapsed;
+	uint64_t snapshots, missed, elapsed;
 	/* Those that were opened; those that could not be: they had ended, or there were
 	 * too many. */
 	uint64_t children, lost_children;

@@ -300,7 +300,7 @@ static void stat_losses(const struct counting *counting, const struct targets *t
 			      (unsigned long long)(taken - targets->snapshots),
 			      (unsigned long long)taken);
 	/* Of ids that have gone by nobody knows whose they were. */
-	if (counting->options->children && done->rounds)
+	if (counting->options->children && done->snapshots)
 		message_print(NULL,
 			      "children: %llu sampled, %llu not, %llu unseen at most",
 			      (unsigned long long)(done->children - targets->unseen),
@@ -337,11 +337,11 @@ void report_stats(const struct counting *counting, const struct targets *targets
 		      percent(info.stops, info.stacks));
 	stat_stops(targets, &info);
 	stat_losses(counting, targets, &info);
-	if (done->rounds > 1)
+	if (done->snapshots > 1)
 		message_print(
 			NULL, "rate: %s Hz asked, %s Hz reached, %llu ticks missed",
 			rate(counting->options->interval, asked),
-			rate((info.last_time - info.first_time) / (done->rounds - 1),
+			rate((info.last_time - info.first_time) / (done->snapshots - 1),
 			     reached),
 			(unsigned long long)done->missed);
 	stat_modules(counting);
