@@ -145,7 +145,7 @@ static int start(struct invocation *call)
 	if (!status)
 		status = settle(call, &pids);
 	if (!status)
-		options_note(options);
+		options_warn(options);
 	if (!status)
 		status = profile_all(call, &pids);
 	free(pids.ids);

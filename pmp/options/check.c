@@ -59,7 +59,7 @@ static bool check_sink(struct options *options)
 
 /* May we read where threads wait in the kernel? The file is there for everybody, and
  * only some may open or read it. */
-static void note_kernel(void)
+static void warn_kernel(void)
 {
 	char byte;
 	int fd = open("/proc/self/stack", O_RDONLY | O_CLOEXEC);
@@ -77,7 +77,7 @@ static void note_kernel(void)
 }
 
 /* A run has one set of options; where each process has a run of its own none is lost. */
-static void note_section(const struct options *options)
+static void warn_section(const struct options *options)
 {
 	const char *output = options->output ? options->output : "";
 
@@ -91,13 +91,13 @@ static void note_section(const struct options *options)
 }
 
 /* What has no effect here; worth a message only, as a configuration may have it. */
-void options_note(const struct options *options)
+void options_warn(const struct options *options)
 {
 	const struct pmp_format *format = options->format;
 
-	note_section(options);
+	warn_section(options);
 	if (options->kernel && !options->file_count)
-		note_kernel();
+		warn_kernel();
 	if (!options->sort || options->wants_screen)
 		return;
 	if (options->diff)

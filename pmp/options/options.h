@@ -116,7 +116,7 @@ const struct pmp_format *options_format_of(const char *path);
 bool id_list_add(struct id_list *list, pid_t id);
 
 /** Say which of the options change nothing. To be called when it is known who hears. */
-void options_note(const struct options *options);
+void options_warn(const struct options *options);
 /** Are there to be colours on a terminal? */
 bool options_color(const struct options *options, int terminal);
 

@@ -61,8 +61,8 @@ struct sampling {
 	size_t count, capacity, living;
 	struct children children;
 	uint64_t children_opened, children_lost;
-	bool told_child;       /* why one is not sampled */
-	struct note_done past; /* what was done by another one */
+	bool told_child;	/* why one is not sampled */
+	struct event_done past; /* what was done by another one */
 	struct pace pace;
 	uint64_t paused_since;
 	bool paused, finish, told_behind;
@@ -144,12 +144,12 @@ static void check_sent(int code)
 		_exit(PMP_EXIT_FAILED);
 }
 
-static void send_note(struct sampling *sampling, enum note kind, const void *note,
-		      size_t size)
+static void send_event(struct sampling *sampling, enum event kind, const void *event,
+		       size_t size)
 {
 	struct pmp_error err;
 
-	check_sent(pmp_sender_note(sampling->sender, kind, note, size, &err));
+	check_sent(pmp_sender_note(sampling->sender, kind, event, size, &err));
 	beat(sampling);
 }
 
@@ -170,35 +170,35 @@ static void drop(struct sampling *sampling, struct watched *watched)
 
 /* Of those that cannot be sampled the first is told, the others would only repeat it;
  * none that is about to end. */
-static void tell_child_failed(struct sampling *sampling, const struct note_failed *note)
+static void tell_child_failed(struct sampling *sampling, const struct event_failed *event)
 {
-	int code = note->error.code;
+	int code = event->error.code;
 
 	if (sampling->told_child ||
 	    (code != PMP_ELIMIT && code != PMP_EPERM && code != PMP_EUNSUPPORTED))
 		return;
-	send_note(sampling, PMP_NOTE_FAILED, note, sizeof(*note));
+	send_event(sampling, EVENT_FAILED, event, sizeof(*event));
 	sampling->told_child = true;
 }
 
 static void drop_failed(struct sampling *sampling, struct watched *watched,
 			const struct pmp_error *err)
 {
-	struct note_failed note = { .pid = watched->pid, .error = *err };
+	struct event_failed event = { .pid = watched->pid, .error = *err };
 
 	if (watched->child)
-		tell_child_failed(sampling, &note);
+		tell_child_failed(sampling, &event);
 	else
-		send_note(sampling, PMP_NOTE_FAILED, &note, sizeof(note));
+		send_event(sampling, EVENT_FAILED, &event, sizeof(event));
 	drop(sampling, watched);
 }
 
 static void drop_ended(struct sampling *sampling, struct watched *watched,
 		       bool threads_only)
 {
-	struct note_ended note = { .pid = watched->pid, .threads_only = threads_only };
+	struct event_ended event = { .pid = watched->pid, .threads_only = threads_only };
 
-	send_note(sampling, PMP_NOTE_ENDED, &note, sizeof(note));
+	send_event(sampling, EVENT_ENDED, &event, sizeof(event));
 	drop(sampling, watched);
 }
 
@@ -250,10 +250,10 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 
 static void tell_opened(struct sampling *sampling, const struct watched *watched)
 {
-	struct note_opened note = { .pid = watched->pid, .child = watched->child };
+	struct event_opened event = { .pid = watched->pid, .child = watched->child };
 
-	snprintf(note.name, sizeof(note.name), "%s", pmp_target_name(watched->target));
-	send_note(sampling, PMP_NOTE_OPENED, &note, sizeof(note));
+	snprintf(event.name, sizeof(event.name), "%s", pmp_target_name(watched->target));
+	send_event(sampling, EVENT_OPENED, &event, sizeof(event));
 }
 
 static void open_first(struct sampling *sampling, struct watched *watched)
@@ -323,20 +323,20 @@ static bool has_descriptors(const struct sampling *sampling)
 
 static void open_child(struct sampling *sampling, pid_t pid)
 {
-	struct note_failed note = { .pid = pid };
+	struct event_failed event = { .pid = pid };
 	struct watched watched = { .pid = pid, .child = true };
 	int code;
 
 	if (sampling->living > CHILDREN_MAX || !has_room(sampling))
 		code = message_fill(
-			&note.error, PMP_ELIMIT, 0,
+			&event.error, PMP_ELIMIT, 0,
 			"more than %d processes at a time: no more are sampled",
 			CHILDREN_MAX);
 	else if (!has_descriptors(sampling))
-		code = message_fill(&note.error, PMP_ELIMIT, EMFILE,
+		code = message_fill(&event.error, PMP_ELIMIT, EMFILE,
 				    "cannot sample all children");
 	else
-		code = open_target(sampling, &watched, &note.error);
+		code = open_target(sampling, &watched, &event.error);
 	if (code == 0) {
 		sampling->watched[sampling->count++] = watched;
 		sampling->living++;
@@ -345,7 +345,7 @@ static void open_child(struct sampling *sampling, pid_t pid)
 		return;
 	}
 	sampling->children_lost++;
-	tell_child_failed(sampling, &note);
+	tell_child_failed(sampling, &event);
 }
 
 static void open_children(struct sampling *sampling)
@@ -527,7 +527,7 @@ static void capture(struct sampling *sampling, struct watched *watched)
 static void tell_behind(struct sampling *sampling, uint64_t now)
 {
 	const struct pace *pace = &sampling->pace;
-	struct note_behind note = {
+	struct event_behind event = {
 		.asked = pace->asked,
 		.reached = (now - pace->start) / pace->snapshots,
 		.lowered = pace->interval > pace->asked ? pace->interval : 0,
@@ -538,7 +538,7 @@ static void tell_behind(struct sampling *sampling, uint64_t now)
 		.threads = sampling->threads,
 	};
 
-	send_note(sampling, PMP_NOTE_BEHIND, &note, sizeof(note));
+	send_event(sampling, EVENT_BEHIND, &event, sizeof(event));
 	sampling->told_behind = true;
 }
 
@@ -591,10 +591,10 @@ static void take_snapshot(struct sampling *sampling)
 }
 
 /* Until now; of a pause, or while a command is waited for, until it began. */
-static struct note_done done_by(const struct sampling *sampling, uint64_t now)
+static struct event_done done_by(const struct sampling *sampling, uint64_t now)
 {
 	const struct pace *pace = &sampling->pace;
-	struct note_done done = sampling->past;
+	struct event_done done = sampling->past;
 
 	if (sampling->paused || sampling->waiting)
 		now = sampling->paused_since;
@@ -650,7 +650,7 @@ static uint64_t next_event(const struct sampling *sampling)
 
 static void sample_all(struct sampling *sampling)
 {
-	struct note_done done;
+	struct event_done done;
 	uint64_t now = now_ns();
 
 	pace_start(&sampling->pace, sampling->options->interval, now,
@@ -667,7 +667,7 @@ static void sample_all(struct sampling *sampling)
 		look_after(sampling);
 	}
 	done = done_by(sampling, now);
-	send_note(sampling, PMP_NOTE_DONE, &done, sizeof(done));
+	send_event(sampling, EVENT_DONE, &done, sizeof(done));
 }
 
 /* Let go of the terminal, of the front's descriptors and of its signals. Of these

@@ -23,36 +23,36 @@ enum sampler_command {
 	PMP_SAMPLER_INTERVAL = 'i', /* the page has a new interval */
 };
 
-/* Notes of the sampler: what follows each number is the struct of that name. */
-enum note {
-	PMP_NOTE_OPENED = 1,
-	PMP_NOTE_FAILED,
-	PMP_NOTE_ENDED,
-	PMP_NOTE_BEHIND,
-	PMP_NOTE_DONE,
+/* Events that the sampler reports: what follows each number is the struct of that name. */
+enum event {
+	EVENT_OPENED = 1,
+	EVENT_FAILED,
+	EVENT_ENDED,
+	EVENT_BEHIND,
+	EVENT_DONE,
 };
 
-#define PMP_NOTE_NAME_SIZE 64
+#define EVENT_NAME_SIZE 64
 
-struct note_opened {
+struct event_opened {
 	pid_t pid;
-	bool child;		       /* of another target */
-	char name[PMP_NOTE_NAME_SIZE]; /* raw bytes */
+	bool child;		    /* of another target */
+	char name[EVENT_NAME_SIZE]; /* raw bytes */
 };
 
 /* A target cannot be opened, or not be sampled any more. */
-struct note_failed {
+struct event_failed {
 	pid_t pid;
 	struct pmp_error error;
 };
 
-struct note_ended {
+struct event_ended {
 	pid_t pid;
 	bool threads_only; /* the process lives, the threads of -t have ended */
 };
 
 /* Sampling falls behind; sent once. Times in ns. */
-struct note_behind {
+struct event_behind {
 	uint64_t asked, reached, lowered; /* between two snapshots; lowered 0: is not */
 	uint64_t stopped, budget;	  /* of the last snapshot */
 	uint64_t cpu;			  /* of a snapshot, both processes, on average */
@@ -60,8 +60,8 @@ struct note_behind {
 	uint64_t threads;
 };
 
-/* The last note: no more targets, or the end of the run. */
-struct note_done {
+/* The last event: no more targets, or the end of the run. */
+struct event_done {
 	uint64_t snapshots, missed, elapsed;
 	/* Those that were opened; those that could not be: they had ended, or there were
 	 * too many. */
@@ -77,7 +77,7 @@ struct sampler_page {
 	volatile uint64_t interval;  /* that PMP_SAMPLER_INTERVAL asks for, ns */
 	volatile uint64_t taken;     /* samples that were to be sent so far */
 	volatile pid_t target;	     /* the one that it is at work on; 0: none */
-	struct note_done so_far;     /* after the last snapshot */
+	struct event_done so_far;    /* after the last snapshot */
 };
 
 struct sampler {
@@ -88,7 +88,7 @@ struct sampler {
 	/* Of the page, once that has gone. */
 	uint64_t taken;
 	pid_t target;
-	struct note_done so_far;
+	struct event_done so_far;
 };
 
 /**

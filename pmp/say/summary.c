@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Notes about a run, on standard error, after the target has been left alone. */
+/* Messages about a run, on standard error, after the target has been left alone. */
 #include "say/summary.h"
 
 #include <inttypes.h>
@@ -34,28 +34,28 @@ static const char *rate(uint64_t interval, char text[RATE_SIZE])
 	return text;
 }
 
-void report_behind(const struct note_behind *note)
+void report_behind(const struct event_behind *event)
 {
 	char asked[RATE_SIZE], reached[RATE_SIZE], lowered[RATE_SIZE];
 	char stop[128] = "";
 
-	rate(note->asked, asked);
-	rate(note->reached, reached);
-	rate(note->lowered, lowered);
-	if (note->lowered && note->stopped > note->budget)
+	rate(event->asked, asked);
+	rate(event->reached, reached);
+	rate(event->lowered, lowered);
+	if (event->lowered && event->stopped > event->budget)
 		snprintf(stop, sizeof(stop),
 			 "; rate lowered to %s Hz (stopped %.3g ms of a "
 			 "budget of %.3g ms)",
-			 lowered, ms(note->stopped), ms(note->budget));
-	else if (note->lowered)
+			 lowered, ms(event->stopped), ms(event->budget));
+	else if (event->lowered)
 		snprintf(stop, sizeof(stop),
 			 "; rate lowered to %s Hz (a snapshot takes "
 			 "%.3g ms of CPU, --max-cpu is %" PRIu64 "%%)",
-			 lowered, ms(note->cpu), note->max_cpu);
+			 lowered, ms(event->cpu), event->max_cpu);
 	message_note(NULL,
 		     "sampling falls behind: %s Hz asked, %s Hz reached with "
 		     "%" PRIu64 " threads%s",
-		     asked, reached, note->threads, stop);
+		     asked, reached, event->threads, stop);
 }
 
 /* " of 100", or nothing for a run without an end. */
@@ -93,7 +93,7 @@ void report_written(const struct counting *counting, const struct targets *targe
 		    const struct process *named, const char *path)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	char name[PMP_NOTE_NAME_SIZE * 4], more[32] = "", evicted[48] = "";
+	char name[EVENT_NAME_SIZE * 4], more[32] = "", evicted[48] = "";
 
 	pmp_profile_info(counting->profile, &info);
 	if (info.evicted)
@@ -285,7 +285,7 @@ static void stat_stops(const struct targets *targets, const struct pmp_profile_i
 static void stat_losses(const struct counting *counting, const struct targets *targets,
 			const struct pmp_profile_info *info)
 {
-	const struct note_done *done = &targets->done;
+	const struct event_done *done = &targets->done;
 	uint64_t taken = targets->taken;
 
 	message_print(
@@ -313,7 +313,7 @@ void report_stats(const struct counting *counting, const struct targets *targets
 {
 	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	const struct note_done *done = &targets->done;
+	const struct event_done *done = &targets->done;
 	char asked[RATE_SIZE], reached[RATE_SIZE];
 
 	pmp_profile_info(counting->profile, &info);

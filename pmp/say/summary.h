@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What pmp says about a run besides the profile: notes on the way, --stats. */
+/* What pmp says about a run besides the profile: messages on the way, --stats. */
 #ifndef PMP_SAY_SUMMARY_H
 #define PMP_SAY_SUMMARY_H
 
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /** Sampling falls behind. */
-void report_behind(const struct note_behind *note);
+void report_behind(const struct event_behind *event);
 /** A target ended. */
 void report_ended(const struct options *options, const struct process *process,
 		  bool threads_only);

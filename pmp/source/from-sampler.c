@@ -25,13 +25,13 @@ static struct process *find_process(const struct targets *targets, pid_t pid)
 	return NULL;
 }
 
-static void take_opened(struct source *source, const struct note_opened *note)
+static void take_opened(struct source *source, const struct event_opened *event)
 {
 	struct targets *targets = &source->targets;
 	struct process *processes, *process;
 
 	/* By another sampler. */
-	if (find_process(targets, note->pid))
+	if (find_process(targets, event->pid))
 		return;
 	processes =
 		reallocarray(targets->processes, targets->count + 1, sizeof(*processes));
@@ -42,20 +42,20 @@ static void take_opened(struct source *source, const struct note_opened *note)
 	}
 	targets->processes = processes;
 	process = &processes[targets->count++];
-	*process = (struct process){ .pid = note->pid, .child = note->child };
-	snprintf(process->name, sizeof(process->name), "%.*s", PMP_NOTE_NAME_SIZE - 1,
-		 note->name);
+	*process = (struct process){ .pid = event->pid, .child = event->child };
+	snprintf(process->name, sizeof(process->name), "%.*s", EVENT_NAME_SIZE - 1,
+		 event->name);
 	source->type->opened(source, process);
 	source->calls->targets(source->run, process);
 	source->type->ready(source, process);
 }
 
-static void take_failed(struct source *source, const struct note_failed *note)
+static void take_failed(struct source *source, const struct event_failed *event)
 {
 	struct targets *targets = &source->targets;
-	message_error(&note->error);
+	message_error(&event->error);
 	if (!targets->refusal)
-		targets->refusal = message_status(note->error.code);
+		targets->refusal = message_status(event->error.code);
 }
 
 static void forget_child(struct source *source, struct process *process)
@@ -71,12 +71,12 @@ static void forget_child(struct source *source, struct process *process)
 	source->calls->targets(source->run, NULL);
 }
 
-static void take_ended(struct source *source, const struct note_ended *note)
+static void take_ended(struct source *source, const struct event_ended *event)
 {
 	struct targets *targets = &source->targets;
-	struct process *process = find_process(targets, note->pid);
+	struct process *process = find_process(targets, event->pid);
 
-	pmp_profile_forget(source->counting->profile, note->pid);
+	pmp_profile_forget(source->counting->profile, event->pid);
 	if (!process)
 		return;
 	source->progress->threads -= process->threads;
@@ -87,7 +87,7 @@ static void take_ended(struct source *source, const struct note_ended *note)
 	}
 	if (process->snapshots == 0 && !targets->refusal)
 		targets->refusal = PMP_EXIT_GONE;
-	source->type->ended(source, process, note->threads_only);
+	source->type->ended(source, process, event->threads_only);
 }
 
 /* The sampler may be damaged: its texts end where their room does. */
@@ -97,41 +97,41 @@ static void end_texts(struct pmp_error *error)
 	error->hint[sizeof(error->hint) - 1] = '\0';
 }
 
-static void take_note(struct source *source, const struct pmp_received *received)
+static void take_event(struct source *source, const struct pmp_received *received)
 {
 	struct targets *targets = &source->targets;
 	static const size_t sizes[] = {
-		[PMP_NOTE_OPENED] = sizeof(struct note_opened),
-		[PMP_NOTE_FAILED] = sizeof(struct note_failed),
-		[PMP_NOTE_ENDED] = sizeof(struct note_ended),
-		[PMP_NOTE_BEHIND] = sizeof(struct note_behind),
-		[PMP_NOTE_DONE] = sizeof(struct note_done),
+		[EVENT_OPENED] = sizeof(struct event_opened),
+		[EVENT_FAILED] = sizeof(struct event_failed),
+		[EVENT_ENDED] = sizeof(struct event_ended),
+		[EVENT_BEHIND] = sizeof(struct event_behind),
+		[EVENT_DONE] = sizeof(struct event_done),
 	};
 	union {
-		struct note_opened opened;
-		struct note_failed failed;
-		struct note_ended ended;
-		struct note_behind behind;
-		struct note_done done;
-	} note;
+		struct event_opened opened;
+		struct event_failed failed;
+		struct event_ended ended;
+		struct event_behind behind;
+		struct event_done done;
+	} event;
 
 	if (received->note_kind >= sizeof(sizes) / sizeof(*sizes) ||
 	    received->note_length != sizes[received->note_kind])
 		return;
-	memcpy(&note, received->note, received->note_length);
-	switch ((enum note)received->note_kind) {
-	case PMP_NOTE_OPENED: take_opened(source, &note.opened); break;
-	case PMP_NOTE_FAILED:
-		end_texts(&note.failed.error);
-		take_failed(source, &note.failed);
+	memcpy(&event, received->note, received->note_length);
+	switch ((enum event)received->note_kind) {
+	case EVENT_OPENED: take_opened(source, &event.opened); break;
+	case EVENT_FAILED:
+		end_texts(&event.failed.error);
+		take_failed(source, &event.failed);
 		break;
-	case PMP_NOTE_ENDED: take_ended(source, &note.ended); break;
-	case PMP_NOTE_BEHIND:
+	case EVENT_ENDED: take_ended(source, &event.ended); break;
+	case EVENT_BEHIND:
 		if (message_heard())
-			report_behind(&note.behind);
+			report_behind(&event.behind);
 		break;
-	case PMP_NOTE_DONE:
-		targets->done = note.done;
+	case EVENT_DONE:
+		targets->done = event.done;
 		source->state->finished = true;
 		break;
 	}
@@ -139,7 +139,7 @@ static void take_note(struct source *source, const struct pmp_received *received
 
 /* Of each process the first thread that sleeps where nothing can stop it; more
  * would only repeat it. */
-static void note_unstoppable(struct process *process, const struct pmp_sample *sample,
+static void tell_unstoppable(struct process *process, const struct pmp_sample *sample,
 			     size_t count)
 {
 	struct pmp_thread_info thread = { .size = sizeof(thread) };
@@ -157,7 +157,7 @@ static void note_unstoppable(struct process *process, const struct pmp_sample *s
 	}
 }
 
-static void note_sample(struct source *source, const struct pmp_sample *sample)
+static void enter_sample(struct source *source, const struct pmp_sample *sample)
 {
 	struct targets *targets = &source->targets;
 	struct pmp_sample_info info = { .size = sizeof(info) };
@@ -180,7 +180,7 @@ static void note_sample(struct source *source, const struct pmp_sample *sample)
 	process->threads = info.threads;
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
 	if (message_heard() && !process->child && info.n_not_stopped > 0)
-		note_unstoppable(process, sample, info.threads);
+		tell_unstoppable(process, sample, info.threads);
 	/* A command does before its first one. */
 	if (info.execed && process->snapshots > 1 &&
 	    (!process->child || source->options->verbose))
@@ -199,7 +199,7 @@ static void take_sample(struct source *source, struct pmp_sample *sample)
 		pmp_sample_free(sample);
 		return;
 	}
-	note_sample(source, sample);
+	enter_sample(source, sample);
 	code = pmp_profile_add(source->counting->profile, sample, &err);
 	pmp_sample_free(sample);
 	if (code < 0) {
@@ -226,7 +226,7 @@ int from_sampler_receive(struct source *source, struct pmp_receiver *receiver)
 		if (received.sample)
 			take_sample(source, received.sample);
 		else
-			take_note(source, &received);
+			take_event(source, &received);
 	}
 	return 0;
 }

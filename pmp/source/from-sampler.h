@@ -9,7 +9,7 @@ struct source;
 
 /**
  * Take what has arrived, a bounded number of messages. 0, PMP_ESRCH: the sampler has gone
- * without its last note, or another negative code: what it sends makes no sense, and the
+ * without its last event, or another negative code: what it sends makes no sense, and the
  * message is printed.
  */
 int from_sampler_receive(struct source *source, struct pmp_receiver *receiver);

@@ -123,11 +123,11 @@ static void give_up_all(struct source *source)
 	source->state->finished = true;
 }
 
-/* Without its last note: say why, and go on without it, or without a target. */
+/* Without its last event: say why, and go on without it, or without a target. */
 static void mourn(struct source *source)
 {
 	struct supervised_sampler *sampling = source->sampling;
-	char cause[128], hint[160] = "", name[PMP_NOTE_NAME_SIZE * 4];
+	char cause[128], hint[160] = "", name[EVENT_NAME_SIZE * 4];
 	bool held = sampler_held_too_long(&sampling->sampler);
 	struct process *culprit;
 

@@ -130,7 +130,7 @@ static void ended(struct source *source, struct process *process, bool threads_o
 static bool name_after(const struct source *source, const struct process *process,
 		       struct process *name)
 {
-	char base[PMP_NOTE_NAME_SIZE];
+	char base[EVENT_NAME_SIZE];
 
 	if (!sampling_name_after(source, process, name))
 		return false;

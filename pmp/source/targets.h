@@ -13,7 +13,7 @@
 
 struct process {
 	pid_t pid;
-	char name[PMP_NOTE_NAME_SIZE];
+	char name[EVENT_NAME_SIZE];
 	uint64_t snapshots, threads; /* of the last one */
 	uint64_t first, last;	     /* CLOCK_MONOTONIC of them */
 	bool child;		     /* of another one; forgotten when it ends */
@@ -30,7 +30,7 @@ struct targets {
 	uint64_t unseen;  /* children that ended before their first snapshot */
 	bool lost;	  /* one of them, with the sampler that died on it */
 	int refusal;	  /* why there are no samples: a status, or 0 */
-	struct note_done done;
+	struct event_done done;
 };
 
 #endif
