@@ -12,9 +12,16 @@
  */
 int pmp_array_reserve(void **array, size_t *capacity, size_t need, size_t size);
 
+/* The same where it mostly fits: no call then. */
+static inline int pmp_array_ensure(void **array, size_t *capacity, size_t need,
+				   size_t size)
+{
+	return need <= *capacity ? 0 : pmp_array_reserve(array, capacity, need, size);
+}
+
 /* PMP_RESERVE(&v->items, &v->capacity, v->count + 1) */
 #define PMP_RESERVE(array, capacity, need) \
-	pmp_array_reserve((void **)(array), (capacity), (need), sizeof(**(array)))
+	pmp_array_ensure((void **)(array), (capacity), (need), sizeof(**(array)))
 
 /* malloc'ed copy of length bytes with a NUL after them, or NULL. */
 char *pmp_copy(const void *data, size_t length);
