@@ -98,6 +98,19 @@ in_circles() {
 in_circles "$tmp/edges" >"$tmp/circles"
 is "$(cat "$tmp/circles")" "" "no circle among files"
 
+# ---- names ----------------------------------------------------------------------
+
+# defined CODE: the name, once for each definition of a structure, union or
+# enumeration, local ones included.
+defined() {
+	sed 's/^[^:]*:[0-9]*://' "$1" | tr '\n\t' '  ' |
+		grep -oE '(^|[^A-Za-z0-9_])(struct|union|enum) +[A-Za-z_][A-Za-z0-9_]* *[{]' |
+		sed -E 's/.*(struct|union|enum) +([A-Za-z_0-9]*).*/\2/'
+}
+
+defined "$tmp/code" | sort | uniq -d >"$tmp/twice"
+is "$(cat "$tmp/twice")" "" "no struct, union or enum is defined twice"
+
 # ---- only, never -----------------------------------------------------------------
 
 # A word is not part of a longer one; the name of a call ends itself, and headers in
@@ -136,6 +149,17 @@ done <"$tmp/rules"
 
 printf '%s\n' 'a b' 'b c' 'c d' 'd b' 'd e' >"$tmp/sample"
 is "$(in_circles "$tmp/sample" | tr '\n' ,)" "b c,c d,d b," "a circle of three is found"
+
+cat >"$tmp/sample.c" <<'END'
+struct one {
+	union two { int x; } two;
+};
+struct three *three(struct four *four);
+enum
+	one { A };
+END
+awk -v faults=0 -f t/lib/no-comments.awk "$tmp/sample.c" >"$tmp/sample"
+is "$(defined "$tmp/sample" | sort | tr '\n' ,)" "one,one,two," "definitions are found"
 
 cat >"$tmp/sample.c" <<'END'
 /* ptrace(PTRACE_CONT) in a comment */
