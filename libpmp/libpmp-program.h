@@ -72,25 +72,29 @@ enum pmp_window {
 	PMP_WINDOW_START, /* since the start */
 	PMP_WINDOW_MINUTE,
 	PMP_WINDOW_SECONDS, /* the last ten */
-	PMP_WINDOW_COUNT
+	PMP_WINDOW_COUNT    /* not part of any struct: there may be more of them */
 };
 
 struct pmp_live_info {
 	size_t size;
-	uint64_t time;			    /* CLOCK_MONOTONIC of the last sample */
-	uint64_t samples[PMP_WINDOW_COUNT]; /* of all processes */
-	uint64_t stacks[PMP_WINDOW_COUNT];
-	uint64_t span[PMP_WINDOW_COUNT]; /* ns that the window really covers */
-	uint64_t merged;		 /* stacks and threads not kept apart */
+	uint64_t time;	     /* CLOCK_MONOTONIC of the last sample */
+	uint64_t merged;     /* stacks and threads not kept apart */
 	uint64_t renumbered; /* grows when indices of stacks and locations change */
 	uint64_t moved;	     /* grows when indices of threads and counters change */
+};
+
+struct pmp_live_window {
+	size_t size;
+	uint64_t samples; /* of all processes */
+	uint64_t stacks;
+	uint64_t span; /* ns that it really covers */
 };
 
 struct pmp_live_process {
 	size_t size;
 	pid_t pid;
-	const char *name; /* raw bytes */
-	uint64_t samples[PMP_WINDOW_COUNT];
+	const char *name;	     /* raw bytes */
+	uint64_t samples;	     /* in the window that was asked for */
 	struct pmp_sample_info last; /* the last one; last.name is name */
 };
 
@@ -127,12 +131,15 @@ struct pmp_live_counter {
 	char state;
 	bool waits_for_lock; /* in a futex call that a lock makes */
 	const char *syscall; /* most recently, or "" */
-	uint64_t counts[PMP_WINDOW_COUNT];
+	uint64_t count;	     /* in the window that was asked for */
 };
 
 /** NULL without options.live. */
 const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile);
 void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info);
+/** What was counted in one of the windows. */
+void pmp_live_window(const struct pmp_live *live, enum pmp_window window,
+		     struct pmp_live_window *counted);
 size_t pmp_live_process_count(const struct pmp_live *live);
 size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
@@ -140,12 +147,12 @@ size_t pmp_live_counter_count(const struct pmp_live *live);
 /** Each i below its count. Indices stay, but those of threads and counters change when
  * threads are put together, which pmp_live_info.moved tells, and all of them, with the
  * numbers of locations, when stacks are: pmp_live_info.renumbered. */
-void pmp_live_process(const struct pmp_live *live, size_t i,
+void pmp_live_process(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_process *process);
 void pmp_live_thread(const struct pmp_live *live, size_t i,
 		     struct pmp_live_thread *thread);
 void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);
-void pmp_live_counter(const struct pmp_live *live, size_t i,
+void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_counter *counter);
 
 /* ---- processes, values ---------------------------------------------------- */

@@ -69,6 +69,14 @@ static struct pmp_live_info info_of(const struct pmp_live *live)
 	return info;
 }
 
+static struct pmp_live_window in(const struct pmp_live *live, enum pmp_window window)
+{
+	struct pmp_live_window counted = { .size = sizeof(counted) };
+
+	pmp_live_window(live, window, &counted);
+	return counted;
+}
+
 /* Counts of all counters in a window. */
 static uint64_t sum(const struct pmp_live *live, enum pmp_window window)
 {
@@ -77,8 +85,8 @@ static uint64_t sum(const struct pmp_live *live, enum pmp_window window)
 	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
 		struct pmp_live_counter counter = { .size = sizeof(counter) };
 
-		pmp_live_counter(live, i, &counter);
-		total += counter.counts[window];
+		pmp_live_counter(live, i, window, &counter);
+		total += counter.count;
 	}
 	return total;
 }
@@ -109,8 +117,8 @@ static void test_counters(void)
 	is_int(pmp_live_thread_count(live), 2, "two threads");
 	is_int(pmp_live_counter_count(live), 3, "three counters");
 	is_int(pmp_live_stack_count(live), 3, "two stacks, and the one for too many");
-	pmp_live_counter(live, 0, &counter);
-	is_int(counter.counts[PMP_WINDOW_START], 3, "unchanged is counted too");
+	pmp_live_counter(live, 0, PMP_WINDOW_START, &counter);
+	is_int(counter.count, 3, "unchanged is counted too");
 	pmp_live_thread(live, 1, &thread);
 	is_str(thread.name, "b", "its name");
 	is_int(thread.state, 'R', "its state");
@@ -121,8 +129,8 @@ static void test_counters(void)
 	pmp_live_stack(live, thread.stack, &stack);
 	is_int(stack.count, 2, "its stack");
 	is_str(stack.end, "", "is complete");
-	pmp_live_process(live, 0, &process);
-	is_int(process.samples[PMP_WINDOW_START], 3, "three samples");
+	pmp_live_process(live, 0, PMP_WINDOW_START, &process);
+	is_int(process.samples, 3, "three samples");
 	is_int(process.last.n_unchanged, 1, "of the last: one thread unchanged");
 	is_int(process.last.n_stopped, 1, "one stopped");
 	sample = sample_at(10, 4 * S);
@@ -140,7 +148,6 @@ static void test_windows(void)
 {
 	struct pmp_profile *profile = new_profile();
 	const struct pmp_live *live = pmp_profile_live(profile);
-	struct pmp_live_info info;
 
 	for (uint64_t i = 0; i < 1000; i++) {
 		struct pmp_sample *sample = sample_at(10, i * S / 10);
@@ -149,15 +156,14 @@ static void test_windows(void)
 		fake_thread(sample, 11, "b", FAKE_STACK(POLL, MAIN));
 		add_quietly(profile, sample);
 	}
-	info = info_of(live);
-	is_int(info.stacks[PMP_WINDOW_START], 2000, "all are counted");
-	is_int(info.stacks[PMP_WINDOW_MINUTE], 2 * 601, "those of a minute");
-	is_int(info.stacks[PMP_WINDOW_SECONDS], 2 * 101, "those of ten seconds");
+	is_int(in(live, PMP_WINDOW_START).stacks, 2000, "all are counted");
+	is_int(in(live, PMP_WINDOW_MINUTE).stacks, 2 * 601, "those of a minute");
+	is_int(in(live, PMP_WINDOW_SECONDS).stacks, 2 * 101, "those of ten seconds");
 	is_int(sum(live, PMP_WINDOW_START), 2000, "and the counters say the same");
 	is_int(sum(live, PMP_WINDOW_MINUTE), 2 * 601, "of a minute");
 	is_int(sum(live, PMP_WINDOW_SECONDS), 2 * 101, "of ten seconds");
-	is_int(info.span[PMP_WINDOW_SECONDS], 10 * S, "which it covers");
-	is_int(info.span[PMP_WINDOW_START], 999 * S / 10, "since the start");
+	is_int(in(live, PMP_WINDOW_SECONDS).span, 10 * S, "which it covers");
+	is_int(in(live, PMP_WINDOW_START).span, 999 * S / 10, "since the start");
 	pmp_profile_free(profile);
 }
 
@@ -246,7 +252,8 @@ static void test_lock(void)
 	}
 	add(profile, sample);
 	for (size_t i = 0; i < 4; i++) {
-		pmp_live_counter(pmp_profile_live(profile), i, &counter);
+		pmp_live_counter(pmp_profile_live(profile), i, PMP_WINDOW_START,
+				 &counter);
 		is_int(counter.waits_for_lock, calls[i].waits, "call %d, operation %#llx",
 		       calls[i].call, (unsigned long long)calls[i].operation);
 	}
@@ -276,7 +283,6 @@ static void test_saved(void)
 	const struct pmp_profile_info info = { .samples = 5 };
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 	struct pmp_live_process process = { .size = sizeof(process) };
-	struct pmp_live_info all;
 
 	count(profile, 11, "a", 'R', "", 2, WORK);
 	count(profile, 11, "a", 'S', "poll", 1, POLL);
@@ -285,10 +291,9 @@ static void test_saved(void)
 	count(profile, 0, "a name that is longer than a name of the kernel's", 'S', "",
 	      INT64_MAX, POLL);
 	is_int(pmp_profile_join(profile, &info, &metadata), 0, "saved profiles are counted");
-	all = info_of(live);
-	ok(all.stacks[PMP_WINDOW_START] == INT64_MAX, "sums do not overflow");
-	is_int(all.stacks[PMP_WINDOW_MINUTE], 0, "nothing is in a window of time");
-	is_int(all.span[PMP_WINDOW_START], 5 * S, "the time");
+	ok(in(live, PMP_WINDOW_START).stacks == INT64_MAX, "sums do not overflow");
+	is_int(in(live, PMP_WINDOW_MINUTE).stacks, 0, "nothing is in a window of time");
+	is_int(in(live, PMP_WINDOW_START).span, 5 * S, "the time");
 	is_int(pmp_live_thread_count(live), 3, "three threads");
 	is_int(pmp_live_counter_count(live), 4, "four counters");
 	pmp_live_thread(live, 0, &thread);
@@ -300,8 +305,8 @@ static void test_saved(void)
 	is_str(thread.syscall, "no such call", "a call is but a name");
 	pmp_live_thread(live, 2, &thread);
 	is_int(strlen(thread.name), PMP_NAME_SIZE - 1, "a name is cut");
-	pmp_live_process(live, 0, &process);
-	is_int(process.samples[PMP_WINDOW_START], 5, "its snapshots");
+	pmp_live_process(live, 0, PMP_WINDOW_START, &process);
+	is_int(process.samples, 5, "its snapshots");
 	pmp_profile_free(profile);
 }
 
@@ -323,7 +328,7 @@ static void test_saved_limits(void)
 	is_int(pmp_live_process_count(live), 256, "1000 processes: 255, and the others");
 	ok(pmp_live_thread_count(live) <= 65536 + 256, "100000 threads: %zu",
 	   pmp_live_thread_count(live));
-	is_int(info_of(live).stacks[PMP_WINDOW_START], 100000, "none is lost");
+	is_int(in(live, PMP_WINDOW_START).stacks, 100000, "none is lost");
 	is_int(sum(live, PMP_WINDOW_START), 100000, "in no counter");
 	pmp_profile_free(profile);
 }

@@ -159,8 +159,8 @@ static uint64_t live_sum(const struct saved *saved)
 	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
 		struct pmp_live_counter counter = { .size = sizeof(counter) };
 
-		pmp_live_counter(live, i, &counter);
-		sum += counter.counts[PMP_WINDOW_START];
+		pmp_live_counter(live, i, PMP_WINDOW_START, &counter);
+		sum += counter.count;
 	}
 	return sum;
 }

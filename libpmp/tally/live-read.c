@@ -13,6 +13,12 @@ void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info)
 	pmp_sized_give(info, &live->info, sizeof(*info));
 }
 
+void pmp_live_window(const struct pmp_live *live, enum pmp_window window,
+		     struct pmp_live_window *counted)
+{
+	pmp_sized_give(counted, &live->windows[window], sizeof(*counted));
+}
+
 size_t pmp_live_process_count(const struct pmp_live *live)
 {
 	return live->process_count;
@@ -33,16 +39,16 @@ size_t pmp_live_counter_count(const struct pmp_live *live)
 	return live->counter_count;
 }
 
-void pmp_live_process(const struct pmp_live *live, size_t i,
+void pmp_live_process(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_process *process)
 {
 	const struct pmp_counted_process *row = &live->processes[i];
 	struct pmp_live_process all = { .pid = row->pid,
 					.name = row->name,
+					.samples = row->samples[window],
 					.last = row->last };
 
 	all.last.name = row->name;
-	memcpy(all.samples, row->samples, sizeof(all.samples));
 	pmp_sized_give(process, &all, sizeof(all));
 }
 
@@ -102,7 +108,7 @@ void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack
 	pmp_sized_give(stack, &all, sizeof(all));
 }
 
-void pmp_live_counter(const struct pmp_live *live, size_t i,
+void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_counter *counter)
 {
 	const struct pmp_counted_counter *row = &live->counters[i];
@@ -112,8 +118,8 @@ void pmp_live_counter(const struct pmp_live *live, size_t i,
 		.state = row->state,
 		.waits_for_lock = row->waits_for_lock,
 		.syscall = call_name(live, row->syscall),
+		.count = row->counts[window],
 	};
 
-	memcpy(all.counts, row->counts, sizeof(all.counts));
 	pmp_sized_give(counter, &all, sizeof(all));
 }

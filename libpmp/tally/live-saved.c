@@ -116,17 +116,17 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	count_saved(live, like.thread, id, entry);
-	live->info.stacks[PMP_WINDOW_START] =
-		pmp_count_sum(live->info.stacks[PMP_WINDOW_START], entry->count);
+	live->windows[PMP_WINDOW_START].stacks =
+		pmp_count_sum(live->windows[PMP_WINDOW_START].stacks, entry->count);
 	return 0;
 }
 
 void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
 {
-	live->info.samples[PMP_WINDOW_START] += samples;
-	live->info.span[PMP_WINDOW_START] += duration;
+	live->windows[PMP_WINDOW_START].samples += samples;
+	live->windows[PMP_WINDOW_START].span += duration;
 	/* A snapshot is of one process: each is taken to have as many. */
 	for (size_t i = 0; i < live->process_count; i++)
 		live->processes[i].samples[PMP_WINDOW_START] =
-			live->info.samples[PMP_WINDOW_START] / live->process_count;
+			live->windows[PMP_WINDOW_START].samples / live->process_count;
 }

@@ -104,6 +104,7 @@ struct pmp_live {
 	uint32_t *words; /* the stack at hand: its end, its locations */
 	size_t words_capacity;
 	struct pmp_live_info info;
+	struct pmp_live_window windows[PMP_WINDOW_COUNT];
 	uint64_t first_time;
 	bool saved;	     /* it was entries that were counted */
 	uint64_t merge_time; /* not before it */

@@ -233,8 +233,8 @@ static void expire(struct pmp_live *live, int window)
 
 	for (uint32_t i = 0; i < sample->counters; i++)
 		live->counters[*log_at(live, tail->counter++)].counts[window]--;
-	live->info.stacks[window] -= sample->counters;
-	live->info.samples[window]--;
+	live->windows[window].stacks -= sample->counters;
+	live->windows[window].samples--;
 	live->processes[sample->process].samples[window]--;
 }
 
@@ -289,12 +289,12 @@ static void log_expire(struct pmp_live *live, uint64_t now)
 		while (tail->sample < live->head.sample &&
 		       now - sample_at(live, tail->sample)->time > window_times[window])
 			expire(live, window);
-		live->info.span[window] =
+		live->windows[window].span =
 			tail->sample < live->head.sample
 				? now - sample_at(live, tail->sample)->time
 				: 0;
 	}
-	live->info.span[PMP_WINDOW_START] = now - live->first_time;
+	live->windows[PMP_WINDOW_START].span = now - live->first_time;
 }
 
 /* ---- putting together ---------------------------------------------------------- */
@@ -711,8 +711,8 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 	pmp_sample_info(sample, &owner->last);
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
 		owner->samples[i]++;
-		live->info.samples[i]++;
-		live->info.stacks[i] += counted;
+		live->windows[i].samples++;
+		live->windows[i].stacks += counted;
 	}
 	log_expire(live, sample->time);
 	return code;

@@ -170,7 +170,7 @@ void text_process(const struct model *model, const struct view_row *row, char *b
 	snprintf(buffer, size, "(several)");
 	if (row->process == NAME_NONE || !model->live)
 		return;
-	pmp_live_process(model->live, row->process, &process);
+	pmp_live_process(model->live, row->process, PMP_WINDOW_START, &process);
 	snprintf(buffer, size, "%d %s", (int)process.pid,
 		 pmp_escape(process.name, name, sizeof(name)));
 }

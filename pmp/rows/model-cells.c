@@ -110,11 +110,9 @@ static bool look_at_processes(struct model *model)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		struct pmp_live_process process = { .size = sizeof(process) };
-		uint64_t samples;
 
-		pmp_live_process(model->live, i, &process);
-		samples = process.samples[model_window(model)];
-		model->weights[i] = samples ? 1.0 / (double)samples : 0;
+		pmp_live_process(model->live, i, model_window(model), &process);
+		model->weights[i] = process.samples ? 1.0 / (double)process.samples : 0;
 	}
 	return true;
 }
@@ -224,8 +222,8 @@ static bool count_cell(struct model *model, size_t i)
 	const struct thread_row *thread;
 	struct view_row part = { 0 }, *row;
 
-	pmp_live_counter(model->live, i, &cell);
-	part.count = cell.counts[model_window(model)];
+	pmp_live_counter(model->live, i, model_window(model), &cell);
+	part.count = cell.count;
 	/* A thread that came since they were looked at is for the next time. */
 	if (!part.count || cell.thread >= model->build->looked)
 		return true;
@@ -264,7 +262,7 @@ static struct collected wanted_of(const struct model *model)
 
 	return (struct collected){
 		.time = model->info.time,
-		.stacks = model->info.stacks[PMP_WINDOW_START],
+		.stacks = model->all.stacks,
 		.renumbered = model->info.renumbered,
 		.moved = model->info.moved,
 		.filter_number = model->filter_number,

@@ -181,9 +181,10 @@ struct model {
 	struct build *build;   /* the next one; NULL: it is not being made */
 	struct row_list spare; /* what it is made of */
 	struct pmp_live_info info;
-	uint64_t renumbered; /* the live_info's, when all of this was learnt */
-	size_t names_limit;  /* names at which all is learnt again */
-	bool failed;	     /* not enough memory */
+	struct pmp_live_window all; /* since the start */
+	uint64_t renumbered;	    /* the live_info's, when all of this was learnt */
+	size_t names_limit;	    /* names at which all is learnt again */
+	bool failed;		    /* not enough memory */
 };
 
 #endif

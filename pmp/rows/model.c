@@ -374,11 +374,13 @@ void model_begin(struct model *model, const struct view_type *type,
 
 	give_up(model);
 	model->info = (struct pmp_live_info){ .size = sizeof(model->info) };
+	model->all = (struct pmp_live_window){ .size = sizeof(model->all) };
 	if (!model->live) {
 		clear_list(&model->list);
 		return;
 	}
 	pmp_live_info(model->live, &model->info);
+	pmp_live_window(model->live, PMP_WINDOW_START, &model->all);
 	if (model->info.moved != moved) {
 		clear_list(&model->list);
 		clear_list(&model->spare);

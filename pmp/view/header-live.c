@@ -40,9 +40,8 @@ static void count_threads(const struct view *view, struct live_header *header)
 static void sum(const struct view *view, struct live_header *header)
 {
 	const struct pmp_live *live = view->model.live;
-	const struct pmp_live_info *info = &view->model.info;
+	struct pmp_live_window last = { .size = sizeof(last) };
 	size_t processes = live ? pmp_live_process_count(live) : 0;
-	uint64_t samples = info->samples[PMP_WINDOW_SECONDS];
 
 	*header = (struct live_header){ .info.size = sizeof(header->info) };
 	if (view->profile)
@@ -50,18 +49,20 @@ static void sum(const struct view *view, struct live_header *header)
 	for (size_t i = 0; i < processes; i++) {
 		struct pmp_live_process process = { .size = sizeof(process) };
 
-		pmp_live_process(live, i, &process);
+		pmp_live_process(live, i, PMP_WINDOW_SECONDS, &process);
 		header->threads += process.last.threads;
 		header->stopped += process.last.n_stopped;
 		header->looked += process.last.n_peeked;
 		header->unchanged += process.last.n_unchanged;
 		header->not_stopped += process.last.n_not_stopped;
 	}
-	if (live)
-		count_threads(view, header);
-	if (samples > processes && info->span[PMP_WINDOW_SECONDS])
-		header->hertz = (double)(samples - processes) / (double)processes /
-				((double)info->span[PMP_WINDOW_SECONDS] / 1e9);
+	if (!live)
+		return;
+	count_threads(view, header);
+	pmp_live_window(live, PMP_WINDOW_SECONDS, &last);
+	if (last.samples > processes && last.span)
+		header->hertz = (double)(last.samples - processes) / (double)processes /
+				((double)last.span / 1e9);
 }
 
 /* "10.0 Hz"; "4.1 of 10 Hz" when it falls behind. */
@@ -83,8 +84,8 @@ static void rate_text(const struct view *view, const struct live_header *header,
 static void draw_first(const struct view *view, const struct live_header *header,
 		       struct canvas *canvas)
 {
-	const struct pmp_live_info *live = &view->model.info;
-	uint64_t seconds = live->span[PMP_WINDOW_START] / 1000000000;
+	const struct pmp_live_window *all = &view->model.all;
+	uint64_t seconds = all->span / 1000000000;
 	bool wide = canvas->columns >= VIEW_WIDE;
 	/* Names of several processes need the room that is left. */
 	bool count = wide &&
@@ -112,10 +113,9 @@ static void draw_first(const struct view *view, const struct live_header *header
 				   seconds / 3600, seconds / 60 % 60, seconds % 60);
 	if (count)
 		at += canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " snapshots",
-				   live->samples[PMP_WINDOW_START]);
+				   all->samples);
 	if (at + 18 < canvas->columns)
-		canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " stacks",
-			     live->stacks[PMP_WINDOW_START]);
+		canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " stacks", all->stacks);
 }
 
 static int draw_states(const struct live_header *header, struct canvas *canvas, int row)

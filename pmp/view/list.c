@@ -81,7 +81,7 @@ void list_draw(struct view *view, struct canvas *canvas)
 		canvas_text(canvas, layout->list_row, 2, -1, STYLE_DIM,
 			    view->model.failed		  ? "Not enough memory"
 			    : model_is_busy(&view->model) ? "Counting"
-			    : view->model.info.stacks[PMP_WINDOW_START]
+			    : view->model.all.stacks
 				    ? "Nothing passes the filters; Esc clears them"
 			    : view->model.saved ? "The profile is empty"
 						: "Waiting for the first snapshot");

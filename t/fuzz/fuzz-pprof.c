@@ -32,7 +32,7 @@ static void look(const struct pmp_live *live)
 	volatile size_t length = 0;
 
 	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
-		pmp_live_counter(live, i, &counter);
+		pmp_live_counter(live, i, PMP_WINDOW_START, &counter);
 		pmp_live_thread(live, counter.thread, &thread);
 		pmp_live_stack(live, counter.stack, &stack);
 		if (thread.process >= pmp_live_process_count(live))
