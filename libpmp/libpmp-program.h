@@ -16,7 +16,7 @@ extern "C" {
 
 /* ---- filters, applied by the program -------------------------------------- */
 
-/** The expressions of a kind as one, "(a)|(b)", or "". Borrowed. */
+/** Returns the expressions of a kind as one, "(a)|(b)", or "". Borrowed. */
 const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kind kind);
 
 /*
@@ -27,21 +27,24 @@ const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kin
  */
 typedef unsigned pmp_marks;
 enum { PMP_MARK_FOCUS = 16 }; /* what PMP_FILTER_FOCUS wants is there */
-/** The name to show is put into buffer (cut off when it is longer). */
+/** Returns the marks of a function. The name to show is put into buffer (cut off when it
+ * is longer). */
 pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
 			      const char *module, char *buffer, size_t size);
+/** Returns whether a function of these marks is left out. */
 bool pmp_filter_is_hidden(pmp_marks marks);
-/** The marks of a stack. */
+/** Returns the marks of a stack, made of those of its functions. */
 pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count);
-/** Is the stack shown? Whether its thread is idle is asked apart. */
+/** Returns whether the stack is shown. Whether its thread is idle is asked apart. */
 bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack);
-/** Does the thread wait for work? state as in proc(5); syscall: its name, or "". */
+/** Returns whether the thread waits for work. state as in proc(5); syscall: its name, or
+ * "". */
 bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall);
-/** Does it wait for a lock, as far as names of functions tell? */
+/** Returns whether it waits for a lock, as far as names of functions tell. */
 bool pmp_filter_is_locked(pmp_marks stack);
-/** Is it shown from a function on that PMP_FILTER_TRIM_ROOT wants? */
+/** Returns whether it is shown from a function on that PMP_FILTER_TRIM_ROOT wants. */
 bool pmp_filter_is_trimmed(pmp_marks stack);
-/** So many functions, counted from the innermost, are left then; else all. */
+/** Returns how many functions, counted from the innermost, are left then; else all. */
 size_t pmp_filter_trim(const pmp_marks *marks, size_t count);
 /**
  * With fold_recursion: from the root on, up to 8 functions that are directly followed
@@ -134,12 +137,14 @@ struct pmp_live_counter {
 	uint64_t count;	     /* in the window that was asked for */
 };
 
-/** NULL without options.live. */
+/** Returns what is counted for a view; NULL without options.live. */
 const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile);
+/** Fill *info, whose size is given. */
 void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info);
 /** What was counted in one of the windows. */
 void pmp_live_window(const struct pmp_live *live, enum pmp_window window,
 		     struct pmp_live_window *counted);
+/** These return how many there are of each: numbers below that are indices. */
 size_t pmp_live_process_count(const struct pmp_live *live);
 size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
@@ -165,22 +170,26 @@ struct pmp_new_process {
 	pid_t session; /* the process that has begun its session */
 };
 
+/** Watch for new processes. Returns 0 with *watch, which is to be freed with
+ * pmp_procwatch_free(), or an error. */
 int pmp_procwatch_new(struct pmp_procwatch **watch, struct pmp_error *err);
 /**
  * Living processes that are new since the last call, at the first call all of them; a
  * few that are not new may be among them. Costs next to nothing when there are none.
- * *list is the caller's to change until the next call.
+ * Returns 0 with *count of them in *list, which is the caller's to change until the
+ * next call, or an error.
  */
 int pmp_procwatch_next(struct pmp_procwatch *watch, struct pmp_new_process **list,
 		       size_t *count, struct pmp_error *err);
 /**
- * So many processes and threads, of anybody, have begun and ended between two calls and
- * were not told; more, if thousands were begun between two.
+ * Returns how many processes and threads, of anybody, have begun and ended between two
+ * calls and were not reported; more, if thousands were begun between two.
  */
 uint64_t pmp_procwatch_unseen(const struct pmp_procwatch *watch);
+/** Free it. Takes NULL. */
 void pmp_procwatch_free(struct pmp_procwatch *watch);
 
-/** Does this thread id belong to a process of another id? 0 if not. */
+/** Returns the process that a thread id belongs to if that has another id, else 0. */
 pid_t pmp_thread_process(pid_t tid);
 
 enum { PMP_VALUE_SIZE = 64 }; /* bytes that are enough for one, with its NUL */

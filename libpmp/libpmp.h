@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-/** The version of the library, "0.1" for instance. */
+/** Returns the version of the library, "0.1" for instance. */
 const char *pmp_version(void);
 
 /* ---- errors ----------------------------------------------------------- */
@@ -150,7 +150,8 @@ struct pmp_target_options {
  * Fails with PMP_ESRCH (no such process, zombie, kernel thread), PMP_EPERM
  * (with the cause found by looking), PMP_EUNSUPPORTED (32-bit program).
  * A thread id that is not a process id is refused with a hint.
- * *target is to be closed with pmp_target_close().
+ *
+ * Returns 0 with *target, which is to be closed with pmp_target_close(), or an error.
  */
 int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 		    struct pmp_target **target, struct pmp_error *err);
@@ -160,7 +161,9 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
  *
  * A thread that could not be read is in the sample with its reason. Fails with
  * PMP_ESRCH when the process has ended.
- * *sample is to be freed with pmp_sample_free(); it may outlive the target.
+ *
+ * Returns 0 with *sample, which is to be freed with pmp_sample_free() and may outlive
+ * the target, or an error.
  */
 int pmp_target_capture(struct pmp_target *target, struct pmp_sample **sample,
 		       struct pmp_error *err);
@@ -175,10 +178,11 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **sample,
  */
 size_t pmp_target_reap(struct pmp_target *target);
 
+/** Returns the id of the process. */
 pid_t pmp_target_pid(const struct pmp_target *target);
-/** The name of the process (comm), raw bytes as the kernel has them. */
+/** Returns the name of the process (comm), raw bytes as the kernel has them. */
 const char *pmp_target_name(const struct pmp_target *target);
-/** True once the process has ended. */
+/** Returns true once the process has ended. */
 bool pmp_target_ended(const struct pmp_target *target);
 
 /**
@@ -215,6 +219,7 @@ struct pmp_sample_info {
 	bool execed;	  /* the process has exec'ed since the last sample */
 };
 
+/** Fill *info, whose size is given, with the totals of a sample. */
 void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info);
 
 /* How a thread of a sample was obtained. */
@@ -274,16 +279,23 @@ void pmp_sample_free(struct pmp_sample *sample);
 struct pmp_sender;
 struct pmp_receiver;
 
-/** fd is borrowed: a connected AF_UNIX stream socket. */
+/**
+ * Make a sender. fd is borrowed: a connected AF_UNIX stream socket.
+ * Returns 0 with *sender, which is to be freed with pmp_sender_free(), or PMP_ENOMEM.
+ */
 int pmp_sender_new(int fd, struct pmp_sender **sender, struct pmp_error *err);
-/** Send a sample; may block. */
+/** Send a sample; may block. Returns 0, PMP_ESRCH when the other end has closed, or
+ * another error. */
 int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample,
 		      struct pmp_error *err);
-/** Send a short text of the caller's own (at most 64 KiB) with a number. */
+/** Send a short text of the caller's own (at most 64 KiB) with a number. Returns 0 or an
+ * error, as pmp_sender_sample() does; PMP_EINVAL: it is too long. */
 int pmp_sender_note(struct pmp_sender *sender, uint32_t kind, const void *data,
 		    size_t length, struct pmp_error *err);
-/** A process has ended: let go of its modules, here and on the other side. */
+/** A process has ended: let go of its modules, here and on the other side. Returns 0 or
+ * an error, as pmp_sender_sample() does. */
 int pmp_sender_forget(struct pmp_sender *sender, pid_t pid, struct pmp_error *err);
+/** Free a sender; its socket stays open. Takes NULL. */
 void pmp_sender_free(struct pmp_sender *sender);
 
 /* What has been received: exactly one of sample (owned by the caller) and note
@@ -295,7 +307,10 @@ struct pmp_received {
 	uint32_t note_kind;
 };
 
-/** fd is borrowed; it may be non-blocking. */
+/**
+ * Make a receiver. fd is borrowed; it may be non-blocking.
+ * Returns 0 with *receiver, which is to be freed with pmp_receiver_free(), or PMP_ENOMEM.
+ */
 int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *err);
 /**
  * Receive what has arrived. Returns 1 with *received filled, 0 when a
@@ -304,6 +319,7 @@ int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *e
  */
 int pmp_receiver_next(struct pmp_receiver *receiver, struct pmp_received *received,
 		      struct pmp_error *err);
+/** Free a receiver; its socket stays open. Takes NULL. */
 void pmp_receiver_free(struct pmp_receiver *receiver);
 
 /* ---- symbolizer: names ------------------------------------------------- */
@@ -420,8 +436,8 @@ pmp_location pmp_symbolizer_locate_frame(struct pmp_symbolizer *symbolizer,
 /** Look the names of a location up, unless they are known. May read large files. */
 void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location location);
 /**
- * The number of functions at a location, the innermost inlined one first; 0: it has
- * not been named yet. Fills *info with number i if there is one. Never slow.
+ * Fill *info with function i at a location, the innermost inlined one first, if there is
+ * one. Never slow. Returns the number of its functions; 0: it has not been named yet.
  */
 size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer,
 			    pmp_location location, size_t i, struct pmp_frame_info *info);
@@ -464,19 +480,24 @@ struct pmp_filter_options {
 	bool ignore_case;     /* of the expressions that are added from now on */
 };
 
+/** Make a filter that changes nothing. Returns 0 with *filter, which is to be freed with
+ * pmp_filter_free(), or PMP_ENOMEM. */
 int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err);
+/** Free a filter, after the reports that have it. Takes NULL. */
 void pmp_filter_free(struct pmp_filter *filter);
-/** PMP_EINVAL: the message says what is wrong with the text, without the text. */
+/** Add an expression, which is copied. Returns 0, PMP_ENOMEM, or PMP_EINVAL: the message
+ * says what is wrong with the text, without the text. */
 int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const char *text,
 		   struct pmp_error *err);
+/** Set the options, which are copied, in place of those that it has. */
 void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *options);
-/** Does a name match any of the expressions of a kind (no replacement)? */
+/** Returns whether a name matches any of the expressions of a kind (no replacement). */
 bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
 			const char *name);
-/** Does it change anything? Takes NULL. */
+/** Returns whether it changes anything. Takes NULL. */
 bool pmp_filter_is_active(const struct pmp_filter *filter);
-/** Does it go by what single threads do or how they are called? Takes NULL. A profile that
- * it is used with needs .for_filter then. */
+/** Returns whether it goes by what single threads do or how they are called. A profile
+ * that it is used with needs .for_filter then. Takes NULL. */
 bool pmp_filter_wants_details(const struct pmp_filter *filter);
 /* ---- profile: counted stacks ------------------------------------------- */
 
@@ -505,16 +526,21 @@ struct pmp_profile_options {
 	const char *sample_type;
 };
 
-/** The symbolizer is borrowed and must outlive the profile. */
+/**
+ * Make an empty profile. The symbolizer is borrowed and must outlive it.
+ * Returns 0 with *profile, which is to be freed with pmp_profile_free(), or PMP_ENOMEM.
+ */
 int pmp_profile_new(const struct pmp_profile_options *options,
 		    struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
 		    struct pmp_error *err);
-/** Count a sample; it can be freed afterwards. */
+/** Count a sample; it can be freed afterwards. Returns 0, PMP_ENOMEM, or PMP_EINVAL: its
+ * numbers contradict each other. */
 int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
 		    struct pmp_error *err);
 /** A process has ended: what is kept of it for its next sample goes, what was counted
  * stays. Its id may be given to another process. */
 void pmp_profile_forget(struct pmp_profile *profile, pid_t pid);
+/** Free a profile, after its reports. Takes NULL. */
 void pmp_profile_free(struct pmp_profile *profile);
 
 struct pmp_profile_info {
@@ -536,6 +562,7 @@ struct pmp_profile_info {
 	uint64_t evicted;		   /* stacks not kept apart, see max_memory, */
 	uint64_t evicted_distinct; /* of so many distinct ones, each time they were */
 };
+/** Fill *info, whose size is given, with the totals of a profile. */
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
 
 /* How a profile came about. */
@@ -550,6 +577,7 @@ struct pmp_profile_metadata {
 	 * "bytes"; "" both: stacks. */
 	const char *type, *unit;
 };
+/** Fill *metadata, whose size is given. Strings are borrowed until more is counted. */
 void pmp_profile_describe(const struct pmp_profile *profile,
 			  struct pmp_profile_metadata *metadata);
 
@@ -579,16 +607,19 @@ struct pmp_report_options {
  *
  * filter may be NULL. With one, names of functions are looked up, which may read large
  * files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is something else.
- * *report is to be freed with pmp_report_free(), before the profile.
+ *
+ * Returns 0 with *report, which is to be freed with pmp_report_free(), before the
+ * profile, or an error.
  */
 int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 		   const struct pmp_report_options *options, struct pmp_report **report,
 		   struct pmp_error *err);
 /**
  * Make it again of all that has been counted by now. A base is not updated by this.
- * Fails as pmp_report_new() does; the report is empty then.
+ * Returns 0 or an error, as pmp_report_new() does; the report is empty then.
  */
 int pmp_report_update(struct pmp_report *report, struct pmp_error *err);
+/** Free a report, before its profile, filter and base. Takes NULL. */
 void pmp_report_free(struct pmp_report *report);
 
 struct pmp_report_info {
@@ -599,6 +630,7 @@ struct pmp_report_info {
 	uint64_t shown;	  /* of them, those that the filter has let pass: of a snapshot
 				 * and all for which the report was updated before */
 };
+/** Fill *info, whose size is given, with the totals of a report. */
 void pmp_report_info(const struct pmp_report *report, struct pmp_report_info *info);
 
 /* A stack of a report; of a snapshot: of a thread. Strings are raw bytes. */
@@ -690,19 +722,20 @@ struct pmp_format {
 	unsigned sorts; /* bit 1 << enum pmp_sort: it has such a column */
 };
 
-/** The formats of this build, in the order of --help. */
+/** Returns the number of formats of this build. */
 size_t pmp_format_count(void);
+/** Returns format i in the order of --help, which is below that number. */
 const struct pmp_format *pmp_format(size_t i);
-/** NULL if there is none of that name. */
+/** Returns the format of a name, or NULL: there is none. */
 const struct pmp_format *pmp_format_find(const char *name);
 
 /**
  * Write a report. A format with .snapshots writes the last sample if the report is one of
  * a snapshot, else all stacks with their counts. A report with a base is written as a
- * comparison.
+ * comparison. Names are looked up meanwhile.
  *
- * Fails with PMP_EINVAL (the format has no form for a base, or none for a snapshot),
- * PMP_ENOMEM, or PMP_EIO: the sink has failed. Names are looked up meanwhile.
+ * Returns 0, PMP_EINVAL (the format has no form for a base, or none for a snapshot),
+ * PMP_ENOMEM, or PMP_EIO: the sink has failed.
  */
 int pmp_report_write(const struct pmp_report *report, const struct pmp_format *format,
 		     const struct pmp_write_options *options, const struct pmp_sink *sink,
@@ -735,7 +768,7 @@ void pmp_report_diff_info(const struct pmp_report *report, struct pmp_diff_info 
  * name is for messages. What was saved without names is named from the files on
  * this machine that have the same build-ids.
  *
- * Fails with PMP_EFORMAT (damaged, or something else), PMP_ELIMIT (too large) or
+ * Returns 0, PMP_EFORMAT (damaged, or something else), PMP_ELIMIT (too large) or
  * PMP_EIO; then a part of it may have been counted. PMP_EINVAL: it has no values of the
  * sample_type, or what it counts is not what the profile has counted so far.
  */
@@ -768,7 +801,7 @@ int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *fou
 /**
  * Make text of unknown origin fit for a terminal: control characters, DEL, C1
  * and what is not UTF-8 become \xNN. Writes at most size bytes with the final
- * NUL, whole escapes only; returns buffer.
+ * NUL, whole escapes only. Returns buffer.
  */
 char *pmp_escape(const char *text, char *buffer, size_t size);
 

@@ -30,6 +30,42 @@ ${CC:-cc} -E -P "$top_srcdir/libpmp/libpmp.h" | grep -oE '\bpmp_[a-z0-9_]+ *\(' 
 ok "[ $(wc -l <"$tmp/main") -le 60 ]" "libpmp.h has $(wc -l <"$tmp/main") functions, not more than 60"
 is "$(comm -13 "$tmp/defined" "$tmp/declared")" "" "the library defines them all"
 
+# The header is the manual: a sentence above each function, which says what it returns.
+cat >"$tmp/undocumented.awk" <<'END'
+/^\/\*\*/ {
+	doc = $0
+	while ($0 !~ /\*\// && (getline) > 0)
+		doc = doc " " $0
+	next
+}
+/^[a-z].*[ *]pmp_[a-z_]+\(/ {
+	type = name = $0
+	sub(/ *pmp_[a-z_]+\(.*/, "", type)
+	sub(/\(.*/, "", name)
+	sub(/.*[ *]/, "", name)
+	if (doc == "")
+		print name ": no sentence"
+	else if (type != "void" && doc !~ /Returns/)
+		print name ": what does it return?"
+}
+/;|^$|^[^ \t]/ { doc = "" }
+END
+is "$(awk -f "$tmp/undocumented.awk" "$top_srcdir/libpmp/libpmp.h")" "" \
+	"each function of libpmp.h has its sentence, and says what it returns"
+cat >"$tmp/sample.h" <<'END'
+/** Returns
+ * one. */
+int pmp_one(int a,
+	    int b);
+int pmp_two(void);
+/** Three. */
+char *pmp_three(void);
+/** Four. */
+void pmp_four(void);
+END
+is "$(awk -f "$tmp/undocumented.awk" "$tmp/sample.h" | tr '\n' ,)" \
+	"pmp_two: no sentence,pmp_three: what does it return?," "what lacks one is found"
+
 nm -u "$library" 2>/dev/null | awk '$1 == "U" { print $2 }' | sed 's/@.*//' |
 	sort -u >"$tmp/used"
 is "$(grep -xE '_?_?(f|v|vf|d)?printf(_chk)?|f?puts|f?putc|putchar|perror|psignal|_?_?exit|abort|fork|vfork|system|popen|signal|sigaction|sigprocmask|setlocale|atexit|setenv|putenv|chdir' "$tmp/used" |
