@@ -89,6 +89,19 @@ void text_process(const struct model *, const struct view_row *, char *, size_t)
 void text_chain(const struct model *, const struct view_row *, char *, size_t);
 void text_wait(const struct model *, const struct view_row *, char *, size_t);
 unsigned style_state(const struct model *, const struct view_row *);
+
+/* Columns that several views have; narrow: see struct column. */
+#define COLUMN_SAMPLES \
+	{ \
+		.title = "SAMPLES", .width = 9, .narrow = 50, .text = text_count, \
+		.order = order_by_count, .word = "samples", .sort = PMP_SORT_SAMPLES, \
+	}
+#define COLUMN_PROCESS(from) \
+	{ \
+		.title = "PROCESS", .width = 15, .narrow = (from), \
+		.flags = COLUMN_LEFT | COLUMN_SEVERAL, .text = text_process, \
+	}
+
 /** What a thread waits for, in words: call, argument, place in the kernel. */
 char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t size);
 

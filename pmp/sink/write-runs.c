@@ -315,44 +315,30 @@ static bool is_profile(const struct options *options)
 	return !options->format->snapshots;
 }
 
+/* What both do in the same way. */
+#define FILE_CALLS \
+	.needs = needs, .open = nothing_to_open, .start = nothing, .boundary = boundary, \
+	.tend = tend, .timeout = any_time, .suspend = nothing, .resume = nothing, \
+	.stays = never_stays, .leave = nothing, .close = close_file
+
 /* Formats that write each snapshot when it has been taken. */
 const struct sink_type sink_text = {
 	.name = "text-file",
 	.is_meant = is_text,
-	.needs = needs,
-	.open = nothing_to_open,
-	.start = nothing,
+	FILE_CALLS,
 	.targets = text_targets,
-	.boundary = boundary,
 	.sampled = text_sampled,
 	.show = show_text,
-	.tend = tend,
-	.timeout = any_time,
-	.suspend = nothing,
-	.resume = nothing,
-	.stays = never_stays,
-	.leave = nothing,
 	.finish = finish_text,
-	.close = close_file,
 };
 
 /* Formats that write what has been counted. */
 const struct sink_type sink_profile = {
 	.name = "profile-file",
 	.is_meant = is_profile,
-	.needs = needs,
-	.open = nothing_to_open,
-	.start = nothing,
+	FILE_CALLS,
 	.targets = name_file,
-	.boundary = boundary,
 	.sampled = nothing,
 	.show = show_profile,
-	.tend = tend,
-	.timeout = any_time,
-	.suspend = nothing,
-	.resume = nothing,
-	.stays = never_stays,
-	.leave = nothing,
 	.finish = finish_profile,
-	.close = close_file,
 };

@@ -37,6 +37,13 @@ void sampling_describe(const struct source *source, char *text, size_t size);
 int sampling_status(struct source *source);
 void sampling_close(struct source *source);
 
+/* Of struct source_type: what all of them do in the same way. */
+#define SAMPLING_CALLS \
+	.pause = sampling_pause, .is_detached = sampling_is_detached, \
+	.sample_now = sampling_sample_now, .set_interval = sampling_set_interval, \
+	.finish = sampling_finish, .stop = sampling_stop, .lose = sampling_lose, \
+	.kill = sampling_kill, .describe = sampling_describe
+
 /** The sampler's process, 0: it has been reaped. */
 pid_t sampling_pid(const struct source *source);
 
