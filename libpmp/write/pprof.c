@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The format of `go tool pprof`, compressed by gzip: what pmp saves and reads again
- * (tally/saved.c), so all that a profile knows is in it.
+ * (tally/pprof-read.c), so all that a profile knows is in it.
  *
  *     sample   locations 1 2 3, values 5 samples, 0.1 s cpu, 0.4 s offcpu, 0.5 s wall,
  *              labels process=mariadbd pid=4100 thread=conn-17 tid=4102 state=S ...

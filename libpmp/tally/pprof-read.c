@@ -10,7 +10,7 @@
  * Nested messages are decoded one at a time (arena.c): so what a file costs is limited by
  * its length, and that is too.
  */
-#include "tally/saved.h"
+#include "tally/pprof-read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@
 #define PLAIN_RATIO 512		      /* and so many times the file if larger than */
 #define PLAIN_FREE ((size_t)16 << 20) /* this */
 
-static int each_field(struct pmp_saved *reader, const struct pmp_buf *plain,
-		      int (*take)(struct pmp_saved *, const struct pmp_field *))
+static int each_field(struct pmp_pprof_reader *reader, const struct pmp_buf *plain,
+		      int (*take)(struct pmp_pprof_reader *, const struct pmp_field *))
 {
 	struct pmp_field_walk walk = { (const uint8_t *)plain->data,
 				       (const uint8_t *)plain->data + plain->length };
@@ -38,25 +38,25 @@ static int each_field(struct pmp_saved *reader, const struct pmp_buf *plain,
 	return code;
 }
 
-static int take_sample(struct pmp_saved *reader, const struct pmp_field *field)
+static int take_sample(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	if (field->number != PMP_PPROF_SAMPLE || field->type != PMP_WIRE_BYTES)
 		return 0;
-	return pmp_saved_read_sample(reader, field);
+	return pmp_pprof_read_sample(reader, field);
 }
 
-static int read_tables(struct pmp_saved *reader, const struct pmp_buf *plain)
+static int read_tables(struct pmp_pprof_reader *reader, const struct pmp_buf *plain)
 {
-	int code = each_field(reader, plain, pmp_saved_add_field);
+	int code = each_field(reader, plain, pmp_pprof_add_field);
 
 	if (code)
 		return code;
-	if (!pmp_saved_check_texts(reader) || !reader->type_count)
+	if (!pmp_pprof_check_texts(reader) || !reader->type_count)
 		return PMP_EFORMAT;
-	return pmp_saved_find_values(reader);
+	return pmp_pprof_find_values(reader);
 }
 
-static int read_plain(struct pmp_saved *reader, const struct pmp_buf *plain)
+static int read_plain(struct pmp_pprof_reader *reader, const struct pmp_buf *plain)
 {
 	struct pmp_profile_info *info = &reader->info;
 	int code;
@@ -73,7 +73,7 @@ static int read_plain(struct pmp_saved *reader, const struct pmp_buf *plain)
 		info->stacks = info->truncated = info->not_stopped = info->evicted =
 			info->evicted_distinct = 0;
 	if (!info->stacks)
-		info->stacks = pmp_saved_positive(reader->counted);
+		info->stacks = pmp_pprof_positive(reader->counted);
 	reader->metadata.guessed = !info->samples;
 	if (!info->samples && reader->metadata.period)
 		info->samples = reader->metadata.duration / reader->metadata.period;
@@ -82,7 +82,7 @@ static int read_plain(struct pmp_saved *reader, const struct pmp_buf *plain)
 	return pmp_profile_join(reader->profile, info, &reader->metadata);
 }
 
-static bool open_reader(struct pmp_saved *reader)
+static bool open_reader(struct pmp_pprof_reader *reader)
 {
 	reader->metadata.command = reader->metadata.host = "";
 	reader->metadata.sample_type = (struct pmp_sample_type){ "", "" };
@@ -93,7 +93,7 @@ static bool open_reader(struct pmp_saved *reader)
 	       reader->location_ids && reader->mapping_ids;
 }
 
-static void close_reader(struct pmp_saved *reader)
+static void close_reader(struct pmp_pprof_reader *reader)
 {
 	pmp_arena_free(&reader->arena);
 	pmp_intern_free(reader->function_ids);
@@ -157,7 +157,7 @@ static int complain(struct pmp_error *err, const char *name, int code,
 int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
 		     struct pmp_error *err)
 {
-	struct pmp_saved reader = { .profile = profile };
+	struct pmp_pprof_reader reader = { .profile = profile };
 	struct pmp_buf file = { 0 }, plain = { 0 };
 	char shown[256];
 	int code = pmp_file_drain(fd, FILE_MAX, &file);

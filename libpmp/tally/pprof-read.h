@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A saved profile that is being read; what the files of it have in common. */
-#ifndef PMP_TALLY_SAVED_H
-#define PMP_TALLY_SAVED_H
+#ifndef PMP_TALLY_PPROF_READ_H
+#define PMP_TALLY_PPROF_READ_H
 
 #include "base/buf.h"
 #include "base/intern.h"
@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMP_SAVED_TABLE_MAX ((size_t)4 << 20) /* texts, functions, locations */
-#define PMP_SAVED_VALUES_MAX ((size_t)64)
+#define PMP_PPROF_TABLE_MAX ((size_t)4 << 20) /* texts, functions, locations */
+#define PMP_PPROF_VALUES_MAX ((size_t)64)
 
 /* The fields of a profile, see pprof.proto. */
 enum {
@@ -33,11 +33,11 @@ enum {
 	PMP_PPROF_DEFAULT_TYPE,
 };
 
-struct pmp_saved_function {
+struct pmp_pprof_function {
 	uint32_t name, linkage, file; /* texts */
 };
 
-struct pmp_saved_location {
+struct pmp_pprof_location {
 	const uint8_t *data; /* of its message */
 	size_t length;
 	pmp_location found[2]; /* as a return address, exact; NONE: not yet */
@@ -45,36 +45,36 @@ struct pmp_saved_location {
 };
 
 /* Which of a sample's values is what; -1: none. Times have a unit in ns. */
-struct pmp_saved_columns {
+struct pmp_pprof_columns {
 	int count, cpu, offcpu, wall;
 	uint64_t cpu_unit, offcpu_unit, wall_unit;
 };
 
-struct pmp_saved_type {
+struct pmp_pprof_type {
 	uint32_t name, unit; /* texts */
 };
 
-struct pmp_saved {
+struct pmp_pprof_reader {
 	struct pmp_profile *profile;
 	struct pmp_buf texts; /* all of them, each with its NUL */
 	uint32_t *text_starts;
 	size_t text_count, text_capacity;
 	struct pmp_intern *function_ids, *location_ids, *mapping_ids;
-	struct pmp_saved_function
+	struct pmp_pprof_function
 		*functions; /* by the numbers that their ids have there */
 	size_t function_count, function_capacity;
-	struct pmp_saved_location *locations;
+	struct pmp_pprof_location *locations;
 	size_t location_count, location_capacity;
 	struct pmp_mapping *mappings; /* path, build_id: set after the first walk */
-	struct pmp_saved_type *mapping_texts; /* path, build-id */
+	struct pmp_pprof_type *mapping_texts; /* path, build-id */
 	uint32_t *mapping_numbers;	      /* the symbolizer's */
 	size_t mapping_count, mapping_capacity, texts_capacity, numbers_capacity;
-	struct pmp_saved_type types[PMP_SAVED_VALUES_MAX];
+	struct pmp_pprof_type types[PMP_PPROF_VALUES_MAX];
 	size_t type_count;
 	uint64_t default_type;
 	uint64_t period;      /* in the unit of its type */
 	uint32_t period_unit; /* text; 0: not told */
-	struct pmp_saved_columns columns;
+	struct pmp_pprof_columns columns;
 	uint64_t *comments; /* texts */
 	size_t comment_count, comment_capacity;
 	pmp_location *stack; /* of the sample at hand */
@@ -87,33 +87,33 @@ struct pmp_saved {
 	struct pmp_arena arena;
 };
 
-/* ---- saved-tables.c: texts, functions, mappings, locations ------------------------- */
+/* ---- pprof-read-tables.c: texts, functions, mappings, locations ------------------------- */
 
 /* Add what a field of the profile says to its table. 0 or a code of libpmp.h. */
-int pmp_saved_add_field(struct pmp_saved *reader, const struct pmp_field *field);
+int pmp_pprof_add_field(struct pmp_pprof_reader *reader, const struct pmp_field *field);
 /* Every text that is meant must be there. */
-bool pmp_saved_check_texts(const struct pmp_saved *reader);
-/* A text by number, which pmp_saved_is_text() has said is there. */
-const char *pmp_saved_text(const struct pmp_saved *reader, uint32_t number);
-bool pmp_saved_is_text(const struct pmp_saved *reader, int64_t number);
+bool pmp_pprof_check_texts(const struct pmp_pprof_reader *reader);
+/* A text by number, which pmp_pprof_is_text() has said is there. */
+const char *pmp_pprof_text(const struct pmp_pprof_reader *reader, uint32_t number);
+bool pmp_pprof_is_text(const struct pmp_pprof_reader *reader, int64_t number);
 /* A text may come before or after what means it: checked when all are there. */
-uint32_t pmp_saved_text_number(int64_t number);
+uint32_t pmp_pprof_text_number(int64_t number);
 
-/* ---- saved-values.c: what is counted, and how the profile came about --------------- */
+/* ---- pprof-read-values.c: what is counted, and how the profile came about --------------- */
 
 /*
  * When all tables are there: which value is what, and what the comments say. 0, or
  * PMP_EINVAL if what is wanted is not counted; reader->refusal says why.
  */
-int pmp_saved_find_values(struct pmp_saved *reader);
+int pmp_pprof_find_values(struct pmp_pprof_reader *reader);
 /* 0 unless it is one that can be added to others. */
-uint64_t pmp_saved_positive(uint64_t value);
+uint64_t pmp_pprof_positive(uint64_t value);
 /* What follows a prefix, or NULL. */
-const char *pmp_saved_after(const char *text, const char *prefix);
+const char *pmp_pprof_after(const char *text, const char *prefix);
 
-/* ---- saved-samples.c: stacks -------------------------------------------------------- */
+/* ---- pprof-read-samples.c: stacks -------------------------------------------------------- */
 
 /* Count a sample. 0 or a code of libpmp.h. */
-int pmp_saved_read_sample(struct pmp_saved *reader, const struct pmp_field *field);
+int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_field *field);
 
 #endif

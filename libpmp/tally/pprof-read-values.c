@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the numbers of a saved profile mean: its sample types, units and comments. */
-#include "tally/saved.h"
+#include "tally/pprof-read.h"
 
 #include <limits.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define VALUE_MAX (UINT64_C(1) << 62)
 
-uint64_t pmp_saved_positive(uint64_t value)
+uint64_t pmp_pprof_positive(uint64_t value)
 {
 	return value < VALUE_MAX ? value : 0;
 }
@@ -36,22 +36,22 @@ static uint64_t time_unit(const char *unit)
 }
 
 /* What is taken of memory, say, has a period in bytes, which is not one of time. */
-static void find_period(struct pmp_saved *reader)
+static void find_period(struct pmp_pprof_reader *reader)
 {
-	uint64_t unit = time_unit(pmp_saved_text(reader, reader->period_unit)), period;
+	uint64_t unit = time_unit(pmp_pprof_text(reader, reader->period_unit)), period;
 
 	if (!__builtin_mul_overflow(reader->period, unit, &period))
-		reader->metadata.period = pmp_saved_positive(period);
+		reader->metadata.period = pmp_pprof_positive(period);
 }
 
-static void find_time(struct pmp_saved *reader, const char *name, int *column,
+static void find_time(struct pmp_pprof_reader *reader, const char *name, int *column,
 		      uint64_t *unit)
 {
 	*column = -1;
 	for (size_t i = 0; i < reader->type_count; i++) {
-		*unit = time_unit(pmp_saved_text(reader, reader->types[i].unit));
+		*unit = time_unit(pmp_pprof_text(reader, reader->types[i].unit));
 		if (*unit &&
-		    !strcmp(pmp_saved_text(reader, reader->types[i].name), name)) {
+		    !strcmp(pmp_pprof_text(reader, reader->types[i].name), name)) {
 			*column = (int)i;
 			return;
 		}
@@ -59,7 +59,7 @@ static void find_time(struct pmp_saved *reader, const char *name, int *column,
 }
 
 /* All that was read into a profile counts the same. */
-static int check_measure(struct pmp_saved *reader)
+static int check_measure(struct pmp_pprof_reader *reader)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 	const struct pmp_sample_type *sample_type = &reader->metadata.sample_type;
@@ -77,20 +77,20 @@ static int check_measure(struct pmp_saved *reader)
 }
 
 /* What is counted, and which values are times. */
-static int find_columns(struct pmp_saved *reader)
+static int find_columns(struct pmp_pprof_reader *reader)
 {
 	const char *wanted = pmp_profile_options(reader->profile)->sample_type;
-	struct pmp_saved_columns *columns = &reader->columns;
-	struct pmp_sample_type types[PMP_SAVED_VALUES_MAX];
+	struct pmp_pprof_columns *columns = &reader->columns;
+	struct pmp_sample_type types[PMP_PPROF_VALUES_MAX];
 	const char *normal = NULL;
 
 	for (size_t i = 0; i < reader->type_count; i++)
 		types[i] = (struct pmp_sample_type){
-			pmp_saved_text(reader, reader->types[i].name),
-			pmp_saved_text(reader, reader->types[i].unit),
+			pmp_pprof_text(reader, reader->types[i].name),
+			pmp_pprof_text(reader, reader->types[i].unit),
 		};
 	if (reader->default_type < reader->text_count)
-		normal = pmp_saved_text(reader, (uint32_t)reader->default_type);
+		normal = pmp_pprof_text(reader, (uint32_t)reader->default_type);
 	columns->count = pmp_sample_type_choose(types, reader->type_count, wanted, normal,
 						&reader->refusal);
 	if (columns->count < 0)
@@ -103,7 +103,7 @@ static int find_columns(struct pmp_saved *reader)
 	return check_measure(reader);
 }
 
-const char *pmp_saved_after(const char *line, const char *prefix)
+const char *pmp_pprof_after(const char *line, const char *prefix)
 {
 	size_t length = strlen(prefix);
 
@@ -121,7 +121,7 @@ static void take_statistics(const char *line, const char *name, uint64_t *value)
 
 		if (at > line && at[-1] == ' ' && pmp_scan_char(&scan, '=') &&
 		    pmp_scan_u64(&scan, value)) {
-			*value = pmp_saved_positive(*value);
+			*value = pmp_pprof_positive(*value);
 			return;
 		}
 		at += length;
@@ -129,15 +129,15 @@ static void take_statistics(const char *line, const char *name, uint64_t *value)
 }
 
 /* The comments that write/pprof.c makes. */
-static void take_comment(struct pmp_saved *reader, const char *line)
+static void take_comment(struct pmp_pprof_reader *reader, const char *line)
 {
 	struct pmp_profile_info *info = &reader->info;
 
-	if (pmp_saved_after(line, "command: "))
-		reader->metadata.command = pmp_saved_after(line, "command: ");
-	if (pmp_saved_after(line, "host: "))
-		reader->metadata.host = pmp_saved_after(line, "host: ");
-	if (pmp_saved_after(line, "taken: ")) {
+	if (pmp_pprof_after(line, "command: "))
+		reader->metadata.command = pmp_pprof_after(line, "command: ");
+	if (pmp_pprof_after(line, "host: "))
+		reader->metadata.host = pmp_pprof_after(line, "host: ");
+	if (pmp_pprof_after(line, "taken: ")) {
 		take_statistics(line, "snapshots", &info->samples);
 		take_statistics(line, "stacks", &info->stacks);
 		take_statistics(line, "truncated", &info->truncated);
@@ -146,7 +146,7 @@ static void take_comment(struct pmp_saved *reader, const char *line)
 		take_statistics(line, "evicted", &info->evicted);
 		take_statistics(line, "evicted_distinct", &info->evicted_distinct);
 	}
-	if (pmp_saved_after(line, "stops: ")) {
+	if (pmp_pprof_after(line, "stops: ")) {
 		take_statistics(line, "stops", &info->stops);
 		take_statistics(line, "p50_ns", &info->stopped_p50);
 		take_statistics(line, "p99_ns", &info->stopped_p99);
@@ -156,11 +156,11 @@ static void take_comment(struct pmp_saved *reader, const char *line)
 	}
 }
 
-int pmp_saved_find_values(struct pmp_saved *reader)
+int pmp_pprof_find_values(struct pmp_pprof_reader *reader)
 {
 	find_period(reader);
 	for (size_t i = 0; i < reader->comment_count; i++)
 		take_comment(reader,
-			     pmp_saved_text(reader, (uint32_t)reader->comments[i]));
+			     pmp_pprof_text(reader, (uint32_t)reader->comments[i]));
 	return find_columns(reader);
 }

@@ -3,7 +3,7 @@
  * The samples of a saved profile: each is decoded and counted; the locations it has are
  * decoded when they occur for the first time.
  */
-#include "tally/saved.h"
+#include "tally/pprof-read.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 /* ---- locations --------------------------------------------------------------- */
 
 /* The symbolizer's number of a mapping, UINT32_MAX: no memory. id 0: none is known. */
-static int find_mapping(struct pmp_saved *reader, uint64_t id, uint32_t *number)
+static int find_mapping(struct pmp_pprof_reader *reader, uint64_t id, uint32_t *number)
 {
 	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
 	struct pmp_mapping none = { .path = "[unmapped]", .build_id = "" }, *mapping;
@@ -37,8 +37,8 @@ static int find_mapping(struct pmp_saved *reader, uint64_t id, uint32_t *number)
 		return PMP_EFORMAT;
 	mapping = &reader->mappings[i];
 	if (reader->mapping_numbers[i] == UINT32_MAX) {
-		mapping->path = pmp_saved_text(reader, reader->mapping_texts[i].name);
-		mapping->build_id = pmp_saved_text(reader, reader->mapping_texts[i].unit);
+		mapping->path = pmp_pprof_text(reader, reader->mapping_texts[i].name);
+		mapping->build_id = pmp_pprof_text(reader, reader->mapping_texts[i].unit);
 		reader->mapping_numbers[i] =
 			pmp_symbolizer_add_mapping(symbolizer, mapping);
 	}
@@ -47,14 +47,14 @@ static int find_mapping(struct pmp_saved *reader, uint64_t id, uint32_t *number)
 }
 
 /* The names of a location. Returns their number or a code. */
-static int read_lines(struct pmp_saved *reader, const Pmp__Pprof__Location *message,
-		      struct pmp_frame *frames)
+static int read_lines(struct pmp_pprof_reader *reader,
+		      const Pmp__Pprof__Location *message, struct pmp_frame *frames)
 {
 	if (message->n_line > LINES_MAX)
 		return PMP_ELIMIT;
 	for (size_t i = 0; i < message->n_line; i++) {
 		const Pmp__Pprof__Line *line = message->line[i];
-		const struct pmp_saved_function *function;
+		const struct pmp_pprof_function *function;
 		const char *linkage, *file;
 		uint32_t number = pmp_intern_find(reader->function_ids, &line->function,
 						  sizeof(line->function));
@@ -62,10 +62,10 @@ static int read_lines(struct pmp_saved *reader, const Pmp__Pprof__Location *mess
 		if (number == PMP_INTERN_NONE)
 			return PMP_EFORMAT;
 		function = &reader->functions[number];
-		linkage = pmp_saved_text(reader, function->linkage);
-		file = pmp_saved_text(reader, function->file);
+		linkage = pmp_pprof_text(reader, function->linkage);
+		file = pmp_pprof_text(reader, function->file);
 		frames[i] = (struct pmp_frame){
-			.function = pmp_saved_text(reader, function->name),
+			.function = pmp_pprof_text(reader, function->name),
 			.linkage = *linkage ? linkage : NULL,
 			.file = *file ? file : NULL,
 		};
@@ -81,8 +81,8 @@ static int read_lines(struct pmp_saved *reader, const Pmp__Pprof__Location *mess
 }
 
 /* exact: the innermost frame, or the one that a signal has interrupted. */
-static int read_location(struct pmp_saved *reader, struct pmp_saved_location *location,
-			 bool exact)
+static int read_location(struct pmp_pprof_reader *reader,
+			 struct pmp_pprof_location *location, bool exact)
 {
 	struct pmp_first_address origin = { .exact = exact };
 	struct pmp_frame frames[LINES_MAX];
@@ -115,10 +115,10 @@ static uint64_t value_of(const Pmp__Pprof__Sample *sample, int column, uint64_t 
 	if (column < 0 || sample->value[column] < 0 ||
 	    __builtin_mul_overflow((uint64_t)sample->value[column], unit, &value))
 		return 0;
-	return pmp_saved_positive(value);
+	return pmp_pprof_positive(value);
 }
 
-static void read_values(const struct pmp_saved_columns *columns,
+static void read_values(const struct pmp_pprof_columns *columns,
 			const Pmp__Pprof__Sample *sample, struct pmp_entry *entry)
 {
 	uint64_t offcpu = value_of(sample, columns->offcpu, columns->offcpu_unit);
@@ -136,18 +136,18 @@ static pid_t id_of(int64_t number)
 }
 
 /* The labels that pmp writes; others' `thread` is the same. */
-static int read_labels(const struct pmp_saved *reader, const Pmp__Pprof__Sample *sample,
-		       struct pmp_entry *entry)
+static int read_labels(const struct pmp_pprof_reader *reader,
+		       const Pmp__Pprof__Sample *sample, struct pmp_entry *entry)
 {
 	for (size_t i = 0; i < sample->n_label; i++) {
 		const Pmp__Pprof__Label *label = sample->label[i];
 		const char *key, *value;
 
-		if (!pmp_saved_is_text(reader, label->key) ||
-		    !pmp_saved_is_text(reader, label->text))
+		if (!pmp_pprof_is_text(reader, label->key) ||
+		    !pmp_pprof_is_text(reader, label->text))
 			return PMP_EFORMAT;
-		key = pmp_saved_text(reader, pmp_saved_text_number(label->key));
-		value = pmp_saved_text(reader, pmp_saved_text_number(label->text));
+		key = pmp_pprof_text(reader, pmp_pprof_text_number(label->key));
+		value = pmp_pprof_text(reader, pmp_pprof_text_number(label->text));
 		if (!strcmp(key, "process") && *value)
 			entry->process = value;
 		else if (!strcmp(key, "pid"))
@@ -170,7 +170,7 @@ static int read_labels(const struct pmp_saved *reader, const Pmp__Pprof__Sample 
 static bool read_mark(const char *mark, struct pmp_entry *entry,
 		      char reason[PMP_REASON_SIZE])
 {
-	const char *text = pmp_saved_after(mark, "[not stopped: ");
+	const char *text = pmp_pprof_after(mark, "[not stopped: ");
 	size_t length = text ? strlen(text) : 0;
 
 	if (!strcmp(mark, "[unknown]"))
@@ -189,9 +189,9 @@ static bool read_mark(const char *mark, struct pmp_entry *entry,
 		reason[length - 1] = '\0';
 		return true;
 	}
-	text = pmp_saved_after(mark, "[truncated: ");
+	text = pmp_pprof_after(mark, "[truncated: ");
 	for (int end = PMP_END_ROOT + 1; text && end < PMP_END_COUNT; end++) {
-		const char *rest = pmp_saved_after(text, pmp_end_text((enum pmp_end)end));
+		const char *rest = pmp_pprof_after(text, pmp_end_text((enum pmp_end)end));
 
 		if (rest && !strcmp(rest, "]")) {
 			entry->end = (enum pmp_end)end;
@@ -201,7 +201,8 @@ static bool read_mark(const char *mark, struct pmp_entry *entry,
 	return false;
 }
 
-static struct pmp_saved_location *find_location(struct pmp_saved *reader, uint64_t id)
+static struct pmp_pprof_location *find_location(struct pmp_pprof_reader *reader,
+						uint64_t id)
 {
 	uint32_t number = pmp_intern_find(reader->location_ids, &id, sizeof(id));
 
@@ -209,7 +210,7 @@ static struct pmp_saved_location *find_location(struct pmp_saved *reader, uint64
 }
 
 /* The mark at the root of a stack, which is without an address, or NULL. */
-static const char *mark_of(struct pmp_saved *reader, pmp_location root)
+static const char *mark_of(struct pmp_pprof_reader *reader, pmp_location root)
 {
 	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
 	const struct pmp_frame *frames;
@@ -222,7 +223,7 @@ static const char *mark_of(struct pmp_saved *reader, pmp_location root)
 }
 
 /* ids: copied, as the arena is used for locations. */
-static int read_stack(struct pmp_saved *reader, const uint64_t *ids, size_t count,
+static int read_stack(struct pmp_pprof_reader *reader, const uint64_t *ids, size_t count,
 		      struct pmp_entry *entry, char reason[PMP_REASON_SIZE])
 {
 	bool exact = true;
@@ -231,7 +232,7 @@ static int read_stack(struct pmp_saved *reader, const uint64_t *ids, size_t coun
 	if (PMP_RESERVE(&reader->stack, &reader->stack_capacity, count + 1))
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		struct pmp_saved_location *location = find_location(reader, ids[i]);
+		struct pmp_pprof_location *location = find_location(reader, ids[i]);
 		int code = 0;
 
 		if (!location)
@@ -252,19 +253,19 @@ static int read_stack(struct pmp_saved *reader, const uint64_t *ids, size_t coun
 }
 
 /* What the program is called when samples do not tell. */
-static const char *program_name(const struct pmp_saved *reader)
+static const char *program_name(const struct pmp_pprof_reader *reader)
 {
 	const char *path = "", *slash;
 
 	if (reader->mapping_count)
-		path = pmp_saved_text(reader, reader->mapping_texts[0].name);
+		path = pmp_pprof_text(reader, reader->mapping_texts[0].name);
 	slash = strrchr(path, '/');
 	if (slash && slash[1])
 		return slash + 1;
 	return *path ? path : "[unknown]";
 }
 
-int pmp_saved_read_sample(struct pmp_saved *reader, const struct pmp_field *field)
+int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	struct pmp_entry entry = {
 		.process = program_name(reader),

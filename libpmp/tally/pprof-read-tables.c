@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tables of a saved profile, as they come; locations are only put down here. */
-#include "tally/saved.h"
+#include "tally/pprof-read.h"
 
 #include "base/alloc.h"
 #include "base/pprof.pb-c.h"
 
 #define MAPPINGS_MAX ((size_t)16 << 10)
 
-const char *pmp_saved_text(const struct pmp_saved *reader, uint32_t number)
+const char *pmp_pprof_text(const struct pmp_pprof_reader *reader, uint32_t number)
 {
 	return reader->texts.data + reader->text_starts[number];
 }
 
-bool pmp_saved_is_text(const struct pmp_saved *reader, int64_t number)
+bool pmp_pprof_is_text(const struct pmp_pprof_reader *reader, int64_t number)
 {
 	return number >= 0 && (uint64_t)number < reader->text_count;
 }
 
-uint32_t pmp_saved_text_number(int64_t number)
+uint32_t pmp_pprof_text_number(int64_t number)
 {
 	return number >= 0 && number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-static int add_text(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_text(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
-	if (reader->text_count >= PMP_SAVED_TABLE_MAX)
+	if (reader->text_count >= PMP_PPROF_TABLE_MAX)
 		return PMP_ELIMIT;
 	if (PMP_RESERVE(&reader->text_starts, &reader->text_capacity,
 			reader->text_count + 1))
@@ -45,7 +45,7 @@ static int add_id(struct pmp_intern *ids, uint64_t id, size_t count)
 	return id == 0 || number != count ? PMP_EFORMAT : 0;
 }
 
-static int add_function(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_function(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	Pmp__Pprof__Function *function;
 	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__function__descriptor,
@@ -53,7 +53,7 @@ static int add_function(struct pmp_saved *reader, const struct pmp_field *field)
 
 	if (code)
 		return code;
-	if (reader->function_count >= PMP_SAVED_TABLE_MAX)
+	if (reader->function_count >= PMP_PPROF_TABLE_MAX)
 		return PMP_ELIMIT;
 	if (PMP_RESERVE(&reader->functions, &reader->function_capacity,
 			reader->function_count + 1))
@@ -61,16 +61,16 @@ static int add_function(struct pmp_saved *reader, const struct pmp_field *field)
 	code = add_id(reader->function_ids, function->id, reader->function_count);
 	if (code)
 		return code;
-	reader->functions[reader->function_count++] = (struct pmp_saved_function){
-		.name = pmp_saved_text_number(function->name ? function->name
+	reader->functions[reader->function_count++] = (struct pmp_pprof_function){
+		.name = pmp_pprof_text_number(function->name ? function->name
 							     : function->system_name),
-		.linkage = pmp_saved_text_number(function->system_name),
-		.file = pmp_saved_text_number(function->file),
+		.linkage = pmp_pprof_text_number(function->system_name),
+		.file = pmp_pprof_text_number(function->file),
 	};
 	return 0;
 }
 
-static int add_mapping(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_mapping(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	Pmp__Pprof__Mapping *mapping;
 	size_t i = reader->mapping_count;
@@ -93,9 +93,9 @@ static int add_mapping(struct pmp_saved *reader, const struct pmp_field *field)
 		.end = mapping->limit,
 		.offset = mapping->offset,
 	};
-	reader->mapping_texts[i] = (struct pmp_saved_type){
-		.name = pmp_saved_text_number(mapping->path),
-		.unit = pmp_saved_text_number(mapping->build_id),
+	reader->mapping_texts[i] = (struct pmp_pprof_type){
+		.name = pmp_pprof_text_number(mapping->path),
+		.unit = pmp_pprof_text_number(mapping->build_id),
 	};
 	reader->mapping_numbers[i] = UINT32_MAX;
 	reader->mapping_count++;
@@ -103,7 +103,7 @@ static int add_mapping(struct pmp_saved *reader, const struct pmp_field *field)
 }
 
 /* Only its id is of interest now, which is its first field as a rule. */
-static int add_location(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_location(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	struct pmp_field_walk walk = { field->data, field->data + field->length };
 	struct pmp_field part;
@@ -116,7 +116,7 @@ static int add_location(struct pmp_saved *reader, const struct pmp_field *field)
 		if (part.number == 1 && part.type == PMP_WIRE_VARINT)
 			id = part.value;
 	}
-	if (reader->location_count >= PMP_SAVED_TABLE_MAX)
+	if (reader->location_count >= PMP_PPROF_TABLE_MAX)
 		return PMP_ELIMIT;
 	if (PMP_RESERVE(&reader->locations, &reader->location_capacity,
 			reader->location_count + 1))
@@ -124,7 +124,7 @@ static int add_location(struct pmp_saved *reader, const struct pmp_field *field)
 	code = add_id(reader->location_ids, id, reader->location_count);
 	if (code)
 		return code;
-	reader->locations[reader->location_count++] = (struct pmp_saved_location){
+	reader->locations[reader->location_count++] = (struct pmp_pprof_location){
 		.data = field->data,
 		.length = field->length,
 		.found = { PMP_LOCATION_NONE, PMP_LOCATION_NONE },
@@ -132,7 +132,7 @@ static int add_location(struct pmp_saved *reader, const struct pmp_field *field)
 	return 0;
 }
 
-static int add_type(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_type(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	Pmp__Pprof__ValueType *type;
 	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__value_type__descriptor,
@@ -140,29 +140,29 @@ static int add_type(struct pmp_saved *reader, const struct pmp_field *field)
 
 	if (code)
 		return code;
-	if (reader->type_count >= PMP_SAVED_VALUES_MAX)
+	if (reader->type_count >= PMP_PPROF_VALUES_MAX)
 		return PMP_ELIMIT;
-	reader->types[reader->type_count++] = (struct pmp_saved_type){
-		.name = pmp_saved_text_number(type->type),
-		.unit = pmp_saved_text_number(type->unit),
+	reader->types[reader->type_count++] = (struct pmp_pprof_type){
+		.name = pmp_pprof_text_number(type->type),
+		.unit = pmp_pprof_text_number(type->unit),
 	};
 	return 0;
 }
 
-static int add_period_type(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_period_type(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	Pmp__Pprof__ValueType *type;
 	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__value_type__descriptor,
 				    field->data, field->length, &type);
 
 	if (!code)
-		reader->period_unit = pmp_saved_text_number(type->unit);
+		reader->period_unit = pmp_pprof_text_number(type->unit);
 	return code;
 }
 
-static int add_comment(struct pmp_saved *reader, uint64_t number)
+static int add_comment(struct pmp_pprof_reader *reader, uint64_t number)
 {
-	if (reader->comment_count >= PMP_SAVED_TABLE_MAX)
+	if (reader->comment_count >= PMP_PPROF_TABLE_MAX)
 		return PMP_ELIMIT;
 	if (PMP_RESERVE(&reader->comments, &reader->comment_capacity,
 			reader->comment_count + 1))
@@ -172,7 +172,7 @@ static int add_comment(struct pmp_saved *reader, uint64_t number)
 }
 
 /* One number, or several packed into bytes. */
-static int add_comments(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_comments(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	struct pmp_field_walk walk;
 	int code = 0;
@@ -189,23 +189,23 @@ static int add_comments(struct pmp_saved *reader, const struct pmp_field *field)
 	return code;
 }
 
-static int add_number(struct pmp_saved *reader, const struct pmp_field *field)
+static int add_number(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	switch (field->number) {
 	case PMP_PPROF_TIME:
-		reader->metadata.realtime = pmp_saved_positive(field->value);
+		reader->metadata.realtime = pmp_pprof_positive(field->value);
 		break;
 	case PMP_PPROF_DURATION:
-		reader->metadata.duration = pmp_saved_positive(field->value);
+		reader->metadata.duration = pmp_pprof_positive(field->value);
 		break;
-	case PMP_PPROF_PERIOD: reader->period = pmp_saved_positive(field->value); break;
+	case PMP_PPROF_PERIOD: reader->period = pmp_pprof_positive(field->value); break;
 	case PMP_PPROF_DEFAULT_TYPE: reader->default_type = field->value; break;
 	default: break;
 	}
 	return 0;
 }
 
-int pmp_saved_add_field(struct pmp_saved *reader, const struct pmp_field *field)
+int pmp_pprof_add_field(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	if (field->number == PMP_PPROF_COMMENT &&
 	    (field->type == PMP_WIRE_VARINT || field->type == PMP_WIRE_BYTES))
@@ -225,23 +225,23 @@ int pmp_saved_add_field(struct pmp_saved *reader, const struct pmp_field *field)
 	}
 }
 
-bool pmp_saved_check_texts(const struct pmp_saved *reader)
+bool pmp_pprof_check_texts(const struct pmp_pprof_reader *reader)
 {
 	for (size_t i = 0; i < reader->function_count; i++)
-		if (!pmp_saved_is_text(reader, reader->functions[i].name) ||
-		    !pmp_saved_is_text(reader, reader->functions[i].linkage) ||
-		    !pmp_saved_is_text(reader, reader->functions[i].file))
+		if (!pmp_pprof_is_text(reader, reader->functions[i].name) ||
+		    !pmp_pprof_is_text(reader, reader->functions[i].linkage) ||
+		    !pmp_pprof_is_text(reader, reader->functions[i].file))
 			return false;
 	for (size_t i = 0; i < reader->mapping_count; i++)
-		if (!pmp_saved_is_text(reader, reader->mapping_texts[i].name) ||
-		    !pmp_saved_is_text(reader, reader->mapping_texts[i].unit))
+		if (!pmp_pprof_is_text(reader, reader->mapping_texts[i].name) ||
+		    !pmp_pprof_is_text(reader, reader->mapping_texts[i].unit))
 			return false;
 	for (size_t i = 0; i < reader->type_count; i++)
-		if (!pmp_saved_is_text(reader, reader->types[i].name) ||
-		    !pmp_saved_is_text(reader, reader->types[i].unit))
+		if (!pmp_pprof_is_text(reader, reader->types[i].name) ||
+		    !pmp_pprof_is_text(reader, reader->types[i].unit))
 			return false;
 	for (size_t i = 0; i < reader->comment_count; i++)
 		if (reader->comments[i] >= reader->text_count)
 			return false;
-	return reader->text_count > 0 && pmp_saved_is_text(reader, reader->period_unit);
+	return reader->text_count > 0 && pmp_pprof_is_text(reader, reader->period_unit);
 }
