@@ -182,7 +182,7 @@ int pmp_procwatch_new(struct pmp_procwatch **watch, struct pmp_error *err);
 int pmp_procwatch_next(struct pmp_procwatch *watch, struct pmp_new_process **list,
 		       size_t *count, struct pmp_error *err);
 /**
- * Returns how many processes and threads, of anybody, have begun and ended between two
+ * Returns how many processes and threads, of any user, have begun and ended between two
  * calls and were not reported; more, if thousands were begun between two.
  */
 uint64_t pmp_procwatch_unseen(const struct pmp_procwatch *watch);

@@ -55,13 +55,13 @@ enum pmp_status {
 };
 
 /*
- * message says what was tried, on whom and why it failed, without a full stop;
+ * message says what was tried, on what and why it failed, without a full stop;
  * hint is empty or names the one next step. Text that came from a target is
  * escaped in both.
  */
 struct pmp_error {
 	int code;      /* an enum pmp_status */
-	int sys_errno; /* errno behind it, or 0 */
+	int sys_errno; /* the errno that caused it, or 0 */
 	char message[384];
 	char hint[256];
 };
@@ -115,7 +115,7 @@ struct pmp_target_options {
 	 * What a capture does to the process that makes it, unless told not to.
 	 *
 	 * SIGCHLD is blocked in the calling thread while threads are held, as it ends
-	 * the wait for their stops; one that was taken for somebody else is sent to the
+	 * the wait for their stops; one that was meant for another child is sent to the
 	 * process again after that, without its siginfo. keep_sigchld: it is left alone,
 	 * and stops are noticed up to 0.1 ms late, as where no SIGCHLD comes.
 	 */
@@ -123,8 +123,8 @@ struct pmp_target_options {
 	/* The calling thread has the policy SCHED_RR while it holds threads, if that is
 	 * permitted and it has no priority of its own. keep_scheduling: it is not changed. */
 	bool keep_scheduling;
-	/* So many threads of the target have a descriptor that stays open: what tells
-	 * that they have not run is read in a fifth of the time. 128 of RLIMIT_NOFILE are
+	/* So many threads of the target have a descriptor that stays open: whether
+	 * they have run is then read in a fifth of the time. 128 of RLIMIT_NOFILE are
 	 * left alone in any case. 0: 256. */
 	unsigned descriptors;
 	/* ns after which a capture stops no more threads. Those that it has not come to
@@ -201,8 +201,8 @@ struct pmp_sample_info {
 	size_t size;
 	pid_t pid;
 	const char *name;     /* of the process, raw bytes */
-	uint64_t time;	      /* CLOCK_MONOTONIC at the begin */
-	uint64_t realtime;    /* CLOCK_REALTIME at the begin */
+	uint64_t time;	      /* CLOCK_MONOTONIC at its start */
+	uint64_t realtime;    /* CLOCK_REALTIME at its start */
 	uint64_t duration;    /* of the capture */
 	uint64_t stopped;     /* sum over threads of the time stopped */
 	uint64_t stopped_max; /* the longest stop of one thread */
@@ -367,7 +367,7 @@ struct pmp_symbolizer_options {
 	 * paths or all in one directory; files that are not there are taken from this
 	 * machine. NULL: no such place. */
 	const char *symfs;
-	/* Get a file from elsewhere, from a server for instance: an open descriptor,
+	/* Get a file that is not on this machine, from a server for instance: an open descriptor,
 	 * which is the symbolizer's from then on, or -1. Called when a name is looked up
 	 * in a module of which this machine has no symbol table or no debug information,
 	 * or of a saved profile not the file, with the lock released. Whatever comes is
@@ -792,7 +792,7 @@ struct pmp_found_process {
 };
 
 /**
- * Which name of a process matches, and whose it is: anybody may run a process of any name.
+ * Which name of a process matches, and whose it is: any user may run a process of any name.
  * Returns 0, PMP_ESRCH if it has ended or does not match any more, or PMP_EINVAL.
  */
 int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *found,

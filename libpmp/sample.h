@@ -34,7 +34,7 @@ enum pmp_module_kind {
 };
 
 /*
- * The kernel tells in which of its functions a thread waits, but not where they are. So
+ * The kernel says in which of its functions a thread waits, but not where they are. So
  * an address is made of a name: the same one in each target, run and machine, in a half
  * of the address space where no process has anything. The image of the module has all
  * names that may occur, with a NUL after each.
@@ -171,7 +171,7 @@ struct pmp_sample {
 
 struct pmp_sample *pmp_sample_new(void); /* one reference; pmp_sample_free() takes it */
 struct pmp_sample *pmp_sample_ref(struct pmp_sample *sample);
-/* Of one that nobody else refers to: as a new one, but with its memory. */
+/* Of one that has no other owner: as a new one, but with its memory. */
 void pmp_sample_clear(struct pmp_sample *sample);
 /* Room for one more thread, zeroed, or NULL. */
 struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample);

@@ -201,7 +201,7 @@ static void rest(struct pmp_stopper *stopper)
 		lower_priority(stopper);
 }
 
-/* Has this process a child whose report nobody has taken yet? Its SIGCHLD may have been
+/* Has this process a child whose report has not been taken yet? Its SIGCHLD may have been
  * one with that of a stop: there is at most one pending. */
 static bool has_report(void)
 {

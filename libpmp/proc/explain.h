@@ -30,7 +30,7 @@ struct pmp_denial {
 	uid_t own_uid;
 	bool own_ptrace;  /* we have CAP_SYS_PTRACE */
 	bool own_read;	  /* we may read files of others: CAP_DAC_READ_SEARCH */
-	bool bounded;	  /* nobody here can get CAP_SYS_PTRACE */
+	bool bounded;	  /* CAP_SYS_PTRACE cannot be had here */
 	bool own_seccomp; /* we run under a seccomp filter */
 	int yama;	  /* kernel.yama.ptrace_scope, -1: none */
 };

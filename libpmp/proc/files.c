@@ -104,7 +104,7 @@ static bool same_bytes(const struct pmp_process *process, const struct pmp_regio
 /*
  * Take an O_PATH descriptor (or a negative errno) as the file of a region if it
  * is. linked: it came from map_files. Its device may then differ: overlay and
- * btrfs show one number in maps and another one in stat. Elsewhere the bytes
+ * btrfs show one number in maps and another one in stat. Otherwise the bytes
  * must agree as well. Returns a descriptor for reading or a negative errno.
  */
 static int accept_file(const struct pmp_process *process, const struct pmp_region *region,
@@ -224,8 +224,8 @@ bool pmp_files_is_at(const struct pmp_process *process, const char *path, uint64
 }
 
 /*
- * A file of /tmp itself: what is mounted on one, as anybody may do in a user namespace,
- * is a file from elsewhere that the process could perhaps not read. O_PATH descriptor
+ * A file of /tmp itself: what is mounted on one, as any user may do in a user namespace,
+ * is a file of another directory that the process could perhaps not read. O_PATH descriptor
  * or a negative errno.
  */
 static int open_in_tmp(const struct pmp_process *process, const char *name)
@@ -264,7 +264,7 @@ static const char *perf_map_problem(const struct pmp_process *process,
 		return "not a regular file";
 	if (file->st_uid != process->uid)
 		return "it belongs to another user";
-	/* /tmp is for everybody: a second name of somebody's file, perhaps. */
+	/* /tmp is open to all users: perhaps a second name of another user's file. */
 	if (file->st_nlink > 1)
 		return "it has several names";
 	if (file->st_size > PERF_MAP_LIMIT)

@@ -153,7 +153,7 @@ static int open_mem(const struct pmp_process *process)
 	return mem;
 }
 
-/* ELFCLASS32 or 64 of the executable, 0 when it cannot be told. */
+/* ELFCLASS32 or 64 of the executable, 0 when it is not known. */
 static int elf_class(const struct pmp_process *process)
 {
 	unsigned char ident[EI_NIDENT];

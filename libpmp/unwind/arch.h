@@ -83,7 +83,7 @@ bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size);
 /* The jumps in a piece of code, one after the other. */
 struct pmp_arch_jump {
 	const uint8_t *code;
-	size_t length, at; /* at: 0 to begin with */
+	size_t length, at; /* at: 0 at first */
 	uint64_t address;  /* of code[0] */
 	uint64_t target;   /* out; 0: not known */
 };

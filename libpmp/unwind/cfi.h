@@ -57,8 +57,8 @@ struct pmp_cfi_fde {
 	size_t program_size;
 };
 
-/* False where the bytes make no sense, or are more than anybody's; outputs are undefined
- * then. */
+/* False where the bytes make no sense, or are more than any real program's; outputs are
+ * undefined then. */
 bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
 		   struct pmp_cfi_entry *entry);
 bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,

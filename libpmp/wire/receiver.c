@@ -423,7 +423,7 @@ static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *
 }
 
 /*
- * One with the memory of the last but one, if nobody else has that any more: half a
+ * One with the memory of the last but one, if it has no other owner any more: half a
  * megabyte for a thousand threads, which the kernel would take back and clear each time.
  */
 static struct pmp_sample *reuse_sample(struct pmp_peer *peer, size_t threads)

@@ -28,7 +28,7 @@ void fetcher_tell(struct fetcher *fetcher);
 void fetcher_interrupt(struct fetcher *fetcher);
 /** Give up what the worker waits for; nothing is fetched any more. */
 void fetcher_cancel(struct fetcher *fetcher);
-/** Nobody waits for it any more. */
+/** It is not waited for any more. */
 void fetcher_free(struct fetcher *fetcher);
 
 #endif

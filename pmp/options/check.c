@@ -57,7 +57,7 @@ static bool check_sink(struct options *options)
 	return true;
 }
 
-/* May we read where threads wait in the kernel? The file is there for everybody, and
+/* May we read where threads wait in the kernel? The file is there for all users, and
  * only some may open or read it. */
 static void warn_kernel(void)
 {
@@ -111,7 +111,7 @@ void options_warn(const struct options *options)
 			     format->name);
 }
 
-/* --every and --keep want files that can be told apart. */
+/* --every and --keep want a name of its own for each file. */
 static bool check_series(const struct options *options)
 {
 	const char *base = options->output ? filename_base(options->output) : "";

@@ -160,19 +160,19 @@ static char *unquote(char *text)
 	return text + 1;
 }
 
-/* A comment begins with # at the begin of a word, but not in quotation marks. */
+/* A comment begins with # at the start of a word, but not in quotation marks. */
 static void cut_comment(char *text)
 {
 	char quote = 0;
 
 	for (char *at = text; *at; at++) {
-		bool behind = at == text || strchr(BLANKS "=", at[-1]);
+		bool starts_word = at == text || strchr(BLANKS "=", at[-1]);
 
 		if (quote) {
 			quote = (char)(*at == quote ? 0 : quote);
-		} else if ((*at == '"' || *at == '\'') && behind) {
+		} else if ((*at == '"' || *at == '\'') && starts_word) {
 			quote = *at;
-		} else if (*at == '#' && behind) {
+		} else if (*at == '#' && starts_word) {
 			*at = '\0';
 			return;
 		}

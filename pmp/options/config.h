@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files with options: one long option a line, without its dashes, and its value behind
+ * Files with options: one long option a line, without its dashes, and its value after
  * blanks or "=". What follows "[name:RE]" is for targets of that name.
  *
  *	# all that we profile
@@ -45,7 +45,7 @@ char *config_whole(const char *regex, char text[PMP_CONFIG_WHOLE_SIZE]);
 bool config_has_sections(const struct config *config);
 
 /**
- * Give all options to the user, those of sections behind the others of their file.
+ * Give all options to the user, those of sections after the others of their file.
  * Without applies sections are left out. Values live as long as config. False if the
  * user said so.
  */

@@ -15,7 +15,7 @@ struct filename {
 	const char *process; /* %n */
 	pid_t pid;	     /* %p */
 	time_t time;	     /* %t, local time */
-	unsigned again;	     /* behind %t as _2, _3: names before it were taken */
+	unsigned again;	     /* after %t as _2, _3: names before it were taken */
 	uint64_t counter;    /* %c */
 };
 

@@ -154,7 +154,7 @@ static bool parse_both(struct options *options, int argc, char **argv)
 	       (argc == 0 || options_take(options, argc, argv, false));
 }
 
-/* Everything anew, in its order; names NULL: without sections. */
+/* Everything again, in its order; names NULL: without sections. */
 static bool parse_all(struct options *options, int argc, char **argv,
 		      const struct target_names *names)
 {

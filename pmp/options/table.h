@@ -26,10 +26,10 @@ struct option_row {
 	const char *help;
 };
 
-/* The rows in their order; NULL behind the last. */
+/* The rows in their order; NULL after the last. */
 const struct option_row *option_row(size_t i);
 const struct option_row *option_named(const char *name);
-/* The title of a group of rows; NULL behind the last. */
+/* The title of a group of rows; NULL after the last. */
 const char *option_group(unsigned group);
 /* Not what is sampled, what ends pmp at once, and where options come from. */
 bool option_is_for_config(const struct option_row *row);

@@ -22,7 +22,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Digits at *text, at least one; *text is moved behind them. */
+/* Digits at *text, at least one; *text is moved past them. */
 static bool take_digits(const char **text, uint64_t *number)
 {
 	const char *at = *text;
@@ -38,7 +38,7 @@ static bool take_digits(const char **text, uint64_t *number)
 	return true;
 }
 
-/* "1.5" in billionths; *text is moved behind it. Digits below those are cut off. */
+/* "1.5" in billionths; *text is moved past it. Digits below those are cut off. */
 static bool take_nano(const char **text, uint64_t *nano)
 {
 	uint64_t whole, fraction = 0;

@@ -14,7 +14,7 @@ struct hash {
 
 /**
  * Where the number of a key is, made with the value fresh if it is new (which *added,
- * unless NULL, tells). NULL: no memory. Valid until the next call.
+ * unless NULL, says whether it is new). NULL: no memory. Valid until the next call.
  */
 uint32_t *hash_get(struct hash *hash, uint64_t key, uint32_t fresh, bool *added);
 /** NULL if there is none. */

@@ -66,7 +66,7 @@ static inline bool model_next(struct model *model, uint64_t until)
 
 /* Rows for chains or names, none yet. False: no memory. */
 bool model_reserve_row_of(struct model *model, size_t count);
-/* The row of one of them in a family, made if it is new; *added tells. NULL: no memory. */
+/* The row of one of them in a family, made if it is new, which *added says. NULL: no memory. */
 struct view_row *model_row_of(struct model *model, struct row_of *row_of, uint64_t family,
 			      uint64_t identity, bool *added);
 

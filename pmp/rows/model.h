@@ -27,7 +27,7 @@ void model_set_filter(struct model *model, const struct pmp_filter *filter);
 /**
  * Make the rows of a view again, in this order: to be gone on with until it returns true; what was
  * shown stays until then, unless it would mean something else. What was begun before is
- * given up. To be called while nobody else counts or names.
+ * given up. To be called while no other thread counts or names.
  */
 void model_begin(struct model *model, const struct view_type *type,
 		 const struct sorting *sorting);

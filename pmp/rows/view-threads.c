@@ -134,7 +134,7 @@ static int compare_wchan(const struct model *model, const struct view_row *a,
 	return strcmp(thread_of(model, a).wchan, thread_of(model, b).wchan);
 }
 
-/* The names behind the leaf. */
+/* The names after the leaf. */
 static int compare_stack(const struct model *model, const struct view_row *a,
 			 const struct view_row *b)
 {

@@ -24,7 +24,7 @@ enum {
 	COLUMN_LEFT = 1,    /* its text begins at the left */
 	COLUMN_SEVERAL = 2, /* of several processes only */
 	COLUMN_WAIT = 4,    /* what threads wait for is asked for */
-	COLUMN_BRIEF = 8,   /* a letter or two: nobody searches for it */
+	COLUMN_BRIEF = 8,   /* a letter or two: not searched */
 };
 
 struct column {

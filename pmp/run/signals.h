@@ -30,14 +30,14 @@ void signals_restore(void);
 void signals_tell_limit(void);
 /**
  * While something may take long that is not the work itself, a second signal that asks
- * for an end does not end pmp, but is told. A third one does.
+ * for an end does not end pmp, but is reported. A third one does.
  */
 void signals_bear(bool bear);
 /** Add what has come since the last call. */
 void signals_take(struct caught *caught);
 /**
  * Stop as this signal, TSTP or TTOU, does by default; returns when continued. False: it did
- * not stop, as nobody is there who could continue it (an orphaned process group).
+ * not stop, as no process could continue it (an orphaned process group).
  */
 bool signals_suspend(int number);
 /** Is this signal ignored? */

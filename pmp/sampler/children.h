@@ -16,7 +16,7 @@
 #define PMP_CHILDREN_PAST 1024
 
 struct children {
-	struct pmp_procwatch *watch;  /* NULL: nobody asked for children */
+	struct pmp_procwatch *watch;  /* NULL: children are not wanted */
 	pid_t adopter;		      /* 0: none */
 	struct pmp_new_process *list; /* of the last look, pid 0: done with */
 	size_t count, next;

@@ -168,7 +168,7 @@ static void drop(struct sampling *sampling, struct watched *watched)
 	children_ended(&sampling->children, watched->pid);
 }
 
-/* Of those that cannot be sampled the first is told, the others would only repeat it;
+/* Of those that cannot be sampled the first is reported, the others would only repeat it;
  * none that is about to end. */
 static void tell_child_failed(struct sampling *sampling, const struct event_failed *event)
 {
@@ -309,7 +309,7 @@ static bool has_room(struct sampling *sampling)
 	return true;
 }
 
-/* The lowest number that is free tells how many are in use. */
+/* The lowest number that is free is about how many are in use. */
 static bool has_descriptors(const struct sampling *sampling)
 {
 	struct rlimit limit = { 0 };
@@ -608,7 +608,7 @@ static struct event_done done_by(const struct sampling *sampling, uint64_t now)
 	return done;
 }
 
-/* The last one may have left children behind. */
+/* The last one may have left children. */
 static bool has_targets(struct sampling *sampling)
 {
 	if (sampling->living == 0)
@@ -691,7 +691,7 @@ static void isolate(struct sampling *sampling, pid_t front)
 	if (sampling->fd > STDERR_FILENO + 1)
 		close_range(STDERR_FILENO + 1, (unsigned)sampling->fd - 1, 0);
 	close_range((unsigned)sampling->fd + 1, ~0U, 0);
-	/* No core, and nobody else reads the memory of what we read. */
+	/* No core, and no other process reads the memory of what we read. */
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
@@ -800,7 +800,7 @@ void sampler_command(struct sampler *sampler, enum sampler_command command)
 {
 	char byte = (char)command;
 
-	/* If it has gone, the end of the socket tells. */
+	/* If it has gone, the socket is closed. */
 	if (sampler->fd >= 0)
 		send(sampler->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -822,7 +822,7 @@ static void read_own(const struct sampler *sampler, const char *name, char *text
 	text[n > 0 ? n : 0] = '\0';
 }
 
-/* 'R', 'S' and so on; 0: it cannot be told. */
+/* 'R', 'S' and so on; 0: it is not known. */
 static char state_of(const struct sampler *sampler)
 {
 	const char *end;

@@ -32,7 +32,7 @@ static int check(int fd, bool foreign)
 	return S_ISCHR(status.st_mode) && !foreign ? 0 : LOG_NO_FILE;
 }
 
-/* Follow links to the file, where nobody else can have made them; the descriptor of its
+/* Follow links to the file, where no other user can have made them; the descriptor of its
  * directory or a negative errno. */
 static int open_directory(char path[PATH_MAX], bool *foreign)
 {

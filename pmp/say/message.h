@@ -31,7 +31,7 @@ void message_color(bool color);
 /** Until NULL is given messages begin with this place, "FILE:LINE". */
 void message_place(const char *place);
 
-/** Does anybody hear notes? */
+/** Are notes shown or logged? */
 bool message_heard(void);
 
 /**
@@ -45,7 +45,7 @@ void message_print(const char *hint, const char *format, ...)
 void message_note(const char *hint, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** The same for a target that is not there: if quiet, only the log is told. */
+/** The same for a target that is not there: if quiet, only in the log. */
 void message_absent(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** A line of the log, shown only if asked for. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line of progress. While a file is read nobody comes by here: then it is a signal
+ * The line of progress. While a file is read the loop does not come here: then it is a signal
  * handler that writes a line which has been made before.
  */
 #include "say/progress.h"
@@ -72,7 +72,7 @@ static size_t columns(void)
 }
 
 /* Ready to be written; false: there is no room for it. The last column stays free, as
- * some terminals begin a new line behind it. */
+ * some terminals begin a new line after it. */
 static bool make_line(const char *text)
 {
 	char safe[LINE_SIZE];

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is told; the caller fills it in. */
+/* What is shown; the caller fills it in. */
 struct progress {
 	uint64_t snapshots, threads; /* so far; of the last snapshot */
 	uint64_t stopped;	     /* ns, in all */

@@ -266,7 +266,7 @@ static void stat_value(const struct pmp_profile_metadata *metadata,
 
 static void stat_stops(const struct targets *targets, const struct pmp_profile_info *info)
 {
-	/* The sampler tells how long it was at work, unless it was killed. */
+	/* The sampler says how long it was at work, unless it was killed. */
 	uint64_t elapsed = targets->done.elapsed ? targets->done.elapsed
 						 : info->last_time - info->first_time;
 
@@ -299,7 +299,7 @@ static void stat_losses(const struct counting *counting, const struct targets *t
 		message_print(NULL, "snapshots taken but not counted: %llu of %llu",
 			      (unsigned long long)(taken - targets->snapshots),
 			      (unsigned long long)taken);
-	/* Of ids that have gone by nobody knows whose they were. */
+	/* Of ids that have gone by it is not known whose they were. */
 	if (counting->options->children && done->snapshots)
 		message_print(NULL,
 			      "children: %llu sampled, %llu not, %llu unseen at most",

@@ -520,7 +520,7 @@ static int make_visible(struct output *output)
 	if (!PMP_FAULT("no-fsync") && fsync(output->fd) < 0 && errno != EINVAL &&
 	    errno != ENOSYS)
 		return errno;
-	/* In a long run the directory may have been moved away and made anew. */
+	/* In a long run the directory may have been moved away and made again. */
 	if (!output->temporary[0] && open_directory(output, &err) < 0)
 		return err.sys_errno;
 	number = place(output);

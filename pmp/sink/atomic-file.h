@@ -45,11 +45,11 @@ int output_write(void *arg, const void *data, size_t length);
 /** Pass on what is buffered. 0 or a negative errno. */
 int output_flush(struct output *output);
 /**
- * All is written: flush, and give the file its name. A later write begins it anew.
+ * All is written: flush, and give the file its name. A later write begins it again.
  * Returns 0 or a negative errno.
  */
 int output_commit(struct output *output);
-/** The same for what is there so far; a later write goes on behind it. */
+/** The same for what is there so far; a later write goes on after it. */
 int output_commit_copy(struct output *output);
 /**
  * After a commit: of the files that the name can have made for this process remove all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The directory of a file that is to be written. It is entered step by step, and no
- * symbolic link is followed that somebody else may have put there: root must not write
+ * symbolic link is followed that another user may have put there: root must not write
  * where another user points.
  */
 #ifndef PMP_SINK_DIRECTORY_H
@@ -13,7 +13,7 @@
 #define DIRECTORY_LINKS 40 /* followed at most, as the kernel does */
 
 /**
- * May somebody else put names into the directory? Unless it belongs to root or to us,
+ * May another user put names into the directory? Unless it belongs to root or to us,
  * and neither others may write to it nor a group that is not our own.
  */
 bool directory_is_foreign(const struct stat *status);

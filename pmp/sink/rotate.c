@@ -25,7 +25,7 @@
 #include "base/fault.h"
 
 #define RANDOM_DIGITS 16
-#define STALE_TIME (24 * 60 * 60) /* nobody renames for a day */
+#define STALE_TIME (24 * 60 * 60) /* no renaming takes a day */
 #define LATER_TIME 60		  /* runs beside this one, not clocks set back */
 
 struct old_file {
@@ -172,7 +172,7 @@ int keep_newest(int directory, const struct filename *filename, const char *own,
 	return number;
 }
 
-/* Nobody may know it before, and be there first. */
+/* No other user may know it before, and be there first. */
 static uint64_t random_bits(void)
 {
 	struct timespec now = { 0 };

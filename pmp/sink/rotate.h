@@ -21,7 +21,7 @@ int keep_newest(int directory, const struct filename *filename, const char *own,
 /** Remove what runs that were killed long ago have left in the middle of a rename. */
 void keep_sweep(int directory);
 
-/** The name of a file until it is complete: another one each time, that nobody can guess. */
+/** The name of a file until it is complete: another one each time, which cannot be guessed. */
 void keep_temporary(char *name, size_t size);
 
 #endif

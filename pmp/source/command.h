@@ -14,7 +14,7 @@ struct command {
 	int fd;		     /* readable when it has exec'ed or failed to; -1: closed */
 	bool started;	     /* it runs */
 	bool ended;	     /* it has been reaped */
-	bool adopts;	     /* what its processes leave behind: see command_reap() */
+	bool adopts;	     /* what its processes leave: see command_reap() */
 	int exec_errno;	     /* why it could not be executed */
 	int status;	     /* of waitpid(), once ended */
 	uint64_t left_alone; /* when it ended, while children went on; 0: that was said */

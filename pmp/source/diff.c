@@ -64,7 +64,7 @@ static bool far_apart(double a, double b)
 	return a > RATIO * b || b > RATIO * a;
 }
 
-/* In seconds, and how many snapshots in one; 0: that cannot be told. */
+/* In seconds, and how many snapshots in one; 0: that is not known. */
 static void find_pace(const struct pmp_profile *profile, double *time, double *rate)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };

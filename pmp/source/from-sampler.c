@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sampler tells: samples, and what becomes of its targets. */
+/* What comes from the sampler: samples, and what becomes of its targets. */
 #include "source/from-sampler.h"
 
 #include <stdio.h>

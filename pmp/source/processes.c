@@ -51,7 +51,7 @@ static void list_users(const struct found_processes *found, char *text, size_t s
 	}
 }
 
-/* Who is profiled together with others should be told, and not share files with them. */
+/* Users whose processes are profiled together should know, and not share files. */
 static void tell_users_apart(const struct options *options, struct found_processes *found)
 {
 	char text[USERS_SHOWN * (USER_NAME_SIZE + 32)], hint[USER_NAME_SIZE + 64],

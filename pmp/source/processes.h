@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which processes are meant: by -p, -t and --name. Anybody may give a process any name;
+ * Which processes are meant: by -p, -t and --name. Any user may give a process any name;
  * so of one that was found by name it is kept which name that was and whose process it is.
  */
 #ifndef PMP_SOURCE_PROCESSES_H

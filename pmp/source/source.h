@@ -69,7 +69,7 @@ struct source_type {
 	void (*close)(struct source *source);
 };
 
-/* What a source tells its run, and has it do; the argument is the run. */
+/* What a source reports to its run, and has it do; the argument is the run. */
 struct source_calls {
 	/** See these of struct sink_type. */
 	void (*targets)(void *run, const struct process *process);

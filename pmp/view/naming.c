@@ -9,7 +9,7 @@
 
 #include "run/worker.h"
 
-#define TELL_EVERY 64 /* names, before the loop is told of them */
+#define TELL_EVERY 64 /* names, before the loop hears of them */
 
 struct naming {
 	struct worker *worker;

@@ -15,7 +15,7 @@ struct prompt {
 extern const struct prompt prompt_search, prompt_frames, prompt_threads, prompt_interval,
 	prompt_file;
 
-/** Ask, with a text to begin with. */
+/** Ask, with a text that is there already. */
 void prompt_begin(struct view *view, const struct prompt *prompt, const char *text);
 /** A key while something is asked. */
 void prompt_key(struct view *view, int key);

@@ -25,7 +25,7 @@ static void make_directories(char *path)
 	}
 }
 
-/* A FIFO in its place holds up nobody. */
+/* A FIFO in its place does not hold pmp up. */
 static FILE *open_settings(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
