@@ -65,7 +65,7 @@ char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char 
  * windows of time that end now. All of it is borrowed until the next
  * pmp_profile_add(). Memory is bounded: threads that ended a while ago are put
  * together; so are the stacks that are counted least, when there are too many. What is
- * not counted apart is told in pmp_live_info.merged.
+ * not counted apart is in pmp_live_info.merged.
  * A saved profile that is read into such a profile is counted since the start only;
  * its threads are all present, each with what it was found at most often.
  */
@@ -150,7 +150,7 @@ size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
 size_t pmp_live_counter_count(const struct pmp_live *live);
 /** Each i below its count. Indices stay, but those of threads and counters change when
- * threads are put together, which pmp_live_info.moved tells, and all of them, with the
+ * threads are put together, which pmp_live_info.moved shows, and all of them, with the
  * numbers of locations, when stacks are: pmp_live_info.renumbered. */
 void pmp_live_process(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_process *process);

@@ -27,7 +27,7 @@ struct location_functions {
 	uint32_t count; /* 0: not looked at yet */
 };
 
-/* A function of the stack at hand. */
+/* A function of the current stack. */
 struct stack_step {
 	uint32_t index; /* of the stack's locations */
 	size_t function;
@@ -56,7 +56,7 @@ struct pmp_filter_stack {
 	size_t location_count, location_capacity;
 	struct function_at *functions;
 	size_t function_count, function_capacity;
-	/* The stack at hand. */
+	/* The current stack. */
 	struct stack_step *steps;
 	pmp_marks *marks;
 	uint32_t *numbers, *kept, *origins;

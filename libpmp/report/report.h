@@ -9,7 +9,7 @@
  *
  * What a filter says (which stacks, which of their functions, under which names, in which
  * groups of threads) is applied when the report is made, and so is the scale of a base.
- * After that nothing but a report is read, and nobody asks whether there was a filter.
+ * After that nothing but a report is read, and nothing asks whether there was a filter.
  *
  * One numbering: entries, the rows of the snapshot, runs and locations are numbered by the
  * report. A pmp_location in it is passed to pmp_report_frames() and the two after it,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Looking for debug files. Whatever lies at a candidate's path, it is opened only if it
- * is a regular file; it, and what comes from elsewhere, must belong to a user we trust,
+ * is a regular file; it, and what is fetched, must belong to a user we trust,
  * and must prove that it belongs to the module.
  */
 #include "resolve/debugfile.h"
@@ -70,7 +70,7 @@ static bool open_candidate(struct pmp_buf *path, const struct pmp_debug_place *p
 	return !problem;
 }
 
-/* The debug file of a build-id from elsewhere. */
+/* The debug file of a build-id, fetched. */
 static bool fetch_candidate(const unsigned char *id, size_t size,
 			    const struct pmp_debug_place *place, struct pmp_elf *file)
 {
@@ -299,7 +299,7 @@ static bool has_alt(Dwarf *dwarf)
 	return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) != 0;
 }
 
-/* path NULL: from elsewhere. */
+/* path NULL: fetched. */
 static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 		     const struct pmp_debug_place *place, struct pmp_elf *alt)
 {

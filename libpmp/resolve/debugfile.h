@@ -20,7 +20,7 @@ struct pmp_debug_place {
 	const char *debug_dir; /* /usr/lib/debug; or several, colons between */
 	const char *path;      /* of the module */
 	uid_t owner;	       /* of the module's file: besides root and ourselves
-				* nobody else's debug files are believed */
+				* debug files of no other user are believed */
 	struct pmp_fetch fetch;
 	struct pmp_budget *budget;
 	const struct pmp_log *log;
@@ -35,7 +35,7 @@ struct pmp_debug_place {
  */
 bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_place *place,
 			struct pmp_buf *path, struct pmp_elf *debug);
-/* The same from elsewhere. */
+/* The same, fetched. */
 bool pmp_debugfile_fetch(const struct pmp_elf *module,
 			 const struct pmp_debug_place *place, struct pmp_elf *debug);
 /* The symbols that are packed into .gnu_debugdata (xz). False: none. */

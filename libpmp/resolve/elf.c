@@ -80,7 +80,7 @@ static bool note_segment(struct pmp_elf *elf, const GElf_Phdr *segment)
 	return data && find_build_id(elf, data);
 }
 
-/* Debug files have sections but their segments' contents may be elsewhere. */
+/* Debug files have sections but their segments' contents may be in another file. */
 static void read_build_id(struct pmp_elf *elf, size_t segments)
 {
 	Elf_Scn *section = NULL;

@@ -101,7 +101,7 @@ struct pmp_live {
 	struct pmp_log_sample *log_samples; /* ring */
 	size_t log_size, log_samples_size;  /* powers of two */
 	struct pmp_log_tail head, tails[PMP_WINDOW_COUNT];
-	uint32_t *words; /* the stack at hand: its end, its locations */
+	uint32_t *words; /* the current stack: its end, its locations */
 	size_t words_capacity;
 	struct pmp_live_info info;
 	struct pmp_live_window windows[PMP_WINDOW_COUNT];

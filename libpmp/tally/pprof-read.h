@@ -77,7 +77,7 @@ struct pmp_pprof_reader {
 	struct pmp_pprof_columns columns;
 	uint64_t *comments; /* texts */
 	size_t comment_count, comment_capacity;
-	pmp_location *stack; /* of the sample at hand */
+	pmp_location *stack; /* of the current sample */
 	size_t stack_capacity;
 	size_t sample_count, names_size;
 	uint64_t counted; /* the sum of counts */

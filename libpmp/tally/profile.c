@@ -25,7 +25,7 @@
 #include "tally/thread-cache.h"
 
 /* Half of all stacks are evicted when two thirds of what memory there is are in use: the
- * rest is for the tables that are made anew. It is done until a quarter of that is free,
+ * rest is for the tables that are made again. It is done until a quarter of that is free,
  * unless it helps no more. */
 #define TRIGGER(memory) ((memory) / 3 * 2)
 #define ENOUGH(trigger) ((trigger) / 4 * 3)
@@ -38,7 +38,7 @@ struct pmp_profile {
 	struct pmp_symbolizer *symbolizer;
 	bool attached; /* to it */
 	struct pmp_entries entries;
-	pmp_location *locations; /* of the frames of the sample at hand */
+	pmp_location *locations; /* of the frames of the current sample */
 	size_t location_capacity;
 	uint32_t *known; /* entries of its threads, or PMP_ENTRY_NONE */
 	size_t known_capacity;
@@ -237,7 +237,7 @@ static void count_evicted(struct pmp_profile *profile, const bool *stays)
 	}
 }
 
-/* Make the entries anew without those that are counted least. On failure all is as
+/* Make the entries again without those that are counted least. On failure all is as
  * before. */
 static int evict(struct pmp_profile *profile)
 {
@@ -285,7 +285,7 @@ static void sweep(struct pmp_profile *profile)
 	free(used);
 }
 
-/* swept: nobody but the profile and its view holds numbers of locations. */
+/* swept: nothing but the profile and its view holds numbers of locations. */
 static int keep_bounded(struct pmp_profile *profile, bool swept)
 {
 	uint64_t memory = memory_of(profile), before;

@@ -46,7 +46,7 @@ struct pmp_entries {
 	struct pmp_entry *all;
 	size_t count, capacity;
 	size_t between_count; /* of all, those of PMP_END_BETWEEN */
-	uint32_t *key;	      /* the key at hand */
+	uint32_t *key;	      /* the current key */
 	size_t key_capacity;
 };
 

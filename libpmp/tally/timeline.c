@@ -22,7 +22,7 @@ struct pmp_timeline {
 	struct pmp_run *runs;
 	size_t count, capacity;
 	bool full;
-	pid_t pid; /* of the sample at hand */
+	pid_t pid; /* of the current sample */
 	uint64_t time;
 	uint32_t sample;
 };

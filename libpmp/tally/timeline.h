@@ -31,7 +31,7 @@ int pmp_timeline_begin(struct pmp_timeline *timeline, pid_t pid, uint64_t time);
 int pmp_timeline_add(struct pmp_timeline *timeline, pid_t tid, uint32_t entry);
 /* Entry i is new[i] from now on. */
 void pmp_timeline_renumber(struct pmp_timeline *timeline, const uint32_t *new);
-/* All runs in the order of their begins; NULL when there were too many. */
+/* All runs in the order of their starts; NULL when there were too many. */
 const struct pmp_run *pmp_timeline_runs(const struct pmp_timeline *timeline,
 					size_t *count);
 

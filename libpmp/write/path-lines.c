@@ -23,7 +23,7 @@ static uint32_t step_of(const struct pmp_path_lines *lines, const struct pmp_pat
 struct cursor {
 	const struct pmp_path *path;
 	size_t next;	/* name to come */
-	const char *at; /* in the one at hand */
+	const char *at; /* in the current one */
 };
 
 /* The byte at a cursor; -1 at the end of the line. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Making paths: the functions of a location are found once and kept; when all are
- * known they are numbered anew in the order of their names, so that paths compare
+ * known they are numbered again in the order of their names, so that paths compare
  * as numbers do.
  */
 #include "write/paths.h"
@@ -222,7 +222,7 @@ static int compare_paths(const void *a, const void *b)
 	return (one->length > other->length) - (one->length < other->length);
 }
 
-/* Number the functions anew, in the order of their names. */
+/* Number the functions again, in the order of their names. */
 static int sort_functions(struct pmp_paths *paths)
 {
 	size_t count = paths->function_count;

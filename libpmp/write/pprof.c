@@ -62,7 +62,7 @@ struct encoder {
 	int64_t type, unit;
 	size_t values;		       /* of a sample */
 	struct pmp_buf scratch, plain; /* for texts; not yet compressed */
-	uint64_t *ids;		       /* of the sample at hand */
+	uint64_t *ids;		       /* of the current sample */
 	size_t id_capacity;
 	z_stream zip;
 	bool zip_open;

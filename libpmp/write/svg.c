@@ -53,7 +53,7 @@ static const unsigned steps[] = { 5, 20, 50, 100, 200, 500, 1000, 2000 };
 /* What a thread was doing, worst first. */
 enum doing { RUNNING, UNINTERRUPTIBLE, LOCKED, WAITING, DOING_COUNT };
 
-/* A box that the path at hand is in. */
+/* A box that the current path is in. */
 struct box {
 	uint32_t function;
 	uint64_t start;		     /* samples to the left of it, */
