@@ -123,9 +123,9 @@ static int profile_all(struct invocation *call, struct id_list *pids)
 	groups = calloc(pids->count, sizeof(*groups));
 	if (!groups)
 		return no_memory();
-	count = several_group(&call->options, &call->found, pids, groups);
+	count = per_target_group(&call->options, &call->found, pids, groups);
 	if (count > 1)
-		group = several_run(count, &status);
+		group = per_target_run(count, &status);
 	if (group >= 0 && count > 1)
 		status = profile_group(call, pids, groups, (size_t)group, count);
 	else if (group >= 0)

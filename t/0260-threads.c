@@ -94,7 +94,8 @@ static bool begin(struct subject *subject, bool (*prepare)(const struct child *,
 {
 	*subject = (struct subject){ 0 };
 	return ok(child_start(&subject->child, prepare, NULL) &&
-		  pmp_process_open(subject->child.pid, &subject->process, NULL) == 0,
+			  pmp_process_open(subject->child.pid, &subject->process, NULL) ==
+				  0,
 		  "a process");
 }
 
@@ -129,13 +130,13 @@ static bool all_asleep(void *arg)
 {
 	struct subject *subject = arg;
 	struct pmp_thread thread;
-	struct pmp_peek look;
+	struct pmp_inspection look;
 	size_t found = 0, asleep = 0;
 
 	list(subject);
 	for (size_t i = 0; i < subject->count; i++) {
-		if (pmp_thread_peek(&subject->process, subject->tids[i], false, &thread,
-				    &look) ||
+		if (pmp_thread_inspect(&subject->process, subject->tids[i], false,
+				       &thread, &look) ||
 		    thread.syscall != PAUSE)
 			continue;
 		asleep++;
@@ -145,11 +146,12 @@ static bool all_asleep(void *arg)
 	return asleep == MANY - 2 && found == NAMES;
 }
 
-static void check_thread(const struct pmp_thread *thread, const struct pmp_peek *look,
-			 const struct subject *subject, unsigned counts[3])
+static void check_thread(const struct pmp_thread *thread,
+			 const struct pmp_inspection *look, const struct subject *subject,
+			 unsigned counts[3])
 {
-	bool common = look->tgid == subject->child.pid && !look->tracer &&
-		      look->seccomp >= 0;
+	bool common =
+		look->tgid == subject->child.pid && !look->tracer && look->seccomp >= 0;
 
 	if (common && thread->syscall == PAUSE && look->pc && look->sp &&
 	    thread->sp == look->sp && thread->state == 'S' && thread->wchan[0])
@@ -165,7 +167,7 @@ static void test_many(void)
 {
 	struct subject subject;
 	struct pmp_thread thread;
-	struct pmp_peek look;
+	struct pmp_inspection look;
 	unsigned counts[3] = { 0 };
 
 	if (!begin(&subject, many))
@@ -177,22 +179,25 @@ static void test_many(void)
 	ok(sound(&subject), "in ascending order, the leader among them");
 	for (size_t i = 0; i < subject.count; i++) {
 		memset(&thread, 0xff, sizeof(thread));
-		if (pmp_thread_peek(&subject.process, subject.tids[i], false, &thread, &look) ==
-		    0 &&
-		    pmp_thread_ask(&subject.process, subject.tids[i], &look) == 0)
+		if (pmp_thread_inspect(&subject.process, subject.tids[i], false, &thread,
+				       &look) == 0 &&
+		    pmp_thread_inspect_more(&subject.process, subject.tids[i], &look) ==
+			    0)
 			check_thread(&thread, &look, &subject, counts);
 	}
 	is_int(counts[0], MANY - 2, "sleeping threads: call, sp, pc, wait channel");
 	is_int(counts[1], 1, "a running thread: nothing of the kind");
 	is_int(counts[2], 1, "the leader");
-	ok(pmp_thread_peek(&subject.process, getpid(), false, &thread, &look) == PMP_ESRCH,
+	ok(pmp_thread_inspect(&subject.process, getpid(), false, &thread, &look) ==
+		   PMP_ESRCH,
 	   "a thread of another process");
 	kill(subject.child.pid, SIGKILL);
 	waitpid(subject.child.pid, NULL, 0);
 	subject.child.pid = 0;
 	is_int(list(&subject), PMP_ESRCH, "the process has ended");
 	is_int(subject.count, 0, "it has no threads");
-	is_int(pmp_thread_peek(&subject.process, subject.tids[0], false, &thread, &look),
+	is_int(pmp_thread_inspect(&subject.process, subject.tids[0], false, &thread,
+				  &look),
 	       PMP_ESRCH, "its leader has ended");
 	end(&subject);
 }
@@ -201,7 +206,7 @@ static void test_churn(void)
 {
 	struct subject subject;
 	struct pmp_thread thread;
-	struct pmp_peek look;
+	struct pmp_inspection look;
 	unsigned wrong = 0, seen = 0, gone = 0;
 
 	if (!begin(&subject, churn))
@@ -209,16 +214,16 @@ static void test_churn(void)
 	for (unsigned round = 0; round < 200; round++) {
 		wrong += list(&subject) != 0 || !sound(&subject);
 		for (size_t i = 0; i < subject.count; i++) {
-			int result = pmp_thread_peek(&subject.process, subject.tids[i],
-						     false, &thread, &look);
+			int result = pmp_thread_inspect(&subject.process, subject.tids[i],
+							false, &thread, &look);
 
 			if (result == 0)
-				result = pmp_thread_ask(&subject.process, subject.tids[i],
-							&look);
+				result = pmp_thread_inspect_more(&subject.process,
+								 subject.tids[i], &look);
 			seen += result == 0;
 			gone += result == PMP_ESRCH;
-			wrong += result ? result != PMP_ESRCH :
-				 look.tgid != subject.child.pid;
+			wrong += result ? result != PMP_ESRCH
+					: look.tgid != subject.child.pid;
 		}
 	}
 	is_int(wrong, 0, "no wrong thread while they come and go");

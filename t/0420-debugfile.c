@@ -5,7 +5,7 @@
  */
 #include "lib/fifo.h"
 #include "lib/names.h"
-#include "resolve/state.h"
+#include "resolve/symbolizer-state.h"
 
 static uint64_t hidden; /* its address in prog */
 static char debug_dir[256];

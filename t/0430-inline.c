@@ -5,7 +5,7 @@
  */
 #include "lib/fifo.h"
 #include "lib/names.h"
-#include "resolve/state.h"
+#include "resolve/symbolizer-state.h"
 
 static const char source[] =
 	"volatile int sink;\n"
@@ -149,7 +149,8 @@ static void test_budget(void)
 
 	is_int(most_frames(1000, &spent), 3, "inlined functions are found");
 	ok(spent > 10 && spent < 1000, "which costs steps: %u", (unsigned)spent);
-	is_int(most_frames(0, &spent), 1, "without any only the function itself is named");
+	is_int(most_frames(0, &spent), 1,
+	       "without any only the function itself is named");
 	is_int(most_frames(10, &spent), 1, "nor with too few");
 	is_int(spent, 10, "which are then spent");
 }
@@ -160,8 +161,8 @@ static void test_bait(const char *path, const char *what)
 	pid_t bait = fifo_new(path);
 	const struct pmp_symbolizer_options lines = { .lines = true };
 
-	is_str(name_in("split/prog", symbol_address("split/prog", "outer"), lines), "outer",
-	       "a FIFO %s: its name all the same", what);
+	is_str(name_in("split/prog", symbol_address("split/prog", "outer"), lines),
+	       "outer", "a FIFO %s: its name all the same", what);
 	ok(fifo_untouched(bait), "a FIFO %s is not opened", what);
 	unlink(path);
 }
@@ -183,7 +184,8 @@ static void test_split_places(const char *compiler)
 	test_bait("split/inl.dwo", "beside the file");
 	test_bait("built/inl.dwo", "where it was compiled");
 	if (!run("cd split && %s -g -gsplit-dwarf -O2 -c inl.c -fdebug-prefix-map=$PWD=below && "
-		 "%s -o prog inl.o && rm -f *.dwo && mkdir -p below", compiler, compiler))
+		 "%s -o prog inl.o && rm -f *.dwo && mkdir -p below",
+		 compiler, compiler))
 		return;
 	test_bait("split/below/inl.dwo", "where it was compiled, below its file");
 }

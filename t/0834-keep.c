@@ -25,8 +25,7 @@ static void test_check(void)
 		ok(filename_check(right[i]), "'%s' is a pattern", right[i]);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		ok(!filename_check(wrong[i]), "'%s' is none", wrong[i]);
-	ok(filename_has("%%t%c", 'c') && !filename_has("%%t%c", 't'),
-	   "%%%%t is no time");
+	ok(filename_has("%%t%c", 'c') && !filename_has("%%t%c", 't'), "%%%%t is no time");
 	ok(!filename_has("%", 'c'), "nor is a lone %%");
 }
 
@@ -89,11 +88,11 @@ static void test_match(void)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		const struct filename filename = { .pattern = table[i].pattern,
-						       .process = "db" };
+						   .process = "db" };
 		struct filename_found found = { 0 };
 
-		is_int(filename_match(&filename, table[i].name, &found),
-		       table[i].fits, "'%s' of '%s'", table[i].name, table[i].pattern);
+		is_int(filename_match(&filename, table[i].name, &found), table[i].fits,
+		       "'%s' of '%s'", table[i].name, table[i].pattern);
 		is_int(found.counter, table[i].counter, "its counter");
 	}
 }
@@ -140,7 +139,7 @@ static void make_some(unsigned count)
 static void test_keep(void)
 {
 	const struct filename filename = { .pattern = "/some/where/%n-%c",
-					       .process = "db" };
+					   .process = "db" };
 	static const char *const others[] = {
 		"db", "db-", "db-x", "db-03", "db-3.bak", "xdb-3", "other-3", "DB-3",
 	};
@@ -154,7 +153,7 @@ static void test_keep(void)
 	is_int(symlinkat("db-9", directory, "db-21"), 0, "a link");
 	mkfifoat(directory, "db-22", 0600);
 	is_int(keep_counter(directory, &filename), 22, "the highest counter");
-	is_int(keep_newest(directory, &filename, "db-9", 3, name), 0, "keep 3");
+	is_int(rotate_newest(directory, &filename, "db-9", 3, name), 0, "keep 3");
 	is_str(name, "", "nothing in the way");
 	for (unsigned i = 1; i <= 9; i++) {
 		snprintf(name, sizeof(name), "db-%u", i);
@@ -168,9 +167,9 @@ static void test_keep(void)
 	is_int(left, sizeof(others) / sizeof(*others), "others stay");
 	ok(is_there("db-20") && is_there("db-21") && is_there("db-22"),
 	   "so does what is no file");
-	is_int(keep_newest(directory, &filename, "db-9", 3, name), 0, "once more");
+	is_int(rotate_newest(directory, &filename, "db-9", 3, name), 0, "once more");
 	ok(is_there("db-7"), "there is nothing to do");
-	is_int(keep_newest(directory, &filename, "db-7", 1, name), 0, "keep 1");
+	is_int(rotate_newest(directory, &filename, "db-7", 1, name), 0, "keep 1");
 	ok(is_there("db-7") && !is_there("db-8") && !is_there("db-9"),
 	   "the one just written stays, whatever its time");
 	unlinkat(directory, "db-20", AT_REMOVEDIR);
@@ -189,13 +188,13 @@ static void test_clock(void)
 	make("w-20261121-095000", NOON - 600);
 	make("w-20261121-100000", NOON);
 	make("w-20261121-100000_2", NOON);
-	is_int(keep_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
+	is_int(rotate_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
 	       "a clock set back");
 	ok(!is_there("w-20271121-100000") && !is_there("w-20271121-101000"),
 	   "files of the future are the oldest");
 	ok(is_there("w-20261121-095000"), "those before them stay");
 	make("w-20261121-100030", NOON + 30);
-	is_int(keep_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
+	is_int(rotate_newest(directory, &filename, "w-20261121-100000_2", 3, name), 0,
 	       "another run was a moment later");
 	ok(is_there("w-20261121-100030") && !is_there("w-20261121-095000"),
 	   "which is not the future");
@@ -216,7 +215,7 @@ static void test_overlap(void)
 	for (int i = 0; i < 8; i++) {
 		children[i] = fork();
 		if (children[i] == 0)
-			_exit(keep_newest(directory, &filename, "many-400", 20, name));
+			_exit(rotate_newest(directory, &filename, "many-400", 20, name));
 	}
 	for (int i = 0; i < 8; i++)
 		bad += waitpid(children[i], &status, 0) != children[i] || status != 0;
@@ -233,9 +232,13 @@ static void test_overlap(void)
 static void test_sweep(void)
 {
 	static const char *const similar[] = {
-		".pmp-x-0123456789abcdef.tmp", ".pmp-1.tmp", ".pmp-1-1.tmp",
-		".pmp-4194303-0123456789abcdef.tmpx", ".pmp-4194303-0123456789abcdeg.tmp",
-		".pmp--5-0123456789abcdef.tmp", "pmp-4194303-0123456789abcdef.tmp",
+		".pmp-x-0123456789abcdef.tmp",
+		".pmp-1.tmp",
+		".pmp-1-1.tmp",
+		".pmp-4194303-0123456789abcdef.tmpx",
+		".pmp-4194303-0123456789abcdeg.tmp",
+		".pmp--5-0123456789abcdef.tmp",
+		"pmp-4194303-0123456789abcdef.tmp",
 	};
 	char own[64], dead[64];
 	pid_t child = fork();
@@ -244,19 +247,19 @@ static void test_sweep(void)
 	if (child == 0)
 		_exit(0);
 	waitpid(child, &status, 0); /* its id is nobody's now */
-	keep_temporary(own, sizeof(own));
-	keep_temporary(dead, sizeof(dead));
+	rotate_temporary_name(own, sizeof(own));
+	rotate_temporary_name(dead, sizeof(dead));
 	ok(strcmp(own, dead) != 0, "two temporary names differ: %s, %s", own, dead);
 	snprintf(dead, sizeof(dead), ".pmp-%d-0123456789abcdef.tmp", (int)child);
 	make(own, time(NULL) - 2 * DAY);
 	make(dead, time(NULL));
-	keep_sweep(directory);
+	rotate_remove_stale(directory);
 	ok(is_there(own), "a temporary file of a living process stays");
 	ok(is_there(dead), "so does a new one");
 	make(dead, time(NULL) - 2 * DAY);
 	for (size_t i = 0; i < sizeof(similar) / sizeof(*similar); i++)
 		make(similar[i], time(NULL) - 2 * DAY);
-	keep_sweep(directory);
+	rotate_remove_stale(directory);
 	ok(!is_there(dead), "an old one of a dead process goes");
 	for (size_t i = 0; i < sizeof(similar) / sizeof(*similar); i++)
 		ok(is_there(similar[i]), "%s only looks like one: it stays", similar[i]);
@@ -267,9 +270,9 @@ static void test_trouble(void)
 	const struct filename filename = { .pattern = "db-%c", .process = "" };
 	char name[NAME_MAX + 1];
 
-	is_int(keep_newest(-1, &filename, "db-1", 1, name), EBADF, "no directory");
+	is_int(rotate_newest(-1, &filename, "db-1", 1, name), EBADF, "no directory");
 	is_int(keep_counter(-1, &filename), 0, "no counter");
-	keep_sweep(-1);
+	rotate_remove_stale(-1);
 }
 
 int main(void)

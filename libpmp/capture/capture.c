@@ -133,10 +133,11 @@ static int emit_unread(struct pmp_capture *capture, struct pmp_work *work,
 	case PMP_REQUEST_GONE: capture->sample->vanished++; return 0;
 	case PMP_REQUEST_LATE: snprintf(reason, size, "did not stop in time"); break;
 	case PMP_REQUEST_REFUSED:
-		if (pmp_thread_peek(&target->process, request->tid,
-				    target->options.no_wchan, &work->thread,
-				    &work->peek) < 0 ||
-		    pmp_thread_ask(&target->process, request->tid, &work->peek) < 0) {
+		if (pmp_thread_inspect(&target->process, request->tid,
+				       target->options.no_wchan, &work->thread,
+				       &work->peek) < 0 ||
+		    pmp_thread_inspect_more(&target->process, request->tid, &work->peek) <
+			    0) {
 			capture->sample->vanished++;
 			return 0;
 		}
@@ -299,8 +300,9 @@ static int read_thread(struct pmp_capture *capture, size_t i, struct pmp_work *w
 	work->thread.cpu = run_count.cpu;
 	work->thread.runs = run_count.runs;
 	if (r == 0)
-		r = pmp_thread_peek(&target->process, watch->tid,
-				    target->options.no_wchan, &work->thread, &work->peek);
+		r = pmp_thread_inspect(&target->process, watch->tid,
+				       target->options.no_wchan, &work->thread,
+				       &work->peek);
 	if (r < 0)
 		return done(capture, r);
 	watch->unwanted = !is_wanted(target, work);
@@ -361,7 +363,7 @@ static int may_stop(struct pmp_capture *capture, struct pmp_work *work)
 		snprintf(work->thread.reason, sizeof(work->thread.reason), "time limit");
 		return 0;
 	}
-	r = pmp_thread_ask(&target->process, work->thread.tid, &work->peek);
+	r = pmp_thread_inspect_more(&target->process, work->thread.tid, &work->peek);
 	if (r < 0)
 		return r;
 	see_ready(target, work);

@@ -2,7 +2,7 @@
 /*
  * Most threads of most processes are idle: they have not run for many captures. That none
  * of them has run since is proven for all at once, by the runs that the kernel counts of
- *the whole process (taskstats.c):
+ * the whole process (taskstats.c):
  *
  *	sum of the process = runs of the idle threads, as they were when they were read,
  *			     + runs of the active ones, read before the sum

@@ -141,7 +141,7 @@ static const char *syscall_text(const struct pmp_thread *thread)
 }
 
 bool pmp_may_stop(const struct pmp_process *process, struct pmp_thread *thread,
-		  const struct pmp_peek *peek)
+		  const struct pmp_inspection *peek)
 {
 	bool asleep = thread->state == 'S' && thread->syscall >= 0;
 

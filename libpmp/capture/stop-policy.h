@@ -18,6 +18,6 @@
  * is false.
  */
 bool pmp_may_stop(const struct pmp_process *process, struct pmp_thread *thread,
-		  const struct pmp_peek *peek);
+		  const struct pmp_inspection *peek);
 
 #endif

@@ -24,7 +24,7 @@
 /* A thread on its way through a capture. */
 struct pmp_work {
 	struct pmp_thread thread;
-	struct pmp_peek peek;
+	struct pmp_inspection peek;
 	struct pmp_watch *watch;
 	uint64_t run_count; /* before the peek */
 	uint64_t lacks;	    /* a pc whose frame pointer a peek has not found; or 0 */

@@ -127,7 +127,7 @@ int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *ca
 /* ---- one thread --------------------------------------------------------- */
 
 /* Unreadable (not permitted) or not understood: unknown. */
-static void peek_syscall(int dir, struct pmp_thread *thread, struct pmp_peek *peek)
+static void peek_syscall(int dir, struct pmp_thread *thread, struct pmp_inspection *peek)
 {
 	struct pmp_syscall_file call = { .number = PMP_SYSCALL_UNKNOWN };
 	char text[TEXT_SIZE];
@@ -154,7 +154,7 @@ static void peek_wchan(int dir, struct pmp_thread *thread)
 }
 
 static int peek_in(int dir, bool no_wchan, struct pmp_thread *thread,
-		   struct pmp_peek *peek)
+		   struct pmp_inspection *peek)
 {
 	struct pmp_stat stat;
 	int result = pmp_stat_read(dir, "stat", &stat);
@@ -174,12 +174,12 @@ static int peek_in(int dir, bool no_wchan, struct pmp_thread *thread,
 	return 0;
 }
 
-int pmp_thread_peek(const struct pmp_process *process, pid_t tid, bool no_wchan,
-		    struct pmp_thread *thread, struct pmp_peek *peek)
+int pmp_thread_inspect(const struct pmp_process *process, pid_t tid, bool no_wchan,
+		       struct pmp_thread *thread, struct pmp_inspection *peek)
 {
 	int result, dir;
 
-	*peek = (struct pmp_peek){ .seccomp = -1 };
+	*peek = (struct pmp_inspection){ .seccomp = -1 };
 	thread->tid = tid;
 	/* One descriptor for all files: they are of the same thread, even if
 	 * its number is given to another one meanwhile. */
@@ -191,7 +191,8 @@ int pmp_thread_peek(const struct pmp_process *process, pid_t tid, bool no_wchan,
 	return result;
 }
 
-int pmp_thread_ask(const struct pmp_process *process, pid_t tid, struct pmp_peek *peek)
+int pmp_thread_inspect_more(const struct pmp_process *process, pid_t tid,
+			    struct pmp_inspection *peek)
 {
 	struct pmp_status_file status;
 	int result = pmp_task_status(process, tid, &status);

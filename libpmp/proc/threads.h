@@ -26,7 +26,7 @@ int pmp_proc_reason(int sys_errno);
  * Look at a thread: fills tid, name, state, syscall, args, wchan, sp of *thread (sp
  * from the syscall file; 0 if unknown), and pc and sp of *peek.
  */
-struct pmp_peek {
+struct pmp_inspection {
 	uint64_t pc, sp; /* of a blocked thread, else 0 */
 	bool worker;	 /* of the kernel's own, in the process: it has no stack */
 	int seccomp;	 /* as in struct pmp_status_file */
@@ -35,9 +35,10 @@ struct pmp_peek {
 };
 /* no_wchan: only of a thread in D, of which it is the reason not to stop it.
  * 0; PMP_ESRCH: it has ended; PMP_ELIMIT: no descriptor left. */
-int pmp_thread_peek(const struct pmp_process *process, pid_t tid, bool no_wchan,
-		    struct pmp_thread *thread, struct pmp_peek *peek);
+int pmp_thread_inspect(const struct pmp_process *process, pid_t tid, bool no_wchan,
+		       struct pmp_thread *thread, struct pmp_inspection *peek);
 /* The rest of *peek, which only matters before a stop. */
-int pmp_thread_ask(const struct pmp_process *process, pid_t tid, struct pmp_peek *peek);
+int pmp_thread_inspect_more(const struct pmp_process *process, pid_t tid,
+			    struct pmp_inspection *peek);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "resolve/state.h"
+#include "resolve/symbolizer-state.h"
 #include "resolve/symbolizer.h"
 
 #define MODULE_SIZE 131072 /* what a module is counted for: it also has a descriptor */

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "resolve/demangle.h"
-#include "resolve/state.h"
+#include "resolve/symbolizer-state.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 #define UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */

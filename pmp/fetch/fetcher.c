@@ -16,7 +16,7 @@
 #include "fetch/find.h"
 #include "options/value.h"
 #include "run/clock.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "say/message.h"
 #include "say/progress.h"
 #include "options/filename.h"

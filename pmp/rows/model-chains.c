@@ -12,8 +12,8 @@
 
 #define NAME_SIZE 8192 /* of a function; what is longer is cut off */
 
-static bool keep_names(struct model *model, struct frame_names *frames,
-		       pmp_location location, size_t count)
+static bool rotate_names(struct model *model, struct frame_names *frames,
+			 pmp_location location, size_t count)
 {
 	size_t first = model->names_of_locations_count;
 	char shown[NAME_SIZE];
@@ -93,7 +93,7 @@ static bool add_location(struct model *model, pmp_location location, bool *final
 	frames = &model->location_names[location];
 	if (!frames->named) {
 		count = pmp_symbolizer_frame(model->symbolizer, location, 0, &info);
-		if (count && !keep_names(model, frames, location, count))
+		if (count && !rotate_names(model, frames, location, count))
 			return false;
 	}
 	for (uint32_t i = 0; frames->named && i < frames->count; i++) {

@@ -47,8 +47,9 @@ static void read_name(const struct found_processes *processes, pid_t pid,
 	name[n > 0 ? n : 0] = '\0';
 }
 
-size_t several_group(const struct options *options, const struct found_processes *found,
-		     struct id_list *pids, size_t *groups)
+size_t per_target_group(const struct options *options,
+			const struct found_processes *found, struct id_list *pids,
+			size_t *groups)
 {
 	const char *pattern = options->output ? options->output : "";
 	const bool by_id = filename_has(pattern, 'p');
@@ -136,7 +137,7 @@ static void wait_for_all(pid_t *children, size_t count, int *status)
 	}
 }
 
-int several_run(size_t count, int *status)
+int per_target_run(size_t count, int *status)
 {
 	pid_t *children = calloc(count, sizeof(*children)), self = getpid();
 	sigset_t old;

@@ -13,14 +13,15 @@
  * are moved together, and pids->ids[i] belongs to file number groups[i], from 0 on;
  * groups has room for all. 1 if the name does not tell processes apart.
  */
-size_t several_group(const struct options *options, const struct found_processes *found,
-		     struct id_list *pids, size_t *groups);
+size_t per_target_group(const struct options *options,
+			const struct found_processes *found, struct id_list *pids,
+			size_t *groups);
 
 /**
  * Fork one process for each file. In each of them returns its number; in the caller, when
  * all have ended, -1 and the highest of their statuses. Signals that end or USR1 are
  * passed on. To be called before the handlers of signals are installed.
  */
-int several_run(size_t count, int *status);
+int per_target_run(size_t count, int *status);
 
 #endif

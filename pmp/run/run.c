@@ -18,7 +18,7 @@
 #include "run/limit.h"
 #include "run/loop.h"
 #include "run/signals.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "run/supervise.h"
 #include "run/worker.h"
 #include "sampler/sampler.h"
@@ -168,7 +168,7 @@ static void wait_urgent(void *arg, int timeout)
 /* What hangs in the kernel cannot be waited for, and what it works on not be used again. */
 static void abandon_output(struct run *run)
 {
-	const struct output_wait *wait = &run->sink.wait;
+	const struct atomic_file_wait *wait = &run->sink.wait;
 	const struct source *source = &run->source;
 
 	run->sink.type->leave(&run->sink);
@@ -465,14 +465,14 @@ static void write_result(struct run *run)
 	run->sink.type->finish(&run->sink);
 	if (run->state.failure == PMP_EXIT_OUTPUT)
 		return;
-	report_unwanted(counting, &run->source.targets);
-	report_filter(counting);
+	summary_unwanted(counting, &run->source.targets);
+	summary_filter(counting);
 	if (run->options->quiet)
 		return;
 	/* Often both profiles lack the same names. */
-	if (!run->options->no_symbols && !report_modules(counting->symbolizer) &&
+	if (!run->options->no_symbols && !summary_modules(counting->symbolizer) &&
 	    counting->base)
-		report_modules(counting->base_symbolizer);
+		summary_modules(counting->base_symbolizer);
 	if (counting->base)
 		diff_report(counting);
 }
@@ -499,9 +499,9 @@ static int receive_all(struct run *run)
 	source->type->stop(source);
 	write_result(run);
 	if (!run->options->stats)
-		report_evicted(&run->counting);
+		summary_evicted(&run->counting);
 	if (run->options->stats && source->targets.snapshots && !run->options->every)
-		report_stats(&run->counting, &source->targets);
+		summary_stats(&run->counting, &source->targets);
 	return source->type->status(source);
 }
 

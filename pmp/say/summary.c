@@ -34,7 +34,7 @@ static const char *rate(uint64_t interval, char text[RATE_SIZE])
 	return text;
 }
 
-void report_behind(const struct event_behind *event)
+void summary_behind(const struct event_behind *event)
 {
 	char asked[RATE_SIZE], reached[RATE_SIZE], lowered[RATE_SIZE];
 	char stop[128] = "";
@@ -70,8 +70,8 @@ static void wanted(const struct options *options, char *text, size_t size)
 		snprintf(text, size, " of %llu", (unsigned long long)count);
 }
 
-void report_ended(const struct options *options, const struct process *process,
-		  bool threads_only)
+void summary_ended(const struct options *options, const struct process *process,
+		   bool threads_only)
 {
 	const char *what = threads_only ? "the threads of " : "";
 	char of[32];
@@ -89,8 +89,8 @@ void report_ended(const struct options *options, const struct process *process,
 		     (double)(process->last - process->first) / 1e9);
 }
 
-void report_written(const struct counting *counting, const struct targets *targets,
-		    const struct process *named, const char *path)
+void summary_written(const struct counting *counting, const struct targets *targets,
+		     const struct process *named, const char *path)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 	char name[EVENT_NAME_SIZE * 4], more[32] = "", evicted[48] = "";
@@ -112,7 +112,7 @@ void report_written(const struct counting *counting, const struct targets *targe
 		    evicted);
 }
 
-static void report_unnamed(const struct pmp_module_info *module)
+static void summary_unnamed(const struct pmp_module_info *module)
 {
 	const char *id = module->build_id, *problem = module->problem;
 	bool stripped = !problem || strcmp(problem, "no symbols") == 0 ||
@@ -147,7 +147,7 @@ static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
 }
 
 /* An empty file would be a riddle. */
-void report_unwanted(const struct counting *counting, const struct targets *targets)
+void summary_unwanted(const struct counting *counting, const struct targets *targets)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
@@ -158,7 +158,7 @@ void report_unwanted(const struct counting *counting, const struct targets *targ
 			     "out all of them");
 }
 
-void report_filter(const struct counting *counting)
+void summary_filter(const struct counting *counting)
 {
 	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_report_info info = { .size = sizeof(info) };
@@ -181,7 +181,7 @@ void report_filter(const struct counting *counting)
 		percent(info.shown, info.counted));
 }
 
-size_t report_modules(const struct pmp_symbolizer *symbolizer)
+size_t summary_modules(const struct pmp_symbolizer *symbolizer)
 {
 	size_t count = pmp_symbolizer_module_count(symbolizer), told = 0;
 	uint64_t frames = count_frames(symbolizer);
@@ -200,7 +200,7 @@ size_t report_modules(const struct pmp_symbolizer *symbolizer)
 		if (percent(module.unnamed, module.frames) < UNNAMED_PERCENT ||
 		    percent(module.unnamed, frames) < MISSED_PERCENT)
 			continue;
-		report_unnamed(&module);
+		summary_unnamed(&module);
 		told++;
 	}
 	return told;
@@ -223,7 +223,7 @@ static void stat_modules(const struct counting *counting)
 	}
 }
 
-void report_evicted(const struct counting *counting)
+void summary_evicted(const struct counting *counting)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
@@ -306,10 +306,10 @@ static void stat_losses(const struct counting *counting, const struct targets *t
 			      (unsigned long long)(done->children - targets->unseen),
 			      (unsigned long long)(done->lost_children + targets->unseen),
 			      (unsigned long long)done->unseen);
-	report_evicted(counting);
+	summary_evicted(counting);
 }
 
-void report_stats(const struct counting *counting, const struct targets *targets)
+void summary_stats(const struct counting *counting, const struct targets *targets)
 {
 	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_profile_info info = { .size = sizeof(info) };

@@ -12,22 +12,22 @@
 #include <stddef.h>
 
 /** Sampling falls behind. */
-void report_behind(const struct event_behind *event);
+void summary_behind(const struct event_behind *event);
 /** A target ended. */
-void report_ended(const struct options *options, const struct process *process,
-		  bool threads_only);
+void summary_ended(const struct options *options, const struct process *process,
+		   bool threads_only);
 /** That the options leave out all threads, if it is so. */
-void report_unwanted(const struct counting *counting, const struct targets *targets);
+void summary_unwanted(const struct counting *counting, const struct targets *targets);
 /** How much the filters have let pass. */
-void report_filter(const struct counting *counting);
+void summary_filter(const struct counting *counting);
 /** A file is complete, named after a process: one line for the log. */
-void report_written(const struct counting *counting, const struct targets *targets,
-		    const struct process *named, const char *path);
+void summary_written(const struct counting *counting, const struct targets *targets,
+		     const struct process *named, const char *path);
 /** Modules without symbols or replaced on disk. Returns how many lack symbols. */
-size_t report_modules(const struct pmp_symbolizer *symbolizer);
+size_t summary_modules(const struct pmp_symbolizer *symbolizer);
 /** Stacks that memory was too small for. */
-void report_evicted(const struct counting *counting);
+void summary_evicted(const struct counting *counting);
 /** --stats. */
-void report_stats(const struct counting *counting, const struct targets *targets);
+void summary_stats(const struct counting *counting, const struct targets *targets);
 
 #endif

@@ -34,7 +34,7 @@
 #define FILE_MODE 0600
 #define PROCESS_SIZE 128
 
-struct output {
+struct atomic_file {
 	char path[PATH_MAX];	  /* as shown; "standard output" for it */
 	const char *base;	  /* last component of path */
 	struct filename filename; /* what path was made of */
@@ -48,8 +48,8 @@ struct output {
 	bool owned;	    /* close fd */
 	char temporary[64]; /* name in directory; empty: nameless */
 	int error;	    /* the first one, negative */
-	struct output_wait *wait; /* or NULL */
-	size_t length;		  /* in buffer */
+	struct atomic_file_wait *wait; /* or NULL */
+	size_t length;		       /* in buffer */
 	char buffer[BUFFER_SIZE];
 };
 
@@ -89,7 +89,7 @@ static int cannot_write(struct pmp_error *err, const char *path, int number)
 }
 
 /* The next name, when the one before is taken; 0 or an errno. */
-static int next_path(struct output *output)
+static int next_path(struct atomic_file *output)
 {
 	struct filename *filename = &output->filename;
 	int number;
@@ -107,7 +107,7 @@ static int next_path(struct output *output)
 
 /* In an open directory the first name that is free: also when another run has just
  * taken one. */
-static int choose_path(struct output *output)
+static int choose_path(struct atomic_file *output)
 {
 	struct stat status;
 	int number = 0;
@@ -127,7 +127,7 @@ static int choose_path(struct output *output)
 }
 
 /* A nameless file, or a named one where that cannot be had. */
-static int begin_file(struct output *output)
+static int begin_file(struct atomic_file *output)
 {
 	output->temporary[0] = '\0';
 	if (PMP_FAULT("write-in-place")) {
@@ -142,7 +142,7 @@ static int begin_file(struct output *output)
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
 		return errno;
 	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
-		keep_temporary(output->temporary, sizeof(output->temporary));
+		rotate_temporary_name(output->temporary, sizeof(output->temporary));
 		output->fd = openat(output->directory, output->temporary,
 				    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 				    FILE_MODE);
@@ -156,7 +156,7 @@ static int begin_file(struct output *output)
 }
 
 /* A nameless file gets a name that rename() can take. */
-static int name_file(struct output *output)
+static int name_file(struct atomic_file *output)
 {
 	char self[32];
 
@@ -166,7 +166,7 @@ static int name_file(struct output *output)
 	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
 		char name[sizeof(output->temporary)];
 
-		keep_temporary(name, sizeof(name));
+		rotate_temporary_name(name, sizeof(name));
 		if (linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) ==
 		    0) {
 			memcpy(output->temporary, name, sizeof(name));
@@ -178,7 +178,7 @@ static int name_file(struct output *output)
 	return errno;
 }
 
-static void drop_file(struct output *output)
+static void drop_file(struct atomic_file *output)
 {
 	if (output->temporary[0])
 		unlinkat(output->directory, output->temporary, 0);
@@ -190,7 +190,7 @@ static void drop_file(struct output *output)
 }
 
 /* In a foreign directory: may our file take the place of this one? */
-static bool is_replaceable(const struct output *output, const struct stat *file)
+static bool is_replaceable(const struct atomic_file *output, const struct stat *file)
 {
 	struct stat directory;
 
@@ -200,7 +200,7 @@ static bool is_replaceable(const struct output *output, const struct stat *file)
 }
 
 /* What is at the path decides how it is written. */
-static int inspect(struct output *output, struct pmp_error *err)
+static int inspect(struct atomic_file *output, struct pmp_error *err)
 {
 	const char *path = output->path;
 	struct stat status;
@@ -230,7 +230,7 @@ static int inspect(struct output *output, struct pmp_error *err)
 			    "cannot write %s: it is neither a file nor a device", path);
 }
 
-static int open_directory(struct output *output, struct pmp_error *err)
+static int open_directory(struct atomic_file *output, struct pmp_error *err)
 {
 	output->base = filename_base(output->path);
 	if (!*output->base)
@@ -244,7 +244,7 @@ static int open_directory(struct output *output, struct pmp_error *err)
 }
 
 /* Links outside of foreign directories are followed: their file is replaced, not they. */
-static int follow_links(struct output *output, struct pmp_error *err)
+static int follow_links(struct atomic_file *output, struct pmp_error *err)
 {
 	int result = 1;
 
@@ -262,7 +262,7 @@ static int follow_links(struct output *output, struct pmp_error *err)
 }
 
 /* Devices, pipes and the descriptors under /dev/fd are written as they are. */
-static int open_stream(struct output *output, struct pmp_error *err)
+static int open_stream(struct atomic_file *output, struct pmp_error *err)
 {
 	const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK;
 
@@ -275,7 +275,7 @@ static int open_stream(struct output *output, struct pmp_error *err)
 	return 0;
 }
 
-static int open_file(struct output *output, struct pmp_error *err)
+static int open_file(struct atomic_file *output, struct pmp_error *err)
 {
 	const char *pattern = output->filename.pattern;
 	int number, code;
@@ -303,7 +303,7 @@ static int open_file(struct output *output, struct pmp_error *err)
 	return number ? cannot_write(err, output->path, number) : 0;
 }
 
-static void set_filename(struct output *output, const char *pattern, pid_t pid,
+static void set_filename(struct atomic_file *output, const char *pattern, pid_t pid,
 			 const char *process)
 {
 	const char *base = filename_base(pattern);
@@ -320,7 +320,7 @@ static void set_filename(struct output *output, const char *pattern, pid_t pid,
 }
 
 /* Between these two it may hang. */
-static void begin_wait(struct output *output)
+static void begin_wait(struct atomic_file *output)
 {
 	if (!output->wait)
 		return;
@@ -329,13 +329,13 @@ static void begin_wait(struct output *output)
 	__atomic_store_n(&output->wait->since, now_ns(), __ATOMIC_RELEASE);
 }
 
-static void end_wait(struct output *output)
+static void end_wait(struct atomic_file *output)
 {
 	if (output->wait)
 		__atomic_store_n(&output->wait->since, 0, __ATOMIC_RELEASE);
 }
 
-static void set_standard(struct output *output, bool closed)
+static void set_standard(struct atomic_file *output, bool closed)
 {
 	snprintf(output->path, sizeof(output->path), "standard output");
 	output->stream = true;
@@ -343,10 +343,10 @@ static void set_standard(struct output *output, bool closed)
 	output->error = closed ? -EBADF : 0;
 }
 
-int output_open(struct output **result, const struct output_target *target,
-		struct pmp_error *err)
+int atomic_file_open(struct atomic_file **result, const struct atomic_file_target *target,
+		     struct pmp_error *err)
 {
-	struct output *output = calloc(1, sizeof(*output));
+	struct atomic_file *output = calloc(1, sizeof(*output));
 	int code = 0;
 
 	if (!output)
@@ -364,14 +364,14 @@ int output_open(struct output **result, const struct output_target *target,
 		end_wait(output);
 	}
 	if (code < 0)
-		output_free(output);
+		atomic_file_free(output);
 	else
 		*result = output;
 	return code;
 }
 
 /* A descriptor that others share may be set not to block. */
-static ssize_t write_piece(struct output *output, const char *data, size_t length)
+static ssize_t write_piece(struct atomic_file *output, const char *data, size_t length)
 {
 	struct pollfd room = { .fd = output->fd, .events = POLLOUT };
 	ssize_t n;
@@ -386,7 +386,7 @@ static ssize_t write_piece(struct output *output, const char *data, size_t lengt
 }
 
 /* All of it; 0 or a positive errno. */
-static int write_all(struct output *output, const char *data, size_t length)
+static int write_all(struct atomic_file *output, const char *data, size_t length)
 {
 	while (length > 0) {
 		size_t piece = length;
@@ -406,7 +406,7 @@ static int write_all(struct output *output, const char *data, size_t length)
 	return 0;
 }
 
-int output_flush(struct output *output)
+int atomic_file_flush(struct atomic_file *output)
 {
 	int number = 0;
 
@@ -421,9 +421,9 @@ int output_flush(struct output *output)
 	return output->error;
 }
 
-int output_write(void *arg, const void *data, size_t length)
+int atomic_file_write(void *arg, const void *data, size_t length)
 {
-	struct output *output = arg;
+	struct atomic_file *output = arg;
 	const char *at = data;
 
 	while (length > 0 && !output->error) {
@@ -435,13 +435,13 @@ int output_write(void *arg, const void *data, size_t length)
 		at += piece;
 		length -= piece;
 		if (output->length == sizeof(output->buffer))
-			output_flush(output);
+			atomic_file_flush(output);
 	}
 	return output->error;
 }
 
 /* A named file: some file systems can do the one, some the other. */
-static int rename_new(struct output *output)
+static int rename_new(struct atomic_file *output)
 {
 	const int directory = output->directory;
 	const char *from = output->temporary, *to = output->base;
@@ -459,7 +459,7 @@ static int rename_new(struct output *output)
 }
 
 /* Put the file where no other is; 0 or a positive errno. */
-static int place_new(struct output *output)
+static int place_new(struct atomic_file *output)
 {
 	char self[32];
 	int number;
@@ -478,7 +478,7 @@ static int place_new(struct output *output)
 }
 
 /* Put the file in the place of the one that is there; 0 or a positive errno. */
-static int replace(struct output *output)
+static int replace(struct atomic_file *output)
 {
 	int number = name_file(output);
 
@@ -491,7 +491,7 @@ static int replace(struct output *output)
 	return 0;
 }
 
-static int place(struct output *output)
+static int place(struct atomic_file *output)
 {
 	int number;
 
@@ -506,7 +506,7 @@ static int place(struct output *output)
 }
 
 /* Make the file durable and visible; 0 or a positive errno. */
-static int make_visible(struct output *output)
+static int make_visible(struct atomic_file *output)
 {
 	struct pmp_error err;
 	int number;
@@ -529,11 +529,11 @@ static int make_visible(struct output *output)
 	output->published = true;
 	fsync(output->directory);
 	if (!output->unique)
-		keep_sweep(output->directory);
+		rotate_remove_stale(output->directory);
 	return 0;
 }
 
-static int publish(struct output *output)
+static int publish(struct atomic_file *output)
 {
 	int number;
 
@@ -543,9 +543,9 @@ static int publish(struct output *output)
 	return number;
 }
 
-int output_commit(struct output *output)
+int atomic_file_commit(struct atomic_file *output)
 {
-	output_flush(output);
+	atomic_file_flush(output);
 	if (!output->stream) {
 		if (!output->error)
 			output->error = -publish(output);
@@ -568,13 +568,13 @@ static int copy(int from, int to, off_t length)
 	return 0;
 }
 
-int output_commit_copy(struct output *output)
+int atomic_file_commit_copy(struct atomic_file *output)
 {
 	char temporary[sizeof(output->temporary)];
 	int whole, number;
 	struct stat status;
 
-	if (output_flush(output) < 0 || output->stream || output->fd < 0)
+	if (atomic_file_flush(output) < 0 || output->stream || output->fd < 0)
 		return output->error;
 	whole = output->fd;
 	memcpy(temporary, output->temporary, sizeof(temporary));
@@ -592,33 +592,33 @@ int output_commit_copy(struct output *output)
 	return output->error;
 }
 
-int output_keep(struct output *output, uint64_t keep, struct pmp_error *err)
+int atomic_file_keep(struct atomic_file *output, uint64_t keep, struct pmp_error *err)
 {
 	char name[NAME_MAX + 1];
 	int number;
 
 	if (output->stream || !output->published)
 		return 0;
-	keep_sweep(output->directory);
-	number = keep_newest(output->directory, &output->filename, output->base, keep,
-			     name);
+	rotate_remove_stale(output->directory);
+	number = rotate_newest(output->directory, &output->filename, output->base, keep,
+			       name);
 	if (!number)
 		return 0;
 	return message_fill(err, PMP_EIO, number, "cannot remove %s%s%s", name,
 			    *name ? ", older than " : "files older than ", output->path);
 }
 
-const char *output_path(const struct output *output)
+const char *atomic_file_path(const struct atomic_file *output)
 {
 	return output->path;
 }
 
-int output_error(const struct output *output)
+int atomic_file_error(const struct atomic_file *output)
 {
 	return output->error;
 }
 
-void output_complain(const struct output *output)
+void atomic_file_complain(const struct atomic_file *output)
 {
 	struct pmp_error err;
 
@@ -632,7 +632,7 @@ void output_complain(const struct output *output)
 	message_error(&err);
 }
 
-void output_free(struct output *output)
+void atomic_file_free(struct atomic_file *output)
 {
 	if (!output)
 		return;

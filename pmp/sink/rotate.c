@@ -149,8 +149,8 @@ static void sort(int directory, const char *own, struct old_files *files)
 		qsort(files->list, files->count, sizeof(*files->list), compare);
 }
 
-int keep_newest(int directory, const struct filename *filename, const char *own,
-		uint64_t keep, char *name)
+int rotate_newest(int directory, const struct filename *filename, const char *own,
+		  uint64_t keep, char *name)
 {
 	struct old_files files = { 0 };
 	int number = collect(directory, filename, own, &files);
@@ -184,7 +184,7 @@ static uint64_t random_bits(void)
 	return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
 }
 
-void keep_temporary(char *name, size_t size)
+void rotate_temporary_name(char *name, size_t size)
 {
 	snprintf(name, size, ".pmp-%d-%0*llx.tmp", (int)getpid(), RANDOM_DIGITS,
 		 (unsigned long long)random_bits());
@@ -205,7 +205,7 @@ static pid_t maker(const char *name)
 	return filename_match(&start, text, &found) ? found.pid : 0;
 }
 
-void keep_sweep(int directory)
+void rotate_remove_stale(int directory)
 {
 	DIR *dir = open_again(directory);
 	struct dirent *entry;

@@ -15,13 +15,13 @@ uint64_t keep_counter(int directory, const struct filename *filename);
  * one just written, always stays. What others remove meanwhile is fine. 0 or an errno;
  * name (NAME_MAX + 1) is then the file that could not be removed, or empty.
  */
-int keep_newest(int directory, const struct filename *filename, const char *own,
-		uint64_t keep, char *name);
+int rotate_newest(int directory, const struct filename *filename, const char *own,
+		  uint64_t keep, char *name);
 
 /** Remove what runs that were killed long ago have left in the middle of a rename. */
-void keep_sweep(int directory);
+void rotate_remove_stale(int directory);
 
 /** The name of a file until it is complete: another one each time, which cannot be guessed. */
-void keep_temporary(char *name, size_t size);
+void rotate_temporary_name(char *name, size_t size);
 
 #endif

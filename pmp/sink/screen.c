@@ -4,7 +4,7 @@
 
 #include "run/counting.h"
 #include "run/loop.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "say/message.h"
 #include "sink/sink.h"
 #include "source/source.h"

@@ -93,9 +93,9 @@ struct sink {
 	const struct sink_calls *calls;
 	void *run;
 	/* What the worker waits for in an output. */
-	struct output_wait wait;
+	struct atomic_file_wait wait;
 	/* Of files. */
-	struct output *output;
+	struct atomic_file *output;
 	struct process named; /* what it is named after */
 	uint64_t next_file;   /* --every: when the next one begins; 0: not set */
 	/* Of the screen. */

@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "run/clock.h"
 #include "run/counting.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "run/supervise.h"
 #include "say/message.h"
 #include "say/progress.h"
@@ -28,8 +28,8 @@ static void output_failed(struct sink *sink)
 
 static void write_failed(struct sink *sink, const struct pmp_error *err)
 {
-	if (output_error(sink->output)) {
-		output_complain(sink->output);
+	if (atomic_file_error(sink->output)) {
+		atomic_file_complain(sink->output);
 		output_failed(sink);
 	} else {
 		message_error(err);
@@ -40,7 +40,7 @@ static void write_failed(struct sink *sink, const struct pmp_error *err)
 /* What the worker writes. */
 struct writing {
 	struct counting *counting;
-	struct output *output;
+	struct atomic_file *output;
 	const struct pmp_write_options *options;
 	int code;
 	struct pmp_error err;
@@ -50,14 +50,14 @@ static void write_profile(void *arg)
 {
 	struct writing *writing = arg;
 	struct counting *counting = writing->counting;
-	const struct pmp_sink sink = { output_write, writing->output };
+	const struct pmp_sink sink = { atomic_file_write, writing->output };
 
 	writing->code = counting_report(counting, &writing->err);
 	if (writing->code == 0)
 		writing->code =
 			pmp_report_write(counting->report, counting->options->format,
 					 writing->options, &sink, &writing->err);
-	output_flush(writing->output);
+	atomic_file_flush(writing->output);
 }
 
 static void write_output(struct sink *sink)
@@ -66,7 +66,7 @@ static void write_output(struct sink *sink)
 		write_options(sink->options, sink->counting->base);
 	struct writing writing = { sink->counting, sink->output, &options, 0, { 0 } };
 
-	if (sink->state->failure == PMP_EXIT_OUTPUT || output_error(sink->output))
+	if (sink->state->failure == PMP_EXIT_OUTPUT || atomic_file_error(sink->output))
 		return;
 	/* Functions are named now, for which files are read. */
 	if (!sink->options->output && isatty(STDOUT_FILENO))
@@ -74,14 +74,14 @@ static void write_output(struct sink *sink)
 	else if (!sink->options->format->snapshots)
 		progress_work(sink->progress, "naming functions");
 	sink->calls->work(sink->run, write_profile, &writing);
-	if (writing.code < 0 || output_error(sink->output))
+	if (writing.code < 0 || atomic_file_error(sink->output))
 		write_failed(sink, &writing.err);
 	progress_work(sink->progress, NULL);
 }
 
 /* Of an output; what is to be said of the oldest files stays in err. */
 struct committing {
-	struct output *output;
+	struct atomic_file *output;
 	uint64_t keep;
 	int kept;
 	struct pmp_error err;
@@ -91,31 +91,31 @@ static void commit_output(void *arg)
 {
 	struct committing *committing = arg;
 
-	if (output_commit(committing->output) == 0 && committing->keep)
-		committing->kept = output_keep(committing->output, committing->keep,
-					       &committing->err);
+	if (atomic_file_commit(committing->output) == 0 && committing->keep)
+		committing->kept = atomic_file_keep(committing->output, committing->keep,
+						    &committing->err);
 }
 
 static void commit(struct sink *sink)
 {
 	struct committing committing = { sink->output, sink->options->keep, 0, { 0 } };
 
-	if (sink->state->failure == PMP_EXIT_OUTPUT || output_error(sink->output))
+	if (sink->state->failure == PMP_EXIT_OUTPUT || atomic_file_error(sink->output))
 		return;
 	sink->calls->work(sink->run, commit_output, &committing);
-	if (output_error(sink->output)) {
+	if (atomic_file_error(sink->output)) {
 		write_failed(sink, NULL);
 		return;
 	}
-	report_written(sink->counting, &sink->source->targets, &sink->named,
-		       output_path(sink->output));
+	summary_written(sink->counting, &sink->source->targets, &sink->named,
+			atomic_file_path(sink->output));
 	if (committing.kept < 0)
 		message_error(&committing.err);
 }
 
 static void commit_copy(void *arg)
 {
-	output_commit_copy(arg);
+	atomic_file_commit_copy(arg);
 }
 
 /* The profile, as far as it has come. */
@@ -131,16 +131,16 @@ static void show_profile(struct sink *sink)
 static void show_text(struct sink *sink)
 {
 	if (sink->source->targets.snapshots == 0 || !sink->output ||
-	    output_error(sink->output))
+	    atomic_file_error(sink->output))
 		return;
 	sink->calls->work(sink->run, commit_copy, sink->output);
-	if (output_error(sink->output))
+	if (atomic_file_error(sink->output))
 		write_failed(sink, NULL);
 }
 
 struct opening {
-	struct output *output;
-	struct output_target target;
+	struct atomic_file *output;
+	struct atomic_file_target target;
 	int code;
 	struct pmp_error err;
 };
@@ -149,7 +149,8 @@ static void open_output(void *arg)
 {
 	struct opening *opening = arg;
 
-	opening->code = output_open(&opening->output, &opening->target, &opening->err);
+	opening->code =
+		atomic_file_open(&opening->output, &opening->target, &opening->err);
 }
 
 static void open_file(struct sink *sink)
@@ -172,7 +173,7 @@ static void open_file(struct sink *sink)
 			sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 		else
 			output_failed(sink);
-	} else if (output_error(sink->output)) { /* standard output was closed */
+	} else if (atomic_file_error(sink->output)) { /* standard output was closed */
 		write_failed(sink, NULL);
 	}
 }
@@ -235,7 +236,7 @@ static void begin_next(struct sink *sink, uint64_t now)
 			sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 		}
 	}
-	output_free(sink->output);
+	atomic_file_free(sink->output);
 	sink->output = NULL;
 	if (!sink->state->failure)
 		open_file(sink);
@@ -291,7 +292,7 @@ static void text_sampled(struct sink *sink)
 
 static void close_file(struct sink *sink)
 {
-	output_free(sink->output);
+	atomic_file_free(sink->output);
 	sink->output = NULL;
 }
 

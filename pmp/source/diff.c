@@ -82,7 +82,7 @@ static const char *hertz(double rate, char text[RATE_SIZE])
 }
 
 /* Both know their snapshots. */
-static void report_pace(const struct counting *counting)
+static void summary_pace(const struct counting *counting)
 {
 	double base_time, time, base_rate, rate;
 	char base_hertz[RATE_SIZE], its_hertz[RATE_SIZE];
@@ -122,5 +122,5 @@ void diff_report(const struct counting *counting)
 			     info.base_counted ? "this profile" : "the base",
 			     info.factor);
 	else
-		report_pace(counting);
+		summary_pace(counting);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "run/counting.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "options/filename.h"
 #include "source/diff.h"
 #include "source/sampling.h"
@@ -120,7 +120,7 @@ static void describe(const struct source *source, char *text, size_t size)
 	}
 }
 
-const struct source_type source_files = {
+const struct source_type source_file = {
 	.name = "files",
 	.saved = true,
 	.is_meant = is_meant,

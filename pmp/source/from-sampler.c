@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "run/counting.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "say/message.h"
 #include "say/progress.h"
 #include "say/summary.h"
@@ -62,7 +62,7 @@ static void forget_child(struct source *source, struct process *process)
 {
 	struct targets *targets = &source->targets;
 	if (source->options->verbose)
-		report_ended(source->options, process, false);
+		summary_ended(source->options, process, false);
 	targets->unseen += process->snapshots == 0;
 	targets->count--;
 	memmove(process, process + 1,
@@ -128,7 +128,7 @@ static void take_event(struct source *source, const struct pmp_received *receive
 	case EVENT_ENDED: take_ended(source, &event.ended); break;
 	case EVENT_BEHIND:
 		if (message_heard())
-			report_behind(&event.behind);
+			summary_behind(&event.behind);
 		break;
 	case EVENT_DONE:
 		targets->done = event.done;

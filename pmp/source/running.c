@@ -13,7 +13,7 @@ static int open_processes(struct source *source, struct id_list *pids)
 	return sampling_open(source, pids, -1);
 }
 
-const struct source_type source_processes = {
+const struct source_type source_running = {
 	.name = "processes",
 	.is_meant = is_meant,
 	.open = open_processes,

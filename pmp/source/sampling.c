@@ -11,7 +11,7 @@
 #include "run/clock.h"
 #include "run/counting.h"
 #include "run/loop.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "run/supervise.h"
 #include "sampler/sampler.h"
 #include "say/message.h"
@@ -392,7 +392,7 @@ void sampling_ready(struct source *source, const struct process *process)
 void sampling_ended(struct source *source, struct process *process, bool threads_only)
 {
 	if (process->snapshots == 0 || message_heard())
-		report_ended(source->options, process, threads_only);
+		summary_ended(source->options, process, threads_only);
 }
 
 /* One that was looked for by its name has that, whatever it calls itself. */

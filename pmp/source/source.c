@@ -3,9 +3,9 @@
 #include "source/source.h"
 
 static const struct source_type *const sources[] = {
-	&source_processes,
-	&source_command,
-	&source_files,
+	&source_running,
+	&source_started,
+	&source_file,
 };
 
 const struct source_type *source_type_of(const struct options *options)

@@ -104,7 +104,7 @@ struct source {
 	struct command *command;
 };
 
-extern const struct source_type source_processes, source_command, source_files;
+extern const struct source_type source_running, source_started, source_file;
 
 /** The one that the options ask for; there is one (options_check_source()). */
 const struct source_type *source_type_of(const struct options *options);

@@ -9,7 +9,7 @@
 
 #include "run/clock.h"
 #include "run/loop.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "say/message.h"
 #include "say/summary.h"
 #include "options/filename.h"
@@ -123,7 +123,7 @@ static void ended(struct source *source, struct process *process, bool threads_o
 		source->command->left_alone = now_ns();
 	if (process->snapshots == 0 && !source->options->quiet &&
 	    !source->command->exec_errno)
-		report_ended(source->options, process, threads_only);
+		summary_ended(source->options, process, threads_only);
 }
 
 /* It may end up as another program; its files keep one name. */
@@ -171,7 +171,7 @@ static void close_command(struct source *source)
 	source->command = NULL;
 }
 
-const struct source_type source_command = {
+const struct source_type source_started = {
 	.name = "command",
 	.failed = PMP_EXIT_SELF,
 	.is_meant = is_meant,

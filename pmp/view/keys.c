@@ -12,7 +12,7 @@
 #define SAVED "A saved profile: nothing is sampled"
 
 static const struct key_binding keys[] = {
-	/* The keys of views are in the list of these, view-type.c. */
+	/* The keys of views are in the list of these, view-list.c. */
 	{ .title = "Views", .hint = "1-5 view" },
 	{ .run = on_next_view,
 	  .keys = { PMP_KEY_TAB },

@@ -75,23 +75,23 @@ static bool quote_name(const char *path, char *name, size_t size)
 static int write_file(const char *path, const char *text, size_t length,
 		      struct pmp_error *err)
 {
-	struct output *output = NULL;
+	struct atomic_file *output = NULL;
 	char name[2 * PATH_SIZE];
-	const struct output_target target = { .name = name, .process = "" };
+	const struct atomic_file_target target = { .name = name, .process = "" };
 	int code;
 
 	if (!quote_name(path, name, sizeof(name)))
 		return message_fill(err, PMP_EIO, ENAMETOOLONG, "cannot write %s", path);
-	code = output_open(&output, &target, err);
+	code = atomic_file_open(&output, &target, err);
 	if (code < 0)
 		return code;
 	/* An error of this shows when the file is to get its name. */
-	output_write(output, text, length);
-	code = output_commit(output) < 0
-		       ? message_fill(err, PMP_EIO, -output_error(output),
+	atomic_file_write(output, text, length);
+	code = atomic_file_commit(output) < 0
+		       ? message_fill(err, PMP_EIO, -atomic_file_error(output),
 				      "cannot write %s", path)
 		       : 0;
-	output_free(output);
+	atomic_file_free(output);
 	return code;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "run/counting.h"
-#include "run/state.h"
+#include "run/run-state.h"
 #include "say/message.h"
 #include "options/filename.h"
 #include "sink/sink.h"
@@ -70,13 +70,13 @@ static void leave(void *arg)
 /* ---- writing ------------------------------------------------------------------ */
 
 /* All has been written if code is 0: the file gets its name. Frees the output. */
-static int finish_output(struct output *output, const char *path, int code,
+static int finish_output(struct atomic_file *output, const char *path, int code,
 			 struct pmp_error *err)
 {
-	if (code == 0 && output_commit(output) < 0)
-		code = message_fill(err, PMP_EIO, -output_error(output),
+	if (code == 0 && atomic_file_commit(output) < 0)
+		code = message_fill(err, PMP_EIO, -atomic_file_error(output),
 				    "cannot write %s", path);
-	output_free(output);
+	atomic_file_free(output);
 	return code;
 }
 
@@ -117,21 +117,21 @@ static const char *lacks(const struct counting *counting, const struct pmp_forma
 /* What the worker writes. */
 struct errand {
 	const struct counting *counting;
-	struct output_target target;
+	struct atomic_file_target target;
 	const struct pmp_write_options *options;
 	const struct pmp_format *format;
 	int code;
 	struct pmp_error *err;
 };
 
-static int write_report(const struct errand *errand, struct output *output)
+static int write_report(const struct errand *errand, struct atomic_file *output)
 {
 	const struct counting *counting = errand->counting;
 	const struct pmp_report_options what = {
 		.size = sizeof(what),
 		.snapshot = errand->format->snapshots,
 	};
-	const struct pmp_sink sink = { output_write, output };
+	const struct pmp_sink sink = { atomic_file_write, output };
 	struct pmp_report *report = NULL;
 	int code = pmp_report_new(counting->profile, counting->options->filter, &what,
 				  &report, errand->err);
@@ -146,9 +146,9 @@ static int write_report(const struct errand *errand, struct output *output)
 static void run_errand(void *arg)
 {
 	struct errand *errand = arg;
-	struct output *output = NULL;
+	struct atomic_file *output = NULL;
 
-	errand->code = output_open(&output, &errand->target, errand->err);
+	errand->code = atomic_file_open(&output, &errand->target, errand->err);
 	if (errand->code < 0)
 		return;
 	errand->code = write_report(errand, output);

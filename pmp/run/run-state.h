@@ -3,8 +3,8 @@
  * How a run stands, for its source and its sink to see: neither sees the run. What each
  * member means to whom is said there.
  */
-#ifndef PMP_RUN_STATE_H
-#define PMP_RUN_STATE_H
+#ifndef PMP_RUN_RUN_STATE_H
+#define PMP_RUN_RUN_STATE_H
 
 #include "run/signals.h"
 

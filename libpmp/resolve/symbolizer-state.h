@@ -3,8 +3,8 @@
  * What the parts of the symbolizer share: symbolizer.c finds locations, opens modules and
  * names locations, gc.c forgets what is not needed.
  */
-#ifndef PMP_RESOLVE_STATE_H
-#define PMP_RESOLVE_STATE_H
+#ifndef PMP_RESOLVE_SYMBOLIZER_STATE_H
+#define PMP_RESOLVE_SYMBOLIZER_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
