@@ -61,8 +61,7 @@ static void test_failure(void)
 
 	pmp_buf_puts(&buf, "kept");
 	pmp_buf_add(&buf, "x", SIZE_MAX - 2);
-	ok(pmp_buf_failed(&buf) && !pmp_buf_extend(&buf, 1),
-	   "what cannot be held fails");
+	ok(pmp_buf_failed(&buf) && !pmp_buf_extend(&buf, 1), "what cannot be held fails");
 	is_str(buf.data, "kept", "what was there is still there");
 	pmp_buf_puts(&buf, "more");
 	pmp_buf_printf(&buf, "%d", 1);
@@ -126,7 +125,7 @@ static void test_error(void)
 	is_int(err.sys_errno, EACCES, "errno");
 	is_int(pmp_error_nomem(&err, "counting"), PMP_ENOMEM, "no memory");
 	is_str(err.message, "counting: not enough memory", "and what for");
-	large[382] = '\xc3';	/* the first byte of a letter of two */
+	large[382] = '\xc3'; /* the first byte of a letter of two */
 	large[383] = '\xa9';
 	pmp_error_set(&err, PMP_EIO, "%s", large);
 	is_int(strlen(err.message), 382, "no half letter at the end");

@@ -78,9 +78,9 @@ static void test_numbers(void)
 		scan = pmp_scan_text(copy, length);
 		taken = scan_number(numbers[i].kind, &scan, &value);
 		ok(taken == numbers[i].taken && (!taken || value == numbers[i].value) &&
-		   scan.end - scan.at == (ptrdiff_t)strlen(numbers[i].rest),
-		   "number of kind %d in '%s': %d %" PRIu64, numbers[i].kind, text,
-		   taken, value);
+			   scan.end - scan.at == (ptrdiff_t)strlen(numbers[i].rest),
+		   "number of kind %d in '%s': %d %" PRIu64, numbers[i].kind, text, taken,
+		   value);
 		free(copy);
 	}
 }
@@ -98,16 +98,19 @@ static void test_words(void)
 	pmp_scan_blanks(&scan);
 	ok(!pmp_scan_char(&scan, 'x') && pmp_scan_char(&scan, 't'), "a character");
 	ok(pmp_scan_line(&scan, &word, &length) && length == 5 &&
-	   memcmp(word, "wo  3", 5) == 0, "the rest of a line");
+		   memcmp(word, "wo  3", 5) == 0,
+	   "the rest of a line");
 	ok(pmp_scan_line(&scan, &word, &length) && length == 0, "an empty line");
 	ok(!pmp_scan_u64(&scan, &value) && !pmp_scan_done(&scan), "no number");
 	ok(pmp_scan_line(&scan, &word, &length) && length == 4, "a line without newline");
-	ok(pmp_scan_done(&scan) && !pmp_scan_line(&scan, &word, &length), "no more lines");
+	ok(pmp_scan_done(&scan) && !pmp_scan_line(&scan, &word, &length),
+	   "no more lines");
 	ok(!pmp_scan_word(&scan, &word, &length) && !pmp_scan_char(&scan, '\0'),
 	   "nothing is taken at the end");
 	pmp_scan_blanks(&scan);
 	scan = pmp_scan_text("a\0b c", 5);
-	ok(pmp_scan_word(&scan, &word, &length) && length == 3, "a NUL does not end a word");
+	ok(pmp_scan_word(&scan, &word, &length) && length == 3,
+	   "a NUL does not end a word");
 }
 
 static void test_whole(void)

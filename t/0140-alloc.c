@@ -76,7 +76,9 @@ static struct pmp_maps *make_maps(int fd)
 	for (uint32_t i = 0; maps && i < 10; i++) {
 		struct pmp_module *module = pmp_module_new(i, PMP_MODULE_FILE, "/a/file");
 		struct pmp_region region = {
-			.start = i * 4096, .end = i * 4096 + 100, .module = module,
+			.start = i * 4096,
+			.end = i * 4096 + 100,
+			.module = module,
 		};
 
 		if (module && i == 3)
@@ -113,8 +115,11 @@ static struct pmp_sample *make_sample(int fd)
 		good = thread && !pmp_sample_add_frames(sample, frames, 5);
 		if (good)
 			*thread = (struct pmp_thread){
-				.tid = i + 1, .reading = 1, .frame = thread->frame,
-				.frame_count = 5, .obtained = PMP_UNCHANGED,
+				.tid = i + 1,
+				.reading = 1,
+				.frame = thread->frame,
+				.frame_count = 5,
+				.obtained = PMP_UNCHANGED,
 			};
 	}
 	if (good)

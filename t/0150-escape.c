@@ -19,8 +19,12 @@ static const struct {
 	{ "\xf0\x9f\x90\xac", "\xf0\x9f\x90\xac", "\xf0\x9f\x90\xac" },
 	{ "\xc2\xa0", "\xc2\xa0", "\xc2\xa0" },
 	/* C1 as a byte and as UTF-8: CSI */
-	{ "\x9b" "2J", "\\x9b2J", "?2J" },
-	{ "\xc2\x9b" "2J", "\\xc2\\x9b2J", "??2J" },
+	{ "\x9b"
+	  "2J",
+	  "\\x9b2J", "?2J" },
+	{ "\xc2\x9b"
+	  "2J",
+	  "\\xc2\\x9b2J", "??2J" },
 	/* cut, overlong, surrogate, too large, lone continuation */
 	{ "\xc3", "\\xc3", "?" },
 	{ "\xe2\x82", "\\xe2\\x82", "??" },
@@ -35,11 +39,21 @@ static const struct {
 	{ "\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80", "?????" },
 	{ "\x80\xff", "\\x80\\xff", "??" },
 	/* U+061C, U+202E, U+2066, U+2028, U+FEFF: direction, lines, nothing to be seen */
-	{ "a\xd8\x9c" "b", "a\\xd8\\x9cb", "a??b" },
-	{ "a\xe2\x80\xae" "b", "a\\xe2\\x80\\xaeb", "a???b" },
-	{ "a\xe2\x81\xa6" "b", "a\\xe2\\x81\\xa6b", "a???b" },
-	{ "a\xe2\x80\xa8" "b", "a\\xe2\\x80\\xa8b", "a???b" },
-	{ "\xef\xbb\xbf" "b", "\\xef\\xbb\\xbfb", "???b" },
+	{ "a\xd8\x9c"
+	  "b",
+	  "a\\xd8\\x9cb", "a??b" },
+	{ "a\xe2\x80\xae"
+	  "b",
+	  "a\\xe2\\x80\\xaeb", "a???b" },
+	{ "a\xe2\x81\xa6"
+	  "b",
+	  "a\\xe2\\x81\\xa6b", "a???b" },
+	{ "a\xe2\x80\xa8"
+	  "b",
+	  "a\\xe2\\x80\\xa8b", "a???b" },
+	{ "\xef\xbb\xbf"
+	  "b",
+	  "\\xef\\xbb\\xbfb", "???b" },
 };
 
 static void test_names(void)
@@ -92,10 +106,21 @@ static void test_hidden(void)
 /* Every size gives the longest beginning of whole pieces. */
 static void test_sizes(void)
 {
-	const char text[] = "a\x1b\xe2\x82\xac" "b";
+	const char text[] = "a\x1b\xe2\x82\xac"
+			    "b";
 	static const char *const want[] = {
-		NULL, "", "a", "a", "a", "a", "a\\x1b", "a\\x1b", "a\\x1b",
-		"a\\x1b\xe2\x82\xac", "a\\x1b\xe2\x82\xac" "b",
+		NULL,
+		"",
+		"a",
+		"a",
+		"a",
+		"a",
+		"a\\x1b",
+		"a\\x1b",
+		"a\\x1b",
+		"a\\x1b\xe2\x82\xac",
+		"a\\x1b\xe2\x82\xac"
+		"b",
 	};
 
 	for (size_t size = 0; size < sizeof(want) / sizeof(want[0]); size++) {

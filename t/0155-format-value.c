@@ -45,9 +45,11 @@ int main(void)
 		pmp_format_value(values[i].value, values[i].unit, text, sizeof(text));
 		is_str(text, values[i].text, "a value");
 	}
-	is_str(pmp_format_value(123456, "bytes", small, sizeof(small)), "120", "cut to what fits");
-	pmp_format_value(1, "a unit that is much longer than any that somebody would write", text,
-		   sizeof(text));
+	is_str(pmp_format_value(123456, "bytes", small, sizeof(small)), "120",
+	       "cut to what fits");
+	pmp_format_value(1,
+			 "a unit that is much longer than any that somebody would write",
+			 text, sizeof(text));
 	is_str(text, "1a unit that is much longer than", "a long unit is cut");
 	if (setlocale(LC_ALL, "de_DE.UTF-8"))
 		is_str(pmp_format_value(1536, "bytes", text, sizeof(text)), "1.50kB",

@@ -53,7 +53,8 @@ static struct pmp_maps *make_maps(uint64_t generation, bool with_fds)
 {
 	struct pmp_maps *maps = pmp_maps_new();
 	struct pmp_module *vdso = pmp_module_new(5, PMP_MODULE_VDSO, "[vdso]");
-	struct pmp_module *jit = pmp_module_new(9, PMP_MODULE_PERF_MAP, "/tmp/perf-7.map");
+	struct pmp_module *jit =
+		pmp_module_new(9, PMP_MODULE_PERF_MAP, "/tmp/perf-7.map");
 
 	maps->generation = generation;
 	maps->exec_generation = generation * 2;
@@ -66,8 +67,10 @@ static struct pmp_maps *make_maps(uint64_t generation, bool with_fds)
 	maps->perf_map = jit;
 	for (uint64_t i = 0; i < 7; i++) {
 		struct pmp_region region = {
-			.start = 0x1000 * i, .end = 0x1000 * i + 0x1000 - i,
-			.offset = i << 40, .prot = PMP_PROT_READ | PMP_PROT_EXEC,
+			.start = 0x1000 * i,
+			.end = 0x1000 * i + 0x1000 - i,
+			.offset = i << 40,
+			.prot = PMP_PROT_READ | PMP_PROT_EXEC,
 			.module = maps->modules[i % 2],
 		};
 
@@ -143,7 +146,8 @@ static bool same_maps(const struct pmp_maps *a, const struct pmp_maps *b)
 {
 	if (a->generation != b->generation || a->exec_generation != b->exec_generation ||
 	    a->region_count != b->region_count || a->module_count != b->module_count ||
-	    !a->perf_map != !b->perf_map || (a->perf_map && a->perf_map->id != b->perf_map->id))
+	    !a->perf_map != !b->perf_map ||
+	    (a->perf_map && a->perf_map->id != b->perf_map->id))
 		return false;
 	for (size_t i = 0; i < a->module_count; i++) {
 		if (!same_module(a->modules[i], b->modules[i]))
@@ -169,7 +173,8 @@ static bool same_sample(const struct pmp_sample *a, const struct pmp_sample *b)
 	       a->execed == b->execed && a->thread_count == b->thread_count &&
 	       a->frame_count == b->frame_count && !a->maps == !b->maps &&
 	       (!a->maps || same_maps(a->maps, b->maps)) &&
-	       same_bytes(a->threads, b->threads, a->thread_count * sizeof(*a->threads)) &&
+	       same_bytes(a->threads, b->threads,
+			  a->thread_count * sizeof(*a->threads)) &&
 	       same_bytes(a->frames, b->frames, a->frame_count * sizeof(*a->frames));
 }
 
@@ -205,8 +210,8 @@ static struct pmp_sample *next_sample(struct pair *pair)
 {
 	struct pmp_received received;
 
-	return pmp_receiver_next(pair->receiver, &received, NULL) == 1 ?
-	       received.sample : NULL;
+	return pmp_receiver_next(pair->receiver, &received, NULL) == 1 ? received.sample
+								       : NULL;
 }
 
 static void test_round_trip(void)
@@ -222,7 +227,7 @@ static void test_round_trip(void)
 	got = next_sample(&pair);
 	ok(got && same_sample(first, got), "a sample arrives as it was");
 	ok(got->maps->modules[1]->fd != first->maps->modules[1]->fd &&
-	   fcntl(got->maps->modules[1]->fd, F_GETFD) & FD_CLOEXEC,
+		   fcntl(got->maps->modules[1]->fd, F_GETFD) & FD_CLOEXEC,
 	   "with descriptors of its own");
 
 	pmp_sender_sample(pair.sender, first, NULL);
@@ -240,7 +245,8 @@ static void test_round_trip(void)
 	pmp_sender_sample(pair.sender, other, NULL);
 	again = next_sample(&pair);
 	ok(again && same_sample(other, again) && again->maps != got->maps &&
-	   again->maps->modules[1] != got->maps->modules[1], "targets are kept apart");
+		   again->maps->modules[1] != got->maps->modules[1],
+	   "targets are kept apart");
 	pmp_sample_free(again);
 	pmp_sample_free(other);
 	pmp_sample_free(bare);
@@ -397,7 +403,8 @@ static void test_no_descriptors(void)
 	fd = got ? got->maps->modules[1]->fd : 0;
 	/* valgrind keeps the limit to itself: then the descriptor is beyond it. */
 	ok(fd == -1 || fd >= free_fd, "its module has none: %d", fd);
-	is_int(fd == -1 ? got->maps->modules[1]->open_errno : EMFILE, EMFILE, "and says why");
+	is_int(fd == -1 ? got->maps->modules[1]->open_errno : EMFILE, EMFILE,
+	       "and says why");
 	pmp_sample_free(got);
 	pmp_sender_sample(pair.sender, other, NULL);
 	got = next_sample(&pair);
@@ -414,8 +421,8 @@ static void test_no_descriptors(void)
 static struct pmp_sample *next_of(const struct pmp_sample *last, size_t threads,
 				  bool (*changed)(size_t i))
 {
-	struct pmp_sample *sample =
-		make_sample(last->pid, last->maps ? pmp_maps_ref(last->maps) : NULL, threads);
+	struct pmp_sample *sample = make_sample(
+		last->pid, last->maps ? pmp_maps_ref(last->maps) : NULL, threads);
 
 	for (size_t i = 0; i < threads; i++) {
 		struct pmp_thread *thread = &sample->threads[i];
@@ -545,7 +552,8 @@ static void test_unchanged_forgotten(void)
 		pmp_sample_free(other);
 	}
 	is_int(wrong, 0, "a thousand others");
-	ok(pass(&pair, &last, next_of(last, 20, none)) > 3000, "a target forgotten meanwhile");
+	ok(pass(&pair, &last, next_of(last, 20, none)) > 3000,
+	   "a target forgotten meanwhile");
 	ok(pass(&pair, &last, next_of(last, 20, none)) > 0, "and known again");
 	pmp_sample_free(last);
 	pair_close(&pair);
@@ -563,8 +571,10 @@ static size_t relay(int from, int to, size_t size)
 	char bytes[512];
 	struct iovec part = { bytes, size };
 	struct msghdr msg = {
-		.msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = control.data, .msg_controllen = sizeof(control.data),
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.data,
+		.msg_controllen = sizeof(control.data),
 	};
 	ssize_t got = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
 	struct cmsghdr *cmsg;
@@ -603,8 +613,9 @@ static size_t deliver(size_t piece, size_t pieces, unsigned *complete, int *end)
 		while (pmp_receiver_next(far.receiver, &received, NULL) == 1) {
 			const struct pmp_sample *want = *complete ? two : one;
 
-			*complete += received.sample ? same_sample(received.sample, want) :
-				     !memcmp(received.note, "between", 7);
+			*complete += received.sample
+					     ? same_sample(received.sample, want)
+					     : !memcmp(received.note, "between", 7);
 			pmp_sample_free(received.sample);
 		}
 	}
@@ -679,7 +690,8 @@ static uint64_t use_sample(const struct pmp_sample *sample)
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 
-		sum += strlen(thread->name) + strlen(thread->reason) + strlen(thread->wchan);
+		sum += strlen(thread->name) + strlen(thread->reason) +
+		       strlen(thread->wchan);
 		sum += strlen(pmp_end_text(thread->end));
 		for (size_t j = 0; j < thread->frame_count; j++)
 			sum += sample->frames[thread->frame + j].pc;
@@ -717,8 +729,7 @@ static void test_cut(const char *stream, size_t length)
 	size_t wrong = 0;
 
 	for (size_t cut = 0; cut <= length; cut++) {
-		wrong += feed(stream, cut, &samples) != PMP_ESRCH ||
-			 samples < before;
+		wrong += feed(stream, cut, &samples) != PMP_ESRCH || samples < before;
 		before = samples;
 	}
 	is_int(wrong, 0, "cut at each of %zu lengths", length);
@@ -737,7 +748,8 @@ static void test_corruption(const char *stream, size_t length)
 		memcpy(damaged, stream, length);
 		for (unsigned n = 0; n <= i % 3; n++) {
 			state = state * 6364136223846793005u + 1442695040888963407u;
-			damaged[(state >> 33) % length] ^= (char)(1u << (state >> 60 & 7));
+			damaged[(state >> 33) % length] ^=
+				(char)(1u << (state >> 60 & 7));
 		}
 		status = feed(damaged, length, &samples);
 		wrong += status != PMP_ESRCH && status != PMP_EFORMAT;
@@ -760,8 +772,8 @@ static void test_corruption(const char *stream, size_t length)
 static void test_places(const char *stream, size_t length)
 {
 	static const uint32_t wrong[][3] = {
-		{ 0, 1, 3 }, { 0, 1, UINT32_MAX }, { 0, 0, 1 }, { 0, 1, 1 },
-		{ 1, 0, 2 }, { 2, 1, 0 }, { 0x80000000, 1, 2 },
+		{ 0, 1, 3 }, { 0, 1, UINT32_MAX }, { 0, 0, 1 },		 { 0, 1, 1 },
+		{ 1, 0, 2 }, { 2, 1, 0 },	   { 0x80000000, 1, 2 },
 	};
 	char *damaged = malloc(length);
 	unsigned samples;
@@ -807,7 +819,8 @@ static void test_version(const char *stream, size_t length)
 		if (send(pair.out, other, length, MSG_NOSIGNAL) != (ssize_t)length)
 			diag("send: %s", strerror(errno));
 		is_int(pmp_receiver_next(pair.receiver, &received, &err), PMP_EFORMAT,
-		       "%s: refused", i == 2 ? "another version" : "structs of other sizes");
+		       "%s: refused",
+		       i == 2 ? "another version" : "structs of other sizes");
 		is_str(err.message, "the other process uses another version of libpmp",
 		       "and named");
 		pair_close(&pair);
@@ -852,7 +865,8 @@ static void test_spared(void)
 	pmp_sender_sample(pair.sender, sample, NULL);
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ count_fds() + 32, limit.rlim_max });
 	got = next_sample(&pair);
-	ok(got && got->maps->modules[1]->fd < 0 && got->maps->modules[1]->open_errno == EMFILE,
+	ok(got && got->maps->modules[1]->fd < 0 &&
+		   got->maps->modules[1]->open_errno == EMFILE,
 	   "with few descriptors left a module comes without one");
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ok(fd >= 0, "there is one for other uses");
@@ -881,12 +895,13 @@ static void test_threads(void)
 	if (!ok(at && sent.frame == 1 && sent.frame_count == 2,
 		"a thread with frames is in the stream"))
 		goto out;
-	is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream), &sent), PMP_ESRCH,
-	       "as it was sent: taken");
+	is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream), &sent),
+	       PMP_ESRCH, "as it was sent: taken");
 	for (pid_t tid = -1; tid <= 0; tid++) {
 		damage = sent;
 		damage.tid = tid;
-		is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream), &damage),
+		is_int(feed_thread(stream, (size_t)length, (size_t)(at - stream),
+				   &damage),
 		       PMP_EFORMAT, "thread %d: refused", (int)tid);
 	}
 	damage = sent;
@@ -911,8 +926,10 @@ static void test_stray_descriptors(void)
 	char byte = 'x';
 	struct iovec part = { &byte, 1 };
 	struct msghdr msg = {
-		.msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = control.data, .msg_controllen = sizeof(control.data),
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.data,
+		.msg_controllen = sizeof(control.data),
 	};
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 	struct pmp_received received;

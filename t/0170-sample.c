@@ -47,14 +47,18 @@ static void test_regions(void)
 	/* [0x1000, 0x1800), [0x2000, 0x2800), ... */
 	for (uint64_t i = 1; i <= 1000; i++) {
 		struct pmp_region region = {
-			.start = i << 12, .end = (i << 12) + 0x800, .module = module,
+			.start = i << 12,
+			.end = (i << 12) + 0x800,
+			.module = module,
 		};
 
 		wrong += pmp_maps_add_region(maps, &region) != 0;
 	}
 	pmp_maps_add_region(maps, &(struct pmp_region){
-		.start = 0xffffffffff600000, .end = 0xffffffffff601000, .module = module,
-	});
+					  .start = 0xffffffffff600000,
+					  .end = 0xffffffffff601000,
+					  .module = module,
+				  });
 	is_int(maps->region_count, 1001, "regions");
 	for (uint64_t i = 1; i <= 1000; i++) {
 		const struct pmp_region *want = &maps->regions[i - 1];
@@ -134,7 +138,7 @@ static void test_sample(void)
 	info.size = offsetof(struct pmp_sample_info, time);
 	pmp_sample_info(sample, &info);
 	ok(info.pid == 42 && info.time == 0x5555555555555555 &&
-	   info.size == offsetof(struct pmp_sample_info, time),
+		   info.size == offsetof(struct pmp_sample_info, time),
 	   "an older caller's struct is not overrun");
 	pmp_sample_free(sample);
 }
@@ -160,7 +164,8 @@ static void test_sized(void)
 	ours.known = 3;
 	pmp_sized_give(&options, &ours, sizeof(ours));
 	ok(options.size == sizeof(options) + 100 && options.known == 3 &&
-	   options.unknown == 2, "a newer caller's struct keeps what is not known here");
+		   options.unknown == 2,
+	   "a newer caller's struct keeps what is not known here");
 }
 
 int main(void)
@@ -170,8 +175,8 @@ int main(void)
 	test_sample();
 	test_sized();
 	for (int end = 0; end < PMP_END_COUNT; end++)
-		ok(pmp_end_text(end) && *pmp_end_text(end), "end %d has a text: %s",
-		   end, pmp_end_text(end));
+		ok(pmp_end_text(end) && *pmp_end_text(end), "end %d has a text: %s", end,
+		   pmp_end_text(end));
 	is_str(pmp_end_text(PMP_END_COUNT), "unknown", "no such end");
 	return done_testing();
 }

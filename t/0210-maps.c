@@ -15,8 +15,8 @@
 #include "lib/folder.h"
 #include "proc/open.h"
 
-#define PROCESSES 40		/* of this machine, at most */
-#define HUGE 50000		/* mappings; the kernel allows 65530 */
+#define PROCESSES 40 /* of this machine, at most */
+#define HUGE 50000   /* mappings; the kernel allows 65530 */
 
 /* ---- lines -------------------------------------------------------------- */
 
@@ -126,9 +126,11 @@ static bool begin(struct subject *subject, bool (*prepare)(const struct child *,
 {
 	*subject = (struct subject){ 0 };
 	return ok(child_start(&subject->child, prepare, arg) &&
-		  pmp_process_open(subject->child.pid, &subject->process, NULL) == 0 &&
-		  pmp_maps_read(&subject->process, NULL, &subject->next_id, NULL,
-				&subject->maps, NULL) == 0, "a process and its maps");
+			  pmp_process_open(subject->child.pid, &subject->process, NULL) ==
+				  0 &&
+			  pmp_maps_read(&subject->process, NULL, &subject->next_id, NULL,
+					&subject->maps, NULL) == 0,
+		  "a process and its maps");
 }
 
 static void end(struct subject *subject)
@@ -275,16 +277,11 @@ static const struct {
 	const char *name;
 	bool remove;
 } files[] = {
-	{ "plain.so", false },
-	{ "gone.so", true },
-	{ "new\nline.so", false },
-	{ "new\nline gone.so", true },
-	{ "back\\012slash.so", false },
-	{ "\033]0;x\a.so", false },
-	{ "\xff\xfe.so", false },
-	{ "here (deleted)", false },
-	{ "away (deleted)", true },
-	{ " blanks  within ", false },
+	{ "plain.so", false },		{ "gone.so", true },
+	{ "new\nline.so", false },	{ "new\nline gone.so", true },
+	{ "back\\012slash.so", false }, { "\033]0;x\a.so", false },
+	{ "\xff\xfe.so", false },	{ "here (deleted)", false },
+	{ "away (deleted)", true },	{ " blanks  within ", false },
 	{ "both\n (deleted)", false },
 };
 #define FILES (sizeof(files) / sizeof(*files))

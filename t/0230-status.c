@@ -8,25 +8,24 @@
 #include "base/buf.h"
 #include "proc/process.h"
 
-static const char whole[] =
-	"Name:\tTgid: 7\\nUid:\t1\n"
-	"Umask:\t0022\n"
-	"State:\tS (sleeping)\n"
-	"Tgid:\t4100\n"
-	"Ngid:\t0\n"
-	"Pid:\t4177\n"
-	"PPid:\t1\n"
-	"TracerPid:\t5120\n"
-	"Uid:\t1000\t1001\t1002\t1003\n"
-	"Groups:\t4 24 27\n"
-	"NSpid:\t4177\t33\t7\n"
-	"CapPrm:\t0000000000080000\n"
-	"CapEff:\t0000000000000001\n"
-	"CapBnd:\t000001ffffffffff\n"
-	"Seccomp:\t2\n"
-	"Seccomp_filters:\t1\n"
-	"voluntary_ctxt_switches:\t150\n"
-	"nonvoluntary_ctxt_switches:\t545\n";
+static const char whole[] = "Name:\tTgid: 7\\nUid:\t1\n"
+			    "Umask:\t0022\n"
+			    "State:\tS (sleeping)\n"
+			    "Tgid:\t4100\n"
+			    "Ngid:\t0\n"
+			    "Pid:\t4177\n"
+			    "PPid:\t1\n"
+			    "TracerPid:\t5120\n"
+			    "Uid:\t1000\t1001\t1002\t1003\n"
+			    "Groups:\t4 24 27\n"
+			    "NSpid:\t4177\t33\t7\n"
+			    "CapPrm:\t0000000000080000\n"
+			    "CapEff:\t0000000000000001\n"
+			    "CapBnd:\t000001ffffffffff\n"
+			    "Seccomp:\t2\n"
+			    "Seccomp_filters:\t1\n"
+			    "voluntary_ctxt_switches:\t150\n"
+			    "nonvoluntary_ctxt_switches:\t545\n";
 
 static void test_status(void)
 {
@@ -55,12 +54,14 @@ static void test_missing(void)
 
 	ok(pmp_status_parse("Tgid:\t5\n", 8, &status), "a short one");
 	ok(status.tracer == 0 && status.seccomp == -1 && status.uid == (uid_t)-1 &&
-	   status.ns_pid == 0 && status.state == '?', "what is missing is unknown");
+		   status.ns_pid == 0 && status.state == '?',
+	   "what is missing is unknown");
 	ok(!pmp_status_parse("", 0, &status), "nothing");
 	ok(!pmp_status_parse("State:\tS\n", 9, &status), "without a process");
 	ok(pmp_status_parse(odd, strlen(odd), &status), "odd numbers");
 	ok(status.tracer == 0 && status.seccomp == -1 && status.uid == (uid_t)-1 &&
-	   status.ns_pid == 0 && status.state == '?', "are unknown");
+		   status.ns_pid == 0 && status.state == '?',
+	   "are unknown");
 }
 
 static void test_own_status(void)

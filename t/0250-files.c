@@ -58,7 +58,8 @@ static bool begin(struct subject *subject, bool (*prepare)(const struct child *,
 {
 	*subject = (struct subject){ 0 };
 	return ok(child_start(&subject->child, prepare, arg) &&
-		  pmp_process_open(subject->child.pid, &subject->process, NULL) == 0,
+			  pmp_process_open(subject->child.pid, &subject->process, NULL) ==
+				  0,
 		  "a process");
 }
 
@@ -280,7 +281,8 @@ static bool jitting_mounted(const struct child *self, void *jail)
 	close(fd);
 	return fd >= 0 && unshare(CLONE_NEWNS) == 0 &&
 	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount(folder_path(&folder, "secret", secret), path, NULL, MS_BIND, NULL) == 0 &&
+	       mount(folder_path(&folder, "secret", secret), path, NULL, MS_BIND, NULL) ==
+		       0 &&
 	       jitting(self, jail);
 }
 
@@ -296,7 +298,8 @@ static void test_perf_map_mounted(void)
 	   "another root, and a file outside of it");
 	if (!begin(&subject, jitting_mounted, jail))
 		return;
-	ok(!accepted(&subject), "a file that is mounted where the map should be is not accepted");
+	ok(!accepted(&subject),
+	   "a file that is mounted where the map should be is not accepted");
 	end(&subject);
 }
 
@@ -324,7 +327,7 @@ static void check_perf_map(struct subject *subject, const char *path)
 }
 
 static void test_perf_map_owner(const struct subject *subject, const char *path,
-			      const char *link_path)
+				const char *link_path)
 {
 	struct subject nobody = *subject;
 
@@ -370,7 +373,8 @@ static void test_perf_map(void)
 	/* /tmp as a link that leads, seen from our root, to a good file. */
 	snprintf(name, sizeof(name), "perf-%d.map", (int)subject.process.ns_pid);
 	ok(rmdir(tmp) == 0 && symlink(folder.path, tmp) == 0 &&
-	   file_write(folder_path(&folder, name, path), 0), "a link out of its root");
+		   file_write(folder_path(&folder, name, path), 0),
+	   "a link out of its root");
 	ok(!accepted(&subject), "is not followed");
 	end(&subject);
 }
@@ -378,7 +382,7 @@ static void test_perf_map(void)
 /* ---- more files than descriptors ------------------------------------------ */
 
 #define MANY 700
-#define FEW 256			/* descriptors */
+#define FEW 256 /* descriptors */
 
 static bool map_many(const struct child *self, void *arg)
 {
@@ -388,7 +392,8 @@ static bool map_many(const struct child *self, void *arg)
 	(void)arg;
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "many/%d.so", i);
-		if (!map_code(open(folder_path(&folder, name, path), O_RDONLY | O_CLOEXEC)))
+		if (!map_code(
+			    open(folder_path(&folder, name, path), O_RDONLY | O_CLOEXEC)))
 			return false;
 	}
 	return true;
@@ -424,18 +429,20 @@ static void check_many(struct subject *subject)
 	size_t before;
 	int fd;
 
-	if (!is_int(pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL), 0,
-		    "the maps are read"))
+	if (!is_int(pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL),
+		    0, "the maps are read"))
 		return;
 	before = count_open(maps);
-	ok(before > FEW / 4 && before <= FEW / 2, "some of the files are open: %zu", before);
+	ok(before > FEW / 4 && before <= FEW / 2, "some of the files are open: %zu",
+	   before);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ok(fd >= 0 && fd < FEW / 2 + 16, "descriptors are left");
 	close(fd);
 	region = unopened(maps);
 	if (ok(maps->lazy && region, "others are not")) {
 		pmp_maps_open(&subject->process, maps, region->start + 1, NULL);
-		ok(has_bytes(region->module->fd, 9), "what a stack lies in is opened then");
+		ok(has_bytes(region->module->fd, 9),
+		   "what a stack lies in is opened then");
 		is_int(count_open(maps), before + 1, "and nothing else");
 	}
 	is_int(pmp_maps_read(&subject->process, maps, &next_id, NULL, &again, NULL), 0,
@@ -466,7 +473,8 @@ static void test_many(void)
 	if (!ok(written, "%d libraries", MANY) || !begin(&subject, map_many, NULL))
 		return;
 	getrlimit(RLIMIT_NOFILE, &limit);
-	if (ok(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ few.rlim_cur, limit.rlim_max }) == 0,
+	if (ok(setrlimit(RLIMIT_NOFILE,
+			 &(struct rlimit){ few.rlim_cur, limit.rlim_max }) == 0,
 	       "%d descriptors", FEW))
 		check_many(&subject);
 	setrlimit(RLIMIT_NOFILE, &limit);

@@ -16,7 +16,7 @@
 
 #define THREADS 50
 
-static pid_t first_tid;		/* of the threads, in the child */
+static pid_t first_tid; /* of the threads, in the child */
 static int gate[2];
 
 static void *wait_at_gate(void *tid)
@@ -77,7 +77,7 @@ static uint64_t sum_schedstat(const struct pmp_process *process, size_t *count)
 struct pair {
 	const struct pmp_process *process;
 	struct pmp_taskstats *stats;
-	size_t threads;		/* that there are to be */
+	size_t threads; /* that there are to be */
 	uint64_t by_schedstat, by_taskstats;
 };
 
@@ -109,7 +109,9 @@ static void check_sums(struct pmp_taskstats *stats)
 {
 	struct child child = { 0 };
 	struct pmp_process process;
-	struct pair pair = { .process = &process, .stats = stats, .threads = THREADS + 1 };
+	struct pair pair = { .process = &process,
+			     .stats = stats,
+			     .threads = THREADS + 1 };
 	uint64_t first;
 	bool good;
 
@@ -118,14 +120,15 @@ static void check_sums(struct pmp_taskstats *stats)
 		"a process with %d threads", THREADS + 1))
 		return;
 	good = wait_until(are_equal, &pair);
-	ok(good, "%" PRIu64 " runs by schedstat, %" PRIu64 " in all",
-	   pair.by_schedstat, pair.by_taskstats);
+	ok(good, "%" PRIu64 " runs by schedstat, %" PRIu64 " in all", pair.by_schedstat,
+	   pair.by_taskstats);
 	first = pair.by_taskstats;
 	ok(child_order(&child), "one of them ends");
 	pair.threads--;
 	good = wait_until(has_grown, &pair);
-	ok(good && pair.by_taskstats > first, "its runs stay: %" PRIu64 ", %" PRIu64
-	   " of those that are left, %" PRIu64 " before",
+	ok(good && pair.by_taskstats > first,
+	   "its runs stay: %" PRIu64 ", %" PRIu64 " of those that are left, %" PRIu64
+	   " before",
 	   pair.by_taskstats, pair.by_schedstat, first);
 	pmp_process_close(&process);
 	child_end(&child);

@@ -42,10 +42,10 @@ static void test_lines(void)
 	   "without what does not belong to the name");
 	is_int((long long)parse(""), 0, "nothing");
 	is_int((long long)parse("[<0>] no_end+0x1/0x2"), 0, "a line that was cut");
-	is_int((long long)parse("\n]\n] \n[<0>]\n[<0>] \n[<0>] +0x1\nx\n[<0>] 0x1234\n"), 0,
-	       "lines without a name");
-	is_int((long long)parse("nonsense\n[<0>] fine+0x0/0x1\n\n[<0>] no\tblank+0x0\n"), 2,
-	       "among others");
+	is_int((long long)parse("\n]\n] \n[<0>]\n[<0>] \n[<0>] +0x1\nx\n[<0>] 0x1234\n"),
+	       0, "lines without a name");
+	is_int((long long)parse("nonsense\n[<0>] fine+0x0/0x1\n\n[<0>] no\tblank+0x0\n"),
+	       2, "among others");
 	ok(frame_is(0, "fine") && frame_is(1, "no"), "those that have one");
 }
 
@@ -58,7 +58,8 @@ static void test_limits(void)
 		snprintf(line, sizeof(line), "[<0>] deep_%d+0x1/0x2\n", i);
 		strcat(text, line);
 	}
-	is_int((long long)parse(text), PMP_KERNEL_DEPTH, "no more than there is room for");
+	is_int((long long)parse(text), PMP_KERNEL_DEPTH,
+	       "no more than there is room for");
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "[<0>] ", 6);
 	line[6 + 511] = '+';
@@ -86,7 +87,8 @@ static void test_many(void)
 
 		all = pmp_kernel_parse(&many, line, (size_t)length, &stack) == 0;
 	}
-	ok(all && stack.count == 0 && many.names.length <= 1 << 20 && pmp_intern_count(many.seen) > 2000,
+	ok(all && stack.count == 0 && many.names.length <= 1 << 20 &&
+		   pmp_intern_count(many.seen) > 2000,
 	   "there is a limit to all names: %zu bytes", many.names.length);
 	pmp_kernel_free(&many);
 }
@@ -124,10 +126,12 @@ static void test_maps(void)
 	ok(first->generation == 7 && first->exec_generation == 5, "the same generation");
 	is_int(id, 4, "that took a number");
 	region = pmp_maps_find(first, address_of("do_syscall_64"));
-	ok(region && region->module->kind == PMP_MODULE_KERNEL, "the functions are in it");
+	ok(region && region->module->kind == PMP_MODULE_KERNEL,
+	   "the functions are in it");
 	is_str(region->module->path, PMP_KERNEL_MODULE, "its name");
 	region = pmp_maps_find(first, 0xffffffffff600000);
-	is_str(region ? region->module->path : "", "[vsyscall]", "what is above is found");
+	is_str(region ? region->module->path : "", "[vsyscall]",
+	       "what is above is found");
 	region = pmp_maps_find(first, 0x1fff);
 	is_str(region ? region->module->path : "", "/bin/x", "and what is below");
 	again = pmp_kernel_maps(&kernel, user, &id);
@@ -136,7 +140,8 @@ static void test_maps(void)
 	more = pmp_kernel_maps(&kernel, user, &id);
 	ok(more != first && id == 5, "a new function makes others");
 	region = pmp_maps_find(more, address_of("not_seen_yet"));
-	ok(memmem(region->module->image, region->module->image_size, "\0not_seen_yet", 14),
+	ok(memmem(region->module->image, region->module->image_size, "\0not_seen_yet",
+		  14),
 	   "with its name");
 	pmp_maps_unref(first);
 	pmp_maps_unref(again);
@@ -148,7 +153,8 @@ static void test_addresses(void)
 {
 	uint64_t address = address_of("do_sys_poll");
 
-	ok(address >= PMP_KERNEL_START && address < PMP_KERNEL_END, "where nobody else is");
+	ok(address >= PMP_KERNEL_START && address < PMP_KERNEL_END,
+	   "where nobody else is");
 	ok(address == address_of("do_sys_poll") && address != address_of("do_sys_pol"),
 	   "an address for each name");
 }

@@ -41,8 +41,8 @@ int main(void)
 	for (size_t i = 0; i < 4 && i < walk.count; i++)
 		is_int(frames[i].pc, elf.text + i * ELF_FUNCTION + 0x10, "frame %zu", i);
 	walk = walk_stack(&elf, PMP_UNWIND_FP);
-	ok(walk.count >= 2 && frames[1].flags & PMP_FRAME_FP, "by the frame pointer: %zu frames",
-	   walk.count);
+	ok(walk.count >= 2 && frames[1].flags & PMP_FRAME_FP,
+	   "by the frame pointer: %zu frames", walk.count);
 	fakeelf_free(&elf);
 	return done_testing();
 }

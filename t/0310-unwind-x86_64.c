@@ -59,7 +59,7 @@ static _Unwind_Reason_Code expect(struct _Unwind_Context *context, void *arg)
 	uint64_t pc = self.get_ip(context);
 
 	(void)arg;
-	if (pc && self.expected_count < FRAMES)		/* it ends with a 0 */
+	if (pc && self.expected_count < FRAMES) /* it ends with a 0 */
 		self.expected[self.expected_count++] = pc;
 	return _URC_NO_REASON;
 }
@@ -190,7 +190,7 @@ __asm__(".pushsection .text\n"
 	".cfi_def_cfa_offset 24\n"
 	"	ret\n"
 	".cfi_endproc\n"
-	".skip 32, 0x90\n"		/* padding, that no FDE covers */
+	".skip 32, 0x90\n" /* padding, that no FDE covers */
 	".globl asm_root\n"
 	"asm_root:\n"
 	".cfi_startproc\n"
@@ -406,13 +406,13 @@ static uint64_t words[0x200];
 static void make_stack(uint64_t return_address)
 {
 	memset(words, 0, sizeof(words));
-	AT(0x0f8) = 0x401307;		/* in start */
-	AT(0x0f0) = 0;			/* start's rbp */
-	AT(0x0e8) = 0x401009;		/* in main */
-	AT(0x0e0) = STACK + 0xf0;	/* main's rbp */
+	AT(0x0f8) = 0x401307;	  /* in start */
+	AT(0x0f0) = 0;		  /* start's rbp */
+	AT(0x0e8) = 0x401009;	  /* in main */
+	AT(0x0e0) = STACK + 0xf0; /* main's rbp */
 	AT(0x0d8) = 0x1111;
 	AT(0x0d0) = 0x2222;
-	AT(0x0c8) = return_address;	/* in func */
+	AT(0x0c8) = return_address; /* in func */
 }
 
 struct process {
@@ -464,8 +464,9 @@ static const char *process_text(const struct process *p)
 		length += (size_t)snprintf(text + length, sizeof(text) - length,
 					   "%" PRIx64 " ", p->frames[i].pc);
 	snprintf(text + length, sizeof(text) - length, "%s",
-		 p->walk.end == PMP_END_ROOT ? "root" :
-		 p->walk.end == PMP_END_NO_INFO ? "none" : pmp_end_text(p->walk.end));
+		 p->walk.end == PMP_END_ROOT	  ? "root"
+		 : p->walk.end == PMP_END_NO_INFO ? "none"
+						  : pmp_end_text(p->walk.end));
 	return text;
 }
 
@@ -473,7 +474,7 @@ static void test_rules(void)
 {
 	static const struct {
 		const char *name;
-		uint64_t pc, sp, fp;	/* sp and fp: offsets in the stack */
+		uint64_t pc, sp, fp; /* sp and fp: offsets in the stack */
 		uint64_t return_address;
 		const char *frames;
 	} cases[] = {
@@ -539,14 +540,14 @@ static void test_rule_signal(void)
 
 	process_make(&p);
 	make_stack(0x40110d);
-	memmove(words + 0x100, words, 0x100);	/* leaf's stack: now at 0x800 and on */
+	memmove(words + 0x100, words, 0x100); /* leaf's stack: now at 0x800 and on */
 	memset(words, 0, 0x800);
 	AT(0x8f0) = 0;
 	AT(0x8e0) = STACK + 0x8f0;
-	AT(0x100) = 0x401500;			/* func's return address */
-	AT(0x108 + 0x78) = STACK + 0x8e0;	/* rbp */
-	AT(0x108 + 0xa0) = STACK + 0x8c8;	/* rsp */
-	AT(0x108 + 0xa8) = 0x401200;		/* rip: a function's first byte */
+	AT(0x100) = 0x401500;		  /* func's return address */
+	AT(0x108 + 0x78) = STACK + 0x8e0; /* rbp */
+	AT(0x108 + 0xa0) = STACK + 0x8c8; /* rsp */
+	AT(0x108 + 0xa8) = 0x401200;	  /* rip: a function's first byte */
 
 	process_walk(&p, PMP_UNWIND_AUTO, 0x401100, STACK + 0x100, 0x4444);
 	is_str(process_text(&p), "401100 401500 401200 40110d 401009 401307 root",

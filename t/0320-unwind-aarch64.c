@@ -22,14 +22,10 @@ static void test_calls(void)
 		uint32_t word;
 		bool is_call;
 	} cases[] = {
-		{ "bl .+0x40", 0x94000010, true },
-		{ "bl .-4", 0x97ffffff, true },
-		{ "blr x3", 0xd63f0060, true },
-		{ "blraa x0, x1", 0xd73f0801, true },
-		{ "blraaz x0", 0xd63f081f, true },
-		{ "b .+0x40", 0x14000010, false },
-		{ "br x3", 0xd61f0060, false },
-		{ "ret", 0xd65f03c0, false },
+		{ "bl .+0x40", 0x94000010, true }, { "bl .-4", 0x97ffffff, true },
+		{ "blr x3", 0xd63f0060, true },	   { "blraa x0, x1", 0xd73f0801, true },
+		{ "blraaz x0", 0xd63f081f, true }, { "b .+0x40", 0x14000010, false },
+		{ "br x3", 0xd61f0060, false },	   { "ret", 0xd65f03c0, false },
 	};
 	uint64_t target;
 
@@ -53,8 +49,8 @@ static void test_frames(void)
 	struct pmp_regs regs = { 0 }, caller;
 	struct pmp_arch_entry entry;
 
-	code[0] = 0xd2801168;		/* mov x8, #139 */
-	code[1] = 0xd4000001;		/* svc #0 */
+	code[0] = 0xd2801168; /* mov x8, #139 */
+	code[1] = 0xd4000001; /* svc #0 */
 	ok(pmp_arch_is_sigreturn(&memory, 0x1000), "the trampoline");
 	ok(pmp_arch_is_sigreturn(&memory, 0x1004), "at its system call");
 	ok(!pmp_arch_is_sigreturn(&memory, 0x1008), "behind it");
@@ -68,24 +64,25 @@ static void test_frames(void)
 	is_int(pmp_regs_get(&caller, pmp_reg_sp), 0x100 + 31, "its sp");
 	is_int(pmp_regs_get(&caller, pmp_reg_fp), 0x100 + 29, "its fp");
 
-	code[8] = 0xa9be7bfd;		/* stp x29, x30, [sp, #-32]! */
+	code[8] = 0xa9be7bfd; /* stp x29, x30, [sp, #-32]! */
 	ok(pmp_arch_entry(&memory, 0x1020, &entry), "a function's first instruction");
 	pmp_regs_set(&regs, 30, 0x1234);
 	ok(pmp_arch_entry_caller(&memory, &regs, &entry, &caller),
 	   "its caller is in x30");
 	is_int(pmp_regs_get(&caller, pmp_reg_pc), 0x1234, "its address");
 	is_int(pmp_regs_get(&caller, pmp_reg_sp), 0x2000, "its stack pointer");
-	code[8] = 0xd503201f;		/* nop */
+	code[8] = 0xd503201f; /* nop */
 	ok(!pmp_arch_entry(&memory, 0x1020, &entry), "another instruction");
 
 	code[8] = 0xa9be7bfd;
-	code[9] = 0x910003fd;		/* mov x29, sp */
+	code[9] = 0x910003fd; /* mov x29, sp */
 	stack[0] = 0x5678;
 	stack[1] = 0x1238;
 	ok(pmp_arch_entry(&memory, 0x1024, &entry), "behind the push");
 	ok(pmp_arch_entry_caller(&memory, &regs, &entry, &caller), "its caller");
 	is_int(pmp_regs_get(&caller, pmp_reg_pc), 0x1238, "by the pushed address");
-	is_int(pmp_regs_get(&caller, pmp_reg_fp), 0x5678, "with the pushed frame pointer");
+	is_int(pmp_regs_get(&caller, pmp_reg_fp), 0x5678,
+	       "with the pushed frame pointer");
 	is_int(pmp_regs_get(&caller, pmp_reg_sp), 0x2020, "above what was pushed");
 	code[8] = 0xd503201f;
 	ok(!pmp_arch_entry(&memory, 0x1024, &entry), "mov x29, sp behind no push");
@@ -93,8 +90,8 @@ static void test_frames(void)
 
 static void test_stubs(void)
 {
-	static const uint32_t first[] = { 0xa9bf7bf0, 0x90000090, 0xf9400611, 0x91002210,
-					  0xd61f0220, 0xd503201f },
+	static const uint32_t first[] = { 0xa9bf7bf0, 0x90000090, 0xf9400611,
+					  0x91002210, 0xd61f0220, 0xd503201f },
 			      stub[] = { 0x90000090, 0xf9400a11, 0x91004210, 0xd61f0220 },
 			      signed_stub[] = { 0x90000090, 0xf9400a11, 0x91004210,
 						0xd503219f, 0xd61f0220 };
@@ -126,7 +123,7 @@ static void test_signature(void)
 	register uint64_t link __asm__("x30") = UINT64_C(0x7fabcd1234);
 	uint64_t signature;
 
-	__asm__ volatile("hint #25" : "+r"(link));	/* paciasp */
+	__asm__ volatile("hint #25" : "+r"(link)); /* paciasp */
 	signature = link;
 	diag("signed: %#llx", (unsigned long long)signature);
 	is_int(pmp_arch_code(signature), UINT64_C(0x7fabcd1234), "a signed address");
@@ -152,8 +149,8 @@ static void test_stack_pointer(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		is_int(pmp_arch_moves_sp((const uint8_t *)&cases[i].word, 4), cases[i].moves,
-		       "moves sp: %s", cases[i].name);
+		is_int(pmp_arch_moves_sp((const uint8_t *)&cases[i].word, 4),
+		       cases[i].moves, "moves sp: %s", cases[i].name);
 }
 
 static void test_prologues(void)
@@ -164,23 +161,39 @@ static void test_prologues(void)
 		int size;
 		uint32_t words[8];
 	} cases[] = {
-		{ "at the bottom", true, 0,
+		{ "at the bottom",
+		  true,
+		  0,
 		  { 0xa9be7bfd, 0x910003fd, 0xa90153f3, 0x94000000 } },
-		{ "above arguments", true, 16,
+		{ "above arguments",
+		  true,
+		  16,
 		  { 0xd10103ff, 0xa9017bfd, 0x910043fd, 0x94000000 } },
-		{ "signed", true, 0,
+		{ "signed",
+		  true,
+		  0,
 		  { 0xd503233f, 0xa9be7bfd, 0xd503201f, 0x910003fd, 0xd63f0000 } },
-		{ "more room behind", true, 48,
+		{ "more room behind",
+		  true,
+		  48,
 		  { 0xa9be7bfd, 0x910003fd, 0xd100c3ff, 0x94000000 } },
-		{ "a push behind", true, 16,
+		{ "a push behind",
+		  true,
+		  16,
 		  { 0xa9be7bfd, 0x910003fd, 0xf81f0fe0, 0x94000000 } },
-		{ "two pushes behind", true, 48,
+		{ "two pushes behind",
+		  true,
+		  48,
 		  { 0xa9be7bfd, 0x910003fd, 0xa9bf53f3, 0x6dbe27e8, 0x94000000 } },
 		{ "a call before", false, 0, { 0x94000000, 0xa9be7bfd, 0x910003fd } },
 		{ "none", false, 0, { 0xd10103ff, 0xf90003fe, 0x94000000 } },
-		{ "from another register", false, 0,
+		{ "from another register",
+		  false,
+		  0,
 		  { 0xa9be7bfd, 0x910043fd, 0x9100013d, 0x94000000 } },
-		{ "lost again", false, 0,
+		{ "lost again",
+		  false,
+		  0,
 		  { 0xa9be7bfd, 0x910003fd, 0x910083ff, 0x94000000 } },
 	};
 	uint64_t size;

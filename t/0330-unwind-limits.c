@@ -58,9 +58,16 @@ static void test_limit(struct fakeelf *elf)
 static void test_wild(struct fakeelf *elf)
 {
 	static const uint64_t wild[] = {
-		0, 1, 0x1000, ELF_STACK - 16, ELF_STACK + ELF_STACK_SIZE - 8,
-		ELF_STACK + ELF_STACK_SIZE, UINT64_C(0x800000000000),
-		UINT64_C(0xfff0000000000000), UINT64_C(0xffffffffff600000), UINT64_MAX,
+		0,
+		1,
+		0x1000,
+		ELF_STACK - 16,
+		ELF_STACK + ELF_STACK_SIZE - 8,
+		ELF_STACK + ELF_STACK_SIZE,
+		UINT64_C(0x800000000000),
+		UINT64_C(0xfff0000000000000),
+		UINT64_C(0xffffffffff600000),
+		UINT64_MAX,
 	};
 
 	for (size_t i = 0; i < sizeof(wild) / sizeof(*wild); i++) {
@@ -148,7 +155,8 @@ static void test_deep(struct fakeelf *elf)
 		wrong += frames[i].pc != elf->text + 0x10;
 	is_int(wrong, 0, "a million frames: every one right");
 	diag("%.0f ns a frame", ((double)(end.tv_sec - begin.tv_sec) * 1e9 +
-				 (double)(end.tv_nsec - begin.tv_nsec)) / DEEP);
+				 (double)(end.tv_nsec - begin.tv_nsec)) /
+					DEEP);
 	walk_from(elf, FAKEELF_PC(elf), UINT64_C(0x7fff00000000), 0, 1024);
 	is_end(1024, PMP_END_DEPTH, "the first 1024 of them");
 	free(stack);
@@ -158,9 +166,9 @@ static void test_deep(struct fakeelf *elf)
  * A function behind the others, with a call-frame program of 60 KB to execute for each of
  * its pcs: remember and restore, again and again, and then the end that is given.
  */
-#define SLOW_START 0x1000	/* from the text on */
+#define SLOW_START 0x1000 /* from the text on */
 #define SLOW_SIZE 0x10000
-#define SLOW_FDE 0x100000	/* from the file's first byte on */
+#define SLOW_FDE 0x100000 /* from the file's first byte on */
 #define SLOW_PAIRS 30000
 #define SLOW_DEPTH 500
 #define SLOW_STACK UINT64_C(0x7fff00000000)
@@ -223,15 +231,18 @@ static void test_slow(const char *end, size_t end_size, bool completes, const ch
 		if (i == 0) {
 			is_str(pmp_end_text(walk.end), pmp_end_text(PMP_END_BAD_INFO),
 			       "%s: the first walk gives up", what);
-			ok(walk.count >= 2 && walk.count < 20, "%s: after %zu frames", what,
-			   walk.count);
-			ok(beats >= walk.count - 1, "%s: with a sign of life for each", what);
+			ok(walk.count >= 2 && walk.count < 20, "%s: after %zu frames",
+			   what, walk.count);
+			ok(beats >= walk.count - 1, "%s: with a sign of life for each",
+			   what);
 		}
 	}
 	ok(most <= PMP_WALK_WORK_MAX + 8 * PMP_CFI_PROGRAM_MAX,
-	   "%s: no walk executes more than the limit, and one program: %zu bytes", what, most);
+	   "%s: no walk executes more than the limit, and one program: %zu bytes", what,
+	   most);
 	if (completes)
-		is_end(SLOW_DEPTH + 2, PMP_END_ROOT, "what is known by then takes no work");
+		is_end(SLOW_DEPTH + 2, PMP_END_ROOT,
+		       "what is known by then takes no work");
 	pmp_unwinder_free(unwinder);
 	fakeelf_free(&elf);
 }
@@ -259,8 +270,8 @@ static void test_too_large(void)
 		bytes.size = out.at;
 		ok(pmp_cfi_entry(&bytes, 0, &entry) &&
 			   pmp_cfi_parse_fde(&bytes, &entry, &cie, &fde) == !i,
-		   "a program of %u bytes is %s", (unsigned)PMP_CFI_PROGRAM_MAX - 8 + 16 * i,
-		   i ? "refused" : "taken");
+		   "a program of %u bytes is %s",
+		   (unsigned)PMP_CFI_PROGRAM_MAX - 8 + 16 * i, i ? "refused" : "taken");
 	}
 	free(data);
 }

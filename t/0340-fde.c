@@ -120,7 +120,9 @@ static bool compress_debug_frame(int fd, bool old)
 static void test_compressed(void)
 {
 	struct fakeelf_options options = {
-		.no_hdr = true, .no_eh_frame = true, .debug_frame = true,
+		.no_hdr = true,
+		.no_eh_frame = true,
+		.debug_frame = true,
 	};
 	struct fakeelf elf;
 

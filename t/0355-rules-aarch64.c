@@ -13,7 +13,7 @@
 #define pmp_reg_sp 31
 #define pmp_reg_fp 29
 #define pmp_reg_return 30
-#define pmp_arch_code(value) ((value) & UINT64_C(0xffffffffffff))
+#define pmp_arch_code(value) ((value)&UINT64_C(0xffffffffffff))
 #define pmp_rule_make aarch64_rule_make
 #define pmp_rule_apply aarch64_rule_apply
 void aarch64_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
@@ -37,14 +37,18 @@ static const char function[] = "\x2d\x41\x0e\x20\x9d\x04\x9e\x03"
 
 static void make(uint64_t pc, struct pmp_rule *rule)
 {
-	static const uint8_t cie_program[] = { 0x0c, 31, 0 };	/* CFA sp+0 */
+	static const uint8_t cie_program[] = { 0x0c, 31, 0 }; /* CFA sp+0 */
 	const struct pmp_cfi_cie cie = {
-		.code_align = 4, .data_align = -8,
-		.program = cie_program, .program_size = sizeof(cie_program),
+		.code_align = 4,
+		.data_align = -8,
+		.program = cie_program,
+		.program_size = sizeof(cie_program),
 	};
 	const struct pmp_cfi_fde fde = {
-		.start = 0x1000, .end = 0x1014,
-		.program = (const uint8_t *)function, .program_size = sizeof(function) - 1,
+		.start = 0x1000,
+		.end = 0x1014,
+		.program = (const uint8_t *)function,
+		.program_size = sizeof(function) - 1,
 	};
 
 	pmp_rule_make(&cie, &fde, pc, rule);
@@ -76,7 +80,8 @@ static void test_apply(void)
 	pmp_regs_set(&regs, pmp_reg_fp, 0x1234);
 	pmp_regs_set(&regs, pmp_reg_return, 0x5678);
 	make(0x1000, &rule);
-	ok(pmp_rule_apply(&rule, &reader, &regs) && fake.reads == 0, "a leaf reads nothing");
+	ok(pmp_rule_apply(&rule, &reader, &regs) && fake.reads == 0,
+	   "a leaf reads nothing");
 	ok(pmp_regs_get(&regs, pmp_reg_pc) == 0x5678 &&
 		   pmp_regs_get(&regs, pmp_reg_sp) == 0x8000 &&
 		   pmp_regs_get(&regs, pmp_reg_fp) == 0x1234 &&

@@ -51,7 +51,9 @@ static void walk_with(struct fakeelf *elf, uint64_t rbx, uint64_t answer)
 	pmp_regs_set(&regs, pmp_reg_sp, FAKEELF_SP);
 	if (rbx)
 		pmp_regs_set(&regs, RBX, rbx);
-	walk = (struct pmp_walk){ .frames = frames, .regs = frame_regs, .limit = FRAMES,
+	walk = (struct pmp_walk){ .frames = frames,
+				  .regs = frame_regs,
+				  .limit = FRAMES,
 				  .find_fp = answer == UINT64_MAX ? NULL : find_fp,
 				  .find_fp_arg = &finder };
 	if (!unwinder || pmp_unwinder_set_maps(unwinder, elf->maps, &elf->memory))
@@ -87,9 +89,8 @@ static void test_find_fp(void)
 		   finder.sp == FAKEELF_SP + 16,
 	   "for the frame that needs it");
 	is_int(walk.top, ELF_STACK + 0x31 * 8, "sp of the outermost frame");
-	ok(frame_regs[0].sp == FAKEELF_SP && !frame_regs[0].has_fp &&
-		   !frame_regs[0].fp && frame_regs[1].sp == FAKEELF_SP + 16 &&
-		   !frame_regs[1].has_fp,
+	ok(frame_regs[0].sp == FAKEELF_SP && !frame_regs[0].has_fp && !frame_regs[0].fp &&
+		   frame_regs[1].sp == FAKEELF_SP + 16 && !frame_regs[1].has_fp,
 	   "sp of the first frames; what was found is not known");
 	ok(frame_regs[2].has_fp && frame_regs[2].fp == 0x2222 &&
 		   frame_regs[2].sp == FAKEELF_FP + 16,
@@ -97,7 +98,8 @@ static void test_find_fp(void)
 	ok(frame_regs[3].has_fp && frame_regs[3].fp == 0x2222, "and stays");
 	fakeelf_free(&elf);
 
-	fakeelf_make(&elf, &(struct fakeelf_options){ .no_hdr = true, .no_eh_frame = true });
+	fakeelf_make(&elf,
+		     &(struct fakeelf_options){ .no_hdr = true, .no_eh_frame = true });
 	walk_with(&elf, 0, UINT64_MAX);
 	is_end(1, PMP_END_NO_INFO, true, "a chain of frame pointers without its begin");
 	elf.stack[0x20] = ELF_STACK + 0x22 * 8;
@@ -137,7 +139,8 @@ static void is_rule(struct pmp_unwinder *unwinder, const struct fakeelf *elf, ui
 	is_int(known, rule->kind != PMP_RULE_NONE, "%s: known", what);
 	is_int(found.kind, rule->kind, "%s: kind", what);
 	is_int(found.function_start,
-	       rule->kind == PMP_RULE_NONE ? 0 : elf->text + pc / ELF_FUNCTION * ELF_FUNCTION,
+	       rule->kind == PMP_RULE_NONE ? 0
+					   : elf->text + pc / ELF_FUNCTION * ELF_FUNCTION,
 	       "%s: function", what);
 	ok(found.cfa_fp == rule->cfa_fp && found.cfa_offset == rule->cfa_offset &&
 		   found.fp == rule->fp && found.fp_offset == rule->fp_offset,
@@ -149,8 +152,10 @@ static void test_rules(void)
 	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
 	const struct pmp_rule by_sp = { .kind = PMP_RULE_FRAME, .cfa_offset = 16 },
 			      first = { .kind = PMP_RULE_FRAME, .cfa_offset = 8 },
-			      by_fp = { .kind = PMP_RULE_FRAME, .cfa_fp = true,
-					.cfa_offset = 16, .fp = PMP_WHERE_SAVED,
+			      by_fp = { .kind = PMP_RULE_FRAME,
+					.cfa_fp = true,
+					.cfa_offset = 16,
+					.fp = PMP_WHERE_SAVED,
 					.fp_offset = -16 },
 			      root = { .kind = PMP_RULE_ROOT, .cfa_offset = 8 },
 			      general = { .kind = PMP_RULE_LIBUNWIND },

@@ -37,7 +37,8 @@ static void test_moves(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		ok(pmp_arch_moves_sp((const uint8_t *)cases[i].code, cases[i].length) ==
-			   cases[i].moves, "%s", cases[i].what);
+			   cases[i].moves,
+		   "%s", cases[i].what);
 }
 
 static void test_sizes(void)
@@ -46,13 +47,17 @@ static void test_sizes(void)
 
 	ok(pmp_arch_frame_size(CODE("\x55\x48\x89\xe5\xe8\0\0\0\0"), &size) && size == 0,
 	   "push %%rbp; mov %%rsp,%%rbp; call: 0");
-	ok(pmp_arch_frame_size(CODE("\xf3\x0f\x1e\xfa\x55\x31\xc0\x48\x89\xe5\x41\x57\x41\x56"
-				    "\x53\x48\x83\xec\x18\x89\xfb\xff\x15\0\0\0\0"), &size),
+	ok(pmp_arch_frame_size(
+		   CODE("\xf3\x0f\x1e\xfa\x55\x31\xc0\x48\x89\xe5\x41\x57\x41\x56"
+			"\x53\x48\x83\xec\x18\x89\xfb\xff\x15\0\0\0\0"),
+		   &size),
 	   "endbr64, pushes and a subtraction, with other instructions between them");
 	is_int(size, 3 * 8 + 0x18, "what they take");
-	ok(pmp_arch_frame_size(CODE("\x55\x48\x89\xe5\x48\x81\xec\x00\x10\0\0"
-				    "\x64\x48\x8b\x04\x25\x28\0\0\0\x48\x89\x45\xf8\xe8\0\0\0\0"),
-			       &size) && size == 0x1000,
+	ok(pmp_arch_frame_size(
+		   CODE("\x55\x48\x89\xe5\x48\x81\xec\x00\x10\0\0"
+			"\x64\x48\x8b\x04\x25\x28\0\0\0\x48\x89\x45\xf8\xe8\0\0\0\0"),
+		   &size) &&
+		   size == 0x1000,
 	   "a large frame with a canary");
 	ok(!pmp_arch_frame_size(CODE("\x48\x83\xec\x18\xe8\0\0\0\0"), &size),
 	   "no frame pointer");
@@ -65,9 +70,12 @@ static void test_sizes(void)
 
 static void test_jumps(void)
 {
-	static const uint8_t code[] = "\xe9\x10\0\0\0\x90\x75\xfe\x0f\x84\x00\x01\0\0\xff\xe0";
+	static const uint8_t code[] =
+		"\xe9\x10\0\0\0\x90\x75\xfe\x0f\x84\x00\x01\0\0\xff\xe0";
 	struct pmp_arch_jump jump = {
-		.code = code, .length = sizeof(code) - 1, .address = 0x1000,
+		.code = code,
+		.length = sizeof(code) - 1,
+		.address = 0x1000,
 	};
 
 	ok(pmp_arch_next_jump(&jump), "jmp");

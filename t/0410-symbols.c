@@ -257,9 +257,11 @@ static void test_long(void)
 			break;
 		output_of(text, 70000, "nm long | awk 'length($3) > 4000 { print $1 }'");
 		got = name_in("long", strtoull(text, NULL, 16), defaults);
-		is_int(strlen(got), n <= 4096 ? n : 4096 + 3, "of a name of %zu bytes", n);
+		is_int(strlen(got), n <= 4096 ? n : 4096 + 3, "of a name of %zu bytes",
+		       n);
 		ok(strspn(got, "n") == (n <= 4096 ? n : 4096) &&
-		   (n <= 4096 || strcmp(got + 4096, "...") == 0), "the start is shown");
+			   (n <= 4096 || strcmp(got + 4096, "...") == 0),
+		   "the start is shown");
 	}
 	free(text);
 	free(name);

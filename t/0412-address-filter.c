@@ -39,11 +39,12 @@ static void write_assembly(void)
 		unsigned at = below(TEXT / 4) * 4, kind = below(10);
 
 		fprintf(file, "	.%s %sf%d\n", binds[below(3)], below(4) ? "" : "_", i);
-		fprintf(file, "	.set %sf%d, %s + %u\n", "", i, below(2) ? "_start" : "other",
-			at);
+		fprintf(file, "	.set %sf%d, %s + %u\n", "", i,
+			below(2) ? "_start" : "other", at);
 		fprintf(file, "	.set _f%d, f%d\n", i, i);
 		if (kind > 0)
-			fprintf(file, "	.type f%d, @function\n	.type _f%d, @function\n", i, i);
+			fprintf(file, "	.type f%d, @function\n	.type _f%d, @function\n",
+				i, i);
 		if (kind > 1)
 			fprintf(file, "	.size f%d, %u\n", i,
 				below(20) ? below(64) : below(4000));
@@ -206,7 +207,8 @@ static void test_later(void)
 		return;
 	name_later(NULL, "f1234", "the same file");
 	name_later("rm target", "f1234", "a file that is removed");
-	name_later("cp -f wrong other && mv other target", "f1234", "one that is replaced");
+	name_later("cp -f wrong other && mv other target", "f1234",
+		   "one that is replaced");
 	name_later("cat wrong >target", NULL, "one that is overwritten");
 	name_later(": >target", NULL, "one that is emptied");
 	name_later("rm target && strip -o target large", "f1234", "one stripped anew");

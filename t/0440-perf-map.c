@@ -24,13 +24,13 @@ static const char *name_of(struct pmp_perf_map *map, uint64_t address)
 static void test_lines(void)
 {
 	struct pmp_perf_map *map = map_of("1000 100 first\n"
-					"2000 10 name with blanks [x]\r\n"
-					"0x3000 0x10 prefixed\n"
-					"1080 40 later\n"
-					"4000 100 outer\n"
-					"4010 10 inner\n"
-					"4000 8 again\n"
-					"5000 10 cut");
+					  "2000 10 name with blanks [x]\r\n"
+					  "0x3000 0x10 prefixed\n"
+					  "1080 40 later\n"
+					  "4000 100 outer\n"
+					  "4010 10 inner\n"
+					  "4000 8 again\n"
+					  "5000 10 cut");
 
 	is_str(name_of(map, 0x1000), "first", "first byte");
 	is_str(name_of(map, 0xfff), "-", "before it");
@@ -174,8 +174,9 @@ static void test_growth(void)
 	is_int(wrong, 0, "200 lines more, one by one, over others");
 	is_str(name_of(map, 0x100000), "g1", "the last one holds");
 	is_str(name_of(map, 0x100000 + 32 * 199999), "f199999", "those of before stay");
-	ok(start < 4 * first, "they cost less than four times 200,000 at once: %.3f s, %.3f s",
-	   start, first);
+	ok(start < 4 * first,
+	   "they cost less than four times 200,000 at once: %.3f s, %.3f s", start,
+	   first);
 	pmp_buf_free(&text);
 	pmp_perf_map_free(map);
 }
@@ -197,8 +198,8 @@ static void release(void *arg)
 
 static void test_lock(void)
 {
-	struct pmp_symbolizer *symbolizer = symbolizer_of(
-		(struct pmp_symbolizer_options){ .release = release, .acquire = acquire });
+	struct pmp_symbolizer *symbolizer = symbolizer_of((struct pmp_symbolizer_options){
+		.release = release, .acquire = acquire });
 	struct pmp_maps *maps;
 
 	write_file("slow.map", "20000 10 other\n");

@@ -219,7 +219,8 @@ int main(void)
 		"-o small small.c 2>/dev/null")) {
 		start = symbol_address("small", "_start");
 		read_original();
-		ok(look_up(original, original_size) > 7, "the same with compressed sections");
+		ok(look_up(original, original_size) > 7,
+		   "the same with compressed sections");
 		test_flips();
 		free(original);
 	}

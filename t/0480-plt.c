@@ -149,8 +149,8 @@ static void test_once(void)
 	ok(strstr(frames->function, "@plt"), "a stub is named: %s", frames->function);
 	run(": > plt");
 	names_at(&space, symbolizer, strtoull(second, NULL, 16), true, &frames);
-	ok(strstr(frames->function, "@plt"), "another one without reading the file again: %s",
-	   frames->function);
+	ok(strstr(frames->function, "@plt"),
+	   "another one without reading the file again: %s", frames->function);
 	pmp_symbolizer_free(symbolizer);
 	space_free(&space);
 }

@@ -7,7 +7,9 @@
 #define THREADS 5
 
 static struct pmp_thread threads[THREADS];
-static struct pmp_sample sample = { .pid = 4100, .threads = threads, .thread_count = THREADS };
+static struct pmp_sample sample = { .pid = 4100,
+				    .threads = threads,
+				    .thread_count = THREADS };
 
 /* A sample of threads 10, 20, ...; those whose bit is set have not run. Returns the
  * entries that were found, as decimal digits; 9: not found. */
@@ -55,7 +57,7 @@ int main(void)
 
 	pmp_thread_cache_begin(cache, &sample);
 	ok(!pmp_thread_cache_find(cache, &threads[4], &entry) ||
-	   !pmp_thread_cache_find(cache, &threads[0], &entry),
+		   !pmp_thread_cache_find(cache, &threads[0], &entry),
 	   "out of order less is found, and nothing wrong");
 	pmp_thread_cache_free(cache);
 	pmp_thread_cache_free(NULL);

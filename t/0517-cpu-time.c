@@ -156,13 +156,14 @@ static void count_example(struct saved *saved)
 		uint64_t function;
 		char state;
 	} finds[] = {
-		{ POLL, 'S' }, { HOT, 'R' },  { POLL, 'S' }, { HOT, 'R' },  { POLL, 'S' },
-		{ HOT, 'R' },  { POLL, 'S' }, { WARM, 'R' }, { POLL, 'S' }, { POLL, 'S' },
-		{ POLL, 'S' },
+		{ POLL, 'S' }, { HOT, 'R' },  { POLL, 'S' }, { HOT, 'R' },
+		{ POLL, 'S' }, { HOT, 'R' },  { POLL, 'S' }, { WARM, 'R' },
+		{ POLL, 'S' }, { POLL, 'S' }, { POLL, 'S' },
 	};
 
 	for (size_t i = 0; i < sizeof(finds) / sizeof(*finds); i++)
-		find(saved, i, finds[i].function, finds[i].state, 1000 * MS + 80 * MS * i);
+		find(saved, i, finds[i].function, finds[i].state,
+		     1000 * MS + 80 * MS * i);
 }
 
 static void test_divided(void)
@@ -171,7 +172,8 @@ static void test_divided(void)
 
 	count_example(&saved);
 	divide(&saved);
-	is_int(cpu_of(&saved, HOT), 600 * MS, "three of four running finds: 3/4 of 800 ms");
+	is_int(cpu_of(&saved, HOT), 600 * MS,
+	       "three of four running finds: 3/4 of 800 ms");
 	is_int(cpu_of(&saved, WARM), 200 * MS, "one of four: 1/4");
 	is_int(cpu_of(&saved, POLL), 0, "none where it was found asleep");
 	ok(!between_of(&saved), "and none between the snapshots");
@@ -179,7 +181,8 @@ static void test_divided(void)
 	is_int(cpu_of(&saved, HOT), 600 * MS, "dividing it again changes nothing");
 	find(&saved, 11, WARM, 'R', 2000 * MS);
 	divide(&saved);
-	is_int(cpu_of(&saved, HOT), 540 * MS, "with one more find all of it is divided by 3");
+	is_int(cpu_of(&saved, HOT), 540 * MS,
+	       "with one more find all of it is divided by 3");
 	is_int(cpu_of(&saved, WARM), 360 * MS, "and 2");
 	saved_free(&saved);
 }
@@ -224,12 +227,14 @@ static void test_between(void)
 	is_int(info.distinct, 1, "which is no stack");
 	find(&saved, 5, HOT, 'R', 1050 * MS);
 	divide(&saved);
-	is_int(cpu_of(&saved, HOT), 50 * MS, "found running once, that stack has all of it");
+	is_int(cpu_of(&saved, HOT), 50 * MS,
+	       "found running once, that stack has all of it");
 	is_int(between_of(&saved)->cpu, 0, "and nothing is left between");
 	saved_free(&saved);
 }
 
-static void find_ready(struct saved *saved, uint64_t number, uint64_t function, uint64_t cpu)
+static void find_ready(struct saved *saved, uint64_t number, uint64_t function,
+		       uint64_t cpu)
 {
 	struct pmp_sample *sample = snapshot(number);
 
@@ -247,11 +252,13 @@ static void test_ready(void)
 	find_ready(&saved, 1, POLL, 1010 * MS);
 	find_ready(&saved, 2, WARM, 1020 * MS);
 	divide(&saved);
-	is_int(cpu_of(&saved, POLL), 10 * MS, "ready twice, and nothing else is known: a half");
+	is_int(cpu_of(&saved, POLL), 10 * MS,
+	       "ready twice, and nothing else is known: a half");
 	is_int(cpu_of(&saved, WARM), 10 * MS, "and the other half");
 	find(&saved, 3, HOT, 'R', 1000 * MS + 100200000);
 	divide(&saved);
-	is_int(cpu_of(&saved, HOT), 100 * MS, "on a processor once: a thousand times as much");
+	is_int(cpu_of(&saved, HOT), 100 * MS,
+	       "on a processor once: a thousand times as much");
 	is_int(cpu_of(&saved, POLL), 100000, "as ready once");
 	saved_free(&saved);
 }
@@ -283,7 +290,8 @@ static void test_apart(void)
 		struct pmp_sample *sample = snapshot(i);
 
 		put(sample, 11, i % 2 ? HOT : POLL, i % 2 ? 'R' : 'S', MS + 30 * MS * i);
-		put(sample, 12, i == 5 ? WARM : POLL, i == 5 ? 'R' : 'S', MS + 10 * MS * i);
+		put(sample, 12, i == 5 ? WARM : POLL, i == 5 ? 'R' : 'S',
+		    MS + 10 * MS * i);
 		add(&saved, sample);
 	}
 	divide(&saved);
@@ -319,8 +327,8 @@ static void test_ended(void)
 	sums[1] = cpu_of(&saved, 0);
 	sums[2] = cpu_of(&saved, POLL);
 	/* Each is new in its first snapshot, with 1 ms, but for those of the very first. */
-	is_int(sums[0], (11 * threads - each) / 2 * MS, "%" PRIu64 " threads: found running",
-	       threads / 2);
+	is_int(sums[0], (11 * threads - each) / 2 * MS,
+	       "%" PRIu64 " threads: found running", threads / 2);
 	is_int(sums[1], (11 * threads - each) / 2 * MS, "or never");
 	is_int(sums[2], 0, "but not asleep");
 	saved_free(&saved);
@@ -329,8 +337,8 @@ static void test_ended(void)
 /* An evicted stack takes its share with it. */
 static void test_evicted(void)
 {
-	struct saved saved = new_profile(&(struct pmp_profile_options){
-		.details = true, .max_memory = 4 << 20 });
+	struct saved saved = new_profile(
+		&(struct pmp_profile_options){ .details = true, .max_memory = 4 << 20 });
 	const uint64_t snapshots = 60000;
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
@@ -338,7 +346,8 @@ static void test_evicted(void)
 		bool runs = i % 3 == 0;
 		uint64_t function = i % 6 == 0 ? HOT : 128 + 16 * i;
 
-		find(&saved, i, runs ? function : POLL, runs ? 'R' : 'S', MS + 10 * MS * i);
+		find(&saved, i, runs ? function : POLL, runs ? 'R' : 'S',
+		     MS + 10 * MS * i);
 	}
 	divide(&saved);
 	pmp_profile_info(saved.profile, &info);
@@ -346,8 +355,9 @@ static void test_evicted(void)
 	is_int(cpu_of_all(&saved), 10 * MS * (snapshots - 1), "the sum is right");
 	is_int(cpu_of(&saved, POLL), 0, "a stack that sleeps has none of it");
 	ok(cpu_of(&saved, HOT) / MS > 10 * snapshots * 45 / 100 &&
-	   cpu_of(&saved, HOT) / MS < 10 * snapshots * 55 / 100,
-	   "the stack of half of the running finds has half: %" PRIu64 " of %" PRIu64 " ms",
+		   cpu_of(&saved, HOT) / MS < 10 * snapshots * 55 / 100,
+	   "the stack of half of the running finds has half: %" PRIu64 " of %" PRIu64
+	   " ms",
 	   cpu_of(&saved, HOT) / MS, 10 * snapshots);
 	saved_free(&saved);
 }
@@ -390,7 +400,7 @@ static void test_formats(void)
 	ok(strstr(text.data, "      11        21      0.80 ") != NULL,
 	   "threads has the sum of each: 0.80 s");
 	ok(strstr(text.data, "      12        10      0.04 ") != NULL ||
-	   strstr(text.data, "      12        10      0.05 ") != NULL,
+		   strstr(text.data, "      12        10      0.05 ") != NULL,
 	   "of one that was never found running as well");
 	pmp_buf_free(&text);
 	saved_free(&saved);

@@ -52,7 +52,9 @@ static uint64_t rss(void)
 static struct saved new_profile(bool live)
 {
 	const struct pmp_profile_options options = {
-		.size = sizeof(options), .details = true, .live = live,
+		.size = sizeof(options),
+		.details = true,
+		.live = live,
 		.max_memory = 8 * MIB,
 	};
 	struct saved saved = { 0 };

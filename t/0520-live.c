@@ -17,7 +17,9 @@ struct fake_function {
 };
 
 static const struct fake_function fake_functions[] = {
-	{ .name = "poll" }, { .name = "work" }, { .name = "main" },
+	{ .name = "poll" },
+	{ .name = "work" },
+	{ .name = "main" },
 };
 
 #include "lib/fakenames.h"
@@ -106,8 +108,8 @@ static void test_counters(void)
 		sample = sample_at(10, i * S);
 		made = fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
 		made->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
-		made = fake_thread(sample, 11, "b", i ? FAKE_STACK(WORK, MAIN)
-						      : FAKE_STACK(POLL, MAIN));
+		made = fake_thread(sample, 11, "b",
+				   i ? FAKE_STACK(WORK, MAIN) : FAKE_STACK(POLL, MAIN));
 		made->state = 'R';
 		made->cpu = S + i * S / 2;
 		made->runs = 10 + i * 20;
@@ -191,7 +193,8 @@ static void test_churn(void)
 	}
 	info = info_of(live);
 	ok(most < 20000, "60000 threads: at most %zu rows", most);
-	ok(info.merged > 30000, "%llu of them put together", (unsigned long long)info.merged);
+	ok(info.merged > 30000, "%llu of them put together",
+	   (unsigned long long)info.merged);
 	is_int(sum(live, PMP_WINDOW_START), 60000, "none is lost");
 	is_int(sum(live, PMP_WINDOW_MINUTE), 40 * 61, "the windows neither");
 	is_int(sum(live, PMP_WINDOW_SECONDS), 40 * 11, "of them");
@@ -238,8 +241,10 @@ static void test_lock(void)
 		uint64_t operation;
 		bool waits;
 	} calls[] = {
-		{ SYS_futex, 0x80, true }, { SYS_futex, 0x189, false },
-		{ SYS_futex, 6, true }, { SYS_ppoll, 0, false },
+		{ SYS_futex, 0x80, true },
+		{ SYS_futex, 0x189, false },
+		{ SYS_futex, 6, true },
+		{ SYS_ppoll, 0, false },
 	};
 	struct pmp_sample *sample = sample_at(10, 0);
 
@@ -265,9 +270,19 @@ static void count(struct pmp_profile *profile, pid_t tid, const char *thread, ch
 {
 	const pmp_location stack[] = { leaf, MAIN };
 	const struct pmp_entry entry = {
-		.pid = 10, .process = "demo", .tid = tid, .thread = thread, .state = state,
-		.syscall = call, .wchan = "", .reason = "", .locations = stack,
-		.location_count = 2, .count = times, .wall = times * S, .cpu = times * S / 4,
+		.pid = 10,
+		.process = "demo",
+		.tid = tid,
+		.thread = thread,
+		.state = state,
+		.syscall = call,
+		.wchan = "",
+		.reason = "",
+		.locations = stack,
+		.location_count = 2,
+		.count = times,
+		.wall = times * S,
+		.cpu = times * S / 4,
 	};
 
 	if (pmp_profile_count(profile, &entry))
@@ -279,7 +294,9 @@ static void test_saved(void)
 {
 	struct pmp_profile *profile = new_profile();
 	const struct pmp_live *live = pmp_profile_live(profile);
-	const struct pmp_metadata metadata = { .duration = 5 * S, .command = "", .host = "" };
+	const struct pmp_metadata metadata = { .duration = 5 * S,
+					       .command = "",
+					       .host = "" };
 	const struct pmp_profile_info info = { .samples = 5 };
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 	struct pmp_live_process process = { .size = sizeof(process) };
@@ -290,14 +307,16 @@ static void test_saved(void)
 	count(profile, 0, "b", 'S', "no such call", 5, POLL);
 	count(profile, 0, "a name that is longer than a name of the kernel's", 'S', "",
 	      INT64_MAX, POLL);
-	is_int(pmp_profile_join(profile, &info, &metadata), 0, "saved profiles are counted");
+	is_int(pmp_profile_join(profile, &info, &metadata), 0,
+	       "saved profiles are counted");
 	ok(in(live, PMP_WINDOW_START).stacks == INT64_MAX, "sums do not overflow");
 	is_int(in(live, PMP_WINDOW_MINUTE).stacks, 0, "nothing is in a window of time");
 	is_int(in(live, PMP_WINDOW_START).span, 5 * S, "the time");
 	is_int(pmp_live_thread_count(live), 3, "three threads");
 	is_int(pmp_live_counter_count(live), 4, "four counters");
 	pmp_live_thread(live, 0, &thread);
-	ok(thread.present && thread.obtained == PMP_OBTAINED_UNKNOWN, "is there, nobody knows how");
+	ok(thread.present && thread.obtained == PMP_OBTAINED_UNKNOWN,
+	   "is there, nobody knows how");
 	is_int(thread.state, 'S', "its most frequent state");
 	is_str(thread.syscall, "poll", "and call");
 	ok(thread.cpu_share > 0.24 && thread.cpu_share < 0.26, "a quarter of a CPU");
@@ -318,8 +337,15 @@ static void test_saved_limits(void)
 
 	for (int i = 0; i < 100000; i++) {
 		const struct pmp_entry entry = {
-			.pid = i / 100, .process = "demo", .tid = i, .thread = "t",
-			.state = 'S', .syscall = "", .wchan = "", .reason = "", .count = 1,
+			.pid = i / 100,
+			.process = "demo",
+			.tid = i,
+			.thread = "t",
+			.state = 'S',
+			.syscall = "",
+			.wchan = "",
+			.reason = "",
+			.count = 1,
 		};
 
 		if (pmp_profile_count(profile, &entry))
@@ -345,7 +371,8 @@ int main(void)
 	test_saved();
 	test_saved_limits();
 	test_lock();
-	is_int(pmp_profile_new(&options, NULL, &profile, NULL), 0, "without options.live");
+	is_int(pmp_profile_new(&options, NULL, &profile, NULL), 0,
+	       "without options.live");
 	ok(pmp_profile_live(profile) == NULL, "there is nothing for a view");
 	pmp_profile_free(profile);
 	return done_testing();

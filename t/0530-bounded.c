@@ -44,7 +44,9 @@ static uint64_t any(void)
 static struct saved new_bounded(uint64_t memory, bool live)
 {
 	const struct pmp_profile_options options = {
-		.size = sizeof(options), .details = true, .live = live,
+		.size = sizeof(options),
+		.details = true,
+		.live = live,
 		.max_memory = memory,
 	};
 	struct saved saved = { 0 };
@@ -179,7 +181,8 @@ static void test_new_code(bool live)
 	churn(&saved, rounds / 3, rounds);
 	late = rss();
 	ok(RSS_MEANS_NOTHING || late < early + 8 * MIB,
-	   "%" PRIu64 " stacks of new code: %" PRIu64 " MiB after a third, %" PRIu64 " at the end",
+	   "%" PRIu64 " stacks of new code: %" PRIu64 " MiB after a third, %" PRIu64
+	   " at the end",
 	   4 * rounds, early / MIB, late / MIB);
 	ok(pmp_symbolizer_location_count(saved.symbolizer) < 2 * locations,
 	   "%zu locations", pmp_symbolizer_location_count(saved.symbolizer));
@@ -188,7 +191,8 @@ static void test_new_code(bool live)
 	ok(info_of(&saved).evicted > rounds, "which are many: %" PRIu64, evicted);
 	is_int(info_of(&saved).stacks, 5 * rounds, "the total is right");
 	entry = pmp_profile_entry(saved.profile, 0);
-	ok(entry->count == rounds && entry->location_count == 2, "what is frequent is kept");
+	ok(entry->count == rounds && entry->location_count == 2,
+	   "what is frequent is kept");
 	if (live)
 		is_int(live_sum(&saved), 5 * rounds, "the view has all of them as well");
 	saved_free(&saved);
@@ -199,18 +203,24 @@ static void test_new_code(bool live)
 static struct saved count_many(uint64_t memory, unsigned count)
 {
 	struct saved saved = new_bounded(memory, false);
-	const struct pmp_mapping file = { 0x400000, 0x800000, 0, "/usr/sbin/mariadbd", "93ac" };
+	const struct pmp_mapping file = { 0x400000, 0x800000, 0, "/usr/sbin/mariadbd",
+					  "93ac" };
 	uint32_t mapping = pmp_symbolizer_add_mapping(saved.symbolizer, &file);
 	static const char *const names[] = { "f" };
 	pmp_location all[1024], stack[8];
 	uint64_t random = 1;
 
 	for (size_t i = 0; i < 1024; i++)
-		all[i] = saved_location(&saved, mapping, 0x400000 + 64 * i, false, 1, names);
+		all[i] = saved_location(&saved, mapping, 0x400000 + 64 * i, false, 1,
+					names);
 	for (unsigned i = 0; i < count; i++) {
 		const struct pmp_entry like = {
-			.tid = (pid_t)(100 + i % 3), .thread = "worker", .state = 'S',
-			.count = 1 + (i % 1000 == 0) * 10, .wall = 10, .cpu = 5,
+			.tid = (pid_t)(100 + i % 3),
+			.thread = "worker",
+			.state = 'S',
+			.count = 1 + (i % 1000 == 0) * 10,
+			.wall = 10,
+			.cpu = 5,
 		};
 
 		for (size_t k = 0; k < 8; k++) {
@@ -225,7 +235,8 @@ static struct saved count_many(uint64_t memory, unsigned count)
 static void test_program(void)
 {
 	const unsigned count = 300000;
-	struct saved saved = count_many(16 * MIB, count), again = count_many(16 * MIB, count);
+	struct saved saved = count_many(16 * MIB, count),
+		     again = count_many(16 * MIB, count);
 	struct saved all = count_many(0, count), copy = saved_new();
 	struct pmp_buf one = saved_write(&saved, "folded", NULL);
 	struct pmp_buf other = saved_write(&again, "folded", NULL);
@@ -236,7 +247,8 @@ static void test_program(void)
 	expected = sum_of(&all, &unused);
 	is_int(unused, 0, "without a limit nothing is evicted");
 	is_int(sum_of(&saved, &evicted), expected, "with one the total is the same");
-	ok(evicted > expected / 2, "%" PRIu64 " of %" PRIu64 " are evicted", evicted, expected);
+	ok(evicted > expected / 2, "%" PRIu64 " of %" PRIu64 " are evicted", evicted,
+	   expected);
 	for (size_t i = 0; i < pmp_profile_entry_count(saved.profile); i++) {
 		const struct pmp_entry *entry = pmp_profile_entry(saved.profile, i);
 
@@ -258,7 +270,8 @@ static void test_program(void)
 		pmp_buf_free(&text);
 	}
 	packed = saved_write(&saved, "pprof", NULL);
-	is_int(saved_read(&copy, packed.data, packed.length, NULL), 0, "it is saved and read");
+	is_int(saved_read(&copy, packed.data, packed.length, NULL), 0,
+	       "it is saved and read");
 	is_int(sum_of(&copy, &unused), expected, "with all of them");
 	is_int(unused, evicted, "and those that were evicted");
 	is_int(info_of(&copy).evicted, evicted, "of which it is told");
@@ -288,7 +301,8 @@ static void test_threads(bool live)
 		for (uint64_t k = 0; k < 50; k++) {
 			char name[32];
 
-			snprintf(name, sizeof(name), "%" PRIx64, (i / 2 * 50 + k) * 0x9e3779b97f4a7c15u);
+			snprintf(name, sizeof(name), "%" PRIx64,
+				 (i / 2 * 50 + k) * 0x9e3779b97f4a7c15u);
 			add_thread(sample, (pid_t)(100 + i / 2 * 50 + k), name, same, 2);
 		}
 		add(&saved, sample);
@@ -308,7 +322,7 @@ static void test_names(void)
 	const struct pmp_mapping one = { 0x1000, 0x2000, 0, "/lib/one.so", "01" },
 				 two = { 0x3000, 0x4000, 0, "/lib/two.so", "02" };
 	static const char *const first[] = { "first" }, *const second[] = { "second" },
-		*const third[] = { "third" };
+				 *const third[] = { "third" };
 	uint32_t mappings[2];
 	pmp_location kept, gone, new;
 	bool used[2] = { false };
@@ -324,16 +338,18 @@ static void test_names(void)
 	used[kept] = true;
 	is_int(pmp_symbolizer_module_count(saved.symbolizer), 2, "two modules");
 	pmp_symbolizer_attach(saved.symbolizer);
-	ok(!pmp_symbolizer_gc(saved.symbolizer, used), "with another user nothing is swept");
+	ok(!pmp_symbolizer_gc(saved.symbolizer, used),
+	   "with another user nothing is swept");
 	pmp_symbolizer_detach(saved.symbolizer);
 	ok(pmp_symbolizer_gc(saved.symbolizer, used), "alone it is");
 	is_int(pmp_symbolizer_module_count(saved.symbolizer), 1, "one module is left");
 	is_int(pmp_symbolizer_frame(saved.symbolizer, gone, 0, &frame), 0,
 	       "what was swept has no names");
 	pmp_symbolizer_name(saved.symbolizer, gone);
-	is_str(pmp_symbolizer_place(saved.symbolizer, gone, place, sizeof(place)), "[unknown]",
-	       "nor a place");
-	is_int(pmp_symbolizer_frame(saved.symbolizer, kept, 0, &frame), 1, "the other has");
+	is_str(pmp_symbolizer_place(saved.symbolizer, gone, place, sizeof(place)),
+	       "[unknown]", "nor a place");
+	is_int(pmp_symbolizer_frame(saved.symbolizer, kept, 0, &frame), 1,
+	       "the other has");
 	is_str(frame.function, "second", "its name");
 	is_str(frame.module, "/lib/two.so", "and its module");
 	pmp_symbolizer_first_address(saved.symbolizer, kept, &origin);

@@ -49,13 +49,15 @@ static uint32_t program_at(struct saved *saved, uint64_t start, const char *id)
 static void took(struct saved *saved, uint64_t snapshots, bool guessed)
 {
 	const struct pmp_profile_info info = { .samples = snapshots };
-	const struct pmp_metadata metadata = { .command = "", .host = "", .guessed = guessed };
+	const struct pmp_metadata metadata = { .command = "",
+					       .host = "",
+					       .guessed = guessed };
 
 	if (pmp_profile_join(saved->profile, &info, &metadata))
 		abort();
 }
 
-#define STACK(...) ((const char *const[]) { __VA_ARGS__, NULL })
+#define STACK(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define TIMES(n) (&(struct pmp_entry){ .pid = 1, .count = (n) })
 
 static char *compared(const struct saved *saved, const struct saved *base,
@@ -65,7 +67,7 @@ static char *compared(const struct saved *saved, const struct saved *base,
 	const struct pmp_sink sink = { saved_sink, &buf };
 
 	if (report_write(saved->profile, base->profile, NULL, pmp_format_find(format),
-				   options, &sink, NULL))
+			 options, &sink, NULL))
 		abort();
 	pmp_buf_putc(&buf, '\0');
 	return buf.data;
@@ -98,12 +100,14 @@ static void test_names(void)
 	count(&saved, new, 0x55d000000000, TIMES(4), STACK("write", "flush", "main"));
 	took(&base, 10, false);
 	took(&saved, 10, false);
-	is_folded(&saved, &base, NULL,
-		  "server;main;flush;write 0 4\nserver;main;poll 7 5\nserver;main;read 2 0\n",
-		  "stacks are matched by their names");
-	is_folded(&base, &saved, NULL,
-		  "server;main;flush;write 4 0\nserver;main;poll 5 7\nserver;main;read 0 2\n",
-		  "the other way round");
+	is_folded(
+		&saved, &base, NULL,
+		"server;main;flush;write 0 4\nserver;main;poll 7 5\nserver;main;read 2 0\n",
+		"stacks are matched by their names");
+	is_folded(
+		&base, &saved, NULL,
+		"server;main;flush;write 4 0\nserver;main;poll 5 7\nserver;main;read 0 2\n",
+		"the other way round");
 	is_folded(&base, &base, NULL, "server;main;poll 7 7\nserver;main;read 2 2\n",
 		  "a profile is as it is itself");
 	saved_free(&base);
@@ -117,9 +121,14 @@ static void test_marks(void)
 						     .by_thread = true };
 	struct saved base = saved_new(), saved = saved_new();
 	struct pmp_entry conn = { .pid = 11, .tid = 12, .thread = "conn 1", .count = 4 };
-	struct pmp_entry epoll = { .pid = 11, .tid = 13, .thread = "net", .count = 4,
-				   .end = PMP_END_NOT_STOPPED, .reason = "epoll_wait" };
-	uint32_t old = program_at(&base, 0x400000, ""), new = program_at(&saved, 0x600000, "");
+	struct pmp_entry epoll = { .pid = 11,
+				   .tid = 13,
+				   .thread = "net",
+				   .count = 4,
+				   .end = PMP_END_NOT_STOPPED,
+				   .reason = "epoll_wait" };
+	uint32_t old = program_at(&base, 0x400000, ""),
+		 new = program_at(&saved, 0x600000, "");
 
 	count(&base, old, 0x400000, &conn, STACK("poll", "main"));
 	count(&base, old, 0x400000, &epoll, STACK("poll"));
@@ -149,7 +158,8 @@ static void test_processes(void)
 	struct saved base = saved_new(), saved = saved_new();
 	struct pmp_diff_info info = { .size = sizeof(info) };
 	struct pmp_entry other = { .pid = 2, .process = "mysqld", .count = 5 };
-	uint32_t old = program_at(&base, 0x400000, ""), new = program_at(&saved, 0x400000, "");
+	uint32_t old = program_at(&base, 0x400000, ""),
+		 new = program_at(&saved, 0x400000, "");
 
 	count(&base, old, 0x400000, &other, STACK("poll", "main"));
 	count(&saved, new, 0x400000, TIMES(6), STACK("poll", "main"));
@@ -203,9 +213,11 @@ static void test_scale(void)
 	ok(info.factor == 1, "nothing is not scaled");
 	report_diff_info(none.profile, none.profile, &info);
 	ok(info.factor == 1, "nor compared with nothing");
-	info = (struct pmp_diff_info){ .size = offsetof(struct pmp_diff_info, by_totals) };
+	info = (struct pmp_diff_info){ .size = offsetof(struct pmp_diff_info,
+							by_totals) };
 	report_diff_info(saved.profile, foreign.profile, &info);
-	ok(info.factor == 0.2 && !info.by_totals, "no more is filled than there is room for");
+	ok(info.factor == 0.2 && !info.by_totals,
+	   "no more is filled than there is room for");
 	for (size_t i = 0; i < 3; i++)
 		saved_free(all[i]);
 	saved_free(&none);
@@ -258,7 +270,8 @@ static void test_rounding(uint64_t snapshots, uint64_t base_snapshots)
 static void test_large(void)
 {
 	struct saved base = saved_new(), saved = saved_new();
-	uint32_t old = program_at(&base, 0x400000, ""), new = program_at(&saved, 0x400000, "");
+	uint32_t old = program_at(&base, 0x400000, ""),
+		 new = program_at(&saved, 0x400000, "");
 	const char *formats[] = { "folded", "pmp", "flat", "svg" };
 	const uint64_t most = UINT64_C(1) << 62;
 
@@ -279,8 +292,7 @@ static void test_large(void)
 		ok(*got, "the other way round");
 		free(got);
 	}
-	is_folded(&saved, &base, NULL,
-		  "server;main;poll 9223372036854775807 1\n",
+	is_folded(&saved, &base, NULL, "server;main;poll 9223372036854775807 1\n",
 		  "what is too large is as large as it can be, once");
 	saved_free(&base);
 	saved_free(&saved);
@@ -303,7 +315,8 @@ static void test_read(void)
 	report_diff_info(first.profile, ours.profile, &info);
 	ok(!info.by_totals && info.factor == 1, "what pmp has saved knows its snapshots");
 	report_diff_info(first.profile, theirs.profile, &info);
-	ok(info.by_totals && info.counted && !info.base_counted, "what others save does not");
+	ok(info.by_totals && info.counted && !info.base_counted,
+	   "what others save does not");
 	report_diff_info(theirs.profile, first.profile, &info);
 	ok(info.by_totals && !info.counted && info.base_counted, "on either side");
 	if (saved_read(&ours, plain.data, plain.length, NULL))

@@ -40,14 +40,28 @@ static const struct fake_function fake_functions[] = {
 
 #include "lib/fakenames.h"
 
-enum { POLL, INNER, OUTER, MAIN, START, LOOP, UNNAMED, SIGNAL, BAD, LLL, MUTEX, COND, LONG };
+enum {
+	POLL,
+	INNER,
+	OUTER,
+	MAIN,
+	START,
+	LOOP,
+	UNNAMED,
+	SIGNAL,
+	BAD,
+	LLL,
+	MUTEX,
+	COND,
+	LONG
+};
 
 /* ---- expressions ----------------------------------------------------------------- */
 
 static void test_replace(void)
 {
 	static const struct {
-		const char *command, *name, *want;	/* NULL: does not match */
+		const char *command, *name, *want; /* NULL: does not match */
 	} cases[] = {
 		{ "s/a/b/", "banana", "bbnana" },
 		{ "s/a/b/g", "banana", "bbnbnb" },
@@ -74,7 +88,8 @@ static void test_replace(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct pmp_expression expression;
-		int code = pmp_expression_parse(&expression, cases[i].command, false, NULL);
+		int code =
+			pmp_expression_parse(&expression, cases[i].command, false, NULL);
 
 		if (code == 0)
 			code = pmp_expression_replace(&expression, cases[i].name, buffer,
@@ -95,10 +110,12 @@ static void test_small_buffer(void)
 	char buffer[8] = "xxxxxxx";
 
 	pmp_expression_parse(&expression, "s/a/bbbb/g", false, NULL);
-	is_int(pmp_expression_replace(&expression, "aaaaaaaaaa", buffer, 6), 1, "it matches");
+	is_int(pmp_expression_replace(&expression, "aaaaaaaaaa", buffer, 6), 1,
+	       "it matches");
 	is_str(buffer, "bbbbb", "what does not fit is cut off");
 	is_int(buffer[6], 'x', "and nothing is written behind it");
-	is_int(pmp_expression_replace(&expression, "a", buffer, 1), 1, "a buffer for nothing");
+	is_int(pmp_expression_replace(&expression, "a", buffer, 1), 1,
+	       "a buffer for nothing");
 	is_str(buffer, "", "has nothing");
 	pmp_expression_free(&expression);
 }
@@ -106,21 +123,37 @@ static void test_small_buffer(void)
 static void test_refused(void)
 {
 	static const char *const good[] = {
-		"a", "^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", "[]\\1]", "[^]{5000}]",
-		"[[:alpha:]_]+", "a{1000}", "\\{9999", "(a+)+", "a\\\\1", "[[.-.]]",
+		"a",
+		"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$",
+		"[]\\1]",
+		"[^]{5000}]",
+		"[[:alpha:]_]+",
+		"a{1000}",
+		"\\{9999",
+		"(a+)+",
+		"a\\\\1",
+		"[[.-.]]",
 	};
 	static const char *const bad[] = {
-		"", "(", "[a", "*(a", "(a)\\1", "a{1025}", "((a{32}){32}){2}",
-		"((((((((((a+)+)+)+)+)+)+)+)+)+)+", "a{1,99999999999999999999999999}",
-		"(a?b?){500}", "a{5}{5}{5}{5}{5}",
+		"",
+		"(",
+		"[a",
+		"*(a",
+		"(a)\\1",
+		"a{1025}",
+		"((a{32}){32}){2}",
+		"((((((((((a+)+)+)+)+)+)+)+)+)+)+",
+		"a{1,99999999999999999999999999}",
+		"(a?b?){500}",
+		"a{5}{5}{5}{5}{5}",
 	};
 	static const char *const replacements[] = {
-		"", "s", "s/", "s/a", "s/a/", "s/a/b", "x/a/b/", "s//b/", "s/a/b/i",
-		"s/a/b/gg", "s/a/\\1/", "s/(a)/\\2/", "s/(/b/", "s\\a\\b\\", "s/a/b\\/",
+		"",	    "s",	  "s/",	    "s/a",	 "s/a/",
+		"s/a/b",    "x/a/b/",	  "s//b/",  "s/a/b/i",	 "s/a/b/gg",
+		"s/a/\\1/", "s/(a)/\\2/", "s/(/b/", "s\\a\\b\\", "s/a/b\\/",
 	};
 	struct pmp_filter *filter;
 	struct pmp_error err;
-	char text[3000];
 
 	pmp_filter_new(&filter, NULL);
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
@@ -132,26 +165,43 @@ static void test_refused(void)
 	for (size_t i = 0; i < sizeof(replacements) / sizeof(*replacements); i++)
 		is_int(pmp_filter_add(filter, PMP_FILTER_RENAME, replacements[i], &err),
 		       PMP_EINVAL, "refused: %s: %s", replacements[i], err.message);
-	memset(text, 'a', sizeof(text));
-	text[sizeof(text) - 1] = '\0';
-	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text, &err), PMP_EINVAL, "too long");
-	memset(text, '(', 100);
-	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text + 2500, &err), 0, "not too long");
-	text[150] = '\0';
-	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text, &err), PMP_EINVAL, "too deep");
-	is_int(pmp_filter_add(filter, PMP_FILTER_COUNT, "a", &err), PMP_EINVAL, "no such kind");
-	for (int i = 0; i < 1000 && !pmp_filter_add(filter, PMP_FILTER_IGNORE, "a", NULL); i++)
-		;
-	is_int(pmp_filter_add(filter, PMP_FILTER_IGNORE, "a", &err), PMP_EINVAL, "too many");
+	is_int(pmp_filter_add(filter, PMP_FILTER_COUNT, "a", &err), PMP_EINVAL,
+	       "no such kind");
 	pmp_filter_free(filter);
 	pmp_filter_free(NULL);
+}
+
+static void test_too_much(void)
+{
+	struct pmp_filter *filter;
+	struct pmp_error err;
+	char text[3000];
+
+	pmp_filter_new(&filter, NULL);
+	memset(text, 'a', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text, &err), PMP_EINVAL,
+	       "too long");
+	memset(text, '(', 100);
+	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text + 2500, &err), 0,
+	       "not too long");
+	text[150] = '\0';
+	is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, text, &err), PMP_EINVAL,
+	       "too deep");
+	for (int i = 0; i < 1000 && !pmp_filter_add(filter, PMP_FILTER_IGNORE, "a", NULL);
+	     i++)
+		;
+	is_int(pmp_filter_add(filter, PMP_FILTER_IGNORE, "a", &err), PMP_EINVAL,
+	       "too many");
+	pmp_filter_free(filter);
 }
 
 /* Nothing takes long, whatever the name. */
 static void test_bounded(void)
 {
 	static const char *const slow[] = {
-		"((a*)*)*b", "((a|b)*)*(a|b|ab)*c", "(x+x+)+y", "(a?b?){250}$", "(.*)(.*)(.*)c",
+		"((a*)*)*b",	"((a|b)*)*(a|b|ab)*c", "(x+x+)+y",
+		"(a?b?){250}$", "(.*)(.*)(.*)c",
 	};
 	clock_t begin = clock();
 	char buffer[PMP_EXPRESSION_NAME];
@@ -160,24 +210,34 @@ static void test_bounded(void)
 		struct pmp_filter *filter;
 
 		pmp_filter_new(&filter, NULL);
-		is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, slow[i], NULL), 0, "%s", slow[i]);
+		is_int(pmp_filter_add(filter, PMP_FILTER_FOCUS, slow[i], NULL), 0, "%s",
+		       slow[i]);
 		pmp_filter_function(filter, long_name, "", buffer, sizeof(buffer));
 		pmp_filter_free(filter);
 	}
 	ok((clock() - begin) / CLOCKS_PER_SEC < 20, "take no longer than 20 s of CPU");
-	is_int(strlen(buffer), sizeof(buffer) - 1, "a name is cut off at the buffer's end");
+	is_int(strlen(buffer), sizeof(buffer) - 1,
+	       "a name is cut off at the buffer's end");
 }
 
 /* ---- rules ----------------------------------------------------------------------- */
 
 static void test_fold(void)
 {
-	static const char *const cases[][2] = { /* from the root */
-		{ "abc", "abc" }, { "abbbc", "abc" }, { "ababc", "abc" }, { "aaaa", "a" },
-		{ "abcabcabcd", "abcd" }, { "ababa", "aba" }, { "aabaab", "ab" },
+	static const char *const cases[][2] = {
+		/* from the root */
+		{ "abc", "abc" },
+		{ "abbbc", "abc" },
+		{ "ababc", "abc" },
+		{ "aaaa", "a" },
+		{ "abcabcabcd", "abcd" },
+		{ "ababa", "aba" },
+		{ "aabaab", "ab" },
 		{ "abcdefghabcdefgh", "abcdefgh" },
 		{ "abcdefghiabcdefghi", "abcdefghiabcdefghi" },
-		{ "", "" }, { "a", "a" }, { "abba", "aba" },
+		{ "", "" },
+		{ "a", "a" },
+		{ "abba", "aba" },
 	};
 	const struct pmp_filter_options options = { .size = sizeof(options),
 						    .fold_recursion = true };
@@ -205,7 +265,7 @@ static void test_fold(void)
 static void test_idle(void)
 {
 	static const struct {
-		const char *functions;	/* innermost first, blanks between */
+		const char *functions; /* innermost first, blanks between */
 		char state;
 		const char *syscall;
 		bool idle;
@@ -221,9 +281,11 @@ static void test_idle(void)
 		{ "something", 'S', "futex", false },
 		{ "__lll_lock_wait pthread_mutex_lock f", 'S', "futex", false },
 		{ "__futex_abstimed_wait_common __pthread_rwlock_rdlock_full64 "
-		  "___pthread_rwlock_rdlock", 'S', "futex", false },
+		  "___pthread_rwlock_rdlock",
+		  'S', "futex", false },
 		{ "__futex_abstimed_wait_common64 __pthread_cond_wait_common "
-		  "___pthread_cond_wait", 'S', "futex", true },
+		  "___pthread_cond_wait",
+		  'S', "futex", true },
 		{ "futex_wait x ___pthread_cond_wait", 'S', "futex", true },
 		{ "pthread_cond_wait@@GLIBC_2.3.2 worker", 'S', "futex", true },
 		{ "__GI___poll main", 'S', "restart_syscall", true },
@@ -252,8 +314,8 @@ static void test_idle(void)
 			marks[count++] = pmp_filter_function(filter, at, "", buffer,
 							     sizeof(buffer));
 		}
-		is_int(pmp_filter_is_idle(pmp_filter_stack_marks(marks, count), cases[i].state,
-					  cases[i].syscall),
+		is_int(pmp_filter_is_idle(pmp_filter_stack_marks(marks, count),
+					  cases[i].state, cases[i].syscall),
 		       cases[i].idle, "%s in %s (%c)", cases[i].functions,
 		       cases[i].syscall, cases[i].state);
 	}
@@ -267,13 +329,16 @@ static void test_threads(void)
 	char buffer[32];
 
 	pmp_filter_new(&filter, NULL);
-	ok(!pmp_filter_is_active(filter) && !pmp_filter_is_active(NULL), "does nothing yet");
-	is_str(pmp_filter_thread(filter, "conn-17", buffer, 32), "conn-N", "digits are N");
+	ok(!pmp_filter_is_active(filter) && !pmp_filter_is_active(NULL),
+	   "does nothing yet");
+	is_str(pmp_filter_thread(filter, "conn-17", buffer, 32), "conn-N",
+	       "digits are N");
 	is_str(pmp_filter_thread(filter, "1a22b", buffer, 32), "NaNb", "wherever");
 	is_str(pmp_filter_thread(filter, "123456", buffer, 2), "N", "in a small buffer");
 	pmp_filter_add(filter, PMP_FILTER_THREAD_GROUP, "s/^h2-.*/h2/", NULL);
 	ok(pmp_filter_is_active(filter), "a group is something");
-	is_str(pmp_filter_thread(filter, "h2-17", buffer, 32), "h2", "called by the filter");
+	is_str(pmp_filter_thread(filter, "h2-17", buffer, 32), "h2",
+	       "called by the filter");
 	is_str(pmp_filter_thread(filter, "conn-17", buffer, 32), "conn-N", "or folded");
 	options.no_fold_threads = true;
 	pmp_filter_set(filter, &options);
@@ -377,7 +442,8 @@ static const char *shown(struct setup *setup, const int *functions)
 		length = (size_t)snprintf(text, sizeof(text), "...");
 	for (size_t i = entry->location_count; i-- > 0;) {
 		const struct pmp_frame *frames;
-		size_t count = pmp_report_frames(setup->report, entry->locations[i], &frames);
+		size_t count =
+			pmp_report_frames(setup->report, entry->locations[i], &frames);
 
 		while (count-- > 0 && length < sizeof(text))
 			length += (size_t)snprintf(text + length, sizeof(text) - length,
@@ -407,7 +473,8 @@ static void test_stacks(void)
 		{ PMP_FILTER_HIDE_MODULE, "^libc", "... main outer(int) inner^" },
 		{ PMP_FILTER_HIDE_MODULE, "^/usr/bin", "... start poll" },
 		{ PMP_FILTER_SKIP_MODULE, "libc", NULL },
-		{ PMP_FILTER_SKIP_MODULE, "demo", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_SKIP_MODULE, "demo",
+		  "... start main outer(int) inner^ poll" },
 		{ PMP_FILTER_TRIM_ROOT, "main", "main outer(int) inner^ poll" },
 		{ PMP_FILTER_TRIM_ROOT, "inner", "inner poll" },
 		{ PMP_FILTER_TRIM_ROOT, "o", "outer(int) inner^ poll" },
@@ -419,18 +486,20 @@ static void test_stacks(void)
 		struct setup setup = new_setup(cases[i].kind, cases[i].text);
 		const char *text = shown(&setup, FAKE_STACK(POLL, INNER, MAIN, START));
 
-		is_str(text ? text : "-", cases[i].want ? cases[i].want : "-", "filter %d: %s",
-		       (int)cases[i].kind, cases[i].text);
+		is_str(text ? text : "-", cases[i].want ? cases[i].want : "-",
+		       "filter %d: %s", (int)cases[i].kind, cases[i].text);
 	}
 }
 
 static void test_several(void)
 {
-	const struct pmp_filter_options fold = { .size = sizeof(fold), .fold_recursion = true };
+	const struct pmp_filter_options fold = { .size = sizeof(fold),
+						 .fold_recursion = true };
 	struct setup setup = new_setup(PMP_FILTER_HIDE, "^inner$|^main$");
 
 	pmp_filter_set(setup.filter, &fold);
-	is_str(shown(&setup, FAKE_STACK(POLL, INNER, LOOP, MAIN, LOOP, MAIN, LOOP, START)),
+	is_str(shown(&setup,
+		     FAKE_STACK(POLL, INNER, LOOP, MAIN, LOOP, MAIN, LOOP, START)),
 	       "... start loop outer(int) poll", "recursion behind what is hidden");
 	setup = new_setup(PMP_FILTER_FOCUS, "^inner$");
 	pmp_filter_add(setup.filter, PMP_FILTER_HIDE, "^inner$", NULL);
@@ -455,7 +524,8 @@ static void test_several(void)
 /* Equal stacks are one, names are asked for late, and what is left is counted. */
 static void test_entries(void)
 {
-	const struct pmp_filter_options flags = { .size = sizeof(flags), .groups = true,
+	const struct pmp_filter_options flags = { .size = sizeof(flags),
+						  .groups = true,
 						  .idle = PMP_IDLE_HIDDEN };
 	struct setup setup = new_setup(PMP_FILTER_HIDE, "^main$|^start$");
 	struct pmp_report_info info = { .size = sizeof(info) };
@@ -500,12 +570,16 @@ static void test_nothing(void)
 	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_snapshot = true });
 	fake_thread(sample, 10, "a", FAKE_STACK(POLL, MAIN));
 	add(setup.profile, sample);
-	is_int(report(&setup, true)->snapshot->row_count, 1, "a filter that does nothing");
-	ok(setup.report->snapshot == pmp_profile_snapshot(setup.profile), "borrows the last sample");
+	is_int(report(&setup, true)->snapshot->row_count, 1,
+	       "a filter that does nothing");
+	ok(setup.report->snapshot == pmp_profile_snapshot(setup.profile),
+	   "borrows the last sample");
 	pmp_report_free(setup.report);
 	setup.report = NULL;
-	is_int(report(&setup, false)->entries[0].locations[1], MAIN, "and changes no stack");
-	ok(setup.report->entries == pmp_profile_entry(setup.profile, 0), "which are borrowed");
+	is_int(report(&setup, false)->entries[0].locations[1], MAIN,
+	       "and changes no stack");
+	ok(setup.report->entries == pmp_profile_entry(setup.profile, 0),
+	   "which are borrowed");
 	pmp_report_info(setup.report, &info);
 	is_int(info.shown, 1, "all is shown");
 	tear_down(&setup);
@@ -523,7 +597,8 @@ static void test_snapshot(void)
 	pmp_filter_add(setup.filter, PMP_FILTER_THREAD_GROUP, "s/b/B/", NULL);
 	set_up(&setup, NULL, (struct pmp_profile_options){ .keep_snapshot = true });
 	ok(!report(&setup, true)->snapshot, "no snapshot yet");
-	fake_thread(sample, 12, "b1", FAKE_STACK(POLL, INNER, MAIN, START))->end = PMP_END_COPY;
+	fake_thread(sample, 12, "b1", FAKE_STACK(POLL, INNER, MAIN, START))->end =
+		PMP_END_COPY;
 	fake_thread(sample, 10, "a1", FAKE_STACK(LOOP, MAIN));
 	fake_thread(sample, 11, "a1", FAKE_STACK(POLL));
 	sample->frames[0].flags = PMP_FRAME_EXACT;
@@ -538,7 +613,8 @@ static void test_snapshot(void)
 	is_str(snapshot->rows[1].thread->name, "B1", "called by the filter");
 	is_int(snapshot->rows[1].thread->frame_count, 2, "hidden and trimmed");
 	is_int(snapshot->rows[1].thread->end, PMP_END_ROOT, "from its new root on");
-	is_int(snapshot->rows[1].raw[0].pc, fake_pc(INNER) - 1, "the new leaf is at its call");
+	is_int(snapshot->rows[1].raw[0].pc, fake_pc(INNER) - 1,
+	       "the new leaf is at its call");
 	is_int(snapshot->rows[1].raw[1].pc, fake_pc(MAIN), "others behind theirs");
 	pmp_report_info(setup.report, &info);
 	is_int(info.shown, 2, "counted");
@@ -555,7 +631,8 @@ static void test_runs(void)
 	struct setup setup = new_setup(PMP_FILTER_IGNORE, "^loop$");
 	const struct pmp_run *runs;
 
-	set_up(&setup, NULL, (struct pmp_profile_options){ .details = true, .times = true });
+	set_up(&setup, NULL,
+	       (struct pmp_profile_options){ .details = true, .times = true });
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		struct pmp_sample *sample = new_sample(100 + i);
 
@@ -569,7 +646,8 @@ static void test_runs(void)
 	is_int(runs[1].entry, 0, "with an entry that is shown");
 	tear_down(&setup);
 	setup = new_setup(PMP_FILTER_THREAD_GROUP, "s/a/b/");
-	set_up(&setup, NULL, (struct pmp_profile_options){ .details = true, .times = true });
+	set_up(&setup, NULL,
+	       (struct pmp_profile_options){ .details = true, .times = true });
 	ok(!report(&setup, false)->runs, "groups have no course of time");
 	tear_down(&setup);
 }
@@ -580,6 +658,7 @@ int main(void)
 	test_replace();
 	test_small_buffer();
 	test_refused();
+	test_too_much();
 	test_bounded();
 	test_fold();
 	test_idle();

@@ -27,7 +27,10 @@ static void compare(const struct saved *a, const struct saved *b,
 static void test_round_trip(void)
 {
 	const struct pmp_write_options all = {
-		.size = sizeof(all), .by_thread = true, .lines = true, .module = true,
+		.size = sizeof(all),
+		.by_thread = true,
+		.lines = true,
+		.module = true,
 		.raw_names = true,
 	};
 	struct saved first = saved_example(), second = saved_new(), third = saved_new();
@@ -151,8 +154,11 @@ static void test_sweep(void)
 
 /* ---- by hand -------------------------------------------------------------------- */
 
-#define TYPES "\x0a\x04\x08\x01\x10\x02"	/* samples/count */
-#define TEXTS "\x32\x00\x32\x07samples\x32\x05" "count\x32\x04main\x32\x02" "cp"
+#define TYPES "\x0a\x04\x08\x01\x10\x02" /* samples/count */
+#define TEXTS \
+	"\x32\x00\x32\x07samples\x32\x05" \
+	"count\x32\x04main\x32\x02" \
+	"cp"
 #define TEXT(n, s) "\x32" n s
 
 static const struct {
@@ -161,7 +167,10 @@ static const struct {
 	int code;
 	unsigned entries;
 } cases[] = {
-#define CASE(what, code, entries, data) { what, data, sizeof(data) - 1, code, entries }
+#define CASE(what, code, entries, data) \
+	{ \
+		what, data, sizeof(data) - 1, code, entries \
+	}
 	CASE("nothing", PMP_EFORMAT, 0, ""),
 	CASE("a text", PMP_EFORMAT, 0, "hello world\n"),
 	CASE("no texts", PMP_EFORMAT, 0, TYPES),
@@ -169,12 +178,15 @@ static const struct {
 	CASE("no samples", 0, 0, TYPES TEXTS),
 	CASE("no locations, no mappings", 0, 1, TYPES TEXTS "\x12\x03\x12\x01\x05"),
 	CASE("values that are not packed", 0, 1, TYPES TEXTS "\x12\x02\x10\x05"),
-	CASE("a name without an address", 0, 1, TYPES TEXTS
-	     "\x12\x06\x0a\x01\x01\x12\x01\x05" "\x22\x06\x08\x01\x22\x02\x08\x01"
-	     "\x2a\x04\x08\x01\x10\x03"),
-	CASE("a negative count is none", 0, 0, TYPES TEXTS
-	     "\x12\x0c\x12\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-	CASE("unknown fields", 0, 1, TYPES TEXTS "\x12\x03\x12\x01\x05"
+	CASE("a name without an address", 0, 1,
+	     TYPES TEXTS "\x12\x06\x0a\x01\x01\x12\x01\x05"
+			 "\x22\x06\x08\x01\x22\x02\x08\x01"
+			 "\x2a\x04\x08\x01\x10\x03"),
+	CASE("a negative count is none", 0, 0,
+	     TYPES TEXTS "\x12\x0c\x12\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+	CASE("unknown fields", 0, 1,
+	     TYPES TEXTS
+	     "\x12\x03\x12\x01\x05"
 	     "\xa0\x06\x01\xa5\x06\x01\x02\x03\x04\xa1\x06\1\2\3\4\5\6\7\x08"),
 	CASE("two values where there is one type", PMP_EFORMAT, 0,
 	     TYPES TEXTS "\x12\x04\x12\x02\x05\x06"),
@@ -184,20 +196,23 @@ static const struct {
 	CASE("a location twice", PMP_EFORMAT, 0,
 	     TYPES TEXTS "\x22\x02\x08\x01\x22\x02\x08\x01"),
 	CASE("a location 0", PMP_EFORMAT, 0, TYPES TEXTS "\x22\x02\x08\x00"),
-	CASE("a function that is not there", PMP_EFORMAT, 0, TYPES TEXTS
+	CASE("a function that is not there", PMP_EFORMAT, 0,
+	     TYPES TEXTS
 	     "\x12\x06\x0a\x01\x01\x12\x01\x05\x22\x06\x08\x01\x22\x02\x08\x09"),
-	CASE("a mapping that is not there", PMP_EFORMAT, 0, TYPES TEXTS
-	     "\x12\x06\x0a\x01\x01\x12\x01\x05\x22\x04\x08\x01\x10\x07"),
+	CASE("a mapping that is not there", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x12\x06\x0a\x01\x01\x12\x01\x05\x22\x04\x08\x01\x10\x07"),
 	CASE("a text that is not there", PMP_EFORMAT, 0,
 	     TYPES TEXTS "\x2a\x04\x08\x01\x10\x77"),
-	CASE("a negative text", PMP_EFORMAT, 0, TYPES TEXTS
-	     "\x2a\x0d\x08\x01\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+	CASE("a negative text", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x2a\x0d\x08\x01\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
 	CASE("a comment that is not there", PMP_EFORMAT, 0, TYPES TEXTS "\x68\x77"),
 	CASE("a label's text that is not there", PMP_EFORMAT, 0,
 	     TYPES TEXTS "\x12\x09\x12\x01\x05\x1a\x04\x08\x01\x10\x77"),
 	CASE("a varint without an end", PMP_EFORMAT, 0,
 	     TYPES TEXTS "\x48\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
-	CASE("a length beyond the end", PMP_EFORMAT, 0, TYPES TEXTS "\x32\x7f" "abc"),
+	CASE("a length beyond the end", PMP_EFORMAT, 0,
+	     TYPES TEXTS "\x32\x7f"
+			 "abc"),
 	CASE("a group", PMP_EFORMAT, 0, TYPES TEXTS "\x0b\x0c"),
 #undef CASE
 };
@@ -221,8 +236,10 @@ static void test_cases(void)
 static void test_units(void)
 {
 	static const char data[] = "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"
-		"\x12\x04\x12\x02\x05\x07\x32\x00" "\x32\x03obj\x32\x05" "count\x32\x03"
-		"cpu\x32\x0cmilliseconds";
+				   "\x12\x04\x12\x02\x05\x07\x32\x00"
+				   "\x32\x03obj\x32\x05"
+				   "count\x32\x03"
+				   "cpu\x32\x0cmilliseconds";
 	struct saved saved = saved_new();
 	const struct pmp_entry *entry;
 
@@ -237,17 +254,23 @@ static void test_units(void)
 
 static void test_period(void)
 {
-	static const char times[] = "\x0a\x04\x08\x01\x10\x02\x5a\x02\x10\x03\x60\x07\x32\x00"
-		"\x32\x07samples\x32\x05" "count\x32\x0cmilliseconds";
-	static const char bytes[] = "\x0a\x04\x08\x01\x10\x02\x5a\x02\x10\x03\x60\x07\x32\x00"
-		"\x32\x07samples\x32\x05" "count\x32\x05" "bytes";
+	static const char times[] =
+		"\x0a\x04\x08\x01\x10\x02\x5a\x02\x10\x03\x60\x07\x32\x00"
+		"\x32\x07samples\x32\x05"
+		"count\x32\x0cmilliseconds";
+	static const char bytes[] =
+		"\x0a\x04\x08\x01\x10\x02\x5a\x02\x10\x03\x60\x07\x32\x00"
+		"\x32\x07samples\x32\x05"
+		"count\x32\x05"
+		"bytes";
 	struct saved saved = saved_new(), other = saved_new();
 	struct pmp_metadata metadata;
 
 	is_int(saved_read(&saved, times, sizeof(times) - 1, NULL), 0, "a period of 7 ms");
 	pmp_profile_metadata(saved.profile, &metadata);
 	is_int(metadata.period, 7000000, "is one of time");
-	is_int(saved_read(&other, bytes, sizeof(bytes) - 1, NULL), 0, "a period of 7 bytes");
+	is_int(saved_read(&other, bytes, sizeof(bytes) - 1, NULL), 0,
+	       "a period of 7 bytes");
 	pmp_profile_metadata(other.profile, &metadata);
 	is_int(metadata.period, 0, "is none");
 	saved_free(&saved);
@@ -292,8 +315,10 @@ static void test_paths(void)
 	stack = saved_location(&saved,
 			       pmp_symbolizer_add_mapping(saved.symbolizer, &file),
 			       0x401000, false, 0, NULL);
-	saved_count(&saved, &(struct pmp_entry){ .tid = 1, .thread = "t", .state = 'S',
-		    .count = 1 }, &stack, 1);
+	saved_count(
+		&saved,
+		&(struct pmp_entry){ .tid = 1, .thread = "t", .state = 'S', .count = 1 },
+		&stack, 1);
 	text = saved_write(&saved, "folded", NULL);
 	ok(strstr(text.data, "[bait+0x"), "a mapping whose file is a FIFO has no names");
 	ok(fifo_untouched(bait), "and is not opened");
@@ -323,7 +348,8 @@ static const char *name_read(struct saved *saved, const struct pmp_buf *packed)
 	if (saved_read(saved, packed->data, packed->length, NULL))
 		return "(cannot be read)";
 	pmp_symbolizer_frames(saved->symbolizer,
-			      pmp_profile_entry(saved->profile, 0)->locations[0], &frames);
+			      pmp_profile_entry(saved->profile, 0)->locations[0],
+			      &frames);
 	return frames[0].function;
 }
 
@@ -336,11 +362,13 @@ static bool has_text(const struct pmp_buf *plain, const char *text)
 static void test_linkage(void)
 {
 	struct saved saved = saved_new(), copy = new_with(false), raw = new_with(true);
-	const struct pmp_mapping file = { 0x400000, 0x500000, 0, "/usr/sbin/demo", "93ac" };
+	const struct pmp_mapping file = { 0x400000, 0x500000, 0, "/usr/sbin/demo",
+					  "93ac" };
 	const struct pmp_frame frame = { .function = "do_command",
 					 .linkage = "_Z10do_commandP3THD" };
 	const struct pmp_first_address origin = {
-		0x401000, true, pmp_symbolizer_add_mapping(saved.symbolizer, &file) };
+		0x401000, true, pmp_symbolizer_add_mapping(saved.symbolizer, &file)
+	};
 	pmp_location location =
 		pmp_symbolizer_add_location(saved.symbolizer, &origin, &frame, 1);
 	struct pmp_buf packed, plain, again;
@@ -351,13 +379,15 @@ static void test_linkage(void)
 	plain = saved_unpack(&packed);
 	ok(has_text(&plain, "do_command(THD*)"), "pprof has the readable name");
 	ok(has_text(&plain, "_Z10do_commandP3THD"), "and that of the linker");
-	is_str(name_read(&copy, &packed), "do_command(THD*)", "read again it is readable");
+	is_str(name_read(&copy, &packed), "do_command(THD*)",
+	       "read again it is readable");
 	is_str(name_read(&raw, &packed), "_Z10do_commandP3THD",
 	       "or as the linker has it, without demangling");
 	again = saved_write(&copy, "pprof", NULL);
 	pmp_buf_free(&plain);
 	plain = saved_unpack(&again);
-	ok(has_text(&plain, "_Z10do_commandP3THD"), "and is kept when it is written again");
+	ok(has_text(&plain, "_Z10do_commandP3THD"),
+	   "and is kept when it is written again");
 	pmp_buf_free(&plain);
 	pmp_buf_free(&packed);
 	pmp_buf_free(&again);

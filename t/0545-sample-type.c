@@ -22,7 +22,8 @@ static void put_number(struct pmp_buf *buf, unsigned field, uint64_t value)
 	put_varint(buf, value);
 }
 
-static void put_bytes(struct pmp_buf *buf, unsigned field, const void *data, size_t length)
+static void put_bytes(struct pmp_buf *buf, unsigned field, const void *data,
+		      size_t length)
 {
 	put_varint(buf, field << 3 | 2);
 	put_varint(buf, length);
@@ -90,7 +91,8 @@ static struct saved new_saved(const char *sample_type)
 {
 	const struct pmp_symbolizer_options names = { .size = sizeof(names) };
 	const struct pmp_profile_options options = {
-		.size = sizeof(options), .sample_type = sample_type,
+		.size = sizeof(options),
+		.sample_type = sample_type,
 	};
 	struct saved saved;
 
@@ -123,7 +125,8 @@ static const struct {
 	{ HEAP, "alloc_objects", NULL, "alloc_objects", "count", 1000001 },
 	{ HEAP, NULL, NULL, "inuse_space", "bytes", 1000007 },
 	{ HEAP, "inuse_space", "alloc_space", "alloc_space", "bytes", 1000003 },
-	{ "contentions/count delay/nanoseconds", NULL, NULL, "delay", "nanoseconds", 1000003 },
+	{ "contentions/count delay/nanoseconds", NULL, NULL, "delay", "nanoseconds",
+	  1000003 },
 	{ "goroutine/count", NULL, NULL, "goroutine", "count", 1000001 },
 	/* Stacks, as in pmp's own, whatever the default is. */
 	{ "samples/count cpu/nanoseconds", NULL, NULL, "", "", 1000001 },
@@ -154,17 +157,21 @@ static void test_choice(void)
 
 static void test_refusals(void)
 {
-	struct saved saved = new_saved("alloc"), mixed = new_saved(NULL), base = new_saved(NULL);
+	struct saved saved = new_saved("alloc"), mixed = new_saved(NULL),
+		     base = new_saved(NULL);
 	const struct pmp_sink none = { saved_sink, NULL };
 	struct pmp_error err = { 0 };
 
-	is_int(read_file(&saved, HEAP, NULL, &err), PMP_EINVAL, "a type that is not there");
-	is_str(err.message, "cannot read saved: it has no sample type 'alloc'", "is told");
+	is_int(read_file(&saved, HEAP, NULL, &err), PMP_EINVAL,
+	       "a type that is not there");
+	is_str(err.message, "cannot read saved: it has no sample type 'alloc'",
+	       "is told");
 	is_str(err.hint, "it has: alloc_objects alloc_space inuse_objects inuse_space",
 	       "with those that are");
 	is_int(read_file(&mixed, HEAP, NULL, NULL), 0, "bytes");
 	is_int(read_file(&mixed, HEAP, NULL, NULL), 0, "and bytes");
-	is_int(read_file(&mixed, "samples/count", NULL, &err), PMP_EINVAL, "but no stacks");
+	is_int(read_file(&mixed, "samples/count", NULL, &err), PMP_EINVAL,
+	       "but no stacks");
 	is_str(err.message, "cannot read saved: it counts stacks, the others inuse_space",
 	       "is told");
 	is_int(read_file(&mixed, "inuse_space/kilobytes", NULL, &err), PMP_EINVAL,
@@ -174,7 +181,8 @@ static void test_refusals(void)
 	is_int(report_write(mixed.profile, base.profile, NULL, pmp_format_find("flat"),
 			    NULL, &none, &err),
 	       PMP_EINVAL, "the two are not compared");
-	is_str(err.message, "cannot compare inuse_space with a base of stacks", "is told");
+	is_str(err.message, "cannot compare inuse_space with a base of stacks",
+	       "is told");
 	saved_free(&saved);
 	saved_free(&mixed);
 	saved_free(&base);
@@ -246,7 +254,8 @@ static void test_hostile(void)
 	struct saved saved = new_saved(NULL);
 	struct pmp_buf packed;
 
-	is_int(read_file(&saved, "<\"\x1b&;\n>/%s\x1b\n", NULL, NULL), 0, "a hostile type");
+	is_int(read_file(&saved, "<\"\x1b&;\n>/%s\x1b\n", NULL, NULL), 0,
+	       "a hostile type");
 	for (size_t i = 0; i < pmp_format_count(); i++) {
 		struct pmp_buf buf = saved_write(&saved, pmp_format(i)->name, NULL);
 

@@ -77,7 +77,8 @@ static int write_as(const struct saved *saved, const struct pmp_format *format, 
 	return report_write(saved->profile, base, NULL, format, NULL, sink, NULL);
 }
 
-static void test_write(const struct saved *saved, const struct pmp_format *format, bool diff)
+static void test_write(const struct saved *saved, const struct pmp_format *format,
+		       bool diff)
 {
 	size_t whole = 0, length;
 	struct pmp_sink sink = { drop, &whole };
@@ -121,7 +122,8 @@ static void test_filter(const struct pmp_buf *file, const struct pmp_filter *fil
 			abort();
 		length = 0;
 		begin(k++);
-		code = report_write(saved.profile, NULL, filter, format, NULL, &sink, NULL);
+		code = report_write(saved.profile, NULL, filter, format, NULL, &sink,
+				    NULL);
 		heap.counting = false;
 		whole = k ? whole : length;
 		/* A name that cannot be kept is "[unknown]", and may pass or not. */

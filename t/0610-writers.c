@@ -44,12 +44,19 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "<signal handler called>", .module = LIBC, .signal = true },
 	{ .name = "clock_gettime", .module = "[vdso]" },
 	{ .name = "main", .module = SERVER, .file = "/src/sql/main.cc", .line = 34 },
-	{ .name = "do_command(THD*)", .module = SERVER, .file = "sql_parse.cc",
+	{ .name = "do_command(THD*)",
+	  .module = SERVER,
+	  .file = "sql_parse.cc",
 	  .line = 1405 },
-	{ .name = "std::map<int, std::string>::find(int const&)", .module = SERVER,
-	  .file = "/usr/include/c++/12/bits/stl_map.h", .line = 1215, .inlined = true },
-	{ .name = "(anonymous namespace)::Pool::get(int)", .module = SERVER,
-	  .file = "/src/sql/pool.cc", .line = 99 },
+	{ .name = "std::map<int, std::string>::find(int const&)",
+	  .module = SERVER,
+	  .file = "/usr/include/c++/12/bits/stl_map.h",
+	  .line = 1215,
+	  .inlined = true },
+	{ .name = "(anonymous namespace)::Pool::get(int)",
+	  .module = SERVER,
+	  .file = "/src/sql/pool.cc",
+	  .line = 99 },
 	{ .name = "operator new(unsigned long)", .module = "/usr/lib/libstdc++.so.6" },
 	{ .name = "run()::{lambda(int)#1}::operator()(int) const", .module = SERVER },
 	{ .name = "[plugin.so+0x1234]", .module = "/usr/lib/plugin.so", .unnamed = true },
@@ -64,9 +71,26 @@ static const struct fake_function fake_functions[] = {
 };
 
 enum {
-	POLL, LOCK_WAIT, MUTEX_LOCK, START_THREAD, SIGNAL, VDSO, MAIN, DO_COMMAND,
-	MAP_FIND, POOL_GET, OP_NEW, LAMBDA, UNNAMED, ERASE, RUST,
-	HOSTILE, EMPTY, BYTES, LONG, WORKER,
+	POLL,
+	LOCK_WAIT,
+	MUTEX_LOCK,
+	START_THREAD,
+	SIGNAL,
+	VDSO,
+	MAIN,
+	DO_COMMAND,
+	MAP_FIND,
+	POOL_GET,
+	OP_NEW,
+	LAMBDA,
+	UNNAMED,
+	ERASE,
+	RUST,
+	HOSTILE,
+	EMPTY,
+	BYTES,
+	LONG,
+	WORKER,
 };
 
 #include "lib/fakenames.h"
@@ -184,8 +208,9 @@ static struct pmp_sample *earlier_sample(void)
 	struct pmp_sample *sample = new_sample(977, "mariadbd");
 
 	fake_thread(sample, 977, "mariadbd", FAKE_STACK(POLL, MAIN));
-	fake_thread(sample, 980, "conn-3",
-		    FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, POOL_GET, DO_COMMAND, START_THREAD));
+	fake_thread(
+		sample, 980, "conn-3",
+		FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, POOL_GET, DO_COMMAND, START_THREAD));
 	for (int i = 0; i < 5; i++)
 		fake_thread(sample, 981 + i, "conn-4",
 			    FAKE_STACK(POLL, DO_COMMAND, START_THREAD));
@@ -215,8 +240,9 @@ static struct pmp_profile *manual_profile(void)
 
 		sample->time += UINT64_C(1236000000000) + i * UINT64_C(100000000);
 		sample->realtime += i * UINT64_C(100000000);
-		thread = fake_thread(sample, 4101, "conn-17",
-				     FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
+		thread = fake_thread(
+			sample, 4101, "conn-17",
+			FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
 		blocked(thread, SYS_futex, "futex_do_wait");
 		thread->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
 		thread->cpu = 20000000;
@@ -309,7 +335,7 @@ static void compare_golden(const char *name, const struct pmp_format *format,
 		skip("system calls have other names on this processor");
 	else
 #endif
-	if (!ok(same(got, &want), "%s.%s is as expected", name, format->name))
+		if (!ok(same(got, &want), "%s.%s is as expected", name, format->name))
 		show_difference(got, &want);
 	pmp_buf_free(&want);
 }
@@ -363,30 +389,37 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 static void test_hidden(void)
 {
 	static const char *const forms[] = {
-		"\xe2\x80\xae", "\xe2\x80\xa8", "\xef\xbb\xbf", "\\u202e", "\\u2028",
-		"\\ufeff", "&#x202e;", "&#8238;",
+		"\xe2\x80\xae", "\xe2\x80\xa8", "\xef\xbb\xbf", "\\u202e",
+		"\\u2028",	"\\ufeff",	"&#x202e;",	"&#8238;",
 	};
 	const struct pmp_write_options all = {
-		.size = sizeof(all), .by_thread = true, .lines = true, .module = true,
+		.size = sizeof(all),
+		.by_thread = true,
+		.lines = true,
+		.module = true,
 	};
 
 	for (size_t i = 0; i < pmp_format_count(); i++) {
 		const struct pmp_format *format = pmp_format(i);
-		struct pmp_sample *sample = new_sample(7, "db\xe2\x80\xae" "evil");
+		struct pmp_sample *sample = new_sample(7, "db\xe2\x80\xae"
+							  "evil");
 		struct pmp_profile *profile;
 		struct pmp_buf got;
 		size_t found = 0;
 
-		if (format->binary) {	/* compressed; its text comes from pmp_escape_map() */
+		if (format->binary) { /* compressed; its text comes from pmp_escape_map() */
 			pmp_sample_free(sample);
 			continue;
 		}
-		fake_thread(sample, 7, "a\xe2\x80\xa8" "b\xe2\x80\xae\xef\xbb\xbf",
+		fake_thread(sample, 7,
+			    "a\xe2\x80\xa8"
+			    "b\xe2\x80\xae\xef\xbb\xbf",
 			    FAKE_STACK(POLL, MAIN));
 		profile = profile_of(sample, true);
 		got = compared(profile, NULL, format, &all);
 		for (size_t k = 0; k < sizeof(forms) / sizeof(*forms); k++)
-			found += memmem(got.data, got.length, forms[k], strlen(forms[k])) != NULL;
+			found += memmem(got.data, got.length, forms[k],
+					strlen(forms[k])) != NULL;
 		ok(got.length > 0 && !found, "%s: no character that turns text around",
 		   format->name);
 		pmp_buf_free(&got);
@@ -526,24 +559,28 @@ static void test_sinks(void)
 	int code;
 
 	for (size_t i = 0; i < pmp_format_count(); i++) {
-		is_int(report_write(profile, NULL, NULL, pmp_format(i), NULL, &sink, &err),
+		is_int(report_write(profile, NULL, NULL, pmp_format(i), NULL, &sink,
+				    &err),
 		       PMP_EIO, "%s to a full disk", pmp_format(i)->name);
 		is_int(err.sys_errno, ENOSPC, "and its errno");
 		ok(strstr(err.message, strerror(ENOSPC)), "and a message: %s",
 		   err.message);
-		code = report_write(profile, profile, NULL, pmp_format(i), NULL, &sink, &err);
+		code = report_write(profile, profile, NULL, pmp_format(i), NULL, &sink,
+				    &err);
 		is_int(code, pmp_format(i)->compares ? PMP_EIO : PMP_EINVAL,
 		       "the same of a comparison, if there is one");
 		comparisons += code == PMP_EIO;
 	}
 	is_int(failing.calls, pmp_format_count() + comparisons, "nobody insists");
-	is_int(write_snapshot_as("svg", &sink, &err), PMP_EINVAL, "a snapshot as a picture");
+	is_int(write_snapshot_as("svg", &sink, &err), PMP_EINVAL,
+	       "a snapshot as a picture");
 	is_str(err.message, "the format svg has no snapshots", "is refused");
-	is_int(report_write(profile, NULL, NULL, &stranger, NULL, &sink, &err), PMP_EINVAL,
-	       "a format that is not of the table");
+	is_int(report_write(profile, NULL, NULL, &stranger, NULL, &sink, &err),
+	       PMP_EINVAL, "a format that is not of the table");
 	is_int(report_write(profile, NULL, NULL, NULL, NULL, &sink, NULL), PMP_EINVAL,
 	       "no format");
-	is_int(report_write(profile, NULL, NULL, raw, NULL, NULL, &err), PMP_EINVAL, "no sink");
+	is_int(report_write(profile, NULL, NULL, raw, NULL, NULL, &err), PMP_EINVAL,
+	       "no sink");
 	one = written(profile, raw, NULL);
 	other = written(profile, raw, &shorter);
 	ok(same(&one, &other), "options beyond their size are not looked at");

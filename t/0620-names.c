@@ -12,7 +12,7 @@
 struct name_case {
 	const char *name;
 	const char *full;
-	const char *elided;	/* NULL: the same */
+	const char *elided; /* NULL: the same */
 };
 
 static const struct name_case cases[] = {
@@ -226,9 +226,24 @@ static void test_damage(struct pmp_buf *buf)
 static void test_size(struct pmp_buf *buf)
 {
 	static const char *const parts[] = {
-		"<", "(", "{", "a<", "f()::", "(*", "operator", "operator<", "(a ",
-		"{<", "[(<a>", "x ", "::(anonymous namespace)", "A<int>::", " const",
-		" [clone ", "(a)", "@",
+		"<",
+		"(",
+		"{",
+		"a<",
+		"f()::",
+		"(*",
+		"operator",
+		"operator<",
+		"(a ",
+		"{<",
+		"[(<a>",
+		"x ",
+		"::(anonymous namespace)",
+		"A<int>::",
+		" const",
+		" [clone ",
+		"(a)",
+		"@",
 	};
 	size_t size = 200000;
 	char *name = malloc(size + 1);
@@ -262,7 +277,7 @@ static const char *frame_text(struct pmp_buf *buf, const struct pmp_frame *frame
 	return buf->data;
 }
 
-#define STYLE(...) ((struct pmp_name_style) { __VA_ARGS__ })
+#define STYLE(...) ((struct pmp_name_style){ __VA_ARGS__ })
 
 static void test_frames(struct pmp_buf *buf)
 {
@@ -274,8 +289,8 @@ static void test_frames(struct pmp_buf *buf)
 	};
 
 	is_str(frame_text(buf, &frame, STYLE(0)), "f<int,char>", "a frame");
-	is_str(frame_text(buf, &frame, STYLE(.module = true)),
-	       "f<int,char>(lib,x.so)", "a frame with its module");
+	is_str(frame_text(buf, &frame, STYLE(.module = true)), "f<int,char>(lib,x.so)",
+	       "a frame with its module");
 	is_str(frame_text(buf, &frame, STYLE(.elide = true, .module = true)),
 	       "f<>(lib:x.so)", "elided, with its module: no comma");
 	is_str(frame_text(buf, &frame, STYLE(.lines = true, .module = true)),
@@ -285,8 +300,8 @@ static void test_frames(struct pmp_buf *buf)
 	is_str(frame_text(buf, &frame, STYLE(.lines = true, .module = true)),
 	       "f<int,char>", "a module that is no file is not named");
 	frame.signal = true;
-	is_str(frame_text(buf, &frame, STYLE(.elide = true)),
-	       "<signal_handler_called>", "a signal frame");
+	is_str(frame_text(buf, &frame, STYLE(.elide = true)), "<signal_handler_called>",
+	       "a signal frame");
 	frame.signal = false;
 	frame.unnamed = true;
 	frame.function = "[my lib(1).so+0x10]";

@@ -20,8 +20,8 @@
 #define CAPTURES 100
 
 static struct page {
-	atomic_int received;	/* signals */
-} *page;
+	atomic_int received; /* signals */
+} * page;
 
 /* ---- the target ---------------------------------------------------------------- */
 
@@ -68,9 +68,10 @@ static bool is_free(const struct child *child)
 {
 	char command[160];
 
-	snprintf(command, sizeof(command),
-		 "! cat /proc/%d/task/*/status | grep -Eq '^TracerPid:\\s*[1-9]|^State:\\s*[tT]'",
-		 (int)child->pid);
+	snprintf(
+		command, sizeof(command),
+		"! cat /proc/%d/task/*/status | grep -Eq '^TracerPid:\\s*[1-9]|^State:\\s*[tT]'",
+		(int)child->pid);
 	return system(command) == 0;
 }
 
@@ -125,7 +126,8 @@ static void capture_many(struct child *child, const struct pmp_target_options *o
 	int sent = 0;
 
 	page->received = 0;
-	if (!ok(pmp_target_open(child->pid, options, &target, NULL) == 0, "%s: opened", text))
+	if (!ok(pmp_target_open(child->pid, options, &target, NULL) == 0, "%s: opened",
+		text))
 		return;
 	for (int i = 0; i < CAPTURES; i++) {
 		struct pmp_sample *sample;
@@ -135,14 +137,15 @@ static void capture_many(struct child *child, const struct pmp_target_options *o
 			continue;
 		pmp_sample_info(sample, &info);
 		stopped += info.n_stopped;
-		missed += info.threads - info.n_stopped - info.n_peeked - info.n_unchanged;
+		missed +=
+			info.threads - info.n_stopped - info.n_peeked - info.n_unchanged;
 		pmp_sample_free(sample);
 		if (!settle(target))
 			break;
 	}
 	pmp_target_close(target);
-	ok(stopped >= CAPTURES, "%s: %zu threads were stopped, %zu not in time", text, stopped,
-	   missed);
+	ok(stopped >= CAPTURES, "%s: %zu threads were stopped, %zu not in time", text,
+	   stopped, missed);
 	ok(is_soon_free(child), "%s: none stays stopped", text);
 	for (int i = 0; i < 5000 && page->received < sent; i++)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -169,7 +172,7 @@ static void check_reports(void)
 
 static struct {
 	atomic_bool end;
-	atomic_int policies;	/* a bit for each that was seen */
+	atomic_int policies; /* a bit for each that was seen */
 	pid_t capturer;
 } watched;
 
@@ -192,7 +195,9 @@ static void on_child(int number)
 static void check_kept(void)
 {
 	const struct pmp_target_options options = {
-		.size = sizeof(options), .keep_sigchld = true, .keep_scheduling = true,
+		.size = sizeof(options),
+		.keep_sigchld = true,
+		.keep_scheduling = true,
 	};
 	struct sigaction action = { .sa_handler = on_child }, before;
 	struct child child;
@@ -207,7 +212,8 @@ static void check_kept(void)
 	watched.end = true;
 	pthread_join(watch, NULL);
 	ok(others > 0, "its handler sees the stops");
-	is_int(watched.policies, 1 << SCHED_OTHER, "the scheduling policy is not changed");
+	is_int(watched.policies, 1 << SCHED_OTHER,
+	       "the scheduling policy is not changed");
 	sigaction(SIGCHLD, &before, NULL);
 	end_child(&child);
 }
@@ -351,7 +357,8 @@ static void check_descriptors(void)
 /* A capture that has no time left takes what it can without a stop. */
 static void check_time(void)
 {
-	const struct pmp_target_options options = { .size = sizeof(options), .time_limit = 1 };
+	const struct pmp_target_options options = { .size = sizeof(options),
+						    .time_limit = 1 };
 	struct pmp_thread_info thread = { .size = sizeof(thread) };
 	struct pmp_sample_info info = { .size = sizeof(info) };
 	struct pmp_target *target = NULL;
@@ -390,7 +397,8 @@ static void check_nomem(void)
 	    !ok(pmp_target_open(child.pid, NULL, &target, NULL) == 0, "opened"))
 		return;
 	setenv("PMP_FAULT", "maps-nomem", 1);
-	is_int(pmp_target_capture(target, &sample, NULL), PMP_ENOMEM, "no memory for the maps");
+	is_int(pmp_target_capture(target, &sample, NULL), PMP_ENOMEM,
+	       "no memory for the maps");
 	setenv("PMP_FAULT", before, 1);
 	is_int(pmp_target_capture(target, &sample, NULL), 0, "the next capture has them");
 	pmp_sample_free(sample);
@@ -419,8 +427,8 @@ static void check_thread(void)
 
 int main(void)
 {
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		    -1, 0);
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return 99;
 	check_reports();

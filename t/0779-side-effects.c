@@ -20,7 +20,7 @@
 #define SLEEPERS 400
 #define CHILDREN 100
 #define CAPTURES 30
-#define UNKNOWN 99 /* no policy */
+#define UNKNOWN 99    /* no policy */
 #define LOOK_EVERY 20 /* threads */
 
 /* ---- the target ---------------------------------------------------------------- */
@@ -250,7 +250,8 @@ static int policy_in_child(uid_t user, int policy, int priority)
 	int status = 0;
 
 	if (pid == 0) {
-		if (user && (setrlimit(RLIMIT_RTPRIO, &limit) || setresuid(user, user, user)))
+		if (user &&
+		    (setrlimit(RLIMIT_RTPRIO, &limit) || setresuid(user, user, user)))
 			_exit(UNKNOWN);
 		prctl(PR_SET_DUMPABLE, 1);
 		_exit(policy_after(policy, priority));
@@ -263,7 +264,8 @@ static void check_scheduling(void)
 {
 	int policy;
 
-	is_int(policy_in_child(0, SCHED_BATCH, 0), SCHED_BATCH, "the policy is given back");
+	is_int(policy_in_child(0, SCHED_BATCH, 0), SCHED_BATCH,
+	       "the policy is given back");
 	policy = policy_in_child(0, SCHED_FIFO, 1);
 	if (policy == UNKNOWN)
 		diag("no priority for us");
@@ -273,7 +275,8 @@ static void check_scheduling(void)
 	if (policy == UNKNOWN)
 		diag("no limit can be raised");
 	else
-		is_int(policy, SCHED_OTHER, "the policy is given back without privileges");
+		is_int(policy, SCHED_OTHER,
+		       "the policy is given back without privileges");
 }
 
 /* ---- late threads -------------------------------------------------------------------- */

@@ -15,9 +15,9 @@ static void test_times(void)
 		const char *text;
 		uint64_t time;
 	} right[] = {
-		{ "10", 10 * S },    { "0", 0 },	   { "1.5", 1500 * MS },
-		{ "10ms", 10 * MS }, { "100us", MS / 10 }, { "2m", 120 * S },
-		{ "1h", 3600 * S },  { "3s", 3 * S },	   { "0.0000000019", 1 },
+		{ "10", 10 * S },     { "0", 0 },	    { "1.5", 1500 * MS },
+		{ "10ms", 10 * MS },  { "100us", MS / 10 }, { "2m", 120 * S },
+		{ "1h", 3600 * S },   { "3s", 3 * S },	    { "0.0000000019", 1 },
 		{ "2d", 172800 * S }, { "1w", 604800 * S }, { "0.1", 100 * MS },
 	};
 	static const char *const wrong[] = {
@@ -80,8 +80,7 @@ static void test_words(void)
 	char **words;
 	int count;
 
-	words = value_split(" -n 3\t--threads 'a b'\"c\\\"d\"\\ e  ''", &count,
-				&problem);
+	words = value_split(" -n 3\t--threads 'a b'\"c\\\"d\"\\ e  ''", &count, &problem);
 	is_int(count, 5, "five words");
 	is_str(words[0], "-n", "plain");
 	is_str(words[3], "a bc\"d e", "quoted in three ways");
@@ -92,8 +91,7 @@ static void test_words(void)
 	is_int(count, 0, "no words");
 	free(words);
 	ok(!value_split("'a", &count, &problem) && problem, "an open quote");
-	ok(!value_split("a\\", &count, &problem) && problem,
-	   "a backslash at the end");
+	ok(!value_split("a\\", &count, &problem) && problem, "a backslash at the end");
 }
 
 static void test_pace(void)
@@ -164,8 +162,10 @@ static void test_cpu(void)
 		pace_next(&pace, now, wanted);
 		now = pace.grid;
 	}
-	ok(free_snapshots > 50 && free_snapshots < 150, "10%% where 5%% are asked for: %d snapshots "
-	   "of credit", free_snapshots);
+	ok(free_snapshots > 50 && free_snapshots < 150,
+	   "10%% where 5%% are asked for: %d snapshots "
+	   "of credit",
+	   free_snapshots);
 	is_int(wanted, 200 * MS, "then half the rate");
 	is_int(pace.interval, 200 * MS, "which is used");
 	for (int i = 0; !pace_is_behind(&pace) && i < free_snapshots; i++) {
@@ -173,8 +173,8 @@ static void test_cpu(void)
 		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));
 		now = pace.grid;
 	}
-	ok(pace.snapshots < (uint64_t)free_snapshots * 3 / 2, "and told soon: after %d snapshots",
-	   (int)pace.snapshots);
+	ok(pace.snapshots < (uint64_t)free_snapshots * 3 / 2,
+	   "and told soon: after %d snapshots", (int)pace.snapshots);
 	for (int i = 0; i < 2000; i++) {
 		cpu += 10 * MS;
 		pace_next(&pace, now, pace_for_cpu(&pace, now, cpu, 5));

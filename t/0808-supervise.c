@@ -8,8 +8,8 @@
 
 struct row {
 	const char *text;
-	bool holds;	/* the same thread at each check */
-	bool beats;	/* another sign of life at each */
+	bool holds; /* the same thread at each check */
+	bool beats; /* another sign of life at each */
 	bool idle, starved, finishing;
 	unsigned until; /* the check at which it is not fine any more; 0: it stays so */
 	enum supervise_verdict verdict;
@@ -23,15 +23,16 @@ static const struct row rows[] = {
 	  SUPERVISE_SILENT },
 	{ "what it has sent is not read: its silence is not known", false, false, false,
 	  false, false, 0, SUPERVISE_FINE },
-	{ "one that has no processor", false, false, true, true, false, 0, SUPERVISE_FINE },
+	{ "one that has no processor", false, false, true, true, false, 0,
+	  SUPERVISE_FINE },
 	{ "one that has no processor, told to end", false, false, true, true, true, 0,
 	  SUPERVISE_FINE },
 	{ "one that holds a thread, for a second", true, true, true, false, false, 11,
 	  SUPERVISE_HOLDS },
-	{ "one that holds a thread and has no processor", true, false, true, true, false, 11,
-	  SUPERVISE_HOLDS },
-	{ "one that holds a thread while nothing is read", true, false, false, false, false,
+	{ "one that holds a thread and has no processor", true, false, true, true, false,
 	  11, SUPERVISE_HOLDS },
+	{ "one that holds a thread while nothing is read", true, false, false, false,
+	  false, 11, SUPERVISE_HOLDS },
 };
 
 /* The check at which it is not fine; 0: it is after a minute. */
@@ -83,8 +84,10 @@ static void check_time(void)
 	seen.held = 6;
 	for (unsigned i = 0; i < 10; i++)
 		verdict = supervise_check(&last, &seen);
-	is_int(verdict, SUPERVISE_FINE, "another thread that is held begins another count");
-	is_int(supervise_check(&last, &seen), SUPERVISE_HOLDS, "a second of it is too long");
+	is_int(verdict, SUPERVISE_FINE,
+	       "another thread that is held begins another count");
+	is_int(supervise_check(&last, &seen), SUPERVISE_HOLDS,
+	       "a second of it is too long");
 }
 
 static void check_due(void)

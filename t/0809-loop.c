@@ -71,17 +71,20 @@ int main(void)
 
 	poke(&a);
 	poke(&b);
-	is_int(loop_turn(loop, LOOP_URGENT, -1), 1, "a turn for what is urgent calls one");
+	is_int(loop_turn(loop, LOOP_URGENT, -1), 1,
+	       "a turn for what is urgent calls one");
 	is_int(a.calls, 1, "the urgent one");
 	is_int(b.calls, 0, "not the other");
 	is_int(befores + afters, 2, "the lock is kept in such a turn");
-	is_int(loop_turn(loop, LOOP_ALL, -1), 1, "the other one is called in the next turn");
+	is_int(loop_turn(loop, LOOP_ALL, -1), 1,
+	       "the other one is called in the next turn");
 	is_int(b.calls, 1, "once");
 
 	poke(&b);
 	poke(&c);
 	b.other = &c;
-	is_int(loop_turn(loop, LOOP_ALL, -1), 1, "who is removed by another is not called");
+	is_int(loop_turn(loop, LOOP_ALL, -1), 1,
+	       "who is removed by another is not called");
 	is_int(c.calls, 0, "although it was ready");
 	poke(&b);
 	is_int(loop_turn(loop, LOOP_ALL, 0), 1, "nor is it waited for any more");

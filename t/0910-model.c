@@ -62,7 +62,7 @@ static void test_brief_names(void)
 		       "%s", names[i].name);
 	}
 	shorten_name("f(int)::{lambda(int)#1}::operator()(int) const", brief,
-			sizeof(brief));
+		     sizeof(brief));
 	ok(strstr(brief, "lambda") && strstr(brief, "operator()"), "a lambda: %s", brief);
 	is_str(pmp_filter_thread(NULL, "conn-17", brief, sizeof(brief)), "conn-N",
 	       "digits become N");
@@ -81,13 +81,17 @@ static void test_stacks(struct view *view)
 	ok(row->average > 60.9 && row->average < 61.1, "61 threads on average");
 	is_int(row->state, 'S', "asleep");
 	is_str(model_name(&view->model, row->group), "conn-N", "named by their group");
-	is_str(row_text(view, 0), "poll<vio_io_wait<my_net_read<do_command<handle_connection<"
-				  "start_thread", "leaf first, short names");
+	is_str(row_text(view, 0),
+	       "poll<vio_io_wait<my_net_read<do_command<handle_connection<"
+	       "start_thread",
+	       "leaf first, short names");
 	row = model_row(&view->model, 1);
 	is_int(row->state, 'L', "the second waits for a lock");
-	is_str(row_text(view, 2), "std::_Rb_tree<\u2026>::find<row_search_mvcc<"
-				  "ha_innobase::general_fetch<do_command<handle_connection<"
-				  "start_thread", "inlined functions are there");
+	is_str(row_text(view, 2),
+	       "std::_Rb_tree<\u2026>::find<row_search_mvcc<"
+	       "ha_innobase::general_fetch<do_command<handle_connection<"
+	       "start_thread",
+	       "inlined functions are there");
 	fake_type(view, "c");
 	ok(strstr(row_text(view, 2), "find(int const&) const") != NULL, "full names");
 	fake_type(view, "c");
@@ -118,7 +122,8 @@ static void test_filters(struct view *view)
 	is_str(view->input, "mutex", "the filter can be changed");
 	view_key(view, PMP_KEY_CLEAR);
 	fake_type(view, "a(\r");
-	ok(strstr(view->message, "Not a regular expression") != NULL, "a wrong one is told");
+	ok(strstr(view->message, "Not a regular expression") != NULL,
+	   "a wrong one is told");
 	is_int(view->model.list.order_count, 1, "and the old one stays");
 	is_str(view->input, "a(", "it can be corrected");
 	view_key(view, PMP_KEY_BACKSPACE);
@@ -159,7 +164,8 @@ static void test_selection(struct view *view)
 	is_int(view->at, 0, "N the one before");
 	is_str(view->message, "", "without a word");
 	fake_type(view, "N");
-	ok(strstr(view->message, "from the end") != NULL, "but before the first it says so");
+	ok(strstr(view->message, "from the end") != NULL,
+	   "but before the first it says so");
 	fake_type(view, "n");
 	is_int(view->at, 0, "n goes on with the first");
 	ok(strstr(view->message, "from the beginning") != NULL, "and says so, too");
@@ -248,16 +254,19 @@ static void test_late_names(void)
 	fake_view(&view, profile);
 	is_str(row_text(&view, 1),
 	       "[server+0x60]<[server+0x70]<[server+0x80]<[server+0xa0]<[server+0x30]<"
-	       "[server+0x40]<[server+0x50]", "places are shown until there are names");
-	ok(view.model.wanted_count >= 15, "which are asked for: %zu", view.model.wanted_count);
+	       "[server+0x40]<[server+0x50]",
+	       "places are shown until there are names");
+	ok(view.model.wanted_count >= 15, "which are asked for: %zu",
+	   view.model.wanted_count);
 	view.model.wanted_count = 0;
 	view_key(&view, PMP_KEY_DOWN);
 	view_refresh(&view);
 	is_int(view.model.wanted_count, 0, "once");
 	fake_named = SIZE_MAX;
 	view_refresh(&view);
-	is_str(row_text(&view, 1), "__lll_lock_wait<pthread_mutex_lock<buf_page_get_gen<"
-				   "row_search_mvcc<do_command<handle_connection<start_thread",
+	is_str(row_text(&view, 1),
+	       "__lll_lock_wait<pthread_mutex_lock<buf_page_get_gen<"
+	       "row_search_mvcc<do_command<handle_connection<start_thread",
 	       "then names are");
 	is_int(view.at, 1, "and the row is still chosen");
 	view_free(&view);
@@ -428,13 +437,17 @@ static void test_sort(void)
 	struct settings settings = { .reverse = { true, true, true, true } };
 
 	settings_sort(&settings, PMP_SORT_NAME);
-	is_str(view_type_at(FAKE_VIEW("stacks"))->columns[settings.sort[FAKE_VIEW("stacks")] - 1].word,
+	is_str(view_type_at(FAKE_VIEW("stacks"))
+		       ->columns[settings.sort[FAKE_VIEW("stacks")] - 1]
+		       .word,
 	       "stack", "--sort name means the stack");
 	is_str(view_type_at(FAKE_VIEW("functions"))
-		       ->columns[settings.sort[FAKE_VIEW("functions")] - 1].word,
+		       ->columns[settings.sort[FAKE_VIEW("functions")] - 1]
+		       .word,
 	       "function", "the function");
 	is_str(view_type_at(FAKE_VIEW("threads"))
-		       ->columns[settings.sort[FAKE_VIEW("threads")] - 1].word,
+		       ->columns[settings.sort[FAKE_VIEW("threads")] - 1]
+		       .word,
 	       "name", "or the thread");
 	is_int(settings.sort[FAKE_VIEW("tree")], 0, "the tree has an order of its own");
 	ok(!settings.reverse[FAKE_VIEW("stacks")] && settings.reverse[FAKE_VIEW("tree")],
@@ -471,7 +484,8 @@ static void test_merged(bool draws)
 	else
 		fake_type(&view, "/no such thread\r");
 	ok(model_row(&view.model, 0)->thread <
-		   pmp_live_thread_count(pmp_profile_live(profile)), "until they are made anew");
+		   pmp_live_thread_count(pmp_profile_live(profile)),
+	   "until they are made anew");
 	view_free(&view);
 	canvas_free(&canvas);
 	pmp_profile_free(profile);
@@ -494,9 +508,10 @@ static struct pmp_profile *many_stacks(void)
 		sample->time = (1000 + i) * FAKE_S;
 		for (int k = 0; k < 50; k++) {
 			int n = (int)i * 50 + k;
-			struct pmp_thread *thread = fake_thread(
-				sample, 10 + k, "worker",
-				FAKE_STACK(n % 13, n / 13 % 13, n / 169 % 13, n / 2197, MAIN));
+			struct pmp_thread *thread =
+				fake_thread(sample, 10 + k, "worker",
+					    FAKE_STACK(n % 13, n / 13 % 13, n / 169 % 13,
+						       n / 2197, MAIN));
 
 			thread->state = n % 3 ? 'S' : 'R';
 		}
@@ -535,8 +550,9 @@ static unsigned finish(struct view *view)
 
 static void test_slices(void)
 {
-	static const char *const keys[] = { "2", "1", "3", "v", "vH", "4", "H1", "i", "i2",
-					    "3", "i1>>", "I", "<<I\\poll\r", "\033" };
+	static const char *const keys[] = { "2",    "1",  "3",		 "v",	"vH",
+					    "4",    "H1", "i",		 "i2",	"3",
+					    "i1>>", "I",  "<<I\\poll\r", "\033" };
 	struct pmp_profile *profile = many_stacks();
 	static char whole[65536], sliced[65536];
 	struct view one, other;
@@ -550,11 +566,13 @@ static void test_slices(void)
 		fake_type(&one, keys[i]);
 		fake_type(&other, keys[i]);
 		turns = finish(&other);
-		ok(keys[i][0] == '4' || turns > 1, "%s: made in %u turns", keys[i], turns);
+		ok(keys[i][0] == '4' || turns > 1, "%s: made in %u turns", keys[i],
+		   turns);
 		rows_of(&one, whole, sizeof(whole));
 		rows_of(&other, sliced, sizeof(sliced));
 		is_str(sliced, whole, "and the same as at once");
-		is_int(other.model.list.order_count, one.model.list.order_count, "all of it");
+		is_int(other.model.list.order_count, one.model.list.order_count,
+		       "all of it");
 	}
 	view_free(&one);
 	view_free(&other);
@@ -580,7 +598,8 @@ static void test_meanwhile(void)
 	finish(&view);
 	is_int(view.at, 4, "as it does then");
 	fake_type(&view, "3");
-	is_int(view.model.list.order_count, 0, "stacks are no tree: nothing is shown at first");
+	is_int(view.model.list.order_count, 0,
+	       "stacks are no tree: nothing is shown at first");
 	fake_type(&view, "jek");
 	view_key(&view, PMP_KEY_ENTER);
 	finish(&view);

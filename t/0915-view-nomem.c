@@ -61,7 +61,8 @@ static void try_view(const char *name)
 		heap.counting = false;
 		kept += heap.live != 0;
 	} while (heap.failed && k < 10000);
-	ok(k > 100 && !heap.failed, "%s: each of %ld allocations has failed", name, k - 1);
+	ok(k > 100 && !heap.failed, "%s: each of %ld allocations has failed", name,
+	   k - 1);
 	is_int(wrong, 0, "%s: what is shown next is right", name);
 	ok(kept <= LEAKS, "%s: no memory is kept (%u times)", name, kept);
 }

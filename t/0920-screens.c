@@ -120,8 +120,8 @@ static void test_screen(const struct screen *screen)
 	fake_type(&view, screen->keys);
 	view_draw(&view, &canvas);
 	got = text_of(&canvas);
-	snprintf(path, sizeof(path), "%s/t/data/golden/view-%s.txt", source ? source : ".",
-		 screen->name);
+	snprintf(path, sizeof(path), "%s/t/data/golden/view-%s.txt",
+		 source ? source : ".", screen->name);
 	if (update && *update == '1')
 		write_golden(path, got);
 	want = read_golden(path);
@@ -130,8 +130,8 @@ static void test_screen(const struct screen *screen)
 		skip("system calls have other names on this processor");
 	else
 #endif
-	if (!ok(strcmp(got, want) == 0, "%s, %d rows, %d columns, keys \"%s\"", screen->name,
-		screen->rows, screen->columns, screen->keys))
+		if (!ok(strcmp(got, want) == 0, "%s, %d rows, %d columns, keys \"%s\"",
+			screen->name, screen->rows, screen->columns, screen->keys))
 		show_difference(got, want);
 	free(got);
 	free(want);
@@ -177,7 +177,8 @@ static void test_looks_and_mouse(void)
 	view_mouse(&view, layout->columns_row, 3, 0);
 	is_int(model_row(&view.model, 0)->state, 'S', "and on another by that");
 	view_mouse(&view, layout->tabs_row, 35, 0);
-	is_int(view.model.settings.view, FAKE_VIEW("threads"), "a click on a view shows it");
+	is_int(view.model.settings.view, FAKE_VIEW("threads"),
+	       "a click on a view shows it");
 	view_free(&view);
 	canvas_free(&canvas);
 	pmp_profile_free(profile);
@@ -201,7 +202,8 @@ static void test_stable(void)
 		view_refresh(&view);
 		view_draw(&view, &canvas);
 		second = text_of(&canvas);
-		is_str(second, first, "view %d is the same when it is drawn again", kind + 1);
+		is_str(second, first, "view %d is the same when it is drawn again",
+		       kind + 1);
 		free(first);
 		free(second);
 	}
@@ -216,15 +218,17 @@ static void test_canvas(void)
 	char line[64];
 
 	canvas_resize(&canvas, 2, 6);
-	is_int(canvas_text(&canvas, 0, 0, -1, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e!"), 6,
-	       "wide characters take two columns");
-	is_int(canvas_text(&canvas, 1, 0, 5, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"), 4,
-	       "none is cut in half");
+	is_int(canvas_text(&canvas, 0, 0, -1, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e!"),
+	       6, "wide characters take two columns");
+	is_int(canvas_text(&canvas, 1, 0, 5, 0, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"),
+	       4, "none is cut in half");
 	is_str(canvas_line(&canvas, 1, line, sizeof(line)), "\xe6\x97\xa5\xe6\x9c\xac",
 	       "as the text says");
 	is_int(canvas_text(&canvas, 5, 0, -1, 0, "x"), 0, "nothing is drawn outside");
 	canvas_text(&canvas, 0, 0, -1, 0, "\xff\xc3\x01\xe2\x82");
-	is_str(canvas_line(&canvas, 0, line, sizeof(line)), "????" "?",
+	is_str(canvas_line(&canvas, 0, line, sizeof(line)),
+	       "????"
+	       "?",
 	       "what is no character is a question mark");
 	canvas_free(&canvas);
 }

@@ -81,8 +81,8 @@ static void reset(struct view *view, struct pmp_profile **profile)
 	pmp_profile_free(old);
 }
 
-static void one_key(struct view *view, struct canvas *canvas,
-		    struct pmp_profile *profile, uint64_t *number)
+static void one_key(struct view *view, struct canvas *canvas, struct pmp_profile *profile,
+		    uint64_t *number)
 {
 	switch (any(40)) {
 	case 0: canvas_resize(canvas, (int)any(70), (int)any(220)); break;

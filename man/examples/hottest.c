@@ -11,20 +11,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void print_stack(const struct pmp_report *report, const struct pmp_stack_info *stack)
+static void print_stack(const struct pmp_report *report,
+			const struct pmp_stack_info *stack)
 {
 	struct pmp_frame_info frame = { .size = sizeof(frame) };
 	char text[256];
 
 	printf("%llu", (unsigned long long)stack->count);
 	for (size_t i = 0; i < stack->location_count; i++)
-		for (size_t k = 0; k < pmp_report_frame(report, stack->locations[i], k, &frame); k++)
+		for (size_t k = 0;
+		     k < pmp_report_frame(report, stack->locations[i], k, &frame); k++)
 			printf(" %s", pmp_escape(frame.function, text, sizeof(text)));
 	printf("%s%s\n", *stack->end ? " ..." : "", stack->end);
 }
 
 /* Twenty snapshots, each counted and forgotten. */
-static int collect(struct pmp_target *target, struct pmp_profile *profile, struct pmp_error *error)
+static int collect(struct pmp_target *target, struct pmp_profile *profile,
+		   struct pmp_error *error)
 {
 	struct pmp_sample *sample;
 	int status = 0;
@@ -41,7 +44,8 @@ static int collect(struct pmp_target *target, struct pmp_profile *profile, struc
 
 int main(int argc, char **argv)
 {
-	const struct pmp_report_options options = { .size = sizeof(options), .sorted = true };
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .sorted = true };
 	struct pmp_stack_info stack = { .size = sizeof(stack) };
 	struct pmp_symbolizer *symbolizer = NULL;
 	struct pmp_profile *profile = NULL;
@@ -49,7 +53,8 @@ int main(int argc, char **argv)
 	struct pmp_report *report = NULL;
 	struct pmp_error error;
 
-	if (pmp_target_open(argc > 1 ? (pid_t)strtol(argv[1], NULL, 10) : 0, NULL, &target, &error) ||
+	if (pmp_target_open(argc > 1 ? (pid_t)strtol(argv[1], NULL, 10) : 0, NULL,
+			    &target, &error) ||
 	    pmp_symbolizer_new(NULL, &symbolizer, &error) ||
 	    pmp_profile_new(NULL, symbolizer, &profile, &error) ||
 	    collect(target, profile, &error) ||

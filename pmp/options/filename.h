@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of files with conversions, and which names such a pattern can have made. */
-#ifndef PMP_SINK_FILENAME_H
-#define PMP_SINK_FILENAME_H
+#ifndef PMP_OPTIONS_FILENAME_H
+#define PMP_OPTIONS_FILENAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -27,22 +27,15 @@ static int rest(int kind)
 	atomic_fetch_add(&arrived, 1);
 	while (stay) {
 		switch (kind) {
-		case 0:
-			poll(&fd, 1, -1);
-			break;
+		case 0: poll(&fd, 1, -1); break;
 		case 1:
 			pthread_mutex_lock(&mutex);
 			pthread_cond_wait(&condition, &mutex);
 			pthread_mutex_unlock(&mutex);
 			break;
-		case 2:
-			kind += (int)read(pipes[0], &byte, 1) > 5;
-			break;
-		case 3:
-			nanosleep(&hour, NULL);
-			break;
-		default:	/* spin */
-			break;
+		case 2: kind += (int)read(pipes[0], &byte, 1) > 5; break;
+		case 3: nanosleep(&hour, NULL); break;
+		default: /* spin */ break;
 		}
 	}
 	return kind;
@@ -64,7 +57,8 @@ LEVEL(level_large, 200)
 
 static int descend(int left, int kind)
 {
-	static int (*const levels[])(int, int) = { level_small, level_middle, level_large };
+	static int (*const levels[])(int, int) = { level_small, level_middle,
+						   level_large };
 
 	return left > 0 ? levels[left % 3](left, kind) : rest(kind);
 }

@@ -175,8 +175,7 @@ static void take_turn(struct view *view, struct canvas *canvas, int key,
 }
 
 /* These keys and the screen; the last one until all is there. */
-static struct times type(struct view *view, struct canvas *canvas,
-			 const char *text)
+static struct times type(struct view *view, struct canvas *canvas, const char *text)
 {
 	struct times times = { 0, 0 };
 

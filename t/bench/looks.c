@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_ADDS 2		/* the thread runs to its stop, and away from it */
-#define NAP 1000		/* us; after a stop, to go to sleep again */
+#define STOP_ADDS 2 /* the thread runs to its stop, and away from it */
+#define NAP 1000    /* us; after a stop, to go to sleep again */
 #define NAPS 20
 
 struct sums {
@@ -129,7 +129,8 @@ static void read_runs(pid_t pid, const struct pmp_sample *stops, uint64_t *runs)
 
 static int open_target(pid_t pid, enum pmp_stop stop, struct pmp_target **target)
 {
-	const struct pmp_target_options options = { .size = sizeof(options), .stop = stop };
+	const struct pmp_target_options options = { .size = sizeof(options),
+						    .stop = stop };
 	struct pmp_error err;
 
 	if (pmp_target_open(pid, &options, target, &err) == 0)

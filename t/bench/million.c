@@ -35,16 +35,20 @@ static void make_stacks(struct saved *saved, size_t stacks, size_t depth, uint64
 		abort();
 	for (size_t i = 0; i < stacks; i++) {
 		const struct pmp_entry entry = {
-			.tid = (pid_t)(5000 + i % THREADS), .thread = thread,
-			.state = i % 7 ? 'S' : 'R', .syscall = "futex",
-			.wchan = "futex_do_wait", .count = 1 + i % 5,
-			.cpu = i % 1000, .wall = 100000000 + i,
+			.tid = (pid_t)(5000 + i % THREADS),
+			.thread = thread,
+			.state = i % 7 ? 'S' : 'R',
+			.syscall = "futex",
+			.wchan = "futex_do_wait",
+			.count = 1 + i % 5,
+			.cpu = i % 1000,
+			.wall = 100000000 + i,
 		};
 
 		snprintf(thread, sizeof(thread), "worker-%zu", i % THREADS);
 		saved_server_stack(locations,
-				   (i + 1) * 0x9e3779b97f4a7c15u ^ (i % 2 ? other : 0), stack,
-				   depth);
+				   (i + 1) * 0x9e3779b97f4a7c15u ^ (i % 2 ? other : 0),
+				   stack, depth);
 		saved_count(saved, &entry, stack, depth);
 	}
 	free(stack);
@@ -144,7 +148,8 @@ static int save(const struct saved *saved, const char *name)
 		      : memfd_create("profile", MFD_CLOEXEC);
 	const struct pmp_sink file = { to_file, &fd };
 
-	if (report_write(saved->profile, NULL, NULL, pmp_format_find("pprof"), NULL, &file, NULL))
+	if (report_write(saved->profile, NULL, NULL, pmp_format_find("pprof"), NULL,
+			 &file, NULL))
 		abort();
 	return fd;
 }
@@ -163,7 +168,8 @@ static void measure_comparisons(size_t stacks, size_t depth, const char *only, i
 		char name[64];
 
 		snprintf(name, sizeof(name), "diff %s", pmp_format(i)->name);
-		if (!pmp_format(i)->compares || (only && strcmp(only, pmp_format(i)->name)))
+		if (!pmp_format(i)->compares ||
+		    (only && strcmp(only, pmp_format(i)->name)))
 			continue;
 		lseek(fd, 0, SEEK_SET);
 		lseek(base_fd, 0, SEEK_SET);

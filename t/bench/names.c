@@ -11,7 +11,7 @@
 #define COUNT 20000u
 
 struct figures {
-	double first, cold, warm;	/* ns; the last two of one name */
+	double first, cold, warm; /* ns; the last two of one name */
 };
 
 static double now(void)
@@ -32,8 +32,8 @@ static double name_all(const struct space *space, struct pmp_symbolizer *symboli
 	for (unsigned i = begin; i < end; i++) {
 		uint64_t offset = (region->end - region->start) * i / count;
 
-		if (names_at(space, symbolizer, region->start + offset - space->bias, true,
-			     &frames) == 0)
+		if (names_at(space, symbolizer, region->start + offset - space->bias,
+			     true, &frames) == 0)
 			exit(1);
 	}
 	return now() - start;
@@ -62,7 +62,8 @@ static void measure(const char *title, const char *path, bool inlined, unsigned 
 		keep_best(&best.first, name_all(&space, symbolizer, 0, 1, count));
 		keep_best(&best.cold,
 			  name_all(&space, symbolizer, 1, count, count) / (count - 1));
-		keep_best(&best.warm, name_all(&space, symbolizer, 0, count, count) / count);
+		keep_best(&best.warm,
+			  name_all(&space, symbolizer, 0, count, count) / count);
 		pmp_symbolizer_free(symbolizer);
 	}
 	printf("%-22s %9.2f %9.0f %9.0f %12.0f\n", title, best.first / 1e6, best.cold,
@@ -79,7 +80,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: names FILE [COUNT [ROUNDS]]\n");
 		return 2;
 	}
-	printf("%-22s %9s %9s %9s %12s\n", "", "first ms", "new ns", "again ns", "new names/s");
+	printf("%-22s %9s %9s %9s %12s\n", "", "first ms", "new ns", "again ns",
+	       "new names/s");
 	measure("physical functions", argv[1], false, count, rounds);
 	measure("with inlined ones", argv[1], true, count, rounds);
 	return 0;

@@ -42,17 +42,17 @@
 
 struct thread {
 	int tid;
-	double since;		/* us; 0: not stopped */
+	double since; /* us; 0: not stopped */
 };
 
 struct meter {
 	char dir[128];
 	struct thread *threads;
 	size_t count;
-	double *stops;		/* the length of each */
+	double *stops; /* the length of each */
 	size_t stop_count, stop_capacity;
 	double snapshots, interval, skip;
-	double warm;		/* what ends before is not counted; 0: no stop yet */
+	double warm; /* what ends before is not counted; 0: no stop yet */
 	double any, all;
 	double any_since, all_since;
 	size_t stopped_now;
@@ -137,7 +137,8 @@ static void follow_threads(const struct meter *meter)
 	if (!list)
 		die("memory");
 	for (size_t i = 0; i < meter->count; i++)
-		at += (size_t)snprintf(list + at, size - at, "%d ", meter->threads[i].tid);
+		at += (size_t)snprintf(list + at, size - at, "%d ",
+				       meter->threads[i].tid);
 	if (!put(meter, "set_event_pid", list))
 		die("set_event_pid");
 	free(list);
@@ -145,7 +146,8 @@ static void follow_threads(const struct meter *meter)
 
 static void start(struct meter *meter)
 {
-	snprintf(meter->dir, sizeof(meter->dir), TRACEFS "/instances/pmp-bench-%d", (int)getpid());
+	snprintf(meter->dir, sizeof(meter->dir), TRACEFS "/instances/pmp-bench-%d",
+		 (int)getpid());
 	if (mkdir(meter->dir, 0700) < 0)
 		die(meter->dir);
 	put(meter, "tracing_on", "0");
@@ -352,8 +354,9 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	if (argc - first < 2) {
-		fprintf(stderr, "usage: stopmeter [-n SNAPSHOTS -i MS [-k SKIP]] [-o FILE] "
-				"PID COMMAND [ARG...]\n");
+		fprintf(stderr,
+			"usage: stopmeter [-n SNAPSHOTS -i MS [-k SKIP]] [-o FILE] "
+			"PID COMMAND [ARG...]\n");
 		return 2;
 	}
 	/* Interrupted, the command ends; the trace is to be removed all the same. */

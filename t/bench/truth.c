@@ -27,11 +27,11 @@
 #define ON_WAY_A (1u << PAIRS_OUTER_A | 1u << PAIRS_INNER_A)
 #define ON_WAY_B (1u << PAIRS_OUTER_B | 1u << PAIRS_INNER_B)
 #define SLEEPS (1u << PAIRS_READ | 1u << PAIRS_POLL | 1u << PAIRS_FUTEX)
-#define ANYWHERE 3		/* in place of a state: it has changed */
+#define ANYWHERE 3 /* in place of a state: it has changed */
 
 static struct {
 	unsigned long long stopped, looked, unchanged, incomplete, moved, wrong;
-	unsigned long long rested;	/* captures that asked for many at once */
+	unsigned long long rested; /* captures that asked for many at once */
 } sums;
 
 static uint64_t now_us(void)
@@ -58,7 +58,8 @@ static const struct pairs_page *open_page(const char *path)
 }
 
 /* The functions on the stack, a bit for each. A return address may be the end of one. */
-static unsigned functions_on(const struct pairs_page *page, const struct pmp_sample *sample,
+static unsigned functions_on(const struct pairs_page *page,
+			     const struct pmp_sample *sample,
 			     const struct pmp_thread *thread)
 {
 	unsigned found = 0;
@@ -86,7 +87,8 @@ static bool calls(int number, unsigned function)
 }
 
 /* Can this be the stack of a thread that says that of itself? */
-static bool is_true(unsigned long long word, unsigned found, const struct pmp_thread *thread)
+static bool is_true(unsigned long long word, unsigned found,
+		    const struct pmp_thread *thread)
 {
 	unsigned way = word >> 2 & 1 ? ON_WAY_B : ON_WAY_A, sleep = found & SLEEPS;
 
@@ -123,7 +125,8 @@ static void show_incomplete(const struct pmp_thread *thread)
 	if (sums.incomplete <= WRONG_SHOWN)
 		printf("# %s: state %c, obtained %d, %s%s%s, %zu frames\n", thread->name,
 		       thread->state, (int)thread->obtained, pmp_end_text(thread->end),
-		       thread->reason[0] ? ": " : "", thread->reason, thread->frame_count);
+		       thread->reason[0] ? ": " : "", thread->reason,
+		       thread->frame_count);
 }
 
 static void judge(const struct pairs_page *page, const struct pmp_sample *sample,

@@ -13,13 +13,13 @@
 #include "fakeproc.h"
 
 #define FUNCTIONS 1000u
-#define FUNCTION 0x40u		/* bytes of code of each */
+#define FUNCTION 0x40u /* bytes of code of each */
 #define BASE UINT64_C(0x7f1000000000)
 #define HDR 0x200u
 #define EH_FRAME 0x4000u
 #define TEXT 0x20000u
 #define STACK UINT64_C(0x7ffe00000000)
-#define FRAME 48u		/* bytes of stack of each */
+#define FRAME 48u /* bytes of stack of each */
 #define COLD 20
 
 static uint8_t file[TEXT + FUNCTIONS * FUNCTION];
@@ -52,19 +52,20 @@ static void append_entry(size_t *at, size_t size, uint32_t link, const char *bod
 static void make_functions(void)
 {
 	static const struct {
-		const char *program;	/* behind an empty augmentation */
+		const char *program; /* behind an empty augmentation */
 		size_t size;
 	} kinds[] = {
-		{ "\0\x44\x0e\x30", 4 },				/* CFA rsp+48 */
-		{ "\0\x41\x0e\x10\x86\x02\x43\x0d\x06", 9 },	/* CFA rbp+16 */
-		{ "\0\x07\x10", 3 },				/* no caller */
+		{ "\0\x44\x0e\x30", 4 },		     /* CFA rsp+48 */
+		{ "\0\x41\x0e\x10\x86\x02\x43\x0d\x06", 9 }, /* CFA rbp+16 */
+		{ "\0\x07\x10", 3 },			     /* no caller */
 	};
 	size_t frame = EH_FRAME, hdr = HDR;
 
 	append_word(&hdr, 0x3b031b01);
 	append_word(&hdr, EH_FRAME - (HDR + 4));
 	append_word(&hdr, FUNCTIONS);
-	append_entry(&frame, 24, 0, "\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01", 14);
+	append_entry(&frame, 24, 0, "\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01",
+		     14);
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		uint32_t place = (uint32_t)frame, start = TEXT + i * FUNCTION;
 		uint32_t range[2] = { start - (place + 8), FUNCTION };
@@ -85,16 +86,26 @@ static void make_file(void)
 {
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_phoff = sizeof(header), .e_ehsize = sizeof(header),
-		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2,
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2,
 	};
 	Elf64_Phdr segments[2] = {
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT,
-		  .p_vaddr = TEXT, .p_filesz = FUNCTIONS * FUNCTION,
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_offset = TEXT,
+		  .p_vaddr = TEXT,
+		  .p_filesz = FUNCTIONS * FUNCTION,
 		  .p_memsz = FUNCTIONS * FUNCTION },
-		{ .p_type = PT_GNU_EH_FRAME, .p_offset = HDR, .p_vaddr = HDR,
-		  .p_filesz = 12 + 8 * FUNCTIONS, .p_memsz = 12 + 8 * FUNCTIONS },
+		{ .p_type = PT_GNU_EH_FRAME,
+		  .p_offset = HDR,
+		  .p_vaddr = HDR,
+		  .p_filesz = 12 + 8 * FUNCTIONS,
+		  .p_memsz = 12 + 8 * FUNCTIONS },
 	};
 
 	memcpy(file, &header, sizeof(header));

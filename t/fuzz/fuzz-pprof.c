@@ -11,9 +11,13 @@
 
 static struct saved new_profile(void)
 {
-	const struct pmp_symbolizer_options names = { .size = sizeof(names), .lines = true };
+	const struct pmp_symbolizer_options names = { .size = sizeof(names),
+						      .lines = true };
 	const struct pmp_profile_options options = {
-		.size = sizeof(options), .details = true, .live = true, .max_memory = MEMORY,
+		.size = sizeof(options),
+		.details = true,
+		.live = true,
+		.max_memory = MEMORY,
 	};
 	struct saved saved;
 

@@ -52,8 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { data, size };
 	unsigned kind = take(&input, 1);
 	struct fakeelf_options options = {
-		.no_hdr = kind & 1, .no_eh_frame = kind & 2, .debug_frame = kind & 4,
-		.unaligned = kind & 8, .table_encoding = kind & 16 ? 0xff : 0,
+		.no_hdr = kind & 1,
+		.no_eh_frame = kind & 2,
+		.debug_frame = kind & 4,
+		.unaligned = kind & 8,
+		.table_encoding = kind & 16 ? 0xff : 0,
 	};
 	struct pmp_unwinder *unwinder =
 		pmp_unwinder_new((enum pmp_unwind)(kind >> 5) % 3);
@@ -78,7 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool spent = pmp_unwinder_work(unwinder) > PMP_WALK_WORK_MAX;
 
 	if (pmp_walk(unwinder, &regs, &elf.memory, &walk) ||
-	    (!spent && (walk.count != count || walk.end != end)) || count < 1 || count > FRAMES || end >= PMP_END_COUNT)
+	    (!spent && (walk.count != count || walk.end != end)) || count < 1 ||
+	    count > FRAMES || end >= PMP_END_COUNT)
 		abort();
 	pmp_unwinder_free(unwinder);
 	fakeelf_free(&elf);

@@ -14,7 +14,7 @@
 #include "sample.h"
 
 #define WITH_FD 1
-#define PIECE_MIN 64		/* times a power of two: bits 4 to 6 */
+#define PIECE_MIN 64 /* times a power of two: bits 4 to 6 */
 
 /* Touch all that was received, so that sanitizers see what is not there. */
 static uint64_t use(const struct pmp_sample *sample)
@@ -24,8 +24,8 @@ static uint64_t use(const struct pmp_sample *sample)
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 
-		sum += strlen(thread->name) + strlen(thread->reason) + strlen(thread->wchan) +
-		       strlen(pmp_end_text(thread->end));
+		sum += strlen(thread->name) + strlen(thread->reason) +
+		       strlen(thread->wchan) + strlen(pmp_end_text(thread->end));
 		for (size_t j = 0; j < thread->frame_count; j++) {
 			uint64_t pc = sample->frames[thread->frame + j].pc;
 
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	shutdown(fds[0], SHUT_WR);
 	if (receive_all(receiver) == 0)
-		abort();		/* the end must be seen */
+		abort(); /* the end must be seen */
 	pmp_receiver_free(receiver);
 	if (fd >= 0)
 		close(fd);
@@ -119,7 +119,8 @@ static struct pmp_sample *make_sample(uint64_t generation, unsigned modules, int
 	for (uint32_t i = 0; i < modules; i++) {
 		struct pmp_module *module = pmp_module_new(i, PMP_MODULE_FILE, "/lib/x");
 		struct pmp_region region = {
-			.start = 0x1000 * (i + 1), .end = 0x1000 * (i + 2),
+			.start = 0x1000 * (i + 1),
+			.end = 0x1000 * (i + 2),
 			.module = module,
 		};
 

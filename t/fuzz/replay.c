@@ -14,9 +14,9 @@
 #include <dirent.h>
 #include <limits.h>
 
-#define INPUT_MAX (1 << 20)	/* longer files are cut */
+#define INPUT_MAX (1 << 20) /* longer files are cut */
 #define SEEDS_MAX 1000
-#define CUTS 64			/* per input */
+#define CUTS 64 /* per input */
 #define DAMAGES 256
 #define NOISES 2000
 #define NOISE_MAX 512

@@ -21,7 +21,7 @@
 
 struct child {
 	pid_t pid;
-	int orders;	/* a byte written here makes it go on: child_order() */
+	int orders; /* a byte written here makes it go on: child_order() */
 	int answers;
 };
 

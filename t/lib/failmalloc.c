@@ -39,7 +39,8 @@ static bool fails(const void *caller)
 		in_child = where && strcmp(where, "child") == 0;
 	}
 	if ((getpid() != first) != in_child ||
-	    __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != fail_at || is_libdw(caller))
+	    __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != fail_at ||
+	    is_libdw(caller))
 		return false;
 	errno = ENOMEM;
 	return true;

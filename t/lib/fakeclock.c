@@ -177,7 +177,8 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
 
 int linkat(int from, const char *old, int to, const char *new, int flags)
 {
-	int (*real)(int, const char *, int, const char *, int) = dlsym(RTLD_NEXT, "linkat");
+	int (*real)(int, const char *, int, const char *, int) =
+		dlsym(RTLD_NEXT, "linkat");
 
 	if (disk_is("names")) {
 		errno = EPERM;

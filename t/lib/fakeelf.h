@@ -22,22 +22,22 @@
 #define ELF_STACK UINT64_C(0x7ffe00000000)
 #define ELF_STACK_SIZE 0x400
 #define ELF_SIZE 0x3000
-#define ELF_FUNCTION 0x40	/* bytes of each of the functions A, B, C, D */
+#define ELF_FUNCTION 0x40 /* bytes of each of the functions A, B, C, D */
 
 struct fakeelf_options {
 	bool no_hdr;		/* no .eh_frame_hdr */
 	bool no_eh_frame;	/* nor .eh_frame */
 	bool debug_frame;	/* a .debug_frame */
 	bool unaligned;		/* text begins within a page, in file and memory (lld) */
-	uint8_t table_encoding;	/* of .eh_frame_hdr; 0: the usual */
+	uint8_t table_encoding; /* of .eh_frame_hdr; 0: the usual */
 };
 
 struct fakeelf {
 	uint8_t file[ELF_SIZE];
 	uint64_t stack[ELF_STACK_SIZE / 8];
-	uint64_t offset;	/* of the text in the file */
-	uint64_t text;		/* its address */
-	int fd;			/* of the file, owned by the module */
+	uint64_t offset; /* of the text in the file */
+	uint64_t text;	 /* its address */
+	int fd;		 /* of the file, owned by the module */
 	struct fake fake;
 	struct pmp_reader memory;
 	struct pmp_maps *maps;
@@ -104,7 +104,7 @@ static void fakeelf_eh_frame(struct fakeelf *elf, const struct fakeelf_options *
 	fakeelf_put(&hdr, 0x300 - 0x204, 4);
 	fakeelf_put(&hdr, 4, 4);
 
-	fakeelf_put(&frame, 0, 8);			/* length, CIE */
+	fakeelf_put(&frame, 0, 8); /* length, CIE */
 	fakeelf_bytes(&frame, "\x01zR\0\x01\x78\x10\x01\x1b", 9);
 	fakeelf_bytes(&frame, FAKEELF_CIE_PROGRAM, 5);
 	fakeelf_end(&frame, 0x300);
@@ -137,7 +137,7 @@ static size_t fakeelf_debug_frame(struct fakeelf *elf)
 	for (unsigned i = 0; i < 4; i++) {
 		size_t begin = frame.at;
 
-		fakeelf_put(&frame, 0, 8);	/* its CIE is at offset 0 */
+		fakeelf_put(&frame, 0, 8); /* its CIE is at offset 0 */
 		fakeelf_put(&frame, elf->text - ELF_BASE + i * ELF_FUNCTION, 8);
 		fakeelf_put(&frame, ELF_FUNCTION, 8);
 		fakeelf_bytes(&frame, fakeelf_functions[i].program,
@@ -198,10 +198,17 @@ static void fakeelf_headers(struct fakeelf *elf, const struct fakeelf_options *o
 	};
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_phoff = sizeof(header), .e_shoff = 0x2000, .e_ehsize = sizeof(header),
-		.e_phentsize = sizeof(*segments), .e_phnum = 3,
-		.e_shentsize = sizeof(*sections), .e_shnum = 5, .e_shstrndx = 4,
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_shoff = 0x2000,
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(*segments),
+		.e_phnum = 3,
+		.e_shentsize = sizeof(*sections),
+		.e_shnum = 5,
+		.e_shstrndx = 4,
 	};
 
 	memcpy(elf->file, &header, sizeof(header));
@@ -215,12 +222,12 @@ static void fakeelf_stack(struct fakeelf *elf)
 {
 	memset(elf->stack, 0, sizeof(elf->stack));
 	elf->stack[0x10] = 0x1111;				/* A's own word: sp */
-	elf->stack[0x11] = elf->text + 1 * ELF_FUNCTION + 0x10;	/* in B */
+	elf->stack[0x11] = elf->text + 1 * ELF_FUNCTION + 0x10; /* in B */
 	elf->stack[0x20] = 0x2222; /* C's rbp: B's rbp points here */
 	elf->stack[0x21] =
 		elf->text + 2 * ELF_FUNCTION + 0x10; /* in C: sp is behind it */
-	elf->stack[0x23] = ELF_STACK + 0x30 * 8;		/* C's CFA - 8 */
-	elf->stack[0x30] = elf->text + 3 * ELF_FUNCTION + 0x10;	/* in D */
+	elf->stack[0x23] = ELF_STACK + 0x30 * 8;     /* C's CFA - 8 */
+	elf->stack[0x30] = elf->text + 3 * ELF_FUNCTION + 0x10; /* in D */
 }
 
 /* A walk that begins with these registers finds A, B, C, D. */
@@ -256,8 +263,10 @@ static void fakeelf_make(struct fakeelf *elf, const struct fakeelf_options *opti
 	module = fake_region(elf->maps, ELF_BASE, page, PMP_PROT_READ, PMP_MODULE_FILE);
 	module->fd = elf->fd;
 	region = (struct pmp_region){
-		.start = elf->text & ~(page - 1), .end = (elf->text & ~(page - 1)) + page,
-		.offset = elf->offset & ~(page - 1), .module = module,
+		.start = elf->text & ~(page - 1),
+		.end = (elf->text & ~(page - 1)) + page,
+		.offset = elf->offset & ~(page - 1),
+		.module = module,
 		.prot = PMP_PROT_READ | PMP_PROT_EXEC,
 	};
 	if (pmp_maps_add_region(elf->maps, &region))
@@ -272,7 +281,7 @@ static void fakeelf_make(struct fakeelf *elf, const struct fakeelf_options *opti
 
 static void fakeelf_free(struct fakeelf *elf)
 {
-	pmp_maps_unref(elf->maps);		/* closes fd */
+	pmp_maps_unref(elf->maps); /* closes fd */
 }
 
 #endif

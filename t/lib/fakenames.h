@@ -25,7 +25,7 @@
 #define FAKE_BASE 0x7f31c3a90000ull
 #define FAKE_FRAMES 3
 
-static size_t fake_locates, fake_names;		/* calls so far */
+static size_t fake_locates, fake_names; /* calls so far */
 static struct pmp_frame fake_frames[FAKE_COUNT][FAKE_FRAMES];
 
 static inline uint64_t fake_pc(size_t function)
@@ -59,7 +59,7 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 	fake_names++;
 	do {
 		inlined = function->inlined;
-		all[count++] = (struct pmp_frame) {
+		all[count++] = (struct pmp_frame){
 			.function = function->name,
 			.file = function->file,
 			.line = function->line,
@@ -86,7 +86,7 @@ static uint32_t fake_mapping(size_t function)
 }
 
 void pmp_symbolizer_first_address(const struct pmp_symbolizer *symbolizer,
-			   pmp_location location, struct pmp_first_address *origin)
+				  pmp_location location, struct pmp_first_address *origin)
 {
 	(void)symbolizer;
 	origin->mapping = fake_mapping(location % FAKE_COUNT);
@@ -179,7 +179,7 @@ static struct pmp_thread *fake_thread(struct pmp_sample *sample, pid_t tid,
 	return thread;
 }
 
-#define FAKE_STACK(...) ((const int[]) { __VA_ARGS__, -1 })
-#define FAKE_NOTHING ((const int[]) { -1 })
+#define FAKE_STACK(...) ((const int[]){ __VA_ARGS__, -1 })
+#define FAKE_NOTHING ((const int[]){ -1 })
 
 #endif

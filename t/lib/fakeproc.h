@@ -105,9 +105,10 @@ static struct pmp_reader self_reader(int *fd)
 static struct pmp_module *self_module(struct pmp_maps *maps, uint64_t inode,
 				      const char *path)
 {
-	enum pmp_module_kind kind = *path == '/' ? PMP_MODULE_FILE :
-				    !strcmp(path, "[vdso]") ? PMP_MODULE_VDSO :
-				    *path ? PMP_MODULE_SPECIAL : PMP_MODULE_ANON;
+	enum pmp_module_kind kind = *path == '/'	      ? PMP_MODULE_FILE
+				    : !strcmp(path, "[vdso]") ? PMP_MODULE_VDSO
+				    : *path		      ? PMP_MODULE_SPECIAL
+							      : PMP_MODULE_ANON;
 	struct pmp_module *module;
 
 	for (size_t i = 0; i < maps->module_count; i++)

@@ -36,36 +36,70 @@ struct fake_function {
 
 static const struct fake_function fake_functions[] = {
 	{ .name = "poll", .module = FAKE_LIBC, .file = "poll.c", .line = 29 },
-	{ .name = "vio_io_wait", .module = FAKE_SERVER, .file = "/src/vio/viosocket.c", .line = 964 },
+	{ .name = "vio_io_wait",
+	  .module = FAKE_SERVER,
+	  .file = "/src/vio/viosocket.c",
+	  .line = 964 },
 	{ .name = "my_net_read", .module = FAKE_SERVER },
-	{ .name = "do_command(THD*, bool)", .module = FAKE_SERVER, .file = "sql_parse.cc", .line = 1407 },
+	{ .name = "do_command(THD*, bool)",
+	  .module = FAKE_SERVER,
+	  .file = "sql_parse.cc",
+	  .line = 1407 },
 	{ .name = "handle_connection", .module = FAKE_SERVER },
 	{ .name = "start_thread", .module = FAKE_LIBC },
 	{ .name = "__lll_lock_wait", .module = FAKE_LIBC },
 	{ .name = "pthread_mutex_lock", .module = FAKE_LIBC },
-	{ .name = "buf_page_get_gen(unsigned long)", .module = FAKE_SERVER, .file = "buf0buf.cc", .line = 2841 },
+	{ .name = "buf_page_get_gen(unsigned long)",
+	  .module = FAKE_SERVER,
+	  .file = "buf0buf.cc",
+	  .line = 2841 },
 	{ .name = "std::_Rb_tree<int, std::pair<int const, std::string> >::find(int const&) const",
-	  .module = FAKE_SERVER, .file = "stl_tree.h", .line = 2534, .inlined = true },
-	{ .name = "row_search_mvcc", .module = FAKE_SERVER, .file = "row0sel.cc", .line = 5000 },
-	{ .name = "ha_innobase::general_fetch(unsigned char*, unsigned int)", .module = FAKE_SERVER },
+	  .module = FAKE_SERVER,
+	  .file = "stl_tree.h",
+	  .line = 2534,
+	  .inlined = true },
+	{ .name = "row_search_mvcc",
+	  .module = FAKE_SERVER,
+	  .file = "row0sel.cc",
+	  .line = 5000 },
+	{ .name = "ha_innobase::general_fetch(unsigned char*, unsigned int)",
+	  .module = FAKE_SERVER },
 	{ .name = "epoll_wait", .module = FAKE_LIBC },
 	{ .name = "main", .module = FAKE_SERVER },
 	{ .name = "fsync", .module = FAKE_LIBC },
 	{ .name = "log_write\033[31mup_to\n", .module = "/tmp/b\001d.so" },
-	{ .name = "\xe6\x97\xa5\xe6\x9c\xac::\xe8\xaa\x9e(\xe5\xad\x97)", .module = FAKE_SERVER },
+	{ .name = "\xe6\x97\xa5\xe6\x9c\xac::\xe8\xaa\x9e(\xe5\xad\x97)",
+	  .module = FAKE_SERVER },
 };
 
 #include "lib/fakenames.h"
 
-enum { POLL, VIO, NET, COMMAND, HANDLE, START, LLL, MUTEX, BUF, RB, ROW, FETCH, EPOLL, MAIN,
-       FSYNC, LOG, WIDE };
+enum {
+	POLL,
+	VIO,
+	NET,
+	COMMAND,
+	HANDLE,
+	START,
+	LLL,
+	MUTEX,
+	BUF,
+	RB,
+	ROW,
+	FETCH,
+	EPOLL,
+	MAIN,
+	FSYNC,
+	LOG,
+	WIDE
+};
 
 #define FAKE_S UINT64_C(1000000000)
 
 static size_t fake_named = SIZE_MAX;
 
-size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer, pmp_location location,
-			    size_t i, struct pmp_frame_info *info)
+size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer,
+			    pmp_location location, size_t i, struct pmp_frame_info *info)
 {
 	const struct pmp_frame *frames;
 	size_t count;
@@ -105,7 +139,8 @@ TAP_UNUSED static void fake_call(struct pmp_thread *thread, int number, uint64_t
 }
 
 /* One snapshot of the server; a thread's CPU time grows as if it ran all the time. */
-TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number, uint64_t step)
+TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number,
+						 uint64_t step)
 {
 	struct pmp_sample *sample = pmp_sample_new();
 	struct pmp_thread *thread;
@@ -131,8 +166,9 @@ TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number, uin
 	}
 	for (int i = 62; i <= 66; i++) {
 		snprintf(name, sizeof(name), "conn-%d", i);
-		thread = fake_thread(sample, pid + i, name,
-				     FAKE_STACK(LLL, MUTEX, BUF, ROW, COMMAND, HANDLE, START));
+		thread = fake_thread(
+			sample, pid + i, name,
+			FAKE_STACK(LLL, MUTEX, BUF, ROW, COMMAND, HANDLE, START));
 		fake_call(thread, SYS_futex, 0x7f31b8001a40, 0x80, "futex_do_wait");
 		thread->runs = 10 + number;
 		thread->cpu = 1000000 + number * 1000;
@@ -185,15 +221,23 @@ TAP_UNUSED static struct pmp_profile *fake_run(int processes)
 	return profile;
 }
 
-TAP_UNUSED static void fake_count(struct pmp_profile *profile, pid_t tid, const char *thread,
-				  char state, const char *call, uint64_t count,
-				  const pmp_location *stack)
+TAP_UNUSED static void fake_count(struct pmp_profile *profile, pid_t tid,
+				  const char *thread, char state, const char *call,
+				  uint64_t count, const pmp_location *stack)
 {
 	struct pmp_entry entry = {
-		.pid = 4100, .process = "server", .tid = tid, .thread = thread,
-		.state = state, .syscall = call, .wchan = *call ? "in_the_kernel" : "",
-		.reason = "", .locations = stack, .count = count,
-		.wall = count * FAKE_S / 10, .cpu = state == 'R' ? count * FAKE_S / 20 : 0,
+		.pid = 4100,
+		.process = "server",
+		.tid = tid,
+		.thread = thread,
+		.state = state,
+		.syscall = call,
+		.wchan = *call ? "in_the_kernel" : "",
+		.reason = "",
+		.locations = stack,
+		.count = count,
+		.wall = count * FAKE_S / 10,
+		.cpu = state == 'R' ? count * FAKE_S / 20 : 0,
 	};
 
 	while (stack[entry.location_count] != PMP_LOCATION_NONE)
@@ -207,14 +251,25 @@ TAP_UNUSED static void fake_count(struct pmp_profile *profile, pid_t tid, const 
 /* What a saved profile of the server may have been read into. */
 TAP_UNUSED static struct pmp_profile *fake_saved(void)
 {
-	struct pmp_profile_options options = { .size = sizeof(options), .live = true,
+	struct pmp_profile_options options = { .size = sizeof(options),
+					       .live = true,
 					       .details = true };
-	const struct pmp_metadata metadata = { 1795234116123456789u, 9900000000u, 100000000,
-					 "pmp -o db.pb.gz -d 10 -p 4100", "db1", false,
-					 { "", "" } };
+	const struct pmp_metadata metadata = { 1795234116123456789u,
+					       9900000000u,
+					       100000000,
+					       "pmp -o db.pb.gz -d 10 -p 4100",
+					       "db1",
+					       false,
+					       { "", "" } };
 	const struct pmp_profile_info info = {
-		.samples = 100, .stacks = 500, .truncated = 2, .vanished = 4, .stops = 50,
-		.stopped_max = 20000, .stopped_p99 = 15000, .any_stopped = 400000,
+		.samples = 100,
+		.stacks = 500,
+		.truncated = 2,
+		.vanished = 4,
+		.stops = 50,
+		.stopped_max = 20000,
+		.stopped_p99 = 15000,
+		.any_stopped = 400000,
 	};
 	struct pmp_profile *profile = NULL;
 
@@ -228,8 +283,10 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 		   FAKE_SAVED(LLL, MUTEX, BUF, ROW, COMMAND, HANDLE, START));
 	fake_count(profile, 4102, "conn-2", 'R', "", 40,
 		   FAKE_SAVED(RB, FETCH, COMMAND, HANDLE, START));
-	fake_count(profile, 4100, "server", 'S', "epoll_wait", 100, FAKE_SAVED(EPOLL, MAIN));
-	fake_count(profile, 4103, "flush", 'D', "fsync", 100, FAKE_SAVED(FSYNC, LOG, START));
+	fake_count(profile, 4100, "server", 'S', "epoll_wait", 100,
+		   FAKE_SAVED(EPOLL, MAIN));
+	fake_count(profile, 4103, "flush", 'D', "fsync", 100,
+		   FAKE_SAVED(FSYNC, LOG, START));
 	/* Of a thread without an id. */
 	fake_count(profile, 0, "gone", '?', "odd\033call", 100, FAKE_SAVED(WIDE, START));
 	if (pmp_profile_join(profile, &info, &metadata))

@@ -26,7 +26,8 @@ struct saved {
 
 static inline struct saved saved_new(void)
 {
-	const struct pmp_symbolizer_options names = { .size = sizeof(names), .lines = true };
+	const struct pmp_symbolizer_options names = { .size = sizeof(names),
+						      .lines = true };
 	const struct pmp_profile_options options = {
 		.size = sizeof(options),
 		.details = true,
@@ -58,8 +59,8 @@ static inline struct pmp_buf saved_write(const struct saved *saved, const char *
 	struct pmp_buf buf = { 0 };
 	const struct pmp_sink sink = { saved_sink, &buf };
 
-	if (report_write(saved->profile, NULL, NULL, pmp_format_find(format), options, &sink,
-			      NULL))
+	if (report_write(saved->profile, NULL, NULL, pmp_format_find(format), options,
+			 &sink, NULL))
 		abort();
 	pmp_buf_puts(&buf, "");
 	return buf;
@@ -70,7 +71,8 @@ static inline int saved_read(struct saved *saved, const void *data, size_t lengt
 {
 	int fd = memfd_create("saved", MFD_CLOEXEC), code;
 
-	if (fd < 0 || write(fd, data, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
+	if (fd < 0 || write(fd, data, length) != (ssize_t)length ||
+	    lseek(fd, 0, SEEK_SET))
 		abort();
 	code = pmp_profile_read(saved->profile, fd, "saved", err);
 	close(fd);
@@ -135,8 +137,8 @@ static inline void saved_server(struct saved *saved,
 
 		snprintf(name, sizeof(name), "server::module_%u::function_%u(int)",
 			 (unsigned)i % 61, (unsigned)i);
-		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false, 1,
-					      names);
+		locations[i] = saved_location(saved, mapping, 0x400000 + 512 * i, false,
+					      1, names);
 	}
 }
 
@@ -149,8 +151,9 @@ static inline void saved_server_stack(const pmp_location locations[SAVED_FUNCTIO
 		random ^= random >> 7;
 		random ^= random << 17;
 		/* The outer half takes few ways. */
-		stack[i] = locations[i < depth / 2 ? random % SAVED_FUNCTIONS
-						   : (i * 7 + random % 3) % SAVED_FUNCTIONS];
+		stack[i] =
+			locations[i < depth / 2 ? random % SAVED_FUNCTIONS
+						: (i * 7 + random % 3) % SAVED_FUNCTIONS];
 	}
 }
 
@@ -182,18 +185,32 @@ static inline struct saved saved_example_at(uint64_t libc)
 		{ libc, libc + 0x30000, 0x1000, "/usr/lib/libc.so.6", "00ff" },
 		{ 0x7f0000000000, 0x7f0000001000, 0, "[anon]", "" },
 	};
-	static const char *const poll[] = { "poll" }, *const signal[] = {
-		"<signal handler called>" }, *const start[] = { "start_thread" };
+	static const char *const poll[] = { "poll" },
+				 *const signal[] = { "<signal handler called>" },
+				 *const start[] = { "start_thread" };
 	static const char *const find[] = { "std::map<int, int>::find(int const&)",
 					    "do_command(THD*)" };
 	uint32_t maps[3];
 	pmp_location stack[4];
-	const struct pmp_metadata metadata = { 1795234116123456789u, 9900000000u, 100000000,
-					 "pmp -p 4100", "db1", false, { "", "" } };
+	const struct pmp_metadata metadata = { 1795234116123456789u,
+					       9900000000u,
+					       100000000,
+					       "pmp -p 4100",
+					       "db1",
+					       false,
+					       { "", "" } };
 	const struct pmp_profile_info info = {
-		.samples = 100, .stacks = 300, .truncated = 2, .not_stopped = 1,
-		.vanished = 4, .stops = 50, .stopped = 500000, .stopped_max = 20000,
-		.stopped_p50 = 9000, .stopped_p99 = 15000, .any_stopped = 400000,
+		.samples = 100,
+		.stacks = 300,
+		.truncated = 2,
+		.not_stopped = 1,
+		.vanished = 4,
+		.stops = 50,
+		.stopped = 500000,
+		.stopped_max = 20000,
+		.stopped_p50 = 9000,
+		.stopped_p99 = 15000,
+		.any_stopped = 400000,
 	};
 
 	for (size_t i = 0; i < 3; i++)
@@ -203,22 +220,46 @@ static inline struct saved saved_example_at(uint64_t libc)
 	stack[1] = saved_location(&saved, maps[1], libc + 0x2000, false, 1, signal);
 	stack[2] = saved_location(&saved, maps[0], 0x401000, true, 2, find);
 	stack[3] = saved_location(&saved, maps[1], libc + 0x3333, false, 1, start);
-	saved_count(&saved, &(struct pmp_entry){ .tid = 4101, .thread = "conn-1",
-		    .state = 'S', .syscall = "poll", .wchan = "do_poll", .count = 90,
-		    .cpu = 1000000, .wall = 9000000000 }, stack, 4);
-	saved_count(&saved, &(struct pmp_entry){ .tid = 4102, .thread = "conn-2",
-		    .state = 'R', .count = 7, .cpu = 700000000, .wall = 700000000 },
+	saved_count(&saved,
+		    &(struct pmp_entry){ .tid = 4101,
+					 .thread = "conn-1",
+					 .state = 'S',
+					 .syscall = "poll",
+					 .wchan = "do_poll",
+					 .count = 90,
+					 .cpu = 1000000,
+					 .wall = 9000000000 },
+		    stack, 4);
+	saved_count(&saved,
+		    &(struct pmp_entry){ .tid = 4102,
+					 .thread = "conn-2",
+					 .state = 'R',
+					 .count = 7,
+					 .cpu = 700000000,
+					 .wall = 700000000 },
 		    stack + 2, 2);
 	/* unnamed, in a file that is not there, and in code without one */
 	stack[0] = saved_location(&saved, maps[2], 0x7f0000000123, true, 0, NULL);
 	stack[1] = saved_location(&saved, maps[0], 0x4fffff, false, 0, NULL);
-	saved_count(&saved, &(struct pmp_entry){ .tid = 4103, .thread = "jit; \"x\"",
-		    .state = 'S', .end = PMP_END_NO_INFO, .count = 2 }, stack, 2);
-	saved_count(&saved, &(struct pmp_entry){ .tid = 4104, .thread = "asleep",
-		    .state = 'D', .end = PMP_END_NOT_STOPPED, .reason = "D, vfork",
-		    .count = 3 }, stack, 0);
-	saved_count(&saved, &(struct pmp_entry){ .tid = 4105, .thread = "none",
-		    .state = 'S', .count = 1 }, stack, 0);
+	saved_count(&saved,
+		    &(struct pmp_entry){ .tid = 4103,
+					 .thread = "jit; \"x\"",
+					 .state = 'S',
+					 .end = PMP_END_NO_INFO,
+					 .count = 2 },
+		    stack, 2);
+	saved_count(&saved,
+		    &(struct pmp_entry){ .tid = 4104,
+					 .thread = "asleep",
+					 .state = 'D',
+					 .end = PMP_END_NOT_STOPPED,
+					 .reason = "D, vfork",
+					 .count = 3 },
+		    stack, 0);
+	saved_count(&saved,
+		    &(struct pmp_entry){
+			    .tid = 4105, .thread = "none", .state = 'S', .count = 1 },
+		    stack, 0);
 	if (pmp_profile_join(saved.profile, &info, &metadata))
 		abort();
 	return saved;

@@ -26,8 +26,8 @@ static struct {
 } tap;
 
 /* One line of output; a newline inside would end the TAP line early. */
-__attribute__((format(printf, 1, 0)))
-static void tap_text(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void tap_text(const char *format,
+							   va_list args)
 {
 	char text[1024];
 
@@ -39,8 +39,7 @@ static void tap_text(const char *format, va_list args)
 }
 
 /* A line for people: not counted. */
-__attribute__((format(printf, 1, 2))) TAP_UNUSED
-static void diag(const char *format, ...)
+__attribute__((format(printf, 1, 2))) TAP_UNUSED static void diag(const char *format, ...)
 {
 	va_list args;
 
@@ -50,8 +49,8 @@ static void diag(const char *format, ...)
 	va_end(args);
 }
 
-__attribute__((format(printf, 2, 0)))
-static void tap_result(bool passed, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void
+tap_result(bool passed, const char *format, va_list args)
 {
 	tap.run++;
 	tap.failed += !passed;
@@ -59,8 +58,8 @@ static void tap_result(bool passed, const char *format, va_list args)
 	tap_text(format, args);
 }
 
-__attribute__((format(printf, 4, 5))) TAP_UNUSED
-static bool tap_ok(bool passed, const char *file, int line, const char *format, ...)
+__attribute__((format(printf, 4, 5))) TAP_UNUSED static bool
+tap_ok(bool passed, const char *file, int line, const char *format, ...)
 {
 	va_list args;
 
@@ -72,9 +71,9 @@ static bool tap_ok(bool passed, const char *file, int line, const char *format, 
 	return passed;
 }
 
-__attribute__((format(printf, 5, 6))) TAP_UNUSED
-static bool tap_is_int(long long got, long long want, const char *file, int line,
-		       const char *format, ...)
+__attribute__((format(printf, 5, 6))) TAP_UNUSED static bool
+tap_is_int(long long got, long long want, const char *file, int line, const char *format,
+	   ...)
 {
 	va_list args;
 
@@ -82,15 +81,15 @@ static bool tap_is_int(long long got, long long want, const char *file, int line
 	tap_result(got == want, format, args);
 	va_end(args);
 	if (got != want)
-		diag("at %s:%d: got %lld (0x%llx), want %lld (0x%llx)", file, line,
-		     got, (unsigned long long)got, want, (unsigned long long)want);
+		diag("at %s:%d: got %lld (0x%llx), want %lld (0x%llx)", file, line, got,
+		     (unsigned long long)got, want, (unsigned long long)want);
 	return got == want;
 }
 
 /* NULL equals only NULL. */
-__attribute__((format(printf, 5, 6))) TAP_UNUSED
-static bool tap_is_str(const char *got, const char *want, const char *file, int line,
-		       const char *format, ...)
+__attribute__((format(printf, 5, 6))) TAP_UNUSED static bool
+tap_is_str(const char *got, const char *want, const char *file, int line,
+	   const char *format, ...)
 {
 	bool same = got && want ? strcmp(got, want) == 0 : got == want;
 	va_list args;
@@ -109,8 +108,7 @@ static bool tap_is_str(const char *got, const char *want, const char *file, int 
 #define ok(passed, ...) tap_ok((passed), __FILE__, __LINE__, __VA_ARGS__)
 #define is_int(got, want, ...) \
 	tap_is_int((long long)(got), (long long)(want), __FILE__, __LINE__, __VA_ARGS__)
-#define is_str(got, want, ...) \
-	tap_is_str((got), (want), __FILE__, __LINE__, __VA_ARGS__)
+#define is_str(got, want, ...) tap_is_str((got), (want), __FILE__, __LINE__, __VA_ARGS__)
 
 /*
  * One assertion that cannot be made here, and what is missing. Where everything

@@ -22,7 +22,7 @@
 #define REQUEST_MAX (FUSE_MIN_READ_BUFFER + 65536)
 #define READ_MAX 131072
 #define FILE_NODE 2
-#define FLUSH_TIME 5		/* ms */
+#define FLUSH_TIME 5 /* ms */
 
 static volatile sig_atomic_t hangs;
 static int fuse, file;
@@ -34,7 +34,8 @@ static void take_signal(int number)
 	hangs = number == SIGUSR1;
 }
 
-static void answer(const struct fuse_in_header *in, int error, const void *data, size_t length)
+static void answer(const struct fuse_in_header *in, int error, const void *data,
+		   size_t length)
 {
 	struct fuse_out_header out = {
 		.len = (uint32_t)(sizeof(out) + (error ? 0 : length)),
@@ -91,11 +92,14 @@ static void serve(const struct fuse_in_header *in, const void *body)
 {
 	const struct fuse_init_in *asked = body;
 	const struct fuse_init_out init = {
-		.major = FUSE_KERNEL_VERSION, .minor = asked->minor, .max_write = 4096,
+		.major = FUSE_KERNEL_VERSION,
+		.minor = asked->minor,
+		.max_write = 4096,
 		.max_readahead = READ_MAX,
 	};
 	const struct fuse_attr_out attr = { .attr = attributes(in->nodeid) };
-	const struct fuse_entry_out entry = { .nodeid = FILE_NODE, .attr = attributes(FILE_NODE) };
+	const struct fuse_entry_out entry = { .nodeid = FILE_NODE,
+					      .attr = attributes(FILE_NODE) };
 	const struct fuse_open_out opened = { .fh = 1 };
 
 	switch (in->opcode) {
@@ -122,8 +126,8 @@ static void mount_on(const char *directory)
 {
 	char options[128];
 
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
-		 fuse);
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fuse);
 	if (mount("hangfs", directory, "fuse", MS_NOSUID | MS_NODEV, options)) {
 		perror("hangfs: mount");
 		_exit(1);

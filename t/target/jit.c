@@ -59,7 +59,7 @@ static const uint32_t inner_code[] = {
 
 static NOINLINE int jit_caller(int gain)
 {
-	int (*outer)(atomic_int *flag);
+	int (*outer)(atomic_int * flag);
 
 	memcpy(&outer, &code, sizeof outer);
 	return outer(&ended) + gain;

@@ -16,19 +16,19 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
-#define PAUSE_MAX 8000000	/* ns that a slow thread sleeps */
-#define WORK_MAX 256		/* turns of a loop */
-#define WORK_LONG 300000	/* of a slow thread, now and then: to be met computing */
+#define PAUSE_MAX 8000000 /* ns that a slow thread sleeps */
+#define WORK_MAX 256	  /* turns of a loop */
+#define WORK_LONG 300000  /* of a slow thread, now and then: to be met computing */
 
 static struct traveller {
 	unsigned index;
 	int event;
-	uint32_t gate;			/* of the futex: 1 is open */
+	uint32_t gate; /* of the futex: 1 is open */
 	uint64_t random;
-	unsigned how;			/* it sleeps */
+	unsigned how; /* it sleeps */
 	struct pollfd poll;
 	uint64_t count;
-	atomic_ullong wake;		/* when; 0: it is not asleep */
+	atomic_ullong wake; /* when; 0: it is not asleep */
 } travellers[PAIRS_MOST];
 
 static struct pairs_page *page;
@@ -39,7 +39,10 @@ static bool all_slow;
 /* Each in a section of its own, whose ends the linker knows. */
 #define PLACE(name) NOINLINE __attribute__((section("place_" #name)))
 #define ENDS(name) extern const char __start_place_##name[], __stop_place_##name[]
-#define RANGE(name) { (uintptr_t)__start_place_##name, (uintptr_t)__stop_place_##name }
+#define RANGE(name) \
+	{ \
+		(uintptr_t) __start_place_##name, (uintptr_t)__stop_place_##name \
+	}
 ENDS(outer_a);
 ENDS(inner_a);
 ENDS(outer_b);
@@ -118,21 +121,21 @@ static int PLACE(sleep_futex) sleep_futex(struct traveller *me, int way)
 }
 
 static int (*const sleeps[])(struct traveller *me, int way) = { sleep_read, sleep_poll,
-								 sleep_futex };
+								sleep_futex };
 
 #define SLEEPS (sizeof sleeps / sizeof *sleeps)
 
 /* Equal but for a number, which keeps the compiler from making one of two. */
-#define WAY(letter, number)                                               \
+#define WAY(letter, number) \
 	static int PLACE(inner_##letter) inner_##letter(struct traveller *me) \
-	{                                                                 \
-		work(me);                                                 \
-		return sleeps[me->how](me, number) + (number);                 \
-	}                                                                 \
+	{ \
+		work(me); \
+		return sleeps[me->how](me, number) + (number); \
+	} \
 	static int PLACE(outer_##letter) outer_##letter(struct traveller *me) \
-	{                                                                 \
-		work(me);                                                 \
-		return inner_##letter(me) + (number);                       \
+	{ \
+		work(me); \
+		return inner_##letter(me) + (number); \
 	}
 WAY(a, 1)
 WAY(b, 2)
@@ -166,7 +169,8 @@ static void wake(struct traveller *traveller)
 	traveller->wake = 0;
 	if (sleeps[traveller->how] == sleep_futex) {
 		__atomic_store_n(&traveller->gate, 1, __ATOMIC_SEQ_CST);
-		syscall(SYS_futex, &traveller->gate, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		syscall(SYS_futex, &traveller->gate, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
+			0);
 	} else if (write(traveller->event, &one, sizeof one) != sizeof one) {
 		target_die("write");
 	}

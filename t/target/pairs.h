@@ -9,15 +9,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define PAIRS_THREADS 6		/* if not told otherwise */
+#define PAIRS_THREADS 6 /* if not told otherwise */
 #define PAIRS_MOST 64
 #define PAIRS_MAGIC UINT64_C(0x7061697273)
 
 /* The two lowest bits of a word. Above them its number of changes, which is odd on way B. */
 enum {
-	PAIRS_OUTSIDE = 0,	/* in none of the functions */
-	PAIRS_ON_WAY = 1,	/* perhaps in those of its way, never in the others */
-	PAIRS_ASLEEP = 2,	/* in outer, inner and one of the sleeps */
+	PAIRS_OUTSIDE = 0, /* in none of the functions */
+	PAIRS_ON_WAY = 1,  /* perhaps in those of its way, never in the others */
+	PAIRS_ASLEEP = 2,  /* in outer, inner and one of the sleeps */
 };
 
 enum {
@@ -33,7 +33,7 @@ enum {
 
 struct pairs_page {
 	uint64_t magic;
-	uint64_t count;		/* of threads */
+	uint64_t count; /* of threads */
 	struct {
 		uint64_t start, end;
 	} functions[PAIRS_FUNCTIONS];

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 
 #define CODE_SIZE ((size_t)4096)
-#define CODE_STEP 16	 /* bytes between two functions on a page */
+#define CODE_STEP 16	       /* bytes between two functions on a page */
 #define AREA ((size_t)1 << 30) /* of addresses that come one after the other */
-#define NAP 300		 /* microseconds */
+#define NAP 300		       /* microseconds */
 
 static unsigned long count;
 
@@ -54,11 +54,12 @@ static void threads(void)
 
 /* A function with a frame pointer that calls its second argument with its first. */
 #if defined __x86_64__
-static const unsigned char caller_code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3 };
+static const unsigned char caller_code[] = { 0x55, 0x48, 0x89, 0xe5,
+					     0xff, 0xd6, 0x5d, 0xc3 };
 #elif defined __aarch64__
 static const unsigned char caller_code[] = {
-	0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0x00, 0x91, 0x20, 0x00, 0x3f, 0xd6,
-	0xfd, 0x7b, 0xc1, 0xa8, 0xc0, 0x03, 0x5f, 0xd6,
+	0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0x00, 0x91, 0x20, 0x00,
+	0x3f, 0xd6, 0xfd, 0x7b, 0xc1, 0xa8, 0xc0, 0x03, 0x5f, 0xd6,
 };
 #endif
 
@@ -70,8 +71,8 @@ static void code(void)
 	char *page;
 
 	if (at >= AREA) {
-		area = mmap(NULL, AREA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			    -1, 0);
+		area = mmap(NULL, AREA, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		at = 0;
 	}
 	if (area == MAP_FAILED)

@@ -67,7 +67,8 @@ static void burn(void)
 	uint64_t often = 0, seldom = 0;
 
 	while (often + seldom < BURN_NS) {
-		uint64_t start = cpu_time(), until = start + any_time() * UINT64_C(1000000);
+		uint64_t start = cpu_time(),
+			 until = start + any_time() * UINT64_C(1000000);
 
 		if (often <= 3 * seldom)
 			often += burn_often(until) - start;

@@ -28,8 +28,8 @@ static unsigned completed(void)
 
 static void *map(size_t size, off_t what)
 {
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, uring,
-			what);
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+			uring, what);
 
 	if (at == MAP_FAILED)
 		target_die("mmap");

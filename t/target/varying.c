@@ -14,8 +14,8 @@
 
 #define THREADS 8
 #define LEVELS 6
-#define SIZES 4			/* in frames */
-#define PAUSE 3			/* ms, at most */
+#define SIZES 4 /* in frames */
+#define PAUSE 3 /* ms, at most */
 
 static atomic_ullong turns[THREADS];
 static size_t frame_size;

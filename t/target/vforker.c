@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #define CHILD_STATUS 7
-#define LATE_LIMIT 1000 /* ms */
+#define LATE_LIMIT 1000	     /* ms */
 #define LATE_LIMIT_BUSY 2500 /* of those that never pause: they compete with each other */
 #define MAX_THREADS 1000
 

@@ -186,8 +186,8 @@ int main(void)
 			target_verdict("%s ended early %llu times", names[i],
 				       (unsigned long long)records[i].early);
 		if (late > 2 * twin_late + LATE_LIMIT)
-			target_verdict("%s was %llu ms late, its twin at most %llu ms", names[i],
-				       late / 1000000, twin_late / 1000000);
+			target_verdict("%s was %llu ms late, its twin at most %llu ms",
+				       names[i], late / 1000000, twin_late / 1000000);
 	}
 	target_verdict(NULL);
 }
