@@ -129,7 +129,7 @@ tid=$(for task in /proc/"$target_pid"/task/*; do echo "${task##*/}"; done | sed 
 "$PMP" -q -f folded -n 2 -i 1ms -t "$tid" >out
 is "$(awk '{ n += $NF } END { print n }' out)" 2 "-t finds the process and takes one thread"
 "$PMP" -q -f folded -d 500ms -F 20 -p "$target_pid" >out
-is "$(awk '{ n += $NF } END { print n <= 30 && n >= 9 }' out)" 1 "-d and -F: ten rounds at most"
+is "$(awk '{ n += $NF } END { print n <= 30 && n >= 9 }' out)" 1 "-d and -F: ten snapshots at most"
 for name in x.folded x.txt; do
 	"$PMP" -q -n 1 -o "$name" -p "$target_pid"
 done
@@ -138,5 +138,11 @@ like "$(cat x.txt)" '^#0 ' ".txt is raw"
 "$PMP" -q -n 1 -o '%n-%p-%c.folded' -p "$target_pid"
 "$PMP" -q -n 1 -o '%n-%p-%c.folded' -p "$target_pid"
 ok "[ -s sleeper-$target_pid-1.folded -a -s sleeper-$target_pid-2.folded ]" "names are expanded"
+
+# Of the test itself, a process that nothing is done to: its thread is not one of the target.
+"$PMP" -f folded -n 2 -i 1ms -t "$tid" -p $$ >out 2>err
+like "$(cat err)" "no thread given with -t is one of $$ \(" \
+	"a process without any of the threads given"
+like "$(cat out)" '^[^;]' "a process without any of the threads given: the others are profiled"
 
 done_testing

@@ -49,11 +49,16 @@ is "$(rows pmp --sort name | sed 's/^ *[0-9]* //')" \
 is "$?" 0 "a format without such a column"
 is "$(cat err)" "pmp: the format folded has no such column: --sort changes nothing
 hint: formats with such columns: flat (self total name), threads (tid samples cpu name), pmp (samples name)" \
-	"is told"
+	"is reported"
 is "$("$PMP" -q -f folded --sort tid demo.pb.gz 2>&1 >/dev/null)" "" "not with -q"
 "$PMP" -f flat --sort name --diff demo.pb.gz demo.pb.gz >out 2>err
 like "$(cat err)" '^pmp: a comparison has an order of its own: --sort changes nothing$' \
 	"a comparison, too"
+
+"$PMP" -f folded -n 1 --sample-type cpu -p "$target_pid" >out 2>err
+is "$?" 0 "--sample-type with a process"
+is "$(cat err)" "pmp: --sample-type is for saved profiles: it changes nothing" \
+	"--sample-type with a process: reported"
 
 # Colours.
 escape=$(printf '\033')

@@ -98,6 +98,9 @@ void options_warn(const struct options *options)
 	warn_section(options);
 	if (options->kernel && !options->file_count)
 		warn_kernel();
+	if (options->sample_type && !options->file_count)
+		message_note(NULL,
+			     "--sample-type is for saved profiles: it changes nothing");
 	if (!options->sort || options->wants_screen)
 		return;
 	if (options->diff)

@@ -76,8 +76,15 @@ void summary_ended(const struct options *options, const struct process *process,
 	const char *what = threads_only ? "the threads of " : "";
 	char of[32];
 
+	if (process->snapshots == 0 && threads_only) {
+		message_print(
+			"the threads of a process are in /proc/PID/task",
+			"no thread given with -t is one of %d (%s), or it has ended",
+			(int)process->pid, process->name);
+		return;
+	}
 	if (process->snapshots == 0) {
-		message_print(NULL, "%s%d (%s) ended before the first snapshot", what,
+		message_print(NULL, "%d (%s) ended before the first snapshot",
 			      (int)process->pid, process->name);
 		return;
 	}
