@@ -31,23 +31,6 @@ static void on_signal(int number)
 	page->received++;
 }
 
-static void *spin(void *arg)
-{
-	volatile unsigned long n = 0;
-
-	(void)arg;
-	for (;;)
-		n++;
-	return NULL;
-}
-
-static void *sleep_on(void *arg)
-{
-	for (;;)
-		pause();
-	return arg;
-}
-
 static bool spinners(const struct child *self, void *arg)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };

@@ -25,23 +25,6 @@
 
 /* ---- the target ---------------------------------------------------------------- */
 
-static void *spin(void *arg)
-{
-	volatile unsigned long n = 0;
-
-	(void)arg;
-	for (;;)
-		n++;
-	return NULL;
-}
-
-static void *sleep_on(void *arg)
-{
-	for (;;)
-		pause();
-	return arg;
-}
-
 static bool start_threads(void *(*run)(void *), int count)
 {
 	pthread_attr_t attr;

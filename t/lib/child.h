@@ -95,6 +95,23 @@ CHILD_UNUSED static void child_end(struct child *child)
 	child->pid = 0;
 }
 
+/* For threads of it. */
+CHILD_UNUSED static void *spin(void *arg)
+{
+	volatile unsigned long n = 0;
+
+	for (;;)
+		n++;
+	return arg;
+}
+
+CHILD_UNUSED static void *sleep_on(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
 /* Poll until is_so(arg) is true, at most 10 s. */
 CHILD_UNUSED static bool wait_until(bool (*is_so)(void *), void *arg)
 {
