@@ -21,7 +21,7 @@
 #include "run/run-state.h"
 #include "run/supervise.h"
 #include "run/worker.h"
-#include "sampler/sampler.h"
+#include "sampler/process.h"
 #include "say/message.h"
 #include "say/progress.h"
 #include "say/summary.h"
@@ -449,7 +449,7 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 		return status;
 	/* The files of each process's modules are open as long as it lives. A command
 	 * has been forked with the limit as it was. */
-	sampler_raise_limit();
+	process_raise_limit();
 	status = open_parts(run);
 	return status && run->source.type->failed ? run->source.type->failed : status;
 }

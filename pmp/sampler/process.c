@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sampler's process: opens the targets, captures at its pace, sends what it got. Single
+ * threaded, in a session of its own so that ^Z, ^C and hang-ups of the terminal
+ * miss it, with every signal blocked that does not kill; it dies with the front.
+ * Nothing is sent, written or waited for while a thread is held: that happens
+ * inside pmp_target_capture() only.
+ */
+#include "sampler/process.h"
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <malloc.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "run/signals.h"
+#include "sampler/targets.h"
+#include "say/message.h"
+
+#define REST_MAX (100 * NS_PER_MS) /* between looks whether the targets live */
+#define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
+#define HEAP_KEPT (16 << 20)	   /* free memory that stays ours */
+
+/*
+ * A command was opened when it was still a copy of pmp, to know that it can be
+ * before it runs. Now its exec has closed its end of the socket, which the kernel
+ * does last of all before the first instruction: the first snapshot is due. With data
+ * left in the socket there was no exec, and nothing to sample; the front sees to it.
+ */
+static void begin_command(struct sampling *sampling)
+{
+	uint64_t now = now_ns();
+	char byte;
+
+	if (recv(sampling->exec_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) {
+		pace_start(&sampling->pace, sampling->pace.asked, now,
+			   sampling->pace.random);
+		sampling->paused_since = now;
+		sampling->waiting = false;
+	}
+	close(sampling->exec_fd);
+	sampling->exec_fd = -1;
+}
+
+static void obey(struct sampling *sampling, char command)
+{
+	uint64_t now = now_ns();
+
+	switch (command) {
+	case PMP_SAMPLER_PAUSE:
+		if (!sampling->paused)
+			sampling->paused_since = now;
+		sampling->paused = true;
+		break;
+	case PMP_SAMPLER_RESUME:
+		if (sampling->paused)
+			pace_resume(&sampling->pace, sampling->paused_since, now);
+		sampling->paused = false;
+		break;
+	case PMP_SAMPLER_FINISH: sampling->finish = true; break;
+	case PMP_SAMPLER_NOW: sampling->pace.due = now; break;
+	case PMP_SAMPLER_INTERVAL:
+		pace_change(&sampling->pace, sampling->page->interval, now);
+		break;
+	default: break;
+	}
+}
+
+static void read_commands(struct sampling *sampling)
+{
+	char commands[64];
+	ssize_t n;
+
+	while ((n = recv(sampling->fd, commands, sizeof(commands), MSG_DONTWAIT)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			obey(sampling, commands[i]);
+	}
+	if (n == 0)
+		_exit(PMP_EXIT_FAILED); /* the front has gone */
+}
+
+/* Sleep until then, or less: until a command, or the next look. */
+static void rest(struct sampling *sampling, uint64_t until)
+{
+	struct pollfd waits[] = {
+		{ .fd = sampling->fd, .events = POLLIN },
+		{ .fd = sampling->exec_fd },
+	};
+	uint64_t now = now_ns(), most = sampling->late ? SETTLE_REST : REST_MAX;
+	uint64_t time = until > now ? until - now : 0;
+	struct timespec timeout = { 0 };
+
+	timeout.tv_nsec = (long)(time < most ? time : most);
+	ppoll(waits, 2, &timeout, NULL);
+	events_beat(sampling);
+	read_commands(sampling);
+	if (waits[1].revents)
+		begin_command(sampling);
+}
+
+/*
+ * A send may block as long as the front does. A thread that stops late must not
+ * wait for that: with such threads there is only one sample under way, which the
+ * socket takes at once.
+ */
+static void wait_for_room(struct sampling *sampling)
+{
+	int queued = 0;
+
+	targets_settle(sampling);
+	while (sampling->late && ioctl(sampling->fd, SIOCOUTQ, &queued) == 0 &&
+	       queued > 0) {
+		rest(sampling, now_ns() + SETTLE_REST);
+		targets_settle(sampling);
+	}
+}
+
+/*
+ * A short command may be over before others have let us run: until its first snapshot
+ * has been taken we are above them, where that is permitted.
+ */
+static void hurry(bool begin)
+{
+	const struct sched_param usual = { 0 }, first = { .sched_priority = 1 };
+
+	if (begin && sched_getscheduler(0) == SCHED_OTHER)
+		sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first);
+	else if (!begin && sched_getscheduler(0) == (SCHED_RR | SCHED_RESET_ON_FORK))
+		sched_setscheduler(0, SCHED_OTHER, &usual);
+}
+
+/* One sample of one target, sent once nothing is held any more. */
+static void capture(struct sampling *sampling, struct watched *watched)
+{
+	struct pmp_sample_info info = { .size = sizeof(info) };
+	struct pmp_sample *sample = NULL;
+	struct pmp_error err = { 0 };
+	int code = 0;
+
+	events_at_work(sampling, watched->pid);
+	events_set_capturing(sampling, true);
+	events_beat(sampling);
+	read_commands(sampling);
+	if (!sampling->paused && !sampling->finish)
+		code = pmp_target_capture(watched->target, &sample, &err);
+	events_set_capturing(sampling, sampling->late > 0);
+	events_beat(sampling);
+	if (code == PMP_ESRCH)
+		targets_drop_ended(sampling, watched, false);
+	else if (code < 0)
+		targets_drop_failed(sampling, watched, &err);
+	if (code < 0 || !sample)
+		return;
+	pmp_sample_info(sample, &info);
+	sampling->stopped += info.any_stopped;
+	sampling->threads += info.threads;
+	wait_for_room(sampling);
+	if (sampling->options->tids.count == 0 || info.threads > 0) {
+		sampling->page->taken++;
+		events_check_sent(pmp_sender_sample(sampling->sender, sample, &err));
+	} else if (watched->target) {
+		targets_drop_ended(sampling, watched, true);
+	}
+	pmp_sample_free(sample);
+}
+
+static void tell_behind(struct sampling *sampling, uint64_t now)
+{
+	const struct pace *pace = &sampling->pace;
+	struct event_behind event = {
+		.asked = pace->asked,
+		.reached = (now - pace->start) / pace->snapshots,
+		.lowered = pace->interval > pace->asked ? pace->interval : 0,
+		.stopped = sampling->stopped,
+		.budget = sampling->options->max_stop,
+		.cpu = pace->cpu_each,
+		.max_cpu = sampling->options->max_cpu,
+		.threads = sampling->threads,
+	};
+
+	events_send(sampling, EVENT_BEHIND, &event, sizeof(event));
+	sampling->told_behind = true;
+}
+
+/* CPU time of both processes so far. */
+static uint64_t cpu_spent(const struct sampling *sampling)
+{
+	struct timespec ours = { 0 }, fronts = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ours);
+	if (sampling->has_front_clock)
+		clock_gettime(sampling->front_clock, &fronts);
+	return (uint64_t)(ours.tv_sec + fronts.tv_sec) * NS_PER_S +
+	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec);
+}
+
+/* That keeps what a snapshot costs within the budgets. */
+static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
+{
+	const struct options *options = sampling->options;
+	uint64_t for_stops =
+		pace_for_stops(&sampling->pace, sampling->stopped, options->max_stop);
+	uint64_t for_cpu =
+		pace_for_cpu(&sampling->pace, now, cpu_spent(sampling), options->max_cpu);
+
+	return for_stops > for_cpu ? for_stops : for_cpu;
+}
+
+static void take_snapshot(struct sampling *sampling)
+{
+	uint64_t now;
+
+	/* A command has none at its first instruction. */
+	if (sampling->pace.snapshots || !sampling->options->command)
+		targets_open_children(sampling);
+	sampling->stopped = 0;
+	sampling->threads = 0;
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].target && !sampling->paused && !sampling->finish)
+			capture(sampling, &sampling->watched[i]);
+	}
+	if (sampling->pace.snapshots == 0)
+		hurry(false);
+	if (sampling->paused || sampling->finish)
+		return;
+	now = now_ns();
+	pace_next(&sampling->pace, now, wanted_interval(sampling, now));
+	if (!sampling->told_behind && pace_is_behind(&sampling->pace))
+		tell_behind(sampling, now);
+	targets_look_after(sampling);
+}
+
+/* Until now; of a pause, or while a command is waited for, until it began. */
+static struct event_done done_by(const struct sampling *sampling, uint64_t now)
+{
+	const struct pace *pace = &sampling->pace;
+	struct event_done done = sampling->past;
+
+	if (sampling->paused || sampling->waiting)
+		now = sampling->paused_since;
+	done.snapshots += pace->snapshots;
+	done.missed += pace->missed;
+	done.elapsed += now - pace->start;
+	done.children += sampling->children_opened;
+	done.lost_children += sampling->children_lost;
+	if (sampling->children.watch)
+		done.unseen += pmp_procwatch_unseen(sampling->children.watch);
+	return done;
+}
+
+/* The last one may have left children. */
+static bool has_targets(struct sampling *sampling)
+{
+	if (sampling->living == 0)
+		targets_open_children(sampling);
+	return sampling->living > 0;
+}
+
+/* When --duration is over, if there is one. */
+static uint64_t end_of(const struct sampling *sampling)
+{
+	uint64_t left = sampling->options->duration, past = sampling->past.elapsed;
+
+	return sampling->pace.start + (left > past ? left - past : 0);
+}
+
+static bool is_over(struct sampling *sampling, uint64_t now)
+{
+	const struct options *options = sampling->options;
+	uint64_t snapshots = sampling->past.snapshots + sampling->pace.snapshots;
+
+	return sampling->finish || !has_targets(sampling) ||
+	       (options->count && snapshots >= options->count) ||
+	       (options->duration && !sampling->paused && !sampling->waiting &&
+		now >= end_of(sampling));
+}
+
+/* When there is something to do: the next tick, or the end if that is before it. */
+static uint64_t next_event(const struct sampling *sampling)
+{
+	uint64_t end = end_of(sampling);
+
+	if (sampling->paused || sampling->waiting)
+		return UINT64_MAX;
+	/* By the grid: N seconds hold as many ticks whichever way they are moved. */
+	if (sampling->options->duration && end <= sampling->pace.grid)
+		return end;
+	return sampling->pace.due;
+}
+
+static void sample_all(struct sampling *sampling)
+{
+	struct event_done done;
+	uint64_t now = now_ns();
+
+	pace_start(&sampling->pace, sampling->options->interval, now,
+		   now ^ (uint64_t)getpid());
+	sampling->paused_since = now;
+	hurry(sampling->waiting);
+	while (now = now_ns(), !is_over(sampling, now)) {
+		if (now >= next_event(sampling)) {
+			take_snapshot(sampling);
+			sampling->page->so_far = done_by(sampling, now_ns());
+			continue;
+		}
+		rest(sampling, next_event(sampling));
+		targets_look_after(sampling);
+	}
+	done = done_by(sampling, now);
+	events_send(sampling, EVENT_DONE, &done, sizeof(done));
+}
+
+/* Let go of the terminal, of the front's descriptors and of its signals. Of these
+ * exec_fd alone stays, as the first. */
+static void isolate(struct sampling *sampling, pid_t front)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != front)
+		_exit(PMP_EXIT_FAILED); /* it died before prctl() */
+	prctl(PR_SET_NAME, "pmp-sampler");
+	signals_block();
+	setsid();
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++) {
+		if (fd < STDERR_FILENO || !sampling->options->debug)
+			dup2(null, fd);
+	}
+	if (sampling->waiting)
+		sampling->exec_fd = dup2(sampling->exec_fd, STDIN_FILENO);
+	if (sampling->fd > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, (unsigned)sampling->fd - 1, 0);
+	close_range((unsigned)sampling->fd + 1, ~0U, 0);
+	/* No core, and no other process reads the memory of what we read. */
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
+void process_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* A sample of a thousand threads is half a megabyte. Given back to the kernel it would be
+ * mapped and cleared again for the next one, which takes longer than to fill it. */
+static void keep_heap(void)
+{
+#ifdef M_TRIM_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, HEAP_KEPT);
+	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+#endif
+}
+
+void process_run(struct sampling *sampling, const struct id_list *pids, pid_t front)
+{
+	struct pmp_error err;
+	pid_t adopter = sampling->options->command ? front : 0;
+
+	isolate(sampling, front);
+	/* It keeps a descriptor for each thread. */
+	process_raise_limit();
+	keep_heap();
+	sampling->has_front_clock =
+		clock_getcpuclockid(front, &sampling->front_clock) == 0;
+	hold_timer_open(&sampling->hold_timer);
+	events_beat(sampling);
+	sampling->count = sampling->capacity = pids->count;
+	sampling->watched = calloc(pids->count, sizeof(*sampling->watched));
+	if (!sampling->watched ||
+	    pmp_sender_new(sampling->fd, &sampling->sender, &err) < 0 ||
+	    (sampling->options->children &&
+	     children_open(&sampling->children, adopter, &err) < 0))
+		_exit(PMP_EXIT_FAILED);
+	for (size_t i = 0; i < pids->count; i++) {
+		sampling->watched[i].pid = pids->ids[i];
+		targets_open_first(sampling, &sampling->watched[i]);
+	}
+	sample_all(sampling);
+	_exit(PMP_EXIT_OK);
+}

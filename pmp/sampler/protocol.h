@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What passes between the front and the sampler: commands, events, a page that both see. */
+#ifndef PMP_SAMPLER_PROTOCOL_H
+#define PMP_SAMPLER_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libpmp.h"
+
+/* Commands of the front, one byte each. */
+enum sampler_command {
+	PMP_SAMPLER_PAUSE = 'p',
+	PMP_SAMPLER_RESUME = 'r',
+	PMP_SAMPLER_FINISH = 'f',
+	PMP_SAMPLER_NOW = 'n',	    /* take the next snapshot now */
+	PMP_SAMPLER_INTERVAL = 'i', /* the page has a new interval */
+};
+
+/* Events that the sampler reports: what follows each number is the struct of that name. */
+enum event {
+	EVENT_OPENED = 1,
+	EVENT_FAILED,
+	EVENT_ENDED,
+	EVENT_BEHIND,
+	EVENT_DONE,
+};
+
+#define EVENT_NAME_SIZE 64
+
+struct event_opened {
+	pid_t pid;
+	bool child;		    /* of another target */
+	char name[EVENT_NAME_SIZE]; /* raw bytes */
+};
+
+/* A target cannot be opened, or not be sampled any more. */
+struct event_failed {
+	pid_t pid;
+	struct pmp_error error;
+};
+
+struct event_ended {
+	pid_t pid;
+	bool threads_only; /* the process lives, the threads of -t have ended */
+};
+
+/* Sampling falls behind; sent once. Times in ns. */
+struct event_behind {
+	uint64_t asked, reached, lowered; /* between two snapshots; lowered 0: is not */
+	uint64_t stopped, budget;	  /* of the last snapshot */
+	uint64_t cpu;			  /* of a snapshot, both processes, on average */
+	uint64_t max_cpu;		  /* percent; 0: no limit */
+	uint64_t threads;
+};
+
+/* The last event: no more targets, or the end of the run. */
+struct event_done {
+	uint64_t snapshots, missed, elapsed;
+	/* Those that were opened; those that could not be: they had ended, or there were
+	 * too many. */
+	uint64_t children, lost_children;
+	uint64_t unseen; /* pmp_procwatch_unseen() */
+};
+
+/* Memory that both processes see. */
+struct sampler_page {
+	uint64_t held_since;	     /* see struct pmp_target_options */
+	volatile uint64_t heartbeat; /* CLOCK_MONOTONIC of the last sign of life */
+	volatile uint32_t capturing; /* something may be attached */
+	volatile uint64_t interval;  /* that PMP_SAMPLER_INTERVAL asks for, ns */
+	volatile uint64_t taken;     /* samples that were to be sent so far */
+	volatile pid_t target;	     /* the one that it is at work on; 0: none */
+	struct event_done so_far;    /* after the last snapshot */
+};
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See targets.h. */
+#include "sampler/targets.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "libpmp-program.h"
+#include "say/message.h"
+
+#define CHILDREN_MAX 1000    /* at a time */
+#define SPARE_DESCRIPTORS 32 /* that children leave to those before them */
+
+/* One target holds nothing any more; threads of another one may still be awaited. */
+static void on_holding(void *arg, bool begins)
+{
+	struct sampling *sampling = arg;
+
+	hold_timer_set(&sampling->hold_timer, begins || sampling->late > 0);
+}
+
+void targets_settle(struct sampling *sampling)
+{
+	bool was_late = sampling->late > 0;
+	pid_t late = 0;
+
+	sampling->late = 0;
+	for (size_t i = 0; i < sampling->count; i++) {
+		struct watched *watched = &sampling->watched[i];
+
+		if (watched->target)
+			sampling->late += pmp_target_reap(watched->target);
+		if (watched->left && pmp_target_reap(watched->left) == 0) {
+			pmp_target_close(watched->left);
+			watched->left = NULL;
+		}
+		sampling->late += watched->left != NULL;
+		if (sampling->late && !late)
+			late = watched->pid;
+	}
+	events_at_work(sampling, late);
+	if (was_late || sampling->late)
+		hold_timer_set(&sampling->hold_timer, sampling->late > 0);
+	events_set_capturing(sampling, sampling->late > 0);
+}
+
+static void drop(struct sampling *sampling, struct watched *watched)
+{
+	struct pmp_error err;
+
+	events_check_sent(pmp_sender_forget(sampling->sender, watched->pid, &err));
+	/* Of a thread that we have seized its parent does not hear before we have. */
+	if (watched->target && pmp_target_reap(watched->target) > 0)
+		watched->left = watched->target;
+	else
+		pmp_target_close(watched->target);
+	watched->target = NULL;
+	sampling->living--;
+	children_ended(&sampling->children, watched->pid);
+}
+
+/* Of those that cannot be sampled the first is reported, the others would only repeat it;
+ * none that is about to end. */
+static void tell_child_failed(struct sampling *sampling, const struct event_failed *event)
+{
+	int code = event->error.code;
+
+	if (sampling->told_child ||
+	    (code != PMP_ELIMIT && code != PMP_EPERM && code != PMP_EUNSUPPORTED))
+		return;
+	events_send(sampling, EVENT_FAILED, event, sizeof(*event));
+	sampling->told_child = true;
+}
+
+void targets_drop_failed(struct sampling *sampling, struct watched *watched,
+			 const struct pmp_error *err)
+{
+	struct event_failed event = { .pid = watched->pid, .error = *err };
+
+	if (watched->child)
+		tell_child_failed(sampling, &event);
+	else
+		events_send(sampling, EVENT_FAILED, &event, sizeof(event));
+	drop(sampling, watched);
+}
+
+void targets_drop_ended(struct sampling *sampling, struct watched *watched,
+			bool threads_only)
+{
+	struct event_ended event = { .pid = watched->pid, .threads_only = threads_only };
+
+	events_send(sampling, EVENT_ENDED, &event, sizeof(event));
+	drop(sampling, watched);
+}
+
+static bool want_thread(void *arg, pid_t tid, const char *name)
+{
+	struct sampling *sampling = arg;
+
+	events_beat(sampling);
+	return options_want(sampling->options, tid, name);
+}
+
+static void still_alive(void *arg)
+{
+	events_beat(arg);
+}
+
+static int open_target(struct sampling *sampling, struct watched *watched,
+		       struct pmp_error *err)
+{
+	const struct options *options = sampling->options;
+	const struct pmp_target_options target_options = {
+		.size = sizeof(target_options),
+		.stop = options->stop,
+		.unwind = options->unwind,
+		.no_restart = options->no_restart,
+		.kernel = options->kernel,
+		.max_frames = (unsigned)options->max_frames,
+		.want_thread = want_thread,
+		.want_arg = sampling,
+		.held_since = &sampling->page->held_since,
+		.holding = on_holding,
+		.holding_arg = sampling,
+		.descriptors = UINT_MAX,
+		.no_wchan = !options->wants_screen && !options->by_state &&
+			    !options->format->details,
+		.log = options->debug ? message_debug : NULL,
+		.log_arg = (void *)options->debug,
+		.alive = still_alive,
+		.alive_arg = sampling,
+	};
+
+	/* To hold the front would be to hold up ourselves. */
+	if (watched->pid == getppid())
+		return message_fill(err, PMP_EINVAL, 0,
+				    "cannot trace %d: a process cannot profile itself",
+				    (int)watched->pid);
+	return pmp_target_open(watched->pid, &target_options, &watched->target, err);
+}
+
+static void tell_opened(struct sampling *sampling, const struct watched *watched)
+{
+	struct event_opened event = { .pid = watched->pid, .child = watched->child };
+
+	snprintf(event.name, sizeof(event.name), "%s", pmp_target_name(watched->target));
+	events_send(sampling, EVENT_OPENED, &event, sizeof(event));
+}
+
+void targets_open_first(struct sampling *sampling, struct watched *watched)
+{
+	struct pmp_error err = { 0 };
+
+	sampling->living++;
+	events_at_work(sampling, watched->pid);
+	if (open_target(sampling, watched, &err) < 0)
+		targets_drop_failed(sampling, watched, &err);
+	else
+		tell_opened(sampling, watched);
+	events_at_work(sampling, 0);
+}
+
+void targets_look_after(struct sampling *sampling)
+{
+	targets_settle(sampling);
+	for (size_t i = 0; i < sampling->count; i++) {
+		struct watched *watched = &sampling->watched[i];
+
+		if (!watched->target || !pmp_target_ended(watched->target))
+			continue;
+		targets_drop_ended(sampling, watched, false);
+		/* To know that takes a while; many of them would make others wait. */
+		if (sampling->late)
+			targets_settle(sampling);
+	}
+}
+
+/* ---- children --------------------------------------------------------------- */
+
+static bool samples(void *arg, pid_t pid)
+{
+	const struct sampling *sampling = arg;
+
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].pid == pid)
+			return sampling->watched[i].target || sampling->watched[i].left;
+	}
+	return false;
+}
+
+static void forget_ended_children(struct sampling *sampling)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].target || sampling->watched[i].left ||
+		    !sampling->watched[i].child)
+			sampling->watched[kept++] = sampling->watched[i];
+	}
+	sampling->count = kept;
+}
+
+static bool has_room(struct sampling *sampling)
+{
+	struct watched *watched;
+
+	if (sampling->count < sampling->capacity)
+		return true;
+	watched =
+		reallocarray(sampling->watched, sampling->capacity, 2 * sizeof(*watched));
+	if (!watched)
+		return false;
+	sampling->watched = watched;
+	sampling->capacity *= 2;
+	return true;
+}
+
+/* The lowest number that is free is about how many are in use. */
+static bool has_descriptors(const struct sampling *sampling)
+{
+	struct rlimit limit = { 0 };
+	int lowest = dup(sampling->fd);
+
+	if (lowest >= 0)
+		close(lowest);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return lowest >= 0 && (rlim_t)lowest + SPARE_DESCRIPTORS < limit.rlim_cur;
+}
+
+static void open_child(struct sampling *sampling, pid_t pid)
+{
+	struct event_failed event = { .pid = pid };
+	struct watched watched = { .pid = pid, .child = true };
+	int code;
+
+	if (sampling->living > CHILDREN_MAX || !has_room(sampling))
+		code = message_fill(
+			&event.error, PMP_ELIMIT, 0,
+			"more than %d processes at a time: no more are sampled",
+			CHILDREN_MAX);
+	else if (!has_descriptors(sampling))
+		code = message_fill(&event.error, PMP_ELIMIT, EMFILE,
+				    "cannot sample all children");
+	else
+		code = open_target(sampling, &watched, &event.error);
+	if (code == 0) {
+		sampling->watched[sampling->count++] = watched;
+		sampling->living++;
+		sampling->children_opened++;
+		tell_opened(sampling, &watched);
+		return;
+	}
+	sampling->children_lost++;
+	tell_child_failed(sampling, &event);
+}
+
+void targets_open_children(struct sampling *sampling)
+{
+	pid_t pid;
+
+	if (!sampling->children.watch)
+		return;
+	forget_ended_children(sampling);
+	children_look(&sampling->children);
+	while ((pid = children_next(&sampling->children, samples, sampling))) {
+		open_child(sampling, pid);
+		if (sampling->late)
+			targets_settle(sampling);
+	}
+}
