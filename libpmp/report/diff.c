@@ -27,7 +27,7 @@ struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 {
 	struct pmp_scale scale = { .to = snapshots(report), .from = snapshots(base) };
 
-	/* Bytes in use are so many, however often somebody has looked. */
+	/* Bytes in use are so many, however many snapshots there were. */
 	if ((!scale.to || !scale.from) && *base->metadata.sample_type.type) {
 		scale.to = scale.from = 1;
 	} else if (!scale.to || !scale.from) {

@@ -169,7 +169,7 @@ const char *pmp_elf_open(struct pmp_elf *elf, int fd)
 	elf->written = status.st_mtim;
 	elf->from = fd;
 	elf_version(EV_CURRENT);
-	/* Before elf_begin(), which allocates as many sections as it is told. */
+	/* Before elf_begin(), which allocates as many sections as the file says. */
 	if (!check_header(&header))
 		elf->elf = elf_begin(fd, ELF_C_READ, NULL);
 	return open_checked(elf, &header);

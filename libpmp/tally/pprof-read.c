@@ -2,7 +2,7 @@
 /*
  * Reading saved profiles: those that pmp has written (write/pprof.c), and those of
  * any other program that writes the format of `go tool pprof`. Before it: bytes
- * that nobody vouches for. After it: a profile like any other.
+ * that cannot be trusted. After it: a profile like any other.
  *
  * The message is walked twice. First its tables are collected: texts, functions,
  * mappings, locations as the bytes that they are. Then each sample is decoded and

@@ -530,7 +530,7 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 		end = signal_step(w);
 	else
 		end = PMP_END_ROOT;
-	/* Nobody has called it; where a call would have left the return address in a
+	/* It was not called; where a call would have left the return address in a
 	 * register, that one says nothing of it. */
 	if (end == PMP_END_NO_INFO && by_hand && cached->rule.ra == PMP_WHERE_SAME)
 		return PMP_END_ROOT;

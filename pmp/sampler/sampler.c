@@ -119,7 +119,7 @@ void sampler_where(const struct sampler *sampler, char *where, size_t size)
 	/* It takes no signals: however it sleeps, nothing wakes it. */
 	if (state == 'D' || state == 'S')
 		read_own(sampler, "wchan", where, size);
-	/* Not everybody is told. */
+	/* Not every user may read it. */
 	if (strcmp(where, "0") == 0)
 		where[0] = '\0';
 }
