@@ -23,6 +23,7 @@
 #include "proc/maps.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -82,6 +83,10 @@ struct pmp_stopper {
 /* Those of closed targets whose threads have not stopped yet. Only the thread that has
  * seized them can release them, and when it ends the kernel does. */
 static _Thread_local struct pmp_stopper *closed;
+/* Has their memory freed when the thread ends. */
+static pthread_key_t closed_key;
+static pthread_once_t closed_once = PTHREAD_ONCE_INIT;
+static bool closed_has_key;
 
 /* ---- life ----------------------------------------------------------------- */
 
@@ -107,6 +112,31 @@ static void stopper_free(struct pmp_stopper *stopper)
 {
 	free(stopper->pending);
 	free(stopper);
+}
+
+static void free_closed(void *list)
+{
+	struct pmp_stopper *next, *stopper = *(struct pmp_stopper **)list;
+
+	for (; stopper; stopper = next) {
+		next = stopper->next;
+		stopper_free(stopper);
+	}
+}
+
+static void make_closed_key(void)
+{
+	closed_has_key = pthread_key_create(&closed_key, free_closed) == 0;
+}
+
+/* Without a key the memory is lost with the thread; nothing is held for that. */
+static void keep_closed(struct pmp_stopper *stopper)
+{
+	stopper->next = closed;
+	closed = stopper;
+	pthread_once(&closed_once, make_closed_key);
+	if (closed_has_key)
+		pthread_setspecific(closed_key, &closed);
 }
 
 /* What has a priority or a deadline of its own keeps it: only its owner can give those
@@ -178,8 +208,7 @@ void pmp_stopper_free(struct pmp_stopper *stopper)
 	announce(stopper, false);
 	stopper->process = NULL;
 	stopper->options = NULL;
-	stopper->next = closed;
-	closed = stopper;
+	keep_closed(stopper);
 }
 
 /* Before the first and after the last of a batch. */
