@@ -22,7 +22,7 @@ PMP=${PMP:-$top_builddir/pmp/pmp}
 bench=$top_srcdir/t/bench
 repeats=${1:-5}
 rounds=${BENCH_ROUNDS:-12}
-before=${BENCH_BEFORE:-}
+baseline=${BENCH_BEFORE:-}
 of=
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/pmp-bench.XXXXXX") || exit 1
 target=''
@@ -174,7 +174,7 @@ all_tools() {
 # both COMMAND...: with $PMP; and with the other one, whose rows say so by $of
 both() {
 	PMP=$PMP of='' "$@"
-	[ -z "$before" ] || PMP=$before of=", before" "$@"
+	[ -z "$baseline" ] || PMP=$baseline of=", before" "$@"
 }
 
 # One snapshot by a tool that has just been started.
@@ -341,7 +341,7 @@ slice() {
 	: >"$tmp/slice"
 	case $2 in
 	none*) : ;;
-	pmp*before) again 0 "$before" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
+	pmp*before) again 0 "$baseline" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
 	pmp*) again 0 "$PMP" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
 	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" ;;
 	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" ;;
@@ -360,7 +360,7 @@ slice() {
 section_throughput() {
 	local n i variants=("none" "pmp, 10 Hz" "none again")
 	server_start || return 0
-	[ -z "$before" ] || variants+=("pmp, 10 Hz, before")
+	[ -z "$baseline" ] || variants+=("pmp, 10 Hz, before")
 	if [ -z "${BENCH_QUICK:-}" ]; then
 		! command -v eu-stack >/dev/null || variants+=("eu-stack -q, 10 Hz")
 		! command -v gdb >/dev/null || variants+=("gdb, 1 Hz")
@@ -391,7 +391,7 @@ prepare() {
 		echo "bench: needs root and tracefs on /sys/kernel/tracing" >&2
 		exit 1
 	fi
-	for program in "$PMP" $before; do
+	for program in "$PMP" $baseline; do
 		[ -x "$program" ] || { echo "bench: no $program: build it first" >&2; exit 1; }
 	done
 }
