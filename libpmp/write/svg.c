@@ -402,7 +402,7 @@ static const char style[] =
 	".run { fill: #7c6; } .disk { fill: #f76; } .lock { fill: #fd5; } .wait { fill: "
 	"#9bd; }\n";
 
-/* Red and blue are told apart by nearly everybody; the lightness is the same. */
+/* Nearly all people can distinguish red and blue; the lightness is the same. */
 static void add_change_style(struct pmp_buf *buf)
 {
 	pmp_buf_puts(buf, ".gone { display: none; }\n.same { fill: #eee; }\n");
