@@ -719,6 +719,8 @@ static int complete(struct pmp_target *target, struct pmp_sample *sample,
 		    struct pmp_error *err)
 {
 	target->captured = true;
+	sample->execed = target->execed;
+	target->execed = false;
 	target->frames_last = sample->frame_count;
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));

@@ -24,10 +24,11 @@ static void identify_again(struct pmp_target *target, const struct pmp_stat *sta
 }
 
 /*
- * After vfork(2) it has been opened with its parent's memory, which lives on when it
- * executes a program. The place of the first stack is another one then, by chance.
+ * An exec that has_execed() did not see: it came later in this capture, or the process
+ * was opened between vfork(2) and exec, with its parent's memory, which lives on. The
+ * address of the first stack has changed then: it is random.
  */
-static void check_vfork(struct pmp_target *target)
+static void check_exec(struct pmp_target *target)
 {
 	struct pmp_stat stat;
 
@@ -35,8 +36,10 @@ static void check_vfork(struct pmp_target *target)
 	    stat.start_stack == target->process.start_stack)
 		return;
 	/* If that fails it is tried again with the next change of the maps. */
-	if (pmp_process_reopen_mem(&target->process) == 0)
-		identify_again(target, &stat);
+	if (pmp_process_reopen_mem(&target->process) < 0)
+		return;
+	target->execed = true;
+	identify_again(target, &stat);
 }
 
 int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
@@ -67,7 +70,7 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 		maps->region_count, maps->module_count,
 		(unsigned long long)maps->generation);
 	if (!target->maps || target->maps->exec_generation != maps->exec_generation) {
-		check_vfork(target);
+		check_exec(target);
 		target->maps_read.changed = target->maps_read.time;
 		pmp_fp_cache_flush(target->fp_cache);
 		pmp_watches_doubt(&target->watches);
@@ -125,7 +128,7 @@ static bool is_changing(const struct pmp_target *target)
 int pmp_maps_refresh_begin(struct pmp_capture *capture, struct pmp_error *err)
 {
 	if (has_execed(capture->target)) {
-		capture->sample->execed = true;
+		capture->target->execed = true;
 		return follow_exec(capture, err);
 	}
 	return capture->target->maps ? 0 : pmp_maps_refresh_now(capture, err);

@@ -85,6 +85,7 @@ struct pmp_target {
 	struct pmp_fp_cache *fp_cache;
 	struct pmp_kernel kernel; /* of options.kernel */
 	bool captured;		  /* at least once */
+	bool execed;		  /* since the last sample */
 	size_t frames_last;	  /* in the last sample */
 	struct pmp_workspace workspace;
 };
