@@ -600,13 +600,16 @@ struct pmp_report_options {
 	/* Compare with this report, of another profile; the two may have different
 	 * symbolizers. NULL: do not. */
 	const struct pmp_report *base;
+	/* With a base: pmp_report_stack() gives the stacks of both, those with the same
+	 * names as one, with both counts. All names are looked up. Writers do not need it. */
+	bool matched;
 };
 
 /**
  * Make a report of all that has been counted so far.
  *
- * filter may be NULL. With one, names of functions are looked up, which may read large
- * files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is something else.
+ * filter may be NULL. With one, or with .matched, names of functions are looked up, which
+ * may read large files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is something else.
  *
  * Returns 0 with *report, which is to be freed with pmp_report_free(), before the
  * profile, or an error.
@@ -624,7 +627,8 @@ void pmp_report_free(struct pmp_report *report);
 
 struct pmp_report_info {
 	size_t size;
-	size_t stacks;	  /* that it has; of a snapshot: threads */
+	size_t stacks;	  /* that it has, and with options.matched its base; of a
+				 * snapshot: threads */
 	size_t distinct;  /* without those that are CPU time only; of a snapshot 0 */
 	uint64_t counted; /* stacks that were counted in the profile */
 	uint64_t shown;	  /* of them, those that the filter has let pass: of a snapshot
@@ -650,6 +654,12 @@ struct pmp_stack_info {
 	uint64_t count; /* how often it was found; of bytes: so many */
 	uint64_t cpu;	/* ns on a CPU */
 	uint64_t wall;	/* ns that the threads were found with it */
+	/* With options.matched: the same in the base, which pmp_diff_info.factor scales.
+	 * pid to reason are those of one of the stacks that have these names. */
+	uint64_t base_count;
+	/* The report whose locations these are, for pmp_report_frame(): the base if only
+	 * that has the stack, else the one that was asked. */
+	const struct pmp_report *report;
 };
 /**
  * Stack i of a report, which is below pmp_report_info.stacks, in no order unless

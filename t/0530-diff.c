@@ -182,6 +182,92 @@ static void test_processes(void)
 	saved_free(&saved);
 }
 
+/* ---- stack by stack ------------------------------------------------------------------ */
+
+/* Each as "3 5 poll main", the report's count first, by functions of libpmp.h alone. */
+static void list(const struct pmp_report *report, struct pmp_buf *buf)
+{
+	struct pmp_stack_info stack = { .size = sizeof(stack) };
+	struct pmp_frame_info frame = { .size = sizeof(frame) };
+
+	for (size_t i = 0; pmp_report_stack(report, i, &stack); i++) {
+		pmp_buf_printf(buf, "%" PRIu64 " %" PRIu64, stack.count,
+			       stack.base_count);
+		for (size_t j = 0; j < stack.location_count; j++) {
+			pmp_report_frame(stack.report, stack.locations[j], 0, &frame);
+			pmp_buf_printf(buf, " %s", frame.function);
+		}
+		pmp_buf_putc(buf, '\n');
+	}
+	pmp_buf_puts(buf, "");
+}
+
+static void is_listed(const struct saved *saved, const struct pmp_report *base,
+		      bool matched, const char *want, const char *what)
+{
+	const struct pmp_report_options options = {
+		.size = sizeof(options), .sorted = true, .base = base, .matched = matched
+	};
+	struct pmp_report_info info = { .size = sizeof(info) };
+	struct pmp_report *report;
+	struct pmp_buf buf = { 0 };
+	size_t lines = 0;
+
+	if (pmp_report_new(saved->profile, NULL, &options, &report, NULL))
+		abort();
+	list(report, &buf);
+	is_str(buf.data, want, "%s", what);
+	pmp_buf_clear(&buf);
+	if (pmp_report_update(report, NULL))
+		abort();
+	list(report, &buf);
+	is_str(buf.data, want, "the same when it is updated");
+	for (const char *c = want; *c; c++)
+		lines += *c == '\n';
+	pmp_report_info(report, &info);
+	ok(info.stacks == lines && info.distinct == lines, "%zu in all", lines);
+	pmp_buf_free(&buf);
+	pmp_report_free(report);
+}
+
+static void test_stacks(void)
+{
+	struct saved base = saved_new(), saved = saved_new(), none = saved_new();
+	struct pmp_entry other = { .pid = 2, .process = "mysqld", .count = 7 };
+	struct pmp_entry cut = { .pid = 1, .count = 1, .end = PMP_END_COPY };
+	uint32_t old = program_at(&base, 0x400000, "aa");
+	uint32_t new = program_at(&saved, 0x55d000000000, "bb");
+	struct pmp_report *report;
+
+	count(&base, old, 0x400000, &other, STACK("poll", "main"));
+	other.count = 2;
+	count(&base, old, 0x400000, &other, STACK("read", "main"));
+	count(&saved, new, 0x55d000000000, TIMES(4), STACK("write", "flush", "main"));
+	count(&saved, new, 0x55d000000000, TIMES(3), STACK("poll", "main"));
+	count(&saved, new, 0x55d000010000, TIMES(2), STACK("poll", "main"));
+	count(&saved, new, 0x55d000000000, &cut, STACK("poll", "main"));
+	if (pmp_report_new(base.profile, NULL, NULL, &report, NULL))
+		abort();
+	is_listed(&saved, report, true,
+		  "5 7 poll main\n4 0 write flush main\n1 0 poll main\n"
+		  "0 2 read main\n",
+		  "stacks with both counts, those of equal names as one");
+	is_listed(&none, report, true, "0 7 poll main\n0 2 read main\n",
+		  "those of the base alone");
+	is_listed(&saved, report, false,
+		  "4 0 write flush main\n3 0 poll main\n2 0 poll main\n"
+		  "1 0 poll main\n",
+		  "or as they are");
+	is_listed(&saved, NULL, true,
+		  "4 0 write flush main\n3 0 poll main\n2 0 poll main\n"
+		  "1 0 poll main\n",
+		  "which they are without a base");
+	pmp_report_free(report);
+	saved_free(&base);
+	saved_free(&saved);
+	saved_free(&none);
+}
+
 /* ---- numbers ----------------------------------------------------------------------------- */
 
 static void test_scale(void)
@@ -335,6 +421,7 @@ int main(void)
 	test_names();
 	test_marks();
 	test_processes();
+	test_stacks();
 	test_scale();
 	test_rounding(10, 60);
 	test_rounding(61, 21);

@@ -133,6 +133,29 @@ static void test_filter(const struct pmp_buf *file, const struct pmp_filter *fil
 	ok(!bad && whole && k > 1, "filtering: %ld allocations fail in turn", k - 1);
 }
 
+/* A report of both profiles' stacks by names. */
+static void test_match(const struct saved *saved)
+{
+	struct pmp_report_options options = { .size = sizeof(options), .matched = true };
+	struct pmp_report *base, *report;
+	long k = 0, bad = 0;
+
+	if (pmp_report_new(saved->profile, NULL, NULL, &base, NULL))
+		abort();
+	options.base = base;
+	do {
+		int code;
+
+		begin(k++);
+		code = pmp_report_new(saved->profile, NULL, &options, &report, NULL);
+		heap.counting = false;
+		bad += heap.failed ? code != PMP_ENOMEM || report : code;
+		pmp_report_free(report);
+	} while (heap.failed);
+	ok(!bad && k > 5, "matching: %ld allocations fail in turn", k - 1);
+	pmp_report_free(base);
+}
+
 static struct pmp_filter *new_filter(void)
 {
 	struct pmp_filter *filter;
@@ -178,6 +201,7 @@ int main(void)
 	}
 	test_read(&packed);
 	test_filter(&packed, filter);
+	test_match(&saved);
 	pmp_filter_free(filter);
 	pmp_buf_free(&packed);
 	saved_free(&saved);

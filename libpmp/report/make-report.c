@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "report/diff.h"
 #include "report/filtered.h"
+#include "report/match.h"
 #include "report/report.h"
 #include "report/sort.h"
 #include "tally/sample-type.h"
@@ -56,6 +57,9 @@ static void forget(struct pmp_report *report)
 {
 	free(report->sorted);
 	report->sorted = NULL;
+	free(report->matches);
+	report->matches = NULL;
+	report->match_count = 0;
 	report->entries = NULL;
 	report->snapshot = NULL;
 	report->runs = NULL;
@@ -96,6 +100,10 @@ static int compare(struct pmp_report *report, struct pmp_error *err)
 				     pmp_sample_type_text(its, one, sizeof(one)),
 				     pmp_sample_type_text(bases, other, sizeof(other)));
 	report->scale = pmp_diff_scale(report, report->base);
+	if (report->is_matched && !report->snapshot && pmp_match_make(report)) {
+		forget(report);
+		return pmp_error_nomem(err, "comparing profiles");
+	}
 	return 0;
 }
 
@@ -125,6 +133,7 @@ int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 	new->of_snapshot = all.snapshot;
 	new->is_sorted = all.sorted;
 	new->base = all.base;
+	new->is_matched = all.matched;
 	if (pmp_filter_is_active(filter)) {
 		new->filtered = pmp_filtered_new(filter, profile);
 		if (!new->filtered) {

@@ -33,6 +33,7 @@
 #include "tally/profile.h"
 
 struct pmp_filtered;
+struct pmp_match;
 
 /* A count of the base times to / from. */
 struct pmp_scale {
@@ -64,6 +65,9 @@ struct pmp_report {
 	bool of_snapshot;
 	bool is_sorted;
 	const struct pmp_entry **sorted; /* of is_sorted: all entries */
+	bool is_matched;
+	struct pmp_match *matches; /* of is_matched, with a base; else NULL: match.h */
+	size_t match_count;
 };
 
 /* See pmp_symbolizer_frames(), pmp_symbolizer_first_address() and pmp_symbolizer_mapping(). */

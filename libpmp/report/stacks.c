@@ -6,6 +6,7 @@
 
 #include "base/sized.h"
 #include "base/syscalls.h"
+#include "report/match.h"
 #include "report/sort.h"
 
 void pmp_stack_of_entry(const struct pmp_entry *entry, struct pmp_stack *stack)
@@ -108,16 +109,65 @@ void pmp_stacks_free(struct pmp_stacks *stacks)
 
 /* ---- for programs ---------------------------------------------------------------- */
 
+static size_t matches_found(const struct pmp_report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->match_count; i++)
+		count += report->matches[i].count || report->matches[i].base_count;
+	return count;
+}
+
 void pmp_report_info(const struct pmp_report *report, struct pmp_report_info *info)
 {
-	const struct pmp_report_info all = {
+	struct pmp_report_info all = {
 		.stacks = pmp_stack_count(report),
 		.distinct = report->distinct,
 		.counted = report->totals.stacks,
 		.shown = report->shown,
 	};
 
+	if (report->matches) {
+		all.stacks = report->match_count;
+		all.distinct = matches_found(report);
+	}
 	pmp_sized_give(info, &all, sizeof(all));
+}
+
+static struct pmp_stack_info describe(const struct pmp_report *report,
+				      const struct pmp_stack *stack)
+{
+	return (struct pmp_stack_info){
+		.pid = stack->pid,
+		.tid = stack->tid,
+		.process = stack->process,
+		.thread = stack->thread,
+		.state = stack->state,
+		.syscall = stack->syscall == stack->digits ? "" : stack->syscall,
+		.wchan = stack->wchan,
+		.reason = stack->reason,
+		.end = stack->end == PMP_END_ROOT ? "" : pmp_end_text(stack->end),
+		.locations = stack->locations,
+		.location_count = stack->location_count,
+		.count = stack->count,
+		.cpu = stack->cpu,
+		.wall = stack->wall,
+		.report = report,
+	};
+}
+
+static struct pmp_stack_info describe_match(const struct pmp_match *match)
+{
+	struct pmp_stack_info all;
+	struct pmp_stack stack;
+
+	pmp_stack_of_entry(match->entry, &stack);
+	all = describe(match->report, &stack);
+	all.count = match->count;
+	all.base_count = match->base_count;
+	all.cpu = match->cpu;
+	all.wall = match->wall;
+	return all;
 }
 
 bool pmp_report_stack(const struct pmp_report *report, size_t i,
@@ -126,25 +176,14 @@ bool pmp_report_stack(const struct pmp_report *report, size_t i,
 	struct pmp_stack stack;
 	struct pmp_stack_info all;
 
-	if (i >= pmp_stack_count(report))
+	if (i >= (report->matches ? report->match_count : pmp_stack_count(report)))
 		return false;
-	pmp_stack_get(report, i, &stack);
-	all = (struct pmp_stack_info){
-		.pid = stack.pid,
-		.tid = stack.tid,
-		.process = stack.process,
-		.thread = stack.thread,
-		.state = stack.state,
-		.syscall = stack.syscall == stack.digits ? "" : stack.syscall,
-		.wchan = stack.wchan,
-		.reason = stack.reason,
-		.end = stack.end == PMP_END_ROOT ? "" : pmp_end_text(stack.end),
-		.locations = stack.locations,
-		.location_count = stack.location_count,
-		.count = stack.count,
-		.cpu = stack.cpu,
-		.wall = stack.wall,
-	};
+	if (report->matches) {
+		all = describe_match(&report->matches[i]);
+	} else {
+		pmp_stack_get(report, i, &stack);
+		all = describe(report, &stack);
+	}
 	pmp_sized_give(info, &all, sizeof(all));
 	return true;
 }
