@@ -74,7 +74,7 @@ struct pmp_sample;
 enum pmp_stop {
 	PMP_STOP_AUTO,	/* thread after thread, each for microseconds */
 	PMP_STOP_ALL,	/* all threads together: one consistent instant */
-	PMP_STOP_NEVER, /* look only */
+	PMP_STOP_NEVER, /* only peek at those that are blocked */
 };
 
 enum pmp_unwind {
@@ -132,7 +132,7 @@ struct pmp_target_options {
 	 * which takes 2 s at most. 0: no limit. */
 	uint64_t time_limit;
 	/* Do not ask where in the kernel threads sleep, which only formats with .details
-	 * and live views show: a fifth of what the first look at a thread takes. */
+	 * and live views show: a fifth of what the first peek at a thread takes. */
 	bool no_wchan;
 	/* Called while stacks are unwound that take long, at least every few
 	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
@@ -557,7 +557,7 @@ struct pmp_profile_info {
 	uint64_t stopped_p50, stopped_p99; /* ns, of single stops */
 	uint64_t any_stopped;		   /* ns */
 	uint64_t first_time, last_time;	   /* CLOCK_MONOTONIC; of saved ones from 0 on */
-	uint64_t looked;		   /* stacks read without a stop */
+	uint64_t peeked;		   /* stacks read without a stop */
 	uint64_t unchanged;		   /* stacks of threads that had not run */
 	uint64_t evicted;		   /* stacks not kept apart, see max_memory, */
 	uint64_t evicted_distinct; /* of so many distinct ones, each time they were */

@@ -536,7 +536,7 @@ static void test_unchanged(void)
 	pair_close(&pair);
 }
 
-/* A target that was forgotten between two samples begins anew. */
+/* A target that was forgotten between two samples starts again. */
 static void test_unchanged_forgotten(void)
 {
 	struct pmp_sample *last = make_sample(2000, make_maps(1, false), 0), *other;

@@ -69,7 +69,7 @@ static void end(struct subject *subject)
 	child_end(&subject->child);
 }
 
-/* Its maps, read anew; *module is the one whose path ends like this. */
+/* Its maps, read again; *module is the one whose path ends like this. */
 static struct pmp_maps *read_maps(struct subject *subject, const char *tail,
 				  struct pmp_module **module)
 {
@@ -175,7 +175,7 @@ static void test_paths(void)
 	expect_both(&subject, "/lib.so", 1, ESTALE, "a FIFO, never waited for");
 	unlink(path);
 	ok(symlink("/etc/passwd", path) == 0, "a link in its place");
-	expect_both(&subject, "/lib.so", 1, ESTALE, "a link to elsewhere");
+	expect_both(&subject, "/lib.so", 1, ESTALE, "a link to another directory");
 	unlink(path);
 	end(&subject);
 }
@@ -246,7 +246,8 @@ static void test_namespace(void)
 	if (!ok(file_write(path, 6), "a library of ours") ||
 	    !begin(&subject, in_namespace, path))
 		return;
-	expect_both(&subject, "/inner.so", 5, 0, "another one at its path elsewhere");
+	expect_both(&subject, "/inner.so", 5, 0,
+		    "another one at its path in another directory");
 	end(&subject);
 }
 
@@ -270,7 +271,7 @@ static bool accepted(const struct subject *subject)
 	return fd >= 0;
 }
 
-/* As `unshare -Urm` allows everybody: a file from elsewhere lies on its own map. */
+/* As `unshare -Urm` allows all users: another file is mounted on its own map. */
 static bool jitting_mounted(const struct child *self, void *jail)
 {
 	char path[PATH_MAX + 64], secret[PATH_MAX];

@@ -130,13 +130,13 @@ static bool all_asleep(void *arg)
 {
 	struct subject *subject = arg;
 	struct pmp_thread thread;
-	struct pmp_inspection look;
+	struct pmp_inspection inspected;
 	size_t found = 0, asleep = 0;
 
 	list(subject);
 	for (size_t i = 0; i < subject->count; i++) {
 		if (pmp_thread_inspect(&subject->process, subject->tids[i], false,
-				       &thread, &look) ||
+				       &thread, &inspected) ||
 		    thread.syscall != PAUSE)
 			continue;
 		asleep++;
@@ -147,16 +147,16 @@ static bool all_asleep(void *arg)
 }
 
 static void check_thread(const struct pmp_thread *thread,
-			 const struct pmp_inspection *look, const struct subject *subject,
-			 unsigned counts[3])
+			 const struct pmp_inspection *inspected,
+			 const struct subject *subject, unsigned counts[3])
 {
-	bool common =
-		look->tgid == subject->child.pid && !look->tracer && look->seccomp >= 0;
+	bool common = inspected->tgid == subject->child.pid && !inspected->tracer &&
+		      inspected->seccomp >= 0;
 
-	if (common && thread->syscall == PAUSE && look->pc && look->sp &&
-	    thread->sp == look->sp && thread->state == 'S' && thread->wchan[0])
+	if (common && thread->syscall == PAUSE && inspected->pc && inspected->sp &&
+	    thread->sp == inspected->sp && thread->state == 'S' && thread->wchan[0])
 		counts[0]++;
-	else if (common && thread->syscall == PMP_SYSCALL_UNKNOWN && !look->pc &&
+	else if (common && thread->syscall == PMP_SYSCALL_UNKNOWN && !inspected->pc &&
 		 !thread->sp && thread->state == 'R' && !thread->wchan[0])
 		counts[1]++;
 	else if (common && thread->tid == subject->child.pid)
@@ -167,7 +167,7 @@ static void test_many(void)
 {
 	struct subject subject;
 	struct pmp_thread thread;
-	struct pmp_inspection look;
+	struct pmp_inspection inspected;
 	unsigned counts[3] = { 0 };
 
 	if (!begin(&subject, many))
@@ -180,15 +180,15 @@ static void test_many(void)
 	for (size_t i = 0; i < subject.count; i++) {
 		memset(&thread, 0xff, sizeof(thread));
 		if (pmp_thread_inspect(&subject.process, subject.tids[i], false, &thread,
-				       &look) == 0 &&
-		    pmp_thread_inspect_more(&subject.process, subject.tids[i], &look) ==
-			    0)
-			check_thread(&thread, &look, &subject, counts);
+				       &inspected) == 0 &&
+		    pmp_thread_inspect_more(&subject.process, subject.tids[i],
+					    &inspected) == 0)
+			check_thread(&thread, &inspected, &subject, counts);
 	}
 	is_int(counts[0], MANY - 2, "sleeping threads: call, sp, pc, wait channel");
 	is_int(counts[1], 1, "a running thread: nothing of the kind");
 	is_int(counts[2], 1, "the leader");
-	ok(pmp_thread_inspect(&subject.process, getpid(), false, &thread, &look) ==
+	ok(pmp_thread_inspect(&subject.process, getpid(), false, &thread, &inspected) ==
 		   PMP_ESRCH,
 	   "a thread of another process");
 	kill(subject.child.pid, SIGKILL);
@@ -197,7 +197,7 @@ static void test_many(void)
 	is_int(list(&subject), PMP_ESRCH, "the process has ended");
 	is_int(subject.count, 0, "it has no threads");
 	is_int(pmp_thread_inspect(&subject.process, subject.tids[0], false, &thread,
-				  &look),
+				  &inspected),
 	       PMP_ESRCH, "its leader has ended");
 	end(&subject);
 }
@@ -206,7 +206,7 @@ static void test_churn(void)
 {
 	struct subject subject;
 	struct pmp_thread thread;
-	struct pmp_inspection look;
+	struct pmp_inspection inspected;
 	unsigned wrong = 0, seen = 0, gone = 0;
 
 	if (!begin(&subject, churn))
@@ -215,15 +215,15 @@ static void test_churn(void)
 		wrong += list(&subject) != 0 || !sound(&subject);
 		for (size_t i = 0; i < subject.count; i++) {
 			int result = pmp_thread_inspect(&subject.process, subject.tids[i],
-							false, &thread, &look);
+							false, &thread, &inspected);
 
 			if (result == 0)
-				result = pmp_thread_inspect_more(&subject.process,
-								 subject.tids[i], &look);
+				result = pmp_thread_inspect_more(
+					&subject.process, subject.tids[i], &inspected);
 			seen += result == 0;
 			gone += result == PMP_ESRCH;
 			wrong += result ? result != PMP_ESRCH
-					: look.tgid != subject.child.pid;
+					: inspected.tgid != subject.child.pid;
 		}
 	}
 	is_int(wrong, 0, "no wrong thread while they come and go");

@@ -14,11 +14,11 @@ static struct pmp_procwatch *watch;
 static struct pmp_new_process *list;
 static size_t count;
 
-static void look(void)
+static void scan(void)
 {
 	struct pmp_error err = { 0 };
 
-	is_int(pmp_procwatch_next(watch, &list, &count, &err), 0, "a look");
+	is_int(pmp_procwatch_next(watch, &list, &count, &err), 0, "a scan");
 }
 
 static const struct pmp_new_process *find(pid_t pid)
@@ -75,7 +75,7 @@ static void test_new(void)
 	pthread_t thread;
 	size_t all;
 
-	look();
+	scan();
 	all = count;
 	ok(find(getpid()) && find(old), "at first all processes");
 	found = find(old);
@@ -89,7 +89,7 @@ static void test_new(void)
 	is_int(pthread_create(&thread, NULL, idle, &tid), 0, "a thread");
 	while (!__atomic_load_n(&tid, __ATOMIC_SEQ_CST))
 		usleep(1000);
-	look();
+	scan();
 	ok(find(young) != NULL, "then what is new");
 	found = find(leader);
 	ok(found && found->session == leader && found->parent == getpid(),
@@ -104,7 +104,7 @@ static void test_new(void)
 	end(leader);
 	waitpid(zombie, NULL, 0);
 	for (int i = 0; i < 3; i++)
-		look();
+		scan();
 	ok(!find(young), "nothing of those that are gone");
 }
 
@@ -113,16 +113,16 @@ static uint64_t unseen_of(int children)
 {
 	uint64_t before;
 
-	look();
+	scan();
 	before = pmp_procwatch_unseen(watch);
 	for (int i = 0; i < children; i++)
 		end(bear(false));
-	look();
+	scan();
 	return pmp_procwatch_unseen(watch) - before;
 }
 
 /* Others may begin and end, too: there are no fewer than ours. Only when another was
- * just beginning at the first look, or the ids began anew, there are: then again. */
+ * just starting at the first scan, or the ids started again, there are: then repeat. */
 static bool counts(int children)
 {
 	for (int i = 0; i < 20; i++) {
@@ -139,9 +139,9 @@ static void test_unseen(void)
 	pid_t lasting;
 
 	ok(counts(5), "some have been there unseen");
-	ok(counts(100), "more than are looked at again");
+	ok(counts(100), "more than are scanned again");
 	lasting = bear(false);
-	look();
+	scan();
 	ok(find(lasting) != NULL, "after them one is seen that lasts");
 	end(lasting);
 }

@@ -602,7 +602,7 @@ static void test_calls(void)
 	}
 	memcpy(bytes, "\xe8\x0b\0\0\0", 5);
 	ok(pmp_arch_follows_call(&reader, 0x1005, &target) && target == 0x1010,
-	   "a call at the begin of readable memory, and its target");
+	   "a call at the start of readable memory, and its target");
 	ok(!pmp_arch_follows_call(&reader, 0x5000, NULL), "nothing to be read");
 	ok(!pmp_arch_follows_call(&reader, 0, NULL), "address 0");
 }

@@ -212,7 +212,7 @@ static void test_call(void)
 
 	pmp_regs_set(&regs, pmp_reg_pc, 0x1000);
 	pmp_user_regs_after_call(&regs, 0x1008);
-	is_int(pmp_regs_get(&regs, pmp_reg_pc), 0x1000, "a stop elsewhere");
+	is_int(pmp_regs_get(&regs, pmp_reg_pc), 0x1000, "a stop at another place");
 	pmp_user_regs_after_call(&regs, 0x1004);
 	is_int(pmp_regs_get(&regs, pmp_reg_pc), 0x1004, "a stop that the call outlives");
 }

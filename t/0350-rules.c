@@ -295,7 +295,7 @@ static const struct {
 	  PROGRAM("\x07\x10"),
 	  0x1000,
 	  { .kind = PMP_RULE_ROOT, .cfa_offset = 8, .ra = 2 } },
-	{ "return address elsewhere",
+	{ "return address in another register",
 	  PROGRAM("\x90\x05"),
 	  0x1000,
 	  { .kind = PMP_RULE_FRAME, .cfa_offset = 8, .ra = 1, .ra_offset = -40 } },

@@ -28,7 +28,7 @@ bool aarch64_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *st
  *	0	stp x29, x30, [sp, #-32]!	CFA sp+32; x29 at CFA-32, x30 at CFA-24
  *	4	mov x29, sp
  *	8	...				CFA x29+32
- *	12	ldp x29, x30, [sp], #32		all as at the begin
+ *	12	ldp x29, x30, [sp], #32		all as at the start
  *	16	ret
  */
 static const char function[] = "\x2d\x41\x0e\x20\x9d\x04\x9e\x03"

@@ -101,7 +101,7 @@ static void test_find_fp(void)
 	fakeelf_make(&elf,
 		     &(struct fakeelf_options){ .no_hdr = true, .no_eh_frame = true });
 	walk_with(&elf, 0, UINT64_MAX);
-	is_end(1, PMP_END_NO_INFO, true, "a chain of frame pointers without its begin");
+	is_end(1, PMP_END_NO_INFO, true, "a chain of frame pointers without its start");
 	elf.stack[0x20] = ELF_STACK + 0x22 * 8;
 	elf.stack[0x22] = elf.stack[0x23] = 0;
 	walk_with(&elf, 0, FAKEELF_FP);
@@ -124,7 +124,7 @@ static void test_other_register(void)
 	walk_with(&elf, ELF_STACK + 0x2f * 8, FAKEELF_FP);
 	is_end(4, PMP_END_ROOT, false, "a CFA by rbx");
 	is_int(finder.asked, use_rules ? 2 : 1, "asked in each walk");
-	is_int(walk.top, ELF_STACK + 0x31 * 8, "rbx was what it was at the begin");
+	is_int(walk.top, ELF_STACK + 0x31 * 8, "rbx was what it was at the start");
 	walk_with(&elf, 0, FAKEELF_FP);
 	is_end(3, PMP_END_NO_INFO, false, "by rbx, which is unknown");
 	fakeelf_free(&elf);

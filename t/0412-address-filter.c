@@ -211,7 +211,7 @@ static void test_later(void)
 		   "one that is replaced");
 	name_later("cat wrong >target", NULL, "one that is overwritten");
 	name_later(": >target", NULL, "one that is emptied");
-	name_later("rm target && strip -o target large", "f1234", "one stripped anew");
+	name_later("rm target && strip -o target large", "f1234", "one stripped again");
 }
 
 int main(void)

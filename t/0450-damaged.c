@@ -90,14 +90,14 @@ static void test_flips(void)
 	unsigned named = 0;
 
 	for (unsigned i = 0; copy && i < FLIPS; i++) {
-		uint64_t begin = worked();
+		uint64_t since = worked();
 
 		memcpy(copy, original, original_size);
 		for (unsigned n = 1 + i % 4; n > 0; n--)
 			copy[next(&state) % original_size] = (uint8_t)next(&state);
 		named += look_up(copy, original_size) > 0;
-		if (worked() - begin > longest)
-			longest = worked() - begin;
+		if (worked() - since > longest)
+			longest = worked() - since;
 	}
 	ok(named > FLIPS / 2, "%d flips: names in %u", FLIPS, named);
 	ok(longest < 2 * PMP_S, "the longest took %u ms", (unsigned)(longest / PMP_MS));

@@ -188,11 +188,11 @@ static void test_refusals(void)
 	saved_free(&base);
 }
 
-/* ---- what it looks like --------------------------------------------------------------- */
+/* ---- how it is written --------------------------------------------------------------- */
 
 static const struct {
 	const char *format, *text;
-} looks[] = {
+} texts[] = {
 	{ "flat", "flat profile: inuse_space 976.57kB\n\n"
 		  " self%  total%      self     total  function\n"
 		  "100.00  100.00  976.57kB  976.57kB  big" },
@@ -208,7 +208,7 @@ static const struct {
 	{ "raw", ", inuse_space 976.57kB\n" },
 };
 
-static void test_looks(void)
+static void test_texts(void)
 {
 	struct saved saved = new_saved(NULL), again = new_saved(NULL);
 	struct pmp_buf packed;
@@ -216,12 +216,12 @@ static void test_looks(void)
 	read_file(&saved, HEAP, "inuse_space", NULL);
 	packed = saved_write(&saved, "pprof", NULL);
 	is_int(saved_read(&again, packed.data, packed.length, NULL), 0, "saved again");
-	for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++) {
-		struct pmp_buf one = saved_write(&saved, looks[i].format, NULL);
-		struct pmp_buf other = saved_write(&again, looks[i].format, NULL);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct pmp_buf one = saved_write(&saved, texts[i].format, NULL);
+		struct pmp_buf other = saved_write(&again, texts[i].format, NULL);
 
-		ok(strstr(one.data, looks[i].text) != NULL, "%s", looks[i].format);
-		if (!strstr(one.data, looks[i].text))
+		ok(strstr(one.data, texts[i].text) != NULL, "%s", texts[i].format);
+		if (!strstr(one.data, texts[i].text))
 			diag("%s", one.data);
 		is_str(other.data, one.data, "and when it was saved again");
 		pmp_buf_free(&one);
@@ -274,7 +274,7 @@ int main(void)
 {
 	test_choice();
 	test_refusals();
-	test_looks();
+	test_texts();
 	test_scale();
 	test_hostile();
 	return done_testing();

@@ -106,7 +106,7 @@ if command -v go >/dev/null 2>&1; then
 	else
 		skip "no dot of graphviz: go tool pprof -svg"
 	fi
-	ok "gopprof -proto -output=go.pb.gz demo.pb.gz" "it writes the profile anew"
+	ok "gopprof -proto -output=go.pb.gz demo.pb.gz" "it writes the profile again"
 	is "$("$PMP" -q -f pmp go.pb.gz)" "$(saved pmp)" "of which pmp makes the same"
 	saved gperf >demo.prof
 	is "$(flat_of compute_checksum "$program" demo.prof)" "" \

@@ -192,7 +192,7 @@ null_main$live_thread" "a null pointer was called"
 
 check_context() {
 	start_target context && capture
-	stack_is co "co_work co_body( [^ !]+)?" "a coroutine, to the begin of its stack"
+	stack_is co "co_work co_body( [^ !]+)?" "a coroutine, to the start of its stack"
 	capture -n 20 -i 5ms
 	whole=$(stacks | awk '$1 == "pingpong"' | grep -c 'p[io]ng_body')
 	# In the middle of swapcontext, between one stack and the other, its own call-frame
@@ -230,12 +230,12 @@ check_dlopen() {
 
 # Two libraries take turns at one address: what is known of one is wrong for the other.
 # Which one is there is looked up every 100 ms, less often on a busy machine, and they may
-# change between that look and the stack: some may be wrong, but not half of them.
+# change between that peek and the stack: some may be wrong, but not half of them.
 check_reload() {
 	plugins && start_target dlopener loop ./plugin-a.so ./plugin-b.so
 	capture -n 20 -i 250ms
 	stacks | awk '$1 == "dlopener" && $2 == "work"' >works
-	ok "[ $(wc -l <works) -ge 15 ]" "$(wc -l <works) looks at libraries that come and go"
+	ok "[ $(wc -l <works) -ge 15 ]" "$(wc -l <works) captures of libraries that come and go"
 	# That one library has taken the place of the other and back again cannot be seen:
 	# then a stack may end early for another reason, but it ends with one.
 	wrong=$(grep -v '!' works |

@@ -29,9 +29,9 @@ is $? 0 "pmp has taken its snapshots"
 is "$(awk '{ sum += $NF } END { print (sum == 80000) ? "all" : sum }' "$target_out")" all \
 	"10000 of each of 8 threads"
 lines=$(grep -c . figures)
-ok "[ $lines -ge 8 ]" "$lines looks at it"
+ok "[ $lines -ge 8 ]" "$lines readings of it"
 
-# After a fifth of the time all that is needed is there; the last look may meet the end.
+# After a fifth of the time all that is needed is there; the last reading may meet the end.
 growth=$(awk -v lines="$lines" 'NF == 4 { at[++n] = $0 }
 	END { split(at[int(n / 5) + 1], a); split(at[n - 1], b)
 	      print b[1] - a[1], b[2] - a[2], b[3] - a[3], b[4] - a[4] }' figures)

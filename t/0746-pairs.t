@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Threads that reach the same pc and stack pointer by different ways, at full speed: no
+# Threads that reach the same pc and stack pointer by different paths, at full speed: no
 # stack mixes two, and none is one of before, whether it was stopped for, looked at, or
-# taken for unchanged. The target tells at each moment where it is.
+# taken for unchanged. The target says at each moment where it is.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
@@ -17,7 +17,7 @@ grep -aq __asan_init "$PMP" && busy="$busy|did not answer any more"
 truth=$top_builddir/t/bench/truth
 [ -x "$truth" ] || skip_all "no $truth"
 
-# A stack of one way has outer and inner of the same letter.
+# A stack of one path has outer and inner of the same letter.
 folded() {
 	"$PMP" -f folded -d 1 -i "$1" --max-stop 1s -p "$target_pid" -o out.folded 2>err
 	# A sampler that gets no CPU is shot; what was sampled until then counts.
@@ -31,19 +31,19 @@ folded() {
 
 # true_stacks TEXT: and that some were obtained in each way.
 true_stacks() {
-	seen_looked=0 seen_unchanged=0
+	seen_peeked=0 seen_unchanged=0
 	for pause in 100 1000; do
 		PMP_FAULT=${PMP_JUDGE_FAULT:-$2} "$truth" "$target_pid" page 1 "$pause" \
 			>sums 2>&1
-		ok "[ $? -eq 0 ]" "$1, a look every $pause us: $(tail -n 1 sums)" ||
+		ok "[ $? -eq 0 ]" "$1, a capture every $pause us: $(tail -n 1 sums)" ||
 			diag "$(cat sums)"
 		# shellcheck disable=SC2046
 		set -- "$1" "${2:-}" $(tail -n 1 sums)
-		seen_looked=$((seen_looked + ${6:-0}))
+		seen_peeked=$((seen_peeked + ${6:-0}))
 		seen_unchanged=$((seen_unchanged + ${8:-0}))
 	done
-	ok "[ $seen_looked -gt 0 ] && [ $seen_unchanged -gt 0 ]" \
-		"$seen_looked were looked at, $seen_unchanged unchanged"
+	ok "[ $seen_peeked -gt 0 ] && [ $seen_unchanged -gt 0 ]" \
+		"$seen_peeked were looked at, $seen_unchanged unchanged"
 }
 
 # variant TEXT ARG...: built that way.
@@ -71,16 +71,16 @@ check_no_schedstat() {
 	verdict "the threads have moved"
 }
 
-# Many that rest, of which one wakes now and then: they are asked all at once.
-check_resting() {
+# Many that are idle, of which one wakes now and then: one question is for all of them.
+check_idle() {
 	start_target pairs page 64 2000
 	true_stacks "64 threads, at most 2 s asleep" ""
 	# shellcheck disable=SC2046
 	set -- $(tail -n 1 sums)
 	if grep -q '^# no taskstats' sums; then
-		is "${14}" 0 "taskstats are not for us here: each is asked for itself"
+		is "${14}" 0 "no taskstats here: one question for each"
 	else
-		ok "[ ${14:-0} -gt 0 ]" "${14} times all at once, in the last of these"
+		ok "[ ${14:-0} -gt 0 ]" "${14} times one question for all, in the last of these"
 	fi
 	verdict "the threads have moved"
 }

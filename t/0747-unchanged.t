@@ -33,7 +33,7 @@ check_plain() {
 	verdict "undisturbed"
 }
 
-# A descriptor for each thread is not to be had: their marks are opened anew.
+# A descriptor for each thread is not to be had: their schedstat is opened again.
 check_few_descriptors() {
 	start_target threads 300
 	wait_for settled
@@ -88,8 +88,8 @@ check_unwanted() {
 	ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=openat "$PMP" --raw -n 10 \
 		-i 50ms --threads '^threads$' -p "$target_pid" >raw 2>err
 	is "$(grep -c '^Thread ' raw)" 10 "one of 101 threads is wanted"
-	looked=$(grep -c '"task/[0-9]*/",' trace)
-	ok "[ $looked -ge 101 ] && [ $looked -le 200 ]" "$looked looks at threads in 10 snapshots"
+	opened=$(grep -c '"task/[0-9]*/",' trace)
+	ok "[ $opened -ge 101 ] && [ $opened -le 200 ]" "$opened threads opened in 10 snapshots"
 }
 
 # preads ARG...: how many times something was read of 101 threads in 40 snapshots, with
@@ -103,8 +103,8 @@ preads() {
 	read_times=$(grep -c 'pread64(.*, 0) = ' trace)
 }
 
-# Those that rest are asked all at once, by who may do that.
-check_resting() {
+# All that are idle are checked with one question, where CAP_NET_ADMIN permits that.
+check_idle() {
 	command -v strace >/dev/null || { skip "no strace"; return; }
 	start_target threads 100
 	wait_for settled

@@ -141,8 +141,8 @@ check_together() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	start_target twocalls 4
 	# shellcheck disable=SC2046
-	set -- $(PMP_DEBUG=none PMP_FAULT=believe-looks mixed "$PMP_FAULTY" 200)
-	ok "[ $1 -gt 0 ]" "which is seen when looks are just believed: $1 of $2"
+	set -- $(PMP_DEBUG=none PMP_FAULT=believe-peeks mixed "$PMP_FAULTY" 200)
+	ok "[ $1 -gt 0 ]" "which is seen when peeks are just believed: $1 of $2"
 }
 
 check_nobody() {

@@ -30,7 +30,7 @@ check_asleep() {
 	unlike "$(cat "$target_out")" unavailable "all calls could be tried"
 }
 
-# Threads that fall asleep in epoll_wait all the time may do so between the look and the
+# Threads that fall asleep in epoll_wait all the time may do so between the peek and the
 # stop; then the call is made to start over. Without that they would see EINTR.
 check_race() {
 	start_target racer

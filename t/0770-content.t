@@ -212,12 +212,12 @@ check_deleted_name() {
 }
 
 check_perf_map() {
-	start_target jit "$tmp/elsewhere"
+	start_target jit "$tmp/away"
 	map=/tmp/perf-$target_pid.map
-	ln -s "$tmp/elsewhere" "$map" && capture
+	ln -s "$tmp/away" "$map" && capture
 	unlike "$(stack_of jit)" jit_inner "a perf map that is a symbolic link is ignored"
 	rm -f "$map"
-	if cp elsewhere "$map" && chown 65534 "$map" 2>/dev/null; then
+	if cp away "$map" && chown 65534 "$map" 2>/dev/null; then
 		capture
 		unlike "$(stack_of jit)" jit_inner "one that belongs to somebody else too"
 	else
@@ -225,7 +225,7 @@ check_perf_map() {
 	fi
 	rm -f "$map" && mkfifo "$map"
 	soon 2 "one that is a FIFO"
-	rm -f "$map" && cp elsewhere "$map" && capture
+	rm -f "$map" && cp away "$map" && capture
 	like "$(stack_of jit)" '^jit_inner jit_outer' "the real one is used"
 	rm -f "$map"
 	verdict "undisturbed"

@@ -16,7 +16,7 @@ serve || skip_all "no file system can be mounted here: $(head -n 1 "$target_err"
 ok "timeout 30 '$PMP' --raw --stop=all -n 20 -i 1ms --debug-dir fs -p $server >raw 2>err" \
 	"the server of the file system itself, with its files as debug files"
 like "$(cat raw)" ' in read ' "it waits for questions"
-# Stopped each time, as a look does not disturb it.
+# Stopped each time, as a peek does not disturb it.
 ok "timeout 30 '$PMP' -q -f folded -n 50 -i 1ms --symfs fs -p $server >out" "again"
 
 # ---- the target's program ---------------------------------------------------------------
@@ -42,7 +42,7 @@ like "$(cat err)" '^hint: it was asleep in the kernel, in [a-z_0-9 ]+: a disk or
 ok "[ \$(cat touched 2>/dev/null | wc -l) -le 2 ]" "the target has not been stopped meanwhile"
 ok "untouched $chain && kill -0 $chain" "nor is it now"
 
-# A thread that waits for it, in a program elsewhere.
+# A thread that waits for it, in a program on another file system.
 start_process cat fs/file
 reader=$target_pid
 ok "wait_for 'grep -q wait_answer /proc/$reader/stack /proc/$reader/wchan'" \

@@ -20,8 +20,8 @@
 #define SLEEPERS 400
 #define CHILDREN 100
 #define CAPTURES 30
-#define UNKNOWN 99    /* no policy */
-#define LOOK_EVERY 20 /* threads */
+#define UNKNOWN 99     /* no policy */
+#define CHECK_EVERY 20 /* threads */
 
 /* ---- the target ---------------------------------------------------------------- */
 
@@ -74,10 +74,10 @@ static void *capture_many(void *arg)
 		return NULL;
 	for (int i = 0; i < CAPTURES; i++) {
 		struct pmp_sample *sample = NULL;
-		uint64_t begin = now_ns(), time;
+		uint64_t start = now_ns(), time;
 
 		if (pmp_target_capture(target, &sample, NULL) == 0) {
-			time = now_ns() - begin;
+			time = now_ns() - start;
 			shortest = time < shortest ? time : shortest;
 		}
 		pmp_sample_free(sample);
@@ -264,7 +264,7 @@ static void check_scheduling(void)
 
 /* ---- late threads -------------------------------------------------------------------- */
 
-struct looks {
+struct stays {
 	pid_t pid, stopped[MANY];
 	size_t asked, count, stayed;
 };
@@ -287,51 +287,51 @@ static char state_of(pid_t pid, pid_t tid)
 }
 
 /* Those that were stopped the last time, and still are, ... */
-static void count_stayed(struct looks *looks)
+static void count_stayed(struct stays *stays)
 {
-	for (size_t i = 0; i < looks->count; i++)
-		looks->stayed += state_of(looks->pid, looks->stopped[i]) == 't';
+	for (size_t i = 0; i < stays->count; i++)
+		stays->stayed += state_of(stays->pid, stays->stopped[i]) == 't';
 }
 
 /* ... and those that are now. */
-static void find_stopped(struct looks *looks)
+static void find_stopped(struct stays *stays)
 {
 	struct dirent *entry;
 	char path[64];
 	DIR *task;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)looks->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)stays->pid);
 	task = opendir(path);
-	looks->count = 0;
-	while (task && looks->count < MANY && (entry = readdir(task)))
-		if (state_of(looks->pid, atoi(entry->d_name)) == 't')
-			looks->stopped[looks->count++] = atoi(entry->d_name);
+	stays->count = 0;
+	while (task && stays->count < MANY && (entry = readdir(task)))
+		if (state_of(stays->pid, atoi(entry->d_name)) == 't')
+			stays->stopped[stays->count++] = atoi(entry->d_name);
 	if (task)
 		closedir(task);
 }
 
 /* As if it took long to read the stacks of the others. */
-static bool look_around(void *arg, pid_t tid, const char *name)
+static bool count_slowly(void *arg, pid_t tid, const char *name)
 {
-	struct looks *looks = arg;
+	struct stays *stays = arg;
 
 	(void)tid;
 	(void)name;
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-	if (++looks->asked % LOOK_EVERY)
+	if (++stays->asked % CHECK_EVERY)
 		return true;
-	count_stayed(looks);
-	find_stopped(looks);
+	count_stayed(stays);
+	find_stopped(stays);
 	return true;
 }
 
 static void check_late(void)
 {
 	const char *fault = getenv("PMP_FAULT");
-	struct looks looks = { .asked = 0 };
+	struct stays stays = { .asked = 0 };
 	const struct pmp_target_options options = { .size = sizeof(options),
-						    .want_thread = look_around,
-						    .want_arg = &looks };
+						    .want_thread = count_slowly,
+						    .want_arg = &stays };
 	struct pmp_target *target = NULL;
 	struct pmp_sample *sample = NULL;
 	char with[256], before[128];
@@ -341,15 +341,15 @@ static void check_late(void)
 			pmp_target_open(child.pid, &options, &target, NULL) == 0,
 		"a process"))
 		return;
-	looks.pid = child.pid;
+	stays.pid = child.pid;
 	snprintf(before, sizeof(before), "%s", fault ? fault : "");
 	snprintf(with, sizeof(with), "%s,always-late", before);
 	setenv("PMP_FAULT", with, 1);
 	pmp_target_capture(target, &sample, NULL);
 	setenv("PMP_FAULT", before, 1);
 	pmp_sample_free(sample);
-	ok(looks.asked >= MANY + SLEEPERS, "%zu threads were looked at", looks.asked);
-	is_int((long)looks.stayed, 0, "none that stopped late has waited for the others");
+	ok(stays.asked >= MANY + SLEEPERS, "%zu threads were looked at", stays.asked);
+	is_int((long)stays.stayed, 0, "none that stopped late has waited for the others");
 	while (pmp_target_reap(target))
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	pmp_target_close(target);

@@ -27,7 +27,7 @@ check_reap() {
 		'threads that end while they are seized are not kept'
 }
 check_late() {
-	caught late-forget,no-look 0750-states.t late \
+	caught late-forget,no-peek 0750-states.t late \
 		'all went on as soon as they could'
 }
 check_fragile() {
@@ -70,40 +70,40 @@ check_path() {
 	caught believe-path 0770-content.t replaced \
 		'a library was replaced'
 }
-check_looks() {
-	caught believe-looks 0746-pairs.t plain \
-		'no frame pointers, a look every'
+check_peeks() {
+	caught believe-peeks 0746-pairs.t plain \
+		'no frame pointers, a capture every'
 }
 check_complete() {
-	caught no-look 0745-looks.t asleep \
+	caught no-peek 0745-peeks.t asleep \
 		'threads 50: nobody is stopped'
 }
 check_learn() {
-	caught learn-anything 0745-looks.t varying \
+	caught learn-anything 0745-peeks.t varying \
 		'six levels in all stacks'
 }
 check_pc() {
 	caught believe-pc 0746-pairs.t plain \
-		'no frame pointers, a look every'
+		'no frame pointers, a capture every'
 }
 check_close() {
 	caught restart-close,stop-disturbed 0776-close.t stopped \
 		'nothing was closed twice'
 }
 check_rest() {
-	caught believe-idle 0746-pairs.t resting \
+	caught believe-idle 0746-pairs.t idle \
 		'64 threads, at most 2 s asleep'
 }
 check_base() {
 	caught base-from-stop 0746-pairs.t plain \
-		'no frame pointers, a look every'
+		'no frame pointers, a capture every'
 }
 check_call() {
 	caught stale-call 0746-pairs.t plain \
-		'no frame pointers, a look every'
+		'no frame pointers, a capture every'
 }
 check_deadline() {
-	caught no-deadline,no-look 0750-states.t late \
+	caught no-deadline,no-peek 0750-states.t late \
 		'60 threads that go into vfork|no snapshot waits for them'
 }
 check_cpu() {

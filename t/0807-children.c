@@ -8,8 +8,8 @@
 #include "sampler/children.h"
 
 /* What pmp_procwatch_next() would give. */
-static struct pmp_new_process births[8];
-static size_t birth_count;
+static struct pmp_new_process processes[8];
+static size_t process_count;
 
 static pid_t sampled[16];
 static size_t sampled_count;
@@ -26,7 +26,7 @@ static bool is_sampled(void *arg, pid_t pid)
 
 static void add(pid_t pid, pid_t parent, pid_t session)
 {
-	births[birth_count++] = (struct pmp_new_process){ pid, parent, session };
+	processes[process_count++] = (struct pmp_new_process){ pid, parent, session };
 }
 
 /* Those that are to be sampled now, as "12 13"; each is then, unless it refuses. */
@@ -36,8 +36,8 @@ static const char *found(struct children *children, pid_t refuses)
 	size_t length = 0;
 	pid_t pid;
 
-	children->list = births;
-	children->count = birth_count;
+	children->list = processes;
+	children->count = process_count;
 	children->next = 0;
 	children->again = false;
 	text[0] = '\0';
@@ -47,7 +47,7 @@ static const char *found(struct children *children, pid_t refuses)
 		if (pid != refuses)
 			sampled[sampled_count++] = pid;
 	}
-	birth_count = 0;
+	process_count = 0;
 	return text;
 }
 
@@ -59,10 +59,10 @@ int main(void)
 	add(12, 10, 1);
 	add(13, 12, 1);
 	add(14, 11, 1);
-	is_str(found(&children, 0), "12 13", "children and theirs, nobody else");
+	is_str(found(&children, 0), "12 13", "children and theirs, no other");
 	add(9, 8, 1);
 	add(8, 13, 1);
-	is_str(found(&children, 0), "8 9", "also when ids have begun anew");
+	is_str(found(&children, 0), "8 9", "also when ids have started again");
 	add(12, 10, 1);
 	is_str(found(&children, 0), "", "none twice");
 	add(20, 10, 1);

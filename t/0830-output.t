@@ -12,7 +12,7 @@ target=$target_pid
 "$PMP" -q -n 1 -f folded -p "$target" >/dev/full 2>err
 is "$?" 5 "full disk"
 is "$(cat err)" "pmp: cannot write standard output: No space left on device
-hint: free some space, or write elsewhere with -o" "its message"
+hint: free some space, or use another directory with -o" "its message"
 "$PMP" -q --raw -n 100 -i 1ms -p "$target" >/dev/full 2>err
 is "$?" 5 "full disk, snapshot after snapshot: ends at the first"
 is "$(grep -c 'cannot write' err)" 1 "it is said once"

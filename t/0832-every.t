@@ -193,7 +193,7 @@ wait_for '[ -s dir/x-1.folded ]'
 mv dir old
 ok "wait_for 'grep -q \"cannot write dir/.*: No such file\" err'" "the directory goes: told"
 mkdir dir
-ok "wait_for '[ -n \"\$(ls dir)\" ]'" "it is made anew: files again"
+ok "wait_for '[ -n \"\$(ls dir)\" ]'" "it is made again: files as well"
 end INT 5 "status 5"
 
 # Nothing is left of the killed.
@@ -268,7 +268,7 @@ ok "[ ! -e victim ]" "is not followed"
 start -q --every 100ms -i 20ms --log log4 -o 'l-%c.folded' -p "$target"
 wait_for '[ -s log4 ]'
 mv log4 log4.1
-ok "wait_for '[ -s log4 ]'" "renamed, the log is begun anew"
+ok "wait_for '[ -s log4 ]'" "renamed, the log is started again"
 end INT 0 "and nothing is wrong"
 
 done_testing

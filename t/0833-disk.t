@@ -35,7 +35,7 @@ else
 		quota_write -o x.folded
 		is "$status" 5 "a quota is used up, told by $when: status"
 		is "$(cat err)" "pmp: cannot write x.folded: Disk quota exceeded
-hint: free some space, or write elsewhere with -o" "its message"
+hint: free some space, or use another directory with -o" "its message"
 		is "$(cat x.folded)" precious "what is there stays"
 		quota_write -o 'new-%c.folded'
 		is "$status" 5 "a new name"

@@ -14,7 +14,7 @@ start_target demo
 first=$target_pid
 ok "'$PMP' -q -o base.pb.gz -n 4 -i 20ms -p '$first'" "a base is saved"
 stop_process "$first"
-# The same program elsewhere in memory, with other ids.
+# The same program at another address, with other ids.
 start_target demo
 ok "'$PMP' -q -o new.pb.gz -n 12 -i 20ms -p '$target_pid'" "and another profile"
 

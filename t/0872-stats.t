@@ -43,7 +43,7 @@ is "$(said 'lost: .* truncated: \([0-9]*\) ')" "$(sum out '[truncated')" \
 ok "[ $(sum out '[truncated') -ge 80 ]" "most of 105 are"
 
 # Children: six that sleep, and six that end at once, but are met on a busy machine. Where
-# others make the ids begin anew some are not counted; not each time.
+# others make the ids start again some are not counted; not each time.
 for _ in 1 2 3 4 5; do
 	"$PMP" -q --stats --children -F 10 -f folded -o /dev/null -- \
 		sh -c 'for i in 1 2 3 4 5 6; do sleep 0.4; /bin/true; done' 2>err
@@ -84,7 +84,7 @@ worked() {
 }
 ok "wait_for worked 60" "it has sampled for a while"
 kill -STOP "$pmp"
-# Asleep in sendmsg() for two looks on end: there is no room.
+# Asleep in sendmsg() for two snapshots on end: there is no room.
 blocked() {
 	first=$(cut -d ' ' -f 1,2,3 "/proc/$sampler/syscall")
 	sleep 0.1

@@ -454,7 +454,7 @@ static void test_sort(void)
 	   "and only what is sorted begins with the least");
 }
 
-/* Threads that have ended are put together between two looks: the rows that there are mean
+/* Threads that have ended are put together between two passes: the rows that there are mean
  * others, or none. */
 static void test_merged(bool draws)
 {
@@ -485,7 +485,7 @@ static void test_merged(bool draws)
 		fake_type(&view, "/no such thread\r");
 	ok(model_row(&view.model, 0)->thread <
 		   pmp_live_thread_count(pmp_profile_live(profile)),
-	   "until they are made anew");
+	   "until they are made again");
 	view_free(&view);
 	canvas_free(&canvas);
 	pmp_profile_free(profile);
@@ -493,7 +493,7 @@ static void test_merged(bool draws)
 
 /* ---- rows that are made in slices ------------------------------------------------ */
 
-#define MANY 3000 /* stacks: more than are counted between two looks at the clock */
+#define MANY 3000 /* stacks: more than are counted between two readings of the clock */
 
 static struct pmp_profile *many_stacks(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The live view's screens, letter by letter, after keys and on screens of all sizes;
- * what looks how; the mouse. The profile is made by hand.
+ * colours; the mouse. The profile is made by hand.
  */
 #include "lib/fakeview.h"
 
@@ -140,12 +140,12 @@ static void test_screen(const struct screen *screen)
 	pmp_profile_free(profile);
 }
 
-static unsigned look_at(const struct canvas *canvas, int row, int column)
+static unsigned style_at(const struct canvas *canvas, int row, int column)
 {
 	return canvas->cells[row * canvas->columns + column].style;
 }
 
-static void test_looks_and_mouse(void)
+static void test_styles_and_mouse(void)
 {
 	struct pmp_profile *profile = fake_run(1);
 	struct canvas canvas = { 0 };
@@ -155,13 +155,13 @@ static void test_looks_and_mouse(void)
 	fake_view(&view, profile);
 	canvas_resize(&canvas, 24, 80);
 	view_draw(&view, &canvas);
-	is_int(look_at(&canvas, layout->list_row, 40), STYLE_REVERSE,
+	is_int(style_at(&canvas, layout->list_row, 40), STYLE_REVERSE,
 	       "the chosen row is reverse");
-	is_int(look_at(&canvas, layout->list_row + 1, 17), STYLE_YELLOW,
+	is_int(style_at(&canvas, layout->list_row + 1, 17), STYLE_YELLOW,
 	       "who waits for a lock is yellow");
-	is_int(look_at(&canvas, layout->list_row + 2, 17), STYLE_GREEN,
+	is_int(style_at(&canvas, layout->list_row + 2, 17), STYLE_GREEN,
 	       "who runs is green");
-	is_int(look_at(&canvas, layout->list_row + 5, 17), STYLE_RED,
+	is_int(style_at(&canvas, layout->list_row + 5, 17), STYLE_RED,
 	       "who waits for a disk is red");
 	view_mouse(&view, layout->list_row + 2, 30, 0);
 	is_int(view.at, 2, "a click chooses a row");
@@ -239,7 +239,7 @@ int main(void)
 	setenv("TZ", "UTC", 1);
 	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++)
 		test_screen(&screens[i]);
-	test_looks_and_mouse();
+	test_styles_and_mouse();
 	test_stable();
 	test_canvas();
 	return done_testing();

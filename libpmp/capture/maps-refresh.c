@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAPS_EVERY (10 * PMP_MS) /* look for changes at most this often ... */
+#define MAPS_EVERY (10 * PMP_MS) /* check for changes at most this often ... */
 #define MAPS_SHARE 20		 /* ... and spend at most 1/20 of the time on it */
 #define NOT_MAPPED 0		 /* an address */
-#define MAPS_CHANGING PMP_S	 /* after a change: look before and after each capture */
+#define MAPS_CHANGING PMP_S	 /* after a change: check before and after each capture */
 
 static void identify_again(struct pmp_target *target, const struct pmp_stat *stat)
 {
@@ -47,7 +47,7 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 	struct pmp_target *target = capture->target;
 	struct pmp_reader reader = { pmp_memory_read, target->memory };
 	struct pmp_maps *maps = NULL;
-	uint64_t begin = pmp_clock_cpu();
+	uint64_t start = pmp_clock_cpu();
 	int r = pmp_maps_read(&target->process, target->maps, &target->next_module_id,
 			      &target->log, &maps, err);
 
@@ -60,7 +60,7 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 		return pmp_error_nomem(err, "prepare unwinding");
 	}
 	target->maps_read.time = pmp_clock();
-	target->maps_read.cost = pmp_clock_cpu() - begin;
+	target->maps_read.cost = pmp_clock_cpu() - start;
 	capture->maps_fresh = true;
 	if (maps == target->maps) {
 		pmp_maps_unref(maps);

@@ -86,7 +86,7 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work,
 	int r;
 
 	request->ranges[0].address = work->peek.sp;
-	if (PMP_FAULT("believe-looks"))
+	if (PMP_FAULT("believe-peeks"))
 		usleep(FAULT_NAP);
 	for (size_t i = 0; i < request->range_count; i++) {
 		struct pmp_range *range = &request->ranges[i];
@@ -105,7 +105,7 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work,
 				   &after);
 	if (r < 0)
 		return r;
-	return PMP_FAULT("believe-looks") ||
+	return PMP_FAULT("believe-peeks") ||
 	       (after.value && after.value == work->run_count);
 }
 

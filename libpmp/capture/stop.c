@@ -34,7 +34,7 @@
 
 #define DEADLINE_EACH (100 * PMP_MS)	/* a runnable thread on a loaded machine */
 #define DEADLINE_TOGETHER (50 * PMP_MS) /* all others are held until then */
-#define SPIN (20 * PMP_US)		/* looking on, before the first nap */
+#define SPIN (20 * PMP_US)		/* polling, before the first nap */
 #define NAP (1 * PMP_MS)	/* polling interval for a thread that has not stopped */
 #define NAP_BLIND (50 * PMP_US) /* the same where no SIGCHLD may end it */
 #define LOST_AFTER (1 * PMP_MS) /* a stop whose report has not come by then may be lost */
@@ -391,8 +391,8 @@ static void seize(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 		return;
 	}
 	ours = pmp_task_exists(stopper->process, request->tid);
-	request->begin = pmp_clock();
-	sign_of_life(stopper, request->begin);
+	request->start = pmp_clock();
+	sign_of_life(stopper, request->start);
 	interrupt(stopper, request);
 	if (!ours) {
 		/* The id has gone to another process. There is no detaching
@@ -453,7 +453,7 @@ static void release(struct pmp_stopper *stopper, struct pmp_stop_request *reques
 		if (killed)
 			request->result = PMP_REQUEST_GONE;
 	}
-	request->stopped = pmp_clock() - request->begin;
+	request->stopped = pmp_clock() - request->start;
 	request->phase = OVER;
 }
 
@@ -462,7 +462,7 @@ static void poll_request(struct pmp_stopper *stopper, struct pmp_stop_request *r
 {
 	pid_t got = poll_thread(request->tid, &request->status);
 
-	if (got == 0 && pmp_clock() - request->begin > LOST_AFTER)
+	if (got == 0 && pmp_clock() - request->start > LOST_AFTER)
 		got = poll_unreported(request->tid, &request->status);
 	if (got == request->tid && WIFSTOPPED(request->status)) {
 		if (stopper->overslept)
@@ -639,15 +639,15 @@ static bool advance(struct batch *batch, struct pmp_stop_request *request)
 	if (request->phase == HELD) {
 		/* Its stop began after it was last seen not to have stopped, and
 		 * (but for the time to wake us) not before our nap ended. */
-		if (request->begin < batch->polled)
-			request->begin = batch->polled;
-		if (request->begin < stopper->woken)
-			request->begin = stopper->woken;
+		if (request->start < batch->polled)
+			request->start = batch->polled;
+		if (request->start < stopper->woken)
+			request->start = stopper->woken;
 		read_held(stopper, batch->maps, request);
 		release(stopper, request);
 		batch->sum += request->stopped;
 	} else if (request->phase == WAITING &&
-		   pmp_clock() - request->begin > DEADLINE_EACH &&
+		   pmp_clock() - request->start > DEADLINE_EACH &&
 		   !PMP_FAULT("no-deadline")) {
 		give_up(stopper, request);
 	}
@@ -700,11 +700,11 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 		.stopper = stopper, .maps = maps, .requests = requests, .count = count
 	};
 	bool ready = reserve_pending(stopper, count);
-	uint64_t begin = pmp_clock(), news = begin, elapsed;
+	uint64_t start = pmp_clock(), news = start, elapsed;
 
 	prepare(requests, count, !ready);
 	section_begin(stopper);
-	stopper->woken = batch.polled = begin;
+	stopper->woken = batch.polled = start;
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].running && requests[i].phase == NEW)
 			seize(stopper, &requests[i]);
@@ -725,7 +725,7 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 	}
 	pmp_stopper_reap(stopper);
 	section_end(stopper);
-	elapsed = pmp_clock() - begin;
+	elapsed = pmp_clock() - start;
 	return batch.sum < elapsed ? batch.sum : elapsed;
 }
 
@@ -750,11 +750,11 @@ uint64_t pmp_stop_together(struct pmp_stopper *stopper, const struct pmp_maps *m
 			   struct pmp_stop_request *requests, size_t count)
 {
 	bool ready = reserve_pending(stopper, count);
-	uint64_t begin, deadline;
+	uint64_t start, deadline;
 
 	prepare(requests, count, !ready);
 	section_begin(stopper);
-	begin = pmp_clock();
+	start = pmp_clock();
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].phase == NEW)
 			seize(stopper, &requests[i]);
@@ -769,5 +769,5 @@ uint64_t pmp_stop_together(struct pmp_stopper *stopper, const struct pmp_maps *m
 			release(stopper, &requests[i]);
 	pmp_stopper_reap(stopper);
 	section_end(stopper);
-	return pmp_clock() - begin;
+	return pmp_clock() - start;
 }

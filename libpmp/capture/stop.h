@@ -60,7 +60,7 @@ struct pmp_stop_request {
 	int phase;
 	int status; /* of waitpid */
 	int signal; /* to be handed on at release */
-	uint64_t begin;
+	uint64_t start;
 };
 
 struct pmp_stopper;

@@ -5,8 +5,8 @@
  *
  * The evidence is the number of times it was put on a processor: the third number of
  * /proc/PID/task/TID/schedstat, through a descriptor that is kept (0.4 us). That the
- * stack pointer, the pc and the system call are the same says nothing: of two calls
- * of the same function by different ways a third looked the same.
+ * stack pointer, the pc and the system call are the same says nothing: of calls
+ * of one function by two different paths a third could not be told apart.
  */
 #ifndef PMP_CAPTURE_WATCH_H
 #define PMP_CAPTURE_WATCH_H

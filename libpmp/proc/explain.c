@@ -230,7 +230,7 @@ int pmp_denial_explain(const struct pmp_denial *denial, struct pmp_error *err)
 	return PMP_EPERM;
 }
 
-/* ---- looking ------------------------------------------------------------ */
+/* ---- inspecting --------------------------------------------------------- */
 
 static int read_yama(void)
 {

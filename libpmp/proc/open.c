@@ -139,7 +139,7 @@ static int try_open_mem(const struct pmp_process *process)
 	return mem;
 }
 
-/* In the middle of an exec no process may look, for a moment. */
+/* In the middle of an exec no process may open it, for a moment. */
 static int open_mem(const struct pmp_process *process)
 {
 	const struct timespec pause = { .tv_nsec = TRACER_PAUSE };

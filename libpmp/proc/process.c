@@ -20,7 +20,7 @@
 #include "libpmp-program.h"
 
 #define PATH_SIZE 64 /* "task/TID/...", "/proc/TID" */
-#define ALIVE_LOOKS 10
+#define ALIVE_TRIES 10
 #define ALIVE_PAUSE PMP_MS
 
 /* ---- threads ------------------------------------------------------------ */
@@ -156,7 +156,7 @@ void pmp_process_close(struct pmp_process *process)
 	close_fd(&process->pidfd);
 }
 
-static bool looks_alive(const struct pmp_process *process)
+static bool is_alive(const struct pmp_process *process)
 {
 	struct pmp_stat stat;
 	int live;
@@ -181,8 +181,8 @@ bool pmp_process_alive(const struct pmp_process *process)
 	 * than the first executes a program and takes its place (t/0750). */
 	if (process->pidfd >= 0 && poll(&end, 1, 0) == 0)
 		return true;
-	for (int looks = 1; !looks_alive(process); looks++) {
-		if (looks == ALIVE_LOOKS)
+	for (int tries = 1; !is_alive(process); tries++) {
+		if (tries == ALIVE_TRIES)
 			return false;
 		nanosleep(&pause, NULL);
 	}

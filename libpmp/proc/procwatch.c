@@ -31,11 +31,11 @@
 struct pmp_procwatch {
 	struct pmp_new_process *items;
 	size_t count, capacity;
-	pid_t last;	 /* id at the last look, 0: unknown */
+	pid_t last;	 /* id at the last scan, 0: unknown */
 	bool quiet;	 /* and at the one before it */
-	uint64_t time;	 /* of the last look at all of /proc */
+	uint64_t time;	 /* of the last scan of all of /proc */
 	uint32_t seen;	 /* bit i: last - i was there, of AGAIN ids */
-	uint64_t unseen; /* ids since the first look that never were */
+	uint64_t unseen; /* ids since the first scan that never were */
 };
 
 /* The last id that was given to a process or thread, 0 if that is not known. */
@@ -66,7 +66,7 @@ static pid_t last_pid(void)
 }
 
 /* What is no process, or one no more, is left out. there: it lives, or is a thread. */
-static int look_at(struct pmp_procwatch *watch, pid_t pid, bool *there)
+static int scan_one(struct pmp_procwatch *watch, pid_t pid, bool *there)
 {
 	struct pmp_stat stat;
 	char path[PATH_SIZE];
@@ -85,7 +85,7 @@ static int look_at(struct pmp_procwatch *watch, pid_t pid, bool *there)
 	return 0;
 }
 
-static int look_at_all(struct pmp_procwatch *watch)
+static int scan_all(struct pmp_procwatch *watch)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -97,7 +97,7 @@ static int look_at_all(struct pmp_procwatch *watch)
 		return PMP_EIO;
 	while (!r && (entry = readdir(proc))) {
 		if (pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid))
-			r = look_at(watch, (pid_t)pid, &there);
+			r = scan_one(watch, (pid_t)pid, &there);
 	}
 	closedir(proc);
 	watch->time = pmp_clock();
@@ -105,8 +105,8 @@ static int look_at_all(struct pmp_procwatch *watch)
 	return r;
 }
 
-/* The ids since the last look, and the ones before that once more. */
-static int look_at_range(struct pmp_procwatch *watch, pid_t before, pid_t now)
+/* The ids since the last scan, and the ones before that once more. */
+static int scan_range(struct pmp_procwatch *watch, pid_t before, pid_t now)
 {
 	uint32_t old = watch->seen;
 	int r = 0;
@@ -116,7 +116,7 @@ static int look_at_range(struct pmp_procwatch *watch, pid_t before, pid_t now)
 	     pid++) {
 		bool known = pid <= before && (old >> (before - pid) & 1), there;
 
-		r = look_at(watch, pid, &there);
+		r = scan_one(watch, pid, &there);
 		if (pid > before)
 			watch->unseen += !there;
 		else if (there && !known)
@@ -126,7 +126,7 @@ static int look_at_range(struct pmp_procwatch *watch, pid_t before, pid_t now)
 	return r;
 }
 
-static int look(struct pmp_procwatch *watch)
+static int scan(struct pmp_procwatch *watch)
 {
 	pid_t before = watch->last, now = last_pid();
 	bool changed = now != before;
@@ -135,11 +135,11 @@ static int look(struct pmp_procwatch *watch)
 	watch->last = now;
 	watch->count = 0;
 	if (now == 0)
-		return pmp_clock() - watch->time < BLIND_EVERY ? 0 : look_at_all(watch);
+		return pmp_clock() - watch->time < BLIND_EVERY ? 0 : scan_all(watch);
 	if (before == 0 || now < before || now - before > RANGE_MAX)
-		r = look_at_all(watch);
+		r = scan_all(watch);
 	else if (changed || !watch->quiet)
-		r = look_at_range(watch, before, now);
+		r = scan_range(watch, before, now);
 	watch->quiet = !changed;
 	return r;
 }
@@ -153,7 +153,7 @@ int pmp_procwatch_new(struct pmp_procwatch **watch, struct pmp_error *err)
 int pmp_procwatch_next(struct pmp_procwatch *watch, struct pmp_new_process **list,
 		       size_t *count, struct pmp_error *err)
 {
-	int r = look(watch);
+	int r = scan(watch);
 
 	*list = watch->items;
 	*count = watch->count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The threads of a process, and what /proc says of each: the look that comes
+ * The threads of a process, and what /proc says of each, which is read
  * before any stop. No thread is held here.
  */
 #include "proc/threads.h"

@@ -23,7 +23,7 @@ size_t pmp_threads_count(const struct pmp_process *process);
 int pmp_proc_reason(int sys_errno);
 
 /*
- * Look at a thread: fills tid, name, state, syscall, args, wchan, sp of *thread (sp
+ * Inspect a thread: fills tid, name, state, syscall, args, wchan, sp of *thread (sp
  * from the syscall file; 0 if unknown), and pc and sp of *peek.
  */
 struct pmp_inspection {

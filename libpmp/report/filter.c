@@ -220,8 +220,8 @@ static int rename_all(const struct expression_list *list, char *name, size_t siz
 	return changed;
 }
 
-static pmp_marks look(const struct pmp_filter *filter, const char *name,
-		      const char *module)
+static pmp_marks marks_of(const struct pmp_filter *filter, const char *name,
+			  const char *module)
 {
 	const struct expression_list *lists = filter->lists;
 
@@ -249,7 +249,7 @@ pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *funct
 		return marks | MARK_FAILED;
 	if (renamed && !*buffer)
 		snprintf(buffer, size, "[unknown]");
-	return marks | look(filter, buffer, module);
+	return marks | marks_of(filter, buffer, module);
 }
 
 bool pmp_filter_has_failed(pmp_marks marks)

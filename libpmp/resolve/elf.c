@@ -128,7 +128,7 @@ static const char *read_layout(struct pmp_elf *elf)
 	return NULL;
 }
 
-/* libelf reads the names of sections, whatever their size, at the first look. */
+/* libelf reads the names of sections, whatever their size, the first time one is asked for. */
 static bool names_fit(const struct pmp_elf *elf)
 {
 	GElf_Shdr header;

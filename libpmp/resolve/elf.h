@@ -76,7 +76,7 @@ bool pmp_elf_read(const struct pmp_elf *elf, Elf_Scn *section, uint64_t offset, 
 		  size_t size);
 /* Append them to buf. False: the same, or there is no memory, and then buf has failed. */
 bool pmp_elf_append(const struct pmp_elf *elf, Elf_Scn *section, struct pmp_buf *buf);
-/* Has it .debug_info? Costs a look at the section names. */
+/* Has it .debug_info? Reads the names of the sections. */
 bool pmp_elf_has_dwarf(const struct pmp_elf *elf);
 /*
  * Begin to unpack its debug information, with or without line numbers, in a thread

@@ -383,7 +383,7 @@ static void count_losses(struct pmp_profile *profile, const struct pmp_thread *t
 	struct pmp_profile_info *info = &profile->info;
 
 	info->stacks++;
-	info->looked += thread->obtained == PMP_PEEKED;
+	info->peeked += thread->obtained == PMP_PEEKED;
 	info->unchanged += thread->obtained == PMP_UNCHANGED;
 	if (thread->obtained == PMP_NOT_STOPPED || thread->end == PMP_END_NOT_STOPPED)
 		info->not_stopped++;

@@ -212,11 +212,11 @@ static const char *unit_of(const struct scope *scope)
 }
 
 static void add_profile(struct scope *scope, const struct span *spans, size_t count,
-			uint64_t begin)
+			uint64_t first)
 {
 	const struct pmp_entry *owner = spans->owner;
 	struct pmp_buf *buf = &scope->out->buf, name = { 0 };
-	uint64_t start = rounded(scope, spans->start - begin), end = start;
+	uint64_t start = rounded(scope, spans->start - first), end = start;
 
 	pmp_buf_printf(&name, "%s (%d)", owner->process, (int)owner->pid);
 	if (owner->tid)
@@ -302,11 +302,11 @@ static size_t find_busiest(const struct scope *scope)
 static void add_all(struct scope *scope)
 {
 	struct pmp_buf *buf = &scope->out->buf;
-	uint64_t begin = UINT64_MAX;
+	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < scope->span_count; i++)
-		if (scope->spans[i].start < begin)
-			begin = scope->spans[i].start;
+		if (scope->spans[i].start < first)
+			first = scope->spans[i].start;
 	pmp_buf_printf(buf,
 		       "{\"$schema\":\"https://www.speedscope.app/file-format-schema"
 		       ".json\",\"exporter\":\"pmp@%s\",\"name\":",
@@ -318,7 +318,7 @@ static void add_all(struct scope *scope)
 	for (size_t i = 0, end; i < scope->span_count; i = end) {
 		end = end_of(scope, i);
 		pmp_buf_puts(buf, i ? ",\n" : "\n");
-		add_profile(scope, &scope->spans[i], end - i, begin);
+		add_profile(scope, &scope->spans[i], end - i, first);
 	}
 	pmp_buf_puts(buf, "]}\n");
 }

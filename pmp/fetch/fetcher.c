@@ -109,14 +109,14 @@ static void end_saying(struct fetcher *fetcher)
 	__atomic_store_n(&fetcher->ready, true, __ATOMIC_RELEASE);
 }
 
-static void give_up(struct fetcher *fetcher, const char *why)
+static void give_up(struct fetcher *fetcher, const char *reason)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
 	if (!begin_saying(fetcher))
 		return;
 	snprintf(fetcher->text, sizeof(fetcher->text),
-		 "no debug files are fetched any more: %s", why);
+		 "no debug files are fetched any more: %s", reason);
 	snprintf(fetcher->hint, sizeof(fetcher->hint), "DEBUGINFOD_URLS is %.400s",
 		 urls ? urls : "not set");
 	end_saying(fetcher);
@@ -156,7 +156,7 @@ void fetcher_interrupt(struct fetcher *fetcher)
 /* One file that is waited for. */
 struct waiting {
 	const struct pmp_wanted_file *wanted;
-	uint64_t begin, moved; /* when it was asked for, and when a byte last came */
+	uint64_t start, moved; /* when it was asked for, and when a byte last came */
 	uint64_t done;
 };
 
@@ -166,7 +166,7 @@ static void show(struct fetcher *fetcher, const struct waiting *waiting,
 	const char *path = waiting->wanted->path, *base = filename_base(path);
 	char text[256], of[32] = "", file[128];
 
-	if (fetcher->state->keys || now_ns() - waiting->begin < PATIENCE)
+	if (fetcher->state->keys || now_ns() - waiting->start < PATIENCE)
 		return;
 	if (find->total)
 		snprintf(of, sizeof(of), ": %.1f of %.1f MB", (double)find->done / 1e6,
@@ -192,7 +192,7 @@ static bool is_overdue(struct fetcher *fetcher, struct waiting *waiting,
 static void wait_for(struct fetcher *fetcher, struct waiting *waiting, struct find *find)
 {
 	struct pollfd output = { .fd = find->fd, .events = POLLIN };
-	char why[64];
+	char reason[64];
 
 	do {
 		poll(&output, 1, WAIT_MS);
@@ -201,9 +201,9 @@ static void wait_for(struct fetcher *fetcher, struct waiting *waiting, struct fi
 		show(fetcher, waiting, find);
 		if (!is_overdue(fetcher, waiting, find))
 			continue;
-		snprintf(why, sizeof(why), "no answer within %llu s",
+		snprintf(reason, sizeof(reason), "no answer within %llu s",
 			 (unsigned long long)fetcher->timeout);
-		give_up(fetcher, why);
+		give_up(fetcher, reason);
 	} while (!is_off(fetcher));
 }
 
@@ -212,18 +212,18 @@ static void wait_for(struct fetcher *fetcher, struct waiting *waiting, struct fi
 /* What the file is not had for: none has it, or something that others will have, too. */
 static void judge(struct fetcher *fetcher, const struct find *find)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS"), *why = find->problem;
+	const char *urls = getenv("DEBUGINFOD_URLS"), *reason = find->problem;
 	const bool several = urls && strpbrk(urls + strspn(urls, " \t\n"), " \t\n");
 
-	if (strcmp(why, strerror(ENOENT)) == 0 || strcmp(why, strerror(EFBIG)) == 0)
+	if (strcmp(reason, strerror(ENOENT)) == 0 || strcmp(reason, strerror(EFBIG)) == 0)
 		return;
 	if (several && ++fetcher->failures < FAILURES_MAX)
 		return;
-	if (strcmp(why, strerror(EHOSTUNREACH)) == 0)
-		why = "unknown name";
-	else if (strcmp(why, strerror(ETIME)) == 0)
-		why = "no answer in time";
-	give_up(fetcher, *why ? why : "debuginfod-find has failed");
+	if (strcmp(reason, strerror(EHOSTUNREACH)) == 0)
+		reason = "unknown name";
+	else if (strcmp(reason, strerror(ETIME)) == 0)
+		reason = "no answer in time";
+	give_up(fetcher, *reason ? reason : "debuginfod-find has failed");
 }
 
 /* A second signal that asks for an end ends this alone. */
@@ -242,7 +242,7 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
 {
 	struct fetcher *fetcher = arg;
 	const uint64_t now = now_ns();
-	struct waiting waiting = { .wanted = wanted, .begin = now, .moved = now };
+	struct waiting waiting = { .wanted = wanted, .start = now, .moved = now };
 	struct find find;
 	int number, file = -1;
 

@@ -2,7 +2,7 @@
 /*
  * The names of stacks: a chain is a list of names, and equal lists are one. The names of
  * a location and the chain of a stack are kept once they are final; what has no name yet
- * is shown by its place, and asked for.
+ * is shown by its address, and its names are asked for.
  */
 #include "libpmp-program.h"
 #include "rows/model-rows.h"
@@ -44,13 +44,13 @@ static bool rotate_names(struct model *model, struct frame_names *frames,
 
 static bool want(struct model *model, struct frame_names *frames, pmp_location location)
 {
-	if (frames->asked)
+	if (frames->wanted)
 		return true;
 	if (!MODEL_RESERVE(&model->wanted, &model->wanted_capacity,
 			   model->wanted_count + 1))
 		return false;
 	model->wanted[model->wanted_count++] = location;
-	frames->asked = true;
+	frames->wanted = true;
 	return true;
 }
 

@@ -83,7 +83,7 @@ struct search {
 /* What is known of a location: its names, once it has them. */
 struct frame_names {
 	uint32_t first, count; /* in names_of_locations and marks_of_locations */
-	bool named, asked;
+	bool named, wanted;
 };
 
 /* Of a stack: its names, and what the command line's filter says of it; final once all

@@ -32,7 +32,7 @@ struct build {
 	unsigned step; /* of the view */
 	bool begun;
 	size_t at;	   /* how far the step is */
-	size_t looked;	   /* threads that were looked at */
+	size_t prepared;   /* threads whose rows of the model are up to date */
 	struct hash table; /* rows by identity */
 	struct row_of *row_of;
 	size_t row_of_count;
@@ -44,8 +44,8 @@ struct build {
 	bool opened;	     /* nodes were opened or closed meanwhile */
 };
 
-/* What is the same for all cells of a thread. */
-model_step model_look;
+/* What is the same for all counters of a thread: its name, its group, does it pass? */
+model_step model_prepare;
 /* Stacks as rows: they are the rows from now on. */
 model_step model_collect;
 /* Rows for threads, for functions of stacks; in no order. */
@@ -57,7 +57,7 @@ model_step model_order;
 model_step model_paths;
 model_step model_tree;
 
-/* One more is done; is it time to stop? The clock is asked each so many times. */
+/* One more is done; is it time to stop? The clock is read once in so many times. */
 #define MODEL_CLOCK 256
 static inline bool model_next(struct model *model, uint64_t until)
 {

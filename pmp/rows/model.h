@@ -2,7 +2,7 @@
 /*
  * What the views show, as rows: what was counted is filtered, put together by names,
  * and sorted. No terminal is known here, and nothing is slow: a function that has no
- * name yet is shown by its place, and asked for.
+ * name yet is shown by its address, and its names are asked for.
  */
 #ifndef PMP_ROWS_MODEL_H
 #define PMP_ROWS_MODEL_H

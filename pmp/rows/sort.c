@@ -7,7 +7,7 @@
 
 #include "run/clock.h"
 
-#define AT_ONCE 8192 /* ranks merged between two looks at the clock */
+#define AT_ONCE 8192 /* ranks merged between two readings of the clock */
 
 bool sort_begin(struct sorter *sort, size_t room)
 {

@@ -58,7 +58,7 @@ const struct view_type view_functions = {
 	.help = "functions: alone, and with what they call",
 	.key = '2',
 	.row = ROW_FUNCTION,
-	.steps = { model_look, model_collect, model_functions, model_order },
+	.steps = { model_prepare, model_collect, model_functions, model_order },
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(*columns),
 };

@@ -81,7 +81,7 @@ const struct view_type view_stacks = {
 	.help = "whole stacks, the leaf first",
 	.key = '1',
 	.row = ROW_STACK,
-	.steps = { model_look, model_collect, model_order },
+	.steps = { model_prepare, model_collect, model_order },
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(*columns),
 };

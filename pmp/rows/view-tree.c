@@ -46,7 +46,7 @@ const struct view_type view_tree = {
 	.help = "tree of calls",
 	.key = '3',
 	.row = ROW_NODE,
-	.steps = { model_look, model_collect, model_paths, model_tree },
+	.steps = { model_prepare, model_collect, model_paths, model_tree },
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(*columns),
 };

@@ -11,7 +11,7 @@ int children_open(struct children *children, pid_t adopter, struct pmp_error *er
 	return pmp_procwatch_new(&children->watch, err);
 }
 
-void children_look(struct children *children)
+void children_scan(struct children *children)
 {
 	struct pmp_error err;
 
@@ -36,14 +36,15 @@ static bool has_ended(const struct children *children, pid_t pid)
 }
 
 /* The id of a session is not given to another process while one of it lives. */
-static bool descends(const struct children *children, const struct pmp_new_process *birth,
+static bool descends(const struct children *children,
+		     const struct pmp_new_process *process,
 		     bool (*samples)(void *arg, pid_t pid), void *arg)
 {
-	if (birth->pid == getpid() || birth->pid == children->adopter)
+	if (process->pid == getpid() || process->pid == children->adopter)
 		return false;
-	return (children->adopter && birth->parent == children->adopter) ||
-	       samples(arg, birth->parent) || samples(arg, birth->session) ||
-	       has_ended(children, birth->session);
+	return (children->adopter && process->parent == children->adopter) ||
+	       samples(arg, process->parent) || samples(arg, process->session) ||
+	       has_ended(children, process->session);
 }
 
 pid_t children_next(struct children *children, bool (*samples)(void *arg, pid_t pid),
@@ -51,18 +52,18 @@ pid_t children_next(struct children *children, bool (*samples)(void *arg, pid_t 
 {
 	for (;;) {
 		for (; children->next < children->count; children->next++) {
-			struct pmp_new_process *birth = &children->list[children->next];
-			pid_t pid = birth->pid;
+			struct pmp_new_process *process = &children->list[children->next];
+			pid_t pid = process->pid;
 
-			if (!pid || !descends(children, birth, samples, arg))
+			if (!pid || !descends(children, process, samples, arg))
 				continue;
-			birth->pid = 0;
+			process->pid = 0;
 			if (samples(arg, pid))
 				continue;
 			children->again = true;
 			return pid;
 		}
-		/* It may have children with smaller ids, which were not told by it. */
+		/* It may have children with smaller ids, which were passed over before it was sampled. */
 		if (!children->again)
 			return 0;
 		children->again = false;

@@ -18,7 +18,7 @@
 struct children {
 	struct pmp_procwatch *watch;  /* NULL: children are not wanted */
 	pid_t adopter;		      /* 0: none */
-	struct pmp_new_process *list; /* of the last look, pid 0: done with */
+	struct pmp_new_process *list; /* of the last scan, pid 0: done with */
 	size_t count, next;
 	bool again;
 	pid_t past[PMP_CHILDREN_PAST]; /* the last ones that have ended */
@@ -26,8 +26,8 @@ struct children {
 };
 
 int children_open(struct children *children, pid_t adopter, struct pmp_error *err);
-/** What is new? For children_next(); if the look fails, nothing. */
-void children_look(struct children *children);
+/** What is new? For children_next(); if the scan fails, nothing. */
+void children_scan(struct children *children);
 /**
  * The next one that is to be sampled, or 0. Each is given once. samples: is that process
  * sampled, as one that was given before may be by now?

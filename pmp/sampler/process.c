@@ -27,7 +27,7 @@
 #include "sampler/targets.h"
 #include "say/message.h"
 
-#define REST_MAX (100 * NS_PER_MS) /* between looks whether the targets live */
+#define REST_MAX (100 * NS_PER_MS) /* between checks that the targets live */
 #define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
 #define HEAP_KEPT (16 << 20)	   /* free memory that stays ours */
 
@@ -89,7 +89,7 @@ static void read_commands(struct sampling *sampling)
 		_exit(PMP_EXIT_FAILED); /* the front has gone */
 }
 
-/* Sleep until then, or less: until a command, or the next look. */
+/* Sleep until then, or less: until a command, or the next check. */
 static void rest(struct sampling *sampling, uint64_t until)
 {
 	struct pollfd waits[] = {
@@ -237,7 +237,7 @@ static void take_snapshot(struct sampling *sampling)
 	pace_next(&sampling->pace, now, wanted_interval(sampling, now));
 	if (!sampling->told_behind && pace_is_behind(&sampling->pace))
 		tell_behind(sampling, now);
-	targets_look_after(sampling);
+	targets_check(sampling);
 }
 
 /* Until now; of a pause, or while a command is waited for, until it began. */
@@ -314,7 +314,7 @@ static void sample_all(struct sampling *sampling)
 			continue;
 		}
 		rest(sampling, next_event(sampling));
-		targets_look_after(sampling);
+		targets_check(sampling);
 	}
 	done = done_by(sampling, now);
 	events_send(sampling, EVENT_DONE, &done, sizeof(done));

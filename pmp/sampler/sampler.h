@@ -46,7 +46,7 @@ void sampler_close(struct sampler *sampler);
 /** The function of the kernel that it is asleep in, "" if it is not; for messages. */
 void sampler_where(const struct sampler *sampler, char *where, size_t size);
 /** Would it run if it had a processor? *cpu is the time it has had of one (ns) at the last
- * such look, and at this one. */
+ * such check, and at this one. */
 bool sampler_is_starved(const struct sampler *sampler, uint64_t *cpu);
 /** Has it held threads for so long that the kernel has killed it, or will? Only before it is
  * closed. */

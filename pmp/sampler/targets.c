@@ -164,7 +164,7 @@ void targets_open_first(struct sampling *sampling, struct watched *watched)
 	events_at_work(sampling, 0);
 }
 
-void targets_look_after(struct sampling *sampling)
+void targets_check(struct sampling *sampling)
 {
 	targets_settle(sampling);
 	for (size_t i = 0; i < sampling->count; i++) {
@@ -265,7 +265,7 @@ void targets_open_children(struct sampling *sampling)
 	if (!sampling->children.watch)
 		return;
 	forget_ended_children(sampling);
-	children_look(&sampling->children);
+	children_scan(&sampling->children);
 	while ((pid = children_next(&sampling->children, samples, sampling))) {
 		open_child(sampling, pid);
 		if (sampling->late)

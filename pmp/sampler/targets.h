@@ -18,6 +18,6 @@ void targets_drop_ended(struct sampling *sampling, struct watched *watched,
 /** Release late threads, also those of targets that have been dropped. */
 void targets_settle(struct sampling *sampling);
 /** The same, and notice targets that have ended. */
-void targets_look_after(struct sampling *sampling);
+void targets_check(struct sampling *sampling);
 
 #endif

@@ -108,7 +108,7 @@ void progress_open(struct progress *progress, const struct options *options)
 		!options->output && isatty(STDOUT_FILENO) && options->format->snapshots;
 
 	progress->options = options;
-	progress->begin = 0;
+	progress->start = 0;
 	progress->on = !options->quiet && !options->command && !options->wants_screen &&
 		       !options->debug && !told && isatty(STDERR_FILENO) && term &&
 		       *term && strcmp(term, "dumb") != 0;
@@ -134,7 +134,7 @@ static void describe(const struct progress *progress, uint64_t now, char *text,
 	snprintf(text, size,
 		 "pmp: %" PRIu64 "%s s, %" PRIu64 "%s snapshot%s, %" PRIu64 " thread%s, "
 		 "stopped %.3f ms",
-		 (now - progress->begin) / NS_PER_S, of_time, progress->snapshots,
+		 (now - progress->start) / NS_PER_S, of_time, progress->snapshots,
 		 of_count, progress->snapshots == 1 && !options->count ? "" : "s",
 		 progress->threads, progress->threads == 1 ? "" : "s",
 		 (double)progress->stopped / 1e6);
@@ -146,9 +146,9 @@ void progress_show(struct progress *progress, uint64_t now)
 
 	if (!progress->on)
 		return;
-	if (!progress->begin)
-		progress->begin = now;
-	if (now - progress->begin < PATIENCE || now - progress->shown < EVERY)
+	if (!progress->start)
+		progress->start = now;
+	if (now - progress->start < PATIENCE || now - progress->shown < EVERY)
 		return;
 	progress->shown = now;
 	describe(progress, now, text, sizeof(text));

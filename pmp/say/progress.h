@@ -18,7 +18,7 @@ struct progress {
 	uint64_t snapshots, threads; /* so far; of the last snapshot */
 	uint64_t stopped;	     /* ns, in all */
 	const struct options *options;
-	uint64_t begin, shown; /* CLOCK_MONOTONIC */
+	uint64_t start, shown; /* CLOCK_MONOTONIC */
 	bool on;
 };
 

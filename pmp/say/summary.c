@@ -340,7 +340,7 @@ void summary_stats(const struct counting *counting, const struct targets *target
 		      "stacks: %.1f%% of threads that had not run, %.1f%% looked at, "
 		      "%.1f%% by a stop",
 		      percent(info.unchanged, info.stacks),
-		      percent(info.looked, info.stacks),
+		      percent(info.peeked, info.stacks),
 		      percent(info.stops, info.stacks));
 	stat_stops(targets, &info);
 	stat_losses(counting, targets, &info);

@@ -57,7 +57,7 @@ static const char *advice(int number)
 {
 	switch (number) {
 	case ENOSPC:
-	case EDQUOT: return "free some space, or write elsewhere with -o";
+	case EDQUOT: return "free some space, or use another directory with -o";
 	case EFBIG: return "raise the limit on file sizes (ulimit -f)";
 	case EACCES:
 	case EPERM:

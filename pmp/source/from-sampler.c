@@ -13,7 +13,7 @@
 #include "say/summary.h"
 #include "source/source.h"
 
-#define BATCH 16	/* messages received between two looks at signals */
+#define BATCH 16	/* messages received between two checks for signals */
 #define BATCH_OF_VIEW 2 /* the same when keys wait to be answered */
 
 static struct process *find_process(const struct targets *targets, pid_t pid)

@@ -313,7 +313,7 @@ void sampling_pause(struct source *source, bool paused)
 
 /*
  * The sampler marks that it captures before it looks for commands, and we send the command
- * before we look at the mark: when the mark is down it has seen the command or will before
+ * before we read the mark: when the mark is down it has seen the command or will before
  * it touches a thread.
  */
 bool sampling_is_detached(const struct source *source)

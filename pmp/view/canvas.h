@@ -37,7 +37,7 @@ __attribute__((format(printf, 6, 7))) int canvas_print(struct canvas *canvas, in
 						       int column, int width,
 						       unsigned style, const char *format,
 						       ...);
-/** Give width columns a look, whatever is in them. */
+/** Give width columns a style, whatever is in them. */
 void canvas_style(struct canvas *canvas, int row, int column, int width, unsigned style);
 
 /** The columns that text takes. */

@@ -11,7 +11,7 @@
 
 struct live_header {
 	struct pmp_profile_info info;
-	size_t threads, stopped, looked, unchanged, not_stopped;
+	size_t threads, stopped, peeked, unchanged, not_stopped;
 	size_t run, sleep, disk, lock, other;
 	double hertz;
 };
@@ -52,7 +52,7 @@ static void sum(const struct view *view, struct live_header *header)
 		pmp_live_process(live, i, PMP_WINDOW_SECONDS, &process);
 		header->threads += process.last.threads;
 		header->stopped += process.last.n_stopped;
-		header->looked += process.last.n_peeked;
+		header->peeked += process.last.n_peeked;
 		header->unchanged += process.last.n_unchanged;
 		header->not_stopped += process.last.n_not_stopped;
 	}
@@ -141,7 +141,7 @@ static void draw_stops(const struct live_header *header, struct canvas *canvas, 
 	int at = canvas_print(canvas, row, 0, -1, 0,
 			      "%zu of %zu%s stopped, %zu looked at, %zu unchanged",
 			      header->stopped, header->threads, roomy ? " threads" : "",
-			      header->looked, header->unchanged);
+			      header->peeked, header->unchanged);
 
 	if (header->not_stopped)
 		at += canvas_print(canvas, row, at, -1, 0, ", %zu left alone",

@@ -6,7 +6,7 @@
 
 #include "run/clock.h"
 
-#define CLOCK_ROWS 64 /* rows between two looks at the clock */
+#define CLOCK_ROWS 64 /* rows between two readings of the clock */
 
 bool search_set(struct view *view, const char *text, char *problem, size_t size)
 {

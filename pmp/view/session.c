@@ -309,11 +309,11 @@ int session_timeout(const struct session *session, int most)
 /* Keys that have come together share the time of one, but each has some. */
 static void take_keys(struct session *session)
 {
-	uint64_t begin = now_ns();
+	uint64_t start = now_ns();
 	struct screen_event event;
 
 	while (screen_next(session->screen, &event)) {
-		uint64_t took = now_ns() - begin;
+		uint64_t took = now_ns() - start;
 
 		session->view.slice =
 			took < VIEW_SLICE - SLICE_MIN ? VIEW_SLICE - took : SLICE_MIN;

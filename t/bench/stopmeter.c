@@ -350,7 +350,7 @@ int main(int argc, char **argv)
 	const char *output = "/dev/null";
 	int first = take_options(&meter, argc, argv, &output), status = 0;
 	struct rusage usage;
-	double begin, wall;
+	double started, wall;
 	pid_t child;
 
 	if (argc - first < 2) {
@@ -364,11 +364,11 @@ int main(int argc, char **argv)
 	signal(SIGTERM, SIG_IGN);
 	list_threads(&meter, (int)strtol(argv[first], NULL, 10));
 	start(&meter);
-	begin = now_ms();
+	started = now_ms();
 	child = run(argv + first + 1, output);
 	if (child < 0 || wait4(child, &status, 0, &usage) < 0)
 		die(argv[first + 1]);
-	wall = now_ms() - begin;
+	wall = now_ms() - started;
 	finish(&meter);
 	report(&meter, wall, &usage);
 	free(meter.threads);

@@ -30,7 +30,7 @@
 #define ANYWHERE 3 /* in place of a state: it has changed */
 
 static struct {
-	unsigned long long stopped, looked, unchanged, incomplete, moved, wrong;
+	unsigned long long stopped, peeked, unchanged, incomplete, moved, wrong;
 	unsigned long long rested; /* captures that asked for many at once */
 } sums;
 
@@ -140,7 +140,7 @@ static void judge(const struct pairs_page *page, const struct pmp_sample *sample
 	}
 	switch (thread->obtained) {
 	case PMP_STOPPED: sums.stopped++; break;
-	case PMP_PEEKED: sums.looked++; break;
+	case PMP_PEEKED: sums.peeked++; break;
 	case PMP_UNCHANGED: sums.unchanged++; break;
 	default: break;
 	}
@@ -177,7 +177,7 @@ static int run_round(const struct pairs_page *page, struct pmp_target *target)
 
 static bool has_enough(void)
 {
-	return sums.stopped > ENOUGH && sums.looked > ENOUGH && sums.unchanged > ENOUGH;
+	return sums.stopped > ENOUGH && sums.peeked > ENOUGH && sums.unchanged > ENOUGH;
 }
 
 int main(int argc, char **argv)
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	const struct pairs_page *page = argc == 5 ? open_page(argv[2]) : NULL;
 	struct pmp_target *target;
 	struct pmp_error err;
-	uint64_t time, begin;
+	uint64_t time, start;
 
 	if (!page)
 		return 2;
@@ -195,16 +195,16 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	time = strtoul(argv[3], NULL, 10) * 1000000;
-	begin = now_us();
-	while (now_us() - begin < (has_enough() ? time : time * TIMES_MAX) &&
+	start = now_us();
+	while (now_us() - start < (has_enough() ? time : time * TIMES_MAX) &&
 	       run_round(page, target) == 0)
 		usleep((useconds_t)strtoul(argv[4], NULL, 10));
 	if (target->idle_set.unusable)
 		printf("# no taskstats here\n");
 	pmp_target_close(target);
-	printf("stopped %llu looked %llu unchanged %llu incomplete %llu moved %llu wrong %llu "
+	printf("stopped %llu peeked %llu unchanged %llu incomplete %llu moved %llu wrong %llu "
 	       "rested %llu\n",
-	       sums.stopped, sums.looked, sums.unchanged, sums.incomplete, sums.moved,
+	       sums.stopped, sums.peeked, sums.unchanged, sums.incomplete, sums.moved,
 	       sums.wrong, sums.rested);
 	return sums.wrong != 0;
 }

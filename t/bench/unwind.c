@@ -141,14 +141,14 @@ static double walk_once(struct pmp_unwinder *unwinder, const struct pmp_regs *re
 			const struct pmp_reader *memory)
 {
 	struct pmp_walk walk = { .frames = frames, .limit = FUNCTIONS + 1 };
-	double begin = now();
+	double start = now();
 
 	if (pmp_walk(unwinder, regs, memory, &walk) || walk.count != FUNCTIONS ||
 	    walk.end != PMP_END_ROOT) {
 		fprintf(stderr, "%zu frames, %s\n", walk.count, pmp_end_text(walk.end));
 		exit(1);
 	}
-	return now() - begin;
+	return now() - start;
 }
 
 static void measure(const char *name, bool rules, unsigned repeats, struct pmp_maps *maps,

@@ -28,7 +28,7 @@ static struct saved new_profile(void)
 }
 
 /* What the screen reads, whose indices must be right. */
-static void look(const struct pmp_live *live)
+static void read_live(const struct pmp_live *live)
 {
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 	struct pmp_live_counter counter = { .size = sizeof(counter) };
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct saved saved = new_profile();
 
 	saved_read(&saved, data, size, NULL);
-	look(pmp_profile_live(saved.profile));
+	read_live(pmp_profile_live(saved.profile));
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		struct pmp_buf buf = saved_write(&saved, formats[i], NULL);
 

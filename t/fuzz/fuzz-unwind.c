@@ -4,7 +4,7 @@
  *
  *	kind (1)  pc, sp, fp: 2 bytes each, relative to text and stack
  *	changes (1), each: where (2), what (1)
- *	the rest: the stack from its begin
+ *	the rest: the stack from its start
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For tests on a file system of their own, t/target/hangfs.c; read instead of test.sh and
-# live.sh. The test begins anew in mounts of its own, which go with it.
+# live.sh. The test starts again in mounts of its own, which go with it.
 
 # shellcheck shell=sh
 if [ -z "$HANGFS_MOUNTS" ] && unshare -m true 2>/dev/null; then

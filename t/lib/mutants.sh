@@ -15,7 +15,7 @@ run_with() {
 # caught FAULT[,FAULT] TEST CHECK ASSERTION: with the fault the assertion whose description
 # begins like that (an extended regular expression) fails, within three runs, for what a
 # fault does can depend on the moment; and the same program without the fault passes all.
-# no-look, as a second one, is no fault: threads that could be looked at are stopped.
+# no-peek, as a second one, is no fault: threads that could be peeked at are stopped.
 caught() {
 	if ! grep -aq "${1%,*}" "$PMP_FAULTY"; then
 		ok false "$1 is planted"

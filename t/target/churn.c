@@ -7,7 +7,7 @@
  */
 #include "target.h"
 
-#define ENOUGH 20 /* births, for a verdict */
+#define ENOUGH 20 /* new processes, for a verdict */
 
 static atomic_int ended, makers_left, trouble;
 static atomic_ullong born, ran;

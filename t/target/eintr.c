@@ -41,7 +41,7 @@ static pid_t helper_pid;
 static int lock_file = -1;
 static char lock_path[] = "eintr-lock.XXXXXX";
 
-/* A call prepares what it needs and then sleeps; it is called anew when it ends. */
+/* A call prepares what it needs and then sleeps; it is called again when it ends. */
 typedef long call(void);
 
 static long unavailable(void)
@@ -644,7 +644,7 @@ int main(int argc, char **argv)
 	target_ready();
 	target_wait_end();
 	snprintf(path, sizeof path, FIFO_PATH, getpid());
-	unlink(path); /* not before: a call that is restarted opens it anew */
+	unlink(path); /* not before: a call that is restarted opens it again */
 	disturbed = report(argc > 1 && strcmp(argv[1], "-v") == 0);
 	if (disturbed)
 		target_verdict("%u calls disturbed", disturbed);

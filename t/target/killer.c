@@ -28,7 +28,7 @@ struct process {
 	unsigned long calls;
 };
 
-static struct process processes[2]; /* in the order of their births */
+static struct process processes[2]; /* in the order of their starts */
 
 static bool counts(pid_t pid, bool hold_only)
 {

@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 
 #define TIMER_PERIOD 1000000 /* ns */
-#define TIMER_SLACK 2	     /* periods between an expiry and the look at the clock */
-#define TIMER_LOOKS 50
+#define TIMER_SLACK 2	     /* periods between an expiry and the reading of the clock */
+#define TIMER_CHECKS 50
 #define ALT_STACK (64 * 1024)
 
 #define SIGNAL_TIMER SIGRTMIN
@@ -231,7 +231,7 @@ static long long timer_losses(void)
 	uint64_t until;
 
 	timer_lost = INT64_MAX;
-	until = timer_handled + TIMER_LOOKS;
+	until = timer_handled + TIMER_CHECKS;
 	while (timer_handled < until)
 		target_nap(1);
 	return timer_lost;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * looks PID COMPARISONS SECONDS [fresh]: are stacks that were read without a stop the
+ * peeks PID COMPARISONS SECONDS [fresh]: are stacks that were read without a stop the
  * true ones?
  *
- * Each round looks at all threads (--stop=never), then stops them all, and compares the
- * stacks of those that have slept from the look to the stop: their number of times on a
- * processor was the same before the stop as at the look, and is larger by just what a stop
- * adds behind it. One that was woken right before its stop looks the same by that, so pc
- * and sp, which a look has from the kernel, must be the same, too. With "fresh" nothing is
- * learned from one round to the next. Ends when so many have been compared or the time is
- * over, which is ten times as much until one has been. Prints the sums; the status is 1 if any stack differs.
+ * Each round peeks at all threads (--stop=never), then stops them all, and compares the
+ * stacks of those that have slept from the peek to the stop: their number of times on a
+ * processor was the same before the stop as at the peek, and is larger by just what a stop
+ * adds after it. One that was woken right before its stop looks the same by that, so pc
+ * and sp, which a peek has from the kernel, must be the same, too. With "fresh" nothing is
+ * kept from one round to the next. Ends when so many have been compared or the time is
+ * over, which is ten times as much until one has been. Prints the sums; the status is 1
+ * if any stack differs.
  */
 #include "libpmp.h"
 #include "sample.h"
@@ -25,7 +26,7 @@
 #define NAPS 20
 
 struct sums {
-	unsigned long long looked, unchanged, incomplete, same, different, moved;
+	unsigned long long peeked, unchanged, incomplete, same, different, moved;
 };
 
 static uint64_t runs_now(pid_t pid, pid_t tid)
@@ -80,28 +81,28 @@ static const struct pmp_thread *find(const struct pmp_sample *sample, pid_t tid)
 	return NULL;
 }
 
-static void compare(const struct pmp_sample *looks, const struct pmp_sample *stops,
+static void compare(const struct pmp_sample *peeks, const struct pmp_sample *stops,
 		    const uint64_t *runs, struct sums *sums)
 {
 	for (size_t i = 0; i < stops->thread_count; i++) {
 		const struct pmp_thread *stopped = &stops->threads[i];
-		const struct pmp_thread *looked = find(looks, stopped->tid);
+		const struct pmp_thread *peeked = find(peeks, stopped->tid);
 
-		if (!looked || stopped->obtained != PMP_STOPPED)
+		if (!peeked || stopped->obtained != PMP_STOPPED)
 			continue;
-		sums->looked += looked->obtained == PMP_PEEKED;
-		sums->unchanged += looked->obtained == PMP_UNCHANGED;
-		if (looked->obtained == PMP_NOT_STOPPED) {
+		sums->peeked += peeked->obtained == PMP_PEEKED;
+		sums->unchanged += peeked->obtained == PMP_UNCHANGED;
+		if (peeked->obtained == PMP_NOT_STOPPED) {
 			sums->incomplete++;
-		} else if (!looked->runs || looked->runs != stopped->runs ||
+		} else if (!peeked->runs || peeked->runs != stopped->runs ||
 			   runs[i] != stopped->runs + STOP_ADDS ||
-			   !same_place(looks, looked, stops, stopped)) {
+			   !same_place(peeks, peeked, stops, stopped)) {
 			sums->moved++;
-		} else if (same_stack(looks, looked, stops, stopped)) {
+		} else if (same_stack(peeks, peeked, stops, stopped)) {
 			sums->same++;
 		} else {
 			sums->different++;
-			print_stack("looked at", looks, looked);
+			print_stack("peeked at", peeks, peeked);
 			print_stack("stopped", stops, stopped);
 		}
 	}
@@ -139,25 +140,25 @@ static int open_target(pid_t pid, enum pmp_stop stop, struct pmp_target **target
 	return -1;
 }
 
-static int run_round(pid_t pid, struct pmp_target *looker, struct pmp_target *stopper,
+static int run_round(pid_t pid, struct pmp_target *peeker, struct pmp_target *stopper,
 		     struct sums *sums)
 {
-	struct pmp_sample *looks = NULL, *stops = NULL;
+	struct pmp_sample *peeks = NULL, *stops = NULL;
 	uint64_t *runs;
 
-	if (pmp_target_capture(looker, &looks, NULL) < 0)
+	if (pmp_target_capture(peeker, &peeks, NULL) < 0)
 		return -1;
 	if (pmp_target_capture(stopper, &stops, NULL) < 0) {
-		pmp_sample_free(looks);
+		pmp_sample_free(peeks);
 		return -1;
 	}
 	runs = calloc(stops->thread_count + 1, sizeof(*runs));
 	if (runs) {
 		read_runs(pid, stops, runs);
-		compare(looks, stops, runs, sums);
+		compare(peeks, stops, runs, sums);
 	}
 	free(runs);
-	pmp_sample_free(looks);
+	pmp_sample_free(peeks);
 	pmp_sample_free(stops);
 	return 0;
 }
@@ -167,28 +168,28 @@ int main(int argc, char **argv)
 	pid_t pid = argc > 3 ? atoi(argv[1]) : 0;
 	unsigned long comparisons = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
 	int limit = argc > 3 ? atoi(argv[3]) : 0;
-	time_t begin = time(NULL);
+	time_t start = time(NULL);
 	bool fresh = argc > 4 && strcmp(argv[4], "fresh") == 0;
-	struct pmp_target *looker = NULL, *stopper = NULL;
+	struct pmp_target *peeker = NULL, *stopper = NULL;
 	struct sums sums = { 0 };
 
-	if (!pid || open_target(pid, PMP_STOP_NEVER, &looker) ||
+	if (!pid || open_target(pid, PMP_STOP_NEVER, &peeker) ||
 	    open_target(pid, PMP_STOP_ALL, &stopper))
 		return 2;
 	while (sums.same + sums.different < comparisons &&
-	       time(NULL) - begin <= (sums.same + sums.different ? limit : 10 * limit)) {
-		if (run_round(pid, looker, stopper, &sums) < 0)
+	       time(NULL) - start <= (sums.same + sums.different ? limit : 10 * limit)) {
+		if (run_round(pid, peeker, stopper, &sums) < 0)
 			break;
 		if (fresh) {
-			pmp_target_close(looker);
-			if (open_target(pid, PMP_STOP_NEVER, &looker))
+			pmp_target_close(peeker);
+			if (open_target(pid, PMP_STOP_NEVER, &peeker))
 				break;
 		}
 	}
-	printf("looked %llu unchanged %llu incomplete %llu same %llu different %llu moved %llu\n",
-	       sums.looked, sums.unchanged, sums.incomplete, sums.same, sums.different,
+	printf("peeked %llu unchanged %llu incomplete %llu same %llu different %llu moved %llu\n",
+	       sums.peeked, sums.unchanged, sums.incomplete, sums.same, sums.different,
 	       sums.moved);
-	pmp_target_close(looker);
+	pmp_target_close(peeker);
 	pmp_target_close(stopper);
 	return sums.different != 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Blocked threads are read without a stop: their stacks are complete, and those that a
-# stop shows. LOOKS=100000 SECONDS_MAX=600 compares more of them, by hand.
+# stop shows. PEEKS=100000 SECONDS_MAX=600 compares more of them, by hand.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
@@ -10,17 +10,17 @@
 # shellcheck source=t/lib/mariadb.sh
 . "$top_srcdir/t/lib/mariadb.sh"
 
-looks=$top_builddir/t/bench/looks
-[ -x "$looks" ] || skip_all "no $looks"
+peeks=$top_builddir/t/bench/peeks
+[ -x "$peeks" ] || skip_all "no $peeks"
 trap 'mariadb_stop; test_cleanup' EXIT
 
 # compared PID COUNT SECONDS TEXT [fresh]
 compared() {
 	local pid=$1 count=$2 time=$3 text=$4
 	shift 4
-	PMP_FAULT=${PMP_JUDGE_FAULT:-} "$looks" "$pid" "$count" "$time" "$@" >sums 2>&1
+	PMP_FAULT=${PMP_JUDGE_FAULT:-} "$peeks" "$pid" "$count" "$time" "$@" >sums 2>&1
 	ok "[ $? -eq 0 ] && ! grep -q ' same 0 ' sums" \
-		"$text${1:+, nothing learned}: $(tail -n 1 sums)" || diag "$(tail -n 60 sums)"
+		"$text${1:+, nothing kept}: $(tail -n 1 sums)" || diag "$(tail -n 60 sums)"
 }
 
 settled() {
@@ -75,7 +75,7 @@ check_asleep() {
 	done
 }
 
-# Some of their threads compute: those cannot be looked at.
+# Some of their threads compute: those cannot be peeked at.
 check_mixed() {
 	both "waits" waits
 	both "signal handlers" signal
@@ -92,7 +92,7 @@ check_rust() {
 }
 
 # A function that moves the stack pointer by sizes of all kinds waits below itself, at
-# six levels: nothing may be learned there.
+# six levels: nothing may be cached there.
 check_varying() {
 	start_target varying
 	ok "'$PMP' -f folded -n 300 -i 5ms --max-stop 1s -p $target_pid -o out.folded" \
@@ -122,8 +122,8 @@ check_mariadb() {
 	stops=$(sed -n 's/.*, \([0-9]*\)[.0-9]*% by a stop.*/\1/p' err)
 	ok "[ ${stops:-100} -lt 20 ]" "16 busy and 80 idle ones at 10 Hz: $stops % by a stop" ||
 		diag "$(cat err)"
-	compared "$mariadb_pid" "${LOOKS:-20000}" "${SECONDS_MAX:-8}" "mariadbd"
-	compared "$mariadb_pid" "${LOOKS:-20000}" "${SECONDS_MAX:-8}" "mariadbd" fresh
+	compared "$mariadb_pid" "${PEEKS:-20000}" "${SECONDS_MAX:-8}" "mariadbd"
+	compared "$mariadb_pid" "${PEEKS:-20000}" "${SECONDS_MAX:-8}" "mariadbd" fresh
 	free_again_server
 }
 

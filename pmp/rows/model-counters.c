@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows out of what was counted. Cells (a thread, a stack, how often) that pass the
+ * Rows out of what was counted. Counters (a thread, a stack, how often) that pass the
  * filters are put together by the names of their stacks.
  */
 #include "libpmp-program.h"
@@ -85,7 +85,7 @@ static bool idle_passes(const struct model *model, size_t stack, char state,
 
 /* ---- threads and processes ----------------------------------------------------- */
 
-static bool look_at_thread(struct model *model, size_t i)
+static bool prepare_thread(struct model *model, size_t i)
 {
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 	struct thread_row *row = &model->thread_rows[i];
@@ -101,7 +101,7 @@ static bool look_at_thread(struct model *model, size_t i)
 	return row->name != NAME_NONE && row->group != NAME_NONE;
 }
 
-static bool look_at_processes(struct model *model)
+static bool prepare_processes(struct model *model)
 {
 	size_t count = pmp_live_process_count(model->live);
 
@@ -117,18 +117,18 @@ static bool look_at_processes(struct model *model)
 	return true;
 }
 
-enum step_progress model_look(struct model *model, uint64_t until)
+enum step_progress model_prepare(struct model *model, uint64_t until)
 {
 	size_t count = pmp_live_thread_count(model->live);
 
 	if (!model_extend(&model->thread_rows, &model->thread_count, count,
 			  sizeof(*model->thread_rows)) ||
-	    !look_at_processes(model))
+	    !prepare_processes(model))
 		return STEP_FAILED;
 	while (model->build->at < count) {
-		if (!look_at_thread(model, model->build->at))
+		if (!prepare_thread(model, model->build->at))
 			return STEP_FAILED;
-		model->build->looked = model->build->at + 1;
+		model->build->prepared = model->build->at + 1;
 		if (model_next(model, until))
 			return STEP_ON;
 	}
@@ -171,8 +171,8 @@ static bool list_thread(struct model *model, size_t i)
 
 enum step_progress model_threads(struct model *model, uint64_t until)
 {
-	/* Those that came since they were looked at are for the next time. */
-	while (model->build->at < model->build->looked) {
+	/* Those that came since they were prepared are for the next time. */
+	while (model->build->at < model->build->prepared) {
 		if (!list_thread(model, model->build->at))
 			return STEP_FAILED;
 		if (model_next(model, until))
@@ -216,34 +216,35 @@ static struct view_row *find_sum(struct model *model, const struct view_row *par
 	return row;
 }
 
-static bool count_cell(struct model *model, size_t i)
+static bool count_counter(struct model *model, size_t i)
 {
-	struct pmp_live_counter cell = { .size = sizeof(cell) };
+	struct pmp_live_counter counter = { .size = sizeof(counter) };
 	const struct thread_row *thread;
 	struct view_row part = { 0 }, *row;
 
-	pmp_live_counter(model->live, i, model_window(model), &cell);
-	part.count = cell.count;
-	/* A thread that came since they were looked at is for the next time. */
-	if (!part.count || cell.thread >= model->build->looked)
+	pmp_live_counter(model->live, i, model_window(model), &counter);
+	part.count = counter.count;
+	/* A thread that came since they were prepared is for the next time. */
+	if (!part.count || counter.thread >= model->build->prepared)
 		return true;
-	thread = &model->thread_rows[cell.thread];
+	thread = &model->thread_rows[counter.thread];
 	if (!thread->passes)
 		return true;
-	part.chain = model_chain_of(model, cell.stack);
+	part.chain = model_chain_of(model, counter.stack);
 	if (part.chain == NAME_NONE)
 		return false;
 	/* What is collected will have another name. */
-	model->build->final &= model->stacks[cell.stack].final;
-	if (!stack_passes(model, cell.stack, part.chain) ||
-	    !idle_passes(model, cell.stack, cell.state, cell.syscall))
+	model->build->final &= model->stacks[counter.stack].final;
+	if (!stack_passes(model, counter.stack, part.chain) ||
+	    !idle_passes(model, counter.stack, counter.state, counter.syscall))
 		return true;
-	part.state = model_state(model, cell.state, cell.waits_for_lock, cell.stack);
+	part.state =
+		model_state(model, counter.state, counter.waits_for_lock, counter.stack);
 	part.average = (double)part.count * model->weights[thread->process];
 	part.process = thread->process;
 	part.group = model->settings.ungrouped ? thread->name : thread->group;
-	part.thread = (uint32_t)cell.thread;
-	part.stack = (uint32_t)cell.stack;
+	part.thread = (uint32_t)counter.thread;
+	part.stack = (uint32_t)counter.stack;
 	row = find_sum(model, &part);
 	if (!row)
 		return false;
@@ -330,7 +331,7 @@ enum step_progress model_collect(struct model *model, uint64_t until)
 		return STEP_FAILED;
 	build->begun = true;
 	while (!build->same && build->at < pmp_live_counter_count(model->live)) {
-		if (!count_cell(model, build->at))
+		if (!count_counter(model, build->at))
 			return STEP_FAILED;
 		if (model_next(model, until))
 			return STEP_ON;
