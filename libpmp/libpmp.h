@@ -256,10 +256,15 @@ struct pmp_sample_frame_info {
 	const char *module; /* path, raw bytes, "[vdso]"; "": pc is in no mapping */
 	uint64_t offset;    /* of pc in the module's file */
 	bool deleted;	    /* the file is no longer there under this path */
+	/* Of the module, as the linker wrote it (usually 20 bytes); NULL and 0: it has none,
+	 * or its file could not be read. */
+	const uint8_t *build_id;
+	size_t build_id_size;
 };
 /**
  * Frame i of a thread, innermost first, without a name: pmp_symbolizer_locate_frame() is
- * the way to that. Strings are borrowed from the sample.
+ * the way to that. Strings and bytes are borrowed from the sample. The build-id is read at
+ * the first call for a module, from the file that was opened when it was captured.
  *
  * Returns false and leaves *info alone when there is no such thread or frame.
  */

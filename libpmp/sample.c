@@ -48,6 +48,7 @@ void pmp_module_unref(struct pmp_module *module)
 	if (module->fd >= 0)
 		close(module->fd);
 	free(module->image);
+	free(module->build_id);
 	free(module->path);
 	free(module);
 }
@@ -285,28 +286,4 @@ const struct pmp_raw_frame *pmp_sample_raw_frame(const struct pmp_sample *sample
 	    i >= sample->frame_count - its->frame)
 		return NULL;
 	return &sample->frames[its->frame + i];
-}
-
-bool pmp_sample_frame(const struct pmp_sample *sample, size_t thread, size_t i,
-		      struct pmp_sample_frame_info *info)
-{
-	const struct pmp_raw_frame *frame = pmp_sample_raw_frame(sample, thread, i);
-	struct pmp_sample_frame_info all = { .module = "" };
-	const struct pmp_region *region = NULL;
-
-	if (!frame)
-		return false;
-	all.pc = frame->pc;
-	all.exact = frame->flags & PMP_FRAME_EXACT;
-	all.signal = frame->flags & PMP_FRAME_SIGNAL;
-	/* A call may be the last instruction of a mapping. */
-	if (sample->maps)
-		region = pmp_maps_find(sample->maps, all.exact ? all.pc : all.pc - 1);
-	if (region) {
-		all.module = region->module->path;
-		all.deleted = region->module->deleted;
-		all.offset = region->offset + (all.pc - region->start);
-	}
-	pmp_sized_give(info, &all, sizeof(all));
-	return true;
 }

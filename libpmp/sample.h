@@ -54,6 +54,10 @@ struct pmp_module {
 	int open_errno; /* why not */
 	void *image;	/* owned copy of the memory image, or NULL */
 	size_t image_size;
+	/* Of what the file says: resolve/sample-frame.c reads it when it is asked for. */
+	bool build_id_tried;
+	void *build_id; /* owned, or NULL */
+	size_t build_id_size;
 };
 
 enum { PMP_PROT_READ = 1, PMP_PROT_WRITE = 2, PMP_PROT_EXEC = 4, PMP_PROT_SHARED = 8 };

@@ -89,7 +89,7 @@ static void test_assembly(void)
 	uint64_t start;
 
 	write_file("names.s", assembly);
-	if (!ok(run("${CC:-cc} -nostdlib -no-pie -o names names.s 2>/dev/null"),
+	if (!ok(run("${CC:-cc} -nostdlib -no-pie -Wl,--build-id=sha1 -o names names.s 2>/dev/null"),
 		"assembled"))
 		return;
 	start = symbol_address("names", "_start");
@@ -267,6 +267,98 @@ static void test_long(void)
 	free(name);
 }
 
+/* ---- frames of a sample, without names ------------------------------------------ */
+
+static bool has_id(const struct pmp_sample_frame_info *info, const char *id, size_t size)
+{
+	return info->build_id_size == size && memcmp(info->build_id, id, size) == 0;
+}
+
+/* Frames in the maps, of one thread: those at offsets from start, and one in no mapping. */
+static struct pmp_sample *sample_in(const struct space *space, uint64_t start)
+{
+	const struct pmp_raw_frame frames[] = {
+		{ .pc = start + 4 + space->bias, .flags = PMP_FRAME_EXACT },
+		{ .pc = start + 8 + space->bias, .flags = PMP_FRAME_SIGNAL },
+		{ .pc = 0x10 },
+	};
+	struct pmp_sample *sample = pmp_sample_new();
+
+	sample->maps = pmp_maps_ref(space->maps);
+	pmp_sample_add_thread(sample);
+	pmp_sample_add_frames(sample, frames, sizeof(frames) / sizeof(*frames));
+	return sample;
+}
+
+static void test_sample_frames(void)
+{
+	struct pmp_sample_frame_info info = { .size = sizeof(info) };
+	uint64_t start = symbol_address("lib.so", "exported");
+	struct space space = space_of("lib.so");
+	struct pmp_sample *sample = sample_in(&space, start);
+	const uint8_t *id;
+
+	ok(pmp_sample_frame(sample, 0, 0, &info) && info.exact && !info.signal,
+	   "the innermost frame");
+	is_str(info.module, "lib.so", "its module");
+	is_int((long long)(info.pc - space.bias), (long long)start + 4, "its address");
+	ok(has_id(&info, "\xab\xcd\xef\x01", 4), "the module's build-id");
+	id = info.build_id;
+	close(space.maps->modules[0]->fd);
+	space.maps->modules[0]->fd = -1;
+	ok(pmp_sample_frame(sample, 0, 1, &info) && !info.exact && info.signal,
+	   "the next one");
+	ok(info.build_id == id && info.build_id_size == 4, "the file is read once");
+	ok(pmp_sample_frame(sample, 0, 2, &info) && !*info.module && !info.build_id &&
+		   !info.build_id_size,
+	   "one in no mapping has no module and no build-id");
+	info.pc = 1;
+	ok(!pmp_sample_frame(sample, 0, 3, &info) &&
+		   !pmp_sample_frame(sample, 1, 0, &info) && info.pc == 1,
+	   "there are no more");
+	info = (struct pmp_sample_frame_info){
+		.size = offsetof(struct pmp_sample_frame_info, build_id)
+	};
+	ok(pmp_sample_frame(sample, 0, 0, &info) && !info.build_id && !info.build_id_size,
+	   "of a program that does not know of build-ids");
+	pmp_sample_free(sample);
+	space_free(&space);
+}
+
+/* A file without one, one that is no program, and the vDSO, which is no file. */
+static void test_build_ids(void)
+{
+	struct pmp_sample_frame_info info = { .size = sizeof(info) };
+	struct space space = space_of("names");
+	struct pmp_module *module = space.maps->modules[0];
+	struct pmp_sample *sample = sample_in(&space, symbol_address("names", "_start"));
+	int fd = module->fd;
+
+	run("objcopy -R .note.gnu.build-id names without 2>/dev/null");
+	module->fd = open("without", O_RDONLY | O_CLOEXEC);
+	ok(pmp_sample_frame(sample, 0, 0, &info) && !info.build_id && !info.build_id_size,
+	   "a file without a build-id");
+	close(module->fd);
+	module->fd = open("names.s", O_RDONLY | O_CLOEXEC);
+	module->build_id_tried = false;
+	ok(pmp_sample_frame(sample, 0, 0, &info) && !info.build_id && !info.build_id_size,
+	   "a file that is no program");
+	close(module->fd);
+	module->fd = -1;
+	module->build_id_tried = false;
+	module->kind = PMP_MODULE_VDSO;
+	module->image_size = (size_t)lseek(fd, 0, SEEK_END);
+	module->image = malloc(module->image_size);
+	if (pread(fd, module->image, module->image_size, 0) !=
+	    (ssize_t)module->image_size)
+		diag("names: cannot be read");
+	ok(pmp_sample_frame(sample, 0, 0, &info) && info.build_id_size == 20,
+	   "an image in memory");
+	close(fd);
+	pmp_sample_free(sample);
+	space_free(&space);
+}
+
 int main(void)
 {
 	if (!have("${CC:-cc}") || !have("nm")) {
@@ -281,6 +373,8 @@ int main(void)
 	test_no_file();
 	test_versions();
 	test_long();
+	test_sample_frames();
+	test_build_ids();
 	leave_tmp();
 	return done_testing();
 }
