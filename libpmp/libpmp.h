@@ -178,6 +178,13 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **sample,
  */
 size_t pmp_target_reap(struct pmp_target *target);
 
+/**
+ * Sleep for so many ns, and meanwhile do what pmp_target_reap() does, as often as that is
+ * needed: for programs that have nothing else to do between two captures. Returns early
+ * when a signal handler has run, unless threads are awaited.
+ */
+void pmp_target_sleep(struct pmp_target *target, uint64_t ns);
+
 /** Returns the id of the process. */
 pid_t pmp_target_pid(const struct pmp_target *target);
 /** Returns the name of the process (comm), raw bytes as the kernel has them. */
@@ -190,7 +197,7 @@ bool pmp_target_ended(const struct pmp_target *target);
  * Those that have not, as they hang in the kernel for instance, are not forgotten: any
  * later call of a capture, reap or close in this thread releases them, and so does
  * its end. A program that makes none calls pmp_target_reap(NULL) until that
- * returns 0. held_since and holding are not used any more.
+ * returns 0, or pmp_target_sleep(NULL, ...). held_since and holding are not used any more.
  */
 void pmp_target_close(struct pmp_target *target);
 

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 #include "lib/child.h"
 #include "libpmp.h"
@@ -258,6 +259,50 @@ static void check_close(void)
 	end_child(&child);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void no_more(int number)
+{
+	(void)number;
+}
+
+/* While the program sleeps, threads that stop late are released. */
+static void check_sleep(void)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 20000 };
+	struct sigaction action = { .sa_handler = no_more }, before;
+	struct pmp_target *target;
+	struct child child;
+	uint64_t start;
+
+	if (!ok(child_start(&child, spinners, NULL), "a process"))
+		return;
+	close_early(&child);
+	for (int i = 0; i < 20 && !is_free(&child); i++)
+		pmp_target_sleep(NULL, 100000000);
+	ok(is_free(&child), "threads that stop late are released in a sleep");
+	is_int((long)pmp_target_reap(NULL), 0, "none is awaited any more");
+	if (ok(pmp_target_open(child.pid, NULL, &target, NULL) == 0, "opened again")) {
+		start = now_ns();
+		pmp_target_sleep(target, 30000000);
+		ok(now_ns() - start >= 30000000, "a sleep is as long as it is asked for");
+		sigaction(SIGALRM, &action, &before);
+		setitimer(ITIMER_REAL, &soon, NULL);
+		start = now_ns();
+		pmp_target_sleep(target, 60000000000);
+		ok(now_ns() - start < 50000000000, "a signal ends it");
+		sigaction(SIGALRM, &before, NULL);
+		pmp_target_close(target);
+	}
+	end_child(&child);
+}
+
 static bool sleepers(const struct child *self, void *arg)
 {
 	pthread_attr_t attr;
@@ -417,6 +462,7 @@ int main(void)
 	check_reports();
 	check_kept();
 	check_close();
+	check_sleep();
 	check_thread();
 	check_descriptors();
 	check_time();

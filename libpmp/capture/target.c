@@ -3,12 +3,14 @@
  * pending stops. */
 #include "capture/target.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "proc/open.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_FRAMES_DEFAULT 512
 #define MAX_FRAMES_LIMIT (1u << 20)
@@ -101,6 +103,32 @@ size_t pmp_target_reap(struct pmp_target *target)
 	size_t closed = pmp_stopper_reap_closed();
 
 	return target ? pmp_stopper_reap(target->stopper) : closed;
+}
+
+/* False: a signal handler has run meanwhile. */
+static bool sleep_for(uint64_t ns)
+{
+	const struct timespec time = { .tv_sec = (time_t)(ns / PMP_S),
+				       .tv_nsec = (long)(ns % PMP_S) };
+
+	return nanosleep(&time, NULL) == 0;
+}
+
+void pmp_target_sleep(struct pmp_target *target, uint64_t ns)
+{
+	const uint64_t start = pmp_clock();
+
+	for (;;) {
+		const bool awaits = pmp_target_reap(target) > 0;
+		const uint64_t slept = pmp_clock() - start;
+		uint64_t left = slept < ns ? ns - slept : 0;
+
+		if (awaits && left > PMP_MS)
+			left = PMP_MS;
+		/* The stop of a thread that is awaited interrupts as well: SIGCHLD. */
+		if (!left || (!sleep_for(left) && !awaits))
+			return;
+	}
 }
 
 pid_t pmp_target_pid(const struct pmp_target *target)
