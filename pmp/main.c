@@ -93,6 +93,12 @@ static int settle(struct invocation *call, const struct id_list *pids)
 	return status ? status : begin(options);
 }
 
+static int run_together(struct invocation *call, struct id_list *pids)
+{
+	options_warn_sections(&call->options);
+	return run_profile(call, pids);
+}
+
 /* In the process of one file: only its targets, and its share of what pmp may take. */
 static int profile_group(struct invocation *call, struct id_list *pids,
 			 const size_t *groups, size_t group, size_t count)
@@ -109,7 +115,7 @@ static int profile_group(struct invocation *call, struct id_list *pids,
 	status = settle(call, pids);
 	if (*max_cpu)
 		*max_cpu = *max_cpu > count ? *max_cpu / count : 1;
-	return status ? status : run_profile(call, pids);
+	return status ? status : run_together(call, pids);
 }
 
 /* A profile for each file that the name of the output stands for. */
@@ -129,7 +135,7 @@ static int profile_all(struct invocation *call, struct id_list *pids)
 	if (group >= 0 && count > 1)
 		status = profile_group(call, pids, groups, (size_t)group, count);
 	else if (group >= 0)
-		status = run_profile(call, pids);
+		status = run_together(call, pids);
 	free(groups);
 	return status;
 }

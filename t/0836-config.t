@@ -106,8 +106,17 @@ is "$(awk '{ n += $NF } END { print n }' out)" 4 "alternatives; with what else i
 "$PMP" --config c "$sleeper" "$demo" >out
 is "$(awk '/^sleeper-[0-9]*;.*;main;/ { print $NF }' out)" 1 "of two together sections must mean both"
 "$PMP" --config c "$sleeper" "$demo" 2>err >out
-is "$(grep -c "^pmp: the section .name:.* applies to some of these processes only: it is not used$" err)" \
-	1 "a section that not all have is told"
+is "$(grep '^pmp:' err)" "pmp: the section [name:sleeper] is not used: it does not apply to demo ($demo)
+pmp: the section [name:demo|mysqld] is not used: it does not apply to sleeper ($sleeper)" \
+	"each section that is not used is named, with the process that it is not for"
+like "$(cat err)" '^hint: with %p in the name of the output each process has a file and sections of its own$' \
+	"and what to do"
+"$PMP" --config c "$sleeper" "$demo" $$ 2>err >out
+like "$(cat err)" "^pmp: the section .name:sleeper. is not used: it does not apply to [^ ]* \([0-9]+\) and 1 more$" \
+	"or one of them"
+"$PMP" --config c -q --log log "$sleeper" "$demo" 2>err >out
+is "$(cat err)" "" "with -q it is not printed"
+is "$(grep -c 'the section .* is not used' log)" 2 "but logged"
 "$PMP" --config c -o 'y-%p.folded' "$sleeper" "$demo" 2>err
 unlike "$(cat err)" 'the section' "nothing is told where each process has a run of its own"
 is "$(snapshots "y-$sleeper.folded")" 3 "a process with a run of its own has its section"

@@ -77,17 +77,26 @@ static void warn_kernel(void)
 }
 
 /* A run has one set of options; where each process has a run of its own none is lost. */
-static void warn_section(const struct options *options)
+void options_warn_sections(const struct options *options)
 {
-	const char *output = options->output ? options->output : "";
+	for (size_t i = 0; i < options->unmet_count; i++) {
+		const struct unmet_section *unmet = &options->unmet[i];
+		struct pmp_found_process process = { .size = sizeof(process) };
+		char name[sizeof(process.name) + 32], others[48] = "";
 
-	if (!options->unmet_section || filename_has(output, 'p') ||
-	    filename_has(output, 'n'))
-		return;
-	message_note("with %p or %n in the name of the output each has its own section",
-		     "the section [name:%s] applies to some of these processes only: it "
-		     "is not used",
-		     options->unmet_section);
+		snprintf(name, sizeof(name), "%d", (int)unmet->pid);
+		if (pmp_find_process(".", unmet->pid, &process, NULL) == 0)
+			snprintf(name, sizeof(name), "%s (%d)", process.name,
+				 (int)unmet->pid);
+		if (unmet->count > 1)
+			snprintf(others, sizeof(others), " and %zu more",
+				 unmet->count - 1);
+		message_note("with %p in the name of the output each process has a file "
+			     "and sections of its own",
+			     "the section [name:%s] is not used: it does not apply to "
+			     "%s%s",
+			     unmet->regex, name, others);
+	}
 }
 
 /* What has no effect here; worth a message only, as a configuration may have it. */
@@ -95,7 +104,6 @@ void options_warn(const struct options *options)
 {
 	const struct pmp_format *format = options->format;
 
-	warn_section(options);
 	if (options->kernel && !options->file_count)
 		warn_kernel();
 	if (options->sample_type && !options->file_count)

@@ -18,6 +18,13 @@ struct id_list {
 
 struct config;
 
+/* A section of the configuration that is for some of the targets, so for none. */
+struct unmet_section {
+	const char *regex;
+	pid_t pid;    /* the first target that it is not for */
+	size_t count; /* how many there are */
+};
+
 enum color { PMP_COLOR_AUTO, PMP_COLOR_ALWAYS, PMP_COLOR_NEVER };
 
 struct options {
@@ -72,11 +79,12 @@ struct options {
 	const char *log;   /* NULL: none */
 	uint64_t max_wall; /* ns; 0: no limit */
 	unsigned verbose;
-	const char *config_file;   /* NULL: the usual ones */
-	struct config *config;	   /* what is in them */
-	const char *unmet_section; /* one that is meant for some targets, not for all */
-	const char *debug;	   /* PMP_DEBUG, or NULL */
-	char **words;		   /* of PMP_OPTS */
+	const char *config_file;     /* NULL: the usual ones */
+	struct config *config;	     /* what is in them */
+	struct unmet_section *unmet; /* sections */
+	size_t unmet_count;
+	const char *debug; /* PMP_DEBUG, or NULL */
+	char **words;	   /* of PMP_OPTS */
 };
 
 /**
@@ -117,6 +125,8 @@ bool id_list_add(struct id_list *list, pid_t id);
 
 /** Say which of the options change nothing. To be called when it is known who hears. */
 void options_warn(const struct options *options);
+/** Say which sections of the configuration are not used, as targets differ. */
+void options_warn_sections(const struct options *options);
 /** Are there to be colours on a terminal? */
 bool options_color(const struct options *options, int terminal);
 

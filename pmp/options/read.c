@@ -95,6 +95,45 @@ static int compare_ids(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/* For options_warn_sections(); each once, though there may be several of that name. */
+static bool add_unmet(struct options *options, const struct unmet_section *section)
+{
+	size_t count = options->unmet_count;
+	struct unmet_section *unmet;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(options->unmet[i].regex, section->regex) == 0)
+			return true;
+	}
+	unmet = reallocarray(options->unmet, count + 1, sizeof(*unmet));
+	if (!unmet)
+		return options_no_memory();
+	unmet[count] = *section;
+	options->unmet = unmet;
+	options->unmet_count++;
+	return true;
+}
+
+/* Are all targets among those found, which are in order? */
+static bool all_found(const struct settling *settling, const char *regex,
+		      const pid_t *found, size_t count, bool *result)
+{
+	const struct id_list *pids = settling->names->pids;
+	struct unmet_section unmet = { .regex = regex };
+
+	for (size_t i = 0; i < pids->count; i++) {
+		if (count > 0 &&
+		    bsearch(&pids->ids[i], found, count, sizeof(*found), compare_ids))
+			continue;
+		if (!unmet.count++)
+			unmet.pid = pids->ids[i];
+	}
+	*result = pids->count > 0 && unmet.count == 0;
+	if (*result || unmet.count == pids->count)
+		return true;
+	return add_unmet(settling->options, &unmet);
+}
+
 /* Whole names: the command's base name, or what --name would find. */
 static bool section_applies(void *arg, const char *regex, bool *result)
 {
@@ -103,8 +142,8 @@ static bool section_applies(void *arg, const char *regex, bool *result)
 	struct pattern whole = { 0 };
 	struct pmp_error err = { 0 };
 	char text[PMP_CONFIG_WHOLE_SIZE];
-	size_t matched = 0;
 	pid_t *found = NULL;
+	bool known;
 	int count;
 
 	*result = false;
@@ -121,14 +160,9 @@ static bool section_applies(void *arg, const char *regex, bool *result)
 		message_error(&err);
 		return false;
 	}
-	for (size_t i = 0; i < names->pids->count && count > 0; i++)
-		matched += bsearch(&names->pids->ids[i], found, (size_t)count,
-				   sizeof(*found), compare_ids) != NULL;
+	known = all_found(settling, regex, found, (size_t)count, result);
 	free(found);
-	*result = matched > 0 && matched == names->pids->count;
-	if (matched > 0 && !*result)
-		settling->options->unmet_section = regex;
-	return true;
+	return known;
 }
 
 /* ---- all of it, in its order ----------------------------------------------------- */

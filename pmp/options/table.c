@@ -690,6 +690,7 @@ void options_free(struct options *options)
 	free(options->pids.ids);
 	free(options->tids.ids);
 	config_free(options->config);
+	free(options->unmet);
 	free(options->words);
 	free(options->files);
 }
