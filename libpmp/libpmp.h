@@ -134,6 +134,9 @@ struct pmp_target_options {
 	/* Do not ask where in the kernel threads sleep, which only formats with .details
 	 * and live views show: a fifth of what the first peek at a thread takes. */
 	bool no_wchan;
+	/* Do not read who holds what blocked threads wait for: one read of 128 bytes for
+	 * each of them. */
+	bool no_waits;
 	/* Called while stacks are unwound that take long, at least every few
 	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
 	void (*alive)(void *arg);

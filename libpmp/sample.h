@@ -135,6 +135,61 @@ const char *pmp_end_text(enum pmp_end end);
 
 enum { PMP_SYSCALL_NONE = -1, PMP_SYSCALL_UNKNOWN = -2 };
 
+/* ---- waits -------------------------------------------------------------- */
+
+/* What a blocked thread waits for, as far as its system call and memory show it. */
+enum pmp_wait_kind {
+	PMP_WAIT_NONE,	    /* for nothing known */
+	PMP_WAIT_MUTEX,	    /* of glibc or musl, also with priority inheritance */
+	PMP_WAIT_RWLOCK,    /* pthread_rwlock_t */
+	PMP_WAIT_LATCH,	    /* InnoDB's sux_lock */
+	PMP_WAIT_STDIO,	    /* a FILE */
+	PMP_WAIT_JOIN,	    /* the end of another thread */
+	PMP_WAIT_CONDITION, /* pthread_cond_t */
+	PMP_WAIT_FUTEX,	    /* something else that waits by a futex */
+	PMP_WAIT_COUNT
+};
+
+/* Who holds what a thread waits for. Not known is PMP_HOLDER_NONE: nothing is guessed. */
+enum pmp_holder_is {
+	PMP_HOLDER_NONE,    /* it names nobody; of a rwlock or latch, see count */
+	PMP_HOLDER_FREE,    /* released; who waits has been woken and has not run yet */
+	PMP_HOLDER_THREAD,  /* of the same process */
+	PMP_HOLDER_SELF,    /* the waiter */
+	PMP_HOLDER_PROCESS, /* a thread of another process, in shared memory */
+	PMP_HOLDER_BEFORE_FORK, /* a thread of a process that this one was forked from */
+	PMP_HOLDER_ENDED,	/* it has ended without releasing it */
+	PMP_HOLDER_UNCHECKED,	/* in capture only: a tid that no thread of it has */
+	PMP_HOLDER_COUNT
+};
+
+enum {
+	PMP_WAIT_PROVEN = 1,	  /* the thread slept while all of this was read */
+	PMP_WAIT_TIMED = 2,	  /* with a timeout */
+	PMP_WAIT_WRITE = 4,	  /* of a rwlock: to write */
+	PMP_WAIT_NEXT = 8,	  /* the writer that waits for readers to leave */
+	PMP_WAIT_SHARED = 16,	  /* not a private futex: maybe of several processes */
+	PMP_WAIT_OWNER_DIED = 32, /* the kernel has noted that its owner has ended */
+	PMP_WAIT_DEADLOCK = 64,	  /* in a cycle of threads that was proven */
+};
+
+struct pmp_wait {
+	uint8_t kind;	   /* enum pmp_wait_kind; the rest is zero if it is NONE */
+	uint8_t holder_is; /* enum pmp_holder_is */
+	uint16_t flags;	   /* PMP_WAIT_ */
+	uint32_t count;	   /* readers that hold it */
+	pid_t holder;	   /* 0: not known */
+	uint64_t object;   /* address of the lock, in its thread's memory */
+	uint64_t mutex;	   /* of a condition */
+};
+
+static inline bool pmp_wait_same(const struct pmp_wait *a, const struct pmp_wait *b)
+{
+	return a->kind == b->kind && a->holder_is == b->holder_is &&
+	       a->flags == b->flags && a->count == b->count && a->holder == b->holder &&
+	       a->object == b->object && a->mutex == b->mutex;
+}
+
 struct pmp_thread {
 	pid_t tid;
 	char name[PMP_NAME_SIZE]; /* raw bytes */
@@ -154,7 +209,8 @@ struct pmp_thread {
 	uint64_t reading; /* number of the reading of its stack, in its target; two
 				 * samples of a thread with the same one are the same */
 	uint64_t stopped; /* ns held in this sample */
-	size_t frame;	  /* index of its first frame in pmp_sample.frames */
+	struct pmp_wait wait;
+	size_t frame; /* index of its first frame in pmp_sample.frames */
 	size_t frame_count;
 };
 

@@ -109,6 +109,10 @@ static struct pmp_sample *make_sample(pid_t pid, struct pmp_maps *maps, size_t t
 		thread->syscall = PMP_SYSCALL_UNKNOWN;
 		thread->args[5] = i;
 		thread->stopped = 10 * i;
+		thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_MUTEX,
+						  .holder_is = PMP_HOLDER_THREAD,
+						  .holder = pid,
+						  .object = i };
 		for (size_t j = 0; j < i % 40; j++) {
 			pmp_sample_add_frames(sample, &frame, 1);
 			frame = (struct pmp_raw_frame){ frame.pc + 16, PMP_FRAME_FP };
@@ -513,6 +517,11 @@ static void test_unchanged(void)
 	ok(length > 0 && length < 1000, "none has: %zu", length);
 	length = pass(&pair, &last, next_of(last, 100, none));
 	ok(length > 0 && length < 1000, "nor then: %zu", length);
+	sample = next_of(last, 100, none);
+	sample->threads[7].wait.holder++;
+	length = pass(&pair, &last, sample);
+	ok(length > 0 && length < 2000, "one has not, but waits for another: %zu", length);
+	is_int(last->threads[7].wait.holder, 6, "which arrives");
 	length = pass(&pair, &last, next_of(last, 100, third));
 	ok(length > whole / 5 && length < whole / 2, "a third has: %zu", length);
 	length = pass(&pair, &last, next_of(last, 130, third));

@@ -19,6 +19,7 @@
 #include "capture/stack-copy.h"
 #include "capture/stop-policy.h"
 #include "capture/target.h"
+#include "capture/wait.h"
 #include "proc/explain.h"
 
 #include <errno.h>
@@ -162,6 +163,7 @@ static void see_call(struct pmp_thread *thread, const union pmp_user_regs *user)
 	thread->syscall = PMP_SYSCALL_UNKNOWN;
 	thread->wchan[0] = '\0';
 	memset(thread->args, 0, sizeof(thread->args));
+	memset(&thread->wait, 0, sizeof(thread->wait));
 }
 
 /* It waited for a processor: not after a call, but because another thread got its own. */
@@ -715,9 +717,12 @@ static struct pmp_sample *new_sample(const struct pmp_target *target)
 }
 
 /* All of its threads are there. 0 or an error. */
-static int complete(struct pmp_target *target, struct pmp_sample *sample,
-		    struct pmp_error *err)
+static int complete(struct pmp_capture *capture, struct pmp_error *err)
 {
+	struct pmp_target *target = capture->target;
+	struct pmp_sample *sample = capture->sample;
+	int r;
+
 	target->captured = true;
 	sample->execed = target->execed;
 	target->execed = false;
@@ -725,6 +730,9 @@ static int complete(struct pmp_target *target, struct pmp_sample *sample,
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
 	sort_threads(sample);
+	r = pmp_waits_finish(capture);
+	if (r < 0)
+		return pmp_error_nomem(err, "take a sample");
 	sample->maps =
 		pmp_kernel_maps(&target->kernel, target->maps, &target->next_module_id);
 	if (!sample->maps)
@@ -749,7 +757,7 @@ static int capture_once(struct pmp_target *target, uint64_t deadline,
 		return pmp_error_nomem(err, "take a sample");
 	r = fill(&capture, err);
 	if (r >= 0)
-		r = complete(target, capture.sample, err);
+		r = complete(&capture, err);
 	pmp_maps_unref(capture.maps_before);
 	if (r < 0)
 		pmp_sample_free(capture.sample);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "capture/fp-cache.h"
 #include "capture/fp-recover.h"
+#include "capture/wait.h"
 #include "proc/maps.h"
 
 #define PEEK_TRIES 5 /* with larger and larger copies */
@@ -83,6 +84,7 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work,
 		       struct pmp_stop_request *request, struct pmp_kernel_stack *kernel)
 {
 	struct pmp_run_count after;
+	bool slept;
 	int r;
 
 	request->ranges[0].address = work->peek.sp;
@@ -100,13 +102,18 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work,
 	r = target->options.kernel ? pmp_kernel_read(&target->kernel, &target->process,
 						     work->thread.tid, kernel)
 				   : 0;
+	pmp_wait_peek(target, work, &request->ranges[0]);
 	if (r >= 0)
 		r = pmp_watch_read(&target->watches, &target->process, work->watch,
 				   &after);
 	if (r < 0)
 		return r;
-	return PMP_FAULT("believe-peeks") ||
-	       (after.value && after.value == work->run_count);
+	slept = after.value && after.value == work->run_count;
+	if (slept || PMP_FAULT("believe-edges"))
+		pmp_wait_prove(work);
+	else
+		work->thread.wait = (struct pmp_wait){ 0 };
+	return slept || PMP_FAULT("believe-peeks");
 }
 
 static bool find_fp(void *arg, const struct pmp_regs *regs, size_t frame, uint64_t *fp)

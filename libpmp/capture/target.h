@@ -86,6 +86,7 @@ struct pmp_target {
 	struct pmp_kernel kernel; /* of options.kernel */
 	bool captured;		  /* at least once */
 	bool execed;		  /* since the last sample */
+	bool stood_still;	  /* in the last sample no thread had run */
 	size_t frames_last;	  /* in the last sample */
 	struct pmp_workspace workspace;
 };

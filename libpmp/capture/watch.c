@@ -252,6 +252,23 @@ void pmp_watches_free(struct pmp_watches *watches)
 	*watches = (struct pmp_watches){ 0 };
 }
 
+struct pmp_watch *pmp_watches_find(const struct pmp_watches *watches, pid_t tid)
+{
+	size_t low = 0, high = watches->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (watches->items[middle]->tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < watches->count && watches->items[low]->tid == tid
+		       ? watches->items[low]
+		       : NULL;
+}
+
 void pmp_watches_doubt(struct pmp_watches *watches)
 {
 	for (size_t i = 0; i < watches->count; i++)

@@ -41,6 +41,8 @@ struct pmp_watch {
 	uint64_t met;	  /* number of the capture that has asked for it last */
 	uint64_t changed; /* of the last one that has found it to have run */
 	uint64_t changes; /* how many have */
+	uint64_t waiting; /* the run count at which thread.wait was read; 0: never */
+	pid_t ns_tid;	  /* in its own pid namespace, once asked for; else 0 */
 	bool unwanted;	  /* by its name; no more was read */
 	bool idle;	  /* since long before this capture: see idle-set.h */
 	struct pmp_schedstat last;
@@ -69,6 +71,8 @@ void pmp_watches_init(struct pmp_watches *watches, const struct pmp_process *pro
 void pmp_watches_free(struct pmp_watches *watches);
 /* One for each of these ids (ascending); those of others are dropped. 0 or PMP_ENOMEM. */
 int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t count);
+/* The one of this thread, or NULL. */
+struct pmp_watch *pmp_watches_find(const struct pmp_watches *watches, pid_t tid);
 /* Nothing is proven any more: other code may be at the addresses. */
 void pmp_watches_doubt(struct pmp_watches *watches);
 

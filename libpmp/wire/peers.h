@@ -22,6 +22,7 @@ struct pmp_sent_module {
 struct pmp_sent_thread {
 	pid_t tid;
 	uint64_t reading;
+	struct pmp_wait wait;
 };
 
 struct pmp_sent_modules {

@@ -273,6 +273,14 @@ static int receive_maps(struct pmp_receiver *receiver, pid_t pid,
 }
 
 /* first: of the frames, which are in the order of the threads and shared by none. */
+static bool wait_valid(const struct pmp_wait *wait)
+{
+	const unsigned flags = PMP_WAIT_DEADLOCK * 2 - 1;
+
+	return wait->kind < PMP_WAIT_COUNT && wait->holder_is < PMP_HOLDER_UNCHECKED &&
+	       wait->flags <= flags && wait->holder >= 0;
+}
+
 static bool thread_valid(const struct pmp_thread *thread, size_t first,
 			 size_t frame_count)
 {
@@ -281,8 +289,8 @@ static bool thread_valid(const struct pmp_thread *thread, size_t first,
 	       memchr(thread->wchan, '\0', sizeof(thread->wchan)) &&
 	       (unsigned)thread->obtained <= PMP_NOT_STOPPED &&
 	       (unsigned)thread->end < PMP_END_COUNT &&
-	       thread->syscall >= PMP_SYSCALL_UNKNOWN && thread->frame == first &&
-	       thread->frame_count <= frame_count - first;
+	       thread->syscall >= PMP_SYSCALL_UNKNOWN && wait_valid(&thread->wait) &&
+	       thread->frame == first && thread->frame_count <= frame_count - first;
 }
 
 static bool frames_valid(const struct pmp_raw_frame *frames, size_t count)

@@ -21,6 +21,7 @@
 #include "write/names.h"
 #include "report/stacks.h"
 #include "write/frame-texts.h"
+#include "write/wait-names.h"
 #include "write/writer.h"
 
 /* ,"name":"text" */
@@ -111,19 +112,54 @@ static const char *how(enum pmp_obtained obtained)
 	return "?";
 }
 
+static void add_counts(struct pmp_buf *buf, const struct pmp_stack *stack)
+{
+	add_number(buf, "count", stack->count);
+	add_number(buf, "cpu_ns", stack->cpu);
+	add_number(buf, "wall_ns", stack->wall);
+}
+
+static void add_address(struct pmp_buf *buf, const char *name, uint64_t address)
+{
+	pmp_buf_printf(buf, ",\"%s\":\"0x%" PRIx64 "\"", name, address);
+}
+
+static void add_flag(struct pmp_buf *buf, const char *name, bool set)
+{
+	if (set)
+		pmp_buf_printf(buf, ",\"%s\":true", name);
+}
+
+/* ,"wait":{"kind":"mutex","object":"0x7f31b8001a40","holder":4131,"sure":"exact"} */
+static void add_wait(struct pmp_buf *buf, const struct pmp_wait *wait)
+{
+	if (!wait->kind)
+		return;
+	pmp_buf_printf(buf, ",\"wait\":{\"kind\":\"%s\"", pmp_wait_kind_name(wait));
+	add_address(buf, "object", wait->object);
+	if (wait->mutex)
+		add_address(buf, "mutex", wait->mutex);
+	if (wait->holder)
+		add_number(buf, "holder", (uint64_t)wait->holder);
+	add_known(buf, "holder_is", pmp_wait_holder_name(wait));
+	add_text(buf, "sure", wait->holder_is || wait->count ? "exact" : "unknown");
+	if (wait->count)
+		add_number(buf, "readers", wait->count);
+	add_flag(buf, "write", wait->flags & PMP_WAIT_WRITE);
+	add_flag(buf, "next", wait->flags & PMP_WAIT_NEXT);
+	add_flag(buf, "timed", wait->flags & PMP_WAIT_TIMED);
+	add_flag(buf, "owner_died", wait->flags & PMP_WAIT_OWNER_DIED);
+	add_flag(buf, "deadlock", wait->flags & PMP_WAIT_DEADLOCK);
+	pmp_buf_putc(buf, '}');
+}
+
 static void add_found(struct pmp_buf *buf, const struct pmp_thread *thread)
 {
 	add_text(buf, "how", how(thread->obtained));
 	add_number(buf, "stopped_ns", thread->stopped);
 	if (thread->cpu)
 		add_number(buf, "cpu_so_far_ns", thread->cpu);
-}
-
-static void add_counts(struct pmp_buf *buf, const struct pmp_stack *stack)
-{
-	add_number(buf, "count", stack->count);
-	add_number(buf, "cpu_ns", stack->cpu);
-	add_number(buf, "wall_ns", stack->wall);
+	add_wait(buf, &thread->wait);
 }
 
 static void add_stack(struct pmp_out *out, struct pmp_frame_texts *texts,

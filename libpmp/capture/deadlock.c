@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/deadlock.h"
+
+#include <stdlib.h>
+
+#include "base/fault.h"
+#include "capture/wait-read.h"
+
+/* Threads of a sample, each of which waits for the next, and the last for the first. */
+struct circle {
+	struct pmp_target *target;
+	struct pmp_thread *threads[PMP_DEADLOCK_MAX];
+	struct pmp_watch *watches[PMP_DEADLOCK_MAX];
+	uint64_t run_counts[PMP_DEADLOCK_MAX];
+	struct pmp_syscall_file calls[PMP_DEADLOCK_MAX];
+	size_t count;
+};
+
+/* ---- the proof --------------------------------------------------------------------- */
+
+static bool read_run_counts(struct circle *circle)
+{
+	struct pmp_target *target = circle->target;
+
+	for (size_t i = 0; i < circle->count; i++) {
+		struct pmp_run_count now;
+
+		circle->watches[i] =
+			pmp_watches_find(&target->watches, circle->threads[i]->tid);
+		if (!circle->watches[i] ||
+		    pmp_watch_read(&target->watches, &target->process, circle->watches[i],
+				   &now) < 0 ||
+		    !now.value)
+			return false;
+		circle->run_counts[i] = now.value;
+	}
+	return true;
+}
+
+/* Each is blocked by the same word as it was. */
+static bool read_calls(struct circle *circle)
+{
+	for (size_t i = 0; i < circle->count; i++) {
+		const struct pmp_thread *thread = circle->threads[i];
+		struct pmp_syscall_file *call = &circle->calls[i];
+		char text[256];
+		ssize_t length = pmp_task_read(&circle->target->process, thread->tid,
+					       "syscall", text, sizeof(text));
+
+		if (length <= 0 || !pmp_syscall_parse(text, (size_t)length, call) ||
+		    call->number != thread->syscall || call->args[0] != thread->args[0])
+			return false;
+	}
+	return true;
+}
+
+/* Each waits for the next. A writer that waits for the next one of a lock that readers
+ * hold does so as long as these hold it: that the next one is still that, is its own turn. */
+static bool wait_for_each_other(struct circle *circle)
+{
+	for (size_t i = 0; i < circle->count; i++) {
+		const struct pmp_wait *was = &circle->threads[i]->wait;
+		struct pmp_lock_reader reader = { .target = circle->target };
+		struct pmp_wait now;
+
+		pmp_wait_read(&reader, circle->threads[i], circle->calls[i].args, NULL, 0,
+			      &now);
+		if (now.kind != was->kind || now.object != was->object)
+			return false;
+		if (now.holder_is != PMP_HOLDER_NONE) {
+			if (now.holder_is != was->holder_is || now.holder != was->holder)
+				return false;
+			continue;
+		}
+		if (now.kind != PMP_WAIT_RWLOCK || !now.count)
+			return false;
+	}
+	return true;
+}
+
+static bool have_not_run(const struct circle *circle)
+{
+	struct pmp_target *target = circle->target;
+
+	for (size_t i = 0; i < circle->count; i++) {
+		struct pmp_run_count now;
+
+		if (pmp_watch_read(&target->watches, &target->process, circle->watches[i],
+				   &now) < 0 ||
+		    now.value != circle->run_counts[i])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Between the last run count that is read first and the first one that is read last none
+ * of them ran; in between each was seen to sleep, waiting for the next. So there was an
+ * instant at which all of this was true together, and none of them can end it.
+ */
+static bool is_deadlock(struct circle *circle)
+{
+	if (PMP_FAULT("cycle-by-edges"))
+		return true;
+	return read_run_counts(circle) && read_calls(circle) &&
+	       wait_for_each_other(circle) && have_not_run(circle);
+}
+
+/* ---- the search -------------------------------------------------------------------- */
+
+static int by_tid(const void *key, const void *item)
+{
+	pid_t tid = *(const pid_t *)key, other = ((const struct pmp_thread *)item)->tid;
+
+	return (tid > other) - (tid < other);
+}
+
+/* The thread that one waits for, if that is known and one of the sample. */
+static struct pmp_thread *holder_of(struct pmp_sample *sample,
+				    const struct pmp_thread *thread)
+{
+	const struct pmp_wait *wait = &thread->wait;
+
+	if (!(wait->flags & PMP_WAIT_PROVEN) ||
+	    (wait->holder_is != PMP_HOLDER_THREAD && wait->holder_is != PMP_HOLDER_SELF))
+		return NULL;
+	return bsearch(&wait->holder, sample->threads, sample->thread_count,
+		       sizeof(*sample->threads), by_tid);
+}
+
+/* From a thread on: is it in a circle of those that the walk from there came by? */
+static void check_circle(struct pmp_capture *capture, struct pmp_thread *first)
+{
+	struct circle circle = { .target = capture->target };
+	struct pmp_thread *thread = first;
+
+	do {
+		if (circle.count == PMP_DEADLOCK_MAX)
+			return;
+		circle.threads[circle.count++] = thread;
+		thread = holder_of(capture->sample, thread);
+	} while (thread && thread != first);
+	if (!thread || !is_deadlock(&circle))
+		return;
+	for (size_t i = 0; i < circle.count; i++)
+		circle.threads[i]->wait.flags |= PMP_WAIT_DEADLOCK;
+}
+
+/* Each thread waits for one other at most: a walk that comes to one it has met has gone
+ * round a circle. walks: of each thread, the number of the walk that has met it. */
+static void walk_from(struct pmp_capture *capture, size_t i, size_t *walks)
+{
+	struct pmp_sample *sample = capture->sample;
+	struct pmp_thread *thread = &sample->threads[i];
+
+	while (thread && !walks[thread - sample->threads]) {
+		walks[thread - sample->threads] = i + 1;
+		thread = holder_of(sample, thread);
+	}
+	if (thread && walks[thread - sample->threads] == i + 1)
+		check_circle(capture, thread);
+}
+
+int pmp_deadlocks_find(struct pmp_capture *capture)
+{
+	struct pmp_sample *sample = capture->sample;
+	size_t *walks = calloc(sample->thread_count + 1, sizeof(*walks));
+
+	if (!walks)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].wait.holder)
+			walk_from(capture, i, walks);
+	free(walks);
+	return 0;
+}

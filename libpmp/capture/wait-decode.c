@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One function for each kind of lock: they are asked in turn, and the first that
+ * recognizes its own bytes decides. */
+#include "capture/wait-decode.h"
+
+#include "base/fault.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13
+#endif
+/* The same on all machines, and newer than some headers. */
+#define CALL_FUTEX_WAITV 449
+#define CALL_FUTEX_WAIT 455
+#define FUTEX2_PRIVATE_FLAG 128
+
+#define BYTES 128 /* of the lock, and what lies around it: one read */
+#define BYTES_BEFORE 56
+#define PAGE 4096
+#define USERS_MAX (1u << 24)	 /* of a mutex: more is something else */
+#define MUSL_WAITERS_MAX 100000	 /* of a mutex of musl */
+#define CONDITION_LAG (1u << 26) /* wakeups between a waiter and its condition */
+#define JOIN_DISTANCE 2368	 /* from a thread block to its joinstate, at most */
+#define BLOCK_ALIGNMENT 64	 /* of a thread block */
+#define LATCH_OLD_REST 0x10000	 /* of an older latch's word, beside its top bit */
+
+const struct pmp_thread_layout pmp_thread_layout_x86_64 = {
+	.self_pointers = true,
+	.self = 16,
+	.tid = 720,
+	.musl_join = 56,
+};
+
+const struct pmp_thread_layout pmp_thread_layout_aarch64 = {
+	.list = 192,
+	.tid = 208,
+	.musl_join = 40,
+};
+
+/* A futex call, and the memory around its word. */
+struct futex_view {
+	const struct pmp_wait_call *call;
+	const struct pmp_wait_memory *memory;
+	uint64_t futex;
+	uint32_t value; /* that the word had, and has to keep: what it waits by */
+	unsigned command;
+	bool private;
+	unsigned char bytes[BYTES];
+	uint64_t first;	 /* address of the first of bytes */
+	size_t from, to; /* those that could be read */
+};
+
+/* ---- the call ------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A timed wait that was interrupted goes on as restart_syscall, with the arguments of
+ * the call that it was. */
+static bool has_futex_arguments(const struct pmp_wait_call *call)
+{
+	return call->number == SYS_futex ||
+	       (call->number == SYS_restart_syscall &&
+		(begins(call->wchan, "futex") || begins(call->wchan, "rt_mutex")));
+}
+
+static bool is_waiting(unsigned command)
+{
+	return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET ||
+	       command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
+}
+
+bool pmp_wait_is_futex(const struct pmp_wait_call *call)
+{
+	if (has_futex_arguments(call))
+		return is_waiting((unsigned)call->args[1] & FUTEX_CMD_MASK);
+	return call->number == CALL_FUTEX_WAIT || call->number == CALL_FUTEX_WAITV;
+}
+
+/* ---- memory --------------------------------------------------------------------- */
+
+/* What lies in the page of the word counts, if the rest is not mapped. */
+static void read_bytes(struct futex_view *view)
+{
+	uint64_t page = view->futex & ~(uint64_t)(PAGE - 1), first, last;
+
+	view->first = (view->futex & ~UINT64_C(7)) - BYTES_BEFORE;
+	view->from = 0;
+	view->to = BYTES;
+	if (pmp_read(&view->memory->reader, view->first, view->bytes, BYTES))
+		return;
+	first = view->first < page ? page : view->first;
+	last = view->first + BYTES < page + PAGE ? view->first + BYTES : page + PAGE;
+	view->from = (size_t)(first - view->first);
+	view->to = (size_t)(last - view->first);
+	if (!pmp_read(&view->memory->reader, first, view->bytes + view->from,
+		      view->to - view->from))
+		view->to = view->from;
+}
+
+static bool get(const struct futex_view *view, int offset, void *data, size_t size)
+{
+	uint64_t at = view->futex + (uint64_t)(int64_t)offset - view->first;
+
+	if (at < view->from || at > view->to || view->to - at < size)
+		return false;
+	memcpy(data, view->bytes + at, size);
+	return true;
+}
+
+/* At so many bytes from the futex's word. False: not readable. */
+static bool get_u32(const struct futex_view *view, int offset, uint32_t *value)
+{
+	return get(view, offset, value, sizeof(*value));
+}
+
+static bool get_u64(const struct futex_view *view, int offset, uint64_t *value)
+{
+	return get(view, offset, value, sizeof(*value));
+}
+
+static bool read_u64(const struct futex_view *view, uint64_t address, uint64_t *value)
+{
+	return pmp_read(&view->memory->reader, address, value, sizeof(*value));
+}
+
+static bool is_thread(const struct futex_view *view, uint32_t tid)
+{
+	return tid && tid <= FUTEX_TID_MASK &&
+	       view->memory->is_thread(view->memory->arg, (pid_t)tid);
+}
+
+/* Does the block point to itself as only thread blocks do? */
+static bool is_linked(const struct futex_view *view, uint64_t block)
+{
+	const struct pmp_thread_layout *layout = view->memory->layout;
+	uint64_t first, second;
+
+	if (layout->self_pointers)
+		return read_u64(view, block, &first) && first == block &&
+		       read_u64(view, block + layout->self, &second) && second == block;
+	return read_u64(view, block + layout->list, &first) &&
+	       read_u64(view, first + sizeof(first), &second) &&
+	       second == block + layout->list;
+}
+
+/* The thread of a pthread_t of glibc; 0: it is none. */
+static pid_t block_thread(const struct futex_view *view, uint64_t block)
+{
+	uint32_t tid;
+
+	if (!block || block % BLOCK_ALIGNMENT || !is_linked(view, block) ||
+	    !pmp_read(&view->memory->reader, block + view->memory->layout->tid, &tid,
+		      sizeof(tid)) ||
+	    !is_thread(view, tid))
+		return 0;
+	return (pid_t)tid;
+}
+
+/* ---- results -------------------------------------------------------------------- */
+
+static void set_object(const struct futex_view *view, struct pmp_wait *wait,
+		       enum pmp_wait_kind kind, int offset)
+{
+	wait->kind = (uint8_t)kind;
+	wait->object = view->futex + (uint64_t)(int64_t)offset;
+}
+
+static void set_holder(const struct futex_view *view, struct pmp_wait *wait, uint32_t tid)
+{
+	wait->holder = (pid_t)(tid & FUTEX_TID_MASK);
+	if (!wait->holder)
+		wait->holder_is = PMP_HOLDER_FREE;
+	else if (wait->holder == view->call->tid)
+		wait->holder_is = PMP_HOLDER_SELF;
+	else if (is_thread(view, (uint32_t)wait->holder))
+		wait->holder_is = PMP_HOLDER_THREAD;
+	else
+		wait->holder_is = PMP_HOLDER_UNCHECKED;
+}
+
+/* The word of a lock that the kernel knows: its owner's tid, and whether that has died. */
+static void set_holder_word(const struct futex_view *view, struct pmp_wait *wait,
+			    uint32_t word)
+{
+	if (word & FUTEX_OWNER_DIED)
+		wait->flags |= PMP_WAIT_OWNER_DIED;
+	set_holder(view, wait, word);
+}
+
+/* ---- the kinds ------------------------------------------------------------------- */
+
+static bool is_plain(const struct futex_view *view)
+{
+	return view->command == FUTEX_WAIT || view->command == FUTEX_WAIT_BITSET;
+}
+
+static bool decode_pi(const struct futex_view *view, struct pmp_wait *wait)
+{
+	uint32_t word;
+
+	if (is_plain(view) || !get_u32(view, 0, &word))
+		return false;
+	set_object(view, wait, PMP_WAIT_MUTEX, 0);
+	set_holder_word(view, wait, word);
+	return true;
+}
+
+/* Four words that pthread_cond_wait() leaves for its cleanup: its place in the sequence
+ * of waiters, the condition, the mutex, and whether both are private. */
+static bool is_cleanup_record(const struct futex_view *view, const uint64_t *words,
+			      uint64_t condition, uint64_t distance)
+{
+	uint64_t sequence, lag;
+	uint32_t share = (uint32_t)words[3];
+	char byte;
+
+	if (words[1] != condition || (words[0] & 1) != (distance >> 2 & 1) ||
+	    (share != 0 && share != 128) || !read_u64(view, condition, &sequence))
+		return false;
+	lag = (sequence >> 1) - (words[0] >> 1);
+	if ((!lag || lag >= CONDITION_LAG) && !PMP_FAULT("loose-condition"))
+		return false;
+	return pmp_read(&view->memory->reader, words[2], &byte, 1);
+}
+
+static bool decode_condition(const struct futex_view *view, struct pmp_wait *wait)
+{
+	static const uint8_t distances[] = { 40, 44, /* up to glibc 2.40 */ 32, 36 };
+	const struct pmp_wait_call *call = view->call;
+
+	if (!is_plain(view))
+		return false;
+	for (size_t i = 0; i + 4 <= call->stack_count; i++) {
+		const uint64_t *words = &call->stack[i];
+
+		for (size_t k = 0; k < sizeof(distances); k++) {
+			uint64_t condition = view->futex - distances[k];
+
+			if (condition % 8 ||
+			    !is_cleanup_record(view, words, condition, distances[k]))
+				continue;
+			set_object(view, wait, PMP_WAIT_CONDITION, -distances[k]);
+			wait->mutex = words[2];
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool joins(const struct futex_view *view, struct pmp_wait *wait, uint64_t block,
+		  pid_t tid)
+{
+	wait->kind = PMP_WAIT_JOIN;
+	wait->object = block;
+	set_holder(view, wait, (uint32_t)tid);
+	return true;
+}
+
+/* The word is the thread's tid, which the kernel clears at its end; since glibc 2.43 it
+ * is another one of the same block. */
+static bool decode_join(const struct futex_view *view, struct pmp_wait *wait)
+{
+	uint16_t offset = view->memory->layout->tid;
+	uint64_t block = view->futex - offset;
+	pid_t tid;
+
+	if (!is_plain(view) || view->private)
+		return false;
+	tid = block_thread(view, block);
+	if (tid && (uint32_t)tid == view->value)
+		return joins(view, wait, block, tid);
+	if (is_thread(view, view->value))
+		return false;
+	block = view->futex & ~(uint64_t)(BLOCK_ALIGNMENT - 1);
+	for (; view->futex - block <= JOIN_DISTANCE; block -= BLOCK_ALIGNMENT) {
+		tid = block_thread(view, block);
+		if (tid)
+			return joins(view, wait, block, tid);
+	}
+	return false;
+}
+
+static bool decode_join_musl(const struct futex_view *view, struct pmp_wait *wait)
+{
+	int offset = view->memory->layout->musl_join;
+	uint64_t self;
+	uint32_t tid;
+
+	if (!is_plain(view) || !get_u64(view, -offset, &self) ||
+	    self != view->futex - (uint64_t)offset || !get_u32(view, -8, &tid) ||
+	    !is_thread(view, tid))
+		return false;
+	return joins(view, wait, self, (pid_t)tid);
+}
+
+/* The lock of a FILE names its owner by the address of a thread block: before mutexes,
+ * to which the halves of that address may look like an owner and a count. */
+static bool decode_stdio(const struct futex_view *view, struct pmp_wait *wait)
+{
+	uint64_t block;
+	pid_t tid;
+
+	if (view->command != FUTEX_WAIT || view->value != 2 || !get_u64(view, 8, &block))
+		return false;
+	tid = block_thread(view, block);
+	if (!tid)
+		return false;
+	set_object(view, wait, PMP_WAIT_STDIO, 0);
+	set_holder(view, wait, (uint32_t)tid);
+	return true;
+}
+
+/* pthread_mutex_t of glibc: lock, count, owner, users, kind. */
+static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
+{
+	enum { OWNER = 8, USERS = 12, KIND = 16 };
+	enum { KNOWN = 0x3f3, ROBUST = 16, PROTECTED = 64, CEILING = 19 };
+	uint32_t word, owner, users, kind;
+
+	if (!is_plain(view) || !get_u32(view, 0, &word) ||
+	    !get_u32(view, OWNER, &owner) || !get_u32(view, USERS, &users) ||
+	    !get_u32(view, KIND, &kind) || (kind & ~(uint32_t)KNOWN) || !users ||
+	    users > USERS_MAX)
+		return false;
+	if (kind & ROBUST) {
+		if (!(view->value & FUTEX_WAITERS))
+			return false;
+		set_object(view, wait, PMP_WAIT_MUTEX, 0);
+		set_holder_word(view, wait, word);
+		return true;
+	}
+	if (kind & PROTECTED ? (view->value & ((1u << CEILING) - 1)) != 2
+			     : view->value != 2)
+		return false;
+	set_object(view, wait, PMP_WAIT_MUTEX, 0);
+	set_holder(view, wait, owner);
+	return true;
+}
+
+/* pthread_rwlock_t of glibc. */
+enum {
+	RW_WRITERS_FUTEX = 12,
+	RW_PHASE_FUTEX = 8,
+	RW_PADDING = 16,
+	RW_WRITER = 24,
+	RW_SHARED = 28,
+	RW_FLAGS = 48,
+	RW_WRITE_PHASE = 1,
+	RW_WRITE_LOCKED = 2,
+	RW_READER_SHIFT = 3,
+};
+
+static bool is_rwlock(const struct futex_view *view, int base)
+{
+	uint32_t phase, writers, shared, flags;
+	uint64_t padding;
+
+	return get_u32(view, base + RW_PHASE_FUTEX, &phase) && phase <= 3 &&
+	       get_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers <= 3 &&
+	       get_u64(view, base + RW_PADDING, &padding) && !padding &&
+	       get_u32(view, base + RW_SHARED, &shared) && shared <= 1 &&
+	       get_u32(view, base + RW_FLAGS, &flags) && flags <= 2;
+}
+
+/* Where the lock begins, from the word that a reader or a writer waits by; 1: nowhere. */
+static int rwlock_base(const struct futex_view *view, unsigned *flags)
+{
+	enum { READERS_WAIT = 6, PHASE_MASK = 7 };
+	uint32_t value = view->value;
+
+	*flags = 0;
+	if (value == 2 && is_rwlock(view, -RW_PHASE_FUTEX)) {
+		*flags = PMP_WAIT_WRITE | PMP_WAIT_NEXT;
+		return -RW_PHASE_FUTEX;
+	}
+	if (value > PHASE_MASK && (value & PHASE_MASK) == READERS_WAIT &&
+	    is_rwlock(view, 0))
+		return 0;
+	if (value == 3 && is_rwlock(view, -RW_PHASE_FUTEX))
+		return -RW_PHASE_FUTEX;
+	if (value == 3 && is_rwlock(view, -RW_WRITERS_FUTEX)) {
+		*flags = PMP_WAIT_WRITE;
+		return -RW_WRITERS_FUTEX;
+	}
+	return 1;
+}
+
+static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
+{
+	const uint32_t held = RW_WRITE_PHASE | RW_WRITE_LOCKED;
+	uint32_t readers, writer;
+	unsigned flags;
+	int base;
+
+	if (!is_plain(view))
+		return false;
+	base = rwlock_base(view, &flags);
+	if (base > 0 || !get_u32(view, base, &readers) ||
+	    !get_u32(view, base + RW_WRITER, &writer))
+		return false;
+	set_object(view, wait, PMP_WAIT_RWLOCK, base);
+	wait->flags |= (uint16_t)flags;
+	if ((readers & held) == held) {
+		set_holder(view, wait, writer);
+		return true;
+	}
+	wait->count = readers >> RW_READER_SHIFT;
+	if (!wait->count)
+		wait->holder_is = PMP_HOLDER_FREE;
+	return true;
+}
+
+/* Of musl: type, lock (the futex), waiters. A normal one does not name its owner. */
+static bool decode_mutex_musl(const struct futex_view *view, struct pmp_wait *wait)
+{
+	enum { TYPE = -4, WAITERS = 4, OWNED = 15, KNOWN = 0x8f };
+	uint32_t type, word, waiters;
+
+	if (view->command != FUTEX_WAIT || !(view->value & FUTEX_WAITERS) ||
+	    !get_u32(view, TYPE, &type) || (type & ~(uint32_t)KNOWN) ||
+	    !get_u32(view, 0, &word) || !get_u32(view, WAITERS, &waiters) || !waiters ||
+	    waiters > MUSL_WAITERS_MAX)
+		return false;
+	set_object(view, wait, PMP_WAIT_MUTEX, TYPE);
+	if (type & OWNED || PMP_FAULT("musl-any-type"))
+		set_holder_word(view, wait, word);
+	return true;
+}
+
+/* The lock of a FILE of musl: the word is its owner's tid. */
+static bool decode_stdio_musl(const struct futex_view *view, struct pmp_wait *wait)
+{
+	enum { MAYBE_WAITERS = 0x40000000 };
+
+	if (view->command != FUTEX_WAIT || !(view->value & MAYBE_WAITERS) ||
+	    !is_thread(view, view->value & ~(uint32_t)MAYBE_WAITERS))
+		return false;
+	set_object(view, wait, PMP_WAIT_STDIO, 0);
+	set_holder(view, wait, view->value & ~(uint32_t)MAYBE_WAITERS);
+	return true;
+}
+
+/* A latch of InnoDB for reading and writing: its word, and its owner's pthread_t after it;
+ * who waits for the readers to leave is the owner already, and waits by another word. */
+static bool decode_latch(const struct futex_view *view, struct pmp_wait *wait)
+{
+	enum { OWNER = 16, OWNER_OF_READERS = 12, READERS = -4 };
+	bool top = view->value & FUTEX_WAITERS;
+	uint32_t rest = view->value & ~(uint32_t)FUTEX_WAITERS;
+	uint64_t block;
+	pid_t tid;
+
+	if (view->command != FUTEX_WAIT || !view->private)
+		return false;
+	if ((!top && view->value >= 3 && view->value % 2) ||
+	    (top && rest < LATCH_OLD_REST)) {
+		tid = get_u64(view, OWNER, &block) ? block_thread(view, block) : 0;
+		if (tid && tid != view->call->tid) {
+			set_object(view, wait, PMP_WAIT_LATCH, 0);
+			set_holder(view, wait, (uint32_t)tid);
+			return true;
+		}
+	}
+	if (!top || !get_u64(view, OWNER_OF_READERS, &block) ||
+	    block_thread(view, block) != view->call->tid)
+		return false;
+	set_object(view, wait, PMP_WAIT_LATCH, READERS);
+	wait->flags |= PMP_WAIT_WRITE | PMP_WAIT_NEXT;
+	wait->count = rest;
+	return true;
+}
+
+typedef bool decoder(const struct futex_view *view, struct pmp_wait *wait);
+
+static decoder *const decoders[] = {
+	decode_pi,    decode_condition,	 decode_join,	decode_join_musl,
+	decode_stdio, decode_mutex,	 decode_rwlock, decode_mutex_musl,
+	decode_latch, decode_stdio_musl,
+};
+
+/* ---- all of them ------------------------------------------------------------------ */
+
+/* "Any of these": the first one stands for all. */
+static void decode_many(const struct pmp_wait_call *call,
+			const struct pmp_wait_memory *memory, struct pmp_wait *wait)
+{
+	enum { ADDRESS = 8 };
+
+	wait->kind = PMP_WAIT_FUTEX;
+	wait->count = (uint32_t)call->args[1];
+	if (!pmp_read(&memory->reader, call->args[0] + ADDRESS, &wait->object,
+		      sizeof(wait->object)))
+		wait->object = 0;
+	if (call->args[3])
+		wait->flags |= PMP_WAIT_TIMED;
+}
+
+static struct futex_view view_of(const struct pmp_wait_call *call,
+				 const struct pmp_wait_memory *memory,
+				 struct pmp_wait *wait)
+{
+	struct futex_view view = { .call = call,
+				   .memory = memory,
+				   .futex = call->args[0] };
+	uint64_t timeout;
+
+	if (call->number == CALL_FUTEX_WAIT) {
+		view.value = (uint32_t)call->args[1];
+		view.command = FUTEX_WAIT_BITSET;
+		view.private = call->args[3] & FUTEX2_PRIVATE_FLAG;
+		timeout = call->args[4];
+	} else {
+		view.value = (uint32_t)call->args[2];
+		view.command = (unsigned)call->args[1] & 0x7f;
+		view.private = call->args[1] & FUTEX_PRIVATE_FLAG;
+		timeout = call->args[3];
+	}
+	if (timeout)
+		wait->flags |= PMP_WAIT_TIMED;
+	if (!view.private)
+		wait->flags |= PMP_WAIT_SHARED;
+	return view;
+}
+
+void pmp_wait_decode(const struct pmp_wait_call *call,
+		     const struct pmp_wait_memory *memory, struct pmp_wait *wait)
+{
+	struct futex_view view;
+
+	*wait = (struct pmp_wait){ 0 };
+	if (!pmp_wait_is_futex(call))
+		return;
+	if (call->number == CALL_FUTEX_WAITV) {
+		decode_many(call, memory, wait);
+		return;
+	}
+	view = view_of(call, memory, wait);
+	read_bytes(&view);
+	for (size_t i = 0; i < sizeof(decoders) / sizeof(*decoders); i++)
+		if (decoders[i](&view, wait))
+			return;
+	wait->kind = PMP_WAIT_FUTEX;
+	wait->object = view.futex;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/wait-read.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/file.h"
+#include "capture/wait-decode.h"
+
+#if defined(__aarch64__)
+#define THREAD_LAYOUT (&pmp_thread_layout_aarch64)
+#else
+#define THREAD_LAYOUT (&pmp_thread_layout_x86_64)
+#endif
+
+/* ---- thread ids ------------------------------------------------------------------ */
+
+bool pmp_target_is_namespaced(const struct pmp_target *target)
+{
+	return target->process.ns_pid != target->process.pid;
+}
+
+/* As the target itself numbers it; 0: not known. */
+static pid_t own_tid(struct pmp_target *target, pid_t tid)
+{
+	struct pmp_watch *watch;
+	struct pmp_status_file status;
+
+	if (!pmp_target_is_namespaced(target))
+		return tid;
+	watch = pmp_watches_find(&target->watches, tid);
+	if (!watch)
+		return 0;
+	if (!watch->ns_tid && pmp_task_status(&target->process, tid, &status) == 0)
+		watch->ns_tid = status.ns_pid;
+	return watch->ns_tid;
+}
+
+/* The thread that the target itself numbers so; 0: none of those that are known. */
+static pid_t find_thread(struct pmp_target *target, pid_t own)
+{
+	const struct pmp_watches *watches = &target->watches;
+
+	if (!pmp_target_is_namespaced(target))
+		return pmp_watches_find(watches, own) ? own : 0;
+	for (size_t i = 0; i < watches->count; i++)
+		if (own_tid(target, watches->items[i]->tid) == own)
+			return watches->items[i]->tid;
+	return 0;
+}
+
+static bool is_thread(void *arg, pid_t own)
+{
+	return find_thread(arg, own) != 0;
+}
+
+/* ---- decoding ---------------------------------------------------------------------- */
+
+static bool read_now(void *arg, uint64_t address, void *data, size_t length)
+{
+	struct pmp_lock_reader *reader = arg;
+
+	if (reader->kept && length == PMP_LOCK_BYTES && address == reader->address) {
+		memcpy(data, reader->bytes, length);
+		return true;
+	}
+	if (pmp_file_pread(reader->target->process.mem, data, length, address) !=
+	    (ssize_t)length)
+		return false;
+	if (length == PMP_LOCK_BYTES) {
+		memcpy(reader->bytes, data, length);
+		reader->address = address;
+		reader->kept = true;
+	}
+	return true;
+}
+
+static void decode(struct pmp_lock_reader *reader, const struct pmp_wait_call *call,
+		   pid_t waiter, struct pmp_wait *wait)
+{
+	struct pmp_target *target = reader->target;
+	const struct pmp_wait_memory memory = {
+		.reader = { read_now, reader },
+		.layout = THREAD_LAYOUT,
+		.is_thread = is_thread,
+		.arg = target,
+	};
+
+	pmp_wait_decode(call, &memory, wait);
+	if (wait->holder_is == PMP_HOLDER_SELF)
+		wait->holder = waiter;
+	else if (wait->holder_is == PMP_HOLDER_THREAD)
+		wait->holder = find_thread(target, wait->holder);
+}
+
+/* restart_syscall says nothing of what it restarts, but for where it sleeps. */
+static const char *wchan_of(const struct pmp_target *target,
+			    const struct pmp_thread *thread, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (thread->syscall != SYS_restart_syscall)
+		return text;
+	if (thread->wchan[0])
+		return thread->wchan;
+	if (pmp_task_read(&target->process, thread->tid, "wchan", text, size) <= 0)
+		text[0] = '\0';
+	return text;
+}
+
+void pmp_wait_read(struct pmp_lock_reader *reader, const struct pmp_thread *thread,
+		   const uint64_t *args, const uint64_t *stack, size_t count,
+		   struct pmp_wait *wait)
+{
+	struct pmp_target *target = reader->target;
+	char wchan[PMP_WCHAN_SIZE];
+	const struct pmp_wait_call call = {
+		.tid = own_tid(target, thread->tid),
+		.number = thread->syscall,
+		.args = args,
+		.wchan = wchan_of(target, thread, wchan, sizeof(wchan)),
+		.stack = stack,
+		.stack_count = count,
+	};
+
+	decode(reader, &call, thread->tid, wait);
+}

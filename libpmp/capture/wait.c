@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/wait.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "capture/deadlock.h"
+#include "capture/wait-decode.h"
+#include "capture/wait-read.h"
+#include "proc/maps.h"
+
+#define ANCESTORS_MAX 32
+/* ---- in a peek ---------------------------------------------------------------------- */
+
+static bool may_wait(const struct pmp_thread *thread)
+{
+	return thread->syscall >= 0 && thread->state != 'R';
+}
+
+void pmp_wait_peek(struct pmp_target *target, struct pmp_work *work,
+		   const struct pmp_range *stack)
+{
+	struct pmp_lock_reader reader = { .target = target };
+	uint64_t words[PMP_WAIT_STACK];
+	size_t count = stack->got / sizeof(*words);
+
+	work->thread.wait = (struct pmp_wait){ 0 };
+	if (target->options.no_waits || !may_wait(&work->thread))
+		return;
+	if (count > PMP_WAIT_STACK)
+		count = PMP_WAIT_STACK;
+	memcpy(words, stack->data, count * sizeof(*words));
+	pmp_wait_read(&reader, &work->thread, work->thread.args, words, count,
+		      &work->thread.wait);
+}
+
+void pmp_wait_prove(struct pmp_work *work)
+{
+	struct pmp_wait *wait = &work->thread.wait;
+
+	if (!wait->kind)
+		return;
+	wait->flags |= PMP_WAIT_PROVEN;
+	work->watch->waiting = work->run_count;
+}
+
+/* ---- at the end of a capture ---------------------------------------------------------- */
+
+/* May the lock have come into other hands while its waiter slept? */
+static bool is_handed_over(const struct pmp_wait *wait)
+{
+	return wait->kind == PMP_WAIT_MUTEX || wait->kind == PMP_WAIT_RWLOCK ||
+	       wait->kind == PMP_WAIT_LATCH || wait->kind == PMP_WAIT_STDIO;
+}
+
+/* What is proven of the lock alone stays so; of its holder nothing is known. */
+static void forget_holder(struct pmp_wait *wait)
+{
+	wait->holder = 0;
+	wait->holder_is = PMP_HOLDER_NONE;
+	wait->count = 0;
+	wait->flags &= (uint16_t) ~(PMP_WAIT_PROVEN | PMP_WAIT_OWNER_DIED);
+}
+
+/* Has it slept since its wait was read? */
+static bool sleeps_still(struct pmp_target *target, struct pmp_watch *watch)
+{
+	struct pmp_run_count now;
+
+	return watch && watch->waiting &&
+	       pmp_watch_read(&target->watches, &target->process, watch, &now) == 0 &&
+	       now.value == watch->waiting;
+}
+
+static int by_object(const void *a, const void *b)
+{
+	const struct pmp_thread *x = *(struct pmp_thread *const *)a,
+				*y = *(struct pmp_thread *const *)b;
+
+	if (x->wait.object != y->wait.object)
+		return x->wait.object < y->wait.object ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Threads that wait for one lock: its bytes once, and then that all of them sleep still. */
+static void renew_lock(struct pmp_target *target, struct pmp_thread **waiters,
+		       size_t count)
+{
+	struct pmp_lock_reader reader = { .target = target };
+
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_thread *thread = waiters[i];
+		struct pmp_wait now;
+
+		pmp_wait_read(&reader, thread, thread->args, NULL, 0, &now);
+		if (now.kind == thread->wait.kind && now.object == thread->wait.object) {
+			now.flags |= PMP_WAIT_PROVEN;
+			thread->wait = now;
+		} else {
+			forget_holder(&thread->wait);
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_watch *watch =
+			pmp_watches_find(&target->watches, waiters[i]->tid);
+
+		if (!sleeps_still(target, watch))
+			forget_holder(&waiters[i]->wait);
+		if (watch)
+			watch->thread.wait = waiters[i]->wait;
+	}
+}
+
+static void renew_locks(struct pmp_target *target, struct pmp_thread **waiters,
+			size_t count)
+{
+	size_t first = 0;
+
+	qsort(waiters, count, sizeof(*waiters), by_object);
+	for (size_t i = 1; i <= count; i++) {
+		if (i < count && waiters[i]->wait.object == waiters[first]->wait.object)
+			continue;
+		renew_lock(target, waiters + first, i - first);
+		first = i;
+	}
+}
+
+static bool is_unchanged(const struct pmp_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].obtained != PMP_UNCHANGED)
+			return false;
+	return true;
+}
+
+static int renew_unchanged(struct pmp_capture *capture)
+{
+	struct pmp_sample *sample = capture->sample;
+	bool unchanged = is_unchanged(sample), still;
+	struct pmp_thread **waiters;
+	size_t count = 0;
+
+	/* Not a thread has run since the last time that this was so, when all locks were
+	 * read: none has changed hands, unless another process has part in it. */
+	still = unchanged && capture->target->stood_still;
+	capture->target->stood_still = unchanged;
+	waiters = malloc((sample->thread_count + 1) * sizeof(*waiters));
+	if (!waiters)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_thread *thread = &sample->threads[i];
+
+		if (thread->obtained == PMP_UNCHANGED && is_handed_over(&thread->wait) &&
+		    (!still || thread->wait.flags & PMP_WAIT_SHARED))
+			waiters[count++] = thread;
+	}
+	if (count)
+		renew_locks(capture->target, waiters, count);
+	free(waiters);
+	return 0;
+}
+
+/* ---- holders that are none of its threads ------------------------------------------- */
+
+static bool is_ancestor(const struct pmp_process *process, pid_t pid)
+{
+	struct pmp_stat stat;
+	char path[64];
+
+	if (pmp_stat_read(process->proc, "stat", &stat))
+		return false;
+	for (int i = 0; i < ANCESTORS_MAX && stat.ppid > 0; i++) {
+		if (stat.ppid == pid)
+			return true;
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)stat.ppid);
+		if (pmp_stat_read(AT_FDCWD, path, &stat))
+			return false;
+	}
+	return false;
+}
+
+/* The process that a thread of any process belongs to; 0: there is no such thread. */
+static pid_t process_of(pid_t tid)
+{
+	struct pmp_status_file status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	return pmp_status_read(AT_FDCWD, path, &status) == 0 ? status.tgid : 0;
+}
+
+static bool is_shared(const struct pmp_target *target, uint64_t address)
+{
+	const struct pmp_region *region =
+		target->maps ? pmp_maps_find(target->maps, address) : NULL;
+
+	return region && region->prot & PMP_PROT_SHARED;
+}
+
+/* The lock names the same one still, which is no thread any more, and nobody was woken: it
+ * would have been if that one had released it before its end. */
+static bool has_ended(struct pmp_target *target, const struct pmp_thread *thread)
+{
+	struct pmp_lock_reader reader = { .target = target };
+	struct pmp_wait now;
+
+	if (PMP_FAULT("ended-once"))
+		return true;
+	pmp_wait_read(&reader, thread, thread->args, NULL, 0, &now);
+	return now.holder_is == PMP_HOLDER_UNCHECKED &&
+	       now.holder == thread->wait.holder && now.object == thread->wait.object &&
+	       sleeps_still(target, pmp_watches_find(&target->watches, thread->tid));
+}
+
+static void check_holder(struct pmp_target *target, struct pmp_thread *thread)
+{
+	struct pmp_wait *wait = &thread->wait;
+	pid_t process;
+
+	if (pmp_target_is_namespaced(target)) {
+		forget_holder(wait);
+		return;
+	}
+	process = process_of(wait->holder);
+	if (process == target->process.pid)
+		wait->holder_is = PMP_HOLDER_THREAD;
+	else if (process && is_shared(target, wait->object))
+		wait->holder_is = PMP_HOLDER_PROCESS;
+	else if (process && is_ancestor(&target->process, process))
+		wait->holder_is = PMP_HOLDER_BEFORE_FORK;
+	else if (has_ended(target, thread))
+		wait->holder_is = PMP_HOLDER_ENDED;
+	else
+		forget_holder(wait);
+}
+
+/* ---- queues ------------------------------------------------------------------------- */
+
+static bool is_next(const struct pmp_wait *wait, uint64_t object)
+{
+	const unsigned flags = PMP_WAIT_NEXT | PMP_WAIT_PROVEN;
+
+	return wait->kind == PMP_WAIT_RWLOCK && wait->object == object &&
+	       (wait->flags & flags) == flags;
+}
+
+static pid_t next_writer(const struct pmp_sample *sample, uint64_t object)
+{
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (is_next(&sample->threads[i].wait, object))
+			return sample->threads[i].tid;
+	return 0;
+}
+
+/* Of the writers of a lock that readers hold one is next; the others wait for it. */
+static void queue_writers(struct pmp_sample *sample)
+{
+	uint64_t object = 0;
+	pid_t next = 0;
+
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_wait *wait = &sample->threads[i].wait;
+
+		if (wait->kind != PMP_WAIT_RWLOCK || wait->holder_is != PMP_HOLDER_NONE ||
+		    (wait->flags & (PMP_WAIT_WRITE | PMP_WAIT_NEXT)) != PMP_WAIT_WRITE)
+			continue;
+		if (wait->object != object) {
+			object = wait->object;
+			next = next_writer(sample, object);
+		}
+		if (!next)
+			continue;
+		wait->holder_is = PMP_HOLDER_THREAD;
+		wait->holder = next;
+	}
+}
+
+int pmp_waits_finish(struct pmp_capture *capture)
+{
+	struct pmp_target *target = capture->target;
+	struct pmp_sample *sample = capture->sample;
+	int r;
+
+	if (target->options.no_waits)
+		return 0;
+	r = renew_unchanged(capture);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].wait.holder_is == PMP_HOLDER_UNCHECKED)
+			check_holder(target, &sample->threads[i]);
+	queue_writers(sample);
+	return pmp_deadlocks_find(capture);
+}

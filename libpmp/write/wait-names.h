@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the formats spell what a thread waits for. */
+#ifndef PMP_WRITE_WAIT_NAMES_H
+#define PMP_WRITE_WAIT_NAMES_H
+
+#include "base/buf.h"
+#include "report/stacks.h"
+
+/* One word: "mutex", "rwlock"; "" of a thread that waits for nothing known. */
+const char *pmp_wait_kind_name(const struct pmp_wait *wait);
+/* "self", "ended", "free" and so on; "" if it is just a thread, or nobody is known. */
+const char *pmp_wait_holder_name(const struct pmp_wait *wait);
+/* Is it a lock, which somebody holds? Not a condition, nor a futex of unknown use. */
+bool pmp_wait_is_lock(const struct pmp_wait *wait);
+
+#endif
