@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/search.h"
 #include "unwind/arch.h"
 #include "unwind/cfi.h"
 
@@ -34,8 +35,8 @@
 #define HDR_TABLE_DATAREL_SDATA4 0x3b
 
 struct fde_row {
-	uint64_t start, end;
-	size_t offset; /* of the FDE in the section */
+	uint64_t start, end; /* first, see base/search.h */
+	size_t offset;	     /* of the FDE in the section */
 };
 
 /* A whole section with a sorted index of its FDEs. */
@@ -469,22 +470,14 @@ static void finish(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *foun
 
 static bool find_in_index(const struct index *index, uint64_t pc, struct pmp_fde *fde)
 {
-	size_t low = 0, high = index->count;
+	size_t i = pmp_search_after(index->rows, index->count, sizeof(*index->rows), pc);
 	struct pmp_cfi_entry entry;
 	struct pmp_cfi_cie cie;
 	struct pmp_cfi_fde found;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->rows[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || pc >= index->rows[low - 1].end)
+	if (!i || pc >= index->rows[i - 1].end)
 		return false;
-	if (!pmp_cfi_entry(&index->bytes, index->rows[low - 1].offset, &entry) ||
+	if (!pmp_cfi_entry(&index->bytes, index->rows[i - 1].offset, &entry) ||
 	    !pmp_cfi_parse_cie(&index->bytes, entry.cie, &cie) ||
 	    !pmp_cfi_parse_fde(&index->bytes, &entry, &cie, &found))
 		return false;

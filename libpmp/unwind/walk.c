@@ -23,6 +23,7 @@
 
 #include "base/fault.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "unwind/fde.h"
 #include "unwind/libunwind.h"
 
@@ -44,7 +45,7 @@ struct cached_rule {
 
 /* An executable region, and what finds its FDEs, once it is needed. */
 struct executable {
-	uint64_t start, end, offset;
+	uint64_t start, end, offset; /* start first, see base/search.h */
 	uint32_t module;
 	struct pmp_fde_finder *finder;
 };
@@ -87,18 +88,9 @@ struct walker {
 static struct executable *executable_find(struct executable *executables, size_t count,
 					  uint64_t address)
 {
-	size_t low = 0, high = count;
+	size_t i = pmp_search_after(executables, count, sizeof(*executables), address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (executables[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && executables[low].start <= address ? &executables[low]
-								: NULL;
+	return i && address < executables[i - 1].end ? &executables[i - 1] : NULL;
 }
 
 static void executables_free(struct executable *executables, size_t count)
