@@ -158,11 +158,18 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 	}
 }
 
-/* The sums of each function, in the order of their names. NULL: no memory. */
-static struct function_sums *add_up(const struct pmp_paths *paths)
+/* The paths, and the sums of each function, in the order of their names. NULL: no memory.
+ * The paths are to be freed in any case. */
+static struct function_sums *add_up(struct pmp_paths *paths,
+				    const struct pmp_report *report,
+				    const struct pmp_write_options *options)
 {
-	struct function_sums *sums = calloc(paths->function_count + 1, sizeof(*sums));
+	const struct pmp_path_style style = pmp_paths_style(options);
+	struct function_sums *sums;
 
+	if (pmp_paths_make(paths, report, &style))
+		return NULL;
+	sums = calloc(paths->function_count + 1, sizeof(*sums));
 	for (uint32_t i = 0; sums && i < paths->function_count; i++)
 		sums[i].function = i;
 	for (size_t i = 0; sums && i < paths->path_count; i++)
@@ -173,24 +180,19 @@ static struct function_sums *add_up(const struct pmp_paths *paths)
 static void write_flat(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
-	const struct pmp_path_style path_style = pmp_paths_style(options);
-	struct function_sums *sums = NULL;
 	struct pmp_paths paths;
+	struct function_sums *sums = add_up(&paths, report, options);
 
-	if (pmp_paths_make(&paths, report, &path_style))
-		goto fail;
-	sums = add_up(&paths);
-	if (!sums)
-		goto fail;
+	if (!sums) {
+		pmp_buf_fail(&out->buf);
+		goto out;
+	}
 	qsort(sums, paths.function_count, sizeof(*sums), compare_blocks);
 	for (uint32_t i = 0; i < paths.function_count; i++)
 		sums[i].index = i + 1;
 	sort_sums(sums, paths.function_count, options->sort);
 	pmp_table_title(&out->buf, "flat profile", report, paths.samples);
 	write_sums(out, &paths, sums, options);
-	goto out;
-fail:
-	pmp_buf_fail(&out->buf);
 out:
 	free(sums);
 	pmp_paths_free(&paths);
@@ -276,21 +278,16 @@ static void write_changes(struct pmp_out *out, const struct pmp_paths *paths,
 static void write_flat_diff(struct pmp_out *out, const struct pmp_report *report,
 			    const struct pmp_write_options *options)
 {
-	const struct pmp_path_style path_style = pmp_paths_style(options);
-	struct function_sums *sums = NULL;
 	struct pmp_paths paths;
+	struct function_sums *sums = add_up(&paths, report, options);
 
-	if (pmp_paths_make(&paths, report, &path_style))
-		goto fail;
-	sums = add_up(&paths);
-	if (!sums)
-		goto fail;
+	if (!sums) {
+		pmp_buf_fail(&out->buf);
+		goto out;
+	}
 	qsort_r(sums, paths.function_count, sizeof(*sums), compare_changes, &paths);
 	pmp_table_titles(&out->buf, &paths, report);
 	write_changes(out, &paths, sums, options);
-	goto out;
-fail:
-	pmp_buf_fail(&out->buf);
 out:
 	free(sums);
 	pmp_paths_free(&paths);
