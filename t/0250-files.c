@@ -484,32 +484,6 @@ static void test_many(void)
 
 /* ---- the executable ----------------------------------------------------- */
 
-static bool execute(const struct child *self, void *path)
-{
-	char orders[16];
-	char *argv[] = { path, orders, NULL };
-
-	snprintf(orders, sizeof(orders), "%d", self->orders);
-	fcntl(self->orders, F_SETFD, 0);
-	execv(path, argv);
-	return false;
-}
-
-static bool copy_self(const char *path)
-{
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-	static char data[65536];
-	bool good = from >= 0 && to >= 0;
-	ssize_t got;
-
-	while (good && (got = read(from, data, sizeof(data))) > 0)
-		good = write(to, data, (size_t)got) == got;
-	close(from);
-	close(to);
-	return good;
-}
-
 static void check_program(struct subject *subject, const char *what)
 {
 	struct pmp_module *module;
@@ -529,7 +503,8 @@ static void test_executable(void)
 	struct subject subject;
 
 	folder_path(&folder, "program", path);
-	if (!ok(copy_self(path), "a program") || !begin(&subject, execute, path))
+	if (!ok(child_copy_self(path), "a program") ||
+	    !begin(&subject, child_execute, path))
 		return;
 	ok(unlink(path) == 0 && file_write(path, 7), "that is replaced while it runs");
 	check_program(&subject, "the one that runs is opened");

@@ -17,33 +17,6 @@ static bool named(const struct child *self, void *name)
 	return prctl(PR_SET_NAME, name) == 0;
 }
 
-/* Becomes a copy of this test under another name, which is then deleted. */
-static bool executed(const struct child *self, void *path)
-{
-	char orders[16];
-	char *argv[] = { path, orders, NULL };
-
-	snprintf(orders, sizeof(orders), "%d", self->orders);
-	fcntl(self->orders, F_SETFD, 0);
-	execv(path, argv);
-	return false;
-}
-
-static bool copy_self(const char *path)
-{
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	char data[65536];
-	ssize_t got;
-	bool good = from >= 0 && to >= 0;
-
-	while (good && (got = read(from, data, sizeof(data))) > 0)
-		good = write(to, data, (size_t)got) == got;
-	close(from);
-	close(to);
-	return good;
-}
-
 static bool contains(const pid_t *pids, int count, pid_t pid)
 {
 	for (int i = 0; i < count; i++) {
@@ -117,7 +90,7 @@ static void test_executable(void)
 	bool found;
 
 	snprintf(program, sizeof(program), "/tmp/a-long-program-name-%d", (int)getpid());
-	if (!ok(copy_self(program) && child_start(&child, executed, program),
+	if (!ok(child_copy_self(program) && child_start(&child, child_execute, program),
 		"a program"))
 		goto out;
 	snprintf(regex, sizeof(regex), "^%s$", program + strlen("/tmp/"));

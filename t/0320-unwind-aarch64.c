@@ -233,10 +233,6 @@ int main(void)
 
 #else
 
-int main(void)
-{
-	skip("not an aarch64 host");
-	return done_testing();
-}
+TAP_ONLY_SKIPS("not an aarch64 host")
 
 #endif

@@ -480,10 +480,6 @@ int main(int argc, char **argv)
 
 #else
 
-int main(void)
-{
-	skip("not an x86-64 host");
-	return done_testing();
-}
+TAP_ONLY_SKIPS("not an x86-64 host")
 
 #endif

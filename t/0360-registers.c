@@ -204,10 +204,6 @@ int main(void)
 
 #else
 
-int main(void)
-{
-	skip("not an x86-64 host");
-	return done_testing();
-}
+TAP_ONLY_SKIPS("not an x86-64 host")
 
 #endif

@@ -84,28 +84,15 @@ static void add(struct saved *saved, pid_t pid, uint64_t cpu)
 	thread->obtained = PMP_STOPPED;
 	thread->syscall = PMP_SYSCALL_UNKNOWN;
 	thread->cpu = cpu;
-	if (pmp_profile_add(saved->profile, sample, NULL))
-		abort();
-	pmp_sample_free(sample);
-}
-
-static uint64_t total(const struct saved *saved, uint64_t *cpu)
-{
-	uint64_t sum = 0;
-
-	*cpu = 0;
-	for (size_t i = 0; i < pmp_profile_entry_count(saved->profile); i++) {
-		sum += pmp_profile_entry(saved->profile, i)->count;
-		*cpu += pmp_profile_entry(saved->profile, i)->cpu;
-	}
-	return sum;
+	saved_add(saved, sample);
 }
 
 /* One after the other. */
 static void test_short(bool live)
 {
 	struct saved saved = new_profile(live);
-	uint64_t early = 0, late, cpu;
+	uint64_t early = 0, late;
+	struct saved_sums sums;
 	const char *what = live ? "with a view" : "without a view";
 
 	for (pid_t i = 0; i < PROCESSES; i++) {
@@ -124,8 +111,9 @@ static void test_short(bool live)
 		   "%s: %zu processes are kept apart", what,
 		   pmp_live_process_count(pmp_profile_live(saved.profile)));
 	is_int(pmp_profile_divide_cpu(saved.profile), 0, "%s: CPU time is divided", what);
-	is_int(total(&saved, &cpu), 2 * PROCESSES, "%s: no stack is lost", what);
-	is_int(cpu, 2 * MS * PROCESSES, "%s: and no CPU time", what);
+	sums = saved_sums(&saved);
+	is_int(sums.count, 2 * PROCESSES, "%s: no stack is lost", what);
+	is_int(sums.cpu, 2 * MS * PROCESSES, "%s: and no CPU time", what);
 	saved_free(&saved);
 }
 
@@ -133,7 +121,7 @@ static void test_short(bool live)
 static void test_again(void)
 {
 	struct saved saved = new_profile(false);
-	uint64_t cpu;
+	struct saved_sums sums;
 
 	add(&saved, PID, 1000 * MS);
 	add(&saved, PID, 1002 * MS);
@@ -143,18 +131,18 @@ static void test_again(void)
 	add(&saved, PID, 2003 * MS);
 	pmp_profile_forget(saved.profile, PID + 1);
 	pmp_profile_divide_cpu(saved.profile);
-	is_int(total(&saved, &cpu), 4, "an id that is given again: all stacks count");
-	is_int(cpu, 5 * MS, "what the new process had used before is not counted");
+	sums = saved_sums(&saved);
+	is_int(sums.count, 4, "an id that is given again: all stacks count");
+	is_int(sums.cpu, 5 * MS, "what the new process had used before is not counted");
 	saved_free(&saved);
 }
 
-/* All at once: each is found without a look at the others. */
+/* All at once: each is found without a search among the others. */
 static void test_many(void)
 {
 	struct saved saved = new_profile(true);
 	clock_t start = clock();
 	double seconds;
-	uint64_t cpu;
 
 	for (uint64_t round = 0; round < 3; round++)
 		for (pid_t i = 0; i < PROCESSES; i++)
@@ -162,7 +150,7 @@ static void test_many(void)
 	seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
 	ok(COST_MEANS_NOTHING || seconds < 20, "%d processes at once: %.1f s of CPU time",
 	   PROCESSES, seconds);
-	is_int(total(&saved, &cpu), 3 * PROCESSES, "and all of them are counted");
+	is_int(saved_sums(&saved).count, 3 * PROCESSES, "and all of them are counted");
 	saved_free(&saved);
 }
 

@@ -4,6 +4,7 @@
  * that end and are put together, several processes, damaged text.
  */
 #include "libpmp-program.h"
+#include "lib/saved.h"
 #include "lib/tap.h"
 
 #include <sys/syscall.h>
@@ -79,20 +80,6 @@ static struct pmp_live_window in(const struct pmp_live *live, enum pmp_window wi
 	return counted;
 }
 
-/* Counts of all counters in a window. */
-static uint64_t sum(const struct pmp_live *live, enum pmp_window window)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
-		struct pmp_live_counter counter = { .size = sizeof(counter) };
-
-		pmp_live_counter(live, i, window, &counter);
-		total += counter.count;
-	}
-	return total;
-}
-
 static void test_counters(void)
 {
 	struct pmp_profile *profile = new_profile();
@@ -161,9 +148,10 @@ static void test_windows(void)
 	is_int(in(live, PMP_WINDOW_START).stacks, 2000, "all are counted");
 	is_int(in(live, PMP_WINDOW_MINUTE).stacks, 2 * 601, "those of a minute");
 	is_int(in(live, PMP_WINDOW_SECONDS).stacks, 2 * 101, "those of ten seconds");
-	is_int(sum(live, PMP_WINDOW_START), 2000, "and the counters say the same");
-	is_int(sum(live, PMP_WINDOW_MINUTE), 2 * 601, "of a minute");
-	is_int(sum(live, PMP_WINDOW_SECONDS), 2 * 101, "of ten seconds");
+	is_int(saved_live_sum(live, PMP_WINDOW_START), 2000,
+	       "and the counters say the same");
+	is_int(saved_live_sum(live, PMP_WINDOW_MINUTE), 2 * 601, "of a minute");
+	is_int(saved_live_sum(live, PMP_WINDOW_SECONDS), 2 * 101, "of ten seconds");
 	is_int(in(live, PMP_WINDOW_SECONDS).span, 10 * S, "which it covers");
 	is_int(in(live, PMP_WINDOW_START).span, 999 * S / 10, "since the start");
 	pmp_profile_free(profile);
@@ -195,9 +183,9 @@ static void test_churn(void)
 	ok(most < 20000, "60000 threads: at most %zu rows", most);
 	ok(info.merged > 30000, "%llu of them put together",
 	   (unsigned long long)info.merged);
-	is_int(sum(live, PMP_WINDOW_START), 60000, "none is lost");
-	is_int(sum(live, PMP_WINDOW_MINUTE), 40 * 61, "the windows neither");
-	is_int(sum(live, PMP_WINDOW_SECONDS), 40 * 11, "of them");
+	is_int(saved_live_sum(live, PMP_WINDOW_START), 60000, "none is lost");
+	is_int(saved_live_sum(live, PMP_WINDOW_MINUTE), 40 * 61, "the windows neither");
+	is_int(saved_live_sum(live, PMP_WINDOW_SECONDS), 40 * 11, "of them");
 	for (size_t i = 0; i < pmp_live_thread_count(live); i++) {
 		struct pmp_live_thread thread = { .size = sizeof(thread) };
 
@@ -355,7 +343,7 @@ static void test_saved_limits(void)
 	ok(pmp_live_thread_count(live) <= 65536 + 256, "100000 threads: %zu",
 	   pmp_live_thread_count(live));
 	is_int(in(live, PMP_WINDOW_START).stacks, 100000, "none is lost");
-	is_int(sum(live, PMP_WINDOW_START), 100000, "in no counter");
+	is_int(saved_live_sum(live, PMP_WINDOW_START), 100000, "in no counter");
 	pmp_profile_free(profile);
 }
 

@@ -109,27 +109,6 @@ static void add_thread(struct pmp_sample *sample, pid_t tid, const char *name,
 	}
 }
 
-static void add(struct saved *saved, struct pmp_sample *sample)
-{
-	if (pmp_profile_add(saved->profile, sample, NULL))
-		abort();
-	pmp_sample_free(sample);
-}
-
-static uint64_t sum_of(const struct saved *saved, uint64_t *evicted)
-{
-	uint64_t sum = 0;
-
-	*evicted = 0;
-	for (size_t i = 0; i < pmp_profile_entry_count(saved->profile); i++) {
-		const struct pmp_entry *entry = pmp_profile_entry(saved->profile, i);
-
-		sum += entry->count;
-		*evicted += entry->end == PMP_END_EVICTED ? entry->count : 0;
-	}
-	return sum;
-}
-
 /* A thread that is always the same, and others that run through ever new code in ever
  * new mappings. */
 static void churn(struct saved *saved, uint64_t from, uint64_t to)
@@ -148,30 +127,16 @@ static void churn(struct saved *saved, uint64_t from, uint64_t to)
 				pcs[j] = base + any() % (MIB << 4);
 			add_thread(sample, k, "worker", pcs, 20);
 		}
-		add(saved, sample);
+		saved_add(saved, sample);
 	}
-}
-
-/* What the view counts of it since the start. */
-static uint64_t live_sum(const struct saved *saved)
-{
-	const struct pmp_live *live = pmp_profile_live(saved->profile);
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
-		struct pmp_live_counter counter = { .size = sizeof(counter) };
-
-		pmp_live_counter(live, i, PMP_WINDOW_START, &counter);
-		sum += counter.count;
-	}
-	return sum;
 }
 
 static void test_new_code(bool live)
 {
 	const uint64_t memory = 12 * MIB, rounds = 30000;
 	struct saved saved = new_bounded(memory, live);
-	uint64_t early, late, evicted;
+	uint64_t early, late;
+	struct saved_sums sums;
 	const struct pmp_entry *entry;
 	size_t locations;
 
@@ -186,15 +151,17 @@ static void test_new_code(bool live)
 	   4 * rounds, early / MIB, late / MIB);
 	ok(pmp_symbolizer_location_count(saved.symbolizer) < 2 * locations,
 	   "%zu locations", pmp_symbolizer_location_count(saved.symbolizer));
-	is_int(sum_of(&saved, &evicted), 5 * rounds, "no stack is lost");
-	is_int(info_of(&saved).evicted, evicted, "the evicted ones are counted");
-	ok(info_of(&saved).evicted > rounds, "which are many: %" PRIu64, evicted);
+	sums = saved_sums(&saved);
+	is_int(sums.count, 5 * rounds, "no stack is lost");
+	is_int(info_of(&saved).evicted, sums.evicted, "the evicted ones are counted");
+	ok(info_of(&saved).evicted > rounds, "which are many: %" PRIu64, sums.evicted);
 	is_int(info_of(&saved).stacks, 5 * rounds, "the total is right");
 	entry = pmp_profile_entry(saved.profile, 0);
 	ok(entry->count == rounds && entry->location_count == 2,
 	   "what is frequent is kept");
 	if (live)
-		is_int(live_sum(&saved), 5 * rounds, "the view has all of them as well");
+		is_int(saved_live_sum(pmp_profile_live(saved.profile), PMP_WINDOW_START),
+		       5 * rounds, "the view has all of them as well");
 	saved_free(&saved);
 }
 
@@ -241,23 +208,23 @@ static void test_program(void)
 	struct pmp_buf one = saved_write(&saved, "folded", NULL);
 	struct pmp_buf other = saved_write(&again, "folded", NULL);
 	struct pmp_buf packed;
-	uint64_t evicted, expected, unused, wall = 0;
-	size_t frequent = 0, sums = 0;
+	struct saved_sums sums = saved_sums(&saved), expected = saved_sums(&all);
+	size_t frequent = 0, evicted = 0;
+	uint64_t wall = 0;
 
-	expected = sum_of(&all, &unused);
-	is_int(unused, 0, "without a limit nothing is evicted");
-	is_int(sum_of(&saved, &evicted), expected, "with one the total is the same");
-	ok(evicted > expected / 2, "%" PRIu64 " of %" PRIu64 " are evicted", evicted,
-	   expected);
+	is_int(expected.evicted, 0, "without a limit nothing is evicted");
+	is_int(sums.count, expected.count, "with one the total is the same");
+	ok(sums.evicted > sums.count / 2, "%" PRIu64 " of %" PRIu64 " are evicted",
+	   sums.evicted, sums.count);
 	for (size_t i = 0; i < pmp_profile_entry_count(saved.profile); i++) {
 		const struct pmp_entry *entry = pmp_profile_entry(saved.profile, i);
 
 		wall += entry->wall;
-		sums += entry->end == PMP_END_EVICTED;
+		evicted += entry->end == PMP_END_EVICTED;
 		frequent += entry->end != PMP_END_EVICTED && entry->count > 10;
 	}
 	is_int(wall, 10 * (uint64_t)count, "so is the time");
-	is_int(sums, 1, "in one stack");
+	is_int(evicted, 1, "in one stack");
 	is_int(frequent, count / 1000, "all that are counted more are kept");
 	is_str(other.data, one.data, "another run evicts the same");
 	ok(strstr(one.data, "[evicted] ") != NULL, "they have a line of their own");
@@ -272,9 +239,9 @@ static void test_program(void)
 	packed = saved_write(&saved, "pprof", NULL);
 	is_int(saved_read(&copy, packed.data, packed.length, NULL), 0,
 	       "it is saved and read");
-	is_int(sum_of(&copy, &unused), expected, "with all of them");
-	is_int(unused, evicted, "and those that were evicted");
-	is_int(info_of(&copy).evicted, evicted, "of which it is told");
+	is_int(saved_sums(&copy).count, expected.count, "with all of them");
+	is_int(saved_sums(&copy).evicted, sums.evicted, "and those that were evicted");
+	is_int(info_of(&copy).evicted, sums.evicted, "as its totals say");
 	is_int(info_of(&copy).evicted_distinct, info_of(&saved).evicted_distinct,
 	       "and how many they were");
 	pmp_buf_free(&one);
@@ -291,7 +258,7 @@ static void test_threads(bool live)
 {
 	struct saved saved = new_bounded(16 * MIB, live);
 	const uint64_t same[] = { CODE + 16, CODE + 32 }, rounds = 12000;
-	uint64_t early = 0, late, evicted;
+	uint64_t early = 0, late;
 
 	for (uint64_t i = 0; i < rounds; i++) {
 		struct pmp_sample *sample = sample_at(100 * i, 2 * CODE);
@@ -305,13 +272,13 @@ static void test_threads(bool live)
 				 (i / 2 * 50 + k) * 0x9e3779b97f4a7c15u);
 			add_thread(sample, (pid_t)(100 + i / 2 * 50 + k), name, same, 2);
 		}
-		add(&saved, sample);
+		saved_add(&saved, sample);
 	}
 	late = rss();
 	ok(RSS_MEANS_NOTHING || late < early + 8 * MIB,
 	   "%" PRIu64 " threads: %" PRIu64 " MiB after a half, %" PRIu64 " at the end",
 	   25 * rounds, early / MIB, late / MIB);
-	is_int(sum_of(&saved, &evicted), 50 * rounds, "none is lost");
+	is_int(saved_sums(&saved).count, 50 * rounds, "none is lost");
 	saved_free(&saved);
 }
 

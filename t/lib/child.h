@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -48,6 +49,34 @@ static inline bool child_answered(const struct child *child)
 	ssize_t got = read(child->answers, &answer, 1);
 
 	return got == 0 || answer == 'y';
+}
+
+/* In the child: become the program at path, which is this test, with its orders. */
+CHILD_UNUSED static bool child_execute(const struct child *self, void *path)
+{
+	char orders[16];
+	char *argv[] = { path, orders, NULL };
+
+	snprintf(orders, sizeof(orders), "%d", self->orders);
+	fcntl(self->orders, F_SETFD, 0);
+	execv(path, argv);
+	return false;
+}
+
+/* A copy of this test at a new path. */
+CHILD_UNUSED static bool child_copy_self(const char *path)
+{
+	static char data[65536];
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	bool good = from >= 0 && to >= 0;
+	ssize_t got;
+
+	while (good && (got = read(from, data, sizeof(data))) > 0)
+		good = write(to, data, (size_t)got) == got;
+	close(from);
+	close(to);
+	return good;
 }
 
 CHILD_UNUSED static bool child_order(const struct child *child)

@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "lib/report.h"
-#include "libpmp.h"
+#include "libpmp-program.h"
 #include "tally/profile.h"
 
 /* A profile with its symbolizer. */
@@ -50,6 +50,47 @@ static inline int saved_sink(void *arg, const void *data, size_t length)
 {
 	pmp_buf_add(arg, data, length);
 	return 0;
+}
+
+/* Count a sample, which is freed. */
+static inline void saved_add(struct saved *saved, struct pmp_sample *sample)
+{
+	if (pmp_profile_add(saved->profile, sample, NULL))
+		abort();
+	pmp_sample_free(sample);
+}
+
+struct saved_sums {
+	uint64_t count, cpu, evicted; /* evicted: part of count */
+};
+
+/* Over all entries of the profile. */
+static inline struct saved_sums saved_sums(const struct saved *saved)
+{
+	struct saved_sums sums = { 0 };
+
+	for (size_t i = 0; i < pmp_profile_entry_count(saved->profile); i++) {
+		const struct pmp_entry *entry = pmp_profile_entry(saved->profile, i);
+
+		sums.count += entry->count;
+		sums.cpu += entry->cpu;
+		sums.evicted += entry->end == PMP_END_EVICTED ? entry->count : 0;
+	}
+	return sums;
+}
+
+/* The counts of all counters in a window. */
+static inline uint64_t saved_live_sum(const struct pmp_live *live, enum pmp_window window)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
+		struct pmp_live_counter counter = { .size = sizeof(counter) };
+
+		pmp_live_counter(live, i, window, &counter);
+		sum += counter.count;
+	}
+	return sum;
 }
 
 /* What a format makes of it; to be freed. */

@@ -133,4 +133,12 @@ TAP_UNUSED static int done_testing(void)
 	return tap.failed || !tap.run ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* main() of a test that cannot be built here. */
+#define TAP_ONLY_SKIPS(reason) \
+	int main(void) \
+	{ \
+		skip(reason); \
+		return done_testing(); \
+	}
+
 #endif
