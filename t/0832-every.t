@@ -15,13 +15,6 @@ snapshots() {
 	cat "$@" | awk '/;main;/ { n += $NF } END { print n + 0 }'
 }
 
-# start ARG...: pmp in the background, in $pmp; its messages in err.
-start() {
-	"$PMP" "$@" >out 2>err </dev/null &
-	pmp=$!
-	test_pids="$test_pids $pmp"
-}
-
 # end SIGNAL STATUS TEXT
 end() {
 	kill -"$1" "$pmp"
@@ -118,7 +111,7 @@ is "$(snapshots one.folded)" 4 "neither: one file"
 "$PMP" -q -n 2 -i 10ms -o 'gone-%p.folded' -p "$target,4194304" 2>err
 is "$?" 3 "one of them is not there: its status"
 ok "[ -s gone-$target.folded ]" "the other one has its file"
-start -q --every 200ms -o 'sig-%p-%c.folded' -p "$target,$second"
+start_pmp -q --every 200ms -o 'sig-%p-%c.folded' -p "$target,$second"
 wait_for "[ -e sig-$target-1.folded ] && [ -e sig-$second-1.folded ]"
 children=$(pgrep -P "$pmp")
 end TERM 143 "TERM is passed on"
@@ -127,7 +120,7 @@ for child in $children; do
 done
 
 # USR1, also of what is not complete.
-start -q -d 60 -i 20ms -o 'now-%c.json' -p "$target"
+start_pmp -q -d 60 -i 20ms -o 'now-%c.json' -p "$target"
 wait_for "grep -q '^SigCgt:.*[2367abef]..\$' /proc/$pmp/status"
 ok "wait_for 'kill -USR1 $pmp; [ -s now-1.json ]'" "USR1: snapshots so far"
 first=$(wc -l <now-1.json)
@@ -188,7 +181,7 @@ else
 	skip "needs root and mount namespaces"
 fi
 mkdir dir
-start -q --every 200ms -i 20ms -o 'dir/x-%c.folded' -p "$target"
+start_pmp -q --every 200ms -i 20ms -o 'dir/x-%c.folded' -p "$target"
 wait_for '[ -s dir/x-1.folded ]'
 mv dir old
 ok "wait_for 'grep -q \"cannot write dir/.*: No such file\" err'" "the directory goes: told"
@@ -197,7 +190,7 @@ ok "wait_for '[ -n \"\$(ls dir)\" ]'" "it is made again: files as well"
 end INT 5 "status 5"
 
 # Nothing is left of the killed.
-start -q --every 100ms -i 5ms --max-cpu 0 -o 'killed-%c.folded' -p "$target"
+start_pmp -q --every 100ms -i 5ms --max-cpu 0 -o 'killed-%c.folded' -p "$target"
 wait_for '[ -s killed-3.folded ]'
 kill -KILL "$pmp"
 wait "$pmp" 2>/dev/null
@@ -265,7 +258,7 @@ ln -s "$tmp/victim" shared/log
 "$PMP" -q -n 1 --log shared/log -f folded -p "$target" >out 2>err
 is "$?" 5 "a link in a shared directory"
 ok "[ ! -e victim ]" "is not followed"
-start -q --every 100ms -i 20ms --log log4 -o 'l-%c.folded' -p "$target"
+start_pmp -q --every 100ms -i 20ms --log log4 -o 'l-%c.folded' -p "$target"
 wait_for '[ -s log4 ]'
 mv log4 log4.1
 ok "wait_for '[ -s log4 ]'" "renamed, the log is started again"

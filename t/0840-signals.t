@@ -10,17 +10,9 @@ need pgrep timeout
 start_target sleeper 2
 target=$target_pid
 
-# start ARG...: pmp in the background, in $pmp; stdout in out, stderr in err.
-start() {
-	: >out
-	"$PMP" "$@" >out 2>err </dev/null &
-	pmp=$!
-	test_pids="$test_pids $pmp"
-}
-
 for pair in INT:0 TERM:143 HUP:129 QUIT:131; do
 	signal=${pair%:*}
-	start -q -f folded -d 60 -p "$target"
+	start_pmp -q -f folded -d 60 -p "$target"
 	sampling "$pmp"
 	kill -"$signal" "$pmp"
 	wait "$pmp"
@@ -40,7 +32,7 @@ wait "$timeout"
 like "$(cat out)" '^sleeper;.* [0-9]+$' "the same signal twice at once is one"
 
 # The command sees to it itself.
-start -q -f folded -d 60 -- sh -c "kill -INT \$PPID; sleep 0.5; exit 4"
+start_pmp -q -f folded -d 60 -- sh -c "kill -INT \$PPID; sleep 0.5; exit 4"
 wait "$pmp"
 is "$?" 4 "INT with a command: its status"
 
@@ -78,7 +70,7 @@ done
 exec 9>&-
 
 # USR1 writes now and goes on.
-start -q -d 60 -o now.folded -p "$target"
+start_pmp -q -d 60 -o now.folded -p "$target"
 sampling "$pmp"
 kill -USR1 "$pmp"
 ok "wait_for '[ -s now.folded ]'" "USR1: the profile is written"
@@ -92,7 +84,7 @@ last=$(awk '{ n += $NF } END { print n }' now.folded)
 ok "[ $last -gt $first ]" "the file is renewed: $first, then $last"
 
 # Suspended: no snapshot is taken. The shell does not see a stopped child end.
-start -q --raw -n 100000 -i 2ms -p "$target"
+start_pmp -q --raw -n 100000 -i 2ms -p "$target"
 wait_for '[ -s out ]'
 kill -TSTP "$pmp"
 ok "wait_for 'grep -q \"^State:.T\" /proc/$pmp/status'" "TSTP: pmp stops"
@@ -130,7 +122,7 @@ reading() {
 	status=$2
 	shift 2
 	exec 8<>slow
-	start "$@" 8>&-
+	start_pmp "$@" 8>&-
 	# The second thread reads.
 	wait_for "[ \"\$(ls /proc/$pmp/task | wc -l)\" -eq 2 ]"
 	kill -"$signal" "$pmp"
@@ -148,7 +140,7 @@ reading TERM 143 -q -f folded -o x.folded slow
 reading INT 130 -f folded --diff slow -p "$target"
 ok "[ ! -e x.folded ]" "nothing was written"
 
-start -f folded slow 8<>slow
+start_pmp -f folded slow 8<>slow
 wait_for "[ \"\$(ls /proc/$pmp/task | wc -l)\" -eq 2 ]"
 kill -TSTP "$pmp"
 ok "wait_for 'grep -q \"^State:.T\" /proc/$pmp/status'" "TSTP while it reads: it stops"

@@ -12,10 +12,7 @@ target=$target_pid
 
 # start ARG...: pmp in the background, in $pmp and $sampler; with snapshots.
 start() {
-	: >out
-	"$PMP" "$@" >out 2>err </dev/null &
-	pmp=$!
-	test_pids="$test_pids $pmp"
+	start_pmp "$@"
 	sampling "$pmp" "${rests:-25}"
 	sampler=$test_sampler
 }

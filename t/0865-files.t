@@ -13,27 +13,17 @@ start_target demo
 ok "'$PMP' -q -o demo.pb.gz -n 2 -i 20ms -p '$target_pid'" "the extension pb.gz is pprof"
 stop_process "$target_pid"
 
-# refused STATUS MESSAGE ARG...: pmp ends with this status and a line like this.
-refused() {
-	status=$1 message=$2
-	shift 2
-	"$PMP" "$@" >out 2>err </dev/null
-	is $? "$status" "status of: $*"
-	like "$(cat err)" "^pmp: $message" "message of: $*"
-	is "$(cat out)" "" "nothing on stdout: $*"
-}
-
 echo "no profile" >text
 head -c 300 demo.pb.gz >cut.pb.gz
 : >empty
 mkdir folder
-refused 2 'cannot open nowhere.pb.gz: No such file' nowhere.pb.gz
-refused 2 'cannot read text: it is damaged, or not a profile' text
-refused 2 'cannot read cut.pb.gz: it is damaged' -f folded cut.pb.gz
-refused 2 'cannot read empty: it is damaged' empty
-refused 2 'give processes, a command or saved' demo.pb.gz -- true
-refused 2 'give processes, a command or saved' -p 1 demo.pb.gz
-refused 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz
+refuses 2 'cannot open nowhere.pb.gz: No such file' nowhere.pb.gz
+refuses 2 'cannot read text: it is damaged, or not a profile' text
+refuses 2 'cannot read cut.pb.gz: it is damaged' -f folded cut.pb.gz
+refuses 2 'cannot read empty: it is damaged' empty
+refuses 2 'give processes, a command or saved' demo.pb.gz -- true
+refuses 2 'give processes, a command or saved' -p 1 demo.pb.gz
+refuses 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz
 "$PMP" folder >out 2>err
 isnt $? 0 "a folder is no profile"
 printf 'x' >kept.folded

@@ -100,26 +100,17 @@ like "$(notes --diff renamed.pb new.pb.gz)" \
 
 # ---- what is refused -----------------------------------------------------------------------
 
-# refused STATUS MESSAGE ARG...: pmp ends with this status and a line like this.
-refused() {
-	status=$1 message=$2
-	shift 2
-	"$PMP" "$@" >out 2>err </dev/null
-	is $? "$status" "status of: $*"
-	like "$(cat err)" "^pmp: $message" "message of: $*"
-	is "$(cat out)" "" "nothing on stdout: $*"
-}
 echo "no profile" >text
-refused 2 'cannot open nowhere.pb.gz: No such file' --diff nowhere.pb.gz new.pb.gz
-refused 2 'cannot read text: it is damaged, or not a profile' --diff text new.pb.gz
-refused 2 'cannot read text: it is damaged, or not a profile' --diff text -p "$target_pid"
-refused 2 'cannot open nowhere.pb.gz' --diff nowhere.pb.gz -- touch touched
+refuses 2 'cannot open nowhere.pb.gz: No such file' --diff nowhere.pb.gz new.pb.gz
+refuses 2 'cannot read text: it is damaged, or not a profile' --diff text new.pb.gz
+refuses 2 'cannot read text: it is damaged, or not a profile' --diff text -p "$target_pid"
+refuses 2 'cannot open nowhere.pb.gz' --diff nowhere.pb.gz -- touch touched
 ok "[ ! -e touched ]" "the command has not been started"
-refused 2 'nothing to profile' --diff base.pb.gz
-refused 2 'option --diff needs a value' new.pb.gz --diff
-refused 2 'the format raw cannot compare profiles' --raw --diff base.pb.gz new.pb.gz
+refuses 2 'nothing to profile' --diff base.pb.gz
+refuses 2 'option --diff needs a value' new.pb.gz --diff
+refuses 2 'the format raw cannot compare profiles' --raw --diff base.pb.gz new.pb.gz
 for name in pprof speedscope perf json gperf callgraph threads; do
-	refused 2 "the format $name cannot compare profiles" -f $name --diff base.pb.gz new.pb.gz
+	refuses 2 "the format $name cannot compare profiles" -f $name --diff base.pb.gz new.pb.gz
 done
 like "$(cat err)" '^hint: formats that do: pmp, folded, svg, flat; ' "and which can"
 stop_process "$target_pid"

@@ -207,6 +207,24 @@ start_process() {
 	test_pids="$test_pids $target_pid"
 }
 
+# start_pmp ARG...: pmp in the background, in $pmp; stdout in out, stderr in err.
+start_pmp() {
+	: >out
+	"$PMP" "$@" >out 2>err </dev/null &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+}
+
+# refuses STATUS MESSAGE ARG...: pmp ends with this status and a line like this.
+refuses() {
+	status=$1 message=$2
+	shift 2
+	"$PMP" "$@" >out 2>err </dev/null
+	is $? "$status" "status of: $*"
+	like "$(cat err)" "^pmp: $message" "message of: $*"
+	is "$(cat out)" "" "nothing on stdout: $*"
+}
+
 # start_target NAME ARG...: the same with t/target/NAME (or a path), and wait until
 # it has printed a line that begins with "ready".
 start_target() {
