@@ -96,9 +96,11 @@ struct pmp_live_window {
 struct pmp_live_process {
 	size_t size;
 	pid_t pid;
-	const char *name;	     /* raw bytes */
-	uint64_t samples;	     /* in the window that was asked for */
-	struct pmp_sample_info last; /* the last one; last.name is name */
+	const char *name; /* raw bytes */
+	uint64_t samples; /* in the window that was asked for */
+	/* The last one, zero if there is none; its name is NULL, see name. Valid, as name
+	 * is, until another sample is counted. */
+	const struct pmp_sample_info *last;
 };
 
 struct pmp_live_thread {

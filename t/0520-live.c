@@ -120,8 +120,8 @@ static void test_counters(void)
 	is_str(stack.end, "", "is complete");
 	pmp_live_process(live, 0, PMP_WINDOW_START, &process);
 	is_int(process.samples, 3, "three samples");
-	is_int(process.last.n_unchanged, 1, "of the last: one thread unchanged");
-	is_int(process.last.n_stopped, 1, "one stopped");
+	is_int(process.last->n_unchanged, 1, "of the last: one thread unchanged");
+	is_int(process.last->n_stopped, 1, "one stopped");
 	sample = sample_at(10, 4 * S);
 	fake_thread(sample, 10, "a", FAKE_NOTHING)->end = PMP_END_LOOP;
 	add(profile, sample);

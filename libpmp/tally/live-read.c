@@ -46,9 +46,8 @@ void pmp_live_process(const struct pmp_live *live, size_t i, enum pmp_window win
 	struct pmp_live_process all = { .pid = row->pid,
 					.name = row->name,
 					.samples = row->samples[window],
-					.last = row->last };
+					.last = &row->last };
 
-	all.last.name = row->name;
 	pmp_sized_give(process, &all, sizeof(all));
 }
 

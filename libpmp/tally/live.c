@@ -709,6 +709,7 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 	owner->seen = sample->time;
 	owner->last.size = sizeof(owner->last);
 	pmp_sample_info(sample, &owner->last);
+	owner->last.name = NULL; /* that one is freed with the sample */
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
 		owner->samples[i]++;
 		live->windows[i].samples++;

@@ -50,11 +50,11 @@ static void sum(const struct view *view, struct live_header *header)
 		struct pmp_live_process process = { .size = sizeof(process) };
 
 		pmp_live_process(live, i, PMP_WINDOW_SECONDS, &process);
-		header->threads += process.last.threads;
-		header->stopped += process.last.n_stopped;
-		header->peeked += process.last.n_peeked;
-		header->unchanged += process.last.n_unchanged;
-		header->not_stopped += process.last.n_not_stopped;
+		header->threads += process.last->threads;
+		header->stopped += process.last->n_stopped;
+		header->peeked += process.last->n_peeked;
+		header->unchanged += process.last->n_unchanged;
+		header->not_stopped += process.last->n_not_stopped;
 	}
 	if (!live)
 		return;
