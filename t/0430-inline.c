@@ -190,6 +190,50 @@ static void test_split_places(const char *compiler)
 	test_bait("split/below/inl.dwo", "where it was compiled, below its file");
 }
 
+/* The most functions at one address of outer, by what its .dwo file says. */
+static size_t split_frames(void)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .lines = true });
+	struct space space = space_of("split/prog");
+	uint64_t start = symbol_address("split/prog", "outer");
+	const struct pmp_frame *frames;
+	size_t most = 0;
+
+	for (uint64_t at = start; at < start + 20; at++) {
+		size_t count = names_at(&space, symbolizer, at, true, &frames);
+
+		most = count > most ? count : most;
+	}
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	return most;
+}
+
+/* A .dwo file is believed as a debug file is: it may be root's, ours or the program's
+ * owner's. */
+static void test_split_owner(void)
+{
+	const uid_t nobody = 65534, other = 65533;
+
+	if (geteuid() != 0) {
+		skip("needs root");
+		return;
+	}
+	if (!run("rm -rf split && mkdir split && cp inl.c split && cd split && "
+		 "${CC:-cc} -g -gsplit-dwarf -O2 -c inl.c && ${CC:-cc} -o prog inl.o")) {
+		diag("not here: -gsplit-dwarf");
+		return;
+	}
+	is_int(split_frames(), 3, "a .dwo file of root's has inlined functions");
+	is_int(chown("split/inl.dwo", nobody, (gid_t)-1), 0, "one of another user");
+	is_int(split_frames(), 1, "is not believed");
+	is_int(chown("split/prog", other, (gid_t)-1), 0, "a program of a third user");
+	is_int(split_frames(), 1, "nor is it then");
+	is_int(chown("split/prog", nobody, (gid_t)-1), 0, "a program of that user");
+	is_int(split_frames(), 3, "it is, as the program is");
+}
+
 int main(void)
 {
 	static const char *const ways[] = {
@@ -222,6 +266,7 @@ int main(void)
 		test_budget();
 	test_split_places("gcc");
 	test_split_places("clang");
+	test_split_owner();
 	if (!have("addr2line"))
 		skip("no addr2line");
 	else if (run("${CC:-cc} -g -O2 -o prog inl.c"))

@@ -51,11 +51,18 @@ int pmp_file_open_regular(const char *path)
 	return -EINVAL;
 }
 
-bool pmp_file_is_harmless(const char *path)
+bool pmp_file_is_of(const struct stat *status, uid_t user)
+{
+	return status->st_uid == 0 || status->st_uid == geteuid() ||
+	       status->st_uid == user;
+}
+
+bool pmp_file_is_harmless(const char *path, uid_t user)
 {
 	struct stat status;
 
-	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+	return stat(path, &status) != 0 ||
+	       (S_ISREG(status.st_mode) && pmp_file_is_of(&status, user));
 }
 
 int pmp_file_path(int fd, char *path, size_t size)

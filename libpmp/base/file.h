@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /*
@@ -20,8 +21,11 @@ int pmp_file_open_regular(const char *path);
 /* Open for reading what this descriptor (O_PATH) stands for, and close that. Returns a
  * descriptor (O_CLOEXEC), or a negative errno. */
 int pmp_file_reopen(int fd);
-/* Is nothing there, or a regular file? For what a library will open by its path. */
-bool pmp_file_is_harmless(const char *path);
+/* Does it belong to root, to ourselves or to this user? */
+bool pmp_file_is_of(const struct stat *status, uid_t user);
+/* Is nothing there, or a regular file of one of these? For what a library will open by its
+ * path. */
+bool pmp_file_is_harmless(const char *path, uid_t user);
 /* The path of an open file as /proc has it. 0 or a negative errno. */
 int pmp_file_path(int fd, char *path, size_t size);
 /* Read path (relative to dirfd) up to size - 1 bytes, by one read(), and end them with

@@ -40,8 +40,7 @@ static const char *take_candidate(int fd, const struct pmp_debug_place *place,
 
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		problem = "not a regular file";
-	else if (status.st_uid != 0 && status.st_uid != geteuid() &&
-		 status.st_uid != place->owner)
+	else if (!pmp_file_is_of(&status, place->owner))
 		problem = "belongs to another user";
 	else
 		problem = pmp_elf_open(file, fd);

@@ -297,7 +297,8 @@ static void open_lines(struct pmp_dso *dso)
 			dso->dwarf_path.data);
 	else
 		dso->lines = pmp_lines_new(dso->dwarf->dwarf, dso->dwarf->from,
-					   dso->options.budget, dso->options.log);
+					   dso->place.owner, dso->options.budget,
+					   dso->options.log);
 }
 
 struct question {

@@ -46,7 +46,8 @@ struct dwarf_unit {
 
 struct pmp_lines {
 	Dwarf *dwarf;
-	int fd; /* of its file, or -1 */
+	int fd;	     /* of its file, or -1 */
+	uid_t owner; /* of the module's */
 	struct pmp_budget *budget;
 	uint64_t steps; /* left for this module */
 	const struct pmp_log *log;
@@ -317,14 +318,15 @@ static struct dwarf_unit *find_unit(struct pmp_lines *lines, uint64_t address)
 	return index == PMP_INTERVAL_NONE ? NULL : &lines->units[index];
 }
 
-struct pmp_lines *pmp_lines_new(Dwarf *dwarf, int fd, struct pmp_budget *budget,
-				const struct pmp_log *log)
+struct pmp_lines *pmp_lines_new(Dwarf *dwarf, int fd, uid_t owner,
+				struct pmp_budget *budget, const struct pmp_log *log)
 {
 	struct pmp_lines *lines = calloc(1, sizeof(*lines));
 
 	if (lines) {
 		lines->dwarf = dwarf;
 		lines->fd = fd;
+		lines->owner = owner;
 		lines->budget = budget;
 		lines->steps = MODULE_MAX;
 		lines->log = log;
@@ -401,7 +403,8 @@ static const char *unit_name(struct dwarf_unit *unit)
 }
 
 /* DIRECTORY/BELOW/NAME, or what of it is needed to be absolute. */
-static bool harmless(const char *directory, const char *below, const char *name)
+static bool harmless(const char *directory, const char *below, const char *name,
+		     uid_t owner)
 {
 	struct pmp_buf path = { 0 };
 	bool fine;
@@ -411,7 +414,7 @@ static bool harmless(const char *directory, const char *below, const char *name)
 	if (name[0] != '/')
 		pmp_buf_printf(&path, "%s/", below);
 	pmp_buf_puts(&path, name);
-	fine = !pmp_buf_failed(&path) && pmp_file_is_harmless(path.data);
+	fine = !pmp_buf_failed(&path) && pmp_file_is_harmless(path.data, owner);
 	pmp_buf_free(&path);
 	return fine;
 }
@@ -440,8 +443,9 @@ static bool may_open_split(const struct pmp_lines *lines, struct dwarf_unit *uni
 	slash = strrchr(directory, '/');
 	if (slash)
 		*slash = '\0';
-	return pmp_file_is_harmless(package) && harmless(directory, "", name) &&
-	       (!compiled || harmless(directory, compiled, name));
+	return pmp_file_is_harmless(package, lines->owner) &&
+	       harmless(directory, "", name, lines->owner) &&
+	       (!compiled || harmless(directory, compiled, name, lines->owner));
 }
 
 /* A file that shares DWARF with others again: see pmp_debugfile_alt(). */
@@ -464,7 +468,8 @@ static void open_split(struct pmp_lines *lines, struct dwarf_unit *unit)
 	    type != DW_UT_skeleton)
 		return;
 	if (!may_open_split(lines, unit)) {
-		PMP_LOG(lines->log, "lines", "%s: its .dwo file is not a regular file",
+		PMP_LOG(lines->log, "lines",
+			"%s: its .dwo file is not a regular file of a user we trust",
 			unit_name(unit));
 		return;
 	}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/log.h"
 #include "resolve/budget.h"
@@ -26,11 +27,11 @@ struct pmp_place {
 
 /*
  * dwarf is borrowed and must outlive the result, as must fd, which its file was opened
- * from (-1: from memory). Nothing is read before an address is looked up. NULL: no
- * memory.
+ * from (-1: from memory). owner is that of the module's file: .dwo files are believed as
+ * debug files are. Nothing is read before an address is looked up. NULL: no memory.
  */
-struct pmp_lines *pmp_lines_new(Dwarf *dwarf, int fd, struct pmp_budget *budget,
-				const struct pmp_log *log);
+struct pmp_lines *pmp_lines_new(Dwarf *dwarf, int fd, uid_t owner,
+				struct pmp_budget *budget, const struct pmp_log *log);
 void pmp_lines_free(struct pmp_lines *lines);
 /*
  * Fill places (PMP_PLACES_MAX of them) for an ELF address: the innermost inlined
