@@ -520,7 +520,8 @@ static void test_unchanged(void)
 	sample = next_of(last, 100, none);
 	sample->threads[7].wait.holder++;
 	length = pass(&pair, &last, sample);
-	ok(length > 0 && length < 2000, "one has not, but waits for another: %zu", length);
+	ok(length > 0 && length < 2000, "one has not, but waits for another: %zu",
+	   length);
 	is_int(last->threads[7].wait.holder, 6, "which arrives");
 	length = pass(&pair, &last, next_of(last, 100, third));
 	ok(length > whole / 5 && length < whole / 2, "a third has: %zu", length);

@@ -74,6 +74,15 @@ refused "cannot open saved.pb.gz: No such file or directory" \
 	"to profile a process: pmp -p PID; a command: pmp -- COMMAND" saved.pb.gz
 refused "nothing to profile: no process is given" \
 	"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see pmp --help"
+for args in '-d 4100' '-d4100' '--duration=4100' '-n 5 -d 4100' '-d 4100 -q'; do
+	hint="pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see pmp --help"
+	[ "${args% 4100}" = "$args" ] ||
+		hint="4100 is the value of --duration here; if it is a process: pmp --duration TIME -p 4100"
+	# shellcheck disable=SC2086
+	refused "nothing to profile: no process is given" "$hint" $args
+done
+refused "nothing to profile: no process is given" \
+	"4100 is the value of --interval here; if it is a process: pmp --interval TIME -p 4100" -i 4100
 refused "give processes, a command or saved profiles: only one of these" \
 	"see pmp --help" -p 1 -- true
 refused "give processes, a command or saved profiles: only one of these" \

@@ -159,6 +159,24 @@ static bool set_filter(struct options *options)
 	return true;
 }
 
+/* Of `pmp -d 4100` the number may have been meant as a process. False. */
+static bool nothing_given(const struct options *options)
+{
+	const struct option_row *row = options->last_row;
+	char hint[HINT_SIZE] =
+		"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; "
+		"see pmp --help";
+
+	if (row)
+		snprintf(hint, sizeof(hint),
+			 "%s is the value of --%s here; if it is a process: "
+			 "pmp --%s %s -p %s",
+			 options->last_value, row->name, row->name, row->value,
+			 options->last_value);
+	message_print(hint, "nothing to profile: no process is given");
+	return false;
+}
+
 bool options_check_source(const struct options *options)
 {
 	bool processes = options->pids.count || options->tids.count || options->name;
@@ -179,13 +197,8 @@ bool options_check_source(const struct options *options)
 			      "--user needs --name: it says whose processes that finds");
 		return false;
 	}
-	if (sources == 0) {
-		message_print(
-			"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see "
-			"pmp --help",
-			"nothing to profile: no process is given");
-		return false;
-	}
+	if (sources == 0)
+		return nothing_given(options);
 	return true;
 }
 

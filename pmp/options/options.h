@@ -17,6 +17,7 @@ struct id_list {
 };
 
 struct config;
+struct option_row;
 
 /* A section of the configuration that is for some of the targets, so for none. */
 struct unmet_section {
@@ -85,6 +86,9 @@ struct options {
 	size_t unmet_count;
 	const char *debug; /* PMP_DEBUG, or NULL */
 	char **words;	   /* of PMP_OPTS */
+	/* The last word, if it could be a process but is the value of an option; or NULL. */
+	const char *last_value;
+	const struct option_row *last_row; /* that option */
 };
 
 /**

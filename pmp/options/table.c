@@ -525,13 +525,17 @@ bool options_want(const struct options *options, pid_t tid, const char *name)
 	return !pattern_matches(&options->not_threads, name);
 }
 
+static bool is_ids(const char *text)
+{
+	return *text && strspn(text, "0123456789,") == strlen(text);
+}
+
 /* An operand: a number is a process id, anything else a saved profile. */
 static bool take_operand(struct options *options, const char *text)
 {
-	bool numeric = *text && strspn(text, "0123456789,") == strlen(text);
 	const char **files;
 
-	if (numeric)
+	if (is_ids(text))
 		return take_ids(options, &rows[0], text);
 	files = reallocarray(options->files, options->file_count + 1, sizeof(*files));
 	if (!files)
@@ -644,6 +648,11 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 		if (key == OPERAND ? !take_operand(options, optarg)
 				   : row && !row->take(options, row, optarg))
 			return false;
+		if (row && !from_environment && optind == argc &&
+		    optarg == argv[argc - 1] && is_ids(optarg)) {
+			options->last_row = row;
+			options->last_value = optarg;
+		}
 	}
 	if (from_environment && (key == OPERAND || optind < argc)) {
 		message_print(NULL, "PMP_OPTS may hold options only");
