@@ -61,11 +61,11 @@ for case in 'INT --raw -n 100000 -i 1ms' 'TERM -f pmp -d 60' 'HUP -f folded -d 6
 	sampling "$pmp"
 	begin=$(date +%s)
 	kill -"${case%% *}" "$pmp"
-	ok "wait_for '! alive $pmp' 20" "${case%% *}: pmp ends though nobody reads its output"
+	ok "wait_for '! alive $pmp' 20" "${case%% *}: pmp ends though nothing reads its output"
 	took=$(($(date +%s) - begin))
 	ok "[ $took -ge 4 ] && [ $took -le 9 ]" "${case%% *}: a reader that does not read is given up after 5 s ($took)"
 	stop_process "$pmp"
-	is "$(cat err)" "pmp: cannot write standard output: nobody reads it" "${case%% *}: that nobody reads is said"
+	is "$(cat err)" "pmp: cannot write standard output: nothing reads it" "${case%% *}: that nothing reads is said"
 done
 exec 9>&-
 

@@ -174,7 +174,7 @@ static void abandon_output(struct run *run)
 	run->sink.type->leave(&run->sink);
 	progress_clear();
 	message_print(NULL, "cannot write %s: %s", wait->path,
-		      wait->stream ? "nobody reads it"
+		      wait->stream ? "nothing reads it"
 				   : "its file system does not answer");
 	source->type->kill(&run->source);
 	_exit(source->type->failed ? source->type->failed : PMP_EXIT_OUTPUT);
