@@ -273,14 +273,71 @@ static void test_late_names(void)
 	pmp_profile_free(profile);
 }
 
-/* A name that comes twice learns its module. */
+/* A name that comes twice learns its module, and that there are others. */
 static void test_names(void)
 {
 	struct names names = { 0 };
 	uint32_t lock = names_add(&names, "__pthread_mutex_lock", "/lib/libc.so.6");
+	uint32_t late = names_add(&names, "[x+0x12]", "");
 
 	is_str(names.names[lock].module, "libc.so.6", "a name has its module");
+	is_str(names.names[late].module, "", "or not yet");
+	names_add(&names, "[x+0x12]", "/bin/x");
+	is_str(names.names[late].module, "x", "but then");
+	names_add(&names, "__pthread_mutex_lock", "/container/lib/libc.so.6");
+	names_add(&names, "__pthread_mutex_lock", "");
+	ok(!names.names[lock].modules, "the same name in another directory is no other");
+	names_add(&names, "__pthread_mutex_lock", "/lib/libpthread.so.0");
+	ok(names.names[lock].modules, "another one is");
 	names_free(&names);
+}
+
+/* The text of a column of the row of a process with this name. */
+static const char *cell_of(struct view *view, uint32_t process, const char *name,
+			   const char *title)
+{
+	const struct view_type *type = view_type_at(view->model.settings.view);
+	const struct view_row *row;
+	static char text[ROW_TEXT];
+
+	for (size_t i = 0; (row = model_row(&view->model, i)); i++) {
+		if (row->process != process ||
+		    strcmp(model_name(&view->model, row->name), name) != 0)
+			continue;
+		for (unsigned k = 0; k < type->column_count; k++) {
+			if (strcmp(type->columns[k].title, title) != 0)
+				continue;
+			type->columns[k].text(&view->model, row, text, sizeof(text));
+			return text;
+		}
+	}
+	return "(none)";
+}
+
+/* Two programs have functions of the same name, and libraries in common. */
+static void test_modules(void)
+{
+	static const pmp_location mains[] = { MAIN, HELPER_MAIN };
+	struct pmp_profile *profile = fake_profile();
+	struct view view;
+
+	for (int i = 0; i < 2; i++) {
+		struct pmp_sample *sample = pmp_sample_new();
+
+		if (!sample)
+			abort();
+		sample->pid = 10 + i;
+		sample->time = 1000 * FAKE_S;
+		fake_thread(sample, 10 + i, "a", FAKE_STACK(POLL, mains[i]));
+		fake_add(profile, sample);
+	}
+	fake_view(&view, profile);
+	fake_type(&view, "2");
+	is_str(cell_of(&view, 0, "main", "MODULE"), "server", "main of one program");
+	is_str(cell_of(&view, 1, "main", "MODULE"), "helper", "main of the other");
+	is_str(cell_of(&view, 1, "poll", "MODULE"), "libc.so.6", "what both have");
+	view_free(&view);
+	pmp_profile_free(profile);
 }
 
 /* Asleep nine times of ten and caught running once: idle nine times. */
@@ -657,6 +714,7 @@ int main(void)
 	test_meanwhile();
 	test_late_names();
 	test_names();
+	test_modules();
 	test_states();
 	test_processes();
 	test_keys();

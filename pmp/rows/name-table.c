@@ -32,18 +32,25 @@ static bool make(struct name *new, const char *name, const char *module)
 	return new->full &&new->brief &&new->module;
 }
 
-/* A name that was a place at first learns its module later. */
+/* A name that was a place at first learns its module later; it may have more than one. */
 static void add_module(struct names *names, uint32_t number, const char *module)
 {
 	char base[256], *copy;
+	struct name *name;
 
-	if (number >= names->count || *names->names[number].module || !*module)
+	if (number >= names->count || !*module)
 		return;
-	copy = strdup(pmp_escape(name_base(module), base, sizeof(base)));
+	name = &names->names[number];
+	pmp_escape(name_base(module), base, sizeof(base));
+	if (*name->module) {
+		name->modules |= strcmp(name->module, base) != 0;
+		return;
+	}
+	copy = strdup(base);
 	if (!copy)
 		return;
-	free((char *)names->names[number].module);
-	names->names[number].module = copy;
+	free((char *)name->module);
+	name->module = copy;
 }
 
 static void drop(struct name *name)

@@ -15,6 +15,7 @@ struct name {
 	const char *full;   /* fit for a terminal */
 	const char *brief;  /* without arguments, templates elided; may be full */
 	const char *module; /* base name, fit for a terminal, of the first place; or "" */
+	bool modules;	    /* there are others */
 	unsigned checked;   /* filter for which matches is right; 0: none */
 	bool matches;
 	unsigned searched; /* search for which found is right; 0: none */

@@ -6,13 +6,55 @@
 #include "rows/model.h"
 #include "rows/view-type.h"
 
+/* Of a name that several modules have: of a function at this location. NULL: it has no
+ * function of that name. */
+static const char *module_at(const struct model *model, pmp_location location,
+			     uint32_t name)
+{
+	struct pmp_frame_info info = { .size = sizeof(info) };
+	const struct frame_names *frames;
+
+	if (location >= model->location_names_count)
+		return NULL;
+	frames = &model->location_names[location];
+	for (uint32_t i = 0; frames->named && i < frames->count; i++) {
+		if (model->names_of_locations[frames->first + i] == name &&
+		    pmp_symbolizer_frame(model->symbolizer, location, i, &info) > i)
+			return info.module;
+	}
+	return NULL;
+}
+
+/* The same of the stack with most of a row. */
+static const char *module_in(const struct model *model, const struct view_row *row)
+{
+	struct pmp_live_stack stack = { .size = sizeof(stack) };
+	const char *module = NULL;
+
+	if (!model->live || row->stack >= pmp_live_stack_count(model->live))
+		return NULL;
+	pmp_live_stack(model->live, row->stack, &stack);
+	for (size_t i = 0; i < stack.count && !module; i++)
+		module = module_at(model, stack.locations[i], row->name);
+	return module;
+}
+
 static void text_module(const struct model *model, const struct view_row *row,
 			char *buffer, size_t size)
 {
-	const struct names *names = &model->names;
+	const struct name *name;
+	const char *module = NULL;
 
-	snprintf(buffer, size, "%s",
-		 row->name < names->count ? names->names[row->name].module : "");
+	*buffer = '\0';
+	if (row->name >= model->names.count)
+		return;
+	name = &model->names.names[row->name];
+	if (name->modules && row->process != NAME_NONE)
+		module = module_in(model, row);
+	if (module)
+		pmp_escape(name_base(module), buffer, size);
+	else
+		snprintf(buffer, size, "%s", name->modules ? "(several)" : name->module);
 }
 
 static void text_function(const struct model *model, const struct view_row *row,

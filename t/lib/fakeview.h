@@ -70,6 +70,7 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "log_write\033[31mup_to\n", .module = "/tmp/b\001d.so" },
 	{ .name = "\xe6\x97\xa5\xe6\x9c\xac::\xe8\xaa\x9e(\xe5\xad\x97)",
 	  .module = FAKE_SERVER },
+	{ .name = "main", .module = "/usr/bin/helper" },
 };
 
 #include "lib/fakenames.h"
@@ -91,7 +92,8 @@ enum {
 	MAIN,
 	FSYNC,
 	LOG,
-	WIDE
+	WIDE,
+	HELPER_MAIN
 };
 
 #define FAKE_S UINT64_C(1000000000)
