@@ -15,10 +15,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/scan.h"
+#include "proc/maps.h"
 #include "proc/process.h"
 
 #define PATH_SIZE 64
-#define DELETED " (deleted)"
 
 /* A leader that has ended counts only while other threads live. */
 static bool is_living(int dir, pid_t pid, const struct pmp_stat *stat)
@@ -40,14 +40,11 @@ static bool is_living(int dir, pid_t pid, const struct pmp_stat *stat)
 static const char *exe_name(int dir, char path[PATH_MAX])
 {
 	ssize_t length = readlinkat(dir, "exe", path, PATH_MAX - 1);
-	const size_t tail = strlen(DELETED);
 	const char *slash;
 
 	if (length <= 0)
 		return NULL;
-	if ((size_t)length > tail && memcmp(path + length - tail, DELETED, tail) == 0)
-		length -= (ssize_t)tail;
-	path[length] = '\0';
+	path[pmp_maps_path_length(path, (size_t)length)] = '\0';
 	slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }

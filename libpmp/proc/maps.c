@@ -31,7 +31,6 @@
 #define VDSO_LIMIT (1u << 20)
 #define FILES_FIRST 512	 /* opened before a stack shows that it lies in them */
 #define FILES_SPARED 128 /* descriptors left to all other uses */
-#define DELETED " (deleted)"
 #define ANON_NAME "[anon]"
 #define VDSO_NAME "[vdso]"
 
@@ -104,11 +103,19 @@ bool pmp_maps_parse_line(const char *line, size_t length, struct pmp_maps_line *
 
 /* ---- what a line stands for ---------------------------------------------- */
 
-static bool ends_deleted(const char *path, size_t length)
+size_t pmp_maps_path_length(const char *path, size_t length)
 {
-	const size_t tail = strlen(DELETED);
+	static const char deleted[] = " (deleted)";
+	const size_t tail = sizeof(deleted) - 1;
 
-	return length > tail && memcmp(path + length - tail, DELETED, tail) == 0;
+	if (length > tail && memcmp(path + length - tail, deleted, tail) == 0)
+		return length - tail;
+	return length;
+}
+
+static bool ends_deleted(const struct pmp_maps_line *line)
+{
+	return pmp_maps_path_length(line->path, line->path_length) < line->path_length;
 }
 
 static bool has_name(const struct pmp_maps_line *line, const char *name)
@@ -166,9 +173,9 @@ static void unescape(struct pmp_buf *buf, const char *path, size_t length)
 static bool settle_path(const struct reading *reading, const struct pmp_maps_line *line,
 			struct pmp_buf *buf)
 {
-	bool deleted = ends_deleted(line->path, line->path_length);
+	size_t cut = pmp_maps_path_length(line->path, line->path_length);
+	bool deleted = cut < line->path_length;
 	bool escaped = memmem(line->path, line->path_length, "\\012", 4) != NULL;
-	size_t cut = line->path_length - (deleted ? strlen(DELETED) : 0);
 	int tries = escaped ? 2 : deleted ? 1 : 0;
 
 	for (int literal = 0; literal < tries; literal++) {
@@ -242,9 +249,12 @@ static uint32_t module_key(struct reading *reading, enum pmp_module_kind kind,
 			   size_t length)
 {
 	struct pmp_buf *key = &reading->key;
+	size_t given;
 
-	while (ends_deleted(path, length))
-		length -= strlen(DELETED);
+	do {
+		given = length;
+		length = pmp_maps_path_length(path, given);
+	} while (length < given);
 	pmp_buf_clear(key);
 	pmp_buf_putc(key, (char)kind);
 	pmp_buf_add(key, &device, sizeof(device));
@@ -300,8 +310,7 @@ static int take_module(struct reading *reading, struct known_module *known,
 	struct pmp_module *module = known->module;
 	struct pmp_buf path = { 0 };
 
-	if (module->kind == PMP_MODULE_FILE && !module->deleted &&
-	    ends_deleted(line->path, line->path_length))
+	if (module->kind == PMP_MODULE_FILE && !module->deleted && ends_deleted(line))
 		module->deleted = !settle_path(reading, line, &path);
 	pmp_buf_free(&path);
 	known->taken = true;

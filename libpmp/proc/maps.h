@@ -23,6 +23,9 @@ struct pmp_maps_line {
 	size_t path_length;
 };
 bool pmp_maps_parse_line(const char *line, size_t length, struct pmp_maps_line *out);
+/* The length of a path of /proc without one " (deleted)" at its end, which the kernel
+ * writes after the path of a file that is no longer there. */
+size_t pmp_maps_path_length(const char *path, size_t length);
 
 /*
  * Read the maps of a process; modules that old (may be NULL) has already are
