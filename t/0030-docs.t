@@ -72,6 +72,14 @@ while read -r name; do
 		"pmp(1) describes the variable $name"
 done <"$tmp/variables"
 
+grep -rhoE --include='*.c' 'PMP_LOG\([^"]*"[a-z]+"' "$top_srcdir/libpmp" |
+	sed 's/.*"\(.*\)"/\1/' | sort -u >"$tmp/areas"
+ok "[ $(wc -l <"$tmp/areas") -ge 5 ]" "the areas of debug messages were read"
+while read -r area; do
+	like "$(section ENVIRONMENT)" "(^|[^a-z])$area([^a-z]|\$)" \
+		"pmp(1) names the area $area of PMP_DEBUG"
+done <"$tmp/areas"
+
 # The keys of the live view: the manual has the labels of the table.
 sed -n "s/.*\.label = \"\([^\"]*\)\".*/\1/p; s/.*\.key = '\(.\)'.*/\1/p" \
 	"$top_srcdir/pmp/view/keys.c" "$top_srcdir"/pmp/rows/view-*.c | sed 's/\\\\/\\e/' >"$tmp/keys"

@@ -106,7 +106,7 @@ static bool ask(struct pmp_idle_set *set, const struct pmp_process *process,
 	if (set->opened && pmp_taskstats_runs(&set->stats, process->pid, &set->sum))
 		return true;
 	if (!set->unusable)
-		PMP_LOG(log, "watch", "no taskstats: each thread is asked for itself");
+		PMP_LOG(log, "watch", "no taskstats: one question for each thread");
 	set->unusable = true;
 	return false;
 }
