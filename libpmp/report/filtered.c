@@ -269,7 +269,7 @@ static int show_row(struct pmp_filtered *filtered, const struct pmp_row *row,
 		filtered->frames[(*frames)++] =
 			raw_frame(filtered, &row->raw[stack.origins[i]], stack.left[i]);
 	}
-	filtered->snapshot.row_count++;
+	filtered->rows[filtered->snapshot.row_count++].object = row->object;
 	return 0;
 }
 
@@ -295,12 +295,13 @@ int pmp_filtered_make_snapshot(struct pmp_filtered *filtered,
 			return PMP_ENOMEM;
 	}
 	/* Only now do the frames stay where they are. */
-	for (size_t i = 0; i < filtered->snapshot.row_count; i++)
-		filtered->rows[i] = (struct pmp_row){
-			.thread = &filtered->threads[i],
-			.raw = filtered->frames + filtered->threads[i].frame,
-			.locations = filtered->locations + filtered->threads[i].frame,
-		};
+	for (size_t i = 0; i < filtered->snapshot.row_count; i++) {
+		struct pmp_row *row = &filtered->rows[i];
+
+		row->thread = &filtered->threads[i];
+		row->raw = filtered->frames + row->thread->frame;
+		row->locations = filtered->locations + row->thread->frame;
+	}
 	if (snapshot->number != last)
 		filtered->rows_shown += filtered->snapshot.row_count;
 	return 0;

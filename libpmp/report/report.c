@@ -35,3 +35,12 @@ size_t pmp_report_frame(const struct pmp_report *report, pmp_location location, 
 
 	return pmp_frame_describe(frames, count, i, info);
 }
+
+bool pmp_report_object(const struct pmp_report *report, const struct pmp_row *row,
+		       struct pmp_object *object)
+{
+	if (!row->thread->wait.kind)
+		return false;
+	pmp_symbolizer_object(report->symbolizer, &row->object, object);
+	return true;
+}

@@ -77,5 +77,11 @@ void pmp_report_origin(const struct pmp_report *report, pmp_location location,
 		       struct pmp_first_address *origin);
 void pmp_report_mapping(const struct pmp_report *report, uint32_t number,
 			struct pmp_mapping *mapping);
+/*
+ * What the thread of a row of the report's snapshot waits for, with its name, which is
+ * looked up now; the strings are borrowed as those of frames are. False: nothing known.
+ */
+bool pmp_report_object(const struct pmp_report *report, const struct pmp_row *row,
+		       struct pmp_object *object);
 
 #endif

@@ -25,6 +25,7 @@ void pmp_stack_of_entry(const struct pmp_entry *entry, struct pmp_stack *stack)
 	stack->count = entry->count;
 	stack->cpu = entry->cpu;
 	stack->wall = entry->wall;
+	stack->row = NULL;
 	stack->found = NULL;
 	stack->raw = NULL;
 }
@@ -48,6 +49,7 @@ static void stack_of_row(const struct pmp_snapshot *snapshot, const struct pmp_r
 	stack->location_count = thread->frame_count;
 	stack->count = 1;
 	stack->cpu = stack->wall = 0;
+	stack->row = row;
 	stack->found = thread;
 	stack->raw = row->raw;
 }

@@ -24,6 +24,7 @@ struct pmp_stack {
 	size_t location_count;
 	uint64_t count, cpu, wall; /* of a snapshot 1, 0 and 0 */
 	/* Of a snapshot: how it was obtained and where its frames are; else NULL. */
+	const struct pmp_row *row;
 	const struct pmp_thread *found;
 	const struct pmp_raw_frame *raw;
 	char digits[16]; /* of a system call without a name */

@@ -18,10 +18,12 @@ struct pmp_location_key {
 	uint64_t address; /* file offset; pc in what has no file */
 	uint32_t module;  /* index */
 	uint32_t flags;	  /* PMP_FRAME_EXACT, PMP_FRAME_SIGNAL; of saved ones also the
-			   * number of its names, from PMP_LOCATION_NAMES_SHIFT on */
+			   * number of its names, from PMP_LOCATION_NAMES_SHIFT on;
+			   * or PMP_LOCATION_OBJECT, see symbolize-object.c */
 };
 
-#define PMP_LOCATION_NAMES_SHIFT 2
+#define PMP_LOCATION_OBJECT 4
+#define PMP_LOCATION_NAMES_SHIFT 3
 
 struct pmp_location_entry {
 	struct pmp_location_key key;

@@ -38,6 +38,14 @@ struct pmp_symbolizer {
 	bool naming; /* a location is being named, maybe without the lock */
 };
 
+/* Open what a module's names are read from, if it is not open. Releases the lock. */
+void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
+			   struct pmp_dso_entry *module);
+/* Set function and linkage of a frame. linkage: the linker's name, or NULL; name: what the
+ * function is called if that cannot be made readable. Both are copied. */
+void pmp_state_name_function(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
+			     const char *name, const char *linkage);
+
 /*
  * Around what is slow the caller's lock is released, and samples may be counted there:
  * modules and locations are added, strings interned. So nothing of the symbolizer is

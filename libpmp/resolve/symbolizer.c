@@ -104,6 +104,7 @@ static void collect_asked(const struct pmp_symbolizer *symbolizer,
 		const struct pmp_location_key *key = &location->key;
 
 		if (location->frame_count || key->module == PMP_LOCATION_NONE ||
+		    key->flags & PMP_LOCATION_OBJECT ||
 		    symbolizer->modules.items[key->module] != module)
 			continue;
 		if (asked->count == ASKED_MAX ||
@@ -116,7 +117,8 @@ static void collect_asked(const struct pmp_symbolizer *symbolizer,
 	}
 }
 
-static void open_module(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module)
+void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
+			   struct pmp_dso_entry *module)
 {
 	struct pmp_dso_options options = {
 		.debug_dir = symbolizer->debug_dir,
@@ -172,14 +174,14 @@ static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry
 	const bool others = first->wanted && !symbolizer->options.release;
 	size_t unpacking = 0;
 
-	open_module(symbolizer, first);
+	pmp_state_open_module(symbolizer, first);
 	for (size_t i = 0; others && i < modules->count; i++)
 		unpacking += is_unpacking(modules->items[i]);
 	for (size_t i = 0; others && i < modules->count && unpacking < UNPACKING_MAX;
 	     i++) {
 		if (!modules->items[i]->wanted)
 			continue;
-		open_module(symbolizer, modules->items[i]);
+		pmp_state_open_module(symbolizer, modules->items[i]);
 		unpacking += is_unpacking(modules->items[i]);
 	}
 }
@@ -274,7 +276,7 @@ void pmp_symbolizer_mapping(struct pmp_symbolizer *symbolizer, uint32_t number,
 		return;
 	module = symbolizer->modules.items[region->module];
 	if (!module->saved_id)
-		open_module(symbolizer, module);
+		pmp_state_open_module(symbolizer, module);
 	mapping->start = region->start;
 	mapping->end = region->end;
 	mapping->offset = region->offset;
@@ -299,10 +301,8 @@ uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
 	return pmp_intern(symbolizer->regions, &mapping_key, sizeof(mapping_key));
 }
 
-/* Set function and linkage of a frame. linkage: the linker's name, or NULL; name: what the
- * function is called if that cannot be made readable. Both are copied. */
-static void name_function(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
-			  const char *name, const char *linkage)
+void pmp_state_name_function(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
+			     const char *name, const char *linkage)
 {
 	struct pmp_strings *strings = &symbolizer->strings;
 
@@ -358,8 +358,8 @@ static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,
 			.module = module->path,
 			.address = key->address,
 		};
-		name_function(symbolizer, &kept[i], frames[i].function,
-			      frames[i].linkage);
+		pmp_state_name_function(symbolizer, &kept[i], frames[i].function,
+					frames[i].linkage);
 	}
 	module->frames++;
 	return kept;
@@ -457,8 +457,8 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer,
 			frame->file =
 				pmp_strings_keep(&symbolizer->strings, places[i].file);
 		if (places[i].function)
-			name_function(symbolizer, frame, places[i].function,
-				      places[i].function);
+			pmp_state_name_function(symbolizer, frame, places[i].function,
+						places[i].function);
 	}
 	return count - first;
 }
@@ -484,7 +484,7 @@ static size_t name_in_file(struct pmp_symbolizer *symbolizer,
 		frames[i].address = address;
 	/* One address can have several right names; the symbol is what others show. */
 	if (symbol)
-		name_function(symbolizer, &frames[count - 1], symbol, symbol);
+		pmp_state_name_function(symbolizer, &frames[count - 1], symbol, symbol);
 	return count;
 }
 
@@ -505,7 +505,7 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer,
 	}
 	frames[0].address = key->address;
 	if (name)
-		name_function(symbolizer, &frames[0], name, name);
+		pmp_state_name_function(symbolizer, &frames[0], name, name);
 	return 1;
 }
 

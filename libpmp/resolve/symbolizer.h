@@ -28,6 +28,45 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
 			     const struct pmp_frame **frames);
 
+/* ---- objects: data, locks for instance ------------------------------------ */
+
+/* What memory an object lies in. */
+enum pmp_object_in {
+	PMP_IN_NOTHING, /* in no mapping that was known */
+	PMP_IN_MODULE,	/* of a file: the data of a program or library */
+	PMP_IN_HEAP,	/* [heap] and what else belongs to no file */
+	PMP_IN_STACK,	/* of a thread */
+	PMP_IN_SHARED,	/* a mapping that other processes may have as well */
+};
+
+/* Where an object is, kept with a sample: all that is needed to name it. */
+struct pmp_located_object {
+	/* In the module that it lies in, or (of PMP_IN_HEAP) that may have its
+	 * variables there; PMP_LOCATION_NONE: in none. */
+	pmp_location location;
+	enum pmp_object_in in;
+	pid_t stack_of; /* of PMP_IN_STACK: a tid */
+};
+
+/* The same with names, which are borrowed as those of frames are. */
+struct pmp_object {
+	enum pmp_object_in in;
+	const char *symbol; /* demangled; NULL: none is known */
+	const char *module; /* full path, raw; NULL: in none */
+	uint64_t offset;    /* from the start of the symbol, else of the module */
+	pid_t stack_of;
+};
+
+/* Which of the threads has the stack it cannot tell: it says PMP_IN_HEAP then. Without
+ * memory the location is none. */
+void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
+				  const struct pmp_maps *maps, uint64_t address,
+				  struct pmp_located_object *located);
+/* Its names, which are looked up the first time. Never fails. */
+void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
+			   const struct pmp_located_object *located,
+			   struct pmp_object *object);
+
 /* ---- bounded memory ------------------------------------------------------ */
 
 /* Callers that store locations attach, and detach when they have dropped them. Both take

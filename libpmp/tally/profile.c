@@ -409,7 +409,8 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 				     (int)sample->pid);
 	if (keep_bounded(profile, true) || locate_frames(profile, sample) ||
 	    (profile->options.keep_snapshot &&
-	     pmp_snapshot_keep(&profile->snapshot, sample, profile->locations)) ||
+	     pmp_snapshot_keep(&profile->snapshot, sample, profile->locations,
+			       profile->symbolizer)) ||
 	    pmp_cpu_time_begin(profile->times, &profile->entries, sample) ||
 	    (profile->timeline &&
 	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||

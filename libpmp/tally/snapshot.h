@@ -4,14 +4,16 @@
 #define PMP_TALLY_SNAPSHOT_H
 
 #include "libpmp.h"
+#include "resolve/symbolizer.h"
 #include "sample.h"
 
 #include <stddef.h>
 
 struct pmp_row {
 	const struct pmp_thread *thread;
-	const struct pmp_raw_frame *raw; /* thread->frame_count of them */
-	const pmp_location *locations;	 /* the same number */
+	const struct pmp_raw_frame *raw;  /* thread->frame_count of them */
+	const pmp_location *locations;	  /* the same number */
+	struct pmp_located_object object; /* that thread->wait names, if it does */
 };
 
 struct pmp_snapshot {
@@ -29,13 +31,15 @@ struct pmp_kept_snapshot {
 	struct pmp_raw_frame *frames;
 	pmp_location *locations;
 	struct pmp_row *rows;
+	struct pmp_stack_start *stacks;
 	size_t thread_capacity, frame_capacity, location_capacity, row_capacity;
+	size_t stack_capacity;
 };
 
-/* Take a sample over, all of which is copied; locations are those of its frames. 0 or
- * PMP_ENOMEM. */
+/* Take a sample over, all of which is copied; locations are those of its frames, and the
+ * symbolizer locates what its threads wait for. 0 or PMP_ENOMEM. */
 int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sample,
-		      const pmp_location *locations);
+		      const pmp_location *locations, struct pmp_symbolizer *symbolizer);
 /* Free what it has. */
 void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot);
 

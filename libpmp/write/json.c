@@ -130,13 +130,36 @@ static void add_flag(struct pmp_buf *buf, const char *name, bool set)
 		pmp_buf_printf(buf, ",\"%s\":true", name);
 }
 
-/* ,"wait":{"kind":"mutex","object":"0x7f31b8001a40","holder":4131,"sure":"exact"} */
-static void add_wait(struct pmp_buf *buf, const struct pmp_wait *wait)
+/* ,"name":"LOCK_log+0x10" or ,"place":"in the heap" */
+static void add_object(struct pmp_buf *buf, const struct pmp_report *report,
+		       const struct pmp_row *row)
 {
+	struct pmp_object object;
+	struct pmp_buf text = { 0 };
+
+	if (!pmp_report_object(report, row, &object))
+		return;
+	if (pmp_object_name(&object, &text))
+		add_text(buf, "name", text.data ? text.data : "");
+	else
+		pmp_object_place(&object, &text);
+	if (!object.symbol && text.length)
+		add_text(buf, "place", text.data);
+	buf->failed |= text.failed;
+	pmp_buf_free(&text);
+}
+
+/* ,"wait":{"kind":"mutex","object":"0x7f31b8001a40","holder":4131,"sure":"exact"} */
+static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
+		     const struct pmp_row *row)
+{
+	const struct pmp_wait *wait = &row->thread->wait;
+
 	if (!wait->kind)
 		return;
 	pmp_buf_printf(buf, ",\"wait\":{\"kind\":\"%s\"", pmp_wait_kind_name(wait));
 	add_address(buf, "object", wait->object);
+	add_object(buf, report, row);
 	if (wait->mutex)
 		add_address(buf, "mutex", wait->mutex);
 	if (wait->holder)
@@ -153,13 +176,16 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_wait *wait)
 	pmp_buf_putc(buf, '}');
 }
 
-static void add_found(struct pmp_buf *buf, const struct pmp_thread *thread)
+static void add_found(struct pmp_buf *buf, const struct pmp_report *report,
+		      const struct pmp_row *row)
 {
+	const struct pmp_thread *thread = row->thread;
+
 	add_text(buf, "how", how(thread->obtained));
 	add_number(buf, "stopped_ns", thread->stopped);
 	if (thread->cpu)
 		add_number(buf, "cpu_so_far_ns", thread->cpu);
-	add_wait(buf, &thread->wait);
+	add_wait(buf, report, row);
 }
 
 static void add_stack(struct pmp_out *out, struct pmp_frame_texts *texts,
@@ -177,7 +203,7 @@ static void add_stack(struct pmp_out *out, struct pmp_frame_texts *texts,
 	add_known(buf, "syscall", stack->syscall);
 	add_known(buf, "wchan", stack->wchan);
 	if (stack->found)
-		add_found(buf, stack->found);
+		add_found(buf, texts->report, stack->row);
 	else
 		add_counts(buf, stack);
 	add_end(buf, stack->end, stack->reason);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "write/wait-names.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 static const char *const kinds[] = {
 	[PMP_WAIT_NONE] = "",
 	[PMP_WAIT_MUTEX] = "mutex",
@@ -38,5 +41,43 @@ bool pmp_wait_is_lock(const struct pmp_wait *wait)
 	case PMP_WAIT_STDIO:
 	case PMP_WAIT_JOIN: return true;
 	default: return false;
+	}
+}
+
+bool pmp_object_name(const struct pmp_object *object, struct pmp_buf *buf)
+{
+	if (!object->symbol)
+		return false;
+	pmp_buf_puts(buf, object->symbol);
+	if (object->offset)
+		pmp_buf_printf(buf, "+0x%" PRIx64, object->offset);
+	return true;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf)
+{
+	switch (object->in) {
+	case PMP_IN_NOTHING: break;
+	case PMP_IN_HEAP: pmp_buf_puts(buf, "in the heap"); break;
+	case PMP_IN_STACK:
+		pmp_buf_printf(buf, "on the stack of %d", (int)object->stack_of);
+		break;
+	case PMP_IN_SHARED:
+		pmp_buf_puts(buf, "in shared memory ");
+		pmp_buf_puts(buf, object->module);
+		break;
+	case PMP_IN_MODULE:
+		pmp_buf_puts(buf, "in ");
+		pmp_buf_puts(buf, last_part(object->module));
+		if (!object->symbol)
+			pmp_buf_printf(buf, "+0x%" PRIx64, object->offset);
+		break;
 	}
 }

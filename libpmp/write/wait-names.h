@@ -12,5 +12,10 @@ const char *pmp_wait_kind_name(const struct pmp_wait *wait);
 const char *pmp_wait_holder_name(const struct pmp_wait *wait);
 /* Is it a lock, which somebody holds? Not a condition, nor a futex of unknown use. */
 bool pmp_wait_is_lock(const struct pmp_wait *wait);
+/* Append what an object is called, "mysql_bin_log+0x10"; false, and nothing: it has no
+ * name. */
+bool pmp_object_name(const struct pmp_object *object, struct pmp_buf *buf);
+/* Append where it lies, "in the heap" or "in libfoo.so+0x4010"; nothing if not known. */
+void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf);
 
 #endif

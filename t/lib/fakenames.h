@@ -75,6 +75,25 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 	return count;
 }
 
+/* Objects are at addresses that mean nothing. */
+void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
+				  const struct pmp_maps *maps, uint64_t address,
+				  struct pmp_located_object *located)
+{
+	(void)symbolizer;
+	(void)maps;
+	(void)address;
+	*located = (struct pmp_located_object){ .location = PMP_LOCATION_NONE };
+}
+
+void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
+			   const struct pmp_located_object *located,
+			   struct pmp_object *object)
+{
+	(void)symbolizer;
+	*object = (struct pmp_object){ .in = located->in };
+}
+
 /* The number of the first function of the same module. */
 static uint32_t fake_mapping(size_t function)
 {
