@@ -113,7 +113,7 @@ static int add_location(struct pmp_pprof_reader *reader, const struct pmp_field 
 	while (walk.at < walk.end) {
 		if (!pmp_take_field(&walk, &part))
 			return PMP_EFORMAT;
-		if (part.number == 1 && part.type == PMP_WIRE_VARINT)
+		if (part.number == PMP_PPROF_LOCATION_ID && part.type == PMP_WIRE_VARINT)
 			id = part.value;
 	}
 	if (reader->location_count >= PMP_PPROF_TABLE_MAX)

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/intern.h"
+#include "base/pprof-fields.h"
 #include "tally/arena.h"
 #include "tally/fields.h"
 #include "tally/profile.h"
@@ -16,22 +17,6 @@
 
 #define PMP_PPROF_TABLE_MAX ((size_t)4 << 20) /* texts, functions, locations */
 #define PMP_PPROF_VALUES_MAX ((size_t)64)
-
-/* The fields of a profile, see pprof.proto. */
-enum {
-	PMP_PPROF_SAMPLE_TYPE = 1,
-	PMP_PPROF_SAMPLE,
-	PMP_PPROF_MAPPING,
-	PMP_PPROF_LOCATION,
-	PMP_PPROF_FUNCTION,
-	PMP_PPROF_TEXT,
-	PMP_PPROF_TIME = 9,
-	PMP_PPROF_DURATION,
-	PMP_PPROF_PERIOD_TYPE,
-	PMP_PPROF_PERIOD,
-	PMP_PPROF_COMMENT,
-	PMP_PPROF_DEFAULT_TYPE,
-};
 
 struct pmp_pprof_function {
 	uint32_t name, linkage, file; /* texts */

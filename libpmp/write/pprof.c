@@ -423,7 +423,7 @@ __attribute__((format(printf, 2, 3))) static void put_comment(struct encoder *en
 	pmp_buf_free(&text);
 }
 
-/* Those that saved.c reads are "name: value" and "name=number". */
+/* Those that tally/pprof-read-values.c reads are "name: value" and "name=number". */
 static void put_comments(struct encoder *encoder, const struct pmp_metadata *metadata)
 {
 	const struct pmp_profile_info *info = &encoder->report->totals;
@@ -449,7 +449,7 @@ static void put_comments(struct encoder *encoder, const struct pmp_metadata *met
 		    info->stopped, info->any_stopped);
 }
 
-static void put_about(struct encoder *encoder, bool timed)
+static void put_metadata(struct encoder *encoder, bool timed)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	ValueType type = PMP__PPROF__VALUE_TYPE__INIT;
@@ -548,7 +548,7 @@ static void write_pprof(struct pmp_out *out, const struct pmp_report *report,
 		timed = timed || entries[i]->wall;
 	}
 	put_rest(&encoder, count ? entries[0]->process : "");
-	put_about(&encoder, timed);
+	put_metadata(&encoder, timed);
 	put_texts(&encoder);
 	compress_plain(&encoder, Z_FINISH);
 out:
