@@ -176,6 +176,9 @@ int pmp_watch_read(struct pmp_watches *watches, const struct pmp_process *proces
 	if (PMP_FAULT("believe-pc"))
 		believe_pc(process, watch, run_count);
 #endif
+	/* What is kept of it is older than its last run. */
+	if (run_count->value != watch->proven && !PMP_FAULT("keep-proven"))
+		watch->proven = 0;
 	return r;
 }
 
