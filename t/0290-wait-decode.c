@@ -362,6 +362,11 @@ static void check_owners(const struct pmp_thread_layout *layout)
 		       "the owner of a mutex is %s", owners[i].name);
 	}
 	begin(&scene, layout, PLAIN, 0);
+	make_pi(&scene);
+	put32(&scene, LOCK, WAITER | FUTEX_WAITERS);
+	is_int(decode(&scene).holder_is, PMP_HOLDER_FREE,
+	       "one that inherits priorities and is given to the waiter is free");
+	begin(&scene, layout, PLAIN, 0);
 	make_robust(&scene);
 	put32(&scene, LOCK, FUTEX_OWNER_DIED | FUTEX_WAITERS);
 	is_int(decode(&scene).holder_is, PMP_HOLDER_FREE,

@@ -115,6 +115,7 @@ check_ready() {
 		'contended: what it works in has'
 }
 check_kept() { caught_in_c keep-proven 0285-watch.t 'what was kept of it is given up'; }
+check_given() { caught_in_c given-to-self 0290-wait-decode.t 'one that inherits priorities and is given'; }
 check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }
 check_forgets() { caught_in_c close-forgets 0778-embedder.t 'none stays stopped|a later capture releases them'; }
 check_timer() { caught no-timer 0862-hold-timer.t together 'all threads at once: its threads are released'; }

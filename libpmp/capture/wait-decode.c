@@ -200,6 +200,7 @@ static bool is_plain(const struct futex_view *view)
 	return view->command == FUTEX_WAIT || view->command == FUTEX_WAIT_BITSET;
 }
 
+/* The kernel gives it to a waiter before that runs, and lets no thread wait for its own. */
 static bool decode_pi(const struct futex_view *view, struct pmp_wait *wait)
 {
 	uint32_t word;
@@ -208,6 +209,10 @@ static bool decode_pi(const struct futex_view *view, struct pmp_wait *wait)
 		return false;
 	set_object(view, wait, PMP_WAIT_MUTEX, 0);
 	set_holder_word(view, wait, word);
+	if (wait->holder_is == PMP_HOLDER_SELF && !PMP_FAULT("given-to-self")) {
+		wait->holder_is = PMP_HOLDER_FREE;
+		wait->holder = 0;
+	}
 	return true;
 }
 
