@@ -114,6 +114,20 @@ check_ready() {
 	caught ready-runs 0748-cpu-time.t contended \
 		'contended: what it works in has'
 }
+check_edges() {
+	caught believe-edges 0749-edges.t mutexes \
+		'mutexes: no edge is false'
+}
+check_circles() {
+	caught cycle-by-edges 0749-edges.t mutexes \
+		'mutexes: nothing is a deadlock'
+}
+check_ended() {
+	caught ended-once 0749-edges.t mortals \
+		'threads that end soon: no thread ended with a lock'
+}
+check_condition() { caught_in_c loose-condition 0290-wait-decode.t 'no condition: the waiter came after'; }
+check_musl() { caught_in_c musl-any-type 0290-wait-decode.t 'a normal mutex of musl names nobody'; }
 check_kept() { caught_in_c keep-proven 0285-watch.t 'what was kept of it is given up'; }
 check_given() { caught_in_c given-to-self 0290-wait-decode.t 'one that inherits priorities and is given'; }
 check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }
