@@ -571,7 +571,7 @@ static void test_sinks(void)
 		       "the same of a comparison, if there is one");
 		comparisons += code == PMP_EIO;
 	}
-	is_int(failing.calls, pmp_format_count() + comparisons, "nobody insists");
+	is_int(failing.calls, pmp_format_count() + comparisons, "none insists");
 	is_int(write_snapshot_as("svg", &sink, &err), PMP_EINVAL,
 	       "a snapshot as a picture");
 	is_str(err.message, "the format svg has no snapshots", "is refused");
