@@ -384,7 +384,9 @@ static struct pmp_sample *make_sample(void)
 	return sample;
 }
 
-static void test_places(void)
+/* All that threads wait for, by tid, through a filter that changes no stack, or none. */
+static void check_places(struct pmp_profile *profile, const struct pmp_filter *filter,
+			 const char *text)
 {
 	static const char *const expected[] = {
 		"on the stack of 10",
@@ -397,33 +399,43 @@ static void test_places(void)
 		"",
 		"",
 	};
-	const struct pmp_profile_options options = { .size = sizeof(options),
-						     .keep_snapshot = true };
-	const struct pmp_report_options of_snapshot = { .size = sizeof(of_snapshot),
-							.snapshot = true };
-	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
-	struct pmp_sample *sample = make_sample();
-	struct pmp_profile *profile;
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .snapshot = true };
 	struct pmp_report *report;
 	struct pmp_object object;
 	size_t i;
 
-	if (pmp_profile_new(&options, symbolizer, &profile, NULL) ||
-	    pmp_profile_add(profile, sample, NULL))
-		exit(99);
-	/* Nothing of the sample is needed any more. */
-	pmp_sample_free(sample);
-	if (pmp_report_new(profile, NULL, &of_snapshot, &report, NULL))
+	if (pmp_report_new(profile, filter, &options, &report, NULL))
 		exit(99);
 	for (i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
 		ok(pmp_report_object(report, &report->snapshot->rows[i], &object),
-		   "thread %zu waits", i + 10);
+		   "%s: thread %zu waits", text, i + 10);
 		is_str(text_of(&object), expected[i], "for an object %s",
 		       *expected[i] ? expected[i] : "nowhere");
 	}
 	ok(!pmp_report_object(report, &report->snapshot->rows[i], &object),
-	   "who waits for nothing has none");
+	   "%s: who waits for nothing has none", text);
 	pmp_report_free(report);
+}
+
+static void test_places(void)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .keep_snapshot = true };
+	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
+	struct pmp_sample *sample = make_sample();
+	struct pmp_profile *profile;
+	struct pmp_filter *filter;
+
+	if (pmp_profile_new(&options, symbolizer, &profile, NULL) ||
+	    pmp_profile_add(profile, sample, NULL) || pmp_filter_new(&filter, NULL) ||
+	    pmp_filter_add(filter, PMP_FILTER_IGNORE, "^nothing$", NULL))
+		exit(99);
+	/* Nothing of the sample is needed any more. */
+	pmp_sample_free(sample);
+	check_places(profile, NULL, "as found");
+	check_places(profile, filter, "filtered");
+	pmp_filter_free(filter);
 	pmp_profile_free(profile);
 	pmp_symbolizer_free(symbolizer);
 }

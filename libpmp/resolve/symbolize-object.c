@@ -128,9 +128,11 @@ static void fill_frame(struct pmp_symbolizer *symbolizer, struct pmp_frame *fram
 	frame->address = found->address;
 	if (!found->name)
 		return;
-	frame->unnamed = false;
-	frame->address -= found->start;
 	pmp_state_name_function(symbolizer, frame, found->name, found->name);
+	/* No memory: then where it lies. */
+	frame->unnamed = strcmp(frame->function, PMP_STRINGS_UNKNOWN) == 0;
+	if (!frame->unnamed)
+		frame->address -= found->start;
 }
 
 static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
