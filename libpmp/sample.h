@@ -170,7 +170,9 @@ enum {
 	PMP_WAIT_NEXT = 8,	  /* the writer that waits for readers to leave */
 	PMP_WAIT_SHARED = 16,	  /* not a private futex: maybe of several processes */
 	PMP_WAIT_OWNER_DIED = 32, /* the kernel has noted that its owner has ended */
-	PMP_WAIT_DEADLOCK = 64,	  /* in a cycle of threads that was proven */
+	PMP_WAIT_QUEUED = 64,	 /* of a rwlock that readers hold: behind its next writer,
+				   * which is said to be the holder */
+	PMP_WAIT_DEADLOCK = 128, /* in a cycle of threads that was proven */
 };
 
 struct pmp_wait {

@@ -12,7 +12,7 @@
 
 #define BASE UINT64_C(0x7f3100000000) /* of what can be read */
 #define SIZE 8192
-#define LOCK (BASE + 512)   /* the futex, unless said otherwise */
+#define LOCK (BASE + 2560)  /* the futex, unless said otherwise */
 #define BLOCK (BASE + 4096) /* of the holder's thread */
 #define OWN_BLOCK (BASE + 6144)
 #define OTHER (BASE + 64) /* something else that is mapped, a mutex */
@@ -205,8 +205,9 @@ static void make_join_musl(struct scene *scene)
 
 static void make_writer_behind_writer(struct scene *scene)
 {
-	uint64_t lock = LOCK - 12;
+	uint64_t lock = LOCK - 8;
 
+	scene->args[0] = lock + 12;
 	scene->args[2] = 3;
 	put32(scene, lock, 3);
 	put32(scene, lock + 8, 1);
@@ -286,12 +287,12 @@ static const struct kind kinds[] = {
 		       { "sharing", .argument = 1, .value = TIMED } } },
 	{ "pthread_join of glibc 2.43", make_new_join, PMP_WAIT_JOIN, .object_of = BLOCK,
 	  .damages = { { "sharing", .argument = 1, .value = TIMED } } },
-	{ "a writer behind a writer", make_writer_behind_writer, PMP_WAIT_RWLOCK, -12,
+	{ "a writer behind a writer", make_writer_behind_writer, PMP_WAIT_RWLOCK, -8,
 	  .flags = PMP_WAIT_WRITE,
-	  .damages = { { "phase", -4, 9 },
-		       { "padding", 4, 1 },
-		       { "sharing", 16, 2 },
-		       { "flags", 36, 3 },
+	  .damages = { { "phase", 0, 9 },
+		       { "padding", 8, 1 },
+		       { "sharing", 20, 2 },
+		       { "flags", 40, 3 },
 		       { "value", .argument = 2, .value = 4 } } },
 	{ "a reader behind a writer", make_reader_behind_writer, PMP_WAIT_RWLOCK, -8,
 	  .damages = { { "padding", 8, 1 }, { "value", .argument = 2, .value = 1 } } },
@@ -341,6 +342,39 @@ static void check_kind(const struct kind *kind, const struct pmp_thread_layout *
 
 /* ---- who it may be ---------------------------------------------------------------- */
 
+/* What looks like a lock, and is none or another one. */
+static void check_neighbours(const struct pmp_thread_layout *layout)
+{
+	struct pmp_wait wait;
+	struct scene scene;
+
+	/* A mutex between processes, in what is mapped right after a thread's block. */
+	begin(&scene, layout, FUTEX_WAIT, 2);
+	put_block(&scene, LOCK - 2304, WAITER);
+	make_mutex(&scene, 2, HOLDER, 128);
+	wait = decode(&scene);
+	ok(wait.kind == PMP_WAIT_MUTEX && wait.holder == HOLDER,
+	   "a mutex after the waiter's block is no join");
+	begin(&scene, layout, FUTEX_WAIT, 2);
+	put_block(&scene, LOCK - 1024, WAITER);
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX,
+	       "nor does a thread wait for its own end");
+	begin(&scene, layout, PLAIN, 3);
+	put32(&scene, LOCK, 3);
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "zeros around a word are no rwlock");
+	begin(&scene, layout, PLAIN, FUTEX_WAITERS);
+	put32(&scene, LOCK, FUTEX_WAITERS);
+	put32(&scene, LOCK + 4, 1);
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "a semaphore of musl is no mutex");
+	begin(&scene, layout, PLAIN, 0);
+	make_musl(&scene);
+	scene.args[1] = FUTEX_LOCK_PI;
+	put32(&scene, LOCK - 4, 8);
+	wait = decode(&scene);
+	ok(wait.object == LOCK - 4 && wait.holder == HOLDER,
+	   "a mutex of musl with priority inheritance begins before the word");
+}
+
 static void check_owners(const struct pmp_thread_layout *layout)
 {
 	static const struct {
@@ -374,9 +408,28 @@ static void check_owners(const struct pmp_thread_layout *layout)
 	ok(decode(&scene).flags & PMP_WAIT_OWNER_DIED, "and that is said of it");
 	begin(&scene, layout, PLAIN, 0);
 	make_musl(&scene);
+	scene.args[2] = FUTEX_WAITERS | 16; /* EBUSY */
 	put32(&scene, LOCK - 4, 0);
+	put32(&scene, LOCK, FUTEX_WAITERS | 16);
 	is_int(decode(&scene).kind, PMP_WAIT_MUTEX, "a normal mutex of musl is one");
 	is_int(decode(&scene).holder, 0, "a normal mutex of musl names nobody");
+}
+
+/* It waits by a word that might be another one of a lock 4 bytes further on. */
+static void check_second_writer(const struct pmp_thread_layout *layout)
+{
+	struct pmp_wait wait;
+	struct scene scene;
+
+	begin(&scene, layout, PLAIN, 3);
+	scene.args[0] = LOCK + 4;
+	put32(&scene, LOCK - 8, 1 << 3 | 2);
+	put32(&scene, LOCK, 2);
+	put32(&scene, LOCK + 4, 3);
+	wait = decode(&scene);
+	ok(wait.kind == PMP_WAIT_RWLOCK && wait.object == LOCK - 8,
+	   "the second writer of a lock that a reader holds waits for the same lock");
+	is_int(wait.count, 1, "with the same reader");
 }
 
 static void check_readers(const struct pmp_thread_layout *layout)
@@ -394,6 +447,7 @@ static void check_readers(const struct pmp_thread_layout *layout)
 	is_int(wait.holder_is, PMP_HOLDER_NONE, "without a name");
 	is_int(wait.flags, PMP_WAIT_WRITE | PMP_WAIT_NEXT,
 	       "and this is the next to have it");
+	check_second_writer(layout);
 	begin(&scene, layout, PLAIN, FUTEX_WAITERS | 3);
 	put32(&scene, LOCK - 8, UINT32_MAX);
 	put32(&scene, LOCK - 4, 0xffff);
@@ -523,6 +577,7 @@ static void check_layout(const struct pmp_thread_layout *layout, const char *nam
 		check_kind(&kinds[i], layout);
 	check_kind(&musl_join, layout);
 	check_owners(layout);
+	check_neighbours(layout);
 	check_readers(layout);
 	check_conditions(layout);
 	check_calls(layout);

@@ -24,6 +24,7 @@
 #define MUSL_WAITERS_MAX 100000	 /* of a mutex of musl */
 #define CONDITION_LAG (1u << 26) /* wakeups between a waiter and its condition */
 #define JOIN_DISTANCE 2368	 /* from a thread block to its joinstate, at most */
+#define JOIN_STATE_MAX 3	 /* of its values */
 #define BLOCK_ALIGNMENT 64	 /* of a thread block */
 #define LATCH_OLD_REST 0x10000	 /* of an older latch's word, beside its top bit */
 
@@ -195,9 +196,27 @@ static void set_holder_word(const struct futex_view *view, struct pmp_wait *wait
 
 /* ---- the kinds ------------------------------------------------------------------- */
 
+/* Bits that the kind of a mutex may have; its type, in musl. */
+enum { GLIBC_KNOWN = 0x3f3, MUSL_KNOWN = 0x8f };
+
 static bool is_plain(const struct futex_view *view)
 {
 	return view->command == FUTEX_WAIT || view->command == FUTEX_WAIT_BITSET;
+}
+
+/* Does a mutex of glibc begin at the word, or does musl's have its type before it? */
+static int pi_mutex_base(const struct futex_view *view)
+{
+	enum { KIND = 16, INHERIT = 32, MUSL_TYPE = -4, MUSL_INHERIT = 8 };
+	uint32_t kind, type;
+
+	if (get_u32(view, KIND, &kind) && kind & INHERIT &&
+	    !(kind & ~(uint32_t)GLIBC_KNOWN))
+		return 0;
+	if (get_u32(view, MUSL_TYPE, &type) && type & MUSL_INHERIT &&
+	    !(type & ~(uint32_t)MUSL_KNOWN))
+		return MUSL_TYPE;
+	return 0;
 }
 
 /* The kernel gives it to a waiter before that runs, and lets no thread wait for its own. */
@@ -207,7 +226,7 @@ static bool decode_pi(const struct futex_view *view, struct pmp_wait *wait)
 
 	if (is_plain(view) || !get_u32(view, 0, &word))
 		return false;
-	set_object(view, wait, PMP_WAIT_MUTEX, 0);
+	set_object(view, wait, PMP_WAIT_MUTEX, pi_mutex_base(view));
 	set_holder_word(view, wait, word);
 	if (wait->holder_is == PMP_HOLDER_SELF && !PMP_FAULT("given-to-self")) {
 		wait->holder_is = PMP_HOLDER_FREE;
@@ -267,26 +286,31 @@ static bool joins(const struct futex_view *view, struct pmp_wait *wait, uint64_t
 	return true;
 }
 
-/* The word is the thread's tid, which the kernel clears at its end; since glibc 2.43 it
- * is another one of the same block. */
+/* The word is the thread's tid, which the kernel clears at its end. */
 static bool decode_join(const struct futex_view *view, struct pmp_wait *wait)
 {
-	uint16_t offset = view->memory->layout->tid;
-	uint64_t block = view->futex - offset;
+	uint64_t block = view->futex - view->memory->layout->tid;
 	pid_t tid;
 
 	if (!is_plain(view) || view->private)
 		return false;
 	tid = block_thread(view, block);
-	if (tid && (uint32_t)tid == view->value)
-		return joins(view, wait, block, tid);
-	if (is_thread(view, view->value))
+	return tid && (uint32_t)tid == view->value && joins(view, wait, block, tid);
+}
+
+/* Since glibc 2.43 it is a state, another word of the same block. What is mapped right
+ * after a block looks like a part of it: asked last. */
+static bool decode_new_join(const struct futex_view *view, struct pmp_wait *wait)
+{
+	uint64_t block = view->futex & ~(uint64_t)(BLOCK_ALIGNMENT - 1);
+
+	if (!is_plain(view) || view->private || view->value > JOIN_STATE_MAX)
 		return false;
-	block = view->futex & ~(uint64_t)(BLOCK_ALIGNMENT - 1);
 	for (; view->futex - block <= JOIN_DISTANCE; block -= BLOCK_ALIGNMENT) {
-		tid = block_thread(view, block);
+		pid_t tid = block_thread(view, block);
+
 		if (tid)
-			return joins(view, wait, block, tid);
+			return tid != view->call->tid && joins(view, wait, block, tid);
 	}
 	return false;
 }
@@ -325,12 +349,12 @@ static bool decode_stdio(const struct futex_view *view, struct pmp_wait *wait)
 static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
 {
 	enum { OWNER = 8, USERS = 12, KIND = 16 };
-	enum { KNOWN = 0x3f3, ROBUST = 16, PROTECTED = 64, CEILING = 19 };
+	enum { ROBUST = 16, PROTECTED = 64, CEILING = 19 };
 	uint32_t word, owner, users, kind;
 
 	if (!is_plain(view) || !get_u32(view, 0, &word) ||
 	    !get_u32(view, OWNER, &owner) || !get_u32(view, USERS, &users) ||
-	    !get_u32(view, KIND, &kind) || (kind & ~(uint32_t)KNOWN) || !users ||
+	    !get_u32(view, KIND, &kind) || (kind & ~(uint32_t)GLIBC_KNOWN) || !users ||
 	    users > USERS_MAX)
 		return false;
 	if (kind & ROBUST) {
@@ -359,14 +383,18 @@ enum {
 	RW_WRITE_PHASE = 1,
 	RW_WRITE_LOCKED = 2,
 	RW_READER_SHIFT = 3,
+	RW_ALIGNMENT = 8,
 };
 
+/* Two of its words are 4 bytes apart and may have the same value: it begins where its
+ * alignment wants it. */
 static bool is_rwlock(const struct futex_view *view, int base)
 {
 	uint32_t phase, writers, shared, flags;
 	uint64_t padding;
 
-	return get_u32(view, base + RW_PHASE_FUTEX, &phase) && phase <= 3 &&
+	return (view->futex + (uint64_t)(int64_t)base) % RW_ALIGNMENT == 0 &&
+	       get_u32(view, base + RW_PHASE_FUTEX, &phase) && phase <= 3 &&
 	       get_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers <= 3 &&
 	       get_u64(view, base + RW_PADDING, &padding) && !padding &&
 	       get_u32(view, base + RW_SHARED, &shared) && shared <= 1 &&
@@ -409,6 +437,9 @@ static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
 	if (base > 0 || !get_u32(view, base, &readers) ||
 	    !get_u32(view, base + RW_WRITER, &writer))
 		return false;
+	/* Nobody has it: zeros like these are found around many a futex. */
+	if (!readers)
+		return false;
 	set_object(view, wait, PMP_WAIT_RWLOCK, base);
 	wait->flags |= (uint16_t)flags;
 	if ((readers & held) == held) {
@@ -424,13 +455,14 @@ static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
 /* Of musl: type, lock (the futex), waiters. A normal one does not name its owner. */
 static bool decode_mutex_musl(const struct futex_view *view, struct pmp_wait *wait)
 {
-	enum { TYPE = -4, WAITERS = 4, OWNED = 15, KNOWN = 0x8f };
+	enum { TYPE = -4, WAITERS = 4, OWNED = 15, TAKEN = 16 /* EBUSY */ };
 	uint32_t type, word, waiters;
 
 	if (view->command != FUTEX_WAIT || !(view->value & FUTEX_WAITERS) ||
-	    !get_u32(view, TYPE, &type) || (type & ~(uint32_t)KNOWN) ||
+	    !get_u32(view, TYPE, &type) || (type & ~(uint32_t)MUSL_KNOWN) ||
 	    !get_u32(view, 0, &word) || !get_u32(view, WAITERS, &waiters) || !waiters ||
-	    waiters > MUSL_WAITERS_MAX)
+	    waiters > MUSL_WAITERS_MAX ||
+	    (!(type & OWNED) && view->value != (FUTEX_WAITERS | TAKEN)))
 		return false;
 	set_object(view, wait, PMP_WAIT_MUTEX, TYPE);
 	if (type & OWNED || PMP_FAULT("musl-any-type"))
@@ -484,9 +516,9 @@ static bool decode_latch(const struct futex_view *view, struct pmp_wait *wait)
 typedef bool decoder(const struct futex_view *view, struct pmp_wait *wait);
 
 static decoder *const decoders[] = {
-	decode_pi,    decode_condition,	 decode_join,	decode_join_musl,
-	decode_stdio, decode_mutex,	 decode_rwlock, decode_mutex_musl,
-	decode_latch, decode_stdio_musl,
+	decode_pi,    decode_condition,	 decode_join,	  decode_join_musl,
+	decode_stdio, decode_mutex,	 decode_rwlock,	  decode_mutex_musl,
+	decode_latch, decode_stdio_musl, decode_new_join,
 };
 
 /* ---- all of them ------------------------------------------------------------------ */

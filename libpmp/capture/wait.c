@@ -256,7 +256,8 @@ static pid_t next_writer(const struct pmp_sample *sample, uint64_t object)
 	return 0;
 }
 
-/* Of the writers of a lock that readers hold one is next; the others wait for it. */
+/* Of the writers of a lock that readers hold one is next; all others wait for it, readers
+ * too where writers are preferred. */
 static void queue_writers(struct pmp_sample *sample)
 {
 	uint64_t object = 0;
@@ -266,7 +267,7 @@ static void queue_writers(struct pmp_sample *sample)
 		struct pmp_wait *wait = &sample->threads[i].wait;
 
 		if (wait->kind != PMP_WAIT_RWLOCK || wait->holder_is != PMP_HOLDER_NONE ||
-		    (wait->flags & (PMP_WAIT_WRITE | PMP_WAIT_NEXT)) != PMP_WAIT_WRITE)
+		    wait->flags & PMP_WAIT_NEXT || !wait->count)
 			continue;
 		if (wait->object != object) {
 			object = wait->object;
@@ -274,6 +275,7 @@ static void queue_writers(struct pmp_sample *sample)
 		}
 		if (!next)
 			continue;
+		wait->flags |= PMP_WAIT_QUEUED;
 		wait->holder_is = PMP_HOLDER_THREAD;
 		wait->holder = next;
 	}

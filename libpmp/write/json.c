@@ -170,6 +170,7 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 		add_number(buf, "readers", wait->count);
 	add_flag(buf, "write", wait->flags & PMP_WAIT_WRITE);
 	add_flag(buf, "next", wait->flags & PMP_WAIT_NEXT);
+	add_flag(buf, "queued", wait->flags & PMP_WAIT_QUEUED);
 	add_flag(buf, "timed", wait->flags & PMP_WAIT_TIMED);
 	add_flag(buf, "owner_died", wait->flags & PMP_WAIT_OWNER_DIED);
 	add_flag(buf, "deadlock", wait->flags & PMP_WAIT_DEADLOCK);
