@@ -739,6 +739,7 @@ struct pmp_format {
 	const char *mime;
 	bool snapshots; /* written snapshot after snapshot, not at the end */
 	bool once;	/* one snapshot is what people want of it */
+	bool live;	/* of snapshots only: not of what was counted or saved */
 	bool details;	/* shows more than stacks: wants a profile with
 				 * .details, and a symbolizer with .lines */
 	bool times;	/* wants a profile with .times */

@@ -44,7 +44,7 @@ ok "[ $(wc -l <"$tmp/in-help") -ge 15 ]" "--help lists options"
 is "$(comm -23 "$tmp/in-help" "$tmp/in-page")" "" "options of --help that pmp(1) lacks"
 is "$(comm -13 "$tmp/in-help" "$tmp/in-page")" "" "options of pmp(1) that --help lacks"
 
-# Each of them is really taken: what is not an option is reported with status 2 and its name.
+# Each of them is really taken: what is not an option is told with status 2 and its name.
 while read -r option; do
 	"$PMP" "$option" --no-such-option </dev/null >/dev/null 2>"$tmp/err"
 	grep -qiE "(unknown|unrecognized|invalid|no such) option.*'?$option'?( |$)" "$tmp/err" &&

@@ -146,6 +146,30 @@ static void blocked(struct pmp_thread *thread, int syscall, const char *wchan)
 	thread->tls = 0x7f31c0ff0000ull + 0x1000 * thread->tid;
 }
 
+static void waits(struct pmp_thread *thread, enum pmp_wait_kind kind, uint64_t object,
+		  enum pmp_holder_is is, pid_t holder)
+{
+	thread->wait = (struct pmp_wait){ .kind = (uint8_t)kind,
+					  .holder_is = (uint8_t)is,
+					  .flags = PMP_WAIT_PROVEN,
+					  .holder = holder,
+					  .object = object };
+}
+
+/* For what the threads of plain_sample() wait, of which the first three look alike. */
+static void plain_waits(struct pmp_thread *threads)
+{
+	waits(&threads[1], PMP_WAIT_MUTEX, 0x7f31b8001a40, PMP_HOLDER_THREAD, 4104);
+	waits(&threads[2], PMP_WAIT_RWLOCK, 0x7f31b8001b10, PMP_HOLDER_NONE, 0);
+	threads[2].wait.count = 2;
+	threads[2].wait.flags |= PMP_WAIT_WRITE | PMP_WAIT_NEXT | PMP_WAIT_TIMED;
+	waits(&threads[3], PMP_WAIT_MUTEX, 0x7f31b8001c00, PMP_HOLDER_FREE, 0);
+	waits(&threads[5], PMP_WAIT_JOIN, 0x7f31b8001d00, PMP_HOLDER_THREAD, 4101);
+	waits(&threads[6], PMP_WAIT_STDIO, 0x7f31b8001e00, PMP_HOLDER_ENDED, 99);
+	waits(&threads[7], PMP_WAIT_CONDITION, 0x7f31b8001f00, PMP_HOLDER_NONE, 0);
+	threads[7].wait.mutex = 0x7f31b8001f40;
+}
+
 /* What pt-pmp and others can read without mistakes: t/0630-consumers.t */
 static struct pmp_sample *plain_sample(void)
 {
@@ -176,6 +200,7 @@ static struct pmp_sample *plain_sample(void)
 	thread->obtained = PMP_NOT_STOPPED;
 	thread->end = PMP_END_NOT_STOPPED;
 	strcpy(thread->reason, "epoll_wait");
+	plain_waits(sample->threads);
 	sample->seen = sample->thread_count;
 	return sample;
 }
@@ -191,7 +216,11 @@ static struct pmp_sample *hostile_sample(void)
 	strcpy(thread->wchan, "a\nb");
 	thread->syscall = 99999;
 	thread->state = '\n';
-	fake_thread(sample, 11, "", FAKE_STACK(BYTES, LONG));
+	waits(thread, PMP_WAIT_MUTEX, 1, PMP_HOLDER_THREAD, 11);
+	thread->wait.flags |= PMP_WAIT_DEADLOCK;
+	thread = fake_thread(sample, 11, "", FAKE_STACK(BYTES, LONG));
+	waits(thread, PMP_WAIT_RWLOCK, UINT64_MAX, PMP_HOLDER_THREAD, 12);
+	thread->wait.flags |= PMP_WAIT_DEADLOCK | PMP_WAIT_TIMED;
 	fake_thread(sample, 5, "worker 12", FAKE_STACK(WORKER))->end = 77;
 	fake_thread(sample, 9, "none", FAKE_NOTHING);
 	thread = fake_thread(sample, 7, "\xff,;", FAKE_NOTHING);
@@ -244,6 +273,7 @@ static struct pmp_profile *manual_profile(void)
 			sample, 4101, "conn-17",
 			FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
 		blocked(thread, SYS_futex, "futex_do_wait");
+		waits(thread, PMP_WAIT_MUTEX, 0x7f31b8001a40, PMP_HOLDER_THREAD, 4102);
 		thread->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
 		thread->cpu = 20000000;
 		thread->runs = 7;
@@ -571,7 +601,7 @@ static void test_sinks(void)
 		       "the same of a comparison, if there is one");
 		comparisons += code == PMP_EIO;
 	}
-	is_int(failing.calls, pmp_format_count() + comparisons, "none insists");
+	is_int(failing.calls, pmp_format_count() + comparisons, "nobody insists");
 	is_int(write_snapshot_as("svg", &sink, &err), PMP_EINVAL,
 	       "a snapshot as a picture");
 	is_str(err.message, "the format svg has no snapshots", "is refused");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading symbol tables: what may be the name of a function (or of data), out of all
- * tables of a module's files. Sorting and choosing is the business of symbols.c and
- * objects.c.
+ * Reading symbol tables: what may be the name of a function, out of all tables of a
+ * module's files. Sorting and choosing is the business of symbols.c.
  */
 #ifndef PMP_RESOLVE_SYMTAB_H
 #define PMP_RESOLVE_SYMTAB_H
@@ -27,8 +26,6 @@ struct pmp_code_range {
 };
 
 struct pmp_symtab {
-	bool of_data; /* set before reading: objects that have a size, and "code" is
-			       * where they are */
 	struct pmp_buf names; /* NUL-terminated, without versions */
 	struct pmp_symbol *items;
 	size_t count, capacity;

@@ -32,18 +32,6 @@ const char *pmp_wait_holder_name(const struct pmp_wait *wait)
 	return wait->holder_is < PMP_HOLDER_COUNT ? holders[wait->holder_is] : "";
 }
 
-bool pmp_wait_is_lock(const struct pmp_wait *wait)
-{
-	switch (wait->kind) {
-	case PMP_WAIT_MUTEX:
-	case PMP_WAIT_RWLOCK:
-	case PMP_WAIT_LATCH:
-	case PMP_WAIT_STDIO:
-	case PMP_WAIT_JOIN: return true;
-	default: return false;
-	}
-}
-
 bool pmp_object_name(const struct pmp_object *object, struct pmp_buf *buf)
 {
 	if (!object->symbol)

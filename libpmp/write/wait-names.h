@@ -10,8 +10,6 @@
 const char *pmp_wait_kind_name(const struct pmp_wait *wait);
 /* "self", "ended", "free" and so on; "" if it is just a thread, or nobody is known. */
 const char *pmp_wait_holder_name(const struct pmp_wait *wait);
-/* Is it a lock, which somebody holds? Not a condition, nor a futex of unknown use. */
-bool pmp_wait_is_lock(const struct pmp_wait *wait);
 /* Append what an object is called, "mysql_bin_log+0x10"; false, and nothing: it has no
  * name. */
 bool pmp_object_name(const struct pmp_object *object, struct pmp_buf *buf);

@@ -75,6 +75,12 @@ static int check(const struct pmp_report *report, const struct pmp_writer *write
 	if (report->snapshot && !writer->format.snapshots)
 		return pmp_error_set(err, PMP_EINVAL, "the format %s has no snapshots",
 				     writer->format.name);
+	if (!report->snapshot && writer->format.live)
+		return pmp_error_set(
+			err, PMP_EINVAL,
+			"the format %s is of running processes: a saved profile "
+				     "does not say who waits for whom",
+				     writer->format.name);
 	return 0;
 }
 

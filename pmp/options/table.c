@@ -53,7 +53,7 @@ static const char *const group_titles[GROUP_COUNT] = {
 
 static option_taker take_flag, take_more, take_number, take_time, take_size,
 	take_frequency, take_word, take_text, take_name, take_user, take_output,
-	take_pattern, take_ids, take_raw, take_format, take_filter;
+	take_pattern, take_ids, take_raw, take_locks, take_format, take_filter;
 
 #define TO(field) .offset = offsetof(struct options, field)
 
@@ -100,6 +100,8 @@ static const struct option_row rows[] = {
 
 	{ SINK, 0, "raw", NULL, take_raw, 0,
 	  .help = "stacks as gdb prints them (default if no terminal)" },
+	{ SINK, 0, "locks", NULL, take_locks, 0,
+	  .help = "who waits for which lock, who holds it; deadlocks" },
 	{ SINK, 'f', "format", "FORMAT", take_format, 0,
 	  .help = "format of the output (see below)" },
 	{ SINK, 'o', "output", "FILE", take_output, TO(output),
@@ -488,6 +490,15 @@ static bool take_raw(struct options *options, const struct option_row *row,
 	(void)row;
 	(void)text;
 	options->format = pmp_format_find("raw");
+	return true;
+}
+
+static bool take_locks(struct options *options, const struct option_row *row,
+		       const char *text)
+{
+	(void)row;
+	(void)text;
+	options->format = pmp_format_find("locks");
 	return true;
 }
 

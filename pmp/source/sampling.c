@@ -247,9 +247,9 @@ static void restart(struct source *source)
 /* ---- supervision ---------------------------------------------------------------- */
 
 /* It cannot be waited for: it is killed. What it has sent is still read. */
-static void give_up(struct supervised_sampler *sampling, const char *reason)
+static void give_up(struct supervised_sampler *sampling, const char *why)
 {
-	sampling->lost = reason;
+	sampling->lost = why;
 	sampler_where(&sampling->sampler, sampling->where, sizeof(sampling->where));
 	sampling->supervise.silent_checks = 0;
 	sampler_kill(&sampling->sampler);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who waits for whom in a snapshot: each thread waits for one other at most, so threads
+ * form trees whose roots wait for nobody that is known (they have to finish first), and
+ * circles, the deadlocks.
+ */
+#ifndef PMP_REPORT_WAIT_GRAPH_H
+#define PMP_REPORT_WAIT_GRAPH_H
+
+#include "report/stacks.h"
+
+#define PMP_NO_THREAD SIZE_MAX
+#define PMP_WAIT_CHAIN_MAX 32 /* threads from a waiter to its root */
+
+struct pmp_wait_node {
+	const struct pmp_wait *wait;
+	size_t row;    /* of the snapshot */
+	size_t holder; /* node of the thread that it waits for, or PMP_NO_THREAD */
+	size_t behind; /* threads that wait for this one, directly or not */
+	bool shown;    /* for those who walk the graph */
+};
+
+struct pmp_wait_graph {
+	const struct pmp_report *report;
+	struct pmp_wait_node *nodes; /* one for each row, in their order */
+	size_t count;
+	size_t waiting;	   /* threads that wait for locks */
+	size_t known;	   /* of these, with a holder that is known */
+	size_t deadlocked; /* threads in deadlocks */
+};
+
+/* Is it a lock, which somebody holds? Not a condition, nor a futex of unknown use. */
+bool pmp_wait_is_lock(const struct pmp_wait *wait);
+/* Of the report of a snapshot; to be freed with pmp_wait_graph_free() also after a
+ * failure. 0 or PMP_ENOMEM. */
+int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *report);
+void pmp_wait_graph_free(struct pmp_wait_graph *graph);
+
+#endif

@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who waits for whom in one snapshot. Blocks are separated by an empty line and begin, at
+ * the start of a line, with one of five words:
+ *
+ *     zoo [12982]: 9 threads, 5 wait for locks, the holder of 4 is known
+ *
+ *     DEADLOCK: 2 threads wait for each other, 1 more waits behind them
+ *12984 "worker-1" waits for mutex B, 0x5615d6f793c0
+ *         held by 12985 "worker-2"
+ *         pthread_mutex_lock<abba1
+ *       ...
+ *
+ *     HOLDER 13155 "log" D: 1 thread waits for it
+ *         fdatasync<flush
+ *       mutex mysql_bin_log+0x10, 0x56508c811270
+ *          1  conn-17     pthread_mutex_lock<commit
+ *
+ *     HOLDER UNKNOWN rwlock 0x561786f8ceb0 in the heap: 2 readers hold it
+ *          1  writer      pthread_rwlock_wrlock<update
+ *
+ *     FREE and OTHER WAITS likewise.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "report/wait-graph.h"
+#include "write/names.h"
+#include "write/wait-names.h"
+#include "write/writer.h"
+
+#define NAME_WIDTH 10
+#define INTERNAL_MAX 6 /* functions of a library within its lock function */
+
+struct locks {
+	struct pmp_out *out;
+	struct pmp_wait_graph graph;
+	const struct pmp_write_options *options;
+};
+
+/* Some of the nodes of the graph. */
+struct nodes {
+	size_t *items;
+	size_t count;
+};
+
+/* A run of them that belongs together. */
+struct node_run {
+	const size_t *items;
+	size_t count;
+};
+
+static const struct pmp_thread *thread_of(const struct locks *locks, size_t node)
+{
+	return locks->graph.report->snapshot->rows[node].thread;
+}
+
+static const struct pmp_wait *wait_of(const struct locks *locks, size_t node)
+{
+	return locks->graph.nodes[node].wait;
+}
+
+/* ---- parts of a line ----------------------------------------------------------------- */
+
+/* Of what is longer than a line of the terminal the end is left out. */
+static void end_line(const struct locks *locks, size_t start)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+	size_t columns = locks->options->columns;
+
+	if (columns && buf->length > start + columns) {
+		size_t length = start + columns;
+
+		while (length > start && (buf->data[length] & 0xc0) == 0x80)
+			length--;
+		buf->length = length;
+	}
+	pmp_buf_putc(buf, '\n');
+}
+
+/* "2 threads wait", "1 thread waits" */
+static void add_threads(struct pmp_buf *buf, size_t count)
+{
+	pmp_buf_printf(buf, "%zu thread%s", count, count == 1 ? " waits" : "s wait");
+}
+
+static void add_indent(struct pmp_buf *buf, unsigned indent)
+{
+	pmp_buf_printf(buf, "%*s", (int)indent, "");
+}
+
+/* 12984 "worker-1" */
+static void add_thread(const struct locks *locks, size_t node)
+{
+	const struct pmp_thread *thread = thread_of(locks, node);
+	struct pmp_buf *buf = &locks->out->buf;
+
+	pmp_buf_printf(buf, "%d \"", (int)thread->tid);
+	pmp_escape_buf(buf, thread->name, strlen(thread->name));
+	pmp_buf_putc(buf, '"');
+}
+
+/* mutex LOCK_log, 0x5615d6f793c0; or: mutex 0x7f31b8001a40 in the heap */
+static void add_object(const struct locks *locks, size_t node)
+{
+	const struct pmp_report *report = locks->graph.report;
+	const struct pmp_wait *wait = wait_of(locks, node);
+	struct pmp_buf *buf = &locks->out->buf;
+	struct pmp_object object;
+	bool known;
+
+	if (wait->kind == PMP_WAIT_JOIN) {
+		pmp_buf_puts(buf, "its end (join)");
+		return;
+	}
+	known = pmp_report_object(report, &report->snapshot->rows[node], &object);
+	pmp_buf_printf(buf, "%s ", pmp_wait_kind_name(wait));
+	if (known && pmp_object_name(&object, buf)) {
+		pmp_buf_printf(buf, ", 0x%" PRIx64, wait->object);
+		return;
+	}
+	pmp_buf_printf(buf, "0x%" PRIx64 " ", wait->object);
+	if (known)
+		pmp_object_place(&object, buf);
+	if (buf->length && buf->data[buf->length - 1] == ' ')
+		buf->length--;
+}
+
+/* ---- stacks -------------------------------------------------------------------------- */
+
+/* Inside a lock function of the C library: which one waits, says the one that is called. */
+static bool is_internal(const char *name)
+{
+	static const char *const begins[] = { "futex_",	 "lll_",      "GI___",
+					      "syscall", "internal_", "clock_nanosleep" };
+
+	name += strspn(name, "_");
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The innermost function first. */
+static void add_stack(const struct locks *locks, size_t node)
+{
+	static const struct pmp_name_style style = { .elide = true };
+	const struct pmp_report *report = locks->graph.report;
+	struct pmp_buf *buf = &locks->out->buf;
+	struct pmp_stack stack;
+	unsigned skipped = 0;
+	bool first = true;
+
+	pmp_stack_get(report, node, &stack);
+	for (size_t i = 0; i < stack.location_count; i++) {
+		const struct pmp_frame *frames;
+		size_t count = pmp_report_frames(report, stack.locations[i], &frames);
+
+		for (size_t k = 0; k < count; k++) {
+			if (first && stack.found->wait.kind && skipped < INTERNAL_MAX &&
+			    is_internal(frames[k].function)) {
+				skipped++;
+				continue;
+			}
+			if (!first)
+				pmp_buf_putc(buf, '<');
+			pmp_name_frame(buf, &frames[k], &style);
+			first = false;
+		}
+	}
+	pmp_name_end(buf, stack.end, stack.reason);
+}
+
+static int compare_stacks(const struct locks *locks, size_t a, size_t b)
+{
+	const struct pmp_row *rows = locks->graph.report->snapshot->rows;
+	size_t count = rows[a].thread->frame_count;
+
+	if (count != rows[b].thread->frame_count)
+		return count < rows[b].thread->frame_count ? -1 : 1;
+	return count ? memcmp(rows[a].locations, rows[b].locations,
+			      count * sizeof(*rows[a].locations))
+		     : 0;
+}
+
+/* ---- rows of threads ---------------------------------------------------------------- */
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct locks *locks = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	int order = strcmp(thread_of(locks, x)->name, thread_of(locks, y)->name);
+
+	if (!order)
+		order = compare_stacks(locks, x, y);
+	return order ? order : (x > y) - (x < y);
+}
+
+/* From first on, how many threads have the same name and stack. */
+static size_t row_length(const struct locks *locks, const struct node_run *run,
+			 size_t first)
+{
+	size_t i = first + 1;
+
+	while (i < run->count &&
+	       strcmp(thread_of(locks, run->items[first])->name,
+		      thread_of(locks, run->items[i])->name) == 0 &&
+	       compare_stacks(locks, run->items[first], run->items[i]) == 0)
+		i++;
+	return i - first;
+}
+
+static void add_row(const struct locks *locks, size_t node, size_t count, unsigned indent)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+	size_t start = buf->length, name;
+
+	add_indent(buf, indent);
+	pmp_buf_printf(buf, "%4zu  ", count);
+	name = buf->length;
+	pmp_name_word(buf, thread_of(locks, node)->name);
+	for (size_t width = buf->length - name; width < NAME_WIDTH; width++)
+		pmp_buf_putc(buf, ' ');
+	pmp_buf_puts(buf, "  ");
+	add_stack(locks, node);
+	end_line(locks, start);
+}
+
+static void add_rows(struct locks *locks, const struct node_run *run, unsigned indent)
+{
+	size_t *items = malloc((run->count + 1) * sizeof(*items));
+	struct node_run sorted = { items, run->count };
+	size_t length;
+
+	if (!items) {
+		pmp_buf_fail(&locks->out->buf);
+		return;
+	}
+	memcpy(items, run->items, run->count * sizeof(*items));
+	qsort_r(items, run->count, sizeof(*items), compare_rows, locks);
+	for (size_t i = 0; i < sorted.count; i += length) {
+		length = row_length(locks, &sorted, i);
+		add_row(locks, items[i], length, indent);
+		pmp_out_maybe_flush(locks->out);
+	}
+	free(items);
+}
+
+/* ---- choosing nodes ----------------------------------------------------------------- */
+
+/* A holder by its number, then the object, then the order of threads. */
+static int compare_objects(const void *a, const void *b, void *arg)
+{
+	const struct locks *locks = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const struct pmp_wait *one = wait_of(locks, x), *other = wait_of(locks, y);
+
+	if (one->holder != other->holder)
+		return one->holder < other->holder ? -1 : 1;
+	if (one->object != other->object)
+		return one->object < other->object ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+typedef bool choice(const struct locks *locks, size_t node, size_t of);
+
+/* Those that have not been shown and that chosen() wants, by objects; to be freed. */
+static struct nodes choose(struct locks *locks, choice *chosen, size_t of)
+{
+	struct nodes nodes = { 0 };
+
+	nodes.items = malloc((locks->graph.count + 1) * sizeof(*nodes.items));
+	if (!nodes.items) {
+		pmp_buf_fail(&locks->out->buf);
+		return nodes;
+	}
+	for (size_t i = 0; i < locks->graph.count; i++)
+		if (!locks->graph.nodes[i].shown && chosen(locks, i, of))
+			nodes.items[nodes.count++] = i;
+	qsort_r(nodes.items, nodes.count, sizeof(*nodes.items), compare_objects, locks);
+	return nodes;
+}
+
+static bool waits_for(const struct locks *locks, size_t node, size_t of)
+{
+	return locks->graph.nodes[node].holder == of &&
+	       !(wait_of(locks, node)->flags & PMP_WAIT_DEADLOCK);
+}
+
+/* Nodes from first on that wait for the same object of the same holder. */
+static struct node_run same_object(const struct locks *locks, const struct nodes *nodes,
+				   size_t first)
+{
+	const struct pmp_wait *wait = wait_of(locks, nodes->items[first]);
+	size_t i = first;
+
+	for (; i < nodes->count; i++) {
+		const struct pmp_wait *other = wait_of(locks, nodes->items[i]);
+
+		if (other->object != wait->object || other->holder != wait->holder ||
+		    other->holder_is != wait->holder_is)
+			break;
+	}
+	return (struct node_run){ nodes->items + first, i - first };
+}
+
+/* ---- threads behind threads ----------------------------------------------------------- */
+
+static void add_waiters_of(struct locks *locks, size_t holder, unsigned indent,
+			   unsigned depth);
+
+/* Those of a run that others wait for. */
+static void add_nested(struct locks *locks, const struct node_run *run, unsigned indent,
+		       unsigned depth)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+
+	for (size_t i = 0; i < run->count && depth < PMP_WAIT_CHAIN_MAX; i++) {
+		size_t behind = locks->graph.nodes[run->items[i]].behind;
+
+		if (!behind)
+			continue;
+		add_indent(buf, indent);
+		add_thread(locks, run->items[i]);
+		pmp_buf_printf(buf, " of these: %zu %s for it\n", behind,
+			       behind == 1 ? "waits" : "wait");
+		add_waiters_of(locks, run->items[i], indent + 2, depth + 1);
+	}
+}
+
+/* A run of the same object, with a line for that. */
+static void add_run(struct locks *locks, const struct node_run *run, unsigned indent,
+		    unsigned depth)
+{
+	for (size_t i = 0; i < run->count; i++)
+		locks->graph.nodes[run->items[i]].shown = true;
+	add_rows(locks, run, indent + 2);
+	add_nested(locks, run, indent + 8, depth);
+}
+
+static void add_waiters_of(struct locks *locks, size_t holder, unsigned indent,
+			   unsigned depth)
+{
+	struct nodes nodes = choose(locks, waits_for, holder);
+	struct node_run run;
+
+	for (size_t i = 0; i < nodes.count; i += run.count) {
+		run = same_object(locks, &nodes, i);
+		add_indent(&locks->out->buf, indent);
+		add_object(locks, run.items[0]);
+		pmp_buf_putc(&locks->out->buf, '\n');
+		add_run(locks, &run, indent, depth);
+	}
+	free(nodes.items);
+}
+
+/* ---- blocks ----------------------------------------------------------------------------- */
+
+static void add_title(const struct locks *locks)
+{
+	const struct pmp_wait_graph *graph = &locks->graph;
+	const struct pmp_sample_info *info = &graph->report->snapshot->info;
+	struct pmp_buf *buf = &locks->out->buf;
+
+	pmp_escape_buf(buf, info->name, strlen(info->name));
+	pmp_buf_printf(buf, " [%d]: %zu thread%s, %zu wait%s for locks", (int)info->pid,
+		       graph->count, graph->count == 1 ? "" : "s", graph->waiting,
+		       graph->waiting == 1 ? "s" : "");
+	if (graph->waiting)
+		pmp_buf_printf(buf, ", the holder of %zu is known", graph->known);
+	pmp_buf_putc(buf, '\n');
+	if (!graph->deadlocked)
+		pmp_buf_puts(buf, "No deadlock.\n");
+}
+
+static void add_member(struct locks *locks, size_t node)
+{
+	const struct pmp_wait_node *member = &locks->graph.nodes[node];
+	struct pmp_buf *buf = &locks->out->buf;
+	size_t start;
+
+	pmp_buf_puts(buf, "  ");
+	add_thread(locks, node);
+	pmp_buf_puts(buf, " waits for ");
+	if (member->wait->kind == PMP_WAIT_JOIN) {
+		pmp_buf_puts(buf, "the end (join) of ");
+		add_thread(locks, member->holder);
+	} else {
+		add_object(locks, node);
+		pmp_buf_puts(buf, "\n    held by ");
+		if (member->holder == node)
+			pmp_buf_puts(buf, "itself");
+		else
+			add_thread(locks, member->holder);
+	}
+	if (member->wait->flags & PMP_WAIT_TIMED)
+		pmp_buf_puts(buf, ", until a timeout");
+	pmp_buf_puts(buf, "\n    ");
+	start = buf->length;
+	add_stack(locks, node);
+	end_line(locks, start - 4);
+}
+
+static size_t count_circle(const struct locks *locks, size_t first, size_t *behind)
+{
+	size_t node = first, count = 0;
+
+	*behind = 0;
+	do {
+		*behind += locks->graph.nodes[node].behind;
+		count++;
+		node = locks->graph.nodes[node].holder;
+	} while (node != first && count < locks->graph.count);
+	return count;
+}
+
+static void add_deadlock(struct locks *locks, size_t first)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+	size_t behind, count = count_circle(locks, first, &behind), node = first;
+
+	if (count == 1)
+		pmp_buf_puts(buf, "\nDEADLOCK: a thread waits for itself");
+	else
+		pmp_buf_printf(buf, "\nDEADLOCK: %zu threads wait for each other", count);
+	if (behind)
+		pmp_buf_printf(buf, ", %zu more %s behind %s", behind,
+			       behind == 1 ? "waits" : "wait",
+			       count == 1 ? "it" : "them");
+	pmp_buf_putc(buf, '\n');
+	for (size_t i = 0; i < count; i++) {
+		add_member(locks, node);
+		locks->graph.nodes[node].shown = true;
+		node = locks->graph.nodes[node].holder;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (locks->graph.nodes[node].behind) {
+			pmp_buf_puts(buf, "  behind ");
+			add_thread(locks, node);
+			pmp_buf_putc(buf, '\n');
+			add_waiters_of(locks, node, 4, 0);
+		}
+		node = locks->graph.nodes[node].holder;
+	}
+}
+
+static void add_deadlocks(struct locks *locks)
+{
+	for (size_t i = 0; i < locks->graph.count; i++) {
+		const struct pmp_wait_node *node = &locks->graph.nodes[i];
+
+		/* All of a circle are in the snapshot unless a filter hides some. */
+		if (!node->shown && node->wait->flags & PMP_WAIT_DEADLOCK &&
+		    node->holder != PMP_NO_THREAD)
+			add_deadlock(locks, i);
+	}
+}
+
+/* Those who have to finish first: they wait for no lock themselves. */
+static int by_weight(const void *a, const void *b, void *arg)
+{
+	const struct locks *locks = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	size_t one = locks->graph.nodes[x].behind, other = locks->graph.nodes[y].behind;
+
+	if (one != other)
+		return one < other ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static bool is_root(const struct locks *locks, size_t node, size_t of)
+{
+	(void)of;
+	return locks->graph.nodes[node].behind && !pmp_wait_is_lock(wait_of(locks, node));
+}
+
+static void add_roots(struct locks *locks)
+{
+	struct nodes roots = choose(locks, is_root, 0);
+	struct pmp_buf *buf = &locks->out->buf;
+
+	qsort_r(roots.items, roots.count, sizeof(*roots.items), by_weight, locks);
+	for (size_t i = 0; i < roots.count; i++) {
+		size_t root = roots.items[i], start;
+
+		pmp_buf_puts(buf, "\nHOLDER ");
+		add_thread(locks, root);
+		pmp_buf_printf(buf, " %c: ", thread_of(locks, root)->state);
+		add_threads(buf, locks->graph.nodes[root].behind);
+		pmp_buf_puts(buf, " for it\n");
+		start = buf->length;
+		pmp_buf_puts(buf, "    ");
+		add_stack(locks, root);
+		end_line(locks, start);
+		add_waiters_of(locks, root, 2, 0);
+	}
+	free(roots.items);
+}
+
+/* ---- blocks of an object ------------------------------------------------------------------ */
+
+static bool is_absent(const struct locks *locks, size_t node, size_t of)
+{
+	const struct pmp_wait *wait = wait_of(locks, node);
+
+	(void)of;
+	return wait->holder && locks->graph.nodes[node].holder == PMP_NO_THREAD;
+}
+
+static void title_absent(const struct locks *locks, const struct node_run *run)
+{
+	const struct pmp_wait *wait = wait_of(locks, run->items[0]);
+	struct pmp_buf *buf = &locks->out->buf;
+
+	pmp_buf_printf(buf, "HOLDER %d", (int)wait->holder);
+	switch (wait->holder_is) {
+	case PMP_HOLDER_ENDED: pmp_buf_puts(buf, " has ended without unlocking: "); break;
+	case PMP_HOLDER_PROCESS: pmp_buf_puts(buf, " of another process: "); break;
+	case PMP_HOLDER_BEFORE_FORK:
+		pmp_buf_puts(buf,
+			     " of the process before its fork, which nobody here can "
+			     "unlock: ");
+		break;
+	default: pmp_buf_puts(buf, ", not in this snapshot: "); break;
+	}
+	add_threads(buf, run->count);
+	pmp_buf_puts(buf, " for it\n  ");
+	add_object(locks, run->items[0]);
+}
+
+static bool is_unknown(const struct locks *locks, size_t node, size_t of)
+{
+	const struct pmp_wait *wait = wait_of(locks, node);
+
+	(void)of;
+	return pmp_wait_is_lock(wait) && wait->holder_is == PMP_HOLDER_NONE;
+}
+
+static void title_unknown(const struct locks *locks, const struct node_run *run)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+	uint32_t readers = 0;
+
+	pmp_buf_puts(buf, "HOLDER UNKNOWN ");
+	add_object(locks, run->items[0]);
+	for (size_t i = 0; i < run->count; i++)
+		if (wait_of(locks, run->items[i])->count > readers)
+			readers = wait_of(locks, run->items[i])->count;
+	if (readers)
+		pmp_buf_printf(buf, ": %" PRIu32 " reader%s it", readers,
+			       readers == 1 ? " holds" : "s hold");
+}
+
+static bool is_free(const struct locks *locks, size_t node, size_t of)
+{
+	(void)of;
+	return wait_of(locks, node)->holder_is == PMP_HOLDER_FREE;
+}
+
+static void title_free(const struct locks *locks, const struct node_run *run)
+{
+	pmp_buf_puts(&locks->out->buf, "FREE ");
+	add_object(locks, run->items[0]);
+	pmp_buf_puts(&locks->out->buf, ": the next one has been woken");
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct node_run *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x->items > y->items) - (x->items < y->items);
+}
+
+/* A block for each object of the nodes that are chosen, the most waited for first. */
+static void add_blocks(struct locks *locks, choice *chosen,
+		       void (*title)(const struct locks *locks,
+				     const struct node_run *run))
+{
+	struct nodes nodes = choose(locks, chosen, 0);
+	struct node_run *runs = calloc(nodes.count + 1, sizeof(*runs));
+	size_t count = 0;
+
+	if (!runs) {
+		pmp_buf_fail(&locks->out->buf);
+		nodes.count = 0;
+	}
+	for (size_t i = 0; i < nodes.count; i += runs[count++].count)
+		runs[count] = same_object(locks, &nodes, i);
+	if (count)
+		qsort(runs, count, sizeof(*runs), by_length);
+	for (size_t i = 0; i < count; i++) {
+		pmp_buf_putc(&locks->out->buf, '\n');
+		title(locks, &runs[i]);
+		pmp_buf_putc(&locks->out->buf, '\n');
+		add_run(locks, &runs[i], 0, 0);
+	}
+	free(runs);
+	free(nodes.items);
+}
+
+static bool is_other(const struct locks *locks, size_t node, size_t of)
+{
+	(void)of;
+	return wait_of(locks, node)->kind != PMP_WAIT_NONE;
+}
+
+/* For events, or for what is not known: all objects together, as idle threads have one
+ * condition each. */
+static void add_others(struct locks *locks)
+{
+	struct nodes nodes = choose(locks, is_other, 0);
+	struct node_run all = { nodes.items, nodes.count };
+
+	if (nodes.count) {
+		pmp_buf_puts(&locks->out->buf, "\nOTHER WAITS\n");
+		add_rows(locks, &all, 0);
+	}
+	free(nodes.items);
+}
+
+static void write_locks(struct pmp_out *out, const struct pmp_report *report,
+			const struct pmp_write_options *options)
+{
+	struct locks locks = { .out = out, .options = options };
+
+	if (pmp_wait_graph_make(&locks.graph, report)) {
+		pmp_buf_fail(&out->buf);
+		return;
+	}
+	if (report->snapshot->number > 1)
+		pmp_buf_putc(&out->buf, '\n');
+	add_title(&locks);
+	add_deadlocks(&locks);
+	add_roots(&locks);
+	add_blocks(&locks, is_absent, title_absent);
+	add_blocks(&locks, is_unknown, title_unknown);
+	add_blocks(&locks, is_free, title_free);
+	add_others(&locks);
+	pmp_wait_graph_free(&locks.graph);
+}
+
+const struct pmp_writer pmp_writer_locks = {
+	.format = {
+		.name = "locks",
+		.help = "who waits for which lock, who holds it; deadlocks",
+		.extension = "locks",
+		.mime = "text/plain; charset=utf-8",
+		.snapshots = true,
+		.once = true,
+		.live = true,
+	},
+	.write = write_locks,
+};

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Who waits for whom, as pmp finds it: in each kind of lock, with and without symbols, in
+# dynamic, static and musl programs, the kind, the address and the holder are those that
+# the program itself knows; and -f locks says so.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+# shellcheck source=t/lib/locks.sh
+. "$top_srcdir/t/lib/locks.sh"
+
+need python3
+
+musl=0
+getconf GNU_LIBC_VERSION >/dev/null 2>&1 || musl=1
+
+# ready_pid KIND: of the process that waits; nothing where this kind is not to be had.
+ready_pid() {
+	sed -n 's/^ready //p' "$locks_said/$1"
+}
+
+# found KIND ARG...: two snapshots of it, and how they differ from what is true.
+found() {
+	kind=$1
+	shift
+	"$PMP" -f json -n 2 -i 20ms -q "$@" -p "$(ready_pid "$kind")" -o found.json 2>err ||
+		{ cat err; return; }
+	python3 "$top_srcdir/t/lib/lock-found.py" "$musl" "$locks_said/$kind" found.json
+}
+
+# all_found PROGRAM TEXT ARG...: every kind of it.
+all_found() {
+	program=$1 text=$2
+	shift 2
+	locks_start "$program"
+	test_result $? "$text: the targets start"
+	while read -r kind; do
+		[ -n "$(ready_pid "$kind")" ] || continue
+		is "$(found "$kind" "$@")" "" "$text: $kind"
+	done <locks.kinds
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids 2>/dev/null
+	for pid in $locks_pids; do
+		wait "$pid" 2>/dev/null
+	done
+}
+
+check_c() {
+	all_found "$top_builddir/t/target/locks" "C"
+}
+
+check_stripped() {
+	strip -o stripped "$top_builddir/t/target/locks"
+	all_found ./stripped "stripped" --no-symbols
+}
+
+check_static() {
+	locks_build static || { skip "static: cannot be built"; return; }
+	strip locks-static
+	all_found ./locks-static "static and stripped"
+}
+
+check_musl() {
+	locks_build musl || {
+		[ -n "$locks_missing" ] && skip "$locks_missing" || ok false "musl-gcc builds"
+		return
+	}
+	musl=1
+	all_found ./locks-musl "musl"
+	musl=0
+}
+
+# text KIND: -f locks, its numbers as N, and of a stack the first function. What locks are
+# called is for t/0445-objects.t.
+text() {
+	"$PMP" -f locks -q -p "$(ready_pid "$1")" 2>&1 |
+		sed 's/0x[0-9a-f]*/N/g; s/[0-9]\{3,\}/N/g; s/<.*//
+			s/\(mutex\|rwlock\) [^:]*N[^:]*/\1 X/'
+}
+
+check_text() {
+	locks_start "$top_builddir/t/target/locks" mutex-static deadlock self ended chain \
+		rwlock-writer-readers condition-static deadlock-join victims before-fork
+	is "$(text mutex-static)" 'locks [N]: 3 threads, 1 waits for locks, the holder of 1 is known
+No deadlock.
+
+HOLDER N "holder" S: 1 thread waits for it
+    pause
+  mutex X
+       1  waiter      pthread_mutex_lock' "a holder"
+	is "$(text deadlock)" 'locks [N]: 3 threads, 2 wait for locks, the holder of 2 is known
+
+DEADLOCK: 2 threads wait for each other
+  N "worker-1" waits for mutex X
+    held by N "worker-2"
+    pthread_mutex_lock
+  N "worker-2" waits for mutex X
+    held by N "worker-1"
+    pthread_mutex_lock' "a deadlock"
+	like "$(text victims)" '^DEADLOCK: 2 threads wait for each other, 3 more wait behind them' \
+		"and who waits behind it"
+	like "$(text self)" 'DEADLOCK: a thread waits for itself' "a thread that waits for itself"
+	like "$(text deadlock-join)" 'waits for the end \(join\) of N' "a deadlock with a join"
+	like "$(text ended)" '^HOLDER N has ended without unlocking: 1 thread waits for it' \
+		"a holder that has ended"
+	like "$(text before-fork)" '^HOLDER N of the process before its fork' \
+		"a holder before a fork"
+	like "$(text rwlock-writer-readers)" '^HOLDER UNKNOWN rwlock X: 2 readers hold it' \
+		"readers are counted"
+	like "$(text chain)" '^HOLDER N "root" S: 3 threads wait for it' "a chain: its root"
+	like "$(text chain)" 'N "third" of these: 1 waits for it' "its last link"
+	like "$(text condition-static)" '^OTHER WAITS
+ *1  waiter +pthread_cond_wait' "a condition"
+	is "$(text condition-static | grep -c HOLDER)" 0 "which nobody holds"
+	kill -KILL $locks_pids
+}
+
+run_checks "$@"
