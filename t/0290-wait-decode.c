@@ -402,6 +402,13 @@ static void check_owners(const struct pmp_thread_layout *layout)
 	       "one that inherits priorities and is given to the waiter is free");
 	begin(&scene, layout, PLAIN, 0);
 	make_robust(&scene);
+	put32(&scene, LOCK, 0);
+	put32(&scene, LOCK + 4, 1);
+	put32(&scene, LOCK + 12, 0);
+	ok(decode(&scene).holder_is == PMP_HOLDER_FREE && decode(&scene).object == LOCK,
+	   "a robust mutex that was released is free, and none of musl's");
+	begin(&scene, layout, PLAIN, 0);
+	make_robust(&scene);
 	put32(&scene, LOCK, FUTEX_OWNER_DIED | FUTEX_WAITERS);
 	is_int(decode(&scene).holder_is, PMP_HOLDER_FREE,
 	       "a robust mutex whose owner has died is free");
@@ -448,6 +455,10 @@ static void check_readers(const struct pmp_thread_layout *layout)
 	is_int(wait.flags, PMP_WAIT_WRITE | PMP_WAIT_NEXT,
 	       "and this is the next to have it");
 	check_second_writer(layout);
+	begin(&scene, layout, PLAIN, 2);
+	put32(&scene, LOCK - 8, 6);
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX,
+	       "a free mutex with zeros around it is no rwlock");
 	begin(&scene, layout, PLAIN, FUTEX_WAITERS | 3);
 	put32(&scene, LOCK - 8, UINT32_MAX);
 	put32(&scene, LOCK - 4, 0xffff);

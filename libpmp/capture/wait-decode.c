@@ -354,14 +354,19 @@ static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
 
 	if (!is_plain(view) || !get_u32(view, 0, &word) ||
 	    !get_u32(view, OWNER, &owner) || !get_u32(view, USERS, &users) ||
-	    !get_u32(view, KIND, &kind) || (kind & ~(uint32_t)GLIBC_KNOWN) || !users ||
+	    !get_u32(view, KIND, &kind) || (kind & ~(uint32_t)GLIBC_KNOWN) ||
 	    users > USERS_MAX)
+		return false;
+	if (!users && !(kind & ROBUST))
 		return false;
 	if (kind & ROBUST) {
 		if (!(view->value & FUTEX_WAITERS))
 			return false;
+		/* Without users it is free, or being taken or released: it would look
+		 * like a mutex of musl. */
 		set_object(view, wait, PMP_WAIT_MUTEX, 0);
-		set_holder_word(view, wait, word);
+		if (users || !(word & FUTEX_TID_MASK))
+			set_holder_word(view, wait, word);
 		return true;
 	}
 	if (kind & PROTECTED ? (view->value & ((1u << CEILING) - 1)) != 2
@@ -401,6 +406,17 @@ static bool is_rwlock(const struct futex_view *view, int base)
 	       get_u32(view, base + RW_FLAGS, &flags) && flags <= 2;
 }
 
+/* The next writer has locked out all others while it waits for the readers. A mutex that
+ * is free, with zeros around it, looks the same otherwise. */
+static bool is_next_writer(const struct futex_view *view, int base)
+{
+	uint32_t readers, writers;
+
+	return is_rwlock(view, base) && get_u32(view, base, &readers) &&
+	       readers & RW_WRITE_LOCKED &&
+	       get_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers & 1;
+}
+
 /* Where the lock begins, from the word that a reader or a writer waits by; 1: nowhere. */
 static int rwlock_base(const struct futex_view *view, unsigned *flags)
 {
@@ -408,7 +424,7 @@ static int rwlock_base(const struct futex_view *view, unsigned *flags)
 	uint32_t value = view->value;
 
 	*flags = 0;
-	if (value == 2 && is_rwlock(view, -RW_PHASE_FUTEX)) {
+	if (value == 2 && is_next_writer(view, -RW_PHASE_FUTEX)) {
 		*flags = PMP_WAIT_WRITE | PMP_WAIT_NEXT;
 		return -RW_PHASE_FUTEX;
 	}
