@@ -126,6 +126,10 @@ check_ended() {
 	caught ended-once 0749-edges.t mortals \
 		'threads that end soon: no thread ended with a lock'
 }
+check_queues() {
+	caught believe-queues 0749-edges.t rwlocks \
+		'rwlocks: no edge is false'
+}
 check_condition() { caught_in_c loose-condition 0290-wait-decode.t 'no condition: the waiter came after'; }
 check_musl() { caught_in_c musl-any-type 0290-wait-decode.t 'a normal mutex of musl names nobody'; }
 check_kept() { caught_in_c keep-proven 0285-watch.t 'what was kept of it is given up'; }

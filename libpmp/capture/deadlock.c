@@ -54,8 +54,8 @@ static bool read_calls(struct circle *circle)
 	return true;
 }
 
-/* Each waits for the next. A writer that waits for the next one of a lock that readers
- * hold does so as long as these hold it: that the next one is still that, is its own turn. */
+/* Each waits for the next, by what its lock says: not in a queue, where the next writer
+ * waits for readers, of whom none is known. */
 static bool wait_for_each_other(struct circle *circle)
 {
 	for (size_t i = 0; i < circle->count; i++) {
@@ -65,14 +65,8 @@ static bool wait_for_each_other(struct circle *circle)
 
 		pmp_wait_read(&reader, circle->threads[i], circle->calls[i].args, NULL, 0,
 			      &now);
-		if (now.kind != was->kind || now.object != was->object)
-			return false;
-		if (now.holder_is != PMP_HOLDER_NONE) {
-			if (now.holder_is != was->holder_is || now.holder != was->holder)
-				return false;
-			continue;
-		}
-		if (now.kind != PMP_WAIT_RWLOCK || !now.count)
+		if (now.kind != was->kind || now.object != was->object ||
+		    now.holder_is != was->holder_is || now.holder != was->holder)
 			return false;
 	}
 	return true;

@@ -248,17 +248,26 @@ static bool is_next(const struct pmp_wait *wait, uint64_t object)
 	       (wait->flags & flags) == flags;
 }
 
-static pid_t next_writer(const struct pmp_sample *sample, uint64_t object)
+static bool tid_sleeps_still(struct pmp_target *target, pid_t tid)
+{
+	return PMP_FAULT("believe-queues") ||
+	       sleeps_still(target, pmp_watches_find(&target->watches, tid));
+}
+
+static pid_t next_writer(struct pmp_target *target, const struct pmp_sample *sample,
+			 uint64_t object)
 {
 	for (size_t i = 0; i < sample->thread_count; i++)
-		if (is_next(&sample->threads[i].wait, object))
+		if (is_next(&sample->threads[i].wait, object) &&
+		    tid_sleeps_still(target, sample->threads[i].tid))
 			return sample->threads[i].tid;
 	return 0;
 }
 
 /* Of the writers of a lock that readers hold one is next; all others wait for it, readers
- * too where writers are preferred. */
-static void queue_writers(struct pmp_sample *sample)
+ * too where writers are preferred, if they and it sleep still: each has been read at
+ * another time. */
+static void queue_writers(struct pmp_target *target, struct pmp_sample *sample)
 {
 	uint64_t object = 0;
 	pid_t next = 0;
@@ -271,9 +280,9 @@ static void queue_writers(struct pmp_sample *sample)
 			continue;
 		if (wait->object != object) {
 			object = wait->object;
-			next = next_writer(sample, object);
+			next = next_writer(target, sample, object);
 		}
-		if (!next)
+		if (!next || !tid_sleeps_still(target, sample->threads[i].tid))
 			continue;
 		wait->flags |= PMP_WAIT_QUEUED;
 		wait->holder_is = PMP_HOLDER_THREAD;
@@ -295,6 +304,6 @@ int pmp_waits_finish(struct pmp_capture *capture)
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (sample->threads[i].wait.holder_is == PMP_HOLDER_UNCHECKED)
 			check_holder(target, &sample->threads[i]);
-	queue_writers(sample);
+	queue_writers(target, sample);
 	return pmp_deadlocks_find(capture);
 }

@@ -131,14 +131,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static enum truth meet(const struct edge *edge, const struct turn *wait,
 		       const struct turn *hold)
 {
-	bool given = edge->queued || page->locks[edge->lock].kind == RACE_INHERIT;
-	bool waits = edge->queued && hold->how & RACE_TRIES;
+	bool given = (edge->queued && !(hold->how & RACE_TRIES)) ||
+		     page->locks[edge->lock].kind == RACE_INHERIT;
 	uint64_t begin = given ? hold->request : hold->acquire;
 	uint64_t from = larger(wait->request, edge->first);
 	uint64_t to = smaller(wait->acquire, hold->release);
 
 	if (hold->lock != edge->lock || hold->request > edge->last ||
-	    hold->how & RACE_READS || waits)
+	    hold->how & RACE_READS)
 		return FALSE;
 	if (hold->acquire == NONE && hold->release != NONE)
 		return FALSE; /* tried in vain */
@@ -259,23 +259,13 @@ static bool find_lock(uint64_t address, unsigned *lock)
 	return false;
 }
 
-static bool is_next(const struct pmp_sample *sample, pid_t tid, uint64_t lock)
-{
-	for (size_t i = 0; i < sample->thread_count; i++)
-		if (sample->threads[i].tid == tid)
-			return sample->threads[i].wait.flags & PMP_WAIT_NEXT &&
-			       sample->threads[i].wait.object == lock;
-	return false;
-}
-
 static bool is_edge(const struct pmp_wait *wait)
 {
 	return wait->flags & PMP_WAIT_PROVEN && (wait->holder_is == PMP_HOLDER_THREAD ||
 						 wait->holder_is == PMP_HOLDER_SELF);
 }
 
-static void see_edge(const struct pmp_sample *sample, const struct pmp_thread *thread,
-		     uint64_t first, uint64_t last)
+static void see_edge(const struct pmp_thread *thread, uint64_t first, uint64_t last)
 {
 	const struct pmp_wait *wait = &thread->wait;
 	struct edge *edge = &open_edges[open_count];
@@ -287,8 +277,7 @@ static void see_edge(const struct pmp_sample *sample, const struct pmp_thread *t
 	*edge = (struct edge){
 		.first = first, .last = last, .wait = *wait, .obtained = thread->obtained
 	};
-	edge->queued = wait->kind == PMP_WAIT_RWLOCK &&
-		       is_next(sample, wait->holder, wait->object);
+	edge->queued = wait->flags & PMP_WAIT_QUEUED;
 	sums.edges++;
 	sums.kept += thread->obtained == PMP_UNCHANGED;
 	sums.queued += edge->queued;
@@ -303,8 +292,23 @@ static void see_edge(const struct pmp_sample *sample, const struct pmp_thread *t
 		return;
 	}
 	sums.wrong++;
-	printf("# %s waits for %d, at %#llx\n", thread->name, (int)wait->holder,
-	       (unsigned long long)wait->object);
+	printf("# %s waits for %d, which is none of its threads\n", thread->name,
+	       (int)wait->holder);
+}
+
+/* It has no others. */
+static void see_lock(const struct pmp_thread *thread)
+{
+	const struct pmp_wait *wait = &thread->wait;
+	unsigned lock;
+
+	if (!(wait->flags & PMP_WAIT_PROVEN) || wait->kind == PMP_WAIT_FUTEX ||
+	    find_lock(wait->object, &lock))
+		return;
+	sums.wrong++;
+	if (sums.wrong <= FALSE_SHOWN)
+		printf("# %s waits for %#llx, of kind %u\n", thread->name,
+		       (unsigned long long)wait->object, wait->kind);
 }
 
 static int run_round(struct pmp_target *target)
@@ -326,8 +330,9 @@ static int run_round(struct pmp_target *target)
 		sums.free += thread->wait.holder_is == PMP_HOLDER_FREE;
 		sums.shared += thread->wait.holder_is == PMP_HOLDER_NONE &&
 			       thread->wait.count > 0;
+		see_lock(thread);
 		if (is_edge(&thread->wait))
-			see_edge(sample, thread, first, last);
+			see_edge(thread, first, last);
 	}
 	pmp_sample_free(sample);
 	settle_open();

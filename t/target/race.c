@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * race FILE [mutexes|kinds|mortals [US]]: 12 threads at full speed for 8 locks. Each
+ * race FILE [mutexes|rwlocks|kinds|mortals [US]]: 12 threads at full speed for 8 locks. Each
  * takes any one, and while it holds that a second one: it waits for those that come
  * later in the order, and only tries those that come before, so that there is never a
  * deadlock, though it often looks like one. Now and then it sleeps while it holds them,
@@ -150,6 +150,13 @@ static void race(void *arg)
 
 /* ---- all of them ------------------------------------------------------------------- */
 
+static enum race_kind kind_of(const char *what, unsigned i)
+{
+	if (strcmp(what, "rwlocks") == 0)
+		return RACE_RWLOCK;
+	return strcmp(what, "kinds") == 0 ? (enum race_kind)(i % 4) : RACE_MUTEX;
+}
+
 static void make_lock(unsigned i, enum race_kind kind)
 {
 	pthread_mutexattr_t attr;
@@ -185,18 +192,18 @@ int main(int argc, char **argv)
 {
 	static struct racer racers[RACE_THREADS];
 	unsigned long long turns = 0;
-	bool kinds = argc > 2 && strcmp(argv[2], "kinds") == 0;
+	const char *what = argc > 2 ? argv[2] : "mutexes";
 	char name[16];
 
 	target_begin();
 	if (argc > 3)
 		nap_max = (unsigned)atoi(argv[3]) * 1000;
 	if (argc < 2 || !nap_max)
-		target_die("usage: race FILE [mutexes|kinds|mortals [US]]");
+		target_die("usage: race FILE [mutexes|rwlocks|kinds|mortals [US]]");
 	make_page(argv[1]);
-	page->mortal = argc > 2 && strcmp(argv[2], "mortals") == 0;
+	page->mortal = strcmp(what, "mortals") == 0;
 	for (unsigned i = 0; i < RACE_LOCKS; i++)
-		make_lock(i, kinds ? (enum race_kind)(i % 4) : RACE_MUTEX);
+		make_lock(i, kind_of(what, i));
 	for (unsigned i = 0; i < RACE_THREADS; i++) {
 		racers[i] = (struct racer){ i, (target_now() << 8) + i + 1 };
 		snprintf(name, sizeof name, "racer-%u", i);
