@@ -455,6 +455,12 @@ static void check_readers(const struct pmp_thread_layout *layout)
 	is_int(wait.flags, PMP_WAIT_WRITE | PMP_WAIT_NEXT,
 	       "and this is the next to have it");
 	check_second_writer(layout);
+	begin(&scene, layout, PLAIN, 0);
+	make_reader_behind_writer(&scene);
+	put32(&scene, LOCK - 8, 2 << 3 | 2);
+	wait = decode(&scene);
+	ok(wait.holder_is == PMP_HOLDER_FREE && !wait.count,
+	   "a reader that was let in waits for nobody");
 	begin(&scene, layout, PLAIN, 2);
 	put32(&scene, LOCK - 8, 6);
 	is_int(decode(&scene).kind, PMP_WAIT_FUTEX,

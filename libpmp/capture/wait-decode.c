@@ -462,7 +462,9 @@ static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
 		set_holder(view, wait, writer);
 		return true;
 	}
-	wait->count = readers >> RW_READER_SHIFT;
+	/* A reader that waited for the end of the writers' phase has been let in. */
+	if (view->value != 3 || flags || readers & RW_WRITE_PHASE)
+		wait->count = readers >> RW_READER_SHIFT;
 	if (!wait->count)
 		wait->holder_is = PMP_HOLDER_FREE;
 	return true;

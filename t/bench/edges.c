@@ -173,7 +173,9 @@ static enum truth judge(const struct edge *edge)
 	while ((more = next_turn(&turns, edge->first, &wait)) == TRUE) {
 		enum truth this;
 
+		/* Its rwlocks prefer readers: these wait for no writer in a queue. */
 		if (wait.lock != edge->lock || wait.how & RACE_TRIES ||
+		    (edge->queued && wait.how & RACE_READS) ||
 		    wait.request > edge->last || wait.acquire < edge->first)
 			continue;
 		this = judge_wait(edge, &wait);
