@@ -33,6 +33,7 @@ struct scene {
 	uint64_t stack[PMP_WAIT_STACK];
 	int number;
 	const char *wchan;
+	enum pmp_libc libc;
 	const struct pmp_thread_layout *layout;
 };
 
@@ -98,7 +99,10 @@ static struct pmp_wait decode(struct scene *scene)
 	const struct pmp_wait_call call = { WAITER,	  scene->number, scene->args,
 					    scene->wchan, scene->stack,	 PMP_WAIT_STACK };
 	const struct pmp_wait_memory memory = {
-		{ read_memory, scene }, scene->layout, is_thread, NULL
+		.reader = { read_memory, scene },
+		.libc = scene->libc,
+		.layout = scene->layout,
+		.is_thread = is_thread,
 	};
 	struct pmp_wait wait;
 
@@ -366,6 +370,16 @@ static void check_neighbours(const struct pmp_thread_layout *layout)
 	put32(&scene, LOCK, FUTEX_WAITERS);
 	put32(&scene, LOCK + 4, 1);
 	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "a semaphore of musl is no mutex");
+	begin(&scene, layout, PLAIN, 0);
+	make_musl(&scene);
+	scene.libc = PMP_LIBC_GLIBC;
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX,
+	       "a process of glibc has no mutexes of musl");
+	begin(&scene, layout, PLAIN, 0);
+	make_normal(&scene);
+	scene.libc = PMP_LIBC_MUSL;
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX,
+	       "a process of musl has no mutexes of glibc");
 	begin(&scene, layout, PLAIN, 0);
 	make_musl(&scene);
 	scene.args[1] = FUTEX_LOCK_PI;

@@ -112,6 +112,7 @@ static int follow_exec(struct pmp_capture *capture, struct pmp_error *err)
 		return r;
 	pmp_maps_unref(target->maps);
 	target->maps = NULL;
+	target->libc.generation = 0;
 	/* The generations start again: what is kept by them is no longer valid. */
 	if (!PMP_FAULT("stale-cache"))
 		pmp_unwinder_forget(target->unwinder);

@@ -87,7 +87,11 @@ struct pmp_target {
 	bool captured;		  /* at least once */
 	bool execed;		  /* since the last sample */
 	bool stood_still;	  /* in the last sample no thread had run */
-	size_t frames_last;	  /* in the last sample */
+	struct {
+		uint64_t generation; /* of the maps that say so; 0: none */
+		int is;		     /* enum pmp_libc */
+	} libc;
+	size_t frames_last; /* in the last sample */
 	struct pmp_workspace workspace;
 };
 

@@ -531,13 +531,31 @@ static bool decode_latch(const struct futex_view *view, struct pmp_wait *wait)
 	return true;
 }
 
-typedef bool decoder(const struct futex_view *view, struct pmp_wait *wait);
-
-static decoder *const decoders[] = {
-	decode_pi,    decode_condition,	 decode_join,	  decode_join_musl,
-	decode_stdio, decode_mutex,	 decode_rwlock,	  decode_mutex_musl,
-	decode_latch, decode_stdio_musl, decode_new_join,
+/* In this order: what points to a thread's block is surer than what has small numbers in
+ * the right places. */
+static const struct {
+	bool (*decode)(const struct futex_view *view, struct pmp_wait *wait);
+	enum pmp_libc libc; /* whose it is; ANY: of any */
+} decoders[] = {
+	{ decode_pi, PMP_LIBC_ANY },	      { decode_condition, PMP_LIBC_GLIBC },
+	{ decode_join, PMP_LIBC_GLIBC },      { decode_join_musl, PMP_LIBC_MUSL },
+	{ decode_stdio, PMP_LIBC_GLIBC },     { decode_latch, PMP_LIBC_GLIBC },
+	{ decode_mutex, PMP_LIBC_GLIBC },     { decode_rwlock, PMP_LIBC_GLIBC },
+	{ decode_mutex_musl, PMP_LIBC_MUSL }, { decode_stdio_musl, PMP_LIBC_MUSL },
+	{ decode_new_join, PMP_LIBC_GLIBC },
 };
+
+static bool decode(const struct futex_view *view, struct pmp_wait *wait)
+{
+	enum pmp_libc libc = view->memory->libc;
+
+	for (size_t i = 0; i < sizeof(decoders) / sizeof(*decoders); i++)
+		if ((libc == PMP_LIBC_ANY || decoders[i].libc == PMP_LIBC_ANY ||
+		     decoders[i].libc == libc) &&
+		    decoders[i].decode(view, wait))
+			return true;
+	return false;
+}
 
 /* ---- all of them ------------------------------------------------------------------ */
 
@@ -597,9 +615,8 @@ void pmp_wait_decode(const struct pmp_wait_call *call,
 	}
 	view = view_of(call, memory, wait);
 	read_bytes(&view);
-	for (size_t i = 0; i < sizeof(decoders) / sizeof(*decoders); i++)
-		if (decoders[i](&view, wait))
-			return;
+	if (decode(&view, wait))
+		return;
 	wait->kind = PMP_WAIT_FUTEX;
 	wait->object = view.futex;
 }

@@ -37,8 +37,16 @@ struct pmp_wait_call {
 	size_t stack_count;    /* up to PMP_WAIT_STACK of them */
 };
 
+/* Whose locks the process has. */
+enum pmp_libc {
+	PMP_LIBC_ANY, /* not known: a static program, for instance */
+	PMP_LIBC_GLIBC,
+	PMP_LIBC_MUSL,
+};
+
 struct pmp_wait_memory {
 	struct pmp_reader reader;
+	enum pmp_libc libc;
 	const struct pmp_thread_layout *layout;
 	bool (*is_thread)(void *arg, pid_t tid); /* of the process, in its own numbers */
 	void *arg;

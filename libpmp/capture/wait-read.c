@@ -54,6 +54,37 @@ static bool is_thread(void *arg, pid_t own)
 	return find_thread(arg, own) != 0;
 }
 
+/* ---- the C library ------------------------------------------------------------------ */
+
+static enum pmp_libc libc_by_modules(const struct pmp_maps *maps)
+{
+	for (size_t i = 0; i < maps->module_count; i++) {
+		const char *slash = strrchr(maps->modules[i]->path, '/');
+		const char *name = slash ? slash + 1 : "";
+
+		if (strcmp(name, "libc.so.6") == 0 || strncmp(name, "libc-2.", 7) == 0)
+			return PMP_LIBC_GLIBC;
+		if (strncmp(name, "ld-musl-", 8) == 0 ||
+		    strncmp(name, "libc.musl-", 10) == 0)
+			return PMP_LIBC_MUSL;
+	}
+	return PMP_LIBC_ANY;
+}
+
+/* Looked for once for each change of the maps. */
+static enum pmp_libc libc_of(struct pmp_target *target)
+{
+	const struct pmp_maps *maps = target->maps;
+
+	if (!maps)
+		return PMP_LIBC_ANY;
+	if (target->libc.generation != maps->generation) {
+		target->libc.generation = maps->generation;
+		target->libc.is = (int)libc_by_modules(maps);
+	}
+	return (enum pmp_libc)target->libc.is;
+}
+
 /* ---- decoding ---------------------------------------------------------------------- */
 
 static bool read_now(void *arg, uint64_t address, void *data, size_t length)
@@ -81,6 +112,7 @@ static void decode(struct pmp_lock_reader *reader, const struct pmp_wait_call *c
 	struct pmp_target *target = reader->target;
 	const struct pmp_wait_memory memory = {
 		.reader = { read_now, reader },
+		.libc = libc_of(target),
 		.layout = THREAD_LAYOUT,
 		.is_thread = is_thread,
 		.arg = target,

@@ -133,8 +133,9 @@ static void add_object(const struct locks *locks, size_t node)
 /* Inside a lock function of the C library: which one waits, says the one that is called. */
 static bool is_internal(const char *name)
 {
-	static const char *const begins[] = { "futex_",	 "lll_",      "GI___",
-					      "syscall", "internal_", "clock_nanosleep" };
+	static const char *const begins[] = { "futex_",	   "lll_",
+					      "GI___",	   "syscall",
+					      "internal_", "pthread_cond_wait_common" };
 
 	name += strspn(name, "_");
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)

@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						    args,   "futex",
 						    stack,  PMP_WAIT_STACK };
 		const struct pmp_wait_memory all = { { read_memory, &memory },
+						     data[0] / 2 % 3,
 						     data[0] % 2
 							     ? &pmp_thread_layout_aarch64
 							     : &pmp_thread_layout_x86_64,
