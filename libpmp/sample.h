@@ -152,7 +152,7 @@ enum pmp_wait_kind {
 
 /* Who holds what a thread waits for. Not known is PMP_HOLDER_NONE: nothing is guessed. */
 enum pmp_holder_is {
-	PMP_HOLDER_NONE,    /* it names nobody; of a rwlock or latch, see count */
+	PMP_HOLDER_NONE,    /* it names no thread; of a rwlock or latch, see count */
 	PMP_HOLDER_FREE,    /* released; who waits has been woken and has not run yet */
 	PMP_HOLDER_THREAD,  /* of the same process */
 	PMP_HOLDER_SELF,    /* the waiter */

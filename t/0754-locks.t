@@ -117,4 +117,45 @@ DEADLOCK: 2 threads wait for each other
 	kill -KILL $locks_pids
 }
 
+# A lock in a shared file whose name has control characters: no terminal obeys them.
+check_hostile() {
+	cat >hostile.c <<-'EOF'
+	#include <fcntl.h>
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <sys/mman.h>
+	#include <sys/prctl.h>
+	#include <signal.h>
+	#include <unistd.h>
+
+	int main(int argc, char **argv)
+	{
+		int fd = open(argv[argc - 1], O_RDWR | O_CREAT, 0600);
+		pthread_mutexattr_t shared;
+		pthread_mutex_t *mutex;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (fd < 0 || ftruncate(fd, 4096) != 0)
+			return 1;
+		mutex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		pthread_mutexattr_init(&shared);
+		pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+		pthread_mutex_init(mutex, &shared);
+		pthread_mutex_lock(mutex);
+		printf("ready %d\n", (int)getpid());
+		fflush(stdout);
+		pthread_mutex_lock(mutex);
+	}
+	EOF
+	build ./hostile hostile.c || { ok false "the target builds"; return; }
+	./hostile "$(printf 'a\033[2J')" >said &
+	hostile=$!
+	wait_for 'grep -q ^futex_ /proc/$hostile/wchan'
+	"$PMP" --locks -q -p "$hostile" >out 2>err
+	like "$(cat out)" 'in shared memory .*a\\x1b\[2J$' "a path with control characters"
+	is "$(tr -d '\n -~' <out | wc -c)" 0 "of which none is printed"
+	kill -KILL "$hostile"
+	wait "$hostile" 2>/dev/null
+}
+
 run_checks "$@"

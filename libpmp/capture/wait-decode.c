@@ -453,7 +453,7 @@ static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
 	if (base > 0 || !get_u32(view, base, &readers) ||
 	    !get_u32(view, base + RW_WRITER, &writer))
 		return false;
-	/* Nobody has it: zeros like these are found around many a futex. */
+	/* No thread has it: zeros like these are found around many a futex. */
 	if (!readers)
 		return false;
 	set_object(view, wait, PMP_WAIT_RWLOCK, base);

@@ -201,8 +201,8 @@ static bool is_shared(const struct pmp_target *target, uint64_t address)
 	return region && region->prot & PMP_PROT_SHARED;
 }
 
-/* The lock names the same one still, which is no thread any more, and nobody was woken: it
- * would have been if that one had released it before its end. */
+/* The lock names the same one still, which is no thread any more, and its waiter was not
+ * woken: it would have been if that one had released it before its end. */
 static bool has_ended(struct pmp_target *target, const struct pmp_thread *thread)
 {
 	struct pmp_lock_reader reader = { .target = target };

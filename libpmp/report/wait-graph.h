@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who waits for whom in a snapshot: each thread waits for one other at most, so threads
- * form trees whose roots wait for nobody that is known (they have to finish first), and
+ * form trees whose roots wait for no known holder (they have to finish first), and
  * circles, the deadlocks.
  */
 #ifndef PMP_REPORT_WAIT_GRAPH_H
@@ -29,7 +29,7 @@ struct pmp_wait_graph {
 	size_t deadlocked; /* threads in deadlocks */
 };
 
-/* Is it a lock, which somebody holds? Not a condition, nor a futex of unknown use. */
+/* Is it a lock, which a thread holds? Not a condition, nor a futex of unknown use. */
 bool pmp_wait_is_lock(const struct pmp_wait *wait);
 /* Of the report of a snapshot; to be freed with pmp_wait_graph_free() also after a
  * failure. 0 or PMP_ENOMEM. */

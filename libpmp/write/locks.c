@@ -102,6 +102,15 @@ static void add_thread(const struct locks *locks, size_t node)
 	pmp_buf_putc(buf, '"');
 }
 
+/* Names and paths are the target's: they may hold anything. */
+static void add_escaped(struct pmp_buf *buf, struct pmp_buf *text)
+{
+	if (text->length)
+		pmp_escape_buf(buf, text->data, text->length);
+	buf->failed |= text->failed;
+	pmp_buf_free(text);
+}
+
 /* mutex LOCK_log, 0x5615d6f793c0; or: mutex 0x7f31b8001a40 in the heap */
 static void add_object(const struct locks *locks, size_t node)
 {
@@ -109,23 +118,24 @@ static void add_object(const struct locks *locks, size_t node)
 	const struct pmp_wait *wait = wait_of(locks, node);
 	struct pmp_buf *buf = &locks->out->buf;
 	struct pmp_object object;
-	bool known;
+	struct pmp_buf name = { 0 }, place = { 0 };
 
 	if (wait->kind == PMP_WAIT_JOIN) {
 		pmp_buf_puts(buf, "its end (join)");
 		return;
 	}
-	known = pmp_report_object(report, &report->snapshot->rows[node], &object);
+	if (pmp_report_object(report, &report->snapshot->rows[node], &object) &&
+	    !pmp_object_name(&object, &name))
+		pmp_object_place(&object, &place);
 	pmp_buf_printf(buf, "%s ", pmp_wait_kind_name(wait));
-	if (known && pmp_object_name(&object, buf)) {
-		pmp_buf_printf(buf, ", 0x%" PRIx64, wait->object);
-		return;
+	if (name.length) {
+		add_escaped(buf, &name);
+		pmp_buf_puts(buf, ", ");
 	}
-	pmp_buf_printf(buf, "0x%" PRIx64 " ", wait->object);
-	if (known)
-		pmp_object_place(&object, buf);
-	if (buf->length && buf->data[buf->length - 1] == ' ')
-		buf->length--;
+	pmp_buf_printf(buf, "0x%" PRIx64, wait->object);
+	if (place.length)
+		pmp_buf_putc(buf, ' ');
+	add_escaped(buf, &place);
 }
 
 /* ---- stacks -------------------------------------------------------------------------- */
@@ -521,7 +531,7 @@ static void title_absent(const struct locks *locks, const struct node_run *run)
 	case PMP_HOLDER_PROCESS: pmp_buf_puts(buf, " of another process: "); break;
 	case PMP_HOLDER_BEFORE_FORK:
 		pmp_buf_puts(buf,
-			     " of the process before its fork, which nobody here can "
+			     " of the process before its fork, which no thread here can "
 			     "unlock: ");
 		break;
 	default: pmp_buf_puts(buf, ", not in this snapshot: "); break;
