@@ -229,11 +229,15 @@ static void test_program(void)
 	is_str(other.data, one.data, "another run evicts the same");
 	ok(strstr(one.data, "[evicted] ") != NULL, "they have a line of their own");
 	for (size_t i = 0; i < pmp_format_count(); i++) {
-		struct pmp_buf text = saved_write(&saved, pmp_format(i)->name, NULL);
+		const struct pmp_format *format = saved_format(i);
+		struct pmp_buf text;
 
-		if (!pmp_format(i)->binary)
+		if (!format)
+			continue;
+		text = saved_write(&saved, format->name, NULL);
+		if (!format->binary)
 			ok(strstr(text.data, "evicted") != NULL, "%s tells of them",
-			   pmp_format(i)->name);
+			   format->name);
 		pmp_buf_free(&text);
 	}
 	packed = saved_write(&saved, "pprof", NULL);

@@ -257,11 +257,15 @@ static void test_hostile(void)
 	is_int(read_file(&saved, "<\"\x1b&;\n>/%s\x1b\n", NULL, NULL), 0,
 	       "a hostile type");
 	for (size_t i = 0; i < pmp_format_count(); i++) {
-		struct pmp_buf buf = saved_write(&saved, pmp_format(i)->name, NULL);
+		const struct pmp_format *format = saved_format(i);
+		struct pmp_buf buf;
 
-		if (!pmp_format(i)->binary)
+		if (!format)
+			continue;
+		buf = saved_write(&saved, format->name, NULL);
+		if (!format->binary)
 			ok(!strchr(buf.data, '\x1b') && !strstr(buf.data, "\n>"),
-			   "%s has it escaped", pmp_format(i)->name);
+			   "%s has it escaped", format->name);
 		pmp_buf_free(&buf);
 	}
 	packed = saved_write(&saved, "svg", NULL);

@@ -117,6 +117,19 @@ DEADLOCK: 2 threads wait for each other
 	kill -KILL $locks_pids
 }
 
+check_saved() {
+	start_target threads 3
+	"$PMP" -q -n 1 -o saved.pb.gz -p "$target_pid"
+	"$PMP" --locks saved.pb.gz >out 2>err
+	is "$?" 2 "of a saved profile there are no locks"
+	is "$(cat err)" "pmp: the format locks is of running processes: a saved profile does not say who waits for whom
+hint: give it a process: pmp --locks -p PID" "which is said"
+	is "$(cat out)" "" "and nothing is written"
+	echo kept >there.locks
+	"$PMP" --locks -o there.locks saved.pb.gz 2>err
+	is "$(cat there.locks)" kept "a file that is there stays as it is"
+}
+
 # A lock in a shared file whose name has control characters: no terminal obeys them.
 check_hostile() {
 	cat >hostile.c <<-'EOF'

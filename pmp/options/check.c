@@ -47,6 +47,13 @@ static bool check_sink(struct options *options)
 			"the format %s cannot compare profiles", options->format->name);
 		return false;
 	}
+	if (options->format->live && options->file_count) {
+		message_print("give it a process: pmp --locks -p PID",
+			      "the format %s is of running processes: a saved profile "
+			      "does not say who waits for whom",
+			      options->format->name);
+		return false;
+	}
 	if (options->format->binary && !options->output && isatty(STDOUT_FILENO)) {
 		snprintf(hint, sizeof(hint), "write it to a file: -o profile.%s",
 			 options->format->extension);

@@ -311,4 +311,12 @@ static inline struct saved saved_example(void)
 	return saved_example_at(0x7f1234560000);
 }
 
+/* Format i; NULL: it is of running processes, and does not write what was counted. */
+static inline const struct pmp_format *saved_format(size_t i)
+{
+	const struct pmp_format *format = pmp_format(i);
+
+	return format->live ? NULL : format;
+}
+
 #endif
