@@ -117,6 +117,24 @@ DEADLOCK: 2 threads wait for each other
 	kill -KILL $locks_pids
 }
 
+# The locks of a process in a pid namespace have its own thread ids.
+check_namespace() {
+	unshare -pf --mount-proc true 2>/dev/null || { skip "no pid namespaces"; return; }
+	start_process "$(command -v unshare)" -pf --mount-proc --kill-child \
+		"$top_builddir/t/target/locks" victims
+	wait_for "grep -q ^ready '$target_out'"
+	inner=$(cat "/proc/$target_pid/task/$target_pid/children")
+	inner=${inner% }
+	like "$("$PMP" --locks -q -p "$inner")" '^DEADLOCK: 2 threads wait for each other, 3 more' \
+		"a pid namespace: a deadlock"
+	"$PMP" -f json -n 1 -q -p "$inner" >found.json
+	own=$(sed 's/.*"tid":\([0-9]*\),"name":"worker-1".*/\1/' found.json)
+	like "$(cat found.json)" "\"name\":\"worker-2\"[^{]*\"wait\":\{[^}]*\"holder\":$own," \
+		"its holders are numbered as here"
+	kill -USR1 "$inner"
+	wait "$target_pid"
+}
+
 check_saved() {
 	start_target threads 3
 	"$PMP" -q -n 1 -o saved.pb.gz -p "$target_pid"
