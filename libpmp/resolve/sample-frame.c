@@ -22,7 +22,8 @@ static void find_build_id(struct pmp_module *module)
 	module->build_id_tried = true;
 	if (problem)
 		return;
-	module->build_id = pmp_copy(file.build_id, file.build_id_size);
+	if (file.build_id_size)
+		module->build_id = pmp_copy(file.build_id, file.build_id_size);
 	module->build_id_size = module->build_id ? file.build_id_size : 0;
 	pmp_elf_close(&file);
 }
