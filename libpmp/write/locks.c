@@ -119,6 +119,7 @@ static void add_object(const struct locks *locks, size_t node)
 	struct pmp_buf *buf = &locks->out->buf;
 	struct pmp_object object;
 	struct pmp_buf name = { 0 }, place = { 0 };
+	bool named;
 
 	if (wait->kind == PMP_WAIT_JOIN) {
 		pmp_buf_puts(buf, "its end (join)");
@@ -128,10 +129,10 @@ static void add_object(const struct locks *locks, size_t node)
 	    !pmp_object_name(&object, &name))
 		pmp_object_place(&object, &place);
 	pmp_buf_printf(buf, "%s ", pmp_wait_kind_name(wait));
-	if (name.length) {
-		add_escaped(buf, &name);
+	named = name.length > 0;
+	add_escaped(buf, &name);
+	if (named)
 		pmp_buf_puts(buf, ", ");
-	}
 	pmp_buf_printf(buf, "0x%" PRIx64, wait->object);
 	if (place.length)
 		pmp_buf_putc(buf, ' ');
