@@ -3,18 +3,6 @@
 
 #include <stdlib.h>
 
-bool pmp_wait_is_lock(const struct pmp_wait *wait)
-{
-	switch (wait->kind) {
-	case PMP_WAIT_MUTEX:
-	case PMP_WAIT_RWLOCK:
-	case PMP_WAIT_LATCH:
-	case PMP_WAIT_STDIO:
-	case PMP_WAIT_JOIN: return true;
-	default: return false;
-	}
-}
-
 /* Rows are in the order of their ids. */
 static size_t find_thread(const struct pmp_snapshot *snapshot, pid_t tid)
 {
@@ -38,9 +26,11 @@ static bool has_thread(const struct pmp_wait *wait)
 	return wait->holder_is == PMP_HOLDER_THREAD || wait->holder_is == PMP_HOLDER_SELF;
 }
 
-static void count_wait(struct pmp_wait_graph *graph, const struct pmp_wait *wait)
+static void count_wait(struct pmp_wait_graph *graph, const struct pmp_wait_node *node)
 {
-	if (!pmp_wait_is_lock(wait))
+	const struct pmp_wait *wait = node->wait;
+
+	if (!node->named.lock)
 		return;
 	graph->waiting++;
 	graph->known += wait->holder != 0;
@@ -75,11 +65,12 @@ int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *r
 		struct pmp_wait_node *node = &graph->nodes[i];
 
 		node->row = i;
-		node->wait = &snapshot->rows[i].thread->wait;
+		pmp_report_name_row(report, &snapshot->rows[i], &node->named);
+		node->wait = &node->named.wait;
 		node->holder = has_thread(node->wait)
 				       ? find_thread(snapshot, node->wait->holder)
 				       : PMP_NO_THREAD;
-		count_wait(graph, node->wait);
+		count_wait(graph, node);
 	}
 	for (size_t i = 0; i < graph->count; i++)
 		if (graph->nodes[i].holder != PMP_NO_THREAD &&

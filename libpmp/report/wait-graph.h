@@ -8,13 +8,15 @@
 #define PMP_REPORT_WAIT_GRAPH_H
 
 #include "report/stacks.h"
+#include "report/wait-kinds.h"
 
 #define PMP_NO_THREAD SIZE_MAX
 #define PMP_WAIT_CHAIN_MAX 32 /* threads from a waiter to its root */
 
 struct pmp_wait_node {
-	const struct pmp_wait *wait;
-	size_t row;    /* of the snapshot */
+	struct pmp_named_wait named;
+	const struct pmp_wait *wait; /* of named */
+	size_t row;		     /* of the snapshot */
 	size_t holder; /* node of the thread that it waits for, or PMP_NO_THREAD */
 	size_t behind; /* threads that wait for this one, directly or not */
 	bool shown;    /* for those who walk the graph */
@@ -29,8 +31,6 @@ struct pmp_wait_graph {
 	size_t deadlocked; /* threads in deadlocks */
 };
 
-/* Is it a lock, which a thread holds? Not a condition, nor a futex of unknown use. */
-bool pmp_wait_is_lock(const struct pmp_wait *wait);
 /* Of the report of a snapshot; to be freed with pmp_wait_graph_free() also after a
  * failure. 0 or PMP_ENOMEM. */
 int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *report);

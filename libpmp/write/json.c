@@ -153,11 +153,13 @@ static void add_object(struct pmp_buf *buf, const struct pmp_report *report,
 static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 		     const struct pmp_row *row)
 {
-	const struct pmp_wait *wait = &row->thread->wait;
+	struct pmp_named_wait named;
+	const struct pmp_wait *wait = &named.wait;
 
-	if (!wait->kind)
+	pmp_report_name_row(report, row, &named);
+	if (!*named.kind)
 		return;
-	pmp_buf_printf(buf, ",\"wait\":{\"kind\":\"%s\"", pmp_wait_kind_name(wait));
+	pmp_buf_printf(buf, ",\"wait\":{\"kind\":\"%s\"", named.kind);
 	add_address(buf, "object", wait->object);
 	add_object(buf, report, row);
 	if (wait->mutex)
@@ -168,7 +170,7 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	add_text(buf, "sure", wait->holder_is || wait->count ? "exact" : "unknown");
 	if (wait->count)
 		add_number(buf, "readers", wait->count);
-	add_flag(buf, "write", wait->flags & PMP_WAIT_WRITE);
+	add_flag(buf, "write", named.write);
 	add_flag(buf, "next", wait->flags & PMP_WAIT_NEXT);
 	add_flag(buf, "queued", wait->flags & PMP_WAIT_QUEUED);
 	add_flag(buf, "timed", wait->flags & PMP_WAIT_TIMED);

@@ -57,6 +57,11 @@ static const struct pmp_thread *thread_of(const struct locks *locks, size_t node
 	return locks->graph.report->snapshot->rows[node].thread;
 }
 
+static const struct pmp_named_wait *named_of(const struct locks *locks, size_t node)
+{
+	return &locks->graph.nodes[node].named;
+}
+
 static const struct pmp_wait *wait_of(const struct locks *locks, size_t node)
 {
 	return locks->graph.nodes[node].wait;
@@ -128,7 +133,7 @@ static void add_object(const struct locks *locks, size_t node)
 	if (pmp_report_object(report, &report->snapshot->rows[node], &object) &&
 	    !pmp_object_name(&object, &name))
 		pmp_object_place(&object, &place);
-	pmp_buf_printf(buf, "%s ", pmp_wait_kind_name(wait));
+	pmp_buf_printf(buf, "%s ", named_of(locks, node)->kind);
 	named = name.length > 0;
 	add_escaped(buf, &name);
 	if (named)
@@ -485,7 +490,7 @@ static int by_weight(const void *a, const void *b, void *arg)
 static bool is_root(const struct locks *locks, size_t node, size_t of)
 {
 	(void)of;
-	return locks->graph.nodes[node].behind && !pmp_wait_is_lock(wait_of(locks, node));
+	return locks->graph.nodes[node].behind && !named_of(locks, node)->lock;
 }
 
 static void add_roots(struct locks *locks)
@@ -544,10 +549,9 @@ static void title_absent(const struct locks *locks, const struct node_run *run)
 
 static bool is_unknown(const struct locks *locks, size_t node, size_t of)
 {
-	const struct pmp_wait *wait = wait_of(locks, node);
-
 	(void)of;
-	return pmp_wait_is_lock(wait) && wait->holder_is == PMP_HOLDER_NONE;
+	return named_of(locks, node)->lock &&
+	       wait_of(locks, node)->holder_is == PMP_HOLDER_NONE;
 }
 
 static void title_unknown(const struct locks *locks, const struct node_run *run)

@@ -4,28 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const kinds[] = {
-	[PMP_WAIT_NONE] = "",
-	[PMP_WAIT_MUTEX] = "mutex",
-	[PMP_WAIT_RWLOCK] = "rwlock",
-	[PMP_WAIT_LATCH] = "latch",
-	[PMP_WAIT_STDIO] = "stdio",
-	[PMP_WAIT_JOIN] = "join",
-	[PMP_WAIT_CONDITION] = "condition",
-	[PMP_WAIT_FUTEX] = "futex",
-};
-
 static const char *const holders[] = {
 	[PMP_HOLDER_NONE] = "",		  [PMP_HOLDER_FREE] = "free",
 	[PMP_HOLDER_THREAD] = "",	  [PMP_HOLDER_SELF] = "self",
 	[PMP_HOLDER_PROCESS] = "process", [PMP_HOLDER_BEFORE_FORK] = "before-fork",
 	[PMP_HOLDER_ENDED] = "ended",	  [PMP_HOLDER_UNCHECKED] = "",
 };
-
-const char *pmp_wait_kind_name(const struct pmp_wait *wait)
-{
-	return wait->kind < PMP_WAIT_COUNT ? kinds[wait->kind] : "";
-}
 
 const char *pmp_wait_holder_name(const struct pmp_wait *wait)
 {

@@ -5,9 +5,8 @@
 
 #include "base/buf.h"
 #include "report/stacks.h"
+#include "report/wait-kinds.h"
 
-/* One word: "mutex", "rwlock"; "" of a thread that waits for nothing known. */
-const char *pmp_wait_kind_name(const struct pmp_wait *wait);
 /* "self", "ended", "free" and so on; "" if it is just a thread, or none is known. */
 const char *pmp_wait_holder_name(const struct pmp_wait *wait);
 /* Append what an object is called, "mysql_bin_log+0x10"; false, and nothing: it has no

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a wait is called. Capture knows some kinds of locks by their bytes, without names;
+ * the functions of the waiter tell more of them apart, and what some are to a program. A
+ * kind that bytes have proven stays, unless the names say another one: then the holder is
+ * dropped.
+ */
+#ifndef PMP_REPORT_WAIT_KINDS_H
+#define PMP_REPORT_WAIT_KINDS_H
+
+#include "report/report.h"
+
+struct pmp_named_wait {
+	struct pmp_wait wait; /* as it was found; without a holder if it is vetoed */
+	const char *kind;     /* "mutex", "condition"; "": waits for nothing known */
+	const char *meaning;  /* what it is to the program, "metadata lock"; or NULL */
+	const char *ask;      /* what knows the holder, "METADATA_LOCK_INFO"; or NULL */
+	bool lock;	      /* which a thread holds; else an event */
+	bool write;	      /* of a rwlock: to write */
+	bool vetoed; /* the names say that it is another kind than the bytes do */
+};
+
+/*
+ * Name what a thread with this stack waits for: locations are the report's, innermost
+ * first. The strings are borrowed from the report, until it is updated.
+ */
+void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *locations,
+			  size_t count, const struct pmp_wait *wait,
+			  struct pmp_named_wait *named);
+/* The same of a row of the report's snapshot, whatever the filter has left of its stack. */
+void pmp_report_name_row(const struct pmp_report *report, const struct pmp_row *row,
+			 struct pmp_named_wait *named);
+
+/* By the bytes alone: is it a lock, and its kind in one word; "" of a thread that waits for
+ * nothing known. */
+bool pmp_wait_is_lock(const struct pmp_wait *wait);
+const char *pmp_wait_kind_name(const struct pmp_wait *wait);
+
+#endif
