@@ -137,6 +137,10 @@ struct pmp_target_options {
 	/* Do not read who holds what blocked threads wait for: one read of 128 bytes for
 	 * each of them. */
 	bool no_waits;
+	/* Find out since when threads that wait for something have been asleep: 10 us for each
+	 * that has begun to. The calling thread goes to each processor on which one of them
+	 * ran last for 0.1 ms, once a second at most, and not to isolated ones. */
+	bool asleep;
 	/* Called while stacks are unwound that take long, at least every few
 	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
 	void (*alive)(void *arg);
@@ -739,6 +743,7 @@ struct pmp_format {
 	const char *mime;
 	bool snapshots; /* written snapshot after snapshot, not at the end */
 	bool once;	/* one snapshot is what people want of it */
+	bool asleep;	/* shows since when threads sleep: wants a target with .asleep */
 	bool live;	/* of snapshots only: not of what was counted or saved */
 	bool details;	/* shows more than stacks: wants a profile with
 				 * .details, and a symbolizer with .lines */

@@ -211,6 +211,8 @@ struct pmp_thread {
 	uint64_t reading; /* number of the reading of its stack, in its target; two
 				 * samples of a thread with the same one are the same */
 	uint64_t stopped; /* ns held in this sample */
+	uint64_t
+		asleep_since; /* CLOCK_MONOTONIC, the latest that it can be; 0: unknown */
 	struct pmp_wait wait;
 	size_t frame; /* index of its first frame in pmp_sample.frames */
 	size_t frame_count;

@@ -523,6 +523,10 @@ static void test_unchanged(void)
 	ok(length > 0 && length < 2000, "one has not, but waits for another: %zu",
 	   length);
 	is_int(last->threads[7].wait.holder, 6, "which arrives");
+	sample = next_of(last, 100, none);
+	sample->threads[8].asleep_since = 1236;
+	length = pass(&pair, &last, sample);
+	ok(length > 0 && length < 2000, "so does since when one sleeps: %zu", length);
 	length = pass(&pair, &last, next_of(last, 100, third));
 	ok(length > whole / 5 && length < whole / 2, "a third has: %zu", length);
 	length = pass(&pair, &last, next_of(last, 130, third));

@@ -136,6 +136,41 @@ static void test_schedstat(void)
 	ok(cpu == 5029385 && runs == 695, "a failure leaves the numbers alone");
 }
 
+static void test_sched(void)
+{
+	static const char text[] =
+		"conn\nse.exec_start (4100, #threads: 3)\n"
+		"-------------------------------------------------------------------\n"
+		"se.exec_start                                :      26301384.203417\n"
+		"se.vruntime                                  :         78625.285925\n";
+	uint64_t time = 1;
+
+	ok(pmp_sched_parse(text, sizeof(text) - 1, &time), "sched");
+	is_int(time, 26301384203417, "when it was last put on a processor");
+	time = 1;
+	for (size_t length = 0; length < 140; length++)
+		if (pmp_sched_parse(text, length, &time))
+			break;
+	is_int(time, 1, "nothing of what is cut before it");
+	ok(!pmp_sched_parse("se.exec_start : -1.000000\n", 26, &time), "no time");
+	ok(!pmp_sched_parse("se.exec_start : 99999999999999999.0\n", 36, &time),
+	   "too late a time");
+}
+
+static void test_cpu_list(void)
+{
+	static const char list[] = "0-2,5,8-9\n";
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < 32; i++)
+		found |= (unsigned)pmp_cpu_list_has(list, sizeof(list) - 1, i) << i;
+	is_int(found, 0x327, "processors of a list");
+	ok(!pmp_cpu_list_has("\n", 1, 0) && !pmp_cpu_list_has("", 0, 0),
+	   "an empty list has none");
+	ok(!pmp_cpu_list_has("1-,3", 4, 3) && !pmp_cpu_list_has("x3", 2, 3),
+	   "nor has what is no list");
+}
+
 int main(void)
 {
 	test_status();
@@ -144,5 +179,7 @@ int main(void)
 	test_long();
 	test_syscall();
 	test_schedstat();
+	test_sched();
+	test_cpu_list();
 	return done_testing();
 }

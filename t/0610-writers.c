@@ -274,6 +274,7 @@ static struct pmp_profile *manual_profile(void)
 			FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
 		blocked(thread, SYS_futex, "futex_do_wait");
 		waits(thread, PMP_WAIT_MUTEX, 0x7f31b8001a40, PMP_HOLDER_THREAD, 4102);
+		thread->asleep_since = sample->time - UINT64_C(100000000) * (i + 1);
 		thread->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
 		thread->cpu = 20000000;
 		thread->runs = 7;

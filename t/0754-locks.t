@@ -72,11 +72,11 @@ check_musl() {
 	musl=0
 }
 
-# text KIND: -f locks, its numbers as N, and of a stack the first function. What locks are
-# called is for t/0445-objects.t.
+# text KIND: -f locks, its numbers as N, times as T, and of a stack the first function. What
+# locks are called is for t/0445-objects.t, how long threads sleep for t/0757-asleep.t.
 text() {
 	"$PMP" -f locks -q -p "$(ready_pid "$1")" 2>&1 |
-		sed 's/0x[0-9a-f]*/N/g; s/[0-9]\{3,\}/N/g; s/<.*//
+		sed 's/ *[0-9]*\.[0-9] s/ T s/; s/0x[0-9a-f]*/N/g; s/[0-9]\{3,\}/N/g; s/<.*//
 			s/\(mutex\|rwlock\) [^:]*N[^:]*/\1 X/'
 }
 
@@ -86,33 +86,33 @@ check_text() {
 	is "$(text mutex-static)" 'locks [N]: 3 threads, 1 waits for locks, the holder of 1 is known
 No deadlock.
 
-HOLDER N "holder" S: 1 thread waits for it
+HOLDER N "holder" S, asleep T s: 1 thread waits for it
     pause
   mutex X
-       1  waiter      pthread_mutex_lock' "a holder"
+       1 T s  waiter      pthread_mutex_lock' "a holder"
 	is "$(text deadlock)" 'locks [N]: 3 threads, 2 wait for locks, the holder of 2 is known
 
 DEADLOCK: 2 threads wait for each other
-  N "worker-1" waits for mutex X
+  N "worker-1" waits T s for mutex X
     held by N "worker-2"
     pthread_mutex_lock
-  N "worker-2" waits for mutex X
+  N "worker-2" waits T s for mutex X
     held by N "worker-1"
     pthread_mutex_lock' "a deadlock"
 	like "$(text victims)" '^DEADLOCK: 2 threads wait for each other, 3 more wait behind them' \
 		"and who waits behind it"
 	like "$(text self)" 'DEADLOCK: a thread waits for itself' "a thread that waits for itself"
-	like "$(text deadlock-join)" 'waits for the end \(join\) of N' "a deadlock with a join"
+	like "$(text deadlock-join)" 'waits T s for the end \(join\) of N' "a deadlock with a join"
 	like "$(text ended)" '^HOLDER N has ended without unlocking: 1 thread waits for it' \
 		"a holder that has ended"
 	like "$(text before-fork)" '^HOLDER N of the process before its fork' \
 		"a holder before a fork"
 	like "$(text rwlock-writer-readers)" '^HOLDER UNKNOWN rwlock X: 2 readers hold it' \
 		"readers are counted"
-	like "$(text chain)" '^HOLDER N "root" S: 3 threads wait for it' "a chain: its root"
+	like "$(text chain)" '^HOLDER N "root" S, asleep T s: 3 threads wait for it' "a chain: its root"
 	like "$(text chain)" 'N "third" of these: 1 waits for it' "its last link"
 	like "$(text condition-static)" '^OTHER WAITS
- *1  waiter +pthread_cond_wait' "a condition"
+ *1 T s  waiter +pthread_cond_wait' "a condition"
 	is "$(text condition-static | grep -c HOLDER)" 0 "which nobody holds"
 	kill -KILL $locks_pids
 }

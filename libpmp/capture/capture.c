@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fault.h"
+#include "capture/asleep.h"
 #include "capture/maps-refresh.h"
 #include "capture/peek.h"
 #include "capture/stack-copy.h"
@@ -733,6 +734,7 @@ static int complete(struct pmp_capture *capture, struct pmp_error *err)
 	r = pmp_waits_finish(capture);
 	if (r < 0)
 		return pmp_error_nomem(err, "take a sample");
+	pmp_asleep_finish(capture);
 	sample->maps =
 		pmp_kernel_maps(&target->kernel, target->maps, &target->next_module_id);
 	if (!sample->maps)

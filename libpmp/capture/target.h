@@ -64,6 +64,18 @@ struct pmp_workspace {
 	struct pmp_raw_frame *trial; /* for recovery */
 };
 
+/* The clock of a processor, as asleep.c needs it. */
+struct pmp_cpu_clock {
+	uint64_t measured; /* when; 0: never */
+	bool known;
+	int64_t ahead; /* by which CLOCK_MONOTONIC is, in ns */
+};
+
+struct pmp_cpu_clocks {
+	struct pmp_cpu_clock *items; /* by their numbers */
+	size_t count, capacity;
+};
+
 /* What lives as long as the target. */
 struct pmp_target {
 	struct pmp_process process;
@@ -83,10 +95,11 @@ struct pmp_target {
 	struct pmp_idle_set idle_set;
 	uint64_t readings; /* of stacks, so far */
 	struct pmp_fp_cache *fp_cache;
-	struct pmp_kernel kernel; /* of options.kernel */
-	bool captured;		  /* at least once */
-	bool execed;		  /* since the last sample */
-	bool stood_still;	  /* in the last sample no thread had run */
+	struct pmp_kernel kernel;	  /* of options.kernel */
+	struct pmp_cpu_clocks cpu_clocks; /* of options.asleep */
+	bool captured;			  /* at least once */
+	bool execed;			  /* since the last sample */
+	bool stood_still;		  /* in the last sample no thread had run */
 	struct {
 		uint64_t generation; /* of the maps that say so; 0: none */
 		int is;		     /* enum pmp_libc */

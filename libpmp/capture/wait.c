@@ -29,6 +29,7 @@ void pmp_wait_peek(struct pmp_target *target, struct pmp_work *work,
 	size_t count = stack->got / sizeof(*words);
 
 	work->thread.wait = (struct pmp_wait){ 0 };
+	work->thread.asleep_since = 0;
 	if (target->options.no_waits || !may_wait(&work->thread))
 		return;
 	if (count > PMP_WAIT_STACK)

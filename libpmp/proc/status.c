@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/scan.h"
 
@@ -38,14 +39,18 @@ enum { PPID = 4, SESSION = 6, FLAGS = 9, START = 22 }; /* as proc(5) counts */
 /* What may be missing, and counts beyond what is signed. */
 static void parse_more_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 {
-	enum { FIRST = START + 1, STACK = 28, EXIT_SIGNAL = 38 };
+	enum { FIRST = START + 1, STACK = 28, EXIT_SIGNAL = 38, PROCESSOR = 39 };
 	const char *word;
 	size_t length;
 
-	for (int field = FIRST; field <= EXIT_SIGNAL; field++) {
+	for (int field = FIRST; field <= PROCESSOR; field++) {
+		uint64_t number;
+
 		pmp_scan_blanks(scan);
 		if (field == STACK && pmp_scan_u64(scan, &stat->start_stack))
 			continue;
+		if (field == PROCESSOR && pmp_scan_u64(scan, &number) && number < INT_MAX)
+			stat->processor = (int)number;
 		if (!pmp_scan_word(scan, &word, &length))
 			return;
 		/* Only the first thread sends its parent a signal at its end. */
@@ -85,7 +90,7 @@ bool pmp_stat_parse(const char *text, size_t length, struct pmp_stat *stat)
 	const char *close = length ? memrchr(text, ')', length) : NULL;
 	size_t name_length;
 
-	*stat = (struct pmp_stat){ .state = '?' };
+	*stat = (struct pmp_stat){ .state = '?', .processor = -1 };
 	if (!close || !scan_pid(&scan, &stat->pid) || !pmp_scan_char(&scan, ' ') ||
 	    !pmp_scan_char(&scan, '(') || close < scan.at)
 		return false;
@@ -225,6 +230,57 @@ bool pmp_schedstat_parse(const char *text, size_t length, uint64_t *cpu, uint64_
 	*cpu = values[0];
 	*runs = values[2];
 	return true;
+}
+
+/* ".203417": six digits, in ns */
+static uint64_t scan_fraction(struct pmp_scan *scan)
+{
+	const char *start;
+	uint64_t value;
+
+	if (!pmp_scan_char(scan, '.'))
+		return 0;
+	start = scan->at;
+	return pmp_scan_u64(scan, &value) && scan->at - start == 6 ? value : 0;
+}
+
+/* "se.exec_start   :   26301384.203417", after the thread's name, which may be anything. */
+bool pmp_sched_parse(const char *text, size_t length, uint64_t *exec_start)
+{
+	struct pmp_scan scan = pmp_scan_text(text, length);
+	const char *line;
+	size_t line_length;
+	bool found = false;
+
+	while (pmp_scan_line(&scan, &line, &line_length)) {
+		struct pmp_scan one = pmp_scan_text(line, line_length);
+		uint64_t ms;
+
+		if (!is_field(&one, "se.exec_start") || !pmp_scan_char(&one, ':'))
+			continue;
+		pmp_scan_blanks(&one);
+		found = pmp_scan_u64(&one, &ms) && ms < UINT64_MAX / PMP_MS / 2;
+		if (found)
+			*exec_start = ms * PMP_MS + scan_fraction(&one);
+	}
+	return found;
+}
+
+bool pmp_cpu_list_has(const char *text, size_t length, unsigned cpu)
+{
+	struct pmp_scan scan = pmp_scan_text(text, length);
+	uint64_t first, last;
+
+	while (pmp_scan_u64(&scan, &first)) {
+		last = first;
+		if (pmp_scan_char(&scan, '-') && !pmp_scan_u64(&scan, &last))
+			return false;
+		if (cpu >= first && cpu <= last)
+			return true;
+		if (!pmp_scan_char(&scan, ','))
+			return false;
+	}
+	return false;
 }
 
 /* ---- reading ------------------------------------------------------------ */

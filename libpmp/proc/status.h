@@ -26,6 +26,7 @@ struct pmp_stat {
 	uint64_t start_time;  /* clock ticks since boot */
 	uint64_t start_stack; /* address of the first stack; 0: unknown, or not for us */
 	bool is_thread;	      /* not the first of its process */
+	int processor;	      /* the one it last ran on; -1: unknown */
 };
 /* Of a thread's state: it has no memory and no stack any more. */
 static inline bool pmp_state_ended(char state)
@@ -60,6 +61,13 @@ bool pmp_syscall_parse(const char *text, size_t length, struct pmp_syscall_file 
 
 /* "cpu_ns wait_ns runs" */
 bool pmp_schedstat_parse(const char *text, size_t length, uint64_t *cpu, uint64_t *runs);
+
+/* The beginning of /proc/PID/task/TID/sched: se.exec_start, in ns of its own clock. */
+#define PMP_SCHED_SIZE 512
+bool pmp_sched_parse(const char *text, size_t length, uint64_t *exec_start);
+
+/* Is a processor in a list of the kernel, "0-3,8"? */
+bool pmp_cpu_list_has(const char *text, size_t length, unsigned cpu);
 
 /* Read and parse path relative to the directory dir. 0 or a negative errno
  * (-EPROTO: not understood). */

@@ -23,6 +23,7 @@ struct pmp_sent_thread {
 	pid_t tid;
 	uint64_t reading;
 	struct pmp_wait wait;
+	uint64_t asleep_since;
 };
 
 struct pmp_sent_modules {

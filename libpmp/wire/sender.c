@@ -378,6 +378,7 @@ static void pack(struct pmp_sender *sender, const struct pmp_sample *sample,
 		    thread->obtained == PMP_UNCHANGED && thread->reading &&
 		    peer->sent[index].tid == thread->tid &&
 		    peer->sent[index].reading == thread->reading &&
+		    peer->sent[index].asleep_since == thread->asleep_since &&
 		    pmp_wait_same(&peer->sent[index].wait, &thread->wait))
 			sender->kept[wire->kept_count++] = (uint32_t)index++;
 		else
@@ -402,9 +403,10 @@ static void remember_sent(struct pmp_peer *peer, const struct pmp_sample *sample
 {
 	peer->sent_count = is_ordered(sample) ? sample->thread_count : 0;
 	for (size_t i = 0; i < peer->sent_count; i++)
-		peer->sent[i] = (struct pmp_sent_thread){ sample->threads[i].tid,
-							  sample->threads[i].reading,
-							  sample->threads[i].wait };
+		peer->sent[i] = (struct pmp_sent_thread){
+			sample->threads[i].tid, sample->threads[i].reading,
+			sample->threads[i].wait, sample->threads[i].asleep_since
+		};
 }
 
 int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample,

@@ -149,6 +149,13 @@ static void add_object(struct pmp_buf *buf, const struct pmp_report *report,
 	pmp_buf_free(&text);
 }
 
+static uint64_t asleep(const struct pmp_report *report, const struct pmp_thread *thread)
+{
+	uint64_t now = report->snapshot->info.time + report->snapshot->info.duration;
+
+	return thread->asleep_since < now ? now - thread->asleep_since : 0;
+}
+
 /* ,"wait":{"kind":"mutex","object":"0x7f31b8001a40","holder":4131,"sure":"exact"} */
 static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 		     const struct pmp_row *row)
@@ -170,6 +177,8 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	add_text(buf, "sure", wait->holder_is || wait->count ? "exact" : "unknown");
 	if (wait->count)
 		add_number(buf, "readers", wait->count);
+	if (row->thread->asleep_since)
+		add_number(buf, "asleep_ns", asleep(report, row->thread));
 	add_flag(buf, "write", named.write);
 	add_flag(buf, "next", wait->flags & PMP_WAIT_NEXT);
 	add_flag(buf, "queued", wait->flags & PMP_WAIT_QUEUED);
@@ -280,6 +289,7 @@ const struct pmp_writer pmp_writer_json = {
 		.extension = "json",
 		.mime = "application/x-ndjson",
 		.snapshots = true,
+		.asleep = true,
 	},
 	.write = write_json,
 };

@@ -6,18 +6,18 @@
  *     zoo [12982]: 9 threads, 5 wait for locks, the holder of 4 is known
  *
  *     DEADLOCK: 2 threads wait for each other, 1 more waits behind them
- *12984 "worker-1" waits for mutex B, 0x5615d6f793c0
+ *       12984 "worker-1" waits 0.2 s for mutex B, 0x5615d6f79400
  *         held by 12985 "worker-2"
  *         pthread_mutex_lock<abba1
  *       ...
  *
- *     HOLDER 13155 "log" D: 1 thread waits for it
+ *     HOLDER 13155 "log" D, asleep 0.1 s: 1 thread waits for it
  *         fdatasync<flush
  *       mutex mysql_bin_log+0x10, 0x56508c811270
- *          1  conn-17     pthread_mutex_lock<commit
+ *          1       0.1 s  conn-17     pthread_mutex_lock<commit
  *
  *     HOLDER UNKNOWN rwlock 0x561786f8ceb0 in the heap: 2 readers hold it
- *          1  writer      pthread_rwlock_wrlock<update
+ *          1       3.0 s  writer      pthread_rwlock_wrlock<update
  *
  *     FREE and OTHER WAITS likewise.
  */
@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "report/wait-graph.h"
 #include "write/names.h"
@@ -38,6 +39,7 @@ struct locks {
 	struct pmp_out *out;
 	struct pmp_wait_graph graph;
 	const struct pmp_write_options *options;
+	bool has_times; /* since when a thread sleeps is known of at least one */
 };
 
 /* Some of the nodes of the graph. */
@@ -67,6 +69,16 @@ static const struct pmp_wait *wait_of(const struct locks *locks, size_t node)
 	return locks->graph.nodes[node].wait;
 }
 
+/* ns; 0: unknown */
+static uint64_t asleep(const struct locks *locks, size_t node)
+{
+	const struct pmp_sample_info *info = &locks->graph.report->snapshot->info;
+	uint64_t since = thread_of(locks, node)->asleep_since,
+		 now = info->time + info->duration;
+
+	return since && since < now ? now - since : 0;
+}
+
 /* ---- parts of a line ----------------------------------------------------------------- */
 
 /* Of what is longer than a line of the terminal the end is left out. */
@@ -94,6 +106,11 @@ static void add_threads(struct pmp_buf *buf, size_t count)
 static void add_indent(struct pmp_buf *buf, unsigned indent)
 {
 	pmp_buf_printf(buf, "%*s", (int)indent, "");
+}
+
+static void add_time(struct pmp_buf *buf, uint64_t time)
+{
+	pmp_buf_printf(buf, "%.1f s", (double)time / (double)PMP_S);
 }
 
 /* 12984 "worker-1" */
@@ -229,13 +246,34 @@ static size_t row_length(const struct locks *locks, const struct node_run *run,
 	return i - first;
 }
 
-static void add_row(const struct locks *locks, size_t node, size_t count, unsigned indent)
+/* The one that has slept for the longest time. */
+static void add_longest(const struct locks *locks, const struct node_run *row)
 {
 	struct pmp_buf *buf = &locks->out->buf;
-	size_t start = buf->length, name;
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < row->count; i++) {
+		uint64_t time = asleep(locks, row->items[i]);
+
+		longest = time > longest ? time : longest;
+	}
+	if (longest)
+		pmp_buf_printf(buf, "%8.1f s  ", (double)longest / (double)PMP_S);
+	else
+		add_indent(buf, 12);
+}
+
+/* Threads of the same name and stack. */
+static void add_row(const struct locks *locks, const struct node_run *row,
+		    unsigned indent)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+	size_t start = buf->length, node = row->items[0], name;
 
 	add_indent(buf, indent);
-	pmp_buf_printf(buf, "%4zu  ", count);
+	pmp_buf_printf(buf, "%4zu  ", row->count);
+	if (locks->has_times)
+		add_longest(locks, row);
 	name = buf->length;
 	pmp_name_word(buf, thread_of(locks, node)->name);
 	for (size_t width = buf->length - name; width < NAME_WIDTH; width++)
@@ -249,7 +287,7 @@ static void add_rows(struct locks *locks, const struct node_run *run, unsigned i
 {
 	size_t *items = malloc((run->count + 1) * sizeof(*items));
 	struct node_run sorted = { items, run->count };
-	size_t length;
+	struct node_run row;
 
 	if (!items) {
 		pmp_buf_fail(&locks->out->buf);
@@ -257,9 +295,9 @@ static void add_rows(struct locks *locks, const struct node_run *run, unsigned i
 	}
 	memcpy(items, run->items, run->count * sizeof(*items));
 	qsort_r(items, run->count, sizeof(*items), compare_rows, locks);
-	for (size_t i = 0; i < sorted.count; i += length) {
-		length = row_length(locks, &sorted, i);
-		add_row(locks, items[i], length, indent);
+	for (size_t i = 0; i < sorted.count; i += row.count) {
+		row = (struct node_run){ items + i, row_length(locks, &sorted, i) };
+		add_row(locks, &row, indent);
 		pmp_out_maybe_flush(locks->out);
 	}
 	free(items);
@@ -400,7 +438,12 @@ static void add_member(struct locks *locks, size_t node)
 
 	pmp_buf_puts(buf, "  ");
 	add_thread(locks, node);
-	pmp_buf_puts(buf, " waits for ");
+	pmp_buf_puts(buf, " waits ");
+	if (asleep(locks, node)) {
+		add_time(buf, asleep(locks, node));
+		pmp_buf_putc(buf, ' ');
+	}
+	pmp_buf_puts(buf, "for ");
 	if (member->wait->kind == PMP_WAIT_JOIN) {
 		pmp_buf_puts(buf, "the end (join) of ");
 		add_thread(locks, member->holder);
@@ -504,7 +547,12 @@ static void add_roots(struct locks *locks)
 
 		pmp_buf_puts(buf, "\nHOLDER ");
 		add_thread(locks, root);
-		pmp_buf_printf(buf, " %c: ", thread_of(locks, root)->state);
+		pmp_buf_printf(buf, " %c", thread_of(locks, root)->state);
+		if (asleep(locks, root)) {
+			pmp_buf_puts(buf, ", asleep ");
+			add_time(buf, asleep(locks, root));
+		}
+		pmp_buf_puts(buf, ": ");
 		add_threads(buf, locks->graph.nodes[root].behind);
 		pmp_buf_puts(buf, " for it\n");
 		start = buf->length;
@@ -647,6 +695,8 @@ static void write_locks(struct pmp_out *out, const struct pmp_report *report,
 		pmp_buf_fail(&out->buf);
 		return;
 	}
+	for (size_t i = 0; i < locks.graph.count; i++)
+		locks.has_times |= asleep(&locks, i) > 0;
 	if (report->snapshot->number > 1)
 		pmp_buf_putc(&out->buf, '\n');
 	add_title(&locks);
@@ -668,6 +718,7 @@ const struct pmp_writer pmp_writer_locks = {
 		.snapshots = true,
 		.once = true,
 		.live = true,
+		.asleep = true,
 	},
 	.write = write_locks,
 };

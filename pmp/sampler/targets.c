@@ -129,6 +129,7 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.descriptors = UINT_MAX,
 		.no_wchan = !options->wants_screen && !options->by_state &&
 			    !options->format->details,
+		.asleep = !options->wants_screen && options->format->asleep,
 		.log = options->debug ? message_debug : NULL,
 		.log_arg = (void *)options->debug,
 		.alive = still_alive,

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/asleep.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "proc/status.h"
+
+/* The clocks go apart by what is stolen: a few milliseconds in this time on a host that is
+ * not overcommitted. */
+#define CLOCK_VALID PMP_S
+
+#define ISOLATED "/sys/devices/system/cpu/isolated"
+#define ISOLATED_SIZE 4096
+
+/* ---- the clocks of processors ----------------------------------------------------------- */
+
+static bool read_exec_start(int dir, const char *path, uint64_t *time)
+{
+	char text[PMP_SCHED_SIZE];
+	ssize_t length = pmp_file_read(dir, path, text, sizeof(text));
+
+	return length > 0 && pmp_sched_parse(text, (size_t)length, time);
+}
+
+/* Who isolates a processor does not want anything else to run there; and what runs there
+ * may never make room. */
+static bool is_isolated(int cpu)
+{
+	char text[ISOLATED_SIZE];
+	ssize_t length = pmp_file_read(AT_FDCWD, ISOLATED, text, sizeof(text));
+
+	return length > 0 && pmp_cpu_list_has(text, (size_t)length, (unsigned)cpu);
+}
+
+/* On the processor itself: after a nap the thread has just been put on it. What comes in
+ * between makes times asleep too short, never too long. */
+static bool compare_clocks(int64_t *ahead)
+{
+	const struct timespec nap = { .tv_nsec = 1 };
+	uint64_t started;
+
+	nanosleep(&nap, NULL);
+	if (!read_exec_start(AT_FDCWD, "/proc/thread-self/sched", &started))
+		return false;
+	*ahead = (int64_t)(pmp_clock() - started);
+	return true;
+}
+
+static bool measure_clock(int cpu, struct pmp_cpu_clock *clock)
+{
+	cpu_set_t allowed, one;
+	bool known;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (is_isolated(cpu) || sched_getaffinity(0, sizeof(allowed), &allowed) ||
+	    !CPU_ISSET(cpu, &allowed) || sched_setaffinity(0, sizeof(one), &one))
+		return false;
+	known = compare_clocks(&clock->ahead);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+	return known;
+}
+
+/* How far CLOCK_MONOTONIC is ahead of the clock of this processor. */
+static bool clock_of(struct pmp_cpu_clocks *clocks, int cpu, int64_t *ahead)
+{
+	struct pmp_cpu_clock *clock;
+	uint64_t now = pmp_clock();
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE ||
+	    PMP_RESERVE(&clocks->items, &clocks->capacity, (size_t)cpu + 1))
+		return false;
+	while (clocks->count <= (size_t)cpu)
+		clocks->items[clocks->count++] = (struct pmp_cpu_clock){ 0 };
+	clock = &clocks->items[cpu];
+	if (!clock->measured || now - clock->measured > CLOCK_VALID) {
+		clock->known = measure_clock(cpu, clock);
+		clock->measured = now;
+	}
+	*ahead = clock->ahead;
+	return clock->known;
+}
+
+/* ---- threads ---------------------------------------------------------------------------- */
+
+static uint64_t read_since(struct pmp_target *target, const struct pmp_thread *thread)
+{
+	uint64_t started, now = pmp_clock();
+	struct pmp_stat stat;
+	char path[64];
+	int64_t ahead, since;
+
+	snprintf(path, sizeof(path), "task/%d/sched", (int)thread->tid);
+	if (!read_exec_start(target->process.proc, path, &started))
+		return 0;
+	snprintf(path, sizeof(path), "task/%d/stat", (int)thread->tid);
+	if (pmp_stat_read(target->process.proc, path, &stat) ||
+	    !clock_of(&target->cpu_clocks, stat.processor, &ahead))
+		return 0;
+	since = (int64_t)started + ahead;
+	if (since <= 0)
+		return 0;
+	return (uint64_t)since < now ? (uint64_t)since : now;
+}
+
+/* The same one for as long as it does not run. */
+static void find_since(struct pmp_target *target, struct pmp_thread *thread)
+{
+	struct pmp_watch *watch = pmp_watches_find(&target->watches, thread->tid);
+	struct pmp_run_count now;
+	uint64_t since, read_at;
+
+	if (!watch || thread->asleep_since || thread->state == 'R')
+		return;
+	read_at = thread->wait.kind ? watch->waiting : watch->proven;
+	if (!read_at)
+		return;
+	since = read_since(target, thread);
+	if (pmp_watch_read(&target->watches, &target->process, watch, &now) ||
+	    now.value != read_at)
+		return;
+	thread->asleep_since = since;
+	if (watch->proven == read_at)
+		watch->thread.asleep_since = since;
+}
+
+static int by_tid(const void *key, const void *item)
+{
+	pid_t tid = *(const pid_t *)key, other = ((const struct pmp_thread *)item)->tid;
+
+	return (tid > other) - (tid < other);
+}
+
+/* Who waits for something, and who is waited for: a thread that sleeps in a call of its
+ * own while others need what it holds. */
+void pmp_asleep_finish(struct pmp_capture *capture)
+{
+	struct pmp_sample *sample = capture->sample;
+
+	if (!capture->target->options.asleep)
+		return;
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct pmp_wait *wait = &sample->threads[i].wait;
+		struct pmp_thread *holder;
+
+		if (!wait->kind)
+			continue;
+		find_since(capture->target, &sample->threads[i]);
+		if (wait->holder_is != PMP_HOLDER_THREAD)
+			continue;
+		holder = bsearch(&wait->holder, sample->threads, sample->thread_count,
+				 sizeof(*sample->threads), by_tid);
+		if (holder)
+			find_since(capture->target, holder);
+	}
+}

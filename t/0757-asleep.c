@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Since when a thread has been asleep, against one that notes when it goes to sleep; and
+ * that its captures leave the caller on the processors that it was allowed to use. */
+#include "lib/tap.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/clock.h"
+#include "lib/child.h"
+#include "sample.h"
+
+/* Shared with the child. */
+struct bed {
+	atomic_int futex;
+	atomic_ullong went; /* when it last went to sleep */
+};
+
+static bool sleep_in_futex(const struct child *self, void *arg)
+{
+	struct bed *bed = arg;
+
+	child_answer(self, true);
+	for (;;) {
+		atomic_store(&bed->went, pmp_clock());
+		syscall(SYS_futex, &bed->futex, FUTEX_WAIT, 0, NULL, NULL, 0);
+	}
+	return true;
+}
+
+static void wake(struct bed *bed)
+{
+	syscall(SYS_futex, &bed->futex, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Of a capture in which it waits in the futex; false: there is none. */
+static bool capture(struct pmp_target *target, struct pmp_thread *thread)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct pmp_sample *sample;
+		bool waits;
+
+		if (pmp_target_capture(target, &sample, NULL) < 0 ||
+		    sample->thread_count != 1)
+			return false;
+		*thread = sample->threads[0];
+		waits = thread->wait.kind == PMP_WAIT_FUTEX;
+		pmp_sample_free(sample);
+		if (waits)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+static bool open_target(pid_t pid, bool asleep, struct pmp_target **target)
+{
+	const struct pmp_target_options options = { .size = sizeof(options),
+						    .asleep = asleep };
+
+	return pmp_target_open(pid, &options, target, NULL) == 0;
+}
+
+/* What is stolen from a virtual machine meanwhile makes it too short. */
+static void check_times(struct pmp_target *target, struct bed *bed)
+{
+	struct pmp_thread thread, again;
+	uint64_t noticed = pmp_clock(), before;
+
+	usleep(300000);
+	if (!ok(capture(target, &thread), "a thread that sleeps"))
+		return;
+	ok(thread.asleep_since >= atomic_load(&bed->went),
+	   "it has not slept for longer than since it went to sleep");
+	ok(pmp_clock() - thread.asleep_since >= (pmp_clock() - noticed) / 2,
+	   "but for most of the time since then");
+	ok(capture(target, &again) && again.obtained == PMP_UNCHANGED &&
+		   again.asleep_since == thread.asleep_since,
+	   "the next snapshot says the same");
+	before = atomic_load(&bed->went);
+	wake(bed);
+	while (atomic_load(&bed->went) == before)
+		usleep(1000);
+	ok(capture(target, &again) && again.asleep_since >= atomic_load(&bed->went),
+	   "after it has run it has slept since then only");
+}
+
+static void check_unasked(pid_t pid)
+{
+	struct pmp_thread thread;
+	struct pmp_target *target;
+
+	if (!ok(open_target(pid, false, &target), "opened again, without the option"))
+		return;
+	ok(capture(target, &thread) && !thread.asleep_since, "nothing is found out");
+	pmp_target_close(target);
+}
+
+int main(void)
+{
+	struct bed *bed = mmap(NULL, sizeof(*bed), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct child child = { 0 };
+	struct pmp_target *target;
+	cpu_set_t before, after;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	if (!ok(bed != MAP_FAILED && child_start(&child, sleep_in_futex, bed) &&
+			open_target(child.pid, true, &target),
+		"opened"))
+		return done_testing();
+	check_times(target, bed);
+	pmp_target_close(target);
+	check_unasked(child.pid);
+	sched_getaffinity(0, sizeof(after), &after);
+	ok(CPU_EQUAL(&before, &after),
+	   "the caller may use the same processors as before");
+	child_end(&child);
+	return done_testing();
+}
