@@ -543,6 +543,9 @@ struct pmp_profile_options {
 	/* Of saved profiles: the name of the value to count, borrowed. NULL: stacks if the
 	 * file counts them, else what it says itself. */
 	const char *sample_type;
+	/* Keep apart for which locks threads waited, and count for whom: for formats that
+	 * have .waits. */
+	bool waits;
 };
 
 /**
@@ -751,6 +754,7 @@ struct pmp_format {
 	bool binary;	/* not for a terminal */
 	bool compares;	/* can write a report with a base */
 	unsigned sorts; /* bit 1 << enum pmp_sort: it has such a column */
+	bool waits;	/* wants a profile with .waits */
 };
 
 /** Returns the number of formats of this build. */

@@ -143,6 +143,18 @@ const char *pmp_end_text(enum pmp_end end)
 	return texts[end];
 }
 
+bool pmp_wait_is_lock(const struct pmp_wait *wait)
+{
+	switch (wait->kind) {
+	case PMP_WAIT_MUTEX:
+	case PMP_WAIT_RWLOCK:
+	case PMP_WAIT_LATCH:
+	case PMP_WAIT_STDIO:
+	case PMP_WAIT_JOIN: return true;
+	default: return false;
+	}
+}
+
 struct pmp_sample *pmp_sample_new(void)
 {
 	struct pmp_sample *sample = calloc(1, sizeof(*sample));

@@ -192,6 +192,9 @@ static inline bool pmp_wait_same(const struct pmp_wait *a, const struct pmp_wait
 	       a->object == b->object && a->mutex == b->mutex;
 }
 
+/* Is it a lock, which a thread holds? Not a condition, nor a futex of unknown use. */
+bool pmp_wait_is_lock(const struct pmp_wait *wait);
+
 struct pmp_thread {
 	pid_t tid;
 	char name[PMP_NAME_SIZE]; /* raw bytes */

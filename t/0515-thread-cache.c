@@ -35,7 +35,7 @@ static unsigned add(struct pmp_thread_cache *cache, unsigned unchanged, uint64_t
 
 int main(void)
 {
-	struct pmp_thread_cache *cache = pmp_thread_cache_new();
+	struct pmp_thread_cache *cache = pmp_thread_cache_new(false);
 	uint32_t entry;
 
 	is_int(add(cache, 0, 100), 99999, "nothing is known at first");

@@ -42,6 +42,13 @@ struct pmp_filtered {
 	uint64_t rows_shown;
 };
 
+/* What is made of the waits of an entry. */
+struct shown_waits {
+	struct pmp_entry_waits waits;
+	struct pmp_lock lock;
+	char name[PMP_EXPRESSION_NAME];
+};
+
 static struct pmp_filter_stack *new_filter_stack(const struct pmp_filtered *filtered)
 {
 	return pmp_filter_stack_new(filtered->filter,
@@ -111,6 +118,26 @@ static void call_thread(const struct pmp_filtered *filtered, const char *name,
 		pmp_filter_call_thread(filtered->filter, name, buffer, size);
 }
 
+/* What its thread waited for, with the holder as that is called. */
+static void show_waits(const struct pmp_filtered *filtered, struct pmp_entry *entry,
+		       struct shown_waits *shown)
+{
+	if (!entry->waits)
+		return;
+	shown->waits = *entry->waits;
+	entry->waits = &shown->waits;
+	if (!shown->waits.lock)
+		return;
+	shown->lock = *shown->waits.lock;
+	shown->waits.lock = &shown->lock;
+	if (!*shown->lock.holder_name)
+		return;
+	call_thread(filtered, shown->lock.holder_name, shown->name, sizeof(shown->name));
+	shown->lock.holder_name = shown->name;
+	if (filtered->groups)
+		shown->lock.holder = 0;
+}
+
 /* 1: it is shown as number *to, 0: it is not, PMP_ENOMEM. */
 static int show_entry(struct pmp_filtered *filtered, const struct pmp_entry *entry,
 		      uint32_t *to)
@@ -122,6 +149,7 @@ static int show_entry(struct pmp_filtered *filtered, const struct pmp_entry *ent
 		.syscall = entry->syscall,
 	};
 	struct pmp_entry left = *entry;
+	struct shown_waits waits;
 	char name[PMP_EXPRESSION_NAME];
 	int code = pmp_filter_stack_take(filtered->stack_filter, &stack);
 
@@ -133,6 +161,7 @@ static int show_entry(struct pmp_filtered *filtered, const struct pmp_entry *ent
 		left.tid = 0;
 	left.locations = stack.left;
 	left.location_count = stack.left_count;
+	show_waits(filtered, &left, &waits);
 	if (stack.trimmed) {
 		left.end = PMP_END_ROOT;
 		left.reason = "";
@@ -149,7 +178,8 @@ static int empty_entries(struct pmp_filtered *filtered)
 
 	pmp_entries_free(&filtered->entries);
 	return pmp_entries_init(&filtered->entries,
-				options->by_thread || filtered->groups, options->details)
+				options->by_thread || filtered->groups, options->details,
+				options->waits)
 		       ? 0
 		       : PMP_ENOMEM;
 }

@@ -53,6 +53,32 @@ static int compare_owners(const struct pmp_entry *a, const struct pmp_entry *b)
 	return order;
 }
 
+static int compare_locks(const struct pmp_lock *a, const struct pmp_lock *b)
+{
+	int order = strcmp(a->text, b->text);
+
+	if (!order)
+		order = a->kind - b->kind;
+	if (!order)
+		order = compare_numbers(a->address, b->address);
+	if (!order)
+		order = a->holder_is - b->holder_is;
+	if (!order)
+		order = strcmp(a->holder_name, b->holder_name);
+	if (!order)
+		order = compare_numbers(a->holder, b->holder);
+	return order ? order : a->absent - b->absent;
+}
+
+static int compare_waits(const struct pmp_entry_waits *a, const struct pmp_entry_waits *b)
+{
+	if (!a || !b || a->lock == b->lock)
+		return 0;
+	if (!a->lock || !b->lock)
+		return a->lock ? 1 : -1;
+	return compare_locks(a->lock, b->lock);
+}
+
 static int compare_states(const struct pmp_entry *a, const struct pmp_entry *b)
 {
 	int order = compare_numbers(a->end, b->end);
@@ -65,7 +91,7 @@ static int compare_states(const struct pmp_entry *a, const struct pmp_entry *b)
 		order = strcmp(a->syscall, b->syscall);
 	if (!order)
 		order = strcmp(a->wchan, b->wchan);
-	return order;
+	return order ? order : compare_waits(a->waits, b->waits);
 }
 
 static int compare_entries(const void *a, const void *b, void *report)

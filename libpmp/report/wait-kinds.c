@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/wait-kinds.h"
 
-static const struct {
-	const char *name;
-	bool lock;
-} kinds[] = {
-	[PMP_WAIT_NONE] = { "", false },
-	[PMP_WAIT_MUTEX] = { "mutex", true },
-	[PMP_WAIT_RWLOCK] = { "rwlock", true },
-	[PMP_WAIT_LATCH] = { "latch", true },
-	[PMP_WAIT_STDIO] = { "stdio", true },
-	[PMP_WAIT_JOIN] = { "join", true },
-	[PMP_WAIT_CONDITION] = { "condition", false },
-	[PMP_WAIT_FUTEX] = { "futex", false },
+static const char *const kinds[] = {
+	[PMP_WAIT_NONE] = "",
+	[PMP_WAIT_MUTEX] = "mutex",
+	[PMP_WAIT_RWLOCK] = "rwlock",
+	[PMP_WAIT_LATCH] = "latch",
+	[PMP_WAIT_STDIO] = "stdio",
+	[PMP_WAIT_JOIN] = "join",
+	[PMP_WAIT_CONDITION] = "condition",
+	[PMP_WAIT_FUTEX] = "futex",
 };
-
-bool pmp_wait_is_lock(const struct pmp_wait *wait)
-{
-	return wait->kind < PMP_WAIT_COUNT && kinds[wait->kind].lock;
-}
 
 const char *pmp_wait_kind_name(const struct pmp_wait *wait)
 {
-	return wait->kind < PMP_WAIT_COUNT ? kinds[wait->kind].name : "";
+	return wait->kind < PMP_WAIT_COUNT ? kinds[wait->kind] : "";
 }
 
 void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *locations,

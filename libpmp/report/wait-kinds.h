@@ -31,9 +31,8 @@ void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *l
 void pmp_report_name_row(const struct pmp_report *report, const struct pmp_row *row,
 			 struct pmp_named_wait *named);
 
-/* By the bytes alone: is it a lock, and its kind in one word; "" of a thread that waits for
- * nothing known. */
-bool pmp_wait_is_lock(const struct pmp_wait *wait);
+/* By the bytes alone, as pmp_wait_is_lock(): its kind in one word; "" of a thread that waits
+ * for nothing known. */
 const char *pmp_wait_kind_name(const struct pmp_wait *wait);
 
 #endif

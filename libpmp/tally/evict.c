@@ -72,5 +72,17 @@ struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry, bool by_name)
 		.count = entry->count,
 		.cpu = entry->cpu,
 		.wall = entry->wall,
+		.waits = entry->waits,
 	};
+}
+
+void pmp_evict_sum_waits(struct pmp_entry *entry, struct pmp_entry_waits *waits,
+			 struct pmp_lock *lock)
+{
+	*waits = *entry->waits;
+	entry->waits = waits;
+	if (!waits->lock)
+		return;
+	*lock = pmp_lock_of_kind(waits->lock);
+	waits->lock = lock;
 }

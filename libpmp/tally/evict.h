@@ -21,5 +21,8 @@ bool pmp_evict_is_crowded(const struct pmp_entry *entries, size_t count);
 /* What an evicted entry is counted in: all of its process are one, or all of processes of
  * that name, which have pid 0 then. */
 struct pmp_entry pmp_evict_sum(const struct pmp_entry *entry, bool by_name);
+/* The same for what its threads waited for, as the sum of all such; both are filled in. */
+void pmp_evict_sum_waits(struct pmp_entry *entry, struct pmp_entry_waits *waits,
+			 struct pmp_lock *lock);
 
 #endif

@@ -20,6 +20,7 @@
 #include "tally/evict.h"
 #include "tally/histogram.h"
 #include "tally/live.h"
+#include "tally/sample-locks.h"
 #include "tally/snapshot.h"
 #include "tally/stack-table.h"
 #include "tally/thread-cache.h"
@@ -31,6 +32,13 @@
 #define ENOUGH(trigger) ((trigger) / 4 * 3)
 #define HELPED(before, now) ((now) < (before) / 8 * 7)
 
+/* A thread of the current sample. */
+struct known_thread {
+	uint32_t entry; /* PMP_ENTRY_NONE: not known */
+	bool waits_on;	/* in the same wait as before */
+	uint64_t wall;	/* since its last sample */
+};
+
 struct pmp_profile {
 	struct pmp_profile_options options;
 	char *command, *host; /* options point to them */
@@ -40,8 +48,9 @@ struct pmp_profile {
 	struct pmp_entries entries;
 	pmp_location *locations; /* of the frames of the current sample */
 	size_t location_capacity;
-	uint32_t *known; /* entries of its threads, or PMP_ENTRY_NONE */
+	struct known_thread *known; /* its threads */
 	size_t known_capacity;
+	struct pmp_sample_locks locks; /* that they wait for */
 	struct pmp_thread_cache *cache;
 	struct pmp_profile_info info;
 	struct pmp_profile_info joined; /* of other runs: what is no sum */
@@ -76,7 +85,7 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	new->symbolizer = symbolizer;
 	new->trigger =
 		new->options.max_memory ? TRIGGER(new->options.max_memory) : UINT64_MAX;
-	new->cache = pmp_thread_cache_new();
+	new->cache = pmp_thread_cache_new(new->options.waits);
 	new->command = strdup(new->options.command ? new->options.command : "");
 	new->host = strdup(new->options.host ? new->options.host : "");
 	new->type = strdup("");
@@ -86,8 +95,8 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	if (new->options.live)
 		new->live = pmp_live_new();
 	new->times = pmp_cpu_time_new(new->options.by_thread || counts_details(new));
-	if (!pmp_entries_init(&new->entries, new->options.by_thread,
-			      counts_details(new)) ||
+	if (!pmp_entries_init(&new->entries, new->options.by_thread, counts_details(new),
+			      new->options.waits) ||
 	    !new->times || !new->cache || (new->options.times && !new->timeline) ||
 	    (new->options.live && !new->live) || !new->command || !new->host ||
 	    !new->type || !new->unit) {
@@ -118,6 +127,7 @@ void pmp_profile_free(struct pmp_profile *profile)
 	pmp_cpu_time_free(profile->times);
 	pmp_thread_cache_free(profile->cache);
 	free(profile->known);
+	pmp_sample_locks_free(&profile->locks);
 	pmp_timeline_free(profile->timeline);
 	free(profile->command);
 	free(profile->host);
@@ -159,16 +169,16 @@ static int locate_thread(struct pmp_profile *profile, const struct pmp_sample *s
 
 /* The entry of a thread that has not run since it was counted there, with its locations. */
 static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thread,
-		       uint32_t *known)
+		       struct known_thread *known)
 {
 	const struct pmp_entry *entry;
+	bool found = pmp_thread_cache_find(profile->cache, thread, &known->entry);
 
-	*known = PMP_ENTRY_NONE;
-	if (!pmp_thread_cache_find(profile->cache, thread, known))
-		return false;
-	entry = &profile->entries.all[*known];
-	if (entry->location_count != thread->frame_count) {
-		*known = PMP_ENTRY_NONE;
+	known->waits_on = profile->options.waits &&
+			  pmp_thread_cache_is_waiting(profile->cache, thread);
+	entry = found ? &profile->entries.all[known->entry] : NULL;
+	if (!entry || entry->location_count != thread->frame_count) {
+		known->entry = PMP_ENTRY_NONE;
 		return false;
 	}
 	if (thread->frame_count)
@@ -213,10 +223,14 @@ static int count_again(struct pmp_entries *new, const struct pmp_entries *old,
 
 	for (size_t i = 0; i < old->count; i++) {
 		struct pmp_entry entry = old->all[i];
+		struct pmp_entry_waits waits;
+		struct pmp_lock lock;
 
 		entry.cpu = entry.settled_cpu;
 		if (!stays[i] || pmp_evict_is_sum(&entry))
 			entry = pmp_evict_sum(&entry, by_name);
+		if (entry.waits && entry.end == PMP_END_EVICTED)
+			pmp_evict_sum_waits(&entry, &waits, &lock);
 		/* What has been divided may be none of its business any more. */
 		if (!entry.count && !entry.cpu)
 			continue;
@@ -246,8 +260,8 @@ static int evict(struct pmp_profile *profile)
 	uint32_t *numbers = calloc(old->count + 1, sizeof(*numbers));
 	int code = PMP_ENOMEM;
 
-	if (pmp_entries_init(&new, old->by_thread, old->details) && stays && numbers &&
-	    !pmp_cpu_time_settle(profile->times, old) &&
+	if (pmp_entries_init(&new, old->by_thread, old->details, old->locks) && stays &&
+	    numbers && !pmp_cpu_time_settle(profile->times, old) &&
 	    !pmp_evict_choose(old->all, old->count, stays))
 		code = count_again(&new, old, stays, numbers);
 	if (code) {
@@ -266,6 +280,16 @@ static int evict(struct pmp_profile *profile)
 	return code;
 }
 
+static void mark_entry(const struct pmp_entry *entry, bool *used)
+{
+	const struct pmp_lock *lock = entry->waits ? entry->waits->lock : NULL;
+
+	for (size_t k = 0; k < entry->location_count; k++)
+		used[entry->locations[k]] = true;
+	if (lock && lock->object.location != PMP_LOCATION_NONE)
+		used[lock->object.location] = true;
+}
+
 /* Locations that no stack has any more may be used for others. */
 static void sweep(struct pmp_profile *profile)
 {
@@ -275,8 +299,7 @@ static void sweep(struct pmp_profile *profile)
 	if (!used)
 		return;
 	for (size_t i = 0; i < profile->entries.count; i++)
-		for (size_t k = 0; k < profile->entries.all[i].location_count; k++)
-			used[profile->entries.all[i].locations[k]] = true;
+		mark_entry(&profile->entries.all[i], used);
 	if (profile->live)
 		pmp_live_mark(profile->live, used);
 	if (pmp_symbolizer_gc(profile->symbolizer, used) && profile->live)
@@ -323,12 +346,15 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 	return pmp_profile_count_entry(profile, entry) == PMP_ENTRY_NONE ? PMP_ENOMEM : 0;
 }
 
-/* A thread that has run since its last sample. Its entry, or PMP_ENTRY_NONE. */
+/* A thread that has run since its last sample, or waits for another one. Its entry, or
+ * PMP_ENTRY_NONE. */
 static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *sample,
-			  const struct pmp_thread *thread, const struct pmp_entry *times)
+			  size_t i, const struct pmp_entry *times)
 {
 	char process[PMP_NAME_SIZE], number[16];
+	const struct pmp_thread *thread = &sample->threads[i];
 	struct pmp_thread ended = *thread;
+	struct pmp_lock lock;
 	const struct pmp_entry entry = {
 		.pid = sample->pid,
 		.process = process,
@@ -344,8 +370,11 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.count = times->count,
 		.running = times->running,
 		.wall = times->wall,
+		.waits = times->waits,
 	};
 
+	if (entry.waits && pmp_sample_locks_get(&profile->locks, i, &lock))
+		entry.waits->lock = &lock;
 	pmp_thread_terminate(&ended);
 	memcpy(process, sample->name, sizeof(process));
 	process[sizeof(process) - 1] = '\0';
@@ -356,26 +385,55 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 			size_t i)
 {
 	const struct pmp_thread *thread = &sample->threads[i];
+	struct known_thread *known = &profile->known[i];
+	struct pmp_entry_waits waits = {
+		.contentions = thread->wait.kind && !known->waits_on,
+	};
 	struct pmp_entry times = {
 		.count = 1,
 		.running = pmp_cpu_time_weight(thread),
 		.state = thread->state,
+		.waits = profile->options.waits ? &waits : NULL,
 	};
-	uint32_t id = profile->known[i];
+	uint32_t id = known->entry;
 
 	if (pmp_cpu_time_take(profile->times, thread, &times.wall))
 		return PMP_ENOMEM;
 	if (id != PMP_ENTRY_NONE)
 		pmp_entry_add(&profile->entries.all[id], &times);
 	else
-		id = count_new(profile, sample, thread, &times);
+		id = count_new(profile, sample, i, &times);
 	if (id == PMP_ENTRY_NONE)
 		return PMP_ENOMEM;
+	known->entry = id;
+	known->wall = times.wall;
 	pmp_cpu_time_found(profile->times, id);
 	pmp_thread_cache_put(profile->cache, thread, id);
 	if (!profile->timeline)
 		return 0;
 	return pmp_timeline_add(profile->timeline, thread->tid, id);
+}
+
+/* Whom the threads wait for: it is charged with their time. */
+static void charge_holders(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct known_thread *known = &profile->known[i];
+		const struct pmp_lock *lock =
+			profile->entries.all[known->entry].waits->lock;
+		struct pmp_entry_waits *held;
+		size_t root;
+
+		if (!lock || !pmp_lock_is_contended(lock))
+			continue;
+		root = pmp_sample_locks_root(&profile->locks, i);
+		if (root == PMP_NO_HOLDER)
+			continue;
+		held = profile->entries.all[profile->known[root].entry].waits;
+		held->held_contentions =
+			pmp_count_sum(held->held_contentions, !known->waits_on);
+		held->held_delay = pmp_count_sum(held->held_delay, known->wall);
+	}
 }
 
 static void count_losses(struct pmp_profile *profile, const struct pmp_thread *thread)
@@ -411,6 +469,9 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    (profile->options.keep_snapshot &&
 	     pmp_snapshot_keep(&profile->snapshot, sample, profile->locations,
 			       profile->symbolizer)) ||
+	    (profile->options.waits &&
+	     pmp_sample_locks_start(&profile->locks, sample, profile->symbolizer,
+				    counts_details(profile))) ||
 	    pmp_cpu_time_begin(profile->times, &profile->entries, sample) ||
 	    (profile->timeline &&
 	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||
@@ -421,6 +482,8 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 			return pmp_error_nomem(err, "counting a sample");
 		count_losses(profile, &sample->threads[i]);
 	}
+	if (profile->options.waits)
+		charge_holders(profile, sample);
 	if (!info->samples++) {
 		info->first_time = sample->time;
 		profile->metadata.realtime = sample->realtime;

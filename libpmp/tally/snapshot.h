@@ -6,6 +6,7 @@
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
 #include "sample.h"
+#include "tally/locate.h"
 
 #include <stddef.h>
 
@@ -31,9 +32,8 @@ struct pmp_kept_snapshot {
 	struct pmp_raw_frame *frames;
 	pmp_location *locations;
 	struct pmp_row *rows;
-	struct pmp_stack_start *stacks;
+	struct pmp_locator locator;
 	size_t thread_capacity, frame_capacity, location_capacity, row_capacity;
-	size_t stack_capacity;
 };
 
 /* Take a sample over, all of which is copied; locations are those of its frames, and the

@@ -13,16 +13,27 @@ struct stack_key {
 	uint32_t process, thread, reason; /* in names */
 	uint32_t end;
 	uint32_t state, syscall, wchan; /* details: as they are, in names; else 0 */
+	uint32_t lock;			/* waits: its number, plus 1; else 0 */
 };
 
 #define KEY_WORDS (sizeof(struct stack_key) / sizeof(uint32_t))
 
-bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details)
+#define BLOCK 256
+
+struct pmp_waits_block {
+	struct pmp_waits_block *next;
+	struct pmp_entry_waits items[BLOCK];
+};
+
+bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details,
+		      bool waits)
 {
 	*entries = (struct pmp_entries){ .by_thread = by_thread, .details = details };
 	entries->names = pmp_intern_new();
 	entries->keys = pmp_intern_new();
-	return entries->names && entries->keys;
+	if (waits)
+		entries->locks = pmp_locks_new();
+	return entries->names && entries->keys && (!waits || entries->locks);
 }
 
 void pmp_entries_free(struct pmp_entries *entries)
@@ -31,18 +42,39 @@ void pmp_entries_free(struct pmp_entries *entries)
 	free(entries->all);
 	pmp_intern_free(entries->keys);
 	pmp_intern_free(entries->names);
+	pmp_locks_free(entries->locks);
+	while (entries->waits_blocks) {
+		struct pmp_waits_block *next = entries->waits_blocks->next;
+
+		free(entries->waits_blocks);
+		entries->waits_blocks = next;
+	}
 	*entries = (struct pmp_entries){ 0 };
 }
 
 uint64_t pmp_entries_size(const struct pmp_entries *entries)
 {
 	return pmp_intern_size(entries->keys) + pmp_intern_size(entries->names) +
-	       entries->capacity * sizeof(*entries->all);
+	       entries->capacity * sizeof(*entries->all) +
+	       (entries->locks ? pmp_locks_size(entries->locks) : 0) +
+	       entries->waits_capacity * sizeof(struct pmp_entry_waits);
 }
 
 static uint32_t intern_name(struct pmp_entries *entries, const char *name)
 {
 	return pmp_intern(entries->names, name, strlen(name));
+}
+
+/* The number of the lock that an entry's threads waited for, plus 1; 0: none, or locks are
+ * not kept. UINT32_MAX: no memory. */
+static uint32_t lock_of(struct pmp_entries *entries, const struct pmp_entry *entry)
+{
+	uint32_t number;
+
+	if (!entries->locks || !entry->waits || !entry->waits->lock)
+		return 0;
+	number = pmp_locks_add(entries->locks, entry->waits->lock);
+	return number == PMP_LOCK_NONE ? UINT32_MAX : number + 1;
 }
 
 /* Write the entry's key into entries->key; returns its words, 0: no memory. */
@@ -61,11 +93,12 @@ static size_t make_key(struct pmp_entries *entries, const struct pmp_entry *entr
 		.state = details ? (unsigned char)entry->state : 0,
 		.syscall = intern_name(entries, details ? entry->syscall : ""),
 		.wchan = intern_name(entries, details ? entry->wchan : ""),
+		.lock = lock_of(entries, entry),
 	};
 
 	if (key.process == PMP_INTERN_NONE || key.thread == PMP_INTERN_NONE ||
 	    key.reason == PMP_INTERN_NONE || key.syscall == PMP_INTERN_NONE ||
-	    key.wchan == PMP_INTERN_NONE ||
+	    key.wchan == PMP_INTERN_NONE || key.lock == UINT32_MAX ||
 	    PMP_RESERVE(&entries->key, &entries->key_capacity, words))
 		return 0;
 	memcpy(entries->key, &key, sizeof(key));
@@ -95,6 +128,21 @@ static void fill_entry(const struct pmp_entries *entries, uint32_t id,
 		.locations = words + KEY_WORDS,
 		.location_count = length / sizeof(*words) - KEY_WORDS,
 	};
+	if (!entries->locks)
+		return;
+	entry->waits = &entries->waits_blocks->items[id % BLOCK];
+	*entry->waits = (struct pmp_entry_waits){ 0 };
+	if (key.lock)
+		entry->waits->lock = pmp_locks_get(entries->locks, key.lock - 1);
+}
+
+static void add_waits(struct pmp_entry_waits *counted,
+		      const struct pmp_entry_waits *waits)
+{
+	counted->contentions = pmp_count_sum(counted->contentions, waits->contentions);
+	counted->held_contentions =
+		pmp_count_sum(counted->held_contentions, waits->held_contentions);
+	counted->held_delay = pmp_count_sum(counted->held_delay, waits->held_delay);
 }
 
 void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry)
@@ -105,6 +153,26 @@ void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry)
 	counted->settled_cpu = pmp_count_sum(counted->settled_cpu, entry->cpu);
 	counted->wall = pmp_count_sum(counted->wall, entry->wall);
 	counted->state = entry->state;
+	if (counted->waits && entry->waits)
+		add_waits(counted->waits, entry->waits);
+}
+
+/* Room for one more entry. 0 or PMP_ENOMEM. */
+static int reserve_entry(struct pmp_entries *entries)
+{
+	struct pmp_waits_block *block;
+
+	if (PMP_RESERVE(&entries->all, &entries->capacity, entries->count + 1))
+		return PMP_ENOMEM;
+	if (!entries->locks || entries->count < entries->waits_capacity)
+		return 0;
+	block = malloc(sizeof(*block));
+	if (!block)
+		return PMP_ENOMEM;
+	block->next = entries->waits_blocks;
+	entries->waits_blocks = block;
+	entries->waits_capacity += BLOCK;
+	return 0;
 }
 
 uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *entry)
@@ -113,7 +181,7 @@ uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *
 	uint32_t id;
 
 	/* Room first: an interned key without its entry could not be undone. */
-	if (!words || PMP_RESERVE(&entries->all, &entries->capacity, entries->count + 1))
+	if (!words || reserve_entry(entries))
 		return PMP_ENTRY_NONE;
 	id = pmp_intern(entries->keys, entries->key, words * sizeof(*entries->key));
 	if (id == PMP_INTERN_NONE)

@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "libpmp.h"
 #include "sample.h"
+#include "tally/lock-table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +19,20 @@
 
 #define PMP_ENTRY_NONE UINT32_MAX
 
+/* What an entry has to do with locks. A wait is found as long as its thread is not put on a
+ * processor: most are shorter than the time between samples, so those that were found are
+ * fewer than there were. */
+struct pmp_entry_waits {
+	const struct pmp_lock *lock; /* that its threads waited for; NULL: none known */
+	uint64_t contentions;	     /* different waits */
+	/* While others waited for a lock that it had, or for one who waited for it: */
+	uint64_t held_contentions; /* of theirs, those that began with it */
+	uint64_t held_delay;	   /* their time, ns */
+};
+
 /* A distinct (process, its name, stack, end, why; by_thread: also thread and its
- * name; details: also thread, its name, state, system call and wait channel).
- * Names are raw bytes. */
+ * name; details: also thread, its name, state, system call and wait channel; waits: also
+ * lock). Names are raw bytes. */
 struct pmp_entry {
 	pid_t pid, tid; /* tid: 0 unless threads are kept apart */
 	const char *process;
@@ -37,16 +49,20 @@ struct pmp_entry {
 	uint64_t cpu;	      /* ns on a CPU, after pmp_profile_divide_cpu() */
 	uint64_t settled_cpu; /* of cpu, what does not change any more */
 	uint64_t wall;	      /* ns since the threads' previous samples */
+	struct pmp_entry_waits *waits; /* NULL: not kept */
 };
 
 struct pmp_entries {
 	bool by_thread, details;  /* what is kept apart, see struct pmp_entry */
+	struct pmp_locks *locks;  /* of waits, else NULL */
 	struct pmp_intern *names; /* of processes and threads, reasons */
 	struct pmp_intern *keys;  /* id: index of all */
 	struct pmp_entry *all;
 	size_t count, capacity;
 	size_t between_count; /* of all, those of PMP_END_BETWEEN */
-	uint32_t *key;	      /* the current key */
+	struct pmp_waits_block *waits_blocks;
+	size_t waits_capacity;
+	uint32_t *key; /* the current key */
 	size_t key_capacity;
 };
 
@@ -57,7 +73,8 @@ static inline uint64_t pmp_count_sum(uint64_t a, uint64_t b)
 }
 
 /* Empty ones. false: no memory, to be freed all the same. */
-bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details);
+bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details,
+		      bool waits);
 void pmp_entries_free(struct pmp_entries *entries);
 /* Count one; what it points to is copied. Its number, or PMP_ENTRY_NONE: no memory. */
 uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *entry);

@@ -15,6 +15,7 @@
 #include "base/intern.h"
 
 #define ENDED_MIN 64 /* so many places of ended processes are kept in any case */
+#define STOP_RUNS 2  /* runs of a thread for a stop of ours */
 
 struct cached_thread {
 	pid_t tid;
@@ -22,9 +23,16 @@ struct cached_thread {
 	uint64_t number; /* of the stack */
 };
 
+struct cached_wait {
+	struct pmp_wait wait;
+	uint64_t runs; /* that it has if it does not run any more; 0: unknown */
+};
+
 struct thread_list {
 	struct cached_thread *items;
 	size_t count, capacity;
+	struct cached_wait *waits; /* of the same threads, or NULL */
+	size_t wait_capacity;
 };
 
 struct cached_process {
@@ -40,14 +48,16 @@ struct pmp_thread_cache {
 	size_t ended_count; /* of them */
 	size_t current;
 	uint64_t list_size; /* bytes of all lists */
+	bool waits;
 };
 
-struct pmp_thread_cache *pmp_thread_cache_new(void)
+struct pmp_thread_cache *pmp_thread_cache_new(bool waits)
 {
 	struct pmp_thread_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return NULL;
+	cache->waits = waits;
 	cache->pids = pmp_intern_new();
 	if (cache->pids)
 		return cache;
@@ -55,13 +65,20 @@ struct pmp_thread_cache *pmp_thread_cache_new(void)
 	return NULL;
 }
 
+static uint64_t size_of(const struct thread_list *list)
+{
+	return list->capacity * sizeof(*list->items) +
+	       list->wait_capacity * sizeof(*list->waits);
+}
+
 /* Of a process that ends: so its place takes no more than itself. */
 static void free_lists(struct pmp_thread_cache *cache, struct cached_process *process)
 {
-	cache->list_size -= (process->last.capacity + process->now.capacity) *
-			    sizeof(*process->now.items);
+	cache->list_size -= size_of(&process->last) + size_of(&process->now);
 	free(process->last.items);
+	free(process->last.waits);
 	free(process->now.items);
+	free(process->now.waits);
 	*process = (struct cached_process){ .ended = true };
 }
 
@@ -152,7 +169,8 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 {
 	struct cached_process *process = find_process(cache, sample->pid);
 	struct thread_list last;
-	size_t before;
+	uint64_t before;
+	int code;
 
 	if (!process)
 		return PMP_ENOMEM;
@@ -161,13 +179,14 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 	process->now = last;
 	process->now.count = 0;
 	process->position = 0;
-	before = process->now.capacity;
-	if (PMP_RESERVE(&process->now.items, &process->now.capacity,
-			sample->thread_count))
-		return PMP_ENOMEM;
-	cache->list_size +=
-		(process->now.capacity - before) * sizeof(*process->now.items);
-	return 0;
+	before = size_of(&process->now);
+	code = PMP_RESERVE(&process->now.items, &process->now.capacity,
+			   sample->thread_count);
+	if (!code && cache->waits)
+		code = PMP_RESERVE(&process->now.waits, &process->now.wait_capacity,
+				   sample->thread_count);
+	cache->list_size += size_of(&process->now) - before;
+	return code;
 }
 
 bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
@@ -184,8 +203,41 @@ bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
 	    last->items[process->position].tid != thread->tid ||
 	    last->items[process->position].number != thread->reading)
 		return false;
+	if (cache->waits &&
+	    !pmp_wait_same(&last->waits[process->position].wait, &thread->wait))
+		return false;
 	*entry = last->items[process->position].entry;
 	return true;
+}
+
+bool pmp_thread_cache_is_waiting(const struct pmp_thread_cache *cache,
+				 const struct pmp_thread *thread)
+{
+	const struct cached_process *process = &cache->processes[cache->current];
+	const struct thread_list *last = &process->last;
+	const struct cached_wait *before;
+
+	if (process->position == last->count ||
+	    last->items[process->position].tid != thread->tid)
+		return false;
+	before = &last->waits[process->position];
+	if (before->wait.kind != thread->wait.kind ||
+	    before->wait.object != thread->wait.object)
+		return false;
+	/* The numbers of readings will do where there are no run counts. */
+	if (thread->runs)
+		return before->runs == thread->runs;
+	return thread->reading &&
+	       last->items[process->position].number == thread->reading;
+}
+
+static struct cached_wait cache_wait(const struct pmp_thread *thread)
+{
+	struct cached_wait wait = { thread->wait, thread->runs };
+
+	if (thread->runs && thread->obtained == PMP_STOPPED)
+		wait.runs += STOP_RUNS;
+	return wait;
 }
 
 void pmp_thread_cache_put(struct pmp_thread_cache *cache, const struct pmp_thread *thread,
@@ -193,6 +245,8 @@ void pmp_thread_cache_put(struct pmp_thread_cache *cache, const struct pmp_threa
 {
 	struct thread_list *now = &cache->processes[cache->current].now;
 
+	if (cache->waits)
+		now->waits[now->count] = cache_wait(thread);
 	now->items[now->count++] =
 		(struct cached_thread){ thread->tid, entry, thread->reading };
 }

@@ -13,7 +13,8 @@
 
 struct pmp_thread_cache;
 
-struct pmp_thread_cache *pmp_thread_cache_new(void); /* NULL: no memory */
+/* waits: what it waits for must be the same as well. NULL: no memory. */
+struct pmp_thread_cache *pmp_thread_cache_new(bool waits);
 void pmp_thread_cache_free(struct pmp_thread_cache *cache);
 /* The bytes that it takes. */
 uint64_t pmp_thread_cache_size(const struct pmp_thread_cache *cache);
@@ -25,6 +26,10 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
  * without a number is unlike any other. */
 bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
 			   const struct pmp_thread *thread, uint32_t *entry);
+/* After pmp_thread_cache_find(), with waits: is this the wait that the thread was in
+ * before? It has not run since, and waited for the same. */
+bool pmp_thread_cache_is_waiting(const struct pmp_thread_cache *cache,
+				 const struct pmp_thread *thread);
 /* A thread of the sample has been counted in entry. */
 void pmp_thread_cache_put(struct pmp_thread_cache *cache, const struct pmp_thread *thread,
 			  uint32_t entry);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tally/sample-locks.h"
+
+#include <string.h>
+
+#define CHAIN_MAX 32
+
+int pmp_sample_locks_start(struct pmp_sample_locks *locks,
+			   const struct pmp_sample *sample,
+			   struct pmp_symbolizer *symbolizer, bool details)
+{
+	locks->sample = sample;
+	locks->details = details;
+	return pmp_locator_start(&locks->locator, sample, symbolizer);
+}
+
+static size_t find_thread(const struct pmp_sample *sample, pid_t tid)
+{
+	size_t low = 0, high = sample->thread_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sample->threads[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sample->thread_count && sample->threads[low].tid == tid
+		       ? low
+		       : PMP_NO_HOLDER;
+}
+
+/* Who holds what thread i waits for. */
+static size_t holder_of(const struct pmp_sample *sample, size_t i)
+{
+	const struct pmp_wait *wait = &sample->threads[i].wait;
+
+	if (wait->holder_is != PMP_HOLDER_THREAD && wait->holder_is != PMP_HOLDER_SELF)
+		return PMP_NO_HOLDER;
+	return find_thread(sample, wait->holder);
+}
+
+/* Idle threads have a condition each, and what a futex is for names may tell: of those all
+ * are one, unless threads are. So are locks in the heap, where there may be many. */
+static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
+		   struct pmp_lock *lock)
+{
+	if (wait->kind == PMP_WAIT_JOIN ||
+	    (wait->kind != PMP_WAIT_FUTEX && !pmp_wait_is_lock(wait)))
+		return;
+	pmp_locator_find(&locks->locator, wait->object, &lock->object);
+	if (locks->details || lock->object.location != PMP_LOCATION_NONE)
+		lock->address = wait->object;
+	if (!locks->details)
+		lock->object.stack_of = 0;
+}
+
+bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i, struct pmp_lock *lock)
+{
+	const struct pmp_wait *wait = &locks->sample->threads[i].wait;
+	size_t holder = holder_of(locks->sample, i);
+
+	if (!wait->kind)
+		return false;
+	*lock = (struct pmp_lock){
+		.kind = wait->kind,
+		.holder_is = wait->holder_is,
+		.absent = wait->holder_is == PMP_HOLDER_THREAD && holder == PMP_NO_HOLDER,
+		.holder = locks->details ? wait->holder : 0,
+		.holder_name = "",
+		.text = "",
+		.object = { .location = PMP_LOCATION_NONE },
+	};
+	locate(locks, wait, lock);
+	if (holder != PMP_NO_HOLDER) {
+		memcpy(locks->holder_name, locks->sample->threads[holder].name,
+		       sizeof(locks->holder_name));
+		locks->holder_name[sizeof(locks->holder_name) - 1] = '\0';
+		lock->holder_name = locks->holder_name;
+	}
+	return true;
+}
+
+static bool is_deadlocked(const struct pmp_sample *sample, size_t i)
+{
+	return sample->threads[i].wait.flags & PMP_WAIT_DEADLOCK;
+}
+
+size_t pmp_sample_locks_root(const struct pmp_sample_locks *locks, size_t i)
+{
+	const struct pmp_sample *sample = locks->sample;
+	size_t root = holder_of(sample, i);
+
+	if (is_deadlocked(sample, i))
+		return root;
+	for (int k = 0; k < CHAIN_MAX && root != PMP_NO_HOLDER; k++) {
+		size_t next = holder_of(sample, root);
+
+		/* Waits are read one after the other: a circle need not be one. */
+		if (next == PMP_NO_HOLDER || next == i || next == root ||
+		    is_deadlocked(sample, root))
+			break;
+		root = next;
+	}
+	return root;
+}
+
+void pmp_sample_locks_free(struct pmp_sample_locks *locks)
+{
+	pmp_locator_free(&locks->locator);
+	*locks = (struct pmp_sample_locks){ 0 };
+}
