@@ -283,7 +283,7 @@ __attribute__((noinline)) static void measure(int depth)
 	struct pmp_reader direct = { .read = direct_read };
 	ucontext_t context;
 	struct pmp_regs regs;
-	uint64_t begin;
+	uint64_t start;
 	volatile uint64_t best = UINT64_MAX;
 
 	if (depth) {
@@ -294,10 +294,10 @@ __attribute__((noinline)) static void measure(int depth)
 	getcontext(&context);
 	regs_from(&context, &regs);
 	for (int i = 0; i < 100; i++) {
-		begin = now();
+		start = now();
 		pmp_walk(self.unwinder, &regs, &direct, &self.walk);
-		if (now() - begin < best)
-			best = now() - begin;
+		if (now() - start < best)
+			best = now() - start;
 	}
 	diag("%zu frames: %" PRIu64 " ns a frame", self.walk.count,
 	     best / self.walk.count);

@@ -279,7 +279,7 @@ static void test_damaged(void)
 	} parts[] = {
 		{ 0, 0x100 }, { 0x200, 0x240 }, { 0x300, 0x700 }, { 0x2000, 0x2240 }
 	};
-	double begin = seconds();
+	double start = seconds();
 	struct fakeelf elf;
 	size_t complete = 0, wrong = 0;
 	uint32_t random = 1;
@@ -304,7 +304,7 @@ static void test_damaged(void)
 	is_int(wrong, 0, "%d damaged files: something sensible from each", FLIPS);
 	ok(complete > FLIPS / 10 && complete < FLIPS, "%zu of them complete all the same",
 	   complete);
-	ok(seconds() - begin < 120, "in bounded time: %.2f s", seconds() - begin);
+	ok(seconds() - start < 120, "in bounded time: %.2f s", seconds() - start);
 	fakeelf_free(&elf);
 }
 

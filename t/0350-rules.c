@@ -338,7 +338,7 @@ static const struct {
 	  PROGRAM("\n\n\n\n\n\n\n\n\n"),
 	  0x1000,
 	  { .kind = PMP_RULE_LIBUNWIND } },
-	{ "an instruction nobody knows",
+	{ "an unknown instruction",
 	  PROGRAM("\x3f"),
 	  0x1000,
 	  { .kind = PMP_RULE_LIBUNWIND } },

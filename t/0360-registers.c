@@ -38,7 +38,7 @@ static struct pmp_frame_regs frame_regs[FRAMES];
 static struct pmp_walk walk;
 static bool use_rules;
 
-/* rbx: 0 for unknown. answer: 0 for none, -1 for nobody to ask. */
+/* rbx: 0 for unknown. answer: 0 for none, -1 for nothing to ask. */
 static void walk_with(struct fakeelf *elf, uint64_t rbx, uint64_t answer)
 {
 	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
@@ -77,7 +77,7 @@ static void test_find_fp(void)
 
 	fakeelf_make(&elf, &(struct fakeelf_options){ 0 });
 	walk_with(&elf, 0, UINT64_MAX);
-	is_end(2, PMP_END_NO_INFO, true, "nobody to ask");
+	is_end(2, PMP_END_NO_INFO, true, "nothing to ask");
 	is_int(walk.top, FAKEELF_SP + 16, "sp of the frame that needs it");
 	walk_with(&elf, 0, 0);
 	is_end(2, PMP_END_NO_INFO, true, "asked, not found");

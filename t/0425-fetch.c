@@ -192,7 +192,7 @@ static void test_saved(void)
 	is_str(bringer.build_id, ID, "by the build-id in the profile");
 	bringer = (struct bringer){ .debug = "prog.debug", .executable = "other" };
 	is_int(saved("/nonexistent/prog", ID, &bringer), 0, "another program is brought");
-	is_int(bringer.asked, 0, "whose debug file nobody wants");
+	is_int(bringer.asked, 0, "whose debug file is not wanted");
 	snprintf(path, sizeof(path), "%s/stripped.other", tmp_dir);
 	bringer = (struct bringer){ .debug = "prog.debug", .executable = "stripped" };
 	is_int(saved(path, ID, &bringer), 2, "here is another version of it");
@@ -211,7 +211,7 @@ static void test_saved(void)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		saved("/nonexistent/prog", bad[i], &bringer);
 	is_int(bringer.asked + bringer.asked_executable, 0,
-	       "what is no build-id is asked of nobody");
+	       "what is no build-id is never asked for");
 }
 
 static void test_dwz(void)

@@ -2,7 +2,7 @@
 /*
  * Debug information that is large enough for a thread to unpack it: the names are
  * those of a program that has it unpacked, of more programs than are unpacked at a
- * time, and nobody need wait for what is not wanted any more.
+ * time, and nothing need wait for what is not wanted any more.
  */
 #include "lib/names.h"
 

@@ -71,7 +71,7 @@ static void backref(unsigned at, char text[8])
 static void test_explosion(void)
 {
 	struct pmp_buf name = { 0 };
-	uint64_t begin = pmp_clock();
+	uint64_t start = pmp_clock();
 
 	pmp_buf_puts(&name, "_Z1f1AIiiE");
 	for (unsigned i = 0; i < 40; i++) {
@@ -99,7 +99,7 @@ static void test_explosion(void)
 	}
 	pmp_buf_putc(&name, 'E');
 	is_str(readable(name.data), "-", "Rust: the same");
-	ok(pmp_clock() - begin < 5 * PMP_S, "names that grow do not take for ever");
+	ok(pmp_clock() - start < 5 * PMP_S, "names that grow do not take for ever");
 	pmp_buf_clear(&name);
 	pmp_buf_puts(&name, "_Z1f");
 	for (unsigned i = 0; i < 1000000; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory runs out while names are looked up, at each allocation in turn, ours or
- * libelf's and libdw's: once, and from then on. Fewer names, no wrong ones; no
- * crash, no exit, nothing kept.
+ * Memory runs out while names of functions and objects are looked up, at each allocation
+ * in turn, ours or libelf's and libdw's: once, and from then on. Fewer names, no wrong
+ * ones; no crash, no exit, nothing kept.
  */
 /* libdw 0.188 uses its table of a unit's abbreviations, of 42 slots, without asking
  * whether it could be made. */
@@ -73,6 +73,66 @@ static bool use_names(unsigned *wrong)
 	return !heap.failed;
 }
 
+/* ---- objects ------------------------------------------------------------------- */
+
+static uint64_t object; /* the address of `sink` */
+
+/* The page that it is in, as if it were of the file. */
+static void add_data(void)
+{
+	const struct pmp_region region = {
+		.start = object & ~UINT64_C(0xfff),
+		.end = (object & ~UINT64_C(0xfff)) + 0x1000,
+		.offset = 0x100000,
+		.module = space.maps->modules[0],
+		.prot = PMP_PROT_READ | PMP_PROT_WRITE,
+	};
+
+	if (pmp_maps_add_region(space.maps, &region))
+		exit(99);
+}
+
+static bool use_object(unsigned *wrong)
+{
+	struct pmp_symbolizer_options options = { .size = sizeof(options),
+						  .no_inline = true };
+	struct pmp_symbolizer *symbolizer;
+	struct pmp_located_object located;
+	struct pmp_object found;
+
+	if (pmp_symbolizer_new(&options, &symbolizer, NULL) == 0) {
+		pmp_symbolizer_locate_object(symbolizer, space.maps, object + 1,
+					     &located);
+		pmp_symbolizer_object(symbolizer, &located, &found);
+		*wrong += !found.symbol && !heap.failed;
+		*wrong += found.symbol &&
+			  (strcmp(found.symbol, "sink") != 0 || found.offset != 1);
+		*wrong += !found.symbol && found.in != PMP_IN_NOTHING &&
+			  found.offset != object + 1 - space.bias;
+	}
+	pmp_symbolizer_free(symbolizer);
+	return !heap.failed;
+}
+
+static void try_object(void)
+{
+	unsigned wrong = 0;
+
+	if (!run("${CC:-cc} -O2 -pie -fPIE -o prog alloc.c 2>/dev/null"))
+		return;
+	space = space_of("prog");
+	object = symbol_address("prog", "sink") + space.bias;
+	add_data();
+	heap.failed = false;
+	use_object(&wrong);
+	is_int(wrong, 0, "an object with enough memory");
+	heap.lasting = false;
+	try_all(use_object, "object");
+	heap.lasting = true;
+	try_all(use_object, "object, from then on");
+	space_free(&space);
+}
+
 static void try_program(const char *flags)
 {
 	struct pmp_symbolizer *symbolizer;
@@ -113,6 +173,7 @@ int main(void)
 	try_program("-g -O2");
 	try_program("-g -O2 -gz");
 	try_program("-gdwarf-4 -O2");
+	try_object();
 	leave_tmp();
 	return done_testing();
 }

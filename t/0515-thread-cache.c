@@ -39,7 +39,7 @@ int main(void)
 	uint32_t entry;
 
 	is_int(add(cache, 0, 100), 99999, "nothing is known at first");
-	is_int(add(cache, 0x1f, 0), 1234, "nobody has run: the entries of before");
+	is_int(add(cache, 0x1f, 0), 1234, "no thread has run: the entries of before");
 	is_int(add(cache, 0x15, 200), 9294, "two have run");
 	is_int(add(cache, 0x1f, 0), 1234, "and are known again");
 	threads[2].reading++;

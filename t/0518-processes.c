@@ -137,7 +137,7 @@ static void test_again(void)
 	saved_free(&saved);
 }
 
-/* All at once: each is found without a search among the others. */
+/* All at once: each is found without a search of the others. */
 static void test_many(void)
 {
 	struct saved saved = new_profile(true);

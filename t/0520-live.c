@@ -304,7 +304,7 @@ static void test_saved(void)
 	is_int(pmp_live_counter_count(live), 4, "four counters");
 	pmp_live_thread(live, 0, &thread);
 	ok(thread.present && thread.obtained == PMP_OBTAINED_UNKNOWN,
-	   "is there, nobody knows how");
+	   "is there, in an unknown way");
 	is_int(thread.state, 'S', "its most frequent state");
 	is_str(thread.syscall, "poll", "and call");
 	ok(thread.cpu_share > 0.24 && thread.cpu_share < 0.26, "a quarter of a CPU");

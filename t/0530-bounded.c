@@ -65,7 +65,7 @@ static struct pmp_profile_info info_of(const struct saved *saved)
 	return info;
 }
 
-/* ---- samples of code that nobody has a file of ---------------------------------- */
+/* ---- samples of code without a file ---------------------------------- */
 
 static struct pmp_sample *sample_at(uint64_t number, uint64_t base)
 {

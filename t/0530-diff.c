@@ -168,7 +168,7 @@ static void test_processes(void)
 	is_folded(&saved, &base, NULL, "server;main;poll 5 6\n",
 		  "two processes of different names are compared");
 	report_diff_info(saved.profile, base.profile, &info);
-	is_str(info.base_process, "mysqld", "which is told: one");
+	is_str(info.base_process, "mysqld", "which is known: one");
 	is_str(info.process, "server", "and the other");
 
 	other.process = "helper";

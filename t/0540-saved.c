@@ -253,7 +253,7 @@ static void test_units(void)
 	is_int(entry->count, 7, "are what is counted, as the last of the values");
 	is_int(entry->cpu, 7000000, "but CPU time");
 	is_int(entry->wall, 7000000, "which is wall-clock time at least");
-	is_str(entry->process, "[unknown]", "nobody says whose");
+	is_str(entry->process, "[unknown]", "which is not known");
 	saved_free(&saved);
 }
 

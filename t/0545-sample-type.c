@@ -165,7 +165,7 @@ static void test_refusals(void)
 	is_int(read_file(&saved, HEAP, NULL, &err), PMP_EINVAL,
 	       "a type that is not there");
 	is_str(err.message, "cannot read saved: it has no sample type 'alloc'",
-	       "is told");
+	       "is reported");
 	is_str(err.hint, "it has: alloc_objects alloc_space inuse_objects inuse_space",
 	       "with those that are");
 	is_int(read_file(&mixed, HEAP, NULL, NULL), 0, "bytes");
@@ -173,7 +173,7 @@ static void test_refusals(void)
 	is_int(read_file(&mixed, "samples/count", NULL, &err), PMP_EINVAL,
 	       "but no stacks");
 	is_str(err.message, "cannot read saved: it counts stacks, the others inuse_space",
-	       "is told");
+	       "is reported");
 	is_int(read_file(&mixed, "inuse_space/kilobytes", NULL, &err), PMP_EINVAL,
 	       "nor another unit");
 	is_int(read_file(&base, "samples/count", NULL, NULL), 0, "stacks");
@@ -182,7 +182,7 @@ static void test_refusals(void)
 			    NULL, &none, &err),
 	       PMP_EINVAL, "the two are not compared");
 	is_str(err.message, "cannot compare inuse_space with a base of stacks",
-	       "is told");
+	       "is reported");
 	saved_free(&saved);
 	saved_free(&mixed);
 	saved_free(&base);

@@ -24,7 +24,7 @@ harmless() {
 	shift 2
 	start_target "$@"
 	sample "$count" "$interval"
-	free_again "$*: nobody is stopped or traced"
+	free_again "$*: no thread is stopped or traced"
 	verdict "$*: undisturbed"
 }
 
@@ -82,7 +82,7 @@ kill_sampled() {
 	sampler=$!
 	wait_for "[ \$(grep -c '^--- snapshot' raw) -ge 3 ]"
 	wait_for "cat /proc/$child/task/*/status | grep -q '^TracerPid:.[1-9]'" 5
-	verdict "a killed child is told to its parent"
+	verdict "a killed child is reported to its parent"
 	late=$(awk '/^reap/ { print $2 }' "$target_out")
 	wait "$sampler"
 	is $? 0 "pmp ends by itself, with what it has"
@@ -104,7 +104,7 @@ check_stop_continue() {
 	done
 	ok "kill -INT $sampler && wait_for '! alive $sampler'" "SIGSTOP and SIGCONT meanwhile"
 	wait "$sampler"
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 	verdict "undisturbed"
 	# A SIGSTOP takes a SIGCONT back that has not been handled yet.
 	like "$(cat "$target_out")" '^continued [1-5]$' "told to continue, not more than five times"

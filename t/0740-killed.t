@@ -41,7 +41,7 @@ sweep() {
 		wait_for "untouched $target_pid" 2 || bad="$bad $k"
 		k=$((k + step))
 	done
-	is "$bad" "" "nobody is left stopped or traced, $killed deaths (step $step)"
+	is "$bad" "" "no thread is left stopped or traced, $killed deaths (step $step)"
 	ok "[ $killed -ge $((calls * 3 / (step * 4))) ]" "it was killed nearly each time"
 }
 
@@ -85,7 +85,7 @@ check_busy() {
 		done
 		wait_for "untouched $target_pid" 2 || bad="$bad $turn"
 	done
-	is "$bad" "" "killed $turn times in the middle: nothing lives on, nobody is stopped"
+	is "$bad" "" "killed $turn times in the middle: nothing lives on, no thread is stopped"
 	verdict "no signal was lost"
 }
 

@@ -45,7 +45,7 @@ check_memory() {
 	is $? 0 "nothing fails"
 	sweep first "$(cat count)"
 	sweep child 600
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 	verdict "undisturbed"
 }
 

@@ -31,7 +31,7 @@ settled() {
 complete() {
 	wait_for settled
 	capture -n 1
-	like "$(grep '^---' raw)" ' 0 stopped, ' "$1: nobody is stopped" ||
+	like "$(grep '^---' raw)" ' 0 stopped, ' "$1: no thread is stopped" ||
 		grep -B1 -A9 'State .*, stopped' raw | head -40 | diag_input
 	is "$(stacks | grep '!' | grep -v 'not stopped: zombie')" "" \
 		"$1: all stacks are complete"

@@ -14,7 +14,7 @@ settled() {
 	! grep -L '^State:[[:space:]]*[SZ]' "/proc/$target_pid"/task/*/status | grep -q .
 }
 
-# unchanged THREADS TEXT: of three snapshots the last had nobody stopped or looked at, but
+# unchanged THREADS TEXT: in the last of three snapshots no thread was stopped or looked at, but
 # for a few that a busy machine may have woken.
 unchanged() {
 	last=$(grep '^--- snapshot 3' raw)
@@ -69,7 +69,7 @@ check_raised() {
 	kill -INT "$front"
 	wait "$front"
 	target_pid=$target
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 }
 
 check_no_schedstat() {

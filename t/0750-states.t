@@ -79,7 +79,7 @@ check_two_at_once() {
 	is $? 0 "two at once: the second"
 	wait "$one"
 	is $? 0 "the first"
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 	verdict "undisturbed"
 }
 
@@ -179,7 +179,7 @@ check_reaped() {
 	is "$left" "" "threads that end while they are seized are not kept as zombies"
 	kill -INT "$front"
 	wait "$front"
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 	verdict "undisturbed"
 }
 
@@ -211,7 +211,7 @@ check_vfork() {
 		stack_is spinner "spinner_main$live_thread" "also the computing one"
 		like "$(stack_of vforker)" '\[not stopped: D, vfork\]' "it was not stopped"
 		like "$(grep '"vforker"' raw)" '^State D' "its state is shown"
-		free_again "nobody is stopped or traced"
+		free_again "no thread is stopped or traced"
 		# Any stop that was asked for would take hold when the child ends.
 		verdict "undisturbed, also afterwards"
 	done
@@ -231,7 +231,7 @@ check_late() {
 				if (NR > 1 && gap > max) max = gap
 				last = now } END { printf "%d\n", max * 1000 }')
 		ok "[ $gap -lt 1500 ]" "no snapshot waits for them (the longest $gap ms)"
-		free_again "nobody is stopped or traced"
+		free_again "no thread is stopped or traced"
 		verdict "all went on as soon as they could"
 	done
 }

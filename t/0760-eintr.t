@@ -25,7 +25,7 @@ check_asleep() {
 	stack_is epoll_wait "[^ ]*epoll_wait( [^ !]+)* sleep_in$live_thread" \
 		"in epoll_wait: its whole stack"
 	stack_is futex "[^ !]+( [^ !]+)* sleep_in$live_thread" "in futex: its whole stack"
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 	verdict "47 threads asleep in system calls: none was disturbed"
 	unlike "$(cat "$target_out")" unavailable "all calls could be tried"
 }
@@ -68,8 +68,8 @@ check_seccomp() {
 	done
 	stack_is spinner "!\[not stopped: seccomp\]" \
 		"a filter that forbids restart_syscall: who computes is not stopped"
-	is "$(grep -c '^Thread ' raw)" 5 "nobody is missing"
-	like "$(grep '^---' raw)" "stopped 0.000 ms" "nobody was stopped"
+	is "$(grep -c '^Thread ' raw)" 5 "no thread is missing"
+	like "$(grep '^---' raw)" "stopped 0.000 ms" "no thread was stopped"
 	verdict "it lives"
 }
 

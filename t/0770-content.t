@@ -22,11 +22,11 @@ impostor() {
 check_uffd() {
 	start_target uffd
 	! grep -q unavailable "$target_out" || { skip "no userfaultfd"; return; }
-	soon 2 "a stack on pages that nobody provides"
+	soon 2 "a stack on pages that nothing provides"
 	like "$(stack_of trapped)" "^[^ !]+ uffd_inner( .*)? !" "it is shown as far as it goes"
 	stack_is free "[^ !]+ free_main$live_thread" "the others are complete"
 	soon 2 "the same with --stop=all" --stop=all
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 	verdict "undisturbed"
 }
 
@@ -256,7 +256,7 @@ check_pid_namespace() {
 	ok capture "a program of another pid namespace"
 	is "$(grep -c '^Thread ' raw)" 7 "all threads"
 	stack_is spin-0 "spinner level2 level1( [a-z0-9_]+){4}" "with their stacks"
-	free_again "nobody is stopped or traced"
+	free_again "no thread is stopped or traced"
 	kill -USR1 "$target_pid"
 	wait "$unshare_pid"
 	is "$?/$(tail -n 1 "$target_out")" "0/verdict: ok" "undisturbed"

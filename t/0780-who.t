@@ -69,7 +69,7 @@ check_not_dumpable() {
 		./private 3 1
 	wait_for "grep -q ^ready '$target_out'"
 	denied 4 "cannot trace $target_pid \(private, user nobody\)" "a program that is not dumpable"
-	like "$(cat err)" "not dumpable" "the cause is told"
+	like "$(cat err)" "not dumpable" "the cause is named"
 	ok capture "root may"
 	is "$(grep -c '^Thread ' raw)" 5 "all threads"
 	verdict "undisturbed"

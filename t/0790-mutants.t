@@ -76,7 +76,7 @@ check_peeks() {
 }
 check_complete() {
 	caught no-peek 0745-peeks.t asleep \
-		'threads 50: nobody is stopped'
+		'threads 50: no thread is stopped'
 }
 check_learn() {
 	caught learn-anything 0745-peeks.t varying \

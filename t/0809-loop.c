@@ -66,7 +66,7 @@ int main(void)
 	open_end(&b, loop, false);
 	open_end(&c, loop, false);
 	loop_around(loop, before, after, NULL);
-	is_int(loop_turn(loop, LOOP_ALL, 0), 0, "nobody is ready");
+	is_int(loop_turn(loop, LOOP_ALL, 0), 0, "nothing is ready");
 	is_int(befores + afters, 2, "the lock is let go around a wait");
 
 	poke(&a);
@@ -94,11 +94,11 @@ int main(void)
 	poke(&a);
 	poke(&b);
 	loop_turn(loop, LOOP_ALL, -1);
-	is_int(a.calls, 2, "a turn within a call calls nobody twice");
+	is_int(a.calls, 2, "a turn within a call calls no function twice");
 	is_int(b.calls, 4, "the one whose call it is, neither");
 
 	close(a.fds[1]);
-	is_int(loop_turn(loop, LOOP_ALL, -1), 1, "the end of a pipe is told");
+	is_int(loop_turn(loop, LOOP_ALL, -1), 1, "the end of a pipe is reported");
 	ok(a.revents & POLLHUP, "as such");
 	ok(loop_add(loop, -1, false, ready, &a), "no descriptor is nothing to wait for");
 	loop_free(loop);

@@ -170,7 +170,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	SH
 	unshare -m sh full.sh "$PMP" "$target"
 	like "$(cat err2)" '^pmp: cannot write small/x-[0-9]+\.folded: No space left on device$' \
-		"a full disk is told"
+		"a full disk is reported"
 	like "$(cat log2)" 'cannot write small/x-[0-9]+\.folded: No space left on device \(free some space' \
 		"also in the log, with the hint"
 	ok "[ -e same ]" "what is there stays"

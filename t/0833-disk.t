@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A quota that is used up and a file system that is read-only, as the place of -o, of
-# --every and of --log: what is there stays, what can be written is, and each is told.
+# --every and of --log: what is there stays, what can be written is, and each is reported.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
@@ -49,7 +49,7 @@ hint: free some space, or use another directory with -o" "its message"
 	echo write >quota
 	quota_write --log log -o log.folded
 	is "$(grep -c 'cannot write the log log: Disk quota exceeded' err)" 1 \
-		"a log that takes nothing is told once"
+		"a log that takes nothing is reported once"
 	is "$status" 5 "its status is the file's"
 	rm quota
 
@@ -61,7 +61,7 @@ hint: free some space, or use another directory with -o" "its message"
 	cp e-1.folded before
 	echo sync >quota
 	ok "wait_for 'grep -q \"cannot write e-[0-9]*.folded: Disk quota exceeded\" err'" \
-		"until the quota is used up, which is told"
+		"until the quota is used up, which is reported"
 	like "$(cat log)" 'cannot write e-[0-9]*.folded: Disk quota exceeded \(free some space' \
 		"also in the log"
 	ok "cmp -s before e-1.folded" "what is there stays"
@@ -140,7 +140,7 @@ $readonly_hint" "its message"
 $readonly_hint" "that of raw"
 	like "$(cat every.err)" '^pmp: cannot write ro/x-1.folded: Read-only file system$' \
 		"that of --every"
-	is "$(grep -c 'Read-only' every.err)" 1 "which is told once"
+	is "$(grep -c 'Read-only' every.err)" 1 "which is reported once"
 	like "$(cat keep.err)" '^pmp: cannot write ro/x-1.folded: Read-only' "that of --keep"
 	is "$(cat log.err)" "pmp: cannot write the log ro/log: Read-only file system" "that of --log"
 	ok "[ ! -e log.folded ]" "which is checked before anything is done"

@@ -91,7 +91,7 @@ cat saved.pb.gz
 END
 on_terminal "sh slowly >slow & '$PMP' -o x.folded slow; wait"
 is "$status" 0 "a file that is slow"
-is "$(lines)" "pmp: reading slow" "that it is read is told"
+is "$(lines)" "pmp: reading slow" "that it is read is shown"
 ok "[ -s x.folded ]" "it was"
 
 done_testing

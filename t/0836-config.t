@@ -69,7 +69,7 @@ wrong "'x(' is not a regular expression: Unmatched ( or \\(" '[name:x(]'
 config '[name:no-such-program]' 'frequncy 3'
 "$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
 is "$?" 2 "a mistake in a section for others"
-like "$(cat err)" "^pmp: c:2: unknown option 'frequncy'$" "is told"
+like "$(cat err)" "^pmp: c:2: unknown option 'frequncy'$" "is reported"
 for line in "frequency often|option --frequency: 'often' is not a number of snapshots" \
 	"stop some|option --stop: 'some' is not one of: auto all never" \
 	"format nope|option --format: 'nope' is not one of: raw " \
@@ -79,10 +79,10 @@ for line in "frequency often|option --frequency: 'often' is not a number of snap
 	config 'quiet' '[name:no-such-program]' '' "${line%%|*}"
 	"$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
 	is "$?" 2 "a wrong value in a section for others: ${line%%|*}"
-	like "$(cat err)" "^pmp: c:4: ${line#*|}" "is told with its line"
+	like "$(cat err)" "^pmp: c:4: ${line#*|}" "is reported with its line"
 	"$PMP" --config c -f folded -- true >out 2>err
 	is "$?" 2 "likewise of a command"
-	like "$(cat err)" "^pmp: c:4: ${line#*|}" "is told"
+	like "$(cat err)" "^pmp: c:4: ${line#*|}" "is reported"
 done
 config '[name:no-such-program]' 'threads ^x' 'rename-frame s/a/b/' 'output %n.svg' \
 	'[name:sleeper]' 'count 2'
@@ -94,7 +94,7 @@ config '# the first line' "[name:$(printf '%1022s' '' | tr ' ' x)]"
 "$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
 is "$?" 2 "an expression that is too long where all of the name has to match"
 like "$(cat err)" "^pmp: c:2: 'x{256}[.]{3}' is not a regular expression: it is too long$" \
-	"is told"
+	"is reported"
 
 # Sections.
 config 'format folded' 'count 1' '[name:sleep]' 'count 2' '[name:sleeper]' 'count 3' \
@@ -118,7 +118,7 @@ like "$(cat err)" "^pmp: the section .name:sleeper. is not used: it does not app
 is "$(cat err)" "" "with -q it is not printed"
 is "$(grep -c 'the section .* is not used' log)" 2 "but logged"
 "$PMP" --config c -o 'y-%p.folded' "$sleeper" "$demo" 2>err
-unlike "$(cat err)" 'the section' "nothing is told where each process has a run of its own"
+unlike "$(cat err)" 'the section' "nothing is reported where each process has a run of its own"
 is "$(snapshots "y-$sleeper.folded")" 3 "a process with a run of its own has its section"
 "$PMP" --config c -n 1 -o 'x-%p.folded' "$sleeper" "$demo"
 is "$(snapshots "x-$sleeper.folded"),$(wc -l <"x-$demo.folded")" 1,1 "with a file each, each has its own"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The machine is suspended for eight hours, or halted, while pmp samples: no time is
-# waited for that has gone by, none is made up for, and nobody is taken for dead.
+# waited for that has gone by, none is made up for, and no process is taken for dead.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"

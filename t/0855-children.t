@@ -88,7 +88,7 @@ check_before() {
 		{
 			return wait_here("later") + 1;
 		}
-		/* Begins a session, in which it leaves one behind that nobody has asked for. */
+		/* Begins a session, in which it leaves one that was not asked for. */
 		static int __attribute__((noinline)) abandoned(void)
 		{
 			printf("abandoned %d\n", getpid());
@@ -212,7 +212,7 @@ sample_many() {
 }
 
 # Threads that are late when their process is dropped, here for 100 ms each: they are
-# awaited, and nobody holds them, or a raised priority, for ever.
+# awaited, and nothing holds them, or a raised priority, for ever.
 check_left() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	for _ in 1 2 3; do

@@ -100,7 +100,7 @@ try() {
 serve whole.debug
 try
 like "$(cat out)" '\[work\+0x' "without the option a stripped program has no names"
-is "$(all_asked)" 0 "and nobody is asked"
+is "$(all_asked)" 0 "and no server is asked"
 if command -v strace >/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=open,openat,connect,clone,clone3,fork,vfork \
 		"$PMP" --raw -p "$work" >out 2>err
@@ -176,7 +176,7 @@ mv work moved
 serve whole.debug
 cp moved "files/$id/executable"
 unlike "$("$PMP" -q -f folded saved.pb.gz)" hidden_work "a saved profile, where it is not"
-is "$(all_asked)" 0 "nobody is asked"
+is "$(all_asked)" 0 "no server is asked"
 "$PMP" -q -f folded --debuginfod saved.pb.gz >out
 like "$(cat out)" ';main;hidden_work;inlined_work' "with --debuginfod it is named"
 is "$(asked)" 2 "by the program and its debug file"

@@ -36,7 +36,7 @@ is "$(said 'lost: .*, \([0-9]*\) not wanted;')" 210 "threads that are not wanted
 "$PMP" --no-symbols -f folded -n 2 -i 10ms --threads '^none$' -p "$target" >out 2>err
 is "$?" 0 "that none is wanted is no error"
 is "$(cat out err)" "pmp: no threads left: -t, --threads and --not-threads leave out all of them
-hint: pmp -f threads has the names of threads" "but is told, as nothing else is"
+hint: pmp -f threads has the names of threads" "but is reported, as nothing else is"
 "$PMP" -q --stats -f folded -n 5 -i 10ms --max-frames 1 -p "$target" >out 2>err
 is "$(said 'lost: .* truncated: \([0-9]*\) ')" "$(sum out '[truncated')" \
 	"truncated stacks: $(sum out '[truncated')"
@@ -54,7 +54,7 @@ for _ in 1 2 3 4 5; do
 done
 ok "[ '${children:-0}' -ge 1 ]" "children that are sampled: $children"
 ok "[ $all -ge 12 ]" \
-	"with those that could not be, $refused, and that nobody has seen, $unseen: all"
+	"with those that could not be, $refused, and that were never seen, $unseen: all"
 # They cannot be sampled at all: there are no descriptors for more.
 "$PMP" -q --stats --children -n 1 -f folded -p "$$" >out 2>err
 children=$(said 'children: \([0-9]*\) sampled')

@@ -123,7 +123,7 @@ static void test_filters(struct view *view)
 	view_key(view, PMP_KEY_CLEAR);
 	fake_type(view, "a(\r");
 	ok(strstr(view->message, "Not a regular expression") != NULL,
-	   "a wrong one is told");
+	   "a wrong one is reported");
 	is_int(view->model.list.order_count, 1, "and the old one stays");
 	is_str(view->input, "a(", "it can be corrected");
 	view_key(view, PMP_KEY_BACKSPACE);

@@ -120,7 +120,7 @@ check_keys() {
 	ok "shows 'row 1 of 2'" "a filter leaves what matches"
 	keys -l "$(printf '\033[15;5~\033[1;2P\033Oj')"
 	keys /
-	ok "shows '^Search:'" "keys that nobody knows are none"
+	ok "shows '^Search:'" "unknown keys are none"
 	keys Escape
 	ok "shows 'row 1 of 2'" "and clear no filter"
 	keys Escape
@@ -158,7 +158,7 @@ check_keys() {
 	ended 0 "q"
 	rm config/pmp/view && mkfifo config/pmp/view
 	begin "$view $target_pid"
-	ok "shows 'compute_checksum<'" "a pipe in the place of the settings holds up nobody"
+	ok "shows 'compute_checksum<'" "a pipe in the place of the settings holds up nothing"
 	keys q
 	ended 0 "q, with a pipe in the place of the settings"
 	rm -r config

@@ -101,7 +101,7 @@ static int open_live_thread(const struct pmp_process *process, const char *name)
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	/* Not task/TID: that has no map_files. Hence the look at its process. */
+	/* Not task/TID: that has no map_files. Hence the check of its process. */
 	if (pmp_status_read(dir, "status", &status) == 0 && status.tgid == process->pid &&
 	    !pmp_state_ended(status.state))
 		return dir;

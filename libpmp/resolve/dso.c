@@ -17,6 +17,7 @@
 #include "resolve/debugfile.h"
 #include "resolve/elf.h"
 #include "resolve/libdw-oom.h"
+#include "resolve/objects.h"
 #include "resolve/plt.h"
 #include "resolve/symbols.h"
 #include "resolve/unpack.h"
@@ -28,6 +29,8 @@ struct pmp_dso {
 	struct pmp_debug_place place;
 	struct pmp_elf file, debug, mini, alt;
 	struct pmp_symbols *symbols;
+	struct pmp_objects *objects; /* once an object was asked for */
+	bool objects_tried;
 	const struct pmp_module *module; /* borrowed */
 	struct pmp_plt plt;
 	struct pmp_stubs *stubs; /* once a stub was asked for */
@@ -226,6 +229,7 @@ void pmp_dso_free(struct pmp_dso *dso)
 		return;
 	pmp_lines_free(dso->lines);
 	pmp_symbols_free(dso->symbols);
+	pmp_objects_free(dso->objects);
 	pmp_stubs_free(dso->stubs);
 	pmp_elf_close(&dso->file);
 	pmp_elf_close(&dso->debug);
@@ -278,6 +282,61 @@ const char *pmp_dso_symbol(struct pmp_dso *dso, uint64_t address)
 		name = stub_name(dso, address);
 	return name;
 }
+
+/* ---- objects ----------------------------------------------------------------- */
+
+/* Files may be closed by now; what has been written to since is of no use. */
+static bool open_again(const struct pmp_dso *dso, struct pmp_elf *file)
+{
+	if (dso->module->fd < 0 || pmp_elf_open(file, dso->module->fd))
+		return false;
+	if (file->size == dso->file.size && !pmp_elf_written(&dso->debug) &&
+	    file->written.tv_sec == dso->file.written.tv_sec &&
+	    file->written.tv_nsec == dso->file.written.tv_nsec)
+		return true;
+	pmp_elf_close(file);
+	return false;
+}
+
+static struct pmp_objects *read_objects(struct pmp_dso *dso)
+{
+	struct pmp_elf file, debug = PMP_ELF_EMPTY;
+	struct pmp_elf *files[] = { &file, &debug };
+	struct pmp_objects *objects;
+	struct pmp_buf path = { 0 };
+
+	if (!open_again(dso, &file))
+		return NULL;
+	if (dso->debug.elf)
+		files[1] = &dso->debug;
+	else if (!dso->options.no_symbols && !has_section(&file, ".symtab"))
+		pmp_debugfile_find(&file, &dso->place, &path, &debug);
+	objects = pmp_objects_new(files, sizeof(files) / sizeof(*files),
+				  dso->options.no_symbols);
+	if (objects)
+		PMP_LOG(dso->options.log, "symbols", "%s: %zu objects", dso->place.path,
+			pmp_objects_count(objects));
+	pmp_elf_close(&file);
+	pmp_elf_close(&debug);
+	pmp_buf_free(&path);
+	return objects;
+}
+
+int pmp_dso_object(struct pmp_dso *dso, uint64_t distance, struct pmp_dso_object *object)
+{
+	*object = (struct pmp_dso_object){ .name = NULL };
+	if (!dso->objects_tried)
+		dso->objects = read_objects(dso);
+	dso->objects_tried = true;
+	if (!dso->objects)
+		return PMP_EIO;
+	if (!pmp_objects_address(dso->objects, distance, &object->address))
+		return 0;
+	object->name = pmp_objects_find(dso->objects, object->address, &object->start);
+	return 1;
+}
+
+/* ---- lines ------------------------------------------------------------------- */
 
 /*
  * A file that shares DWARF with others is of no use without what they share:

@@ -52,6 +52,17 @@ bool pmp_dso_address(const struct pmp_dso *dso, uint64_t offset, uint64_t *addre
 /* The linker's name of the function or stub at an address, or NULL; borrowed until
  * the next call. Of an address that was not asked for this may read all symbols. */
 const char *pmp_dso_symbol(struct pmp_dso *dso, uint64_t address);
+/* What an object is called. */
+struct pmp_dso_object {
+	uint64_t address; /* of what was asked for */
+	uint64_t start;	  /* of the object that covers it */
+	const char *name; /* the linker's, borrowed for the module's life; NULL: none */
+};
+/*
+ * The object at a distance from where the start of the file is mapped. 1, 0: all of the
+ * module ends before it, or PMP_EIO: its file cannot be read (any more).
+ */
+int pmp_dso_object(struct pmp_dso *dso, uint64_t distance, struct pmp_dso_object *object);
 /* As pmp_lines_find(), with lines if the options say so. */
 size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *places);
 

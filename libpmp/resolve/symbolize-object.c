@@ -8,6 +8,7 @@
  * (.bss) are in none. They lie in anonymous memory right after the file's, and so may
  * others, even the heap: only the file tells where they end.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "resolve/symbolizer-state.h"
@@ -112,25 +113,101 @@ void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 
 /* ---- its name ----------------------------------------------------------------- */
 
+/* What has been found of a location is kept as its one frame: the function is the symbol,
+ * the address that in the symbol or else in the module, or one of these. */
+#define BEYOND UINT64_MAX	    /* where the module's variables end */
+#define UNREADABLE (UINT64_MAX - 1) /* its file cannot be read */
+
+static void fill_frame(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
+		       const struct pmp_dso_object *found, int code)
+{
+	frame->unnamed = true;
+	frame->address = code < 0 ? UNREADABLE : BEYOND;
+	if (code <= 0)
+		return;
+	frame->address = found->address;
+	if (!found->name)
+		return;
+	pmp_state_name_function(symbolizer, frame, found->name, found->name);
+	/* No memory: then where it lies. */
+	frame->unnamed = strcmp(frame->function, PMP_STRINGS_UNKNOWN) == 0;
+	if (!frame->unnamed)
+		frame->address -= found->start;
+}
+
+static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
+{
+	const struct pmp_location_key key = symbolizer->locations.items[number].key;
+	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
+	struct pmp_frame *frame = calloc(1, sizeof(*frame));
+	struct pmp_dso_object found;
+	int code = PMP_EIO;
+
+	symbolizer->naming = true;
+	if (module->file && !module->dso)
+		pmp_state_open_module(symbolizer, module);
+	if (module->dso) {
+		pmp_state_release(symbolizer);
+		code = pmp_dso_object(module->dso, key.address, &found);
+		pmp_state_acquire(symbolizer);
+	}
+	if (frame) {
+		*frame = (struct pmp_frame){
+			.function = pmp_strings_keep(&symbolizer->strings, ""),
+			.module = module->path,
+		};
+		fill_frame(symbolizer, frame, &found, code);
+	}
+	pmp_locations_name(&symbolizer->locations, number, frame, 1);
+	symbolizer->naming = false;
+}
+
+/* What is known of a location that lies in a module, or may. */
+static void describe(const struct pmp_location_entry *location, struct pmp_object *object)
+{
+	const struct pmp_frame *frame = location->frames;
+	const bool is_known =
+		frame != &pmp_locations_unknown && frame->address != UNREADABLE;
+
+	/* Of what may be heap or a module's zeros the file is the only witness. */
+	if (object->in == PMP_IN_HEAP) {
+		if (!is_known)
+			object->in = PMP_IN_NOTHING;
+		if (!is_known || frame->address == BEYOND)
+			return;
+		object->in = PMP_IN_MODULE;
+	}
+	object->offset = location->key.address;
+	if (!is_known || frame->address == BEYOND)
+		return;
+	object->offset = frame->address;
+	object->symbol = frame->unnamed ? NULL : frame->function;
+}
+
 void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
 			   const struct pmp_located_object *located,
 			   struct pmp_object *object)
 {
 	const struct pmp_locations *locations = &symbolizer->locations;
-	const struct pmp_location_key *key;
+	const struct pmp_location_entry *location;
 
-	*object = (struct pmp_object){
-		.in = located->in,
-		.stack_of = located->stack_of,
-	};
-	if (object->in == PMP_IN_HEAP || object->in == PMP_IN_STACK ||
-	    object->in == PMP_IN_NOTHING)
+	*object = (struct pmp_object){ .in = located->in, .stack_of = located->stack_of };
+	if (located->in == PMP_IN_NOTHING || located->in == PMP_IN_STACK ||
+	    (located->in == PMP_IN_HEAP && located->location == PMP_LOCATION_NONE))
 		return;
 	object->in = PMP_IN_NOTHING;
-	if (!pmp_locations_has(locations, located->location))
+	if (!pmp_locations_has(locations, located->location) ||
+	    !(locations->items[located->location].key.flags & PMP_LOCATION_OBJECT))
 		return;
-	key = &locations->items[located->location].key;
 	object->in = located->in;
-	object->module = symbolizer->modules.items[key->module]->path;
-	object->offset = key->address;
+	if (located->in != PMP_IN_SHARED &&
+	    !locations->items[located->location].frame_count)
+		name_object(symbolizer, located->location);
+	location = &locations->items[located->location];
+	if (located->in == PMP_IN_SHARED)
+		object->offset = location->key.address;
+	else
+		describe(location, object);
+	if (object->in == PMP_IN_MODULE || object->in == PMP_IN_SHARED)
+		object->module = symbolizer->modules.items[location->key.module]->path;
 }

@@ -37,15 +37,15 @@ static int by_start(const void *a, const void *b)
 /* Where code is: sections, else (their table was cut off) segments. */
 static int read_code(struct pmp_symtab *table, const struct pmp_elf *elf)
 {
+	const uint64_t kind = SHF_ALLOC | SHF_EXECINSTR | (table->of_data ? SHF_TLS : 0);
+	const uint64_t wanted = SHF_ALLOC | (table->of_data ? 0 : SHF_EXECINSTR);
 	Elf_Scn *section = NULL;
 	size_t capacity = 0;
 	GElf_Shdr header;
 
 	while ((section = elf_nextscn(elf->elf, section))) {
-		const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
-
 		if (!gelf_getshdr(section, &header) ||
-		    (header.sh_flags & wanted) != wanted ||
+		    (header.sh_flags & kind) != wanted ||
 		    header.sh_size > UINT64_MAX - header.sh_addr)
 			continue;
 		if (PMP_RESERVE(&table->code, &capacity, table->code_count + 1))
@@ -118,11 +118,12 @@ static uint32_t score(const Elf64_Sym *symbol, const char *name, uint32_t length
 	       leading << 16 | length;
 }
 
-static bool wanted(const Elf64_Sym *symbol)
+static bool wanted(const struct pmp_symtab *table, const Elf64_Sym *symbol)
 {
 	int type = ELF64_ST_TYPE(symbol->st_info);
+	bool function = type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	return (table->of_data ? type == STT_OBJECT && symbol->st_size : function) &&
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx != SHN_ABS &&
 	       symbol->st_shndx != SHN_COMMON && symbol->st_name != 0;
 }
@@ -209,7 +210,7 @@ static int take_symbol(struct pmp_symtab *table, const struct table_source *sour
 {
 	size_t offset = source->first + symbol->st_name;
 
-	if (!wanted(symbol) || symbol->st_name >= source->strings_size ||
+	if (!wanted(table, symbol) || symbol->st_name >= source->strings_size ||
 	    (may_be_label(symbol) && local(symbol)) ||
 	    !pmp_symtab_code(table, symbol->st_value))
 		return 0;

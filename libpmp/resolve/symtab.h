@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading symbol tables: what may be the name of a function, out of all tables of a
- * module's files. Sorting and choosing is the business of symbols.c.
+ * Reading symbol tables: what may be the name of a function (or of data), out of all
+ * tables of a module's files. Sorting and choosing is the business of symbols.c and
+ * objects.c.
  */
 #ifndef PMP_RESOLVE_SYMTAB_H
 #define PMP_RESOLVE_SYMTAB_H
@@ -26,6 +27,8 @@ struct pmp_code_range {
 };
 
 struct pmp_symtab {
+	bool of_data; /* set before reading: objects that have a size, and "code" is
+			       * where they are */
 	struct pmp_buf names; /* NUL-terminated, without versions */
 	struct pmp_symbol *items;
 	size_t count, capacity;

@@ -158,7 +158,7 @@ struct times {
 	double step, all;
 };
 
-/* One turn: what begins and ends it is a look for keys. */
+/* One turn: it starts and ends with a check for keys. */
 static void take_turn(struct view *view, struct canvas *canvas, int key,
 		      struct times *times)
 {

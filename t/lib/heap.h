@@ -122,7 +122,7 @@ TAP_UNUSED static void try_all(scenario *try, const char *name)
 	} while (heap.failed && k < 10000);
 	ok(k > 1 && k < 10000 && good, "%s: each of %ld allocations has failed", name,
 	   k - 1);
-	is_int(unsaid, 0, "%s: each failure is told", name);
+	is_int(unsaid, 0, "%s: each failure is reported", name);
 	is_int(wrong, 0, "%s: what is there nevertheless is right", name);
 	ok(kept <= heap.leaks, "%s: no memory is kept (%u times)", name, kept);
 	is_int(descriptors, 0, "%s: no descriptor is kept", name);

@@ -70,7 +70,7 @@ test_describe() {
 	case $1 in
 	and\ * | but\ * | nor\ * | so\ * | also\ * | again* | then\ * | not\ * | neither* | both\ * | \
 		it\ * | its\ * | they\ * | their\ * | them* | those\ * | each\ * | all\ * | none\ * | \
-		no\ other* | nothing\ * | nobody\ * | nowhere* | one\ * | there\ * | where\ * | \
+		no\ other* | nothing\ * | nobody\ * | no\ thread\ * | nowhere* | one\ * | there\ * | where\ * | \
 		which\ * | that\ * | who\ * | whose\ * | with\ * | without\ * | in\ * | of\ * | by\ * | \
 		as\ * | at\ * | on\ * | for\ * | from\ * | to\ * | until\ * | after\ * | before\ * | \
 		under\ * | is\ * | are\ * | was\ * | has\ * | have\ * | do\ * | does\ * | if\ * | \
@@ -272,7 +272,7 @@ sampling() {
 	wait_for "[ \"\$(rests_of $test_sampler)\" -ge $((test_rests + ${2:-25})) ]"
 }
 
-# full_pipe NAME: a FIFO that nobody reads and that takes nothing more. It is open as 9.
+# full_pipe NAME: a FIFO that nothing reads and that takes no more. It is open as 9.
 full_pipe() {
 	mkfifo "$1"
 	exec 9<>"$1"
@@ -295,7 +295,7 @@ threads_of() {
 	find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l
 }
 
-# untouched PID: nobody traces any thread of it and none is stopped.
+# untouched PID: none of its threads is traced or stopped.
 untouched() {
 	! cat "/proc/$1"/task/*/status 2>/dev/null |
 		grep -Eq '^TracerPid:[[:space:]]*[1-9]|^State:[[:space:]]*[tT]'

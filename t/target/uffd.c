@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * uffd: the thread "trapped" sleeps (uffd_inner), and its caller's frame lies on
- * pages that are missing and that a userfaultfd has to fill in, which nobody ever
+ * pages that are missing and that a userfaultfd has to fill in, which nothing ever
  * does: who reads them the wrong way waits for ever. "free" sleeps next to it.
  * Prints "unavailable" where userfaultfd is not permitted.
  */

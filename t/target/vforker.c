@@ -54,17 +54,17 @@ static void note_late(uint64_t took)
 static void vforker_main(void *arg)
 {
 	unsigned seed = (unsigned)gettid();
-	uint64_t begin;
+	uint64_t start;
 	int status;
 	pid_t child;
 
 	while (!ended) {
-		begin = target_now();
+		start = target_now();
 		child = bear();
 		if (child < 0 || waitpid(child, &status, 0) != child ||
 		    !WIFEXITED(status) || WEXITSTATUS(status) != CHILD_STATUS)
 			wrong++;
-		note_late(target_now() - begin);
+		note_late(target_now() - start);
 		children++;
 		if (max_pause)
 			target_nap((unsigned)rand_r(&seed) % max_pause);

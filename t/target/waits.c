@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * waits: a thread for each kind of timed wait, again and again. A twin process
- * that nobody looks at does the same, for what the machine itself is late.
+ * that is not profiled does the same, for what the machine itself is late.
  *
  * Verdict: no wait ended early, none was later than twice the twin's latest by more than
  * 200 ms.
@@ -102,12 +102,12 @@ static struct record *records; /* shared: ours, then the twin's */
 
 static void wait_for_ever(struct record *record, int (*kind)(void))
 {
-	uint64_t begin, took, late;
+	uint64_t start, took, late;
 
 	for (;;) {
-		begin = target_now();
+		start = target_now();
 		kind();
-		took = target_now() - begin;
+		took = target_now() - start;
 		if (took < (WAIT_MS - 1) * UINT64_C(1000000))
 			record->early++;
 		late = took > WAIT_MS * UINT64_C(1000000)

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Symbols of data to one sorted array. Only their own names are kept, not those of the
+ * functions in the same tables. Of several that lie over an address that wins which
+ * begins last, of those that begin together the best name (see score() in symtab.c).
+ */
+#include "resolve/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "libpmp.h"
+#include "resolve/interval-map.h"
+#include "resolve/strings.h"
+#include "resolve/symtab.h"
+
+#define SEGMENTS_MAX 4096 /* as in elf.c */
+
+struct segment {
+	uint64_t start, end; /* ELF addresses */
+};
+
+struct data_symbol {
+	uint64_t start;
+	size_t name; /* offset in names */
+};
+
+struct pmp_objects {
+	uint64_t bias; /* ELF address less distance */
+	struct segment *segments;
+	size_t segment_count, segment_capacity;
+	struct pmp_buf names;
+	struct data_symbol *symbols;
+	size_t symbol_count;
+	struct pmp_interval_map steps; /* address to index of symbols */
+};
+
+/* ---- segments ---------------------------------------------------------------- */
+
+/* The lowest one is that which the file's mapping begins with. */
+static int read_segments(struct pmp_objects *objects, const struct pmp_elf *elf)
+{
+	uint64_t lowest = UINT64_MAX;
+	size_t count;
+	GElf_Phdr header;
+
+	if (elf_getphdrnum(elf->elf, &count) != 0 || count > SEGMENTS_MAX)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getphdr(elf->elf, (int)i, &header) ||
+		    header.p_type != PT_LOAD ||
+		    header.p_memsz > UINT64_MAX - header.p_vaddr)
+			continue;
+		if (PMP_RESERVE(&objects->segments, &objects->segment_capacity,
+				objects->segment_count + 1))
+			return PMP_ENOMEM;
+		if (header.p_vaddr < lowest) {
+			lowest = header.p_vaddr;
+			objects->bias = header.p_vaddr - header.p_offset;
+		}
+		objects->segments[objects->segment_count++] =
+			(struct segment){ header.p_vaddr,
+					  header.p_vaddr + header.p_memsz };
+	}
+	return 0;
+}
+
+bool pmp_objects_address(const struct pmp_objects *objects, uint64_t distance,
+			 uint64_t *address)
+{
+	*address = distance + objects->bias;
+	for (size_t i = 0; i < objects->segment_count; i++) {
+		if (*address >= objects->segments[i].start &&
+		    *address < objects->segments[i].end)
+			return true;
+	}
+	return false;
+}
+
+/* ---- symbols ------------------------------------------------------------------ */
+
+/* By start; of those that begin together the best one comes last. */
+static int better_last(const void *a, const void *b, void *names)
+{
+	const struct pmp_symbol *x = a, *y = b;
+	int order;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	order = strcmp((char *)names + y->name, (char *)names + x->name);
+	return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* Keep a symbol with its name, of which somewhat more than is shown. */
+static int keep_symbol(struct pmp_objects *objects, const char *name,
+		       const struct pmp_symbol *symbol, struct pmp_intervals *ranges)
+{
+	const struct pmp_interval range = {
+		.start = symbol->start,
+		.end = symbol->size > UINT64_MAX - symbol->start
+			       ? UINT64_MAX
+			       : symbol->start + symbol->size,
+		.rank = objects->symbol_count,
+		.value = (uint32_t)objects->symbol_count,
+	};
+
+	objects->symbols[objects->symbol_count++] =
+		(struct data_symbol){ symbol->start, objects->names.length };
+	pmp_buf_add(&objects->names, name, strnlen(name, PMP_NAME_MAX + 1));
+	pmp_buf_putc(&objects->names, '\0');
+	return pmp_intervals_add(ranges, &range);
+}
+
+static int keep_symbols(struct pmp_objects *objects, struct pmp_symtab *table)
+{
+	struct pmp_symbol *items = table->items;
+	struct pmp_intervals ranges = { 0 };
+	int code = 0;
+
+	objects->symbols = calloc(table->count + 1, sizeof(*objects->symbols));
+	if (!objects->symbols)
+		return PMP_ENOMEM;
+	if (table->count)
+		qsort_r(items, table->count, sizeof(*items), better_last,
+			table->names.data);
+	for (size_t i = 0; i < table->count && !code; i++) {
+		/* The same symbol in several tables, and aliases. */
+		if (i + 1 < table->count && items[i + 1].start == items[i].start &&
+		    items[i + 1].size == items[i].size)
+			continue;
+		code = keep_symbol(objects, table->names.data + items[i].name, &items[i],
+				   &ranges);
+	}
+	if (!code && !pmp_buf_failed(&objects->names))
+		code = pmp_intervals_flatten(&ranges, &objects->steps);
+	pmp_intervals_free(&ranges);
+	return pmp_buf_failed(&objects->names) ? PMP_ENOMEM : code;
+}
+
+static int read_symbols(struct pmp_objects *objects, struct pmp_elf *const *files,
+			size_t count)
+{
+	struct pmp_symtab table = { .of_data = true };
+	int code = pmp_symtab_read(&table, files, count, NULL);
+
+	if (!code)
+		code = keep_symbols(objects, &table);
+	pmp_symtab_free(&table);
+	return code;
+}
+
+const char *pmp_objects_find(const struct pmp_objects *objects, uint64_t address,
+			     uint64_t *start)
+{
+	uint32_t i = pmp_interval_map_find(&objects->steps, address);
+
+	if (i == PMP_INTERVAL_NONE)
+		return NULL;
+	*start = objects->symbols[i].start;
+	return objects->names.data + objects->symbols[i].name;
+}
+
+size_t pmp_objects_count(const struct pmp_objects *objects)
+{
+	return objects->symbol_count;
+}
+
+/* ---- life --------------------------------------------------------------------- */
+
+struct pmp_objects *pmp_objects_new(struct pmp_elf *const *files, size_t count,
+				    bool only_segments)
+{
+	struct pmp_objects *objects = calloc(1, sizeof(*objects));
+
+	if (objects && read_segments(objects, files[0]) == 0 &&
+	    (only_segments || read_symbols(objects, files, count) == 0))
+		return objects;
+	pmp_objects_free(objects);
+	return NULL;
+}
+
+void pmp_objects_free(struct pmp_objects *objects)
+{
+	if (!objects)
+		return;
+	free(objects->segments);
+	free(objects->symbols);
+	pmp_buf_free(&objects->names);
+	pmp_interval_map_free(&objects->steps);
+	free(objects);
+}
