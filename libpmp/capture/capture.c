@@ -567,25 +567,57 @@ static int take_together(struct pmp_capture *capture)
 
 /* ---- a sample ------------------------------------------------------------------- */
 
+struct place {
+	pid_t tid;
+	uint32_t at; /* in the sample */
+};
+
 static int by_tid(const void *a, const void *b)
 {
-	pid_t x = ((const struct pmp_thread *)a)->tid,
-	      y = ((const struct pmp_thread *)b)->tid;
+	pid_t x = ((const struct place *)a)->tid, y = ((const struct place *)b)->tid;
 
 	return (x > y) - (x < y);
 }
 
-/* Those that were not stopped come first, each kind in order: mostly it is all one kind. */
-static void sort_threads(struct pmp_sample *sample)
+/* Each goes where it belongs, once, as they are large: round by round of those that take
+ * each other's places. */
+static void move_threads(struct pmp_thread *threads, struct place *places, size_t count)
 {
-	size_t i = 1;
+	for (size_t first = 0; first < count; first++) {
+		struct pmp_thread moved = threads[first];
+		size_t to = first;
 
-	while (i < sample->thread_count &&
-	       sample->threads[i - 1].tid < sample->threads[i].tid)
+		while (places[to].at != first) {
+			size_t from = places[to].at;
+
+			threads[to] = threads[from];
+			places[to].at = (uint32_t)to;
+			to = from;
+		}
+		threads[to] = moved;
+		places[to].at = (uint32_t)to;
+	}
+}
+
+/* Those that were not stopped come first, each kind in order: mostly it is all one kind. */
+static int sort_threads(struct pmp_sample *sample)
+{
+	size_t i = 1, count = sample->thread_count;
+	struct place *places;
+
+	while (i < count && sample->threads[i - 1].tid < sample->threads[i].tid)
 		i++;
-	if (i < sample->thread_count)
-		qsort(sample->threads, sample->thread_count, sizeof(*sample->threads),
-		      by_tid);
+	if (i >= count)
+		return 0;
+	places = malloc(count * sizeof(*places));
+	if (!places)
+		return PMP_ENOMEM;
+	for (i = 0; i < count; i++)
+		places[i] = (struct place){ sample->threads[i].tid, (uint32_t)i };
+	qsort(places, count, sizeof(*places), by_tid);
+	move_threads(sample->threads, places, count);
+	free(places);
+	return 0;
 }
 
 /* Was ptrace refused for all of them? Then say why, instead of a sample that says nothing. */
@@ -730,8 +762,9 @@ static int complete(struct pmp_capture *capture, struct pmp_error *err)
 	target->frames_last = sample->frame_count;
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
-	sort_threads(sample);
-	r = pmp_waits_finish(capture);
+	r = sort_threads(sample);
+	if (r >= 0)
+		r = pmp_waits_finish(capture);
 	if (r < 0)
 		return pmp_error_nomem(err, "take a sample");
 	pmp_asleep_finish(capture);

@@ -111,6 +111,13 @@ static bool ask(struct pmp_idle_set *set, const struct pmp_process *process,
 	return false;
 }
 
+static bool is_proven(const struct pmp_idle_set *set, uint64_t active)
+{
+	return set->has_others &&
+	       (set->sum == set->runs + active + (uint64_t)set->others ||
+		PMP_FAULT("believe-idle"));
+}
+
 bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 			const struct pmp_process *process, uint64_t number,
 			const struct pmp_log *log)
@@ -130,14 +137,24 @@ bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 		pmp_idle_set_forget(set);
 		return false;
 	}
-	if (set->has_others && (set->sum == set->runs + active + (uint64_t)set->others ||
-				PMP_FAULT("believe-idle"))) {
+	if (is_proven(set, active)) {
 		set->proofs++;
 		return true;
 	}
 	if (!sum_active(watches, process, &set->active))
 		set->sum = 0;
 	return false;
+}
+
+/* The leader was alive, and it was proven: set->runs are those of the idle ones. */
+bool pmp_idle_set_prove_again(struct pmp_idle_set *set, struct pmp_watches *watches,
+			      const struct pmp_process *process,
+			      const struct pmp_log *log)
+{
+	uint64_t active;
+
+	return sum_active(watches, process, &active) && ask(set, process, log) &&
+	       leader_lives(set, process) && is_proven(set, active);
 }
 
 void pmp_idle_set_learn(struct pmp_idle_set *set, const struct pmp_watches *watches)

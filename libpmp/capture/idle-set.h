@@ -42,6 +42,10 @@ void pmp_idle_set_close(struct pmp_idle_set *set);
 bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 			const struct pmp_process *process, uint64_t number,
 			const struct pmp_log *log);
+/* Later in a capture for which that was proven: true if it is so still. */
+bool pmp_idle_set_prove_again(struct pmp_idle_set *set, struct pmp_watches *watches,
+			      const struct pmp_process *process,
+			      const struct pmp_log *log);
 /* At the end of one for which that was not proven, when each run count was read. */
 void pmp_idle_set_learn(struct pmp_idle_set *set, const struct pmp_watches *watches);
 /* The threads are others now, or their run counts could not be read. */

@@ -14,6 +14,8 @@
 #include "proc/maps.h"
 
 #define ANCESTORS_MAX 32
+#define IDLE_SET_WORTH 64 /* waiters */
+
 /* ---- in a peek ---------------------------------------------------------------------- */
 
 static bool may_wait(const struct pmp_thread *thread)
@@ -87,9 +89,9 @@ static int by_object(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* Threads that wait for one lock: its bytes once, and then that all of them sleep still. */
-static void renew_lock(struct pmp_target *target, struct pmp_thread **waiters,
-		       size_t count)
+/* Threads that wait for one lock: its bytes once. */
+static void read_lock(struct pmp_target *target, struct pmp_thread **waiters,
+		      size_t count)
 {
 	struct pmp_lock_reader reader = { .target = target };
 
@@ -105,19 +107,10 @@ static void renew_lock(struct pmp_target *target, struct pmp_thread **waiters,
 			forget_holder(&thread->wait);
 		}
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct pmp_watch *watch =
-			pmp_watches_find(&target->watches, waiters[i]->tid);
-
-		if (!sleeps_still(target, watch))
-			forget_holder(&waiters[i]->wait);
-		if (watch)
-			watch->thread.wait = waiters[i]->wait;
-	}
 }
 
-static void renew_locks(struct pmp_target *target, struct pmp_thread **waiters,
-			size_t count)
+static void read_locks(struct pmp_target *target, struct pmp_thread **waiters,
+		       size_t count)
 {
 	size_t first = 0;
 
@@ -125,8 +118,30 @@ static void renew_locks(struct pmp_target *target, struct pmp_thread **waiters,
 	for (size_t i = 1; i <= count; i++) {
 		if (i < count && waiters[i]->wait.object == waiters[first]->wait.object)
 			continue;
-		renew_lock(target, waiters + first, i - first);
+		read_lock(target, waiters + first, i - first);
 		first = i;
+	}
+}
+
+/* What was read of them is true of those that sleep still: of many that is one question. */
+static void prove_locks(struct pmp_capture *capture, struct pmp_thread **waiters,
+			size_t count)
+{
+	struct pmp_target *target = capture->target;
+	bool idle = capture->idle_proven && count > IDLE_SET_WORTH &&
+		    pmp_idle_set_prove_again(&target->idle_set, &target->watches,
+					     &target->process, &target->log);
+
+	for (size_t i = 0; i < count; i++) {
+		struct pmp_watch *watch =
+			pmp_watches_find(&target->watches, waiters[i]->tid);
+
+		if (!(idle && watch && watch->idle && watch->waiting &&
+		      watch->waiting == watch->last.run_count.value) &&
+		    !sleeps_still(target, watch))
+			forget_holder(&waiters[i]->wait);
+		if (watch)
+			watch->thread.wait = waiters[i]->wait;
 	}
 }
 
@@ -159,8 +174,10 @@ static int renew_unchanged(struct pmp_capture *capture)
 		    (!still || thread->wait.flags & PMP_WAIT_SHARED))
 			waiters[count++] = thread;
 	}
-	if (count)
-		renew_locks(capture->target, waiters, count);
+	if (count) {
+		read_locks(capture->target, waiters, count);
+		prove_locks(capture, waiters, count);
+	}
 	free(waiters);
 	return 0;
 }

@@ -269,6 +269,9 @@ parts() {
 	"$build/t/bench/names" "$file"
 	"$build/t/bench/keys"
 	echo
+	echo "what threads wait for: CPU of a capture$of"
+	"$build/t/bench/waits"
+	echo
 }
 
 # What needs no process: frames and names.
@@ -342,6 +345,7 @@ slice() {
 	case $2 in
 	none*) : ;;
 	pmp*before) again 0 "$baseline" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
+	pmp*locks*) again 0 "$PMP" --locks --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
 	pmp*) again 0 "$PMP" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
 	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" ;;
 	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" ;;
@@ -358,7 +362,7 @@ slice() {
 
 # Interleaved; each round begins with another variant.
 section_throughput() {
-	local n i variants=("none" "pmp, 10 Hz" "none again")
+	local n i variants=("none" "pmp, 10 Hz" "pmp --locks, 10 Hz" "none again")
 	server_start || return 0
 	[ -z "$baseline" ] || variants+=("pmp, 10 Hz, before")
 	if [ -z "${BENCH_QUICK:-}" ]; then
