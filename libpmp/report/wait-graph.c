@@ -82,5 +82,98 @@ int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *r
 void pmp_wait_graph_free(struct pmp_wait_graph *graph)
 {
 	free(graph->nodes);
+	free(graph->held);
 	*graph = (struct pmp_wait_graph){ 0 };
+}
+
+/* Of a queue the holder is the next writer, and who is waited for by a join holds nothing. */
+static bool is_held(const struct pmp_wait_node *node)
+{
+	return node->holder != PMP_NO_THREAD && node->wait->kind != PMP_WAIT_JOIN &&
+	       !(node->wait->flags & PMP_WAIT_QUEUED);
+}
+
+static int compare_held(const void *a, const void *b, void *arg)
+{
+	const struct pmp_wait_graph *graph = arg;
+	const struct pmp_held_lock *x = a, *y = b;
+	uint64_t one = graph->nodes[x->waiter].wait->object;
+	uint64_t other = graph->nodes[y->waiter].wait->object;
+
+	if (x->holder != y->holder)
+		return x->holder < y->holder ? -1 : 1;
+	if (one != other)
+		return one < other ? -1 : 1;
+	return (x->waiter > y->waiter) - (x->waiter < y->waiter);
+}
+
+/* Those of the same lock become one. */
+static void merge_held(struct pmp_wait_graph *graph, size_t waits)
+{
+	struct pmp_held_lock *held = graph->held, *last = NULL;
+
+	graph->held_count = 0;
+	for (size_t i = 0; i < waits; i++) {
+		if (last && last->holder == held[i].holder &&
+		    graph->nodes[last->waiter].wait->object ==
+			    graph->nodes[held[i].waiter].wait->object) {
+			last->count++;
+			continue;
+		}
+		last = &held[graph->held_count++];
+		*last = held[i];
+	}
+}
+
+int pmp_wait_graph_find_held(struct pmp_wait_graph *graph)
+{
+	size_t waits = 0;
+
+	graph->held = malloc((graph->count + 1) * sizeof(*graph->held));
+	if (!graph->held)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < graph->count; i++)
+		if (is_held(&graph->nodes[i]))
+			graph->held[waits++] = (struct pmp_held_lock){
+				.holder = graph->nodes[i].holder,
+				.waiter = i,
+				.count = 1,
+			};
+	qsort_r(graph->held, waits, sizeof(*graph->held), compare_held, graph);
+	merge_held(graph, waits);
+	return 0;
+}
+
+const struct pmp_held_lock *pmp_wait_graph_held(const struct pmp_wait_graph *graph,
+						size_t node, size_t *count)
+{
+	size_t low = 0, high = graph->held_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (graph->held[middle].holder < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (high = low; high < graph->held_count && graph->held[high].holder == node;)
+		high++;
+	*count = high - low;
+	return *count ? &graph->held[low] : NULL;
+}
+
+size_t pmp_wait_graph_circle(const struct pmp_wait_graph *graph, size_t node)
+{
+	size_t at = node, count = 0;
+
+	do {
+		if (!(graph->nodes[at].wait->flags & PMP_WAIT_DEADLOCK))
+			return 0;
+		count++;
+		at = graph->nodes[at].holder;
+		if (at == PMP_NO_THREAD || at < node || count > graph->count)
+			return 0;
+	} while (at != node);
+	return count;
 }

@@ -22,6 +22,12 @@ struct pmp_wait_node {
 	bool shown;    /* for those who walk the graph */
 };
 
+/* A lock that a thread holds and others wait for: one of these and their number. */
+struct pmp_held_lock {
+	size_t holder, waiter; /* nodes */
+	size_t count;
+};
+
 struct pmp_wait_graph {
 	const struct pmp_report *report;
 	struct pmp_wait_node *nodes; /* one for each row, in their order */
@@ -29,11 +35,22 @@ struct pmp_wait_graph {
 	size_t waiting;	   /* threads that wait for locks */
 	size_t known;	   /* of these, with a holder that is known */
 	size_t deadlocked; /* threads in deadlocks */
+	struct pmp_held_lock
+		*held; /* by their holders, after pmp_wait_graph_find_held() */
+	size_t held_count;
 };
 
 /* Of the report of a snapshot; to be freed with pmp_wait_graph_free() also after a
  * failure. 0 or PMP_ENOMEM. */
 int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *report);
 void pmp_wait_graph_free(struct pmp_wait_graph *graph);
+/* Which locks are held by which threads. 0 or PMP_ENOMEM. */
+int pmp_wait_graph_find_held(struct pmp_wait_graph *graph);
+/* The first lock that a thread holds, of *count; NULL: nobody waits for one. */
+const struct pmp_held_lock *pmp_wait_graph_held(const struct pmp_wait_graph *graph,
+						size_t node, size_t *count);
+/* How many threads are in the deadlock whose first thread, in the order of rows, this is;
+ * 0: it is in none, or not its first. What a filter hides of one ends it. */
+size_t pmp_wait_graph_circle(const struct pmp_wait_graph *graph, size_t node);
 
 #endif

@@ -3,7 +3,7 @@
  * For programs: one object of JSON a line and snapshot (here on several lines).
  *
  *     {"snapshot":3,"pid":4100,"process":"mariadbd","time_ns":1795234116123456789,
- *      "stopped_ns":213000,"vanished":0,"threads":[
+ *      "stopped_ns":213000,"vanished":0,"deadlocks":[[4102,4103]],"threads":[
  *       {"tid":4102,"name":"conn-17","state":"S","syscall":"futex","wchan":"futex_do_wait",
  *        "how":"stopped","stopped_ns":9000,"frames":[
  *         {"pc":"0x7f31c3a9612b","function":"__lll_lock_wait","module":"/usr/lib/libc.so.6"},
@@ -20,6 +20,7 @@
 #include "base/escape.h"
 #include "write/names.h"
 #include "report/stacks.h"
+#include "report/wait-graph.h"
 #include "write/frame-texts.h"
 #include "write/wait-names.h"
 #include "write/writer.h"
@@ -226,6 +227,41 @@ static void add_stack(struct pmp_out *out, struct pmp_frame_texts *texts,
 	pmp_buf_puts(buf, "]}");
 }
 
+/* [4102,4103]: each waits for the next one. */
+static void add_deadlock(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
+			 size_t node, size_t count)
+{
+	const struct pmp_row *rows = graph->report->snapshot->rows;
+
+	for (size_t i = 0; i < count; i++) {
+		pmp_buf_printf(buf, i ? ",%d" : "[%d", (int)rows[node].thread->tid);
+		node = graph->nodes[node].holder;
+	}
+	pmp_buf_putc(buf, ']');
+}
+
+/* ,"deadlocks":[[4102,4103]] */
+static void add_deadlocks(struct pmp_buf *buf, const struct pmp_report *report)
+{
+	struct pmp_wait_graph graph;
+	bool any = false;
+
+	if (pmp_wait_graph_make(&graph, report))
+		pmp_buf_fail(buf);
+	for (size_t i = 0; i < graph.count && graph.deadlocked; i++) {
+		size_t count = pmp_wait_graph_circle(&graph, i);
+
+		if (!count)
+			continue;
+		pmp_buf_puts(buf, any ? "," : ",\"deadlocks\":[");
+		add_deadlock(buf, &graph, i, count);
+		any = true;
+	}
+	if (any)
+		pmp_buf_putc(buf, ']');
+	pmp_wait_graph_free(&graph);
+}
+
 static void begin_snapshot(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
 {
 	pmp_buf_printf(buf, "{\"snapshot\":%" PRIu64 ",\"pid\":%d", snapshot->number,
@@ -266,10 +302,12 @@ static void write_json(struct pmp_out *out, const struct pmp_report *report,
 		pmp_buf_fail(&out->buf);
 		return;
 	}
-	if (report->snapshot)
+	if (report->snapshot) {
 		begin_snapshot(&out->buf, report->snapshot);
-	else
+		add_deadlocks(&out->buf, report);
+	} else {
 		begin_saved(&out->buf, report);
+	}
 	pmp_buf_puts(&out->buf, ",\"threads\":[");
 	for (size_t i = 0; i < stacks.count; i++) {
 		if (i)

@@ -463,23 +463,21 @@ static void add_member(struct locks *locks, size_t node)
 	end_line(locks, start - 4);
 }
 
-static size_t count_circle(const struct locks *locks, size_t first, size_t *behind)
+static size_t count_behind(const struct locks *locks, size_t node, size_t count)
 {
-	size_t node = first, count = 0;
+	size_t behind = 0;
 
-	*behind = 0;
-	do {
-		*behind += locks->graph.nodes[node].behind;
-		count++;
+	for (size_t i = 0; i < count; i++) {
+		behind += locks->graph.nodes[node].behind;
 		node = locks->graph.nodes[node].holder;
-	} while (node != first && count < locks->graph.count);
-	return count;
+	}
+	return behind;
 }
 
-static void add_deadlock(struct locks *locks, size_t first)
+static void add_deadlock(struct locks *locks, size_t node, size_t count)
 {
 	struct pmp_buf *buf = &locks->out->buf;
-	size_t behind, count = count_circle(locks, first, &behind), node = first;
+	size_t behind = count_behind(locks, node, count);
 
 	if (count == 1)
 		pmp_buf_puts(buf, "\nDEADLOCK: a thread waits for itself");
@@ -509,12 +507,10 @@ static void add_deadlock(struct locks *locks, size_t first)
 static void add_deadlocks(struct locks *locks)
 {
 	for (size_t i = 0; i < locks->graph.count; i++) {
-		const struct pmp_wait_node *node = &locks->graph.nodes[i];
+		size_t count = pmp_wait_graph_circle(&locks->graph, i);
 
-		/* All of a circle are in the snapshot unless a filter hides some. */
-		if (!node->shown && node->wait->flags & PMP_WAIT_DEADLOCK &&
-		    node->holder != PMP_NO_THREAD)
-			add_deadlock(locks, i);
+		if (count)
+			add_deadlock(locks, i, count);
 	}
 }
 

@@ -6,7 +6,7 @@
  *     --- snapshot 3: mariadbd [4100], 71 threads, 2026-11-21T04:08:36.123Z, ... ---
  *
  *     Thread 2 (Thread 0x7f31c0ff96c0 (LWP 4102)):
- *     State S, system call futex, wait channel futex_do_wait, looked at, name "conn-17"
+ *     State S, system call futex, looked at, name "conn-17", waits for mutex LOCK_log held by ...
  *     #0  0x00007f31c3a9612b in __lll_lock_wait () from /usr/lib/libc.so.6
  *     #1  0x000055d0a81171e0 in do_command () at sql_parse.cc:1405
  *     Backtrace stopped: no unwind information
@@ -27,8 +27,18 @@
 #include "base/escape.h"
 #include "write/names.h"
 #include "report/stacks.h"
+#include "report/wait-graph.h"
 #include "write/frame-texts.h"
+#include "write/wait-names.h"
 #include "write/writer.h"
+
+struct raw {
+	struct pmp_out *out;
+	const struct pmp_report *report;
+	const struct pmp_write_options *options;
+	struct pmp_frame_texts texts;
+	struct pmp_wait_graph graph; /* of a snapshot */
+};
 
 static void add_time(struct pmp_buf *buf, uint64_t realtime)
 {
@@ -86,6 +96,70 @@ static void add_quoted(struct pmp_buf *buf, const char *name)
 	pmp_buf_putc(buf, '"');
 }
 
+/* LWP 4131 "conn-17"; one that is not in the snapshot has no name. */
+static void add_holder(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
+		       const struct pmp_wait_node *node)
+{
+	pmp_buf_printf(buf, "LWP %d", (int)node->wait->holder);
+	if (node->holder == PMP_NO_THREAD)
+		return;
+	pmp_buf_putc(buf, ' ');
+	add_quoted(buf, graph->report->snapshot->rows[node->holder].thread->name);
+}
+
+/* Who has what a thread waits for, as far as that is known. */
+static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
+			const struct pmp_wait_node *node)
+{
+	const struct pmp_wait *wait = node->wait;
+
+	if (wait->holder_is == PMP_HOLDER_FREE)
+		pmp_buf_puts(buf, " (free)");
+	else if (wait->holder_is == PMP_HOLDER_SELF)
+		pmp_buf_puts(buf, " held by itself");
+	else if (wait->holder) {
+		pmp_buf_puts(buf,
+			     wait->flags & PMP_WAIT_QUEUED ? " after " : " held by ");
+		add_holder(buf, graph, node);
+	} else if (wait->count)
+		pmp_buf_printf(buf, " held by %" PRIu32 " reader%s", wait->count,
+			       wait->count == 1 ? "" : "s");
+	if (wait->holder_is == PMP_HOLDER_ENDED)
+		pmp_buf_puts(buf, " (ended)");
+	else if (wait->holder_is == PMP_HOLDER_PROCESS)
+		pmp_buf_puts(buf, " of another process");
+	else if (wait->holder_is == PMP_HOLDER_BEFORE_FORK)
+		pmp_buf_puts(buf, " of the process before its fork");
+}
+
+/* What it waits for, and which locks it holds that others wait for. */
+static void add_waits(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
+		      const struct pmp_row *row)
+{
+	const size_t number = (size_t)(row - graph->report->snapshot->rows);
+	const struct pmp_wait_node *node = &graph->nodes[number];
+	const struct pmp_held_lock *held;
+	size_t count;
+
+	if (node->wait->kind == PMP_WAIT_JOIN) {
+		pmp_buf_puts(buf, ", waits for the end of ");
+		add_holder(buf, graph, node);
+	} else if (*node->named.kind) {
+		pmp_buf_puts(buf, ", waits for ");
+		pmp_wait_object(buf, graph, number);
+		add_held_by(buf, graph, node);
+	}
+	if (node->wait->flags & PMP_WAIT_DEADLOCK)
+		pmp_buf_puts(buf, " (deadlock)");
+	held = pmp_wait_graph_held(graph, number, &count);
+	for (size_t i = 0; i < count; i++) {
+		pmp_buf_puts(buf, ", holds ");
+		pmp_wait_object(buf, graph, held[i].waiter);
+		pmp_buf_printf(buf, " (%zu wait%s)", held[i].count,
+			       held[i].count == 1 ? "s" : "");
+	}
+}
+
 /* How its stack was obtained. */
 static void add_how(struct pmp_buf *buf, const struct pmp_thread *thread)
 {
@@ -116,14 +190,15 @@ static void add_count(struct pmp_buf *buf, uint64_t count,
 }
 
 /* What is said of a thread before its frames. */
-static void add_thread(struct pmp_buf *buf, size_t number, const struct pmp_stack *stack,
-		       const struct pmp_sample_type *sample_type, bool with_name)
+static void add_thread(const struct raw *raw, size_t number,
+		       const struct pmp_stack *stack)
 {
 	char state = stack->state >= '!' && stack->state <= '~' ? stack->state : '?';
+	struct pmp_buf *buf = &raw->out->buf;
 
 	pmp_buf_printf(buf, "Thread %zu (Thread 0x%" PRIx64 " (LWP %d)", number,
 		       stack->found ? stack->found->tls : 0, (int)stack->tid);
-	if (with_name) {
+	if (raw->options->raw_names) {
 		pmp_buf_putc(buf, ' ');
 		add_quoted(buf, stack->thread);
 	}
@@ -140,8 +215,10 @@ static void add_thread(struct pmp_buf *buf, size_t number, const struct pmp_stac
 		add_how(buf, stack->found);
 	pmp_buf_puts(buf, ", name ");
 	add_quoted(buf, stack->thread);
-	if (!stack->found && stack->count)
-		add_count(buf, stack->count, sample_type);
+	if (stack->row)
+		add_waits(buf, &raw->graph, stack->row);
+	else if (stack->count)
+		add_count(buf, stack->count, &raw->report->metadata.sample_type);
 	pmp_buf_putc(buf, '\n');
 }
 
@@ -195,19 +272,16 @@ static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *reason)
 	pmp_buf_putc(buf, '\n');
 }
 
-static void add_stack(struct pmp_out *out, struct pmp_frame_texts *texts,
-		      size_t thread_number, const struct pmp_stack *stack,
-		      const struct pmp_write_options *options)
+static void add_stack(struct raw *raw, size_t thread_number,
+		      const struct pmp_stack *stack)
 {
-	const struct pmp_report *report = texts->report;
 	size_t number = 0;
 
-	add_thread(&out->buf, thread_number, stack, &report->metadata.sample_type,
-		   options->raw_names);
+	add_thread(raw, thread_number, stack);
 	for (size_t i = 0; i < stack->location_count; i++)
-		add_location(out, texts, stack->locations[i],
-			     pmp_stack_pc(report, stack, i), &number);
-	add_end(&out->buf, stack->end, stack->reason);
+		add_location(raw->out, &raw->texts, stack->locations[i],
+			     pmp_stack_pc(raw->report, stack, i), &number);
+	add_end(&raw->out->buf, stack->end, stack->reason);
 }
 
 /*
@@ -230,32 +304,44 @@ static size_t find_stack(const struct pmp_stacks *stacks, size_t first, size_t n
 	return number == 1 ? first : number - 1 - (number - 1 <= first);
 }
 
+/* 0 or PMP_ENOMEM. */
+static int make_graph(struct raw *raw)
+{
+	if (!raw->report->snapshot)
+		return 0;
+	return pmp_wait_graph_make(&raw->graph, raw->report) ||
+			       pmp_wait_graph_find_held(&raw->graph)
+		       ? PMP_ENOMEM
+		       : 0;
+}
+
 /* Snapshots are not kept apart in a saved profile, so each stack of a thread is shown once,
  * with how often it was seen. */
 static void write_raw(struct pmp_out *out, const struct pmp_report *report,
 		      const struct pmp_write_options *options)
 {
-	struct pmp_frame_texts texts = { .report = report,
-					 .make = make_text,
-					 .arg = options };
+	struct raw raw = { .out = out, .report = report, .options = options };
 	struct pmp_stacks stacks;
 	struct pmp_stack stack;
 	size_t first = 0;
 
-	if (pmp_stacks_make(&stacks, report, false)) {
+	raw.texts = (struct pmp_frame_texts){ .report = report,
+					      .make = make_text,
+					      .arg = options };
+	if (pmp_stacks_make(&stacks, report, false) || make_graph(&raw)) {
 		pmp_buf_fail(&out->buf);
-		return;
-	}
-	if (report->snapshot) {
+		stacks.found = 0;
+	} else if (report->snapshot) {
 		add_separator(&out->buf, report->snapshot);
 		first = find_main(report->snapshot);
 	}
 	for (size_t number = stacks.found; number > 0; number--) {
 		pmp_stacks_get(&stacks, find_stack(&stacks, first, number), &stack);
-		add_stack(out, &texts, number, &stack, options);
+		add_stack(&raw, number, &stack);
 	}
 	pmp_stacks_free(&stacks);
-	pmp_frame_texts_free(&texts);
+	pmp_frame_texts_free(&raw.texts);
+	pmp_wait_graph_free(&raw.graph);
 }
 
 const struct pmp_writer pmp_writer_raw = {

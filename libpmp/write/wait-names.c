@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 static const char *const holders[] = {
 	[PMP_HOLDER_NONE] = "",		  [PMP_HOLDER_FREE] = "free",
 	[PMP_HOLDER_THREAD] = "",	  [PMP_HOLDER_SELF] = "self",
@@ -52,4 +54,21 @@ void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf)
 			pmp_buf_printf(buf, "+0x%" PRIx64, object->offset);
 		break;
 	}
+}
+
+void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, size_t node)
+{
+	const struct pmp_row *row = &graph->report->snapshot->rows[node];
+	const struct pmp_wait_node *waiter = &graph->nodes[node];
+	struct pmp_object object;
+	struct pmp_buf name = { 0 };
+
+	pmp_buf_printf(buf, "%s ", waiter->named.kind);
+	if (pmp_report_object(graph->report, row, &object) &&
+	    pmp_object_name(&object, &name) && name.length)
+		pmp_escape_buf(buf, name.data, name.length);
+	else
+		pmp_buf_printf(buf, "0x%" PRIx64, waiter->wait->object);
+	buf->failed |= name.failed;
+	pmp_buf_free(&name);
 }

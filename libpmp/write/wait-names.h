@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "report/stacks.h"
+#include "report/wait-graph.h"
 #include "report/wait-kinds.h"
 
 /* "self", "ended", "free" and so on; "" if it is just a thread, or none is known. */
@@ -14,5 +15,9 @@ const char *pmp_wait_holder_name(const struct pmp_wait *wait);
 bool pmp_object_name(const struct pmp_object *object, struct pmp_buf *buf);
 /* Append where it lies, "in the heap" or "in libfoo.so+0x4010"; nothing if not known. */
 void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf);
+/* Append "mutex LOCK_log", or "mutex 0x7f31b8001a40" where it has no name: what the thread
+ * of a node waits for, fit for a terminal. */
+void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
+		     size_t node);
 
 #endif
