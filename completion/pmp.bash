@@ -53,7 +53,7 @@ _pmp_value() {
 
 _pmp() {
 	local program=${COMP_WORDS[0]/#\~/$HOME} cur=${COMP_WORDS[COMP_CWORD]}
-	local option=${COMP_WORDS[COMP_CWORD - 1]} table i letter name value words all=()
+	local option=${COMP_WORDS[COMP_CWORD - 1]} table i letter name value words all=() equals=
 
 	COMPREPLY=()
 	# After -- it is a command's line.
@@ -70,15 +70,15 @@ _pmp() {
 	done
 	# bash takes --stop=all for three words.
 	if [[ $cur == = ]]; then
-		cur=
+		cur='' equals=1
 	elif [[ $option == = ]]; then
-		option=${COMP_WORDS[COMP_CWORD - 2]}
+		option=${COMP_WORDS[COMP_CWORD - 2]} equals=1
 	fi
 	table=$(PMP_OPTS='' "$program" --list-options 2>/dev/null) || return
 	while IFS=$'\t' read -r letter name value words _; do
 		all+=("$name")
 		[[ $option == "$letter" && $letter != - || $option == "$name" ]] || continue
-		[[ $value == - ]] && continue
+		[[ $value == - || $value == \[* && ! $equals ]] && continue
 		_pmp_value "$name" "$value" "$words" "$cur"
 		return
 	done <<<"$table"

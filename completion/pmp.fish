@@ -56,6 +56,9 @@ command -q pmp; and PMP_OPTS= command pmp --list-options | while read -d $tab -l
     test $letter = -; or set -a option -s (string sub -s 2 -- $letter)
     if test $value = -
         set -a option -f
+    else if string match -q '[*' -- $value
+        # Only after =.
+        set -a option -f -a $words
     else if test $words != -
         set -a option -x -a $words
     else

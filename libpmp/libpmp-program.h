@@ -162,6 +162,16 @@ void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack
 void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_counter *counter);
 
+/* ---- deadlocks -------------------------------------------------------------- */
+
+/**
+ * Deadlock i (from 0) of the last sample of a report that was made with options.snapshot,
+ * in one line, fit for a terminal and cut off at size: its process, then who waits for
+ * which lock and who holds it. Returns how many threads are in it; 0: there is no such one.
+ */
+size_t pmp_report_deadlock(const struct pmp_report *report, size_t i, char *text,
+			   size_t size);
+
 /* ---- processes, values ---------------------------------------------------- */
 
 /* Processes as they come. */

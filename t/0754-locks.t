@@ -135,6 +135,85 @@ check_namespace() {
 	wait "$target_pid"
 }
 
+# raw KIND: what --raw says of waits, with locks as X and numbers as N.
+raw() {
+	"$PMP" --raw -q -p "$(ready_pid "$1")" 2>&1 |
+		sed -n 's/^State .*, name \(.*, \(waits\|holds\)\)/\1/p' |
+		sed 's/\(mutex\|rwlock\|condition\) [^ ]*/\1 X/g; s/LWP [0-9]*/LWP N/g'
+}
+
+check_raw() {
+	locks_start "$top_builddir/t/target/locks" mutex-static chain deadlock self ended \
+		rwlock-writer-readers deadlock-join condition-static before-fork
+	is "$(raw mutex-static)" '"waiter", waits for mutex X held by LWP N "holder"
+"holder", holds mutex X (1 waits)' "raw: who waits, and who holds"
+	is "$(raw chain)" '"last", waits for mutex X held by LWP N "third"
+"third", waits for mutex X held by LWP N "second", holds mutex X (1 waits)
+"second", waits for mutex X held by LWP N "root", holds mutex X (1 waits)
+"root", holds mutex X (1 waits)' "both of a thread"
+	is "$(raw deadlock)" '"worker-2", waits for mutex X held by LWP N "worker-1" (deadlock), holds mutex X (1 waits)
+"worker-1", waits for mutex X held by LWP N "worker-2" (deadlock), holds mutex X (1 waits)' \
+		"a deadlock"
+	is "$(raw self)" '"self", waits for mutex X held by itself (deadlock), holds mutex X (1 waits)' \
+		"a thread that waits for itself"
+	is "$(raw deadlock-join)" '"joiner", waits for the end of LWP N "worker" (deadlock), holds mutex X (1 waits)
+"worker", waits for mutex X held by LWP N "joiner" (deadlock)' "a join"
+	is "$(raw ended)" '"waiter", waits for mutex X held by LWP N (ended)' "an ended holder"
+	is "$(raw before-fork)" '"waiter", waits for mutex X held by LWP N of the process before its fork' \
+		"a holder before a fork"
+	is "$(raw rwlock-writer-readers)" '"waiter", waits for rwlock X held by 2 readers' "readers"
+	is "$(raw condition-static)" '"waiter", waits for condition X' "a condition"
+	like "$("$PMP" -f json -n 1 -q -p "$(ready_pid deadlock)")" '"deadlocks":\[\[[0-9]+,[0-9]+\]\]' \
+		"json: the deadlocks of a snapshot"
+	unlike "$("$PMP" -f json -n 1 -q -p "$(ready_pid chain)")" '"deadlocks"' "if there are any"
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids
+}
+
+# What a filter hides of a deadlock ends it.
+check_hidden() {
+	locks_start "$top_builddir/t/target/locks" deadlock-rwlock
+	like "$(text deadlock-rwlock)" '^DEADLOCK: 3 threads' "a deadlock of three"
+	"$PMP" --locks -q --ignore wrlock -p "$(ready_pid deadlock-rwlock)" >out 2>err
+	is "$?" 0 "one of them hidden by a filter"
+	unlike "$(cat out)" '^DEADLOCK' "it is not shown as a circle"
+	like "$(cat out)" '^HOLDER [0-9]+, not in this snapshot: 1 thread waits' \
+		"but as a holder that is not there"
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids
+}
+
+# checked STATUS TEXT ARG...: --locks=check, with locks as X and numbers as N on the standard error.
+checked() {
+	want=$1 text=$2
+	shift 2
+	"$PMP" --locks=check "$@" >out 2>err
+	is "$?" "$want" "--locks=check: $text"
+	is "$(cat out)" "" "which writes nothing"
+	sed 's/\(mutex\|rwlock\) [^ ]*/\1 X/g; s/[0-9]\{3,\}/N/g' err >said
+}
+
+check_check() {
+	locks_start "$top_builddir/t/target/locks" deadlock self chain deadlock-join \
+		deadlock-timed
+	checked 0 "no deadlock" -p "$(ready_pid chain)"
+	is "$(cat said)" "" "and says nothing"
+	checked 1 "a deadlock" -p "$(ready_pid deadlock)"
+	is "$(cat said)" 'pmp: deadlock in locks [N]: N "worker-1" waits for mutex X held by N "worker-2", N "worker-2" waits for mutex X held by N "worker-1"' \
+		"and says who waits for whom"
+	checked 1 "two of three processes" -q -p "$(ready_pid self),$(ready_pid chain),$(ready_pid deadlock-join)"
+	is "$(sort said)" 'pmp: deadlock in locks [N]: N "self" waits for mutex X held by itself
+pmp: deadlock in locks [N]: N "worker" waits for mutex X held by N "joiner", N "joiner" waits for the end of N "worker"' \
+		"each has its line"
+	checked 1 "until a timeout" -p "$(ready_pid deadlock-timed)"
+	like "$(cat said)" 'held by N "worker-2" until a timeout, N "worker-2"' "which is said"
+	checked 1 "several snapshots" -n 3 -i 10ms --ignore lock --idle hide -p "$(ready_pid deadlock)"
+	is "$(wc -l <said)" 1 "each deadlock has one line, whatever filters hide"
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids
+	checked 3 "no such process" -p 4194304
+}
+
 check_saved() {
 	start_target threads 3
 	"$PMP" -q -n 1 -o saved.pb.gz -p "$target_pid"

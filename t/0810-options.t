@@ -55,6 +55,17 @@ refused "option --max-frames: '65537' is not a whole number from 1 to 65536" \
 	"for example --max-frames 512" --max-frames 65537 1
 refused "option --stop: 'some' is not one of: auto all never" "" --stop=some 1
 refused "option --unwind: 'cf' is not one of: auto cfi fp" "" --unwind cf 1
+refused "option --locks: 'chec' is not what it knows: check, or nothing" \
+	"for example --locks, or --locks=check" --locks=chec 1
+refused "option --locks: '' is not what it knows: check, or nothing" \
+	"for example --locks, or --locks=check" --locks= 1
+writes_nothing="--locks=check writes nothing: -f, -o, --every and --diff exclude it"
+writes="pmp --locks -o FILE writes who waits for whom"
+refused "$writes_nothing" "$writes" --locks=check -o there.locks 1
+refused "$writes_nothing" "$writes" --locks=check -f json 1
+refused "$writes_nothing" "$writes" --locks=check --diff before.pb.gz 1
+refused "--locks=check ends with a status of its own, and so does a command" \
+	"start it, then pmp --locks=check -p PID" --locks=check -- true
 refused "option --threads: '(' is not a regular expression: Unmatched ( or \\(" \
 	"for example --threads '^conn'" --threads '(' 1
 

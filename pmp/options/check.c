@@ -18,6 +18,28 @@
 #define MEMORY_DEFAULT (UINT64_C(256) << 20)
 #define HINT_SIZE 512
 
+/* Of a process at one moment, or for as long as -d or -n say; its status is the answer. */
+static bool check_check(const struct options *options)
+{
+	if (!options->check_locks)
+		return true;
+	if (options->output || strcmp(options->format->name, "locks") != 0 ||
+	    options->every || options->diff) {
+		message_print("pmp --locks -o FILE writes who waits for whom",
+			      "--locks=check writes nothing: -f, -o, --every and --diff "
+			      "exclude it");
+		return false;
+	}
+	if (options->command) {
+		message_print(
+			"start it, then pmp --locks=check -p PID",
+			"--locks=check ends with a status of its own, and so does a "
+			"command");
+		return false;
+	}
+	return true;
+}
+
 static bool check_sink(struct options *options)
 {
 	char formats[256], hint[HINT_SIZE];
@@ -245,8 +267,8 @@ static bool check_servers(const struct options *options)
 
 int options_check(struct options *options)
 {
-	if (!check_sink(options) || !check_series(options) || !check_servers(options) ||
-	    !set_filter(options))
+	if (!check_check(options) || !check_sink(options) || !check_series(options) ||
+	    !check_servers(options) || !set_filter(options))
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_length(options);

@@ -15,9 +15,12 @@ static void help_row(const struct option_row *row)
 	char text[64];
 	int n;
 
-	n = snprintf(text, sizeof(text), "  %c%c%c --%s%s%s", row->letter ? '-' : ' ',
+	n = snprintf(text, sizeof(text), "  %c%c%c --%s%s%s%s", row->letter ? '-' : ' ',
 		     row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
-		     row->value ? " " : "", row->value ? row->value : "");
+		     !row->value	   ? ""
+		     : row->may_lack_value ? "[="
+					   : " ",
+		     row->value ? row->value : "", row->may_lack_value ? "]" : "");
 	printf("%-*s%s%s\n", HELP_COLUMN, text, n >= HELP_COLUMN ? " " : "", row->help);
 }
 
@@ -49,7 +52,7 @@ int options_help(void)
 }
 
 /* "-f	--format	FORMAT	raw folded pmp	format of the output": what is not there
- * is -. */
+ * is -, a value that may be missing in brackets. */
 int options_list(void)
 {
 	char formats[256];
@@ -60,9 +63,10 @@ int options_list(void)
 		const char letter[] = { '-', row->letter, '\0' };
 
 		if (row->help)
-			printf("%s\t--%s\t%s\t%s\t%s\n", letter, row->name,
-			       row->value ? row->value : "-", words ? words : "-",
-			       row->help);
+			printf(row->may_lack_value ? "%s\t--%s\t[%s]\t%s\t%s\n"
+						   : "%s\t--%s\t%s\t%s\t%s\n",
+			       letter, row->name, row->value ? row->value : "-",
+			       words ? words : "-", row->help);
 	}
 	return fflush(stdout) == 0 ? 0 : PMP_EXIT_OUTPUT;
 }

@@ -52,6 +52,7 @@ struct options {
 	bool no_restart;
 	/* Sink. */
 	const struct pmp_format *format;
+	bool check_locks;	 /* nothing is written: is there a deadlock? */
 	const char *output;	 /* NULL: standard output */
 	uint64_t every;		 /* ns between files; 0: one file */
 	uint64_t keep;		 /* files; 0: all */

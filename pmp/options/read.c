@@ -71,7 +71,7 @@ static bool check_configured(void *arg, const char *name, const char *value)
 		message_print(PMP_SEE_HELP, "unknown option '%s'", name);
 	else if (!option_is_for_config(row))
 		message_print(NULL, "'%s' is for the command line only", name);
-	else if (row->value && (!value || !*value))
+	else if (row->value && !row->may_lack_value && (!value || !*value))
 		message_print(PMP_SEE_HELP, "'%s' needs a value: %s", name, row->value);
 	else if (!row->value && value)
 		message_print(PMP_SEE_HELP, "'%s' takes no value", name);

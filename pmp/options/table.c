@@ -100,7 +100,8 @@ static const struct option_row rows[] = {
 
 	{ SINK, 0, "raw", NULL, take_raw, 0,
 	  .help = "stacks as gdb prints them (default if no terminal)" },
-	{ SINK, 0, "locks", NULL, take_locks, 0,
+	{ SINK, 0, "locks", "check", take_locks, 0, .may_lack_value = true,
+	  .words = "check", .example = "--locks, or --locks=check",
 	  .help = "who waits for which lock, who holds it; deadlocks" },
 	{ SINK, 'f', "format", "FORMAT", take_format, 0,
 	  .help = "format of the output (see below)" },
@@ -496,8 +497,9 @@ static bool take_raw(struct options *options, const struct option_row *row,
 static bool take_locks(struct options *options, const struct option_row *row,
 		       const char *text)
 {
-	(void)row;
-	(void)text;
+	if (text && strcmp(text, "check") != 0)
+		return wrong(row, text, "what it knows: check, or nothing");
+	options->check_locks = text != NULL;
 	options->format = pmp_format_find("locks");
 	return true;
 }
@@ -557,13 +559,20 @@ static bool take_operand(struct options *options, const char *text)
 	return true;
 }
 
+static int value_of(const struct option_row *row)
+{
+	if (!row->value)
+		return no_argument;
+	return row->may_lack_value ? optional_argument : required_argument;
+}
+
 /* What getopt_long() needs, from the table. */
 static void make_getopt(char *letters, struct option *names)
 {
 	*letters++ = '-'; /* operands in their order, as the value of OPERAND */
 	*letters++ = ':'; /* a missing value is told from an unknown option */
 	for (size_t i = 0; i < ROW_COUNT; i++) {
-		names[i] = (struct option){ rows[i].name, rows[i].value != NULL, NULL,
+		names[i] = (struct option){ rows[i].name, value_of(&rows[i]), NULL,
 					    LONG_BASE + (int)i };
 		if (!rows[i].letter)
 			continue;

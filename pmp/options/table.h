@@ -24,6 +24,7 @@ struct option_row {
 	const char *words;   /* of take_word: in the order of the enum, blanks between */
 	const char *example; /* of a right value */
 	const char *help;
+	bool may_lack_value; /* NULL is taken then; else it follows '=' */
 };
 
 /* The rows in their order; NULL after the last. */

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-static const struct sink_type *const sinks[] = { &sink_screen, &sink_text,
-						 &sink_profile };
+static const struct sink_type *const sinks[] = { &sink_screen, &sink_lock_check,
+						 &sink_text, &sink_profile };
 
 const struct sink_type *sink_type_of(const struct options *options, bool screen)
 {

@@ -15,6 +15,7 @@
 
 struct counting;
 struct counting_needs;
+struct lock_check;
 struct loop;
 struct progress;
 struct run_state;
@@ -96,15 +97,16 @@ struct sink {
 	struct atomic_file_wait wait;
 	/* Of files. */
 	struct atomic_file *output;
-	struct process named; /* what it is named after */
-	uint64_t next_file;   /* --every: when the next one begins; 0: not set */
+	struct process named;	  /* what it is named after */
+	uint64_t next_file;	  /* --every: when the next one begins; 0: not set */
+	struct lock_check *check; /* of --locks=check */
 	/* Of the screen. */
 	struct session *session;
 	int keys; /* descriptor that it reads keys from, or -1 */
 	bool quit;
 };
 
-extern const struct sink_type sink_text, sink_profile, sink_screen;
+extern const struct sink_type sink_text, sink_profile, sink_screen, sink_lock_check;
 
 /** The one that the options ask for, on a screen if that is possible and wanted. */
 const struct sink_type *sink_type_of(const struct options *options, bool screen);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --locks=check: nothing is written; messages and the status say whether there is a
+ * deadlock. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpmp-program.h"
+#include "run/counting.h"
+#include "say/message.h"
+#include "sink/sink.h"
+
+#define LINE_SIZE 900	  /* a message has room for it */
+#define DEADLOCKS_MAX 100 /* that are reported */
+
+struct lock_check {
+	struct pmp_profile *profile;
+	char *lines[DEADLOCKS_MAX]; /* one for each that was found, each found once */
+	size_t count, said;
+	int code;
+	struct pmp_error err;
+};
+
+static bool is_meant(const struct options *options)
+{
+	return options->check_locks;
+}
+
+static void needs(const struct options *options, struct counting_needs *needs)
+{
+	(void)options;
+	needs->snapshots = true;
+}
+
+static int open_check(struct sink *sink)
+{
+	sink->check = calloc(1, sizeof(*sink->check));
+	if (sink->check)
+		return 0;
+	message_print(NULL, "not enough memory for the list of deadlocks");
+	return PMP_EXIT_FAILED;
+}
+
+static bool is_known(const struct lock_check *check, const char *line)
+{
+	for (size_t i = 0; i < check->count; i++) {
+		if (strcmp(check->lines[i], line) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Without the filters of the options: they are about what is shown. */
+static void find_deadlocks(void *arg)
+{
+	const struct pmp_report_options options = {
+		.size = sizeof(options),
+		.snapshot = true,
+	};
+	struct lock_check *check = arg;
+	struct pmp_report *report;
+	char line[LINE_SIZE];
+
+	check->code =
+		pmp_report_new(check->profile, NULL, &options, &report, &check->err);
+	if (check->code < 0)
+		return;
+	for (size_t i = 0; check->count < DEADLOCKS_MAX &&
+			   pmp_report_deadlock(report, i, line, sizeof(line));
+	     i++) {
+		if (is_known(check, line))
+			continue;
+		check->lines[check->count] = strdup(line);
+		if (!check->lines[check->count])
+			break;
+		check->count++;
+	}
+	pmp_report_free(report);
+}
+
+/* What they are called is in files, so that the worker looks. */
+static void sampled(struct sink *sink)
+{
+	struct lock_check *check = sink->check;
+
+	check->profile = sink->counting->profile;
+	sink->calls->work(sink->run, find_deadlocks, check);
+	if (check->code < 0) {
+		message_error(&check->err);
+		sink->calls->fail(sink->run, PMP_EXIT_FAILED);
+	}
+	for (; check->said < check->count; check->said++)
+		message_print(NULL, "deadlock in %s", check->lines[check->said]);
+}
+
+static void finish(struct sink *sink)
+{
+	if (sink->check->count)
+		sink->calls->fail(sink->run, PMP_EXIT_FAILED);
+}
+
+static void close_check(struct sink *sink)
+{
+	for (size_t i = 0; sink->check && i < sink->check->count; i++)
+		free(sink->check->lines[i]);
+	free(sink->check);
+	sink->check = NULL;
+}
+
+static void targets(struct sink *sink, const struct process *process)
+{
+	(void)sink;
+	(void)process;
+}
+
+static void boundary(struct sink *sink, uint64_t time)
+{
+	(void)sink;
+	(void)time;
+}
+
+static void nothing(struct sink *sink)
+{
+	(void)sink;
+}
+
+static int any_time(const struct sink *sink, int most)
+{
+	(void)sink;
+	return most;
+}
+
+static bool never_stays(struct sink *sink)
+{
+	(void)sink;
+	return false;
+}
+
+const struct sink_type sink_lock_check = {
+	.name = "lock-check",
+	.is_meant = is_meant,
+	.needs = needs,
+	.open = open_check,
+	.start = nothing,
+	.targets = targets,
+	.boundary = boundary,
+	.sampled = sampled,
+	.show = nothing,
+	.tend = nothing,
+	.timeout = any_time,
+	.suspend = nothing,
+	.resume = nothing,
+	.stays = never_stays,
+	.leave = nothing,
+	.finish = finish,
+	.close = close_check,
+};
