@@ -80,6 +80,118 @@ static void test_round_trip(void)
 	saved_free(&third);
 }
 
+/* ---- waits ---------------------------------------------------------------------- */
+
+static void count_wait(struct saved *saved, const struct pmp_lock *lock,
+		       uint64_t contentions, uint64_t caused)
+{
+	const struct pmp_entry *like = pmp_profile_entry(saved->profile, 0);
+	struct pmp_entry_waits waits = {
+		.lock = lock,
+		.contentions = contentions,
+		.held_contentions = caused,
+		.held_delay = caused * 1000,
+	};
+	struct pmp_entry entry = *like;
+
+	entry.waits = &waits;
+	entry.count = 5;
+	entry.wall = 500;
+	if (pmp_profile_count(saved->profile, &entry))
+		abort();
+}
+
+/* The example, and a stack of it that waited for locks. */
+static struct saved saved_waiting(void)
+{
+	struct pmp_lock lock = {
+		.kind = PMP_WAIT_MUTEX,
+		.holder_is = PMP_HOLDER_THREAD,
+		.holder = 4103,
+		.address = 0x7f31b8001a40,
+		.holder_name = "conn-18",
+		.text = "",
+		.object = { .location = PMP_LOCATION_NONE },
+	};
+	struct saved saved = saved_example();
+
+	count_wait(&saved, &lock, 2, 0);
+	lock.holder_is = PMP_HOLDER_FREE;
+	lock.holder = 0;
+	lock.holder_name = "";
+	count_wait(&saved, &lock, 1, 7);
+	lock.kind = PMP_WAIT_JOIN;
+	lock.address = 0;
+	count_wait(&saved, &lock, 1, 0);
+	lock.kind = PMP_WAIT_CONDITION;
+	count_wait(&saved, &lock, 1, 0);
+	return saved;
+}
+
+static const struct pmp_entry_waits *find_wait(const struct saved *saved,
+					       const char *text, const char *holder)
+{
+	static const struct pmp_entry_waits none;
+
+	for (size_t i = 0; i < pmp_profile_entry_count(saved->profile); i++) {
+		const struct pmp_entry_waits *waits =
+			pmp_profile_entry(saved->profile, i)->waits;
+
+		if (waits->lock && !strcmp(waits->lock->text, text) &&
+		    !strcmp(waits->lock->holder_name, holder))
+			return waits;
+	}
+	return &none;
+}
+
+static bool has_bytes(const struct pmp_buf *buf, const char *text)
+{
+	return memmem(buf->data, buf->length, text, strlen(text));
+}
+
+static void test_waits(void)
+{
+	struct saved first = saved_waiting(), second = saved_new(), third = saved_new();
+	struct saved usual = saved_example();
+	struct pmp_buf packed = saved_write(&first, "pprof", NULL), again, plain;
+	const struct pmp_entry_waits *waits;
+
+	is_int(saved_read(&second, packed.data, packed.length, NULL), 0,
+	       "a profile of waits is read");
+	again = saved_write(&second, "pprof", NULL);
+	is_int(saved_read(&third, again.data, again.length, NULL), 0,
+	       "saved again it is read, too");
+	compare(&second, &third, NULL, "as the first time");
+	waits = find_wait(&second, "mutex 0x7f31b8001a40", "conn-18");
+	is_int(waits->contentions, 2, "its waits are there");
+	is_int(waits->lock ? waits->lock->holder : 0, 4103, "with the holder");
+	waits = find_wait(&second, "mutex 0x7f31b8001a40", "");
+	is_int(waits->lock ? waits->lock->holder_is : 0, PMP_HOLDER_FREE,
+	       "or that there was none");
+	is_int(waits->held_contentions, 7, "and what it did to others");
+	is_int(waits->held_delay, 7000, "with the time");
+	waits = find_wait(&second, "join", "");
+	ok(waits->lock && !pmp_lock_is_contended(waits->lock),
+	   "to join is no contention");
+	plain = saved_unpack(&packed);
+	ok(has_bytes(&plain, "caused_delay") && !has_bytes(&plain, "condition"),
+	   "what is no lock is not in it");
+	pmp_buf_free(&plain);
+	pmp_buf_free(&again);
+	pmp_buf_free(&packed);
+	saved_free(&first);
+	saved_free(&second);
+	saved_free(&third);
+
+	packed = saved_write(&usual, "pprof", NULL);
+	plain = saved_unpack(&packed);
+	ok(!has_bytes(&plain, "\x12\x02\x18\x07") && has_bytes(&plain, "wall"),
+	   "a profile without waits has no such values");
+	pmp_buf_free(&plain);
+	pmp_buf_free(&packed);
+	saved_free(&usual);
+}
+
 /* A library where the program is, too: in another process, or later. */
 static void test_overlap(void)
 {
@@ -144,17 +256,23 @@ static void sweep(const struct pmp_buf *file, const char *what)
 	free(copy);
 }
 
-static void test_sweep(void)
+static void sweep_both(struct saved saved, const char *packed_name,
+		       const char *plain_name)
 {
-	struct saved saved = saved_example();
 	struct pmp_buf packed = saved_write(&saved, "pprof", NULL);
 	struct pmp_buf plain = saved_unpack(&packed);
 
-	sweep(&packed, "packed");
-	sweep(&plain, "plain");
+	sweep(&packed, packed_name);
+	sweep(&plain, plain_name);
 	pmp_buf_free(&packed);
 	pmp_buf_free(&plain);
 	saved_free(&saved);
+}
+
+static void test_sweep(void)
+{
+	sweep_both(saved_example(), "packed", "plain");
+	sweep_both(saved_waiting(), "waits, packed", "waits, plain");
 }
 
 /* ---- by hand -------------------------------------------------------------------- */
@@ -411,6 +529,7 @@ int main(void)
 	test_bomb();
 	test_paths();
 	test_linkage();
+	test_waits();
 	test_sweep();
 	return done_testing();
 }

@@ -44,3 +44,9 @@ bool pmp_report_object(const struct pmp_report *report, const struct pmp_row *ro
 	pmp_symbolizer_object(report->symbolizer, &row->object, object);
 	return true;
 }
+
+void pmp_report_locate_lock(const struct pmp_report *report, const struct pmp_lock *lock,
+			    struct pmp_object *object)
+{
+	pmp_symbolizer_object(report->symbolizer, &lock->object, object);
+}

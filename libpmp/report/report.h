@@ -83,5 +83,8 @@ void pmp_report_mapping(const struct pmp_report *report, uint32_t number,
  */
 bool pmp_report_object(const struct pmp_report *report, const struct pmp_row *row,
 		       struct pmp_object *object);
+/* The same of a lock that was counted. */
+void pmp_report_locate_lock(const struct pmp_report *report, const struct pmp_lock *lock,
+			    struct pmp_object *object);
 
 #endif

@@ -121,6 +121,7 @@ static uint64_t value_of(const Pmp__Pprof__Sample *sample, int column, uint64_t 
 static void read_values(const struct pmp_pprof_columns *columns,
 			const Pmp__Pprof__Sample *sample, struct pmp_entry *entry)
 {
+	struct pmp_entry_waits *waits = entry->waits;
 	uint64_t offcpu = value_of(sample, columns->offcpu, columns->offcpu_unit);
 
 	entry->count = value_of(sample, columns->count, 1);
@@ -128,6 +129,9 @@ static void read_values(const struct pmp_pprof_columns *columns,
 	entry->wall = value_of(sample, columns->wall, columns->wall_unit);
 	if (columns->wall < 0)
 		entry->wall = entry->cpu + offcpu;
+	waits->contentions = value_of(sample, columns->contentions, 1);
+	waits->held_contentions = value_of(sample, columns->caused_contentions, 1);
+	waits->held_delay = value_of(sample, columns->caused_delay, 1);
 }
 
 static pid_t id_of(int64_t number)
@@ -135,9 +139,27 @@ static pid_t id_of(int64_t number)
 	return number > 0 && number <= INT_MAX ? (pid_t)number : 0;
 }
 
+/* Those of what the thread waited for; false: it is another one. */
+static bool read_wait_label(const char *key, const char *value, int64_t number,
+			    struct pmp_lock *lock)
+{
+	if (!strcmp(key, "lock")) {
+		lock->text = value;
+		lock->kind = strcmp(value, "join") ? PMP_WAIT_FUTEX : PMP_WAIT_JOIN;
+	} else if (!strcmp(key, "holder")) {
+		pmp_lock_set_holder(lock, value);
+	} else if (!strcmp(key, "holder_tid")) {
+		lock->holder = id_of(number);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* The labels that pmp writes; others' `thread` is the same. */
 static int read_labels(const struct pmp_pprof_reader *reader,
-		       const Pmp__Pprof__Sample *sample, struct pmp_entry *entry)
+		       const Pmp__Pprof__Sample *sample, struct pmp_entry *entry,
+		       struct pmp_lock *lock)
 {
 	for (size_t i = 0; i < sample->n_label; i++) {
 		const Pmp__Pprof__Label *label = sample->label[i];
@@ -148,6 +170,8 @@ static int read_labels(const struct pmp_pprof_reader *reader,
 			return PMP_EFORMAT;
 		key = pmp_pprof_text(reader, pmp_pprof_text_number(label->key));
 		value = pmp_pprof_text(reader, pmp_pprof_text_number(label->text));
+		if (read_wait_label(key, value, label->number, lock))
+			continue;
 		if (!strcmp(key, "process") && *value)
 			entry->process = value;
 		else if (!strcmp(key, "pid"))
@@ -267,12 +291,19 @@ static const char *program_name(const struct pmp_pprof_reader *reader)
 
 int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
+	struct pmp_lock lock = {
+		.holder_name = "",
+		.text = "",
+		.object = { .location = PMP_LOCATION_NONE },
+	};
+	struct pmp_entry_waits waits = { 0 };
 	struct pmp_entry entry = {
 		.process = program_name(reader),
 		.thread = "",
 		.state = '?',
 		.syscall = "",
 		.wchan = "",
+		.waits = &waits,
 	};
 	char reason[PMP_REASON_SIZE] = "";
 	Pmp__Pprof__Sample *sample;
@@ -288,7 +319,9 @@ int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_fiel
 	if (reader->sample_count++ >= SAMPLES_MAX || sample->n_location > FRAMES_MAX)
 		return PMP_ELIMIT;
 	read_values(&reader->columns, sample, &entry);
-	code = read_labels(reader, sample, &entry);
+	code = read_labels(reader, sample, &entry, &lock);
+	if (*lock.text)
+		waits.lock = &lock;
 	if (code || (!entry.count && !entry.cpu))
 		return code;
 	count = sample->n_location;

@@ -58,6 +58,16 @@ static void find_time(struct pmp_pprof_reader *reader, const char *name, int *co
 	}
 }
 
+/* What pmp counts of waits; others' values of these names are not meant. */
+static int find_count(struct pmp_pprof_reader *reader, const char *name, const char *unit)
+{
+	for (size_t i = 0; i < reader->type_count; i++)
+		if (!strcmp(pmp_pprof_text(reader, reader->types[i].name), name) &&
+		    !strcmp(pmp_pprof_text(reader, reader->types[i].unit), unit))
+			return (int)i;
+	return -1;
+}
+
 /* All that was read into a profile counts the same. */
 static int check_measure(struct pmp_pprof_reader *reader)
 {
@@ -100,6 +110,9 @@ static int find_columns(struct pmp_pprof_reader *reader)
 	find_time(reader, "cpu", &columns->cpu, &columns->cpu_unit);
 	find_time(reader, "offcpu", &columns->offcpu, &columns->offcpu_unit);
 	find_time(reader, "wall", &columns->wall, &columns->wall_unit);
+	columns->contentions = find_count(reader, "contentions", "count");
+	columns->caused_contentions = find_count(reader, "caused_contentions", "count");
+	columns->caused_delay = find_count(reader, "caused_delay", "nanoseconds");
 	return check_measure(reader);
 }
 

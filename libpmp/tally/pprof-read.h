@@ -32,6 +32,7 @@ struct pmp_pprof_location {
 /* Which of a sample's values is what; -1: none. Times have a unit in ns. */
 struct pmp_pprof_columns {
 	int count, cpu, offcpu, wall;
+	int contentions, caused_contentions, caused_delay;
 	uint64_t cpu_unit, offcpu_unit, wall_unit;
 };
 

@@ -11,6 +11,12 @@
  * A message is what its parts are one after the other. So each sample is encoded
  * and compressed by itself: what is kept until the end are locations and names.
  * What is unknown of a stack stands at its root, as a location without an address.
+ *
+ * Where threads waited for locks there are more values and labels: what they waited for,
+ * and for whom, stands with their stacks; what that did to others, with the holder's.
+ *
+ *     sample   ..., values 2 contentions, 0.2 s delay, 0 and 0 s caused,
+ *              labels ... lock="mutex LOCK_log+0x10" holder=conn-18 holder_tid=4103
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -24,6 +30,7 @@
 #include "base/intern.h"
 #include "base/pprof.pb-c.h"
 #include "write/names.h"
+#include "report/counted-wait.h"
 #include "report/sort.h"
 #include "write/address-layout.h"
 #include "write/writer.h"
@@ -31,8 +38,7 @@
 #define PIECE_SIZE ((size_t)32 * 1024) /* compressed at once */
 #define GZIP_WINDOW (15 + 16)	       /* for zlib: the largest, with gzip's header */
 #define GZIP_MEMORY 8
-#define LABELS_MAX 7
-#define VALUES 4
+#define LABELS_MAX 10
 
 typedef Pmp__Pprof__Profile Profile;
 typedef Pmp__Pprof__ValueType ValueType;
@@ -44,7 +50,26 @@ typedef Pmp__Pprof__Line Line;
 typedef Pmp__Pprof__Function Function;
 
 /* The first of all texts, in this order. */
-enum { NOTHING, SAMPLES, COUNT, CPU, NANOSECONDS, OFFCPU, WALL };
+enum {
+	NOTHING,
+	SAMPLES,
+	COUNT,
+	CPU,
+	NANOSECONDS,
+	OFFCPU,
+	WALL,
+	CONTENTIONS,
+	DELAY,
+	CAUSED_CONTENTIONS,
+	CAUSED_DELAY
+};
+
+/* The order of values: some programs show the last one unless they are asked. */
+static const int64_t usual_types[] = { SAMPLES, CPU, OFFCPU, WALL };
+static const int64_t waiting_types[] = {
+	SAMPLES, CONTENTIONS, DELAY, CAUSED_CONTENTIONS, CAUSED_DELAY, CPU, OFFCPU, WALL
+};
+#define VALUES_MAX 8
 
 /* The key of a function. */
 struct function {
@@ -60,7 +85,8 @@ struct encoder {
 	struct pmp_intern *marks;     /* texts of unknown roots */
 	/* Of what is no number of stacks; else 0. */
 	int64_t type, unit;
-	size_t values;		       /* of a sample */
+	const int64_t *types;	       /* of the values of a sample, */
+	size_t values;		       /* so many */
 	struct pmp_buf scratch, plain; /* for texts; not yet compressed */
 	uint64_t *ids;		       /* of the current sample */
 	size_t id_capacity;
@@ -301,6 +327,23 @@ static void add_label(struct encoder *encoder, Sample *sample, const char *key,
 		label->unit = text_of(encoder, "id");
 }
 
+static void add_wait_labels(struct encoder *encoder, Sample *sample,
+			    const struct pmp_counted_wait *wait)
+{
+	struct pmp_buf text = { 0 };
+
+	if (!wait->lock)
+		return;
+	pmp_counted_wait_text(encoder->report, wait, true, &text);
+	if (pmp_buf_failed(&text))
+		fail(encoder);
+	else
+		add_label(encoder, sample, "lock", text.data, 0);
+	pmp_buf_free(&text);
+	add_label(encoder, sample, "holder", pmp_counted_wait_holder(wait), 0);
+	add_label(encoder, sample, "holder_tid", "", wait->lock->holder);
+}
+
 static void add_labels(struct encoder *encoder, Sample *sample,
 		       const struct pmp_entry *entry)
 {
@@ -340,17 +383,29 @@ static uint32_t mark_of(struct encoder *encoder, const struct pmp_entry *entry)
 	return mark;
 }
 
-static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
+static uint64_t value_of(const struct pmp_entry *entry,
+			 const struct pmp_counted_wait *wait, int64_t type)
 {
+	const struct pmp_entry_waits *waits = entry->waits;
+
+	switch (type) {
+	case CPU: return entry->cpu;
 	/* Both times are estimates: one found running more often than most others may
 	 * have more of the one than of the other. */
-	uint64_t offcpu = entry->wall > entry->cpu ? entry->wall - entry->cpu : 0;
-	int64_t values[VALUES] = {
-		(int64_t)entry->count,
-		(int64_t)entry->cpu,
-		(int64_t)offcpu,
-		(int64_t)entry->wall,
-	};
+	case OFFCPU: return entry->wall > entry->cpu ? entry->wall - entry->cpu : 0;
+	case WALL: return entry->wall;
+	case CONTENTIONS: return wait->contended ? waits->contentions : 0;
+	case DELAY: return wait->contended ? entry->wall : 0;
+	case CAUSED_CONTENTIONS: return waits->held_contentions;
+	case CAUSED_DELAY: return waits->held_delay;
+	default: return entry->count;
+	}
+}
+
+static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
+{
+	int64_t values[VALUES_MAX];
+	struct pmp_counted_wait wait;
 	Label labels[LABELS_MAX], *pointers[LABELS_MAX];
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	Sample sample = PMP__PPROF__SAMPLE__INIT, *item = &sample;
@@ -363,6 +418,9 @@ static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 	}
 	for (size_t i = 0; i < LABELS_MAX; i++)
 		pointers[i] = &labels[i];
+	pmp_counted_wait_get(encoder->report, entry, &wait);
+	for (size_t i = 0; i < encoder->values; i++)
+		values[i] = (int64_t)value_of(entry, &wait, encoder->types[i]);
 	for (size_t i = 0; i < entry->location_count; i++) {
 		uint32_t id = pmp_layout_use(&encoder->layout, entry->locations[i]);
 
@@ -377,6 +435,7 @@ static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 	sample.value = values;
 	sample.label = pointers;
 	add_labels(encoder, &sample, entry);
+	add_wait_labels(encoder, &sample, &wait);
 	part.n_sample = 1;
 	part.sample = &item;
 	put(encoder, &part);
@@ -386,14 +445,18 @@ static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 
 static void put_types(struct encoder *encoder)
 {
-	static const int64_t names[VALUES] = { SAMPLES, CPU, OFFCPU, WALL };
 	Profile part = PMP__PPROF__PROFILE__INIT;
 
 	for (size_t i = 0; i < encoder->values; i++) {
 		ValueType type = PMP__PPROF__VALUE_TYPE__INIT, *item = &type;
+		const int64_t name = encoder->types[i];
 
-		type.type = encoder->type ? encoder->type : names[i];
-		type.unit = encoder->type ? encoder->unit : i ? NANOSECONDS : COUNT;
+		type.type = encoder->type ? encoder->type : name;
+		type.unit = encoder->type ? encoder->unit
+			    : name == SAMPLES || name == CONTENTIONS ||
+					    name == CAUSED_CONTENTIONS
+				    ? COUNT
+				    : NANOSECONDS;
 		part.n_sample_type = 1;
 		part.sample_type = &item;
 		put(encoder, &part);
@@ -471,9 +534,19 @@ static void put_metadata(struct encoder *encoder, bool timed)
 
 static bool open_encoder(struct encoder *encoder)
 {
-	static const char *const first[] = { "",    "samples",	   "count",
-					     "cpu", "nanoseconds", "offcpu",
-					     "wall" };
+	static const char *const first[] = {
+		"",
+		"samples",
+		"count",
+		"cpu",
+		"nanoseconds",
+		"offcpu",
+		"wall",
+		"contentions",
+		"delay",
+		"caused_contentions",
+		"caused_delay",
+	};
 
 	encoder->texts = pmp_intern_new();
 	encoder->functions = pmp_intern_new();
@@ -501,14 +574,38 @@ static void close_encoder(struct encoder *encoder)
 	free(encoder->ids);
 }
 
-/* All four of stacks; what else a saved profile has counted stands alone. */
+/* Has any of its threads waited for a lock, or was any waited for? */
+static bool has_contention(const struct pmp_report *report)
+{
+	struct pmp_counted_wait wait;
+
+	for (size_t i = 0; i < report->entry_count; i++) {
+		const struct pmp_entry *entry = &report->entries[i];
+
+		if (!entry->waits)
+			continue;
+		pmp_counted_wait_get(report, entry, &wait);
+		if (wait.contended || entry->waits->held_contentions ||
+		    entry->waits->held_delay)
+			return true;
+	}
+	return false;
+}
+
+/* All of stacks; what else a saved profile has counted stands alone. */
 static void choose_values(struct encoder *encoder)
 {
 	const struct pmp_metadata *metadata = &encoder->report->metadata;
 
-	encoder->values = VALUES;
-	if (!*metadata->sample_type.type)
+	encoder->types = usual_types;
+	encoder->values = sizeof(usual_types) / sizeof(*usual_types);
+	if (!*metadata->sample_type.type) {
+		if (!has_contention(encoder->report))
+			return;
+		encoder->types = waiting_types;
+		encoder->values = sizeof(waiting_types) / sizeof(*waiting_types);
 		return;
+	}
 	encoder->type = text_of(encoder, metadata->sample_type.type);
 	encoder->unit = text_of(encoder, metadata->sample_type.unit);
 	encoder->values = 1;
@@ -564,6 +661,7 @@ const struct pmp_writer pmp_writer_pprof = {
 		.mime = "application/octet-stream",
 		.details = true,
 		.binary = true,
+		.waits = true,
 	},
 	.write = write_pprof,
 };

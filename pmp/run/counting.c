@@ -25,6 +25,7 @@ static int make_profile(const struct counting *counting, bool saved,
 		/* What has been saved has them already. */
 		.details = saved ? !options->diff : needs->details,
 		.times = needs->times,
+		.waits = needs->waits,
 		.live = needs->live,
 	};
 

@@ -16,7 +16,7 @@ struct worker;
 
 /* What a profile must keep for a sink; see struct pmp_profile_options. */
 struct counting_needs {
-	bool details, times, snapshots, live;
+	bool details, times, snapshots, live, waits;
 	bool lines; /* of frames, as well as functions */
 };
 

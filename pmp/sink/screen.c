@@ -19,6 +19,7 @@ static void needs(const struct options *options, struct counting_needs *needs)
 {
 	needs->details = !options->diff;
 	needs->live = true;
+	needs->waits = !options->diff;
 	needs->lines = true;
 	needs->snapshots = options->format->snapshots;
 	needs->times = options->format->times;

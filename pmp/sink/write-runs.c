@@ -302,6 +302,7 @@ static void needs(const struct options *options, struct counting_needs *needs)
 
 	needs->details = !options->diff && (options->by_state || format->details);
 	needs->times = format->times;
+	needs->waits = format->waits;
 	needs->snapshots = format->snapshots;
 	needs->lines = options->lines || format->details;
 }

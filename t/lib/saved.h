@@ -31,6 +31,7 @@ static inline struct saved saved_new(void)
 	const struct pmp_profile_options options = {
 		.size = sizeof(options),
 		.details = true,
+		.waits = true,
 	};
 	struct saved saved;
 
