@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "tally/group.h"
+
 /* Rows are in the order of their ids. */
 static size_t find_thread(const struct pmp_snapshot *snapshot, pid_t tid)
 {
@@ -65,6 +67,8 @@ int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *r
 		struct pmp_wait_node *node = &graph->nodes[i];
 
 		node->row = i;
+		pmp_group_fold(snapshot->rows[i].thread->name, node->group,
+			       sizeof(node->group));
 		pmp_report_name_row(report, &snapshot->rows[i], &node->named);
 		node->wait = &node->named.wait;
 		node->holder = has_thread(node->wait)

@@ -19,7 +19,8 @@ struct pmp_wait_node {
 	size_t row;		     /* of the snapshot */
 	size_t holder; /* node of the thread that it waits for, or PMP_NO_THREAD */
 	size_t behind; /* threads that wait for this one, directly or not */
-	bool shown;    /* for those who walk the graph */
+	char group[PMP_NAME_SIZE]; /* of its thread: conn-17 and conn-18 are conn-N */
+	bool shown;		   /* for those who walk the graph */
 };
 
 /* A lock that a thread holds and others wait for: one of these and their number. */

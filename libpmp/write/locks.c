@@ -174,7 +174,8 @@ static bool is_internal(const char *name)
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
 		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
 			return true;
-	return false;
+	return strncmp(name, "pthread_", 8) == 0 &&
+	       (strstr(name, "_full") || strstr(name, "64"));
 }
 
 /* The innermost function first. */
@@ -221,29 +222,43 @@ static int compare_stacks(const struct locks *locks, size_t a, size_t b)
 
 /* ---- rows of threads ---------------------------------------------------------------- */
 
-static int compare_rows(const void *a, const void *b, void *arg)
+static int compare_groups(const struct locks *locks, size_t a, size_t b)
+{
+	return strcmp(locks->graph.nodes[a].group, locks->graph.nodes[b].group);
+}
+
+static int compare_threads(const void *a, const void *b, void *arg)
 {
 	const struct locks *locks = arg;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	int order = strcmp(thread_of(locks, x)->name, thread_of(locks, y)->name);
+	int order = compare_groups(locks, x, y);
 
 	if (!order)
 		order = compare_stacks(locks, x, y);
 	return order ? order : (x > y) - (x < y);
 }
 
-/* From first on, how many threads have the same name and stack. */
+/* From first on, how many threads are of the same group and have the same stack. */
 static size_t row_length(const struct locks *locks, const struct node_run *run,
 			 size_t first)
 {
 	size_t i = first + 1;
 
 	while (i < run->count &&
-	       strcmp(thread_of(locks, run->items[first])->name,
-		      thread_of(locks, run->items[i])->name) == 0 &&
+	       compare_groups(locks, run->items[first], run->items[i]) == 0 &&
 	       compare_stacks(locks, run->items[first], run->items[i]) == 0)
 		i++;
 	return i - first;
+}
+
+/* The most threads first, then in the order they have already. */
+static int by_length(const void *a, const void *b)
+{
+	const struct node_run *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x->items > y->items) - (x->items < y->items);
 }
 
 /* The one that has slept for the longest time. */
@@ -263,23 +278,35 @@ static void add_longest(const struct locks *locks, const struct node_run *row)
 		add_indent(buf, 12);
 }
 
-/* Threads of the same name and stack. */
+/* The name of a single thread, or that of their group. */
+static void add_names(const struct locks *locks, const struct node_run *row)
+{
+	const char *name = thread_of(locks, row->items[0])->name;
+	struct pmp_buf *buf = &locks->out->buf;
+	size_t start = buf->length;
+	bool alike = true;
+
+	for (size_t i = 1; i < row->count; i++)
+		alike = alike && strcmp(name, thread_of(locks, row->items[i])->name) == 0;
+	pmp_name_word(buf, alike ? name : locks->graph.nodes[row->items[0]].group);
+	for (size_t width = buf->length - start; width < NAME_WIDTH; width++)
+		pmp_buf_putc(buf, ' ');
+	pmp_buf_puts(buf, "  ");
+}
+
+/* Threads of the same group and stack. */
 static void add_row(const struct locks *locks, const struct node_run *row,
 		    unsigned indent)
 {
 	struct pmp_buf *buf = &locks->out->buf;
-	size_t start = buf->length, node = row->items[0], name;
+	size_t start = buf->length;
 
 	add_indent(buf, indent);
 	pmp_buf_printf(buf, "%4zu  ", row->count);
 	if (locks->has_times)
 		add_longest(locks, row);
-	name = buf->length;
-	pmp_name_word(buf, thread_of(locks, node)->name);
-	for (size_t width = buf->length - name; width < NAME_WIDTH; width++)
-		pmp_buf_putc(buf, ' ');
-	pmp_buf_puts(buf, "  ");
-	add_stack(locks, node);
+	add_names(locks, row);
+	add_stack(locks, row->items[0]);
 	end_line(locks, start);
 }
 
@@ -287,20 +314,26 @@ static void add_rows(struct locks *locks, const struct node_run *run, unsigned i
 {
 	size_t *items = malloc((run->count + 1) * sizeof(*items));
 	struct node_run sorted = { items, run->count };
-	struct node_run row;
+	struct node_run *rows = malloc((run->count + 1) * sizeof(*rows));
+	size_t count = 0;
 
-	if (!items) {
+	if (!items || !rows) {
 		pmp_buf_fail(&locks->out->buf);
-		return;
+		goto out;
 	}
 	memcpy(items, run->items, run->count * sizeof(*items));
-	qsort_r(items, run->count, sizeof(*items), compare_rows, locks);
-	for (size_t i = 0; i < sorted.count; i += row.count) {
-		row = (struct node_run){ items + i, row_length(locks, &sorted, i) };
-		add_row(locks, &row, indent);
+	qsort_r(items, run->count, sizeof(*items), compare_threads, locks);
+	for (size_t i = 0; i < sorted.count; i += rows[count++].count)
+		rows[count] =
+			(struct node_run){ items + i, row_length(locks, &sorted, i) };
+	qsort(rows, count, sizeof(*rows), by_length);
+	for (size_t i = 0; i < count; i++) {
+		add_row(locks, &rows[i], indent);
 		pmp_out_maybe_flush(locks->out);
 	}
+out:
 	free(items);
+	free(rows);
 }
 
 /* ---- choosing nodes ----------------------------------------------------------------- */
@@ -624,15 +657,6 @@ static void title_free(const struct locks *locks, const struct node_run *run)
 	pmp_buf_puts(&locks->out->buf, "FREE ");
 	add_object(locks, run->items[0]);
 	pmp_buf_puts(&locks->out->buf, ": the next one has been woken");
-}
-
-static int by_length(const void *a, const void *b)
-{
-	const struct node_run *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return (x->items > y->items) - (x->items < y->items);
 }
 
 /* A block for each object of the nodes that are chosen, the most waited for first. */
