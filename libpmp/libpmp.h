@@ -83,6 +83,17 @@ enum pmp_unwind {
 	PMP_UNWIND_FP,
 };
 
+/* What a capture finds out about what threads wait for. */
+enum pmp_waits {
+	PMP_WAITS_HOLDERS, /* which threads hold the locks in memory: one read of 128
+			    * bytes for each thread that is blocked */
+	PMP_WAITS_NONE,
+	/* And locks of files, pipes, sockets, children and semaphores, with the processes
+	 * that hold them or are at the other end. If a thread waits for one, that takes
+	 * 6 us of CPU for each descriptor that any process has, in each capture. */
+	PMP_WAITS_PEERS,
+};
+
 struct pmp_target_options {
 	size_t size;
 	enum pmp_stop stop;
@@ -134,9 +145,8 @@ struct pmp_target_options {
 	/* Do not ask where in the kernel threads sleep, which only formats with .details
 	 * and live views show: a fifth of what the first peek at a thread takes. */
 	bool no_wchan;
-	/* Do not read who holds what blocked threads wait for: one read of 128 bytes for
-	 * each of them. */
-	bool no_waits;
+	/* What is read of what blocked threads wait for; see enum pmp_waits. */
+	enum pmp_waits waits;
 	/* Find out since when threads that wait for something have been asleep: 10 us for each
 	 * that has begun to. The calling thread goes to each processor on which one of them
 	 * ran last for 0.1 ms, once a second at most, and not to isolated ones. */
@@ -745,6 +755,8 @@ struct pmp_format {
 	const char *extension; /* without a dot */
 	const char *mime;
 	bool snapshots; /* written snapshot after snapshot, not at the end */
+	bool peers;	/* shows who of other processes is waited for: wants targets with
+			 * PMP_WAITS_PEERS */
 	bool once;	/* one snapshot is what people want of it */
 	bool asleep;	/* shows since when threads sleep: wants a target with .asleep */
 	bool live;	/* of snapshots only: not of what was counted or saved */

@@ -150,7 +150,8 @@ bool pmp_wait_is_lock(const struct pmp_wait *wait)
 	case PMP_WAIT_RWLOCK:
 	case PMP_WAIT_LATCH:
 	case PMP_WAIT_STDIO:
-	case PMP_WAIT_JOIN: return true;
+	case PMP_WAIT_JOIN:
+	case PMP_WAIT_FILE: return true;
 	default: return false;
 	}
 }
@@ -177,6 +178,8 @@ void pmp_sample_free(struct pmp_sample *sample)
 	pmp_maps_unref(sample->maps);
 	free(sample->threads);
 	free(sample->frames);
+	free(sample->outsides);
+	free(sample->others);
 	free(sample);
 }
 
@@ -188,6 +191,10 @@ void pmp_sample_clear(struct pmp_sample *sample)
 		.thread_capacity = sample->thread_capacity,
 		.frames = sample->frames,
 		.frame_capacity = sample->frame_capacity,
+		.outsides = sample->outsides,
+		.outside_capacity = sample->outside_capacity,
+		.others = sample->others,
+		.other_capacity = sample->other_capacity,
 	};
 
 	assert(sample->refs == 1);
@@ -230,6 +237,28 @@ int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame 
 		       count * sizeof(*frames));
 	sample->frame_count += count;
 	sample->threads[sample->thread_count - 1].frame_count += count;
+	return 0;
+}
+
+int pmp_sample_add_outside(struct pmp_sample *sample, const struct pmp_outside *outside)
+{
+	if (PMP_RESERVE(&sample->outsides, &sample->outside_capacity,
+			sample->outside_count + 1))
+		return PMP_ENOMEM;
+	sample->outsides[sample->outside_count] = *outside;
+	sample->outsides[sample->outside_count].other = (uint32_t)sample->other_count;
+	sample->outsides[sample->outside_count++].shown = 0;
+	return 0;
+}
+
+int pmp_sample_add_other(struct pmp_sample *sample, const struct pmp_other *other)
+{
+	assert(sample->outside_count > 0);
+	if (PMP_RESERVE(&sample->others, &sample->other_capacity,
+			sample->other_count + 1))
+		return PMP_ENOMEM;
+	sample->others[sample->other_count++] = *other;
+	sample->outsides[sample->outside_count - 1].shown++;
 	return 0;
 }
 

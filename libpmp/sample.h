@@ -147,8 +147,21 @@ enum pmp_wait_kind {
 	PMP_WAIT_JOIN,	    /* the end of another thread */
 	PMP_WAIT_CONDITION, /* pthread_cond_t */
 	PMP_WAIT_FUTEX,	    /* something else that waits by a futex */
+	/* Not in memory: these are looked for only with PMP_WAITS_PEERS, and what they are
+	 * is in struct pmp_outside. */
+	PMP_WAIT_FILE,	 /* a lock of a file */
+	PMP_WAIT_PIPE,	 /* also a FIFO */
+	PMP_WAIT_SOCKET, /* data, room, or a connection */
+	PMP_WAIT_CHILD,	 /* the end of a child process */
+	PMP_WAIT_VFORK,	 /* a child that uses its memory until it executes a program */
+	PMP_WAIT_SEMOP,	 /* semaphores of System V */
 	PMP_WAIT_COUNT
 };
+
+static inline bool pmp_wait_is_outside(unsigned kind)
+{
+	return kind >= PMP_WAIT_FILE && kind < PMP_WAIT_COUNT;
+}
 
 /* Who holds what a thread waits for. Not known is PMP_HOLDER_NONE: nothing is guessed. */
 enum pmp_holder_is {
@@ -181,15 +194,81 @@ struct pmp_wait {
 	uint16_t flags;	   /* PMP_WAIT_ */
 	uint32_t count;	   /* readers that hold it */
 	pid_t holder;	   /* 0: not known */
-	uint64_t object;   /* address of the lock, in its thread's memory */
-	uint64_t mutex;	   /* of a condition */
+	uint32_t outside;  /* index + 1 in the sample's list; 0: nothing is there of it */
+	uint64_t
+		object; /* address of the lock, in its thread's memory; see pmp_outside */
+	uint64_t mutex; /* of a condition */
 };
 
+/* What a thread waits for outside of its memory is of this type. */
+enum pmp_outside_type {
+	PMP_OUTSIDE_NONE,  /* it is in memory, but its holder is in another process */
+	PMP_OUTSIDE_FLOCK, /* flock() */
+	PMP_OUTSIDE_FCNTL, /* fcntl(F_SETLKW), lockf() */
+	PMP_OUTSIDE_OFD,   /* fcntl(F_OFD_SETLKW) */
+	PMP_OUTSIDE_PIPE,
+	PMP_OUTSIDE_FIFO, /* one with a name */
+	PMP_OUTSIDE_UNIX, /* sockets */
+	PMP_OUTSIDE_TCP,
+	PMP_OUTSIDE_OTHER_SOCKET,
+	PMP_OUTSIDE_PROCESS, /* a child */
+	PMP_OUTSIDE_SEMAPHORE,
+	PMP_OUTSIDE_COUNT
+};
+
+/* How much is known of who is waited for. */
+enum pmp_sure {
+	PMP_SURE_UNKNOWN,    /* nobody is named */
+	PMP_SURE_EXACT,	     /* the kernel says that it is these */
+	PMP_SURE_CANDIDATES, /* any of these could end the wait */
+	PMP_SURE_INFERRED,   /* deduced from something else */
+	PMP_SURE_COUNT
+};
+
+/* What another process has to do with a wait. */
+enum pmp_role {
+	PMP_ROLE_HOLDS,
+	PMP_ROLE_WRITES, /* it could */
+	PMP_ROLE_READS,
+	PMP_ROLE_OTHER_END, /* of a connection */
+	PMP_ROLE_ACCEPTS,   /* it could */
+	PMP_ROLE_CHILD,
+	PMP_ROLE_OPERATED, /* on the semaphore, last */
+	PMP_ROLE_COUNT
+};
+
+struct pmp_other {
+	pid_t pid;
+	pid_t tid; /* of the thread that it is about; 0: none in particular */
+	int fd;	   /* the first of its descriptors that it is about; -1: none */
+	uint8_t role;
+	char name[PMP_NAME_SIZE]; /* raw bytes; of the thread, if there is one */
+};
+
+#define PMP_OUTSIDE_TEXT 128
+#define PMP_OTHERS_SHOWN 16 /* of one thing */
+
+/* One that threads wait for. Its number is the wait's object. */
+struct pmp_outside {
+	uint8_t type, sure;
+	bool write;	       /* the lock is held for writing */
+	bool listens;	       /* a socket that waits for connections */
+	bool foreign;	       /* in a namespace that cannot be asked from here */
+	uint32_t other, shown; /* in the sample's list of other processes */
+	uint32_t count;	       /* how many there are: more than are shown, maybe */
+	uint32_t number;       /* of a semaphore in its set */
+	uint64_t first, last;  /* bytes of a lock; last UINT64_MAX: to the end */
+	char text
+		[PMP_OUTSIDE_TEXT]; /* raw bytes: path of a file, addresses of a socket */
+};
+
+/* Of two samples; an index means something else in each. */
 static inline bool pmp_wait_same(const struct pmp_wait *a, const struct pmp_wait *b)
 {
 	return a->kind == b->kind && a->holder_is == b->holder_is &&
 	       a->flags == b->flags && a->count == b->count && a->holder == b->holder &&
-	       a->object == b->object && a->mutex == b->mutex;
+	       a->object == b->object && a->mutex == b->mutex && !a->outside &&
+	       !b->outside;
 }
 
 /* Is it a lock, which a thread holds? Not a condition, nor a futex of unknown use. */
@@ -234,6 +313,12 @@ struct pmp_sample {
 	size_t thread_count, thread_capacity;
 	struct pmp_raw_frame *frames; /* of all threads, innermost first in each */
 	size_t frame_count, frame_capacity;
+	struct pmp_outside *outsides;
+	size_t outside_count, outside_capacity;
+	struct pmp_other *others;
+	size_t other_count, other_capacity;
+	size_t hidden; /* processes whose descriptors would have been read, but may not be */
+	bool walk_cut; /* there were more descriptors than are looked at */
 };
 
 struct pmp_sample *pmp_sample_new(void); /* one reference; pmp_sample_free() takes it */
@@ -245,6 +330,9 @@ struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample);
 /* The same as a copy of another one, without its frames. */
 struct pmp_thread *pmp_sample_copy_thread(struct pmp_sample *sample,
 					  const struct pmp_thread *thread);
+/* Append one; then others of it, which makes them one more. 0 or PMP_ENOMEM. */
+int pmp_sample_add_outside(struct pmp_sample *sample, const struct pmp_outside *outside);
+int pmp_sample_add_other(struct pmp_sample *sample, const struct pmp_other *other);
 /* Frame i of a thread, innermost first; NULL: there is none. */
 const struct pmp_raw_frame *pmp_sample_raw_frame(const struct pmp_sample *sample,
 						 size_t thread, size_t i);

@@ -930,6 +930,139 @@ out:
 	pmp_sample_free(sample);
 }
 
+/* Thread 1 waits for a lock that two processes hold. */
+static struct pmp_sample *with_outside(struct pmp_sample *sample)
+{
+	const struct pmp_outside nothing = { 0 };
+	const struct pmp_outside lock = { .type = PMP_OUTSIDE_FLOCK,
+					  .sure = PMP_SURE_EXACT,
+					  .count = 20,
+					  .last = UINT64_MAX,
+					  .text = "/tmp/zoo.lock" };
+	struct pmp_other other = { .pid = 6110, .fd = 3, .name = "lock\nowner" };
+
+	pmp_sample_add_outside(sample, &nothing);
+	pmp_sample_add_outside(sample, &lock);
+	pmp_sample_add_other(sample, &other);
+	other.pid++;
+	other.role = PMP_ROLE_READS;
+	pmp_sample_add_other(sample, &other);
+	sample->hidden = 7;
+	sample->walk_cut = true;
+	sample->threads[1].wait = (struct pmp_wait){ .kind = PMP_WAIT_FILE,
+						     .holder_is = PMP_HOLDER_PROCESS,
+						     .holder = 6110,
+						     .outside = 2,
+						     .object = 4711 };
+	return sample;
+}
+
+static bool same_outsides(const struct pmp_sample *a, const struct pmp_sample *b)
+{
+	return a->outside_count == 2 && b->outside_count == 2 && a->other_count == 2 &&
+	       b->other_count == 2 && b->hidden == 7 && b->walk_cut &&
+	       same_bytes(a->outsides, b->outsides, 2 * sizeof(*a->outsides)) &&
+	       same_bytes(a->others, b->others, 2 * sizeof(*a->others)) &&
+	       b->threads[1].wait.outside == 2 && b->threads[1].wait.object == 4711;
+}
+
+static void test_outsides(void)
+{
+	struct pmp_sample *first = make_sample(5, make_maps(1, false), 4);
+	struct pmp_sample *second, *got;
+	struct pair pair;
+
+	pair_open(&pair);
+	with_outside(first);
+	pmp_sender_sample(pair.sender, first, NULL);
+	got = next_sample(&pair);
+	ok(got && same_outsides(first, got), "other processes arrive");
+	pmp_sample_free(got);
+	second = next_of(first, 4, none);
+	with_outside(second);
+	pmp_sender_sample(pair.sender, second, NULL);
+	got = next_sample(&pair);
+	ok(got && same_outsides(second, got),
+	   "and once more of a thread that has not run");
+	pmp_sample_free(got);
+	pmp_sample_free(first);
+	first = next_of(second, 4, none);
+	first->threads[1].wait = (struct pmp_wait){ 0 };
+	pmp_sender_sample(pair.sender, first, NULL);
+	got = next_sample(&pair);
+	ok(got && !got->outside_count && !got->other_count && !got->threads[1].wait.kind,
+	   "and are gone");
+	pmp_sample_free(got);
+	pmp_sample_free(first);
+	pmp_sample_free(second);
+	pair_close(&pair);
+}
+
+static int feed_damaged(void (*damage)(struct pmp_sample *sample))
+{
+	struct pmp_sample *sample = make_sample(5, make_maps(1, false), 4);
+	struct pmp_received received;
+	struct pair pair;
+	int status;
+
+	pair_open(&pair);
+	with_outside(sample);
+	damage(sample);
+	pmp_sender_sample(pair.sender, sample, NULL);
+	status = pmp_receiver_next(pair.receiver, &received, NULL);
+	pmp_sample_free(received.sample);
+	pmp_sample_free(sample);
+	pair_close(&pair);
+	return status;
+}
+
+#define DAMAGE(name, statement) \
+	static void name(struct pmp_sample *sample) \
+	{ \
+		statement; \
+	}
+DAMAGE(no_damage, (void)sample)
+DAMAGE(bad_index, sample->threads[1].wait.outside = 3)
+DAMAGE(bad_type, sample->outsides[1].type = PMP_OUTSIDE_COUNT)
+DAMAGE(bad_sure, sample->outsides[1].sure = PMP_SURE_COUNT)
+DAMAGE(bad_run, sample->outsides[1].shown = 3)
+DAMAGE(bad_start, sample->outsides[1].other = UINT32_MAX)
+DAMAGE(bad_count, sample->outsides[1].count = 1)
+DAMAGE(bad_range, sample->outsides[0].first = 1)
+DAMAGE(bad_text, memset(sample->outsides[1].text, 'x', PMP_OUTSIDE_TEXT))
+DAMAGE(bad_pid, sample->others[1].pid = 0)
+DAMAGE(bad_tid, sample->others[1].tid = -1)
+DAMAGE(bad_fd, sample->others[1].fd = -2)
+DAMAGE(bad_role, sample->others[1].role = PMP_ROLE_COUNT)
+DAMAGE(bad_name, memset(sample->others[1].name, 'x', PMP_NAME_SIZE))
+
+static void test_damaged_outsides(void)
+{
+	static const struct {
+		const char *what;
+		void (*damage)(struct pmp_sample *sample);
+	} damages[] = {
+		{ "an index", bad_index },
+		{ "a type", bad_type },
+		{ "how sure it is", bad_sure },
+		{ "more than there are", bad_run },
+		{ "a start beyond", bad_start },
+		{ "more shown than counted", bad_count },
+		{ "a range", bad_range },
+		{ "a text without an end", bad_text },
+		{ "a process 0", bad_pid },
+		{ "a thread -1", bad_tid },
+		{ "a descriptor", bad_fd },
+		{ "a role", bad_role },
+		{ "a name without an end", bad_name },
+	};
+
+	is_int(feed_damaged(no_damage), 1, "other processes, undamaged");
+	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++)
+		is_int(feed_damaged(damages[i].damage), PMP_EFORMAT, "%s: refused",
+		       damages[i].what);
+}
+
 /* Descriptors that belong to nothing, many at once. */
 static void test_stray_descriptors(void)
 {
@@ -1049,6 +1182,8 @@ int main(void)
 	test_corruption(stream, length);
 	test_places(stream, length);
 	test_threads();
+	test_outsides();
+	test_damaged_outsides();
 	test_version(stream, length);
 	test_lazy();
 	test_spared();

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "capture/deadlock.h"
+#include "capture/outside.h"
 #include "capture/wait-decode.h"
 #include "capture/wait-read.h"
 #include "proc/maps.h"
@@ -32,7 +33,7 @@ void pmp_wait_peek(struct pmp_target *target, struct pmp_work *work,
 
 	work->thread.wait = (struct pmp_wait){ 0 };
 	work->thread.asleep_since = 0;
-	if (target->options.no_waits || !may_wait(&work->thread))
+	if (target->options.waits == PMP_WAITS_NONE || !may_wait(&work->thread))
 		return;
 	if (count > PMP_WAIT_STACK)
 		count = PMP_WAIT_STACK;
@@ -314,7 +315,7 @@ int pmp_waits_finish(struct pmp_capture *capture)
 	struct pmp_sample *sample = capture->sample;
 	int r;
 
-	if (target->options.no_waits)
+	if (target->options.waits == PMP_WAITS_NONE)
 		return 0;
 	r = renew_unchanged(capture);
 	if (r < 0)
@@ -323,5 +324,8 @@ int pmp_waits_finish(struct pmp_capture *capture)
 		if (sample->threads[i].wait.holder_is == PMP_HOLDER_UNCHECKED)
 			check_holder(target, &sample->threads[i]);
 	queue_writers(target, sample);
-	return pmp_deadlocks_find(capture);
+	r = pmp_deadlocks_find(capture);
+	if (r < 0 || target->options.waits != PMP_WAITS_PEERS)
+		return r;
+	return pmp_outside_find(capture);
 }

@@ -10,6 +10,12 @@ static const char *const kinds[] = {
 	[PMP_WAIT_JOIN] = "join",
 	[PMP_WAIT_CONDITION] = "condition",
 	[PMP_WAIT_FUTEX] = "futex",
+	[PMP_WAIT_FILE] = "file",
+	[PMP_WAIT_PIPE] = "pipe",
+	[PMP_WAIT_SOCKET] = "socket",
+	[PMP_WAIT_CHILD] = "child",
+	[PMP_WAIT_VFORK] = "vfork",
+	[PMP_WAIT_SEMOP] = "semop",
 };
 
 const char *pmp_wait_kind_name(const struct pmp_wait *wait)

@@ -46,7 +46,7 @@ static size_t holder_of(const struct pmp_sample *sample, size_t i)
 static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
 		   struct pmp_lock *lock)
 {
-	if (wait->kind == PMP_WAIT_JOIN ||
+	if (wait->kind == PMP_WAIT_JOIN || pmp_wait_is_outside(wait->kind) ||
 	    (wait->kind != PMP_WAIT_FUTEX && !pmp_wait_is_lock(wait)))
 		return;
 	pmp_locator_find(&locks->locator, wait->object, &lock->object);

@@ -31,10 +31,34 @@ static void locate_objects(struct pmp_kept_snapshot *snapshot,
 		struct pmp_located_object *object = &snapshot->rows[i].object;
 
 		object->location = PMP_LOCATION_NONE;
-		if (sample->threads[i].wait.kind)
+		if (sample->threads[i].wait.kind &&
+		    !pmp_wait_is_outside(sample->threads[i].wait.kind))
 			pmp_locator_find(&snapshot->locator,
 					 sample->threads[i].wait.object, object);
 	}
+}
+
+/* Threads refer to them by index, others are in runs: a sample that was received has been
+ * checked. */
+static int keep_outsides(struct pmp_kept_snapshot *snapshot,
+			 const struct pmp_sample *sample)
+{
+	const size_t things = sample->outside_count, others = sample->other_count;
+
+	if (PMP_RESERVE(&snapshot->outsides, &snapshot->outside_capacity, things + 1) ||
+	    PMP_RESERVE(&snapshot->others, &snapshot->other_capacity, others + 1))
+		return PMP_ENOMEM;
+	if (things)
+		memcpy(snapshot->outsides, sample->outsides,
+		       things * sizeof(*snapshot->outsides));
+	if (others)
+		memcpy(snapshot->others, sample->others,
+		       others * sizeof(*snapshot->others));
+	snapshot->public.outsides = snapshot->outsides;
+	snapshot->public.others = snapshot->others;
+	snapshot->public.hidden = sample->hidden;
+	snapshot->public.walk_cut = sample->walk_cut;
+	return 0;
 }
 
 /* ---- the sample ------------------------------------------------------------ */
@@ -49,7 +73,8 @@ int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sampl
 	    PMP_RESERVE(&snapshot->rows, &snapshot->row_capacity, threads + 1) ||
 	    pmp_locator_start(&snapshot->locator, sample, symbolizer) ||
 	    PMP_RESERVE(&snapshot->frames, &snapshot->frame_capacity, frames + 1) ||
-	    PMP_RESERVE(&snapshot->locations, &snapshot->location_capacity, frames + 1))
+	    PMP_RESERVE(&snapshot->locations, &snapshot->location_capacity, frames + 1) ||
+	    keep_outsides(snapshot, sample))
 		return PMP_ENOMEM;
 	if (frames) {
 		memcpy(snapshot->frames, sample->frames,
@@ -88,4 +113,6 @@ void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot)
 	free(snapshot->locations);
 	free(snapshot->rows);
 	pmp_locator_free(&snapshot->locator);
+	free(snapshot->outsides);
+	free(snapshot->others);
 }

@@ -22,6 +22,11 @@ struct pmp_snapshot {
 	struct pmp_sample_info info;
 	const struct pmp_row *rows; /* ascending tid */
 	size_t row_count;
+	/* What threads wait for outside of their memory, and whom; see sample.h. */
+	const struct pmp_outside *outsides;
+	const struct pmp_other *others;
+	size_t hidden;
+	bool walk_cut;
 };
 
 /* What pmp_snapshot points to; it outlives the sample. Zero it; number 0: there was none. */
@@ -34,6 +39,9 @@ struct pmp_kept_snapshot {
 	struct pmp_row *rows;
 	struct pmp_locator locator;
 	size_t thread_capacity, frame_capacity, location_capacity, row_capacity;
+	struct pmp_outside *outsides;
+	struct pmp_other *others;
+	size_t outside_capacity, other_capacity;
 };
 
 /* Take a sample over, all of which is copied; locations are those of its frames, and the
@@ -42,6 +50,13 @@ int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sampl
 		      const pmp_location *locations, struct pmp_symbolizer *symbolizer);
 /* Free what it has. */
 void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot);
+
+/* What its thread waits for outside of its memory; NULL: nothing that is known. */
+static inline const struct pmp_outside *
+pmp_snapshot_outside(const struct pmp_snapshot *snapshot, const struct pmp_wait *wait)
+{
+	return wait->outside ? &snapshot->outsides[wait->outside - 1] : NULL;
+}
 
 /* Its texts are read as strings: so they end. */
 void pmp_thread_terminate(struct pmp_thread *thread);

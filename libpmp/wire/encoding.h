@@ -69,9 +69,11 @@ struct pmp_wire_sample {
 	char name[PMP_NAME_SIZE];
 	uint64_t time, realtime, duration, any_stopped, seen, skipped, vanished;
 	uint64_t generation;
-	uint32_t has_maps, execed, thread_count, frame_count, kept_count, unused;
+	uint64_t hidden;
+	uint32_t has_maps, execed, thread_count, frame_count, kept_count;
+	uint32_t outside_count, other_count, walk_cut;
 	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: indices in the last
-	 * sample */
+	 * sample; struct pmp_outside, struct pmp_other */
 };
 
 /* Room for one descriptor beside the bytes (SCM_RIGHTS). */
@@ -84,7 +86,8 @@ union pmp_wire_control {
 #define PMP_WIRE_SIZES \
 	((sizeof(struct pmp_thread) * 5 + sizeof(struct pmp_raw_frame) * 3 + \
 	  sizeof(struct pmp_wire_sample) * 7 + sizeof(struct pmp_wire_module) * 11 + \
-	  sizeof(struct pmp_wire_maps) * 13 + sizeof(struct pmp_wire_region) * 17) & \
+	  sizeof(struct pmp_wire_maps) * 13 + sizeof(struct pmp_wire_region) * 17 + \
+	  sizeof(struct pmp_outside) * 19 + sizeof(struct pmp_other) * 23) & \
 	 0xfff)
 #define PMP_WIRE_NAME ('p' | 'm' << 8)
 #define PMP_WIRE_MAGIC \

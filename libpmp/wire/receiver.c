@@ -272,7 +272,6 @@ static int receive_maps(struct pmp_receiver *receiver, pid_t pid,
 	return 0;
 }
 
-/* first: of the frames, which are in the order of the threads and shared by none. */
 static bool wait_valid(const struct pmp_wait *wait)
 {
 	const unsigned flags = PMP_WAIT_DEADLOCK * 2 - 1;
@@ -280,6 +279,31 @@ static bool wait_valid(const struct pmp_wait *wait)
 	return wait->kind < PMP_WAIT_COUNT && wait->holder_is < PMP_HOLDER_UNCHECKED &&
 	       wait->flags <= flags && wait->holder >= 0;
 }
+
+static bool outsides_valid(const struct pmp_sample *sample)
+{
+	for (size_t i = 0; i < sample->outside_count; i++) {
+		const struct pmp_outside *what = &sample->outsides[i];
+
+		if (what->type >= PMP_OUTSIDE_COUNT || what->sure >= PMP_SURE_COUNT ||
+		    what->other > sample->other_count ||
+		    what->shown > sample->other_count - what->other ||
+		    what->shown > what->count || what->first > what->last ||
+		    !memchr(what->text, '\0', sizeof(what->text)))
+			return false;
+	}
+	for (size_t i = 0; i < sample->other_count; i++) {
+		const struct pmp_other *other = &sample->others[i];
+
+		if (other->pid <= 0 || other->tid < 0 || other->fd < -1 ||
+		    other->role >= PMP_ROLE_COUNT ||
+		    !memchr(other->name, '\0', sizeof(other->name)))
+			return false;
+	}
+	return true;
+}
+
+/* first: of the frames, which are in the order of the threads and shared by none. */
 
 static bool thread_valid(const struct pmp_thread *thread, size_t first,
 			 size_t frame_count)
@@ -306,7 +330,7 @@ static bool frames_valid(const struct pmp_raw_frame *frames, size_t count)
 
 /* The arrays of a PMP_WIRE_SAMPLE, as they lie in the message; their sizes have been checked. */
 struct arrays {
-	const char *threads, *frames, *kept;
+	const char *threads, *frames, *kept, *outsides, *others;
 };
 
 /* The thread of the last sample that is the i-th which has not run since; NULL: no more.
@@ -323,7 +347,8 @@ static const struct pmp_thread *next_kept(const struct pmp_wire_sample *wire,
 	memcpy(&index, arrays->kept + i * sizeof(index), sizeof(index));
 	if (i > 0)
 		memcpy(&before, arrays->kept + (i - 1) * sizeof(index), sizeof(index));
-	if (!last || index >= last->thread_count || (i > 0 && before >= index)) {
+	if (!last || index >= last->thread_count || (i > 0 && before >= index) ||
+	    last->threads[index].wait.outside) {
 		*bad = true;
 		return NULL;
 	}
@@ -352,7 +377,8 @@ static int add_sent(struct pmp_sample *sample, const struct pmp_wire_sample *wir
 	struct pmp_thread *thread;
 	int status;
 
-	if (!thread_valid(sent, *used, wire->frame_count))
+	if (!thread_valid(sent, *used, wire->frame_count) ||
+	    sent->wait.outside > wire->outside_count)
 		return PMP_EFORMAT;
 	*used += sent->frame_count;
 	thread = pmp_sample_copy_thread(sample, sent);
@@ -405,6 +431,26 @@ static int fill_threads(struct pmp_sample *sample, const struct pmp_wire_sample 
 	return !status && used != wire->frame_count ? PMP_EFORMAT : status;
 }
 
+static int fill_outsides(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
+			 const struct arrays *arrays)
+{
+	const size_t things = wire->outside_count, others = wire->other_count;
+
+	if (PMP_RESERVE(&sample->outsides, &sample->outside_capacity, things) ||
+	    PMP_RESERVE(&sample->others, &sample->other_capacity, others))
+		return PMP_ENOMEM;
+	if (things)
+		memcpy(sample->outsides, arrays->outsides,
+		       things * sizeof(*sample->outsides));
+	if (others)
+		memcpy(sample->others, arrays->others, others * sizeof(*sample->others));
+	sample->outside_count = things;
+	sample->other_count = others;
+	sample->hidden = wire->hidden;
+	sample->walk_cut = wire->walk_cut;
+	return outsides_valid(sample) ? 0 : PMP_EFORMAT;
+}
+
 static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
 		       const struct arrays *arrays, const struct pmp_sample *last)
 {
@@ -416,6 +462,8 @@ static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *
 			wire->frame_count + (last ? last->frame_count : 0)))
 		return PMP_ENOMEM;
 	status = fill_threads(sample, wire, arrays, last);
+	if (!status)
+		status = fill_outsides(sample, wire, arrays);
 	if (status)
 		return status;
 	memcpy(sample->name, wire->name, sizeof(sample->name));
@@ -476,8 +524,13 @@ static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
 	arrays.frames =
 		take(cursor, (uint64_t)wire.frame_count * sizeof(struct pmp_raw_frame));
 	arrays.kept = take(cursor, (uint64_t)wire.kept_count * sizeof(uint32_t));
-	if (!arrays.threads || !arrays.frames || !arrays.kept || cursor->left ||
-	    wire.execed > 1 || wire.has_maps > 1)
+	arrays.outsides =
+		take(cursor, (uint64_t)wire.outside_count * sizeof(struct pmp_outside));
+	arrays.others =
+		take(cursor, (uint64_t)wire.other_count * sizeof(struct pmp_other));
+	if (!arrays.threads || !arrays.frames || !arrays.kept || !arrays.outsides ||
+	    !arrays.others || cursor->left || wire.execed > 1 || wire.has_maps > 1 ||
+	    wire.walk_cut > 1)
 		return PMP_EFORMAT;
 	peer = wire.has_maps ? pmp_peers_find(&receiver->peers, pid) : NULL;
 	if (wire.has_maps &&

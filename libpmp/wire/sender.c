@@ -15,7 +15,7 @@
 #include "wire/peers.h"
 
 #define FD_TRIES 100 /* of 1 ms: too many descriptors on their way */
-#define PARTS_MAX 5
+#define PARTS_MAX 6
 
 struct pmp_sender {
 	int fd;
@@ -423,6 +423,10 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		.generation = sample->maps ? sample->maps->generation : 0,
 		.has_maps = sample->maps != NULL,
 		.execed = sample->execed,
+		.hidden = sample->hidden,
+		.walk_cut = sample->walk_cut,
+		.outside_count = (uint32_t)sample->outside_count,
+		.other_count = (uint32_t)sample->other_count,
 	};
 	struct pmp_peer *peer = NULL;
 	struct outgoing message;
@@ -445,6 +449,10 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		    wire.thread_count * sizeof(*sender->threads));
 	message_add(&message, sender->frames, wire.frame_count * sizeof(*sender->frames));
 	message_add(&message, sender->kept, wire.kept_count * sizeof(*sender->kept));
+	message_add(&message, sample->outsides,
+		    sample->outside_count * sizeof(*sample->outsides));
+	message_add(&message, sample->others,
+		    sample->other_count * sizeof(*sample->others));
 	status = message_send(sender, &message, err);
 	if (!status && peer)
 		remember_sent(peer, sample);

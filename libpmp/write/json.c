@@ -22,6 +22,7 @@
 #include "report/stacks.h"
 #include "report/wait-graph.h"
 #include "write/frame-texts.h"
+#include "write/outside-names.h"
 #include "write/wait-names.h"
 #include "write/writer.h"
 
@@ -150,6 +151,69 @@ static void add_object(struct pmp_buf *buf, const struct pmp_report *report,
 	pmp_buf_free(&text);
 }
 
+/* ,"type":"flock","inode":5243021,"path":"/tmp/zoo.lock","held":"write" */
+static void add_outside(struct pmp_buf *buf, const struct pmp_report *report,
+			const struct pmp_wait *wait)
+{
+	const struct pmp_outside *what = pmp_snapshot_outside(report->snapshot, wait);
+
+	add_known(buf, "type", what ? pmp_outside_type_name(what) : "");
+	if (wait->kind == PMP_WAIT_SEMOP)
+		add_number(buf, "set", wait->object);
+	else if (wait->kind == PMP_WAIT_CHILD && wait->object)
+		add_number(buf, "pid", wait->object);
+	else if (wait->kind < PMP_WAIT_CHILD)
+		add_number(buf, "inode", wait->object);
+	if (!what)
+		return;
+	if (wait->kind == PMP_WAIT_SEMOP)
+		add_number(buf, "number", what->number);
+	add_known(buf, what->type == PMP_OUTSIDE_TCP ? "address" : "path", what->text);
+	add_flag(buf, "listens", what->listens);
+	if (wait->kind != PMP_WAIT_FILE || !what->sure)
+		return;
+	add_text(buf, "held", what->write ? "write" : "read");
+	add_number(buf, "first", what->first);
+	if (what->last != UINT64_MAX)
+		add_number(buf, "last", what->last);
+}
+
+static const char *sure_of(const struct pmp_report *report, const struct pmp_wait *wait)
+{
+	const struct pmp_outside *what = pmp_snapshot_outside(report->snapshot, wait);
+
+	if (what)
+		return pmp_sure_name(what);
+	return wait->holder_is || wait->count ? "exact" : "unknown";
+}
+
+/* ,"peers":[{"pid":6330,"name":"producer","what":"can write","fd":4}] */
+static void add_others(struct pmp_buf *buf, const struct pmp_report *report,
+		       const struct pmp_wait *wait)
+{
+	const struct pmp_outside *what = pmp_snapshot_outside(report->snapshot, wait);
+
+	if (!what || !what->shown)
+		return;
+	pmp_buf_puts(buf, ",\"peers\":[");
+	for (uint32_t i = 0; i < what->shown; i++) {
+		const struct pmp_other *other =
+			&report->snapshot->others[what->other + i];
+
+		pmp_buf_printf(buf, "%s{\"pid\":%d", i ? "," : "", (int)other->pid);
+		if (other->tid)
+			add_number(buf, "tid", (uint64_t)other->tid);
+		add_text(buf, "name", other->name);
+		add_text(buf, "what", pmp_role_name(other));
+		if (other->fd >= 0)
+			add_number(buf, "fd", (uint64_t)other->fd);
+		pmp_buf_putc(buf, '}');
+	}
+	pmp_buf_putc(buf, ']');
+	if (what->count > what->shown)
+		add_number(buf, "more_peers", what->count - what->shown);
+}
+
 static uint64_t asleep(const struct pmp_report *report, const struct pmp_thread *thread)
 {
 	uint64_t now = report->snapshot->info.time + report->snapshot->info.duration;
@@ -168,14 +232,19 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	if (!*named.kind)
 		return;
 	pmp_buf_printf(buf, ",\"wait\":{\"kind\":\"%s\"", named.kind);
-	add_address(buf, "object", wait->object);
-	add_object(buf, report, row);
+	if (pmp_wait_is_outside(wait->kind)) {
+		add_outside(buf, report, wait);
+	} else {
+		add_address(buf, "object", wait->object);
+		add_object(buf, report, row);
+	}
 	if (wait->mutex)
 		add_address(buf, "mutex", wait->mutex);
 	if (wait->holder)
 		add_number(buf, "holder", (uint64_t)wait->holder);
 	add_known(buf, "holder_is", pmp_wait_holder_name(wait));
-	add_text(buf, "sure", wait->holder_is || wait->count ? "exact" : "unknown");
+	add_text(buf, "sure", sure_of(report, wait));
+	add_others(buf, report, wait);
 	if (wait->count)
 		add_number(buf, "readers", wait->count);
 	if (row->thread->asleep_since)

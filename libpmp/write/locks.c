@@ -736,6 +736,7 @@ const struct pmp_writer pmp_writer_locks = {
 		.extension = "locks",
 		.mime = "text/plain; charset=utf-8",
 		.snapshots = true,
+		.peers = true,
 		.once = true,
 		.live = true,
 		.asleep = true,

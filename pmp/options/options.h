@@ -66,6 +66,8 @@ struct options {
 	struct pattern threads;
 	struct pattern not_threads;
 	bool by_thread;
+	/* Waits. */
+	bool peers;
 	/* What is shown. */
 	struct pmp_filter *filter; /* NULL: all */
 	unsigned idle;		   /* enum pmp_idle */

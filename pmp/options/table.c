@@ -40,6 +40,7 @@ enum group {
 	SAMPLING,
 	SINK,
 	THREADS,
+	WAITS,
 	STACKS,
 	FRAMES,
 	SYMBOLS,
@@ -48,7 +49,8 @@ enum group {
 };
 
 static const char *const group_titles[GROUP_COUNT] = {
-	"Source", "Sampling", "Output", "Threads", "Stacks", "Frames", "Symbols", "Other",
+	"Source", "Sampling", "Output",	 "Threads", "Waits",
+	"Stacks", "Frames",   "Symbols", "Other",
 };
 
 static option_taker take_flag, take_more, take_number, take_time, take_size,
@@ -146,6 +148,9 @@ static const struct option_row rows[] = {
 	{ THREADS, 0, "idle-wait", "RE", take_filter, 0, PMP_FILTER_IDLE_WAIT,
 	  .example = "--idle-wait '^wait_for_job$'",
 	  .help = "also idle: threads asleep with RE on the stack" },
+
+	{ WAITS, 0, "peers", NULL, take_flag, TO(peers),
+	  .help = "look for the processes that threads wait for" },
 
 	{ STACKS, 0, "focus", "RE", take_filter, 0, PMP_FILTER_FOCUS,
 	  .example = "--focus '^do_command'",

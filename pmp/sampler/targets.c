@@ -110,6 +110,11 @@ static void still_alive(void *arg)
 	events_beat(arg);
 }
 
+static bool wants_peers(const struct options *options)
+{
+	return options->peers || (options->format && options->format->peers);
+}
+
 static int open_target(struct sampling *sampling, struct watched *watched,
 		       struct pmp_error *err)
 {
@@ -130,6 +135,7 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.no_wchan = !options->wants_screen && !options->by_state &&
 			    !options->format->details,
 		.asleep = !options->wants_screen && options->format->asleep,
+		.waits = wants_peers(options) ? PMP_WAITS_PEERS : PMP_WAITS_HOLDERS,
 		.log = options->debug ? message_debug : NULL,
 		.log_arg = (void *)options->debug,
 		.alive = still_alive,

@@ -86,10 +86,12 @@ static double cpu_us(void)
 
 static struct pmp_target *open_target(const struct child *child, enum which which)
 {
-	const struct pmp_target_options options = { .size = sizeof(options),
-						    .no_wchan = true,
-						    .descriptors = UINT32_MAX,
-						    .no_waits = which == WITHOUT };
+	const struct pmp_target_options options = {
+		.size = sizeof(options),
+		.no_wchan = true,
+		.descriptors = UINT32_MAX,
+		.waits = which == WITHOUT ? PMP_WAITS_NONE : PMP_WAITS_HOLDERS
+	};
 	struct pmp_target *target;
 	struct pmp_error err;
 

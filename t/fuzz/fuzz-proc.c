@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proc/file-locks.h"
 #include "proc/maps.h"
 #include "proc/process.h"
+#include "proc/sockets.h"
 
 static void try_maps_line(const char *text, size_t length)
 {
@@ -56,8 +58,57 @@ static void try_schedstat(const char *text, size_t length)
 	pmp_schedstat_parse(text, length, &cpu, &runs);
 }
 
+static void try_lock(const char *text, size_t length)
+{
+	struct pmp_file_lock lock;
+	struct pmp_fdinfo info;
+
+	if (pmp_file_lock_parse(text, length, &lock) &&
+	    (lock.pid < -1 || lock.first > lock.last || lock.type < PMP_OUTSIDE_FLOCK ||
+	     lock.type > PMP_OUTSIDE_OFD))
+		abort();
+	if (pmp_fdinfo_parse(text, length, &info) && info.pid < 0)
+		abort();
+	pmp_fdinfo_has_lock(text, length, &lock);
+}
+
+static void try_locks(const char *text, size_t length)
+{
+	struct pmp_file_locks locks = { 0 };
+
+	if (pmp_file_locks_parse(&locks, text, length))
+		abort();
+	for (size_t i = 0; i < locks.count; i++) {
+		const struct pmp_file_lock *held =
+			pmp_file_locks_held(&locks, &locks.items[i]);
+
+		if (held && (held->waits || held->inode != locks.items[i].inode))
+			abort();
+	}
+	pmp_file_locks_free(&locks);
+}
+
+static void try_tcp(const char *text, size_t length)
+{
+	char address[PMP_ADDRESS_SIZE];
+	struct pmp_tcp_row row;
+
+	if (!pmp_tcp_parse(text, length, &row))
+		return;
+	pmp_tcp_print(&row.local, address);
+	pmp_tcp_print(&row.remote, address);
+	pmp_tcp_find_other(text, length, &row);
+	pmp_tcp_find_listener(text, length, &row);
+}
+
+static void try_unix(const char *text, size_t length)
+{
+	pmp_unix_parse_listener(text, length, "/x");
+}
+
 static void (*const parsers[])(const char *text, size_t length) = {
-	try_maps_line, try_stat, try_status, try_syscall, try_schedstat,
+	try_maps_line, try_stat,  try_status, try_syscall, try_schedstat,
+	try_lock,      try_locks, try_tcp,    try_unix,
 };
 #define PARSERS (sizeof(parsers) / sizeof(*parsers))
 
@@ -82,6 +133,15 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 		{ "202 0x55819ffca080 0x80 0x2 0x0 0x0 0xffffffff 0x7fe924874ea8 0x7fe92510012b\n",
 		  "-1 0x7ffc7a7c8000 0x7fe92510012b\n" },
 		{ "5029385 170 695\n", "0 0 0\n" },
+		{ "3: -> POSIX  ADVISORY  WRITE 7 00:1a:5 100 199",
+		  "flags:\t02\nino:\t5\nlock:\t1: OFDLCK ADVISORY  READ -1 fe:00:5 0 EOF\n" },
+		{ "1: FLOCK  ADVISORY  WRITE 10 fe:00:5 0 EOF\n"
+		  "1: -> FLOCK  ADVISORY  WRITE 11 fe:00:5 0 EOF\n",
+		  "4: -> POSIX  ADVISORY  WRITE 14 fe:00:6 0 9\n" },
+		{ "1: 0100007F:C350 0100007F:07E8 01 0:0 0:0 0 0 0 77 1",
+		  "1: 0000000000000000FFFF00000100007F:07E8 "
+		  "00000000000000000000000001000000:C350 01 0:0 0:0 0 0 0 78 1" },
+		{ "f: 2 0 10000 1 01 4711 /x", "f: 2 0 0 1 01 4711" },
 	};
 	const char *text;
 

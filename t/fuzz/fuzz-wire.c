@@ -32,6 +32,13 @@ static uint64_t use(const struct pmp_sample *sample)
 			sum += sample->maps && pmp_maps_find(sample->maps, pc);
 		}
 	}
+	for (size_t i = 0; i < sample->outside_count; i++) {
+		const struct pmp_outside *what = &sample->outsides[i];
+
+		sum += strlen(what->text);
+		for (uint32_t j = 0; j < what->shown; j++)
+			sum += strlen(sample->others[what->other + j].name);
+	}
 	for (size_t i = 0; sample->maps && i < sample->maps->region_count; i++)
 		sum += strlen(sample->maps->regions[i].module->path);
 	return sum;

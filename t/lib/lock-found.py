@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What pmp has found out about who waits for whom, beside the truth of t/target/locks.c:
 
-        lock-found.py MUSL SAID JSON
+        lock-found.py MUSL SAID JSON [peers]
 
 SAID is what the target has said, JSON what `pmp -f json` has. One line for each snapshot and
 thread where they differ; nothing where they agree. MUSL: 1, as its normal mutexes and its
-rwlocks name nobody.
+rwlocks name nobody. peers: pmp was given --peers; without it nothing is found that is not
+in memory.
 """
 
 import json
@@ -54,21 +55,63 @@ def differences(truth, wait, musl):
         yield "timed"
 
 
-def check(truth, threads, musl):
+def same_peers(truth, wait):
+    peers = wait.get("peers", [])
+    holders = truth["any"].split(",") if "any" in truth else [truth["holder"]]
+    if sorted(peer["pid"] for peer in peers) != sorted(map(int, holders)):
+        return False
+    return "fd" not in truth or peers[0].get("fd") == number(truth["fd"])
+
+
+def outside_differences(truth, wait):
+    """The same of what is not in memory."""
+    kind = truth["wait"]
+    sure = {"pipe": "candidates", "semop": "inferred"}.get(kind, "exact")
+    if wait.get("kind") != kind:
+        yield "kind"
+    if kind in {"file", "pipe", "socket"} and wait.get("inode") != number(truth["object"]):
+        yield "inode"
+    if kind == "child" and wait.get("pid", 0) != number(truth["object"]):
+        yield "pid"
+    if kind == "semop" and (wait.get("set"), wait.get("number")) != (
+            number(truth["object"]), number(truth["number"])):
+        yield "set"
+    if not same_peers(truth, wait):
+        yield "peers"
+    if wait.get("sure") != ("candidates" if "any" in truth else truth.get("sure", sure)):
+        yield "sure"
+    if wait.get("write", False) != (truth.get("mode") == "write"):
+        yield "write"
+    if wait.get("timed", False) != ("timed" in truth):
+        yield "timed"
+    if kind == "file" and (wait.get("holder"), wait.get("holder_is")) != (
+            number(truth["holder"]), "process"):
+        yield "holder"
+    for key in {"first", "last"} & set(truth):
+        if wait.get(key) != number(truth[key]):
+            yield key
+
+
+def check(truth, threads, musl, peers):
     if "deadlock" in truth:
         for tid in truth["deadlock"].split(","):
             if not threads.get(int(tid), {}).get("deadlock") and not musl:
                 yield "no deadlock of " + tid
         return
-    if truth["wait"] not in KNOWN | FUTEX:
-        return
     wait = threads.get(int(truth["waiter"]), {})
-    for name in differences(truth, wait, musl):
+    if truth["wait"] in KNOWN | FUTEX:
+        found = differences(truth, wait, musl)
+    elif peers:
+        found = outside_differences(truth, wait)
+    else:
+        found = ["something"] if wait else []
+    for name in found:
         yield "%s: %s, found %s" % (name, truth, wait)
 
 
 def main():
     musl, said, found = sys.argv[1] == "1", sys.argv[2], sys.argv[3]
+    peers = "peers" in sys.argv[4:]
     snapshots = 0
     for line in open(found):
         snapshot = json.loads(line)
@@ -80,7 +123,7 @@ def main():
             if wait.get("deadlock") and tid not in known:
                 print("snapshot", snapshots, "a false deadlock:", tid, wait)
         for truth in truths(said):
-            for difference in check(truth, threads, musl):
+            for difference in check(truth, threads, musl, peers):
                 print("snapshot", snapshots, difference)
     if snapshots != 2:
         print(snapshots, "snapshots")

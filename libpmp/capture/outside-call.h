@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a blocked thread waits for outside of its memory, as far as its system call alone
+ * says it: no /proc, no questions.
+ */
+#ifndef PMP_CAPTURE_OUTSIDE_CALL_H
+#define PMP_CAPTURE_OUTSIDE_CALL_H
+
+#include "base/reader.h"
+#include "sample.h"
+
+#define PMP_SEMOPS_MAX 8 /* operations of one call that are looked at */
+
+enum pmp_outside_does {
+	PMP_DOES_NOTHING, /* that waits for something outside */
+	PMP_DOES_LOCK,
+	PMP_DOES_READ, /* from a pipe or socket: data */
+	PMP_DOES_WRITE,
+	PMP_DOES_CONNECT,
+	PMP_DOES_ACCEPT,
+	PMP_DOES_WAIT_CHILD,
+	PMP_DOES_VFORK,
+	PMP_DOES_SEMOP,
+};
+
+/* Of which children it waits for the end. */
+enum pmp_children { PMP_CHILD_ANY, PMP_CHILD_ONE, PMP_CHILD_PIDFD, PMP_CHILD_GROUP };
+
+struct pmp_semop {
+	uint16_t number;
+	int16_t operation;
+};
+
+struct pmp_outside_call {
+	enum pmp_outside_does does;
+	enum pmp_outside_type lock; /* of PMP_DOES_LOCK */
+	bool write;		    /* the lock, to write */
+	bool timed;
+	bool own_children; /* only of this thread, not of others of its process */
+	int fd;
+	enum pmp_children children;
+	pid_t child;	/* as the process numbers it */
+	uint64_t range; /* PMP_DOES_LOCK by fcntl(): address of its struct flock; or 0 */
+	uint64_t address; /* PMP_DOES_CONNECT: of its sockaddr */
+	uint32_t length;  /* of that */
+	int set;	  /* of semaphores */
+	size_t semop_count;
+	struct pmp_semop semops[PMP_SEMOPS_MAX];
+};
+
+/* number: of the call, on this machine; args: six; state: of the thread; reader: its
+ * memory. False, and PMP_DOES_NOTHING: it waits for nothing outside. */
+bool pmp_outside_decode(int number, const uint64_t *args, char state,
+			const struct pmp_reader *reader, struct pmp_outside_call *call);
+
+#endif

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/outside-look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/scan.h"
+
+#define TABLE_MAX ((size_t)8 << 20)	/* /proc/locks, net/tcp: more is not looked at */
+#define CHILDREN_TEXT ((size_t)1 << 20) /* of one thread */
+#define HOLDERS_MAX 64			/* locks in the way of one waiter */
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+/* Do both have the same namespace of that type? */
+static bool shares_namespace(const struct pmp_process *process, const char *name)
+{
+	struct stat theirs, ours;
+	char path[32];
+
+	snprintf(path, sizeof(path), "ns/%s", name);
+	if (fstatat(process->proc, path, &theirs, 0))
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
+	return stat(path, &ours) == 0 && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
+}
+
+void pmp_look_begin(struct pmp_look *look, struct pmp_target *target)
+{
+	*look = (struct pmp_look){ .target = target, .unix_fd = -1 };
+	look->own_network = shares_namespace(&target->process, "net");
+	look->own_ipc = shares_namespace(&target->process, "ipc");
+}
+
+void pmp_look_end(struct pmp_look *look)
+{
+	if (look->unix_fd >= 0)
+		close(look->unix_fd);
+	pmp_file_locks_free(&look->locks);
+	pmp_buf_free(&look->tcp);
+	pmp_buf_free(&look->tcp6);
+	pmp_buf_free(&look->unix_table);
+	free(look->found);
+	free(look->seeks);
+	free(look->children);
+}
+
+int pmp_look_add(struct pmp_look *look, size_t record, pid_t pid, int fd,
+		 enum pmp_role role)
+{
+	if (PMP_RESERVE(&look->found, &look->found_capacity, look->found_count + 1))
+		return PMP_ENOMEM;
+	look->found[look->found_count] = (struct pmp_outside_found){
+		.record = record,
+		.other = { .pid = pid, .fd = fd, .role = (uint8_t)role },
+		.order = (uint32_t)look->found_count,
+	};
+	look->found_count++;
+	return 0;
+}
+
+static int add_seek(struct pmp_look *look, const struct pmp_seek *seek)
+{
+	if (PMP_RESERVE(&look->seeks, &look->seek_capacity, look->seek_count + 1))
+		return PMP_ENOMEM;
+	look->seeks[look->seek_count++] = *seek;
+	return 0;
+}
+
+static void set_text(struct pmp_outside *what, const char *text)
+{
+	snprintf(what->text, sizeof(what->text), "%s", text);
+}
+
+/* ---- locks of files ------------------------------------------------------------------- */
+
+static int need_locks(struct pmp_look *look)
+{
+	struct pmp_buf text = { 0 };
+	int r = 0;
+
+	if (look->has_locks)
+		return 0;
+	look->has_locks = true;
+	if (pmp_file_slurp(AT_FDCWD, "/proc/locks", TABLE_MAX, &text) == 0 && text.length)
+		r = pmp_file_locks_parse(&look->locks, text.data, text.length);
+	pmp_buf_free(&text);
+	return r;
+}
+
+/* The bytes that it wants, if its memory says so from the start of the file on. */
+static bool wanted_range(const struct pmp_look *look, const struct pmp_outsider *outsider,
+			 uint64_t *first, uint64_t *last)
+{
+	struct flock wanted;
+
+	if (!outsider->call.range ||
+	    pmp_file_pread(look->target->process.mem, &wanted, sizeof(wanted),
+			   outsider->call.range) != (ssize_t)sizeof(wanted) ||
+	    wanted.l_whence != SEEK_SET || wanted.l_start < 0 || wanted.l_len < 0)
+		return false;
+	*first = (uint64_t)wanted.l_start;
+	*last = wanted.l_len ? *first + (uint64_t)wanted.l_len - 1 : UINT64_MAX;
+	return true;
+}
+
+/* Is this the waiting lock of that thread? The kernel names its process only, and of OFD
+ * locks not even that. */
+static bool is_waiter(const struct pmp_look *look, const struct pmp_outsider *outsider,
+		      const struct pmp_file_lock *lock)
+{
+	pid_t pid =
+		outsider->call.lock == PMP_OUTSIDE_OFD ? -1 : look->target->process.pid;
+	uint64_t first, last;
+
+	if (!lock->waits || lock->type != outsider->call.lock || lock->pid != pid ||
+	    lock->inode != outsider->descriptor.inode ||
+	    lock->write != outsider->call.write)
+		return false;
+	return !wanted_range(look, outsider, &first, &last) ||
+	       (first == lock->first && last == lock->last);
+}
+
+static int look_at_lock(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	struct pmp_outside *what = &outsider->what;
+
+	if (need_locks(look))
+		return PMP_ENOMEM;
+	if (outsider->descriptor.type == PMP_DESCRIPTOR_PIPE ||
+	    outsider->descriptor.type == PMP_DESCRIPTOR_SOCKET)
+		return 0;
+	outsider->wait.kind = PMP_WAIT_FILE;
+	outsider->wait.object = outsider->descriptor.inode;
+	if (outsider->call.write)
+		outsider->wait.flags |= PMP_WAIT_WRITE;
+	what->type = (uint8_t)outsider->call.lock;
+	what->last = UINT64_MAX;
+	set_text(what, outsider->descriptor.path);
+	for (size_t i = 0; i < look->locks.count; i++)
+		if (is_waiter(look, outsider, &look->locks.items[i])) {
+			outsider->lock = look->locks.items[i];
+			break;
+		}
+	return 0;
+}
+
+static bool conflict(const struct pmp_file_lock *held, const struct pmp_file_lock *waiter)
+{
+	bool flocks = held->type == PMP_OUTSIDE_FLOCK;
+
+	return !held->waits && held->inode == waiter->inode &&
+	       held->major == waiter->major && held->minor == waiter->minor &&
+	       flocks == (waiter->type == PMP_OUTSIDE_FLOCK) &&
+	       (held->write || waiter->write) && held->first <= waiter->last &&
+	       held->last >= waiter->first &&
+	       (held->type != PMP_OUTSIDE_FCNTL || waiter->type != held->type ||
+		held->pid != waiter->pid);
+}
+
+/* All that stand in its way: they all have to go. Whose a lock of a description is, only
+ * descriptors show, as a fork shares it. */
+static int seek_holders(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	struct pmp_outside *what = &outsider->what;
+	unsigned count = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < look->locks.count && count < HOLDERS_MAX && !r; i++) {
+		const struct pmp_file_lock *held = &look->locks.items[i];
+
+		if (!outsider->lock.waits || !conflict(held, &outsider->lock))
+			continue;
+		if (!count++) {
+			what->sure = PMP_SURE_EXACT;
+			what->write = held->write;
+			what->first = held->first;
+			what->last = held->last;
+		}
+		if (held->type == PMP_OUTSIDE_FCNTL)
+			r = held->pid > 0 ? pmp_look_add(look, outsider->record,
+							 held->pid, -1, PMP_ROLE_HOLDS)
+					  : 0;
+		else
+			r = add_seek(look, &(struct pmp_seek){
+						   .type = PMP_DESCRIPTOR_FILE,
+						   .inode = held->inode,
+						   .lock = *held,
+						   .number = outsider->record,
+					   });
+		if (held->pid > 0 && !outsider->taker)
+			outsider->taker = held->pid;
+	}
+	return r;
+}
+
+/* ---- pipes and sockets ----------------------------------------------------------------- */
+
+static void need_tables(struct pmp_look *look)
+{
+	const int proc = look->target->process.proc;
+
+	if (look->has_tables)
+		return;
+	look->has_tables = true;
+	/* Those of the target's own network namespace, whichever that is. */
+	pmp_file_slurp(proc, "net/tcp", TABLE_MAX, &look->tcp);
+	pmp_file_slurp(proc, "net/tcp6", TABLE_MAX, &look->tcp6);
+	pmp_file_slurp(proc, "net/unix", TABLE_MAX, &look->unix_table);
+	if (look->own_network)
+		look->unix_fd = pmp_unix_open();
+}
+
+static bool find_row(const struct pmp_buf *table, uint64_t inode, struct pmp_tcp_row *row)
+{
+	return table->length && pmp_tcp_find(table->data, table->length, inode, row);
+}
+
+/* In either table: an IPv6 socket may be connected to one of IPv4. */
+static uint64_t find_in(const struct pmp_look *look,
+			uint64_t (*find)(const char *text, size_t length,
+					 const struct pmp_tcp_row *row),
+			const struct pmp_tcp_row *row)
+{
+	uint64_t inode = 0;
+
+	if (look->tcp.length)
+		inode = find(look->tcp.data, look->tcp.length, row);
+	if (!inode && look->tcp6.length)
+		inode = find(look->tcp6.data, look->tcp6.length, row);
+	return inode;
+}
+
+static bool look_at_tcp(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	char local[PMP_ADDRESS_SIZE], remote[PMP_ADDRESS_SIZE];
+	struct pmp_outside *what = &outsider->what;
+	const uint64_t inode = outsider->descriptor.inode;
+	struct pmp_tcp_row row;
+
+	if (!find_row(&look->tcp, inode, &row) && !find_row(&look->tcp6, inode, &row))
+		return false;
+	what->type = PMP_OUTSIDE_TCP;
+	what->listens = row.listens;
+	pmp_tcp_print(&row.local, local);
+	pmp_tcp_print(&row.remote, remote);
+	if (row.listens) {
+		set_text(what, local);
+		return true;
+	}
+	snprintf(what->text, sizeof(what->text), "%s to %s", local, remote);
+	outsider->seek = find_in(look, pmp_tcp_find_other, &row);
+	if (outsider->seek || outsider->call.does != PMP_DOES_CONNECT)
+		return true;
+	outsider->seek = find_in(look, pmp_tcp_find_listener, &row);
+	outsider->accepts = true;
+	return true;
+}
+
+/* Whom it wants to be connected to has not answered: its address is in memory. */
+static uint64_t find_listener(const struct pmp_look *look,
+			      const struct pmp_outsider *outsider,
+			      struct pmp_outside *what)
+{
+	struct pmp_scan scan =
+		pmp_scan_text(look->unix_table.data, look->unix_table.length);
+	struct sockaddr_un address = { 0 };
+	size_t length = outsider->call.length, line_length;
+	const char *line;
+
+	if (length <= sizeof(address.sun_family) || length > sizeof(address) ||
+	    pmp_file_pread(look->target->process.mem, &address, length,
+			   outsider->call.address) != (ssize_t)length ||
+	    address.sun_family != AF_UNIX)
+		return 0;
+	length -= sizeof(address.sun_family);
+	memset(what->text, 0, sizeof(what->text));
+	memcpy(what->text, address.sun_path, length);
+	if (!what->text[0])
+		what->text[0] = '@';
+	while (pmp_scan_line(&scan, &line, &line_length)) {
+		uint64_t inode = pmp_unix_parse_listener(line, line_length, what->text);
+
+		if (inode)
+			return inode;
+	}
+	return 0;
+}
+
+static bool look_at_unix(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	struct pmp_outside *what = &outsider->what;
+	struct pmp_unix_socket answer;
+
+	if (!pmp_unix_ask(look->unix_fd, outsider->descriptor.inode, &answer))
+		return false;
+	what->type = PMP_OUTSIDE_UNIX;
+	what->listens = answer.listens;
+	set_text(what, answer.path);
+	outsider->seek = answer.peer;
+	if (outsider->call.does == PMP_DOES_CONNECT && !answer.peer) {
+		outsider->seek = find_listener(look, outsider, what);
+		outsider->accepts = true;
+	}
+	return true;
+}
+
+static void look_at_socket(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	need_tables(look);
+	outsider->wait.kind = PMP_WAIT_SOCKET;
+	if (look_at_unix(look, outsider) || look_at_tcp(look, outsider))
+		return;
+	outsider->what.type = PMP_OUTSIDE_OTHER_SOCKET;
+	outsider->what.foreign = !look->own_network;
+}
+
+static void look_at_stream(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	const struct pmp_descriptor *descriptor = &outsider->descriptor;
+
+	if (outsider->call.does == PMP_DOES_WRITE)
+		outsider->wait.flags |= PMP_WAIT_WRITE;
+	outsider->wait.object = descriptor->inode;
+	switch (descriptor->type) {
+	case PMP_DESCRIPTOR_SOCKET: look_at_socket(look, outsider); break;
+	case PMP_DESCRIPTOR_PIPE:
+		outsider->wait.kind = PMP_WAIT_PIPE;
+		outsider->what.type = PMP_OUTSIDE_PIPE;
+		break;
+	case PMP_DESCRIPTOR_FIFO:
+		outsider->wait.kind = PMP_WAIT_PIPE;
+		outsider->what.type = PMP_OUTSIDE_FIFO;
+		set_text(&outsider->what, descriptor->path);
+		break;
+	default: break;
+	}
+}
+
+static int seek_ends(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	struct pmp_seek seek = { .type = outsider->descriptor.type,
+				 .inode = outsider->descriptor.inode,
+				 .device = outsider->descriptor.device,
+				 .number = outsider->record };
+
+	if (outsider->wait.kind == PMP_WAIT_PIPE) {
+		outsider->what.sure = PMP_SURE_CANDIDATES;
+		return add_seek(look, &seek);
+	}
+	if (!outsider->seek)
+		return 0;
+	outsider->what.sure = outsider->accepts ? PMP_SURE_CANDIDATES : PMP_SURE_EXACT;
+	seek.inode = outsider->seek;
+	return add_seek(look, &seek);
+}
+
+/* ---- children -------------------------------------------------------------------------- */
+
+static int add_children_of(struct pmp_look *look, pid_t tid)
+{
+	struct pmp_buf text = { 0 };
+	struct pmp_scan scan;
+	char path[64];
+	uint64_t pid;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "task/%d/children", (int)tid);
+	if (pmp_file_slurp(look->target->process.proc, path, CHILDREN_TEXT, &text) ||
+	    !text.length)
+		goto out;
+	scan = pmp_scan_text(text.data, text.length);
+	while (!r && (pmp_scan_blanks(&scan), pmp_scan_u64(&scan, &pid))) {
+		if (PMP_RESERVE(&look->children, &look->child_capacity,
+				look->child_count + 1))
+			r = PMP_ENOMEM;
+		else if (pid > 0 && pid <= INT32_MAX)
+			look->children[look->child_count++] = (pid_t)pid;
+	}
+out:
+	pmp_buf_free(&text);
+	return r;
+}
+
+static int list_children(struct pmp_look *look, const struct pmp_outsider *outsider)
+{
+	const struct pmp_watches *watches = &look->target->watches;
+	int r = 0;
+
+	if (look->has_children && !outsider->call.own_children)
+		return 0;
+	look->has_children = !outsider->call.own_children;
+	look->child_count = 0;
+	if (outsider->call.own_children)
+		return add_children_of(look, outsider->thread->tid);
+	for (size_t i = 0; i < watches->count && !r; i++)
+		r = add_children_of(look, watches->items[i]->tid);
+	return r;
+}
+
+/* The one that the process itself numbers so; 0: not found. */
+static pid_t child_by_own_pid(const struct pmp_look *look, pid_t own)
+{
+	for (size_t i = 0; i < look->child_count; i++) {
+		struct pmp_status_file status;
+		char path[64];
+
+		if (look->target->process.ns_pid == look->target->process.pid) {
+			if (look->children[i] == own)
+				return own;
+			continue;
+		}
+		snprintf(path, sizeof(path), "/proc/%d/status", (int)look->children[i]);
+		if (pmp_status_read(AT_FDCWD, path, &status) == 0 && status.ns_pid == own)
+			return look->children[i];
+	}
+	return 0;
+}
+
+static bool has_its_memory(const struct pmp_look *look, pid_t child)
+{
+	return syscall(SYS_kcmp, look->target->process.pid, child, KCMP_VM, 0, 0) == 0;
+}
+
+/* Of several children of a thread in vfork() the one that it waits for has its memory. */
+static void keep_vforked(struct pmp_look *look)
+{
+	for (size_t i = 0; i < look->child_count && look->child_count > 1; i++) {
+		if (!has_its_memory(look, look->children[i]))
+			continue;
+		look->children[0] = look->children[i];
+		look->child_count = 1;
+	}
+}
+
+static pid_t one_child(const struct pmp_look *look, const struct pmp_outsider *outsider)
+{
+	if (outsider->call.children == PMP_CHILD_PIDFD)
+		return outsider->descriptor.info.pid;
+	return outsider->call.child ? child_by_own_pid(look, outsider->call.child) : 0;
+}
+
+static int look_at_child(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	int r = list_children(look, outsider);
+
+	if (r)
+		return r;
+	outsider->wait.kind =
+		outsider->call.does == PMP_DOES_VFORK ? PMP_WAIT_VFORK : PMP_WAIT_CHILD;
+	outsider->what.type = PMP_OUTSIDE_PROCESS;
+	outsider->wait.object = (uint64_t)one_child(look, outsider);
+	return 0;
+}
+
+static int seek_children(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	int r = list_children(look, outsider);
+
+	if (outsider->wait.object) {
+		outsider->what.sure = PMP_SURE_EXACT;
+		return pmp_look_add(look, outsider->record, (pid_t)outsider->wait.object,
+				    -1, PMP_ROLE_CHILD);
+	}
+	if (outsider->call.does == PMP_DOES_VFORK)
+		keep_vforked(look);
+	for (size_t i = 0; i < look->child_count && !r; i++)
+		r = pmp_look_add(look, outsider->record, look->children[i], -1,
+				 PMP_ROLE_CHILD);
+	outsider->what.sure = !look->child_count       ? PMP_SURE_UNKNOWN
+			      : look->child_count == 1 ? PMP_SURE_EXACT
+						       : PMP_SURE_CANDIDATES;
+	return r;
+}
+
+/* ---- semaphores of System V ------------------------------------------------------------- */
+
+/* Which of them cannot be done as they are? The first one, if that is not known. */
+static unsigned blocking_semaphore(const struct pmp_outside_call *call)
+{
+	for (size_t i = 0; i < call->semop_count; i++) {
+		int value = semctl(call->set, call->semops[i].number, GETVAL);
+		int operation = call->semops[i].operation;
+
+		if (value >= 0 && (operation ? value + operation < 0 : value > 0))
+			return call->semops[i].number;
+	}
+	return call->semop_count ? call->semops[0].number : 0;
+}
+
+static void look_at_semaphore(const struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	outsider->wait.kind = PMP_WAIT_SEMOP;
+	outsider->wait.object = (uint32_t)outsider->call.set;
+	outsider->what.type = PMP_OUTSIDE_SEMAPHORE;
+	outsider->what.foreign = !look->own_ipc;
+	if (outsider->call.timed)
+		outsider->wait.flags |= PMP_WAIT_TIMED;
+	outsider->what.number = look->own_ipc ? blocking_semaphore(&outsider->call)
+				: outsider->call.semop_count
+					? outsider->call.semops[0].number
+					: 0;
+}
+
+static int seek_operator(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	int pid;
+
+	if (!look->own_ipc)
+		return 0;
+	pid = semctl(outsider->call.set, (int)outsider->what.number, GETPID);
+	if (pid <= 0)
+		return 0;
+	outsider->what.sure = PMP_SURE_INFERRED;
+	return pmp_look_add(look, outsider->record, pid, -1, PMP_ROLE_OPERATED);
+}
+
+/* ---- all of them ------------------------------------------------------------------------- */
+
+int pmp_look_at(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	struct pmp_outside_call *call = &outsider->call;
+
+	if (call->fd >= 0 &&
+	    pmp_descriptor_read(&look->target->process, outsider->thread->tid, call->fd,
+				&outsider->descriptor) < 0)
+		return 0;
+	switch (call->does) {
+	case PMP_DOES_LOCK: return look_at_lock(look, outsider);
+	case PMP_DOES_READ:
+	case PMP_DOES_WRITE:
+	case PMP_DOES_CONNECT:
+	case PMP_DOES_ACCEPT: look_at_stream(look, outsider); return 0;
+	case PMP_DOES_WAIT_CHILD:
+	case PMP_DOES_VFORK: return look_at_child(look, outsider);
+	case PMP_DOES_SEMOP: look_at_semaphore(look, outsider); return 0;
+	case PMP_DOES_NOTHING: break;
+	}
+	return 0;
+}
+
+int pmp_look_for_others(struct pmp_look *look, struct pmp_outsider *outsider)
+{
+	switch (outsider->wait.kind) {
+	case PMP_WAIT_FILE: return seek_holders(look, outsider);
+	case PMP_WAIT_PIPE:
+	case PMP_WAIT_SOCKET: return seek_ends(look, outsider);
+	case PMP_WAIT_CHILD:
+	case PMP_WAIT_VFORK: return seek_children(look, outsider);
+	case PMP_WAIT_SEMOP: return seek_operator(look, outsider);
+	default: return 0;
+	}
+}

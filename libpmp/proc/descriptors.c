@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proc/descriptors.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/scan.h"
+
+#define PATH_SIZE 64	 /* "/proc/PID/fdinfo/FD" */
+#define FDINFO_SIZE 4096 /* of a file with many locks the first ones */
+
+/* ---- one --------------------------------------------------------------------------- */
+
+bool pmp_descriptor_parse(const char *link, enum pmp_descriptor_type *type,
+			  uint64_t *inode)
+{
+	struct pmp_scan scan = pmp_scan_text(link, strlen(link));
+	const char *name;
+
+	if (strncmp(link, "pipe:[", 6) == 0) {
+		*type = PMP_DESCRIPTOR_PIPE;
+		name = "pipe:[";
+	} else if (strncmp(link, "socket:[", 8) == 0) {
+		*type = PMP_DESCRIPTOR_SOCKET;
+		name = "socket:[";
+	} else {
+		return false;
+	}
+	scan.at += strlen(name);
+	return pmp_scan_u64(&scan, inode) && pmp_scan_char(&scan, ']') &&
+	       pmp_scan_done(&scan);
+}
+
+/* Of the file behind a link, without a question to its server. */
+static bool ask_file(int dir, const char *name, struct statx *file)
+{
+	const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+
+	return statx(dir, name, flags, STATX_TYPE | STATX_INO, file) == 0;
+}
+
+static enum pmp_descriptor_type type_of(const struct statx *file)
+{
+	switch (file->stx_mode & S_IFMT) {
+	case S_IFREG:
+	case S_IFDIR: return PMP_DESCRIPTOR_FILE;
+	case S_IFIFO: return PMP_DESCRIPTOR_FIFO;
+	case S_IFSOCK: return PMP_DESCRIPTOR_SOCKET;
+	default: return PMP_DESCRIPTOR_OTHER;
+	}
+}
+
+static uint64_t device_of(const struct statx *file)
+{
+	return makedev(file->stx_dev_major, file->stx_dev_minor);
+}
+
+/* Is it what its link says? A file may have the name of a pipe. */
+static bool is_really(int dir, const char *name, enum pmp_descriptor_type type,
+		      uint64_t inode)
+{
+	struct statx file;
+
+	return ask_file(dir, name, &file) && file.stx_ino == inode &&
+	       (file.stx_mode & S_IFMT) ==
+		       (type == PMP_DESCRIPTOR_PIPE ? S_IFIFO : S_IFSOCK);
+}
+
+static void keep_end(char *path, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length >= PMP_OUTSIDE_TEXT) {
+		text += length - (PMP_OUTSIDE_TEXT - 1);
+		length = PMP_OUTSIDE_TEXT - 1;
+	}
+	memcpy(path, text, length + 1);
+}
+
+static void read_file(int dir, const char *name, const char *link,
+		      struct pmp_descriptor *descriptor)
+{
+	struct statx file;
+
+	if (!ask_file(dir, name, &file))
+		return;
+	descriptor->type = type_of(&file);
+	descriptor->device = device_of(&file);
+	/* The one that the kernel's locks are listed by, if it is told. */
+	descriptor->inode =
+		descriptor->info.inode ? descriptor->info.inode : file.stx_ino;
+	if (descriptor->type == PMP_DESCRIPTOR_FIFO)
+		descriptor->inode = file.stx_ino;
+	keep_end(descriptor->path, link);
+}
+
+int pmp_descriptor_read(const struct pmp_process *process, pid_t tid, int fd,
+			struct pmp_descriptor *descriptor)
+{
+	char path[PATH_SIZE], link[PATH_MAX + 1], text[FDINFO_SIZE];
+	ssize_t length;
+
+	*descriptor = (struct pmp_descriptor){ 0 };
+	snprintf(path, sizeof(path), "task/%d/fdinfo/%d", (int)tid, fd);
+	length = pmp_file_read(process->proc, path, text, sizeof(text));
+	if (length < 0)
+		return (int)length;
+	pmp_fdinfo_parse(text, (size_t)length, &descriptor->info);
+	snprintf(path, sizeof(path), "task/%d/fd/%d", (int)tid, fd);
+	length = readlinkat(process->proc, path, link, sizeof(link) - 1);
+	if (length < 0)
+		return -errno;
+	link[length] = '\0';
+	if (!pmp_descriptor_parse(link, &descriptor->type, &descriptor->inode))
+		read_file(process->proc, path, link, descriptor);
+	else if (!is_really(process->proc, path, descriptor->type, descriptor->inode))
+		descriptor->type = PMP_DESCRIPTOR_OTHER;
+	return 0;
+}
+
+/* ---- all of them -------------------------------------------------------------------- */
+
+/* A process whose descriptors are being looked at. */
+struct visit {
+	struct pmp_seeker *seeker;
+	pid_t pid;
+	int dir, info; /* fd, fdinfo */
+	bool files;    /* some of what is looked for are files */
+};
+
+static int compare_seeks(const void *a, const void *b)
+{
+	const struct pmp_seek *one = a, *other = b;
+
+	if (one->type != other->type)
+		return one->type < other->type ? -1 : 1;
+	return (one->inode > other->inode) - (one->inode < other->inode);
+}
+
+/* The first one of this type and inode; others follow it. */
+static size_t first_seek(const struct pmp_seeker *seeker, enum pmp_descriptor_type type,
+			 uint64_t inode)
+{
+	const struct pmp_seek key = { .type = type, .inode = inode };
+	size_t low = 0, high = seeker->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_seeks(&seeker->seeks[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_seek(const struct pmp_seeker *seeker, size_t i,
+		    enum pmp_descriptor_type type, uint64_t inode)
+{
+	return i < seeker->count && seeker->seeks[i].type == type &&
+	       seeker->seeks[i].inode == inode;
+}
+
+static ssize_t read_info(const struct visit *visit, const char *name,
+			 char text[FDINFO_SIZE], struct pmp_fdinfo *info)
+{
+	ssize_t length = pmp_file_read(visit->info, name, text, FDINFO_SIZE);
+
+	if (length > 0)
+		pmp_fdinfo_parse(text, (size_t)length, info);
+	return length;
+}
+
+static int look_at_link(const struct visit *visit, const char *name, int fd,
+			enum pmp_descriptor_type type, uint64_t inode)
+{
+	const struct pmp_seeker *seeker = visit->seeker;
+	size_t i = first_seek(seeker, type, inode);
+	struct pmp_fdinfo info;
+	char text[FDINFO_SIZE];
+	int r = 0;
+
+	if (!is_seek(seeker, i, type, inode) ||
+	    !is_really(visit->dir, name, type, inode) ||
+	    read_info(visit, name, text, &info) <= 0)
+		return 0;
+	for (; !r && is_seek(seeker, i, type, inode); i++)
+		r = seeker->found(seeker->arg, &seeker->seeks[i], visit->pid, fd,
+				  info.flags);
+	return r;
+}
+
+/* Without "ino:", which came with Linux 5.14, there is only this. */
+static uint64_t inode_of(const struct visit *visit, const char *name,
+			 const struct pmp_fdinfo *info)
+{
+	struct statx file;
+
+	if (info->inode)
+		return info->inode;
+	return ask_file(visit->dir, name, &file) ? file.stx_ino : 0;
+}
+
+static int look_at_file(const struct visit *visit, const char *name, int fd)
+{
+	const struct pmp_seeker *seeker = visit->seeker;
+	struct pmp_fdinfo info;
+	struct statx file;
+	char text[FDINFO_SIZE];
+	ssize_t length = read_info(visit, name, text, &info);
+	uint64_t inode = length > 0 ? inode_of(visit, name, &info) : 0;
+	size_t i = first_seek(seeker, PMP_DESCRIPTOR_FILE, inode);
+	int r = 0;
+
+	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FILE, inode); i++)
+		if (pmp_fdinfo_has_lock(text, (size_t)length, &seeker->seeks[i].lock))
+			r = seeker->found(seeker->arg, &seeker->seeks[i], visit->pid, fd,
+					  info.flags);
+	i = first_seek(seeker, PMP_DESCRIPTOR_FIFO, inode);
+	if (r || !is_seek(seeker, i, PMP_DESCRIPTOR_FIFO, inode) ||
+	    !ask_file(visit->dir, name, &file) || type_of(&file) != PMP_DESCRIPTOR_FIFO)
+		return r;
+	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FIFO, inode); i++)
+		if (seeker->seeks[i].device == device_of(&file))
+			r = seeker->found(seeker->arg, &seeker->seeks[i], visit->pid, fd,
+					  info.flags);
+	return r;
+}
+
+static int look_at(const struct visit *visit, const char *name)
+{
+	enum pmp_descriptor_type type;
+	char link[PATH_SIZE];
+	uint64_t fd, inode;
+	ssize_t length;
+
+	if (!pmp_scan_whole(name, 0, INT_MAX, &fd))
+		return 0;
+	visit->seeker->descriptors++;
+	length = readlinkat(visit->dir, name, link, sizeof(link) - 1);
+	if (length < 0)
+		return 0;
+	link[length] = '\0';
+	if (pmp_descriptor_parse(link, &type, &inode))
+		return look_at_link(visit, name, (int)fd, type, inode);
+	return visit->files && link[0] == '/' ? look_at_file(visit, name, (int)fd) : 0;
+}
+
+/* Kernel threads have no descriptors. */
+static bool is_hidden(pid_t pid, int sys_errno)
+{
+	struct pmp_stat stat;
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return (sys_errno == EACCES || sys_errno == EPERM) &&
+	       pmp_stat_read(AT_FDCWD, path, &stat) == 0 &&
+	       !(stat.flags & PMP_KERNEL_THREAD) && !pmp_state_ended(stat.state);
+}
+
+/* Both folders of one process, whoever gets its number meanwhile. */
+static DIR *open_folders(struct visit *visit)
+{
+	const int flags = O_DIRECTORY | O_CLOEXEC;
+	char path[PATH_SIZE];
+	DIR *list;
+	int proc;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)visit->pid);
+	proc = open(path, O_PATH | flags);
+	if (proc < 0)
+		return NULL;
+	visit->dir = openat(proc, "fd", O_RDONLY | flags);
+	if (visit->dir < 0)
+		visit->seeker->hidden += is_hidden(visit->pid, errno);
+	visit->info = visit->dir < 0 ? -1 : openat(proc, "fdinfo", O_RDONLY | flags);
+	close(proc);
+	list = visit->info < 0 ? NULL : fdopendir(visit->dir);
+	if (list)
+		return list;
+	if (visit->dir >= 0)
+		close(visit->dir);
+	if (visit->info >= 0)
+		close(visit->info);
+	return NULL;
+}
+
+static int visit_process(struct pmp_seeker *seeker, pid_t pid, bool files)
+{
+	struct visit visit = { .seeker = seeker, .pid = pid, .files = files };
+	DIR *list = open_folders(&visit);
+	struct dirent *entry;
+	int r = 0;
+
+	if (seeker->alive)
+		seeker->alive(seeker->alive_arg);
+	if (!list)
+		return 0;
+	while (!r && seeker->descriptors < PMP_DESCRIPTORS_MAX && (entry = readdir(list)))
+		r = look_at(&visit, entry->d_name);
+	close(visit.info);
+	closedir(list);
+	return r;
+}
+
+static bool seeks_files(const struct pmp_seeker *seeker)
+{
+	for (size_t i = 0; i < seeker->count; i++)
+		if (seeker->seeks[i].type == PMP_DESCRIPTOR_FILE ||
+		    seeker->seeks[i].type == PMP_DESCRIPTOR_FIFO)
+			return true;
+	return false;
+}
+
+int pmp_descriptors_walk(struct pmp_seeker *seeker)
+{
+	bool files = seeks_files(seeker);
+	struct dirent *entry;
+	uint64_t pid;
+	DIR *proc;
+	int r = 0;
+
+	seeker->descriptors = 0;
+	seeker->hidden = 0;
+	if (!seeker->count)
+		return 0;
+	qsort(seeker->seeks, seeker->count, sizeof(*seeker->seeks), compare_seeks);
+	proc = opendir("/proc");
+	if (!proc)
+		return PMP_EIO;
+	while (!r && seeker->descriptors < PMP_DESCRIPTORS_MAX && (entry = readdir(proc)))
+		if (pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid))
+			r = visit_process(seeker, (pid_t)pid, files);
+	closedir(proc);
+	return r;
+}

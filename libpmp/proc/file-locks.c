@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proc/file-locks.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/scan.h"
+#include "libpmp.h"
+
+/* ---- a line -------------------------------------------------------------------------- */
+
+static bool scan_word_is(struct pmp_scan *scan, const char *wanted)
+{
+	struct pmp_scan before = *scan;
+	const char *word;
+	size_t length;
+
+	pmp_scan_blanks(scan);
+	if (pmp_scan_word(scan, &word, &length) && length == strlen(wanted) &&
+	    memcmp(word, wanted, length) == 0)
+		return true;
+	*scan = before;
+	return false;
+}
+
+static bool scan_type(struct pmp_scan *scan, enum pmp_outside_type *type)
+{
+	if (scan_word_is(scan, "FLOCK"))
+		*type = PMP_OUTSIDE_FLOCK;
+	else if (scan_word_is(scan, "POSIX"))
+		*type = PMP_OUTSIDE_FCNTL;
+	else if (scan_word_is(scan, "OFDLCK"))
+		*type = PMP_OUTSIDE_OFD;
+	else
+		return false;
+	return scan_word_is(scan, "ADVISORY") || scan_word_is(scan, "MANDATORY");
+}
+
+static bool scan_mode(struct pmp_scan *scan, bool *write)
+{
+	*write = scan_word_is(scan, "WRITE") || scan_word_is(scan, "RW");
+	return *write || scan_word_is(scan, "READ");
+}
+
+static bool scan_hex_up_to(struct pmp_scan *scan, unsigned *number)
+{
+	uint64_t value;
+
+	if (!pmp_scan_hex(scan, &value) || value > UINT_MAX || !pmp_scan_char(scan, ':'))
+		return false;
+	*number = (unsigned)value;
+	return true;
+}
+
+/* "0 99" or "0 EOF" */
+static bool scan_range(struct pmp_scan *scan, struct pmp_file_lock *lock)
+{
+	pmp_scan_blanks(scan);
+	if (!pmp_scan_u64(scan, &lock->first))
+		return false;
+	lock->last = UINT64_MAX;
+	if (scan_word_is(scan, "EOF"))
+		return true;
+	pmp_scan_blanks(scan);
+	return pmp_scan_u64(scan, &lock->last) && lock->last >= lock->first;
+}
+
+/* "1: -> FLOCK  ADVISORY  WRITE 30169 fe:00:10952886 0 EOF" */
+bool pmp_file_lock_parse(const char *line, size_t length, struct pmp_file_lock *lock)
+{
+	struct pmp_scan scan = pmp_scan_text(line, length);
+	int64_t pid;
+
+	*lock = (struct pmp_file_lock){ 0 };
+	pmp_scan_blanks(&scan);
+	if (!pmp_scan_u64(&scan, &lock->id) || !pmp_scan_char(&scan, ':'))
+		return false;
+	lock->waits = scan_word_is(&scan, "->");
+	if (!scan_type(&scan, &lock->type) || !scan_mode(&scan, &lock->write))
+		return false;
+	pmp_scan_blanks(&scan);
+	if (!pmp_scan_i64(&scan, &pid) || pid < -1 || pid > INT_MAX)
+		return false;
+	lock->pid = (pid_t)pid;
+	pmp_scan_blanks(&scan);
+	return scan_hex_up_to(&scan, &lock->major) &&
+	       scan_hex_up_to(&scan, &lock->minor) && pmp_scan_u64(&scan, &lock->inode) &&
+	       scan_range(&scan, lock);
+}
+
+/* ---- all of them --------------------------------------------------------------------- */
+
+int pmp_file_locks_parse(struct pmp_file_locks *locks, const char *text, size_t length)
+{
+	struct pmp_scan scan = pmp_scan_text(text, length);
+	struct pmp_file_lock lock;
+	const char *line;
+	size_t line_length;
+
+	while (locks->count < PMP_FILE_LOCKS_MAX &&
+	       pmp_scan_line(&scan, &line, &line_length)) {
+		if (!pmp_file_lock_parse(line, line_length, &lock))
+			continue;
+		if (PMP_RESERVE(&locks->items, &locks->capacity, locks->count + 1))
+			return PMP_ENOMEM;
+		locks->items[locks->count++] = lock;
+	}
+	return 0;
+}
+
+const struct pmp_file_lock *pmp_file_locks_held(const struct pmp_file_locks *locks,
+						const struct pmp_file_lock *waiter)
+{
+	const struct pmp_file_lock *lock = waiter;
+
+	while (lock->waits && lock > locks->items && lock[-1].id == waiter->id)
+		lock--;
+	return lock->waits || lock->inode != waiter->inode ? NULL : lock;
+}
+
+void pmp_file_locks_free(struct pmp_file_locks *locks)
+{
+	free(locks->items);
+	*locks = (struct pmp_file_locks){ 0 };
+}
+
+/* ---- of a descriptor ----------------------------------------------------------------- */
+
+/* Move over the name of a field and the blanks after it. */
+static bool scan_field(struct pmp_scan *scan, const char *name)
+{
+	struct pmp_scan before = *scan;
+
+	if (scan_word_is(scan, name)) {
+		pmp_scan_blanks(scan);
+		return true;
+	}
+	*scan = before;
+	return false;
+}
+
+/* "0100002": the kernel writes them in octal. */
+static bool scan_octal(struct pmp_scan *scan, unsigned *number)
+{
+	const char *word;
+	size_t length;
+
+	*number = 0;
+	if (!pmp_scan_word(scan, &word, &length) || length > 10)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (word[i] < '0' || word[i] > '7')
+			return false;
+		*number = *number << 3 | (unsigned)(word[i] - '0');
+	}
+	return true;
+}
+
+bool pmp_fdinfo_parse(const char *text, size_t length, struct pmp_fdinfo *info)
+{
+	struct pmp_scan scan = pmp_scan_text(text, length);
+	bool flags = false;
+	const char *line;
+	size_t line_length;
+
+	*info = (struct pmp_fdinfo){ 0 };
+	while (pmp_scan_line(&scan, &line, &line_length)) {
+		struct pmp_scan one = pmp_scan_text(line, line_length);
+		int64_t pid;
+
+		if (scan_field(&one, "flags:"))
+			flags = scan_octal(&one, &info->flags);
+		else if (scan_field(&one, "ino:"))
+			pmp_scan_u64(&one, &info->inode);
+		else if (scan_field(&one, "Pid:") && pmp_scan_i64(&one, &pid) &&
+			 pid > 0 && pid <= INT_MAX)
+			info->pid = (pid_t)pid;
+	}
+	return flags;
+}
+
+bool pmp_fdinfo_has_lock(const char *text, size_t length,
+			 const struct pmp_file_lock *lock)
+{
+	struct pmp_scan scan = pmp_scan_text(text, length);
+	const char *line;
+	size_t line_length;
+
+	while (pmp_scan_line(&scan, &line, &line_length)) {
+		struct pmp_scan one = pmp_scan_text(line, line_length);
+		struct pmp_file_lock found;
+
+		if (scan_field(&one, "lock:") &&
+		    pmp_file_lock_parse(one.at, (size_t)(one.end - one.at), &found) &&
+		    found.type == lock->type && found.inode == lock->inode &&
+		    found.major == lock->major && found.minor == lock->minor &&
+		    found.first == lock->first && found.last == lock->last)
+			return true;
+	}
+	return false;
+}

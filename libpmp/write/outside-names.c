@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "write/outside-names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+static const char *const types[] = {
+	[PMP_OUTSIDE_NONE] = "memory",	       [PMP_OUTSIDE_FLOCK] = "flock",
+	[PMP_OUTSIDE_FCNTL] = "fcntl",	       [PMP_OUTSIDE_OFD] = "ofd",
+	[PMP_OUTSIDE_PIPE] = "pipe",	       [PMP_OUTSIDE_FIFO] = "fifo",
+	[PMP_OUTSIDE_UNIX] = "unix",	       [PMP_OUTSIDE_TCP] = "tcp",
+	[PMP_OUTSIDE_OTHER_SOCKET] = "",       [PMP_OUTSIDE_PROCESS] = "process",
+	[PMP_OUTSIDE_SEMAPHORE] = "semaphore",
+};
+
+static const char *const sures[] = {
+	[PMP_SURE_UNKNOWN] = "unknown",
+	[PMP_SURE_EXACT] = "exact",
+	[PMP_SURE_CANDIDATES] = "candidates",
+	[PMP_SURE_INFERRED] = "inferred",
+};
+
+/* What several have in common is said once: "6330 "a" and 6331 "b" can write". */
+static const char *const roles[] = {
+	[PMP_ROLE_HOLDS] = "holds",
+	[PMP_ROLE_WRITES] = "can write",
+	[PMP_ROLE_READS] = "can read",
+	[PMP_ROLE_OTHER_END] = "has the other end",
+	[PMP_ROLE_ACCEPTS] = "can accept",
+	[PMP_ROLE_CHILD] = "child",
+	[PMP_ROLE_OPERATED] = "operated on it last",
+};
+
+const char *pmp_outside_type_name(const struct pmp_outside *what)
+{
+	return types[what->type];
+}
+
+const char *pmp_sure_name(const struct pmp_outside *what)
+{
+	return sures[what->sure];
+}
+
+const char *pmp_role_name(const struct pmp_other *other)
+{
+	return roles[other->role];
+}
+
+/* ---- what it is ----------------------------------------------------------------------- */
+
+static void add_text(struct pmp_buf *buf, const char *text)
+{
+	pmp_escape_buf(buf, text, strlen(text));
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "flock zoo.lock, bytes 0 to 99, inode 5243021, held for writing" */
+static void describe_lock(struct pmp_buf *buf, const struct pmp_outside *what,
+			  const struct pmp_wait *wait)
+{
+	pmp_buf_puts(buf, what->type == PMP_OUTSIDE_OFD	    ? "fcntl (OFD) "
+			  : what->type == PMP_OUTSIDE_FCNTL ? "fcntl "
+							    : "flock ");
+	add_text(buf, last_part(what->text));
+	if (what->first && what->last == UINT64_MAX)
+		pmp_buf_printf(buf, ", bytes from %" PRIu64 " on", what->first);
+	else if (what->last != UINT64_MAX)
+		pmp_buf_printf(buf, ", bytes %" PRIu64 " to %" PRIu64, what->first,
+			       what->last);
+	pmp_buf_printf(buf, ", inode %" PRIu64, wait->object);
+	if (what->sure)
+		pmp_buf_printf(buf, ", held for %s", what->write ? "writing" : "reading");
+}
+
+static void describe_socket(struct pmp_buf *buf, const struct pmp_outside *what,
+			    const struct pmp_wait *wait)
+{
+	if (what->type == PMP_OUTSIDE_TCP) {
+		pmp_buf_printf(buf, "TCP %s", what->text);
+	} else {
+		pmp_buf_printf(buf, "%s %" PRIu64,
+			       what->type == PMP_OUTSIDE_UNIX ? "unix socket" : "socket",
+			       wait->object);
+		if (what->text[0])
+			pmp_buf_putc(buf, ' ');
+		add_text(buf, what->text);
+	}
+	if (what->listens)
+		pmp_buf_puts(buf, ", which listens");
+}
+
+void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
+			  const struct pmp_wait *wait)
+{
+	switch (what->type) {
+	case PMP_OUTSIDE_FLOCK:
+	case PMP_OUTSIDE_FCNTL:
+	case PMP_OUTSIDE_OFD: describe_lock(buf, what, wait); break;
+	case PMP_OUTSIDE_PIPE: pmp_buf_printf(buf, "pipe %" PRIu64, wait->object); break;
+	case PMP_OUTSIDE_FIFO:
+		pmp_buf_puts(buf, "fifo ");
+		add_text(buf, what->text);
+		break;
+	case PMP_OUTSIDE_UNIX:
+	case PMP_OUTSIDE_TCP:
+	case PMP_OUTSIDE_OTHER_SOCKET: describe_socket(buf, what, wait); break;
+	case PMP_OUTSIDE_PROCESS:
+		pmp_buf_puts(buf, wait->kind == PMP_WAIT_VFORK
+					  ? "a child in vfork, until it executes or ends"
+				  : what->count > 1 ? "the end of any child"
+						    : "the end of a child");
+		break;
+	case PMP_OUTSIDE_SEMAPHORE:
+		pmp_buf_printf(buf, "semaphore %" PRIu32 " of set %" PRIu64, what->number,
+			       wait->object);
+		break;
+	default: break;
+	}
+}
+
+/* ---- who it is ------------------------------------------------------------------------ */
+
+void pmp_outside_missed(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
+{
+	if (snapshot->hidden)
+		pmp_buf_printf(buf, " (the descriptors of %zu process%s may not be read)",
+			       snapshot->hidden, snapshot->hidden == 1 ? "" : "es");
+	if (snapshot->walk_cut)
+		pmp_buf_puts(buf, " (not all descriptors were looked at)");
+}
+
+static void add_nobody(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+		       const struct pmp_outside *what, const struct pmp_wait *wait)
+{
+	switch (wait->kind) {
+	case PMP_WAIT_PIPE:
+		pmp_buf_printf(buf, "no process is seen that can %s",
+			       wait->flags & PMP_WAIT_WRITE ? "read" : "write");
+		break;
+	case PMP_WAIT_SOCKET:
+		if (what->foreign)
+			pmp_buf_puts(buf, "in another network namespace");
+		else
+			pmp_buf_puts(buf, what->listens
+						  ? "anybody may connect"
+						  : "no process here is known to have "
+						    "the other end");
+		break;
+	case PMP_WAIT_CHILD:
+	case PMP_WAIT_VFORK: pmp_buf_puts(buf, "which is not known"); break;
+	case PMP_WAIT_SEMOP:
+		pmp_buf_puts(buf, what->foreign ? "in another IPC namespace"
+						: "who operated on it last has ended, "
+						  "or is not known");
+		break;
+	default: pmp_buf_puts(buf, "its holder is not known");
+	}
+	if (!what->listens && wait->kind != PMP_WAIT_CHILD)
+		pmp_outside_missed(buf, snapshot);
+}
+
+static void add_other(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+		      const struct pmp_other *other)
+{
+	pmp_buf_printf(buf, "%d \"", (int)other->pid);
+	add_text(buf, other->name);
+	pmp_buf_putc(buf, '"');
+	if (other->pid == snapshot->info.pid)
+		pmp_buf_puts(buf, ", itself,");
+}
+
+void pmp_outside_who(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+		     const struct pmp_outside *what, const struct pmp_wait *wait)
+{
+	const struct pmp_other *others = snapshot->others + what->other;
+
+	if (!what->shown) {
+		add_nobody(buf, snapshot, what, wait);
+		return;
+	}
+	for (uint32_t i = 0; i < what->shown; i++) {
+		if (i)
+			pmp_buf_puts(buf, i + 1 == what->count ? " or " : ", ");
+		add_other(buf, snapshot, &others[i]);
+		if (what->count > 1 && others[i].fd >= 0)
+			pmp_buf_printf(buf, " (fd %d)", others[i].fd);
+	}
+	if (what->count > what->shown)
+		pmp_buf_printf(buf, " or %" PRIu32 " more", what->count - what->shown);
+	if (others[0].role != PMP_ROLE_CHILD)
+		pmp_buf_printf(buf, " %s", roles[others[0].role]);
+	if (what->count == 1 && others[0].fd >= 0)
+		pmp_buf_printf(buf, " (fd %d)", others[0].fd);
+	if (what->sure == PMP_SURE_CANDIDATES && wait->kind != PMP_WAIT_CHILD)
+		pmp_outside_missed(buf, snapshot);
+}

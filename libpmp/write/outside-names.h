@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the formats spell what threads wait for outside of their process, and whom. */
+#ifndef PMP_WRITE_OUTSIDE_NAMES_H
+#define PMP_WRITE_OUTSIDE_NAMES_H
+
+#include "base/buf.h"
+#include "report/stacks.h"
+
+/* One word: "flock", "pipe", "tcp". */
+const char *pmp_outside_type_name(const struct pmp_outside *what);
+/* "exact", "candidates", "inferred", "unknown" */
+const char *pmp_sure_name(const struct pmp_outside *what);
+/* "holds", "can write" */
+const char *pmp_role_name(const struct pmp_other *other);
+
+/*
+ * Append what it is: "flock zoo.lock, inode 5243021, held for writing", "pipe 442102".
+ * wait: of one of those that wait for it. Nothing in it is raw.
+ */
+void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
+			  const struct pmp_wait *wait);
+/* Append who it is that is waited for: "6330 "producer" can write (fd 4)", or that nobody
+ * is known, and why. */
+void pmp_outside_who(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+		     const struct pmp_outside *what, const struct pmp_wait *wait);
+/* Append why the search may have missed somebody; nothing if it has not. */
+void pmp_outside_missed(struct pmp_buf *buf, const struct pmp_snapshot *snapshot);
+
+#endif
