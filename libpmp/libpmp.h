@@ -241,6 +241,9 @@ struct pmp_sample_info {
 	size_t n_not_stopped;
 	size_t truncated; /* stacks that do not reach their root */
 	bool execed;	  /* the process has exec'ed since the last sample */
+	/* PMP_WAITS_PEERS: processes whose descriptors were asked for, but may not be
+	 * read: threads may wait for them. */
+	size_t hidden;
 };
 
 /** Fill *info, whose size is given, with the totals of a sample. */

@@ -276,6 +276,7 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 		.skipped = sample->skipped,
 		.vanished = sample->vanished,
 		.execed = sample->execed,
+		.hidden = sample->hidden,
 	};
 
 	for (size_t i = 0; i < sample->thread_count; i++) {

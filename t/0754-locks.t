@@ -105,7 +105,7 @@ DEADLOCK: 2 threads wait for each other
 	like "$(text deadlock-join)" 'waits T s for the end \(join\) of N' "a deadlock with a join"
 	like "$(text ended)" '^HOLDER N has ended without unlocking: 1 thread waits for it' \
 		"a holder that has ended"
-	like "$(text before-fork)" '^HOLDER N of the process before its fork' \
+	like "$(text before-fork)" '^HOLDER N "holder" of process N, locked before fork: 1 thread waits for it' \
 		"a holder before a fork"
 	like "$(text rwlock-writer-readers)" '^HOLDER UNKNOWN rwlock X: 2 readers hold it' \
 		"readers are counted"

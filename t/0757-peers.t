@@ -86,12 +86,116 @@ check_unprivileged() {
 	test_pids="$test_pids $writer $reader"
 	wait_for 'grep -q pipe_read "/proc/$reader/wchan"'
 	setpriv --reuid=65534 --regid=65534 --clear-groups \
-		"$PMP" -f json -n 1 -q --peers -p "$reader" >found.json 2>err || diag "$(cat err)"
+		"$PMP" -f json -n 2 -i 20ms --peers -p "$reader" >found.json 2>err || diag "$(cat err)"
+	is "$(grep -c 'processes of other users cannot be looked at' err)" 1 \
+		"another user: which is said, once"
+	like "$(cat found.json)" '"hidden":[1-9]' "another user: and written"
 	like "$(cat found.json)" '"kind":"pipe","type":"fifo"' "another user: the FIFO"
 	like "$(cat found.json)" '"sure":"unknown"' "another user: not who could write"
 	"$PMP" -f json -n 1 -q --peers -p "$reader" >found.json
 	like "$(cat found.json)" "\"pid\":$writer," "root: who could write"
 	kill -KILL "$writer" "$reader"
+}
+
+# text KIND: -f locks without its title; numbers of three digits and more as N, and of a stack
+# the first function.
+text() {
+	"$PMP" --locks -q -p "$(ready_pid "$1")" 2>&1 | sed '1,3d
+		s/pmp-locks[^,]*/FILE/; s/[0-9]\{3,\}/N/g; s/[0-9.]* s  waiter/T  waiter/; s/<.*//
+		s/   *T/ T/; s/__libc_//; s/fcntl64/fcntl/; s/"waiter"/"child"/
+		s/fd [0-9]*/fd F/; s/\(127.0.0.1\):[0-9]*/\1:N/g'
+}
+
+check_text() {
+	# shellcheck disable=SC2046
+	locks_start "$top_builddir/t/target/locks" mutex-process $(outside_kinds)
+	like "$(text mutex-process)" '^HOLDER N "[a-z]+" of process N: 1 thread waits for it$' \
+		"text: a thread of another process"
+	is "$(text flock)" 'HOLDER process N "lockowner": 1 thread waits for it
+  flock FILE, inode N, held for writing
+     1 T  waiter      flock' "text: flock"
+	is "$(text fcntl)" 'HOLDER process N "lockowner": 1 thread waits for it
+  fcntl FILE, inode N, held for writing
+     1 T  waiter      fcntl' "text: fcntl"
+	is "$(text ofd)" 'HOLDER process N "lockowner": 1 thread waits for it
+  fcntl (OFD) FILE, inode N, held for writing
+     1 T  waiter      fcntl' "text: OFD"
+	is "$(text pipe-read)" 'OTHER WAITS
+   1 T  waiter      read
+      pipe N: N "peer" can write (fd F)' "text: a pipe"
+	is "$(text pipe-write | tail -1)" '      pipe N: N "peer" can read (fd F)' \
+		"text: a pipe that is full"
+	is "$(text unix | tail -1)" '      unix socket N: N "peer" has the other end (fd F)' \
+		"text: a Unix socket"
+	is "$(text wait-one | tail -1)" '      the end of a child: N "child"' "text: a child"
+	is "$(text wait-any | tail -1)" '      the end of any child: N "child" or N "child"' \
+		"text: any child"
+	is "$(text vfork | tail -1)" \
+		'      a child in vfork, until it executes or ends: N "child"' "text: vfork"
+	is "$(text semop | tail -1)" \
+		'      semaphore 0 of set N: N "lockowner" operated on it last' "text: a semaphore"
+	"$PMP" -n 1 -q --peers -p "$(ready_pid flock)" >out
+	like "$(cat out)" ', waits for flock pmp-locks[^ ]* \(deleted\) held by process [0-9]+' \
+		"raw: flock"
+	"$PMP" -n 1 -q --peers -p "$(ready_pid pipe-read)" >out
+	like "$(cat out)" ', waits for pipe [0-9]+$' "raw: a pipe"
+	kill -KILL $locks_pids
+}
+
+# Names that are to do harm: of a file, and of the process that has it.
+check_hostile() {
+	cat >hostile.py <<-'EOF'
+	import fcntl, os, sys
+	name = b"pipe:[1]\n\x1b[2J<b>\xff"
+	fd = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+	fcntl.flock(fd, fcntl.LOCK_EX)
+	if os.fork() == 0:
+	    other = os.open(name, os.O_RDWR)
+	    os.close(fd)
+	    print("ready", os.getpid(), flush=True)
+	    fcntl.flock(other, fcntl.LOCK_EX)
+	open("/proc/self/comm", "w").write("a\n\x1b[2J\"")
+	os.wait()
+	EOF
+	python3 hostile.py >said 2>&1 &
+	holder=$!
+	test_pids="$test_pids $holder"
+	wait_for 'grep -q ready said'
+	waiter=$(sed -n 's/^ready //p' said)
+	wait_for 'grep -q lock "/proc/$waiter/wchan"'
+	"$PMP" --locks -q -p "$waiter" >out 2>err
+	like "$(cat out)" "^HOLDER process $holder \"a" "hostile names: the holder"
+	is "$(tr -d '\n -~' <out | wc -c)" 0 "hostile names: nothing raw is printed"
+	"$PMP" -f json -n 1 -q --peers -p "$waiter" >found.json
+	is "$(python3 -c 'import json
+t = json.loads(open("found.json").read())["threads"][0]["wait"]
+print(t["peers"][0]["name"] == "a\n\x1b[2J\"", t["type"])' 2>&1)" "True flock" \
+		"hostile names: in JSON"
+	kill -KILL "$waiter" "$holder"
+}
+
+# A lock that a child has inherited: both have it, and who took it may be gone.
+check_inherited() {
+	command -v flock >/dev/null || { skip "no flock"; return; }
+	: >lock
+	(flock 9; sleep 1000 & echo "$!" >child; exec sleep 1000) 9>lock &
+	first=$!
+	wait_for '[ -s child ]'
+	second=$(cat child)
+	flock lock true &
+	waiter=$!
+	test_pids="$test_pids $first $second $waiter"
+	wait_for 'grep -q lock "/proc/$waiter/wchan"'
+	like "$("$PMP" --locks -q -p "$waiter")" \
+		'^HOLDER processes [0-9]+ "sleep" \(fd 9\) and [0-9]+ "sleep" \(fd 9\): 1 thread' \
+		"inherited: both processes hold it"
+	kill -KILL "$first"
+	wait "$first" 2>/dev/null
+	like "$("$PMP" --locks -q -p "$waiter")" "^HOLDER process $second \"sleep\": 1 thread" \
+		"inherited: the other one still does"
+	kill -KILL "$second"
+	wait "$waiter"
+	test_result $? "inherited: then it is released"
 }
 
 run_checks "$@"

@@ -340,6 +340,8 @@ static void begin_snapshot(struct pmp_buf *buf, const struct pmp_snapshot *snaps
 	add_number(buf, "stopped_ns", snapshot->info.stopped);
 	add_number(buf, "longest_ns", snapshot->info.stopped_max);
 	add_number(buf, "vanished", snapshot->info.vanished);
+	if (snapshot->hidden)
+		add_number(buf, "hidden", snapshot->hidden);
 	if (snapshot->info.threads > snapshot->row_count)
 		add_number(buf, "filtered", snapshot->info.threads - snapshot->row_count);
 }

@@ -19,7 +19,11 @@
  *     HOLDER UNKNOWN rwlock 0x561786f8ceb0 in the heap: 2 readers hold it
  *          1       3.0 s  writer      pthread_rwlock_wrlock<update
  *
- *     FREE and OTHER WAITS likewise.
+ *     FREE likewise.
+ *
+ *     OTHER WAITS
+ *        1       0.3 s  waiter      read<do_read
+ *           pipe 442102: 6330 "producer" can write (fd 4)
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,11 +33,13 @@
 #include "base/escape.h"
 #include "report/wait-graph.h"
 #include "write/names.h"
+#include "write/outside-names.h"
 #include "write/wait-names.h"
 #include "write/writer.h"
 
 #define NAME_WIDTH 10
-#define INTERNAL_MAX 6 /* functions of a library within its lock function */
+#define OUTSIDES_SHOWN 5 /* of threads with the same stack */
+#define INTERNAL_MAX 6	 /* functions of a library within its lock function */
 
 struct locks {
 	struct pmp_out *out;
@@ -67,6 +73,12 @@ static const struct pmp_named_wait *named_of(const struct locks *locks, size_t n
 static const struct pmp_wait *wait_of(const struct locks *locks, size_t node)
 {
 	return locks->graph.nodes[node].wait;
+}
+
+/* What it waits for outside of its memory, or NULL. */
+static const struct pmp_outside *outside_of(const struct locks *locks, size_t node)
+{
+	return pmp_snapshot_outside(locks->graph.report->snapshot, wait_of(locks, node));
 }
 
 /* ns; 0: unknown */
@@ -145,6 +157,10 @@ static void add_object(const struct locks *locks, size_t node)
 
 	if (wait->kind == PMP_WAIT_JOIN) {
 		pmp_buf_puts(buf, "its end (join)");
+		return;
+	}
+	if (outside_of(locks, node) && pmp_wait_is_outside(wait->kind)) {
+		pmp_outside_describe(buf, outside_of(locks, node), wait, false);
 		return;
 	}
 	if (pmp_report_object(report, &report->snapshot->rows[node], &object) &&
@@ -227,6 +243,19 @@ static int compare_groups(const struct locks *locks, size_t a, size_t b)
 	return strcmp(locks->graph.nodes[a].group, locks->graph.nodes[b].group);
 }
 
+/* Those first that are known to wait for somebody. */
+static int compare_outsides(const struct locks *locks, size_t a, size_t b)
+{
+	const struct pmp_outside *one = outside_of(locks, a),
+				 *other = outside_of(locks, b);
+
+	if (!one || !other)
+		return (one != NULL) - (other != NULL);
+	if (!one->shown != !other->shown)
+		return one->shown ? -1 : 1;
+	return (one > other) - (one < other);
+}
+
 static int compare_threads(const void *a, const void *b, void *arg)
 {
 	const struct locks *locks = arg;
@@ -235,6 +264,8 @@ static int compare_threads(const void *a, const void *b, void *arg)
 
 	if (!order)
 		order = compare_stacks(locks, x, y);
+	if (!order)
+		order = compare_outsides(locks, x, y);
 	return order ? order : (x > y) - (x < y);
 }
 
@@ -310,6 +341,42 @@ static void add_row(const struct locks *locks, const struct node_run *row,
 	end_line(locks, start);
 }
 
+static bool is_event_outside(const struct locks *locks, size_t node)
+{
+	return pmp_wait_is_outside(wait_of(locks, node)->kind) &&
+	       !named_of(locks, node)->lock && outside_of(locks, node);
+}
+
+/* For whom the threads of a row wait, a line for each. */
+static void add_events_outside(const struct locks *locks, const struct node_run *row,
+			       unsigned indent)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+	const struct pmp_outside *last = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < row->count; i++) {
+		size_t node = row->items[i], start = buf->length;
+		const struct pmp_outside *what = outside_of(locks, node);
+
+		if (!is_event_outside(locks, node) || what == last)
+			continue;
+		last = what;
+		if (count++ >= OUTSIDES_SHOWN)
+			continue;
+		add_indent(buf, indent);
+		pmp_outside_describe(buf, what, wait_of(locks, node), false);
+		pmp_buf_puts(buf, ": ");
+		pmp_outside_who(buf, locks->graph.report->snapshot, what,
+				wait_of(locks, node));
+		end_line(locks, start);
+	}
+	if (count > OUTSIDES_SHOWN) {
+		add_indent(buf, indent);
+		pmp_buf_printf(buf, "and %zu more\n", count - OUTSIDES_SHOWN);
+	}
+}
+
 static void add_rows(struct locks *locks, const struct node_run *run, unsigned indent)
 {
 	size_t *items = malloc((run->count + 1) * sizeof(*items));
@@ -329,6 +396,7 @@ static void add_rows(struct locks *locks, const struct node_run *run, unsigned i
 	qsort(rows, count, sizeof(*rows), by_length);
 	for (size_t i = 0; i < count; i++) {
 		add_row(locks, &rows[i], indent);
+		add_events_outside(locks, &rows[i], indent + 6);
 		pmp_out_maybe_flush(locks->out);
 	}
 out:
@@ -349,6 +417,8 @@ static int compare_objects(const void *a, const void *b, void *arg)
 		return one->holder < other->holder ? -1 : 1;
 	if (one->object != other->object)
 		return one->object < other->object ? -1 : 1;
+	if (one->outside != other->outside)
+		return one->outside < other->outside ? -1 : 1;
 	return (x > y) - (x < y);
 }
 
@@ -388,7 +458,8 @@ static struct node_run same_object(const struct locks *locks, const struct nodes
 		const struct pmp_wait *other = wait_of(locks, nodes->items[i]);
 
 		if (other->object != wait->object || other->holder != wait->holder ||
-		    other->holder_is != wait->holder_is)
+		    other->holder_is != wait->holder_is ||
+		    other->outside != wait->outside)
 			break;
 	}
 	return (struct node_run){ nodes->items + first, i - first };
@@ -446,6 +517,21 @@ static void add_waiters_of(struct locks *locks, size_t holder, unsigned indent,
 
 /* ---- blocks ----------------------------------------------------------------------------- */
 
+/* What could not be looked at where others were looked for. */
+static void add_missed(const struct locks *locks)
+{
+	const struct pmp_snapshot *snapshot = locks->graph.report->snapshot;
+	struct pmp_buf *buf = &locks->out->buf;
+
+	if (snapshot->hidden)
+		pmp_buf_printf(buf,
+			       "Not seen: what %zu process%s of other users %s open.\n",
+			       snapshot->hidden, snapshot->hidden == 1 ? "" : "es",
+			       snapshot->hidden == 1 ? "has" : "have");
+	if (snapshot->walk_cut)
+		pmp_buf_puts(buf, "Not all descriptors of this machine were seen.\n");
+}
+
 static void add_title(const struct locks *locks)
 {
 	const struct pmp_wait_graph *graph = &locks->graph;
@@ -461,6 +547,7 @@ static void add_title(const struct locks *locks)
 	pmp_buf_putc(buf, '\n');
 	if (!graph->deadlocked)
 		pmp_buf_puts(buf, "No deadlock.\n");
+	add_missed(locks);
 }
 
 static void add_member(struct locks *locks, size_t node)
@@ -603,25 +690,50 @@ static bool is_absent(const struct locks *locks, size_t node, size_t of)
 	return wait->holder && locks->graph.nodes[node].holder == PMP_NO_THREAD;
 }
 
+/* 13100 "writer" of process 13099 */
+static void add_absent(const struct locks *locks, size_t node)
+{
+	const struct pmp_snapshot *snapshot = locks->graph.report->snapshot;
+	const struct pmp_outside *what = outside_of(locks, node);
+	const struct pmp_wait *wait = wait_of(locks, node);
+	struct pmp_buf *buf = &locks->out->buf;
+
+	if (what && what->type != PMP_OUTSIDE_NONE && what->shown) {
+		pmp_outside_holders(buf, snapshot, what);
+		return;
+	}
+	pmp_buf_printf(buf, "%d", (int)wait->holder);
+	if (what && what->shown) {
+		const struct pmp_other *other = &snapshot->others[what->other];
+
+		pmp_buf_puts(buf, " \"");
+		pmp_escape_buf(buf, other->name, strlen(other->name));
+		pmp_buf_printf(buf, "\" of process %d", (int)other->pid);
+	} else if (wait->holder_is == PMP_HOLDER_PROCESS ||
+		   wait->holder_is == PMP_HOLDER_BEFORE_FORK) {
+		pmp_buf_puts(buf, " of another process");
+	}
+}
+
 static void title_absent(const struct locks *locks, const struct node_run *run)
 {
 	const struct pmp_wait *wait = wait_of(locks, run->items[0]);
 	struct pmp_buf *buf = &locks->out->buf;
 
-	pmp_buf_printf(buf, "HOLDER %d", (int)wait->holder);
+	pmp_buf_puts(buf, "HOLDER ");
+	add_absent(locks, run->items[0]);
 	switch (wait->holder_is) {
-	case PMP_HOLDER_ENDED: pmp_buf_puts(buf, " has ended without unlocking: "); break;
-	case PMP_HOLDER_PROCESS: pmp_buf_puts(buf, " of another process: "); break;
-	case PMP_HOLDER_BEFORE_FORK:
-		pmp_buf_puts(buf,
-			     " of the process before its fork, which no thread here can "
-			     "unlock: ");
-		break;
-	default: pmp_buf_puts(buf, ", not in this snapshot: "); break;
+	case PMP_HOLDER_ENDED: pmp_buf_puts(buf, " has ended without unlocking"); break;
+	case PMP_HOLDER_PROCESS: break;
+	case PMP_HOLDER_BEFORE_FORK: pmp_buf_puts(buf, ", locked before fork"); break;
+	default: pmp_buf_puts(buf, ", not in this snapshot");
 	}
+	pmp_buf_puts(buf, ": ");
 	add_threads(buf, run->count);
 	pmp_buf_puts(buf, " for it\n  ");
 	add_object(locks, run->items[0]);
+	if (wait->holder_is == PMP_HOLDER_BEFORE_FORK)
+		pmp_buf_puts(buf, ": no thread of this process can unlock it");
 }
 
 static bool is_unknown(const struct locks *locks, size_t node, size_t of)

@@ -64,12 +64,14 @@ static const char *last_part(const char *path)
 
 /* "flock zoo.lock, bytes 0 to 99, inode 5243021, held for writing" */
 static void describe_lock(struct pmp_buf *buf, const struct pmp_outside *what,
-			  const struct pmp_wait *wait)
+			  const struct pmp_wait *wait, bool brief)
 {
 	pmp_buf_puts(buf, what->type == PMP_OUTSIDE_OFD	    ? "fcntl (OFD) "
 			  : what->type == PMP_OUTSIDE_FCNTL ? "fcntl "
 							    : "flock ");
 	add_text(buf, last_part(what->text));
+	if (brief)
+		return;
 	if (what->first && what->last == UINT64_MAX)
 		pmp_buf_printf(buf, ", bytes from %" PRIu64 " on", what->first);
 	else if (what->last != UINT64_MAX)
@@ -98,12 +100,12 @@ static void describe_socket(struct pmp_buf *buf, const struct pmp_outside *what,
 }
 
 void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
-			  const struct pmp_wait *wait)
+			  const struct pmp_wait *wait, bool brief)
 {
 	switch (what->type) {
 	case PMP_OUTSIDE_FLOCK:
 	case PMP_OUTSIDE_FCNTL:
-	case PMP_OUTSIDE_OFD: describe_lock(buf, what, wait); break;
+	case PMP_OUTSIDE_OFD: describe_lock(buf, what, wait, brief); break;
 	case PMP_OUTSIDE_PIPE: pmp_buf_printf(buf, "pipe %" PRIu64, wait->object); break;
 	case PMP_OUTSIDE_FIFO:
 		pmp_buf_puts(buf, "fifo ");
@@ -128,43 +130,22 @@ void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
 
 /* ---- who it is ------------------------------------------------------------------------ */
 
-void pmp_outside_missed(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
-{
-	if (snapshot->hidden)
-		pmp_buf_printf(buf, " (the descriptors of %zu process%s may not be read)",
-			       snapshot->hidden, snapshot->hidden == 1 ? "" : "es");
-	if (snapshot->walk_cut)
-		pmp_buf_puts(buf, " (not all descriptors were looked at)");
-}
-
-static void add_nobody(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
-		       const struct pmp_outside *what, const struct pmp_wait *wait)
+static const char *nobody(const struct pmp_outside *what, const struct pmp_wait *wait)
 {
 	switch (wait->kind) {
 	case PMP_WAIT_PIPE:
-		pmp_buf_printf(buf, "no process is seen that can %s",
-			       wait->flags & PMP_WAIT_WRITE ? "read" : "write");
-		break;
+		return wait->flags & PMP_WAIT_WRITE ? "no process is seen that can read"
+						    : "no process is seen that can write";
 	case PMP_WAIT_SOCKET:
 		if (what->foreign)
-			pmp_buf_puts(buf, "in another network namespace");
-		else
-			pmp_buf_puts(buf, what->listens
-						  ? "anybody may connect"
-						  : "no process here is known to have "
-						    "the other end");
-		break;
-	case PMP_WAIT_CHILD:
-	case PMP_WAIT_VFORK: pmp_buf_puts(buf, "which is not known"); break;
+			return "in another network namespace";
+		return what->listens ? "any process may connect"
+				     : "no process is seen that has the other end";
 	case PMP_WAIT_SEMOP:
-		pmp_buf_puts(buf, what->foreign ? "in another IPC namespace"
-						: "who operated on it last has ended, "
-						  "or is not known");
-		break;
-	default: pmp_buf_puts(buf, "its holder is not known");
+		return what->foreign ? "in another IPC namespace"
+				     : "no process is known that operated on it";
+	default: return "which is not known";
 	}
-	if (!what->listens && wait->kind != PMP_WAIT_CHILD)
-		pmp_outside_missed(buf, snapshot);
 }
 
 static void add_other(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
@@ -174,7 +155,27 @@ static void add_other(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 	add_text(buf, other->name);
 	pmp_buf_putc(buf, '"');
 	if (other->pid == snapshot->info.pid)
-		pmp_buf_puts(buf, ", itself,");
+		pmp_buf_puts(buf, ", this one,");
+}
+
+/* All that are shown; word: before the last one. */
+static void add_list(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+		     const struct pmp_outside *what, const char *word)
+{
+	const struct pmp_other *others = snapshot->others + what->other;
+
+	for (uint32_t i = 0; i < what->shown; i++) {
+		if (i && i + 1 == what->count)
+			pmp_buf_printf(buf, " %s ", word);
+		else if (i)
+			pmp_buf_puts(buf, ", ");
+		add_other(buf, snapshot, &others[i]);
+		if (what->count > 1 && others[i].fd >= 0)
+			pmp_buf_printf(buf, " (fd %d)", others[i].fd);
+	}
+	if (what->count > what->shown)
+		pmp_buf_printf(buf, " %s %" PRIu32 " more", word,
+			       what->count - what->shown);
 }
 
 void pmp_outside_who(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
@@ -183,22 +184,19 @@ void pmp_outside_who(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 	const struct pmp_other *others = snapshot->others + what->other;
 
 	if (!what->shown) {
-		add_nobody(buf, snapshot, what, wait);
+		pmp_buf_puts(buf, nobody(what, wait));
 		return;
 	}
-	for (uint32_t i = 0; i < what->shown; i++) {
-		if (i)
-			pmp_buf_puts(buf, i + 1 == what->count ? " or " : ", ");
-		add_other(buf, snapshot, &others[i]);
-		if (what->count > 1 && others[i].fd >= 0)
-			pmp_buf_printf(buf, " (fd %d)", others[i].fd);
-	}
-	if (what->count > what->shown)
-		pmp_buf_printf(buf, " or %" PRIu32 " more", what->count - what->shown);
+	add_list(buf, snapshot, what, "or");
 	if (others[0].role != PMP_ROLE_CHILD)
 		pmp_buf_printf(buf, " %s", roles[others[0].role]);
 	if (what->count == 1 && others[0].fd >= 0)
 		pmp_buf_printf(buf, " (fd %d)", others[0].fd);
-	if (what->sure == PMP_SURE_CANDIDATES && wait->kind != PMP_WAIT_CHILD)
-		pmp_outside_missed(buf, snapshot);
+}
+
+void pmp_outside_holders(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+			 const struct pmp_outside *what)
+{
+	pmp_buf_puts(buf, what->count > 1 ? "processes " : "process ");
+	add_list(buf, snapshot, what, "and");
 }

@@ -14,16 +14,18 @@ const char *pmp_sure_name(const struct pmp_outside *what);
 const char *pmp_role_name(const struct pmp_other *other);
 
 /*
- * Append what it is: "flock zoo.lock, inode 5243021, held for writing", "pipe 442102".
- * wait: of one of those that wait for it. Nothing in it is raw.
+ * Append what it is: "flock zoo.lock, inode 5243021, held for writing", "pipe 442102"; in
+ * brief: "flock zoo.lock". wait: of one of those that wait for it. Nothing in it is raw.
  */
 void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
-			  const struct pmp_wait *wait);
+			  const struct pmp_wait *wait, bool brief);
 /* Append who it is that is waited for: "6330 "producer" can write (fd 4)", or that nobody
- * is known, and why. */
+ * is known. */
 void pmp_outside_who(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 		     const struct pmp_outside *what, const struct pmp_wait *wait);
-/* Append why the search may have missed somebody; nothing if it has not. */
-void pmp_outside_missed(struct pmp_buf *buf, const struct pmp_snapshot *snapshot);
+/* Append the processes that hold it: "process 6110 "lockowner"", "processes 6110 "a" and
+ * 6111 "b"". There is one at least. */
+void pmp_outside_holders(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+			 const struct pmp_outside *what);
 
 #endif

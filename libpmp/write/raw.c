@@ -100,7 +100,10 @@ static void add_quoted(struct pmp_buf *buf, const char *name)
 static void add_holder(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		       const struct pmp_wait_node *node)
 {
-	pmp_buf_printf(buf, "LWP %d", (int)node->wait->holder);
+	const bool process = pmp_wait_is_outside(node->wait->kind);
+
+	pmp_buf_printf(buf, "%s %d", process ? "process" : "LWP",
+		       (int)node->wait->holder);
 	if (node->holder == PMP_NO_THREAD)
 		return;
 	pmp_buf_putc(buf, ' ');
@@ -126,7 +129,8 @@ static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 			       wait->count == 1 ? "" : "s");
 	if (wait->holder_is == PMP_HOLDER_ENDED)
 		pmp_buf_puts(buf, " (ended)");
-	else if (wait->holder_is == PMP_HOLDER_PROCESS)
+	else if (wait->holder_is == PMP_HOLDER_PROCESS &&
+		 !pmp_wait_is_outside(wait->kind))
 		pmp_buf_puts(buf, " of another process");
 	else if (wait->holder_is == PMP_HOLDER_BEFORE_FORK)
 		pmp_buf_puts(buf, " of the process before its fork");

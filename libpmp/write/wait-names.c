@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "write/wait-names.h"
 
+#include "write/outside-names.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -62,7 +64,13 @@ void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, si
 	const struct pmp_wait_node *waiter = &graph->nodes[node];
 	struct pmp_object object;
 	struct pmp_buf name = { 0 };
+	const struct pmp_outside *what =
+		pmp_snapshot_outside(graph->report->snapshot, waiter->wait);
 
+	if (what && pmp_wait_is_outside(waiter->wait->kind)) {
+		pmp_outside_describe(buf, what, waiter->wait, true);
+		return;
+	}
 	pmp_buf_printf(buf, "%s ", waiter->named.kind);
 	if (pmp_report_object(graph->report, row, &object) &&
 	    pmp_object_name(&object, &name) && name.length)

@@ -157,6 +157,17 @@ static void tell_unstoppable(struct process *process, const struct pmp_sample *s
 	}
 }
 
+static void tell_hidden(struct targets *targets, size_t hidden)
+{
+	if (targets->told_hidden)
+		return;
+	targets->told_hidden = true;
+	message_note("run as root",
+		     "%zu processes of other users cannot be looked at: whether threads "
+		     "wait for them is not known",
+		     hidden);
+}
+
 static void enter_sample(struct source *source, const struct pmp_sample *sample)
 {
 	struct targets *targets = &source->targets;
@@ -181,6 +192,8 @@ static void enter_sample(struct source *source, const struct pmp_sample *sample)
 	snprintf(process->name, sizeof(process->name), "%s", info.name);
 	if (message_heard() && !process->child && info.n_not_stopped > 0)
 		tell_unstoppable(process, sample, info.threads);
+	if (info.hidden)
+		tell_hidden(targets, info.hidden);
 	/* A command does before its first one. */
 	if (info.execed && process->snapshots > 1 &&
 	    (!process->child || source->options->verbose))
