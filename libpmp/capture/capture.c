@@ -394,7 +394,9 @@ static int take_without_stop(struct pmp_capture *capture, size_t i, size_t count
 	if (work->watch->range_count == 0)
 		pmp_stack_want_first(work->watch);
 	reading.walk = (struct pmp_walk){ 0 };
-	if (!together && !PMP_FAULT("no-peek"))
+	if (together)
+		r = pmp_peek_wait(capture, work);
+	else if (!PMP_FAULT("no-peek"))
 		r = try_peek(capture, work, &reading);
 	if (r)
 		return done(capture, r);

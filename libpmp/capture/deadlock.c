@@ -2,9 +2,15 @@
 #include "capture/deadlock.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
+#include "capture/wait-decode.h"
 #include "capture/wait-read.h"
+
+#define PROOF_TRIES 4
 
 /* Threads of a sample, each of which waits for the next, and the last for the first. */
 struct circle {
@@ -37,6 +43,22 @@ static bool read_run_counts(struct circle *circle)
 	return true;
 }
 
+/* A wait with a timeout that a stop has interrupted goes on by restart_syscall, with the
+ * arguments of the call that it was. */
+static bool is_restarted(const struct circle *circle, const struct pmp_thread *thread,
+			 const struct pmp_syscall_file *now)
+{
+	char wchan[PMP_WCHAN_SIZE] = "";
+	const struct pmp_wait_call call = { .number = now->number,
+					    .args = now->args,
+					    .wchan = wchan };
+
+	return now->number == SYS_restart_syscall &&
+	       pmp_task_read(&circle->target->process, thread->tid, "wchan", wchan,
+			     sizeof(wchan)) > 0 &&
+	       pmp_wait_is_futex(&call);
+}
+
 /* Each is blocked by the same word as it was. */
 static bool read_calls(struct circle *circle)
 {
@@ -48,7 +70,9 @@ static bool read_calls(struct circle *circle)
 					       "syscall", text, sizeof(text));
 
 		if (length <= 0 || !pmp_syscall_parse(text, (size_t)length, call) ||
-		    call->number != thread->syscall || call->args[0] != thread->args[0])
+		    call->args[0] != thread->args[0] ||
+		    (call->number != thread->syscall &&
+		     !is_restarted(circle, thread, call)))
 			return false;
 	}
 	return true;
@@ -92,12 +116,25 @@ static bool have_not_run(const struct circle *circle)
  * of them ran; in between each was seen to sleep, waiting for the next. So there was an
  * instant at which all of this was true together, and none of them can end it.
  */
-static bool is_deadlock(struct circle *circle)
+static bool is_proven(struct circle *circle)
 {
 	if (PMP_FAULT("cycle-by-edges"))
 		return true;
 	return read_run_counts(circle) && read_calls(circle) &&
 	       wait_for_each_other(circle) && have_not_run(circle);
+}
+
+/* One that has been stopped is on its way back to sleep. */
+static bool is_deadlock(struct circle *circle)
+{
+	const struct timespec nap = { .tv_nsec = PMP_MS };
+
+	for (int tries = 1; !is_proven(circle); tries++) {
+		if (tries == PROOF_TRIES)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
 }
 
 /* ---- the search -------------------------------------------------------------------- */

@@ -176,6 +176,21 @@ static int walk_asleep(struct peek *peek, struct pmp_walk *walk)
 	return walk_once(peek, walk);
 }
 
+int pmp_peek_wait(struct pmp_capture *capture, struct pmp_work *work)
+{
+	struct pmp_target *target = capture->target;
+	struct pmp_stop_request request;
+	struct pmp_kernel_stack kernel;
+	int r;
+
+	if (target->options.waits == PMP_WAITS_NONE || !work->run_count || !work->peek.pc)
+		return 0;
+	r = pmp_stack_prepare(&target->workspace, work, &request, 1);
+	if (r >= 0)
+		r = read_asleep(target, work, &request, &kernel);
+	return r < 0 ? r : 0;
+}
+
 int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
 	     struct pmp_reading *reading)
 {

@@ -19,6 +19,9 @@
 int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
 	     struct pmp_reading *reading);
 
+/* What a blocked thread waits for, of one whose stack will be read in a stop. 0 or an error. */
+int pmp_peek_wait(struct pmp_capture *capture, struct pmp_work *work);
+
 /* Learn from a walk in which the registers were known: of a stop, or complete. */
 void pmp_peek_learn(struct pmp_target *target, const struct pmp_walk *walk);
 

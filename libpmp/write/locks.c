@@ -652,32 +652,48 @@ static bool is_root(const struct locks *locks, size_t node, size_t of)
 	return locks->graph.nodes[node].behind && !named_of(locks, node)->lock;
 }
 
+static void add_root(struct locks *locks, size_t root)
+{
+	struct pmp_buf *buf = &locks->out->buf;
+	size_t start;
+
+	pmp_buf_puts(buf, "\nHOLDER ");
+	add_thread(locks, root);
+	pmp_buf_printf(buf, " %c", thread_of(locks, root)->state);
+	if (asleep(locks, root)) {
+		pmp_buf_puts(buf, ", asleep ");
+		add_time(buf, asleep(locks, root));
+	}
+	pmp_buf_puts(buf, ": ");
+	add_threads(buf, locks->graph.nodes[root].behind);
+	pmp_buf_puts(buf, " for it\n");
+	start = buf->length;
+	pmp_buf_puts(buf, "    ");
+	add_stack(locks, root);
+	end_line(locks, start);
+	add_waiters_of(locks, root, 2, 0);
+}
+
 static void add_roots(struct locks *locks)
 {
 	struct nodes roots = choose(locks, is_root, 0);
-	struct pmp_buf *buf = &locks->out->buf;
 
 	qsort_r(roots.items, roots.count, sizeof(*roots.items), by_weight, locks);
-	for (size_t i = 0; i < roots.count; i++) {
-		size_t root = roots.items[i], start;
-
-		pmp_buf_puts(buf, "\nHOLDER ");
-		add_thread(locks, root);
-		pmp_buf_printf(buf, " %c", thread_of(locks, root)->state);
-		if (asleep(locks, root)) {
-			pmp_buf_puts(buf, ", asleep ");
-			add_time(buf, asleep(locks, root));
-		}
-		pmp_buf_puts(buf, ": ");
-		add_threads(buf, locks->graph.nodes[root].behind);
-		pmp_buf_puts(buf, " for it\n");
-		start = buf->length;
-		pmp_buf_puts(buf, "    ");
-		add_stack(locks, root);
-		end_line(locks, start);
-		add_waiters_of(locks, root, 2, 0);
-	}
+	for (size_t i = 0; i < roots.count; i++)
+		add_root(locks, roots.items[i]);
 	free(roots.items);
+}
+
+/* Threads that seem to wait for each other, as each was seen at another moment: a circle
+ * that was not proven is no deadlock. Any of them may be the one to finish first. */
+static void add_circles(struct locks *locks)
+{
+	for (size_t i = 0; i < locks->graph.count; i++) {
+		const struct pmp_wait_node *node = &locks->graph.nodes[i];
+
+		if (!node->shown && node->behind && node->holder != PMP_NO_THREAD)
+			add_root(locks, i);
+	}
 }
 
 /* ---- blocks of an object ------------------------------------------------------------------ */
@@ -837,6 +853,7 @@ static void write_locks(struct pmp_out *out, const struct pmp_report *report,
 	add_blocks(&locks, is_absent, title_absent);
 	add_blocks(&locks, is_unknown, title_unknown);
 	add_blocks(&locks, is_free, title_free);
+	add_circles(&locks);
 	add_others(&locks);
 	pmp_wait_graph_free(&locks.graph);
 }
