@@ -750,6 +750,7 @@ struct pmp_write_options {
 	bool all_rows;	    /* of a comparison, those as well that say little */
 	unsigned columns;   /* what fits into a line of a comparison; 0: all of it */
 	enum pmp_sort sort; /* of rows, where the format has such a column */
+	bool proto;	    /* of formats with .proto: as what pprof reads, compressed */
 };
 
 struct pmp_format {
@@ -770,6 +771,7 @@ struct pmp_format {
 	bool compares;	/* can write a report with a base */
 	unsigned sorts; /* bit 1 << enum pmp_sort: it has such a column */
 	bool waits;	/* wants a profile with .waits */
+	bool proto;	/* can be written in the form of pprof: write_options.proto */
 };
 
 /** Returns the number of formats of this build. */

@@ -258,6 +258,7 @@ static struct pmp_profile *manual_profile(void)
 		.period = 100000000,
 		.command = "pmp -n 2 -p 4100",
 		.host = "db1",
+		.waits = true,
 	};
 	struct pmp_profile *profile;
 
@@ -400,6 +401,10 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 
 		if (base && !format->compares)
 			continue;
+		/* They want a profile with waits: test_waits(). */
+		if (format->proto && pmp_profile_entry_count(profile) &&
+		    !pmp_profile_options(profile)->waits)
+			continue;
 		got = compared(profile, base, format, options);
 		again = compared(profile, base, format, options);
 		/* Compressed: the bytes depend on the version of zlib. */
@@ -413,6 +418,51 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 	}
 	pmp_profile_free(profile);
 	pmp_profile_free(base);
+}
+
+/* The same sample twice, a tenth of a second apart. */
+static struct pmp_profile *waiting_profile(struct pmp_sample *(*make)(void))
+{
+	const struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.waits = true,
+	};
+	struct pmp_profile *profile;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	for (unsigned i = 0; i < 2; i++) {
+		struct pmp_sample *sample = make();
+
+		sample->time += UINT64_C(1000000000) + i * UINT64_C(100000000);
+		if (pmp_profile_add(profile, sample, NULL))
+			abort();
+		pmp_sample_free(sample);
+	}
+	return profile;
+}
+
+/* Formats that show waits if they are asked to. */
+static void test_waits(const char *name, struct pmp_profile *profile)
+{
+	static const char *const names[] = { "contention", "mutex" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct pmp_format *format = pmp_format_find(names[i]);
+		struct pmp_write_options options = { .size = sizeof(options) };
+		struct pmp_buf got = compared(profile, NULL, format, &options);
+
+		compare_golden(name, format, &got);
+		check_text(name, format, &got);
+		pmp_buf_free(&got);
+		options.proto = true;
+		got = compared(profile, NULL, format, &options);
+		ok(!format->proto ||
+			   (got.length > 2 && memcmp(got.data, "\x1f\x8b", 2) == 0),
+		   "%s.%s: compressed for pprof, if it is to be", name, format->name);
+		pmp_buf_free(&got);
+	}
+	pmp_profile_free(profile);
 }
 
 /* A name that shows what follows from right to left, on a line of its own: as bytes, and
@@ -480,6 +530,8 @@ static void test_cases(void)
 		abort();
 	pmp_sample_free(other);
 	test_golden("two", two, NULL, NULL);
+	test_waits("waits", waiting_profile(plain_sample));
+	test_waits("hostile-waits", waiting_profile(hostile_sample));
 	/* The examples of pmp-formats(5): t/0625-manual.t */
 	test_golden("manual", manual_profile(), NULL, NULL);
 }

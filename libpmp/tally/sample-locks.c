@@ -1,9 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tally/sample-locks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 #define CHAIN_MAX 32
+
+static int compare_tids(const void *a, const void *b, void *arg)
+{
+	const struct pmp_thread *threads = arg;
+	pid_t one = threads[*(const uint32_t *)a].tid;
+	pid_t other = threads[*(const uint32_t *)b].tid;
+
+	return (one > other) - (one < other);
+}
+
+/* Capture has them in the order of their ids. */
+static int sort_threads(struct pmp_sample_locks *locks)
+{
+	const struct pmp_sample *sample = locks->sample;
+
+	locks->mixed = false;
+	for (size_t i = 1; i < sample->thread_count && !locks->mixed; i++)
+		locks->mixed = sample->threads[i - 1].tid >= sample->threads[i].tid;
+	if (!locks->mixed)
+		return 0;
+	if (PMP_RESERVE(&locks->order, &locks->capacity, sample->thread_count))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		locks->order[i] = (uint32_t)i;
+	qsort_r(locks->order, sample->thread_count, sizeof(*locks->order), compare_tids,
+		sample->threads);
+	return 0;
+}
 
 int pmp_sample_locks_start(struct pmp_sample_locks *locks,
 			   const struct pmp_sample *sample,
@@ -11,34 +42,38 @@ int pmp_sample_locks_start(struct pmp_sample_locks *locks,
 {
 	locks->sample = sample;
 	locks->details = details;
+	if (sort_threads(locks))
+		return PMP_ENOMEM;
 	return pmp_locator_start(&locks->locator, sample, symbolizer);
 }
 
-static size_t find_thread(const struct pmp_sample *sample, pid_t tid)
+static size_t find_thread(const struct pmp_sample_locks *locks, pid_t tid)
 {
-	size_t low = 0, high = sample->thread_count;
+	const struct pmp_thread *threads = locks->sample->threads;
+	size_t low = 0, high = locks->sample->thread_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		size_t i = locks->mixed ? locks->order[middle] : middle;
 
-		if (sample->threads[middle].tid < tid)
+		if (threads[i].tid == tid)
+			return i;
+		if (threads[i].tid < tid)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < sample->thread_count && sample->threads[low].tid == tid
-		       ? low
-		       : PMP_NO_HOLDER;
+	return PMP_NO_HOLDER;
 }
 
 /* Who holds what thread i waits for. */
-static size_t holder_of(const struct pmp_sample *sample, size_t i)
+static size_t holder_of(const struct pmp_sample_locks *locks, size_t i)
 {
-	const struct pmp_wait *wait = &sample->threads[i].wait;
+	const struct pmp_wait *wait = &locks->sample->threads[i].wait;
 
 	if (wait->holder_is != PMP_HOLDER_THREAD && wait->holder_is != PMP_HOLDER_SELF)
 		return PMP_NO_HOLDER;
-	return find_thread(sample, wait->holder);
+	return find_thread(locks, wait->holder);
 }
 
 /* Idle threads have a condition each, and what a futex is for names may tell: of those all
@@ -59,7 +94,7 @@ static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
 bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i, struct pmp_lock *lock)
 {
 	const struct pmp_wait *wait = &locks->sample->threads[i].wait;
-	size_t holder = holder_of(locks->sample, i);
+	size_t holder = holder_of(locks, i);
 
 	if (!wait->kind)
 		return false;
@@ -90,12 +125,12 @@ static bool is_deadlocked(const struct pmp_sample *sample, size_t i)
 size_t pmp_sample_locks_root(const struct pmp_sample_locks *locks, size_t i)
 {
 	const struct pmp_sample *sample = locks->sample;
-	size_t root = holder_of(sample, i);
+	size_t root = holder_of(locks, i);
 
 	if (is_deadlocked(sample, i))
 		return root;
 	for (int k = 0; k < CHAIN_MAX && root != PMP_NO_HOLDER; k++) {
-		size_t next = holder_of(sample, root);
+		size_t next = holder_of(locks, root);
 
 		/* Waits are read one after the other: a circle need not be one. */
 		if (next == PMP_NO_HOLDER || next == i || next == root ||
@@ -109,5 +144,6 @@ size_t pmp_sample_locks_root(const struct pmp_sample_locks *locks, size_t i)
 void pmp_sample_locks_free(struct pmp_sample_locks *locks)
 {
 	pmp_locator_free(&locks->locator);
+	free(locks->order);
 	*locks = (struct pmp_sample_locks){ 0 };
 }

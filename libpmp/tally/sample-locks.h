@@ -18,10 +18,14 @@ struct pmp_sample_locks {
 	struct pmp_locator locator;
 	bool details;
 	char holder_name[PMP_NAME_SIZE];
+	/* Threads in the order of their ids, if they are in another one. */
+	bool mixed;
+	uint32_t *order;
+	size_t capacity;
 };
 
-/* Threads are in the order of their ids. details: holders have their ids, and locks that
- * have no name their addresses. 0 or PMP_ENOMEM. */
+/* details: holders have their ids, and locks that have no name their addresses. 0 or
+ * PMP_ENOMEM. */
 int pmp_sample_locks_start(struct pmp_sample_locks *locks,
 			   const struct pmp_sample *sample,
 			   struct pmp_symbolizer *symbolizer, bool details);

@@ -2,10 +2,12 @@
 /* Numbers for locations and room for mappings, see address-layout.h. */
 #include "write/address-layout.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "write/names.h"
 
 #define PAGE UINT64_C(4096)
 #define ROOM UINT64_C(0x10000) /* left below a mapping that is moved */
@@ -171,6 +173,50 @@ uint64_t pmp_layout_address(const struct pmp_address_layout *layout,
 	if (!strcmp(placed->mapping.path, "[unmapped]"))
 		*mapping = SIZE_MAX;
 	return origin.pc - placed->start + placed->mapping.start;
+}
+
+uint64_t pmp_layout_pc(const struct pmp_address_layout *layout, pmp_location location)
+{
+	size_t mapping;
+	bool exact;
+	uint64_t pc = pmp_layout_address(layout, location, &exact, &mapping);
+
+	return pc ? pc : PMP_LAYOUT_NOWHERE;
+}
+
+uint64_t pmp_layout_return_address(const struct pmp_address_layout *layout,
+				   pmp_location location)
+{
+	size_t mapping;
+	bool exact;
+	uint64_t pc = pmp_layout_address(layout, location, &exact, &mapping) + exact;
+
+	return pc ? pc : PMP_LAYOUT_NOWHERE;
+}
+
+/* A path as the kernel writes it: only a newline would end the line. */
+static void put_path(struct pmp_buf *buf, const char *path)
+{
+	for (; *path; path++)
+		if (*path == '\n')
+			pmp_buf_puts(buf, "\\012");
+		else
+			pmp_buf_putc(buf, *path);
+}
+
+void pmp_layout_put_maps(const struct pmp_address_layout *layout, bool words,
+			 struct pmp_buf *buf)
+{
+	for (size_t i = 0; i < layout->mapping_count; i++) {
+		const struct pmp_mapping *mapping = &layout->mappings[i].mapping;
+
+		if (mapping->start >= mapping->end)
+			continue;
+		pmp_buf_printf(buf, "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 ",
+			       mapping->start, mapping->end, mapping->offset);
+		(words ? pmp_name_path : put_path)(buf, mapping->path);
+		pmp_buf_putc(buf, '\n');
+	}
 }
 
 void pmp_layout_free(struct pmp_address_layout *layout)

@@ -12,7 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "report/report.h"
+
+#define PMP_LAYOUT_NOWHERE 1 /* in place of address 0, at which readers stop */
 
 struct pmp_placed_mapping {
 	struct pmp_mapping mapping; /* start and end: where it is now */
@@ -45,6 +48,16 @@ int pmp_layout_settle(struct pmp_address_layout *layout, const char *process);
  * index, or SIZE_MAX when there is none. */
 uint64_t pmp_layout_address(const struct pmp_address_layout *layout,
 			    pmp_location location, bool *exact, size_t *mapping);
+/* The same for readers that take 1 off: of what is exact, as it was interrupted, the address
+ * after it. */
+uint64_t pmp_layout_return_address(const struct pmp_address_layout *layout,
+				   pmp_location location);
+/* For those that do not: of the innermost one. */
+uint64_t pmp_layout_pc(const struct pmp_address_layout *layout, pmp_location location);
+/* Append the mappings as lines of /proc/PID/maps. words: with paths as pmp_name_path() has
+ * them, else only without ends of lines. */
+void pmp_layout_put_maps(const struct pmp_address_layout *layout, bool words,
+			 struct pmp_buf *buf);
 void pmp_layout_free(struct pmp_address_layout *layout);
 
 #endif

@@ -14,7 +14,6 @@
  * a frame of threads that all wait for a lock. One record in 32 of another kind,
  * counting nothing, keeps them from it.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -22,27 +21,13 @@
 #include "write/address-layout.h"
 #include "write/writer.h"
 
-#define NOWHERE 1 /* instead of 0, at which a reader stops */
-#define SHARE 31  /* records to one that keeps handlers from being found */
+#define NOWHERE PMP_LAYOUT_NOWHERE
+#define SHARE 31 /* records to one that keeps handlers from being found */
 
 static void put_word(struct pmp_out *out, uint64_t word)
 {
 	/* The width of an address on every machine that pmp runs on. */
 	pmp_buf_add(&out->buf, &word, sizeof(word));
-}
-
-/* The return address after a call; what is exact in the middle of a stack was
- * interrupted, and the reader will take 1 off that, too. */
-static uint64_t word_of(const struct pmp_address_layout *layout, pmp_location location,
-			bool innermost)
-{
-	size_t mapping;
-	bool exact;
-	uint64_t pc = pmp_layout_address(layout, location, &exact, &mapping);
-
-	if (exact && !innermost)
-		pc++;
-	return pc ? pc : NOWHERE;
 }
 
 static void put_record(struct pmp_out *out, const struct pmp_address_layout *layout,
@@ -51,7 +36,8 @@ static void put_record(struct pmp_out *out, const struct pmp_address_layout *lay
 	put_word(out, entry->count);
 	put_word(out, entry->location_count ? entry->location_count : 1);
 	for (size_t i = 0; i < entry->location_count; i++)
-		put_word(out, word_of(layout, entry->locations[i], i == 0));
+		put_word(out, i ? pmp_layout_return_address(layout, entry->locations[i])
+				: pmp_layout_pc(layout, entry->locations[i]));
 	if (!entry->location_count)
 		put_word(out, NOWHERE);
 	pmp_out_maybe_flush(out);
@@ -81,26 +67,6 @@ static void put_records(struct pmp_out *out, const struct pmp_address_layout *la
 	put_word(out, 0);
 }
 
-/* A path as the kernel writes it: only a newline would end the line. */
-static void put_maps(struct pmp_out *out, const struct pmp_address_layout *layout)
-{
-	for (size_t i = 0; i < layout->mapping_count; i++) {
-		const struct pmp_mapping *mapping = &layout->mappings[i].mapping;
-
-		if (mapping->start >= mapping->end)
-			continue;
-		pmp_buf_printf(&out->buf,
-			       "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 ",
-			       mapping->start, mapping->end, mapping->offset);
-		for (const char *at = mapping->path; *at; at++)
-			if (*at == '\n')
-				pmp_buf_puts(&out->buf, "\\012");
-			else
-				pmp_buf_putc(&out->buf, *at);
-		pmp_buf_putc(&out->buf, '\n');
-	}
-}
-
 static void write_gperf(struct pmp_out *out, const struct pmp_report *report,
 			const struct pmp_write_options *options)
 {
@@ -119,7 +85,7 @@ static void write_gperf(struct pmp_out *out, const struct pmp_report *report,
 	if (pmp_layout_settle(&layout, count ? entries[0]->process : ""))
 		goto fail;
 	put_records(out, &layout, entries, count);
-	put_maps(out, &layout);
+	pmp_layout_put_maps(&layout, false, &out->buf);
 	goto out;
 fail:
 	pmp_buf_fail(&out->buf);

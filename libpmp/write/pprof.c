@@ -33,6 +33,8 @@
 #include "report/counted-wait.h"
 #include "report/sort.h"
 #include "write/address-layout.h"
+#include "write/delays.h"
+#include "write/pprof.h"
 #include "write/writer.h"
 
 #define PIECE_SIZE ((size_t)32 * 1024) /* compressed at once */
@@ -69,6 +71,7 @@ static const int64_t usual_types[] = { SAMPLES, CPU, OFFCPU, WALL };
 static const int64_t waiting_types[] = {
 	SAMPLES, CONTENTIONS, DELAY, CAUSED_CONTENTIONS, CAUSED_DELAY, CPU, OFFCPU, WALL
 };
+static const int64_t delay_types[] = { CONTENTIONS, DELAY };
 #define VALUES_MAX 8
 
 /* The key of a function. */
@@ -402,6 +405,28 @@ static uint64_t value_of(const struct pmp_entry *entry,
 	}
 }
 
+/* Put the locations of a sample into encoder->ids, after them a mark unless it is NONE.
+ * Their number. */
+static size_t number_stack(struct encoder *encoder, const pmp_location *locations,
+			   size_t count, uint32_t mark)
+{
+	if (PMP_RESERVE(&encoder->ids, &encoder->id_capacity, count + 1)) {
+		fail(encoder);
+		return 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint32_t id = pmp_layout_use(&encoder->layout, locations[i]);
+
+		if (!id)
+			fail(encoder);
+		encoder->ids[i] = id;
+	}
+	if (mark == PMP_INTERN_NONE)
+		return count;
+	encoder->ids[count] = mark_id(mark);
+	return count + 1;
+}
+
 static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 {
 	int64_t values[VALUES_MAX];
@@ -409,33 +434,42 @@ static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 	Label labels[LABELS_MAX], *pointers[LABELS_MAX];
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	Sample sample = PMP__PPROF__SAMPLE__INIT, *item = &sample;
-	uint32_t mark = mark_of(encoder, entry);
 
-	if (PMP_RESERVE(&encoder->ids, &encoder->id_capacity,
-			entry->location_count + 1)) {
-		fail(encoder);
-		return;
-	}
 	for (size_t i = 0; i < LABELS_MAX; i++)
 		pointers[i] = &labels[i];
 	pmp_counted_wait_get(encoder->report, entry, &wait);
 	for (size_t i = 0; i < encoder->values; i++)
 		values[i] = (int64_t)value_of(entry, &wait, encoder->types[i]);
-	for (size_t i = 0; i < entry->location_count; i++) {
-		uint32_t id = pmp_layout_use(&encoder->layout, entry->locations[i]);
-
-		if (!id)
-			fail(encoder);
-		encoder->ids[sample.n_location++] = id;
-	}
-	if (mark != PMP_INTERN_NONE)
-		encoder->ids[sample.n_location++] = mark_id(mark);
+	sample.n_location = number_stack(encoder, entry->locations, entry->location_count,
+					 mark_of(encoder, entry));
 	sample.location = encoder->ids;
 	sample.n_value = encoder->values;
 	sample.value = values;
 	sample.label = pointers;
 	add_labels(encoder, &sample, entry);
 	add_wait_labels(encoder, &sample, &wait);
+	part.n_sample = 1;
+	part.sample = &item;
+	put(encoder, &part);
+}
+
+static void put_delay(struct encoder *encoder, const struct pmp_delay *delay)
+{
+	int64_t values[] = { (int64_t)delay->contentions, (int64_t)delay->delay };
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	Sample sample = PMP__PPROF__SAMPLE__INIT, *item = &sample;
+	uint32_t mark = PMP_INTERN_NONE;
+
+	if (*delay->mark) {
+		mark = pmp_intern(encoder->marks, delay->mark, strlen(delay->mark));
+		if (mark == PMP_INTERN_NONE)
+			fail(encoder);
+	}
+	sample.n_location =
+		number_stack(encoder, delay->locations, delay->location_count, mark);
+	sample.location = encoder->ids;
+	sample.n_value = sizeof(values) / sizeof(*values);
+	sample.value = values;
 	part.n_sample = 1;
 	part.sample = &item;
 	put(encoder, &part);
@@ -512,7 +546,8 @@ static void put_comments(struct encoder *encoder, const struct pmp_metadata *met
 		    info->stopped, info->any_stopped);
 }
 
-static void put_metadata(struct encoder *encoder, bool timed)
+/* normal: the type that is shown unless another one is asked for. */
+static void put_metadata(struct encoder *encoder, int64_t normal)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	ValueType type = PMP__PPROF__VALUE_TYPE__INIT;
@@ -524,8 +559,7 @@ static void put_metadata(struct encoder *encoder, bool timed)
 	part.duration = (int64_t)metadata->duration;
 	part.period = (int64_t)metadata->period;
 	part.period_type = &type;
-	/* One snapshot has no times: shown by them it would look empty. */
-	part.default_type = encoder->type ? encoder->type : timed ? WALL : SAMPLES;
+	part.default_type = encoder->type ? encoder->type : normal;
 	put(encoder, &part);
 	put_comments(encoder, metadata);
 }
@@ -645,11 +679,35 @@ static void write_pprof(struct pmp_out *out, const struct pmp_report *report,
 		timed = timed || entries[i]->wall;
 	}
 	put_rest(&encoder, count ? entries[0]->process : "");
-	put_metadata(&encoder, timed);
+	/* One snapshot has no times: shown by them it would look empty. */
+	put_metadata(&encoder, timed ? WALL : SAMPLES);
 	put_texts(&encoder);
 	compress_plain(&encoder, Z_FINISH);
 out:
 	free(entries);
+	close_encoder(&encoder);
+}
+
+void pmp_pprof_write_delays(struct pmp_out *out, const struct pmp_delays *delays)
+{
+	const struct pmp_report *report = delays->report;
+	struct encoder encoder = { .out = out, .report = report };
+
+	encoder.layout.report = report;
+	encoder.types = delay_types;
+	encoder.values = sizeof(delay_types) / sizeof(*delay_types);
+	if (!open_encoder(&encoder)) {
+		fail(&encoder);
+		goto out;
+	}
+	put_types(&encoder);
+	for (size_t i = 0; i < delays->count && !out->buf.failed; i++)
+		put_delay(&encoder, &delays->items[i]);
+	put_rest(&encoder, report->entry_count ? report->entries[0].process : "");
+	put_metadata(&encoder, DELAY);
+	put_texts(&encoder);
+	compress_plain(&encoder, Z_FINISH);
+out:
 	close_encoder(&encoder);
 }
 

@@ -62,6 +62,11 @@ static bool check_sink(struct options *options)
 	}
 	if (!options->format)
 		options->format = pmp_format_find(options->diff ? "pmp" : "raw");
+	if (options->output && options->format->proto) {
+		const struct pmp_format *named = options_format_of(options->output);
+
+		options->proto = named && strcmp(named->name, "pprof") == 0;
+	}
 	if (options->diff && !options->format->compares) {
 		message_print(
 			"formats that do: pmp, folded, svg, flat; for pprof: go tool "

@@ -52,10 +52,11 @@ struct options {
 	bool no_restart;
 	/* Sink. */
 	const struct pmp_format *format;
-	bool check_locks;	 /* nothing is written: is there a deadlock? */
-	const char *output;	 /* NULL: standard output */
-	uint64_t every;		 /* ns between files; 0: one file */
-	uint64_t keep;		 /* files; 0: all */
+	bool check_locks;   /* nothing is written: is there a deadlock? */
+	const char *output; /* NULL: standard output */
+	bool proto;	/* the format has a form for pprof, and the output is called so */
+	uint64_t every; /* ns between files; 0: one file */
+	uint64_t keep;	/* files; 0: all */
 	const char *diff;	 /* NULL, or a saved profile to compare with */
 	const char *sample_type; /* NULL: the usual one of a saved profile */
 	const char *title;

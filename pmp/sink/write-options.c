@@ -33,5 +33,6 @@ struct pmp_write_options write_options(const struct options *options, bool compa
 		.all_rows = options->verbose > 0,
 		.columns = columns(options, compares),
 		.sort = (enum pmp_sort)options->sort,
+		.proto = options->proto,
 	};
 }

@@ -304,7 +304,7 @@ static void needs(const struct options *options, struct counting_needs *needs)
 	needs->times = format->times;
 	needs->waits = format->waits;
 	needs->snapshots = format->snapshots;
-	needs->lines = options->lines || format->details;
+	needs->lines = options->lines || options->proto || format->details;
 }
 
 static bool is_text(const struct options *options)

@@ -7,8 +7,9 @@
  *     middle      has mutex_b while it takes mutex_a
  *     last        takes mutex_b for a moment
  *
- * So all wait for holder in the end. At its end it prints for each of the functions
- * waiter_takes, middle_takes and last_takes
+ * So all wait for holder in the end. A wait is over when the mutex is released: that its
+ * thread has to wait for a processor then is another thing. At its end it prints for each
+ * of the functions waiter_takes, middle_takes and last_takes
  *
  *     waited FUNCTION NANOSECONDS WAITS
  */
@@ -20,6 +21,7 @@
 
 static pthread_mutex_t mutex_a = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t mutex_b = PTHREAD_MUTEX_INITIALIZER;
+static atomic_ullong released_a, released_b; /* when, the last time */
 static atomic_bool over;
 
 struct waited {
@@ -43,43 +45,51 @@ static uint64_t some_ms(uint64_t *random)
 	return LEFT + *random % (2 * LEFT);
 }
 
+static void release(pthread_mutex_t *mutex)
+{
+	*(mutex == &mutex_a ? &released_a : &released_b) = target_now();
+	pthread_mutex_unlock(mutex);
+}
+
 /* Inlined, so that the lock function is called by those below. */
 static inline __attribute__((always_inline)) void take(pthread_mutex_t *mutex,
 						       struct waited *waited)
 {
-	uint64_t start;
+	uint64_t start, end;
 
 	if (pthread_mutex_trylock(mutex) == 0)
 		return;
 	start = target_now();
 	pthread_mutex_lock(mutex);
-	waited->ns += target_now() - start;
+	end = mutex == &mutex_a ? released_a : released_b;
+	if (end > start)
+		waited->ns += end - start;
 	waited->count++;
 }
 
 static NOINLINE void waiter_takes(void)
 {
 	take(&mutex_a, &waiters);
-	pthread_mutex_unlock(&mutex_a);
+	release(&mutex_a);
 }
 
 static NOINLINE void middle_takes(void)
 {
 	take(&mutex_a, &middle);
-	pthread_mutex_unlock(&mutex_a);
+	release(&mutex_a);
 }
 
 static NOINLINE void last_takes(void)
 {
 	take(&mutex_b, &last);
-	pthread_mutex_unlock(&mutex_b);
+	release(&mutex_b);
 }
 
 static NOINLINE void holder_holds(void)
 {
 	pthread_mutex_lock(&mutex_a);
 	nap(HELD);
-	pthread_mutex_unlock(&mutex_a);
+	release(&mutex_a);
 }
 
 static void *run_holder(void *arg)
@@ -112,7 +122,7 @@ static void *run_middle(void *arg)
 		nap(some_ms(&random));
 		pthread_mutex_lock(&mutex_b);
 		middle_takes();
-		pthread_mutex_unlock(&mutex_b);
+		release(&mutex_b);
 	}
 	return arg;
 }

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Equal stacks are put together, whatever lock their threads waited for. */
+#include "write/delays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/intern.h"
+#include "report/counted-wait.h"
+
+/* That of these locations, or of a mark. NULL: no memory. */
+static struct pmp_delay *find_delay(struct pmp_delays *delays,
+				    const pmp_location *locations, size_t count,
+				    const char *mark)
+{
+	uint32_t number;
+
+	if (PMP_RESERVE(&delays->items, &delays->capacity, delays->count + 1))
+		return NULL;
+	/* Numbers of locations are too small to have the bytes of a text. */
+	if (count)
+		number = pmp_intern(delays->keys, locations, count * sizeof(*locations));
+	else
+		number = pmp_intern(delays->keys, mark, strlen(mark));
+	if (number == PMP_INTERN_NONE)
+		return NULL;
+	if (number == delays->count)
+		delays->items[delays->count++] = (struct pmp_delay){
+			.locations = locations,
+			.location_count = count,
+			.mark = count ? "" : mark,
+		};
+	return &delays->items[number];
+}
+
+struct amount {
+	uint64_t contentions, delay, samples;
+};
+
+static int add(struct pmp_delays *delays, const struct pmp_entry *entry, const char *mark,
+	       struct amount amount)
+{
+	struct pmp_delay *delay;
+
+	if (!amount.contentions && !amount.delay)
+		return 0;
+	if (mark)
+		delay = find_delay(delays, NULL, 0, mark);
+	else
+		delay = find_delay(delays, entry->locations, entry->location_count,
+				   entry->end == PMP_END_EVICTED ? "[evicted]"
+								 : "[unknown]");
+	if (!delay)
+		return PMP_ENOMEM;
+	delay->contentions = pmp_count_sum(delay->contentions, amount.contentions);
+	delay->delay = pmp_count_sum(delay->delay, amount.delay);
+	delay->samples = pmp_count_sum(delay->samples, amount.samples);
+	return 0;
+}
+
+/* Is the thread that has it charged with its waits? */
+static bool is_charged(const struct pmp_lock *lock)
+{
+	return !lock->absent && (lock->holder_is == PMP_HOLDER_THREAD ||
+				 lock->holder_is == PMP_HOLDER_SELF);
+}
+
+static int add_waiter(struct pmp_delays *delays, const struct pmp_entry *entry,
+		      enum pmp_delays_of of)
+{
+	const struct pmp_entry_waits *waits = entry->waits;
+	struct pmp_counted_wait wait;
+	struct amount amount;
+
+	pmp_counted_wait_get(delays->report, entry, &wait);
+	if (!wait.contended)
+		return 0;
+	delays->samples = pmp_count_sum(delays->samples, entry->count);
+	amount = (struct amount){ waits->contentions, entry->wall, entry->count };
+	if (of == PMP_DELAYS_OF_WAITERS)
+		return add(delays, entry, NULL, amount);
+	if (is_charged(wait.lock))
+		return 0;
+	amount.samples = 0;
+	return add(delays, entry, pmp_counted_wait_holder(&wait), amount);
+}
+
+static int add_entry(struct pmp_delays *delays, const struct pmp_entry *entry,
+		     enum pmp_delays_of of)
+{
+	const struct pmp_entry_waits *waits = entry->waits;
+	struct amount held;
+
+	if (!waits)
+		return 0;
+	/* A saved profile of delays says no more of them. */
+	if (strcmp(delays->report->metadata.sample_type.type, "delay") == 0)
+		return add(delays, entry, NULL,
+			   (struct amount){ waits->contentions, entry->count, 0 });
+	held = (struct amount){ waits->held_contentions, waits->held_delay, 0 };
+	if (of == PMP_DELAYS_OF_HOLDERS && add(delays, entry, NULL, held))
+		return PMP_ENOMEM;
+	return add_waiter(delays, entry, of);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By addresses: numbers of locations depend on what was seen first. */
+static int compare_stacks(const struct pmp_report *report, const struct pmp_delay *a,
+			  const struct pmp_delay *b)
+{
+	size_t i = a->location_count, j = b->location_count;
+	int order = 0;
+
+	while (!order && i && j) {
+		struct pmp_first_address one, other;
+
+		pmp_report_origin(report, a->locations[--i], &one);
+		pmp_report_origin(report, b->locations[--j], &other);
+		order = compare_numbers(one.pc, other.pc);
+	}
+	if (!order)
+		order = compare_numbers(i, j);
+	return order ? order : strcmp(a->mark, b->mark);
+}
+
+static int compare_delays(const void *a, const void *b, void *report)
+{
+	const struct pmp_delay *one = a, *other = b;
+	int order = compare_numbers(other->delay, one->delay);
+
+	if (!order)
+		order = compare_numbers(other->contentions, one->contentions);
+	return order ? order : compare_stacks(report, one, other);
+}
+
+int pmp_delays_make(struct pmp_delays *delays, const struct pmp_report *report,
+		    enum pmp_delays_of of)
+{
+	*delays = (struct pmp_delays){ .report = report, .keys = pmp_intern_new() };
+	if (!delays->keys)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < report->entry_count; i++)
+		if (add_entry(delays, &report->entries[i], of))
+			return PMP_ENOMEM;
+	/* A wait that goes on behind another stack than it began with is counted there, too:
+	 * it was found. And readers divide by it. */
+	for (size_t i = 0; i < delays->count; i++)
+		if (!delays->items[i].contentions)
+			delays->items[i].contentions = 1;
+	if (delays->count)
+		qsort_r(delays->items, delays->count, sizeof(*delays->items),
+			compare_delays, (void *)(uintptr_t)report);
+	return 0;
+}
+
+void pmp_delays_free(struct pmp_delays *delays)
+{
+	pmp_intern_free(delays->keys);
+	free(delays->items);
+	*delays = (struct pmp_delays){ 0 };
+}
