@@ -101,6 +101,18 @@ struct pmp_live_process {
 	/* The last one, zero if there is none; its name is NULL, see name. Valid, as name
 	 * is, until another sample is counted. */
 	const struct pmp_sample_info *last;
+	size_t deadlocks; /* in it */
+};
+
+/* What is known of who holds a lock. */
+enum pmp_held {
+	PMP_HELD_UNKNOWN, /* or by readers */
+	PMP_HELD_FREE,	  /* it has been released just now */
+	PMP_HELD_BY_THREAD,
+	PMP_HELD_BY_ITSELF,   /* who waits for it */
+	PMP_HELD_BY_PROCESS,  /* another one */
+	PMP_HELD_BEFORE_FORK, /* by the process that this one was forked from */
+	PMP_HELD_BY_ENDED,    /* a thread that has ended */
 };
 
 struct pmp_live_thread {
@@ -115,11 +127,22 @@ struct pmp_live_thread {
 	const char *reason;  /* why it was not stopped, or "" */
 	const char *syscall; /* name of the call that it sleeps in, or "" */
 	uint64_t args[6];    /* of that call */
-	bool waits_for_lock; /* it is a futex call that a lock makes */
+	bool waits_for_lock; /* which its memory shows; not if only names do */
 	const char *wchan;   /* where it sleeps in the kernel, or "" */
 	uint64_t cpu;	     /* ns on a CPU since it began; 0: unknown */
 	double cpu_share;    /* of one CPU, in the last second; < 0: unknown */
 	double switches;     /* times put on a CPU a second, likewise */
+	/* What it waits for, a lock or an event, and for whom. */
+	size_t lock;	  /* index; SIZE_MAX: nothing known, which the rest is about */
+	size_t holder;	  /* index of the thread that it waits for; SIZE_MAX: not known */
+	pid_t holder_tid; /* 0: not known */
+	enum pmp_held held; /* how */
+	uint32_t readers;   /* that hold it */
+	size_t behind;	    /* threads that wait for this one, directly or not */
+	bool queued;	    /* the holder is before it in a queue, and waits as well */
+	bool timed;	    /* it waits with a timeout */
+	bool deadlocked;    /* the threads that it waits for wait for it */
+	uint64_t waited;    /* ns, at least */
 };
 
 struct pmp_live_stack {
@@ -134,9 +157,24 @@ struct pmp_live_counter {
 	size_t size;
 	size_t thread, stack; /* indices */
 	char state;
-	bool waits_for_lock; /* in a futex call that a lock makes */
+	bool waits_for_lock; /* as above */
 	const char *syscall; /* most recently, or "" */
-	uint64_t count;	     /* in the window that was asked for */
+	uint64_t count;	     /* in the window that was asked for, and so is the rest */
+	size_t lock;	     /* index; SIZE_MAX: none */
+	uint64_t delay;	     /* ns, waiting for it */
+	uint64_t longest;    /* ns, of one wait */
+};
+
+/* What threads have waited for. */
+struct pmp_live_lock {
+	size_t size;
+	const char *kind; /* "mutex", "condition"; of saved profiles with its name */
+	bool is_lock;	  /* as its memory shows; else an event, or unknown */
+	uint64_t address; /* 0: not known, or there are several that are not kept apart */
+	const char *name; /* with an offset, "mysql_bin_log+0x10"; "": none is known */
+	const char *place;   /* where it lies, "in the heap"; "": unknown */
+	pmp_location wanted; /* to be named for that; PMP_LOCATION_NONE: nothing */
+	const char *holder;  /* of saved profiles: who held it, raw; "": not known */
 };
 
 /** Returns what is counted for a view; NULL without options.live. */
@@ -151,6 +189,7 @@ size_t pmp_live_process_count(const struct pmp_live *live);
 size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
 size_t pmp_live_counter_count(const struct pmp_live *live);
+size_t pmp_live_lock_count(const struct pmp_live *live);
 /** Each i below its count. Indices stay, but those of threads and counters change when
  * threads are put together, which pmp_live_info.moved shows, and all of them, with the
  * numbers of locations, when stacks are: pmp_live_info.renumbered. */
@@ -161,6 +200,10 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);
 void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_counter *counter);
+/** What a lock is called, put into buffer as far as there is room: names that the
+ * symbolizer has found so far, fit for a terminal. Indices of locks stay. */
+void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *symbolizer,
+		   size_t i, struct pmp_live_lock *lock, char *buffer, size_t size);
 
 /* ---- deadlocks -------------------------------------------------------------- */
 

@@ -225,31 +225,126 @@ static void test_lock(void)
 	struct pmp_profile *profile = new_profile();
 	struct pmp_live_counter counter = { .size = sizeof(counter) };
 	static const struct {
-		int call;
-		uint64_t operation;
+		enum pmp_wait_kind kind;
 		bool waits;
-	} calls[] = {
-		{ SYS_futex, 0x80, true },
-		{ SYS_futex, 0x189, false },
-		{ SYS_futex, 6, true },
-		{ SYS_ppoll, 0, false },
+	} kinds[] = {
+		{ PMP_WAIT_NONE, false },      { PMP_WAIT_MUTEX, true },
+		{ PMP_WAIT_RWLOCK, true },     { PMP_WAIT_LATCH, true },
+		{ PMP_WAIT_STDIO, true },      { PMP_WAIT_JOIN, false },
+		{ PMP_WAIT_CONDITION, false }, { PMP_WAIT_FUTEX, false },
 	};
 	struct pmp_sample *sample = sample_at(10, 0);
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		struct pmp_thread *thread =
 			fake_thread(sample, 10 + (pid_t)i, "a", FAKE_STACK(POLL, MAIN));
 
-		thread->syscall = calls[i].call;
-		thread->args[1] = calls[i].operation;
+		/* A futex call does not say what it is for. */
+		thread->syscall = SYS_futex;
+		thread->args[1] = 0x80;
+		thread->wait.kind = (uint8_t)kinds[i].kind;
+		thread->wait.object = 0x1000;
 	}
 	add(profile, sample);
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		pmp_live_counter(pmp_profile_live(profile), i, PMP_WINDOW_START,
 				 &counter);
-		is_int(counter.waits_for_lock, calls[i].waits, "call %d, operation %#llx",
-		       calls[i].call, (unsigned long long)calls[i].operation);
+		is_int(counter.waits_for_lock, kinds[i].waits, "a wait of kind %d",
+		       (int)kinds[i].kind);
+		is_int(counter.lock == SIZE_MAX, kinds[i].kind == PMP_WAIT_NONE,
+		       "and whether there is something that it waits for");
 	}
+	pmp_profile_free(profile);
+}
+
+/* Thread 10 runs and holds the mutex; 11 waits for it, 12 for what 11 holds. */
+static struct pmp_sample *waiting_sample(uint64_t time, bool waits)
+{
+	struct pmp_sample *sample = sample_at(10, time);
+
+	for (pid_t tid = 10; tid <= 12; tid++) {
+		struct pmp_thread *thread =
+			fake_thread(sample, tid, "a", FAKE_STACK(POLL, MAIN));
+
+		thread->runs = 7;
+		thread->obtained = PMP_PEEKED;
+		if (tid == 10 || !waits)
+			continue;
+		thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_MUTEX,
+						  .holder_is = PMP_HOLDER_THREAD,
+						  .holder = tid - 1,
+						  .object = 0x1000 * (uint64_t)tid };
+	}
+	return sample;
+}
+
+static struct pmp_live_counter counter_of(const struct pmp_live *live, size_t thread,
+					  enum pmp_window window)
+{
+	struct pmp_live_counter counter = { .size = sizeof(counter) };
+
+	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
+		pmp_live_counter(live, i, window, &counter);
+		if (counter.thread == thread && counter.lock != SIZE_MAX)
+			break;
+	}
+	return counter;
+}
+
+static void test_waits(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+
+	for (uint64_t i = 0; i < 10; i++)
+		add_quietly(profile, waiting_sample(i * S, true));
+	pmp_live_thread(live, 1, &thread);
+	is_int(thread.holder, 0, "thread 11 waits for 10");
+	is_int(thread.held, PMP_HELD_BY_THREAD, "which is a thread");
+	is_int(thread.behind, 1, "12 waits for 11");
+	is_int(thread.waited, 9 * S, "its wait is as long as it has not run");
+	pmp_live_thread(live, 0, &thread);
+	is_int(thread.behind, 2, "10 has to finish first");
+	is_int(thread.lock == SIZE_MAX, 1, "and waits for nothing");
+	is_int(counter_of(live, 1, PMP_WINDOW_START).delay, 9 * S,
+	       "the first sample knows of no time before it");
+	is_int(counter_of(live, 1, PMP_WINDOW_START).longest, 9 * S, "the longest wait");
+	for (uint64_t i = 10; i < 40; i++)
+		add_quietly(profile, waiting_sample(i * S, false));
+	is_int(counter_of(live, 1, PMP_WINDOW_START).delay, 9 * S, "it has ended");
+	is_int(counter_of(live, 1, PMP_WINDOW_MINUTE).delay, 9 * S, "within this minute");
+	is_int(counter_of(live, 1, PMP_WINDOW_SECONDS).delay, 0, "not in the last 10 s");
+	is_int(counter_of(live, 1, PMP_WINDOW_SECONDS).longest, 0, "nor is the longest");
+	is_int(counter_of(live, 1, PMP_WINDOW_MINUTE).longest, 9 * S,
+	       "but in the minute");
+	add_quietly(profile, waiting_sample(150 * S, true));
+	is_int(counter_of(live, 1, PMP_WINDOW_MINUTE).delay, 111 * S,
+	       "a sample stands for all of the time since the one before it");
+	is_int(counter_of(live, 1, PMP_WINDOW_MINUTE).longest, 0, "but not as one wait");
+	add_quietly(profile, waiting_sample(151 * S, false));
+	add_quietly(profile, waiting_sample(221 * S, false));
+	is_int(counter_of(live, 1, PMP_WINDOW_MINUTE).delay, 0,
+	       "which is taken off as well");
+	pmp_profile_free(profile);
+}
+
+static void test_deadlocks(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_live_process process = { .size = sizeof(process) };
+	struct pmp_sample *sample = waiting_sample(0, true);
+
+	for (int i = 1; i < 3; i++)
+		sample->threads[i].wait.flags |= PMP_WAIT_DEADLOCK;
+	sample->threads[1].wait.holder = 12;
+	add(profile, sample);
+	pmp_live_process(live, 0, PMP_WINDOW_START, &process);
+	is_int(process.deadlocks, 1, "two threads, one deadlock");
+	add(profile, waiting_sample(S, true));
+	pmp_live_process(live, 0, PMP_WINDOW_START, &process);
+	is_int(process.deadlocks, 0, "which is of the last sample only");
 	pmp_profile_free(profile);
 }
 
@@ -359,6 +454,8 @@ int main(void)
 	test_saved();
 	test_saved_limits();
 	test_lock();
+	test_waits();
+	test_deadlocks();
 	is_int(pmp_profile_new(&options, NULL, &profile, NULL), 0,
 	       "without options.live");
 	ok(pmp_profile_live(profile) == NULL, "there is nothing for a view");

@@ -405,7 +405,7 @@ static void test_asking(struct view *view)
 	view_key(view, PMP_KEY_ESCAPE);
 	fake_type(view, "wa.folded\r");
 	is_str(fake_asked.written, "a.folded", "w writes");
-	fake_type(view, "p Zr zW5");
+	fake_type(view, "p Zr zW");
 	is_int(fake_asked.pauses, 2, "paused and not");
 	is_int(fake_asked.resets, 2, "reset");
 	is_int(fake_asked.refreshes, 2, "refreshed");

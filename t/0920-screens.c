@@ -8,6 +8,7 @@
 #define LINE_SIZE 8192
 
 #define SAVED 0
+#define DEADLOCK (-1) /* a process with one */
 
 struct screen {
 	const char *name;
@@ -37,11 +38,20 @@ static const struct screen screens[] = {
 	{ "prompt", 24, 80, 1, "wprofile.fold" },
 	{ "prompt-wrong", 24, 80, 1, "\\a(\r" },
 	{ "locks", 24, 80, 1, "5" },
+	{ "locks-wide", 30, 132, 2, "5" },
+	{ "locks-narrow", 10, 40, 1, "5" },
+	{ "locks-whole", 24, 80, 1, "5\r" },
+	{ "locks-filtered", 24, 80, 1, "5oflush\r" },
+	{ "deadlock", 24, 80, DEADLOCK, "" },
+	{ "deadlock-locks", 24, 80, DEADLOCK, "dI" },
+	{ "deadlock-narrow", 8, 40, DEADLOCK, "5" },
+	{ "stacks-wait", 24, 100, 1, "xj" },
 	{ "small", 7, 50, 1, "" },
 	{ "saved", 24, 80, SAVED, "" },
 	{ "saved-functions", 24, 120, SAVED, "2" },
 	{ "saved-tree", 24, 80, SAVED, "3" },
 	{ "saved-threads", 24, 120, SAVED, "4x" },
+	{ "saved-locks", 24, 80, SAVED, "5" },
 	{ "saved-narrow", 10, 40, SAVED, "jj" },
 	{ "saved-no-pause", 24, 80, SAVED, "p" },
 	{ "saved-no-windows", 24, 80, SAVED, "y" },
@@ -102,11 +112,22 @@ static void show_difference(const char *got, const char *want)
 	}
 }
 
+static struct pmp_profile *profile_of(const struct screen *screen)
+{
+	struct pmp_profile *profile;
+
+	if (screen->processes == SAVED)
+		return fake_saved();
+	fake_deadlock = screen->processes == DEADLOCK;
+	profile = fake_run(fake_deadlock ? 1 : screen->processes);
+	fake_deadlock = false;
+	return profile;
+}
+
 static void test_screen(const struct screen *screen)
 {
 	const char *source = getenv("top_srcdir"), *update = getenv("PMP_UPDATE");
-	struct pmp_profile *profile =
-		screen->processes ? fake_run(screen->processes) : fake_saved();
+	struct pmp_profile *profile = profile_of(screen);
 	struct canvas canvas = { 0 };
 	struct view view;
 	char path[4096], *got, *want;

@@ -38,6 +38,20 @@ static int any_key(void)
 	return (int)any(PMP_KEY_MAX + 10);
 }
 
+static void any_wait(struct pmp_sample *sample, size_t i)
+{
+	struct pmp_thread *thread = &sample->threads[i];
+
+	thread->wait = (struct pmp_wait){
+		.kind = (uint8_t)any(PMP_WAIT_COUNT),
+		.holder_is = (uint8_t)any(PMP_HOLDER_COUNT),
+		.flags = (uint16_t)any(512),
+		.count = any(3),
+		.holder = sample->threads[any((unsigned)sample->thread_count)].tid,
+		.object = 0x1000 * any(5),
+	};
+}
+
 static void any_sample(struct pmp_profile *profile, uint64_t *number)
 {
 	struct pmp_sample *sample = fake_server(4100 + 1000 * (pid_t)any(3), ++*number,
@@ -53,6 +67,8 @@ static void any_sample(struct pmp_profile *profile, uint64_t *number)
 			sample->threads[i].tid += (pid_t)any(1000);
 		if (any(20) == 0)
 			sample->threads[i].state = "RSDTtZXI?"[any(9)];
+		if (any(10) == 0)
+			any_wait(sample, i);
 	}
 	fake_add(profile, sample);
 }

@@ -9,6 +9,8 @@
 . "${top_srcdir:-.}/t/lib/test.sh"
 # shellcheck source=t/lib/live.sh
 . "$top_srcdir/t/lib/live.sh"
+# shellcheck source=t/lib/locks.sh
+. "$top_srcdir/t/lib/locks.sh"
 need tmux stty
 
 XDG_CONFIG_HOME=$tmp/config
@@ -162,6 +164,40 @@ check_keys() {
 	keys q
 	ended 0 "q, with a pipe in the place of the settings"
 	rm -r config
+}
+
+check_locks() {
+	locks_start "$top_builddir/t/target/locks" victims chain
+	victims=$(sed -n 's/^ready //p' "$locks_said/victims")
+	chain=$(sed -n 's/^ready //p' "$locks_said/chain")
+	begin "$view $chain,$victims"
+	ok "shows '1 DEADLOCK .d.'" "a deadlock is in the header"
+	ok "shows '^DEADLOCK: threads wait for each other'" "and announced"
+	ok "shows '^Threads: .* 8 lock '" "those who wait for locks are counted"
+	keys d
+	ok "shows '^ WAIT BEHIND +DELAY LONGEST HOLDER'" "d shows the locks"
+	ok "shows '^DEADLOCK: mutex [ab] held by [0-9]+ .worker-[12]. .L.,'" "the first is part of it"
+	ok "shows '^ the holder waits for mutex [ab] held by [0-9]+ .worker-[12]'" "and whom its holder waits for"
+	first=$(screen | sed -n 's/^DEADLOCK: mutex \([ab]\).*/\1/p')
+	second=$(echo "$first" | tr ab ba)
+	ok "shows '^ +1 victim-N  .*lock_wait'" "who waits, in groups"
+	keys d
+	ok "shows '^DEADLOCK: mutex $second held by'" "d again: the next one"
+	keys d
+	ok "shows '^DEADLOCK: mutex $first held by'" "and round"
+	keys Enter
+	ok "shows '^ the holder.s stack:'" "Enter shows the holder"
+	keys q o root Enter
+	ok "shows 'Nothing passes the filters'" "of a thread that holds a lock there are no rows"
+	keys o BSpace BSpace BSpace BSpace second Enter
+	ok "shows '^ +1 +3 +[0-9.]+s +[0-9.]+s [0-9]+ root S +mutex +a'" "of one that waits there is one"
+	keys Escape 4 x
+	tm resize-window -t pmp -x 110 -y 30
+	ok "shows ' second +L .* a [0-9]+ root S'" "x shows the lock and its holder"
+	keys q
+	ended 0 "q"
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids
 }
 
 check_sizes() {

@@ -184,30 +184,67 @@ static void describe(const struct pmp_location_entry *location, struct pmp_objec
 	object->symbol = frame->unnamed ? NULL : frame->function;
 }
 
-void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
-			   const struct pmp_located_object *located,
-			   struct pmp_object *object)
+/* Is there a location that says more than where it lies? */
+static bool has_location(const struct pmp_symbolizer *symbolizer,
+			 const struct pmp_located_object *located)
 {
 	const struct pmp_locations *locations = &symbolizer->locations;
+
+	return located->in != PMP_IN_NOTHING && located->in != PMP_IN_STACK &&
+	       pmp_locations_has(locations, located->location) &&
+	       locations->items[located->location].key.flags & PMP_LOCATION_OBJECT;
+}
+
+static bool is_to_be_named(const struct pmp_symbolizer *symbolizer,
+			   const struct pmp_located_object *located)
+{
+	return located->in != PMP_IN_SHARED && has_location(symbolizer, located) &&
+	       !symbolizer->locations.items[located->location].frame_count;
+}
+
+bool pmp_symbolizer_known_object(const struct pmp_symbolizer *symbolizer,
+				 const struct pmp_located_object *located,
+				 struct pmp_object *object)
+{
 	const struct pmp_location_entry *location;
 
 	*object = (struct pmp_object){ .in = located->in, .stack_of = located->stack_of };
 	if (located->in == PMP_IN_NOTHING || located->in == PMP_IN_STACK ||
 	    (located->in == PMP_IN_HEAP && located->location == PMP_LOCATION_NONE))
-		return;
+		return true;
 	object->in = PMP_IN_NOTHING;
-	if (!pmp_locations_has(locations, located->location) ||
-	    !(locations->items[located->location].key.flags & PMP_LOCATION_OBJECT))
-		return;
+	if (!has_location(symbolizer, located))
+		return true;
+	if (is_to_be_named(symbolizer, located))
+		return false;
 	object->in = located->in;
-	if (located->in != PMP_IN_SHARED &&
-	    !locations->items[located->location].frame_count)
-		name_object(symbolizer, located->location);
-	location = &locations->items[located->location];
+	location = &symbolizer->locations.items[located->location];
 	if (located->in == PMP_IN_SHARED)
 		object->offset = location->key.address;
 	else
 		describe(location, object);
 	if (object->in == PMP_IN_MODULE || object->in == PMP_IN_SHARED)
 		object->module = symbolizer->modules.items[location->key.module]->path;
+	return true;
+}
+
+void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
+			   const struct pmp_located_object *located,
+			   struct pmp_object *object)
+{
+	if (is_to_be_named(symbolizer, located))
+		name_object(symbolizer, located->location);
+	pmp_symbolizer_known_object(symbolizer, located, object);
+}
+
+bool pmp_state_name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
+{
+	const struct pmp_locations *locations = &symbolizer->locations;
+
+	if (!pmp_locations_has(locations, number) ||
+	    !(locations->items[number].key.flags & PMP_LOCATION_OBJECT))
+		return false;
+	if (!locations->items[number].frame_count)
+		name_object(symbolizer, number);
+	return true;
 }

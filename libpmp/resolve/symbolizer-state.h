@@ -64,4 +64,7 @@ static inline void pmp_state_acquire(const struct pmp_symbolizer *symbolizer)
 		symbolizer->options.acquire(symbolizer->options.lock_arg);
 }
 
+/* Name a location that is an object: data. False: it is code, or none. */
+bool pmp_state_name_object(struct pmp_symbolizer *symbolizer, pmp_location number);
+
 #endif

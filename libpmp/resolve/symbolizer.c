@@ -566,7 +566,8 @@ void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location locatio
 {
 	const struct pmp_frame *frames;
 
-	pmp_symbolizer_frames(symbolizer, location, &frames);
+	if (!pmp_state_name_object(symbolizer, location))
+		pmp_symbolizer_frames(symbolizer, location, &frames);
 }
 
 size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer,

@@ -66,6 +66,11 @@ void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
 			   const struct pmp_located_object *located,
 			   struct pmp_object *object);
+/* The same without looking anything up. False: its location has to be named first, by
+ * pmp_symbolizer_name(). */
+bool pmp_symbolizer_known_object(const struct pmp_symbolizer *symbolizer,
+				 const struct pmp_located_object *located,
+				 struct pmp_object *object);
 
 /* ---- bounded memory ------------------------------------------------------ */
 

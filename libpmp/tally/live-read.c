@@ -46,7 +46,8 @@ void pmp_live_process(const struct pmp_live *live, size_t i, enum pmp_window win
 	struct pmp_live_process all = { .pid = row->pid,
 					.name = row->name,
 					.samples = row->samples[window],
-					.last = &row->last };
+					.last = &row->last,
+					.deadlocks = row->deadlocks };
 
 	pmp_sized_give(process, &all, sizeof(all));
 }
@@ -62,6 +63,26 @@ static const char *call_name(const struct pmp_live *live, int number)
 		name = pmp_syscall_name(number);
 
 	return name ? name : "";
+}
+
+/* Not for the end of a thread, nor for an event. */
+static bool waits_for_lock(const struct pmp_live *live, uint32_t lock)
+{
+	return lock != PMP_LOCK_NONE &&
+	       pmp_lock_is_contended(pmp_locks_get(live->locks, lock));
+}
+
+static enum pmp_held held_as(const struct pmp_counted_thread *thread)
+{
+	switch ((enum pmp_holder_is)thread->wait.holder_is) {
+	case PMP_HOLDER_FREE: return PMP_HELD_FREE;
+	case PMP_HOLDER_THREAD: return PMP_HELD_BY_THREAD;
+	case PMP_HOLDER_SELF: return PMP_HELD_BY_ITSELF;
+	case PMP_HOLDER_PROCESS: return PMP_HELD_BY_PROCESS;
+	case PMP_HOLDER_BEFORE_FORK: return PMP_HELD_BEFORE_FORK;
+	case PMP_HOLDER_ENDED: return PMP_HELD_BY_ENDED;
+	default: return PMP_HELD_UNKNOWN;
+	}
 }
 
 void pmp_live_thread(const struct pmp_live *live, size_t i,
@@ -81,11 +102,21 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 				 : 0,
 		.reason = row->reason,
 		.syscall = call_name(live, row->syscall),
-		.waits_for_lock = row->waits_for_lock,
+		.waits_for_lock = waits_for_lock(live, row->lock),
 		.wchan = row->wchan,
 		.cpu = row->cpu,
 		.cpu_share = row->cpu_share,
 		.switches = row->switches,
+		.lock = row->lock == PMP_LOCK_NONE ? SIZE_MAX : row->lock,
+		.holder = row->holder == PMP_INTERN_NONE ? SIZE_MAX : row->holder,
+		.holder_tid = row->wait.holder,
+		.held = held_as(row),
+		.readers = row->wait.count,
+		.behind = row->behind,
+		.queued = row->wait.flags & PMP_WAIT_QUEUED,
+		.timed = row->wait.flags & PMP_WAIT_TIMED,
+		.deadlocked = row->wait.flags & PMP_WAIT_DEADLOCK,
+		.waited = row->lock == PMP_LOCK_NONE ? 0 : row->seen - row->wait_since,
 	};
 
 	memcpy(all.args, row->args, sizeof(all.args));
@@ -115,10 +146,27 @@ void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window win
 		.thread = row->thread,
 		.stack = row->stack,
 		.state = row->state,
-		.waits_for_lock = row->waits_for_lock,
+		.waits_for_lock = waits_for_lock(live, row->lock),
 		.syscall = call_name(live, row->syscall),
 		.count = row->counts[window],
+		.lock = row->lock == PMP_LOCK_NONE ? SIZE_MAX : row->lock,
 	};
 
+	if (row->wait != PMP_INTERN_NONE) {
+		all.delay = live->waits[row->wait].delays[window];
+		all.longest = pmp_live_longest(live, row->wait, window);
+	}
 	pmp_sized_give(counter, &all, sizeof(all));
+}
+
+/* ---- locks --------------------------------------------------------------------- */
+
+size_t pmp_live_lock_count(const struct pmp_live *live)
+{
+	return pmp_locks_count(live->locks);
+}
+
+const struct pmp_lock *pmp_live_get_lock(const struct pmp_live *live, size_t i)
+{
+	return pmp_locks_get(live->locks, (uint32_t)i);
 }

@@ -88,9 +88,22 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 		return;
 	thread->counter = id;
 	thread->state = entry->state;
+	thread->lock = counter->lock;
 	thread->syscall = counter->syscall;
 	cut_text(thread->wchan, entry->wchan, sizeof(thread->wchan));
 	cut_text(thread->reason, entry->reason, sizeof(thread->reason));
+}
+
+/* With its holder, as there is nothing but the most frequent one to show. False: no
+ * memory. */
+static bool find_saved_lock(struct pmp_live *live, const struct pmp_entry *entry,
+			    uint32_t *number)
+{
+	*number = PMP_LOCK_NONE;
+	if (!entry->waits || !entry->waits->lock)
+		return true;
+	*number = pmp_locks_add(live->locks, entry->waits->lock);
+	return *number != PMP_LOCK_NONE;
 }
 
 int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
@@ -99,6 +112,7 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 					  .frame_count = entry->location_count };
 	uint32_t process = find_saved_process(live, entry), id;
 	struct pmp_counted_counter like = { .state = entry->state };
+	struct pmp_live_wait_times *wait;
 
 	if (process == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
@@ -112,10 +126,18 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 	like.stack = pmp_live_find_stack(live, &stack, entry->locations);
 	if (like.stack == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
+	if (!find_saved_lock(live, entry, &like.lock))
+		return PMP_ENOMEM;
 	id = pmp_live_find_counter(live, &like);
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	count_saved(live, like.thread, id, entry);
+	wait = live->counters[id].wait == PMP_INTERN_NONE
+		       ? NULL
+		       : &live->waits[live->counters[id].wait];
+	if (wait)
+		wait->delays[PMP_WINDOW_START] =
+			pmp_count_sum(wait->delays[PMP_WINDOW_START], entry->wall);
 	live->windows[PMP_WINDOW_START].stacks =
 		pmp_count_sum(live->windows[PMP_WINDOW_START].stacks, entry->count);
 	return 0;

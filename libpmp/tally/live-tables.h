@@ -10,6 +10,9 @@
 #include "base/clock.h"
 #include "base/intern.h"
 #include "sample.h"
+#include "tally/lock-table.h"
+#include "tally/longest.h"
+#include "tally/sample-locks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,9 +22,10 @@
 #define PMP_LIVE_COUNTERS_MAX (1024u * 1024)
 /* The longest window of time; threads that were not seen in it have ended. */
 #define PMP_LIVE_WINDOW_MAX (60 * PMP_S)
-#define PMP_LIVE_LOCK 256 /* in the state of a key: it waits for one */
 /* Calls of saved profiles have names only; their numbers begin here. */
 #define PMP_LIVE_CALLS (1 << 20)
+/* In the log, of a thread that was not in the sample before. */
+#define PMP_LOG_NEW (UINT32_C(1) << 31)
 
 struct pmp_counted_process {
 	pid_t pid; /* 0: processes that have ended */
@@ -29,6 +33,7 @@ struct pmp_counted_process {
 	uint64_t seen; /* time of its last sample */
 	uint64_t samples[PMP_WINDOW_COUNT];
 	struct pmp_sample_info last;
+	size_t deadlocks; /* in it */
 };
 
 struct pmp_counted_thread {
@@ -42,7 +47,12 @@ struct pmp_counted_thread {
 	char reason[PMP_REASON_SIZE];
 	char wchan[PMP_WCHAN_SIZE];
 	int syscall;
-	bool waits_for_lock;
+	struct pmp_wait wait;
+	uint32_t lock;	     /* that it waits for, or PMP_LOCK_NONE */
+	uint32_t holder;     /* thread that it waits for, or PMP_INTERN_NONE */
+	uint32_t behind;     /* threads that wait for this one, directly or not */
+	uint64_t wait_since; /* time of the first sample with this wait */
+	uint64_t runs;
 	uint64_t args[6];
 	uint64_t cpu;
 	uint64_t wall;				 /* of saved profiles */
@@ -52,10 +62,18 @@ struct pmp_counted_thread {
 
 struct pmp_counted_counter {
 	uint32_t thread, stack;
+	uint32_t lock; /* that it waited for, or PMP_LOCK_NONE */
+	uint32_t wait; /* what is counted of that, or PMP_INTERN_NONE */
 	int syscall;
 	char state;
-	bool waits_for_lock;
 	uint64_t counts[PMP_WINDOW_COUNT];
+};
+
+/* Of a counter with a lock: few have one. */
+struct pmp_live_wait_times {
+	uint64_t delays[PMP_WINDOW_COUNT]; /* ns between samples that it waited for */
+	uint64_t longest;		   /* ns of one wait, since the start */
+	struct pmp_longest longest_of[PMP_WINDOW_COUNT];
 };
 
 /* What a process, a thread or a counter is known by. */
@@ -71,13 +89,13 @@ struct pmp_thread_key {
 };
 
 struct pmp_counter_key {
-	uint32_t thread, stack;
-	uint32_t state; /* and PMP_LIVE_LOCK */
+	uint32_t thread, stack, state, lock;
 };
 
 /* One sample in the log. */
 struct pmp_log_sample {
 	uint64_t time;
+	uint64_t passed; /* ns since the process's last sample */
 	uint32_t process;
 	uint32_t counters;
 };
@@ -97,7 +115,13 @@ struct pmp_live {
 	size_t ended_count; /* of them, names of those that have ended */
 	struct pmp_counted_counter *counters;
 	size_t counter_count, counter_capacity;
-	uint32_t *log;			    /* ring of counters */
+	struct pmp_live_wait_times *waits;
+	size_t wait_count, wait_capacity;
+	struct pmp_locks *locks;	      /* that threads have waited for */
+	struct pmp_sample_locks sample_locks; /* of the current sample */
+	uint32_t *rows;			      /* its threads */
+	size_t rows_capacity;
+	uint32_t *log; /* ring of counters; PMP_LOG_NEW: without a time */
 	struct pmp_log_sample *log_samples; /* ring */
 	size_t log_size, log_samples_size;  /* powers of two */
 	struct pmp_log_tail head, tails[PMP_WINDOW_COUNT];
@@ -117,6 +141,9 @@ uint32_t pmp_live_find_process(struct pmp_live *live, const struct pmp_process_k
 uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key *key);
 uint32_t pmp_live_find_counter(struct pmp_live *live,
 			       const struct pmp_counted_counter *like);
+/* The longest wait of those that a counter has, in ns. */
+uint64_t pmp_live_longest(const struct pmp_live *live, uint32_t wait,
+			  enum pmp_window window);
 /* Of a thread: locations are those of all frames of its sample. */
 uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thread,
 			     const pmp_location *locations);

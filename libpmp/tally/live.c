@@ -27,9 +27,11 @@
 #define RATE_TIME PMP_S /* what CPU time and switches are measured over */
 #define LOG_COUNTERS_MAX (8u * 1024 * 1024) /* counters in the log: 32 MiB */
 #define LOG_SAMPLES_MAX (64u * 1024)	    /* samples in the log */
-#define THREADS_MAX 16384	/* rows; more, and the ended are put together */
-#define PROCESSES_MAX 4096	/* likewise */
-#define ENDED_MAX 4096		/* names of threads that have ended; more are one */
+#define THREADS_MAX 16384  /* rows; more, and the ended are put together */
+#define PROCESSES_MAX 4096 /* likewise */
+#define ENDED_MAX 4096	   /* names of threads that have ended; more are one */
+#define CHAIN_MAX 32 /* threads from one that waits to the one that has to finish first */
+#define CIRCLE_MAX 64		/* threads in a deadlock */
 #define MERGE_TIME (10 * PMP_S) /* at least, between two times of putting together */
 
 static const uint64_t window_times[PMP_WINDOW_COUNT] = {
@@ -55,8 +57,9 @@ struct pmp_live *pmp_live_new(void)
 	live->log = malloc(live->log_size * sizeof(*live->log));
 	live->log_samples = malloc(live->log_samples_size * sizeof(*live->log_samples));
 	/* Stack 0 stands for all that are too many. */
+	live->locks = pmp_locks_new();
 	if (!live->process_keys || !live->thread_keys || !live->stack_keys ||
-	    !live->counter_keys || !live->log || !live->log_samples ||
+	    !live->counter_keys || !live->log || !live->log_samples || !live->locks ||
 	    pmp_intern(live->stack_keys, &none, sizeof(none)) == PMP_INTERN_NONE) {
 		pmp_live_free(live);
 		return NULL;
@@ -73,9 +76,13 @@ void pmp_live_free(struct pmp_live *live)
 	pmp_intern_free(live->stack_keys);
 	pmp_intern_free(live->counter_keys);
 	pmp_intern_free(live->calls);
+	pmp_locks_free(live->locks);
+	pmp_sample_locks_free(&live->sample_locks);
 	free(live->processes);
 	free(live->threads);
 	free(live->counters);
+	free(live->waits);
+	free(live->rows);
 	free(live->log);
 	free(live->log_samples);
 	free(live->words);
@@ -115,11 +122,30 @@ uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key
 	*thread = (struct pmp_counted_thread){ .process = key->process,
 					       .tid = key->tid,
 					       .counter = PMP_INTERN_NONE,
+					       .lock = PMP_LOCK_NONE,
+					       .holder = PMP_INTERN_NONE,
 					       .syscall = PMP_SYSCALL_UNKNOWN,
 					       .cpu_share = -1,
 					       .switches = -1 };
 	memcpy(thread->name, key->name, sizeof(thread->name));
 	return id;
+}
+
+/* A new one. There is room for it. */
+static void add_counter(struct pmp_live *live, const struct pmp_counter_key *key)
+{
+	uint32_t wait = PMP_INTERN_NONE;
+
+	if (key->lock != PMP_LOCK_NONE) {
+		wait = (uint32_t)live->wait_count++;
+		live->waits[wait] = (struct pmp_live_wait_times){ 0 };
+	}
+	live->counters[live->counter_count++] =
+		(struct pmp_counted_counter){ .thread = key->thread,
+					      .stack = key->stack,
+					      .lock = key->lock,
+					      .wait = wait,
+					      .state = (char)key->state };
 }
 
 uint32_t pmp_live_find_counter(struct pmp_live *live,
@@ -128,24 +154,23 @@ uint32_t pmp_live_find_counter(struct pmp_live *live,
 	struct pmp_counter_key key = {
 		like->thread,
 		like->stack,
-		(unsigned char)like->state | (like->waits_for_lock ? PMP_LIVE_LOCK : 0),
+		(unsigned char)like->state,
+		like->lock,
 	};
 	uint32_t id;
 
 	if (live->counter_count >= PMP_LIVE_COUNTERS_MAX &&
-	    pmp_intern_find(live->counter_keys, &key, sizeof(key)) == PMP_INTERN_NONE)
+	    pmp_intern_find(live->counter_keys, &key, sizeof(key)) == PMP_INTERN_NONE) {
 		key.stack = 0;
-	id = pmp_intern(live->counter_keys, &key, sizeof(key));
-	if (id == PMP_INTERN_NONE ||
-	    PMP_RESERVE(&live->counters, &live->counter_capacity, (size_t)id + 1))
+		key.lock = PMP_LOCK_NONE;
+	}
+	if (PMP_RESERVE(&live->counters, &live->counter_capacity,
+			live->counter_count + 1) ||
+	    PMP_RESERVE(&live->waits, &live->wait_capacity, live->wait_count + 1))
 		return PMP_INTERN_NONE;
-	if (id == live->counter_count)
-		live->counters[live->counter_count++] =
-			(struct pmp_counted_counter){ .thread = key.thread,
-						      .stack = key.stack,
-						      .state = like->state,
-						      .waits_for_lock =
-							      like->waits_for_lock };
+	id = pmp_intern(live->counter_keys, &key, sizeof(key));
+	if (id != PMP_INTERN_NONE && id == live->counter_count)
+		add_counter(live, &key);
 	return id;
 }
 
@@ -170,13 +195,25 @@ uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thr
 	return pmp_intern(live->stack_keys, live->words, bytes);
 }
 
+uint64_t pmp_live_longest(const struct pmp_live *live, uint32_t wait,
+			  enum pmp_window window)
+{
+	const struct pmp_live_wait_times *counted = &live->waits[wait];
+
+	if (window == PMP_WINDOW_START)
+		return counted->longest;
+	return pmp_longest_get(&counted->longest_of[window], window_times[window],
+			       live->info.time);
+}
+
 uint64_t pmp_live_size(const struct pmp_live *live)
 {
 	return pmp_intern_size(live->process_keys) + pmp_intern_size(live->thread_keys) +
 	       pmp_intern_size(live->stack_keys) + pmp_intern_size(live->counter_keys) +
 	       live->process_capacity * sizeof(*live->processes) +
 	       live->thread_capacity * sizeof(*live->threads) +
-	       live->counter_capacity * sizeof(*live->counters);
+	       live->counter_capacity * sizeof(*live->counters) +
+	       live->wait_capacity * sizeof(*live->waits) + pmp_locks_size(live->locks);
 }
 
 void pmp_live_mark(const struct pmp_live *live, bool *used)
@@ -187,6 +224,12 @@ void pmp_live_mark(const struct pmp_live *live, bool *used)
 
 		for (size_t k = 1; k < length / sizeof(*words); k++)
 			used[words[k]] = true;
+	}
+	for (uint32_t i = 0; i < pmp_locks_count(live->locks); i++) {
+		pmp_location location = pmp_locks_get(live->locks, i)->object.location;
+
+		if (location != PMP_LOCATION_NONE)
+			used[location] = true;
 	}
 }
 
@@ -231,8 +274,15 @@ static void expire(struct pmp_live *live, int window)
 	struct pmp_log_tail *tail = &live->tails[window];
 	const struct pmp_log_sample *sample = sample_at(live, tail->sample++);
 
-	for (uint32_t i = 0; i < sample->counters; i++)
-		live->counters[*log_at(live, tail->counter++)].counts[window]--;
+	for (uint32_t i = 0; i < sample->counters; i++) {
+		uint32_t logged = *log_at(live, tail->counter++);
+		struct pmp_counted_counter *counter =
+			&live->counters[logged & ~PMP_LOG_NEW];
+
+		counter->counts[window]--;
+		if (counter->wait != PMP_INTERN_NONE && !(logged & PMP_LOG_NEW))
+			live->waits[counter->wait].delays[window] -= sample->passed;
+	}
 	live->windows[window].stacks -= sample->counters;
 	live->windows[window].samples--;
 	live->processes[sample->process].samples[window]--;
@@ -359,15 +409,37 @@ static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thre
 		live->info.merged++;
 	live->threads[id].process = process;
 	live->threads[id].counter = PMP_INTERN_NONE;
+	/* They have other numbers now; the next sample has them again. */
+	live->threads[id].holder = PMP_INTERN_NONE;
 	return id;
 }
 
-static void add_counts(struct pmp_counted_counter *to,
+/* What the old counter has of its lock goes to the new one. */
+static void add_wait_times(struct pmp_live_wait_times *to,
+			   const struct pmp_live_wait_times *from, uint64_t now)
+{
+	if (to->longest < from->longest)
+		to->longest = from->longest;
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
+		to->delays[i] += from->delays[i];
+		if (i != PMP_WINDOW_START)
+			pmp_longest_add(&to->longest_of[i], window_times[i], now,
+					pmp_longest_get(&from->longest_of[i],
+							window_times[i], now));
+	}
+}
+
+static void add_counts(struct pmp_live *live, uint32_t id, const struct pmp_live *old,
 		       const struct pmp_counted_counter *from)
 {
+	struct pmp_counted_counter *to = &live->counters[id];
+
 	to->syscall = from->syscall;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
 		to->counts[i] += from->counts[i];
+	if (from->wait != PMP_INTERN_NONE && to->wait != PMP_INTERN_NONE)
+		add_wait_times(&live->waits[to->wait], &old->waits[from->wait],
+			       live->info.time);
 }
 
 /* How much a stack is worth to be kept. */
@@ -473,7 +545,7 @@ static int move_counters(struct pmp_live *live, const struct pmp_live *old,
 		moves->counters[i] = pmp_live_find_counter(live, &moved);
 		if (moves->counters[i] == PMP_INTERN_NONE)
 			return PMP_ENOMEM;
-		add_counts(&live->counters[moves->counters[i]], &old->counters[i]);
+		add_counts(live, moves->counters[i], old, &old->counters[i]);
 	}
 	return 0;
 }
@@ -511,6 +583,7 @@ static void free_tables(struct pmp_live *live)
 	free(live->processes);
 	free(live->threads);
 	free(live->counters);
+	free(live->waits);
 }
 
 /* Empty ones. False: no memory. */
@@ -523,6 +596,8 @@ static bool make_tables(struct pmp_live *live)
 	live->processes = NULL;
 	live->threads = NULL;
 	live->counters = NULL;
+	live->waits = NULL;
+	live->wait_count = live->wait_capacity = 0;
 	live->process_count = live->process_capacity = 0;
 	live->thread_count = live->thread_capacity = live->ended_count = 0;
 	live->counter_count = live->counter_capacity = 0;
@@ -535,7 +610,8 @@ static void log_renumber(struct pmp_live *live, const struct moves *moves)
 	const struct pmp_log_tail *tail = &live->tails[PMP_WINDOW_MINUTE];
 
 	for (uint64_t i = tail->counter; i < live->head.counter; i++)
-		*log_at(live, i) = moves->counters[*log_at(live, i)];
+		*log_at(live, i) = moves->counters[*log_at(live, i) & ~PMP_LOG_NEW] |
+				   (*log_at(live, i) & PMP_LOG_NEW);
 	for (uint64_t i = tail->sample; i < live->head.sample; i++)
 		sample_at(live, i)->process =
 			moves->processes[sample_at(live, i)->process];
@@ -630,81 +706,207 @@ static void describe(struct pmp_counted_thread *thread, const struct pmp_thread 
 								      : PMP_NOT_STOPPED;
 }
 
-/*
- * glibc's mutexes wait with FUTEX_WAIT, those with priority inheritance with LOCK_PI;
- * its condition variables and semaphores with FUTEX_WAIT_BITSET.
- */
-static bool waits_for_lock(const struct pmp_thread *thread)
+/* The same wait as in its last sample: it has not run since. A stop adds two runs. */
+static bool waits_on(const struct pmp_counted_thread *thread,
+		     const struct pmp_thread *now)
 {
-	enum { WAIT = 0, LOCK_PI = 6, LOCK_PI2 = 13, COMMAND = 0x7f };
-	const char *name = pmp_syscall_name(thread->syscall);
-	uint64_t command = thread->args[1] & COMMAND;
+	uint64_t stopped = thread->obtained == PMP_STOPPED ? 2 : 0;
 
-	return name && strcmp(name, "futex") == 0 &&
-	       (command == WAIT || command == LOCK_PI || command == LOCK_PI2);
+	if (thread->lock == PMP_LOCK_NONE || thread->wait.kind != now->wait.kind ||
+	    thread->wait.object != now->wait.object)
+		return false;
+	return now->obtained == PMP_UNCHANGED ||
+	       (now->runs && now->runs == thread->runs + stopped);
+}
+
+/* What it waits for, whoever holds that. False: no memory. */
+static bool find_lock(struct pmp_live *live, size_t i, uint32_t *number)
+{
+	struct pmp_lock lock;
+
+	*number = PMP_LOCK_NONE;
+	if (!pmp_sample_locks_get(&live->sample_locks, i, &lock))
+		return true;
+	lock.holder_is = lock.absent = 0;
+	lock.holder = 0;
+	lock.holder_name = "";
+	*number = pmp_locks_add(live->locks, &lock);
+	return *number != PMP_LOCK_NONE;
+}
+
+/* Take up what it waits for. False: no memory. */
+static bool take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t time)
+{
+	struct pmp_counted_thread *thread = &live->threads[row];
+	const struct pmp_thread *now = &live->sample_locks.sample->threads[i];
+
+	if (!waits_on(thread, now)) {
+		if (!find_lock(live, i, &thread->lock))
+			return false;
+		thread->wait_since = time;
+	}
+	thread->wait = now->wait;
+	thread->runs = now->runs;
+	thread->holder = PMP_INTERN_NONE;
+	thread->behind = 0;
+	return true;
 }
 
 static bool same_state(const struct pmp_counted_counter *one,
 		       const struct pmp_counted_counter *other)
 {
-	return one->state == other->state && one->waits_for_lock == other->waits_for_lock;
+	return one->state == other->state && one->lock == other->lock;
 }
 
-static int count_thread(struct pmp_live *live, uint32_t process, uint64_t time,
-			const struct pmp_thread *thread, const pmp_location *locations)
+/* passed: time since the process's last sample, if the thread was in that. */
+static void count_wait(struct pmp_live *live, const struct pmp_counted_counter *counter,
+		       uint64_t passed, uint64_t time)
 {
-	struct pmp_thread_key key = { .process = process, .tid = thread->tid };
-	uint32_t row = pmp_live_find_thread(live, &key), id;
+	struct pmp_live_wait_times *wait;
+	uint64_t waited = time - live->threads[counter->thread].wait_since;
+
+	if (counter->wait == PMP_INTERN_NONE)
+		return;
+	wait = &live->waits[counter->wait];
+	if (wait->longest < waited)
+		wait->longest = waited;
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
+		wait->delays[i] += passed;
+		if (i != PMP_WINDOW_START)
+			pmp_longest_add(&wait->longest_of[i], window_times[i], time,
+					waited);
+	}
+}
+
+/* The counter of a thread now, or PMP_INTERN_NONE: no memory. */
+static uint32_t find_counter(struct pmp_live *live, uint32_t row,
+			     const struct pmp_thread *thread,
+			     const pmp_location *locations)
+{
 	struct pmp_counted_counter like = { .thread = row,
 					    .state = thread->state,
-					    .waits_for_lock = waits_for_lock(thread) };
+					    .lock = live->threads[row].lock };
+	uint32_t id = live->threads[row].counter;
 
-	if (row == PMP_INTERN_NONE)
+	if (thread->obtained == PMP_UNCHANGED && id != PMP_INTERN_NONE &&
+	    same_state(&live->counters[id], &like))
+		return id;
+	like.stack = pmp_live_find_stack(live, thread, locations);
+	return like.stack == PMP_INTERN_NONE ? PMP_INTERN_NONE
+					     : pmp_live_find_counter(live, &like);
+}
+
+/* Thread i of a sample. */
+static int count_thread(struct pmp_live *live, size_t i,
+			const struct pmp_log_sample *logged,
+			const pmp_location *locations)
+{
+	const struct pmp_thread *thread = &live->sample_locks.sample->threads[i];
+	struct pmp_thread_key key = { .process = logged->process, .tid = thread->tid };
+	uint32_t row = pmp_live_find_thread(live, &key), id;
+	bool is_new;
+
+	if (row == PMP_INTERN_NONE || !take_wait(live, row, i, logged->time))
 		return PMP_ENOMEM;
-	id = live->threads[row].counter;
-	if (thread->obtained != PMP_UNCHANGED || id == PMP_INTERN_NONE ||
-	    !same_state(&live->counters[id], &like)) {
-		like.stack = pmp_live_find_stack(live, thread, locations);
-		id = like.stack == PMP_INTERN_NONE ? PMP_INTERN_NONE
-						   : pmp_live_find_counter(live, &like);
-	}
+	is_new = live->threads[row].seen + logged->passed != logged->time;
+	id = find_counter(live, row, thread, locations);
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
-	describe(&live->threads[row], thread, time);
+	describe(&live->threads[row], thread, logged->time);
 	live->threads[row].counter = id;
-	live->threads[row].waits_for_lock = like.waits_for_lock;
+	live->rows[i] = row;
 	live->counters[id].syscall = thread->syscall;
-	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
-		live->counters[id].counts[i]++;
-	log_counter(live, id);
+	for (int window = 0; window < PMP_WINDOW_COUNT; window++)
+		live->counters[id].counts[window]++;
+	count_wait(live, &live->counters[id], is_new ? 0 : logged->passed, logged->time);
+	log_counter(live, is_new ? id | PMP_LOG_NEW : id);
 	return 0;
 }
 
-int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
-		 const pmp_location *locations)
-{
-	const struct pmp_process_key key = { .pid = sample->pid };
-	uint32_t process, counted = 0;
-	struct pmp_counted_process *owner;
-	struct pmp_log_sample logged;
-	int code = 0;
+/* ---- who waits for whom ------------------------------------------------------- */
 
-	if (log_reserve(live, sample->thread_count) || merge_if_full(live, sample->time))
-		return PMP_ENOMEM;
-	process = pmp_live_find_process(live, &key);
-	if (process == PMP_INTERN_NONE)
+/* The thread that thread i of the sample waits for. */
+static uint32_t find_holder(const struct pmp_live *live, size_t i)
+{
+	size_t holder = pmp_sample_locks_holder(&live->sample_locks, i);
+
+	return holder == PMP_NO_HOLDER ? PMP_INTERN_NONE : live->rows[holder];
+}
+
+static bool is_deadlocked(const struct pmp_live *live, uint32_t row)
+{
+	return live->threads[row].wait.flags & PMP_WAIT_DEADLOCK;
+}
+
+/* It waits for all on its way to the root; those in a circle do for each other. */
+static void count_behind(struct pmp_live *live, uint32_t row)
+{
+	uint32_t at = live->threads[row].holder;
+
+	for (int i = 0; i < CHAIN_MAX && at != PMP_INTERN_NONE && at != row; i++) {
+		live->threads[at].behind++;
+		if (is_deadlocked(live, at))
+			return;
+		at = live->threads[at].holder;
+	}
+}
+
+/* Is it the thread of its circle that comes first? */
+static bool begins_circle(const struct pmp_live *live, uint32_t row)
+{
+	uint32_t at = row;
+
+	for (int i = 0; i < CIRCLE_MAX && is_deadlocked(live, at); i++) {
+		at = live->threads[at].holder;
+		if (at == PMP_INTERN_NONE || at < row)
+			return false;
+		if (at == row)
+			return true;
+	}
+	return false;
+}
+
+/* When all threads of a sample are counted. The number of deadlocks. */
+static size_t connect_threads(struct pmp_live *live, const struct pmp_sample *sample)
+{
+	size_t deadlocks = 0;
+
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (sample->threads[i].wait.kind)
+			live->threads[live->rows[i]].holder = find_holder(live, i);
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		uint32_t row = live->rows[i];
+
+		if (live->threads[row].holder == PMP_INTERN_NONE)
+			continue;
+		if (!is_deadlocked(live, row))
+			count_behind(live, row);
+		else
+			deadlocks += begins_circle(live, row);
+	}
+	return deadlocks;
+}
+
+static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
+			struct pmp_symbolizer *symbolizer)
+{
+	if (log_reserve(live, sample->thread_count) ||
+	    merge_if_full(live, sample->time) ||
+	    PMP_RESERVE(&live->rows, &live->rows_capacity, sample->thread_count + 1) ||
+	    pmp_sample_locks_start(&live->sample_locks, sample, symbolizer, true))
 		return PMP_ENOMEM;
 	if (!live->first_time)
 		live->first_time = sample->time;
 	live->info.time = sample->time;
-	for (size_t i = 0; i < sample->thread_count && !code; i++) {
-		code = count_thread(live, process, sample->time, &sample->threads[i],
-				    locations);
-		counted += !code;
-	}
-	logged = (struct pmp_log_sample){ sample->time, process, counted };
-	log_sample(live, &logged);
-	owner = &live->processes[process];
+	return 0;
+}
+
+/* The sample has been counted in its process. */
+static void end_sample(struct pmp_live *live, const struct pmp_sample *sample,
+		       const struct pmp_log_sample *logged)
+{
+	struct pmp_counted_process *owner = &live->processes[logged->process];
+
 	copy_text(owner->name, sample->name, sizeof(owner->name));
 	owner->seen = sample->time;
 	owner->last.size = sizeof(owner->last);
@@ -713,8 +915,32 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
 		owner->samples[i]++;
 		live->windows[i].samples++;
-		live->windows[i].stacks += counted;
+		live->windows[i].stacks += logged->counters;
 	}
+}
+
+int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
+		 const pmp_location *locations, struct pmp_symbolizer *symbolizer)
+{
+	const struct pmp_process_key key = { .pid = sample->pid };
+	struct pmp_log_sample logged = { .time = sample->time };
+	int code = begin_sample(live, sample, symbolizer);
+
+	if (code)
+		return code;
+	logged.process = pmp_live_find_process(live, &key);
+	if (logged.process == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	if (live->processes[logged.process].seen)
+		logged.passed = sample->time - live->processes[logged.process].seen;
+	for (size_t i = 0; i < sample->thread_count && !code; i++) {
+		code = count_thread(live, i, &logged, locations);
+		logged.counters += !code;
+	}
+	if (!code)
+		live->processes[logged.process].deadlocks = connect_threads(live, sample);
+	log_sample(live, &logged);
+	end_sample(live, sample, &logged);
 	log_expire(live, sample->time);
 	return code;
 }
@@ -725,8 +951,9 @@ void pmp_live_forget(struct pmp_live *live, pid_t pid)
 	uint32_t id = pmp_intern_find(live->process_keys, &key, sizeof(key));
 
 	/* Its threads are not there any more, and do not count as if they were. */
-	if (id != PMP_INTERN_NONE)
-		live->processes[id].last = (struct pmp_sample_info){
-			.size = sizeof(struct pmp_sample_info)
-		};
+	if (id == PMP_INTERN_NONE)
+		return;
+	live->processes[id].last =
+		(struct pmp_sample_info){ .size = sizeof(struct pmp_sample_info) };
+	live->processes[id].deadlocks = 0;
 }

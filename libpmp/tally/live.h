@@ -8,17 +8,20 @@
 
 #include "libpmp-program.h"
 #include "sample.h"
+#include "tally/lock-table.h"
 #include "tally/stack-table.h"
 
 /* NULL: no memory. */
 struct pmp_live *pmp_live_new(void);
 void pmp_live_free(struct pmp_live *live);
 /*
- * Count a sample, which has been checked; locations are those of sample->frames.
- * 0 or PMP_ENOMEM.
+ * Count a sample, which has been checked; locations are those of sample->frames, and the
+ * symbolizer locates what its threads wait for. 0 or PMP_ENOMEM.
  */
 int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
-		 const pmp_location *locations);
+		 const pmp_location *locations, struct pmp_symbolizer *symbolizer);
+/* A lock, i below their number. */
+const struct pmp_lock *pmp_live_get_lock(const struct pmp_live *live, size_t i);
 /* Count an entry of a saved profile, all of which is copied. 0 or PMP_ENOMEM. */
 int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry);
 /* A process has ended. */

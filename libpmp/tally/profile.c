@@ -475,7 +475,8 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    pmp_cpu_time_begin(profile->times, &profile->entries, sample) ||
 	    (profile->timeline &&
 	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||
-	    (profile->live && pmp_live_add(profile->live, sample, profile->locations)))
+	    (profile->live && pmp_live_add(profile->live, sample, profile->locations,
+					   profile->symbolizer)))
 		return pmp_error_nomem(err, "counting a sample");
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (count_thread(profile, sample, i))

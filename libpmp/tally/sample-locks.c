@@ -117,6 +117,11 @@ bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i, struct pmp_l
 	return true;
 }
 
+size_t pmp_sample_locks_holder(const struct pmp_sample_locks *locks, size_t i)
+{
+	return holder_of(locks, i);
+}
+
 static bool is_deadlocked(const struct pmp_sample *sample, size_t i)
 {
 	return sample->threads[i].wait.flags & PMP_WAIT_DEADLOCK;

@@ -33,6 +33,8 @@ int pmp_sample_locks_start(struct pmp_sample_locks *locks,
  * nothing known. */
 bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i,
 			  struct pmp_lock *lock);
+/* The thread of the sample that thread i waits for, or PMP_NO_HOLDER. */
+size_t pmp_sample_locks_holder(const struct pmp_sample_locks *locks, size_t i);
 /* The thread that has to finish first for thread i to go on: who holds what it waits for,
  * or who holds what that one waits for, and so on. Of a deadlock the one that comes first.
  * PMP_NO_HOLDER: not known, or not in the sample. */

@@ -208,6 +208,27 @@ char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t siz
 	return buffer;
 }
 
+char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
+		char *buffer, size_t size)
+{
+	char text[256], holder[64];
+	struct pmp_live_lock lock;
+
+	if (thread->lock == SIZE_MAX)
+		return thread_wait(thread, buffer, size);
+	lock = lock_of(model, thread->lock, text, sizeof(text));
+	holder_text(model, thread, holder, sizeof(holder));
+	if (*lock.name)
+		snprintf(buffer, size, "%s", lock.name);
+	else if (lock.address)
+		snprintf(buffer, size, "0x%" PRIx64, lock.address);
+	else
+		pmp_escape(lock.kind, buffer, size);
+	if (strcmp(holder, "-") != 0)
+		snprintf(buffer + strlen(buffer), size - strlen(buffer), " %s", holder);
+	return buffer;
+}
+
 void text_wait(const struct model *model, const struct view_row *row, char *buffer,
 	       size_t size)
 {
@@ -218,7 +239,7 @@ void text_wait(const struct model *model, const struct view_row *row, char *buff
 		return;
 	pmp_live_thread(model->live, row->thread, &thread);
 	if (thread.stack == row->stack)
-		thread_wait(&thread, buffer, size);
+		wait_text(model, &thread, buffer, size);
 }
 
 unsigned style_state(const struct model *model, const struct view_row *row)

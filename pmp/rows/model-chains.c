@@ -54,6 +54,13 @@ static bool want(struct model *model, struct frame_names *frames, pmp_location l
 	return true;
 }
 
+bool model_want(struct model *model, pmp_location location)
+{
+	return model_extend(&model->location_names, &model->location_names_count,
+			    (size_t)location + 1, sizeof(*model->location_names)) &&
+	       want(model, &model->location_names[location], location);
+}
+
 static bool add_name(struct model *model, uint32_t name)
 {
 	if (name == NAME_NONE ||

@@ -20,12 +20,7 @@ char model_state(const struct model *model, char state, bool waits_for_lock, siz
 
 	if (state != 'S')
 		return state;
-	/* What parks threads, Go's runtime for instance, makes the same call as a lock. */
-	if (waits_for_lock && !pmp_filter_is_idle(marks, state, "futex"))
-		return 'L';
-	if (pmp_filter_is_locked(marks))
-		return 'L';
-	return state;
+	return waits_for_lock || pmp_filter_is_locked(marks) ? 'L' : state;
 }
 
 /* ---- filters ----------------------------------------------------------------- */
@@ -81,6 +76,16 @@ static bool idle_passes(const struct model *model, size_t stack, char state,
 		return true;
 	idle = pmp_filter_is_idle(marks_of(model, stack), state, syscall);
 	return idle == (model->settings.idle == PMP_IDLE_ONLY);
+}
+
+bool model_passes(struct model *model, size_t stack, char state, const char *syscall,
+		  bool *passes)
+{
+	uint32_t chain = model_chain_of(model, stack);
+
+	*passes = chain != NAME_NONE && stack_passes(model, stack, chain) &&
+		  idle_passes(model, stack, state, syscall);
+	return chain != NAME_NONE;
 }
 
 /* ---- threads and processes ----------------------------------------------------- */

@@ -62,6 +62,17 @@ struct view_row {
 	unsigned level;	     /* of names above it */
 };
 
+/* More of a row that is a lock. */
+struct lock_row {
+	uint64_t delay, longest; /* ns */
+	uint32_t lock; /* index; of a saved profile the one that was counted most */
+	uint32_t
+		waiter; /* index of a thread that waits for it now; NAME_NONE: none does */
+	uint32_t holder; /* of the one that this waits for; NAME_NONE: not known */
+	size_t behind;	 /* threads that wait for the holder */
+	bool deadlocked;
+};
+
 struct name_chain {
 	uint32_t first, count; /* in names_of_chains, leaf first */
 	uint64_t hash;
@@ -115,6 +126,8 @@ struct row_list {
 	const struct view_type *type; /* whose rows these are; NULL: there are none */
 	struct view_row *rows;
 	size_t row_count, row_capacity;
+	struct lock_row *locks; /* for each row of that kind */
+	size_t lock_capacity;
 	uint32_t *order; /* rows as they are shown */
 	size_t order_count, order_capacity;
 	uint64_t total;	      /* stacks that pass the filters */

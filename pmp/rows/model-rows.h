@@ -40,6 +40,7 @@ struct build {
 	bool same;   /* they need not be counted: they are there */
 	bool shares; /* these are those of the list that is shown */
 	struct sorter sort;
+	size_t counters;     /* of locks: so many are counted before threads */
 	uint32_t root, node; /* of the tree */
 	bool opened;	     /* nodes were opened or closed meanwhile */
 };
@@ -51,6 +52,8 @@ model_step model_collect;
 /* Rows for threads, for functions of stacks; in no order. */
 model_step model_threads;
 model_step model_functions;
+/* Locks that threads wait for or have waited for. */
+model_step model_locks;
 /* The order of rows. */
 model_step model_order;
 /* The tree of stacks, and the order of its nodes. */
@@ -70,10 +73,17 @@ bool model_reserve_row_of(struct model *model, size_t count);
 struct view_row *model_row_of(struct model *model, struct row_of *row_of, uint64_t family,
 			      uint64_t identity, bool *added);
 
+/* Does a stack pass the filters, in this state? False: no memory. */
+bool model_passes(struct model *model, size_t stack, char state, const char *syscall,
+		  bool *passes);
+
 /* Do the stacks of a list answer what is asked for? */
 bool model_is_collected(const struct model *model, const struct row_list *list);
 /* Stacks are no rows any more, if they were. */
 void model_part_rows(struct row_list *list);
+
+/* Have a location named, if it has not been asked for. False: no memory. */
+bool model_want(struct model *model, pmp_location location);
 
 /* A new row, valid until the next, or NULL. */
 struct view_row *model_add_row(struct model *model, uint64_t identity);

@@ -63,6 +63,7 @@ static void free_list(struct row_list *list)
 	model_drop_tree(list);
 	free(list->rows);
 	free(list->stack_rows);
+	free(list->locks);
 	free(list->order);
 }
 

@@ -6,13 +6,6 @@
 
 #include "rows/model.h"
 
-/* Its key and its tab are there already. */
-static const struct view_type view_locks = {
-	.name = "Locks",
-	.help = "locks (not in this release)",
-	.key = '5',
-};
-
 static const struct view_type *const types[] = {
 	&view_stacks, &view_functions, &view_tree, &view_threads, &view_locks,
 };

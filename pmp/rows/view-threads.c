@@ -81,7 +81,9 @@ static void text_wchan(const struct model *model, const struct view_row *row,
 	struct pmp_live_thread thread = thread_of(model, row);
 	bool args = model->settings.wait && thread.obtained != PMP_OBTAINED_UNKNOWN;
 
-	if (args && strcmp(thread.syscall, "futex") == 0)
+	if (model->settings.wait && thread.lock != SIZE_MAX)
+		wait_text(model, &thread, buffer, size);
+	else if (args && strcmp(thread.syscall, "futex") == 0)
 		snprintf(buffer, size, "0x%" PRIx64, thread.args[0]);
 	else if (args && *thread.syscall)
 		snprintf(buffer, size, "%" PRIx64 " %" PRIx64 " %" PRIx64, thread.args[0],
@@ -207,7 +209,7 @@ static const struct column columns[COLUMN_COUNT] = {
 		   .compare = compare_call,
 		   .word = "call" },
 	[WAIT] = { .title = "WAITS IN",
-		   .width = 18,
+		   .width = 24,
 		   .narrow = 90,
 		   .flags = COLUMN_LEFT,
 		   .text = text_wchan,

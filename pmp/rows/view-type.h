@@ -52,7 +52,7 @@ struct column {
 
 /* ---- a view ------------------------------------------------------------------------ */
 
-enum row_kind { ROW_STACK, ROW_FUNCTION, ROW_NODE, ROW_THREAD };
+enum row_kind { ROW_STACK, ROW_FUNCTION, ROW_NODE, ROW_THREAD, ROW_LOCK };
 
 struct view_type {
 	const char *name; /* of its tab */
@@ -62,9 +62,10 @@ struct view_type {
 	enum row_kind row; /* what a row is; nodes can be opened and closed */
 	/* Its rows are made by these, one after the other, up to a NULL. */
 	model_step *steps[STEPS_MAX];
-	const struct column *columns; /* none: the view is not in this release */
+	const struct column *columns;
 	size_t column_count;
-	size_t sort; /* the column to sort by at first */
+	size_t sort;	     /* the column to sort by at first */
+	const char *nothing; /* what is shown if there are no rows; NULL: the usual */
 };
 
 /* ---- cells that several views have: columns.c ---------------------------------------- */
@@ -104,5 +105,32 @@ unsigned style_state(const struct model *, const struct view_row *);
 
 /** What a thread waits for, in words: call, argument, place in the kernel. */
 char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t size);
+/** The same of a lock or an event: its object and who holds it, "LOCK_log 4131 conn-17 D". */
+char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
+		char *buffer, size_t size);
+
+/* ---- locks: waits.c ------------------------------------------------------------------- */
+
+/** What is known of a lock; its texts are in the buffer. */
+struct pmp_live_lock lock_of(const struct model *model, size_t lock, char *buffer,
+			     size_t size);
+/** "mutex mysql_bin_log+0x10", "mutex 0x7f31b8001a40 in the heap". Returns buffer. */
+char *lock_text(const struct model *model, size_t lock, char *buffer, size_t size);
+/** Who holds what a thread waits for: "28071 conn-17 D", "2 readers", "free"; "-" if that
+ * is not known. Returns buffer. */
+char *holder_text(const struct model *model, const struct pmp_live_thread *waiter,
+		  char *buffer, size_t size);
+/** The same in a sentence, '28071 "conn-17" (D, fdatasync)'. */
+char *holder_words(const struct model *model, const struct pmp_live_thread *waiter,
+		   char *buffer, size_t size);
+/** What a thread waits for and who holds it, in a sentence. */
+char *wait_words(const struct model *model, const struct pmp_live_thread *waiter,
+		 char *buffer, size_t size);
+/** How many deadlocks there are now. */
+size_t deadlock_count(const struct model *model);
+/** The innermost function of a stack; not longer than 40 letters. Returns buffer. */
+char *leaf_text(const struct model *model, size_t stack, char *buffer, size_t size);
+/** More of a row that is a lock. */
+const struct lock_row *lock_row(const struct model *model, const struct view_row *row);
 
 #endif

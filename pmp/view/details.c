@@ -30,8 +30,8 @@ static void add(char *buffer, size_t size, const char *text)
 }
 
 /* What the thread is at, if it still is there. */
-static void add_thread(const struct view_row *row, const struct pmp_live_thread *thread,
-		       char *buffer, size_t size)
+static void add_thread(const struct model *model, const struct view_row *row,
+		       const struct pmp_live_thread *thread, char *buffer, size_t size)
 {
 	char text[512], part[256];
 
@@ -41,9 +41,12 @@ static void add_thread(const struct view_row *row, const struct pmp_live_thread 
 		add(buffer, size, text);
 	if (!thread->present || thread->stack != row->stack)
 		return;
-	thread_wait(thread, part, sizeof(part));
-	if (*part) {
-		add(buffer, size, "  in ");
+	if (thread->lock != SIZE_MAX) {
+		add(buffer, size, "  waits for ");
+		add(buffer, size, wait_words(model, thread, text, sizeof(text)));
+	} else {
+		thread_wait(thread, part, sizeof(part));
+		add(buffer, size, *part ? "  in " : "");
 		add(buffer, size, part);
 	}
 	if (thread->obtained == PMP_OBTAINED_UNKNOWN)
@@ -64,10 +67,14 @@ void details_title(const struct view *view, const struct view_row *row, char *bu
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
 
 	snprintf(buffer, size, "row %zu of %zu", view->at + 1, model->list.order_count);
+	if (model->live && model->list.type->row == ROW_LOCK) {
+		details_lock_title(view, row, buffer, size);
+		return;
+	}
 	if (!model->live || row->thread >= pmp_live_thread_count(model->live))
 		return;
 	pmp_live_thread(model->live, row->thread, &thread);
-	add_thread(row, &thread, buffer, size);
+	add_thread(model, row, &thread, buffer, size);
 }
 
 /* One function: its number on the stack, name, module, file and line. */
@@ -111,8 +118,9 @@ static void draw_frame(const struct view *view, struct canvas *canvas, int line,
 	canvas_print(canvas, line, at, -1, style, "%s:%u", text, info->line);
 }
 
+/* before: lines that are no functions. */
 static void draw_location(const struct view *view, struct canvas_part *part,
-			  pmp_location location)
+			  pmp_location location, size_t before)
 {
 	struct pmp_symbolizer *symbolizer = view->model.symbolizer;
 	struct pmp_frame_info info = { .size = sizeof(info) };
@@ -129,10 +137,30 @@ static void draw_location(const struct view *view, struct canvas_part *part,
 		if (i)
 			pmp_symbolizer_frame(symbolizer, location, i, &info);
 		/* Numbered as gdb does: inlined functions count. */
-		number = part->count;
+		number = part->count - before;
 		line = canvas_part_next(part);
 		if (line >= 0)
 			draw_frame(view, part->canvas, line, number, &info);
+	}
+}
+
+void details_draw_stack(const struct view *view, struct canvas_part *part, size_t index)
+{
+	struct pmp_live_stack stack = { .size = sizeof(stack) };
+	const size_t before = part->count;
+	char end[256];
+	int line;
+
+	if (index >= pmp_live_stack_count(view->model.live))
+		return;
+	pmp_live_stack(view->model.live, index, &stack);
+	for (size_t i = 0; i < stack.count; i++)
+		draw_location(view, part, stack.locations[i], before);
+	if (*stack.end) {
+		line = canvas_part_next(part);
+		snprintf(end, sizeof(end), "     [the stack ends here: %s]", stack.end);
+		if (line >= 0)
+			canvas_text(part->canvas, line, 0, -1, STYLE_YELLOW, end);
 	}
 }
 
@@ -140,20 +168,12 @@ size_t details_draw(struct view *view, struct canvas *canvas, const struct view_
 		    int first, int rows, size_t top)
 {
 	struct canvas_part part = { canvas, first, rows, top, 0 };
-	struct pmp_live_stack stack = { .size = sizeof(stack) };
-	char end[256];
-	int line;
 
-	if (!view->model.live || row->stack >= pmp_live_stack_count(view->model.live))
+	if (!view->model.live)
 		return 0;
-	pmp_live_stack(view->model.live, row->stack, &stack);
-	for (size_t i = 0; i < stack.count; i++)
-		draw_location(view, &part, stack.locations[i]);
-	if (*stack.end) {
-		line = canvas_part_next(&part);
-		snprintf(end, sizeof(end), "     [the stack ends here: %s]", stack.end);
-		if (line >= 0)
-			canvas_text(canvas, line, 0, -1, STYLE_YELLOW, end);
-	}
+	if (view->model.list.type->row == ROW_LOCK)
+		details_lock_draw(view, &part, row);
+	else
+		details_draw_stack(view, &part, row->stack);
 	return part.count;
 }

@@ -32,7 +32,7 @@ static int draw_views(const struct view *view, struct canvas *canvas, int row)
 	for (size_t i = 0; i < view_type_count(); i++) {
 		const struct view_type *type = view_type_at(i);
 		bool now = i == view->model.settings.view;
-		unsigned style = now ? STYLE_REVERSE : type->columns ? 0 : STYLE_DIM;
+		unsigned style = now ? STYLE_REVERSE : 0;
 
 		if (now || canvas->columns >= VIEW_WIDE)
 			at += canvas_print(canvas, row, at, -1, style, " %c %s ",

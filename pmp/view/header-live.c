@@ -134,6 +134,17 @@ static int draw_states(const struct live_header *header, struct canvas *canvas, 
 	return at;
 }
 
+/* "  1 DEADLOCK (d)" */
+static int draw_deadlocks(const struct view *view, struct canvas *canvas, int row, int at)
+{
+	size_t count = deadlock_count(&view->model);
+
+	if (!count)
+		return 0;
+	return canvas_print(canvas, row, at, -1, STYLE_RED | STYLE_BOLD,
+			    "  %zu DEADLOCK%s (d)", count, count == 1 ? "" : "S");
+}
+
 /* How the last stacks were come by, then what is missing. */
 static void draw_stops(const struct live_header *header, struct canvas *canvas, int row)
 {
@@ -159,9 +170,12 @@ int header_draw_live(const struct view *view, struct canvas *canvas, int rows)
 	sum(view, &header);
 	info = &header.info;
 	draw_first(view, &header, canvas);
-	if (rows < 3)
+	if (rows < 3) {
+		draw_deadlocks(view, canvas, 0, canvas->columns - 16);
 		return 1;
+	}
 	at = draw_states(&header, canvas, 1);
+	at += draw_deadlocks(view, canvas, 1, at);
 	canvas_print(
 		canvas, 1, at, -1, 0,
 		canvas->columns < HEADER_ROOMY

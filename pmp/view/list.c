@@ -62,6 +62,17 @@ static void draw_row(const struct view *view, struct canvas *canvas, int line,
 	}
 }
 
+/* Of what was counted nothing is shown. */
+static const char *nothing_text(const struct model *model)
+{
+	const char *nothing = view_type_of(model)->nothing;
+	bool filtered = model->frames.filter || model->focused || model->threads.filter ||
+			model->settings.idle != PMP_IDLE_SHOWN;
+
+	return filtered || !nothing ? "Nothing passes the filters; Esc clears them"
+				    : nothing;
+}
+
 void list_draw(struct view *view, struct canvas *canvas)
 {
 	const struct layout *layout = &view->layout;
@@ -81,8 +92,7 @@ void list_draw(struct view *view, struct canvas *canvas)
 		canvas_text(canvas, layout->list_row, 2, -1, STYLE_DIM,
 			    view->model.failed		  ? "Not enough memory"
 			    : model_is_busy(&view->model) ? "Counting"
-			    : view->model.all.stacks
-				    ? "Nothing passes the filters; Esc clears them"
-			    : view->model.saved ? "The profile is empty"
+			    : view->model.all.stacks	  ? nothing_text(&view->model)
+			    : view->model.saved		  ? "The profile is empty"
 						: "Waiting for the first snapshot");
 }

@@ -17,10 +17,7 @@ void on_next_view(struct view *view)
 {
 	size_t next = view->model.settings.view;
 
-	do
-		next = (next + 1) % view_type_count();
-	while (!view_type_at(next)->columns);
-	view_show(view, next);
+	view_show(view, (next + 1) % view_type_count());
 }
 
 /* ---- moving ------------------------------------------------------------------- */
@@ -262,6 +259,16 @@ void on_wait(struct view *view)
 
 	settings->wait ^= true;
 	view_refresh(view);
+}
+
+void on_deadlock(struct view *view)
+{
+	if (view_next_deadlock(view))
+		return;
+	if (view->model.saved)
+		view_say(view, "A saved profile: nothing is sampled");
+	else
+		on_interval(view);
 }
 
 /* ---- sampling --------------------------------------------------------------------- */

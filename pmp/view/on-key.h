@@ -33,6 +33,7 @@ void on_share(struct view *view);
 void on_lines(struct view *view);
 void on_names(struct view *view);
 void on_wait(struct view *view);
+void on_deadlock(struct view *view);
 void on_pause(struct view *view);
 void on_refresh(struct view *view);
 void on_faster(struct view *view);

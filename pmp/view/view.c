@@ -84,6 +84,16 @@ static void choose(struct view *view)
 	view->chosen_stack = row->stack;
 }
 
+/* Once; the header has it as long as it is there. */
+static void announce_deadlock(struct view *view)
+{
+	size_t count = deadlock_count(&view->model);
+
+	if (count > view->deadlocks)
+		view_say(view, "DEADLOCK: threads wait for each other; d shows them");
+	view->deadlocks = count;
+}
+
 void view_refresh(struct view *view)
 {
 	view_type_begin(&view->model);
@@ -107,6 +117,7 @@ void view_go_on(struct view *view)
 	if (model_is_busy(&view->model) && model_go_on(&view->model, until)) {
 		follow(view);
 		choose(view);
+		announce_deadlock(view);
 	}
 	if (view->searching.left)
 		search_go_on(view, until);
@@ -139,16 +150,33 @@ bool view_is_tree(const struct view *view)
 
 void view_show(struct view *view, size_t number)
 {
-	if (!view_type_at(number)->columns) {
-		view_say(view,
-			 "The view of locks is not in this release; L marks who waits");
-		return;
-	}
 	view->screen = SCREEN_LIST;
 	if (view->model.settings.view == number)
 		return;
 	view->model.settings.view = (unsigned)number;
 	view_show_again(view);
+}
+
+bool view_next_deadlock(struct view *view)
+{
+	const struct model *model = &view->model;
+	size_t locks = view_type_find("locks"), next = view->at + 1;
+	const struct view_row *row, *now;
+
+	if (!deadlock_count(model))
+		return false;
+	if (model->settings.view != locks) {
+		view_show(view, locks);
+		return true;
+	}
+	/* They are the first rows. */
+	now = model_row(model, view->at);
+	row = model_row(model, next);
+	if (!row || !lock_row(model, row)->deadlocked ||
+	    !lock_row(model, now)->deadlocked)
+		next = 0;
+	view_move_to(view, (long)next);
+	return true;
 }
 
 void view_sort_by(struct view *view, size_t column)

@@ -79,7 +79,8 @@ struct view {
 	char input[128];
 	size_t origin; /* the row at which a search began */
 	char message[256];
-	bool redraw; /* the terminal has to be drawn again: ^L */
+	size_t deadlocks; /* that have been announced */
+	bool redraw;	  /* the terminal has to be drawn again: ^L */
 	struct search search;
 	struct search_state searching;
 	uint64_t slice; /* VIEW_SLICE; 0: keys wait until all is there */
@@ -123,6 +124,8 @@ void search_go_on(struct view *view, uint64_t until);
 void view_show(struct view *view, size_t number);
 /** Show the top of all, which has changed. */
 void view_show_again(struct view *view);
+/** The next row of a deadlock, or the first in the view of locks. False: there is none. */
+bool view_next_deadlock(struct view *view);
 /** Sort by a column, or the other way round if that is done already. */
 void view_sort_by(struct view *view, size_t column);
 /** Open or close a node, or show the stack of a row, and back. NULL: there is no row. */
@@ -141,6 +144,13 @@ void view_move_to(struct view *view, long at);
 /** Lines about the stack of a row; top is the first shown. Returns how many there are. */
 size_t details_draw(struct view *view, struct canvas *canvas, const struct view_row *row,
 		    int first, int rows, size_t top);
+/** A stack, frame by frame. */
+void details_draw_stack(const struct view *view, struct canvas_part *part, size_t index);
+/** The same of a row that is a lock, and its heading. */
+void details_lock_draw(struct view *view, struct canvas_part *part,
+		       const struct view_row *row);
+void details_lock_title(const struct view *view, const struct view_row *row, char *buffer,
+			size_t size);
 /** The heading of them. */
 void details_title(const struct view *view, const struct view_row *row, char *buffer,
 		   size_t size);

@@ -93,7 +93,7 @@ static void add_sample(struct saved *saved, uint64_t number)
 		/* One less than are kept apart: nothing is put together. */
 		make_stack((number * THREADS + i) % (stacks - 1), all + thread->frame);
 	}
-	if (pmp_live_add(live, sample, all))
+	if (pmp_live_add(live, sample, all, NULL))
 		abort();
 	pmp_sample_free(sample);
 }

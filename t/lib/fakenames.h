@@ -94,6 +94,15 @@ void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
 	*object = (struct pmp_object){ .in = located->in };
 }
 
+bool pmp_symbolizer_known_object(const struct pmp_symbolizer *symbolizer,
+				 const struct pmp_located_object *located,
+				 struct pmp_object *object)
+{
+	(void)symbolizer;
+	*object = (struct pmp_object){ .in = located->in };
+	return true;
+}
+
 /* The number of the first function of the same module. */
 static uint32_t fake_mapping(size_t function)
 {

@@ -140,6 +140,31 @@ TAP_UNUSED static void fake_call(struct pmp_thread *thread, int number, uint64_t
 	snprintf(thread->wchan, sizeof(thread->wchan), "%s", wchan);
 }
 
+static bool fake_deadlock; /* in the server, of two threads */
+
+TAP_UNUSED static void fake_wait(struct pmp_thread *thread, uint64_t object, pid_t holder)
+{
+	thread->wait = (struct pmp_wait){
+		.kind = PMP_WAIT_MUTEX,
+		.holder_is = PMP_HOLDER_THREAD,
+		.flags = PMP_WAIT_PROVEN,
+		.holder = holder,
+		.object = object,
+	};
+	thread->args[0] = object;
+}
+
+/* Of conn-62 and conn-63: each has what the other one waits for. */
+TAP_UNUSED static void fake_circle(struct pmp_sample *sample)
+{
+	struct pmp_thread *one = &sample->threads[62], *other = &sample->threads[63];
+
+	fake_wait(one, 0x7f31b8002000, other->tid);
+	fake_wait(other, 0x7f31b8003000, one->tid);
+	one->wait.flags |= PMP_WAIT_DEADLOCK;
+	other->wait.flags |= PMP_WAIT_DEADLOCK;
+}
+
 /* One snapshot of the server; a thread's CPU time grows as if it ran all the time. */
 TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number,
 						 uint64_t step)
@@ -172,6 +197,7 @@ TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number,
 			sample, pid + i, name,
 			FAKE_STACK(LLL, MUTEX, BUF, ROW, COMMAND, HANDLE, START));
 		fake_call(thread, SYS_futex, 0x7f31b8001a40, 0x80, "futex_do_wait");
+		fake_wait(thread, 0x7f31b8001a40, pid + 67);
 		thread->runs = 10 + number;
 		thread->cpu = 1000000 + number * 1000;
 	}
@@ -191,6 +217,8 @@ TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number,
 	snprintf(thread->reason, sizeof(thread->reason), "D, fsync");
 	thread = fake_thread(sample, pid + 70, "\xe8\xaa\x9e", FAKE_STACK(WIDE, START));
 	thread->state = 'R';
+	if (fake_deadlock)
+		fake_circle(sample);
 	return sample;
 }
 
@@ -241,7 +269,16 @@ TAP_UNUSED static void fake_count(struct pmp_profile *profile, pid_t tid,
 		.wall = count * FAKE_S / 10,
 		.cpu = state == 'R' ? count * FAKE_S / 20 : 0,
 	};
+	struct pmp_lock lock = {
+		.kind = PMP_WAIT_MUTEX,
+		.holder_name = "flush",
+		.text = "mutex LOCK_log",
+		.object = { .location = PMP_LOCATION_NONE },
+	};
+	struct pmp_entry_waits waits = { .lock = &lock };
 
+	if (strcmp(call, "futex") == 0)
+		entry.waits = &waits;
 	while (stack[entry.location_count] != PMP_LOCATION_NONE)
 		entry.location_count++;
 	if (pmp_profile_count(profile, &entry))

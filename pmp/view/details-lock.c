@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The chosen lock: who holds it, for whom that one waits, what else it holds, who waits. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libpmp-program.h"
+#include "view/view.h"
+
+#define CHAIN_MAX 32  /* threads from a waiter to the one that has to finish first */
+#define OTHERS_MAX 16 /* locks of one holder */
+#define GROUPS_MAX 32 /* of waiters */
+#define TEXT_SIZE 512
+
+/* Threads of a group that wait with the same functions on their stacks. */
+struct wait_group {
+	uint32_t name, chain;
+	size_t count;
+};
+
+static struct pmp_live_thread thread_at(const struct model *model, size_t i)
+{
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+
+	pmp_live_thread(model->live, i, &thread);
+	return thread;
+}
+
+/* Append to a text what there is room for. */
+__attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
+						      const char *format, ...)
+{
+	size_t length = strlen(buffer);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(buffer + length, size - length, format, args);
+	va_end(args);
+}
+
+/* "held by 28071 "conn-17" (D, fdatasync), 9 wait for this lock, 2 for others of it" */
+void details_lock_title(const struct view *view, const struct view_row *row, char *buffer,
+			size_t size)
+{
+	const struct model *model = &view->model;
+	const struct lock_row *lock = lock_row(model, row);
+	struct pmp_live_thread waiter;
+	char text[TEXT_SIZE];
+
+	lock_text(model, lock->lock, text, sizeof(text));
+	if (lock->deadlocked)
+		snprintf(buffer, size, "DEADLOCK: %s", text);
+	else
+		snprintf(buffer, size, "%s", text);
+	if (lock->waiter == NAME_NONE)
+		return;
+	waiter = thread_at(model, lock->waiter);
+	if (model->saved) {
+		wait_words(model, &waiter, buffer, size);
+		return;
+	}
+	if (waiter.held == PMP_HELD_FREE)
+		add(buffer, size, ", free: the next thread has been woken");
+	else if (waiter.held || waiter.readers)
+		add(buffer, size, "%s %s", waiter.queued ? " after" : " held by",
+		    holder_words(model, &waiter, text, sizeof(text)));
+	else
+		add(buffer, size, ", holder unknown");
+	add(buffer, size, ", %" PRIu64 " wait%s", row->count, row->count == 1 ? "s" : "");
+	if (lock->behind > row->count)
+		add(buffer, size, ", %zu for others of it",
+		    lock->behind - (size_t)row->count);
+}
+
+static void draw_text(struct canvas_part *part, unsigned style, const char *text)
+{
+	int line = canvas_part_next(part);
+
+	if (line >= 0)
+		canvas_text(part->canvas, line, 0, -1, style, text);
+}
+
+/* The functions of a stack in a line, the innermost first. */
+static void chain_text(const struct model *model, size_t stack, char *buffer, size_t size)
+{
+	buffer[0] = '\0';
+	if (stack < model->stack_count && model->stacks[stack].chain < model->chain_count)
+		model_chain(model, model->stacks[stack].chain, buffer, size);
+}
+
+/* For whom the holder waits, and so on to the one that has to finish first. */
+static void draw_way(const struct model *model, struct canvas_part *part, uint32_t holder)
+{
+	struct pmp_live_thread thread = thread_at(model, holder);
+	char text[ROW_TEXT], name[TEXT_SIZE], words[TEXT_SIZE];
+
+	for (int i = 0; i < CHAIN_MAX && thread.lock != SIZE_MAX; i++) {
+		snprintf(text, sizeof(text), " %s waits for %s",
+			 i ? "which" : "the holder",
+			 lock_text(model, thread.lock, name, sizeof(name)));
+		if (thread.held || thread.readers)
+			add(text, sizeof(text), " held by %s",
+			    holder_words(model, &thread, words, sizeof(words)));
+		draw_text(part, thread.deadlocked ? STYLE_RED : 0, text);
+		if (thread.holder == SIZE_MAX || thread.holder == holder)
+			return;
+		thread = thread_at(model, thread.holder);
+	}
+}
+
+/* Other locks that it holds and threads wait for. */
+static void draw_others(const struct model *model, struct canvas_part *part,
+			uint32_t holder, size_t but)
+{
+	size_t locks[OTHERS_MAX], waiting[OTHERS_MAX], count = 0;
+	char text[TEXT_SIZE], name[TEXT_SIZE];
+
+	for (size_t i = 0; i < pmp_live_thread_count(model->live); i++) {
+		struct pmp_live_thread thread = thread_at(model, i);
+		size_t k = 0;
+
+		if (!thread.present || thread.holder != holder || thread.lock == but ||
+		    thread.queued || !thread.waits_for_lock)
+			continue;
+		while (k < count && locks[k] != thread.lock)
+			k++;
+		if (k == OTHERS_MAX)
+			continue;
+		waiting[k] = k == count ? 1 : waiting[k] + 1;
+		locks[k] = thread.lock;
+		count += k == count;
+	}
+	for (size_t k = 0; k < count; k++) {
+		snprintf(text, sizeof(text), " it also holds %s: %zu wait%s",
+			 lock_text(model, locks[k], name, sizeof(name)), waiting[k],
+			 waiting[k] == 1 ? "s" : "");
+		draw_text(part, 0, text);
+	}
+}
+
+/* The same name and functions: one more of it; else a new one if there is room. */
+static size_t add_waiter(struct wait_group *groups, size_t count, uint32_t name,
+			 uint32_t chain)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (groups[i].name == name && groups[i].chain == chain) {
+			groups[i].count++;
+			return count;
+		}
+	}
+	if (count == GROUPS_MAX)
+		return count;
+	groups[count] = (struct wait_group){ name, chain, 1 };
+	return count + 1;
+}
+
+static void draw_waiters(const struct model *model, struct canvas_part *part,
+			 const struct view_row *row)
+{
+	const size_t lock = lock_row(model, row)->lock;
+	struct wait_group groups[GROUPS_MAX];
+	size_t count = 0;
+	char text[ROW_TEXT], stack[ROW_TEXT];
+
+	for (size_t i = 0;
+	     i < model->thread_count && i < pmp_live_thread_count(model->live); i++) {
+		struct pmp_live_thread thread = thread_at(model, i);
+		const struct thread_row *names = &model->thread_rows[i];
+
+		if (!thread.present || thread.lock != lock ||
+		    thread.process != row->process || !names->passes ||
+		    thread.stack >= model->stack_count)
+			continue;
+		count = add_waiter(groups, count,
+				   model->settings.ungrouped ? names->name : names->group,
+				   model->stacks[thread.stack].chain);
+	}
+	for (size_t i = 0; i < count; i++) {
+		stack[0] = '\0';
+		if (groups[i].chain < model->chain_count)
+			model_chain(model, groups[i].chain, stack, sizeof(stack));
+		snprintf(text, sizeof(text), " %5zu %s  %.*s", groups[i].count,
+			 model_name(model, groups[i].name), ROW_TEXT / 2, stack);
+		draw_text(part, STYLE_YELLOW, text);
+	}
+}
+
+void details_lock_draw(struct view *view, struct canvas_part *part,
+		       const struct view_row *row)
+{
+	const struct model *model = &view->model;
+	const struct lock_row *lock = lock_row(model, row);
+	const bool whole = view->screen == SCREEN_STACK;
+	char text[ROW_TEXT];
+
+	if (lock->holder != NAME_NONE) {
+		struct pmp_live_thread holder = thread_at(model, lock->holder);
+
+		if (!whole) {
+			text[0] = ' ';
+			chain_text(model, holder.stack, text + 1, sizeof(text) - 1);
+			draw_text(part, 0, text);
+		}
+		draw_way(model, part, lock->holder);
+		draw_others(model, part, lock->holder, lock->lock);
+	}
+	if (!model->saved && lock->waiter != NAME_NONE) {
+		draw_text(part, 0, " waiting:");
+		draw_waiters(model, part, row);
+	}
+	if (!whole && !model->saved)
+		return;
+	if (lock->holder != NAME_NONE) {
+		draw_text(part, 0, "");
+		draw_text(part, STYLE_BOLD, " the holder's stack:");
+		details_draw_stack(view, part, thread_at(model, lock->holder).stack);
+	} else {
+		draw_text(part, STYLE_BOLD, " the stack of one that waits:");
+		details_draw_stack(view, part, row->stack);
+	}
+}
