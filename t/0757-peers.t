@@ -53,6 +53,27 @@ check_found() {
 	kill -KILL $locks_pids
 }
 
+# same_as_said KIND: what is found of it is what it has said.
+same_as_said() {
+	grep -q "^ready" "$locks_said/$1" && differences=$(found "$1") && [ -z "$differences" ]
+}
+
+check_others() {
+	locks_said=$(mktemp -d "$tmp/others.XXXXXX")
+	for kind in $("$live_target/peers.py" --list); do
+		mkdir "$locks_said/$kind.d"
+		(cd "$locks_said" && exec "$live_target/peers.py" "$kind" "$kind.d") \
+			>"$locks_said/$kind" 2>&1 &
+		other=$!
+		test_pids="$test_pids $other"
+		differences="it is not ready"
+		wait_for 'same_as_said "$kind"' 10
+		is "$differences" "" "others: $kind" || diag "$(cat "$locks_said/$kind")"
+		kill -KILL "$other" 2>/dev/null
+		wait "$other" 2>/dev/null
+	done
+}
+
 # The calls of the sampler that can only be for this.
 check_default() {
 	command -v strace >/dev/null || { skip "no strace"; return; }
@@ -140,6 +161,84 @@ check_text() {
 	"$PMP" -n 1 -q --peers -p "$(ready_pid pipe-read)" >out
 	like "$(cat out)" ', waits for pipe [0-9]+$' "raw: a pipe"
 	kill -KILL $locks_pids
+}
+
+# Processes that take a lock in turn while others wait for it: whoever is named holds it.
+check_turns() {
+	cat >turns.py <<-'EOF'
+	import ctypes, fcntl, os, signal, sys, time
+	os.close(os.open("turns", os.O_RDWR | os.O_CREAT))
+	parent = os.getpid()
+	def take(time_held):
+	    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+	    fd = os.open("turns", os.O_RDWR)
+	    while os.getppid() == parent:
+	        fcntl.flock(fd, fcntl.LOCK_EX)
+	        time.sleep(time_held)
+	        fcntl.flock(fd, fcntl.LOCK_UN)
+	for i in range(3):
+	    if os.fork() == 0:
+	        take(0.02 * (i + 1))
+	children = open("/proc/self/task/%d/children" % parent).read().split()
+	print("ready", *children, flush=True)
+	signal.pause()
+	EOF
+	python3 turns.py >said 2>&1 &
+	turns=$!
+	test_pids="$test_pids $turns"
+	wait_for 'grep -q ready said'
+	read -r _ one two three <said
+	"$PMP" -f json -n 100 -i 5ms -q --max-cpu 100 --peers -p "$one" >found.json 2>err
+	# shellcheck disable=SC2086
+	found=$(python3 -c '
+import json, sys
+found, wrong = 0, []
+for line in open("found.json"):
+    for thread in json.loads(line)["threads"]:
+        wait = thread.get("wait", {})
+        pids = [peer["pid"] for peer in wait.get("peers", [])]
+        found += bool(pids)
+        if len(pids) > 1 or not set(pids) <= {int(pid) for pid in sys.argv[1:]}:
+            wrong.append(wait)
+print("enough" if found >= 10 else found, wrong)' $two $three 2>&1)
+	is "$found" "enough []" "turns: one of the others has it, and only one"
+	kill -KILL "$turns"
+}
+
+# In its own namespaces: a process that pmp sees by other numbers, and other networks.
+check_namespaces() {
+	unshare -pf --mount-proc true 2>/dev/null || { skip "no pid namespaces"; return; }
+	for kind in wait-one flock pipe-read; do
+		start_process "$(command -v unshare)" -pf --mount-proc --kill-child \
+			"$top_builddir/t/target/locks" "$kind"
+		wait_for "grep -q ^ready '$target_out'"
+		inner=$(cat "/proc/$target_pid/task/$target_pid/children")
+		inner=${inner% }
+		child=$(cat "/proc/$inner/task/$inner/children")
+		like "$("$PMP" -f json -n 1 -q --peers -p "$inner")" "\"peers\":\[\{\"pid\":${child% }," \
+			"a pid namespace: $kind"
+		kill -USR1 "$inner"
+		wait "$target_pid"
+	done
+	command -v ip >/dev/null && unshare -n ip link set lo up 2>/dev/null || {
+		skip "no network namespaces"
+		return
+	}
+	locks_said=$(mktemp -d "$tmp/network.XXXXXX")
+	for kind in tcp6 tcp-mapped unix-dgram; do
+		unshare -n sh -c 'ip link set lo up && exec "$@"' sh \
+			"$live_target/peers.py" "$kind" "$locks_said" >"$locks_said/$kind" 2>&1 &
+		other=$!
+		test_pids="$test_pids $other"
+		[ "$kind" != unix-dgram ] || break
+		wait_for 'same_as_said "$kind"' 10
+		is "$differences" "" "a network namespace: $kind"
+		kill -KILL "$other"
+	done
+	wait_for '"$PMP" --locks -q -p "$other" >out 2>/dev/null && grep -q socket out' 10
+	like "$(cat out)" '^ +socket [0-9]+: in another network namespace$' \
+		"a network namespace: what cannot be asked from here"
+	kill -KILL "$other"
 }
 
 # Names that are to do harm: of a file, and of the process that has it.

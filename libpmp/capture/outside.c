@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/fault.h"
 #include "base/file.h"
 #include "capture/outside-look.h"
 
@@ -316,10 +315,9 @@ static bool slept(struct pmp_target *target, const struct pmp_outsider *outsider
 {
 	struct pmp_run_count now;
 
-	return PMP_FAULT("believe-outside") ||
-	       (pmp_watch_read(&target->watches, &target->process, outsider->watch,
-			       &now) == 0 &&
-		now.value == outsider->run_count);
+	return pmp_watch_read(&target->watches, &target->process, outsider->watch,
+			      &now) == 0 &&
+	       now.value == outsider->run_count;
 }
 
 static int emit(struct outside_search *search)

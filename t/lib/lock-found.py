@@ -57,7 +57,9 @@ def differences(truth, wait, musl):
 
 def same_peers(truth, wait):
     peers = wait.get("peers", [])
-    holders = truth["any"].split(",") if "any" in truth else [truth["holder"]]
+    holders = truth.get("any", truth.get("all", truth["holder"])).split(",")
+    if holders == ["0"]:
+        holders = []
     if sorted(peer["pid"] for peer in peers) != sorted(map(int, holders)):
         return False
     return "fd" not in truth or peers[0].get("fd") == number(truth["fd"])
