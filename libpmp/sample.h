@@ -251,9 +251,10 @@ struct pmp_other {
 /* One that threads wait for. Its number is the wait's object. */
 struct pmp_outside {
 	uint8_t type, sure;
-	bool write;	       /* the lock is held for writing */
-	bool listens;	       /* a socket that waits for connections */
-	bool foreign;	       /* in a namespace that cannot be asked from here */
+	uint8_t write;	       /* the lock is held for writing */
+	uint8_t listens;       /* a socket that waits for connections */
+	uint8_t connected;     /* one whose other end is on this machine */
+	uint8_t foreign;       /* in a namespace that cannot be asked from here */
 	uint32_t other, shown; /* in the sample's list of other processes */
 	uint32_t count;	       /* how many there are: more than are shown, maybe */
 	uint32_t number;       /* of a semaphore in its set */

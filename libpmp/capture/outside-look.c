@@ -365,6 +365,7 @@ static int seek_ends(struct pmp_look *look, struct pmp_outsider *outsider)
 	if (!outsider->seek)
 		return 0;
 	outsider->what.sure = outsider->accepts ? PMP_SURE_CANDIDATES : PMP_SURE_EXACT;
+	outsider->what.connected = true;
 	seek.inode = outsider->seek;
 	return add_seek(look, &seek);
 }

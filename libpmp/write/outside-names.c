@@ -130,17 +130,25 @@ void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
 
 /* ---- who it is ------------------------------------------------------------------------ */
 
+static const char *nobody_connected(const struct pmp_outside *what)
+{
+	if (what->foreign)
+		return "in another network namespace";
+	if (what->listens)
+		return "any process may connect";
+	if (what->type == PMP_OUTSIDE_TCP || what->connected)
+		return "no process is seen that has the other end";
+	return what->type == PMP_OUTSIDE_UNIX ? "it is not connected"
+					      : "its other end is not known";
+}
+
 static const char *nobody(const struct pmp_outside *what, const struct pmp_wait *wait)
 {
 	switch (wait->kind) {
 	case PMP_WAIT_PIPE:
 		return wait->flags & PMP_WAIT_WRITE ? "no process is seen that can read"
 						    : "no process is seen that can write";
-	case PMP_WAIT_SOCKET:
-		if (what->foreign)
-			return "in another network namespace";
-		return what->listens ? "any process may connect"
-				     : "no process is seen that has the other end";
+	case PMP_WAIT_SOCKET: return nobody_connected(what);
 	case PMP_WAIT_SEMOP:
 		return what->foreign ? "in another IPC namespace"
 				     : "no process is known that operated on it";
