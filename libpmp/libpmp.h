@@ -498,6 +498,8 @@ enum pmp_filter_kind {
 	PMP_FILTER_RENAME,	/* s/expression/text/flags: call functions so */
 	PMP_FILTER_THREAD_GROUP, /* the same for threads, which are grouped by name then */
 	PMP_FILTER_IDLE_WAIT,	 /* threads that sleep below such a function are idle */
+	PMP_FILTER_LOCK_MEANING, /* s/expression/text/flags: what waits in such functions are
+				  * for is called so */
 	PMP_FILTER_COUNT
 };
 

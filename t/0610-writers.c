@@ -160,14 +160,17 @@ static void waits(struct pmp_thread *thread, enum pmp_wait_kind kind, uint64_t o
 static void plain_waits(struct pmp_thread *threads)
 {
 	waits(&threads[1], PMP_WAIT_MUTEX, 0x7f31b8001a40, PMP_HOLDER_THREAD, 4104);
-	waits(&threads[2], PMP_WAIT_RWLOCK, 0x7f31b8001b10, PMP_HOLDER_NONE, 0);
-	threads[2].wait.count = 2;
-	threads[2].wait.flags |= PMP_WAIT_WRITE | PMP_WAIT_NEXT | PMP_WAIT_TIMED;
+	/* Which its functions do not confirm. */
+	waits(&threads[2], PMP_WAIT_RWLOCK, 0x7f31b8001b00, PMP_HOLDER_NONE, 0);
+	threads[2].wait.count = 1;
 	waits(&threads[3], PMP_WAIT_MUTEX, 0x7f31b8001c00, PMP_HOLDER_FREE, 0);
 	waits(&threads[5], PMP_WAIT_JOIN, 0x7f31b8001d00, PMP_HOLDER_THREAD, 4101);
 	waits(&threads[6], PMP_WAIT_STDIO, 0x7f31b8001e00, PMP_HOLDER_ENDED, 99);
 	waits(&threads[7], PMP_WAIT_CONDITION, 0x7f31b8001f00, PMP_HOLDER_NONE, 0);
 	threads[7].wait.mutex = 0x7f31b8001f40;
+	waits(&threads[8], PMP_WAIT_RWLOCK, 0x7f31b8001b10, PMP_HOLDER_NONE, 0);
+	threads[8].wait.count = 2;
+	threads[8].wait.flags |= PMP_WAIT_WRITE | PMP_WAIT_NEXT | PMP_WAIT_TIMED;
 }
 
 /* What pt-pmp and others can read without mistakes: t/0630-consumers.t */

@@ -13,34 +13,38 @@
 
 need python3
 
-musl=0
-getconf GNU_LIBC_VERSION >/dev/null 2>&1 || musl=1
+library=musl
+getconf GNU_LIBC_VERSION >/dev/null 2>&1 && library=glibc
 
 # ready_pid KIND: of the process that waits; nothing where this kind is not to be had.
 ready_pid() {
 	sed -n 's/^ready //p' "$locks_said/$1"
 }
 
-# found KIND ARG...: two snapshots of it, and how they differ from what is true.
+# found NAMES KIND ARG...: two snapshots of it, and how they differ from what is true. NAMES: 1 if
+# functions have names.
 found() {
-	kind=$1
-	shift
+	names=$1 kind=$2
+	shift 2
 	"$PMP" -f json -n 2 -i 20ms -q "$@" -p "$(ready_pid "$kind")" -o found.json 2>err ||
 		{ cat err; return; }
-	python3 "$top_srcdir/t/lib/lock-found.py" "$musl" "$locks_said/$kind" found.json
+	python3 "$top_srcdir/t/lib/lock-found.py" "$library" "$names" \
+		"$locks_said/$kind" found.json
 }
 
-# all_found PROGRAM TEXT ARG...: every kind of it, but those that match $unknown.
+# all_found PROGRAM TEXT [NAMES [ARG...]]: every kind of it but those that match $unknown, without
+# symbols and with those that it has (0: none).
 unknown='^$'
 all_found() {
-	program=$1 text=$2
-	shift 2
+	program=$1 text=$2 has_names=${3:-1}
+	shift $(($# < 3 ? $# : 3))
 	locks_start "$program"
 	test_result $? "$text: the targets start"
 	while read -r kind; do
 		[ -n "$(ready_pid "$kind")" ] || continue
 		echo "$kind" | grep -Eq "$unknown" && continue
-		is "$(found "$kind" "$@")" "" "$text: $kind"
+		is "$(found 0 "$kind" --no-symbols "$@")" "" "$text: $kind"
+		[ "$has_names" = 0 ] || is "$(found 1 "$kind" "$@")" "" "$text: $kind with symbols"
 	done <locks.kinds
 	# shellcheck disable=SC2086
 	kill -KILL $locks_pids 2>/dev/null
@@ -57,19 +61,19 @@ check_c() {
 # of a lock after the peek, if its waiter has slept since, stays unknown.
 check_stopped() {
 	unknown='^(rwlock-second-writer|rwlock-reader-next|ended)$'
-	all_found "$top_builddir/t/target/locks" "stopped together" --stop=all
+	all_found "$top_builddir/t/target/locks" "stopped together" 0 --stop=all
 	unknown='^$'
 }
 
 check_stripped() {
 	strip -o stripped "$top_builddir/t/target/locks"
-	all_found ./stripped "stripped" --no-symbols
+	all_found ./stripped "stripped"
 }
 
 check_static() {
 	locks_build static || { skip "static: cannot be built"; return; }
 	strip locks-static
-	all_found ./locks-static "static and stripped"
+	all_found ./locks-static "static and stripped" 0
 }
 
 check_musl() {
@@ -77,22 +81,38 @@ check_musl() {
 		[ -n "$locks_missing" ] && skip "$locks_missing" || ok false "musl-gcc builds"
 		return
 	}
-	musl=1
-	all_found ./locks-musl "musl"
-	musl=0
+	library=musl
+	all_found ./locks-musl "musl" 0
+	library=glibc
 }
 
-# text KIND: -f locks, its numbers as N, times as T, and of a stack the first function. What
+check_cxx() {
+	all_found "$top_builddir/t/target/locks-cxx" "C++"
+}
+
+check_rust() {
+	locks_build rust || {
+		[ -n "$locks_missing" ] && skip "$locks_missing" || ok false "rustc builds"
+		return
+	}
+	library=rust
+	all_found ./locks-rust "Rust"
+	library=glibc
+}
+
+# text KIND ARG...: -f locks, its numbers as N, times as T, and of a stack the first function. What
 # locks are called is for t/0445-objects.t, how long threads sleep for t/0757-asleep.t.
 text() {
-	"$PMP" -f locks -q -p "$(ready_pid "$1")" 2>&1 |
+	kind=$1
+	shift
+	"$PMP" -f locks -q -p "$(ready_pid "$kind")" "$@" 2>&1 |
 		sed 's/ *[0-9]*\.[0-9] s/ T s/; s/0x[0-9a-f]*/N/g; s/[0-9]\{3,\}/N/g; s/<.*//
 			s/\(mutex\|rwlock\) [^:]*N[^:]*/\1 X/'
 }
 
 check_text() {
 	locks_start "$top_builddir/t/target/locks" mutex-static deadlock self ended chain \
-		rwlock-writer-readers condition-static deadlock-join victims before-fork
+		rwlock-writer-readers condition-static deadlock-join victims before-fork deadlock-rwlock
 	is "$(text mutex-static)" 'locks [N]: 3 threads, 1 waits for locks, the holder of 1 is known
 No deadlock.
 
@@ -122,8 +142,16 @@ DEADLOCK: 2 threads wait for each other
 	like "$(text chain)" '^HOLDER N "root" S, asleep T s: 3 threads wait for it' "a chain: its root"
 	like "$(text chain)" 'N "third" of these: 1 waits for it' "its last link"
 	like "$(text condition-static)" '^OTHER WAITS
+  condition .*
  *1 T s  waiter +pthread_cond_wait' "a condition"
 	is "$(text condition-static | grep -c HOLDER)" 0 "which nobody holds"
+	like "$(text condition-static --lock-meaning 's/^(wait)_pair$/\1ing room/')" \
+		'^HOLDER UNKNOWN condition .*N \(waiting room\)
+ *1 T s  waiter' "--lock-meaning says what it is"
+	like "$(text deadlock-rwlock --ignore '^lock_write$')" '^HOLDER N, not in this snapshot' \
+		"one of its threads is hidden: the others wait for it"
+	is "$(text deadlock-rwlock --ignore '^lock_write$' | grep -c 'o deadlock')" 0 \
+		"and it is not denied"
 	kill -KILL $locks_pids
 }
 

@@ -31,7 +31,7 @@ found() {
 	shift
 	"$PMP" -f json -n 2 -i 20ms -q --peers "$@" -p "$(ready_pid "$kind")" \
 		-o found.json 2>err || { cat err; return; }
-	python3 "$top_srcdir/t/lib/lock-found.py" 0 "$locks_said/$kind" found.json peers
+	python3 "$top_srcdir/t/lib/lock-found.py" glibc 1 "$locks_said/$kind" found.json peers
 }
 
 # all_found TEXT ARG...: every kind.
@@ -142,19 +142,20 @@ check_text() {
   fcntl (OFD) FILE, inode N, held for writing
      1 T  waiter      fcntl' "text: OFD"
 	is "$(text pipe-read)" 'OTHER WAITS
-   1 T  waiter      read
-      pipe N: N "peer" can write (fd F)' "text: a pipe"
-	is "$(text pipe-write | tail -1)" '      pipe N: N "peer" can read (fd F)' \
+  pipe
+       1 T  waiter      read
+          pipe N: N "peer" can write (fd F)' "text: a pipe"
+	is "$(text pipe-write | tail -1)" '          pipe N: N "peer" can read (fd F)' \
 		"text: a pipe that is full"
-	is "$(text unix | tail -1)" '      unix socket N: N "peer" has the other end (fd F)' \
+	is "$(text unix | tail -1)" '          unix socket N: N "peer" has the other end (fd F)' \
 		"text: a Unix socket"
-	is "$(text wait-one | tail -1)" '      the end of a child: N "child"' "text: a child"
-	is "$(text wait-any | tail -1)" '      the end of any child: N "child" or N "child"' \
+	is "$(text wait-one | tail -1)" '          the end of a child: N "child"' "text: a child"
+	is "$(text wait-any | tail -1)" '          the end of any child: N "child" or N "child"' \
 		"text: any child"
 	is "$(text vfork | tail -1)" \
-		'      a child in vfork, until it executes or ends: N "child"' "text: vfork"
+		'          a child in vfork, until it executes or ends: N "child"' "text: vfork"
 	is "$(text semop | tail -1)" \
-		'      semaphore 0 of set N: N "lockowner" operated on it last' "text: a semaphore"
+		'          semaphore 0 of set N: N "lockowner" operated on it last' "text: a semaphore"
 	"$PMP" -n 1 -q --peers -p "$(ready_pid flock)" >out
 	like "$(cat out)" ', waits for flock pmp-locks[^ ]* \(deleted\) held by process [0-9]+' \
 		"raw: flock"

@@ -74,7 +74,8 @@ void pmp_filter_free(struct pmp_filter *filter)
 
 static bool is_replacement(enum pmp_filter_kind kind)
 {
-	return kind == PMP_FILTER_RENAME || kind == PMP_FILTER_THREAD_GROUP;
+	return kind == PMP_FILTER_RENAME || kind == PMP_FILTER_THREAD_GROUP ||
+	       kind == PMP_FILTER_LOCK_MEANING;
 }
 
 /* "a", "(a)|(b)", "(a)|(b)|(c)" */
@@ -153,7 +154,7 @@ bool pmp_filter_is_active(const struct pmp_filter *filter)
 {
 	if (!filter)
 		return false;
-	/* What is known as idle changes nothing by itself. */
+	/* What is known as idle, or what locks mean, changes nothing by itself. */
 	for (int kind = 0; kind < PMP_FILTER_IDLE_WAIT; kind++)
 		if (filter->lists[kind].count)
 			return true;
@@ -260,6 +261,20 @@ bool pmp_filter_has_failed(pmp_marks marks)
 bool pmp_filter_is_hidden(pmp_marks marks)
 {
 	return marks & MARK_HIDE;
+}
+
+bool pmp_filter_lock_meaning(const struct pmp_filter *filter, const char *function,
+			     char *buffer, size_t size)
+{
+	const struct expression_list *list;
+	int code = 0;
+
+	if (!filter)
+		return false;
+	list = &filter->lists[PMP_FILTER_LOCK_MEANING];
+	for (size_t i = 0; i < list->count && code == 0; i++)
+		code = pmp_expression_take(&list->items[i], function, buffer, size);
+	return code > 0;
 }
 
 /* ---- stacks ---------------------------------------------------------------------- */

@@ -9,6 +9,9 @@
 const struct pmp_filter_options *pmp_filter_options(const struct pmp_filter *filter);
 /* Are threads counted by the names of their groups? */
 bool pmp_filter_has_groups(const struct pmp_filter *filter);
+/* What the filter calls a wait in a function, in buffer; false: nothing. */
+bool pmp_filter_lock_meaning(const struct pmp_filter *filter, const char *function,
+			     char *buffer, size_t size);
 /* Was there no memory to look at a function? */
 bool pmp_filter_has_failed(pmp_marks marks);
 /* A thread's name as the filter calls it; false: buffer has it as it is. */

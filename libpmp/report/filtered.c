@@ -299,7 +299,7 @@ static int show_row(struct pmp_filtered *filtered, const struct pmp_row *row,
 		filtered->frames[(*frames)++] =
 			raw_frame(filtered, &row->raw[stack.origins[i]], stack.left[i]);
 	}
-	filtered->rows[filtered->snapshot.row_count++].object = row->object;
+	filtered->rows[filtered->snapshot.row_count++] = *row;
 	return 0;
 }
 

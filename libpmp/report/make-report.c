@@ -10,6 +10,7 @@
 #include "report/match.h"
 #include "report/report.h"
 #include "report/sort.h"
+#include "report/wait-kinds.h"
 #include "tally/sample-type.h"
 
 /* All that was counted, as it is. */
@@ -116,6 +117,19 @@ int pmp_report_update(struct pmp_report *report, struct pmp_error *err)
 	return report->base ? compare(report, err) : 0;
 }
 
+/* What is kept as long as the report is. 0 or PMP_ENOMEM. */
+static int prepare(struct pmp_report *report)
+{
+	report->found_waits = pmp_wait_names_new();
+	report->waits = pmp_wait_names_new();
+	if (!report->found_waits || !report->waits)
+		return PMP_ENOMEM;
+	if (!pmp_filter_is_active(report->filter))
+		return 0;
+	report->filtered = pmp_filtered_new(report->filter, report->profile);
+	return report->filtered ? 0 : PMP_ENOMEM;
+}
+
 int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 		   const struct pmp_report_options *options, struct pmp_report **report,
 		   struct pmp_error *err)
@@ -134,12 +148,10 @@ int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 	new->is_sorted = all.sorted;
 	new->base = all.base;
 	new->is_matched = all.matched;
-	if (pmp_filter_is_active(filter)) {
-		new->filtered = pmp_filtered_new(filter, profile);
-		if (!new->filtered) {
-			pmp_report_free(new);
-			return pmp_error_nomem(err, "making a report");
-		}
+	new->filter = filter;
+	if (prepare(new)) {
+		pmp_report_free(new);
+		return pmp_error_nomem(err, "making a report");
 	}
 	code = pmp_report_update(new, err);
 	if (code) {
@@ -156,5 +168,7 @@ void pmp_report_free(struct pmp_report *report)
 		return;
 	forget(report);
 	pmp_filtered_free(report->filtered);
+	pmp_wait_names_free(report->found_waits);
+	pmp_wait_names_free(report->waits);
 	free(report);
 }

@@ -335,3 +335,19 @@ int pmp_expression_replace(const struct pmp_expression *expression, const char *
 	add(&text, at, strlen(at));
 	return code < 0 ? code : replaced;
 }
+
+int pmp_expression_take(const struct pmp_expression *expression, const char *name,
+			char *buffer, size_t size)
+{
+	char part[PMP_EXPRESSION_NAME];
+	struct text cut = { part, sizeof(part), 0 }, text = { buffer, size, 0 };
+	regmatch_t groups[GROUPS];
+	int code;
+
+	buffer[0] = part[0] = '\0';
+	add(&cut, name, strnlen(name, sizeof(part)));
+	code = result(regexec(&expression->regex, part, GROUPS, groups, 0));
+	if (code > 0)
+		add_replacement(&text, expression->text, part, groups);
+	return code;
+}

@@ -36,5 +36,9 @@ int pmp_expression_matches(const struct pmp_expression *expression, const char *
  * PMP_ENOMEM. */
 int pmp_expression_replace(const struct pmp_expression *expression, const char *name,
 			   char *buffer, size_t size);
+/* Put what a replacement makes of what matches into buffer, without the rest of name. 1, 0:
+ * nothing matches, PMP_ENOMEM. */
+int pmp_expression_take(const struct pmp_expression *expression, const char *name,
+			char *buffer, size_t size);
 
 #endif

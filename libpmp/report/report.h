@@ -34,6 +34,7 @@
 
 struct pmp_filtered;
 struct pmp_match;
+struct pmp_wait_names;
 
 /* A count of the base times to / from. */
 struct pmp_scale {
@@ -61,7 +62,10 @@ struct pmp_report {
 	/* How it is made. */
 	struct pmp_profile *profile;
 	struct pmp_symbolizer *symbolizer;
+	const struct pmp_filter *filter;
 	struct pmp_filtered *filtered; /* NULL without a filter */
+	/* Of locations as they were found, and as the filter has left them. */
+	struct pmp_wait_names *found_waits, *waits;
 	bool of_snapshot;
 	bool is_sorted;
 	const struct pmp_entry **sorted; /* of is_sorted: all entries */

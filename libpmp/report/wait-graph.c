@@ -36,7 +36,6 @@ static void count_wait(struct pmp_wait_graph *graph, const struct pmp_wait_node 
 		return;
 	graph->waiting++;
 	graph->known += wait->holder != 0;
-	graph->deadlocked += (wait->flags & PMP_WAIT_DEADLOCK) != 0;
 }
 
 /* It waits for all on its way to the root, and each of those on a circle for itself: that
@@ -52,6 +51,46 @@ static void count_behind(struct pmp_wait_graph *graph, size_t waiter)
 			return;
 		node = graph->nodes[node].holder;
 	}
+}
+
+/* Do those that were found waiting for each other still do so? Not if the names of one say
+ * that it waits for something else; nor is it seen if a filter has left one out. */
+static bool is_circle(const struct pmp_wait_graph *graph, size_t first, bool *hidden)
+{
+	size_t node = first;
+
+	*hidden = false;
+	for (size_t i = 0; i < graph->count; i++) {
+		if (!(graph->nodes[node].wait->flags & PMP_WAIT_DEADLOCK))
+			return false;
+		node = graph->nodes[node].holder;
+		*hidden = node == PMP_NO_THREAD;
+		if (node == first || *hidden)
+			break;
+	}
+	return node == first;
+}
+
+/* Counts threads in deadlocks, also where not all of them are there, and takes the marks
+ * of others away. 0 or PMP_ENOMEM. */
+static int check_deadlocks(struct pmp_wait_graph *graph)
+{
+	bool *broken = calloc(graph->count + 1, sizeof(*broken));
+	bool hidden;
+
+	if (!broken)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < graph->count; i++) {
+		if (!(graph->nodes[i].wait->flags & PMP_WAIT_DEADLOCK))
+			continue;
+		broken[i] = !is_circle(graph, i, &hidden);
+		graph->deadlocked += !broken[i] || hidden;
+	}
+	for (size_t i = 0; i < graph->count; i++)
+		if (broken[i])
+			graph->nodes[i].named.wait.flags &= (uint16_t)~PMP_WAIT_DEADLOCK;
+	free(broken);
+	return 0;
 }
 
 int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *report)
@@ -74,8 +113,11 @@ int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *r
 		node->holder = has_thread(node->wait)
 				       ? find_thread(snapshot, node->wait->holder)
 				       : PMP_NO_THREAD;
-		count_wait(graph, node);
 	}
+	if (check_deadlocks(graph))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < graph->count; i++)
+		count_wait(graph, &graph->nodes[i]);
 	for (size_t i = 0; i < graph->count; i++)
 		if (graph->nodes[i].holder != PMP_NO_THREAD &&
 		    !(graph->nodes[i].wait->flags & PMP_WAIT_DEADLOCK))

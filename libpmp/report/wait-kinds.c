@@ -1,6 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/wait-kinds.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/filter.h"
+#include "report/regex.h"
+#include "report/wait-functions.h"
+
+#define DEPTH_MAX 12 /* locations from the innermost on that are asked */
+
+/* What the functions at a location say, of inlined ones the innermost that does. */
+struct wait_place {
+	const struct pmp_wait_meaning *meaning;
+	char *users_meaning;  /* by the filter; owned, or NULL */
+	const char *nameless; /* the module of one without a name, or NULL */
+	const char *module;   /* of the kind's function */
+	uint8_t kind, outer;  /* enum pmp_named_kind */
+	bool known;	      /* has been asked */
+	bool foreign;	      /* one that waits for nothing by itself */
+};
+
+struct pmp_wait_names {
+	struct wait_place *places; /* by location */
+	size_t count, capacity;
+	uint64_t sweeps; /* of the locations */
+};
+
+/* ---- by the bytes ------------------------------------------------------------------- */
+
 static const char *const kinds[] = {
 	[PMP_WAIT_NONE] = "",
 	[PMP_WAIT_MUTEX] = "mutex",
@@ -23,24 +52,290 @@ const char *pmp_wait_kind_name(const struct pmp_wait *wait)
 	return wait->kind < PMP_WAIT_COUNT ? kinds[wait->kind] : "";
 }
 
+/* ---- what is kept ------------------------------------------------------------------- */
+
+struct pmp_wait_names *pmp_wait_names_new(void)
+{
+	return calloc(1, sizeof(struct pmp_wait_names));
+}
+
+static void forget(struct pmp_wait_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->places[i].users_meaning);
+	names->count = 0;
+}
+
+void pmp_wait_names_free(struct pmp_wait_names *names)
+{
+	if (!names)
+		return;
+	forget(names);
+	free(names->places);
+	free(names);
+}
+
+/* Numbers of locations may be others' now. */
+static void renew(const struct pmp_report *report, struct pmp_wait_names *names)
+{
+	uint64_t sweeps = pmp_profile_sweeps(report->profile);
+
+	if (sweeps != names->sweeps)
+		forget(names);
+	names->sweeps = sweeps;
+}
+
+/* ---- a location --------------------------------------------------------------------- */
+
+/* Of which stacks the locations are: as they were found, or as the filter left them. */
+struct wait_question {
+	const struct pmp_report *report;
+	bool found;
+};
+
+static size_t frames_of(const struct wait_question *asked, pmp_location location,
+			const struct pmp_frame **frames)
+{
+	if (asked->found)
+		return pmp_symbolizer_frames(asked->report->symbolizer, location, frames);
+	return pmp_report_frames(asked->report, location, frames);
+}
+
+static void add_function(const struct pmp_filter *filter, const struct pmp_frame *frame,
+			 struct wait_place *place)
+{
+	char meaning[PMP_EXPRESSION_NAME];
+	struct pmp_wait_function says;
+
+	if (frame->unnamed) {
+		place->nameless = frame->module;
+		return;
+	}
+	pmp_wait_function(frame->function, frame->module, &says);
+	if (!place->users_meaning &&
+	    pmp_filter_lock_meaning(filter, frame->function, meaning, sizeof(meaning)))
+		place->users_meaning = strdup(meaning);
+	if (!place->meaning)
+		place->meaning = says.meaning;
+	if (!place->outer)
+		place->outer = (uint8_t)says.outer;
+	if (!place->kind && !place->foreign) {
+		place->kind = (uint8_t)says.kind;
+		place->module = frame->module;
+		place->foreign = !says.kind && !says.internal;
+	}
+}
+
+/* Without memory it says nothing. */
+static const struct wait_place *place_of(const struct wait_question *asked,
+					 pmp_location location)
+{
+	static const struct wait_place nothing = { .known = true };
+	const struct pmp_report *report = asked->report;
+	struct pmp_wait_names *names = asked->found ? report->found_waits : report->waits;
+	const struct pmp_frame *frames;
+	struct wait_place *place;
+	size_t count;
+
+	if (location == PMP_LOCATION_NONE ||
+	    PMP_RESERVE(&names->places, &names->capacity, (size_t)location + 1))
+		return &nothing;
+	if (location >= names->count) {
+		memset(names->places + names->count, 0,
+		       (location + 1 - names->count) * sizeof(*place));
+		names->count = (size_t)location + 1;
+	}
+	place = &names->places[location];
+	if (place->known)
+		return place;
+	place->known = true;
+	count = frames_of(asked, location, &frames);
+	for (size_t i = 0; i < count; i++)
+		add_function(report->filter, &frames[i], place);
+	return place;
+}
+
+/* ---- a stack ------------------------------------------------------------------------ */
+
+/* What the functions of a stack say of its wait. */
+struct verdict {
+	enum pmp_named_kind kind, outer;
+	const char *module; /* of the kind's function */
+	const struct pmp_wait_meaning *meaning;
+	const char *users_meaning;
+};
+
+/* Is what lies between the system call and the function a part of that one? What has no
+ * name may be anything, unless it is in the same module. */
+static bool is_own(const struct wait_place *place, const char *nameless)
+{
+	return !nameless || strcmp(nameless, place->module) == 0;
+}
+
+static void ask(const struct wait_question *asked, const pmp_location *locations,
+		size_t count, struct verdict *verdict)
+{
+	const char *nameless = NULL;
+	bool inside = true, near = true;
+
+	*verdict = (struct verdict){ .kind = PMP_NAMED_NONE };
+	for (size_t i = 0; i < count && i < DEPTH_MAX; i++) {
+		const struct wait_place *place = place_of(asked, locations[i]);
+
+		if (inside && place->kind) {
+			if (is_own(place, nameless)) {
+				verdict->kind = place->kind;
+				verdict->module = place->module;
+			}
+			inside = false;
+		}
+		if (!verdict->outer)
+			verdict->outer = place->outer;
+		if (!verdict->users_meaning)
+			verdict->users_meaning = place->users_meaning;
+		if (!verdict->meaning && place->meaning &&
+		    (near || !place->meaning->direct))
+			verdict->meaning = place->meaning;
+		if (place->nameless)
+			nameless = place->nameless;
+		inside &= !place->foreign;
+		near &= !place->foreign && (!place->nameless || inside);
+	}
+}
+
+/* ---- bytes and names ---------------------------------------------------------------- */
+
+static void drop_holder(struct pmp_named_wait *named)
+{
+	named->wait.holder = 0;
+	named->wait.holder_is = PMP_HOLDER_NONE;
+	named->wait.count = 0;
+	named->wait.mutex = 0;
+	named->wait.flags &= PMP_WAIT_PROVEN | PMP_WAIT_TIMED | PMP_WAIT_SHARED;
+}
+
+static void move(struct pmp_named_wait *named, int offset)
+{
+	named->wait.object += (uint64_t)(int64_t)offset;
+	named->moved = offset;
+}
+
+/* A kind that the bytes have proven stays unless it cannot be what the names say. */
+static void take_kind(struct pmp_named_wait *named, const struct verdict *verdict)
+{
+	const struct pmp_named_kind_info *info = &pmp_named_kinds[verdict->kind];
+	struct pmp_wait *wait = &named->wait;
+
+	if (!verdict->kind || !wait->kind || pmp_wait_is_outside(wait->kind))
+		return;
+	if (wait->kind != PMP_WAIT_FUTEX) {
+		if (info->bytes >> wait->kind & 1)
+			return;
+		named->vetoed = true;
+		drop_holder(named);
+		wait->kind = PMP_WAIT_FUTEX;
+		wait->object = 0;
+	}
+	named->kind = info->text;
+	named->ask = info->ask;
+	named->lock = info->lock;
+	named->write = info->write;
+	if (info->placeless || (info->musl_placeless && strstr(verdict->module, "musl")))
+		wait->object = 0;
+	else if (wait->object)
+		move(named, info->offset);
+}
+
+static void take_outer(struct pmp_named_wait *named, const struct verdict *verdict)
+{
+	const struct pmp_named_kind_info *info = &pmp_named_kinds[verdict->outer];
+
+	if (!verdict->outer || !(info->within >> verdict->kind & 1))
+		return;
+	named->kind = info->text;
+	named->ask = info->ask;
+	named->lock = info->lock;
+	named->write = info->write;
+	drop_holder(named);
+	named->wait.object = 0;
+}
+
+/* Of what is a lock by itself nothing more need be said. */
+static void take_meaning(struct pmp_named_wait *named, const struct verdict *verdict)
+{
+	const struct pmp_wait_meaning *meaning = verdict->meaning;
+
+	if (named->lock)
+		return;
+	if (verdict->users_meaning && !*verdict->users_meaning)
+		return;
+	if (verdict->users_meaning) {
+		named->meaning = verdict->users_meaning;
+		named->lock = true;
+	} else if (meaning && (*named->kind || meaning->call)) {
+		named->meaning = meaning->text;
+		named->ask = meaning->ask;
+		named->lock = meaning->lock;
+	} else {
+		return;
+	}
+	if (!*named->kind)
+		named->kind = "wait";
+}
+
+/* blocked: in a system call, even if it is none that waits for something known. */
+static void name(const struct wait_question *asked, const pmp_location *locations,
+		 size_t count, bool blocked, struct pmp_named_wait *named)
+{
+	struct verdict verdict;
+
+	named->kind = pmp_wait_kind_name(&named->wait);
+	named->lock = pmp_wait_is_lock(&named->wait);
+	named->write = named->wait.flags & PMP_WAIT_WRITE;
+	if (!named->wait.kind && !blocked)
+		return;
+	ask(asked, locations, count, &verdict);
+	take_kind(named, &verdict);
+	if (named->wait.kind == PMP_WAIT_CONDITION || named->wait.kind == PMP_WAIT_FUTEX)
+		take_outer(named, &verdict);
+	take_meaning(named, &verdict);
+}
+
 void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *locations,
 			  size_t count, const struct pmp_wait *wait,
 			  struct pmp_named_wait *named)
 {
-	(void)report;
-	(void)locations;
-	(void)count;
-	*named = (struct pmp_named_wait){
-		.wait = *wait,
-		.kind = pmp_wait_kind_name(wait),
-		.lock = pmp_wait_is_lock(wait),
-		.write = wait->flags & PMP_WAIT_WRITE,
-	};
+	const struct wait_question asked = { report, .found = !report->filtered };
+
+	renew(report, asked.found ? report->found_waits : report->waits);
+	*named = (struct pmp_named_wait){ .wait = *wait };
+	name(&asked, locations, count, wait->kind, named);
 }
 
 void pmp_report_name_row(const struct pmp_report *report, const struct pmp_row *row,
 			 struct pmp_named_wait *named)
 {
-	pmp_report_name_wait(report, row->locations, row->thread->frame_count,
-			     &row->thread->wait, named);
+	const struct pmp_thread *thread = row->thread;
+	const struct wait_question asked = { report, .found = true };
+
+	renew(report, report->found_waits);
+	*named = (struct pmp_named_wait){ .wait = thread->wait };
+	name(&asked, row->found, row->found_count,
+	     thread->state != 'R' && thread->syscall >= 0, named);
+}
+
+bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_row *row,
+			     const struct pmp_named_wait *named,
+			     struct pmp_object *object)
+{
+	uint64_t before = named->moved < 0 ? (uint64_t)-named->moved : 0;
+
+	if (!named->wait.object || pmp_wait_is_outside(named->wait.kind) ||
+	    !pmp_report_object(report, row, object))
+		return false;
+	/* It begins before the variable: that is not its name. */
+	if (object->symbol && object->offset < before)
+		object->symbol = NULL;
+	object->offset += (uint64_t)(int64_t)named->moved;
+	return true;
 }

@@ -11,12 +11,14 @@
 #include "report/report.h"
 
 struct pmp_named_wait {
-	struct pmp_wait wait; /* as it was found; without a holder if it is vetoed */
+	struct pmp_wait wait; /* as it was found; object 0: not known. Without a holder
+			       * if it is vetoed */
 	const char *kind;     /* "mutex", "condition"; "": waits for nothing known */
 	const char *meaning;  /* what it is to the program, "metadata lock"; or NULL */
 	const char *ask;      /* what knows the holder, "METADATA_LOCK_INFO"; or NULL */
 	bool lock;	      /* which a thread holds; else an event */
 	bool write;	      /* of a rwlock: to write */
+	int moved;	      /* from what the bytes have as its object to this one */
 	bool vetoed; /* the names say that it is another kind than the bytes do */
 };
 
@@ -30,6 +32,15 @@ void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *l
 /* The same of a row of the report's snapshot, whatever the filter has left of its stack. */
 void pmp_report_name_row(const struct pmp_report *report, const struct pmp_row *row,
 			 struct pmp_named_wait *named);
+
+/* Its name: see pmp_report_object(). False: not known which object it is, or nothing of it. */
+bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_row *row,
+			     const struct pmp_named_wait *named,
+			     struct pmp_object *object);
+
+/* What has been found out about functions: of a report. NULL: no memory. _free takes NULL. */
+struct pmp_wait_names *pmp_wait_names_new(void);
+void pmp_wait_names_free(struct pmp_wait_names *names);
 
 /* By the bytes alone, as pmp_wait_is_lock(): its kind in one word; "" of a thread that waits
  * for nothing known. */

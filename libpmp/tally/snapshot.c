@@ -91,6 +91,8 @@ int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sampl
 			.thread = &snapshot->threads[i],
 			.raw = snapshot->frames + thread->frame,
 			.locations = snapshot->locations + thread->frame,
+			.found = snapshot->locations + thread->frame,
+			.found_count = thread->frame_count,
 		};
 	}
 	locate_objects(snapshot, sample);

@@ -12,8 +12,10 @@
 
 struct pmp_row {
 	const struct pmp_thread *thread;
-	const struct pmp_raw_frame *raw;  /* thread->frame_count of them */
-	const pmp_location *locations;	  /* the same number */
+	const struct pmp_raw_frame *raw; /* thread->frame_count of them */
+	const pmp_location *locations;	 /* the same number */
+	const pmp_location *found; /* as they were found, whatever a filter leaves */
+	size_t found_count;
 	struct pmp_located_object object; /* that thread->wait names, if it does */
 };
 

@@ -134,12 +134,12 @@ static void add_flag(struct pmp_buf *buf, const char *name, bool set)
 
 /* ,"name":"LOCK_log+0x10" or ,"place":"in the heap" */
 static void add_object(struct pmp_buf *buf, const struct pmp_report *report,
-		       const struct pmp_row *row)
+		       const struct pmp_row *row, const struct pmp_named_wait *named)
 {
 	struct pmp_object object;
 	struct pmp_buf text = { 0 };
 
-	if (!pmp_report_object(report, row, &object))
+	if (!pmp_report_named_object(report, row, named, &object))
 		return;
 	if (pmp_object_name(&object, &text))
 		add_text(buf, "name", text.data ? text.data : "");
@@ -232,11 +232,17 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	if (!*named.kind)
 		return;
 	pmp_buf_printf(buf, ",\"wait\":{\"kind\":\"%s\"", named.kind);
+	if (named.meaning)
+		add_text(buf, "meaning", named.meaning);
+	if (named.ask)
+		add_text(buf, "ask", named.ask);
+	add_flag(buf, "lock", named.lock);
 	if (pmp_wait_is_outside(wait->kind)) {
 		add_outside(buf, report, wait);
 	} else {
-		add_address(buf, "object", wait->object);
-		add_object(buf, report, row);
+		if (wait->object)
+			add_address(buf, "object", wait->object);
+		add_object(buf, report, row, &named);
 	}
 	if (wait->mutex)
 		add_address(buf, "mutex", wait->mutex);

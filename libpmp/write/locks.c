@@ -22,8 +22,9 @@
  *     FREE likewise.
  *
  *     OTHER WAITS
- *        1       0.3 s  waiter      read<do_read
- *           pipe 442102: 6330 "producer" can write (fd 4)
+ *       pipe
+ *            1       0.3 s  waiter      read<do_read
+ *               pipe 442102: 6330 "producer" can write (fd 4)
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -149,32 +150,36 @@ static void add_escaped(struct pmp_buf *buf, struct pmp_buf *text)
 static void add_object(const struct locks *locks, size_t node)
 {
 	const struct pmp_report *report = locks->graph.report;
-	const struct pmp_wait *wait = wait_of(locks, node);
+	const struct pmp_named_wait *named = named_of(locks, node);
 	struct pmp_buf *buf = &locks->out->buf;
 	struct pmp_object object;
 	struct pmp_buf name = { 0 }, place = { 0 };
-	bool named;
+	bool is_named;
 
-	if (wait->kind == PMP_WAIT_JOIN) {
+	if (named->wait.kind == PMP_WAIT_JOIN) {
 		pmp_buf_puts(buf, "its end (join)");
 		return;
 	}
-	if (outside_of(locks, node) && pmp_wait_is_outside(wait->kind)) {
-		pmp_outside_describe(buf, outside_of(locks, node), wait, false);
+	if (outside_of(locks, node) && pmp_wait_is_outside(named->wait.kind)) {
+		pmp_outside_describe(buf, outside_of(locks, node), &named->wait, false);
 		return;
 	}
-	if (pmp_report_object(report, &report->snapshot->rows[node], &object) &&
+	pmp_buf_puts(buf, named->kind);
+	if (pmp_report_named_object(report, &report->snapshot->rows[node], named,
+				    &object) &&
 	    !pmp_object_name(&object, &name))
 		pmp_object_place(&object, &place);
-	pmp_buf_printf(buf, "%s ", named_of(locks, node)->kind);
-	named = name.length > 0;
+	is_named = name.length > 0;
+	if (is_named)
+		pmp_buf_putc(buf, ' ');
 	add_escaped(buf, &name);
-	if (named)
-		pmp_buf_puts(buf, ", ");
-	pmp_buf_printf(buf, "0x%" PRIx64, wait->object);
+	if (named->wait.object)
+		pmp_buf_printf(buf, "%s 0x%" PRIx64, is_named ? "," : "",
+			       named->wait.object);
 	if (place.length)
 		pmp_buf_putc(buf, ' ');
 	add_escaped(buf, &place);
+	pmp_wait_meaning(buf, named);
 }
 
 /* ---- stacks -------------------------------------------------------------------------- */
@@ -423,6 +428,8 @@ static int compare_objects(const void *a, const void *b, void *arg)
 }
 
 typedef bool choice(const struct locks *locks, size_t node, size_t of);
+typedef struct node_run like(const struct locks *locks, const struct nodes *nodes,
+			     size_t first);
 
 /* Those that have not been shown and that chosen() wants, by objects; to be freed. */
 static struct nodes choose(struct locks *locks, choice *chosen, size_t of)
@@ -463,6 +470,88 @@ static struct node_run same_object(const struct locks *locks, const struct nodes
 			break;
 	}
 	return (struct node_run){ nodes->items + first, i - first };
+}
+
+/* ---- waits that are alike --------------------------------------------------------------- */
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare_waits(const struct locks *locks, size_t x, size_t y)
+{
+	const struct pmp_named_wait *one = named_of(locks, x),
+				    *other = named_of(locks, y);
+	int order = compare_texts(one->kind, other->kind);
+
+	return order ? order : compare_texts(one->meaning, other->meaning);
+}
+
+/* By kinds and meanings, then objects. */
+static int compare_kinds(const void *a, const void *b, void *arg)
+{
+	const struct locks *locks = arg;
+	int order = compare_waits(locks, *(const size_t *)a, *(const size_t *)b);
+
+	return order ? order : compare_objects(a, b, arg);
+}
+
+static struct node_run same_kind(const struct locks *locks, const struct nodes *nodes,
+				 size_t first)
+{
+	size_t i = first + 1;
+
+	while (i < nodes->count &&
+	       compare_waits(locks, nodes->items[first], nodes->items[i]) == 0)
+		i++;
+	return (struct node_run){ nodes->items + first, i - first };
+}
+
+/* Objects that have a meaning, or are not known, are told apart by nobody: one block. */
+static struct node_run same_unknown(const struct locks *locks, const struct nodes *nodes,
+				    size_t first)
+{
+	const struct pmp_named_wait *named = named_of(locks, nodes->items[first]);
+	struct node_run run;
+	size_t i = first + 1;
+
+	if (named->meaning || !named->wait.object)
+		return same_kind(locks, nodes, first);
+	run = same_object(locks, nodes, first);
+	while (i < first + run.count &&
+	       compare_waits(locks, nodes->items[first], nodes->items[i]) == 0)
+		i++;
+	return (struct node_run){ run.items, i - first };
+}
+
+static size_t count_objects(const struct locks *locks, const struct node_run *run)
+{
+	uint64_t last = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t object = wait_of(locks, run->items[i])->object;
+
+		count += object && object != last;
+		last = object;
+	}
+	return count;
+}
+
+/* Of several objects, "5 conditions (metadata lock)"; else as add_object() does. */
+static void add_objects(const struct locks *locks, const struct node_run *run)
+{
+	const char *kind = named_of(locks, run->items[0])->kind;
+	size_t count = count_objects(locks, run);
+	const char *plural = strlen(kind) && kind[strlen(kind) - 1] == 'x' ? "es" : "s";
+
+	if (count < 2) {
+		add_object(locks, run->items[0]);
+		return;
+	}
+	pmp_buf_printf(&locks->out->buf, "%zu %s%s", count, kind, plural);
+	pmp_wait_meaning(&locks->out->buf, named_of(locks, run->items[0]));
 }
 
 /* ---- threads behind threads ----------------------------------------------------------- */
@@ -761,17 +850,20 @@ static bool is_unknown(const struct locks *locks, size_t node, size_t of)
 
 static void title_unknown(const struct locks *locks, const struct node_run *run)
 {
+	const char *ask = named_of(locks, run->items[0])->ask;
 	struct pmp_buf *buf = &locks->out->buf;
 	uint32_t readers = 0;
 
 	pmp_buf_puts(buf, "HOLDER UNKNOWN ");
-	add_object(locks, run->items[0]);
+	add_objects(locks, run);
 	for (size_t i = 0; i < run->count; i++)
 		if (wait_of(locks, run->items[i])->count > readers)
 			readers = wait_of(locks, run->items[i])->count;
 	if (readers)
 		pmp_buf_printf(buf, ": %" PRIu32 " reader%s it", readers,
 			       readers == 1 ? " holds" : "s hold");
+	else if (ask)
+		pmp_buf_printf(buf, ": %s knows", ask);
 }
 
 static bool is_free(const struct locks *locks, size_t node, size_t of)
@@ -787,23 +879,33 @@ static void title_free(const struct locks *locks, const struct node_run *run)
 	pmp_buf_puts(&locks->out->buf, ": the next one has been woken");
 }
 
+/* The nodes in the order of kinds, as runs of those that are alike; to be freed. */
+static struct node_run *make_runs(struct locks *locks, struct nodes *nodes, like *alike,
+				  size_t *count)
+{
+	struct node_run *runs = calloc(nodes->count + 1, sizeof(*runs));
+
+	*count = 0;
+	if (!runs) {
+		pmp_buf_fail(&locks->out->buf);
+		return NULL;
+	}
+	qsort_r(nodes->items, nodes->count, sizeof(*nodes->items), compare_kinds, locks);
+	for (size_t i = 0; i < nodes->count; i += runs[(*count)++].count)
+		runs[*count] = alike(locks, nodes, i);
+	qsort(runs, *count, sizeof(*runs), by_length);
+	return runs;
+}
+
 /* A block for each object of the nodes that are chosen, the most waited for first. */
-static void add_blocks(struct locks *locks, choice *chosen,
+static void add_blocks(struct locks *locks, choice *chosen, like *alike,
 		       void (*title)(const struct locks *locks,
 				     const struct node_run *run))
 {
 	struct nodes nodes = choose(locks, chosen, 0);
-	struct node_run *runs = calloc(nodes.count + 1, sizeof(*runs));
-	size_t count = 0;
+	size_t count;
+	struct node_run *runs = make_runs(locks, &nodes, alike, &count);
 
-	if (!runs) {
-		pmp_buf_fail(&locks->out->buf);
-		nodes.count = 0;
-	}
-	for (size_t i = 0; i < nodes.count; i += runs[count++].count)
-		runs[count] = same_object(locks, &nodes, i);
-	if (count)
-		qsort(runs, count, sizeof(*runs), by_length);
 	for (size_t i = 0; i < count; i++) {
 		pmp_buf_putc(&locks->out->buf, '\n');
 		title(locks, &runs[i]);
@@ -817,20 +919,30 @@ static void add_blocks(struct locks *locks, choice *chosen,
 static bool is_other(const struct locks *locks, size_t node, size_t of)
 {
 	(void)of;
-	return wait_of(locks, node)->kind != PMP_WAIT_NONE;
+	return *named_of(locks, node)->kind;
 }
 
-/* For events, or for what is not known: all objects together, as idle threads have one
- * condition each. */
+/* For events, or for what is not known: all objects of a kind together, as idle threads
+ * have one condition each. */
 static void add_others(struct locks *locks)
 {
 	struct nodes nodes = choose(locks, is_other, 0);
-	struct node_run all = { nodes.items, nodes.count };
+	size_t count;
+	struct node_run *runs = make_runs(locks, &nodes, same_kind, &count);
 
-	if (nodes.count) {
+	if (count)
 		pmp_buf_puts(&locks->out->buf, "\nOTHER WAITS\n");
-		add_rows(locks, &all, 0);
+	for (size_t i = 0; i < count; i++) {
+		pmp_buf_puts(&locks->out->buf, "  ");
+		if (is_event_outside(locks, runs[i].items[0]))
+			pmp_buf_puts(&locks->out->buf,
+				     named_of(locks, runs[i].items[0])->kind);
+		else
+			add_objects(locks, &runs[i]);
+		pmp_buf_putc(&locks->out->buf, '\n');
+		add_run(locks, &runs[i], 2, 0);
 	}
+	free(runs);
 	free(nodes.items);
 }
 
@@ -850,9 +962,9 @@ static void write_locks(struct pmp_out *out, const struct pmp_report *report,
 	add_title(&locks);
 	add_deadlocks(&locks);
 	add_roots(&locks);
-	add_blocks(&locks, is_absent, title_absent);
-	add_blocks(&locks, is_unknown, title_unknown);
-	add_blocks(&locks, is_free, title_free);
+	add_blocks(&locks, is_absent, same_object, title_absent);
+	add_blocks(&locks, is_unknown, same_unknown, title_unknown);
+	add_blocks(&locks, is_free, same_object, title_free);
 	add_circles(&locks);
 	add_others(&locks);
 	pmp_wait_graph_free(&locks.graph);

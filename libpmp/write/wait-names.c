@@ -58,6 +58,15 @@ void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf)
 	}
 }
 
+void pmp_wait_meaning(struct pmp_buf *buf, const struct pmp_named_wait *named)
+{
+	if (!named->meaning)
+		return;
+	pmp_buf_puts(buf, " (");
+	pmp_escape_buf(buf, named->meaning, strlen(named->meaning));
+	pmp_buf_putc(buf, ')');
+}
+
 void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, size_t node)
 {
 	const struct pmp_row *row = &graph->report->snapshot->rows[node];
@@ -71,12 +80,15 @@ void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, si
 		pmp_outside_describe(buf, what, waiter->wait, true);
 		return;
 	}
-	pmp_buf_printf(buf, "%s ", waiter->named.kind);
-	if (pmp_report_object(graph->report, row, &object) &&
-	    pmp_object_name(&object, &name) && name.length)
+	pmp_buf_puts(buf, waiter->named.kind);
+	if (pmp_report_named_object(graph->report, row, &waiter->named, &object) &&
+	    pmp_object_name(&object, &name) && name.length) {
+		pmp_buf_putc(buf, ' ');
 		pmp_escape_buf(buf, name.data, name.length);
-	else
-		pmp_buf_printf(buf, "0x%" PRIx64, waiter->wait->object);
+	} else if (waiter->wait->object) {
+		pmp_buf_printf(buf, " 0x%" PRIx64, waiter->wait->object);
+	}
 	buf->failed |= name.failed;
 	pmp_buf_free(&name);
+	pmp_wait_meaning(buf, &waiter->named);
 }

@@ -20,4 +20,7 @@ void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf);
 void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		     size_t node);
 
+/* Append what it is to the program, " (metadata lock)"; nothing if it is nothing special. */
+void pmp_wait_meaning(struct pmp_buf *buf, const struct pmp_named_wait *named);
+
 #endif

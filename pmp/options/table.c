@@ -151,6 +151,9 @@ static const struct option_row rows[] = {
 
 	{ WAITS, 0, "peers", NULL, take_flag, TO(peers),
 	  .help = "look for the processes that threads wait for" },
+	{ WAITS, 0, "lock-meaning", "s/RE/TEXT/", take_filter, 0, PMP_FILTER_LOCK_MEANING,
+	  .example = "--lock-meaning 's/^job_wait$/job queue/'",
+	  .help = "TEXT is what is waited for in functions matching RE" },
 
 	{ STACKS, 0, "focus", "RE", take_filter, 0, PMP_FILTER_FOCUS,
 	  .example = "--focus '^do_command'",

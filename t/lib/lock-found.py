@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What pmp has found out about who waits for whom, beside the truth of t/target/locks.c:
 
-        lock-found.py MUSL SAID JSON [peers]
+        lock-found.py LIBRARY NAMES SAID JSON [peers]
 
 SAID is what the target has said, JSON what `pmp -f json` has. One line for each snapshot and
-thread where they differ; nothing where they agree. MUSL: 1, as its normal mutexes and its
-rwlocks name nobody. peers: pmp was given --peers; without it nothing is found that is not
-in memory.
+thread where they differ; nothing where they agree. LIBRARY is whose locks they are: glibc;
+musl, whose normal mutexes and rwlocks name nobody; rust. NAMES: 1 if functions have names,
+which tell more kinds apart. peers: pmp was given --peers; without it nothing is found that is
+not in memory.
 """
 
 import json
 import sys
 
-# The kinds that are told apart by bytes alone. All others that wait by a futex are one.
+# The kinds that are told apart by bytes alone. All others that wait by a futex are one, unless
+# there are names.
 KNOWN = {"mutex", "rwlock", "condition", "stdio", "join"}
 FUTEX = {"barrier", "once", "semaphore", "guard"}
+NAMES = {"guard": "static initialisation"}
 
 
 def truths(path):
@@ -27,15 +30,33 @@ def number(text):
     return int(text, 0)
 
 
-def differences(truth, wait, musl):
+def by_names(truth, wait, library, names):
+    """Of a kind that the bytes do not show."""
+    kind = NAMES.get(truth["wait"], truth["wait"])
+    if library == "rust" and kind != "once":
+        kind = "Rust " + kind
+    if wait.get("kind") != (kind if names else "futex"):
+        yield "kind by names"
+    if "holder" in wait:
+        yield "no holder"
+    if names and number(wait.get("object", "0")) != number(truth["object"]):
+        yield "object by names"
+    if names and wait.get("write", False) != (truth.get("mode") == "write"):
+        yield "mode"
+
+
+def differences(truth, wait, library, names):
     """Names of what is not as it should be."""
-    if truth["wait"] in FUTEX or (musl and truth["wait"] == "rwlock"):
-        if wait.get("kind") != "futex" or "holder" in wait:
-            yield "a futex without a holder"
+    musl = library == "musl"
+    if (truth["wait"] in FUTEX or library == "rust"
+            or (musl and truth["wait"] == "rwlock")):
+        yield from by_names(truth, wait, library, names)
         return
     if musl and truth["wait"] == "condition":
         if "holder" in wait:
             yield "no holder"
+        if names and wait.get("kind") != "condition":
+            yield "kind"
         return
     if wait.get("kind") != truth["wait"]:
         yield "kind"
@@ -94,15 +115,15 @@ def outside_differences(truth, wait):
             yield key
 
 
-def check(truth, threads, musl, peers):
+def check(truth, threads, library, names, peers):
     if "deadlock" in truth:
         for tid in truth["deadlock"].split(","):
-            if not threads.get(int(tid), {}).get("deadlock") and not musl:
+            if not threads.get(int(tid), {}).get("deadlock") and library != "musl":
                 yield "no deadlock of " + tid
         return
     wait = threads.get(int(truth["waiter"]), {})
     if truth["wait"] in KNOWN | FUTEX:
-        found = differences(truth, wait, musl)
+        found = differences(truth, wait, library, names)
     elif peers:
         found = outside_differences(truth, wait)
     else:
@@ -112,8 +133,8 @@ def check(truth, threads, musl, peers):
 
 
 def main():
-    musl, said, found = sys.argv[1] == "1", sys.argv[2], sys.argv[3]
-    peers = "peers" in sys.argv[4:]
+    library, names, said, found = sys.argv[1], sys.argv[2] == "1", sys.argv[3], sys.argv[4]
+    peers = "peers" in sys.argv[5:]
     snapshots = 0
     for line in open(found):
         snapshot = json.loads(line)
@@ -125,7 +146,7 @@ def main():
             if wait.get("deadlock") and tid not in known:
                 print("snapshot", snapshots, "a false deadlock:", tid, wait)
         for truth in truths(said):
-            for difference in check(truth, threads, musl, peers):
+            for difference in check(truth, threads, library, names, peers):
                 print("snapshot", snapshots, difference)
     if snapshots != 2:
         print(snapshots, "snapshots")

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What waits are called: names with all that compilers and linkers put around them; what
+ * the functions of a stack say, what the bytes of the lock have said, and both together.
+ */
+#include <sys/syscall.h>
+
+#include "lib/tap.h"
+#include "report/filter.h"
+#include "report/report.h"
+#include "report/wait-functions.h"
+#include "report/wait-kinds.h"
+
+struct fake_function {
+	const char *name, *file, *module;
+	unsigned line;
+	bool inlined, unnamed, signal, exact;
+};
+
+#define LIBC "/usr/lib/libc.so.6"
+#define DEMO "/usr/bin/demo"
+#define SERVER "/usr/sbin/mariadbd"
+
+static const struct fake_function fake_functions[] = {
+	{ .name = "__lll_lock_wait", .module = LIBC },
+	{ .name = "___pthread_mutex_lock@@GLIBC_2.2.5", .module = LIBC },
+	{ .name = "__pthread_rwlock_wrlock", .module = LIBC },
+	{ .name = "___pthread_cond_wait", .module = LIBC },
+	{ .name = "__new_sem_wait_slow64.constprop.0", .module = LIBC },
+	{ .name = "__pthread_once_slow.isra.0", .module = LIBC },
+	{ .name = "__lll_lock_wait_private", .module = LIBC },
+	{ .name = "syscall", .module = LIBC },
+	{ .name = "epoll_wait", .module = LIBC },
+	{ .name = "[libc.so.6+0x1234]", .module = LIBC, .unnamed = true },
+	{ .name = "[demo+0x1234]", .module = DEMO, .unnamed = true },
+	{ .name = "initialise", .module = DEMO },
+	{ .name = "main", .module = DEMO },
+	{ .name = "std::sys::pal::unix::futex::futex_wait", .module = DEMO },
+	{ .name = "std::sys::sync::mutex::futex::Mutex::lock_contended", .module = DEMO },
+	{ .name = "std::sys::sync::rwlock::futex::RwLock::write_contended",
+	  .module = DEMO },
+	{ .name = "<parking_lot_core::thread_parker::imp::ThreadParker as "
+		  "parking_lot_core::thread_parker::ThreadParkerT>::park",
+	  .module = DEMO,
+	  .inlined = true },
+	{ .name = "parking_lot_core::parking_lot::park", .module = DEMO },
+	{ .name = "parking_lot::raw_mutex::RawMutex::lock_slow", .module = DEMO },
+	{ .name = "std::thread::park", .module = DEMO },
+	{ .name = "os::PlatformEvent::park()", .module = "/usr/lib/jvm/libjvm.so" },
+	{ .name = "ObjectMonitor::enter(JavaThread*)",
+	  .module = "/usr/lib/jvm/libjvm.so" },
+	{ .name = "MDL_wait::timed_wait(MDL_context_owner*, timespec*, bool)",
+	  .module = SERVER },
+	{ .name = "do_handle_one_connection(CONNECT*, bool)", .module = SERVER },
+	{ .name = "ProcSleep", .module = "/usr/lib/postgresql/15/bin/postgres" },
+	{ .name = "lock_wait", .module = DEMO },
+	{ .name = "lock_wait(que_thr_t*)", .module = SERVER },
+};
+
+enum {
+	LLL,
+	MUTEX,
+	WRLOCK,
+	COND,
+	SEM,
+	ONCE,
+	PRIVATE,
+	SYSCALL,
+	EPOLL,
+	LIBC_UNNAMED,
+	DEMO_UNNAMED,
+	INIT,
+	MAIN,
+	RUST_FUTEX,
+	RUST_MUTEX,
+	RUST_WRITE,
+	PARKER,
+	PARKING,
+	PARKING_MUTEX,
+	PARK,
+	JAVA_PARK,
+	JAVA_ENTER,
+	MDL,
+	CONNECTION,
+	PROC_SLEEP,
+	OTHERS_LOCK_WAIT,
+	LOCK_WAIT,
+};
+
+#include "lib/fakenames.h"
+
+/* ---- names ------------------------------------------------------------------------ */
+
+static void test_bare_names(void)
+{
+	static const struct {
+		const char *name, *bare;
+	} cases[] = {
+		{ "pthread_mutex_lock", "pthread_mutex_lock" },
+		{ "___pthread_mutex_lock", "pthread_mutex_lock" },
+		{ "__GI___pthread_mutex_lock", "pthread_mutex_lock" },
+		{ "pthread_mutex_lock@@GLIBC_2.2.5", "pthread_mutex_lock" },
+		{ "__new_sem_wait_slow64.constprop.0", "new_sem_wait_slow64" },
+		{ "runtime.lock2", "runtime.lock2" },
+		{ "f(int, std::map<int, int>)", "f" },
+		{ "MDL_wait::timed_wait(MDL_context_owner*) const",
+		  "MDL_wait::timed_wait" },
+		{ "void std::__detail::__platform_wait<int>(int const*, int)",
+		  "std::__detail::__platform_wait" },
+		{ "unsigned long a::b<c<d> >::e<f>(g<h>) [clone .cold]", "a::b::e" },
+		{ "(anonymous namespace)::Pool::get(int)", "::Pool::get" },
+		{ "f(int)::local::g()", "f::local::g" },
+		{ "main.(*T).f", "main..f" },
+		{ "<A<B> as C>::d", "A::d" },
+		{ "<parking_lot::raw_mutex::RawMutex>::lock_slow",
+		  "parking_lot::raw_mutex::RawMutex::lock_slow" },
+		{ "std::sync::once::Once::call_once::{{closure}}",
+		  "std::sync::once::Once::call_once::{{closure}}" },
+		{ "a<b", "a" },
+		{ "<", "" },
+		{ "<a", "a" },
+		{ "a(b", "a" },
+		{ "", "" },
+		{ "___", "" },
+	};
+	char buffer[PMP_BARE_NAME], name[3 * PMP_BARE_NAME];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		is_str(pmp_bare_name(cases[i].name, buffer), cases[i].bare, "%s",
+		       cases[i].name);
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	is_int((long long)strlen(pmp_bare_name(name, buffer)), PMP_BARE_NAME - 1,
+	       "a long name is cut off");
+}
+
+static void test_patterns(void)
+{
+	char text[200];
+
+	ok(pmp_pattern_matches("a*c", "abbc") && pmp_pattern_matches("a*c", "acac"),
+	   "a star stands for anything");
+	ok(!pmp_pattern_matches("a*c", "abbcd") && !pmp_pattern_matches("a", "ab"),
+	   "but all of a text has to match");
+	ok(pmp_pattern_matches("*", "") && pmp_pattern_matches("a**", "a"), "or nothing");
+	memset(text, 'a', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	ok(!pmp_pattern_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*ab", text),
+	   "many stars take no time");
+}
+
+static const char *kind_of(const char *function)
+{
+	struct pmp_wait_function says;
+
+	pmp_wait_function(function, DEMO, &says);
+	return pmp_named_kinds[says.kind ? says.kind : says.outer].text;
+}
+
+static void test_functions(void)
+{
+	static const struct {
+		const char *kind, *names[8];
+	} cases[] = {
+		{ "mutex",
+		  { "pthread_mutex_lock", "__pthread_mutex_lock_full",
+		    "pthread_mutex_timedlock", "__pthread_mutex_clocklock_common",
+		    "__pthread_mutex_cond_lock", "mtx_lock", "mtx_timedlock" } },
+		{ "rwlock",
+		  { "pthread_rwlock_rdlock", "__pthread_rwlock_wrlock_full64.isra.0",
+		    "pthread_rwlock_timedrdlock", "pthread_rwlock_clockwrlock",
+		    "pthread_rwlock_timedwrlock@GLIBC_2.34" } },
+		{ "condition",
+		  { "pthread_cond_wait", "___pthread_cond_clockwait64",
+		    "__pthread_cond_wait_common", "pthread_cond_timedwait", "cnd_wait",
+		    "cnd_timedwait" } },
+		{ "join", { "pthread_join", "__pthread_clockjoin_ex", "thrd_join" } },
+		{ "semaphore",
+		  { "sem_wait", "sem_timedwait", "sem_clockwait", "__new_sem_wait_slow64",
+		    "__new_sem_wait" } },
+		{ "barrier", { "pthread_barrier_wait", "__pthread_barrier_wait" } },
+		{ "once",
+		  { "pthread_once", "__pthread_once_slow", "call_once",
+		    "std::sync::once::Once::call_once",
+		    "std::sys::sync::once::futex::Once::call",
+		    "std::sync::poison::once::Once::call_once_force::{{closure}}" } },
+		{ "static initialisation", { "__cxa_guard_acquire" } },
+		{ "lock of the C library", { "__lll_lock_wait_private" } },
+		{ "Rust mutex",
+		  { "std::sys::sync::mutex::futex::Mutex::lock_contended",
+		    "std::sys::unix::locks::futex_mutex::Mutex::lock_contended" } },
+		{ "Rust rwlock",
+		  { "std::sys::sync::rwlock::futex::RwLock::read_contended",
+		    "std::sys::unix::locks::futex_rwlock::RwLock::write_contended" } },
+		{ "Rust condvar",
+		  { "std::sys::sync::condvar::futex::Condvar::wait_optional_timeout" } },
+		{ "Rust park",
+		  { "std::thread::park", "std::thread::park_timeout",
+		    "std::sys::sync::thread_parking::futex::Parker::park" } },
+		{ "parking_lot mutex",
+		  { "parking_lot::raw_mutex::RawMutex::lock_slow",
+		    "<parking_lot::raw_mutex::RawMutex>::lock_slow" } },
+		{ "parking_lot rwlock",
+		  { "parking_lot::raw_rwlock::RawRwLock::lock_shared_slow",
+		    "parking_lot::raw_rwlock::RawRwLock::lock_exclusive_slow" } },
+		{ "absl::Mutex",
+		  { "absl::lts_20220623::Mutex::LockSlow(absl::MuHow, int)",
+		    "absl::Mutex::LockSlowLoop(absl::SynchWaitParams*, int)" } },
+		{ "absl::CondVar",
+		  { "absl::lts_20220623::CondVar::WaitCommon(absl::Mutex*)" } },
+		{ "GMutex", { "g_mutex_lock_slowpath", "g_mutex_lock" } },
+		{ "GCond", { "g_cond_wait", "g_cond_wait_until" } },
+		{ "OpenMP lock", { "gomp_mutex_lock_slow" } },
+		{ "OpenMP barrier",
+		  { "gomp_team_barrier_wait_end", "gomp_barrier_wait" } },
+		{ "atomic wait",
+		  { "std::__atomic_futex_unsigned_base::_M_futex_wait_until(unsigned*)",
+		    "void std::__atomic_wait_address_bare<int>(int const*)",
+		    "void std::__detail::__platform_wait<int>(int const*, int)" } },
+		{ "Go runtime lock", { "runtime.lock2", "runtime.lock" } },
+		{ "Go note", { "runtime.notesleep", "runtime.notetsleep_internal" } },
+		{ "Java monitor", { "ObjectMonitor::enter(JavaThread*)" } },
+		{ "Java wait", { "ObjectMonitor::wait(long, bool, JavaThread*)" } },
+		{ "Java park", { "Unsafe_Park" } },
+		{ "",
+		  { "main", "futex", "pthread_create", "my_pthread_mutex_lock",
+		    "runtime.futexsleep", "xsem_wait", "semaphore" } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (size_t k = 0; k < 8 && cases[i].names[k]; k++)
+			is_str(kind_of(cases[i].names[k]), cases[i].kind, "kind of %s",
+			       cases[i].names[k]);
+}
+
+/* ---- stacks ------------------------------------------------------------------------ */
+
+#define STACK(...) \
+	(const int[]) \
+	{ \
+		__VA_ARGS__, -1 \
+	}
+
+struct wait_case {
+	enum pmp_wait_kind bytes;
+	const int *stack;
+	const char *kind, *meaning;
+	bool lock, vetoed;
+	uint64_t object;
+	const char *text;
+};
+
+#define OBJECT 0x5000
+
+static const struct wait_case cases[] = {
+	{ PMP_WAIT_MUTEX, STACK(LLL, MUTEX, MAIN), "mutex", NULL, true, false, OBJECT,
+	  "bytes and names agree" },
+	{ PMP_WAIT_MUTEX, STACK(MAIN), "mutex", NULL, true, false, OBJECT,
+	  "bytes need no names" },
+	{ PMP_WAIT_MUTEX, STACK(LLL, COND, MAIN), "mutex", NULL, true, false, OBJECT,
+	  "a condition that was signalled waits for its mutex" },
+	{ PMP_WAIT_FUTEX, STACK(LLL, MUTEX), "mutex", NULL, true, false, OBJECT,
+	  "names alone: a mutex" },
+	{ PMP_WAIT_MUTEX, STACK(SYSCALL, RUST_FUTEX, RUST_MUTEX), "Rust mutex", NULL,
+	  true, true, 0, "what looks like a mutex is one of Rust's" },
+	{ PMP_WAIT_CONDITION, STACK(SYSCALL, RUST_FUTEX, PARK), "Rust park", NULL, false,
+	  true, 0, "what looks like a condition is a parking place" },
+	{ PMP_WAIT_RWLOCK, STACK(LLL, MUTEX), "mutex", NULL, true, true, 0,
+	  "what looks like a rwlock is a mutex" },
+	{ PMP_WAIT_MUTEX, STACK(SEM, MAIN), "semaphore", NULL, false, true, 0,
+	  "what looks like a mutex is a semaphore" },
+	{ PMP_WAIT_STDIO, STACK(PRIVATE, MAIN), "stdio", NULL, true, false, OBJECT,
+	  "the lock of a FILE is one of the library's" },
+	{ PMP_WAIT_FUTEX, STACK(PRIVATE, MAIN), "lock of the C library", NULL, true,
+	  false, OBJECT, "which may be another one" },
+	{ PMP_WAIT_FUTEX, STACK(SYSCALL, RUST_FUTEX, RUST_WRITE), "Rust rwlock", NULL,
+	  true, false, OBJECT - 4, "writers wait by the second word" },
+	{ PMP_WAIT_FUTEX, STACK(ONCE, MAIN), "once", NULL, true, false, OBJECT, "once" },
+	{ PMP_WAIT_FUTEX, STACK(LIBC_UNNAMED, ONCE, MAIN), "once", NULL, true, false,
+	  OBJECT, "with a function of the same library in it" },
+	{ PMP_WAIT_FUTEX, STACK(SYSCALL, INIT, ONCE, MAIN), "futex", NULL, false, false,
+	  OBJECT, "who runs what is done once waits for something else" },
+	{ PMP_WAIT_FUTEX, STACK(SYSCALL, DEMO_UNNAMED, ONCE, MAIN), "futex", NULL, false,
+	  false, OBJECT, "also if that has no name" },
+	{ PMP_WAIT_MUTEX, STACK(LLL, MUTEX, INIT, ONCE), "mutex", NULL, true, false,
+	  OBJECT, "or for a lock" },
+	{ PMP_WAIT_FUTEX, STACK(SYSCALL, PARKER, PARKING_MUTEX), "parking_lot mutex",
+	  NULL, true, false, 0, "a mutex made of a parking place" },
+	{ PMP_WAIT_CONDITION, STACK(COND, JAVA_PARK, JAVA_ENTER), "Java monitor", NULL,
+	  true, false, 0, "a monitor made of a condition" },
+	{ PMP_WAIT_MUTEX, STACK(LLL, COND, JAVA_PARK, JAVA_ENTER), "mutex", NULL, true,
+	  false, OBJECT, "whose mutex is one" },
+	{ PMP_WAIT_CONDITION, STACK(COND, MDL, MAIN), "condition", "metadata lock", true,
+	  false, OBJECT, "a meaning" },
+	{ PMP_WAIT_FUTEX, STACK(COND, MDL, MAIN), "condition", "metadata lock", true,
+	  false, 0, "of a condition that the bytes do not show" },
+	{ PMP_WAIT_MUTEX, STACK(LLL, MUTEX, MDL), "mutex", NULL, true, false, OBJECT,
+	  "not of what is a lock by itself" },
+	{ PMP_WAIT_CONDITION, STACK(COND, CONNECTION), "condition", "cached thread",
+	  false, false, OBJECT, "an event that has a meaning" },
+	{ PMP_WAIT_CONDITION, STACK(COND, INIT, CONNECTION), "condition", NULL, false,
+	  false, OBJECT, "only right in that function" },
+	{ PMP_WAIT_CONDITION, STACK(COND, DEMO_UNNAMED, CONNECTION), "condition", NULL,
+	  false, false, OBJECT, "not in one without a name" },
+	{ PMP_WAIT_CONDITION, STACK(COND, OTHERS_LOCK_WAIT), "condition", NULL, false,
+	  false, OBJECT, "a function of that name in another program" },
+	{ PMP_WAIT_CONDITION, STACK(COND, LOCK_WAIT), "condition", "InnoDB row lock",
+	  true, false, OBJECT, "and in the right one" },
+	{ PMP_WAIT_NONE, STACK(EPOLL, PROC_SLEEP), "wait", "heavyweight lock", true,
+	  false, 0, "a lock that waits by another system call" },
+	{ PMP_WAIT_NONE, STACK(EPOLL, MDL), "", NULL, false, false, 0,
+	  "which others do not" },
+	{ PMP_WAIT_FUTEX,
+	  STACK(SYSCALL, RUST_FUTEX, RUST_FUTEX, RUST_FUTEX, RUST_FUTEX, RUST_FUTEX,
+		RUST_FUTEX, RUST_FUTEX, RUST_FUTEX, RUST_FUTEX, RUST_FUTEX, RUST_FUTEX,
+		RUST_MUTEX),
+	  "futex", NULL, false, false, OBJECT, "the thirteenth frame says nothing" },
+};
+
+#define CASES (sizeof(cases) / sizeof(*cases))
+
+static struct pmp_profile *profile_of_cases(void)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .keep_snapshot = true };
+	struct pmp_sample *sample = pmp_sample_new();
+	struct pmp_profile *profile;
+
+	if (!sample || pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	for (size_t i = 0; i < CASES; i++) {
+		struct pmp_thread *thread =
+			fake_thread(sample, (pid_t)(10 + i), "waiter", cases[i].stack);
+
+		thread->syscall = SYS_futex;
+		if (!cases[i].bytes)
+			continue;
+		thread->wait = (struct pmp_wait){ .kind = (uint8_t)cases[i].bytes,
+						  .flags = PMP_WAIT_PROVEN,
+						  .object = OBJECT };
+		if (!pmp_wait_is_lock(&thread->wait))
+			continue;
+		thread->wait.holder_is = PMP_HOLDER_THREAD;
+		thread->wait.holder = 99;
+	}
+	sample->seen = sample->thread_count;
+	if (pmp_profile_add(profile, sample, NULL))
+		abort();
+	pmp_sample_free(sample);
+	return profile;
+}
+
+static struct pmp_report *report_of(struct pmp_profile *profile,
+				    const struct pmp_filter *filter)
+{
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .snapshot = true };
+	struct pmp_report *report;
+
+	if (pmp_report_new(profile, filter, &options, &report, NULL))
+		abort();
+	return report;
+}
+
+static void check_case(const struct wait_case *expected,
+		       const struct pmp_named_wait *named)
+{
+	const char *meaning = named->meaning ? named->meaning : "";
+	pid_t holder = named->wait.holder;
+
+	is_str(named->kind, expected->kind, "%s", expected->text);
+	is_str(meaning, expected->meaning ? expected->meaning : "", "its meaning");
+	ok(named->lock == expected->lock, "%s: a lock: %d", expected->text, named->lock);
+	ok(named->vetoed == expected->vetoed, "%s: not what the bytes say: %d",
+	   expected->text, named->vetoed);
+	ok(named->wait.object == expected->object, "%s: its address", expected->text);
+	ok((holder == 99) == (pmp_wait_is_lock(&named->wait) && !named->vetoed) &&
+		   (holder == 99 || !holder),
+	   "%s: its holder: %d", expected->text, (int)holder);
+}
+
+static void test_stacks(void)
+{
+	struct pmp_profile *profile = profile_of_cases();
+	struct pmp_report *report = report_of(profile, NULL);
+	struct pmp_named_wait named;
+	size_t asked;
+
+	for (size_t i = 0; i < CASES; i++) {
+		pmp_report_name_row(report, &report->snapshot->rows[i], &named);
+		check_case(&cases[i], &named);
+	}
+	asked = fake_names;
+	for (size_t i = 0; i < CASES; i++)
+		pmp_report_name_row(report, &report->snapshot->rows[i], &named);
+	is_int((long long)(fake_names - asked), 0, "no name is asked for twice");
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+}
+
+/* Whatever is hidden or called otherwise: what they wait for is the same. */
+static void test_filtered(void)
+{
+	struct pmp_profile *profile = profile_of_cases();
+	struct pmp_filter *filter;
+	struct pmp_report *report;
+	struct pmp_named_wait named;
+
+	if (pmp_filter_new(&filter, NULL))
+		abort();
+	pmp_filter_add(filter, PMP_FILTER_HIDE, "lock|cond|sem|once|sys|ark", NULL);
+	pmp_filter_add(filter, PMP_FILTER_RENAME, "s/.*wait.*/x/", NULL);
+	report = report_of(profile, filter);
+	is_int((long long)report->snapshot->row_count, (long long)CASES,
+	       "filtered: all rows are there");
+	for (size_t i = 0; i < report->snapshot->row_count; i++) {
+		const struct pmp_row *row = &report->snapshot->rows[i];
+
+		pmp_report_name_row(report, row, &named);
+		check_case(&cases[row->thread->tid - 10], &named);
+	}
+	pmp_report_free(report);
+	pmp_filter_free(filter);
+	pmp_profile_free(profile);
+}
+
+/* ---- meanings of the user ------------------------------------------------------------ */
+
+static const struct pmp_row *row_with(const struct pmp_report *report, const char *text)
+{
+	for (size_t i = 0; i < CASES; i++)
+		if (strcmp(cases[i].text, text) == 0)
+			return &report->snapshot->rows[i];
+	abort();
+}
+
+static void test_users(void)
+{
+	struct pmp_profile *profile = profile_of_cases();
+	struct pmp_filter *filter;
+	struct pmp_report *report;
+	struct pmp_named_wait named;
+
+	if (pmp_filter_new(&filter, NULL))
+		abort();
+	is_int(pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING,
+			      "s/^(do_handle)_one_(c[a-z]*)/\\2 of \\1/", NULL),
+	       0, "a meaning is taken");
+	is_int(pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING, "s/^MDL_wait::.*//", NULL),
+	       0, "and one without a text");
+	ok(!pmp_filter_is_active(filter), "they filter nothing");
+	report = report_of(profile, filter);
+	pmp_report_name_row(report, row_with(report, "an event that has a meaning"),
+			    &named);
+	is_str(named.meaning, "connection of do_handle", "the user's comes first");
+	ok(named.lock, "and makes it a lock");
+	pmp_report_name_row(report, row_with(report, "only right in that function"),
+			    &named);
+	is_str(named.meaning, "connection of do_handle", "of any function nearby");
+	pmp_report_name_row(report, row_with(report, "a meaning"), &named);
+	ok(!named.meaning && !named.lock, "without a text there is no meaning");
+	pmp_report_name_row(report, row_with(report, "bytes and names agree"), &named);
+	ok(!named.meaning && named.lock, "others stay as they are");
+	pmp_report_free(report);
+	pmp_filter_free(filter);
+	pmp_profile_free(profile);
+}
+
+int main(void)
+{
+	test_bare_names();
+	test_patterns();
+	test_functions();
+	test_stacks();
+	test_filtered();
+	test_users();
+	return done_testing();
+}
