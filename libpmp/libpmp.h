@@ -90,7 +90,7 @@ enum pmp_waits {
 	PMP_WAITS_NONE,
 	/* And locks of files, pipes, sockets, children and semaphores, with the processes
 	 * that hold them or are at the other end. If a thread waits for one, that takes
-	 * 6 us of CPU for each descriptor that any process has, in each capture. */
+	 * 5 to 8 us of CPU for each descriptor that any process has, in each capture. */
 	PMP_WAITS_PEERS,
 };
 

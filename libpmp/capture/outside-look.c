@@ -128,7 +128,7 @@ static bool is_waiter(const struct pmp_look *look, const struct pmp_outsider *ou
 	uint64_t first, last;
 
 	if (!lock->waits || lock->type != outsider->call.lock || lock->pid != pid ||
-	    lock->inode != outsider->descriptor.inode ||
+	    lock->inode != outsider->descriptor.lock_inode ||
 	    lock->write != outsider->call.write)
 		return false;
 	return !wanted_range(look, outsider, &first, &last) ||
@@ -145,7 +145,7 @@ static int look_at_lock(struct pmp_look *look, struct pmp_outsider *outsider)
 	    outsider->descriptor.type == PMP_DESCRIPTOR_SOCKET)
 		return 0;
 	outsider->wait.kind = PMP_WAIT_FILE;
-	outsider->wait.object = outsider->descriptor.inode;
+	outsider->wait.object = outsider->descriptor.lock_inode;
 	if (outsider->call.write)
 		outsider->wait.flags |= PMP_WAIT_WRITE;
 	what->type = (uint8_t)outsider->call.lock;
@@ -198,7 +198,8 @@ static int seek_holders(struct pmp_look *look, struct pmp_outsider *outsider)
 		else
 			r = add_seek(look, &(struct pmp_seek){
 						   .type = PMP_DESCRIPTOR_FILE,
-						   .inode = held->inode,
+						   .inode = outsider->descriptor.inode,
+						   .device = outsider->descriptor.device,
 						   .lock = *held,
 						   .number = outsider->record,
 					   });

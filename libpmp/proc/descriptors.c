@@ -95,11 +95,10 @@ static void read_file(int dir, const char *name, const char *link,
 		return;
 	descriptor->type = type_of(&file);
 	descriptor->device = device_of(&file);
-	/* The one that the kernel's locks are listed by, if it is told. */
-	descriptor->inode =
+	descriptor->inode = file.stx_ino;
+	/* In fdinfo since Linux 5.14. */
+	descriptor->lock_inode =
 		descriptor->info.inode ? descriptor->info.inode : file.stx_ino;
-	if (descriptor->type == PMP_DESCRIPTOR_FIFO)
-		descriptor->inode = file.stx_ino;
 	keep_end(descriptor->path, link);
 }
 
@@ -200,40 +199,41 @@ static int look_at_link(const struct visit *visit, const char *name, int fd,
 	return r;
 }
 
-/* Without "ino:", which came with Linux 5.14, there is only this. */
-static uint64_t inode_of(const struct visit *visit, const char *name,
-			 const struct pmp_fdinfo *info)
+/* A file or FIFO that is looked for, if it has the lock that is. */
+static int look_closer(const struct visit *visit, const char *name, int fd,
+		       const struct pmp_seek *seek)
 {
-	struct statx file;
+	const struct pmp_seeker *seeker = visit->seeker;
+	struct pmp_fdinfo info;
+	char text[FDINFO_SIZE];
+	ssize_t length = read_info(visit, name, text, &info);
 
-	if (info->inode)
-		return info->inode;
-	return ask_file(visit->dir, name, &file) ? file.stx_ino : 0;
+	if (length <= 0 || (seek->type == PMP_DESCRIPTOR_FILE &&
+			    !pmp_fdinfo_has_lock(text, (size_t)length, &seek->lock)))
+		return 0;
+	return seeker->found(seeker->arg, seek, visit->pid, fd, info.flags);
 }
 
 static int look_at_file(const struct visit *visit, const char *name, int fd)
 {
 	const struct pmp_seeker *seeker = visit->seeker;
-	struct pmp_fdinfo info;
+	const struct pmp_seek *seeks = seeker->seeks;
 	struct statx file;
-	char text[FDINFO_SIZE];
-	ssize_t length = read_info(visit, name, text, &info);
-	uint64_t inode = length > 0 ? inode_of(visit, name, &info) : 0;
-	size_t i = first_seek(seeker, PMP_DESCRIPTOR_FILE, inode);
+	size_t i;
 	int r = 0;
 
-	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FILE, inode); i++)
-		if (pmp_fdinfo_has_lock(text, (size_t)length, &seeker->seeks[i].lock))
-			r = seeker->found(seeker->arg, &seeker->seeks[i], visit->pid, fd,
-					  info.flags);
-	i = first_seek(seeker, PMP_DESCRIPTOR_FIFO, inode);
-	if (r || !is_seek(seeker, i, PMP_DESCRIPTOR_FIFO, inode) ||
-	    !ask_file(visit->dir, name, &file) || type_of(&file) != PMP_DESCRIPTOR_FIFO)
+	if (!ask_file(visit->dir, name, &file))
+		return 0;
+	i = first_seek(seeker, PMP_DESCRIPTOR_FILE, file.stx_ino);
+	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FILE, file.stx_ino); i++)
+		if (seeks[i].device == device_of(&file))
+			r = look_closer(visit, name, fd, &seeks[i]);
+	if (r || type_of(&file) != PMP_DESCRIPTOR_FIFO)
 		return r;
-	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FIFO, inode); i++)
-		if (seeker->seeks[i].device == device_of(&file))
-			r = seeker->found(seeker->arg, &seeker->seeks[i], visit->pid, fd,
-					  info.flags);
+	i = first_seek(seeker, PMP_DESCRIPTOR_FIFO, file.stx_ino);
+	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FIFO, file.stx_ino); i++)
+		if (seeks[i].device == device_of(&file))
+			r = look_closer(visit, name, fd, &seeks[i]);
 	return r;
 }
 

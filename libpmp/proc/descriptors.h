@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a descriptor stands for, and who else has that open: one walk over the descriptors
- * of all processes, 6 us of CPU for each. The text of a link may be a file's own name, and a
+ * of all processes, 5 to 8 us of CPU for each. The text of a link may be a file's own name, and a
  * file system may be a hostile process: so nothing is opened, and no file system is asked
  * for what the kernel does not have in memory.
  */
@@ -29,6 +29,7 @@ enum pmp_descriptor_type {
 struct pmp_descriptor {
 	enum pmp_descriptor_type type;
 	uint64_t device, inode;
+	uint64_t lock_inode; /* by which the kernel lists its locks; mostly the same */
 	struct pmp_fdinfo info;
 	char path[PMP_OUTSIDE_TEXT]; /* of files and FIFOs, its end if it is longer */
 };
@@ -44,7 +45,7 @@ int pmp_descriptor_read(const struct pmp_process *process, pid_t tid, int fd,
 struct pmp_seek {
 	enum pmp_descriptor_type type; /* PIPE, FIFO or SOCKET; FILE: the lock */
 	uint64_t inode;
-	uint64_t device; /* of a FIFO */
+	uint64_t device; /* of a FIFO or file */
 	struct pmp_file_lock lock;
 	size_t number; /* for the caller */
 };
