@@ -371,6 +371,72 @@ static void test_states(void)
 	pmp_profile_free(profile);
 }
 
+/* Its thread was mostly found at something else than the lock. */
+static void test_saved_lock(void)
+{
+	struct pmp_profile_options options = {
+		.size = sizeof(options), .live = true, .details = true, .waits = true
+	};
+	struct pmp_profile *profile = NULL;
+	struct canvas canvas = { 0 };
+	struct view view;
+	char line[512];
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	fake_count(profile, 4101, "conn-1", 'S', "poll", 9, FAKE_SAVED(POLL, MAIN));
+	fake_count(profile, 4101, "conn-1", 'S', "futex", 1, FAKE_SAVED(LLL, MUTEX));
+	fake_view_saved(&view, profile);
+	canvas_resize(&canvas, 24, 80);
+	fake_type(&view, "5");
+	view_draw(&view, &canvas);
+	is_int(view.model.list.order_count, 1, "a lock of a saved profile");
+	is_str(canvas_line(&canvas, 16, line, sizeof(line)),
+	       "mutex LOCK_log held by flush", "and who held it");
+	fake_type(&view, "4x");
+	view_draw(&view, &canvas);
+	is_int(view.model.list.order_count, 1, "its thread is at something else");
+	canvas_free(&canvas);
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
+static const char *kind_of(const struct view *view)
+{
+	const struct view_row *row = model_row(&view->model, 0);
+	static char text[ROW_TEXT];
+
+	lock_text(&view->model, lock_row(&view->model, row)->lock, text, sizeof(text));
+	text[strcspn(text, " ")] = '\0';
+	return text;
+}
+
+/* One lock, of which some looks show only that it is a futex. */
+static void test_lock_rows(void)
+{
+	struct pmp_profile *profile = fake_profile();
+	struct view view;
+
+	for (uint64_t i = 0; i < 10; i++) {
+		struct pmp_sample *sample = fake_server(4100, i, FAKE_S);
+
+		if (i % 2)
+			for (size_t k = 62; k < 67; k++)
+				sample->threads[k].wait =
+					(struct pmp_wait){ .kind = PMP_WAIT_FUTEX,
+							   .object = 0x7f31b8001a40 };
+		fake_add(profile, sample);
+	}
+	fake_view(&view, profile);
+	fake_type(&view, "5");
+	is_int(view.model.list.order_count, 1, "it is one row");
+	is_int(lock_row(&view.model, model_row(&view.model, 0))->delay, 45 * FAKE_S,
+	       "with all of the time");
+	is_str(kind_of(&view), "mutex", "by the kind that is known");
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
 static void test_processes(void)
 {
 	struct pmp_profile *profile = fake_run(2);
@@ -716,6 +782,8 @@ int main(void)
 	test_names();
 	test_modules();
 	test_states();
+	test_saved_lock();
+	test_lock_rows();
 	test_processes();
 	test_keys();
 	test_settings();

@@ -9,11 +9,21 @@
 
 #define TEXT_SIZE 512
 
+/* One at an address is the same lock, though a look at it may not have shown its kind. In a
+ * saved profile each of its holders makes another one of it. */
+static uint64_t identity_of(const struct model *model, const struct pmp_live_lock *known,
+			    size_t lock)
+{
+	if (model->saved)
+		return hash_text(known->kind);
+	return known->address ? hash_mix(known->address, 1) : hash_mix(lock, 2);
+}
+
 /* The row of a lock, made if it is new. NULL: no memory. */
 static struct view_row *find_row(struct model *model, uint32_t process, size_t lock)
 {
 	struct row_list *list = &model->list;
-	uint64_t identity = hash_mix(process + UINT64_C(1), lock + (UINT64_C(1) << 34));
+	uint64_t identity;
 	char text[TEXT_SIZE];
 	struct pmp_live_lock known;
 	struct view_row *row;
@@ -21,11 +31,11 @@ static struct view_row *find_row(struct model *model, uint32_t process, size_t l
 	bool added;
 
 	known = lock_of(model, lock, text, sizeof(text));
-	/* In a saved profile each of its holders makes another one of it. */
-	if (model->saved)
-		identity = hash_mix(process + UINT64_C(1), hash_text(known.kind));
+	identity = hash_mix(process + UINT64_C(1), identity_of(model, &known, lock));
 	number = hash_get(&model->build->table, identity, (uint32_t)list->row_count,
 			  &added);
+	if (number && !added && known.is_lock)
+		list->locks[*number].lock = (uint32_t)lock;
 	if (!number || !added)
 		return number ? &list->rows[*number] : NULL;
 	if (known.wanted != PMP_LOCATION_NONE && !model_want(model, known.wanted))
@@ -77,15 +87,13 @@ static bool count_counter(struct model *model, size_t i)
 	more->delay += counter.delay;
 	if (more->longest < counter.longest)
 		more->longest = counter.longest;
-	if (!model->saved)
-		return true;
-	row->count += counter.count;
-	if (counter.count > row->most) {
-		row->most = counter.count;
-		more->lock = (uint32_t)counter.lock;
-		more->waiter = (uint32_t)counter.thread;
+	if (counter.delay >= row->most) {
+		row->most = counter.delay;
 		row->stack = (uint32_t)counter.stack;
+		if (model->saved)
+			more->lock = (uint32_t)counter.lock;
 	}
+	row->count += model->saved ? counter.count : 0;
 	return true;
 }
 
@@ -128,7 +136,8 @@ static bool count_thread(struct model *model, size_t i)
 	more->deadlocked |= thread.deadlocked;
 	if (more->waiter != NAME_NONE && more->holder != NAME_NONE)
 		return true;
-	row->stack = (uint32_t)thread.stack;
+	if (more->waiter == NAME_NONE)
+		row->stack = (uint32_t)thread.stack;
 	return take_holder(model, more, i, &thread);
 }
 

@@ -93,7 +93,8 @@ static void text_delay(const struct model *model, const struct view_row *row,
 static void text_longest(const struct model *model, const struct view_row *row,
 			 char *buffer, size_t size)
 {
-	if (model->saved)
+	/* Nobody was found twice in the same wait. */
+	if (!lock_row(model, row)->longest)
 		snprintf(buffer, size, "-");
 	else
 		text_time(lock_row(model, row)->longest, buffer, size);
@@ -224,5 +225,5 @@ const struct view_type view_locks = {
 	.columns = columns,
 	.column_count = COLUMN_COUNT,
 	.sort = DELAY,
-	.nothing = "Nobody has waited for a lock",
+	.nothing = "No waits for locks were found",
 };

@@ -130,6 +130,9 @@ char *wait_words(const struct model *model, const struct pmp_live_thread *waiter
 size_t deadlock_count(const struct model *model);
 /** The innermost function of a stack; not longer than 40 letters. Returns buffer. */
 char *leaf_text(const struct model *model, size_t stack, char *buffer, size_t size);
+/** Does a thread wait for the lock of a row? */
+bool waits_for_row(const struct model *model, const struct pmp_live_thread *thread,
+		   const struct view_row *row);
 /** More of a row that is a lock. */
 const struct lock_row *lock_row(const struct model *model, const struct view_row *row);
 

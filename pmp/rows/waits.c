@@ -163,3 +163,19 @@ size_t deadlock_count(const struct model *model)
 	}
 	return count;
 }
+
+bool waits_for_row(const struct model *model, const struct pmp_live_thread *thread,
+		   const struct view_row *row)
+{
+	const size_t lock = lock_row(model, row)->lock;
+	char text[TEXT_SIZE];
+	uint64_t address;
+
+	if (!thread->present || thread->lock == SIZE_MAX ||
+	    thread->process != row->process)
+		return false;
+	address = lock_of(model, lock, text, sizeof(text)).address;
+	return thread->lock == lock ||
+	       (address &&
+		address == lock_of(model, thread->lock, text, sizeof(text)).address);
+}

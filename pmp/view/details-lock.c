@@ -46,20 +46,26 @@ void details_lock_title(const struct view *view, const struct view_row *row, cha
 	const struct model *model = &view->model;
 	const struct lock_row *lock = lock_row(model, row);
 	struct pmp_live_thread waiter;
-	char text[TEXT_SIZE];
+	struct pmp_live_lock known;
+	char text[TEXT_SIZE], name[64];
 
 	lock_text(model, lock->lock, text, sizeof(text));
 	if (lock->deadlocked)
 		snprintf(buffer, size, "DEADLOCK: %s", text);
 	else
 		snprintf(buffer, size, "%s", text);
-	if (lock->waiter == NAME_NONE)
-		return;
-	waiter = thread_at(model, lock->waiter);
 	if (model->saved) {
-		wait_words(model, &waiter, buffer, size);
+		known = lock_of(model, lock->lock, text, sizeof(text));
+		if (*known.holder)
+			add(buffer, size, " held by %s",
+			    pmp_escape(known.holder, name, sizeof(name)));
 		return;
 	}
+	if (lock->waiter == NAME_NONE) {
+		add(buffer, size, ", nobody waits now");
+		return;
+	}
+	waiter = thread_at(model, lock->waiter);
 	if (waiter.held == PMP_HELD_FREE)
 		add(buffer, size, ", free: the next thread has been woken");
 	else if (waiter.held || waiter.readers)
@@ -111,7 +117,7 @@ static void draw_way(const struct model *model, struct canvas_part *part, uint32
 
 /* Other locks that it holds and threads wait for. */
 static void draw_others(const struct model *model, struct canvas_part *part,
-			uint32_t holder, size_t but)
+			uint32_t holder, const struct view_row *but)
 {
 	size_t locks[OTHERS_MAX], waiting[OTHERS_MAX], count = 0;
 	char text[TEXT_SIZE], name[TEXT_SIZE];
@@ -120,8 +126,8 @@ static void draw_others(const struct model *model, struct canvas_part *part,
 		struct pmp_live_thread thread = thread_at(model, i);
 		size_t k = 0;
 
-		if (!thread.present || thread.holder != holder || thread.lock == but ||
-		    thread.queued || !thread.waits_for_lock)
+		if (!thread.present || thread.holder != holder || thread.queued ||
+		    !thread.waits_for_lock || waits_for_row(model, &thread, but))
 			continue;
 		while (k < count && locks[k] != thread.lock)
 			k++;
@@ -158,7 +164,6 @@ static size_t add_waiter(struct wait_group *groups, size_t count, uint32_t name,
 static void draw_waiters(const struct model *model, struct canvas_part *part,
 			 const struct view_row *row)
 {
-	const size_t lock = lock_row(model, row)->lock;
 	struct wait_group groups[GROUPS_MAX];
 	size_t count = 0;
 	char text[ROW_TEXT], stack[ROW_TEXT];
@@ -168,8 +173,7 @@ static void draw_waiters(const struct model *model, struct canvas_part *part,
 		struct pmp_live_thread thread = thread_at(model, i);
 		const struct thread_row *names = &model->thread_rows[i];
 
-		if (!thread.present || thread.lock != lock ||
-		    thread.process != row->process || !names->passes ||
+		if (!names->passes || !waits_for_row(model, &thread, row) ||
 		    thread.stack >= model->stack_count)
 			continue;
 		count = add_waiter(groups, count,
@@ -203,20 +207,20 @@ void details_lock_draw(struct view *view, struct canvas_part *part,
 			draw_text(part, 0, text);
 		}
 		draw_way(model, part, lock->holder);
-		draw_others(model, part, lock->holder, lock->lock);
+		draw_others(model, part, lock->holder, row);
 	}
 	if (!model->saved && lock->waiter != NAME_NONE) {
 		draw_text(part, 0, " waiting:");
 		draw_waiters(model, part, row);
 	}
-	if (!whole && !model->saved)
+	if (!whole && !model->saved && lock->waiter != NAME_NONE)
 		return;
 	if (lock->holder != NAME_NONE) {
 		draw_text(part, 0, "");
 		draw_text(part, STYLE_BOLD, " the holder's stack:");
 		details_draw_stack(view, part, thread_at(model, lock->holder).stack);
 	} else {
-		draw_text(part, STYLE_BOLD, " the stack of one that waits:");
+		draw_text(part, STYLE_BOLD, " the stack that has waited the longest:");
 		details_draw_stack(view, part, row->stack);
 	}
 }
