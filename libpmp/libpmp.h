@@ -753,6 +753,8 @@ struct pmp_write_options {
 	unsigned columns;   /* what fits into a line of a comparison; 0: all of it */
 	enum pmp_sort sort; /* of rows, where the format has such a column */
 	bool proto;	    /* of formats with .proto: as what pprof reads, compressed */
+	bool waits;	    /* folded: what threads wait for, of a profile with .waits */
+	bool by_lock;	    /* pictures: colours say which lock they wait for, likewise */
 };
 
 struct pmp_format {

@@ -424,11 +424,12 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 }
 
 /* The same sample twice, a tenth of a second apart. */
-static struct pmp_profile *waiting_profile(struct pmp_sample *(*make)(void))
+static struct pmp_profile *waiting_profile(struct pmp_sample *(*make)(void), bool details)
 {
 	const struct pmp_profile_options options = {
 		.size = sizeof(options),
 		.waits = true,
+		.details = details,
 	};
 	struct pmp_profile *profile;
 
@@ -448,11 +449,15 @@ static struct pmp_profile *waiting_profile(struct pmp_sample *(*make)(void))
 /* Formats that show waits if they are asked to. */
 static void test_waits(const char *name, struct pmp_profile *profile)
 {
-	static const char *const names[] = { "contention", "mutex" };
+	static const char *const names[] = { "contention", "mutex", "folded", "svg" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const struct pmp_format *format = pmp_format_find(names[i]);
-		struct pmp_write_options options = { .size = sizeof(options) };
+		struct pmp_write_options options = {
+			.size = sizeof(options),
+			.waits = true,
+			.by_lock = true,
+		};
 		struct pmp_buf got = compared(profile, NULL, format, &options);
 
 		compare_golden(name, format, &got);
@@ -533,8 +538,9 @@ static void test_cases(void)
 		abort();
 	pmp_sample_free(other);
 	test_golden("two", two, NULL, NULL);
-	test_waits("waits", waiting_profile(plain_sample));
-	test_waits("hostile-waits", waiting_profile(hostile_sample));
+	test_waits("waits", waiting_profile(plain_sample, false));
+	test_waits("waits-details", waiting_profile(plain_sample, true));
+	test_waits("hostile-waits", waiting_profile(hostile_sample, true));
 	/* The examples of pmp-formats(5): t/0625-manual.t */
 	test_golden("manual", manual_profile(), NULL, NULL);
 }

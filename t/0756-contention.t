@@ -97,6 +97,23 @@ is "$("$PMP" -q -f folded --sample-type caused_delay waits.pb.gz | awk '{ sum +=
 like "$("$PMP" -f contention --diff waits.pb.gz waits.pb.gz 2>&1)" 'cannot compare' \
 	"the text does not compare"
 
+# ---- other formats ------------------------------------------------------------------------
+
+like "$("$PMP" -q -f folded --waits waits.pb.gz)" \
+	';waiter_takes;.*;\[waits for mutex mutex_a held by holder\] [1-9]' "folded with --waits"
+unlike "$("$PMP" -q -f folded waits.pb.gz)" 'waits for' "and without"
+is "$("$PMP" -q -f folded --waits waits.pb.gz | awk '{ sum += $NF } END { print sum }')" \
+	"$("$PMP" -q -f folded waits.pb.gz | awk '{ sum += $NF } END { print sum }')" \
+	"with as many samples"
+is "$("$PMP" -q -f folded --waits --diff waits.pb.gz waits.pb.gz |
+	awk '/waits for/ && $(NF - 1) != $NF { wrong++ } /waits for/ { lines++ }
+		END { print wrong + 0, (lines > 2) }')" "0 1" "they are compared, too"
+"$PMP" -q --by-lock -o waits.svg waits.pb.gz
+like "$(grep 'id="status"' waits.svg)" '>orange mutex mutex_a, blue mutex mutex_b, grey no lock<' \
+	"--by-lock has a legend"
+like "$(grep '<title>waiter_takes' waits.svg)" '[0-9]% wait for mutex mutex_a).* class="k0"' \
+	"and colours"
+
 # ---- others -----------------------------------------------------------------------------
 
 # seconds NANOSECONDS [DIGITS]

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/wait-kinds.h"
+#include "tally/group.h"
 
 void pmp_counted_wait_get(const struct pmp_report *report, const struct pmp_entry *entry,
 			  struct pmp_counted_wait *wait)
@@ -93,4 +94,36 @@ const char *pmp_counted_wait_holder(const struct pmp_counted_wait *wait)
 	/* It was not in the sample, or was counted as one of many. */
 	return *wait->lock->holder_name ? wait->lock->holder_name
 					: pmp_lock_holder_mark(PMP_HOLDER_NONE);
+}
+
+/* Who has it, if that is known. */
+static const char *holder_phrase(const struct pmp_lock *lock)
+{
+	switch (lock->holder_is) {
+	case PMP_HOLDER_FREE: return ", free";
+	case PMP_HOLDER_SELF: return " held by itself";
+	case PMP_HOLDER_PROCESS: return " held by another process";
+	case PMP_HOLDER_BEFORE_FORK: return " locked before a fork";
+	case PMP_HOLDER_ENDED: return " held by an ended thread";
+	default: return "";
+	}
+}
+
+void pmp_counted_wait_phrase(const struct pmp_report *report,
+			     const struct pmp_counted_wait *wait, bool addresses,
+			     struct pmp_buf *buf)
+{
+	const struct pmp_lock *lock = wait->lock;
+	char group[64] = "";
+
+	pmp_buf_puts(buf, "waits for ");
+	if (wait->contended)
+		pmp_counted_wait_text(report, wait, addresses, buf);
+	else
+		pmp_buf_puts(buf, "the end");
+	pmp_buf_puts(buf, holder_phrase(lock));
+	if (lock->holder_is != PMP_HOLDER_THREAD || !*lock->holder_name)
+		return;
+	pmp_group_fold(lock->holder_name, group, sizeof(group));
+	pmp_buf_printf(buf, "%s%s", wait->contended ? " held by " : " of ", group);
 }

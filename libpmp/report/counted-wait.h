@@ -22,6 +22,11 @@ void pmp_counted_wait_get(const struct pmp_report *report, const struct pmp_entr
 void pmp_counted_wait_text(const struct pmp_report *report,
 			   const struct pmp_counted_wait *wait, bool addresses,
 			   struct pmp_buf *buf);
+/* Append it as a phrase, "waits for mutex LOCK_log held by conn-N", by the group of the
+ * holder; addresses: as above. */
+void pmp_counted_wait_phrase(const struct pmp_report *report,
+			     const struct pmp_counted_wait *wait, bool addresses,
+			     struct pmp_buf *buf);
 /* The name of the holder, or what is known instead: "[no holder]". */
 const char *pmp_counted_wait_holder(const struct pmp_counted_wait *wait);
 

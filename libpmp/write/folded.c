@@ -10,6 +10,11 @@
  * is taken by `[not stopped: epoll_wait]` or `[truncated: ...]`. No line's last
  * frame ends in a blank and digits: some readers would take them for the count.
  *
+ * With options.waits what a thread waits for stands after the innermost function, without
+ * addresses: else each stack would be one of its own.
+ *
+ *     mariadbd;...;pthread_mutex_lock;[waits for mutex LOCK_log held by conn-N] 4
+ *
  * Of a comparison a line has two counts: the base's, scaled, and the profile's.
  *
  *     mariadbd;start_thread;handle_one_connection;do_command;poll 57 42
@@ -31,6 +36,7 @@ static void write_folded(struct pmp_out *out, const struct pmp_report *report,
 	struct pmp_path_lines lines = { .paths = &paths, .separator = ';' };
 
 	style.root = PMP_ROOT_IDS;
+	style.waits = options->waits;
 	if (pmp_paths_make(&paths, report, &style) || pmp_path_lines_make(&lines))
 		pmp_buf_fail(&out->buf);
 	for (size_t i = 0; i < lines.count; i++) {
@@ -45,11 +51,12 @@ static void write_folded(struct pmp_out *out, const struct pmp_report *report,
 static void write_folded_diff(struct pmp_out *out, const struct pmp_report *report,
 			      const struct pmp_write_options *options)
 {
-	const struct pmp_path_style style = pmp_paths_style(options);
+	struct pmp_path_style style = pmp_paths_style(options);
 	struct pmp_paths paths;
 	struct pmp_path_lines lines = { .paths = &paths, .separator = ';' };
 	uint64_t sum = 0, written = 0;
 
+	style.waits = options->waits;
 	if (pmp_paths_make(&paths, report, &style) || pmp_path_lines_make(&lines))
 		pmp_buf_fail(&out->buf);
 	for (size_t i = 0; i < lines.count; i++) {

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/escape.h"
 #include "base/intern.h"
+#include "report/counted-wait.h"
 #include "report/diff.h"
 
 struct pmp_path_slot {
@@ -158,6 +160,29 @@ static int add_location(struct pmp_paths *paths, const struct pmp_report *report
 	return 0;
 }
 
+/* "[waits for mutex LOCK_log held by conn-N]": after the innermost function. */
+static int add_wait(struct pmp_paths *paths, const struct pmp_report *report,
+		    const struct pmp_entry *entry)
+{
+	struct pmp_buf text = { 0 }, word = { 0 };
+	struct pmp_counted_wait wait;
+	int code = PMP_ENOMEM;
+
+	pmp_counted_wait_get(report, entry, &wait);
+	if (!wait.lock)
+		return 0;
+	pmp_counted_wait_phrase(report, &wait, false, &text);
+	pmp_buf_putc(&word, '[');
+	if (!pmp_buf_failed(&text))
+		pmp_escape_map(&word, text.data, text.length, ";", ":");
+	pmp_buf_putc(&word, ']');
+	if (!pmp_buf_failed(&text) && !pmp_buf_failed(&word))
+		code = add_word(paths, &word, false);
+	pmp_buf_free(&text);
+	pmp_buf_free(&word);
+	return code;
+}
+
 static bool several_processes(const struct pmp_report *report)
 {
 	const struct pmp_entry *first = report->entries;
@@ -186,6 +211,8 @@ static int add_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		for (size_t j = entry->location_count; j-- > 0 && !code;)
 			code = add_location(paths, report, entry->locations[j],
 					    &style->names);
+		if (!code && style->waits)
+			code = add_wait(paths, report, entry);
 		if (code)
 			return code;
 		paths->paths[paths->path_count++] = (struct pmp_path){

@@ -66,6 +66,7 @@ struct pmp_path_style {
 	struct pmp_name_style names;
 	enum pmp_root root;
 	bool by_thread;
+	bool waits;	     /* a last step that says what threads wait for */
 	const char *process; /* what every process is called; NULL: its name */
 };
 

@@ -30,6 +30,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/intern.h"
+#include "write/lock-names.h"
 #include "write/paths.h"
 #include "write/table.h"
 #include "write/writer.h"
@@ -51,7 +52,19 @@ static const unsigned steps[] = { 5, 20, 50, 100, 200, 500, 1000, 2000 };
 #define STEPS (sizeof(steps) / sizeof(*steps))
 
 /* What a thread was doing, worst first. */
-enum doing { RUNNING, UNINTERRUPTIBLE, LOCKED, WAITING, DOING_COUNT };
+enum doing { RUNNING, UNINTERRUPTIBLE, LOCKED, WAITING };
+
+/* Of by_lock instead: which of the locks it waited for, of those that are waited for most. */
+#define LOCKS 6
+enum { OTHER_LOCK = LOCKS, NO_LOCK, DOING_COUNT };
+
+static const struct {
+	const char *name, *fill;
+} lock_colours[DOING_COUNT] = {
+	{ "orange", "#fa6" }, { "blue", "#8be" },   { "green", "#8c8" },
+	{ "violet", "#c9e" }, { "yellow", "#fd5" }, { "pink", "#f9b" },
+	{ "brown", "#ca8" },  { "grey", "#eee" },
+};
 
 /* A box that the current path is in. */
 struct box {
@@ -70,10 +83,11 @@ struct picture {
 	size_t module_count; /* from 0 to this */
 	struct box *boxes;   /* by depth; 0 is `all` */
 	size_t box_count, box_capacity;
-	size_t depth;		/* of the deepest box */
-	uint64_t position;	/* samples so far, */
-	uint64_t base_position; /* and of the base */
-	unsigned width;		/* in pixels */
+	size_t depth;		     /* of the deepest box */
+	uint64_t position;	     /* samples so far, */
+	uint64_t base_position;	     /* and of the base */
+	unsigned width;		     /* in pixels */
+	struct pmp_lock_names locks; /* of by_lock */
 };
 
 /* ---- numbers ------------------------------------------------------------------ */
@@ -191,28 +205,47 @@ static void add_change_class(struct pmp_buf *buf, const struct picture *picture,
 		pmp_buf_puts(buf, " class=\"same\"");
 }
 
+/* What most of its samples did. */
+static unsigned most_of(const struct picture *picture, const struct box *box)
+{
+	unsigned most = picture->locks.of_path ? NO_LOCK : WAITING;
+
+	for (unsigned i = 0; i < DOING_COUNT; i++)
+		if (box->doing[i] > box->doing[most])
+			most = i;
+	return most;
+}
+
 static void add_class(struct pmp_buf *buf, const struct picture *picture,
 		      const struct box *box, const struct pmp_function *function)
 {
 	static const char *const names[] = { "run", "disk", "lock", "wait" };
-	unsigned most = WAITING;
+	unsigned most = most_of(picture, box);
 
 	if (picture->compares) {
 		add_change_class(buf, picture, box);
 	} else if (!function || !*function->module) {
 		pmp_buf_puts(buf, " class=\"root\"");
+	} else if (picture->locks.of_path) {
+		pmp_buf_printf(buf, " class=\"k%u\"", most);
 	} else if (!picture->options->by_state) {
 		pmp_buf_printf(buf, " class=\"m%u\"", picture->modules[box->function]);
 	} else {
-		for (unsigned i = 0; i < DOING_COUNT; i++)
-			if (box->doing[i] > box->doing[most])
-				most = i;
 		pmp_buf_printf(buf, " class=\"%s\"", names[most]);
 	}
 }
 
-static enum doing doing_of(const struct pmp_entry *entry)
+static unsigned doing_of(const struct picture *picture, size_t path)
 {
+	const struct pmp_entry *entry = picture->paths.paths[path].entry;
+
+	if (picture->locks.of_path) {
+		uint32_t lock = picture->locks.of_path[path];
+
+		return lock == PMP_LOCK_NAME_NONE ? NO_LOCK
+		       : lock < LOCKS		  ? lock
+						  : OTHER_LOCK;
+	}
 	if (entry->state == 'R')
 		return RUNNING;
 	if (entry->state == 'D')
@@ -261,6 +294,36 @@ static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigne
 	pmp_buf_puts(buf, "</text>");
 }
 
+/* The name of a lock; brackets end what the script takes for numbers. */
+static void add_lock_name(struct pmp_buf *buf, const char *name)
+{
+	struct pmp_buf text = { 0 };
+
+	pmp_escape_map(&text, name, strlen(name), "()", "[]");
+	if (pmp_buf_failed(&text))
+		pmp_buf_fail(buf);
+	else if (text.length)
+		pmp_escape_xml(buf, text.data, text.length);
+	pmp_buf_free(&text);
+}
+
+/* "; 80.00% wait for mutex LOCK_log": of the lock that gives the box its colour. */
+static void add_waiting(struct pmp_buf *buf, const struct picture *picture,
+			const struct box *box)
+{
+	unsigned most = most_of(picture, box);
+
+	if (!picture->locks.of_path || most == NO_LOCK || picture->compares)
+		return;
+	pmp_buf_puts(buf, "; ");
+	add_percent(buf, box->doing[most], picture->position - box->start);
+	pmp_buf_puts(buf, " wait for ");
+	if (most == OTHER_LOCK)
+		pmp_buf_puts(buf, "other locks");
+	else
+		add_lock_name(buf, picture->locks.items[most].text);
+}
+
 /* "poll (1,200 samples, 40.00%; +8.16%)", "main.hold (1.50MB, 40.00%)" */
 static void add_tooltip(struct pmp_buf *buf, const struct picture *picture,
 			const struct box *box, const char *name)
@@ -283,6 +346,7 @@ static void add_tooltip(struct pmp_buf *buf, const struct picture *picture,
 				 pmp_paths_whole(&picture->paths));
 		pmp_buf_putc(buf, '%');
 	}
+	add_waiting(buf, picture, box);
 	pmp_buf_puts(buf, ")</title>");
 }
 
@@ -374,7 +438,7 @@ static void draw_boxes(struct picture *picture)
 				.base_start = picture->base_position,
 			};
 		}
-		picture->boxes[path->length].doing[doing_of(path->entry)] += path->count;
+		picture->boxes[path->length].doing[doing_of(picture, i)] += path->count;
 		picture->position += path->count;
 		picture->base_position += path->base;
 	}
@@ -418,10 +482,28 @@ static void add_style(struct pmp_buf *buf, const struct picture *picture)
 	pmp_buf_puts(buf, style);
 	if (picture->compares)
 		add_change_style(buf);
+	for (size_t i = 0; picture->locks.of_path && i < DOING_COUNT; i++)
+		pmp_buf_printf(buf, ".k%zu { fill: %s; }\n", i, lock_colours[i].fill);
 	for (size_t i = 0; i < picture->module_count && !picture->compares; i++)
 		pmp_buf_printf(buf, ".m%zu { fill: hsl(%zu, 80%%, 74%%); }\n", i,
 			       (25 + i * ANGLE) % 360);
 	pmp_buf_puts(buf, "</style>\n");
+}
+
+/* "orange mutex LOCK_log, blue rwlock 0x7f31b8001a40, grey no lock" */
+static void add_lock_legend(struct pmp_buf *buf, const struct picture *picture)
+{
+	size_t count = picture->locks.count;
+
+	for (size_t i = 0; i < count && i < LOCKS; i++) {
+		pmp_buf_printf(buf, "%s ", lock_colours[i].name);
+		add_lock_name(buf, picture->locks.items[i].text);
+		pmp_buf_puts(buf, ", ");
+	}
+	if (count > LOCKS)
+		pmp_buf_printf(buf, "%s %zu others, ", lock_colours[OTHER_LOCK].name,
+			       count - LOCKS);
+	pmp_buf_printf(buf, "%s no lock", lock_colours[NO_LOCK].name);
 }
 
 static void add_text(struct pmp_buf *buf, const char *text)
@@ -566,6 +648,8 @@ static void add_head(struct picture *picture, const struct pmp_report *report)
 	pmp_buf_printf(buf, "</text>\n<text id=\"status\" x=\"%u\" y=\"58\">", MARGIN);
 	if (base)
 		add_base(buf, picture, base);
+	else if (picture->locks.of_path)
+		add_lock_legend(buf, picture);
 	else if (picture->options->by_state)
 		pmp_buf_puts(buf, "green running, red uninterruptible, yellow futex, "
 				  "blue waiting");
@@ -618,6 +702,11 @@ static void write_svg(struct pmp_out *out, const struct pmp_report *report,
 		pmp_buf_fail(&out->buf);
 		goto out;
 	}
+	if (options->by_lock &&
+	    pmp_lock_names_make(&picture.locks, &picture.paths, report)) {
+		pmp_buf_fail(&out->buf);
+		goto out;
+	}
 	for (size_t i = 0; i < picture.paths.path_count; i++)
 		if (picture.paths.paths[i].length > picture.depth)
 			picture.depth = picture.paths.paths[i].length;
@@ -630,6 +719,7 @@ static void write_svg(struct pmp_out *out, const struct pmp_report *report,
 	add_head(&picture, report);
 	add_script(&out->buf);
 out:
+	pmp_lock_names_free(&picture.locks);
 	pmp_paths_free(&picture.paths);
 	free(picture.modules);
 	free(picture.boxes);

@@ -68,7 +68,7 @@ struct options {
 	struct pattern not_threads;
 	bool by_thread;
 	/* Waits. */
-	bool peers;
+	bool peers, waits, by_lock;
 	/* What is shown. */
 	struct pmp_filter *filter; /* NULL: all */
 	unsigned idle;		   /* enum pmp_idle */

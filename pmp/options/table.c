@@ -154,6 +154,10 @@ static const struct option_row rows[] = {
 	{ WAITS, 0, "lock-meaning", "s/RE/TEXT/", take_filter, 0, PMP_FILTER_LOCK_MEANING,
 	  .example = "--lock-meaning 's/^job_wait$/job queue/'",
 	  .help = "TEXT is what is waited for in functions matching RE" },
+	{ WAITS, 0, "waits", NULL, take_flag, TO(waits),
+	  .help = "folded: which lock a stack waits for, and whom" },
+	{ WAITS, 0, "by-lock", NULL, take_flag, TO(by_lock),
+	  .help = "svg: colour by the lock that threads wait for" },
 
 	{ STACKS, 0, "focus", "RE", take_filter, 0, PMP_FILTER_FOCUS,
 	  .example = "--focus '^do_command'",

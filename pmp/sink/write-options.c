@@ -34,5 +34,7 @@ struct pmp_write_options write_options(const struct options *options, bool compa
 		.columns = columns(options, compares),
 		.sort = (enum pmp_sort)options->sort,
 		.proto = options->proto,
+		.waits = options->waits,
+		.by_lock = options->by_lock,
 	};
 }

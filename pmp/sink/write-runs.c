@@ -300,9 +300,10 @@ static void needs(const struct options *options, struct counting_needs *needs)
 {
 	const struct pmp_format *format = options->format;
 
-	needs->details = !options->diff && (options->by_state || format->details);
+	needs->details = !options->diff &&
+			 (options->by_state || options->by_lock || format->details);
 	needs->times = format->times;
-	needs->waits = format->waits;
+	needs->waits = format->waits || options->waits || options->by_lock;
 	needs->snapshots = format->snapshots;
 	needs->lines = options->lines || options->proto || format->details;
 }
