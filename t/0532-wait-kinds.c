@@ -55,6 +55,7 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "ProcSleep", .module = "/usr/lib/postgresql/15/bin/postgres" },
 	{ .name = "lock_wait", .module = DEMO },
 	{ .name = "lock_wait(que_thr_t*)", .module = SERVER },
+	{ .name = "__cxa_guard_acquire", .module = "/usr/lib/libstdc++.so.6" },
 };
 
 enum {
@@ -85,6 +86,7 @@ enum {
 	PROC_SLEEP,
 	OTHERS_LOCK_WAIT,
 	LOCK_WAIT,
+	GUARD,
 };
 
 #include "lib/fakenames.h"
@@ -466,9 +468,114 @@ static void test_users(void)
 	pmp_profile_free(profile);
 }
 
+/* ---- what is done once ----------------------------------------------------------------- */
+
+struct once_case {
+	const int *stacks[4]; /* of threads 10, 11, ...; the first one waits */
+	uint64_t objects[4];  /* 0: it waits for nothing */
+	enum pmp_end end;     /* of the last stack */
+	pid_t holder;
+	const char *text;
+};
+
+/* The holder that the first thread waits for; 0: none. */
+static pid_t inferred(const struct once_case *once)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .keep_snapshot = true };
+	struct pmp_sample *sample = pmp_sample_new();
+	struct pmp_profile *profile;
+	struct pmp_report *report;
+	struct pmp_named_wait named;
+	struct pmp_thread *thread = NULL;
+
+	if (!sample || pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	for (size_t i = 0; i < 4 && once->stacks[i]; i++) {
+		thread = fake_thread(sample, (pid_t)(10 + i), "once", once->stacks[i]);
+		thread->syscall = SYS_futex;
+		thread->end = PMP_END_ROOT;
+		if (once->objects[i])
+			thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_FUTEX,
+							  .object = once->objects[i] };
+	}
+	thread->end = once->end;
+	sample->seen = sample->thread_count;
+	if (pmp_profile_add(profile, sample, NULL))
+		abort();
+	report = report_of(profile, NULL);
+	pmp_report_name_row(report, &report->snapshot->rows[0], &named);
+	ok(named.inferred == (named.wait.holder != 0), "%s: is said", once->text);
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+	pmp_sample_free(sample);
+	return named.wait.holder;
+}
+
+static void test_once(void)
+{
+	const struct once_case once_cases[] = {
+		{ { STACK(ONCE, MAIN), STACK(INIT, ONCE, MAIN), STACK(MAIN) },
+		  { 1 },
+		  PMP_END_ROOT,
+		  11,
+		  "one other thread does what is done once" },
+		{ { STACK(ONCE, MAIN), STACK(ONCE, MAIN), STACK(INIT, ONCE, MAIN) },
+		  { 1, 1 },
+		  PMP_END_ROOT,
+		  12,
+		  "who waits for it as well does not" },
+		{ { STACK(ONCE, MAIN), STACK(INIT, ONCE), STACK(INIT, ONCE) },
+		  { 1 },
+		  PMP_END_ROOT,
+		  0,
+		  "two do: it may be either" },
+		{ { STACK(ONCE, MAIN), STACK(MAIN) },
+		  { 1 },
+		  PMP_END_ROOT,
+		  0,
+		  "none does" },
+		{ { STACK(ONCE, MAIN), STACK(INIT, ONCE), STACK(MAIN) },
+		  { 1 },
+		  PMP_END_NO_INFO,
+		  0,
+		  "a stack is not complete" },
+		{ { STACK(ONCE, MAIN), STACK(INIT, ONCE), STACK(ONCE, MAIN) },
+		  { 1, 0, 2 },
+		  PMP_END_ROOT,
+		  0,
+		  "another one is waited for" },
+		{ { STACK(GUARD, MAIN), STACK(INIT, MAIN), STACK(INIT) },
+		  { 1 },
+		  PMP_END_ROOT,
+		  11,
+		  "one is in the function of the variable" },
+		{ { STACK(GUARD, MAIN), STACK(INIT, MAIN), STACK(MAIN) },
+		  { 1 },
+		  PMP_END_ROOT,
+		  0,
+		  "two are" },
+		{ { STACK(GUARD, MAIN), STACK(GUARD, MAIN), STACK(INIT, MAIN) },
+		  { 1, 1 },
+		  PMP_END_ROOT,
+		  12,
+		  "one beside two that wait" },
+		{ { STACK(GUARD, DEMO_UNNAMED), STACK(INIT, DEMO_UNNAMED) },
+		  { 1 },
+		  PMP_END_ROOT,
+		  0,
+		  "a function without a name is not known again" },
+	};
+
+	for (size_t i = 0; i < sizeof(once_cases) / sizeof(*once_cases); i++)
+		is_int(inferred(&once_cases[i]), once_cases[i].holder, "once: %s",
+		       once_cases[i].text);
+}
+
 int main(void)
 {
 	test_bare_names();
+	test_once();
 	test_patterns();
 	test_functions();
 	test_stacks();

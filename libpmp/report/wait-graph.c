@@ -35,7 +35,8 @@ static void count_wait(struct pmp_wait_graph *graph, const struct pmp_wait_node 
 	if (!node->named.lock)
 		return;
 	graph->waiting++;
-	graph->known += wait->holder != 0;
+	graph->known += wait->holder != 0 && !node->named.inferred;
+	graph->inferred += node->named.inferred;
 }
 
 /* It waits for all on its way to the root, and each of those on a circle for itself: that
@@ -135,7 +136,8 @@ void pmp_wait_graph_free(struct pmp_wait_graph *graph)
 /* Of a queue the holder is the next writer, and who is waited for by a join holds nothing. */
 static bool is_held(const struct pmp_wait_node *node)
 {
-	return node->holder != PMP_NO_THREAD && node->wait->kind != PMP_WAIT_JOIN &&
+	return node->holder != PMP_NO_THREAD && !node->named.inferred &&
+	       node->wait->kind != PMP_WAIT_JOIN &&
 	       !(node->wait->flags & PMP_WAIT_QUEUED);
 }
 

@@ -35,6 +35,7 @@ struct pmp_wait_graph {
 	size_t count;
 	size_t waiting;	   /* threads that wait for locks */
 	size_t known;	   /* of these, with a holder that is known */
+	size_t inferred;   /* of these, with one that was inferred */
 	size_t deadlocked; /* threads in deadlocks */
 	struct pmp_held_lock
 		*held; /* by their holders, after pmp_wait_graph_find_held() */

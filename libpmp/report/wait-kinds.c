@@ -240,6 +240,7 @@ static void take_kind(struct pmp_named_wait *named, const struct verdict *verdic
 	named->ask = info->ask;
 	named->lock = info->lock;
 	named->write = info->write;
+	named->once = info->once ? (uint8_t)verdict->kind : 0;
 	if (info->placeless || (info->musl_placeless && strstr(verdict->module, "musl")))
 		wait->object = 0;
 	else if (wait->object)
@@ -312,16 +313,137 @@ void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *l
 	name(&asked, locations, count, wait->kind, named);
 }
 
+static void name_row(const struct wait_question *asked, const struct pmp_row *row,
+		     struct pmp_named_wait *named)
+{
+	const struct pmp_thread *thread = row->thread;
+
+	*named = (struct pmp_named_wait){ .wait = thread->wait };
+	name(asked, row->found, row->found_count,
+	     thread->state != 'R' && thread->syscall >= 0, named);
+}
+
+/* ---- what is done once ----------------------------------------------------------------- */
+
+/* Is every thread there, and all of its stack? */
+static bool is_whole(const struct pmp_snapshot *snapshot)
+{
+	if (snapshot->info.threads != snapshot->row_count)
+		return false;
+	for (size_t i = 0; i < snapshot->row_count; i++)
+		if (snapshot->rows[i].thread->end != PMP_END_ROOT)
+			return false;
+	return true;
+}
+
+/* Is a function that does something once on the stack, beside the one that it waits in? */
+static bool runs_once(const struct wait_question *asked, const struct pmp_row *row,
+		      bool waits)
+{
+	bool own = waits, seen = false;
+
+	for (size_t i = 0; i < row->found_count; i++) {
+		const struct wait_place *place = place_of(asked, row->found[i]);
+
+		if (place->kind == PMP_NAMED_ONCE && !own)
+			return true;
+		seen |= place->kind == PMP_NAMED_ONCE;
+		own &= !seen || place->kind == PMP_NAMED_ONCE;
+	}
+	return false;
+}
+
+/* The function whose static variable is waited for. */
+static const struct pmp_frame *guarded_function(const struct wait_question *asked,
+						const struct pmp_row *row)
+{
+	const struct pmp_frame *frames;
+	bool seen = false;
+
+	for (size_t i = 0; i < row->found_count; i++) {
+		if (place_of(asked, row->found[i])->kind == PMP_NAMED_GUARD)
+			seen = true;
+		else if (seen)
+			return frames_of(asked, row->found[i], &frames) &&
+					       !frames->unnamed
+				       ? frames
+				       : NULL;
+	}
+	return NULL;
+}
+
+static bool has_function(const struct wait_question *asked, const struct pmp_row *row,
+			 const struct pmp_frame *function)
+{
+	const struct pmp_frame *frames;
+
+	for (size_t i = 0; i < row->found_count; i++) {
+		size_t count = frames_of(asked, row->found[i], &frames);
+
+		for (size_t k = 0; k < count; k++)
+			if (strcmp(frames[k].function, function->function) == 0 &&
+			    strcmp(frames[k].module, function->module) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Who waits is not the one that runs it, unless for another one. 1: this may be the one,
+ * 0: it is not, -1: nobody can tell. */
+static int may_run(const struct wait_question *asked, const struct pmp_row *row,
+		   const struct pmp_named_wait *named, const struct pmp_frame *function)
+{
+	struct pmp_named_wait other;
+
+	name_row(asked, row, &other);
+	if (other.once == named->once && other.wait.object == named->wait.object)
+		return 0;
+	if (function)
+		return has_function(asked, row, function);
+	if (other.once == PMP_NAMED_ONCE)
+		return -1;
+	return runs_once(asked, row, other.once == PMP_NAMED_ONCE);
+}
+
+/* The initialiser is run by the only thread that has the function on its stack. */
+static void infer_holder(const struct wait_question *asked, const struct pmp_row *row,
+			 struct pmp_named_wait *named)
+{
+	const struct pmp_snapshot *snapshot = asked->report->snapshot;
+	const struct pmp_frame *function = NULL;
+	pid_t holder = 0;
+
+	if (named->once == PMP_NAMED_GUARD) {
+		function = guarded_function(asked, row);
+		if (!function)
+			return;
+	}
+	if (!named->wait.object || !is_whole(snapshot))
+		return;
+	for (size_t i = 0; i < snapshot->row_count; i++) {
+		int may = may_run(asked, &snapshot->rows[i], named, function);
+
+		if (may < 0 || (may && holder))
+			return;
+		if (may)
+			holder = snapshot->rows[i].thread->tid;
+	}
+	if (!holder)
+		return;
+	named->inferred = true;
+	named->wait.holder = holder;
+	named->wait.holder_is = PMP_HOLDER_THREAD;
+}
+
 void pmp_report_name_row(const struct pmp_report *report, const struct pmp_row *row,
 			 struct pmp_named_wait *named)
 {
-	const struct pmp_thread *thread = row->thread;
 	const struct wait_question asked = { report, .found = true };
 
 	renew(report, report->found_waits);
-	*named = (struct pmp_named_wait){ .wait = thread->wait };
-	name(&asked, row->found, row->found_count,
-	     thread->state != 'R' && thread->syscall >= 0, named);
+	name_row(&asked, row, named);
+	if (named->once && !named->wait.holder)
+		infer_holder(&asked, row, named);
 }
 
 bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_row *row,

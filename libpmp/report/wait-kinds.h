@@ -19,7 +19,10 @@ struct pmp_named_wait {
 	bool lock;	      /* which a thread holds; else an event */
 	bool write;	      /* of a rwlock: to write */
 	int moved;	      /* from what the bytes have as its object to this one */
-	bool vetoed; /* the names say that it is another kind than the bytes do */
+	/* PMP_NAMED_ONCE or _GUARD: who holds it runs what is done once; else 0. */
+	uint8_t once;
+	bool inferred; /* the holder: no other thread can be in that function */
+	bool vetoed;   /* the names say that it is another kind than the bytes do */
 };
 
 /*

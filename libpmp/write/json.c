@@ -249,7 +249,7 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	if (wait->holder)
 		add_number(buf, "holder", (uint64_t)wait->holder);
 	add_known(buf, "holder_is", pmp_wait_holder_name(wait));
-	add_text(buf, "sure", sure_of(report, wait));
+	add_text(buf, "sure", named.inferred ? "inferred" : sure_of(report, wait));
 	add_others(buf, report, wait);
 	if (wait->count)
 		add_number(buf, "readers", wait->count);

@@ -598,6 +598,9 @@ static void add_waiters_of(struct locks *locks, size_t holder, unsigned indent,
 		run = same_object(locks, &nodes, i);
 		add_indent(&locks->out->buf, indent);
 		add_object(locks, run.items[0]);
+		if (named_of(locks, run.items[0])->inferred)
+			pmp_buf_puts(&locks->out->buf,
+				     ": inferred, it runs the initialiser");
 		pmp_buf_putc(&locks->out->buf, '\n');
 		add_run(locks, &run, indent, depth);
 	}
@@ -633,6 +636,8 @@ static void add_title(const struct locks *locks)
 		       graph->waiting == 1 ? "s" : "");
 	if (graph->waiting)
 		pmp_buf_printf(buf, ", the holder of %zu is known", graph->known);
+	if (graph->inferred)
+		pmp_buf_printf(buf, ", of %zu inferred", graph->inferred);
 	pmp_buf_putc(buf, '\n');
 	if (!graph->deadlocked)
 		pmp_buf_puts(buf, "No deadlock.\n");

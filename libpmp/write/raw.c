@@ -124,6 +124,8 @@ static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		pmp_buf_puts(buf,
 			     wait->flags & PMP_WAIT_QUEUED ? " after " : " held by ");
 		add_holder(buf, graph, node);
+		if (node->named.inferred)
+			pmp_buf_puts(buf, " (inferred)");
 	} else if (wait->count)
 		pmp_buf_printf(buf, " held by %" PRIu32 " reader%s", wait->count,
 			       wait->count == 1 ? "" : "s");

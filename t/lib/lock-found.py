@@ -37,7 +37,10 @@ def by_names(truth, wait, library, names):
         kind = "Rust " + kind
     if wait.get("kind") != (kind if names else "futex"):
         yield "kind by names"
-    if "holder" in wait:
+    if names and truth["wait"] in {"once", "guard"}:
+        if (wait.get("holder"), wait.get("sure")) != (number(truth["holder"]), "inferred"):
+            yield "holder inferred"
+    elif "holder" in wait:
         yield "no holder"
     if names and number(wait.get("object", "0")) != number(truth["object"]):
         yield "object by names"
