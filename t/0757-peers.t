@@ -69,6 +69,10 @@ check_others() {
 		differences="it is not ready"
 		wait_for 'same_as_said "$kind"' 10
 		is "$differences" "" "others: $kind" || diag "$(cat "$locks_said/$kind")"
+		[ "$kind" != pipe-own ] ||
+			like "$("$PMP" --locks -q -p "$(ready_pid "$kind")")" \
+				'[0-9]+ "[^"]*" itself \(fd [0-9]+\) or [0-9]+ .* can write$' \
+				"text: an end of its own"
 		kill -KILL "$other" 2>/dev/null
 		wait "$other" 2>/dev/null
 	done

@@ -163,7 +163,7 @@ static void add_other(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 	add_text(buf, other->name);
 	pmp_buf_putc(buf, '"');
 	if (other->pid == snapshot->info.pid)
-		pmp_buf_puts(buf, ", this one,");
+		pmp_buf_puts(buf, " itself");
 }
 
 /* All that are shown; word: before the last one. */
