@@ -437,6 +437,31 @@ static void test_lock_rows(void)
 	pmp_profile_free(profile);
 }
 
+/* An event has no holder, and its call says more. */
+static void test_event(void)
+{
+	struct pmp_profile *profile = fake_profile();
+	struct pmp_sample *sample = fake_server(4100, 0, FAKE_S);
+	struct view view;
+	char line[512];
+	struct canvas canvas = { 0 };
+
+	for (size_t k = 62; k < 67; k++)
+		sample->threads[k].wait = (struct pmp_wait){ .kind = PMP_WAIT_CONDITION,
+							     .object = 0x7f31b8001a40 };
+	fake_add(profile, sample);
+	fake_view(&view, profile);
+	canvas_resize(&canvas, 24, 80);
+	fake_type(&view, "j");
+	view_draw(&view, &canvas);
+	ok(strstr(canvas_line(&canvas, 16, line, sizeof(line)),
+		  "in futex 0x7f31b8001a40 futex_do_wait"),
+	   "of an event the call is shown");
+	canvas_free(&canvas);
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
 static void test_processes(void)
 {
 	struct pmp_profile *profile = fake_run(2);
@@ -783,6 +808,7 @@ int main(void)
 	test_modules();
 	test_states();
 	test_saved_lock();
+	test_event();
 	test_lock_rows();
 	test_processes();
 	test_keys();

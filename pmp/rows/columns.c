@@ -214,7 +214,7 @@ char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
 	char text[256], holder[64];
 	struct pmp_live_lock lock;
 
-	if (thread->lock == SIZE_MAX)
+	if (!waits_for_something(model, thread))
 		return thread_wait(thread, buffer, size);
 	lock = lock_of(model, thread->lock, text, sizeof(text));
 	holder_text(model, thread, holder, sizeof(holder));

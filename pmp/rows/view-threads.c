@@ -81,7 +81,7 @@ static void text_wchan(const struct model *model, const struct view_row *row,
 	struct pmp_live_thread thread = thread_of(model, row);
 	bool args = model->settings.wait && thread.obtained != PMP_OBTAINED_UNKNOWN;
 
-	if (model->settings.wait && thread.lock != SIZE_MAX)
+	if (model->settings.wait && waits_for_something(model, &thread))
 		wait_text(model, &thread, buffer, size);
 	else if (args && strcmp(thread.syscall, "futex") == 0)
 		snprintf(buffer, size, "0x%" PRIx64, thread.args[0]);

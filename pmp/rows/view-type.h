@@ -130,6 +130,9 @@ char *wait_words(const struct model *model, const struct pmp_live_thread *waiter
 size_t deadlock_count(const struct model *model);
 /** The innermost function of a stack; not longer than 40 letters. Returns buffer. */
 char *leaf_text(const struct model *model, size_t stack, char *buffer, size_t size);
+/** Is more known of what a thread waits for than its call says? Not so of an event without
+ * an object of its own. */
+bool waits_for_something(const struct model *model, const struct pmp_live_thread *thread);
 /** Does a thread wait for the lock of a row? */
 bool waits_for_row(const struct model *model, const struct pmp_live_thread *thread,
 		   const struct view_row *row);

@@ -179,3 +179,13 @@ bool waits_for_row(const struct model *model, const struct pmp_live_thread *thre
 	       (address &&
 		address == lock_of(model, thread->lock, text, sizeof(text)).address);
 }
+
+bool waits_for_something(const struct model *model, const struct pmp_live_thread *thread)
+{
+	char text[TEXT_SIZE];
+
+	if (thread->lock == SIZE_MAX)
+		return false;
+	return thread->waits_for_lock || thread->holder_tid ||
+	       lock_of(model, thread->lock, text, sizeof(text)).address;
+}

@@ -41,7 +41,7 @@ static void add_thread(const struct model *model, const struct view_row *row,
 		add(buffer, size, text);
 	if (!thread->present || thread->stack != row->stack)
 		return;
-	if (thread->lock != SIZE_MAX) {
+	if (waits_for_something(model, thread)) {
 		add(buffer, size, "  waits for ");
 		add(buffer, size, wait_words(model, thread, text, sizeof(text)));
 	} else {
