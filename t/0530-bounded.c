@@ -48,6 +48,7 @@ static struct saved new_bounded(uint64_t memory, bool live)
 		.details = true,
 		.live = live,
 		.max_memory = memory,
+		.waits = true,
 	};
 	struct saved saved = { 0 };
 
@@ -162,6 +163,63 @@ static void test_new_code(bool live)
 	if (live)
 		is_int(saved_live_sum(pmp_profile_live(saved.profile), PMP_WINDOW_START),
 		       5 * rounds, "the view has all of them as well");
+	saved_free(&saved);
+}
+
+/* ---- waits ------------------------------------------------------------------------- */
+
+/* Workers in ever new code wait for ever new locks, all of which main has. */
+static void wait_for_main(struct saved *saved, uint64_t rounds)
+{
+	const uint64_t same[] = { CODE + 16, CODE + 32 };
+
+	for (uint64_t i = 0; i < rounds; i++) {
+		uint64_t base = CODE + ((1 + i / 1000) << 24);
+		struct pmp_sample *sample = sample_at(i, base);
+
+		add_thread(sample, 10, "main", same, 2);
+		for (pid_t k = 11; k < 15; k++) {
+			const uint64_t pcs[] = { base + any() % (MIB << 4),
+						 base + any() % (MIB << 4) };
+
+			add_thread(sample, k, "worker", pcs, 2);
+			sample->threads[k - 10].wait = (struct pmp_wait){
+				.kind = PMP_WAIT_MUTEX,
+				.holder_is = PMP_HOLDER_THREAD,
+				.holder = 10,
+				.object = base + 8 * (i * 4 + (uint64_t)k),
+			};
+		}
+		saved_add(saved, sample);
+	}
+}
+
+static void test_waits(void)
+{
+	const uint64_t rounds = 30000;
+	struct saved saved = new_bounded(12 * MIB, false);
+	uint64_t delay = 0, waits = 0, held = 0, held_waits = 0, early;
+
+	wait_for_main(&saved, rounds / 3);
+	early = rss();
+	wait_for_main(&saved, rounds);
+	ok(RSS_MEANS_NOTHING || rss() < early + 8 * MIB,
+	   "%" PRIu64 " locks: %" PRIu64 " MiB after a part, %" PRIu64 " at the end",
+	   4 * rounds, early / MIB, rss() / MIB);
+	for (size_t i = 0; i < pmp_profile_entry_count(saved.profile); i++) {
+		const struct pmp_entry *entry = pmp_profile_entry(saved.profile, i);
+
+		if (entry->waits->lock && pmp_lock_is_contended(entry->waits->lock)) {
+			delay += entry->wall;
+			waits += entry->waits->contentions;
+		}
+		held += entry->waits->held_delay;
+		held_waits += entry->waits->held_contentions;
+	}
+	ok(info_of(&saved).evicted > rounds, "stacks that waited were evicted");
+	is_int(waits, 4 * (rounds + rounds / 3), "no wait is lost");
+	is_int(held_waits, waits, "nor what they are charged to");
+	is_int(held, delay, "nor their time");
 	saved_free(&saved);
 }
 
@@ -343,6 +401,7 @@ int main(void)
 	test_names();
 	test_program();
 	test_new_code(false);
+	test_waits();
 	test_new_code(true);
 	test_threads(false);
 	test_threads(true);

@@ -45,6 +45,11 @@ static void put_head(struct pmp_out *out, const struct pmp_delays *delays,
 			       "# %" PRIu64 " samples of waiting threads, in %" PRIu64
 			       " snapshots\n",
 			       delays->samples, report->totals.samples);
+	if (report->totals.evicted)
+		pmp_buf_printf(buf,
+			       "# %" PRIu64 " stacks were evicted (--max-memory): their "
+			       "delays have no functions\n",
+			       report->totals.evicted);
 	pmp_buf_printf(buf,
 		       "# first nanoseconds, an estimate; then waits, those that were "
 		       "found (there were more)\n"
