@@ -159,6 +159,7 @@ static void waits(struct pmp_thread *thread, enum pmp_wait_kind kind, uint64_t o
 /* For what the threads of plain_sample() wait, of which the first three look alike. */
 static void plain_waits(struct pmp_thread *threads)
 {
+	waits(&threads[0], PMP_WAIT_JOIN, 0x7f31b8001e80, PMP_HOLDER_THREAD, 4107);
 	waits(&threads[1], PMP_WAIT_MUTEX, 0x7f31b8001a40, PMP_HOLDER_THREAD, 4104);
 	/* Which its functions do not confirm. */
 	waits(&threads[2], PMP_WAIT_RWLOCK, 0x7f31b8001b00, PMP_HOLDER_NONE, 0);

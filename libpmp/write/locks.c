@@ -945,7 +945,7 @@ static void add_others(struct locks *locks)
 		else
 			add_objects(locks, &runs[i]);
 		pmp_buf_putc(&locks->out->buf, '\n');
-		add_run(locks, &runs[i], 2, 0);
+		add_rows(locks, &runs[i], 4);
 	}
 	free(runs);
 	free(nodes.items);
