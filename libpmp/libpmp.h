@@ -750,7 +750,7 @@ struct pmp_write_options {
 	bool by_state;	    /* their colours say what threads were doing */
 	bool legend;	    /* tables explain their columns */
 	bool all_rows;	    /* of a comparison, those as well that say little */
-	unsigned columns;   /* what fits into a line of a comparison; 0: all of it */
+	unsigned columns;   /* what fits into a line of a comparison or of locks; 0: all */
 	enum pmp_sort sort; /* of rows, where the format has such a column */
 	bool proto;	    /* of formats with .proto: as what pprof reads, compressed */
 	bool waits;	    /* folded: what threads wait for, of a profile with .waits */

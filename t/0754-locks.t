@@ -155,6 +155,19 @@ DEADLOCK: 2 threads wait for each other
 	kill -KILL $locks_pids
 }
 
+check_terminal() {
+	locks_start "$top_builddir/t/target/locks" deadlock
+	pid=$(ready_pid deadlock)
+	script -qfec "stty cols 40; '$PMP' --locks -q -p $pid" log </dev/null >/dev/null
+	is "$(grep -c '^    pthread_mutex_lock<' log)" 2 "on a terminal there are stacks"
+	is "$(grep 'pthread_mutex_lock<' log | tr -d '\r' | awk 'length > 40' | wc -l)" 0 \
+		"which are cut at its width"
+	"$PMP" --locks -q -p "$pid" >whole.locks
+	like "$(cat whole.locks)" 'pthread_mutex_lock<lock<actor_main<start_thread' \
+		"in a file nothing is cut"
+	kill -KILL $locks_pids
+}
+
 # The locks of a process in a pid namespace have its own thread ids.
 check_namespace() {
 	unshare -pf --mount-proc true 2>/dev/null || { skip "no pid namespaces"; return; }

@@ -55,9 +55,9 @@ refused "option --max-frames: '65537' is not a whole number from 1 to 65536" \
 	"for example --max-frames 512" --max-frames 65537 1
 refused "option --stop: 'some' is not one of: auto all never" "" --stop=some 1
 refused "option --unwind: 'cf' is not one of: auto cfi fp" "" --unwind cf 1
-refused "option --locks: 'chec' is not what it knows: check, or nothing" \
+refused "option --locks: 'chec' is not the word check, and there is no other" \
 	"for example --locks, or --locks=check" --locks=chec 1
-refused "option --locks: '' is not what it knows: check, or nothing" \
+refused "option --locks: '' is not the word check, and there is no other" \
 	"for example --locks, or --locks=check" --locks= 1
 writes_nothing="--locks=check writes nothing: -f, -o, --every and --diff exclude it"
 writes="pmp --locks -o FILE writes who waits for whom"

@@ -510,7 +510,7 @@ static bool take_locks(struct options *options, const struct option_row *row,
 		       const char *text)
 {
 	if (text && strcmp(text, "check") != 0)
-		return wrong(row, text, "what it knows: check, or nothing");
+		return wrong(row, text, "the word check, and there is no other");
 	options->check_locks = text != NULL;
 	options->format = pmp_format_find("locks");
 	return true;

@@ -5,13 +5,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What fits into a line of standard output if that is a terminal, for a comparison that
- * is not to be verbose; else 0. */
+/* What fits into a line of standard output if that is a terminal, for a comparison or for
+ * who waits for whom, unless it is to be verbose; else 0. */
 static unsigned columns(const struct options *options, bool compares)
 {
+	bool cuts = compares || (options->format && options->format->live);
 	struct winsize size = { 0 };
 
-	if (!compares || options->output || options->verbose ||
+	if (!cuts || options->output || options->verbose ||
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
 		return 0;
 	return size.ws_col;
