@@ -740,17 +740,17 @@ enum pmp_sort {
 
 struct pmp_write_options {
 	size_t size;
-	bool by_thread;	    /* threads apart: names as the root */
-	bool lines;	    /* file:line where known */
-	bool module;	    /* module names */
-	bool raw_names;	    /* names of threads in the raw format */
-	const char *title;  /* of pictures; NULL: the name of the process */
-	unsigned width;	    /* of pictures, in pixels; 0: 1200 */
-	bool icicle;	    /* pictures grow from the top */
-	bool by_state;	    /* their colours say what threads were doing */
-	bool legend;	    /* tables explain their columns */
-	bool all_rows;	    /* of a comparison, those as well that say little */
-	unsigned columns;   /* what fits into a line of a comparison or of locks; 0: all */
+	bool by_thread;	   /* threads apart: names as the root */
+	bool lines;	   /* file:line where known */
+	bool module;	   /* module names */
+	bool raw_names;	   /* names of threads in the raw format */
+	const char *title; /* of pictures; NULL: the name of the process */
+	unsigned width;	   /* of pictures, in pixels; 0: 1200 */
+	bool icicle;	   /* pictures grow from the top */
+	bool by_state;	   /* their colours say what threads were doing */
+	bool legend;	   /* tables explain their columns */
+	bool all_rows;	   /* of a comparison, those as well that say little */
+	unsigned columns;  /* what fits into a line of a comparison or of locks; 0: all */
 	enum pmp_sort sort; /* of rows, where the format has such a column */
 	bool proto;	    /* of formats with .proto: as what pprof reads, compressed */
 	bool waits;	    /* folded: what threads wait for, of a profile with .waits */

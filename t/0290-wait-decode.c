@@ -32,6 +32,7 @@ struct scene {
 	uint64_t args[6];
 	uint64_t stack[PMP_WAIT_STACK];
 	int number;
+	uint8_t known;
 	const char *wchan;
 	enum pmp_libc libc;
 	const struct pmp_thread_layout *layout;
@@ -96,8 +97,15 @@ static void begin(struct scene *scene, const struct pmp_thread_layout *layout,
 
 static struct pmp_wait decode(struct scene *scene)
 {
-	const struct pmp_wait_call call = { WAITER,	  scene->number, scene->args,
-					    scene->wchan, scene->stack,	 PMP_WAIT_STACK };
+	const struct pmp_wait_call call = {
+		.tid = WAITER,
+		.number = scene->number,
+		.args = scene->args,
+		.wchan = scene->wchan,
+		.known = scene->known,
+		.stack = scene->stack,
+		.stack_count = PMP_WAIT_STACK,
+	};
 	const struct pmp_wait_memory memory = {
 		.reader = { read_memory, scene },
 		.libc = scene->libc,
@@ -578,6 +586,28 @@ static void check_calls(const struct pmp_thread_layout *layout)
 	       "another call waits for nothing known");
 }
 
+/* A mutex that is free has no bytes of its own. */
+static void check_known(const struct pmp_thread_layout *layout)
+{
+	struct scene scene;
+
+	begin(&scene, layout, PLAIN, 0);
+	make_normal(&scene);
+	put32(&scene, LOCK + 8, 0);
+	put32(&scene, LOCK + 12, 0);
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "nobody has the mutex: any futex");
+	scene.known = PMP_WAIT_CONDITION;
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "if it was something else as well");
+	scene.known = PMP_WAIT_MUTEX;
+	ok(decode(&scene).kind == PMP_WAIT_MUTEX &&
+		   decode(&scene).holder_is == PMP_HOLDER_FREE,
+	   "a mutex that is known from the same wait: free");
+	put32(&scene, LOCK + 8, HOLDER);
+	is_int(decode(&scene).holder, HOLDER, "it is taken just now");
+	put32(&scene, LOCK + 16, 4);
+	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "it is a mutex no more");
+}
+
 /* The lock is at the end of what is mapped. */
 static void check_edges(const struct pmp_thread_layout *layout)
 {
@@ -612,6 +642,7 @@ static void check_layout(const struct pmp_thread_layout *layout, const char *nam
 	check_readers(layout);
 	check_conditions(layout);
 	check_calls(layout);
+	check_known(layout);
 	check_edges(layout);
 }
 

@@ -357,7 +357,8 @@ static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
 	    !get_u32(view, KIND, &kind) || (kind & ~(uint32_t)GLIBC_KNOWN) ||
 	    users > USERS_MAX)
 		return false;
-	if (!users && !(kind & ROBUST))
+	/* Without users it is free, or being taken or released: then other locks look like it. */
+	if (!users && !(kind & ROBUST) && view->call->known != PMP_WAIT_MUTEX)
 		return false;
 	if (kind & ROBUST) {
 		if (!(view->value & FUTEX_WAITERS))

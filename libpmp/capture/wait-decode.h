@@ -31,8 +31,9 @@ extern const struct pmp_thread_layout pmp_thread_layout_aarch64;
 struct pmp_wait_call {
 	pid_t tid; /* as the process itself numbers it: as its locks do */
 	int number;
-	const uint64_t *args;  /* six */
-	const char *wchan;     /* "": not known; only restart_syscall needs it */
+	const uint64_t *args; /* six */
+	const char *wchan;    /* "": not known; only restart_syscall needs it */
+	uint8_t known; /* what the same wait was found to be before; PMP_WAIT_NONE: not known */
 	const uint64_t *stack; /* words from sp on */
 	size_t stack_count;    /* up to PMP_WAIT_STACK of them */
 };

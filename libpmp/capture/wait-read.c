@@ -150,6 +150,7 @@ void pmp_wait_read(struct pmp_lock_reader *reader, const struct pmp_thread *thre
 		.number = thread->syscall,
 		.args = args,
 		.wchan = wchan_of(target, thread, wchan, sizeof(wchan)),
+		.known = thread->wait.kind,
 		.stack = stack,
 		.stack_count = count,
 	};
