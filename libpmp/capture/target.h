@@ -99,7 +99,7 @@ struct pmp_target {
 	struct pmp_cpu_clocks cpu_clocks; /* of options.asleep */
 	bool captured;			  /* at least once */
 	bool execed;			  /* since the last sample */
-	bool stood_still;		  /* in the last sample no thread had run */
+	size_t stood_still; /* threads of the last sample if none had run; else 0 */
 	struct {
 		uint64_t generation; /* of the maps that say so; 0: none */
 		int is;		     /* enum pmp_libc */

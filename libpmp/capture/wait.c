@@ -146,8 +146,11 @@ static void prove_locks(struct pmp_capture *capture, struct pmp_thread **waiters
 	}
 }
 
+/* Has none of all threads of the process run? Those that were left out may have. */
 static bool is_unchanged(const struct pmp_sample *sample)
 {
+	if (sample->skipped || sample->vanished)
+		return false;
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (sample->threads[i].obtained != PMP_UNCHANGED)
 			return false;
@@ -161,10 +164,10 @@ static int renew_unchanged(struct pmp_capture *capture)
 	struct pmp_thread **waiters;
 	size_t count = 0;
 
-	/* Not a thread has run since the last time that this was so, when all locks were
-	 * read: none has changed hands, unless another process has part in it. */
-	still = unchanged && capture->target->stood_still;
-	capture->target->stood_still = unchanged;
+	/* Not a thread has run, or ended, since the last time that this was so, when all
+	 * locks were read: none has changed hands, unless another process has part in it. */
+	still = unchanged && capture->target->stood_still == sample->thread_count;
+	capture->target->stood_still = unchanged ? sample->thread_count : 0;
 	waiters = malloc((sample->thread_count + 1) * sizeof(*waiters));
 	if (!waiters)
 		return PMP_ENOMEM;

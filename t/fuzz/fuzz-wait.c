@@ -75,9 +75,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		stack[i] = i % 4 == 1 ? LOCK - data[8] : data[9 + i % 4];
 	{
 		struct memory memory = { data + 16, size - 16 };
-		const struct pmp_wait_call call = { WAITER, numbers[data[1] % 4],
-						    args,   "futex",
-						    stack,  PMP_WAIT_STACK };
+		const struct pmp_wait_call call = {
+			.tid = WAITER,
+			.number = numbers[data[1] % 4],
+			.args = args,
+			.wchan = "futex",
+			.known = data[1] / 4 % PMP_WAIT_COUNT,
+			.stack = stack,
+			.stack_count = PMP_WAIT_STACK,
+		};
 		const struct pmp_wait_memory all = { { read_memory, &memory },
 						     data[0] / 2 % 3,
 						     data[0] % 2

@@ -67,7 +67,7 @@ stacks() {
 	/^State / && line == "?" {
 		line = $0
 		sub(/^.*, name "/, "", line)
-		sub(/"$/, "", line)
+		sub(/"(, (waits|holds) .*)?$/, "", line)
 		gsub(/ /, "_", line)
 		next
 	}
