@@ -26,7 +26,7 @@ struct pmp_outsider {
 	size_t record; /* all waiters for the same thing have the same */
 };
 
-/* Somebody who has to do with one of the things. */
+/* A process that has one of the objects open, or is one of them. */
 struct pmp_outside_found {
 	size_t record;
 	struct pmp_other other;

@@ -23,7 +23,7 @@ struct pmp_tcp_end {
 struct pmp_tcp_row {
 	struct pmp_tcp_end local, remote;
 	bool listens;
-	uint64_t inode; /* 0: nobody has it open any more */
+	uint64_t inode; /* 0: no process has it open any more */
 };
 
 /* Pure parsers; false: not such a row. */

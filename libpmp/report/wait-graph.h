@@ -48,7 +48,7 @@ int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *r
 void pmp_wait_graph_free(struct pmp_wait_graph *graph);
 /* Which locks are held by which threads. 0 or PMP_ENOMEM. */
 int pmp_wait_graph_find_held(struct pmp_wait_graph *graph);
-/* The first lock that a thread holds, of *count; NULL: nobody waits for one. */
+/* The first lock that a thread holds, of *count; NULL: no thread waits for one. */
 const struct pmp_held_lock *pmp_wait_graph_held(const struct pmp_wait_graph *graph,
 						size_t node, size_t *count);
 /* How many threads are in the deadlock whose first thread, in the order of rows, this is;

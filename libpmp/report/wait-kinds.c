@@ -389,7 +389,7 @@ static bool has_function(const struct wait_question *asked, const struct pmp_row
 }
 
 /* Who waits is not the one that runs it, unless for another one. 1: this may be the one,
- * 0: it is not, -1: nobody can tell. */
+ * 0: it is not, -1: not known. */
 static int may_run(const struct wait_question *asked, const struct pmp_row *row,
 		   const struct pmp_named_wait *named, const struct pmp_frame *function)
 {
