@@ -149,7 +149,7 @@ struct pmp_target_options {
 	enum pmp_waits waits;
 	/* Find out since when threads that wait for something have been asleep: 10 us for each
 	 * that has begun to. The calling thread goes to each processor on which one of them
-	 * ran last for 0.1 ms, once a second at most, and not to isolated ones. */
+	 * ran last for 0.1 ms, and not to isolated ones. */
 	bool asleep;
 	/* Called while stacks are unwound that take long, at least every few
 	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
