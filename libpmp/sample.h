@@ -218,7 +218,7 @@ enum pmp_outside_type {
 
 /* How much is known of who is waited for. */
 enum pmp_sure {
-	PMP_SURE_UNKNOWN,    /* nobody is named */
+	PMP_SURE_UNKNOWN,    /* no process is named */
 	PMP_SURE_EXACT,	     /* the kernel says that it is these */
 	PMP_SURE_CANDIDATES, /* any of these could end the wait */
 	PMP_SURE_INFERRED,   /* deduced from something else */

@@ -248,7 +248,7 @@ static int compare_groups(const struct locks *locks, size_t a, size_t b)
 	return strcmp(locks->graph.nodes[a].group, locks->graph.nodes[b].group);
 }
 
-/* Those first that are known to wait for somebody. */
+/* Those first of which it is known for whom they wait. */
 static int compare_outsides(const struct locks *locks, size_t a, size_t b)
 {
 	const struct pmp_outside *one = outside_of(locks, a),
@@ -508,7 +508,7 @@ static struct node_run same_kind(const struct locks *locks, const struct nodes *
 	return (struct node_run){ nodes->items + first, i - first };
 }
 
-/* Objects that have a meaning, or are not known, are told apart by nobody: one block. */
+/* Objects that have a meaning, or are not known, are not told apart: one block. */
 static struct node_run same_unknown(const struct locks *locks, const struct nodes *nodes,
 				    size_t first)
 {

@@ -130,7 +130,7 @@ void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
 
 /* ---- who it is ------------------------------------------------------------------------ */
 
-static const char *nobody_connected(const struct pmp_outside *what)
+static const char *not_connected(const struct pmp_outside *what)
 {
 	if (what->foreign)
 		return "in another network namespace";
@@ -142,13 +142,13 @@ static const char *nobody_connected(const struct pmp_outside *what)
 					      : "its other end is not known";
 }
 
-static const char *nobody(const struct pmp_outside *what, const struct pmp_wait *wait)
+static const char *no_other(const struct pmp_outside *what, const struct pmp_wait *wait)
 {
 	switch (wait->kind) {
 	case PMP_WAIT_PIPE:
 		return wait->flags & PMP_WAIT_WRITE ? "no process is seen that can read"
 						    : "no process is seen that can write";
-	case PMP_WAIT_SOCKET: return nobody_connected(what);
+	case PMP_WAIT_SOCKET: return not_connected(what);
 	case PMP_WAIT_SEMOP:
 		return what->foreign ? "in another IPC namespace"
 				     : "no process is known that operated on it";
@@ -192,7 +192,7 @@ void pmp_outside_who(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 	const struct pmp_other *others = snapshot->others + what->other;
 
 	if (!what->shown) {
-		pmp_buf_puts(buf, nobody(what, wait));
+		pmp_buf_puts(buf, no_other(what, wait));
 		return;
 	}
 	add_list(buf, snapshot, what, "or");
