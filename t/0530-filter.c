@@ -291,6 +291,8 @@ static void test_idle(void)
 		{ "__GI___poll main", 'S', "restart_syscall", true },
 		{ "main", 'S', "restart_syscall", false },
 		{ "runtime.futex runtime.futexsleep", 'S', "futex", true },
+		{ "syscall std::thread::park", 'S', "futex", true },
+		{ "syscall _ZN3std6thread4park17h0123456789abcdefE", 'S', "futex", true },
 		{ "a b c pthread_cond_wait", 'S', "futex", false },
 		{ "a b c d wait_for_job", 'S', "futex", true },
 		{ "__lll_lock_wait wait_for_job", 'S', "futex", true },

@@ -88,6 +88,7 @@ check_musl() {
 
 check_cxx() {
 	all_found "$top_builddir/t/target/locks-cxx" "C++"
+	all_found "$top_builddir/t/target/locks-cxx" "C++, names as they are stored" 1 --no-demangle
 }
 
 check_rust() {
@@ -97,6 +98,7 @@ check_rust() {
 	}
 	library=rust
 	all_found ./locks-rust "Rust"
+	all_found ./locks-rust "Rust, names as they are stored" 1 --no-demangle
 	library=glibc
 }
 

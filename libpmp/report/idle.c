@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "resolve/demangle.h"
+
 /* Parts of names. Waiting for a lock is more telling than being asleep. */
 static const char *const lock_names[] = {
 	"lll_lock_wait",      "mutex_lock",	      "mutex_timedlock",
@@ -95,7 +97,7 @@ static bool has_lock(const char *name, size_t length)
 	return false;
 }
 
-unsigned pmp_idle_function(const char *name)
+static unsigned flags_of(const char *name)
 {
 	size_t length = strcspn(name, "(<@");
 	unsigned flags = 0;
@@ -109,6 +111,15 @@ unsigned pmp_idle_function(const char *name)
 			name++;
 	if (is_one_of(name, length, waiting_names, COUNT(waiting_names)))
 		flags |= PMP_IDLE_WAITS;
+	return flags;
+}
+
+unsigned pmp_idle_function(const char *name)
+{
+	struct pmp_buf demangled = { 0 };
+	unsigned flags = flags_of(pmp_demangle(name, &demangled) ? demangled.data : name);
+
+	pmp_buf_free(&demangled);
 	return flags;
 }
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "resolve/demangle.h"
 #include "sample.h"
 
 /* ---- kinds ------------------------------------------------------------------------ */
@@ -150,6 +151,7 @@ static const struct {
 	{ "ObjectMonitor::enter*", PMP_NAMED_JAVA_MONITOR },
 	{ "ObjectMonitor::EnterI", PMP_NAMED_JAVA_MONITOR },
 	{ "ObjectMonitor::ReenterI", PMP_NAMED_JAVA_MONITOR },
+	{ "ObjectMonitor::reenter_internal", PMP_NAMED_JAVA_MONITOR },
 	{ "ObjectMonitor::wait*", PMP_NAMED_JAVA_WAIT },
 	{ "Unsafe_Park", PMP_NAMED_JAVA_PARK },
 };
@@ -342,10 +344,13 @@ static const struct pmp_wait_meaning *find_meaning(const char *name, const char 
 void pmp_wait_function(const char *function, const char *module,
 		       struct pmp_wait_function *says)
 {
+	struct pmp_buf demangled = { 0 };
 	char name[PMP_BARE_NAME];
 
 	*says = (struct pmp_wait_function){ 0 };
-	pmp_bare_name(function, name);
+	pmp_bare_name(pmp_demangle(function, &demangled) ? demangled.data : function,
+		      name);
+	pmp_buf_free(&demangled);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (pmp_pattern_matches(functions[i].pattern, name)) {
 			says->kind = functions[i].kind;

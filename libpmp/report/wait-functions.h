@@ -81,7 +81,7 @@ struct pmp_wait_function {
 	bool internal; /* of those that wait for others */
 };
 
-/* Of its name as it is shown and its module's path. */
+/* Of its name, be it as C++ and Rust have it or mangled, and its module's path. */
 void pmp_wait_function(const char *function, const char *module,
 		       struct pmp_wait_function *says);
 /* Without what is not compared: the type that it returns, parameters, template arguments,
