@@ -102,13 +102,13 @@ check_rust() {
 	library=glibc
 }
 
-# text KIND ARG...: -f locks, its numbers as N, times as T, and of a stack the first function. What
+# text KIND ARG...: -f locks without its heading, its numbers as N, times as T, and of a stack the first function. What
 # locks are called is for t/0445-objects.t, how long threads sleep for t/0757-asleep.t.
 text() {
 	kind=$1
 	shift
 	"$PMP" -f locks -q -p "$(ready_pid "$kind")" "$@" 2>&1 |
-		sed 's/ *[0-9]*\.[0-9] s/ T s/; s/0x[0-9a-f]*/N/g; s/[0-9]\{3,\}/N/g; s/<.*//
+		sed '/^--- snapshot/d; s/ *[0-9]*\.[0-9] s/ T s/; s/0x[0-9a-f]*/N/g; s/[0-9]\{3,\}/N/g; s/<.*//
 			s/\(mutex\|rwlock\) [^:]*N[^:]*/\1 X/'
 }
 
@@ -154,6 +154,36 @@ DEADLOCK: 2 threads wait for each other
 		"one of its threads is hidden: the others wait for it"
 	is "$(text deadlock-rwlock --ignore '^lock_write$' | grep -c 'o deadlock')" 0 \
 		"and it is not denied"
+	kill -KILL $locks_pids
+}
+
+check_snapshots() {
+	locks_start "$top_builddir/t/target/locks" mutex-static
+	"$PMP" --locks -q -n 2 -i 10ms -p "$(ready_pid mutex-static)" >out
+	is "$(sed -n '/^---/s/2[0-9-]*T[0-9:]*\.[0-9]*Z/TIME/p' out)" \
+		'--- snapshot 1: TIME ---
+--- snapshot 2: TIME ---' "several snapshots: each has its number and its time"
+	is "$(awk '/^--- snapshot 2/ { print last "." } { last = $0 }' out)" "." \
+		"with an empty line before the second one"
+	is "$(sed -n 's/^--- snapshot .: \(.*\) ---/\1/p' out | sort -u | grep -c .)" 2 \
+		"and they are different ones"
+	is "$(grep -c '^locks \[[0-9]*\]: 3 threads' out)" 2 "each has the line of its process"
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids
+}
+
+# Whose functions they are: a plugin's, for instance.
+check_modules() {
+	locks_start "$top_builddir/t/target/locks" mutex-static
+	"$PMP" --locks -q -p "$(ready_pid mutex-static)" >out
+	unlike "$(cat out)" '\(locks\)' "modules of functions are not shown by default"
+	"$PMP" --locks --module -q -p "$(ready_pid mutex-static)" >out
+	like "$(cat out)" '^ .* pthread_mutex_lock\([^()<]+\)<lock\(locks\)<actor_main\(locks\)<' \
+		"--module: those of a waiter"
+	like "$(cat out)" '^    pause\([^()<]+\)<[^<]*\(locks\)<' "those of a holder"
+	"$PMP" --locks --lines -q -p "$(ready_pid mutex-static)" >out
+	like "$(cat out)" '<lock\([^()<]*locks-mutex\.c:[0-9]+\)<' "--lines: where in the source"
+	# shellcheck disable=SC2086
 	kill -KILL $locks_pids
 }
 

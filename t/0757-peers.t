@@ -125,7 +125,7 @@ check_unprivileged() {
 # text KIND: -f locks without its title; numbers of three digits and more as N, and of a stack
 # the first function.
 text() {
-	"$PMP" --locks -q -p "$(ready_pid "$1")" 2>&1 | sed '1,3d
+	"$PMP" --locks -q -p "$(ready_pid "$1")" 2>&1 | sed '1,4d
 		s/pmp-locks[^,]*/FILE/; s/[0-9]\{3,\}/N/g; s/[0-9.]* s  waiter/T  waiter/; s/<.*//
 		s/   *T/ T/; s/__libc_//; s/fcntl64/fcntl/; s/"waiter"/"child"/
 		s/fd [0-9]*/fd F/; s/\(127.0.0.1\):[0-9]*/\1:N/g'

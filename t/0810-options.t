@@ -64,6 +64,14 @@ writes="pmp --locks -o FILE writes who waits for whom"
 refused "$writes_nothing" "$writes" --locks=check -o there.locks 1
 refused "$writes_nothing" "$writes" --locks=check -f json 1
 refused "$writes_nothing" "$writes" --locks=check --diff before.pb.gz 1
+refused "$writes_nothing" "$writes" -f json --locks=check 1
+refused "$writes_nothing" "$writes" --locks=check --raw 1
+waits="json and raw say what each thread waits for as well; with --peers also of other processes"
+refused "--locks and -f json exclude each other" "$waits" --locks -f json 1
+refused "-f svg and --locks exclude each other" "$waits" -f svg --locks 1
+refused "--raw and --locks exclude each other" "$waits" --raw --locks 1
+refused "--raw and -f json exclude each other" "give one of the two" --raw --format=json 1
+refused "-f pmp and --raw exclude each other" "give one of the two" -f folded -f pmp --raw 1
 refused "--locks=check ends with a status of its own, and so does a command" \
 	"start it, then pmp --locks=check -p PID" --locks=check -- true
 refused "option --threads: '(' is not a regular expression: Unmatched ( or \\(" \

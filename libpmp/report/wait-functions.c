@@ -167,7 +167,8 @@ static const struct {
 #define EVENT .lock = false
 
 static const struct pmp_wait_meaning meanings[] = {
-	{ "MDL_wait::timed_wait", MYSQL, "metadata lock", "METADATA_LOCK_INFO", LOCK },
+	{ "MDL_wait::timed_wait", MYSQL, "metadata lock", "METADATA_LOCK_INFO", LOCK,
+	  .else_see = "PROCESSLIST" },
 	{ "lock_wait", MYSQL, "InnoDB row lock", "INNODB_LOCK_WAITS", LOCK },
 	{ "lock_wait_suspend_thread", MYSQL, "InnoDB row lock", "data_lock_waits", LOCK },
 	{ "wait_for_lock", MYSQL, "table lock", NULL, LOCK },

@@ -68,6 +68,7 @@ extern const struct pmp_named_kind_info pmp_named_kinds[PMP_NAMED_COUNT];
 struct pmp_wait_meaning {
 	const char *pattern, *program; /* of a function, and of the name of its module */
 	const char *text, *ask;	       /* NULL: nothing is known that knows the holder */
+	const char *else_see; /* what says more where that is not loaded, or NULL */
 	bool lock;
 	bool direct; /* only of the function that calls the one that waits */
 	bool call;   /* of any system call, not only of what else is a known wait */

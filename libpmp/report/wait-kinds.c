@@ -276,6 +276,7 @@ static void take_meaning(struct pmp_named_wait *named, const struct verdict *ver
 	} else if (meaning && (*named->kind || meaning->call)) {
 		named->meaning = meaning->text;
 		named->ask = meaning->ask;
+		named->else_see = meaning->else_see;
 		named->lock = meaning->lock;
 	} else {
 		return;

@@ -16,6 +16,7 @@ struct pmp_named_wait {
 	const char *kind;     /* "mutex", "condition"; "": waits for nothing known */
 	const char *meaning;  /* what it is to the program, "metadata lock"; or NULL */
 	const char *ask;      /* what knows the holder, "METADATA_LOCK_INFO"; or NULL */
+	const char *else_see; /* that may not be there, this is: "PROCESSLIST"; or NULL */
 	bool lock;	      /* which a thread holds; else an event */
 	bool write;	      /* of a rwlock: to write */
 	int moved;	      /* from what the bytes have as its object to this one */

@@ -3,6 +3,7 @@
  * Who waits for whom in one snapshot. Blocks are separated by an empty line and begin, at
  * the start of a line, with one of five words:
  *
+ *     --- snapshot 1: 2026-11-21T04:08:36.123Z ---
  *     zoo [12982]: 9 threads, 5 wait for locks, the holder of 4 is known
  *
  *     DEADLOCK: 2 threads wait for each other, 1 more waits behind them
@@ -33,6 +34,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "report/wait-graph.h"
+#include "write/heading.h"
 #include "write/names.h"
 #include "write/outside-names.h"
 #include "write/wait-names.h"
@@ -202,7 +204,9 @@ static bool is_internal(const char *name)
 /* The innermost function first. */
 static void add_stack(const struct locks *locks, size_t node)
 {
-	static const struct pmp_name_style style = { .elide = true };
+	const struct pmp_name_style style = { .elide = true,
+					      .lines = locks->options->lines,
+					      .module = locks->options->module };
 	const struct pmp_report *report = locks->graph.report;
 	struct pmp_buf *buf = &locks->out->buf;
 	struct pmp_stack stack;
@@ -630,6 +634,9 @@ static void add_title(const struct locks *locks)
 	const struct pmp_sample_info *info = &graph->report->snapshot->info;
 	struct pmp_buf *buf = &locks->out->buf;
 
+	pmp_heading_begin(buf, graph->report->snapshot);
+	pmp_heading_time(buf, graph->report->snapshot);
+	pmp_buf_puts(buf, " ---\n");
 	pmp_escape_buf(buf, info->name, strlen(info->name));
 	pmp_buf_printf(buf, " [%d]: %zu thread%s, %zu wait%s for locks", (int)info->pid,
 		       graph->count, graph->count == 1 ? "" : "s", graph->waiting,
@@ -855,7 +862,7 @@ static bool is_unknown(const struct locks *locks, size_t node, size_t of)
 
 static void title_unknown(const struct locks *locks, const struct node_run *run)
 {
-	const char *ask = named_of(locks, run->items[0])->ask;
+	const struct pmp_named_wait *named = named_of(locks, run->items[0]);
 	struct pmp_buf *buf = &locks->out->buf;
 	uint32_t readers = 0;
 
@@ -867,8 +874,11 @@ static void title_unknown(const struct locks *locks, const struct node_run *run)
 	if (readers)
 		pmp_buf_printf(buf, ": %" PRIu32 " reader%s it", readers,
 			       readers == 1 ? " holds" : "s hold");
-	else if (ask)
-		pmp_buf_printf(buf, ": %s knows", ask);
+	else if (named->ask && named->else_see)
+		pmp_buf_printf(buf, ": %s knows, if it is loaded; else see %s",
+			       named->ask, named->else_see);
+	else if (named->ask)
+		pmp_buf_printf(buf, ": %s knows", named->ask);
 }
 
 static bool is_free(const struct locks *locks, size_t node, size_t of)

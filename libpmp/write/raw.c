@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "libpmp-program.h"
 #include "base/clock.h"
@@ -29,6 +28,7 @@
 #include "report/stacks.h"
 #include "report/wait-graph.h"
 #include "write/frame-texts.h"
+#include "write/heading.h"
 #include "write/wait-names.h"
 #include "write/writer.h"
 
@@ -39,17 +39,6 @@ struct raw {
 	struct pmp_frame_texts texts;
 	struct pmp_wait_graph graph; /* of a snapshot */
 };
-
-static void add_time(struct pmp_buf *buf, uint64_t realtime)
-{
-	time_t seconds = realtime / PMP_S;
-	char text[32] = "";
-	struct tm tm;
-
-	if (gmtime_r(&seconds, &tm))
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	pmp_buf_printf(buf, "%s.%03uZ", text, (unsigned)(realtime % PMP_S / PMP_MS));
-}
 
 /* Not by %f, whose decimal point is a matter of the locale. */
 static void add_milliseconds(struct pmp_buf *buf, uint64_t time)
@@ -65,7 +54,7 @@ static void add_separator(struct pmp_buf *buf, const struct pmp_snapshot *snapsh
 	const struct pmp_sample_info *info = &snapshot->info;
 	const bool one = snapshot->row_count == 1 && info->threads <= 1;
 
-	pmp_buf_printf(buf, "--- snapshot %" PRIu64 ": ", snapshot->number);
+	pmp_heading_begin(buf, snapshot);
 	pmp_escape_buf(buf, info->name, strlen(info->name));
 	pmp_buf_printf(buf, " [%d], %zu", (int)info->pid, snapshot->row_count);
 	if (info->threads > snapshot->row_count)
@@ -73,7 +62,7 @@ static void add_separator(struct pmp_buf *buf, const struct pmp_snapshot *snapsh
 	pmp_buf_puts(buf, one ? " thread, " : " threads, ");
 	if (info->vanished)
 		pmp_buf_printf(buf, "%zu vanished, ", info->vanished);
-	add_time(buf, info->realtime);
+	pmp_heading_time(buf, snapshot);
 	pmp_buf_puts(buf, ", stopped ");
 	add_milliseconds(buf, info->stopped);
 	pmp_buf_puts(buf, ", longest ");

@@ -23,8 +23,9 @@ static bool check_check(const struct options *options)
 {
 	if (!options->check_locks)
 		return true;
-	if (options->output || strcmp(options->format->name, "locks") != 0 ||
-	    options->every || options->diff) {
+	if (options->output || options->other_row ||
+	    strcmp(options->format->name, "locks") != 0 || options->every ||
+	    options->diff) {
 		message_print("pmp --locks -o FILE writes who waits for whom",
 			      "--locks=check writes nothing: -f, -o, --every and --diff "
 			      "exclude it");
@@ -38,6 +39,33 @@ static bool check_check(const struct options *options)
 		return false;
 	}
 	return true;
+}
+
+/* "--locks", "-f json" */
+static void say_format(const struct option_row *row, const struct pmp_format *format,
+		       char *text, size_t size)
+{
+	if (row->value && !row->may_lack_value)
+		snprintf(text, size, "-%c %s", row->letter, format->name);
+	else
+		snprintf(text, size, "--%s", row->name);
+}
+
+static bool check_formats(const struct options *options)
+{
+	const struct pmp_format *format = options->format, *other = options->other_format;
+	char one[64], two[64];
+
+	if (!options->other_row || other == format)
+		return true;
+	say_format(options->other_row, other, one, sizeof(one));
+	say_format(options->format_row, format, two, sizeof(two));
+	message_print(other->live || format->live
+			      ? "json and raw say what each thread waits for as well; "
+				"with --peers also of other processes"
+			      : "give one of the two",
+		      "%s and %s exclude each other", one, two);
+	return false;
 }
 
 static bool check_sink(struct options *options)
@@ -272,8 +300,8 @@ static bool check_servers(const struct options *options)
 
 int options_check(struct options *options)
 {
-	if (!check_check(options) || !check_sink(options) || !check_series(options) ||
-	    !check_servers(options) || !set_filter(options))
+	if (!check_check(options) || !check_formats(options) || !check_sink(options) ||
+	    !check_series(options) || !check_servers(options) || !set_filter(options))
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_length(options);

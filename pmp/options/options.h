@@ -52,6 +52,10 @@ struct options {
 	bool no_restart;
 	/* Sink. */
 	const struct pmp_format *format;
+	const struct option_row *format_row; /* that has named it, in these arguments */
+	/* What another option there had named before, or NULL. */
+	const struct pmp_format *other_format;
+	const struct option_row *other_row;
 	bool check_locks;   /* nothing is written: is there a deadlock? */
 	const char *output; /* NULL: standard output */
 	bool proto;	/* the format has a form for pprof, and the output is called so */

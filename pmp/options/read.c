@@ -213,6 +213,7 @@ static bool parse_all(struct options *options, int argc, char **argv,
 	format = options->format;
 	output = options->output;
 	options->format = NULL;
+	options->other_row = NULL;
 	options->output = NULL;
 	if (!parse_both(options, argc, argv))
 		return false;

@@ -497,12 +497,23 @@ void options_formats(char *text, size_t size)
 					   i ? " " : "", pmp_format(i)->name);
 }
 
+/* Of the same option the last one counts; of different ones none is dropped in silence. */
+static void set_format(struct options *options, const struct option_row *row,
+		       const struct pmp_format *format)
+{
+	if (options->format_row != row) {
+		options->other_row = options->format_row;
+		options->other_format = options->other_row ? options->format : NULL;
+	}
+	options->format_row = row;
+	options->format = format;
+}
+
 static bool take_raw(struct options *options, const struct option_row *row,
 		     const char *text)
 {
-	(void)row;
 	(void)text;
-	options->format = pmp_format_find("raw");
+	set_format(options, row, pmp_format_find("raw"));
 	return true;
 }
 
@@ -512,18 +523,20 @@ static bool take_locks(struct options *options, const struct option_row *row,
 	if (text && strcmp(text, "check") != 0)
 		return wrong(row, text, "the word check, and there is no other");
 	options->check_locks = text != NULL;
-	options->format = pmp_format_find("locks");
+	set_format(options, row, pmp_format_find("locks"));
 	return true;
 }
 
 static bool take_format(struct options *options, const struct option_row *row,
 			const char *text)
 {
+	const struct pmp_format *format = pmp_format_find(text);
 	char formats[256];
 
-	options->format = pmp_format_find(text);
-	if (options->format)
+	if (format) {
+		set_format(options, row, format);
 		return true;
+	}
 	options_formats(formats, sizeof(formats));
 	return wrong(row, text, "one of: %s", formats);
 }
@@ -667,6 +680,7 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 	struct option names[ROW_COUNT + 1];
 	int key;
 
+	options->format_row = NULL;
 	make_getopt(letters, names);
 	optind = 0;
 	opterr = 0;
