@@ -191,6 +191,8 @@ void pmp_sample_clear(struct pmp_sample *sample)
 		.thread_capacity = sample->thread_capacity,
 		.frames = sample->frames,
 		.frame_capacity = sample->frame_capacity,
+		.old_threads = sample->thread_count,
+		.old_frames = sample->frame_count,
 		.outsides = sample->outsides,
 		.outside_capacity = sample->outside_capacity,
 		.others = sample->others,
@@ -238,6 +240,59 @@ int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame 
 	sample->frame_count += count;
 	sample->threads[sample->thread_count - 1].frame_count += count;
 	return 0;
+}
+
+/*
+ * The place of this thread among the old ones if its frames, read by the same reading, are
+ * where those of the next thread come; else old_threads. Both lists are mostly in order.
+ */
+static size_t find_old(struct pmp_sample *sample, const struct pmp_thread *thread)
+{
+	const struct pmp_thread *old;
+
+	if (sample->old_next < sample->thread_count)
+		sample->old_next = sample->thread_count;
+	while (sample->old_next < sample->old_threads &&
+	       sample->threads[sample->old_next].tid < thread->tid)
+		sample->old_next++;
+	if (sample->old_next >= sample->old_threads ||
+	    thread->frame_count > sample->old_frames ||
+	    sample->frame_count > sample->old_frames - thread->frame_count)
+		return sample->old_threads;
+	old = &sample->threads[sample->old_next];
+	return old->tid == thread->tid && old->reading &&
+			       old->reading == thread->reading &&
+			       old->frame == sample->frame_count &&
+			       old->frame_count == thread->frame_count
+		       ? sample->old_next
+		       : sample->old_threads;
+}
+
+struct pmp_thread *pmp_sample_add_unchanged(struct pmp_sample *sample,
+					    const struct pmp_thread *thread,
+					    const struct pmp_raw_frame *frames)
+{
+	size_t old = find_old(sample, thread);
+	struct pmp_thread *added;
+
+	if (old < sample->old_threads && old == sample->thread_count) {
+		added = &sample->threads[sample->thread_count++];
+		added->wait = thread->wait;
+		added->asleep_since = thread->asleep_since;
+	} else {
+		added = pmp_sample_copy_thread(sample, thread);
+	}
+	if (!added)
+		return NULL;
+	if (old < sample->old_threads) {
+		added->frame_count = thread->frame_count;
+		sample->frame_count += thread->frame_count;
+	} else if (pmp_sample_add_frames(sample, frames, thread->frame_count) < 0) {
+		return NULL;
+	}
+	added->obtained = PMP_UNCHANGED;
+	added->stopped = 0;
+	return added;
 }
 
 int pmp_sample_add_outside(struct pmp_sample *sample, const struct pmp_outside *outside)

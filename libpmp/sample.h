@@ -275,30 +275,32 @@ static inline bool pmp_wait_same(const struct pmp_wait *a, const struct pmp_wait
 /* Is it a lock, which a thread holds? Not a condition, nor a futex of unknown use. */
 bool pmp_wait_is_lock(const struct pmp_wait *wait);
 
+/* What each snapshot looks at, of thousands, comes first: it is in two lines of the
+ * processor's cache. */
 struct pmp_thread {
 	pid_t tid;
-	char name[PMP_NAME_SIZE]; /* raw bytes */
-	char state;		  /* R S D T t Z X I, '?' unknown */
-	uint8_t ready; /* in R, but only waits for a processor in a system call */
 	enum pmp_obtained obtained;
 	enum pmp_end end;
-	char reason
-		[PMP_REASON_SIZE]; /* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
-	int syscall; /* number, PMP_SYSCALL_NONE (blocked, not in a call), _UNKNOWN (running) */
-	uint64_t args[6];	    /* of the system call */
-	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */
-	uint64_t tls;		    /* pthread_t (fs base, TPIDR_EL0); 0 unknown */
-	uint64_t sp;		    /* stack pointer of the innermost frame; 0 unknown */
-	uint64_t cpu;		    /* ns on a CPU so far (schedstat); 0 unknown */
-	uint64_t runs;		    /* times put on a CPU so far; 0 unknown */
+	char state;	  /* R S D T t Z X I, '?' unknown */
+	uint8_t ready;	  /* in R, but only waits for a processor in a system call */
 	uint64_t reading; /* number of the reading of its stack, in its target; two
-				 * samples of a thread with the same one are the same */
+			   * samples of a thread with the same one are the same */
+	size_t frame;	  /* index of its first frame in pmp_sample.frames */
+	size_t frame_count;
 	uint64_t stopped; /* ns held in this sample */
 	uint64_t
 		asleep_since; /* CLOCK_MONOTONIC, the latest that it can be; 0: unknown */
 	struct pmp_wait wait;
-	size_t frame; /* index of its first frame in pmp_sample.frames */
-	size_t frame_count;
+	uint64_t cpu;		  /* ns on a CPU so far (schedstat); 0 unknown */
+	uint64_t runs;		  /* times put on a CPU so far; 0 unknown */
+	char name[PMP_NAME_SIZE]; /* raw bytes */
+	uint64_t sp;		  /* stack pointer of the innermost frame; 0 unknown */
+	uint64_t tls;		  /* pthread_t (fs base, TPIDR_EL0); 0 unknown */
+	uint64_t args[6];	  /* of the system call */
+	int syscall; /* number, PMP_SYSCALL_NONE (blocked, not in a call), _UNKNOWN (running) */
+	char reason
+		[PMP_REASON_SIZE]; /* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
+	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */
 };
 
 struct pmp_sample {
@@ -314,6 +316,9 @@ struct pmp_sample {
 	size_t thread_count, thread_capacity;
 	struct pmp_raw_frame *frames; /* of all threads, innermost first in each */
 	size_t frame_count, frame_capacity;
+	/* What it had before pmp_sample_clear(), which is still there as far as nothing else
+	 * has come to its place; the next thread of these to be compared. */
+	size_t old_threads, old_frames, old_next;
 	struct pmp_outside *outsides;
 	size_t outside_count, outside_capacity;
 	struct pmp_other *others;
@@ -324,13 +329,22 @@ struct pmp_sample {
 
 struct pmp_sample *pmp_sample_new(void); /* one reference; pmp_sample_free() takes it */
 struct pmp_sample *pmp_sample_ref(struct pmp_sample *sample);
-/* Of one that has no other owner: as a new one, but with its memory. */
+/* Of one that has no other owner: as a new one, but with its memory, for another sample
+ * of the same target. */
 void pmp_sample_clear(struct pmp_sample *sample);
 /* Room for one more thread, zeroed, or NULL. */
 struct pmp_thread *pmp_sample_add_thread(struct pmp_sample *sample);
 /* The same as a copy of another one, without its frames. */
 struct pmp_thread *pmp_sample_copy_thread(struct pmp_sample *sample,
 					  const struct pmp_thread *thread);
+/*
+ * The same of one that has not run since it was read, with its frames. What the sample has
+ * in its place from before pmp_sample_clear() is not copied again: for a thousand threads
+ * that would be a megabyte each time.
+ */
+struct pmp_thread *pmp_sample_add_unchanged(struct pmp_sample *sample,
+					    const struct pmp_thread *thread,
+					    const struct pmp_raw_frame *frames);
 /* Append one; then others of it, which makes them one more. 0 or PMP_ENOMEM. */
 int pmp_sample_add_outside(struct pmp_sample *sample, const struct pmp_outside *outside);
 int pmp_sample_add_other(struct pmp_sample *sample, const struct pmp_other *other);

@@ -143,6 +143,140 @@ static void test_sample(void)
 	pmp_sample_free(sample);
 }
 
+/* ---- threads that have not run ---------------------------------------------------- */
+
+#define CROWD 24
+#define DEEPEST 7
+#define SNAPSHOTS 400
+
+/* What each thread of a crowd is by now: its frames are its id and its reading. */
+struct crowd {
+	struct pmp_thread threads[CROWD];
+	struct pmp_raw_frame frames[CROWD][DEEPEST];
+	bool lives[CROWD];
+	uint64_t readings;
+};
+
+static void crowd_read(struct crowd *crowd, int i)
+{
+	struct pmp_thread *thread = &crowd->threads[i];
+
+	thread->tid = 100 + i;
+	thread->reading = ++crowd->readings;
+	thread->frame_count = (size_t)(rand() % (DEEPEST + 1));
+	for (size_t k = 0; k < thread->frame_count; k++)
+		crowd->frames[i][k] = (struct pmp_raw_frame){
+			thread->reading * 100 + (uint64_t)thread->tid, k
+		};
+}
+
+/* Into a sample as capture makes them: those that have run come last, if late is set. */
+static void crowd_add(struct crowd *crowd, struct pmp_sample *sample, int i, bool run,
+		      bool late, bool second_pass)
+{
+	struct pmp_thread *thread = &crowd->threads[i];
+
+	if (!crowd->lives[i] || (run && late) != second_pass)
+		return;
+	if (!run) {
+		thread->asleep_since = (uint64_t)rand();
+		thread->wait.object = (uint64_t)rand();
+		pmp_sample_add_unchanged(sample, thread, crowd->frames[i]);
+		return;
+	}
+	crowd_read(crowd, i);
+	pmp_sample_copy_thread(sample, thread);
+	pmp_sample_add_frames(sample, crowd->frames[i], thread->frame_count);
+}
+
+static bool crowd_has(const struct crowd *crowd, const struct pmp_sample *sample,
+		      const struct pmp_thread *thread)
+{
+	int i = thread->tid - 100;
+	const struct pmp_thread *is = &crowd->threads[i];
+
+	return crowd->lives[i] && thread->reading == is->reading &&
+	       thread->asleep_since == is->asleep_since &&
+	       thread->wait.object == is->wait.object &&
+	       thread->frame_count == is->frame_count &&
+	       thread->frame + thread->frame_count <= sample->frame_count &&
+	       (!is->frame_count ||
+		!memcmp(sample->frames + thread->frame, crowd->frames[i],
+			is->frame_count * sizeof(*sample->frames)));
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	return ((const struct pmp_thread *)a)->tid - ((const struct pmp_thread *)b)->tid;
+}
+
+/* One snapshot into a sample that may have another one's memory; false: it is wrong. */
+static bool crowd_snapshot(struct crowd *crowd, struct pmp_sample *sample)
+{
+	bool run[CROWD], late = rand() % 2, right = true;
+	int often = 1 + rand() % 12;
+
+	pmp_sample_clear(sample);
+	for (int i = 0; i < CROWD; i++) {
+		bool lived = crowd->lives[i];
+
+		crowd->lives[i] = rand() % 20 > 0;
+		run[i] = !lived || rand() % often == 0;
+	}
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < CROWD; i++)
+			crowd_add(crowd, sample, i, run[i], late, pass);
+	qsort(sample->threads, sample->thread_count, sizeof(*sample->threads), by_tid);
+	for (size_t i = 0; i < sample->thread_count; i++)
+		right &= crowd_has(crowd, sample, &sample->threads[i]);
+	return right;
+}
+
+static void test_unchanged(void)
+{
+	struct pmp_sample *samples[2] = { pmp_sample_new(), pmp_sample_new() };
+	struct crowd crowd = { .readings = 0 };
+	int wrong = 0;
+
+	for (int i = 0; i < SNAPSHOTS; i++)
+		wrong += !crowd_snapshot(&crowd, samples[rand() % 2]);
+	is_int(wrong, 0,
+	       "a crowd that changes: each thread has its frames in each snapshot");
+	pmp_sample_free(samples[0]);
+	pmp_sample_free(samples[1]);
+}
+
+/* Other frames under the number of the same reading: whose are there shows where they are
+ * from. */
+static void test_in_place(void)
+{
+	const struct pmp_raw_frame old[2] = { { .pc = 1 }, { .pc = 2 } };
+	const struct pmp_raw_frame new[2] = { { .pc = 3 }, { .pc = 4 } };
+	struct pmp_thread thread = { .tid = 7, .reading = 9, .frame_count = 2 };
+	struct pmp_sample *sample = pmp_sample_new();
+	struct pmp_thread *added;
+
+	pmp_sample_copy_thread(sample, &thread);
+	pmp_sample_add_frames(sample, old, 2);
+	sample->threads[0].obtained = PMP_PEEKED;
+	pmp_sample_clear(sample);
+	added = pmp_sample_add_unchanged(sample, &thread, new);
+	ok(added && sample->frames[0].pc == 1 && added->frame_count == 2,
+	   "the same reading at the same place: nothing is copied");
+	is_int(added ? (int)added->obtained : -1, PMP_UNCHANGED, "and it is unchanged");
+	pmp_sample_clear(sample);
+	thread.reading = 10;
+	pmp_sample_add_unchanged(sample, &thread, new);
+	is_int((long long)sample->frames[0].pc, 3, "another reading is copied");
+	pmp_sample_clear(sample);
+	pmp_sample_add_thread(sample);
+	pmp_sample_add_frames(sample, old, 1);
+	pmp_sample_add_unchanged(sample, &thread, old);
+	ok(sample->frames[1].pc == 1 && sample->frames[2].pc == 2,
+	   "so is one whose place is another thread's");
+	pmp_sample_free(sample);
+}
+
 /* A caller's struct that is longer than ours. */
 static void test_sized(void)
 {
@@ -173,6 +307,8 @@ int main(void)
 	test_modules();
 	test_regions();
 	test_sample();
+	test_unchanged();
+	test_in_place();
 	test_sized();
 	for (int end = 0; end < PMP_END_COUNT; end++)
 		ok(pmp_end_text(end) && *pmp_end_text(end), "end %d has a text: %s", end,

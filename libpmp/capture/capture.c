@@ -43,14 +43,9 @@ static int emit(struct pmp_sample *sample, const struct pmp_thread *thread)
 /* The thread has not run since this was read. */
 static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *watch)
 {
-	struct pmp_thread *added;
-
-	if (emit(sample, &watch->thread) < 0)
-		return PMP_ENOMEM;
-	added = &sample->threads[sample->thread_count - 1];
-	added->obtained = PMP_UNCHANGED;
-	added->stopped = 0;
-	return pmp_sample_add_frames(sample, watch->frames, watch->thread.frame_count);
+	return pmp_sample_add_unchanged(sample, &watch->thread, watch->frames)
+		       ? 0
+		       : PMP_ENOMEM;
 }
 
 static int emit_work(struct pmp_capture *capture, struct pmp_work *work,
@@ -732,20 +727,26 @@ static int fill(struct pmp_capture *capture, struct pmp_error *err)
 	return r < 0 ? r : check_refused(capture->target, capture->sample, err);
 }
 
-/* Most likely it is as large as the last one. NULL: no memory. */
-static struct pmp_sample *new_sample(const struct pmp_target *target)
+/* Most of it is like the last one: so it takes the place of that if it has no other owner
+ * any more. NULL: no memory. */
+static struct pmp_sample *new_sample(struct pmp_target *target)
 {
-	struct pmp_sample *sample = pmp_sample_new();
+	struct pmp_sample *sample = target->last;
 
+	target->last = NULL;
+	if (sample && sample->refs == 1) {
+		pmp_sample_clear(sample);
+	} else {
+		pmp_sample_free(sample);
+		sample = pmp_sample_new();
+	}
 	if (!sample)
 		return NULL;
 	sample->pid = target->process.pid;
 	sample->time = pmp_clock();
 	sample->realtime = pmp_clock_realtime();
 	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity,
-			target->watches.count) == 0 &&
-	    PMP_RESERVE(&sample->frames, &sample->frame_capacity, target->frames_last) ==
-		    0)
+			target->watches.count) == 0)
 		return sample;
 	pmp_sample_free(sample);
 	return NULL;
@@ -761,7 +762,6 @@ static int complete(struct pmp_capture *capture, struct pmp_error *err)
 	target->captured = true;
 	sample->execed = target->execed;
 	target->execed = false;
-	target->frames_last = sample->frame_count;
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
 	r = sort_threads(sample);
@@ -796,10 +796,12 @@ static int capture_once(struct pmp_target *target, uint64_t deadline,
 	if (r >= 0)
 		r = complete(&capture, err);
 	pmp_maps_unref(capture.maps_before);
-	if (r < 0)
+	if (r < 0) {
 		pmp_sample_free(capture.sample);
-	else
-		*out = capture.sample;
+		return r;
+	}
+	target->last = pmp_sample_ref(capture.sample);
+	*out = capture.sample;
 	return r;
 }
 

@@ -93,6 +93,7 @@ void pmp_target_close(struct pmp_target *target)
 	pmp_watches_free(&target->watches);
 	pmp_idle_set_close(&target->idle_set);
 	pmp_fp_cache_free(target->fp_cache);
+	pmp_sample_free(target->last);
 	free(target->cpu_clocks.items);
 	pmp_kernel_free(&target->kernel);
 	workspace_free(&target->workspace);

@@ -104,7 +104,7 @@ struct pmp_target {
 		uint64_t generation; /* of the maps that say so; 0: none */
 		int is;		     /* enum pmp_libc */
 	} libc;
-	size_t frames_last; /* in the last sample */
+	struct pmp_sample *last; /* or NULL */
 	struct pmp_workspace workspace;
 };
 

@@ -127,11 +127,13 @@ int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *ca
 /* ---- one thread --------------------------------------------------------- */
 
 /* Unreadable (not permitted) or not understood: unknown. */
-static void peek_syscall(int dir, struct pmp_thread *thread, struct pmp_inspection *peek)
+static void peek_syscall(const struct pmp_process *process, struct pmp_thread *thread,
+			 struct pmp_inspection *peek)
 {
 	struct pmp_syscall_file call = { .number = PMP_SYSCALL_UNKNOWN };
 	char text[TEXT_SIZE];
-	ssize_t length = pmp_file_read(dir, "syscall", text, sizeof(text));
+	ssize_t length =
+		pmp_task_read(process, thread->tid, "syscall", text, sizeof(text));
 
 	if (length > 0)
 		pmp_syscall_parse(text, (size_t)length, &call);
@@ -143,22 +145,25 @@ static void peek_syscall(int dir, struct pmp_thread *thread, struct pmp_inspecti
 }
 
 /* The function of the kernel it sleeps in; "0": none, or not for us. */
-static void peek_wchan(int dir, struct pmp_thread *thread)
+static void peek_wchan(const struct pmp_process *process, struct pmp_thread *thread)
 {
 	char text[PMP_WCHAN_SIZE];
 
 	thread->wchan[0] = '\0';
-	if (thread->state != 'R' && pmp_file_read(dir, "wchan", text, sizeof(text)) > 0 &&
+	if (thread->state != 'R' &&
+	    pmp_task_read(process, thread->tid, "wchan", text, sizeof(text)) > 0 &&
 	    strcmp(text, "0") != 0)
 		memcpy(thread->wchan, text, sizeof(text));
 }
 
-static int peek_in(int dir, bool no_wchan, struct pmp_thread *thread,
-		   struct pmp_inspection *peek)
+int pmp_thread_inspect(const struct pmp_process *process, pid_t tid, bool no_wchan,
+		       struct pmp_thread *thread, struct pmp_inspection *peek)
 {
 	struct pmp_stat stat;
-	int result = pmp_stat_read(dir, "stat", &stat);
+	int result = pmp_task_stat(process, tid, &stat);
 
+	*peek = (struct pmp_inspection){ .seccomp = -1 };
+	thread->tid = tid;
 	if (result)
 		return pmp_proc_reason(-result);
 	memcpy(thread->name, stat.name, sizeof(thread->name));
@@ -168,27 +173,10 @@ static int peek_in(int dir, bool no_wchan, struct pmp_thread *thread,
 	if (peek->worker)
 		thread->syscall = PMP_SYSCALL_NONE;
 	else
-		peek_syscall(dir, thread, peek);
+		peek_syscall(process, thread, peek);
 	if (!no_wchan || thread->state == 'D')
-		peek_wchan(dir, thread);
+		peek_wchan(process, thread);
 	return 0;
-}
-
-int pmp_thread_inspect(const struct pmp_process *process, pid_t tid, bool no_wchan,
-		       struct pmp_thread *thread, struct pmp_inspection *peek)
-{
-	int result, dir;
-
-	*peek = (struct pmp_inspection){ .seccomp = -1 };
-	thread->tid = tid;
-	/* One descriptor for all files: they are of the same thread, even if
-	 * its number is given to another one meanwhile. */
-	dir = pmp_task_open(process, tid, NULL);
-	if (dir < 0)
-		return pmp_proc_reason(-dir);
-	result = peek_in(dir, no_wchan, thread, peek);
-	close(dir);
-	return result;
 }
 
 int pmp_thread_inspect_more(const struct pmp_process *process, pid_t tid,

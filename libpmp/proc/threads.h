@@ -33,8 +33,9 @@ struct pmp_inspection {
 	pid_t tgid, tracer;
 	uint64_t switches; /* times taken off a processor so far */
 };
-/* no_wchan: only of a thread in D, of which it is the reason not to stop it.
- * 0; PMP_ESRCH: it has ended; PMP_ELIMIT: no descriptor left. */
+/* The files are opened one by one: that they are of the same thread is proven by its run
+ * count, read before and after. no_wchan: only of a thread in D, of which it is the reason
+ * not to stop it. 0; PMP_ESRCH: it has ended; PMP_ELIMIT: no descriptor left. */
 int pmp_thread_inspect(const struct pmp_process *process, pid_t tid, bool no_wchan,
 		       struct pmp_thread *thread, struct pmp_inspection *peek);
 /* The rest of *peek, which only matters before a stop. */

@@ -358,14 +358,9 @@ static const struct pmp_thread *next_kept(const struct pmp_wire_sample *wire,
 static int add_kept(struct pmp_sample *sample, const struct pmp_sample *last,
 		    const struct pmp_thread *kept)
 {
-	struct pmp_thread *thread = pmp_sample_copy_thread(sample, kept);
-
-	if (!thread)
-		return PMP_ENOMEM;
-	thread->obtained = PMP_UNCHANGED;
-	thread->stopped = 0;
-	return pmp_sample_add_frames(sample, last->frames + kept->frame,
-				     kept->frame_count);
+	return pmp_sample_add_unchanged(sample, kept, last->frames + kept->frame)
+		       ? 0
+		       : PMP_ENOMEM;
 }
 
 /* *used: of the frames in the message, so far. */

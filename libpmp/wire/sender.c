@@ -366,8 +366,6 @@ static void pack(struct pmp_sender *sender, const struct pmp_sample *sample,
 {
 	size_t index = 0;
 
-	if (peer && !is_ordered(sample))
-		peer = NULL;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 
@@ -399,9 +397,12 @@ static int reserve_pack(struct pmp_sender *sender, const struct pmp_sample *samp
 	return peer ? PMP_RESERVE(&peer->sent, &peer->sent_capacity, count) : 0;
 }
 
-static void remember_sent(struct pmp_peer *peer, const struct pmp_sample *sample)
+static void remember_sent(struct pmp_peer *peer, const struct pmp_sample *sample,
+			  bool ordered, size_t kept)
 {
-	peer->sent_count = is_ordered(sample) ? sample->thread_count : 0;
+	if (kept == peer->sent_count && kept == sample->thread_count)
+		return;
+	peer->sent_count = ordered ? sample->thread_count : 0;
 	for (size_t i = 0; i < peer->sent_count; i++)
 		peer->sent[i] = (struct pmp_sent_thread){
 			sample->threads[i].tid, sample->threads[i].reading,
@@ -429,6 +430,7 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		.other_count = (uint32_t)sample->other_count,
 	};
 	struct pmp_peer *peer = NULL;
+	bool ordered = is_ordered(sample);
 	struct outgoing message;
 	int status;
 
@@ -441,7 +443,7 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		peer = pmp_peers_find(&sender->peers, sample->pid);
 	if (reserve_pack(sender, sample, peer))
 		return pmp_error_nomem(err, "sending a sample");
-	pack(sender, sample, peer, &wire);
+	pack(sender, sample, ordered ? peer : NULL, &wire);
 	memcpy(wire.name, sample->name, sizeof(wire.name));
 	message_begin(&message, PMP_WIRE_SAMPLE, (uint32_t)sample->pid);
 	message_add(&message, &wire, sizeof(wire));
@@ -455,7 +457,7 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		    sample->other_count * sizeof(*sample->others));
 	status = message_send(sender, &message, err);
 	if (!status && peer)
-		remember_sent(peer, sample);
+		remember_sent(peer, sample, ordered, wire.kept_count);
 	return status;
 }
 
