@@ -148,4 +148,37 @@ uint64_t pmp_live_longest(const struct pmp_live *live, uint32_t wait,
 uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thread,
 			     const pmp_location *locations);
 
+
+/* How long they are. */
+extern const uint64_t pmp_live_window_times[PMP_WINDOW_COUNT];
+
+/* ---- live-log.c ------------------------------------------------------------------- */
+
+/* Make room for a sample of so many counters: what is too old for that is taken off. 0 or
+ * PMP_ENOMEM. */
+int pmp_live_log_reserve(struct pmp_live *live, size_t counters);
+/* The counters of a sample, then itself. */
+void pmp_live_log_counter(struct pmp_live *live, uint32_t counter);
+void pmp_live_log_sample(struct pmp_live *live, const struct pmp_log_sample *sample);
+/* Take off the windows what is too old now. */
+void pmp_live_log_expire(struct pmp_live *live, uint64_t now);
+/* The new number of each process and counter. */
+void pmp_live_log_renumber(struct pmp_live *live, const uint32_t *processes,
+			   const uint32_t *counters);
+
+/* ---- live-merge.c ----------------------------------------------------------------- */
+
+/* 0 or PMP_ENOMEM. */
+int pmp_live_merge_if_full(struct pmp_live *live, uint64_t now);
+
+/* ---- live-waits.c ----------------------------------------------------------------- */
+
+/* Take up what thread i of the sample waits for. False: no memory. */
+bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t time);
+/* passed: time since the process's last sample, if the thread was in that. */
+void pmp_live_count_wait(struct pmp_live *live, const struct pmp_counted_counter *counter,
+			 uint64_t passed, uint64_t time);
+/* When all threads of a sample are counted. Returns the number of deadlocks. */
+size_t pmp_live_connect(struct pmp_live *live, const struct pmp_sample *sample);
+
 #endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Samples are counted, each thread of each of them. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/intern.h"
+#include "tally/live-tables.h"
+#include "tally/live.h"
+
+#define RATE_TIME PMP_S /* what CPU time and switches are measured over */
+
+/* ---- a thread ------------------------------------------------------------------ */
+
+/* CPU time and times put on a CPU since the mark, which moves on each second. */
+static void measure(struct pmp_counted_thread *thread, const struct pmp_thread *now,
+		    uint64_t time)
+{
+	uint64_t passed = time - thread->mark_time;
+	bool begun = thread->mark_time && now->cpu >= thread->mark_cpu &&
+		     now->runs >= thread->mark_runs;
+
+	if (begun && passed < RATE_TIME)
+		return;
+	thread->cpu_share = -1;
+	thread->switches = -1;
+	if (begun && now->runs) {
+		thread->cpu_share =
+			(double)(now->cpu - thread->mark_cpu) / (double)passed;
+		thread->switches = (double)(now->runs - thread->mark_runs) *
+				   (double)PMP_S / (double)passed;
+	}
+	thread->mark_time = time;
+	thread->mark_cpu = now->cpu;
+	thread->mark_runs = now->runs;
+}
+
+static void copy_text(char *to, const char *from, size_t size)
+{
+	memcpy(to, from, size);
+	to[size - 1] = '\0';
+}
+
+static void describe(struct pmp_counted_thread *thread, const struct pmp_thread *now,
+		     uint64_t time)
+{
+	measure(thread, now, time);
+	copy_text(thread->name, now->name, sizeof(thread->name));
+	copy_text(thread->reason, now->reason, sizeof(thread->reason));
+	copy_text(thread->wchan, now->wchan, sizeof(thread->wchan));
+	memcpy(thread->args, now->args, sizeof(thread->args));
+	thread->syscall = now->syscall;
+	thread->state = now->state;
+	thread->cpu = now->cpu;
+	thread->seen = time;
+	thread->obtained = (unsigned)now->obtained <= PMP_NOT_STOPPED ? now->obtained
+								      : PMP_NOT_STOPPED;
+}
+
+static bool same_state(const struct pmp_counted_counter *one,
+		       const struct pmp_counted_counter *other)
+{
+	return one->state == other->state && one->lock == other->lock;
+}
+
+/* The counter of a thread now, or PMP_INTERN_NONE: no memory. */
+static uint32_t find_counter(struct pmp_live *live, uint32_t row,
+			     const struct pmp_thread *thread,
+			     const pmp_location *locations)
+{
+	struct pmp_counted_counter like = { .thread = row,
+					    .state = thread->state,
+					    .lock = live->threads[row].lock };
+	uint32_t id = live->threads[row].counter;
+
+	if (thread->obtained == PMP_UNCHANGED && id != PMP_INTERN_NONE &&
+	    same_state(&live->counters[id], &like))
+		return id;
+	like.stack = pmp_live_find_stack(live, thread, locations);
+	return like.stack == PMP_INTERN_NONE ? PMP_INTERN_NONE
+					     : pmp_live_find_counter(live, &like);
+}
+
+/* Thread i of a sample. */
+static int count_thread(struct pmp_live *live, size_t i,
+			const struct pmp_log_sample *logged,
+			const pmp_location *locations)
+{
+	const struct pmp_thread *thread = &live->sample_locks.sample->threads[i];
+	struct pmp_thread_key key = { .process = logged->process, .tid = thread->tid };
+	uint32_t row = pmp_live_find_thread(live, &key), id;
+	bool is_new;
+
+	if (row == PMP_INTERN_NONE || !pmp_live_take_wait(live, row, i, logged->time))
+		return PMP_ENOMEM;
+	is_new = live->threads[row].seen + logged->passed != logged->time;
+	id = find_counter(live, row, thread, locations);
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	describe(&live->threads[row], thread, logged->time);
+	live->threads[row].counter = id;
+	live->rows[i] = row;
+	live->counters[id].syscall = thread->syscall;
+	for (int window = 0; window < PMP_WINDOW_COUNT; window++)
+		live->counters[id].counts[window]++;
+	pmp_live_count_wait(live, &live->counters[id], is_new ? 0 : logged->passed, logged->time);
+	pmp_live_log_counter(live, is_new ? id | PMP_LOG_NEW : id);
+	return 0;
+}
+
+/* ---- a sample ------------------------------------------------------------------ */
+
+static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
+			struct pmp_symbolizer *symbolizer)
+{
+	if (pmp_live_log_reserve(live, sample->thread_count) ||
+	    pmp_live_merge_if_full(live, sample->time) ||
+	    PMP_RESERVE(&live->rows, &live->rows_capacity, sample->thread_count + 1) ||
+	    pmp_sample_locks_start(&live->sample_locks, sample, symbolizer, true))
+		return PMP_ENOMEM;
+	if (!live->first_time)
+		live->first_time = sample->time;
+	live->info.time = sample->time;
+	return 0;
+}
+
+/* The sample has been counted in its process. */
+static void end_sample(struct pmp_live *live, const struct pmp_sample *sample,
+		       const struct pmp_log_sample *logged)
+{
+	struct pmp_counted_process *owner = &live->processes[logged->process];
+
+	copy_text(owner->name, sample->name, sizeof(owner->name));
+	owner->seen = sample->time;
+	owner->last.size = sizeof(owner->last);
+	pmp_sample_info(sample, &owner->last);
+	owner->last.name = NULL; /* that one is freed with the sample */
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
+		owner->samples[i]++;
+		live->windows[i].samples++;
+		live->windows[i].stacks += logged->counters;
+	}
+}
+
+int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
+		 const pmp_location *locations, struct pmp_symbolizer *symbolizer)
+{
+	const struct pmp_process_key key = { .pid = sample->pid };
+	struct pmp_log_sample logged = { .time = sample->time };
+	int code = begin_sample(live, sample, symbolizer);
+
+	if (code)
+		return code;
+	logged.process = pmp_live_find_process(live, &key);
+	if (logged.process == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	if (live->processes[logged.process].seen)
+		logged.passed = sample->time - live->processes[logged.process].seen;
+	for (size_t i = 0; i < sample->thread_count && !code; i++) {
+		code = count_thread(live, i, &logged, locations);
+		logged.counters += !code;
+	}
+	if (!code)
+		live->processes[logged.process].deadlocks = pmp_live_connect(live, sample);
+	pmp_live_log_sample(live, &logged);
+	end_sample(live, sample, &logged);
+	pmp_live_log_expire(live, sample->time);
+	return code;
+}
+
+void pmp_live_forget(struct pmp_live *live, pid_t pid)
+{
+	const struct pmp_process_key key = { .pid = pid };
+	uint32_t id = pmp_intern_find(live->process_keys, &key, sizeof(key));
+
+	/* Its threads are not there any more, and do not count as if they were. */
+	if (id == PMP_INTERN_NONE)
+		return;
+	live->processes[id].last =
+		(struct pmp_sample_info){ .size = sizeof(struct pmp_sample_info) };
+	live->processes[id].deadlocks = 0;
+}
