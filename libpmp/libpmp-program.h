@@ -134,15 +134,18 @@ struct pmp_live_thread {
 	double switches;     /* times put on a CPU a second, likewise */
 	/* What it waits for, a lock or an event, and for whom. */
 	size_t lock;	  /* index; SIZE_MAX: nothing known, which the rest is about */
+	unsigned kind;	  /* of it, for pmp_live_wait() */
+	uint64_t object;  /* its address, of files their inode; 0: unknown */
 	size_t holder;	  /* index of the thread that it waits for; SIZE_MAX: not known */
 	pid_t holder_tid; /* 0: not known */
 	enum pmp_held held; /* how */
 	uint32_t readers;   /* that hold it */
-	size_t behind;	    /* threads that wait for this one, directly or not */
-	bool queued;	    /* the holder is before it in a queue, and waits as well */
-	bool timed;	    /* it waits with a timeout */
-	bool deadlocked;    /* the threads that it waits for wait for it */
-	uint64_t waited;    /* ns, at least */
+	size_t behind;	 /* threads that wait for this one, directly or not; in a deadlock
+			* it is one of them */
+	bool queued;	 /* the holder is before it in a queue, and waits as well */
+	bool timed;	 /* it waits with a timeout */
+	bool deadlocked; /* the threads that it waits for wait for it */
+	uint64_t waited; /* ns, at least */
 };
 
 struct pmp_live_stack {
@@ -161,6 +164,7 @@ struct pmp_live_counter {
 	const char *syscall; /* most recently, or "" */
 	uint64_t count;	     /* in the window that was asked for, and so is the rest */
 	size_t lock;	     /* index; SIZE_MAX: none */
+	unsigned kind;	     /* of it, as above */
 	uint64_t delay;	     /* ns, waiting for it */
 	uint64_t longest;    /* ns, of one wait */
 };
@@ -168,8 +172,10 @@ struct pmp_live_counter {
 /* What threads have waited for. */
 struct pmp_live_lock {
 	size_t size;
-	const char *kind; /* "mutex", "condition"; of saved profiles with its name */
-	bool is_lock;	  /* as its memory shows; else an event, or unknown */
+	int moved; /* to be given: where it begins, see struct pmp_live_wait; or 0 */
+	const char *kind;    /* "mutex", "condition"; of saved profiles raw */
+	const char *meaning; /* of saved profiles: "metadata lock", raw; or "" */
+	bool is_lock;	     /* as its memory shows; else an event, or unknown */
 	uint64_t address; /* 0: not known, or there are several that are not kept apart */
 	const char *name; /* with an offset, "mysql_bin_log+0x10"; "": none is known */
 	const char *place;   /* where it lies, "in the heap"; "": unknown */
@@ -204,6 +210,38 @@ void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window win
  * symbolizer has found so far, fit for a terminal. Indices of locks stay. */
 void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *symbolizer,
 		   size_t i, struct pmp_live_lock *lock, char *buffer, size_t size);
+
+/*
+ * What the functions of a stack say of a wait. The bytes of a lock tell some kinds of
+ * locks apart, the functions that wait for it more.
+ */
+struct pmp_live_wait {
+	size_t size;
+	const char *kind;    /* "mutex", "Rust mutex"; "": it waits for nothing known */
+	const char *meaning; /* what it is to the program, "metadata lock"; or "" */
+	const char *ask;     /* what knows the holder, "METADATA_LOCK_INFO"; or "" */
+	bool is_lock;	     /* which a thread holds; else an event */
+	bool ends;	     /* the end of another thread: is_lock, but no contention */
+	bool vetoed; /* it is no lock of the kind that the bytes show: no holder is known */
+	bool placeless; /* the address is not that of the object */
+	int moved;	/* bytes from the address to where the object begins */
+	bool final;	/* all of the functions that are asked have names */
+};
+
+/* What has been found out about functions for that. */
+struct pmp_live_waits;
+
+/** Functions as the symbolizer names them, and what the filter (which may be NULL) says of
+ * them; both are borrowed. NULL: no memory. To be freed with pmp_live_waits_free(), which
+ * takes NULL. */
+struct pmp_live_waits *pmp_live_waits_new(const struct pmp_symbolizer *symbolizer,
+					  const struct pmp_filter *filter);
+void pmp_live_waits_free(struct pmp_live_waits *waits);
+/** Of a thread with a stack that is blocked, and waits for something of that kind: see
+ * pmp_live_thread.kind. The texts are valid until the next call. Names that are not there
+ * yet are not looked up. */
+void pmp_live_wait(struct pmp_live_waits *waits, const struct pmp_live *live,
+		   size_t stack, unsigned kind, struct pmp_live_wait *wait);
 
 /* ---- deadlocks -------------------------------------------------------------- */
 

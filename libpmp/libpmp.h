@@ -151,6 +151,9 @@ struct pmp_target_options {
 	 * that has begun to. The calling thread goes to each processor on which one of them
 	 * ran last for 0.1 ms, and not to isolated ones. */
 	bool asleep;
+	/* The same, but only if a second has gone by since the capture before, or it is
+	 * the first one. */
+	bool asleep_before;
 	/* Called while stacks are unwound that take long, at least every few
 	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
 	void (*alive)(void *arg);

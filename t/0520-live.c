@@ -306,6 +306,7 @@ static void test_waits(void)
 	is_int(thread.waited, 9 * S, "its wait is as long as it has not run");
 	pmp_live_thread(live, 0, &thread);
 	is_int(thread.behind, 2, "10 has to finish first");
+	is_int(thread.object, 0, "it has no object");
 	is_int(thread.lock == SIZE_MAX, 1, "and waits for nothing");
 	is_int(counter_of(live, 1, PMP_WINDOW_START).delay, 9 * S,
 	       "the first sample knows of no time before it");
@@ -329,11 +330,35 @@ static void test_waits(void)
 	pmp_profile_free(profile);
 }
 
+/* What the kernel knows of the time before the first sample. */
+static void test_asleep(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_sample *sample = waiting_sample(100 * S, true);
+
+	sample->threads[1].asleep_since = sample->time - 20 * S;
+	sample->threads[2].asleep_since = sample->time + S;
+	add_quietly(profile, sample);
+	add_quietly(profile, waiting_sample(103 * S, true));
+	pmp_live_thread(live, 1, &thread);
+	is_int(thread.waited, 23 * S, "a wait is as long as the thread has slept");
+	pmp_live_thread(live, 2, &thread);
+	is_int(thread.waited, 3 * S, "not if that lies after the sample");
+	is_int(counter_of(live, 1, PMP_WINDOW_SECONDS).longest, 23 * S,
+	       "it is the longest");
+	is_int(counter_of(live, 1, PMP_WINDOW_START).delay, 3 * S,
+	       "but not counted before the start");
+	pmp_profile_free(profile);
+}
+
 static void test_deadlocks(void)
 {
 	struct pmp_profile *profile = new_profile();
 	const struct pmp_live *live = pmp_profile_live(profile);
 	struct pmp_live_process process = { .size = sizeof(process) };
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
 	struct pmp_sample *sample = waiting_sample(0, true);
 
 	for (int i = 1; i < 3; i++)
@@ -342,6 +367,8 @@ static void test_deadlocks(void)
 	add(profile, sample);
 	pmp_live_process(live, 0, PMP_WINDOW_START, &process);
 	is_int(process.deadlocks, 1, "two threads, one deadlock");
+	pmp_live_thread(live, 1, &thread);
+	is_int(thread.behind, 2, "each is behind the other, and so behind itself");
 	add(profile, waiting_sample(S, true));
 	pmp_live_process(live, 0, PMP_WINDOW_START, &process);
 	is_int(process.deadlocks, 0, "which is of the last sample only");
@@ -455,6 +482,7 @@ int main(void)
 	test_saved_limits();
 	test_lock();
 	test_waits();
+	test_asleep();
 	test_deadlocks();
 	is_int(pmp_profile_new(&options, NULL, &profile, NULL), 0,
 	       "without options.live");

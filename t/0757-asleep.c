@@ -96,6 +96,35 @@ static void check_times(struct pmp_target *target, struct bed *bed)
 	   "after it has run it has slept since then only");
 }
 
+/* Only in the first of captures that follow each other closely. */
+static void check_before(pid_t pid, struct bed *bed)
+{
+	const struct pmp_target_options options = { .size = sizeof(options),
+						    .asleep_before = true };
+	uint64_t went = atomic_load(&bed->went);
+	struct pmp_thread thread;
+	struct pmp_target *target;
+
+	if (!ok(pmp_target_open(pid, &options, &target, NULL) == 0,
+		"opened again, for what was before"))
+		return;
+	ok(capture(target, false, &thread) && thread.asleep_since,
+	   "the first capture finds it out");
+	wake(bed);
+	while (atomic_load(&bed->went) == went)
+		usleep(1000);
+	ok(capture(target, false, &thread) && !thread.asleep_since,
+	   "one soon after it does not");
+	usleep(1100000);
+	went = atomic_load(&bed->went);
+	wake(bed);
+	while (atomic_load(&bed->went) == went)
+		usleep(1000);
+	ok(capture(target, false, &thread) && thread.asleep_since,
+	   "one that comes late does");
+	pmp_target_close(target);
+}
+
 static void check_unasked(pid_t pid)
 {
 	struct pmp_thread thread;
@@ -124,6 +153,7 @@ int main(void)
 	check_times(target, bed);
 	pmp_target_close(target);
 	check_unasked(child.pid);
+	check_before(child.pid, bed);
 	sched_getaffinity(0, sizeof(after), &after);
 	ok(CPU_EQUAL(&before, &after),
 	   "the caller may use the same processors as before");

@@ -406,9 +406,7 @@ static const char *kind_of(const struct view *view)
 	const struct view_row *row = model_row(&view->model, 0);
 	static char text[ROW_TEXT];
 
-	lock_text(&view->model, lock_row(&view->model, row)->lock, text, sizeof(text));
-	text[strcspn(text, " ")] = '\0';
-	return text;
+	return row_kind_text(&view->model, row, text, sizeof(text));
 }
 
 /* One lock, of which some looks show only that it is a futex. */
@@ -446,9 +444,10 @@ static void test_event(void)
 	char line[512];
 	struct canvas canvas = { 0 };
 
-	for (size_t k = 62; k < 67; k++)
-		sample->threads[k].wait = (struct pmp_wait){ .kind = PMP_WAIT_CONDITION,
-							     .object = 0x7f31b8001a40 };
+	for (size_t k = 62; k < 67; k++) {
+		fake_wait_in(sample, k, PMP_WAIT_CONDITION, FAKE_STACK(COND, HANDLE));
+		sample->threads[k].args[0] = 0x7f31b8001a40;
+	}
 	fake_add(profile, sample);
 	fake_view(&view, profile);
 	canvas_resize(&canvas, 24, 80);

@@ -22,7 +22,7 @@ static void finish(struct view *view)
 /* False: the rows are not what they are with enough memory. */
 static bool use_view(void)
 {
-	static const char keys[] = "23ev3ttH4>>1>>>>H/find\r\\mutex\r";
+	static const char keys[] = "23ev3ttH4>>5>>>>1>>>>H/find\r\\mutex\r";
 	struct view view;
 	bool right;
 

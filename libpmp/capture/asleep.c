@@ -16,6 +16,9 @@
  * again. */
 #define CLOCK_VALID (20 * PMP_MS)
 
+/* Captures that are further apart than this leave something to find out. */
+#define BETWEEN PMP_S
+
 #define ISOLATED "/sys/devices/system/cpu/isolated"
 #define ISOLATED_SIZE 4096
 
@@ -138,13 +141,24 @@ static int by_tid(const void *key, const void *item)
 	return (tid > other) - (tid < other);
 }
 
+/* Of what begins between two captures the first one that sees it knows nearly as much. */
+static bool is_wanted(struct pmp_target *target)
+{
+	uint64_t last = target->asleep_time, now = pmp_clock();
+
+	if (target->options.asleep)
+		return true;
+	target->asleep_time = now;
+	return target->options.asleep_before && now - last > BETWEEN;
+}
+
 /* Who waits for something, and who is waited for: a thread that sleeps in a call of its
  * own while others need what it holds. */
 void pmp_asleep_finish(struct pmp_capture *capture)
 {
 	struct pmp_sample *sample = capture->sample;
 
-	if (!capture->target->options.asleep)
+	if (!is_wanted(capture->target))
 		return;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_wait *wait = &sample->threads[i].wait;

@@ -12,9 +12,9 @@
 
 #include "capture/target.h"
 
-/* At the end of a capture with options.asleep, with its threads in order: fills .asleep_since
- * of those that wait for something known and of those that hold it, once for each time that
- * they fall asleep. */
+/* At the end of a capture with options.asleep, or .asleep_before where that applies, with its
+ * threads in order: fills .asleep_since of those that wait for something known and of those
+ * that hold it, once for each time that they fall asleep. */
 void pmp_asleep_finish(struct pmp_capture *capture);
 
 #endif

@@ -97,9 +97,10 @@ struct pmp_target {
 	struct pmp_fp_cache *fp_cache;
 	struct pmp_kernel kernel;	  /* of options.kernel */
 	struct pmp_cpu_clocks cpu_clocks; /* of options.asleep */
-	bool captured;			  /* at least once */
-	bool execed;			  /* since the last sample */
-	size_t stood_still; /* threads of the last sample if none had run; else 0 */
+	uint64_t asleep_time; /* of the last capture with .asleep_before; or 0 */
+	bool captured;	      /* at least once */
+	bool execed;	      /* since the last sample */
+	size_t stood_still;   /* threads of the last sample if none had run; else 0 */
 	struct {
 		uint64_t generation; /* of the maps that say so; 0: none */
 		int is;		     /* enum pmp_libc */

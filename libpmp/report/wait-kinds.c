@@ -75,14 +75,16 @@ void pmp_wait_names_free(struct pmp_wait_names *names)
 	free(names);
 }
 
-/* Numbers of locations may be others' now. */
-static void renew(const struct pmp_report *report, struct pmp_wait_names *names)
+void pmp_wait_names_renew(struct pmp_wait_names *names, uint64_t sweeps)
 {
-	uint64_t sweeps = pmp_profile_sweeps(report->profile);
-
 	if (sweeps != names->sweeps)
 		forget(names);
 	names->sweeps = sweeps;
+}
+
+static void renew(const struct pmp_report *report, struct pmp_wait_names *names)
+{
+	pmp_wait_names_renew(names, pmp_profile_sweeps(report->profile));
 }
 
 /* ---- a location --------------------------------------------------------------------- */
@@ -91,6 +93,7 @@ static void renew(const struct pmp_report *report, struct pmp_wait_names *names)
 struct wait_question {
 	const struct pmp_report *report;
 	bool found;
+	struct pmp_live_names *live; /* else NULL */
 };
 
 static size_t frames_of(const struct wait_question *asked, pmp_location location,
@@ -126,20 +129,52 @@ static void add_function(const struct pmp_filter *filter, const struct pmp_frame
 	}
 }
 
+static void ask_report(const struct wait_question *asked, pmp_location location,
+		       struct wait_place *place)
+{
+	const struct pmp_frame *frames;
+	size_t count = frames_of(asked, location, &frames);
+
+	for (size_t i = 0; i < count; i++)
+		add_function(asked->report->filter, &frames[i], place);
+	place->known = true;
+}
+
+/* It may have no names yet. */
+static void ask_live(struct pmp_live_names *live, pmp_location location,
+		     struct wait_place *place)
+{
+	struct pmp_frame frame;
+
+	for (size_t i = 0; live->frame(live, location, i, &frame); i++) {
+		add_function(live->filter, &frame, place);
+		place->known = true;
+	}
+	live->complete &= place->known;
+}
+
+static struct pmp_wait_names *names_of(const struct wait_question *asked)
+{
+	if (asked->live)
+		return asked->live->names;
+	return asked->found ? asked->report->found_waits : asked->report->waits;
+}
+
 /* Without memory it says nothing. */
 static const struct wait_place *place_of(const struct wait_question *asked,
 					 pmp_location location)
 {
 	static const struct wait_place nothing = { .known = true };
-	const struct pmp_report *report = asked->report;
-	struct pmp_wait_names *names = asked->found ? report->found_waits : report->waits;
-	const struct pmp_frame *frames;
+	struct pmp_wait_names *names = names_of(asked);
 	struct wait_place *place;
-	size_t count;
 
-	if (location == PMP_LOCATION_NONE ||
-	    PMP_RESERVE(&names->places, &names->capacity, (size_t)location + 1))
+	if (location == PMP_LOCATION_NONE)
 		return &nothing;
+	if (PMP_RESERVE(&names->places, &names->capacity, (size_t)location + 1)) {
+		if (asked->live)
+			asked->live->complete = false;
+		return &nothing;
+	}
 	if (location >= names->count) {
 		memset(names->places + names->count, 0,
 		       (location + 1 - names->count) * sizeof(*place));
@@ -148,10 +183,10 @@ static const struct wait_place *place_of(const struct wait_question *asked,
 	place = &names->places[location];
 	if (place->known)
 		return place;
-	place->known = true;
-	count = frames_of(asked, location, &frames);
-	for (size_t i = 0; i < count; i++)
-		add_function(report->filter, &frames[i], place);
+	if (asked->live)
+		ask_live(asked->live, location, place);
+	else
+		ask_report(asked, location, place);
 	return place;
 }
 
@@ -324,6 +359,15 @@ static void name_row(const struct wait_question *asked, const struct pmp_row *ro
 	     thread->state != 'R' && thread->syscall >= 0, named);
 }
 
+void pmp_live_names_ask(struct pmp_live_names *live, const pmp_location *locations,
+			size_t count, struct pmp_named_wait *named)
+{
+	const struct wait_question asked = { .live = live };
+
+	live->complete = true;
+	name(&asked, locations, count, true, named);
+}
+
 /* ---- what is done once ----------------------------------------------------------------- */
 
 /* Is every thread there, and all of its stack? */
@@ -447,18 +491,23 @@ void pmp_report_name_row(const struct pmp_report *report, const struct pmp_row *
 		infer_holder(&asked, row, named);
 }
 
+void pmp_object_move(struct pmp_object *object, int moved)
+{
+	uint64_t before = moved < 0 ? (uint64_t)-moved : 0;
+
+	/* It begins before the variable: that is not its name. */
+	if (object->symbol && object->offset < before)
+		object->symbol = NULL;
+	object->offset += (uint64_t)(int64_t)moved;
+}
+
 bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_row *row,
 			     const struct pmp_named_wait *named,
 			     struct pmp_object *object)
 {
-	uint64_t before = named->moved < 0 ? (uint64_t)-named->moved : 0;
-
 	if (!named->wait.object || pmp_wait_is_outside(named->wait.kind) ||
 	    !pmp_report_object(report, row, object))
 		return false;
-	/* It begins before the variable: that is not its name. */
-	if (object->symbol && object->offset < before)
-		object->symbol = NULL;
-	object->offset += (uint64_t)(int64_t)named->moved;
+	pmp_object_move(object, named->moved);
 	return true;
 }

@@ -42,9 +42,29 @@ bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_r
 			     const struct pmp_named_wait *named,
 			     struct pmp_object *object);
 
+/* The name of an object that begins so many bytes after the one that was located. */
+void pmp_object_move(struct pmp_object *object, int moved);
+
 /* What has been found out about functions: of a report. NULL: no memory. _free takes NULL. */
 struct pmp_wait_names *pmp_wait_names_new(void);
 void pmp_wait_names_free(struct pmp_wait_names *names);
+
+/* Numbers of locations may be others' since that many sweeps. */
+void pmp_wait_names_renew(struct pmp_wait_names *names, uint64_t sweeps);
+
+/* The same for a view, which does not wait for names. */
+struct pmp_live_names {
+	struct pmp_wait_names *names;
+	const struct pmp_filter *filter;
+	/* Function i at a location, innermost first; false: there is none, or none has a
+	 * name yet. */
+	bool (*frame)(const struct pmp_live_names *live, pmp_location location, size_t i,
+		      struct pmp_frame *frame);
+	bool complete; /* all locations that were asked had names */
+};
+/* Name a wait of a blocked thread: named->wait is given. */
+void pmp_live_names_ask(struct pmp_live_names *live, const pmp_location *locations,
+			size_t count, struct pmp_named_wait *named);
 
 /* By the bytes alone, as pmp_wait_is_lock(): its kind in one word; "" of a thread that waits
  * for nothing known. */

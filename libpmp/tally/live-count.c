@@ -103,7 +103,8 @@ static int count_thread(struct pmp_live *live, size_t i,
 	live->counters[id].syscall = thread->syscall;
 	for (int window = 0; window < PMP_WINDOW_COUNT; window++)
 		live->counters[id].counts[window]++;
-	pmp_live_count_wait(live, &live->counters[id], is_new ? 0 : logged->passed, logged->time);
+	pmp_live_count_wait(live, &live->counters[id], is_new ? 0 : logged->passed,
+			    logged->time);
 	pmp_live_log_counter(live, is_new ? id | PMP_LOG_NEW : id);
 	return 0;
 }
@@ -161,7 +162,8 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		logged.counters += !code;
 	}
 	if (!code)
-		live->processes[logged.process].deadlocks = pmp_live_connect(live, sample);
+		live->processes[logged.process].deadlocks =
+			pmp_live_connect(live, sample);
 	pmp_live_log_sample(live, &logged);
 	end_sample(live, sample, &logged);
 	pmp_live_log_expire(live, sample->time);

@@ -106,7 +106,8 @@ void pmp_live_log_expire(struct pmp_live *live, uint64_t now)
 		struct pmp_log_tail *tail = &live->tails[window];
 
 		while (tail->sample < live->head.sample &&
-		       now - sample_at(live, tail->sample)->time > pmp_live_window_times[window])
+		       now - sample_at(live, tail->sample)->time >
+			       pmp_live_window_times[window])
 			expire(live, window);
 		live->windows[window].span =
 			tail->sample < live->head.sample
@@ -125,6 +126,5 @@ void pmp_live_log_renumber(struct pmp_live *live, const uint32_t *processes,
 		*log_at(live, i) = counters[*log_at(live, i) & ~PMP_LOG_NEW] |
 				   (*log_at(live, i) & PMP_LOG_NEW);
 	for (uint64_t i = tail->sample; i < live->head.sample; i++)
-		sample_at(live, i)->process =
-			processes[sample_at(live, i)->process];
+		sample_at(live, i)->process = processes[sample_at(live, i)->process];
 }

@@ -15,9 +15,9 @@
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-#define THREADS_MAX 16384  /* rows; more, and the ended are put together */
-#define PROCESSES_MAX 4096 /* likewise */
-#define ENDED_MAX 4096	   /* names of threads that have ended; more are one */
+#define THREADS_MAX 16384	/* rows; more, and the ended are put together */
+#define PROCESSES_MAX 4096	/* likewise */
+#define ENDED_MAX 4096		/* names of threads that have ended; more are one */
 #define MERGE_TIME (10 * PMP_S) /* at least, between two times of putting together */
 
 /* Those that have ended are put together by name, and when there are many names as

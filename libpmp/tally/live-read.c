@@ -72,6 +72,12 @@ static bool waits_for_lock(const struct pmp_live *live, uint32_t lock)
 	       pmp_lock_is_contended(pmp_locks_get(live->locks, lock));
 }
 
+static unsigned kind_of(const struct pmp_live *live, uint32_t lock)
+{
+	return lock == PMP_LOCK_NONE ? PMP_WAIT_NONE
+				     : pmp_locks_get(live->locks, lock)->kind;
+}
+
 static enum pmp_held held_as(const struct pmp_counted_thread *thread)
 {
 	switch ((enum pmp_holder_is)thread->wait.holder_is) {
@@ -108,6 +114,8 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 		.cpu_share = row->cpu_share,
 		.switches = row->switches,
 		.lock = row->lock == PMP_LOCK_NONE ? SIZE_MAX : row->lock,
+		.kind = kind_of(live, row->lock),
+		.object = row->wait.object,
 		.holder = row->holder == PMP_INTERN_NONE ? SIZE_MAX : row->holder,
 		.holder_tid = row->wait.holder,
 		.held = held_as(row),
@@ -150,6 +158,7 @@ void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window win
 		.syscall = call_name(live, row->syscall),
 		.count = row->counts[window],
 		.lock = row->lock == PMP_LOCK_NONE ? SIZE_MAX : row->lock,
+		.kind = kind_of(live, row->lock),
 	};
 
 	if (row->wait != PMP_INTERN_NONE) {

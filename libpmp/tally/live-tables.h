@@ -148,7 +148,6 @@ uint64_t pmp_live_longest(const struct pmp_live *live, uint32_t wait,
 uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thread,
 			     const pmp_location *locations);
 
-
 /* How long they are. */
 extern const uint64_t pmp_live_window_times[PMP_WINDOW_COUNT];
 

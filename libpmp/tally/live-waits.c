@@ -41,7 +41,10 @@ bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t 
 	if (!waits_on(thread, now)) {
 		if (!find_lock(live, i, &thread->lock))
 			return false;
-		thread->wait_since = time;
+		/* It may have slept there for long before. */
+		thread->wait_since = now->asleep_since && now->asleep_since < time
+					     ? now->asleep_since
+					     : time;
 	}
 	thread->wait = now->wait;
 	thread->runs = now->runs;
@@ -51,7 +54,7 @@ bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t 
 }
 
 void pmp_live_count_wait(struct pmp_live *live, const struct pmp_counted_counter *counter,
-		       uint64_t passed, uint64_t time)
+			 uint64_t passed, uint64_t time)
 {
 	struct pmp_live_wait_times *wait;
 	uint64_t waited = time - live->threads[counter->thread].wait_since;
@@ -64,8 +67,8 @@ void pmp_live_count_wait(struct pmp_live *live, const struct pmp_counted_counter
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
 		wait->delays[i] += passed;
 		if (i != PMP_WINDOW_START)
-			pmp_longest_add(&wait->longest_of[i], pmp_live_window_times[i], time,
-					waited);
+			pmp_longest_add(&wait->longest_of[i], pmp_live_window_times[i],
+					time, waited);
 	}
 }
 
@@ -82,7 +85,7 @@ static bool is_deadlocked(const struct pmp_live *live, uint32_t row)
 	return live->threads[row].wait.flags & PMP_WAIT_DEADLOCK;
 }
 
-/* It waits for all on its way to the root; those in a circle do for each other. */
+/* It waits for all on its way to the root, or to the first of a circle. */
 static void count_behind(struct pmp_live *live, uint32_t row)
 {
 	uint32_t at = live->threads[row].holder;
@@ -95,19 +98,30 @@ static void count_behind(struct pmp_live *live, uint32_t row)
 	}
 }
 
-/* Is it the thread of its circle that comes first? */
-static bool begins_circle(const struct pmp_live *live, uint32_t row)
+/* How many threads are in the circle of which it is the first one; else 0. */
+static uint32_t circle_from(const struct pmp_live *live, uint32_t row)
 {
 	uint32_t at = row;
 
-	for (int i = 0; i < CIRCLE_MAX && is_deadlocked(live, at); i++) {
+	for (uint32_t i = 1; i <= CIRCLE_MAX && is_deadlocked(live, at); i++) {
 		at = live->threads[at].holder;
 		if (at == PMP_INTERN_NONE || at < row)
-			return false;
+			return 0;
 		if (at == row)
-			return true;
+			return i;
 	}
-	return false;
+	return 0;
+}
+
+/* All of them wait for each other, and so for themselves; who waits for one does for all. */
+static void join_circle(struct pmp_live *live, uint32_t first, uint32_t count)
+{
+	uint32_t behind = count, at = first;
+
+	for (uint32_t i = 0; i < count; i++, at = live->threads[at].holder)
+		behind += live->threads[at].behind;
+	for (uint32_t i = 0; i < count; i++, at = live->threads[at].holder)
+		live->threads[at].behind = behind;
 }
 
 size_t pmp_live_connect(struct pmp_live *live, const struct pmp_sample *sample)
@@ -117,15 +131,15 @@ size_t pmp_live_connect(struct pmp_live *live, const struct pmp_sample *sample)
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (sample->threads[i].wait.kind)
 			live->threads[live->rows[i]].holder = find_holder(live, i);
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (!is_deadlocked(live, live->rows[i]))
+			count_behind(live, live->rows[i]);
 	for (size_t i = 0; i < sample->thread_count; i++) {
-		uint32_t row = live->rows[i];
+		uint32_t count = circle_from(live, live->rows[i]);
 
-		if (live->threads[row].holder == PMP_INTERN_NONE)
-			continue;
-		if (!is_deadlocked(live, row))
-			count_behind(live, row);
-		else
-			deadlocks += begins_circle(live, row);
+		if (count)
+			join_circle(live, live->rows[i], count);
+		deadlocks += count > 0;
 	}
 	return deadlocks;
 }

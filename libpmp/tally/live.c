@@ -186,8 +186,8 @@ uint64_t pmp_live_longest(const struct pmp_live *live, uint32_t wait,
 
 	if (window == PMP_WINDOW_START)
 		return counted->longest;
-	return pmp_longest_get(&counted->longest_of[window], pmp_live_window_times[window],
-			       live->info.time);
+	return pmp_longest_get(&counted->longest_of[window],
+			       pmp_live_window_times[window], live->info.time);
 }
 
 uint64_t pmp_live_size(const struct pmp_live *live)

@@ -6,6 +6,7 @@
 #include "libpmp-program.h"
 #include "base/escape.h"
 #include "base/sized.h"
+#include "report/wait-functions.h"
 #include "report/wait-kinds.h"
 #include "tally/live.h"
 #include "write/wait-names.h"
@@ -22,13 +23,65 @@ static const char *put_text(struct pmp_buf *text, char *buffer, size_t size, siz
 	return at;
 }
 
+/* The kind that a text of a saved profile begins with. */
+static size_t kind_length(const char *text)
+{
+	size_t longest = strcspn(text, " ");
+
+	for (size_t i = 0; i < PMP_NAMED_COUNT; i++) {
+		const char *kind = pmp_named_kinds[i].text;
+		size_t length = kind ? strlen(kind) : 0;
+
+		if (length > longest && strncmp(text, kind, length) == 0 &&
+		    (!text[length] || text[length] == ' '))
+			longest = length;
+	}
+	return longest;
+}
+
+/* The first length bytes of a text, as put_text() does. */
+static const char *put_part(const char *text, size_t length, char *buffer, size_t size,
+			    size_t *used)
+{
+	char *at = buffer + *used;
+
+	if (*used + length >= size)
+		return "";
+	memcpy(at, text, length);
+	at[length] = '\0';
+	*used += length + 1;
+	return at;
+}
+
+/* "condition (metadata lock)", "mutex LOCK_log" */
+static void take_text(struct pmp_live_lock *lock, const char *text, char *buffer,
+		      size_t size)
+{
+	size_t length = kind_length(text), used = 0;
+	struct pmp_buf name = { 0 };
+
+	lock->kind = put_part(text, length, buffer, size, &used);
+	text += length;
+	length = strncmp(text, " (", 2) == 0 ? strcspn(text, ")") : 0;
+	if (text[length] == ')') {
+		lock->meaning = put_part(text + 2, length - 2, buffer, size, &used);
+		text += length + 1;
+	}
+	pmp_buf_puts(&name, text + (*text == ' '));
+	if (!pmp_buf_failed(&name))
+		lock->name = put_text(&name, buffer, size, &used);
+	pmp_buf_free(&name);
+}
+
 void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *symbolizer,
 		   size_t i, struct pmp_live_lock *lock, char *buffer, size_t size)
 {
 	const struct pmp_lock *found = pmp_live_get_lock(live, i);
 	const struct pmp_wait wait = { .kind = found->kind };
 	struct pmp_live_lock all = {
-		.kind = *found->text ? found->text : pmp_wait_kind_name(&wait),
+		.moved = lock->moved,
+		.kind = pmp_wait_kind_name(&wait),
+		.meaning = "",
 		.is_lock = *found->text || pmp_wait_is_lock(&wait),
 		.address = found->address,
 		.name = "",
@@ -40,12 +93,20 @@ void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *sym
 	struct pmp_object object;
 	size_t used = 0;
 
+	if (*found->text) {
+		take_text(&all, found->text, buffer, size);
+		pmp_sized_give(lock, &all, sizeof(all));
+		return;
+	}
 	if (!pmp_symbolizer_known_object(symbolizer, &found->object, &object)) {
 		all.wanted = found->object.location;
 	} else {
+		pmp_object_move(&object, all.moved);
 		pmp_object_name(&object, &name);
 		pmp_object_place(&object, &place);
 	}
+	if (all.address)
+		all.address += (uint64_t)(int64_t)all.moved;
 	all.name = put_text(&name, buffer, size, &used);
 	all.place = put_text(&place, buffer, size, &used);
 	pmp_buf_free(&name);

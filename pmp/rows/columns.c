@@ -211,19 +211,24 @@ char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t siz
 char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
 		char *buffer, size_t size)
 {
+	const struct stack_wait *says = wait_says(model, thread->stack, thread->kind);
+	struct pmp_live_lock lock = { .kind = "", .name = "" };
 	char text[256], holder[64];
-	struct pmp_live_lock lock;
 
 	if (!waits_for_something(model, thread))
 		return thread_wait(thread, buffer, size);
-	lock = lock_of(model, thread->lock, text, sizeof(text));
+	if (thread->lock != SIZE_MAX)
+		lock = lock_of(model, thread->lock, says ? says->moved : 0, text,
+			       sizeof(text));
 	holder_text(model, thread, holder, sizeof(holder));
-	if (*lock.name)
+	if (says && says->meaning != NAME_NONE)
+		snprintf(buffer, size, "%s", model_name(model, says->meaning));
+	else if (*lock.name)
 		snprintf(buffer, size, "%s", lock.name);
-	else if (lock.address)
+	else if (lock.address && !(says && says->placeless))
 		snprintf(buffer, size, "0x%" PRIx64, lock.address);
 	else
-		pmp_escape(lock.kind, buffer, size);
+		pmp_escape(says ? says->kind : lock.kind, buffer, size);
 	if (strcmp(holder, "-") != 0)
 		snprintf(buffer + strlen(buffer), size - strlen(buffer), " %s", holder);
 	return buffer;
@@ -232,12 +237,12 @@ char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
 void text_wait(const struct model *model, const struct view_row *row, char *buffer,
 	       size_t size)
 {
-	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_live_thread thread;
 
 	buffer[0] = '\0';
 	if (!model->live || row->thread >= pmp_live_thread_count(model->live))
 		return;
-	pmp_live_thread(model->live, row->thread, &thread);
+	thread = model_thread(model, row->thread);
 	if (thread.stack == row->stack)
 		wait_text(model, &thread, buffer, size);
 }

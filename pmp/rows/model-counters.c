@@ -97,6 +97,9 @@ static bool prepare_thread(struct model *model, size_t i)
 	char folded[64];
 
 	pmp_live_thread(model->live, i, &thread);
+	if (thread.present && (thread.kind || *thread.syscall) &&
+	    !model_learn_wait(model, thread.stack, thread.kind))
+		return false;
 	row->process = (uint32_t)thread.process;
 	row->tid = thread.tid;
 	row->passes = matches(&model->threads, thread.name);
@@ -143,13 +146,12 @@ enum step_progress model_prepare(struct model *model, uint64_t until)
 /* One row for each thread that is there. */
 static bool list_thread(struct model *model, size_t i)
 {
-	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	const struct pmp_live_thread thread = model_thread(model, i);
 	const struct thread_row *names = &model->thread_rows[i];
 	struct view_row *row;
 	uint32_t chain;
 	char state;
 
-	pmp_live_thread(model->live, i, &thread);
 	if (!thread.present || !names->passes)
 		return true;
 	chain = model_chain_of(model, thread.stack);
@@ -223,11 +225,12 @@ static struct view_row *find_sum(struct model *model, const struct view_row *par
 
 static bool count_counter(struct model *model, size_t i)
 {
-	struct pmp_live_counter counter = { .size = sizeof(counter) };
+	struct pmp_live_counter counter;
 	const struct thread_row *thread;
 	struct view_row part = { 0 }, *row;
 
-	pmp_live_counter(model->live, i, model_window(model), &counter);
+	if (!model_counter(model, i, &counter))
+		return false;
 	part.count = counter.count;
 	/* A thread that came since they were prepared is for the next time. */
 	if (!part.count || counter.thread >= model->build->prepared)

@@ -62,6 +62,13 @@ struct view_row {
 	unsigned level;	     /* of names above it */
 };
 
+/* Rows of locks are in this order, whatever they are sorted by. */
+enum lock_rank {
+	LOCK_ROW_DEADLOCK,
+	LOCK_ROW_LOCK,
+	LOCK_ROW_OTHER, /* for the end of a thread, for an event, for another process */
+};
+
 /* More of a row that is a lock. */
 struct lock_row {
 	uint64_t delay, longest; /* ns */
@@ -70,7 +77,15 @@ struct lock_row {
 		waiter; /* index of a thread that waits for it now; NAME_NONE: none does */
 	uint32_t holder; /* of the one that this waits for; NAME_NONE: not known */
 	size_t behind;	 /* threads that wait for the holder */
-	bool deadlocked;
+	enum lock_rank rank;
+	/* As the functions say; not of saved profiles. */
+	const char *kind, *ask; /* constant; ask: what knows the holder, or "" */
+	uint32_t meaning;	/* a name, or NAME_NONE */
+	int moved;
+	bool ends;	 /* for the end of a thread */
+	bool many;	 /* all of that kind and meaning, which are not told apart */
+	size_t objects;	 /* of them, for which threads wait now; 0: not known */
+	uint64_t object; /* one of these */
 };
 
 struct name_chain {
@@ -102,7 +117,21 @@ struct frame_names {
 struct stack_names {
 	uint32_t chain;
 	pmp_marks marks;
+	uint32_t wait; /* the first of model.waits that is about it, plus 1; 0: none */
 	bool final;
+	bool waits_for_nothing; /* known by its functions, in other calls than for locks */
+};
+
+/* What the functions of a stack say of a wait of one kind: see struct pmp_live_wait. */
+struct stack_wait {
+	const char *kind, *ask;
+	uint64_t hash;	  /* of kind and meaning */
+	uint32_t meaning; /* a name, or NAME_NONE */
+	uint32_t next;	  /* about the same stack, as in stack_names.wait */
+	int moved;
+	uint8_t of; /* pmp_live_thread.kind */
+	bool is_lock, ends, vetoed, placeless;
+	bool final; /* else it is asked again */
 };
 
 struct thread_row {
@@ -178,6 +207,9 @@ struct model {
 	size_t function_count, function_capacity, kept_capacity, mark_capacity;
 	struct stack_names *stacks;
 	size_t stack_count;
+	struct pmp_live_waits *live_waits; /* NULL until one is asked for */
+	struct stack_wait *waits;
+	size_t wait_count, wait_capacity;
 	struct name_chain *chains;
 	size_t chain_count, chain_capacity;
 	struct hash chain_table;

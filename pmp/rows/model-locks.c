@@ -1,57 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Locks as rows. What was counted of waits for them comes first, then the threads, which
- * say who waits now and for whom. A deadlock has rows whatever its threads wait for.
+ * say who waits now and for whom. A deadlock has rows whatever its threads wait for. Events,
+ * and locks that have a meaning, are not told apart: each kind and meaning is one row.
  */
 #include "rows/model-rows.h"
 #include "rows/model.h"
 #include "rows/view-type.h"
 
-#define TEXT_SIZE 512
-
-/* One at an address is the same lock, though a look at it may not have shown its kind. In a
- * saved profile each of its holders makes another one of it. */
-static uint64_t identity_of(const struct model *model, const struct pmp_live_lock *known,
-			    size_t lock)
-{
-	if (model->saved)
-		return hash_text(known->kind);
-	return known->address ? hash_mix(known->address, 1) : hash_mix(lock, 2);
-}
+#define CHAIN_MAX 32 /* threads from a waiter to the one that has to finish first */
 
 /* The row of a lock, made if it is new. NULL: no memory. */
-static struct view_row *find_row(struct model *model, uint32_t process, size_t lock)
+static struct view_row *find_row(struct model *model, const struct lock_key *key,
+				 uint32_t process)
 {
 	struct row_list *list = &model->list;
-	uint64_t identity;
-	char text[TEXT_SIZE];
-	struct pmp_live_lock known;
 	struct view_row *row;
 	uint32_t *number;
 	bool added;
 
-	known = lock_of(model, lock, text, sizeof(text));
-	identity = hash_mix(process + UINT64_C(1), identity_of(model, &known, lock));
-	number = hash_get(&model->build->table, identity, (uint32_t)list->row_count,
+	number = hash_get(&model->build->table, key->identity, (uint32_t)list->row_count,
 			  &added);
-	if (number && !added && known.is_lock)
-		list->locks[*number].lock = (uint32_t)lock;
+	if (number && !added && key->row.rank < list->locks[*number].rank) {
+		list->locks[*number].lock = key->row.lock;
+		list->locks[*number].kind = key->row.kind;
+		list->locks[*number].rank = key->row.rank;
+	}
 	if (!number || !added)
 		return number ? &list->rows[*number] : NULL;
-	if (known.wanted != PMP_LOCATION_NONE && !model_want(model, known.wanted))
+	if (key->wanted != PMP_LOCATION_NONE && !model_want(model, key->wanted))
 		return NULL;
 	if (!MODEL_RESERVE(&list->locks, &list->lock_capacity, list->row_count + 1))
 		return NULL;
-	row = model_add_row(model, identity);
+	row = model_add_row(model, key->identity);
 	if (!row)
 		return NULL;
 	row->process = process;
 	row->thread = NAME_NONE;
-	list->locks[list->row_count - 1] = (struct lock_row){
-		.lock = (uint32_t)lock,
-		.waiter = NAME_NONE,
-		.holder = NAME_NONE,
-	};
+	list->locks[list->row_count - 1] = key->row;
 	return row;
 }
 
@@ -60,86 +46,209 @@ static struct lock_row *more_of(struct model *model, const struct view_row *row)
 	return &model->list.locks[row - model->list.rows];
 }
 
+/* ---- what was counted --------------------------------------------------------------- */
+
+/* Has it waited for something that has a row? Of a saved profile only locks have one. */
+static bool has_waited(const struct model *model, const struct pmp_live_counter *counter)
+{
+	if (counter->waits_for_lock)
+		return true;
+	if (counter->lock == SIZE_MAX)
+		return false;
+	return !model->saved ||
+	       model_state(model, counter->state, false, counter->stack) == 'L';
+}
+
+/* Of a call that only the functions call a wait for a lock there is no time, but a count. */
+static uint64_t delay_of(const struct model *model,
+			 const struct pmp_live_counter *counter, uint32_t process)
+{
+	struct pmp_live_window window = { .size = sizeof(window) };
+
+	if (counter->lock != SIZE_MAX)
+		return counter->delay;
+	pmp_live_window(model->live, model_window(model), &window);
+	return (uint64_t)((double)counter->count * model->weights[process] *
+			  (double)window.span);
+}
+
+static bool add_counter(struct model *model, const struct pmp_live_counter *counter,
+			uint32_t process)
+{
+	struct lock_key key = model_lock_key(model, process, counter->stack,
+					     counter->lock, counter->kind);
+	struct view_row *row = find_row(model, &key, process);
+	uint64_t delay = delay_of(model, counter, process);
+	struct lock_row *more;
+
+	if (!row)
+		return false;
+	more = more_of(model, row);
+	more->delay += delay;
+	if (more->longest < counter->longest)
+		more->longest = counter->longest;
+	if (delay >= row->most) {
+		row->most = delay;
+		row->stack = (uint32_t)counter->stack;
+		if (model->saved)
+			more->lock = (uint32_t)counter->lock;
+	}
+	row->count += model->saved ? counter->count : 0;
+	return true;
+}
+
 static bool count_counter(struct model *model, size_t i)
 {
-	struct pmp_live_counter counter = { .size = sizeof(counter) };
+	struct pmp_live_counter counter;
 	const struct thread_row *thread;
-	struct lock_row *more;
-	struct view_row *row;
 	bool passes;
 
-	pmp_live_counter(model->live, i, model_window(model), &counter);
-	if (!counter.count || counter.lock == SIZE_MAX ||
-	    counter.thread >= model->build->prepared)
+	if (!model_counter(model, i, &counter))
+		return false;
+	if (!counter.count || counter.thread >= model->build->prepared ||
+	    !has_waited(model, &counter))
 		return true;
 	thread = &model->thread_rows[counter.thread];
 	if (!thread->passes)
 		return true;
 	if (!model_passes(model, counter.stack, counter.state, counter.syscall, &passes))
 		return false;
-	if (!passes || (!counter.waits_for_lock &&
-			model_state(model, counter.state, false, counter.stack) != 'L'))
-		return true;
-	row = find_row(model, thread->process, counter.lock);
-	if (!row)
-		return false;
-	more = more_of(model, row);
-	more->delay += counter.delay;
-	if (more->longest < counter.longest)
-		more->longest = counter.longest;
-	if (counter.delay >= row->most) {
-		row->most = counter.delay;
-		row->stack = (uint32_t)counter.stack;
-		if (model->saved)
-			more->lock = (uint32_t)counter.lock;
-	}
-	row->count += model->saved ? counter.count : 0;
-	return true;
+	return !passes || add_counter(model, &counter, thread->process);
+}
+
+/* ---- who waits now -------------------------------------------------------------------- */
+
+/* How much a waiter says of who holds the lock. Who is in a queue knows only of that. */
+static unsigned tells(const struct pmp_live_thread *thread)
+{
+	if (thread->queued)
+		return 1;
+	if (thread->holder != SIZE_MAX)
+		return thread->deadlocked ? 4 : 3;
+	return thread->holder_tid || thread->readers ? 2 : 0;
 }
 
 /* The stack of who holds it is shown with the row. */
 static bool take_holder(struct model *model, struct lock_row *more, size_t waiter,
 			const struct pmp_live_thread *thread)
 {
-	struct pmp_live_thread holder = { .size = sizeof(holder) };
+	struct pmp_live_thread holder, before;
 
+	if (more->waiter != NAME_NONE) {
+		before = model_thread(model, more->waiter);
+		if (tells(thread) <= tells(&before))
+			return true;
+	}
 	more->waiter = (uint32_t)waiter;
+	more->holder = NAME_NONE;
+	more->behind = 0;
 	if (thread->holder == SIZE_MAX)
 		return true;
-	pmp_live_thread(model->live, thread->holder, &holder);
+	holder = model_thread(model, thread->holder);
 	more->holder = (uint32_t)thread->holder;
 	more->behind = holder.behind;
 	return model_chain_of(model, holder.stack) != NAME_NONE;
 }
 
-/* One that waits now. */
+/* Objects are counted once: they have keys in the table of the rows, which are no rows. */
+static bool count_object(struct model *model, const struct view_row *row, uint64_t object)
+{
+	struct lock_row *more = more_of(model, row);
+	bool added;
+
+	if (!object || !more->many)
+		return true;
+	if (!hash_get(&model->build->table, hash_mix(row->identity, object), NAME_NONE,
+		      &added))
+		return false;
+	more->objects += added;
+	more->object = object;
+	return true;
+}
+
+/* Does it wait now for something that has a row? *passes says so. False: no memory. */
+static bool waits_now(struct model *model, size_t i, const struct pmp_live_thread *thread,
+		      bool *passes)
+{
+	*passes = thread->present && model->thread_rows[i].passes &&
+		  (thread->lock != SIZE_MAX || thread->waits_for_lock);
+	return !*passes ||
+	       model_passes(model, thread->stack, thread->state, thread->syscall, passes);
+}
+
+static struct lock_key key_of(const struct model *model,
+			      const struct pmp_live_thread *thread)
+{
+	return model_lock_key(model, (uint32_t)thread->process, thread->stack,
+			      thread->lock, thread->kind);
+}
+
 static bool count_thread(struct model *model, size_t i)
 {
-	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	const struct pmp_live_thread thread = model_thread(model, i);
+	const struct stack_wait *says = wait_says(model, thread.stack, thread.kind);
 	struct lock_row *more;
+	struct lock_key key;
 	struct view_row *row;
 	bool passes;
 
-	pmp_live_thread(model->live, i, &thread);
-	if (!thread.present || thread.lock == SIZE_MAX || !model->thread_rows[i].passes)
-		return true;
-	if (!model_passes(model, thread.stack, thread.state, thread.syscall, &passes))
+	if (!waits_now(model, i, &thread, &passes))
 		return false;
-	if (!passes || (!thread.waits_for_lock && !thread.deadlocked &&
-			model_state(model, thread.state, false, thread.stack) != 'L'))
+	if (!passes)
 		return true;
-	row = find_row(model, (uint32_t)thread.process, thread.lock);
+	key = key_of(model, &thread);
+	row = find_row(model, &key, (uint32_t)thread.process);
 	if (!row)
 		return false;
 	more = more_of(model, row);
 	row->count++;
-	more->deadlocked |= thread.deadlocked;
-	if (more->waiter != NAME_NONE && more->holder != NAME_NONE)
-		return true;
+	if (thread.deadlocked)
+		more->rank = LOCK_ROW_DEADLOCK;
 	if (more->waiter == NAME_NONE)
 		row->stack = (uint32_t)thread.stack;
+	if (!(says && says->placeless) && !count_object(model, row, thread.object))
+		return false;
 	return take_holder(model, more, i, &thread);
 }
+
+/* ---- who is behind ---------------------------------------------------------------------- */
+
+static bool waits_for_thread(const struct model *model, struct pmp_live_thread waiter,
+			     size_t thread)
+{
+	for (int i = 0; i < CHAIN_MAX && waiter.holder != SIZE_MAX; i++) {
+		if (waiter.holder == thread)
+			return true;
+		waiter = model_thread(model, waiter.holder);
+	}
+	return false;
+}
+
+/* One that was found to wait for the lock, but not for whom, does so for its holder. */
+static bool count_behind(struct model *model, size_t i)
+{
+	const struct pmp_live_thread thread = model_thread(model, i);
+	struct lock_row *more;
+	struct lock_key key;
+	uint32_t *number;
+	bool passes;
+
+	if (!waits_now(model, i, &thread, &passes))
+		return false;
+	if (!passes)
+		return true;
+	key = key_of(model, &thread);
+	number = hash_find(&model->build->table, key.identity);
+	if (!number || *number >= model->list.row_count)
+		return true;
+	more = &model->list.locks[*number];
+	if (more->holder != NAME_NONE && more->holder != i && !more->many &&
+	    !waits_for_thread(model, thread, more->holder))
+		more->behind += 1 + thread.behind;
+	return true;
+}
+
+/* ---- the step --------------------------------------------------------------------------- */
 
 static bool begin(struct model *model)
 {
@@ -153,24 +262,39 @@ static bool begin(struct model *model)
 	return true;
 }
 
+static bool count(struct model *model, size_t at)
+{
+	const struct build *build = model->build;
+
+	if (at < build->counters)
+		return count_counter(model, at);
+	at -= build->counters;
+	return at < build->prepared ? count_thread(model, at)
+				    : count_behind(model, at - build->prepared);
+}
+
 enum step_progress model_locks(struct model *model, uint64_t until)
 {
 	struct build *build = model->build;
+	size_t end;
 
 	if (!build->begun && !begin(model))
 		return STEP_FAILED;
-	while (build->at < build->counters) {
-		if (!count_counter(model, build->at))
-			return STEP_FAILED;
-		if (model_next(model, until))
-			return STEP_ON;
-	}
-	/* In a saved profile nobody waits now. */
-	while (!model->saved && build->at < build->counters + build->prepared) {
-		if (!count_thread(model, build->at - build->counters))
+	/* In a saved profile no thread waits now. */
+	end = build->counters + (model->saved ? 0 : 2 * build->prepared);
+	while (build->at < end) {
+		if (!count(model, build->at))
 			return STEP_FAILED;
 		if (model_next(model, until))
 			return STEP_ON;
 	}
 	return STEP_DONE;
+}
+
+bool waits_for_row(const struct model *model, const struct pmp_live_thread *thread,
+		   const struct view_row *row)
+{
+	if (!thread->present || (thread->lock == SIZE_MAX && !thread->waits_for_lock))
+		return false;
+	return key_of(model, thread).identity == row->identity;
 }

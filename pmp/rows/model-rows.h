@@ -85,6 +85,26 @@ void model_part_rows(struct row_list *list);
 /* Have a location named, if it has not been asked for. False: no memory. */
 bool model_want(struct model *model, pmp_location location);
 
+/* What the functions of a stack say of a wait of that kind is known from then on, as far
+ * as they have names. False: no memory. */
+bool model_learn_wait(struct model *model, size_t stack, unsigned kind);
+/* It is not known any more. */
+void model_forget_waits(struct model *model);
+/* A counter; whether it waits for a lock is what its functions say, which is learnt for
+ * that. False: no memory. */
+bool model_counter(struct model *model, size_t i, struct pmp_live_counter *counter);
+
+/* The row of a wait: what it is known by, what is known of it before anything is counted,
+ * and a location that has to be named for that, or PMP_LOCATION_NONE. lock: SIZE_MAX, if
+ * only functions say that it is one. */
+struct lock_key {
+	uint64_t identity;
+	pmp_location wanted;
+	struct lock_row row;
+};
+struct lock_key model_lock_key(const struct model *model, uint32_t process, size_t stack,
+			       size_t lock, unsigned kind);
+
 /* A new row, valid until the next, or NULL. */
 struct view_row *model_add_row(struct model *model, uint64_t identity);
 /* Add what part has to a row: for each function of each stack. */

@@ -87,6 +87,8 @@ void model_free(struct model *model)
 	free(model->kept);
 	free(model->marks);
 	free(model->stacks);
+	model_forget_waits(model);
+	free(model->waits);
 	free(model->chains);
 	free(model->names_of_chains);
 	free(model->wanted);
@@ -105,6 +107,7 @@ void model_set_live(struct model *model, const struct pmp_live *live)
 	clear_list(&model->spare);
 	model->live = live;
 	model->stack_count = 0;
+	model_forget_waits(model);
 	model->renumbered = 0;
 }
 
@@ -307,6 +310,7 @@ static void forget(struct model *model)
 	model->location_names_count = 0;
 	model->names_of_locations_count = 0;
 	model->stack_count = 0;
+	model_forget_waits(model);
 	model->chain_count = 0;
 	model->names_of_chains_count = 0;
 	model->wanted_count = 0;

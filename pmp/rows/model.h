@@ -66,6 +66,8 @@ const char *model_name(const struct model *model, uint32_t name);
 char *model_chain(const struct model *model, uint32_t chain, char *buffer, size_t size);
 /** The names of a stack by index, for details. */
 uint32_t model_chain_of(struct model *model, size_t stack);
+/** A thread that is there, with what the functions of its stack say of its wait. */
+struct pmp_live_thread model_thread(const struct model *model, size_t i);
 /** The state of a thread with that stack; L: it waits for a lock, which is proven, or names
  * say so. */
 char model_state(const struct model *model, char state, bool waits_for_lock,

@@ -10,19 +10,20 @@
 #include "rows/view-type.h"
 
 #define TEXT_SIZE 512
-#define LAST (UINT64_C(1) << 63)
+#define RANK_SHIFT 62
+#define REST ((UINT64_C(1) << RANK_SHIFT) - 1)
 
 /* ---- their order ------------------------------------------------------------------ */
 
-/* Deadlocks come first in either direction. */
+/* Deadlocks come first and events last, in either direction. */
 static uint64_t order_by(const struct model *model, const struct view_row *row,
 			 uint64_t value)
 {
-	bool last = !lock_row(model, row)->deadlocked;
+	uint64_t rank = (uint64_t)lock_row(model, row)->rank;
 
 	if (model->settings.reverse[model->settings.view])
-		last = !last;
-	return (value & ~LAST) | (last ? LAST : 0);
+		rank = LOCK_ROW_OTHER - rank;
+	return (value & REST) | rank << RANK_SHIFT;
 }
 
 static uint64_t order_by_waiting(const struct model *model, const struct view_row *row)
@@ -30,9 +31,16 @@ static uint64_t order_by_waiting(const struct model *model, const struct view_ro
 	return order_by(model, row, ~row->count);
 }
 
+static size_t behind_of(const struct model *model, const struct view_row *row)
+{
+	const struct lock_row *lock = lock_row(model, row);
+
+	return row_is_several(lock) ? 0 : lock->behind;
+}
+
 static uint64_t order_by_behind(const struct model *model, const struct view_row *row)
 {
-	return order_by(model, row, ~(uint64_t)lock_row(model, row)->behind);
+	return order_by(model, row, ~(uint64_t)behind_of(model, row));
 }
 
 static uint64_t order_by_delay(const struct model *model, const struct view_row *row)
@@ -45,14 +53,27 @@ static uint64_t order_by_longest(const struct model *model, const struct view_ro
 	return order_by(model, row, ~lock_row(model, row)->longest);
 }
 
-static uint64_t order_by_kind(const struct model *model, const struct view_row *row)
-{
-	char text[TEXT_SIZE];
+/* By the text of a cell. */
+typedef void cell(const struct model *model, const struct view_row *row, char *buffer,
+		  size_t size);
 
-	return order_by(model, row,
-			order_of_text(lock_of(model, lock_row(model, row)->lock, text,
-					      sizeof(text))
-					      .kind));
+static uint64_t order_by_cell(const struct model *model, const struct view_row *row,
+			      cell *text)
+{
+	char buffer[TEXT_SIZE];
+
+	text(model, row, buffer, sizeof(buffer));
+	return order_by(model, row, order_of_text(buffer) >> (64 - RANK_SHIFT));
+}
+
+static int compare_cells(const struct model *model, const struct view_row *a,
+			 const struct view_row *b, cell *text)
+{
+	char one[TEXT_SIZE], other[TEXT_SIZE];
+
+	text(model, a, one, sizeof(one));
+	text(model, b, other, sizeof(other));
+	return strcmp(one, other);
 }
 
 /* ---- cells ------------------------------------------------------------------------- */
@@ -67,9 +88,9 @@ static void text_waiting(const struct model *model, const struct view_row *row,
 static void text_behind(const struct model *model, const struct view_row *row,
 			char *buffer, size_t size)
 {
-	const struct lock_row *lock = lock_row(model, row);
+	size_t behind = behind_of(model, row);
 
-	snprintf(buffer, size, lock->behind ? "%zu" : "-", lock->behind);
+	snprintf(buffer, size, behind ? "%zu" : "-", behind);
 }
 
 static void text_time(uint64_t time, char *buffer, size_t size)
@@ -103,63 +124,85 @@ static void text_longest(const struct model *model, const struct view_row *row,
 static void text_holder(const struct model *model, const struct view_row *row,
 			char *buffer, size_t size)
 {
-	struct pmp_live_thread waiter = { .size = sizeof(waiter) };
 	const struct lock_row *lock = lock_row(model, row);
+	struct pmp_live_thread waiter;
 	char text[TEXT_SIZE];
 
-	if (model->saved) {
-		pmp_escape(lock_of(model, lock->lock, text, sizeof(text)).holder, buffer,
-			   size);
-		if (!*buffer)
-			snprintf(buffer, size, "-");
-		return;
-	}
 	snprintf(buffer, size, "-");
-	if (lock->waiter == NAME_NONE)
-		return;
-	pmp_live_thread(model->live, lock->waiter, &waiter);
-	holder_text(model, &waiter, buffer, size);
+	if (model->saved) {
+		const char *holder =
+			lock_of(model, lock->lock, 0, text, sizeof(text)).holder;
+
+		if (*holder)
+			pmp_escape(holder, buffer, size);
+	} else if (lock->waiter != NAME_NONE && !row_is_several(lock)) {
+		waiter = model_thread(model, lock->waiter);
+		holder_text(model, &waiter, buffer, size);
+	}
+	if (strcmp(buffer, "-") == 0 && *row_meaning_text(model, row, text, sizeof(text)))
+		snprintf(buffer, size, "- %s", text);
 }
 
 static void text_kind(const struct model *model, const struct view_row *row, char *buffer,
 		      size_t size)
 {
-	char text[TEXT_SIZE];
-
-	pmp_escape(lock_of(model, lock_row(model, row)->lock, text, sizeof(text)).kind,
-		   buffer, size);
-	/* What saved profiles say is the name as well. */
-	if (model->saved)
-		buffer[strcspn(buffer, " ")] = '\0';
+	row_kind_text(model, row, buffer, size);
 }
 
 static void text_lock(const struct model *model, const struct view_row *row, char *buffer,
 		      size_t size)
 {
 	char text[TEXT_SIZE];
-	struct pmp_live_lock lock =
-		lock_of(model, lock_row(model, row)->lock, text, sizeof(text));
-	const char *name = model->saved ? strchr(lock.kind, ' ') : NULL;
 
-	if (name)
-		pmp_escape(name + 1, buffer, size);
-	else if (*lock.name)
-		snprintf(buffer, size, "%s", lock.name);
-	else if (lock.address)
-		snprintf(buffer, size, "0x%" PRIx64 "%s%s", lock.address,
-			 *lock.place ? " " : "", lock.place);
-	else
-		snprintf(buffer, size, "-");
+	row_object_text(model, row, model->settings.wait, text, sizeof(text));
+	snprintf(buffer, size, "%s", *text ? text + 1 : "-");
+}
+
+static uint64_t order_by_holder(const struct model *model, const struct view_row *row)
+{
+	return order_by_cell(model, row, text_holder);
+}
+
+static int compare_holder(const struct model *model, const struct view_row *a,
+			  const struct view_row *b)
+{
+	return compare_cells(model, a, b, text_holder);
+}
+
+static uint64_t order_by_kind(const struct model *model, const struct view_row *row)
+{
+	return order_by_cell(model, row, text_kind);
+}
+
+static int compare_kind(const struct model *model, const struct view_row *a,
+			const struct view_row *b)
+{
+	return compare_cells(model, a, b, text_kind);
+}
+
+static uint64_t order_by_lock(const struct model *model, const struct view_row *row)
+{
+	return order_by_cell(model, row, text_lock);
+}
+
+static int compare_lock(const struct model *model, const struct view_row *a,
+			const struct view_row *b)
+{
+	return compare_cells(model, a, b, text_lock);
 }
 
 static unsigned style_lock(const struct model *model, const struct view_row *row)
 {
-	return lock_row(model, row)->deadlocked ? STYLE_RED | STYLE_BOLD : STYLE_PLAIN;
+	switch (lock_row(model, row)->rank) {
+	case LOCK_ROW_DEADLOCK: return STYLE_RED | STYLE_BOLD;
+	case LOCK_ROW_OTHER: return STYLE_DIM;
+	default: return STYLE_PLAIN;
+	}
 }
 
 static unsigned style_waiting(const struct model *model, const struct view_row *row)
 {
-	if (lock_row(model, row)->deadlocked)
+	if (lock_row(model, row)->rank != LOCK_ROW_LOCK)
 		return style_lock(model, row);
 	return row->count && !model->saved ? STYLE_YELLOW : STYLE_PLAIN;
 }
@@ -200,19 +243,26 @@ static const struct column columns[COLUMN_COUNT] = {
 		     .narrow = 50,
 		     .flags = COLUMN_LEFT,
 		     .text = text_holder,
-		     .style = style_lock },
+		     .style = style_lock,
+		     .order = order_by_holder,
+		     .compare = compare_holder,
+		     .word = "holder" },
 	[KIND] = { .title = "KIND",
-		   .width = 9,
+		   .width = 11,
 		   .narrow = 70,
 		   .flags = COLUMN_LEFT,
 		   .text = text_kind,
 		   .style = style_lock,
 		   .order = order_by_kind,
+		   .compare = compare_kind,
 		   .word = "kind" },
 	[LOCK] = { .title = "LOCK",
 		   .flags = COLUMN_LEFT,
 		   .text = text_lock,
-		   .style = style_lock },
+		   .style = style_lock,
+		   .order = order_by_lock,
+		   .compare = compare_lock,
+		   .word = "lock" },
 };
 
 const struct view_type view_locks = {
@@ -225,5 +275,5 @@ const struct view_type view_locks = {
 	.columns = columns,
 	.column_count = COLUMN_COUNT,
 	.sort = DELAY,
-	.nothing = "No waits for locks were found",
+	.nothing = "No waits were found",
 };

@@ -12,10 +12,7 @@
 static struct pmp_live_thread thread_of(const struct model *model,
 					const struct view_row *row)
 {
-	struct pmp_live_thread thread = { .size = sizeof(thread) };
-
-	pmp_live_thread(model->live, row->thread, &thread);
-	return thread;
+	return model_thread(model, row->thread);
 }
 
 static void text_tid(const struct model *model, const struct view_row *row, char *buffer,

@@ -112,10 +112,27 @@ char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
 /* ---- locks: waits.c ------------------------------------------------------------------- */
 
 /** What is known of a lock; its texts are in the buffer. */
-struct pmp_live_lock lock_of(const struct model *model, size_t lock, char *buffer,
-			     size_t size);
-/** "mutex mysql_bin_log+0x10", "mutex 0x7f31b8001a40 in the heap". Returns buffer. */
-char *lock_text(const struct model *model, size_t lock, char *buffer, size_t size);
+struct pmp_live_lock lock_of(const struct model *model, size_t lock, int moved,
+			     char *buffer, size_t size);
+/** What a thread waits for, "mutex mysql_bin_log+0x10", with its address as well, "mutex
+ * 0x7f31b8001a40 in the heap", "condition (metadata lock)". Returns buffer. */
+char *thread_lock_text(const struct model *model, const struct pmp_live_thread *thread,
+		       bool address, char *buffer, size_t size);
+/** The same of a row, "5 conditions (metadata lock)"; its parts: "condition", "metadata
+ * lock", and after a blank " mysql_bin_log+0x10", with its address as well, " 5 objects";
+ * "" if there is nothing to say. They return buffer. */
+char *row_lock_text(const struct model *model, const struct view_row *row, char *buffer,
+		    size_t size);
+char *row_kind_text(const struct model *model, const struct view_row *row, char *buffer,
+		    size_t size);
+char *row_meaning_text(const struct model *model, const struct view_row *row,
+		       char *buffer, size_t size);
+char *row_object_text(const struct model *model, const struct view_row *row, bool address,
+		      char *buffer, size_t size);
+/** What the functions of a stack say of a wait of its thread: see pmp_live_thread.kind.
+ * NULL: that has not been asked yet. */
+const struct stack_wait *wait_says(const struct model *model, size_t stack,
+				   unsigned kind);
 /** Who holds what a thread waits for: "28071 conn-17 D", "2 readers", "free"; "-" if that
  * is not known. Returns buffer. */
 char *holder_text(const struct model *model, const struct pmp_live_thread *waiter,
@@ -123,6 +140,12 @@ char *holder_text(const struct model *model, const struct pmp_live_thread *waite
 /** The same in a sentence, '28071 "conn-17" (D, fdatasync)'. */
 char *holder_words(const struct model *model, const struct pmp_live_thread *waiter,
 		   char *buffer, size_t size);
+/** What stands between a lock and that: "held by"; or "after" who is next, "of" a thread
+ * whose end is waited for. */
+const char *holder_relation(const struct model *model,
+			    const struct pmp_live_thread *waiter);
+/** Is a row of several objects, each of which may have another holder? */
+bool row_is_several(const struct lock_row *lock);
 /** What a thread waits for and who holds it, in a sentence. */
 char *wait_words(const struct model *model, const struct pmp_live_thread *waiter,
 		 char *buffer, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What threads wait for, and for whom, in words. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,28 +13,127 @@
 #define TEXT_SIZE 512
 #define LEAF_MAX 40
 
-struct pmp_live_lock lock_of(const struct model *model, size_t lock, char *buffer,
-			     size_t size)
+struct pmp_live_lock lock_of(const struct model *model, size_t lock, int moved,
+			     char *buffer, size_t size)
 {
-	struct pmp_live_lock known = { .size = sizeof(known) };
+	struct pmp_live_lock known = { .size = sizeof(known), .moved = moved };
 
 	pmp_live_lock(model->live, model->symbolizer, lock, &known, buffer, size);
 	return known;
 }
 
-char *lock_text(const struct model *model, size_t lock, char *buffer, size_t size)
+/* Append what there is room for. */
+__attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
+						      const char *format, ...)
 {
-	char text[TEXT_SIZE], kind[TEXT_SIZE];
-	struct pmp_live_lock known = lock_of(model, lock, text, sizeof(text));
+	size_t length = strlen(buffer);
+	va_list args;
 
-	pmp_escape(known.kind, kind, sizeof(kind));
-	if (*known.name)
-		snprintf(buffer, size, "%s %s", kind, known.name);
-	else if (known.address)
-		snprintf(buffer, size, "%s 0x%" PRIx64 "%s%s", kind, known.address,
-			 *known.place ? " " : "", known.place);
+	va_start(args, format);
+	vsnprintf(buffer + length, size - length, format, args);
+	va_end(args);
+}
+
+/* "mysql_bin_log+0x10", "0x7f31b8001a40 in the heap", and both if the address is wanted */
+static void add_object(const struct pmp_live_lock *known, bool address, char *buffer,
+		       size_t size)
+{
+	if (*known->name)
+		add(buffer, size, " %s", known->name);
+	if (*known->name && address && known->address)
+		add(buffer, size, ", 0x%" PRIx64, known->address);
+	else if (!*known->name && known->address)
+		add(buffer, size, " 0x%" PRIx64 "%s%s", known->address,
+		    *known->place ? " " : "", known->place);
+}
+
+char *thread_lock_text(const struct model *model, const struct pmp_live_thread *thread,
+		       bool address, char *buffer, size_t size)
+{
+	const struct stack_wait *says = wait_says(model, thread->stack, thread->kind);
+	struct pmp_live_lock known = { .kind = "", .name = "", .place = "" };
+	char text[TEXT_SIZE];
+
+	if (thread->lock != SIZE_MAX)
+		known = lock_of(model, thread->lock, says ? says->moved : 0, text,
+				sizeof(text));
+	if (says && says->ends)
+		snprintf(buffer, size, "the end (%s)", says->kind);
 	else
-		snprintf(buffer, size, "%s", kind);
+		pmp_escape(says ? says->kind : known.kind, buffer, size);
+	if (!says || !says->placeless)
+		add_object(&known, address, buffer, size);
+	if (says && says->meaning != NAME_NONE)
+		add(buffer, size, " (%s)", model_name(model, says->meaning));
+	return buffer;
+}
+
+char *row_object_text(const struct model *model, const struct view_row *row, bool address,
+		      char *buffer, size_t size)
+{
+	const struct lock_row *lock = lock_row(model, row);
+	struct pmp_live_lock known = { .name = "", .place = "" };
+	char text[TEXT_SIZE];
+
+	buffer[0] = '\0';
+	if (lock->many && lock->objects != 1) {
+		if (lock->objects)
+			snprintf(buffer, size, " %zu objects", lock->objects);
+		return buffer;
+	}
+	if (lock->lock != NAME_NONE)
+		known = lock_of(model, lock->lock, lock->moved, text, sizeof(text));
+	if (lock->many && !*known.name && !lock->ends)
+		known.address = lock->object;
+	add_object(&known, address, buffer, size);
+	return buffer;
+}
+
+char *row_kind_text(const struct model *model, const struct view_row *row, char *buffer,
+		    size_t size)
+{
+	const struct lock_row *lock = lock_row(model, row);
+	char text[TEXT_SIZE];
+
+	buffer[0] = '\0';
+	if (lock->kind)
+		snprintf(buffer, size, "%s", lock->kind);
+	else if (lock->lock != NAME_NONE)
+		pmp_escape(lock_of(model, lock->lock, 0, text, sizeof(text)).kind, buffer,
+			   size);
+	return buffer;
+}
+
+char *row_meaning_text(const struct model *model, const struct view_row *row,
+		       char *buffer, size_t size)
+{
+	const struct lock_row *lock = lock_row(model, row);
+	char text[TEXT_SIZE];
+
+	buffer[0] = '\0';
+	if (lock->meaning != NAME_NONE)
+		snprintf(buffer, size, "%s", model_name(model, lock->meaning));
+	else if (model->saved && lock->lock != NAME_NONE)
+		pmp_escape(lock_of(model, lock->lock, 0, text, sizeof(text)).meaning,
+			   buffer, size);
+	return buffer;
+}
+
+char *row_lock_text(const struct model *model, const struct view_row *row, char *buffer,
+		    size_t size)
+{
+	const struct lock_row *lock = lock_row(model, row);
+	char text[TEXT_SIZE], object[TEXT_SIZE];
+
+	row_kind_text(model, row, text, sizeof(text));
+	if (lock->many && lock->objects > 1)
+		snprintf(buffer, size, "%zu %s%s", lock->objects, text,
+			 *text && text[strlen(text) - 1] == 'x' ? "es" : "s");
+	else
+		snprintf(buffer, size, "%s%s", text,
+			 row_object_text(model, row, false, object, sizeof(object)));
+	if (*row_meaning_text(model, row, text, sizeof(text)))
+		add(buffer, size, " (%s)", text);
 	return buffer;
 }
 
@@ -66,21 +166,13 @@ static const char *special_text(enum pmp_held held)
 	}
 }
 
-static struct pmp_live_thread thread_at(const struct model *model, size_t i)
-{
-	struct pmp_live_thread thread = { .size = sizeof(thread) };
-
-	pmp_live_thread(model->live, i, &thread);
-	return thread;
-}
-
 char *holder_text(const struct model *model, const struct pmp_live_thread *waiter,
 		  char *buffer, size_t size)
 {
 	char name[64];
 
 	if (waiter->holder != SIZE_MAX) {
-		struct pmp_live_thread holder = thread_at(model, waiter->holder);
+		struct pmp_live_thread holder = model_thread(model, waiter->holder);
 
 		snprintf(buffer, size, "%d %s %c", (int)holder.tid,
 			 pmp_escape(holder.name, name, sizeof(name)),
@@ -108,7 +200,7 @@ char *holder_words(const struct model *model, const struct pmp_live_thread *wait
 	if (waiter->held == PMP_HELD_BY_ITSELF) {
 		snprintf(buffer, size, "itself");
 	} else if (waiter->holder != SIZE_MAX) {
-		struct pmp_live_thread holder = thread_at(model, waiter->holder);
+		struct pmp_live_thread holder = model_thread(model, waiter->holder);
 
 		/* For what it waits is said after it. */
 		leaf[0] = '\0';
@@ -130,24 +222,38 @@ const struct lock_row *lock_row(const struct model *model, const struct view_row
 	return &model->list.locks[row - model->list.rows];
 }
 
+const char *holder_relation(const struct model *model,
+			    const struct pmp_live_thread *waiter)
+{
+	const struct stack_wait *says = wait_says(model, waiter->stack, waiter->kind);
+
+	if (says && says->ends)
+		return "of";
+	return waiter->queued ? "after" : "held by";
+}
+
+bool row_is_several(const struct lock_row *lock)
+{
+	return lock->objects > 1 && lock->rank != LOCK_ROW_DEADLOCK;
+}
+
 char *wait_words(const struct model *model, const struct pmp_live_thread *waiter,
 		 char *buffer, size_t size)
 {
 	char text[TEXT_SIZE], words[TEXT_SIZE];
-	struct pmp_live_lock lock = lock_of(model, waiter->lock, text, sizeof(text));
-	size_t length;
+	const char *holder = "";
 
-	lock_text(model, waiter->lock, buffer, size);
-	length = strlen(buffer);
-	if (*lock.holder)
-		snprintf(buffer + length, size - length, " held by %s",
-			 pmp_escape(lock.holder, words, sizeof(words)));
+	if (waiter->lock != SIZE_MAX)
+		holder = lock_of(model, waiter->lock, 0, text, sizeof(text)).holder;
+	thread_lock_text(model, waiter, true, buffer, size);
+	if (*holder)
+		add(buffer, size, " held by %s",
+		    pmp_escape(holder, words, sizeof(words)));
 	else if (waiter->held == PMP_HELD_FREE)
-		snprintf(buffer + length, size - length, " (free)");
+		add(buffer, size, " (free)");
 	else if (waiter->held || waiter->readers)
-		snprintf(buffer + length, size - length, " %s %s",
-			 waiter->queued ? "after" : "held by",
-			 holder_words(model, waiter, words, sizeof(words)));
+		add(buffer, size, " %s %s", holder_relation(model, waiter),
+		    holder_words(model, waiter, words, sizeof(words)));
 	return buffer;
 }
 
@@ -164,28 +270,16 @@ size_t deadlock_count(const struct model *model)
 	return count;
 }
 
-bool waits_for_row(const struct model *model, const struct pmp_live_thread *thread,
-		   const struct view_row *row)
-{
-	const size_t lock = lock_row(model, row)->lock;
-	char text[TEXT_SIZE];
-	uint64_t address;
-
-	if (!thread->present || thread->lock == SIZE_MAX ||
-	    thread->process != row->process)
-		return false;
-	address = lock_of(model, lock, text, sizeof(text)).address;
-	return thread->lock == lock ||
-	       (address &&
-		address == lock_of(model, thread->lock, text, sizeof(text)).address);
-}
-
 bool waits_for_something(const struct model *model, const struct pmp_live_thread *thread)
 {
+	const struct stack_wait *says = wait_says(model, thread->stack, thread->kind);
 	char text[TEXT_SIZE];
 
+	if (thread->waits_for_lock ||
+	    (thread->lock != SIZE_MAX && says && says->meaning != NAME_NONE))
+		return true;
 	if (thread->lock == SIZE_MAX)
 		return false;
-	return thread->waits_for_lock || thread->holder_tid ||
-	       lock_of(model, thread->lock, text, sizeof(text)).address;
+	return thread->holder_tid ||
+	       lock_of(model, thread->lock, 0, text, sizeof(text)).address;
 }

@@ -135,6 +135,7 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.no_wchan = !options->wants_screen && !options->by_state &&
 			    !options->format->details,
 		.asleep = !options->wants_screen && options->format->asleep,
+		.asleep_before = options->wants_screen,
 		.waits = wants_peers(options) ? PMP_WAITS_PEERS : PMP_WAITS_HOLDERS,
 		.log = options->debug ? message_debug : NULL,
 		.log_arg = (void *)options->debug,

@@ -19,14 +19,6 @@ struct wait_group {
 	size_t count;
 };
 
-static struct pmp_live_thread thread_at(const struct model *model, size_t i)
-{
-	struct pmp_live_thread thread = { .size = sizeof(thread) };
-
-	pmp_live_thread(model->live, i, &thread);
-	return thread;
-}
-
 /* Append to a text what there is room for. */
 __attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
 						      const char *format, ...)
@@ -39,42 +31,52 @@ __attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
 	va_end(args);
 }
 
-/* "held by 28071 "conn-17" (D, fdatasync), 9 wait for this lock, 2 for others of it" */
+/* Who holds it, or who knows that. */
+static void add_holder(const struct model *model, const struct lock_row *lock,
+		       char *buffer, size_t size)
+{
+	const struct pmp_live_thread waiter = model_thread(model, lock->waiter);
+	char text[TEXT_SIZE];
+
+	if (waiter.held == PMP_HELD_FREE)
+		add(buffer, size, ", free: the next thread has been woken");
+	else if ((waiter.held || waiter.readers) && !row_is_several(lock))
+		add(buffer, size, " %s %s", holder_relation(model, &waiter),
+		    holder_words(model, &waiter, text, sizeof(text)));
+	else if (lock->rank == LOCK_ROW_OTHER)
+		return;
+	else if (lock->ask && *lock->ask)
+		add(buffer, size, ", %s knows the holder", lock->ask);
+	else
+		add(buffer, size, ", holder unknown");
+}
+
+/* "mutex LOCK_log held by 28071 "conn-17" (D, fdatasync), 9 wait, 2 for others of it" */
 void details_lock_title(const struct view *view, const struct view_row *row, char *buffer,
 			size_t size)
 {
 	const struct model *model = &view->model;
 	const struct lock_row *lock = lock_row(model, row);
-	struct pmp_live_thread waiter;
 	struct pmp_live_lock known;
 	char text[TEXT_SIZE], name[64];
 
-	lock_text(model, lock->lock, text, sizeof(text));
-	if (lock->deadlocked)
-		snprintf(buffer, size, "DEADLOCK: %s", text);
-	else
-		snprintf(buffer, size, "%s", text);
+	row_lock_text(model, row, text, sizeof(text));
+	snprintf(buffer, size, "%s%s",
+		 lock->rank == LOCK_ROW_DEADLOCK ? "DEADLOCK: " : "", text);
 	if (model->saved) {
-		known = lock_of(model, lock->lock, text, sizeof(text));
+		known = lock_of(model, lock->lock, 0, text, sizeof(text));
 		if (*known.holder)
 			add(buffer, size, " held by %s",
 			    pmp_escape(known.holder, name, sizeof(name)));
 		return;
 	}
 	if (lock->waiter == NAME_NONE) {
-		add(buffer, size, ", nobody waits now");
+		add(buffer, size, ", no thread waits now");
 		return;
 	}
-	waiter = thread_at(model, lock->waiter);
-	if (waiter.held == PMP_HELD_FREE)
-		add(buffer, size, ", free: the next thread has been woken");
-	else if (waiter.held || waiter.readers)
-		add(buffer, size, "%s %s", waiter.queued ? " after" : " held by",
-		    holder_words(model, &waiter, text, sizeof(text)));
-	else
-		add(buffer, size, ", holder unknown");
+	add_holder(model, lock, buffer, size);
 	add(buffer, size, ", %" PRIu64 " wait%s", row->count, row->count == 1 ? "s" : "");
-	if (lock->behind > row->count)
+	if (lock->behind > row->count && lock->rank == LOCK_ROW_LOCK)
 		add(buffer, size, ", %zu for others of it",
 		    lock->behind - (size_t)row->count);
 }
@@ -98,20 +100,22 @@ static void chain_text(const struct model *model, size_t stack, char *buffer, si
 /* For whom the holder waits, and so on to the one that has to finish first. */
 static void draw_way(const struct model *model, struct canvas_part *part, uint32_t holder)
 {
-	struct pmp_live_thread thread = thread_at(model, holder);
+	struct pmp_live_thread thread = model_thread(model, holder);
 	char text[ROW_TEXT], name[TEXT_SIZE], words[TEXT_SIZE];
 
-	for (int i = 0; i < CHAIN_MAX && thread.lock != SIZE_MAX; i++) {
+	for (int i = 0; i < CHAIN_MAX; i++) {
+		if (thread.lock == SIZE_MAX && !thread.waits_for_lock)
+			return;
 		snprintf(text, sizeof(text), " %s waits for %s",
 			 i ? "which" : "the holder",
-			 lock_text(model, thread.lock, name, sizeof(name)));
+			 thread_lock_text(model, &thread, false, name, sizeof(name)));
 		if (thread.held || thread.readers)
-			add(text, sizeof(text), " held by %s",
+			add(text, sizeof(text), " %s %s", holder_relation(model, &thread),
 			    holder_words(model, &thread, words, sizeof(words)));
 		draw_text(part, thread.deadlocked ? STYLE_RED : 0, text);
 		if (thread.holder == SIZE_MAX || thread.holder == holder)
 			return;
-		thread = thread_at(model, thread.holder);
+		thread = model_thread(model, thread.holder);
 	}
 }
 
@@ -119,11 +123,11 @@ static void draw_way(const struct model *model, struct canvas_part *part, uint32
 static void draw_others(const struct model *model, struct canvas_part *part,
 			uint32_t holder, const struct view_row *but)
 {
-	size_t locks[OTHERS_MAX], waiting[OTHERS_MAX], count = 0;
+	size_t locks[OTHERS_MAX], waiters[OTHERS_MAX], waiting[OTHERS_MAX], count = 0;
 	char text[TEXT_SIZE], name[TEXT_SIZE];
 
 	for (size_t i = 0; i < pmp_live_thread_count(model->live); i++) {
-		struct pmp_live_thread thread = thread_at(model, i);
+		struct pmp_live_thread thread = model_thread(model, i);
 		size_t k = 0;
 
 		if (!thread.present || thread.holder != holder || thread.queued ||
@@ -135,12 +139,15 @@ static void draw_others(const struct model *model, struct canvas_part *part,
 			continue;
 		waiting[k] = k == count ? 1 : waiting[k] + 1;
 		locks[k] = thread.lock;
+		waiters[k] = i;
 		count += k == count;
 	}
 	for (size_t k = 0; k < count; k++) {
+		const struct pmp_live_thread waiter = model_thread(model, waiters[k]);
+
 		snprintf(text, sizeof(text), " it also holds %s: %zu wait%s",
-			 lock_text(model, locks[k], name, sizeof(name)), waiting[k],
-			 waiting[k] == 1 ? "s" : "");
+			 thread_lock_text(model, &waiter, false, name, sizeof(name)),
+			 waiting[k], waiting[k] == 1 ? "s" : "");
 		draw_text(part, 0, text);
 	}
 }
@@ -170,7 +177,7 @@ static void draw_waiters(const struct model *model, struct canvas_part *part,
 
 	for (size_t i = 0;
 	     i < model->thread_count && i < pmp_live_thread_count(model->live); i++) {
-		struct pmp_live_thread thread = thread_at(model, i);
+		struct pmp_live_thread thread = model_thread(model, i);
 		const struct thread_row *names = &model->thread_rows[i];
 
 		if (!names->passes || !waits_for_row(model, &thread, row) ||
@@ -196,10 +203,11 @@ void details_lock_draw(struct view *view, struct canvas_part *part,
 	const struct model *model = &view->model;
 	const struct lock_row *lock = lock_row(model, row);
 	const bool whole = view->screen == SCREEN_STACK;
+	const bool has_holder = lock->holder != NAME_NONE && !row_is_several(lock);
 	char text[ROW_TEXT];
 
-	if (lock->holder != NAME_NONE) {
-		struct pmp_live_thread holder = thread_at(model, lock->holder);
+	if (has_holder) {
+		struct pmp_live_thread holder = model_thread(model, lock->holder);
 
 		if (!whole) {
 			text[0] = ' ';
@@ -215,10 +223,10 @@ void details_lock_draw(struct view *view, struct canvas_part *part,
 	}
 	if (!whole && !model->saved && lock->waiter != NAME_NONE)
 		return;
-	if (lock->holder != NAME_NONE) {
+	if (has_holder) {
 		draw_text(part, 0, "");
 		draw_text(part, STYLE_BOLD, " the holder's stack:");
-		details_draw_stack(view, part, thread_at(model, lock->holder).stack);
+		details_draw_stack(view, part, model_thread(model, lock->holder).stack);
 	} else {
 		draw_text(part, STYLE_BOLD, " the stack that has waited the longest:");
 		details_draw_stack(view, part, row->stack);

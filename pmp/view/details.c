@@ -64,7 +64,7 @@ void details_title(const struct view *view, const struct view_row *row, char *bu
 		   size_t size)
 {
 	const struct model *model = &view->model;
-	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_live_thread thread;
 
 	snprintf(buffer, size, "row %zu of %zu", view->at + 1, model->list.order_count);
 	if (model->live && model->list.type->row == ROW_LOCK) {
@@ -73,7 +73,7 @@ void details_title(const struct view *view, const struct view_row *row, char *bu
 	}
 	if (!model->live || row->thread >= pmp_live_thread_count(model->live))
 		return;
-	pmp_live_thread(model->live, row->thread, &thread);
+	thread = model_thread(model, row->thread);
 	add_thread(model, row, &thread, buffer, size);
 }
 

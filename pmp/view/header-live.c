@@ -21,9 +21,8 @@ static void count_threads(const struct view *view, struct live_header *header)
 	const struct pmp_live *live = view->model.live;
 
 	for (size_t i = 0; i < pmp_live_thread_count(live); i++) {
-		struct pmp_live_thread thread = { .size = sizeof(thread) };
+		const struct pmp_live_thread thread = model_thread(&view->model, i);
 
-		pmp_live_thread(live, i, &thread);
 		if (!thread.present)
 			continue;
 		switch (model_state(&view->model, thread.state, thread.waits_for_lock,

@@ -172,8 +172,8 @@ bool view_next_deadlock(struct view *view)
 	/* They are the first rows. */
 	now = model_row(model, view->at);
 	row = model_row(model, next);
-	if (!row || !lock_row(model, row)->deadlocked ||
-	    !lock_row(model, now)->deadlocked)
+	if (!row || lock_row(model, row)->rank != LOCK_ROW_DEADLOCK ||
+	    lock_row(model, now)->rank != LOCK_ROW_DEADLOCK)
 		next = 0;
 	view_move_to(view, (long)next);
 	return true;

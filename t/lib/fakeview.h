@@ -71,6 +71,11 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "\xe6\x97\xa5\xe6\x9c\xac::\xe8\xaa\x9e(\xe5\xad\x97)",
 	  .module = FAKE_SERVER },
 	{ .name = "main", .module = "/usr/bin/helper" },
+	{ .name = "pthread_cond_timedwait", .module = FAKE_LIBC },
+	{ .name = "MDL_wait::timed_wait(MDL_context_owner*)",
+	  .module = "/usr/sbin/mariadbd" },
+	{ .name = "sem_wait", .module = FAKE_LIBC },
+	{ .name = "ProcSleep", .module = "/usr/lib/postgresql/15/bin/postgres" },
 };
 
 #include "lib/fakenames.h"
@@ -93,7 +98,11 @@ enum {
 	FSYNC,
 	LOG,
 	WIDE,
-	HELPER_MAIN
+	HELPER_MAIN,
+	COND,
+	MDL,
+	SEM,
+	PROC_SLEEP
 };
 
 #define FAKE_S UINT64_C(1000000000)
@@ -141,6 +150,7 @@ TAP_UNUSED static void fake_call(struct pmp_thread *thread, int number, uint64_t
 }
 
 static bool fake_deadlock; /* in the server, of two threads */
+static bool fake_kinds;	   /* of waits, which names of functions tell */
 
 TAP_UNUSED static void fake_wait(struct pmp_thread *thread, uint64_t object, pid_t holder)
 {
@@ -163,6 +173,48 @@ TAP_UNUSED static void fake_circle(struct pmp_sample *sample)
 	fake_wait(other, 0x7f31b8003000, one->tid);
 	one->wait.flags |= PMP_WAIT_DEADLOCK;
 	other->wait.flags |= PMP_WAIT_DEADLOCK;
+}
+
+/* A thread that waits in other functions. */
+TAP_UNUSED static void fake_wait_in(struct pmp_sample *sample, size_t i,
+				    enum pmp_wait_kind kind, const int *functions)
+{
+	struct pmp_thread *thread = &sample->threads[i];
+	size_t count = 0;
+
+	thread->frame = sample->frame_count;
+	for (; functions[count] >= 0; count++) {
+		struct pmp_raw_frame frame = { .pc = fake_pc(functions[count]) };
+
+		if (pmp_sample_add_frames(sample, &frame, 1))
+			abort();
+	}
+	/* They have gone to the last one. */
+	sample->threads[sample->thread_count - 1].frame_count -= count;
+	thread->frame_count = count;
+	fake_call(thread, SYS_futex, 0x7f31b8004000 + 64 * i, 0x80, "futex_do_wait");
+	thread->wait = (struct pmp_wait){
+		.kind = (uint8_t)kind,
+		.flags = PMP_WAIT_PROVEN,
+		.object = kind ? 0x7f31b8004000 + 64 * i : 0,
+	};
+}
+
+/* A metadata lock for conn-1 to conn-5, semaphores for 6 and 7, 8 for the end of 67, a
+ * lock of PostgreSQL for 9. */
+TAP_UNUSED static void fake_waits(struct pmp_sample *sample)
+{
+	for (size_t i = 1; i <= 5; i++)
+		fake_wait_in(sample, i, PMP_WAIT_CONDITION,
+			     FAKE_STACK(COND, MDL, COMMAND, HANDLE, START));
+	for (size_t i = 6; i <= 7; i++)
+		fake_wait_in(sample, i, PMP_WAIT_FUTEX,
+			     FAKE_STACK(SEM, COMMAND, HANDLE, START));
+	fake_wait_in(sample, 8, PMP_WAIT_JOIN, FAKE_STACK(COMMAND, HANDLE, START));
+	sample->threads[8].wait.holder_is = PMP_HOLDER_THREAD;
+	sample->threads[8].wait.holder = sample->threads[67].tid;
+	fake_wait_in(sample, 9, PMP_WAIT_NONE,
+		     FAKE_STACK(EPOLL, PROC_SLEEP, COMMAND, HANDLE, START));
 }
 
 /* One snapshot of the server; a thread's CPU time grows as if it ran all the time. */
@@ -219,6 +271,8 @@ TAP_UNUSED static struct pmp_sample *fake_server(pid_t pid, uint64_t number,
 	thread->state = 'R';
 	if (fake_deadlock)
 		fake_circle(sample);
+	if (fake_kinds)
+		fake_waits(sample);
 	return sample;
 }
 
