@@ -156,6 +156,20 @@ bool pmp_wait_is_lock(const struct pmp_wait *wait)
 	}
 }
 
+/* Its block: the key, three words of a queue, what the thread waits by (1), a bool. Of the
+ * three the last one is a small number. */
+uint64_t pmp_wait_parked_under(const struct pmp_wait *wait)
+{
+	const unsigned all = PMP_WORD_BEFORE | PMP_WORD_AT | PMP_WORD_AFTER |
+			     PMP_WORD_FAR | PMP_WORD_SAME;
+	const struct pmp_wait_words *words = &wait->words;
+
+	if ((words->flags & all) != all || words->before || words->at != 1 ||
+	    (words->after & 0xff) > 1)
+		return 0;
+	return words->far;
+}
+
 struct pmp_sample *pmp_sample_new(void)
 {
 	struct pmp_sample *sample = calloc(1, sizeof(*sample));

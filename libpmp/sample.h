@@ -188,6 +188,26 @@ enum {
 	PMP_WAIT_DEADLOCK = 128, /* in a cycle of threads that was proven */
 };
 
+/* Which of the words around a futex could be read, and what else is known of them. */
+enum {
+	PMP_WORD_BEFORE = 1,
+	PMP_WORD_AT = 2,
+	PMP_WORD_AFTER = 4,
+	PMP_WORD_FAR = 8,
+	PMP_WORD_SAME = 16,	  /* .at is still the value that the thread waits by */
+	PMP_WORD_FREE_MUTEX = 32, /* if it is a mutex of glibc, no thread holds it */
+};
+
+/* Of a futex of which only names can tell what it is. Their meaning is another one for each
+ * kind: the target's bytes, of which nothing is believed. */
+struct pmp_wait_words {
+	uint32_t flags;	 /* PMP_WORD_ */
+	uint32_t before; /* 4 bytes before the futex's word */
+	uint32_t at;
+	uint32_t after; /* 4 bytes after it */
+	uint64_t far;	/* 32 bytes before it */
+};
+
 struct pmp_wait {
 	uint8_t kind;	   /* enum pmp_wait_kind; the rest is zero if it is NONE */
 	uint8_t holder_is; /* enum pmp_holder_is */
@@ -198,6 +218,7 @@ struct pmp_wait {
 	uint64_t
 		object; /* address of the lock, in its thread's memory; see pmp_outside */
 	uint64_t mutex; /* of a condition */
+	struct pmp_wait_words words; /* of PMP_WAIT_FUTEX; else zero */
 };
 
 /* What a thread waits for outside of its memory is of this type. */
@@ -269,11 +290,16 @@ static inline bool pmp_wait_same(const struct pmp_wait *a, const struct pmp_wait
 	return a->kind == b->kind && a->holder_is == b->holder_is &&
 	       a->flags == b->flags && a->count == b->count && a->holder == b->holder &&
 	       a->object == b->object && a->mutex == b->mutex && !a->outside &&
-	       !b->outside;
+	       !b->outside && a->words.flags == b->words.flags &&
+	       a->words.before == b->words.before && a->words.at == b->words.at &&
+	       a->words.after == b->words.after && a->words.far == b->words.far;
 }
 
 /* Is it a lock, which a thread holds? Not a condition, nor a futex of unknown use. */
 bool pmp_wait_is_lock(const struct pmp_wait *wait);
+/* If a thread is parked by parking_lot, which only names can tell: what it is parked under,
+ * the address of a lock. 0: it is not. */
+uint64_t pmp_wait_parked_under(const struct pmp_wait *wait);
 
 /* What each snapshot looks at, of thousands, comes first: it is in two lines of the
  * processor's cache. */

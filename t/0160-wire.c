@@ -524,6 +524,19 @@ static void test_unchanged(void)
 	   length);
 	is_int(last->threads[7].wait.holder, 6, "which arrives");
 	sample = next_of(last, 100, none);
+	sample->threads[9].wait.kind = PMP_WAIT_FUTEX;
+	sample->threads[9].wait.words =
+		(struct pmp_wait_words){ PMP_WORD_AT, 1, 2, 3, 4 };
+	length = pass(&pair, &last, sample);
+	ok(length > 0 && length < 2000 && last->threads[9].wait.words.far == 4 &&
+		   last->threads[9].wait.words.at == 2,
+	   "so do the words around a futex: %zu", length);
+	sample = next_of(last, 100, none);
+	sample->threads[9].wait = last->threads[9].wait;
+	sample->threads[9].wait.words.before++;
+	length = pass(&pair, &last, sample);
+	is_int(last->threads[9].wait.words.before, 2, "and those that have changed");
+	sample = next_of(last, 100, none);
 	sample->threads[8].asleep_since = 1236;
 	length = pass(&pair, &last, sample);
 	ok(length > 0 && length < 2000, "so does since when one sleeps: %zu", length);
@@ -1022,6 +1035,9 @@ static int feed_damaged(void (*damage)(struct pmp_sample *sample))
 		statement; \
 	}
 DAMAGE(no_damage, (void)sample)
+DAMAGE(bad_words, sample->threads[1].wait.words.far = 1)
+DAMAGE(bad_word_flags, sample->threads[1].wait.kind = PMP_WAIT_FUTEX;
+       sample->threads[1].wait.words.flags = PMP_WORD_FREE_MUTEX * 2)
 DAMAGE(bad_index, sample->threads[1].wait.outside = 3)
 DAMAGE(bad_type, sample->outsides[1].type = PMP_OUTSIDE_COUNT)
 DAMAGE(bad_sure, sample->outsides[1].sure = PMP_SURE_COUNT)
@@ -1042,6 +1058,8 @@ static void test_damaged_outsides(void)
 		const char *what;
 		void (*damage)(struct pmp_sample *sample);
 	} damages[] = {
+		{ "words of what is no futex", bad_words },
+		{ "what is known of words", bad_word_flags },
 		{ "an index", bad_index },
 		{ "a type", bad_type },
 		{ "how sure it is", bad_sure },

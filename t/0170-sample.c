@@ -302,8 +302,38 @@ static void test_sized(void)
 	   "a newer caller's struct keeps what is not known here");
 }
 
+/* What parking_lot's block of a parked thread never has. */
+static void test_parked(void)
+{
+	const unsigned all = PMP_WORD_BEFORE | PMP_WORD_AT | PMP_WORD_AFTER |
+			     PMP_WORD_FAR | PMP_WORD_SAME;
+	const struct pmp_wait parked = {
+		.kind = PMP_WAIT_FUTEX,
+		.words = { .flags = all, .at = 1, .after = 0xffffff01, .far = 0x5001 },
+	};
+	struct pmp_wait wait = parked;
+
+	ok(pmp_wait_parked_under(&wait) == 0x5001, "a thread is parked under a lock");
+	wait.words.at = 2;
+	ok(!pmp_wait_parked_under(&wait), "not if it waits by another value");
+	wait = parked;
+	wait.words.before = 1;
+	ok(!pmp_wait_parked_under(&wait), "or after a large number");
+	wait = parked;
+	wait.words.after = 2;
+	ok(!pmp_wait_parked_under(&wait), "or before what is no bool");
+	for (unsigned flag = 1; flag <= PMP_WORD_SAME; flag *= 2) {
+		wait = parked;
+		wait.words.flags &= ~flag;
+		ok(!pmp_wait_parked_under(&wait), "or without word %u", flag);
+	}
+	wait.words = (struct pmp_wait_words){ 0 };
+	ok(!pmp_wait_parked_under(&wait), "or where nothing was read");
+}
+
 int main(void)
 {
+	test_parked();
 	test_modules();
 	test_regions();
 	test_sample();

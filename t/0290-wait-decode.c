@@ -442,6 +442,10 @@ static void check_owners(const struct pmp_thread_layout *layout)
 	put32(&scene, LOCK, FUTEX_WAITERS | 16);
 	is_int(decode(&scene).kind, PMP_WAIT_MUTEX, "a normal mutex of musl is one");
 	is_int(decode(&scene).holder, 0, "a normal mutex of musl names nobody");
+	is_int(decode(&scene).holder_is, PMP_HOLDER_NONE, "and is not free");
+	put32(&scene, LOCK, 0);
+	is_int(decode(&scene).holder_is, PMP_HOLDER_FREE,
+	       "a normal mutex of musl that was released is free");
 }
 
 /* It waits by a word that might be another one of a lock 4 bytes further on. */
@@ -580,6 +584,8 @@ static void check_calls(const struct pmp_thread_layout *layout)
 	put64(&scene, OTHER + 8, LOCK);
 	ok(decode(&scene).kind == PMP_WAIT_FUTEX && decode(&scene).object == LOCK,
 	   "futex_waitv(2): the first of them");
+	ok(!decode(&scene).count && !decode(&scene).words.flags,
+	   "of whose memory nothing is said");
 	begin(&scene, layout, PLAIN, 0);
 	scene.number = SYS_read;
 	is_int(decode(&scene).kind, PMP_WAIT_NONE,
@@ -596,6 +602,8 @@ static void check_known(const struct pmp_thread_layout *layout)
 	put32(&scene, LOCK + 8, 0);
 	put32(&scene, LOCK + 12, 0);
 	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "nobody has the mutex: any futex");
+	ok(decode(&scene).words.flags & PMP_WORD_FREE_MUTEX,
+	   "which would be free if names say that it is a mutex");
 	scene.known = PMP_WAIT_CONDITION;
 	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "if it was something else as well");
 	scene.known = PMP_WAIT_MUTEX;
@@ -606,6 +614,59 @@ static void check_known(const struct pmp_thread_layout *layout)
 	is_int(decode(&scene).holder, HOLDER, "it is taken just now");
 	put32(&scene, LOCK + 16, 4);
 	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "it is a mutex no more");
+}
+
+/* A futex of which one field of a free mutex is another: it would not be free. */
+static void check_not_free(const struct pmp_thread_layout *layout, uint64_t field,
+			   uint32_t value, const char *what)
+{
+	struct scene scene;
+
+	begin(&scene, layout, PLAIN, 0);
+	make_normal(&scene);
+	put32(&scene, LOCK + 8, 0);
+	put32(&scene, LOCK + 12, 0);
+	if (field)
+		put32(&scene, field, value);
+	else
+		scene.args[2] = value;
+	ok(decode(&scene).kind == PMP_WAIT_FUTEX &&
+		   !(decode(&scene).words.flags & PMP_WORD_FREE_MUTEX),
+	   "no mutex that is free: another %s", what);
+}
+
+/* What is kept of the memory of any other futex. */
+static void check_words(const struct pmp_thread_layout *layout)
+{
+	const unsigned all =
+		PMP_WORD_BEFORE | PMP_WORD_AT | PMP_WORD_AFTER | PMP_WORD_FAR;
+	struct pmp_wait_words words;
+	struct scene scene;
+
+	begin(&scene, layout, PLAIN, 7);
+	put64(&scene, LOCK - 32, OTHER);
+	put32(&scene, LOCK - 4, 10);
+	put32(&scene, LOCK, 7);
+	put32(&scene, LOCK + 4, 4);
+	words = decode(&scene).words;
+	is_int(words.flags, all | PMP_WORD_SAME, "the words of another futex");
+	ok(words.before == 10 && words.at == 7 && words.after == 4 && words.far == OTHER,
+	   "are kept");
+	put32(&scene, LOCK, 8);
+	is_int(decode(&scene).words.flags, all, "it has changed since the wait began");
+	scene.args[0] = BASE + SIZE - 4;
+	put32(&scene, BASE + SIZE - 4, 8);
+	words = decode(&scene).words;
+	ok(words.flags == (all & ~(unsigned)PMP_WORD_AFTER) && words.at == 8,
+	   "what cannot be read is not there, rather than zero");
+	scene.args[0] = BASE + SIZE + 4096;
+	is_int(decode(&scene).words.flags, 0, "nothing can be read");
+	begin(&scene, layout, PLAIN, 0);
+	make_normal(&scene);
+	is_int(decode(&scene).words.flags, 0, "a lock that is known needs no words");
+	check_not_free(layout, 0, 1, "value");
+	check_not_free(layout, LOCK + 8, HOLDER, "owner");
+	check_not_free(layout, LOCK + 16, 4, "kind");
 }
 
 /* The lock is at the end of what is mapped. */
@@ -643,6 +704,7 @@ static void check_layout(const struct pmp_thread_layout *layout, const char *nam
 	check_conditions(layout);
 	check_calls(layout);
 	check_known(layout);
+	check_words(layout);
 	check_edges(layout);
 }
 

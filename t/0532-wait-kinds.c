@@ -431,6 +431,71 @@ static void test_filtered(void)
 	pmp_profile_free(profile);
 }
 
+/* ---- what memory says of kinds that names tell ----------------------------------------- */
+
+/* Of the only thread of a sample, with these functions, which waits by a futex. */
+static struct pmp_named_wait name_words(const int *stack,
+					const struct pmp_wait_words *words)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .keep_snapshot = true };
+	struct pmp_sample *sample = pmp_sample_new();
+	struct pmp_named_wait named;
+	struct pmp_profile *profile;
+	struct pmp_report *report;
+	struct pmp_thread *thread;
+
+	if (!sample || pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	thread = fake_thread(sample, 10, "waiter", stack);
+	thread->syscall = SYS_futex;
+	thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_FUTEX,
+					  .object = OBJECT,
+					  .words = *words };
+	if (pmp_profile_add(profile, sample, NULL))
+		abort();
+	report = report_of(profile, NULL);
+	pmp_report_name_row(report, &report->snapshot->rows[0], &named);
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+	pmp_sample_free(sample);
+	return named;
+}
+
+static void test_words(void)
+{
+	const struct pmp_wait_words free_mutex = { .flags = PMP_WORD_FREE_MUTEX };
+	const struct pmp_wait_words readers = { .flags = PMP_WORD_BEFORE | PMP_WORD_AT,
+						.before = 0x80000002,
+						.at = 7 };
+	const struct pmp_wait_words writer = { .flags = PMP_WORD_BEFORE,
+					       .before = UINT32_MAX };
+	const struct pmp_wait_words posted = { .flags = PMP_WORD_AT, .at = 1 };
+	struct pmp_named_wait named;
+
+	named = name_words(STACK(LLL, MUTEX, MAIN), &free_mutex);
+	is_int(named.wait.holder_is, PMP_HOLDER_FREE, "a mutex by name is free");
+	named = name_words(STACK(LLL, COND, MAIN), &free_mutex);
+	is_int(named.wait.holder_is, PMP_HOLDER_NONE, "another kind is not");
+	named = name_words(STACK(SYSCALL, RUST_FUTEX, RUST_WRITE), &readers);
+	ok(named.wait.count == 2 && !named.wait.holder && !named.wait.holder_is,
+	   "readers are counted");
+	ok(named.wait.object == OBJECT - 4, "of the lock before the word");
+	named = name_words(STACK(SYSCALL, RUST_FUTEX, RUST_WRITE), &writer);
+	ok(named.said.what == PMP_SAYS_WRITER && !named.wait.count &&
+		   !named.wait.holder_is && !named.wait.holder,
+	   "a writer that is not known is no holder");
+	named = name_words(STACK(SEM, MAIN), &posted);
+	ok(named.said.what == PMP_SAYS_VALUE && named.said.count == 1,
+	   "a semaphore has a value");
+	named = name_words(STACK(SYSCALL, PARKER, PARKING_MUTEX), &posted);
+	ok(!named.parked && !named.wait.object && named.said.what == PMP_SAYS_NOTHING,
+	   "what is parked under nothing known has no address");
+	named = name_words(STACK(MAIN), &writer);
+	ok(named.said.what == PMP_SAYS_NOTHING && named.wait.object == OBJECT,
+	   "without a name nothing is said");
+}
+
 /* ---- meanings of the user ------------------------------------------------------------ */
 
 static const struct pmp_row *row_with(const struct pmp_report *report, const char *text)
@@ -585,6 +650,7 @@ int main(void)
 	test_functions();
 	test_stacks();
 	test_filtered();
+	test_words();
 	test_users();
 	return done_testing();
 }

@@ -19,7 +19,7 @@ tab=$(printf '\t')
 
 # What musl does not have; and what may be missing on a machine: FUTEX_LOCK_PI2, SCHED_FIFO, a
 # network, a Once of Rust's that is a futex.
-glibc_only='mutex-adaptive|mutex-protect|mutex-clock|mutex-pi-clock|mutex-free|rwlock-reader-next'
+glibc_only='mutex-adaptive|mutex-protect|mutex-clock|mutex-pi-clock|mutex-free|mutex-released|rwlock-reader-next'
 machine_only='mutex-protect|mutex-pi-clock|tcp|rust-once'
 
 # may_skip KIND LIBRARY REASON

@@ -99,6 +99,14 @@ check_rust() {
 	library=rust
 	all_found ./locks-rust "Rust"
 	all_found ./locks-rust "Rust, names as they are stored" 1 --no-demangle
+	locks_start ./locks-rust rust-rwlock-read rust-rwlock-write
+	like "$(text rust-rwlock-read)" '^HOLDER UNKNOWN Rust rwlock .*RWLOCK, N: a writer holds it' \
+		"Rust: a rwlock that a writer holds"
+	like "$(text rust-rwlock-write)" '^HOLDER UNKNOWN Rust rwlock .*RWLOCK, N: 2 readers hold it' \
+		"Rust: and one that readers hold"
+	like "$(raw rust-rwlock-read)" 'rwlock X held by a writer$' "Rust, raw: a writer"
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids
 	library=glibc
 }
 
@@ -114,7 +122,8 @@ text() {
 
 check_text() {
 	locks_start "$top_builddir/t/target/locks" mutex-static deadlock self ended chain \
-		rwlock-writer-readers condition-static deadlock-join victims before-fork deadlock-rwlock
+		rwlock-writer-readers condition-static deadlock-join victims before-fork deadlock-rwlock \
+		barrier semaphore mutex-released
 	is "$(text mutex-static)" 'locks [N]: 3 threads, 1 waits for locks, the holder of 1 is known
 No deadlock.
 
@@ -147,6 +156,12 @@ DEADLOCK: 2 threads wait for each other
   condition .*
  *1 T s  waiter +pthread_cond_wait' "a condition"
 	is "$(text condition-static | grep -c HOLDER)" 0 "which nobody holds"
+	like "$(text barrier)" '^OTHER WAITS
+  barrier .*: 3 of 4 have come
+ *3 T s  waiter +pthread_barrier_wait' "a barrier: how many have come"
+	like "$(text semaphore)" '^  semaphore .*: its value is 0$' "a semaphore: its value"
+	like "$(text mutex-released)" '^FREE mutex X: the next one has been woken' \
+		"a mutex that was free from the first look on"
 	like "$(text condition-static --lock-meaning 's/^(wait)_pair$/\1ing room/')" \
 		'^HOLDER UNKNOWN condition .*N \(waiting room\)
  *1 T s  waiter' "--lock-meaning says what it is"
@@ -227,7 +242,7 @@ raw() {
 
 check_raw() {
 	locks_start "$top_builddir/t/target/locks" mutex-static chain deadlock self ended \
-		rwlock-writer-readers deadlock-join condition-static before-fork
+		rwlock-writer-readers deadlock-join condition-static before-fork barrier semaphore
 	is "$(raw mutex-static)" '"waiter", waits for mutex X held by LWP N "holder"
 "holder", holds mutex X (1 waits)' "raw: who waits, and who holds"
 	is "$(raw chain)" '"last", waits for mutex X held by LWP N "third"
@@ -246,6 +261,8 @@ check_raw() {
 		"a holder before a fork"
 	is "$(raw rwlock-writer-readers)" '"waiter", waits for rwlock X held by 2 readers' "readers"
 	is "$(raw condition-static)" '"waiter", waits for condition X' "a condition"
+	like "$(raw barrier)" '"waiter", waits for barrier [^ ]* \(3 of 4 have come\)' "a barrier"
+	like "$(raw semaphore)" '"waiter", waits for semaphore [^ ]* \(its value is 0\)' "a semaphore"
 	like "$("$PMP" -f json -n 1 -q -p "$(ready_pid deadlock)")" '"deadlocks":\[\[[0-9]+,[0-9]+\]\]' \
 		"json: the deadlocks of a snapshot"
 	unlike "$("$PMP" -f json -n 1 -q -p "$(ready_pid chain)")" '"deadlocks"' "if there are any"
@@ -349,6 +366,51 @@ check_hostile() {
 	is "$(tr -d '\n -~' <out | wc -c)" 0 "of which none is printed"
 	kill -KILL "$hostile"
 	wait "$hostile" 2>/dev/null
+}
+
+# Threads come to a barrier one by one: who sleeps there sees the others come.
+check_late() {
+	cat >late.c <<-'EOF'
+	#include <pthread.h>
+	#include <signal.h>
+	#include <stdio.h>
+	#include <sys/prctl.h>
+	#include <unistd.h>
+
+	static pthread_barrier_t barrier;
+
+	static void *wait(void *arg)
+	{
+		pthread_barrier_wait(&barrier);
+		return arg;
+	}
+
+	int main(void)
+	{
+		pthread_t thread;
+		int i;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_barrier_init(&barrier, NULL, 9);
+		for (i = 0; i < 3; i++) {
+			pthread_create(&thread, NULL, wait, NULL);
+			puts("one");
+			fflush(stdout);
+			usleep(300000);
+		}
+		for (;;)
+			pause();
+	}
+	EOF
+	build ./late late.c || { ok false "the target builds"; return; }
+	./late >said &
+	late=$!
+	wait_for 'grep -q one said'
+	"$PMP" -f json -q -i 100ms -d 2 -p "$late" >found.json
+	is "$(sed -n '$p' found.json | grep -o '"arrived":[0-9]*,"of":[0-9]*' | sort | uniq -c | tr -s ' ')" \
+		' 3 "arrived":3,"of":9' "a barrier: who came first knows of those who came later"
+	kill -KILL "$late"
+	wait "$late" 2>/dev/null
 }
 
 run_checks "$@"

@@ -345,8 +345,10 @@ static bool decode_stdio(const struct futex_view *view, struct pmp_wait *wait)
 	return true;
 }
 
-/* pthread_mutex_t of glibc: lock, count, owner, users, kind. */
-static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
+/* pthread_mutex_t of glibc: lock, count, owner, users, kind. known: that it is a mutex, so
+ * that it may also be free. */
+static bool decode_mutex_as(const struct futex_view *view, bool known,
+			    struct pmp_wait *wait)
 {
 	enum { OWNER = 8, USERS = 12, KIND = 16 };
 	enum { ROBUST = 16, PROTECTED = 64, CEILING = 19 };
@@ -358,7 +360,7 @@ static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
 	    users > USERS_MAX)
 		return false;
 	/* Without users it is free, or being taken or released: then other locks look like it. */
-	if (!users && !(kind & ROBUST) && view->call->known != PMP_WAIT_MUTEX)
+	if (!users && !(kind & ROBUST) && !known)
 		return false;
 	if (kind & ROBUST) {
 		if (!(view->value & FUTEX_WAITERS))
@@ -376,6 +378,11 @@ static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
 	set_object(view, wait, PMP_WAIT_MUTEX, 0);
 	set_holder(view, wait, owner);
 	return true;
+}
+
+static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
+{
+	return decode_mutex_as(view, view->call->known == PMP_WAIT_MUTEX, wait);
 }
 
 /* pthread_rwlock_t of glibc. */
@@ -486,6 +493,8 @@ static bool decode_mutex_musl(const struct futex_view *view, struct pmp_wait *wa
 	set_object(view, wait, PMP_WAIT_MUTEX, TYPE);
 	if (type & OWNED || PMP_FAULT("musl-any-type"))
 		set_holder_word(view, wait, word);
+	else if (!(word & ~(uint32_t)FUTEX_WAITERS))
+		wait->holder_is = PMP_HOLDER_FREE;
 	return true;
 }
 
@@ -558,6 +567,35 @@ static bool decode(const struct futex_view *view, struct pmp_wait *wait)
 	return false;
 }
 
+/* ---- what only names can tell ------------------------------------------------------ */
+
+static bool is_free_mutex(const struct futex_view *view)
+{
+	struct pmp_wait wait = { 0 };
+
+	return view->memory->libc != PMP_LIBC_MUSL &&
+	       decode_mutex_as(view, true, &wait) && wait.holder_is == PMP_HOLDER_FREE;
+}
+
+static void keep_words(const struct futex_view *view, struct pmp_wait_words *words)
+{
+	enum { BEFORE = -4, AT = 0, AFTER = 4, FAR = -32 };
+
+	if (get_u32(view, BEFORE, &words->before))
+		words->flags |= PMP_WORD_BEFORE;
+	if (get_u32(view, AT, &words->at)) {
+		words->flags |= PMP_WORD_AT;
+		if (words->at == view->value)
+			words->flags |= PMP_WORD_SAME;
+	}
+	if (get_u32(view, AFTER, &words->after))
+		words->flags |= PMP_WORD_AFTER;
+	if (get_u64(view, FAR, &words->far))
+		words->flags |= PMP_WORD_FAR;
+	if (is_free_mutex(view))
+		words->flags |= PMP_WORD_FREE_MUTEX;
+}
+
 /* ---- all of them ------------------------------------------------------------------ */
 
 /* "Any of these": the first one stands for all. */
@@ -567,7 +605,6 @@ static void decode_many(const struct pmp_wait_call *call,
 	enum { ADDRESS = 8 };
 
 	wait->kind = PMP_WAIT_FUTEX;
-	wait->count = (uint32_t)call->args[1];
 	if (!pmp_read(&memory->reader, call->args[0] + ADDRESS, &wait->object,
 		      sizeof(wait->object)))
 		wait->object = 0;
@@ -620,4 +657,5 @@ void pmp_wait_decode(const struct pmp_wait_call *call,
 		return;
 	wait->kind = PMP_WAIT_FUTEX;
 	wait->object = view.futex;
+	keep_words(&view, &wait->words);
 }

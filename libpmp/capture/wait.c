@@ -54,11 +54,13 @@ void pmp_wait_prove(struct pmp_work *work)
 
 /* ---- at the end of a capture ---------------------------------------------------------- */
 
-/* May the lock have come into other hands while its waiter slept? */
-static bool is_handed_over(const struct pmp_wait *wait)
+/* May the lock have come into other hands while its waiter slept? Of a futex the words are
+ * read again only for those who want to know as much as can be. */
+static bool may_have_changed(const struct pmp_target *target, const struct pmp_wait *wait)
 {
 	return wait->kind == PMP_WAIT_MUTEX || wait->kind == PMP_WAIT_RWLOCK ||
-	       wait->kind == PMP_WAIT_LATCH || wait->kind == PMP_WAIT_STDIO;
+	       wait->kind == PMP_WAIT_LATCH || wait->kind == PMP_WAIT_STDIO ||
+	       (wait->words.flags && target->options.asleep);
 }
 
 /* What is proven of the lock alone stays so; of its holder nothing is known. */
@@ -68,6 +70,7 @@ static void forget_holder(struct pmp_wait *wait)
 	wait->holder_is = PMP_HOLDER_NONE;
 	wait->count = 0;
 	wait->flags &= (uint16_t) ~(PMP_WAIT_PROVEN | PMP_WAIT_OWNER_DIED);
+	wait->words = (struct pmp_wait_words){ 0 };
 }
 
 /* Has it slept since its wait was read? */
@@ -90,6 +93,13 @@ static int by_object(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
+/* What was any futex may have become known: a mutex that was free, for instance. */
+static bool is_same_lock(const struct pmp_wait *was, const struct pmp_wait *now)
+{
+	return now->kind == was->kind ? now->object == was->object
+				      : was->kind == PMP_WAIT_FUTEX && now->kind;
+}
+
 /* Threads that wait for one lock: its bytes once. */
 static void read_lock(struct pmp_target *target, struct pmp_thread **waiters,
 		      size_t count)
@@ -101,7 +111,7 @@ static void read_lock(struct pmp_target *target, struct pmp_thread **waiters,
 		struct pmp_wait now;
 
 		pmp_wait_read(&reader, thread, thread->args, NULL, 0, &now);
-		if (now.kind == thread->wait.kind && now.object == thread->wait.object) {
+		if (is_same_lock(&thread->wait, &now)) {
 			now.flags |= PMP_WAIT_PROVEN;
 			thread->wait = now;
 		} else {
@@ -174,8 +184,11 @@ static int renew_unchanged(struct pmp_capture *capture)
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		struct pmp_thread *thread = &sample->threads[i];
 
-		if (thread->obtained == PMP_UNCHANGED && is_handed_over(&thread->wait) &&
-		    (!still || thread->wait.flags & PMP_WAIT_SHARED))
+		if (thread->obtained != PMP_UNCHANGED)
+			continue;
+		if (!may_have_changed(capture->target, &thread->wait))
+			thread->wait.words = (struct pmp_wait_words){ 0 };
+		else if (!still || thread->wait.flags & PMP_WAIT_SHARED)
 			waiters[count++] = thread;
 	}
 	if (count) {

@@ -57,6 +57,7 @@ struct pmp_named_kind_info {
 	bool once;	/* whose holder runs what is to be done once */
 	bool placeless; /* the futex is the waiter's own: it does not say which object */
 	bool musl_placeless; /* so with musl */
+	bool parked;	     /* by parking_lot, under the address of what is waited for */
 	int offset;	     /* from the futex to the object */
 	/* Bits of enum pmp_wait_kind: what it may look like. Of an outer one: bits of
 	 * enum pmp_named_kind, in which it waits. */

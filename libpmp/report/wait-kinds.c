@@ -255,6 +255,18 @@ static void move(struct pmp_named_wait *named, int offset)
 	named->moved = offset;
 }
 
+/* What can be read of its memory now that its kind is known. */
+static void take_words(struct pmp_named_wait *named, const struct verdict *verdict)
+{
+	struct pmp_wait *wait = &named->wait;
+
+	named->said = pmp_words_say(verdict->kind, verdict->module, &wait->words);
+	if (named->said.what == PMP_SAYS_FREE)
+		wait->holder_is = PMP_HOLDER_FREE;
+	else if (named->said.what == PMP_SAYS_READERS)
+		wait->count = named->said.count;
+}
+
 /* A kind that the bytes have proven stays unless it cannot be what the names say. */
 static void take_kind(struct pmp_named_wait *named, const struct verdict *verdict)
 {
@@ -280,6 +292,7 @@ static void take_kind(struct pmp_named_wait *named, const struct verdict *verdic
 		wait->object = 0;
 	else if (wait->object)
 		move(named, info->offset);
+	take_words(named, verdict);
 }
 
 static void take_outer(struct pmp_named_wait *named, const struct verdict *verdict)
@@ -293,7 +306,9 @@ static void take_outer(struct pmp_named_wait *named, const struct verdict *verdi
 	named->lock = info->lock;
 	named->write = info->write;
 	drop_holder(named);
+	named->said = (struct pmp_said){ PMP_SAYS_NOTHING };
 	named->wait.object = 0;
+	named->parked = info->parked;
 }
 
 /* Of what is a lock by itself nothing more need be said. */
@@ -349,6 +364,18 @@ void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *l
 	name(&asked, locations, count, wait->kind, named);
 }
 
+/* In the queue of a rwlock's writer, who waits for its readers, the last bit is set. */
+static void take_parked(const struct pmp_row *row, struct pmp_named_wait *named)
+{
+	uint64_t key = pmp_wait_parked_under(&named->wait);
+
+	named->parked = row->parked.in != PMP_IN_NOTHING;
+	if (!named->parked)
+		return;
+	named->wait.object = key;
+	move(named, -(int)(key & 1));
+}
+
 static void name_row(const struct wait_question *asked, const struct pmp_row *row,
 		     struct pmp_named_wait *named)
 {
@@ -357,6 +384,8 @@ static void name_row(const struct wait_question *asked, const struct pmp_row *ro
 	*named = (struct pmp_named_wait){ .wait = thread->wait };
 	name(asked, row->found, row->found_count,
 	     thread->state != 'R' && thread->syscall >= 0, named);
+	if (named->parked)
+		take_parked(row, named);
 }
 
 void pmp_live_names_ask(struct pmp_live_names *live, const pmp_location *locations,
@@ -505,8 +534,11 @@ bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_r
 			     const struct pmp_named_wait *named,
 			     struct pmp_object *object)
 {
-	if (!named->wait.object || pmp_wait_is_outside(named->wait.kind) ||
-	    !pmp_report_object(report, row, object))
+	if (!named->wait.object || pmp_wait_is_outside(named->wait.kind))
+		return false;
+	if (named->parked)
+		pmp_symbolizer_object(report->symbolizer, &row->parked, object);
+	else if (!pmp_report_object(report, row, object))
 		return false;
 	pmp_object_move(object, named->moved);
 	return true;

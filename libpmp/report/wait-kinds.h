@@ -9,6 +9,7 @@
 #define PMP_REPORT_WAIT_KINDS_H
 
 #include "report/report.h"
+#include "report/wait-words.h"
 
 struct pmp_named_wait {
 	struct pmp_wait wait; /* as it was found; object 0: not known. Without a holder
@@ -22,6 +23,9 @@ struct pmp_named_wait {
 	int moved;	      /* from what the bytes have as its object to this one */
 	/* PMP_NAMED_ONCE or _GUARD: who holds it runs what is done once; else 0. */
 	uint8_t once;
+	struct pmp_said said; /* by its memory, where only names tell its kind */
+	/* The object is what the thread is parked under: see pmp_row.parked. */
+	bool parked;
 	bool inferred; /* the holder: no other thread can be in that function */
 	bool vetoed;   /* the names say that it is another kind than the bytes do */
 };

@@ -24,17 +24,31 @@ static int compare_rows(const void *a, const void *b)
 
 /* ---- what threads wait for --------------------------------------------------- */
 
+static void locate_parked(struct pmp_kept_snapshot *snapshot,
+			  const struct pmp_sample *sample, uint64_t key,
+			  struct pmp_located_object *parked)
+{
+	const struct pmp_region *region =
+		sample->maps ? pmp_maps_find(sample->maps, key) : NULL;
+
+	if (region && region->prot & PMP_PROT_WRITE)
+		pmp_locator_find(&snapshot->locator, key, parked);
+}
+
 static void locate_objects(struct pmp_kept_snapshot *snapshot,
 			   const struct pmp_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
-		struct pmp_located_object *object = &snapshot->rows[i].object;
+		const struct pmp_wait *wait = &sample->threads[i].wait;
+		struct pmp_row *row = &snapshot->rows[i];
+		uint64_t key = pmp_wait_parked_under(wait);
 
-		object->location = PMP_LOCATION_NONE;
-		if (sample->threads[i].wait.kind &&
-		    !pmp_wait_is_outside(sample->threads[i].wait.kind))
-			pmp_locator_find(&snapshot->locator,
-					 sample->threads[i].wait.object, object);
+		row->object.location = PMP_LOCATION_NONE;
+		row->parked.location = PMP_LOCATION_NONE;
+		if (wait->kind && !pmp_wait_is_outside(wait->kind))
+			pmp_locator_find(&snapshot->locator, wait->object, &row->object);
+		if (key)
+			locate_parked(snapshot, sample, key, &row->parked);
 	}
 }
 

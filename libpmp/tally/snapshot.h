@@ -17,6 +17,8 @@ struct pmp_row {
 	const pmp_location *found; /* as they were found, whatever a filter leaves */
 	size_t found_count;
 	struct pmp_located_object object; /* that thread->wait names, if it does */
+	/* What it may be parked under, see pmp_wait_parked_under(): if that can be written. */
+	struct pmp_located_object parked;
 };
 
 struct pmp_snapshot {

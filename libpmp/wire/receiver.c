@@ -272,12 +272,24 @@ static int receive_maps(struct pmp_receiver *receiver, pid_t pid,
 	return 0;
 }
 
+/* Only a futex has them; the words themselves may be anything. */
+static bool words_valid(const struct pmp_wait *wait)
+{
+	const struct pmp_wait_words *words = &wait->words;
+	const unsigned flags = PMP_WORD_FREE_MUTEX * 2 - 1;
+
+	if (wait->kind == PMP_WAIT_FUTEX)
+		return words->flags <= flags;
+	return !words->flags && !words->before && !words->at && !words->after &&
+	       !words->far;
+}
+
 static bool wait_valid(const struct pmp_wait *wait)
 {
 	const unsigned flags = PMP_WAIT_DEADLOCK * 2 - 1;
 
 	return wait->kind < PMP_WAIT_COUNT && wait->holder_is < PMP_HOLDER_UNCHECKED &&
-	       wait->flags <= flags && wait->holder >= 0;
+	       wait->flags <= flags && wait->holder >= 0 && words_valid(wait);
 }
 
 static bool outsides_valid(const struct pmp_sample *sample)

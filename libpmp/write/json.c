@@ -221,6 +221,20 @@ static uint64_t asleep(const struct pmp_report *report, const struct pmp_thread 
 	return thread->asleep_since < now ? now - thread->asleep_since : 0;
 }
 
+/* ,"arrived":3,"of":4 of a barrier; ,"value":0 of a semaphore */
+static void add_said(struct pmp_buf *buf, const struct pmp_said *said)
+{
+	switch (said->what) {
+	case PMP_SAYS_WRITER: add_text(buf, "held", "write"); break;
+	case PMP_SAYS_ARRIVED:
+		add_number(buf, "arrived", said->count);
+		add_number(buf, "of", said->of);
+		break;
+	case PMP_SAYS_VALUE: add_number(buf, "value", said->count); break;
+	default: break;
+	}
+}
+
 /* ,"wait":{"kind":"mutex","object":"0x7f31b8001a40","holder":4131,"sure":"exact"} */
 static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 		     const struct pmp_row *row)
@@ -253,6 +267,7 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	add_others(buf, report, wait);
 	if (wait->count)
 		add_number(buf, "readers", wait->count);
+	add_said(buf, &named.said);
 	if (row->thread->asleep_since)
 		add_number(buf, "asleep_ns", asleep(report, row->thread));
 	add_flag(buf, "write", named.write);

@@ -874,6 +874,8 @@ static void title_unknown(const struct locks *locks, const struct node_run *run)
 	if (readers)
 		pmp_buf_printf(buf, ": %" PRIu32 " reader%s it", readers,
 			       readers == 1 ? " holds" : "s hold");
+	else if (named->said.what == PMP_SAYS_WRITER)
+		pmp_buf_puts(buf, ": a writer holds it");
 	else if (named->ask && named->else_see)
 		pmp_buf_printf(buf, ": %s knows, if it is loaded; else see %s",
 			       named->ask, named->else_see);
@@ -937,13 +939,35 @@ static bool is_other(const struct locks *locks, size_t node, size_t of)
 	return *named_of(locks, node)->kind;
 }
 
-/* For events, or for what is not known: all objects of a kind together, as idle threads
- * have one condition each. */
+/* All objects of a kind together, as idle threads have one condition each; but barriers, of
+ * which it is known how many have come, by themselves. */
+static struct node_run same_event(const struct locks *locks, const struct nodes *nodes,
+				  size_t first)
+{
+	if (named_of(locks, nodes->items[first])->said.what == PMP_SAYS_ARRIVED)
+		return same_unknown(locks, nodes, first);
+	return same_kind(locks, nodes, first);
+}
+
+/* Of what threads were found to say of one object, at different moments, the largest. */
+static void add_said(const struct locks *locks, const struct node_run *run)
+{
+	struct pmp_said said = named_of(locks, run->items[0])->said;
+
+	if (count_objects(locks, run) != 1)
+		return;
+	for (size_t i = 1; i < run->count; i++)
+		if (named_of(locks, run->items[i])->said.count > said.count)
+			said = named_of(locks, run->items[i])->said;
+	pmp_wait_said(&locks->out->buf, ": ", &said, "");
+}
+
+/* For events, or for what is not known. */
 static void add_others(struct locks *locks)
 {
 	struct nodes nodes = choose(locks, is_other, 0);
 	size_t count;
-	struct node_run *runs = make_runs(locks, &nodes, same_kind, &count);
+	struct node_run *runs = make_runs(locks, &nodes, same_event, &count);
 
 	if (count)
 		pmp_buf_puts(&locks->out->buf, "\nOTHER WAITS\n");
@@ -954,6 +978,7 @@ static void add_others(struct locks *locks)
 				     named_of(locks, runs[i].items[0])->kind);
 		else
 			add_objects(locks, &runs[i]);
+		add_said(locks, &runs[i]);
 		pmp_buf_putc(&locks->out->buf, '\n');
 		add_rows(locks, &runs[i], 4);
 	}

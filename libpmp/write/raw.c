@@ -118,6 +118,10 @@ static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 	} else if (wait->count)
 		pmp_buf_printf(buf, " held by %" PRIu32 " reader%s", wait->count,
 			       wait->count == 1 ? "" : "s");
+	else if (node->named.said.what == PMP_SAYS_WRITER)
+		pmp_buf_puts(buf, " held by a writer");
+	else
+		pmp_wait_said(buf, " (", &node->named.said, ")");
 	if (wait->holder_is == PMP_HOLDER_ENDED)
 		pmp_buf_puts(buf, " (ended)");
 	else if (wait->holder_is == PMP_HOLDER_PROCESS &&

@@ -67,6 +67,18 @@ void pmp_wait_meaning(struct pmp_buf *buf, const struct pmp_named_wait *named)
 	pmp_buf_putc(buf, ')');
 }
 
+void pmp_wait_said(struct pmp_buf *buf, const char *before, const struct pmp_said *said,
+		   const char *after)
+{
+	if (said->what == PMP_SAYS_ARRIVED)
+		pmp_buf_printf(buf, "%s%" PRIu32 " of %" PRIu32 " %s come%s", before,
+			       said->count, said->of, said->count == 1 ? "has" : "have",
+			       after);
+	else if (said->what == PMP_SAYS_VALUE)
+		pmp_buf_printf(buf, "%sits value is %" PRIu32 "%s", before, said->count,
+			       after);
+}
+
 void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, size_t node)
 {
 	const struct pmp_row *row = &graph->report->snapshot->rows[node];

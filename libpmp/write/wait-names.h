@@ -20,6 +20,10 @@ void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf);
 void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		     size_t node);
 
+/* Append what its memory says of a barrier or a semaphore, "3 of 4 have come" or "its value
+ * is 0", between two texts; nothing if it says nothing. */
+void pmp_wait_said(struct pmp_buf *buf, const char *before, const struct pmp_said *said,
+		   const char *after);
 /* Append what it is to the program, " (metadata lock)"; nothing if it is nothing special. */
 void pmp_wait_meaning(struct pmp_buf *buf, const struct pmp_named_wait *named);
 

@@ -2,15 +2,18 @@
 /*
  * waits [WAITERS]: what it costs to find out what threads wait for, and who holds it.
  *
- * A process with so many threads (1000 if not given) that wait for one mutex, or for one
- * each, is captured with and without that, by turns: the first capture of a new target;
+ * A process with so many threads (1000 if not given) that wait for one mutex, for one each,
+ * or for a semaphore each, is captured with and without that, by turns: the first capture of a new target;
  * later ones in which one other thread of the process has run; others in which none has;
  * and others in which all waiters have, as their waits have timeouts. Prints the CPU time
- * of a capture without and with waits, and the difference for each waiter: medians.
+ * of a capture without and with waits, and the difference for each waiter: medians. Of
+ * semaphores only names can tell what they are: with waits as --locks wants them, so that
+ * their memory is read again, and since when the threads sleep.
  */
 #include "libpmp.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,30 +30,48 @@ enum which { WITHOUT, WITH, BOTH };
 /* What happens between two captures. */
 enum meanwhile { NEW_TARGET, ONE_RUNS, NONE_RUNS, ALL_RUN };
 
+enum object { ONE_MUTEX, OWN_MUTEX, OWN_SEMAPHORE };
+
 struct crowd {
 	size_t waiters;
-	bool own, timed; /* each has a mutex of its own; waits end and begin again */
+	enum object object;
+	bool timed; /* waits end and begin again */
 	pthread_mutex_t *mutexes;
+	sem_t *semaphores;
 	atomic_size_t ready;
 };
 
 /* ---- the process ------------------------------------------------------------------------ */
 
-static void *wait_for_mutex(void *arg)
+static struct timespec after_timeout(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += TIMEOUT;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return until;
+}
+
+static void *wait_for_object(void *arg)
 {
 	struct crowd *crowd = arg;
 	size_t number = atomic_fetch_add(&crowd->ready, 1);
-	pthread_mutex_t *mutex = &crowd->mutexes[crowd->own ? number : 0];
+	pthread_mutex_t *mutex = &crowd->mutexes[crowd->object == ONE_MUTEX ? 0 : number];
 	struct timespec until;
 
 	while (crowd->timed) {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += TIMEOUT;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_mutex_timedlock(mutex, &until);
+		until = after_timeout();
+		if (crowd->object == OWN_SEMAPHORE)
+			sem_timedwait(&crowd->semaphores[number], &until);
+		else
+			pthread_mutex_timedlock(mutex, &until);
 	}
-	pthread_mutex_lock(mutex);
+	if (crowd->object == OWN_SEMAPHORE)
+		sem_wait(&crowd->semaphores[number]);
+	else
+		pthread_mutex_lock(mutex);
 	return arg;
 }
 
@@ -62,11 +83,12 @@ static bool start_waiters(const struct child *self, void *arg)
 
 	(void)self;
 	crowd->mutexes = calloc(crowd->waiters, sizeof(*crowd->mutexes));
+	crowd->semaphores = calloc(crowd->waiters, sizeof(*crowd->semaphores));
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK);
 	for (size_t i = 0; i < crowd->waiters; i++)
 		if (pthread_mutex_lock(&crowd->mutexes[i]) ||
-		    pthread_create(&thread, &attributes, wait_for_mutex, crowd))
+		    pthread_create(&thread, &attributes, wait_for_object, crowd))
 			return false;
 	while (atomic_load(&crowd->ready) < crowd->waiters)
 		usleep(1000);
@@ -84,13 +106,15 @@ static double cpu_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-static struct pmp_target *open_target(const struct child *child, enum which which)
+static struct pmp_target *open_target(const struct child *child,
+				      const struct crowd *crowd, enum which which)
 {
 	const struct pmp_target_options options = {
 		.size = sizeof(options),
 		.no_wchan = true,
 		.descriptors = UINT32_MAX,
-		.waits = which == WITHOUT ? PMP_WAITS_NONE : PMP_WAITS_HOLDERS
+		.waits = which == WITHOUT ? PMP_WAITS_NONE : PMP_WAITS_HOLDERS,
+		.asleep = which == WITH && crowd->object == OWN_SEMAPHORE,
 	};
 	struct pmp_target *target;
 	struct pmp_error err;
@@ -123,9 +147,10 @@ static void let_run(const struct child *child, enum meanwhile meanwhile)
 	usleep(meanwhile == ALL_RUN ? TIMEOUT / 1000 * 2 : 5000);
 }
 
-static double measure_new(const struct child *child, enum which which)
+static double measure_new(const struct child *child, const struct crowd *crowd,
+			  enum which which)
 {
-	struct pmp_target *target = open_target(child, which);
+	struct pmp_target *target = open_target(child, crowd, which);
 	double cost = capture(target);
 
 	pmp_target_close(target);
@@ -152,14 +177,14 @@ static void measure(const struct child *child, const struct crowd *crowd,
 	double costs[BOTH][ROUNDS], without, with;
 
 	for (int which = 0; which < BOTH; which++)
-		targets[which] = open_target(child, which);
+		targets[which] = open_target(child, crowd, which);
 	for (int i = -WARM; i < ROUNDS; i++) {
 		for (int turn = 0; turn < BOTH; turn++) {
 			int which = (i + WARM + turn) % BOTH;
 			double cost;
 
 			let_run(child, meanwhile);
-			cost = meanwhile == NEW_TARGET ? measure_new(child, which)
+			cost = meanwhile == NEW_TARGET ? measure_new(child, crowd, which)
 						       : capture(targets[which]);
 			if (i >= 0)
 				costs[which][i] = cost;
@@ -173,13 +198,15 @@ static void measure(const struct child *child, const struct crowd *crowd,
 	       with / 1e3, (with - without) / (double)crowd->waiters);
 }
 
-static void run(size_t waiters, bool own)
+static void run(size_t waiters, enum object object)
 {
-	struct crowd crowd = { .waiters = waiters, .own = own };
+	static const char *const objects[] = { "one mutex", "a mutex each",
+					       "a semaphore each" };
+	struct crowd crowd = { .waiters = waiters, .object = object };
 	struct child child = { 0 };
 
-	printf("%zu threads wait for %s%17s %11s\n", waiters,
-	       own ? "a mutex each " : "one mutex    ", "without", "with");
+	printf("%zu threads wait for %-16s%14s %11s\n", waiters, objects[object],
+	       "without", "with");
 	if (!child_start(&child, start_waiters, &crowd))
 		exit(1);
 	measure(&child, &crowd, NEW_TARGET, "first capture");
@@ -201,7 +228,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: waits [WAITERS]\n");
 		return 2;
 	}
-	run(waiters, false);
-	run(waiters, true);
+	run(waiters, ONE_MUTEX);
+	run(waiters, OWN_MUTEX);
+	run(waiters, OWN_SEMAPHORE);
 	return 0;
 }

@@ -54,6 +54,9 @@ static void check(const struct pmp_wait *wait)
 		abort();
 	if (!wait->kind && (wait->holder_is || wait->object || wait->holder))
 		abort();
+	if (wait->kind == PMP_WAIT_FUTEX ? wait->holder_is || wait->count
+					 : wait->words.flags || wait->words.far)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

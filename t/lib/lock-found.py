@@ -30,6 +30,23 @@ def number(text):
     return int(text, 0)
 
 
+SAID = {"arrived", "of", "value", "readers", "held", "holder_is"}
+
+
+def said_by_memory(truth, library):
+    """Of a kind that only names tell, never who holds it."""
+    if truth["wait"] == "barrier":
+        return {} if library == "musl" else {
+            "arrived": number(truth["arrived"]), "of": number(truth["of"])}
+    if truth["wait"] == "semaphore":
+        return {"value": 0}
+    if truth["wait"] == "rwlock" and number(truth["holder"]):
+        return {"held": "write"}
+    if truth["wait"] == "rwlock":
+        return {"readers": number(truth["readers"])}
+    return {}
+
+
 def by_names(truth, wait, library, names):
     """Of a kind that the bytes do not show."""
     kind = NAMES.get(truth["wait"], truth["wait"])
@@ -46,6 +63,9 @@ def by_names(truth, wait, library, names):
         yield "object by names"
     if names and wait.get("write", False) != (truth.get("mode") == "write"):
         yield "mode"
+    if names and said_by_memory(truth, library) != {
+            key: wait[key] for key in SAID if key in wait}:
+        yield "what its memory says"
 
 
 def differences(truth, wait, library, names):
@@ -60,6 +80,10 @@ def differences(truth, wait, library, names):
             yield "no holder"
         if names and wait.get("kind") != "condition":
             yield "kind"
+        return
+    if "named" in truth and not names:
+        if wait.get("kind") != "futex" or "holder" in wait or "holder_is" in wait:
+            yield "kind without names"
         return
     if wait.get("kind") != truth["wait"]:
         yield "kind"

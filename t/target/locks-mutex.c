@@ -177,6 +177,19 @@ static void mutex_free(void)
 	truth(waiter, 0, locks_address(mutex), "mutex", " is=free");
 }
 
+/* Unlocked, but for the waiter, which has not been woken: it was the only user. */
+static void mutex_released(void)
+{
+	pthread_mutex_t *mutex = heap_mutex((struct style){ 0 });
+	struct actor *waiter;
+
+	actor_holds(lock, mutex);
+	waiter = actor_waits(lock, mutex, CALL(futex));
+	mutex->__data.__owner = 0;
+	mutex->__data.__nusers = 0;
+	truth(waiter, 0, locks_address(mutex), "mutex", " is=free named=1");
+}
+
 #else
 
 static void only_glibc(void)
@@ -189,6 +202,7 @@ static void only_glibc(void)
 #define mutex_pi_clock only_glibc
 #define mutex_protect only_glibc
 #define mutex_free only_glibc
+#define mutex_released only_glibc
 #define rwlock_reader_next only_glibc
 
 #endif
@@ -352,6 +366,7 @@ const struct kind locks_mutex_kinds[] = {
 	{ "mutex-pi-timed", mutex_pi_timed },
 	{ "mutex-pi-clock", mutex_pi_clock },
 	{ "mutex-free", mutex_free },
+	{ "mutex-released", mutex_released },
 	{ "rwlock-writer-writer", rwlock_writer_writer },
 	{ "rwlock-reader-writer", rwlock_reader_writer },
 	{ "rwlock-writer-readers", rwlock_writer_readers },

@@ -36,6 +36,7 @@
  *	is=before-fork	the holder is a thread of another process: it was locked before a fork
  *	is=process	the holder is a thread of another process
  *	is=free		nobody holds it
+ *	named=1		only the names of functions tell that it is that kind of lock
  *	process=PID	of the holder, with is=before-fork and is=process
  *	device=MAJOR:MINOR	of the file, in decimal
  *	fd=N		the holder's descriptor of the other end of the pipe or socket

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locks as glibc (2.25 to 2.42), musl 1.2 and Rust's library (1.62 on) keep them. */
+#include "report/wait-words.h"
+
+#include <string.h>
+
+#define MUSL_WAITERS 0x80000000u /* the top bit of many a word of musl's */
+#define MUSL_WRITER 0x7fffffffu
+#define RUST_COUNT 0x3fffffffu /* the bits above say who waits; all ones: a writer */
+
+static const struct pmp_said nothing = { PMP_SAYS_NOTHING, 0, 0 };
+static const struct pmp_said is_free = { PMP_SAYS_FREE, 0, 0 };
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A static program has the functions of either in itself: it is neither. */
+static bool is_glibc(const char *module)
+{
+	const char *name = last_part(module);
+
+	return begins(name, "libc.so.6") || begins(name, "libc-2.") ||
+	       begins(name, "libpthread");
+}
+
+static bool is_musl(const char *module)
+{
+	const char *name = last_part(module);
+
+	return begins(name, "ld-musl-") || begins(name, "libc.musl-") ||
+	       (strcmp(name, "libc.so") == 0 && strstr(module, "musl"));
+}
+
+static bool has(const struct pmp_wait_words *words, unsigned flags)
+{
+	return (words->flags & flags) == flags;
+}
+
+/* Readers are counted in the bits of a mask; all of them set is a writer. */
+static struct pmp_said rwlock(uint32_t word, uint32_t mask)
+{
+	uint32_t count = word & mask;
+
+	if (!count)
+		return is_free;
+	if (count == mask)
+		return (struct pmp_said){ PMP_SAYS_WRITER, 0, 0 };
+	return (struct pmp_said){ PMP_SAYS_READERS, count, 0 };
+}
+
+/* In, current round, count: of the round that the thread waits for, unless that is over. */
+static struct pmp_said barrier(const struct pmp_wait_words *words)
+{
+	uint32_t arrived = words->before - words->at, count = words->after;
+
+	if (!has(words, PMP_WORD_BEFORE | PMP_WORD_AT | PMP_WORD_AFTER | PMP_WORD_SAME) ||
+	    !arrived || arrived > count)
+		return nothing;
+	return (struct pmp_said){ PMP_SAYS_ARRIVED, arrived, count };
+}
+
+/* In musl it is negative as long as threads wait: -1 at first, then the top bit. */
+static struct pmp_said semaphore(uint32_t word)
+{
+	uint32_t value = word == UINT32_MAX ? 0 : word & ~MUSL_WAITERS;
+
+	return (struct pmp_said){ PMP_SAYS_VALUE, value, 0 };
+}
+
+static struct pmp_said by_word(uint32_t word)
+{
+	return word ? nothing : is_free;
+}
+
+struct pmp_said pmp_words_say(enum pmp_named_kind kind, const char *module,
+			      const struct pmp_wait_words *words)
+{
+	const bool at = has(words, PMP_WORD_AT), before = has(words, PMP_WORD_BEFORE);
+
+	switch (kind) {
+	case PMP_NAMED_MUTEX: return has(words, PMP_WORD_FREE_MUTEX) ? is_free : nothing;
+	case PMP_NAMED_READ:
+	case PMP_NAMED_WRITE:
+		return at && is_musl(module) ? rwlock(words->at, MUSL_WRITER) : nothing;
+	case PMP_NAMED_RUST_READ: return at ? rwlock(words->at, RUST_COUNT) : nothing;
+	/* Writers wait by the word after it. */
+	case PMP_NAMED_RUST_WRITE:
+		return before ? rwlock(words->before, RUST_COUNT) : nothing;
+	case PMP_NAMED_BARRIER: return is_glibc(module) ? barrier(words) : nothing;
+	case PMP_NAMED_SEMAPHORE: return at ? semaphore(words->at) : nothing;
+	case PMP_NAMED_RUST_MUTEX:
+	case PMP_NAMED_LIBC:
+	case PMP_NAMED_OMP_LOCK: return at ? by_word(words->at) : nothing;
+	default: return nothing;
+	}
+}
