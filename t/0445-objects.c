@@ -333,7 +333,14 @@ static void test_numbers(void)
 
 /* ---- places ----------------------------------------------------------------- */
 
-/* heap, two thread stacks and other memory, something shared, the first stack. */
+#ifdef __aarch64__
+#define GO_HEAP 0x4000000000
+#else
+#define GO_HEAP 0xc000000000
+#endif
+
+/* heap, two thread stacks and other memory, something shared, the first stack, the heap of
+ * Go. */
 static struct pmp_maps *make_maps(void)
 {
 	struct pmp_maps *maps = pmp_maps_new();
@@ -351,6 +358,7 @@ static struct pmp_maps *make_maps(void)
 	add_region(maps, shared, 0x70000, 0x71000, RW | PMP_PROT_SHARED);
 	add_region(maps, vvar, 0x78000, 0x79000, PMP_PROT_READ);
 	add_region(maps, stack, 0x80000, 0x90000, RW);
+	add_region(maps, anon, GO_HEAP, GO_HEAP + 0x400000, RW);
 	return maps;
 }
 
@@ -371,7 +379,8 @@ static struct pmp_sample *make_sample(void)
 
 	sample->pid = 10;
 	sample->maps = make_maps();
-	add_waiter(sample, 19, 0, 0);
+	add_waiter(sample, 20, 0, 0);
+	add_waiter(sample, 19, GO_HEAP + 0x1000, GO_HEAP + 0x2000);
 	add_waiter(sample, 18, 0, 0x30000);
 	add_waiter(sample, 17, 0, 0x78010);
 	add_waiter(sample, 16, 0, 0x70010);
@@ -398,6 +407,7 @@ static void check_places(struct pmp_profile *profile, const struct pmp_filter *f
 		"in shared memory /dev/shm/queue",
 		"",
 		"",
+		"in the heap",
 	};
 	const struct pmp_report_options options = { .size = sizeof(options),
 						    .snapshot = true };

@@ -7,6 +7,14 @@
 #include "base/alloc.h"
 #include "base/search.h"
 
+/* Where the heap of Go is, and nothing else: stacks of goroutines lie in it, anywhere. */
+#ifdef __aarch64__
+#define GO_HEAP UINT64_C(0x4000000000)
+#else
+#define GO_HEAP UINT64_C(0xc000000000)
+#endif
+#define GO_HEAP_MAX (UINT64_C(1) << 36)
+
 /* Where a thread's stack begins at that time; sorted. */
 struct pmp_stack_start {
 	uint64_t sp; /* first, see base/search.h */
@@ -56,7 +64,8 @@ static void find_stack(const struct pmp_locator *locator, uint64_t address,
 	const struct pmp_region *region = pmp_maps_find(sample->maps, address);
 	size_t after = pmp_search_after(stacks, locator->count, sizeof(*stacks), address);
 
-	if (!region || strcmp(region->module->path, "[heap]") == 0)
+	if (!region || strcmp(region->module->path, "[heap]") == 0 ||
+	    address - GO_HEAP < GO_HEAP_MAX)
 		return;
 	if (after && stacks[after - 1].sp >= region->start)
 		object->stack_of = stacks[after - 1].tid;
