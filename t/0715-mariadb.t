@@ -49,6 +49,11 @@ done
 
 ok "'$PMP' -q -n 20 -i 20ms -o busy.pb.gz -p $mariadb_pid" "what it does is saved"
 
+"$top_builddir/t/bench/blind" "$mariadb_pid" 200 30 >sums 2>&1
+test_result $? "names contradict no lock" || diag "$(tail -n 20 sums)"
+like "$(cat sums)" '^captures 200 waits [1-9]' "of waits that there are"
+diag "$(tail -n 1 sums)"
+
 # Frozen, so that both see the same. Nothing else than SIGSTOP holds it still.
 equal=0 compared=0
 for round in 1 2 3; do
