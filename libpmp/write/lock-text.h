@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the page of -f locks (write/locks.c) is made of: parts of a line, and rows of threads
+ * that wait alike; and the choice of the threads that a block is about.
+ */
+#ifndef PMP_WRITE_LOCK_TEXT_H
+#define PMP_WRITE_LOCK_TEXT_H
+
+#include "report/wait-graph.h"
+#include "write/writer.h"
+
+struct pmp_lock_text {
+	struct pmp_out *out;
+	struct pmp_wait_graph graph;
+	const struct pmp_write_options *options;
+	bool has_times; /* since when a thread sleeps is known of at least one */
+};
+
+/* Some of the nodes of the graph. */
+struct pmp_lock_nodes {
+	size_t *items;
+	size_t count;
+};
+
+/* A run of them that belongs together. */
+struct pmp_lock_run {
+	const size_t *items;
+	size_t count;
+};
+
+/* ---- of a node -------------------------------------------------------------------------- */
+
+static inline const struct pmp_thread *pmp_lock_thread(const struct pmp_lock_text *text,
+						       size_t node)
+{
+	return text->graph.report->snapshot->rows[node].thread;
+}
+
+static inline const struct pmp_named_wait *
+pmp_lock_named(const struct pmp_lock_text *text, size_t node)
+{
+	return &text->graph.nodes[node].named;
+}
+
+static inline const struct pmp_wait *pmp_lock_wait(const struct pmp_lock_text *text,
+						   size_t node)
+{
+	return text->graph.nodes[node].wait;
+}
+
+/* What it waits for outside of its memory, or NULL. */
+static inline const struct pmp_outside *pmp_lock_outside(const struct pmp_lock_text *text,
+							 size_t node)
+{
+	return pmp_snapshot_outside(text->graph.report->snapshot,
+				    pmp_lock_wait(text, node));
+}
+
+/* ns; 0: unknown */
+static inline uint64_t pmp_lock_asleep(const struct pmp_lock_text *text, size_t node)
+{
+	const struct pmp_sample_info *info = &text->graph.report->snapshot->info;
+	uint64_t since = pmp_lock_thread(text, node)->asleep_since,
+		 now = info->time + info->duration;
+
+	return since && since < now ? now - since : 0;
+}
+
+/* ---- into the buffer ---------------------------------------------------------------- */
+
+/* Of what is longer than a line of the terminal the end is left out. */
+void pmp_lock_text_end_line(const struct pmp_lock_text *text, size_t start);
+/* "2 threads wait", "1 thread waits" */
+void pmp_lock_text_threads(struct pmp_buf *buf, size_t count);
+void pmp_lock_text_indent(struct pmp_buf *buf, unsigned indent);
+/* ns, as "0.2 s" */
+void pmp_lock_text_time(struct pmp_buf *buf, uint64_t time);
+/* 12984 "worker-1" */
+void pmp_lock_text_thread(const struct pmp_lock_text *text, size_t node);
+/* mutex LOCK_log, 0x5615d6f793c0; or: mutex 0x7f31b8001a40 in the heap */
+void pmp_lock_text_object(const struct pmp_lock_text *text, size_t node);
+/* Of several objects, "5 conditions (metadata lock)"; else as pmp_lock_text_object() does. */
+void pmp_lock_text_objects(const struct pmp_lock_text *text,
+			   const struct pmp_lock_run *run);
+/* Objects that differ, of nodes in the order of their objects. */
+size_t pmp_lock_count_objects(const struct pmp_lock_text *text,
+			      const struct pmp_lock_run *run);
+/* Does it wait for another process, but not for a lock? Then its rows say for which. */
+bool pmp_lock_is_event_outside(const struct pmp_lock_text *text, size_t node);
+/* The innermost function first. */
+void pmp_lock_text_stack(const struct pmp_lock_text *text, size_t node);
+/* A row for all threads of a group with the same stack, the most threads first. */
+void pmp_lock_text_rows(struct pmp_lock_text *text, const struct pmp_lock_run *run,
+			unsigned indent);
+
+/* ---- choosing nodes ------------------------------------------------------------------ */
+
+/* Is this node wanted? of: another one that it is about, or 0. */
+typedef bool pmp_lock_choice(const struct pmp_lock_text *text, size_t node, size_t of);
+/* The run of nodes from first on that go together. */
+typedef struct pmp_lock_run pmp_lock_alike(const struct pmp_lock_text *text,
+					   const struct pmp_lock_nodes *nodes,
+					   size_t first);
+
+/* Those that have not been shown and that chosen() wants, by objects; to be freed. */
+struct pmp_lock_nodes pmp_lock_choose(struct pmp_lock_text *text, pmp_lock_choice *chosen,
+				      size_t of);
+/* Nodes from first on that wait for the same object of the same holder. */
+struct pmp_lock_run pmp_lock_same_object(const struct pmp_lock_text *text,
+					 const struct pmp_lock_nodes *nodes,
+					 size_t first);
+/* That wait for the same kind of object with the same meaning. */
+struct pmp_lock_run pmp_lock_same_kind(const struct pmp_lock_text *text,
+				       const struct pmp_lock_nodes *nodes, size_t first);
+/* Objects that have a meaning, or are not known, are not told apart: one block. */
+struct pmp_lock_run pmp_lock_same_unknown(const struct pmp_lock_text *text,
+					  const struct pmp_lock_nodes *nodes,
+					  size_t first);
+/* For qsort() of runs: the most nodes first, else in the order they have already. */
+int pmp_lock_by_length(const void *a, const void *b);
+/* All runs of the nodes, by length; to be freed. NULL: no memory. */
+struct pmp_lock_run *pmp_lock_runs(struct pmp_lock_text *text,
+				   struct pmp_lock_nodes *nodes, pmp_lock_alike *alike,
+				   size_t *count);
+
+#endif
