@@ -210,6 +210,63 @@ print("enough" if found >= 10 else found, wrong)' $two $three 2>&1)
 	kill -KILL "$turns"
 }
 
+# Who waits for a FIFO waits for a writer, which closes it only after that one has run: so
+# a thread that slept all the time is never shown without one. To find the writer takes long,
+# as it has many descriptors before that one.
+check_closes() {
+	cat >closes.py <<-'EOF'
+	import ctypes, os, resource, time
+	parent = os.getpid()
+	os.mkfifo("closes")
+	heard, say = os.pipe()
+	if os.fork() == 0:
+	    ctypes.CDLL(None).prctl(1, 9)
+	    limit = min(500, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+	    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+	    for i in range(limit - 100):
+	        os.dup(0)
+	    while os.getppid() == parent:
+	        fd = os.open("closes", os.O_WRONLY)
+	        time.sleep(0.08)
+	        os.write(fd, b"x")
+	        os.read(heard, 1)
+	        os.close(fd)
+	        time.sleep(0.02)
+	children = open("/proc/self/task/%d/children" % parent).read().split()
+	print("ready", *children, flush=True)
+	while True:
+	    fd = os.open("closes", os.O_RDONLY)
+	    os.read(fd, 1)
+	    os.write(say, b"x")
+	    os.close(fd)
+	EOF
+	: >said
+	python3 closes.py >said 2>&1 &
+	reader=$!
+	test_pids="$test_pids $reader"
+	wait_for 'grep -q ready said'
+	read -r _ writer <said
+	: >found.json
+	for _ in $(seq 20); do
+		"$PMP" -f json -n 50 -i 5ms -q --peers -p "$reader" >>found.json 2>err
+		[ "$(grep -c '"type":"fifo"' found.json)" -lt 40 ] || break
+	done
+	found=$(python3 -c '
+import json, sys
+found, wrong = 0, []
+for line in open("found.json"):
+    for thread in json.loads(line)["threads"]:
+        wait = thread.get("wait", {})
+        pids = [peer["pid"] for peer in wait.get("peers", [])]
+        if wait.get("type") == "fifo":
+            found += 1
+            if pids != [int(sys.argv[1])]:
+                wrong.append(wait)
+print("enough" if found >= 5 else found, wrong[:3])' "$writer" 2>&1)
+	is "$found" "enough []" "closes: who can write is found, or nothing is said"
+	kill -KILL "$reader"
+}
+
 # In its own namespaces: a process that pmp sees by other numbers, and other networks.
 check_namespaces() {
 	unshare -pf --mount-proc true 2>/dev/null || { skip "no pid namespaces"; return; }

@@ -130,6 +130,10 @@ check_queues() {
 	caught believe-queues 0749-edges.t rwlocks \
 		'rwlocks: no edge is false'
 }
+check_outside() {
+	caught believe-outside 0757-peers.t closes \
+		'closes: who can write is found, or nothing is said'
+}
 check_condition() { caught_in_c loose-condition 0290-wait-decode.t 'no condition: the waiter came after'; }
 check_musl() { caught_in_c musl-any-type 0290-wait-decode.t 'a normal mutex of musl names nobody'; }
 check_kept() { caught_in_c keep-proven 0285-watch.t 'what was kept of it is given up'; }
