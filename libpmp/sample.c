@@ -309,6 +309,20 @@ struct pmp_thread *pmp_sample_add_unchanged(struct pmp_sample *sample,
 	return added;
 }
 
+static int by_tid(const void *key, const void *item)
+{
+	pid_t tid = *(const pid_t *)key, other = ((const struct pmp_thread *)item)->tid;
+
+	return (tid > other) - (tid < other);
+}
+
+struct pmp_thread *pmp_sample_find_thread(const struct pmp_sample *sample, pid_t tid)
+{
+	return sample->thread_count ? bsearch(&tid, sample->threads, sample->thread_count,
+					      sizeof(*sample->threads), by_tid)
+				    : NULL;
+}
+
 int pmp_sample_add_outside(struct pmp_sample *sample, const struct pmp_outside *outside)
 {
 	if (PMP_RESERVE(&sample->outsides, &sample->outside_capacity,

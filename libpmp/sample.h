@@ -371,6 +371,9 @@ struct pmp_thread *pmp_sample_copy_thread(struct pmp_sample *sample,
 struct pmp_thread *pmp_sample_add_unchanged(struct pmp_sample *sample,
 					    const struct pmp_thread *thread,
 					    const struct pmp_raw_frame *frames);
+/* The thread of this id in a sample whose threads are in the order of their ids, as those
+ * of a capture are; or NULL. */
+struct pmp_thread *pmp_sample_find_thread(const struct pmp_sample *sample, pid_t tid);
 /* Append one; then others of it, which makes them one more. 0 or PMP_ENOMEM. */
 int pmp_sample_add_outside(struct pmp_sample *sample, const struct pmp_outside *outside);
 int pmp_sample_add_other(struct pmp_sample *sample, const struct pmp_other *other);

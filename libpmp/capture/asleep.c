@@ -134,13 +134,6 @@ static void find_since(struct pmp_target *target, struct pmp_thread *thread)
 		watch->thread.asleep_since = since;
 }
 
-static int by_tid(const void *key, const void *item)
-{
-	pid_t tid = *(const pid_t *)key, other = ((const struct pmp_thread *)item)->tid;
-
-	return (tid > other) - (tid < other);
-}
-
 /* Of what begins between two captures the first one that sees it knows nearly as much. */
 static bool is_wanted(struct pmp_target *target)
 {
@@ -169,8 +162,7 @@ void pmp_asleep_finish(struct pmp_capture *capture)
 		find_since(capture->target, &sample->threads[i]);
 		if (wait->holder_is != PMP_HOLDER_THREAD)
 			continue;
-		holder = bsearch(&wait->holder, sample->threads, sample->thread_count,
-				 sizeof(*sample->threads), by_tid);
+		holder = pmp_sample_find_thread(sample, wait->holder);
 		if (holder)
 			find_since(capture->target, holder);
 	}

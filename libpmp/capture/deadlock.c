@@ -139,13 +139,6 @@ static bool is_deadlock(struct circle *circle)
 
 /* ---- the search -------------------------------------------------------------------- */
 
-static int by_tid(const void *key, const void *item)
-{
-	pid_t tid = *(const pid_t *)key, other = ((const struct pmp_thread *)item)->tid;
-
-	return (tid > other) - (tid < other);
-}
-
 /* The thread that one waits for, if that is known and one of the sample. */
 static struct pmp_thread *holder_of(struct pmp_sample *sample,
 				    const struct pmp_thread *thread)
@@ -155,8 +148,7 @@ static struct pmp_thread *holder_of(struct pmp_sample *sample,
 	if (!(wait->flags & PMP_WAIT_PROVEN) ||
 	    (wait->holder_is != PMP_HOLDER_THREAD && wait->holder_is != PMP_HOLDER_SELF))
 		return NULL;
-	return bsearch(&wait->holder, sample->threads, sample->thread_count,
-		       sizeof(*sample->threads), by_tid);
+	return pmp_sample_find_thread(sample, wait->holder);
 }
 
 /* From a thread on: is it in a circle of those that the walk from there came by? */

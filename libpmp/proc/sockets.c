@@ -110,8 +110,11 @@ static bool same_end(const struct pmp_tcp_end *a, const struct pmp_tcp_end *b)
 	       memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-uint64_t pmp_tcp_find_other(const char *text, size_t length,
-			    const struct pmp_tcp_row *row)
+typedef bool tcp_fits(const struct pmp_tcp_row *row, const struct pmp_tcp_row *other);
+
+/* The inode of the first row of a text that fits to this one; 0: none. */
+static uint64_t find_row(const char *text, size_t length, const struct pmp_tcp_row *row,
+			 tcp_fits *fits)
 {
 	struct pmp_scan scan = pmp_scan_text(text, length);
 	struct pmp_tcp_row other;
@@ -119,11 +122,21 @@ uint64_t pmp_tcp_find_other(const char *text, size_t length,
 	size_t line_length;
 
 	while (pmp_scan_line(&scan, &line, &line_length))
-		if (pmp_tcp_parse(line, line_length, &other) && !other.listens &&
-		    same_end(&other.local, &row->remote) &&
-		    same_end(&other.remote, &row->local))
+		if (pmp_tcp_parse(line, line_length, &other) && fits(row, &other))
 			return other.inode;
 	return 0;
+}
+
+static bool is_other_end(const struct pmp_tcp_row *row, const struct pmp_tcp_row *other)
+{
+	return !other->listens && same_end(&other->local, &row->remote) &&
+	       same_end(&other->remote, &row->local);
+}
+
+uint64_t pmp_tcp_find_other(const char *text, size_t length,
+			    const struct pmp_tcp_row *row)
+{
+	return find_row(text, length, row, is_other_end);
 }
 
 static bool is_any(const struct pmp_tcp_end *end)
@@ -137,20 +150,16 @@ static bool is_any(const struct pmp_tcp_end *end)
 	return i == sizeof(end->address);
 }
 
+static bool is_listener(const struct pmp_tcp_row *row, const struct pmp_tcp_row *other)
+{
+	return other->listens && other->local.port == row->remote.port &&
+	       (is_any(&other->local) || same_end(&other->local, &row->remote));
+}
+
 uint64_t pmp_tcp_find_listener(const char *text, size_t length,
 			       const struct pmp_tcp_row *row)
 {
-	struct pmp_scan scan = pmp_scan_text(text, length);
-	struct pmp_tcp_row other;
-	const char *line;
-	size_t line_length;
-
-	while (pmp_scan_line(&scan, &line, &line_length))
-		if (pmp_tcp_parse(line, line_length, &other) && other.listens &&
-		    other.local.port == row->remote.port &&
-		    (is_any(&other.local) || same_end(&other.local, &row->remote)))
-			return other.inode;
-	return 0;
+	return find_row(text, length, row, is_listener);
 }
 
 /* ---- addresses ----------------------------------------------------------------------- */
