@@ -413,4 +413,109 @@ check_late() {
 	wait "$late" 2>/dev/null
 }
 
+# Three wait for a word that a function makes a lock; after a while one is woken and keeps it.
+check_taken() {
+	cat >taken.c <<-'EOF'
+	#include <linux/futex.h>
+	#include <pthread.h>
+	#include <signal.h>
+	#include <stdio.h>
+	#include <sys/prctl.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+
+	int word = 1;
+
+	int wait_for_word(void)
+	{
+		return (int)syscall(SYS_futex, &word, FUTEX_WAIT, 1, NULL, NULL, 0) + 1;
+	}
+
+	static void *take(void *arg)
+	{
+		prctl(PR_SET_NAME, "taker");
+		if (wait_for_word())
+			for (;;)
+				pause();
+		return arg;
+	}
+
+	int main(void)
+	{
+		pthread_t thread;
+		int i;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (i = 0; i < 3; i++)
+			pthread_create(&thread, NULL, take, NULL);
+		getchar();
+		syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0);
+		for (;;)
+			pause();
+	}
+	EOF
+	build ./taken taken.c || { ok false "the target builds"; return; }
+	mkfifo orders
+	./taken <orders &
+	taken=$!
+	exec 8>orders
+	wait_for '[ "$(grep -l ^futex_ /proc/$taken/task/*/wchan | wc -l)" = 3 ]'
+	for format in locks json; do
+		"$PMP" -f $format -q -i 100ms -n 20 -p "$taken" \
+			--lock-meaning 's/^wait_for_word$/word/' >"taken.$format" &
+		eval "$format=$!"
+	done
+	wait_for 'grep -q "snapshot 2:" taken.locks && grep -q "snapshot\":2" taken.json'
+	echo >&8
+	wait "$locks" "$json"
+	is "$(grep -c '^HOLDER UNKNOWN futex word' taken.locks)" 20 "a futex that is called a lock"
+	like "$(sed -n '/^HOLDER/p' taken.locks | tail -n 1)" \
+		'^HOLDER UNKNOWN futex word, 0x[0-9a-f]* \(word\): inferred: [0-9]+ "taker" took it in the last [01]\.[0-9] s$' \
+		"who has left its queue is inferred to have it"
+	unlike "$(sed -n '/^HOLDER/p' taken.locks | head -n 1)" "took it" "not before"
+	is "$(grep -c 'the holder of [1-9]' taken.locks)" 0 "it is never counted as known"
+	like "$(tail -n 1 taken.json)" '"taken_by":[0-9]+,"taken_ns":[0-9]+' "json has it"
+	unlike "$(cat taken.json)" '"holder"' "and no holder"
+	exec 8>&-
+	kill -KILL "$taken"
+	wait "$taken" 2>/dev/null
+}
+
+# A wait that ends by itself and begins again.
+check_waking() {
+	cat >waking.c <<-'EOF'
+	#include <pthread.h>
+	#include <signal.h>
+	#include <sys/prctl.h>
+	#include <time.h>
+
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+	int main(void)
+	{
+		struct timespec until;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_mutex_lock(&mutex);
+		for (;;) {
+			clock_gettime(CLOCK_REALTIME, &until);
+			until.tv_nsec += 200000000;
+			until.tv_sec += until.tv_nsec / 1000000000;
+			until.tv_nsec %= 1000000000;
+			pthread_mutex_timedlock(&mutex, &until);
+		}
+	}
+	EOF
+	build ./waking waking.c || { ok false "the target builds"; return; }
+	./waking &
+	waking=$!
+	wait_for 'grep -q ^futex_ /proc/$waking/wchan'
+	"$PMP" -f json -q -i 50ms -n 30 -p "$waking" >waking.json
+	like "$(tail -n 1 waking.json)" '"waits_ns":[0-9]{10},' \
+		"who wakes now and then has been found waiting all the time"
+	unlike "$(head -n 1 waking.json)" '"waits_ns"' "which one snapshot does not say"
+	kill -KILL "$waking"
+	wait "$waking" 2>/dev/null
+}
+
 run_checks "$@"

@@ -126,6 +126,11 @@ int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *r
 	return 0;
 }
 
+size_t pmp_wait_graph_thread(const struct pmp_wait_graph *graph, pid_t tid)
+{
+	return find_thread(graph->report->snapshot, tid);
+}
+
 void pmp_wait_graph_free(struct pmp_wait_graph *graph)
 {
 	free(graph->nodes);

@@ -46,6 +46,8 @@ struct pmp_wait_graph {
  * failure. 0 or PMP_ENOMEM. */
 int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *report);
 void pmp_wait_graph_free(struct pmp_wait_graph *graph);
+/* The node of a thread, or PMP_NO_THREAD. */
+size_t pmp_wait_graph_thread(const struct pmp_wait_graph *graph, pid_t tid);
 /* Which locks are held by which threads. 0 or PMP_ENOMEM. */
 int pmp_wait_graph_find_held(struct pmp_wait_graph *graph);
 /* The first lock that a thread holds, of *count; NULL: no thread waits for one. */

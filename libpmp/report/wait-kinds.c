@@ -543,3 +543,28 @@ bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_r
 	pmp_object_move(object, named->moved);
 	return true;
 }
+
+/* ---- by several snapshots -------------------------------------------------------------- */
+
+static uint64_t time_since(const struct pmp_snapshot *snapshot, uint64_t since)
+{
+	uint64_t now = snapshot->info.time + snapshot->info.duration;
+
+	return since && since < now ? now - since : 0;
+}
+
+uint64_t pmp_named_found_for(const struct pmp_snapshot *snapshot,
+			     const struct pmp_row *row,
+			     const struct pmp_named_wait *named)
+{
+	if (!named->lock || row->waits_since >= snapshot->info.time)
+		return 0;
+	return time_since(snapshot, row->waits_since);
+}
+
+pid_t pmp_named_taker(const struct pmp_snapshot *snapshot, const struct pmp_row *row,
+		      const struct pmp_named_wait *named, uint64_t *time)
+{
+	*time = time_since(snapshot, row->taken_after);
+	return named->lock && named->wait.holder_is == PMP_HOLDER_NONE ? row->taker : 0;
+}

@@ -49,6 +49,16 @@ bool pmp_report_named_object(const struct pmp_report *report, const struct pmp_r
 /* The name of an object that begins so many bytes after the one that was located. */
 void pmp_object_move(struct pmp_object *object, int moved);
 
+/* The time for which all snapshots have found a row's thread waiting for this lock; 0: only
+ * this one, or it is no lock. */
+uint64_t pmp_named_found_for(const struct pmp_snapshot *snapshot,
+			     const struct pmp_row *row,
+			     const struct pmp_named_wait *named);
+/* Who was inferred to have taken a lock that does not say who holds it, in the last *time
+ * ns; 0: not known. */
+pid_t pmp_named_taker(const struct pmp_snapshot *snapshot, const struct pmp_row *row,
+		      const struct pmp_named_wait *named, uint64_t *time);
+
 /* What has been found out about functions: of a report. NULL: no memory. _free takes NULL. */
 struct pmp_wait_names *pmp_wait_names_new(void);
 void pmp_wait_names_free(struct pmp_wait_names *names);

@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 
+#define HISTORIES_MAX 64 /* processes; of more those that were seen last */
+
 void pmp_thread_terminate(struct pmp_thread *thread)
 {
 	thread->name[sizeof(thread->name) - 1] = '\0';
@@ -50,6 +52,53 @@ static void locate_objects(struct pmp_kept_snapshot *snapshot,
 		if (key)
 			locate_parked(snapshot, sample, key, &row->parked);
 	}
+}
+
+/* That of its process, which may have none yet; NULL: no memory. */
+static struct pmp_wait_history *history_of(struct pmp_kept_snapshot *snapshot, pid_t pid)
+{
+	struct pmp_wait_history *oldest = snapshot->histories;
+
+	for (size_t i = 0; i < snapshot->history_count; i++) {
+		if (snapshot->histories[i].pid == pid)
+			return &snapshot->histories[i];
+		if (snapshot->histories[i].time < oldest->time)
+			oldest = &snapshot->histories[i];
+	}
+	if (snapshot->history_count < HISTORIES_MAX) {
+		if (PMP_RESERVE(&snapshot->histories, &snapshot->history_capacity,
+				snapshot->history_count + 1))
+			return NULL;
+		oldest = &snapshot->histories[snapshot->history_count++];
+	} else {
+		pmp_wait_history_free(oldest);
+	}
+	*oldest = (struct pmp_wait_history){ .pid = pid };
+	return oldest;
+}
+
+static int infer_from_history(struct pmp_kept_snapshot *snapshot,
+			      const struct pmp_sample *sample)
+{
+	struct pmp_wait_history *history = history_of(snapshot, sample->pid);
+
+	if (!history || pmp_wait_history_add(history, sample))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct pmp_thread *thread = &sample->threads[i];
+		struct pmp_row *row = &snapshot->rows[i];
+		const struct pmp_taken_lock *taken;
+
+		if (!thread->wait.kind)
+			continue;
+		row->waits_since = pmp_wait_history_of(history, thread->tid)->since;
+		taken = pmp_wait_history_taken(history, thread->tid);
+		if (!taken)
+			continue;
+		row->taker = taken->taker;
+		row->taken_after = taken->after;
+	}
+	return 0;
 }
 
 /* Threads refer to them by index, others are in runs: a sample that was received has been
@@ -110,6 +159,8 @@ int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sampl
 		};
 	}
 	locate_objects(snapshot, sample);
+	if (infer_from_history(snapshot, sample))
+		return PMP_ENOMEM;
 	qsort(snapshot->rows, threads, sizeof(*snapshot->rows), compare_rows);
 	memcpy(snapshot->name, sample->name, sizeof(snapshot->name));
 	snapshot->name[sizeof(snapshot->name) - 1] = '\0';
@@ -131,4 +182,7 @@ void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot)
 	pmp_locator_free(&snapshot->locator);
 	free(snapshot->outsides);
 	free(snapshot->others);
+	for (size_t i = 0; i < snapshot->history_count; i++)
+		pmp_wait_history_free(&snapshot->histories[i]);
+	free(snapshot->histories);
 }

@@ -7,6 +7,7 @@
 #include "resolve/symbolizer.h"
 #include "sample.h"
 #include "tally/locate.h"
+#include "tally/wait-history.h"
 
 #include <stddef.h>
 
@@ -19,6 +20,10 @@ struct pmp_row {
 	struct pmp_located_object object; /* that thread->wait names, if it does */
 	/* What it may be parked under, see pmp_wait_parked_under(): if that can be written. */
 	struct pmp_located_object parked;
+	/* Inferred, from this snapshot and those before: see tally/wait-history.h. */
+	uint64_t waits_since; /* all snapshots since then have found this wait; 0: none */
+	pid_t taker;	      /* who has taken the lock, and after which time; or 0 */
+	uint64_t taken_after;
 };
 
 struct pmp_snapshot {
@@ -46,6 +51,8 @@ struct pmp_kept_snapshot {
 	struct pmp_outside *outsides;
 	struct pmp_other *others;
 	size_t outside_capacity, other_capacity;
+	struct pmp_wait_history *histories; /* of the last processes */
+	size_t history_count, history_capacity;
 };
 
 /* Take a sample over, all of which is copied; locations are those of its frames, and the

@@ -214,11 +214,26 @@ static void add_others(struct pmp_buf *buf, const struct pmp_report *report,
 		add_number(buf, "more_peers", what->count - what->shown);
 }
 
-static uint64_t asleep(const struct pmp_report *report, const struct pmp_thread *thread)
+static uint64_t asleep_ns(const struct pmp_snapshot *snapshot, const struct pmp_row *row)
 {
-	uint64_t now = report->snapshot->info.time + report->snapshot->info.duration;
+	uint64_t now = snapshot->info.time + snapshot->info.duration;
 
-	return thread->asleep_since < now ? now - thread->asleep_since : 0;
+	return row->thread->asleep_since < now ? now - row->thread->asleep_since : 0;
+}
+
+/* ,"waits_ns":12000000000,"taken_by":4131,"taken_ns":3200000000: by several snapshots */
+static void add_inferred(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+			 const struct pmp_row *row, const struct pmp_named_wait *named)
+{
+	uint64_t found = pmp_named_found_for(snapshot, row, named), time;
+	pid_t taker = pmp_named_taker(snapshot, row, named, &time);
+
+	if (found && (!row->thread->asleep_since || found > asleep_ns(snapshot, row)))
+		add_number(buf, "waits_ns", found);
+	if (!taker)
+		return;
+	add_number(buf, "taken_by", (uint64_t)taker);
+	add_number(buf, "taken_ns", time);
 }
 
 /* ,"arrived":3,"of":4 of a barrier; ,"value":0 of a semaphore */
@@ -268,8 +283,9 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	if (wait->count)
 		add_number(buf, "readers", wait->count);
 	add_said(buf, &named.said);
+	add_inferred(buf, report->snapshot, row, &named);
 	if (row->thread->asleep_since)
-		add_number(buf, "asleep_ns", asleep(report, row->thread));
+		add_number(buf, "asleep_ns", asleep_ns(report->snapshot, row));
 	add_flag(buf, "write", named.write);
 	add_flag(buf, "next", wait->flags & PMP_WAIT_NEXT);
 	add_flag(buf, "queued", wait->flags & PMP_WAIT_QUEUED);

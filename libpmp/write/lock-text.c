@@ -3,6 +3,7 @@
 #include "write/lock-text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,21 +246,25 @@ static size_t row_length(const struct pmp_lock_text *text, const struct pmp_lock
 	return i - first;
 }
 
-/* The one that has slept for the longest time. */
+/* The one that has slept for the longest time; or, marked, that was found in the same wait in
+ * all snapshots of a longer one: some wake every second to see whether they should go on. */
 static void add_longest(const struct pmp_lock_text *text, const struct pmp_lock_run *row)
 {
-	struct pmp_buf *buf = &text->out->buf;
-	uint64_t longest = 0;
+	uint64_t longest = 0, found = 0;
+	char words[32] = "";
 
 	for (size_t i = 0; i < row->count; i++) {
 		uint64_t time = pmp_lock_asleep(text, row->items[i]);
 
 		longest = time > longest ? time : longest;
+		time = pmp_lock_found_for(text, row->items[i]);
+		found = time > found ? time : found;
 	}
-	if (longest)
-		pmp_buf_printf(buf, "%8.1f s  ", (double)longest / (double)PMP_S);
-	else
-		pmp_lock_text_indent(buf, 12);
+	if (found > longest)
+		snprintf(words, sizeof(words), ">%.1f s", (double)found / (double)PMP_S);
+	else if (longest)
+		snprintf(words, sizeof(words), "%.1f s", (double)longest / (double)PMP_S);
+	pmp_buf_printf(&text->out->buf, "%10s  ", words);
 }
 
 /* The name of a single thread, or that of their group. */

@@ -66,6 +66,15 @@ static inline uint64_t pmp_lock_asleep(const struct pmp_lock_text *text, size_t 
 	return since && since < now ? now - since : 0;
 }
 
+/* See pmp_named_found_for(). */
+static inline uint64_t pmp_lock_found_for(const struct pmp_lock_text *text, size_t node)
+{
+	const struct pmp_snapshot *snapshot = text->graph.report->snapshot;
+
+	return pmp_named_found_for(snapshot, &snapshot->rows[node],
+				   pmp_lock_named(text, node));
+}
+
 /* ---- into the buffer ---------------------------------------------------------------- */
 
 /* Of what is longer than a line of the terminal the end is left out. */

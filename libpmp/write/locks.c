@@ -349,15 +349,30 @@ static bool is_unknown(const struct pmp_lock_text *text, size_t node, size_t of)
 	       pmp_lock_wait(text, node)->holder_is == PMP_HOLDER_NONE;
 }
 
+/* Of all these threads the same, as they wait for one lock. */
+static void add_taker(const struct pmp_lock_text *text, const struct pmp_lock_run *run,
+		      const char *before)
+{
+	const struct pmp_row *rows = text->graph.report->snapshot->rows;
+
+	for (size_t i = 1; i < run->count; i++)
+		if (rows[run->items[i]].taker != rows[run->items[0]].taker)
+			return;
+	if (pmp_lock_count_objects(text, run) == 1)
+		pmp_wait_taker(&text->out->buf, before, &text->graph, run->items[0]);
+}
+
 static void title_unknown(const struct pmp_lock_text *text,
 			  const struct pmp_lock_run *run)
 {
 	const struct pmp_named_wait *named = pmp_lock_named(text, run->items[0]);
 	struct pmp_buf *buf = &text->out->buf;
 	uint32_t readers = 0;
+	size_t title;
 
 	pmp_buf_puts(buf, "HOLDER UNKNOWN ");
 	pmp_lock_text_objects(text, run);
+	title = buf->length;
 	for (size_t i = 0; i < run->count; i++)
 		if (pmp_lock_wait(text, run->items[i])->count > readers)
 			readers = pmp_lock_wait(text, run->items[i])->count;
@@ -371,6 +386,7 @@ static void title_unknown(const struct pmp_lock_text *text,
 			       named->ask, named->else_see);
 	else if (named->ask)
 		pmp_buf_printf(buf, ": %s knows", named->ask);
+	add_taker(text, run, buf->length > title ? "; " : ": ");
 }
 
 static bool is_free(const struct pmp_lock_text *text, size_t node, size_t of)
@@ -469,7 +485,8 @@ static void write_locks(struct pmp_out *out, const struct pmp_report *report,
 		return;
 	}
 	for (size_t i = 0; i < text.graph.count; i++)
-		text.has_times |= pmp_lock_asleep(&text, i) > 0;
+		text.has_times |=
+			pmp_lock_asleep(&text, i) > 0 || pmp_lock_found_for(&text, i) > 0;
 	if (report->snapshot->number > 1)
 		pmp_buf_putc(&out->buf, '\n');
 	add_title(&text);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
 
 static const char *const holders[] = {
@@ -77,6 +78,25 @@ void pmp_wait_said(struct pmp_buf *buf, const char *before, const struct pmp_sai
 	else if (said->what == PMP_SAYS_VALUE)
 		pmp_buf_printf(buf, "%sits value is %" PRIu32 "%s", before, said->count,
 			       after);
+}
+
+void pmp_wait_taker(struct pmp_buf *buf, const char *before,
+		    const struct pmp_wait_graph *graph, size_t node)
+{
+	const struct pmp_snapshot *snapshot = graph->report->snapshot;
+	uint64_t time;
+	pid_t tid = pmp_named_taker(snapshot, &snapshot->rows[node],
+				    &graph->nodes[node].named, &time);
+	size_t taker = tid ? pmp_wait_graph_thread(graph, tid) : PMP_NO_THREAD;
+	const char *name;
+
+	if (taker == PMP_NO_THREAD)
+		return;
+	name = snapshot->rows[taker].thread->name;
+	pmp_buf_printf(buf, "%sinferred: %d \"", before, (int)tid);
+	pmp_escape_buf(buf, name, strlen(name));
+	pmp_buf_printf(buf, "\" took it in the last %.1f s",
+		       (double)time / (double)PMP_S);
 }
 
 void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, size_t node)

@@ -24,6 +24,10 @@ void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
  * is 0", between two texts; nothing if it says nothing. */
 void pmp_wait_said(struct pmp_buf *buf, const char *before, const struct pmp_said *said,
 		   const char *after);
+/* Append who was inferred to have taken what the thread of a node waits for, after a text:
+ * `inferred: 13012 "worker-3" took it in the last 3.2 s`; nothing if that is not known. */
+void pmp_wait_taker(struct pmp_buf *buf, const char *before,
+		    const struct pmp_wait_graph *graph, size_t node);
 /* Append what it is to the program, " (metadata lock)"; nothing if it is nothing special. */
 void pmp_wait_meaning(struct pmp_buf *buf, const struct pmp_named_wait *named);
 
