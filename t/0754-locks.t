@@ -202,6 +202,45 @@ check_modules() {
 	kill -KILL $locks_pids
 }
 
+# A function of MariaDB's in a program that is called like it.
+check_meaning() {
+	cat >meaning.c <<-'EOF'
+	#include <pthread.h>
+	#include <signal.h>
+	#include <stdio.h>
+	#include <sys/prctl.h>
+	#include <unistd.h>
+
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t granted = PTHREAD_COND_INITIALIZER;
+
+	int timed_wait(void) __asm__("_ZN8MDL_wait10timed_waitEv");
+	__attribute__((noinline)) int timed_wait(void)
+	{
+		return pthread_cond_wait(&granted, &mutex) + 1;
+	}
+
+	int main(void)
+	{
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_mutex_lock(&mutex);
+		printf("ready %d\n", (int)getpid());
+		fflush(stdout);
+		while (timed_wait())
+			;
+	}
+	EOF
+	build ./mariadbd meaning.c || { ok false "the target builds"; return; }
+	start_target ./mariadbd
+	wait_for 'grep -q ^futex_ /proc/$target_pid/wchan'
+	for names in '' --no-demangle; do
+		# shellcheck disable=SC2086
+		"$PMP" --locks -q $names -p "$target_pid" >out 2>err
+		like "$(cat out)" '^HOLDER UNKNOWN condition granted, 0x[0-9a-f]+ \(metadata lock\): METADATA_LOCK_INFO knows, if it is loaded; else see PROCESSLIST$' \
+			"a metadata lock, and what to ask${names:+ ($names)}"
+	done
+}
+
 check_terminal() {
 	locks_start "$top_builddir/t/target/locks" deadlock
 	pid=$(ready_pid deadlock)
