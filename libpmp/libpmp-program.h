@@ -139,6 +139,7 @@ struct pmp_live_thread {
 	size_t holder;	  /* index of the thread that it waits for; SIZE_MAX: not known */
 	pid_t holder_tid; /* 0: not known */
 	enum pmp_held held; /* how */
+	size_t outside; /* for pmp_live_outside(); SIZE_MAX: nothing is known of that */
 	uint32_t readers;   /* that hold it */
 	size_t behind;	 /* threads that wait for this one, directly or not; in a deadlock
 			* it is one of them */
@@ -177,6 +178,7 @@ struct pmp_live_lock {
 	const char *meaning; /* of saved profiles: "metadata lock", raw; or "" */
 	bool is_lock;	     /* as its memory shows; else an event, or unknown */
 	uint64_t address; /* 0: not known, or there are several that are not kept apart */
+	bool inode;	  /* that is what the address is: it is a lock of a file */
 	const char *name; /* with an offset, "mysql_bin_log+0x10"; "": none is known */
 	const char *place;   /* where it lies, "in the heap"; "": unknown */
 	pmp_location wanted; /* to be named for that; PMP_LOCATION_NONE: nothing */
@@ -210,6 +212,22 @@ void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window win
  * symbolizer has found so far, fit for a terminal. Indices of locks stay. */
 void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *symbolizer,
 		   size_t i, struct pmp_live_lock *lock, char *buffer, size_t size);
+
+/* What a thread waits for outside of its process: locks of files, pipes, sockets,
+ * children, semaphores of System V; or a lock in shared memory, without text and brief. */
+struct pmp_live_outside {
+	size_t size;
+	const char *text; /* "flock zoo.lock, inode 5243021, held for writing" */
+	const char *brief; /* "flock zoo.lock", "pipe 442102" */
+	const char *who;   /* "6330 "producer" can write (fd 4)"; or that it is not known */
+	pid_t pid; /* of the process that is waited for; 0: not known for certain */
+	const char *name; /* its name, or "" */
+};
+
+/** Of pmp_live_thread.outside; the texts are put into buffer as far as there is room, fit
+ * for a terminal. False, and all texts "": nothing is known. */
+bool pmp_live_outside(const struct pmp_live *live, size_t i,
+		      struct pmp_live_outside *outside, char *buffer, size_t size);
 
 /*
  * What the functions of a stack say of a wait. The bytes of a lock tell some kinds of

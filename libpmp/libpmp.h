@@ -189,6 +189,12 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **sample,
 		       struct pmp_error *err);
 
 /**
+ * Look for other processes in the next capture, as with PMP_WAITS_PEERS: for programs that
+ * want to know of them now and then. Not with PMP_WAITS_NONE.
+ */
+void pmp_target_look_for_peers(struct pmp_target *target);
+
+/**
  * Release threads that stopped too late for the capture that asked them to.
  * Call it every few milliseconds between captures while it returns more than 0, in
  * the thread that has captured: only that one can release them, and when it ends

@@ -231,8 +231,101 @@ static void test_behind(void)
 	pmp_profile_free(profile);
 }
 
+/* conn-1 and 2 wait for a lock of a file, 3 and 4 for a pipe each. */
+static void add_outsides(struct pmp_sample *sample)
+{
+	const struct pmp_outside file = { .type = PMP_OUTSIDE_FLOCK,
+					  .sure = PMP_SURE_EXACT,
+					  .write = true,
+					  .last = UINT64_MAX,
+					  .count = 1,
+					  .text = "/tmp/zoo.lock" };
+	const struct pmp_outside pipe = { .type = PMP_OUTSIDE_PIPE,
+					  .sure = PMP_SURE_CANDIDATES,
+					  .count = 1 };
+	struct pmp_other other = { .pid = 6110, .fd = 4, .name = "lockowner" };
+
+	if (pmp_sample_add_outside(sample, &file) || pmp_sample_add_other(sample, &other))
+		abort();
+	other.role = PMP_ROLE_WRITES;
+	for (int i = 0; i < 2; i++)
+		if (pmp_sample_add_outside(sample, &pipe) ||
+		    pmp_sample_add_other(sample, &other))
+			abort();
+	for (size_t i = 1; i <= 4; i++) {
+		struct pmp_wait *wait = &sample->threads[i].wait;
+
+		wait->kind = i <= 2 ? PMP_WAIT_FILE : PMP_WAIT_PIPE;
+		wait->object = i <= 2 ? 5243021 : 442100 + i;
+		wait->outside = i <= 2 ? 1 : (uint32_t)i - 1;
+		wait->holder_is = i <= 2 ? PMP_HOLDER_PROCESS : PMP_HOLDER_NONE;
+		wait->holder = i <= 2 ? 6110 : 0;
+	}
+}
+
+static void add_after(struct pmp_profile *profile)
+{
+	struct pmp_sample *sample = fake_server(4100, 10, FAKE_S);
+
+	for (size_t i = 1; i <= 4; i++) {
+		sample->threads[i].obtained = PMP_PEEKED;
+		sample->threads[i].runs++;
+	}
+	fake_add(profile, sample);
+}
+
+/* What is looked for now and then is known of threads that have not run since. */
+static void test_outside(void)
+{
+	struct pmp_profile *profile = fake_profile();
+	struct canvas canvas = { 0 };
+	struct view view;
+	const struct view_row *row;
+
+	for (uint64_t i = 0; i < 10; i++) {
+		struct pmp_sample *sample = fake_server(4100, i, FAKE_S);
+
+		if (i == 5)
+			add_outsides(sample);
+		fake_add(profile, sample);
+	}
+	fake_view(&view, profile);
+	canvas_resize(&canvas, 30, 100);
+	fake_type(&view, "5");
+	row = row_with(&view, "LOCK", "flock zoo.lock");
+	is_str(cell(&view, row, "WAIT"), "2", "a lock of a file is a row");
+	is_str(cell(&view, row, "HOLDER"), "6110 lockowner",
+	       "with the process that has it");
+	is_str(cell(&view, row, "KIND"), "file", "and its kind");
+	is_str(cell(&view, row, "DELAY"), "10.0s", "and the time since it was found");
+	choose(&view, row);
+	ok(shows(&view, &canvas, "flock zoo.lock held by 6110 lockowner, 2 wait"),
+	   "so its details say");
+	ok(shows(&view, &canvas,
+		 "flock zoo.lock, inode 5243021, held for writing: 6110 \"lockowner\" holds"),
+	   "and more of it");
+	row = row_with(&view, "KIND", "pipe");
+	is_str(cell(&view, row, "LOCK"), "2 objects", "pipes are one row");
+	is_str(cell(&view, row, "HOLDER"), "-", "of several it is not said who writes");
+	choose(&view, row);
+	ok(shows(&view, &canvas, "pipe 442103: 6110 \"lockowner\" can write (fd 4)") &&
+		   shows(&view, &canvas, "pipe 442104: 6110 \"lockowner\" can write"),
+	   "but in the details, of each");
+	fake_type(&view, "1o^conn-3$\r");
+	ok(shows(&view, &canvas, "waits for pipe 442103: 6110 \"lockowner\" can write"),
+	   "and in those of a stack");
+	fake_type(&view, "\0335");
+	add_after(profile);
+	view_refresh(&view);
+	row = row_with(&view, "LOCK", "inode 5243021");
+	is_str(cell(&view, row, "WAIT"), "-",
+	       "threads that have run do not wait any more");
+	end(&view, &canvas, profile);
+}
+
 int main(void)
 {
+	test_outside();
 	test_kinds();
 	test_states();
 	test_late_names();

@@ -49,7 +49,24 @@ static void any_wait(struct pmp_sample *sample, size_t i)
 		.count = any(3),
 		.holder = sample->threads[any((unsigned)sample->thread_count)].tid,
 		.object = 0x1000 * any(5),
+		.outside = any(3),
 	};
+}
+
+static void any_outside(struct pmp_sample *sample)
+{
+	const struct pmp_outside outside = {
+		.type = (uint8_t)any(PMP_OUTSIDE_COUNT),
+		.sure = (uint8_t)any(PMP_SURE_COUNT),
+		.count = 1,
+	};
+	const struct pmp_other other = { .pid = 1 + (pid_t)any(9999),
+					 .fd = (int)any(9),
+					 .role = (uint8_t)any(PMP_ROLE_COUNT) };
+
+	if (pmp_sample_add_outside(sample, &outside) ||
+	    pmp_sample_add_other(sample, &other))
+		abort();
 }
 
 static void any_sample(struct pmp_profile *profile, uint64_t *number)
@@ -60,6 +77,8 @@ static void any_sample(struct pmp_profile *profile, uint64_t *number)
 	/* Now and then a minute goes by: then threads may have ended. */
 	*number += any(20) ? 0 : 130;
 	sample->time = 1000 * FAKE_S + *number * FAKE_S / 2;
+	for (unsigned i = any(4); i > 2; i--)
+		any_outside(sample);
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		if (any(8) == 0)
 			sample->threads[i].frame_count = any(3);

@@ -200,6 +200,28 @@ check_locks() {
 	kill -KILL $locks_pids
 }
 
+check_waits() {
+	locks_start "$top_builddir/t/target/locks" flock pipe-read semaphore join mutex-static
+	pids=$(cat "$locks_said"/* | sed -n 's/^ready //p' | paste -sd, -)
+	begin "$view $pids"
+	shows 'Hz'
+	keys 5
+	tm resize-window -t pmp -x 110 -y 30
+	ok "shows '^ +1 +- +[0-9.]+s +[0-9.]+s [0-9]+ locks +[0-9]+ lockowner +file +flock pmp-locks'" \
+		"a lock of a file, and the process that has it"
+	ok "shows '^ +1 +- .* - +pipe +pipe [0-9]+'" "a pipe"
+	ok "shows '^ +1 +- .* - +semaphore +semaphore[.0-9]*'" "a semaphore, by its functions"
+	ok "shows '^ +1 +1 .* [0-9]+ holder S +join +-'" "the end of a thread"
+	keys x
+	ok "shows '^ +1 +1 .* holder S +mutex +mutex[.0-9]*, 0x[0-9a-f]+'" "x: with the address"
+	keys / pipe Enter
+	ok "shows '^ pipe [0-9]+: [0-9]+ .*can write .fd [0-9]+.'" "below is who can write the pipe"
+	keys q
+	ended 0 "q"
+	# shellcheck disable=SC2086
+	kill -KILL $locks_pids
+}
+
 check_sizes() {
 	start_target demo
 	begin "$view $target_pid"

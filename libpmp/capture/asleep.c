@@ -134,15 +134,18 @@ static void find_since(struct pmp_target *target, struct pmp_thread *thread)
 		watch->thread.asleep_since = since;
 }
 
-/* Of what begins between two captures the first one that sees it knows nearly as much. */
-static bool is_wanted(struct pmp_target *target)
+/* Of what begins between two captures the first one that sees it knows nearly as much. For
+ * waits for other processes it is not looked in each. */
+static bool is_wanted(const struct pmp_capture *capture)
 {
+	struct pmp_target *target = capture->target;
 	uint64_t last = target->asleep_time, now = pmp_clock();
 
 	if (target->options.asleep)
 		return true;
 	target->asleep_time = now;
-	return target->options.asleep_before && now - last > BETWEEN;
+	return target->options.asleep_before &&
+	       (now - last > BETWEEN || capture->sample->outside_count);
 }
 
 /* Who waits for something, and who is waited for: a thread that sleeps in a call of its
@@ -151,7 +154,7 @@ void pmp_asleep_finish(struct pmp_capture *capture)
 {
 	struct pmp_sample *sample = capture->sample;
 
-	if (!is_wanted(capture->target))
+	if (!is_wanted(capture))
 		return;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_wait *wait = &sample->threads[i].wait;

@@ -100,6 +100,11 @@ void pmp_target_close(struct pmp_target *target)
 	free(target);
 }
 
+void pmp_target_look_for_peers(struct pmp_target *target)
+{
+	target->looks_for_peers = true;
+}
+
 size_t pmp_target_reap(struct pmp_target *target)
 {
 	size_t closed = pmp_stopper_reap_closed();

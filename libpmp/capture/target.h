@@ -97,6 +97,7 @@ struct pmp_target {
 	struct pmp_fp_cache *fp_cache;
 	struct pmp_kernel kernel;	  /* of options.kernel */
 	struct pmp_cpu_clocks cpu_clocks; /* of options.asleep */
+	bool looks_for_peers;		  /* the next capture, once */
 	uint64_t asleep_time; /* of the last capture with .asleep_before; or 0 */
 	bool captured;	      /* at least once */
 	bool execed;	      /* since the last sample */

@@ -341,7 +341,9 @@ int pmp_waits_finish(struct pmp_capture *capture)
 			check_holder(target, &sample->threads[i]);
 	queue_writers(target, sample);
 	r = pmp_deadlocks_find(capture);
-	if (r < 0 || target->options.waits != PMP_WAITS_PEERS)
+	if (r < 0 ||
+	    (target->options.waits != PMP_WAITS_PEERS && !target->looks_for_peers))
 		return r;
+	target->looks_for_peers = false;
 	return pmp_outside_find(capture);
 }

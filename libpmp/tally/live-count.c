@@ -117,7 +117,8 @@ static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
 	if (pmp_live_log_reserve(live, sample->thread_count) ||
 	    pmp_live_merge_if_full(live, sample->time) ||
 	    PMP_RESERVE(&live->rows, &live->rows_capacity, sample->thread_count + 1) ||
-	    pmp_sample_locks_start(&live->sample_locks, sample, symbolizer, true))
+	    pmp_sample_locks_start(&live->sample_locks, sample, symbolizer, true) ||
+	    pmp_live_keep_peers(live, sample))
 		return PMP_ENOMEM;
 	if (!live->first_time)
 		live->first_time = sample->time;
@@ -175,6 +176,7 @@ void pmp_live_forget(struct pmp_live *live, pid_t pid)
 	const struct pmp_process_key key = { .pid = pid };
 	uint32_t id = pmp_intern_find(live->process_keys, &key, sizeof(key));
 
+	pmp_live_drop_peers(live, &pid);
 	/* Its threads are not there any more, and do not count as if they were. */
 	if (id == PMP_INTERN_NONE)
 		return;

@@ -105,6 +105,15 @@ struct pmp_log_tail {
 	uint64_t sample, counter;
 };
 
+/* What threads of a process wait for outside of it, as it was found last. */
+struct pmp_live_peers {
+	pid_t pid;
+	struct pmp_outside *outsides;
+	size_t outside_count, outside_capacity;
+	struct pmp_other *others;
+	size_t other_count, other_capacity;
+};
+
 struct pmp_live {
 	struct pmp_counted_process *processes;
 	size_t process_count, process_capacity;
@@ -119,7 +128,9 @@ struct pmp_live {
 	size_t wait_count, wait_capacity;
 	struct pmp_locks *locks;	      /* that threads have waited for */
 	struct pmp_sample_locks sample_locks; /* of the current sample */
-	uint32_t *rows;			      /* its threads */
+	struct pmp_live_peers *peers;	      /* of the processes that have any */
+	size_t peer_count, peer_capacity;
+	uint32_t *rows; /* its threads */
 	size_t rows_capacity;
 	uint32_t *log; /* ring of counters; PMP_LOG_NEW: without a time */
 	struct pmp_log_sample *log_samples; /* ring */
@@ -177,6 +188,10 @@ bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t 
 /* passed: time since the process's last sample, if the thread was in that. */
 void pmp_live_count_wait(struct pmp_live *live, const struct pmp_counted_counter *counter,
 			 uint64_t passed, uint64_t time);
+/* Keep what the sample has of other processes. 0 or PMP_ENOMEM. */
+int pmp_live_keep_peers(struct pmp_live *live, const struct pmp_sample *sample);
+/* Of a process; NULL: of all. */
+void pmp_live_drop_peers(struct pmp_live *live, const pid_t *pid);
 /* When all threads of a sample are counted. Returns the number of deadlocks. */
 size_t pmp_live_connect(struct pmp_live *live, const struct pmp_sample *sample);
 

@@ -1,21 +1,119 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the threads of a view wait for, for how long, and who waits for whom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
 #include "tally/live-tables.h"
+#include "tally/live.h"
 
 #define CHAIN_MAX 32 /* threads from one that waits to the one that has to finish first */
 #define CIRCLE_MAX 64 /* threads in a deadlock */
 
-/* The same wait as in its last sample: it has not run since. A stop adds two runs. */
-static bool waits_on(const struct pmp_counted_thread *thread,
-		     const struct pmp_thread *now)
+/* ---- other processes ---------------------------------------------------------- */
+
+static struct pmp_live_peers *find_peers(const struct pmp_live *live, pid_t pid)
+{
+	for (size_t i = 0; i < live->peer_count; i++)
+		if (live->peers[i].pid == pid)
+			return &live->peers[i];
+	return NULL;
+}
+
+void pmp_live_drop_peers(struct pmp_live *live, const pid_t *pid)
+{
+	for (size_t i = live->peer_count; i-- > 0;) {
+		struct pmp_live_peers *peers = &live->peers[i];
+
+		if (pid && peers->pid != *pid)
+			continue;
+		free(peers->outsides);
+		free(peers->others);
+		*peers = live->peers[--live->peer_count];
+	}
+}
+
+static struct pmp_live_peers *add_peers(struct pmp_live *live, pid_t pid)
+{
+	if (PMP_RESERVE(&live->peers, &live->peer_capacity, live->peer_count + 1))
+		return NULL;
+	live->peers[live->peer_count] = (struct pmp_live_peers){ .pid = pid };
+	return &live->peers[live->peer_count++];
+}
+
+/* A sample without any may be one for which they were not looked for. */
+int pmp_live_keep_peers(struct pmp_live *live, const struct pmp_sample *sample)
+{
+	struct pmp_live_peers *peers = find_peers(live, sample->pid);
+
+	if (!sample->outside_count)
+		return 0;
+	peers = peers ? peers : add_peers(live, sample->pid);
+	if (!peers)
+		return PMP_ENOMEM;
+	peers->outside_count = peers->other_count = 0;
+	if (PMP_RESERVE(&peers->outsides, &peers->outside_capacity,
+			sample->outside_count) ||
+	    PMP_RESERVE(&peers->others, &peers->other_capacity, sample->other_count + 1))
+		return PMP_ENOMEM;
+	memcpy(peers->outsides, sample->outsides,
+	       sample->outside_count * sizeof(*peers->outsides));
+	if (sample->other_count)
+		memcpy(peers->others, sample->others,
+		       sample->other_count * sizeof(*peers->others));
+	peers->outside_count = sample->outside_count;
+	peers->other_count = sample->other_count;
+	return 0;
+}
+
+const struct pmp_outside *pmp_live_find_outside(const struct pmp_live *live,
+						size_t thread,
+						struct pmp_snapshot *snapshot,
+						const struct pmp_wait **wait)
+{
+	const struct pmp_counted_thread *row = &live->threads[thread];
+	const struct pmp_live_peers *peers;
+
+	if (live->saved || !row->wait.outside)
+		return NULL;
+	peers = find_peers(live, live->processes[row->process].pid);
+	if (!peers || row->wait.outside > peers->outside_count)
+		return NULL;
+	*snapshot = (struct pmp_snapshot){ .info.pid = peers->pid,
+					   .outsides = peers->outsides,
+					   .others = peers->others };
+	*wait = &row->wait;
+	return &peers->outsides[row->wait.outside - 1];
+}
+
+/* ---- waits --------------------------------------------------------------------- */
+
+/* A stop adds two runs. */
+static bool has_run(const struct pmp_counted_thread *thread, const struct pmp_thread *now)
 {
 	uint64_t stopped = thread->obtained == PMP_STOPPED ? 2 : 0;
 
-	if (thread->lock == PMP_LOCK_NONE || thread->wait.kind != now->wait.kind ||
-	    thread->wait.object != now->wait.object)
-		return false;
-	return now->obtained == PMP_UNCHANGED ||
-	       (now->runs && now->runs == thread->runs + stopped);
+	return now->obtained != PMP_UNCHANGED &&
+	       (!now->runs || now->runs != thread->runs + stopped);
+}
+
+/* The same wait as in its last sample: it has not run since. */
+static bool waits_on(const struct pmp_counted_thread *thread,
+		     const struct pmp_thread *now)
+{
+	return thread->lock != PMP_LOCK_NONE && thread->wait.kind == now->wait.kind &&
+	       thread->wait.object == now->wait.object && !has_run(thread, now);
+}
+
+/* What it waited for outside of its process it waits for still, though that is not looked
+ * for in each sample. */
+static bool keeps_waiting(const struct pmp_live *live,
+			  const struct pmp_counted_thread *thread,
+			  const struct pmp_thread *now)
+{
+	return thread->lock != PMP_LOCK_NONE && !now->wait.kind &&
+	       pmp_wait_is_outside(thread->wait.kind) &&
+	       !live->sample_locks.sample->outside_count && !has_run(thread, now);
 }
 
 /* What it waits for, whoever holds that. False: no memory. */
@@ -29,6 +127,9 @@ static bool find_lock(struct pmp_live *live, size_t i, uint32_t *number)
 	lock.holder_is = lock.absent = 0;
 	lock.holder = 0;
 	lock.holder_name = "";
+	/* Each file has a row; of the others all of a kind are one. */
+	if (lock.kind == PMP_WAIT_FILE)
+		lock.address = live->sample_locks.sample->threads[i].wait.object;
 	*number = pmp_locks_add(live->locks, &lock);
 	return *number != PMP_LOCK_NONE;
 }
@@ -37,8 +138,17 @@ bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t 
 {
 	struct pmp_counted_thread *thread = &live->threads[row];
 	const struct pmp_thread *now = &live->sample_locks.sample->threads[i];
+	uint32_t outside = now->wait.outside;
 
-	if (!waits_on(thread, now)) {
+	if (keeps_waiting(live, thread, now)) {
+		thread->runs = now->runs;
+		thread->behind = 0;
+		return true;
+	}
+	if (waits_on(thread, now)) {
+		outside = live->sample_locks.sample->outside_count ? now->wait.outside
+								   : thread->wait.outside;
+	} else {
 		if (!find_lock(live, i, &thread->lock))
 			return false;
 		/* It may have slept there for long before. */
@@ -47,6 +157,7 @@ bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t 
 					     : time;
 	}
 	thread->wait = now->wait;
+	thread->wait.outside = outside;
 	thread->runs = now->runs;
 	thread->holder = PMP_INTERN_NONE;
 	thread->behind = 0;

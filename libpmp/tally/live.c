@@ -62,6 +62,8 @@ void pmp_live_free(struct pmp_live *live)
 	pmp_intern_free(live->calls);
 	pmp_locks_free(live->locks);
 	pmp_sample_locks_free(&live->sample_locks);
+	pmp_live_drop_peers(live, NULL);
+	free(live->peers);
 	free(live->processes);
 	free(live->threads);
 	free(live->counters);

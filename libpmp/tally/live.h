@@ -9,6 +9,7 @@
 #include "libpmp-program.h"
 #include "sample.h"
 #include "tally/lock-table.h"
+#include "tally/snapshot.h"
 #include "tally/stack-table.h"
 
 /* NULL: no memory. */
@@ -22,6 +23,14 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		 const pmp_location *locations, struct pmp_symbolizer *symbolizer);
 /* A lock, i below their number. */
 const struct pmp_lock *pmp_live_get_lock(const struct pmp_live *live, size_t i);
+/*
+ * What a thread waits for outside of its process, and in *snapshot the processes that this
+ * refers to, as in a snapshot; NULL: nothing is known. wait: of the thread.
+ */
+const struct pmp_outside *pmp_live_find_outside(const struct pmp_live *live,
+						size_t thread,
+						struct pmp_snapshot *snapshot,
+						const struct pmp_wait **wait);
 /* Count an entry of a saved profile, all of which is copied. 0 or PMP_ENOMEM. */
 int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry);
 /* A process has ended. */

@@ -9,6 +9,7 @@
 #include "report/wait-functions.h"
 #include "report/wait-kinds.h"
 #include "tally/live.h"
+#include "write/outside-names.h"
 #include "write/wait-names.h"
 
 /* Append a text and its NUL if there is room; where it is, or "". */
@@ -84,6 +85,7 @@ void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *sym
 		.meaning = "",
 		.is_lock = *found->text || pmp_wait_is_lock(&wait),
 		.address = found->address,
+		.inode = found->kind == PMP_WAIT_FILE,
 		.name = "",
 		.place = "",
 		.wanted = PMP_LOCATION_NONE,
@@ -112,4 +114,48 @@ void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *sym
 	pmp_buf_free(&name);
 	pmp_buf_free(&place);
 	pmp_sized_give(lock, &all, sizeof(all));
+}
+
+/* ---- other processes ------------------------------------------------------------- */
+
+/* Of a text that is fit to be shown. */
+static const char *put_shown(const struct pmp_buf *text, char *buffer, size_t size,
+			     size_t *used)
+{
+	return pmp_buf_failed(text) || !text->length
+		       ? ""
+		       : put_part(text->data, text->length, buffer, size, used);
+}
+
+bool pmp_live_outside(const struct pmp_live *live, size_t i,
+		      struct pmp_live_outside *outside, char *buffer, size_t size)
+{
+	struct pmp_live_outside all = { .text = "", .brief = "", .who = "", .name = "" };
+	struct pmp_buf text = { 0 }, brief = { 0 }, who = { 0 }, name = { 0 };
+	const struct pmp_outside *what = NULL;
+	struct pmp_snapshot snapshot;
+	const struct pmp_wait *wait;
+	size_t used = 0;
+
+	if (i < pmp_live_thread_count(live))
+		what = pmp_live_find_outside(live, i, &snapshot, &wait);
+	if (what) {
+		pmp_outside_describe(&text, what, wait, false);
+		pmp_outside_describe(&brief, what, wait, true);
+		pmp_outside_who(&who, &snapshot, what, wait);
+		if (what->shown && what->sure == PMP_SURE_EXACT) {
+			all.pid = snapshot.others[what->other].pid;
+			pmp_buf_puts(&name, snapshot.others[what->other].name);
+		}
+	}
+	all.name = put_text(&name, buffer, size, &used);
+	all.brief = put_shown(&brief, buffer, size, &used);
+	all.text = put_shown(&text, buffer, size, &used);
+	all.who = put_shown(&who, buffer, size, &used);
+	pmp_buf_free(&text);
+	pmp_buf_free(&brief);
+	pmp_buf_free(&who);
+	pmp_buf_free(&name);
+	pmp_sized_give(outside, &all, sizeof(all));
+	return what;
 }

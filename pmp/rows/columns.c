@@ -221,7 +221,9 @@ char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
 		lock = lock_of(model, thread->lock, says ? says->moved : 0, text,
 			       sizeof(text));
 	holder_text(model, thread, holder, sizeof(holder));
-	if (says && says->meaning != NAME_NONE)
+	if (thread->outside != SIZE_MAX)
+		thread_lock_text(model, thread, false, buffer, size);
+	else if (says && says->meaning != NAME_NONE)
 		snprintf(buffer, size, "%s", model_name(model, says->meaning));
 	else if (*lock.name)
 		snprintf(buffer, size, "%s", lock.name);

@@ -208,7 +208,7 @@ struct lock_key model_lock_key(const struct model *model, uint32_t process, size
 	else if (key.row.many)
 		identity = hash_mix(says ? says->hash : hash_text(known.kind), 2);
 	else
-		identity = hash_mix(known.address, 1);
+		identity = hash_mix(known.address, known.inode ? 3 : 1);
 	key.identity = hash_mix(process + UINT64_C(1), identity);
 	return key;
 }

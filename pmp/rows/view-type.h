@@ -129,6 +129,10 @@ char *row_meaning_text(const struct model *model, const struct view_row *row,
 		       char *buffer, size_t size);
 char *row_object_text(const struct model *model, const struct view_row *row, bool address,
 		      char *buffer, size_t size);
+/** For whom of other processes a thread waits, "pipe 442102: 6330 "producer" can write (fd
+ * 4)"; "" if it is not for one. Returns buffer. */
+char *thread_peers_text(const struct model *model, const struct pmp_live_thread *thread,
+			char *buffer, size_t size);
 /** What the functions of a stack say of a wait of its thread: see pmp_live_thread.kind.
  * NULL: that has not been asked yet. */
 const struct stack_wait *wait_says(const struct model *model, size_t stack,

@@ -38,6 +38,10 @@ __attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
 static void add_object(const struct pmp_live_lock *known, bool address, char *buffer,
 		       size_t size)
 {
+	if (known->inode) {
+		add(buffer, size, " inode %" PRIu64, known->address);
+		return;
+	}
 	if (*known->name)
 		add(buffer, size, " %s", known->name);
 	if (*known->name && address && known->address)
@@ -47,13 +51,32 @@ static void add_object(const struct pmp_live_lock *known, bool address, char *bu
 		    *known->place ? " " : "", known->place);
 }
 
+bool row_is_several(const struct lock_row *lock)
+{
+	return lock->objects > 1 && lock->rank != LOCK_ROW_DEADLOCK;
+}
+
+/* What is known of a wait for other processes; its texts are in the buffer. */
+static bool outside_of(const struct model *model, const struct pmp_live_thread *thread,
+		       struct pmp_live_outside *outside, char *buffer, size_t size)
+{
+	*outside = (struct pmp_live_outside){ .size = sizeof(*outside), .brief = "" };
+	return thread->outside != SIZE_MAX &&
+	       pmp_live_outside(model->live, thread->outside, outside, buffer, size);
+}
+
 char *thread_lock_text(const struct model *model, const struct pmp_live_thread *thread,
 		       bool address, char *buffer, size_t size)
 {
 	const struct stack_wait *says = wait_says(model, thread->stack, thread->kind);
 	struct pmp_live_lock known = { .kind = "", .name = "", .place = "" };
+	struct pmp_live_outside outside;
 	char text[TEXT_SIZE];
 
+	if (outside_of(model, thread, &outside, text, sizeof(text)) && *outside.brief) {
+		snprintf(buffer, size, "%s", address ? outside.text : outside.brief);
+		return buffer;
+	}
 	if (thread->lock != SIZE_MAX)
 		known = lock_of(model, thread->lock, says ? says->moved : 0, text,
 				sizeof(text));
@@ -68,14 +91,30 @@ char *thread_lock_text(const struct model *model, const struct pmp_live_thread *
 	return buffer;
 }
 
+static bool outside_of_row(const struct model *model, const struct lock_row *lock,
+			   struct pmp_live_outside *outside, char *buffer, size_t size)
+{
+	struct pmp_live_thread waiter;
+
+	if (lock->waiter == NAME_NONE || row_is_several(lock))
+		return false;
+	waiter = model_thread(model, lock->waiter);
+	return outside_of(model, &waiter, outside, buffer, size) && *outside->brief;
+}
+
 char *row_object_text(const struct model *model, const struct view_row *row, bool address,
 		      char *buffer, size_t size)
 {
 	const struct lock_row *lock = lock_row(model, row);
 	struct pmp_live_lock known = { .name = "", .place = "" };
+	struct pmp_live_outside outside;
 	char text[TEXT_SIZE];
 
 	buffer[0] = '\0';
+	if (outside_of_row(model, lock, &outside, text, sizeof(text))) {
+		snprintf(buffer, size, " %s", address ? outside.text : outside.brief);
+		return buffer;
+	}
 	if (lock->many && lock->objects != 1) {
 		if (lock->objects)
 			snprintf(buffer, size, " %zu objects", lock->objects);
@@ -119,12 +158,29 @@ char *row_meaning_text(const struct model *model, const struct view_row *row,
 	return buffer;
 }
 
+char *thread_peers_text(const struct model *model, const struct pmp_live_thread *thread,
+			char *buffer, size_t size)
+{
+	struct pmp_live_outside outside;
+	char text[TEXT_SIZE];
+
+	buffer[0] = '\0';
+	if (outside_of(model, thread, &outside, text, sizeof(text)) && *outside.brief)
+		snprintf(buffer, size, "%s: %s", outside.text, outside.who);
+	return buffer;
+}
+
 char *row_lock_text(const struct model *model, const struct view_row *row, char *buffer,
 		    size_t size)
 {
 	const struct lock_row *lock = lock_row(model, row);
 	char text[TEXT_SIZE], object[TEXT_SIZE];
+	struct pmp_live_outside outside;
 
+	if (outside_of_row(model, lock, &outside, text, sizeof(text))) {
+		snprintf(buffer, size, "%s", outside.brief);
+		return buffer;
+	}
 	row_kind_text(model, row, text, sizeof(text));
 	if (lock->many && lock->objects > 1)
 		snprintf(buffer, size, "%zu %s%s", lock->objects, text,
@@ -169,7 +225,8 @@ static const char *special_text(enum pmp_held held)
 char *holder_text(const struct model *model, const struct pmp_live_thread *waiter,
 		  char *buffer, size_t size)
 {
-	char name[64];
+	struct pmp_live_outside outside;
+	char name[64], text[TEXT_SIZE];
 
 	if (waiter->holder != SIZE_MAX) {
 		struct pmp_live_thread holder = model_thread(model, waiter->holder);
@@ -178,6 +235,9 @@ char *holder_text(const struct model *model, const struct pmp_live_thread *waite
 			 pmp_escape(holder.name, name, sizeof(name)),
 			 model_state(model, holder.state, holder.waits_for_lock,
 				     holder.stack));
+	} else if (outside_of(model, waiter, &outside, text, sizeof(text)) &&
+		   outside.pid) {
+		snprintf(buffer, size, "%d %s", (int)outside.pid, outside.name);
 	} else if (waiter->holder_tid) {
 		const char *special = special_text(waiter->held);
 
@@ -232,15 +292,11 @@ const char *holder_relation(const struct model *model,
 	return waiter->queued ? "after" : "held by";
 }
 
-bool row_is_several(const struct lock_row *lock)
-{
-	return lock->objects > 1 && lock->rank != LOCK_ROW_DEADLOCK;
-}
-
 char *wait_words(const struct model *model, const struct pmp_live_thread *waiter,
 		 char *buffer, size_t size)
 {
 	char text[TEXT_SIZE], words[TEXT_SIZE];
+	struct pmp_live_outside outside;
 	const char *holder = "";
 
 	if (waiter->lock != SIZE_MAX)
@@ -249,6 +305,9 @@ char *wait_words(const struct model *model, const struct pmp_live_thread *waiter
 	if (*holder)
 		add(buffer, size, " held by %s",
 		    pmp_escape(holder, words, sizeof(words)));
+	else if (outside_of(model, waiter, &outside, text, sizeof(text)) &&
+		 *outside.brief)
+		add(buffer, size, ": %s", outside.who);
 	else if (waiter->held == PMP_HELD_FREE)
 		add(buffer, size, " (free)");
 	else if (waiter->held || waiter->readers)
@@ -280,6 +339,6 @@ bool waits_for_something(const struct model *model, const struct pmp_live_thread
 		return true;
 	if (thread->lock == SIZE_MAX)
 		return false;
-	return thread->holder_tid ||
+	return thread->holder_tid || thread->outside != SIZE_MAX ||
 	       lock_of(model, thread->lock, 0, text, sizeof(text)).address;
 }

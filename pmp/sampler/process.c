@@ -52,6 +52,13 @@ static void begin_command(struct sampling *sampling)
 	sampling->exec_fd = -1;
 }
 
+static void look_for_peers(struct sampling *sampling)
+{
+	for (size_t i = 0; i < sampling->count; i++)
+		if (sampling->watched[i].target)
+			pmp_target_look_for_peers(sampling->watched[i].target);
+}
+
 static void obey(struct sampling *sampling, char command)
 {
 	uint64_t now = now_ns();
@@ -69,6 +76,7 @@ static void obey(struct sampling *sampling, char command)
 		break;
 	case PMP_SAMPLER_FINISH: sampling->finish = true; break;
 	case PMP_SAMPLER_NOW: sampling->pace.due = now; break;
+	case PMP_SAMPLER_PEERS: look_for_peers(sampling); break;
 	case PMP_SAMPLER_INTERVAL:
 		pace_change(&sampling->pace, sampling->page->interval, now);
 		break;

@@ -15,6 +15,7 @@ enum sampler_command {
 	PMP_SAMPLER_RESUME = 'r',
 	PMP_SAMPLER_FINISH = 'f',
 	PMP_SAMPLER_NOW = 'n',	    /* take the next snapshot now */
+	PMP_SAMPLER_PEERS = 'w',    /* look for other processes in the next snapshot */
 	PMP_SAMPLER_INTERVAL = 'i', /* the page has a new interval */
 };
 

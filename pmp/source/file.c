@@ -131,6 +131,7 @@ const struct source_type source_file = {
 	.is_detached = is_detached,
 	.sample_now = nothing,
 	.set_interval = set_interval,
+	.look_for_peers = nothing,
 	.finish = nothing,
 	.stop = nothing,
 	.lose = nothing,

@@ -329,6 +329,11 @@ void sampling_sample_now(struct source *source)
 	sampler_command(&source->sampling->sampler, PMP_SAMPLER_NOW);
 }
 
+void sampling_look_for_peers(struct source *source)
+{
+	sampler_command(&source->sampling->sampler, PMP_SAMPLER_PEERS);
+}
+
 void sampling_set_interval(struct source *source, uint64_t interval)
 {
 	struct sampler *sampler = &source->sampling->sampler;

@@ -23,6 +23,7 @@ void sampling_tend(struct source *source, bool idle);
 void sampling_pause(struct source *source, bool paused);
 bool sampling_is_detached(const struct source *source);
 void sampling_sample_now(struct source *source);
+void sampling_look_for_peers(struct source *source);
 void sampling_set_interval(struct source *source, uint64_t interval);
 void sampling_finish(struct source *source);
 void sampling_stop(struct source *source);
@@ -41,6 +42,7 @@ void sampling_close(struct source *source);
 #define SAMPLING_CALLS \
 	.pause = sampling_pause, .is_detached = sampling_is_detached, \
 	.sample_now = sampling_sample_now, .set_interval = sampling_set_interval, \
+	.look_for_peers = sampling_look_for_peers, \
 	.finish = sampling_finish, .stop = sampling_stop, .lose = sampling_lose, \
 	.kill = sampling_kill, .describe = sampling_describe
 

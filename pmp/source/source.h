@@ -43,6 +43,8 @@ struct source_type {
 	/** The next sample now; those after it at this interval (ns). */
 	void (*sample_now)(struct source *source);
 	void (*set_interval)(struct source *source, uint64_t interval);
+	/** Look for other processes that threads wait for, in the next sample. */
+	void (*look_for_peers)(struct source *source);
 	/** End in order: what comes until then is still taken. */
 	void (*finish)(struct source *source);
 	/** There will be nothing more: give back what it has, once or again. */

@@ -197,6 +197,31 @@ static void draw_waiters(const struct model *model, struct canvas_part *part,
 	}
 }
 
+/* Of each thing one line, though many may wait for it. */
+static void draw_peers(const struct model *model, struct canvas_part *part,
+		       const struct view_row *row)
+{
+	char text[ROW_TEXT], last[TEXT_SIZE] = "", peers[TEXT_SIZE];
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->thread_count &&
+			   i < pmp_live_thread_count(model->live) && count < OTHERS_MAX;
+	     i++) {
+		struct pmp_live_thread thread = model_thread(model, i);
+
+		if (thread.outside == SIZE_MAX || !model->thread_rows[i].passes ||
+		    !waits_for_row(model, &thread, row))
+			continue;
+		thread_peers_text(model, &thread, peers, sizeof(peers));
+		if (!*peers || strcmp(peers, last) == 0)
+			continue;
+		snprintf(last, sizeof(last), "%s", peers);
+		snprintf(text, sizeof(text), " %s", peers);
+		draw_text(part, 0, text);
+		count++;
+	}
+}
+
 void details_lock_draw(struct view *view, struct canvas_part *part,
 		       const struct view_row *row)
 {
@@ -220,6 +245,7 @@ void details_lock_draw(struct view *view, struct canvas_part *part,
 	if (!model->saved && lock->waiter != NAME_NONE) {
 		draw_text(part, 0, " waiting:");
 		draw_waiters(model, part, row);
+		draw_peers(model, part, row);
 	}
 	if (!whole && !model->saved && lock->waiter != NAME_NONE)
 		return;

@@ -24,6 +24,7 @@ struct session {
 	bool refreshing; /* rows are being made, because it was time for it */
 	int tty;	 /* opened for keys, or -1 */
 	uint64_t next_refresh, last_refresh;
+	uint64_t next_look; /* for other processes, in the view of locks */
 	char title[256];
 	char said[SAID_SIZE]; /* messages, to be printed at the end */
 	char waiting[256]; /* one that has not been on the screen, as another one was */

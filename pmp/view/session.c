@@ -27,6 +27,7 @@
 #define REFRESH UINT64_C(500000000)	  /* ns between two screens */
 #define REFRESH_SOON UINT64_C(100000000)  /* when names have come */
 #define REFRESH_TEXT UINT64_C(2000000000) /* of text screens */
+#define LOOK UINT64_C(5000000000)	  /* between two looks for other processes */
 #define REFRESH_SHARE 5 /* one part of so many of the time is for making rows, at most */
 #define SLICE_MIN UINT64_C(3000000) /* ns */
 #define TEXT_ROWS 24
@@ -213,10 +214,24 @@ static void end_refresh(struct session *session)
 	session->dirty = true;
 }
 
+/* While the view of locks is shown. What is found stays known of threads that do not run. */
+static void look_for_peers(struct session *session, uint64_t now)
+{
+	const struct view *view = &session->view;
+	struct source *source = session->sink->source;
+
+	if (view_type_of(&view->model)->row != ROW_LOCK || view->paused || view->ended ||
+	    view->model.saved || now < session->next_look)
+		return;
+	session->next_look = now + LOOK;
+	source->type->look_for_peers(source);
+}
+
 static void refresh(struct session *session)
 {
 	session->last_refresh = now_ns();
 	session->refreshing = true;
+	look_for_peers(session, session->last_refresh);
 	view_refresh(&session->view);
 	if (!model_is_busy(&session->view.model))
 		end_refresh(session);
