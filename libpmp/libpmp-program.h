@@ -261,6 +261,10 @@ void pmp_live_waits_free(struct pmp_live_waits *waits);
 void pmp_live_wait(struct pmp_live_waits *waits, const struct pmp_live *live,
 		   size_t stack, unsigned kind, struct pmp_live_wait *wait);
 
+/** Returns whether a function is inside of a lock function of the C library: which one a
+ * thread waits in, says the one that calls it. */
+bool pmp_wait_is_internal(const char *function);
+
 /* ---- deadlocks -------------------------------------------------------------- */
 
 /**

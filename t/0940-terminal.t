@@ -180,7 +180,7 @@ check_locks() {
 	ok "shows '^ the holder waits for mutex [ab] held by [0-9]+ .worker-[12]'" "and whom its holder waits for"
 	first=$(screen | sed -n 's/^DEADLOCK: mutex \([ab]\).*/\1/p')
 	second=$(echo "$first" | tr ab ba)
-	ok "shows '^ +1 victim-N  .*lock_wait'" "who waits, in groups"
+	ok "shows '^ +1 victim-N  pthread_mutex_lock<'" "who waits, in groups"
 	keys d
 	ok "shows '^DEADLOCK: mutex $second held by'" "d again: the next one"
 	keys d

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "resolve/demangle.h"
 #include "sample.h"
 
@@ -308,6 +309,20 @@ static bool is_internal(const char *name)
 		if (strcasestr(name, words[i]))
 			return true;
 	return false;
+}
+
+bool pmp_wait_is_internal(const char *function)
+{
+	static const char *const begins[] = { "futex_",	   "lll_",
+					      "GI___",	   "syscall",
+					      "internal_", "pthread_cond_wait_common" };
+
+	function += strspn(function, "_");
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (strncmp(function, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return strncmp(function, "pthread_", 8) == 0 &&
+	       (strstr(function, "_full") || strstr(function, "64"));
 }
 
 /* ---- a function -------------------------------------------------------------------- */

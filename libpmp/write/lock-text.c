@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "write/names.h"
@@ -141,21 +142,6 @@ void pmp_lock_text_objects(const struct pmp_lock_text *text,
 
 /* ---- stacks -------------------------------------------------------------------------- */
 
-/* Inside a lock function of the C library: which one waits, says the one that is called. */
-static bool is_internal(const char *name)
-{
-	static const char *const begins[] = { "futex_",	   "lll_",
-					      "GI___",	   "syscall",
-					      "internal_", "pthread_cond_wait_common" };
-
-	name += strspn(name, "_");
-	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return strncmp(name, "pthread_", 8) == 0 &&
-	       (strstr(name, "_full") || strstr(name, "64"));
-}
-
 /* The innermost function first. */
 void pmp_lock_text_stack(const struct pmp_lock_text *text, size_t node)
 {
@@ -175,7 +161,7 @@ void pmp_lock_text_stack(const struct pmp_lock_text *text, size_t node)
 
 		for (size_t k = 0; k < count; k++) {
 			if (first && stack.found->wait.kind && skipped < INTERNAL_MAX &&
-			    is_internal(frames[k].function)) {
+			    pmp_wait_is_internal(frames[k].function)) {
 				skipped++;
 				continue;
 			}

@@ -8,9 +8,10 @@
 #include "libpmp-program.h"
 #include "view/view.h"
 
-#define CHAIN_MAX 32  /* threads from a waiter to the one that has to finish first */
-#define OTHERS_MAX 16 /* locks of one holder */
-#define GROUPS_MAX 32 /* of waiters */
+#define CHAIN_MAX 32   /* threads from a waiter to the one that has to finish first */
+#define OTHERS_MAX 16  /* locks of one holder */
+#define GROUPS_MAX 32  /* of waiters */
+#define INTERNAL_MAX 6 /* functions of the C library that are left out */
 #define TEXT_SIZE 512
 
 /* Threads of a group that wait with the same functions on their stacks. */
@@ -168,6 +169,28 @@ static size_t add_waiter(struct wait_group *groups, size_t count, uint32_t name,
 	return count + 1;
 }
 
+/* From the function that was called to wait on, the innermost first. */
+static char *waiting_text(const struct model *model, uint32_t number, char *buffer,
+			  size_t size)
+{
+	const struct name_chain *chain = &model->chains[number];
+	uint32_t first = 0;
+	bool begun = false;
+
+	buffer[0] = '\0';
+	if (number >= model->chain_count)
+		return buffer;
+	while (first + 1 < chain->count && first < INTERNAL_MAX &&
+	       pmp_wait_is_internal(
+		       model->names.names[model->names_of_chains[chain->first + first]]
+			       .full))
+		first++;
+	for (uint32_t i = first; i < chain->count; i++, begun = true)
+		add(buffer, size, "%s%s", begun ? "<" : "",
+		    model_name(model, model->names_of_chains[chain->first + i]));
+	return buffer;
+}
+
 static void draw_waiters(const struct model *model, struct canvas_part *part,
 			 const struct view_row *row)
 {
@@ -188,9 +211,7 @@ static void draw_waiters(const struct model *model, struct canvas_part *part,
 				   model->stacks[thread.stack].chain);
 	}
 	for (size_t i = 0; i < count; i++) {
-		stack[0] = '\0';
-		if (groups[i].chain < model->chain_count)
-			model_chain(model, groups[i].chain, stack, sizeof(stack));
+		waiting_text(model, groups[i].chain, stack, sizeof(stack));
 		snprintf(text, sizeof(text), " %5zu %s  %.*s", groups[i].count,
 			 model_name(model, groups[i].name), ROW_TEXT / 2, stack);
 		draw_text(part, STYLE_YELLOW, text);
