@@ -17,42 +17,12 @@
 #define CALL_FUTEX_WAIT 455
 #define FUTEX2_PRIVATE_FLAG 128
 
-#define BYTES 128 /* of the lock, and what lies around it: one read */
-#define BYTES_BEFORE 56
-#define PAGE 4096
 #define USERS_MAX (1u << 24)	 /* of a mutex: more is something else */
 #define MUSL_WAITERS_MAX 100000	 /* of a mutex of musl */
 #define CONDITION_LAG (1u << 26) /* wakeups between a waiter and its condition */
 #define JOIN_DISTANCE 2368	 /* from a thread block to its joinstate, at most */
 #define JOIN_STATE_MAX 3	 /* of its values */
-#define BLOCK_ALIGNMENT 64	 /* of a thread block */
 #define LATCH_OLD_REST 0x10000	 /* of an older latch's word, beside its top bit */
-
-const struct pmp_thread_layout pmp_thread_layout_x86_64 = {
-	.self_pointers = true,
-	.self = 16,
-	.tid = 720,
-	.musl_join = 56,
-};
-
-const struct pmp_thread_layout pmp_thread_layout_aarch64 = {
-	.list = 192,
-	.tid = 208,
-	.musl_join = 40,
-};
-
-/* A futex call, and the memory around its word. */
-struct futex_view {
-	const struct pmp_wait_call *call;
-	const struct pmp_wait_memory *memory;
-	uint64_t futex;
-	uint32_t value; /* that the word had, and has to keep: what it waits by */
-	unsigned command;
-	bool private;
-	unsigned char bytes[BYTES];
-	uint64_t first;	 /* address of the first of bytes */
-	size_t from, to; /* those that could be read */
-};
 
 /* ---- the call ------------------------------------------------------------------- */
 
@@ -83,110 +53,31 @@ bool pmp_wait_is_futex(const struct pmp_wait_call *call)
 	return call->number == CALL_FUTEX_WAIT || call->number == CALL_FUTEX_WAITV;
 }
 
-/* ---- memory --------------------------------------------------------------------- */
-
-/* What lies in the page of the word counts, if the rest is not mapped. */
-static void read_bytes(struct futex_view *view)
-{
-	uint64_t page = view->futex & ~(uint64_t)(PAGE - 1), first, last;
-
-	view->first = (view->futex & ~UINT64_C(7)) - BYTES_BEFORE;
-	view->from = 0;
-	view->to = BYTES;
-	if (pmp_read(&view->memory->reader, view->first, view->bytes, BYTES))
-		return;
-	first = view->first < page ? page : view->first;
-	last = view->first + BYTES < page + PAGE ? view->first + BYTES : page + PAGE;
-	view->from = (size_t)(first - view->first);
-	view->to = (size_t)(last - view->first);
-	if (!pmp_read(&view->memory->reader, first, view->bytes + view->from,
-		      view->to - view->from))
-		view->to = view->from;
-}
-
-static bool get(const struct futex_view *view, int offset, void *data, size_t size)
-{
-	uint64_t at = view->futex + (uint64_t)(int64_t)offset - view->first;
-
-	if (at < view->from || at > view->to || view->to - at < size)
-		return false;
-	memcpy(data, view->bytes + at, size);
-	return true;
-}
-
-/* At so many bytes from the futex's word. False: not readable. */
-static bool get_u32(const struct futex_view *view, int offset, uint32_t *value)
-{
-	return get(view, offset, value, sizeof(*value));
-}
-
-static bool get_u64(const struct futex_view *view, int offset, uint64_t *value)
-{
-	return get(view, offset, value, sizeof(*value));
-}
-
-static bool read_u64(const struct futex_view *view, uint64_t address, uint64_t *value)
-{
-	return pmp_read(&view->memory->reader, address, value, sizeof(*value));
-}
-
-static bool is_thread(const struct futex_view *view, uint32_t tid)
-{
-	return tid && tid <= FUTEX_TID_MASK &&
-	       view->memory->is_thread(view->memory->arg, (pid_t)tid);
-}
-
-/* Does the block point to itself as only thread blocks do? */
-static bool is_linked(const struct futex_view *view, uint64_t block)
-{
-	const struct pmp_thread_layout *layout = view->memory->layout;
-	uint64_t first, second;
-
-	if (layout->self_pointers)
-		return read_u64(view, block, &first) && first == block &&
-		       read_u64(view, block + layout->self, &second) && second == block;
-	return read_u64(view, block + layout->list, &first) &&
-	       read_u64(view, first + sizeof(first), &second) &&
-	       second == block + layout->list;
-}
-
-/* The thread of a pthread_t of glibc; 0: it is none. */
-static pid_t block_thread(const struct futex_view *view, uint64_t block)
-{
-	uint32_t tid;
-
-	if (!block || block % BLOCK_ALIGNMENT || !is_linked(view, block) ||
-	    !pmp_read(&view->memory->reader, block + view->memory->layout->tid, &tid,
-		      sizeof(tid)) ||
-	    !is_thread(view, tid))
-		return 0;
-	return (pid_t)tid;
-}
-
 /* ---- results -------------------------------------------------------------------- */
 
-static void set_object(const struct futex_view *view, struct pmp_wait *wait,
+static void set_object(const struct pmp_futex_view *view, struct pmp_wait *wait,
 		       enum pmp_wait_kind kind, int offset)
 {
 	wait->kind = (uint8_t)kind;
 	wait->object = view->futex + (uint64_t)(int64_t)offset;
 }
 
-static void set_holder(const struct futex_view *view, struct pmp_wait *wait, uint32_t tid)
+static void set_holder(const struct pmp_futex_view *view, struct pmp_wait *wait,
+		       uint32_t tid)
 {
 	wait->holder = (pid_t)(tid & FUTEX_TID_MASK);
 	if (!wait->holder)
 		wait->holder_is = PMP_HOLDER_FREE;
 	else if (wait->holder == view->call->tid)
 		wait->holder_is = PMP_HOLDER_SELF;
-	else if (is_thread(view, (uint32_t)wait->holder))
+	else if (pmp_futex_is_thread(view, (uint32_t)wait->holder))
 		wait->holder_is = PMP_HOLDER_THREAD;
 	else
 		wait->holder_is = PMP_HOLDER_UNCHECKED;
 }
 
 /* The word of a lock that the kernel knows: its owner's tid, and whether that has died. */
-static void set_holder_word(const struct futex_view *view, struct pmp_wait *wait,
+static void set_holder_word(const struct pmp_futex_view *view, struct pmp_wait *wait,
 			    uint32_t word)
 {
 	if (word & FUTEX_OWNER_DIED)
@@ -199,32 +90,32 @@ static void set_holder_word(const struct futex_view *view, struct pmp_wait *wait
 /* Bits that the kind of a mutex may have; its type, in musl. */
 enum { GLIBC_KNOWN = 0x3f3, MUSL_KNOWN = 0x8f };
 
-static bool is_plain(const struct futex_view *view)
+static bool is_plain(const struct pmp_futex_view *view)
 {
 	return view->command == FUTEX_WAIT || view->command == FUTEX_WAIT_BITSET;
 }
 
 /* Does a mutex of glibc begin at the word, or does musl's have its type before it? */
-static int pi_mutex_base(const struct futex_view *view)
+static int pi_mutex_base(const struct pmp_futex_view *view)
 {
 	enum { KIND = 16, INHERIT = 32, MUSL_TYPE = -4, MUSL_INHERIT = 8 };
 	uint32_t kind, type;
 
-	if (get_u32(view, KIND, &kind) && kind & INHERIT &&
+	if (pmp_futex_u32(view, KIND, &kind) && kind & INHERIT &&
 	    !(kind & ~(uint32_t)GLIBC_KNOWN))
 		return 0;
-	if (get_u32(view, MUSL_TYPE, &type) && type & MUSL_INHERIT &&
+	if (pmp_futex_u32(view, MUSL_TYPE, &type) && type & MUSL_INHERIT &&
 	    !(type & ~(uint32_t)MUSL_KNOWN))
 		return MUSL_TYPE;
 	return 0;
 }
 
 /* The kernel gives it to a waiter before that runs, and lets no thread wait for its own. */
-static bool decode_pi(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_pi(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	uint32_t word;
 
-	if (is_plain(view) || !get_u32(view, 0, &word))
+	if (is_plain(view) || !pmp_futex_u32(view, 0, &word))
 		return false;
 	set_object(view, wait, PMP_WAIT_MUTEX, pi_mutex_base(view));
 	set_holder_word(view, wait, word);
@@ -237,7 +128,7 @@ static bool decode_pi(const struct futex_view *view, struct pmp_wait *wait)
 
 /* Four words that pthread_cond_wait() leaves for its cleanup: its place in the sequence
  * of waiters, the condition, the mutex, and whether both are private. */
-static bool is_cleanup_record(const struct futex_view *view, const uint64_t *words,
+static bool is_cleanup_record(const struct pmp_futex_view *view, const uint64_t *words,
 			      uint64_t condition, uint64_t distance)
 {
 	uint64_t sequence, lag;
@@ -245,7 +136,8 @@ static bool is_cleanup_record(const struct futex_view *view, const uint64_t *wor
 	char byte;
 
 	if (words[1] != condition || (words[0] & 1) != (distance >> 2 & 1) ||
-	    (share != 0 && share != 128) || !read_u64(view, condition, &sequence))
+	    (share != 0 && share != 128) ||
+	    !pmp_futex_read_u64(view, condition, &sequence))
 		return false;
 	lag = (sequence >> 1) - (words[0] >> 1);
 	if ((!lag || lag >= CONDITION_LAG) && !PMP_FAULT("loose-condition"))
@@ -253,7 +145,7 @@ static bool is_cleanup_record(const struct futex_view *view, const uint64_t *wor
 	return pmp_read(&view->memory->reader, words[2], &byte, 1);
 }
 
-static bool decode_condition(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_condition(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	static const uint8_t distances[] = { 40, 44, /* up to glibc 2.40 */ 32, 36 };
 	const struct pmp_wait_call *call = view->call;
@@ -277,8 +169,8 @@ static bool decode_condition(const struct futex_view *view, struct pmp_wait *wai
 	return false;
 }
 
-static bool joins(const struct futex_view *view, struct pmp_wait *wait, uint64_t block,
-		  pid_t tid)
+static bool joins(const struct pmp_futex_view *view, struct pmp_wait *wait,
+		  uint64_t block, pid_t tid)
 {
 	wait->kind = PMP_WAIT_JOIN;
 	wait->object = block;
@@ -287,27 +179,27 @@ static bool joins(const struct futex_view *view, struct pmp_wait *wait, uint64_t
 }
 
 /* The word is the thread's tid, which the kernel clears at its end. */
-static bool decode_join(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_join(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	uint64_t block = view->futex - view->memory->layout->tid;
 	pid_t tid;
 
 	if (!is_plain(view) || view->private)
 		return false;
-	tid = block_thread(view, block);
+	tid = pmp_futex_block_thread(view, block);
 	return tid && (uint32_t)tid == view->value && joins(view, wait, block, tid);
 }
 
 /* Since glibc 2.43 it is a state, another word of the same block. What is mapped right
  * after a block looks like a part of it: asked last. */
-static bool decode_new_join(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_new_join(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
-	uint64_t block = view->futex & ~(uint64_t)(BLOCK_ALIGNMENT - 1);
+	uint64_t block = view->futex & ~(uint64_t)(PMP_BLOCK_ALIGNMENT - 1);
 
 	if (!is_plain(view) || view->private || view->value > JOIN_STATE_MAX)
 		return false;
-	for (; view->futex - block <= JOIN_DISTANCE; block -= BLOCK_ALIGNMENT) {
-		pid_t tid = block_thread(view, block);
+	for (; view->futex - block <= JOIN_DISTANCE; block -= PMP_BLOCK_ALIGNMENT) {
+		pid_t tid = pmp_futex_block_thread(view, block);
 
 		if (tid)
 			return tid != view->call->tid && joins(view, wait, block, tid);
@@ -315,29 +207,30 @@ static bool decode_new_join(const struct futex_view *view, struct pmp_wait *wait
 	return false;
 }
 
-static bool decode_join_musl(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_join_musl(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	int offset = view->memory->layout->musl_join;
 	uint64_t self;
 	uint32_t tid;
 
-	if (!is_plain(view) || !get_u64(view, -offset, &self) ||
-	    self != view->futex - (uint64_t)offset || !get_u32(view, -8, &tid) ||
-	    !is_thread(view, tid))
+	if (!is_plain(view) || !pmp_futex_u64(view, -offset, &self) ||
+	    self != view->futex - (uint64_t)offset || !pmp_futex_u32(view, -8, &tid) ||
+	    !pmp_futex_is_thread(view, tid))
 		return false;
 	return joins(view, wait, self, (pid_t)tid);
 }
 
 /* The lock of a FILE names its owner by the address of a thread block: before mutexes,
  * to which the halves of that address may look like an owner and a count. */
-static bool decode_stdio(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_stdio(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	uint64_t block;
 	pid_t tid;
 
-	if (view->command != FUTEX_WAIT || view->value != 2 || !get_u64(view, 8, &block))
+	if (view->command != FUTEX_WAIT || view->value != 2 ||
+	    !pmp_futex_u64(view, 8, &block))
 		return false;
-	tid = block_thread(view, block);
+	tid = pmp_futex_block_thread(view, block);
 	if (!tid)
 		return false;
 	set_object(view, wait, PMP_WAIT_STDIO, 0);
@@ -347,16 +240,16 @@ static bool decode_stdio(const struct futex_view *view, struct pmp_wait *wait)
 
 /* pthread_mutex_t of glibc: lock, count, owner, users, kind. known: that it is a mutex, so
  * that it may also be free. */
-static bool decode_mutex_as(const struct futex_view *view, bool known,
+static bool decode_mutex_as(const struct pmp_futex_view *view, bool known,
 			    struct pmp_wait *wait)
 {
 	enum { OWNER = 8, USERS = 12, KIND = 16 };
 	enum { ROBUST = 16, PROTECTED = 64, CEILING = 19 };
 	uint32_t word, owner, users, kind;
 
-	if (!is_plain(view) || !get_u32(view, 0, &word) ||
-	    !get_u32(view, OWNER, &owner) || !get_u32(view, USERS, &users) ||
-	    !get_u32(view, KIND, &kind) || (kind & ~(uint32_t)GLIBC_KNOWN) ||
+	if (!is_plain(view) || !pmp_futex_u32(view, 0, &word) ||
+	    !pmp_futex_u32(view, OWNER, &owner) || !pmp_futex_u32(view, USERS, &users) ||
+	    !pmp_futex_u32(view, KIND, &kind) || (kind & ~(uint32_t)GLIBC_KNOWN) ||
 	    users > USERS_MAX)
 		return false;
 	/* Without users it is free, or being taken or released: then other locks look like it. */
@@ -380,7 +273,7 @@ static bool decode_mutex_as(const struct futex_view *view, bool known,
 	return true;
 }
 
-static bool decode_mutex(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_mutex(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	return decode_mutex_as(view, view->call->known == PMP_WAIT_MUTEX, wait);
 }
@@ -401,32 +294,32 @@ enum {
 
 /* Two of its words are 4 bytes apart and may have the same value: it begins where its
  * alignment wants it. */
-static bool is_rwlock(const struct futex_view *view, int base)
+static bool is_rwlock(const struct pmp_futex_view *view, int base)
 {
 	uint32_t phase, writers, shared, flags;
 	uint64_t padding;
 
 	return (view->futex + (uint64_t)(int64_t)base) % RW_ALIGNMENT == 0 &&
-	       get_u32(view, base + RW_PHASE_FUTEX, &phase) && phase <= 3 &&
-	       get_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers <= 3 &&
-	       get_u64(view, base + RW_PADDING, &padding) && !padding &&
-	       get_u32(view, base + RW_SHARED, &shared) && shared <= 1 &&
-	       get_u32(view, base + RW_FLAGS, &flags) && flags <= 2;
+	       pmp_futex_u32(view, base + RW_PHASE_FUTEX, &phase) && phase <= 3 &&
+	       pmp_futex_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers <= 3 &&
+	       pmp_futex_u64(view, base + RW_PADDING, &padding) && !padding &&
+	       pmp_futex_u32(view, base + RW_SHARED, &shared) && shared <= 1 &&
+	       pmp_futex_u32(view, base + RW_FLAGS, &flags) && flags <= 2;
 }
 
 /* The next writer has locked out all others while it waits for the readers. A mutex that
  * is free, with zeros around it, looks the same otherwise. */
-static bool is_next_writer(const struct futex_view *view, int base)
+static bool is_next_writer(const struct pmp_futex_view *view, int base)
 {
 	uint32_t readers, writers;
 
-	return is_rwlock(view, base) && get_u32(view, base, &readers) &&
+	return is_rwlock(view, base) && pmp_futex_u32(view, base, &readers) &&
 	       readers & RW_WRITE_LOCKED &&
-	       get_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers & 1;
+	       pmp_futex_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers & 1;
 }
 
 /* Where the lock begins, from the word that a reader or a writer waits by; 1: nowhere. */
-static int rwlock_base(const struct futex_view *view, unsigned *flags)
+static int rwlock_base(const struct pmp_futex_view *view, unsigned *flags)
 {
 	enum { READERS_WAIT = 6, PHASE_MASK = 7 };
 	uint32_t value = view->value;
@@ -448,7 +341,7 @@ static int rwlock_base(const struct futex_view *view, unsigned *flags)
 	return 1;
 }
 
-static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_rwlock(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	const uint32_t held = RW_WRITE_PHASE | RW_WRITE_LOCKED;
 	uint32_t readers, writer;
@@ -458,8 +351,8 @@ static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
 	if (!is_plain(view))
 		return false;
 	base = rwlock_base(view, &flags);
-	if (base > 0 || !get_u32(view, base, &readers) ||
-	    !get_u32(view, base + RW_WRITER, &writer))
+	if (base > 0 || !pmp_futex_u32(view, base, &readers) ||
+	    !pmp_futex_u32(view, base + RW_WRITER, &writer))
 		return false;
 	/* No thread has it: zeros like these are found around many a futex. */
 	if (!readers)
@@ -479,15 +372,15 @@ static bool decode_rwlock(const struct futex_view *view, struct pmp_wait *wait)
 }
 
 /* Of musl: type, lock (the futex), waiters. A normal one does not name its owner. */
-static bool decode_mutex_musl(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_mutex_musl(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	enum { TYPE = -4, WAITERS = 4, OWNED = 15, TAKEN = 16 /* EBUSY */ };
 	uint32_t type, word, waiters;
 
 	if (view->command != FUTEX_WAIT || !(view->value & FUTEX_WAITERS) ||
-	    !get_u32(view, TYPE, &type) || (type & ~(uint32_t)MUSL_KNOWN) ||
-	    !get_u32(view, 0, &word) || !get_u32(view, WAITERS, &waiters) || !waiters ||
-	    waiters > MUSL_WAITERS_MAX ||
+	    !pmp_futex_u32(view, TYPE, &type) || (type & ~(uint32_t)MUSL_KNOWN) ||
+	    !pmp_futex_u32(view, 0, &word) || !pmp_futex_u32(view, WAITERS, &waiters) ||
+	    !waiters || waiters > MUSL_WAITERS_MAX ||
 	    (!(type & OWNED) && view->value != (FUTEX_WAITERS | TAKEN)))
 		return false;
 	set_object(view, wait, PMP_WAIT_MUTEX, TYPE);
@@ -499,12 +392,12 @@ static bool decode_mutex_musl(const struct futex_view *view, struct pmp_wait *wa
 }
 
 /* The lock of a FILE of musl: the word is its owner's tid. */
-static bool decode_stdio_musl(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_stdio_musl(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	enum { MAYBE_WAITERS = 0x40000000 };
 
 	if (view->command != FUTEX_WAIT || !(view->value & MAYBE_WAITERS) ||
-	    !is_thread(view, view->value & ~(uint32_t)MAYBE_WAITERS))
+	    !pmp_futex_is_thread(view, view->value & ~(uint32_t)MAYBE_WAITERS))
 		return false;
 	set_object(view, wait, PMP_WAIT_STDIO, 0);
 	set_holder(view, wait, view->value & ~(uint32_t)MAYBE_WAITERS);
@@ -513,7 +406,7 @@ static bool decode_stdio_musl(const struct futex_view *view, struct pmp_wait *wa
 
 /* A latch of InnoDB for reading and writing: its word, and its owner's pthread_t after it;
  * who waits for the readers to leave is the owner already, and waits by another word. */
-static bool decode_latch(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode_latch(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	enum { OWNER = 16, OWNER_OF_READERS = 12, READERS = -4 };
 	bool top = view->value & FUTEX_WAITERS;
@@ -525,15 +418,17 @@ static bool decode_latch(const struct futex_view *view, struct pmp_wait *wait)
 		return false;
 	if ((!top && view->value >= 3 && view->value % 2) ||
 	    (top && rest < LATCH_OLD_REST)) {
-		tid = get_u64(view, OWNER, &block) ? block_thread(view, block) : 0;
+		tid = pmp_futex_u64(view, OWNER, &block)
+			      ? pmp_futex_block_thread(view, block)
+			      : 0;
 		if (tid && tid != view->call->tid) {
 			set_object(view, wait, PMP_WAIT_LATCH, 0);
 			set_holder(view, wait, (uint32_t)tid);
 			return true;
 		}
 	}
-	if (!top || !get_u64(view, OWNER_OF_READERS, &block) ||
-	    block_thread(view, block) != view->call->tid)
+	if (!top || !pmp_futex_u64(view, OWNER_OF_READERS, &block) ||
+	    pmp_futex_block_thread(view, block) != view->call->tid)
 		return false;
 	set_object(view, wait, PMP_WAIT_LATCH, READERS);
 	wait->flags |= PMP_WAIT_WRITE | PMP_WAIT_NEXT;
@@ -544,7 +439,7 @@ static bool decode_latch(const struct futex_view *view, struct pmp_wait *wait)
 /* In this order: what points to a thread's block is surer than what has small numbers in
  * the right places. */
 static const struct {
-	bool (*decode)(const struct futex_view *view, struct pmp_wait *wait);
+	bool (*decode)(const struct pmp_futex_view *view, struct pmp_wait *wait);
 	enum pmp_libc libc; /* whose it is; ANY: of any */
 } decoders[] = {
 	{ decode_pi, PMP_LIBC_ANY },	      { decode_condition, PMP_LIBC_GLIBC },
@@ -555,7 +450,7 @@ static const struct {
 	{ decode_new_join, PMP_LIBC_GLIBC },
 };
 
-static bool decode(const struct futex_view *view, struct pmp_wait *wait)
+static bool decode(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	enum pmp_libc libc = view->memory->libc;
 
@@ -569,7 +464,7 @@ static bool decode(const struct futex_view *view, struct pmp_wait *wait)
 
 /* ---- what only names can tell ------------------------------------------------------ */
 
-static bool is_free_mutex(const struct futex_view *view)
+static bool is_free_mutex(const struct pmp_futex_view *view)
 {
 	struct pmp_wait wait = { 0 };
 
@@ -577,20 +472,20 @@ static bool is_free_mutex(const struct futex_view *view)
 	       decode_mutex_as(view, true, &wait) && wait.holder_is == PMP_HOLDER_FREE;
 }
 
-static void keep_words(const struct futex_view *view, struct pmp_wait_words *words)
+static void keep_words(const struct pmp_futex_view *view, struct pmp_wait_words *words)
 {
 	enum { BEFORE = -4, AT = 0, AFTER = 4, FAR = -32 };
 
-	if (get_u32(view, BEFORE, &words->before))
+	if (pmp_futex_u32(view, BEFORE, &words->before))
 		words->flags |= PMP_WORD_BEFORE;
-	if (get_u32(view, AT, &words->at)) {
+	if (pmp_futex_u32(view, AT, &words->at)) {
 		words->flags |= PMP_WORD_AT;
 		if (words->at == view->value)
 			words->flags |= PMP_WORD_SAME;
 	}
-	if (get_u32(view, AFTER, &words->after))
+	if (pmp_futex_u32(view, AFTER, &words->after))
 		words->flags |= PMP_WORD_AFTER;
-	if (get_u64(view, FAR, &words->far))
+	if (pmp_futex_u64(view, FAR, &words->far))
 		words->flags |= PMP_WORD_FAR;
 	if (is_free_mutex(view))
 		words->flags |= PMP_WORD_FREE_MUTEX;
@@ -612,13 +507,13 @@ static void decode_many(const struct pmp_wait_call *call,
 		wait->flags |= PMP_WAIT_TIMED;
 }
 
-static struct futex_view view_of(const struct pmp_wait_call *call,
-				 const struct pmp_wait_memory *memory,
-				 struct pmp_wait *wait)
+static struct pmp_futex_view view_of(const struct pmp_wait_call *call,
+				     const struct pmp_wait_memory *memory,
+				     struct pmp_wait *wait)
 {
-	struct futex_view view = { .call = call,
-				   .memory = memory,
-				   .futex = call->args[0] };
+	struct pmp_futex_view view = { .call = call,
+				       .memory = memory,
+				       .futex = call->args[0] };
 	uint64_t timeout;
 
 	if (call->number == CALL_FUTEX_WAIT) {
@@ -642,7 +537,7 @@ static struct futex_view view_of(const struct pmp_wait_call *call,
 void pmp_wait_decode(const struct pmp_wait_call *call,
 		     const struct pmp_wait_memory *memory, struct pmp_wait *wait)
 {
-	struct futex_view view;
+	struct pmp_futex_view view;
 
 	*wait = (struct pmp_wait){ 0 };
 	if (!pmp_wait_is_futex(call))
@@ -652,7 +547,7 @@ void pmp_wait_decode(const struct pmp_wait_call *call,
 		return;
 	}
 	view = view_of(call, memory, wait);
-	read_bytes(&view);
+	pmp_futex_read_bytes(&view);
 	if (decode(&view, wait))
 		return;
 	wait->kind = PMP_WAIT_FUTEX;

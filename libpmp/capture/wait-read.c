@@ -91,14 +91,14 @@ static bool read_now(void *arg, uint64_t address, void *data, size_t length)
 {
 	struct pmp_lock_reader *reader = arg;
 
-	if (reader->kept && length == PMP_LOCK_BYTES && address == reader->address) {
+	if (reader->kept && length == PMP_FUTEX_BYTES && address == reader->address) {
 		memcpy(data, reader->bytes, length);
 		return true;
 	}
 	if (pmp_file_pread(reader->target->process.mem, data, length, address) !=
 	    (ssize_t)length)
 		return false;
-	if (length == PMP_LOCK_BYTES) {
+	if (length == PMP_FUTEX_BYTES) {
 		memcpy(reader->bytes, data, length);
 		reader->address = address;
 		reader->kept = true;

@@ -4,9 +4,8 @@
 #ifndef PMP_CAPTURE_WAIT_READ_H
 #define PMP_CAPTURE_WAIT_READ_H
 
+#include "capture/futex-view.h"
 #include "capture/target.h"
-
-#define PMP_LOCK_BYTES 128 /* of a lock, as wait-decode.c reads them */
 
 /* Memory as it is now, of a lock once for all who wait for it: a new one, with its target,
  * for each lock and moment. */
@@ -14,7 +13,7 @@ struct pmp_lock_reader {
 	struct pmp_target *target;
 	bool kept;
 	uint64_t address;
-	unsigned char bytes[PMP_LOCK_BYTES];
+	unsigned char bytes[PMP_FUTEX_BYTES];
 };
 
 /*
