@@ -62,7 +62,10 @@ bool model_learn_wait(struct model *model, size_t stack, unsigned kind)
 	if (!model_extend(&model->stacks, &model->stack_count, stack + 1,
 			  sizeof(*model->stacks)))
 		return false;
-	if (!kind && model->stacks[stack].waits_for_nothing)
+	/* Most stacks are of this kind: they are asked once, not each time until they have
+	 * names. */
+	if (!kind &&
+	    (model->stacks[stack].waits_for_nothing || !model->stacks[stack].final))
 		return true;
 	place = find_place(model, &model->stacks[stack], kind);
 	if (*place && model->waits[*place - 1].final)
