@@ -152,6 +152,11 @@ crate() {
 		--cap-lints allow -g -L dependency=crates --out-dir crates "$@" "$crate_source" 2>>err
 }
 
+# parked KIND: the addresses that threads wait for.
+parked() {
+	grep -o "\"kind\":\"parking_lot $1\"[^}]*" found.json | sed -n 's/.*"object":"\(0x[0-9a-f]*\)".*/\1/p' | sort -u
+}
+
 check_parking_lot() {
 	command -v rustc >/dev/null || { skip "no rustc"; return; }
 	ls /usr/share/cargo/registry/parking_lot-* >/dev/null 2>&1 || {
@@ -175,6 +180,8 @@ check_parking_lot() {
 	in_wait "parking_lot" "locks:parking_lot mutex" "reads:parking_lot rwlock" \
 		"writes:parking_lot rwlock, to write" "waits:parking_lot condvar"
 	is "$(grep -c '"holder"' found.json)" 0 "parking_lot: no thread is shown as a holder"
+	is "$(parked mutex)" "$(sed -n 's/^mutex //p' "$target_out")" "parking_lot: the address of a mutex"
+	is "$(parked rwlock)" "$(sed -n 's/^rwlock //p' "$target_out")" "parking_lot: and of a rwlock"
 	agree "parking_lot" 50
 }
 

@@ -29,6 +29,8 @@ fn main() {
     start("reads", move || drop(rwlock.read()));
     start("writes", move || *rwlock.write() += 1);
     start("waits", move || condvar.wait(&mut own.lock()));
+    println!("mutex {:p}", unsafe { mutex.raw() });
+    println!("rwlock {:p}", unsafe { rwlock.raw() });
     println!("ready {}", process::id());
     thread::sleep(Duration::from_secs(120));
 }
