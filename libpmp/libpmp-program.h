@@ -139,8 +139,8 @@ struct pmp_live_thread {
 	size_t holder;	  /* index of the thread that it waits for; SIZE_MAX: not known */
 	pid_t holder_tid; /* 0: not known */
 	enum pmp_held held; /* how */
-	size_t outside; /* for pmp_live_outside(); SIZE_MAX: nothing is known of that */
-	uint32_t readers;   /* that hold it */
+	size_t outside;	  /* for pmp_live_outside(); SIZE_MAX: nothing is known of that */
+	uint32_t readers; /* that hold it */
 	size_t behind;	 /* threads that wait for this one, directly or not; in a deadlock
 			* it is one of them */
 	bool queued;	 /* the holder is before it in a queue, and waits as well */
@@ -217,10 +217,10 @@ void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *sym
  * children, semaphores of System V; or a lock in shared memory, without text and brief. */
 struct pmp_live_outside {
 	size_t size;
-	const char *text; /* "flock zoo.lock, inode 5243021, held for writing" */
+	const char *text;  /* "flock zoo.lock, inode 5243021, held for writing" */
 	const char *brief; /* "flock zoo.lock", "pipe 442102" */
-	const char *who;   /* "6330 "producer" can write (fd 4)"; or that it is not known */
-	pid_t pid; /* of the process that is waited for; 0: not known for certain */
+	const char *who; /* "6330 "producer" can write (fd 4)"; or that it is not known */
+	pid_t pid;	 /* of the process that is waited for; 0: not known for certain */
 	const char *name; /* its name, or "" */
 };
 
