@@ -655,7 +655,8 @@ struct pmp_report_options {
  * Make a report of all that has been counted so far.
  *
  * filter may be NULL. With one, or with .matched, names of functions are looked up, which
- * may read large files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is something else.
+ * may read large files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is
+ * something else.
  *
  * Returns 0 with *report, which is to be freed with pmp_report_free(), before the
  * profile, or an error.

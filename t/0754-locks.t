@@ -46,7 +46,7 @@ all_found() {
 		is "$(found 0 "$kind" --no-symbols "$@")" "" "$text: $kind"
 		[ "$has_names" = 0 ] || is "$(found 1 "$kind" "$@")" "" "$text: $kind with symbols"
 	done <locks.kinds
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids 2>/dev/null
 	for pid in $locks_pids; do
 		wait "$pid" 2>/dev/null
@@ -105,7 +105,7 @@ check_rust() {
 	like "$(text rust-rwlock-write)" '^HOLDER UNKNOWN Rust rwlock .*RWLOCK, N: 2 readers hold it' \
 		"Rust: and one that readers hold"
 	like "$(raw rust-rwlock-read)" 'rwlock X held by a writer$' "Rust, raw: a writer"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids
 	library=glibc
 }
@@ -183,7 +183,7 @@ check_snapshots() {
 	is "$(sed -n 's/^--- snapshot .: \(.*\) ---/\1/p' out | sort -u | grep -c .)" 2 \
 		"and they are different ones"
 	is "$(grep -c '^locks \[[0-9]*\]: 3 threads' out)" 2 "each has the line of its process"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids
 }
 
@@ -198,7 +198,7 @@ check_modules() {
 	like "$(cat out)" '^    pause\([^()<]+\)<[^<]*\(locks\)<' "those of a holder"
 	"$PMP" --locks --lines -q -p "$(ready_pid mutex-static)" >out
 	like "$(cat out)" '<lock\([^()<]*locks-mutex\.c:[0-9]+\)<' "--lines: where in the source"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids
 }
 
@@ -305,7 +305,7 @@ check_raw() {
 	like "$("$PMP" -f json -n 1 -q -p "$(ready_pid deadlock)")" '"deadlocks":\[\[[0-9]+,[0-9]+\]\]' \
 		"json: the deadlocks of a snapshot"
 	unlike "$("$PMP" -f json -n 1 -q -p "$(ready_pid chain)")" '"deadlocks"' "if there are any"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids
 }
 
@@ -318,7 +318,7 @@ check_hidden() {
 	unlike "$(cat out)" '^DEADLOCK' "it is not shown as a circle"
 	like "$(cat out)" '^HOLDER [0-9]+, not in this snapshot: 1 thread waits' \
 		"but as a holder that is not there"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids
 }
 
@@ -348,7 +348,7 @@ pmp: deadlock in locks [N]: N "worker" waits for mutex X held by N "joiner", N "
 	like "$(cat said)" 'held by N "worker-2" until a timeout, N "worker-2"' "which is said"
 	checked 1 "several snapshots" -n 3 -i 10ms --ignore lock --idle hide -p "$(ready_pid deadlock)"
 	is "$(wc -l <said)" 1 "each deadlock has one line, whatever filters hide"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids
 	checked 3 "no such process" -p 4194304
 }
@@ -499,14 +499,16 @@ check_taken() {
 	taken=$!
 	exec 8>orders
 	wait_for '[ "$(grep -l ^futex_ /proc/$taken/task/*/wchan | wc -l)" = 3 ]'
+	writers=
 	for format in locks json; do
 		"$PMP" -f $format -q -i 100ms -n 20 -p "$taken" \
 			--lock-meaning 's/^wait_for_word$/word/' >"taken.$format" &
-		eval "$format=$!"
+		writers="$writers $!"
 	done
 	wait_for 'grep -q "snapshot 2:" taken.locks && grep -q "snapshot\":2" taken.json'
 	echo >&8
-	wait "$locks" "$json"
+	# shellcheck disable=SC2086 # a list of ids
+	wait $writers
 	is "$(grep -c '^HOLDER UNKNOWN futex word' taken.locks)" 20 "a futex that is called a lock"
 	like "$(sed -n '/^HOLDER/p' taken.locks | tail -n 1)" \
 		'^HOLDER UNKNOWN futex word, 0x[0-9a-f]* \(word\): inferred: [0-9]+ "taker" took it in the last [01]\.[0-9] s$' \
