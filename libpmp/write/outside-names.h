@@ -19,8 +19,8 @@ const char *pmp_role_name(const struct pmp_other *other);
  */
 void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
 			  const struct pmp_wait *wait, bool brief);
-/* Append who it is that is waited for: "6330 "producer" can write (fd 4)", or that nobody
- * is known. */
+/* Append who it is that is waited for: "6330 "producer" can write (fd 4)", or that it
+ * is not known. */
 void pmp_outside_who(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 		     const struct pmp_outside *what, const struct pmp_wait *wait);
 /* Append the processes that hold it: "process 6110 "lockowner"", "processes 6110 "a" and

@@ -114,7 +114,7 @@ static void text_delay(const struct model *model, const struct view_row *row,
 static void text_longest(const struct model *model, const struct view_row *row,
 			 char *buffer, size_t size)
 {
-	/* Nobody was found twice in the same wait. */
+	/* No thread was found twice in the same wait. */
 	if (!lock_row(model, row)->longest)
 		snprintf(buffer, size, "-");
 	else

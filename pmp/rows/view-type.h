@@ -111,6 +111,9 @@ char *wait_text(const struct model *model, const struct pmp_live_thread *thread,
 
 /* ---- locks: waits.c ------------------------------------------------------------------- */
 
+/** Append to a text of a buffer with that size what there is room for. */
+__attribute__((format(printf, 3, 4))) void text_append(char *buffer, size_t size,
+						       const char *format, ...);
 /** What is known of a lock; its texts are in the buffer. */
 struct pmp_live_lock lock_of(const struct model *model, size_t lock, int moved,
 			     char *buffer, size_t size);

@@ -22,9 +22,7 @@ struct pmp_live_lock lock_of(const struct model *model, size_t lock, int moved,
 	return known;
 }
 
-/* Append what there is room for. */
-__attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
-						      const char *format, ...)
+void text_append(char *buffer, size_t size, const char *format, ...)
 {
 	size_t length = strlen(buffer);
 	va_list args;
@@ -39,16 +37,16 @@ static void add_object(const struct pmp_live_lock *known, bool address, char *bu
 		       size_t size)
 {
 	if (known->inode) {
-		add(buffer, size, " inode %" PRIu64, known->address);
+		text_append(buffer, size, " inode %" PRIu64, known->address);
 		return;
 	}
 	if (*known->name)
-		add(buffer, size, " %s", known->name);
+		text_append(buffer, size, " %s", known->name);
 	if (*known->name && address && known->address)
-		add(buffer, size, ", 0x%" PRIx64, known->address);
+		text_append(buffer, size, ", 0x%" PRIx64, known->address);
 	else if (!*known->name && known->address)
-		add(buffer, size, " 0x%" PRIx64 "%s%s", known->address,
-		    *known->place ? " " : "", known->place);
+		text_append(buffer, size, " 0x%" PRIx64 "%s%s", known->address,
+			    *known->place ? " " : "", known->place);
 }
 
 bool row_is_several(const struct lock_row *lock)
@@ -87,7 +85,7 @@ char *thread_lock_text(const struct model *model, const struct pmp_live_thread *
 	if (!says || !says->placeless)
 		add_object(&known, address, buffer, size);
 	if (says && says->meaning != NAME_NONE)
-		add(buffer, size, " (%s)", model_name(model, says->meaning));
+		text_append(buffer, size, " (%s)", model_name(model, says->meaning));
 	return buffer;
 }
 
@@ -189,7 +187,7 @@ char *row_lock_text(const struct model *model, const struct view_row *row, char 
 		snprintf(buffer, size, "%s%s", text,
 			 row_object_text(model, row, false, object, sizeof(object)));
 	if (*row_meaning_text(model, row, text, sizeof(text)))
-		add(buffer, size, " (%s)", text);
+		text_append(buffer, size, " (%s)", text);
 	return buffer;
 }
 
@@ -303,16 +301,16 @@ char *wait_words(const struct model *model, const struct pmp_live_thread *waiter
 		holder = lock_of(model, waiter->lock, 0, text, sizeof(text)).holder;
 	thread_lock_text(model, waiter, true, buffer, size);
 	if (*holder)
-		add(buffer, size, " held by %s",
-		    pmp_escape(holder, words, sizeof(words)));
+		text_append(buffer, size, " held by %s",
+			    pmp_escape(holder, words, sizeof(words)));
 	else if (outside_of(model, waiter, &outside, text, sizeof(text)) &&
 		 *outside.brief)
-		add(buffer, size, ": %s", outside.who);
+		text_append(buffer, size, ": %s", outside.who);
 	else if (waiter->held == PMP_HELD_FREE)
-		add(buffer, size, " (free)");
+		text_append(buffer, size, " (free)");
 	else if (waiter->held || waiter->readers)
-		add(buffer, size, " %s %s", holder_relation(model, waiter),
-		    holder_words(model, waiter, words, sizeof(words)));
+		text_append(buffer, size, " %s %s", holder_relation(model, waiter),
+			    holder_words(model, waiter, words, sizeof(words)));
 	return buffer;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The chosen lock: who holds it, for whom that one waits, what else it holds, who waits. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,18 +19,6 @@ struct wait_group {
 	size_t count;
 };
 
-/* Append to a text what there is room for. */
-__attribute__((format(printf, 3, 4))) static void add(char *buffer, size_t size,
-						      const char *format, ...)
-{
-	size_t length = strlen(buffer);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(buffer + length, size - length, format, args);
-	va_end(args);
-}
-
 /* Who holds it, or who knows that. */
 static void add_holder(const struct model *model, const struct lock_row *lock,
 		       char *buffer, size_t size)
@@ -40,16 +27,16 @@ static void add_holder(const struct model *model, const struct lock_row *lock,
 	char text[TEXT_SIZE];
 
 	if (waiter.held == PMP_HELD_FREE)
-		add(buffer, size, ", free: the next thread has been woken");
+		text_append(buffer, size, ", free: the next thread has been woken");
 	else if ((waiter.held || waiter.readers) && !row_is_several(lock))
-		add(buffer, size, " %s %s", holder_relation(model, &waiter),
-		    holder_words(model, &waiter, text, sizeof(text)));
+		text_append(buffer, size, " %s %s", holder_relation(model, &waiter),
+			    holder_words(model, &waiter, text, sizeof(text)));
 	else if (lock->rank == LOCK_ROW_OTHER)
 		return;
 	else if (lock->ask && *lock->ask)
-		add(buffer, size, ", %s knows the holder", lock->ask);
+		text_append(buffer, size, ", %s knows the holder", lock->ask);
 	else
-		add(buffer, size, ", holder unknown");
+		text_append(buffer, size, ", holder unknown");
 }
 
 /* "mutex LOCK_log held by 28071 "conn-17" (D, fdatasync), 9 wait, 2 for others of it" */
@@ -67,19 +54,20 @@ void details_lock_title(const struct view *view, const struct view_row *row, cha
 	if (model->saved) {
 		known = lock_of(model, lock->lock, 0, text, sizeof(text));
 		if (*known.holder)
-			add(buffer, size, " held by %s",
-			    pmp_escape(known.holder, name, sizeof(name)));
+			text_append(buffer, size, " held by %s",
+				    pmp_escape(known.holder, name, sizeof(name)));
 		return;
 	}
 	if (lock->waiter == NAME_NONE) {
-		add(buffer, size, ", no thread waits now");
+		text_append(buffer, size, ", no thread waits now");
 		return;
 	}
 	add_holder(model, lock, buffer, size);
-	add(buffer, size, ", %" PRIu64 " wait%s", row->count, row->count == 1 ? "s" : "");
+	text_append(buffer, size, ", %" PRIu64 " wait%s", row->count,
+		    row->count == 1 ? "s" : "");
 	if (lock->behind > row->count && lock->rank == LOCK_ROW_LOCK)
-		add(buffer, size, ", %zu for others of it",
-		    lock->behind - (size_t)row->count);
+		text_append(buffer, size, ", %zu for others of it",
+			    lock->behind - (size_t)row->count);
 }
 
 static void draw_text(struct canvas_part *part, unsigned style, const char *text)
@@ -111,8 +99,9 @@ static void draw_way(const struct model *model, struct canvas_part *part, uint32
 			 i ? "which" : "the holder",
 			 thread_lock_text(model, &thread, false, name, sizeof(name)));
 		if (thread.held || thread.readers)
-			add(text, sizeof(text), " %s %s", holder_relation(model, &thread),
-			    holder_words(model, &thread, words, sizeof(words)));
+			text_append(text, sizeof(text), " %s %s",
+				    holder_relation(model, &thread),
+				    holder_words(model, &thread, words, sizeof(words)));
 		draw_text(part, thread.deadlocked ? STYLE_RED : 0, text);
 		if (thread.holder == SIZE_MAX || thread.holder == holder)
 			return;
@@ -186,8 +175,8 @@ static char *waiting_text(const struct model *model, uint32_t number, char *buff
 			       .full))
 		first++;
 	for (uint32_t i = first; i < chain->count; i++, begun = true)
-		add(buffer, size, "%s%s", begun ? "<" : "",
-		    model_name(model, model->names_of_chains[chain->first + i]));
+		text_append(buffer, size, "%s%s", begun ? "<" : "",
+			    model_name(model, model->names_of_chains[chain->first + i]));
 	return buffer;
 }
 
