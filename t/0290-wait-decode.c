@@ -273,25 +273,25 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{ "a normal mutex", make_normal, PMP_WAIT_MUTEX,
-	  .damages = { { "kind", 16, 4 },
-		       { "users", 12, 0 },
-		       { "many users", 12, 1u << 25 },
+	  .damages = { { "kind", 16, 4, 0 },
+		       { "users", 12, 0, 0 },
+		       { "many users", 12, 1u << 25, 0 },
 		       { "value", .argument = 2, .value = 1 },
 		       { "operation", .argument = 1, .value = FUTEX_WAKE } } },
 	{ "a recursive mutex", make_recursive, .kind = PMP_WAIT_MUTEX },
 	{ "a mutex with a timeout", make_timed, PMP_WAIT_MUTEX, .flags = PMP_WAIT_TIMED },
 	{ "a mutex with a ceiling", make_protected, PMP_WAIT_MUTEX,
-	  .damages = { { "kind", 16, 0 },
+	  .damages = { { "kind", 16, 0, 0 },
 		       { "value", .argument = 2, .value = 7u << 19 | 1 } } },
 	{ "a robust mutex", make_robust, PMP_WAIT_MUTEX,
-	  .damages = { { "users", 12, 0 }, { "value", .argument = 2, .value = 7 } } },
+	  .damages = { { "users", 12, 0, 0 }, { "value", .argument = 2, .value = 7 } } },
 	{ "a mutex with priority inheritance", make_pi, .kind = PMP_WAIT_MUTEX },
 	{ "a mutex of musl", make_musl, PMP_WAIT_MUTEX, -4,
-	  .damages = { { "type", -4, 0x100 },
-		       { "waiters", 4, 0 },
-		       { "many waiters", 4, 1u << 20 } } },
+	  .damages = { { "type", -4, 0x100, 0 },
+		       { "waiters", 4, 0, 0 },
+		       { "many waiters", 4, 1u << 20, 0 } } },
 	{ "a FILE", make_stdio, PMP_WAIT_STDIO,
-	  .damages = { { "owner", 8, 0 }, { "value", .argument = 2, .value = 1 } } },
+	  .damages = { { "owner", 8, 0, 0 }, { "value", .argument = 2, .value = 1 } } },
 	{ "a FILE of musl", make_stdio_musl, PMP_WAIT_STDIO,
 	  .damages = { { "value", .argument = 2, .value = 0x40000000 | NOBODY } } },
 	{ "pthread_join", make_join, PMP_WAIT_JOIN, .object_of = BLOCK,
@@ -301,17 +301,17 @@ static const struct kind kinds[] = {
 	  .damages = { { "sharing", .argument = 1, .value = TIMED } } },
 	{ "a writer behind a writer", make_writer_behind_writer, PMP_WAIT_RWLOCK, -8,
 	  .flags = PMP_WAIT_WRITE,
-	  .damages = { { "phase", 0, 9 },
-		       { "padding", 8, 1 },
-		       { "sharing", 20, 2 },
-		       { "flags", 40, 3 },
+	  .damages = { { "phase", 0, 9, 0 },
+		       { "padding", 8, 1, 0 },
+		       { "sharing", 20, 2, 0 },
+		       { "flags", 40, 3, 0 },
 		       { "value", .argument = 2, .value = 4 } } },
 	{ "a reader behind a writer", make_reader_behind_writer, PMP_WAIT_RWLOCK, -8,
-	  .damages = { { "padding", 8, 1 }, { "value", .argument = 2, .value = 1 } } },
+	  .damages = { { "padding", 8, 1, 0 }, { "value", .argument = 2, .value = 1 } } },
 	{ "a latch", make_latch, PMP_WAIT_LATCH,
-	  .damages = { { "owner", 16, 1 }, { "value", .argument = 2, .value = 4 } } },
+	  .damages = { { "owner", 16, 1, 0 }, { "value", .argument = 2, .value = 4 } } },
 	{ "a latch of older versions", make_old_latch, PMP_WAIT_LATCH,
-	  .damages = { { "owner", 20, 1 } } },
+	  .damages = { { "owner", 20, 1, 0 } } },
 };
 
 static void damage(struct scene *scene, const struct damage *damage)
@@ -692,7 +692,7 @@ static void check_layout(const struct pmp_thread_layout *layout, const char *nam
 				  .make = make_join_musl,
 				  .kind = PMP_WAIT_JOIN,
 				  .object = -layout->musl_join,
-				  .damages = { { "thread", -8, NOBODY } } };
+				  .damages = { { "thread", -8, NOBODY, 0 } } };
 
 	diag("%s", name);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)

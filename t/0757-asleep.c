@@ -39,22 +39,28 @@ static void wake(struct bed *bed)
 	syscall(SYS_futex, &bed->futex, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Of a capture in which it waits in the futex, and since when it sleeps is known if it is to
- * be: not where it had to be stopped. False: there is none. */
+/* One capture; false: it is not in the futex, or had to be stopped. */
+static bool capture_once(struct pmp_target *target, struct pmp_thread *thread)
+{
+	struct pmp_sample *sample;
+	bool alone;
+
+	if (pmp_target_capture(target, &sample, NULL) < 0)
+		return false;
+	alone = sample->thread_count == 1;
+	if (alone)
+		*thread = sample->threads[0];
+	pmp_sample_free(sample);
+	return alone && thread->wait.kind == PMP_WAIT_FUTEX &&
+	       thread->obtained != PMP_STOPPED;
+}
+
+/* The first capture in which it sleeps in the futex, and since when is known if it is to
+ * be. False: there is none. */
 static bool capture(struct pmp_target *target, bool known, struct pmp_thread *thread)
 {
 	for (int i = 0; i < 1000; i++) {
-		struct pmp_sample *sample;
-		bool waits;
-
-		if (pmp_target_capture(target, &sample, NULL) < 0 ||
-		    sample->thread_count != 1)
-			return false;
-		*thread = sample->threads[0];
-		waits = thread->wait.kind == PMP_WAIT_FUTEX &&
-			(!known || thread->asleep_since);
-		pmp_sample_free(sample);
-		if (waits)
+		if (capture_once(target, thread) && (!known || thread->asleep_since))
 			return true;
 		usleep(10000);
 	}
@@ -96,31 +102,47 @@ static void check_times(struct pmp_target *target, struct bed *bed)
 	   "after it has run it has slept since then only");
 }
 
+/* Wake it and wait until it sleeps again. */
+static void turn_over(struct bed *bed)
+{
+	uint64_t went = atomic_load(&bed->went);
+
+	wake(bed);
+	while (atomic_load(&bed->went) == went)
+		usleep(1000);
+}
+
+/* One long after the last one, in which it slept and was not stopped: where nothing else
+ * shows how to unwind, the first capture stops it. */
+static bool capture_late(struct pmp_target *target, struct pmp_thread *thread)
+{
+	for (int i = 0; i < 10; i++) {
+		if (capture_once(target, thread))
+			return true;
+		usleep(1100000);
+	}
+	return false;
+}
+
 /* Only in the first of captures that follow each other closely. */
 static void check_before(pid_t pid, struct bed *bed)
 {
 	const struct pmp_target_options options = { .size = sizeof(options),
 						    .asleep_before = true };
-	uint64_t went = atomic_load(&bed->went);
 	struct pmp_thread thread;
 	struct pmp_target *target;
 
 	if (!ok(pmp_target_open(pid, &options, &target, NULL) == 0,
 		"opened again, for what was before"))
 		return;
-	ok(capture(target, false, &thread) && thread.asleep_since,
+	ok(capture_late(target, &thread) && thread.asleep_since,
 	   "the first capture finds it out");
-	wake(bed);
-	while (atomic_load(&bed->went) == went)
-		usleep(1000);
+	turn_over(bed);
 	ok(capture(target, false, &thread) && !thread.asleep_since,
 	   "one soon after it does not");
 	usleep(1100000);
-	went = atomic_load(&bed->went);
-	wake(bed);
-	while (atomic_load(&bed->went) == went)
-		usleep(1000);
-	ok(capture(target, false, &thread) && thread.asleep_since,
+	turn_over(bed);
+	ok(capture_late(target, &thread) && thread.asleep_since,
 	   "one that comes late does");
 	pmp_target_close(target);
 }

@@ -306,7 +306,7 @@ static void take_outer(struct pmp_named_wait *named, const struct verdict *verdi
 	named->lock = info->lock;
 	named->write = info->write;
 	drop_holder(named);
-	named->said = (struct pmp_said){ PMP_SAYS_NOTHING };
+	named->said = (struct pmp_said){ PMP_SAYS_NOTHING, 0, 0 };
 	named->wait.object = 0;
 	named->parked = info->parked;
 }
