@@ -595,7 +595,7 @@ static int value_of(const struct option_row *row)
 static void make_getopt(char *letters, struct option *names)
 {
 	*letters++ = '-'; /* operands in their order, as the value of OPERAND */
-	*letters++ = ':'; /* a missing value is told from an unknown option */
+	*letters++ = ':'; /* a missing value gives ":", an unknown option "?" */
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		names[i] = (struct option){ rows[i].name, value_of(&rows[i]), NULL,
 					    LONG_BASE + (int)i };
