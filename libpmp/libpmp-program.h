@@ -147,6 +147,11 @@ struct pmp_live_thread {
 	bool timed;	 /* it waits with a timeout */
 	bool deadlocked; /* the threads that it waits for wait for it */
 	uint64_t waited; /* ns, at least */
+	/* What several samples say of a lock; by an event, of which each is another one, it
+	 * means nothing. */
+	uint64_t found; /* ns for which all of them have found it in this wait */
+	size_t taker; /* inferred: index of the thread that has taken it; SIZE_MAX: not known */
+	uint64_t taken; /* ns within which it has */
 };
 
 struct pmp_live_stack {
@@ -161,13 +166,14 @@ struct pmp_live_counter {
 	size_t size;
 	size_t thread, stack; /* indices */
 	char state;
-	bool waits_for_lock; /* as above */
-	const char *syscall; /* most recently, or "" */
-	uint64_t count;	     /* in the window that was asked for, and so is the rest */
-	size_t lock;	     /* index; SIZE_MAX: none */
-	unsigned kind;	     /* of it, as above */
-	uint64_t delay;	     /* ns, waiting for it */
-	uint64_t longest;    /* ns, of one wait */
+	bool waits_for_lock;	/* as above */
+	const char *syscall;	/* most recently, or "" */
+	uint64_t count;		/* in the window that was asked for, and so is the rest */
+	size_t lock;		/* index; SIZE_MAX: none */
+	unsigned kind;		/* of it, as above */
+	uint64_t delay;		/* ns, waiting for it */
+	uint64_t longest;	/* ns, of one wait */
+	uint64_t longest_found; /* the same, as pmp_live_thread.found is */
 };
 
 /* What threads have waited for. */
@@ -235,11 +241,12 @@ bool pmp_live_outside(const struct pmp_live *live, size_t i,
  */
 struct pmp_live_wait {
 	size_t size;
-	const char *kind;    /* "mutex", "Rust mutex"; "": it waits for nothing known */
-	const char *meaning; /* what it is to the program, "metadata lock"; or "" */
-	const char *ask;     /* what knows the holder, "METADATA_LOCK_INFO"; or "" */
-	bool is_lock;	     /* which a thread holds; else an event */
-	bool ends;	     /* the end of another thread: is_lock, but no contention */
+	const char *kind;     /* "mutex", "Rust mutex"; "": it waits for nothing known */
+	const char *meaning;  /* what it is to the program, "metadata lock"; or "" */
+	const char *ask;      /* what knows the holder, "METADATA_LOCK_INFO"; or "" */
+	const char *else_see; /* that may not be there, this is: "PROCESSLIST"; or "" */
+	bool is_lock;	      /* which a thread holds; else an event */
+	bool ends;	      /* the end of another thread: is_lock, but no contention */
 	bool vetoed; /* it is no lock of the kind that the bytes show: no holder is known */
 	bool placeless; /* the address is not that of the object */
 	int moved;	/* bytes from the address to where the object begins */
@@ -264,6 +271,157 @@ void pmp_live_wait(struct pmp_live_waits *waits, const struct pmp_live *live,
 /** Returns whether a function is inside of a lock function of the C library: which one a
  * thread waits in, says the one that calls it. */
 bool pmp_wait_is_internal(const char *function);
+
+/* ---- its cost ------------------------------------------------------------------ */
+
+/** How many single stops took at most so long (ns); one that took up to 1/16 less may be left
+ * out. */
+uint64_t pmp_profile_stops_within(const struct pmp_profile *profile, uint64_t time);
+
+/* ---- windows of the past ---------------------------------------------------- */
+
+/*
+ * Of a profile made with options.history: what was counted in any part of the past that is
+ * kept, as a profile of its own. Names, modules and locations are those of the one
+ * symbolizer, so reports and writers take it as they take any other.
+ *
+ * A window has the samples that were taken after .from, and not after .to, each with the
+ * time and the CPU time since the sample of its process before it. So what touches adds up:
+ * counts, wall-clock times and waits of (a, b] and (b, c] together are those of (a, c], stack
+ * by stack; and so is the CPU time of each thread. How that is divided among the stacks that
+ * the thread was found running with is asked of each window by itself.
+ */
+struct pmp_window_options {
+	size_t size;
+	uint64_t from, to;   /* CLOCK_MONOTONIC, ns; .to 0: up to the last sample */
+	pid_t pid;	     /* of this process only; 0: of all */
+	const char *process; /* of processes of this name only; NULL: of all */
+	/* As in pmp_profile_options; no more is kept apart than in the profile itself. */
+	bool by_thread, details, times, for_filter, waits;
+	bool groups; /* sum up the times of groups, with .details: pmp_profile_group() */
+};
+
+/* What is kept, or what a window has really covered. */
+struct pmp_covered {
+	size_t size;
+	uint64_t from,
+		to; /* CLOCK_MONOTONIC, ns: where the next window is to begin is .to */
+	uint64_t samples; /* of all processes */
+	uint64_t memory;  /* bytes that the past takes; of a window 0 */
+};
+
+/** Fill *covered, whose size is given, with what there is of the past. Returns false and
+ * leaves it alone when there is nothing. */
+bool pmp_profile_history(const struct pmp_profile *profile, struct pmp_covered *covered);
+/**
+ * Count a window of the past. It may be empty. *covered, whose size is given, is filled with
+ * what it really covers, 0 to 0 if that is nothing; NULL: not wanted.
+ *
+ * The numbers of locations that no stack has any more are not given to others as long as
+ * there is a window: it should be freed soon, with pmp_profile_free().
+ *
+ * Returns 0 with *window, or PMP_EINVAL: no past is kept, or PMP_ENOMEM.
+ */
+int pmp_profile_window(struct pmp_profile *profile,
+		       const struct pmp_window_options *options,
+		       struct pmp_profile **window, struct pmp_covered *covered,
+		       struct pmp_error *err);
+
+/*
+ * Where the time of a group of threads of a process has gone, in thread-ns: those whose
+ * names differ in numbers are a group, the first 63 of a process, and "other". Of a profile
+ * made with options.history and .details it is all time since the start, and never becomes
+ * less until the process has ended; of a window with .groups what it has covered.
+ */
+struct pmp_group_times {
+	size_t size;
+	pid_t pid;
+	const char *process, *group; /* raw bytes */
+	uint64_t run;		     /* CPU time */
+	uint64_t ready;		     /* found running: they waited for a processor */
+	uint64_t lock;		     /* with options.waits */
+	uint64_t disk;		     /* in state D, or in a call such as fsync() */
+	uint64_t sleep;		     /* all else */
+};
+
+/** Returns the number of groups, 0 if they are not summed up. */
+size_t pmp_profile_group_count(const struct pmp_profile *profile);
+/** Fill *times, whose size is given; i is below that number. Names are borrowed until more
+ * is counted. */
+void pmp_profile_group(const struct pmp_profile *profile, size_t i,
+		       struct pmp_group_times *times);
+
+/* ---- the page ------------------------------------------------------------------ */
+
+/* What of a report's tree of calls a page gets. */
+struct pmp_tree_options {
+	size_t size;
+	bool by_thread; /* threads apart, after the process, */
+	bool by_group;	/* or the groups of their names */
+	bool lines;	/* names have file:line where known */
+	bool module;	/* names have the module */
+	unsigned px;	/* branches narrower than a quarter of a pixel of so many are put
+			 * together; 0: none because of that */
+	size_t nodes;	/* so are the narrowest when there are more; 0: 20,000 */
+	/* Only one branch, by the names of its nodes from a process on: "demo;conn-N;main".
+	 * "" and NULL: all. */
+	const char *under;
+};
+/**
+ * Write the tree as an object of JSON: write/tree.h has its form. Nothing in it ends an
+ * element of HTML. Names are looked up. Returns 0, PMP_EINVAL, PMP_ENOMEM, or PMP_EIO: the
+ * sink has failed.
+ */
+int pmp_report_write_tree(const struct pmp_report *report,
+			  const struct pmp_tree_options *options,
+			  const struct pmp_sink *sink, struct pmp_error *err);
+/**
+ * Write what each thread of a report did, as an array of JSON with a row for each: [pid, tid,
+ * name, group, samples, times (us) or samples of the five states, most frequent stack], at
+ * most 5000. Of the options by_thread and by_group count. Returns as
+ * pmp_report_write_tree().
+ */
+int pmp_report_write_threads(const struct pmp_report *report,
+			     const struct pmp_tree_options *options,
+			     const struct pmp_sink *sink, struct pmp_error *err);
+/**
+ * Write the locks that threads of a report waited for, as an array of JSON with a row for
+ * each, those with most samples first, at most 500: [kind and name, meaning, time (us) or
+ * samples, samples, threads that waited, most frequent holder, samples in which it was that,
+ * most frequent stack that waited, that which the holder had for longest meanwhile, or ""].
+ * The profile has to keep waits. Returns as
+ * pmp_report_write_tree().
+ */
+int pmp_report_write_lock_rows(const struct pmp_report *report,
+			       const struct pmp_tree_options *options,
+			       const struct pmp_sink *sink, struct pmp_error *err);
+/** Returns the text of "page.html", "page.css" or "page.js", which the format html puts
+ * into one file; NULL: there is no such file. */
+const char *pmp_page_file(const char *name);
+
+/* ---- names at addresses ------------------------------------------------------ */
+
+/*
+ * Formats without names (gperf, contention) have addresses, and a client may ask afterwards
+ * what is there. These are all that a report would be written with.
+ */
+struct pmp_addresses;
+
+/**
+ * Find the addresses of all stacks of a report; it must outlive them, and not be updated.
+ * Returns 0 with *addresses, which is to be freed with pmp_addresses_free(), or PMP_ENOMEM.
+ */
+int pmp_addresses_new(const struct pmp_report *report, struct pmp_addresses **addresses,
+		      struct pmp_error *err);
+/** Free them. Takes NULL. */
+void pmp_addresses_free(struct pmp_addresses *addresses);
+/**
+ * The function at an address: of a caller the address may be the one that the call returns
+ * to, or less by 1, as readers have it. Of functions that are inlined there the outermost.
+ * Looks its name up, which may read large files. Returns NULL: no stack has it, or it has no
+ * name. Borrowed, as long as the report lives.
+ */
+const char *pmp_addresses_name(const struct pmp_addresses *addresses, uint64_t address);
 
 /* ---- deadlocks -------------------------------------------------------------- */
 

@@ -147,9 +147,11 @@ struct pmp_target_options {
 	bool no_wchan;
 	/* What is read of what blocked threads wait for; see enum pmp_waits. */
 	enum pmp_waits waits;
-	/* Find out since when threads that wait for something have been asleep: 10 us for each
-	 * that has begun to. The calling thread goes to each processor on which one of them
-	 * ran last for 0.1 ms, and not to isolated ones. */
+	/* Find out since when threads that wait for something have been asleep: 25 to 40 us
+	 * for each that has begun to. If the capture before was not more than 0.2 s ago,
+	 * threads that have run since are said to sleep from now on, and what is true is
+	 * found out by the next one. The calling thread goes to each processor on which
+	 * one of them ran last for 0.1 ms, and not to isolated ones. */
 	bool asleep;
 	/* The same, but only if a second has gone by since the capture before, or it is
 	 * the first one. */
@@ -264,7 +266,8 @@ enum pmp_obtained {
 	PMP_PEEKED,	      /* blocked, read where it sleeps, without a stop */
 	PMP_UNCHANGED,	      /* has not run since its last sample */
 	PMP_NOT_STOPPED,      /* left alone, for a reason */
-	PMP_OBTAINED_UNKNOWN, /* of saved profiles: nor are arguments of system calls */
+	PMP_OBTAINED_UNKNOWN, /* of saved profiles and cores, which do not say: nor are
+			       * arguments of system calls */
 };
 
 /* One thread of a sample; strings are borrowed from it, raw bytes. */
@@ -486,6 +489,83 @@ size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer,
 char *pmp_symbolizer_place(const struct pmp_symbolizer *symbolizer, pmp_location location,
 			   char *buffer, size_t size);
 
+/* ---- core: a process that has ended ------------------------------------ */
+
+struct pmp_core;
+
+struct pmp_core_options {
+	size_t size;
+	/* Where files are that the core leaves out: as in pmp_symbolizer_options. exe is the
+	 * program, wherever it was. A file is used only if it has the build-id of the core's,
+	 * or, where the core does not say that, if it is not newer than the core. All are
+	 * borrowed until the core is closed. */
+	const char *exe, *symfs, *debug_dir;
+	int (*fetch)(void *arg, const struct pmp_wanted_file *wanted);
+	void *fetch_arg;
+	enum pmp_unwind unwind;
+	unsigned max_frames; /* per stack; 0: 512 */
+	/* As in pmp_target_options; name is that of the process. */
+	bool (*want_thread)(void *arg, pid_t tid, const char *name);
+	void *want_arg;
+	bool no_waits;	  /* do not look for what threads wait for */
+	uint64_t written; /* CLOCK_REALTIME, ns: when the core was; 0: not known */
+	void (*log)(void *arg, const char *area, const char *line);
+	void *log_arg;
+};
+
+/** Returns whether these are the first bytes of a core file; 18 are enough. */
+bool pmp_core_is(const void *start, size_t length);
+
+/**
+ * Open a core file, as the kernel and debuggers write them (ELF, of this machine's
+ * architecture, 64 bits). fd is borrowed until it is closed, and has to be seekable; name is
+ * for messages. What a file that was cut off still has is read.
+ *
+ * Fails with PMP_EFORMAT (no core file, or no thread is left), PMP_EUNSUPPORTED (of another
+ * architecture, or of a 32-bit program), PMP_EINVAL (options.exe is not the program), PMP_EIO
+ * or PMP_ENOMEM.
+ *
+ * Returns 0 with *core, which is to be closed with pmp_core_close(), or an error.
+ */
+int pmp_core_open(int fd, const char *name, const struct pmp_core_options *options,
+		  struct pmp_core **core, struct pmp_error *err);
+
+/**
+ * Take the sample of all threads. Files that stacks go through are opened.
+ *
+ * Returns 0 with *sample, which is to be freed with pmp_sample_free() and may outlive the
+ * core, or PMP_ENOMEM.
+ */
+int pmp_core_sample(struct pmp_core *core, struct pmp_sample **sample,
+		    struct pmp_error *err);
+
+struct pmp_core_info {
+	size_t size;
+	pid_t pid;
+	const char *name;	/* of the process, raw bytes */
+	size_t threads;		/* with registers */
+	uint64_t length, meant; /* bytes; meant is more: the file has been cut off */
+	bool no_files;		/* it does not say which files were mapped */
+};
+/** Fill *info, whose size is given. Strings are borrowed. */
+void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info);
+
+/* A file that stacks go through and that is not there. */
+struct pmp_core_missing_file {
+	size_t size;
+	const char *path;    /* raw bytes */
+	const char *problem; /* why, in English */
+	char build_id[136];  /* lower-case hex, or "" */
+	bool program;	     /* it is the program itself */
+};
+/** Fill *missing, whose size is given, with file i of those that were missed by the sample
+ * taken. Returns false: there are no more. */
+bool pmp_core_missing(const struct pmp_core *core, size_t i,
+		      struct pmp_core_missing_file *missing);
+
+/** Close it. Takes NULL. */
+void pmp_core_close(struct pmp_core *core);
+
 /* ---- filters: what of a profile is shown -------------------------------- */
 
 /*
@@ -506,6 +586,9 @@ enum pmp_filter_kind {
 	PMP_FILTER_TRIM_ROOT,	/* such a function becomes the root */
 	PMP_FILTER_RENAME,	/* s/expression/text/flags: call functions so */
 	PMP_FILTER_THREAD_GROUP, /* the same for threads, which are grouped by name then */
+	PMP_FILTER_WITHIN,	 /* only stacks that have such a function as well */
+	PMP_FILTER_THREAD,	 /* only threads with such a name, */
+	PMP_FILTER_GROUP,	 /* or in a group with such a name (conn-N) */
 	PMP_FILTER_IDLE_WAIT,	 /* threads that sleep below such a function are idle */
 	PMP_FILTER_LOCK_MEANING, /* s/expression/text/flags: what waits in such functions are
 				  * for is called so */
@@ -521,11 +604,16 @@ struct pmp_filter_options {
 	bool groups;	      /* threads are counted by groups of their names */
 	bool no_fold_threads; /* groups have digits in their names: not conn-N */
 	bool ignore_case;     /* of the expressions that are added from now on */
+	pid_t pid, tid;	      /* only this process, only this thread; 0: all */
 };
 
 /** Make a filter that changes nothing. Returns 0 with *filter, which is to be freed with
  * pmp_filter_free(), or PMP_ENOMEM. */
 int pmp_filter_new(struct pmp_filter **filter, struct pmp_error *err);
+/** Make a filter that does what another one does, or, with NULL, nothing: more can be added
+ * to it. Returns as pmp_filter_new(). */
+int pmp_filter_copy(const struct pmp_filter *from, struct pmp_filter **filter,
+		    struct pmp_error *err);
 /** Free a filter, after the reports that have it. Takes NULL. */
 void pmp_filter_free(struct pmp_filter *filter);
 /** Add an expression, which is copied. Returns 0, PMP_ENOMEM, or PMP_EINVAL: the message
@@ -534,6 +622,9 @@ int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const c
 		   struct pmp_error *err);
 /** Set the options, which are copied, in place of those that it has. */
 void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *options);
+/** Copy the options that it has. Without a filter (NULL) they are those of one that changes
+ * nothing. */
+void pmp_filter_get(const struct pmp_filter *filter, struct pmp_filter_options *options);
 /** Returns whether a name matches any of the expressions of a kind (no replacement). */
 bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
 			const char *name);
@@ -549,7 +640,7 @@ struct pmp_profile;
 struct pmp_profile_options {
 	size_t size;
 	bool by_thread;	     /* keep threads apart */
-	bool keep_snapshot;  /* keep the rows of the last sample (snapshot writers) */
+	bool keep_snapshot;  /* keep the last sample of each process (snapshot writers) */
 	const char *command; /* how the profile was made, for headers */
 	/* Keep threads, their states and what they wait for apart: for formats
 	 * that have .details. */
@@ -570,6 +661,11 @@ struct pmp_profile_options {
 	/* Keep apart for which locks threads waited, and count for whom: for formats that
 	 * have .waits. */
 	bool waits;
+	/* Bytes, besides max_memory, for the past, any part of which can be counted again:
+	 * pmp_profile_window() of libpmp-program.h. 0: it is not kept. history_time: ns
+	 * that it reaches back at most, 0: as far as there is memory. */
+	uint64_t history;
+	uint64_t history_time;
 };
 
 /**
@@ -649,6 +745,8 @@ struct pmp_report_options {
 	/* With a base: pmp_report_stack() gives the stacks of both, those with the same
 	 * names as one, with both counts. All names are looked up. Writers do not need it. */
 	bool matched;
+	/* With .snapshot: of this process. 0: of that whose sample was the last one. */
+	pid_t pid;
 };
 
 /**
@@ -656,7 +754,7 @@ struct pmp_report_options {
  *
  * filter may be NULL. With one, or with .matched, names of functions are looked up, which
  * may read large files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is
- * something else.
+ * something else, or PMP_ESRCH: there is no snapshot of options.pid.
  *
  * Returns 0 with *report, which is to be freed with pmp_report_free(), before the
  * profile, or an error.
@@ -748,6 +846,13 @@ enum pmp_sort {
 	PMP_SORT_COUNT
 };
 
+/* Which labels samples of the format pprof have. */
+enum pmp_labels {
+	PMP_LABELS_ALL,
+	PMP_LABELS_NAMES, /* process and thread */
+	PMP_LABELS_NONE,
+};
+
 struct pmp_write_options {
 	size_t size;
 	bool by_thread;	   /* threads apart: names as the root */
@@ -765,6 +870,12 @@ struct pmp_write_options {
 	bool proto;	    /* of formats with .proto: as what pprof reads, compressed */
 	bool waits;	    /* folded: what threads wait for, of a profile with .waits */
 	bool by_lock;	    /* pictures: colours say which lock they wait for, likewise */
+	/* Of what formats with .values write only this: "cpu", "wall", "offcpu" (ns), or
+	 * "threads" (how many there were, of one snapshot). NULL: all, as they usually do. */
+	const char *value;
+	enum pmp_labels labels;
+	bool since_start; /* of formats with .proto: sums since pmp began, and so of no
+			   * length: who fetches them again takes the difference */
 };
 
 struct pmp_format {
@@ -786,6 +897,7 @@ struct pmp_format {
 	unsigned sorts; /* bit 1 << enum pmp_sort: it has such a column */
 	bool waits;	/* wants a profile with .waits */
 	bool proto;	/* can be written in the form of pprof: write_options.proto */
+	bool values;	/* can be written with one value only: write_options.value */
 };
 
 /** Returns the number of formats of this build. */

@@ -170,6 +170,21 @@ uint64_t pmp_wait_parked_under(const struct pmp_wait *wait)
 	return words->far;
 }
 
+uint32_t pmp_words_free_as(const struct pmp_wait_words *words)
+{
+	uint32_t free_as = words->flags & PMP_WORD_FREE;
+
+	if (words->flags & PMP_WORD_AT) {
+		free_as |= words->at ? 0 : PMP_WORD_FREE_SIMPLE;
+		free_as |= words->at & PMP_MUSL_READERS ? 0 : PMP_WORD_FREE_MUSL;
+		free_as |= words->at & PMP_RUST_READERS ? 0 : PMP_WORD_FREE_READ;
+	}
+	/* Writers wait by the word after it. */
+	if (words->flags & PMP_WORD_BEFORE)
+		free_as |= words->before & PMP_RUST_READERS ? 0 : PMP_WORD_FREE_WRITE;
+	return free_as;
+}
+
 struct pmp_sample *pmp_sample_new(void)
 {
 	struct pmp_sample *sample = calloc(1, sizeof(*sample));

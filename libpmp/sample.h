@@ -155,12 +155,26 @@ enum pmp_wait_kind {
 	PMP_WAIT_CHILD,	 /* the end of a child process */
 	PMP_WAIT_VFORK,	 /* a child that uses its memory until it executes a program */
 	PMP_WAIT_SEMOP,	 /* semaphores of System V */
+	/* Likewise, but no other process has to do with these. */
+	PMP_WAIT_POLL,	 /* any of several descriptors */
+	PMP_WAIT_EVENT,	 /* eventfd, inotify and the like */
+	PMP_WAIT_TIMER,	 /* timerfd */
+	PMP_WAIT_SIGNAL, /* also signalfd */
+	PMP_WAIT_QUEUE,	 /* of messages: a place in it, or one to read */
+	PMP_WAIT_SLEEP,	 /* the end of a time */
+	PMP_WAIT_IO,	 /* a file or device that is read, written, or made durable */
 	PMP_WAIT_COUNT
 };
 
 static inline bool pmp_wait_is_outside(unsigned kind)
 {
 	return kind >= PMP_WAIT_FILE && kind < PMP_WAIT_COUNT;
+}
+
+/* Could another process be the one that is waited for? */
+static inline bool pmp_wait_has_peers(unsigned kind)
+{
+	return kind >= PMP_WAIT_FILE && kind < PMP_WAIT_POLL;
 }
 
 /* Who holds what a thread waits for. Not known is PMP_HOLDER_NONE: nothing is guessed. */
@@ -196,7 +210,19 @@ enum {
 	PMP_WORD_FAR = 8,
 	PMP_WORD_SAME = 16,	  /* .at is still the value that the thread waits by */
 	PMP_WORD_FREE_MUTEX = 32, /* if it is a mutex of glibc, no thread holds it */
+	/* The same of other locks, as pmp_words_free_as() tells it. */
+	PMP_WORD_FREE_SIMPLE = 64, /* one whose word is 0 then */
+	PMP_WORD_FREE_MUSL = 128,  /* a rwlock of musl */
+	PMP_WORD_FREE_READ = 256,  /* a rwlock of Rust's library, to read */
+	PMP_WORD_FREE_WRITE = 512, /* the same to write */
 };
+#define PMP_WORD_FREE \
+	(PMP_WORD_FREE_MUTEX | PMP_WORD_FREE_SIMPLE | PMP_WORD_FREE_MUSL | \
+	 PMP_WORD_FREE_READ | PMP_WORD_FREE_WRITE)
+
+/* The bits of rwlocks that count readers; all of them set: a writer. */
+#define PMP_MUSL_READERS 0x7fffffffu
+#define PMP_RUST_READERS 0x3fffffffu
 
 /* Of a futex of which only names can tell what it is. Their meaning is another one for each
  * kind: the target's bytes, of which nothing is believed. */
@@ -207,6 +233,10 @@ struct pmp_wait_words {
 	uint32_t after; /* 4 bytes after it */
 	uint64_t far;	/* 32 bytes before it */
 };
+
+/* As which kinds of locks it is free: flags PMP_WORD_FREE_. Those are enough to tell it of a
+ * wait that is only counted. */
+uint32_t pmp_words_free_as(const struct pmp_wait_words *words);
 
 struct pmp_wait {
 	uint8_t kind;	   /* enum pmp_wait_kind; the rest is zero if it is NONE */
@@ -234,6 +264,18 @@ enum pmp_outside_type {
 	PMP_OUTSIDE_OTHER_SOCKET,
 	PMP_OUTSIDE_PROCESS, /* a child */
 	PMP_OUTSIDE_SEMAPHORE,
+	PMP_OUTSIDE_EPOLL,
+	PMP_OUTSIDE_POLL, /* poll(), select() */
+	PMP_OUTSIDE_EVENTFD,
+	PMP_OUTSIDE_OTHER_EVENT, /* inotify, io_uring and others, see text */
+	PMP_OUTSIDE_TIMERFD,
+	PMP_OUTSIDE_SIGNALFD,
+	PMP_OUTSIDE_SIGNAL, /* sigwait(), pause() */
+	PMP_OUTSIDE_SYSTEM_V_QUEUE,
+	PMP_OUTSIDE_POSIX_QUEUE,
+	PMP_OUTSIDE_SLEEP,
+	PMP_OUTSIDE_REGULAR, /* a file or a folder */
+	PMP_OUTSIDE_DEVICE,
 	PMP_OUTSIDE_COUNT
 };
 
@@ -269,7 +311,8 @@ struct pmp_other {
 #define PMP_OUTSIDE_TEXT 128
 #define PMP_OTHERS_SHOWN 16 /* of one thing */
 
-/* One that threads wait for. Its number is the wait's object. */
+/* One that threads wait for. Its number is the wait's object: of what has no inode of its
+ * own the waiter's descriptor. */
 struct pmp_outside {
 	uint8_t type, sure;
 	uint8_t write;	       /* the lock is held for writing */
@@ -279,9 +322,12 @@ struct pmp_outside {
 	uint32_t other, shown; /* in the sample's list of other processes */
 	uint32_t count;	       /* how many there are: more than are shown, maybe */
 	uint32_t number;       /* of a semaphore in its set */
+	uint32_t watched;      /* descriptors of a poll; 0: not known */
+	int32_t fd;	       /* by which the first of the waiters does; -1: by none */
 	uint64_t first, last;  /* bytes of a lock; last UINT64_MAX: to the end */
-	char text
-		[PMP_OUTSIDE_TEXT]; /* raw bytes: path of a file, addresses of a socket */
+	uint64_t sleep;	       /* ns, of PMP_OUTSIDE_SLEEP; 0: not known, until a time */
+	/* Raw bytes: path of a file or device, addresses of a socket, what an event is. */
+	char text[PMP_OUTSIDE_TEXT];
 };
 
 /* Of two samples; an index means something else in each. */
@@ -329,6 +375,18 @@ struct pmp_thread {
 	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */
 };
 
+/* Of a core file: how the process ended. */
+struct pmp_crash {
+	bool is;      /* the sample is of a core file */
+	int signal;   /* 0: none; a debugger has written it of a process that lived on */
+	int code;     /* si_code */
+	pid_t tid;    /* the thread that got it; 0: none */
+	pid_t sender; /* the process that sent it; 0: none, or not known */
+	bool has_address;
+	uint64_t address; /* that it is about: of the fault, of the instruction */
+	char args[96]; /* of the process, raw bytes, cut off by the kernel; "" unknown */
+};
+
 struct pmp_sample {
 	unsigned refs;
 	pid_t pid;
@@ -351,6 +409,7 @@ struct pmp_sample {
 	size_t other_count, other_capacity;
 	size_t hidden; /* processes whose descriptors would have been read, but may not be */
 	bool walk_cut; /* there were more descriptors than are looked at */
+	struct pmp_crash crash;
 };
 
 struct pmp_sample *pmp_sample_new(void); /* one reference; pmp_sample_free() takes it */

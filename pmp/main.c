@@ -130,6 +130,15 @@ static int profile_all(struct invocation *call, struct id_list *pids)
 	if (!groups)
 		return no_memory();
 	count = per_target_group(&call->options, &call->found, pids, groups);
+	if (count > 1 && call->options.serve) {
+		message_print(
+			"leave %p and %n out of its name, or start a pmp for each",
+			"with --serve all processes have one file, and %s is one for "
+			"each",
+			call->options.output);
+		free(groups);
+		return PMP_EXIT_USAGE;
+	}
 	if (count > 1)
 		group = per_target_run(count, &status);
 	if (group >= 0 && count > 1)

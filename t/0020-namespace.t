@@ -27,7 +27,7 @@ is "$(cat "$tmp/listed")" "$(cat "$tmp/declared")" \
 # What whoever embeds the library has to read.
 ${CC:-cc} -E -P "$top_srcdir/libpmp/libpmp.h" | grep -oE '\bpmp_[a-z0-9_]+ *\(' |
 	sort -u >"$tmp/main"
-ok "[ $(wc -l <"$tmp/main") -le 60 ]" "libpmp.h has $(wc -l <"$tmp/main") functions, not more than 60"
+ok "[ $(wc -l <"$tmp/main") -le 70 ]" "libpmp.h has $(wc -l <"$tmp/main") functions, not more than 70"
 is "$(comm -13 "$tmp/defined" "$tmp/declared")" "" "the library defines them all"
 
 # The header is the manual: a sentence above each function, which says what it returns.

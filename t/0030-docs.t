@@ -92,10 +92,10 @@ is "$(sort "$tmp/keys")" "$(sort "$tmp/keys-page")" "pmp(1) has the keys of the 
 # or a fault of pmp itself can see, lines of --stats, which has a part of its own, and
 # what is said of an option's value.
 internal='^(%s|not enough memory.*|%s: not enough memory|invalid regular expression|%d does not match any more'
-internal="$internal|not a process id|no such (format|kind)|no base, no format|no report, no|the format %s (does not compare|has no snapshots)|cannot (open|read) %s"
+internal="$internal|not a process id|no such (format|kind)|no base, no format|no report, no|no past|the format %s (does not compare|has no snapshots)|cannot (open|read) %s"
 internal="$internal|cannot (receive|send)|the other process|a (message|note) of|sample of process"
 internal="$internal|two modules|option --%s: |(snapshots|stacks|stops|lost|children|rate): "
-internal="$internal|any thread stopped|snapshots taken but|%s: %s, distinct|cannot (read|write) %s)"
+internal="$internal|there is no snapshot of|any thread stopped|snapshots taken but|%s: %s, distinct|cannot (read|write) %s)"
 if command -v perl >/dev/null; then
 	find "$top_srcdir/pmp" "$top_srcdir/libpmp" -name '*.c' \
 		-exec perl "$top_srcdir/t/lib/messages.pl" {} + | sort -u >"$tmp/messages"

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -91,10 +94,26 @@ static void test_own(void)
 	       "another file");
 }
 
+/* What the kernel shows of a task that is released meanwhile: no number. */
+static void test_released(void)
+{
+	static const char text[] = "4100 (demo) Z 0 -1 -1 0 -1 4228108 0 0\n";
+	struct pmp_stat of_none;
+	char path[64];
+	int fd = memfd_create("released", 0);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ok(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "a file for it");
+	is_int(pmp_stat_read(AT_FDCWD, path, &of_none), -ESRCH,
+	       "one that is released meanwhile has ended");
+	close(fd);
+}
+
 int main(void)
 {
 	test_names();
 	test_cut();
 	test_own();
+	test_released();
 	return done_testing();
 }

@@ -3,6 +3,9 @@
 #include "lib/tap.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -72,6 +75,22 @@ static void test_own_status(void)
 	is_int(status.tgid, getpid(), "our pid");
 	is_int(status.euid, geteuid(), "our user");
 	ok(status.ns_pid > 0, "our innermost pid");
+}
+
+/* What the kernel shows of a task that is released meanwhile: no number. */
+static void test_released(void)
+{
+	static const char text[] =
+		"Name:\tdemo\nState:\tX (dead)\nTgid:\t0\nNgid:\t0\nPid:\t0\n";
+	struct pmp_status_file of_none;
+	char path[64];
+	int fd = memfd_create("released", 0);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ok(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "a file for it");
+	is_int(pmp_status_read(AT_FDCWD, path, &of_none), -ESRCH,
+	       "one that is released meanwhile has ended");
+	close(fd);
 }
 
 /* Hundreds of groups stand before the fields that matter. */
@@ -176,6 +195,7 @@ int main(void)
 	test_status();
 	test_missing();
 	test_own_status();
+	test_released();
 	test_long();
 	test_syscall();
 	test_schedstat();

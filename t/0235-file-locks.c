@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "proc/descriptors.h"
 #include "proc/file-locks.h"
 #include "proc/sockets.h"
@@ -125,6 +126,10 @@ static void test_fdinfo(void)
 	   "a pidfd");
 	ok(pmp_fdinfo_parse("flags:\t02\nPid:\t-1\n", 18, &info) && info.pid == 0,
 	   "one of a process that has ended");
+	ok(pmp_fdinfo_parse("flags:\t02\ntfd: 4 events: 1f\ntfd: 5 events: 1f\n", 47,
+			    &info) &&
+		   info.watched == 2,
+	   "those of an epoll set");
 	ok(!pmp_fdinfo_parse("pos:\t0\nflags:\t9\n", 16, &info), "no octal number");
 	ok(!pmp_fdinfo_parse("", 0, &info), "nothing");
 	parse("7: FLOCK  ADVISORY  WRITE 10 fe:00:5 0 EOF", &lock);
@@ -155,6 +160,23 @@ static void test_links(void)
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		ok(!pmp_descriptor_parse(others[i], &type, &inode), "neither: '%s'",
 		   others[i]);
+}
+
+static void test_names(void)
+{
+	static const char *const others[] = { "", "anon_inode:", "anon_inode:[]",
+					      "/anon_inode:[eventfd]", "pipe:[7]" };
+	char name[PMP_OUTSIDE_TEXT], link[2 * PMP_OUTSIDE_TEXT];
+
+	ok(pmp_descriptor_parse_name("anon_inode:[eventfd]", name), "an eventfd");
+	is_str(name, "eventfd", "its name");
+	ok(pmp_descriptor_parse_name("anon_inode:inotify", name), "one without brackets");
+	is_str(name, "inotify", "its name");
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		ok(!pmp_descriptor_parse_name(others[i], name), "neither: '%s'",
+		   others[i]);
+	snprintf(link, sizeof(link), "anon_inode:[%0*d]", PMP_OUTSIDE_TEXT, 0);
+	ok(!pmp_descriptor_parse_name(link, name), "a name that is too long");
 }
 
 struct seen {
@@ -239,29 +261,75 @@ static const char tcp6[] =
 	"   1: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000"
 	" 0A 00000000:00000000 00:00000000 00000000     0        0 79 1 0 20 4 30 10 -1\n";
 
+/* By inode; one that does not exist: zero. */
+static struct pmp_tcp_row row_of(const struct pmp_tcp_table *table, uint64_t inode)
+{
+	const struct pmp_tcp_row *row = pmp_tcp_find(table, inode);
+
+	return row ? *row : (struct pmp_tcp_row){ 0 };
+}
+
 static void test_tcp(void)
 {
+	struct pmp_tcp_table table = { 0 };
 	char text[PMP_ADDRESS_SIZE];
 	struct pmp_tcp_row row;
 
-	ok(!pmp_tcp_find(tcp, strlen(tcp), 5, &row), "no such socket");
-	ok(pmp_tcp_find(tcp, strlen(tcp), 1061, &row) && row.listens, "one that listens");
-	ok(pmp_tcp_find(tcp, strlen(tcp), 77, &row) && !row.listens, "one that does not");
+	ok(pmp_tcp_table_sort(&table) == 0 && !pmp_tcp_find(&table, 77),
+	   "an empty table");
+	ok(pmp_tcp_table_add(&table, tcp, strlen(tcp)) == 0 &&
+		   pmp_tcp_table_sort(&table) == 0 && table.count == 2,
+	   "a table");
+	ok(!pmp_tcp_find(&table, 5), "no such socket");
+	ok(row_of(&table, 1061).listens, "one that listens");
+	row = row_of(&table, 77);
+	ok(row.inode == 77 && !row.listens, "one that does not");
 	pmp_tcp_print(&row.local, text);
 	is_str(text, "127.0.0.1:50000", "its address");
-	is_int((long)pmp_tcp_find_other(tcp, strlen(tcp), &row), 0,
+	is_int((long)pmp_tcp_find_other(&table, &row), 0,
 	       "who listens is not the other end");
-	is_int((long)pmp_tcp_find_other(tcp6, strlen(tcp6), &row), 78,
-	       "a socket of IPv6 may be");
-	is_int((long)pmp_tcp_find_listener(tcp, strlen(tcp), &row), 1061,
-	       "who listens there");
-	ok(pmp_tcp_find(tcp6, strlen(tcp6), 79, &row), "one of IPv6");
+	is_int((long)pmp_tcp_find_listener(&table, &row), 1061, "who listens there");
+	ok(pmp_tcp_table_add(&table, tcp6, strlen(tcp6)) == 0 &&
+		   pmp_tcp_table_sort(&table) == 0 && table.count == 4,
+	   "with those of IPv6");
+	is_int((long)pmp_tcp_find_other(&table, &row), 78,
+	       "one of these may be the other end");
+	row = row_of(&table, 78);
+	is_int((long)pmp_tcp_find_other(&table, &row), 77, "and the other way round");
+	row = row_of(&table, 79);
 	pmp_tcp_print(&row.local, text);
-	is_str(text, "[::1]:80", "its address");
+	is_str(text, "[::1]:80", "an address of IPv6");
 	pmp_tcp_print(&row.remote, text);
 	is_str(text, "[::]:0", "and that of nobody");
-	is_int((long)pmp_tcp_find_listener(tcp, strlen(tcp), &row), 0,
-	       "nobody listens there");
+	is_int((long)pmp_tcp_find_listener(&table, &row), 0, "nobody listens there");
+	pmp_tcp_table_free(&table);
+}
+
+/* Each of many finds itself and its other end. */
+static void test_many(void)
+{
+	struct pmp_tcp_table table = { 0 };
+	struct pmp_buf rows = { 0 };
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 2000; i++)
+		pmp_buf_printf(&rows,
+			       " %u: 0100007F:%04X 0100007F:%04X 01 00000000:00000000 "
+			       "00:00000000 00000000 0 0 %u 1 0 20\n",
+			       i, i % 2 ? 80 : 1000 + i, i % 2 ? 1000 + i - 1 : 80,
+			       5000 - i);
+	ok(pmp_tcp_table_add(&table, rows.data, rows.length) == 0 &&
+		   pmp_tcp_table_sort(&table) == 0 && table.count == 2000,
+	   "many of them");
+	for (unsigned i = 0; i < 2000; i++) {
+		const struct pmp_tcp_row row = row_of(&table, 5000 - i);
+
+		wrong += row.inode != 5000 - i ||
+			 pmp_tcp_find_other(&table, &row) != 5000 - (i ^ 1);
+	}
+	is_int(wrong, 0, "each is found, and the other end of each");
+	pmp_tcp_table_free(&table);
+	pmp_buf_free(&rows);
 }
 
 static void test_v6(void)
@@ -340,8 +408,10 @@ int main(void)
 	test_list();
 	test_fdinfo();
 	test_links();
+	test_names();
 	test_walk();
 	test_tcp();
+	test_many();
 	test_v6();
 	test_unix_lines();
 	test_unix();

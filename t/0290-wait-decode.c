@@ -592,15 +592,21 @@ static void check_calls(const struct pmp_thread_layout *layout)
 	       "another call waits for nothing known");
 }
 
+/* A mutex that nobody has. */
+static void begin_free(struct scene *scene, const struct pmp_thread_layout *layout)
+{
+	begin(scene, layout, PLAIN, 0);
+	make_normal(scene);
+	put32(scene, LOCK + 8, 0);
+	put32(scene, LOCK + 12, 0);
+}
+
 /* A mutex that is free has no bytes of its own. */
 static void check_known(const struct pmp_thread_layout *layout)
 {
 	struct scene scene;
 
-	begin(&scene, layout, PLAIN, 0);
-	make_normal(&scene);
-	put32(&scene, LOCK + 8, 0);
-	put32(&scene, LOCK + 12, 0);
+	begin_free(&scene, layout);
 	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "nobody has the mutex: any futex");
 	ok(decode(&scene).words.flags & PMP_WORD_FREE_MUTEX,
 	   "which would be free if names say that it is a mutex");
@@ -622,10 +628,7 @@ static void check_not_free(const struct pmp_thread_layout *layout, uint64_t fiel
 {
 	struct scene scene;
 
-	begin(&scene, layout, PLAIN, 0);
-	make_normal(&scene);
-	put32(&scene, LOCK + 8, 0);
-	put32(&scene, LOCK + 12, 0);
+	begin_free(&scene, layout);
 	if (field)
 		put32(&scene, field, value);
 	else

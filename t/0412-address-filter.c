@@ -6,7 +6,9 @@
  */
 #include "lib/names.h"
 
+#include "resolve/dso.h"
 #include "resolve/elf.h"
+#include "resolve/objects.h"
 #include "resolve/symbols.h"
 
 #define SYMBOLS 3000
@@ -165,6 +167,108 @@ static void test_names(void)
 	compare("large", 50, true);
 }
 
+/* ---- variables --------------------------------------------------------------- */
+
+/* Variables that nest, overlap, begin together, or are a label only. */
+static void write_variables(void)
+{
+	FILE *file = fopen("variables.s", "w");
+
+	if (!file)
+		exit(99);
+	fprintf(file, "	.text\n	.globl _start\n_start: ret\n	.data\ndata: .skip %d\n",
+		TEXT);
+	for (int i = 0; i < SYMBOLS; i++) {
+		fprintf(file, "	.globl v%d\n	.set v%d, data + %u\n", i, i,
+			i < 3 ? 4096 * (unsigned)i : below(TEXT / 4) * 4);
+		if (!below(10) && i >= 3)
+			continue;
+		fprintf(file, "	.type v%d, @object\n	.size v%d, %u\n", i, i,
+			below(20) ? 1 + below(64) : 1 + below(4000));
+	}
+	if (fclose(file) != 0)
+		exit(99);
+}
+
+static unsigned differing_objects(struct pmp_elf *elf, const struct pmp_objects *all,
+				  const uint64_t *distances, size_t count)
+{
+	struct pmp_objects *some = pmp_objects_new(&elf, 1, false, distances, count);
+	uint64_t address, start = 0, want = 0;
+	unsigned wrong = !some;
+
+	for (size_t i = 0; i < count && some; i++) {
+		if (!pmp_objects_address(some, distances[i], &address))
+			continue;
+		wrong += !pmp_objects_know(some, address) ||
+			 !same_name(pmp_objects_find(some, address, &start),
+				    pmp_objects_find(all, address, &want)) ||
+			 start != want;
+	}
+	if (some && pmp_objects_count(some) >= pmp_objects_count(all))
+		wrong++;
+	pmp_objects_free(some);
+	return wrong;
+}
+
+static void test_variables(void)
+{
+	struct pmp_elf elf, *file = &elf;
+	unsigned wrong = 0, named = 0;
+	struct pmp_objects *all;
+
+	write_variables();
+	if (!ok(run("${CC:-cc} -nostdlib -no-pie -o variables variables.s 2>/dev/null"),
+		"a program with many variables"))
+		return;
+	open_elf(&elf, "variables");
+	all = pmp_objects_new(&file, 1, false, NULL, 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t distances[ASKED_MAX], address, start;
+		size_t count = 1 + below(ASKED_MAX);
+
+		for (size_t i = 0; i < count; i++) {
+			distances[i] = below(TEXT + 20000);
+			named += pmp_objects_address(all, distances[i], &address) &&
+				 pmp_objects_find(all, address, &start);
+		}
+		wrong += differing_objects(&elf, all, distances, count);
+	}
+	is_int(wrong, 0, "variables: the names are the same, and few are read");
+	ok(named > 1000, "variables: %u have names", named);
+	pmp_objects_free(all);
+	close(elf.from);
+	pmp_elf_close(&elf);
+}
+
+/* One that was not asked for has its name as well: then all are read. */
+static void test_variables_later(void)
+{
+	struct pmp_budget budget = { 0 };
+	struct pmp_log log = { 0 };
+	const struct pmp_dso_options options = { .no_dwarf = true,
+						 .log = &log,
+						 .budget = &budget };
+	const uint64_t wide = symbol_address("variables", "v1");
+	struct pmp_dso_object object;
+	struct space space = space_of("variables");
+	struct pmp_dso *dso = pmp_dso_new(space.maps->modules[0], &options, NULL, 0);
+	uint64_t first = 0, later;
+
+	while (pmp_dso_object(dso, first, &object) != 1 || object.address != wide)
+		first += 4;
+	pmp_dso_free(dso);
+	later = first + symbol_address("variables", "v2") - wide;
+	dso = pmp_dso_new(space.maps->modules[0], &options, NULL, 0);
+	ok(pmp_dso_lacks_objects(dso), "later: none are read at first");
+	pmp_dso_read_objects(dso, &first, 1);
+	ok(!pmp_dso_lacks_objects(dso), "later: then some are");
+	ok(pmp_dso_object(dso, later, &object) == 1 && object.name,
+	   "later: one that was not asked for has a name");
+	pmp_dso_free(dso);
+	space_free(&space);
+}
+
 /* ---- what is asked later ----------------------------------------------------- */
 
 /* The names of functions f0, f100, ... as a symbolizer tells them one after the other,
@@ -218,6 +322,8 @@ int main(void)
 {
 	enter_tmp();
 	test_names();
+	test_variables();
+	test_variables_later();
 	test_later();
 	leave_tmp();
 	return done_testing();

@@ -105,7 +105,7 @@ static void test_merge(void)
 	is_int(info_of(profile).stacks, 6, "stacks");
 	is_int(info_of(profile).distinct, 2, "distinct stacks");
 	is_int(fake_names, 0, "no name was asked for");
-	ok(!pmp_profile_snapshot(profile), "no sample is kept unless wanted");
+	ok(!pmp_profile_snapshot(profile, 0), "no sample is kept unless wanted");
 	pmp_profile_free(profile);
 }
 
@@ -233,10 +233,10 @@ static void test_snapshot(void)
 	const struct pmp_snapshot *snapshot;
 	struct pmp_sample *sample;
 
-	ok(!pmp_profile_snapshot(profile), "no snapshot before the first sample");
+	ok(!pmp_profile_snapshot(profile, 0), "no snapshot before the first sample");
 	add_three(profile);
 	add_three(profile);
-	snapshot = pmp_profile_snapshot(profile);
+	snapshot = pmp_profile_snapshot(profile, 0);
 	is_int(snapshot->number, 2, "the last snapshot");
 	is_int(snapshot->row_count, 3, "all its threads");
 	is_int(snapshot->rows[0].thread->tid, 10, "in the order of their ids");
@@ -250,13 +250,62 @@ static void test_snapshot(void)
 	sample = new_sample(10, "demo");
 	memset(fake_thread(sample, 10, "", FAKE_NOTHING)->name, 'x', PMP_NAME_SIZE);
 	add(profile, sample);
-	snapshot = pmp_profile_snapshot(profile);
+	snapshot = pmp_profile_snapshot(profile, 0);
 	is_int(strlen(snapshot->rows[0].thread->name), PMP_NAME_SIZE - 1,
 	       "a name without an end gets one");
 	is_int(pmp_profile_entry(profile, 2)->location_count, 0, "and does no harm");
 	sample = new_sample(10, "demo");
 	add(profile, sample);
-	is_int(pmp_profile_snapshot(profile)->row_count, 0, "a sample without threads");
+	is_int(pmp_profile_snapshot(profile, 0)->row_count, 0,
+	       "a sample without threads");
+	pmp_profile_free(profile);
+}
+
+/* A sample of a process with so many threads. */
+static void add_process(struct pmp_profile *profile, pid_t pid, int threads)
+{
+	struct pmp_sample *sample = new_sample(pid, "demo");
+
+	for (int i = 0; i < threads; i++)
+		fake_thread(sample, pid + i, "", FAKE_STACK(POLL, MAIN));
+	add(profile, sample);
+}
+
+static int rows_of(const struct pmp_profile *profile, pid_t pid)
+{
+	const struct pmp_snapshot *snapshot = pmp_profile_snapshot(profile, pid);
+
+	return snapshot ? (int)snapshot->row_count : -1;
+}
+
+static void test_snapshots_of_several(void)
+{
+	struct pmp_profile *profile = new_profile(false, true);
+
+	add_process(profile, 30, 3);
+	add_process(profile, 10, 1);
+	add_process(profile, 20, 2);
+	is_int(rows_of(profile, 10), 1, "several processes: the snapshot of the first");
+	is_int(rows_of(profile, 20), 2, "several processes: of the second");
+	is_int(rows_of(profile, 30), 3, "several processes: of the third");
+	is_int(rows_of(profile, 11), -1, "several processes: not of another");
+	is_int(rows_of(profile, 0), 2, "several processes: the last one");
+	add_process(profile, 10, 4);
+	is_int(rows_of(profile, 10), 4, "a newer one takes the place of the old one");
+	is_int((long)pmp_profile_snapshot(profile, 10)->number, 4,
+	       "all of them are counted");
+	pmp_profile_forget(profile, 20);
+	is_int(rows_of(profile, 20), -1, "the snapshot of a process that has ended goes");
+	pmp_profile_forget(profile, 10);
+	is_int(rows_of(profile, 0), 4, "the last one of all stays");
+	add_process(profile, 30, 5);
+	is_int(rows_of(profile, 10), -1, "until there is another");
+	is_int(rows_of(profile, 0), 5, "which is the last one then");
+	pmp_profile_forget(profile, 30);
+	add_process(profile, 30, 6);
+	is_int(rows_of(profile, 30), 6,
+	       "another process with the number of the last one");
+	pmp_profile_forget(profile, 99);
 	pmp_profile_free(profile);
 }
 
@@ -282,7 +331,7 @@ static void test_damaged(void)
 	is_int(pmp_profile_add(profile, sample, &err), PMP_ENOMEM,
 	       "the symbolizer has no memory");
 	is_int(info_of(profile).samples, 0, "none of them was counted");
-	ok(!pmp_profile_snapshot(profile), "nor kept");
+	ok(!pmp_profile_snapshot(profile, 0), "nor kept");
 	pmp_sample_free(sample);
 	pmp_profile_free(profile);
 	pmp_profile_free(NULL);
@@ -443,6 +492,7 @@ int main(void)
 	test_stops();
 	test_buckets();
 	test_snapshot();
+	test_snapshots_of_several();
 	test_damaged();
 	test_bounded();
 	test_times_used();

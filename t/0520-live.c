@@ -353,6 +353,73 @@ static void test_asleep(void)
 	pmp_profile_free(profile);
 }
 
+/* 11 and 12 wait for a futex; each number of runs has a sample of its own. */
+static struct pmp_sample *queue_sample(uint64_t time, uint64_t runs_of_11, bool left)
+{
+	struct pmp_sample *sample = sample_at(10, time);
+
+	for (pid_t tid = 10; tid <= 12; tid++) {
+		bool waits = tid > 10 && !(left && tid == 11);
+		struct pmp_thread *thread =
+			fake_thread(sample, tid, "a",
+				    waits ? FAKE_STACK(POLL, MAIN) : FAKE_STACK(MAIN));
+
+		thread->runs = tid == 11 ? runs_of_11 : 7;
+		thread->reading = 100 * (uint64_t)tid + thread->runs;
+		thread->obtained = PMP_PEEKED;
+		if (waits)
+			thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_FUTEX,
+							  .flags = PMP_WAIT_PROVEN,
+							  .object = 0x1000 };
+	}
+	return sample;
+}
+
+/* What several samples say of a wait that one does not. */
+static void test_found(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+	struct pmp_sample *sample;
+
+	for (uint64_t i = 0; i < 5; i++)
+		add_quietly(profile, queue_sample(100 * S + i * S, i, false));
+	pmp_live_thread(live, 1, &thread);
+	is_int(thread.waited, 0, "11 runs now and then");
+	is_int(thread.found, 4 * S, "but was found in the same wait each time");
+	is_int(counter_of(live, 1, PMP_WINDOW_START).longest, 0, "so is not one wait");
+	is_int(counter_of(live, 1, PMP_WINDOW_START).longest_found, 4 * S,
+	       "but may be one");
+	is_int(counter_of(live, 1, PMP_WINDOW_SECONDS).longest_found, 4 * S,
+	       "also in a window");
+	pmp_live_thread(live, 2, &thread);
+	ok(thread.taker == SIZE_MAX, "nobody has taken what 12 waits for");
+	add_quietly(profile, queue_sample(105 * S, 5, true));
+	pmp_live_thread(live, 2, &thread);
+	is_int(thread.taker, 1, "11 has left the queue: it has taken it");
+	is_int(thread.taken, S, "in the last second");
+	is_int(thread.found, 5 * S, "12 was always found to wait");
+	pmp_live_thread(live, 1, &thread);
+	ok(thread.taker == SIZE_MAX && thread.lock == SIZE_MAX && !thread.found,
+	   "who waits for nothing waits for no taker");
+	sample = queue_sample(106 * S, 6, true);
+	sample->threads[2].wait.holder_is = PMP_HOLDER_FREE;
+	add_quietly(profile, sample);
+	pmp_live_thread(live, 2, &thread);
+	ok(thread.taker == SIZE_MAX, "what is free is nobody's");
+	add_quietly(profile, queue_sample(130 * S, 7, false));
+	is_int(counter_of(live, 1, PMP_WINDOW_SECONDS).longest_found, 0,
+	       "a wait that begins later is another one");
+	is_int(counter_of(live, 1, PMP_WINDOW_START).longest_found, 4 * S,
+	       "the longest stays");
+	pmp_profile_forget(profile, 10);
+	add_quietly(profile, queue_sample(131 * S, 8, false));
+	pmp_live_thread(live, 2, &thread);
+	is_int(thread.found, 0, "of another process with the same id nothing is known");
+	pmp_profile_free(profile);
+}
+
 static void test_deadlocks(void)
 {
 	struct pmp_profile *profile = new_profile();
@@ -483,6 +550,7 @@ int main(void)
 	test_lock();
 	test_waits();
 	test_asleep();
+	test_found();
 	test_deadlocks();
 	is_int(pmp_profile_new(&options, NULL, &profile, NULL), 0,
 	       "without options.live");

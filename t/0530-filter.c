@@ -354,6 +354,41 @@ static void test_threads(void)
 	pmp_filter_free(filter);
 }
 
+/* Of a copy more is wanted than of what it was made of. */
+static void test_copy(void)
+{
+	const struct pmp_filter_options ignore = {
+		.size = sizeof(ignore), .ignore_case = true, .pid = 7, .tid = 8
+	};
+	struct pmp_filter_options options = { .size = sizeof(options) };
+	struct pmp_filter *from, *copy;
+
+	pmp_filter_new(&from, NULL);
+	pmp_filter_add(from, PMP_FILTER_FOCUS, "^A$", NULL);
+	pmp_filter_set(from, &ignore);
+	pmp_filter_add(from, PMP_FILTER_FOCUS, "^B$", NULL);
+	pmp_filter_add(from, PMP_FILTER_RENAME, "s/^x/y/", NULL);
+	is_int(pmp_filter_copy(from, &copy, NULL), 0, "a copy");
+	is_str(pmp_filter_text(copy, PMP_FILTER_FOCUS), "(^A$)|(^B$)", "its expressions");
+	ok(pmp_filter_matches(copy, PMP_FILTER_FOCUS, "A") &&
+		   !pmp_filter_matches(copy, PMP_FILTER_FOCUS, "a") &&
+		   pmp_filter_matches(copy, PMP_FILTER_FOCUS, "b"),
+	   "each as it was added");
+	pmp_filter_get(copy, &options);
+	ok(options.ignore_case && options.pid == 7 && options.tid == 8, "its options");
+	ok(pmp_filter_passes_thread(copy, "any", 7, 8), "a thread by its number");
+	ok(!pmp_filter_passes_thread(copy, "any", 7, 9), "another one");
+	ok(!pmp_filter_passes_thread(copy, "any", 6, 8), "of another process");
+	pmp_filter_add(copy, PMP_FILTER_IGNORE, "c", NULL);
+	is_str(pmp_filter_text(from, PMP_FILTER_IGNORE), "", "what is added is its own");
+	pmp_filter_free(from);
+	is_str(pmp_filter_text(copy, PMP_FILTER_IGNORE), "c", "and it lives longer");
+	pmp_filter_free(copy);
+	is_int(pmp_filter_copy(NULL, &copy, NULL), 0, "of none");
+	ok(!pmp_filter_is_active(copy), "one that changes nothing");
+	pmp_filter_free(copy);
+}
+
 /* ---- profiles -------------------------------------------------------------------- */
 
 struct setup {
@@ -466,6 +501,12 @@ static void test_stacks(void)
 	} cases[] = {
 		{ PMP_FILTER_FOCUS, "^main$", "... start main outer(int) inner^ poll" },
 		{ PMP_FILTER_FOCUS, "^mai$", NULL },
+		{ PMP_FILTER_WITHIN, "^main$", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_WITHIN, "^mai$", NULL },
+		{ PMP_FILTER_THREAD, "^a$", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_THREAD, "^b$", NULL },
+		{ PMP_FILTER_GROUP, "^a$", "... start main outer(int) inner^ poll" },
+		{ PMP_FILTER_GROUP, "^N$", NULL },
 		{ PMP_FILTER_IGNORE, "inner", NULL },
 		{ PMP_FILTER_IGNORE, "nothing", "... start main outer(int) inner^ poll" },
 		{ PMP_FILTER_HIDE, "inner", "... start main outer(int) poll" },
@@ -574,7 +615,7 @@ static void test_nothing(void)
 	add(setup.profile, sample);
 	is_int(report(&setup, true)->snapshot->row_count, 1,
 	       "a filter that does nothing");
-	ok(setup.report->snapshot == pmp_profile_snapshot(setup.profile),
+	ok(setup.report->snapshot == pmp_profile_snapshot(setup.profile, 0),
 	   "borrows the last sample");
 	pmp_report_free(setup.report);
 	setup.report = NULL;
@@ -665,6 +706,7 @@ int main(void)
 	test_fold();
 	test_idle();
 	test_threads();
+	test_copy();
 	test_stacks();
 	test_several();
 	test_entries();

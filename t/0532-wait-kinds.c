@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "report/wait-functions.h"
 #include "report/wait-kinds.h"
+#include "write/delays.h"
 
 struct fake_function {
 	const char *name, *file, *module;
@@ -496,6 +497,71 @@ static void test_words(void)
 	   "without a name nothing is said");
 }
 
+/* What the time of a thread that waits by a futex is charged to, where it is only counted. */
+static const char *charged_to(const int *stack, const struct pmp_wait_words *words)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .waits = true };
+	const struct pmp_report_options none = { .size = sizeof(none) };
+	struct pmp_sample *sample = pmp_sample_new();
+	static char mark[64];
+	struct pmp_delays delays = { 0 };
+	struct pmp_profile *profile;
+	struct pmp_report *report;
+
+	if (!sample || pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	fake_thread(sample, 10, "waiter", stack)->wait = (struct pmp_wait){
+		.kind = PMP_WAIT_FUTEX, .object = OBJECT, .words = *words
+	};
+	if (pmp_profile_add(profile, sample, NULL) ||
+	    pmp_report_new(profile, NULL, &none, &report, NULL) ||
+	    pmp_delays_make(&delays, report, PMP_DELAYS_OF_HOLDERS))
+		abort();
+	snprintf(mark, sizeof(mark), "%s",
+		 delays.count == 1 ? delays.items[0].mark : "nothing");
+	pmp_delays_free(&delays);
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+	pmp_sample_free(sample);
+	return mark;
+}
+
+static void test_charged(void)
+{
+	const struct pmp_wait_words none = { 0 };
+	const struct pmp_wait_words free_mutex = { .flags = PMP_WORD_FREE_MUTEX };
+	const struct pmp_wait_words zero = { .flags = PMP_WORD_AT };
+	const struct pmp_wait_words held = { .flags = PMP_WORD_AT | PMP_WORD_SAME,
+					     .at = 2 };
+	const struct pmp_wait_words idle = { .flags = PMP_WORD_AT | PMP_WORD_SAME };
+	const struct pmp_wait_words readers = { .flags = PMP_WORD_BEFORE | PMP_WORD_AT,
+						.before = 0x80000002,
+						.at = 7 };
+	const struct pmp_wait_words left = { .flags = PMP_WORD_BEFORE | PMP_WORD_AT,
+					     .before = 0x80000000,
+					     .at = 7 };
+
+	is_str(charged_to(STACK(LLL, MUTEX, MAIN), &free_mutex), "[no holder]",
+	       "nobody is charged with the time for a mutex that is free");
+	is_str(charged_to(STACK(LLL, MUTEX, MAIN), &none), "[holder unknown]",
+	       "else somebody who is not known");
+	is_str(charged_to(STACK(SYSCALL, RUST_FUTEX, RUST_MUTEX), &zero), "[no holder]",
+	       "nor for a mutex of Rust that is free");
+	is_str(charged_to(STACK(SYSCALL, RUST_FUTEX, RUST_MUTEX), &held),
+	       "[holder unknown]", "else somebody");
+	is_str(charged_to(STACK(SYSCALL, RUST_FUTEX, RUST_WRITE), &left), "[no holder]",
+	       "nor for a rwlock of Rust that is free");
+	is_str(charged_to(STACK(SYSCALL, RUST_FUTEX, RUST_WRITE), &readers),
+	       "[holder unknown]", "but for one that readers hold");
+	is_str(charged_to(STACK(LLL, MUTEX, MAIN), &zero), "[holder unknown]",
+	       "a word that is 0 is not enough for a mutex of glibc");
+	is_str(charged_to(STACK(PRIVATE, MAIN), &idle), "[holder unknown]",
+	       "nothing was released as long as the word is what is waited by");
+	is_str(charged_to(STACK(SEM, MAIN), &zero), "nothing",
+	       "nobody is charged with an event");
+}
+
 /* ---- meanings of the user ------------------------------------------------------------ */
 
 static const struct pmp_row *row_with(const struct pmp_report *report, const char *text)
@@ -651,6 +717,7 @@ int main(void)
 	test_stacks();
 	test_filtered();
 	test_words();
+	test_charged();
 	test_users();
 	return done_testing();
 }

@@ -222,11 +222,55 @@ static void test_since(void)
 	pmp_wait_history_free(&history);
 }
 
+/* ---- processes ------------------------------------------------------------------------ */
+
+static const struct pmp_wait_history *add(struct pmp_wait_histories *histories, pid_t pid,
+					  const char *what)
+{
+	struct pmp_sample *sample = make(what);
+	const struct pmp_wait_history *history;
+
+	sample->pid = pid;
+	history = pmp_wait_histories_add(histories, sample);
+	if (!history)
+		abort();
+	pmp_sample_free(sample);
+	return history;
+}
+
+static void test_processes(void)
+{
+	struct pmp_wait_histories histories = { 0 };
+	const struct pmp_wait_history *history = add(&histories, 1, "aar");
+	uint64_t first = history->time;
+
+	add(&histories, 2, "rbr");
+	history = add(&histories, 1, "aar");
+	ok(pmp_wait_history_of(history, FIRST)->since == first,
+	   "each process has a history of its own");
+	ok(pmp_wait_history_near(history, FIRST + 1, 1)->tid == FIRST + 1 &&
+		   pmp_wait_history_near(history, FIRST + 1, 0)->tid == FIRST + 1 &&
+		   !pmp_wait_history_near(history, FIRST + 9, 1),
+	   "a thread is found wherever it is");
+	pmp_wait_histories_drop(&histories, 1);
+	history = add(&histories, 1, "aar");
+	ok(pmp_wait_history_of(history, FIRST)->since == history->time,
+	   "of one that has ended nothing is known");
+	for (pid_t pid = 100; pid < 300; pid++)
+		add(&histories, pid, "r");
+	ok(histories.count < 100, "there are not more and more of them");
+	first = add(&histories, 299, "a")->time;
+	ok(pmp_wait_history_of(add(&histories, 299, "a"), FIRST)->since == first,
+	   "those that were seen last are kept");
+	pmp_wait_histories_free(&histories);
+}
+
 int main(void)
 {
 	test_queues();
 	test_uncertain();
 	test_times();
 	test_since();
+	test_processes();
 	return done_testing();
 }

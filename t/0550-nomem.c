@@ -188,6 +188,126 @@ static void test_read(const struct pmp_buf *file)
 	ok(!bad && k > 1, "reading: %ld allocations fail in turn", k - 1);
 }
 
+/* ---- the past ------------------------------------------------------------------------ */
+
+/* Snapshot number of a process in which a thread that runs holds what others wait for. */
+static struct pmp_sample *snapshot(uint64_t number)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	if (!sample)
+		abort();
+	sample->pid = 10;
+	sample->time = (100 + number) * 2000000000u;
+	strcpy(sample->name, "server");
+	for (uint64_t i = 0; i < 6; i++) {
+		struct pmp_thread *thread = pmp_sample_add_thread(sample);
+		const struct pmp_raw_frame frame = { 16 * (number % 5 + i), 0 };
+
+		if (!thread || pmp_sample_add_frames(sample, &frame, 1))
+			abort();
+		thread->tid = (pid_t)(11 + i + (i ? number % 3 * 6 : 0));
+		thread->state = i ? 'S' : 'R';
+		thread->obtained = PMP_STOPPED;
+		thread->stopped = 1000;
+		thread->cpu = 1 + number * 1000;
+		if (i)
+			thread->wait =
+				(struct pmp_wait){ .kind = PMP_WAIT_MUTEX,
+						   .object = 4096,
+						   .holder = 11,
+						   .holder_is = PMP_HOLDER_THREAD };
+	}
+	return sample;
+}
+
+static struct saved new_past(void)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .details = true,
+						     .waits = true,
+						     .history = 1 << 20 };
+	struct saved saved = saved_new();
+
+	pmp_profile_free(saved.profile);
+	if (pmp_profile_new(&options, saved.symbolizer, &saved.profile, NULL))
+		abort();
+	return saved;
+}
+
+static int count_window(const struct saved *saved, uint64_t *stacks, uint64_t *cpu)
+{
+	const struct pmp_window_options options = {
+		.size = sizeof(options), .details = true, .waits = true, .times = true
+	};
+	struct pmp_profile *window;
+	int code = pmp_profile_window(saved->profile, &options, &window, NULL, NULL);
+
+	*stacks = *cpu = 0;
+	if (!code)
+		code = pmp_profile_divide_cpu(window);
+	for (size_t i = 0; !code && i < pmp_profile_entry_count(window); i++) {
+		*stacks += pmp_profile_entry(window, i)->count;
+		*cpu += pmp_profile_entry(window, i)->cpu;
+	}
+	pmp_profile_free(window);
+	return code;
+}
+
+static void test_window(void)
+{
+	struct saved saved = new_past();
+	uint64_t stacks, cpu, all, all_cpu;
+	long k = 0, bad = 0;
+
+	for (uint64_t i = 0; i < 40; i++)
+		saved_add(&saved, snapshot(i));
+	if (count_window(&saved, &all, &all_cpu))
+		abort();
+	do {
+		int code;
+
+		begin(k++);
+		code = count_window(&saved, &stacks, &cpu);
+		heap.counting = false;
+		bad += heap.failed ? code != PMP_ENOMEM
+				   : code || stacks != all || cpu != all_cpu;
+	} while (heap.failed);
+	ok(!bad && all == 240 && k > 10, "a window: %ld allocations fail in turn", k - 1);
+	saved_free(&saved);
+}
+
+/* A sample that could not be counted is not in the past, nor is anything of it. */
+static void test_past(void)
+{
+	struct pmp_sample *samples[30];
+	long k = 0, bad = 0;
+	bool failed;
+
+	for (uint64_t i = 0; i < 30; i++)
+		samples[i] = snapshot(i);
+	do {
+		struct saved saved = new_past();
+		uint64_t stacks, cpu, counted = 0;
+
+		for (uint64_t i = 0; i < 30; i++) {
+			if (i == 10)
+				begin(k++);
+			counted += pmp_profile_add(saved.profile, samples[i], NULL) == 0;
+			if (i == 19)
+				pmp_profile_forget(saved.profile, 10);
+		}
+		heap.counting = false;
+		failed = heap.failed;
+		bad += count_window(&saved, &stacks, &cpu) || stacks != 6 * counted;
+		bad += counted < 29 || (counted < 30 && !failed);
+		saved_free(&saved);
+	} while (failed);
+	ok(!bad && k > 10, "the past: %ld allocations fail in turn", k - 1);
+	for (uint64_t i = 0; i < 30; i++)
+		pmp_sample_free(samples[i]);
+}
+
 int main(void)
 {
 	struct saved saved = saved_example();
@@ -206,6 +326,8 @@ int main(void)
 	test_read(&packed);
 	test_filter(&packed, filter);
 	test_match(&saved);
+	test_window();
+	test_past();
 	pmp_filter_free(filter);
 	pmp_buf_free(&packed);
 	saved_free(&saved);

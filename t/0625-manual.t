@@ -80,7 +80,7 @@ shortened() {
 		-e 's/-d [0-9]+/-d 0.3/; s/-F 1 /-F 10 /'
 }
 
-# What the commands need: profiles of other times, programs, and runners that only run.
+# What the commands need: a core, profiles of other times, programs, and runners that only run.
 stand_ins() {
 	mkdir -p bin target/release/deps
 	for runner in hyperfine pytest cargo go; do
@@ -93,6 +93,13 @@ stand_ins() {
 	printf 'all:\n\tsleep 0.3\n' >Makefile
 	chmod +x bin/* program parse bench parse.test target/release/deps/*
 	ln -s "$PMP" bin/pmp
+	gdb -q -nx -batch -ex 'gcore core' -p "$target_pid" >gdb.out 2>&1 || diag "$(cat gdb.out)"
+	printf '#!/bin/sh\ncat core\n' >bin/coredumpctl
+	chmod +x bin/coredumpctl
+	cp core core.1
+	cp core core.2
+	mkdir -p systemd/coredump
+	zstd -q core -o systemd/coredump/core.mariadbd.1.zst
 	"$PMP" -q -n 2 -o good.pb.gz -p "$target_pid"
 	for saved in before after db profile mariadbd-0900 mariadbd-20261121-100000 \
 		mariadbd-20261122-100000; do

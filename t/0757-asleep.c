@@ -147,6 +147,40 @@ static void check_before(pid_t pid, struct bed *bed)
 	pmp_target_close(target);
 }
 
+/* Of captures that follow each other at once. What it slept before is known at no cost in the
+ * first one after it has run, as far as it goes; the next one asks the kernel. */
+static void check_soon(pid_t pid, struct bed *bed)
+{
+	struct pmp_thread thread;
+	struct pmp_target *target;
+	bool at_least = false, later = false;
+
+	if (!ok(open_target(pid, true, &target), "opened again, for captures at once"))
+		return;
+	ok(capture(target, true, &thread), "it sleeps");
+	for (int i = 0; i < 100 && !(at_least && later); i++) {
+		uint64_t before, first;
+
+		at_least = later = false;
+		turn_over(bed);
+		capture_once(target, &thread);
+		turn_over(bed);
+		usleep(30000);
+		before = pmp_clock();
+		if (!capture_once(target, &thread) || pmp_clock() - before > 100 * PMP_MS)
+			continue;
+		first = thread.asleep_since;
+		at_least = first >= before && first <= pmp_clock();
+		if (!capture_once(target, &thread) || thread.obtained != PMP_UNCHANGED)
+			continue;
+		later = thread.asleep_since && thread.asleep_since < before &&
+			thread.asleep_since + CLOCK_ERROR >= atomic_load(&bed->went);
+	}
+	ok(at_least, "one that has run since the last capture sleeps from this one on");
+	ok(later, "if it sleeps on the next one knows since when");
+	pmp_target_close(target);
+}
+
 static void check_unasked(pid_t pid)
 {
 	struct pmp_thread thread;
@@ -176,6 +210,7 @@ int main(void)
 	pmp_target_close(target);
 	check_unasked(child.pid);
 	check_before(child.pid, bed);
+	check_soon(child.pid, bed);
 	sched_getaffinity(0, sizeof(after), &after);
 	ok(CPU_EQUAL(&before, &after),
 	   "the caller may use the same processors as before");

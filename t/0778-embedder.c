@@ -398,8 +398,8 @@ static void check_time(void)
 		return;
 	ok(pmp_target_open(child.pid, &options, &target, NULL) == 0,
 	   "opened, for captures without time");
-	/* On a busy machine it takes a while until all of them run. */
-	for (int tries = 0; tries < 100 && limited < SPINNERS; tries++) {
+	/* On a busy machine it takes a while until all of them run, and the leader sleeps. */
+	for (int tries = 0; tries < 100 && limited != SPINNERS; tries++) {
 		pmp_sample_free(sample);
 		sample = NULL;
 		if (pmp_target_capture(target, &sample, NULL) < 0)

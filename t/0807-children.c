@@ -40,6 +40,7 @@ static const char *found(struct children *children, pid_t refuses)
 	children->count = process_count;
 	children->next = 0;
 	children->again = false;
+	children->given_count = 0;
 	text[0] = '\0';
 	while ((pid = children_next(children, is_sampled, NULL)) && length < 100) {
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%d",
@@ -67,7 +68,10 @@ int main(void)
 	is_str(found(&children, 0), "", "none twice");
 	add(20, 10, 1);
 	add(21, 20, 1);
-	is_str(found(&children, 20), "20", "one that cannot be sampled is given once");
+	is_str(found(&children, 20), "20 21",
+	       "one that cannot be sampled is given once, and its children");
+	add(22, 20, 1);
+	is_str(found(&children, 0), "", "not in later scans: its id may be another's");
 	add(30, 1, 12);
 	add(31, 1, 77);
 	is_str(found(&children, 0), "30", "one whose session was begun by one of them");

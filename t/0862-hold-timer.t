@@ -78,6 +78,7 @@ check_others() {
 	other=$target_pid
 	start_target sleeper 200
 	start "$PMP" --stop=all -p "$other"
+	wait_for "kill -USR1 $pmp; grep -q '^sleeper-' out.folded"
 	catch stop_sampler 'kill -CONT $sampler'
 	wait_for "untouched $target_pid && [ \"\$(sampler_of $pmp)\" != $sampler ]" 5
 	sampling "$pmp" 5

@@ -34,7 +34,7 @@ like "$("$PMP" -q demo.pb.gz)" '^Thread [0-9]+ \(Thread 0x0 \(LWP [0-9]+\)\):' \
 	"without a terminal it is written as raw"
 ok "'$PMP' -q -f flat -o '%n-%c.flat' demo.pb.gz && grep -q update_table demo-1.flat" \
 	"%n is the name of the file"
-for name in folded pmp svg speedscope.json perf json flat callgraph threads prof pb.gz; do
+for name in folded pmp svg html speedscope.json perf json flat callgraph threads prof pb.gz; do
 	ok "'$PMP' -q -o out.$name demo.pb.gz && [ -s out.$name ]" "-o out.$name"
 done
 like "$(head -c 40 out.speedscope.json)" schema "the longest extension decides"

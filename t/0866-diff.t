@@ -65,7 +65,7 @@ like "$("$PMP" -q --diff - new.pb.gz <base.pb.gz)" '^base: +40 stacks in 4 snaps
 	"- is standard input"
 is "$("$PMP" -q -f folded --diff base.pb.gz new.pb.gz base.pb.gz | awk '{ n += $NF } END { print n }')" \
 	160 "several files are one profile"
-for name in folded pmp svg flat; do
+for name in folded pmp svg html flat; do
 	ok "'$PMP' -q -o out.$name --diff base.pb.gz new.pb.gz && [ -s out.$name ]" "-o out.$name"
 done
 like "$("$PMP" -q -f folded --by-thread --diff base.pb.gz new.pb.gz)" \
@@ -112,7 +112,7 @@ refuses 2 'the format raw cannot compare profiles' --raw --diff base.pb.gz new.p
 for name in pprof speedscope perf json gperf callgraph threads; do
 	refuses 2 "the format $name cannot compare profiles" -f $name --diff base.pb.gz new.pb.gz
 done
-like "$(cat err)" '^hint: formats that do: pmp, folded, svg, flat; ' "and which can"
+like "$(cat err)" '^hint: formats that do: pmp, folded, svg, html, flat; ' "and which can"
 stop_process "$target_pid"
 
 done_testing

@@ -3,7 +3,7 @@
 # The static pmp (--enable-static-exe) is complete: it needs no dynamic loader and maps no
 # code while it runs, neither by itself nor through dlopen in one of its libraries.
 . "${top_srcdir:-.}/t/lib/test.sh"
-need readelf strace
+need readelf strace curl
 
 unlike "$(readelf -lW "$PMP")" INTERP "no dynamic loader is asked for"
 unlike "$(readelf -dW "$PMP")" NEEDED "no shared library is needed"
@@ -24,6 +24,18 @@ if [ "$(id -u)" = 0 ]; then
 		>raw 2>err
 	is $? 0 "pmp runs in an empty root" || diag "$(cat err)"
 	like "$(cat raw)" 'update_table' "and shows names"
+	unshare -m sh -c "mount -t proc proc jail/proc &&
+		exec chroot jail /pmp --serve=0 -F 20 -p $target_pid" 2>serve.err &
+	served=$!
+	test_pids="$test_pids $served"
+	wait_for "grep -q 'serving demo .* at ' serve.err" || diag "$(cat serve.err)"
+	url=$(sed -n 's/.* at \(http:[^?]*\).*/\1/p' serve.err)
+	like "$(curl -s "${url}folded?seconds=1")" 'update_table' "it serves profiles there"
+	like "$(curl -s --compressed "$url")" '<script src="page.js">' "and the page"
+	like "$(curl -s "${url}api/tree?from=-2000")" 'update_table' "with its tree"
+	kill -INT "$served"
+	wait "$served"
+	is $? 0 "and ends in order"
 	if command -v tmux >/dev/null; then
 		for term in screen-256color no-such-terminal; do
 			tmux -L "pmp$$" -f /dev/null new-session -d -x 80 -y 24 \

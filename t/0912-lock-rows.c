@@ -92,6 +92,8 @@ static void test_kinds(void)
 	ok(shows(&view, &canvas,
 		 "5 conditions (metadata lock), METADATA_LOCK_INFO knows the holder, 5 wait"),
 	   "its details say what knows the holder");
+	ok(shows(&view, &canvas, " if METADATA_LOCK_INFO is not loaded, see PROCESSLIST"),
+	   "and what says something if that is not there");
 	ok(shows(&view, &canvas, "     5 conn-N  pthread_cond_timedwait<MDL_wait"),
 	   "and who waits");
 	ok(shows(&view, &canvas, "  11 lock"), "in the header these wait for locks");
@@ -195,6 +197,105 @@ static void test_mouse(void)
 	view_mouse(&view, layout->columns_row, 2, 0);
 	is_str(view_type_of(&view.model)->columns[view_type_sort(&view.model)].title,
 	       "WAIT", "and on another by that");
+	end(&view, &canvas, profile);
+}
+
+/* Five wait for a metadata lock and wake now and then, as do two for semaphores. */
+static struct pmp_profile *begin_waking(struct view *view, struct canvas *canvas)
+{
+	struct pmp_profile *profile = fake_profile();
+
+	fake_kinds = true;
+	for (uint64_t i = 0; i < 13; i++) {
+		struct pmp_sample *sample = fake_server(4100, i, FAKE_S);
+
+		for (size_t k = 1; k <= 7; k++)
+			sample->threads[k].runs = 10 + i;
+		fake_add(profile, sample);
+	}
+	fake_kinds = false;
+	fake_view(view, profile);
+	canvas_resize(canvas, 30, 100);
+	fake_type(view, "5");
+	view_draw(view, canvas);
+	return profile;
+}
+
+/* How long threads wait that wake now and then, and wait again. */
+static void test_longest(void)
+{
+	struct canvas canvas = { 0 };
+	struct view view;
+	struct pmp_profile *profile = begin_waking(&view, &canvas);
+	const struct view_row *row = row_with(&view, "HOLDER", "- metadata lock");
+
+	is_str(cell(&view, row, "LONGEST"), ">12.0s",
+	       "all snapshots have found them in the same wait for a lock");
+	row = row_with(&view, "KIND", "semaphore");
+	is_str(cell(&view, row, "LONGEST"), "-",
+	       "each event that they wait for is another one");
+	row = row_with(&view, "KIND", "join");
+	is_str(cell(&view, row, "LONGEST"), "12.0s",
+	       "one that has not run waits as long");
+	choose(&view, row_with(&view, "HOLDER", "- metadata lock"));
+	ok(shows(&view, &canvas, "     5 conn-N  pthread_cond_timedwait<MDL_wait"),
+	   "who waits is shown in groups");
+	fake_type(&view, "H");
+	ok(shows(&view, &canvas,
+		 "    4101  >12.0s conn-1  pthread_cond_timedwait<MDL_w") &&
+		   shows(&view, &canvas, "    4105  >12.0s conn-5  pthread_cond"),
+	   "H: one by one, with the times");
+	choose(&view, row_with(&view, "KIND", "semaphore"));
+	ok(shows(&view, &canvas, "    4106       - conn-6  sem_wait"),
+	   "of an event only that of the current one");
+	choose(&view, row_with(&view, "KIND", "join"));
+	ok(shows(&view, &canvas, "    4108   12.0s conn-8  "), "which may be long");
+	fake_type(&view, "H>");
+	is_str(view_type_of(&view.model)->columns[view_type_sort(&view.model)].title,
+	       "LONGEST", "rows are sorted by that");
+	row = model_row(&view.model, 0);
+	is_str(cell(&view, row, "LONGEST"), ">12.0s", "the longest first");
+	end(&view, &canvas, profile);
+}
+
+/* conn-1 to conn-4 wait for a semaphore that is a lock by its meaning; conn-4 has run and is
+ * not in its queue any more. */
+static void add_queue(struct pmp_profile *profile, uint64_t number, bool left)
+{
+	struct pmp_sample *sample = fake_server(4100, number, FAKE_S);
+	struct pmp_thread *last = &sample->threads[4];
+
+	for (size_t i = 1; i <= (left ? 3 : 4); i++) {
+		fake_wait_in(sample, i, PMP_WAIT_FUTEX,
+			     FAKE_STACK(SEM, PROC_SLEEP, COMMAND, HANDLE, START));
+		sample->threads[i].wait.object = 0x7f31b8007000;
+		sample->threads[i].reading = i;
+	}
+	last->reading = left ? 5 : 4;
+	fake_add(profile, sample);
+}
+
+static void test_taker(void)
+{
+	struct pmp_profile *profile = fake_profile();
+	struct canvas canvas = { 0 };
+	struct view view;
+
+	add_queue(profile, 0, false);
+	add_queue(profile, 1, false);
+	fake_view(&view, profile);
+	canvas_resize(&canvas, 30, 100);
+	fake_type(&view, "5");
+	choose(&view, row_with(&view, "HOLDER", "- heavyweight lock"));
+	ok(shows(&view, &canvas, "4 wait") && !shows(&view, &canvas, "inferred"),
+	   "who has taken a lock is not known");
+	add_queue(profile, 2, true);
+	view_refresh(&view);
+	choose(&view, row_with(&view, "HOLDER", "- heavyweight lock"));
+	ok(shows(&view, &canvas, " inferred: 4104 \"conn-4\" took it in the last 1.0 s"),
+	   "it is inferred from who has left the queue");
+	ok(!shows(&view, &canvas, "held by") && shows(&view, &canvas, "3 wait"),
+	   "but not said to hold it");
 	end(&view, &canvas, profile);
 }
 
@@ -332,5 +433,7 @@ int main(void)
 	test_order();
 	test_mouse();
 	test_behind();
+	test_longest();
+	test_taker();
 	return done_testing();
 }

@@ -178,14 +178,16 @@ void pmp_escape_xml(struct pmp_buf *buf, const char *text, size_t length)
 	}
 }
 
-void pmp_escape_json(struct pmp_buf *buf, const char *text, size_t length)
+/* coded: characters of ASCII that are written by their numbers. */
+static void escape_json(struct pmp_buf *buf, const char *text, size_t length,
+			const char *coded)
 {
 	while (length) {
 		size_t n = pmp_escape_printable(text, length);
 
 		if (!n && (unsigned char)*text >= 0x80)
 			pmp_buf_puts(buf, "\\ufffd");
-		else if (!n)
+		else if (!n || strchr(coded, *text))
 			pmp_buf_printf(buf, "\\u%04x", (unsigned char)*text);
 		else if (*text == '"' || *text == '\\')
 			pmp_buf_printf(buf, "\\%c", *text);
@@ -195,4 +197,14 @@ void pmp_escape_json(struct pmp_buf *buf, const char *text, size_t length)
 		text += n;
 		length -= n;
 	}
+}
+
+void pmp_escape_json(struct pmp_buf *buf, const char *text, size_t length)
+{
+	escape_json(buf, text, length, "");
+}
+
+void pmp_escape_script(struct pmp_buf *buf, const char *text, size_t length)
+{
+	escape_json(buf, text, length, "<>&");
 }

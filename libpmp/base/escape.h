@@ -22,6 +22,9 @@ void pmp_escape_map(struct pmp_buf *buf, const char *text, size_t length,
 void pmp_escape_xml(struct pmp_buf *buf, const char *text, size_t length);
 /* For JSON, without the quotes around it: what is not UTF-8 becomes U+FFFD. */
 void pmp_escape_json(struct pmp_buf *buf, const char *text, size_t length);
+/* The same for JSON inside of HTML: '<', '>' and '&' are escaped as well, so that no name
+ * ends the element that it is in. */
+void pmp_escape_script(struct pmp_buf *buf, const char *text, size_t length);
 /* Length in bytes of the valid UTF-8 sequence (printable, not C0/C1/DEL) at
  * text, 0 if there is none. */
 size_t pmp_escape_printable(const char *text, size_t length);

@@ -16,7 +16,9 @@
  * again. */
 #define CLOCK_VALID (20 * PMP_MS)
 
-/* Captures that are further apart than this leave something to find out. */
+/* Captures that are further apart than this leave something to find out: those that are to
+ * find out all, and those that are to find out what was before (see .asleep_before). */
+#define BETWEEN_ALL (200 * PMP_MS)
 #define BETWEEN PMP_S
 
 #define ISOLATED "/sys/devices/system/cpu/isolated"
@@ -113,48 +115,63 @@ static uint64_t read_since(struct pmp_target *target, const struct pmp_thread *t
 	return (uint64_t)since < now ? (uint64_t)since : now;
 }
 
-/* The same one for as long as it does not run. */
-static void find_since(struct pmp_target *target, struct pmp_thread *thread)
+static void keep_since(struct pmp_watch *watch, struct pmp_thread *thread,
+		       uint64_t read_at, uint64_t since, bool roughly)
+{
+	thread->asleep_since = since;
+	watch->asleep_roughly = roughly;
+	if (watch->proven == read_at)
+		watch->thread.asleep_since = since;
+}
+
+/* The same one for as long as it does not run. Of a thread that has run since a capture a
+ * moment ago enough is known: if it sleeps for longer the next one asks the kernel, once. */
+static void find_since(struct pmp_target *target, struct pmp_thread *thread, bool soon)
 {
 	struct pmp_watch *watch = pmp_watches_find(&target->watches, thread->tid);
 	struct pmp_run_count now;
 	uint64_t since, read_at;
 
-	if (!watch || thread->asleep_since || thread->state == 'R')
+	if (!watch || thread->state == 'R' ||
+	    (thread->asleep_since && !watch->asleep_roughly))
 		return;
 	read_at = thread->wait.kind ? watch->waiting : watch->proven;
 	if (!read_at)
 		return;
+	if (soon && thread->obtained != PMP_UNCHANGED) {
+		keep_since(watch, thread, read_at, pmp_clock(), true);
+		return;
+	}
 	since = read_since(target, thread);
 	if (pmp_watch_read(&target->watches, &target->process, watch, &now) ||
 	    now.value != read_at)
 		return;
-	thread->asleep_since = since;
-	if (watch->proven == read_at)
-		watch->thread.asleep_since = since;
+	if (!since || (thread->asleep_since && thread->asleep_since < since))
+		since = thread->asleep_since;
+	keep_since(watch, thread, read_at, since, false);
 }
 
 /* Of what begins between two captures the first one that sees it knows nearly as much. For
- * waits for other processes it is not looked in each. */
-static bool is_wanted(const struct pmp_capture *capture)
+ * waits for other processes it is not looked in each. between: since the last capture. */
+static bool is_wanted(const struct pmp_capture *capture, uint64_t between)
 {
-	struct pmp_target *target = capture->target;
-	uint64_t last = target->asleep_time, now = pmp_clock();
+	const struct pmp_target_options *options = &capture->target->options;
 
-	if (target->options.asleep)
-		return true;
-	target->asleep_time = now;
-	return target->options.asleep_before &&
-	       (now - last > BETWEEN || capture->sample->outside_count);
+	return options->asleep || (options->asleep_before &&
+				   (between > BETWEEN || capture->sample->outside_count));
 }
 
 /* Who waits for something, and who is waited for: a thread that sleeps in a call of its
  * own while others need what it holds. */
 void pmp_asleep_finish(struct pmp_capture *capture)
 {
+	struct pmp_target *target = capture->target;
 	struct pmp_sample *sample = capture->sample;
+	uint64_t now = pmp_clock(), between = now - target->asleep_time;
+	bool soon = target->options.asleep && between <= BETWEEN_ALL;
 
-	if (!is_wanted(capture))
+	target->asleep_time = now;
+	if (!is_wanted(capture, between))
 		return;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_wait *wait = &sample->threads[i].wait;
@@ -162,11 +179,11 @@ void pmp_asleep_finish(struct pmp_capture *capture)
 
 		if (!wait->kind)
 			continue;
-		find_since(capture->target, &sample->threads[i]);
+		find_since(target, &sample->threads[i], soon);
 		if (wait->holder_is != PMP_HOLDER_THREAD)
 			continue;
 		holder = pmp_sample_find_thread(sample, wait->holder);
 		if (holder)
-			find_since(capture->target, holder);
+			find_since(target, holder, soon);
 	}
 }

@@ -6,6 +6,10 @@
  * interrupt time: after an hour two of them were 72 and 76 s late. So that clock is
  * compared with CLOCK_MONOTONIC on the processor itself, by going there for a moment.
  * What was stolen after the thread fell asleep is missing: the time is a lower bound.
+ *
+ * All of that takes 25 to 40 us for a thread. Of one that has run since a capture not long
+ * ago it is known without that that it sleeps since then at most: it is said to do so from
+ * now on, and only if the next capture finds that it has slept on the kernel is asked.
  */
 #ifndef PMP_CAPTURE_ASLEEP_H
 #define PMP_CAPTURE_ASLEEP_H

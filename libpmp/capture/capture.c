@@ -816,13 +816,13 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
 	if (target->options.time_limit)
 		deadline = pmp_clock() + target->options.time_limit;
 	pmp_target_reap(target);
-	/* In the middle of an exec a process can look as if it had ended; and the
-	 * exec may be waiting for us to reap a thread. */
+	/* In the middle of an exec a process can look as if it had ended, or as if it were
+	 * not to be traced; and the exec may be waiting for us to reap a thread. */
 	for (int tries = 1;; tries++) {
 		if (pmp_target_ended(target))
 			return pmp_target_gone(target, err);
 		r = capture_once(target, deadline, out, err);
-		if (r != PMP_ESRCH || tries == EXEC_TRIES)
+		if ((r != PMP_ESRCH && r != PMP_EPERM) || tries == EXEC_TRIES)
 			return r;
 		pmp_stopper_reap(target->stopper);
 		nanosleep(&nap, NULL);

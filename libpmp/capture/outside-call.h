@@ -21,6 +21,12 @@ enum pmp_outside_does {
 	PMP_DOES_WAIT_CHILD,
 	PMP_DOES_VFORK,
 	PMP_DOES_SEMOP,
+	PMP_DOES_POLL,	/* what fd watches, or so many descriptors */
+	PMP_DOES_EVENT, /* of the kernel, without a descriptor */
+	PMP_DOES_SIGNAL,
+	PMP_DOES_SLEEP,
+	PMP_DOES_QUEUE, /* of messages: of System V if it has no fd */
+	PMP_DOES_IO,	/* with a file or device */
 };
 
 /* Of which children it waits for the end. */
@@ -36,6 +42,7 @@ struct pmp_outside_call {
 	enum pmp_outside_type lock; /* of PMP_DOES_LOCK */
 	bool write;		    /* the lock, to write */
 	bool timed;
+	bool polls;	   /* it reads or writes later, in another call */
 	bool own_children; /* only of this thread, not of others of its process */
 	int fd;
 	enum pmp_children children;
@@ -43,14 +50,23 @@ struct pmp_outside_call {
 	uint64_t range; /* PMP_DOES_LOCK by fcntl(): address of its struct flock; or 0 */
 	uint64_t address; /* PMP_DOES_CONNECT: of its sockaddr */
 	uint32_t length;  /* of that */
-	int set;	  /* of semaphores */
+	int set;	  /* of semaphores; a queue of System V */
+	uint32_t watched; /* descriptors of a poll; 0: not known */
+	uint64_t sleep;	  /* ns; 0: not known, until a time */
 	size_t semop_count;
 	struct pmp_semop semops[PMP_SEMOPS_MAX];
 };
 
-/* number: of the call, on this machine; args: six; state: of the thread; reader: its
- * memory. False, and PMP_DOES_NOTHING: it waits for nothing outside. */
-bool pmp_outside_decode(int number, const uint64_t *args, char state,
-			const struct pmp_reader *reader, struct pmp_outside_call *call);
+/* A system call that a thread is in. */
+struct pmp_blocked_call {
+	int number;
+	char state;	      /* of the thread */
+	const char *wchan;    /* of restart_syscall, which says nothing itself */
+	const uint64_t *args; /* six */
+	struct pmp_reader reader;
+};
+
+/* False, and PMP_DOES_NOTHING: it waits for nothing outside. */
+bool pmp_outside_decode(const struct pmp_blocked_call *in, struct pmp_outside_call *call);
 
 #endif

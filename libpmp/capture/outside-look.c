@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/scan.h"
+#include "capture/outside-event.h"
 
 #define TABLE_MAX ((size_t)8 << 20)	/* /proc/locks, net/tcp: more is not looked at */
 #define CHILDREN_TEXT ((size_t)1 << 20) /* of one thread */
@@ -51,8 +52,7 @@ void pmp_look_end(struct pmp_look *look)
 	if (look->unix_fd >= 0)
 		close(look->unix_fd);
 	pmp_file_locks_free(&look->locks);
-	pmp_buf_free(&look->tcp);
-	pmp_buf_free(&look->tcp6);
+	pmp_tcp_table_free(&look->tcp);
 	pmp_buf_free(&look->unix_table);
 	free(look->found);
 	free(look->seeks);
@@ -79,11 +79,6 @@ static int add_seek(struct pmp_look *look, const struct pmp_seek *seek)
 		return PMP_ENOMEM;
 	look->seeks[look->seek_count++] = *seek;
 	return 0;
-}
-
-static void set_text(struct pmp_outside *what, const char *text)
-{
-	snprintf(what->text, sizeof(what->text), "%s", text);
 }
 
 /* ---- locks of files ------------------------------------------------------------------- */
@@ -150,7 +145,7 @@ static int look_at_lock(struct pmp_look *look, struct pmp_outsider *outsider)
 		outsider->wait.flags |= PMP_WAIT_WRITE;
 	what->type = (uint8_t)outsider->call.lock;
 	what->last = UINT64_MAX;
-	set_text(what, outsider->descriptor.path);
+	pmp_outside_set_text(what, outsider->descriptor.path);
 	for (size_t i = 0; i < look->locks.count; i++)
 		if (is_waiter(look, outsider, &look->locks.items[i])) {
 			outsider->lock = look->locks.items[i];
@@ -211,63 +206,56 @@ static int seek_holders(struct pmp_look *look, struct pmp_outsider *outsider)
 
 /* ---- pipes and sockets ----------------------------------------------------------------- */
 
-static void need_tables(struct pmp_look *look)
+static int read_tcp(struct pmp_look *look, const char *name)
 {
-	const int proc = look->target->process.proc;
+	struct pmp_buf text = { 0 };
+	int r = 0;
 
+	if (pmp_file_slurp(look->target->process.proc, name, TABLE_MAX, &text) == 0 &&
+	    text.length)
+		r = pmp_tcp_table_add(&look->tcp, text.data, text.length);
+	pmp_buf_free(&text);
+	return r;
+}
+
+/* Those of the target's own network namespace, whichever that is. A socket of IPv6 may be
+ * connected to one of IPv4: all are in one table. 0 or PMP_ENOMEM. */
+static int need_tables(struct pmp_look *look)
+{
 	if (look->has_tables)
-		return;
+		return 0;
 	look->has_tables = true;
-	/* Those of the target's own network namespace, whichever that is. */
-	pmp_file_slurp(proc, "net/tcp", TABLE_MAX, &look->tcp);
-	pmp_file_slurp(proc, "net/tcp6", TABLE_MAX, &look->tcp6);
-	pmp_file_slurp(proc, "net/unix", TABLE_MAX, &look->unix_table);
+	pmp_file_slurp(look->target->process.proc, "net/unix", TABLE_MAX,
+		       &look->unix_table);
 	if (look->own_network)
 		look->unix_fd = pmp_unix_open();
-}
-
-static bool find_row(const struct pmp_buf *table, uint64_t inode, struct pmp_tcp_row *row)
-{
-	return table->length && pmp_tcp_find(table->data, table->length, inode, row);
-}
-
-/* In either table: an IPv6 socket may be connected to one of IPv4. */
-static uint64_t find_in(const struct pmp_look *look,
-			uint64_t (*find)(const char *text, size_t length,
-					 const struct pmp_tcp_row *row),
-			const struct pmp_tcp_row *row)
-{
-	uint64_t inode = 0;
-
-	if (look->tcp.length)
-		inode = find(look->tcp.data, look->tcp.length, row);
-	if (!inode && look->tcp6.length)
-		inode = find(look->tcp6.data, look->tcp6.length, row);
-	return inode;
+	if (read_tcp(look, "net/tcp") || read_tcp(look, "net/tcp6"))
+		return PMP_ENOMEM;
+	return pmp_tcp_table_sort(&look->tcp);
 }
 
 static bool look_at_tcp(struct pmp_look *look, struct pmp_outsider *outsider)
 {
 	char local[PMP_ADDRESS_SIZE], remote[PMP_ADDRESS_SIZE];
 	struct pmp_outside *what = &outsider->what;
-	const uint64_t inode = outsider->descriptor.inode;
-	struct pmp_tcp_row row;
+	const struct pmp_tcp_row *row =
+		pmp_tcp_find(&look->tcp, outsider->descriptor.inode);
 
-	if (!find_row(&look->tcp, inode, &row) && !find_row(&look->tcp6, inode, &row))
+	if (!row)
 		return false;
 	what->type = PMP_OUTSIDE_TCP;
-	what->listens = row.listens;
-	pmp_tcp_print(&row.local, local);
-	pmp_tcp_print(&row.remote, remote);
-	if (row.listens) {
-		set_text(what, local);
+	what->listens = row->listens;
+	pmp_tcp_print(&row->local, local);
+	pmp_tcp_print(&row->remote, remote);
+	if (row->listens) {
+		pmp_outside_set_text(what, local);
 		return true;
 	}
 	snprintf(what->text, sizeof(what->text), "%s to %s", local, remote);
-	outsider->seek = find_in(look, pmp_tcp_find_other, &row);
+	outsider->seek = pmp_tcp_find_other(&look->tcp, row);
 	if (outsider->seek || outsider->call.does != PMP_DOES_CONNECT)
 		return true;
-	outsider->seek = find_in(look, pmp_tcp_find_listener, &row);
+	outsider->seek = pmp_tcp_find_listener(&look->tcp, row);
 	outsider->accepts = true;
 	return true;
 }
@@ -311,7 +299,7 @@ static bool look_at_unix(struct pmp_look *look, struct pmp_outsider *outsider)
 		return false;
 	what->type = PMP_OUTSIDE_UNIX;
 	what->listens = answer.listens;
-	set_text(what, answer.path);
+	pmp_outside_set_text(what, answer.path);
 	outsider->seek = answer.peer;
 	if (outsider->call.does == PMP_DOES_CONNECT && !answer.peer) {
 		outsider->seek = find_listener(look, outsider, what);
@@ -320,25 +308,30 @@ static bool look_at_unix(struct pmp_look *look, struct pmp_outsider *outsider)
 	return true;
 }
 
-static void look_at_socket(struct pmp_look *look, struct pmp_outsider *outsider)
+static int look_at_socket(struct pmp_look *look, struct pmp_outsider *outsider)
 {
-	need_tables(look);
+	if (need_tables(look))
+		return PMP_ENOMEM;
 	outsider->wait.kind = PMP_WAIT_SOCKET;
 	if (look_at_unix(look, outsider) || look_at_tcp(look, outsider))
-		return;
+		return 0;
 	outsider->what.type = PMP_OUTSIDE_OTHER_SOCKET;
 	outsider->what.foreign = !look->own_network;
+	return 0;
 }
 
-static void look_at_stream(struct pmp_look *look, struct pmp_outsider *outsider)
+static int look_at_stream(struct pmp_look *look, struct pmp_outsider *outsider)
 {
 	const struct pmp_descriptor *descriptor = &outsider->descriptor;
+	int r = 0;
 
 	if (outsider->call.does == PMP_DOES_WRITE)
 		outsider->wait.flags |= PMP_WAIT_WRITE;
+	if (outsider->call.timed)
+		outsider->wait.flags |= PMP_WAIT_TIMED;
 	outsider->wait.object = descriptor->inode;
 	switch (descriptor->type) {
-	case PMP_DESCRIPTOR_SOCKET: look_at_socket(look, outsider); break;
+	case PMP_DESCRIPTOR_SOCKET: r = look_at_socket(look, outsider); break;
 	case PMP_DESCRIPTOR_PIPE:
 		outsider->wait.kind = PMP_WAIT_PIPE;
 		outsider->what.type = PMP_OUTSIDE_PIPE;
@@ -346,10 +339,15 @@ static void look_at_stream(struct pmp_look *look, struct pmp_outsider *outsider)
 	case PMP_DESCRIPTOR_FIFO:
 		outsider->wait.kind = PMP_WAIT_PIPE;
 		outsider->what.type = PMP_OUTSIDE_FIFO;
-		set_text(&outsider->what, descriptor->path);
+		pmp_outside_set_text(&outsider->what, descriptor->path);
 		break;
-	default: break;
+	default:
+		outsider->wait = (struct pmp_wait){ 0 };
+		pmp_outside_event(outsider);
+		return 0;
 	}
+	outsider->what.fd = outsider->call.fd;
+	return r;
 }
 
 static int seek_ends(struct pmp_look *look, struct pmp_outsider *outsider)
@@ -546,10 +544,16 @@ int pmp_look_at(struct pmp_look *look, struct pmp_outsider *outsider)
 	case PMP_DOES_READ:
 	case PMP_DOES_WRITE:
 	case PMP_DOES_CONNECT:
-	case PMP_DOES_ACCEPT: look_at_stream(look, outsider); return 0;
+	case PMP_DOES_ACCEPT: return look_at_stream(look, outsider);
 	case PMP_DOES_WAIT_CHILD:
 	case PMP_DOES_VFORK: return look_at_child(look, outsider);
 	case PMP_DOES_SEMOP: look_at_semaphore(look, outsider); return 0;
+	case PMP_DOES_POLL:
+	case PMP_DOES_EVENT:
+	case PMP_DOES_SIGNAL:
+	case PMP_DOES_SLEEP:
+	case PMP_DOES_QUEUE:
+	case PMP_DOES_IO: pmp_outside_event(outsider); break;
 	case PMP_DOES_NOTHING: break;
 	}
 	return 0;

@@ -5,26 +5,9 @@
 #define PMP_CAPTURE_OUTSIDE_LOOK_H
 
 #include "base/buf.h"
-#include "capture/outside-call.h"
+#include "capture/outsider.h"
 #include "capture/target.h"
-#include "proc/descriptors.h"
 #include "proc/sockets.h"
-
-/* One thread that waits; it is zero but for thread and call when it is looked at. */
-struct pmp_outsider {
-	struct pmp_thread *thread;
-	struct pmp_watch *watch;
-	uint64_t run_count; /* before all of this */
-	struct pmp_outside_call call;
-	struct pmp_wait wait; /* kind 0: it is nothing of this kind after all */
-	struct pmp_outside what;
-	struct pmp_file_lock lock; /* of a file: as the kernel lists the waiter */
-	struct pmp_descriptor descriptor;
-	uint64_t seek; /* inode of the other end of a socket; 0: none */
-	pid_t taker;   /* of the first flock in its way, as the kernel lists it; or 0 */
-	bool accepts;  /* that is no end yet, but listens */
-	size_t record; /* all waiters for the same thing have the same */
-};
 
 /* A process that has one of the objects open, or is one of them. */
 struct pmp_outside_found {
@@ -42,7 +25,8 @@ struct pmp_look {
 	size_t seek_count, seek_capacity;
 	bool has_locks, has_tables, own_network, own_ipc;
 	struct pmp_file_locks locks;
-	struct pmp_buf tcp, tcp6, unix_table;
+	struct pmp_tcp_table tcp;
+	struct pmp_buf unix_table;
 	int unix_fd; /* -1: not opened, or there is none */
 	pid_t *children;
 	size_t child_count, child_capacity;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -12,8 +13,9 @@
 #include "base/fault.h"
 #include "base/file.h"
 #include "capture/outside-look.h"
+#include "capture/wait-read.h"
 
-#define NAPS_MAX 5	  /* of 1 ms, in one capture */
+#define NAPS_MAX 5	  /* of 1 ms, for threads that have just been stopped */
 #define WAITERS_MAX 65536 /* threads; of more the rest is not looked at */
 
 struct outside_search {
@@ -21,7 +23,7 @@ struct outside_search {
 	struct pmp_look look;
 	struct pmp_outsider *items; /* sorted, see compare_things() */
 	size_t count, capacity;
-	unsigned naps; /* left for threads that have just been stopped */
+	bool only_locks; /* of files; all else is known from a capture before */
 };
 
 /* ---- who waits ------------------------------------------------------------------------ */
@@ -34,7 +36,8 @@ static bool read_memory(void *arg, uint64_t address, void *data, size_t length)
 	       (ssize_t)length;
 }
 
-/* Is it asleep in the call that it was seen in? */
+/* Is it asleep in the call that it was seen in? One with a timeout goes on after a stop as
+ * restart_syscall, with the same arguments. */
 static bool is_in_call(const struct pmp_target *target, const struct pmp_thread *thread)
 {
 	struct pmp_syscall_file call;
@@ -43,11 +46,11 @@ static bool is_in_call(const struct pmp_target *target, const struct pmp_thread 
 				       sizeof(text));
 
 	return length > 0 && pmp_syscall_parse(text, (size_t)length, &call) &&
-	       call.number == thread->syscall &&
+	       (call.number == thread->syscall || call.number == SYS_restart_syscall) &&
 	       memcmp(call.args, thread->args, sizeof(call.args)) == 0;
 }
 
-static bool read_call(struct pmp_target *target, struct pmp_outsider *outsider)
+static bool is_asleep(struct pmp_target *target, struct pmp_outsider *outsider)
 {
 	struct pmp_run_count now;
 
@@ -57,54 +60,82 @@ static bool read_call(struct pmp_target *target, struct pmp_outsider *outsider)
 	return now.value && is_in_call(target, outsider->thread);
 }
 
-/* A thread that was stopped has to run before it sleeps in its call again. */
-static bool settles(struct outside_search *search, struct pmp_outsider *outsider)
-{
-	const struct timespec nap = { .tv_nsec = PMP_MS };
-	struct pmp_target *target = search->capture->target;
-	bool asleep = read_call(target, outsider);
-
-	while (!asleep && outsider->thread->obtained == PMP_STOPPED && search->naps) {
-		search->naps--;
-		nanosleep(&nap, NULL);
-		asleep = read_call(target, outsider);
-	}
-	return asleep;
-}
-
-/* Does it wait for something outside, and has it not run since? */
+/* Does it wait for something outside? */
 static bool begin_outsider(struct outside_search *search, struct pmp_thread *thread,
 			   struct pmp_outsider *outsider)
 {
 	struct pmp_target *target = search->capture->target;
-	const struct pmp_reader reader = { read_memory, target };
+	char wchan[PMP_WCHAN_SIZE];
+	const struct pmp_blocked_call call = {
+		.number = thread->syscall,
+		.state = thread->state,
+		.wchan = pmp_wchan_of_restart(target, thread, wchan, sizeof(wchan)),
+		.args = thread->args,
+		.reader = { read_memory, target },
+	};
 
-	*outsider = (struct pmp_outsider){ .thread = thread };
+	*outsider = (struct pmp_outsider){ .thread = thread, .what = { .fd = -1 } };
 	if (thread->syscall < 0 || thread->state == 'R' || thread->wait.kind ||
-	    !pmp_outside_decode(thread->syscall, thread->args, thread->state, &reader,
-				&outsider->call))
+	    !pmp_outside_decode(&call, &outsider->call) ||
+	    (search->only_locks && outsider->call.does != PMP_DOES_LOCK))
 		return false;
 	outsider->watch = pmp_watches_find(&target->watches, thread->tid);
-	return outsider->watch && settles(search, outsider);
+	return outsider->watch;
 }
 
-static int collect(struct outside_search *search)
+static int add_outsider(struct outside_search *search,
+			const struct pmp_outsider *outsider)
 {
-	struct pmp_sample *sample = search->capture->sample;
+	if (PMP_RESERVE(&search->items, &search->capacity, search->count + 1))
+		return PMP_ENOMEM;
+	search->items[search->count++] = *outsider;
+	return 0;
+}
 
-	for (size_t i = 0; i < sample->thread_count && search->count < WAITERS_MAX; i++) {
+/* Of the threads with these numbers; those that have still to fall asleep again after a
+ * stop stay in the list. */
+static int collect_asleep(struct outside_search *search, size_t *numbers, size_t *count)
+{
+	struct pmp_thread *threads = search->capture->sample->threads;
+	size_t left = 0;
+
+	for (size_t i = 0; i < *count && search->count < WAITERS_MAX; i++) {
+		struct pmp_thread *thread = &threads[numbers[i]];
 		struct pmp_outsider outsider;
 
-		if (begin_outsider(search, &sample->threads[i], &outsider) &&
-		    pmp_look_at(&search->look, &outsider))
-			return PMP_ENOMEM;
-		if (!outsider.wait.kind)
+		if (!begin_outsider(search, thread, &outsider))
 			continue;
-		if (PMP_RESERVE(&search->items, &search->capacity, search->count + 1))
+		if (!is_asleep(search->capture->target, &outsider)) {
+			if (thread->obtained == PMP_STOPPED)
+				numbers[left++] = numbers[i];
+			continue;
+		}
+		if (pmp_look_at(&search->look, &outsider) ||
+		    (outsider.wait.kind && add_outsider(search, &outsider)))
 			return PMP_ENOMEM;
-		search->items[search->count++] = outsider;
 	}
+	*count = left;
 	return 0;
+}
+
+/* Who waits for something outside, and has not run since. */
+static int collect(struct outside_search *search)
+{
+	const struct timespec nap = { .tv_nsec = PMP_MS };
+	size_t count = search->capture->sample->thread_count;
+	size_t *numbers = calloc(count + 1, sizeof(*numbers));
+	int r = numbers ? 0 : PMP_ENOMEM;
+
+	for (size_t i = 0; i < count && !r; i++)
+		numbers[i] = i;
+	for (unsigned naps = 0; !r; naps++) {
+		r = collect_asleep(search, numbers, &count);
+		if (r || !count || naps == NAPS_MAX)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	free(numbers);
+	return r;
 }
 
 /* ---- the things ------------------------------------------------------------------------- */
@@ -357,7 +388,7 @@ static pid_t process_of(pid_t tid)
 
 static int name_holder(struct pmp_sample *sample, struct pmp_wait *wait)
 {
-	const struct pmp_outside what = { .sure = PMP_SURE_EXACT, .count = 1 };
+	const struct pmp_outside what = { .sure = PMP_SURE_EXACT, .count = 1, .fd = -1 };
 	struct pmp_other other = { .pid = process_of(wait->holder),
 				   .tid = wait->holder,
 				   .fd = -1,
@@ -392,25 +423,41 @@ static int name_holders(struct pmp_sample *sample)
 	return r;
 }
 
+static int look(struct outside_search *search)
+{
+	int r = collect(search);
+
+	if (r || !search->count)
+		return r;
+	r = look_for_others(search);
+	if (!r)
+		r = walk(search);
+	sort_found(search);
+	if (!r)
+		r = add_takers(search);
+	sort_found(search);
+	return r ? r : emit(search);
+}
+
 int pmp_outside_find(struct pmp_capture *capture)
 {
-	struct outside_search search = { .capture = capture, .naps = NAPS_MAX };
+	struct pmp_target *target = capture->target;
+	struct pmp_outside_kept *kept = &target->outside_kept;
+	const uint64_t began = pmp_clock();
+	struct outside_search search = {
+		.capture = capture,
+		.only_locks = began < kept->until && target->options.stop != PMP_STOP_ALL,
+	};
 	int r;
 
-	pmp_look_begin(&search.look, capture->target);
-	r = collect(&search);
-	if (!r && search.count) {
-		r = look_for_others(&search);
-		if (!r)
-			r = walk(&search);
-		sort_found(&search);
-		if (!r)
-			r = add_takers(&search);
-		sort_found(&search);
-		if (!r)
-			r = emit(&search);
-	}
+	pmp_look_begin(&search.look, target);
+	r = look(&search);
 	pmp_look_end(&search.look);
 	free(search.items);
+	if (!r && search.only_locks)
+		r = pmp_outside_recall(kept, capture->sample, &target->watches,
+				       &target->process);
+	else if (!r)
+		r = pmp_outside_keep(kept, capture->sample, &target->watches, began);
 	return r ? r : name_holders(capture->sample);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What threads wait for outside of their process (PMP_WAITS_PEERS): locks of files, pipes,
- * sockets, children, semaphores of System V; and which processes have to do with that.
+ * sockets, children, semaphores of System V, and which processes have to do with that; and
+ * events, timers, signals, messages and files, which no process holds.
  * All of it is read between two equal run counts of a thread, with its system call: it
  * slept there meanwhile.
  *
- * A descriptor may have been closed, and given to another file, since the call began: this
- * does not show.
+ * A descriptor may have been closed, and given to another file, since the call began, and
+ * the memory that says what is polled may have been written: this does not show.
  */
 #ifndef PMP_CAPTURE_OUTSIDE_H
 #define PMP_CAPTURE_OUTSIDE_H

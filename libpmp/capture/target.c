@@ -95,6 +95,7 @@ void pmp_target_close(struct pmp_target *target)
 	pmp_fp_cache_free(target->fp_cache);
 	pmp_sample_free(target->last);
 	free(target->cpu_clocks.items);
+	pmp_outside_kept_free(&target->outside_kept);
 	pmp_kernel_free(&target->kernel);
 	workspace_free(&target->workspace);
 	free(target);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "capture/fp-cache.h"
 #include "capture/idle-set.h"
+#include "capture/outside-kept.h"
 #include "capture/stop.h"
 #include "capture/watch.h"
 #include "libpmp.h"
@@ -98,7 +99,8 @@ struct pmp_target {
 	struct pmp_kernel kernel;	  /* of options.kernel */
 	struct pmp_cpu_clocks cpu_clocks; /* of options.asleep */
 	bool looks_for_peers;		  /* the next capture, once */
-	uint64_t asleep_time; /* of the last capture with .asleep_before; or 0 */
+	struct pmp_outside_kept outside_kept;
+	uint64_t asleep_time; /* of the last capture, at its end; or 0 */
 	bool captured;	      /* at least once */
 	bool execed;	      /* since the last sample */
 	size_t stood_still;   /* threads of the last sample if none had run; else 0 */

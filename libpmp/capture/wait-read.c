@@ -125,9 +125,8 @@ static void decode(struct pmp_lock_reader *reader, const struct pmp_wait_call *c
 		wait->holder = find_thread(target, wait->holder);
 }
 
-/* restart_syscall says nothing of what it restarts, but for where it sleeps. */
-static const char *wchan_of(const struct pmp_target *target,
-			    const struct pmp_thread *thread, char *text, size_t size)
+const char *pmp_wchan_of_restart(const struct pmp_target *target,
+				 const struct pmp_thread *thread, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (thread->syscall != SYS_restart_syscall)
@@ -149,7 +148,7 @@ void pmp_wait_read(struct pmp_lock_reader *reader, const struct pmp_thread *thre
 		.tid = own_tid(target, thread->tid),
 		.number = thread->syscall,
 		.args = args,
-		.wchan = wchan_of(target, thread, wchan, sizeof(wchan)),
+		.wchan = pmp_wchan_of_restart(target, thread, wchan, sizeof(wchan)),
 		.known = thread->wait.kind,
 		.stack = stack,
 		.stack_count = count,

@@ -24,6 +24,11 @@ struct pmp_lock_reader {
 void pmp_wait_read(struct pmp_lock_reader *reader, const struct pmp_thread *thread,
 		   const uint64_t *args, const uint64_t *stack, size_t count,
 		   struct pmp_wait *wait);
+/* Where a thread sleeps in restart_syscall, which says nothing itself of what it restarts;
+ * "" in any other call. In text, of PMP_WCHAN_SIZE bytes, or in the thread. */
+const char *pmp_wchan_of_restart(const struct pmp_target *target,
+				 const struct pmp_thread *thread, char *text,
+				 size_t size);
 /* Do its own numbers of threads differ from ours? */
 bool pmp_target_is_namespaced(const struct pmp_target *target);
 

@@ -45,6 +45,7 @@ struct pmp_watch {
 	pid_t ns_tid;	  /* in its own pid namespace, once asked for; else 0 */
 	bool unwanted;	  /* by its name; no more was read */
 	bool idle;	  /* since long before this capture: see idle-set.h */
+	bool asleep_roughly; /* thread.asleep_since is later than it might be: see asleep.h */
 	struct pmp_schedstat last;
 	struct pmp_thread thread;
 	struct pmp_raw_frame *frames; /* thread.frame_count of them */

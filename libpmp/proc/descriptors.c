@@ -40,6 +40,23 @@ bool pmp_descriptor_parse(const char *link, enum pmp_descriptor_type *type,
 	       pmp_scan_done(&scan);
 }
 
+bool pmp_descriptor_parse_name(const char *link, char *name)
+{
+	static const char prefix[] = "anon_inode:";
+	size_t length;
+
+	if (strncmp(link, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	link += sizeof(prefix) - 1;
+	link += *link == '[';
+	length = strcspn(link, "]");
+	if (!length || length >= PMP_OUTSIDE_TEXT)
+		return false;
+	memcpy(name, link, length);
+	name[length] = '\0';
+	return true;
+}
+
 /* Of the file behind a link, without a question to its server. */
 static bool ask_file(int dir, const char *name, struct statx *file)
 {
@@ -55,6 +72,10 @@ static enum pmp_descriptor_type type_of(const struct statx *file)
 	case S_IFDIR: return PMP_DESCRIPTOR_FILE;
 	case S_IFIFO: return PMP_DESCRIPTOR_FIFO;
 	case S_IFSOCK: return PMP_DESCRIPTOR_SOCKET;
+	case S_IFCHR:
+	case S_IFBLK: return PMP_DESCRIPTOR_DEVICE;
+	/* Only what has no name in any file system has no type. */
+	case 0: return PMP_DESCRIPTOR_ANONYMOUS;
 	default: return PMP_DESCRIPTOR_OTHER;
 	}
 }
@@ -99,7 +120,10 @@ static void read_file(int dir, const char *name, const char *link,
 	/* In fdinfo since Linux 5.14. */
 	descriptor->lock_inode =
 		descriptor->info.inode ? descriptor->info.inode : file.stx_ino;
-	keep_end(descriptor->path, link);
+	if (descriptor->type != PMP_DESCRIPTOR_ANONYMOUS)
+		keep_end(descriptor->path, link);
+	else if (!pmp_descriptor_parse_name(link, descriptor->path))
+		descriptor->type = PMP_DESCRIPTOR_OTHER;
 }
 
 int pmp_descriptor_read(const struct pmp_process *process, pid_t tid, int fd,
@@ -114,6 +138,8 @@ int pmp_descriptor_read(const struct pmp_process *process, pid_t tid, int fd,
 	if (length < 0)
 		return (int)length;
 	pmp_fdinfo_parse(text, (size_t)length, &descriptor->info);
+	if ((size_t)length < sizeof(text) - 1)
+		descriptor->watched = descriptor->info.watched;
 	snprintf(path, sizeof(path), "task/%d/fd/%d", (int)tid, fd);
 	length = readlinkat(process->proc, path, link, sizeof(link) - 1);
 	if (length < 0)

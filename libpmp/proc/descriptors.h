@@ -24,6 +24,8 @@ enum pmp_descriptor_type {
 	PMP_DESCRIPTOR_PIPE,
 	PMP_DESCRIPTOR_FIFO,
 	PMP_DESCRIPTOR_SOCKET,
+	PMP_DESCRIPTOR_DEVICE,
+	PMP_DESCRIPTOR_ANONYMOUS, /* an eventfd, an epoll set: its path is its name */
 };
 
 struct pmp_descriptor {
@@ -31,9 +33,14 @@ struct pmp_descriptor {
 	uint64_t device, inode;
 	uint64_t lock_inode; /* by which the kernel lists its locks; mostly the same */
 	struct pmp_fdinfo info;
-	char path[PMP_OUTSIDE_TEXT]; /* of files and FIFOs, its end if it is longer */
+	uint32_t watched; /* descriptors, of an epoll set; 0: not known */
+	/* Of files, FIFOs and devices, its end if it is longer; "eventpoll", "inotify". */
+	char path[PMP_OUTSIDE_TEXT];
 };
 
+/* "anon_inode:[eventpoll]" to "eventpoll" in name, of PMP_OUTSIDE_TEXT bytes; false:
+ * another one. */
+bool pmp_descriptor_parse_name(const char *link, char *name);
 /* "pipe:[442102]" or "socket:[442102]": the number; false: another one. */
 bool pmp_descriptor_parse(const char *link, enum pmp_descriptor_type *type,
 			  uint64_t *inode);

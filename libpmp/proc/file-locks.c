@@ -177,6 +177,8 @@ bool pmp_fdinfo_parse(const char *text, size_t length, struct pmp_fdinfo *info)
 		else if (scan_field(&one, "Pid:") && pmp_scan_i64(&one, &pid) &&
 			 pid > 0 && pid <= INT_MAX)
 			info->pid = (pid_t)pid;
+		else if (scan_field(&one, "tfd:"))
+			info->watched++;
 	}
 	return flags;
 }

@@ -45,7 +45,8 @@ void pmp_file_locks_free(struct pmp_file_locks *locks);
 struct pmp_fdinfo {
 	unsigned flags; /* of open(2) */
 	uint64_t inode;
-	pid_t pid; /* of a pidfd; 0: it is none */
+	pid_t pid;	  /* of a pidfd; 0: it is none */
+	uint32_t watched; /* descriptors, of an epoll set, as far as the text goes */
 };
 /* False: not the text of such a file. */
 bool pmp_fdinfo_parse(const char *text, size_t length, struct pmp_fdinfo *info);

@@ -28,6 +28,7 @@
 #define TRACER_PATIENCE (50 * PMP_MS)
 #define TRACER_PAUSE PMP_MS
 #define EXEC_PATIENCE (20 * PMP_MS)
+#define EXEC_TRIES 20 /* to open it, 1 ms apart */
 
 static int no_such_process(pid_t pid, struct pmp_error *err)
 {
@@ -216,12 +217,26 @@ static int open_checked(pid_t pid, struct pmp_process *process, struct pmp_error
 	return pmp_process_check_class(process, err);
 }
 
+static int try_open(pid_t pid, struct pmp_process *process, struct pmp_error *err)
+{
+	*process = (struct pmp_process){ .pid = pid, .pidfd = -1, .proc = -1, .mem = -1 };
+	return open_checked(pid, process, err);
+}
+
 int pmp_process_open(pid_t pid, struct pmp_process *process, struct pmp_error *err)
 {
-	int result;
+	const struct timespec pause = { .tv_nsec = TRACER_PAUSE };
+	int result = try_open(pid, process, err);
 
-	*process = (struct pmp_process){ .pid = pid, .pidfd = -1, .proc = -1, .mem = -1 };
-	result = open_checked(pid, process, err);
+	/* While another thread than the first executes a program, and takes the first one's
+	 * number, the process can look as if it had ended (t/0750). */
+	for (int tries = 1; result == PMP_ESRCH && tries < EXEC_TRIES; tries++) {
+		if (process->pidfd < 0 || !pmp_process_alive(process))
+			break;
+		pmp_process_close(process);
+		nanosleep(&pause, NULL);
+		result = try_open(pid, process, err);
+	}
 	if (result)
 		pmp_process_close(process);
 	return result;

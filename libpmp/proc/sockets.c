@@ -7,11 +7,14 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/scan.h"
+#include "libpmp.h"
 
 #define TCP_LISTEN 10	      /* as /proc and sock_diag number it */
 #define UNIX_ACCEPTS 0x10000u /* a flag in /proc/net/unix */
@@ -91,52 +94,104 @@ bool pmp_tcp_parse(const char *line, size_t length, struct pmp_tcp_row *row)
 	return pmp_scan_u64(&scan, &row->inode);
 }
 
-bool pmp_tcp_find(const char *text, size_t length, uint64_t inode,
-		  struct pmp_tcp_row *row)
+int pmp_tcp_table_add(struct pmp_tcp_table *table, const char *text, size_t length)
 {
 	struct pmp_scan scan = pmp_scan_text(text, length);
+	struct pmp_tcp_row row;
 	const char *line;
 	size_t line_length;
 
-	while (pmp_scan_line(&scan, &line, &line_length))
-		if (pmp_tcp_parse(line, line_length, row) && row->inode == inode)
-			return true;
-	return false;
+	while (pmp_scan_line(&scan, &line, &line_length)) {
+		if (!pmp_tcp_parse(line, line_length, &row) || !row.inode)
+			continue;
+		if (PMP_RESERVE(&table->rows, &table->capacity, table->count + 1))
+			return PMP_ENOMEM;
+		table->rows[table->count++] = row;
+	}
+	return 0;
+}
+
+static int compare_inodes(const void *a, const void *b)
+{
+	const struct pmp_tcp_row *one = a, *other = b;
+
+	return (one->inode > other->inode) - (one->inode < other->inode);
+}
+
+static int compare_end(const struct pmp_tcp_end *one, const struct pmp_tcp_end *other)
+{
+	int by = memcmp(one->address, other->address, sizeof(one->address));
+
+	return by ? by : one->port - other->port;
+}
+
+/* By the local and the remote end. */
+static int compare_ends(const void *a, const void *b, void *arg)
+{
+	const struct pmp_tcp_row *rows = arg;
+	const struct pmp_tcp_row *one = &rows[*(const size_t *)a],
+				 *other = &rows[*(const size_t *)b];
+	int by = compare_end(&one->local, &other->local);
+
+	return by ? by : compare_end(&one->remote, &other->remote);
+}
+
+int pmp_tcp_table_sort(struct pmp_tcp_table *table)
+{
+	if (!table->count)
+		return 0;
+	free(table->by_ends);
+	table->by_ends = calloc(table->count, sizeof(*table->by_ends));
+	if (!table->by_ends)
+		return PMP_ENOMEM;
+	qsort(table->rows, table->count, sizeof(*table->rows), compare_inodes);
+	for (size_t i = 0; i < table->count; i++)
+		table->by_ends[i] = i;
+	qsort_r(table->by_ends, table->count, sizeof(*table->by_ends), compare_ends,
+		table->rows);
+	return 0;
+}
+
+void pmp_tcp_table_free(struct pmp_tcp_table *table)
+{
+	free(table->rows);
+	free(table->by_ends);
+	*table = (struct pmp_tcp_table){ 0 };
+}
+
+const struct pmp_tcp_row *pmp_tcp_find(const struct pmp_tcp_table *table, uint64_t inode)
+{
+	const struct pmp_tcp_row wanted = { .inode = inode };
+
+	return table->count ? bsearch(&wanted, table->rows, table->count,
+				      sizeof(*table->rows), compare_inodes)
+			    : NULL;
+}
+
+uint64_t pmp_tcp_find_other(const struct pmp_tcp_table *table,
+			    const struct pmp_tcp_row *row)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct pmp_tcp_row *found = &table->rows[table->by_ends[middle]];
+		int by = compare_end(&found->local, &row->remote);
+
+		by = by ? by : compare_end(&found->remote, &row->local);
+		if (!by)
+			return found->listens ? 0 : found->inode;
+		if (by < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
 }
 
 static bool same_end(const struct pmp_tcp_end *a, const struct pmp_tcp_end *b)
 {
-	return a->port == b->port &&
-	       memcmp(a->address, b->address, sizeof(a->address)) == 0;
-}
-
-typedef bool tcp_fits(const struct pmp_tcp_row *row, const struct pmp_tcp_row *other);
-
-/* The inode of the first row of a text that fits to this one; 0: none. */
-static uint64_t find_row(const char *text, size_t length, const struct pmp_tcp_row *row,
-			 tcp_fits *fits)
-{
-	struct pmp_scan scan = pmp_scan_text(text, length);
-	struct pmp_tcp_row other;
-	const char *line;
-	size_t line_length;
-
-	while (pmp_scan_line(&scan, &line, &line_length))
-		if (pmp_tcp_parse(line, line_length, &other) && fits(row, &other))
-			return other.inode;
-	return 0;
-}
-
-static bool is_other_end(const struct pmp_tcp_row *row, const struct pmp_tcp_row *other)
-{
-	return !other->listens && same_end(&other->local, &row->remote) &&
-	       same_end(&other->remote, &row->local);
-}
-
-uint64_t pmp_tcp_find_other(const char *text, size_t length,
-			    const struct pmp_tcp_row *row)
-{
-	return find_row(text, length, row, is_other_end);
+	return compare_end(a, b) == 0;
 }
 
 static bool is_any(const struct pmp_tcp_end *end)
@@ -156,10 +211,13 @@ static bool is_listener(const struct pmp_tcp_row *row, const struct pmp_tcp_row 
 	       (is_any(&other->local) || same_end(&other->local, &row->remote));
 }
 
-uint64_t pmp_tcp_find_listener(const char *text, size_t length,
+uint64_t pmp_tcp_find_listener(const struct pmp_tcp_table *table,
 			       const struct pmp_tcp_row *row)
 {
-	return find_row(text, length, row, is_listener);
+	for (size_t i = 0; i < table->count; i++)
+		if (is_listener(row, &table->rows[i]))
+			return table->rows[i].inode;
+	return 0;
 }
 
 /* ---- addresses ----------------------------------------------------------------------- */

@@ -30,14 +30,25 @@ struct pmp_tcp_row {
 bool pmp_tcp_parse(const char *line, size_t length, struct pmp_tcp_row *row);
 /* One of /proc/PID/net/unix that listens at this path; its inode, or 0. */
 uint64_t pmp_unix_parse_listener(const char *line, size_t length, const char *path);
-/* Find the row of this inode; false: none. */
-bool pmp_tcp_find(const char *text, size_t length, uint64_t inode,
-		  struct pmp_tcp_row *row);
+
+/* Those of a network namespace, to be searched for many sockets. Zeroed, it is empty. */
+struct pmp_tcp_table {
+	struct pmp_tcp_row *rows; /* sorted by inode */
+	size_t count, capacity;
+	size_t *by_ends; /* their numbers, sorted by both ends */
+};
+
+/* Append the rows of a file, then sort all: then it may be searched. 0 or PMP_ENOMEM. */
+int pmp_tcp_table_add(struct pmp_tcp_table *table, const char *text, size_t length);
+int pmp_tcp_table_sort(struct pmp_tcp_table *table);
+void pmp_tcp_table_free(struct pmp_tcp_table *table);
+/* The row of this inode, which is not 0; NULL: none. */
+const struct pmp_tcp_row *pmp_tcp_find(const struct pmp_tcp_table *table, uint64_t inode);
 /* The inode of the row with the same ends exchanged; 0: none. */
-uint64_t pmp_tcp_find_other(const char *text, size_t length,
+uint64_t pmp_tcp_find_other(const struct pmp_tcp_table *table,
 			    const struct pmp_tcp_row *row);
 /* The inode of a row that listens where this one wants to be connected to; 0: none. */
-uint64_t pmp_tcp_find_listener(const char *text, size_t length,
+uint64_t pmp_tcp_find_listener(const struct pmp_tcp_table *table,
 			       const struct pmp_tcp_row *row);
 /* "127.0.0.1:80", "[::1]:80" */
 void pmp_tcp_print(const struct pmp_tcp_end *end, char text[PMP_ADDRESS_SIZE]);

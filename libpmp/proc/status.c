@@ -36,6 +36,9 @@ static bool next_number(struct pmp_scan *scan, int64_t *value)
 /* What follows the name: " S ppid pgrp session tty tpgid flags ... start". */
 enum { PPID = 4, SESSION = 6, FLAGS = 9, START = 22 }; /* as proc(5) counts */
 
+/* The session of a task that is released while the kernel shows it; see below. */
+#define RELEASED (-1)
+
 /* What may be missing, and counts beyond what is signed. */
 static void parse_more_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 {
@@ -69,6 +72,8 @@ static bool parse_stat_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 	for (int field = PPID; field <= START; field++) {
 		if (!next_number(scan, &value))
 			return false;
+		if (field == SESSION && value == RELEASED)
+			stat->session = RELEASED;
 		if ((field == PPID || field == SESSION) && (value < 0 || value > INT_MAX))
 			return false;
 		if (field == PPID)
@@ -285,23 +290,51 @@ bool pmp_cpu_list_has(const char *text, size_t length, unsigned cpu)
 
 /* ---- reading ------------------------------------------------------------ */
 
-int pmp_stat_read(int dir, const char *path, struct pmp_stat *stat)
+/* A task that is released while the kernel shows it has neither session nor process any
+ * more: -1, and in status 0. It may be the old leader of a process in which another thread
+ * executes a program: who reads again finds the new one. */
+#define READS 5
+
+static int read_stat_once(int dir, const char *path, struct pmp_stat *stat)
 {
 	char text[STAT_SIZE];
 	ssize_t length = pmp_file_read(dir, path, text, sizeof(text));
 
 	if (length < 0)
 		return (int)length;
-	return pmp_stat_parse(text, (size_t)length, stat) ? 0 : -EPROTO;
+	if (pmp_stat_parse(text, (size_t)length, stat))
+		return 0;
+	return stat->session == RELEASED ? -ESRCH : -EPROTO;
 }
 
-int pmp_status_read(int dir, const char *path, struct pmp_status_file *status)
+static int read_status_once(int dir, const char *path, struct pmp_status_file *status)
 {
+	static const char released[] = "\nTgid:\t0\n";
 	struct pmp_buf text = { 0 };
 	int result = pmp_file_slurp(dir, path, STATUS_LIMIT, &text);
 
 	if (result == 0 && !pmp_status_parse(text.data, text.length, status))
-		result = -EPROTO;
+		result = memmem(text.data, text.length, released, strlen(released))
+				 ? -ESRCH
+				 : -EPROTO;
 	pmp_buf_free(&text);
+	return result;
+}
+
+int pmp_stat_read(int dir, const char *path, struct pmp_stat *stat)
+{
+	int result = -ESRCH;
+
+	for (int i = 0; i < READS && result == -ESRCH; i++)
+		result = read_stat_once(dir, path, stat);
+	return result;
+}
+
+int pmp_status_read(int dir, const char *path, struct pmp_status_file *status)
+{
+	int result = -ESRCH;
+
+	for (int i = 0; i < READS && result == -ESRCH; i++)
+		result = read_status_once(dir, path, status);
 	return result;
 }

@@ -70,7 +70,7 @@ bool pmp_sched_parse(const char *text, size_t length, uint64_t *exec_start);
 bool pmp_cpu_list_has(const char *text, size_t length, unsigned cpu);
 
 /* Read and parse path relative to the directory dir. 0 or a negative errno
- * (-EPROTO: not understood). */
+ * (-EPROTO: not understood; -ESRCH: it has ended). */
 int pmp_stat_read(int dir, const char *path, struct pmp_stat *stat);
 int pmp_status_read(int dir, const char *path, struct pmp_status_file *status);
 

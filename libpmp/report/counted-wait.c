@@ -19,6 +19,7 @@ void pmp_counted_wait_get(const struct pmp_report *report, const struct pmp_entr
 		return;
 	if (*lock->text) {
 		wait->lock = lock;
+		wait->holder_is = lock->holder_is;
 		wait->contended = pmp_lock_is_contended(lock);
 		return;
 	}
@@ -27,12 +28,16 @@ void pmp_counted_wait_get(const struct pmp_report *report, const struct pmp_entr
 		.holder_is = lock->holder_is,
 		.holder = lock->holder,
 		.object = lock->address,
+		.words.flags = lock->free_as,
 	};
 	pmp_report_name_wait(report, entry->locations, entry->location_count, &found,
 			     &named);
 	if (!named.lock)
 		return;
 	wait->lock = lock;
+	wait->holder_is = lock->holder_is;
+	if (named.wait.holder_is == PMP_HOLDER_FREE)
+		wait->holder_is = PMP_HOLDER_FREE;
 	wait->contended = lock->kind != PMP_WAIT_JOIN;
 	wait->kind = named.kind;
 	wait->meaning = named.meaning;
@@ -86,8 +91,7 @@ void pmp_counted_wait_text(const struct pmp_report *report,
 
 const char *pmp_counted_wait_holder(const struct pmp_counted_wait *wait)
 {
-	const char *mark =
-		pmp_lock_holder_mark((enum pmp_holder_is)wait->lock->holder_is);
+	const char *mark = pmp_lock_holder_mark(wait->holder_is);
 
 	if (mark)
 		return mark;
@@ -97,9 +101,9 @@ const char *pmp_counted_wait_holder(const struct pmp_counted_wait *wait)
 }
 
 /* Who has it, if that is known. */
-static const char *holder_phrase(const struct pmp_lock *lock)
+static const char *holder_phrase(const struct pmp_counted_wait *wait)
 {
-	switch (lock->holder_is) {
+	switch (wait->holder_is) {
 	case PMP_HOLDER_FREE: return ", free";
 	case PMP_HOLDER_SELF: return " held by itself";
 	case PMP_HOLDER_PROCESS: return " held by another process";
@@ -121,7 +125,7 @@ void pmp_counted_wait_phrase(const struct pmp_report *report,
 		pmp_counted_wait_text(report, wait, addresses, buf);
 	else
 		pmp_buf_puts(buf, "the end");
-	pmp_buf_puts(buf, holder_phrase(lock));
+	pmp_buf_puts(buf, holder_phrase(wait));
 	if (lock->holder_is != PMP_HOLDER_THREAD || !*lock->holder_name)
 		return;
 	pmp_group_fold(lock->holder_name, group, sizeof(group));

@@ -8,7 +8,8 @@
 #include "report/report.h"
 
 struct pmp_counted_wait {
-	const struct pmp_lock *lock; /* NULL: it was no lock */
+	const struct pmp_lock *lock;  /* NULL: it was no lock */
+	enum pmp_holder_is holder_is; /* of it; its functions may tell that it is free */
 	bool contended;	     /* one that threads have in turn: not the end of one */
 	const char *kind;    /* "mutex"; "" of a saved profile: lock->text has it */
 	const char *meaning; /* "metadata lock", or NULL */

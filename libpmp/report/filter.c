@@ -37,6 +37,7 @@ enum {
 	MARK_SKIP = 64,
 	MARK_TRIM = 128,
 	MARK_FAILED = 256, /* there was no memory to match it */
+	MARK_WITHIN = 1024,
 	MARK_KERNEL = 512, /* why a thread is there the functions of the program tell */
 };
 
@@ -70,6 +71,36 @@ void pmp_filter_free(struct pmp_filter *filter)
 		pmp_buf_free(&list->text);
 	}
 	free(filter);
+}
+
+static int copy_list(struct pmp_filter *filter, enum pmp_filter_kind kind,
+		     const struct expression_list *from, struct pmp_error *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < from->count && code == 0; i++) {
+		filter->options.ignore_case = from->items[i].ignore_case;
+		code = pmp_filter_add(filter, kind, from->items[i].source, err);
+	}
+	return code;
+}
+
+int pmp_filter_copy(const struct pmp_filter *from, struct pmp_filter **filter,
+		    struct pmp_error *err)
+{
+	int code = pmp_filter_new(filter, err);
+
+	if (code || !from)
+		return code;
+	for (int kind = 0; kind < PMP_FILTER_COUNT && code == 0; kind++)
+		code = copy_list(*filter, (enum pmp_filter_kind)kind, &from->lists[kind],
+				 err);
+	(*filter)->options = from->options;
+	if (code == 0)
+		return 0;
+	pmp_filter_free(*filter);
+	*filter = NULL;
+	return code;
 }
 
 static bool is_replacement(enum pmp_filter_kind kind)
@@ -115,6 +146,12 @@ int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const c
 	else
 		code = pmp_expression_compile(&expression, text, strlen(text), ignore,
 					      err);
+	if (code == 0) {
+		expression.ignore_case = ignore;
+		expression.source = strdup(text);
+		if (!expression.source)
+			code = pmp_error_nomem(err, "reading an expression");
+	}
 	if (code) {
 		pmp_expression_free(&expression);
 		return code;
@@ -131,6 +168,11 @@ void pmp_filter_set(struct pmp_filter *filter, const struct pmp_filter_options *
 	pmp_sized_take(&filter->options, sizeof(filter->options), options);
 }
 
+void pmp_filter_get(const struct pmp_filter *filter, struct pmp_filter_options *options)
+{
+	pmp_sized_give(options, pmp_filter_options(filter), sizeof(*options));
+}
+
 const struct pmp_filter_options *pmp_filter_options(const struct pmp_filter *filter)
 {
 	static const struct pmp_filter_options none = { .size = sizeof(none) };
@@ -144,10 +186,18 @@ bool pmp_filter_has_groups(const struct pmp_filter *filter)
 	       (filter->options.groups || filter->lists[PMP_FILTER_THREAD_GROUP].count);
 }
 
+/* Does it show some threads only? */
+static bool has_threads(const struct pmp_filter *filter)
+{
+	return filter->lists[PMP_FILTER_THREAD].count ||
+	       filter->lists[PMP_FILTER_GROUP].count || filter->options.pid ||
+	       filter->options.tid;
+}
+
 bool pmp_filter_wants_details(const struct pmp_filter *filter)
 {
-	return filter &&
-	       (pmp_filter_has_groups(filter) || filter->options.idle != PMP_IDLE_SHOWN);
+	return filter && (pmp_filter_has_groups(filter) || has_threads(filter) ||
+			  filter->options.idle != PMP_IDLE_SHOWN);
 }
 
 bool pmp_filter_is_active(const struct pmp_filter *filter)
@@ -159,6 +209,7 @@ bool pmp_filter_is_active(const struct pmp_filter *filter)
 		if (filter->lists[kind].count)
 			return true;
 	return filter->options.groups || filter->options.fold_recursion ||
+	       filter->options.pid || filter->options.tid ||
 	       filter->options.idle != PMP_IDLE_SHOWN;
 }
 
@@ -227,6 +278,7 @@ static pmp_marks marks_of(const struct pmp_filter *filter, const char *name,
 	const struct expression_list *lists = filter->lists;
 
 	return mark_if(&lists[PMP_FILTER_FOCUS], name, PMP_MARK_FOCUS) |
+	       mark_if(&lists[PMP_FILTER_WITHIN], name, MARK_WITHIN) |
 	       mark_if(&lists[PMP_FILTER_IGNORE], name, MARK_IGNORE) |
 	       mark_if(&lists[PMP_FILTER_HIDE], name, MARK_HIDE) |
 	       mark_if_module(&lists[PMP_FILTER_HIDE_MODULE], module, MARK_HIDE) |
@@ -291,7 +343,8 @@ static pmp_marks gather(const pmp_marks *marks, size_t count, size_t depth)
 
 pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count)
 {
-	const pmp_marks anywhere = MARK_IDLE | PMP_MARK_FOCUS | MARK_IGNORE | MARK_TRIM;
+	const pmp_marks anywhere =
+		MARK_IDLE | PMP_MARK_FOCUS | MARK_WITHIN | MARK_IGNORE | MARK_TRIM;
 	const pmp_marks skip = gather(marks, count, 1) & MARK_SKIP;
 	const pmp_marks all = gather(marks, count, count) & anywhere;
 
@@ -301,9 +354,17 @@ pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count)
 	       (gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS);
 }
 
+/* Is none of a kind wanted, or one found? */
+static bool has_wanted(const struct pmp_filter *filter, enum pmp_filter_kind kind,
+		       pmp_marks found)
+{
+	return !filter || !filter->lists[kind].count || found;
+}
+
 bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack)
 {
-	if (filter && filter->lists[PMP_FILTER_FOCUS].count && !(stack & PMP_MARK_FOCUS))
+	if (!has_wanted(filter, PMP_FILTER_FOCUS, stack & PMP_MARK_FOCUS) ||
+	    !has_wanted(filter, PMP_FILTER_WITHIN, stack & MARK_WITHIN))
 		return false;
 	return !(stack & (MARK_IGNORE | MARK_SKIP));
 }
@@ -402,4 +463,21 @@ char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char 
 	    !pmp_filter_options(filter)->no_fold_threads)
 		pmp_group_fold(name, buffer, size);
 	return buffer;
+}
+
+bool pmp_filter_passes_thread(const struct pmp_filter *filter, const char *name,
+			      pid_t pid, pid_t tid)
+{
+	char group[PMP_EXPRESSION_NAME];
+
+	if (!filter || !has_threads(filter))
+		return true;
+	if ((filter->options.tid && filter->options.tid != tid) ||
+	    (filter->options.pid && filter->options.pid != pid))
+		return false;
+	pmp_filter_thread(filter, name, group, sizeof(group));
+	return has_wanted(filter, PMP_FILTER_THREAD,
+			  pmp_filter_matches(filter, PMP_FILTER_THREAD, name)) &&
+	       has_wanted(filter, PMP_FILTER_GROUP,
+			  pmp_filter_matches(filter, PMP_FILTER_GROUP, group));
 }

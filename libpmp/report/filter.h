@@ -14,6 +14,9 @@ bool pmp_filter_lock_meaning(const struct pmp_filter *filter, const char *functi
 			     char *buffer, size_t size);
 /* Was there no memory to look at a function? */
 bool pmp_filter_has_failed(pmp_marks marks);
+/* Are threads with this name and these numbers shown? */
+bool pmp_filter_passes_thread(const struct pmp_filter *filter, const char *name,
+			      pid_t pid, pid_t tid);
 /* A thread's name as the filter calls it; false: buffer has it as it is. */
 bool pmp_filter_call_thread(const struct pmp_filter *filter, const char *name,
 			    char *buffer, size_t size);

@@ -151,8 +151,12 @@ static int show_entry(struct pmp_filtered *filtered, const struct pmp_entry *ent
 	struct pmp_entry left = *entry;
 	struct shown_waits waits;
 	char name[PMP_EXPRESSION_NAME];
-	int code = pmp_filter_stack_take(filtered->stack_filter, &stack);
+	int code;
 
+	if (!pmp_filter_passes_thread(filtered->filter, entry->thread, entry->pid,
+				      entry->tid))
+		return 0;
+	code = pmp_filter_stack_take(filtered->stack_filter, &stack);
 	if (code <= 0)
 		return code;
 	call_thread(filtered, entry->thread, name, sizeof(name));
@@ -275,8 +279,12 @@ static int show_row(struct pmp_filtered *filtered, const struct pmp_row *row,
 	};
 	struct pmp_thread *thread = &filtered->threads[filtered->snapshot.row_count];
 	char name[PMP_EXPRESSION_NAME];
-	int code = pmp_filter_stack_take(filtered->stack_filter, &stack);
+	int code;
 
+	if (!pmp_filter_passes_thread(filtered->filter, row->thread->name,
+				      filtered->snapshot.info.pid, row->thread->tid))
+		return 0;
+	code = pmp_filter_stack_take(filtered->stack_filter, &stack);
 	if (code <= 0)
 		return code;
 	*thread = *row->thread;

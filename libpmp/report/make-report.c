@@ -13,12 +13,18 @@
 #include "report/wait-kinds.h"
 #include "tally/sample-type.h"
 
+/* That it is of; NULL: of all that was counted. */
+static const struct pmp_snapshot *snapshot_of(const struct pmp_report *report)
+{
+	return report->of_snapshot ? pmp_profile_snapshot(report->profile, report->pid)
+				   : NULL;
+}
+
 /* All that was counted, as it is. */
 static void borrow(struct pmp_report *report)
 {
 	report->shown = report->totals.stacks;
-	report->snapshot =
-		report->of_snapshot ? pmp_profile_snapshot(report->profile) : NULL;
+	report->snapshot = snapshot_of(report);
 	if (report->snapshot)
 		return;
 	report->entry_count = pmp_profile_entry_count(report->profile);
@@ -30,12 +36,12 @@ static void borrow(struct pmp_report *report)
 /* The same through the filter. 0 or PMP_ENOMEM. */
 static int filter(struct pmp_report *report)
 {
-	const struct pmp_snapshot *snapshot = pmp_profile_snapshot(report->profile);
+	const struct pmp_snapshot *snapshot = snapshot_of(report);
 	struct pmp_filtered *filtered = report->filtered;
 	const struct pmp_run *runs;
 	size_t count;
 
-	if (report->of_snapshot && snapshot) {
+	if (snapshot) {
 		if (pmp_filtered_make_snapshot(filtered, snapshot))
 			return PMP_ENOMEM;
 		report->snapshot = pmp_filtered_snapshot(filtered);
@@ -70,8 +76,7 @@ static void forget(struct pmp_report *report)
 
 static int make(struct pmp_report *report)
 {
-	const bool has_snapshot =
-		report->of_snapshot && pmp_profile_snapshot(report->profile);
+	const bool has_snapshot = snapshot_of(report);
 
 	forget(report);
 	if (!has_snapshot && pmp_profile_divide_cpu(report->profile))
@@ -110,6 +115,11 @@ static int compare(struct pmp_report *report, struct pmp_error *err)
 
 int pmp_report_update(struct pmp_report *report, struct pmp_error *err)
 {
+	if (report->of_snapshot && report->pid && !snapshot_of(report)) {
+		forget(report);
+		return pmp_error_set(err, PMP_ESRCH, "there is no snapshot of process %d",
+				     (int)report->pid);
+	}
 	if (make(report)) {
 		forget(report);
 		return pmp_error_nomem(err, "filtering a profile");
@@ -145,6 +155,7 @@ int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 	new->profile = profile;
 	new->symbolizer = pmp_profile_symbolizer(profile);
 	new->of_snapshot = all.snapshot;
+	new->pid = all.pid;
 	new->is_sorted = all.sorted;
 	new->base = all.base;
 	new->is_matched = all.matched;

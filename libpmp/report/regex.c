@@ -239,6 +239,7 @@ void pmp_expression_free(struct pmp_expression *expression)
 	if (expression->compiled)
 		regfree(&expression->regex);
 	free(expression->text);
+	free(expression->source);
 	*expression = (struct pmp_expression){ .compiled = false };
 }
 

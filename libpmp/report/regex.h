@@ -19,7 +19,9 @@ struct pmp_expression {
 	regex_t regex;
 	bool compiled;
 	bool global;
-	char *text; /* of a replacement, as it was written; NULL: none */
+	char *text;   /* of a replacement, as it was written; NULL: none */
+	char *source; /* all of it, as it was written; NULL: not kept */
+	bool ignore_case;
 };
 
 /* An expression of length characters. PMP_EINVAL, PMP_ENOMEM. To be freed also then. */

@@ -67,6 +67,7 @@ struct pmp_report {
 	/* Of locations as they were found, and as the filter has left them. */
 	struct pmp_wait_names *found_waits, *waits;
 	bool of_snapshot;
+	pid_t pid; /* of this process; 0: the last one */
 	bool is_sorted;
 	const struct pmp_entry **sorted; /* of is_sorted: all entries */
 	bool is_matched;

@@ -67,6 +67,8 @@ static int compare_locks(const struct pmp_lock *a, const struct pmp_lock *b)
 		order = strcmp(a->holder_name, b->holder_name);
 	if (!order)
 		order = compare_numbers(a->holder, b->holder);
+	if (!order)
+		order = compare_numbers(a->free_as, b->free_as);
 	return order ? order : a->absent - b->absent;
 }
 

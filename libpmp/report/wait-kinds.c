@@ -45,6 +45,13 @@ static const char *const kinds[] = {
 	[PMP_WAIT_CHILD] = "child",
 	[PMP_WAIT_VFORK] = "vfork",
 	[PMP_WAIT_SEMOP] = "semop",
+	[PMP_WAIT_POLL] = "poll",
+	[PMP_WAIT_EVENT] = "event",
+	[PMP_WAIT_TIMER] = "timer",
+	[PMP_WAIT_SIGNAL] = "signal",
+	[PMP_WAIT_QUEUE] = "queue",
+	[PMP_WAIT_SLEEP] = "sleep",
+	[PMP_WAIT_IO] = "io",
 };
 
 const char *pmp_wait_kind_name(const struct pmp_wait *wait)
@@ -333,6 +340,11 @@ static void take_meaning(struct pmp_named_wait *named, const struct verdict *ver
 	}
 	if (!*named->kind)
 		named->kind = "wait";
+	if (named->lock && named->wait.kind >= PMP_WAIT_POLL) {
+		/* The descriptor by which it waits is not the lock. */
+		named->kind = "wait";
+		named->wait.object = 0;
+	}
 }
 
 /* blocked: in a system call, even if it is none that waits for something known. */

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #define MUSL_WAITERS 0x80000000u /* the top bit of many a word of musl's */
-#define MUSL_WRITER 0x7fffffffu
-#define RUST_COUNT 0x3fffffffu /* the bits above say who waits; all ones: a writer */
 
 static const struct pmp_said nothing = { PMP_SAYS_NOTHING, 0, 0 };
 static const struct pmp_said is_free = { PMP_SAYS_FREE, 0, 0 };
@@ -50,8 +48,6 @@ static struct pmp_said rwlock(uint32_t word, uint32_t mask)
 {
 	uint32_t count = word & mask;
 
-	if (!count)
-		return is_free;
 	if (count == mask)
 		return (struct pmp_said){ PMP_SAYS_WRITER, 0, 0 };
 	return (struct pmp_said){ PMP_SAYS_READERS, count, 0 };
@@ -76,9 +72,20 @@ static struct pmp_said semaphore(uint32_t word)
 	return (struct pmp_said){ PMP_SAYS_VALUE, value, 0 };
 }
 
-static struct pmp_said by_word(uint32_t word)
+/* The flag by which a lock of this kind is free; 0: not known. */
+static uint32_t free_flag(enum pmp_named_kind kind, const char *module)
 {
-	return word ? nothing : is_free;
+	switch (kind) {
+	case PMP_NAMED_MUTEX: return PMP_WORD_FREE_MUTEX;
+	case PMP_NAMED_READ:
+	case PMP_NAMED_WRITE: return is_musl(module) ? PMP_WORD_FREE_MUSL : 0;
+	case PMP_NAMED_RUST_READ: return PMP_WORD_FREE_READ;
+	case PMP_NAMED_RUST_WRITE: return PMP_WORD_FREE_WRITE;
+	case PMP_NAMED_RUST_MUTEX:
+	case PMP_NAMED_LIBC:
+	case PMP_NAMED_OMP_LOCK: return PMP_WORD_FREE_SIMPLE;
+	default: return 0;
+	}
 }
 
 struct pmp_said pmp_words_say(enum pmp_named_kind kind, const char *module,
@@ -86,20 +93,19 @@ struct pmp_said pmp_words_say(enum pmp_named_kind kind, const char *module,
 {
 	const bool at = has(words, PMP_WORD_AT), before = has(words, PMP_WORD_BEFORE);
 
+	if (pmp_words_free_as(words) & free_flag(kind, module))
+		return is_free;
 	switch (kind) {
-	case PMP_NAMED_MUTEX: return has(words, PMP_WORD_FREE_MUTEX) ? is_free : nothing;
 	case PMP_NAMED_READ:
 	case PMP_NAMED_WRITE:
-		return at && is_musl(module) ? rwlock(words->at, MUSL_WRITER) : nothing;
-	case PMP_NAMED_RUST_READ: return at ? rwlock(words->at, RUST_COUNT) : nothing;
-	/* Writers wait by the word after it. */
+		return at && is_musl(module) ? rwlock(words->at, PMP_MUSL_READERS)
+					     : nothing;
+	case PMP_NAMED_RUST_READ:
+		return at ? rwlock(words->at, PMP_RUST_READERS) : nothing;
 	case PMP_NAMED_RUST_WRITE:
-		return before ? rwlock(words->before, RUST_COUNT) : nothing;
+		return before ? rwlock(words->before, PMP_RUST_READERS) : nothing;
 	case PMP_NAMED_BARRIER: return is_glibc(module) ? barrier(words) : nothing;
 	case PMP_NAMED_SEMAPHORE: return at ? semaphore(words->at) : nothing;
-	case PMP_NAMED_RUST_MUTEX:
-	case PMP_NAMED_LIBC:
-	case PMP_NAMED_OMP_LOCK: return at ? by_word(words->at) : nothing;
 	default: return nothing;
 	}
 }

@@ -298,7 +298,8 @@ static bool open_again(const struct pmp_dso *dso, struct pmp_elf *file)
 	return false;
 }
 
-static struct pmp_objects *read_objects(struct pmp_dso *dso)
+static struct pmp_objects *read_objects(struct pmp_dso *dso, const uint64_t *asked,
+					size_t count)
 {
 	struct pmp_elf file, debug = PMP_ELF_EMPTY;
 	struct pmp_elf *files[] = { &file, &debug };
@@ -312,7 +313,7 @@ static struct pmp_objects *read_objects(struct pmp_dso *dso)
 	else if (!dso->options.no_symbols && !has_section(&file, ".symtab"))
 		pmp_debugfile_find(&file, &dso->place, &path, &debug);
 	objects = pmp_objects_new(files, sizeof(files) / sizeof(*files),
-				  dso->options.no_symbols);
+				  dso->options.no_symbols, asked, count);
 	if (objects)
 		PMP_LOG(dso->options.log, "symbols", "%s: %zu objects", dso->place.path,
 			pmp_objects_count(objects));
@@ -322,16 +323,39 @@ static struct pmp_objects *read_objects(struct pmp_dso *dso)
 	return objects;
 }
 
+bool pmp_dso_lacks_objects(const struct pmp_dso *dso)
+{
+	return !dso->objects_tried;
+}
+
+void pmp_dso_read_objects(struct pmp_dso *dso, const uint64_t *asked, size_t count)
+{
+	dso->objects = read_objects(dso, asked, count);
+	dso->objects_tried = true;
+}
+
+/* If the file is no longer what it was, what has been read stays. */
+static void read_all_objects(struct pmp_dso *dso)
+{
+	struct pmp_objects *all = read_objects(dso, NULL, 0);
+
+	if (!all)
+		return;
+	pmp_objects_free(dso->objects);
+	dso->objects = all;
+}
+
 int pmp_dso_object(struct pmp_dso *dso, uint64_t distance, struct pmp_dso_object *object)
 {
 	*object = (struct pmp_dso_object){ .name = NULL };
 	if (!dso->objects_tried)
-		dso->objects = read_objects(dso);
-	dso->objects_tried = true;
+		pmp_dso_read_objects(dso, NULL, 0);
 	if (!dso->objects)
 		return PMP_EIO;
 	if (!pmp_objects_address(dso->objects, distance, &object->address))
 		return 0;
+	if (!pmp_objects_know(dso->objects, object->address))
+		read_all_objects(dso);
 	object->name = pmp_objects_find(dso->objects, object->address, &object->start);
 	return 1;
 }

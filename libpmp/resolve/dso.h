@@ -56,8 +56,12 @@ const char *pmp_dso_symbol(struct pmp_dso *dso, uint64_t address);
 struct pmp_dso_object {
 	uint64_t address; /* of what was asked for */
 	uint64_t start;	  /* of the object that covers it */
-	const char *name; /* the linker's, borrowed for the module's life; NULL: none */
+	const char *name; /* the linker's, borrowed until the next call; NULL: none */
 };
+/* Have no symbols of objects been read yet? Then read them, of large tables only what names
+ * what lies at these distances. */
+bool pmp_dso_lacks_objects(const struct pmp_dso *dso);
+void pmp_dso_read_objects(struct pmp_dso *dso, const uint64_t *asked, size_t count);
 /*
  * The object at a distance from where the start of the file is mapped. 1, 0: all of the
  * module ends before it, or PMP_EIO: its file cannot be read (any more).

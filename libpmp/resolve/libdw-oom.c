@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#define ROOM ((size_t)1 << 20) /* 64 Ki slots of that table */
+#define ROOM ((size_t)32 << 20) /* and for what else one question reads: a few MiB */
 
 static _Thread_local jmp_buf *way_out;
 

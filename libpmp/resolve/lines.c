@@ -382,15 +382,39 @@ static bool ends_within(const Dwarf_Attribute *attribute, const char *text)
 	return false;
 }
 
+/* libdw does not compare the offset of an indexed string with the size of its section (0.188,
+ * found by fuzz-elf); that of dwarf_getstring() it does. */
+static bool is_indexed_within(Dwarf_Attribute *attribute, const char *text)
+{
+	Dwarf *dwarf = dwarf_cu_getdwarf(attribute->cu);
+	size_t length;
+	const char *first = dwarf_getstring(dwarf, 0, &length);
+
+	return first && text >= first &&
+	       dwarf_getstring(dwarf, (Dwarf_Off)(text - first), &length) == text;
+}
+
+/* Is the text of an attribute in a section, to its end? Sections of strings end in a NUL. */
+static bool is_within(Dwarf_Attribute *attribute, const char *text)
+{
+	switch (dwarf_whatform(attribute)) {
+	case DW_FORM_string: return ends_within(attribute, text);
+	case DW_FORM_strx:
+	case DW_FORM_strx1:
+	case DW_FORM_strx2:
+	case DW_FORM_strx3:
+	case DW_FORM_strx4:
+	case DW_FORM_GNU_str_index: return is_indexed_within(attribute, text);
+	default: return true;
+	}
+}
+
 static const char *text_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	const char *text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 
-	if (text && dwarf_whatform(&attribute) == DW_FORM_string &&
-	    !ends_within(&attribute, text))
-		return NULL;
-	return text;
+	return text && is_within(&attribute, text) ? text : NULL;
 }
 
 /* ---- split DWARF -------------------------------------------------------- */

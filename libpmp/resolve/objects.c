@@ -34,7 +34,8 @@ struct pmp_objects {
 	struct pmp_buf names;
 	struct data_symbol *symbols;
 	size_t symbol_count;
-	struct pmp_interval_map steps; /* address to index of symbols */
+	struct pmp_interval_map steps;	  /* address to index of symbols */
+	struct pmp_address_filter *asked; /* all that can be named, or NULL */
 };
 
 /* ---- segments ---------------------------------------------------------------- */
@@ -145,12 +146,24 @@ static int read_symbols(struct pmp_objects *objects, struct pmp_elf *const *file
 			size_t count)
 {
 	struct pmp_symtab table = { .of_data = true };
-	int code = pmp_symtab_read(&table, files, count, NULL);
+	int code = pmp_symtab_read(&table, files, count, objects->asked);
 
+	if (code == PMP_ELIMIT && objects->asked) {
+		pmp_symtab_free(&table);
+		pmp_address_filter_free(objects->asked);
+		objects->asked = NULL;
+		table = (struct pmp_symtab){ .of_data = true };
+		code = pmp_symtab_read(&table, files, count, NULL);
+	}
 	if (!code)
 		code = keep_symbols(objects, &table);
 	pmp_symtab_free(&table);
 	return code;
+}
+
+bool pmp_objects_know(const struct pmp_objects *objects, uint64_t address)
+{
+	return !objects->asked || pmp_address_filter_has(objects->asked, address);
 }
 
 const char *pmp_objects_find(const struct pmp_objects *objects, uint64_t address,
@@ -171,14 +184,32 @@ size_t pmp_objects_count(const struct pmp_objects *objects)
 
 /* ---- life --------------------------------------------------------------------- */
 
+/* Distances to addresses; without memory all symbols will be read. */
+static void set_asked(struct pmp_objects *objects, const uint64_t *asked, size_t count)
+{
+	uint64_t *addresses = calloc(count, sizeof(*addresses));
+
+	for (size_t i = 0; i < count && addresses; i++)
+		pmp_objects_address(objects, asked[i], &addresses[i]);
+	if (addresses)
+		objects->asked = pmp_address_filter_new(addresses, count);
+	free(addresses);
+}
+
 struct pmp_objects *pmp_objects_new(struct pmp_elf *const *files, size_t count,
-				    bool only_segments)
+				    bool only_segments, const uint64_t *asked,
+				    size_t asked_count)
 {
 	struct pmp_objects *objects = calloc(1, sizeof(*objects));
 
-	if (objects && read_segments(objects, files[0]) == 0 &&
-	    (only_segments || read_symbols(objects, files, count) == 0))
-		return objects;
+	if (!objects)
+		return NULL;
+	if (read_segments(objects, files[0]) == 0) {
+		if (pmp_symtab_few_asked(files, count, asked_count))
+			set_asked(objects, asked, asked_count);
+		if (only_segments || read_symbols(objects, files, count) == 0)
+			return objects;
+	}
 	pmp_objects_free(objects);
 	return NULL;
 }
@@ -191,5 +222,6 @@ void pmp_objects_free(struct pmp_objects *objects)
 	free(objects->symbols);
 	pmp_buf_free(&objects->names);
 	pmp_interval_map_free(&objects->steps);
+	pmp_address_filter_free(objects->asked);
 	free(objects);
 }

@@ -135,6 +135,25 @@ static void fill_frame(struct pmp_symbolizer *symbolizer, struct pmp_frame *fram
 		frame->address -= found->start;
 }
 
+/* As pmp_dso_object(). */
+static int find_object(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module,
+		       uint64_t distance, struct pmp_dso_object *found)
+{
+	const bool lacks = pmp_dso_lacks_objects(module->dso);
+	struct pmp_asked asked = { 0 };
+	int code;
+
+	if (lacks)
+		pmp_state_collect_asked(symbolizer, module, true, &asked);
+	pmp_state_release(symbolizer);
+	if (lacks)
+		pmp_dso_read_objects(module->dso, asked.places, asked.count);
+	code = pmp_dso_object(module->dso, distance, found);
+	pmp_state_acquire(symbolizer);
+	free(asked.places);
+	return code;
+}
+
 static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
 {
 	const struct pmp_location_key key = symbolizer->locations.items[number].key;
@@ -146,11 +165,8 @@ static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
 	symbolizer->naming = true;
 	if (module->file && !module->dso)
 		pmp_state_open_module(symbolizer, module);
-	if (module->dso) {
-		pmp_state_release(symbolizer);
-		code = pmp_dso_object(module->dso, key.address, &found);
-		pmp_state_acquire(symbolizer);
-	}
+	if (module->dso)
+		code = find_object(symbolizer, module, key.address, &found);
 	if (frame) {
 		*frame = (struct pmp_frame){
 			.function = pmp_strings_keep(&symbolizer->strings, ""),

@@ -38,6 +38,17 @@ struct pmp_symbolizer {
 	bool naming; /* a location is being named, maybe without the lock */
 };
 
+/* Where in a module names are wanted, as far as they are known: offsets of code in its file,
+ * or distances of objects. */
+struct pmp_asked {
+	uint64_t *places; /* owned by the caller */
+	size_t count, capacity;
+};
+
+/* Without memory, or of too many, none: then all names are read. */
+void pmp_state_collect_asked(const struct pmp_symbolizer *symbolizer,
+			     const struct pmp_dso_entry *module, bool objects,
+			     struct pmp_asked *asked);
 /* Open what a module's names are read from, if it is not open. Releases the lock. */
 void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 			   struct pmp_dso_entry *module);

@@ -87,33 +87,28 @@ static void check_saved(struct pmp_dso_entry *module)
 	module->dso = NULL;
 }
 
-/* Where in a module's file names are wanted, as far as they are known. */
-struct asked {
-	uint64_t *offsets;
-	size_t count, capacity;
-};
-
-/* Without memory, or of too many, none: then all names are read. */
-static void collect_asked(const struct pmp_symbolizer *symbolizer,
-			  const struct pmp_dso_entry *module, struct asked *asked)
+void pmp_state_collect_asked(const struct pmp_symbolizer *symbolizer,
+			     const struct pmp_dso_entry *module, bool objects,
+			     struct pmp_asked *asked)
 {
 	const struct pmp_locations *locations = &symbolizer->locations;
 
+	*asked = (struct pmp_asked){ 0 };
 	for (size_t i = 0; i < locations->count; i++) {
 		const struct pmp_location_entry *location = &locations->items[i];
 		const struct pmp_location_key *key = &location->key;
+		const bool before = !objects && !(key->flags & PMP_FRAME_EXACT);
 
 		if (location->frame_count || key->module == PMP_LOCATION_NONE ||
-		    key->flags & PMP_LOCATION_OBJECT ||
+		    !(key->flags & PMP_LOCATION_OBJECT) != !objects ||
 		    symbolizer->modules.items[key->module] != module)
 			continue;
 		if (asked->count == ASKED_MAX ||
-		    PMP_RESERVE(&asked->offsets, &asked->capacity, asked->count + 1)) {
+		    PMP_RESERVE(&asked->places, &asked->capacity, asked->count + 1)) {
 			asked->count = 0;
 			return;
 		}
-		asked->offsets[asked->count++] =
-			key->address - !(key->flags & PMP_FRAME_EXACT);
+		asked->places[asked->count++] = key->address - before;
 	}
 }
 
@@ -130,7 +125,7 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 	};
 	struct pmp_dso *dso = module->dso;
 	struct pmp_perf_map *perf_map = module->perf_map;
-	struct asked asked = { 0 };
+	struct pmp_asked asked = { 0 };
 
 	module->wanted = false;
 	if (module->saved_problem)
@@ -139,18 +134,18 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 		options.fetch = (struct pmp_fetch){ symbolizer->options.fetch,
 						    symbolizer->options.fetch_arg };
 	if (module->file && !dso)
-		collect_asked(symbolizer, module, &asked);
+		pmp_state_collect_asked(symbolizer, module, false, &asked);
 	pmp_state_release(symbolizer);
 	if (module->saved_id && module->file && !dso) {
 		pmp_dso_open_saved(symbolizer->symfs, module->saved_id, module->source,
 				   &options.fetch);
 	}
 	if (module->file && !dso)
-		dso = pmp_dso_new(module->source, &options, asked.offsets, asked.count);
+		dso = pmp_dso_new(module->source, &options, asked.places, asked.count);
 	if (module->source && module->source->kind == PMP_MODULE_PERF_MAP && !perf_map &&
 	    !options.no_symbols)
 		perf_map = pmp_perf_map_new(module->source->fd);
-	free(asked.offsets);
+	free(asked.places);
 	pmp_state_acquire(symbolizer);
 	module->dso = dso;
 	module->perf_map = perf_map;
@@ -475,10 +470,11 @@ static size_t name_in_file(struct pmp_symbolizer *symbolizer,
 
 	if (module->dso && pmp_dso_address(module->dso, lookup, &lookup)) {
 		address = lookup + !(key->flags & PMP_FRAME_EXACT);
+		count = name_inlined(symbolizer, module, lookup, frames);
+		/* After that: without memory for debug information other symbols are read. */
 		pmp_state_release(symbolizer);
 		symbol = pmp_dso_symbol(module->dso, lookup);
 		pmp_state_acquire(symbolizer);
-		count = name_inlined(symbolizer, module, lookup, frames);
 	}
 	for (size_t i = 0; i < count; i++)
 		frames[i].address = address;

@@ -19,9 +19,6 @@
 #include "resolve/interval-map.h"
 #include "resolve/symtab.h"
 
-#define ASKED_MIN 1000 /* symbols: of fewer all are read at once */
-#define ASKED_SHARE 4  /* and of fewer than that for each address */
-
 struct pmp_symbols {
 	struct pmp_buf names;
 	struct pmp_interval_map steps; /* address to offset in names */
@@ -185,22 +182,6 @@ static uint64_t end_of_code(void *arg, uint64_t start)
 	return pmp_symtab_code(arg, start)->end;
 }
 
-/* Is it worth it to read only what names these addresses? Files that are not read from
- * a descriptor are not there later, when others are asked for. */
-static bool few_asked(struct pmp_elf *const *files, size_t count, size_t asked)
-{
-	size_t symbols = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!files[i] || !files[i]->elf)
-			continue;
-		if (files[i]->from < 0)
-			return false;
-		symbols += pmp_symtab_size(files[i]);
-	}
-	return asked && symbols >= ASKED_MIN && symbols / ASKED_SHARE >= asked;
-}
-
 /* Some of the symbols, if they are enough; else none is read. */
 static int read_asked(struct pmp_symtab *table, struct pmp_elf *const *files,
 		      size_t count, struct pmp_address_filter *asked)
@@ -244,7 +225,7 @@ struct pmp_symbols *pmp_symbols_new(struct pmp_elf *const *files, size_t count,
 
 	if (!symbols)
 		return NULL;
-	if (few_asked(files, count, asked_count))
+	if (pmp_symtab_few_asked(files, count, asked_count))
 		symbols->asked = pmp_address_filter_new(asked, asked_count);
 	if (build(symbols, files, count) == 0)
 		return symbols;

@@ -14,6 +14,8 @@
 #define NAMES_MAX ((size_t)512 << 20)  /* bytes of all names */
 #define NAME_READ 256		       /* of one name at a time */
 #define READ_COUNT 512		       /* symbols at a time */
+#define ASKED_MIN 1000		       /* symbols: of fewer all are read at once */
+#define ASKED_SHARE 4		       /* and of fewer than that for each address */
 #define ASKED_MAX 16384		       /* symbols taken for what is asked for */
 
 /* One table, with the strings that it refers to. */
@@ -300,7 +302,7 @@ static int read_table(struct pmp_symtab *table, const struct pmp_elf *elf,
 	return take_symbols(table, &source, filter);
 }
 
-size_t pmp_symtab_size(const struct pmp_elf *elf)
+static size_t symtab_size(const struct pmp_elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -311,6 +313,20 @@ size_t pmp_symtab_size(const struct pmp_elf *elf)
 			size += header.sh_size / sizeof(Elf64_Sym);
 	}
 	return size;
+}
+
+bool pmp_symtab_few_asked(struct pmp_elf *const *files, size_t count, size_t asked)
+{
+	size_t symbols = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!files[i] || !files[i]->elf)
+			continue;
+		if (files[i]->from < 0)
+			return false;
+		symbols += symtab_size(files[i]);
+	}
+	return asked && symbols >= ASKED_MIN && symbols / ASKED_SHARE >= asked;
 }
 
 int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size_t count,

@@ -40,8 +40,9 @@ struct pmp_symtab {
 	bool long_names;		   /* of twice PMP_NAME_MAX and more, maybe */
 };
 
-/* How many symbols there are in a file's tables, as the file says. */
-size_t pmp_symtab_size(const struct pmp_elf *elf);
+/* Is it worth it to read only what names so many addresses? Files that are not read from a
+ * descriptor are not there later, when others are asked for. */
+bool pmp_symtab_few_asked(struct pmp_elf *const *files, size_t count, size_t asked);
 /*
  * Read the tables of files, of which NULL and closed ones are passed over, into an
  * empty *table. With filter only what covers one of these addresses is taken. 0,

@@ -18,7 +18,6 @@
 #include "base/intern.h"
 
 #define RECORDS_MIN 16384 /* are kept in any case */
-#define ON_PROCESSOR 1000 /* one running find, in finds of threads that wait for one */
 
 struct cpu_time_key {
 	pid_t pid, tid;
@@ -361,15 +360,15 @@ static uint64_t used(const struct pmp_thread *thread,
 }
 
 int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *thread,
-		      uint64_t *wall)
+		      uint64_t *wall, uint64_t *cpu)
 {
 	struct cpu_time_record *record = find_record(times, times->pid, thread->tid);
-	uint64_t since, cpu = 0;
+	uint64_t since;
 	bool known;
 
 	if (!record)
 		return PMP_ENOMEM;
-	*wall = 0;
+	*wall = *cpu = 0;
 	/* It may be another process's, which had the same id. */
 	known = record->time && record->time >= times->records[times->process].start;
 	if (!known)
@@ -377,17 +376,17 @@ int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *threa
 	since = known ? record->time : times->before;
 	if (since && times->time > since) {
 		*wall = times->time - since;
-		cpu = used(thread, record, *wall, known);
+		*cpu = used(thread, record, *wall, known);
 	}
 	/* A smaller figure is a new thread's with an old id. */
 	if (!known || thread->cpu < record->cpu)
 		record->cpu = thread->cpu;
 	else
-		record->cpu += cpu;
+		record->cpu += *cpu;
 	record->time = times->time;
 	times->owner =
 		times->by_thread ? (size_t)(record - times->records) : times->process;
-	times->records[times->owner].undivided += cpu;
+	times->records[times->owner].undivided += *cpu;
 	return 0;
 }
 
@@ -397,10 +396,24 @@ uint64_t pmp_cpu_time_weight(const struct pmp_thread *thread)
 		return 1;
 	if (thread->state != 'R')
 		return 0;
-	return thread->ready ? 1 : ON_PROCESSOR;
+	return thread->ready ? 1 : PMP_ON_PROCESSOR;
 }
 
 void pmp_cpu_time_found(struct pmp_cpu_time *times, uint32_t entry)
 {
 	times->records[times->owner].entry = entry;
+}
+
+int pmp_cpu_time_give(struct pmp_cpu_time *times, const struct pmp_entries *entries,
+		      uint32_t entry, uint64_t cpu)
+{
+	const struct pmp_entry *thread = &entries->all[entry];
+	struct cpu_time_record *record =
+		find_record(times, thread->pid, times->by_thread ? thread->tid : 0);
+
+	if (!record)
+		return PMP_ENOMEM;
+	record->undivided += cpu;
+	record->entry = entry;
+	return 0;
 }

@@ -23,6 +23,9 @@
 #include "sample.h"
 #include "tally/stack-table.h"
 
+#define PMP_ON_PROCESSOR \
+	1000 /* one running find, in finds of threads that wait for one */
+
 struct pmp_cpu_time;
 
 /* by_thread: entries keep threads apart. NULL: no memory. */
@@ -33,15 +36,21 @@ void pmp_cpu_time_free(struct pmp_cpu_time *times);
 int pmp_cpu_time_begin(struct pmp_cpu_time *times, struct pmp_entries *entries,
 		       const struct pmp_sample *sample);
 /*
- * One thread of that sample: *wall is the time since its last one. A process's first
- * sample is where measuring starts: all times are 0. 0 or PMP_ENOMEM.
+ * One thread of that sample: *wall is the time since its last one, *cpu what it has used in
+ * that, to be divided. A process's first sample is where measuring starts: all times are 0.
+ * 0 or PMP_ENOMEM.
  */
 int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *thread,
-		      uint64_t *wall);
+		      uint64_t *wall, uint64_t *cpu);
 /* What it adds to pmp_entry.running to have found a thread like this. */
 uint64_t pmp_cpu_time_weight(const struct pmp_thread *thread);
 /* The thread that was taken last has been counted in this entry. */
 void pmp_cpu_time_found(struct pmp_cpu_time *times, uint32_t entry);
+
+/* The same without a sample: the thread that is counted in this entry has used so much, to
+ * be divided. 0 or PMP_ENOMEM. */
+int pmp_cpu_time_give(struct pmp_cpu_time *times, const struct pmp_entries *entries,
+		      uint32_t entry, uint64_t cpu);
 
 /* Set cpu of all entries to what they have by now; what is found later divides all of
  * the time again. 0 or PMP_ENOMEM. */

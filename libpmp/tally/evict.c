@@ -11,12 +11,19 @@
 #define SUMS_MAX 1024 /* processes that have one each */
 #define ENTRY_COST 64 /* locations that take as much as an entry does without any */
 
+struct choice {
+	const struct pmp_entry *entries;
+	const uint64_t *recent; /* or NULL */
+};
+
 static int compare(const void *a, const void *b, void *arg)
 {
-	const struct pmp_entry *entries = arg;
+	const struct choice *choice = arg;
 	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-	uint64_t count = entries[one].count, than = entries[other].count;
+	uint64_t count = choice->entries[one].count, than = choice->entries[other].count;
 
+	if (choice->recent && choice->recent[one] != choice->recent[other])
+		return choice->recent[one] < choice->recent[other] ? 1 : -1;
 	if (count != than)
 		return count < than ? 1 : -1;
 	return one < other ? 1 : -1;
@@ -27,8 +34,10 @@ bool pmp_evict_is_sum(const struct pmp_entry *entry)
 	return entry->end == PMP_END_EVICTED && entry->location_count == 0;
 }
 
-int pmp_evict_choose(const struct pmp_entry *entries, size_t count, bool *stays)
+int pmp_evict_choose(const struct pmp_entry *entries, size_t count,
+		     const uint64_t *recent, bool *stays)
 {
+	struct choice choice = { entries, recent };
 	uint32_t *order = calloc(count + 1, sizeof(*order));
 	size_t total = 0, taken = 0;
 
@@ -38,7 +47,7 @@ int pmp_evict_choose(const struct pmp_entry *entries, size_t count, bool *stays)
 		order[i] = (uint32_t)i;
 		total += ENTRY_COST + entries[i].location_count;
 	}
-	qsort_r(order, count, sizeof(*order), compare, (void *)entries);
+	qsort_r(order, count, sizeof(*order), compare, &choice);
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_entry *entry = &entries[order[i]];
 

@@ -5,15 +5,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tally/stack-table.h"
 
 /*
  * Set stays[i] for those entries, of count, that are counted most, as many as take half
- * of the memory of all; of equally many the later ones. What stands for evicted stacks
- * stays always. 0 or PMP_ENOMEM.
+ * of the memory of all; of equally many the later ones. recent: before that, how often they
+ * are in the past that is kept; NULL: none is. What stands for evicted stacks stays always.
+ * 0 or PMP_ENOMEM.
  */
-int pmp_evict_choose(const struct pmp_entry *entries, size_t count, bool *stays);
+int pmp_evict_choose(const struct pmp_entry *entries, size_t count,
+		     const uint64_t *recent, bool *stays);
 /* Does it stand for evicted stacks? */
 bool pmp_evict_is_sum(const struct pmp_entry *entry);
 /* Are there so many of them that processes of one name have to share? */

@@ -36,6 +36,15 @@ void pmp_histogram_add(struct pmp_histogram *histogram, uint64_t value)
 		histogram->largest = value;
 }
 
+uint64_t pmp_histogram_within(const struct pmp_histogram *histogram, uint64_t value)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < PMP_HISTOGRAM_BUCKETS && bucket_top(i) <= value; i++)
+		count += histogram->counts[i];
+	return count;
+}
+
 uint64_t pmp_histogram_percentile(const struct pmp_histogram *histogram, unsigned percent)
 {
 	uint64_t rank = histogram->total - histogram->total * (100 - percent) / 100;

@@ -22,5 +22,7 @@ void pmp_histogram_add(struct pmp_histogram *histogram, uint64_t value);
 /* The value that percent of all values do not exceed; 0 when there are none. */
 uint64_t pmp_histogram_percentile(const struct pmp_histogram *histogram,
 				  unsigned percent);
+/* How many values are not above this one; those in its own bucket are not counted. */
+uint64_t pmp_histogram_within(const struct pmp_histogram *histogram, uint64_t value);
 
 #endif

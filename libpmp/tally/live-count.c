@@ -120,6 +120,9 @@ static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
 	    pmp_sample_locks_start(&live->sample_locks, sample, symbolizer, true) ||
 	    pmp_live_keep_peers(live, sample))
 		return PMP_ENOMEM;
+	live->history = pmp_wait_histories_add(&live->histories, sample);
+	if (!live->history)
+		return PMP_ENOMEM;
 	if (!live->first_time)
 		live->first_time = sample->time;
 	live->info.time = sample->time;
@@ -177,6 +180,7 @@ void pmp_live_forget(struct pmp_live *live, pid_t pid)
 	uint32_t id = pmp_intern_find(live->process_keys, &key, sizeof(key));
 
 	pmp_live_drop_peers(live, &pid);
+	pmp_wait_histories_drop(&live->histories, pid);
 	/* Its threads are not there any more, and do not count as if they were. */
 	if (id == PMP_INTERN_NONE)
 		return;

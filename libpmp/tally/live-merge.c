@@ -85,18 +85,28 @@ static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thre
 	return id;
 }
 
+static void add_longest(struct pmp_longest *to, const struct pmp_longest *from,
+			uint64_t window, uint64_t now)
+{
+	pmp_longest_add(to, window, now, pmp_longest_get(from, window, now));
+}
+
 /* What the old counter has of its lock goes to the new one. */
 static void add_wait_times(struct pmp_live_wait_times *to,
 			   const struct pmp_live_wait_times *from, uint64_t now)
 {
 	if (to->longest < from->longest)
 		to->longest = from->longest;
+	if (to->longest_found < from->longest_found)
+		to->longest_found = from->longest_found;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
 		to->delays[i] += from->delays[i];
-		if (i != PMP_WINDOW_START)
-			pmp_longest_add(&to->longest_of[i], pmp_live_window_times[i], now,
-					pmp_longest_get(&from->longest_of[i],
-							pmp_live_window_times[i], now));
+		if (i == PMP_WINDOW_START)
+			continue;
+		add_longest(&to->longest_of[i], &from->longest_of[i],
+			    pmp_live_window_times[i], now);
+		add_longest(&to->longest_found_of[i], &from->longest_found_of[i],
+			    pmp_live_window_times[i], now);
 	}
 }
 

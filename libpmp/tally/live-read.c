@@ -91,6 +91,25 @@ static enum pmp_held held_as(const struct pmp_counted_thread *thread)
 	}
 }
 
+/* The thread that has taken what a thread waits for; it was in the last sample. */
+static size_t taker_of(const struct pmp_live *live, const struct pmp_counted_thread *row)
+{
+	const struct pmp_thread_key key = { .process = row->process, .tid = row->taker };
+	uint32_t id = PMP_INTERN_NONE;
+
+	if (row->taker && row->wait.holder_is == PMP_HOLDER_NONE)
+		id = pmp_intern_find(live->thread_keys, &key, sizeof(key));
+	return id == PMP_INTERN_NONE ? SIZE_MAX : id;
+}
+
+/* Until the end of the last sample of its process; 0: of no time. */
+static uint64_t time_since(const struct pmp_counted_process *process, uint64_t since)
+{
+	uint64_t now = process->last.time + process->last.duration;
+
+	return since && since < now ? now - since : 0;
+}
+
 void pmp_live_thread(const struct pmp_live *live, size_t i,
 		     struct pmp_live_thread *thread)
 {
@@ -126,6 +145,9 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 		.timed = row->wait.flags & PMP_WAIT_TIMED,
 		.deadlocked = row->wait.flags & PMP_WAIT_DEADLOCK,
 		.waited = row->lock == PMP_LOCK_NONE ? 0 : row->seen - row->wait_since,
+		.found = row->lock == PMP_LOCK_NONE ? 0 : row->seen - row->found_since,
+		.taker = taker_of(live, row),
+		.taken = time_since(process, row->taken_after),
 	};
 
 	memcpy(all.args, row->args, sizeof(all.args));
@@ -164,7 +186,8 @@ void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window win
 
 	if (row->wait != PMP_INTERN_NONE) {
 		all.delay = live->waits[row->wait].delays[window];
-		all.longest = pmp_live_longest(live, row->wait, window);
+		all.longest = pmp_live_longest(live, row->wait, window, false);
+		all.longest_found = pmp_live_longest(live, row->wait, window, true);
 	}
 	pmp_sized_give(counter, &all, sizeof(all));
 }

@@ -13,6 +13,7 @@
 #include "tally/lock-table.h"
 #include "tally/longest.h"
 #include "tally/sample-locks.h"
+#include "tally/wait-history.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,6 +53,10 @@ struct pmp_counted_thread {
 	uint32_t holder;     /* thread that it waits for, or PMP_INTERN_NONE */
 	uint32_t behind;     /* threads that wait for this one, directly or not */
 	uint64_t wait_since; /* time of the first sample with this wait */
+	/* Inferred from several samples, see tally/wait-history.h. */
+	uint64_t found_since; /* all samples since then have found this wait */
+	pid_t taker;	      /* who has taken the lock, and after which time; or 0 */
+	uint64_t taken_after;
 	uint64_t runs;
 	uint64_t args[6];
 	uint64_t cpu;
@@ -72,8 +77,10 @@ struct pmp_counted_counter {
 /* Of a counter with a lock: few have one. */
 struct pmp_live_wait_times {
 	uint64_t delays[PMP_WINDOW_COUNT]; /* ns between samples that it waited for */
-	uint64_t longest;		   /* ns of one wait, since the start */
-	struct pmp_longest longest_of[PMP_WINDOW_COUNT];
+	/* ns of one wait, since the start; found: as all samples have found it. */
+	uint64_t longest, longest_found;
+	struct pmp_longest longest_of[PMP_WINDOW_COUNT],
+		longest_found_of[PMP_WINDOW_COUNT];
 };
 
 /* What a process, a thread or a counter is known by. */
@@ -128,7 +135,9 @@ struct pmp_live {
 	size_t wait_count, wait_capacity;
 	struct pmp_locks *locks;	      /* that threads have waited for */
 	struct pmp_sample_locks sample_locks; /* of the current sample */
-	struct pmp_live_peers *peers;	      /* of the processes that have any */
+	struct pmp_wait_histories histories;
+	const struct pmp_wait_history *history; /* of its process */
+	struct pmp_live_peers *peers;		/* of the processes that have any */
 	size_t peer_count, peer_capacity;
 	uint32_t *rows; /* its threads */
 	size_t rows_capacity;
@@ -152,9 +161,10 @@ uint32_t pmp_live_find_process(struct pmp_live *live, const struct pmp_process_k
 uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key *key);
 uint32_t pmp_live_find_counter(struct pmp_live *live,
 			       const struct pmp_counted_counter *like);
-/* The longest wait of those that a counter has, in ns. */
+/* The longest wait of those that a counter has, in ns; found: as all samples have found
+ * it. */
 uint64_t pmp_live_longest(const struct pmp_live *live, uint32_t wait,
-			  enum pmp_window window);
+			  enum pmp_window window, bool found);
 /* Of a thread: locations are those of all frames of its sample. */
 uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thread,
 			     const pmp_location *locations);

@@ -125,6 +125,7 @@ static bool find_lock(struct pmp_live *live, size_t i, uint32_t *number)
 	if (!pmp_sample_locks_get(&live->sample_locks, i, &lock))
 		return true;
 	lock.holder_is = lock.absent = 0;
+	lock.free_as = 0;
 	lock.holder = 0;
 	lock.holder_name = "";
 	/* Each file has a row; of the others all of a kind are one. */
@@ -132,6 +133,20 @@ static bool find_lock(struct pmp_live *live, size_t i, uint32_t *number)
 		lock.address = live->sample_locks.sample->threads[i].wait.object;
 	*number = pmp_locks_add(live->locks, &lock);
 	return *number != PMP_LOCK_NONE;
+}
+
+/* What several samples say of the wait of thread i. */
+static void infer(struct pmp_live *live, struct pmp_counted_thread *thread, size_t i,
+		  uint64_t time)
+{
+	const struct pmp_past_wait *past =
+		pmp_wait_history_near(live->history, thread->tid, i);
+	const struct pmp_taken_lock *taken =
+		pmp_wait_history_taken(live->history, thread->tid);
+
+	thread->found_since = past && past->kind ? past->since : time;
+	thread->taker = taken ? taken->taker : 0;
+	thread->taken_after = taken ? taken->after : 0;
 }
 
 bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t time)
@@ -161,25 +176,32 @@ bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t 
 	thread->runs = now->runs;
 	thread->holder = PMP_INTERN_NONE;
 	thread->behind = 0;
+	infer(live, thread, i, time);
 	return true;
 }
 
 void pmp_live_count_wait(struct pmp_live *live, const struct pmp_counted_counter *counter,
 			 uint64_t passed, uint64_t time)
 {
+	const struct pmp_counted_thread *thread = &live->threads[counter->thread];
 	struct pmp_live_wait_times *wait;
-	uint64_t waited = time - live->threads[counter->thread].wait_since;
+	uint64_t waited = time - thread->wait_since, found = time - thread->found_since;
 
 	if (counter->wait == PMP_INTERN_NONE)
 		return;
 	wait = &live->waits[counter->wait];
 	if (wait->longest < waited)
 		wait->longest = waited;
+	if (wait->longest_found < found)
+		wait->longest_found = found;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
 		wait->delays[i] += passed;
-		if (i != PMP_WINDOW_START)
-			pmp_longest_add(&wait->longest_of[i], pmp_live_window_times[i],
-					time, waited);
+		if (i == PMP_WINDOW_START)
+			continue;
+		pmp_longest_add(&wait->longest_of[i], pmp_live_window_times[i], time,
+				waited);
+		pmp_longest_add(&wait->longest_found_of[i], pmp_live_window_times[i],
+				time, found);
 	}
 }
 

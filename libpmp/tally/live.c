@@ -62,6 +62,7 @@ void pmp_live_free(struct pmp_live *live)
 	pmp_intern_free(live->calls);
 	pmp_locks_free(live->locks);
 	pmp_sample_locks_free(&live->sample_locks);
+	pmp_wait_histories_free(&live->histories);
 	pmp_live_drop_peers(live, NULL);
 	free(live->peers);
 	free(live->processes);
@@ -182,13 +183,14 @@ uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thr
 }
 
 uint64_t pmp_live_longest(const struct pmp_live *live, uint32_t wait,
-			  enum pmp_window window)
+			  enum pmp_window window, bool found)
 {
 	const struct pmp_live_wait_times *counted = &live->waits[wait];
 
 	if (window == PMP_WINDOW_START)
-		return counted->longest;
-	return pmp_longest_get(&counted->longest_of[window],
+		return found ? counted->longest_found : counted->longest;
+	return pmp_longest_get(found ? &counted->longest_found_of[window]
+				     : &counted->longest_of[window],
 			       pmp_live_window_times[window], live->info.time);
 }
 

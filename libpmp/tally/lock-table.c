@@ -52,7 +52,6 @@ static const char *find_name(struct pmp_locks *locks, const char *name, bool add
 static bool make_key(struct pmp_locks *locks, struct pmp_lock *lock, bool add)
 {
 	lock->unused = 0;
-	lock->unused_too = 0;
 	lock->holder_name = find_name(locks, lock->holder_name, add);
 	lock->text = find_name(locks, lock->text, add);
 	return lock->holder_name && lock->text;

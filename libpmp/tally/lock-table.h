@@ -28,7 +28,7 @@ struct pmp_lock {
 	const char *holder_name; /* of the thread; raw, "": not known */
 	const char *text;	 /* of a saved profile: its kind and name; else "" */
 	struct pmp_located_object object;
-	uint32_t unused_too;
+	uint32_t free_as; /* of a futex: PMP_WORD_FREE_ flags */
 };
 
 struct pmp_locks;

@@ -18,7 +18,9 @@
 #include "base/syscalls.h"
 #include "tally/cpu-time.h"
 #include "tally/evict.h"
+#include "tally/group-times.h"
 #include "tally/histogram.h"
+#include "tally/history.h"
 #include "tally/live.h"
 #include "tally/sample-locks.h"
 #include "tally/snapshot.h"
@@ -50,6 +52,8 @@ struct pmp_profile {
 	size_t location_capacity;
 	struct known_thread *known; /* its threads */
 	size_t known_capacity;
+	struct pmp_history_find *finds; /* the same for the history, if there is one */
+	size_t find_capacity;
 	struct pmp_sample_locks locks; /* that they wait for */
 	struct pmp_thread_cache *cache;
 	struct pmp_profile_info info;
@@ -58,10 +62,12 @@ struct pmp_profile {
 	struct pmp_cpu_time *times;
 	struct pmp_timeline *timeline; /* of options.times, or NULL */
 	struct pmp_histogram stops;
-	struct pmp_kept_snapshot snapshot;
-	struct pmp_live *live; /* of options.live */
-	uint64_t trigger;      /* bytes in use at which stacks are evicted */
-	uint64_t sweeps;       /* of locations, see sweep() */
+	struct pmp_snapshots snapshots;
+	struct pmp_live *live;	       /* of options.live */
+	struct pmp_history *history;   /* of options.history */
+	struct pmp_group_sums *groups; /* likewise; of windows: if they are wanted */
+	uint64_t trigger;	       /* bytes in use at which stacks are evicted */
+	uint64_t sweeps;	       /* of locations, see sweep() */
 };
 
 /* ---- a profile ------------------------------------------------------------ */
@@ -94,12 +100,18 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		new->timeline = pmp_timeline_new();
 	if (new->options.live)
 		new->live = pmp_live_new();
+	if (new->options.history) {
+		new->history =
+			pmp_history_new(new->options.history, new->options.history_time);
+		new->groups = pmp_group_sums_new();
+	}
 	new->times = pmp_cpu_time_new(new->options.by_thread || counts_details(new));
 	if (!pmp_entries_init(&new->entries, new->options.by_thread, counts_details(new),
 			      new->options.waits) ||
 	    !new->times || !new->cache || (new->options.times && !new->timeline) ||
-	    (new->options.live && !new->live) || !new->command || !new->host ||
-	    !new->type || !new->unit) {
+	    (new->options.live && !new->live) ||
+	    (new->options.history && (!new->history || !new->groups)) || !new->command ||
+	    !new->host || !new->type || !new->unit) {
 		pmp_profile_free(new);
 		return pmp_error_nomem(err, "making a profile");
 	}
@@ -121,12 +133,15 @@ void pmp_profile_free(struct pmp_profile *profile)
 	if (profile->attached)
 		pmp_symbolizer_detach(profile->symbolizer);
 	pmp_live_free(profile->live);
-	pmp_snapshot_free(&profile->snapshot);
+	pmp_history_free(profile->history);
+	pmp_group_sums_free(profile->groups);
+	pmp_snapshots_free(&profile->snapshots);
 	free(profile->locations);
 	pmp_entries_free(&profile->entries);
 	pmp_cpu_time_free(profile->times);
 	pmp_thread_cache_free(profile->cache);
 	free(profile->known);
+	free(profile->finds);
 	pmp_sample_locks_free(&profile->locks);
 	pmp_timeline_free(profile->timeline);
 	free(profile->command);
@@ -251,6 +266,24 @@ static void count_evicted(struct pmp_profile *profile, const bool *stays)
 	}
 }
 
+/* Windows show what is in the past: that stays rather than what was counted before. */
+static int choose(const struct pmp_profile *profile, bool *stays)
+{
+	const struct pmp_entries *entries = &profile->entries;
+	uint64_t *recent = NULL;
+	int code;
+
+	if (profile->history) {
+		recent = calloc(entries->count + 1, sizeof(*recent));
+		if (!recent)
+			return PMP_ENOMEM;
+		pmp_history_count(profile->history, recent);
+	}
+	code = pmp_evict_choose(entries->all, entries->count, recent, stays);
+	free(recent);
+	return code;
+}
+
 /* Make the entries again without those that are counted least. On failure all is as
  * before. */
 static int evict(struct pmp_profile *profile)
@@ -262,7 +295,7 @@ static int evict(struct pmp_profile *profile)
 
 	if (pmp_entries_init(&new, old->by_thread, old->details, old->locks) && stays &&
 	    numbers && !pmp_cpu_time_settle(profile->times, old) &&
-	    !pmp_evict_choose(old->all, old->count, stays))
+	    !choose(profile, stays))
 		code = count_again(&new, old, stays, numbers);
 	if (code) {
 		pmp_entries_free(&new);
@@ -274,6 +307,10 @@ static int evict(struct pmp_profile *profile)
 		pmp_cpu_time_renumber(profile->times, numbers);
 		if (profile->timeline)
 			pmp_timeline_renumber(profile->timeline, numbers);
+		if (profile->history)
+			pmp_history_renumber(profile->history, numbers);
+		if (profile->groups)
+			pmp_group_sums_renumber(profile->groups);
 	}
 	free(stays);
 	free(numbers);
@@ -300,6 +337,7 @@ static void sweep(struct pmp_profile *profile)
 		return;
 	for (size_t i = 0; i < profile->entries.count; i++)
 		mark_entry(&profile->entries.all[i], used);
+	pmp_snapshots_mark(&profile->snapshots, used);
 	if (profile->live)
 		pmp_live_mark(profile->live, used);
 	if (pmp_symbolizer_gc(profile->symbolizer, used) && profile->live)
@@ -381,6 +419,13 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 	return pmp_entries_count(&profile->entries, &entry);
 }
 
+static enum pmp_change_weight weight_of(uint64_t running)
+{
+	if (running <= 1)
+		return running ? PMP_WEIGHT_READY : PMP_WEIGHT_NONE;
+	return PMP_WEIGHT_PROCESSOR;
+}
+
 static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sample,
 			size_t i)
 {
@@ -396,8 +441,9 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 		.waits = profile->options.waits ? &waits : NULL,
 	};
 	uint32_t id = known->entry;
+	uint64_t cpu;
 
-	if (pmp_cpu_time_take(profile->times, thread, &times.wall))
+	if (pmp_cpu_time_take(profile->times, thread, &times.wall, &cpu))
 		return PMP_ENOMEM;
 	if (id != PMP_ENTRY_NONE)
 		pmp_entry_add(&profile->entries.all[id], &times);
@@ -407,6 +453,15 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 		return PMP_ENOMEM;
 	known->entry = id;
 	known->wall = times.wall;
+	if (profile->history)
+		profile->finds[i] = (struct pmp_history_find){
+			.entry = id,
+			.weight = weight_of(times.running),
+			.begins = waits.contentions,
+			.wall = times.wall,
+			.cpu = cpu,
+			.root = PMP_NO_ROOT,
+		};
 	pmp_cpu_time_found(profile->times, id);
 	pmp_thread_cache_put(profile->cache, thread, id);
 	if (!profile->timeline)
@@ -429,6 +484,8 @@ static void charge_holders(struct pmp_profile *profile, const struct pmp_sample 
 		root = pmp_sample_locks_root(&profile->locks, i);
 		if (root == PMP_NO_HOLDER)
 			continue;
+		if (profile->history)
+			profile->finds[i].root = root;
 		held = profile->entries.all[profile->known[root].entry].waits;
 		held->held_contentions =
 			pmp_count_sum(held->held_contentions, !known->waits_on);
@@ -454,6 +511,28 @@ static void count_losses(struct pmp_profile *profile, const struct pmp_thread *t
 	pmp_histogram_add(&profile->stops, thread->stopped);
 }
 
+static int begin_history(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	if (PMP_RESERVE(&profile->finds, &profile->find_capacity, sample->thread_count))
+		return PMP_ENOMEM;
+	return pmp_history_begin(profile->history, sample);
+}
+
+/* Take over a text that was not known. */
+static int learn(char **text, const char *from)
+{
+	char *copy;
+
+	if (**text || !from || !*from)
+		return 0;
+	copy = strdup(from);
+	if (!copy)
+		return PMP_ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
 /* ---- the interface -------------------------------------------------------- */
 
 int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
@@ -466,15 +545,17 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 				     "sample of process %d contradicts itself",
 				     (int)sample->pid);
 	if (keep_bounded(profile, true) || locate_frames(profile, sample) ||
+	    (sample->crash.is && learn(&profile->command, sample->crash.args)) ||
 	    (profile->options.keep_snapshot &&
-	     pmp_snapshot_keep(&profile->snapshot, sample, profile->locations,
-			       profile->symbolizer)) ||
+	     pmp_snapshots_keep(&profile->snapshots, sample, profile->locations,
+				profile->symbolizer)) ||
 	    (profile->options.waits &&
 	     pmp_sample_locks_start(&profile->locks, sample, profile->symbolizer,
 				    counts_details(profile))) ||
 	    pmp_cpu_time_begin(profile->times, &profile->entries, sample) ||
 	    (profile->timeline &&
 	     pmp_timeline_begin(profile->timeline, sample->pid, sample->time)) ||
+	    (profile->history && begin_history(profile, sample)) ||
 	    (profile->live && pmp_live_add(profile->live, sample, profile->locations,
 					   profile->symbolizer)))
 		return pmp_error_nomem(err, "counting a sample");
@@ -485,6 +566,12 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	}
 	if (profile->options.waits)
 		charge_holders(profile, sample);
+	if (profile->history &&
+	    pmp_group_sums_add(profile->groups, &profile->entries, sample->pid,
+			       profile->finds, sample->thread_count))
+		return pmp_error_nomem(err, "counting a sample");
+	if (profile->history)
+		pmp_history_add(profile->history, sample, profile->finds);
 	if (!info->samples++) {
 		info->first_time = sample->time;
 		profile->metadata.realtime = sample->realtime;
@@ -499,8 +586,13 @@ void pmp_profile_forget(struct pmp_profile *profile, pid_t pid)
 {
 	pmp_thread_cache_forget(profile->cache, pid);
 	pmp_cpu_time_forget(profile->times, pid);
+	pmp_snapshots_forget(&profile->snapshots, pid);
 	if (profile->live)
 		pmp_live_forget(profile->live, pid);
+	if (profile->history)
+		pmp_history_forget(profile->history, pid);
+	if (profile->groups)
+		pmp_group_sums_forget(profile->groups, pid);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -519,6 +611,11 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 	all.stopped_p99 = larger(pmp_histogram_percentile(&profile->stops, 99),
 				 profile->joined.stopped_p99);
 	pmp_sized_give(info, &all, sizeof(all));
+}
+
+uint64_t pmp_profile_stops_within(const struct pmp_profile *profile, uint64_t time)
+{
+	return pmp_histogram_within(&profile->stops, time);
 }
 
 const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile)
@@ -541,9 +638,10 @@ int pmp_profile_divide_cpu(struct pmp_profile *profile)
 	return pmp_cpu_time_divide(profile->times, &profile->entries) ? PMP_ENOMEM : 0;
 }
 
-const struct pmp_snapshot *pmp_profile_snapshot(const struct pmp_profile *profile)
+const struct pmp_snapshot *pmp_profile_snapshot(const struct pmp_profile *profile,
+						pid_t pid)
 {
-	return profile->snapshot.public.number ? &profile->snapshot.public : NULL;
+	return pmp_snapshots_get(&profile->snapshots, pid);
 }
 
 const struct pmp_run *pmp_profile_runs(const struct pmp_profile *profile, size_t *count)
@@ -560,6 +658,42 @@ const struct pmp_profile_options *pmp_profile_options(const struct pmp_profile *
 uint64_t pmp_profile_sweeps(const struct pmp_profile *profile)
 {
 	return profile->sweeps;
+}
+
+struct pmp_profile_parts pmp_profile_parts(struct pmp_profile *profile)
+{
+	return (struct pmp_profile_parts){
+		.entries = &profile->entries,
+		.times = profile->times,
+		.timeline = profile->timeline,
+		.stops = &profile->stops,
+		.info = &profile->info,
+		.metadata = &profile->metadata,
+	};
+}
+
+int pmp_profile_sum_groups(struct pmp_profile *profile)
+{
+	profile->groups = pmp_group_sums_new();
+	if (!profile->groups || pmp_profile_divide_cpu(profile))
+		return PMP_ENOMEM;
+	return pmp_group_sums_add_entries(profile->groups, &profile->entries);
+}
+
+size_t pmp_profile_group_count(const struct pmp_profile *profile)
+{
+	return profile->groups ? pmp_group_sums_count(profile->groups) : 0;
+}
+
+void pmp_profile_group(const struct pmp_profile *profile, size_t i,
+		       struct pmp_group_times *times)
+{
+	pmp_sized_give(times, pmp_group_sums_get(profile->groups, i), sizeof(*times));
+}
+
+const struct pmp_history *pmp_profile_past(const struct pmp_profile *profile)
+{
+	return profile->history;
 }
 
 struct pmp_symbolizer *pmp_profile_symbolizer(struct pmp_profile *profile)
@@ -592,21 +726,6 @@ void pmp_profile_describe(const struct pmp_profile *profile,
 	all.type = known.sample_type.type;
 	all.unit = known.sample_type.unit;
 	pmp_sized_give(metadata, &all, sizeof(all));
-}
-
-/* Take over a text that was not known. */
-static int learn(char **text, const char *from)
-{
-	char *copy;
-
-	if (**text || !from || !*from)
-		return 0;
-	copy = strdup(from);
-	if (!copy)
-		return PMP_ENOMEM;
-	free(*text);
-	*text = copy;
-	return 0;
 }
 
 int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,

@@ -21,9 +21,10 @@ size_t pmp_profile_entry_count(const struct pmp_profile *profile);
 /* Borrowed until the next pmp_profile_add(). */
 const struct pmp_entry *pmp_profile_entry(const struct pmp_profile *profile, size_t i);
 
-/* The last sample. NULL without options.keep_snapshot and before the first one; borrowed
- * until the next pmp_profile_add(). */
-const struct pmp_snapshot *pmp_profile_snapshot(const struct pmp_profile *profile);
+/* The last sample of a process, or with 0 of any. NULL without options.keep_snapshot and
+ * before the first one; borrowed until the next pmp_profile_add(). */
+const struct pmp_snapshot *pmp_profile_snapshot(const struct pmp_profile *profile,
+						pid_t pid);
 
 /* options.times: when threads were found with which entry. NULL: not kept, or too
  * many. Borrowed until the next pmp_profile_add(). */
@@ -51,6 +52,23 @@ struct pmp_metadata {
 };
 void pmp_profile_metadata(const struct pmp_profile *profile,
 			  struct pmp_metadata *metadata);
+
+/* ---- for windows of the past ---------------------------------------------- */
+
+/* What a profile is made of; its timeline is NULL without options.times. */
+struct pmp_profile_parts {
+	struct pmp_entries *entries;
+	struct pmp_cpu_time *times;
+	struct pmp_timeline *timeline;
+	struct pmp_histogram *stops;
+	struct pmp_profile_info *info;
+	struct pmp_metadata *metadata;
+};
+struct pmp_profile_parts pmp_profile_parts(struct pmp_profile *profile);
+/* Sum up the times of its groups, of what has been counted. 0 or PMP_ENOMEM. */
+int pmp_profile_sum_groups(struct pmp_profile *profile);
+/* NULL without options.history. */
+const struct pmp_history *pmp_profile_past(const struct pmp_profile *profile);
 
 /* ---- for the reader of saved profiles ------------------------------------ */
 

@@ -91,6 +91,13 @@ static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
 		lock->object.stack_of = 0;
 }
 
+/* A thread that waits by the value that is there still was not woken: nothing has been
+ * released. Most futexes that are no locks are like that. */
+static uint32_t free_as(const struct pmp_wait *wait)
+{
+	return wait->words.flags & PMP_WORD_SAME ? 0 : pmp_words_free_as(&wait->words);
+}
+
 bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i, struct pmp_lock *lock)
 {
 	const struct pmp_wait *wait = &locks->sample->threads[i].wait;
@@ -106,6 +113,7 @@ bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i, struct pmp_l
 		.holder_name = "",
 		.text = "",
 		.object = { .location = PMP_LOCATION_NONE },
+		.free_as = free_as(wait),
 	};
 	locate(locks, wait, lock);
 	if (holder != PMP_NO_HOLDER) {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The last sample; it is copied, as it ends with the next one. */
+/* The last samples; each is copied, as it ends with the next one. */
 #include "tally/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-
-#define HISTORIES_MAX 64 /* processes; of more those that were seen last */
 
 void pmp_thread_terminate(struct pmp_thread *thread)
 {
@@ -54,35 +52,13 @@ static void locate_objects(struct pmp_kept_snapshot *snapshot,
 	}
 }
 
-/* That of its process, which may have none yet; NULL: no memory. */
-static struct pmp_wait_history *history_of(struct pmp_kept_snapshot *snapshot, pid_t pid)
-{
-	struct pmp_wait_history *oldest = snapshot->histories;
-
-	for (size_t i = 0; i < snapshot->history_count; i++) {
-		if (snapshot->histories[i].pid == pid)
-			return &snapshot->histories[i];
-		if (snapshot->histories[i].time < oldest->time)
-			oldest = &snapshot->histories[i];
-	}
-	if (snapshot->history_count < HISTORIES_MAX) {
-		if (PMP_RESERVE(&snapshot->histories, &snapshot->history_capacity,
-				snapshot->history_count + 1))
-			return NULL;
-		oldest = &snapshot->histories[snapshot->history_count++];
-	} else {
-		pmp_wait_history_free(oldest);
-	}
-	*oldest = (struct pmp_wait_history){ .pid = pid };
-	return oldest;
-}
-
 static int infer_from_history(struct pmp_kept_snapshot *snapshot,
 			      const struct pmp_sample *sample)
 {
-	struct pmp_wait_history *history = history_of(snapshot, sample->pid);
+	const struct pmp_wait_history *history =
+		pmp_wait_histories_add(&snapshot->histories, sample);
 
-	if (!history || pmp_wait_history_add(history, sample))
+	if (!history)
 		return PMP_ENOMEM;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
@@ -126,8 +102,8 @@ static int keep_outsides(struct pmp_kept_snapshot *snapshot,
 
 /* ---- the sample ------------------------------------------------------------ */
 
-int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sample,
-		      const pmp_location *locations, struct pmp_symbolizer *symbolizer)
+static int keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sample,
+		const pmp_location *locations, struct pmp_symbolizer *symbolizer)
 {
 	size_t threads = sample->thread_count, frames = sample->frame_count;
 
@@ -164,16 +140,16 @@ int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sampl
 	qsort(snapshot->rows, threads, sizeof(*snapshot->rows), compare_rows);
 	memcpy(snapshot->name, sample->name, sizeof(snapshot->name));
 	snapshot->name[sizeof(snapshot->name) - 1] = '\0';
-	snapshot->public.number++;
 	snapshot->public.info.size = sizeof(snapshot->public.info);
 	pmp_sample_info(sample, &snapshot->public.info);
 	snapshot->public.info.name = snapshot->name;
 	snapshot->public.rows = snapshot->rows;
 	snapshot->public.row_count = threads;
+	snapshot->public.crash = sample->crash;
 	return 0;
 }
 
-void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot)
+static void free_kept(struct pmp_kept_snapshot *snapshot)
 {
 	free(snapshot->threads);
 	free(snapshot->frames);
@@ -182,7 +158,127 @@ void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot)
 	pmp_locator_free(&snapshot->locator);
 	free(snapshot->outsides);
 	free(snapshot->others);
-	for (size_t i = 0; i < snapshot->history_count; i++)
-		pmp_wait_history_free(&snapshot->histories[i]);
-	free(snapshot->histories);
+	pmp_wait_histories_free(&snapshot->histories);
+	free(snapshot);
+}
+
+/* ---- of several processes ---------------------------------------------------- */
+
+static size_t place_of(const struct pmp_snapshots *snapshots, pid_t pid)
+{
+	size_t low = 0, high = snapshots->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snapshots->all[middle]->public.info.pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct pmp_kept_snapshot *find(const struct pmp_snapshots *snapshots, pid_t pid)
+{
+	size_t i = place_of(snapshots, pid);
+
+	return i < snapshots->count && snapshots->all[i]->public.info.pid == pid
+		       ? snapshots->all[i]
+		       : NULL;
+}
+
+static struct pmp_kept_snapshot *add(struct pmp_snapshots *snapshots, pid_t pid)
+{
+	struct pmp_kept_snapshot *new;
+	size_t i = place_of(snapshots, pid);
+
+	if (PMP_RESERVE(&snapshots->all, &snapshots->capacity, snapshots->count + 1))
+		return NULL;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return NULL;
+	new->public.info.pid = pid;
+	memmove(snapshots->all + i + 1, snapshots->all + i,
+		(snapshots->count++ - i) * sizeof(*snapshots->all));
+	snapshots->all[i] = new;
+	return new;
+}
+
+static void drop(struct pmp_snapshots *snapshots, struct pmp_kept_snapshot *dropped)
+{
+	size_t i = place_of(snapshots, dropped->public.info.pid);
+
+	memmove(snapshots->all + i, snapshots->all + i + 1,
+		(--snapshots->count - i) * sizeof(*snapshots->all));
+	free_kept(dropped);
+}
+
+int pmp_snapshots_keep(struct pmp_snapshots *snapshots, const struct pmp_sample *sample,
+		       const pmp_location *locations, struct pmp_symbolizer *symbolizer)
+{
+	struct pmp_kept_snapshot *last = snapshots->last;
+	struct pmp_kept_snapshot *kept = find(snapshots, sample->pid);
+
+	if (last && last->ended) {
+		snapshots->last = NULL;
+		kept = last == kept ? NULL : kept;
+		drop(snapshots, last);
+	}
+	if (!kept)
+		kept = add(snapshots, sample->pid);
+	if (!kept || keep(kept, sample, locations, symbolizer))
+		return PMP_ENOMEM;
+	kept->public.number = ++snapshots->number;
+	snapshots->last = kept;
+	return 0;
+}
+
+const struct pmp_snapshot *pmp_snapshots_get(const struct pmp_snapshots *snapshots,
+					     pid_t pid)
+{
+	const struct pmp_kept_snapshot *kept =
+		pid ? find(snapshots, pid) : snapshots->last;
+
+	return kept && kept->public.number ? &kept->public : NULL;
+}
+
+void pmp_snapshots_forget(struct pmp_snapshots *snapshots, pid_t pid)
+{
+	struct pmp_kept_snapshot *kept = find(snapshots, pid);
+
+	if (!kept)
+		return;
+	kept->ended = true;
+	if (kept != snapshots->last)
+		drop(snapshots, kept);
+}
+
+static void mark(const struct pmp_located_object *object, bool *used)
+{
+	if (object->location != PMP_LOCATION_NONE)
+		used[object->location] = true;
+}
+
+void pmp_snapshots_mark(const struct pmp_snapshots *snapshots, bool *used)
+{
+	for (size_t i = 0; i < snapshots->count; i++) {
+		const struct pmp_snapshot *snapshot = &snapshots->all[i]->public;
+
+		for (size_t k = 0; k < snapshot->row_count; k++) {
+			const struct pmp_row *row = &snapshot->rows[k];
+
+			for (size_t j = 0; j < row->found_count; j++)
+				used[row->found[j]] = true;
+			mark(&row->object, used);
+			mark(&row->parked, used);
+		}
+	}
+}
+
+void pmp_snapshots_free(struct pmp_snapshots *snapshots)
+{
+	for (size_t i = 0; i < snapshots->count; i++)
+		free_kept(snapshots->all[i]);
+	free(snapshots->all);
 }

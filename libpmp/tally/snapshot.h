@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The last sample, thread by thread, for writers of snapshots. */
+/* The last sample of each process, thread by thread, for writers of snapshots. */
 #ifndef PMP_TALLY_SNAPSHOT_H
 #define PMP_TALLY_SNAPSHOT_H
 
@@ -9,6 +9,7 @@
 #include "tally/locate.h"
 #include "tally/wait-history.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pmp_row {
@@ -27,7 +28,7 @@ struct pmp_row {
 };
 
 struct pmp_snapshot {
-	uint64_t number; /* 1, 2, ... */
+	uint64_t number; /* 1, 2, ... of all processes */
 	struct pmp_sample_info info;
 	const struct pmp_row *rows; /* ascending tid */
 	size_t row_count;
@@ -36,11 +37,13 @@ struct pmp_snapshot {
 	const struct pmp_other *others;
 	size_t hidden;
 	bool walk_cut;
+	struct pmp_crash crash; /* of a core file */
 };
 
-/* What pmp_snapshot points to; it outlives the sample. Zero it; number 0: there was none. */
+/* What pmp_snapshot points to; it outlives the sample. */
 struct pmp_kept_snapshot {
 	struct pmp_snapshot public;
+	bool ended; /* the process has */
 	char name[PMP_NAME_SIZE];
 	struct pmp_thread *threads;
 	struct pmp_raw_frame *frames;
@@ -51,16 +54,30 @@ struct pmp_kept_snapshot {
 	struct pmp_outside *outsides;
 	struct pmp_other *others;
 	size_t outside_capacity, other_capacity;
-	struct pmp_wait_history *histories; /* of the last processes */
-	size_t history_count, history_capacity;
+	struct pmp_wait_histories histories;
+};
+
+/* Of each process that is sampled one, and the last of all. Zero it. */
+struct pmp_snapshots {
+	struct pmp_kept_snapshot **all; /* ascending pid */
+	size_t count, capacity;
+	struct pmp_kept_snapshot *last; /* NULL: there was none */
+	uint64_t number;
 };
 
 /* Take a sample over, all of which is copied; locations are those of its frames, and the
  * symbolizer locates what its threads wait for. 0 or PMP_ENOMEM. */
-int pmp_snapshot_keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sample,
-		      const pmp_location *locations, struct pmp_symbolizer *symbolizer);
-/* Free what it has. */
-void pmp_snapshot_free(struct pmp_kept_snapshot *snapshot);
+int pmp_snapshots_keep(struct pmp_snapshots *snapshots, const struct pmp_sample *sample,
+		       const pmp_location *locations, struct pmp_symbolizer *symbolizer);
+/* Of a process, or with 0 the last one; NULL: there is none. */
+const struct pmp_snapshot *pmp_snapshots_get(const struct pmp_snapshots *snapshots,
+					     pid_t pid);
+/* A process has ended. If its snapshot is the last one it stays until there is another. */
+void pmp_snapshots_forget(struct pmp_snapshots *snapshots, pid_t pid);
+/* Set used[] for each location that one of them has. */
+void pmp_snapshots_mark(const struct pmp_snapshots *snapshots, bool *used);
+/* Free what there is. */
+void pmp_snapshots_free(struct pmp_snapshots *snapshots);
 
 /* What its thread waits for outside of its memory; NULL: nothing that is known. */
 static inline const struct pmp_outside *

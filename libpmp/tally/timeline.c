@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "libpmp.h"
 
+#define NO_RUN UINT32_MAX
 #define RUNS_MAX ((size_t)4 << 20) /* 160 MiB */
 
 struct timeline_key {
@@ -82,41 +83,73 @@ int pmp_timeline_begin(struct pmp_timeline *timeline, pid_t pid, uint64_t time)
 	return 0;
 }
 
-int pmp_timeline_add(struct pmp_timeline *timeline, pid_t tid, uint32_t entry)
+/* There is room for it. */
+static int append(struct pmp_timeline *timeline, uint32_t thread,
+		  const struct pmp_run *run, bool absent)
 {
-	struct pmp_run *last = NULL;
-	bool new, absent;
-	uint32_t thread;
-
-	if (timeline->full)
-		return 0;
-	if (PMP_RESERVE(&timeline->runs, &timeline->capacity, timeline->count + 1))
-		return PMP_ENOMEM;
-	thread = number_of(timeline, tid, &new);
-	if (thread == PMP_INTERN_NONE)
-		return PMP_ENOMEM;
-	if (!new)
-		last = &timeline->runs[timeline->latest[thread]];
-	absent = last && timeline->sample - last->sample > 1;
-	if (last && last->entry == entry && !absent) {
-		last->last = timeline->time;
-		last->sample = timeline->sample;
-		return 0;
-	}
 	if (timeline->count >= RUNS_MAX) {
 		timeline->full = true;
 		return 0;
 	}
 	timeline->latest[thread] = (uint32_t)timeline->count;
-	timeline->runs[timeline->count++] = (struct pmp_run){
+	timeline->runs[timeline->count] = *run;
+	timeline->runs[timeline->count].thread = thread;
+	timeline->runs[timeline->count++].absent = absent;
+	return 0;
+}
+
+/* The number of a thread, or PMP_INTERN_NONE: no memory. */
+static uint32_t number_of_thread(struct pmp_timeline *timeline, pid_t pid, pid_t tid)
+{
+	uint32_t thread;
+	bool new;
+
+	timeline->pid = pid;
+	thread = number_of(timeline, tid, &new);
+	if (new &&thread != PMP_INTERN_NONE)
+		timeline->latest[thread] = NO_RUN;
+	return thread;
+}
+
+int pmp_timeline_know(struct pmp_timeline *timeline, pid_t pid, pid_t tid)
+{
+	return number_of_thread(timeline, pid, tid) == PMP_INTERN_NONE ? PMP_ENOMEM : 0;
+}
+
+int pmp_timeline_put(struct pmp_timeline *timeline, pid_t pid, pid_t tid,
+		     const struct pmp_run *run, uint32_t samples)
+{
+	struct pmp_run *last = NULL;
+	uint32_t thread;
+	bool absent;
+
+	if (timeline->full)
+		return 0;
+	if (PMP_RESERVE(&timeline->runs, &timeline->capacity, timeline->count + 1))
+		return PMP_ENOMEM;
+	thread = number_of_thread(timeline, pid, tid);
+	if (thread == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	if (timeline->latest[thread] != NO_RUN)
+		last = &timeline->runs[timeline->latest[thread]];
+	absent = last && run->sample - last->sample > samples;
+	if (!last || last->entry != run->entry || absent)
+		return append(timeline, thread, run, absent);
+	last->last = run->last;
+	last->sample = run->sample;
+	return 0;
+}
+
+int pmp_timeline_add(struct pmp_timeline *timeline, pid_t tid, uint32_t entry)
+{
+	const struct pmp_run run = {
 		.entry = entry,
-		.thread = thread,
 		.first = timeline->time,
 		.last = timeline->time,
 		.sample = timeline->sample,
-		.absent = absent,
 	};
-	return 0;
+
+	return pmp_timeline_put(timeline, timeline->pid, tid, &run, 1);
 }
 
 const struct pmp_run *pmp_timeline_runs(const struct pmp_timeline *timeline,

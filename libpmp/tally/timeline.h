@@ -29,9 +29,16 @@ int pmp_timeline_begin(struct pmp_timeline *timeline, pid_t pid, uint64_t time);
 /* A thread of it was found with a stack. 0 or PMP_ENOMEM. Beyond a limit nothing is kept
  * any more. */
 int pmp_timeline_add(struct pmp_timeline *timeline, pid_t tid, uint32_t entry);
+/* A thread gets its number: numbers are in the order in which they are asked for. 0 or
+ * PMP_ENOMEM. */
+int pmp_timeline_know(struct pmp_timeline *timeline, pid_t pid, pid_t tid);
+/* A thread was found so in this many samples of its process, of which the last one has the
+ * number run->sample, after all that was put for it before. 0 or PMP_ENOMEM. */
+int pmp_timeline_put(struct pmp_timeline *timeline, pid_t pid, pid_t tid,
+		     const struct pmp_run *run, uint32_t samples);
 /* Entry i is new[i] from now on. */
 void pmp_timeline_renumber(struct pmp_timeline *timeline, const uint32_t *new);
-/* All runs in the order of their starts; NULL when there were too many. */
+/* All runs, those of each thread in their order; NULL when there were too many. */
 const struct pmp_run *pmp_timeline_runs(const struct pmp_timeline *timeline,
 					size_t *count);
 

@@ -7,6 +7,8 @@
 #include "base/hash.h"
 #include "base/search.h"
 
+#define HISTORIES_MAX 64 /* processes; of more those that were seen last */
+
 /* ---- threads ------------------------------------------------------------------------- */
 
 static int compare_tids(const void *a, const void *b)
@@ -24,6 +26,13 @@ static const struct pmp_past_wait *find(const struct pmp_past_wait *waits, size_
 	return count ? bsearch(&key, waits, count, sizeof(key), compare_tids) : NULL;
 }
 
+/* Mostly the threads are the same ones, in the same order. */
+static const struct pmp_past_wait *find_near(const struct pmp_past_wait *waits,
+					     size_t count, pid_t tid, size_t at)
+{
+	return at < count && waits[at].tid == tid ? &waits[at] : find(waits, count, tid);
+}
+
 static uint64_t hash_stack(const struct pmp_sample *sample,
 			   const struct pmp_thread *thread)
 {
@@ -32,6 +41,12 @@ static uint64_t hash_stack(const struct pmp_sample *sample,
 	for (size_t i = 0; i < thread->frame_count; i++)
 		hash = pmp_hash(hash ^ sample->frames[thread->frame + i].pc);
 	return hash;
+}
+
+static bool is_same_reading(const struct pmp_past_wait *before,
+			    const struct pmp_past_wait *now)
+{
+	return now->reading && before->reading == now->reading;
 }
 
 /* In the same wait as before, by all that is seen of it. */
@@ -47,18 +62,21 @@ static struct pmp_past_wait wait_of(const struct pmp_wait_history *history,
 {
 	const struct pmp_thread *thread = &sample->threads[i];
 	const struct pmp_past_wait *before =
-		find(history->waits, history->count, thread->tid);
+		find_near(history->waits, history->count, thread->tid, i);
 	struct pmp_past_wait now = {
 		.tid = thread->tid,
 		.kind = thread->wait.kind,
 		.timed = thread->wait.flags & PMP_WAIT_TIMED,
 		.unproven = !(thread->wait.flags & PMP_WAIT_PROVEN),
 		.object = thread->wait.object,
-		.stack = thread->wait.kind ? hash_stack(sample, thread) : 0,
 		.reading = thread->reading,
 		.since = sample->time,
 	};
 
+	if (now.kind && before && before->kind && is_same_reading(before, &now))
+		now.stack = before->stack;
+	else if (now.kind)
+		now.stack = hash_stack(sample, thread);
 	if (before && is_same_wait(before, &now))
 		now.since = before->since;
 	return now;
@@ -96,8 +114,7 @@ static bool waits_for(const struct pmp_past_wait *wait, uint64_t object)
 static void look_at(const struct pmp_past_wait *before, const struct pmp_past_wait *now,
 		    struct queue_now *queue)
 {
-	if (now && now->reading && now->reading == before->reading &&
-	    waits_for(now, before->object))
+	if (now && is_same_reading(before, now) && waits_for(now, before->object))
 		queue->asleep++;
 	else if (now && now->reading && now->reading != before->reading &&
 		 !before->timed && !before->unproven && !waits_for(now, before->object)) {
@@ -146,6 +163,17 @@ static int compare_objects(const void *a, const void *b)
 	return (one->tid > other->tid) - (one->tid < other->tid);
 }
 
+/* Capture has threads in the order of their ids. */
+static void sort_waits(struct pmp_past_wait *waits, size_t count)
+{
+	size_t i = 1;
+
+	while (i < count && waits[i - 1].tid < waits[i].tid)
+		i++;
+	if (i < count)
+		qsort(waits, count, sizeof(*waits), compare_tids);
+}
+
 /* Those that waited in the sample before, lock by lock. */
 static size_t sort_queues(struct pmp_wait_history *history)
 {
@@ -173,7 +201,9 @@ static size_t find_takers(const struct pmp_wait_history *history, size_t queued,
 		for (; i < queued && history->queues[i]->object == queue.first->object;
 		     i++)
 			look_at(history->queues[i],
-				find(waits, count, history->queues[i]->tid), &queue);
+				find_near(waits, count, history->queues[i]->tid,
+					  (size_t)(history->queues[i] - history->waits)),
+				&queue);
 		lock = taken_now(history, &queue, waits, count);
 		if (lock.taker)
 			taken[takers++] = lock;
@@ -232,7 +262,7 @@ int pmp_wait_history_add(struct pmp_wait_history *history,
 	}
 	for (size_t i = 0; i < count; i++)
 		history->spare[i] = wait_of(history, sample, i);
-	qsort(history->spare, count, sizeof(*history->spare), compare_tids);
+	sort_waits(history->spare, count);
 	takers = find_takers(history, sort_queues(history), history->spare, count,
 			     history->spare_taken);
 	swap(history, count, takers);
@@ -246,10 +276,17 @@ const struct pmp_past_wait *pmp_wait_history_of(const struct pmp_wait_history *h
 	return find(history->waits, history->count, tid);
 }
 
+const struct pmp_past_wait *pmp_wait_history_near(const struct pmp_wait_history *history,
+						  pid_t tid, size_t at)
+{
+	return find_near(history->waits, history->count, tid, at);
+}
+
 const struct pmp_taken_lock *
 pmp_wait_history_taken(const struct pmp_wait_history *history, pid_t tid)
 {
-	const struct pmp_past_wait *wait = pmp_wait_history_of(history, tid);
+	const struct pmp_past_wait *wait =
+		history->taken_count ? pmp_wait_history_of(history, tid) : NULL;
 
 	return wait && is_queue(wait)
 		       ? find_taken(history->taken, history->taken_count, wait->object)
@@ -264,4 +301,58 @@ void pmp_wait_history_free(struct pmp_wait_history *history)
 	free(history->spare_taken);
 	free(history->queues);
 	*history = (struct pmp_wait_history){ 0 };
+}
+
+/* ---- processes ------------------------------------------------------------------------- */
+
+/* That of a process, which may have none yet; NULL: no memory. */
+static struct pmp_wait_history *history_of(struct pmp_wait_histories *histories,
+					   pid_t pid)
+{
+	struct pmp_wait_history *oldest = histories->items;
+
+	for (size_t i = 0; i < histories->count; i++) {
+		if (histories->items[i].pid == pid)
+			return &histories->items[i];
+		if (histories->items[i].time < oldest->time)
+			oldest = &histories->items[i];
+	}
+	if (histories->count < HISTORIES_MAX) {
+		if (PMP_RESERVE(&histories->items, &histories->capacity,
+				histories->count + 1))
+			return NULL;
+		oldest = &histories->items[histories->count++];
+	} else {
+		pmp_wait_history_free(oldest);
+	}
+	*oldest = (struct pmp_wait_history){ .pid = pid };
+	return oldest;
+}
+
+const struct pmp_wait_history *
+pmp_wait_histories_add(struct pmp_wait_histories *histories,
+		       const struct pmp_sample *sample)
+{
+	struct pmp_wait_history *history = history_of(histories, sample->pid);
+
+	return history && !pmp_wait_history_add(history, sample) ? history : NULL;
+}
+
+void pmp_wait_histories_drop(struct pmp_wait_histories *histories, pid_t pid)
+{
+	for (size_t i = 0; i < histories->count; i++) {
+		if (histories->items[i].pid != pid)
+			continue;
+		pmp_wait_history_free(&histories->items[i]);
+		histories->items[i] = histories->items[--histories->count];
+		return;
+	}
+}
+
+void pmp_wait_histories_free(struct pmp_wait_histories *histories)
+{
+	for (size_t i = 0; i < histories->count; i++)
+		pmp_wait_history_free(&histories->items[i]);
+	free(histories->items);
+	*histories = (struct pmp_wait_histories){ 0 };
 }

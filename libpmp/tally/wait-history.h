@@ -51,6 +51,9 @@ int pmp_wait_history_add(struct pmp_wait_history *history,
 /* What the last sample has of a thread, or NULL. */
 const struct pmp_past_wait *pmp_wait_history_of(const struct pmp_wait_history *history,
 						pid_t tid);
+/* The same of the thread that has probably this index. */
+const struct pmp_past_wait *pmp_wait_history_near(const struct pmp_wait_history *history,
+						  pid_t tid, size_t at);
 /*
  * Who has taken the lock that a thread of the last sample waits for; NULL: not known, or it
  * waits for nothing that can be taken.
@@ -63,5 +66,20 @@ const struct pmp_past_wait *pmp_wait_history_of(const struct pmp_wait_history *h
 const struct pmp_taken_lock *
 pmp_wait_history_taken(const struct pmp_wait_history *history, pid_t tid);
 void pmp_wait_history_free(struct pmp_wait_history *history);
+
+/* One for each process; of very many, those that were seen last. Zero it. */
+struct pmp_wait_histories {
+	struct pmp_wait_history *items;
+	size_t count, capacity;
+};
+
+/* Take up a sample in the history of its process, which is valid until the next call. NULL:
+ * no memory. */
+const struct pmp_wait_history *
+pmp_wait_histories_add(struct pmp_wait_histories *histories,
+		       const struct pmp_sample *sample);
+/* A process has ended. */
+void pmp_wait_histories_drop(struct pmp_wait_histories *histories, pid_t pid);
+void pmp_wait_histories_free(struct pmp_wait_histories *histories);
 
 #endif

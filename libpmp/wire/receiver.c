@@ -301,7 +301,7 @@ static bool outsides_valid(const struct pmp_sample *sample)
 		    what->other > sample->other_count ||
 		    what->shown > sample->other_count - what->other ||
 		    what->shown > what->count || what->first > what->last ||
-		    !memchr(what->text, '\0', sizeof(what->text)))
+		    what->fd < -1 || !memchr(what->text, '\0', sizeof(what->text)))
 			return false;
 	}
 	for (size_t i = 0; i < sample->other_count; i++) {

@@ -219,6 +219,16 @@ void pmp_layout_put_maps(const struct pmp_address_layout *layout, bool words,
 	}
 }
 
+int pmp_layout_use_all(struct pmp_address_layout *layout,
+		       const struct pmp_entry *const *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < entries[i]->location_count; k++)
+			if (!pmp_layout_use(layout, entries[i]->locations[k]))
+				return PMP_ENOMEM;
+	return pmp_layout_settle(layout, count ? entries[0]->process : "");
+}
+
 void pmp_layout_free(struct pmp_address_layout *layout)
 {
 	free(layout->numbers);

@@ -39,6 +39,9 @@ struct pmp_address_layout {
 
 /* The number of a location: 1, 2, ... in the order of use. 0: no memory. */
 uint32_t pmp_layout_use(struct pmp_address_layout *layout, pmp_location location);
+/* Use those of these entries, in this order, and settle. 0 or PMP_ENOMEM. */
+int pmp_layout_use_all(struct pmp_address_layout *layout,
+		       const struct pmp_entry *const *entries, size_t count);
 /*
  * All locations have been used: find room for each mapping. The program's comes
  * first: that of a file named like process. 0 or PMP_ENOMEM.

@@ -158,7 +158,7 @@ void pmp_delay_text_write(struct pmp_out *out, const struct pmp_report *report,
 	if (code)
 		pmp_buf_fail(&out->buf);
 	else if (options->proto)
-		pmp_pprof_write_delays(out, &delays);
+		pmp_pprof_write_delays(out, &delays, options);
 	else
 		put_text(out, &delays, &layout, of);
 	pmp_layout_free(&layout);

@@ -15,6 +15,7 @@
  * counting nothing, keeps them from it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "report/sort.h"
@@ -30,10 +31,44 @@ static void put_word(struct pmp_out *out, uint64_t word)
 	pmp_buf_add(&out->buf, &word, sizeof(word));
 }
 
-static void put_record(struct pmp_out *out, const struct pmp_address_layout *layout,
-		       const struct pmp_entry *entry)
+/* What is counted of a stack: how often it was found, or ms of a time. */
+struct measure {
+	bool cpu, wall;	      /* else how often */
+	uint64_t period;      /* of the header, in us */
+	uint64_t passed, put; /* ns so far, ms so far */
+};
+
+static struct measure measure_of(const struct pmp_report *report,
+				 const struct pmp_write_options *options)
 {
-	put_word(out, entry->count);
+	const uint64_t period = report->metadata.period / PMP_US;
+	struct measure measure = { .period = period ? period : 1 };
+
+	if (!options->value)
+		return measure;
+	measure.cpu = !strcmp(options->value, "cpu");
+	measure.wall = !strcmp(options->value, "wall");
+	if (measure.cpu || measure.wall)
+		measure.period = PMP_MS / PMP_US;
+	return measure;
+}
+
+/* What is less than a ms is passed on to the next stacks, so that the sum is right. */
+static uint64_t measure_entry(struct measure *measure, const struct pmp_entry *entry)
+{
+	uint64_t before = measure->put;
+
+	if (!measure->cpu && !measure->wall)
+		return entry->count;
+	measure->passed += measure->cpu ? entry->cpu : entry->wall;
+	measure->put = measure->passed / PMP_MS;
+	return measure->put - before;
+}
+
+static void put_record(struct pmp_out *out, const struct pmp_address_layout *layout,
+		       const struct pmp_entry *entry, uint64_t count)
+{
+	put_word(out, count);
 	put_word(out, entry->location_count ? entry->location_count : 1);
 	for (size_t i = 0; i < entry->location_count; i++)
 		put_word(out, i ? pmp_layout_return_address(layout, entry->locations[i])
@@ -44,20 +79,25 @@ static void put_record(struct pmp_out *out, const struct pmp_address_layout *lay
 }
 
 static void put_records(struct pmp_out *out, const struct pmp_address_layout *layout,
-			const struct pmp_entry *const *entries, size_t count)
+			const struct pmp_entry *const *entries, size_t count,
+			struct measure *measure)
 {
-	const struct pmp_metadata *metadata = &layout->report->metadata;
-	uint64_t period;
+	size_t records = 0;
 
-	period = metadata->period / PMP_US;
 	put_word(out, 0);
 	put_word(out, 3);
 	put_word(out, 0);
-	put_word(out, period ? period : 1);
+	put_word(out, measure->period);
 	put_word(out, 0);
-	for (size_t i = 0; i < count; i++)
-		put_record(out, layout, entries[i]);
-	for (size_t i = 0; count && i < count / SHARE + 1; i++) {
+	for (size_t i = 0; i < count; i++) {
+		uint64_t counted = measure_entry(measure, entries[i]);
+
+		if (!counted)
+			continue;
+		put_record(out, layout, entries[i], counted);
+		records++;
+	}
+	for (size_t i = 0; records && i < records / SHARE + 1; i++) {
 		put_word(out, 0);
 		put_word(out, 1);
 		put_word(out, NOWHERE);
@@ -67,24 +107,28 @@ static void put_records(struct pmp_out *out, const struct pmp_address_layout *la
 	put_word(out, 0);
 }
 
+/* CPU time may be of threads that were found with no stack. */
+static size_t count_shown(const struct pmp_report *report,
+			  const struct pmp_entry *const *entries,
+			  const struct measure *measure)
+{
+	return measure->cpu ? report->entry_count : pmp_sort_found(report, entries);
+}
+
 static void write_gperf(struct pmp_out *out, const struct pmp_report *report,
 			const struct pmp_write_options *options)
 {
 	struct pmp_address_layout layout = { .report = report };
+	struct measure measure = measure_of(report, options);
 	const struct pmp_entry **entries = NULL;
 	size_t count;
 
-	(void)options;
 	if (pmp_sort_entries(report, &entries))
 		goto fail;
-	count = pmp_sort_found(report, entries);
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < entries[i]->location_count; j++)
-			if (!pmp_layout_use(&layout, entries[i]->locations[j]))
-				goto fail;
-	if (pmp_layout_settle(&layout, count ? entries[0]->process : ""))
+	count = count_shown(report, entries, &measure);
+	if (pmp_layout_use_all(&layout, entries, count))
 		goto fail;
-	put_records(out, &layout, entries, count);
+	put_records(out, &layout, entries, count, &measure);
 	pmp_layout_put_maps(&layout, false, &out->buf);
 	goto out;
 fail:
@@ -101,6 +145,7 @@ const struct pmp_writer pmp_writer_gperf = {
 		.extension = "prof",
 		.mime = "application/octet-stream",
 		.binary = true,
+		.values = true,
 	},
 	.write = write_gperf,
 };

@@ -18,6 +18,10 @@ void pmp_heading_time(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
 	char text[32] = "";
 	struct tm tm;
 
+	if (!realtime) { /* of a core that came through a pipe */
+		pmp_buf_puts(buf, "date unknown");
+		return;
+	}
 	if (gmtime_r(&seconds, &tm))
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
 	pmp_buf_printf(buf, "%s.%03uZ", text, (unsigned)(realtime % PMP_S / PMP_MS));

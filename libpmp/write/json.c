@@ -21,6 +21,7 @@
 #include "write/names.h"
 #include "report/stacks.h"
 #include "report/wait-graph.h"
+#include "write/crash-text.h"
 #include "write/frame-texts.h"
 #include "write/outside-names.h"
 #include "write/wait-names.h"
@@ -102,6 +103,29 @@ static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *reason)
 	pmp_buf_free(&text);
 }
 
+/* ,"core":{"signal":11,"signal_name":"SIGSEGV","code":1,...} */
+static void add_crash(struct pmp_buf *buf, const struct pmp_crash *crash)
+{
+	const char *code = pmp_signal_code_name(crash->signal, crash->code);
+	char text[16];
+	const char *name = pmp_signal_name(crash->signal, text);
+
+	pmp_buf_printf(buf, ",\"core\":{\"signal\":%d", crash->signal);
+	if (crash->signal) {
+		add_known(buf, "signal_name", name ? name : "");
+		pmp_buf_printf(buf, ",\"code\":%d", crash->code);
+		add_known(buf, "code_name", code ? code : "");
+	}
+	if (crash->tid)
+		add_number(buf, "tid", (uint64_t)crash->tid);
+	if (crash->sender)
+		add_number(buf, "sender", (uint64_t)crash->sender);
+	if (crash->has_address)
+		pmp_buf_printf(buf, ",\"address\":\"0x%" PRIx64 "\"", crash->address);
+	add_known(buf, "arguments", crash->args);
+	pmp_buf_putc(buf, '}');
+}
+
 static const char *how(enum pmp_obtained obtained)
 {
 	switch (obtained) {
@@ -151,6 +175,30 @@ static void add_object(struct pmp_buf *buf, const struct pmp_report *report,
 	pmp_buf_free(&text);
 }
 
+/* What tells it from others of its type. */
+static void add_outside_number(struct pmp_buf *buf, const struct pmp_wait *wait,
+			       const struct pmp_outside *what)
+{
+	switch (wait->kind) {
+	case PMP_WAIT_SEMOP: add_number(buf, "set", wait->object); break;
+	case PMP_WAIT_CHILD:
+		if (wait->object)
+			add_number(buf, "pid", wait->object);
+		break;
+	case PMP_WAIT_FILE:
+	case PMP_WAIT_PIPE:
+	case PMP_WAIT_SOCKET:
+	case PMP_WAIT_IO: add_number(buf, "inode", wait->object); break;
+	case PMP_WAIT_QUEUE:
+		add_number(buf,
+			   what && what->type == PMP_OUTSIDE_SYSTEM_V_QUEUE ? "id"
+									    : "inode",
+			   wait->object);
+		break;
+	default: break;
+	}
+}
+
 /* ,"type":"flock","inode":5243021,"path":"/tmp/zoo.lock","held":"write" */
 static void add_outside(struct pmp_buf *buf, const struct pmp_report *report,
 			const struct pmp_wait *wait)
@@ -158,17 +206,18 @@ static void add_outside(struct pmp_buf *buf, const struct pmp_report *report,
 	const struct pmp_outside *what = pmp_snapshot_outside(report->snapshot, wait);
 
 	add_known(buf, "type", what ? pmp_outside_type_name(what) : "");
-	if (wait->kind == PMP_WAIT_SEMOP)
-		add_number(buf, "set", wait->object);
-	else if (wait->kind == PMP_WAIT_CHILD && wait->object)
-		add_number(buf, "pid", wait->object);
-	else if (wait->kind < PMP_WAIT_CHILD)
-		add_number(buf, "inode", wait->object);
+	add_outside_number(buf, wait, what);
 	if (!what)
 		return;
 	if (wait->kind == PMP_WAIT_SEMOP)
 		add_number(buf, "number", what->number);
 	add_known(buf, what->type == PMP_OUTSIDE_TCP ? "address" : "path", what->text);
+	if (what->fd >= 0)
+		add_number(buf, "fd", (uint64_t)what->fd);
+	if (what->watched)
+		add_number(buf, "descriptors", what->watched);
+	if (what->sleep)
+		add_number(buf, "sleep_ns", what->sleep);
 	add_flag(buf, "listens", what->listens);
 	if (wait->kind != PMP_WAIT_FILE || !what->sure)
 		return;
@@ -265,6 +314,8 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 		add_text(buf, "meaning", named.meaning);
 	if (named.ask)
 		add_text(buf, "ask", named.ask);
+	if (named.else_see)
+		add_text(buf, "else_see", named.else_see);
 	add_flag(buf, "lock", named.lock);
 	if (pmp_wait_is_outside(wait->kind)) {
 		add_outside(buf, report, wait);
@@ -278,7 +329,9 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	if (wait->holder)
 		add_number(buf, "holder", (uint64_t)wait->holder);
 	add_known(buf, "holder_is", pmp_wait_holder_name(wait));
-	add_text(buf, "sure", named.inferred ? "inferred" : sure_of(report, wait));
+	if (!pmp_wait_is_outside(wait->kind) || pmp_wait_has_peers(wait->kind))
+		add_text(buf, "sure",
+			 named.inferred ? "inferred" : sure_of(report, wait));
 	add_others(buf, report, wait);
 	if (wait->count)
 		add_number(buf, "readers", wait->count);
@@ -377,6 +430,8 @@ static void begin_snapshot(struct pmp_buf *buf, const struct pmp_snapshot *snaps
 	add_number(buf, "stopped_ns", snapshot->info.stopped);
 	add_number(buf, "longest_ns", snapshot->info.stopped_max);
 	add_number(buf, "vanished", snapshot->info.vanished);
+	if (snapshot->crash.is)
+		add_crash(buf, &snapshot->crash);
 	if (snapshot->hidden)
 		add_number(buf, "hidden", snapshot->hidden);
 	if (snapshot->info.threads > snapshot->row_count)

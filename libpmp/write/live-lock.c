@@ -142,7 +142,8 @@ bool pmp_live_outside(const struct pmp_live *live, size_t i,
 	if (what) {
 		pmp_outside_describe(&text, what, wait, false);
 		pmp_outside_describe(&brief, what, wait, true);
-		pmp_outside_who(&who, &snapshot, what, wait);
+		if (pmp_wait_has_peers(wait->kind))
+			pmp_outside_who(&who, &snapshot, what, wait);
 		if (what->shown && what->sure == PMP_SURE_EXACT) {
 			all.pid = snapshot.others[what->other].pid;
 			pmp_buf_puts(&name, snapshot.others[what->other].name);

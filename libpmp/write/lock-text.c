@@ -86,7 +86,7 @@ void pmp_lock_text_object(const struct pmp_lock_text *text, size_t node)
 		pmp_buf_puts(buf, "its end (join)");
 		return;
 	}
-	if (pmp_lock_outside(text, node) && pmp_wait_is_outside(named->wait.kind)) {
+	if (pmp_lock_outside(text, node) && pmp_wait_shows_outside(named)) {
 		pmp_outside_describe(buf, pmp_lock_outside(text, node), &named->wait,
 				     false);
 		return;
@@ -292,7 +292,19 @@ bool pmp_lock_is_event_outside(const struct pmp_lock_text *text, size_t node)
 	       !pmp_lock_named(text, node)->lock && pmp_lock_outside(text, node);
 }
 
-/* For whom the threads of a row wait, a line for each. */
+/* ": 6330 "producer" can write (fd 4)", unless no other process has to do with it. */
+static void add_peers(const struct pmp_lock_text *text, size_t node)
+{
+	const struct pmp_wait *wait = pmp_lock_wait(text, node);
+
+	if (!pmp_wait_has_peers(wait->kind))
+		return;
+	pmp_buf_puts(&text->out->buf, ": ");
+	pmp_outside_who(&text->out->buf, text->graph.report->snapshot,
+			pmp_lock_outside(text, node), wait);
+}
+
+/* What the threads of a row wait for outside of the process, a line for each. */
 static void add_events_outside(const struct pmp_lock_text *text,
 			       const struct pmp_lock_run *row, unsigned indent)
 {
@@ -311,9 +323,7 @@ static void add_events_outside(const struct pmp_lock_text *text,
 			continue;
 		pmp_lock_text_indent(buf, indent);
 		pmp_outside_describe(buf, what, pmp_lock_wait(text, node), false);
-		pmp_buf_puts(buf, ": ");
-		pmp_outside_who(buf, text->graph.report->snapshot, what,
-				pmp_lock_wait(text, node));
+		add_peers(text, node);
 		pmp_lock_text_end_line(text, start);
 	}
 	if (count > OUTSIDES_SHOWN) {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
 
 static const char *const types[] = {
@@ -12,7 +13,13 @@ static const char *const types[] = {
 	[PMP_OUTSIDE_PIPE] = "pipe",	       [PMP_OUTSIDE_FIFO] = "fifo",
 	[PMP_OUTSIDE_UNIX] = "unix",	       [PMP_OUTSIDE_TCP] = "tcp",
 	[PMP_OUTSIDE_OTHER_SOCKET] = "",       [PMP_OUTSIDE_PROCESS] = "process",
-	[PMP_OUTSIDE_SEMAPHORE] = "semaphore",
+	[PMP_OUTSIDE_SEMAPHORE] = "semaphore", [PMP_OUTSIDE_EPOLL] = "epoll",
+	[PMP_OUTSIDE_POLL] = "poll",	       [PMP_OUTSIDE_EVENTFD] = "eventfd",
+	[PMP_OUTSIDE_OTHER_EVENT] = "other",   [PMP_OUTSIDE_TIMERFD] = "timerfd",
+	[PMP_OUTSIDE_SIGNALFD] = "signalfd",   [PMP_OUTSIDE_SIGNAL] = "signal",
+	[PMP_OUTSIDE_SYSTEM_V_QUEUE] = "msg",  [PMP_OUTSIDE_POSIX_QUEUE] = "mq",
+	[PMP_OUTSIDE_SLEEP] = "sleep",	       [PMP_OUTSIDE_REGULAR] = "file",
+	[PMP_OUTSIDE_DEVICE] = "device",
 };
 
 static const char *const sures[] = {
@@ -99,6 +106,60 @@ static void describe_socket(struct pmp_buf *buf, const struct pmp_outside *what,
 		pmp_buf_puts(buf, ", which listens");
 }
 
+/* "epoll of 12 descriptors" */
+static void describe_poll(struct pmp_buf *buf, const struct pmp_outside *what, bool brief)
+{
+	pmp_buf_puts(buf, what->type == PMP_OUTSIDE_EPOLL ? "epoll" : "poll");
+	if (what->watched && !brief)
+		pmp_buf_printf(buf, " of %" PRIu32 " descriptor%s", what->watched,
+			       what->watched == 1 ? "" : "s");
+}
+
+/* "sleep of 1.5 s" */
+static void describe_sleep(struct pmp_buf *buf, const struct pmp_outside *what,
+			   bool brief)
+{
+	pmp_buf_puts(buf, "sleep");
+	if (what->sleep && !brief)
+		pmp_buf_printf(buf, " of %g s", (double)what->sleep / (double)PMP_S);
+}
+
+/* "file binlog.000001, inode 5243021" */
+static void describe_file(struct pmp_buf *buf, const struct pmp_outside *what,
+			  const struct pmp_wait *wait, bool brief)
+{
+	bool device = what->type == PMP_OUTSIDE_DEVICE;
+
+	pmp_buf_puts(buf, device ? "device " : "file ");
+	add_text(buf, device ? what->text : last_part(what->text));
+	if (!device && !brief)
+		pmp_buf_printf(buf, ", inode %" PRIu64, wait->object);
+}
+
+static void describe_event(struct pmp_buf *buf, const struct pmp_outside *what,
+			   const struct pmp_wait *wait, bool brief)
+{
+	switch (what->type) {
+	case PMP_OUTSIDE_EPOLL:
+	case PMP_OUTSIDE_POLL: describe_poll(buf, what, brief); break;
+	case PMP_OUTSIDE_OTHER_EVENT: add_text(buf, what->text); break;
+	case PMP_OUTSIDE_SIGNAL: pmp_buf_puts(buf, "a signal"); break;
+	case PMP_OUTSIDE_SYSTEM_V_QUEUE:
+		pmp_buf_printf(buf, "message queue %" PRIu64, wait->object);
+		break;
+	case PMP_OUTSIDE_POSIX_QUEUE:
+		pmp_buf_puts(buf, "message queue ");
+		add_text(buf, what->text);
+		break;
+	case PMP_OUTSIDE_SLEEP: describe_sleep(buf, what, brief); break;
+	case PMP_OUTSIDE_REGULAR:
+	case PMP_OUTSIDE_DEVICE: describe_file(buf, what, wait, brief); break;
+	default: pmp_buf_puts(buf, pmp_outside_type_name(what));
+	}
+	if (what->fd >= 0 && !brief)
+		pmp_buf_printf(buf, ", fd %" PRId32, what->fd);
+}
+
 void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
 			  const struct pmp_wait *wait, bool brief)
 {
@@ -124,7 +185,7 @@ void pmp_outside_describe(struct pmp_buf *buf, const struct pmp_outside *what,
 		pmp_buf_printf(buf, "semaphore %" PRIu32 " of set %" PRIu64, what->number,
 			       wait->object);
 		break;
-	default: break;
+	default: describe_event(buf, what, wait, brief);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "base/intern.h"
+#include "libpmp-program.h"
 #include "report/counted-wait.h"
 #include "report/diff.h"
 
@@ -114,9 +115,31 @@ static void name_process(struct pmp_buf *word, const struct pmp_entry *entry,
 		pmp_buf_printf(word, "-%d", (int)entry->pid);
 }
 
+/* The thread, or its group. */
+static int add_thread(struct pmp_paths *paths, const struct pmp_report *report,
+		      const struct pmp_entry *entry, const struct pmp_path_style *style)
+{
+	struct pmp_buf word = { 0 };
+	char group[256];
+	int code = 0;
+
+	if (style->by_group && *entry->thread)
+		pmp_name_word(&word, pmp_filter_thread(report->filter, entry->thread,
+						       group, sizeof(group)));
+	else if (style->by_group)
+		pmp_buf_puts(&word, "[unknown]");
+	else if (style->by_thread && (entry->tid || *entry->thread))
+		pmp_name_word(&word, entry->thread);
+	if (word.length || pmp_buf_failed(&word))
+		code = add_word(paths, &word, style->names.elide);
+	pmp_buf_free(&word);
+	return code;
+}
+
 /* several: there is more than one process. */
-static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
-		    const struct pmp_path_style *style, bool several)
+static int add_root(struct pmp_paths *paths, const struct pmp_report *report,
+		    const struct pmp_entry *entry, const struct pmp_path_style *style,
+		    bool several)
 {
 	bool marked = style->root != PMP_ROOT_NONE || !entry->location_count;
 	struct pmp_buf word = { 0 };
@@ -126,11 +149,8 @@ static int add_root(struct pmp_paths *paths, const struct pmp_entry *entry,
 		name_process(&word, entry, style, several);
 		code = add_word(paths, &word, style->names.elide);
 	}
-	if (!code && style->by_thread && (entry->tid || *entry->thread)) {
-		pmp_buf_clear(&word);
-		pmp_name_word(&word, entry->thread);
-		code = add_word(paths, &word, style->names.elide);
-	}
+	if (!code)
+		code = add_thread(paths, report, entry, style);
 	pmp_buf_clear(&word);
 	if (marked && entry->end != PMP_END_ROOT)
 		pmp_name_end(&word, entry->end, entry->reason);
@@ -205,9 +225,9 @@ static int add_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		size_t start = paths->step_count;
 		int code;
 
-		if (!entry->count)
+		if (!entry->count && !(style->apart && entry->cpu))
 			continue;
-		code = add_root(paths, entry, style, several);
+		code = add_root(paths, report, entry, style, several);
 		for (size_t j = entry->location_count; j-- > 0 && !code;)
 			code = add_location(paths, report, entry->locations[j],
 					    &style->names);
@@ -346,7 +366,7 @@ int pmp_paths_make(struct pmp_paths *paths, const struct pmp_report *report,
 	    add_paths(paths, report, style, false) ||
 	    (report->base && add_base(paths, report, style)) || sort_paths(paths))
 		return PMP_ENOMEM;
-	if (report->base)
+	if (report->base && !style->apart)
 		join_paths(paths);
 	return 0;
 }

@@ -63,7 +63,8 @@ enum {
 	CONTENTIONS,
 	DELAY,
 	CAUSED_CONTENTIONS,
-	CAUSED_DELAY
+	CAUSED_DELAY,
+	THREADS
 };
 
 /* The order of values: some programs show the last one unless they are asked. */
@@ -72,6 +73,12 @@ static const int64_t waiting_types[] = {
 	SAMPLES, CONTENTIONS, DELAY, CAUSED_CONTENTIONS, CAUSED_DELAY, CPU, OFFCPU, WALL
 };
 static const int64_t delay_types[] = { CONTENTIONS, DELAY };
+/* Of one value alone: how often it was found stands before its time, but threads are what
+ * was found. */
+static const int64_t cpu_types[] = { SAMPLES, CPU };
+static const int64_t offcpu_types[] = { SAMPLES, OFFCPU };
+static const int64_t wall_types[] = { SAMPLES, WALL };
+static const int64_t threads_types[] = { THREADS };
 #define VALUES_MAX 8
 
 /* The key of a function. */
@@ -88,8 +95,10 @@ struct encoder {
 	struct pmp_intern *marks;     /* texts of unknown roots */
 	/* Of what is no number of stacks; else 0. */
 	int64_t type, unit;
-	const int64_t *types;	       /* of the values of a sample, */
-	size_t values;		       /* so many */
+	const int64_t *types; /* of the values of a sample, */
+	size_t values;	      /* so many */
+	int64_t only;	      /* the one that was asked for; 0: all */
+	const struct pmp_write_options *options;
 	struct pmp_buf scratch, plain; /* for texts; not yet compressed */
 	uint64_t *ids;		       /* of the current sample */
 	size_t id_capacity;
@@ -335,7 +344,7 @@ static void add_wait_labels(struct encoder *encoder, Sample *sample,
 {
 	struct pmp_buf text = { 0 };
 
-	if (!wait->lock)
+	if (!wait->lock || encoder->options->labels != PMP_LABELS_ALL)
 		return;
 	pmp_counted_wait_text(encoder->report, wait, true, &text);
 	if (pmp_buf_failed(&text))
@@ -353,9 +362,16 @@ static void add_labels(struct encoder *encoder, Sample *sample,
 	const char state[2] = { entry->state > ' ' && entry->state < 0x7f ? entry->state
 									  : '?' };
 
+	const enum pmp_labels wanted = encoder->options->labels;
+
+	if (wanted == PMP_LABELS_NONE)
+		return;
 	add_label(encoder, sample, "process", entry->process, 0);
-	add_label(encoder, sample, "pid", "", entry->pid);
+	if (wanted == PMP_LABELS_ALL)
+		add_label(encoder, sample, "pid", "", entry->pid);
 	add_label(encoder, sample, "thread", entry->thread, 0);
+	if (wanted == PMP_LABELS_NAMES)
+		return;
 	add_label(encoder, sample, "tid", "", entry->tid);
 	add_label(encoder, sample, "state", state, 0);
 	add_label(encoder, sample, "syscall", entry->syscall, 0);
@@ -477,6 +493,17 @@ static void put_delay(struct encoder *encoder, const struct pmp_delay *delay)
 
 /* ---- what stands around them -------------------------------------------------------- */
 
+static int64_t unit_of(int64_t type)
+{
+	switch (type) {
+	case SAMPLES:
+	case CONTENTIONS:
+	case CAUSED_CONTENTIONS:
+	case THREADS: return COUNT;
+	default: return NANOSECONDS;
+	}
+}
+
 static void put_types(struct encoder *encoder)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
@@ -486,11 +513,7 @@ static void put_types(struct encoder *encoder)
 		const int64_t name = encoder->types[i];
 
 		type.type = encoder->type ? encoder->type : name;
-		type.unit = encoder->type ? encoder->unit
-			    : name == SAMPLES || name == CONTENTIONS ||
-					    name == CAUSED_CONTENTIONS
-				    ? COUNT
-				    : NANOSECONDS;
+		type.unit = encoder->type ? encoder->unit : unit_of(name);
 		part.n_sample_type = 1;
 		part.sample_type = &item;
 		put(encoder, &part);
@@ -546,17 +569,19 @@ static void put_comments(struct encoder *encoder, const struct pmp_metadata *met
 		    info->stopped, info->any_stopped);
 }
 
-/* normal: the type that is shown unless another one is asked for. */
+/* normal: the type that is shown unless another one is asked for. Scrapers know a profile by
+ * the type of its period; that of a snapshot has no time. */
 static void put_metadata(struct encoder *encoder, int64_t normal)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
 	ValueType type = PMP__PPROF__VALUE_TYPE__INIT;
 	const struct pmp_metadata *metadata = &encoder->report->metadata;
 
-	type.type = WALL;
-	type.unit = NANOSECONDS;
+	type.type = encoder->only ? normal : WALL;
+	type.unit = unit_of(type.type);
 	part.time = (int64_t)metadata->realtime;
-	part.duration = (int64_t)metadata->duration;
+	if (normal != THREADS && !encoder->options->since_start)
+		part.duration = (int64_t)metadata->duration;
 	part.period = (int64_t)metadata->period;
 	part.period_type = &type;
 	part.default_type = encoder->type ? encoder->type : normal;
@@ -580,6 +605,7 @@ static bool open_encoder(struct encoder *encoder)
 		"delay",
 		"caused_contentions",
 		"caused_delay",
+		"threads",
 	};
 
 	encoder->texts = pmp_intern_new();
@@ -626,11 +652,38 @@ static bool has_contention(const struct pmp_report *report)
 	return false;
 }
 
+static bool choose_only(struct encoder *encoder, const char *value)
+{
+	static const struct {
+		const char *name;
+		int64_t type;
+		const int64_t *types;
+		size_t count;
+	} choices[] = {
+		{ "cpu", CPU, cpu_types, 2 },
+		{ "offcpu", OFFCPU, offcpu_types, 2 },
+		{ "wall", WALL, wall_types, 2 },
+		{ "threads", THREADS, threads_types, 1 },
+	};
+
+	for (size_t i = 0; value && i < sizeof(choices) / sizeof(*choices); i++) {
+		if (strcmp(value, choices[i].name) != 0)
+			continue;
+		encoder->only = choices[i].type;
+		encoder->types = choices[i].types;
+		encoder->values = choices[i].count;
+		return true;
+	}
+	return false;
+}
+
 /* All of stacks; what else a saved profile has counted stands alone. */
-static void choose_values(struct encoder *encoder)
+static void choose_values(struct encoder *encoder, const char *value)
 {
 	const struct pmp_metadata *metadata = &encoder->report->metadata;
 
+	if (choose_only(encoder, value))
+		return;
 	encoder->types = usual_types;
 	encoder->values = sizeof(usual_types) / sizeof(*usual_types);
 	if (!*metadata->sample_type.type) {
@@ -657,30 +710,39 @@ static void put_rest(struct encoder *encoder, const char *process)
 	put_functions(encoder);
 }
 
+/* Has it anything of what is written? */
+static bool is_shown(const struct encoder *encoder, const struct pmp_entry *entry)
+{
+	static const struct pmp_counted_wait none;
+
+	if (encoder->only)
+		return value_of(entry, &none, encoder->only) > 0;
+	return entry->count || entry->cpu;
+}
+
 static void write_pprof(struct pmp_out *out, const struct pmp_report *report,
 			const struct pmp_write_options *options)
 {
-	struct encoder encoder = { .out = out, .report = report };
+	struct encoder encoder = { .out = out, .report = report, .options = options };
 	size_t count = report->entry_count;
 	const struct pmp_entry **entries = NULL;
 	bool timed = false;
 
-	(void)options;
 	encoder.layout.report = report;
 	if (!open_encoder(&encoder) || pmp_sort_entries(report, &entries)) {
 		fail(&encoder);
 		goto out;
 	}
-	choose_values(&encoder);
+	choose_values(&encoder, options->value);
 	put_types(&encoder);
 	for (size_t i = 0; i < count && !out->buf.failed; i++) {
-		if (entries[i]->count || entries[i]->cpu)
+		if (is_shown(&encoder, entries[i]))
 			put_sample(&encoder, entries[i]);
 		timed = timed || entries[i]->wall;
 	}
 	put_rest(&encoder, count ? entries[0]->process : "");
 	/* One snapshot has no times: shown by them it would look empty. */
-	put_metadata(&encoder, timed ? WALL : SAMPLES);
+	put_metadata(&encoder, encoder.only ? encoder.only : timed ? WALL : SAMPLES);
 	put_texts(&encoder);
 	compress_plain(&encoder, Z_FINISH);
 out:
@@ -688,10 +750,11 @@ out:
 	close_encoder(&encoder);
 }
 
-void pmp_pprof_write_delays(struct pmp_out *out, const struct pmp_delays *delays)
+void pmp_pprof_write_delays(struct pmp_out *out, const struct pmp_delays *delays,
+			    const struct pmp_write_options *options)
 {
 	const struct pmp_report *report = delays->report;
-	struct encoder encoder = { .out = out, .report = report };
+	struct encoder encoder = { .out = out, .report = report, .options = options };
 
 	encoder.layout.report = report;
 	encoder.types = delay_types;
@@ -720,6 +783,7 @@ const struct pmp_writer pmp_writer_pprof = {
 		.details = true,
 		.binary = true,
 		.waits = true,
+		.values = true,
 	},
 	.write = write_pprof,
 };

@@ -5,8 +5,10 @@
 
 struct pmp_delays;
 struct pmp_out;
+struct pmp_write_options;
 
 /* With the two values of such profiles: contentions and delay. */
-void pmp_pprof_write_delays(struct pmp_out *out, const struct pmp_delays *delays);
+void pmp_pprof_write_delays(struct pmp_out *out, const struct pmp_delays *delays,
+			    const struct pmp_write_options *options);
 
 #endif

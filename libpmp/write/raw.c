@@ -27,6 +27,7 @@
 #include "write/names.h"
 #include "report/stacks.h"
 #include "report/wait-graph.h"
+#include "write/crash-text.h"
 #include "write/frame-texts.h"
 #include "write/heading.h"
 #include "write/wait-names.h"
@@ -49,6 +50,18 @@ static void add_milliseconds(struct pmp_buf *buf, uint64_t time)
 		       (unsigned)(microseconds % 1000));
 }
 
+/* How the process ended, and with which arguments it was started. */
+static void add_crash(struct pmp_buf *buf, const struct pmp_crash *crash)
+{
+	pmp_buf_puts(buf, "Signal ");
+	pmp_crash_text(buf, crash);
+	if (*crash->args) {
+		pmp_buf_puts(buf, "\nArguments ");
+		pmp_escape_buf(buf, crash->args, strlen(crash->args));
+	}
+	pmp_buf_puts(buf, "\n\n");
+}
+
 static void add_separator(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
 {
 	const struct pmp_sample_info *info = &snapshot->info;
@@ -63,6 +76,11 @@ static void add_separator(struct pmp_buf *buf, const struct pmp_snapshot *snapsh
 	if (info->vanished)
 		pmp_buf_printf(buf, "%zu vanished, ", info->vanished);
 	pmp_heading_time(buf, snapshot);
+	if (snapshot->crash.is) {
+		pmp_buf_puts(buf, ", core file ---\n\n");
+		add_crash(buf, &snapshot->crash);
+		return;
+	}
 	pmp_buf_puts(buf, ", stopped ");
 	add_milliseconds(buf, info->stopped);
 	pmp_buf_puts(buf, ", longest ");
@@ -188,6 +206,19 @@ static void add_count(struct pmp_buf *buf, uint64_t count,
 		       pmp_format_value(count, sample_type->unit, text, sizeof(text)));
 }
 
+/* The thread that the process ended by. */
+static void add_signal(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
+		       const struct pmp_stack *stack)
+{
+	char text[16];
+	const char *name;
+
+	if (!snapshot || !snapshot->crash.tid || snapshot->crash.tid != stack->tid)
+		return;
+	name = pmp_signal_name(snapshot->crash.signal, text);
+	pmp_buf_printf(buf, ", got %s", name ? name : "the signal");
+}
+
 /* What is said of a thread before its frames. */
 static void add_thread(const struct raw *raw, size_t number,
 		       const struct pmp_stack *stack)
@@ -212,6 +243,7 @@ static void add_thread(const struct raw *raw, size_t number,
 	}
 	if (stack->found)
 		add_how(buf, stack->found);
+	add_signal(buf, raw->report->snapshot, stack);
 	pmp_buf_puts(buf, ", name ");
 	add_quoted(buf, stack->thread);
 	if (stack->row)
@@ -285,12 +317,16 @@ static void add_stack(struct raw *raw, size_t thread_number,
 
 /*
  * The first thread, which is Thread 1 and comes last: the one with the id of the
- * process. It need not be the lowest id, since ids start over one day.
+ * process. It need not be the lowest id, since ids start over one day. Of a core it is the
+ * one that got the signal, as in gdb, and comes first.
  */
 static size_t find_main(const struct pmp_snapshot *snapshot)
 {
+	const pid_t first =
+		snapshot->crash.tid ? snapshot->crash.tid : snapshot->info.pid;
+
 	for (size_t i = 0; i < snapshot->row_count; i++)
-		if (snapshot->rows[i].thread->tid == snapshot->info.pid)
+		if (snapshot->rows[i].thread->tid == first)
 			return i;
 	return 0;
 }
@@ -323,6 +359,7 @@ static void write_raw(struct pmp_out *out, const struct pmp_report *report,
 	struct pmp_stacks stacks;
 	struct pmp_stack stack;
 	size_t first = 0;
+	bool is_core;
 
 	raw.texts = (struct pmp_frame_texts){ .report = report,
 					      .make = make_text,
@@ -334,7 +371,11 @@ static void write_raw(struct pmp_out *out, const struct pmp_report *report,
 		add_separator(&out->buf, report->snapshot);
 		first = find_main(report->snapshot);
 	}
-	for (size_t number = stacks.found; number > 0; number--) {
+	is_core = report->snapshot && report->snapshot->crash.tid && stacks.found;
+	for (size_t i = stacks.found; i > 0; i--) {
+		/* 1, n, n - 1, ... 2 */
+		size_t number = !is_core ? i : i == stacks.found ? 1 : i + 1;
+
 		pmp_stacks_get(&stacks, find_stack(&stacks, first, number), &stack);
 		add_stack(&raw, number, &stack);
 	}

@@ -99,6 +99,12 @@ void pmp_wait_taker(struct pmp_buf *buf, const char *before,
 		       (double)time / (double)PMP_S);
 }
 
+bool pmp_wait_shows_outside(const struct pmp_named_wait *named)
+{
+	return pmp_wait_has_peers(named->wait.kind) ||
+	       (pmp_wait_is_outside(named->wait.kind) && !named->lock);
+}
+
 void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, size_t node)
 {
 	const struct pmp_row *row = &graph->report->snapshot->rows[node];
@@ -108,7 +114,7 @@ void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph, si
 	const struct pmp_outside *what =
 		pmp_snapshot_outside(graph->report->snapshot, waiter->wait);
 
-	if (what && pmp_wait_is_outside(waiter->wait->kind)) {
+	if (what && pmp_wait_shows_outside(&waiter->named)) {
 		pmp_outside_describe(buf, what, waiter->wait, true);
 		return;
 	}

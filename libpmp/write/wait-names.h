@@ -15,6 +15,9 @@ const char *pmp_wait_holder_name(const struct pmp_wait *wait);
 bool pmp_object_name(const struct pmp_object *object, struct pmp_buf *buf);
 /* Append where it lies, "in the heap" or "in libfoo.so+0x4010"; nothing if not known. */
 void pmp_object_place(const struct pmp_object *object, struct pmp_buf *buf);
+/* Is what it waits for outside of its process shown as such? Not if its meaning is a lock,
+ * which the program waits for by an event. */
+bool pmp_wait_shows_outside(const struct pmp_named_wait *named);
 /* Append "mutex LOCK_log", or "mutex 0x7f31b8001a40" where it has no name: what the thread
  * of a node waits for, fit for a terminal. */
 void pmp_wait_object(struct pmp_buf *buf, const struct pmp_wait_graph *graph,

@@ -78,8 +78,8 @@ static int check(const struct pmp_report *report, const struct pmp_writer *write
 	if (!report->snapshot && writer->format.live)
 		return pmp_error_set(
 			err, PMP_EINVAL,
-			"the format %s is of running processes: a saved profile "
-			"does not say who waits for whom",
+			"the format %s is of running processes and core files: a "
+			"saved profile does not say who waits for whom",
 			writer->format.name);
 	return 0;
 }

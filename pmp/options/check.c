@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "say/message.h"
+#include "serve/listen.h"
 #include "options/filename.h"
 
 #define DURATION_DEFAULT UINT64_C(10000000000)
+#define HISTORY_DEFAULT UINT64_C(600000000000)
 #define MEMORY_DEFAULT (UINT64_C(256) << 20)
 #define HINT_SIZE 512
 
@@ -74,7 +76,7 @@ static bool check_sink(struct options *options)
 
 	if (options->output && strcmp(options->output, "-") == 0)
 		options->output = NULL;
-	else if (!options->output && !options->format)
+	else if (!options->output && !options->format && !options->serve)
 		options->wants_screen = !options->command && !options->every &&
 					!options->diff && isatty(STDOUT_FILENO);
 	if (!options->format && options->output) {
@@ -97,16 +99,9 @@ static bool check_sink(struct options *options)
 	}
 	if (options->diff && !options->format->compares) {
 		message_print(
-			"formats that do: pmp, folded, svg, flat; for pprof: go tool "
+			"formats that do: pmp, folded, svg, html, flat; for pprof: go tool "
 			"pprof -diff_base BASE NEW",
 			"the format %s cannot compare profiles", options->format->name);
-		return false;
-	}
-	if (options->format->live && options->file_count) {
-		message_print("give it a process: pmp --locks -p PID",
-			      "the format %s is of running processes: a saved profile "
-			      "does not say who waits for whom",
-			      options->format->name);
 		return false;
 	}
 	if (options->format->binary && !options->output && isatty(STDOUT_FILENO)) {
@@ -171,6 +166,8 @@ void options_warn(const struct options *options)
 	if (options->sample_type && !options->file_count)
 		message_note(NULL,
 			     "--sample-type is for saved profiles: it changes nothing");
+	if (options->exe && !options->file_count && !options->diff)
+		message_note(NULL, "--exe is for core files: it changes nothing");
 	if (!options->sort || options->wants_screen)
 		return;
 	if (options->diff)
@@ -271,10 +268,16 @@ static void set_memory(struct options *options)
 		options->max_memory = MEMORY_DEFAULT;
 }
 
+static void set_history(struct options *options)
+{
+	if (!options->history)
+		options->history = HISTORY_DEFAULT;
+}
+
 static void set_length(struct options *options)
 {
 	if (options->count || options->duration || options->command ||
-	    options->wants_screen || options->every)
+	    options->wants_screen || options->every || options->serve)
 		return;
 	if (options->format->once)
 		options->count = 1;
@@ -298,12 +301,57 @@ static bool check_servers(const struct options *options)
 	return false;
 }
 
+/* Who can reach it from another machine has to have a token. */
+static bool check_serve(const struct options *options)
+{
+	const bool file = options->output && strcmp(options->output, "-") != 0;
+	struct listen_address address;
+
+	if (!options->serve && !options->serve_token && !options->serve_host_count &&
+	    !options->serve_no_cmdline && !options->on_demand && !options->history)
+		return true;
+	if (!options->serve) {
+		message_print(PMP_SEE_HELP,
+			      "--serve-token, --serve-host, --serve-no-cmdline, "
+			      "--on-demand and --history are for --serve");
+		return false;
+	}
+	if (options->diff || options->file_count) {
+		message_print(NULL, "--serve serves running processes: --diff and saved "
+				    "profiles exclude it");
+		return false;
+	}
+	if (!file && (options->output || options->format_row || options->every)) {
+		message_print("clients choose the format: http://127.0.0.1:7670/folded",
+			      "--serve has no output but the file of -o: add -o FILE, or "
+			      "leave out -f, --raw and --every");
+		return false;
+	}
+	if (file && options->on_demand) {
+		message_print(NULL,
+			      "-o and --on-demand exclude each other: a file is of all "
+			      "the time, and --on-demand samples only while clients "
+			      "ask");
+		return false;
+	}
+	listen_parse(options->serve, &address);
+	if (listen_is_local(&address) || options->serve_token)
+		return true;
+	message_print(NULL,
+		      "--serve=%s is for other machines: say who may ask with "
+		      "--serve-token FILE",
+		      options->serve);
+	return false;
+}
+
 int options_check(struct options *options)
 {
-	if (!check_check(options) || !check_formats(options) || !check_sink(options) ||
-	    !check_series(options) || !check_servers(options) || !set_filter(options))
+	if (!check_check(options) || !check_serve(options) || !check_formats(options) ||
+	    !check_sink(options) || !check_series(options) || !check_servers(options) ||
+	    !set_filter(options))
 		return PMP_EXIT_USAGE;
 	set_memory(options);
+	set_history(options);
 	set_length(options);
 	return 0;
 }

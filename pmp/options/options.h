@@ -47,6 +47,7 @@ struct options {
 	uint64_t max_cpu; /* percent of a processor */
 	uint64_t max_frames;
 	uint64_t max_memory; /* bytes */
+	uint64_t history;    /* ns, of --serve */
 	unsigned stop;	     /* enum pmp_stop */
 	unsigned unwind;     /* enum pmp_unwind */
 	bool no_restart;
@@ -66,6 +67,12 @@ struct options {
 	const char *title;
 	uint64_t width; /* 0: the default */
 	bool icicle, by_state;
+	const char *serve;	  /* address of the server, or NULL: none */
+	const char *serve_token;  /* NULL, or the file that has it */
+	const char **serve_hosts; /* other right names of this machine */
+	size_t serve_host_count;
+	bool serve_no_cmdline;
+	bool on_demand;
 	bool wants_screen; /* no sink was asked for and stdout is a terminal */
 	/* Threads. */
 	struct pattern threads;
@@ -81,8 +88,9 @@ struct options {
 	bool lines, no_inline, no_demangle, module, no_symbols, kernel;
 	bool debuginfod;
 	const char *debug_dir, *symfs; /* NULL: the default; none */
-	unsigned sort;		       /* enum pmp_sort */
-	unsigned color;		       /* enum color */
+	const char *exe; /* the program of a core file; NULL: where it was */
+	unsigned sort;	 /* enum pmp_sort */
+	unsigned color;	 /* enum color */
 	/* Other. */
 	bool stats, quiet, help, version, list;
 	const char *log;   /* NULL: none */

@@ -17,6 +17,7 @@
 #include "options/user.h"
 #include "options/value.h"
 #include "say/message.h"
+#include "serve/listen.h"
 #include "options/filename.h"
 
 #define PID_LIMIT 4194304 /* the kernel's PID_MAX_LIMIT */
@@ -25,6 +26,7 @@
 #define WIDTH_LIMIT 100000
 #define INTERVAL_MIN UINT64_C(100000) /* 100 us, 10000 Hz */
 #define EVERY_MIN UINT64_C(100000000) /* 100 ms */
+#define HISTORY_MIN UINT64_C(1000000000)
 #define WALL_MIN UINT64_C(1000000000)
 #define TIME_MAX UINT64_C(31536000000000000) /* a year */
 #define MEMORY_MIN (UINT64_C(16) << 20)
@@ -55,7 +57,8 @@ static const char *const group_titles[GROUP_COUNT] = {
 
 static option_taker take_flag, take_more, take_number, take_time, take_size,
 	take_frequency, take_word, take_text, take_name, take_user, take_output,
-	take_pattern, take_ids, take_raw, take_locks, take_format, take_filter;
+	take_pattern, take_ids, take_raw, take_locks, take_format, take_filter,
+	take_serve, take_host;
 
 #define TO(field) .offset = offsetof(struct options, field)
 
@@ -115,13 +118,28 @@ static const struct option_row rows[] = {
 	  .help = "write a new file every TIME, until stopped" },
 	{ SINK, 0, "keep", "N", take_number, TO(keep), 1, COUNT_LIMIT,
 	  .example = "--keep 144", .help = "keep only the newest N of these files" },
+	{ SINK, 0, "serve", "ADDR", take_serve, 0, .may_lack_value = true,
+	  .example = "--serve, --serve=8080 or --serve=unix:/run/pmp.sock",
+	  .help = "serve profiles over HTTP (at 127.0.0.1:7670)" },
+	{ SINK, 0, "serve-token", "FILE", take_text, TO(serve_token),
+	  .example = "--serve-token /etc/pmp.token",
+	  .help = "its first line is the token that clients need" },
+	{ SINK, 0, "serve-host", "NAME", take_host, 0, .example = "--serve-host db1.lan",
+	  .help = "another right name of this server; repeatable" },
+	{ SINK, 0, "serve-no-cmdline", NULL, take_flag, TO(serve_no_cmdline),
+	  .help = "serve no arguments of command lines" },
+	{ SINK, 0, "on-demand", NULL, take_flag, TO(on_demand),
+	  .help = "serve: sample only while a client waits; no past" },
+	{ SINK, 0, "history", "TIME", take_time, TO(history), HISTORY_MIN, TIME_MAX,
+	  .example = "--history 30m",
+	  .help = "how far back what is served reaches (10m)" },
 	{ SINK, 0, "diff", "BASE", take_text, TO(diff), .example = "--diff before.pb.gz",
-	  .help = "compare with a saved profile (pmp folded svg flat)" },
+	  .help = "compare with a saved profile (pmp folded svg html flat)" },
 	{ SINK, 0, "sample-type", "NAME", take_text, TO(sample_type),
 	  .example = "--sample-type alloc_space",
 	  .help = "which value of saved profiles to count (cpu, ...)" },
 	{ SINK, 0, "title", "TEXT", take_text, TO(title),
-	  .example = "--title 'db1, noon'", .help = "svg: the title of the picture" },
+	  .example = "--title 'db1, noon'", .help = "svg, html: the title" },
 	{ SINK, 0, "width", "PIXELS", take_number, TO(width), 300, WIDTH_LIMIT,
 	  .example = "--width 1600", .help = "svg: its width (1200)" },
 	{ SINK, 0, "icicle", NULL, take_flag, TO(icicle),
@@ -198,7 +216,9 @@ static const struct option_row rows[] = {
 	  .example = "--debug-dir /opt/debug:/usr/lib/debug",
 	  .help = "where debug files are (/usr/lib/debug); DIR:DIR" },
 	{ SYMBOLS, 0, "symfs", "DIR", take_text, TO(symfs), .example = "--symfs /srv/db1",
-	  .help = "where to find the files named by a saved profile" },
+	  .help = "where to find the files named by a saved profile or a core" },
+	{ SYMBOLS, 0, "exe", "FILE", take_text, TO(exe), .example = "--exe ./mariadbd",
+	  .help = "the program of a core, if it is no longer where it was" },
 	{ SYMBOLS, 0, "debuginfod", NULL, take_flag, TO(debuginfod),
 	  .help = "fetch debug files from $DEBUGINFOD_URLS" },
 
@@ -527,6 +547,38 @@ static bool take_locks(struct options *options, const struct option_row *row,
 	return true;
 }
 
+static bool take_serve(struct options *options, const struct option_row *row,
+		       const char *text)
+{
+	struct listen_address address;
+
+	if (!text)
+		text = LISTEN_DEFAULT;
+	if (!listen_parse(text, &address))
+		return wrong(
+			row, text,
+			"[HOST:]PORT, [IPV6]:PORT or unix:PATH; HOST is localhost or "
+			"an address");
+	options->serve = text;
+	return true;
+}
+
+static bool take_host(struct options *options, const struct option_row *row,
+		      const char *text)
+{
+	const char **hosts;
+
+	if (!*text)
+		return wrong(row, text, "a name");
+	hosts = reallocarray(options->serve_hosts, options->serve_host_count + 1,
+			     sizeof(*hosts));
+	if (!hosts)
+		return options_no_memory();
+	options->serve_hosts = hosts;
+	options->serve_hosts[options->serve_host_count++] = text;
+	return true;
+}
+
 static bool take_format(struct options *options, const struct option_row *row,
 			const char *text)
 {
@@ -749,4 +801,5 @@ void options_free(struct options *options)
 	free(options->unmet);
 	free(options->words);
 	free(options->files);
+	free(options->serve_hosts);
 }

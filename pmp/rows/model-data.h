@@ -72,6 +72,7 @@ enum lock_rank {
 /* More of a row that is a lock. */
 struct lock_row {
 	uint64_t delay, longest; /* ns */
+	uint64_t longest_found;	 /* ns of a wait for it, as all snapshots have found it */
 	uint32_t lock; /* index; of a saved profile the one that was counted most */
 	uint32_t
 		waiter; /* index of a thread that waits for it now; NAME_NONE: none does */
@@ -80,6 +81,7 @@ struct lock_row {
 	enum lock_rank rank;
 	/* As the functions say; not of saved profiles. */
 	const char *kind, *ask; /* constant; ask: what knows the holder, or "" */
+	const char *else_see;	/* if that is not there; or "" */
 	uint32_t meaning;	/* a name, or NAME_NONE */
 	int moved;
 	bool ends;	 /* for the end of a thread */
@@ -124,7 +126,7 @@ struct stack_names {
 
 /* What the functions of a stack say of a wait of one kind: see struct pmp_live_wait. */
 struct stack_wait {
-	const char *kind, *ask;
+	const char *kind, *ask, *else_see;
 	uint64_t hash;	  /* of kind and meaning */
 	uint32_t meaning; /* a name, or NAME_NONE */
 	uint32_t next;	  /* about the same stack, as in stack_names.wait */

@@ -87,6 +87,8 @@ static bool add_counter(struct model *model, const struct pmp_live_counter *coun
 	more->delay += delay;
 	if (more->longest < counter->longest)
 		more->longest = counter->longest;
+	if (more->longest_found < counter->longest_found)
+		more->longest_found = counter->longest_found;
 	if (delay >= row->most) {
 		row->most = delay;
 		row->stack = (uint32_t)counter->stack;
@@ -166,15 +168,10 @@ static bool count_object(struct model *model, const struct view_row *row, uint64
 	return true;
 }
 
-/* Does it wait now for something that has a row? *passes says so. False: no memory. */
-static bool waits_now(struct model *model, size_t i, const struct pmp_live_thread *thread,
-		      bool *passes)
-{
-	*passes = thread->present && model->thread_rows[i].passes &&
-		  (thread->lock != SIZE_MAX || thread->waits_for_lock);
-	return !*passes ||
-	       model_passes(model, thread->stack, thread->state, thread->syscall, passes);
-}
+/* Takes up a thread that waits now, and what it waits for. False: no memory. */
+typedef bool waiter_step(struct model *model, size_t i,
+			 const struct pmp_live_thread *thread,
+			 const struct lock_key *key);
 
 static struct lock_key key_of(const struct model *model,
 			      const struct pmp_live_thread *thread)
@@ -183,32 +180,42 @@ static struct lock_key key_of(const struct model *model,
 			      thread->lock, thread->kind);
 }
 
-static bool count_thread(struct model *model, size_t i)
+/* If thread i waits now for something that has a row. */
+static bool take_waiter(struct model *model, size_t i, waiter_step *step)
 {
 	const struct pmp_live_thread thread = model_thread(model, i);
-	const struct stack_wait *says = wait_says(model, thread.stack, thread.kind);
-	struct lock_row *more;
 	struct lock_key key;
-	struct view_row *row;
 	bool passes;
 
-	if (!waits_now(model, i, &thread, &passes))
+	if (!thread.present || !model->thread_rows[i].passes ||
+	    (thread.lock == SIZE_MAX && !thread.waits_for_lock))
+		return true;
+	if (!model_passes(model, thread.stack, thread.state, thread.syscall, &passes))
 		return false;
 	if (!passes)
 		return true;
 	key = key_of(model, &thread);
-	row = find_row(model, &key, (uint32_t)thread.process);
+	return step(model, i, &thread, &key);
+}
+
+static bool count_thread(struct model *model, size_t i,
+			 const struct pmp_live_thread *thread, const struct lock_key *key)
+{
+	const struct stack_wait *says = wait_says(model, thread->stack, thread->kind);
+	struct view_row *row = find_row(model, key, (uint32_t)thread->process);
+	struct lock_row *more;
+
 	if (!row)
 		return false;
 	more = more_of(model, row);
 	row->count++;
-	if (thread.deadlocked)
+	if (thread->deadlocked)
 		more->rank = LOCK_ROW_DEADLOCK;
 	if (more->waiter == NAME_NONE)
-		row->stack = (uint32_t)thread.stack;
-	if (!(says && says->placeless) && !count_object(model, row, thread.object))
+		row->stack = (uint32_t)thread->stack;
+	if (!(says && says->placeless) && !count_object(model, row, thread->object))
 		return false;
-	return take_holder(model, more, i, &thread);
+	return take_holder(model, more, i, thread);
 }
 
 /* ---- who is behind ---------------------------------------------------------------------- */
@@ -225,26 +232,18 @@ static bool waits_for_thread(const struct model *model, struct pmp_live_thread w
 }
 
 /* One that was found to wait for the lock, but not for whom, does so for its holder. */
-static bool count_behind(struct model *model, size_t i)
+static bool count_behind(struct model *model, size_t i,
+			 const struct pmp_live_thread *thread, const struct lock_key *key)
 {
-	const struct pmp_live_thread thread = model_thread(model, i);
+	const uint32_t *number = hash_find(&model->build->table, key->identity);
 	struct lock_row *more;
-	struct lock_key key;
-	uint32_t *number;
-	bool passes;
 
-	if (!waits_now(model, i, &thread, &passes))
-		return false;
-	if (!passes)
-		return true;
-	key = key_of(model, &thread);
-	number = hash_find(&model->build->table, key.identity);
 	if (!number || *number >= model->list.row_count)
 		return true;
 	more = &model->list.locks[*number];
 	if (more->holder != NAME_NONE && more->holder != i && !more->many &&
-	    !waits_for_thread(model, thread, more->holder))
-		more->behind += 1 + thread.behind;
+	    !waits_for_thread(model, *thread, more->holder))
+		more->behind += 1 + thread->behind;
 	return true;
 }
 
@@ -269,8 +268,9 @@ static bool count(struct model *model, size_t at)
 	if (at < build->counters)
 		return count_counter(model, at);
 	at -= build->counters;
-	return at < build->prepared ? count_thread(model, at)
-				    : count_behind(model, at - build->prepared);
+	return at < build->prepared
+		       ? take_waiter(model, at, count_thread)
+		       : take_waiter(model, at - build->prepared, count_behind);
 }
 
 enum step_progress model_locks(struct model *model, uint64_t until)

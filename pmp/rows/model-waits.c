@@ -37,6 +37,7 @@ static bool ask(struct model *model, size_t stack, unsigned kind, struct stack_w
 	*wait = (struct stack_wait){
 		.kind = says.kind,
 		.ask = says.ask,
+		.else_see = says.else_see,
 		.hash = hash_mix(hash_text(says.kind), hash_text(says.meaning)),
 		.meaning = NAME_NONE,
 		.moved = says.moved,
@@ -127,6 +128,7 @@ struct pmp_live_thread model_thread(const struct model *model, size_t i)
 	if (!says->vetoed)
 		return thread;
 	thread.holder = SIZE_MAX;
+	thread.taker = SIZE_MAX;
 	thread.holder_tid = 0;
 	thread.held = PMP_HELD_UNKNOWN;
 	thread.readers = 0;
@@ -165,6 +167,7 @@ static void take_words(struct lock_row *row, const struct stack_wait *says)
 {
 	row->kind = says->kind;
 	row->ask = says->ask;
+	row->else_see = says->else_see;
 	row->meaning = says->meaning;
 	row->moved = says->moved;
 	row->ends = says->ends;

@@ -48,9 +48,18 @@ static uint64_t order_by_delay(const struct model *model, const struct view_row 
 	return order_by(model, row, ~lock_row(model, row)->delay);
 }
 
+/* An event is another one each time: as long as a thread has not run. */
+static bool is_found_longer(const struct lock_row *lock)
+{
+	return lock->rank != LOCK_ROW_OTHER && lock->longest_found > lock->longest;
+}
+
 static uint64_t order_by_longest(const struct model *model, const struct view_row *row)
 {
-	return order_by(model, row, ~lock_row(model, row)->longest);
+	const struct lock_row *lock = lock_row(model, row);
+
+	return order_by(model, row,
+			~(is_found_longer(lock) ? lock->longest_found : lock->longest));
 }
 
 /* By the text of a cell. */
@@ -93,32 +102,25 @@ static void text_behind(const struct model *model, const struct view_row *row,
 	snprintf(buffer, size, behind ? "%zu" : "-", behind);
 }
 
-static void text_time(uint64_t time, char *buffer, size_t size)
-{
-	uint64_t tenths = time / 100000000;
-
-	if (tenths >= 360000)
-		snprintf(buffer, size, "%" PRIu64 "h%02" PRIu64 "m", tenths / 36000,
-			 tenths / 600 % 60);
-	else
-		snprintf(buffer, size, "%" PRIu64 ".%us", tenths / 10,
-			 (unsigned)(tenths % 10));
-}
-
 static void text_delay(const struct model *model, const struct view_row *row,
 		       char *buffer, size_t size)
 {
-	text_time(lock_row(model, row)->delay, buffer, size);
+	wait_time_text(lock_row(model, row)->delay, buffer, size);
 }
 
+/* As in the format locks: marked if all snapshots of that time have found a thread in this
+ * wait, though it has run in between. */
 static void text_longest(const struct model *model, const struct view_row *row,
 			 char *buffer, size_t size)
 {
-	/* No thread was found twice in the same wait. */
-	if (!lock_row(model, row)->longest)
-		snprintf(buffer, size, "-");
+	const struct lock_row *lock = lock_row(model, row);
+
+	if (is_found_longer(lock))
+		found_time_text(lock->longest_found, buffer, size);
+	else if (lock->longest)
+		wait_time_text(lock->longest, buffer, size);
 	else
-		text_time(lock_row(model, row)->longest, buffer, size);
+		snprintf(buffer, size, "-");
 }
 
 static void text_holder(const struct model *model, const struct view_row *row,

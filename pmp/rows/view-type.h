@@ -151,6 +151,10 @@ char *holder_words(const struct model *model, const struct pmp_live_thread *wait
  * whose end is waited for. */
 const char *holder_relation(const struct model *model,
 			    const struct pmp_live_thread *waiter);
+/** "12.3s", "1h20m". Returns buffer. */
+char *wait_time_text(uint64_t time, char *buffer, size_t size);
+/** The same, as all snapshots have found a thread in one wait: ">12.3s". Returns buffer. */
+char *found_time_text(uint64_t time, char *buffer, size_t size);
 /** Is a row of several objects, each of which may have another holder? */
 bool row_is_several(const struct lock_row *lock);
 /** What a thread waits for and who holds it, in a sentence. */

@@ -49,6 +49,32 @@ static void add_object(const struct pmp_live_lock *known, bool address, char *bu
 			    *known->place ? " " : "", known->place);
 }
 
+char *wait_time_text(uint64_t time, char *buffer, size_t size)
+{
+	uint64_t tenths = time / 100000000;
+
+	if (tenths >= 360000)
+		snprintf(buffer, size, "%" PRIu64 "h%02" PRIu64 "m", tenths / 36000,
+			 tenths / 600 % 60);
+	else
+		snprintf(buffer, size, "%" PRIu64 ".%us", tenths / 10,
+			 (unsigned)(tenths % 10));
+	return buffer;
+}
+
+char *found_time_text(uint64_t time, char *buffer, size_t size)
+{
+	uint64_t seconds = time / 1000000000;
+
+	snprintf(buffer, size, ">");
+	/* Without tenths there is room for the mark. */
+	if (seconds >= 1000 && seconds < 36000)
+		snprintf(buffer + 1, size - 1, "%" PRIu64 "s", seconds);
+	else
+		wait_time_text(time, buffer + 1, size - 1);
+	return buffer;
+}
+
 bool row_is_several(const struct lock_row *lock)
 {
 	return lock->objects > 1 && lock->rank != LOCK_ROW_DEADLOCK;
@@ -164,7 +190,8 @@ char *thread_peers_text(const struct model *model, const struct pmp_live_thread 
 
 	buffer[0] = '\0';
 	if (outside_of(model, thread, &outside, text, sizeof(text)) && *outside.brief)
-		snprintf(buffer, size, "%s: %s", outside.text, outside.who);
+		snprintf(buffer, size, "%s%s%s", outside.text, *outside.who ? ": " : "",
+			 outside.who);
 	return buffer;
 }
 
@@ -305,7 +332,7 @@ char *wait_words(const struct model *model, const struct pmp_live_thread *waiter
 			    pmp_escape(holder, words, sizeof(words)));
 	else if (outside_of(model, waiter, &outside, text, sizeof(text)) &&
 		 *outside.brief)
-		text_append(buffer, size, ": %s", outside.who);
+		text_append(buffer, size, "%s%s", *outside.who ? ": " : "", outside.who);
 	else if (waiter->held == PMP_HELD_FREE)
 		text_append(buffer, size, " (free)");
 	else if (waiter->held || waiter->readers)

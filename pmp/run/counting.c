@@ -6,6 +6,8 @@
 #include "run/worker.h"
 #include "say/message.h"
 
+#define HISTORY_SHARE 4 /* of --max-memory, besides it */
+
 static int make_profile(const struct counting *counting, bool saved,
 			struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
 			struct pmp_error *err)
@@ -18,14 +20,17 @@ static int make_profile(const struct counting *counting, bool saved,
 		.command = saved ? NULL : counting->command_line,
 		.period = saved ? 0 : options->interval,
 		.host = saved ? NULL : counting->host,
-		.max_memory = options->max_memory,
+		.max_memory =
+			options->max_memory / (counting->share ? counting->share : 1),
 		.for_filter = pmp_filter_wants_details(options->filter),
 		.sample_type = options->sample_type,
 		.keep_snapshot = needs->snapshots,
 		/* What has been saved has them already. */
-		.details = saved ? !options->diff : needs->details,
+		.details = needs->details || (saved && !options->diff),
 		.times = needs->times,
 		.waits = needs->waits,
+		.history = needs->history ? options->max_memory / HISTORY_SHARE : 0,
+		.history_time = options->history,
 		.live = needs->live,
 	};
 
@@ -75,6 +80,22 @@ int counting_open(struct counting *counting, struct pmp_error *err)
 		return code;
 	return make_profile(counting, counting->saved, counting->symbolizer,
 			    &counting->profile, err);
+}
+
+int counting_add(const struct counting *counting, const struct pmp_sample *sample,
+		 struct pmp_error *err)
+{
+	int code = 0;
+
+	for (; counting && code >= 0; counting = counting->also)
+		code = pmp_profile_add(counting->profile, sample, err);
+	return code;
+}
+
+void counting_forget(const struct counting *counting, pid_t pid)
+{
+	for (; counting; counting = counting->also)
+		pmp_profile_forget(counting->profile, pid);
 }
 
 int counting_open_base(struct counting *counting, struct pmp_error *err)

@@ -10,13 +10,14 @@
 #include "options/options.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct fetcher;
 struct worker;
 
 /* What a profile must keep for a sink; see struct pmp_profile_options. */
 struct counting_needs {
-	bool details, times, snapshots, live, waits;
+	bool details, times, snapshots, live, waits, history;
 	bool lines; /* of frames, as well as functions */
 };
 
@@ -25,6 +26,8 @@ struct counting {
 	const struct options *options;
 	const char *command_line, *host; /* for headers of formats */
 	bool saved;			 /* saved profiles come into it */
+	size_t share;			 /* of --max-memory: one of so many */
+	struct counting *also; /* counts the same samples for another sink, or NULL */
 	struct counting_needs needs;
 	struct fetcher *fetcher; /* of --debuginfod, or NULL */
 	struct worker *worker;	 /* names while others count; or NULL */
@@ -39,6 +42,11 @@ struct counting {
 int counting_open(struct counting *counting, struct pmp_error *err);
 /** One that it is compared with: nothing is in it yet. 0 or an enum pmp_status. */
 int counting_open_base(struct counting *counting, struct pmp_error *err);
+/** Count a sample, here and in what counts the same. 0 or an enum pmp_status. */
+int counting_add(const struct counting *counting, const struct pmp_sample *sample,
+		 struct pmp_error *err);
+/** A process has ended, here and in what counts the same: see pmp_profile_forget(). */
+void counting_forget(const struct counting *counting, pid_t pid);
 /** Count from the beginning; on failure what was counted stays. 0 or PMP_ENOMEM. */
 int counting_restart(struct counting *counting, struct pmp_error *err);
 /** What is to be written of all that was counted so far: counting->report. 0 or an error. */

@@ -34,6 +34,15 @@
 #define END_PATIENCE \
 	(5 * NS_PER_S) /* with an output that hangs, once an end was asked for */
 
+#define SINKS_MAX 2 /* a server, and a file */
+
+/* A sink, and what is counted for it. */
+struct run_sink {
+	struct sink sink;
+	const struct sink_type *opened; /* what it was at first */
+	struct counting counting;
+};
+
 struct run {
 	const struct options *options;
 	int wake; /* of signals_open() */
@@ -41,10 +50,9 @@ struct run {
 	struct worker *worker;
 	struct fetcher *fetcher; /* of --debuginfod, or NULL */
 	struct progress progress;
-	struct counting counting;
 	struct source source;
-	struct sink sink;
-	const struct sink_type *opened; /* what the sink was at first */
+	struct run_sink sinks[SINKS_MAX];
+	size_t sink_count;
 	struct run_state state;
 	bool begun;	     /* the source has been opened */
 	const char *reading; /* the file that the worker reads, or NULL */
@@ -127,11 +135,13 @@ static void suspend(struct run *run)
 {
 	detach(run);
 	progress_clear();
-	run->sink.type->suspend(&run->sink);
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->suspend(&run->sinks[i].sink);
 	signals_suspend(SIGTSTP);
 	if (run->state.keys)
 		stop_in_background(run);
-	run->sink.type->resume(&run->sink);
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->resume(&run->sinks[i].sink);
 	run->state.caught.suspend = false;
 	sample_again(run);
 }
@@ -165,13 +175,18 @@ static void wait_urgent(void *arg, int timeout)
 
 /* ---- the worker ------------------------------------------------------------ */
 
-/* What hangs in the kernel cannot be waited for, and what it works on not be used again. */
-static void abandon_output(struct run *run)
+static void leave(struct run *run)
 {
-	const struct atomic_file_wait *wait = &run->sink.wait;
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->leave(&run->sinks[i].sink);
+}
+
+/* What hangs in the kernel cannot be waited for, and what it works on not be used again. */
+static void abandon_output(struct run *run, const struct atomic_file_wait *wait)
+{
 	const struct source *source = &run->source;
 
-	run->sink.type->leave(&run->sink);
+	leave(run);
 	progress_clear();
 	message_print(NULL, "cannot write %s: %s", wait->path,
 		      wait->stream ? "nothing reads it"
@@ -180,21 +195,27 @@ static void abandon_output(struct run *run)
 	_exit(source->type->failed ? source->type->failed : PMP_EXIT_OUTPUT);
 }
 
-static void check_output(struct run *run)
+static void check_output(struct run *run, const struct atomic_file_wait *wait)
 {
-	uint64_t since = __atomic_load_n(&run->sink.wait.since, __ATOMIC_ACQUIRE);
+	uint64_t since = __atomic_load_n(&wait->since, __ATOMIC_ACQUIRE);
 	uint64_t now = now_ns();
 
-	if (!run->state.caught.end)
-		return;
-	if (!run->end_seen)
-		run->end_seen = now;
 	if (!since)
 		return;
 	if (since < run->end_seen)
 		since = run->end_seen;
 	if (now > since && now - since >= END_PATIENCE)
-		abandon_output(run);
+		abandon_output(run, wait);
+}
+
+static void check_outputs(struct run *run)
+{
+	if (!run->state.caught.end)
+		return;
+	if (!run->end_seen)
+		run->end_seen = now_ns();
+	for (size_t i = 0; i < run->sink_count; i++)
+		check_output(run, &run->sinks[i].sink.wait);
 }
 
 /* Nothing has been begun that would have to be ended in order. */
@@ -228,7 +249,7 @@ static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 		if (run->reading)
 			check_reading(run);
 		else
-			check_output(run);
+			check_outputs(run);
 	}
 	worker_lock(run->worker);
 	run->working = false;
@@ -270,14 +291,28 @@ static void on_work(void *arg, short revents)
 	worker_take(run->worker);
 }
 
+static int timeout(const struct run *run)
+{
+	int most = SUPERVISE_MS;
+
+	for (size_t i = 0; i < run->sink_count; i++)
+		most = run->sinks[i].sink.type->timeout(&run->sinks[i].sink, most);
+	return most;
+}
+
+static void show(struct run *run)
+{
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->show(&run->sinks[i].sink);
+}
+
 static void turn(struct run *run)
 {
 	struct run_state *state = &run->state;
-	struct sink *sink = &run->sink;
 	int n;
 
 	state->heard = false;
-	n = loop_turn(run->loop, LOOP_ALL, sink->type->timeout(sink, SUPERVISE_MS));
+	n = loop_turn(run->loop, LOOP_ALL, timeout(run));
 	if (n < 0) {
 		message_print(NULL, "cannot wait for the sampler: %s", strerror(-n));
 		run->source.type->lose(&run->source);
@@ -286,11 +321,12 @@ static void turn(struct run *run)
 	tend(run, !state->heard);
 	if (!state->finished)
 		progress_show(&run->progress, now_ns());
-	sink->type->tend(sink);
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->tend(&run->sinks[i].sink);
 	if (!state->caught.write || state->finished)
 		return;
 	state->caught.write = false;
-	sink->type->show(sink);
+	show(run);
 }
 
 static void let_go(void *arg)
@@ -314,27 +350,30 @@ static bool open_loop(struct run *run)
 	       loop_add(run->loop, worker_wake(run->worker), true, on_work, run);
 }
 
-/* ---- from the source to the sink --------------------------------------------- */
+/* ---- from the source to the sinks -------------------------------------------- */
 
 static void pass_targets(void *arg, const struct process *process)
 {
 	struct run *run = arg;
 
-	run->sink.type->targets(&run->sink, process);
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->targets(&run->sinks[i].sink, process);
 }
 
 static void pass_boundary(void *arg, uint64_t time)
 {
 	struct run *run = arg;
 
-	run->sink.type->boundary(&run->sink, time);
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->boundary(&run->sinks[i].sink, time);
 }
 
 static void pass_sampled(void *arg)
 {
 	struct run *run = arg;
 
-	run->sink.type->sampled(&run->sink);
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->sampled(&run->sinks[i].sink);
 }
 
 static const struct source_calls source_calls = {
@@ -383,47 +422,92 @@ static int open_fetcher(struct run *run)
 	return message_status(code);
 }
 
-/* Each gets what it needs of the others. */
-static void connect_parts(struct run *run, const struct invocation *call)
+/* Samples go to the first, and from there to the others. */
+static void connect_counting(struct run *run, const struct invocation *call, size_t i)
 {
-	run->state.keys = run->sink.type->keys;
-	run->counting = (struct counting){
+	struct run_sink *of = &run->sinks[i];
+
+	of->counting = (struct counting){
 		.options = &call->options,
 		.command_line = call->command_line,
 		.host = call->host,
 		.saved = run->source.type->saved,
+		.share = run->sink_count,
+		.also = i + 1 < run->sink_count ? &run->sinks[i + 1].counting : NULL,
 		.fetcher = run->fetcher,
 		/* Names are looked up while others count for who looks on. */
 		.worker = run->state.keys ? run->worker : NULL,
 	};
-	run->sink.type->needs(&call->options, &run->counting.needs);
-	run->source.options = run->sink.options = &call->options;
-	run->source.loop = run->sink.loop = run->loop;
-	run->source.counting = run->sink.counting = &run->counting;
-	run->source.progress = run->sink.progress = &run->progress;
-	run->source.state = run->sink.state = &run->state;
-	run->source.run = run->sink.run = run;
-	run->source.calls = &source_calls;
-	run->source.targets.found = &call->found;
-	run->sink.calls = &sink_calls;
-	run->sink.worker = run->worker;
-	run->sink.source = &run->source;
-	run->sink.stdout_closed = call->stdout_closed;
+	of->sink.type->needs(&call->options, &of->counting.needs);
 }
 
-static int open_parts(struct run *run)
+static void connect_sink(struct run *run, const struct invocation *call, size_t i)
+{
+	struct sink *sink = &run->sinks[i].sink;
+
+	sink->options = &call->options;
+	sink->loop = run->loop;
+	sink->worker = run->worker;
+	sink->counting = &run->sinks[i].counting;
+	sink->progress = &run->progress;
+	sink->source = &run->source;
+	sink->state = &run->state;
+	sink->stdout_closed = call->stdout_closed;
+	sink->calls = &sink_calls;
+	sink->run = run;
+}
+
+/* Each gets what it needs of the others. */
+static void connect_parts(struct run *run, const struct invocation *call)
+{
+	struct source *source = &run->source;
+
+	run->state.keys = run->sinks[0].sink.type->keys;
+	for (size_t i = 0; i < run->sink_count; i++) {
+		connect_counting(run, call, i);
+		connect_sink(run, call, i);
+	}
+	source->options = &call->options;
+	source->loop = run->loop;
+	source->counting = &run->sinks[0].counting;
+	source->progress = &run->progress;
+	source->state = &run->state;
+	source->run = run;
+	source->calls = &source_calls;
+	source->targets.found = &call->found;
+}
+
+static int open_sink(struct run_sink *opened)
 {
 	struct pmp_error err = { 0 };
-	int status = run->sink.type->open(&run->sink);
+	int status = opened->sink.type->open(&opened->sink);
 
 	if (status)
 		return status;
-	if (counting_open(&run->counting, &err) < 0) {
+	if (counting_open(&opened->counting, &err) < 0) {
 		message_error(&err);
 		return message_status(err.code);
 	}
-	run->sink.type->start(&run->sink);
+	opened->sink.type->start(&opened->sink);
 	return 0;
+}
+
+static int open_sinks(struct run *run)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < run->sink_count && !status; i++)
+		status = open_sink(&run->sinks[i]);
+	return status;
+}
+
+static int prepare_sinks(struct run *run)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < run->sink_count && !status; i++)
+		status = run->sinks[i].sink.type->prepare(&run->sinks[i].sink);
+	return status;
 }
 
 static int start(struct run *run, const struct invocation *call, struct id_list *pids)
@@ -443,6 +527,9 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 	if (status)
 		return status;
 	worker_stop(run->worker);
+	status = prepare_sinks(run);
+	if (status)
+		return status;
 	run->begun = true;
 	status = run->source.type->open(&run->source, pids);
 	if (status)
@@ -450,36 +537,45 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 	/* The files of each process's modules are open as long as it lives. A command
 	 * has been forked with the limit as it was. */
 	process_raise_limit();
-	status = open_parts(run);
+	status = open_sinks(run);
 	return status && run->source.type->failed ? run->source.type->failed : status;
 }
 
 /* ---- a run ----------------------------------------------------------------- */
 
-static void write_result(struct run *run)
+/* Often both profiles lack the same names. */
+static void report_modules(const struct counting *counting)
 {
-	const struct counting *counting = &run->counting;
+	if (!summary_modules(counting->symbolizer) && counting->base)
+		summary_modules(counting->base_symbolizer);
+}
+
+static void write_results(struct run *run)
+{
+	const struct counting *counting = &run->sinks[0].counting;
 
 	if (run->source.targets.snapshots == 0)
 		return;
-	run->sink.type->finish(&run->sink);
+	for (size_t i = 0; i < run->sink_count; i++)
+		run->sinks[i].sink.type->finish(&run->sinks[i].sink);
 	if (run->state.failure == PMP_EXIT_OUTPUT)
 		return;
 	summary_unwanted(counting, &run->source.targets);
-	summary_filter(counting);
+	for (size_t i = 0; i < run->sink_count; i++)
+		summary_filter(&run->sinks[i].counting);
 	if (run->options->quiet)
 		return;
-	/* Often both profiles lack the same names. */
-	if (!run->options->no_symbols && !summary_modules(counting->symbolizer) &&
-	    counting->base)
-		summary_modules(counting->base_symbolizer);
+	if (!run->options->no_symbols)
+		report_modules(counting);
 	if (counting->base)
 		diff_report(counting);
 }
 
 static bool stays(struct run *run)
 {
-	if (!run->sink.type->stays(&run->sink))
+	struct sink *sink = &run->sinks[0].sink;
+
+	if (!sink->type->stays(sink))
 		return false;
 	run->source.type->stop(&run->source);
 	return true;
@@ -487,6 +583,7 @@ static bool stays(struct run *run)
 
 static int receive_all(struct run *run)
 {
+	const struct counting *counting = &run->sinks[0].counting;
 	struct source *source = &run->source;
 	int status = source->type->receive(source);
 
@@ -494,15 +591,23 @@ static int receive_all(struct run *run)
 		return status;
 	while (!run->state.finished || stays(run))
 		turn(run);
-	run->sink.type->leave(&run->sink);
+	leave(run);
 	progress_clear();
 	source->type->stop(source);
-	write_result(run);
+	write_results(run);
 	if (!run->options->stats)
-		summary_evicted(&run->counting);
+		summary_evicted(counting);
 	if (run->options->stats && source->targets.snapshots && !run->options->every)
-		summary_stats(&run->counting, &source->targets);
+		summary_stats(counting, &source->targets);
 	return source->type->status(source);
+}
+
+static void close_sink(struct run_sink *opened)
+{
+	opened->opened->close(&opened->sink);
+	if (opened->sink.type != opened->opened)
+		opened->sink.type->close(&opened->sink);
+	counting_close(&opened->counting);
 }
 
 static void close_parts(struct run *run)
@@ -510,13 +615,21 @@ static void close_parts(struct run *run)
 	run->source.type->close(&run->source);
 	fetcher_cancel(run->fetcher);
 	worker_stop(run->worker);
-	run->opened->close(&run->sink);
-	if (run->sink.type != run->opened)
-		run->sink.type->close(&run->sink);
-	counting_close(&run->counting);
+	for (size_t i = 0; i < run->sink_count; i++)
+		close_sink(&run->sinks[i]);
 	fetcher_free(run->fetcher);
 	worker_free(run->worker);
 	loop_free(run->loop);
+}
+
+static void add_sink(struct run *run, const struct sink_type *type)
+{
+	struct run_sink *added = &run->sinks[run->sink_count];
+
+	if (!type)
+		return;
+	added->sink.type = added->opened = type;
+	run->sink_count++;
 }
 
 int run_profile(const struct invocation *call, struct id_list *pids)
@@ -525,7 +638,8 @@ int run_profile(const struct invocation *call, struct id_list *pids)
 	int status;
 
 	run.source.type = source_type_of(&call->options);
-	run.sink.type = run.opened = sink_type_of(&call->options, true);
+	add_sink(&run, sink_type_of(&call->options, true));
+	add_sink(&run, sink_type_beside(&call->options));
 	status = start(&run, call, pids);
 	if (!status)
 		status = receive_all(&run);

@@ -17,22 +17,31 @@ void children_scan(struct children *children)
 
 	children->next = 0;
 	children->again = false;
+	children->given_count = 0;
 	if (pmp_procwatch_next(children->watch, &children->list, &children->count, &err) <
 	    0)
 		children->count = 0;
 }
 
-static bool has_ended(const struct children *children, pid_t pid)
+/* A ring: of count ids the last ones are there, at most size. */
+static bool has_id(const pid_t *ids, size_t count, size_t size, pid_t pid)
 {
-	size_t count = children->past_count;
-
-	if (count > PMP_CHILDREN_PAST)
-		count = PMP_CHILDREN_PAST;
-	for (size_t i = 0; i < count; i++) {
-		if (children->past[i] == pid)
+	for (size_t i = 0; i < count && i < size; i++) {
+		if (ids[i] == pid)
 			return true;
 	}
 	return false;
+}
+
+static bool has_ended(const struct children *children, pid_t pid)
+{
+	return has_id(children->past, children->past_count, PMP_CHILDREN_PAST, pid);
+}
+
+/* The parent's id was read with the child's: it is still its own, even if it has ended. */
+static bool was_given(const struct children *children, pid_t pid)
+{
+	return has_id(children->given, children->given_count, PMP_CHILDREN_GIVEN, pid);
 }
 
 /* The id of a session is not given to another process while one of it lives. */
@@ -43,8 +52,8 @@ static bool descends(const struct children *children,
 	if (process->pid == getpid() || process->pid == children->adopter)
 		return false;
 	return (children->adopter && process->parent == children->adopter) ||
-	       samples(arg, process->parent) || samples(arg, process->session) ||
-	       has_ended(children, process->session);
+	       samples(arg, process->parent) || was_given(children, process->parent) ||
+	       samples(arg, process->session) || has_ended(children, process->session);
 }
 
 pid_t children_next(struct children *children, bool (*samples)(void *arg, pid_t pid),
@@ -61,6 +70,8 @@ pid_t children_next(struct children *children, bool (*samples)(void *arg, pid_t 
 			if (samples(arg, pid))
 				continue;
 			children->again = true;
+			children->given[children->given_count++ % PMP_CHILDREN_GIVEN] =
+				pid;
 			return pid;
 		}
 		/* It may have children with smaller ids, which were passed over before it was sampled. */

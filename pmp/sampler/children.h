@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --children: which processes descend from those that are sampled. A process is one of
- * theirs if its parent is, if its session was begun by one of them, or if it was left to
- * the adopter, who gets those of a command whose parents have ended.
+ * theirs if its parent is, also one that has ended while it was being opened, if its session
+ * was begun by one of them, or if it was left to the adopter, who gets those of a command
+ * whose parents have ended.
  */
 #ifndef PMP_SAMPLER_CHILDREN_H
 #define PMP_SAMPLER_CHILDREN_H
@@ -14,6 +15,7 @@
 #include <sys/types.h>
 
 #define PMP_CHILDREN_PAST 1024
+#define PMP_CHILDREN_GIVEN 64
 
 struct children {
 	struct pmp_procwatch *watch;  /* NULL: children are not wanted */
@@ -21,6 +23,8 @@ struct children {
 	struct pmp_new_process *list; /* of the last scan, pid 0: done with */
 	size_t count, next;
 	bool again;
+	pid_t given[PMP_CHILDREN_GIVEN]; /* the last ones of this scan */
+	size_t given_count;
 	pid_t past[PMP_CHILDREN_PAST]; /* the last ones that have ended */
 	size_t past_count;
 };

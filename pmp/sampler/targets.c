@@ -132,8 +132,8 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.holding = on_holding,
 		.holding_arg = sampling,
 		.descriptors = UINT_MAX,
-		.no_wchan = !options->wants_screen && !options->by_state &&
-			    !options->format->details,
+		.no_wchan = !options->wants_screen && !options->serve &&
+			    !options->by_state && !options->format->details,
 		.asleep = !options->wants_screen && options->format->asleep,
 		.asleep_before = options->wants_screen,
 		.waits = wants_peers(options) ? PMP_WAITS_PEERS : PMP_WAITS_HOLDERS,

@@ -123,6 +123,12 @@ static void nothing(struct sink *sink)
 	(void)sink;
 }
 
+static int nothing_to_prepare(struct sink *sink)
+{
+	(void)sink;
+	return 0;
+}
+
 static int any_time(const struct sink *sink, int most)
 {
 	(void)sink;
@@ -139,6 +145,7 @@ const struct sink_type sink_lock_check = {
 	.name = "lock-check",
 	.is_meant = is_meant,
 	.needs = needs,
+	.prepare = nothing_to_prepare,
 	.open = open_check,
 	.start = nothing,
 	.targets = targets,

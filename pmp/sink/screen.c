@@ -88,6 +88,12 @@ static void nothing(struct sink *sink)
 	(void)sink;
 }
 
+static int nothing_to_prepare(struct sink *sink)
+{
+	(void)sink;
+	return 0;
+}
+
 static void sampled(struct sink *sink)
 {
 	session_sampled(sink->session);
@@ -154,6 +160,7 @@ const struct sink_type sink_screen = {
 	.keys = true,
 	.is_meant = is_meant,
 	.needs = needs,
+	.prepare = nothing_to_prepare,
 	.open = open_screen,
 	.start = start,
 	.targets = targets,

@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 static const struct sink_type *const sinks[] = { &sink_screen, &sink_lock_check,
-						 &sink_text, &sink_profile };
+						 &sink_server, &sink_text,
+						 &sink_profile };
 
 const struct sink_type *sink_type_of(const struct options *options, bool screen)
 {
@@ -16,4 +17,11 @@ const struct sink_type *sink_type_of(const struct options *options, bool screen)
 			return sinks[i];
 	}
 	return sinks[count - 1];
+}
+
+const struct sink_type *sink_type_beside(const struct options *options)
+{
+	if (!options->serve || !options->output)
+		return NULL;
+	return sink_text.is_meant(options) ? &sink_text : &sink_profile;
 }

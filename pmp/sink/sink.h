@@ -19,6 +19,7 @@ struct lock_check;
 struct loop;
 struct progress;
 struct run_state;
+struct serving;
 struct session;
 struct sink;
 struct source;
@@ -31,6 +32,9 @@ struct sink_type {
 	/** Do the options ask for it? */
 	bool (*is_meant)(const struct options *options);
 	void (*needs)(const struct options *options, struct counting_needs *needs);
+	/** Take what it needs of the system, before any process is started or looked at. 0, or
+	 * a status with the message printed. To be called while single-threaded. */
+	int (*prepare)(struct sink *sink);
 	/** Get ready, before there is a profile. 0, or a status with the message printed. */
 	int (*open)(struct sink *sink);
 	/** The profile is there. */
@@ -100,15 +104,19 @@ struct sink {
 	struct process named;	  /* what it is named after */
 	uint64_t next_file;	  /* --every: when the next one begins; 0: not set */
 	struct lock_check *check; /* of --locks=check */
+	struct serving *serving;  /* of --serve */
 	/* Of the screen. */
 	struct session *session;
 	int keys; /* descriptor that it reads keys from, or -1 */
 	bool quit;
 };
 
-extern const struct sink_type sink_text, sink_profile, sink_screen, sink_lock_check;
+extern const struct sink_type sink_text, sink_profile, sink_screen, sink_lock_check,
+	sink_server;
 
 /** The one that the options ask for, on a screen if that is possible and wanted. */
 const struct sink_type *sink_type_of(const struct options *options, bool screen);
+/** What else they ask for: the file that is written while a server serves; or NULL. */
+const struct sink_type *sink_type_beside(const struct options *options);
 
 #endif

@@ -300,8 +300,8 @@ static void needs(const struct options *options, struct counting_needs *needs)
 {
 	const struct pmp_format *format = options->format;
 
-	needs->details = !options->diff &&
-			 (options->by_state || options->by_lock || format->details);
+	needs->details = format->details ||
+			 (!options->diff && (options->by_state || options->by_lock));
 	needs->times = format->times;
 	needs->waits = format->waits || options->waits || options->by_lock;
 	needs->snapshots = format->snapshots;
@@ -320,9 +320,10 @@ static bool is_profile(const struct options *options)
 
 /* What both do in the same way. */
 #define FILE_CALLS \
-	.needs = needs, .open = nothing_to_open, .start = nothing, .boundary = boundary, \
-	.tend = tend, .timeout = any_time, .suspend = nothing, .resume = nothing, \
-	.stays = never_stays, .leave = nothing, .close = close_file
+	.needs = needs, .prepare = nothing_to_open, .open = nothing_to_open, \
+	.start = nothing, .boundary = boundary, .tend = tend, .timeout = any_time, \
+	.suspend = nothing, .resume = nothing, .stays = never_stays, .leave = nothing, \
+	.close = close_file
 
 /* Formats that write each snapshot when it has been taken. */
 const struct sink_type sink_text = {

@@ -29,7 +29,7 @@ int diff_read(struct source *source)
 		message_error(&err);
 		return message_status(err.code);
 	}
-	status = saved_read(source, counting->base, counting->options->diff, NULL);
+	status = saved_read(source, counting->base, counting->options->diff, NULL, NULL);
 	/* What is sampled counts stacks; files are still to be read. */
 	return status || counting->saved ? status : diff_check(counting);
 }

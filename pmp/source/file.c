@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Saved profiles: pmp FILE. There is no sampler then, and no process. */
+/* Saved profiles and core files: pmp FILE. There is no sampler then, and no process. */
 #include <stdio.h>
 #include <string.h>
 
 #include "run/counting.h"
 #include "run/run-state.h"
 #include "options/filename.h"
+#include "say/message.h"
 #include "source/diff.h"
 #include "source/sampling.h"
 #include "source/saved.h"
@@ -24,16 +25,44 @@ static int open_files(struct source *source, struct id_list *pids)
 	return 0;
 }
 
+/* Each core is a snapshot, and there is room for one: those before the last are written when
+ * they have been read. */
+static void show_core(struct source *source, bool last)
+{
+	const struct options *options = source->options;
+
+	if (last || !options->format->snapshots || options->wants_screen)
+		return;
+	source->targets.snapshots = 1;
+	source->calls->targets(source->run, NULL);
+}
+
+static int refuse_mixture(void)
+{
+	message_print("give them one after the other: pmp CORE; pmp PROFILE",
+		      "core files and saved profiles cannot be written together in this "
+		      "format");
+	return PMP_EXIT_USAGE;
+}
+
 static int read_all(struct source *source)
 {
 	static const char hint[] =
 		"to profile a process: pmp -p PID; a command: pmp -- COMMAND";
 	const struct options *options = source->options;
+	const bool apart = options->format->snapshots && !options->wants_screen;
+	bool is_core, was_core = false;
 	int status = 0;
 
-	for (size_t i = 0; i < options->file_count && !status; i++)
+	for (size_t i = 0; i < options->file_count && !status; i++) {
 		status = saved_read(source, source->counting->profile, options->files[i],
-				    hint);
+				    hint, &is_core);
+		if (!status && apart && i && is_core != was_core)
+			return refuse_mixture();
+		was_core = is_core;
+		if (!status && is_core)
+			show_core(source, i + 1 == options->file_count);
+	}
 	return status ? status : diff_check(source->counting);
 }
 

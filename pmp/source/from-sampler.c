@@ -76,7 +76,7 @@ static void take_ended(struct source *source, const struct event_ended *event)
 	struct targets *targets = &source->targets;
 	struct process *process = find_process(targets, event->pid);
 
-	pmp_profile_forget(source->counting->profile, event->pid);
+	counting_forget(source->counting, event->pid);
 	if (!process)
 		return;
 	source->progress->threads -= process->threads;
@@ -213,7 +213,7 @@ static void take_sample(struct source *source, struct pmp_sample *sample)
 		return;
 	}
 	enter_sample(source, sample);
-	code = pmp_profile_add(source->counting->profile, sample, &err);
+	code = counting_add(source->counting, sample, &err);
 	pmp_sample_free(sample);
 	if (code < 0) {
 		message_error(&err);

@@ -106,7 +106,7 @@ static void leave_out(struct source *source, struct process *process)
 {
 	struct targets *targets = &source->targets;
 
-	pmp_profile_forget(source->counting->profile, process->pid);
+	counting_forget(source->counting, process->pid);
 	source->progress->threads -= process->threads;
 	targets->count--;
 	memmove(process, process + 1,
@@ -212,7 +212,7 @@ static bool list_targets(struct source *source, struct id_list *pids)
 	for (size_t i = 0; i < targets->count; i++) {
 		pid_t pid = targets->processes[i].pid;
 
-		pmp_profile_forget(source->counting->profile, pid);
+		counting_forget(source->counting, pid);
 		if (!id_list_add(pids, pid))
 			return false;
 	}
@@ -377,6 +377,15 @@ void sampling_close(struct source *source)
 pid_t sampling_pid(const struct source *source)
 {
 	return source->sampling->sampler.pid;
+}
+
+void sampling_get_progress(const struct source *source,
+			   struct sampling_progress *progress)
+{
+	const struct sampler *sampler = &source->sampling->sampler;
+
+	progress->pid = sampler->pid;
+	progress->done = sampler->page ? sampler->page->so_far : sampler->so_far;
 }
 
 /* ---- what is sampled -------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct process;
+struct sampling_progress;
 struct source;
 
 /** exec_fd: see sampler_start(). */
@@ -22,6 +23,8 @@ int sampling_receive(struct source *source);
 void sampling_tend(struct source *source, bool idle);
 void sampling_pause(struct source *source, bool paused);
 bool sampling_is_detached(const struct source *source);
+void sampling_get_progress(const struct source *source,
+			   struct sampling_progress *progress);
 void sampling_sample_now(struct source *source);
 void sampling_look_for_peers(struct source *source);
 void sampling_set_interval(struct source *source, uint64_t interval);
@@ -44,7 +47,7 @@ void sampling_close(struct source *source);
 	.sample_now = sampling_sample_now, .set_interval = sampling_set_interval, \
 	.look_for_peers = sampling_look_for_peers, .finish = sampling_finish, \
 	.stop = sampling_stop, .lose = sampling_lose, .kill = sampling_kill, \
-	.describe = sampling_describe
+	.progress = sampling_get_progress, .describe = sampling_describe
 
 /** The sampler's process, 0: it has been reaped. */
 pid_t sampling_pid(const struct source *source);

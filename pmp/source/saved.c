@@ -3,81 +3,99 @@
 #include "source/saved.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "run/counting.h"
 #include "say/message.h"
 #include "say/progress.h"
+#include "source/core-file.h"
+#include "source/input.h"
 #include "source/source.h"
 
 #define SHOWN_MAX 128 /* of a name, in a hint */
 
 /* What the worker does. */
 struct saved_file {
+	const struct counting *counting;
 	struct pmp_profile *profile;
 	const char *path, *hint;
+	bool is_core;
 	int code;
 	struct pmp_error err;
 };
 
-static int cannot_open(struct saved_file *reading, int number)
+/* What is there was meant as a file. */
+static void cannot_open(struct saved_file *reading)
 {
-	char shown[512];
-	int code = message_fill(&reading->err, PMP_EINVAL, number, "cannot open %s",
-				pmp_escape(reading->path, shown, sizeof(shown)));
-
-	/* What is there was meant as a file. */
-	if (number == ENOENT && reading->hint)
+	if (reading->err.sys_errno == ENOENT && reading->hint && !*reading->err.hint)
 		snprintf(reading->err.hint, sizeof(reading->err.hint), "%s",
 			 reading->hint);
+}
+
+/* Who waits for whom only a core says. */
+static int refuse_saved(struct saved_file *reading)
+{
+	struct pmp_error *err = &reading->err;
+	int code = message_fill(err, PMP_EINVAL, 0,
+				"the format %s is of running processes and core files: a "
+				"saved profile does not say who waits for whom",
+				reading->counting->options->format->name);
+
+	snprintf(err->hint, sizeof(err->hint),
+		 "give it a process: pmp --locks -p PID; or a core: pmp --locks CORE");
 	return code;
 }
 
-static bool is_program(int fd)
+static void read_profile(struct saved_file *reading, const struct input *input)
 {
-	struct stat status;
+	struct pmp_error *err = &reading->err;
 
-	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	       (status.st_mode & S_IXUSR);
+	if (reading->counting->options->format->live &&
+	    !reading->counting->options->wants_screen) {
+		reading->code = refuse_saved(reading);
+		return;
+	}
+	reading->code = pmp_profile_read(reading->profile, input->fd, reading->path, err);
+	if (reading->code == PMP_EFORMAT && input->is_program)
+		snprintf(err->hint, sizeof(err->hint),
+			 "to profile a program from its start: "
+			 "pmp -- %.*s",
+			 SHOWN_MAX, reading->path);
 }
 
 static void read_file(void *arg)
 {
 	struct saved_file *reading = arg;
-	struct pmp_error *err = &reading->err;
-	const char *path = reading->path;
-	int fd = STDIN_FILENO;
+	struct input input;
 
-	if (strcmp(path, "-") != 0)
-		fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0) {
-		reading->code = cannot_open(reading, errno);
-		return;
-	}
-	reading->code = pmp_profile_read(reading->profile, fd, path, err);
-	if (reading->code == PMP_EFORMAT && fd != STDIN_FILENO && is_program(fd))
-		snprintf(err->hint, sizeof(err->hint),
-			 "to profile a program from its start: "
-			 "pmp -- %.*s",
-			 SHOWN_MAX, path);
-	if (fd != STDIN_FILENO)
-		close(fd);
+	reading->code = input_open(&input, reading->path, &reading->err);
+	reading->is_core = input.is_core;
+	if (reading->code)
+		cannot_open(reading);
+	else if (input.is_core)
+		reading->code = core_file_read(reading->counting, reading->profile,
+					       &input, reading->path, &reading->err);
+	else
+		read_profile(reading, &input);
+	input_close(&input);
 }
 
 int saved_read(struct source *source, struct pmp_profile *profile, const char *path,
-	       const char *hint)
+	       const char *hint, bool *is_core)
 {
-	struct saved_file reading = { .profile = profile, .path = path, .hint = hint };
+	struct saved_file reading = { .counting = source->counting,
+				      .profile = profile,
+				      .path = path,
+				      .hint = hint };
 	char work[256];
 
 	snprintf(work, sizeof(work), "reading %s", path);
 	progress_work(source->progress, work);
 	source->calls->read(source->run, read_file, &reading, path);
 	progress_work(source->progress, NULL);
+	if (is_core)
+		*is_core = reading.is_core;
 	if (reading.code == 0)
 		return 0;
 	message_error(&reading.err);

@@ -40,6 +40,8 @@ struct source_type {
 	void (*pause)(struct source *source, bool paused);
 	/** Paused, has it let go of everything? */
 	bool (*is_detached)(const struct source *source);
+	/** How far it is; of a source that samples. */
+	void (*progress)(const struct source *source, struct sampling_progress *progress);
 	/** The next sample now; those after it at this interval (ns). */
 	void (*sample_now)(struct source *source);
 	void (*set_interval)(struct source *source, uint64_t interval);
@@ -94,7 +96,7 @@ struct source {
 	/* What it is given; borrowed. */
 	const struct options *options;
 	struct loop *loop;
-	struct counting *counting; /* samples go there */
+	struct counting *counting; /* samples go there; of the first sink */
 	struct progress *progress;
 	struct run_state *state;
 	const struct source_calls *calls;

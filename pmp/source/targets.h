@@ -20,6 +20,12 @@ struct process {
 	bool told_unstoppable;	     /* that a thread sleeps where nothing can stop it */
 };
 
+/* The process that samples, and what it has done so far. */
+struct sampling_progress {
+	pid_t pid; /* 0: there is none any more */
+	struct event_done done;
+};
+
 struct targets {
 	struct process *processes;
 	size_t count;

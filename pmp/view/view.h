@@ -151,6 +151,14 @@ void details_lock_draw(struct view *view, struct canvas_part *part,
 		       const struct view_row *row);
 void details_lock_title(const struct view *view, const struct view_row *row, char *buffer,
 			size_t size);
+/** Its parts: what is known of a holder that the lock does not name; and who waits for it,
+ * in groups or one by one. */
+void details_draw_hints(const struct model *model, struct canvas_part *part,
+			const struct view_row *row);
+void details_draw_waiters(const struct model *model, struct canvas_part *part,
+			  const struct view_row *row);
+/** A line of them. */
+void details_draw_text(struct canvas_part *part, unsigned style, const char *text);
 /** The heading of them. */
 void details_title(const struct view *view, const struct view_row *row, char *buffer,
 		   size_t size);

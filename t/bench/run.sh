@@ -5,7 +5,7 @@
 #   t/bench/run.sh [REPEATS]      default 5
 #   BENCH_QUICK=1                 without gdb, pt-pmp and lldb
 #   BENCH_ONLY="peers curves"     these sections only: peers warm mariadb parts curves
-#                                 throughput
+#                                 serve throughput
 #   BENCH_BEFORE=../old/pmp/pmp   the pmp of another build in every table as well, to see
 #                                 what a change costs
 #
@@ -338,31 +338,54 @@ again() {
 	done
 }
 
-# slice ROUND VARIANT: the throughput of 3 seconds with a tool at work
+# watch COMMAND...: a pmp at 10 Hz that goes on until it is ended
+watch() {
+	exec "$@" --max-cpu 0 -F 10 -d 1h -o "$tmp/out" -p "$mariadb_pid" >/dev/null 2>&1 </dev/null
+}
+
+# serve PAGES: pmp --serve at 10 Hz, and pages that look on: $tool and $viewers
+serve() {
+	"$PMP" --max-cpu 0 -F 10 --serve=7673 -p "$mariadb_pid" >/dev/null 2>&1 </dev/null &
+	tool=$!
+	if [ "$1" -gt 0 ]; then
+		python3 "$bench/pages.py" 7673 "$1" &
+		viewers=$!
+	fi
+}
+
+# slice ROUND VARIANT: the throughput of 3 seconds with a tool at work, after 2 in which it
+# has read what names need
 slice() {
-	local before after tool
+	local before after tool='' viewers=''
 	: >"$tmp/slice"
 	case $2 in
 	none*) : ;;
-	pmp*before) again 0 "$baseline" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
-	pmp*locks*) again 0 "$PMP" --locks --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
-	pmp*) again 0 "$PMP" -f folded --max-cpu 0 -F 10 -d 3 -o "$tmp/out" -p "$mariadb_pid" ;;
-	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" ;;
-	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" ;;
-	esac &
-	tool=$!
+	pmp*before) watch "$baseline" -f folded & tool=$! ;;
+	pmp*locks*) watch "$PMP" --locks & tool=$! ;;
+	pmp*pages*) serve 10 ;;
+	pmp*serve*) serve 0 ;;
+	pmp*) watch "$PMP" -f folded & tool=$! ;;
+	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" & tool=$! ;;
+	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" & tool=$! ;;
+	esac
+	sleep 2
 	before=$(queries)
 	sleep 3
 	after=$(queries)
 	rm "$tmp/slice"
-	wait "$tool"
+	case $2 in
+	pmp*) kill "$tool" ;;
+	esac
+	[ -z "$viewers" ] || kill "$viewers"
+	[ -z "$tool" ] || wait "$tool"
 	printf '%s\t%s\t%s\n' "$1" "$2" "$(minus "${after%=*}" "${before%=*}" \
 		"(${after#*=} - ${before#*=})")"
 }
 
 # Interleaved; each round begins with another variant.
 section_throughput() {
-	local n i variants=("none" "pmp, 10 Hz" "pmp --locks, 10 Hz" "none again")
+	local n i variants=("none" "pmp, 10 Hz" "pmp --locks, 10 Hz" "pmp --serve, 10 Hz"
+		"pmp --serve, 10 pages" "none again")
 	server_start || return 0
 	[ -z "$baseline" ] || variants+=("pmp, 10 Hz, before")
 	if [ -z "${BENCH_QUICK:-}" ]; then
@@ -377,6 +400,49 @@ section_throughput() {
 	done >"$tmp/slices"
 	mariadb_unload
 	awk -v title="queries, $rounds rounds of 3 s" -f "$bench/interval.awk" "$tmp/slices"
+	echo
+}
+
+# metric NAME [LABEL]: of the server, the sum of its lines
+metric() {
+	curl -s http://127.0.0.1:7673/metrics |
+		awk -v name="$1" -v label="${2:-}" 'index($0, name) == 1 && index($0, label) { n += $NF }
+			END { printf "%.6f", n }'
+}
+
+# What pmp --serve costs by how many pages look on: mariadb under load, 20 s each.
+section_serve() {
+	local pages tool viewers field name labels before
+	local fields=("front|pmp_cpu_seconds_total|front" "sampler|pmp_cpu_seconds_total|sampler"
+		"server|pmp_cpu_seconds_total|server" "stops|pmp_stop_seconds_count|"
+		"missed|pmp_missed_snapshots_total|" "snapshots|pmp_snapshots_total|")
+	server_start || return 0
+	server_load 16 84 || return 0
+	echo "pmp --serve at 10 Hz, 20 s: CPU in percent of a core, numbers per second"
+	for pages in 0 1 10; do
+		viewers=
+		serve "$pages"
+		sleep 8
+		before=()
+		for field in "${fields[@]}"; do
+			IFS='|' read -r _ name labels <<<"$field"
+			before+=("$(metric "$name" "$labels")")
+		done
+		sleep 20
+		printf '%2d pages:' "$pages"
+		for field in "${fields[@]}"; do
+			IFS='|' read -r label name labels <<<"$field"
+			awk -v label="$label" -v a="${before[0]}" -v b="$(metric "$name" "$labels")" \
+				'BEGIN { per = (b - a) / 20; if (label ~ /^(front|sampler|server)$/) per *= 100
+					printf "  %s %.2f", label, per }'
+			before=("${before[@]:1}")
+		done
+		printf '  memory %.0f MiB\n' "$(metric pmp_memory_bytes | awk '{ print $1 / 1048576 }')"
+		kill "$tool"
+		[ -z "$viewers" ] || kill "$viewers"
+		wait "$tool" 2>/dev/null
+	done
+	mariadb_unload
 	echo
 }
 
@@ -405,7 +471,7 @@ prepare
 echo "$("$PMP" --version | head -n 1), Linux $(uname -r), $(nproc) processors, load before:" \
 	"$(cut -d' ' -f1-3 /proc/loadavg); medians of $repeats"
 echo
-for section in ${BENCH_ONLY:-peers warm mariadb parts curves throughput}; do
+for section in ${BENCH_ONLY:-peers warm mariadb parts curves serve throughput}; do
 	if ! declare -F "section_$section" >/dev/null; then
 		echo "bench: no section $section" >&2
 		exit 2

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proc/descriptors.h"
 #include "proc/file-locks.h"
 #include "proc/maps.h"
 #include "proc/process.h"
@@ -91,14 +92,31 @@ static void try_locks(const char *text, size_t length)
 static void try_tcp(const char *text, size_t length)
 {
 	char address[PMP_ADDRESS_SIZE];
+	struct pmp_tcp_table table = { 0 };
 	struct pmp_tcp_row row;
 
 	if (!pmp_tcp_parse(text, length, &row))
 		return;
 	pmp_tcp_print(&row.local, address);
 	pmp_tcp_print(&row.remote, address);
-	pmp_tcp_find_other(text, length, &row);
-	pmp_tcp_find_listener(text, length, &row);
+	if (pmp_tcp_table_add(&table, text, length) || pmp_tcp_table_sort(&table))
+		abort();
+	pmp_tcp_find(&table, row.inode);
+	pmp_tcp_find_other(&table, &row);
+	pmp_tcp_find_listener(&table, &row);
+	pmp_tcp_table_free(&table);
+}
+
+static void try_link(const char *text, size_t length)
+{
+	char link[512], name[PMP_OUTSIDE_TEXT];
+
+	if (length >= sizeof(link))
+		return;
+	memcpy(link, text, length);
+	link[length] = '\0';
+	if (pmp_descriptor_parse_name(link, name) && !*name)
+		abort();
 }
 
 static void try_unix(const char *text, size_t length)
@@ -108,7 +126,7 @@ static void try_unix(const char *text, size_t length)
 
 static void (*const parsers[])(const char *text, size_t length) = {
 	try_maps_line, try_stat,  try_status, try_syscall, try_schedstat,
-	try_lock,      try_locks, try_tcp,    try_unix,
+	try_lock,      try_locks, try_tcp,    try_unix,	   try_link,
 };
 #define PARSERS (sizeof(parsers) / sizeof(*parsers))
 
@@ -142,6 +160,7 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 		  "1: 0000000000000000FFFF00000100007F:07E8 "
 		  "00000000000000000000000001000000:C350 01 0:0 0:0 0 0 0 78 1" },
 		{ "f: 2 0 10000 1 01 4711 /x", "f: 2 0 0 1 01 4711" },
+		{ "anon_inode:[eventpoll]", "anon_inode:inotify" },
 	};
 	const char *text;
 

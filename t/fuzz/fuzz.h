@@ -9,6 +9,9 @@
 /* Try one input; returns 0. Must not keep anything from call to call. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Called by libFuzzer before all others, see seeds.c; returns 0. */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
 /*
  * Optional: valid inputs made by code instead of files in t/fuzz/corpus/NAME/.
  * Writes the n-th (0, 1, ...) into data and returns its length, 0 after the last.

@@ -17,6 +17,7 @@ import sys
 # there are names.
 KNOWN = {"mutex", "rwlock", "condition", "stdio", "join"}
 FUTEX = {"barrier", "once", "semaphore", "guard"}
+EVENTS = {"poll", "event", "timer", "signal", "queue", "sleep", "io"}
 NAMES = {"guard": "static initialisation"}
 
 
@@ -113,6 +114,30 @@ def same_peers(truth, wait):
     return "fd" not in truth or peers[0].get("fd") == number(truth["fd"])
 
 
+def event_differences(truth, wait):
+    """The same of what nobody is waited for."""
+    type, kind = truth["type"], truth["wait"]
+    if wait.get("kind") != kind:
+        yield "kind"
+    if type in {"inotify"}:
+        if (wait.get("type"), wait.get("path")) != ("other", type):
+            yield "type"
+    elif wait.get("type") != type:
+        yield "type"
+    for key, name in (("own", "fd"), ("descriptors",) * 2):
+        if wait.get(name) != (number(truth[key]) if key in truth else None):
+            yield name
+    # After a stop it goes on as another call, which does not say how long.
+    if wait.get("sleep_ns") != number(truth.get("sleep_ns", "0")) and "sleep_ns" in wait:
+        yield "sleep_ns"
+    if kind in {"queue", "io"} and wait.get("id", wait.get("inode")) != number(truth["object"]):
+        yield "id"
+    if wait.get("timed", False) != ("timed" in truth):
+        yield "timed"
+    for name in {"holder", "holder_is", "sure", "peers", "lock"} & set(wait):
+        yield name
+
+
 def outside_differences(truth, wait):
     """The same of what is not in memory."""
     kind = truth["wait"]
@@ -151,6 +176,8 @@ def check(truth, threads, library, names, peers):
     wait = threads.get(int(truth["waiter"]), {})
     if truth["wait"] in KNOWN | FUTEX:
         found = differences(truth, wait, library, names)
+    elif peers and truth["wait"] in EVENTS:
+        found = event_differences(truth, wait)
     elif peers:
         found = outside_differences(truth, wait)
     else:

@@ -18,6 +18,9 @@ my %calls = (
 	read => [0, 63], write => [1, 64], recvfrom => [45, 207], clone => [56, 220],
 	vfork => [58, -1], wait4 => [61, 260], semop => [65, 193], fcntl => [72, 25],
 	flock => [73, 32], futex => [202, 98], semtimedop => [220, 192],
+	ppoll => [271, 73], pselect6 => [270, 72], epoll_pwait => [281, 22],
+	nanosleep => [35, 101], rt_sigtimedwait => [128, 137], msgrcv => [70, 188],
+	mq_timedreceive => [243, 183],
 );
 my $column = $machine eq 'x86_64' ? 0 : 1;
 my ($WAIT, $LOCK_PI, $WAIT_BITSET, $LOCK_PI2) = (0, 6, 9, 13);
@@ -43,7 +46,8 @@ my %waits = (
 	deadlock => 'mutex|rwlock|join', chain => 'mutex', victims => 'mutex',
 	flock => 'file', fcntl => 'file', ofd => 'file', pipe => 'pipe', unix => 'socket',
 	tcp => 'socket', wait => 'child', vfork => 'vfork', semop => 'semop',
-	semtimedop => 'semop', cxx => 'rwlock|guard|once|mutex', rust => 'mutex|rwlock|once',
+	semtimedop => 'semop', event => 'event|timer|signal|sleep|io', poll => 'poll|event',
+	queue => 'queue', cxx => 'rwlock|guard|once|mutex', rust => 'mutex|rwlock|once',
 );
 
 my ($pid, $mem, @wrong);
@@ -212,12 +216,36 @@ sub check_semop {
 	must((semctl($id, $line->{number}, $GETPID, 0) // -1) == $line->{holder}, 'who took it');
 }
 
+# Nobody is waited for: is the descriptor, the queue or the time what the line says?
+sub check_event {
+	my ($line) = @_;
+	my ($type, $fd) = ($line->{type}, $line->{own});
+	my $link = defined $fd ? readlink("/proc/$pid/fd/$fd") // '-' : '';
+	my $object = $type =~ /^(device|mq)$/ ? (stat("/proc/$pid/fd/$fd"))[1] : 0;
+	if ($type eq 'msg') {
+		$object = $line->{args}[0];
+		must(slurp('/proc/sysvipc/msg') =~ /^ *-?\d+ +$object /m, 'the queue');
+	}
+	must($line->{holder} == 0 && $line->{object} == $object, 'the object');
+	my %links = (device => qr{^/dev/pts/}, mq => qr{^/pmp-locks}, epoll => qr{\[eventpoll\]});
+	must($link =~ ($links{$type} // qr{^anon_inode:\[?$type\]?$}), "the descriptor: $link")
+		if defined $fd;
+	must(defined $fd || $type =~ /^(poll|signal|sleep|msg)$/, 'no descriptor');
+	my $of = { poll => 'descriptors', epoll => 'descriptors', sleep => 'sleep_ns' }->{$type};
+	return if !$of || !defined $line->{$of};
+	my $is = $type eq 'poll' ? $line->{args}[1]
+		: $type eq 'epoll' ? () = slurp("/proc/$pid/fdinfo/$fd") =~ /^tfd:/mg
+		: u64($line->{args}[0]) * 1e9 + u64($line->{args}[0] + 8);
+	must($line->{$of} == $is, "$of: $is");
+}
+
 my %checks = (
 	mutex => \&check_mutex, rwlock => \&check_rwlock, condition => \&check_condition,
 	barrier => \&check_barrier, once => \&check_word, guard => \&check_word,
 	semaphore => \&check_word, join => \&check_join, stdio => \&check_stdio,
 	file => \&check_file, pipe => \&check_stream, socket => \&check_stream,
 	child => \&check_child, vfork => \&check_child, semop => \&check_semop,
+	map { $_ => \&check_event } qw(poll event timer signal queue sleep io),
 );
 
 # ---- all of them ------------------------------------------------------------------------

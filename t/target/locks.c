@@ -21,9 +21,11 @@
  *	object	the address of the mutex, rwlock, condition, barrier, pthread_once_t, sem_t,
  *		guard variable, or of the lock word (stdio, Rust's mutex; Rust's rwlock:
  *		its first word); join: the pthread_t; file, pipe, socket: the number of the
- *		inode; child: its pid, 0 for any of them; semop: the id of the set; vfork: 0
+ *		inode; child: its pid, 0 for any of them; semop: the id of the set; vfork: 0;
+ *		queue: its id or inode; io: the inode; of other events 0
  *	wait	mutex rwlock condition barrier once semaphore stdio join file pipe socket
- *		child vfork semop; guard in locks-cxx
+ *		child vfork semop; poll event timer signal queue sleep io, for which nobody
+ *		is waited; guard in locks-cxx
  *	call	the system call that the waiter is blocked in
  *	timed=1	the wait has a timeout, in an hour
  *	mode=	read or write: what is wanted of the rwlock, pipe or file lock
@@ -42,6 +44,10 @@
  *	fd=N		the holder's descriptor of the other end of the pipe or socket
  *	any=PID,PID	the children of which any is waited for
  *	number=N	of the semaphore in its set
+ *	type=	of an event, as pmp has it in JSON; of what has no other name that of the kernel
+ *	own=N	the waiter's descriptor
+ *	descriptors=N	of a poll
+ *	sleep_ns=N	how long it sleeps
  *
  * Verdict: no wait has ended. It ends with the process that has started it, and its children
  * with it.
@@ -51,6 +57,11 @@
 #include <stddef.h>
 
 const struct kind *const locks_groups[] = {
-	locks_mutex_kinds, locks_sync_kinds,	locks_cycle_kinds,
-	locks_file_kinds,  locks_process_kinds, NULL,
+	locks_mutex_kinds,
+	locks_sync_kinds,
+	locks_cycle_kinds,
+	locks_file_kinds,
+	locks_process_kinds,
+	locks_event_kinds,
+	NULL,
 };

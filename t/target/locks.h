@@ -41,7 +41,7 @@ struct kind {
 /* Arrays that end with a kind without a name; the list ends with NULL. */
 extern const struct kind *const locks_groups[];
 extern const struct kind locks_mutex_kinds[], locks_sync_kinds[], locks_cycle_kinds[],
-	locks_file_kinds[], locks_process_kinds[];
+	locks_file_kinds[], locks_process_kinds[], locks_event_kinds[];
 
 /* Shared with the processes that the program starts. */
 struct locks_shared {

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The system call that a thread of a core file was blocked in, by its registers. */
+#ifndef PMP_CORE_CALL_H
+#define PMP_CORE_CALL_H
+
+#include "base/reader.h"
+#include "capture/user-regs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* False: it was in none, or not blocked there. Else *number and six arguments. */
+bool pmp_core_call(const union pmp_user_regs *user, const struct pmp_reader *memory,
+		   int *number, uint64_t *args);
+/* The thread pointer; 0: the registers do not have it. */
+uint64_t pmp_core_tls(const union pmp_user_regs *user);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Core files, from their bytes to a sample like any other: parse.c reads what they say,
+ * modules.c finds the files of the program, memory.c reads from both, and the walk and the
+ * decoders of waits are those of living processes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/sized.h"
+#include "core/call.h"
+#include "core/memory.h"
+#include "core/modules.h"
+#include "core/parse.h"
+#include "core/waits.h"
+#include "unwind/walk.h"
+
+#define FRAMES_DEFAULT 512
+#define DEBUG_DIR "/usr/lib/debug"
+
+struct pmp_core {
+	struct pmp_core_options options;
+	struct pmp_core_file file;
+	struct pmp_core_memory *memory;
+	struct pmp_core_modules modules;
+	struct pmp_unwinder *unwinder;
+	struct pmp_raw_frame *frames; /* of a walk */
+	struct pmp_log log;
+	uint64_t written; /* 0: not known */
+	bool *used;	  /* modules that stacks go through, once there is a sample */
+	int fd;
+};
+
+/* ---- opening ------------------------------------------------------------------------- */
+
+bool pmp_core_is(const void *start, size_t length)
+{
+	return pmp_core_file_is(start, length);
+}
+
+static int open_unwinder(struct pmp_core *core)
+{
+	const struct pmp_reader memory = { pmp_core_memory_read, core->memory };
+
+	core->frames = calloc(core->options.max_frames, sizeof(*core->frames));
+	core->used = calloc(core->modules.maps->module_count + 1, sizeof(*core->used));
+	core->unwinder = pmp_unwinder_new(core->options.unwind);
+	if (!core->frames || !core->used || !core->unwinder)
+		return PMP_ENOMEM;
+	return pmp_unwinder_set_maps(core->unwinder, core->modules.maps, &memory);
+}
+
+static int open_parts(struct pmp_core *core, const char *name, struct pmp_error *err)
+{
+	const struct pmp_core_options *options = &core->options;
+	const struct pmp_core_places places = {
+		.exe = options->exe,
+		.symfs = options->symfs,
+		.debug_dir = options->debug_dir ? options->debug_dir : DEBUG_DIR,
+		.fetch = { options->fetch, options->fetch_arg },
+		.written = core->written,
+	};
+	int r = pmp_core_file_read(&core->file, core->fd, name, err);
+
+	if (r < 0)
+		return r;
+	core->memory = pmp_core_memory_new(&core->file, core->fd);
+	if (!core->memory)
+		return pmp_error_nomem(err, "reading a core file");
+	r = pmp_core_modules_make(&core->modules, &core->file, core->memory, &places,
+				  err);
+	if (r < 0)
+		return r;
+	PMP_LOG(&core->log, "core",
+		"%zu threads, %zu segments, %zu mappings, %zu regions",
+		core->file.thread_count, core->file.segment_count,
+		core->file.mapping_count, core->modules.maps->region_count);
+	return open_unwinder(core) < 0 ? pmp_error_nomem(err, "reading a core file") : 0;
+}
+
+int pmp_core_open(int fd, const char *name, const struct pmp_core_options *options,
+		  struct pmp_core **core, struct pmp_error *err)
+{
+	struct pmp_core *made = calloc(1, sizeof(*made));
+	int r;
+
+	*core = NULL;
+	if (!made)
+		return pmp_error_nomem(err, "reading a core file");
+	pmp_sized_take(&made->options, sizeof(made->options), options);
+	if (!made->options.max_frames)
+		made->options.max_frames = FRAMES_DEFAULT;
+	made->log = (struct pmp_log){ made->options.log, made->options.log_arg };
+	made->written = made->options.written;
+	made->fd = fd;
+	r = open_parts(made, name, err);
+	if (r < 0) {
+		pmp_core_close(made);
+		return r;
+	}
+	*core = made;
+	return 0;
+}
+
+void pmp_core_close(struct pmp_core *core)
+{
+	if (!core)
+		return;
+	pmp_unwinder_free(core->unwinder);
+	pmp_core_modules_free(&core->modules);
+	pmp_core_memory_free(core->memory);
+	pmp_core_file_free(&core->file);
+	free(core->frames);
+	free(core->used);
+	free(core);
+}
+
+/* ---- a sample -------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct pmp_core *core, const struct pmp_core_thread *thread)
+{
+	const struct pmp_core_options *options = &core->options;
+
+	return !options->want_thread ||
+	       options->want_thread(options->want_arg, thread->tid, core->file.name);
+}
+
+/* Names of threads are not in a core: all have that of the process. */
+static void describe_thread(const struct pmp_core *core,
+			    const struct pmp_core_thread *from,
+			    const struct pmp_regs *regs, struct pmp_thread *thread)
+{
+	const struct pmp_reader memory = { pmp_core_memory_read, core->memory };
+
+	thread->tid = from->tid;
+	memcpy(thread->name, core->file.name, sizeof(thread->name));
+	thread->obtained = PMP_OBTAINED_UNKNOWN;
+	thread->state = 'R';
+	thread->syscall = PMP_SYSCALL_UNKNOWN;
+	thread->sp = pmp_regs_get(regs, pmp_reg_sp);
+	thread->tls = from->tls ? from->tls : pmp_core_tls(&from->user);
+	if (pmp_core_call(&from->user, &memory, &thread->syscall, thread->args))
+		thread->state = 'S';
+}
+
+/* Their files are named after the sample is there, so they have to be open by then. */
+static void open_modules(struct pmp_core *core, const struct pmp_walk *walk)
+{
+	const struct pmp_maps *maps = core->modules.maps;
+
+	for (size_t i = 0; i < walk->count; i++) {
+		const struct pmp_raw_frame *frame = &walk->frames[i];
+		const struct pmp_region *region = pmp_maps_find(
+			maps, frame->pc - !(frame->flags & PMP_FRAME_EXACT));
+
+		if (!region || core->used[region->module->id - 1])
+			continue;
+		core->used[region->module->id - 1] = true;
+		pmp_core_modules_open(&core->modules, region->module);
+	}
+}
+
+/* Without call-frame information a stack looks complete where it is not known how it goes
+ * on. */
+static bool lacks_file(struct pmp_core *core, const struct pmp_walk *walk)
+{
+	const struct pmp_region *region =
+		walk->count ? pmp_maps_find(core->modules.maps,
+					    walk->frames[walk->count - 1].pc)
+			    : NULL;
+	char byte;
+
+	return region && region->module->kind == PMP_MODULE_FILE &&
+	       region->module->fd < 0 &&
+	       !pmp_core_memory_read(core->memory, walk->frames[walk->count - 1].pc,
+				     &byte, 1);
+}
+
+static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
+		      struct pmp_sample *sample)
+{
+	const struct pmp_reader memory = { pmp_core_memory_read, core->memory };
+	struct pmp_walk walk = { .frames = core->frames,
+				 .limit = core->options.max_frames };
+	struct pmp_thread *thread = pmp_sample_add_thread(sample);
+	struct pmp_regs regs;
+	int r;
+
+	if (!thread)
+		return PMP_ENOMEM;
+	pmp_user_regs_convert(&from->user, &regs);
+	describe_thread(core, from, &regs, thread);
+	thread->reading = sample->thread_count;
+	r = pmp_walk(core->unwinder, &regs, &memory, &walk);
+	if (r < 0)
+		return r;
+	open_modules(core, &walk);
+	thread->end = lacks_file(core, &walk) ? PMP_END_NO_INFO : walk.end;
+	return pmp_sample_add_frames(sample, walk.frames, walk.count);
+}
+
+static int fill(struct pmp_core *core, struct pmp_sample *sample)
+{
+	const struct pmp_reader memory = { pmp_core_memory_read, core->memory };
+	const struct pmp_core_file *file = &core->file;
+	int r = 0;
+
+	sample->pid = file->pid;
+	memcpy(sample->name, file->name, sizeof(sample->name));
+	sample->realtime = core->written;
+	sample->crash = file->crash;
+	sample->maps = pmp_maps_ref(core->modules.maps);
+	for (size_t i = 0; !r && i < file->thread_count; i++) {
+		sample->seen++;
+		if (is_wanted(core, &file->threads[i]))
+			r = add_thread(core, &file->threads[i], sample);
+		else
+			sample->skipped++;
+	}
+	if (!r && !core->options.no_waits)
+		r = pmp_core_waits_find(sample, &memory);
+	return r;
+}
+
+int pmp_core_sample(struct pmp_core *core, struct pmp_sample **sample,
+		    struct pmp_error *err)
+{
+	*sample = pmp_sample_new();
+	if (*sample && fill(core, *sample) == 0)
+		return 0;
+	pmp_sample_free(*sample);
+	*sample = NULL;
+	return pmp_error_nomem(err, "taking a sample");
+}
+
+/* ---- what is wrong with it -------------------------------------------------------------- */
+
+void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info)
+{
+	const struct pmp_core_file *file = &core->file;
+	const struct pmp_core_info all = {
+		.pid = file->pid,
+		.name = file->name,
+		.threads = file->thread_count,
+		.length = file->length,
+		.meant = file->meant,
+		.no_files = !file->mapping_count,
+	};
+
+	pmp_sized_give(info, &all, sizeof(all));
+}
+
+bool pmp_core_missing(const struct pmp_core *core, size_t i,
+		      struct pmp_core_missing_file *missing)
+{
+	const struct pmp_maps *maps = core->modules.maps;
+	struct pmp_core_missing_file all = { 0 };
+	size_t found = 0;
+
+	for (size_t k = 0; k < maps->module_count; k++) {
+		const struct pmp_core_module *item = &core->modules.items[k];
+
+		if (!core->used[k] || !item->problem || found++ != i)
+			continue;
+		all.path = maps->modules[k]->path;
+		all.problem = item->problem;
+		all.program = k == core->modules.program;
+		for (size_t b = 0;
+		     b < item->image.id_size && 2 * b + 2 < sizeof(all.build_id); b++) {
+			static const char digits[] = "0123456789abcdef";
+
+			all.build_id[2 * b] = digits[item->image.id[b] >> 4];
+			all.build_id[2 * b + 1] = digits[item->image.id[b] & 15];
+		}
+		pmp_sized_give(missing, &all, sizeof(all));
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The headers of an ELF program or library, in memory or in its file: which build it is,
+ * and which parts of the file are code. */
+#ifndef PMP_CORE_IMAGE_H
+#define PMP_CORE_IMAGE_H
+
+#include "base/reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PMP_CORE_PARTS_MAX 64
+#define PMP_CORE_ID_MAX 64
+
+struct pmp_core_image {
+	struct pmp_core_part {
+		uint64_t offset, size; /* in the file */
+		unsigned prot;
+	} parts[PMP_CORE_PARTS_MAX];
+	size_t part_count;
+	unsigned char id[PMP_CORE_ID_MAX]; /* build-id */
+	size_t id_size;			   /* 0: none, or it cannot be read */
+};
+
+/*
+ * Read it where it is mapped from its first byte on, at base; or, with mapped false, from the
+ * file, whose offsets are the addresses that the reader takes (base 0). False: there is no
+ * such header.
+ */
+bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_reader *reader,
+			 uint64_t base, bool mapped);
+/* PMP_PROT_ of what is mapped from an offset on; 0: not known. */
+unsigned pmp_core_image_prot(const struct pmp_core_image *image, uint64_t offset);
+
+#endif

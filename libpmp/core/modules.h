@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The address space of a core file: which files were mapped where, and where they are now.
+ * A file is opened when something of it is needed that the core does not have, and used if
+ * its build-id is that of the core's.
+ */
+#ifndef PMP_CORE_MODULES_H
+#define PMP_CORE_MODULES_H
+
+#include "core/image.h"
+#include "core/memory.h"
+#include "core/parse.h"
+#include "resolve/fetch.h"
+#include "sample.h"
+
+struct pmp_core_places {
+	const char *exe;       /* the program, wherever it was; NULL: where it was */
+	const char *symfs;     /* where to look first, or NULL */
+	const char *debug_dir; /* has .build-id; or several, colons between */
+	struct pmp_fetch fetch;
+	uint64_t written; /* when the core was (ns since 1970); 0: not known */
+};
+
+struct pmp_core_module {
+	struct pmp_core_image image; /* as the core has it */
+	bool has_image;
+	bool tried;	     /* to open its file */
+	const char *problem; /* why there is none, or NULL */
+};
+
+struct pmp_core_modules {
+	struct pmp_maps *maps;
+	struct pmp_core_module *items; /* of maps->modules, in the same order */
+	size_t program; /* which of them is the program; SIZE_MAX: not known */
+	struct pmp_core_places places;
+};
+
+/* Make it; places are borrowed. 0, PMP_ENOMEM, or PMP_EINVAL: places->exe is not the
+ * program. To be freed in any case. */
+int pmp_core_modules_make(struct pmp_core_modules *modules,
+			  const struct pmp_core_file *core,
+			  struct pmp_core_memory *memory,
+			  const struct pmp_core_places *places, struct pmp_error *err);
+void pmp_core_modules_free(struct pmp_core_modules *modules);
+/* A pmp_core_opener; arg is a struct pmp_core_modules. */
+void pmp_core_modules_open(void *arg, struct pmp_module *module);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an ELF core file says of its process: elf(5), core(5), the kernel's
+ * fs/binfmt_elf.c and uapi/linux/elfcore.h. Only bytes are read here, through pread, as the
+ * file may be cut off at any place, be sparse and of any size, and lie about everything.
+ *
+ *   ELF header -> program headers -> PT_LOAD: memory, with what of it is in the file
+ *                                 -> PT_NOTE: NT_PRSTATUS   a thread and its registers
+ *                                             NT_PRPSINFO   name, id and arguments
+ *                                             NT_SIGINFO    the signal that ended it
+ *                                             NT_AUXV       where the program is
+ *                                             NT_FILE       which files are mapped where
+ */
+#ifndef PMP_CORE_PARSE_H
+#define PMP_CORE_PARSE_H
+
+#include "base/buf.h"
+#include "capture/user-regs.h"
+#include "libpmp.h"
+#include "sample.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PMP_CORE_SEGMENTS_MAX ((size_t)4 << 20)
+#define PMP_CORE_THREADS_MAX ((size_t)4 << 20) /* ids that Linux has */
+#define PMP_CORE_NOTE_MAX ((size_t)64 << 20)   /* of NT_FILE, which is read as a whole */
+
+/* Memory of the process. */
+struct pmp_core_segment {
+	uint64_t start, end;   /* first, see base/search.h */
+	uint64_t offset, size; /* what the file has of it, from its start on */
+	unsigned prot;	       /* PMP_PROT_ */
+	bool cut;	       /* it had more, but is cut off */
+};
+
+/* A file that is mapped. */
+struct pmp_core_mapping {
+	uint64_t start, end;
+	uint64_t offset; /* in that file */
+	size_t path;	 /* its place in paths */
+};
+
+struct pmp_core_thread {
+	pid_t tid;
+	uint64_t tls; /* 0: not known */
+	union pmp_user_regs user;
+};
+
+struct pmp_core_file {
+	uint64_t length; /* of the file */
+	uint64_t meant;	 /* its length by its headers; more: it has been cut off */
+	struct pmp_core_segment *segments; /* ascending, disjoint */
+	size_t segment_count, segment_capacity;
+	struct pmp_core_mapping *mappings; /* likewise */
+	size_t mapping_count, mapping_capacity;
+	struct pmp_buf paths;		 /* each with its NUL */
+	struct pmp_core_thread *threads; /* ascending ids */
+	size_t thread_count, thread_capacity;
+	struct pmp_crash crash;
+	pid_t pid; /* 0: not known */
+	char name[PMP_NAME_SIZE];
+	uint64_t program; /* an address in it (its program headers); 0: not known */
+	uint64_t vdso;	  /* where it begins; 0: not known */
+	bool has_psinfo;
+	int status_signal; /* of the first thread */
+};
+
+/* Is this the beginning of a core file, of whatever machine? */
+bool pmp_core_file_is(const void *data, size_t length);
+/*
+ * Read it. name is for messages. Returns 0, PMP_EFORMAT (no core file, or damaged so that no
+ * thread is left), PMP_EUNSUPPORTED (of another machine or a 32-bit program), PMP_EIO or
+ * PMP_ENOMEM. To be freed in any case.
+ */
+int pmp_core_file_read(struct pmp_core_file *core, int fd, const char *name,
+		       struct pmp_error *err);
+void pmp_core_file_free(struct pmp_core_file *core);
+
+/* The segment of an address, or NULL. */
+const struct pmp_core_segment *pmp_core_file_segment(const struct pmp_core_file *core,
+						     uint64_t address);
+
+/* notes.c: take over what the notes of length bytes at an offset say. 0, PMP_EIO or
+ * PMP_ENOMEM; what is damaged ends them. */
+int pmp_core_notes_read(struct pmp_core_file *core, int fd, uint64_t offset,
+			uint64_t length);
+
+#endif

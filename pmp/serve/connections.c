@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See connections.h. */
+#include "serve/connections.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "serve/connection.h"
+#include "serve/counts.h"
+#include "serve/index.h"
+#include "serve/peer.h"
+#include "serve/protocol.h"
+
+#define IDLE_TIME (15 * NS_PER_S)    /* until a request begins */
+#define GRACE_TIME (100 * NS_PER_MS) /* before it gives way to another */
+#define HEAD_TIME (5 * NS_PER_S)     /* from its first byte to the end of its head */
+#define BODY_TIME (30 * NS_PER_S)
+#define WRITE_TIME (10 * NS_PER_S) /* without any progress */
+#define CLOSE_TIME (2 * NS_PER_S)
+#define LATE_TIME NS_PER_S /* of an answer to a wrong token */
+#define END_TIME (2 * NS_PER_S)
+#define OF_ONE_PEER 16 /* connections from another machine */
+#define TEXT "text/plain; charset=utf-8"
+#define JSON "application/json"
+
+struct connections {
+	struct access_rules rules; /* with what the front says of the targets */
+	struct serve_counts *counts;
+	int listener, front, netlink;
+	uint32_t last_id;
+	bool reports;
+	bool ending;
+	uint64_t end; /* when it has to be done then */
+	struct connection all[SERVE_CONNECTIONS];
+};
+
+/* ---- responses ------------------------------------------------------------------------ */
+
+/* What is closed with something unread in it takes the response with it. */
+static void finish_response(const struct connections *connections,
+			    struct connection *connection)
+{
+	const struct serve_request written = { .message = SERVE_WRITTEN,
+					       .id = connection->id };
+
+	if (*connection->route.feed && connection->file_length)
+		serve_send(connections->front, &written, sizeof(written), -1);
+	if (connection->closes)
+		shutdown(connection->fd, SHUT_WR);
+	if (connection->closes)
+		connection_enter(connection, CONNECTION_CLOSING, CLOSE_TIME);
+	else
+		connection_enter(connection, CONNECTION_HEAD, IDLE_TIME);
+}
+
+static void keep_writing(const struct connections *connections,
+			 struct connection *connection)
+{
+	uint64_t before =
+		connection->head_sent + connection->out_sent + connection->file_sent;
+	int done = connection_write(connection);
+
+	if (done < 0)
+		connection_close(connection);
+	else if (done == 1)
+		finish_response(connections, connection);
+	else if (connection->head_sent + connection->out_sent + connection->file_sent !=
+		 before)
+		connection_enter(connection, CONNECTION_WRITING, WRITE_TIME);
+}
+
+/* For the log. */
+static void report(const struct connections *connections,
+		   const struct connection *connection,
+		   const struct http_response *response)
+{
+	struct serve_request served = { .message = SERVE_SERVED,
+					.status = (uint32_t)response->status,
+					.length = response->length,
+					.has_user = connection->user.known,
+					.user = (uint32_t)connection->user.user };
+
+	peer_print(&connection->peer, served.peer);
+	snprintf(served.query, sizeof(served.query), "%s %.2000s",
+		 connection->request.method == HTTP_POST   ? "POST"
+		 : connection->request.method == HTTP_HEAD ? "HEAD"
+							   : "GET",
+		 connection->request.path);
+	serve_send(connections->front, &served, sizeof(served), -1);
+}
+
+static void respond(const struct connections *connections, struct connection *connection,
+		    struct http_response *response, bool late)
+{
+	const struct page *page = connection->route.page;
+
+	counts_add(connections->counts, page ? (ptrdiff_t)page_number(page) : -1,
+		   response->status);
+	connection_respond(connection, response);
+	if (connections->reports && connection->granted)
+		report(connections, connection, response);
+	if (late) {
+		connection_enter(connection, CONNECTION_LATE, LATE_TIME);
+		return;
+	}
+	connection_enter(connection, CONNECTION_WRITING, WRITE_TIME);
+	keep_writing(connections, connection);
+}
+
+/* google-pprof does not look at the status: it shows what follows %warn, and takes the text
+ * for an empty profile. */
+static bool is_of_gperftools(const struct connection *connection)
+{
+	const struct page *page = connection->route.page;
+
+	return page ? page->family == PAGES_OF_GPERFTOOLS
+		    : strncmp(connection->request.path, "/pprof/", 7) == 0;
+}
+
+static bool is_of_api(const struct connection *connection)
+{
+	const struct page *page = connection->route.page;
+
+	return page ? page->family == PAGES_OF_API
+		    : strncmp(connection->request.path, "/api/", 5) == 0;
+}
+
+/* {"error":"..."}: a reason is text without control characters. */
+static void json_error(char *text, size_t size, const char *reason)
+{
+	size_t length = (size_t)snprintf(text, size, "{\"error\":\"");
+
+	for (; *reason && length + 8 < size; reason++) {
+		if (*reason == '"' || *reason == '\\')
+			text[length++] = '\\';
+		text[length++] = *reason;
+	}
+	snprintf(text + length, size - length, "\"}\n");
+}
+
+/* verdict: NULL, or why it may not be answered. */
+static void refuse(const struct connections *connections, struct connection *connection,
+		   int status, const char *reason, const struct access_verdict *verdict)
+{
+	struct http_response response = {
+		.status = status,
+		.type = TEXT,
+		.for_pprof = true,
+		.retry_after = status == 503 ? 5 : 0,
+	};
+
+	/* Of Basic a browser would ask the user itself; the page has a field for that. */
+	if (status == 401)
+		response.ask_who = is_of_api(connection) ? "Bearer" : "Basic";
+	if (status == 405)
+		response.allow = page_methods(connection->route.page
+						      ? connection->route.page->methods
+						      : HTTP_POST);
+	if (is_of_api(connection)) {
+		response.type = JSON;
+		json_error(connection->text, sizeof(connection->text), reason);
+	} else {
+		snprintf(connection->text, sizeof(connection->text), "%s%s\n",
+			 is_of_gperftools(connection) ? "%warn " : "", reason);
+	}
+	connection->out = connection->text;
+	connection->out_length = strlen(connection->text);
+	/* Its body is not read. */
+	if (connection->request.length)
+		connection->closes = true;
+	respond(connections, connection, &response, verdict && verdict->guessed);
+}
+
+static const char *type_of(const struct connection *connection)
+{
+	const struct page *page = connection->route.page;
+
+	return page->type && !connection->route.as_text ? page->type
+							: connection->route.format->mime;
+}
+
+static void respond_text(const struct connections *connections,
+			 struct connection *connection, const char *text)
+{
+	struct http_response response = {
+		.status = 200,
+		.type = type_of(connection),
+		.is_page = connection->route.page->kind == PAGE_FILE,
+	};
+
+	connection->out = text;
+	connection->out_length = strlen(text);
+	respond(connections, connection, &response, false);
+}
+
+/* ---- requests -------------------------------------------------------------------------- */
+
+static void ask_front(struct connections *connections, struct connection *connection)
+{
+	const struct route *route = &connection->route;
+	struct serve_request request = {
+		.message = SERVE_REQUEST,
+		.id = ++connections->last_id,
+		.page = (uint32_t)page_number(route->page),
+		.pid = route->pid,
+		.milliseconds = route->milliseconds,
+		.past = route->past,
+		.has_times = route->has_times,
+		.by_thread = route->by_thread,
+		.from = route->from,
+		.to = route->to,
+		.px = route->px,
+		.nodes = route->nodes,
+		.hz = route->hz,
+		.labels = route->labels,
+		.as_text = route->as_text,
+		.selection = route->selection,
+	};
+	bool sent;
+
+	memcpy(request.name, route->name, sizeof(request.name));
+	memcpy(request.feed, route->feed, sizeof(request.feed));
+	memcpy(request.under, route->under, sizeof(request.under));
+	if (route->format)
+		snprintf(request.format, sizeof(request.format), "%s",
+			 route->format->name);
+	if (route->page->kind == PAGE_SYMBOL)
+		memcpy(request.query, connection->request.query, sizeof(request.query));
+	if (route->page->kind == PAGE_TARGETS)
+		snprintf(request.query, sizeof(request.query), "%s",
+			 connection->request.host);
+	sent = serve_send(connections->front, &request, sizeof(request),
+			  connection->body);
+	if (connection->body >= 0)
+		close(connection->body);
+	connection->body = -1;
+	connection->request.length = 0;
+	connection->id = request.id;
+	if (sent)
+		connection_enter(connection, CONNECTION_ASKING, UINT64_MAX);
+	else
+		refuse(connections, connection, 503, "pmp is busy", NULL);
+}
+
+/* A request that may be answered, and is complete. */
+static void serve_page(struct connections *connections, struct connection *connection)
+{
+	const enum page_kind kind = connection->route.page->kind;
+
+	/* Whoever looks whether a page is there does not have it recorded. */
+	if (connection->request.method == HTTP_HEAD &&
+	    (kind == PAGE_WINDOW || kind == PAGE_SNAPSHOT))
+		respond_text(connections, connection, "");
+	else if (kind == PAGE_INDEX)
+		respond_text(connections, connection, index_text(connection->route.page));
+	else if (kind == PAGE_FILE)
+		respond_text(connections, connection,
+			     pmp_page_file(connection->route.page->file));
+	else
+		ask_front(connections, connection);
+}
+
+static void await_body(struct connections *connections, struct connection *connection)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
+	if (!connection_begin_body(connection)) {
+		refuse(connections, connection, 500, "no room for the body", NULL);
+		return;
+	}
+	/* It fits into the socket's buffer, which is empty. */
+	if (connection->request.expects_continue && connection->body_left)
+		send(connection->fd, go_on, sizeof(go_on) - 1,
+		     MSG_DONTWAIT | MSG_NOSIGNAL);
+	connection_enter(connection, CONNECTION_BODY, BODY_TIME);
+	if (!connection->body_left)
+		serve_page(connections, connection);
+}
+
+static void serve_request(struct connections *connections, struct connection *connection)
+{
+	const struct access_peer peer = peer_find(connections->netlink, connection->fd);
+	const struct access_verdict verdict =
+		access_check(&connections->rules, &connection->request, &peer);
+	char reason[ROUTE_REASON_SIZE];
+	int status;
+
+	connection->user = peer;
+	connection->granted = !verdict.status;
+	if (verdict.status) {
+		refuse(connections, connection, verdict.status, verdict.reason, &verdict);
+		return;
+	}
+	status = route_find(&connection->request, &connection->route, reason);
+	if (status)
+		refuse(connections, connection, status, reason, NULL);
+	else if (connection->request.length)
+		await_body(connections, connection);
+	else
+		serve_page(connections, connection);
+}
+
+/* What was read cannot be understood: nothing that follows can. */
+static void reject(const struct connections *connections, struct connection *connection,
+		   int status)
+{
+	connection->closes = true;
+	connection->in_length = 0;
+	connection->request.minor = 1;
+	refuse(connections, connection, status, http_reason(status), NULL);
+}
+
+/* The next request, if all of its head is there. */
+static void serve_next(struct connections *connections, struct connection *connection)
+{
+	long end =
+		http_head_end(&connection->scan, connection->in, connection->in_length);
+	int status;
+
+	if (end == 0) {
+		/* Its first byte has come. */
+		if (connection->in_length &&
+		    connection->deadline > connection->since + HEAD_TIME)
+			connection_enter(connection, CONNECTION_HEAD, HEAD_TIME);
+		return;
+	}
+	connection->route = (struct route){ 0 };
+	connection->request = (struct http_request){ 0 };
+	connection->granted = false;
+	status = end < 0 ? (int)-end
+			 : http_parse(connection->in, (size_t)end, &connection->request);
+	if (status) {
+		reject(connections, connection, status);
+		return;
+	}
+	connection_take(connection, (size_t)end);
+	serve_request(connections, connection);
+}
+
+/* ---- what the front answers -------------------------------------------------------------- */
+
+static struct connection *find_asking(struct connections *connections, uint32_t id)
+{
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		struct connection *connection = &connections->all[i];
+
+		if (connection->state == CONNECTION_ASKING && connection->id == id)
+			return connection;
+	}
+	return NULL;
+}
+
+static void take_answer(struct connections *connections,
+			const struct serve_answer *answer, int file)
+{
+	struct connection *connection = find_asking(connections, answer->id);
+	struct http_response response = { .status = (int)answer->status };
+	const struct page *page;
+
+	if (!connection) {
+		if (file >= 0)
+			close(file);
+		return;
+	}
+	connection->file = file;
+	connection->file_length = answer->length;
+	if (answer->status != 200 || file < 0) {
+		refuse(connections, connection, (int)answer->status, answer->reason,
+		       NULL);
+		return;
+	}
+	page = connection->route.page;
+	response.type = type_of(connection);
+	response.filename = connection->route.as_text ? NULL : page->filename;
+	response.window = *answer->window ? answer->window : NULL;
+	respond(connections, connection, &response, false);
+}
+
+static void take_rights(struct connections *connections,
+			const struct serve_answer *answer)
+{
+	connections->rules.has_target = answer->has_target;
+	connections->rules.target = (uid_t)answer->target;
+}
+
+static void end(struct connections *connections)
+{
+	connections->ending = true;
+	connections->end = now_ns() + END_TIME;
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		struct connection *connection = &connections->all[i];
+
+		if (connection->state != CONNECTION_FREE &&
+		    connection->state != CONNECTION_WRITING &&
+		    connection->state != CONNECTION_CLOSING)
+			connection_close(connection);
+		connection->closes = true;
+	}
+}
+
+static void hear_front(struct connections *connections)
+{
+	struct serve_answer answer;
+	int file, n;
+
+	while ((n = serve_receive(connections->front, &answer, sizeof(answer), &file)) >
+	       0) {
+		answer.reason[sizeof(answer.reason) - 1] = '\0';
+		answer.window[sizeof(answer.window) - 1] = '\0';
+		if (answer.message == SERVE_ANSWER)
+			take_answer(connections, &answer, file);
+		else
+			take_rights(connections, &answer);
+	}
+	if (n < 0)
+		end(connections);
+}
+
+/* The client has gone: what was asked for it is not wanted any more. */
+static void abandon(struct connections *connections, struct connection *connection)
+{
+	const struct serve_request cancel = { .message = SERVE_CANCEL,
+					      .id = connection->id };
+
+	if (connection->state == CONNECTION_ASKING)
+		serve_send(connections->front, &cancel, sizeof(cancel), -1);
+	connection_close(connection);
+}
+
+/* ---- new connections --------------------------------------------------------------------- */
+
+/* Of those that no request has come from yet, the oldest; or a free one. NULL: all are at
+ * work. */
+static struct connection *find_idle(struct connections *connections)
+{
+	struct connection *oldest = NULL;
+
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		struct connection *connection = &connections->all[i];
+
+		if (connection->state == CONNECTION_FREE)
+			return connection;
+		if (connection->state == CONNECTION_HEAD &&
+		    (!oldest || connection->since < oldest->since))
+			oldest = connection;
+	}
+	return oldest;
+}
+
+/* When there is room for a new one; 0: now. However many come, each has had some time to
+ * say what it wants. */
+static uint64_t has_room_at(struct connections *connections)
+{
+	const struct connection *idle = find_idle(connections);
+
+	if (!idle)
+		return UINT64_MAX;
+	return idle->state == CONNECTION_FREE ? 0 : idle->since + GRACE_TIME;
+}
+
+static bool same_machine(const struct sockaddr_storage *a,
+			 const struct sockaddr_storage *b)
+{
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
+	return memcmp(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+		      &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr,
+		      sizeof(struct in6_addr)) == 0;
+}
+
+static bool has_too_many(const struct connections *connections,
+			 const struct sockaddr_storage *peer)
+{
+	size_t count = 0;
+
+	if (peer_is_local(peer))
+		return false;
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		count += connections->all[i].state != CONNECTION_FREE &&
+			 same_machine(&connections->all[i].peer, peer);
+	return count >= OF_ONE_PEER;
+}
+
+/* Several may have come at once; each is answered before the next one is looked at. */
+static void serve_all(struct connections *connections, struct connection *connection)
+{
+	size_t before = 0;
+
+	while (connection->state == CONNECTION_HEAD && connection->in_length &&
+	       connection->in_length != before) {
+		before = connection->in_length;
+		serve_next(connections, connection);
+	}
+}
+
+static uint32_t count_open(const struct connections *connections)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		count += connections->all[i].state != CONNECTION_FREE;
+	return count;
+}
+
+static void take_connection(struct connections *connections)
+{
+	struct connection *connection = find_idle(connections);
+	struct sockaddr_storage peer = { 0 };
+	socklen_t size = sizeof(peer);
+	int fd;
+
+	if (!connection)
+		return;
+	fd = accept4(connections->listener, (struct sockaddr *)&peer, &size,
+		     SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (has_too_many(connections, &peer)) {
+		close(fd);
+		return;
+	}
+	if (connection->state != CONNECTION_FREE)
+		connection_close(connection);
+	connection_open(connection, fd, &peer);
+	connection_enter(connection, CONNECTION_HEAD, IDLE_TIME);
+	/* It may ask how many there are. */
+	connections->counts->connections = count_open(connections);
+	/* What is there is read before another one can be thought idle. */
+	if (connection_read(connection))
+		serve_all(connections, connection);
+	else
+		connection_close(connection);
+}
+
+/* ---- the loop ----------------------------------------------------------------------------- */
+
+static short events_of(const struct connection *connection)
+{
+	switch (connection->state) {
+	case CONNECTION_FREE: return 0;
+	case CONNECTION_WRITING: return POLLOUT;
+	case CONNECTION_ASKING:
+	case CONNECTION_LATE: return connection_has_room(connection) ? POLLIN : POLLRDHUP;
+	default: return POLLIN;
+	}
+}
+
+static void close_in_order(struct connection *connection)
+{
+	char piece[4096];
+	ssize_t n = recv(connection->fd, piece, sizeof(piece), MSG_DONTWAIT);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		connection_close(connection);
+}
+
+static void hear_client(struct connections *connections, struct connection *connection,
+			short revents)
+{
+	int done;
+
+	switch (connection->state) {
+	case CONNECTION_FREE: break;
+	case CONNECTION_WRITING: keep_writing(connections, connection); break;
+	case CONNECTION_CLOSING: close_in_order(connection); break;
+	case CONNECTION_BODY:
+		done = connection_read_body(connection);
+		if (done < 0)
+			connection_close(connection);
+		else if (done)
+			serve_page(connections, connection);
+		break;
+	case CONNECTION_HEAD:
+	case CONNECTION_ASKING:
+	case CONNECTION_LATE:
+		if (revents & (POLLERR | POLLRDHUP) || !connection_read(connection))
+			abandon(connections, connection);
+		break;
+	}
+}
+
+/* What it waited for has not come in time; of an answer that was held back it has. */
+static void check_deadline(const struct connections *connections,
+			   struct connection *connection, uint64_t now)
+{
+	if (connection->state == CONNECTION_FREE || connection->deadline > now)
+		return;
+	if (connection->state != CONNECTION_LATE) {
+		connection_close(connection);
+		return;
+	}
+	connection_enter(connection, CONNECTION_WRITING, WRITE_TIME);
+	keep_writing(connections, connection);
+}
+
+/* In ms, until the first deadline, or until there is room. */
+static int find_timeout(struct connections *connections)
+{
+	const uint64_t room = has_room_at(connections), now = now_ns();
+	uint64_t first = connections->ending ? connections->end : UINT64_MAX;
+
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		const struct connection *connection = &connections->all[i];
+
+		if (connection->state != CONNECTION_FREE && connection->deadline < first)
+			first = connection->deadline;
+	}
+	if (!connections->ending && room > now && room < first)
+		first = room;
+	if (first == UINT64_MAX)
+		return -1;
+	return first <= now ? 0 : (int)((first - now) / NS_PER_MS + 1);
+}
+
+static bool is_done(const struct connections *connections)
+{
+	if (!connections->ending)
+		return false;
+	if (now_ns() >= connections->end)
+		return true;
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		if (connections->all[i].state != CONNECTION_FREE)
+			return false;
+	}
+	return true;
+}
+
+/* After the descriptors of all connections. */
+enum { LISTENER = SERVE_CONNECTIONS, FRONT, DESCRIPTORS };
+
+static void fill_descriptors(struct connections *connections, struct pollfd *fds)
+{
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		const struct connection *connection = &connections->all[i];
+
+		fds[i] = (struct pollfd){
+			.fd = connection->state == CONNECTION_FREE ? -1 : connection->fd,
+			.events = events_of(connection),
+		};
+	}
+	fds[LISTENER] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	if (!connections->ending && has_room_at(connections) <= now_ns())
+		fds[LISTENER].fd = connections->listener;
+	fds[FRONT] = (struct pollfd){ .fd = connections->ending ? -1 : connections->front,
+				      .events = POLLIN };
+}
+
+static void turn(struct connections *connections)
+{
+	struct pollfd fds[DESCRIPTORS];
+	uint64_t now;
+
+	fill_descriptors(connections, fds);
+	connections->counts->connections = count_open(connections);
+	if (poll(fds, DESCRIPTORS, find_timeout(connections)) < 0)
+		return;
+	now = now_ns();
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		/* One whose descriptor was closed meanwhile is free, or another one. */
+		if (fds[i].fd >= 0 && fds[i].revents &&
+		    fds[i].fd == connections->all[i].fd)
+			hear_client(connections, &connections->all[i], fds[i].revents);
+		check_deadline(connections, &connections->all[i], now);
+	}
+	if (fds[FRONT].revents)
+		hear_front(connections);
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		serve_all(connections, &connections->all[i]);
+	if (fds[LISTENER].revents)
+		take_connection(connections);
+}
+
+int connections_serve(int listener, int front, const struct connections_options *options)
+{
+	struct connections *connections = calloc(1, sizeof(*connections));
+	struct serve_request hello = { .message = SERVE_HELLO, .id = options->before };
+
+	if (!connections)
+		return 1;
+	connections->rules = *options->rules;
+	connections->counts = options->counts;
+	connections->reports = options->reports;
+	connections->counts->server = getpid();
+	connections->listener = listener;
+	connections->front = front;
+	connections->netlink = peer_open();
+	/* Answers to what another server has asked are not ours. */
+	connections->last_id = options->before << 20;
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		connections->all[i].fd = -1;
+	if (!serve_send(front, &hello, sizeof(hello), -1))
+		end(connections);
+	while (!is_done(connections))
+		turn(connections);
+	return 0;
+}

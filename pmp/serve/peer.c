@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See peer.h. Of TCP the kernel is asked for the one socket that has our two addresses
+ * exchanged; what it says is believed only of a socket that a process still has open: one
+ * that is left over after its close is shown as root's.
+ */
+#include "serve/peer.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_SIZE 1024
+#define TCP_ESTABLISHED_STATE 1 /* as the kernel numbers them */
+#define PATIENCE_S 1
+
+int peer_open(void)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	return fd;
+}
+
+/* ---- addresses ------------------------------------------------------------------------ */
+
+static const struct sockaddr_in *v4_of(const struct sockaddr_storage *address)
+{
+	return (const void *)address;
+}
+
+static const struct sockaddr_in6 *v6_of(const struct sockaddr_storage *address)
+{
+	return (const void *)address;
+}
+
+bool peer_is_local(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET)
+		return ntohl(v4_of(address)->sin_addr.s_addr) >> 24 == 127;
+	if (address->ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&v6_of(address)->sin6_addr);
+	return address->ss_family == AF_UNIX;
+}
+
+const char *peer_print(const struct sockaddr_storage *address, char text[64])
+{
+	char number[INET6_ADDRSTRLEN] = "?";
+
+	if (address->ss_family == AF_INET) {
+		inet_ntop(AF_INET, &v4_of(address)->sin_addr, number, sizeof(number));
+		snprintf(text, 64, "%s:%u", number, ntohs(v4_of(address)->sin_port));
+	} else if (address->ss_family == AF_INET6) {
+		inet_ntop(AF_INET6, &v6_of(address)->sin6_addr, number, sizeof(number));
+		snprintf(text, 64, "[%s]:%u", number, ntohs(v6_of(address)->sin6_port));
+	} else {
+		snprintf(text, 64, "unix");
+	}
+	return text;
+}
+
+/* Into an id of inet_diag: its address and its port. */
+static void put_end(const struct sockaddr_storage *address, __be32 number[4],
+		    __be16 *port)
+{
+	if (address->ss_family == AF_INET) {
+		number[0] = v4_of(address)->sin_addr.s_addr;
+		*port = v4_of(address)->sin_port;
+	} else {
+		memcpy(number, &v6_of(address)->sin6_addr, sizeof(struct in6_addr));
+		*port = v6_of(address)->sin6_port;
+	}
+}
+
+/* ---- the question ----------------------------------------------------------------------- */
+
+struct peer_question {
+	struct nlmsghdr header;
+	struct inet_diag_req_v2 request;
+};
+
+/* Of the socket whose own end is the peer's. */
+static void make_question(const struct sockaddr_storage *own,
+			  const struct sockaddr_storage *peer,
+			  struct peer_question *question)
+{
+	struct inet_diag_sockid *id = &question->request.id;
+
+	*question = (struct peer_question){
+		.header = { .nlmsg_len = sizeof(*question),
+			    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			    .nlmsg_flags = NLM_F_REQUEST },
+		.request = { .sdiag_family = (__u8)peer->ss_family,
+			     .sdiag_protocol = IPPROTO_TCP,
+			     .idiag_states = UINT32_MAX,
+			     .id = { .idiag_cookie = { INET_DIAG_NOCOOKIE,
+						       INET_DIAG_NOCOOKIE } } },
+	};
+	put_end(peer, id->idiag_src, &id->idiag_sport);
+	put_end(own, id->idiag_dst, &id->idiag_dport);
+}
+
+/* The kernel may answer with a socket that listens, or with what is left of one. */
+static bool take_answer(const void *data, size_t got,
+			const struct peer_question *question, uid_t *user)
+{
+	const struct nlmsghdr *header = data;
+	const struct inet_diag_msg *message;
+	const struct inet_diag_sockid *asked = &question->request.id;
+
+	if (got < NLMSG_LENGTH(sizeof(*message)) ||
+	    header->nlmsg_type != SOCK_DIAG_BY_FAMILY || header->nlmsg_len > got)
+		return false;
+	message = NLMSG_DATA(header);
+	if (message->idiag_family != question->request.sdiag_family ||
+	    message->id.idiag_sport != asked->idiag_sport ||
+	    message->id.idiag_dport != asked->idiag_dport ||
+	    memcmp(message->id.idiag_src, asked->idiag_src, sizeof(asked->idiag_src)) !=
+		    0 ||
+	    memcmp(message->id.idiag_dst, asked->idiag_dst, sizeof(asked->idiag_dst)) !=
+		    0)
+		return false;
+	*user = message->idiag_uid;
+	return message->idiag_state == TCP_ESTABLISHED_STATE && message->idiag_inode;
+}
+
+static struct access_peer ask(int netlink, const struct sockaddr_storage *own,
+			      const struct sockaddr_storage *peer)
+{
+	struct access_peer answer = { 0 };
+	struct peer_question question;
+	union {
+		struct nlmsghdr align;
+		char data[ANSWER_SIZE];
+	} buffer;
+	ssize_t got;
+
+	/* An answer that came too late for the question before. */
+	while (recv(netlink, &buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
+		;
+	make_question(own, peer, &question);
+	if (send(netlink, &question, sizeof(question), 0) != (ssize_t)sizeof(question))
+		return answer;
+	do
+		got = recv(netlink, &buffer, sizeof(buffer), 0);
+	while (got < 0 && errno == EINTR);
+	answer.known =
+		got > 0 && take_answer(&buffer, (size_t)got, &question, &answer.user);
+	return answer;
+}
+
+struct access_peer peer_find(int netlink, int fd)
+{
+	struct sockaddr_storage own = { 0 }, peer = { 0 };
+	socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
+	struct ucred cred;
+	socklen_t cred_size = sizeof(cred);
+
+	if (getsockname(fd, (struct sockaddr *)&own, &own_size) < 0 ||
+	    getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0 ||
+	    !peer_is_local(&own) || !peer_is_local(&peer))
+		return (struct access_peer){ 0 };
+	if (own.ss_family != AF_UNIX)
+		return ask(netlink, &own, &peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &cred_size) < 0)
+		return (struct access_peer){ 0 };
+	return (struct access_peer){ true, cred.uid };
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See server.h. The keeper waits for the server and starts the next one; it has no rights
+ * either, and reads nothing that anybody has sent. Both have three descriptors: 0 listens, 1
+ * leads to the front, 2 is standard error.
+ */
+#include "serve/server.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/clock.h"
+#include "serve/confine.h"
+#include "serve/connections.h"
+#include "serve/counts.h"
+#include "serve/protocol.h"
+
+#define NOBODY 65534
+#define DESCRIPTORS (2 * SERVE_CONNECTIONS + 32) /* a connection and a file of each */
+#define MEMORY ((rlim_t)128 << 20)
+#define AT_MOST 3 /* servers that may end in STARTS_TIME */
+#define STARTS_TIME (60 * NS_PER_S)
+#define STOP_TIME (3 * NS_PER_S)
+#define STOP_REST (5 * NS_PER_MS)
+
+enum { LISTENER_FD, FRONT_FD };
+
+/* ---- the processes ------------------------------------------------------------------------ */
+
+/* Signals of the terminal miss a session of its own; what is sent to all of pmp by its
+ * service manager does not. The front ends it. */
+static void leave_signals(void)
+{
+	static const int ignored[] = { SIGINT,	SIGQUIT, SIGHUP,  SIGTERM, SIGTSTP,
+				       SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ, SIGALRM };
+	sigset_t none;
+
+	setsid();
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Nothing of pmp's but these. */
+static bool keep_descriptors(int listener, int front)
+{
+	/* Neither is below 3: pmp has those open from its start on. */
+	if (dup2(listener, LISTENER_FD) < 0 || dup2(front, FRONT_FD) < 0)
+		return false;
+	return close_range(STDERR_FILENO + 1, ~0U, 0) == 0;
+}
+
+static bool limit(int resource, rlim_t most)
+{
+	struct rlimit limits;
+
+	if (getrlimit((__rlimit_resource_t)resource, &limits) < 0)
+		return false;
+	if (limits.rlim_max < most)
+		most = limits.rlim_max;
+	limits = (struct rlimit){ most, most };
+	return setrlimit((__rlimit_resource_t)resource, &limits) == 0;
+}
+
+/* A sanitizer's shadow takes all addresses there are. */
+static bool limit_memory(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return true;
+#else
+	return limit(RLIMIT_AS, MEMORY);
+#endif
+}
+
+static bool drop_rights(void)
+{
+	if (geteuid() == 0 &&
+	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	     setresuid(NOBODY, NOBODY, NOBODY) < 0))
+		return false;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&
+	       limit(RLIMIT_NOFILE, DESCRIPTORS) && limit(RLIMIT_CORE, 0) &&
+	       limit(RLIMIT_FSIZE, HTTP_BODY_MAX) && limit_memory();
+}
+
+/* After the rights have changed: that forgets it. */
+static bool end_with(pid_t parent)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent;
+}
+
+/* ---- the keeper --------------------------------------------------------------------------- */
+
+struct keeping {
+	struct connections_options options;
+	uint64_t ends[AT_MOST]; /* when the last ones did */
+};
+
+/* Has one ended too often? A server that a request brings down is not to be offered to whoever
+ * sends it as often as he likes. */
+static bool is_hopeless(struct keeping *keeping)
+{
+	const uint64_t now = now_ns();
+	uint64_t *oldest = &keeping->ends[keeping->options.before % AT_MOST];
+	bool hopeless = *oldest && now - *oldest < STARTS_TIME;
+
+	*oldest = now;
+	keeping->options.before++;
+	return hopeless;
+}
+
+/* As far as the kernel can. Sanitizers need more calls than a server should have. */
+static void confine(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	confine_calls();
+#endif
+}
+
+static pid_t start_one(const struct keeping *keeping)
+{
+	pid_t keeper = getpid(), pid = fork();
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_NAME, "pmp-server");
+	if (!end_with(keeper))
+		_exit(1);
+	confine();
+	_exit(connections_serve(LISTENER_FD, FRONT_FD, &keeping->options));
+}
+
+/* Until a server has ended by itself. Returns the status to end with. */
+static int keep(struct keeping *keeping)
+{
+	for (;;) {
+		pid_t pid = start_one(keeping);
+		int status = 0;
+
+		if (pid < 0)
+			return 1;
+		while (waitpid(pid, &status, 0) < 0)
+			if (errno != EINTR)
+				return 1;
+		if (WIFEXITED(status))
+			return WEXITSTATUS(status);
+		if (is_hopeless(keeping))
+			return 1;
+	}
+}
+
+static void run_keeper(int listener, int front, struct keeping *keeping, pid_t parent)
+{
+	prctl(PR_SET_NAME, "pmp-keeper");
+	leave_signals();
+	if (!keep_descriptors(listener, front) || !drop_rights() || !end_with(parent))
+		_exit(1);
+	_exit(keep(keeping));
+}
+
+/* ---- the front's side --------------------------------------------------------------------- */
+
+static int failed(struct pmp_error *err)
+{
+	*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = errno };
+	snprintf(err->message, sizeof(err->message), "cannot start the server: %s",
+		 strerror(errno));
+	return err->code;
+}
+
+int server_start(struct server *server, int listener, const struct access_rules *rules,
+		 bool reports, struct pmp_error *err)
+{
+	struct keeping keeping = {
+		.options = { .rules = rules, .counts = counts_new(), .reports = reports }
+	};
+	pid_t front = getpid();
+	int fds[2];
+
+	*server = (struct server){ .fd = -1, .counts = keeping.options.counts };
+	if (!server->counts ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return failed(err);
+	server->keeper = fork();
+	if (server->keeper == 0)
+		run_keeper(listener, fds[1], &keeping, front);
+	close(fds[1]);
+	if (server->keeper > 0) {
+		server->fd = fds[0];
+		return 0;
+	}
+	failed(err);
+	server->keeper = 0;
+	close(fds[0]);
+	return err->code;
+}
+
+static bool has_ended(pid_t pid)
+{
+	const struct timespec rest = { .tv_nsec = STOP_REST };
+	const uint64_t end = now_ns() + STOP_TIME;
+
+	do {
+		pid_t ended = waitpid(pid, NULL, WNOHANG);
+
+		if (ended == pid || (ended < 0 && errno == ECHILD))
+			return true;
+		nanosleep(&rest, NULL);
+	} while (now_ns() < end);
+	return false;
+}
+
+void server_stop(struct server *server)
+{
+	if (server->fd >= 0)
+		close(server->fd);
+	server->fd = -1;
+	if (server->keeper > 0 && !has_ended(server->keeper)) {
+		kill(server->keeper, SIGKILL);
+		has_ended(server->keeper);
+	}
+	server->keeper = 0;
+	counts_free(server->counts);
+	server->counts = NULL;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See metrics.h. What only grows is a counter, and ends in _total; of a target that has ended
+ * there is nothing any more. */
+#include "sink/metrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "run/counting.h"
+#include "serve/counts.h"
+#include "serve/routes.h"
+#include "sink/answer-text.h"
+#include "sink/process-use.h"
+#include "sink/sink.h"
+#include "source/source.h"
+
+#define QUOTED_SIZE (EVENT_NAME_SIZE * 8)
+#define RATE_TIME (10 * NS_PER_S) /* in which snapshots are counted for the rate */
+
+struct metrics {
+	FILE *out;
+	const struct sink *sink;
+	const struct metrics_server *server;
+	struct pmp_profile_info info;
+	struct sampling_progress sampler;
+};
+
+static void head(const struct metrics *metrics, const char *name, const char *type,
+		 const char *help)
+{
+	fprintf(metrics->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* One that has no labels. */
+static void put(const struct metrics *metrics, const char *name, const char *type,
+		uint64_t value, const char *help)
+{
+	head(metrics, name, type, help);
+	fprintf(metrics->out, "%s %" PRIu64 "\n", name, value);
+}
+
+static void put_seconds(const struct metrics *metrics, uint64_t ns)
+{
+	fprintf(metrics->out, "%" PRIu64 ".%09" PRIu64 "\n", ns / NS_PER_S,
+		ns % NS_PER_S);
+}
+
+/* ---- snapshots and their cost ------------------------------------------------------- */
+
+static void put_build(const struct metrics *metrics)
+{
+	char quoted[QUOTED_SIZE];
+
+	head(metrics, "pmp_build_info", "gauge", "The version of pmp, as a label.");
+	fprintf(metrics->out, "pmp_build_info{version=\"%s\"} 1\n",
+		answer_text_quote(pmp_version(), quoted, sizeof(quoted)));
+}
+
+static void put_stacks(const struct metrics *metrics)
+{
+	const struct pmp_profile_info *info = &metrics->info;
+	const uint64_t read = info->stacks - info->not_stopped - info->unchanged;
+	const struct {
+		const char *how;
+		uint64_t count;
+	} ways[] = {
+		{ "stopped", read > info->peeked ? read - info->peeked : 0 },
+		{ "peeked", info->peeked },
+		{ "unchanged", info->unchanged },
+		{ "not_stopped", info->not_stopped },
+	};
+
+	head(metrics, "pmp_stacks_total", "counter",
+	     "Stacks by how they were obtained: with the thread stopped, without, from "
+	     "the last snapshot, not at all.");
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		fprintf(metrics->out, "pmp_stacks_total{how=\"%s\"} %" PRIu64 "\n",
+			ways[i].how, ways[i].count);
+}
+
+static void put_stops(const struct metrics *metrics)
+{
+	static const uint64_t bounds[] = { 5000,    10000,   20000,   50000,
+					   100000,  200000,  500000,  1000000,
+					   2000000, 5000000, 10000000 };
+	const struct pmp_profile *profile = metrics->sink->counting->profile;
+
+	head(metrics, "pmp_stop_seconds", "histogram",
+	     "How long single threads were stopped.");
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
+		fprintf(metrics->out, "pmp_stop_seconds_bucket{le=\"%g\"} %" PRIu64 "\n",
+			(double)bounds[i] / 1e9,
+			pmp_profile_stops_within(profile, bounds[i]));
+	fprintf(metrics->out, "pmp_stop_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n",
+		metrics->info.stops);
+	fputs("pmp_stop_seconds_sum ", metrics->out);
+	put_seconds(metrics, metrics->info.stopped);
+	fprintf(metrics->out, "pmp_stop_seconds_count %" PRIu64 "\n",
+		metrics->info.stops);
+	head(metrics, "pmp_any_stopped_seconds_total", "counter",
+	     "Time for which at least one thread was stopped.");
+	fputs("pmp_any_stopped_seconds_total ", metrics->out);
+	put_seconds(metrics, metrics->info.any_stopped);
+}
+
+static void put_losses(const struct metrics *metrics)
+{
+	const struct pmp_profile_info *info = &metrics->info;
+
+	head(metrics, "pmp_lost_total", "counter",
+	     "Threads without a stack: they ended while they were looked at, or could not "
+	     "be stopped.");
+	fprintf(metrics->out, "pmp_lost_total{reason=\"ended\"} %" PRIu64 "\n",
+		info->vanished);
+	fprintf(metrics->out, "pmp_lost_total{reason=\"not_stopped\"} %" PRIu64 "\n",
+		info->not_stopped);
+	put(metrics, "pmp_truncated_total", "counter", info->truncated,
+	    "Stacks that do not reach their root.");
+	put(metrics, "pmp_evicted_total", "counter", info->evicted,
+	    "Stacks that are not kept apart: see --max-memory.");
+	put(metrics, "pmp_missed_snapshots_total", "counter",
+	    metrics->sampler.done.missed,
+	    "Snapshots that were not taken as the one before took too long.");
+}
+
+double metrics_rate(const struct sink *sink)
+{
+	const uint64_t now = now_ns();
+	const struct pmp_window_options options = {
+		.size = sizeof(options),
+		.from = now > RATE_TIME ? now - RATE_TIME : 1,
+		.to = now,
+	};
+	struct pmp_covered covered = { .size = sizeof(covered) };
+	struct pmp_profile *window = NULL;
+	struct pmp_error err;
+	size_t targets = sink->source->targets.count;
+
+	pmp_profile_window(sink->counting->profile, &options, &window, &covered, &err);
+	pmp_profile_free(window);
+	if (covered.to <= covered.from || !targets)
+		return 0;
+	return (double)covered.samples / (double)targets /
+	       ((double)(covered.to - covered.from) / 1e9);
+}
+
+static void put_rate(const struct metrics *metrics)
+{
+	const uint64_t interval = metrics->sink->options->interval;
+
+	head(metrics, "pmp_rate_hertz", "gauge",
+	     "Snapshots a second: asked for, and reached in the last 10 s.");
+	fprintf(metrics->out, "pmp_rate_hertz{kind=\"asked\"} %g\n",
+		interval ? 1e9 / (double)interval : 0);
+	fprintf(metrics->out, "pmp_rate_hertz{kind=\"reached\"} %.3f\n",
+		metrics_rate(metrics->sink));
+}
+
+/* ---- pmp itself --------------------------------------------------------------------- */
+
+static void put_use(const struct metrics *metrics)
+{
+	const struct {
+		const char *name;
+		struct process_use use;
+	} processes[] = {
+		{ "front", process_use(getpid()) },
+		{ "sampler", process_use(metrics->sampler.pid) },
+		{ "server", process_use(metrics->server->counts->server) },
+	};
+
+	head(metrics, "pmp_cpu_seconds_total", "counter", "CPU time of pmp's processes.");
+	for (size_t i = 0; i < sizeof(processes) / sizeof(*processes); i++) {
+		fprintf(metrics->out, "pmp_cpu_seconds_total{process=\"%s\"} ",
+			processes[i].name);
+		put_seconds(metrics, processes[i].use.cpu);
+	}
+	head(metrics, "pmp_memory_bytes", "gauge", "Resident memory of pmp's processes.");
+	for (size_t i = 0; i < sizeof(processes) / sizeof(*processes); i++)
+		fprintf(metrics->out, "pmp_memory_bytes{process=\"%s\"} %" PRIu64 "\n",
+			processes[i].name, processes[i].use.memory);
+}
+
+static void put_requests(const struct metrics *metrics)
+{
+	const struct serve_counts *counts = metrics->server->counts;
+
+	head(metrics, "pmp_http_requests_total", "counter",
+	     "Requests that were answered, by page and status.");
+	for (size_t row = 0; row < COUNTS_PAGES; row++) {
+		const struct page *page = page_row(row);
+
+		for (size_t i = 0; counts_status(i); i++) {
+			uint64_t count = counts->requests[row][i];
+
+			if (count)
+				fprintf(metrics->out,
+					"pmp_http_requests_total{page=\"%s\",code=\"%d\"} "
+					"%" PRIu64 "\n",
+					page ? page->path : "none", counts_status(i),
+					count);
+		}
+	}
+}
+
+static void put_server(const struct metrics *metrics)
+{
+	struct pmp_covered kept = { .size = sizeof(kept) };
+
+	pmp_profile_history(metrics->sink->counting->profile, &kept);
+	head(metrics, "pmp_history_seconds", "gauge",
+	     "How far the past that is kept reaches.");
+	fputs("pmp_history_seconds ", metrics->out);
+	put_seconds(metrics, kept.to - kept.from);
+	put(metrics, "pmp_history_bytes", "gauge", kept.memory,
+	    "The memory that it takes.");
+	put_requests(metrics);
+	put(metrics, "pmp_http_connections", "gauge",
+	    metrics->server->counts->connections, "Connections that are open.");
+	put(metrics, "pmp_windows", "gauge", metrics->server->windows,
+	    "Windows of time that are being recorded.");
+}
+
+/* ---- the targets ---------------------------------------------------------------------- */
+
+static void put_target(const struct metrics *metrics, const char *name, pid_t pid,
+		       const char *process)
+{
+	char quoted[QUOTED_SIZE];
+
+	fprintf(metrics->out, "%s{pid=\"%d\",name=\"%s\"", name, (int)pid,
+		answer_text_quote(process, quoted, sizeof(quoted)));
+}
+
+static void put_up(const struct metrics *metrics)
+{
+	const struct targets *targets = &metrics->sink->source->targets;
+
+	head(metrics, "pmp_target_up", "gauge", "Is the target being sampled?");
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct process *process = &targets->processes[i];
+
+		put_target(metrics, "pmp_target_up", process->pid, process->name);
+		fprintf(metrics->out, "} %d\n", process->snapshots > 0);
+	}
+	put(metrics, "pmp_snapshots_total", "counter", targets->snapshots,
+	    "Snapshots of all targets.");
+}
+
+/* The last snapshot of a process, as a report. NULL: there is none. */
+static struct pmp_report *last_snapshot(const struct metrics *metrics,
+					const struct process *process,
+					struct pmp_profile **window)
+{
+	const struct pmp_window_options options = {
+		.size = sizeof(options),
+		.from = process->last ? process->last - 1 : 0,
+		.to = process->last,
+		.pid = process->pid,
+		.details = true,
+	};
+	struct pmp_report *report = NULL;
+	struct pmp_error err;
+
+	*window = NULL;
+	if (process->last && pmp_profile_window(metrics->sink->counting->profile,
+						&options, window, NULL, &err) == 0)
+		pmp_report_new(*window, NULL, NULL, &report, &err);
+	return report;
+}
+
+static void count_states(const struct pmp_report *report, uint64_t counts[128])
+{
+	struct pmp_stack_info stack = { .size = sizeof(stack) };
+
+	for (size_t i = 0; pmp_report_stack(report, i, &stack); i++)
+		counts[(unsigned char)stack.state % 128] += stack.count;
+}
+
+static void put_threads(const struct metrics *metrics)
+{
+	const struct targets *targets = &metrics->sink->source->targets;
+
+	head(metrics, "pmp_threads", "gauge",
+	     "Threads by their state in the last snapshot, as in proc(5).");
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct process *process = &targets->processes[i];
+		struct pmp_profile *window;
+		struct pmp_report *report = last_snapshot(metrics, process, &window);
+		uint64_t counts[128] = { 0 };
+
+		if (report)
+			count_states(report, counts);
+		for (int state = 'A'; state <= 'Z'; state++) {
+			if (!counts[state])
+				continue;
+			put_target(metrics, "pmp_threads", process->pid, process->name);
+			fprintf(metrics->out, ",state=\"%c\"} %" PRIu64 "\n", state,
+				counts[state]);
+		}
+		pmp_report_free(report);
+		pmp_profile_free(window);
+	}
+}
+
+static void put_group(const struct metrics *metrics, const struct pmp_group_times *times)
+{
+	const struct {
+		const char *state;
+		uint64_t time;
+	} states[] = {
+		{ "run", times->run },	   { "ready", times->ready },
+		{ "lock", times->lock },   { "disk", times->disk },
+		{ "sleep", times->sleep },
+	};
+	char quoted[QUOTED_SIZE];
+
+	answer_text_quote(times->group, quoted, sizeof(quoted));
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		put_target(metrics, "pmp_thread_seconds_total", times->pid,
+			   times->process);
+		fprintf(metrics->out, ",group=\"%s\",state=\"%s\"} ", quoted,
+			states[i].state);
+		put_seconds(metrics, states[i].time);
+	}
+}
+
+static void put_groups(const struct metrics *metrics)
+{
+	const struct pmp_profile *profile = metrics->sink->counting->profile;
+
+	/* Much of the time is not seen then, and sums begin again after each pause. */
+	if (metrics->sink->options->on_demand)
+		return;
+	head(metrics, "pmp_thread_seconds_total", "counter",
+	     "Where the time of the threads of each group went: running, ready but without a "
+	     "processor, waiting for a lock, for a disk, asleep.");
+	for (size_t i = 0; i < pmp_profile_group_count(profile); i++) {
+		struct pmp_group_times times = { .size = sizeof(times) };
+
+		pmp_profile_group(profile, i, &times);
+		put_group(metrics, &times);
+	}
+}
+
+/* ---- pages ------------------------------------------------------------------------------ */
+
+static void put_all(const struct metrics *metrics)
+{
+	put_build(metrics);
+	put_up(metrics);
+	put_threads(metrics);
+	put_groups(metrics);
+	put_stacks(metrics);
+	put_stops(metrics);
+	put_losses(metrics);
+	put_rate(metrics);
+	put_use(metrics);
+	put_server(metrics);
+}
+
+int metrics_write(const struct sink *sink, const struct metrics_server *server, int file)
+{
+	struct metrics metrics = { .sink = sink, .server = server };
+	char *text = NULL;
+	size_t length = 0;
+	int code = -ENOMEM;
+
+	metrics.info.size = sizeof(metrics.info);
+	pmp_profile_info(sink->counting->profile, &metrics.info);
+	sink->source->type->progress(sink->source, &metrics.sampler);
+	metrics.out = open_memstream(&text, &length);
+	if (!metrics.out)
+		return code;
+	put_all(&metrics);
+	if (fclose(metrics.out) == 0)
+		code = answer_text_write(file, text, length);
+	free(text);
+	return code;
+}
+
+static void put_found(FILE *out, const char *host, const struct process *process,
+		      bool first)
+{
+	char name[QUOTED_SIZE], at[QUOTED_SIZE];
+
+	fprintf(out,
+		"%s{\"targets\":[\"%s\"],\"labels\":{\"service_name\":\"%s\",\"pid\":\"%d\","
+		"\"__profile_path_prefix__\":\"/pid/%d/feed/sd\","
+		"\"__meta_pmp_prefix\":\"/pid/%d/feed/sd\"}}",
+		first ? "" : ",\n ", answer_text_quote(host, at, sizeof(at)),
+		answer_text_quote(process->name, name, sizeof(name)), (int)process->pid,
+		(int)process->pid, (int)process->pid);
+}
+
+int metrics_write_targets(const struct sink *sink, const char *host, int file)
+{
+	const struct targets *targets = &sink->source->targets;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	int code = -ENOMEM;
+
+	if (!out)
+		return code;
+	fputc('[', out);
+	for (size_t i = 0; i < targets->count; i++)
+		put_found(out, host, &targets->processes[i], i == 0);
+	fputs("]\n", out);
+	if (fclose(out) == 0)
+		code = answer_text_write(file, text, length);
+	free(text);
+	return code;
+}

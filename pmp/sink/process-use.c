@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See process-use.h, and proc(5) for the fields of /proc/PID/stat. */
+#include "sink/process-use.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/clock.h"
+
+enum { USER_TIME = 14, SYSTEM_TIME = 15, RESIDENT = 24 };
+
+/* The number in a field after the name, which may have blanks and parentheses itself. */
+static uint64_t field(const char *text, int number)
+{
+	const char *at = strrchr(text, ')');
+
+	/* Field 2 ends there. */
+	for (int i = 2; at && i < number; i++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+struct process_use process_use(pid_t pid)
+{
+	struct process_use use = { 0 };
+	char path[32], text[1024];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return use;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	use.cpu = (field(text, USER_TIME) + field(text, SYSTEM_TIME)) *
+		  (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	use.memory = field(text, RESIDENT) * (uint64_t)sysconf(_SC_PAGESIZE);
+	return use;
+}

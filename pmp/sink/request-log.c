@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sink/request-log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/clock.h"
+#include "say/message.h"
+#include "serve/counts.h"
+
+#define REFUSED_EVERY (60 * NS_PER_S)
+
+void request_log_add(const struct serve_request *served)
+{
+	char user[32] = "user unknown";
+
+	/* The server is not believed. */
+	if (!serve_request_ends(served) || strstr(served->query, "/api/"))
+		return;
+	if (served->has_user)
+		snprintf(user, sizeof(user), "uid %" PRIu32, served->user);
+	message_log(false, "%s, %s: %s: %" PRIu32 ", %" PRIu64 " bytes", served->peer,
+		    user, served->query, served->status, served->length);
+}
+
+/* Refused for what they are, not for what they ask. */
+static uint64_t count_refused(const struct serve_counts *counts)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; counts_status(i); i++) {
+		const int status = counts_status(i);
+
+		for (size_t row = 0; row < COUNTS_PAGES; row++)
+			if (status == 401 || status == 403 || status == 421)
+				count += counts->requests[row][i];
+	}
+	return count;
+}
+
+void request_log_tend(struct request_log *log, const struct serve_counts *counts)
+{
+	const uint64_t now = now_ns();
+	uint64_t count;
+
+	if (now < log->next)
+		return;
+	count = count_refused(counts);
+	if (count == log->refused)
+		return;
+	message_log(false, "requests refused: %" PRIu64, count - log->refused);
+	log->refused = count;
+	log->next = now + REFUSED_EVERY;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Windows: what is counted from one time to another, which may be over or still to come.
+ * They are cut out of the history, so that the target is not stopped more often for them,
+ * unless one asks for more snapshots a second.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "run/counting.h"
+#include "run/run-state.h"
+#include "sink/answer-text.h"
+#include "sink/answers-parts.h"
+#include "sink/feeds.h"
+#include "sink/selection.h"
+#include "sink/sink.h"
+#include "sink/write-options.h"
+#include "source/source.h"
+
+#define WINDOWS_MAX 56 /* of SERVE_CONNECTIONS: pages that take no time go on */
+#define WINDOW_DEFAULT (30 * NS_PER_S)
+#define WANTED_TIME (5 * NS_PER_S) /* after each request of a page that is looked at */
+#define FRESH_TIME (2 * NS_PER_S)  /* for which a new snapshot is awaited */
+#define LATE_SNAPSHOT \
+	(300 * NS_PER_MS) /* for which the last one of a window is awaited */
+
+/* ---- writing -------------------------------------------------------------------------- */
+
+/* What the worker writes. */
+struct cutting {
+	const struct answers *answers;
+	const struct awaited *awaited;
+	int body;
+	struct pmp_covered covered;
+	int code;
+	struct pmp_error err;
+};
+
+static int write_report(struct cutting *cutting, struct pmp_profile *window)
+{
+	const struct awaited *awaited = cutting->awaited;
+	const struct options *options = cutting->answers->sink->options;
+	const struct pmp_sink sink = { answer_text_put, &cutting->body };
+	struct pmp_write_options write = write_options(options, false);
+	struct pmp_report *report = NULL;
+	int code = pmp_report_new(window, windows_filter(cutting->answers, awaited), NULL,
+				  &report, &cutting->err);
+
+	write.value = awaited->page->value;
+	write.proto = awaited->page->proto && !awaited->as_text;
+	write.labels = awaited->labels;
+	write.since_start = awaited->since_start;
+	if (code == 0)
+		code = pmp_report_write(report, awaited->format, &write, &sink,
+					&cutting->err);
+	pmp_report_free(report);
+	return code;
+}
+
+static void write_part(struct cutting *cutting)
+{
+	const struct awaited *awaited = cutting->awaited;
+	const struct sink *sink = cutting->answers->sink;
+	const bool all = !awaited->page->format;
+	/* Pages of one value have neither states nor locks. */
+	const bool details = !awaited->page->value || awaited->labels == PMP_LABELS_ALL;
+	const struct pmp_window_options options = {
+		.size = sizeof(options),
+		.from = awaited->from,
+		.to = awaited->to,
+		.pid = awaited->pid,
+		.by_thread = all && sink->options->by_thread,
+		.details = details && awaited->format->details,
+		.times = all && awaited->format->times,
+		.for_filter = true,
+		.waits = details && awaited->format->waits,
+	};
+	struct pmp_profile *window = NULL;
+
+	cutting->covered.size = sizeof(cutting->covered);
+	cutting->code = pmp_profile_window(sink->counting->profile, &options, &window,
+					   &cutting->covered, &cutting->err);
+	if (cutting->code == 0)
+		cutting->code = write_report(cutting, window);
+	pmp_profile_free(window);
+}
+
+/* All that was counted. */
+static void write_sums(struct cutting *cutting)
+{
+	struct pmp_profile *profile = cutting->answers->sink->counting->profile;
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(profile, &info);
+	cutting->covered.from = info.first_time;
+	cutting->covered.to = info.last_time;
+	cutting->covered.samples = info.samples;
+	cutting->code = write_report(cutting, profile);
+}
+
+static void write_window(void *arg)
+{
+	struct cutting *cutting = arg;
+
+	if (cutting->awaited->since_start)
+		write_sums(cutting);
+	else
+		write_part(cutting);
+}
+
+static void say_window(const struct cutting *cutting, char *text, size_t size)
+{
+	const struct pmp_covered *covered = &cutting->covered;
+
+	snprintf(text, size, "seconds=%.3f snapshots=%llu",
+		 (double)(covered->to - covered->from) / (double)NS_PER_S,
+		 (unsigned long long)covered->samples);
+}
+
+/* Cut it out and send it. */
+static void answer_window(const struct answers *answers, const struct awaited *awaited)
+{
+	const struct sink *sink = answers->sink;
+	struct cutting cutting = { .answers = answers, .awaited = awaited };
+	char window[SERVE_WINDOW_SIZE];
+
+	cutting.body = answer_text_new("");
+	if (cutting.body < 0) {
+		answers_refuse_memory(answers, awaited->id);
+		return;
+	}
+	sink->calls->work(sink->run, write_window, &cutting);
+	say_window(&cutting, window, sizeof(window));
+	if (cutting.code < 0)
+		answers_refuse(answers, awaited->id, 500, "%s", cutting.err.message);
+	else if (!cutting.covered.samples && !sink->source->targets.count)
+		answers_refuse(answers, awaited->id, 410, "all processes have ended");
+	else
+		answers_send(answers, awaited->id, cutting.body, window);
+	if (awaited->feed && cutting.covered.samples) {
+		awaited->feed->id = awaited->id;
+		awaited->feed->to = cutting.covered.to;
+	}
+	close(cutting.body);
+}
+
+/* ---- those that are awaited -------------------------------------------------------------- */
+
+/* One snapshot is taken in any case: whether that is possible is known from the beginning. */
+static bool is_wanted(const struct answers *answers)
+{
+	const struct targets *targets = &answers->sink->source->targets;
+
+	if (!answers->sink->options->on_demand || windows_count(answers) ||
+	    now_ns() < answers->wanted)
+		return true;
+	for (size_t i = 0; i < targets->count; i++) {
+		if (!targets->processes[i].snapshots)
+			return true;
+	}
+	return !targets->count;
+}
+
+/* --on-demand. The time of a pause is no stack's: after it each process begins again. */
+static void pause_unless_wanted(struct answers *answers)
+{
+	struct source *source = answers->sink->source;
+	const bool paused = !is_wanted(answers);
+
+	if (source->state->paused == paused)
+		return;
+	for (size_t i = 0; i < source->targets.count && !paused; i++)
+		counting_forget(source->counting, source->targets.processes[i].pid);
+	source->state->paused = paused;
+	source->type->pause(source, paused);
+}
+
+void windows_want(struct answers *answers)
+{
+	if (!answers->sink->options->on_demand)
+		return;
+	answers->wanted = now_ns() + WANTED_TIME;
+	pause_unless_wanted(answers);
+}
+
+/* As many snapshots a second as the one that wants most of them. */
+static void set_rate(struct answers *answers)
+{
+	const struct source *source = answers->sink->source;
+	uint64_t interval = answers->sink->options->interval;
+
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		const struct awaited *awaited = &answers->all[i];
+
+		if (awaited->used && !awaited->at_once && awaited->hz &&
+		    NS_PER_S / awaited->hz < interval)
+			interval = NS_PER_S / awaited->hz;
+	}
+	if (source->type->saved)
+		return;
+	pause_unless_wanted(answers);
+	if (interval == answers->interval)
+		return;
+	answers->interval = interval;
+	source->type->set_interval(answers->sink->source, interval);
+}
+
+static void release(struct awaited *awaited)
+{
+	pmp_filter_free(awaited->filter);
+	*awaited = (struct awaited){ 0 };
+}
+
+/* When the last of its snapshots has come, or should have. */
+static uint64_t due_at(const struct answers *answers, const struct awaited *awaited)
+{
+	const struct targets *targets = &answers->sink->source->targets;
+	uint64_t first = UINT64_MAX;
+
+	if (awaited->at_once)
+		return 0;
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->processes[i].last < first)
+			first = targets->processes[i].last;
+	}
+	if (awaited->fresh && first > awaited->from)
+		return 0;
+	if (first != UINT64_MAX && first < awaited->to)
+		return awaited->to + LATE_SNAPSHOT;
+	return awaited->to;
+}
+
+/* The last snapshot, which of several processes is not taken at once. */
+static void find_snapshot(const struct targets *targets, struct awaited *awaited)
+{
+	awaited->at_once = true;
+	awaited->from = awaited->to = now_ns();
+	for (size_t i = 0; i < targets->count; i++) {
+		const uint64_t last = targets->processes[i].last;
+
+		if (last && last <= awaited->from)
+			awaited->from = last - 1;
+	}
+}
+
+void windows_tend(struct answers *answers, bool all)
+{
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		struct awaited *awaited = &answers->all[i];
+		struct awaited due = *awaited;
+
+		if (!due.used || (!all && due_at(answers, &due) > now_ns()))
+			continue;
+		/* While the worker writes it, others may be taken. */
+		*awaited = (struct awaited){ 0 };
+		if (due.fresh)
+			find_snapshot(&answers->sink->source->targets, &due);
+		if (due.page->kind == PAGE_STACKS)
+			answers_stacks(answers, &due);
+		else
+			answer_window(answers, &due);
+		release(&due);
+	}
+	set_rate(answers);
+}
+
+int windows_timeout(const struct answers *answers, int most)
+{
+	const uint64_t now = now_ns();
+
+	if (answers->wanted > now && (answers->wanted - now) / NS_PER_MS < (uint64_t)most)
+		most = (int)((answers->wanted - now) / NS_PER_MS) + 1;
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		uint64_t due;
+
+		if (!answers->all[i].used)
+			continue;
+		due = due_at(answers, &answers->all[i]);
+		if (due <= now)
+			return 0;
+		if ((due - now) / NS_PER_MS < (uint64_t)most)
+			most = (int)((due - now) / NS_PER_MS) + 1;
+	}
+	return most;
+}
+
+/* From ms since the start, or below 0 since now. */
+static uint64_t time_of(const struct answers *answers, int64_t ms, uint64_t now)
+{
+	const uint64_t base = ms < 0 ? now : answers->start;
+	const int64_t time = (int64_t)base + ms * (int64_t)NS_PER_MS;
+
+	return time > 0 ? (uint64_t)time : 1;
+}
+
+void windows_choose_past(const struct answers *answers,
+			 const struct serve_request *request, struct awaited *asked)
+{
+	const uint64_t now = now_ns();
+
+	asked->at_once = true;
+	asked->from = time_of(answers, request->from, now);
+	asked->to = request->to ? time_of(answers, request->to, now) : now;
+	if (asked->to > now)
+		asked->to = now;
+}
+
+static struct feed *find_feed(struct answers *answers,
+			      const struct serve_request *request,
+			      const struct awaited *asked, uint64_t now)
+{
+	struct feed_key key = { .page = asked->page,
+				.format = asked->format,
+				.pid = asked->pid };
+
+	memcpy(key.name, request->feed, sizeof(key.name));
+	return feeds_find(answers->feeds, &key, now);
+}
+
+/* Which time is asked for: to come, or past. */
+static void choose_time(struct answers *answers, const struct serve_request *request,
+			struct awaited *asked)
+{
+	const uint64_t now = now_ns();
+	const uint64_t length = request->milliseconds ? request->milliseconds * NS_PER_MS
+						      : WINDOW_DEFAULT;
+
+	asked->at_once = request->past || *request->feed;
+	asked->from = asked->at_once ? now - length : now;
+	asked->to = asked->from + length;
+	if (!*request->feed)
+		return;
+	asked->feed = find_feed(answers, request, asked, now);
+	if (asked->feed->sent)
+		asked->from = asked->feed->sent;
+}
+
+size_t windows_count(const struct answers *answers)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		count += answers->all[i].used;
+	return count;
+}
+
+/* Of what a scraper takes the difference of, by itself. */
+static bool is_since_start(const struct answers *answers,
+			   const struct serve_request *request,
+			   const struct awaited *asked)
+{
+	return asked->page->since_start && !answers->sink->options->on_demand &&
+	       !request->milliseconds && !request->past && !request->has_times &&
+	       !*request->feed;
+}
+
+/* Fewer may be used than there are. */
+static struct awaited *find_room(struct answers *answers)
+{
+	size_t i = 0;
+
+	while (answers->all[i].used)
+		i++;
+	return &answers->all[i];
+}
+
+/* False: it has been refused. */
+static bool may_begin(const struct answers *answers, const struct serve_request *request)
+{
+	const bool past = request->past || request->has_times || *request->feed;
+
+	if (past && answers->sink->options->on_demand)
+		answers_refuse(answers, request->id, 400,
+			       "with --on-demand there is no past: ask for seconds= from "
+			       "now on");
+	else if (windows_count(answers) >= WINDOWS_MAX)
+		answers_refuse(answers, request->id, 503,
+			       "%zu windows are being recorded", windows_count(answers));
+	else
+		return true;
+	return false;
+}
+
+static void choose_snapshot(const struct answers *answers, struct awaited *asked)
+{
+	if (!answers->sink->options->on_demand) {
+		find_snapshot(&answers->sink->source->targets, asked);
+		return;
+	}
+	asked->fresh = true;
+	asked->from = now_ns();
+	asked->to = asked->from + FRESH_TIME;
+}
+
+void windows_begin(struct answers *answers, const struct serve_request *request,
+		   const struct awaited *asked)
+{
+	struct awaited *free_one;
+
+	if (!may_begin(answers, request)) {
+		pmp_filter_free(asked->filter);
+		return;
+	}
+	free_one = find_room(answers);
+	*free_one = *asked;
+	free_one->used = true;
+	if (asked->page->kind == PAGE_SNAPSHOT || asked->page->kind == PAGE_STACKS)
+		choose_snapshot(answers, free_one);
+	else if (is_since_start(answers, request, asked))
+		free_one->since_start = free_one->at_once = true;
+	else if (request->has_times)
+		windows_choose_past(answers, request, free_one);
+	else
+		choose_time(answers, request, free_one);
+	set_rate(answers);
+}
+
+void windows_cancel(struct answers *answers, uint32_t id)
+{
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		if (answers->all[i].used && (!id || answers->all[i].id == id))
+			release(&answers->all[i]);
+	}
+	set_rate(answers);
+}
+
+/* ---- which stacks ----------------------------------------------------------------------- */
+
+/* A scraper's series have the names of its labels: few, unless all are asked for. */
+static enum pmp_labels choose_labels(const struct serve_request *request,
+				     const struct awaited *asked)
+{
+	if (request->labels)
+		return (enum pmp_labels)(request->labels - 1);
+	return asked->page->value ? PMP_LABELS_NAMES : PMP_LABELS_ALL;
+}
+
+const struct pmp_filter *windows_filter(const struct answers *answers,
+					const struct awaited *asked)
+{
+	return asked->filter ? asked->filter : answers->sink->options->filter;
+}
+
+bool windows_select(const struct answers *answers, const struct serve_request *request,
+		    struct awaited *asked)
+{
+	const struct pmp_format *pprof = pmp_format_find("pprof");
+	struct pmp_error err = { 0 };
+	int code;
+
+	asked->labels = choose_labels(request, asked);
+	asked->as_text = request->as_text;
+	asked->hz = request->hz;
+	code = selection_filter(&request->selection, answers->sink->options->filter,
+				asked->format == pprof &&
+					asked->labels == PMP_LABELS_NAMES,
+				is_since_start(answers, request, asked) ? asked->pid : 0,
+				&asked->filter, &err);
+	if (code == 0)
+		return true;
+	answers_refuse(answers, request->id, code == PMP_EINVAL ? 400 : 500, "%s",
+		       err.message);
+	return false;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counting a core file, which is one snapshot of a process that has ended. */
+#ifndef PMP_SOURCE_CORE_FILE_H
+#define PMP_SOURCE_CORE_FILE_H
+
+#include "libpmp.h"
+
+struct counting;
+struct input;
+
+/** Count it in a profile; path is for messages. Says what is missing. 0 or a code of
+ * libpmp.h. For the worker. */
+int core_file_read(const struct counting *counting, struct pmp_profile *profile,
+		   const struct input *input, const char *path, struct pmp_error *err);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See input.h. */
+#include "source/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "run/clock.h"
+#include "say/message.h"
+#include "source/spool.h"
+
+#define HEAD 4096u /* bytes that say what it is */
+#define ELF_HEAD 64u
+#define PROFILE_MAX ((uint64_t)256 << 20) /* the library takes no larger one */
+
+/* How files begin that a program unpacks. */
+static const struct packing {
+	const char *magic;
+	size_t length;
+	const char *program;
+} packings[] = {
+	{ "\x28\xb5\x2f\xfd", 4, "zstd" },
+	{ "\x04\x22\x4d\x18", 4, "lz4" },
+	{ "\xfd\x37\x7a\x58\x5a", 5, "xz" },
+};
+
+static const char gzip_magic[] = { '\x1f', '\x8b' };
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+/* Saved profiles are packed by gzip as well. */
+static bool is_gzipped_core(const void *head, size_t length)
+{
+	unsigned char start[ELF_HEAD];
+	z_stream stream = { .next_in = (Bytef *)head,
+			    .avail_in = (uInt)length,
+			    .next_out = start,
+			    .avail_out = sizeof(start) };
+	bool is;
+
+	if (length < sizeof(gzip_magic) || memcmp(head, gzip_magic, sizeof(gzip_magic)) ||
+	    inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
+		return false;
+	inflate(&stream, Z_SYNC_FLUSH);
+	is = pmp_core_is(start, sizeof(start) - stream.avail_out);
+	inflateEnd(&stream);
+	return is;
+}
+
+/* The program that unpacks it; NULL: it is not packed, or a saved profile. */
+static const char *unpacker(const void *head, size_t length)
+{
+	for (size_t i = 0; i < sizeof(packings) / sizeof(*packings); i++)
+		if (length >= packings[i].length &&
+		    memcmp(head, packings[i].magic, packings[i].length) == 0)
+			return packings[i].program;
+	return is_gzipped_core(head, length) ? "gzip" : NULL;
+}
+
+/* ---- from where it is ------------------------------------------------------------------------ */
+
+static void replace(struct input *input, int fd)
+{
+	if (input->fd != STDIN_FILENO)
+		close(input->fd);
+	input->fd = fd;
+}
+
+/* Of a pipe that is read to its end, or to as much as is enough. */
+static ssize_t read_head(int fd, bool regular, char *head)
+{
+	size_t length = 0;
+	ssize_t n = 1;
+
+	if (regular) {
+		n = pread(fd, head, HEAD, 0);
+		return n < 0 ? -errno : n;
+	}
+	while (n > 0 && length < HEAD) {
+		n = read(fd, head + length, HEAD - length);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			length += (size_t)n;
+	}
+	return n < 0 ? -errno : (ssize_t)length;
+}
+
+/* Into a file, as a core is read from any place in it; a profile into memory. */
+static int take_pipe(struct input *input, const char *path, const char *head,
+		     size_t length, bool is_profile, struct pmp_error *err)
+{
+	const struct spool_input copied = { head, length, input->fd, path };
+	int fd = is_profile ? memfd_create("profile", MFD_CLOEXEC) : spool_open(err);
+	int code;
+
+	if (fd < 0)
+		return is_profile
+			       ? message_fill(err, PMP_EIO, errno, "cannot keep %s", path)
+			       : fd;
+	code = spool_copy(fd, &copied, is_profile ? PROFILE_MAX + 1 : UINT64_MAX, err);
+	replace(input, fd);
+	return code;
+}
+
+static int unpack(struct input *input, const char *path, const char *program,
+		  struct pmp_error *err)
+{
+	char shown[256], head[ELF_HEAD];
+	int spool = spool_open(err), status = 0, code;
+	ssize_t n;
+
+	if (spool < 0)
+		return spool;
+	code = spool_unpack(spool, input->fd, program, path, &status, err);
+	replace(input, spool);
+	if (code)
+		return code;
+	n = pread(spool, head, sizeof(head), 0);
+	if (n > 0 && pmp_core_is(head, (size_t)n)) {
+		input->is_core = true;
+		input->cut = status ? "what packs it is damaged, or cut off" : NULL;
+		return 0;
+	}
+	pmp_escape(path, shown, sizeof(shown));
+	if (status)
+		return message_fill(err, PMP_EFORMAT, 0,
+				    "cannot unpack %s: %s says that it is damaged", shown,
+				    program);
+	return message_fill(err, PMP_EFORMAT, 0, "%s, unpacked, is not a core file",
+			    shown);
+}
+
+static int look(struct input *input, const char *path, struct pmp_error *err)
+{
+	struct stat status;
+	char head[HEAD], shown[256];
+	const char *program;
+	bool regular;
+	ssize_t n;
+	int code = 0;
+
+	if (fstat(input->fd, &status) < 0)
+		return message_fill(err, PMP_EIO, errno, "cannot read %s",
+				    pmp_escape(path, shown, sizeof(shown)));
+	regular = S_ISREG(status.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;
+	n = S_ISDIR(status.st_mode) ? 0 : read_head(input->fd, regular, head);
+	/* What it is the reader of profiles says. */
+	if (n < 0 || S_ISDIR(status.st_mode))
+		return 0;
+	if (S_ISREG(status.st_mode)) {
+		input->is_program = status.st_mode & S_IXUSR;
+		input->written = (uint64_t)status.st_mtim.tv_sec * NS_PER_S +
+				 (uint64_t)status.st_mtim.tv_nsec;
+	}
+	input->is_core = pmp_core_is(head, (size_t)n);
+	program = unpacker(head, (size_t)n);
+	if (!regular)
+		code = take_pipe(input, path, head, (size_t)n,
+				 !input->is_core && !program, err);
+	return code || !program ? code : unpack(input, path, program, err);
+}
+
+int input_open(struct input *input, const char *path, struct pmp_error *err)
+{
+	char shown[512];
+
+	*input = (struct input){ .fd = STDIN_FILENO };
+	if (strcmp(path, "-") != 0)
+		input->fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	if (input->fd < 0)
+		return message_fill(err, PMP_EINVAL, errno, "cannot open %s",
+				    pmp_escape(path, shown, sizeof(shown)));
+	return look(input, path, err);
+}
+
+void input_close(struct input *input)
+{
+	if (input->fd >= 0 && input->fd != STDIN_FILENO)
+		close(input->fd);
+	input->fd = -1;
+}

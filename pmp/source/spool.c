@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See spool.h. */
+#include "source/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "say/message.h"
+
+#define PIECE ((size_t)256 << 10)
+#define HOLE 4096u /* bytes of zeros that are not written */
+
+extern char **environ;
+
+/* ---- the file ---------------------------------------------------------------------------- */
+
+static const char *spool_directory(void)
+{
+	const char *directory = getenv("TMPDIR");
+
+	return directory && *directory ? directory : "/var/tmp";
+}
+
+/* Where the file system cannot make one without a name. */
+static int open_and_remove(const char *directory)
+{
+	char path[4096];
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/pmp-XXXXXX", directory) >=
+	    sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+int spool_open(struct pmp_error *err)
+{
+	const char *directory = spool_directory();
+	char shown[256];
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		fd = open_and_remove(directory);
+	if (fd >= 0)
+		return fd;
+	message_fill(err, PMP_EIO, errno, "cannot make a temporary file in %s",
+		     pmp_escape(directory, shown, sizeof(shown)));
+	snprintf(err->hint, sizeof(err->hint), "TMPDIR chooses another directory");
+	return PMP_EIO;
+}
+
+/* ---- writing with holes --------------------------------------------------------------------- */
+
+static bool is_zero(const char *data, size_t length)
+{
+	return !*data && memcmp(data, data + 1, length - 1) == 0;
+}
+
+/* 0 or an errno. */
+static int write_all(int fd, const char *data, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, data, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? errno : EIO;
+		data += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+/* 0 or an errno. */
+static int write_sparse(int fd, const char *data, size_t length)
+{
+	int number = 0;
+
+	while (!number && length) {
+		size_t piece = length < HOLE ? length : HOLE;
+
+		if (is_zero(data, piece))
+			number = lseek(fd, (off_t)piece, SEEK_CUR) < 0 ? errno : 0;
+		else
+			number = write_all(fd, data, piece);
+		data += piece;
+		length -= piece;
+	}
+	return number;
+}
+
+/* 0 or an errno. It may end in a hole. */
+static int end_file(int fd)
+{
+	off_t length = lseek(fd, 0, SEEK_CUR);
+
+	if (length < 0 || ftruncate(fd, length) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return errno;
+	return 0;
+}
+
+/* As much as there is at once, up to the size; 0: the end. A negative errno. */
+static ssize_t read_some(int fd, char *data, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, data, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static int cannot_write(struct pmp_error *err, int number, const char *name)
+{
+	char shown[256];
+
+	message_fill(err, PMP_EIO, number, "cannot copy %s into a temporary file in %s",
+		     pmp_escape(name, shown, sizeof(shown)), spool_directory());
+	snprintf(err->hint, sizeof(err->hint), "TMPDIR chooses another directory");
+	return PMP_EIO;
+}
+
+/* What comes from a descriptor, up to so many bytes. 0 or an errno; *problem: a negative one
+ * of the reading. */
+static int copy_rest(int spool, int from, uint64_t limit, char *data, ssize_t *problem)
+{
+	uint64_t copied = 0;
+	int number = 0;
+
+	*problem = 0;
+	while (!number && copied < limit) {
+		ssize_t n = read_some(from, data, PIECE);
+
+		if (n <= 0) {
+			*problem = n;
+			break;
+		}
+		number = write_sparse(spool, data, (size_t)n);
+		copied += (uint64_t)n;
+	}
+	return number;
+}
+
+int spool_copy(int spool, const struct spool_input *input, uint64_t limit,
+	       struct pmp_error *err)
+{
+	char *data = malloc(PIECE), shown[256];
+	ssize_t problem = 0;
+	int number;
+
+	if (!data)
+		return message_fill(err, PMP_ENOMEM, 0, "not enough memory");
+	number = write_sparse(spool, input->before, input->length);
+	if (!number && input->length < limit)
+		number = copy_rest(spool, input->fd, limit - input->length, data,
+				   &problem);
+	free(data);
+	if (problem)
+		return message_fill(err, PMP_EIO, (int)-problem, "cannot read %s",
+				    pmp_escape(input->name, shown, sizeof(shown)));
+	if (!number)
+		number = end_file(spool);
+	return number ? cannot_write(err, number, input->name) : 0;
+}
+
+/* ---- another program ------------------------------------------------------------------------ */
+
+/* 0 or an errno. */
+static int spawn(const char *program, int input, int output, pid_t *pid)
+{
+	char *argv[] = { (char *)program, (char *)"-dc", NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none, usual;
+	int number;
+
+	sigemptyset(&none);
+	sigfillset(&usual);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &usual);
+	/* ^C is for pmp; without a reader of its output the program ends by itself. */
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
+						      POSIX_SPAWN_SETSIGDEF |
+						      POSIX_SPAWN_SETSID);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
+					 0);
+	number = posix_spawnp(pid, program, &actions, &attributes, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return number;
+}
+
+static int cannot_start(struct pmp_error *err, int number, const char *program,
+			const char *name)
+{
+	char shown[256];
+
+	message_fill(err, PMP_EINVAL, number, "cannot unpack %s: %s",
+		     pmp_escape(name, shown, sizeof(shown)), program);
+	snprintf(err->hint, sizeof(err->hint),
+		 "install the program %s, or give pmp the file unpacked", program);
+	return PMP_EINVAL;
+}
+
+int spool_unpack(int spool, int fd, const char *program, const char *name, int *status,
+		 struct pmp_error *err)
+{
+	int fds[2], number, code;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return cannot_start(err, errno, program, name);
+	number = spawn(program, fd, fds[1], &pid);
+	close(fds[1]);
+	if (number) {
+		close(fds[0]);
+		return cannot_start(err, number, program, name);
+	}
+	code = spool_copy(
+		spool, &(struct spool_input){ .before = "", .fd = fds[0], .name = name },
+		UINT64_MAX, err);
+	close(fds[0]);
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		;
+	return code;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Core files, made by construction: what is read of them, cut off at each byte, and lies. */
+#include "lib/corefile.h"
+#include "lib/tap.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/parse.h"
+#include "libpmp.h"
+#include "sample.h"
+
+#define MANY 100000
+
+static int file_of(const struct corefile *core, size_t length)
+{
+	int fd = memfd_create("core", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, core->bytes, length) != (ssize_t)length)
+		exit(99);
+	return fd;
+}
+
+/* The sample of the file, or NULL with an error. */
+static struct pmp_sample *sample_of(int fd, struct pmp_error *err)
+{
+	struct pmp_sample *sample = NULL;
+	struct pmp_core *core;
+
+	*err = (struct pmp_error){ 0 };
+	if (pmp_core_open(fd, "core", NULL, &core, err) < 0)
+		return NULL;
+	if (pmp_core_sample(core, &sample, err) < 0)
+		sample = NULL;
+	pmp_core_close(core);
+	return sample;
+}
+
+static struct pmp_sample *sample_of_bytes(const struct corefile *core, size_t length,
+					  struct pmp_error *err)
+{
+	int fd = file_of(core, length);
+	struct pmp_sample *sample = sample_of(fd, err);
+
+	close(fd);
+	return sample;
+}
+
+/* ---- a good one ---------------------------------------------------------------------------- */
+
+static void check_file(void)
+{
+	struct pmp_core_file file;
+	struct pmp_error err;
+	struct corefile core;
+	int fd;
+
+	core_make(&core, 3);
+	fd = file_of(&core, core.length);
+	is_int(pmp_core_file_read(&file, fd, "core", &err), 0, "a core file is read");
+	is_int(file.thread_count, 3, "its threads");
+	is_int(file.threads[0].tid, CORE_PID, "which are in order");
+	is_int(file.pid, CORE_PID, "its process");
+	is_str(file.name, "synthetic", "its name");
+	is_str(file.crash.args, "./synthetic one two", "its arguments");
+	is_int(file.crash.signal, SIGSEGV, "its signal");
+	is_int(file.crash.code, SEGV_MAPERR, "its code");
+	is_int(file.crash.tid, CORE_PID + 2, "its thread, the first in the file");
+	ok(file.crash.has_address && file.crash.address == CORE_ADDRESS, "its address");
+	is_int(file.segment_count, 2, "its memory");
+	is_int(file.mapping_count, 2, "its mapped files");
+	is_int(file.mappings[1].offset, 2 * CORE_PAGE,
+	       "their offsets, which are in pages");
+	ok(file.meant == file.length, "it is whole");
+	pmp_core_file_free(&file);
+	close(fd);
+	free(core.bytes);
+}
+
+static void check_sample(void)
+{
+	struct pmp_error err;
+	struct corefile core;
+	struct pmp_sample *sample;
+
+	core_make(&core, 3);
+	sample = sample_of_bytes(&core, core.length, &err);
+	ok(sample != NULL, "a core file becomes a sample");
+	if (!sample)
+		return;
+	is_int(sample->thread_count, 3, "which has all threads");
+#ifdef __x86_64__
+	is_int(sample->threads[2].frame_count, 3, "and all frames of a stack");
+	ok(sample->frames[sample->threads[2].frame + 1].pc == CODE + 0x105 &&
+		   sample->frames[sample->threads[2].frame + 2].pc == CODE + 5,
+	   "they are those that the frame pointers lead to");
+	ok(sample->threads[2].tls == 0x7000, "the thread pointer");
+#endif
+	is_int(sample->crash.signal, SIGSEGV, "the signal is in the sample");
+	pmp_sample_free(sample);
+	free(core.bytes);
+}
+
+/* ---- cut off ------------------------------------------------------------------------------- */
+
+static void check_cuts(void)
+{
+	size_t samples = 0, errors = 0, strange = 0, threads = 0, wrong = 0;
+	struct pmp_error err;
+	struct corefile core;
+
+	core_make(&core, 3);
+	for (size_t length = 0; length < core.length; length++) {
+		struct pmp_sample *sample = sample_of_bytes(&core, length, &err);
+
+		if (sample) {
+			samples++;
+			/* The longer the file, the more of it is there. */
+			wrong += sample->thread_count < threads;
+			threads = sample->thread_count;
+		} else {
+			errors++;
+			strange += err.code != PMP_EFORMAT || !*err.message;
+		}
+		pmp_sample_free(sample);
+	}
+	is_int(strange, 0, "cut off at each byte: an error says so");
+	is_int(wrong, 0, "or the threads that are left are there");
+	ok(samples > core.length / 2 && errors > 64,
+	   "both happen: %zu samples, %zu errors", samples, errors);
+	free(core.bytes);
+}
+
+static void check_cut_memory(void)
+{
+	struct pmp_core_info info = { .size = sizeof(info) };
+	struct pmp_core *opened;
+	struct pmp_error err;
+	struct corefile core;
+	int fd;
+
+	core_make(&core, 1);
+	fd = file_of(&core, core.length - CORE_PAGE);
+	is_int(pmp_core_open(fd, "core", NULL, &opened, &err), 0,
+	       "a core without its last page is opened");
+	pmp_core_info(opened, &info);
+	ok(info.meant == core.length && info.length == core.length - CORE_PAGE,
+	   "and it is known how long it was to be");
+	pmp_core_close(opened);
+	close(fd);
+	free(core.bytes);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static void refused(size_t at, unsigned value, int code, const char *word,
+		    const char *description)
+{
+	struct pmp_error err;
+	struct corefile core;
+	struct pmp_sample *sample;
+
+	core_make(&core, 1);
+	core.bytes[at] = (unsigned char)value;
+	sample = sample_of_bytes(&core, core.length, &err);
+	ok(!sample && err.code == code && strstr(err.message, word), "%s: %s",
+	   description, sample ? "(it was read)" : err.message);
+	pmp_sample_free(sample);
+	free(core.bytes);
+}
+
+static void check_refusals(void)
+{
+	const size_t machine = offsetof(Elf64_Ehdr, e_machine);
+
+	refused(EI_CLASS, ELFCLASS32, PMP_EUNSUPPORTED, "32-bit", "a 32-bit program");
+	refused(machine, CORE_MACHINE == EM_AARCH64 ? EM_X86_64 : EM_AARCH64,
+		PMP_EUNSUPPORTED, CORE_MACHINE == EM_AARCH64 ? "x86-64" : "aarch64",
+		"another machine");
+	refused(machine, EM_RISCV, PMP_EUNSUPPORTED, "riscv", "yet another one");
+	refused(offsetof(Elf64_Ehdr, e_type), ET_EXEC, PMP_EFORMAT, "not a core",
+		"a program");
+	refused(0, 'X', PMP_EFORMAT, "not a core", "something else");
+	refused(offsetof(Elf64_Ehdr, e_phnum), 0, PMP_EFORMAT, "no thread",
+		"no program headers");
+}
+
+/* Of the other byte order the type is as well. */
+static void check_big_endian(void)
+{
+	struct pmp_error err;
+	struct corefile core;
+	struct pmp_sample *sample;
+
+	core_make(&core, 1);
+	core.bytes[EI_DATA] = ELFDATA2MSB;
+	core.bytes[EI_NIDENT] = 0;
+	core.bytes[EI_NIDENT + 1] = ET_CORE;
+	sample = sample_of_bytes(&core, core.length, &err);
+	ok(!sample && err.code == PMP_EUNSUPPORTED && strstr(err.message, "big-endian"),
+	   "a big-endian machine");
+	pmp_sample_free(sample);
+	free(core.bytes);
+}
+
+/* ---- much, and lies ------------------------------------------------------------------------------ */
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void check_many_threads(void)
+{
+	double start = seconds();
+	struct pmp_error err;
+	struct corefile core;
+	struct pmp_sample *sample;
+
+	core_make(&core, MANY);
+	sample = sample_of_bytes(&core, core.length, &err);
+	ok(sample && sample->thread_count == MANY, "a core of %d threads", MANY);
+	diag("%.2f s", seconds() - start);
+	pmp_sample_free(sample);
+	free(core.bytes);
+}
+
+/* All of it is at the end of a hole of 1 TB. */
+static void check_sparse(void)
+{
+	const off_t terabyte = (off_t)1 << 40;
+	struct pmp_error err;
+	struct corefile core;
+	struct pmp_sample *sample;
+	Elf64_Phdr program = { .p_type = PT_LOAD,
+			       .p_flags = PF_R | PF_W,
+			       .p_vaddr = (uint64_t)1 << 44,
+			       .p_memsz = (uint64_t)1 << 40,
+			       .p_filesz = (uint64_t)1 << 40 };
+	int fd;
+
+	core_make(&core, 2);
+	/* The second segment, the stack, stays; the hole takes the place of the notes' gap. */
+	program.p_offset = core.length;
+	core.bytes[offsetof(Elf64_Ehdr, e_phnum)] = 4;
+	memmove(core.bytes + core.notes + sizeof(program), core.bytes + core.notes,
+		2 * CORE_PAGE - core.notes - sizeof(program));
+	memcpy(core.bytes + core.notes, &program, sizeof(program));
+	((Elf64_Phdr *)(core.bytes + sizeof(Elf64_Ehdr)))->p_offset += sizeof(program);
+	fd = file_of(&core, core.length);
+	if (ftruncate(fd, terabyte + (off_t)core.length)) {
+		skip("no files of 1 TB here");
+	} else {
+		sample = sample_of(fd, &err);
+		ok(sample && sample->thread_count == 2,
+		   "a core of 1 TB, most of it a hole");
+		pmp_sample_free(sample);
+	}
+	close(fd);
+	free(core.bytes);
+}
+
+/* Program headers, notes and mappings that claim what cannot be. */
+static void lie(size_t at, uint64_t value, size_t size, const char *description)
+{
+	struct pmp_error err;
+	struct corefile core;
+	struct pmp_sample *sample;
+
+	core_make(&core, 2);
+	core_put(core.bytes, at, value, size);
+	sample = sample_of_bytes(&core, core.length, &err);
+	ok(sample || *err.message, "%s: %s", description, sample ? "read" : err.message);
+	pmp_sample_free(sample);
+	free(core.bytes);
+}
+
+static void check_lies(void)
+{
+	const size_t header = sizeof(Elf64_Ehdr), size = sizeof(Elf64_Phdr);
+	const size_t note = header + 3 * size;
+
+	lie(offsetof(Elf64_Ehdr, e_phoff), UINT64_MAX - 8, 8,
+	    "headers at the end of all");
+	lie(offsetof(Elf64_Ehdr, e_phnum), PN_XNUM, 2, "as many headers as nowhere said");
+	lie(offsetof(Elf64_Ehdr, e_phnum), 0xfffe, 2, "65534 headers");
+	lie(header + offsetof(Elf64_Phdr, p_offset), UINT64_MAX - 4, 8, "notes far away");
+	lie(header + offsetof(Elf64_Phdr, p_filesz), UINT64_MAX, 8, "notes without end");
+	lie(header + size + offsetof(Elf64_Phdr, p_memsz), UINT64_MAX, 8,
+	    "memory beyond the end");
+	lie(header + size + offsetof(Elf64_Phdr, p_filesz), UINT64_MAX, 8,
+	    "more in the file than in memory");
+	lie(header + 2 * size + offsetof(Elf64_Phdr, p_vaddr), CODE + 0x10, 8,
+	    "segments over each other");
+	lie(note, UINT32_MAX, 4, "a name of 4 GB");
+	lie(note + 4, UINT32_MAX, 4, "a note of 4 GB");
+	lie(note + 4, 3, 4, "a thread of 3 bytes");
+	lie(note + 20 + 32, UINT64_MAX, 4, "a thread with the id -1");
+}
+
+int main(void)
+{
+	check_file();
+	check_sample();
+	check_cuts();
+	check_cut_memory();
+	check_refusals();
+	check_big_endian();
+	check_many_threads();
+	check_sparse();
+	check_lies();
+	return done_testing();
+}

@@ -1,0 +1,326 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pmp --serve with the programs that fetch profiles: curl, go tool pprof, google-pprof; who may
+# ask, and what the server's process can do.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/serve.sh
+. "$top_srcdir/t/lib/serve.sh"
+
+# A process that burns a quarter of its time in burn_cpu() and waits for a lock for half of it
+# in wait_for_lock().
+cat >served.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned long sum;
+
+__attribute__((noinline)) static void burn_cpu(void)
+{
+	struct timespec begin, now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	do {
+		for (int i = 0; i < 10000; i++)
+			sum += i;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 100);
+}
+
+__attribute__((noinline)) static void wait_for_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void *waiter(void *arg)
+{
+	for (;;) {
+		wait_for_lock();
+		usleep(1000);
+	}
+	return arg;
+}
+
+static void *holder(void *arg)
+{
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		usleep(250000);
+		pthread_mutex_unlock(&lock);
+		usleep(250000);
+	}
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, waiter, NULL);
+	pthread_create(&threads[1], NULL, holder, NULL);
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	for (;;) {
+		burn_cpu();
+		usleep(300000);
+	}
+}
+END
+$CC -g -O1 -pthread -o served served.c || skip_all "the target cannot be compiled"
+HOME=$tmp
+export HOME
+
+./served >served.out &
+served=$!
+test_pids="$test_pids $served"
+wait_for 'grep -q ready served.out'
+
+start_server first --serve=0 -p "$served"
+like "$(cat first.err)" "^pmp: serving served \[$served\] at http://127\.0\.0\.1:[0-9]+/\$" \
+	"pmp says where it serves, and no token to a file"
+wait_for "[ \$(status ${url}healthz) = 200 ]"
+is "$(cat body)" "ok" "healthz"
+
+# ---- the processes ---------------------------------------------------------------------
+
+keeper=$(pgrep -P "$server_pid" pmp-keeper)
+server=$(pgrep -P "$keeper" pmp-server)
+ok "[ -n '$server' ]" "the server is a process of its own"
+is "$(grep NoNewPrivs "/proc/$server/status" | tr -d '[:space:]')" NoNewPrivs:1 \
+	"it gets no rights"
+if ! grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null; then
+	is "$(grep ^Seccomp: "/proc/$server/status" | tr -d '[:space:]')" Seccomp:2 \
+		"and may ask the kernel for little"
+fi
+if [ "$(id -u)" = 0 ]; then
+	is "$(awk '/^Uid|^Gid/ { print $2, $3, $4, $5 }' "/proc/$server/status" | sort -u)" \
+		"65534 65534 65534 65534" "it is nobody"
+	is "$(awk '/^CapEff/ { print $2 + 0 }' "/proc/$server/status")" 0 "it has no capabilities"
+	open=$(for fd in "/proc/$server/fd"/*; do readlink "$fd"; done)
+	is "$(echo "$open" | grep -c ^socket)" 3 \
+		"it has three sockets: it listens, asks pmp, and asks the kernel"
+	is "$(echo "$open" | wc -l)" 4 "and standard error"
+else
+	skip "not root: rights of the server"
+fi
+
+# ---- curl ---------------------------------------------------------------------------------
+
+is "$(status "${url}debug/pprof/cmdline")" 200 "the command line"
+is "$(tr '\0' ' ' <body)" "./served " "its words end in NUL"
+is "$(status "${url}pprof/cmdline")" 200 "for google-pprof"
+is "$(cat body)" "./served" "they are lines"
+is "$(status "${url}folded?seconds=2")" 200 "a window, folded"
+like "$(cat body)" 'burn_cpu' "it has what computes"
+like "$(cat body)" 'wait_for_lock;.*mutex_lock' "and what waits"
+is "$(status "${url}pid/$served/svg?seconds=0.5")" 200 "a picture of the process"
+like "$(cat body)" '<svg' "it is one"
+is "$(status "${url}pid/1/folded")" 404 "a process that is not sampled"
+is "$(status "${url}name/served/healthz")" 200 "the same page by name"
+is "$(status "${url}nothing")" 404 "no such page"
+is "$(status "${url}folded?seconds=601")" 400 "more seconds than may be"
+like "$(cat body)" '^seconds is ' "and says so"
+is "$(status -X DELETE "$url")" 405 "another method"
+is "$(status -I "${url}folded")" 200 "HEAD records nothing"
+is "$(status "${url}pprof/heap")" 501 "no recorder"
+like "$(cat body)" '^%warn ' "which google-pprof shows as a warning"
+like "$(curl -s "$url")" '<script src="page.js">' "the page"
+like "$(curl -s "${url}debug/pprof/")" 'href="../../folded' "the list of pages"
+like "$(curl -si "${url}folded?seconds=1")" 'X-Pmp-Window: seconds=[01]\.[0-9]+ snapshots=' \
+	"what a window covers"
+
+# ---- the past, and feeds -----------------------------------------------------------------
+
+# snapshots PATH: how many the answer covers
+snapshots() {
+	curl -si "$url$1" | tr -d '\r' | sed -n 's/^X-Pmp-Window:.*snapshots=//p'
+}
+
+ok "[ '$(snapshots 'past/folded?seconds=2')' -ge 5 ]" "the past is answered at once"
+ok "[ '$(snapshots 'past/folded?seconds=0.001')' -le 1 ]" "as much of it as was asked for"
+first=$(snapshots 'feed/a/folded?seconds=1')
+ok "[ '$first' -ge 2 ]" "a feed begins with the last seconds"
+sleep 1
+second=$(snapshots 'feed/a/folded?seconds=60')
+ok "[ '$second' -ge 2 ] && [ '$second' -lt '$(snapshots 'past/folded?seconds=60')' ]" \
+	"and goes on where it was"
+ok "[ '$(snapshots 'feed/a/folded?seconds=60')' -lt '$second' ]" "again"
+ok "[ '$(snapshots 'feed/b/folded?seconds=60')' -gt '$second' ]" "another one begins by itself"
+ok "[ '$(snapshots "feed/a/pid/$served/folded?seconds=60")' -gt '$second' ]" \
+	"and so does another page of it"
+curl -s -o all.folded "${url}feed/c/folded?seconds=0.001"
+sleep 1
+curl -s "${url}feed/c/folded" >fed.folded
+sleep 1
+curl -s "${url}feed/c/folded" >>fed.folded
+for thread in main waiter holder; do
+	like "$(cat fed.folded)" "[;]$thread" "two answers of a feed have $thread()"
+done
+is "$(status "${url}past/feed/a/folded")" 400 "the past of a feed"
+
+# Names at addresses, sent in a body that waits for "100 Continue".
+curl -s -o mapped.prof "${url}pprof/profile?seconds=2"
+(
+	printf '0x1+0x'
+	head -c 1200000 /dev/zero | tr '\0' 0
+) >asked
+is "$(status --data-binary @asked "${url}pprof/symbol")" 200 "a body above a MiB"
+like "$(cat body)" '^num_symbols: [1-9]' "is answered"
+head -c 9000000 /dev/zero >asked
+is "$(status --data-binary @asked "${url}pprof/symbol")" 413 "one above 8 MiB is not"
+
+# ---- who may ask ---------------------------------------------------------------------------
+
+is "$(status -H 'Host: evil.example' "${url}healthz")" 421 "another name"
+is "$(status -H 'Origin: http://evil.example' "${url}healthz")" 403 "another page"
+is "$(status -H 'Sec-Fetch-Site: cross-site' "${url}healthz")" 403 "another site"
+is "$(status -u pmp:wrong "${url}healthz")" 401 "a wrong token"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
+	is "$(setpriv --reuid 4711 --clear-groups curl -s -o /dev/null -w '%{http_code}' \
+		"${url}healthz")" 401 "another user of the machine"
+	like "$(setpriv --reuid 4711 --clear-groups curl -si "${url}healthz")" \
+		'^WWW-Authenticate: Basic' "he is asked who he is"
+else
+	skip "not root: other users"
+fi
+
+# ---- what the server's process does -----------------------------------------------------------
+
+if command -v strace >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+	strace -f -qq -o calls -p "$server" 2>strace.err &
+	strace_pid=$!
+	test_pids="$test_pids $strace_pid"
+	wait_for "grep -q '^TracerPid:[[:space:]]*[1-9]' /proc/$server/status"
+	status "${url}folded?seconds=0.5" >/dev/null
+	status --data-binary 0x1 "${url}pprof/symbol" >/dev/null
+	status -u pmp:wrong "${url}healthz" >/dev/null
+	kill "$strace_pid"
+	wait "$strace_pid"
+	like "$(cat calls)" 'sendfile' "bodies are passed on"
+	unlike "$(cat calls)" '(open(at2?)?|execve|ptrace|connect|fork|clone3?)\(' \
+		"the server opens no file and starts no program"
+else
+	skip "not root, or no strace"
+fi
+
+# ---- a server that dies, clients that go ----------------------------------------------------
+
+curl -s -m 1 "${url}folded?seconds=60" >/dev/null
+kill -KILL "$server"
+wait_for "grep -q 'another one serves' first.err"
+is "$(status "${url}healthz")" 200 "after a crash of the server another one serves"
+isnt "$(pgrep -P "$keeper" pmp-server)" "$server" "it is another one"
+
+# ---- go tool pprof -------------------------------------------------------------------------
+
+if command -v go >/dev/null 2>&1; then
+	for page in profile:burn_cpu wall:wait_for_lock offcpu:wait_for_lock \
+		block:wait_for_lock mutex:holder threads:holder; do
+		like "$(go tool pprof -top -cum "${url}debug/pprof/${page%:*}?seconds=2" 2>>go.err)" \
+			" ${page#*:}\$" "go tool pprof: ${page%:*} has ${page#*:}"
+	done
+	# One that was woken just now waits for a processor there: it has the little that it uses.
+	go tool pprof -top -cum "${url}debug/pprof/profile?seconds=2" >top.out 2>>go.err
+	ok "awk '\$6 == \"wait_for_lock\" && \$5 + 0 > 20 { bad = 1 } END { exit bad }' top.out" \
+		"what sleeps has hardly any CPU time"
+	like "$(go tool pprof -raw "${url}debug/pprof/profile?seconds=1" 2>>go.err)" \
+		'^PeriodType: cpu nanoseconds' "the type that scrapers know"
+	like "$(go tool pprof -top "${url}pprof/profile?seconds=2" 2>>go.err)" ' burn_cpu$' \
+		"the legacy form"
+	like "$(go tool pprof -top "${url}pprof/heap" 2>&1)" 'pmp has no recorder' \
+		"an error is shown"
+else
+	skip "no go tool pprof"
+fi
+
+# ---- google-pprof --------------------------------------------------------------------------
+
+if command -v google-pprof >/dev/null 2>&1; then
+	host=${url#http://}
+	like "$(google-pprof --text --seconds=2 "${host%/}" 2>google.err)" ' burn_cpu$' \
+		"google-pprof: names of functions by /pprof/symbol"
+	like "$(google-pprof --text --seconds=2 "${url}pid/$served/pprof/profile" 2>>google.err)" \
+		' burn_cpu$' "with a prefix"
+	like "$(google-pprof --text "${url}pprof/heap" 2>&1)" 'WARNING: pmp has no recorder' \
+		"an error is a warning"
+else
+	skip "no google-pprof"
+fi
+end_server
+is $? 0 "it ends in order"
+ok "! kill -0 $keeper 2>/dev/null" "and so does the server"
+
+# ---- tokens, names, several processes ----------------------------------------------------------
+
+echo 'abcdefghijklmnop' >token
+chmod 600 token
+./served >served2.out &
+served2=$!
+test_pids="$test_pids $served2"
+wait_for 'grep -q ready served2.out'
+start_server second --serve=0 --serve-token token --serve-host other.example \
+	--serve-no-cmdline --log log -p "$served,$served2"
+wait_for "[ \$(status ${url}healthz) = 200 ]"
+is "$(status -H 'Host: other.example' "${url}healthz")" 200 "another name that was given"
+is "$(status -H 'Authorization: Bearer abcdefghijklmnop' -H 'Host: x' "${url}healthz")" 200 \
+	"the token"
+is "$(status -u any:abcdefghijklmnop "${url}healthz")" 200 "the token as a password"
+is "$(status "${url}?token=abcdefghijklmnop" -H 'Host: x')" 200 "and in an address"
+is "$(status "${url}pprof/profile?seconds=1")" 400 "of two processes one has to be named"
+like "$(cat body)" "/pid/$served .*/pid/$served2 " "they are listed"
+is "$(status "${url}pid/$served2/pprof/profile?seconds=0.5")" 200 "then it is served"
+like "$(curl -s "${url}folded?seconds=0.5")" "^served-$served2;" "both in one file"
+is "$(status "${url}api/state")" 200 "what a page asks"
+is "$(status "${url}no%0Asuch%1b")" 404 "a path with odd bytes"
+is "$(status -H 'Authorization: Bearer wrong-wrong-wrong' "${url}healthz")" 401 "a wrong token"
+wait_for "grep -q 'requests refused: 1\$' log"
+like "$(cat log)" " 127\.0\.0\.1:[0-9]+, uid 0: GET /folded: 200, [0-9]+ bytes\$" \
+	"each request is in the log"
+like "$(cat log)" 'GET /no.x0asuch.x1b: 404' "made fit for a terminal"
+like "$(cat log)" 'requests refused: 1$' "and how many were refused"
+unlike "$(cat log)" 'abcdefghijklmnop|wrong|/api/' "no token, and nothing that a page asks"
+kill "$served2"
+end_server
+is $? 0 "it ends"
+
+# ---- a unix socket -----------------------------------------------------------------------------
+
+start_server third --serve=unix:sock -p "$served"
+wait_for "[ \$(curl -s --unix-socket sock -o body -w '%{http_code}' http://x/healthz) = 200 ]"
+is "$(stat -c %a sock)" 600 "a unix socket is its owner's"
+like "$("$PMP" --serve=unix:sock -p "$served" 2>&1)" 'cannot serve at unix:sock: Address already' \
+	"one that is in use stays"
+end_server
+ok "[ ! -e sock ]" "it is removed at the end"
+echo text >sock
+like "$("$PMP" --serve=unix:sock -p "$served" 2>&1)" 'cannot serve at unix:sock: File exists' \
+	"a file of this name stays"
+
+# ---- options ---------------------------------------------------------------------------------------
+
+chmod 644 token
+"$PMP" --serve=0 --serve-token token -p "$served" 2>err
+is $? 2 "a token that others can read"
+like "$(cat err)" 'cannot use the token in token: others can read it' "message"
+"$PMP" --serve=0.0.0.0:0 -p "$served" 2>err
+is $? 2 "an address for other machines without a token"
+like "$(cat err)" 'is for other machines: say who may ask' "message"
+"$PMP" --serve=db1:80 -p "$served" 2>err
+is $? 2 "a name in place of an address"
+"$PMP" --serve-no-cmdline -p "$served" 2>err
+is $? 2 "an option of --serve without it"
+start_server fourth --serve=0 -p "$served"
+port=${url##*127.0.0.1:}
+"$PMP" "--serve=${port%/}" -p "$served" 2>err
+is $? 5 "a port that is taken"
+like "$(cat err)" 'cannot serve at 127.0.0.1:[0-9]+: Address already in use' "message"
+kill "$served"
+wait "$server_pid"
+is $? 0 "it ends when its target does"
+
+done_testing

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Tests of --serve.
+
+need curl
+
+# start_server NAME OPTION...: pmp, of the targets so far; $url and $server_pid
+start_server() {
+	server_name=$1
+	shift
+	"$PMP" "$@" 2>"$server_name.err" &
+	server_pid=$!
+	test_pids="$test_pids $server_pid"
+	wait_for "grep -q 'serving .* at ' $server_name.err" || diag "$(cat "$server_name.err")"
+	# shellcheck disable=SC2034 # the test has it
+	url=$(sed -n 's/.* at \(http:[^?]*\).*/\1/p' "$server_name.err")
+}
+
+# end_server: in order
+end_server() {
+	kill -INT "$server_pid"
+	wait "$server_pid"
+}
+
+# status URL OPTION...: of the answer
+status() {
+	curl -s -o body -w '%{http_code}' "$@"
+}
