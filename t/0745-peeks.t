@@ -63,6 +63,23 @@ check_chains() {
 	done
 }
 
+# In musl's libc.so there is no unwind information: a stop finds no more of a stack, so that a
+# thread is stopped once.
+check_dead_end() {
+	command -v musl-gcc >/dev/null || { skip "no musl-gcc"; return; }
+	# shellcheck disable=SC2086
+	CC=musl-gcc build chain $chain || { ok false "musl-gcc builds"; return; }
+	start_target ./chain block
+	wait_for settled
+	capture -n 20 -i 50ms
+	like "$(grep '^---' raw | head -n 1)" ' [1-9] stopped, ' \
+		"a stack without an end: the thread is stopped"
+	like "$(grep '^---' raw | tail -n 1)" ' 0 stopped, ' "a stop found no more: not again"
+	is "$(stacks | sort -u | grep -c '!')" 1 "its stack is the same in all snapshots" ||
+		stacks | sort | uniq -c | diag_input
+	stop_process "$target_pid"
+}
+
 check_asleep() {
 	local target
 	for target in "threads 50" "zleader" "sleeper 10"; do

@@ -74,6 +74,10 @@ check_peeks() {
 	caught believe-peeks 0746-pairs.t plain \
 		'no frame pointers, a capture every'
 }
+check_vain() {
+	caught stop-in-vain 0745-peeks.t dead_end \
+		'a stop found no more: not again'
+}
 check_complete() {
 	caught no-peek 0745-peeks.t asleep \
 		'threads 50: no thread is stopped'

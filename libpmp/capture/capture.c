@@ -169,6 +169,18 @@ static void see_work(struct pmp_thread *thread, const union pmp_user_regs *user)
 		thread->ready = 0;
 }
 
+/* Where a call ends a stack for want of unwind information, another stop in it is in vain. */
+static void see_dead_end(const struct pmp_work *work, const struct pmp_walk *walk)
+{
+	struct pmp_dead_end *end = &work->watch->dead_end;
+
+	*end = (struct pmp_dead_end){ 0 };
+	if (walk->end == PMP_END_NO_INFO && walk->count && work->thread.syscall >= 0)
+		*end = (struct pmp_dead_end){ work->peek.pc, work->peek.sp,
+					      walk->frames[walk->count - 1].pc,
+					      walk->count };
+}
+
 #ifdef PMP_FAULTS
 /* Believe that a stopped thread stays where it was. */
 static int keep_stopped(struct pmp_target *target, const struct pmp_work *work,
@@ -223,6 +235,7 @@ static int finish(struct pmp_capture *capture, struct pmp_work *work,
 	work->thread.tls = request->tls;
 	work->thread.sp = pmp_user_regs_sp(&request->user);
 	see_call(&work->thread, &request->user);
+	see_dead_end(work, walk);
 	see_work(&work->thread, &request->user);
 	r = emit_work(capture, work, &reading);
 #ifdef PMP_FAULTS

@@ -176,6 +176,17 @@ static int walk_asleep(struct peek *peek, struct pmp_walk *walk)
 	return walk_once(peek, walk);
 }
 
+/* Has a stop in the same call found no more than this? */
+static bool is_dead_end(const struct pmp_work *work, const struct pmp_walk *walk)
+{
+	const struct pmp_dead_end *end = &work->watch->dead_end;
+
+	return walk->end == PMP_END_NO_INFO && end->pc && end->pc == work->peek.pc &&
+	       end->sp == work->peek.sp && end->count == walk->count &&
+	       end->last == walk->frames[walk->count - 1].pc &&
+	       !PMP_FAULT("stop-in-vain");
+}
+
 int pmp_peek_wait(struct pmp_capture *capture, struct pmp_work *work)
 {
 	struct pmp_target *target = capture->target;
@@ -241,6 +252,8 @@ int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
 		pmp_peek_learn(target, walk);
 		return 1;
 	}
+	if (is_dead_end(work, walk))
+		return 1;
 	work->lacks = peek.pc;
 	return 0;
 }

@@ -11,10 +11,10 @@
 
 /*
  * work->peek has found the thread blocked, after work->run_count was read. Returns 1 if
- * its stack is complete and the thread has proven to have slept all the time. 0: it is
- * not; then reading->walk has the frames that are certain, perhaps none (count 0: not
- * even that it slept), and work->lacks is the pc whose frame pointer was not known, or 0.
- * Or an error.
+ * the thread has proven to have slept all the time and its stack is complete, or as long
+ * as a stop in the same call has found it. 0: it is not; then reading->walk has the frames
+ * that are certain, perhaps none (count 0: not even that it slept), and work->lacks is the
+ * pc whose frame pointer was not known, or 0. Or an error.
  */
 int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
 	     struct pmp_reading *reading);

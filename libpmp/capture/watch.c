@@ -274,8 +274,10 @@ struct pmp_watch *pmp_watches_find(const struct pmp_watches *watches, pid_t tid)
 
 void pmp_watches_doubt(struct pmp_watches *watches)
 {
-	for (size_t i = 0; i < watches->count; i++)
+	for (size_t i = 0; i < watches->count; i++) {
 		watches->items[i]->proven = 0;
+		watches->items[i]->dead_end.pc = 0;
+	}
 }
 
 static bool is_current(const struct pmp_watches *watches, const pid_t *tids, size_t count)

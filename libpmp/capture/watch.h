@@ -31,6 +31,14 @@ struct pmp_schedstat {
 	char text[PMP_SCHEDSTAT_SIZE];
 };
 
+/* A stack that could not be followed to its end, though all registers were known: the call
+ * that it was in, how many frames there are, and the last of them. */
+struct pmp_dead_end {
+	uint64_t pc, sp; /* pc 0: none */
+	uint64_t last;	 /* a pc */
+	size_t count;
+};
+
 /* What is known of a thread from its last sample. What each capture reads of thousands
  * comes first: it is in two lines of the processor's cache. */
 struct pmp_watch {
@@ -50,6 +58,7 @@ struct pmp_watch {
 	struct pmp_thread thread;
 	struct pmp_raw_frame *frames; /* thread.frame_count of them */
 	size_t frame_capacity;
+	struct pmp_dead_end dead_end; /* of its last stop in a call */
 	/* The pieces of stack that its walk has needed. */
 	size_t range_count; /* 0: nothing known */
 	struct {
