@@ -108,6 +108,14 @@ def y_of(row):
     return page.do("""(function (r) { return r.y + r.height * %f; })(
         document.getElementById('timeline').getBoundingClientRect())""" % ((row + 0.5) / 5))
 def state(): return page.do("document.getElementById('timeline').getAttribute('aria-valuetext')")
+def holds_soon(path, word, seconds=20):
+    """A browser makes the file first and fills it then."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if os.path.exists(path) and word in open(path).read():
+            return True
+        time.sleep(0.05)
+    return False
 def views(): return page.do("""[...document.querySelectorAll('[role=tab]')]
     .filter(t => !t.hidden).map(t => t.dataset.view).join(' ')""")
 
@@ -141,7 +149,7 @@ time.sleep(5)
 os.kill(target, signal.SIGUSR1)
 began = time.monotonic()
 page.wait(box("burn_cpu") + " !== undefined")
-say("seen:", time.monotonic() - began < 3)
+say("seen:", time.monotonic() - began < 10)
 time.sleep(4)
 page.wait("(%s).getBoundingClientRect().width > 0.9 * document.querySelector('.box')"
           ".getBoundingClientRect().width" % box("burn_cpu"))
@@ -189,10 +197,8 @@ page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=os.getcw
 page.do("document.getElementById('save').value = 'folded'")
 page.do("document.getElementById('save').dispatchEvent(new Event('change'))")
 name = "phases-%d.folded" % target
-deadline = time.monotonic() + 20
-while not os.path.exists(name) and time.monotonic() < deadline:
-    time.sleep(0.05)
-say("saved:", "fight_for_lock" in open(name).read() and value("save") == "")
+page.wait("document.getElementById('save').value === ''")
+say("saved:", holds_soon(name, "fight_for_lock"))
 
 # A row.
 page.click_at(x_of(300), y_of(2))

@@ -143,7 +143,7 @@ class Browser:
         self.call("Page.navigate", url=url)
         self.wait("document.readyState === 'complete' && (" + ready + ")")
 
-    def wait(self, condition, seconds=20):
+    def wait(self, condition, seconds=60):
         deadline = time.monotonic() + seconds
         while not self.do(condition):
             if time.monotonic() > deadline:
