@@ -546,6 +546,8 @@ struct pmp_core_info {
 	size_t threads;		/* with registers */
 	uint64_t length, meant; /* bytes; meant is more: the file has been cut off */
 	bool no_files;		/* it does not say which files were mapped */
+	const char
+		*crash; /* how it ended: "SIGSEGV (11), SEGV_MAPERR (1), in LWP 4102" */
 };
 /** Fill *info, whose size is given. Strings are borrowed. */
 void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info);

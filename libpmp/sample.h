@@ -12,6 +12,7 @@
 #define PMP_SAMPLE_H
 
 #include "libpmp.h"
+#include "crash.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -373,18 +374,6 @@ struct pmp_thread {
 	char reason
 		[PMP_REASON_SIZE]; /* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
 	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */
-};
-
-/* Of a core file: how the process ended. */
-struct pmp_crash {
-	bool is;      /* the sample is of a core file */
-	int signal;   /* 0: none; a debugger has written it of a process that lived on */
-	int code;     /* si_code */
-	pid_t tid;    /* the thread that got it; 0: none */
-	pid_t sender; /* the process that sent it; 0: none, or not known */
-	bool has_address;
-	uint64_t address; /* that it is about: of the fault, of the instruction */
-	char args[96]; /* of the process, raw bytes, cut off by the kernel; "" unknown */
 };
 
 struct pmp_sample {

@@ -29,7 +29,7 @@ screen() {
 # shows ERE [SECONDS]: wait until the screen shows it.
 shows() {
 	shown_ere=$1
-	wait_for 'screen | grep -Eq -e "$shown_ere"' "${2:-8}" && return
+	wait_for 'screen | grep -Eq -e "$shown_ere"' "${2:-20}" && return
 	diag "the screen has no $1:"
 	screen | diag_input
 	return 1
@@ -332,6 +332,26 @@ check_exec() {
 	keys q
 	ended 0 "q"
 	kill -KILL "$target_pid"
+}
+
+# All of a core is known: how it ended, who held which lock.
+check_core() {
+	command -v gcore >/dev/null || { skip "no gcore"; return; }
+	locks_start "$top_builddir/t/target/locks" deadlock
+	pid=$(sed -n 's/^ready //p' "$locks_said/deadlock")
+	gcore -o core "$pid" >gcore.log 2>&1 || diag "$(cat gcore.log)"
+	# shellcheck disable=SC2086 # a list of ids
+	kill -KILL $locks_pids
+	begin "'$PMP' core.$pid"
+	ok "shows '^pmp .* - core.$pid  core file  1 snapshot  3 stacks'" "a core file is shown"
+	ok "shows '^Signal none: a debugger has written the core'" "how it ended"
+	keys 5
+	ok "shows ' 1 +2 .* [0-9]+ locks L +mutex +a$'" "its locks have holders"
+	ok "shows '^DEADLOCK: mutex [ab] held by [0-9]+ .locks. \(L\), 1 waits'" "its deadlock"
+	keys p
+	ok "shows 'This is a file: nothing is sampled'" "p has no meaning"
+	keys q
+	ended 0 "q"
 }
 
 check_saved() {

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -33,7 +35,8 @@ struct pmp_core {
 	struct pmp_raw_frame *frames; /* of a walk */
 	struct pmp_log log;
 	uint64_t written; /* 0: not known */
-	bool *used;	  /* modules that stacks go through, once there is a sample */
+	struct pmp_buf crash;
+	bool *used; /* modules that stacks go through, once there is a sample */
 	int fd;
 };
 
@@ -70,6 +73,7 @@ static int open_parts(struct pmp_core *core, const char *name, struct pmp_error 
 
 	if (r < 0)
 		return r;
+	pmp_crash_text(&core->crash, &core->file.crash);
 	core->memory = pmp_core_memory_new(&core->file, core->fd);
 	if (!core->memory)
 		return pmp_error_nomem(err, "reading a core file");
@@ -116,6 +120,7 @@ void pmp_core_close(struct pmp_core *core)
 	pmp_core_modules_free(&core->modules);
 	pmp_core_memory_free(core->memory);
 	pmp_core_file_free(&core->file);
+	pmp_buf_free(&core->crash);
 	free(core->frames);
 	free(core->used);
 	free(core);
@@ -251,6 +256,7 @@ void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info)
 		.length = file->length,
 		.meant = file->meant,
 		.no_files = !file->mapping_count,
+		.crash = core->crash.data ? core->crash.data : "",
 	};
 
 	pmp_sized_give(info, &all, sizeof(all));

@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crash.h"
 #include "base/escape.h"
 #include "write/names.h"
 #include "report/stacks.h"
 #include "report/wait-graph.h"
-#include "write/crash-text.h"
 #include "write/frame-texts.h"
 #include "write/outside-names.h"
 #include "write/wait-names.h"

@@ -22,12 +22,12 @@
 #include <string.h>
 
 #include "libpmp-program.h"
+#include "crash.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "write/names.h"
 #include "report/stacks.h"
 #include "report/wait-graph.h"
-#include "write/crash-text.h"
 #include "write/frame-texts.h"
 #include "write/heading.h"
 #include "write/wait-names.h"

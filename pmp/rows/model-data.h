@@ -189,7 +189,8 @@ struct sorting {
 struct model {
 	const struct pmp_live *live;
 	const char *unit; /* of counts that are no numbers of stacks; "": they are */
-	bool saved; /* it is of a saved profile: nothing is known of windows of time */
+	bool file;  /* it is of files: all there is is there, and counted as a whole */
+	bool saved; /* not only of core files: nothing is known of threads that wait now */
 	struct pmp_symbolizer *symbolizer; /* NULL only in tests */
 	const struct pmp_filter *filter;   /* of the command line; may be NULL */
 	bool focused; /* what it focuses on has not been replaced by another pattern */

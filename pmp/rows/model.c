@@ -181,7 +181,7 @@ bool model_is_several(const struct model *model)
 
 enum pmp_window model_window(const struct model *model)
 {
-	return model->saved ? PMP_WINDOW_START : (enum pmp_window)model->settings.window;
+	return model->file ? PMP_WINDOW_START : (enum pmp_window)model->settings.window;
 }
 
 /* ---- making rows ------------------------------------------------------------- */

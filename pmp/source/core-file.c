@@ -8,6 +8,7 @@
 #include "run/counting.h"
 #include "say/message.h"
 #include "source/input.h"
+#include "source/targets.h"
 
 #define MISSING_SHOWN 5 /* files */
 #define MB 1e6
@@ -91,7 +92,8 @@ static int open_core(const struct counting *counting, const struct input *input,
 }
 
 int core_file_read(const struct counting *counting, struct pmp_profile *profile,
-		   const struct input *input, const char *path, struct pmp_error *err)
+		   const struct input *input, const char *path, char *crash,
+		   struct pmp_error *err)
 {
 	struct pmp_sample *sample = NULL;
 	struct pmp_core_info info = { .size = sizeof(info) };
@@ -104,6 +106,7 @@ int core_file_read(const struct counting *counting, struct pmp_profile *profile,
 	if (!code) {
 		/* Another core of the same id is not of the same threads. */
 		pmp_core_info(core, &info);
+		snprintf(crash, TARGETS_CRASH_SIZE, "%s", info.crash);
 		pmp_profile_forget(profile, info.pid);
 		code = pmp_profile_add(profile, sample, err);
 	}

@@ -8,9 +8,11 @@
 struct counting;
 struct input;
 
-/** Count it in a profile; path is for messages. Says what is missing. 0 or a code of
- * libpmp.h. For the worker. */
+/** Count it in a profile; path is for messages. Says what is missing. crash, of
+ * TARGETS_CRASH_SIZE bytes, is how the process ended. 0 or a code of libpmp.h. For the
+ * worker. */
 int core_file_read(const struct counting *counting, struct pmp_profile *profile,
-		   const struct input *input, const char *path, struct pmp_error *err);
+		   const struct input *input, const char *path, char *crash,
+		   struct pmp_error *err);
 
 #endif

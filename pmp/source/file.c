@@ -60,6 +60,7 @@ static int read_all(struct source *source)
 		if (!status && apart && i && is_core != was_core)
 			return refuse_mixture();
 		was_core = is_core;
+		source->targets.cores = is_core && (!i || source->targets.cores);
 		if (!status && is_core)
 			show_core(source, i + 1 == options->file_count);
 	}

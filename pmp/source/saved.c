@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "run/counting.h"
 #include "say/message.h"
@@ -21,6 +22,7 @@ struct saved_file {
 	struct pmp_profile *profile;
 	const char *path, *hint;
 	bool is_core;
+	char crash[TARGETS_CRASH_SIZE];
 	int code;
 	struct pmp_error err;
 };
@@ -75,7 +77,8 @@ static void read_file(void *arg)
 		cannot_open(reading);
 	else if (input.is_core)
 		reading->code = core_file_read(reading->counting, reading->profile,
-					       &input, reading->path, &reading->err);
+					       &input, reading->path, reading->crash,
+					       &reading->err);
 	else
 		read_profile(reading, &input);
 	input_close(&input);
@@ -94,8 +97,10 @@ int saved_read(struct source *source, struct pmp_profile *profile, const char *p
 	progress_work(source->progress, work);
 	source->calls->read(source->run, read_file, &reading, path);
 	progress_work(source->progress, NULL);
-	if (is_core)
+	if (is_core) {
 		*is_core = reading.is_core;
+		memcpy(source->targets.crash, reading.crash, sizeof(reading.crash));
+	}
 	if (reading.code == 0)
 		return 0;
 	message_error(&reading.err);

@@ -26,7 +26,11 @@ struct sampling_progress {
 	struct event_done done;
 };
 
+#define TARGETS_CRASH_SIZE 160
+
 struct targets {
+	bool cores; /* all of them are core files */
+	char crash[TARGETS_CRASH_SIZE]; /* how the process of the last one ended */
 	struct process *processes;
 	size_t count;
 	const struct found_processes *found; /* by --name; borrowed */

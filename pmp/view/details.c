@@ -49,7 +49,7 @@ static void add_thread(const struct model *model, const struct view_row *row,
 		add(buffer, size, *part ? "  in " : "");
 		add(buffer, size, part);
 	}
-	if (thread->obtained == PMP_OBTAINED_UNKNOWN)
+	if (model->file)
 		return;
 	add(buffer, size, "  [");
 	add(buffer, size, obtained_text(thread->obtained));

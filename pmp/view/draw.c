@@ -91,7 +91,7 @@ static void draw_keys(const struct view *view, struct canvas *canvas, int row)
 			const struct key_binding *key = key_at(i);
 
 			if (!key->hint || key->always != (pass == 0) ||
-			    (view->model.saved && key->unsaved))
+			    (view->model.file && key->unsaved))
 				continue;
 			if (at + canvas_width(key->hint) > canvas->columns)
 				return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The header of a saved profile: where, when and how it was taken, and what is missing. */
+/* The header of a saved profile or a core file: where, when and how it was taken, and what is missing. */
 #include "libpmp-program.h"
 #include "view/header.h"
 
@@ -27,15 +27,17 @@ static void counts_text(const struct view *view, const struct pmp_profile_info *
 		return;
 	}
 	if (wide)
-		n = snprintf(text, size, "  %" PRIu64 " snapshots", info->samples);
-	snprintf(text + n, size - (size_t)n, "  %" PRIu64 " stacks", info->stacks);
+		n = snprintf(text, size, "  %" PRIu64 " snapshot%s", info->samples,
+			     info->samples == 1 ? "" : "s");
+	snprintf(text + n, size - (size_t)n, "  %" PRIu64 " stack%s", info->stacks,
+		 info->stacks == 1 ? "" : "s");
 }
 
 /* The title has the room that is left. */
 static void draw_counts(const struct view *view, const struct pmp_profile_info *info,
 			struct canvas *canvas)
 {
-	const char *saved = "  saved profile";
+	const char *saved = view->model.saved ? "  saved profile" : "  core file";
 	bool wide = canvas->columns >= VIEW_WIDE;
 	char counts[128];
 	int at = 0, room;
@@ -106,6 +108,17 @@ static void draw_stops(const struct pmp_profile_info *info, struct canvas *canva
 	header_draw_losses(info, true, canvas, row, at);
 }
 
+/* "Signal SIGSEGV (11), SEGV_MAPERR (1), address 0x10, in LWP 4102" */
+static void draw_crash(const char *crash, const struct pmp_profile_info *info,
+		       struct canvas *canvas, int row)
+{
+	int at = canvas_text(canvas, row, 0, -1, 0, "Signal ");
+
+	at += canvas_text(canvas, row, at, -1, STYLE_BOLD, crash);
+	if (info->truncated)
+		header_draw_losses(info, true, canvas, row, at + 2);
+}
+
 int header_draw_saved(const struct view *view, struct canvas *canvas, int rows)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -116,6 +129,9 @@ int header_draw_saved(const struct view *view, struct canvas *canvas, int rows)
 	if (rows < 3)
 		return 1;
 	draw_origin(&view->metadata, canvas, 1);
-	draw_stops(&info, canvas, 2);
+	if (view->crash)
+		draw_crash(view->crash, &info, canvas, 2);
+	else
+		draw_stops(&info, canvas, 2);
 	return 3;
 }

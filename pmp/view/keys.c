@@ -9,7 +9,7 @@
 
 #define ALT(c) (PMP_KEY_ALT + (c))
 
-#define SAVED "A saved profile: nothing is sampled"
+#define FILE_SHOWN "This is a file: nothing is sampled"
 
 static const struct key_binding keys[] = {
 	/* The keys of views are in the list of these, view-list.c. */
@@ -117,7 +117,7 @@ static const struct key_binding keys[] = {
 	  .label = "y",
 	  .help = "count since the start, the last minute, the last 10 s",
 	  .hint = "y time",
-	  .unsaved = "A saved profile is counted as a whole" },
+	  .unsaved = "A file is counted as a whole" },
 	{ .run = on_share,
 	  .keys = { '%' },
 	  .label = "%",
@@ -142,32 +142,32 @@ static const struct key_binding keys[] = {
 	  .label = "Z p",
 	  .help = "pause: nothing is attached meanwhile",
 	  .hint = "Z pause",
-	  .unsaved = SAVED },
+	  .unsaved = FILE_SHOWN },
 	{ .run = on_refresh,
 	  .keys = { ' ' },
 	  .label = "Space",
 	  .help = "take a snapshot and show it now",
-	  .unsaved = SAVED },
+	  .unsaved = FILE_SHOWN },
 	{ .run = on_faster,
 	  .keys = { '+', '=' },
 	  .label = "+",
 	  .help = "more snapshots a second",
-	  .unsaved = SAVED },
+	  .unsaved = FILE_SHOWN },
 	{ .run = on_slower,
 	  .keys = { '-' },
 	  .label = "-",
 	  .help = "fewer",
-	  .unsaved = SAVED },
+	  .unsaved = FILE_SHOWN },
 	{ .run = on_interval,
 	  .keys = { 's' },
 	  .label = "s",
 	  .help = "set the time between snapshots (0.1, 10ms)",
-	  .unsaved = SAVED },
+	  .unsaved = FILE_SHOWN },
 	{ .run = on_reset,
 	  .keys = { 'r', 'z' },
 	  .label = "r z",
 	  .help = "count from the beginning",
-	  .unsaved = SAVED },
+	  .unsaved = FILE_SHOWN },
 
 	{ .title = "Other",
 	  .run = on_write,
@@ -243,7 +243,7 @@ void view_key(struct view *view, int number)
 		view_show(view, shown);
 	else if (!key)
 		view_say(view, "No such key; ? is help");
-	else if (view->model.saved && key->unsaved)
+	else if (view->model.file && key->unsaved)
 		view_say(view, "%s", key->unsaved);
 	else
 		key->run(view);

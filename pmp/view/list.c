@@ -93,6 +93,6 @@ void list_draw(struct view *view, struct canvas *canvas)
 			    view->model.failed		  ? "Not enough memory"
 			    : model_is_busy(&view->model) ? "Counting"
 			    : view->model.all.stacks	  ? nothing_text(&view->model)
-			    : view->model.saved		  ? "The profile is empty"
+			    : view->model.file		  ? "The file is empty"
 						: "Waiting for the first snapshot");
 }

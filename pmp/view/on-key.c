@@ -265,8 +265,8 @@ void on_deadlock(struct view *view)
 {
 	if (view_next_deadlock(view))
 		return;
-	if (view->model.saved)
-		view_say(view, "A saved profile: nothing is sampled");
+	if (view->model.file)
+		view_say(view, "This is a file: nothing is sampled");
 	else
 		on_interval(view);
 }

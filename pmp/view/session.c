@@ -163,10 +163,13 @@ void session_show(struct session *session)
 
 bool session_show_saved(struct session *session)
 {
+	const struct targets *targets = &session->sink->source->targets;
 	struct view *view = &session->view;
 
 	describe_source(session);
-	view->model.saved = true;
+	view->model.file = true;
+	view->model.saved = !targets->cores;
+	view->crash = targets->cores ? targets->crash : NULL;
 	view->metadata.size = sizeof(view->metadata);
 	pmp_profile_describe(session->sink->counting->profile, &view->metadata);
 	if (view->metadata.unit)
@@ -208,8 +211,8 @@ static void end_refresh(struct session *session)
 	ask_for_names(session);
 	if (took * (REFRESH_SHARE - 1) > pause)
 		pause = took * (REFRESH_SHARE - 1);
-	/* Of a saved profile there is nothing new but names. */
-	session->next_refresh = session->view.model.saved ? UINT64_MAX : now + pause;
+	/* Of a file there is nothing new but names. */
+	session->next_refresh = session->view.model.file ? UINT64_MAX : now + pause;
 	session->refreshing = false;
 	session->dirty = true;
 }
@@ -221,7 +224,7 @@ static void look_for_peers(struct session *session, uint64_t now)
 	struct source *source = session->sink->source;
 
 	if (view_type_of(&view->model)->row != ROW_LOCK || view->paused || view->ended ||
-	    view->model.saved || now < session->next_look)
+	    view->model.file || now < session->next_look)
 		return;
 	session->next_look = now + LOOK;
 	source->type->look_for_peers(source);
@@ -375,7 +378,7 @@ void session_sampled(struct session *session)
 
 void session_end(struct session *session)
 {
-	if (!session || session->view.ended || session->view.model.saved)
+	if (!session || session->view.ended || session->view.model.file)
 		return;
 	session->view.ended = true;
 	session->next_refresh = 0;

@@ -64,8 +64,9 @@ struct view {
 	const char *title; /* "mariadbd [4100]" */
 	uint64_t interval;
 	bool paused, ended;
-	/* Of a saved profile: model.saved, and how it came about. */
+	/* Of a file: how it came about; of a core file: how the process ended, else NULL. */
 	struct pmp_profile_metadata metadata;
+	const char *crash;
 	/* The screen. */
 	enum view_screen screen;
 	struct layout layout;

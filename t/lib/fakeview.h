@@ -468,7 +468,7 @@ TAP_UNUSED static void fake_view_saved(struct view *view, struct pmp_profile *pr
 {
 	fake_view(view, profile);
 	view->title = "db.pb.gz";
-	view->model.saved = true;
+	view->model.file = view->model.saved = true;
 	view->metadata.size = sizeof(view->metadata);
 	pmp_profile_describe(profile, &view->metadata);
 	view->model.unit = view->metadata.unit ? view->metadata.unit : "";

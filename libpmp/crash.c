@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "write/crash-text.h"
+#include "crash.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+
+#include "base/buf.h"
 
 #define SIGNAL_TEXT 16
 #define FIRST_REALTIME 34 /* as programs number them: the C library takes two */
