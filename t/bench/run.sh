@@ -5,7 +5,7 @@
 #   t/bench/run.sh [REPEATS]      default 5
 #   BENCH_QUICK=1                 without gdb, pt-pmp and lldb
 #   BENCH_ONLY="peers curves"     these sections only: peers warm mariadb parts curves
-#                                 serve throughput
+#                                 cores serve throughput
 #   BENCH_BEFORE=../old/pmp/pmp   the pmp of another build in every table as well, to see
 #                                 what a change costs
 #
@@ -403,6 +403,50 @@ section_throughput() {
 	echo
 }
 
+core_rows() {
+	row "pmp CORE$of" "$PMP" --raw "$tmp/core"
+	row "pmp --no-symbols$of" "$PMP" --raw --no-symbols "$tmp/core"
+}
+
+# agreed TOOL KIND FILE: with how many stacks of another tool those of pmp agree
+agreed() {
+	printf '%-20s %s\n' "$1" "$("$bench/core-compare.py" "$tmp/core.txt" "$2" "$3" | head -n 1)"
+}
+
+# The core of a mariadbd that was frozen under load: how long each takes for all stacks, and
+# whether they are the same, program counter by program counter.
+section_cores() {
+	local nothing="$tmp/nonexistent"
+	command -v gcore >/dev/null && server_start && server_load 16 84 || return 0
+	kill -STOP "$mariadb_pid"
+	"$PMP" --raw --no-inline -q -p "$mariadb_pid" >"$tmp/live.txt"
+	gcore -o "$tmp/core" "$mariadb_pid" >/dev/null 2>&1
+	mv "$tmp/core.$mariadb_pid" "$tmp/core"
+	kill -CONT "$mariadb_pid"
+	mariadb_unload
+	target=$mariadb_pid
+	both core_rows
+	row "eu-stack --core" eu-stack --core "$tmp/core"
+	row "eu-stack -q --core" eu-stack -q --core "$tmp/core"
+	[ -n "${BENCH_QUICK:-}" ] ||
+		row "gdb" gdb -nx -batch -ex "thread apply all bt" "$(command -v mariadbd)" "$tmp/core"
+	compare "core of mariadbd, 100 connections, $(du -m "$tmp/core" | cut -f1) MiB" \
+		"cpu_ms wall_ms rss_mib"
+	target=''
+	"$PMP" --raw --no-inline -q "$tmp/core" >"$tmp/core.txt"
+	agreed "the living process" live "$tmp/live.txt"
+	eu-stack --core "$tmp/core" -n 0 >"$tmp/eu.txt" 2>/dev/null
+	agreed "eu-stack --core" eu "$tmp/eu.txt"
+	# shellcheck disable=SC2016 # it is gdb's
+	gdb -nx -batch -iex "set debug-file-directory $nothing" -iex 'set language c' \
+		-ex 'set backtrace past-main on' -ex 'set backtrace past-entry on' \
+		-ex 'thread apply all -s -- frame apply all -q p (void*)$pc' \
+		"$(command -v mariadbd)" "$tmp/core" >"$tmp/gdb.txt" 2>/dev/null </dev/null
+	agreed "gdb" gdb "$tmp/gdb.txt"
+	rm -f "$tmp/core"
+	echo
+}
+
 # metric NAME [LABEL]: of the server, the sum of its lines
 metric() {
 	curl -s http://127.0.0.1:7673/metrics |
@@ -471,7 +515,7 @@ prepare
 echo "$("$PMP" --version | head -n 1), Linux $(uname -r), $(nproc) processors, load before:" \
 	"$(cut -d' ' -f1-3 /proc/loadavg); medians of $repeats"
 echo
-for section in ${BENCH_ONLY:-peers warm mariadb parts curves serve throughput}; do
+for section in ${BENCH_ONLY:-peers warm mariadb parts curves cores serve throughput}; do
 	if ! declare -F "section_$section" >/dev/null; then
 		echo "bench: no section $section" >&2
 		exit 2

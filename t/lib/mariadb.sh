@@ -36,9 +36,11 @@ mariadb_start() {
 	opts=(--no-defaults --user="$as" --datadir="$mariadb_dir/data")
 	mariadb-install-db "${opts[@]}" --auth-root-authentication-method=normal \
 		--skip-test-db >"$mariadb_dir/install.log" 2>&1 || return 1
+	# Newer ones reserve 8 TiB for a larger buffer pool, all of which gcore would write.
 	mariadbd "${opts[@]}" --socket="$mariadb_dir/sock" --pid-file="$mariadb_dir/pid" \
-		--skip-networking --log-error="$mariadb_dir/err.log" --max-connections=1000 \
-		--thread-cache-size=0 --innodb-buffer-pool-size=128M \
+		--loose-innodb-buffer-pool-size-max=128M --skip-networking \
+		--log-error="$mariadb_dir/err.log" --max-connections=1000 --thread-cache-size=0 \
+		--innodb-buffer-pool-size=128M \
 		--innodb-log-file-size=32M --innodb-flush-log-at-trx-commit=0 \
 		--innodb-doublewrite=0 --skip-log-bin --performance-schema=OFF \
 		>/dev/null 2>&1 </dev/null &
