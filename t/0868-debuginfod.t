@@ -172,6 +172,12 @@ serve whole.debug
 "$PMP" -q -f folded --debuginfod saved.pb.gz >out
 like "$(cat out)" ';main;hidden_work;inlined_work' "a saved profile, where the program is"
 is "$(asked)" 1 "whose debug file is asked for"
+if command -v gcore >/dev/null; then
+	gcore -o core "$work" >gcore.log 2>&1 || diag "$(cat gcore.log)"
+	mv "core.$work" core
+else
+	skip "no gcore"
+fi
 mv work moved
 serve whole.debug
 cp moved "files/$id/executable"
@@ -180,6 +186,16 @@ is "$(all_asked)" 0 "no server is asked"
 "$PMP" -q -f folded --debuginfod saved.pb.gz >out
 like "$(cat out)" ';main;hidden_work;inlined_work' "with --debuginfod it is named"
 is "$(asked)" 2 "by the program and its debug file"
+if [ -e core ]; then
+	serve whole.debug
+	cp moved "files/$id/executable"
+	unlike "$("$PMP" -q core 2>&1)" 'hidden_work' "a core file, where the program is not"
+	is "$(all_asked)" 0 "no server is asked"
+	"$PMP" -q --debuginfod core >out 2>err
+	like "$(cat out)" ' in hidden_work ()' "with --debuginfod it is named"
+	like "$(cat out)" ' in main ()' "to its root"
+	is "$(asked)" 2 "by the program and its debug file, too"
+fi
 cp other work
 serve whole.debug
 "$PMP" -q -f folded --debuginfod saved.pb.gz >out
