@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pmp as a whole on a target whose files are damaged.
+
+    mutants.py PMP COUNT [SEED]
+
+A program with a library, a debug file and a perf map is started. Then, COUNT times, one to
+four bytes of one of these files are changed, mostly in headers: of the file, of segments and
+sections, of notes, and at the start of each section. pmp takes a snapshot of the process, or
+reads a saved profile of it with --symfs; each tenth time the core of it. The files are as
+before afterwards. pmp must end by itself within 10 s, by no signal, and with a status of its
+own; each hundredth time strace says that it opens no file but those that it opens when
+nothing is damaged, those of the folder and debug files, runs no other program, and makes no
+connection.
+
+Prints a line for each failure, and a sum. The status is 1 if anything has failed.
+"""
+
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 10  # seconds
+VALUES = [0, 1, 0x7F, 0x80, 0xFF]
+STATUSES = {0, 1, 2, 3, 4}
+LIBRARY = """
+#include <unistd.h>
+volatile int drain;
+static __attribute__((noinline)) void hidden_sleep(void) { pause(); drain++; }
+static inline __attribute__((always_inline)) void inlined_sleep(void) { hidden_sleep(); drain++; }
+void library_sleep(void) { inlined_sleep(); drain++; }
+"""
+PROGRAM = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+void library_sleep(void);
+static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+static void *work(void *arg) { library_sleep(); return arg; }
+int main(void)
+{
+	void (*jit)(void (*)(void));
+	pthread_t thread;
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memcpy(page, code, sizeof(code));
+	memcpy(&jit, &page, sizeof(jit));
+	pthread_create(&thread, NULL, work, NULL);
+	printf("%p\\n", page);
+	fflush(stdout);
+	jit(library_sleep);
+}
+"""
+
+
+def run(*words, **more):
+    subprocess.run(words, check=True, **more)
+
+
+class Target:
+    def __init__(self, folder):
+        self.folder = folder
+        os.chdir(folder)
+        open("library.c", "w").write(LIBRARY)
+        open("program.c", "w").write(PROGRAM)
+        run("gcc", "-g", "-O1", "-fPIC", "-shared", "-Wl,--build-id", "-Wl,-z,now",
+            "-o", "libvictim.so", "library.c")
+        run("gcc", "-g", "-O1", "-pthread", "-Wl,-rpath," + folder, "-Wl,--build-id",
+            "-o", "victim", "program.c", "./libvictim.so")
+        ids = re.search(rb"Build ID: ([0-9a-f]+)", subprocess.check_output(
+            ["readelf", "-n", "libvictim.so"]))[1].decode()
+        self.debug = "debug/.build-id/%s/%s.debug" % (ids[:2], ids[2:])
+        os.makedirs(os.path.dirname(self.debug))
+        run("objcopy", "--only-keep-debug", "libvictim.so", self.debug)
+        run("strip", "libvictim.so")
+        self.process = subprocess.Popen(["./victim"], stdout=subprocess.PIPE, text=True)
+        page = int(self.process.stdout.readline(), 16)
+        self.pid = self.process.pid
+        self.map = "/tmp/perf-%d.map" % self.pid
+        open(self.map, "w").write("%x 8 jitted_function\n%x 10 another one\n" % (page, page + 8))
+        self.symfs = "symfs" + folder
+        os.makedirs(self.symfs)
+        for name in ("victim", "libvictim.so"):
+            shutil.copy(name, self.symfs)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        os.unlink(self.map)
+
+
+def headers(data):
+    """Offsets of the headers of an ELF file of 64 bits, and of the start of its sections."""
+    offsets = list(range(64))
+    phoff, shoff = struct.unpack_from("<QQ", data, 32)
+    phsize, phcount, shsize, shcount = struct.unpack_from("<HHHH", data, 54)
+    offsets += range(phoff, phoff + phsize * phcount)
+    offsets += range(shoff, shoff + shsize * shcount)
+    for i in range(shcount):
+        kind, = struct.unpack_from("<I", data, shoff + i * shsize + 4)
+        start, size = struct.unpack_from("<QQ", data, shoff + i * shsize + 24)
+        if kind not in (0, 8):
+            offsets += range(start, start + min(size, 96))
+    return [offset for offset in offsets if offset < len(data)]
+
+
+class Victim:
+    """A file that is damaged and mended."""
+
+    def __init__(self, path, arguments, everywhere=False):
+        self.path, self.arguments = path, arguments
+        self.data = open(path, "rb").read()
+        self.offsets = range(len(self.data)) if everywhere else headers(self.data)
+
+    def damage(self, chance):
+        changes = []
+        for _ in range(chance.choice([1, 1, 1, 2, 4])):
+            offset = (chance.choice(self.offsets) if chance.random() < 0.95
+                      else chance.randrange(len(self.data)))
+            value = chance.choice(VALUES + [self.data[offset] ^ 1 << chance.randrange(8),
+                                            chance.randrange(256)])
+            changes.append((offset, value))
+        self.write(changes)
+        return changes
+
+    def write(self, changes):
+        with open(self.path, "r+b") as file:
+            for offset, value in changes:
+                file.seek(offset)
+                file.write(bytes([value]))
+
+    def mend(self, changes):
+        self.write([(offset, self.data[offset]) for offset, _ in changes])
+
+
+def opened(text):
+    """Paths that were opened, without the numbers of processes and mappings."""
+    for match in re.finditer(
+            r'\bopen(?:at2?)?\((?:[-\w]+(?:<([^>]*)>)?, )?"([^"]*)"[^\n]*= \d', text):
+        path = os.path.normpath(os.path.join(match[1] or "", match[2]))
+        yield re.sub(r"[0-9a-f]{6,}|\d+", "N", path)
+
+
+def traced(text, folder, usual):
+    """What strace says that pmp must not do."""
+    folder = re.sub(r"[0-9a-f]{6,}|\d+", "N", folder)
+    for path in opened(text):
+        if path not in usual and not path.startswith((folder, "/usr/lib/debug")):
+            yield "opens " + path
+    for line in text.splitlines():
+        if re.search(r"\b(connect|sendto)\(.*AF_INET", line):
+            yield line
+    programs = re.findall(r"\bexecve\([^\n]*= 0$", text, re.M)
+    yield from programs[1:]
+
+
+def one(pmp, arguments, trace):
+    """Status, seconds, output, what is wrong."""
+    command = [pmp, *arguments]
+    if trace:
+        command = ["strace", "-f", "-qq", "-y", "-s", "512", "-e", "trace=%network,open,openat,openat2,execve",
+                   "-o", "trace", *command]
+    began = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        output, _ = process.communicate(timeout=LIMIT * (3 if trace else 1))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return None, time.monotonic() - began, b""
+    return process.returncode, time.monotonic() - began, output
+
+
+def main():
+    pmp, count = os.path.abspath(sys.argv[1]), int(sys.argv[2])
+    chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    folder = tempfile.mkdtemp(prefix="pmp-mutants.")
+    target = Target(folder)
+    live = ["--raw", "--lines", "-q", "-n", "1", "--debug-dir", folder + "/debug",
+            "-p", str(target.pid)]
+    saved = ["--raw", "--lines", "--symfs", folder + "/symfs", "--debug-dir",
+             folder + "/debug", "saved.pb.gz"]
+    core = ["--raw", "--lines", "--debug-dir", folder + "/debug", "core"]
+    failed = named = longest = traces = 0
+    try:
+        run(pmp, "-q", "--no-symbols", "-n", "2", "-i", "10ms", "-o", "saved.pb.gz", "-p",
+            str(target.pid))
+        run("gcore", "-o", "core", str(target.pid), stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.rename("core.%d" % target.pid, "core")
+        victims = [Victim("libvictim.so", live), Victim(target.debug, live),
+                   Victim(target.map, live, True),
+                   Victim(target.symfs + "/victim", saved),
+                   Victim(target.symfs + "/libvictim.so", saved),
+                   Victim(target.debug, saved)]
+        cores = Victim("core", core)
+        usual = set()
+        for arguments in (live, saved, core):
+            one(pmp, arguments, True)
+            usual.update(opened(open("trace", errors="replace").read()))
+        for i in range(count):
+            victim = cores if i % 10 == 9 else victims[i % len(victims)]
+            trace = i % 100 == 0
+            changes = victim.damage(chance)
+            status, took, output = one(pmp, victim.arguments, trace)
+            victim.mend(changes)
+            longest = max(longest, took if not trace else 0)
+            named += b"library_sleep" in output or b"hidden_sleep" in output
+            wrong = []
+            if status is None:
+                wrong = ["hangs"]
+            elif status not in STATUSES:
+                wrong = ["status %d" % status]
+            if trace:
+                traces += 1
+                wrong += traced(open("trace", errors="replace").read(), folder, usual)
+            if b"crashed" in output or b"runtime error" in output:
+                wrong.append(output.decode(errors="replace")[-300:])
+            if target.process.poll() is not None:
+                wrong.append("the target has ended")
+            if wrong:
+                failed += 1
+                print(i, victim.path, changes, *wrong, sep="\n  ", flush=True)
+            if target.process.poll() is not None:
+                break
+    finally:
+        target.end()
+        os.chdir("/")
+        shutil.rmtree(folder)
+    print("%d damaged files: %d failures, named in %d, longest %.2f s, %d traced" %
+          (i + 1, failed, named, longest, traces))
+    return 1 if failed else 0
+
+
+sys.exit(main())
