@@ -276,7 +276,7 @@ if command -v systemd-analyze >/dev/null; then
 		sed "s|/usr/local/bin/pmp|$PMP|" "$file" >"${file##*/}"
 	done
 	for file in *.service *.timer; do
-		is "$(systemd-analyze verify "./$file" 2>&1)" "" "systemd finds no fault with $file"
+		is "$(systemd-analyze verify --man=no "./$file" 2>&1)" "" "systemd finds no fault with $file"
 	done
 else
 	skip "no systemd-analyze"
@@ -284,7 +284,9 @@ fi
 for file in "$top_srcdir"/man/examples/*.service "$top_srcdir"/man/examples/pmp.cron; do
 	line=$(sed -n -e 's/^ExecStart=//p' -e 's/^[*].* root //p' "$file" |
 		sed -e 's/%%/%/g' -e 's/\$\$/$/g' -e 's/\\%/%/g' -e "s|[^ ]*pmp -q|-q|" \
-			-e 's/mariadbd/no-such-program/' -e 's/--user mysql/--user root/' -e "s|/var/log/pmp/|$tmp/|g")
+			-e 's/mariadbd\|%i/no-such-program/g' -e 's/--user mysql/--user root/' -e "s|/var/log/pmp/|$tmp/|g")
+	# shellcheck disable=SC2034 # the units' variables
+	TARGET_USER=root LISTEN=127.0.0.1:0
 	eval "timeout 10 \"\$PMP\" $line" 2>err
 	is "$?,$(cat err)" "3," "the command of ${file##*/} is right"
 done

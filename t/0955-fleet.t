@@ -16,24 +16,20 @@ examples=$top_srcdir/man/examples
 
 # literal FIRST LAST: the text of the manual from one line to another
 literal() {
-	sed -n "/^\.Sh SERVING A FLEET/,/^\.Sh COMPARING/p" "$top_srcdir/man/pmp-examples.7" |
+	sed -n "/^\.Sh RUNNING AS A SERVICE/,/^\.Sh COMPARING/p" "$top_srcdir/man/pmp-examples.7" |
 		awk -v first="$1" '/^\.Bd/ { text = ""; on = 1; next }
 			/^\.Ed/ { if (index(text, first) == 1) { printf "%s", text; exit }; on = 0 }
 			on { text = text $0 "\n" }'
 }
 
-# same FILE FIRST-LINE: the file is in the manual, literally.
+# same FILE FIRST-LINES: the file is in the manual, literally.
 same() {
 	literal "$2" | cmp -s - "$examples/$1"
 	ok "[ $? -eq 0 ]" "$1 is what the manual shows"
 }
-same pmp-serve.service "[Unit]
-Description=Profiles of mariadbd
-After"
-same pmp-serve.socket "[Unit]
-Description=Profiles of mariadbd
-
-[Socket]"
+for unit in pmp-serve@.service pmp-serve@.socket pmp-sample@.service pmp-sample@.timer; do
+	same "$unit" "$(head -n 5 "$examples/$unit")"
+done
 same prometheus.yaml "scrape_configs:
   - job_name: pmp
     authorization"
@@ -43,11 +39,11 @@ same parca.yaml "scrape_configs:
 same alloy.conf 'pyroscope.scrape'
 if command -v systemd-analyze >/dev/null; then
 	mkdir units
-	for unit in pmp-serve.service pmp-serve.socket; do
-		sed "s|/usr/local/bin/pmp|$PMP|" "$examples/$unit" >"units/$unit"
+	for unit in "$examples"/pmp-*@.*; do
+		sed "s|/usr/local/bin/pmp|$PMP|" "$unit" >"units/${unit##*/}"
 	done
-	is "$(systemd-analyze verify units/pmp-serve.service units/pmp-serve.socket 2>&1 |
-		grep pmp-serve)" "" "systemd accepts the units"
+	is "$(systemd-analyze verify --man=no units/pmp-*@.* 2>&1 | grep pmp-)" "" \
+		"systemd accepts the units"
 fi
 
 # ---- collectors ----------------------------------------------------------------------------
