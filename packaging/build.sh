@@ -35,10 +35,9 @@ need() {
 	done
 }
 
-# The time of the commit, else of the changelog.
-date_of_source() {
-	git -c safe.directory='*' -C "$scripts" log -1 --format=%ct 2>/dev/null ||
-		date -d "$(sed -n 's/^ -- .*>  //p' "$scripts/debian/changelog" | head -n 1)" +%s
+# The date of all files: that of the changelog, in a checkout as in a tarball.
+date_of_changelog() {
+	date -d "$(sed -n 's/^ -- .*>  //p' "$scripts/debian/changelog" | head -n 1)" +%s
 }
 
 # logged COMMAND...: its output is kept, and shown when it fails.
@@ -57,7 +56,8 @@ deb() {
 	need dpkg-buildpackage dh
 	unpack
 	cp -R packaging/debian . || exit
-	logged env DEB_BUILD_OPTIONS="parallel=$jobs noautodbgsym" dpkg-buildpackage -b -us -uc
+	logged env DEB_BUILD_OPTIONS="parallel=$jobs noautodbgsym" DEB_CFLAGS_STRIP=-g \
+		dpkg-buildpackage -b -us -uc
 	mv "$work"/*.deb "$folder"
 }
 
@@ -93,7 +93,7 @@ static_tarball() {
 		gzip -9n "$whole.tar" && mv "$whole.tar.gz" "$folder"
 }
 
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date_of_source)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date_of_changelog)}
 [ -n "$SOURCE_DATE_EPOCH" ] || die "no date in packaging/debian/changelog"
 export SOURCE_DATE_EPOCH
 case $kind in

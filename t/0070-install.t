@@ -20,6 +20,9 @@ for file in bin/pmp include/libpmp.h include/libpmp-program.h share/man/man1/pmp
 	share/doc/pmp/examples/pmp.service share/doc/pmp/examples/pmp.conf; do
 	ok "[ -s '$at/$file' ]" "$file is installed"
 done
+like "$(cat "$at/share/doc/pmp/examples/pmp-serve@.service")" "^ExecStart=$prefix/bin/pmp " \
+	"examples name the program that is installed"
+like "$(cat "$at/share/man/man7/pmp-examples.7")" "^ExecStart=$prefix/bin/pmp " "so does the manual"
 pc=$(find "$at" -name libpmp.pc)
 isnt "$pc" "" "libpmp.pc is installed"
 unlike "$(cd "$root" && find . -type f)" '/(t|base|capture)/|-faulty|-internal|/demo$' \
