@@ -27,7 +27,7 @@ is "$(find "$built" -type f | sort)" "$(printf '%s\n' "$deb" "$deb_dev" "$rpm" "
 	"these packages and nothing else were built"
 for file in "$deb" "$deb_dev" "$rpm" "$rpm_devel" "$static"; do
 	ok "cmp '$file' '$again/${file##*/}'" "${file##*/} has the same bytes when it is built again"
-	like "${file##*/}" "^[a-z]+(-devel|-dev)?[-_]$version[-_]" "its name has the version"
+	like "${file##*/}" "^[a-z]+(-devel|-dev)?[-_]${version}[-_]" "its name has the version"
 done
 
 is "$(lintian --allow-root -I --pedantic --fail-on error "$deb" "$deb_dev" 2>&1)" "" \
