@@ -250,6 +250,8 @@ if [ "${PMP_INSTALL:-0}" = 1 ]; then
 	like "$(apt -s install "$deb" "$deb_dev" 2>&1)" \
 		'^0 upgraded, 2 newly installed, 0 to remove' "apt-get would install these two only" ||
 		skip_all "apt-get would change more than that"
+	# However this test ends.
+	trap 'ended=$?; apt purge pmp libpmp-dev >/dev/null 2>&1; (exit $ended); test_cleanup' EXIT
 	ok "apt install '$deb' '$deb_dev'" "apt-get installs them"
 	works /usr/bin/pmp "this machine"
 	for unit in $units; do
@@ -257,6 +259,7 @@ if [ "${PMP_INSTALL:-0}" = 1 ]; then
 			"systemd finds no fault with $unit where it is installed"
 	done
 	ok "apt purge pmp libpmp-dev" "apt-get removes them"
+	trap test_cleanup EXIT
 	is "$(ours | comm -13 before -)" "" "nothing with that name is left"
 fi
 
