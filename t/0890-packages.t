@@ -168,7 +168,7 @@ like "$(curl -s -H 'Authorization: Bearer abcdefghijklmnopqrstuvwx' "${url}folde
 	update_table "pmp-serve@.service serves profiles of it"
 is "$(setpriv --reuid=65533 --regid=65533 --clear-groups curl -s -o /dev/null -w '%{http_code}' \
 	"${url}folded?seconds=1")" 401 "but not to every user"
-kill -INT "$served"
+test_is_child "$served" && kill -INT "$served"
 wait "$served"
 is $? 0 "and ends in order"
 
@@ -251,7 +251,7 @@ if [ "${PMP_INSTALL:-0}" = 1 ]; then
 		'^0 upgraded, 2 newly installed, 0 to remove' "apt-get would install these two only" ||
 		skip_all "apt-get would change more than that"
 	# However this test ends.
-	trap 'ended=$?; apt purge pmp libpmp-dev >/dev/null 2>&1; (exit $ended); test_cleanup' EXIT
+	trap 'test_status=$?; apt purge pmp libpmp-dev >/dev/null 2>&1; (exit $test_status); test_cleanup' EXIT
 	ok "apt install '$deb' '$deb_dev'" "apt-get installs them"
 	works /usr/bin/pmp "this machine"
 	for unit in $units; do
