@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "resolve/debugfile.h"
 #include "resolve/elf.h"
+#include "resolve/go-names.h"
 #include "resolve/libdw-oom.h"
 #include "resolve/objects.h"
 #include "resolve/plt.h"
@@ -29,6 +30,7 @@ struct pmp_dso {
 	struct pmp_debug_place place;
 	struct pmp_elf file, debug, mini, alt;
 	struct pmp_symbols *symbols;
+	struct pmp_go_names *go;     /* of a program in Go, or NULL */
 	struct pmp_objects *objects; /* once an object was asked for */
 	bool objects_tried;
 	const struct pmp_module *module; /* borrowed */
@@ -143,10 +145,11 @@ static bool read_symbols(struct pmp_dso *dso, const uint64_t *asked, size_t coun
 		pmp_symbols_new(files, sizeof(files) / sizeof(*files), asked, count);
 	if (!dso->symbols)
 		return false;
-	PMP_LOG(dso->options.log, "symbols", "%s: %zu symbols%s%s", dso->place.path,
+	PMP_LOG(dso->options.log, "symbols", "%s: %zu symbols%s%s%s", dso->place.path,
 		pmp_symbols_count(dso->symbols),
 		pmp_symbols_all(dso->symbols) ? "" : ", read as far as needed",
-		dso->dwarf ? ", debug information" : "");
+		dso->dwarf ? ", debug information" : "",
+		dso->go ? ", the table of Go" : "");
 	if (pmp_symbols_all(dso->symbols))
 		release_files(dso);
 	return true;
@@ -165,9 +168,10 @@ static bool read_asked(struct pmp_dso *dso, const uint64_t *asked, size_t count)
 		n += pmp_elf_address(&dso->file, asked[i], &addresses[n]);
 	read = read_symbols(dso, addresses, n);
 	free(addresses);
-	if (read && pmp_symbols_count(dso->symbols) == 0)
+	if (read && pmp_symbols_count(dso->symbols) == 0 && !dso->go)
 		set_problem(dso, "no symbols");
-	else if (read && !pmp_symbols_complete(dso->symbols))
+	else if (read && pmp_symbols_count(dso->symbols) &&
+		 !pmp_symbols_complete(dso->symbols))
 		set_problem(dso, "only exported symbols");
 	return read;
 }
@@ -217,6 +221,7 @@ struct pmp_dso *pmp_dso_new(const struct pmp_module *module,
 	open_debug_files(dso);
 	if (dso->dwarf && !options->no_dwarf)
 		pmp_elf_prepare_dwarf(dso->dwarf, options->lines);
+	dso->go = pmp_go_names_new(&dso->file, options->budget);
 	if (read_asked(dso, asked, asked_count))
 		return dso;
 	pmp_dso_free(dso);
@@ -229,6 +234,7 @@ void pmp_dso_free(struct pmp_dso *dso)
 		return;
 	pmp_lines_free(dso->lines);
 	pmp_symbols_free(dso->symbols);
+	pmp_go_names_free(dso->go);
 	pmp_objects_free(dso->objects);
 	pmp_stubs_free(dso->stubs);
 	pmp_elf_close(&dso->file);
@@ -278,6 +284,8 @@ const char *pmp_dso_symbol(struct pmp_dso *dso, uint64_t address)
 		read_all(dso);
 	if (dso->symbols)
 		name = pmp_symbols_find(dso->symbols, address);
+	if (!name && dso->go)
+		name = pmp_go_names_find(dso->go, address);
 	if (!name && address >= dso->plt.start && address < dso->plt.end)
 		name = stub_name(dso, address);
 	return name;
@@ -418,7 +426,8 @@ static void drop_lines(struct pmp_dso *dso)
 	dso->dropped = true;
 }
 
-size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *places)
+/* By the debug information, as far as there is some. */
+static size_t find_lines(struct pmp_dso *dso, uint64_t address, struct pmp_place *places)
 {
 	struct question question = { dso, address, places, 0 };
 
@@ -428,6 +437,15 @@ size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *p
 		return question.count;
 	drop_lines(dso);
 	return 0;
+}
+
+size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *places)
+{
+	size_t count = find_lines(dso, address, places);
+
+	if (!count && dso->go)
+		count = pmp_go_names_places(dso->go, address, dso->options.lines, places);
+	return count;
 }
 
 /* ---- of saved profiles ----------------------------------------------------- */
