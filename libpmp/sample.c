@@ -136,6 +136,7 @@ const char *pmp_end_text(enum pmp_end end)
 		[PMP_END_MOVED] = "code was unmapped or replaced meanwhile",
 		[PMP_END_EVICTED] = "evicted",
 		[PMP_END_BETWEEN] = "ran between snapshots",
+		[PMP_END_GOROUTINE] = "goroutine's stack not found",
 	};
 
 	if ((unsigned)end >= PMP_END_COUNT)

@@ -128,6 +128,7 @@ enum pmp_end {
 	PMP_END_EVICTED, /* no stack: it stands for those that memory was too small for */
 	PMP_END_BETWEEN, /* no stack: the thread has used CPU time, but was not running
 				 * in any snapshot */
+	PMP_END_GOROUTINE, /* the goroutine's own stack, which comes next, was not found */
 	PMP_END_COUNT
 };
 

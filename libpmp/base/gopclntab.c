@@ -17,12 +17,12 @@
 
 #include "base/search.h"
 
-#define POINTER 8	       /* bytes; other programs are not unwound either */
+#define POINTER 8		 /* bytes; other programs are not unwound either */
 #define FUNCTIONS_MAX (1u << 26) /* largest seen: kubelet, 200,000 */
-#define HEADER_WORDS 9	       /* of the longest header */
-#define VALUES_MAX (1u << 20)  /* bytes of one function's table that are read */
-#define CHUNK 64	       /* bytes of it that are read at a time */
-#define NAME_MOST 4097	       /* bytes of a name, one more than are kept of it */
+#define HEADER_WORDS 9		 /* of the longest header */
+#define VALUES_MAX (1u << 20)	 /* bytes of one function's table that are read */
+#define CHUNK 64		 /* bytes of it that are read at a time */
+#define NAME_MOST 4097		 /* bytes of a name, one more than are kept of it */
 #define TABLE_ALIGNMENT 16
 #define NOT_INLINED (-1)
 
@@ -31,6 +31,7 @@
 #define NO_TABLE UINT32_MAX /* the offset of one that is absent */
 #define FLAG_TOP 1u
 #define FLAG_SWITCHES 2u
+#define FLAG_ASSEMBLY 4u
 
 /* ---- reading --------------------------------------------------------------------- */
 
@@ -38,8 +39,7 @@
 static bool read_table(struct pmp_gopclntab *table, uint64_t address, void *data,
 		       size_t size)
 {
-	if (address < table->start || address > table->end ||
-	    size > table->end - address)
+	if (address < table->start || address > table->end || size > table->end - address)
 		return false;
 	table->work += size;
 	return pmp_read(&table->memory, address, data, size);
@@ -320,6 +320,7 @@ static bool read_function(struct pmp_gopclntab *table, struct pmp_go_function *f
 		return true;
 	function->is_top = data[flags + 1] & FLAG_TOP;
 	function->switches_stacks = data[flags + 1] & FLAG_SWITCHES;
+	function->is_assembly = data[flags + 1] & FLAG_ASSEMBLY;
 	return true;
 }
 
@@ -331,8 +332,8 @@ bool pmp_gopclntab_find(struct pmp_gopclntab *table, uint64_t pc,
 	*function = (struct pmp_go_function){ 0 };
 	if (!table->has_text || !search(table, pc, &row) ||
 	    !read_row(table, row, &function->start, &at) ||
-	    !read_row(table, row + 1, &function->end, &ignored) ||
-	    pc < function->start || pc >= function->end || at > table->end)
+	    !read_row(table, row + 1, &function->end, &ignored) || pc < function->start ||
+	    pc >= function->end || at > table->end)
 		return false;
 	function->at = table->functions + at;
 	return read_function(table, function);

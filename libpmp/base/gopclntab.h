@@ -26,9 +26,10 @@ struct pmp_gopclntab {
 	uint64_t start, end; /* of the table */
 	uint64_t text;	     /* what the functions' addresses are relative to */
 	bool has_text;
-	uint64_t func_data; /* what the offsets of function data are relative to; 0: unknown */
-	unsigned quantum;   /* bytes of code of one step */
-	uint64_t count;	    /* functions */
+	uint64_t
+		func_data; /* what the offsets of function data are relative to; 0: unknown */
+	unsigned quantum; /* bytes of code of one step */
+	uint64_t count;	  /* functions */
 	/* Where its parts are: rows of functions, names, files of compilation units, files,
 	 * values by pc, functions. */
 	uint64_t rows, names, units, files, values, functions;
@@ -40,11 +41,12 @@ struct pmp_go_function {
 	uint64_t start, end; /* of its code */
 	uint64_t at;	     /* its description in the table */
 	uint32_t name, frame, file, line;
-	uint32_t unit;			   /* the first of its files */
-	uint32_t pc_tables, other_tables;  /* how many more there are of it */
-	uint32_t tables;		   /* where they begin, from `at` on */
-	bool is_top;			   /* of a stack: nothing has called it */
-	bool switches_stacks;		   /* its frame's size says nothing of its caller */
+	uint32_t unit;			  /* the first of its files */
+	uint32_t pc_tables, other_tables; /* how many more there are of it */
+	uint32_t tables;		  /* where they begin, from `at` on */
+	bool is_assembly;		  /* since Go 1.18, as the two that follow */
+	bool is_top;			  /* of a stack: nothing has called it */
+	bool switches_stacks; /* its frame's size says nothing of its caller */
 };
 
 /*

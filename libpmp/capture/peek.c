@@ -245,7 +245,7 @@ int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
 		walk->end = PMP_END_NO_INFO;
 	}
 	if (walk->end == PMP_END_ROOT || walk->end == PMP_END_DEPTH ||
-	    walk->end == PMP_END_COPY) {
+	    walk->end == PMP_END_COPY || walk->end == PMP_END_GOROUTINE) {
 		if (peek.guess != NO_GUESS)
 			learn(target, &walk->frames[peek.guess],
 			      peek.fp - walk->regs[peek.guess].sp);

@@ -17,7 +17,7 @@
 #include "base/gopclntab.h"
 
 #define SEGMENTS_MAX 64 /* that are loaded; Go's linker makes 4, others 6 */
-#define SCAN_MAX ((uint64_t)256 << 20) /* bytes of a segment that are searched */
+#define SCAN_MAX ((uint64_t)256 << 20)	     /* bytes of a segment that are searched */
 #define RELOCATIONS_MAX ((uint64_t)16 << 20) /* that are looked at */
 #define RELOCATIONS 512			     /* at a time */
 

@@ -6,6 +6,7 @@
 #ifdef __aarch64__
 
 #include "unwind/arch.h"
+#include "unwind/cfa-rules.h"
 
 #include <elf.h>
 #include <string.h>
@@ -301,6 +302,17 @@ uint64_t pmp_arch_code(uint64_t value)
 
 	__asm__("hint #7" : "+r"(link)); /* xpaclri */
 	return link;
+}
+
+/* ---- Go ----------------------------------------------------------------------------- */
+
+/* Not tried: frames of Go are found by the frame pointer. */
+const bool pmp_arch_has_go_rules = false;
+
+void pmp_arch_go_frame(uint32_t size, struct pmp_rule *rule)
+{
+	(void)size;
+	*rule = (struct pmp_rule){ .kind = PMP_RULE_NONE };
 }
 
 #endif

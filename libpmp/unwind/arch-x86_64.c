@@ -6,6 +6,7 @@
 #ifdef __x86_64__
 
 #include "unwind/arch.h"
+#include "unwind/cfa-rules.h"
 
 #include <elf.h>
 #include <string.h>
@@ -481,6 +482,22 @@ bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
 uint64_t pmp_arch_code(uint64_t value)
 {
 	return value;
+}
+
+/* ---- Go ----------------------------------------------------------------------------- */
+
+const bool pmp_arch_has_go_rules = true;
+
+/* Whatever has a frame has saved the frame pointer below the return address. */
+void pmp_arch_go_frame(uint32_t size, struct pmp_rule *rule)
+{
+	*rule = (struct pmp_rule){
+		.cfa_offset = (int32_t)size + 8,
+		.ra = PMP_WHERE_SAVED,
+		.ra_offset = -8,
+		.fp = size ? PMP_WHERE_SAVED : PMP_WHERE_SAME,
+		.fp_offset = -16,
+	};
 }
 
 #endif

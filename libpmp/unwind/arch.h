@@ -97,6 +97,13 @@ extern const uint64_t pmp_arch_preserved;
 /* An address of code as a register or a stack has it, without signature bits. */
 uint64_t pmp_arch_code(uint64_t value);
 
+struct pmp_rule;
+
+/* Are there rules for code of Go? Then this one, where it has so many bytes of stack in use
+ * without the return address. */
+extern const bool pmp_arch_has_go_rules;
+void pmp_arch_go_frame(uint32_t size, struct pmp_rule *rule);
+
 /* The machine of an ELF file (EM_X86_64) that this build unwinds. */
 extern const int pmp_arch_elf_machine;
 

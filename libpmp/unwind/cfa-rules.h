@@ -22,6 +22,7 @@ enum pmp_rule_kind {
 	PMP_RULE_FRAME,	    /* as the fields below say */
 	PMP_RULE_ROOT,	    /* no return address: a thread's first function */
 	PMP_RULE_SIGNAL,    /* a signal frame in the kernel's layout */
+	PMP_RULE_SWITCH,    /* goes on for its caller on another stack: Go */
 	PMP_RULE_LIBUNWIND, /* what only libunwind can do */
 };
 
@@ -36,6 +37,7 @@ struct pmp_rule {
 	uint64_t function_start, function_end; /* of the FDE; 0: PMP_RULE_NONE */
 	uint8_t kind;			       /* enum pmp_rule_kind */
 	bool cfa_fp;	/* CFA = frame pointer + cfa_offset, else sp + it */
+	bool go;	/* of go-rules.h: libunwind knows nothing of it */
 	bool signal;	/* describes a signal frame */
 	uint8_t fp, ra; /* enum pmp_rule_where; ra SAME: in pmp_reg_return */
 	int32_t cfa_offset;

@@ -551,6 +551,15 @@ static bool find_by_table(struct pmp_fde_finder *finder, const struct pmp_reader
 	return true;
 }
 
+bool pmp_fde_bias(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
+		  uint64_t *bias)
+{
+	if (!finder->prepared)
+		prepare(finder, memory);
+	*bias = finder->bias;
+	return finder->has_bias;
+}
+
 bool pmp_fde_find(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
 		  uint64_t pc, struct pmp_fde *fde)
 {

@@ -32,6 +32,9 @@ struct pmp_fde {
 struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_maps *maps,
 					  const struct pmp_region *region);
 void pmp_fde_finder_free(struct pmp_fde_finder *finder);
+/* How far above its ELF addresses the module is mapped. False: that is not known. */
+bool pmp_fde_bias(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
+		  uint64_t *bias);
 /* Find the FDE that covers pc. memory reads headers and call-frame information
  * of the target. False: none. */
 bool pmp_fde_find(struct pmp_fde_finder *finder, const struct pmp_reader *memory,

@@ -25,6 +25,7 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "unwind/fde.h"
+#include "unwind/go-rules.h"
 #include "unwind/libunwind.h"
 
 #define CACHE_LOG 14 /* pcs remembered */
@@ -48,6 +49,8 @@ struct executable {
 	uint64_t start, end, offset; /* start first, see base/search.h */
 	uint32_t module;
 	struct pmp_fde_finder *finder;
+	struct pmp_go_rules *go; /* NULL: no program of Go */
+	bool go_tried;
 };
 
 struct pmp_unwinder {
@@ -74,6 +77,7 @@ struct walker {
 	const struct pmp_walk *walk;
 	struct pmp_regs regs; /* of the current frame */
 	bool exact;
+	bool switched;	/* to another stack, on purpose */
 	bool signal;	/* it has turned out to be a signal trampoline */
 	uint64_t flags; /* of the frame that the step has found */
 	unsigned jumps;
@@ -93,10 +97,16 @@ static struct executable *executable_find(struct executable *executables, size_t
 	return i && address < executables[i - 1].end ? &executables[i - 1] : NULL;
 }
 
+static void executable_free(struct executable *executable)
+{
+	pmp_fde_finder_free(executable->finder);
+	pmp_go_rules_free(executable->go);
+}
+
 static void executables_free(struct executable *executables, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		pmp_fde_finder_free(executables[i].finder);
+		executable_free(&executables[i]);
 	free(executables);
 }
 
@@ -125,7 +135,10 @@ static int executables_renew(struct pmp_unwinder *unwinder, const struct pmp_map
 		if (old && old->start == region->start && old->offset == region->offset &&
 		    old->module == region->module->id) {
 			executables[count].finder = old->finder;
+			executables[count].go = old->go;
+			executables[count].go_tried = old->go_tried;
 			old->finder = NULL;
+			old->go = NULL;
 		}
 		count++;
 	}
@@ -140,27 +153,34 @@ static bool is_spent(const struct pmp_unwinder *unwinder)
 	return unwinder->work > PMP_WALK_WORK_MAX;
 }
 
+/* That which pc is in, with its finder. */
+static struct executable *executable_at(struct pmp_unwinder *unwinder, uint64_t pc)
+{
+	struct executable *executable =
+		executable_find(unwinder->executables, unwinder->executable_count, pc);
+	const struct pmp_region *region;
+
+	if (!executable || executable->finder)
+		return executable;
+	region = pmp_maps_find(unwinder->maps, pc);
+	if (region)
+		executable->finder = pmp_fde_finder_new(unwinder->maps, region);
+	if (executable->finder)
+		return executable;
+	unwinder->no_memory = true;
+	return NULL;
+}
+
 static bool find_fde(void *arg, uint64_t pc, struct pmp_fde *fde)
 {
 	struct pmp_unwinder *unwinder = arg;
-	struct executable *executable =
-		executable_find(unwinder->executables, unwinder->executable_count, pc);
+	struct executable *executable = executable_at(unwinder, pc);
 	bool found;
 
 	if (!executable)
 		return false;
 	if (unwinder->beat)
 		unwinder->beat(unwinder->beat_arg);
-	if (!executable->finder) {
-		const struct pmp_region *region = pmp_maps_find(unwinder->maps, pc);
-
-		if (region)
-			executable->finder = pmp_fde_finder_new(unwinder->maps, region);
-		if (!executable->finder) {
-			unwinder->no_memory = true;
-			return false;
-		}
-	}
 	found = pmp_fde_find(executable->finder, &unwinder->memory, pc, fde);
 	unwinder->work += fde->work;
 	return found;
@@ -251,13 +271,46 @@ void pmp_unwinder_forget(struct pmp_unwinder *unwinder)
 
 /* ---- what is at a pc -------------------------------------------------------------- */
 
+/* The rules for the code of Go that pc is in, or NULL. */
+static struct pmp_go_rules *find_go(struct pmp_unwinder *unwinder, uint64_t pc)
+{
+	struct executable *executable = executable_at(unwinder, pc);
+	const struct pmp_region *region;
+	uint64_t bias;
+
+	if (!executable || executable->go_tried)
+		return executable ? executable->go : NULL;
+	executable->go_tried = true;
+	region = pmp_maps_find(unwinder->maps, pc);
+	if (region && region->module->kind == PMP_MODULE_FILE &&
+	    pmp_fde_bias(executable->finder, &unwinder->memory, &bias))
+		executable->go =
+			pmp_go_rules_new(region->module->fd, bias, &unwinder->memory);
+	return executable->go;
+}
+
+/* Before call-frame information: that of Go does not know when a stack is switched. */
+static bool fill_go_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
+{
+	struct pmp_go_rules *go = find_go(unwinder, cached->pc - !cached->exact);
+
+	if (!go || pmp_arch_is_sigreturn(&unwinder->memory, cached->pc))
+		return false;
+	cached->before = !cached->exact;
+	return pmp_go_rule(go, &unwinder->memory, cached->pc, cached->exact,
+			   &cached->rule, &unwinder->work);
+}
+
 static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 {
 	struct pmp_fde fde, next;
 	uint64_t pc = cached->pc;
-	bool found = find_fde(unwinder, cached->exact ? pc : pc - 1, &fde);
+	bool found;
 
 	unwinder->cached = true;
+	if (fill_go_rule(unwinder, cached))
+		return;
+	found = find_fde(unwinder, cached->exact ? pc : pc - 1, &fde);
 	cached->before = !cached->exact;
 	/*
 	 * A return address on a function's first byte, after no call, was put there
@@ -505,6 +558,22 @@ static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
 	return pmp_rule_apply(rule, w->stack, &w->regs) ? GO_ON : PMP_END_UNREADABLE;
 }
 
+/* To the goroutine for which a function goes on on the thread's own stack. */
+static enum pmp_end goroutine_step(struct walker *w, const struct cached_rule *cached)
+{
+	struct pmp_unwinder *unwinder = w->unwinder;
+	struct pmp_go_rules *go = find_go(unwinder, cached->pc - cached->before);
+
+	if (!go || cached->exact ||
+	    !pmp_go_join(go, &unwinder->memory, w->stack, cached->rule.function_start,
+			 &w->regs))
+		return PMP_END_GOROUTINE;
+	w->flags = 0;
+	w->dropped = true;
+	w->switched = true;
+	return GO_ON;
+}
+
 static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached)
 {
 	bool by_hand = !cached->exact && !cached->before;
@@ -514,7 +583,10 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 
 	if (has_link && cached->rule.kind == PMP_RULE_SIGNAL)
 		end = signal_step(w);
-	else if (!w->by_rules || cached->rule.kind == PMP_RULE_LIBUNWIND)
+	else if (cached->rule.kind == PMP_RULE_SWITCH)
+		end = goroutine_step(w, cached);
+	else if ((!w->by_rules && !cached->rule.go) ||
+		 cached->rule.kind == PMP_RULE_LIBUNWIND)
 		end = libunwind_step(w, cached);
 	else if (cached->rule.kind == PMP_RULE_FRAME)
 		end = frame_step(w, &cached->rule);
@@ -542,6 +614,7 @@ static enum pmp_end step(struct walker *w)
 	enum pmp_end end;
 
 	w->signal = false;
+	w->switched = false;
 	w->needs_fp = false;
 	if (w->unwinder->mode == PMP_UNWIND_FP)
 		return no_info_step(w);
@@ -570,7 +643,8 @@ static bool is_progress(struct walker *w, uint64_t old_pc, uint64_t old_sp)
 	/* aarch64: a leaf has nothing on the stack */
 	if (sp == old_sp && w->exact && pmp_regs_get(&w->regs, pmp_reg_pc) != old_pc)
 		return true;
-	if (!w->signal && pmp_maps_find(maps, sp) == pmp_maps_find(maps, old_sp))
+	if (!w->signal && !w->switched &&
+	    pmp_maps_find(maps, sp) == pmp_maps_find(maps, old_sp))
 		return false;
 	return ++w->jumps <= JUMPS_MAX;
 }

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table is read in the target's memory, where its addresses have been relocated; the
+ * file says only where it is.
+ *
+ * Functions that write the stack pointer itself are marked in the table. All but one go on
+ * for a goroutine on the thread's own stack: systemstack() for the runtime, asmcgocall() for
+ * C, morestack() for a larger stack. They leave the frame pointer as it is, so that the
+ * function they call has saved it. mcall() leaves the goroutine for another one.
+ */
+#include "unwind/go-rules.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/gopclntab.h"
+
+#define SEGMENTS_MAX 64
+#define SECTIONS_MAX 4096
+#define NAMES_MAX (64u << 10)	      /* bytes of the names of sections */
+#define SCAN_MAX ((uint64_t)64 << 20) /* bytes of a segment that are searched */
+#define JOIN_MAX 1024		      /* bytes of the frame of whoever switches stacks */
+
+struct pmp_go_rules {
+	struct pmp_gopclntab table;
+	struct pmp_buf name;
+};
+
+/* ---- finding the table ------------------------------------------------------------- */
+
+struct place {
+	uint64_t start, end;
+};
+
+static bool read_at(int fd, uint64_t offset, void *data, size_t size)
+{
+	return offset < INT64_MAX &&
+	       pmp_file_pread(fd, data, size, offset) == (ssize_t)size;
+}
+
+static char *read_names(int fd, const Elf64_Ehdr *header, size_t *size)
+{
+	Elf64_Shdr section;
+	char *names;
+
+	if (!read_at(fd, header->e_shoff + header->e_shstrndx * sizeof(section), &section,
+		     sizeof(section)) ||
+	    !section.sh_size || section.sh_size > NAMES_MAX)
+		return NULL;
+	*size = section.sh_size;
+	names = malloc(*size);
+	if (names && read_at(fd, section.sh_offset, names, *size) &&
+	    names[*size - 1] == '\0')
+		return names;
+	free(names);
+	return NULL;
+}
+
+static bool is_named(const char *name, const char *wanted)
+{
+	const char *relocated = ".data.rel.ro";
+
+	if (strncmp(name, relocated, strlen(relocated)) == 0)
+		name += strlen(relocated);
+	return strcmp(name, wanted) == 0;
+}
+
+/* A section that is loaded, at ELF addresses. */
+static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
+			 struct place *found)
+{
+	Elf64_Shdr sections[32];
+	size_t names_size, n, count = header->e_shnum;
+	char *names = read_names(fd, header, &names_size);
+	bool is_found = false;
+
+	for (size_t first = 0; names && first < count && !is_found; first += n) {
+		n = sizeof(sections) / sizeof(*sections);
+		if (n > count - first)
+			n = count - first;
+		if (!read_at(fd, header->e_shoff + first * sizeof(*sections), sections,
+			     n * sizeof(*sections)))
+			break;
+		for (size_t i = 0; i < n && !is_found; i++) {
+			const Elf64_Shdr *section = &sections[i];
+
+			is_found = section->sh_name < names_size &&
+				   section->sh_type == SHT_PROGBITS &&
+				   section->sh_size < UINT64_MAX - section->sh_addr &&
+				   is_named(names + section->sh_name, name);
+			*found = (struct place){ section->sh_addr,
+						 section->sh_addr + section->sh_size };
+		}
+	}
+	free(names);
+	return is_found;
+}
+
+/* What is loaded of the file and may be written to, or may not be. */
+static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
+			    struct place *found)
+{
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	size_t n = header->e_phnum, count = 0;
+
+	if (n > SEGMENTS_MAX)
+		n = SEGMENTS_MAX;
+	if (!read_at(fd, header->e_phoff, segments, n * sizeof(*segments)))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Phdr *segment = &segments[i];
+
+		if (segment->p_type != PT_LOAD || segment->p_flags & PF_X ||
+		    !(segment->p_flags & PF_W) == writable)
+			continue;
+		found[count++] = (struct place){
+			segment->p_vaddr,
+			segment->p_vaddr + (segment->p_filesz < SCAN_MAX
+						    ? segment->p_filesz
+						    : SCAN_MAX),
+		};
+	}
+	return count;
+}
+
+static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *header,
+		       uint64_t bias, const struct pmp_reader *memory)
+{
+	struct place found[SEGMENTS_MAX];
+	size_t count;
+
+	if (header->e_shnum)
+		return find_section(fd, header, ".gopclntab", found) &&
+		       pmp_gopclntab_open(&rules->table, memory, found->start + bias,
+					  found->end + bias);
+	/* In a program that may be loaded anywhere it is among what has been relocated. */
+	for (int writable = 0; writable < 2; writable++) {
+		count = find_segments(fd, header, writable, found);
+		for (size_t i = 0; i < count; i++)
+			if (pmp_gopclntab_scan(&rules->table, memory,
+					       found[i].start + bias,
+					       found[i].end + bias))
+				return true;
+	}
+	return false;
+}
+
+/* Where the code begins: since Go 1.26 the table does not say it. */
+static bool find_text(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *header,
+		      uint64_t bias)
+{
+	struct place found[SEGMENTS_MAX];
+	size_t count = 1;
+
+	if (rules->table.has_text)
+		return true;
+	if (!header->e_shnum || !find_section(fd, header, ".go.module", found))
+		count = find_segments(fd, header, true, found);
+	for (size_t i = 0; i < count; i++)
+		if (pmp_gopclntab_find_module(&rules->table, found[i].start + bias,
+					      found[i].end + bias))
+			return true;
+	return false;
+}
+
+struct pmp_go_rules *pmp_go_rules_new(int fd, uint64_t bias,
+				      const struct pmp_reader *memory)
+{
+	struct pmp_go_rules *rules;
+	Elf64_Ehdr header;
+
+	if (!pmp_arch_has_go_rules || fd < 0 ||
+	    !read_at(fd, 0, &header, sizeof(header)) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_machine != pmp_arch_elf_machine ||
+	    header.e_phentsize != sizeof(Elf64_Phdr) || header.e_shnum > SECTIONS_MAX ||
+	    (header.e_shnum && header.e_shentsize != sizeof(Elf64_Shdr)))
+		return NULL;
+	rules = calloc(1, sizeof(*rules));
+	if (rules && open_table(rules, fd, &header, bias, memory) &&
+	    find_text(rules, fd, &header, bias))
+		return rules;
+	pmp_go_rules_free(rules);
+	return NULL;
+}
+
+void pmp_go_rules_free(struct pmp_go_rules *rules)
+{
+	if (!rules)
+		return;
+	pmp_buf_free(&rules->name);
+	free(rules);
+}
+
+/* ---- rules ------------------------------------------------------------------------- */
+
+static bool is_one_of(struct pmp_go_rules *rules, const struct pmp_go_function *function,
+		      const char *const *wanted)
+{
+	pmp_buf_free(&rules->name);
+	if (!pmp_gopclntab_name(&rules->table, function, &rules->name) ||
+	    !rules->name.data)
+		return false;
+	while (*wanted && strcmp(*wanted, rules->name.data) != 0)
+		wanted++;
+	return *wanted;
+}
+
+/* The kind of rule for a function that has not only been called and will return. */
+static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
+				  const struct pmp_go_function *function, bool exact)
+{
+	/* The kernel has called these, on a signal. */
+	static const char *const handlers[] = { "runtime.sigtramp", "runtime.cgoSigtramp",
+						NULL };
+	static const char *const leaves[] = { "runtime.mcall", NULL };
+	/* Before Go 1.18 the table does not say so. */
+	static const char *const tops[] = { "runtime.goexit", "runtime.mstart",
+					    "runtime.rt0_go", NULL };
+	static const char *const switches[] = {
+		"runtime.systemstack", "runtime.morestack", "runtime.asmcgocall",
+		"runtime.cgocallback", "runtime.gogo",	    NULL
+	};
+	const bool is_old = rules->table.layout < PMP_GO_1_18;
+
+	if (!is_old && !function->is_top && !function->switches_stacks)
+		return PMP_RULE_FRAME;
+	if (function->is_top || (is_old && is_one_of(rules, function, tops)))
+		return is_one_of(rules, function, handlers) ? PMP_RULE_FRAME
+							    : PMP_RULE_ROOT;
+	/* Only where others have been called is it sure that it has switched. */
+	if (is_one_of(rules, function, leaves))
+		return exact ? PMP_RULE_SWITCH : PMP_RULE_ROOT;
+	if (function->switches_stacks || (is_old && is_one_of(rules, function, switches)))
+		return PMP_RULE_SWITCH;
+	return PMP_RULE_FRAME;
+}
+
+bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, uint64_t pc,
+		 bool exact, struct pmp_rule *rule, size_t *work)
+{
+	const uint64_t lookup = pc - !exact;
+	struct pmp_gopclntab *table = &rules->table;
+	struct pmp_go_function function;
+	bool found, at_start;
+	uint32_t size = 0;
+
+	table->memory = *memory;
+	table->work = 0;
+	found = pmp_gopclntab_find(table, lookup, &function) &&
+		pmp_gopclntab_frame(table, &function, lookup, &size) &&
+		size <= INT32_MAX / 2;
+	if (found) {
+		at_start = exact && lookup == function.start;
+		pmp_arch_go_frame(size, rule);
+		/* What was written by hand saves the frame pointer elsewhere, or not. */
+		if (size && (table->layout < PMP_GO_1_18 || function.is_assembly))
+			rule->fp = PMP_WHERE_LOST;
+		rule->kind = (uint8_t)(at_start ? PMP_RULE_FRAME
+						: kind_of(rules, &function, exact));
+		rule->function_start = function.start;
+		rule->function_end = function.end;
+		rule->go = true;
+	}
+	*work += table->work;
+	return found;
+}
+
+/* ---- the goroutine's own stack -------------------------------------------------------- */
+
+/* Is this what a call of the function at start has left, in a frame of size bytes? */
+static bool is_call_of(struct pmp_go_rules *rules, const struct pmp_reader *memory,
+		       uint64_t pc, uint64_t start, uint64_t size)
+{
+	struct pmp_go_function function;
+	uint64_t called;
+	uint32_t frame;
+
+	return pmp_arch_follows_call(memory, pc, &called) && called == start &&
+	       pmp_gopclntab_find(&rules->table, pc - 1, &function) &&
+	       pmp_gopclntab_frame(&rules->table, &function, pc - 1, &frame) &&
+	       frame == size;
+}
+
+bool pmp_go_join(struct pmp_go_rules *rules, const struct pmp_reader *memory,
+		 const struct pmp_reader *stack, uint64_t start, struct pmp_regs *regs)
+{
+	uint64_t words[JOIN_MAX / 8], fp = pmp_regs_get(regs, pmp_reg_fp), at = 0;
+	struct pmp_go_function function;
+	size_t found = 0;
+
+	if (!pmp_regs_has(regs, pmp_reg_fp) || fp % 8 || fp < JOIN_MAX ||
+	    !pmp_read(stack, fp - JOIN_MAX, words, sizeof(words)))
+		return false;
+	rules->table.memory = *memory;
+	for (size_t i = 0; i < JOIN_MAX / 8; i++) {
+		if (!pmp_gopclntab_find(&rules->table, words[i], &function) ||
+		    !is_call_of(rules, memory, words[i], start, JOIN_MAX - 8 * i))
+			continue;
+		at = i;
+		found++;
+	}
+	if (found != 1)
+		return false;
+	regs->valid = 0;
+	pmp_regs_set(regs, pmp_reg_pc, words[at]);
+	pmp_regs_set(regs, pmp_reg_sp, fp - JOIN_MAX + 8 * at + 8);
+	pmp_regs_set(regs, pmp_reg_fp, fp);
+	return true;
+}
