@@ -21,7 +21,7 @@
 #define RELOCATIONS_MAX ((uint64_t)16 << 20) /* that are looked at */
 #define RELOCATIONS 512			     /* at a time */
 
-struct segment {
+struct go_segment {
 	uint64_t address, size; /* of what is in the file */
 	uint64_t offset;
 	bool writable, executable;
@@ -30,7 +30,7 @@ struct segment {
 struct pmp_go_names {
 	struct pmp_elf file; /* of it only what tells that it was written to */
 	int fd;
-	struct segment segments[SEGMENTS_MAX];
+	struct go_segment segments[SEGMENTS_MAX];
 	size_t segment_count;
 	struct pmp_gopclntab table;
 	struct pmp_buf text;
@@ -43,7 +43,7 @@ static bool read_file(void *arg, uint64_t address, void *data, size_t length)
 	const struct pmp_go_names *names = arg;
 
 	for (size_t i = 0; i < names->segment_count; i++) {
-		const struct segment *segment = &names->segments[i];
+		const struct go_segment *segment = &names->segments[i];
 		uint64_t at = address - segment->address;
 
 		if (address >= segment->address && at <= segment->size &&
@@ -67,7 +67,7 @@ static void read_segments(struct pmp_go_names *names, const struct pmp_elf *elf)
 		    header.p_offset > elf->size - header.p_filesz ||
 		    header.p_filesz > UINT64_MAX - header.p_vaddr)
 			continue;
-		names->segments[names->segment_count++] = (struct segment){
+		names->segments[names->segment_count++] = (struct go_segment){
 			.address = header.p_vaddr,
 			.size = header.p_filesz,
 			.offset = header.p_offset,
@@ -90,7 +90,7 @@ static bool open_section(struct pmp_go_names *names, const struct pmp_elf *elf,
 				  header.sh_addr + header.sh_size);
 }
 
-static uint64_t end_of(const struct segment *segment)
+static uint64_t end_of(const struct go_segment *segment)
 {
 	return segment->address + (segment->size < SCAN_MAX ? segment->size : SCAN_MAX);
 }
@@ -104,7 +104,7 @@ static bool open_table(struct pmp_go_names *names, const struct pmp_elf *elf)
 		return open_section(names, elf, ".gopclntab") ||
 		       open_section(names, elf, ".data.rel.ro.gopclntab");
 	for (size_t i = 0; i < names->segment_count; i++) {
-		const struct segment *segment = &names->segments[i];
+		const struct go_segment *segment = &names->segments[i];
 
 		if (!segment->executable &&
 		    pmp_gopclntab_scan(&names->table, &memory, segment->address,
@@ -192,7 +192,7 @@ static void find_module(struct pmp_go_names *names, const struct pmp_elf *elf)
 				      header.sh_addr + header.sh_size))
 		return;
 	for (size_t i = 0; i < names->segment_count; i++) {
-		const struct segment *segment = &names->segments[i];
+		const struct go_segment *segment = &names->segments[i];
 
 		if (segment->writable &&
 		    pmp_gopclntab_find_module(&names->table, segment->address,

@@ -30,7 +30,7 @@ struct pmp_go_rules {
 
 /* ---- finding the table ------------------------------------------------------------- */
 
-struct place {
+struct go_range {
 	uint64_t start, end;
 };
 
@@ -69,7 +69,7 @@ static bool is_named(const char *name, const char *wanted)
 
 /* A section that is loaded, at ELF addresses. */
 static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
-			 struct place *found)
+			 struct go_range *found)
 {
 	Elf64_Shdr sections[32];
 	size_t names_size, n, count = header->e_shnum;
@@ -90,8 +90,8 @@ static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 				   section->sh_type == SHT_PROGBITS &&
 				   section->sh_size < UINT64_MAX - section->sh_addr &&
 				   is_named(names + section->sh_name, name);
-			*found = (struct place){ section->sh_addr,
-						 section->sh_addr + section->sh_size };
+			*found = (struct go_range){ section->sh_addr,
+						    section->sh_addr + section->sh_size };
 		}
 	}
 	free(names);
@@ -100,7 +100,7 @@ static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 
 /* What is loaded of the file and may be written to, or may not be. */
 static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
-			    struct place *found)
+			    struct go_range *found)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	size_t n = header->e_phnum, count = 0;
@@ -115,7 +115,7 @@ static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 		if (segment->p_type != PT_LOAD || segment->p_flags & PF_X ||
 		    !(segment->p_flags & PF_W) == writable)
 			continue;
-		found[count++] = (struct place){
+		found[count++] = (struct go_range){
 			segment->p_vaddr,
 			segment->p_vaddr + (segment->p_filesz < SCAN_MAX
 						    ? segment->p_filesz
@@ -128,7 +128,7 @@ static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *header,
 		       uint64_t bias, const struct pmp_reader *memory)
 {
-	struct place found[SEGMENTS_MAX];
+	struct go_range found[SEGMENTS_MAX];
 	size_t count;
 
 	if (header->e_shnum)
@@ -151,7 +151,7 @@ static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *hea
 static bool find_text(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *header,
 		      uint64_t bias)
 {
-	struct place found[SEGMENTS_MAX];
+	struct go_range found[SEGMENTS_MAX];
 	size_t count = 1;
 
 	if (rules->table.has_text)
@@ -212,13 +212,12 @@ static bool is_one_of(struct pmp_go_rules *rules, const struct pmp_go_function *
 static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 				  const struct pmp_go_function *function, bool exact)
 {
-	/* The kernel has called these, on a signal. */
-	static const char *const handlers[] = { "runtime.sigtramp", "runtime.cgoSigtramp",
-						NULL };
+	/* Nothing of Go has called these: the kernel, on a signal, or clone(). */
+	static const char *const called[] = { "runtime.sigtramp", "runtime.cgoSigtramp",
+					      "runtime.mstart", NULL };
 	static const char *const leaves[] = { "runtime.mcall", NULL };
 	/* Before Go 1.18 the table does not say so. */
-	static const char *const tops[] = { "runtime.goexit", "runtime.mstart",
-					    "runtime.rt0_go", NULL };
+	static const char *const tops[] = { "runtime.goexit", "runtime.rt0_go", NULL };
 	static const char *const switches[] = {
 		"runtime.systemstack", "runtime.morestack", "runtime.asmcgocall",
 		"runtime.cgocallback", "runtime.gogo",	    NULL
@@ -228,8 +227,8 @@ static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 	if (!is_old && !function->is_top && !function->switches_stacks)
 		return PMP_RULE_FRAME;
 	if (function->is_top || (is_old && is_one_of(rules, function, tops)))
-		return is_one_of(rules, function, handlers) ? PMP_RULE_FRAME
-							    : PMP_RULE_ROOT;
+		return is_one_of(rules, function, called) ? PMP_RULE_FRAME
+							  : PMP_RULE_ROOT;
 	/* Only where others have been called is it sure that it has switched. */
 	if (is_one_of(rules, function, leaves))
 		return exact ? PMP_RULE_SWITCH : PMP_RULE_ROOT;
