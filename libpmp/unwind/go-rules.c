@@ -3,10 +3,11 @@
  * The table is read in the target's memory, where its addresses have been relocated; the
  * file says only where it is.
  *
- * Functions that write the stack pointer itself are marked in the table. All but one go on
+ * Functions that write the stack pointer itself are marked in the table. Most of them go on
  * for a goroutine on the thread's own stack: systemstack() for the runtime, asmcgocall() for
  * C, morestack() for a larger stack. They leave the frame pointer as it is, so that the
- * function they call has saved it. mcall() leaves the goroutine for another one.
+ * function they call has saved it. mcall() leaves the
+ * goroutine for another one, and clone() has made the stack.
  */
 #include "unwind/go-rules.h"
 
@@ -215,7 +216,7 @@ static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 	/* Nothing of Go has called these: the kernel, on a signal, or clone(). */
 	static const char *const called[] = { "runtime.sigtramp", "runtime.cgoSigtramp",
 					      "runtime.mstart", NULL };
-	static const char *const leaves[] = { "runtime.mcall", NULL };
+	static const char *const leaves[] = { "runtime.mcall", "runtime.clone", NULL };
 	/* Before Go 1.18 the table does not say so. */
 	static const char *const tops[] = { "runtime.goexit", "runtime.rt0_go", NULL };
 	static const char *const switches[] = {
