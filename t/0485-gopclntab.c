@@ -93,7 +93,7 @@ static bool is_wide(enum pmp_go_layout layout)
  */
 struct made {
 	size_t names, units, files, values, functions, calls;
-	size_t name[4], file[2], frame, file_of, line, inlined, at[2];
+	size_t name[4], file[2], frame, file_of, line, inlined, at[2], pointer;
 };
 
 static void make_strings(struct made *made, enum pmp_go_layout layout)
@@ -185,7 +185,10 @@ static void make_function(struct made *made, enum pmp_go_layout layout, size_t i
 		used = (used + 7) & ~(size_t)7;
 		for (int n = 0; n < 3; n++)
 			append(0, 8);
-		append(i ? 0 : BASE + made->calls, 8);
+		if (i)
+			append(0, 8);
+		else
+			made->pointer = append(0, 8);
 		return;
 	}
 	append(UINT32_MAX, 4);
@@ -238,10 +241,6 @@ static struct made make(enum pmp_go_layout layout, uint64_t text)
 	used = 128;
 	make_strings(&made, layout);
 	make_values(&made, layout);
-	made.calls = used;
-	append_call(layout, made.name[2], 0x10);
-	append_call(layout, made.name[3], 0x24);
-	used = (used + 7) & ~(size_t)7;
 	made.functions = layout == PMP_GO_1_2 ? 0 : used;
 	if (layout != PMP_GO_1_2) {
 		rows = used;
@@ -249,6 +248,12 @@ static struct made make(enum pmp_go_layout layout, uint64_t text)
 	}
 	make_function(&made, layout, 0);
 	make_function(&made, layout, 1);
+	used += 8;
+	made.calls = used;
+	append_call(layout, made.name[2], 0x10);
+	append_call(layout, made.name[3], 0x24);
+	if (layout == PMP_GO_1_16)
+		put(made.pointer, BASE + made.calls, 8);
 	fill_rows(&made, layout, rows);
 	fill_header(&made, layout, text);
 	return made;

@@ -212,10 +212,13 @@ bool pmp_gopclntab_take_module(struct pmp_gopclntab *table,
 
 	if (table->layout < PMP_GO_1_18 || !is_module(table, words))
 		return false;
-	/* The end of the table, which follows, is there since Go 1.26. */
-	for (size_t i = data; i + 1 < PMP_GO_MODULE_WORDS && !table->has_text; i++) {
-		if (words[i + 1] > table->functions && words[i + 1] <= table->end)
+	/* Since Go 1.26 it is in the table, the end of which follows. */
+	for (size_t i = data; i + 1 < PMP_GO_MODULE_WORDS; i++) {
+		if (words[i] > table->functions && words[i + 1] > words[i] &&
+		    words[i + 1] <= table->end) {
 			data = i;
+			break;
+		}
 	}
 	table->func_data = words[data];
 	table->text = words[MODULE_TEXT];

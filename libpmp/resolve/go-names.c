@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table is a section, .gopclntab, or in a program that may be loaded anywhere
- * .data.rel.ro.gopclntab. Where there are no sections it is looked for. What is read goes
- * through pread(), as with all files: it may be cut short meanwhile.
+ * .data.rel.ro.gopclntab. It is looked for where there are no sections, and in what another
+ * linker has made of a program in Go: it is in .data.rel.ro then. What is read goes through pread(), as with all files: it may be cut short meanwhile.
  *
  * What another linker than Go's has written into such a program has zeros where addresses
  * are: they are in the relocations.
@@ -19,7 +19,8 @@
 #define SEGMENTS_MAX 64 /* that are loaded; Go's linker makes 4, others 6 */
 #define SCAN_MAX ((uint64_t)256 << 20)	     /* bytes of a segment that are searched */
 #define RELOCATIONS_MAX ((uint64_t)16 << 20) /* that are looked at */
-#define RELOCATIONS 512			     /* at a time */
+#define PLACES_MAX 8	/* that may be the description of the module */
+#define RELOCATIONS 512 /* at a time */
 
 struct go_segment {
 	uint64_t address, size; /* of what is in the file */
@@ -98,11 +99,15 @@ static uint64_t end_of(const struct go_segment *segment)
 static bool open_table(struct pmp_go_names *names, const struct pmp_elf *elf)
 {
 	const struct pmp_reader memory = { read_file, names };
+	GElf_Shdr header;
 	size_t sections;
 
-	if (elf_getshdrnum(elf->elf, &sections) == 0 && sections > 0)
-		return open_section(names, elf, ".gopclntab") ||
-		       open_section(names, elf, ".data.rel.ro.gopclntab");
+	if (open_section(names, elf, ".gopclntab") ||
+	    open_section(names, elf, ".data.rel.ro.gopclntab"))
+		return true;
+	if (elf_getshdrnum(elf->elf, &sections) == 0 && sections > 0 &&
+	    !pmp_elf_section(elf, ".go.buildinfo", &header))
+		return false;
 	for (size_t i = 0; i < names->segment_count; i++) {
 		const struct go_segment *segment = &names->segments[i];
 
@@ -116,10 +121,11 @@ static bool open_table(struct pmp_go_names *names, const struct pmp_elf *elf)
 
 /* ---- relocations ----------------------------------------------------------------- */
 
-/* What the relocations say of the words in [start, start + size), or of where a word with
- * such a value is. */
+/* What the relocations say of count words from start on, and of where words with such a
+ * value are. */
 struct relocated {
-	uint64_t value, place; /* in; out: 0, none */
+	uint64_t value, places[PLACES_MAX];
+	size_t place_count;
 	uint64_t start;
 	uint64_t *words;
 	size_t count;
@@ -139,8 +145,9 @@ static void look_at(const Elf64_Rela *relocation, struct relocated *found)
 {
 	const uint64_t at = relocation->r_offset - found->start;
 
-	if ((uint64_t)relocation->r_addend == found->value && !found->place)
-		found->place = relocation->r_offset;
+	if ((uint64_t)relocation->r_addend == found->value &&
+	    found->place_count < PLACES_MAX)
+		found->places[found->place_count++] = relocation->r_offset;
 	if (at % 8 == 0 && at / 8 < found->count)
 		found->words[at / 8] = (uint64_t)relocation->r_addend;
 }
@@ -166,19 +173,32 @@ static void read_relocations(const struct pmp_elf *elf, struct relocated *found)
 	}
 }
 
-static void relocate_module(struct pmp_go_names *names, const struct pmp_elf *elf)
+/* Is the module described there? */
+static bool relocate_module(struct pmp_go_names *names, const struct pmp_elf *elf,
+			    uint64_t place)
 {
 	uint64_t words[PMP_GO_MODULE_WORDS];
+	struct relocated found = {
+		.place_count = PLACES_MAX,
+		.start = place,
+		.words = words,
+		.count = PMP_GO_MODULE_WORDS,
+	};
+
+	if (!read_file(names, place, words, sizeof(words)))
+		return false;
+	read_relocations(elf, &found);
+	return pmp_gopclntab_take_module(&names->table, words);
+}
+
+static void find_relocated_module(struct pmp_go_names *names, const struct pmp_elf *elf)
+{
 	struct relocated found = { .value = names->table.start };
 
 	read_relocations(elf, &found);
-	if (!found.place || !read_file(names, found.place, words, sizeof(words)))
-		return;
-	found.start = found.place;
-	found.words = words;
-	found.count = PMP_GO_MODULE_WORDS;
-	read_relocations(elf, &found);
-	pmp_gopclntab_take_module(&names->table, words);
+	for (size_t i = 0; i < found.place_count; i++)
+		if (relocate_module(names, elf, found.places[i]))
+			return;
 }
 
 static void find_module(struct pmp_go_names *names, const struct pmp_elf *elf)
@@ -199,7 +219,7 @@ static void find_module(struct pmp_go_names *names, const struct pmp_elf *elf)
 					      end_of(segment)))
 			return;
 	}
-	relocate_module(names, elf);
+	find_relocated_module(names, elf);
 }
 
 /* ---- names ----------------------------------------------------------------------- */

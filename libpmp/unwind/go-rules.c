@@ -132,11 +132,12 @@ static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *hea
 	struct go_range found[SEGMENTS_MAX];
 	size_t count;
 
-	if (header->e_shnum)
-		return find_section(fd, header, ".gopclntab", found) &&
-		       pmp_gopclntab_open(&rules->table, memory, found->start + bias,
+	if (header->e_shnum && find_section(fd, header, ".gopclntab", found))
+		return pmp_gopclntab_open(&rules->table, memory, found->start + bias,
 					  found->end + bias);
-	/* In a program that may be loaded anywhere it is among what has been relocated. */
+	if (header->e_shnum && !find_section(fd, header, ".go.buildinfo", found))
+		return false;
+	/* Other linkers put it among what is relocated. */
 	for (int writable = 0; writable < 2; writable++) {
 		count = find_segments(fd, header, writable, found);
 		for (size_t i = 0; i < count; i++)

@@ -564,6 +564,9 @@ static enum pmp_end goroutine_step(struct walker *w, const struct cached_rule *c
 	struct pmp_unwinder *unwinder = w->unwinder;
 	struct pmp_go_rules *go = find_go(unwinder, cached->pc - cached->before);
 
+	/* A peek does not know the frame pointer. */
+	if (!cached->exact && !want_fp(w))
+		return PMP_END_NO_INFO;
 	if (!go || cached->exact ||
 	    !pmp_go_join(go, &unwinder->memory, w->stack, cached->rule.function_start,
 			 &w->regs))
