@@ -204,7 +204,7 @@ class Cut:
             count = highest(table.values(function["fields"][4])) + 1
             first = function["fields"][7] if not old else 0
             found = []
-            for i in range(min(count, 64)):
+            for i in range(min(count, 300)):
                 if old:
                     offset = table.program.unpack("I", table.parts["files"] + 4 * i)[0]
                     text = table.text_at(table.parts["names"] + offset) if i else ""
