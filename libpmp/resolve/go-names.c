@@ -2,10 +2,9 @@
 /*
  * The table is a section, .gopclntab, or in a program that may be loaded anywhere
  * .data.rel.ro.gopclntab. It is looked for where there are no sections, and in what another
- * linker has made of a program in Go: it is in .data.rel.ro then. What is read goes through pread(), as with all files: it may be cut short meanwhile.
- *
- * What another linker than Go's has written into such a program has zeros where addresses
- * are: they are in the relocations.
+ * linker has made of a program in Go: there it is in .data.rel.ro, with zeros where addresses
+ * will be, which are in the relocations. What is read goes through pread(), as with all
+ * files: they may be cut short meanwhile.
  */
 #include "resolve/go-names.h"
 
