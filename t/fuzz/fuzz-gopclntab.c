@@ -48,10 +48,11 @@ static void check_places(const struct pmp_buf *text, const struct pmp_go_place *
 
 static void look_up(struct pmp_gopclntab *table, uint64_t pc)
 {
-	struct pmp_go_place places[LIMIT];
+	struct pmp_go_place places[LIMIT] = { { 0 } };
 	struct pmp_go_function function;
 	struct pmp_buf text = { 0 };
 	uint32_t size;
+	size_t count;
 
 	if (pmp_gopclntab_find(table, pc, &function)) {
 		if (pc < function.start || pc >= function.end)
@@ -60,8 +61,8 @@ static void look_up(struct pmp_gopclntab *table, uint64_t pc)
 		pmp_gopclntab_name(table, &function, &text);
 		pmp_buf_clear(&text);
 	}
-	check_places(&text, places,
-		     pmp_gopclntab_places(table, pc, true, &text, places, LIMIT));
+	count = pmp_gopclntab_places(table, pc, true, &text, places, LIMIT);
+	check_places(&text, places, count);
 	pmp_buf_free(&text);
 }
 
