@@ -24,6 +24,7 @@
 #define CHUNK 64		 /* bytes of it that are read at a time */
 #define NAME_MOST 4097		 /* bytes of a name, one more than are kept of it */
 #define TABLE_ALIGNMENT 16
+#define SCAN_MAX ((uint64_t)256 << 20) /* bytes that are searched */
 #define NOT_INLINED (-1)
 
 #define INLINE_VALUES 2	    /* which of the tables by pc has the inlined calls */
@@ -158,11 +159,18 @@ bool pmp_gopclntab_open(struct pmp_gopclntab *table, const struct pmp_reader *me
 	return (2 * table->count + 1) * address_size(table) <= table->end - table->rows;
 }
 
+/* A file may say anything of where its parts end. */
+static uint64_t search_end(uint64_t start, uint64_t end)
+{
+	return end > start && end - start > SCAN_MAX ? start + SCAN_MAX : end;
+}
+
 bool pmp_gopclntab_scan(struct pmp_gopclntab *table, const struct pmp_reader *memory,
 			uint64_t start, uint64_t end)
 {
 	uint8_t chunk[4096];
 
+	end = search_end(start, end);
 	start = (start + TABLE_ALIGNMENT - 1) / TABLE_ALIGNMENT * TABLE_ALIGNMENT;
 	for (uint64_t at = start; at >= start && at < end; at += sizeof(chunk)) {
 		size_t n = end - at < sizeof(chunk) ? end - at : sizeof(chunk);
@@ -243,6 +251,7 @@ bool pmp_gopclntab_find_module(struct pmp_gopclntab *table, uint64_t start, uint
 {
 	uint64_t words[512];
 
+	end = search_end(start, end);
 	start = (start + POINTER - 1) / POINTER * POINTER;
 	for (uint64_t at = start; at >= start && at < end; at += sizeof(words)) {
 		size_t n = end - at < sizeof(words) ? end - at : sizeof(words);

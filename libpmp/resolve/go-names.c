@@ -16,8 +16,8 @@
 #include "base/gopclntab.h"
 
 #define SEGMENTS_MAX 64 /* that are loaded; Go's linker makes 4, others 6 */
-#define SCAN_MAX ((uint64_t)256 << 20)	     /* bytes of a segment that are searched */
-#define RELOCATIONS_MAX ((uint64_t)16 << 20) /* that are looked at */
+#define SCAN_MAX ((uint64_t)256 << 20)	    /* bytes of segments that are searched */
+#define RELOCATIONS_MAX ((uint64_t)4 << 20) /* that are looked at */
 #define PLACES_MAX 8	/* that may be the description of the module */
 #define RELOCATIONS 512 /* at a time */
 
@@ -90,14 +90,19 @@ static bool open_section(struct pmp_go_names *names, const struct pmp_elf *elf,
 				  header.sh_addr + header.sh_size);
 }
 
-static uint64_t end_of(const struct go_segment *segment)
+/* How far it is searched, of left bytes of all of them. */
+static uint64_t search_end(const struct go_segment *segment, uint64_t *left)
 {
-	return segment->address + (segment->size < SCAN_MAX ? segment->size : SCAN_MAX);
+	const uint64_t size = segment->size < *left ? segment->size : *left;
+
+	*left -= size;
+	return segment->address + size;
 }
 
 static bool open_table(struct pmp_go_names *names, const struct pmp_elf *elf)
 {
 	const struct pmp_reader memory = { read_file, names };
+	uint64_t left = SCAN_MAX;
 	GElf_Shdr header;
 	size_t sections;
 
@@ -112,7 +117,7 @@ static bool open_table(struct pmp_go_names *names, const struct pmp_elf *elf)
 
 		if (!segment->executable &&
 		    pmp_gopclntab_scan(&names->table, &memory, segment->address,
-				       end_of(segment)))
+				       search_end(segment, &left)))
 			return true;
 	}
 	return false;
@@ -202,6 +207,7 @@ static void find_relocated_module(struct pmp_go_names *names, const struct pmp_e
 
 static void find_module(struct pmp_go_names *names, const struct pmp_elf *elf)
 {
+	uint64_t left = SCAN_MAX;
 	GElf_Shdr header;
 
 	if (!pmp_gopclntab_needs_module(&names->table))
@@ -215,7 +221,7 @@ static void find_module(struct pmp_go_names *names, const struct pmp_elf *elf)
 
 		if (segment->writable &&
 		    pmp_gopclntab_find_module(&names->table, segment->address,
-					      end_of(segment)))
+					      search_end(segment, &left)))
 			return;
 	}
 	find_relocated_module(names, elf);

@@ -21,7 +21,7 @@
 #define SEGMENTS_MAX 64
 #define SECTIONS_MAX 4096
 #define NAMES_MAX (64u << 10)	      /* bytes of the names of sections */
-#define SCAN_MAX ((uint64_t)64 << 20) /* bytes of a segment that are searched */
+#define SCAN_MAX ((uint64_t)64 << 20) /* bytes of segments that are searched */
 #define JOIN_MAX 1024		      /* bytes of the frame of whoever switches stacks */
 
 struct pmp_go_rules {
@@ -99,12 +99,13 @@ static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 	return is_found;
 }
 
-/* What is loaded of the file and may be written to, or may not be. */
+/* What is loaded of the file and may be written to, or may not be: SCAN_MAX bytes in all. */
 static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 			    struct go_range *found)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	size_t n = header->e_phnum, count = 0;
+	uint64_t left = SCAN_MAX, size;
 
 	if (n > SEGMENTS_MAX)
 		n = SEGMENTS_MAX;
@@ -116,12 +117,10 @@ static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 		if (segment->p_type != PT_LOAD || segment->p_flags & PF_X ||
 		    !(segment->p_flags & PF_W) == writable)
 			continue;
-		found[count++] = (struct go_range){
-			segment->p_vaddr,
-			segment->p_vaddr + (segment->p_filesz < SCAN_MAX
-						    ? segment->p_filesz
-						    : SCAN_MAX),
-		};
+		size = segment->p_filesz < left ? segment->p_filesz : left;
+		left -= size;
+		found[count++] =
+			(struct go_range){ segment->p_vaddr, segment->p_vaddr + size };
 	}
 	return count;
 }
