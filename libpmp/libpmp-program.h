@@ -339,9 +339,10 @@ struct pmp_group_times {
 	const char *process, *group; /* raw bytes */
 	uint64_t run;		     /* CPU time */
 	uint64_t ready;		     /* found running: they waited for a processor */
-	uint64_t lock;		     /* with options.waits */
-	uint64_t disk;		     /* in state D, or in a call such as fsync() */
-	uint64_t sleep;		     /* all else */
+	uint64_t
+		lock; /* with options.waits; what only names of functions tell is sleep */
+	uint64_t disk;	/* in state D, or in a call such as fsync() */
+	uint64_t sleep; /* all else */
 };
 
 /** Returns the number of groups, 0 if they are not summed up. */

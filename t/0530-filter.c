@@ -133,6 +133,9 @@ static void test_refused(void)
 		"(a+)+",
 		"a\\\\1",
 		"[[.-.]]",
+		"a{30}*",
+		"(ab)*{5}",
+		"x?y*z+",
 	};
 	static const char *const bad[] = {
 		"",
@@ -146,6 +149,10 @@ static void test_refused(void)
 		"a{1,99999999999999999999999999}",
 		"(a?b?){500}",
 		"a{5}{5}{5}{5}{5}",
+		/* The C library writes them out. */
+		"a+*+*+*+*+*+*+*+*+*+*+*+*+*+*+*+*",
+		"a{100}*{100}*{100}*",
+		"a{100}?{100}?{100}?",
 	};
 	static const char *const replacements[] = {
 		"",	    "s",	  "s/",	    "s/a",	 "s/a/",

@@ -378,7 +378,7 @@ check_saved() {
 	"$PMP" --locks saved.pb.gz >out 2>err
 	is "$?" 2 "of a saved profile there are no locks"
 	is "$(cat err)" "pmp: the format locks is of running processes and core files: a saved profile does not say who waits for whom
-hint: give it a process: pmp --locks -p PID; or a core: pmp --locks CORE" "which is said"
+hint: who waits now: pmp --locks -p PID; how long whose threads have waited: pmp -f contention saved.pb.gz" "which is said"
 	is "$(cat out)" "" "and nothing is written"
 	echo kept >there.locks
 	"$PMP" --locks -o there.locks saved.pb.gz 2>err

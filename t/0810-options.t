@@ -102,10 +102,13 @@ for args in '-d 4100' '-d4100' '--duration=4100' '-n 5 -d 4100' '-d 4100 -q'; do
 done
 refused "nothing to profile: no process is given" \
 	"4100 is the value of --interval here; if it is a process: pmp --interval TIME -p 4100" -i 4100
-refused "give processes, a command or saved profiles: only one of these" \
+refused "give processes, a command or files: only one of these" \
 	"see pmp --help" -p 1 -- true
-refused "give processes, a command or saved profiles: only one of these" \
-	"see pmp --help" -p 1 saved.pb.gz
+refused "give processes, a command or files: only one of these" \
+	"'saved.pb.gz' is taken for a saved profile or a core file" -p 1 saved.pb.gz
+refused "nothing to profile: no process is given" \
+	"saved.pb.gz is the base; what is compared with it comes next: a file, or -p PID" \
+	--diff saved.pb.gz
 refused "option --name: '(' is not a regular expression: Unmatched ( or \\(" \
 	"for example --name '^mariadbd$'" --name '('
 long=$(printf '%1025s' '' | tr ' ' x)

@@ -162,6 +162,16 @@ for thread in main waiter holder; do
 	like "$(cat fed.folded)" "[;]$thread" "two answers of a feed have $thread()"
 done
 is "$(status "${url}past/feed/a/folded")" 400 "the past of a feed"
+# What is compressed on its way has been sent as well.
+covered() {
+	curl -s --compressed -D heads -o body "$1"
+	sed -n 's/.*[Ww]indow: .*snapshots=\([0-9]*\).*/\1/p' heads
+}
+wait_for "[ '$(snapshots 'past/folded?seconds=60')' -gt 0 ]"
+first=$(covered "${url}feed/packed/svg?seconds=600")
+like "$(cat heads)" 'Content-Encoding: gzip' "a compressed part of a feed"
+second=$(covered "${url}feed/packed/svg?seconds=600")
+ok "[ '$second' -lt '$first' ]" "the next one begins after it ($first snapshots, then $second)"
 
 # Names at addresses, sent in a body that waits for "100 Continue".
 curl -s -o mapped.prof "${url}pprof/profile?seconds=2"
@@ -185,6 +195,31 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
 		"${url}healthz")" 401 "another user of the machine"
 	like "$(setpriv --reuid 4711 --clear-groups curl -si "${url}healthz")" \
 		'^WWW-Authenticate: Basic' "he is asked who he is"
+	# A program of root's: who could look at the process before may not any more.
+	mkfifo fifo
+	cp "$(command -v sleep)" rootsleep
+	chmod 4755 rootsleep
+	chmod 711 .
+	setpriv --reuid 4711 --clear-groups sh -c 'read line; exec ./rootsleep 600' <fifo &
+	changes=$!
+	test_pids="$test_pids $changes"
+	exec 9>fifo
+	wait_for "[ \$(stat -c %u /proc/$changes) = 4711 ]"
+	first_url=$url first_pid=$server_pid
+	start_server changes --serve=0 -p "$changes"
+	as_user() {
+		setpriv --reuid 4711 --clear-groups curl -s -o /dev/null -w '%{http_code}' \
+			"${url}healthz"
+	}
+	wait_for '[ "$(as_user)" = 200 ]'
+	is "$(as_user)" 200 "the user whose process it is"
+	echo go >&9
+	exec 9>&-
+	wait_for '[ "$(as_user)" = 401 ]'
+	is "$(as_user)" 401 "not once it runs a program of another user"
+	end_server
+	kill -KILL "$changes"
+	url=$first_url server_pid=$first_pid
 else
 	skip "not root: other users"
 fi
@@ -314,6 +349,25 @@ like "$(cat err)" 'is for other machines: say who may ask' "message"
 is $? 2 "a name in place of an address"
 "$PMP" --serve-no-cmdline -p "$served" 2>err
 is $? 2 "an option of --serve without it"
+# Of two processes one ends: the last snapshot is that of the other.
+sleep 600 &
+brief=$!
+test_pids="$test_pids $brief"
+start_server third --serve=0 --log third.log -p "$served,$brief"
+wait_for "[ \$(status ${url}healthz) = 200 ]"
+kill "$brief"
+wait "$brief" 2>/dev/null
+wait_for "curl -s ${url}metrics | grep -q '^pmp_target_up.*pid=.$brief.*} 0'"
+wait_for "[ \$(snapshots 'past/folded?seconds=60') -gt 10 ]"
+like "$(curl -s "${url}debug/pprof/threads?debug=1")" '^threads.* total 3$' \
+	"threads: those of the process that goes on, once"
+unlike "$(curl -s "${url}sd")" "$brief" "the other one is not to be fetched"
+status "${url}feed/api/folded" >/dev/null
+status "${url}api/state" >/dev/null
+wait_for "grep -q feed/api/folded third.log"
+ok "grep -q feed/api/folded third.log" "a feed of that name is in the log"
+is "$(grep -c 'api/state' third.log)" 0 "what the page asks for is not"
+end_server
 start_server fourth --serve=0 -p "$served"
 port=${url##*127.0.0.1:}
 "$PMP" "--serve=${port%/}" -p "$served" 2>err

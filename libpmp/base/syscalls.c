@@ -3,6 +3,7 @@
 #include "base/syscalls.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* By number; a number without a call is NULL. */
 static const char *const names[] = {
@@ -28,4 +29,18 @@ const char *pmp_syscall_text(int number, char *text, size_t size)
 		return name;
 	snprintf(text, size, "%d", number);
 	return text;
+}
+
+bool pmp_syscall_is_of_disk(const char *name)
+{
+	static const char *const calls[] = {
+		"fdatasync", "fsync",		"msync",    "pread64",
+		"preadv",    "preadv2",		"pwrite64", "pwritev",
+		"pwritev2",  "sync_file_range", "sync",	    "syncfs",
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strcmp(name, calls[i]) == 0)
+			return true;
+	return false;
 }

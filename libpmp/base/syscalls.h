@@ -2,11 +2,15 @@
 #ifndef PMP_BASE_SYSCALLS_H
 #define PMP_BASE_SYSCALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The name of a system call of this architecture, or NULL. */
 const char *pmp_syscall_name(int number);
 /* The same, or its number put into text; "" of a negative number: none, or not known. */
 const char *pmp_syscall_text(int number, char *text, size_t size);
+/* A call that waits for the data of files, whatever it is that it sleeps in. Not so are
+ * io_getevents and io_uring_enter, where threads wait for work. */
+bool pmp_syscall_is_of_disk(const char *name);
 
 #endif

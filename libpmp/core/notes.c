@@ -23,7 +23,7 @@
 #define WINDOW (64u << 10) /* bytes read at a time */
 #define NAME_MAX_SIZE 8	   /* of the owners that are known, with the NUL */
 #define SMALL_MAX 1024u	   /* of a note that is read whole, but NT_FILE */
-#define MAPPINGS_MAX (PMP_CORE_NOTE_MAX / 24)
+#define MAPPINGS_MAX ((uint64_t)1 << 18)
 
 #ifdef __aarch64__
 #define REG_BYTES (34 * 8)
@@ -245,7 +245,7 @@ static int take_large(struct pmp_core_file *core, struct note_window *window,
 	unsigned char *note;
 	int r = 0;
 
-	if (length > PMP_CORE_NOTE_MAX || offset > core->length ||
+	if (core->mapping_count || length > PMP_CORE_NOTE_MAX || offset > core->length ||
 	    length > core->length - offset)
 		return 0;
 	note = malloc(length + 1);

@@ -13,7 +13,8 @@
 #include "base/search.h"
 #include "unwind/arch.h"
 
-#define CHUNK 1024u /* program headers read at a time */
+#define NOTE_SEGMENTS_MAX 8 /* that are read */
+#define CHUNK 1024u	    /* program headers read at a time */
 
 /* ---- the ELF header --------------------------------------------------------------- */
 
@@ -136,6 +137,9 @@ static int take_header(struct pmp_core_file *core, int fd, const Elf64_Phdr *pro
 	expect(core, program->p_offset, program->p_filesz);
 	if (program->p_type == PT_LOAD)
 		return add_segment(core, program);
+	/* The kernel and gdb write one. */
+	if (core->note_segments++ >= NOTE_SEGMENTS_MAX)
+		return 0;
 	return pmp_core_notes_read(core, fd, program->p_offset, program->p_filesz);
 }
 

@@ -90,7 +90,9 @@ static size_t written_out(const char *at, const char *end)
 			next = *at == '\\'  ? at + 2
 			       : *at == '[' ? skip_brackets(at, end)
 					    : next;
-			last = 1;
+			/* Of what * and ? repeat a copy is made for the next + or {n}. */
+			if (!strchr("*?", *at))
+				last = 1;
 			total += strchr("*?|", *at) == NULL;
 		}
 		at = next;

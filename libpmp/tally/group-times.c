@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/syscalls.h"
 #include "tally/group.h"
 
 #define GROUPS_MAX 64 /* of a process; more are one */
@@ -64,21 +65,6 @@ const struct pmp_group_times *pmp_group_sums_get(const struct pmp_group_sums *su
 
 /* ---- what an entry is ------------------------------------------------------------------ */
 
-/* A call that waits for a disk, whatever it is that it sleeps in. */
-static bool is_of_disk(const char *syscall)
-{
-	static const char *const calls[] = {
-		"fsync",    "fdatasync",    "sync",	     "syncfs",	       "pread64",
-		"pwrite64", "preadv",	    "pwritev",	     "preadv2",	       "pwritev2",
-		"msync",    "io_getevents", "io_pgetevents", "io_uring_enter",
-	};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strcmp(syscall, calls[i]) == 0)
-			return true;
-	return false;
-}
-
 static enum activity activity_of(const struct pmp_entry *entry)
 {
 	const struct pmp_lock *lock = entry->waits ? entry->waits->lock : NULL;
@@ -87,7 +73,8 @@ static enum activity activity_of(const struct pmp_entry *entry)
 		return READY;
 	if (lock && pmp_lock_is_contended(lock))
 		return LOCK;
-	return entry->state == 'D' || is_of_disk(entry->syscall) ? DISK : SLEEP;
+	return entry->state == 'D' || pmp_syscall_is_of_disk(entry->syscall) ? DISK
+									     : SLEEP;
 }
 
 static uint32_t find_group(const struct pmp_group_sums *sums, pid_t pid, const char *name,

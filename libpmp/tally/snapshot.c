@@ -107,6 +107,9 @@ static int keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sam
 {
 	size_t threads = sample->thread_count, frames = sample->frame_count;
 
+	/* What it had goes; without memory it has none. */
+	snapshot->public.number = 0;
+	snapshot->public.row_count = 0;
 	/* One more than needed: no array is NULL, whatever the sample lacks. */
 	if (PMP_RESERVE(&snapshot->threads, &snapshot->thread_capacity, threads + 1) ||
 	    PMP_RESERVE(&snapshot->rows, &snapshot->row_capacity, threads + 1) ||

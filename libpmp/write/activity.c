@@ -5,16 +5,10 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/syscalls.h"
 #include "report/counted-wait.h"
 #include "report/filter.h"
 #include "report/idle.h"
-
-/* Calls that wait for data of files; io_getevents and io_uring_enter are where threads
- * wait for work. */
-static const char *const disk_calls[] = {
-	"fdatasync", "fsync",	 "msync",   "pread64",	"preadv",
-	"preadv2",   "pwrite64", "pwritev", "pwritev2", "sync_file_range",
-};
 
 struct pmp_thread_times {
 	uint64_t running, other, cpu; /* ns: found running, found otherwise, on a CPU */
@@ -128,14 +122,6 @@ void pmp_activity_free(struct pmp_activity_table *table)
 
 /* ---- asking it -------------------------------------------------------------------- */
 
-static bool is_disk_call(const char *syscall)
-{
-	for (size_t i = 0; i < sizeof(disk_calls) / sizeof(*disk_calls); i++)
-		if (!strcmp(disk_calls[i], syscall))
-			return true;
-	return false;
-}
-
 static pmp_marks marks_of(struct pmp_activity_table *table, const struct pmp_path *path)
 {
 	size_t count = 0;
@@ -198,7 +184,7 @@ void pmp_activity_get(struct pmp_activity_table *table, const struct pmp_path *p
 		activities->most = PMP_ACTIVITY_RUN;
 	else if (waits_for_lock(table, entry, marks, found))
 		activities->most = PMP_ACTIVITY_LOCK;
-	else if (entry->state == 'D' || is_disk_call(entry->syscall))
+	else if (entry->state == 'D' || pmp_syscall_is_of_disk(entry->syscall))
 		activities->most = PMP_ACTIVITY_DISK;
 	else
 		activities->idle =

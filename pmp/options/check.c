@@ -232,19 +232,35 @@ static bool nothing_given(const struct options *options)
 			 "pmp --%s %s -p %s",
 			 options->last_value, row->name, row->name, row->value,
 			 options->last_value);
+	else if (options->diff)
+		snprintf(
+			hint, sizeof(hint),
+			"%.100s is the base; what is compared with it comes next: a file, or "
+			"-p PID",
+			options->diff);
 	message_print(hint, "nothing to profile: no process is given");
 	return false;
+}
+
+/* A word that was not meant as a file is one. */
+static const char *several_hint(const struct options *options, char *hint)
+{
+	if (!options->file_count)
+		return PMP_SEE_HELP;
+	snprintf(hint, HINT_SIZE, "'%.100s' is taken for a saved profile or a core file",
+		 options->files[0]);
+	return hint;
 }
 
 bool options_check_source(const struct options *options)
 {
 	bool processes = options->pids.count || options->tids.count || options->name;
 	int sources = processes + (options->command != NULL) + (options->file_count > 0);
+	char hint[HINT_SIZE];
 
 	if (sources > 1) {
-		message_print(PMP_SEE_HELP,
-			      "give processes, a command or saved profiles: "
-			      "only one of these");
+		message_print(several_hint(options, hint),
+			      "give processes, a command or files: only one of these");
 		return false;
 	}
 	if (options->children && options->tids.count) {

@@ -43,8 +43,8 @@ int options_help(void)
 		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name,
 		       pmp_format(i)->help);
 	puts("\nOn a terminal, without -f, --raw and -o: a live view until q; its help is ?.\n"
-	     "Without -n and -d: --raw takes one snapshot, -- COMMAND goes on until it ends,\n"
-	     "all else takes 10 seconds. PMP_OPTS holds options that are read first.");
+	     "Without -n and -d: --raw and --locks take one snapshot, -- COMMAND and --serve go\n"
+	     "on until the end, all else takes 10 seconds. PMP_OPTS holds options that are read first.");
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	message_print(NULL, "cannot write standard output: %s", strerror(errno));

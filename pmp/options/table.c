@@ -137,7 +137,7 @@ static const struct option_row rows[] = {
 	  .help = "compare with a saved profile (pmp folded svg html flat)" },
 	{ SINK, 0, "sample-type", "NAME", take_text, TO(sample_type),
 	  .example = "--sample-type alloc_space",
-	  .help = "which value of saved profiles to count (cpu, ...)" },
+	  .help = "what of saved profiles to count (cpu, wall, delay, ...)" },
 	{ SINK, 0, "title", "TEXT", take_text, TO(title),
 	  .example = "--title 'db1, noon'", .help = "svg, html: the title" },
 	{ SINK, 0, "width", "PIXELS", take_number, TO(width), 300, WIDTH_LIMIT,

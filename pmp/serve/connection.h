@@ -49,6 +49,7 @@ struct connection {
 	int file;     /* memory file, or -1 */
 	uint64_t file_length, file_sent;
 	bool closes; /* after it */
+	bool feeds;  /* it is a part of a feed, to be reported when it has been sent */
 };
 
 void connection_open(struct connection *connection, int fd,

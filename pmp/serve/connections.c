@@ -50,8 +50,9 @@ static void finish_response(const struct connections *connections,
 	const struct serve_request written = { .message = SERVE_WRITTEN,
 					       .id = connection->id };
 
-	if (*connection->route.feed && connection->file_length)
+	if (connection->feeds)
 		serve_send(connections->front, &written, sizeof(written), -1);
+	connection->feeds = false;
 	if (connection->closes)
 		shutdown(connection->fd, SHUT_WR);
 	if (connection->closes)
@@ -376,6 +377,8 @@ static void take_answer(struct connections *connections,
 		       NULL);
 		return;
 	}
+	connection->feeds =
+		*connection->route.feed && connection->request.method != HTTP_HEAD;
 	page = connection->route.page;
 	response.type = type_of(connection);
 	response.filename = connection->route.as_text ? NULL : page->filename;

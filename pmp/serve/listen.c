@@ -127,6 +127,10 @@ static int failed(const struct listen_address *address, int number, struct pmp_e
 	*err = (struct pmp_error){ .code = PMP_EIO, .sys_errno = number };
 	snprintf(err->message, sizeof(err->message), "cannot serve at %s: %s",
 		 listen_print(address, text), strerror(number));
+	if (number == EADDRINUSE && !address->is_unix)
+		snprintf(
+			err->hint, sizeof(err->hint),
+			"another pmp? --serve=PORT takes another port, --serve=0 any free one");
 	return err->code;
 }
 

@@ -50,10 +50,11 @@ int serve_receive(int fd, void *message, size_t size, int *passed)
 {
 	struct iovec part = { message, size };
 	union passed_room room;
+	/* The padding after one descriptor would have room for a second. */
 	struct msghdr header = { .msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = room.data,
-				 .msg_controllen = sizeof(room.data) };
+				 .msg_controllen = CMSG_LEN(sizeof(int)) };
 	ssize_t n;
 
 	*passed = -1;

@@ -154,6 +154,10 @@ static void answer_health(const struct answers *answers, uint32_t id)
 		return;
 	}
 	body = answer_text_new("ok\n");
+	if (body < 0) {
+		answers_refuse_memory(answers, id);
+		return;
+	}
 	answers_send(answers, id, body, "");
 	close(body);
 }

@@ -248,7 +248,8 @@ static void put_up(const struct metrics *metrics)
 		const struct process *process = &targets->processes[i];
 
 		put_target(metrics, "pmp_target_up", process->pid, process->name);
-		fprintf(metrics->out, "} %d\n", process->snapshots > 0);
+		fprintf(metrics->out, "} %d\n",
+			process->snapshots > 0 && !process->ended);
 	}
 	put(metrics, "pmp_snapshots_total", "counter", targets->snapshots,
 	    "Snapshots of all targets.");
@@ -293,8 +294,12 @@ static void put_threads(const struct metrics *metrics)
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct process *process = &targets->processes[i];
 		struct pmp_profile *window;
-		struct pmp_report *report = last_snapshot(metrics, process, &window);
+		struct pmp_report *report;
 		uint64_t counts[128] = { 0 };
+
+		if (process->ended)
+			continue;
+		report = last_snapshot(metrics, process, &window);
 
 		if (report)
 			count_states(report, counts);
@@ -341,7 +346,8 @@ static void put_groups(const struct metrics *metrics)
 		return;
 	head(metrics, "pmp_thread_seconds_total", "counter",
 	     "Where the time of the threads of each group went: running, ready but without a "
-	     "processor, waiting for a lock, for a disk, asleep.");
+	     "processor, waiting for a lock, for a disk, asleep. Waits that only the names of "
+	     "functions tell to be for a lock (metadata locks) count as sleep.");
 	for (size_t i = 0; i < pmp_profile_group_count(profile); i++) {
 		struct pmp_group_times times = { .size = sizeof(times) };
 
@@ -404,15 +410,18 @@ int metrics_write_targets(const struct sink *sink, const char *host, int file)
 {
 	const struct targets *targets = &sink->source->targets;
 	char *text = NULL;
-	size_t length = 0;
+	size_t length = 0, found = 0;
 	FILE *out = open_memstream(&text, &length);
 	int code = -ENOMEM;
 
 	if (!out)
 		return code;
 	fputc('[', out);
-	for (size_t i = 0; i < targets->count; i++)
-		put_found(out, host, &targets->processes[i], i == 0);
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->processes[i].ended)
+			continue;
+		put_found(out, host, &targets->processes[i], !found++);
+	}
 	fputs("]\n", out);
 	if (fclose(out) == 0)
 		code = answer_text_write(file, text, length);

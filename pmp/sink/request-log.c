@@ -11,12 +11,22 @@
 
 #define REFUSED_EVERY (60 * NS_PER_S)
 
+/* "GET /api/state?...", "GET /pid/4100/api/tree?...": the page asks each second. */
+static bool is_of_api(const char *query)
+{
+	const char *path = strchr(query, '/');
+
+	if (path && strncmp(path, "/pid/", 5) == 0)
+		path = strchr(path + 5, '/');
+	return path && strncmp(path, "/api/", 5) == 0;
+}
+
 void request_log_add(const struct serve_request *served)
 {
 	char user[32] = "user unknown";
 
 	/* The server is not believed. */
-	if (!serve_request_ends(served) || strstr(served->query, "/api/"))
+	if (!serve_request_ends(served) || is_of_api(served->query))
 		return;
 	if (served->has_user)
 		snprintf(user, sizeof(user), "uid %" PRIu32, served->user);

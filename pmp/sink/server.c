@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "run/clock.h"
 #include "run/counting.h"
 #include "run/loop.h"
 #include "run/run-state.h"
@@ -21,6 +22,8 @@
 #include "sink/sink.h"
 #include "source/source.h"
 
+#define RIGHTS_EVERY NS_PER_S
+
 struct serving {
 	struct listen_address address;
 	struct access_rules rules;
@@ -29,6 +32,10 @@ struct serving {
 	struct answers *answers;
 	struct request_log log;
 	bool announced;
+	/* Whose all targets are, as the server knows it; when that is looked at again. */
+	bool had_target;
+	uid_t target;
+	uint64_t next_rights;
 };
 
 static bool is_meant(const struct options *options)
@@ -149,6 +156,10 @@ static void lose_server(struct sink *sink)
 static void greet(struct sink *sink, const struct serve_request *hello)
 {
 	answers_forget(sink->serving->answers);
+	/* It knows of no target. */
+	sink->serving->had_target = false;
+	sink->serving->target = 0;
+	sink->serving->next_rights = 0;
 	if (hello->id)
 		message_print(NULL,
 			      "the server was ended by a signal: another one serves");
@@ -209,16 +220,24 @@ static void tell_rights(struct sink *sink)
 {
 	const struct targets *targets = &sink->source->targets;
 	struct serve_answer rights = { .message = SERVE_RIGHTS };
-	bool same = targets->count > 0;
+	bool same = true, any = false;
 	uid_t first = 0, owner = 0;
 
 	for (size_t i = 0; i < targets->count && same; i++) {
+		if (targets->processes[i].ended)
+			continue;
 		same = find_owner(targets->processes[i].pid, &owner) &&
-		       (i == 0 || owner == first);
+		       (!any || owner == first);
 		first = owner;
+		any = true;
 	}
-	rights.has_target = same;
+	rights.has_target = same && any;
 	rights.target = first;
+	if (rights.has_target == sink->serving->had_target &&
+	    rights.target == sink->serving->target)
+		return;
+	sink->serving->had_target = rights.has_target;
+	sink->serving->target = (uid_t)rights.target;
 	serve_send(sink->serving->server.fd, &rights, sizeof(rights), -1);
 }
 
@@ -254,6 +273,11 @@ static void tend(struct sink *sink)
 	struct serving *serving = sink->serving;
 
 	answers_tend(serving->answers, false);
+	/* The owner of a process changes when it gives up rights, or takes them. */
+	if (now_ns() >= serving->next_rights) {
+		tell_rights(sink);
+		serving->next_rights = now_ns() + RIGHTS_EVERY;
+	}
 	if (sink->options->log)
 		request_log_tend(&serving->log, serving->server.counts);
 }

@@ -73,21 +73,6 @@ static struct track *find_track(const struct timeline *timeline, pid_t pid)
 	return NULL;
 }
 
-/* NULL: there are too many processes, or there is no memory. */
-static struct track *add_track(struct timeline *timeline, pid_t pid)
-{
-	struct track *track = find_track(timeline, pid);
-
-	if (track || timeline->track_count == TRACKS_MAX)
-		return track;
-	track = calloc(1, sizeof(*track));
-	if (!track)
-		return NULL;
-	track->pid = pid;
-	timeline->tracks[timeline->track_count++] = track;
-	return track;
-}
-
 /* FNV-1a. */
 static uint64_t hash(uint64_t value, const char *text)
 {
@@ -132,10 +117,45 @@ static uint64_t growth(uint64_t now, uint64_t before)
 static uint64_t last_of(const struct targets *targets, pid_t pid)
 {
 	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->processes[i].pid == pid)
+		if (targets->processes[i].pid == pid && !targets->processes[i].ended)
 			return targets->processes[i].last;
 	}
 	return 0;
+}
+
+/* One whose process has ended, or NULL. */
+static struct track *give_up_track(struct timeline *timeline,
+				   const struct targets *targets)
+{
+	for (size_t i = 1; i < timeline->track_count; i++) {
+		struct track *track = timeline->tracks[i];
+
+		if (last_of(targets, track->pid))
+			continue;
+		*track = (struct track){ 0 };
+		return track;
+	}
+	return NULL;
+}
+
+/* NULL: there are too many processes, or there is no memory. */
+static struct track *add_track(struct timeline *timeline, const struct targets *targets,
+			       pid_t pid)
+{
+	struct track *track = find_track(timeline, pid);
+
+	if (track)
+		return track;
+	if (timeline->track_count == TRACKS_MAX) {
+		track = give_up_track(timeline, targets);
+	} else {
+		track = calloc(1, sizeof(*track));
+		if (track)
+			timeline->tracks[timeline->track_count++] = track;
+	}
+	if (track)
+		track->pid = pid;
+	return track;
 }
 
 /* As if its snapshots were a second apart, in thread-ms. known: NULL of a group that is new;
@@ -171,7 +191,7 @@ static bool take_growth(struct timeline *timeline, const struct pmp_profile *pro
 		groups[i] = describe(profile, i);
 		groups[i].last = last_of(targets, groups[i].pid);
 		add_group(&groups[i], find(timeline, i, &groups[i]), timeline->tracks[0],
-			  add_track(timeline, groups[i].pid));
+			  add_track(timeline, targets, groups[i].pid));
 	}
 	free(timeline->known);
 	timeline->known = groups;

@@ -225,7 +225,7 @@ static uint64_t due_at(const struct answers *answers, const struct awaited *awai
 	if (awaited->at_once)
 		return 0;
 	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->processes[i].last < first)
+		if (!targets->processes[i].ended && targets->processes[i].last < first)
 			first = targets->processes[i].last;
 	}
 	if (awaited->fresh && first > awaited->from)
@@ -243,7 +243,7 @@ static void find_snapshot(const struct targets *targets, struct awaited *awaited
 	for (size_t i = 0; i < targets->count; i++) {
 		const uint64_t last = targets->processes[i].last;
 
-		if (last && last <= awaited->from)
+		if (last && last <= awaited->from && !targets->processes[i].ended)
 			awaited->from = last - 1;
 	}
 }
@@ -331,8 +331,11 @@ static void choose_time(struct answers *answers, const struct serve_request *req
 						      : WINDOW_DEFAULT;
 
 	asked->at_once = request->past || *request->feed;
-	asked->from = asked->at_once ? now - length : now;
-	asked->to = asked->from + length;
+	asked->from = now;
+	asked->to = asked->at_once ? now : now + length;
+	/* The clock may have begun after that. */
+	if (asked->at_once)
+		asked->from = now > length ? now - length : 1;
 	if (!*request->feed)
 		return;
 	asked->feed = find_feed(answers, request, asked, now);

@@ -81,6 +81,7 @@ static void take_ended(struct source *source, const struct event_ended *event)
 		return;
 	source->progress->threads -= process->threads;
 	process->threads = 0;
+	process->ended = true;
 	if (process->child) {
 		forget_child(source, process);
 		return;
@@ -147,13 +148,14 @@ static void tell_unstoppable(struct process *process, const struct pmp_sample *s
 
 	for (size_t i = 0; i < count && !process->told_unstoppable; i++) {
 		pmp_sample_thread(sample, i, &thread);
-		if (thread.state != 'D' || !thread.reason[0])
+		/* Another reason is none of the state: it may be traced. */
+		if (thread.state != 'D' || strncmp(thread.reason, "D, ", 3) != 0)
 			continue;
 		process->told_unstoppable = true;
 		message_note(NULL,
 			     "thread %d is in uninterruptible sleep (%s): not stopped",
 			     (int)thread.tid,
-			     pmp_escape(thread.reason, reason, sizeof(reason)));
+			     pmp_escape(thread.reason + 3, reason, sizeof(reason)));
 	}
 }
 
@@ -194,6 +196,9 @@ static void enter_sample(struct source *source, const struct pmp_sample *sample)
 		tell_unstoppable(process, sample, info.threads);
 	if (info.hidden)
 		tell_hidden(targets, info.hidden);
+	/* Another user may have the right to look at it. */
+	if (info.execed)
+		source->calls->targets(source->run, NULL);
 	/* A command does before its first one. */
 	if (info.execed && process->snapshots > 1 &&
 	    (!process->child || source->options->verbose))

@@ -213,7 +213,7 @@ static bool list_targets(struct source *source, struct id_list *pids)
 		pid_t pid = targets->processes[i].pid;
 
 		counting_forget(source->counting, pid);
-		if (!id_list_add(pids, pid))
+		if (!targets->processes[i].ended && !id_list_add(pids, pid))
 			return false;
 	}
 	return true;

@@ -45,7 +45,9 @@ static int refuse_saved(struct saved_file *reading)
 				reading->counting->options->format->name);
 
 	snprintf(err->hint, sizeof(err->hint),
-		 "give it a process: pmp --locks -p PID; or a core: pmp --locks CORE");
+		 "who waits now: pmp --locks -p PID; how long whose threads have waited: "
+		 "pmp -f contention %s",
+		 reading->path);
 	return code;
 }
 
@@ -76,9 +78,9 @@ static void read_file(void *arg)
 	if (reading->code)
 		cannot_open(reading);
 	else if (input.is_core)
-		reading->code = core_file_read(reading->counting, reading->profile,
-					       &input, reading->path, reading->crash,
-					       &reading->err);
+		reading->code =
+			core_file_read(reading->counting, reading->profile, &input,
+				       reading->path, reading->crash, &reading->err);
 	else
 		read_profile(reading, &input);
 	input_close(&input);

@@ -17,6 +17,7 @@ struct process {
 	uint64_t snapshots, threads; /* of the last one */
 	uint64_t first, last;	     /* CLOCK_MONOTONIC of them */
 	bool child;		     /* of another one; forgotten when it ends */
+	bool ended;		     /* its id may be another process's by now */
 	bool told_unstoppable;	     /* that a thread sleeps where nothing can stop it */
 };
 
@@ -29,7 +30,7 @@ struct sampling_progress {
 #define TARGETS_CRASH_SIZE 160
 
 struct targets {
-	bool cores; /* all of them are core files */
+	bool cores;			/* all of them are core files */
 	char crash[TARGETS_CRASH_SIZE]; /* how the process of the last one ended */
 	struct process *processes;
 	size_t count;

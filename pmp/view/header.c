@@ -34,5 +34,5 @@ void header_draw_losses(const struct pmp_profile_info *info, bool share,
 int header_draw(const struct view *view, struct canvas *canvas, int rows)
 {
 	return view->model.file ? header_draw_saved(view, canvas, rows)
-				 : header_draw_live(view, canvas, rows);
+				: header_draw_live(view, canvas, rows);
 }

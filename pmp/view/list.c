@@ -94,5 +94,5 @@ void list_draw(struct view *view, struct canvas *canvas)
 			    : model_is_busy(&view->model) ? "Counting"
 			    : view->model.all.stacks	  ? nothing_text(&view->model)
 			    : view->model.file		  ? "The file is empty"
-						: "Waiting for the first snapshot");
+					       : "Waiting for the first snapshot");
 }

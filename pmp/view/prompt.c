@@ -70,7 +70,7 @@ static void type_search(struct view *view)
 bool view_set_interval(struct view *view, uint64_t interval)
 {
 	if (interval < INTERVAL_MIN || interval > INTERVAL_MAX) {
-		view_say(view, "The time between snapshots is 1ms at least, 1h at most");
+		view_say(view, "From 1ms to 1h");
 		return false;
 	}
 	view->interval = interval;

@@ -99,9 +99,12 @@ static const struct pmp_format *format_of(const char *path, struct pmp_error *er
 		snprintf(err->hint, sizeof(err->hint), "%s", PMP_FILENAME_HINT);
 		return NULL;
 	}
-	if (!format)
+	if (!format) {
 		message_fill(err, PMP_EINVAL, 0, "the extension of '%s' names no format",
 			     path);
+		snprintf(err->hint, sizeof(err->hint),
+			 "for example %.100s.pb.gz, .svg, .html, .folded, .txt", path);
+	}
 	return format;
 }
 

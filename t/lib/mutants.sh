@@ -63,7 +63,8 @@ passed=
 # caught_in_c FAULT TEST ASSERTION: the same of a test in C that is built with the faults.
 caught_in_c() {
 	PMP_FAULT='' timeout 120 "$top_builddir/t/$2" >log 2>&1
-	ok "[ $? -eq 0 ]" "no fault: $2 passes" || diag "$(grep -v '^ok' log | tail -n 30)"
+	ok "[ $? -eq 0 ]" "no fault: $2 passes" ||
+		diag "$(grep -v '^ok' log | tail -n 30; echo "its end:"; tail -n 3 log)"
 	for _ in 1 2 3; do
 		PMP_FAULT=$1 timeout 120 "$top_builddir/t/$2" >log 2>&1
 		grep -Eq "^not ok [0-9]+ - ($3)" log && break
