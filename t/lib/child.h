@@ -119,7 +119,12 @@ CHILD_UNUSED static void child_end(struct child *child)
 	close(child->answers);
 	if (child->pid > 0) {
 		kill(child->pid, SIGKILL);
-		waitpid(child->pid, NULL, 0);
+		/* A thread that was asked to stop, and had no time for it, is still traced by
+		 * this process: as long as nothing waits for that one the child has no end. */
+		while (waitpid(child->pid, NULL, __WALL | WNOHANG) == 0) {
+			waitpid(-1, NULL, __WALL | WNOHANG);
+			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		}
 	}
 	child->pid = 0;
 }
