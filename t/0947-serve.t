@@ -368,6 +368,9 @@ wait_for "grep -q feed/api/folded third.log"
 ok "grep -q feed/api/folded third.log" "a feed of that name is in the log"
 is "$(grep -c 'api/state' third.log)" 0 "what the page asks for is not"
 end_server
+# A command with children: the server's own processes are none of them.
+ok "timeout 20 '$PMP' --serve=0 --children -q -- sh -c 'sleep 1; sleep 0.5'" \
+	"with --children it ends when the command has ended"
 start_server fourth --serve=0 -p "$served"
 port=${url##*127.0.0.1:}
 "$PMP" "--serve=${port%/}" -p "$served" 2>err

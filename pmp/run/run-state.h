@@ -9,6 +9,7 @@
 #include "run/signals.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct run_state {
 	struct caught caught;
@@ -16,6 +17,7 @@ struct run_state {
 	bool paused; /* by one of them */
 	bool heard;  /* the source, in this turn of the loop */
 	bool finished;	  /* nothing more comes from it */
+	pid_t helper;	  /* a child of ours that is none of a command's, or 0 */
 	int failure;	  /* status of what broke the run, or 0 */
 	bool file_failed; /* --every: one could not be written, others may */
 };

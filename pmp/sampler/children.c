@@ -49,7 +49,8 @@ static bool descends(const struct children *children,
 		     const struct pmp_new_process *process,
 		     bool (*samples)(void *arg, pid_t pid), void *arg)
 {
-	if (process->pid == getpid() || process->pid == children->adopter)
+	if (process->pid == getpid() || process->pid == children->adopter ||
+	    process->pid == children->helper)
 		return false;
 	return (children->adopter && process->parent == children->adopter) ||
 	       samples(arg, process->parent) || was_given(children, process->parent) ||

@@ -18,8 +18,9 @@
 #define PMP_CHILDREN_GIVEN 64
 
 struct children {
-	struct pmp_procwatch *watch;  /* NULL: children are not wanted */
-	pid_t adopter;		      /* 0: none */
+	struct pmp_procwatch *watch; /* NULL: children are not wanted */
+	pid_t adopter;		     /* 0: none */
+	pid_t helper; /* a child of it that is none of the command's; 0: none */
 	struct pmp_new_process *list; /* of the last scan, pid 0: done with */
 	size_t count, next;
 	bool again;

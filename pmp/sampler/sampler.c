@@ -36,6 +36,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 	struct sampling sampling = {
 		.options = options,
 		.past = sampler->so_far,
+		.children.helper = sampler->helper,
 		.waiting = exec_fd >= 0,
 		.exec_fd = exec_fd,
 	};

@@ -24,6 +24,7 @@ struct sampler {
 	uint64_t taken;
 	pid_t target;
 	struct event_done so_far;
+	pid_t helper; /* a child of the front that is none of a command's; 0: none */
 };
 
 /**

@@ -134,8 +134,10 @@ static int prepare(struct sink *sink)
 	code = take_passed(serving, sink->options, &err);
 	if (code == 0)
 		code = start_server(serving, sink->options, &err);
-	if (code == 0)
+	if (code == 0) {
+		sink->state->helper = serving->server.keeper;
 		return 0;
+	}
 	message_error(&err);
 	return code == PMP_EIO	    ? PMP_EXIT_OUTPUT
 	       : code == PMP_EINVAL ? PMP_EXIT_USAGE
