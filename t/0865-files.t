@@ -21,8 +21,8 @@ refuses 2 'cannot open nowhere.pb.gz: No such file' nowhere.pb.gz
 refuses 2 'cannot read text: it is damaged, or not a profile' text
 refuses 2 'cannot read cut.pb.gz: it is damaged' -f folded cut.pb.gz
 refuses 2 'cannot read empty: it is damaged' empty
-refuses 2 'give processes, a command or saved' demo.pb.gz -- true
-refuses 2 'give processes, a command or saved' -p 1 demo.pb.gz
+refuses 2 'give processes, a command or files' demo.pb.gz -- true
+refuses 2 'give processes, a command or files' -p 1 demo.pb.gz
 refuses 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz
 "$PMP" folder >out 2>err
 isnt $? 0 "a folder is no profile"
