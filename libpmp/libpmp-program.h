@@ -278,6 +278,16 @@ bool pmp_wait_is_internal(const char *function);
  * out. */
 uint64_t pmp_profile_stops_within(const struct pmp_profile *profile, uint64_t time);
 
+/* ---- heaps ----------------------------------------------------------------------- */
+
+struct pmp_heap_batch;
+
+/** Send what was read of a recorder, as pmp_sender_sample() does a sample. */
+int pmp_sender_heap(struct pmp_sender *sender, const struct pmp_heap_batch *batch,
+		    struct pmp_error *err);
+/** Free what a receiver has got. Takes NULL. */
+void pmp_heap_batch_free(struct pmp_heap_batch *batch);
+
 /* ---- windows of the past ---------------------------------------------------- */
 
 /*

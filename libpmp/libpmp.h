@@ -322,6 +322,7 @@ void pmp_sample_free(struct pmp_sample *sample);
  */
 struct pmp_sender;
 struct pmp_receiver;
+struct pmp_heap_batch;
 
 /**
  * Make a sender. fd is borrowed: a connected AF_UNIX stream socket.
@@ -342,10 +343,11 @@ int pmp_sender_forget(struct pmp_sender *sender, pid_t pid, struct pmp_error *er
 /** Free a sender; its socket stays open. Takes NULL. */
 void pmp_sender_free(struct pmp_sender *sender);
 
-/* What has been received: exactly one of sample (owned by the caller) and note
- * (borrowed until the next call). */
+/* What has been received: exactly one of sample and heap (owned by the caller; see
+ * libpmp-program.h) and note (borrowed until the next call). */
 struct pmp_received {
 	struct pmp_sample *sample;
+	struct pmp_heap_batch *heap;
 	const void *note;
 	size_t note_length;
 	uint32_t note_kind;

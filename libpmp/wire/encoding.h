@@ -11,6 +11,7 @@
  *	SAMPLE	threads and frames; means the last MAPS of its target. Threads that
  *		have not run since the last SAMPLE of it are named by their index there
  *	NOTE	bytes of the caller's own
+ *	HEAP	what a recorder has written down; means the last MAPS of its target
  *	FORGET	what was said of a target is forgotten
  *
  * Each message is a header, its parts, and zeros up to a multiple of 8 bytes.
@@ -18,6 +19,7 @@
 #ifndef PMP_WIRE_ENCODING_H
 #define PMP_WIRE_ENCODING_H
 
+#include "heap-batch.h"
 #include "sample.h"
 
 #include <stdbool.h>
@@ -25,7 +27,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PMP_WIRE_VERSION 2u /* of the messages; structs have their sizes in the magic */
+#define PMP_WIRE_VERSION 3u /* of the messages; structs have their sizes in the magic */
 
 #define PMP_WIRE_MESSAGE_MAX (UINT32_C(1) << 30) /* a million threads of 40 frames */
 #define PMP_WIRE_NOTE_MAX ((size_t)64 * 1024)
@@ -39,7 +41,8 @@ enum {
 	PMP_WIRE_MAPS,
 	PMP_WIRE_SAMPLE,
 	PMP_WIRE_NOTE,
-	PMP_WIRE_FORGET
+	PMP_WIRE_FORGET,
+	PMP_WIRE_HEAP
 };
 
 struct pmp_wire_header {
@@ -76,6 +79,14 @@ struct pmp_wire_sample {
 	 * sample; struct pmp_outside, struct pmp_other */
 };
 
+struct pmp_wire_heap {
+	char name[PMP_NAME_SIZE];
+	uint64_t time, generation;
+	struct pmp_heap_totals totals;
+	uint32_t has_maps, thread_count, event_count, frame_count;
+	/* struct pmp_heap_thread, struct pmp_heap_event, struct pmp_raw_frame */
+};
+
 /* Room for one descriptor beside the bytes (SCM_RIGHTS). */
 union pmp_wire_control {
 	char data[CMSG_SPACE(sizeof(int))];
@@ -87,7 +98,8 @@ union pmp_wire_control {
 	((sizeof(struct pmp_thread) * 5 + sizeof(struct pmp_raw_frame) * 3 + \
 	  sizeof(struct pmp_wire_sample) * 7 + sizeof(struct pmp_wire_module) * 11 + \
 	  sizeof(struct pmp_wire_maps) * 13 + sizeof(struct pmp_wire_region) * 17 + \
-	  sizeof(struct pmp_outside) * 19 + sizeof(struct pmp_other) * 23) & \
+	  sizeof(struct pmp_outside) * 19 + sizeof(struct pmp_other) * 23 + \
+	  sizeof(struct pmp_wire_heap) * 29 + sizeof(struct pmp_heap_event) * 31) & \
 	 0xfff)
 #define PMP_WIRE_NAME ('p' | 'm' << 8)
 #define PMP_WIRE_MAGIC \

@@ -559,6 +559,101 @@ static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
 	return 0;
 }
 
+/* ---- heaps --------------------------------------------------------------------------- */
+
+static bool totals_valid(const struct pmp_heap_totals *totals)
+{
+	return totals->allocator < PMP_HEAP_ALLOCATOR_COUNT &&
+	       totals->state < PMP_HEAP_STATE_COUNT &&
+	       memchr(totals->allocator_name, '\0', sizeof(totals->allocator_name));
+}
+
+/* Its frames are those after the ones of the event before. */
+static bool event_valid(const struct pmp_heap_event *event,
+			const struct pmp_heap_batch *batch, size_t first)
+{
+	return event->kind < PMP_HEAP_KIND_COUNT &&
+	       event->function < PMP_HEAP_FUNCTION_COUNT && event->end < PMP_END_COUNT &&
+	       event->thread < batch->thread_count && event->frame == first &&
+	       event->frame_count <= batch->frame_count - first;
+}
+
+static bool batch_valid(const struct pmp_heap_batch *batch)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < batch->thread_count; i++)
+		if (batch->threads[i].tid < 0 ||
+		    !memchr(batch->threads[i].name, '\0', PMP_NAME_SIZE))
+			return false;
+	for (size_t i = 0; i < batch->event_count; i++) {
+		if (!event_valid(&batch->events[i], batch, first))
+			return false;
+		first += batch->events[i].frame_count;
+	}
+	return first == batch->frame_count && totals_valid(&batch->totals) &&
+	       memchr(batch->name, '\0', sizeof(batch->name)) &&
+	       frames_valid(batch->frames, batch->frame_count);
+}
+
+/* The arrays of a PMP_WIRE_HEAP, whose sizes have been checked. */
+static int fill_batch(struct pmp_heap_batch *batch, const struct pmp_wire_heap *wire,
+		      const void *threads, const void *events, const void *frames)
+{
+	if (PMP_RESERVE(&batch->threads, &batch->thread_capacity, wire->thread_count) ||
+	    PMP_RESERVE(&batch->events, &batch->event_capacity, wire->event_count) ||
+	    PMP_RESERVE(&batch->frames, &batch->frame_capacity, wire->frame_count))
+		return PMP_ENOMEM;
+	if (wire->thread_count)
+		memcpy(batch->threads, threads,
+		       wire->thread_count * sizeof(*batch->threads));
+	if (wire->event_count)
+		memcpy(batch->events, events, wire->event_count * sizeof(*batch->events));
+	if (wire->frame_count)
+		memcpy(batch->frames, frames, wire->frame_count * sizeof(*batch->frames));
+	batch->thread_count = wire->thread_count;
+	batch->event_count = wire->event_count;
+	batch->frame_count = wire->frame_count;
+	batch->time = wire->time;
+	batch->totals = wire->totals;
+	memcpy(batch->name, wire->name, sizeof(batch->name));
+	return batch_valid(batch) ? 0 : PMP_EFORMAT;
+}
+
+static int receive_heap(struct pmp_receiver *receiver, pid_t pid,
+			struct message_rest *cursor, struct pmp_heap_batch **result)
+{
+	const void *threads, *events, *frames;
+	struct pmp_wire_heap wire;
+	struct pmp_heap_batch *batch;
+	struct pmp_peer *peer;
+	int status;
+
+	if (!take_struct(cursor, &wire, sizeof(wire)))
+		return PMP_EFORMAT;
+	threads = take(cursor, (uint64_t)wire.thread_count * sizeof(*batch->threads));
+	events = take(cursor, (uint64_t)wire.event_count * sizeof(*batch->events));
+	frames = take(cursor, (uint64_t)wire.frame_count * sizeof(*batch->frames));
+	if (!threads || !events || !frames || cursor->left || wire.has_maps > 1)
+		return PMP_EFORMAT;
+	peer = wire.has_maps ? pmp_peers_find(&receiver->peers, pid) : NULL;
+	if (wire.has_maps
+		    ? !peer || !peer->maps || peer->maps->generation != wire.generation
+		    : wire.frame_count > 0)
+		return PMP_EFORMAT;
+	batch = pmp_heap_batch_new();
+	if (!batch)
+		return PMP_ENOMEM;
+	batch->pid = pid;
+	batch->maps = peer ? pmp_maps_ref(peer->maps) : NULL;
+	status = fill_batch(batch, &wire, threads, events, frames);
+	if (status)
+		pmp_heap_batch_free(batch);
+	else
+		*result = batch;
+	return status;
+}
+
 static int receive_note(struct message_rest *cursor, uint32_t kind,
 			struct pmp_received *received)
 {
@@ -599,6 +694,9 @@ static int dispatch(struct pmp_receiver *receiver, const struct pmp_wire_header 
 	case PMP_WIRE_SAMPLE:
 		status = receive_sample(receiver, pid, &cursor, &received->sample);
 		return status ? status : 1;
+	case PMP_WIRE_HEAP:
+		status = receive_heap(receiver, pid, &cursor, &received->heap);
+		return status ? status : 1;
 	case PMP_WIRE_NOTE:
 		status = receive_note(&cursor, header->subject, received);
 		return status ? status : 1;
@@ -625,7 +723,7 @@ static int use(struct pmp_receiver *receiver, struct pmp_received *received)
 		receiver->other_version = pmp_wire_is_other_version(header.magic);
 		if (header.magic != PMP_WIRE_MAGIC ||
 		    header.length > PMP_WIRE_MESSAGE_MAX ||
-		    header.type < PMP_WIRE_MODULE || header.type > PMP_WIRE_FORGET ||
+		    header.type < PMP_WIRE_MODULE || header.type > PMP_WIRE_HEAP ||
 		    (header.type == PMP_WIRE_NOTE && header.length > PMP_WIRE_NOTE_MAX))
 			return PMP_EFORMAT;
 		need = sizeof(header) + ((header.length + 7) & ~(size_t)7);

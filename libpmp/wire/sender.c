@@ -461,6 +461,37 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 	return status;
 }
 
+int pmp_sender_heap(struct pmp_sender *sender, const struct pmp_heap_batch *batch,
+		    struct pmp_error *err)
+{
+	struct pmp_wire_heap wire = {
+		.time = batch->time,
+		.generation = batch->maps ? batch->maps->generation : 0,
+		.totals = batch->totals,
+		.has_maps = batch->maps != NULL,
+		.thread_count = (uint32_t)batch->thread_count,
+		.event_count = (uint32_t)batch->event_count,
+		.frame_count = (uint32_t)batch->frame_count,
+	};
+	struct outgoing message;
+	int status = 0;
+
+	if (sender->broken)
+		return send_failed(err, sender->broken);
+	if (batch->maps)
+		status = introduce(sender, batch->pid, batch->maps, err);
+	if (status)
+		return status;
+	memcpy(wire.name, batch->name, sizeof(wire.name));
+	message_begin(&message, PMP_WIRE_HEAP, (uint32_t)batch->pid);
+	message_add(&message, &wire, sizeof(wire));
+	message_add(&message, batch->threads,
+		    batch->thread_count * sizeof(*batch->threads));
+	message_add(&message, batch->events, batch->event_count * sizeof(*batch->events));
+	message_add(&message, batch->frames, batch->frame_count * sizeof(*batch->frames));
+	return message_send(sender, &message, err);
+}
+
 int pmp_sender_note(struct pmp_sender *sender, uint32_t kind, const void *data,
 		    size_t length, struct pmp_error *err)
 {

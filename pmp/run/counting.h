@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct fetcher;
+struct pmp_heap_batch;
 struct worker;
 
 /* What a profile must keep for a sink; see struct pmp_profile_options. */
@@ -45,6 +46,9 @@ int counting_open_base(struct counting *counting, struct pmp_error *err);
 /** Count a sample, here and in what counts the same. 0 or an enum pmp_status. */
 int counting_add(const struct counting *counting, const struct pmp_sample *sample,
 		 struct pmp_error *err);
+/** The same of what a recorder has written down. */
+int counting_add_heap(const struct counting *counting, const struct pmp_heap_batch *batch,
+		      struct pmp_error *err);
 /** A process has ended, here and in what counts the same: see pmp_profile_forget(). */
 void counting_forget(const struct counting *counting, pid_t pid);
 /** Count from the beginning; on failure what was counted stays. 0 or PMP_ENOMEM. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "run/counting.h"
 #include "run/run-state.h"
 #include "say/message.h"
@@ -228,6 +229,20 @@ static void take_sample(struct source *source, struct pmp_sample *sample)
 	}
 }
 
+static void take_heap(struct source *source, struct pmp_heap_batch *batch)
+{
+	struct pmp_error err = { 0 };
+	int code = 0;
+
+	if (!source->state->failure)
+		code = counting_add_heap(source->counting, batch, &err);
+	pmp_heap_batch_free(batch);
+	if (code == 0)
+		return;
+	message_error(&err);
+	source->calls->fail(source->run, PMP_EXIT_FAILED);
+}
+
 int from_sampler_receive(struct source *source, struct pmp_receiver *receiver)
 {
 	int most = source->state->keys ? BATCH_OF_VIEW : BATCH;
@@ -243,6 +258,8 @@ int from_sampler_receive(struct source *source, struct pmp_receiver *receiver)
 			return code;
 		if (received.sample)
 			take_sample(source, received.sample);
+		else if (received.heap)
+			take_heap(source, received.heap);
 		else
 			take_event(source, &received);
 	}

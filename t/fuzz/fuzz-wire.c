@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "heap-batch.h"
 #include "sample.h"
 
 #define WITH_FD 1
@@ -79,6 +80,7 @@ static int receive_all(struct pmp_receiver *receiver)
 		if (received.sample && use(received.sample) == UINT64_MAX)
 			abort();
 		pmp_sample_free(received.sample);
+		pmp_heap_batch_free(received.heap);
 	}
 	return status;
 }

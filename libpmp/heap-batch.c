@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See heap-batch.h. */
+#include "heap-batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct pmp_heap_batch *pmp_heap_batch_new(void)
+{
+	return calloc(1, sizeof(struct pmp_heap_batch));
+}
+
+void pmp_heap_batch_free(struct pmp_heap_batch *batch)
+{
+	if (!batch)
+		return;
+	pmp_maps_unref(batch->maps);
+	free(batch->threads);
+	free(batch->events);
+	free(batch->frames);
+	free(batch);
+}
+
+void pmp_heap_batch_clear(struct pmp_heap_batch *batch)
+{
+	pmp_maps_unref(batch->maps);
+	batch->maps = NULL;
+	batch->thread_count = batch->event_count = batch->frame_count = 0;
+}
+
+int pmp_heap_batch_thread(struct pmp_heap_batch *batch, pid_t tid, const char *name,
+			  uint32_t *index)
+{
+	struct pmp_heap_thread *thread;
+
+	/* Mostly the last one. */
+	for (size_t i = batch->thread_count; i-- > 0;) {
+		*index = (uint32_t)i;
+		if (batch->threads[i].tid == tid)
+			return 0;
+	}
+	if (PMP_RESERVE(&batch->threads, &batch->thread_capacity,
+			batch->thread_count + 1))
+		return PMP_ENOMEM;
+	thread = &batch->threads[batch->thread_count];
+	*thread = (struct pmp_heap_thread){ .tid = tid };
+	memcpy(thread->name, name, strnlen(name, sizeof(thread->name) - 1));
+	*index = (uint32_t)batch->thread_count++;
+	return 0;
+}
+
+int pmp_heap_batch_add(struct pmp_heap_batch *batch, const struct pmp_heap_event *event,
+		       const struct pmp_raw_frame *frames, size_t count)
+{
+	struct pmp_heap_event *added;
+
+	if (PMP_RESERVE(&batch->events, &batch->event_capacity, batch->event_count + 1) ||
+	    PMP_RESERVE(&batch->frames, &batch->frame_capacity,
+			batch->frame_count + count))
+		return PMP_ENOMEM;
+	added = &batch->events[batch->event_count++];
+	*added = *event;
+	added->frame = (uint32_t)batch->frame_count;
+	added->frame_count = (uint32_t)count;
+	if (count)
+		memcpy(batch->frames + batch->frame_count, frames,
+		       count * sizeof(*frames));
+	batch->frame_count += count;
+	return 0;
+}
