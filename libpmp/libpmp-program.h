@@ -446,6 +446,13 @@ size_t pmp_report_deadlock(const struct pmp_report *report, size_t i, char *text
 
 /* ---- processes, values ---------------------------------------------------- */
 
+/**
+ * On a machine that is busy, have the calling thread run soon after it wakes: it asks for
+ * little time at a time, and gets no more of it in all than before. Ordinary threads only,
+ * since Linux 6.12; else nothing changes.
+ */
+void pmp_run_soon(void);
+
 /* Processes as they come. */
 struct pmp_procwatch;
 

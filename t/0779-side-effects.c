@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "lib/child.h"
 #include "libpmp.h"
@@ -262,6 +263,34 @@ static void check_scheduling(void)
 		       "the policy is given back without privileges");
 }
 
+/* What sched_getattr(2) says of an ordinary thread. */
+struct attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t slice, unused[2];
+};
+
+static void check_slice(void)
+{
+	struct attributes mine = { .size = sizeof(mine), .nice = 1, .slice = 300000 };
+	struct attributes first = { 0 }, before = { 0 }, after = { 0 };
+	struct child child;
+
+	syscall(SYS_sched_getattr, 0, &first, sizeof(first), 0);
+	syscall(SYS_sched_setattr, 0, &mine, 0);
+	syscall(SYS_sched_getattr, 0, &before, sizeof(before), 0);
+	if (!ok(child_start(&child, one_runs, NULL), "a process to be captured"))
+		return;
+	capture_many(&child);
+	syscall(SYS_sched_getattr, 0, &after, sizeof(after), 0);
+	ok(before.nice == 1 && memcmp(&before, &after, sizeof(before)) == 0,
+	   "nice value and slice are given back");
+	syscall(SYS_sched_setattr, 0, &first, 0);
+	child_end(&child);
+}
+
 /* ---- late threads -------------------------------------------------------------------- */
 
 struct stays {
@@ -378,6 +407,7 @@ int main(void)
 	check_others();
 	sched_setaffinity(0, sizeof(before), &before);
 	check_scheduling();
+	check_slice();
 	check_late();
 	return done_testing();
 }

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/scheduling.h"
 #include "proc/maps.h"
 
 #include <errno.h>
@@ -72,8 +73,8 @@ struct pmp_stopper {
 	bool foreign_sigchld; /* ... not of a stop */
 	enum waking waking;
 	bool overslept; /* no SIGCHLD has ended the last nap, where one should have */
-	int old_policy;
-	bool may_raise; /* scheduling priority, until refused */
+	struct pmp_scheduling usual; /* what it is when it is not raised */
+	bool may_raise;		     /* scheduling priority, until refused */
 	bool raised;
 	bool may_spin;	    /* there is another processor to stop on */
 	uint64_t woken;	    /* when the last nap ended */
@@ -141,9 +142,8 @@ static void keep_closed(struct pmp_stopper *stopper)
 
 /* What has a priority or a deadline of its own keeps it: only its owner can give those
  * back. */
-static bool is_usual(int policy)
+static bool is_usual(unsigned policy)
 {
-	policy &= ~SCHED_RESET_ON_FORK;
 	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 
@@ -159,8 +159,7 @@ static void raise_priority(struct pmp_stopper *stopper)
 
 	if (!stopper->may_raise || stopper->raised)
 		return;
-	stopper->old_policy = sched_getscheduler(0);
-	if (!is_usual(stopper->old_policy))
+	if (pmp_scheduling_get(&stopper->usual) || !is_usual(stopper->usual.policy))
 		return;
 	stopper->raised = sched_setscheduler(0, SCHED_RR, &param) == 0;
 	stopper->may_raise = stopper->raised;
@@ -168,10 +167,8 @@ static void raise_priority(struct pmp_stopper *stopper)
 
 static void lower_priority(struct pmp_stopper *stopper)
 {
-	const struct sched_param param = { .sched_priority = 0 };
-
 	if (stopper->raised)
-		sched_setscheduler(0, stopper->old_policy, &param);
+		pmp_scheduling_set(&stopper->usual);
 	stopper->raised = false;
 }
 

@@ -145,6 +145,8 @@ static void hurry(bool begin)
 		sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first);
 	else if (!begin && sched_getscheduler(0) == (SCHED_RR | SCHED_RESET_ON_FORK))
 		sched_setscheduler(0, SCHED_OTHER, &usual);
+	if (!begin)
+		pmp_run_soon();
 }
 
 /* One sample of one target, sent once nothing is held any more. */
@@ -385,6 +387,7 @@ void process_run(struct sampling *sampling, const struct id_list *pids, pid_t fr
 	sampling->has_front_clock =
 		clock_getcpuclockid(front, &sampling->front_clock) == 0;
 	hold_timer_open(&sampling->hold_timer);
+	pmp_run_soon();
 	events_beat(sampling);
 	sampling->count = sampling->capacity = pids->count;
 	sampling->watched = calloc(pids->count, sizeof(*sampling->watched));

@@ -53,7 +53,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 		return message_fill(err, PMP_ELIMIT, errno, "cannot start the sampler");
 	sampler->page->heartbeat = now_ns();
 	sampler->page->so_far = sampler->so_far;
-	if (options->every)
+	if (options->every || options->serve)
 		widen(fds[1]);
 	sampler->pid = fork();
 	if (sampler->pid == 0) {

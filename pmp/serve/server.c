@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libpmp-program.h"
 #include "run/clock.h"
 #include "serve/confine.h"
 #include "serve/connections.h"
@@ -138,6 +139,7 @@ static pid_t start_one(const struct keeping *keeping)
 	prctl(PR_SET_NAME, "pmp-server");
 	if (!end_with(keeper))
 		_exit(1);
+	pmp_run_soon();
 	confine();
 	_exit(connections_serve(LISTENER_FD, FRONT_FD, &keeping->options));
 }

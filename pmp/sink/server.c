@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
 #include "run/loop.h"
@@ -193,6 +194,7 @@ static int open_answers(struct sink *sink)
 {
 	struct serving *serving = sink->serving;
 
+	pmp_run_soon();
 	serving->answers = answers_new(sink, serving->server.fd, serving->server.counts);
 	if (serving->answers &&
 	    loop_add(sink->loop, serving->server.fd, false, on_request, sink))
