@@ -349,11 +349,18 @@ struct pmp_group_times {
 	const char *process, *group; /* raw bytes */
 	uint64_t run;		     /* CPU time */
 	uint64_t ready;		     /* found running: they waited for a processor */
-	uint64_t
-		lock; /* with options.waits; what only names of functions tell is sleep */
+	uint64_t lock;	/* with options.waits, and after pmp_profile_name_locks() */
 	uint64_t disk;	/* in state D, or in a call such as fsync() */
 	uint64_t sleep; /* all else */
 };
+/**
+ * Have the names of functions tell which threads wait for a lock whose bytes do not show
+ * that, or that is the program's own, as a metadata lock of MariaDB. filter: what is known
+ * of other functions, or NULL. To be called each time before groups are asked for, as time
+ * that was counted as sleep becomes that of a lock. Looks names up, which may read large
+ * files; each stack is asked once. Returns 0 or PMP_ENOMEM.
+ */
+int pmp_profile_name_locks(struct pmp_profile *profile, const struct pmp_filter *filter);
 
 /** Returns the number of groups, 0 if they are not summed up. */
 size_t pmp_profile_group_count(const struct pmp_profile *profile);

@@ -17,11 +17,13 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "poll", .module = "/lib/libc.so.6" },
 	{ .name = "work", .module = "/bin/demo" },
 	{ .name = "main", .module = "/bin/demo" },
+	{ .name = "pthread_cond_timedwait", .module = "/lib/libc.so.6" },
+	{ .name = "MDL_wait::timed_wait", .module = "/usr/sbin/mariadbd" },
 };
 
 #include "lib/fakenames.h"
 
-enum { POLL, WORK, MAIN };
+enum { POLL, WORK, MAIN, CONDITION, METADATA };
 
 #define MS UINT64_C(1000000)
 #define START (1000 * 1000 * MS)
@@ -129,6 +131,45 @@ static void test_since_start(void)
 	pmp_profile_free(profile);
 }
 
+/* A thread that waits for a metadata lock, and one that waits for work. */
+static struct pmp_sample *two(uint64_t number)
+{
+	struct pmp_sample *sample = new_sample(number);
+	struct pmp_thread *thread =
+		fake_thread(sample, 10, "conn-1", FAKE_STACK(CONDITION, METADATA, MAIN));
+
+	thread->syscall = SYS_futex;
+	thread = fake_thread(sample, 11, "idle", FAKE_STACK(CONDITION, WORK, MAIN));
+	thread->syscall = SYS_futex;
+	return sample;
+}
+
+static void test_named(void)
+{
+	struct pmp_profile *profile = new_profile(1 << 20);
+	struct pmp_group_times times;
+	size_t names;
+
+	for (uint64_t i = 0; i <= 10; i++)
+		add(profile, two(i));
+	times = times_of(profile, 10, "conn-N");
+	is_int(times.sleep, 1000 * MS, "what looks like sleep is that at first");
+	is_int(pmp_profile_name_locks(profile, NULL), 0, "names are asked");
+	times = times_of(profile, 10, "conn-N");
+	is_int(times.lock, 1000 * MS, "it was a lock of the program's own");
+	is_int(times.sleep, 0, "and not sleep");
+	times = times_of(profile, 10, "idle");
+	is_int(times.sleep, 1000 * MS, "who waits for work sleeps");
+	for (uint64_t i = 11; i <= 20; i++)
+		add(profile, two(i));
+	times = times_of(profile, 10, "conn-N");
+	is_int(times.lock, 2000 * MS, "the stack is known from then on");
+	names = fake_names;
+	pmp_profile_name_locks(profile, NULL);
+	is_int(fake_names, names, "a stack is asked once");
+	pmp_profile_free(profile);
+}
+
 static void test_window(void)
 {
 	struct pmp_profile *profile = new_profile(1 << 20), *window;
@@ -188,6 +229,7 @@ static void test_many(void)
 int main(void)
 {
 	test_since_start();
+	test_named();
 	test_window();
 	test_many();
 	return done_testing();

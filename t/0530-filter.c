@@ -304,11 +304,27 @@ static void test_idle(void)
 		{ "a b c d wait_for_job", 'S', "futex", true },
 		{ "__lll_lock_wait wait_for_job", 'S', "futex", true },
 		{ "a wait_for_job", 'R', "", false },
+		{ "__futex_abstimed_wait_common64 ___pthread_cond_timedwait64 "
+		  "inline_mysql_cond_timedwait MDL_wait::timed_wait acquire_lock",
+		  'S', "futex", false },
+		{ "__futex_abstimed_wait_common64 ___pthread_cond_wait64 a job_queue",
+		  'S', "futex", false },
+		{ "__futex_abstimed_wait_common64 ___pthread_cond_wait64 a lock_wait",
+		  'S', "futex", true },
+		{ "syscall std::sys::sync::mutex::futex::Mutex::lock_contended", 'S',
+		  "futex", false },
+		{ "syscall std::thread::park "
+		  "parking_lot::raw_mutex::RawMutex::lock_slow",
+		  'S', "futex", false },
+		{ "epoll_wait WaitEventSetWait WaitLatch lock_wait ObjectMonitor::enter",
+		  'S', "epoll_wait", false },
 	};
 	struct pmp_filter *filter;
 
 	pmp_filter_new(&filter, NULL);
 	pmp_filter_add(filter, PMP_FILTER_IDLE_WAIT, "^wait_for_job$", NULL);
+	pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING, "s/^job_queue$/jobs/", NULL);
+	pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING, "s/^lock_wait$//", NULL);
 	pmp_filter_add(filter, PMP_FILTER_RENAME, "s/.*/x/", NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char text[256], buffer[64];
@@ -320,8 +336,8 @@ static void test_idle(void)
 			end = strchr(at, ' ');
 			if (end)
 				*end++ = '\0';
-			marks[count++] = pmp_filter_function(filter, at, "", buffer,
-							     sizeof(buffer));
+			marks[count++] = pmp_filter_function(
+				filter, at, "/usr/sbin/mariadbd", buffer, sizeof(buffer));
 		}
 		is_int(pmp_filter_is_idle(pmp_filter_stack_marks(marks, count),
 					  cases[i].state, cases[i].syscall),

@@ -119,7 +119,10 @@ static void test_states(void)
 	fake_type(&view, "4xo^conn-1$\r");
 	ok(shows(&view, &canvas, " L ") && shows(&view, &canvas, " metadata lock "),
 	   "who waits for it is in state L, and x says for what");
-	fake_type(&view, "\033o^conn-6$\r");
+	fake_type(&view, "i");
+	ok(shows(&view, &canvas, "idle:hidden") && shows(&view, &canvas, " L "),
+	   "i hides none that waits for a lock");
+	fake_type(&view, "ii\033o^conn-6$\r");
 	ok(shows(&view, &canvas, " S "), "who waits for an event sleeps");
 	fake_type(&view, "\0331o^conn-1$\r");
 	ok(shows(&view, &canvas, "waits for condition (metadata lock)"),

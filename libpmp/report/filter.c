@@ -290,13 +290,17 @@ pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *funct
 			      const char *module, char *buffer, size_t size)
 {
 	bool kernel = strcmp(module, PMP_KERNEL_MODULE) == 0;
-	pmp_marks marks = kernel ? MARK_KERNEL : pmp_idle_function(function);
+	pmp_marks marks = kernel ? MARK_KERNEL : pmp_idle_function(function, module);
 	int renamed;
 
 	snprintf(buffer, size, "%s", function);
 	if (!filter)
 		return marks;
 	marks |= mark_if(&filter->lists[PMP_FILTER_IDLE_WAIT], function, MARK_IDLE);
+	if (pmp_filter_lock_meaning(filter, function, buffer, size))
+		marks = (marks & ~(pmp_marks)PMP_IDLE_OWN_LOCKS) |
+			(*buffer ? PMP_IDLE_OWN_LOCKS : 0);
+	snprintf(buffer, size, "%s", function);
 	renamed = rename_all(&filter->lists[PMP_FILTER_RENAME], buffer, size);
 	if (renamed < 0)
 		return marks | MARK_FAILED;
@@ -351,7 +355,8 @@ pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count)
 	for (; count && *marks & MARK_KERNEL; count--)
 		marks++;
 	return all | skip | (gather(marks, count, PMP_IDLE_LOCK_DEPTH) & PMP_IDLE_LOCKS) |
-	       (gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS);
+	       (gather(marks, count, PMP_IDLE_WAIT_DEPTH) & PMP_IDLE_WAITS) |
+	       (gather(marks, count, PMP_IDLE_OWN_DEPTH) & PMP_IDLE_OWN_LOCKS);
 }
 
 /* Is none of a kind wanted, or one found? */
@@ -371,7 +376,13 @@ bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack)
 
 bool pmp_filter_is_locked(pmp_marks stack)
 {
-	return stack & PMP_IDLE_LOCKS;
+	return stack & (PMP_IDLE_LOCKS | PMP_IDLE_OWN_LOCKS);
+}
+
+bool pmp_filter_waits_for_lock(pmp_marks stack, const char *syscall)
+{
+	return stack & PMP_IDLE_OWN_LOCKS ||
+	       (stack & PMP_IDLE_LOCKS && (!*syscall || pmp_idle_is_ambiguous(syscall)));
 }
 
 bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall)

@@ -12,6 +12,9 @@ bool pmp_filter_has_groups(const struct pmp_filter *filter);
 /* What the filter calls a wait in a function, in buffer; false: nothing. */
 bool pmp_filter_lock_meaning(const struct pmp_filter *filter, const char *function,
 			     char *buffer, size_t size);
+/* Does a thread that sleeps in that system call, or in "" an unknown one, wait for a lock, as
+ * far as names of functions tell? */
+bool pmp_filter_waits_for_lock(pmp_marks stack, const char *syscall);
 /* Was there no memory to look at a function? */
 bool pmp_filter_has_failed(pmp_marks marks);
 /* Are threads with this name and these numbers shown? */

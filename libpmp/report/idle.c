@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "report/wait-functions.h"
 #include "resolve/demangle.h"
 
 /* Parts of names. Waiting for a lock is more telling than being asleep. */
@@ -114,13 +115,29 @@ static unsigned flags_of(const char *name)
 	return flags;
 }
 
-unsigned pmp_idle_function(const char *name)
+/* Who waits for a thread to end, or for something to be done once, has no lock. */
+static unsigned flags_of_wait(const char *name, const char *module)
+{
+	struct pmp_wait_function says;
+	unsigned flags = 0;
+
+	pmp_wait_function(name, module, &says);
+	if (pmp_named_kinds[says.kind].lock && says.kind != PMP_NAMED_JOIN &&
+	    says.kind != PMP_NAMED_ONCE)
+		flags |= PMP_IDLE_LOCKS;
+	if (pmp_named_kinds[says.outer].lock ||
+	    (says.meaning && says.meaning->lock && !says.meaning->direct))
+		flags |= PMP_IDLE_OWN_LOCKS;
+	return flags;
+}
+
+unsigned pmp_idle_function(const char *name, const char *module)
 {
 	struct pmp_buf demangled = { 0 };
 	unsigned flags = flags_of(pmp_demangle(name, &demangled) ? demangled.data : name);
 
 	pmp_buf_free(&demangled);
-	return flags;
+	return flags | flags_of_wait(name, module);
 }
 
 bool pmp_idle_call(const char *syscall)

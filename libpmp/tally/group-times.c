@@ -22,7 +22,10 @@ struct summed_group {
 
 /* Of an entry; group NONE: not known yet. */
 struct entry_group {
-	uint32_t group, activity;
+	uint32_t group;
+	enum activity activity;
+	bool named;	/* names have been asked whether it waits for a lock */
+	uint64_t slept; /* ns counted as sleep until then */
 };
 
 #define NONE UINT32_MAX
@@ -32,6 +35,7 @@ struct pmp_group_sums {
 	size_t count, capacity;
 	struct entry_group *known; /* of each entry */
 	size_t known_count, known_capacity;
+	size_t all_named; /* there is none to be named before it */
 };
 
 struct pmp_group_sums *pmp_group_sums_new(void)
@@ -126,8 +130,8 @@ static uint32_t group_of(struct pmp_group_sums *sums, pid_t pid,
 	return (uint32_t)sums->count++;
 }
 
-static const struct entry_group *find_known(struct pmp_group_sums *sums, pid_t pid,
-					    const struct pmp_entry *entries, uint32_t i)
+static struct entry_group *find_known(struct pmp_group_sums *sums, pid_t pid,
+				      const struct pmp_entry *entries, uint32_t i)
 {
 	struct entry_group *known;
 
@@ -137,8 +141,10 @@ static const struct entry_group *find_known(struct pmp_group_sums *sums, pid_t p
 		sums->known[sums->known_count++].group = NONE;
 	known = &sums->known[i];
 	if (known->group == NONE) {
-		known->group = group_of(sums, pid, &entries[i]);
-		known->activity = activity_of(&entries[i]);
+		*known = (struct entry_group){ .group = group_of(sums, pid, &entries[i]),
+					       .activity = activity_of(&entries[i]) };
+		if (i < sums->all_named)
+			sums->all_named = i;
 	}
 	return known->group == NONE ? NULL : known;
 }
@@ -157,11 +163,16 @@ static void add_time(struct pmp_group_times *times, enum activity activity, uint
 	}
 }
 
-static void add_times(struct pmp_group_times *times, uint32_t activity, uint64_t wall,
-		      uint64_t cpu)
+static void add_times(struct pmp_group_sums *sums, struct entry_group *known,
+		      uint64_t wall, uint64_t cpu)
 {
+	struct pmp_group_times *times = &sums->groups[known->group].times;
+	const uint64_t rest = wall > cpu ? wall - cpu : 0;
+
 	add_time(times, RUN, cpu);
-	add_time(times, (enum activity)activity, wall > cpu ? wall - cpu : 0);
+	add_time(times, known->activity, rest);
+	if (known->activity == SLEEP && !known->named)
+		known->slept += rest;
 }
 
 int pmp_group_sums_add(struct pmp_group_sums *sums, const struct pmp_entries *entries,
@@ -169,13 +180,12 @@ int pmp_group_sums_add(struct pmp_group_sums *sums, const struct pmp_entries *en
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct pmp_history_find *find = &finds[i];
-		const struct entry_group *known =
+		struct entry_group *known =
 			find_known(sums, pid, entries->all, find->entry);
 
 		if (!known)
 			return PMP_ENOMEM;
-		add_times(&sums->groups[known->group].times, known->activity, find->wall,
-			  find->cpu);
+		add_times(sums, known, find->wall, find->cpu);
 	}
 	return 0;
 }
@@ -185,20 +195,43 @@ int pmp_group_sums_add_entries(struct pmp_group_sums *sums,
 {
 	for (uint32_t i = 0; i < entries->count; i++) {
 		const struct pmp_entry *entry = &entries->all[i];
-		const struct entry_group *known =
-			find_known(sums, entry->pid, entries->all, i);
+		struct entry_group *known = find_known(sums, entry->pid, entries->all, i);
 
 		if (!known)
 			return PMP_ENOMEM;
-		add_times(&sums->groups[known->group].times, known->activity, entry->wall,
-			  entry->cpu);
+		add_times(sums, known, entry->wall, entry->cpu);
 	}
 	return 0;
+}
+
+size_t pmp_group_sums_unnamed(struct pmp_group_sums *sums)
+{
+	for (; sums->all_named < sums->known_count; sums->all_named++) {
+		const struct entry_group *known = &sums->known[sums->all_named];
+
+		if (known->group != NONE && known->activity == SLEEP && !known->named)
+			return sums->all_named;
+	}
+	return SIZE_MAX;
+}
+
+void pmp_group_sums_name(struct pmp_group_sums *sums, size_t entry, bool locked)
+{
+	struct entry_group *known = &sums->known[entry];
+	struct pmp_group_times *times = &sums->groups[known->group].times;
+
+	known->named = true;
+	if (!locked)
+		return;
+	known->activity = LOCK;
+	times->sleep -= known->slept;
+	times->lock += known->slept;
 }
 
 void pmp_group_sums_renumber(struct pmp_group_sums *sums)
 {
 	sums->known_count = 0;
+	sums->all_named = 0;
 }
 
 void pmp_group_sums_forget(struct pmp_group_sums *sums, pid_t pid)

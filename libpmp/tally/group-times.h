@@ -2,7 +2,9 @@
 /*
  * Where the time of each group of threads goes: on a processor, waiting for one, for a
  * lock, for a disk, or asleep. What a thread has used since its last sample was on a
- * processor; the rest is of the state that it is found in. So the sums never go back.
+ * processor; the rest is of the state that it is found in. So the sums never go back, if
+ * before they are read all entries are named of which names can tell that what looks like
+ * sleep is a wait for a lock.
  */
 #ifndef PMP_TALLY_GROUP_TIMES_H
 #define PMP_TALLY_GROUP_TIMES_H
@@ -11,6 +13,7 @@
 #include "tally/history.h"
 #include "tally/stack-table.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +30,10 @@ int pmp_group_sums_add_entries(struct pmp_group_sums *sums,
 			       const struct pmp_entries *entries);
 /* A process has ended: it has no groups any more. */
 void pmp_group_sums_forget(struct pmp_group_sums *sums, pid_t pid);
+/* The next entry that names have not been asked about; SIZE_MAX: there is none. */
+size_t pmp_group_sums_unnamed(struct pmp_group_sums *sums);
+/* What they say of it: does it wait for a lock? */
+void pmp_group_sums_name(struct pmp_group_sums *sums, size_t entry, bool locked);
 /* Entries have other numbers now. */
 void pmp_group_sums_renumber(struct pmp_group_sums *sums);
 size_t pmp_group_sums_count(const struct pmp_group_sums *sums);

@@ -680,6 +680,11 @@ int pmp_profile_sum_groups(struct pmp_profile *profile)
 	return pmp_group_sums_add_entries(profile->groups, &profile->entries);
 }
 
+struct pmp_group_sums *pmp_profile_groups(struct pmp_profile *profile)
+{
+	return profile->groups;
+}
+
 size_t pmp_profile_group_count(const struct pmp_profile *profile)
 {
 	return profile->groups ? pmp_group_sums_count(profile->groups) : 0;

@@ -67,6 +67,8 @@ struct pmp_profile_parts {
 struct pmp_profile_parts pmp_profile_parts(struct pmp_profile *profile);
 /* Sum up the times of its groups, of what has been counted. 0 or PMP_ENOMEM. */
 int pmp_profile_sum_groups(struct pmp_profile *profile);
+/* NULL: they are not summed up. */
+struct pmp_group_sums *pmp_profile_groups(struct pmp_profile *profile);
 /* NULL without options.history. */
 const struct pmp_history *pmp_profile_past(const struct pmp_profile *profile);
 

@@ -8,7 +8,6 @@
 #include "base/syscalls.h"
 #include "report/counted-wait.h"
 #include "report/filter.h"
-#include "report/idle.h"
 
 struct pmp_thread_times {
 	uint64_t running, other, cpu; /* ns: found running, found otherwise, on a CPU */
@@ -142,8 +141,7 @@ static bool waits_for_lock(const struct pmp_activity_table *table,
 		pmp_counted_wait_get(table->report, entry, &wait);
 	if (wait.contended)
 		return true;
-	return pmp_filter_is_locked(marks) &&
-	       (!*entry->syscall || pmp_idle_is_ambiguous(entry->syscall));
+	return pmp_filter_waits_for_lock(marks, entry->syscall);
 }
 
 static uint64_t share(uint64_t time, uint64_t part, uint64_t whole)

@@ -67,24 +67,25 @@ static bool stack_passes(struct model *model, size_t stack, uint32_t chain)
 	return pmp_filter_passes(model->filter, marks) && chain_passes(model, chain);
 }
 
-static bool idle_passes(const struct model *model, size_t stack, char state,
+/* Who waits for a lock, as its bytes say, is not idle, whatever waits for it. */
+static bool idle_passes(const struct model *model, size_t stack, char state, bool locked,
 			const char *syscall)
 {
 	bool idle;
 
 	if (model->settings.idle == PMP_IDLE_SHOWN)
 		return true;
-	idle = pmp_filter_is_idle(marks_of(model, stack), state, syscall);
+	idle = !locked && pmp_filter_is_idle(marks_of(model, stack), state, syscall);
 	return idle == (model->settings.idle == PMP_IDLE_ONLY);
 }
 
-bool model_passes(struct model *model, size_t stack, char state, const char *syscall,
-		  bool *passes)
+bool model_passes(struct model *model, size_t stack, char state, bool locked,
+		  const char *syscall, bool *passes)
 {
 	uint32_t chain = model_chain_of(model, stack);
 
 	*passes = chain != NAME_NONE && stack_passes(model, stack, chain) &&
-		  idle_passes(model, stack, state, syscall);
+		  idle_passes(model, stack, state, locked, syscall);
 	return chain != NAME_NONE;
 }
 
@@ -159,7 +160,8 @@ static bool list_thread(struct model *model, size_t i)
 		return false;
 	state = model_state(model, thread.state, thread.waits_for_lock, thread.stack);
 	if (!stack_passes(model, thread.stack, chain) ||
-	    !idle_passes(model, thread.stack, thread.state, thread.syscall))
+	    !idle_passes(model, thread.stack, thread.state, thread.waits_for_lock,
+			 thread.syscall))
 		return true;
 	row = model_add_row(model, hash_mix((uint64_t)thread.process + 1,
 					    thread.tid ? (uint64_t)thread.tid
@@ -244,7 +246,8 @@ static bool count_counter(struct model *model, size_t i)
 	/* What is collected will have another name. */
 	model->build->final &= model->stacks[counter.stack].final;
 	if (!stack_passes(model, counter.stack, part.chain) ||
-	    !idle_passes(model, counter.stack, counter.state, counter.syscall))
+	    !idle_passes(model, counter.stack, counter.state, counter.waits_for_lock,
+			 counter.syscall))
 		return true;
 	part.state =
 		model_state(model, counter.state, counter.waits_for_lock, counter.stack);

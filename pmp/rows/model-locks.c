@@ -113,7 +113,8 @@ static bool count_counter(struct model *model, size_t i)
 	thread = &model->thread_rows[counter.thread];
 	if (!thread->passes)
 		return true;
-	if (!model_passes(model, counter.stack, counter.state, counter.syscall, &passes))
+	if (!model_passes(model, counter.stack, counter.state, counter.waits_for_lock,
+			  counter.syscall, &passes))
 		return false;
 	return !passes || add_counter(model, &counter, thread->process);
 }
@@ -190,7 +191,8 @@ static bool take_waiter(struct model *model, size_t i, waiter_step *step)
 	if (!thread.present || !model->thread_rows[i].passes ||
 	    (thread.lock == SIZE_MAX && !thread.waits_for_lock))
 		return true;
-	if (!model_passes(model, thread.stack, thread.state, thread.syscall, &passes))
+	if (!model_passes(model, thread.stack, thread.state, thread.waits_for_lock,
+			  thread.syscall, &passes))
 		return false;
 	if (!passes)
 		return true;

@@ -73,9 +73,10 @@ bool model_reserve_row_of(struct model *model, size_t count);
 struct view_row *model_row_of(struct model *model, struct row_of *row_of, uint64_t family,
 			      uint64_t identity, bool *added);
 
-/* Does a stack pass the filters, in this state? False: no memory. */
-bool model_passes(struct model *model, size_t stack, char state, const char *syscall,
-		  bool *passes);
+/* Does a stack pass the filters, in this state? locked: it waits for a lock, as its bytes
+ * say. False: no memory. */
+bool model_passes(struct model *model, size_t stack, char state, bool locked,
+		  const char *syscall, bool *passes);
 
 /* Do the stacks of a list answer what is asked for? */
 bool model_is_collected(const struct model *model, const struct row_list *list);

@@ -128,12 +128,29 @@ void answers_send(const struct answers *answers, uint32_t id, int body,
 	send_answer(answers, &answer, body);
 }
 
-void answers_tend(struct answers *answers, bool all)
+/* What the worker does. */
+static void name_locks(void *arg)
 {
-	const struct sink *sink = answers->sink;
+	const struct sink *sink = arg;
 
+	pmp_profile_name_locks(sink->counting->profile, sink->options->filter);
+}
+
+/* Names are looked up once for each stack. */
+static void tend_timeline(struct answers *answers)
+{
+	struct sink *sink = answers->sink;
+
+	if (!timeline_is_due(answers->timeline, &sink->source->targets))
+		return;
+	sink->calls->work(sink->run, name_locks, sink);
 	timeline_add(answers->timeline, sink->counting->profile, &sink->source->targets,
 		     sink->options->interval);
+}
+
+void answers_tend(struct answers *answers, bool all)
+{
+	tend_timeline(answers);
 	windows_tend(answers, all);
 }
 

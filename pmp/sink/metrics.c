@@ -339,15 +339,15 @@ static void put_group(const struct metrics *metrics, const struct pmp_group_time
 
 static void put_groups(const struct metrics *metrics)
 {
-	const struct pmp_profile *profile = metrics->sink->counting->profile;
+	struct pmp_profile *profile = metrics->sink->counting->profile;
 
 	/* Much of the time is not seen then, and sums begin again after each pause. */
 	if (metrics->sink->options->on_demand)
 		return;
+	pmp_profile_name_locks(profile, metrics->sink->options->filter);
 	head(metrics, "pmp_thread_seconds_total", "counter",
 	     "Where the time of the threads of each group went: running, ready but without a "
-	     "processor, waiting for a lock, for a disk, asleep. Waits that only the names of "
-	     "functions tell to be for a lock (metadata locks) count as sleep.");
+	     "processor, waiting for a lock, for a disk, asleep.");
 	for (size_t i = 0; i < pmp_profile_group_count(profile); i++) {
 		struct pmp_group_times times = { .size = sizeof(times) };
 

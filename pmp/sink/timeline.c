@@ -230,6 +230,13 @@ static uint64_t last_snapshot(const struct targets *targets)
 	return last;
 }
 
+bool timeline_is_due(const struct timeline *timeline, const struct targets *targets)
+{
+	const uint64_t time = last_snapshot(targets);
+
+	return time && (!timeline->since || second_of(timeline, time) > timeline->end);
+}
+
 void timeline_add(struct timeline *timeline, const struct pmp_profile *profile,
 		  const struct targets *targets, uint64_t interval)
 {
@@ -237,9 +244,8 @@ void timeline_add(struct timeline *timeline, const struct pmp_profile *profile,
 	const int64_t now = second_of(timeline, time);
 	bool sampled;
 
-	if (!time || (timeline->since && now <= timeline->end))
-		return;
-	if (!take_growth(timeline, profile, targets))
+	if (!timeline_is_due(timeline, targets) ||
+	    !take_growth(timeline, profile, targets))
 		return;
 	if (!timeline->since)
 		timeline->end = now;

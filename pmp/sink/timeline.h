@@ -26,7 +26,10 @@ struct timeline_second {
 /** start: when second 0 begins, CLOCK_MONOTONIC, ns, as all times. NULL: no memory. */
 struct timeline *timeline_new(uint64_t start);
 void timeline_free(struct timeline *timeline);
-/** A snapshot may have been counted; the next one is to come after the interval. */
+/** Is a second complete? Then it is to be added, once names have told which threads wait for
+ * locks (pmp_profile_name_locks()). */
+bool timeline_is_due(const struct timeline *timeline, const struct targets *targets);
+/** A second may be complete; the next snapshot is to come after the interval. */
 void timeline_add(struct timeline *timeline, const struct pmp_profile *profile,
 		  const struct targets *targets, uint64_t interval);
 /** Seconds that are complete: from *first on, up to the returned number. */
