@@ -76,7 +76,7 @@ enum pmp_heap_allocator {
 enum pmp_heap_state {
 	PMP_HEAP_STATE_NONE,	/* the recorder is not there (yet) */
 	PMP_HEAP_STATE_RECORDS, /* samples and totals */
-	PMP_HEAP_STATE_COUNTS, /* totals only: pmp was not reading for a while, or the allocator mixes (E16) */
+	PMP_HEAP_STATE_COUNTS,	/* totals only: how its allocator counts is not clear */
 	PMP_HEAP_STATE_COUNT
 };
 

@@ -285,6 +285,54 @@ struct pmp_heap_batch;
 /** Send what was read of a recorder, as pmp_sender_sample() does a sample. */
 int pmp_sender_heap(struct pmp_sender *sender, const struct pmp_heap_batch *batch,
 		    struct pmp_error *err);
+/*
+ * A recorder: a library that is preloaded into a command, counts what it allocates, and
+ * writes down some of it, with stacks, in memory that is shared with this process.
+ */
+struct pmp_recorder;
+
+struct pmp_recorder_options {
+	size_t size;
+	uint64_t rate;	    /* mean bytes between two samples; 0: every call */
+	uint32_t max_stack; /* bytes that are copied of a stack */
+	bool mmap;	    /* mmap(), brk() and their like of the program's own, too */
+	bool children;	    /* of all processes that descend from the first one */
+};
+
+/** Returns 0 with *recorder, which is to be freed with pmp_recorder_free(), or an error. */
+int pmp_recorder_new(const struct pmp_recorder_options *options,
+		     struct pmp_recorder **recorder, struct pmp_error *err);
+/**
+ * What a command has to inherit: the shared memory, and the file to preload. Both are
+ * borrowed and close at an exec; it needs the second one at the number after the first.
+ */
+void pmp_recorder_descriptors(const struct pmp_recorder *recorder, int *memory,
+			      int *file);
+/** Which process is to be recorded; others only if children are. */
+void pmp_recorder_expect(struct pmp_recorder *recorder, pid_t pid);
+
+struct pmp_recorder_calls {
+	/** The target of that process, or NULL: its records are dropped. */
+	struct pmp_target *(*target)(void *arg, pid_t pid);
+	/** Takes a batch, which is borrowed. */
+	void (*take)(void *arg, const struct pmp_heap_batch *batch);
+	void *arg;
+};
+
+/**
+ * Read what has been written down, at most a few thousand records, and give it on as one
+ * batch for each process. To be called every few milliseconds: without that for a second no
+ * more is written down. all: of processes that have ended, too, what is not complete will
+ * never be. Returns 1 if there is more, 0, or an error.
+ */
+int pmp_recorder_read(struct pmp_recorder *recorder,
+		      const struct pmp_recorder_calls *calls, bool all,
+		      struct pmp_error *err);
+/** A process has ended, and nothing of it will come any more. */
+void pmp_recorder_forget(struct pmp_recorder *recorder, pid_t pid);
+/** Free a recorder; what it is in goes on. Takes NULL. */
+void pmp_recorder_free(struct pmp_recorder *recorder);
+
 /** Free what a receiver has got. Takes NULL. */
 void pmp_heap_batch_free(struct pmp_heap_batch *batch);
 

@@ -137,6 +137,7 @@ const char *pmp_end_text(enum pmp_end end)
 		[PMP_END_EVICTED] = "evicted",
 		[PMP_END_BETWEEN] = "ran between snapshots",
 		[PMP_END_GOROUTINE] = "goroutine's stack not found",
+		[PMP_END_OTHER_STACK] = "other stack",
 	};
 
 	if ((unsigned)end >= PMP_END_COUNT)

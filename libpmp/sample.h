@@ -129,6 +129,8 @@ enum pmp_end {
 	PMP_END_BETWEEN, /* no stack: the thread has used CPU time, but was not running
 				 * in any snapshot */
 	PMP_END_GOROUTINE, /* the goroutine's own stack, which comes next, was not found */
+	PMP_END_OTHER_STACK, /* of an allocation on a stack that the program has made itself:
+				 * how far that reaches is not known */
 	PMP_END_COUNT
 };
 

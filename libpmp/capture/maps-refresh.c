@@ -159,9 +159,8 @@ int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err)
 	return r;
 }
 
-/* Is the code at pc the same in both? What has come to an empty place is. */
-static bool is_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
-			 uint64_t pc)
+bool pmp_maps_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
+			uint64_t pc)
 {
 	const struct pmp_region *was = pmp_maps_find(old, pc),
 				*is = pmp_maps_find(new, pc);
@@ -184,14 +183,22 @@ static void cut_moved(const struct pmp_capture *capture)
 		struct pmp_thread *thread = &sample->threads[i];
 
 		for (size_t k = 0; k < thread->frame_count; k++) {
-			if (is_same_code(capture->maps_before, capture->target->maps,
-					 sample->frames[thread->frame + k].pc))
+			if (pmp_maps_same_code(capture->maps_before,
+					       capture->target->maps,
+					       sample->frames[thread->frame + k].pc))
 				continue;
 			thread->frame_count = k;
 			if (thread->end != PMP_END_NOT_STOPPED)
 				thread->end = PMP_END_MOVED;
 		}
 	}
+}
+
+void pmp_maps_refresh_settle(struct pmp_capture *capture)
+{
+	/* It may have ended by now: then there is nothing to compare with. */
+	if (capture->maps_before && is_changing(capture->target))
+		pmp_maps_refresh_now(capture, NULL);
 }
 
 /* After the last thread: was the address space the same all the time? */
@@ -201,9 +208,7 @@ void pmp_maps_refresh_check(struct pmp_capture *capture)
 
 	if (!capture->maps_before)
 		return;
-	/* It may have ended by now: then there is nothing to compare with. */
-	if (is_changing(target))
-		pmp_maps_refresh_now(capture, NULL);
+	pmp_maps_refresh_settle(capture);
 	if (capture->maps_before->exec_generation != target->maps->exec_generation)
 		cut_moved(capture);
 }

@@ -17,6 +17,11 @@ int pmp_maps_refresh_begin(struct pmp_capture *capture, struct pmp_error *err);
 /* Before a stack is read: maps that are as old as they may be. Those of threads that
  * have not run need none. 0 or an error. */
 int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err);
+/* Read them once more if they have changed lately. */
+void pmp_maps_refresh_settle(struct pmp_capture *capture);
+/* Is the code at pc the same in both? What has come to an empty place is. */
+bool pmp_maps_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
+			uint64_t pc);
 /* After the last thread: stacks in code that was replaced since the first one was read
  * cannot be known, and are cut there. */
 void pmp_maps_refresh_check(struct pmp_capture *capture);

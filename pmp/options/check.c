@@ -18,6 +18,8 @@
 #define DURATION_DEFAULT UINT64_C(10000000000)
 #define HISTORY_DEFAULT UINT64_C(600000000000)
 #define MEMORY_DEFAULT (UINT64_C(256) << 20)
+#define HEAP_RATE_DEFAULT (UINT64_C(512) << 10)
+#define HEAP_STACK_DEFAULT (UINT64_C(64) << 10)
 #define HINT_SIZE 512
 
 /* Of a process at one moment, or for as long as -d or -n say; its status is the answer. */
@@ -360,11 +362,32 @@ static bool check_serve(const struct options *options)
 	return false;
 }
 
+static bool check_heap(struct options *options)
+{
+	if (!options->heap.on) {
+		if (!options->heap.only && !options->heap.stack)
+			return true;
+		message_print("for example pmp --heap --heap-only -- COMMAND",
+			      "--heap-only and --heap-stack are for --heap");
+		return false;
+	}
+	if (options->file_count) {
+		message_print("pmp FILE shows what a file has",
+			      "--heap is for processes, not for saved profiles");
+		return false;
+	}
+	if (!options->heap.rate)
+		options->heap.rate = HEAP_RATE_DEFAULT;
+	if (!options->heap.stack)
+		options->heap.stack = HEAP_STACK_DEFAULT;
+	return true;
+}
+
 int options_check(struct options *options)
 {
 	if (!check_check(options) || !check_serve(options) || !check_formats(options) ||
 	    !check_sink(options) || !check_series(options) || !check_servers(options) ||
-	    !set_filter(options))
+	    !check_heap(options) || !set_filter(options))
 		return PMP_EXIT_USAGE;
 	set_memory(options);
 	set_history(options);

@@ -51,6 +51,15 @@ struct options {
 	unsigned stop;	     /* enum pmp_stop */
 	unsigned unwind;     /* enum pmp_unwind */
 	bool no_restart;
+	/* Memory. */
+	struct {
+		bool on;
+		bool exact;	/* every call */
+		bool mmap;	/* and the program's own mmap() and its like */
+		bool only;	/* no samples of threads */
+		uint64_t rate;	/* mean bytes between two samples */
+		uint64_t stack; /* bytes that are copied of one, at most */
+	} heap;
 	/* Sink. */
 	const struct pmp_format *format;
 	const struct option_row *format_row; /* that has named it, in these arguments */

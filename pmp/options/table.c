@@ -31,6 +31,10 @@
 #define TIME_MAX UINT64_C(31536000000000000) /* a year */
 #define MEMORY_MIN (UINT64_C(16) << 20)
 #define MEMORY_MAX (UINT64_C(1) << 40)
+#define HEAP_RATE_MIN (UINT64_C(4) << 10)
+#define HEAP_RATE_MAX (UINT64_C(1) << 30)
+#define HEAP_STACK_MIN (UINT64_C(4) << 10)
+#define HEAP_STACK_MAX (UINT64_C(1) << 20)
 #define CPU_LIMIT 100000 /* percent: of a thousand processors */
 #define HINT_SIZE 512
 #define SHOWN_MAX 256 /* of a value, in a message that says what is wrong with it */
@@ -40,6 +44,7 @@ enum { LONG_BASE = 256, OPERAND = 1 };
 enum group {
 	SOURCE,
 	SAMPLING,
+	MEMORY,
 	SINK,
 	THREADS,
 	WAITS,
@@ -51,14 +56,14 @@ enum group {
 };
 
 static const char *const group_titles[GROUP_COUNT] = {
-	"Source", "Sampling", "Output",	 "Threads", "Waits",
-	"Stacks", "Frames",   "Symbols", "Other",
+	"Source", "Sampling", "Memory", "Output",  "Threads",
+	"Waits",  "Stacks",   "Frames", "Symbols", "Other",
 };
 
 static option_taker take_flag, take_more, take_number, take_time, take_size,
 	take_frequency, take_word, take_text, take_name, take_user, take_output,
 	take_pattern, take_ids, take_raw, take_locks, take_format, take_filter,
-	take_serve, take_host;
+	take_serve, take_host, take_heap;
 
 #define TO(field) .offset = offsetof(struct options, field)
 
@@ -102,6 +107,16 @@ static const struct option_row rows[] = {
 	{ SAMPLING, 0, "max-memory", "SIZE", take_size, TO(max_memory), MEMORY_MIN,
 	  MEMORY_MAX, .example = "--max-memory 256M or --max-memory 2G",
 	  .help = "memory for stacks; the rarest are evicted (256M)" },
+
+	{ MEMORY, 0, "heap", "RATE", take_heap, 0, HEAP_RATE_MIN, HEAP_RATE_MAX,
+	  .may_lack_value = true, .words = "exact",
+	  .example = "--heap, --heap=64K or --heap=exact",
+	  .help = "who allocates: a sample in RATE bytes (512K), or exact" },
+	{ MEMORY, 0, "heap-only", NULL, take_flag, TO(heap.only),
+	  .help = "no samples of threads beside it" },
+	{ MEMORY, 0, "heap-stack", "SIZE", take_size, TO(heap.stack), HEAP_STACK_MIN,
+	  HEAP_STACK_MAX, .example = "--heap-stack 256K",
+	  .help = "copy at most SIZE of a stack (64K)" },
 
 	{ SINK, 0, "raw", NULL, take_raw, 0,
 	  .help = "stacks as gdb prints them (default if no terminal)" },
@@ -332,16 +347,50 @@ static bool take_time(struct options *options, const struct option_row *row,
 	return true;
 }
 
+/* "64K" */
+static const char *size_text(uint64_t size, char *text, size_t room)
+{
+	static const char units[] = "KMG";
+	size_t unit = 0;
+
+	for (size >>= 10; size % 1024 == 0 && unit < 2; size >>= 10)
+		unit++;
+	snprintf(text, room, "%llu%c", (unsigned long long)size, units[unit]);
+	return text;
+}
+
+static bool wrong_size(const struct option_row *row, const char *text,
+		       const char *or_what)
+{
+	char min[32], max[32];
+
+	return wrong(row, text, "a size from %s to %s%s",
+		     size_text(row->min, min, sizeof(min)),
+		     size_text(row->max, max, sizeof(max)), or_what);
+}
+
 static bool take_size(struct options *options, const struct option_row *row,
 		      const char *text)
 {
 	uint64_t size;
 
 	if (!value_size(text, &size) || size < row->min || size > row->max)
-		return wrong(row, text, "a size from %lluM to %lluG",
-			     (unsigned long long)row->min >> 20,
-			     (unsigned long long)row->max >> 30);
+		return wrong_size(row, text, "");
 	*(uint64_t *)field(options, row) = size;
+	return true;
+}
+
+static bool take_heap(struct options *options, const struct option_row *row,
+		      const char *text)
+{
+	uint64_t rate = 0;
+
+	options->heap.on = true;
+	options->heap.exact = text && strcmp(text, "exact") == 0;
+	if (text && !options->heap.exact &&
+	    (!value_size(text, &rate) || rate < row->min || rate > row->max))
+		return wrong_size(row, text, ", or exact");
+	options->heap.rate = rate;
 	return true;
 }
 

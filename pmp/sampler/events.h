@@ -47,6 +47,8 @@ struct sampling {
 	uint64_t threads;
 	clockid_t front_clock; /* its CPU time */
 	bool has_front_clock;
+	struct pmp_recorder *recorder; /* of --heap, or NULL */
+	uint64_t heap_due;	       /* when it is read next */
 };
 
 /** A sign of life: what may take long calls it now and then. */

@@ -24,6 +24,7 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/signals.h"
+#include "sampler/heap.h"
 #include "sampler/targets.h"
 #include "say/message.h"
 
@@ -226,6 +227,14 @@ static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
 	return for_stops > for_cpu ? for_stops : for_cpu;
 }
 
+static void capture_all(struct sampling *sampling)
+{
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].target && !sampling->paused && !sampling->finish)
+			capture(sampling, &sampling->watched[i]);
+	}
+}
+
 static void take_snapshot(struct sampling *sampling)
 {
 	uint64_t now;
@@ -235,10 +244,8 @@ static void take_snapshot(struct sampling *sampling)
 		targets_open_children(sampling);
 	sampling->stopped = 0;
 	sampling->threads = 0;
-	for (size_t i = 0; i < sampling->count; i++) {
-		if (sampling->watched[i].target && !sampling->paused && !sampling->finish)
-			capture(sampling, &sampling->watched[i]);
-	}
+	if (!sampling->options->heap.only)
+		capture_all(sampling);
 	if (sampling->pace.snapshots == 0)
 		hurry(false);
 	if (sampling->paused || sampling->finish)
@@ -308,6 +315,14 @@ static uint64_t next_event(const struct sampling *sampling)
 	return sampling->pace.due;
 }
 
+/* The same, and what recorders have written down. */
+static uint64_t next_due(const struct sampling *sampling)
+{
+	const uint64_t event = next_event(sampling), heap = heap_due(sampling);
+
+	return event < heap ? event : heap;
+}
+
 static void sample_all(struct sampling *sampling)
 {
 	struct event_done done;
@@ -320,12 +335,15 @@ static void sample_all(struct sampling *sampling)
 	while (now = now_ns(), !is_over(sampling, now)) {
 		if (now >= next_event(sampling)) {
 			take_snapshot(sampling);
+			heap_read(sampling);
 			sampling->page->so_far = done_by(sampling, now_ns());
 			continue;
 		}
-		rest(sampling, next_event(sampling));
+		heap_read(sampling);
+		rest(sampling, next_due(sampling));
 		targets_check(sampling);
 	}
+	heap_end(sampling, 0);
 	done = done_by(sampling, now);
 	events_send(sampling, EVENT_DONE, &done, sizeof(done));
 }

@@ -37,6 +37,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 		.options = options,
 		.past = sampler->so_far,
 		.children.helper = sampler->helper,
+		.recorder = sampler->recorder,
 		.waiting = exec_fd >= 0,
 		.exec_fd = exec_fd,
 	};

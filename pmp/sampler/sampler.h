@@ -25,6 +25,7 @@ struct sampler {
 	pid_t target;
 	struct event_done so_far;
 	pid_t helper; /* a child of the front that is none of a command's; 0: none */
+	struct pmp_recorder *recorder; /* of --heap, or NULL; borrowed */
 };
 
 /**

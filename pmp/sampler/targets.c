@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libpmp-program.h"
+#include "sampler/heap.h"
 #include "say/message.h"
 
 #define CHILDREN_MAX 1000    /* at a time */
@@ -93,6 +94,8 @@ void targets_drop_ended(struct sampling *sampling, struct watched *watched,
 {
 	struct event_ended event = { .pid = watched->pid, .threads_only = threads_only };
 
+	if (!threads_only)
+		heap_end(sampling, watched->pid);
 	events_send(sampling, EVENT_ENDED, &event, sizeof(event));
 	drop(sampling, watched);
 }

@@ -8,15 +8,52 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "libpmp-program.h"
 #include "say/message.h"
 
-__attribute__((noreturn)) static void run_child(char **argv, int fd)
+#define RECORDER_FD 900
+
+/* Numbers of descriptors that few programs use; or the last ones. */
+static int choose_descriptor(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > RECORDER_FD + 2)
+		return RECORDER_FD;
+	return (int)limit.rlim_cur - 2;
+}
+
+/* In the child: both descriptors stay open in whatever it executes, and the environment says
+ * which they are. False: it cannot be done. */
+static bool prepare_recorder(struct pmp_recorder *recorder)
+{
+	const char *others = getenv("LD_PRELOAD");
+	const int fd = choose_descriptor();
+	char number[16], *preload;
+	int memory, file;
+
+	pmp_recorder_descriptors(recorder, &memory, &file);
+	pmp_recorder_expect(recorder, getpid());
+	snprintf(number, sizeof(number), "%d", fd);
+	if (dup2(memory, fd) < 0 || dup2(file, fd + 1) < 0 ||
+	    asprintf(&preload, "/proc/self/fd/%d%s%s", fd + 1,
+		     others && *others ? ":" : "", others ? others : "") < 0)
+		return false;
+	return setenv("LD_PRELOAD", preload, 1) == 0 &&
+	       setenv("PMP_HEAP", number, 1) == 0;
+}
+
+__attribute__((noreturn)) static void run_child(char **argv, int fd,
+						struct pmp_recorder *recorder)
 {
 	ssize_t n;
 	char go;
@@ -29,14 +66,16 @@ __attribute__((noreturn)) static void run_child(char **argv, int fd)
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(PMP_EXIT_SELF);
-	execvp(argv[0], argv);
+	if (!recorder || prepare_recorder(recorder))
+		execvp(argv[0], argv);
 	number = errno;
 	n = write(fd, &number, sizeof(number));
 	(void)n;
 	_exit(PMP_EXIT_NOTFOUND);
 }
 
-int command_fork(struct command *command, char **argv, struct pmp_error *err)
+int command_fork(struct command *command, char **argv, struct pmp_recorder *recorder,
+		 struct pmp_error *err)
 {
 	int fds[2];
 
@@ -45,7 +84,7 @@ int command_fork(struct command *command, char **argv, struct pmp_error *err)
 	command->pid = fork();
 	if (command->pid == 0) {
 		close(fds[0]);
-		run_child(argv, fds[1]);
+		run_child(argv, fds[1], recorder);
 	}
 	close(fds[1]);
 	if (command->pid < 0) {

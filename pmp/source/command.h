@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct pmp_recorder;
+
 struct command {
 	pid_t pid;	     /* 0: none */
 	int fd;		     /* readable when it has exec'ed or failed to; -1: closed */
@@ -27,8 +29,10 @@ struct command {
 void command_adopt(struct command *command);
 /** Reap those of them that have ended, and the command; not the sampler. */
 void command_reap(struct command *command, pid_t sampler);
-/** Fork it. It waits for command_go(). 0, or a negative code with err filled. */
-int command_fork(struct command *command, char **argv, struct pmp_error *err);
+/** Fork it. It waits for command_go(), and begins with recorder, unless that is NULL. 0, or a
+ * negative code with err filled. */
+int command_fork(struct command *command, char **argv, struct pmp_recorder *recorder,
+		 struct pmp_error *err);
 void command_go(struct command *command);
 /** command->fd is readable: did the exec succeed? Sets started or exec_errno. */
 void command_started(struct command *command);

@@ -16,6 +16,7 @@
 struct command;
 struct counting;
 struct loop;
+struct pmp_recorder;
 struct progress;
 struct run_state;
 struct supervised_sampler;
@@ -106,6 +107,7 @@ struct source {
 	/* Its own, where it has one. */
 	struct supervised_sampler *sampling;
 	struct command *command;
+	struct pmp_recorder *recorder; /* of --heap */
 };
 
 extern const struct source_type source_running, source_started, source_file;

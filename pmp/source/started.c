@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/loop.h"
 #include "run/run-state.h"
@@ -30,6 +31,21 @@ static int no_memory(const char *what)
 	return PMP_EXIT_SELF;
 }
 
+/* What the command will be recorded with. */
+static int heap_open(struct source *source, struct pmp_error *err)
+{
+	const struct options *options = source->options;
+	const struct pmp_recorder_options recorder = {
+		.size = sizeof(recorder),
+		.rate = options->heap.exact ? 0 : options->heap.rate,
+		.max_stack = (uint32_t)options->heap.stack,
+		.mmap = options->heap.mmap,
+		.children = options->children,
+	};
+
+	return pmp_recorder_new(&recorder, &source->recorder, err);
+}
+
 static int open_command(struct source *source, struct id_list *pids)
 {
 	struct command *command = calloc(1, sizeof(*command));
@@ -41,7 +57,11 @@ static int open_command(struct source *source, struct id_list *pids)
 	command->fd = -1;
 	if (source->options->children)
 		command_adopt(command);
-	if (command_fork(command, source->options->command, &err) < 0) {
+	if (source->options->heap.on && heap_open(source, &err) < 0) {
+		message_error(&err);
+		return PMP_EXIT_SELF;
+	}
+	if (command_fork(command, source->options->command, source->recorder, &err) < 0) {
 		message_error(&err);
 		return PMP_EXIT_SELF;
 	}
@@ -169,6 +189,8 @@ static void close_command(struct source *source)
 		command_close(source->command);
 	free(source->command);
 	source->command = NULL;
+	pmp_recorder_free(source->recorder);
+	source->recorder = NULL;
 }
 
 const struct source_type source_started = {

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recorder as pmp has it: which processes write into its memory, and their records in
+ * batches. A process is an entry; one that executes another program takes the next one.
+ */
+#include "capture/recorder.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "libpmp-program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECORDS_MOST 4096 /* read in one call */
+#define FRAMES_MOST ((size_t)1 << 20)
+#define NAMES 1024		  /* of threads */
+#define NAME_AGE PMP_S		  /* until it is read again */
+#define TOTALS_EVERY (PMP_S / 10) /* if nothing else is new */
+
+struct thread_name {
+	pid_t tid;
+	uint64_t read; /* when */
+	char name[PMP_NAME_SIZE];
+};
+
+/* One entry. */
+struct recorded {
+	bool known;
+	struct pmp_heap_process process; /* a copy of what it says of itself */
+	struct pmp_heap_batch *batch;
+	struct pmp_heap_totals sent;
+	uint64_t sent_time;
+	bool batch_begun;
+	struct pmp_capture capture; /* of this batch; target: NULL if there is none */
+};
+
+struct pmp_recorder {
+	struct pmp_heap_shared shared;
+	struct pmp_heap_ring ring;
+	int memory, file;
+	bool begun; /* by this process: it may be another one's child */
+	struct recorded recorded[PMP_HEAP_PROCESSES];
+	struct thread_name names[NAMES];
+};
+
+/* ---- the handle ---------------------------------------------------------------------------- */
+
+static void settings_of(const struct pmp_recorder_options *options,
+			struct pmp_heap_settings *settings)
+{
+	*settings = (struct pmp_heap_settings){
+		.rate = options->rate,
+		.max_stack = options->max_stack,
+		.flags = (options->rate ? 0 : PMP_HEAP_FLAG_EXACT) |
+			 (options->mmap ? PMP_HEAP_FLAG_MMAP : 0) |
+			 (options->children ? PMP_HEAP_FLAG_CHILDREN : 0),
+	};
+}
+
+int pmp_recorder_new(const struct pmp_recorder_options *options,
+		     struct pmp_recorder **out, struct pmp_error *err)
+{
+	struct pmp_recorder *recorder = calloc(1, sizeof(*recorder));
+	struct pmp_recorder_options taken;
+	struct pmp_heap_settings settings;
+	int r;
+
+	*out = NULL;
+	if (!recorder)
+		return pmp_error_nomem(err, "a recorder");
+	recorder->memory = recorder->file = -1;
+	pmp_sized_take(&taken, sizeof(taken), options);
+	settings_of(&taken, &settings);
+	r = pmp_heap_shared_new(&settings, &recorder->shared, &recorder->memory, err);
+	if (r == 0)
+		r = pmp_heap_library(&recorder->file, err);
+	if (r < 0) {
+		pmp_recorder_free(recorder);
+		return r;
+	}
+	*out = recorder;
+	return 0;
+}
+
+void pmp_recorder_free(struct pmp_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		pmp_heap_batch_free(recorder->recorded[i].batch);
+	pmp_heap_shared_close(&recorder->shared);
+	if (recorder->memory >= 0)
+		close(recorder->memory);
+	if (recorder->file >= 0)
+		close(recorder->file);
+	free(recorder);
+}
+
+void pmp_recorder_descriptors(const struct pmp_recorder *recorder, int *memory, int *file)
+{
+	*memory = recorder->memory;
+	*file = recorder->file;
+}
+
+void pmp_recorder_expect(struct pmp_recorder *recorder, pid_t pid)
+{
+	recorder->shared.header->pid = (uint32_t)pid;
+}
+
+/* ---- totals ---------------------------------------------------------------------------------- */
+
+static void add_slots(const struct pmp_heap_shared *shared, size_t index, uint64_t *calls,
+		      uint64_t *allocated, uint64_t *freed)
+{
+	uint32_t used = __atomic_load_n(&shared->header->slots_used, __ATOMIC_RELAXED);
+
+	if (used > PMP_HEAP_SLOTS)
+		used = PMP_HEAP_SLOTS;
+	for (uint32_t i = 0; i < used; i++) {
+		const struct pmp_heap_slot *slot = &shared->slots[i];
+
+		if (slot->process != index + 1)
+			continue;
+		for (size_t k = 0; k < PMP_HEAP_CALLS; k++)
+			calls[k] += slot->calls[k];
+		*allocated += slot->allocated;
+		*freed += slot->freed;
+	}
+}
+
+static void fill_kinds(const struct pmp_heap_process *process,
+		       struct pmp_heap_totals *totals)
+{
+	totals->allocator = process->allocator < PMP_HEAP_ALLOCATOR_COUNT
+				    ? (uint8_t)process->allocator
+				    : PMP_HEAP_ALLOCATOR_UNKNOWN;
+	totals->state = process->state == PMP_HEAP_PROCESS_COUNTS
+				? PMP_HEAP_STATE_COUNTS
+				: PMP_HEAP_STATE_RECORDS;
+	memcpy(totals->allocator_name, process->allocator_name, PMP_NAME_SIZE - 1);
+	totals->allocator_name[PMP_NAME_SIZE - 1] = '\0';
+}
+
+static uint64_t above(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* As they are now. */
+static void read_totals(const struct pmp_recorder *recorder, size_t index,
+			struct pmp_heap_totals *totals)
+{
+	const struct pmp_heap_process *live = &recorder->shared.processes[index];
+	const struct pmp_heap_header *header = recorder->shared.header;
+	struct pmp_heap_process process = *live;
+	uint64_t *calls = process.calls;
+
+	add_slots(&recorder->shared, index, calls, &process.allocated, &process.freed);
+	*totals = (struct pmp_heap_totals){
+		.mallocs = calls[PMP_HEAP_MALLOC],
+		.callocs = calls[PMP_HEAP_CALLOC],
+		.aligned = calls[PMP_HEAP_ALIGNED],
+		.reallocs = calls[PMP_HEAP_REALLOC],
+		.news = calls[PMP_HEAP_NEW],
+		.frees = calls[PMP_HEAP_CALL_FREE],
+		.allocated = process.allocated,
+		.freed = process.freed,
+		.live = above(process.allocated, process.freed),
+		.peak = process.peak > 0 ? (uint64_t)process.peak : 0,
+		.peak_time = process.peak_time,
+		.failed = process.failed,
+		.failed_reallocs = process.failed_reallocs,
+		.brk_growth = process.brk_growth,
+		.mmap_growth = process.mmap_growth,
+		.given_back = process.given_back,
+		.lost = process.lost,
+		.untracked = process.untracked,
+		.rate = header->flags & PMP_HEAP_FLAG_EXACT ? 0 : header->rate,
+		.start = process.start,
+	};
+	totals->live_blocks =
+		above(totals->mallocs + totals->callocs + totals->aligned + totals->news,
+		      totals->frees);
+	fill_kinds(&process, totals);
+}
+
+/* What one read has seen of the peak stays seen. */
+static void keep_peak(struct recorded *recorded, struct pmp_heap_totals *totals,
+		      uint64_t now)
+{
+	if (totals->peak < recorded->sent.peak) {
+		totals->peak = recorded->sent.peak;
+		totals->peak_time = recorded->sent.peak_time;
+	}
+	if (totals->live > totals->peak) {
+		totals->peak = totals->live;
+		totals->peak_time = now;
+	}
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static const char *name_of_thread(struct pmp_recorder *recorder,
+				  const struct pmp_target *target, pid_t tid,
+				  uint64_t now)
+{
+	struct thread_name *name = &recorder->names[(unsigned)tid % NAMES];
+	char text[PMP_NAME_SIZE];
+	ssize_t n;
+
+	if (name->tid == tid && now - name->read < NAME_AGE)
+		return name->name;
+	n = pmp_task_read(&target->process, tid, "comm", text, sizeof(text));
+	if (n <= 0 && name->tid == tid)
+		return name->name;
+	if (n <= 0)
+		n = (ssize_t)strnlen(target->process.name, sizeof(text));
+	else if (text[n - 1] == '\n')
+		n--;
+	*name = (struct thread_name){ .tid = tid, .read = now };
+	memcpy(name->name, n <= 0 || text[0] == '\0' ? target->process.name : text,
+	       (size_t)n);
+	return name->name;
+}
+
+static int add_event(struct recorded *recorded, const struct pmp_heap_record *record,
+		     const char *thread, size_t frames, enum pmp_end end)
+{
+	struct pmp_heap_event event = {
+		.kind = record->kind,
+		.function = record->function,
+		.end = (uint16_t)end,
+		.time = record->time,
+		.pointer = record->pointer,
+		.asked = record->asked,
+		.usable = record->usable,
+		.rate = record->rate,
+		.count = record->count,
+	};
+	int r = pmp_heap_batch_thread(recorded->batch, (pid_t)record->tid, thread,
+				      &event.thread);
+
+	return r < 0 ? r
+		     : pmp_heap_batch_add(
+			       recorded->batch, &event,
+			       frames ? recorded->capture.target->workspace.frames : NULL,
+			       frames);
+}
+
+/* The first record of a batch finds the target. One that was too short to be read, or is not
+ * sampled, has none, or no maps: its records come without frames. */
+static void begin_batch(struct recorded *recorded, const struct pmp_recorder_calls *calls)
+{
+	struct pmp_capture *capture = &recorded->capture;
+
+	if (recorded->batch_begun)
+		return;
+	recorded->batch_begun = true;
+	*capture = (struct pmp_capture){
+		.target = calls->target(calls->arg, (pid_t)recorded->process.pid)
+	};
+	if (capture->target && pmp_recorded_begin(capture, NULL) < 0)
+		capture->target = NULL;
+}
+
+static int take_record(struct pmp_recorder *recorder,
+		       const struct pmp_recorder_calls *calls,
+		       const struct pmp_heap_entry *entry, uint64_t now)
+{
+	const struct pmp_heap_record *record = &entry->record;
+	struct recorded *recorded = &recorder->recorded[record->process];
+	const struct pmp_target *target;
+	enum pmp_end end = record->has_regs ? PMP_END_UNREADABLE : PMP_END_ROOT;
+	size_t frames = 0;
+	int r = 0;
+
+	if (!recorded->known)
+		return 0;
+	begin_batch(recorded, calls);
+	target = recorded->capture.target;
+	if (record->has_regs && target)
+		r = pmp_recorded_walk(&recorded->capture, entry, &recorded->process,
+				      &frames, &end);
+	if (r < 0)
+		return r;
+	return add_event(
+		recorded, record,
+		target ? name_of_thread(recorder, target, (pid_t)record->tid, now) : "",
+		frames, end);
+}
+
+/* ---- processes -------------------------------------------------------------------------------- */
+
+static int begin_process(struct pmp_recorder *recorder, size_t index, uint64_t now)
+{
+	struct recorded *recorded = &recorder->recorded[index];
+	struct pmp_heap_event event = { .kind = PMP_HEAP_START, .time = now };
+	int r;
+
+	if (!recorded->batch)
+		recorded->batch = pmp_heap_batch_new();
+	if (!recorded->batch)
+		return PMP_ENOMEM;
+	pmp_heap_batch_clear(recorded->batch);
+	recorded->process = recorder->shared.processes[index];
+	recorded->sent = (struct pmp_heap_totals){ 0 };
+	recorded->known = true;
+	event.time = recorded->process.start;
+	r = pmp_heap_batch_thread(recorded->batch, (pid_t)recorded->process.pid, "",
+				  &event.thread);
+	return r < 0 ? r : pmp_heap_batch_add(recorded->batch, &event, NULL, 0);
+}
+
+static void free_entry(struct pmp_recorder *recorder, size_t index)
+{
+	struct pmp_heap_shared *shared = &recorder->shared;
+	uint32_t used = shared->header->slots_used;
+
+	for (uint32_t i = 0; i < used && i < PMP_HEAP_SLOTS; i++)
+		if (shared->slots[i].process == index + 1)
+			memset(&shared->slots[i], 0, sizeof(shared->slots[i]));
+	memset(&shared->processes[index], 0, sizeof(shared->processes[index]));
+	recorder->recorded[index].known = false;
+}
+
+/* An earlier program of the same process. */
+static void end_earlier(struct pmp_recorder *recorder, size_t index)
+{
+	const uint32_t pid = recorder->recorded[index].process.pid;
+
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (i != index && recorder->recorded[i].known &&
+		    recorder->recorded[i].process.pid == pid)
+			free_entry(recorder, i);
+}
+
+static int find_processes(struct pmp_recorder *recorder, uint64_t now)
+{
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
+		const uint32_t state = __atomic_load_n(
+			&recorder->shared.processes[i].state, __ATOMIC_ACQUIRE);
+		int r;
+
+		if (state < PMP_HEAP_PROCESS_RECORDS || recorder->recorded[i].known)
+			continue;
+		r = begin_process(recorder, i, now);
+		if (r < 0)
+			return r;
+		end_earlier(recorder, i);
+	}
+	return 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static bool is_worth(const struct recorded *recorded,
+		     const struct pmp_heap_totals *totals, uint64_t now, bool all)
+{
+	return recorded->batch->event_count ||
+	       ((all || now - recorded->sent_time > TOTALS_EVERY) &&
+		memcmp(totals, &recorded->sent, sizeof(*totals)) != 0);
+}
+
+static void send_batch(struct pmp_recorder *recorder, size_t index,
+		       const struct pmp_recorder_calls *calls, uint64_t now, bool all)
+{
+	struct recorded *recorded = &recorder->recorded[index];
+	struct pmp_heap_batch *batch = recorded->batch;
+	struct pmp_target *target = recorded->capture.target;
+
+	read_totals(recorder, index, &batch->totals);
+	keep_peak(recorded, &batch->totals, now);
+	if (target) {
+		pmp_recorded_end(&recorded->capture, batch);
+		memcpy(batch->name, target->process.name, sizeof(batch->name));
+		batch->maps = pmp_maps_ref(target->maps);
+	}
+	recorded->capture.target = NULL;
+	recorded->batch_begun = false;
+	if (!is_worth(recorded, &batch->totals, now, all))
+		return;
+	batch->pid = (pid_t)recorded->process.pid;
+	batch->time = now;
+	calls->take(calls->arg, batch);
+	recorded->sent = batch->totals;
+	recorded->sent_time = now;
+	pmp_heap_batch_clear(batch);
+}
+
+static size_t frames_so_far(const struct pmp_recorder *recorder)
+{
+	size_t frames = 0;
+
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (recorder->recorded[i].known)
+			frames += recorder->recorded[i].batch->frame_count;
+	return frames;
+}
+
+/* 1: there may be more. */
+static int read_records(struct pmp_recorder *recorder,
+			const struct pmp_recorder_calls *calls, uint64_t now)
+{
+	struct pmp_heap_entry entry;
+
+	for (unsigned i = 0; pmp_heap_ring_next(&recorder->ring, now, &entry); i++) {
+		int r = take_record(recorder, calls, &entry, now);
+
+		pmp_heap_ring_done(&recorder->ring, &entry);
+		if (r < 0)
+			return r;
+		if (i >= RECORDS_MOST ||
+		    (i % 64 == 0 && frames_so_far(recorder) > FRAMES_MOST))
+			return 1;
+	}
+	return 0;
+}
+
+int pmp_recorder_read(struct pmp_recorder *recorder,
+		      const struct pmp_recorder_calls *calls, bool all,
+		      struct pmp_error *err)
+{
+	const uint64_t now = pmp_clock();
+	int r;
+
+	if (!recorder->begun)
+		pmp_heap_ring_begin(&recorder->ring, &recorder->shared);
+	recorder->begun = true;
+	__atomic_store_n(&recorder->shared.header->heartbeat, now, __ATOMIC_RELAXED);
+	r = find_processes(recorder, now);
+	if (r == 0)
+		r = read_records(recorder, calls, now);
+	if (r == 0 && all)
+		/* As if it had been waited for. */
+		r = read_records(recorder, calls, now + 2 * PMP_S);
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (recorder->recorded[i].known)
+			send_batch(recorder, i, calls, now, all);
+	return r < 0 ? pmp_error_nomem(err, "reading what a recorder has written") : r;
+}
+
+void pmp_recorder_forget(struct pmp_recorder *recorder, pid_t pid)
+{
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (recorder->recorded[i].known &&
+		    recorder->recorded[i].process.pid == (uint32_t)pid)
+			free_entry(recorder, i);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* malloc() and its family: what each call does. */
+#include "heap/recorder.h"
+
+#include "heap/recorder-count.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+/* Of older and newer C libraries than this one. */
+void cfree(void *block);
+void free_sized(void *block, size_t size);
+void free_aligned_sized(void *block, size_t align, size_t size);
+
+INTERPOSED void *malloc(size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+	void *block = next.malloc(size);
+
+	count_alloc(slot, PMP_HEAP_MALLOC, block, size);
+	return block;
+}
+
+INTERPOSED void *calloc(size_t count, size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+	void *block = next.calloc(count, size);
+	size_t asked;
+
+	if (__builtin_mul_overflow(count, size, &asked))
+		asked = SIZE_MAX;
+	count_alloc(slot, PMP_HEAP_CALLOC, block, asked);
+	return block;
+}
+
+INTERPOSED void free(void *block)
+{
+	if (!block)
+		return;
+	count_free(count_slot(), block);
+	next.free(block);
+}
+
+INTERPOSED void cfree(void *block)
+{
+	free(block);
+}
+
+INTERPOSED void free_sized(void *block, size_t size)
+{
+	if (!block)
+		return;
+	count_free(count_slot(), block);
+	if (next.free_sized)
+		next.free_sized(block, size);
+	else
+		next.free(block);
+}
+
+INTERPOSED void free_aligned_sized(void *block, size_t align, size_t size)
+{
+	if (!block)
+		return;
+	count_free(count_slot(), block);
+	if (next.free_aligned_sized)
+		next.free_aligned_sized(block, align, size);
+	else
+		next.free(block);
+}
+
+/* ---- realloc ------------------------------------------------------------------------ */
+
+static void count_failed(struct pmp_heap_slot *slot, const void *block, size_t size)
+{
+	const struct call call = { PMP_HEAP_REALLOC_FAILED, PMP_HEAP_REALLOC, block, size,
+				   0 };
+
+	sample_failed(slot, &call);
+}
+
+/*
+ * That of a block which was chosen is recorded as free before the allocator can give its
+ * memory to another thread, but completed only when it is known that it was moved. What does
+ * the same as malloc() or free() is counted there, so that blocks can be counted.
+ */
+static void *move(struct pmp_heap_slot *slot, void *block, size_t size)
+{
+	const size_t before = usable_size(block);
+	struct pmp_heap_record *record = NULL;
+	void *moved;
+
+	if (UNLIKELY(filter[filter_index(block)]))
+		record = sample_move(slot, block);
+	moved = next.realloc(block, size);
+	if (!moved && size) {
+		sample_moved(record, block, false);
+		count_failed(slot, block, size);
+		return NULL;
+	}
+	sample_moved(record, block, true);
+	count_freed_bytes(slot, before);
+	if (moved)
+		count_alloc(slot, PMP_HEAP_REALLOC, moved, size);
+	else
+		count_call(slot, PMP_HEAP_CALL_FREE);
+	return moved;
+}
+
+INTERPOSED void *realloc(void *block, size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+
+	if (block)
+		return move(slot, block, size);
+	block = next.realloc(NULL, size);
+	count_block(slot, PMP_HEAP_MALLOC, PMP_HEAP_REALLOC, block, size);
+	return block;
+}
+
+/* ---- aligned blocks ----------------------------------------------------------------- */
+
+INTERPOSED void *memalign(size_t align, size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+	void *block = next.memalign ? next.memalign(align, size) : NULL;
+
+	count_alloc(slot, PMP_HEAP_ALIGNED, block, size);
+	return block;
+}
+
+INTERPOSED int posix_memalign(void **block, size_t align, size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+	int status = next.posix_memalign(block, align, size);
+
+	count_alloc(slot, PMP_HEAP_ALIGNED, status ? NULL : *block, size);
+	return status;
+}
+
+INTERPOSED void *aligned_alloc(size_t align, size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+	void *block = next.aligned_alloc ? next.aligned_alloc(align, size) : NULL;
+
+	count_alloc(slot, PMP_HEAP_ALIGNED, block, size);
+	return block;
+}
+
+INTERPOSED void *valloc(size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+	void *block = next.valloc ? next.valloc(size) : NULL;
+
+	count_alloc(slot, PMP_HEAP_ALIGNED, block, size);
+	return block;
+}
+
+INTERPOSED void *pvalloc(size_t size)
+{
+	struct pmp_heap_slot *slot = count_slot();
+	void *block = next.pvalloc ? next.pvalloc(size) : NULL;
+
+	count_alloc(slot, PMP_HEAP_ALIGNED, block, size);
+	return block;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What every call counts, in the thread's own slot; whatever else is due is elsewhere. */
+#ifndef PMP_HEAP_RECORDER_COUNT_H
+#define PMP_HEAP_RECORDER_COUNT_H
+
+#include "heap/recorder.h"
+
+/* Before the call: the first one finds the functions that are called. */
+static inline struct pmp_heap_slot *count_slot(void)
+{
+	struct pmp_heap_slot *slot = thread.slot;
+
+	return LIKELY(slot) ? slot : thread_attach();
+}
+
+static inline void count_call(struct pmp_heap_slot *slot, unsigned function)
+{
+	if (LIKELY(slot))
+		slot->calls[function]++;
+	else
+		sample_common(function, 0, 0);
+}
+
+/* block: what was got, or NULL; counter: where the call is counted. */
+static inline void count_block(struct pmp_heap_slot *slot, unsigned counter,
+			       unsigned function, void *block, size_t asked)
+{
+	struct call call = { PMP_HEAP_ALLOC, (uint8_t)function, block, asked, 0 };
+
+	if (UNLIKELY(!block)) {
+		call.kind = PMP_HEAP_FAILED;
+		sample_failed(slot, &call);
+		return;
+	}
+	call.usable = usable_size(block);
+	if (UNLIKELY(!slot)) {
+		sample_common(counter, call.usable, 0);
+		return;
+	}
+	slot->calls[counter]++;
+	slot->allocated += call.usable;
+	slot->left -= (int64_t)(asked + !asked);
+	if (UNLIKELY(slot->left < 0))
+		sample_alloc(slot, &call);
+}
+
+static inline void count_alloc(struct pmp_heap_slot *slot, unsigned function, void *block,
+			       size_t asked)
+{
+	count_block(slot, function, function, block, asked);
+}
+
+static inline void count_freed_bytes(struct pmp_heap_slot *slot, size_t size)
+{
+	if (UNLIKELY(!slot)) {
+		sample_common(PMP_HEAP_CALLS, 0, size);
+		return;
+	}
+	slot->freed += size;
+	slot->credit -= (int64_t)size;
+	if (UNLIKELY(slot->credit < 0))
+		sample_publish(slot);
+}
+
+/* Before the block is given back. */
+static inline void count_free(struct pmp_heap_slot *slot, void *block)
+{
+	if (UNLIKELY(filter[filter_index(block)]))
+		sample_free(slot, block);
+	count_freed_bytes(slot, usable_size(block));
+	count_call(slot, PMP_HEAP_CALL_FREE);
+}
+
+#endif

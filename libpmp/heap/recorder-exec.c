@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which programs inherit the recorder. Those that this process turns into do, so that
+ * wrappers lead to the command; other processes only with --children. A program that has
+ * closed the descriptor hands nothing on: its loader would complain of the file that it
+ * cannot preload.
+ */
+#include "heap/recorder-exec.h"
+
+#include "heap/recorder-syscall.h"
+#include "heap/recorder.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#define ENVIRONMENT_MOST 2048 /* variables; of more everything is inherited */
+#define PRELOAD_MOST 1024     /* bytes of LD_PRELOAD */
+#define ARGUMENTS_MOST 4096   /* of execl() */
+
+static const char preload[] = "LD_PRELOAD=/proc/self/fd/",
+		  own[] = "PMP_HEAP=", preload_only[] = "LD_PRELOAD=";
+
+static size_t length_of(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n])
+		n++;
+	return n;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	while (*with && *text == *with) {
+		text++;
+		with++;
+	}
+	return !*with;
+}
+
+int exec_read_environment(char **environment)
+{
+	int fd = 0;
+
+	for (; *environment; environment++)
+		if (begins(*environment, own))
+			break;
+	if (!*environment)
+		return -1;
+	for (const char *c = *environment + sizeof(own) - 1;
+	     *c >= '0' && *c <= '9' && fd < 100000; c++)
+		fd = fd * 10 + (*c - '0');
+	return fd;
+}
+
+/* ---- other programs ------------------------------------------------------------------- */
+
+/* Only one that is executed in place of this program, or of a child if those are wanted; and
+ * only while it can be loaded. */
+static bool is_inherited(bool same_process)
+{
+	if (!recorder.header ||
+	    sys_call(SYS_fcntl, recorder.fd, F_GET_SEALS, 0, 0, 0, 0) <= 0 ||
+	    sys_call(SYS_fcntl, recorder.fd + 1, F_GET_SEALS, 0, 0, 0, 0) <= 0)
+		return false;
+	if (recorder.header->flags & PMP_HEAP_FLAG_CHILDREN)
+		return true;
+	return same_process && recorder.process && !recorder.gone &&
+	       (uint32_t)sys_call(SYS_getpid, 0, 0, 0, 0, 0, 0) == recorder.pid;
+}
+
+static size_t count_variables(char *const *environment)
+{
+	size_t count = 0;
+
+	while (environment && environment[count])
+		count++;
+	return count;
+}
+
+static void copy_text(char *to, const char *text)
+{
+	while ((*to++ = *text++))
+		;
+}
+
+/* LD_PRELOAD without its first word, which is ours; NULL: nothing is left of it. */
+static char *without_first(const char *variable, char *text)
+{
+	const char *rest = variable + sizeof(preload) - 1;
+	const size_t n = sizeof(preload_only) - 1;
+
+	while (*rest && *rest != ':' && *rest != ' ')
+		rest++;
+	if (!*rest || !rest[1] || n + length_of(rest) > PRELOAD_MOST)
+		return NULL;
+	copy_text(text, preload_only);
+	copy_text(text + n, rest + 1);
+	return text;
+}
+
+/* The environment without ours; text: room for LD_PRELOAD. */
+static void fill_without(char *const *from, char **to, char *text)
+{
+	for (; *from; from++) {
+		char *variable = *from;
+
+		if (begins(variable, own))
+			continue;
+		if (begins(variable, preload))
+			variable = without_first(variable, text);
+		if (variable)
+			*to++ = variable;
+	}
+	*to = NULL;
+}
+
+/* A call that executes a program. */
+struct executed {
+	const char *path;
+	int fd;
+	char *const *argv;
+	pid_t *pid;
+	const posix_spawn_file_actions_t *actions;
+	const posix_spawnattr_t *attr;
+};
+
+typedef int run_function(const struct executed *program, char *const *environment);
+
+/* On the stack of the caller, who may share its memory with its parent. */
+static int run(const struct executed *program, char *const *environment,
+	       bool same_process, run_function *how)
+{
+	const size_t count = count_variables(environment);
+	char text[PRELOAD_MOST + 1];
+	char **kept;
+
+	recorder_start();
+	if (recorder.fd < 0 || count > ENVIRONMENT_MOST || is_inherited(same_process))
+		return how(program, environment);
+	kept = __builtin_alloca((count + 1) * sizeof(*kept));
+	fill_without(environment, kept, text);
+	return how(program, kept);
+}
+
+static int run_path(const struct executed *program, char *const *environment)
+{
+	return next.execve(program->path, program->argv, environment);
+}
+
+static int run_file(const struct executed *program, char *const *environment)
+{
+	return next.execvpe(program->path, program->argv, environment);
+}
+
+static int run_fd(const struct executed *program, char *const *environment)
+{
+	return next.fexecve(program->fd, program->argv, environment);
+}
+
+static int spawn_path(const struct executed *program, char *const *environment)
+{
+	return next.posix_spawn(program->pid, program->path, program->actions,
+				program->attr, program->argv, environment);
+}
+
+static int spawn_file(const struct executed *program, char *const *environment)
+{
+	return next.posix_spawnp(program->pid, program->path, program->actions,
+				 program->attr, program->argv, environment);
+}
+
+static char *const *current(void)
+{
+	recorder_start();
+	return next.environ ? *next.environ : NULL;
+}
+
+INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
+{
+	const struct executed program = { .path = path, .argv = argv };
+
+	return run(&program, envp, true, run_path);
+}
+
+INTERPOSED int execv(const char *path, char *const argv[])
+{
+	const struct executed program = { .path = path, .argv = argv };
+
+	return run(&program, current(), true, run_path);
+}
+
+INTERPOSED int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	const struct executed program = { .path = file, .argv = argv };
+
+	return run(&program, envp, true, run_file);
+}
+
+INTERPOSED int execvp(const char *file, char *const argv[])
+{
+	const struct executed program = { .path = file, .argv = argv };
+
+	return run(&program, current(), true, run_file);
+}
+
+INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	const struct executed program = { .fd = fd, .argv = argv };
+
+	return run(&program, envp, true, run_fd);
+}
+
+INTERPOSED int posix_spawn(pid_t *pid, const char *path,
+			   const posix_spawn_file_actions_t *actions,
+			   const posix_spawnattr_t *attr, char *const argv[],
+			   char *const envp[])
+{
+	const struct executed program = { path, -1, argv, pid, actions, attr };
+
+	return run(&program, envp, false, spawn_path);
+}
+
+INTERPOSED int posix_spawnp(pid_t *pid, const char *file,
+			    const posix_spawn_file_actions_t *actions,
+			    const posix_spawnattr_t *attr, char *const argv[],
+			    char *const envp[])
+{
+	const struct executed program = { file, -1, argv, pid, actions, attr };
+
+	return run(&program, envp, false, spawn_file);
+}
+
+/* ---- those that take their arguments one by one ------------------------------------------- */
+
+static size_t count_arguments(va_list *list)
+{
+	size_t count = 1;
+
+	while (count < ARGUMENTS_MOST && va_arg(*list, char *))
+		count++;
+	return count;
+}
+
+static void fill_arguments(char **argv, const char *first, va_list *list, size_t count)
+{
+	argv[0] = (char *)(uintptr_t)first;
+	for (size_t i = 1; i < count; i++)
+		argv[i] = va_arg(*list, char *);
+	argv[count] = NULL;
+}
+
+/* The body of a function with them after first; environment is valid after the list. */
+#define RUN_LIST(how, where, first, environment) \
+	va_list list, again; \
+	struct executed program = { .path = (where) }; \
+	size_t count; \
+	char **argv; \
+	va_start(list, first); \
+	va_copy(again, list); \
+	count = count_arguments(&list); \
+	argv = __builtin_alloca((count + 1) * sizeof(*argv)); \
+	fill_arguments(argv, first, &again, count); \
+	program.argv = argv; \
+	va_end(again); \
+	count = (size_t)run(&program, environment, true, how); \
+	va_end(list); \
+	return (int)count
+
+INTERPOSED int execl(const char *path, const char *first, ...)
+{
+	RUN_LIST(run_path, path, first, current());
+}
+
+INTERPOSED int execlp(const char *file, const char *first, ...)
+{
+	RUN_LIST(run_file, file, first, current());
+}
+
+INTERPOSED int execle(const char *path, const char *first, ...)
+{
+	RUN_LIST(run_path, path, first, va_arg(list, char *const *));
+}

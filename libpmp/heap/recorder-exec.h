@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is in the environment for the recorder, and for which programs it stays there. */
+#ifndef PMP_HEAP_RECORDER_EXEC_H
+#define PMP_HEAP_RECORDER_EXEC_H
+
+/* The descriptor of the shared memory that PMP_HEAP names, or -1. */
+int exec_read_environment(char **environment);
+
+#endif

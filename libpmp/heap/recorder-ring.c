@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Room in the ring. Many threads reserve by moving the head, each writes its record and
+ * completes it. A record says where it is: so one that was never written, as its thread was
+ * killed in between, can be told from one of the round before.
+ */
+#include "heap/recorder.h"
+
+#include "heap/recorder-syscall.h"
+
+#define READER_GONE UINT64_C(1000000000) /* ns without a sign of life */
+#define WAIT_EACH 50000			 /* ns that exact mode waits for room */
+#define WAIT_MOST 20000			 /* such waits, in all */
+
+uint64_t now_coarse(void)
+{
+	struct timespec now = { 0, 0 };
+
+	if (next.clock_gettime)
+		next.clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool ring_has_reader(uint64_t now)
+{
+	uint64_t beat = __atomic_load_n(&recorder.header->heartbeat, __ATOMIC_RELAXED);
+
+	return beat + READER_GONE > now;
+}
+
+/* False: there is no room. */
+static bool reserve(uint32_t length, uint64_t *position)
+{
+	struct pmp_heap_header *header = recorder.header;
+	uint64_t head = __atomic_load_n(&header->head, __ATOMIC_RELAXED);
+
+	do {
+		uint64_t tail = __atomic_load_n(&header->tail, __ATOMIC_ACQUIRE);
+
+		if (head + length - tail > recorder.ring_size)
+			return false;
+	} while (!__atomic_compare_exchange_n(&header->head, &head, head + length, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	*position = head;
+	return true;
+}
+
+/* Everything is wanted, and the command was started for that: it waits, for a second in all
+ * its life. */
+static bool reserve_in_time(uint32_t length, uint64_t *position)
+{
+	static uint32_t waits;
+
+	while (!reserve(length, position)) {
+		if (!recorder.exact || waits >= WAIT_MOST ||
+		    !ring_has_reader(now_coarse()))
+			return false;
+		__atomic_fetch_add(&waits, 1, __ATOMIC_RELAXED);
+		sys_sleep(WAIT_EACH);
+	}
+	return true;
+}
+
+struct pmp_heap_record *ring_reserve(uint32_t length)
+{
+	struct pmp_heap_record *record;
+	uint64_t position;
+
+	if (!reserve_in_time(length, &position)) {
+		__atomic_fetch_add(&recorder.header->lost, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&recorder.process->lost, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	record = (struct pmp_heap_record *)(void *)(recorder.ring +
+						    position % recorder.ring_size);
+	record->length = length;
+	record->tid = thread_id();
+	record->process = recorder.index;
+	record->has_regs = 0;
+	record->other_stack = 0;
+	record->stack_size = 0;
+	__atomic_store_n(&record->stamp, position | PMP_HEAP_RESERVED, __ATOMIC_RELEASE);
+	record->time = now_coarse();
+	return record;
+}
+
+void ring_complete(struct pmp_heap_record *record)
+{
+	__atomic_store_n(&record->stamp,
+			 (record->stamp & ~(uint64_t)PMP_HEAP_RESERVED) |
+				 PMP_HEAP_COMPLETE,
+			 __ATOMIC_RELEASE);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is due now and then: the sums that all threads share, and samples. While a thread is
+ * at it, the calls of a signal handler that interrupts it are only counted.
+ */
+#include "heap/recorder.h"
+
+#include "heap/recorder-copy.h"
+
+#define SAMPLES_A_SECOND 2000 /* then every second one is taken */
+#define RATE_MOST (UINT64_C(1) << 30)
+#define WINDOW UINT64_C(1000000000)
+#define FRACTION 16 /* bits of logarithms */
+#define LN_2 45426  /* the logarithm of 2, of so many bits */
+#define PAGE 4096u  /* or less than one: memory is mapped in pages */
+
+/* ---- sums --------------------------------------------------------------------------- */
+
+static void raise_peak(int64_t live)
+{
+	struct pmp_heap_process *process = recorder.process;
+	int64_t peak = __atomic_load_n(&process->peak, __ATOMIC_RELAXED);
+
+	while (live > peak) {
+		if (!__atomic_compare_exchange_n(&process->peak, &peak, live, false,
+						 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			continue;
+		__atomic_store_n(&process->peak_time, now_coarse(), __ATOMIC_RELAXED);
+		return;
+	}
+}
+
+static void add_live(int64_t bytes)
+{
+	raise_peak(__atomic_add_fetch(&recorder.process->live, bytes, __ATOMIC_RELAXED));
+}
+
+static void publish(struct pmp_heap_slot *slot)
+{
+	const int64_t net = (int64_t)(slot->allocated - slot->freed);
+	const int64_t change = net - slot->published;
+
+	slot->published = net;
+	slot->credit = recorder.exact ? 0 : HEAP_QUANTUM;
+	add_live(change);
+}
+
+void sample_publish(struct pmp_heap_slot *slot)
+{
+	if (recorder.process && !recorder.gone)
+		publish(slot);
+	else
+		slot->credit = INT64_MAX;
+}
+
+void sample_common(unsigned function, size_t allocated, size_t freed)
+{
+	struct pmp_heap_process *process = recorder.process;
+
+	if (!process || recorder.gone)
+		return;
+	if (function < PMP_HEAP_CALLS)
+		__atomic_fetch_add(&process->calls[function], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&process->allocated, allocated, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&process->freed, freed, __ATOMIC_RELAXED);
+	add_live((int64_t)(allocated - freed));
+}
+
+/* ---- the distance to the next sample -------------------------------------------------- */
+
+/* Of a number with 2^bits <= number: the binary logarithm by squaring, without floating
+ * point, whose flags belong to the program. */
+static uint64_t log_2(uint64_t number)
+{
+	const unsigned bits = 63u - (unsigned)__builtin_clzll(number);
+	uint64_t result = (uint64_t)bits << FRACTION;
+	uint64_t mantissa = bits > 31 ? number >> (bits - 31) : number << (31 - bits);
+
+	for (unsigned bit = FRACTION; bit-- > 0;) {
+		mantissa = mantissa * mantissa >> 31;
+		if (mantissa >> 32) {
+			mantissa >>= 1;
+			result |= UINT64_C(1) << bit;
+		}
+	}
+	return result;
+}
+
+static uint64_t next_random(struct pmp_heap_slot *slot)
+{
+	uint64_t x = slot->random;
+
+	if (!x)
+		x = ((uintptr_t)slot ^ now_coarse()) | 1;
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	slot->random = x;
+	return x * UINT64_C(2685821657736338717);
+}
+
+/* -ln(u) * rate, for u in (0, 1]. */
+static int64_t draw(struct pmp_heap_slot *slot)
+{
+	const uint64_t u = (next_random(slot) >> 11) + 1;
+	const uint64_t bits = ((uint64_t)53 << FRACTION) - log_2(u);
+	const uint64_t rate = __atomic_load_n(&recorder.header->rate, __ATOMIC_RELAXED);
+
+	return (int64_t)((bits * LN_2 >> FRACTION) *
+				 (rate < RATE_MOST ? rate : RATE_MOST) >>
+			 FRACTION) +
+	       1;
+}
+
+static void set_left(struct pmp_heap_slot *slot)
+{
+	if (recorder.exact)
+		slot->quantum = 0;
+	else if (recorder.records && slot->until_sample < HEAP_QUANTUM)
+		slot->quantum = (uint32_t)slot->until_sample;
+	else
+		slot->quantum = HEAP_QUANTUM;
+	slot->left = slot->quantum;
+}
+
+/* Too many samples, or pmp is slow: half as many from now on. */
+static void check_load(uint64_t now)
+{
+	static uint64_t window;
+	static uint32_t samples;
+	struct pmp_heap_header *header = recorder.header;
+	uint64_t rate = __atomic_load_n(&header->rate, __ATOMIC_RELAXED);
+	const uint64_t filled = __atomic_load_n(&header->head, __ATOMIC_RELAXED) -
+				__atomic_load_n(&header->tail, __ATOMIC_RELAXED);
+
+	if (recorder.exact)
+		return;
+	if (now - __atomic_load_n(&window, __ATOMIC_RELAXED) > WINDOW) {
+		__atomic_store_n(&window, now, __ATOMIC_RELAXED);
+		__atomic_store_n(&samples, 0, __ATOMIC_RELAXED);
+	}
+	if (__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED) <= SAMPLES_A_SECOND &&
+	    filled <= recorder.ring_size / 2)
+		return;
+	__atomic_store_n(&samples, 0, __ATOMIC_RELAXED);
+	if (rate < RATE_MOST)
+		__atomic_compare_exchange_n(&header->rate, &rate, rate * 2, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* ---- records ------------------------------------------------------------------------- */
+
+/*
+ * How much of the stack from sp on can be copied. Where it is not known how far the stack
+ * reaches, the rest of the page that this function's own frame ends in.
+ */
+static __attribute__((always_inline)) inline size_t copy_size(const char *sp, bool *other)
+{
+	const char *frame = __builtin_frame_address(0);
+	size_t left = thread_stack_left(sp);
+
+	*other = !left;
+	if (!left)
+		left = ((((uintptr_t)frame + 8) | (PAGE - 1)) + 1) - (uintptr_t)sp;
+	if (left > recorder.max_stack)
+		left = recorder.max_stack;
+	return left & ~(size_t)7;
+}
+
+static uint32_t record_length(size_t size)
+{
+	return (uint32_t)((size + PMP_HEAP_ALIGN - 1) & ~(size_t)(PMP_HEAP_ALIGN - 1));
+}
+
+static void describe(struct pmp_heap_record *record, const struct call *call,
+		     uint64_t rate)
+{
+	record->kind = call->kind;
+	record->function = call->function;
+	record->pointer = (uintptr_t)call->block;
+	record->asked = call->asked;
+	record->usable = call->usable;
+	record->rate = rate;
+	record->count = 0;
+}
+
+/* With registers and stack, to be completed. */
+static __attribute__((noinline)) struct pmp_heap_record *
+record_stack(const struct call *call, uint64_t rate)
+{
+	const char *sp = copy_stack_pointer();
+	struct pmp_heap_record *record;
+	bool other;
+	size_t size = copy_size(sp, &other);
+
+	record = ring_reserve(record_length(sizeof(*record) + size));
+	if (!record)
+		return NULL;
+	describe(record, call, rate);
+	record->has_regs = 1;
+	record->other_stack = other;
+	record->stack_size = size;
+	copy_registers(record->regs);
+	copy_memory(record + 1, sp, size);
+	return record;
+}
+
+void sample_record(const struct call *call, uint64_t rate)
+{
+	struct pmp_heap_record *record = record_stack(call, rate);
+
+	if (record)
+		ring_complete(record);
+}
+
+static void record_block(const struct call *call, uint64_t rate)
+{
+	struct pmp_heap_record *record = record_stack(call, rate);
+
+	if (!record)
+		return;
+	/* One whose end would not be seen would live for ever. */
+	if (!recorder.exact && !table_add(call->block)) {
+		record->kind = PMP_HEAP_RECORD_PAD;
+		__atomic_fetch_add(&recorder.process->untracked, 1, __ATOMIC_RELAXED);
+	}
+	ring_complete(record);
+}
+
+void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
+{
+	const uint64_t rate =
+		recorder.header && !recorder.exact
+			? __atomic_load_n(&recorder.header->rate, __ATOMIC_RELAXED)
+			: 0;
+
+	if (recorder.gone || !recorder.process || thread.busy) {
+		slot->left = thread.busy ? HEAP_QUANTUM : INT64_MAX;
+		return;
+	}
+	thread.busy = 1;
+	publish(slot);
+	slot->until_sample -= (int64_t)slot->quantum - slot->left;
+	if (recorder.exact || slot->until_sample < 0) {
+		const uint64_t now = now_coarse();
+
+		if (recorder.records && ring_has_reader(now)) {
+			check_load(now);
+			record_block(call, rate);
+		}
+		slot->until_sample = draw(slot);
+	}
+	set_left(slot);
+	thread.busy = 0;
+}
+
+void sample_failed(struct pmp_heap_slot *slot, const struct call *call)
+{
+	struct pmp_heap_process *process = recorder.process;
+	const bool is_realloc = call->kind == PMP_HEAP_REALLOC_FAILED;
+
+	(void)slot;
+	if (!process || recorder.gone)
+		return;
+	__atomic_fetch_add(is_realloc ? &process->failed_reallocs : &process->failed, 1,
+			   __ATOMIC_RELAXED);
+	if (thread.busy || !recorder.records || !ring_has_reader(now_coarse()))
+		return;
+	thread.busy = 1;
+	check_load(now_coarse());
+	sample_record(call, 0);
+	thread.busy = 0;
+}
+
+/* ---- blocks that were chosen ------------------------------------------------------------ */
+
+static struct pmp_heap_record *record_free(const void *block)
+{
+	struct pmp_heap_record *record =
+		ring_reserve(record_length(PMP_HEAP_RECORD_HEAD));
+	const struct call call = { PMP_HEAP_FREE, PMP_HEAP_MALLOC, block, 0, 0 };
+
+	if (record)
+		describe(record, &call, 0);
+	return record;
+}
+
+struct pmp_heap_record *sample_move(struct pmp_heap_slot *slot, const void *block)
+{
+	(void)slot;
+	if (!recorder.records || recorder.gone)
+		return NULL;
+	if (!recorder.exact && !table_remove(block))
+		return NULL;
+	if (recorder.exact && !ring_has_reader(now_coarse()))
+		return NULL;
+	return record_free(block);
+}
+
+void sample_moved(struct pmp_heap_record *record, const void *block, bool is_free)
+{
+	if (!record)
+		return;
+	if (!is_free) {
+		record->kind = PMP_HEAP_RECORD_PAD;
+		if (!recorder.exact)
+			table_add(block);
+	}
+	ring_complete(record);
+}
+
+void sample_free(struct pmp_heap_slot *slot, const void *block)
+{
+	sample_moved(sample_move(slot, block), block, true);
+}

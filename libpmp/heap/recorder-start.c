@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The start, in the first call or the constructor, whichever comes first: functions, shared
+ * memory, what the allocator is. And what fork() makes of it.
+ */
+#include "heap/recorder.h"
+
+#include "heap/recorder-exec.h"
+#include "heap/recorder-new.h"
+#include "heap/recorder-syscall.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+struct recorder recorder;
+struct next next;
+
+/* ---- functions ------------------------------------------------------------------------ */
+
+#define BEHIND(name) \
+	{ \
+		&next.name, #name, true \
+	}
+#define ANYWHERE(name) \
+	{ \
+		&next.name, #name, false \
+	}
+
+/* All of them now: later a lock of the loader could be in the way, in a child for instance. */
+static void find_functions(void)
+{
+	const struct row {
+		void *to;
+		const char *name;
+		bool behind; /* this library has one of that name too */
+	} functions[] = {
+		BEHIND(malloc),
+		BEHIND(calloc),
+		BEHIND(realloc),
+		BEHIND(free),
+		BEHIND(memalign),
+		BEHIND(posix_memalign),
+		BEHIND(aligned_alloc),
+		BEHIND(valloc),
+		BEHIND(pvalloc),
+		BEHIND(free_sized),
+		BEHIND(free_aligned_sized),
+		BEHIND(malloc_usable_size),
+		BEHIND(pthread_create),
+		BEHIND(thrd_create),
+		BEHIND(execve),
+		BEHIND(execvpe),
+		BEHIND(fexecve),
+		BEHIND(posix_spawn),
+		BEHIND(posix_spawnp),
+		BEHIND(mmap),
+		BEHIND(munmap),
+		BEHIND(mremap),
+		BEHIND(brk),
+		BEHIND(sbrk),
+		ANYWHERE(clock_gettime),
+		ANYWHERE(pthread_attr_init),
+		ANYWHERE(pthread_key_create),
+		ANYWHERE(pthread_attr_getstacksize),
+		ANYWHERE(pthread_setspecific),
+		ANYWHERE(environ),
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		*(void **)functions[i].to = functions[i].behind
+						    ? lookup_next(functions[i].name)
+						    : lookup_any(functions[i].name);
+}
+
+/* The program's arguments lie at the end of the first stack, and the environment after them:
+ * there it is before the C library knows it. */
+static char **find_environment(void)
+{
+	void **stack_end = lookup_any("__libc_stack_end");
+	long *arguments;
+
+	if (!stack_end || !*stack_end) {
+		recorder.main_stack = next.environ ? (char *)*next.environ : NULL;
+		return next.environ ? *next.environ : NULL;
+	}
+	recorder.main_stack = *stack_end;
+	arguments = *stack_end;
+	return (char **)(arguments + 1 + arguments[0] + 1);
+}
+
+/* ---- shared memory -------------------------------------------------------------------- */
+
+static bool is_sound(const struct pmp_heap_header *header, uint64_t size)
+{
+	const uint64_t before_ring =
+		sizeof(*header) + sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES +
+		sizeof(struct pmp_heap_slot) * PMP_HEAP_SLOTS;
+
+	return header->magic == PMP_HEAP_MAGIC && header->size <= size &&
+	       header->ring_offset >= before_ring && header->ring_offset % PAGE == 0 &&
+	       header->ring_size && header->ring_size % PAGE == 0 &&
+	       header->ring_offset + header->ring_size == header->size;
+}
+
+/* The ring twice in a row, so that each record in it is whole. */
+static bool map_ring(int fd, uint64_t offset, uint64_t size)
+{
+	unsigned char *room =
+		sys_mmap(NULL, 2 * size, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	for (unsigned i = 0; room && i < 2; i++)
+		if (!sys_mmap(room + i * size, size, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_FIXED, fd, offset))
+			room = NULL;
+	recorder.ring = room;
+	recorder.ring_size = size;
+	return room != NULL;
+}
+
+/* False: the descriptor is something else by now, or closed. */
+static bool map_shared(int fd)
+{
+	const int seals = (int)sys_call(SYS_fcntl, fd, F_GET_SEALS, 0, 0, 0, 0);
+	const long size = sys_call(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0);
+	struct pmp_heap_header *header;
+	unsigned char *at;
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || size < (long)sizeof(*header))
+		return false;
+	at = sys_mmap(NULL,
+		      sizeof(*header) +
+			      sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES +
+			      sizeof(struct pmp_heap_slot) * PMP_HEAP_SLOTS,
+		      PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	header = (struct pmp_heap_header *)(void *)at;
+	if (!header || !is_sound(header, (uint64_t)size) ||
+	    !map_ring(fd, header->ring_offset, header->ring_size))
+		return false;
+	recorder.header = header;
+	recorder.max_stack = header->max_stack;
+	at += sizeof(*header) + sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES;
+	recorder.slots = (struct pmp_heap_slot *)(void *)at;
+	return true;
+}
+
+/* ---- the process entry ------------------------------------------------------------------ */
+
+static struct pmp_heap_process *processes(void)
+{
+	return (struct pmp_heap_process *)(void *)(recorder.header + 1);
+}
+
+/* One that nobody has. */
+static struct pmp_heap_process *take_entry(void)
+{
+	for (uint32_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
+		uint32_t none = PMP_HEAP_PROCESS_FREE;
+
+		if (!__atomic_compare_exchange_n(&processes()[i].state, &none,
+						 PMP_HEAP_PROCESS_TAKEN, false,
+						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		recorder.index = i;
+		return &processes()[i];
+	}
+	return NULL;
+}
+
+static void describe_functions(struct pmp_heap_process *process)
+{
+	process->functions[PMP_HEAP_MALLOC] = (uintptr_t)next.malloc;
+	process->functions[PMP_HEAP_CALLOC] = (uintptr_t)next.calloc;
+	process->functions[PMP_HEAP_REALLOC] = (uintptr_t)next.realloc;
+	process->functions[PMP_HEAP_ALIGNED] =
+		(uintptr_t)(next.memalign ? (void *)next.memalign
+					  : (void *)next.posix_memalign);
+	lookup_own(&process->text_start, &process->text_end);
+}
+
+static bool names_glibc(const char *name)
+{
+	static const char libc[] = "libc.so.6", old[] = "libc-2.";
+	size_t i = 0, k = 0;
+
+	while (i < sizeof(libc) - 1 && name[i] == libc[i])
+		i++;
+	while (k < sizeof(old) - 1 && name[k] == old[k])
+		k++;
+	return i == sizeof(libc) - 1 || k == sizeof(old) - 1;
+}
+
+/* Is the size of a block where glibc has it? It is asked for a few, none so large that it
+ * would be mapped: to give that back changes what glibc does with others. */
+static bool try_chunk_sizes(void)
+{
+	static const size_t sizes[] = { 24, 25, 100, 1000, 4000, 30000, 100000 };
+	bool agree = next.malloc_usable_size != NULL;
+
+	for (size_t i = 0; agree && i < sizeof(sizes) / sizeof(*sizes); i++) {
+		void *block = next.malloc(sizes[i]);
+
+		recorder.chunk_sizes = true;
+		agree = block && usable_size(block) == next.malloc_usable_size(block);
+		if (block)
+			next.free(block);
+	}
+	return agree;
+}
+
+/* Which allocator it is shows where its functions are. */
+static void describe_allocator(struct pmp_heap_process *process)
+{
+	lookup_module((const void *)next.malloc, process->allocator_name,
+		      sizeof(process->allocator_name));
+	process->allocator = names_glibc(process->allocator_name)
+				     ? PMP_HEAP_ALLOCATOR_GLIBC
+				     : PMP_HEAP_ALLOCATOR_OTHER;
+}
+
+/* To be read by pmp from now on. */
+static void open_entry(void)
+{
+	struct pmp_heap_process *process = take_entry();
+
+	if (!process)
+		return;
+	process->pid = recorder.pid;
+	process->start = now_coarse();
+	describe_functions(process);
+	describe_allocator(process);
+	recorder.process = process;
+	recorder.exact = recorder.header->flags & PMP_HEAP_FLAG_EXACT;
+	recorder.records = true;
+	table_clear();
+	__atomic_store_n(&process->state, PMP_HEAP_PROCESS_RECORDS, __ATOMIC_RELEASE);
+}
+
+/* ---- the start ---------------------------------------------------------------------------- */
+
+/* Of a command one process is recorded, whatever it executes: the others that have its
+ * environment are its children. */
+static bool is_wanted(void)
+{
+	return recorder.header->flags & PMP_HEAP_FLAG_CHILDREN ||
+	       recorder.header->pid == recorder.pid;
+}
+
+static void start(void)
+{
+	char **environment;
+
+	find_functions();
+	environment = find_environment();
+	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	recorder.fd = environment ? exec_read_environment(environment) : -1;
+	recorder.chunk_sizes = false;
+	if (recorder.fd >= 0 && map_shared(recorder.fd) && is_wanted())
+		open_entry();
+	thread_start();
+	recorder.chunk_sizes = recorder.process &&
+			       recorder.process->allocator == PMP_HEAP_ALLOCATOR_GLIBC &&
+			       try_chunk_sizes();
+}
+
+void recorder_start(void)
+{
+	uint32_t none = 0;
+
+	if (LIKELY(__atomic_load_n(&recorder.started, __ATOMIC_ACQUIRE) == 2))
+		return;
+	if (!__atomic_compare_exchange_n(&recorder.started, &none, 1, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		while (__atomic_load_n(&recorder.started, __ATOMIC_ACQUIRE) != 2 &&
+		       next.malloc == NULL)
+			;
+		return;
+	}
+	start();
+	__atomic_store_n(&recorder.started, 2, __ATOMIC_RELEASE);
+}
+
+/* In the child. What it shares with its parent belongs to that. */
+static void after_fork(void)
+{
+	thread_forked();
+	if (!recorder.process)
+		return;
+	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	recorder.process = NULL;
+	recorder.records = false;
+	if (recorder.header->flags & PMP_HEAP_FLAG_CHILDREN)
+		open_entry();
+	recorder.gone = !recorder.process;
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+	int (*atfork)(void (*)(void), void (*)(void), void (*)(void), void *);
+
+	recorder_start();
+	thread_attach();
+	/* glibc's has the module as a fourth argument, musl's ignores it. */
+	atfork = (int (*)(void (*)(void), void (*)(void), void (*)(void),
+			  void *))lookup_any("__register_atfork");
+	if (!atfork)
+		atfork = (int (*)(void (*)(void), void (*)(void), void (*)(void),
+				  void *))lookup_any("pthread_atfork");
+	if (atfork)
+		atfork(NULL, NULL, after_fork, NULL);
+	if (recorder.process)
+		new_try();
+}

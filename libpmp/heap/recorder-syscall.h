@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* System calls without a C library: these leave errno alone. */
+#ifndef PMP_HEAP_RECORDER_SYSCALL_H
+#define PMP_HEAP_RECORDER_SYSCALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* Returns the result, or the negative errno. */
+static inline long sys_call(long number, long a, long b, long c, long d, long e, long f)
+{
+#ifdef __x86_64__
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+#else
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+#endif
+}
+
+static inline void sys_sleep(long ns)
+{
+	struct timespec time = { 0, ns };
+
+	sys_call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+}
+
+static inline void *sys_mmap(void *address, size_t size, int prot, int flags, int fd,
+			     uint64_t offset)
+{
+	long result = sys_call(SYS_mmap, (long)address, (long)size, prot, flags, fd,
+			       (long)offset);
+
+	return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorder: a library that pmp preloads into a command. It takes the place of malloc()
+ * and its family, counts, and at chosen calls copies registers and the top of the stack into
+ * memory that pmp shares. Everything else, pmp does outside.
+ *
+ * It runs inside of a program that must not notice: no lock, no allocation, no system call
+ * but at the start of a process or thread, nothing printed, no library. So it imports one
+ * function, dl_iterate_phdr(), and looks up all others behind itself in the order of
+ * loading, as RTLD_NEXT would: see recorder-lookup.c.
+ *
+ *	recorder-alloc.c	malloc() and its family: the way of each call
+ *	recorder-new.c		the operators of C++, where malloc() does not see these
+ *	recorder-sample.c	what is due now and then: samples, sums
+ *	recorder-table.c	which blocks were chosen
+ *	recorder-ring.c		room in the ring
+ *	recorder-thread.c	slots, stacks of threads
+ *	recorder-start.c	the first call; fork
+ *	recorder-exec.c		what another program inherits; with --heap-mmap mmap()
+ */
+#ifndef PMP_HEAP_RECORDER_H
+#define PMP_HEAP_RECORDER_H
+
+#include <pthread.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <threads.h>
+#include <time.h>
+
+#include "heap-batch.h"
+#include "heap/protocol.h"
+
+#define INTERPOSED __attribute__((visibility("default")))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define HEAP_QUANTUM 65536 /* bytes after which sums are published */
+
+/* What it calls. NULL: the program has none. */
+struct next {
+	void *(*malloc)(size_t size);
+	void *(*calloc)(size_t count, size_t size);
+	void *(*realloc)(void *block, size_t size);
+	void (*free)(void *block);
+	void *(*memalign)(size_t align, size_t size);
+	int (*posix_memalign)(void **block, size_t align, size_t size);
+	void *(*aligned_alloc)(size_t align, size_t size);
+	void *(*valloc)(size_t size);
+	void *(*pvalloc)(size_t size);
+	void (*free_sized)(void *block, size_t size);
+	void (*free_aligned_sized)(void *block, size_t align, size_t size);
+	size_t (*malloc_usable_size)(void *block);
+	int (*clock_gettime)(clockid_t clock, struct timespec *time);
+	int (*pthread_create)(pthread_t *handle, const pthread_attr_t *attr,
+			      void *(*start)(void *arg), void *arg);
+	int (*thrd_create)(thrd_t *handle, thrd_start_t start, void *arg);
+	int (*pthread_attr_init)(pthread_attr_t *attr);
+	int (*pthread_attr_getstacksize)(const pthread_attr_t *attr, size_t *size);
+	int (*pthread_key_create)(pthread_key_t *key, void (*end)(void *value));
+	int (*pthread_setspecific)(pthread_key_t key, const void *value);
+	int (*execve)(const char *path, char *const *argv, char *const *envp);
+	int (*execvpe)(const char *file, char *const *argv, char *const *envp);
+	int (*fexecve)(int fd, char *const *argv, char *const *envp);
+	int (*posix_spawn)(pid_t *pid, const char *path,
+			   const posix_spawn_file_actions_t *actions,
+			   const posix_spawnattr_t *attr, char *const *argv,
+			   char *const *envp);
+	int (*posix_spawnp)(pid_t *pid, const char *file,
+			    const posix_spawn_file_actions_t *actions,
+			    const posix_spawnattr_t *attr, char *const *argv,
+			    char *const *envp);
+	void *(*mmap)(void *address, size_t size, int prot, int flags, int fd,
+		      off_t offset);
+	int (*munmap)(void *address, size_t size);
+	void *(*mremap)(void *address, size_t size, size_t new_size, int flags, ...);
+	int (*brk)(void *end);
+	void *(*sbrk)(intptr_t change);
+	char ***environ;
+};
+
+extern struct next next;
+
+/* Its state in this process. */
+struct recorder {
+	uint32_t started; /* 0: no; 1: is being; 2: yes */
+	bool records;	  /* samples are taken */
+	bool exact;
+	bool chunk_sizes; /* the size of a block is in its header, as glibc has it */
+	bool gone;	  /* a child after fork(): nothing is counted where pmp sees it */
+	uint32_t pid;
+	uint32_t index;	  /* of its process entry */
+	int fd;		  /* of the shared memory, as the environment says; or -1 */
+	char *main_stack; /* end of the first thread's */
+	struct pmp_heap_header *header; /* NULL: none is shared */
+	struct pmp_heap_process *process;
+	struct pmp_heap_slot *slots;
+	unsigned char *ring;
+	uint64_t ring_size;
+	uint32_t max_stack; /* bytes copied of a stack */
+	pthread_key_t thread_key;
+	bool has_thread_key;
+};
+
+extern struct recorder recorder;
+
+/* What it knows of a thread: 40 bytes of static thread-local storage. */
+struct thread {
+	struct pmp_heap_slot *slot; /* NULL: the first call will get it one */
+	char *stack_low, *stack_end;
+	uint32_t busy;	  /* records: what interrupts it is only counted */
+	uint32_t no_slot; /* there was none */
+};
+
+extern __thread struct thread thread __attribute__((tls_model("initial-exec")));
+
+/* ---- recorder-start.c -------------------------------------------------------------- */
+
+/* Before anything else; whoever comes second waits for the first. */
+void recorder_start(void);
+
+/* ---- recorder-lookup.c ------------------------------------------------------------- */
+
+/* A function behind this library in the order of loading, or NULL. */
+void *lookup_next(const char *name);
+/* The same in all that is loaded, but for this library. */
+void *lookup_any(const char *name);
+/* The name of the file that an address is in, without its folder; "" if unknown. */
+void lookup_module(const void *address, char *name, size_t size);
+/* The bounds of this library's code. */
+void lookup_own(uint64_t *start, uint64_t *end);
+
+/* ---- recorder-thread.c ------------------------------------------------------------- */
+
+/* The slot of this thread, got now; NULL: there is none left. */
+struct pmp_heap_slot *thread_attach(void);
+/* Is a stack pointer in a stack that is known? Then how many bytes follow it there. */
+size_t thread_stack_left(const char *sp);
+/* In a child after fork(). */
+void thread_forked(void);
+void thread_start(void);
+uint32_t thread_id(void);
+
+/* ---- recorder-ring.c --------------------------------------------------------------- */
+
+/* A record of that length, reserved, with its head filled; NULL: no room, which is
+ * counted. */
+struct pmp_heap_record *ring_reserve(uint32_t length);
+void ring_complete(struct pmp_heap_record *record);
+/* Does pmp read? */
+bool ring_has_reader(uint64_t now);
+uint64_t now_coarse(void);
+
+/* ---- recorder-table.c -------------------------------------------------------------- */
+
+#define FILTER_SIZE 65536
+extern unsigned char filter[FILTER_SIZE];
+
+static inline size_t filter_index(const void *block)
+{
+	return (size_t)(((uintptr_t)block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+}
+
+/* False: it is full there. */
+bool table_add(const void *block);
+/* Was it there? */
+bool table_remove(const void *block);
+void table_clear(void);
+
+/* ---- recorder-sample.c ------------------------------------------------------------- */
+
+struct call {
+	uint8_t kind, function; /* of the record */
+	const void *block;
+	size_t asked, usable;
+};
+
+/* After a call whose bytes have used up what was left. */
+void sample_alloc(struct pmp_heap_slot *slot, const struct call *call);
+/* The same of bytes that are freed. */
+void sample_publish(struct pmp_heap_slot *slot);
+/* Before a block is freed that may have been chosen; and before one is moved, which has to
+ * be told apart once that is known. NULL: it was not chosen. */
+void sample_free(struct pmp_heap_slot *slot, const void *block);
+struct pmp_heap_record *sample_move(struct pmp_heap_slot *slot, const void *block);
+void sample_moved(struct pmp_heap_record *record, const void *block, bool is_free);
+/* A call has failed. */
+void sample_failed(struct pmp_heap_slot *slot, const struct call *call);
+/* Any record with the stack of the caller. */
+void sample_record(const struct call *call, uint64_t rate);
+/* Without a slot: counted by everyone in the entry of the process. */
+void sample_common(unsigned function, size_t allocated, size_t freed);
+
+/* ---- sizes ------------------------------------------------------------------------- */
+
+#define CHUNK_MMAPPED 2
+#define CHUNK_FLAGS 7
+
+static inline size_t usable_size(void *block)
+{
+	size_t chunk;
+
+	if (UNLIKELY(!recorder.chunk_sizes))
+		return next.malloc_usable_size ? next.malloc_usable_size(block) : 0;
+	chunk = ((const size_t *)block)[-1];
+	return (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t) -
+	       (chunk & CHUNK_MMAPPED ? sizeof(size_t) : 0);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See ring.h. */
+#include "heap/ring.h"
+
+#include "base/clock.h"
+#include "heap-batch.h"
+
+#include <string.h>
+
+#define PATIENCE PMP_S	 /* with a record that is not complete */
+#define SKIPS_MOST 65536 /* of records that are none, in one call */
+
+static uint64_t head_of(const struct pmp_heap_ring *ring)
+{
+	return __atomic_load_n(&ring->shared->header->head, __ATOMIC_ACQUIRE);
+}
+
+static void move_tail(struct pmp_heap_ring *ring, uint64_t tail)
+{
+	ring->tail = tail;
+	ring->waiting = 0;
+	__atomic_store_n(&ring->shared->header->tail, tail, __ATOMIC_RELEASE);
+}
+
+void pmp_heap_ring_begin(struct pmp_heap_ring *ring, struct pmp_heap_shared *shared)
+{
+	*ring = (struct pmp_heap_ring){ .shared = shared };
+	ring->tail = __atomic_load_n(&shared->header->tail, __ATOMIC_ACQUIRE) &
+		     ~(uint64_t)(PMP_HEAP_ALIGN - 1);
+	move_tail(ring, ring->tail);
+}
+
+static const unsigned char *at_position(const struct pmp_heap_ring *ring,
+					uint64_t position)
+{
+	return ring->shared->ring + position % ring->shared->ring_size;
+}
+
+static uint64_t stamp_at(const struct pmp_heap_ring *ring, uint64_t position)
+{
+	const uint64_t *stamp =
+		(const uint64_t *)(const void *)at_position(ring, position);
+
+	return __atomic_load_n(stamp, __ATOMIC_ACQUIRE);
+}
+
+/* Nothing that is there now makes sense: as if it had been read. */
+static void give_up(struct pmp_heap_ring *ring, uint64_t head)
+{
+	head &= ~(uint64_t)(PMP_HEAP_ALIGN - 1);
+	ring->unwanted += head > ring->tail ? head - ring->tail : PMP_HEAP_ALIGN;
+	move_tail(ring, head);
+}
+
+/* The next place where a record says that it is there. */
+static void skip(struct pmp_heap_ring *ring, uint64_t head)
+{
+	uint64_t position = ring->tail + PMP_HEAP_ALIGN;
+
+	while (position < head && (stamp_at(ring, position) & ~(uint64_t)3) != position)
+		position += PMP_HEAP_ALIGN;
+	ring->unwanted += position - ring->tail;
+	move_tail(ring, position);
+}
+
+/* Has it been waited for in vain? */
+static bool is_overdue(struct pmp_heap_ring *ring, uint64_t now)
+{
+	if (!ring->waiting)
+		ring->waiting = now;
+	return now - ring->waiting > PATIENCE;
+}
+
+static bool is_valid(const struct pmp_heap_ring *ring,
+		     const struct pmp_heap_record *record, uint64_t head)
+{
+	const uint64_t size = record->length;
+	const uint64_t fixed = record->has_regs ? sizeof(*record) : PMP_HEAP_RECORD_HEAD;
+
+	return size % PMP_HEAP_ALIGN == 0 && size >= fixed && size <= head - ring->tail &&
+	       record->stack_size <= size - fixed &&
+	       (record->kind < PMP_HEAP_KIND_COUNT ||
+		record->kind == PMP_HEAP_RECORD_PAD) &&
+	       record->function < PMP_HEAP_FUNCTION_COUNT &&
+	       record->process < PMP_HEAP_PROCESSES && record->tid <= INT32_MAX;
+}
+
+/* A copy of a complete record. False: it is none. */
+static bool take(struct pmp_heap_ring *ring, uint64_t head, struct pmp_heap_entry *entry)
+{
+	const unsigned char *at = at_position(ring, ring->tail);
+
+	memset(&entry->record, 0, sizeof(entry->record));
+	memcpy(&entry->record, at, PMP_HEAP_RECORD_HEAD);
+	if (!is_valid(ring, &entry->record, head))
+		return false;
+	if (entry->record.has_regs)
+		memcpy(entry->record.regs, at + PMP_HEAP_RECORD_HEAD,
+		       sizeof(entry->record.regs));
+	entry->stack = at + sizeof(entry->record);
+	return true;
+}
+
+bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
+			struct pmp_heap_entry *entry)
+{
+	for (unsigned i = 0; i < SKIPS_MOST; i++) {
+		const uint64_t head = head_of(ring);
+
+		if (head == ring->tail)
+			return false;
+		if (head - ring->tail > ring->shared->ring_size ||
+		    head % PMP_HEAP_ALIGN) {
+			give_up(ring, head);
+			return false;
+		}
+		if (stamp_at(ring, ring->tail) == (ring->tail | PMP_HEAP_COMPLETE)) {
+			if (!take(ring, head, entry)) {
+				skip(ring, head);
+				continue;
+			}
+			if (entry->record.kind != PMP_HEAP_RECORD_PAD)
+				return true;
+			pmp_heap_ring_done(ring, entry);
+		} else if (is_overdue(ring, now)) {
+			skip(ring, head);
+		} else {
+			return false;
+		}
+	}
+	return false;
+}
+
+void pmp_heap_ring_done(struct pmp_heap_ring *ring, const struct pmp_heap_entry *entry)
+{
+	move_tail(ring, ring->tail + entry->record.length);
+}

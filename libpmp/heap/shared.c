@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See shared.h. */
+#include "heap/shared.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RING_SIZE (UINT64_C(8) << 20)
+#define RING_MOST (UINT64_C(1) << 30)
+#define PAGE 4096u
+#define BEFORE_RING \
+	((sizeof(struct pmp_heap_header) + \
+	  sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES + \
+	  sizeof(struct pmp_heap_slot) * PMP_HEAP_SLOTS + 0xffff) & \
+	 ~(size_t)0xffff) /* pages may have 64 KiB */
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10u
+#endif
+
+extern const unsigned char pmp_heap_library_start[], pmp_heap_library_end[];
+
+/* The file that the build has made of the recorder, as it is. */
+__asm__(".pushsection .rodata\n"
+	".balign 16\n"
+	".global pmp_heap_library_start, pmp_heap_library_end\n"
+	".hidden pmp_heap_library_start\n"
+	".hidden pmp_heap_library_end\n"
+	"pmp_heap_library_start:\n"
+	".incbin \"libpmp/heap/libpmp-heap.so\"\n"
+	"pmp_heap_library_end:\n"
+	".byte 0\n"
+	".popsection\n");
+
+static bool map_ring(struct pmp_heap_shared *shared, int fd, uint64_t offset)
+{
+	const size_t size = shared->ring_size;
+	unsigned char *room = mmap(NULL, 2 * size, PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (room == MAP_FAILED)
+		return false;
+	shared->ring = room;
+	for (unsigned i = 0; i < 2; i++)
+		if (mmap(room + i * size, size, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED)
+			return false;
+	return true;
+}
+
+static int map(int fd, uint64_t ring_size, struct pmp_heap_shared *shared,
+	       struct pmp_error *err)
+{
+	unsigned char *at;
+
+	*shared = (struct pmp_heap_shared){ .ring_size = ring_size,
+					    .before_ring = BEFORE_RING };
+	at = mmap(NULL, BEFORE_RING, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return pmp_error_sys(err, PMP_ENOMEM, errno,
+				     "cannot map the memory of a recorder");
+	shared->header = (struct pmp_heap_header *)(void *)at;
+	at += sizeof(*shared->header);
+	shared->processes = (struct pmp_heap_process *)(void *)at;
+	at += sizeof(*shared->processes) * PMP_HEAP_PROCESSES;
+	shared->slots = (struct pmp_heap_slot *)(void *)at;
+	if (map_ring(shared, fd, BEFORE_RING))
+		return 0;
+	pmp_error_sys(err, PMP_ENOMEM, errno, "cannot map the memory of a recorder");
+	pmp_heap_shared_close(shared);
+	return PMP_ENOMEM;
+}
+
+void pmp_heap_shared_close(struct pmp_heap_shared *shared)
+{
+	if (shared->header)
+		munmap(shared->header, shared->before_ring);
+	if (shared->ring)
+		munmap(shared->ring, 2 * shared->ring_size);
+	*shared = (struct pmp_heap_shared){ 0 };
+}
+
+static void fill_header(struct pmp_heap_header *header,
+			const struct pmp_heap_settings *settings)
+{
+	*header = (struct pmp_heap_header){
+		.magic = PMP_HEAP_MAGIC,
+		.size = BEFORE_RING + RING_SIZE,
+		.ring_offset = BEFORE_RING,
+		.ring_size = RING_SIZE,
+		.flags = settings->flags,
+		.max_stack = settings->max_stack,
+		.rate = settings->rate,
+		.heartbeat = pmp_clock(),
+	};
+}
+
+int pmp_heap_shared_new(const struct pmp_heap_settings *settings,
+			struct pmp_heap_shared *shared, int *fd, struct pmp_error *err)
+{
+	int r;
+
+	*fd = memfd_create("pmp-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0)
+		return pmp_error_sys(err, PMP_EUNSUPPORTED, errno,
+				     "cannot make memory for a recorder");
+	if (ftruncate(*fd, (off_t)(BEFORE_RING + RING_SIZE)) < 0 ||
+	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+		r = pmp_error_sys(err, PMP_ENOMEM, errno,
+				  "cannot make memory for a recorder");
+		goto fail;
+	}
+	r = map(*fd, RING_SIZE, shared, err);
+	if (r < 0)
+		goto fail;
+	fill_header(shared->header, settings);
+	return 0;
+fail:
+	close(*fd);
+	*fd = -1;
+	return r;
+}
+
+int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_error *err)
+{
+	const int seals = fcntl(fd, F_GET_SEALS);
+	struct pmp_heap_header header;
+	struct stat stat;
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &stat) < 0 ||
+	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    header.magic != PMP_HEAP_MAGIC || header.ring_offset != BEFORE_RING ||
+	    !header.ring_size || header.ring_size > RING_MOST ||
+	    header.ring_size % PAGE ||
+	    (uint64_t)stat.st_size < BEFORE_RING + header.ring_size)
+		return pmp_error_set(err, PMP_EFORMAT,
+				     "this is no memory of a recorder of this version");
+	return map(fd, header.ring_size, shared, err);
+}
+
+/* ---- the library ------------------------------------------------------------------------ */
+
+static bool write_all(int fd)
+{
+	const unsigned char *at = pmp_heap_library_start;
+	size_t left = (size_t)(pmp_heap_library_end - pmp_heap_library_start);
+
+	while (left) {
+		ssize_t n = write(fd, at, left);
+
+		if (n <= 0)
+			return false;
+		at += n;
+		left -= (size_t)n;
+	}
+	return true;
+}
+
+/* Where memory may not be executed (vm.memfd_noexec): a file whose name is gone at once. */
+static int open_file(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[64];
+	int fd, again;
+
+	fd = open(folder && *folder == '/' ? folder : "/tmp",
+		  O_TMPFILE | O_RDWR | O_CLOEXEC, 0500);
+	if (fd < 0 || !write_all(fd))
+		return fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, O_RDONLY | O_CLOEXEC);
+	close(fd);
+	return again;
+}
+
+int pmp_heap_library(int *fd, struct pmp_error *err)
+{
+	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+
+	*fd = memfd_create("pmp-heap-library", flags | MFD_EXEC);
+	if (*fd < 0 && errno == EINVAL)
+		*fd = memfd_create("pmp-heap-library", flags);
+	if (*fd >= 0 && write_all(*fd) &&
+	    fcntl(*fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
+		return 0;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = open_file();
+	if (*fd >= 0)
+		return 0;
+	return pmp_error_sys(err, PMP_EUNSUPPORTED, errno,
+			     "cannot make a file of the recorder");
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The memory that a recorder and pmp share, on pmp's side: made, found again, mapped. It can
+ * be neither cut nor extended by whoever has it.
+ */
+#ifndef PMP_HEAP_SHARED_H
+#define PMP_HEAP_SHARED_H
+
+#include "heap/protocol.h"
+#include "libpmp.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pmp_heap_shared {
+	struct pmp_heap_header *header;	    /* NULL: not mapped */
+	struct pmp_heap_process *processes; /* PMP_HEAP_PROCESSES */
+	struct pmp_heap_slot *slots;	    /* PMP_HEAP_SLOTS */
+	unsigned char *ring;		    /* mapped twice in a row */
+	uint64_t ring_size;
+	size_t before_ring; /* bytes mapped from header on */
+};
+
+struct pmp_heap_settings {
+	uint64_t rate;
+	uint32_t max_stack;
+	uint32_t flags; /* PMP_HEAP_FLAG_ */
+};
+
+/* New memory: *fd, owned by the caller, can be given to a process. 0 or an error. */
+int pmp_heap_shared_new(const struct pmp_heap_settings *settings,
+			struct pmp_heap_shared *shared, int *fd, struct pmp_error *err);
+/* Memory that another pmp has made. PMP_EFORMAT: it is something else. */
+int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_error *err);
+void pmp_heap_shared_close(struct pmp_heap_shared *shared);
+
+/* The recorder itself, in a file that has no name: *fd, owned by the caller. 0 or an error. */
+int pmp_heap_library(int *fd, struct pmp_error *err);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See heap.h. */
+#include "sampler/heap.h"
+
+#include <time.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "say/message.h"
+
+#define READ_EVERY (20 * NS_PER_MS)
+#define READ_OFTEN NS_PER_MS /* of every call; and at first, as programs may be short */
+#define FIRST_TIME (200 * NS_PER_MS)
+#define WAITS_AT_END 5 /* ms, for records that are being written */
+
+static struct pmp_target *target_of(void *arg, pid_t pid)
+{
+	struct sampling *sampling = arg;
+
+	for (size_t i = 0; i < sampling->count; i++)
+		if (sampling->watched[i].pid == pid)
+			return sampling->watched[i].target;
+	return NULL;
+}
+
+static void take(void *arg, const struct pmp_heap_batch *batch)
+{
+	struct sampling *sampling = arg;
+	struct pmp_error err;
+
+	events_check_sent(pmp_sender_heap(sampling->sender, batch, &err));
+	events_beat(sampling);
+}
+
+/* Is there more? */
+static bool read_some(struct sampling *sampling, bool all)
+{
+	const struct pmp_recorder_calls calls = {
+		.target = target_of,
+		.take = take,
+		.arg = sampling,
+	};
+	struct pmp_error err;
+
+	return pmp_recorder_read(sampling->recorder, &calls, all, &err) == 1;
+}
+
+uint64_t heap_due(const struct sampling *sampling)
+{
+	return sampling->recorder ? sampling->heap_due : UINT64_MAX;
+}
+
+void heap_read(struct sampling *sampling)
+{
+	const uint64_t now = now_ns();
+
+	if (now < heap_due(sampling))
+		return;
+	if (read_some(sampling, false))
+		sampling->heap_due = now;
+	else if (sampling->options->heap.exact || now < sampling->pace.start + FIRST_TIME)
+		sampling->heap_due = now + READ_OFTEN;
+	else
+		sampling->heap_due = now + READ_EVERY;
+}
+
+void heap_end(struct sampling *sampling, pid_t pid)
+{
+	const struct timespec rest = { 0, NS_PER_MS };
+
+	if (!sampling->recorder)
+		return;
+	for (int i = 0; i < WAITS_AT_END; i++) {
+		while (read_some(sampling, false))
+			events_beat(sampling);
+		nanosleep(&rest, NULL);
+	}
+	while (read_some(sampling, true))
+		events_beat(sampling);
+	pmp_recorder_forget(sampling->recorder, pid);
+}

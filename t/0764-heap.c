@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorder inside of programs: its sums are those that the program counts for itself, to
+ * the last byte; stacks are whole; whatever becomes of the program.
+ */
+#include "lib/tap.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+
+#include "lib/recorded.h"
+
+#define COUNT "200000"
+#define RATE 65536
+#define CHAIN_SIZE 1000 /* of its blocks */
+
+static const char *allocator(void)
+{
+	const char *top = getenv("top_builddir");
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/t/target/allocator", top ? top : ".");
+	return path;
+}
+
+static void run_mode(struct heap_run *run, const char *mode, const char *count)
+{
+	char *argv[] = { (char *)(uintptr_t)allocator(), (char *)(uintptr_t)mode,
+			 (char *)(uintptr_t)count, NULL };
+
+	run->argv = argv;
+	if (!heap_run(run))
+		diag("cannot run %s", argv[0]);
+	run->argv = NULL;
+}
+
+/* As the target prints them. */
+static const char *sums_of(const struct heap_run *run)
+{
+	const struct pmp_heap_totals *totals = &run->totals;
+	static char text[HEAP_TEXT];
+
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		 " %" PRIu64 "\n",
+		 totals->mallocs, totals->callocs, totals->aligned, totals->reallocs,
+		 totals->frees, totals->allocated, totals->freed);
+	return text;
+}
+
+static void test_sums(const char *mode, uint64_t rate)
+{
+	struct heap_run run = { .options = { .rate = rate, .max_stack = 65536 } };
+
+	run_mode(&run, mode, COUNT);
+	is_int(run.status, 0, "%s, rate %" PRIu64 ": it ends as it does alone", mode,
+	       rate);
+	is_str(sums_of(&run), run.text, "%s, rate %" PRIu64 ": its sums", mode, rate);
+}
+
+/* ---- stacks ----------------------------------------------------------------------------- */
+
+/* How many of the frames, from the second on, lie one after the other in the program: the
+ * functions of the chain and main(). */
+static void check_chain(struct heap_run *run, const struct pmp_heap_batch *batch,
+			const struct pmp_heap_event *event)
+{
+	const struct pmp_raw_frame *frames = batch->frames + event->frame;
+	unsigned *counts = run->arg, own = 0;
+
+	/* What a C library allocates for a thread is not of the chain. */
+	if (event->kind != PMP_HEAP_ALLOC || event->asked != CHAIN_SIZE)
+		return;
+	for (uint32_t i = 1; i < event->frame_count; i++) {
+		const struct pmp_region *region =
+			pmp_maps_find(batch->maps, frames[i].pc);
+
+		if (!region || strstr(region->module->path, "pmp-heap"))
+			counts[2]++;
+		own += region && strstr(region->module->path, "/allocator") &&
+		       i == own + 1;
+	}
+	counts[own >= 5]++;
+}
+
+static void test_chain(const char *mode, unsigned least)
+{
+	unsigned counts[3] = { 0 };
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 },
+				.event = check_chain,
+				.arg = counts };
+
+	run_mode(&run, mode, COUNT);
+	ok(counts[1] > least, "%s: %u stacks with the whole chain", mode, counts[1]);
+	is_int(counts[0], 0, "%s: none without", mode);
+	is_int(counts[2], 0, "%s: no frame of the recorder, or of nothing", mode);
+	is_int(run.ends[PMP_END_ROOT], run.events[PMP_HEAP_ALLOC],
+	       "%s: each ends at the root", mode);
+}
+
+/* ---- every call ---------------------------------------------------------------------------- */
+
+struct blocks {
+	uint64_t live[1 << 17]; /* pointers, at their hash */
+	uint64_t unknown, twice, bytes;
+};
+
+static uint64_t *find_block(struct blocks *blocks, uint64_t pointer)
+{
+	size_t i = (pointer >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 47;
+
+	while (blocks->live[i] && blocks->live[i] != pointer)
+		i = (i + 1) % (1 << 17);
+	return &blocks->live[i];
+}
+
+/* Tombstones are 1. */
+static void follow(struct heap_run *run, const struct pmp_heap_batch *batch,
+		   const struct pmp_heap_event *event)
+{
+	struct blocks *blocks = run->arg;
+	uint64_t *block = find_block(blocks, event->pointer);
+
+	(void)batch;
+	if (event->kind == PMP_HEAP_ALLOC) {
+		blocks->twice += *block == event->pointer;
+		blocks->bytes += event->usable;
+		*block = event->pointer;
+	} else if (event->kind == PMP_HEAP_FREE) {
+		blocks->unknown += *block != event->pointer;
+		*block = *block ? 1 : 0;
+	}
+}
+
+static void test_exact(void)
+{
+	static struct blocks blocks;
+	struct heap_run run = { .options = { .max_stack = 4096 },
+				.event = follow,
+				.arg = &blocks };
+
+	run_mode(&run, "mixed", "20000");
+	is_str(sums_of(&run), run.text, "exact: its sums");
+	is_int(run.totals.lost, 0, "exact: nothing is lost");
+	is_int(blocks.bytes, run.totals.allocated, "exact: each call is recorded");
+	is_int(blocks.unknown, 0, "exact: no block is freed that was not allocated");
+	is_int(blocks.twice, 0, "exact: none is allocated twice");
+}
+
+/* ---- hard cases ---------------------------------------------------------------------------- */
+
+static void test_killed(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+
+	run_mode(&run, "killed", "100000");
+	ok(WIFSIGNALED(run.status), "killed: it is");
+	is_int(run.totals.mallocs + run.totals.callocs + run.totals.aligned, 100000,
+	       "killed: what it did until then is known");
+	ok(run.events[PMP_HEAP_ALLOC] > 500, "killed: and %d stacks",
+	   (int)run.events[PMP_HEAP_ALLOC]);
+}
+
+static void test_exec(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+
+	run_mode(&run, "exec", "50000");
+	is_str(sums_of(&run), run.text, "exec: the sums are those of the second program");
+	is_int(run.events[PMP_HEAP_START], 2, "exec: both have begun");
+}
+
+static void test_fails(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+
+	run_mode(&run, "fails", "100");
+	is_int(run.totals.failed, 100, "fails: calls that failed");
+	is_int(run.totals.failed_reallocs, 100, "fails: and of realloc");
+	is_int(run.events[PMP_HEAP_FAILED] + run.events[PMP_HEAP_REALLOC_FAILED], 200,
+	       "fails: each with its stack");
+}
+
+static void test_signal(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+
+	run_mode(&run, "signal", COUNT);
+	is_str(sums_of(&run), run.text, "signal: its sums");
+	ok(run.events[PMP_HEAP_ALLOC] > 1000, "signal: %d stacks",
+	   (int)run.events[PMP_HEAP_ALLOC]);
+	is_int(run.ends[PMP_END_OTHER_STACK], run.events[PMP_HEAP_ALLOC],
+	       "signal: which are said to be on another stack");
+}
+
+/* pmp is stopped or gone: nothing waits for it. */
+static void test_unread(void)
+{
+	struct heap_run run = { .options = { .rate = 4096, .max_stack = 65536 },
+				.stop_reading = true };
+
+	run_mode(&run, "mixed", COUNT);
+	is_int(run.status, 0, "unread: it ends as it does alone");
+	is_str(sums_of(&run), run.text, "unread: its sums");
+}
+
+int main(void)
+{
+	if (access(allocator(), X_OK) != 0) {
+		skip("no t/target/allocator");
+		return done_testing();
+	}
+	test_sums("mixed", RATE);
+	test_sums("mixed", 1 << 30);
+	test_sums("forked", RATE);
+	test_sums("chain", 4096);
+	test_chain("chain", 500);
+	test_chain("small", 500);
+	test_exact();
+	test_killed();
+	test_exec();
+	test_fails();
+	test_signal();
+	test_unread();
+	return done_testing();
+}
