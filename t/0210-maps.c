@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/scan.h"
+#include "proc/maps-query.h"
 #include "proc/maps.h"
 #include "lib/child.h"
 #include "lib/folder.h"
@@ -241,6 +242,14 @@ static bool changing(const struct child *self, void *arg)
 	return map_anon(PROT_READ | PROT_EXEC) != MAP_FAILED;
 }
 
+/* Kernels before 6.11 do not say. */
+static bool says(const struct subject *subject, int same)
+{
+	int r = pmp_maps_query_code(&subject->process, subject->maps);
+
+	return r == same || r == -ENOTTY;
+}
+
 static void test_changes(void)
 {
 	struct subject subject;
@@ -253,13 +262,19 @@ static void test_changes(void)
 	is_int(subject.next_id, subject.maps->module_count, "modules are numbered");
 	ok(!changed(&subject), "nothing has changed: the same object");
 	is_int(subject.maps->generation, 1, "of the same generation");
+	ok(says(&subject, 1), "the kernel says the same of its code");
 	ids = subject.next_id;
-	ok(child_order(&subject.child) && changed(&subject), "something was mapped");
+	ok(child_order(&subject.child), "it maps something");
+	ok(says(&subject, 1), "by the kernel that is no code");
+	ok(changed(&subject), "something was mapped");
 	is_int(subject.maps->generation, 2, "the next generation");
 	is_int(subject.maps->exec_generation, 1, "without new code");
 	is_int(subject.next_id, ids + 1, "one module is new, all others are taken over");
 	is_int(broken(subject.maps), 0, "they are sound");
-	ok(child_order(&subject.child) && changed(&subject), "code was mapped");
+	ok(child_order(&subject.child), "it maps code");
+	ok(says(&subject, 0), "by the kernel that is code");
+	ok(changed(&subject), "code was mapped");
+	ok(says(&subject, 1), "with that in the maps the kernel says that all is the same");
 	is_int(subject.maps->generation, 3, "the next generation");
 	is_int(subject.maps->exec_generation, 2, "with new code");
 	ok(module_named(subject.maps, "[anon]") != NULL, "code without a file");
@@ -268,6 +283,8 @@ static void test_changes(void)
 	is_int(pmp_maps_read(&subject.process, NULL, &subject.next_id, NULL,
 			     &(struct pmp_maps *){ NULL }, NULL),
 	       PMP_ESRCH, "it has ended");
+	ok(pmp_maps_query_code(&subject.process, subject.maps) < 0,
+	   "of one that has ended the kernel says nothing");
 	end(&subject);
 }
 

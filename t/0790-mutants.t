@@ -140,6 +140,7 @@ check_outside() {
 }
 check_condition() { caught_in_c loose-condition 0290-wait-decode.t 'no condition: the waiter came after'; }
 check_musl() { caught_in_c musl-any-type 0290-wait-decode.t 'a normal mutex of musl names nobody'; }
+check_code() { caught_in_c believe-maps 0753-code.t 'captures that show the file that is mapped'; }
 check_kept() { caught_in_c keep-proven 0285-watch.t 'what was kept of it is given up'; }
 check_given() { caught_in_c given-to-self 0290-wait-decode.t 'one that inherits priorities and is given'; }
 check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }

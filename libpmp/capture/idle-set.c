@@ -17,6 +17,7 @@
 #define IDLE_MAX 16 /* never more than these */
 #define WORTH 8	    /* idle threads that are worth the question, if they */
 		    /* are more than the active ones, which are read twice */
+#define MISSES_MAX 5 /* in a row: then 16 captures pass until the next question */
 
 void pmp_idle_set_close(struct pmp_idle_set *set)
 {
@@ -118,6 +119,15 @@ static bool is_proven(const struct pmp_idle_set *set, uint64_t active)
 		PMP_FAULT("believe-idle"));
 }
 
+/* Where active threads run on while they are counted the next question is likely to be in
+ * vain as well. */
+static void miss(struct pmp_idle_set *set, uint64_t number)
+{
+	if (set->misses < MISSES_MAX)
+		set->misses++;
+	set->next = number + (1u << set->misses) / 2;
+}
+
 bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 			const struct pmp_process *process, uint64_t number,
 			const struct pmp_log *log)
@@ -125,7 +135,7 @@ bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 	uint64_t active;
 
 	set->sum = 0;
-	if (set->unusable || watches->by_switches)
+	if (set->unusable || watches->by_switches || number < set->next)
 		return false;
 	divide(set, watches, process->pid, number);
 	if (set->count < WORTH || set->count <= watches->count - set->count ||
@@ -139,8 +149,10 @@ bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 	}
 	if (is_proven(set, active)) {
 		set->proofs++;
+		set->misses = 0;
 		return true;
 	}
+	miss(set, number);
 	if (!sum_active(watches, process, &set->active))
 		set->sum = 0;
 	return false;

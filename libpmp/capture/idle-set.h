@@ -26,6 +26,8 @@ struct pmp_idle_set {
 	bool has_others;
 	int64_t others;
 	uint64_t proofs; /* captures so far in which none of them had run */
+	unsigned misses; /* questions in a row that have proven nothing */
+	uint64_t next;	 /* number of the capture from which on it is asked again */
 	/* Of the current capture. */
 	size_t count;  /* threads that are idle */
 	uint64_t runs; /* of these, as they were when they were read */
@@ -38,6 +40,7 @@ void pmp_idle_set_close(struct pmp_idle_set *set);
 /*
  * At the beginning of a capture with this number, of just these threads: says which of
  * them are idle (watch->idle). True: none of these has run since its stack was proven.
+ * After questions in vain some captures pass until the next one.
  */
 bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 			const struct pmp_process *process, uint64_t number,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fault.h"
+#include "proc/maps-query.h"
 #include "proc/maps.h"
 #include "proc/open.h"
 
@@ -16,6 +17,8 @@
 #define MAPS_SHARE 20		 /* ... and spend at most 1/20 of the time on it */
 #define NOT_MAPPED 0		 /* an address */
 #define MAPS_CHANGING PMP_S	 /* after a change: check before and after each capture */
+#define MAPS_ALL \
+	PMP_S /* as long as the code is the same all else may be as old as this */
 
 static void identify_again(struct pmp_target *target, const struct pmp_stat *stat)
 {
@@ -59,7 +62,7 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 		pmp_maps_unref(maps);
 		return pmp_error_nomem(err, "prepare unwinding");
 	}
-	target->maps_read.time = pmp_clock();
+	target->maps_read.time = target->maps_read.all = pmp_clock();
 	target->maps_read.cost = pmp_clock_cpu() - start;
 	capture->maps_fresh = true;
 	if (maps == target->maps) {
@@ -79,6 +82,29 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 	target->maps = maps;
 	pmp_memory_use(target->memory, target->process.mem, maps);
 	return 0;
+}
+
+/* Is all code where it was? That is all that a stack needs. False: that is not known. */
+static bool has_same_code(struct pmp_target *target)
+{
+	uint64_t start = pmp_clock_cpu();
+	int same;
+
+	if (target->maps_read.no_query || PMP_FAULT("no-maps-query") ||
+	    pmp_clock() - target->maps_read.all >= MAPS_ALL)
+		return false;
+	same = pmp_maps_query_code(&target->process, target->maps);
+	target->maps_read.no_query = same == -ENOTTY;
+	if (same != 1 && !PMP_FAULT("believe-maps"))
+		return false;
+	target->maps_read.time = pmp_clock();
+	target->maps_read.cost = pmp_clock_cpu() - start;
+	return true;
+}
+
+static int refresh(struct pmp_capture *capture, struct pmp_error *err)
+{
+	return has_same_code(capture->target) ? 0 : pmp_maps_refresh_now(capture, err);
 }
 
 /*
@@ -153,7 +179,7 @@ int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err)
 
 	if (capture->maps_before)
 		return 0;
-	r = is_due(capture) ? pmp_maps_refresh_now(capture, err) : 0;
+	r = is_due(capture) ? refresh(capture, err) : 0;
 	if (r >= 0)
 		capture->maps_before = pmp_maps_ref(capture->target->maps);
 	return r;
@@ -198,7 +224,7 @@ void pmp_maps_refresh_settle(struct pmp_capture *capture)
 {
 	/* It may have ended by now: then there is nothing to compare with. */
 	if (capture->maps_before && is_changing(capture->target))
-		pmp_maps_refresh_now(capture, NULL);
+		refresh(capture, NULL);
 }
 
 /* After the last thread: was the address space the same all the time? */

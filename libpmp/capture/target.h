@@ -85,7 +85,9 @@ struct pmp_target {
 	struct pmp_maps *maps;
 	uint32_t next_module_id;
 	struct {
-		uint64_t time, cost; /* of reading them last */
+		uint64_t time, cost; /* of the last look at them */
+		uint64_t all;	     /* when their text was read */
+		bool no_query;	     /* this kernel has only the text */
 		uint64_t changed;    /* when executable regions did */
 	} maps_read;
 	struct pmp_memory *memory;
