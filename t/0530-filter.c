@@ -269,14 +269,58 @@ static void test_fold(void)
 	pmp_filter_free(filter);
 }
 
-static void test_idle(void)
+/* Of a thread: is it idle? */
+struct idle_case {
+	const char *functions; /* innermost first, blanks between */
+	char state;
+	const char *syscall;
+	bool idle;
+};
+
+static struct pmp_filter *idle_filter(void)
 {
-	static const struct {
-		const char *functions; /* innermost first, blanks between */
-		char state;
-		const char *syscall;
-		bool idle;
-	} cases[] = {
+	struct pmp_filter *filter;
+
+	pmp_filter_new(&filter, NULL);
+	pmp_filter_add(filter, PMP_FILTER_IDLE_WAIT, "^wait_for_job$", NULL);
+	pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING, "s/^job_queue$/jobs/", NULL);
+	pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING, "s/^lock_wait$//", NULL);
+	pmp_filter_add(filter, PMP_FILTER_RENAME, "s/.*/x/", NULL);
+	return filter;
+}
+
+static void check_idle(const struct pmp_filter *filter, const struct idle_case *one)
+{
+	char text[256], buffer[64];
+	pmp_marks marks[16];
+	size_t count = 0;
+
+	snprintf(text, sizeof(text), "%s", one->functions);
+	for (char *at = text, *end; at; at = end) {
+		end = strchr(at, ' ');
+		if (end)
+			*end++ = '\0';
+		marks[count++] = pmp_filter_function(filter, at, "/usr/sbin/mariadbd",
+						     buffer, sizeof(buffer));
+	}
+	is_int(pmp_filter_is_idle(pmp_filter_stack_marks(marks, count), one->state,
+				  one->syscall),
+	       one->idle, "%s in %s (%c)", one->functions, one->syscall, one->state);
+}
+
+static void check_idle_cases(const struct idle_case *cases, size_t count)
+{
+	struct pmp_filter *filter = idle_filter();
+
+	for (size_t i = 0; i < count; i++)
+		check_idle(filter, &cases[i]);
+	pmp_filter_free(filter);
+}
+
+/* Some system calls are waits for something to do. */
+static void test_idle_calls(void)
+{
+	static const struct idle_case cases[] = {
 		{ "poll vio_io_wait", 'S', "poll", true },
 		{ "poll vio_io_wait", 'R', "", false },
 		{ "poll vio_io_wait", 'D', "poll", false },
@@ -286,6 +330,15 @@ static void test_idle(void)
 		{ "something", 'S', "fsync", false },
 		{ "something", 'S', "", false },
 		{ "something", 'S', "futex", false },
+	};
+
+	check_idle_cases(cases, sizeof(cases) / sizeof(*cases));
+}
+
+/* In a futex the functions tell what it is. */
+static void test_idle_functions(void)
+{
+	static const struct idle_case cases[] = {
 		{ "__lll_lock_wait pthread_mutex_lock f", 'S', "futex", false },
 		{ "__futex_abstimed_wait_common __pthread_rwlock_rdlock_full64 "
 		  "___pthread_rwlock_rdlock",
@@ -301,6 +354,15 @@ static void test_idle(void)
 		{ "syscall std::thread::park", 'S', "futex", true },
 		{ "syscall _ZN3std6thread4park17h0123456789abcdefE", 'S', "futex", true },
 		{ "a b c pthread_cond_wait", 'S', "futex", false },
+	};
+
+	check_idle_cases(cases, sizeof(cases) / sizeof(*cases));
+}
+
+/* What the filter, or what is known of programs, says of functions. */
+static void test_idle_rules(void)
+{
+	static const struct idle_case cases[] = {
 		{ "a b c d wait_for_job", 'S', "futex", true },
 		{ "__lll_lock_wait wait_for_job", 'S', "futex", true },
 		{ "a wait_for_job", 'R', "", false },
@@ -319,32 +381,8 @@ static void test_idle(void)
 		{ "epoll_wait WaitEventSetWait WaitLatch lock_wait ObjectMonitor::enter",
 		  'S', "epoll_wait", false },
 	};
-	struct pmp_filter *filter;
 
-	pmp_filter_new(&filter, NULL);
-	pmp_filter_add(filter, PMP_FILTER_IDLE_WAIT, "^wait_for_job$", NULL);
-	pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING, "s/^job_queue$/jobs/", NULL);
-	pmp_filter_add(filter, PMP_FILTER_LOCK_MEANING, "s/^lock_wait$//", NULL);
-	pmp_filter_add(filter, PMP_FILTER_RENAME, "s/.*/x/", NULL);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char text[256], buffer[64];
-		pmp_marks marks[16];
-		size_t count = 0;
-
-		snprintf(text, sizeof(text), "%s", cases[i].functions);
-		for (char *at = text, *end; at; at = end) {
-			end = strchr(at, ' ');
-			if (end)
-				*end++ = '\0';
-			marks[count++] = pmp_filter_function(
-				filter, at, "/usr/sbin/mariadbd", buffer, sizeof(buffer));
-		}
-		is_int(pmp_filter_is_idle(pmp_filter_stack_marks(marks, count),
-					  cases[i].state, cases[i].syscall),
-		       cases[i].idle, "%s in %s (%c)", cases[i].functions,
-		       cases[i].syscall, cases[i].state);
-	}
-	pmp_filter_free(filter);
+	check_idle_cases(cases, sizeof(cases) / sizeof(*cases));
 }
 
 static void test_threads(void)
@@ -727,7 +765,9 @@ int main(void)
 	test_too_much();
 	test_bounded();
 	test_fold();
-	test_idle();
+	test_idle_calls();
+	test_idle_functions();
+	test_idle_rules();
 	test_threads();
 	test_copy();
 	test_stacks();

@@ -357,12 +357,20 @@ static int find_processes(struct pmp_recorder *recorder, uint64_t now)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
+/* Its numbers come first, and nothing lies between them. */
+static bool has_changed(const struct pmp_heap_totals *totals,
+			const struct pmp_heap_totals *sent)
+{
+	return memcmp(totals, sent, offsetof(struct pmp_heap_totals, allocator)) != 0 ||
+	       totals->state != sent->state;
+}
+
 static bool is_worth(const struct recorded *recorded,
 		     const struct pmp_heap_totals *totals, uint64_t now, bool all)
 {
 	return recorded->batch->event_count ||
 	       ((all || now - recorded->sent_time > TOTALS_EVERY) &&
-		memcmp(totals, &recorded->sent, sizeof(*totals)) != 0);
+		has_changed(totals, &recorded->sent));
 }
 
 static void send_batch(struct pmp_recorder *recorder, size_t index,

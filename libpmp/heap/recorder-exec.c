@@ -60,14 +60,13 @@ int exec_read_environment(char **environment)
  * only while it can be loaded. */
 static bool is_inherited(bool same_process)
 {
-	if (!recorder.header ||
-	    sys_call(SYS_fcntl, recorder.fd, F_GET_SEALS, 0, 0, 0, 0) <= 0 ||
-	    sys_call(SYS_fcntl, recorder.fd + 1, F_GET_SEALS, 0, 0, 0, 0) <= 0)
+	if (!recorder.header || sys_call(SYS_fcntl, recorder.fd, F_GET_SEALS, 0) <= 0 ||
+	    sys_call(SYS_fcntl, recorder.fd + 1, F_GET_SEALS, 0) <= 0)
 		return false;
 	if (recorder.header->flags & PMP_HEAP_FLAG_CHILDREN)
 		return true;
 	return same_process && recorder.process && !recorder.gone &&
-	       (uint32_t)sys_call(SYS_getpid, 0, 0, 0, 0, 0, 0) == recorder.pid;
+	       (uint32_t)sys_call(SYS_getpid, 0, 0, 0) == recorder.pid;
 }
 
 static size_t count_variables(char *const *environment)

@@ -125,8 +125,8 @@ static bool map_ring(int fd, uint64_t offset, uint64_t size)
 /* False: the descriptor is something else by now, or closed. */
 static bool map_shared(int fd)
 {
-	const int seals = (int)sys_call(SYS_fcntl, fd, F_GET_SEALS, 0, 0, 0, 0);
-	const long size = sys_call(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0);
+	const int seals = (int)sys_call(SYS_fcntl, fd, F_GET_SEALS, 0);
+	const long size = sys_call(SYS_lseek, fd, 0, SEEK_END);
 	struct pmp_heap_header *header;
 	unsigned char *at;
 
@@ -256,7 +256,7 @@ static void start(void)
 
 	find_functions();
 	environment = find_environment();
-	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0);
 	recorder.fd = environment ? exec_read_environment(environment) : -1;
 	recorder.chunk_sizes = false;
 	if (recorder.fd >= 0 && map_shared(recorder.fd) && is_wanted())
@@ -290,7 +290,7 @@ static void after_fork(void)
 	thread_forked();
 	if (!recorder.process)
 		return;
-	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0);
 	recorder.process = NULL;
 	recorder.records = false;
 	if (recorder.header->flags & PMP_HEAP_FLAG_CHILDREN)

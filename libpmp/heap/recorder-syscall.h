@@ -8,28 +8,31 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#define SYS_ARGUMENTS 6
+
 /* Returns the result, or the negative errno. */
-static inline long sys_call(long number, long a, long b, long c, long d, long e, long f)
+static inline long sys_call_all(long number, const long arguments[SYS_ARGUMENTS])
 {
 #ifdef __x86_64__
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
+	register long r10 __asm__("r10") = arguments[3];
+	register long r8 __asm__("r8") = arguments[4];
+	register long r9 __asm__("r9") = arguments[5];
 	long result;
 
 	__asm__ volatile("syscall"
 			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "a"(number), "D"(arguments[0]), "S"(arguments[1]),
+			   "d"(arguments[2]), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return result;
 #else
 	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	register long x4 __asm__("x4") = e;
-	register long x5 __asm__("x5") = f;
+	register long x0 __asm__("x0") = arguments[0];
+	register long x1 __asm__("x1") = arguments[1];
+	register long x2 __asm__("x2") = arguments[2];
+	register long x3 __asm__("x3") = arguments[3];
+	register long x4 __asm__("x4") = arguments[4];
+	register long x5 __asm__("x5") = arguments[5];
 
 	__asm__ volatile("svc 0"
 			 : "+r"(x0)
@@ -39,18 +42,27 @@ static inline long sys_call(long number, long a, long b, long c, long d, long e,
 #endif
 }
 
+/* One that takes at most three arguments. */
+static inline long sys_call(long number, long a, long b, long c)
+{
+	const long arguments[SYS_ARGUMENTS] = { a, b, c };
+
+	return sys_call_all(number, arguments);
+}
+
 static inline void sys_sleep(long ns)
 {
 	struct timespec time = { 0, ns };
 
-	sys_call(SYS_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+	sys_call(SYS_nanosleep, (long)&time, 0, 0);
 }
 
 static inline void *sys_mmap(void *address, size_t size, int prot, int flags, int fd,
 			     uint64_t offset)
 {
-	long result = sys_call(SYS_mmap, (long)address, (long)size, prot, flags, fd,
-			       (long)offset);
+	const long arguments[SYS_ARGUMENTS] = { (long)address, (long)size, prot,
+						flags,	       fd,	   (long)offset };
+	const long result = sys_call_all(SYS_mmap, arguments);
 
 	return result < 0 && result > -4096 ? NULL : (void *)result;
 }

@@ -96,7 +96,7 @@ struct pmp_heap_slot *thread_attach(void)
 	recorder_start();
 	if (thread.slot || thread.no_slot)
 		return thread.slot;
-	tid = (uint32_t)sys_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	tid = (uint32_t)sys_call(SYS_gettid, 0, 0, 0);
 	if (!recorder.process || recorder.gone) {
 		thread.slot = private_slot(tid);
 		return thread.slot;
