@@ -357,6 +357,7 @@ struct pmp_window_options {
 	/* As in pmp_profile_options; no more is kept apart than in the profile itself. */
 	bool by_thread, details, times, for_filter, waits;
 	bool groups; /* sum up the times of groups, with .details: pmp_profile_group() */
+	bool last;   /* of each process only its last sample, if it has not ended since */
 };
 
 /* What is kept, or what a window has really covered. */

@@ -644,6 +644,36 @@ static void test_processes(void)
 /* ---- bounded ---------------------------------------------------------------------------- */
 
 /* The oldest goes; what is left is what it was. */
+/* One that is late, one that has ended: the threads of each last sample, once. */
+static void test_last(void)
+{
+	struct saved saved = new_profile(&detailed);
+	struct events events = make_events(40, false);
+	const struct pmp_window_options options = { .size = sizeof(options),
+						    .from = START + 20 * PERIOD,
+						    .last = true };
+	struct pmp_covered covered = { .size = sizeof(covered) };
+	struct pmp_profile *window;
+	uint64_t threads;
+
+	/* 100 is late, 200 ends at last. */
+	for (size_t i = 0; i < events.count; i++) {
+		if (events.samples[i]->pid != 100 || i < events.count / 4 * 3)
+			play(saved.profile, &events, i, i + 1);
+	}
+	threads = events.samples[(events.count / 4 * 3 - 1) / 3 * 3]->thread_count;
+	threads += events.samples[events.count - 1]->thread_count;
+	pmp_profile_forget(saved.profile, 200);
+	if (pmp_profile_window(saved.profile, &options, &window, &covered, NULL))
+		abort();
+	is_int(covered.samples, 2, "the last samples: of each process that is there");
+	is_int(total(window, COUNT), threads, "with its threads");
+	is_int(info_of(window).stacks, threads, "once");
+	pmp_profile_free(window);
+	saved_free(&saved);
+	free_events(&events);
+}
+
 static void test_bounded(void)
 {
 	const uint64_t bytes = 256 << 10;
@@ -882,6 +912,7 @@ int main(void)
 	test_adding_up();
 	test_direct();
 	test_processes();
+	test_last();
 	test_bounded();
 	test_idle();
 	test_evicted();

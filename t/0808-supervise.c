@@ -93,6 +93,7 @@ static void check_time(void)
 static void check_due(void)
 {
 	struct supervise last = { .checked = 1000 * MS };
+	const struct sighting unread = { .now = 1100 * MS };
 
 	is_int(supervise_is_due(&last, 1050 * MS), 0, "after 50 ms no check is due");
 	is_int(supervise_is_due(&last, 1100 * MS), 1, "after 100 ms one is");
@@ -100,6 +101,8 @@ static void check_due(void)
 	is_int(supervise_is_stuck(&last), 0, "killed two seconds ago, it may still end");
 	last.silent_checks = 21;
 	is_int(supervise_is_stuck(&last), 1, "after that it is stuck");
+	supervise_check(&last, &unread);
+	is_int(supervise_is_stuck(&last), 0, "not while nothing that it has sent is read");
 }
 
 int main(void)

@@ -27,6 +27,7 @@
 struct window_process {
 	uint64_t samples, wall; /* in the window so far */
 	uint64_t first, last;	/* times of its samples there */
+	uint64_t only;		/* of .last: the one that is counted; 0: it has ended */
 	bool left_out;		/* by its name */
 };
 
@@ -50,6 +51,7 @@ struct window {
 	uint64_t from, to;
 	pid_t pid;	  /* 0: all */
 	const char *name; /* among the names of the past's entries; NULL: all */
+	bool last;	  /* of each process only the last sample */
 	bool counting;	  /* the current sample is in it */
 	const struct pmp_entries *past;
 	struct pmp_profile_parts parts; /* of the profile that it becomes */
@@ -384,6 +386,13 @@ static void count_sample(struct window *window, struct window_process *process,
 		info->last_time = sample->time;
 }
 
+static bool is_counted(const struct window *window, const struct window_process *process,
+		       const struct pmp_past_sample *sample)
+{
+	return !sample->ended && sample->time > window->from &&
+	       (!window->last || sample->time == process->only);
+}
+
 static int replay_sample(struct window *window, const struct pmp_past_sample *sample,
 			 const struct pmp_change *changes, uint64_t to_realtime)
 {
@@ -393,9 +402,10 @@ static int replay_sample(struct window *window, const struct pmp_past_sample *sa
 	if (window->pid && sample->pid != window->pid)
 		return 0;
 	id = find_process(window, sample->pid);
-	window->counting = !sample->ended && sample->time > window->from;
-	if (id == PMP_INTERN_NONE ||
-	    apply(window, id, sample->time, changes, sample->changes))
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENOMEM;
+	window->counting = is_counted(window, &window->processes[id], sample);
+	if (apply(window, id, sample->time, changes, sample->changes))
 		return PMP_ENOMEM;
 	if (!window->counting)
 		return 0;
@@ -436,6 +446,27 @@ static int replay_segment(struct window *window, const struct pmp_segment *segme
 	return code;
 }
 
+/* The last sample of each process. 0 or PMP_ENOMEM. */
+static int find_last(struct window *window, const struct pmp_history *history)
+{
+	const struct pmp_segment *segment;
+
+	for (size_t i = 0; (segment = pmp_history_segment(history, i)); i++) {
+		for (size_t k = 0; k < segment->sample_count; k++) {
+			const struct pmp_past_sample *sample = &segment->samples[k];
+			uint32_t id;
+
+			if (sample->time > window->to)
+				continue;
+			id = find_process(window, sample->pid);
+			if (id == PMP_INTERN_NONE)
+				return PMP_ENOMEM;
+			window->processes[id].only = sample->ended ? 0 : sample->time;
+		}
+	}
+	return 0;
+}
+
 static int replay(struct window *window, const struct pmp_history *history)
 {
 	const struct pmp_segment *segment, *next;
@@ -471,6 +502,7 @@ static int open_window(struct window *window, const struct pmp_window_options *o
 	window->from = options->from;
 	window->to = options->to ? options->to : UINT64_MAX;
 	window->pid = options->pid;
+	window->last = options->last;
 	if (options->process)
 		find_name(window, options->process);
 	window->thread_count = pmp_history_thread_count(history);
@@ -536,7 +568,8 @@ int pmp_profile_window(struct pmp_profile *profile,
 	if (code)
 		return code;
 	replayed.parts = pmp_profile_parts(*window);
-	if (open_window(&replayed, &all, history) || replay(&replayed, history) ||
+	if (open_window(&replayed, &all, history) ||
+	    (all.last && find_last(&replayed, history)) || replay(&replayed, history) ||
 	    (all.groups && pmp_profile_sum_groups(*window))) {
 		pmp_profile_free(*window);
 		*window = NULL;

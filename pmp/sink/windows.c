@@ -79,6 +79,7 @@ static void write_part(struct cutting *cutting)
 		.times = all && awaited->format->times,
 		.for_filter = true,
 		.waits = details && awaited->format->waits,
+		.last = awaited->page->kind == PAGE_SNAPSHOT,
 	};
 	struct pmp_profile *window = NULL;
 

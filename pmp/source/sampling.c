@@ -282,7 +282,8 @@ void sampling_tend(struct source *source, bool idle)
 	    !supervise_is_due(&sampling->supervise, seen.now))
 		return;
 	verdict = check(sampling, &seen);
-	/* Killed, and the end of its socket does not come: it hangs in the kernel. */
+	/* Killed, and the end of its socket does not come: it hangs in the kernel. While the
+	 * worker reads what is given up here, idle is false, and it is not known to be stuck. */
 	if (sampling->lost && supervise_is_stuck(&sampling->supervise))
 		mourn(source);
 	else if (sampling->lost)
