@@ -336,6 +336,14 @@ void pmp_recorder_free(struct pmp_recorder *recorder);
 /** Free what a receiver has got. Takes NULL. */
 void pmp_heap_batch_free(struct pmp_heap_batch *batch);
 
+/** Count a batch, if options.heap wants that; it can be freed afterwards. Returns 0,
+ * PMP_ENOMEM, or PMP_EINVAL: its numbers contradict each other. */
+int pmp_profile_add_heap(struct pmp_profile *profile, const struct pmp_heap_batch *batch,
+			 struct pmp_error *err);
+/** Take over what another profile with the same symbolizer has counted of heaps, which
+ * gets what this one had: blocks live on when a new profile starts. */
+void pmp_profile_take_heap(struct pmp_profile *profile, struct pmp_profile *from);
+
 /* ---- windows of the past ---------------------------------------------------- */
 
 /*

@@ -670,6 +670,9 @@ struct pmp_profile_options {
 	 * that it reaches back at most, 0: as far as there is memory. */
 	uint64_t history;
 	uint64_t history_time;
+	/* Count what a recorder of a heap has written down, too: pmp_profile_add_heap() of
+	 * libpmp-program.h; blocks that live take a quarter of max_memory at most. */
+	bool heap;
 };
 
 /**
@@ -751,6 +754,13 @@ struct pmp_report_options {
 	bool matched;
 	/* With .snapshot: of this process. 0: of that whose sample was the last one. */
 	pid_t pid;
+	/* Of what a recorder has written down, if the profile counts that (.heap): counts
+	 * are alloc_objects, alloc_space, inuse_objects or inuse_space (NULL: that one), of
+	 * blocks that are at least so old (ns). */
+	bool heap;
+	const char *heap_value;
+	uint64_t heap_age;
+	bool with_heap; /* of that as well: for formats with .heap PMP_HEAP_TOO */
 };
 
 /**

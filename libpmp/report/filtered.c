@@ -25,6 +25,7 @@ struct pmp_filtered {
 	struct pmp_filter_stack *stack_filter;
 	uint64_t sweeps; /* of the locations that the stack_filter knows */
 	bool groups;	 /* threads are counted by their names */
+	bool heap;	 /* entries have one */
 	struct pmp_entries entries;
 	uint32_t *entry_of; /* by entry of the profile, or NOWHERE */
 	size_t entry_count, entry_capacity;
@@ -56,12 +57,13 @@ static struct pmp_filter_stack *new_filter_stack(const struct pmp_filtered *filt
 }
 
 struct pmp_filtered *pmp_filtered_new(const struct pmp_filter *filter,
-				      struct pmp_profile *profile)
+				      struct pmp_profile *profile, bool heap)
 {
 	struct pmp_filtered *filtered = calloc(1, sizeof(*filtered));
 
 	if (!filtered)
 		return NULL;
+	filtered->heap = heap;
 	filtered->filter = filter;
 	filtered->profile = profile;
 	filtered->groups =
@@ -181,11 +183,11 @@ static int empty_entries(struct pmp_filtered *filtered)
 		pmp_profile_options(filtered->profile);
 
 	pmp_entries_free(&filtered->entries);
-	return pmp_entries_init(&filtered->entries,
-				options->by_thread || filtered->groups, options->details,
-				options->waits)
-		       ? 0
-		       : PMP_ENOMEM;
+	if (!pmp_entries_init(&filtered->entries, options->by_thread || filtered->groups,
+			      options->details, options->waits && !filtered->heap))
+		return PMP_ENOMEM;
+	filtered->entries.heaps = filtered->heap;
+	return 0;
 }
 
 int pmp_filtered_make_entries(struct pmp_filtered *filtered,

@@ -14,9 +14,9 @@
 
 struct pmp_filtered;
 
-/* Both are borrowed. NULL: no memory. */
+/* Both are borrowed. heap: of entries that have one. NULL: no memory. */
 struct pmp_filtered *pmp_filtered_new(const struct pmp_filter *filter,
-				      struct pmp_profile *profile);
+				      struct pmp_profile *profile, bool heap);
 void pmp_filtered_free(struct pmp_filtered *filtered);
 
 /* Filter these from now on, all of which are copied; runs, which may be NULL, are those of

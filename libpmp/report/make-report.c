@@ -16,9 +16,76 @@
 /* That it is of; NULL: of all that was counted. */
 static const struct pmp_snapshot *snapshot_of(const struct pmp_report *report)
 {
-	return report->of_snapshot ? pmp_profile_snapshot(report->profile, report->pid)
-				   : NULL;
+	return report->of_snapshot && !report->of_heap
+		       ? pmp_profile_snapshot(report->profile, report->pid)
+		       : NULL;
 }
+
+/* ---- of a heap ------------------------------------------------------------------- */
+
+/* What was counted is one of its values, as in a saved profile of which that was chosen. */
+static void describe_heap(struct pmp_report *report)
+{
+	const struct pmp_heap *heap = pmp_profile_heap(report->profile);
+	const struct pmp_entries *entries = pmp_heap_entries(heap);
+	const struct pmp_blocks *blocks = pmp_heap_blocks(heap);
+
+	report->metadata.sample_type = (struct pmp_sample_type){
+		pmp_heap_value_name(report->heap_value),
+		pmp_heap_value_unit(report->heap_value),
+	};
+	report->totals.stacks = 0;
+	for (size_t i = 0; i < entries->count; i++)
+		report->totals.stacks =
+			pmp_count_sum(report->totals.stacks, entries->all[i].count);
+	report->totals.distinct = entries->count;
+	report->totals.truncated = report->totals.not_stopped = 0;
+	report->totals.evicted = report->totals.evicted_distinct = 0;
+	report->processes = pmp_heap_processes(heap, &report->process_count);
+	report->losses = (struct pmp_heap_losses){ pmp_heap_lost(heap), blocks->evicted,
+						   blocks->evicted_bytes };
+}
+
+/* The stacks as the recorder has found them. 0 or PMP_ENOMEM. */
+static int take_heap(struct pmp_report *report)
+{
+	struct pmp_heap *heap = pmp_profile_heap(report->profile);
+	const struct pmp_entries *entries = pmp_heap_entries(heap);
+
+	pmp_heap_sum(heap, report->heap_age, report->heap_value);
+	describe_heap(report);
+	report->shown = report->totals.stacks;
+	report->entries = entries->all;
+	report->entry_count = report->distinct = entries->count;
+	if (!report->filtered)
+		return 0;
+	if (pmp_filtered_make_entries(report->filtered, entries->all, entries->count))
+		return PMP_ENOMEM;
+	report->entries = pmp_filtered_entries(report->filtered, &report->entry_count);
+	report->distinct = report->entry_count;
+	report->shown = pmp_filtered_stack_count(report->filtered);
+	return 0;
+}
+
+/* The report of the heap beside this one, if anything of one was recorded. */
+static int make_beside(struct pmp_report *report)
+{
+	const struct pmp_heap *heap = pmp_profile_heap(report->profile);
+	const struct pmp_report_options options = {
+		.size = sizeof(options),
+		.heap = true,
+		.heap_age = report->heap_age,
+	};
+
+	if (!report->with_heap || report->of_heap || !heap || !pmp_heap_is_used(heap))
+		return 0;
+	if (report->heap)
+		return pmp_report_update(report->heap, NULL);
+	return pmp_report_new(report->profile, report->filter, &options, &report->heap,
+			      NULL);
+}
+
+/* ---- of samples ------------------------------------------------------------------- */
 
 /* All that was counted, as it is. */
 static void borrow(struct pmp_report *report)
@@ -72,6 +139,8 @@ static void forget(struct pmp_report *report)
 	report->runs = NULL;
 	report->entry_count = report->distinct = report->run_count = 0;
 	report->shown = 0;
+	report->processes = NULL;
+	report->process_count = 0;
 }
 
 static int make(struct pmp_report *report)
@@ -84,9 +153,15 @@ static int make(struct pmp_report *report)
 	report->totals.size = sizeof(report->totals);
 	pmp_profile_info(report->profile, &report->totals);
 	pmp_profile_metadata(report->profile, &report->metadata);
-	if (!report->filtered)
+	if (report->of_heap) {
+		if (take_heap(report))
+			return PMP_ENOMEM;
+	} else if (!report->filtered) {
 		borrow(report);
-	else if (filter(report))
+	} else if (filter(report)) {
+		return PMP_ENOMEM;
+	}
+	if (make_beside(report))
 		return PMP_ENOMEM;
 	if (report->is_sorted)
 		return pmp_sort_entries(report, &report->sorted);
@@ -136,7 +211,8 @@ static int prepare(struct pmp_report *report)
 		return PMP_ENOMEM;
 	if (!pmp_filter_is_active(report->filter))
 		return 0;
-	report->filtered = pmp_filtered_new(report->filter, report->profile);
+	report->filtered =
+		pmp_filtered_new(report->filter, report->profile, report->of_heap);
 	return report->filtered ? 0 : PMP_ENOMEM;
 }
 
@@ -160,6 +236,12 @@ int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 	new->base = all.base;
 	new->is_matched = all.matched;
 	new->filter = filter;
+	new->of_heap = all.heap &&pmp_profile_heap(profile);
+	new->with_heap = all.with_heap;
+	new->heap_age = all.heap_age;
+	new->heap_value = PMP_HEAP_INUSE_SPACE;
+	if (all.heap_value)
+		pmp_heap_value_find(all.heap_value, &new->heap_value);
 	if (prepare(new)) {
 		pmp_report_free(new);
 		return pmp_error_nomem(err, "making a report");
@@ -177,6 +259,7 @@ void pmp_report_free(struct pmp_report *report)
 {
 	if (!report)
 		return;
+	pmp_report_free(report->heap);
 	forget(report);
 	pmp_filtered_free(report->filtered);
 	pmp_wait_names_free(report->found_waits);

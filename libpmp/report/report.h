@@ -33,6 +33,7 @@
 #include "tally/profile.h"
 
 struct pmp_filtered;
+struct pmp_heap_process;
 struct pmp_match;
 struct pmp_wait_names;
 
@@ -40,6 +41,12 @@ struct pmp_wait_names;
 struct pmp_scale {
 	uint64_t to, from; /* snapshots of both, or their sums of counts */
 	bool by_totals;
+};
+
+/* What of a heap is not known. */
+struct pmp_heap_losses {
+	uint64_t records;	/* that were lost before they were counted */
+	uint64_t blocks, bytes; /* that live, and were dropped for want of memory */
 };
 
 struct pmp_report {
@@ -59,6 +66,16 @@ struct pmp_report {
 	const struct pmp_report *base; /* what it is compared with, or NULL */
 	struct pmp_scale scale;	       /* of the base */
 
+	/*
+	 * options.heap: the stacks are those of a recorder, and have a heap; counts are one
+	 * of its values. options.with_heap: a second report is of these, with the same
+	 * filter. NULL: nothing was recorded. Of both:
+	 */
+	struct pmp_report *heap;
+	const struct pmp_heap_process *processes; /* that are or were recorded */
+	size_t process_count;
+	struct pmp_heap_losses losses;
+
 	/* How it is made. */
 	struct pmp_profile *profile;
 	struct pmp_symbolizer *symbolizer;
@@ -66,8 +83,10 @@ struct pmp_report {
 	struct pmp_filtered *filtered; /* NULL without a filter */
 	/* Of locations as they were found, and as the filter has left them. */
 	struct pmp_wait_names *found_waits, *waits;
-	bool of_snapshot;
-	pid_t pid; /* of this process; 0: the last one */
+	bool of_snapshot, of_heap, with_heap;
+	enum pmp_heap_value heap_value;
+	uint64_t heap_age; /* of blocks that live; ns */
+	pid_t pid;	   /* of this process; 0: the last one */
 	bool is_sorted;
 	const struct pmp_entry **sorted; /* of is_sorted: all entries */
 	bool is_matched;

@@ -33,6 +33,7 @@
 #define TRIGGER(memory) ((memory) / 3 * 2)
 #define ENOUGH(trigger) ((trigger) / 4 * 3)
 #define HELPED(before, now) ((now) < (before) / 8 * 7)
+#define BLOCKS(memory) ((memory) / 4) /* of it, for blocks that a recorder has reported */
 
 /* A thread of the current sample. */
 struct known_thread {
@@ -66,6 +67,7 @@ struct pmp_profile {
 	struct pmp_live *live;	       /* of options.live */
 	struct pmp_history *history;   /* of options.history */
 	struct pmp_group_sums *groups; /* likewise; of windows: if they are wanted */
+	struct pmp_heap *heap;	       /* of options.heap */
 	uint64_t trigger;	       /* bytes in use at which stacks are evicted */
 	uint64_t sweeps;	       /* of locations, see sweep() */
 };
@@ -105,11 +107,14 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 			pmp_history_new(new->options.history, new->options.history_time);
 		new->groups = pmp_group_sums_new();
 	}
+	if (new->options.heap)
+		new->heap = pmp_heap_new(new->options.by_thread, counts_details(new),
+					 BLOCKS(new->options.max_memory));
 	new->times = pmp_cpu_time_new(new->options.by_thread || counts_details(new));
 	if (!pmp_entries_init(&new->entries, new->options.by_thread, counts_details(new),
 			      new->options.waits) ||
 	    !new->times || !new->cache || (new->options.times && !new->timeline) ||
-	    (new->options.live && !new->live) ||
+	    (new->options.live && !new->live) || (new->options.heap && !new->heap) ||
 	    (new->options.history && (!new->history || !new->groups)) || !new->command ||
 	    !new->host || !new->type || !new->unit) {
 		pmp_profile_free(new);
@@ -135,6 +140,7 @@ void pmp_profile_free(struct pmp_profile *profile)
 	pmp_live_free(profile->live);
 	pmp_history_free(profile->history);
 	pmp_group_sums_free(profile->groups);
+	pmp_heap_free(profile->heap);
 	pmp_snapshots_free(&profile->snapshots);
 	free(profile->locations);
 	pmp_entries_free(&profile->entries);
@@ -226,6 +232,7 @@ static uint64_t memory_of(const struct pmp_profile *profile)
 	return pmp_entries_size(&profile->entries) + pmp_cpu_time_size(profile->times) +
 	       pmp_thread_cache_size(profile->cache) +
 	       (profile->live ? pmp_live_size(profile->live) : 0) +
+	       (profile->heap ? pmp_heap_size(profile->heap) : 0) +
 	       pmp_symbolizer_size(profile->symbolizer);
 }
 
@@ -340,6 +347,8 @@ static void sweep(struct pmp_profile *profile)
 	pmp_snapshots_mark(&profile->snapshots, used);
 	if (profile->live)
 		pmp_live_mark(profile->live, used);
+	if (profile->heap)
+		pmp_heap_mark(profile->heap, used);
 	if (pmp_symbolizer_gc(profile->symbolizer, used) && profile->live)
 		pmp_live_renumbered(profile->live);
 	profile->sweeps++;
@@ -355,7 +364,8 @@ static int keep_bounded(struct pmp_profile *profile, bool swept)
 		return 0;
 	do {
 		before = memory;
-		if (evict(profile) || (profile->live && pmp_live_shrink(profile->live)))
+		if (evict(profile) || (profile->live && pmp_live_shrink(profile->live)) ||
+		    (profile->heap && pmp_heap_shrink(profile->heap)))
 			return PMP_ENOMEM;
 		if (swept)
 			sweep(profile);
@@ -582,8 +592,40 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	return 0;
 }
 
+int pmp_profile_add_heap(struct pmp_profile *profile, const struct pmp_heap_batch *batch,
+			 struct pmp_error *err)
+{
+	int code;
+
+	if (!profile->heap)
+		return 0;
+	code = keep_bounded(profile, true);
+	if (!code)
+		code = pmp_heap_add(profile->heap, batch, profile->symbolizer);
+	if (code == PMP_EINVAL)
+		return pmp_error_set(err, code,
+				     "heap batch of process %d contradicts itself",
+				     (int)batch->pid);
+	return code ? pmp_error_nomem(err, "counting a heap batch") : 0;
+}
+
+void pmp_profile_take_heap(struct pmp_profile *profile, struct pmp_profile *from)
+{
+	struct pmp_heap *heap = profile->heap;
+
+	profile->heap = from->heap;
+	from->heap = heap;
+}
+
+struct pmp_heap *pmp_profile_heap(const struct pmp_profile *profile)
+{
+	return profile->heap;
+}
+
 void pmp_profile_forget(struct pmp_profile *profile, pid_t pid)
 {
+	if (profile->heap)
+		pmp_heap_forget(profile->heap, pid);
 	pmp_thread_cache_forget(profile->cache, pid);
 	pmp_cpu_time_forget(profile->times, pid);
 	pmp_snapshots_forget(&profile->snapshots, pid);

@@ -9,6 +9,7 @@
 
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
+#include "tally/heap.h"
 #include "tally/sample-type.h"
 #include "tally/snapshot.h"
 #include "tally/stack-table.h"
@@ -69,6 +70,8 @@ struct pmp_profile_parts pmp_profile_parts(struct pmp_profile *profile);
 int pmp_profile_sum_groups(struct pmp_profile *profile);
 /* NULL: they are not summed up. */
 struct pmp_group_sums *pmp_profile_groups(struct pmp_profile *profile);
+/* NULL without options.heap. */
+struct pmp_heap *pmp_profile_heap(const struct pmp_profile *profile);
 /* NULL without options.history. */
 const struct pmp_history *pmp_profile_past(const struct pmp_profile *profile);
 

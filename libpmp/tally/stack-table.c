@@ -25,6 +25,11 @@ struct pmp_waits_block {
 	struct pmp_entry_waits items[BLOCK];
 };
 
+struct pmp_heap_block {
+	struct pmp_heap_block *next;
+	struct pmp_heap_sums items[BLOCK];
+};
+
 bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details,
 		      bool waits)
 {
@@ -49,6 +54,12 @@ void pmp_entries_free(struct pmp_entries *entries)
 		free(entries->waits_blocks);
 		entries->waits_blocks = next;
 	}
+	while (entries->heap_blocks) {
+		struct pmp_heap_block *next = entries->heap_blocks->next;
+
+		free(entries->heap_blocks);
+		entries->heap_blocks = next;
+	}
 	*entries = (struct pmp_entries){ 0 };
 }
 
@@ -57,7 +68,8 @@ uint64_t pmp_entries_size(const struct pmp_entries *entries)
 	return pmp_intern_size(entries->keys) + pmp_intern_size(entries->names) +
 	       entries->capacity * sizeof(*entries->all) +
 	       (entries->locks ? pmp_locks_size(entries->locks) : 0) +
-	       entries->waits_capacity * sizeof(struct pmp_entry_waits);
+	       entries->waits_capacity * sizeof(struct pmp_entry_waits) +
+	       entries->heap_capacity * sizeof(struct pmp_heap_sums);
 }
 
 static uint32_t intern_name(struct pmp_entries *entries, const char *name)
@@ -128,6 +140,10 @@ static void fill_entry(const struct pmp_entries *entries, uint32_t id,
 		.locations = words + KEY_WORDS,
 		.location_count = length / sizeof(*words) - KEY_WORDS,
 	};
+	if (entries->heaps) {
+		entry->heap = &entries->heap_blocks->items[id % BLOCK];
+		*entry->heap = (struct pmp_heap_sums){ 0 };
+	}
 	if (!entries->locks)
 		return;
 	entry->waits = &entries->waits_blocks->items[id % BLOCK];
@@ -155,6 +171,23 @@ void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry)
 	counted->state = entry->state;
 	if (counted->waits && entry->waits)
 		add_waits(counted->waits, entry->waits);
+	if (counted->heap && entry->heap)
+		pmp_heap_sums_add(counted->heap, entry->heap);
+}
+
+static int reserve_heap(struct pmp_entries *entries)
+{
+	struct pmp_heap_block *block;
+
+	if (!entries->heaps || entries->count < entries->heap_capacity)
+		return 0;
+	block = malloc(sizeof(*block));
+	if (!block)
+		return PMP_ENOMEM;
+	block->next = entries->heap_blocks;
+	entries->heap_blocks = block;
+	entries->heap_capacity += BLOCK;
+	return 0;
 }
 
 /* Room for one more entry. 0 or PMP_ENOMEM. */
@@ -162,7 +195,8 @@ static int reserve_entry(struct pmp_entries *entries)
 {
 	struct pmp_waits_block *block;
 
-	if (PMP_RESERVE(&entries->all, &entries->capacity, entries->count + 1))
+	if (PMP_RESERVE(&entries->all, &entries->capacity, entries->count + 1) ||
+	    reserve_heap(entries))
 		return PMP_ENOMEM;
 	if (!entries->locks || entries->count < entries->waits_capacity)
 		return 0;

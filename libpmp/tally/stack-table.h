@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "libpmp.h"
 #include "sample.h"
+#include "tally/heap-sums.h"
 #include "tally/lock-table.h"
 
 #include <stdbool.h>
@@ -50,10 +51,12 @@ struct pmp_entry {
 	uint64_t settled_cpu; /* of cpu, what does not change any more */
 	uint64_t wall;	      /* ns since the threads' previous samples */
 	struct pmp_entry_waits *waits; /* NULL: not kept */
+	struct pmp_heap_sums *heap; /* what it has allocated; NULL: not of a recorder */
 };
 
 struct pmp_entries {
 	bool by_thread, details;  /* what is kept apart, see struct pmp_entry */
+	bool heaps;		  /* what a recorder has written down: with sums of it */
 	struct pmp_locks *locks;  /* of waits, else NULL */
 	struct pmp_intern *names; /* of processes and threads, reasons */
 	struct pmp_intern *keys;  /* id: index of all */
@@ -62,6 +65,8 @@ struct pmp_entries {
 	size_t between_count; /* of all, those of PMP_END_BETWEEN */
 	struct pmp_waits_block *waits_blocks;
 	size_t waits_capacity;
+	struct pmp_heap_block *heap_blocks;
+	size_t heap_capacity;
 	uint32_t *key; /* the current key */
 	size_t key_capacity;
 };

@@ -3,6 +3,7 @@
 #include "run/counting.h"
 
 #include "fetch/fetcher.h"
+#include "libpmp-program.h"
 #include "run/worker.h"
 #include "say/message.h"
 
@@ -32,6 +33,7 @@ static int make_profile(const struct counting *counting, bool saved,
 		.history = needs->history ? options->max_memory / HISTORY_SHARE : 0,
 		.history_time = options->history,
 		.live = needs->live,
+		.heap = saved || options->heap.on,
 	};
 
 	return pmp_profile_new(&profile_options, symbolizer, profile, err);
@@ -95,10 +97,11 @@ int counting_add(const struct counting *counting, const struct pmp_sample *sampl
 int counting_add_heap(const struct counting *counting, const struct pmp_heap_batch *batch,
 		      struct pmp_error *err)
 {
-	(void)counting;
-	(void)batch;
-	(void)err;
-	return 0;
+	int code = 0;
+
+	for (; counting && code >= 0; counting = counting->also)
+		code = pmp_profile_add_heap(counting->profile, batch, err);
+	return code;
 }
 
 void counting_forget(const struct counting *counting, pid_t pid)
@@ -125,6 +128,8 @@ int counting_restart(struct counting *counting, struct pmp_error *err)
 
 	if (code < 0)
 		return code;
+	/* Blocks live on, and what was allocated counts from the start of the process. */
+	pmp_profile_take_heap(profile, counting->profile);
 	pmp_report_free(counting->report);
 	counting->report = NULL;
 	pmp_profile_free(counting->profile);

@@ -187,8 +187,8 @@ bool pmp_symbolizer_gc(struct pmp_symbolizer *symbolizer, const bool *used)
 }
 
 /* Append a thread; functions from the leaf on, -1 after the last. */
-static struct pmp_thread *fake_thread(struct pmp_sample *sample, pid_t tid,
-				      const char *name, const int *functions)
+__attribute__((unused)) static struct pmp_thread *
+fake_thread(struct pmp_sample *sample, pid_t tid, const char *name, const int *functions)
 {
 	struct pmp_thread *thread = pmp_sample_add_thread(sample);
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tally/heap-sums.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Without libm: a chance that is small is exact by its series, and doubles from there. */
+#define SMALL (1.0 / 128)
+#define CERTAIN 40.0 /* 1 - exp(-40) is 1 */
+
+double pmp_heap_chance(uint64_t size, uint64_t rate)
+{
+	double x = (double)(size ? size : 1) / (double)rate, p;
+	int doublings = 0;
+
+	if (!rate || x > CERTAIN)
+		return 1;
+	for (; x > SMALL; x /= 2)
+		doublings++;
+	p = x * (1 - x / 2 * (1 - x / 3 * (1 - x / 4 * (1 - x / 5))));
+	for (; doublings; doublings--)
+		p *= 2 - p;
+	return p;
+}
+
+double pmp_heap_variance(uint64_t size, double weight)
+{
+	const double bytes = (double)(size ? size : 1);
+
+	return bytes * bytes * weight * (weight - 1);
+}
+
+double pmp_square_root(double square)
+{
+	double root = square > 1 ? square : 1;
+
+	if (!(square > 0))
+		return 0;
+	/* From above: each step is nearer until rounding stops it. */
+	for (double next = (root + square / root) / 2; next < root;
+	     next = (root + square / root) / 2)
+		root = next;
+	return root;
+}
+
+uint64_t pmp_blocks_of(uint64_t parts)
+{
+	return parts / PMP_BLOCK_PARTS + (parts % PMP_BLOCK_PARTS >= PMP_BLOCK_PARTS / 2);
+}
+
+static uint64_t rounded(double value)
+{
+	return value < (double)(INT64_MAX / 2) ? (uint64_t)(value + 0.5) : INT64_MAX / 2;
+}
+
+static void add(uint64_t *sum, uint64_t more)
+{
+	*sum = more > INT64_MAX - *sum ? INT64_MAX : *sum + more;
+}
+
+void pmp_heap_sums_allocated(struct pmp_heap_sums *sums, uint64_t size, double weight)
+{
+	add(&sums->alloc_parts, rounded(weight * (double)PMP_BLOCK_PARTS));
+	add(&sums->alloc_bytes, rounded(weight * (double)size));
+	add(&sums->alloc_found, 1);
+	sums->alloc_variance += pmp_heap_variance(size, weight);
+}
+
+static const uint64_t age_starts[PMP_AGES] = {
+	0, PMP_S, 10 * PMP_S, 60 * PMP_S, 600 * PMP_S, 3600 * PMP_S,
+};
+
+size_t pmp_heap_age(uint64_t age)
+{
+	size_t i = PMP_AGES - 1;
+
+	while (age < age_starts[i])
+		i--;
+	return i;
+}
+
+uint64_t pmp_heap_age_start(size_t i)
+{
+	return i < PMP_AGES ? age_starts[i] : UINT64_MAX;
+}
+
+void pmp_heap_sums_lives(struct pmp_heap_sums *sums, uint64_t size, double weight,
+			 uint64_t age)
+{
+	struct pmp_age_sum *of = &sums->ages[pmp_heap_age(age)];
+	const uint64_t parts = rounded(weight * (double)PMP_BLOCK_PARTS);
+	const uint64_t bytes = rounded(weight * (double)size);
+	const double variance = pmp_heap_variance(size, weight);
+
+	add(&sums->live_parts, parts);
+	add(&sums->live_bytes, bytes);
+	add(&sums->live_found, 1);
+	sums->live_variance += variance;
+	add(&of->parts, parts);
+	add(&of->bytes, bytes);
+	of->variance += variance;
+	if (age > of->oldest)
+		of->oldest = age;
+	if (age > sums->oldest)
+		sums->oldest = age;
+}
+
+void pmp_heap_sums_add(struct pmp_heap_sums *sums, const struct pmp_heap_sums *more)
+{
+	add(&sums->alloc_parts, more->alloc_parts);
+	add(&sums->alloc_bytes, more->alloc_bytes);
+	add(&sums->live_parts, more->live_parts);
+	add(&sums->live_bytes, more->live_bytes);
+	add(&sums->alloc_found, more->alloc_found);
+	add(&sums->live_found, more->live_found);
+	add(&sums->growths, more->growths);
+	add(&sums->growth_bytes, more->growth_bytes);
+	add(&sums->survived, more->survived);
+	sums->alloc_variance += more->alloc_variance;
+	sums->live_variance += more->live_variance;
+	if (more->oldest > sums->oldest)
+		sums->oldest = more->oldest;
+	for (size_t i = 0; i < PMP_AGES; i++) {
+		add(&sums->ages[i].parts, more->ages[i].parts);
+		add(&sums->ages[i].bytes, more->ages[i].bytes);
+		sums->ages[i].variance += more->ages[i].variance;
+		if (more->ages[i].oldest > sums->ages[i].oldest)
+			sums->ages[i].oldest = more->ages[i].oldest;
+	}
+}
+
+void pmp_heap_sums_clear_live(struct pmp_heap_sums *sums)
+{
+	sums->live_parts = sums->live_bytes = sums->live_found = 0;
+	sums->survived = sums->oldest = 0;
+	sums->live_variance = 0;
+	memset(sums->ages, 0, sizeof(sums->ages));
+}
+
+uint64_t pmp_heap_sums_value(const struct pmp_heap_sums *sums, enum pmp_heap_value value)
+{
+	switch (value) {
+	case PMP_HEAP_ALLOC_OBJECTS: return pmp_blocks_of(sums->alloc_parts);
+	case PMP_HEAP_ALLOC_SPACE: return sums->alloc_bytes;
+	case PMP_HEAP_INUSE_OBJECTS: return pmp_blocks_of(sums->live_parts);
+	case PMP_HEAP_INUSE_SPACE:
+	default: return sums->live_bytes;
+	}
+}
+
+static const char *const names[PMP_HEAP_VALUES] = { "alloc_objects", "alloc_space",
+						    "inuse_objects", "inuse_space" };
+
+const char *pmp_heap_value_name(enum pmp_heap_value value)
+{
+	return value < PMP_HEAP_VALUES ? names[value] : NULL;
+}
+
+const char *pmp_heap_value_unit(enum pmp_heap_value value)
+{
+	return value == PMP_HEAP_ALLOC_OBJECTS || value == PMP_HEAP_INUSE_OBJECTS
+		       ? "count"
+		       : "bytes";
+}
+
+bool pmp_heap_value_find(const char *name, enum pmp_heap_value *value)
+{
+	for (size_t i = 0; i < PMP_HEAP_VALUES; i++) {
+		if (strcmp(name, names[i]) != 0)
+			continue;
+		*value = (enum pmp_heap_value)i;
+		return true;
+	}
+	return false;
+}

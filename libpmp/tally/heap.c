@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tally/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "tally/evict.h"
+#include "tally/group.h"
+
+#define PROCESSES_MAX 1024 /* above that those that have ended go, with their blocks */
+#define MINUTE (60 * PMP_S)
+
+struct pmp_heap {
+	struct pmp_entries entries;
+	struct pmp_blocks blocks;
+	struct pmp_heap_process *processes;
+	size_t process_count, process_capacity;
+	pmp_location *locations; /* of the current event */
+	size_t location_capacity;
+	uint64_t lost;
+	bool saved; /* what lives is not made of blocks */
+};
+
+struct pmp_heap *pmp_heap_new(bool by_thread, bool details, uint64_t memory)
+{
+	struct pmp_heap *heap = calloc(1, sizeof(*heap));
+
+	if (!heap)
+		return NULL;
+	heap->blocks.limit = memory / sizeof(struct pmp_block);
+	if (!pmp_entries_init(&heap->entries, by_thread, details, false)) {
+		pmp_heap_free(heap);
+		return NULL;
+	}
+	heap->entries.heaps = true;
+	return heap;
+}
+
+void pmp_heap_free(struct pmp_heap *heap)
+{
+	if (!heap)
+		return;
+	pmp_entries_free(&heap->entries);
+	pmp_blocks_free(&heap->blocks);
+	free(heap->processes);
+	free(heap->locations);
+	free(heap);
+}
+
+/* ---- processes ------------------------------------------------------------------- */
+
+/* The number of one that has not ended, or process_count. */
+static size_t find_process(const struct pmp_heap *heap, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < heap->process_count &&
+	       (heap->processes[i].pid != pid || heap->processes[i].ended))
+		i++;
+	return i;
+}
+
+/* One that ended before all others, in whose place a new one comes; process_count: none. */
+static size_t ended_process(const struct pmp_heap *heap)
+{
+	size_t oldest = heap->process_count;
+
+	for (size_t i = 0; i < heap->process_count; i++) {
+		const struct pmp_heap_process *process = &heap->processes[i];
+
+		if (process->ended && (oldest == heap->process_count ||
+				       process->time < heap->processes[oldest].time))
+			oldest = i;
+	}
+	return oldest;
+}
+
+/* A place for one more: its number, or SIZE_MAX: no memory. */
+static size_t new_process(struct pmp_heap *heap)
+{
+	size_t i = heap->process_count;
+
+	if (i >= PROCESSES_MAX && ended_process(heap) < i) {
+		i = ended_process(heap);
+		pmp_blocks_drop(&heap->blocks, (uint32_t)i);
+		return i;
+	}
+	if (PMP_RESERVE(&heap->processes, &heap->process_capacity, i + 1))
+		return SIZE_MAX;
+	heap->process_count++;
+	return i;
+}
+
+int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_heap_process *process)
+{
+	const size_t i = new_process(heap);
+
+	if (i == SIZE_MAX)
+		return PMP_ENOMEM;
+	heap->processes[i] = *process;
+	return 0;
+}
+
+/* Of a batch: its process, or SIZE_MAX: no memory. */
+static size_t process_of(struct pmp_heap *heap, const struct pmp_heap_batch *batch)
+{
+	size_t i = find_process(heap, batch->pid);
+
+	if (i < heap->process_count)
+		return i;
+	i = new_process(heap);
+	if (i != SIZE_MAX)
+		heap->processes[i] = (struct pmp_heap_process){ .pid = batch->pid,
+								.first = batch->time };
+	return i;
+}
+
+void pmp_heap_forget(struct pmp_heap *heap, pid_t pid)
+{
+	const size_t i = find_process(heap, pid);
+
+	if (i < heap->process_count)
+		heap->processes[i].ended = true;
+}
+
+/* ---- events ---------------------------------------------------------------------- */
+
+static bool event_fits(const struct pmp_heap_batch *batch,
+		       const struct pmp_heap_event *event)
+{
+	return event->frame <= batch->frame_count &&
+	       event->frame_count <= batch->frame_count - event->frame &&
+	       (event->frame_count == 0 || batch->maps) &&
+	       (event->thread < batch->thread_count || !batch->thread_count);
+}
+
+/* The entry of its stack, or PMP_ENTRY_NONE: no memory. */
+static uint32_t entry_of(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
+			 const struct pmp_heap_event *event,
+			 struct pmp_symbolizer *symbolizer)
+{
+	char process[PMP_NAME_SIZE], name[PMP_NAME_SIZE] = "", group[PMP_NAME_SIZE];
+	struct pmp_entry entry = {
+		.pid = batch->pid,
+		.process = process,
+		.thread = group,
+		.syscall = "",
+		.wchan = "",
+		.reason = "",
+		.end = event->end < PMP_END_COUNT ? (enum pmp_end)event->end
+						  : PMP_END_ROOT,
+		.state = '?',
+		.location_count = event->frame_count,
+	};
+
+	memcpy(process, batch->name, sizeof(process));
+	process[sizeof(process) - 1] = '\0';
+	if (event->thread < batch->thread_count) {
+		memcpy(name, batch->threads[event->thread].name, sizeof(name));
+		name[sizeof(name) - 1] = '\0';
+		if (heap->entries.by_thread)
+			entry.tid = batch->threads[event->thread].tid;
+	}
+	pmp_group_fold(name, group, sizeof(group));
+	if (heap->entries.by_thread)
+		entry.thread = name;
+	if (PMP_RESERVE(&heap->locations, &heap->location_capacity,
+			event->frame_count + 1))
+		return PMP_ENTRY_NONE;
+	for (uint32_t i = 0; i < event->frame_count; i++) {
+		heap->locations[i] = pmp_symbolizer_locate(
+			symbolizer, batch->maps, &batch->frames[event->frame + i]);
+		if (heap->locations[i] == PMP_LOCATION_NONE)
+			return PMP_ENTRY_NONE;
+	}
+	entry.locations = heap->locations;
+	return pmp_entries_count(&heap->entries, &entry);
+}
+
+static int add_block(struct pmp_heap *heap, uint32_t process, uint32_t entry,
+		     const struct pmp_heap_event *event)
+{
+	const struct pmp_block block = {
+		.pointer = event->pointer,
+		.size = event->asked,
+		.time = event->time,
+		.weight = 1 / pmp_heap_chance(event->asked, event->rate),
+		.process = process,
+		.entry = entry,
+	};
+
+	pmp_heap_sums_allocated(heap->entries.all[entry].heap, block.size, block.weight);
+	return pmp_blocks_put(&heap->blocks, &block);
+}
+
+/* Its program is another one from now on. */
+static void start(struct pmp_heap *heap, uint32_t number)
+{
+	struct pmp_heap_process *process = &heap->processes[number];
+
+	pmp_blocks_drop(&heap->blocks, number);
+	process->earlier_allocated += process->totals.allocated;
+	process->earlier_freed += process->totals.freed;
+	process->dropped += process->totals.live;
+	process->totals = (struct pmp_heap_totals){ 0 };
+}
+
+static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
+		     uint32_t process, const struct pmp_heap_event *event,
+		     struct pmp_symbolizer *symbolizer)
+{
+	struct pmp_heap_sums *sums;
+	struct pmp_block block;
+	uint32_t entry;
+
+	switch (event->kind) {
+	case PMP_HEAP_FREE:
+		pmp_blocks_take(&heap->blocks, process, event->pointer, &block);
+		return 0;
+	case PMP_HEAP_START: start(heap, process); return 0;
+	case PMP_HEAP_LOST: heap->lost += event->count; return 0;
+	case PMP_HEAP_ALLOC:
+		entry = entry_of(heap, batch, event, symbolizer);
+		if (entry == PMP_ENTRY_NONE)
+			return PMP_ENOMEM;
+		return add_block(heap, process, entry, event);
+	case PMP_HEAP_GROWTH:
+		entry = entry_of(heap, batch, event, symbolizer);
+		if (entry == PMP_ENTRY_NONE)
+			return PMP_ENOMEM;
+		sums = heap->entries.all[entry].heap;
+		sums->growths++;
+		sums->growth_bytes = pmp_count_sum(sums->growth_bytes, event->usable);
+		return 0;
+	default: return 0;
+	}
+}
+
+int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
+		 struct pmp_symbolizer *symbolizer)
+{
+	struct pmp_heap_process *process;
+	size_t number;
+	int code = 0;
+
+	for (size_t i = 0; i < batch->event_count; i++)
+		if (!event_fits(batch, &batch->events[i]))
+			return PMP_EINVAL;
+	number = process_of(heap, batch);
+	if (number == SIZE_MAX)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < batch->event_count && !code; i++)
+		code = add_event(heap, batch, (uint32_t)number, &batch->events[i],
+				 symbolizer);
+	process = &heap->processes[number];
+	memcpy(process->name, batch->name, sizeof(process->name));
+	process->name[sizeof(process->name) - 1] = '\0';
+	process->totals = batch->totals;
+	process->totals.allocator_name[PMP_NAME_SIZE - 1] = '\0';
+	process->time = batch->time;
+	return code;
+}
+
+/* ---- sums ------------------------------------------------------------------------ */
+
+/* One to two minutes old, of so much time in which they can have become that. */
+static uint64_t survived(const struct pmp_heap_process *process,
+			 const struct pmp_block *block, uint64_t age)
+{
+	const uint64_t past =
+		process->time > process->first ? process->time - process->first : 0;
+	const uint64_t window = past < 2 * MINUTE ? past - MINUTE : MINUTE;
+
+	if (age < MINUTE || age >= 2 * MINUTE || past <= MINUTE)
+		return 0;
+	return (uint64_t)(block->weight * (double)block->size * (double)PMP_S /
+			  (double)(window > PMP_S ? window : PMP_S));
+}
+
+static void sum_blocks(struct pmp_heap *heap, uint64_t at_least)
+{
+	const struct pmp_block *block;
+
+	for (size_t i = 0; i < heap->entries.count; i++)
+		pmp_heap_sums_clear_live(heap->entries.all[i].heap);
+	for (size_t slot = 0; (block = pmp_blocks_next(&heap->blocks, &slot));) {
+		const struct pmp_heap_process *process = &heap->processes[block->process];
+		struct pmp_heap_sums *sums = heap->entries.all[block->entry].heap;
+		const uint64_t age =
+			process->time > block->time ? process->time - block->time : 0;
+
+		if (age < at_least)
+			continue;
+		pmp_heap_sums_lives(sums, block->size, block->weight, age);
+		sums->survived =
+			pmp_count_sum(sums->survived, survived(process, block, age));
+	}
+}
+
+void pmp_heap_sum(struct pmp_heap *heap, uint64_t age, enum pmp_heap_value value)
+{
+	if (!heap->saved)
+		sum_blocks(heap, age);
+	for (size_t i = 0; i < heap->entries.count; i++) {
+		struct pmp_entry *entry = &heap->entries.all[i];
+
+		entry->count = pmp_heap_sums_value(entry->heap, value);
+	}
+}
+
+int pmp_heap_count(struct pmp_heap *heap, const struct pmp_entry *entry)
+{
+	heap->saved = true;
+	return pmp_entries_count(&heap->entries, entry) == PMP_ENTRY_NONE ? PMP_ENOMEM
+									  : 0;
+}
+
+/* ---- what there is --------------------------------------------------------------- */
+
+const struct pmp_entries *pmp_heap_entries(const struct pmp_heap *heap)
+{
+	return &heap->entries;
+}
+
+const struct pmp_heap_process *pmp_heap_processes(const struct pmp_heap *heap,
+						  size_t *count)
+{
+	*count = heap->process_count;
+	return heap->processes;
+}
+
+const struct pmp_blocks *pmp_heap_blocks(const struct pmp_heap *heap)
+{
+	return &heap->blocks;
+}
+
+bool pmp_heap_is_used(const struct pmp_heap *heap)
+{
+	return heap->process_count || heap->entries.count;
+}
+
+uint64_t pmp_heap_lost(const struct pmp_heap *heap)
+{
+	return heap->lost;
+}
+
+/* ---- bounded memory -------------------------------------------------------------- */
+
+uint64_t pmp_heap_size(const struct pmp_heap *heap)
+{
+	return pmp_entries_size(&heap->entries) + pmp_blocks_size(&heap->blocks) +
+	       heap->process_capacity * sizeof(*heap->processes);
+}
+
+/* Count the entries again, those that do not stay as the sum of their process. */
+static int count_again(struct pmp_entries *new, const struct pmp_entries *old,
+		       const bool *stays, uint32_t *numbers)
+{
+	const bool by_name = pmp_evict_is_crowded(old->all, old->count);
+
+	for (size_t i = 0; i < old->count; i++) {
+		struct pmp_entry entry = old->all[i];
+
+		if (!stays[i])
+			entry = pmp_evict_sum(&entry, by_name);
+		entry.heap = old->all[i].heap;
+		numbers[i] = pmp_entries_count(new, &entry);
+		if (numbers[i] == PMP_ENTRY_NONE)
+			return PMP_ENOMEM;
+	}
+	return 0;
+}
+
+int pmp_heap_shrink(struct pmp_heap *heap)
+{
+	struct pmp_entries *old = &heap->entries, new;
+	bool *stays = calloc(old->count + 1, sizeof(*stays));
+	uint32_t *numbers = calloc(old->count + 1, sizeof(*numbers));
+	struct pmp_block *block;
+	int code = PMP_ENOMEM;
+
+	pmp_heap_sum(heap, 0, PMP_HEAP_ALLOC_SPACE);
+	if (pmp_entries_init(&new, old->by_thread, old->details, false) && stays &&
+	    numbers) {
+		new.heaps = true;
+		code = pmp_evict_choose(old->all, old->count, NULL, stays);
+		if (!code)
+			code = count_again(&new, old, stays, numbers);
+	}
+	if (code) {
+		pmp_entries_free(&new);
+	} else {
+		pmp_entries_free(old);
+		*old = new;
+		for (size_t slot = 0; (block = pmp_blocks_next(&heap->blocks, &slot));)
+			block->entry = numbers[block->entry];
+	}
+	free(stays);
+	free(numbers);
+	return code;
+}
+
+void pmp_heap_mark(const struct pmp_heap *heap, bool *used)
+{
+	for (size_t i = 0; i < heap->entries.count; i++) {
+		const struct pmp_entry *entry = &heap->entries.all[i];
+
+		for (size_t k = 0; k < entry->location_count; k++)
+			used[entry->locations[k]] = true;
+	}
+}

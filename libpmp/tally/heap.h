@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What recorders have written down, counted: the blocks that were chosen and live, what each
+ * stack has allocated and what of that lives, and the exact totals of each process.
+ *
+ *     heap batch -> stack (allocated: estimated by weights)
+ *                -> block (pointer: its stack, weight, size, time) until it is freed
+ *     all blocks -> what lives of each stack, by age: summed up when somebody asks
+ */
+#ifndef PMP_TALLY_HEAP_H
+#define PMP_TALLY_HEAP_H
+
+#include "heap-batch.h"
+#include "libpmp.h"
+#include "resolve/symbolizer.h"
+#include "tally/blocks.h"
+#include "tally/heap-sums.h"
+#include "tally/stack-table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A process that is or was recorded. */
+struct pmp_heap_process {
+	pid_t pid;
+	char name[PMP_NAME_SIZE];      /* raw bytes, with a NUL */
+	struct pmp_heap_totals totals; /* of its program */
+	/* What it has done in programs before an exec, and what lived when that came. */
+	uint64_t earlier_allocated, earlier_freed, dropped;
+	uint64_t first, time; /* CLOCK_MONOTONIC, of the first and last batch; ages are by
+			       * the last one */
+	bool ended;
+};
+
+struct pmp_heap;
+
+/* by_thread, details: what is kept apart, see struct pmp_entry; names of threads are those
+ * of their groups. memory: bytes for blocks, about; 0: no limit. NULL: no memory. */
+struct pmp_heap *pmp_heap_new(bool by_thread, bool details, uint64_t memory);
+void pmp_heap_free(struct pmp_heap *heap);
+/* Count a batch. 0 or PMP_ENOMEM, or PMP_EINVAL: its numbers contradict each other. */
+int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
+		 struct pmp_symbolizer *symbolizer);
+/* A process has ended: what lived then stays. */
+void pmp_heap_forget(struct pmp_heap *heap, pid_t pid);
+/*
+ * Sum up what lives of each stack, of blocks that are at least so old (ns), and set the
+ * counts of all entries to that value. `survived` becomes the rate at which blocks live
+ * for a minute: the bytes of those that are one minute to two minutes old, a second.
+ */
+void pmp_heap_sum(struct pmp_heap *heap, uint64_t age, enum pmp_heap_value value);
+/* Of a saved profile: a stack, with its heap; what lives stays as it is. 0 or PMP_ENOMEM. */
+int pmp_heap_count(struct pmp_heap *heap, const struct pmp_entry *entry);
+/* Of a saved profile: a process. 0 or PMP_ENOMEM. */
+int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_heap_process *process);
+
+/* All stacks; they have a heap. Borrowed until more is counted. */
+const struct pmp_entries *pmp_heap_entries(const struct pmp_heap *heap);
+const struct pmp_heap_process *pmp_heap_processes(const struct pmp_heap *heap,
+						  size_t *count);
+/* The blocks that are known to live, with what was dropped of them. */
+const struct pmp_blocks *pmp_heap_blocks(const struct pmp_heap *heap);
+/* Has anything been recorded? */
+bool pmp_heap_is_used(const struct pmp_heap *heap);
+/* Records that were lost before they came here. */
+uint64_t pmp_heap_lost(const struct pmp_heap *heap);
+
+/* Bounded memory: the bytes that it takes; merge the stacks that allocated least; the
+ * locations that are used. 0 or PMP_ENOMEM. */
+uint64_t pmp_heap_size(const struct pmp_heap *heap);
+int pmp_heap_shrink(struct pmp_heap *heap);
+void pmp_heap_mark(const struct pmp_heap *heap, bool *used);
+
+#endif
