@@ -319,7 +319,7 @@ static void test_processes(void)
 	struct pmp_profile *profile = new_profile(0, false);
 	struct pmp_heap_batch *batch = new_batch(PID, 1000);
 	struct pmp_report *report;
-	const struct pmp_heap_process *process;
+	const struct pmp_process_heap *process;
 
 	allocate(batch, FILL, 0x10, 100, 0);
 	add_totals(batch, 300, 100);

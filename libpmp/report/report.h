@@ -33,7 +33,7 @@
 #include "tally/profile.h"
 
 struct pmp_filtered;
-struct pmp_heap_process;
+struct pmp_process_heap;
 struct pmp_match;
 struct pmp_wait_names;
 
@@ -72,7 +72,7 @@ struct pmp_report {
 	 * filter. NULL: nothing was recorded. Of both:
 	 */
 	struct pmp_report *heap;
-	const struct pmp_heap_process *processes; /* that are or were recorded */
+	const struct pmp_process_heap *processes; /* that are or were recorded */
 	size_t process_count;
 	struct pmp_heap_losses losses;
 

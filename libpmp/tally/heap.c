@@ -15,7 +15,7 @@
 struct pmp_heap {
 	struct pmp_entries entries;
 	struct pmp_blocks blocks;
-	struct pmp_heap_process *processes;
+	struct pmp_process_heap *processes;
 	size_t process_count, process_capacity;
 	pmp_location *locations; /* of the current event */
 	size_t location_capacity;
@@ -68,7 +68,7 @@ static size_t ended_process(const struct pmp_heap *heap)
 	size_t oldest = heap->process_count;
 
 	for (size_t i = 0; i < heap->process_count; i++) {
-		const struct pmp_heap_process *process = &heap->processes[i];
+		const struct pmp_process_heap *process = &heap->processes[i];
 
 		if (process->ended && (oldest == heap->process_count ||
 				       process->time < heap->processes[oldest].time))
@@ -93,7 +93,7 @@ static size_t new_process(struct pmp_heap *heap)
 	return i;
 }
 
-int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_heap_process *process)
+int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_process_heap *process)
 {
 	const size_t i = new_process(heap);
 
@@ -112,7 +112,7 @@ static size_t process_of(struct pmp_heap *heap, const struct pmp_heap_batch *bat
 		return i;
 	i = new_process(heap);
 	if (i != SIZE_MAX)
-		heap->processes[i] = (struct pmp_heap_process){ .pid = batch->pid,
+		heap->processes[i] = (struct pmp_process_heap){ .pid = batch->pid,
 								.first = batch->time };
 	return i;
 }
@@ -198,7 +198,7 @@ static int add_block(struct pmp_heap *heap, uint32_t process, uint32_t entry,
 /* Its program is another one from now on. */
 static void start(struct pmp_heap *heap, uint32_t number)
 {
-	struct pmp_heap_process *process = &heap->processes[number];
+	struct pmp_process_heap *process = &heap->processes[number];
 
 	pmp_blocks_drop(&heap->blocks, number);
 	process->earlier_allocated += process->totals.allocated;
@@ -241,7 +241,7 @@ static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 		 struct pmp_symbolizer *symbolizer)
 {
-	struct pmp_heap_process *process;
+	struct pmp_process_heap *process;
 	size_t number;
 	int code = 0;
 
@@ -266,7 +266,7 @@ int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 /* ---- sums ------------------------------------------------------------------------ */
 
 /* One to two minutes old, of so much time in which they can have become that. */
-static uint64_t survived(const struct pmp_heap_process *process,
+static uint64_t survived(const struct pmp_process_heap *process,
 			 const struct pmp_block *block, uint64_t age)
 {
 	const uint64_t past =
@@ -286,7 +286,7 @@ static void sum_blocks(struct pmp_heap *heap, uint64_t at_least)
 	for (size_t i = 0; i < heap->entries.count; i++)
 		pmp_heap_sums_clear_live(heap->entries.all[i].heap);
 	for (size_t slot = 0; (block = pmp_blocks_next(&heap->blocks, &slot));) {
-		const struct pmp_heap_process *process = &heap->processes[block->process];
+		const struct pmp_process_heap *process = &heap->processes[block->process];
 		struct pmp_heap_sums *sums = heap->entries.all[block->entry].heap;
 		const uint64_t age =
 			process->time > block->time ? process->time - block->time : 0;
@@ -324,7 +324,7 @@ const struct pmp_entries *pmp_heap_entries(const struct pmp_heap *heap)
 	return &heap->entries;
 }
 
-const struct pmp_heap_process *pmp_heap_processes(const struct pmp_heap *heap,
+const struct pmp_process_heap *pmp_heap_processes(const struct pmp_heap *heap,
 						  size_t *count)
 {
 	*count = heap->process_count;

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 /* A process that is or was recorded. */
-struct pmp_heap_process {
+struct pmp_process_heap {
 	pid_t pid;
 	char name[PMP_NAME_SIZE];      /* raw bytes, with a NUL */
 	struct pmp_heap_totals totals; /* of its program */
@@ -53,11 +53,11 @@ void pmp_heap_sum(struct pmp_heap *heap, uint64_t age, enum pmp_heap_value value
 /* Of a saved profile: a stack, with its heap; what lives stays as it is. 0 or PMP_ENOMEM. */
 int pmp_heap_count(struct pmp_heap *heap, const struct pmp_entry *entry);
 /* Of a saved profile: a process. 0 or PMP_ENOMEM. */
-int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_heap_process *process);
+int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_process_heap *process);
 
 /* All stacks; they have a heap. Borrowed until more is counted. */
 const struct pmp_entries *pmp_heap_entries(const struct pmp_heap *heap);
-const struct pmp_heap_process *pmp_heap_processes(const struct pmp_heap *heap,
+const struct pmp_process_heap *pmp_heap_processes(const struct pmp_heap *heap,
 						  size_t *count);
 /* The blocks that are known to live, with what was dropped of them. */
 const struct pmp_blocks *pmp_heap_blocks(const struct pmp_heap *heap);

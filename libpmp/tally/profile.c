@@ -603,8 +603,7 @@ int pmp_profile_add_heap(struct pmp_profile *profile, const struct pmp_heap_batc
 	if (!code)
 		code = pmp_heap_add(profile->heap, batch, profile->symbolizer);
 	if (code == PMP_EINVAL)
-		return pmp_error_set(err, code,
-				     "heap batch of process %d contradicts itself",
+		return pmp_error_set(err, code, "sample of process %d contradicts itself",
 				     (int)batch->pid);
 	return code ? pmp_error_nomem(err, "counting a heap batch") : 0;
 }
