@@ -344,6 +344,33 @@ static void test_threads(bool live)
 	saved_free(&saved);
 }
 
+/* Threads that ended and were never found running: making room begins with adding their
+ * CPU time, in entries that are new. */
+static void test_between(void)
+{
+	struct saved saved = new_bounded(8 * MIB, false);
+	const uint64_t same[] = { CODE + 16, CODE + 32 }, threads = 3000;
+	uint64_t cpu = 0;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct pmp_sample *sample = sample_at(i, 2 * CODE);
+
+		for (uint64_t k = 0; k < threads; k++) {
+			add_thread(sample, (pid_t)(1000 + k), "brief", same, 2);
+			sample->threads[k].cpu = 1000 * (i + 1);
+		}
+		saved_add(&saved, sample);
+	}
+	churn(&saved, 2, 10000);
+	if (pmp_profile_divide_cpu(saved.profile))
+		abort();
+	for (size_t i = 0; i < pmp_profile_entry_count(saved.profile); i++)
+		cpu += pmp_profile_entry(saved.profile, i)->cpu;
+	ok(info_of(&saved).evicted > 0, "stacks were evicted");
+	is_int(cpu, 1000 * threads, "what threads used that are gone is not lost");
+	saved_free(&saved);
+}
+
 /* A location's number is used again: its names are those of the new one. */
 static void test_names(void)
 {
@@ -402,6 +429,7 @@ int main(void)
 	test_program();
 	test_new_code(false);
 	test_waits();
+	test_between();
 	test_new_code(true);
 	test_threads(false);
 	test_threads(true);

@@ -295,13 +295,18 @@ static int choose(const struct pmp_profile *profile, bool *stays)
  * before. */
 static int evict(struct pmp_profile *profile)
 {
-	struct pmp_entries *old = &profile->entries, new;
-	bool *stays = calloc(old->count + 1, sizeof(*stays));
-	uint32_t *numbers = calloc(old->count + 1, sizeof(*numbers));
+	struct pmp_entries *old = &profile->entries, new = { 0 };
+	bool *stays = NULL;
+	uint32_t *numbers = NULL;
 	int code = PMP_ENOMEM;
 
-	if (pmp_entries_init(&new, old->by_thread, old->details, old->locks) && stays &&
-	    numbers && !pmp_cpu_time_settle(profile->times, old) &&
+	/* First what adds entries. */
+	if (!pmp_cpu_time_settle(profile->times, old)) {
+		stays = calloc(old->count + 1, sizeof(*stays));
+		numbers = calloc(old->count + 1, sizeof(*numbers));
+	}
+	if (stays && numbers &&
+	    pmp_entries_init(&new, old->by_thread, old->details, old->locks) &&
 	    !choose(profile, stays))
 		code = count_again(&new, old, stays, numbers);
 	if (code) {
