@@ -87,9 +87,6 @@ static void gain_rights(void)
 		return;
 }
 
-/* Sanitizers need more calls: a server that is built with them is not confined. */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define IS_CONFINED
 static void serve(void)
 {
 	int pair[2] = { 0, 1 };
@@ -106,7 +103,6 @@ static void serve(void)
 		      ? 42
 		      : 1);
 }
-#endif
 
 /* The status of a confined process that does something. */
 static int confined(void (*what)(void))
@@ -116,7 +112,7 @@ static int confined(void (*what)(void))
 
 	if (pid == 0) {
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		if (!confine_calls())
+		if (!confine_server())
 			_exit(2);
 		what();
 		_exit(0);
@@ -146,16 +142,17 @@ int main(void)
 	};
 	int status;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip_all("sanitizers need more calls: nothing is confined");
+#endif
 	parent = getpid();
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
 		status = confined(forbidden[i].does);
 		ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "it cannot %s",
 		   forbidden[i].what);
 	}
-#ifdef IS_CONFINED
 	status = confined(serve);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 42,
 	   "it can serve: sockets, memory, time, whose a connection is");
-#endif
 	return done_testing();
 }

@@ -21,9 +21,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/signals.h"
+#include "sampler/confine.h"
 #include "sampler/heap.h"
 #include "sampler/targets.h"
 #include "say/message.h"
@@ -396,7 +398,8 @@ static void keep_heap(void)
 void process_run(struct sampling *sampling, const struct id_list *pids, pid_t front)
 {
 	struct pmp_error err;
-	pid_t adopter = sampling->options->command ? front : 0;
+	const struct options *options = sampling->options;
+	pid_t adopter = options->command ? front : 0;
 
 	isolate(sampling, front);
 	/* It keeps a descriptor for each thread. */
@@ -407,12 +410,14 @@ void process_run(struct sampling *sampling, const struct id_list *pids, pid_t fr
 	hold_timer_open(&sampling->hold_timer);
 	pmp_run_soon();
 	events_beat(sampling);
+	confine_sampler(options->debug != NULL);
+	if (PMP_FAULT("sampler-exec"))
+		execl("/bin/true", "true", NULL);
 	sampling->count = sampling->capacity = pids->count;
 	sampling->watched = calloc(pids->count, sizeof(*sampling->watched));
 	if (!sampling->watched ||
 	    pmp_sender_new(sampling->fd, &sampling->sender, &err) < 0 ||
-	    (sampling->options->children &&
-	     children_open(&sampling->children, adopter, &err) < 0))
+	    (options->children && children_open(&sampling->children, adopter, &err) < 0))
 		_exit(PMP_EXIT_FAILED);
 	for (size_t i = 0; i < pids->count; i++) {
 		sampling->watched[i].pid = pids->ids[i];

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/** From now on; another system call is the end of the process. False: the kernel cannot
- * (seccomp(2)), or cannot for this architecture. Needs PR_SET_NO_NEW_PRIVS. */
-bool confine_calls(void);
+/** From now on; another system call is the end of the process. False: see
+ * confine_calls(). */
+bool confine_server(void);
 
 #endif

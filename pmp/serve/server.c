@@ -122,14 +122,6 @@ static bool is_hopeless(struct keeping *keeping)
 	return hopeless;
 }
 
-/* As far as the kernel can. Sanitizers need more calls than a server should have. */
-static void confine(void)
-{
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	confine_calls();
-#endif
-}
-
 static pid_t start_one(const struct keeping *keeping)
 {
 	pid_t keeper = getpid(), pid = fork();
@@ -140,7 +132,7 @@ static pid_t start_one(const struct keeping *keeping)
 	if (!end_with(keeper))
 		_exit(1);
 	pmp_run_soon();
-	confine();
+	confine_server(); /* as far as the kernel can */
 	_exit(connections_serve(LISTENER_FD, FRONT_FD, &keeping->options));
 }
 

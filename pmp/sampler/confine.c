@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See confine.h. What nobody needs who only looks is the end of the sampler; any other call
+ * fails as in a kernel that does not have it: another version of the C library may try it
+ * first, and has another way.
+ */
+#include "sampler/confine.h"
+
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/sockios.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "confine/calls.h"
+
+#define ALLOW(name) \
+	{ \
+		.number = SYS_##name \
+	}
+#define END(name) \
+	{ \
+		.number = SYS_##name, .action = CONFINE_END \
+	}
+#define ALLOW_IF(name, half, mask, value) \
+	{ \
+		SYS_##name, CONFINE_ALLOW, 1, \
+		{ \
+			{ \
+				half, mask, value \
+			} \
+		} \
+	}
+#define ALLOW_REQUEST(request) ALLOW_IF(ptrace, CONFINE_LOW(0), ~0U, request)
+#define ALLOW_NETLINK(protocol) \
+	{ \
+		SYS_socket, CONFINE_ALLOW, 2, \
+			{ \
+				{ CONFINE_LOW(0), ~0U, AF_NETLINK }, \
+				{ CONFINE_LOW(2), ~0U, protocol }, \
+			}, \
+	}
+
+/* To write, make or cut a file. O_TMPFILE has O_RDWR or O_WRONLY with it. */
+#define WRITES (O_ACCMODE | O_CREAT | O_TRUNC)
+/* PROCMAP_QUERY: the number of an ioctl without the size of its struct. */
+#define QUERY (('f' << 8) | 17)
+#define QUERY_MASK 0xffff
+
+static const struct confine_call calls[] = {
+	/* How stacks are read. */
+	ALLOW(pread64),
+	ALLOW(read),
+	ALLOW(close),
+	ALLOW_IF(openat, CONFINE_LOW(2), WRITES, O_RDONLY),
+	/* Its flags are in memory, where no filter sees them. */
+	ALLOW(openat2),
+	ALLOW(getdents64),
+	ALLOW(readlinkat),
+	ALLOW(newfstatat),
+	ALLOW(fstat),
+	ALLOW(statx),
+	ALLOW(lseek),
+	ALLOW(faccessat),
+	ALLOW(faccessat2),
+#ifdef SYS_readlink
+	ALLOW(readlink),
+	ALLOW(stat),
+	ALLOW(lstat),
+	ALLOW(access),
+	ALLOW(poll),
+	ALLOW_IF(open, CONFINE_LOW(1), WRITES, O_RDONLY),
+#endif
+	ALLOW(kcmp),
+	ALLOW(pidfd_open),
+	ALLOW(pidfd_getfd),
+	ALLOW(getsockopt),
+	ALLOW_NETLINK(NETLINK_GENERIC),
+	ALLOW_NETLINK(NETLINK_SOCK_DIAG),
+	ALLOW_IF(ioctl, CONFINE_LOW(1), ~0U, SIOCOUTQ),
+	ALLOW_IF(ioctl, CONFINE_LOW(1), QUERY_MASK, QUERY),
+	/* How threads are stopped and released: none is told to go on another way. */
+	ALLOW_REQUEST(PTRACE_SEIZE),
+	ALLOW_REQUEST(PTRACE_INTERRUPT),
+	ALLOW_REQUEST(PTRACE_DETACH),
+	ALLOW_REQUEST(PTRACE_GETREGSET),
+	ALLOW_REQUEST(PTRACE_GETSIGINFO),
+	ALLOW_REQUEST(PTRACE_PEEKSIGINFO),
+	/* The call that a stop has interrupted is made again. */
+	ALLOW_REQUEST(PTRACE_SETREGSET),
+	ALLOW_REQUEST(PTRACE_POKEUSER),
+	ALLOW(wait4),
+	ALLOW(waitid),
+	/* Does it live? A signal that was taken is put back. */
+	ALLOW_IF(kill, CONFINE_LOW(1), ~0U, 0),
+	ALLOW_IF(kill, CONFINE_LOW(1), ~0U, SIGCHLD),
+	ALLOW(rt_sigprocmask),
+	ALLOW(rt_sigtimedwait),
+	ALLOW(rt_sigaction),
+	ALLOW(rt_sigreturn),
+	ALLOW(restart_syscall),
+	ALLOW_IF(sched_setscheduler, CONFINE_LOW(0), ~0U, 0),
+	ALLOW_IF(sched_setaffinity, CONFINE_LOW(0), ~0U, 0),
+	ALLOW_IF(sched_setattr, CONFINE_LOW(0), ~0U, 0),
+	ALLOW(sched_getscheduler),
+	ALLOW(sched_getaffinity),
+	ALLOW(sched_getparam),
+	ALLOW(sched_getattr),
+	ALLOW(sched_yield),
+	ALLOW(timer_settime),
+	ALLOW(clock_gettime),
+	ALLOW(clock_nanosleep),
+	ALLOW(nanosleep),
+	ALLOW(gettimeofday),
+	ALLOW(ppoll),
+	/* What it says to the front, and with --debug to people. */
+	ALLOW(sendmsg),
+	ALLOW(sendto),
+	ALLOW(recvmsg),
+	ALLOW(recvfrom),
+	ALLOW_IF(write, CONFINE_LOW(0), ~0U, STDERR_FILENO),
+	ALLOW_IF(writev, CONFINE_LOW(0), ~0U, STDERR_FILENO),
+	ALLOW(dup),
+	/* libunwind makes one to check addresses of its own process, and does not use it. */
+	ALLOW(pipe2),
+	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_DUPFD_CLOEXEC),
+	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFD),
+	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_SETFD),
+	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFL),
+	/* Memory that is no code. */
+	ALLOW(brk),
+	ALLOW_IF(mmap, CONFINE_LOW(2), PROT_EXEC, 0),
+	ALLOW_IF(mprotect, CONFINE_LOW(2), PROT_EXEC, 0),
+	ALLOW(munmap),
+	ALLOW(mremap),
+	ALLOW(madvise),
+	ALLOW(futex),
+	ALLOW(getrandom),
+	ALLOW(sysinfo),
+	ALLOW(uname),
+	ALLOW(getpid),
+	ALLOW(getppid),
+	ALLOW(gettid),
+	ALLOW(getuid),
+	ALLOW(geteuid),
+	ALLOW(getgid),
+	ALLOW(getegid),
+	ALLOW(getrlimit),
+	{ SYS_prlimit64,
+	  CONFINE_ALLOW,
+	  2,
+	  { { CONFINE_LOW(2), ~0U, 0 }, { CONFINE_HIGH(2), ~0U, 0 } } },
+	ALLOW(exit),
+	ALLOW(exit_group),
+	/* Whoever comes here wants something else. */
+	END(execve),
+	END(execveat),
+	END(clone),
+#ifdef SYS_fork
+	END(fork),
+	END(vfork),
+#endif
+	END(socket),
+	END(connect),
+	END(bind),
+	END(ptrace),
+	END(process_vm_writev),
+	END(kill),
+	END(tkill),
+	END(tgkill),
+	END(pidfd_send_signal),
+	END(write),
+	END(pwrite64),
+	END(openat),
+	END(mmap),
+	END(mprotect),
+	END(mount),
+	END(unshare),
+	END(setns),
+	END(bpf),
+	END(init_module),
+	END(finit_module),
+	END(setuid),
+	END(setresuid),
+	END(capset),
+};
+
+/* Files of any size could not be written; what is no file has no size. */
+static void limit_files(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_FSIZE, &none);
+}
+
+bool confine_sampler(bool debugs)
+{
+#ifdef PMP_FAULTS
+	/* Other faults are calls that it should not make. */
+	if (!PMP_FAULT("sampler-exec"))
+		return true;
+#endif
+	if (!debugs)
+		limit_files();
+	return confine_calls(calls, sizeof(calls) / sizeof(*calls), CONFINE_UNKNOWN);
+}
