@@ -274,7 +274,8 @@ static void test_changes(void)
 	ok(child_order(&subject.child), "it maps code");
 	ok(says(&subject, 0), "by the kernel that is code");
 	ok(changed(&subject), "code was mapped");
-	ok(says(&subject, 1), "with that in the maps the kernel says that all is the same");
+	ok(says(&subject, 1),
+	   "with that in the maps the kernel says that all is the same");
 	is_int(subject.maps->generation, 3, "the next generation");
 	is_int(subject.maps->exec_generation, 2, "with new code");
 	ok(module_named(subject.maps, "[anon]") != NULL, "code without a file");

@@ -13,10 +13,10 @@
 
 #include "base/fault.h"
 
-#define IDLE_MIN 2  /* idle captures required per capture in which it ran; */
-#define IDLE_MAX 16 /* never more than these */
-#define WORTH 8	    /* idle threads that are worth the question, if they */
-		    /* are more than the active ones, which are read twice */
+#define IDLE_MIN 2   /* idle captures required per capture in which it ran; */
+#define IDLE_MAX 16  /* never more than these */
+#define WORTH 8	     /* idle threads that are worth the question, if they */
+		     /* are more than the active ones, which are read twice */
 #define MISSES_MAX 5 /* in a row: then 16 captures pass until the next question */
 
 void pmp_idle_set_close(struct pmp_idle_set *set)
