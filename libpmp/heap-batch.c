@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 
 struct pmp_heap_batch *pmp_heap_batch_new(void)
 {
@@ -69,4 +70,18 @@ int pmp_heap_batch_add(struct pmp_heap_batch *batch, const struct pmp_heap_event
 		       count * sizeof(*frames));
 	batch->frame_count += count;
 	return 0;
+}
+
+int pmp_heap_batch_check(const struct pmp_heap_batch *batch, struct pmp_error *err)
+{
+	if (batch->totals.state != PMP_HEAP_STATE_COUNTS)
+		return 0;
+	pmp_error_set(
+		err, PMP_EUNSUPPORTED,
+		"memory of %s [%d] is not recorded: its allocator (%s) mixes operator "
+		"new and malloc()",
+		batch->name, (int)batch->pid,
+		*batch->totals.allocator_name ? batch->totals.allocator_name : "unknown");
+	pmp_error_hint(err, "its totals are right");
+	return PMP_EUNSUPPORTED;
 }

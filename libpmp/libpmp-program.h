@@ -310,6 +310,18 @@ void pmp_recorder_descriptors(const struct pmp_recorder *recorder, int *memory,
 			      int *file);
 /** Which process is to be recorded; others only if children are. */
 void pmp_recorder_expect(struct pmp_recorder *recorder, pid_t pid);
+/**
+ * The recorder of a process that another pmp has started, and that has ended since. rate: as
+ * in options; where every call is recorded it stays so. Returns 0 with *recorder, which is to
+ * be freed with pmp_recorder_free(); PMP_EUNSUPPORTED: it has none; PMP_ELIMIT: another pmp
+ * reads it; or another error.
+ */
+int pmp_recorder_find(pid_t pid, uint64_t rate, struct pmp_recorder **recorder,
+		      struct pmp_error *err);
+/** Has any program loaded it so far, and has the one that this process executes now? */
+bool pmp_recorder_is_loaded(const struct pmp_recorder *recorder, pid_t pid);
+/** Have only half as many samples taken from now on; not where every call is recorded. */
+void pmp_recorder_slow_down(struct pmp_recorder *recorder);
 
 struct pmp_recorder_calls {
 	/** The target of that process, or NULL: its records are dropped. */
@@ -333,6 +345,9 @@ void pmp_recorder_forget(struct pmp_recorder *recorder, pid_t pid);
 /** Free a recorder; what it is in goes on. Takes NULL. */
 void pmp_recorder_free(struct pmp_recorder *recorder);
 
+/** Are there samples of that process? PMP_EUNSUPPORTED with err filled: its allocator mixes
+ * the operators of C++ with malloc(), so that it is only counted. Else 0. */
+int pmp_heap_batch_check(const struct pmp_heap_batch *batch, struct pmp_error *err);
 /** Free what a receiver has got. Takes NULL. */
 void pmp_heap_batch_free(struct pmp_heap_batch *batch);
 

@@ -13,6 +13,7 @@
 
 #define COUNT "200000"
 #define RATE 65536
+#define FEW_RATE 131072 /* so that they are less than is too many a second */
 #define CHAIN_SIZE 1000 /* of its blocks */
 
 static const char *allocator(void)
@@ -148,6 +149,51 @@ static void test_exact(void)
 	is_int(blocks.twice, 0, "exact: none is allocated twice");
 }
 
+/* Of the same stack, with each function of the allocator: as many as there were. */
+static void count_kinds(struct heap_run *run, const struct pmp_heap_batch *batch,
+			const struct pmp_heap_event *event)
+{
+	uint64_t *counts = run->arg;
+
+	(void)batch;
+	if (event->kind == PMP_HEAP_ALLOC && event->asked == CHAIN_SIZE)
+		counts[event->function] += event->frame_count >= 6;
+}
+
+static void test_by_stack(void)
+{
+	static const char *const names[] = { "malloc", "calloc", "realloc", "memalign" };
+	uint64_t counts[PMP_HEAP_FUNCTION_COUNT] = { 0 };
+	struct heap_run run = { .options = { .max_stack = 65536 },
+				.event = count_kinds,
+				.arg = counts };
+
+	run_mode(&run, "chain", "20000");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		is_int(counts[i], 5000, "by stack: all blocks of %s", names[i]);
+}
+
+/* Of n blocks of one size each is chosen with a probability that its size gives. */
+static void test_estimate(void)
+{
+	uint64_t counts[PMP_HEAP_FUNCTION_COUNT] = { 0 };
+	struct heap_run run = { .options = { .rate = FEW_RATE, .max_stack = 4096 },
+				.event = count_kinds,
+				.arg = counts };
+	/* 1 - exp(-x), for a small x. */
+	const double n = atoi(COUNT), x = (double)CHAIN_SIZE / FEW_RATE;
+	const double chosen = x - x * x / 2 + x * x * x / 6;
+	const double variance = n * (1 - chosen) / chosen;
+	double sum = 0;
+
+	run_mode(&run, "chain", COUNT);
+	for (size_t i = 0; i < PMP_HEAP_FUNCTION_COUNT; i++)
+		sum += (double)counts[i] / chosen;
+	is_int(run.totals.rate, FEW_RATE, "estimate: the rate has not been raised");
+	ok((sum - n) * (sum - n) < 16 * variance,
+	   "estimate: %.0f of %.0f blocks, within 4 standard errors", sum, n);
+}
+
 /* ---- hard cases ---------------------------------------------------------------------------- */
 
 static void test_killed(void)
@@ -194,6 +240,90 @@ static void test_signal(void)
 	       "signal: which are said to be on another stack");
 }
 
+/* What a child without handlers has counted before its first sum is its parent's. */
+static void test_cloned(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+	unsigned long long mallocs, allocated;
+
+	run_mode(&run, "cloned", "50000");
+	if (sscanf(run.text, "%llu %*u %*u %*u %*u %llu", &mallocs, &allocated) != 2)
+		mallocs = allocated = 0;
+	ok(run.totals.mallocs - mallocs <= 1 &&
+		   run.totals.allocated - allocated <= 100100,
+	   "cloned: a child that no handler knows of is left out");
+}
+
+static void test_growth(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+	unsigned long long by_brk = 0, mapped = 0;
+
+	run_mode(&run, "grow", "1000");
+	if (sscanf(run.text, "grown %llu %llu", &by_brk, &mapped) != 2) {
+		skip("the C library does not say how its heap has grown");
+		return;
+	}
+	is_int(run.totals.brk_growth, by_brk, "grow: by brk()");
+	is_int(run.totals.mmap_growth, mapped, "grow: mapped");
+	is_int(run.totals.given_back, mapped, "grow: and given back");
+	ok(run.events[PMP_HEAP_GROWTH] > 100, "grow: %d stacks",
+	   (int)run.events[PMP_HEAP_GROWTH]);
+}
+
+static void test_maps(bool wanted)
+{
+	struct heap_run run = {
+		.options = { .rate = RATE, .max_stack = 65536, .mmap = wanted }
+	};
+
+	run_mode(&run, "maps", "50");
+	is_int(run.events[PMP_HEAP_UNMAP], wanted ? 50 : 0,
+	       "maps: those that are unmapped");
+	is_int(run.totals.mmap_growth, wanted ? 50 * 65536 : 0, "maps: mapped");
+	is_int(run.totals.given_back, wanted ? 25 * (65536 + 32768) : 0,
+	       "maps: and given back");
+}
+
+static void test_context(void)
+{
+	struct heap_run run = { .options = { .rate = 4096, .max_stack = 65536 } };
+
+	run_mode(&run, "context", "1");
+	is_str(sums_of(&run), run.text, "context: its sums");
+	ok(run.events[PMP_HEAP_ALLOC] > 500 &&
+		   run.ends[PMP_END_OTHER_STACK] + run.ends[PMP_END_ROOT] ==
+			   run.events[PMP_HEAP_ALLOC],
+	   "context: %d stacks, to their root or said to be on another one",
+	   (int)run.events[PMP_HEAP_ALLOC]);
+}
+
+static void test_limited(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+
+	run_mode(&run, "limited", "100");
+	is_str(sums_of(&run), run.text, "limited: its sums");
+	ok(run.totals.failed > 50 && run.events[PMP_HEAP_FAILED] == run.totals.failed,
+	   "limited: %d calls failed, each with its stack", (int)run.totals.failed);
+}
+
+/* Threads may free and allocate at once what is counted for the other. */
+static void test_threads(void)
+{
+	struct heap_run run = { .options = { .rate = 4096, .max_stack = 4096 } };
+	unsigned long long mallocs = 0, allocated = 0;
+
+	run_mode(&run, "threads", "1");
+	if (sscanf(run.text, "%llu %*u %*u %*u %*u %llu", &mallocs, &allocated) != 2)
+		mallocs = allocated = 1;
+	is_int(run.totals.mallocs, mallocs, "threads: calls of malloc()");
+	/* The C library allocates for each thread, by calloc(). */
+	ok(run.totals.callocs > 0 && run.totals.allocated > allocated &&
+		   run.totals.allocated - allocated < 65536,
+	   "threads: and bytes");
+}
+
 /* pmp is stopped or gone: nothing waits for it. */
 static void test_unread(void)
 {
@@ -215,6 +345,7 @@ int main(void)
 	test_sums("mixed", 1 << 30);
 	test_sums("forked", RATE);
 	test_sums("chain", 4096);
+	test_sums("timer", RATE);
 	test_chain("chain", 500);
 	test_chain("small", 500);
 	test_exact();
@@ -223,5 +354,15 @@ int main(void)
 	test_fails();
 	test_signal();
 	test_unread();
+	test_cloned();
+	test_growth();
+	test_maps(true);
+	test_maps(false);
+	test_context();
+	test_limited();
+	test_threads();
+	for (int i = 0; i < (getenv("PMP_LONG") ? 20 : 1); i++)
+		test_estimate();
+	test_by_stack();
 	return done_testing();
 }

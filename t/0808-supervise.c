@@ -102,7 +102,8 @@ static void check_due(void)
 	last.silent_checks = 21;
 	is_int(supervise_is_stuck(&last), 1, "after that it is stuck");
 	supervise_check(&last, &unread);
-	is_int(supervise_is_stuck(&last), 0, "not while nothing that it has sent is read");
+	is_int(supervise_is_stuck(&last), 0,
+	       "not while nothing that it has sent is read");
 }
 
 int main(void)

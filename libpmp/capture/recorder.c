@@ -8,14 +8,18 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/sized.h"
 #include "libpmp-program.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define RECORDS_MOST 4096 /* read in one call */
+#define RATE_MOST (UINT64_C(1) << 30)
 #define FRAMES_MOST ((size_t)1 << 20)
 #define NAMES 1024		  /* of threads */
 #define NAME_AGE PMP_S		  /* until it is read again */
@@ -30,6 +34,7 @@ struct thread_name {
 /* One entry. */
 struct recorded {
 	bool known;
+	bool replaced;			 /* by another program of the same process */
 	struct pmp_heap_process process; /* a copy of what it says of itself */
 	struct pmp_heap_batch *batch;
 	struct pmp_heap_totals sent;
@@ -109,6 +114,70 @@ void pmp_recorder_descriptors(const struct pmp_recorder *recorder, int *memory, 
 void pmp_recorder_expect(struct pmp_recorder *recorder, pid_t pid)
 {
 	recorder->shared.header->pid = (uint32_t)pid;
+}
+
+static int not_recorded(pid_t pid, struct pmp_error *err)
+{
+	char path[64], name[PMP_NAME_SIZE];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	n = pmp_file_read(AT_FDCWD, path, name, sizeof(name));
+	if (n < 0)
+		return pmp_error_set(err, PMP_ESRCH, "no process %d", (int)pid);
+	name[strcspn(name, "\n")] = '\0';
+	pmp_error_set(err, PMP_EUNSUPPORTED,
+		      "%s [%d] was not started with a recorder: what it has allocated is "
+		      "written down nowhere",
+		      name, (int)pid);
+	pmp_error_hint(err, "start it with pmp --heap -- COMMAND");
+	return PMP_EUNSUPPORTED;
+}
+
+int pmp_recorder_find(pid_t pid, uint64_t rate, struct pmp_recorder **out,
+		      struct pmp_error *err)
+{
+	struct pmp_recorder *recorder = calloc(1, sizeof(*recorder));
+	struct pmp_heap_header *header;
+	int r = 0;
+
+	*out = NULL;
+	if (!recorder)
+		return pmp_error_nomem(err, "a recorder");
+	recorder->file = -1;
+	recorder->memory = pmp_heap_shared_find(pid);
+	if (recorder->memory < 0)
+		r = not_recorded(pid, err);
+	else
+		r = pmp_heap_shared_open(recorder->memory, &recorder->shared, err);
+	header = recorder->shared.header;
+	if (r == 0 && pmp_clock() - header->heartbeat < PMP_S)
+		r = pmp_error_set(err, PMP_ELIMIT,
+				  "another pmp reads what the recorder in %d writes down",
+				  (int)pid);
+	if (r < 0) {
+		pmp_recorder_free(recorder);
+		return r;
+	}
+	if (rate && !(header->flags & PMP_HEAP_FLAG_EXACT))
+		header->rate = rate;
+	*out = recorder;
+	return 0;
+}
+
+bool pmp_recorder_is_loaded(const struct pmp_recorder *recorder, pid_t pid)
+{
+	return __atomic_load_n(&recorder->shared.header->loaded, __ATOMIC_RELAXED) &&
+	       pmp_heap_shared_is_mapped(pid);
+}
+
+void pmp_recorder_slow_down(struct pmp_recorder *recorder)
+{
+	struct pmp_heap_header *header = recorder->shared.header;
+	const uint64_t rate = __atomic_load_n(&header->rate, __ATOMIC_RELAXED);
+
+	if (!(header->flags & PMP_HEAP_FLAG_EXACT) && rate < RATE_MOST)
+		__atomic_store_n(&header->rate, 2 * rate, __ATOMIC_RELAXED);
 }
 
 /* ---- totals ---------------------------------------------------------------------------------- */
@@ -309,6 +378,7 @@ static int begin_process(struct pmp_recorder *recorder, size_t index, uint64_t n
 	recorded->process = recorder->shared.processes[index];
 	recorded->sent = (struct pmp_heap_totals){ 0 };
 	recorded->known = true;
+	recorded->replaced = false;
 	event.time = recorded->process.start;
 	r = pmp_heap_batch_thread(recorded->batch, (pid_t)recorded->process.pid, "",
 				  &event.thread);
@@ -327,7 +397,7 @@ static void free_entry(struct pmp_recorder *recorder, size_t index)
 	recorder->recorded[index].known = false;
 }
 
-/* An earlier program of the same process. */
+/* An earlier program of the same process: what it has written is before the next one's. */
 static void end_earlier(struct pmp_recorder *recorder, size_t index)
 {
 	const uint32_t pid = recorder->recorded[index].process.pid;
@@ -335,6 +405,13 @@ static void end_earlier(struct pmp_recorder *recorder, size_t index)
 	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
 		if (i != index && recorder->recorded[i].known &&
 		    recorder->recorded[i].process.pid == pid)
+			recorder->recorded[i].replaced = true;
+}
+
+static void free_replaced(struct pmp_recorder *recorder)
+{
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (recorder->recorded[i].known && recorder->recorded[i].replaced)
 			free_entry(recorder, i);
 }
 
@@ -428,6 +505,18 @@ static int read_records(struct pmp_recorder *recorder,
 	return 0;
 }
 
+/* Programs that were replaced first: what has begun comes after them. */
+static void send_all(struct pmp_recorder *recorder,
+		     const struct pmp_recorder_calls *calls, uint64_t now, bool all)
+{
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (recorder->recorded[i].known && recorder->recorded[i].replaced)
+			send_batch(recorder, i, calls, now, true);
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (recorder->recorded[i].known && !recorder->recorded[i].replaced)
+			send_batch(recorder, i, calls, now, all);
+}
+
 int pmp_recorder_read(struct pmp_recorder *recorder,
 		      const struct pmp_recorder_calls *calls, bool all,
 		      struct pmp_error *err)
@@ -445,9 +534,9 @@ int pmp_recorder_read(struct pmp_recorder *recorder,
 	if (r == 0 && all)
 		/* As if it had been waited for. */
 		r = read_records(recorder, calls, now + 2 * PMP_S);
-	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
-		if (recorder->recorded[i].known)
-			send_batch(recorder, i, calls, now, all);
+	send_all(recorder, calls, now, all);
+	if (r == 0)
+		free_replaced(recorder);
 	return r < 0 ? pmp_error_nomem(err, "reading what a recorder has written") : r;
 }
 

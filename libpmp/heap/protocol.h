@@ -38,7 +38,9 @@ struct pmp_heap_header {
 	uint32_t slots_used; /* the first so many have been in use */
 	uint32_t pid;	     /* of the command, as it sees itself */
 	uint32_t max_stack;  /* bytes that are copied of a stack */
-	uint64_t rate; /* mean bytes between two samples; either side may raise it */
+	uint32_t loaded;     /* programs that have found this memory, so far */
+	uint32_t unused;
+	uint64_t rate; /* mean bytes between two samples; either side may change it */
 	/* Each of these in a line of its own. */
 	uint64_t heartbeat __attribute__((aligned(64))); /* of pmp, CLOCK_MONOTONIC */
 	uint64_t head __attribute__((aligned(64)));	 /* bytes reserved so far */
@@ -91,7 +93,7 @@ struct pmp_heap_slot {
 	uint32_t tid;		   /* 0: of no thread */
 	uint32_t process;	   /* its entry + 1; 0: of none */
 	uint32_t quantum;	   /* what left was set to */
-	uint32_t unused;
+	uint32_t rate;		   /* by which until_sample was drawn; 0: it was not */
 	uint64_t random;
 } __attribute__((aligned(64)));
 

@@ -86,6 +86,7 @@ static void count_failed(struct pmp_heap_slot *slot, const void *block, size_t s
 static void *move(struct pmp_heap_slot *slot, void *block, size_t size)
 {
 	const size_t before = usable_size(block);
+	const bool was_mapped = is_mapped(block);
 	struct pmp_heap_record *record = NULL;
 	void *moved;
 
@@ -98,6 +99,8 @@ static void *move(struct pmp_heap_slot *slot, void *block, size_t size)
 		return NULL;
 	}
 	sample_moved(record, block, true);
+	if (UNLIKELY(was_mapped))
+		growth_unmapped(before);
 	count_freed_bytes(slot, before);
 	if (moved)
 		count_alloc(slot, PMP_HEAP_REALLOC, moved, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every call counts, in the thread's own slot; whatever else is due is elsewhere. */
+/* What every call counts, in the thread's own slot. */
 #ifndef PMP_HEAP_RECORDER_COUNT_H
 #define PMP_HEAP_RECORDER_COUNT_H
 
@@ -33,6 +33,8 @@ static inline void count_block(struct pmp_heap_slot *slot, unsigned counter,
 		return;
 	}
 	call.usable = usable_size(block);
+	if (UNLIKELY(is_growth(block, call.usable)))
+		growth_block(&call);
 	if (UNLIKELY(!slot)) {
 		sample_common(counter, call.usable, 0);
 		return;
@@ -67,6 +69,8 @@ static inline void count_free(struct pmp_heap_slot *slot, void *block)
 {
 	if (UNLIKELY(filter[filter_index(block)]))
 		sample_free(slot, block);
+	if (UNLIKELY(is_mapped(block)))
+		growth_unmapped(usable_size(block));
 	count_freed_bytes(slot, usable_size(block));
 	count_call(slot, PMP_HEAP_CALL_FREE);
 }

@@ -128,19 +128,25 @@ struct executed {
 typedef int run_function(const struct executed *program, char *const *environment);
 
 /* On the stack of the caller, who may share its memory with its parent. */
+static int run_without(const struct executed *program, char *const *environment,
+		       size_t count, run_function *how)
+{
+	char text[PRELOAD_MOST + 1];
+	char *kept[count + 1];
+
+	fill_without(environment, kept, text);
+	return how(program, kept);
+}
+
 static int run(const struct executed *program, char *const *environment,
 	       bool same_process, run_function *how)
 {
 	const size_t count = count_variables(environment);
-	char text[PRELOAD_MOST + 1];
-	char **kept;
 
 	recorder_start();
 	if (recorder.fd < 0 || count > ENVIRONMENT_MOST || is_inherited(same_process))
 		return how(program, environment);
-	kept = __builtin_alloca((count + 1) * sizeof(*kept));
-	fill_without(environment, kept, text);
-	return how(program, kept);
+	return run_without(program, environment, count, how);
 }
 
 static int run_path(const struct executed *program, char *const *environment)
@@ -250,22 +256,31 @@ static void fill_arguments(char **argv, const char *first, va_list *list, size_t
 	argv[count] = NULL;
 }
 
+static int run_list(const struct executed *program, va_list *list, size_t count,
+		    char *const *environment, run_function *how)
+{
+	struct executed listed = *program;
+	char *argv[count + 1];
+
+	fill_arguments(argv, program->argv[0], list, count);
+	listed.argv = argv;
+	return run(&listed, environment, true, how);
+}
+
 /* The body of a function with them after first; environment is valid after the list. */
 #define RUN_LIST(how, where, first, environment) \
+	char *const one[] = { (char *)(uintptr_t)(first) }; \
+	const struct executed program = { .path = (where), .argv = one }; \
 	va_list list, again; \
-	struct executed program = { .path = (where) }; \
 	size_t count; \
-	char **argv; \
+	int status; \
 	va_start(list, first); \
 	va_copy(again, list); \
 	count = count_arguments(&list); \
-	argv = __builtin_alloca((count + 1) * sizeof(*argv)); \
-	fill_arguments(argv, first, &again, count); \
-	program.argv = argv; \
+	status = run_list(&program, &again, count, environment, how); \
 	va_end(again); \
-	count = (size_t)run(&program, environment, true, how); \
 	va_end(list); \
-	return (int)count
+	return status
 
 INTERPOSED int execl(const char *path, const char *first, ...)
 {

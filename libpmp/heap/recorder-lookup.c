@@ -209,9 +209,9 @@ void lookup_module(const void *address, char *name, size_t size)
 	name[n] = '\0';
 }
 
-void lookup_own(uint64_t *start, uint64_t *end)
+void lookup_bounds(const void *address, uint64_t *start, uint64_t *end)
 {
-	struct lookup search = { .address = (const void *)(uintptr_t)&lookup_own };
+	struct lookup search = { .address = address };
 
 	dl_iterate_phdr(find_module, &search);
 	*start = search.start;

@@ -47,6 +47,10 @@ static void publish(struct pmp_heap_slot *slot)
 
 void sample_publish(struct pmp_heap_slot *slot)
 {
+	if (UNLIKELY(recorder_is_copy())) {
+		recorder_forked();
+		return;
+	}
 	if (recorder.process && !recorder.gone)
 		publish(slot);
 	else
@@ -99,17 +103,22 @@ static uint64_t next_random(struct pmp_heap_slot *slot)
 	return x * UINT64_C(2685821657736338717);
 }
 
+static uint32_t current_rate(void)
+{
+	const uint64_t rate = __atomic_load_n(&recorder.header->rate, __ATOMIC_RELAXED);
+
+	return (uint32_t)(rate < RATE_MOST ? rate : RATE_MOST);
+}
+
 /* -ln(u) * rate, for u in (0, 1]. */
-static int64_t draw(struct pmp_heap_slot *slot)
+static void draw(struct pmp_heap_slot *slot)
 {
 	const uint64_t u = (next_random(slot) >> 11) + 1;
 	const uint64_t bits = ((uint64_t)53 << FRACTION) - log_2(u);
-	const uint64_t rate = __atomic_load_n(&recorder.header->rate, __ATOMIC_RELAXED);
 
-	return (int64_t)((bits * LN_2 >> FRACTION) *
-				 (rate < RATE_MOST ? rate : RATE_MOST) >>
-			 FRACTION) +
-	       1;
+	slot->rate = current_rate();
+	slot->until_sample =
+		(int64_t)((bits * LN_2 >> FRACTION) * slot->rate >> FRACTION) + 1;
 }
 
 static void set_left(struct pmp_heap_slot *slot)
@@ -227,13 +236,23 @@ static void record_block(const struct call *call, uint64_t rate)
 	ring_complete(record);
 }
 
+/* A sample is due, unless nobody reads. */
+static void take_sample(const struct call *call, uint32_t rate)
+{
+	const uint64_t now = now_coarse();
+
+	if (!recorder.records || !ring_has_reader(now))
+		return;
+	check_load(now);
+	record_block(call, rate);
+}
+
 void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 {
-	const uint64_t rate =
-		recorder.header && !recorder.exact
-			? __atomic_load_n(&recorder.header->rate, __ATOMIC_RELAXED)
-			: 0;
-
+	if (UNLIKELY(recorder_is_copy())) {
+		recorder_forked();
+		return;
+	}
 	if (recorder.gone || !recorder.process || thread.busy) {
 		slot->left = thread.busy ? HEAP_QUANTUM : INT64_MAX;
 		return;
@@ -241,16 +260,33 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 	thread.busy = 1;
 	publish(slot);
 	slot->until_sample -= (int64_t)slot->quantum - slot->left;
-	if (recorder.exact || slot->until_sample < 0) {
-		const uint64_t now = now_coarse();
-
-		if (recorder.records && ring_has_reader(now)) {
-			check_load(now);
-			record_block(call, rate);
-		}
-		slot->until_sample = draw(slot);
+	if (recorder.exact) {
+		take_sample(call, 0);
+	} else if (!slot->rate || slot->rate != current_rate()) {
+		/* Whatever the distance was, the rest of it is distributed as all of it. */
+		draw(slot);
+	} else if (slot->until_sample < 0) {
+		take_sample(call, slot->rate);
+		draw(slot);
 	}
 	set_left(slot);
+	thread.busy = 0;
+}
+
+bool sample_begin(void)
+{
+	const uint64_t now = now_coarse();
+
+	if (recorder.gone || !recorder.process || !recorder.records || thread.busy ||
+	    recorder_is_copy() || !ring_has_reader(now))
+		return false;
+	thread.busy = 1;
+	check_load(now);
+	return true;
+}
+
+void sample_end(void)
+{
 	thread.busy = 0;
 }
 
@@ -264,12 +300,10 @@ void sample_failed(struct pmp_heap_slot *slot, const struct call *call)
 		return;
 	__atomic_fetch_add(is_realloc ? &process->failed_reallocs : &process->failed, 1,
 			   __ATOMIC_RELAXED);
-	if (thread.busy || !recorder.records || !ring_has_reader(now_coarse()))
+	if (!sample_begin())
 		return;
-	thread.busy = 1;
-	check_load(now_coarse());
 	sample_record(call, 0);
-	thread.busy = 0;
+	sample_end();
 }
 
 /* ---- blocks that were chosen ------------------------------------------------------------ */

@@ -179,7 +179,9 @@ static void describe_functions(struct pmp_heap_process *process)
 	process->functions[PMP_HEAP_ALIGNED] =
 		(uintptr_t)(next.memalign ? (void *)next.memalign
 					  : (void *)next.posix_memalign);
-	lookup_own(&process->text_start, &process->text_end);
+	process->functions[PMP_HEAP_MMAP] = (uintptr_t)next.mmap;
+	lookup_bounds((const void *)(uintptr_t)&recorder_start, &process->text_start,
+		      &process->text_end);
 }
 
 static bool names_glibc(const char *name)
@@ -238,6 +240,20 @@ static void open_entry(void)
 	recorder.records = true;
 	table_clear();
 	__atomic_store_n(&process->state, PMP_HEAP_PROCESS_RECORDS, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&recorder.header->loaded, 1, __ATOMIC_RELAXED);
+}
+
+/* A page that a child finds empty, however it was made. Linux before 4.14 cannot do that. */
+static void mark_process(void)
+{
+	uint32_t *mark = sys_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (!mark)
+		return;
+	sys_call(SYS_madvise, (long)mark, PAGE, MADV_WIPEONFORK);
+	*mark = 1;
+	recorder.mark = mark;
 }
 
 /* ---- the start ---------------------------------------------------------------------------- */
@@ -255,12 +271,15 @@ static void start(void)
 	char **environment;
 
 	find_functions();
+	__atomic_store_n(&recorder.found, 1, __ATOMIC_RELEASE);
 	environment = find_environment();
 	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0);
 	recorder.fd = environment ? exec_read_environment(environment) : -1;
 	recorder.chunk_sizes = false;
 	if (recorder.fd >= 0 && map_shared(recorder.fd) && is_wanted())
 		open_entry();
+	if (recorder.process)
+		mark_process();
 	thread_start();
 	recorder.chunk_sizes = recorder.process &&
 			       recorder.process->allocator == PMP_HEAP_ALLOCATOR_GLIBC &&
@@ -275,8 +294,7 @@ void recorder_start(void)
 		return;
 	if (!__atomic_compare_exchange_n(&recorder.started, &none, 1, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		while (__atomic_load_n(&recorder.started, __ATOMIC_ACQUIRE) != 2 &&
-		       next.malloc == NULL)
+		while (!__atomic_load_n(&recorder.found, __ATOMIC_ACQUIRE))
 			;
 		return;
 	}
@@ -284,18 +302,24 @@ void recorder_start(void)
 	__atomic_store_n(&recorder.started, 2, __ATOMIC_RELEASE);
 }
 
-/* In the child. What it shares with its parent belongs to that. */
-static void after_fork(void)
+void recorder_forked(void)
 {
+	/* Where a call goes on that a signal handler has interrupted and forked in. */
+	static struct pmp_heap_process nobody;
+
 	thread_forked();
 	if (!recorder.process)
 		return;
+	if (recorder.mark)
+		*recorder.mark = 1;
 	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0);
 	recorder.process = NULL;
 	recorder.records = false;
 	if (recorder.header->flags & PMP_HEAP_FLAG_CHILDREN)
 		open_entry();
 	recorder.gone = !recorder.process;
+	if (recorder.gone)
+		recorder.process = &nobody;
 }
 
 __attribute__((constructor)) static void construct(void)
@@ -311,7 +335,7 @@ __attribute__((constructor)) static void construct(void)
 		atfork = (int (*)(void (*)(void), void (*)(void), void (*)(void),
 				  void *))lookup_any("pthread_atfork");
 	if (atfork)
-		atfork(NULL, NULL, after_fork, NULL);
+		atfork(NULL, NULL, recorder_forked, NULL);
 	if (recorder.process)
 		new_try();
 }

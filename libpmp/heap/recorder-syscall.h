@@ -14,9 +14,10 @@
 static inline long sys_call_all(long number, const long arguments[SYS_ARGUMENTS])
 {
 #ifdef __x86_64__
-	register long r10 __asm__("r10") = arguments[3];
-	register long r8 __asm__("r8") = arguments[4];
-	register long r9 __asm__("r9") = arguments[5];
+	const long d = arguments[3], e = arguments[4], f = arguments[5];
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
 	long result;
 
 	__asm__ volatile("syscall"

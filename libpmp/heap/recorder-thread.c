@@ -121,6 +121,7 @@ void thread_forked(void)
 {
 	thread.slot = NULL;
 	thread.no_slot = 0;
+	thread.busy = 0;
 	slot_hint = 0;
 }
 

@@ -16,7 +16,9 @@
  *	recorder-ring.c		room in the ring
  *	recorder-thread.c	slots, stacks of threads
  *	recorder-start.c	the first call; fork
- *	recorder-exec.c		what another program inherits; with --heap-mmap mmap()
+ *	recorder-growth.c	what the allocator takes from the kernel
+ *	recorder-map.c		with --heap-mmap mmap() and its like
+ *	recorder-exec.c		what another program inherits
  */
 #ifndef PMP_HEAP_RECORDER_H
 #define PMP_HEAP_RECORDER_H
@@ -74,7 +76,8 @@ struct next {
 	void *(*mmap)(void *address, size_t size, int prot, int flags, int fd,
 		      off_t offset);
 	int (*munmap)(void *address, size_t size);
-	void *(*mremap)(void *address, size_t size, size_t new_size, int flags, ...);
+	void *(*mremap)(void *address, size_t size, size_t new_size, int flags,
+			void *new_address);
 	int (*brk)(void *end);
 	void *(*sbrk)(intptr_t change);
 	char ***environ;
@@ -85,10 +88,12 @@ extern struct next next;
 /* Its state in this process. */
 struct recorder {
 	uint32_t started; /* 0: no; 1: is being; 2: yes */
+	uint32_t found;	  /* the functions are known */
 	bool records;	  /* samples are taken */
 	bool exact;
 	bool chunk_sizes; /* the size of a block is in its header, as glibc has it */
 	bool gone;	  /* a child after fork(): nothing is counted where pmp sees it */
+	uint32_t *mark;	  /* 0: this is a copy of the process that has set it; or NULL */
 	uint32_t pid;
 	uint32_t index;	  /* of its process entry */
 	int fd;		  /* of the shared memory, as the environment says; or -1 */
@@ -119,6 +124,14 @@ extern __thread struct thread thread __attribute__((tls_model("initial-exec")));
 
 /* Before anything else; whoever comes second waits for the first. */
 void recorder_start(void);
+/* In a child: what it shares with its parent belongs to that. */
+void recorder_forked(void);
+
+/* A child that a raw clone() has made runs no handler of fork(). */
+static inline bool recorder_is_copy(void)
+{
+	return recorder.mark && !__atomic_load_n(recorder.mark, __ATOMIC_RELAXED);
+}
 
 /* ---- recorder-lookup.c ------------------------------------------------------------- */
 
@@ -128,8 +141,8 @@ void *lookup_next(const char *name);
 void *lookup_any(const char *name);
 /* The name of the file that an address is in, without its folder; "" if unknown. */
 void lookup_module(const void *address, char *name, size_t size);
-/* The bounds of this library's code. */
-void lookup_own(uint64_t *start, uint64_t *end);
+/* The bounds of that part of a file, of code for instance; both 0 if unknown. */
+void lookup_bounds(const void *address, uint64_t *start, uint64_t *end);
 
 /* ---- recorder-thread.c ------------------------------------------------------------- */
 
@@ -191,11 +204,31 @@ void sample_failed(struct pmp_heap_slot *slot, const struct call *call);
 void sample_record(const struct call *call, uint64_t rate);
 /* Without a slot: counted by everyone in the entry of the process. */
 void sample_common(unsigned function, size_t allocated, size_t freed);
+/* May a record be written now? Then until sample_end() nothing else is by this thread. */
+bool sample_begin(void);
+void sample_end(void);
+
+/* ---- recorder-growth.c ------------------------------------------------------------- */
+
+#define AREA_BITS \
+	26	   /* of addresses: glibc's heaps of threads are so large, and aligned */
+#define AREAS 4096 /* apart */
+
+/* By area: how far the heap there has been seen to reach. */
+extern uintptr_t growth_reach[AREAS];
+
+/* A block that is mapped, or ends where no other has. */
+void growth_block(const struct call *call);
+/* A mapped block is given back. */
+void growth_unmapped(size_t usable);
+/* Of a program's own mmap() and its like. size 0: nothing was got or given. */
+void growth_mapped(const void *at, size_t size, bool gives_back);
 
 /* ---- sizes ------------------------------------------------------------------------- */
 
 #define CHUNK_MMAPPED 2
 #define CHUNK_FLAGS 7
+#define CHUNK_MMAPPED_HEAD (2 * sizeof(size_t))
 
 static inline size_t usable_size(void *block)
 {
@@ -204,8 +237,23 @@ static inline size_t usable_size(void *block)
 	if (UNLIKELY(!recorder.chunk_sizes))
 		return next.malloc_usable_size ? next.malloc_usable_size(block) : 0;
 	chunk = ((const size_t *)block)[-1];
-	return (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t) -
-	       (chunk & CHUNK_MMAPPED ? sizeof(size_t) : 0);
+	if (UNLIKELY(chunk & CHUNK_MMAPPED))
+		return (chunk & ~(size_t)CHUNK_FLAGS) - CHUNK_MMAPPED_HEAD;
+	return (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
+}
+
+static inline bool is_mapped(const void *block)
+{
+	return recorder.chunk_sizes && ((const size_t *)block)[-1] & CHUNK_MMAPPED;
+}
+
+/* May the heap have grown for a block? */
+static inline bool is_growth(const void *block, size_t usable)
+{
+	return recorder.chunk_sizes &&
+	       (((const size_t *)block)[-1] & CHUNK_MMAPPED ||
+		(uintptr_t)block + usable >
+			growth_reach[((uintptr_t)block >> AREA_BITS) % AREAS]);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,21 +25,34 @@
 	 ~(size_t)0xffff) /* pages may have 64 KiB */
 
 #ifndef MFD_EXEC
+#define MFD_NOEXEC_SEAL 0x8u /* Linux 6.3; it may be demanded (vm.memfd_noexec) */
 #define MFD_EXEC 0x10u
 #endif
 
-extern const unsigned char pmp_heap_library_start[], pmp_heap_library_end[];
+/* Linux before 6.3 does not know one of the flags. */
+static int new_memory(const char *name, unsigned flag)
+{
+	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create(name, flags | flag);
+
+	return fd < 0 && errno == EINVAL ? memfd_create(name, flags) : fd;
+}
+
+extern const unsigned char pmp_heap_library_bytes[];
+extern const uint64_t pmp_heap_library_size;
 
 /* The file that the build has made of the recorder, as it is. */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
-	".global pmp_heap_library_start, pmp_heap_library_end\n"
-	".hidden pmp_heap_library_start\n"
-	".hidden pmp_heap_library_end\n"
-	"pmp_heap_library_start:\n"
+	".global pmp_heap_library_bytes, pmp_heap_library_size\n"
+	".hidden pmp_heap_library_bytes\n"
+	".hidden pmp_heap_library_size\n"
+	"pmp_heap_library_bytes:\n"
 	".incbin \"libpmp/heap/libpmp-heap.so\"\n"
-	"pmp_heap_library_end:\n"
-	".byte 0\n"
+	"0:\n"
+	".balign 8\n"
+	"pmp_heap_library_size:\n"
+	".quad 0b - pmp_heap_library_bytes\n"
 	".popsection\n");
 
 static bool map_ring(struct pmp_heap_shared *shared, int fd, uint64_t offset)
@@ -109,7 +123,7 @@ int pmp_heap_shared_new(const struct pmp_heap_settings *settings,
 {
 	int r;
 
-	*fd = memfd_create("pmp-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	*fd = new_memory("pmp-heap", MFD_NOEXEC_SEAL);
 	if (*fd < 0)
 		return pmp_error_sys(err, PMP_EUNSUPPORTED, errno,
 				     "cannot make memory for a recorder");
@@ -151,8 +165,8 @@ int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_erro
 
 static bool write_all(int fd)
 {
-	const unsigned char *at = pmp_heap_library_start;
-	size_t left = (size_t)(pmp_heap_library_end - pmp_heap_library_start);
+	const unsigned char *at = pmp_heap_library_bytes;
+	size_t left = pmp_heap_library_size;
 
 	while (left) {
 		ssize_t n = write(fd, at, left);
@@ -184,11 +198,7 @@ static int open_file(void)
 
 int pmp_heap_library(int *fd, struct pmp_error *err)
 {
-	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-
-	*fd = memfd_create("pmp-heap-library", flags | MFD_EXEC);
-	if (*fd < 0 && errno == EINVAL)
-		*fd = memfd_create("pmp-heap-library", flags);
+	*fd = PMP_FAULT("memfd-noexec") ? -1 : new_memory("pmp-heap-library", MFD_EXEC);
 	if (*fd >= 0 && write_all(*fd) &&
 	    fcntl(*fd, F_ADD_SEALS,
 		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)

@@ -33,6 +33,11 @@ int pmp_heap_shared_new(const struct pmp_heap_settings *settings,
 /* Memory that another pmp has made. PMP_EFORMAT: it is something else. */
 int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_error *err);
 void pmp_heap_shared_close(struct pmp_heap_shared *shared);
+/* Such memory, of a process that has it open or mapped: a descriptor, owned by the caller, or
+ * -1: it has none, or that is not permitted. */
+int pmp_heap_shared_find(pid_t pid);
+/* False only if the process certainly has no such memory mapped. */
+bool pmp_heap_shared_is_mapped(pid_t pid);
 
 /* The recorder itself, in a file that has no name: *fd, owned by the caller. 0 or an error. */
 int pmp_heap_library(int *fd, struct pmp_error *err);

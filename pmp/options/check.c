@@ -365,10 +365,10 @@ static bool check_serve(const struct options *options)
 static bool check_heap(struct options *options)
 {
 	if (!options->heap.on) {
-		if (!options->heap.only && !options->heap.stack)
+		if (!options->heap.only && !options->heap.stack && !options->heap.mmap)
 			return true;
 		message_print("for example pmp --heap --heap-only -- COMMAND",
-			      "--heap-only and --heap-stack are for --heap");
+			      "--heap-only, --heap-mmap and --heap-stack are for --heap");
 		return false;
 	}
 	if (options->file_count) {

@@ -114,6 +114,8 @@ static const struct option_row rows[] = {
 	  .help = "who allocates: a sample in RATE bytes (512K), or exact" },
 	{ MEMORY, 0, "heap-only", NULL, take_flag, TO(heap.only),
 	  .help = "no samples of threads beside it" },
+	{ MEMORY, 0, "heap-mmap", NULL, take_flag, TO(heap.mmap),
+	  .help = "and what the program takes by mmap() or brk() itself" },
 	{ MEMORY, 0, "heap-stack", "SIZE", take_size, TO(heap.stack), HEAP_STACK_MIN,
 	  HEAP_STACK_MAX, .example = "--heap-stack 256K",
 	  .help = "copy at most SIZE of a stack (64K)" },

@@ -49,6 +49,9 @@ struct sampling {
 	bool has_front_clock;
 	struct pmp_recorder *recorder; /* of --heap, or NULL */
 	uint64_t heap_due;	       /* when it is read next */
+	struct {
+		uint64_t since, cpu; /* ns of CPU that reading has taken since then */
+	} heap_cost;
 };
 
 /** A sign of life: what may take long calls it now and then. */

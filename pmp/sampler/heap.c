@@ -50,13 +50,40 @@ uint64_t heap_due(const struct sampling *sampling)
 	return sampling->recorder ? sampling->heap_due : UINT64_MAX;
 }
 
+static uint64_t cpu_now(void)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/* Within --max-cpu, by taking fewer samples. What the front does with them takes about as
+ * long as reading them. */
+static void keep_budget(struct sampling *sampling, uint64_t now, uint64_t cpu)
+{
+	const uint64_t since = sampling->heap_cost.since;
+	const uint64_t limit = sampling->options->max_cpu;
+
+	sampling->heap_cost.cpu += 2 * cpu;
+	if (now - since < NS_PER_S)
+		return;
+	if (limit && since && sampling->heap_cost.cpu > (now - since) / 100 * limit)
+		pmp_recorder_slow_down(sampling->recorder);
+	sampling->heap_cost.since = now;
+	sampling->heap_cost.cpu = 0;
+}
+
 void heap_read(struct sampling *sampling)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = now_ns(), cpu = cpu_now();
+	bool more;
 
 	if (now < heap_due(sampling))
 		return;
-	if (read_some(sampling, false))
+	more = read_some(sampling, false);
+	keep_budget(sampling, now, cpu_now() - cpu);
+	if (more)
 		sampling->heap_due = now;
 	else if (sampling->options->heap.exact || now < sampling->pace.start + FIRST_TIME)
 		sampling->heap_due = now + READ_OFTEN;

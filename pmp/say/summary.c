@@ -197,7 +197,9 @@ size_t summary_modules(const struct pmp_symbolizer *symbolizer)
 		struct pmp_module_info module = { .size = sizeof(module) };
 
 		pmp_symbolizer_module(symbolizer, i, &module);
-		if (module.replaced && module.frames) {
+		/* What lies in memory only was never there. */
+		if (module.replaced && module.frames &&
+		    strncmp(module.path, "/memfd:", 7) != 0) {
 			message_note(NULL,
 				     "%s was replaced on disk (upgrade?); using the "
 				     "running image",

@@ -20,6 +20,8 @@ struct command {
 	int exec_errno;	     /* why it could not be executed */
 	int status;	     /* of waitpid(), once ended */
 	uint64_t left_alone; /* when it ended, while children went on; 0: that was said */
+	uint64_t started_at;
+	bool told_unloaded; /* that it has not loaded the recorder */
 };
 
 /**

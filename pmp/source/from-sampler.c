@@ -229,10 +229,23 @@ static void take_sample(struct source *source, struct pmp_sample *sample)
 	}
 }
 
+/* Of one process: more would only repeat it. */
+static void tell_mixed(struct source *source, const struct pmp_heap_batch *batch)
+{
+	struct pmp_error err;
+
+	if (source->targets.told_mixed || pmp_heap_batch_check(batch, &err) == 0)
+		return;
+	source->targets.told_mixed = true;
+	message_error(&err);
+}
+
 static void take_heap(struct source *source, struct pmp_heap_batch *batch)
 {
 	struct pmp_error err = { 0 };
 	int code = 0;
+
+	tell_mixed(source, batch);
 
 	if (!source->state->failure)
 		code = counting_add_heap(source->counting, batch, &err);

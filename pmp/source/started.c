@@ -15,10 +15,12 @@
 #include "say/summary.h"
 #include "options/filename.h"
 #include "source/command.h"
+#include "source/not-loaded.h"
 #include "source/sampling.h"
 #include "source/source.h"
 
 #define LEFT_TIME (2 * NS_PER_S)
+#define LOAD_TIME NS_PER_S /* after which a command has loaded what it preloads */
 
 static bool is_meant(const struct options *options)
 {
@@ -110,6 +112,24 @@ static void tell_left(struct source *source)
 			      source->options->command[0], count - 1);
 }
 
+/* It shows by nothing but the memory that nobody has found. */
+static void tell_unloaded(struct source *source)
+{
+	struct command *command = source->command;
+	char shown[4 * EVENT_NAME_SIZE];
+	const char *reason;
+
+	if (!source->recorder || command->told_unloaded || command->exec_errno)
+		return;
+	command->told_unloaded = true;
+	if (pmp_recorder_is_loaded(source->recorder, command->pid))
+		return;
+	reason = not_loaded_reason(command->pid, source->options->command[0]);
+	message_print(NULL, "%s did not load the recorder: %s%s",
+		      pmp_escape(source->options->command[0], shown, sizeof(shown)),
+		      reason ? "it " : "LD_PRELOAD is dropped", reason ? reason : "");
+}
+
 static void tend(struct source *source, bool idle)
 {
 	struct caught *caught = &source->state->caught;
@@ -119,6 +139,11 @@ static void tend(struct source *source, bool idle)
 	command_reap(source->command, sampling_pid(source));
 	sampling_tend(source, idle);
 	tell_left(source);
+	if (source->command->started && !source->command->started_at)
+		source->command->started_at = now_ns();
+	if (source->command->started_at &&
+	    now_ns() - source->command->started_at > LOAD_TIME)
+		tell_unloaded(source);
 }
 
 static void opened(struct source *source, struct process *process)
@@ -139,10 +164,11 @@ static void ready(struct source *source, const struct process *process)
 /* It is expected to end; if it never was sampled, that is an error. */
 static void ended(struct source *source, struct process *process, bool threads_only)
 {
+	tell_unloaded(source);
 	if (source->options->children)
 		source->command->left_alone = now_ns();
-	if (process->snapshots == 0 && !source->options->quiet &&
-	    !source->command->exec_errno)
+	if (process->snapshots == 0 && !source->options->heap.only &&
+	    !source->options->quiet && !source->command->exec_errno)
 		summary_ended(source->options, process, threads_only);
 }
 

@@ -37,6 +37,7 @@ struct targets {
 	const struct found_processes *found; /* by --name; borrowed */
 	uint64_t snapshots;		     /* received */
 	bool told_hidden;		     /* that some processes cannot be looked at */
+	bool told_mixed;		     /* that memory of one is only counted */
 	uint64_t taken;			     /* by the sampler, known once it is closed */
 	uint64_t skipped; /* threads not wanted, summed over snapshots */
 	uint64_t unseen;  /* children that ended before their first snapshot */

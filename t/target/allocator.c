@@ -7,6 +7,11 @@
 #include "target.h"
 
 #include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <ucontext.h>
 #include <sys/wait.h>
 
 #define KEPT 1000
@@ -211,10 +216,181 @@ static void fails(unsigned count)
 	void *block = got(malloc(100), &sums.mallocs);
 
 	for (unsigned i = 0; i < count; i++) {
-		if (malloc(PTRDIFF_MAX) || realloc(block, PTRDIFF_MAX))
+		void *none = malloc(PTRDIFF_MAX);
+		void *moved = realloc(block, PTRDIFF_MAX);
+
+		if (none || moved)
 			target_die("malloc");
 	}
 	give(block);
+}
+
+/* Until it is killed, slowly; "ready PID" when it has begun. */
+static void endless(unsigned count)
+{
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	for (;;) {
+		mixed(100 * count);
+		usleep(1000);
+	}
+}
+
+/* Maps and unmaps memory of its own. */
+static void maps(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		void *at = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (at == MAP_FAILED || munmap(at, i % 2 ? 65536 : 32768))
+			target_die("mmap");
+	}
+}
+
+static void *counted_thread(void *arg)
+{
+	/* Only malloc(), of a size that each thread knows of each call. */
+	uint64_t *got_bytes = arg;
+
+	for (unsigned i = 0; i < 50000; i++) {
+		void *block = malloc(1 + i % 3000);
+
+		*got_bytes += malloc_usable_size(block);
+		free(block);
+	}
+	return NULL;
+}
+
+/* Eight at a time, a few times over. */
+static void threads(unsigned count)
+{
+	pthread_t handles[8];
+	uint64_t bytes[8] = { 0 };
+
+	(void)count;
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 8; i++)
+			if (pthread_create(&handles[i], NULL, counted_thread, &bytes[i]))
+				target_die("pthread_create");
+		for (unsigned i = 0; i < 8; i++)
+			pthread_join(handles[i], NULL);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		sums.allocated += bytes[i];
+	sums.mallocs += 3 * 8 * 50000;
+}
+
+/* Takes from the kernel, and says how much: by brk() and mapped, "grown BRK MAPPED". */
+static void grow(unsigned count)
+{
+	void *mapped[10];
+	char text[100];
+	int n;
+
+	for (unsigned i = 0; i < count; i++)
+		blocks[i % KEPT] = got(malloc(1000 + i * 50 % 50000), &sums.mallocs);
+	for (unsigned i = 0; i < 10; i++)
+		mapped[i] = got(malloc(1000000), &sums.mallocs);
+	for (unsigned i = 0; i < 10; i++)
+		give(mapped[i]);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+	n = snprintf(text, sizeof(text), "grown %zu %llu\n", mallinfo2().arena,
+		     10 * 1003520ULL);
+#else
+	n = snprintf(text, sizeof(text), "not known\n");
+#endif
+	if (write(STDOUT_FILENO, text, (size_t)n) != n)
+		target_die("write");
+}
+
+/* A child that no handler of fork() is called for, as some programs make theirs. */
+static void cloned(unsigned count)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0) {
+		for (unsigned i = 0; i < count; i++)
+			free(malloc(100000));
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	mixed(count);
+}
+
+/* What signal handlers allocate in the middle of it, 20,000 times a second; of a size that
+ * the thread has a few freed ones of, so that the allocator itself bears it. */
+static uint64_t handled, handled_bytes;
+
+static void on_timer(int number)
+{
+	void *block = malloc(24);
+
+	(void)number;
+	handled++;
+	handled_bytes += malloc_usable_size(block);
+	free(block);
+}
+
+static void timer(unsigned count)
+{
+	const struct sigaction action = { .sa_handler = on_timer,
+					  .sa_flags = SA_RESTART };
+	const struct itimerval often = { { 0, 50 }, { 0, 50 } },
+			       never = { { 0, 0 }, { 0, 0 } };
+	void *spare[7];
+
+	for (unsigned i = 0; i < 7; i++)
+		spare[i] = got(malloc(24), &sums.mallocs);
+	for (unsigned i = 0; i < 7; i++)
+		give(spare[i]);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	chain(count);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sums.mallocs += handled;
+	sums.frees += handled;
+	sums.allocated += handled_bytes;
+	sums.freed += handled_bytes;
+}
+
+/* A stack that nothing knows of. */
+static ucontext_t own, other;
+
+static void on_other(void)
+{
+	for (unsigned i = 0; i < 10000; i++)
+		f3(i, 1000);
+	swapcontext(&other, &own);
+}
+
+static void context(unsigned count)
+{
+	static char stack[65536];
+
+	(void)count;
+	getcontext(&other);
+	other.uc_stack.ss_sp = stack;
+	other.uc_stack.ss_size = sizeof(stack);
+	makecontext(&other, on_other, 0);
+	swapcontext(&own, &other);
+}
+
+/* Runs out of memory by its limit. */
+static void limited(unsigned count)
+{
+	const struct rlimit limit = { 256 << 20, 256 << 20 };
+	unsigned failed = 0;
+
+	setrlimit(RLIMIT_AS, &limit);
+	for (unsigned i = 0; i < count; i++) {
+		void *block = got(malloc(10 << 20), &sums.mallocs);
+
+		failed += !block;
+		blocks[i % KEPT] = block;
+	}
+	if (!failed)
+		target_die("limit");
 }
 
 static void report(void)
@@ -237,9 +413,14 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(unsigned count);
 	} modes[] = {
-		{ "mixed", mixed },	    { "chain", chain },	  { "forked", forked },
-		{ "small", small },	    { "killed", killed }, { "fails", fails },
-		{ "signal", signal_stack },
+		{ "mixed", mixed },	    { "chain", chain },
+		{ "forked", forked },	    { "small", small },
+		{ "killed", killed },	    { "fails", fails },
+		{ "signal", signal_stack }, { "grow", grow },
+		{ "cloned", cloned },	    { "timer", timer },
+		{ "context", context },	    { "limited", limited },
+		{ "endless", endless },	    { "maps", maps },
+		{ "threads", threads },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 

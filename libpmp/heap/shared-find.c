@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The memory of a recorder in a process whose pmp has gone: by its name in /proc. */
+#include "heap/shared.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAPS_MOST ((size_t)64 << 20)
+#define MEMORY "/memfd:pmp-heap (deleted)"
+
+static int open_if_meant(int folder, const char *name)
+{
+	char link[sizeof(MEMORY)];
+	ssize_t n = readlinkat(folder, name, link, sizeof(link));
+
+	if (n != (ssize_t)sizeof(MEMORY) - 1 || memcmp(link, MEMORY, (size_t)n) != 0)
+		return -1;
+	return openat(folder, name, O_RDWR | O_CLOEXEC);
+}
+
+/* which: "fd", or for a process that has closed all of them "map_files". */
+static int find_in(pid_t pid, const char *which)
+{
+	const struct dirent *entry;
+	char path[64];
+	int fd = -1;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, which);
+	folder = opendir(path);
+	if (!folder)
+		return -1;
+	while (fd < 0 && (entry = readdir(folder)))
+		fd = open_if_meant(dirfd(folder), entry->d_name);
+	closedir(folder);
+	return fd;
+}
+
+bool pmp_heap_shared_is_mapped(pid_t pid)
+{
+	struct pmp_buf maps = { 0 };
+	char path[64];
+	bool found;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	/* Of one that has ended they are empty. */
+	found = pmp_file_slurp(AT_FDCWD, path, MAPS_MOST, &maps) < 0 || !maps.length ||
+		memmem(maps.data, maps.length, MEMORY, strlen(MEMORY)) != NULL;
+	pmp_buf_free(&maps);
+	return found;
+}
+
+int pmp_heap_shared_find(pid_t pid)
+{
+	int fd = find_in(pid, "fd");
+
+	return fd < 0 ? find_in(pid, "map_files") : fd;
+}
