@@ -94,6 +94,13 @@ enum pmp_waits {
 	PMP_WAITS_PEERS,
 };
 
+/* What a census of a heap tells apart; see struct pmp_target_options. */
+enum pmp_census_of {
+	PMP_CENSUS_NONE,  /* there is none: threads are captured */
+	PMP_CENSUS_SIZES, /* sizes of blocks */
+	PMP_CENSUS_TYPES, /* and what their first words point to, classes for instance */
+};
+
 struct pmp_target_options {
 	size_t size;
 	enum pmp_stop stop;
@@ -160,6 +167,11 @@ struct pmp_target_options {
 	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
 	void (*alive)(void *arg);
 	void *alive_arg;
+	/* A capture reads what the heap of glibc's malloc holds, while the process runs, and
+	 * looks at no thread: for formats with .census. Pages that are not in memory are left
+	 * alone. Fails with PMP_EUNSUPPORTED if the heap is another allocator's. */
+	enum pmp_census_of census;
+	unsigned census_cpu; /* percent of a processor that it may take; 0: no limit */
 };
 
 /* The module of the kernel's functions. The kernel hides where they are: their
@@ -912,6 +924,7 @@ struct pmp_format {
 	bool waits;	/* wants a profile with .waits */
 	bool proto;	/* can be written in the form of pprof: write_options.proto */
 	bool values;	/* can be written with one value only: write_options.value */
+	bool census;	/* shows what a heap holds: wants targets with .census */
 };
 
 /** Returns the number of formats of this build. */

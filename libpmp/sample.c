@@ -211,6 +211,7 @@ void pmp_sample_free(struct pmp_sample *sample)
 	free(sample->frames);
 	free(sample->outsides);
 	free(sample->others);
+	pmp_census_free(sample->census);
 	free(sample);
 }
 
@@ -232,6 +233,7 @@ void pmp_sample_clear(struct pmp_sample *sample)
 
 	assert(sample->refs == 1);
 	pmp_maps_unref(sample->maps);
+	pmp_census_free(sample->census);
 	*sample = kept;
 }
 

@@ -12,6 +12,7 @@
 #define PMP_SAMPLE_H
 
 #include "libpmp.h"
+#include "census.h"
 #include "crash.h"
 
 #include <stdbool.h>
@@ -402,6 +403,7 @@ struct pmp_sample {
 	size_t hidden; /* processes whose descriptors would have been read, but may not be */
 	bool walk_cut; /* there were more descriptors than are looked at */
 	struct pmp_crash crash;
+	struct pmp_census *census; /* of its heap, owned; NULL: there is none */
 };
 
 struct pmp_sample *pmp_sample_new(void); /* one reference; pmp_sample_free() takes it */

@@ -126,6 +126,14 @@ static int profile_all(struct invocation *call, struct id_list *pids)
 
 	if (pids->count < 2)
 		return run_profile(call, pids);
+	if (call->options.format->census && call->options.proto &&
+	    !filename_has(filename_base(call->options.output), 'p')) {
+		message_print(
+			"for example -o 'heap-%p.pb.gz'",
+			"the heaps of several processes need a file for each: a name "
+			"with %%p");
+		return PMP_EXIT_USAGE;
+	}
 	groups = calloc(pids->count, sizeof(*groups));
 	if (!groups)
 		return no_memory();

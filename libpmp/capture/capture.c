@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/fault.h"
 #include "capture/asleep.h"
+#include "capture/heap-census.h"
 #include "capture/maps-refresh.h"
 #include "capture/peek.h"
 #include "capture/stack-copy.h"
@@ -723,13 +724,23 @@ static int take_threads(struct pmp_capture *capture, struct pmp_error *err)
 	return 0;
 }
 
+/* The maps tell where the heap is: not those of a second ago. */
+static int take_census(struct pmp_capture *capture, struct pmp_error *err)
+{
+	int r = capture->maps_fresh ? 0 : pmp_maps_refresh_now(capture, err);
+
+	return r < 0 ? r : pmp_heap_census(capture, err);
+}
+
 static int fill(struct pmp_capture *capture, struct pmp_error *err)
 {
 	int r = pmp_maps_refresh_begin(capture, err);
 
 	if (r >= 0) {
 		pmp_memory_tick(capture->target->memory);
-		r = take_threads(capture, err);
+		r = capture->target->options.census == PMP_CENSUS_NONE
+			    ? take_threads(capture, err)
+			    : take_census(capture, err);
 	}
 	if (r >= 0)
 		pmp_maps_refresh_check(capture);

@@ -50,3 +50,10 @@ void pmp_report_locate_lock(const struct pmp_report *report, const struct pmp_lo
 {
 	pmp_symbolizer_object(report->symbolizer, &lock->object, object);
 }
+
+void pmp_report_census_word(const struct pmp_report *report, size_t i,
+			    struct pmp_object *object)
+{
+	pmp_symbolizer_object(report->symbolizer, &report->snapshot->census_words[i],
+			      object);
+}

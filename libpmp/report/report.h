@@ -107,6 +107,9 @@ void pmp_report_mapping(const struct pmp_report *report, uint32_t number,
  */
 bool pmp_report_object(const struct pmp_report *report, const struct pmp_row *row,
 		       struct pmp_object *object);
+/* What blocks of row i of its snapshot's census point to. */
+void pmp_report_census_word(const struct pmp_report *report, size_t i,
+			    struct pmp_object *object);
 /* The same of a lock that was counted. */
 void pmp_report_locate_lock(const struct pmp_report *report, const struct pmp_lock *lock,
 			    struct pmp_object *object);

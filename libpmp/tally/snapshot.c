@@ -100,6 +100,43 @@ static int keep_outsides(struct pmp_kept_snapshot *snapshot,
 	return 0;
 }
 
+static void drop_census(struct pmp_kept_snapshot *snapshot)
+{
+	pmp_census_free(snapshot->census);
+	free(snapshot->census_words);
+	snapshot->census = NULL;
+	snapshot->census_words = NULL;
+	snapshot->public.census = NULL;
+	snapshot->public.census_words = NULL;
+}
+
+/* What its blocks point to is in modules: so are the names. */
+static int keep_census(struct pmp_kept_snapshot *snapshot,
+		       const struct pmp_sample *sample, struct pmp_symbolizer *symbolizer)
+{
+	const struct pmp_census *census = sample->census;
+	struct pmp_located_object *words;
+
+	drop_census(snapshot);
+	if (!census)
+		return 0;
+	snapshot->census =
+		pmp_census_copy(&census->totals, census->rows, census->row_count);
+	words = calloc(census->row_count + 1, sizeof(*words));
+	snapshot->census_words = words;
+	if (!snapshot->census || !words)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < census->row_count; i++) {
+		words[i] = (struct pmp_located_object){ .location = PMP_LOCATION_NONE };
+		if (census->rows[i].word && sample->maps)
+			pmp_symbolizer_locate_object(symbolizer, sample->maps,
+						     census->rows[i].word, &words[i]);
+	}
+	snapshot->public.census = snapshot->census;
+	snapshot->public.census_words = words;
+	return 0;
+}
+
 /* ---- the sample ------------------------------------------------------------ */
 
 static int keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sample,
@@ -116,7 +153,7 @@ static int keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sam
 	    pmp_locator_start(&snapshot->locator, sample, symbolizer) ||
 	    PMP_RESERVE(&snapshot->frames, &snapshot->frame_capacity, frames + 1) ||
 	    PMP_RESERVE(&snapshot->locations, &snapshot->location_capacity, frames + 1) ||
-	    keep_outsides(snapshot, sample))
+	    keep_outsides(snapshot, sample) || keep_census(snapshot, sample, symbolizer))
 		return PMP_ENOMEM;
 	if (frames) {
 		memcpy(snapshot->frames, sample->frames,
@@ -161,6 +198,7 @@ static void free_kept(struct pmp_kept_snapshot *snapshot)
 	pmp_locator_free(&snapshot->locator);
 	free(snapshot->outsides);
 	free(snapshot->others);
+	drop_census(snapshot);
 	pmp_wait_histories_free(&snapshot->histories);
 	free(snapshot);
 }
@@ -276,6 +314,9 @@ void pmp_snapshots_mark(const struct pmp_snapshots *snapshots, bool *used)
 			mark(&row->object, used);
 			mark(&row->parked, used);
 		}
+		for (size_t k = 0; snapshot->census && k < snapshot->census->row_count;
+		     k++)
+			mark(&snapshot->census_words[k], used);
 	}
 }
 

@@ -37,7 +37,9 @@ struct pmp_snapshot {
 	const struct pmp_other *others;
 	size_t hidden;
 	bool walk_cut;
-	struct pmp_crash crash; /* of a core file */
+	struct pmp_crash crash;		 /* of a core file */
+	const struct pmp_census *census; /* of its heap; NULL: there is none */
+	const struct pmp_located_object *census_words; /* of each of its rows */
 };
 
 /* What pmp_snapshot points to; it outlives the sample. */
@@ -54,6 +56,8 @@ struct pmp_kept_snapshot {
 	struct pmp_outside *outsides;
 	struct pmp_other *others;
 	size_t outside_capacity, other_capacity;
+	struct pmp_census *census;
+	struct pmp_located_object *census_words;
 	struct pmp_wait_histories histories;
 };
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PMP_WIRE_VERSION 3u /* of the messages; structs have their sizes in the magic */
+#define PMP_WIRE_VERSION 4u /* of the messages; structs have their sizes in the magic */
 
 #define PMP_WIRE_MESSAGE_MAX (UINT32_C(1) << 30) /* a million threads of 40 frames */
 #define PMP_WIRE_NOTE_MAX ((size_t)64 * 1024)
@@ -75,8 +75,10 @@ struct pmp_wire_sample {
 	uint64_t hidden;
 	uint32_t has_maps, execed, thread_count, frame_count, kept_count;
 	uint32_t outside_count, other_count, walk_cut;
+	uint32_t has_census, census_count;
 	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: indices in the last
-	 * sample; struct pmp_outside, struct pmp_other */
+	 * sample; struct pmp_outside, struct pmp_other; of a census: its totals,
+	 * struct pmp_census_row */
 };
 
 struct pmp_wire_heap {
@@ -99,7 +101,8 @@ union pmp_wire_control {
 	  sizeof(struct pmp_wire_sample) * 7 + sizeof(struct pmp_wire_module) * 11 + \
 	  sizeof(struct pmp_wire_maps) * 13 + sizeof(struct pmp_wire_region) * 17 + \
 	  sizeof(struct pmp_outside) * 19 + sizeof(struct pmp_other) * 23 + \
-	  sizeof(struct pmp_wire_heap) * 29 + sizeof(struct pmp_heap_event) * 31) & \
+	  sizeof(struct pmp_wire_heap) * 29 + sizeof(struct pmp_heap_event) * 31 + \
+	  sizeof(struct pmp_census_totals) * 37 + sizeof(struct pmp_census_row) * 41) & \
 	 0xfff)
 #define PMP_WIRE_NAME ('p' | 'm' << 8)
 #define PMP_WIRE_MAGIC \

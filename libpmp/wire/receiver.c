@@ -343,6 +343,7 @@ static bool frames_valid(const struct pmp_raw_frame *frames, size_t count)
 /* The arrays of a PMP_WIRE_SAMPLE, as they lie in the message; their sizes have been checked. */
 struct arrays {
 	const char *threads, *frames, *kept, *outsides, *others;
+	const char *census, *census_rows; /* the first one is NULL if there is none */
 };
 
 /* The thread of the last sample that is the i-th which has not run since; NULL: no more.
@@ -458,6 +459,22 @@ static int fill_outsides(struct pmp_sample *sample, const struct pmp_wire_sample
 	return outsides_valid(sample) ? 0 : PMP_EFORMAT;
 }
 
+static int fill_census(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
+		       const struct arrays *arrays)
+{
+	struct pmp_census_totals totals;
+
+	if (!arrays->census)
+		return 0;
+	memcpy(&totals, arrays->census, sizeof(totals));
+	if (totals.caches >= PMP_CACHES_COUNT || totals.typed > 1)
+		return PMP_EFORMAT;
+	sample->census = pmp_census_copy(
+		&totals, (const struct pmp_census_row *)(const void *)arrays->census_rows,
+		wire->census_count);
+	return sample->census ? 0 : PMP_ENOMEM;
+}
+
 static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
 		       const struct arrays *arrays, const struct pmp_sample *last)
 {
@@ -471,6 +488,8 @@ static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *
 	status = fill_threads(sample, wire, arrays, last);
 	if (!status)
 		status = fill_outsides(sample, wire, arrays);
+	if (!status)
+		status = fill_census(sample, wire, arrays);
 	if (status)
 		return status;
 	memcpy(sample->name, wire->name, sizeof(sample->name));
@@ -515,6 +534,31 @@ static void remember_received(struct pmp_peer *peer, struct pmp_sample *sample)
 	peer->spare = old;
 }
 
+/* False: they are not as long as the message says. */
+static bool take_arrays(struct message_rest *cursor, const struct pmp_wire_sample *wire,
+			struct arrays *arrays)
+{
+	*arrays = (struct arrays){ 0 };
+	arrays->threads =
+		take(cursor, (uint64_t)wire->thread_count * sizeof(struct pmp_thread));
+	arrays->frames =
+		take(cursor, (uint64_t)wire->frame_count * sizeof(struct pmp_raw_frame));
+	arrays->kept = take(cursor, (uint64_t)wire->kept_count * sizeof(uint32_t));
+	arrays->outsides =
+		take(cursor, (uint64_t)wire->outside_count * sizeof(struct pmp_outside));
+	arrays->others =
+		take(cursor, (uint64_t)wire->other_count * sizeof(struct pmp_other));
+	if (!arrays->threads || !arrays->frames || !arrays->kept || !arrays->outsides ||
+	    !arrays->others)
+		return false;
+	if (!wire->has_census)
+		return !cursor->left && !wire->census_count;
+	arrays->census = take(cursor, sizeof(struct pmp_census_totals));
+	arrays->census_rows = take(cursor, (uint64_t)wire->census_count *
+						   sizeof(struct pmp_census_row));
+	return arrays->census && arrays->census_rows && !cursor->left;
+}
+
 static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
 			  struct message_rest *cursor, struct pmp_sample **result)
 {
@@ -524,20 +568,10 @@ static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
 	struct pmp_peer *peer;
 	int status;
 
-	if (!take_struct(cursor, &wire, sizeof(wire)))
-		return PMP_EFORMAT;
-	arrays.threads =
-		take(cursor, (uint64_t)wire.thread_count * sizeof(struct pmp_thread));
-	arrays.frames =
-		take(cursor, (uint64_t)wire.frame_count * sizeof(struct pmp_raw_frame));
-	arrays.kept = take(cursor, (uint64_t)wire.kept_count * sizeof(uint32_t));
-	arrays.outsides =
-		take(cursor, (uint64_t)wire.outside_count * sizeof(struct pmp_outside));
-	arrays.others =
-		take(cursor, (uint64_t)wire.other_count * sizeof(struct pmp_other));
-	if (!arrays.threads || !arrays.frames || !arrays.kept || !arrays.outsides ||
-	    !arrays.others || cursor->left || wire.execed > 1 || wire.has_maps > 1 ||
-	    wire.walk_cut > 1)
+	if (!take_struct(cursor, &wire, sizeof(wire)) ||
+	    !take_arrays(cursor, &wire, &arrays) || wire.execed > 1 ||
+	    wire.has_maps > 1 || wire.walk_cut > 1 || wire.has_census > 1 ||
+	    wire.census_count > PMP_CENSUS_ROWS_MAX)
 		return PMP_EFORMAT;
 	peer = wire.has_maps ? pmp_peers_find(&receiver->peers, pid) : NULL;
 	if (wire.has_maps &&

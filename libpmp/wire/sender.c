@@ -15,7 +15,7 @@
 #include "wire/peers.h"
 
 #define FD_TRIES 100 /* of 1 ms: too many descriptors on their way */
-#define PARTS_MAX 6
+#define PARTS_MAX 8
 
 struct pmp_sender {
 	int fd;
@@ -410,6 +410,14 @@ static void remember_sent(struct pmp_peer *peer, const struct pmp_sample *sample
 		};
 }
 
+static void add_census(struct outgoing *message, const struct pmp_census *census)
+{
+	if (!census)
+		return;
+	message_add(message, &census->totals, sizeof(census->totals));
+	message_add(message, census->rows, census->row_count * sizeof(*census->rows));
+}
+
 int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample,
 		      struct pmp_error *err)
 {
@@ -428,6 +436,8 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		.walk_cut = sample->walk_cut,
 		.outside_count = (uint32_t)sample->outside_count,
 		.other_count = (uint32_t)sample->other_count,
+		.has_census = sample->census != NULL,
+		.census_count = sample->census ? (uint32_t)sample->census->row_count : 0,
 	};
 	struct pmp_peer *peer = NULL;
 	bool ordered = is_ordered(sample);
@@ -455,6 +465,7 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		    sample->outside_count * sizeof(*sample->outsides));
 	message_add(&message, sample->others,
 		    sample->other_count * sizeof(*sample->others));
+	add_census(&message, sample->census);
 	status = message_send(sender, &message, err);
 	if (!status && peer)
 		remember_sent(peer, sample, ordered, wire.kept_count);

@@ -75,6 +75,10 @@ static int check(const struct pmp_report *report, const struct pmp_writer *write
 	if (report->snapshot && !writer->format.snapshots)
 		return pmp_error_set(err, PMP_EINVAL, "the format %s has no snapshots",
 				     writer->format.name);
+	if (!report->snapshot && writer->format.census)
+		return pmp_error_set(err, PMP_EINVAL,
+				     "the format %s is of running processes",
+				     writer->format.name);
 	if (!report->snapshot && writer->format.live)
 		return pmp_error_set(
 			err, PMP_EINVAL,

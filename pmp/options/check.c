@@ -15,6 +15,7 @@
 #include "serve/listen.h"
 #include "options/filename.h"
 
+#define MAX_CPU_DEFAULT 5
 #define DURATION_DEFAULT UINT64_C(10000000000)
 #define HISTORY_DEFAULT UINT64_C(600000000000)
 #define MEMORY_DEFAULT (UINT64_C(256) << 20)
@@ -168,6 +169,8 @@ void options_warn(const struct options *options)
 	if (options->sample_type && !options->file_count)
 		message_note(NULL,
 			     "--sample-type is for saved profiles: it changes nothing");
+	if (options->types && !format->census)
+		message_note(NULL, "--types is for -f objects: it changes nothing");
 	if (options->exe && !options->file_count && !options->diff)
 		message_note(NULL, "--exe is for core files: it changes nothing");
 	if (!options->sort || options->wants_screen)
@@ -383,12 +386,49 @@ static bool check_heap(struct options *options)
 	return true;
 }
 
+/* A heap is read from outside, at one moment, and as a whole. */
+static bool check_census(const struct options *options)
+{
+	const char *hint = "pmp FILE shows what a file has; -f flat as a list";
+
+	if (!options->format || !options->format->census)
+		return true;
+	if (options->file_count) {
+		message_print(hint, "-f objects is for running processes, not for saved "
+				    "profiles and core files");
+		return false;
+	}
+	if (options->command || options->tids.count) {
+		message_print("start it, then pmp -f objects -p PID",
+			      "-f objects is for running processes: commands and -t "
+			      "exclude it");
+		return false;
+	}
+	if (options->proto && options->count > 1 && !options->every) {
+		message_print(
+			"--every 60 -o 'heap-%t.pb.gz' writes a file each minute",
+			"a heap at several times needs a file for each, or the form "
+			"of text");
+		return false;
+	}
+	return true;
+}
+
+/* A heap is read at once: slowly it would be of no one moment. */
+static void set_cpu(struct options *options)
+{
+	if (options->max_cpu == OPTIONS_NOT_GIVEN)
+		options->max_cpu =
+			options->format && options->format->census ? 0 : MAX_CPU_DEFAULT;
+}
+
 int options_check(struct options *options)
 {
 	if (!check_check(options) || !check_serve(options) || !check_formats(options) ||
 	    !check_sink(options) || !check_series(options) || !check_servers(options) ||
-	    !check_heap(options) || !set_filter(options))
+	    !check_heap(options) || !check_census(options) || !set_filter(options))
 		return PMP_EXIT_USAGE;
+	set_cpu(options);
 	set_memory(options);
 	set_history(options);
 	set_length(options);

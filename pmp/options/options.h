@@ -60,6 +60,7 @@ struct options {
 		uint64_t rate;	/* mean bytes between two samples */
 		uint64_t stack; /* bytes that are copied of one, at most */
 	} heap;
+	unsigned types; /* 1: no classes of blocks */
 	/* Sink. */
 	const struct pmp_format *format;
 	const struct option_row *format_row; /* that has named it, in these arguments */

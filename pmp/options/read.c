@@ -16,7 +16,6 @@
 
 #define INTERVAL_DEFAULT UINT64_C(100000000)
 #define MAX_STOP_DEFAULT UINT64_C(20000000)
-#define MAX_CPU_DEFAULT 5
 
 /* The words of PMP_OPTS stand before those of the command line. */
 static bool parse_environment(struct options *options, char *program)
@@ -172,7 +171,7 @@ static void set_defaults(struct options *options)
 	*options = (struct options){
 		.interval = INTERVAL_DEFAULT,
 		.max_stop = MAX_STOP_DEFAULT,
-		.max_cpu = MAX_CPU_DEFAULT,
+		.max_cpu = OPTIONS_NOT_GIVEN,
 	};
 	options->debug = getenv("PMP_DEBUG");
 	if (options->debug && !*options->debug)

@@ -119,6 +119,8 @@ static const struct option_row rows[] = {
 	{ MEMORY, 0, "heap-stack", "SIZE", take_size, TO(heap.stack), HEAP_STACK_MIN,
 	  HEAP_STACK_MAX, .example = "--heap-stack 256K",
 	  .help = "copy at most SIZE of a stack (64K)" },
+	{ MEMORY, 0, "types", "HOW", take_word, TO(types), .words = "yes no",
+	  .help = "-f objects: yes, classes of blocks; no, sizes alone" },
 
 	{ SINK, 0, "raw", NULL, take_raw, 0,
 	  .help = "stacks as gdb prints them (default if no terminal)" },

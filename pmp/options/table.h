@@ -5,6 +5,7 @@
 
 #include "options/options.h"
 
+#define OPTIONS_NOT_GIVEN UINT64_MAX /* a number whose default depends on others */
 #define PMP_SEE_HELP "see pmp --help"
 
 struct option_row;

@@ -118,6 +118,13 @@ static bool wants_peers(const struct options *options)
 	return options->peers || (options->format && options->format->peers);
 }
 
+static enum pmp_census_of census_of(const struct options *options)
+{
+	if (!options->format || !options->format->census)
+		return PMP_CENSUS_NONE;
+	return options->types ? PMP_CENSUS_SIZES : PMP_CENSUS_TYPES;
+}
+
 static int open_target(struct sampling *sampling, struct watched *watched,
 		       struct pmp_error *err)
 {
@@ -142,6 +149,8 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.waits = wants_peers(options) ? PMP_WAITS_PEERS : PMP_WAITS_HOLDERS,
 		.log = options->debug ? message_debug : NULL,
 		.log_arg = (void *)options->debug,
+		.census = census_of(options),
+		.census_cpu = (unsigned)options->max_cpu,
 		.alive = still_alive,
 		.alive_arg = sampling,
 	};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See heap-census.h. */
+#include "capture/heap-census.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/scan.h"
+#include "census/allocator.h"
+#include "census/live-memory.h"
+#include "census/take.h"
+
+#define MIB (1024.0 * 1024.0)
+
+/* The second number of statm, in pages. */
+static uint64_t resident_bytes(const struct pmp_process *process)
+{
+	uint64_t size, pages;
+	struct pmp_scan scan;
+	char text[128];
+	ssize_t length = pmp_file_read(process->proc, "statm", text, sizeof(text));
+
+	if (length <= 0)
+		return 0;
+	scan = pmp_scan_text(text, (size_t)length);
+	if (!pmp_scan_u64(&scan, &size) || !pmp_scan_char(&scan, ' ') ||
+	    !pmp_scan_u64(&scan, &pages))
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool is_anonymous(const struct pmp_region *region)
+{
+	return region->prot & PMP_PROT_WRITE && !(region->prot & PMP_PROT_SHARED) &&
+	       (region->module->kind == PMP_MODULE_ANON ||
+		strcmp(region->module->path, "[heap]") == 0);
+}
+
+/* What is known of it all the same. */
+static int refuse(const struct pmp_capture *capture, struct pmp_error *err)
+{
+	const struct pmp_target *target = capture->target;
+	uint64_t bytes = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < target->maps->region_count; i++) {
+		const struct pmp_region *region = &target->maps->regions[i];
+
+		if (!is_anonymous(region))
+			continue;
+		bytes += region->end - region->start;
+		count++;
+	}
+	pmp_error_hint(err,
+		       "of its memory is known: %.1f MiB resident; %.1f MiB in %zu "
+		       "anonymous mappings, of which a part is in use",
+		       (double)resident_bytes(&target->process) / MIB,
+		       (double)bytes / MIB, count);
+	return PMP_EUNSUPPORTED;
+}
+
+static int refuse_other(const struct pmp_capture *capture, const char *allocator,
+			const char *library, struct pmp_error *err)
+{
+	const struct pmp_process *process = &capture->target->process;
+	const char *base = strrchr(library, '/');
+
+	pmp_error_set(err, PMP_EUNSUPPORTED,
+		      "cannot read the heap of %d (%s): it is of %s (%s), not of glibc's "
+		      "malloc",
+		      (int)process->pid, process->name, allocator,
+		      base ? base + 1 : library);
+	return refuse(capture, err);
+}
+
+static int explain(const struct pmp_capture *capture, enum pmp_census_outcome outcome,
+		   struct pmp_error *err)
+{
+	const struct pmp_process *process = &capture->target->process;
+	const char *why = "nothing in it is laid out as by glibc's malloc";
+
+	if (outcome == PMP_CENSUS_TAKEN)
+		return 0;
+	if (outcome == PMP_CENSUS_NOMEM)
+		return pmp_error_nomem(err, "reading a heap");
+	if (pmp_target_ended(capture->target))
+		return pmp_target_gone(capture->target, err);
+	if (outcome == PMP_CENSUS_UNUSED)
+		why = "it has allocated nothing by glibc's malloc";
+	pmp_error_set(err, PMP_EUNSUPPORTED, "cannot read the heap of %d (%s): %s",
+		      (int)process->pid, process->name, why);
+	return refuse(capture, err);
+}
+
+int pmp_heap_census(struct pmp_capture *capture, struct pmp_error *err)
+{
+	const struct pmp_target *target = capture->target;
+	const struct pmp_target_options *options = &target->options;
+	const bool types = options->census == PMP_CENSUS_TYPES;
+	struct pmp_census_memory memory;
+	struct pmp_live_memory live;
+	enum pmp_census_outcome outcome;
+	const char *library, *other = pmp_census_allocator(target->maps, &library);
+	int code;
+
+	if (other)
+		return refuse_other(capture, other, library, err);
+	code = pmp_live_memory_open(&target->process, &live, err);
+	if (code)
+		return code;
+	live.max_cpu = options->census_cpu;
+	live.alive = options->alive;
+	live.alive_arg = options->alive_arg;
+	memory = pmp_live_memory_use(&live);
+	outcome = pmp_census_take(&memory, target->maps, types, &capture->sample->census);
+	if (outcome == PMP_CENSUS_TAKEN)
+		capture->sample->census->totals.cpu = pmp_clock_cpu() - live.start_cpu;
+	pmp_live_memory_close(&live);
+	return explain(capture, outcome, err);
+}

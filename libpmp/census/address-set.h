@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A set of addresses, to which some are only added. Zero it. */
+#ifndef PMP_CENSUS_ADDRESS_SET_H
+#define PMP_CENSUS_ADDRESS_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pmp_address_set {
+	uint64_t *slots; /* 0: empty */
+	size_t count, size;
+};
+
+/* 0 is no address. 0 or PMP_ENOMEM. */
+int pmp_address_set_add(struct pmp_address_set *set, uint64_t address);
+bool pmp_address_set_has(const struct pmp_address_set *set, uint64_t address);
+void pmp_address_set_free(struct pmp_address_set *set);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The arenas of a process, and the regions that their chunks lie in. An arena is known by the
+ * ends of its lists of free chunks: pairs of pointers, most of which point to themselves.
+ */
+#ifndef PMP_CENSUS_ARENAS_H
+#define PMP_CENSUS_ARENAS_H
+
+#include "census/areas.h"
+#include "census/memory.h"
+
+struct pmp_malloc_arena {
+	uint64_t at; /* of .top in its state */
+	bool main;
+};
+
+/* A region of chunks. */
+struct pmp_chunk_region {
+	uint64_t start, end;
+	size_t arena; /* index */
+	bool heap;    /* of threads: its end is written at its start */
+	uint64_t at;  /* of that heap */
+};
+
+struct pmp_arenas {
+	const struct pmp_census_memory *memory;
+	const struct pmp_areas *areas;
+	struct pmp_malloc_arena *items;
+	size_t count, capacity;
+	struct pmp_chunk_region *regions;
+	size_t region_count, region_capacity;
+	struct pmp_area_list rest; /* anonymous memory that is in no region */
+	uint64_t *words;	   /* of a module */
+	size_t word_capacity;
+};
+
+/* Find all. The main one may be missing: then arenas->count is 0, or the first one is none.
+ * 0 or PMP_ENOMEM; to be freed in any case. maps: to look for the C library. */
+int pmp_arenas_find(struct pmp_arenas *arenas, const struct pmp_maps *maps);
+void pmp_arenas_free(struct pmp_arenas *arenas);
+/* Where a region ends now: after the top of its arena, if that is in it. */
+uint64_t pmp_arenas_end(const struct pmp_arenas *arenas, size_t region);
+/* The words at an arena's .top: offset may be negative. False: they cannot be read. */
+bool pmp_arena_read(const struct pmp_arenas *arenas, const struct pmp_malloc_arena *arena,
+		    long offset, uint64_t *words, size_t count);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See kept.h. */
+#include "census/kept.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "census/layout.h"
+#include "libpmp.h"
+
+#define FAST_MAX 262144 /* blocks of a fastbin that are looked at */
+#define LIST_MAX 65536	/* of a list of a cache */
+#define CACHE_WORDS 96	/* of the largest kind of cache, at least */
+#define LINK_SHIFT 12	/* since 2.32 links are hidden by their own address */
+
+/* The kinds of caches, by the size of their chunks. */
+static const struct cache_kind {
+	uint64_t size;
+	size_t first, lists; /* words: where the heads are, how many */
+} cache_kinds[] = {
+	{ 0x250, 8, 64 },  /* 2.26: counts of one byte */
+	{ 0x290, 16, 64 }, /* 2.30: of two */
+	{ 0x300, 19, 64 }, /* 2.42: 76 of them; the last lists are of many sizes */
+};
+
+static const struct cache_kind *kind_of(uint64_t size)
+{
+	for (size_t i = 0; i < sizeof(cache_kinds) / sizeof(*cache_kinds); i++)
+		if (cache_kinds[i].size == size)
+			return &cache_kinds[i];
+	return NULL;
+}
+
+/* ---- fastbins -------------------------------------------------------------------------- */
+
+static bool is_free_chunk(const struct pmp_arenas *arenas, uint64_t chunk, uint64_t size,
+			  uint64_t words[3])
+{
+	return pmp_areas_may_be_chunk(arenas->areas, chunk) &&
+	       pmp_census_peek(arenas->memory, chunk, words, 3 * sizeof(*words)) &&
+	       pmp_chunk_size(words[1]) == size;
+}
+
+/* The chunk after one whose link is at an address; 0: there is none. */
+static uint64_t follow(const struct pmp_arenas *arenas, uint64_t link, uint64_t at,
+		       uint64_t size)
+{
+	const uint64_t hidden = link ^ at >> LINK_SHIFT;
+	uint64_t words[3];
+
+	if (!link || !hidden)
+		return 0;
+	if (is_free_chunk(arenas, link, size, words))
+		return link;
+	return is_free_chunk(arenas, hidden, size, words) ? hidden : 0;
+}
+
+static int take_fastbin(struct pmp_kept_blocks *kept, const struct pmp_arenas *arenas,
+			uint64_t chunk, uint64_t size)
+{
+	uint64_t words[3];
+
+	for (size_t i = 0; i < FAST_MAX && chunk; i++) {
+		/* Chunks come and go meanwhile: the list may have become a circle. */
+		if (!is_free_chunk(arenas, chunk, size, words) ||
+		    pmp_address_set_has(&kept->fast, chunk))
+			return 0;
+		if (pmp_address_set_add(&kept->fast, chunk))
+			return PMP_ENOMEM;
+		chunk = follow(arenas, words[2], chunk + PMP_CHUNK_HEAD, size);
+	}
+	return 0;
+}
+
+int pmp_kept_find_fast(struct pmp_kept_blocks *kept, const struct pmp_arenas *arenas)
+{
+	uint64_t bins[PMP_ARENA_FASTBINS];
+	int code = 0;
+
+	for (size_t i = 0; i < arenas->count && !code; i++) {
+		if (!pmp_arena_read(arenas, &arenas->items[i], -PMP_ARENA_FASTBINS, bins,
+				    PMP_ARENA_FASTBINS) ||
+		    PMP_FAULT("ignore-fastbins"))
+			continue;
+		for (size_t k = 0; k < PMP_ARENA_FASTBINS && !code; k++)
+			code = take_fastbin(kept, arenas, bins[k],
+					    PMP_CHUNK_MIN + k * PMP_CHUNK_ALIGN);
+	}
+	return code;
+}
+
+/* ---- caches ------------------------------------------------------------------------------ */
+
+bool pmp_kept_may_be_cache(const struct pmp_kept_blocks *kept,
+			   const struct pmp_chunk *chunk)
+{
+	return kept->cache_size ? chunk->size == kept->cache_size
+				: kind_of(chunk->size) != NULL;
+}
+
+/* The heads of its lists, checked: each is a block of the list's size. Their number, or 0: it
+ * has none, or is no cache. */
+static size_t read_heads(const struct pmp_arenas *arenas, const struct pmp_chunk *chunk,
+			 uint64_t *heads)
+{
+	const struct cache_kind *kind = kind_of(chunk->size);
+	uint64_t words[CACHE_WORDS], block[3];
+	size_t count = 0;
+
+	if (!kind || !pmp_census_peek(arenas->memory, chunk->at + PMP_CHUNK_HEAD, words,
+				      (kind->first + kind->lists) * sizeof(*words)))
+		return 0;
+	memcpy(heads, words + kind->first, kind->lists * sizeof(*heads));
+	for (size_t i = 0; i < kind->lists; i++) {
+		if (!heads[i])
+			continue;
+		if (!is_free_chunk(arenas, heads[i] - PMP_CHUNK_HEAD,
+				   PMP_CHUNK_MIN + i * PMP_CHUNK_ALIGN, block))
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+/* The key of most of the blocks that are first in their lists; 0: there is none. */
+static uint64_t common_key(const struct pmp_arenas *arenas, const uint64_t *heads)
+{
+	uint64_t keys[64], best = 0;
+	size_t most = 0;
+
+	for (size_t i = 0; i < 64; i++) {
+		size_t same = 0;
+
+		keys[i] = 0;
+		if (heads[i] && !pmp_census_peek(arenas->memory, heads[i] + sizeof(*keys),
+						 &keys[i], sizeof(*keys)))
+			keys[i] = 0;
+		for (size_t k = 0; k <= i; k++)
+			same += keys[i] && keys[k] == keys[i];
+		if (same <= most)
+			continue;
+		most = same;
+		best = keys[i];
+	}
+	return best;
+}
+
+/* Walk the lists of a cache that has no keys. */
+static int take_lists(struct pmp_kept_blocks *kept, const struct pmp_arenas *arenas,
+		      const uint64_t *heads)
+{
+	uint64_t words[3];
+
+	for (size_t i = 0; i < 64; i++) {
+		const uint64_t size = PMP_CHUNK_MIN + i * PMP_CHUNK_ALIGN;
+		uint64_t block = heads[i];
+
+		for (size_t k = 0; k < LIST_MAX && block; k++) {
+			const uint64_t chunk = block - PMP_CHUNK_HEAD;
+
+			if (!is_free_chunk(arenas, chunk, size, words) ||
+			    pmp_address_set_has(&kept->cached, chunk))
+				break;
+			if (pmp_address_set_add(&kept->cached, chunk))
+				return PMP_ENOMEM;
+			block = words[2];
+		}
+	}
+	return 0;
+}
+
+int pmp_kept_take_cache(struct pmp_kept_blocks *kept, const struct pmp_arenas *arenas,
+			const struct pmp_chunk *chunk)
+{
+	const uint64_t itself = chunk->at + PMP_CHUNK_HEAD;
+	uint64_t heads[64], key;
+
+	if (PMP_FAULT("ignore-tcache") || !read_heads(arenas, chunk, heads))
+		return 0;
+	key = common_key(arenas, heads);
+	if (kept->kind == PMP_CACHES_NONE) {
+		/* The oldest kind has no keys: what is there is the program's. */
+		if (key == itself)
+			kept->kind = PMP_CACHES_OWN;
+		else if (chunk->size == cache_kinds[0].size)
+			kept->kind = PMP_CACHES_LISTS;
+		else if (key)
+			kept->kind = PMP_CACHES_KEY;
+		else
+			return 0;
+		kept->cache_size = chunk->size;
+		kept->key = key;
+	}
+	switch (kept->kind) {
+	case PMP_CACHES_OWN: return pmp_address_set_add(&kept->caches, itself);
+	case PMP_CACHES_LISTS: return take_lists(kept, arenas, heads);
+	default: return 0;
+	}
+}
+
+bool pmp_kept_wants_caches(const struct pmp_kept_blocks *kept)
+{
+	return kept->kind == PMP_CACHES_OWN || kept->kind == PMP_CACHES_LISTS;
+}
+
+bool pmp_kept_is_cached(const struct pmp_kept_blocks *kept, const struct pmp_chunk *chunk)
+{
+	switch (kept->kind) {
+	case PMP_CACHES_KEY: return chunk->second == kept->key;
+	case PMP_CACHES_OWN: return pmp_address_set_has(&kept->caches, chunk->second);
+	case PMP_CACHES_LISTS: return pmp_address_set_has(&kept->cached, chunk->at);
+	default: return false;
+	}
+}
+
+bool pmp_kept_is_fast(const struct pmp_kept_blocks *kept, const struct pmp_chunk *chunk)
+{
+	return chunk->size <=
+		       PMP_CHUNK_MIN + (PMP_ARENA_FASTBINS - 1) * PMP_CHUNK_ALIGN &&
+	       pmp_address_set_has(&kept->fast, chunk->at);
+}
+
+void pmp_kept_free(struct pmp_kept_blocks *kept)
+{
+	pmp_address_set_free(&kept->fast);
+	pmp_address_set_free(&kept->cached);
+	pmp_address_set_free(&kept->caches);
+}

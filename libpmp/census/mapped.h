@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Large blocks, each of which is a mapping, or was one that the kernel has merged with its
+ * neighbours. */
+#ifndef PMP_CENSUS_MAPPED_H
+#define PMP_CENSUS_MAPPED_H
+
+#include "census/areas.h"
+#include "census/memory.h"
+
+struct pmp_mapped_calls {
+	/* A block: its first word (0: not in memory) and its size with the header; false: end
+	 * the search. */
+	bool (*found)(void *arg, uint64_t word, uint64_t size);
+	void *arg;
+};
+
+/* Look for them in an area. What of it is none of them is added to *other. 0, or 1: found()
+ * has ended it. */
+int pmp_mapped_find(const struct pmp_census_memory *memory, const struct pmp_area *area,
+		    const struct pmp_mapped_calls *calls, uint64_t *other);
+
+#endif

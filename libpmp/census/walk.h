@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From chunk to chunk through a region, while the process goes on. Memory is read in windows;
+ * a chunk's state is in the header of the next one, which may be in the next window. Where the
+ * chain cannot be right something has changed between two reads: the last windows are read
+ * again, some more each time. What had been found in them is dropped, so chunks are reported
+ * eight windows late.
+ */
+#ifndef PMP_CENSUS_WALK_H
+#define PMP_CENSUS_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "census/memory.h"
+
+enum pmp_chunk_state {
+	PMP_CHUNK_USED, /* by the program, or kept by a cache or a fastbin */
+	PMP_CHUNK_FREE,
+	PMP_CHUNK_TOP, /* the end of the region */
+};
+
+struct pmp_chunk {
+	uint64_t at, size; /* with its header */
+	uint64_t first,
+		second; /* words that the program has; 0: they could not be read */
+	enum pmp_chunk_state state;
+};
+
+struct pmp_chunk_totals {
+	uint64_t swapped, unread, again;
+};
+
+struct pmp_chunk_walk;
+
+struct pmp_chunk_calls {
+	/* A chunk, in the order of addresses; false: end the walk. */
+	bool (*found)(void *arg, const struct pmp_chunk *chunk);
+	/* Where the region ends now. NULL: it does not change. */
+	uint64_t (*end)(void *arg);
+	void *arg;
+};
+
+/* NULL: no memory. */
+struct pmp_chunk_walk *pmp_chunk_walk_new(const struct pmp_census_memory *memory);
+void pmp_chunk_walk_free(struct pmp_chunk_walk *walk);
+/* Walk from start, where a chunk may begin, or the first one after that; up to end, where
+ * the last one is the top if it is not a fence. Adds to totals. 0, PMP_ENOMEM, or 1: found()
+ * has ended it. */
+int pmp_chunk_walk_region(struct pmp_chunk_walk *walk, uint64_t start, uint64_t end,
+			  const struct pmp_chunk_calls *calls,
+			  struct pmp_chunk_totals *totals);
+
+#endif
