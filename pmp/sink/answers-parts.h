@@ -5,6 +5,7 @@
 
 #include "libpmp.h"
 #include "serve/protocol.h"
+#include "sink/writers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +35,11 @@ struct awaited {
 	uint32_t hz;		   /* at least; 0: not given */
 	struct pmp_filter *filter; /* its own, or NULL: that of the run */
 	struct feed *feed;	   /* or NULL */
+	uint32_t feed_number;
+	/* It is being written: */
+	struct answers *answers;
+	struct writer writer;
+	int body; /* into that; 0: not yet */
 };
 
 struct answers {
@@ -44,6 +50,7 @@ struct answers {
 	struct feeds *feeds;
 	struct timeline *timeline;
 	struct shared_answers *shared;
+	struct writers writers;
 	uint64_t start;	   /* ns: times of requests count from it */
 	uint64_t wanted;   /* --on-demand: a page is being looked at, until then (ns) */
 	uint64_t interval; /* ns, that of the sampler: some windows ask for more */
@@ -83,6 +90,8 @@ void windows_tend(struct answers *answers, bool all);
 /** When the first of them is over; see answers_timeout(). */
 int windows_timeout(const struct answers *answers, int most);
 size_t windows_count(const struct answers *answers);
+/** Let go of all of them; nothing else is awaited then. */
+void windows_free(struct answers *answers);
 /** Its client has gone; 0: all of them. */
 void windows_cancel(struct answers *answers, uint32_t id);
 

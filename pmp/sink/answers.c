@@ -54,8 +54,7 @@ void answers_free(struct answers *answers)
 {
 	if (!answers)
 		return;
-	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
-		pmp_filter_free(answers->all[i].filter);
+	windows_free(answers);
 	command_lines_free(answers->commands);
 	feeds_free(answers->feeds);
 	timeline_free(answers->timeline);

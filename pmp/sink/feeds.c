@@ -40,7 +40,7 @@ struct feed *feeds_find(struct feeds *feeds, const struct feed_key *key, uint64_
 		if (feed->used < found->used)
 			found = feed;
 	}
-	*found = (struct feed){ .key = *key, .used = now };
+	*found = (struct feed){ .key = *key, .used = now, .number = found->number + 1 };
 	return found;
 }
 

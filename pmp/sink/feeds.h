@@ -20,10 +20,11 @@ struct feed_key {
 
 struct feed {
 	struct feed_key key;
-	uint64_t sent; /* ns: all up to then; 0: nothing */
-	uint64_t used; /* ns: when it was asked for */
-	uint32_t id;   /* of an answer that is on its way, */
-	uint64_t to;   /* and what it goes up to */
+	uint64_t sent;	 /* ns: all up to then; 0: nothing */
+	uint64_t used;	 /* ns: when it was asked for */
+	uint32_t number; /* another one in its place has another number */
+	uint32_t id;	 /* of an answer that is on its way, */
+	uint64_t to;	 /* and what it goes up to */
 };
 
 /** NULL: no memory. */

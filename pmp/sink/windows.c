@@ -13,141 +13,128 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
+#include "run/loop.h"
 #include "run/run-state.h"
 #include "sink/answer-text.h"
 #include "sink/answers-parts.h"
+#include "sink/cutting.h"
 #include "sink/feeds.h"
 #include "sink/selection.h"
 #include "sink/sink.h"
-#include "sink/write-options.h"
 #include "source/source.h"
 
 #define WINDOWS_MAX 56 /* of SERVE_CONNECTIONS: pages that take no time go on */
+#define HEAVY 20000    /* stacks: take 0.1 s */
 #define WINDOW_DEFAULT (30 * NS_PER_S)
 #define WANTED_TIME (5 * NS_PER_S) /* after each request of a page that is looked at */
 #define FRESH_TIME (2 * NS_PER_S)  /* for which a new snapshot is awaited */
 #define LATE_SNAPSHOT \
 	(300 * NS_PER_MS) /* for which the last one of a window is awaited */
 
-/* ---- writing -------------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------------ */
 
-/* What the worker writes. */
-struct cutting {
-	const struct answers *answers;
-	const struct awaited *awaited;
-	int body;
-	struct pmp_covered covered;
-	int code;
-	struct pmp_error err;
-};
-
-static int write_report(struct cutting *cutting, struct pmp_profile *window)
+static void send_window(const struct answers *answers, const struct awaited *awaited,
+			const struct written *written)
 {
-	const struct awaited *awaited = cutting->awaited;
-	const struct options *options = cutting->answers->sink->options;
-	const struct pmp_sink sink = { answer_text_put, &cutting->body };
-	struct pmp_write_options write = write_options(options, false);
-	struct pmp_report *report = NULL;
-	int code = pmp_report_new(window, windows_filter(cutting->answers, awaited), NULL,
-				  &report, &cutting->err);
+	const bool ended = !answers->sink->source->targets.count;
+	char window[SERVE_WINDOW_SIZE];
 
-	write.value = awaited->page->value;
-	write.proto = awaited->page->proto && !awaited->as_text;
-	write.labels = awaited->labels;
-	write.since_start = awaited->since_start;
-	if (code == 0)
-		code = pmp_report_write(report, awaited->format, &write, &sink,
-					&cutting->err);
-	pmp_report_free(report);
-	return code;
+	cutting_say(&written->covered, window, sizeof(window));
+	if (written->code < 0)
+		answers_refuse(answers, awaited->id, 500, "%s", written->err.message);
+	else if (!written->covered.samples && ended)
+		answers_refuse(answers, awaited->id, 410, "all processes have ended");
+	else
+		answers_send(answers, awaited->id, awaited->body, window);
+	if (awaited->feed && awaited->feed->number == awaited->feed_number &&
+	    written->covered.samples) {
+		awaited->feed->id = awaited->id;
+		awaited->feed->to = written->covered.to;
+	}
 }
 
-static void write_part(struct cutting *cutting)
+static void release(struct answers *answers, struct awaited *awaited)
 {
-	const struct awaited *awaited = cutting->awaited;
-	const struct sink *sink = cutting->answers->sink;
-	const bool all = !awaited->page->format;
-	/* Pages of one value have neither states nor locks. */
-	const bool details = !awaited->page->value || awaited->labels == PMP_LABELS_ALL;
-	const struct pmp_window_options options = {
-		.size = sizeof(options),
-		.from = awaited->from,
-		.to = awaited->to,
-		.pid = awaited->pid,
-		.by_thread = all && sink->options->by_thread,
-		.details = details && awaited->format->details,
-		.times = all && awaited->format->times,
-		.for_filter = true,
-		.waits = details && awaited->format->waits,
-		.last = awaited->page->kind == PAGE_SNAPSHOT,
-	};
-	struct pmp_profile *window = NULL;
-
-	cutting->covered.size = sizeof(cutting->covered);
-	cutting->code = pmp_profile_window(sink->counting->profile, &options, &window,
-					   &cutting->covered, &cutting->err);
-	if (cutting->code == 0)
-		cutting->code = write_report(cutting, window);
-	pmp_profile_free(window);
+	loop_remove(answers->sink->loop, awaited->writer.pid ? awaited->writer.fd : -1);
+	writers_stop(&answers->writers, &awaited->writer);
+	if (awaited->body > 0)
+		close(awaited->body);
+	pmp_filter_free(awaited->filter);
+	*awaited = (struct awaited){ 0 };
 }
 
-/* All that was counted. */
-static void write_sums(struct cutting *cutting)
+/* The writer has ended. */
+static void take_written(struct answers *answers, struct awaited *awaited)
 {
-	struct pmp_profile *profile = cutting->answers->sink->counting->profile;
+	struct written written = { .code = PMP_EIO };
+
+	loop_remove(answers->sink->loop, awaited->writer.fd);
+	if (!writers_take(&answers->writers, &awaited->writer, &written, sizeof(written)))
+		written = (struct written){ .code = PMP_EIO,
+					    .err.message = "the answer took too long" };
+	send_window(answers, awaited, &written);
+	release(answers, awaited);
+}
+
+static void on_written(void *arg, short revents)
+{
+	struct awaited *awaited = arg;
+
+	(void)revents;
+	take_written(awaited->answers, awaited);
+}
+
+/* While a large profile is written, samples would wait, and all other clients. A writer looks
+ * up names for itself; what fetches debug files works for this process only, and with
+ * --children a child of ours would be sampled. */
+static bool is_heavy(const struct answers *answers, const struct awaited *awaited)
+{
+	const struct sink *sink = answers->sink;
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
-	pmp_profile_info(profile, &info);
-	cutting->covered.from = info.first_time;
-	cutting->covered.to = info.last_time;
-	cutting->covered.samples = info.samples;
-	cutting->code = write_report(cutting, profile);
+	pmp_profile_info(sink->counting->profile, &info);
+	return awaited->page->kind == PAGE_WINDOW && !sink->options->children &&
+	       !sink->options->debuginfod && info.distinct > HEAVY;
 }
 
-static void write_window(void *arg)
+static bool start_writer(struct answers *answers, struct awaited *awaited,
+			 struct cutting *cutting)
 {
-	struct cutting *cutting = arg;
+	const struct source *source = answers->sink->source;
 
-	if (cutting->awaited->since_start)
-		write_sums(cutting);
-	else
-		write_part(cutting);
+	if (!source->calls->may_fork(source->run) ||
+	    !writers_start(&answers->writers, &awaited->writer, cutting_write, cutting,
+			   &cutting->written, sizeof(cutting->written)))
+		return false;
+	awaited->answers = answers;
+	if (loop_add(answers->sink->loop, awaited->writer.fd, false, on_written, awaited))
+		return true;
+	writers_stop(&answers->writers, &awaited->writer);
+	return false;
 }
 
-static void say_window(const struct cutting *cutting, char *text, size_t size)
-{
-	const struct pmp_covered *covered = &cutting->covered;
-
-	snprintf(text, size, "seconds=%.3f snapshots=%llu",
-		 (double)(covered->to - covered->from) / (double)NS_PER_S,
-		 (unsigned long long)covered->samples);
-}
-
-/* Cut it out and send it. */
-static void answer_window(const struct answers *answers, const struct awaited *awaited)
+/* Cut it out and send it; a writer does that later. */
+static void answer_window(struct answers *answers, struct awaited *awaited, bool at_once)
 {
 	const struct sink *sink = answers->sink;
 	struct cutting cutting = { .answers = answers, .awaited = awaited };
-	char window[SERVE_WINDOW_SIZE];
+	struct awaited due;
 
-	cutting.body = answer_text_new("");
-	if (cutting.body < 0) {
+	awaited->body = cutting.body = answer_text_new("");
+	if (awaited->body < 0)
 		answers_refuse_memory(answers, awaited->id);
+	else if (!at_once && is_heavy(answers, awaited) &&
+		 start_writer(answers, awaited, &cutting))
 		return;
+	/* While the worker writes it, others may be taken. */
+	due = *awaited;
+	*awaited = (struct awaited){ 0 };
+	cutting.awaited = &due;
+	if (due.body >= 0) {
+		sink->calls->work(sink->run, cutting_write, &cutting);
+		send_window(answers, &due, &cutting.written);
 	}
-	sink->calls->work(sink->run, write_window, &cutting);
-	say_window(&cutting, window, sizeof(window));
-	if (cutting.code < 0)
-		answers_refuse(answers, awaited->id, 500, "%s", cutting.err.message);
-	else if (!cutting.covered.samples && !sink->source->targets.count)
-		answers_refuse(answers, awaited->id, 410, "all processes have ended");
-	else
-		answers_send(answers, awaited->id, cutting.body, window);
-	if (awaited->feed && cutting.covered.samples) {
-		awaited->feed->id = awaited->id;
-		awaited->feed->to = cutting.covered.to;
-	}
-	close(cutting.body);
+	release(answers, &due);
 }
 
 /* ---- those that are awaited -------------------------------------------------------------- */
@@ -198,8 +185,8 @@ static void set_rate(struct answers *answers)
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
 		const struct awaited *awaited = &answers->all[i];
 
-		if (awaited->used && !awaited->at_once && awaited->hz &&
-		    NS_PER_S / awaited->hz < interval)
+		if (awaited->used && !awaited->at_once && !awaited->writer.pid &&
+		    awaited->hz && NS_PER_S / awaited->hz < interval)
 			interval = NS_PER_S / awaited->hz;
 	}
 	if (source->type->saved)
@@ -209,12 +196,6 @@ static void set_rate(struct answers *answers)
 		return;
 	answers->interval = interval;
 	source->type->set_interval(answers->sink->source, interval);
-}
-
-static void release(struct awaited *awaited)
-{
-	pmp_filter_free(awaited->filter);
-	*awaited = (struct awaited){ 0 };
 }
 
 /* When the last of its snapshots has come, or should have. */
@@ -249,23 +230,38 @@ static void find_snapshot(const struct targets *targets, struct awaited *awaited
 	}
 }
 
-void windows_tend(struct answers *answers, bool all)
+/* It is being written, or waits for a writer. */
+static bool is_held(const struct answers *answers, const struct awaited *awaited)
 {
-	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
-		struct awaited *awaited = &answers->all[i];
+	return awaited->writer.pid ||
+	       (answers->writers.count == WRITERS_MAX && is_heavy(answers, awaited));
+}
+
+static void tend_window(struct answers *answers, struct awaited *awaited, bool all)
+{
+	if (!all && (is_held(answers, awaited) || due_at(answers, awaited) > now_ns()))
+		return;
+	if (awaited->fresh)
+		find_snapshot(&answers->sink->source->targets, awaited);
+	if (awaited->writer.pid) {
+		take_written(answers, awaited);
+	} else if (awaited->page->kind == PAGE_STACKS) {
 		struct awaited due = *awaited;
 
-		if (!due.used || (!all && due_at(answers, &due) > now_ns()))
-			continue;
-		/* While the worker writes it, others may be taken. */
 		*awaited = (struct awaited){ 0 };
-		if (due.fresh)
-			find_snapshot(&answers->sink->source->targets, &due);
-		if (due.page->kind == PAGE_STACKS)
-			answers_stacks(answers, &due);
-		else
-			answer_window(answers, &due);
-		release(&due);
+		answers_stacks(answers, &due);
+		release(answers, &due);
+	} else {
+		answer_window(answers, awaited, all);
+	}
+}
+
+void windows_tend(struct answers *answers, bool all)
+{
+	writers_tend(&answers->writers);
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		if (answers->all[i].used)
+			tend_window(answers, &answers->all[i], all);
 	}
 	set_rate(answers);
 }
@@ -279,7 +275,7 @@ int windows_timeout(const struct answers *answers, int most)
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
 		uint64_t due;
 
-		if (!answers->all[i].used)
+		if (!answers->all[i].used || is_held(answers, &answers->all[i]))
 			continue;
 		due = due_at(answers, &answers->all[i]);
 		if (due <= now)
@@ -340,6 +336,7 @@ static void choose_time(struct answers *answers, const struct serve_request *req
 	if (!*request->feed)
 		return;
 	asked->feed = find_feed(answers, request, asked, now);
+	asked->feed_number = asked->feed->number;
 	if (asked->feed->sent)
 		asked->from = asked->feed->sent;
 }
@@ -424,11 +421,17 @@ void windows_begin(struct answers *answers, const struct serve_request *request,
 	set_rate(answers);
 }
 
+void windows_free(struct answers *answers)
+{
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		release(answers, &answers->all[i]);
+}
+
 void windows_cancel(struct answers *answers, uint32_t id)
 {
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
 		if (answers->all[i].used && (!id || answers->all[i].id == id))
-			release(&answers->all[i]);
+			release(answers, &answers->all[i]);
 	}
 	set_rate(answers);
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See writers.h. The words are shorter than what a pipe takes at once. */
+#include "sink/writers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CPU_SECONDS 60 /* for a writer: pprof of a million stacks takes 6 */
+
+/* Ends with whoever started it, and does not go on for ever. */
+static void limit_writer(pid_t parent)
+{
+	const struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
+
+	prctl(PR_SET_NAME, "pmp-writer");
+	prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL);
+	setrlimit(RLIMIT_CPU, &limit);
+	if (getppid() != parent)
+		_exit(1);
+}
+
+bool writers_start(struct writers *writers, struct writer *writer,
+		   void (*write_it)(void *arg), void *arg, const void *result,
+		   size_t size)
+{
+	const pid_t parent = getpid();
+	int ends[2];
+	pid_t pid;
+
+	if (writers->count == WRITERS_MAX ||
+	    writers->ending_count + writers->count >= WRITERS_ENDING_MAX ||
+	    pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	pid = fork();
+	if (pid == 0) {
+		limit_writer(parent);
+		write_it(arg);
+		_exit(write(ends[1], result, size) != (ssize_t)size);
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return false;
+	}
+	*writer = (struct writer){ pid, ends[0] };
+	writers->count++;
+	return true;
+}
+
+static void forget(struct writers *writers, struct writer *writer)
+{
+	close(writer->fd);
+	writers->ending[writers->ending_count++] = writer->pid;
+	writers->count--;
+	*writer = (struct writer){ 0 };
+	writers_tend(writers);
+}
+
+bool writers_take(struct writers *writers, struct writer *writer, void *result,
+		  size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(writer->fd, result, size);
+	while (n < 0 && errno == EINTR);
+	forget(writers, writer);
+	return n == (ssize_t)size;
+}
+
+void writers_stop(struct writers *writers, struct writer *writer)
+{
+	if (!writer->pid)
+		return;
+	kill(writer->pid, SIGKILL);
+	forget(writers, writer);
+}
+
+void writers_tend(struct writers *writers)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < writers->ending_count; i++) {
+		if (waitpid(writers->ending[i], NULL, WNOHANG) == 0)
+			writers->ending[left++] = writers->ending[i];
+	}
+	writers->ending_count = left;
+}
