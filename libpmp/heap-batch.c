@@ -24,6 +24,11 @@ void pmp_heap_batch_free(struct pmp_heap_batch *batch)
 	free(batch);
 }
 
+pid_t pmp_heap_batch_pid(const struct pmp_heap_batch *batch)
+{
+	return batch->pid;
+}
+
 void pmp_heap_batch_clear(struct pmp_heap_batch *batch)
 {
 	pmp_maps_unref(batch->maps);

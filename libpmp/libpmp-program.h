@@ -348,6 +348,8 @@ void pmp_recorder_free(struct pmp_recorder *recorder);
 /** Are there samples of that process? PMP_EUNSUPPORTED with err filled: its allocator mixes
  * the operators of C++ with malloc(), so that it is only counted. Else 0. */
 int pmp_heap_batch_check(const struct pmp_heap_batch *batch, struct pmp_error *err);
+/** Returns the process that a batch is of. */
+pid_t pmp_heap_batch_pid(const struct pmp_heap_batch *batch);
 /** Free what a receiver has got. Takes NULL. */
 void pmp_heap_batch_free(struct pmp_heap_batch *batch);
 

@@ -772,6 +772,9 @@ struct pmp_report_options {
 	bool heap;
 	const char *heap_value;
 	uint64_t heap_age;
+	/* The time, CLOCK_MONOTONIC, for ages of blocks in processes that run: what does not
+	 * allocate is not heard of. NULL: the time of what was heard last. */
+	uint64_t (*heap_now)(void);
 	bool with_heap; /* of that as well: for formats with .heap PMP_HEAP_TOO */
 };
 
@@ -904,6 +907,13 @@ struct pmp_write_options {
 			   * length: who fetches them again takes the difference */
 };
 
+/* What a format has of a heap that was recorded. */
+enum pmp_heap_use {
+	PMP_HEAP_NOTHING,
+	PMP_HEAP_ALONE, /* nothing else: wants reports with .heap */
+	PMP_HEAP_TOO,	/* beside samples: wants reports with .with_heap */
+};
+
 struct pmp_format {
 	const char *name;
 	const char *help;
@@ -925,6 +935,7 @@ struct pmp_format {
 	bool proto;	/* can be written in the form of pprof: write_options.proto */
 	bool values;	/* can be written with one value only: write_options.value */
 	bool census;	/* shows what a heap holds: wants targets with .census */
+	enum pmp_heap_use heap;
 };
 
 /** Returns the number of formats of this build. */

@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "lib/tap.h"
+#include "heap-batch.h"
+#include "libpmp-program.h"
 #include "lib/report.h"
 #include "base/buf.h"
 #include "libpmp.h"
@@ -422,7 +424,7 @@ static void test_golden(const char *name, struct pmp_profile *profile,
 		const struct pmp_format *format = pmp_format(i);
 		struct pmp_buf got, again;
 
-		if (base && !format->compares)
+		if ((base && !format->compares) || format->heap == PMP_HEAP_ALONE)
 			continue;
 		/* They want a profile with waits: test_waits(). */
 		if (format->proto && pmp_profile_entry_count(profile) &&
@@ -786,6 +788,102 @@ static void test_large(size_t stacks)
 	pmp_profile_free(whole);
 }
 
+/* ---- a heap ---------------------------------------------------------------------- */
+
+static void heap_event(struct pmp_heap_batch *batch, struct pmp_heap_event event,
+		       int caller)
+{
+	const struct pmp_raw_frame frames[] = {
+		{ fake_pc(OP_NEW), PMP_FRAME_EXACT },
+		{ fake_pc((size_t)caller), 0 },
+		{ fake_pc(START_THREAD), 0 },
+	};
+
+	event.time = batch->time;
+	pmp_heap_batch_thread(batch, 4102, "conn-17", &event.thread);
+	if (pmp_heap_batch_add(batch, &event, frames, 3))
+		abort();
+}
+
+static struct pmp_profile *heap_profile(void)
+{
+	struct pmp_profile_options options = { .size = sizeof(options),
+					       .command = "pmp --heap -- mariadbd",
+					       .heap = true };
+	struct pmp_heap_batch *batch = pmp_heap_batch_new();
+	struct pmp_heap_event event = { .kind = PMP_HEAP_ALLOC, .rate = 524288 };
+	struct pmp_profile *profile;
+
+	if (!batch || pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	batch->pid = 4100;
+	strcpy(batch->name, "mariadbd");
+	batch->maps = pmp_maps_new();
+	batch->time = 1000000000;
+	batch->totals = (struct pmp_heap_totals){
+		.mallocs = 393431,
+		.reallocs = 91,
+		.frees = 393397,
+		.allocated = 40311189088,
+		.freed = 40311104528,
+		.live = 84560,
+		.live_blocks = 125,
+		.peak = 66109408,
+		.peak_time = 13300000000,
+		.start = 1000000000,
+		.rate = 524288,
+		.brk_growth = 31 << 20,
+		.mmap_growth = 12 << 20,
+		.given_back = 2 << 20,
+		.state = PMP_HEAP_STATE_RECORDS,
+	};
+	for (uint64_t i = 0; i < 90; i++) {
+		event.pointer = i;
+		event.asked = i % 3 ? 800000 : 60000;
+		heap_event(batch, event, i % 3 ? DO_COMMAND : POOL_GET);
+	}
+	event.kind = PMP_HEAP_FREE;
+	for (event.pointer = 1; event.pointer < 90; event.pointer++)
+		heap_event(batch, event, POOL_GET);
+	event = (struct pmp_heap_event){ .kind = PMP_HEAP_GROWTH, .usable = 135168 };
+	heap_event(batch, event, POOL_GET);
+	if (pmp_profile_add_heap(profile, batch, NULL))
+		abort();
+	pmp_heap_batch_clear(batch);
+	batch->time = UINT64_C(62200000000);
+	if (pmp_profile_add_heap(profile, batch, NULL))
+		abort();
+	pmp_heap_batch_free(batch);
+	return profile;
+}
+
+/* Formats of nothing but a heap. */
+static void test_heap(void)
+{
+	struct pmp_profile *profile = heap_profile();
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .heap = true };
+	struct pmp_report *report;
+
+	if (pmp_report_new(profile, NULL, &options, &report, NULL))
+		abort();
+	for (size_t i = 0; i < pmp_format_count(); i++) {
+		const struct pmp_format *format = pmp_format(i);
+		struct pmp_buf got = { 0 };
+		const struct pmp_sink sink = { buf_write, &got };
+
+		if (format->heap != PMP_HEAP_ALONE)
+			continue;
+		is_int(pmp_report_write(report, format, NULL, &sink, NULL), 0,
+		       "%s is written", format->name);
+		compare_golden("manual", format, &got);
+		check_text("manual", format, &got);
+		pmp_buf_free(&got);
+	}
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+}
+
 int main(int argc, char **argv)
 {
 	setlocale(LC_ALL, "C.UTF-8");
@@ -794,6 +892,7 @@ int main(int argc, char **argv)
 	test_hidden();
 	test_comparisons();
 	test_sinks();
+	test_heap();
 	test_order();
 	/* An argument is another number of stacks, for measuring. */
 	test_large(argc > 1 ? strtoul(argv[1], NULL, 10) : 100000);

@@ -52,7 +52,8 @@ static int take_heap(struct pmp_report *report)
 	struct pmp_heap *heap = pmp_profile_heap(report->profile);
 	const struct pmp_entries *entries = pmp_heap_entries(heap);
 
-	pmp_heap_sum(heap, report->heap_age, report->heap_value);
+	pmp_heap_sum(heap, report->heap_now ? report->heap_now() : 0, report->heap_age,
+		     report->heap_value);
 	describe_heap(report);
 	report->shown = report->totals.stacks;
 	report->entries = entries->all;
@@ -75,6 +76,7 @@ static int make_beside(struct pmp_report *report)
 		.size = sizeof(options),
 		.heap = true,
 		.heap_age = report->heap_age,
+		.heap_now = report->heap_now,
 	};
 
 	if (!report->with_heap || report->of_heap || !heap || !pmp_heap_is_used(heap))
@@ -239,6 +241,7 @@ int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 	new->of_heap = all.heap &&pmp_profile_heap(profile);
 	new->with_heap = all.with_heap;
 	new->heap_age = all.heap_age;
+	new->heap_now = all.heap_now;
 	new->heap_value = PMP_HEAP_INUSE_SPACE;
 	if (all.heap_value)
 		pmp_heap_value_find(all.heap_value, &new->heap_value);

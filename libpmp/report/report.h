@@ -86,6 +86,7 @@ struct pmp_report {
 	bool of_snapshot, of_heap, with_heap;
 	enum pmp_heap_value heap_value;
 	uint64_t heap_age; /* of blocks that live; ns */
+	uint64_t (*heap_now)(void);
 	pid_t pid;	   /* of this process; 0: the last one */
 	bool is_sorted;
 	const struct pmp_entry **sorted; /* of is_sorted: all entries */

@@ -217,7 +217,8 @@ static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 
 	switch (event->kind) {
 	case PMP_HEAP_FREE:
-		pmp_blocks_take(&heap->blocks, process, event->pointer, &block);
+		if (!pmp_blocks_take(&heap->blocks, process, event->pointer, &block))
+			heap->processes[process].unknown_frees += !batch->totals.rate;
 		return 0;
 	case PMP_HEAP_START: start(heap, process); return 0;
 	case PMP_HEAP_LOST: heap->lost += event->count; return 0;
@@ -265,12 +266,16 @@ int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 
 /* ---- sums ------------------------------------------------------------------------ */
 
+static uint64_t time_of(const struct pmp_process_heap *process, uint64_t now)
+{
+	return process->ended || now < process->time ? process->time : now;
+}
+
 /* One to two minutes old, of so much time in which they can have become that. */
 static uint64_t survived(const struct pmp_process_heap *process,
-			 const struct pmp_block *block, uint64_t age)
+			 const struct pmp_block *block, uint64_t now, uint64_t age)
 {
-	const uint64_t past =
-		process->time > process->first ? process->time - process->first : 0;
+	const uint64_t past = now > process->first ? now - process->first : 0;
 	const uint64_t window = past < 2 * MINUTE ? past - MINUTE : MINUTE;
 
 	if (age < MINUTE || age >= 2 * MINUTE || past <= MINUTE)
@@ -279,7 +284,7 @@ static uint64_t survived(const struct pmp_process_heap *process,
 			  (double)(window > PMP_S ? window : PMP_S));
 }
 
-static void sum_blocks(struct pmp_heap *heap, uint64_t at_least)
+static void sum_blocks(struct pmp_heap *heap, uint64_t now, uint64_t at_least)
 {
 	const struct pmp_block *block;
 
@@ -288,21 +293,22 @@ static void sum_blocks(struct pmp_heap *heap, uint64_t at_least)
 	for (size_t slot = 0; (block = pmp_blocks_next(&heap->blocks, &slot));) {
 		const struct pmp_process_heap *process = &heap->processes[block->process];
 		struct pmp_heap_sums *sums = heap->entries.all[block->entry].heap;
-		const uint64_t age =
-			process->time > block->time ? process->time - block->time : 0;
+		const uint64_t then = time_of(process, now);
+		const uint64_t age = then > block->time ? then - block->time : 0;
 
 		if (age < at_least)
 			continue;
 		pmp_heap_sums_lives(sums, block->size, block->weight, age);
-		sums->survived =
-			pmp_count_sum(sums->survived, survived(process, block, age));
+		sums->survived = pmp_count_sum(sums->survived,
+					       survived(process, block, then, age));
 	}
 }
 
-void pmp_heap_sum(struct pmp_heap *heap, uint64_t age, enum pmp_heap_value value)
+void pmp_heap_sum(struct pmp_heap *heap, uint64_t now, uint64_t age,
+		  enum pmp_heap_value value)
 {
 	if (!heap->saved)
-		sum_blocks(heap, age);
+		sum_blocks(heap, now, age);
 	for (size_t i = 0; i < heap->entries.count; i++) {
 		struct pmp_entry *entry = &heap->entries.all[i];
 
@@ -381,7 +387,7 @@ int pmp_heap_shrink(struct pmp_heap *heap)
 	struct pmp_block *block;
 	int code = PMP_ENOMEM;
 
-	pmp_heap_sum(heap, 0, PMP_HEAP_ALLOC_SPACE);
+	pmp_heap_sum(heap, 0, 0, PMP_HEAP_ALLOC_SPACE);
 	if (pmp_entries_init(&new, old->by_thread, old->details, false) && stays &&
 	    numbers) {
 		new.heaps = true;

@@ -30,6 +30,7 @@ struct pmp_process_heap {
 	uint64_t earlier_allocated, earlier_freed, dropped;
 	uint64_t first, time; /* CLOCK_MONOTONIC, of the first and last batch; ages are by
 			       * the last one */
+	uint64_t unknown_frees;	/* --heap=exact: of no block that is known to live */
 	bool ended;
 };
 
@@ -45,11 +46,13 @@ int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 /* A process has ended: what lived then stays. */
 void pmp_heap_forget(struct pmp_heap *heap, pid_t pid);
 /*
- * Sum up what lives of each stack, of blocks that are at least so old (ns), and set the
- * counts of all entries to that value. `survived` becomes the rate at which blocks live
+ * Sum up what lives of each stack at a time (CLOCK_MONOTONIC; or that of the last batch of
+ * its process, if that is later or the process has ended), of blocks that are at least so
+ * old (ns), and set the counts of all entries to that value. `survived` becomes the rate at which blocks live
  * for a minute: the bytes of those that are one minute to two minutes old, a second.
  */
-void pmp_heap_sum(struct pmp_heap *heap, uint64_t age, enum pmp_heap_value value);
+void pmp_heap_sum(struct pmp_heap *heap, uint64_t now, uint64_t age,
+		  enum pmp_heap_value value);
 /* Of a saved profile: a stack, with its heap; what lives stays as it is. 0 or PMP_ENOMEM. */
 int pmp_heap_count(struct pmp_heap *heap, const struct pmp_entry *entry);
 /* Of a saved profile: a process. 0 or PMP_ENOMEM. */

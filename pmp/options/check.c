@@ -94,7 +94,9 @@ static bool check_sink(struct options *options)
 		}
 	}
 	if (!options->format)
-		options->format = pmp_format_find(options->diff ? "pmp" : "raw");
+		options->format = pmp_format_find(options->diff	     ? "pmp"
+						  : options->heap.on ? "memory"
+								     : "raw");
 	if (options->output && options->format->proto) {
 		const struct pmp_format *named = options_format_of(options->output);
 
@@ -166,9 +168,10 @@ void options_warn(const struct options *options)
 
 	if (options->kernel && !options->file_count)
 		warn_kernel();
-	if (options->sample_type && !options->file_count)
+	if (options->sample_type && !options->file_count && !options->heap.on)
 		message_note(NULL,
-			     "--sample-type is for saved profiles: it changes nothing");
+			     "--sample-type is for saved profiles and --heap: it changes "
+			     "nothing");
 	if (options->types && !format->census)
 		message_note(NULL, "--types is for -f objects: it changes nothing");
 	if (options->exe && !options->file_count && !options->diff)
@@ -365,13 +368,48 @@ static bool check_serve(const struct options *options)
 	return false;
 }
 
+static bool is_heap_value(const char *name)
+{
+	return strcmp(name, "alloc_objects") == 0 || strcmp(name, "alloc_space") == 0 ||
+	       strcmp(name, "inuse_objects") == 0 || strcmp(name, "inuse_space") == 0;
+}
+
+/* Of a saved profile the values are in the file. */
+bool options_count_heap(const struct options *options)
+{
+	if (options->format->heap == PMP_HEAP_ALONE)
+		return true;
+	return options->heap.on && (options->heap.only || options->sample_type);
+}
+
+static bool check_heap_values(const struct options *options)
+{
+	if (!options->sample_type || is_heap_value(options->sample_type))
+		return true;
+	message_print("it has: alloc_objects alloc_space inuse_objects inuse_space",
+		      "of --heap there is no sample type '%s'", options->sample_type);
+	return false;
+}
+
 static bool check_heap(struct options *options)
 {
+	if (!options->heap.on && !options->file_count &&
+	    options->format->heap == PMP_HEAP_ALONE && !options->wants_screen) {
+		message_print("for example pmp --heap -f memory -- COMMAND",
+			      "the format %s is of a heap that is recorded: --heap",
+			      options->format->name);
+		return false;
+	}
 	if (!options->heap.on) {
-		if (!options->heap.only && !options->heap.stack && !options->heap.mmap)
+		const bool others =
+			options->heap.only || options->heap.stack || options->heap.mmap;
+
+		/* Of a saved profile age may be wanted. */
+		if (!others && (!options->heap.age || options->file_count))
 			return true;
 		message_print("for example pmp --heap --heap-only -- COMMAND",
-			      "--heap-only, --heap-mmap and --heap-stack are for --heap");
+			      "--heap-only, --heap-mmap, --heap-stack and --heap-age are "
+			      "for --heap");
 		return false;
 	}
 	if (options->file_count) {
@@ -383,7 +421,7 @@ static bool check_heap(struct options *options)
 		options->heap.rate = HEAP_RATE_DEFAULT;
 	if (!options->heap.stack)
 		options->heap.stack = HEAP_STACK_DEFAULT;
-	return true;
+	return check_heap_values(options);
 }
 
 /* A heap is read from outside, at one moment, and as a whole. */

@@ -59,6 +59,7 @@ struct options {
 		bool only;	/* no samples of threads */
 		uint64_t rate;	/* mean bytes between two samples */
 		uint64_t stack; /* bytes that are copied of one, at most */
+		uint64_t age;	/* ns: what lives is older */
 	} heap;
 	unsigned types; /* 1: no classes of blocks */
 	/* Sink. */
@@ -139,6 +140,9 @@ int options_settle(struct options *options, int argc, char **argv,
 		   const struct target_names *names);
 bool options_unsettled(const struct options *options);
 void options_free(struct options *options);
+
+/** Is what is counted that of a heap, not of samples? */
+bool options_count_heap(const struct options *options);
 
 /** Print --help, made from the table, to standard output. 0 or a status. */
 int options_help(void);

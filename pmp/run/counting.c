@@ -4,6 +4,7 @@
 
 #include "fetch/fetcher.h"
 #include "libpmp-program.h"
+#include "run/clock.h"
 #include "run/worker.h"
 #include "say/message.h"
 
@@ -143,6 +144,11 @@ static int make_report(struct counting *counting, struct pmp_error *err)
 	struct pmp_report_options options = {
 		.size = sizeof(options),
 		.snapshot = counting->options->format->snapshots,
+		.heap = options_count_heap(counting->options),
+		.heap_value = counting->options->sample_type,
+		.with_heap = counting->options->format->heap == PMP_HEAP_TOO,
+		.heap_age = counting->options->heap.age,
+		.heap_now = counting->saved ? NULL : now_ns,
 	};
 	int code = 0;
 

@@ -554,7 +554,7 @@ static void write_results(struct run *run)
 {
 	const struct counting *counting = &run->sinks[0].counting;
 
-	if (run->source.targets.snapshots == 0)
+	if (!targets_counted(&run->source.targets))
 		return;
 	for (size_t i = 0; i < run->sink_count; i++)
 		run->sinks[i].sink.type->finish(&run->sinks[i].sink);

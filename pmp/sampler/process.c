@@ -254,7 +254,8 @@ static void take_snapshot(struct sampling *sampling)
 		return;
 	now = now_ns();
 	pace_next(&sampling->pace, now, wanted_interval(sampling, now));
-	if (!sampling->told_behind && pace_is_behind(&sampling->pace))
+	if (!sampling->options->heap.only && !sampling->told_behind &&
+	    pace_is_behind(&sampling->pace))
 		tell_behind(sampling, now);
 	targets_check(sampling);
 }

@@ -121,7 +121,7 @@ static void commit_copy(void *arg)
 /* The profile, as far as it has come. */
 static void show_profile(struct sink *sink)
 {
-	if (sink->source->targets.snapshots == 0 || !sink->output)
+	if (!targets_counted(&sink->source->targets) || !sink->output)
 		return;
 	write_output(sink);
 	commit(sink);
@@ -195,12 +195,13 @@ static void text_targets(struct sink *sink, const struct process *process)
 		write_output(sink);
 }
 
-static uint64_t samples_in_hand(const struct sink *sink)
+/* Samples, or what a recorder has written down, of which all profiles of a run have all. */
+static bool has_something(const struct sink *sink)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
 	pmp_profile_info(sink->counting->profile, &info);
-	return info.samples;
+	return info.samples || sink->source->targets.batches;
 }
 
 /* The file in hand gets its name; a profile is written then. */
@@ -208,7 +209,7 @@ static void finish_text(struct sink *sink)
 {
 	if (sink->next_file && !sink->output)
 		open_file(sink);
-	if (sink->output && samples_in_hand(sink))
+	if (sink->output && has_something(sink))
 		commit(sink);
 }
 
@@ -216,7 +217,7 @@ static void finish_profile(struct sink *sink)
 {
 	if (sink->next_file && !sink->output)
 		open_file(sink);
-	if (!sink->output || !samples_in_hand(sink))
+	if (!sink->output || !has_something(sink))
 		return;
 	write_output(sink);
 	commit(sink);
@@ -229,7 +230,7 @@ static void begin_next(struct sink *sink, uint64_t now)
 	struct pmp_error err = { 0 };
 
 	sink->next_file += (now - sink->next_file) / every * every + every;
-	if (samples_in_hand(sink)) {
+	if (has_something(sink)) {
 		sink->type->finish(sink);
 		if (counting_restart(sink->counting, &err) < 0) {
 			message_error(&err);

@@ -9,6 +9,7 @@
 #include "libpmp-program.h"
 #include "run/counting.h"
 #include "run/run-state.h"
+#include "run/clock.h"
 #include "say/message.h"
 #include "say/progress.h"
 #include "say/summary.h"
@@ -64,7 +65,7 @@ static void forget_child(struct source *source, struct process *process)
 	struct targets *targets = &source->targets;
 	if (source->options->verbose)
 		summary_ended(source->options, process, false);
-	targets->unseen += process->snapshots == 0;
+	targets->unseen += !process_counted(process);
 	targets->count--;
 	memmove(process, process + 1,
 		(size_t)(targets->processes + targets->count - process) *
@@ -87,7 +88,7 @@ static void take_ended(struct source *source, const struct event_ended *event)
 		forget_child(source, process);
 		return;
 	}
-	if (process->snapshots == 0 && !targets->refusal)
+	if (!process_counted(process) && !targets->refusal)
 		targets->refusal = PMP_EXIT_GONE;
 	source->type->ended(source, process, event->threads_only);
 }
@@ -242,11 +243,17 @@ static void tell_mixed(struct source *source, const struct pmp_heap_batch *batch
 
 static void take_heap(struct source *source, struct pmp_heap_batch *batch)
 {
+	struct process *process =
+		find_process(&source->targets, pmp_heap_batch_pid(batch));
 	struct pmp_error err = { 0 };
 	int code = 0;
 
 	tell_mixed(source, batch);
-
+	source->targets.batches++;
+	if (source->options->heap.only)
+		source->calls->boundary(source->run, now_ns());
+	if (process)
+		process->batches++;
 	if (!source->state->failure)
 		code = counting_add_heap(source->counting, batch, &err);
 	pmp_heap_batch_free(batch);

@@ -408,7 +408,7 @@ void sampling_ready(struct source *source, const struct process *process)
 /* One that never was sampled is an error. */
 void sampling_ended(struct source *source, struct process *process, bool threads_only)
 {
-	if (process->snapshots == 0 || message_heard())
+	if (!process_counted(process) || message_heard())
 		summary_ended(source->options, process, threads_only);
 }
 
@@ -455,7 +455,7 @@ int sampling_status(struct source *source)
 		return state->failure ? state->failure : PMP_EXIT_OUTPUT;
 	if (state->caught.end && state->caught.end != SIGINT)
 		return PMP_EXIT_SIGNAL + state->caught.end;
-	if (targets->snapshots)
+	if (targets_counted(targets))
 		return targets->lost ? PMP_EXIT_FAILED : PMP_EXIT_OK;
 	if (state->caught.end)
 		return PMP_EXIT_SIGNAL + SIGINT;

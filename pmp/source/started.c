@@ -167,7 +167,7 @@ static void ended(struct source *source, struct process *process, bool threads_o
 	tell_unloaded(source);
 	if (source->options->children)
 		source->command->left_alone = now_ns();
-	if (process->snapshots == 0 && !source->options->heap.only &&
+	if (!process_counted(process) && !source->options->heap.only &&
 	    !source->options->quiet && !source->command->exec_errno)
 		summary_ended(source->options, process, threads_only);
 }

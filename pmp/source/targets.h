@@ -15,6 +15,7 @@ struct process {
 	pid_t pid;
 	char name[EVENT_NAME_SIZE];
 	uint64_t snapshots, threads; /* of the last one */
+	uint64_t batches;	     /* of what its recorder has written down */
 	uint64_t first, last;	     /* CLOCK_MONOTONIC of them */
 	bool child;		     /* of another one; forgotten when it ends */
 	bool ended;		     /* its id may be another process's by now */
@@ -35,7 +36,7 @@ struct targets {
 	struct process *processes;
 	size_t count;
 	const struct found_processes *found; /* by --name; borrowed */
-	uint64_t snapshots;		     /* received */
+	uint64_t snapshots, batches;	     /* received */
 	bool told_hidden;		     /* that some processes cannot be looked at */
 	bool told_mixed;		     /* that memory of one is only counted */
 	uint64_t taken;			     /* by the sampler, known once it is closed */
@@ -45,5 +46,16 @@ struct targets {
 	int refusal;	  /* why there are no samples: a status, or 0 */
 	struct event_done done;
 };
+
+/* Has anything of them been counted? */
+static inline bool targets_counted(const struct targets *targets)
+{
+	return targets->snapshots || targets->batches;
+}
+
+static inline bool process_counted(const struct process *process)
+{
+	return process->snapshots || process->batches;
+}
 
 #endif

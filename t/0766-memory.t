@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a command allocates, lives and leaks: the format memory, values of the heap in other
+# formats, and a leak that is found by what the manual says.
+# shellcheck source-path=SCRIPTDIR
+. "${top_srcdir:-.}/t/lib/test.sh"
+
+allocator=$top_builddir/t/target/allocator
+leaker=$top_builddir/t/target/leaker
+
+# ---- the page -----------------------------------------------------------------------
+
+"$PMP" -q --heap=exact --heap-only -o exact.memory -- "$allocator" mixed 20000 >truth
+is "$?" 0 "a command is recorded: its status"
+page=$(cat exact.memory)
+# mallocs callocs aligned reallocs frees allocated freed
+read -r mallocs callocs aligned reallocs frees allocated freed <truth
+plain=$(printf '%s\n' "$page" | tr -d ,)
+like "$plain" "^memory of allocator \[[0-9]+\] [0-9.]+ s every call$" "the first line says what it is"
+like "$plain" "^  allocated +$allocated bytes .*malloc $mallocs  calloc $callocs  realloc $reallocs  memalign $aligned$" \
+	"bytes and calls are exact"
+like "$plain" "^  freed +$freed bytes +free $frees$" "and what was freed"
+like "$plain" "^  live at the end +$((allocated - freed)) bytes +[0-9]+ blocks$" "what lives at the end"
+like "$plain" "^  peak +[0-9]+ bytes +after [0-9.]+ s \(within 64 KiB a thread\)$" "the peak and its time"
+like "$page" "^  failed allocations +0 +failed reallocs 0 +frees of unknown blocks [0-9]+$" "failures"
+like "$page" "^  growth of the heap: .* by brk, .* by mmap, given back " "the growth of the heap"
+like "$page" "^unfreed  [0-9.]+[kM]?B in [0-9,]+ blocks, largest first$" "what it did not free"
+like "$page" "^  by age: under 1 s " "by age"
+like "$page" "^allocated  [0-9.]+[kMG]?B in [0-9,]+ blocks, largest first$" "what it allocated"
+unlike "$page" "~" "nothing is estimated"
+
+# ---- the leak -----------------------------------------------------------------------
+
+# As the manual says, with times for those who cannot wait.
+"$PMP" -q --heap=16K -f memory --heap-age 1 -- "$leaker" 3000 >leak.memory
+is "$?" 0 "a server that leaks: its status"
+like "$(grep -A 2 '^unfreed' leak.memory | tail -n 1)" \
+	"^ *~.* malloc < get_memory < write_audit < handle_request < main" \
+	"the stack that leaks comes first of what is older than a second"
+like "$(cat leak.memory)" "blocks that are older than 1.0 s, largest first" "which is said"
+like "$(sed -n '/^allocated/,$p' leak.memory | sed -n 2p)" "malloc < get_memory < render_page" \
+	"what allocates most is another one"
+
+# ---- other formats ------------------------------------------------------------------
+
+"$PMP" -q --heap=16K --heap-only -f folded --sample-type alloc_space -- "$leaker" 500 >all.folded
+like "$(sort -n -k 2 -t ' ' all.folded | tail -n 1)" "handle_request;render_page;get_memory;malloc [0-9]{5,}$" \
+	"folded has bytes"
+"$PMP" -q --heap=16K --heap-only -f folded -- "$leaker" 500 >live.folded
+unlike "$(cat live.folded)" "render_page" "those that live, unless others are asked for"
+"$PMP" -q --heap=16K -f folded -- "$leaker" 500 >time.folded
+like "$(cat time.folded)" "nanosleep" "without --heap-only samples of threads are shown"
+"$PMP" -q --heap=16K --heap-only -o all.svg --focus render_page --sample-type alloc_objects -- "$leaker" 500 >ready
+like "$(cat all.svg)" "render_page" "a flame graph"
+unlike "$(cat all.svg)" "open_session" "with a filter"
+
+# ---- what cannot be -----------------------------------------------------------------
+
+refused() {
+	want=$1
+	shift
+	like "$("$PMP" "$@" 2>&1 >/dev/null)" "$want" "refused: $*"
+}
+refused "the format memory is of a heap that is recorded: --heap" -f memory -p $$
+refused "of --heap there is no sample type 'space'" --heap --sample-type space -f flat -- true
+
+done_testing
