@@ -106,6 +106,93 @@ check_saved() {
 	like "$out" " 6000 .*net::Session" "go tool pprof reads it"
 }
 
+# Of a heap that changes at full speed: each class within 1 % of what the zoo has all the
+# time, and of no other size: malloc may give 16 bytes more than were asked for.
+check_churn() {
+	start_target zoo churn || return
+	tries=20
+	[ -z "$PMP_LONG" ] || tries=1000
+	for try in $(seq $tries); do
+		objects || break
+		awk -v try="$try" -v known="$target_out" '
+		BEGIN {
+			while ((getline line <known) > 0) {
+				split(line, word, " ")
+				if (word[1] != "class")
+					continue
+				name = line
+				sub(/^class [0-9]+ [0-9]+ /, "", name)
+				blocks[name] = word[2]
+				size[name] = word[3] / word[2]
+			}
+		}
+		/^not (read|understood)/ { print try ": " $0 }
+		table && $4 != "-" && !/std::thread|more sizes/ {
+			gsub(",", "")
+			name = $4
+			for (i = 5; i <= NF; i++)
+				name = name " " $i
+			split($3, range, "-")
+			off = $1 - blocks[name]
+			if (!(name in blocks))
+				print try ": no such class: " $0
+			else if (off * off > blocks[name] * blocks[name] / 10000)
+				print try ": of " blocks[name] ": " $0
+			else if (name !~ /points/ && (range[1] != size[name] ||
+				 range[2] && range[2] > size[name] + 16))
+				print try ": of " size[name] " bytes: " $0
+			seen++
+		}
+		$4 == "class" { table = 1 }
+		END { if (seen != 6) print try ": " seen " classes" }' text
+	done >wrong
+	is "$try" "$tries" "churning: read $tries times"
+	is "$(head -n 20 wrong)" "" "churning: each class within 1 %, none wrong"
+	kill "$target_pid"
+	wait_for "grep -q verdict '$target_out'"
+	like "$(cat "$target_out")" "^verdict: ok" "and the program is right"
+}
+
+check_slow() {
+	start_target zoo idle || return
+	before=$(date +%s%N)
+	objects --max-cpu 2
+	ok "[ $((($(date +%s%N) - before) / 1000000)) -ge 100 ]" "--max-cpu is kept to"
+	exact "slowly"
+}
+
+# Other allocators, as far as they are installed.
+check_others() {
+	for each in jemalloc tcmalloc tcmalloc_minimal mimalloc; do
+		library=$(ldconfig -p | awk -v name="lib$each.so" 'index($1, name) == 1 { print $NF; exit }')
+		[ -n "$library" ] || { skip "no lib$each"; continue; }
+		start_process env LD_PRELOAD="$library" sleep 60
+		wait_for "grep -q 'lib$each' /proc/$target_pid/maps && grep -q sleep /proc/$target_pid/comm"
+		try "$PMP" -f objects -p "$target_pid"
+		is "$status $out" "1 " "$each: refused"
+		like "$err" "cannot read the heap of $target_pid \\(sleep\\): it is of ${each%%_*} \\(lib$each" \
+			"$each: named by its library"
+		like "$err" "MiB resident; .* MiB in [0-9]+ anonymous mappings" "$each: what is known is said"
+		stop_process "$target_pid"
+	done
+	command -v musl-gcc >/dev/null || { skip "no musl-gcc"; return; }
+	echo '#include <stdlib.h>
+		#include <unistd.h>
+		int main(void) { return malloc(100) && pause(); }' >alone.c
+	musl-gcc -o alone alone.c
+	start_process ./alone
+	wait_for "grep -q musl /proc/$target_pid/maps"
+	try "$PMP" -f objects -p "$target_pid"
+	like "$err" "it is of musl's malloc \\(" "musl: refused"
+	stop_process "$target_pid"
+	musl-gcc -static -o alone alone.c
+	start_process ./alone
+	wait_for "grep -q alone /proc/$target_pid/comm"
+	try "$PMP" -f objects -p "$target_pid"
+	like "$err" "cannot read the heap of $target_pid \\(alone\\): (nothing in it is laid|it has allocated nothing)" \
+		"musl, static: refused"
+}
+
 refused() {
 	try "$PMP" "$@"
 	is "$status" 2 "pmp $*: status 2"

@@ -145,6 +145,10 @@ check_kept() { caught_in_c keep-proven 0285-watch.t 'what was kept of it is give
 check_given() { caught_in_c given-to-self 0290-wait-decode.t 'one that inherits priorities and is given'; }
 check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }
 check_forgets() { caught_in_c close-forgets 0778-embedder.t 'none stays stopped|a later capture releases them'; }
+check_pagemap() { caught_in_c ignore-pagemap 0295-census.t 'present, swapped out, or never there'; }
+check_cached() { caught ignore-tcache 0766-objects.t idle 'idle: threads keep freed blocks'; }
+check_fastbins() { caught ignore-fastbins 0766-objects.t idle 'idle: blocks in fastbins'; }
+check_reread() { caught_in_c no-reread 0295-census.t 'it was read again'; }
 check_timer() { caught no-timer 0862-hold-timer.t together 'all threads at once: its threads are released'; }
 
 run_checks "$@"

@@ -28,6 +28,9 @@ static const char *allocator_of(const char *path)
 	const char *base = strrchr(path, '/');
 
 	base = base ? base + 1 : path;
+	/* The loader may be a link to the library: .../x86_64-linux-musl/libc.so */
+	if (strcmp(base, "libc.so") == 0 && strstr(path, "musl"))
+		return "musl's malloc";
 	for (size_t i = 0; i < sizeof(allocators) / sizeof(*allocators); i++)
 		if (strncmp(base, allocators[i].prefix, strlen(allocators[i].prefix)) ==
 		    0)

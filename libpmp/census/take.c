@@ -179,8 +179,8 @@ static int count_again(struct taking *taking)
 
 static bool has_blocks(const struct pmp_census_totals *totals)
 {
-	return totals->live.blocks || totals->free.blocks || totals->cached.blocks ||
-	       totals->fast.blocks || totals->top;
+	return totals->live.blocks > totals->mapped.blocks || totals->free.blocks ||
+	       totals->cached.blocks || totals->fast.blocks || totals->top;
 }
 
 static enum pmp_census_outcome describe(struct taking *taking, struct pmp_census **census)

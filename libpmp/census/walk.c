@@ -329,6 +329,13 @@ static bool find_chain(struct pmp_chunk_walk *walk)
 
 /* ---- a region ---------------------------------------------------------------------------- */
 
+/* The next header cannot be read: whether the last chunk is in use is not known,
+ * but most are. */
+static bool pass_hidden(struct pmp_chunk_walk *walk)
+{
+	return settle_last(walk, true) && find_chain(walk);
+}
+
 /* Has the region ended here meanwhile? */
 static bool is_over(struct pmp_chunk_walk *walk)
 {
@@ -345,21 +352,14 @@ static bool recover(struct pmp_chunk_walk *walk)
 		walk->tries = 0;
 	}
 	walk->memory->forget(walk->memory->arg);
-	if (walk->tries < TRIES) {
+	if (walk->tries < TRIES && !PMP_FAULT("no-reread")) {
 		take_back(walk, (size_t)1 << walk->tries);
 		walk->tries++;
 		walk->totals->again++;
 		return true;
 	}
 	load(walk, walk->at);
-	return find_chain(walk);
-}
-
-/* The next header is not there to be read: whether the last chunk is in use is not known,
- * but most are. */
-static bool pass_hidden(struct pmp_chunk_walk *walk)
-{
-	return settle_last(walk, true) && find_chain(walk);
+	return pass_hidden(walk);
 }
 
 static int finish(struct pmp_chunk_walk *walk)
@@ -390,7 +390,7 @@ static enum outcome walk_next(struct pmp_chunk_walk *walk)
 	return outcome;
 }
 
-/* The first chunk. False: there is none. What comes before it is none of the heap's. */
+/* The first chunk: what comes before it is none of the heap's. False: there is none. */
 static bool find_first(struct pmp_chunk_walk *walk)
 {
 	const struct pmp_chunk_totals before = *walk->totals;

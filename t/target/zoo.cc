@@ -9,7 +9,8 @@
  *     fast BLOCKS BYTES             in fastbins, likewise, with headers
  * Blocks are in the main arena and in those of 4 threads, some of which have been freed
  * again: into caches of threads, fastbins and bins. churn: until it ends 4 threads replace
- * objects by others of the same class, so that the sums stay the same.
+ * objects by others of the same class, so that the sums stay the same but for what is being
+ * replaced: of each thread 10 circles, 5 squares, 3 sessions and a diamond.
  */
 #include <atomic>
 #include <csignal>
@@ -165,35 +166,67 @@ void settle(Cage &cage, size_t times)
 	free_some();
 }
 
-template <typename T> void replace(std::vector<T *> &list, unsigned long n)
+unsigned long draw(unsigned long &state)
 {
-	T *&one = list[n % list.size()];
-
-	delete one;
-	one = new T;
-	replaced++;
+	state = state * 6364136223846793005ul + 1442695040888963407ul;
+	return state >> 33;
 }
 
-void churn(Cage &cage)
-{
-	for (unsigned long n = 1; !ended; n = n * 6364136223846793005ul + 1442695040888963407ul) {
-		const unsigned long at = n >> 33;
+/* Some of a list in a row are gone for a moment. */
+template <typename T> struct Replaced {
+	std::vector<T *> &list;
+	size_t first, count;
 
-		replace(cage.circles, at);
-		replace(cage.squares, at);
-		replace(cage.sessions, at);
-		replace(cage.diamonds, at);
+	Replaced(std::vector<T *> &list, unsigned long at, size_t count)
+		: list(list), first(at % (list.size() - count)), count(count)
+	{
+		for (size_t i = 0; i < count; i++)
+			delete list[first + i];
 	}
+
+	void renew()
+	{
+		for (size_t i = 0; i < count; i++)
+			list[first + i] = new T;
+		replaced += count;
+	}
+};
+
+/* Blocks of any size come and go in between: so chunks are cut and merged again. */
+void churn(Cage &cage, unsigned long seed)
+{
+	std::vector<void *> blocks(500);
+	unsigned long state = seed;
+
+	while (!ended) {
+		Replaced<Circle> circles(cage.circles, draw(state), 10);
+		Replaced<Square> squares(cage.squares, draw(state), 5);
+		Replaced<net::Session> sessions(cage.sessions, draw(state), 3);
+		Replaced<Diamond> diamonds(cage.diamonds, draw(state), 1);
+
+		for (int i = 0; i < 20; i++) {
+			void *&block = blocks[draw(state) % blocks.size()];
+
+			free(block);
+			block = calloc(1, 16 + draw(state) % 6000);
+		}
+		sessions.renew();
+		circles.renew();
+		diamonds.renew();
+		squares.renew();
+	}
+	for (void *block : blocks)
+		free(block);
 }
 
-void live(size_t times, bool churns)
+void live(size_t times, bool churns, unsigned long seed)
 {
 	Cage cage;
 
 	settle(cage, times);
 	in_place++;
 	if (churns)
-		churn(cage);
+		churn(cage, seed);
 	while (!ended)
 		usleep(10000);
 }
@@ -231,7 +264,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, nullptr, _IOFBF, 65536);
 	settle(cage, times);
 	for (unsigned i = 0; i < threads; i++)
-		keepers.emplace_back(live, times, churns);
+		keepers.emplace_back(live, times, churns, i + 1);
 	while (in_place < threads)
 		usleep(1000);
 	print();
