@@ -123,7 +123,7 @@ int pmp_recorded_walk(struct pmp_capture *capture, const struct pmp_heap_entry *
 		      enum pmp_end *end)
 {
 	struct pmp_target *target = capture->target;
-	struct recorded_reader reader;
+	struct recorded_reader reader = { 0 };
 	struct pmp_walk walk;
 	int r;
 

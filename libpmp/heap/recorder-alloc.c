@@ -12,12 +12,33 @@ void cfree(void *block);
 void free_sized(void *block, size_t size);
 void free_aligned_sized(void *block, size_t align, size_t size);
 
-INTERPOSED void *malloc(size_t size)
+/* Kept apart, so that what is called each time saves no registers for them. */
+static __attribute__((noinline)) void count_other_alloc(struct pmp_heap_slot *slot,
+							unsigned function, void *block,
+							size_t asked)
 {
-	struct pmp_heap_slot *slot = count_slot();
+	count_alloc(slot, function, block, asked);
+}
+
+static __attribute__((noinline)) void *first_malloc(size_t size)
+{
+	struct pmp_heap_slot *slot = thread_attach();
 	void *block = next.malloc(size);
 
 	count_alloc(slot, PMP_HEAP_MALLOC, block, size);
+	return block;
+}
+
+INTERPOSED void *malloc(size_t size)
+{
+	struct pmp_heap_slot *slot = thread.slot;
+	void *block;
+
+	if (UNLIKELY(!slot))
+		return first_malloc(size);
+	block = next.malloc(size);
+	if (UNLIKELY(!count_usual_alloc(slot, PMP_HEAP_MALLOC, block, size)))
+		count_other_alloc(slot, PMP_HEAP_MALLOC, block, size);
 	return block;
 }
 
@@ -29,16 +50,27 @@ INTERPOSED void *calloc(size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &asked))
 		asked = SIZE_MAX;
-	count_alloc(slot, PMP_HEAP_CALLOC, block, asked);
+	if (UNLIKELY(!slot || !count_usual_alloc(slot, PMP_HEAP_CALLOC, block, asked)))
+		count_other_alloc(slot, PMP_HEAP_CALLOC, block, asked);
 	return block;
+}
+
+static __attribute__((noinline)) void other_free(void *block)
+{
+	count_free(count_slot(), block);
+	next.free(block);
 }
 
 INTERPOSED void free(void *block)
 {
-	if (!block)
+	struct pmp_heap_slot *slot = thread.slot;
+
+	if (UNLIKELY(!block))
 		return;
-	count_free(count_slot(), block);
-	next.free(block);
+	if (LIKELY(slot && count_usual_free(slot, block)))
+		next.free(block);
+	else
+		other_free(block);
 }
 
 INTERPOSED void cfree(void *block)

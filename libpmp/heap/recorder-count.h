@@ -75,4 +75,52 @@ static inline void count_free(struct pmp_heap_slot *slot, void *block)
 	count_call(slot, PMP_HEAP_CALL_FREE);
 }
 
+/* ---- the short way ------------------------------------------------------------------ */
+
+/* What nearly every call is: of a thread with a slot, sizes where glibc has them, nothing
+ * due. False: it is another one, of which nothing has been counted. */
+static inline __attribute__((always_inline)) bool
+count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *block,
+		  size_t asked)
+{
+	const int64_t least = (int64_t)(asked + !asked);
+	size_t chunk, usable;
+
+	if (UNLIKELY(!block || !recorder.chunk_sizes))
+		return false;
+	chunk = ((const size_t *)block)[-1];
+	usable = (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
+	if (UNLIKELY(chunk & CHUNK_MMAPPED || is_beyond(block, usable)))
+		return false;
+	slot->left -= least;
+	if (UNLIKELY(slot->left < 0)) {
+		slot->left += least;
+		return false;
+	}
+	slot->calls[function]++;
+	slot->allocated += usable;
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool
+count_usual_free(struct pmp_heap_slot *slot, const void *block)
+{
+	size_t chunk, usable;
+
+	if (UNLIKELY(filter[filter_index(block)] || !recorder.chunk_sizes))
+		return false;
+	chunk = ((const size_t *)block)[-1];
+	usable = (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
+	if (UNLIKELY(chunk & CHUNK_MMAPPED))
+		return false;
+	slot->credit -= (int64_t)usable;
+	if (UNLIKELY(slot->credit < 0)) {
+		slot->credit += (int64_t)usable;
+		return false;
+	}
+	slot->freed += usable;
+	slot->calls[PMP_HEAP_CALL_FREE]++;
+	return true;
+}
+
 #endif

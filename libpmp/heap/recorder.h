@@ -35,6 +35,7 @@
 #include "heap/protocol.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
+#define OWN __attribute__((visibility("hidden"))) /* reached without a table */
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -83,7 +84,7 @@ struct next {
 	char ***environ;
 };
 
-extern struct next next;
+extern struct next next OWN;
 
 /* Its state in this process. */
 struct recorder {
@@ -108,7 +109,7 @@ struct recorder {
 	bool has_thread_key;
 };
 
-extern struct recorder recorder;
+extern struct recorder recorder OWN;
 
 /* What it knows of a thread: 40 bytes of static thread-local storage. */
 struct thread {
@@ -118,7 +119,7 @@ struct thread {
 	uint32_t no_slot; /* there was none */
 };
 
-extern __thread struct thread thread __attribute__((tls_model("initial-exec")));
+extern __thread struct thread thread __attribute__((tls_model("initial-exec"))) OWN;
 
 /* ---- recorder-start.c -------------------------------------------------------------- */
 
@@ -168,11 +169,11 @@ uint64_t now_coarse(void);
 /* ---- recorder-table.c -------------------------------------------------------------- */
 
 #define FILTER_SIZE 65536
-extern unsigned char filter[FILTER_SIZE];
+extern unsigned char filter[FILTER_SIZE] OWN;
 
 static inline size_t filter_index(const void *block)
 {
-	return (size_t)(((uintptr_t)block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+	return (size_t)((uintptr_t)block * UINT64_C(0x9e3779b97f4a7c15) >> 48);
 }
 
 /* False: it is full there. */
@@ -215,7 +216,7 @@ void sample_end(void);
 #define AREAS 4096 /* apart */
 
 /* By area: how far the heap there has been seen to reach. */
-extern uintptr_t growth_reach[AREAS];
+extern uintptr_t growth_reach[AREAS] OWN;
 
 /* A block that is mapped, or ends where no other has. */
 void growth_block(const struct call *call);
@@ -247,13 +248,18 @@ static inline bool is_mapped(const void *block)
 	return recorder.chunk_sizes && ((const size_t *)block)[-1] & CHUNK_MMAPPED;
 }
 
+/* Does it end where no block has ended? */
+static inline bool is_beyond(const void *block, size_t usable)
+{
+	return (uintptr_t)block + usable >
+	       growth_reach[((uintptr_t)block >> AREA_BITS) % AREAS];
+}
+
 /* May the heap have grown for a block? */
 static inline bool is_growth(const void *block, size_t usable)
 {
 	return recorder.chunk_sizes &&
-	       (((const size_t *)block)[-1] & CHUNK_MMAPPED ||
-		(uintptr_t)block + usable >
-			growth_reach[((uintptr_t)block >> AREA_BITS) % AREAS]);
+	       (((const size_t *)block)[-1] & CHUNK_MMAPPED || is_beyond(block, usable));
 }
 
 #endif
