@@ -16,12 +16,18 @@
 #define FEW_RATE 131072 /* so that they are less than is too many a second */
 #define CHAIN_SIZE 1000 /* of its blocks */
 
-static const char *allocator(void)
+static const char *folder(void)
 {
 	const char *top = getenv("top_builddir");
+
+	return top ? top : ".";
+}
+
+static const char *allocator(void)
+{
 	static char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/t/target/allocator", top ? top : ".");
+	snprintf(path, sizeof(path), "%s/t/target/allocator", folder());
 	return path;
 }
 
@@ -83,6 +89,51 @@ static void check_chain(struct heap_run *run, const struct pmp_heap_batch *batch
 		       i == own + 1;
 	}
 	counts[own >= 5]++;
+}
+
+/* malloc < operator new (two for new[]) < f0 < ... < f3 < main. */
+static void check_news(struct heap_run *run, const struct pmp_heap_batch *batch,
+		       const struct pmp_heap_event *event)
+{
+	const struct pmp_raw_frame *frames = batch->frames + event->frame;
+	unsigned *counts = run->arg, own = 0;
+
+	if (event->kind != PMP_HEAP_ALLOC ||
+	    (event->asked != CHAIN_SIZE && event->asked != 1024))
+		return;
+	if (event->asked == 1024 && event->function == PMP_HEAP_MALLOC)
+		return; /* of stdio */
+	for (uint32_t i = 1; i < event->frame_count; i++) {
+		const struct pmp_region *region =
+			pmp_maps_find(batch->maps, frames[i].pc);
+
+		counts[2] += !region || strstr(region->module->path, "pmp-heap");
+		own += region && strstr(region->module->path, "/news");
+	}
+	counts[own >= 5]++;
+}
+
+/* What was closed ends a stack, or is still known; it is never another module's. */
+static void test_closed(void)
+{
+	struct heap_run run = { .options = { .rate = 4096, .max_stack = 65536 } };
+	static char path[PATH_MAX];
+	unsigned counts[3] = { 0 };
+	char *argv[] = { (char *)(uintptr_t)allocator(), (char *)(uintptr_t) "closed",
+			 (char *)(uintptr_t) "300", path, NULL };
+
+	snprintf(path, sizeof(path), "%s/t/target/plugin.so", folder());
+	if (access(path, R_OK) != 0) {
+		skip("no t/target/plugin.so");
+		return;
+	}
+	run.argv = argv;
+	run.event = check_chain;
+	run.arg = counts;
+	ok(heap_run(&run) && run.status == 0, "closed: it runs");
+	ok(run.events[PMP_HEAP_ALLOC] > 1000, "closed: %d stacks",
+	   (int)run.events[PMP_HEAP_ALLOC]);
+	is_int(counts[2], 0, "closed: no frame of nothing");
 }
 
 static void test_chain(const char *mode, unsigned least)
@@ -324,6 +375,40 @@ static void test_threads(void)
 	   "threads: and bytes");
 }
 
+/* The command may do what it likes with what it shares. */
+static void test_noise(void)
+{
+	struct heap_run run = { .options = { .rate = 4096, .max_stack = 65536 } };
+
+	run_mode(&run, "noise", "200");
+	is_int(run.status, 0, "noise: it could not cut the memory, and has ended");
+	ok(true, "noise: its reader has survived");
+}
+
+/* Operators of C++ are functions of the allocator as well. */
+static void test_news(void)
+{
+	struct heap_run run = { .options = { .max_stack = 65536 } };
+	static char path[PATH_MAX];
+	char *argv[] = { path, (char *)(uintptr_t) "news", (char *)(uintptr_t) "4000",
+			 NULL };
+	unsigned counts[3] = { 0 };
+
+	snprintf(path, sizeof(path), "%s/t/target/news", folder());
+	if (access(path, X_OK) != 0) {
+		skip("no t/target/news");
+		return;
+	}
+	run.argv = argv;
+	run.event = check_news;
+	run.arg = counts;
+	ok(heap_run(&run), "new: it runs");
+	is_int(counts[1], 4000, "new: each with its chain, above malloc() or memalign()");
+	is_int(counts[0] + counts[2], 0, "new: no frame of the recorder, or of nothing");
+	ok(run.totals.frees >= 4000 && run.totals.live_blocks < 10,
+	   "new: what is deleted is freed");
+}
+
 /* pmp is stopped or gone: nothing waits for it. */
 static void test_unread(void)
 {
@@ -361,6 +446,9 @@ int main(void)
 	test_context();
 	test_limited();
 	test_threads();
+	test_noise();
+	test_news();
+	test_closed();
 	for (int i = 0; i < (getenv("PMP_LONG") ? 20 : 1); i++)
 		test_estimate();
 	test_by_stack();

@@ -70,13 +70,14 @@ if ${CC:-cc} -o setuid program.c && [ "$(id -u)" -eq 0 ] && chown 65534 setuid &
 else
 	skip "no setuid program can be made"
 fi
-record -o profile -f folded -- env -i sleep 1.5
+record -o profile -f folded -- env -i sleep 4
 like "$(cat err)" '^pmp: env did not load the recorder: LD_PRELOAD is dropped$' \
 	"so is one that has lost its environment"
 
 # ---- another one goes on -------------------------------------------------------------------
 
 start_process sleep 100
+wait_for "grep -qx sleep /proc/$target_pid/comm"
 refuses 1 "sleep \[$target_pid\] was not started with a recorder: what it has allocated is " \
 	--heap -n 1 -f folded -p "$target_pid"
 like "$(cat err)" '^hint: start it with pmp --heap -- COMMAND' "with what to do"

@@ -2,6 +2,7 @@
 /* See recorder.h. */
 #include "capture/recorder.h"
 
+#include "base/fault.h"
 #include "base/file.h"
 #include "capture/maps-refresh.h"
 #include "heap/registers.h"
@@ -104,6 +105,8 @@ static size_t replace_frames(struct pmp_raw_frame *frames, size_t count,
 {
 	size_t kept = 0;
 
+	if (PMP_FAULT("heap-own-frames"))
+		return count;
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t pc = frames[i].pc;
 
@@ -145,6 +148,11 @@ int pmp_recorded_walk(struct pmp_capture *capture, const struct pmp_heap_entry *
 	*end = walk.end;
 	if (walk.end == PMP_END_UNREADABLE)
 		*end = entry->record.other_stack ? PMP_END_OTHER_STACK : PMP_END_COPY;
+	/* The return address into what was closed since: nothing that has a name. */
+	while (walk.count && !is_code(target, walk.frames[walk.count - 1].pc)) {
+		walk.count--;
+		*end = PMP_END_MOVED;
+	}
 	*count = replace_frames(target->workspace.frames, walk.count, process,
 				process->functions[entry->record.function]);
 	return 0;

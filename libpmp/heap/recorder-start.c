@@ -214,6 +214,29 @@ static bool try_chunk_sizes(void)
 	return agree;
 }
 
+/* Valgrind has put another allocator behind the names of glibc's. */
+static bool is_replaced(char **environment)
+{
+	static const char variable[] = "LD_PRELOAD=", replaced[] = "vgpreload";
+	const char *c;
+
+	for (; environment && *environment; environment++) {
+		size_t i = 0;
+
+		while (variable[i] && (*environment)[i] == variable[i])
+			i++;
+		if (variable[i])
+			continue;
+		for (c = *environment + i; *c; c++) {
+			for (i = 0; replaced[i] && c[i] == replaced[i]; i++)
+				;
+			if (!replaced[i])
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Which allocator it is shows where its functions are. */
 static void describe_allocator(struct pmp_heap_process *process)
 {
@@ -283,7 +306,7 @@ static void start(void)
 	thread_start();
 	recorder.chunk_sizes = recorder.process &&
 			       recorder.process->allocator == PMP_HEAP_ALLOCATOR_GLIBC &&
-			       try_chunk_sizes();
+			       !is_replaced(environment) && try_chunk_sizes();
 }
 
 void recorder_start(void)

@@ -3,6 +3,7 @@
 #include "heap/ring.h"
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "heap-batch.h"
 
 #include <string.h>
@@ -68,6 +69,8 @@ static bool is_overdue(struct pmp_heap_ring *ring, uint64_t now)
 {
 	if (!ring->waiting)
 		ring->waiting = now;
+	if (PMP_FAULT("heap-wait"))
+		return false;
 	return now - ring->waiting > PATIENCE;
 }
 
@@ -77,6 +80,8 @@ static bool is_valid(const struct pmp_heap_ring *ring,
 	const uint64_t size = record->length;
 	const uint64_t fixed = record->has_regs ? sizeof(*record) : PMP_HEAP_RECORD_HEAD;
 
+	if (PMP_FAULT("heap-believe"))
+		return size <= head - ring->tail;
 	return size % PMP_HEAP_ALIGN == 0 && size >= fixed && size <= head - ring->tail &&
 	       record->stack_size <= size - fixed &&
 	       (record->kind < PMP_HEAP_KIND_COUNT ||

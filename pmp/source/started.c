@@ -20,7 +20,7 @@
 #include "source/source.h"
 
 #define LEFT_TIME (2 * NS_PER_S)
-#define LOAD_TIME NS_PER_S /* after which a command has loaded what it preloads */
+#define LOAD_TIME (3 * NS_PER_S) /* after which a command has loaded what it preloads */
 
 static bool is_meant(const struct options *options)
 {

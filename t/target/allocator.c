@@ -6,6 +6,7 @@
  */
 #include "target.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -30,6 +31,8 @@ static unsigned draw(unsigned below)
 	state ^= state << 17;
 	return (unsigned)(state % below);
 }
+
+static const char *plugin = "";
 
 static void *got(void *block, uint64_t *counter)
 {
@@ -137,6 +140,12 @@ NOINLINE static void f3(unsigned how, size_t size)
 	__asm__ volatile("");
 }
 
+static int allocate(int size)
+{
+	f3(0, (size_t)size);
+	return 0;
+}
+
 /* main < f3 < f2 < f1 < f0 < one of four calls, of 1000 bytes. */
 static void chain(unsigned count)
 {
@@ -233,6 +242,51 @@ static void endless(unsigned count)
 	for (;;) {
 		mixed(100 * count);
 		usleep(1000);
+	}
+}
+
+/* Writes noise over all that it shares, where it can; cutting it must fail. */
+static void noise(unsigned count)
+{
+	unsigned char *shared;
+	const size_t size = 8 << 20;
+
+	chain(1000);
+	for (int fd = 3; fd < 1024; fd++) {
+		off_t length = lseek(fd, 0, SEEK_END);
+
+		if (length < (off_t)size)
+			continue;
+		if (ftruncate(fd, 0) == 0)
+			target_die("it can be cut");
+		shared = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      fd, 0);
+		if (shared == MAP_FAILED)
+			target_die("mmap");
+		for (unsigned i = 0; i < count * 1000; i++) {
+			/* The ring, mostly; and the head of it all. */
+			const size_t at =
+				i % 16 ? (size_t)length - 1 - draw(size) : draw(4096);
+
+			shared[at] = (unsigned char)draw(256);
+		}
+	}
+	_exit(0);
+}
+
+/* Allocates in a library that is closed before anybody can have looked. */
+static void closed(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		int (*outer)(int (*work)(int), int) = NULL;
+		void *library = dlopen(plugin, RTLD_NOW);
+
+		if (!library)
+			target_die(plugin);
+		*(void **)&outer = dlsym(library, "plugin_outer");
+		for (unsigned k = 0; k < 100; k++)
+			outer(allocate, 1000);
+		dlclose(library);
 	}
 }
 
@@ -419,11 +473,14 @@ int main(int argc, char **argv)
 		{ "signal", signal_stack }, { "grow", grow },
 		{ "cloned", cloned },	    { "timer", timer },
 		{ "context", context },	    { "limited", limited },
-		{ "endless", endless },	    { "maps", maps },
+		{ "endless", endless },	    { "noise", noise },
+		{ "closed", closed },	    { "maps", maps },
 		{ "threads", threads },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
+	if (argc > 3)
+		plugin = argv[3];
 	alarm(TARGET_LIFETIME);
 	/* exec COUNT: as mixed, after another program of the same process. */
 	if (argc > 2 && strcmp(argv[1], "exec") == 0) {

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The reader's end of the ring, against a writer that dies in the middle of a record, lies,
+ * or writes noise.
+ */
+#include "lib/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "heap-batch.h"
+#include "heap/ring.h"
+
+#define SECOND UINT64_C(1000000000)
+#define NOW (100 * SECOND)
+#define LENGTH 256
+
+static const struct pmp_heap_settings settings = { .rate = 65536, .max_stack = 4096 };
+
+struct subject {
+	struct pmp_heap_shared shared;
+	struct pmp_heap_ring ring;
+	int fd;
+};
+
+static void begin(struct subject *subject)
+{
+	if (pmp_heap_shared_new(&settings, &subject->shared, &subject->fd, NULL) < 0)
+		exit(99);
+	pmp_heap_ring_begin(&subject->ring, &subject->shared);
+}
+
+static void end(struct subject *subject)
+{
+	pmp_heap_shared_close(&subject->shared);
+	close(subject->fd);
+}
+
+/* As a recorder does it: complete, or reserved only. */
+static struct pmp_heap_record *put(struct subject *subject, uint64_t pointer,
+				   bool complete)
+{
+	struct pmp_heap_header *header = subject->shared.header;
+	struct pmp_heap_record *record =
+		(void *)(subject->shared.ring + header->head % subject->shared.ring_size);
+
+	*record = (struct pmp_heap_record){
+		.stamp =
+			header->head | (complete ? PMP_HEAP_COMPLETE : PMP_HEAP_RESERVED),
+		.length = LENGTH,
+		.tid = 1,
+		.kind = PMP_HEAP_ALLOC,
+		.pointer = pointer,
+	};
+	header->head += LENGTH;
+	return record;
+}
+
+/* The pointer of the next record; 0: there is none. */
+static uint64_t next(struct subject *subject, uint64_t now)
+{
+	struct pmp_heap_entry entry;
+
+	if (!pmp_heap_ring_next(&subject->ring, now, &entry))
+		return 0;
+	pmp_heap_ring_done(&subject->ring, &entry);
+	return entry.record.pointer;
+}
+
+static void test_order(void)
+{
+	struct subject subject;
+	uint64_t wrong = 0;
+
+	begin(&subject);
+	/* A few times around. */
+	for (uint64_t i = 1; i < 100000; i++) {
+		put(&subject, i, true);
+		wrong += next(&subject, NOW) != i;
+	}
+	is_int(wrong, 0, "each record is read, in order");
+	is_int(next(&subject, NOW), 0, "and then none");
+	is_int(subject.ring.unwanted, 0, "nothing was left out");
+	end(&subject);
+}
+
+static void test_incomplete(void)
+{
+	struct subject subject;
+
+	begin(&subject);
+	put(&subject, 1, true);
+	put(&subject, 2, false);
+	put(&subject, 3, true);
+	is_int(next(&subject, NOW), 1, "incomplete: the one before");
+	is_int(next(&subject, NOW), 0, "incomplete: it is waited for");
+	is_int(next(&subject, NOW + SECOND / 2), 0, "incomplete: for a while");
+	is_int(next(&subject, NOW + 2 * SECOND), 3, "incomplete: and then left out");
+	is_int(subject.ring.unwanted, LENGTH, "incomplete: alone");
+	end(&subject);
+}
+
+static void test_late(void)
+{
+	struct pmp_heap_record *record;
+	struct subject subject;
+
+	begin(&subject);
+	record = put(&subject, 2, false);
+	is_int(next(&subject, NOW), 0, "late: it is waited for");
+	record->stamp = PMP_HEAP_COMPLETE;
+	is_int(next(&subject, NOW + SECOND / 2), 2, "late: it comes");
+	end(&subject);
+}
+
+/* What a record says of itself that cannot be. */
+static void lie(const char *what, void (*change)(struct pmp_heap_record *record))
+{
+	struct subject subject;
+
+	begin(&subject);
+	change(put(&subject, 1, true));
+	put(&subject, 2, true);
+	is_int(next(&subject, NOW), 2, "%s: it is left out, and the next one read", what);
+	end(&subject);
+}
+
+static void too_long(struct pmp_heap_record *record)
+{
+	record->length = 1 << 30;
+}
+
+static void no_length(struct pmp_heap_record *record)
+{
+	record->length = 0;
+}
+
+static void odd(struct pmp_heap_record *record)
+{
+	record->length = LENGTH - 8;
+}
+
+static void long_stack(struct pmp_heap_record *record)
+{
+	record->stack_size = UINT64_MAX;
+}
+
+static void no_kind(struct pmp_heap_record *record)
+{
+	record->kind = PMP_HEAP_KIND_COUNT;
+}
+
+static void no_process(struct pmp_heap_record *record)
+{
+	record->process = PMP_HEAP_PROCESSES;
+}
+
+static void test_head(void)
+{
+	struct subject subject;
+
+	begin(&subject);
+	put(&subject, 1, true);
+	subject.shared.header->head = UINT64_MAX;
+	is_int(next(&subject, NOW), 0, "a head that cannot be: nothing is read");
+	subject.shared.header->head = subject.ring.tail;
+	put(&subject, 2, true);
+	is_int(next(&subject, NOW), 2, "and what comes after it is");
+	end(&subject);
+}
+
+/* Whoever has it can spoil what it says, and nothing else. */
+static void test_sealed(void)
+{
+	struct subject subject;
+
+	begin(&subject);
+	ok(ftruncate(subject.fd, 0) < 0 && ftruncate(subject.fd, 1 << 30) < 0,
+	   "its memory can be neither cut nor extended");
+	end(&subject);
+}
+
+int main(void)
+{
+	test_order();
+	test_incomplete();
+	test_late();
+	lie("longer than the ring", too_long);
+	lie("no length", no_length);
+	lie("no multiple", odd);
+	lie("a stack that is longer than it", long_stack);
+	lie("an unknown kind", no_kind);
+	lie("an unknown process", no_process);
+	test_head();
+	test_sealed();
+	return done_testing();
+}
