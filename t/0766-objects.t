@@ -76,7 +76,9 @@ check_idle() {
 
 # Names are in .dynsym alone then.
 check_stripped() {
-	cp "$zoo" stripped && strip --strip-all stripped || { skip "no strip"; return; }
+	command -v strip >/dev/null || { skip "no strip"; return; }
+	cp "$zoo" stripped
+	strip --strip-all stripped
 	start_target ./stripped idle && objects || return
 	exact "stripped, with -rdynamic"
 }
@@ -112,7 +114,7 @@ check_churn() {
 	start_target zoo churn || return
 	tries=20
 	[ -z "$PMP_LONG" ] || tries=1000
-	for try in $(seq $tries); do
+	for try in $(seq "$tries"); do
 		objects || break
 		awk -v try="$try" -v known="$target_out" '
 		BEGIN {

@@ -5,7 +5,7 @@
 #   t/bench/run.sh [REPEATS]      default 5
 #   BENCH_QUICK=1                 without gdb, pt-pmp and lldb
 #   BENCH_ONLY="peers curves"     these sections only: peers warm mariadb parts curves
-#                                 cores serve throughput
+#                                 cores serve objects throughput
 #   BENCH_BEFORE=../old/pmp/pmp   the pmp of another build in every table as well, to see
 #                                 what a change costs
 #
@@ -490,6 +490,36 @@ section_serve() {
 	echo
 }
 
+# pmp -f objects on the target, which is to stop no thread
+objects_rows() {
+	row "pmp -f objects$of" "$PMP" -f objects -o "$tmp/objects" -p "$target"
+	row "pmp -f objects --types=no$of" "$PMP" -f objects --types=no -o "$tmp/objects" -p "$target"
+}
+
+# What a heap holds, read from outside: CPU of all of pmp, and whether threads were stopped.
+section_objects() {
+	local columns="wall_ms cpu_ms rss_mib stops any_us"
+	${CC:-cc} -O2 -pthread -o "$tmp/blocks" "$bench/blocks.c" || return
+	: >"$tmp/ready"
+	"$tmp/blocks" >"$tmp/ready" &
+	target=$!
+	until grep -q ^ready "$tmp/ready"; do
+		kill -0 "$target" || return
+		sleep 0.1
+	done
+	both objects_rows
+	compare "a heap of 1 GiB, 8 million blocks" "$columns"
+	target_stop
+	server_start && server_load 8 0 || return 0
+	target=$mariadb_pid
+	both objects_rows
+	compare "the heap of mariadbd, 8 connections, all busy" "$columns"
+	sed -n 1,9p "$tmp/objects"
+	echo
+	target=
+	mariadb_unload
+}
+
 # ---- the run ------------------------------------------------------------------------
 
 prepare() {
@@ -515,7 +545,7 @@ prepare
 echo "$("$PMP" --version | head -n 1), Linux $(uname -r), $(nproc) processors, load before:" \
 	"$(cut -d' ' -f1-3 /proc/loadavg); medians of $repeats"
 echo
-for section in ${BENCH_ONLY:-peers warm mariadb parts curves cores serve throughput}; do
+for section in ${BENCH_ONLY:-peers warm mariadb parts curves cores serve objects throughput}; do
 	if ! declare -F "section_$section" >/dev/null; then
 		echo "bench: no section $section" >&2
 		exit 2
