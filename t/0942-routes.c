@@ -78,7 +78,8 @@ static void check_prefixes(void)
 	refused("/pastry/folded", 404, "Unknown");
 	refused("/..", 404, "Unknown");
 	refused("/FORMAT", 404, "Unknown");
-	refused("/debug/pprof/trace", 404, "Unknown profile");
+	refused("/debug/pprof/trace", 404,
+		"Unknown profile: /debug/pprof/ lists all pages");
 	refused("/pprof/profile/", 404, "Unknown");
 }
 

@@ -130,7 +130,15 @@ is "$(status -I "${url}folded")" 200 "HEAD records nothing"
 is "$(status "${url}pprof/heap")" 501 "no recorder"
 like "$(cat body)" '^%warn ' "which google-pprof shows as a warning"
 like "$(curl -s "$url")" '<script src="page.js">' "the page"
+curl -s "${url}page.js" >page.js
+for _ in 1 2; do
+	curl -s --compressed -D heads -o packed.js "${url}page.js"
+	like "$(cat heads)" 'Content-Encoding: gzip' "the page is compressed on its way"
+	ok "cmp -s page.js packed.js" "and arrives as it is"
+done
 like "$(curl -s "${url}debug/pprof/")" 'href="../../folded' "the list of pages"
+is "$(status "${url}debug/pprof")" 404 "a page that there is not"
+like "$(cat body)" ': /debug/pprof/ lists all pages$' "where the list is, is said"
 like "$(curl -si "${url}folded?seconds=1")" 'X-Pmp-Window: seconds=[01]\.[0-9]+ snapshots=' \
 	"what a window covers"
 

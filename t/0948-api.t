@@ -247,7 +247,7 @@ error "api/tree?from=x" 400 "from is a number of milliseconds since the start, o
 error "api/tree?nodes=0" 400 "nodes is a number from 1 to 100000"
 error "api/tree?focus=((" 400 "focus is no expression: Unmatched ( or \\("
 error "pid/1/api/tree" 404 "no such process is sampled"
-error "api/nosuch" 404 "Unknown profile"
+error "api/nosuch" 404 "Unknown profile: /debug/pprof/ lists all pages"
 is "$(status -X POST -d x "${url}api/state")" 405 "POST"
 is "$(status "${url}locks")" 200 "who waits for whom: of all processes"
 curl -s -o /dev/null -D - -H 'Authorization: Bearer wrong-wrong-wrong-wrong' "${url}api/state" | tr -d '\r' >heads

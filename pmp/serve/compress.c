@@ -12,6 +12,7 @@
 #define MOST (UINT64_C(4) << 20) /* takes 60 ms, for which all others wait */
 #define LEVEL 4			 /* of 9: a tenth longer than the best, twice as fast */
 #define WINDOW_OF_GZIP (MAX_WBITS + 16)
+#define CONSTANTS 8
 
 bool compress_is_worth(const char *type, uint64_t length)
 {
@@ -41,6 +42,26 @@ char *compress_bytes(const void *data, size_t length, size_t *size)
 	}
 	free(packed);
 	return NULL;
+}
+
+const char *compress_constant(const char *text, size_t length, size_t *size)
+{
+	static struct constant {
+		const char *text, *packed;
+		size_t size;
+	} all[CONSTANTS];
+	size_t i = 0;
+
+	while (i < CONSTANTS && all[i].packed && all[i].text != text)
+		i++;
+	if (i == CONSTANTS)
+		return NULL;
+	if (!all[i].packed) {
+		all[i].text = text;
+		all[i].packed = compress_bytes(text, length, &all[i].size);
+	}
+	*size = all[i].size;
+	return all[i].packed;
 }
 
 char *compress_file(int fd, size_t length, size_t *size)

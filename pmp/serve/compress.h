@@ -13,7 +13,9 @@ bool compress_is_worth(const char *type, uint64_t length);
 /** Compress bytes into memory, to be freed; its size goes into *size. NULL: no memory, or it
  * would not be shorter. */
 char *compress_bytes(const void *data, size_t length, size_t *size);
-/** The same of the beginning of a file. */
+/** The same of one of the few texts that never change, once: borrowed. */
+const char *compress_constant(const char *text, size_t length, size_t *size);
+/** The same as the first of the beginning of a file. */
 char *compress_file(int fd, size_t length, size_t *size);
 
 #endif

@@ -144,19 +144,22 @@ static uint64_t body_length(const struct connection *connection)
 static void compress_body(struct connection *connection, struct http_response *response)
 {
 	const size_t length = (size_t)body_length(connection);
+	const char *constant = NULL;
 	size_t size = 0;
 
 	if (!connection->request.takes_gzip || response->status != 200 ||
 	    !compress_is_worth(response->type, length))
 		return;
-	if (connection->file >= 0)
+	if (response->is_page)
+		constant = compress_constant(connection->out, length, &size);
+	else if (connection->file >= 0)
 		connection->packed = compress_file(connection->file, length, &size);
 	else
 		connection->packed = compress_bytes(connection->out, length, &size);
-	if (!connection->packed)
+	if (!connection->packed && !constant)
 		return;
 	drop(&connection->file);
-	connection->out = connection->packed;
+	connection->out = constant ? constant : connection->packed;
 	connection->out_length = size;
 	response->gzip = true;
 }

@@ -73,7 +73,7 @@ struct http_response {
 	const char *ask_who;  /* the scheme that is wanted: "Basic", "Bearer" */
 	unsigned retry_after; /* seconds */
 	bool for_pprof;	      /* the body says what went wrong */
-	bool is_page;	      /* a browser is to show it: what it may reach is said */
+	bool is_page;	      /* always the same; a browser is told what it may reach */
 	bool gzip;	      /* the body is compressed */
 	bool keep_alive;
 	unsigned minor; /* of the request */

@@ -425,6 +425,11 @@ const model = (function () {
 		return String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, ",");
 	}
 
+	// "1 lock", "1,200 locks".
+	function several(number, word) {
+		return grouped(number) + " " + word + (number === 1 ? "" : "s");
+	}
+
 	function scaled(value, units, size) {
 		let unit = 0;
 		while (unit + 1 < units.length && value >= size) {
@@ -478,7 +483,7 @@ const model = (function () {
 		STATES: STATES, REST: REST, decode: decode, kinds: kinds, weigh: weigh, select: select,
 		search: search, functions: functions, around: around, groups: groups,
 		picture: picture, change: change, hottest: hottest, format: format, time: time,
-		grouped: grouped, brief: brief, pattern: pattern, find: find, namesOf: namesOf,
+		grouped: grouped, several: several, brief: brief, pattern: pattern, find: find, namesOf: namesOf,
 		nameOf: nameOf, rebuild: rebuild, compare: compare,
 	};
 })();
@@ -1414,7 +1419,7 @@ function page(document, window) {
 		fill(byId("table-body"), ...rows.slice(0, ROWS).map(functionRow));
 		byId("caption").textContent = rows.length > ROWS ?
 			"The first " + ROWS + " of " + rows.length + " functions: the search finds the others." :
-			rows.length + " functions. States are percent of the function's own total.";
+			model.several(rows.length, "function") + ". States are percent of the function's own total.";
 	}
 
 	function keyOf(node) {
@@ -1533,7 +1538,7 @@ function page(document, window) {
 				i !== 1 && i !== 8);
 		})));
 		fill(byId("table-body"), ...rows.slice(0, ROWS).map(threadRow));
-		byId("caption").textContent = rows.length + (data.more_threads || 0) + " threads" +
+		byId("caption").textContent = model.several(rows.length + (data.more_threads || 0), "thread") +
 			(rows.length > ROWS || data.more_threads ? ", not all of them shown" : "") +
 			". A click shows only the thread's group.";
 	}
@@ -1569,7 +1574,8 @@ function page(document, window) {
 			return make("tr", { class: "deadlock" },
 				make("td", { class: "name", colspan: 8, text: "now: deadlock in " + text }));
 		}), ...rows.map(lockRow));
-		byId("caption").textContent = rows.length + " locks were waited for. The holder is the most " +
+		byId("caption").textContent = model.several(rows.length, "lock") +
+			(rows.length === 1 ? " was" : " were") + " waited for. The holder is the most " +
 			"frequent one of those that are known. A click shows the time that was waited as widths.";
 	}
 

@@ -521,7 +521,8 @@ int route_find(const struct http_request *request, struct route *route, char *re
 		return status;
 	route->page = find_page(path, route);
 	if (!route->page)
-		return refuse(reason, 404, "Unknown profile");
+		return refuse(reason, 404,
+			      "Unknown profile: /debug/pprof/ lists all pages");
 	status = check_page(request, route, reason);
 	/* Of names it is the addresses that stand there. */
 	if (!status && route->page->kind != PAGE_SYMBOL)
