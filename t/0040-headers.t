@@ -10,7 +10,7 @@ includes="-I$top_srcdir/libpmp -I$top_builddir/libpmp -I$top_srcdir/pmp ${CPPFLA
 
 for header in $(cd "$top_srcdir" && find libpmp pmp -name '*.h' | sort); do
 	case $header in
-	*/writer-list.h | */syscall-list.h | */pprof-fields.h | */svg-script.h | */page-*.h | *.pb-c.h) continue ;;
+	*/writer-list.h | */syscall-list*.h | */pprof-fields.h | */svg-script.h | */page-*.h | *.pb-c.h) continue ;;
 	esac
 	name=${header#*/}
 	printf '#include "%s"\n#include "%s"\nextern int x;\n' "$name" "$name" >alone.c

@@ -689,6 +689,20 @@ static void check_edges(const struct pmp_thread_layout *layout)
 	is_int(decode(&scene).kind, PMP_WAIT_FUTEX, "nor where nothing can be read");
 }
 
+/* On aarch64 a library's thread variables decide where a block begins. */
+static void check_alignment(const struct pmp_thread_layout *layout)
+{
+	const uint64_t block = BLOCK + layout->alignment;
+	struct scene scene;
+
+	begin(&scene, layout, 0, 0);
+	put_block(&scene, block, HOLDER);
+	make_join(&scene);
+	scene.args[0] = block + layout->tid;
+	is_int(decode(&scene).kind, PMP_WAIT_JOIN,
+	       "pthread_join, of a block at a multiple of %d", layout->alignment);
+}
+
 static void check_layout(const struct pmp_thread_layout *layout, const char *name)
 {
 	struct kind musl_join = { .name = "pthread_join of musl",
@@ -709,6 +723,7 @@ static void check_layout(const struct pmp_thread_layout *layout, const char *nam
 	check_known(layout);
 	check_words(layout);
 	check_edges(layout);
+	check_alignment(layout);
 }
 
 int main(void)

@@ -15,13 +15,13 @@ static struct pmp_raw_frame frames[16];
 
 static struct pmp_walk walk_stack(struct fakeelf *elf, enum pmp_unwind mode)
 {
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(mode);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, mode);
 	struct pmp_walk walk = { .frames = frames, .limit = 16 };
 	struct pmp_regs regs = { 0 };
 
-	pmp_regs_set(&regs, pmp_reg_pc, FAKEELF_PC(elf));
-	pmp_regs_set(&regs, pmp_reg_sp, FAKEELF_SP);
-	pmp_regs_set(&regs, pmp_reg_fp, FAKEELF_FP);
+	pmp_regs_set(&regs, pmp_arch_here->pc, FAKEELF_PC(elf));
+	pmp_regs_set(&regs, pmp_arch_here->sp, FAKEELF_SP);
+	pmp_regs_set(&regs, pmp_arch_here->fp, FAKEELF_FP);
 	if (!unwinder || pmp_unwinder_set_maps(unwinder, elf->maps, &elf->memory) ||
 	    pmp_walk(unwinder, &regs, &elf->memory, &walk))
 		abort();

@@ -319,7 +319,7 @@ static void test_self(void)
 	}
 	self.memory = self_reader(&fd);
 	self.maps = self_maps();
-	self.unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
+	self.unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
 	if (pmp_unwinder_set_maps(self.unwinder, self.maps, &self.memory))
 		abort();
 
@@ -440,7 +440,7 @@ static void process_make(struct process *p)
 static void process_walk(struct process *p, enum pmp_unwind mode, uint64_t pc,
 			 uint64_t sp, uint64_t fp)
 {
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(mode);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, mode);
 	struct pmp_regs regs = { 0 };
 
 	pmp_regs_set(&regs, RIP, pc);
@@ -597,14 +597,14 @@ static void test_calls(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		memset(bytes, 0x90, sizeof(bytes));
 		memcpy(bytes + 16 - cases[i].size, cases[i].bytes, cases[i].size);
-		is_int(pmp_arch_follows_call(&reader, 0x1010, &target), cases[i].is_call,
-		       "%s", cases[i].name);
+		is_int(pmp_arch_x86_64.follows_call(&reader, 0x1010, &target),
+		       cases[i].is_call, "%s", cases[i].name);
 	}
 	memcpy(bytes, "\xe8\x0b\0\0\0", 5);
-	ok(pmp_arch_follows_call(&reader, 0x1005, &target) && target == 0x1010,
+	ok(pmp_arch_x86_64.follows_call(&reader, 0x1005, &target) && target == 0x1010,
 	   "a call at the start of readable memory, and its target");
-	ok(!pmp_arch_follows_call(&reader, 0x5000, NULL), "nothing to be read");
-	ok(!pmp_arch_follows_call(&reader, 0, NULL), "address 0");
+	ok(!pmp_arch_x86_64.follows_call(&reader, 0x5000, NULL), "nothing to be read");
+	ok(!pmp_arch_x86_64.follows_call(&reader, 0, NULL), "address 0");
 }
 
 static void test_trampolines(void)
@@ -615,13 +615,13 @@ static void test_trampolines(void)
 	fake_add(&fake, 0x1000, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
 	fake_add(&fake, 0x2000, "\xb8\x0f\0\0\0\x0f\x05", 7);
 	fake_add(&fake, 0x3000, "\xb8\x0e\0\0\0\x0f\x05\x90\x90", 9);
-	ok(pmp_arch_is_sigreturn(&reader, 0x1000), "mov $15,%%rax; syscall");
-	ok(pmp_arch_is_sigreturn(&reader, 0x1007), "at its syscall");
-	ok(pmp_arch_is_sigreturn(&reader, 0x2000), "mov $15,%%eax; syscall");
-	ok(pmp_arch_is_sigreturn(&reader, 0x2005), "at its syscall");
-	ok(!pmp_arch_is_sigreturn(&reader, 0x3000), "another system call");
-	ok(!pmp_arch_is_sigreturn(&reader, 0x3005), "at its syscall");
-	ok(!pmp_arch_is_sigreturn(&reader, 0x4000), "nothing to be read");
+	ok(pmp_arch_x86_64.is_sigreturn(&reader, 0x1000), "mov $15,%%rax; syscall");
+	ok(pmp_arch_x86_64.is_sigreturn(&reader, 0x1007), "at its syscall");
+	ok(pmp_arch_x86_64.is_sigreturn(&reader, 0x2000), "mov $15,%%eax; syscall");
+	ok(pmp_arch_x86_64.is_sigreturn(&reader, 0x2005), "at its syscall");
+	ok(!pmp_arch_x86_64.is_sigreturn(&reader, 0x3000), "another system call");
+	ok(!pmp_arch_x86_64.is_sigreturn(&reader, 0x3005), "at its syscall");
+	ok(!pmp_arch_x86_64.is_sigreturn(&reader, 0x4000), "nothing to be read");
 }
 
 int main(void)

@@ -23,12 +23,12 @@ static struct pmp_walk walk;
 static void walk_from(struct fakeelf *elf, uint64_t pc, uint64_t sp, uint64_t fp,
 		      size_t limit)
 {
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
 	struct pmp_regs regs = { 0 };
 
-	pmp_regs_set(&regs, pmp_reg_pc, pc);
-	pmp_regs_set(&regs, pmp_reg_sp, sp);
-	pmp_regs_set(&regs, pmp_reg_fp, fp);
+	pmp_regs_set(&regs, pmp_arch_here->pc, pc);
+	pmp_regs_set(&regs, pmp_arch_here->sp, sp);
+	pmp_regs_set(&regs, pmp_arch_here->fp, fp);
 	walk = (struct pmp_walk){ .frames = frames, .limit = limit };
 	if (!unwinder || pmp_unwinder_set_maps(unwinder, elf->maps, &elf->memory) ||
 	    pmp_walk(unwinder, &regs, &elf->memory, &walk))
@@ -208,7 +208,7 @@ static void count_beat(void *arg)
 static void test_slow(const char *end, size_t end_size, bool completes, const char *what)
 {
 	static uint64_t stack[SLOW_DEPTH + 64];
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
 	struct pmp_regs regs = { 0 };
 	struct fakeelf elf;
 	size_t beats = 0, most = 0;
@@ -219,8 +219,8 @@ static void test_slow(const char *end, size_t end_size, bool completes, const ch
 		stack[i] = elf.text + SLOW_START + 0x20 + 16 * i;
 	stack[SLOW_DEPTH] = elf.text + D + 0x10;
 	fake_add(&elf.fake, SLOW_STACK, stack, sizeof(stack));
-	pmp_regs_set(&regs, pmp_reg_pc, elf.text + SLOW_START + 0x10);
-	pmp_regs_set(&regs, pmp_reg_sp, SLOW_STACK);
+	pmp_regs_set(&regs, pmp_arch_here->pc, elf.text + SLOW_START + 0x10);
+	pmp_regs_set(&regs, pmp_arch_here->sp, SLOW_STACK);
 	pmp_unwinder_set_beat(unwinder, count_beat, &beats);
 	pmp_unwinder_set_maps(unwinder, elf.maps, &elf.memory);
 	for (int i = 0; i < (completes ? 100 : 3); i++) {
@@ -252,9 +252,9 @@ static void test_too_large(void)
 {
 	static const uint8_t program[PMP_CFI_PROGRAM_MAX + 64];
 	struct fakeelf_out out;
-	struct pmp_cfi_bytes bytes = { 0 };
+	struct pmp_cfi_bytes bytes = { .arch = pmp_arch_here };
 	struct pmp_cfi_entry entry;
-	struct pmp_cfi_cie cie = { .encoding = 0 };
+	struct pmp_cfi_cie cie = { .arch = pmp_arch_here };
 	struct pmp_cfi_fde fde;
 	uint8_t *data = malloc(sizeof(program) + 64);
 
@@ -280,7 +280,7 @@ static void test_too_large(void)
 static void test_remap(void)
 {
 	struct fakeelf one, two;
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_CFI);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_CFI);
 	struct pmp_regs regs = { 0 };
 
 	fakeelf_make(&one, &(struct fakeelf_options){ 0 });
@@ -288,9 +288,9 @@ static void test_remap(void)
 		     &(struct fakeelf_options){ .no_hdr = true, .no_eh_frame = true });
 	two.maps->exec_generation = one.maps->exec_generation + 1;
 	two.maps->modules[0]->id = 77;
-	pmp_regs_set(&regs, pmp_reg_pc, FAKEELF_PC(&one));
-	pmp_regs_set(&regs, pmp_reg_sp, FAKEELF_SP);
-	pmp_regs_set(&regs, pmp_reg_fp, FAKEELF_FP);
+	pmp_regs_set(&regs, pmp_arch_here->pc, FAKEELF_PC(&one));
+	pmp_regs_set(&regs, pmp_arch_here->sp, FAKEELF_SP);
+	pmp_regs_set(&regs, pmp_arch_here->fp, FAKEELF_FP);
 	walk = (struct pmp_walk){ .frames = frames, .limit = 64 };
 	pmp_unwinder_set_maps(unwinder, one.maps, &one.memory);
 	pmp_walk(unwinder, &regs, &one.memory, &walk);

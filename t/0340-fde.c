@@ -23,12 +23,12 @@ static struct pmp_walk walk;
 
 static void walk_fakeelf(struct fakeelf *elf)
 {
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_CFI);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_CFI);
 	struct pmp_regs regs = { 0 };
 
-	pmp_regs_set(&regs, pmp_reg_pc, FAKEELF_PC(elf));
-	pmp_regs_set(&regs, pmp_reg_sp, FAKEELF_SP);
-	pmp_regs_set(&regs, pmp_reg_fp, FAKEELF_FP);
+	pmp_regs_set(&regs, pmp_arch_here->pc, FAKEELF_PC(elf));
+	pmp_regs_set(&regs, pmp_arch_here->sp, FAKEELF_SP);
+	pmp_regs_set(&regs, pmp_arch_here->fp, FAKEELF_FP);
 	walk.frames = frames;
 	walk.limit = FRAMES;
 	if (!unwinder || pmp_unwinder_set_maps(unwinder, elf->maps, &elf->memory) ||
@@ -169,7 +169,7 @@ static void test_find(void)
 	struct pmp_fde fde;
 
 	fakeelf_make(&elf, &(struct fakeelf_options){ .debug_frame = true });
-	image = pmp_fde_finder_new(elf.maps, &elf.maps->regions[1]);
+	image = pmp_fde_finder_new(pmp_arch_here, elf.maps, &elf.maps->regions[1]);
 	ok(elf.fake.reads == 0, "nothing is read before it is needed");
 	ok(pmp_fde_find(image, &elf.memory, elf.text, &fde) && fde.start == elf.text &&
 		   fde.end == elf.text + ELF_FUNCTION && fde.understood,
@@ -231,7 +231,8 @@ static void test_refused(void)
 			memset(program + 7, 0, 16);
 		}
 		memcpy(program, cases[i].program, cases[i].size);
-		image = pmp_fde_finder_new(elf.maps, &elf.maps->regions[1]);
+		image = pmp_fde_finder_new(pmp_arch_here, elf.maps,
+					   &elf.maps->regions[1]);
 		ok(pmp_fde_find(image, &elf.memory, elf.text, &fde), "%s: found",
 		   cases[i].name);
 		is_int(fde.understood, cases[i].good, "%s: good", cases[i].name);

@@ -186,7 +186,8 @@ static void compare_file(const char *path)
 			continue;
 		data = elf_rawdata(section, NULL);
 		compare_section(cfi,
-				&(struct pmp_cfi_bytes){ .data = data->d_buf,
+				&(struct pmp_cfi_bytes){ .arch = pmp_arch_here,
+							 .data = data->d_buf,
 							 .size = data->d_size,
 							 .address = header.sh_addr },
 				&tally);
@@ -226,6 +227,7 @@ static void compare_own(void)
 static void make(const char *program, size_t size, uint64_t pc, struct pmp_rule *rule)
 {
 	const struct pmp_cfi_cie cie = {
+		.arch = pmp_arch_here,
 		.code_align = 1,
 		.data_align = -8,
 		.program = (const uint8_t *)CIE,
@@ -370,6 +372,7 @@ static void test_advance(void)
 	static const uint8_t common[] = "\x0c\x07\x08\x90\x01\x64\x86\x03";
 	static const uint8_t own[] = "\x44\x0e\x10";
 	const struct pmp_cfi_cie cie = {
+		.arch = pmp_arch_here,
 		.code_align = 1,
 		.data_align = -8,
 		.program = common,
@@ -436,29 +439,31 @@ static void test_apply(void)
 	fake_add(&fake, 0x8000, stack, sizeof(stack));
 	pmp_regs_set(&regs, RSP, 0x8000);
 	pmp_regs_set(&regs, 3, 0x33);
-	ok(pmp_rule_apply(&rule, &reader, &regs) && fake.reads == 1 &&
+	ok(pmp_rule_apply(pmp_arch_here, &rule, &reader, &regs) && fake.reads == 1 &&
 		   pmp_regs_get(&regs, RIP) == 0x11 && pmp_regs_get(&regs, RBP) == 0x10 &&
 		   pmp_regs_get(&regs, RSP) == 0x8010 && !pmp_regs_has(&regs, 3),
 	   "rbp and return address with one read");
 	rule.fp = PMP_WHERE_SAME;
-	ok(pmp_rule_apply(&rule, &reader, &regs) && pmp_regs_get(&regs, RBP) == 0x10 &&
-		   pmp_regs_get(&regs, RIP) == 0x13,
+	ok(pmp_rule_apply(pmp_arch_here, &rule, &reader, &regs) &&
+		   pmp_regs_get(&regs, RBP) == 0x10 && pmp_regs_get(&regs, RIP) == 0x13,
 	   "rbp as it is");
-	ok(!pmp_rule_apply(&rule, &reader, &regs) && pmp_regs_get(&regs, RIP) == 0x13 &&
-		   pmp_regs_get(&regs, RSP) == 0x8020,
+	ok(!pmp_rule_apply(pmp_arch_here, &rule, &reader, &regs) &&
+		   pmp_regs_get(&regs, RIP) == 0x13 && pmp_regs_get(&regs, RSP) == 0x8020,
 	   "an unreadable return address leaves all as it was");
 	rule = both;
 	rule.cfa_fp = true;
 	rule.fp_offset = 0x1000;
 	pmp_regs_set(&regs, RBP, 0x8008);
-	ok(pmp_rule_apply(&rule, &reader, &regs) && !pmp_regs_has(&regs, RBP) &&
-		   pmp_regs_get(&regs, RIP) == 0x12 && pmp_regs_get(&regs, RSP) == 0x8018,
+	ok(pmp_rule_apply(pmp_arch_here, &rule, &reader, &regs) &&
+		   !pmp_regs_has(&regs, RBP) && pmp_regs_get(&regs, RIP) == 0x12 &&
+		   pmp_regs_get(&regs, RSP) == 0x8018,
 	   "by rbp; the saved one cannot be read: unknown");
 	rule = both;
 	rule.fp = PMP_WHERE_LOST;
 	pmp_regs_set(&regs, RSP, 0x8000);
 	pmp_regs_set(&regs, RBP, 1);
-	ok(pmp_rule_apply(&rule, &reader, &regs) && !pmp_regs_has(&regs, RBP),
+	ok(pmp_rule_apply(pmp_arch_here, &rule, &reader, &regs) &&
+		   !pmp_regs_has(&regs, RBP),
 	   "rbp lost");
 }
 

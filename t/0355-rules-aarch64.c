@@ -7,21 +7,6 @@
 
 #include "unwind/arch.h"
 #include "unwind/cfa-rules.h"
-
-/* From here on this is aarch64. */
-#define pmp_reg_pc 32
-#define pmp_reg_sp 31
-#define pmp_reg_fp 29
-#define pmp_reg_return 30
-#define pmp_arch_code(value) ((value)&UINT64_C(0xffffffffffff))
-#define pmp_rule_make aarch64_rule_make
-#define pmp_rule_apply aarch64_rule_apply
-void aarch64_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
-		       uint64_t pc, struct pmp_rule *rule);
-bool aarch64_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *stack,
-			struct pmp_regs *regs);
-#include "../libpmp/unwind/cfa-rules.c"
-
 #include "fakeproc.h"
 
 /*
@@ -39,6 +24,7 @@ static void make(uint64_t pc, struct pmp_rule *rule)
 {
 	static const uint8_t cie_program[] = { 0x0c, 31, 0 }; /* CFA sp+0 */
 	const struct pmp_cfi_cie cie = {
+		.arch = &pmp_arch_aarch64,
 		.code_align = 4,
 		.data_align = -8,
 		.program = cie_program,
@@ -76,23 +62,24 @@ static void test_apply(void)
 	struct pmp_rule rule;
 
 	fake_add(&fake, 0x8000, stack, sizeof(stack));
-	pmp_regs_set(&regs, pmp_reg_sp, 0x8000);
-	pmp_regs_set(&regs, pmp_reg_fp, 0x1234);
-	pmp_regs_set(&regs, pmp_reg_return, 0x5678);
+	pmp_regs_set(&regs, pmp_arch_aarch64.sp, 0x8000);
+	pmp_regs_set(&regs, pmp_arch_aarch64.fp, 0x1234);
+	pmp_regs_set(&regs, pmp_arch_aarch64.link, 0x5678);
 	make(0x1000, &rule);
-	ok(pmp_rule_apply(&rule, &reader, &regs) && fake.reads == 0,
+	ok(pmp_rule_apply(&pmp_arch_aarch64, &rule, &reader, &regs) && fake.reads == 0,
 	   "a leaf reads nothing");
-	ok(pmp_regs_get(&regs, pmp_reg_pc) == 0x5678 &&
-		   pmp_regs_get(&regs, pmp_reg_sp) == 0x8000 &&
-		   pmp_regs_get(&regs, pmp_reg_fp) == 0x1234 &&
-		   !pmp_regs_has(&regs, pmp_reg_return),
+	ok(pmp_regs_get(&regs, pmp_arch_aarch64.pc) == 0x5678 &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.sp) == 0x8000 &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.fp) == 0x1234 &&
+		   !pmp_regs_has(&regs, pmp_arch_aarch64.link),
 	   "its caller; x30 is no longer known");
-	pmp_regs_set(&regs, pmp_reg_fp, 0x8000);
+	pmp_regs_set(&regs, pmp_arch_aarch64.fp, 0x8000);
 	make(0x1008, &rule);
-	ok(pmp_rule_apply(&rule, &reader, &regs) && fake.reads == 1, "a frame: one read");
-	ok(pmp_regs_get(&regs, pmp_reg_pc) == 0x2222 &&
-		   pmp_regs_get(&regs, pmp_reg_sp) == 0x8020 &&
-		   pmp_regs_get(&regs, pmp_reg_fp) == 0x8040,
+	ok(pmp_rule_apply(&pmp_arch_aarch64, &rule, &reader, &regs) && fake.reads == 1,
+	   "a frame: one read");
+	ok(pmp_regs_get(&regs, pmp_arch_aarch64.pc) == 0x2222 &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.sp) == 0x8020 &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.fp) == 0x8040,
 	   "its caller, without the signature");
 }
 

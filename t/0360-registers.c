@@ -27,8 +27,8 @@ static bool find_fp(void *arg, const struct pmp_regs *regs, size_t frame, uint64
 	is_int(arg == &finder, 1, "asked with its argument");
 	finder.asked++;
 	finder.frame = frame;
-	finder.pc = pmp_regs_get(regs, pmp_reg_pc);
-	finder.sp = pmp_regs_get(regs, pmp_reg_sp);
+	finder.pc = pmp_regs_get(regs, pmp_arch_here->pc);
+	finder.sp = pmp_regs_get(regs, pmp_arch_here->sp);
 	*fp = finder.answer;
 	return finder.answer;
 }
@@ -41,14 +41,14 @@ static bool use_rules;
 /* rbx: 0 for unknown. answer: 0 for none, -1 for nothing to ask. */
 static void walk_with(struct fakeelf *elf, uint64_t rbx, uint64_t answer)
 {
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
 	struct pmp_regs regs = { 0 };
 
 	memset(&finder, 0, sizeof(finder));
 	memset(frame_regs, 0xff, sizeof(frame_regs));
 	finder.answer = answer;
-	pmp_regs_set(&regs, pmp_reg_pc, FAKEELF_PC(elf));
-	pmp_regs_set(&regs, pmp_reg_sp, FAKEELF_SP);
+	pmp_regs_set(&regs, pmp_arch_here->pc, FAKEELF_PC(elf));
+	pmp_regs_set(&regs, pmp_arch_here->sp, FAKEELF_SP);
 	if (rbx)
 		pmp_regs_set(&regs, RBX, rbx);
 	walk = (struct pmp_walk){ .frames = frames,
@@ -149,7 +149,7 @@ static void is_rule(struct pmp_unwinder *unwinder, const struct fakeelf *elf, ui
 
 static void test_rules(void)
 {
-	struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
 	const struct pmp_rule by_sp = { .kind = PMP_RULE_FRAME, .cfa_offset = 16 },
 			      first = { .kind = PMP_RULE_FRAME, .cfa_offset = 8 },
 			      by_fp = { .kind = PMP_RULE_FRAME,

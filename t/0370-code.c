@@ -36,8 +36,8 @@ static void test_moves(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		ok(pmp_arch_moves_sp((const uint8_t *)cases[i].code, cases[i].length) ==
-			   cases[i].moves,
+		ok(pmp_arch_here->moves_sp((const uint8_t *)cases[i].code,
+					   cases[i].length) == cases[i].moves,
 		   "%s", cases[i].what);
 }
 
@@ -45,27 +45,29 @@ static void test_sizes(void)
 {
 	uint64_t size = 1;
 
-	ok(pmp_arch_frame_size(CODE("\x55\x48\x89\xe5\xe8\0\0\0\0"), &size) && size == 0,
+	ok(pmp_arch_here->frame_size(CODE("\x55\x48\x89\xe5\xe8\0\0\0\0"), &size) &&
+		   size == 0,
 	   "push %%rbp; mov %%rsp,%%rbp; call: 0");
-	ok(pmp_arch_frame_size(
+	ok(pmp_arch_here->frame_size(
 		   CODE("\xf3\x0f\x1e\xfa\x55\x31\xc0\x48\x89\xe5\x41\x57\x41\x56"
 			"\x53\x48\x83\xec\x18\x89\xfb\xff\x15\0\0\0\0"),
 		   &size),
 	   "endbr64, pushes and a subtraction, with other instructions between them");
 	is_int(size, 3 * 8 + 0x18, "what they take");
-	ok(pmp_arch_frame_size(
+	ok(pmp_arch_here->frame_size(
 		   CODE("\x55\x48\x89\xe5\x48\x81\xec\x00\x10\0\0"
 			"\x64\x48\x8b\x04\x25\x28\0\0\0\x48\x89\x45\xf8\xe8\0\0\0\0"),
 		   &size) &&
 		   size == 0x1000,
 	   "a large frame with a canary");
-	ok(!pmp_arch_frame_size(CODE("\x48\x83\xec\x18\xe8\0\0\0\0"), &size),
+	ok(!pmp_arch_here->frame_size(CODE("\x48\x83\xec\x18\xe8\0\0\0\0"), &size),
 	   "no frame pointer");
-	ok(!pmp_arch_frame_size(CODE("\x55\x48\x89\xe5\x62\xf1\xe8\0\0\0\0"), &size),
+	ok(!pmp_arch_here->frame_size(CODE("\x55\x48\x89\xe5\x62\xf1\xe8\0\0\0\0"),
+				      &size),
 	   "what is not understood");
-	ok(!pmp_arch_frame_size(CODE("\x55\x48\x89\xe5\x48\x83\xec"), &size),
+	ok(!pmp_arch_here->frame_size(CODE("\x55\x48\x89\xe5\x48\x83\xec"), &size),
 	   "an end in the middle");
-	ok(!pmp_arch_frame_size(CODE(""), &size), "nothing");
+	ok(!pmp_arch_here->frame_size(CODE(""), &size), "nothing");
 }
 
 static void test_jumps(void)
@@ -78,15 +80,15 @@ static void test_jumps(void)
 		.address = 0x1000,
 	};
 
-	ok(pmp_arch_next_jump(&jump), "jmp");
+	ok(pmp_arch_here->next_jump(&jump), "jmp");
 	is_int(jump.target, 0x1015, "to there");
-	ok(pmp_arch_next_jump(&jump), "jne");
+	ok(pmp_arch_here->next_jump(&jump), "jne");
 	is_int(jump.target, 0x1006, "back to itself");
-	ok(pmp_arch_next_jump(&jump), "je with four bytes");
+	ok(pmp_arch_here->next_jump(&jump), "je with four bytes");
 	is_int(jump.target, 0x110e, "ahead");
-	ok(pmp_arch_next_jump(&jump), "jmp *%%rax");
+	ok(pmp_arch_here->next_jump(&jump), "jmp *%%rax");
 	is_int(jump.target, 0, "to wherever");
-	ok(!pmp_arch_next_jump(&jump), "no more");
+	ok(!pmp_arch_here->next_jump(&jump), "no more");
 }
 
 int main(void)

@@ -12,9 +12,17 @@ static const char *const names[] = {
 #undef SYSCALL
 };
 
+static const char *const generic_names[] = {
+#define SYSCALL(name, number) [number] = #name,
+#include "base/syscall-list-generic.h"
+#undef SYSCALL
+};
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
 const char *pmp_syscall_name(int number)
 {
-	if (number < 0 || (size_t)number >= sizeof(names) / sizeof(names[0]))
+	if (number < 0 || (size_t)number >= COUNT(names))
 		return NULL;
 	return names[number];
 }
@@ -31,6 +39,18 @@ const char *pmp_syscall_text(int number, char *text, size_t size)
 	return text;
 }
 
+int pmp_syscall_from_generic(int number)
+{
+	const char *wanted = number >= 0 && (size_t)number < COUNT(generic_names)
+				     ? generic_names[number]
+				     : NULL;
+
+	for (int i = 0; wanted && i < (int)COUNT(names); i++)
+		if (names[i] && strcmp(names[i], wanted) == 0)
+			return i;
+	return -1;
+}
+
 bool pmp_syscall_is_of_disk(const char *name)
 {
 	static const char *const calls[] = {
@@ -39,7 +59,7 @@ bool pmp_syscall_is_of_disk(const char *name)
 		"pwritev2",  "sync_file_range", "sync",	    "syncfs",
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+	for (size_t i = 0; i < COUNT(calls); i++)
 		if (strcmp(name, calls[i]) == 0)
 			return true;
 	return false;

@@ -217,7 +217,7 @@ static int finish(struct pmp_capture *capture, struct pmp_work *work,
 	work->tries++;
 	if (request->result != PMP_REQUEST_DONE)
 		return emit_unread(capture, work, request);
-	pmp_user_regs_convert(&request->user, &reader.regs);
+	pmp_arch_regs(pmp_arch_here, request->user.words, &reader.regs);
 	if (work->thread.syscall >= 0)
 		pmp_user_regs_after_call(&reader.regs, work->peek.pc);
 	r = pmp_stack_walk(capture, &reader, walk);

@@ -61,7 +61,7 @@ static bool may_jump(struct trail *trail, uint64_t from, int deep)
 	if (jump.length > sizeof(bytes) ||
 	    !pmp_read(&code, jump.address, bytes, jump.length))
 		return true;
-	while (pmp_arch_next_jump(&jump)) {
+	while (pmp_arch_here->next_jump(&jump)) {
 		if (!jump.target ||
 		    (jump.target >= trail->start && jump.target < trail->end))
 			return true;
@@ -85,9 +85,9 @@ static bool call_fits(struct pmp_target *target, uint64_t pc, uint64_t caller)
 
 	if (!region)
 		return false;
-	if (!pmp_arch_follows_call(&code, caller, &called))
+	if (!pmp_arch_here->follows_call(&code, caller, &called))
 		return region->module->kind == PMP_MODULE_ANON ||
-		       pmp_arch_is_sigreturn(&code, caller);
+		       pmp_arch_here->is_sigreturn(&code, caller);
 	if (!called)
 		return true;
 	if (!pmp_unwinder_rule(target->unwinder, pc, true, &rule))
@@ -120,7 +120,7 @@ bool pmp_frame_is_fixed(struct pmp_target *target, const struct pmp_rule *rule)
 	uint64_t length = rule->function_end - rule->function_start;
 	uint8_t *bytes = length <= CODE_MAX ? malloc(length) : NULL;
 	bool fixed = bytes && pmp_read(&code, rule->function_start, bytes, length) &&
-		     !pmp_arch_moves_sp(bytes, length);
+		     !pmp_arch_here->moves_sp(bytes, length);
 
 	free(bytes);
 	return fixed;
@@ -137,7 +137,7 @@ static bool leads_home(struct pmp_target *target, struct pmp_stack_reader *reade
 				 .from_caller = !exact };
 	struct pmp_regs with = *regs;
 
-	pmp_regs_set(&with, pmp_reg_fp, fp);
+	pmp_regs_set(&with, pmp_arch_here->fp, fp);
 	return pmp_stack_try(reader, &with, &walk) == 0 && walk.end == PMP_END_ROOT &&
 	       walk.count > 1 && pmp_calls_fit(target, &walk, 0);
 }
@@ -146,7 +146,7 @@ static bool leads_home(struct pmp_target *target, struct pmp_stack_reader *reade
 static bool return_slot(struct pmp_target *target, const struct pmp_regs *regs,
 			bool exact, uint64_t *slot)
 {
-	uint64_t pc = pmp_regs_get(regs, pmp_reg_pc);
+	uint64_t pc = pmp_regs_get(regs, pmp_arch_here->pc);
 	struct pmp_rule rule;
 
 	*slot = RECORD - 8;
@@ -168,17 +168,17 @@ static bool by_prologue(struct pmp_target *target, const struct pmp_regs *regs,
 	struct pmp_rule rule;
 	uint64_t size, length;
 
-	if (!pmp_unwinder_rule(target->unwinder, pmp_regs_get(regs, pmp_reg_pc), exact,
-			       &rule))
+	if (!pmp_unwinder_rule(target->unwinder, pmp_regs_get(regs, pmp_arch_here->pc),
+			       exact, &rule))
 		return false;
 	length = rule.function_end - rule.function_start;
 	if (length > sizeof(bytes))
 		length = sizeof(bytes);
 	if (!pmp_read(&code, rule.function_start, bytes, length) ||
-	    !pmp_arch_frame_size(bytes, length, &size) ||
+	    !pmp_arch_here->frame_size(bytes, length, &size) ||
 	    !pmp_frame_is_fixed(target, &rule))
 		return false;
-	*fp = pmp_regs_get(regs, pmp_reg_sp) + size;
+	*fp = pmp_regs_get(regs, pmp_arch_here->sp) + size;
 	return true;
 }
 
@@ -186,7 +186,8 @@ static bool by_prologue(struct pmp_target *target, const struct pmp_regs *regs,
 static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *reader,
 			 const struct pmp_regs *regs, bool exact, uint64_t *fp)
 {
-	uint64_t pc = pmp_regs_get(regs, pmp_reg_pc), sp = pmp_regs_get(regs, pmp_reg_sp);
+	uint64_t pc = pmp_regs_get(regs, pmp_arch_here->pc),
+		 sp = pmp_regs_get(regs, pmp_arch_here->sp);
 	const struct pmp_region *stack = pmp_maps_find(target->maps, sp);
 	const struct pmp_range *range = &reader->request->ranges[0];
 	uint64_t slot, end = range->address + range->got;
@@ -198,7 +199,7 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 		uint64_t caller;
 
 		memcpy(&caller, range->data + (at + slot - range->address), 8);
-		caller = pmp_arch_code(caller);
+		caller = pmp_arch_code(pmp_arch_here, caller);
 		if (!code_region(target, caller))
 			continue;
 		/* So many cannot be told apart, and each takes its time. */

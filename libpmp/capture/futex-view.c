@@ -9,16 +9,24 @@
 
 const struct pmp_thread_layout pmp_thread_layout_x86_64 = {
 	.self_pointers = true,
+	.alignment = 64,
 	.self = 16,
 	.tid = 720,
 	.musl_join = 56,
 };
 
 const struct pmp_thread_layout pmp_thread_layout_aarch64 = {
+	.alignment = 16,
 	.list = 192,
 	.tid = 208,
 	.musl_join = 40,
 };
+
+const struct pmp_thread_layout *pmp_thread_layout_of(const struct pmp_arch *arch)
+{
+	return arch == &pmp_arch_aarch64 ? &pmp_thread_layout_aarch64
+					 : &pmp_thread_layout_x86_64;
+}
 
 void pmp_futex_read_bytes(struct pmp_futex_view *view)
 {
@@ -90,7 +98,8 @@ pid_t pmp_futex_block_thread(const struct pmp_futex_view *view, uint64_t block)
 {
 	uint32_t tid;
 
-	if (!block || block % PMP_BLOCK_ALIGNMENT || !is_linked(view, block) ||
+	if (!block || block % view->memory->layout->alignment ||
+	    !is_linked(view, block) ||
 	    !pmp_read(&view->memory->reader, block + view->memory->layout->tid, &tid,
 		      sizeof(tid)) ||
 	    !pmp_futex_is_thread(view, tid))

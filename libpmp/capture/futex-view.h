@@ -6,21 +6,23 @@
 
 #include "base/reader.h"
 #include "sample.h"
+#include "unwind/arch.h"
 
-#define PMP_FUTEX_BYTES 128    /* of the lock, and what lies around it: one read */
-#define PMP_BLOCK_ALIGNMENT 64 /* of a thread block of glibc */
-#define PMP_WAIT_STACK 96 /* words of the stack, from sp on, that a decoder may need */
+#define PMP_FUTEX_BYTES 128 /* of the lock, and what lies around it: one read */
+#define PMP_WAIT_STACK 96   /* words of the stack, from sp on, that a decoder may need */
 
 /* Where a machine's libraries keep what pthread_t points to: offsets in bytes. */
 struct pmp_thread_layout {
 	bool self_pointers; /* glibc: the block begins with its own address, has it again
 			     * at self; else it has a list whose neighbour points back */
+	uint16_t alignment; /* of a block of glibc: the least that libraries ask for */
 	uint16_t self, list, tid; /* of glibc */
 	uint16_t musl_join;	  /* from the start of musl's block to its join futex */
 };
 
 extern const struct pmp_thread_layout pmp_thread_layout_x86_64;
 extern const struct pmp_thread_layout pmp_thread_layout_aarch64;
+const struct pmp_thread_layout *pmp_thread_layout_of(const struct pmp_arch *arch);
 
 /* The system call that a thread is blocked in, numbered as on this machine. */
 struct pmp_wait_call {

@@ -127,10 +127,10 @@ static bool find_fp(void *arg, const struct pmp_regs *regs, size_t frame, uint64
 	*fp = peek->fp;
 	if (peek->guess != NO_GUESS)
 		return peek->guess == frame;
-	peek->pc = pmp_regs_get(regs, pmp_reg_pc);
+	peek->pc = pmp_regs_get(regs, pmp_arch_here->pc);
 	if (peek->may_learn &&
 	    pmp_fp_cache_get(target->fp_cache, peek->pc, &distance) == PMP_FP_DISTANCE) {
-		*fp = pmp_regs_get(regs, pmp_reg_sp) + distance;
+		*fp = pmp_regs_get(regs, pmp_arch_here->sp) + distance;
 	} else {
 		peek->searched = true;
 		if (!pmp_fp_recover(target, peek->reader, regs, exact, fp))
@@ -222,8 +222,8 @@ int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
 		if (r <= 0)
 			return r;
 		reader.regs.valid = 0;
-		pmp_regs_set(&reader.regs, pmp_reg_pc, work->peek.pc);
-		pmp_regs_set(&reader.regs, pmp_reg_sp, work->peek.sp);
+		pmp_regs_set(&reader.regs, pmp_arch_here->pc, work->peek.pc);
+		pmp_regs_set(&reader.regs, pmp_arch_here->sp, work->peek.sp);
 		r = walk_asleep(&peek, walk);
 		if (r < 0)
 			return r;

@@ -61,7 +61,7 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 	if (r < 0)
 		goto fail;
 	target->memory = pmp_memory_new();
-	target->unwinder = pmp_unwinder_new(target->options.unwind);
+	target->unwinder = pmp_unwinder_new(pmp_arch_here, target->options.unwind);
 	target->stopper = pmp_stopper_new(&target->process, &target->options);
 	target->fp_cache = pmp_fp_cache_new();
 	pmp_watches_init(&target->watches, &target->process, target->options.descriptors);

@@ -19,7 +19,7 @@
 #include "proc/status.h"
 
 /* Numbers of the DWARF for the Arm 64-bit Architecture, 4.1. */
-enum { X8 = 8, SP = 31, PC = 32, REG_COUNT };
+enum { X8 = 8, SP = 31, PC = 32 };
 
 #define INSTRUCTION 4 /* bytes */
 
@@ -39,14 +39,6 @@ int pmp_user_regs_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls)
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_ARM_TLS, &tls_iov))
 		*tls = 0;
 	return 0;
-}
-
-/* struct user_pt_regs: x0 to x30, sp, pc, as the DWARF numbers go. */
-void pmp_user_regs_convert(const union pmp_user_regs *user, struct pmp_regs *regs)
-{
-	memset(regs, 0, sizeof(*regs));
-	for (int i = 0; i < REG_COUNT; i++)
-		pmp_regs_set(regs, i, user->words[i]);
 }
 
 uint64_t pmp_user_regs_sp(const union pmp_user_regs *user)

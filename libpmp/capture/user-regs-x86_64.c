@@ -35,22 +35,6 @@ int pmp_user_regs_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls)
 	return 0;
 }
 
-void pmp_user_regs_convert(const union pmp_user_regs *user, struct pmp_regs *regs)
-{
-#define WORD(name) (offsetof(struct user_regs_struct, name) / 8)
-	/* in the order of their DWARF numbers */
-	static const uint8_t numbers[] = {
-		WORD(rax), WORD(rdx), WORD(rcx), WORD(rbx), WORD(rsi), WORD(rdi),
-		WORD(rbp), WORD(rsp), WORD(r8),	 WORD(r9),  WORD(r10), WORD(r11),
-		WORD(r12), WORD(r13), WORD(r14), WORD(r15), WORD(rip),
-	};
-#undef WORD
-
-	memset(regs, 0, sizeof(*regs));
-	for (int i = 0; i < (int)sizeof(numbers); i++)
-		pmp_regs_set(regs, i, user->words[numbers[i]]);
-}
-
 uint64_t pmp_user_regs_sp(const union pmp_user_regs *user)
 {
 	return user->words[offsetof(struct user_regs_struct, rsp) / 8];

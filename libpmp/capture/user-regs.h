@@ -21,8 +21,6 @@ union pmp_user_regs {
 /* One GETREGSET (and what gives the thread pointer). 0, or a negative errno;
  * -ENOEXEC: a 32-bit thread (known by the length the kernel returns). */
 int pmp_user_regs_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls);
-/* To DWARF numbers; called after release. */
-void pmp_user_regs_convert(const union pmp_user_regs *user, struct pmp_regs *regs);
 uint64_t pmp_user_regs_sp(const union pmp_user_regs *user);
 /* Can it have been stopped in this system call, or in none (PMP_SYSCALL_NONE)? True of a
  * call, false of none, where the registers do not show it. */

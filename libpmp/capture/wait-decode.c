@@ -194,11 +194,12 @@ static bool decode_join(const struct pmp_futex_view *view, struct pmp_wait *wait
  * after a block looks like a part of it: asked last. */
 static bool decode_new_join(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
-	uint64_t block = view->futex & ~(uint64_t)(PMP_BLOCK_ALIGNMENT - 1);
+	const uint64_t alignment = view->memory->layout->alignment;
+	uint64_t block = view->futex & ~(alignment - 1);
 
 	if (!is_plain(view) || view->private || view->value > JOIN_STATE_MAX)
 		return false;
-	for (; view->futex - block <= JOIN_DISTANCE; block -= PMP_BLOCK_ALIGNMENT) {
+	for (; view->futex - block <= JOIN_DISTANCE; block -= alignment) {
 		pid_t tid = pmp_futex_block_thread(view, block);
 
 		if (tid)

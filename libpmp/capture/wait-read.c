@@ -7,12 +7,6 @@
 #include "base/file.h"
 #include "capture/wait-decode.h"
 
-#if defined(__aarch64__)
-#define THREAD_LAYOUT (&pmp_thread_layout_aarch64)
-#else
-#define THREAD_LAYOUT (&pmp_thread_layout_x86_64)
-#endif
-
 /* ---- thread ids ------------------------------------------------------------------ */
 
 bool pmp_target_is_namespaced(const struct pmp_target *target)
@@ -113,7 +107,7 @@ static void decode(struct pmp_lock_reader *reader, const struct pmp_wait_call *c
 	const struct pmp_wait_memory memory = {
 		.reader = { read_now, reader },
 		.libc = libc_of(target),
-		.layout = THREAD_LAYOUT,
+		.layout = pmp_thread_layout_of(pmp_arch_here),
 		.is_thread = is_thread,
 		.arg = target,
 	};

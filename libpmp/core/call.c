@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/syscalls.h"
+
 /* Of the kernel, not in its user headers: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND,
  * ERESTART_RESTARTBLOCK. */
 static bool is_interrupted(uint64_t result)
@@ -19,7 +21,7 @@ static bool is_interrupted(uint64_t result)
 	       error == 516;
 }
 
-#ifdef __aarch64__
+/* ---- aarch64 --------------------------------------------------------------------- */
 
 enum { X8 = 8, PC = 32, INSTRUCTION = 4 };
 #define SVC 0xd4000001u
@@ -32,54 +34,47 @@ static bool is_svc(const struct pmp_reader *memory, uint64_t pc)
 }
 
 /* Put back before the call, with its first argument; else after it, and that is lost. */
-bool pmp_core_call(const union pmp_user_regs *user, const struct pmp_reader *memory,
-		   int *number, uint64_t *args)
+static bool call_aarch64(const uint64_t *words, const struct pmp_reader *memory,
+			 int *number, uint64_t *args)
 {
-	const uint64_t pc = user->words[PC];
-	const bool before = is_svc(memory, pc);
+	const bool before = is_svc(memory, words[PC]);
 
 	if (!before &&
-	    (!is_interrupted(user->words[0]) || !is_svc(memory, pc - INSTRUCTION)))
+	    (!is_interrupted(words[0]) || !is_svc(memory, words[PC] - INSTRUCTION)))
 		return false;
-	*number = (int)user->words[X8];
-	memcpy(args, user->words, 6 * sizeof(*args));
+	*number = pmp_syscall_from_generic((int)words[X8]);
+	memcpy(args, words, 6 * sizeof(*args));
 	if (!before)
 		args[0] = 0;
-	return true;
+	return *number >= 0;
 }
 
-uint64_t pmp_core_tls(const union pmp_user_regs *user)
+/* ---- x86-64 ---------------------------------------------------------------------- */
+
+/* In the order of struct user_regs_struct. */
+enum { R10 = 7, R9 = 8, R8 = 9, RAX = 10, RDX = 12, RSI, RDI, ORIG_RAX, FS_BASE = 21 };
+
+static bool call_x86_64(const uint64_t *words, int *number, uint64_t *args)
 {
-	(void)user;
-	return 0;
-}
+	static const uint8_t order[] = { RDI, RSI, RDX, R10, R8, R9 };
 
-#else
-
-#include <stddef.h>
-#include <sys/user.h>
-
-#define WORD(name) (offsetof(struct user_regs_struct, name) / 8)
-
-bool pmp_core_call(const union pmp_user_regs *user, const struct pmp_reader *memory,
-		   int *number, uint64_t *args)
-{
-	static const uint8_t order[] = { WORD(rdi), WORD(rsi), WORD(rdx),
-					 WORD(r10), WORD(r8),  WORD(r9) };
-
-	(void)memory;
-	if ((int64_t)user->words[WORD(orig_rax)] < 0 ||
-	    !is_interrupted(user->words[WORD(rax)]))
+	if ((int64_t)words[ORIG_RAX] < 0 || !is_interrupted(words[RAX]))
 		return false;
-	*number = (int)user->words[WORD(orig_rax)];
+	*number = (int)words[ORIG_RAX];
 	for (size_t i = 0; i < sizeof(order); i++)
-		args[i] = user->words[order[i]];
-	return true;
+		args[i] = words[order[i]];
+	/* Its numbers are in no header of another machine. */
+	return pmp_arch_here == &pmp_arch_x86_64;
 }
 
-uint64_t pmp_core_tls(const union pmp_user_regs *user)
+bool pmp_core_call(const struct pmp_arch *arch, const uint64_t *words,
+		   const struct pmp_reader *memory, int *number, uint64_t *args)
 {
-	return user->words[WORD(fs_base)];
+	return arch == &pmp_arch_aarch64 ? call_aarch64(words, memory, number, args)
+					 : call_x86_64(words, number, args);
 }
 
-#endif
+uint64_t pmp_core_tls(const struct pmp_arch *arch, const uint64_t *words)
+{
+	return arch == &pmp_arch_x86_64 ? words[FS_BASE] : 0;
+}

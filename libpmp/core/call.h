@@ -4,15 +4,16 @@
 #define PMP_CORE_CALL_H
 
 #include "base/reader.h"
-#include "capture/user-regs.h"
+#include "unwind/arch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False: it was in none, or not blocked there. Else *number and six arguments. */
-bool pmp_core_call(const union pmp_user_regs *user, const struct pmp_reader *memory,
-		   int *number, uint64_t *args);
+/* False: it was in none, or not blocked there. Else *number, as this machine has it, and six
+ * arguments. words: of NT_PRSTATUS. */
+bool pmp_core_call(const struct pmp_arch *arch, const uint64_t *words,
+		   const struct pmp_reader *memory, int *number, uint64_t *args);
 /* The thread pointer; 0: the registers do not have it. */
-uint64_t pmp_core_tls(const union pmp_user_regs *user);
+uint64_t pmp_core_tls(const struct pmp_arch *arch, const uint64_t *words);
 
 #endif

@@ -53,7 +53,7 @@ static int open_unwinder(struct pmp_core *core)
 
 	core->frames = calloc(core->options.max_frames, sizeof(*core->frames));
 	core->used = calloc(core->modules.maps->module_count + 1, sizeof(*core->used));
-	core->unwinder = pmp_unwinder_new(core->options.unwind);
+	core->unwinder = pmp_unwinder_new(core->file.arch, core->options.unwind);
 	if (!core->frames || !core->used || !core->unwinder)
 		return PMP_ENOMEM;
 	return pmp_unwinder_set_maps(core->unwinder, core->modules.maps, &memory);
@@ -148,9 +148,10 @@ static void describe_thread(const struct pmp_core *core,
 	thread->obtained = PMP_OBTAINED_UNKNOWN;
 	thread->state = 'R';
 	thread->syscall = PMP_SYSCALL_UNKNOWN;
-	thread->sp = pmp_regs_get(regs, pmp_reg_sp);
-	thread->tls = from->tls ? from->tls : pmp_core_tls(&from->user);
-	if (pmp_core_call(&from->user, &memory, &thread->syscall, thread->args))
+	thread->sp = pmp_regs_get(regs, core->file.arch->sp);
+	thread->tls = from->tls ? from->tls : pmp_core_tls(core->file.arch, from->words);
+	if (pmp_core_call(core->file.arch, from->words, &memory, &thread->syscall,
+			  thread->args))
 		thread->state = 'S';
 }
 
@@ -199,7 +200,7 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 
 	if (!thread)
 		return PMP_ENOMEM;
-	pmp_user_regs_convert(&from->user, &regs);
+	pmp_arch_regs(core->file.arch, from->words, &regs);
 	describe_thread(core, from, &regs, thread);
 	thread->reading = sample->thread_count;
 	r = pmp_walk(core->unwinder, &regs, &memory, &walk);
@@ -229,7 +230,7 @@ static int fill(struct pmp_core *core, struct pmp_sample *sample)
 			sample->skipped++;
 	}
 	if (!r && !core->options.no_waits)
-		r = pmp_core_waits_find(sample, &memory);
+		r = pmp_core_waits_find(sample, file->arch, &memory);
 	return r;
 }
 

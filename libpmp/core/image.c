@@ -11,12 +11,12 @@
 #define NOTES_MAX (64u << 10) /* bytes of notes that are searched */
 #define NOTE_SEGMENTS_MAX 8
 
-static bool is_of_ours(const Elf64_Ehdr *header)
+static bool is_of(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 {
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
 	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_machine == pmp_arch_elf_machine;
+	       header->e_machine == arch->elf_machine;
 }
 
 static bool take_build_id(struct pmp_core_image *image, const struct pmp_reader *reader,
@@ -69,8 +69,8 @@ static void add_part(struct pmp_core_image *image, const Elf64_Phdr *program)
 		     (program->p_flags & PF_X ? PMP_PROT_EXEC : 0);
 }
 
-bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_reader *reader,
-			 uint64_t base, bool mapped)
+bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *arch,
+			 const struct pmp_reader *reader, uint64_t base, bool mapped)
 {
 	Elf64_Phdr program, notes[NOTE_SEGMENTS_MAX];
 	Elf64_Ehdr header;
@@ -79,7 +79,7 @@ bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_reader *
 	bool loaded = false;
 
 	*image = (struct pmp_core_image){ 0 };
-	if (!pmp_read(reader, base, &header, sizeof(header)) || !is_of_ours(&header) ||
+	if (!pmp_read(reader, base, &header, sizeof(header)) || !is_of(arch, &header) ||
 	    header.e_phentsize != sizeof(program))
 		return false;
 	for (size_t i = 0; i < header.e_phnum; i++) {

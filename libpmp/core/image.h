@@ -5,6 +5,7 @@
 #define PMP_CORE_IMAGE_H
 
 #include "base/reader.h"
+#include "unwind/arch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +29,8 @@ struct pmp_core_image {
  * file, whose offsets are the addresses that the reader takes (base 0). False: there is no
  * such header.
  */
-bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_reader *reader,
-			 uint64_t base, bool mapped);
+bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *arch,
+			 const struct pmp_reader *reader, uint64_t base, bool mapped);
 /* PMP_PROT_ of what is mapped from an offset on; 0: not known. */
 unsigned pmp_core_image_prot(const struct pmp_core_image *image, uint64_t offset);
 

@@ -58,8 +58,8 @@ static const char *check_file(const struct pmp_core_modules *modules,
 	struct pmp_core_image image;
 	const struct pmp_reader reader = { read_fd, &fd };
 
-	if (!pmp_core_image_read(&image, &reader, 0, false))
-		return "on this machine it is no program or library";
+	if (!pmp_core_image_read(&image, modules->arch, &reader, 0, false))
+		return "on this machine it is no program or library of that processor";
 	if (module->has_image && module->image.id_size)
 		return same_id(&image, &module->image)
 			       ? NULL
@@ -256,8 +256,9 @@ static int read_images(struct pmp_core_modules *modules, const struct pmp_core_f
 		if (core->program >= mapping->start && core->program < mapping->end)
 			modules->program = numbers[i];
 		if (!mapping->offset && !item->has_image)
-			item->has_image = pmp_core_image_read(&item->image, &reader,
-							      mapping->start, true);
+			item->has_image =
+				pmp_core_image_read(&item->image, modules->arch, &reader,
+						    mapping->start, true);
 	}
 	return 0;
 }
@@ -274,7 +275,8 @@ static unsigned prot_of(struct pmp_core_modules *modules, size_t number, uint64_
 	if (!item->has_image) {
 		pmp_core_modules_open(modules, module);
 		item->has_image = module->fd >= 0 &&
-				  pmp_core_image_read(&item->image, &reader, 0, false);
+				  pmp_core_image_read(&item->image, modules->arch,
+						      &reader, 0, false);
 	}
 	return item->has_image ? pmp_core_image_prot(&item->image, offset)
 			       : PMP_PROT_READ;
@@ -435,7 +437,9 @@ int pmp_core_modules_make(struct pmp_core_modules *modules,
 			  struct pmp_core_memory *memory,
 			  const struct pmp_core_places *places, struct pmp_error *err)
 {
-	*modules = (struct pmp_core_modules){ .program = NONE, .places = *places };
+	*modules = (struct pmp_core_modules){ .arch = core->arch,
+					      .program = NONE,
+					      .places = *places };
 	modules->maps = pmp_maps_new();
 	if (!modules->maps || make(modules, core, memory) < 0)
 		return pmp_error_nomem(err, "reading a core file");

@@ -29,6 +29,7 @@ struct pmp_core_module {
 };
 
 struct pmp_core_modules {
+	const struct pmp_arch *arch; /* of the core */
 	struct pmp_maps *maps;
 	struct pmp_core_module *items; /* of maps->modules, in the same order */
 	size_t program; /* which of them is the program; SIZE_MAX: not known */

@@ -25,12 +25,6 @@
 #define SMALL_MAX 1024u	   /* of a note that is read whole, but NT_FILE */
 #define MAPPINGS_MAX ((uint64_t)1 << 18)
 
-#ifdef __aarch64__
-#define REG_BYTES (34 * 8)
-#else
-#define REG_BYTES (27 * 8)
-#endif
-
 enum {
 	STATUS_SIGNAL = 12,
 	STATUS_PID = 32,
@@ -43,8 +37,6 @@ enum {
 	SIGINFO_CODE = 8,
 	SIGINFO_UNION = 16,
 };
-
-_Static_assert(REG_BYTES <= sizeof(union pmp_user_regs), "room");
 
 /* Bytes of the file as they are asked for, in ascending order. */
 struct note_window {
@@ -101,11 +93,12 @@ static int32_t get_i32(const unsigned char *bytes)
 static int take_status(struct pmp_core_file *core, const unsigned char *note,
 		       size_t length)
 {
+	const size_t size = core->arch->user_words * sizeof(uint64_t);
 	struct pmp_core_thread *thread;
 	int16_t number;
 
-	if (length < STATUS_REGS + REG_BYTES ||
-	    core->thread_count == PMP_CORE_THREADS_MAX || get_i32(note + STATUS_PID) <= 0)
+	if (length < STATUS_REGS + size || core->thread_count == PMP_CORE_THREADS_MAX ||
+	    get_i32(note + STATUS_PID) <= 0)
 		return 0;
 	if (PMP_RESERVE(&core->threads, &core->thread_capacity, core->thread_count + 1))
 		return PMP_ENOMEM;
@@ -114,7 +107,7 @@ static int take_status(struct pmp_core_file *core, const unsigned char *note,
 		core->status_signal = number > 0 ? number : 0;
 	thread = &core->threads[core->thread_count++];
 	*thread = (struct pmp_core_thread){ .tid = get_i32(note + STATUS_PID) };
-	memcpy(&thread->user, note + STATUS_REGS, REG_BYTES);
+	memcpy(thread->words, note + STATUS_REGS, size);
 	return 0;
 }
 

@@ -48,8 +48,6 @@ static const char *machine_name(unsigned machine)
 /* Of another machine, or of a program that is not unwound here. */
 static int refuse(const Elf64_Ehdr *header, const char *name, struct pmp_error *err)
 {
-	const char *here = machine_name((unsigned)pmp_arch_elf_machine);
-
 	if (header->e_ident[EI_DATA] != ELFDATA2LSB) {
 		pmp_error_set(err, PMP_EUNSUPPORTED,
 			      "cannot read %s: the core of a big-endian machine", name);
@@ -62,18 +60,20 @@ static int refuse(const Elf64_Ehdr *header, const char *name, struct pmp_error *
 		pmp_error_hint(err, "eu-stack --core and gdb read it");
 	} else {
 		pmp_error_set(err, PMP_EUNSUPPORTED,
-			      "cannot read %s: a core of %s, and this pmp is for %s",
-			      name, machine_name(header->e_machine), here);
-		pmp_error_hint(err, "run pmp on such a machine, or use gdb-multiarch");
+			      "cannot read %s: a core of %s; pmp reads those of x86-64 "
+			      "and aarch64",
+			      name, machine_name(header->e_machine));
+		pmp_error_hint(err, "gdb-multiarch reads it");
 	}
 	return PMP_EUNSUPPORTED;
 }
 
-static bool is_of_ours(const Elf64_Ehdr *header)
+static const struct pmp_arch *arch_of(const Elf64_Ehdr *header)
 {
 	return header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_machine == pmp_arch_elf_machine;
+			       header->e_ident[EI_CLASS] == ELFCLASS64
+		       ? pmp_arch_of(header->e_machine)
+		       : NULL;
 }
 
 /* More than 65534 are counted in a section header (PN_XNUM). */
@@ -280,7 +280,8 @@ int pmp_core_file_read(struct pmp_core_file *core, int fd, const char *name,
 	core->length = status.st_size > 0 ? (uint64_t)status.st_size : 0;
 	if (!pmp_core_file_is(&header, (size_t)got))
 		return pmp_error_set(err, PMP_EFORMAT, "%s is not a core file", shown);
-	if (got == sizeof(header) && !is_of_ours(&header))
+	core->arch = arch_of(&header);
+	if (got == sizeof(header) && !core->arch)
 		return refuse(&header, shown, err);
 	r = got == sizeof(header) ? read_headers(core, fd, &header) : 0;
 	if (r == PMP_ENOMEM)

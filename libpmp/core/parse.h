@@ -15,9 +15,9 @@
 #define PMP_CORE_PARSE_H
 
 #include "base/buf.h"
-#include "capture/user-regs.h"
 #include "libpmp.h"
 #include "sample.h"
+#include "unwind/arch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,11 +45,12 @@ struct pmp_core_mapping {
 
 struct pmp_core_thread {
 	pid_t tid;
-	uint64_t tls; /* 0: not known */
-	union pmp_user_regs user;
+	uint64_t tls;			    /* 0: not known */
+	uint64_t words[PMP_ARCH_WORDS_MAX]; /* registers, as NT_PRSTATUS has them */
 };
 
 struct pmp_core_file {
+	const struct pmp_arch *arch;
 	uint64_t length; /* of the file */
 	uint64_t meant;	 /* its length by its headers; more: it has been cut off */
 	struct pmp_core_segment *segments; /* ascending, disjoint */

@@ -6,12 +6,6 @@
 
 #include "capture/wait-decode.h"
 
-#ifdef __aarch64__
-#define THREAD_LAYOUT (&pmp_thread_layout_aarch64)
-#else
-#define THREAD_LAYOUT (&pmp_thread_layout_x86_64)
-#endif
-
 static bool is_thread(void *arg, pid_t tid)
 {
 	return pmp_sample_find_thread(arg, tid) != NULL;
@@ -91,12 +85,13 @@ static void walk_from(const struct pmp_sample *sample, size_t i, size_t *walks)
 	} while (thread != first);
 }
 
-int pmp_core_waits_find(struct pmp_sample *sample, const struct pmp_reader *memory)
+int pmp_core_waits_find(struct pmp_sample *sample, const struct pmp_arch *arch,
+			const struct pmp_reader *memory)
 {
 	const struct pmp_wait_memory view = {
 		.reader = *memory,
 		.libc = libc_of(sample->maps),
-		.layout = THREAD_LAYOUT,
+		.layout = pmp_thread_layout_of(arch),
 		.is_thread = is_thread,
 		.arg = sample,
 	};

@@ -3,8 +3,6 @@
  * aarch64: what single instructions show about the stack where there is no call-frame
  * information. No thread is held here.
  */
-#ifdef __aarch64__
-
 #include "unwind/arch.h"
 #include "unwind/cfa-rules.h"
 
@@ -21,15 +19,37 @@ enum { X19 = 19, FP = 29, LR = 30, SP = 31, PC = 32, REG_COUNT };
 
 _Static_assert(REG_COUNT <= PMP_REGS, "room");
 
-const int pmp_reg_pc = PC, pmp_reg_sp = SP, pmp_reg_fp = FP;
-const int pmp_reg_return = LR;
-const size_t pmp_reg_count = REG_COUNT;
-const int pmp_arch_elf_machine = EM_AARCH64;
 /* x19 to x28, fp, sp, pc */
-const uint64_t pmp_arch_preserved = (UINT64_C(1) << LR) - (UINT64_C(1) << X19) +
-				    (UINT64_C(1) << SP) + (UINT64_C(1) << PC);
+#define PRESERVED \
+	((UINT64_C(1) << LR) - (UINT64_C(1) << X19) + (UINT64_C(1) << SP) + \
+	 (UINT64_C(1) << PC))
 
-bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
+/* struct user_pt_regs: x0 to x30, sp, pc, as the DWARF numbers go; then pstate. */
+#define USER_WORDS 34
+_Static_assert(USER_WORDS <= PMP_ARCH_WORDS_MAX, "room");
+static const uint8_t user_order[REG_COUNT] = {
+	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15, 16,
+	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+};
+
+/*
+ * Which bits are a signature depends on how many the kernel uses of an address. The
+ * instruction knows; on a processor without signatures it does nothing. Of a core file of
+ * another machine: 48 bits, as all but programs that ask for more have.
+ */
+static uint64_t code_address(uint64_t value)
+{
+#ifdef __aarch64__
+	register uint64_t link __asm__("x30") = value;
+
+	__asm__("hint #7" : "+r"(link)); /* xpaclri */
+	return link;
+#else
+	return value & UINT64_C(0xffffffffffff);
+#endif
+}
+
+static bool is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
 {
 	uint32_t code[2];
 
@@ -40,8 +60,8 @@ bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
 	       code[1] == SVC_0;
 }
 
-bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
-			    struct pmp_regs *caller)
+static bool signal_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			  struct pmp_regs *caller)
 {
 	/* struct rt_sigframe: siginfo (128), then ucontext, whose sigcontext begins
 	 * at 176 with the fault address; after it x0 to x30, sp, pc. */
@@ -59,7 +79,7 @@ bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_reg
 /*
  *	94...... bl target	d63f0..0 blr xN		d[67]3f08.. blraa and the like
  */
-bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t *target)
+static bool follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t *target)
 {
 	uint32_t code;
 
@@ -127,8 +147,8 @@ static bool is_stub(const struct pmp_reader *memory, uint64_t pc, unsigned *word
  *	d503233f paciasp	d503237f pacibsp	910003fd mov x29, sp
  *	d65f03c0 ret		d65f0bff retaa		d65f0fff retab
  */
-bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
-		    struct pmp_arch_entry *entry)
+static bool find_entry(const struct pmp_reader *memory, uint64_t pc,
+		       struct pmp_arch_entry *entry)
 {
 	uint32_t code, before;
 
@@ -146,8 +166,8 @@ bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
 	       is_push(code) || is_stub(memory, pc, &entry->words);
 }
 
-bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
-			   const struct pmp_arch_entry *entry, struct pmp_regs *caller)
+static bool entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			 const struct pmp_arch_entry *entry, struct pmp_regs *caller)
 {
 	uint64_t sp = pmp_regs_get(regs, SP), record[2];
 
@@ -155,12 +175,11 @@ bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs
 			     : !pmp_regs_has(regs, LR))
 		return false;
 	*caller = *regs;
-	caller->valid &= pmp_arch_preserved;
+	caller->valid &= PRESERVED;
 	if (entry->fp_pushed)
 		pmp_regs_set(caller, FP, record[0]);
-	pmp_regs_set(
-		caller, PC,
-		pmp_arch_code(entry->fp_pushed ? record[1] : pmp_regs_get(regs, LR)));
+	pmp_regs_set(caller, PC,
+		     code_address(entry->fp_pushed ? record[1] : pmp_regs_get(regs, LR)));
 	pmp_regs_set(caller, SP, sp + 8 * (uint64_t)entry->words);
 	return true;
 }
@@ -192,7 +211,7 @@ static int64_t added(uint32_t word)
  * sub or add sp,x,register; and sp,x,#mask; add or sub sp,x,#n (mov sp,x) but from sp
  * itself and, at a function's end, from x29.
  */
-bool pmp_arch_moves_sp(const uint8_t *code, size_t length)
+static bool moves_sp(const uint8_t *code, size_t length)
 {
 	for (size_t i = 0; i + INSTRUCTION <= length; i += INSTRUCTION) {
 		uint32_t word;
@@ -235,7 +254,7 @@ static bool branches(uint32_t word)
  *	mov x29, sp			stp x29, x30, [sp, #K]
  *					add x29, sp, #K
  */
-bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size)
+static bool frame_size(const uint8_t *code, size_t length, uint64_t *size)
 {
 	bool framed = false;
 	int64_t distance = 0, by;
@@ -263,7 +282,7 @@ bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size)
 }
 
 /* b, b.cond, cbz, tbz with their distances; br: to wherever. */
-bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
+static bool next_jump(struct pmp_arch_jump *jump)
 {
 	while (jump->at + 4 <= jump->length) {
 		uint64_t pc = jump->address + jump->at;
@@ -292,27 +311,24 @@ bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
 	return false;
 }
 
-/*
- * Which bits are a signature depends on how many the kernel uses of an address. The
- * instruction knows; on a processor without signatures it does nothing.
- */
-uint64_t pmp_arch_code(uint64_t value)
-{
-	register uint64_t link __asm__("x30") = value;
-
-	__asm__("hint #7" : "+r"(link)); /* xpaclri */
-	return link;
-}
-
-/* ---- Go ----------------------------------------------------------------------------- */
-
-/* Not tried: frames of Go are found by the frame pointer. */
-const bool pmp_arch_has_go_rules = false;
-
-void pmp_arch_go_frame(uint32_t size, struct pmp_rule *rule)
-{
-	(void)size;
-	*rule = (struct pmp_rule){ .kind = PMP_RULE_NONE };
-}
-
-#endif
+/* Frames of Go are found by the frame pointer: rules for them have not been tried. */
+const struct pmp_arch pmp_arch_aarch64 = {
+	.elf_machine = EM_AARCH64,
+	.pc = PC,
+	.sp = SP,
+	.fp = FP,
+	.link = LR,
+	.reg_count = REG_COUNT,
+	.preserved = PRESERVED,
+	.user_words = USER_WORDS,
+	.user_order = user_order,
+	.is_sigreturn = is_sigreturn,
+	.follows_call = follows_call,
+	.signal_caller = signal_caller,
+	.entry = find_entry,
+	.entry_caller = entry_caller,
+	.moves_sp = moves_sp,
+	.frame_size = frame_size,
+	.next_jump = next_jump,
+	.code = code_address,
+};

@@ -3,8 +3,6 @@
  * x86-64: what single instructions show about the stack where there is no call-frame
  * information. No thread is held here.
  */
-#ifdef __x86_64__
-
 #include "unwind/arch.h"
 #include "unwind/cfa-rules.h"
 
@@ -37,12 +35,16 @@ enum {
 	REG_COUNT
 };
 
-const int pmp_reg_pc = RIP, pmp_reg_sp = RSP, pmp_reg_fp = RBP;
-const int pmp_reg_return = RIP;
-const size_t pmp_reg_count = REG_COUNT;
-const int pmp_arch_elf_machine = EM_X86_64;
-const uint64_t pmp_arch_preserved = 1u << RBX | 1u << RBP | 1u << RSP | 1u << R12 |
-				    1u << R13 | 1u << R14 | 1u << R15 | 1u << RIP;
+#define PRESERVED \
+	(1u << RBX | 1u << RBP | 1u << RSP | 1u << R12 | 1u << R13 | 1u << R14 | \
+	 1u << R15 | 1u << RIP)
+
+/* struct user_regs_struct: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi
+ * orig_rax rip cs eflags rsp ss fs_base gs_base ds es fs gs */
+#define USER_WORDS 27
+_Static_assert(USER_WORDS <= PMP_ARCH_WORDS_MAX, "room");
+static const uint8_t user_order[REG_COUNT] = { 10, 12, 11, 5, 13, 14, 4, 19, 9,
+					       8,  7,  6,  3, 2,  1,  0, 16 };
 
 /* As much of the window at address as can be read (it may end with its page). */
 static size_t read_window(const struct pmp_reader *memory, uint64_t address,
@@ -65,7 +67,7 @@ static bool is_bytes(const uint8_t *code, const char *bytes, size_t length)
  *	48 c7 c0 0f 00 00 00	mov $15,%rax	(or b8 0f 00 00 00, mov $15,%eax)
  *	0f 05			syscall
  */
-bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
+static bool is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
 {
 	uint8_t code[9];
 
@@ -80,8 +82,8 @@ bool pmp_arch_is_sigreturn(const struct pmp_reader *memory, uint64_t pc)
 	return pmp_read(memory, pc - 5, code, 5) && IS(code, "\xb8\x0f\0\0\0");
 }
 
-bool pmp_arch_signal_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
-			    struct pmp_regs *caller)
+static bool signal_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			  struct pmp_regs *caller)
 {
 	/* uc_mcontext.gregs begins 40 bytes into the ucontext, where sp points to. */
 	enum { GREGS = 40, GREG_COUNT = 17 };
@@ -124,7 +126,7 @@ static bool ends_with_indirect_call(const uint8_t *code)
 	return false;
 }
 
-bool pmp_arch_follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t *target)
+static bool follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t *target)
 {
 	uint8_t code[CALL_SIZE];
 	size_t size = CALL_SIZE;
@@ -178,8 +180,8 @@ static bool plt_entry(const uint8_t *before, const uint8_t *code,
 	return true;
 }
 
-bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
-		    struct pmp_arch_entry *entry)
+static bool find_entry(const struct pmp_reader *memory, uint64_t pc,
+		       struct pmp_arch_entry *entry)
 {
 	uint8_t code[CODE_WINDOW], before[CODE_WINDOW];
 
@@ -205,15 +207,15 @@ bool pmp_arch_entry(const struct pmp_reader *memory, uint64_t pc,
 	return plt_entry(before + CODE_WINDOW, code, entry);
 }
 
-bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
-			   const struct pmp_arch_entry *entry, struct pmp_regs *caller)
+static bool entry_caller(const struct pmp_reader *stack, const struct pmp_regs *regs,
+			 const struct pmp_arch_entry *entry, struct pmp_regs *caller)
 {
 	uint64_t sp = pmp_regs_get(regs, RSP), pc, fp;
 
 	if (!pmp_read(stack, sp + 8 * entry->words, &pc, 8))
 		return false;
 	*caller = *regs;
-	caller->valid &= pmp_arch_preserved;
+	caller->valid &= PRESERVED;
 	if (entry->fp_pushed) {
 		if (!pmp_read(stack, sp, &fp, 8))
 			return false;
@@ -229,7 +231,7 @@ bool pmp_arch_entry_caller(const struct pmp_reader *stack, const struct pmp_regs
  * 83 /4, 81 /4 and imm,rsp; 21, 23 and by a register. Whether an alignment moves it
  * depends on the caller.
  */
-bool pmp_arch_moves_sp(const uint8_t *code, size_t length)
+static bool moves_sp(const uint8_t *code, size_t length)
 {
 	for (size_t i = 0; i + 2 < length; i++) {
 		unsigned opcode = code[i + 1], modrm = code[i + 2];
@@ -415,7 +417,7 @@ static uint64_t subtracts(const struct instruction *in)
 	return (uint64_t)(int64_t)word;
 }
 
-bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size)
+static bool frame_size(const uint8_t *code, size_t length, uint64_t *size)
 {
 	bool framed = false;
 
@@ -447,7 +449,7 @@ bool pmp_arch_frame_size(const uint8_t *code, size_t length, uint64_t *size)
 }
 
 /* e9 disp32, eb disp8, 0f 80-8f disp32, 70-7f disp8; ff /4: to wherever. */
-bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
+static bool next_jump(struct pmp_arch_jump *jump)
 {
 	for (; jump->at + 1 < jump->length; jump->at++) {
 		const uint8_t *code = jump->code + jump->at;
@@ -479,17 +481,10 @@ bool pmp_arch_next_jump(struct pmp_arch_jump *jump)
 	return false;
 }
 
-uint64_t pmp_arch_code(uint64_t value)
-{
-	return value;
-}
-
 /* ---- Go ----------------------------------------------------------------------------- */
 
-const bool pmp_arch_has_go_rules = true;
-
 /* Whatever has a frame has saved the frame pointer below the return address. */
-void pmp_arch_go_frame(uint32_t size, struct pmp_rule *rule)
+static void go_frame(uint32_t size, struct pmp_rule *rule)
 {
 	*rule = (struct pmp_rule){
 		.cfa_offset = (int32_t)size + 8,
@@ -500,4 +495,23 @@ void pmp_arch_go_frame(uint32_t size, struct pmp_rule *rule)
 	};
 }
 
-#endif
+const struct pmp_arch pmp_arch_x86_64 = {
+	.elf_machine = EM_X86_64,
+	.pc = RIP,
+	.sp = RSP,
+	.fp = RBP,
+	.link = RIP,
+	.reg_count = REG_COUNT,
+	.preserved = PRESERVED,
+	.user_words = USER_WORDS,
+	.user_order = user_order,
+	.is_sigreturn = is_sigreturn,
+	.follows_call = follows_call,
+	.signal_caller = signal_caller,
+	.entry = find_entry,
+	.entry_caller = entry_caller,
+	.moves_sp = moves_sp,
+	.frame_size = frame_size,
+	.next_jump = next_jump,
+	.go_frame = go_frame,
+};

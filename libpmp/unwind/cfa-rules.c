@@ -45,18 +45,19 @@ struct execution {
 	bool done; /* the next row begins after pc */
 };
 
-static struct register_rule *find(struct cfa_row *row, uint64_t reg)
+static struct register_rule *find(const struct pmp_arch *arch, struct cfa_row *row,
+				  uint64_t reg)
 {
-	if (reg == (uint64_t)pmp_reg_fp)
+	if (reg == (uint64_t)arch->fp)
 		return &row->registers[FP];
-	if (reg == (uint64_t)pmp_reg_return)
+	if (reg == (uint64_t)arch->link)
 		return &row->registers[RA];
-	return reg == (uint64_t)pmp_reg_sp ? &row->registers[SP] : NULL;
+	return reg == (uint64_t)arch->sp ? &row->registers[SP] : NULL;
 }
 
 static void set(struct execution *run, uint64_t reg, uint8_t where, int64_t offset)
 {
-	struct register_rule *rule = find(&run->row, reg);
+	struct register_rule *rule = find(run->cie->arch, &run->row, reg);
 
 	if (rule)
 		*rule = (struct register_rule){ where, offset };
@@ -70,8 +71,8 @@ static int64_t scaled(const struct execution *run, uint64_t value)
 
 static void restore(struct execution *run, uint64_t reg)
 {
-	struct register_rule *rule = find(&run->row, reg),
-			     *from = find(&run->initial, reg);
+	struct register_rule *rule = find(run->cie->arch, &run->row, reg),
+			     *from = find(run->cie->arch, &run->initial, reg);
 
 	if (rule)
 		*rule = *from;
@@ -228,7 +229,8 @@ static bool execute_all(struct execution *run, const uint8_t *program, size_t si
  *	30+n 2a		lit n, ge
  *	33 24 22	lit3, shl, plus
  */
-static bool is_plt(const struct cfa_row *row, uint64_t pc, int64_t *offset)
+static bool is_plt(const struct pmp_arch *arch, const struct cfa_row *row, uint64_t pc,
+		   int64_t *offset)
 {
 	static const uint8_t plt[] = {
 		DW_OP_breg7, 8,	       DW_OP_breg16, 0,		DW_OP_lit15, DW_OP_and,
@@ -237,7 +239,7 @@ static bool is_plt(const struct cfa_row *row, uint64_t pc, int64_t *offset)
 	const uint8_t *e = row->expression;
 	enum { N = 6 };
 
-	if (pmp_reg_sp != 7 || pmp_reg_pc != 16 || row->expression_size != sizeof(plt) ||
+	if (arch != &pmp_arch_x86_64 || row->expression_size != sizeof(plt) ||
 	    memcmp(e, plt, N) || memcmp(e + N + 1, plt + N + 1, sizeof(plt) - N - 1) ||
 	    e[N] < DW_OP_lit0 || e[N] > DW_OP_lit15)
 		return false;
@@ -253,6 +255,7 @@ static bool fits(int64_t offset)
 void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		   uint64_t pc, struct pmp_rule *rule)
 {
+	const struct pmp_arch *arch = cie->arch;
 	struct execution run = { .cie = cie,
 				 .pc = UINT64_MAX,
 				 .row.cfa_reg = UINT64_MAX };
@@ -275,21 +278,21 @@ void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		return;
 	offset = run.row.cfa_offset;
 	if (run.row.expression) {
-		if (!is_plt(&run.row, pc, &offset))
+		if (!is_plt(arch, &run.row, pc, &offset))
 			return;
-		run.row.cfa_reg = (uint64_t)pmp_reg_sp;
+		run.row.cfa_reg = (uint64_t)arch->sp;
 	}
-	if ((run.row.cfa_reg != (uint64_t)pmp_reg_sp &&
-	     run.row.cfa_reg != (uint64_t)pmp_reg_fp) ||
+	if ((run.row.cfa_reg != (uint64_t)arch->sp &&
+	     run.row.cfa_reg != (uint64_t)arch->fp) ||
 	    run.row.registers[SP].where != PMP_WHERE_SAME || fp->where == FROM_OTHER ||
 	    ra->where == FROM_OTHER || !fits(offset) || !fits(fp->offset) ||
 	    !fits(ra->offset) || cie->signal)
 		return;
 	/* Where the return address is the pc itself, it cannot still be in there. */
-	if (ra->where == PMP_WHERE_SAME && pmp_reg_return == pmp_reg_pc)
+	if (ra->where == PMP_WHERE_SAME && arch->link == arch->pc)
 		return;
 	rule->kind = ra->where == PMP_WHERE_LOST ? PMP_RULE_ROOT : PMP_RULE_FRAME;
-	rule->cfa_fp = run.row.cfa_reg == (uint64_t)pmp_reg_fp;
+	rule->cfa_fp = run.row.cfa_reg == (uint64_t)arch->fp;
 	rule->cfa_offset = (int32_t)offset;
 	rule->fp = fp->where;
 	rule->fp_offset = (int32_t)fp->offset;
@@ -306,14 +309,14 @@ static bool read_record(const struct pmp_rule *rule, const struct pmp_reader *st
 	       pmp_read(stack, cfa + (uint64_t)(int64_t)rule->fp_offset, record, 16);
 }
 
-bool pmp_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *stack,
-		    struct pmp_regs *regs)
+bool pmp_rule_apply(const struct pmp_arch *arch, const struct pmp_rule *rule,
+		    const struct pmp_reader *stack, struct pmp_regs *regs)
 {
-	uint64_t cfa = pmp_regs_get(regs, rule->cfa_fp ? pmp_reg_fp : pmp_reg_sp) +
+	uint64_t cfa = pmp_regs_get(regs, rule->cfa_fp ? arch->fp : arch->sp) +
 		       (uint64_t)(int64_t)rule->cfa_offset;
-	bool has_fp = rule->fp == PMP_WHERE_SAME && pmp_regs_has(regs, pmp_reg_fp);
-	uint64_t record[2] = { pmp_regs_get(regs, pmp_reg_fp),
-			       pmp_regs_get(regs, pmp_reg_return) };
+	bool has_fp = rule->fp == PMP_WHERE_SAME && pmp_regs_has(regs, arch->fp);
+	uint64_t record[2] = { pmp_regs_get(regs, arch->fp),
+			       pmp_regs_get(regs, arch->link) };
 
 	if (PMP_FAULT("wrong-rule"))
 		cfa += 8;
@@ -330,9 +333,9 @@ bool pmp_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *stack,
 					  &record[0], 8);
 	}
 	regs->valid = 0;
-	pmp_regs_set(regs, pmp_reg_pc, pmp_arch_code(record[1]));
-	pmp_regs_set(regs, pmp_reg_sp, cfa);
+	pmp_regs_set(regs, arch->pc, pmp_arch_code(arch, record[1]));
+	pmp_regs_set(regs, arch->sp, cfa);
 	if (has_fp)
-		pmp_regs_set(regs, pmp_reg_fp, record[0]);
+		pmp_regs_set(regs, arch->fp, record[0]);
 	return true;
 }

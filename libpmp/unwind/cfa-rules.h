@@ -39,7 +39,7 @@ struct pmp_rule {
 	bool cfa_fp;	/* CFA = frame pointer + cfa_offset, else sp + it */
 	bool go;	/* of go-rules.h: libunwind knows nothing of it */
 	bool signal;	/* describes a signal frame */
-	uint8_t fp, ra; /* enum pmp_rule_where; ra SAME: in pmp_reg_return */
+	uint8_t fp, ra; /* enum pmp_rule_where; ra SAME: in pmp_arch_here->link */
 	int32_t cfa_offset;
 	int32_t fp_offset, ra_offset; /* if saved */
 };
@@ -49,11 +49,11 @@ void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		   uint64_t pc, struct pmp_rule *rule);
 /*
  * From the frame in regs to its caller, by a PMP_RULE_FRAME. What the rule needs must
- * be valid: sp, or fp if cfa_fp; pmp_reg_return if ra is PMP_WHERE_SAME. Of the
+ * be valid: sp, or fp if cfa_fp; pmp_arch_here->link if ra is PMP_WHERE_SAME. Of the
  * caller pc, sp and maybe fp are known. False, and regs as they were: the return
  * address cannot be read.
  */
-bool pmp_rule_apply(const struct pmp_rule *rule, const struct pmp_reader *stack,
-		    struct pmp_regs *regs);
+bool pmp_rule_apply(const struct pmp_arch *arch, const struct pmp_rule *rule,
+		    const struct pmp_reader *stack, struct pmp_regs *regs);
 
 #endif

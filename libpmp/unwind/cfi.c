@@ -173,6 +173,7 @@ bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
 	size_t length = 0;
 
 	memset(cie, 0, sizeof(*cie));
+	cie->arch = bytes->arch;
 	if (!pmp_cfi_entry(bytes, offset, &entry) || !entry.is_cie)
 		return false;
 	c.at = entry.body;
@@ -188,7 +189,7 @@ bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
 	cie->code_align = pmp_take_uleb(&c);
 	cie->data_align = pmp_take_sleb(&c);
 	if ((version == 1 ? pmp_take(&c, 1) : pmp_take_uleb(&c)) !=
-	    (uint64_t)pmp_reg_return)
+	    (uint64_t)bytes->arch->link)
 		return false;
 	if (augmentation[0] == 'z') {
 		struct pmp_cursor data;
@@ -239,7 +240,7 @@ struct operation {
 	bool known;
 };
 
-static struct operation operation(uint8_t op)
+static struct operation operation(const struct pmp_arch *arch, uint8_t op)
 {
 	static const struct operation table[0x100] = {
 		[DW_OP_deref] = { 1, 1, 0, true },
@@ -285,12 +286,13 @@ static struct operation operation(uint8_t op)
 		return (struct operation){ 0, 1, 0, true };
 	if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
 		return (struct operation){ 0, 1, 's',
-					   op - DW_OP_breg0 < (int)pmp_reg_count };
+					   op - DW_OP_breg0 < (int)arch->reg_count };
 	return table[op];
 }
 
 /* An expression of size bytes at c that starts with depth values on its stack. */
-static void check_expression(struct pmp_cursor *c, uint64_t size, unsigned depth)
+static void check_expression(const struct pmp_arch *arch, struct pmp_cursor *c,
+			     uint64_t size, unsigned depth)
 {
 	struct pmp_cursor e = *c;
 
@@ -298,7 +300,7 @@ static void check_expression(struct pmp_cursor *c, uint64_t size, unsigned depth
 	e.end = c->at;
 	e.failed = c->failed;
 	while (!e.failed && e.at < e.end) {
-		struct operation op = operation((uint8_t)pmp_take(&e, 1));
+		struct operation op = operation(arch, (uint8_t)pmp_take(&e, 1));
 
 		if (!op.known || depth < op.pops) {
 			e.failed = true;
@@ -306,7 +308,7 @@ static void check_expression(struct pmp_cursor *c, uint64_t size, unsigned depth
 		}
 		depth = depth - op.pops + op.pushes;
 		e.failed = depth > EXPRESSION_STACK ||
-			   (op.operand == 'r' && pmp_take_uleb(&e) >= pmp_reg_count);
+			   (op.operand == 'r' && pmp_take_uleb(&e) >= arch->reg_count);
 		if (op.operand == 'u')
 			pmp_take_uleb(&e);
 		else if (op.operand == 's' || op.operand == 'r')
@@ -319,6 +321,7 @@ static void check_expression(struct pmp_cursor *c, uint64_t size, unsigned depth
 
 /* What is kept from instruction to instruction. */
 struct program {
+	const struct pmp_arch *arch;
 	struct pmp_buf *out; /* NULL: the check alone */
 	bool has_cfa;	     /* defined by now */
 	bool expressions;
@@ -326,14 +329,14 @@ struct program {
 };
 
 /* Take the operands of an instruction; *omit: it names a register we do not keep. */
-static void check_operands(struct pmp_cursor *c, uint8_t op, const char *operands,
-			   bool *omit)
+static void check_operands(const struct pmp_arch *arch, struct pmp_cursor *c, uint8_t op,
+			   const char *operands, bool *omit)
 {
 	for (; *operands && !c->failed; operands++) {
 		switch (*operands) {
 		case 'r':
 			/* A register that is saved in one we do not keep is lost. */
-			if (pmp_take_uleb(c) >= pmp_reg_count) {
+			if (pmp_take_uleb(c) >= arch->reg_count) {
 				c->failed |=
 					op == DW_CFA_register && !operands[1] && !*omit;
 				*omit = true;
@@ -342,7 +345,7 @@ static void check_operands(struct pmp_cursor *c, uint8_t op, const char *operand
 		case 'u': pmp_take_uleb(c); break;
 		case 's': pmp_take_sleb(c); break;
 		case 'b':
-			check_expression(c, pmp_take_uleb(c),
+			check_expression(arch, c, pmp_take_uleb(c),
 					 op != DW_CFA_def_cfa_expression);
 			break;
 		default: pmp_take(c, (size_t)(*operands - '0'));
@@ -367,9 +370,9 @@ static bool copy_instruction(struct pmp_cursor *c, struct program *program)
 	if (!operands)
 		return false;
 	if ((primary == DW_CFA_offset || primary == DW_CFA_restore) &&
-	    (op & ~PMP_CFA_PRIMARY) >= (int)pmp_reg_count)
+	    (op & ~PMP_CFA_PRIMARY) >= (int)program->arch->reg_count)
 		omit = true;
-	check_operands(c, op, operands, &omit);
+	check_operands(program->arch, c, op, operands, &omit);
 	if (c->failed)
 		return false;
 	if ((defines_cfa || op == DW_CFA_def_cfa_register) && omit)
@@ -402,7 +405,7 @@ static bool copy_program(const uint8_t *data, size_t size, struct program *progr
 
 bool pmp_cfi_check(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde)
 {
-	struct program program = { .out = NULL };
+	struct program program = { .arch = cie->arch };
 
 	return copy_program(cie->program, cie->program_size, &program) &&
 	       copy_program(fde->program, fde->program_size, &program) && program.has_cfa;
@@ -445,7 +448,7 @@ static void end_entry(struct pmp_buf *out, size_t begin)
 bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		   struct pmp_buf *out, struct pmp_cfi_pair *pair)
 {
-	struct program program = { .out = out };
+	struct program program = { .arch = cie->arch, .out = out };
 
 	memset(pair, 0, sizeof(*pair));
 	pmp_buf_clear(out);
@@ -455,7 +458,7 @@ bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 	pmp_buf_add(out, cie->signal ? "zRS" : "zR", cie->signal ? 4 : 3);
 	put_uleb(out, cie->code_align);
 	put_sleb(out, cie->data_align);
-	put(out, (uint64_t)pmp_reg_return, 1);
+	put(out, (uint64_t)cie->arch->link, 1);
 	put_uleb(out, 1);
 	put(out, DW_EH_PE_absptr, 1);
 	if (!copy_program(cie->program, cie->program_size, &program))

@@ -12,6 +12,7 @@
 #define PMP_UNWIND_CFI_H
 
 #include "base/buf.h"
+#include "unwind/arch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 
 /* A section, or a part of one. */
 struct pmp_cfi_bytes {
+	const struct pmp_arch *arch; /* of the code */
 	const uint8_t *data;
 	size_t size;
 	uint64_t address; /* of data[0] in the target, for relative pointers */
@@ -42,6 +44,7 @@ struct pmp_cfi_entry {
 #define PMP_CFI_PROGRAM_MAX ((size_t)64 << 10)
 
 struct pmp_cfi_cie {
+	const struct pmp_arch *arch;
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t encoding; /* of the addresses in its FDEs: DW_EH_PE_ */

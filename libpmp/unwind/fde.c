@@ -49,6 +49,7 @@ struct index {
 };
 
 struct pmp_fde_finder {
+	const struct pmp_arch *arch;
 	struct pmp_module *module;
 	uint64_t start, end, offset; /* of the executable region */
 	uint64_t base;		     /* where the file's first byte is mapped */
@@ -64,13 +65,15 @@ struct pmp_fde_finder {
 	void *entry[2]; /* room for a CIE and an FDE, ENTRY_MAX each */
 };
 
-struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_maps *maps,
+struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
+					  const struct pmp_maps *maps,
 					  const struct pmp_region *region)
 {
 	struct pmp_fde_finder *finder = calloc(1, sizeof(*finder));
 
 	if (!finder)
 		return NULL;
+	finder->arch = arch;
 	finder->module = pmp_module_ref(region->module);
 	finder->start = region->start;
 	finder->end = region->end;
@@ -162,12 +165,12 @@ static void *read_section(const struct pmp_fde_finder *finder,
 
 /* ---- headers ------------------------------------------------------------------- */
 
-static bool is_elf_of_ours(const Elf64_Ehdr *header)
+static bool is_elf_of(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 {
 	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
 	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_machine == pmp_arch_elf_machine;
+	       header->e_machine == arch->elf_machine;
 }
 
 /*
@@ -184,7 +187,9 @@ static void prepare_table(struct pmp_fde_finder *finder, const struct pmp_reader
 	uint64_t hdr = finder->bias + segment->p_vaddr, count;
 	uint8_t data[4 + 2 * 8];
 	size_t size = sizeof(data), at = 4;
-	struct pmp_cfi_bytes bytes = { .data = data, .address = hdr };
+	struct pmp_cfi_bytes bytes = { .arch = finder->arch,
+				       .data = data,
+				       .address = hdr };
 
 	if (segment->p_memsz < size)
 		size = segment->p_memsz;
@@ -241,7 +246,7 @@ static size_t read_segments(const struct pmp_fde_finder *finder,
 	size_t count;
 
 	if (!read_header(finder, memory, 0, &header, sizeof(header)) ||
-	    !is_elf_of_ours(&header) || header.e_phentsize != sizeof(Elf64_Phdr))
+	    !is_elf_of(finder->arch, &header) || header.e_phentsize != sizeof(Elf64_Phdr))
 		return 0;
 	count = header.e_phnum < SEGMENTS_MAX ? header.e_phnum : SEGMENTS_MAX;
 	if (header.e_phoff > INT64_MAX / 2 ||
@@ -284,7 +289,7 @@ static void prepare(struct pmp_fde_finder *finder, const struct pmp_reader *memo
 /* ---- sections of the file --------------------------------------------------------- */
 
 /* Would libelf allocate more for this header than the file is worth? */
-static bool is_openable(int fd)
+static bool is_openable(const struct pmp_arch *arch, int fd)
 {
 	Elf64_Ehdr header;
 	struct stat st;
@@ -292,7 +297,7 @@ static bool is_openable(int fd)
 	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
 	       pmp_file_pread(fd, &header, sizeof(header), 0) ==
 		       (ssize_t)sizeof(header) &&
-	       is_elf_of_ours(&header) && header.e_shnum > 0 &&
+	       is_elf_of(arch, &header) && header.e_shnum > 0 &&
 	       header.e_shentsize == sizeof(Elf64_Shdr) && header.e_phnum != PN_XNUM;
 }
 
@@ -335,8 +340,8 @@ struct section {
 	void *data;  /* owned, or NULL */
 };
 
-static bool load_section(int fd, const char *name, const char *old_name,
-			 struct section *found)
+static bool load_section(const struct pmp_arch *arch, int fd, const char *name,
+			 const char *old_name, struct section *found)
 {
 	Elf *elf;
 	Elf_Scn *section = NULL;
@@ -345,7 +350,7 @@ static bool load_section(int fd, const char *name, const char *old_name,
 	size_t names;
 
 	memset(found, 0, sizeof(*found));
-	if (!is_openable(fd) || elf_version(EV_CURRENT) == EV_NONE)
+	if (!is_openable(arch, fd) || elf_version(EV_CURRENT) == EV_NONE)
 		return false;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_getshdrstrndx(elf, &names) ||
@@ -417,7 +422,8 @@ static void index_build(struct index *index, void *data,
 
 static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reader *memory)
 {
-	struct pmp_cfi_bytes bytes = { .address = finder->eh_frame,
+	struct pmp_cfi_bytes bytes = { .arch = finder->arch,
+				       .address = finder->eh_frame,
 				       .size = finder->eh_frame_size };
 	struct section section;
 	void *data = NULL;
@@ -425,7 +431,8 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 	finder->eh.tried = true;
 	if (bytes.size)
 		data = read_section(finder, memory, bytes.address, bytes.size);
-	if (!data && load_section(finder->module->fd, ".eh_frame", "", &section)) {
+	if (!data &&
+	    load_section(finder->arch, finder->module->fd, ".eh_frame", "", &section)) {
 		bytes.address = section.address + finder->bias;
 		bytes.size = section.size;
 		/* What is mapped has been relocated. */
@@ -445,10 +452,13 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 static void build_debug_index(struct pmp_fde_finder *finder)
 {
 	struct section section;
-	struct pmp_cfi_bytes bytes = { .bias = finder->bias, .debug_frame = true };
+	struct pmp_cfi_bytes bytes = { .arch = finder->arch,
+				       .bias = finder->bias,
+				       .debug_frame = true };
 
 	finder->debug.tried = true;
-	if (!load_section(finder->module->fd, ".debug_frame", ".zdebug_frame", &section))
+	if (!load_section(finder->arch, finder->module->fd, ".debug_frame",
+			  ".zdebug_frame", &section))
 		return;
 	bytes.data = section.data;
 	bytes.size = section.size;
@@ -499,6 +509,7 @@ static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *m
 	    !read_memory(finder, memory, address, finder->entry[which], length + 4))
 		return false;
 	*bytes = (struct pmp_cfi_bytes){
+		.arch = finder->arch,
 		.data = finder->entry[which],
 		.size = length + 4,
 		.address = address,

@@ -29,7 +29,8 @@ struct pmp_fde {
 
 /* region: the executable region of the module that the finder is for. Reads
  * nothing yet. Keeps a reference to the module, none to maps. NULL: no memory. */
-struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_maps *maps,
+struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
+					  const struct pmp_maps *maps,
 					  const struct pmp_region *region);
 void pmp_fde_finder_free(struct pmp_fde_finder *finder);
 /* How far above its ELF addresses the module is mapped. False: that is not known. */

@@ -25,6 +25,7 @@
 #define JOIN_MAX 1024		      /* bytes of the frame of whoever switches stacks */
 
 struct pmp_go_rules {
+	const struct pmp_arch *arch;
 	struct pmp_gopclntab table;
 	struct pmp_buf name;
 };
@@ -166,20 +167,21 @@ static bool find_text(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *head
 	return false;
 }
 
-struct pmp_go_rules *pmp_go_rules_new(int fd, uint64_t bias,
+struct pmp_go_rules *pmp_go_rules_new(const struct pmp_arch *arch, int fd, uint64_t bias,
 				      const struct pmp_reader *memory)
 {
 	struct pmp_go_rules *rules;
 	Elf64_Ehdr header;
 
-	if (!pmp_arch_has_go_rules || fd < 0 ||
-	    !read_at(fd, 0, &header, sizeof(header)) ||
+	if (!arch->go_frame || fd < 0 || !read_at(fd, 0, &header, sizeof(header)) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_machine != pmp_arch_elf_machine ||
+	    header.e_machine != arch->elf_machine ||
 	    header.e_phentsize != sizeof(Elf64_Phdr) || header.e_shnum > SECTIONS_MAX ||
 	    (header.e_shnum && header.e_shentsize != sizeof(Elf64_Shdr)))
 		return NULL;
 	rules = calloc(1, sizeof(*rules));
+	if (rules)
+		rules->arch = arch;
 	if (rules && open_table(rules, fd, &header, bias, memory) &&
 	    find_text(rules, fd, &header, bias))
 		return rules;
@@ -254,7 +256,7 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 		size <= INT32_MAX / 2;
 	if (found) {
 		at_start = exact && lookup == function.start;
-		pmp_arch_go_frame(size, rule);
+		rules->arch->go_frame(size, rule);
 		/* What was written by hand saves the frame pointer elsewhere, or not. */
 		if (size && (table->layout < PMP_GO_1_18 || function.is_assembly))
 			rule->fp = PMP_WHERE_LOST;
@@ -278,7 +280,7 @@ static bool is_call_of(struct pmp_go_rules *rules, const struct pmp_reader *memo
 	uint64_t called;
 	uint32_t frame;
 
-	return pmp_arch_follows_call(memory, pc, &called) && called == start &&
+	return rules->arch->follows_call(memory, pc, &called) && called == start &&
 	       pmp_gopclntab_find(&rules->table, pc - 1, &function) &&
 	       pmp_gopclntab_frame(&rules->table, &function, pc - 1, &frame) &&
 	       frame == size;
@@ -287,11 +289,11 @@ static bool is_call_of(struct pmp_go_rules *rules, const struct pmp_reader *memo
 bool pmp_go_join(struct pmp_go_rules *rules, const struct pmp_reader *memory,
 		 const struct pmp_reader *stack, uint64_t start, struct pmp_regs *regs)
 {
-	uint64_t words[JOIN_MAX / 8], fp = pmp_regs_get(regs, pmp_reg_fp), at = 0;
+	uint64_t words[JOIN_MAX / 8], fp = pmp_regs_get(regs, rules->arch->fp), at = 0;
 	struct pmp_go_function function;
 	size_t found = 0;
 
-	if (!pmp_regs_has(regs, pmp_reg_fp) || fp % 8 || fp < JOIN_MAX ||
+	if (!pmp_regs_has(regs, rules->arch->fp) || fp % 8 || fp < JOIN_MAX ||
 	    !pmp_read(stack, fp - JOIN_MAX, words, sizeof(words)))
 		return false;
 	rules->table.memory = *memory;
@@ -305,8 +307,8 @@ bool pmp_go_join(struct pmp_go_rules *rules, const struct pmp_reader *memory,
 	if (found != 1)
 		return false;
 	regs->valid = 0;
-	pmp_regs_set(regs, pmp_reg_pc, words[at]);
-	pmp_regs_set(regs, pmp_reg_sp, fp - JOIN_MAX + 8 * at + 8);
-	pmp_regs_set(regs, pmp_reg_fp, fp);
+	pmp_regs_set(regs, rules->arch->pc, words[at]);
+	pmp_regs_set(regs, rules->arch->sp, fp - JOIN_MAX + 8 * at + 8);
+	pmp_regs_set(regs, rules->arch->fp, fp);
 	return true;
 }

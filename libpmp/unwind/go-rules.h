@@ -16,7 +16,7 @@ struct pmp_go_rules;
 
 /* The table of a module's file, which is mapped so many bytes above its ELF addresses. fd
  * is read only here; memory: of the target. NULL: none, or no memory. */
-struct pmp_go_rules *pmp_go_rules_new(int fd, uint64_t bias,
+struct pmp_go_rules *pmp_go_rules_new(const struct pmp_arch *arch, int fd, uint64_t bias,
 				      const struct pmp_reader *memory);
 void pmp_go_rules_free(struct pmp_go_rules *rules);
 /*

@@ -100,11 +100,12 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *valu
 	(void)space;
 	if (write)
 		return -UNW_EREADONLYREG;
-	if (reg == pmp_reg_pc) {
+	if (reg == pmp_arch_here->pc) {
 		*value = libunwind->lookup;
 		return 0;
 	}
-	if (reg < 0 || reg >= (int)pmp_reg_count || !pmp_regs_has(libunwind->regs, reg)) {
+	if (reg < 0 || reg >= (int)pmp_arch_here->reg_count ||
+	    !pmp_regs_has(libunwind->regs, reg)) {
 		if (!libunwind->unknown)
 			libunwind->needed = reg;
 		libunwind->unknown = true;
@@ -253,12 +254,13 @@ static void read_back(struct pmp_libunwind *libunwind, unw_cursor_t *cursor,
 	unw_word_t value;
 
 	caller->valid = 0;
-	for (int i = 0; i < (int)pmp_reg_count; i++)
+	for (int i = 0; i < (int)pmp_arch_here->reg_count; i++)
 		if (keep >> i & 1 && !unw_get_reg(cursor, i, &value))
 			pmp_regs_set(caller, i, value);
-	caller->valid &= ~(UINT64_C(1) << pmp_reg_pc);
+	caller->valid &= ~(UINT64_C(1) << pmp_arch_here->pc);
 	if (!unw_get_reg(cursor, UNW_REG_IP, &value))
-		pmp_regs_set(caller, pmp_reg_pc, pmp_arch_code(value));
+		pmp_regs_set(caller, pmp_arch_here->pc,
+			     pmp_arch_code(pmp_arch_here, value));
 	/* A register that cannot be had is no failure before it is needed. */
 	libunwind->unreadable = unreadable;
 	libunwind->unknown = unknown;
@@ -314,10 +316,11 @@ enum pmp_libunwind_result pmp_libunwind_step(struct pmp_libunwind *libunwind,
 		return failure(libunwind, needed);
 	read_back(libunwind, &cursor, keep, &caller);
 	/* It says so too where the caller's frame pointer is 0, which says nothing. */
-	if (result == 0 &&
-	    (!pmp_regs_has(&caller, pmp_reg_pc) || !pmp_regs_get(&caller, pmp_reg_pc)))
+	if (result == 0 && (!pmp_regs_has(&caller, pmp_arch_here->pc) ||
+			    !pmp_regs_get(&caller, pmp_arch_here->pc)))
 		return PMP_LIBUNWIND_ROOT;
-	if (!pmp_regs_has(&caller, pmp_reg_pc) || !pmp_regs_has(&caller, pmp_reg_sp))
+	if (!pmp_regs_has(&caller, pmp_arch_here->pc) ||
+	    !pmp_regs_has(&caller, pmp_arch_here->sp))
 		return failure(libunwind, needed);
 	memcpy(regs, &caller, sizeof(caller));
 	return PMP_LIBUNWIND_STEP;

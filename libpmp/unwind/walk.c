@@ -54,6 +54,7 @@ struct executable {
 };
 
 struct pmp_unwinder {
+	const struct pmp_arch *arch;
 	enum pmp_unwind mode;
 	struct pmp_maps *maps;
 	struct pmp_reader memory;
@@ -73,6 +74,8 @@ struct pmp_unwinder {
 /* One stack being walked. */
 struct walker {
 	struct pmp_unwinder *unwinder;
+	const struct pmp_arch *arch;
+	int pc, sp, fp; /* of arch */
 	const struct pmp_reader *stack;
 	const struct pmp_walk *walk;
 	struct pmp_regs regs; /* of the current frame */
@@ -164,7 +167,8 @@ static struct executable *executable_at(struct pmp_unwinder *unwinder, uint64_t 
 		return executable;
 	region = pmp_maps_find(unwinder->maps, pc);
 	if (region)
-		executable->finder = pmp_fde_finder_new(unwinder->maps, region);
+		executable->finder =
+			pmp_fde_finder_new(unwinder->arch, unwinder->maps, region);
 	if (executable->finder)
 		return executable;
 	unwinder->no_memory = true;
@@ -215,13 +219,16 @@ void pmp_unwinder_set_rules(struct pmp_unwinder *unwinder, bool use)
 	unwinder->no_rules = !use;
 }
 
-struct pmp_unwinder *pmp_unwinder_new(enum pmp_unwind mode)
+struct pmp_unwinder *pmp_unwinder_new(const struct pmp_arch *arch, enum pmp_unwind mode)
 {
 	struct pmp_unwinder *unwinder = calloc(1, sizeof(*unwinder));
 
 	if (!unwinder)
 		return NULL;
+	unwinder->arch = arch;
 	unwinder->mode = mode;
+	if (arch != pmp_arch_here)
+		return unwinder;
 	unwinder->libunwind = pmp_libunwind_new(find_for_libunwind, unwinder);
 	if (!unwinder->libunwind) {
 		pmp_unwinder_free(unwinder);
@@ -256,7 +263,8 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 		if (unwinder->cached)
 			memset(unwinder->cache, 0, sizeof(unwinder->cache));
 		unwinder->cached = false;
-		pmp_libunwind_flush(unwinder->libunwind);
+		if (unwinder->libunwind)
+			pmp_libunwind_flush(unwinder->libunwind);
 	}
 	unwinder->maps = pmp_maps_ref(maps);
 	pmp_maps_unref(old);
@@ -284,8 +292,8 @@ static struct pmp_go_rules *find_go(struct pmp_unwinder *unwinder, uint64_t pc)
 	region = pmp_maps_find(unwinder->maps, pc);
 	if (region && region->module->kind == PMP_MODULE_FILE &&
 	    pmp_fde_bias(executable->finder, &unwinder->memory, &bias))
-		executable->go =
-			pmp_go_rules_new(region->module->fd, bias, &unwinder->memory);
+		executable->go = pmp_go_rules_new(unwinder->arch, region->module->fd,
+						  bias, &unwinder->memory);
 	return executable->go;
 }
 
@@ -294,7 +302,7 @@ static bool fill_go_rule(struct pmp_unwinder *unwinder, struct cached_rule *cach
 {
 	struct pmp_go_rules *go = find_go(unwinder, cached->pc - !cached->exact);
 
-	if (!go || pmp_arch_is_sigreturn(&unwinder->memory, cached->pc))
+	if (!go || unwinder->arch->is_sigreturn(&unwinder->memory, cached->pc))
 		return false;
 	cached->before = !cached->exact;
 	return pmp_go_rule(go, &unwinder->memory, cached->pc, cached->exact,
@@ -318,8 +326,8 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 	 * padding.
 	 */
 	if (!cached->exact &&
-	    (!found ||
-	     (fde.end == pc && !pmp_arch_follows_call(&unwinder->memory, pc, NULL))) &&
+	    (!found || (fde.end == pc &&
+			!unwinder->arch->follows_call(&unwinder->memory, pc, NULL))) &&
 	    find_fde(unwinder, pc, &next) && next.start == pc) {
 		found = true;
 		fde = next;
@@ -332,7 +340,10 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 		pmp_rule_make(&fde.cie, &fde.entry, pc - cached->before, &cached->rule);
 	else
 		cached->rule.kind = PMP_RULE_BAD;
-	if (cached->rule.signal && pmp_arch_is_sigreturn(&unwinder->memory, pc))
+	/* Of another machine: the frame pointer has to do. */
+	if (cached->rule.kind == PMP_RULE_LIBUNWIND && !unwinder->libunwind)
+		cached->rule.kind = PMP_RULE_NONE;
+	if (cached->rule.signal && unwinder->arch->is_sigreturn(&unwinder->memory, pc))
 		cached->rule.kind = PMP_RULE_SIGNAL;
 }
 
@@ -385,9 +396,9 @@ static bool is_return(const struct pmp_unwinder *unwinder, uint64_t pc, uint64_t
 	*target = 0;
 	if (!region)
 		return false;
-	return pmp_arch_follows_call(&unwinder->memory, pc, target) ||
+	return unwinder->arch->follows_call(&unwinder->memory, pc, target) ||
 	       region->module->kind == PMP_MODULE_ANON ||
-	       pmp_arch_is_sigreturn(&unwinder->memory, pc);
+	       unwinder->arch->is_sigreturn(&unwinder->memory, pc);
 }
 
 /* The frame pointer is needed: known, or found by the function that came with this walk. */
@@ -396,14 +407,14 @@ static bool want_fp(struct walker *w)
 	const struct pmp_walk *walk = w->walk;
 	uint64_t fp;
 
-	if (pmp_regs_has(&w->regs, pmp_reg_fp))
+	if (pmp_regs_has(&w->regs, w->fp))
 		return true;
 	if (!walk->find_fp ||
 	    !walk->find_fp(walk->find_fp_arg, &w->regs, walk->count - 1, &fp)) {
 		w->needs_fp = true;
 		return false;
 	}
-	pmp_regs_set(&w->regs, pmp_reg_fp, fp);
+	pmp_regs_set(&w->regs, w->fp, fp);
 	return true;
 }
 
@@ -420,8 +431,8 @@ static enum pmp_end take_caller(struct walker *w, const struct pmp_regs *caller)
 static bool entry_caller(const struct walker *w, const struct pmp_arch_entry *entry,
 			 struct pmp_regs *caller, uint64_t *target)
 {
-	return pmp_arch_entry_caller(w->stack, &w->regs, entry, caller) &&
-	       is_return(w->unwinder, pmp_regs_get(caller, pmp_reg_pc), target);
+	return w->arch->entry_caller(w->stack, &w->regs, entry, caller) &&
+	       is_return(w->unwinder, pmp_regs_get(caller, w->pc), target);
 }
 
 /* By the frame pointer: the saved one is where it points to, the return address after
@@ -433,23 +444,23 @@ static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
 
 	if (!want_fp(w))
 		return PMP_END_NO_INFO;
-	fp = pmp_regs_get(&w->regs, pmp_reg_fp);
+	fp = pmp_regs_get(&w->regs, w->fp);
 	if (fp == 0)
 		return PMP_END_ROOT;
-	if (fp % 8 || fp < pmp_regs_get(&w->regs, pmp_reg_sp))
+	if (fp % 8 || fp < pmp_regs_get(&w->regs, w->sp))
 		return PMP_END_NO_INFO;
 	if (!pmp_read(w->stack, fp, record, sizeof(record)))
 		return pmp_maps_find(w->unwinder->maps, fp) ? PMP_END_UNREADABLE
 							    : PMP_END_NO_INFO;
-	pc = pmp_arch_code(record[1]);
+	pc = pmp_arch_code(w->arch, record[1]);
 	if (pc == 0)
 		return PMP_END_ROOT;
 	if (!is_return(w->unwinder, pc, target))
 		return PMP_END_NO_INFO;
 	memset(caller, 0, sizeof(*caller));
-	pmp_regs_set(caller, pmp_reg_pc, pc);
-	pmp_regs_set(caller, pmp_reg_sp, fp + sizeof(record));
-	pmp_regs_set(caller, pmp_reg_fp, record[0]);
+	pmp_regs_set(caller, w->pc, pc);
+	pmp_regs_set(caller, w->sp, fp + sizeof(record));
+	pmp_regs_set(caller, w->fp, record[0]);
 	return GO_ON;
 }
 
@@ -463,7 +474,7 @@ static enum pmp_end leaf_step(struct walker *w, bool by_chain)
 {
 	const struct pmp_arch_entry nothing_pushed = { 0 };
 	struct pmp_regs leaf, chain;
-	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc), leaf_target, chain_target = 0;
+	uint64_t pc = pmp_regs_get(&w->regs, w->pc), leaf_target, chain_target = 0;
 	enum pmp_end end =
 		by_chain ? chain_caller(w, &chain, &chain_target) : PMP_END_NO_INFO;
 
@@ -480,7 +491,7 @@ static enum pmp_end signal_step(struct walker *w)
 	struct pmp_regs victim;
 
 	w->signal = true;
-	if (!pmp_arch_signal_caller(w->stack, &w->regs, &victim))
+	if (!w->arch->signal_caller(w->stack, &w->regs, &victim))
 		return PMP_END_UNREADABLE;
 	w->regs = victim;
 	w->flags = PMP_FRAME_EXACT;
@@ -492,7 +503,7 @@ static enum pmp_end no_info_step(struct walker *w)
 {
 	const struct pmp_unwinder *unwinder = w->unwinder;
 	bool by_chain = unwinder->mode != PMP_UNWIND_CFI;
-	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc), target;
+	uint64_t pc = pmp_regs_get(&w->regs, w->pc), target;
 	struct pmp_arch_entry entry = { 0 };
 	struct pmp_regs caller;
 	enum pmp_end end;
@@ -504,10 +515,10 @@ static enum pmp_end no_info_step(struct walker *w)
 			return PMP_END_NO_INFO;
 		return take_caller(w, &caller);
 	}
-	if (pmp_arch_is_sigreturn(&unwinder->memory, pc))
+	if (unwinder->arch->is_sigreturn(&unwinder->memory, pc))
 		return signal_step(w);
 	if (w->exact) {
-		if (pmp_arch_entry(&unwinder->memory, pc, &entry) &&
+		if (unwinder->arch->entry(&unwinder->memory, pc, &entry) &&
 		    entry_caller(w, &entry, &caller, &target))
 			return take_caller(w, &caller);
 		return leaf_step(w, by_chain);
@@ -528,7 +539,7 @@ static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *c
 		[PMP_LIBUNWIND_UNKNOWN] = PMP_END_NO_INFO,
 		[PMP_LIBUNWIND_BAD] = PMP_END_BAD_INFO,
 	};
-	uint64_t keep = cached->rule.signal ? UINT64_MAX : pmp_arch_preserved;
+	uint64_t keep = cached->rule.signal ? UINT64_MAX : w->arch->preserved;
 	uint64_t lookup = cached->pc - cached->before;
 	enum pmp_libunwind_result result;
 	int needed;
@@ -538,11 +549,11 @@ static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *c
 	do {
 		result = pmp_libunwind_step(w->unwinder->libunwind, &w->regs, lookup,
 					    w->stack, keep, &needed);
-	} while (result == PMP_LIBUNWIND_UNKNOWN && needed == pmp_reg_fp &&
-		 !pmp_regs_has(&w->regs, pmp_reg_fp) && want_fp(w));
+	} while (result == PMP_LIBUNWIND_UNKNOWN && needed == w->fp &&
+		 !pmp_regs_has(&w->regs, w->fp) && want_fp(w));
 	if (result == PMP_LIBUNWIND_STEP && w->signal)
 		w->dropped = false;
-	w->again = result == PMP_LIBUNWIND_UNKNOWN && needed != pmp_reg_fp && w->dropped;
+	w->again = result == PMP_LIBUNWIND_UNKNOWN && needed != w->fp && w->dropped;
 	return ends[result];
 }
 
@@ -551,11 +562,12 @@ static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
 {
 	if (rule->cfa_fp && !want_fp(w))
 		return PMP_END_NO_INFO;
-	if (rule->ra == PMP_WHERE_SAME && !pmp_regs_has(&w->regs, pmp_reg_return))
+	if (rule->ra == PMP_WHERE_SAME && !pmp_regs_has(&w->regs, w->arch->link))
 		return PMP_END_NO_INFO;
 	w->flags = 0;
 	w->dropped = true;
-	return pmp_rule_apply(rule, w->stack, &w->regs) ? GO_ON : PMP_END_UNREADABLE;
+	return pmp_rule_apply(w->arch, rule, w->stack, &w->regs) ? GO_ON
+								 : PMP_END_UNREADABLE;
 }
 
 /* To the goroutine for which a function goes on on the thread's own stack. */
@@ -581,7 +593,7 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 {
 	bool by_hand = !cached->exact && !cached->before;
 	/* There libunwind takes the victim's link register for its pc. */
-	bool has_link = pmp_reg_return != pmp_reg_pc;
+	bool has_link = w->arch->link != w->pc;
 	enum pmp_end end;
 
 	if (has_link && cached->rule.kind == PMP_RULE_SIGNAL)
@@ -604,7 +616,7 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 	/* The bottom of a stack that makecontext() has made: after it lies what
 	 * looks like a return address only to the call-frame information. */
 	if (end == GO_ON && by_hand &&
-	    !code_region(w->unwinder, pmp_regs_get(&w->regs, pmp_reg_pc)))
+	    !code_region(w->unwinder, pmp_regs_get(&w->regs, w->pc)))
 		return PMP_END_ROOT;
 	return end;
 }
@@ -612,7 +624,7 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 /* From the frame in w to its caller. */
 static enum pmp_end step(struct walker *w)
 {
-	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc);
+	uint64_t pc = pmp_regs_get(&w->regs, w->pc);
 	const struct cached_rule *cached;
 	enum pmp_end end;
 
@@ -639,12 +651,12 @@ static enum pmp_end step(struct walker *w)
 static bool is_progress(struct walker *w, uint64_t old_pc, uint64_t old_sp)
 {
 	const struct pmp_maps *maps = w->unwinder->maps;
-	uint64_t sp = pmp_regs_get(&w->regs, pmp_reg_sp);
+	uint64_t sp = pmp_regs_get(&w->regs, w->sp);
 
 	if (sp > old_sp)
 		return true;
 	/* aarch64: a leaf has nothing on the stack */
-	if (sp == old_sp && w->exact && pmp_regs_get(&w->regs, pmp_reg_pc) != old_pc)
+	if (sp == old_sp && w->exact && pmp_regs_get(&w->regs, w->pc) != old_pc)
 		return true;
 	if (!w->signal && !w->switched &&
 	    pmp_maps_find(maps, sp) == pmp_maps_find(maps, old_sp))
@@ -655,14 +667,13 @@ static bool is_progress(struct walker *w, uint64_t old_pc, uint64_t old_sp)
 /* To the next frame, or the reason why there is none. */
 static enum pmp_end next(struct walker *w)
 {
-	uint64_t pc = pmp_regs_get(&w->regs, pmp_reg_pc),
-		 sp = pmp_regs_get(&w->regs, pmp_reg_sp);
+	uint64_t pc = pmp_regs_get(&w->regs, w->pc), sp = pmp_regs_get(&w->regs, w->sp);
 	enum pmp_end end = step(w);
 
 	if (end != GO_ON)
 		return end;
 	/* The victim of a signal may well have called a null pointer. */
-	if (pmp_regs_get(&w->regs, pmp_reg_pc) == 0 && !w->signal)
+	if (pmp_regs_get(&w->regs, w->pc) == 0 && !w->signal)
 		return PMP_END_ROOT;
 	return is_progress(w, pc, sp) ? GO_ON : PMP_END_LOOP;
 }
@@ -671,17 +682,17 @@ static void add_frame(struct walker *w, struct pmp_walk *walk)
 {
 	size_t i = walk->count++;
 
-	walk->top = pmp_regs_get(&w->regs, pmp_reg_sp);
+	walk->top = pmp_regs_get(&w->regs, w->sp);
 	walk->frames[i] = (struct pmp_raw_frame){
-		.pc = pmp_regs_get(&w->regs, pmp_reg_pc),
+		.pc = pmp_regs_get(&w->regs, w->pc),
 		.flags = w->flags,
 	};
 	if (!walk->regs)
 		return;
 	walk->regs[i] = (struct pmp_frame_regs){ .sp = walk->top };
-	walk->regs[i].has_fp = pmp_regs_has(&w->regs, pmp_reg_fp);
+	walk->regs[i].has_fp = pmp_regs_has(&w->regs, w->fp);
 	if (walk->regs[i].has_fp)
-		walk->regs[i].fp = pmp_regs_get(&w->regs, pmp_reg_fp);
+		walk->regs[i].fp = pmp_regs_get(&w->regs, w->fp);
 }
 
 /* False: it has to start again, without rules. */
@@ -708,12 +719,16 @@ static void walk_stack(struct pmp_unwinder *unwinder, const struct pmp_regs *reg
 {
 	const struct walker start = {
 		.unwinder = unwinder,
+		.arch = unwinder->arch,
+		.pc = unwinder->arch->pc,
+		.sp = unwinder->arch->sp,
+		.fp = unwinder->arch->fp,
 		.stack = stack,
 		.walk = walk,
 		.regs = *regs,
 		.exact = !walk->from_caller,
 		.flags = walk->from_caller ? 0 : PMP_FRAME_EXACT,
-		.by_rules = !unwinder->no_rules,
+		.by_rules = !unwinder->no_rules || !unwinder->libunwind,
 	};
 	struct walker w = start;
 
@@ -810,7 +825,7 @@ int pmp_walk(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 	unwinder->no_memory = false;
 	if (!unwinder->walks++)
 		unwinder->work = 0;
-	if (PMP_FAULT("compare-unwind"))
+	if (unwinder->libunwind && PMP_FAULT("compare-unwind"))
 		compare(unwinder, regs, stack, walk);
 	walk_stack(unwinder, regs, stack, walk);
 	unwinder->walks--;

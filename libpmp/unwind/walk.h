@@ -20,8 +20,9 @@
 
 struct pmp_unwinder;
 
-/* NULL: no memory. mode as in the public options. */
-struct pmp_unwinder *pmp_unwinder_new(enum pmp_unwind mode);
+/* NULL: no memory. mode as in the public options. arch: of the code that is unwound; where
+ * that is not of this build, what only libunwind can do is left to the frame pointer. */
+struct pmp_unwinder *pmp_unwinder_new(const struct pmp_arch *arch, enum pmp_unwind mode);
 void pmp_unwinder_free(struct pmp_unwinder *unwinder);
 /*
  * Use this address space from now on (a reference is taken). What was cached

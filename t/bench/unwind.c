@@ -123,9 +123,9 @@ static void make_stack(struct pmp_regs *regs)
 		cfa[-2] = STACK + (i + 3) * FRAME - 16;
 	}
 	memset(regs, 0, sizeof(*regs));
-	pmp_regs_set(regs, pmp_reg_pc, BASE + TEXT + 0x10);
-	pmp_regs_set(regs, pmp_reg_sp, STACK);
-	pmp_regs_set(regs, pmp_reg_fp, STACK + 2 * FRAME - 16);
+	pmp_regs_set(regs, pmp_arch_here->pc, BASE + TEXT + 0x10);
+	pmp_regs_set(regs, pmp_arch_here->sp, STACK);
+	pmp_regs_set(regs, pmp_arch_here->fp, STACK + 2 * FRAME - 16);
 }
 
 static double now(void)
@@ -157,7 +157,8 @@ static void measure(const char *name, bool rules, unsigned repeats, struct pmp_m
 	double cold = 1e18, warm = 1e18, took;
 
 	for (unsigned i = 0; i < COLD; i++) {
-		struct pmp_unwinder *unwinder = pmp_unwinder_new(PMP_UNWIND_AUTO);
+		struct pmp_unwinder *unwinder =
+			pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
 
 		if (!unwinder || pmp_unwinder_set_maps(unwinder, maps, memory))
 			exit(1);

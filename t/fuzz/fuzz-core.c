@@ -14,9 +14,9 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 	struct corefile core;
 	size_t length = 0;
 
-	if (n > 1)
+	if (n > 2)
 		return 0;
-	core_make(&core, n ? 20 : 2);
+	core_make_for(&core, n == 1 ? 20 : 2, n < 2 ? EM_X86_64 : EM_AARCH64);
 	if (core.length <= size) {
 		length = core.length;
 		memcpy(data, core.bytes, length);

@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.table_encoding = kind & 16 ? 0xff : 0,
 	};
 	struct pmp_unwinder *unwinder =
-		pmp_unwinder_new((enum pmp_unwind)(kind >> 5) % 3);
+		pmp_unwinder_new(pmp_arch_here, (enum pmp_unwind)(kind >> 5) % 3);
 	struct pmp_walk walk = { .frames = frames, .limit = FRAMES };
 	struct pmp_regs regs = { 0 };
 	struct fakeelf elf;
@@ -67,9 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* By rules and by libunwind, at every walk: any difference ends the process. */
 	setenv("PMP_FAULT", "compare-unwind", 1);
 	fakeelf_make(&elf, &options);
-	pmp_regs_set(&regs, pmp_reg_pc, elf.text + take(&input, 2));
-	pmp_regs_set(&regs, pmp_reg_sp, ELF_STACK + take(&input, 2));
-	pmp_regs_set(&regs, pmp_reg_fp, ELF_STACK + take(&input, 2));
+	pmp_regs_set(&regs, pmp_arch_here->pc, elf.text + take(&input, 2));
+	pmp_regs_set(&regs, pmp_arch_here->sp, ELF_STACK + take(&input, 2));
+	pmp_regs_set(&regs, pmp_arch_here->fp, ELF_STACK + take(&input, 2));
 	change(&elf, &input);
 	if (!unwinder || pmp_unwinder_set_maps(unwinder, elf.maps, &elf.memory) ||
 	    pmp_walk(unwinder, &regs, &elf.memory, &walk))

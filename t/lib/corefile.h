@@ -3,7 +3,8 @@
  * Core files made of nothing: of a process of two functions without call-frame information,
  * inner() called by outer() called by the bottom, each with a frame pointer.
  *
- *	code	10000	call, so that 10005 and 10105 are return addresses; 10200 is the pc
+ *	code	10000	call, as 10100, so that what follows them are return addresses; 10200
+ *			is the pc: on aarch64 a system call
  *	stack	20000	thread n has its frames at 20000 + 100 * (n % 8)
  */
 #ifndef PMP_T_COREFILE_H
@@ -15,18 +16,28 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/user.h>
 
 #define CODE UINT64_C(0x10000)
 #define STACK UINT64_C(0x20000)
 #define CORE_PAGE 0x1000u
 #define CORE_PID 4100
 #define CORE_ADDRESS UINT64_C(0x18)
+#define CORE_CALL 98 /* futex, on aarch64 */
+
+/* Of this build. */
+#ifdef __aarch64__
+#define CORE_MACHINE EM_AARCH64
+#else
+#define CORE_MACHINE EM_X86_64
+#endif
+/* Bytes of a call. */
+#define CORE_CALL_SIZE(machine) ((machine) == EM_AARCH64 ? 4u : 5u)
 
 struct corefile {
 	unsigned char *bytes;
 	size_t length, room;
 	size_t notes; /* where they begin */
+	unsigned machine;
 };
 
 static inline void core_add(struct corefile *core, const void *data, size_t length)
@@ -74,37 +85,30 @@ static inline void core_psinfo(struct corefile *core)
 	core_note(core, NT_PRPSINFO, note, sizeof(note));
 }
 
-#ifdef __x86_64__
+/* Its stack pointer, the frame pointer in it, the pc, in words of NT_PRSTATUS. */
 static inline void core_thread(struct corefile *core, int tid, int number)
 {
-	unsigned char note[336] = { 0 };
-	struct user_regs_struct regs = { .orig_rax = (unsigned long)-1 };
+	enum { X86_RBP = 4, X86_ORIG_RAX = 15, X86_RIP, X86_RSP = 19, X86_FS_BASE = 21 };
+	enum { ARM_X8 = 8, ARM_FP = 29, ARM_SP = 31, ARM_PC };
+	const bool is_arm = core->machine == EM_AARCH64;
+	const uint64_t sp = STACK + 0x100 * (unsigned)(tid % 8);
+	unsigned char note[112 + 34 * 8 + 8] = { 0 };
+	uint64_t words[34] = { 0 };
 
 	core_put(note, 12, (uint64_t)number, 2);
 	core_put(note, 32, (uint64_t)tid, 4);
-	regs.rip = CODE + 0x200;
-	regs.rsp = STACK + 0x100 * (unsigned)(tid % 8);
-	regs.rbp = regs.rsp + 0x10;
-	regs.fs_base = 0x7000;
-	memcpy(note + 112, &regs, sizeof(regs));
-	core_note(core, NT_PRSTATUS, note, sizeof(note));
+	words[is_arm ? ARM_PC : X86_RIP] = CODE + 0x200;
+	words[is_arm ? ARM_SP : X86_RSP] = sp;
+	words[is_arm ? ARM_FP : X86_RBP] = sp + 0x10;
+	if (is_arm) {
+		words[ARM_X8] = CORE_CALL;
+	} else {
+		words[X86_ORIG_RAX] = UINT64_MAX;
+		words[X86_FS_BASE] = 0x7000;
+	}
+	memcpy(note + 112, words, sizeof(words));
+	core_note(core, NT_PRSTATUS, note, is_arm ? sizeof(note) : 336);
 }
-#define CORE_MACHINE EM_X86_64
-#else
-static inline void core_thread(struct corefile *core, int tid, int number)
-{
-	unsigned char note[392] = { 0 };
-	const unsigned char *const base = note + 112;
-
-	core_put(note, 12, (uint64_t)number, 2);
-	core_put(note, 32, (uint64_t)tid, 4);
-	core_put(note, (size_t)(base - note) + 31 * 8,
-		 STACK + 0x100 * (unsigned)(tid % 8), 8);
-	core_put(note, (size_t)(base - note) + 32 * 8, CODE + 0x200, 8);
-	core_note(core, NT_PRSTATUS, note, sizeof(note));
-}
-#define CORE_MACHINE EM_AARCH64
-#endif
 
 static inline void core_siginfo(struct corefile *core)
 {
@@ -132,26 +136,34 @@ static inline void core_files(struct corefile *core)
 static inline void core_memory(struct corefile *core)
 {
 	unsigned char code[CORE_PAGE] = { 0 }, stack[CORE_PAGE] = { 0 };
+	const unsigned size = CORE_CALL_SIZE(core->machine);
 
-	code[0] = code[0x100] = 0xe8; /* call, of 5 bytes */
+	if (core->machine == EM_AARCH64) {
+		core_put(code, 0, 0x94000000, 4);
+		core_put(code, 0x100, 0x94000000, 4);
+		core_put(code, 0x200, 0xd4000001, 4);
+	} else {
+		code[0] = code[0x100] = 0xe8;
+	}
 	for (unsigned i = 0; i < 8; i++) {
 		/* inner's frame record, then outer's, which is the last */
 		core_put(stack, i * 0x100 + 0x10, STACK + i * 0x100 + 0x20, 8);
-		core_put(stack, i * 0x100 + 0x18, CODE + 0x105, 8);
+		core_put(stack, i * 0x100 + 0x18, CODE + 0x100 + size, 8);
 		core_put(stack, i * 0x100 + 0x20, 0, 8);
-		core_put(stack, i * 0x100 + 0x28, CODE + 5, 8);
+		core_put(stack, i * 0x100 + 0x28, CODE + size, 8);
 	}
 	core_add(core, code, sizeof(code));
 	core_add(core, stack, sizeof(stack));
 }
 
-/* All of it, with threads 4100, 4101, ...; the last of them got the signal. */
-static inline void core_make(struct corefile *core, int threads)
+/* All of it, with threads 4100, 4101, ...; the last of them got the signal. machine:
+ * EM_X86_64 or EM_AARCH64. */
+static inline void core_make_for(struct corefile *core, int threads, unsigned machine)
 {
 	Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
 					   EV_CURRENT },
 			      .e_type = ET_CORE,
-			      .e_machine = CORE_MACHINE,
+			      .e_machine = (Elf64_Half)machine,
 			      .e_version = EV_CURRENT,
 			      .e_phoff = sizeof(header),
 			      .e_ehsize = sizeof(header),
@@ -163,7 +175,7 @@ static inline void core_make(struct corefile *core, int threads)
 		{ .p_type = PT_LOAD, .p_vaddr = STACK, .p_flags = PF_R | PF_W },
 	};
 
-	*core = (struct corefile){ 0 };
+	*core = (struct corefile){ .machine = machine };
 	core_add(core, &header, sizeof(header));
 	core_add(core, programs, sizeof(programs));
 	core->notes = core->length;
@@ -182,6 +194,11 @@ static inline void core_make(struct corefile *core, int threads)
 	}
 	memcpy(core->bytes + sizeof(header), programs, sizeof(programs));
 	core_memory(core);
+}
+
+static inline void core_make(struct corefile *core, int threads)
+{
+	core_make_for(core, threads, CORE_MACHINE);
 }
 
 #endif
