@@ -54,6 +54,67 @@ like "$(cat time.folded)" "nanosleep" "without --heap-only samples of threads ar
 like "$(cat all.svg)" "render_page" "a flame graph"
 unlike "$(cat all.svg)" "open_session" "with a filter"
 
+# ---- saved, and read by others ------------------------------------------------------
+
+"$PMP" -q --heap=16K -o both.pb.gz -- "$leaker" 2000 >ready
+"$PMP" -q both.pb.gz -f memory >both.memory
+like "$(cat both.memory)" "^memory of leaker \[[0-9]+\], " "a saved profile has the totals"
+like "$(cat both.memory)" "^unfreed  ~.* ± " "and what lives, with its error"
+"$PMP" -q both.pb.gz -o again.pb.gz
+is "$("$PMP" -q again.pb.gz -f memory)" "$(cat both.memory)" "and so has one that is made of it"
+like "$("$PMP" -q both.pb.gz -f folded)" "nanosleep [0-9]+$" "it has samples of threads as well"
+like "$("$PMP" -q both.pb.gz -f folded --sample-type inuse_space)" "write_audit;get_memory;malloc [0-9]{5,}$" \
+	"and each value of the heap"
+"$PMP" -q both.pb.gz --sample-type inuse_space -o live.svg
+like "$(cat live.svg)" ">leaker: live bytes<" "a flame graph of live bytes"
+"$PMP" -q both.pb.gz --focus write_audit -o audit.pb.gz
+like "$("$PMP" -q audit.pb.gz -f memory)" "malloc < get_memory < write_audit" "filters apply to the heap"
+unlike "$("$PMP" -q audit.pb.gz -f memory)" "render_page" "of which only what they want is written"
+"$PMP" -q --heap=16K --heap-only -o later.pb.gz -- "$leaker" 4000 >ready
+"$PMP" -q --diff both.pb.gz later.pb.gz -f folded --sample-type inuse_space >grown.folded
+ok "awk '/write_audit;get_memory;malloc/ { found = \$NF > \$(NF - 1) } END { exit !found }' grown.folded" \
+	"of two the later one has more of what leaks"
+
+"$PMP" -q both.pb.gz -f heap -o both.heap
+"$PMP" -q later.pb.gz -f heap -o later.heap
+like "$(head -n 1 both.heap)" '^heap profile: +[0-9]+: +[0-9]+ \[ *[0-9]+: +[0-9]+\] @ heapprofile$' \
+	"the text of gperftools"
+# Of heap.pb.gz and of heap.heap, by their three readers: the sum of a value.
+sum_go() {
+	case $1 in
+	*_space) go tool pprof -symbolize=none -unit=bytes -sample_index="$1" -top "$leaker" "$2" ;;
+	*) go tool pprof -symbolize=none -sample_index="$1" -top "$leaker" "$2" ;;
+	esac 2>/dev/null | sed -n 's/.* of \([0-9]*\)B* total$/\1/p'
+}
+sum_text() {
+	head -n 1 "$2" | tr '[:@]' '    ' | tr ']' ' ' | awk -v column="$1" '{ print $(column + 2) }'
+}
+if command -v go >/dev/null; then
+	column=1
+	for value in inuse_objects inuse_space alloc_objects alloc_space; do
+		is "$(sum_go $value both.pb.gz)" "$(sum_text $column both.heap)" "go tool pprof: $value"
+		is "$(sum_go $value both.heap)" "$(sum_text $column both.heap)" "the same of the text"
+		column=$((column + 1))
+	done
+else
+	skip "no go"
+fi
+# google-pprof: of the function that leaks, in bytes.
+perl_sum() {
+	google-pprof --text "$1" --show_bytes "$leaker" "$2" 2>/dev/null |
+		sed -n 's/^Total: \([0-9]*\) .*/\1/p; s/^Total: \([0-9]*\)$/\1/p'
+}
+if command -v google-pprof >/dev/null; then
+	is "$(perl_sum --inuse_space ./both.heap)" "$(sum_text 2 both.heap)" "google-pprof: --inuse_space"
+	is "$(perl_sum --inuse_objects ./both.heap)" "$(sum_text 1 both.heap)" "--inuse_objects"
+	is "$(perl_sum --alloc_space ./both.heap)" "$(sum_text 4 both.heap)" "--alloc_space"
+	like "$(google-pprof --text --inuse_space "$leaker" ./both.heap 2>/dev/null)" "write_audit" "with names"
+else
+	skip "no google-pprof"
+fi
+"$PMP" -q --heap=16K --heap-only -f growth -- "$leaker" 500 >leaker.growth
+like "$(grep '^heap profile' leaker.growth)" "@ growth$" "calls for which the heap has grown"
+
 # ---- what cannot be -----------------------------------------------------------------
 
 refused() {

@@ -23,9 +23,10 @@ struct pmp_filtered {
 	const struct pmp_filter *filter;
 	struct pmp_profile *profile;
 	struct pmp_filter_stack *stack_filter;
-	uint64_t sweeps; /* of the locations that the stack_filter knows */
-	bool groups;	 /* threads are counted by their names */
-	bool heap;	 /* entries have one */
+	uint64_t sweeps;	     /* of the locations that the stack_filter knows */
+	bool groups;		     /* threads are counted by their names */
+	bool heap;		     /* entries have one */
+	struct pmp_filtered *beside; /* whose stack_filter this one has; or NULL */
 	struct pmp_entries entries;
 	uint32_t *entry_of; /* by entry of the profile, or NOWHERE */
 	size_t entry_count, entry_capacity;
@@ -57,19 +58,22 @@ static struct pmp_filter_stack *new_filter_stack(const struct pmp_filtered *filt
 }
 
 struct pmp_filtered *pmp_filtered_new(const struct pmp_filter *filter,
-				      struct pmp_profile *profile, bool heap)
+				      struct pmp_profile *profile, bool heap,
+				      struct pmp_filtered *beside)
 {
 	struct pmp_filtered *filtered = calloc(1, sizeof(*filtered));
 
 	if (!filtered)
 		return NULL;
 	filtered->heap = heap;
+	filtered->beside = beside;
 	filtered->filter = filter;
 	filtered->profile = profile;
 	filtered->groups =
 		pmp_filter_has_groups(filter) && !pmp_profile_options(profile)->by_thread;
 	filtered->sweeps = pmp_profile_sweeps(profile);
-	filtered->stack_filter = new_filter_stack(filtered);
+	filtered->stack_filter =
+		beside ? beside->stack_filter : new_filter_stack(filtered);
 	if (filtered->stack_filter)
 		return filtered;
 	free(filtered);
@@ -80,7 +84,8 @@ void pmp_filtered_free(struct pmp_filtered *filtered)
 {
 	if (!filtered)
 		return;
-	pmp_filter_stack_free(filtered->stack_filter);
+	if (!filtered->beside)
+		pmp_filter_stack_free(filtered->stack_filter);
 	pmp_entries_free(&filtered->entries);
 	free(filtered->entry_of);
 	free(filtered->runs);
@@ -97,6 +102,10 @@ static int renew_filter_stack(struct pmp_filtered *filtered)
 	uint64_t sweeps = pmp_profile_sweeps(filtered->profile);
 	struct pmp_filter_stack *stack_filter;
 
+	if (filtered->beside) {
+		filtered->stack_filter = filtered->beside->stack_filter;
+		return 0;
+	}
 	if (sweeps == filtered->sweeps)
 		return 0;
 	stack_filter = new_filter_stack(filtered);

@@ -14,9 +14,12 @@
 
 struct pmp_filtered;
 
-/* Both are borrowed. heap: of entries that have one. NULL: no memory. */
+/* Both are borrowed. heap: of entries that have one. beside: NULL, or one with the same
+ * filter and profile that outlives it: numbers of locations are the same then. NULL: no
+ * memory. */
 struct pmp_filtered *pmp_filtered_new(const struct pmp_filter *filter,
-				      struct pmp_profile *profile, bool heap);
+				      struct pmp_profile *profile, bool heap,
+				      struct pmp_filtered *beside);
 void pmp_filtered_free(struct pmp_filtered *filtered);
 
 /* Filter these from now on, all of which are copied; runs, which may be NULL, are those of

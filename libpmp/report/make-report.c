@@ -68,25 +68,6 @@ static int take_heap(struct pmp_report *report)
 	return 0;
 }
 
-/* The report of the heap beside this one, if anything of one was recorded. */
-static int make_beside(struct pmp_report *report)
-{
-	const struct pmp_heap *heap = pmp_profile_heap(report->profile);
-	const struct pmp_report_options options = {
-		.size = sizeof(options),
-		.heap = true,
-		.heap_age = report->heap_age,
-		.heap_now = report->heap_now,
-	};
-
-	if (!report->with_heap || report->of_heap || !heap || !pmp_heap_is_used(heap))
-		return 0;
-	if (report->heap)
-		return pmp_report_update(report->heap, NULL);
-	return pmp_report_new(report->profile, report->filter, &options, &report->heap,
-			      NULL);
-}
-
 /* ---- of samples ------------------------------------------------------------------- */
 
 /* All that was counted, as it is. */
@@ -144,6 +125,8 @@ static void forget(struct pmp_report *report)
 	report->processes = NULL;
 	report->process_count = 0;
 }
+
+static int make_beside(struct pmp_report *report);
 
 static int make(struct pmp_report *report)
 {
@@ -213,9 +196,34 @@ static int prepare(struct pmp_report *report)
 		return PMP_ENOMEM;
 	if (!pmp_filter_is_active(report->filter))
 		return 0;
-	report->filtered =
-		pmp_filtered_new(report->filter, report->profile, report->of_heap);
+	report->filtered = pmp_filtered_new(report->filter, report->profile,
+					    report->of_heap, report->beside);
 	return report->filtered ? 0 : PMP_ENOMEM;
+}
+
+/* The report of the heap beside this one, if anything of one was recorded. */
+static int make_beside(struct pmp_report *report)
+{
+	const struct pmp_heap *heap = pmp_profile_heap(report->profile);
+	struct pmp_report *new;
+
+	if (!report->with_heap || report->of_heap || !heap || !pmp_heap_is_used(heap))
+		return 0;
+	if (report->heap)
+		return make(report->heap);
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return PMP_ENOMEM;
+	report->heap = new;
+	new->profile = report->profile;
+	new->symbolizer = report->symbolizer;
+	new->filter = report->filter;
+	new->of_heap = true;
+	new->heap_value = PMP_HEAP_INUSE_SPACE;
+	new->heap_age = report->heap_age;
+	new->heap_now = report->heap_now;
+	new->beside = report->filtered;
+	return prepare(new) ? PMP_ENOMEM : make(new);
 }
 
 int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,

@@ -84,10 +84,11 @@ struct pmp_report {
 	/* Of locations as they were found, and as the filter has left them. */
 	struct pmp_wait_names *found_waits, *waits;
 	bool of_snapshot, of_heap, with_heap;
+	struct pmp_filtered *beside; /* of .heap: of the other one */
 	enum pmp_heap_value heap_value;
 	uint64_t heap_age; /* of blocks that live; ns */
 	uint64_t (*heap_now)(void);
-	pid_t pid;	   /* of this process; 0: the last one */
+	pid_t pid; /* of this process; 0: the last one */
 	bool is_sorted;
 	const struct pmp_entry **sorted; /* of is_sorted: all entries */
 	bool is_matched;

@@ -304,11 +304,33 @@ static void sum_blocks(struct pmp_heap *heap, uint64_t now, uint64_t at_least)
 	}
 }
 
+/* Of a saved profile: what is in ages that start at that one or later. */
+static void sum_ages(struct pmp_heap *heap, uint64_t at_least)
+{
+	for (size_t i = 0; i < heap->entries.count; i++) {
+		struct pmp_heap_sums *sums = heap->entries.all[i].heap;
+
+		sums->live_parts = sums->live_bytes = 0;
+		sums->live_variance = 0;
+		for (size_t k = 0; k < PMP_AGES; k++) {
+			if (pmp_heap_age_start(k) < at_least)
+				continue;
+			sums->live_parts =
+				pmp_count_sum(sums->live_parts, sums->ages[k].parts);
+			sums->live_bytes =
+				pmp_count_sum(sums->live_bytes, sums->ages[k].bytes);
+			sums->live_variance += sums->ages[k].variance;
+		}
+	}
+}
+
 void pmp_heap_sum(struct pmp_heap *heap, uint64_t now, uint64_t age,
 		  enum pmp_heap_value value)
 {
 	if (!heap->saved)
 		sum_blocks(heap, now, age);
+	else if (age)
+		sum_ages(heap, age);
 	for (size_t i = 0; i < heap->entries.count; i++) {
 		struct pmp_entry *entry = &heap->entries.all[i];
 

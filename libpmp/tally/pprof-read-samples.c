@@ -159,7 +159,7 @@ static bool read_wait_label(const char *key, const char *value, int64_t number,
 /* The labels that pmp writes; others' `thread` is the same. */
 static int read_labels(const struct pmp_pprof_reader *reader,
 		       const Pmp__Pprof__Sample *sample, struct pmp_entry *entry,
-		       struct pmp_lock *lock)
+		       struct pmp_lock *lock, struct pmp_pprof_heap *heap)
 {
 	for (size_t i = 0; i < sample->n_label; i++) {
 		const Pmp__Pprof__Label *label = sample->label[i];
@@ -170,7 +170,8 @@ static int read_labels(const struct pmp_pprof_reader *reader,
 			return PMP_EFORMAT;
 		key = pmp_pprof_text(reader, pmp_pprof_text_number(label->key));
 		value = pmp_pprof_text(reader, pmp_pprof_text_number(label->text));
-		if (read_wait_label(key, value, label->number, lock))
+		if (read_wait_label(key, value, label->number, lock) ||
+		    pmp_pprof_read_heap_label(key, label->number, heap))
 			continue;
 		if (!strcmp(key, "process") && *value)
 			entry->process = value;
@@ -289,6 +290,44 @@ static const char *program_name(const struct pmp_pprof_reader *reader)
 	return *path ? path : "[unknown]";
 }
 
+/* What there is of a heap. false: nothing. */
+static bool read_heap(const struct pmp_pprof_reader *reader,
+		      const Pmp__Pprof__Sample *sample, const struct pmp_pprof_heap *heap,
+		      struct pmp_heap_sums *sums)
+{
+	uint64_t values[PMP_HEAP_VALUES];
+
+	if (!reader->columns.has_heap)
+		return false;
+	for (size_t i = 0; i < PMP_HEAP_VALUES; i++)
+		values[i] = value_of(sample, reader->columns.heap[i], 1);
+	return pmp_pprof_make_heap(reader, values, heap, sums);
+}
+
+/* Count what was read of a sample, with its stack. 0 or a code of libpmp.h. */
+static int count_sample(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sample *sample,
+			struct pmp_entry *entry)
+{
+	char reason[PMP_REASON_SIZE] = "";
+	const size_t count = sample->n_location;
+	uint64_t *ids = calloc(count + 1, sizeof(*ids));
+	int code;
+
+	if (!ids)
+		return PMP_ENOMEM;
+	if (count)
+		memcpy(ids, sample->location, count * sizeof(*ids));
+	code = read_stack(reader, ids, count, entry, reason);
+	entry->reason = reason;
+	if (!code && entry->heap)
+		code = pmp_heap_count(pmp_profile_heap(reader->profile), entry);
+	if (!code && (entry->count || entry->end == PMP_END_BETWEEN))
+		code = pmp_profile_count(reader->profile, entry);
+	reader->counted += entry->count;
+	free(ids);
+	return code;
+}
+
 int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	struct pmp_lock lock = {
@@ -305,10 +344,9 @@ int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_fiel
 		.wchan = "",
 		.waits = &waits,
 	};
-	char reason[PMP_REASON_SIZE] = "";
+	struct pmp_pprof_heap heap = { 0 };
+	struct pmp_heap_sums sums;
 	Pmp__Pprof__Sample *sample;
-	uint64_t *ids = NULL;
-	size_t count;
 	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__sample__descriptor,
 				    field->data, field->length, &sample);
 
@@ -319,22 +357,12 @@ int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_fiel
 	if (reader->sample_count++ >= SAMPLES_MAX || sample->n_location > FRAMES_MAX)
 		return PMP_ELIMIT;
 	read_values(&reader->columns, sample, &entry);
-	code = read_labels(reader, sample, &entry, &lock);
+	code = read_labels(reader, sample, &entry, &lock, &heap);
 	if (*lock.text)
 		waits.lock = &lock;
-	if (code || (!entry.count && !entry.cpu))
+	if (!code && read_heap(reader, sample, &heap, &sums))
+		entry.heap = &sums;
+	if (code || (!entry.count && !entry.cpu && !entry.heap))
 		return code;
-	count = sample->n_location;
-	ids = calloc(count + 1, sizeof(*ids));
-	if (!ids)
-		return PMP_ENOMEM;
-	if (count)
-		memcpy(ids, sample->location, count * sizeof(*ids));
-	code = read_stack(reader, ids, count, &entry, reason);
-	entry.reason = reason;
-	if (!code && (entry.count || entry.end == PMP_END_BETWEEN))
-		code = pmp_profile_count(reader->profile, &entry);
-	reader->counted += entry.count;
-	free(ids);
-	return code;
+	return count_sample(reader, sample, &entry);
 }

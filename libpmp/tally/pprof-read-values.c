@@ -59,7 +59,8 @@ static void find_time(struct pmp_pprof_reader *reader, const char *name, int *co
 }
 
 /* What pmp counts of waits; others' values of these names are not meant. */
-static int find_count(struct pmp_pprof_reader *reader, const char *name, const char *unit)
+int pmp_pprof_find_count(const struct pmp_pprof_reader *reader, const char *name,
+			 const char *unit)
 {
 	for (size_t i = 0; i < reader->type_count; i++)
 		if (!strcmp(pmp_pprof_text(reader, reader->types[i].name), name) &&
@@ -110,9 +111,13 @@ static int find_columns(struct pmp_pprof_reader *reader)
 	find_time(reader, "cpu", &columns->cpu, &columns->cpu_unit);
 	find_time(reader, "offcpu", &columns->offcpu, &columns->offcpu_unit);
 	find_time(reader, "wall", &columns->wall, &columns->wall_unit);
-	columns->contentions = find_count(reader, "contentions", "count");
-	columns->caused_contentions = find_count(reader, "caused_contentions", "count");
-	columns->caused_delay = find_count(reader, "caused_delay", "nanoseconds");
+	columns->contentions = pmp_pprof_find_count(reader, "contentions", "count");
+	columns->caused_contentions =
+		pmp_pprof_find_count(reader, "caused_contentions", "count");
+	columns->caused_delay =
+		pmp_pprof_find_count(reader, "caused_delay", "nanoseconds");
+	if (pmp_profile_heap(reader->profile))
+		pmp_pprof_find_heap(reader);
 	return check_measure(reader);
 }
 
@@ -124,7 +129,7 @@ const char *pmp_pprof_after(const char *line, const char *prefix)
 }
 
 /* "name=number" among the words of a comment. */
-static void take_statistics(const char *line, const char *name, uint64_t *value)
+void pmp_pprof_take_statistics(const char *line, const char *name, uint64_t *value)
 {
 	size_t length = strlen(name);
 	const char *at = line;
@@ -142,7 +147,7 @@ static void take_statistics(const char *line, const char *name, uint64_t *value)
 }
 
 /* The comments that write/pprof.c makes. */
-static void take_comment(struct pmp_pprof_reader *reader, const char *line)
+static int take_comment(struct pmp_pprof_reader *reader, const char *line)
 {
 	struct pmp_profile_info *info = &reader->info;
 
@@ -151,29 +156,34 @@ static void take_comment(struct pmp_pprof_reader *reader, const char *line)
 	if (pmp_pprof_after(line, "host: "))
 		reader->metadata.host = pmp_pprof_after(line, "host: ");
 	if (pmp_pprof_after(line, "taken: ")) {
-		take_statistics(line, "snapshots", &info->samples);
-		take_statistics(line, "stacks", &info->stacks);
-		take_statistics(line, "truncated", &info->truncated);
-		take_statistics(line, "not_stopped", &info->not_stopped);
-		take_statistics(line, "vanished", &info->vanished);
-		take_statistics(line, "evicted", &info->evicted);
-		take_statistics(line, "evicted_distinct", &info->evicted_distinct);
+		pmp_pprof_take_statistics(line, "period_ns", &reader->metadata.period);
+		pmp_pprof_take_statistics(line, "snapshots", &info->samples);
+		pmp_pprof_take_statistics(line, "stacks", &info->stacks);
+		pmp_pprof_take_statistics(line, "truncated", &info->truncated);
+		pmp_pprof_take_statistics(line, "not_stopped", &info->not_stopped);
+		pmp_pprof_take_statistics(line, "vanished", &info->vanished);
+		pmp_pprof_take_statistics(line, "evicted", &info->evicted);
+		pmp_pprof_take_statistics(line, "evicted_distinct",
+					  &info->evicted_distinct);
 	}
 	if (pmp_pprof_after(line, "stops: ")) {
-		take_statistics(line, "stops", &info->stops);
-		take_statistics(line, "p50_ns", &info->stopped_p50);
-		take_statistics(line, "p99_ns", &info->stopped_p99);
-		take_statistics(line, "longest_ns", &info->stopped_max);
-		take_statistics(line, "sum_ns", &info->stopped);
-		take_statistics(line, "any_ns", &info->any_stopped);
+		pmp_pprof_take_statistics(line, "stops", &info->stops);
+		pmp_pprof_take_statistics(line, "p50_ns", &info->stopped_p50);
+		pmp_pprof_take_statistics(line, "p99_ns", &info->stopped_p99);
+		pmp_pprof_take_statistics(line, "longest_ns", &info->stopped_max);
+		pmp_pprof_take_statistics(line, "sum_ns", &info->stopped);
+		pmp_pprof_take_statistics(line, "any_ns", &info->any_stopped);
 	}
+	return pmp_pprof_after(line, "heap: ") ? pmp_pprof_read_process(reader, line) : 0;
 }
 
 int pmp_pprof_find_values(struct pmp_pprof_reader *reader)
 {
+	int code = 0;
+
 	find_period(reader);
-	for (size_t i = 0; i < reader->comment_count; i++)
-		take_comment(reader,
-			     pmp_pprof_text(reader, (uint32_t)reader->comments[i]));
-	return find_columns(reader);
+	for (size_t i = 0; i < reader->comment_count && !code; i++)
+		code = take_comment(
+			reader, pmp_pprof_text(reader, (uint32_t)reader->comments[i]));
+	return code ? code : find_columns(reader);
 }

@@ -8,6 +8,7 @@
 #include "base/pprof-fields.h"
 #include "tally/arena.h"
 #include "tally/fields.h"
+#include "tally/heap.h"
 #include "tally/profile.h"
 #include "tally/sample-type.h"
 
@@ -34,6 +35,14 @@ struct pmp_pprof_columns {
 	int count, cpu, offcpu, wall;
 	int contentions, caused_contentions, caused_delay;
 	uint64_t cpu_unit, offcpu_unit, wall_unit;
+	int heap[PMP_HEAP_VALUES]; /* if has_heap: all of them are there */
+	bool has_heap;
+};
+
+/* What labels of a sample say of its heap. */
+struct pmp_pprof_heap {
+	uint64_t age;			  /* of the oldest block, ns */
+	uint64_t alloc_error, live_error; /* standard errors */
 };
 
 struct pmp_pprof_type {
@@ -67,6 +76,7 @@ struct pmp_pprof_reader {
 	size_t stack_capacity;
 	size_t sample_count, names_size;
 	uint64_t counted; /* the sum of counts */
+	bool recorded;	  /* its heap is from a recorder of pmp's */
 	struct pmp_profile_info info;
 	struct pmp_metadata metadata;
 	struct pmp_error refusal; /* of what is right, but not what is wanted */
@@ -96,6 +106,25 @@ int pmp_pprof_find_values(struct pmp_pprof_reader *reader);
 uint64_t pmp_pprof_positive(uint64_t value);
 /* What follows a prefix, or NULL. */
 const char *pmp_pprof_after(const char *text, const char *prefix);
+
+/* "name=number" among the words of a comment. */
+void pmp_pprof_take_statistics(const char *line, const char *name, uint64_t *value);
+/* The column of that type and unit; -1: there is none. */
+int pmp_pprof_find_count(const struct pmp_pprof_reader *reader, const char *name,
+			 const char *unit);
+
+/* ---- pprof-read-heap.c: what a recorder has written down --------------------------------- */
+
+/* Which columns it has. */
+void pmp_pprof_find_heap(struct pmp_pprof_reader *reader);
+/* Of a comment "heap: ...". 0 or PMP_ENOMEM. */
+int pmp_pprof_read_process(struct pmp_pprof_reader *reader, const char *line);
+/* false: it is another label. */
+bool pmp_pprof_read_heap_label(const char *key, int64_t number,
+			       struct pmp_pprof_heap *heap);
+/* What the values and labels say. false: nothing. */
+bool pmp_pprof_make_heap(const struct pmp_pprof_reader *reader, const uint64_t *values,
+			 const struct pmp_pprof_heap *heap, struct pmp_heap_sums *sums);
 
 /* ---- pprof-read-samples.c: stacks -------------------------------------------------------- */
 

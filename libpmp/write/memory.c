@@ -273,9 +273,15 @@ static int compare_allocated(const void *a, const void *b)
 /* "by age: under 1 s 3kB, under 10 s 0B, ..." */
 static void put_ages(struct pmp_buf *buf, const struct pmp_heap_sums *sums)
 {
+	uint64_t aged = 0;
 	static const char *const names[PMP_AGES] = { "under 1 s", "10 s",   "1 min",
 						     "10 min",	  "1 hour", "more" };
 
+	for (size_t i = 0; i < PMP_AGES; i++)
+		aged |= sums->ages[i].bytes;
+	/* Other programs' profiles do not say. */
+	if (!aged)
+		return;
 	pmp_buf_puts(buf, "  by age:");
 	for (size_t i = 0; i < PMP_AGES; i++) {
 		pmp_buf_printf(buf, "%s %s ", i ? "," : "", names[i]);
@@ -394,7 +400,7 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 		entries[i] = &report->entries[i];
 	for (size_t i = 0; i < report->process_count; i++)
 		put_process(&out->buf, &report->processes[i]);
-	if (!report->process_count)
+	if (!report->process_count && !count)
 		pmp_buf_puts(&out->buf, "nothing of memory was recorded\n");
 	if (count) {
 		qsort(entries, count, sizeof(*entries), compare_live);

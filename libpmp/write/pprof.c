@@ -64,7 +64,14 @@ enum {
 	DELAY,
 	CAUSED_CONTENTIONS,
 	CAUSED_DELAY,
-	THREADS
+	THREADS,
+	/* In the order of enum pmp_heap_value. */
+	ALLOC_OBJECTS,
+	ALLOC_SPACE,
+	INUSE_OBJECTS,
+	INUSE_SPACE,
+	SPACE,
+	BYTES
 };
 
 /* The order of values: some programs show the last one unless they are asked. */
@@ -79,7 +86,10 @@ static const int64_t cpu_types[] = { SAMPLES, CPU };
 static const int64_t offcpu_types[] = { SAMPLES, OFFCPU };
 static const int64_t wall_types[] = { SAMPLES, WALL };
 static const int64_t threads_types[] = { THREADS };
-#define VALUES_MAX 8
+static const int64_t heap_types[] = { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS,
+				      INUSE_SPACE };
+#define HEAP_TYPES (sizeof(heap_types) / sizeof(*heap_types))
+#define VALUES_MAX 12
 
 /* The key of a function. */
 struct function {
@@ -98,6 +108,10 @@ struct encoder {
 	const int64_t *types; /* of the values of a sample, */
 	size_t values;	      /* so many */
 	int64_t only;	      /* the one that was asked for; 0: all */
+	/* The heap that is written, too, or NULL; alone: nothing else is. */
+	const struct pmp_report *heap;
+	bool heap_alone;
+	int64_t mixed[VALUES_MAX]; /* types of both */
 	const struct pmp_write_options *options;
 	struct pmp_buf scratch, plain; /* for texts; not yet compressed */
 	uint64_t *ids;		       /* of the current sample */
@@ -339,6 +353,16 @@ static void add_label(struct encoder *encoder, Sample *sample, const char *key,
 		label->unit = text_of(encoder, "id");
 }
 
+/* As Go has them: a number with a unit. */
+static void add_amount(struct encoder *encoder, Sample *sample, const char *key,
+		       uint64_t amount, const char *unit)
+{
+	if (!amount)
+		return;
+	add_label(encoder, sample, key, "", (int64_t)amount);
+	sample->label[sample->n_label - 1]->unit = text_of(encoder, unit);
+}
+
 static void add_wait_labels(struct encoder *encoder, Sample *sample,
 			    const struct pmp_counted_wait *wait)
 {
@@ -408,6 +432,10 @@ static uint64_t value_of(const struct pmp_entry *entry,
 	const struct pmp_entry_waits *waits = entry->waits;
 
 	switch (type) {
+	case ALLOC_OBJECTS:
+	case ALLOC_SPACE:
+	case INUSE_OBJECTS:
+	case INUSE_SPACE: return 0;
 	case CPU: return entry->cpu;
 	/* Both times are estimates: one found running more often than most others may
 	 * have more of the one than of the other. */
@@ -469,6 +497,114 @@ static void put_sample(struct encoder *encoder, const struct pmp_entry *entry)
 	put(encoder, &part);
 }
 
+/* ---- samples of a heap --------------------------------------------------------------- */
+
+static void set_heap_value(const struct encoder *encoder, int64_t *values, int64_t type,
+			   uint64_t value)
+{
+	for (size_t i = 0; i < encoder->values; i++)
+		if (encoder->types[i] == type)
+			values[i] = (int64_t)value;
+}
+
+static uint64_t error_of(double variance)
+{
+	return (uint64_t)(pmp_square_root(variance) + 0.5);
+}
+
+/* Of a stack what lives and is of one age, and, with the first of them, what it has
+ * allocated. */
+static void put_heap_part(struct encoder *encoder, const struct pmp_entry *entry,
+			  const struct pmp_age_sum *lives, bool first)
+{
+	const struct pmp_heap_sums *sums = entry->heap;
+	const uint64_t blocks = pmp_blocks_of(lives->parts);
+	int64_t values[VALUES_MAX] = { 0 };
+	Label labels[LABELS_MAX], *pointers[LABELS_MAX];
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	Sample sample = PMP__PPROF__SAMPLE__INIT, *item = &sample;
+	uint64_t size = blocks ? lives->bytes / blocks : 0;
+
+	for (size_t i = 0; i < LABELS_MAX; i++)
+		pointers[i] = &labels[i];
+	sample.n_value = encoder->values;
+	sample.value = values;
+	sample.label = pointers;
+	set_heap_value(encoder, values, INUSE_OBJECTS, blocks);
+	set_heap_value(encoder, values, INUSE_SPACE, lives->bytes);
+	if (encoder->options->labels != PMP_LABELS_NONE) {
+		add_label(encoder, &sample, "process", entry->process, 0);
+		add_label(encoder, &sample, "thread", entry->thread, 0);
+	}
+	if (encoder->options->labels == PMP_LABELS_ALL) {
+		add_label(encoder, &sample, "pid", "", entry->pid);
+		add_amount(encoder, &sample, "age", lives->oldest / 1000000000,
+			   "seconds");
+		add_amount(encoder, &sample, "inuse_error", error_of(lives->variance),
+			   "bytes");
+	}
+	if (first) {
+		const uint64_t calls = pmp_blocks_of(sums->alloc_parts);
+
+		set_heap_value(encoder, values, ALLOC_OBJECTS, calls);
+		set_heap_value(encoder, values, ALLOC_SPACE, sums->alloc_bytes);
+		if (!size && calls)
+			size = sums->alloc_bytes / calls;
+		if (encoder->options->labels == PMP_LABELS_ALL)
+			add_amount(encoder, &sample, "alloc_error",
+				   error_of(sums->alloc_variance), "bytes");
+	}
+	add_amount(encoder, &sample, "bytes", size, "bytes");
+	sample.n_location = number_stack(encoder, entry->locations, entry->location_count,
+					 mark_of(encoder, entry));
+	sample.location = encoder->ids;
+	part.n_sample = 1;
+	part.sample = &item;
+	put(encoder, &part);
+}
+
+static void put_heap_entry(struct encoder *encoder, const struct pmp_entry *entry)
+{
+	const struct pmp_heap_sums *sums = entry->heap;
+	struct pmp_age_sum all = { sums->live_parts, sums->live_bytes, sums->oldest,
+				   sums->live_variance };
+	uint64_t aged = 0;
+	bool first = true;
+
+	for (size_t i = 0; i < PMP_AGES; i++)
+		aged += sums->ages[i].parts;
+	/* A profile of others has no ages, and what is older than wanted is not of all. */
+	if (aged != sums->live_parts || !aged) {
+		if (sums->alloc_parts || sums->live_parts)
+			put_heap_part(encoder, entry, &all, true);
+		return;
+	}
+	for (size_t i = 0; i < PMP_AGES; i++) {
+		if (!sums->ages[i].parts)
+			continue;
+		put_heap_part(encoder, entry, &sums->ages[i], first);
+		first = false;
+	}
+}
+
+static void put_heap(struct encoder *encoder)
+{
+	const struct pmp_report *heap = encoder->heap;
+	const struct pmp_entry **entries = NULL;
+
+	if (!heap)
+		return;
+	if (pmp_sort_entries(heap, &entries)) {
+		fail(encoder);
+		return;
+	}
+	for (size_t i = 0; i < heap->entry_count && !encoder->out->buf.failed; i++)
+		put_heap_entry(encoder, entries[i]);
+	free(entries);
+}
+
+/* ---- samples of delays --------------------------------------------------------------- */
+
 static void put_delay(struct encoder *encoder, const struct pmp_delay *delay)
 {
 	int64_t values[] = { (int64_t)delay->contentions, (int64_t)delay->delay };
@@ -499,7 +635,12 @@ static int64_t unit_of(int64_t type)
 	case SAMPLES:
 	case CONTENTIONS:
 	case CAUSED_CONTENTIONS:
+	case ALLOC_OBJECTS:
+	case INUSE_OBJECTS:
 	case THREADS: return COUNT;
+	case ALLOC_SPACE:
+	case INUSE_SPACE:
+	case SPACE: return BYTES;
 	default: return NANOSECONDS;
 	}
 }
@@ -512,8 +653,10 @@ static void put_types(struct encoder *encoder)
 		ValueType type = PMP__PPROF__VALUE_TYPE__INIT, *item = &type;
 		const int64_t name = encoder->types[i];
 
-		type.type = encoder->type ? encoder->type : name;
-		type.unit = encoder->type ? encoder->unit : unit_of(name);
+		const bool other = encoder->type && !encoder->heap_alone;
+
+		type.type = other ? encoder->type : name;
+		type.unit = other ? encoder->unit : unit_of(name);
 		part.n_sample_type = 1;
 		part.sample_type = &item;
 		put(encoder, &part);
@@ -569,6 +712,46 @@ static void put_comments(struct encoder *encoder, const struct pmp_metadata *met
 		    info->stopped, info->any_stopped);
 }
 
+/* Of each process that was recorded: as tally/pprof-read-heap.c reads it. */
+static void put_heap_comments(struct encoder *encoder)
+{
+	const struct pmp_report *heap = encoder->heap;
+
+	for (size_t i = 0; heap && i < heap->process_count; i++) {
+		const struct pmp_process_heap *process = &heap->processes[i];
+		const struct pmp_heap_totals *totals = &process->totals;
+
+		put_comment(encoder,
+			    "heap: pid=%d ended=%d rate=%" PRIu64 " duration_ns=%" PRIu64
+			    " mallocs=%" PRIu64 " callocs=%" PRIu64 " aligned=%" PRIu64
+			    " reallocs=%" PRIu64 " news=%" PRIu64 " frees=%" PRIu64
+			    " allocated=%" PRIu64 " freed=%" PRIu64 " live=%" PRIu64
+			    " live_blocks=%" PRIu64 " peak=%" PRIu64
+			    " peak_after_ns=%" PRIu64 " failed=%" PRIu64
+			    " failed_reallocs=%" PRIu64 " brk=%" PRIu64 " mmap=%" PRIu64
+			    " given_back=%" PRIu64 " lost=%" PRIu64 " untracked=%" PRIu64
+			    " earlier=%" PRIu64 " unknown_frees=%" PRIu64 " name: %s",
+			    (int)process->pid, process->ended, totals->rate,
+			    process->time - totals->start, totals->mallocs,
+			    totals->callocs, totals->aligned, totals->reallocs,
+			    totals->news, totals->frees, totals->allocated, totals->freed,
+			    totals->live, totals->live_blocks, totals->peak,
+			    totals->peak_time ? totals->peak_time - totals->start : 0,
+			    totals->failed, totals->failed_reallocs, totals->brk_growth,
+			    totals->mmap_growth, totals->given_back, totals->lost,
+			    totals->untracked, process->earlier_allocated,
+			    process->unknown_frees, process->name);
+	}
+}
+
+/* The mean of bytes between two samples; of all calls 1. */
+static uint64_t heap_rate(const struct pmp_report *heap)
+{
+	const uint64_t rate = heap->process_count ? heap->processes[0].totals.rate : 0;
+
+	return rate ? rate : 1;
+}
+
 /* normal: the type that is shown unless another one is asked for. Scrapers know a profile by
  * the type of its period; that of a snapshot has no time. */
 static void put_metadata(struct encoder *encoder, int64_t normal)
@@ -583,10 +766,19 @@ static void put_metadata(struct encoder *encoder, int64_t normal)
 	if (normal != THREADS && !encoder->options->since_start)
 		part.duration = (int64_t)metadata->duration;
 	part.period = (int64_t)metadata->period;
+	if (encoder->heap) {
+		type.type = SPACE;
+		type.unit = BYTES;
+		part.period = (int64_t)heap_rate(encoder->heap);
+		if (!encoder->heap_alone)
+			put_comment(encoder, "taken: period_ns=%" PRIu64,
+				    metadata->period);
+	}
 	part.period_type = &type;
 	part.default_type = encoder->type ? encoder->type : normal;
 	put(encoder, &part);
 	put_comments(encoder, metadata);
+	put_heap_comments(encoder);
 }
 
 /* ---- all of it ------------------------------------------------------------------------ */
@@ -606,6 +798,12 @@ static bool open_encoder(struct encoder *encoder)
 		"caused_contentions",
 		"caused_delay",
 		"threads",
+		"alloc_objects",
+		"alloc_space",
+		"inuse_objects",
+		"inuse_space",
+		"space",
+		"bytes",
 	};
 
 	encoder->texts = pmp_intern_new();
@@ -677,13 +875,39 @@ static bool choose_only(struct encoder *encoder, const char *value)
 	return false;
 }
 
+/* A heap, alone if one of its values is counted, and not if something else is. */
+static void choose_heap(struct encoder *encoder)
+{
+	const struct pmp_report *report = encoder->report;
+	const struct pmp_metadata *metadata = &report->metadata;
+	enum pmp_heap_value value;
+
+	encoder->heap = report->of_heap ? report : report->heap;
+	if (!encoder->heap)
+		return;
+	encoder->heap_alone = report->of_heap ||
+			      pmp_heap_value_find(metadata->sample_type.type, &value);
+	if (*metadata->sample_type.type && !encoder->heap_alone)
+		encoder->heap = NULL;
+}
+
+static void add_heap_types(struct encoder *encoder)
+{
+	size_t n = encoder->heap_alone ? 0 : encoder->values;
+
+	if (!encoder->heap)
+		return;
+	memcpy(encoder->mixed, encoder->types, n * sizeof(*encoder->types));
+	memcpy(encoder->mixed + n, heap_types, sizeof(heap_types));
+	encoder->types = encoder->mixed;
+	encoder->values = n + HEAP_TYPES;
+}
+
 /* All of stacks; what else a saved profile has counted stands alone. */
-static void choose_values(struct encoder *encoder, const char *value)
+static void choose_samples(struct encoder *encoder)
 {
 	const struct pmp_metadata *metadata = &encoder->report->metadata;
 
-	if (choose_only(encoder, value))
-		return;
 	encoder->types = usual_types;
 	encoder->values = sizeof(usual_types) / sizeof(*usual_types);
 	if (!*metadata->sample_type.type) {
@@ -696,6 +920,26 @@ static void choose_values(struct encoder *encoder, const char *value)
 	encoder->type = text_of(encoder, metadata->sample_type.type);
 	encoder->unit = text_of(encoder, metadata->sample_type.unit);
 	encoder->values = 1;
+}
+
+static void choose_values(struct encoder *encoder, const char *value)
+{
+	if (choose_only(encoder, value))
+		return;
+	choose_samples(encoder);
+	choose_heap(encoder);
+	add_heap_types(encoder);
+}
+
+/* What is shown unless another value is asked for. One snapshot has no times: shown by
+ * them it would look empty. */
+static int64_t normal_type(const struct encoder *encoder, bool timed)
+{
+	if (encoder->only)
+		return encoder->only;
+	if (encoder->heap)
+		return INUSE_SPACE;
+	return timed ? WALL : SAMPLES;
 }
 
 static void put_rest(struct encoder *encoder, const char *process)
@@ -720,6 +964,17 @@ static bool is_shown(const struct encoder *encoder, const struct pmp_entry *entr
 	return entry->count || entry->cpu;
 }
 
+/* Whose program is the first of the mappings. */
+static const char *process_of(const struct encoder *encoder,
+			      const struct pmp_entry *const *entries)
+{
+	if (encoder->report->entry_count)
+		return entries[0]->process;
+	return encoder->heap && encoder->heap->entry_count
+		       ? encoder->heap->entries[0].process
+		       : "";
+}
+
 static void write_pprof(struct pmp_out *out, const struct pmp_report *report,
 			const struct pmp_write_options *options)
 {
@@ -735,14 +990,16 @@ static void write_pprof(struct pmp_out *out, const struct pmp_report *report,
 	}
 	choose_values(&encoder, options->value);
 	put_types(&encoder);
+	if (encoder.heap_alone)
+		count = 0;
 	for (size_t i = 0; i < count && !out->buf.failed; i++) {
 		if (is_shown(&encoder, entries[i]))
 			put_sample(&encoder, entries[i]);
 		timed = timed || entries[i]->wall;
 	}
-	put_rest(&encoder, count ? entries[0]->process : "");
-	/* One snapshot has no times: shown by them it would look empty. */
-	put_metadata(&encoder, encoder.only ? encoder.only : timed ? WALL : SAMPLES);
+	put_heap(&encoder);
+	put_rest(&encoder, process_of(&encoder, entries));
+	put_metadata(&encoder, normal_type(&encoder, timed));
 	put_texts(&encoder);
 	compress_plain(&encoder, Z_FINISH);
 out:
@@ -784,6 +1041,7 @@ const struct pmp_writer pmp_writer_pprof = {
 		.binary = true,
 		.waits = true,
 		.values = true,
+		.heap = PMP_HEAP_TOO,
 	},
 	.write = write_pprof,
 };

@@ -563,6 +563,9 @@ static void add_title(struct pmp_buf *buf, const struct picture *picture)
 	if (!title && first < paths->path_count)
 		title = paths->paths[first].entry->process;
 	add_text(buf, title ? title : "nothing was sampled");
+	if (!picture->options->title &&
+	    strcmp(paths->sample_type.type, "inuse_space") == 0)
+		pmp_buf_puts(buf, ": live bytes");
 }
 
 /* "red grew, blue shrank since the base: 5,680 stacks in 80 snapshots ..." */

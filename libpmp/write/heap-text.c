@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The heap profile of gperftools as text, which google-pprof and `go tool pprof` read:
+ * what lives, and in brackets all that was allocated.
+ *
+ *     heap profile:     84:   541860 [   354: 77984000] @ heapprofile
+ *         77:        0 [    77: 61330000] @ 0x7f31c3a9612b 0x55819ffc71d2
+ *
+ *     MAPPED_LIBRARIES:
+ *     55819ffc7000-55819ffc8000 r-xp 00001000 00:00 0 /opt/lab/t
+ *
+ * With "heapprofile" readers take the numbers as they are: estimates are made here, block by
+ * block. Asked to do that ("heap_v2") they would do it by the mean size of each line's blocks.
+ * The format growth has the same form: what the allocator has taken from the kernel.
+ */
+#include "write/heap-text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/sort.h"
+#include "write/address-layout.h"
+
+struct heap_line {
+	uint64_t live, live_bytes, all, all_bytes;
+};
+
+/* Bytes of no block would be an error to readers. */
+static uint64_t blocks_of(uint64_t parts, uint64_t bytes)
+{
+	const uint64_t blocks = pmp_blocks_of(parts);
+
+	return bytes && !blocks ? 1 : blocks;
+}
+
+static struct heap_line line_of(const struct pmp_heap_sums *sums, bool growth)
+{
+	if (growth)
+		return (struct heap_line){ sums->growths, sums->growth_bytes,
+					   sums->growths, sums->growth_bytes };
+	return (struct heap_line){
+		blocks_of(sums->live_parts, sums->live_bytes),
+		sums->live_bytes,
+		blocks_of(sums->alloc_parts, sums->alloc_bytes),
+		sums->alloc_bytes,
+	};
+}
+
+static void put_line(struct pmp_buf *buf, const struct heap_line *line)
+{
+	pmp_buf_printf(buf, "%6" PRIu64 ": %8" PRIu64 " [%6" PRIu64 ": %8" PRIu64 "] @",
+		       line->live, line->live_bytes, line->all, line->all_bytes);
+}
+
+static void put_addresses(struct pmp_buf *buf, const struct pmp_address_layout *layout,
+			  const struct pmp_entry *entry)
+{
+	for (size_t i = 0; i < entry->location_count; i++)
+		pmp_buf_printf(buf, " 0x%" PRIx64,
+			       pmp_layout_return_address(layout, entry->locations[i]));
+	/* One without any would be no line of a profile. */
+	if (!entry->location_count)
+		pmp_buf_printf(buf, " 0x%x", PMP_LAYOUT_NOWHERE);
+	pmp_buf_putc(buf, '\n');
+}
+
+static void put_profile(struct pmp_out *out, const struct pmp_address_layout *layout,
+			const struct pmp_entry *const *entries, bool growth)
+{
+	const size_t count = layout->report->entry_count;
+	struct heap_line total = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct heap_line line = line_of(entries[i]->heap, growth);
+
+		total.live += line.live;
+		total.live_bytes += line.live_bytes;
+		total.all += line.all;
+		total.all_bytes += line.all_bytes;
+	}
+	pmp_buf_puts(&out->buf, "heap profile: ");
+	put_line(&out->buf, &total);
+	pmp_buf_puts(&out->buf, growth ? " growth\n" : " heapprofile\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct heap_line line = line_of(entries[i]->heap, growth);
+
+		if (!line.all)
+			continue;
+		put_line(&out->buf, &line);
+		put_addresses(&out->buf, layout, entries[i]);
+		pmp_out_maybe_flush(out);
+	}
+	pmp_buf_puts(&out->buf, "\nMAPPED_LIBRARIES:\n");
+	pmp_layout_put_maps(layout, true, &out->buf);
+}
+
+void pmp_heap_text_write(struct pmp_out *out, const struct pmp_report *report,
+			 bool growth)
+{
+	struct pmp_address_layout layout = { .report = report };
+	const struct pmp_entry **entries = NULL;
+
+	if (!report->of_heap)
+		pmp_buf_puts(&out->buf, "heap profile: 0: 0 [0: 0] @ heapprofile\n");
+	else if (pmp_sort_entries(report, &entries) ||
+		 pmp_layout_use_all(&layout, entries, report->entry_count))
+		pmp_buf_fail(&out->buf);
+	else
+		put_profile(out, &layout, entries, growth);
+	pmp_layout_free(&layout);
+	free(entries);
+}
