@@ -323,6 +323,7 @@ static int count_sample(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sampl
 		code = pmp_heap_count(pmp_profile_heap(reader->profile), entry);
 	if (!code && (entry->count || entry->end == PMP_END_BETWEEN))
 		code = pmp_profile_count(reader->profile, entry);
+	entry->reason = ""; /* as the other one goes */
 	reader->counted += entry->count;
 	free(ids);
 	return code;
