@@ -217,7 +217,7 @@ static bool try_chunk_sizes(void)
 /* Valgrind has put another allocator behind the names of glibc's. */
 static bool is_replaced(char **environment)
 {
-	static const char variable[] = "LD_PRELOAD=", replaced[] = "vgpreload";
+	static const char variable[] = "LD_PRELOAD=", replaced[] = "vgpreload_";
 	const char *c;
 
 	for (; environment && *environment; environment++) {
@@ -230,7 +230,8 @@ static bool is_replaced(char **environment)
 		for (c = *environment + i; *c; c++) {
 			for (i = 0; replaced[i] && c[i] == replaced[i]; i++)
 				;
-			if (!replaced[i])
+			/* Each of its tools has a library, and one is for all. */
+			if (!replaced[i] && c[i] != 'c')
 				return true;
 		}
 	}

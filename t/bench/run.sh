@@ -5,7 +5,7 @@
 #   t/bench/run.sh [REPEATS]      default 5
 #   BENCH_QUICK=1                 without gdb, pt-pmp and lldb
 #   BENCH_ONLY="peers curves"     these sections only: peers warm mariadb parts curves
-#                                 cores serve objects throughput
+#                                 cores serve heap objects throughput
 #   BENCH_BEFORE=../old/pmp/pmp   the pmp of another build in every table as well, to see
 #                                 what a change costs
 #
@@ -29,6 +29,8 @@ target=''
 
 # shellcheck source=t/lib/mariadb.sh
 . "$top_srcdir/t/lib/mariadb.sh"
+# shellcheck source=t/bench/heap.sh
+. "$bench/heap.sh"
 
 finish() {
 	[ ! -e "$tmp/slice" ] || rm "$tmp/slice"
@@ -545,7 +547,7 @@ prepare
 echo "$("$PMP" --version | head -n 1), Linux $(uname -r), $(nproc) processors, load before:" \
 	"$(cut -d' ' -f1-3 /proc/loadavg); medians of $repeats"
 echo
-for section in ${BENCH_ONLY:-peers warm mariadb parts curves cores serve objects throughput}; do
+for section in ${BENCH_ONLY:-peers warm mariadb parts curves cores serve heap objects throughput}; do
 	if ! declare -F "section_$section" >/dev/null; then
 		echo "bench: no section $section" >&2
 		exit 2

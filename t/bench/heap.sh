@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # what run.sh has set
+#
+# What a recorder costs the program that it is in, beside other ways to know who allocates;
+# sourced by run.sh.
+
+libraries=/usr/lib/$(uname -m)-linux-gnu
+
+# allocators: the tools of the table, one line each: NAME|COMMAND... before the program
+allocators() {
+	echo "glibc alone|env"
+	echo "pmp --heap=1G|$PMP --heap=1G --heap-only -q -f folded -o $tmp/out --"
+	echo "pmp --heap|$PMP --heap --heap-only -q -f folded -o $tmp/out --"
+	! command -v heaptrack >/dev/null || echo "heaptrack|heaptrack -o $tmp/heaptrack"
+	[ ! -f "$libraries/libtcmalloc.so.4" ] ||
+		echo "tcmalloc|env LD_PRELOAD=$libraries/libtcmalloc.so.4"
+	[ ! -f "$libraries/libjemalloc.so.2" ] ||
+		echo "jemalloc|env LD_PRELOAD=$libraries/libjemalloc.so.2"
+	[ ! -f "$libraries/libjemalloc.so.2" ] ||
+		echo "jemalloc, prof|env LD_PRELOAD=$libraries/libjemalloc.so.2 MALLOC_CONF=prof:true"
+}
+
+# instructions COMMAND...: of 100,000 pairs, in that of a program with 200,000
+instructions() {
+	local few many
+	few=$("$@" valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+		"$tmp/allocate" 100000 1 2>&1 | sed -n 's/.*Collected : //p')
+	many=$("$@" valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+		"$tmp/allocate" 200000 1 2>&1 | sed -n 's/.*Collected : //p')
+	minus "$many" "$few" 100000
+}
+
+# cpu_of COMMAND...: its CPU time
+cpu_of() {
+	local TIMEFORMAT='%U %S'
+	{ time "$@" >/dev/null 2>&1 </dev/null; } 2>&1 | awk '{ print $1 + $2 }'
+}
+
+# programs NAME COMMAND...: its CPU time with each tool, in turn
+programs() {
+	local name tool script='TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1'
+	for _ in $(seq "$repeats"); do
+		for tool in "alone|env" \
+			"pmp --heap|$PMP --heap --heap-only --children -q -f folded -o $tmp/out --" \
+			"heaptrack|heaptrack -o $tmp/heaptrack"; do
+			name=${tool%%|*}
+			case $name in
+			heaptrack)
+				command -v heaptrack >/dev/null || continue
+				printf '%s\tcpu_s=%s\n' "$name" \
+					"$(cpu_of ${tool#*|} "${@:2}")"
+				;;
+			*)
+				# Of the program alone, not of the tool beside it.
+				printf '%s\tcpu_s=%s\n' "$name" \
+					"$(${tool#*|} bash -c "$script" bash "${@:2}" 2>&1 |
+						awk 'NF == 2 { print $1 + $2 }')"
+				;;
+			esac
+		done
+	done >"$tmp/table"
+	print_table "$1: CPU seconds of it (heaptrack: with its interpreter)" "cpu_s" 1
+}
+
+section_heap() {
+	local line name
+	${CC:-cc} -O2 -o "$tmp/allocate" "$bench/allocate.c" || return
+	for _ in $(seq "$repeats"); do
+		allocators | while IFS='|' read -r name line; do
+			# shellcheck disable=SC2086 # words
+			printf '%s\t%s\n' "$name" \
+				"$($line "$tmp/allocate" 2>/dev/null </dev/null | grep pairs_ns)"
+		done
+	done >"$tmp/table"
+	print_table "malloc() and free(): ns for a pair" "pairs_ns churn_ns" 1
+	for _ in $(seq "$repeats"); do
+		for line in "glibc alone|env" \
+			"pmp --heap=exact|$PMP --heap=exact --heap-only -q -f folded -o $tmp/out --"; do
+			printf '%s\t%s\n' "${line%%|*}" "$(${line#*|} "$tmp/allocate" 1 0 2>/dev/null)"
+		done
+	done >"$tmp/table"
+	print_table "a pair that is written down, with 10 KiB of stack above it" "sample_ns"
+	if command -v valgrind >/dev/null; then
+		echo "instructions a pair (callgrind): $(instructions env) alone," \
+			"$(instructions "$PMP" --heap=1G --heap-only -q -f folded -o "$tmp/out" --) with pmp"
+		echo
+	fi
+	# shellcheck disable=SC2046 # words
+	printf 'int f%d(int a) { char b[a %% 9 + 1]; for (int i = 0; i < a; i++) b[i %% 9] += i; return b[0]; }\n' \
+		$(seq 3000) >"$tmp/program.c"
+	! command -v clang >/dev/null || programs clang clang -O2 -S -o /dev/null "$tmp/program.c"
+	! command -v python3 >/dev/null || programs "python, PYTHONMALLOC=malloc" \
+		env PYTHONMALLOC=malloc python3 -c \
+		'import json
+for _ in range(20): json.loads(json.dumps([{str(i): [i] * 5} for i in range(20000)]))'
+}
