@@ -104,8 +104,14 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
-static const struct pmp_census_memory memory = { fake_read, fake_pages, nothing, nothing,
-						 NULL };
+static void not_again(void *arg, unsigned times)
+{
+	(void)arg;
+	(void)times;
+}
+
+static const struct pmp_census_memory memory = { fake_read, fake_pages, nothing,
+						 not_again, NULL };
 
 static void add_region(struct pmp_maps *maps, const char *path, enum pmp_module_kind kind,
 		       uint64_t start, uint64_t end)

@@ -109,7 +109,9 @@ check_saved() {
 }
 
 # Of a heap that changes at full speed: each class within 1 % of what the zoo has all the
-# time, and of no other size: malloc may give 16 bytes more than were asked for.
+# time, and of no other size: malloc may give 16 bytes more than were asked for. What is
+# deleted behind the reader and made again before it is met twice: so a reading that had to wait
+# long for a processor has to have the right classes only.
 check_churn() {
 	start_target zoo churn || return
 	tries=20
@@ -128,7 +130,16 @@ check_churn() {
 				size[name] = word[3] / word[2]
 			}
 		}
-		/^not (read|understood)/ { print try ": " $0 }
+		/, read in / {
+			for (i = 1; i < NF; i++)
+				if ($i == "in")
+					waited = $(i + 1) > 1.5 * $(i + 3) + 2
+		}
+		/^not understood/ {
+			gsub(",", "")
+			if ($3 > 100000)
+				print try ": " $0
+		}
 		table && $4 != "-" && !/std::thread|more sizes/ {
 			gsub(",", "")
 			name = $4
@@ -138,7 +149,7 @@ check_churn() {
 			off = $1 - blocks[name]
 			if (!(name in blocks))
 				print try ": no such class: " $0
-			else if (off * off > blocks[name] * blocks[name] / 10000)
+			else if (!waited && off * off > blocks[name] * blocks[name] / 10000)
 				print try ": of " blocks[name] ": " $0
 			else if (name !~ /points/ && (range[1] != size[name] ||
 				 range[2] && range[2] > size[name] + 16))

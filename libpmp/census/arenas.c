@@ -17,7 +17,8 @@
 #define SMALLEST_INFO UINT64_C(32)
 #define USER_END (UINT64_C(1) << 56)
 #define GROWTH_MAX (UINT64_C(1) << 40) /* of [heap], since mappings were read */
-#define FIRST_WORDS 3		       /* of a heap of threads */
+#define TOP_TRIES 10
+#define FIRST_WORDS 3 /* of a heap of threads */
 
 bool pmp_arena_read(const struct pmp_arenas *arenas, const struct pmp_malloc_arena *arena,
 		    long offset, uint64_t *words, size_t count)
@@ -150,8 +151,9 @@ static int find_main(struct pmp_arenas *arenas, const struct pmp_maps *maps, boo
 
 /* ---- heaps of threads ------------------------------------------------------------------ */
 
-/* What is at the start of one: arena, the heap before it, size. */
-static bool is_heap(const struct pmp_arenas *arenas, uint64_t at, uint64_t room,
+/* What is at the start of one: arena, the heap before it, size. It may have grown since mappings
+ * were read. */
+static bool is_heap(const struct pmp_arenas *arenas, uint64_t at,
 		    uint64_t info[FIRST_WORDS])
 {
 	uint64_t offset;
@@ -167,8 +169,7 @@ static bool is_heap(const struct pmp_arenas *arenas, uint64_t at, uint64_t room,
 	if (info[0] - offset == at ? info[1] != 0
 				   : !info[1] || info[1] % PMP_THREAD_HEAP != 0)
 		return false;
-	return info[2] && info[2] % PMP_CENSUS_PAGE == 0 && info[2] <= room &&
-	       info[2] <= PMP_THREAD_HEAP;
+	return info[2] && info[2] % PMP_CENSUS_PAGE == 0 && info[2] <= PMP_THREAD_HEAP;
 }
 
 /* The arena whose state begins there, added if it is new. SIZE_MAX: it is none. */
@@ -217,14 +218,13 @@ static int add_rest(struct pmp_arenas *arenas, uint64_t start, uint64_t end)
 }
 
 /* Is there a heap at a multiple of their size? Then *end is where it ends. 0 or PMP_ENOMEM. */
-static int take_heap(struct pmp_arenas *arenas, uint64_t at, uint64_t limit,
-		     uint64_t *end)
+static int take_heap(struct pmp_arenas *arenas, uint64_t at, uint64_t *end)
 {
 	struct pmp_chunk_region region = { .heap = true, .at = at };
 	uint64_t info[FIRST_WORDS];
 
 	*end = at;
-	if (!is_heap(arenas, at, limit - at, info))
+	if (!is_heap(arenas, at, info))
 		return 0;
 	region.arena = arena_of(arenas, info[0]);
 	if (region.arena == SIZE_MAX)
@@ -247,7 +247,7 @@ static int take_heaps(struct pmp_arenas *arenas, const struct pmp_area *area)
 	int code = 0;
 
 	for (; at < area->end && !code; at += size) {
-		code = take_heap(arenas, at, area->end, &end);
+		code = take_heap(arenas, at, &end);
 		if (code || end == at)
 			continue;
 		code = add_rest(arenas, from, at);
@@ -299,20 +299,36 @@ int pmp_arenas_find(struct pmp_arenas *arenas, const struct pmp_maps *maps)
 	return code ? code : take_main_mapping(arenas);
 }
 
+/* The top is cut all the time: what was it a moment ago is a block now. */
+static bool read_top(const struct pmp_arenas *arenas,
+		     const struct pmp_malloc_arena *arena, uint64_t *top, uint64_t *size)
+{
+	uint64_t head[2], again;
+
+	for (int i = 0; i < TOP_TRIES; i++) {
+		if (!pmp_arena_read(arenas, arena, 0, top, 1) || *top % PMP_CHUNK_ALIGN ||
+		    !pmp_census_peek(arenas->memory, *top, head, sizeof(head)) ||
+		    !pmp_arena_read(arenas, arena, 0, &again, 1))
+			return false;
+		*size = pmp_chunk_size(head[1]);
+		if (again == *top && (*top + *size) % PMP_CENSUS_PAGE == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Where the top of an arena ends, if it is in a region. */
 static bool find_top_end(const struct pmp_arenas *arenas,
 			 const struct pmp_chunk_region *region, uint64_t *end)
 {
 	const uint64_t most =
 		region->heap ? region->at + PMP_THREAD_HEAP : region->end + GROWTH_MAX;
-	uint64_t top, head[2];
+	uint64_t top, size;
 
-	if (!pmp_arena_read(arenas, &arenas->items[region->arena], 0, &top, 1) ||
-	    top < region->start || top >= most || top % PMP_CHUNK_ALIGN ||
-	    !pmp_census_peek(arenas->memory, top, head, sizeof(head)) ||
-	    pmp_chunk_size(head[1]) > most - top)
+	if (!read_top(arenas, &arenas->items[region->arena], &top, &size) ||
+	    top < region->start || top >= most || size > most - top)
 		return false;
-	*end = top + pmp_chunk_size(head[1]);
+	*end = top + size;
 	return true;
 }
 

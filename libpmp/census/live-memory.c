@@ -20,6 +20,7 @@
 #define SWAPPED (UINT64_C(1) << 62)
 #define RESTS_FROM PMP_MS /* shorter ones are not worth a call */
 #define REST_MAX (100 * PMP_MS)
+#define AGAIN_REST 250000 /* ns, times a square */
 #define PERCENT 100
 #define PAGES_BEFORE 64 /* at most, that are read with one: lists go both ways */
 
@@ -58,11 +59,14 @@ void pmp_live_memory_close(struct pmp_live_memory *live)
 	live->pagemap = -1;
 }
 
-static void live_forget(void *arg)
+static void live_again(void *arg, unsigned times)
 {
+	const struct timespec time = { .tv_nsec = (long)times * times * AGAIN_REST };
 	struct pmp_live_memory *live = arg;
 
 	live->first = UINT64_MAX;
+	if (times)
+		nanosleep(&time, NULL);
 }
 
 static bool live_read(void *arg, uint64_t address, void *data, size_t length)
@@ -159,7 +163,7 @@ struct pmp_census_memory pmp_live_memory_use(struct pmp_live_memory *live)
 		.read = live_read,
 		.pages = live_pages,
 		.rest = live_rest,
-		.forget = live_forget,
+		.again = live_again,
 		.arg = live,
 	};
 }

@@ -26,8 +26,9 @@ struct pmp_census_memory {
 	bool (*pages)(void *arg, uint64_t address, size_t count, uint8_t *pages);
 	/* Called between two slices: it may take its time. */
 	void (*rest)(void *arg);
-	/* What it remembers may have changed. */
-	void (*forget)(void *arg);
+	/* Something is read again, after that many times: what is remembered may have changed;
+	 * and a thread that has no processor in the midst of a change needs time. */
+	void (*again)(void *arg, unsigned times);
 	void *arg;
 };
 

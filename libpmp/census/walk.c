@@ -12,9 +12,10 @@
 
 #define WINDOW ((size_t)256 << 10)
 #define PAGES (WINDOW / PMP_CENSUS_PAGE)
-#define STEPS 8	 /* windows that can be taken back */
-#define TRIES 5	 /* of 1, 2, 4, 8 and 8 windows */
-#define CHAIN 50 /* sizes that lead to each other are no accident */
+#define GROWTHS 100 /* of a region that are followed */
+#define STEPS 8	    /* windows that can be taken back */
+#define TRIES 5	    /* of 1, 2, 4, 8 and 8 windows */
+#define CHAIN 50    /* sizes that lead to each other are no accident */
 
 /* What was found in a window, and what was known before it. */
 struct step {
@@ -224,9 +225,11 @@ static enum outcome walk_window(struct pmp_chunk_walk *walk)
 			return GOES_ON;
 		if (!get(walk, walk->at, head))
 			return HIDDEN;
-		if (is_last_fence(walk, head))
+		if (is_last_fence(walk, head)) {
+			walk->at = walk->end;
 			return settle_last(walk, head[1] & PMP_PREV_INUSE) ? ENDED
 									   : FAILED;
+		}
 		if (pmp_chunk_size(head[1]) == PMP_FENCE) {
 			if (!settle_last(walk, head[1] & PMP_PREV_INUSE))
 				return FAILED;
@@ -351,7 +354,7 @@ static bool recover(struct pmp_chunk_walk *walk)
 		walk->wrong_at = walk->at;
 		walk->tries = 0;
 	}
-	walk->memory->forget(walk->memory->arg);
+	walk->memory->again(walk->memory->arg, walk->tries);
 	if (walk->tries < TRIES && !PMP_FAULT("no-reread")) {
 		take_back(walk, (size_t)1 << walk->tries);
 		walk->tries++;
@@ -370,6 +373,11 @@ static int finish(struct pmp_chunk_walk *walk)
 	return commit_all(walk) ? 0 : 1;
 }
 
+static bool is_swapped(const struct pmp_chunk_walk *walk, uint64_t address)
+{
+	return walk->pages[(address - walk->base) / PMP_CENSUS_PAGE] == PMP_PAGE_SWAPPED;
+}
+
 static enum outcome walk_next(struct pmp_chunk_walk *walk)
 {
 	enum outcome outcome;
@@ -381,9 +389,10 @@ static enum outcome walk_next(struct pmp_chunk_walk *walk)
 	outcome = walk_window(walk);
 	if ((outcome == HIDDEN || outcome == WRONG) && is_over(walk))
 		return ENDED;
-	if (outcome == HIDDEN)
+	if (outcome == HIDDEN && is_swapped(walk, walk->at))
 		return pass_hidden(walk) ? GOES_ON : ENDED;
-	if (outcome == WRONG)
+	/* Where there is a chunk there has been a page, unless it is none. */
+	if (outcome == HIDDEN || outcome == WRONG)
 		return recover(walk) ? GOES_ON : ENDED;
 	if (walk->at > walk->wrong_at)
 		walk->tries = 0;
@@ -420,8 +429,14 @@ int pmp_chunk_walk_region(struct pmp_chunk_walk *walk, uint64_t start, uint64_t 
 	walk->wrong_at = 0;
 	if (!find_first(walk))
 		return 0;
-	while (outcome == GOES_ON && walk->at < walk->end)
-		outcome = walk_next(walk);
+	/* It may have grown meanwhile: then the last chunk is not the top any more. */
+	for (int i = 0; i < GROWTHS; i++) {
+		while (outcome == GOES_ON && walk->at < walk->end)
+			outcome = walk_next(walk);
+		if (outcome == FAILED || outcome == STOPPED || is_over(walk))
+			break;
+		outcome = GOES_ON;
+	}
 	if (outcome == STOPPED)
 		return 1;
 	return outcome == FAILED ? PMP_ENOMEM : finish(walk);

@@ -73,21 +73,23 @@ static void put_sums(struct pmp_buf *buf, const struct pmp_census_totals *totals
 	pmp_buf_puts(buf, "         not used so far\n");
 }
 
+static void put_missing(struct pmp_buf *buf, const char *what, uint64_t bytes)
+{
+	if (!bytes)
+		return;
+	pmp_buf_printf(buf, "%s: ", what);
+	put_number(buf, 0, bytes);
+	pmp_buf_puts(buf, " bytes; their blocks are missing here\n");
+}
+
 static void put_rest(struct pmp_buf *buf, const struct pmp_census_totals *totals)
 {
 	pmp_buf_printf(buf,
 		       "%" PRIu64 " arena%s, %" PRIu64 " heap%s, %.1f MiB with headers\n",
 		       totals->arenas, totals->arenas == 1 ? "" : "s", totals->heaps,
 		       totals->heaps == 1 ? "" : "s", (double)totals->size / MIB);
-	if (totals->swapped)
-		pmp_buf_printf(buf,
-			       "not read, as it is swapped out: %.1f MiB; its blocks are "
-			       "missing here\n",
-			       (double)totals->swapped / MIB);
-	if (totals->unread)
-		pmp_buf_printf(buf,
-			       "not understood: %.1f MiB; its blocks are missing here\n",
-			       (double)totals->unread / MIB);
+	put_missing(buf, "not read, as it is swapped out", totals->swapped);
+	put_missing(buf, "not understood", totals->unread);
 }
 
 static void put_title(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
