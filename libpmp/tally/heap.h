@@ -30,7 +30,7 @@ struct pmp_process_heap {
 	uint64_t earlier_allocated, earlier_freed, dropped;
 	uint64_t first, time; /* CLOCK_MONOTONIC, of the first and last batch; ages are by
 			       * the last one */
-	uint64_t unknown_frees;	/* --heap=exact: of no block that is known to live */
+	uint64_t unknown_frees; /* --heap=exact: of no block that is known to live */
 	bool ended;
 };
 
