@@ -8,9 +8,9 @@ libraries=/usr/lib/$(uname -m)-linux-gnu
 
 # allocators: the tools of the table, one line each: NAME|COMMAND... before the program
 allocators() {
-	echo "glibc alone|env"
 	echo "pmp --heap=1G|$PMP --heap=1G --heap-only -q -f folded -o $tmp/out --"
 	echo "pmp --heap|$PMP --heap --heap-only -q -f folded -o $tmp/out --"
+	echo "glibc alone|env"
 	! command -v heaptrack >/dev/null || echo "heaptrack|heaptrack -o $tmp/heaptrack"
 	[ ! -f "$libraries/libtcmalloc.so.4" ] ||
 		echo "tcmalloc|env LD_PRELOAD=$libraries/libtcmalloc.so.4"
@@ -40,8 +40,8 @@ cpu_of() {
 programs() {
 	local name tool script='TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1'
 	for _ in $(seq "$repeats"); do
-		for tool in "alone|env" \
-			"pmp --heap|$PMP --heap --heap-only --children -q -f folded -o $tmp/out --" \
+		for tool in "pmp --heap|$PMP --heap --heap-only --children -q -f folded -o $tmp/out --" \
+			"alone|env" \
 			"heaptrack|heaptrack -o $tmp/heaptrack"; do
 			name=${tool%%|*}
 			case $name in
