@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pmp --serve and its clients, what 0947 has not: locks and all time for google-pprof, windows
+# compared by go tool pprof, tokens in addresses; and answers of a feed add up.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/serve.sh
+. "$top_srcdir/t/lib/serve.sh"
+HOME=$tmp
+export HOME
+
+# One holds a lock half of the time in hold_lock(), another one waits for it in wait_for_lock().
+cat >pair.c <<'END_C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noinline)) static void hold_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	usleep(250000);
+	pthread_mutex_unlock(&lock);
+	usleep(250000);
+}
+
+__attribute__((noinline)) static void wait_for_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	usleep(1000);
+}
+
+static void *waiter(void *arg)
+{
+	for (;;)
+		wait_for_lock();
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, waiter, NULL);
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	for (;;)
+		hold_lock();
+}
+END_C
+${CC:-cc} -g -O1 -pthread -o pair pair.c || skip_all "the target cannot be compiled"
+./pair >pair.out &
+pair=$!
+test_pids="$test_pids $pair"
+wait_for 'grep -q ready pair.out'
+
+# ---- feeds ------------------------------------------------------------------------------
+
+start_server slow --serve=0 -F 1 -p "$pair"
+
+# next: a snapshot has just been taken
+next() {
+	# shellcheck disable=SC2034 # what is waited for has it
+	taken=$(curl -s "${url}metrics" | sed -n 's/^pmp_snapshots_total //p')
+	wait_for '[ "$(curl -s "${url}metrics" | sed -n "s/^pmp_snapshots_total //p")" != "$taken" ]'
+}
+
+# sum FILE...: the counts of each stack
+sum() {
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); all[$0] += n }
+		END { for (stack in all) print stack, all[stack] }' "$@" | sort
+}
+
+# In between a snapshot may come: then it is tried again.
+feed() {
+	next
+	status "${url}feed/parts/folded?seconds=0.001" >/dev/null
+	status "${url}feed/whole/folded?seconds=0.001" >/dev/null
+	for part in 1 2 3; do
+		next
+		next
+		curl -s -o "part$part" "${url}feed/parts/folded"
+	done
+	curl -s -o whole "${url}feed/whole/folded"
+	[ "$(sum part1 part2 part3)" = "$(sum whole)" ]
+}
+record() {
+	next
+	curl -s -o to_come "${url}folded?seconds=2"
+	curl -s -o past "${url}past/folded?seconds=2"
+	[ -s past ] && [ "$(sum past)" = "$(sum to_come)" ]
+}
+feed || feed || feed
+ok "[ -s part1 ] && [ -s part2 ] && [ -s part3 ]" "a feed has something new each time"
+is "$(sum part1 part2 part3)" "$(sum whole)" \
+	"three answers of a feed add up to one of the same time"
+ok "record || record || record || record || record" "what was recorded is what the past has of that time"
+end_server
+
+# ---- clients ------------------------------------------------------------------------------
+
+echo 'abcdefghijklmnop' >token
+chmod 600 token
+start_server clients --serve=0 -F 50 --serve-token token -p "$pair"
+wait_for "[ \$(status ${url}healthz) = 200 ]"
+host=${url#http://}
+
+if command -v google-pprof >/dev/null 2>&1; then
+	like "$(google-pprof --text "${url}pprof/contention" 2>google.err)" ' wait_for_lock$' \
+		"google-pprof: waiting for locks"
+	like "$(google-pprof --text "${url}past/pprof/wall" 2>>google.err)" ' hold_lock$' \
+		"google-pprof: all time"
+else
+	skip "no google-pprof"
+fi
+if command -v go >/dev/null 2>&1; then
+	page=${url}debug/pprof/wall
+	go tool pprof -top -cum -seconds 1 "$page" >top 2>>go.err
+	like "$(cat top)" 'Duration: (9[0-9.]+ms|1[.0-9]*s)' "go tool pprof -seconds"
+	go tool pprof -raw -base "$page?seconds=1" "$page?seconds=2" >raw 2>>go.err
+	like "$(cat raw)" '^samples/count wall/nanoseconds' "go tool pprof -base: two windows at the same time"
+	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
+		go=$(command -v go)
+		mkdir home
+		chmod 711 . && chown 4711 home
+		as_other() {
+			HOME=$tmp/home setpriv --reuid 4711 --clear-groups "$go" tool pprof -top \
+				"http://$1${host}debug/pprof/threads" 2>&1
+		}
+		like "$(as_other pmp:abcdefghijklmnop@)" ' hold_lock$|clock_nanosleep' \
+			"another user, with the token in the address"
+		unlike "$(as_other '')" ' hold_lock$|clock_nanosleep' "not without it"
+	else
+		skip "not root: another user"
+	fi
+else
+	skip "no go tool pprof"
+fi
+end_server
+is $? 0 "it ends in order"
+kill "$pair"
+
+done_testing
