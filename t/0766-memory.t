@@ -115,6 +115,24 @@ fi
 "$PMP" -q --heap=16K --heap-only -f growth -- "$leaker" 500 >leaker.growth
 like "$(grep '^heap profile' leaker.growth)" "@ growth$" "calls for which the heap has grown"
 
+# ---- served -------------------------------------------------------------------------
+
+if command -v curl >/dev/null; then
+	"$PMP" --heap=16K --serve=0 -- "$leaker" 60000 >ready 2>served &
+	server=$!
+	test_pids="$test_pids $server"
+	wait_for "grep -q 'serving .* at ' served"
+	url=$(sed -n 's/.* at \(http:[^?]*\).*/\1/p' served)
+	wait_for "curl -s '${url}pprof/heap' | grep -q 'heap profile: .*[1-9].* @ heapprofile'"
+	like "$(curl -s "${url}debug/pprof/heap?debug=1")" "@ heapprofile$" "served: the heap as text"
+	like "$(curl -s "${url}pprof/growth")" "@ growth$" "its growth"
+	curl -s -o allocs.pb.gz "${url}debug/pprof/allocs"
+	like "$("$PMP" -q allocs.pb.gz -f folded)" "render_page" "what was allocated, as Go's pages have it"
+	stop_process "$server"
+else
+	skip "no curl"
+fi
+
 # ---- what cannot be -----------------------------------------------------------------
 
 refused() {

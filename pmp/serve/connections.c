@@ -257,7 +257,7 @@ static void serve_page(struct connections *connections, struct connection *conne
 
 	/* Whoever looks whether a page is there does not have it recorded. */
 	if (connection->request.method == HTTP_HEAD &&
-	    (kind == PAGE_WINDOW || kind == PAGE_SNAPSHOT))
+	    (kind == PAGE_WINDOW || kind == PAGE_SNAPSHOT || kind == PAGE_HEAP))
 		respond_text(connections, connection, "");
 	else if (kind == PAGE_INDEX)
 		respond_text(connections, connection, index_text(connection->route.page));

@@ -44,8 +44,9 @@ static void add_pages(struct index_page *index, const char *up)
 
 	add(index, "<ul>\n");
 	for (size_t i = 0; (page = page_row(i)) && page_row(i + 1); i++) {
-		if (page->kind == PAGE_ABSENT || page->kind == PAGE_INDEX ||
-		    page->kind == PAGE_FILE || page->family == PAGES_OF_API)
+		if (page->kind == PAGE_ABSENT || page->kind == PAGE_HEAP ||
+		    page->kind == PAGE_INDEX || page->kind == PAGE_FILE ||
+		    page->family == PAGES_OF_API)
 			continue;
 		add(index, "<li><a href=\"%s%s\">%s</a>", up, page->path + 1, page->path);
 		if (has_text(page))

@@ -23,7 +23,6 @@
 #define READS (HTTP_GET | HTTP_HEAD)
 #define ASKS (HTTP_GET | HTTP_HEAD | HTTP_POST)
 
-#define NO_RECORDER "pmp has no recorder of memory: it sees stacks, not allocations"
 #define NO_COUNTERS "pmp has no counters of the processor: /pprof/profile is CPU time"
 
 static const struct page pages[] = {
@@ -47,10 +46,10 @@ static const struct page pages[] = {
 	  .format = "threadz" },
 	{ "/pprof/filteredprofile", PAGE_WINDOW, PAGES_OF_GPERFTOOLS, READS,
 	  .type = BYTES, .format = "gperf", .value = "cpu", .filename = "profile" },
-	{ "/pprof/heap", PAGE_ABSENT, PAGES_OF_GPERFTOOLS, READS,
-	  .why_absent = NO_RECORDER },
-	{ "/pprof/growth", PAGE_ABSENT, PAGES_OF_GPERFTOOLS, READS,
-	  .why_absent = NO_RECORDER },
+	{ "/pprof/heap", PAGE_HEAP, PAGES_OF_GPERFTOOLS, READS, .type = TEXT,
+	  .format = "heap" },
+	{ "/pprof/growth", PAGE_HEAP, PAGES_OF_GPERFTOOLS, READS, .type = TEXT,
+	  .format = "growth" },
 	{ "/pprof/pmuprofile", PAGE_ABSENT, PAGES_OF_GPERFTOOLS, READS,
 	  .why_absent = NO_COUNTERS },
 	{ "/pprof/censusprofile", PAGE_ABSENT, PAGES_OF_GPERFTOOLS, READS,
@@ -83,10 +82,10 @@ static const struct page pages[] = {
 	  .format = "pprof", .value = "threads", .filename = "goroutine" },
 	{ "/debug/pprof/cmdline", PAGE_CMDLINE, PAGES_OF_GO, READS, .type = TEXT },
 	{ "/debug/pprof/symbol", PAGE_SYMBOL, PAGES_OF_GO, ASKS, .type = TEXT },
-	{ "/debug/pprof/heap", PAGE_ABSENT, PAGES_OF_GO, READS,
-	  .why_absent = NO_RECORDER },
-	{ "/debug/pprof/allocs", PAGE_ABSENT, PAGES_OF_GO, READS,
-	  .why_absent = NO_RECORDER },
+	{ "/debug/pprof/heap", PAGE_HEAP, PAGES_OF_GO, READS, .type = BYTES,
+	  .format = "pprof", .value = "inuse_space", .filename = "heap" },
+	{ "/debug/pprof/allocs", PAGE_HEAP, PAGES_OF_GO, READS, .type = BYTES,
+	  .format = "pprof", .value = "alloc_space", .filename = "allocs" },
 
 	{ "/FORMAT", PAGE_WINDOW, PAGES_OF_PMP, READS, .type = NULL },
 };
@@ -493,7 +492,10 @@ static void take_text(struct route *route)
 	}
 	if (route->page->kind == PAGE_SNAPSHOT)
 		route->format = pmp_format_find("counts");
-	route->as_text = route->page->proto || route->page->kind == PAGE_SNAPSHOT;
+	if (route->page->kind == PAGE_HEAP)
+		route->format = pmp_format_find("heap");
+	route->as_text = route->page->proto || route->page->kind == PAGE_SNAPSHOT ||
+			 route->page->kind == PAGE_HEAP;
 }
 
 static int check_page(const struct http_request *request, const struct route *route,

@@ -46,6 +46,7 @@ enum page_kind {
 	PAGE_TREE,     /* the calls of a window, at once */
 	PAGE_THREADS,  /* what each thread did in it */
 	PAGE_LOCKS,    /* for which locks threads waited in it */
+	PAGE_HEAP,     /* what the recorder of --heap has found since the start */
 	PAGE_ABSENT,   /* not at all, for a reason */
 };
 
