@@ -18,7 +18,8 @@
 #include "write/writer.h"
 
 #define NS_PER_S 1000000000.0
-#define ROWS 50 /* of each table; what more there is, is summed up */
+#define ROWS 50	      /* of each table; what more there is, is summed up */
+#define FRAMES_MAX 16 /* of a stack; svg and pprof have all */
 #define NUMBER_SIZE 32
 
 /* "40,311,189,088" */
@@ -226,18 +227,21 @@ static void put_stack(struct pmp_buf *buf, const struct pmp_report *report,
 	const struct pmp_name_style style = { .lines = options->lines,
 					      .module = options->module };
 	const char *between = "";
+	size_t shown = 0;
 
-	for (size_t i = 0; i < entry->location_count; i++) {
+	for (size_t i = 0; i < entry->location_count && shown < FRAMES_MAX; i++) {
 		const struct pmp_frame *frames;
 		size_t count = pmp_report_frames(report, entry->locations[i], &frames);
 
-		for (size_t k = 0; k < count; k++) {
+		for (size_t k = 0; k < count && shown < FRAMES_MAX; k++, shown++) {
 			pmp_buf_puts(buf, between);
 			pmp_name_frame(buf, &frames[k], &style);
 			between = " < ";
 		}
 	}
-	if (entry->end != PMP_END_ROOT) {
+	if (shown == FRAMES_MAX) {
+		pmp_buf_puts(buf, " < ...");
+	} else if (entry->end != PMP_END_ROOT) {
 		pmp_buf_puts(buf, between);
 		pmp_name_end(buf, entry->end, entry->reason);
 	} else if (!entry->location_count) {
