@@ -571,6 +571,49 @@ enum { PMP_VALUE_SIZE = 64 }; /* bytes that are enough for one, with its NUL */
  */
 char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t size);
 
+/* ---- files that another process reads --------------------------------------- */
+
+/*
+ * Executables and debug files may be made to harm who reads them. A program may have a
+ * process without rights for that: a symbolizer then reads no file, but sends that process
+ * its descriptors and asks it for names. Starting, confining and ending it is the program's
+ * part.
+ */
+struct pmp_namer_calls {
+	/* Start one: a stream socket to a process that calls pmp_namer_serve(), or -1: there
+	 * is none, and names stay away from then on. */
+	int (*start)(void *arg);
+	/* It has said nothing for ten seconds: is it computing? Else it is given up. */
+	bool (*works)(void *arg, int fd);
+	/* End it, and close the socket. With a reason (of that size) it is no use any more:
+	 * fill in why, as in "was ended by signal 11 (Segmentation fault)". NULL: it was
+	 * not needed any more. */
+	void (*end)(void *arg, int fd, char *reason, size_t size);
+	void *arg;
+};
+
+/** In such a process: what answers. */
+struct pmp_namer;
+struct pmp_namer_options {
+	/* Called at each request, and whenever something is sent: for a limit of time. */
+	void (*working)(void *arg);
+	void *arg;
+};
+/** socket: the other end. The options are copied. Returns 0 or PMP_ENOMEM. */
+int pmp_namer_new(int socket, const struct pmp_namer_options *options,
+		  struct pmp_namer **namer, struct pmp_error *err);
+/** Answers until the other end is closed. Large debug information is unpacked in threads. */
+void pmp_namer_serve(struct pmp_namer *namer);
+/** Takes NULL. */
+void pmp_namer_free(struct pmp_namer *namer);
+/** For a process that cannot open files: get a .dwo file that libdw wants to open, within
+ * pmp_namer_serve(), in its thread. Returns a descriptor or a negative errno. */
+int pmp_namer_open_split(struct pmp_namer *namer, const char *path);
+/** Returns the path of a file that it was given, by its descriptor, or NULL. */
+const char *pmp_namer_path(const struct pmp_namer *namer, int fd);
+/** Returns the path of the module that it is at work on, or NULL. */
+const char *pmp_namer_module(const struct pmp_namer *namer);
+
 #ifdef __cplusplus
 }
 #endif

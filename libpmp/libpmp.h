@@ -392,6 +392,7 @@ struct pmp_wanted_file {
 	bool executable;      /* the program or library itself; else its debug file */
 };
 
+struct pmp_namer_calls;
 struct pmp_symbolizer_options {
 	size_t size;
 	bool no_symbols; /* addresses only */
@@ -432,6 +433,9 @@ struct pmp_symbolizer_options {
 	 * used only if it has that build-id. NULL: nothing is got. */
 	int (*fetch)(void *arg, const struct pmp_wanted_file *wanted);
 	void *fetch_arg;
+	/* Have files read in another process, see libpmp-program.h; borrowed for the life of
+	 * the symbolizer. NULL: they are read in this one. */
+	const struct pmp_namer_calls *namer;
 };
 
 /**

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking for debug files. Whatever lies at a candidate's path, it is opened only if it
- * is a regular file; it, and what is fetched, must belong to a user we trust,
- * and must prove that it belongs to the module.
+ * Looking for debug files. What lies where one may be (debug-paths.c), and what is fetched,
+ * must belong to a user we trust, and must prove that it belongs to the module.
  */
 #include "resolve/debugfile.h"
 
@@ -31,18 +30,20 @@ static bool has_build_id(const struct pmp_elf *file, const unsigned char *id, si
 	       memcmp(file->build_id, id, size) == 0;
 }
 
+/* What has come of a candidate. */
+enum candidate {
+	NO_MORE, /* there is none, nor one with a higher number */
+	UNFIT,
+	FITS
+};
+
 /* Takes fd over. NULL, or why the file is not used. */
 static const char *take_candidate(int fd, const struct pmp_debug_place *place,
 				  struct pmp_elf *file)
 {
-	const char *problem;
-	struct stat status;
+	const char *problem = pmp_debug_paths_refuse(place, fd);
 
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-		problem = "not a regular file";
-	else if (!pmp_file_is_of(&status, place->owner))
-		problem = "belongs to another user";
-	else
+	if (!problem)
 		problem = pmp_elf_open(file, fd);
 	if (problem)
 		close(fd);
@@ -51,71 +52,47 @@ static const char *take_candidate(int fd, const struct pmp_debug_place *place,
 	return problem;
 }
 
-static bool open_candidate(struct pmp_buf *path, const struct pmp_debug_place *place,
-			   struct pmp_elf *file)
+static enum candidate open_candidate(const struct pmp_debug_place *place,
+				     const struct pmp_debug_question *question,
+				     struct pmp_buf *path, struct pmp_elf *file)
 {
-	const char *problem = "not enough memory";
-	int fd = -1;
+	const char *problem;
+	int fd;
 
 	*file = (struct pmp_elf)PMP_ELF_EMPTY;
-	if (!pmp_buf_failed(path)) {
-		fd = pmp_file_open_regular(path->data);
-		problem = fd == -EINVAL ? "not a regular file"
-			  : fd < 0	? strerror(-fd)
-					: take_candidate(fd, place, file);
-	}
-	PMP_LOG(place->log, "debug", "%s: %s", path->data ? path->data : "?",
+	if (place->ask)
+		fd = place->ask(place->ask_arg, question, path);
+	else
+		fd = pmp_debug_paths_open(place, question, path);
+	if (fd == -ENODATA)
+		return NO_MORE;
+	problem = fd == -EINVAL ? "not a regular file"
+		  : fd < 0	? strerror(-fd)
+				: take_candidate(fd, place, file);
+	PMP_LOG(place->log, "debug", "%s: %s%s",
+		path->data && path->length ? path->data : place->path,
+		question->kind == PMP_DEBUG_FETCH ? "fetched: " : "",
 		problem ? problem : "opened");
-	return !problem;
+	return problem ? UNFIT : FITS;
 }
 
 /* The debug file of a build-id, fetched. */
 static bool fetch_candidate(const unsigned char *id, size_t size,
 			    const struct pmp_debug_place *place, struct pmp_elf *file)
 {
-	int fd = pmp_fetch_debug(&place->fetch, id, size, place->path);
-	const char *problem;
+	const struct pmp_debug_question question = { .kind = PMP_DEBUG_FETCH,
+						     .id = id,
+						     .id_size = size };
+	struct pmp_buf path = { 0 };
+	bool fits = open_candidate(place, &question, &path, file) == FITS;
 
-	*file = (struct pmp_elf)PMP_ELF_EMPTY;
-	if (fd < 0)
-		return false;
-	problem = take_candidate(fd, place, file);
-	if (!problem && !has_build_id(file, id, size)) {
+	if (fits && !has_build_id(file, id, size)) {
 		pmp_elf_close(file);
-		problem = "another build-id";
+		PMP_LOG(place->log, "debug", "%s: another build-id", place->path);
+		fits = false;
 	}
-	PMP_LOG(place->log, "debug", "%s: fetched: %s", place->path,
-		problem ? problem : "opened");
-	return !problem;
-}
-
-/* The next of the directories in *list, into path. False: there is none. */
-static bool next_directory(const char **list, struct pmp_buf *path)
-{
-	size_t length;
-
-	*list += strspn(*list, ":");
-	length = strcspn(*list, ":");
-	pmp_buf_clear(path);
-	pmp_buf_add(path, *list, length);
-	*list += length;
-	return length > 0;
-}
-
-static void add_build_id(struct pmp_buf *path, const unsigned char *id, size_t size)
-{
-	pmp_buf_printf(path, "/.build-id/%02x/", id[0]);
-	for (size_t i = 1; i < size; i++)
-		pmp_buf_printf(path, "%02x", id[i]);
-	pmp_buf_puts(path, ".debug");
-}
-
-/* The length of a path up to its last slash, without it. */
-static size_t directory_length(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? (size_t)(slash - path) : 0;
+	pmp_buf_free(&path);
+	return fits;
 }
 
 /* The sum that .gnu_debuglink has over the whole file, in proportion to what of it is on
@@ -178,11 +155,14 @@ static bool find_by_build_id(const struct pmp_elf *module,
 			     const struct pmp_debug_place *place, struct pmp_buf *path,
 			     struct pmp_elf *debug)
 {
-	const char *list = place->debug_dir;
+	struct pmp_debug_question question = { .kind = PMP_DEBUG_ID,
+					       .id = module->build_id,
+					       .id_size = module->build_id_size };
+	enum candidate got;
 
-	while (module->build_id_size >= 2 && next_directory(&list, path)) {
-		add_build_id(path, module->build_id, module->build_id_size);
-		if (!open_candidate(path, place, debug))
+	for (; (got = open_candidate(place, &question, path, debug)) != NO_MORE;
+	     question.number++) {
+		if (got == UNFIT)
 			continue;
 		if (pmp_elf_same_build(module, debug))
 			return true;
@@ -192,45 +172,25 @@ static bool find_by_build_id(const struct pmp_elf *module,
 	return false;
 }
 
-/* What .gnu_debuglink names, in a directory that is in path already. */
-static bool open_link(const struct pmp_elf *module, const struct pmp_debug_place *place,
-		      struct pmp_buf *path, struct pmp_elf *debug)
-{
-	uint32_t sum = 0;
-	const char *name = read_link(module, &sum);
-
-	pmp_buf_printf(path, "/%s", name ? name : "");
-	if (!name || !open_candidate(path, place, debug))
-		return false;
-	if (belongs(module, debug, place->budget, sum))
-		return true;
-	PMP_LOG(place->log, "debug", "%s: of another build", path->data);
-	pmp_elf_close(debug);
-	return false;
-}
-
 static bool find_by_link(const struct pmp_elf *module,
 			 const struct pmp_debug_place *place, struct pmp_buf *path,
 			 struct pmp_elf *debug)
 {
-	const size_t length = directory_length(place->path);
-	const char *list = place->debug_dir;
+	struct pmp_debug_question question = { .kind = PMP_DEBUG_LINK };
+	enum candidate got;
+	uint32_t sum = 0;
 
-	if (place->path[0] != '/')
+	question.name = read_link(module, &sum);
+	if (!question.name)
 		return false;
-	pmp_buf_clear(path);
-	pmp_buf_add(path, place->path, length);
-	if (open_link(module, place, path, debug))
-		return true;
-	pmp_buf_clear(path);
-	pmp_buf_add(path, place->path, length);
-	pmp_buf_puts(path, "/.debug");
-	if (open_link(module, place, path, debug))
-		return true;
-	while (next_directory(&list, path)) {
-		pmp_buf_add(path, place->path, length);
-		if (open_link(module, place, path, debug))
+	for (; (got = open_candidate(place, &question, path, debug)) != NO_MORE;
+	     question.number++) {
+		if (got == UNFIT)
+			continue;
+		if (belongs(module, debug, place->budget, sum))
 			return true;
+		PMP_LOG(place->log, "debug", "%s: of another build", path->data);
+		pmp_elf_close(debug);
 	}
 	return false;
 }
@@ -298,13 +258,8 @@ static bool has_alt(Dwarf *dwarf)
 	return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) != 0;
 }
 
-/* path NULL: fetched. */
-static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
-		     const struct pmp_debug_place *place, struct pmp_elf *alt)
+static bool fits_alt(struct pmp_elf *alt, const unsigned char *id, size_t size)
 {
-	if (path ? !open_candidate(path, place, alt)
-		 : !fetch_candidate(id, size, place, alt))
-		return false;
 	if (has_build_id(alt, id, size)) {
 		pmp_elf_prepare_dwarf(alt, false);
 		if (pmp_elf_dwarf(alt) && !has_alt(alt->dwarf))
@@ -314,68 +269,47 @@ static bool open_alt(struct pmp_buf *path, const unsigned char *id, size_t size,
 	return false;
 }
 
-/* Is an absolute path below one of the directories in list, without a way out? */
-static bool is_below(const char *path, const char *list)
+static bool find_alt(const struct pmp_debug_place *place,
+		     struct pmp_debug_question question, struct pmp_elf *alt)
 {
-	struct pmp_buf directory = { 0 };
-	bool below = false;
+	struct pmp_buf path = { 0 };
+	enum candidate got = UNFIT;
+	bool found = false;
 
-	while (!below && next_directory(&list, &directory)) {
-		size_t length = pmp_buf_failed(&directory) ? 0 : directory.length;
-
-		while (length && directory.data[length - 1] == '/')
-			length--;
-		below = length && strncmp(path, directory.data, length) == 0 &&
-			path[length] == '/';
+	for (; !found && got != NO_MORE; question.number++) {
+		got = open_candidate(place, &question, &path, alt);
+		found = got == FITS && fits_alt(alt, question.id, question.id_size);
 	}
-	pmp_buf_free(&directory);
-	return below && !strstr(path, "/../");
-}
-
-/*
- * The path that .gnu_debugaltlink names: beside the file, or absolute. False: it leads
- * where no debug information belongs.
- */
-static bool name_alt(const char *name, const char *path,
-		     const struct pmp_debug_place *place, struct pmp_buf *candidate)
-{
-	pmp_buf_clear(candidate);
-	if (name[0] == '/' && !is_below(name, place->debug_dir)) {
-		PMP_LOG(place->log, "debug", "%s: not below %s", name, place->debug_dir);
-		return false;
-	}
-	if (name[0] != '/' && strchr(path, '/'))
-		pmp_buf_printf(candidate, "%.*s/", (int)directory_length(path), path);
-	pmp_buf_puts(candidate, name);
-	return true;
+	pmp_buf_free(&path);
+	return found;
 }
 
 bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 		       const struct pmp_debug_place *place, struct pmp_elf *alt)
 {
 	Dwarf *dwarf = file->dwarf;
-	struct pmp_buf candidate = { 0 };
-	const char *list = place->debug_dir, *name;
+	struct pmp_debug_question question = { .kind = PMP_DEBUG_ALT_ID, .beside = path };
 	const void *id;
 	ssize_t size;
-	bool found = false;
+	bool found;
 
 	*alt = (struct pmp_elf)PMP_ELF_EMPTY;
-	size = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) : 0;
+	size = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &question.name, &id) : 0;
 	if (size == 0)
 		return true;
 	if (size < 2 || size > PMP_BUILD_ID_SIZE)
 		return false;
-	while (!found && next_directory(&list, &candidate)) {
-		add_build_id(&candidate, id, (size_t)size);
-		found = open_alt(&candidate, id, (size_t)size, place, alt);
+	question.id = id;
+	question.id_size = (size_t)size;
+	found = find_alt(place, question, alt);
+	if (!found) {
+		question.kind = PMP_DEBUG_ALT;
+		found = find_alt(place, question, alt);
 	}
-	if (!found && name_alt(name, path, place, &candidate))
-		found = open_alt(&candidate, id, (size_t)size, place, alt);
 	if (!found)
-		found = open_alt(NULL, id, (size_t)size, place, alt);
+		found = fetch_candidate(id, (size_t)size, place, alt) &&
+			fits_alt(alt, id, (size_t)size);
 	if (found)
 		dwarf_setalt(dwarf, alt->dwarf);
-	pmp_buf_free(&candidate);
 	return found;
 }

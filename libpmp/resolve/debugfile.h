@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Debug information that lies outside a module's file. Only files that prove to
- * belong to it: by build-id, or by the checksum in .gnu_debuglink. They lie on this
- * machine, or fetch.h brings them.
+ * belong to it: by build-id, or by the checksum in .gnu_debuglink. Where they may lie is in
+ * debug-paths.h.
  */
 #ifndef PMP_RESOLVE_DEBUGFILE_H
 #define PMP_RESOLVE_DEBUGFILE_H
@@ -11,20 +11,8 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
-#include "base/log.h"
-#include "resolve/budget.h"
+#include "resolve/debug-paths.h"
 #include "resolve/elf.h"
-#include "resolve/fetch.h"
-
-struct pmp_debug_place {
-	const char *debug_dir; /* /usr/lib/debug; or several, colons between */
-	const char *path;      /* of the module */
-	uid_t owner;	       /* of the module's file: besides root and ourselves
-				* debug files of no other user are believed */
-	struct pmp_fetch fetch;
-	struct pmp_budget *budget;
-	const struct pmp_log *log;
-};
 
 /*
  * The separate debug file of a module, in this order:

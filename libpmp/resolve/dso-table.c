@@ -216,6 +216,8 @@ const char *pmp_dso_table_build_id(const struct pmp_dso_entry *module)
 {
 	if (module->saved_id)
 		return module->saved_id;
+	if (module->remote)
+		return module->remote->build_id;
 	return module->dso ? pmp_dso_build_id(module->dso) : "";
 }
 
@@ -223,6 +225,8 @@ const char *pmp_dso_table_problem(const struct pmp_dso_entry *module)
 {
 	if (module->saved_problem)
 		return module->saved_problem;
+	if (module->remote && module->remote->problem[0])
+		return module->remote->problem;
 	if (module->dso)
 		return pmp_dso_problem(module->dso);
 	if (!module->source)
@@ -245,6 +249,9 @@ static void free_module(struct pmp_dso_entry *module)
 {
 	pmp_dso_free(module->dso);
 	pmp_perf_map_free(module->perf_map);
+	if (module->remote)
+		free(module->remote->debug_path);
+	free(module->remote);
 	pmp_module_unref(module->source);
 	free(module);
 }

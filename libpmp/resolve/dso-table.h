@@ -14,6 +14,7 @@
 #include "resolve/frame.h"
 #include "resolve/kernel.h"
 #include "resolve/perf-map.h"
+#include "resolve/remote.h"
 #include "resolve/strings.h"
 #include "sample.h"
 
@@ -27,6 +28,8 @@ struct pmp_dso_entry {
 	const char *path;	       /* kept */
 	struct pmp_dso *dso;	       /* of files, once a name was wanted */
 	struct pmp_perf_map *perf_map; /* of PMP_MODULE_PERF_MAP, likewise */
+	struct pmp_remote_module
+		*remote;	   /* instead of both if another process reads it */
 	const char *saved_id;	   /* kept; of a saved profile: its build-id, or NULL */
 	const char *saved_problem; /* why its file is not used, or NULL */
 	uint64_t frames, unnamed;

@@ -207,8 +207,11 @@ struct pmp_dso *pmp_dso_new(const struct pmp_module *module,
 		.budget = options->budget,
 	};
 	/* What the vDSO has is exported. */
-	if (!module->image)
+	if (!module->image) {
 		dso->place.fetch = options->fetch;
+		dso->place.ask = options->ask;
+		dso->place.ask_arg = options->ask_arg;
+	}
 	dso->file = dso->debug = dso->mini = dso->alt = (struct pmp_elf)PMP_ELF_EMPTY;
 	if (!open_file(dso, module))
 		return dso;
@@ -461,8 +464,7 @@ static int open_below(const char *directory, const char *path)
 	return fd;
 }
 
-/* The file that a saved profile names; nothing is read from it yet. */
-static void open_named(const char *symfs, struct pmp_module *source)
+void pmp_dso_open_named(const char *symfs, struct pmp_module *source)
 {
 	const char *slash = strrchr(source->path, '/');
 	int fd = -ENOENT;
@@ -477,7 +479,7 @@ static void open_named(const char *symfs, struct pmp_module *source)
 	source->fd = fd < 0 ? -1 : fd;
 }
 
-static bool is_of_build(int fd, const char *build_id)
+bool pmp_dso_is_of_build(int fd, const char *build_id)
 {
 	char text[PMP_BUILD_ID_TEXT];
 	struct pmp_elf file;
@@ -495,10 +497,10 @@ static void fetch_saved(const char *build_id, struct pmp_module *source,
 {
 	int fd;
 
-	if (!fetch->get || is_of_build(source->fd, build_id))
+	if (!fetch->get || pmp_dso_is_of_build(source->fd, build_id))
 		return;
 	fd = pmp_fetch_file(fetch, build_id, source->path, true);
-	if (is_of_build(fd, build_id)) {
+	if (pmp_dso_is_of_build(fd, build_id)) {
 		if (source->fd >= 0)
 			close(source->fd);
 		source->fd = fd;
@@ -513,6 +515,6 @@ static void fetch_saved(const char *build_id, struct pmp_module *source,
 void pmp_dso_open_saved(const char *symfs, const char *build_id,
 			struct pmp_module *source, struct pmp_fetch *fetch)
 {
-	open_named(symfs, source);
+	pmp_dso_open_named(symfs, source);
 	fetch_saved(build_id, source, fetch);
 }

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "resolve/budget.h"
+#include "resolve/debug-paths.h"
 #include "resolve/fetch.h"
 #include "resolve/lines.h"
 #include "sample.h"
@@ -26,6 +27,10 @@ struct pmp_dso_options {
 	const struct pmp_log *log;
 	struct pmp_budget *budget; /* borrowed for the life of the module */
 	struct pmp_fetch fetch;	   /* of debug files */
+	/* Who gives files that belong to it, as in struct pmp_debug_place; or NULL. */
+	int (*ask)(void *arg, const struct pmp_debug_question *question,
+		   struct pmp_buf *path);
+	void *ask_arg;
 };
 
 /*
@@ -78,5 +83,9 @@ size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *p
  */
 void pmp_dso_open_saved(const char *symfs, const char *build_id,
 			struct pmp_module *source, struct pmp_fetch *fetch);
+/* The same without fetching, whatever build it is of: nothing is read from it. */
+void pmp_dso_open_named(const char *symfs, struct pmp_module *source);
+/* Is it an ELF file with this build-id? -1: it is not. */
+bool pmp_dso_is_of_build(int fd, const char *build_id);
 
 #endif

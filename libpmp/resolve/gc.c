@@ -56,6 +56,12 @@ static void collect_modules(struct pmp_symbolizer *symbolizer, uint32_t *new)
 		if (pmp_locations_has(locations, (pmp_location)i))
 			new[locations->items[i].key.module] = 0;
 	}
+	for (size_t i = 0; i < symbolizer->modules.count; i++) {
+		struct pmp_dso_entry *module = symbolizer->modules.items[i];
+
+		if (new[i] == PMP_LOCATION_NONE && module->remote)
+			pmp_remote_close(&symbolizer->remote, module->remote);
+	}
 	pmp_dso_table_gc(&symbolizer->modules, new);
 }
 

@@ -51,14 +51,19 @@ const char *pmp_strings_keep_name(struct pmp_strings *strings, const char *name)
 	return pmp_strings_keep_scratch(strings);
 }
 
+void pmp_strings_cut_name(struct pmp_buf *text)
+{
+	if (pmp_buf_failed(text) || text->length <= PMP_NAME_MAX)
+		return;
+	pmp_buf_cut(text, name_length(text->data));
+	pmp_buf_puts(text, "...");
+}
+
 const char *pmp_strings_keep_scratch_name(struct pmp_strings *strings)
 {
 	struct pmp_buf *scratch = &strings->scratch;
 
-	if (!pmp_buf_failed(scratch) && scratch->length > PMP_NAME_MAX) {
-		pmp_buf_cut(scratch, name_length(scratch->data));
-		pmp_buf_puts(scratch, "...");
-	}
+	pmp_strings_cut_name(scratch);
 	return pmp_strings_keep_scratch(strings);
 }
 

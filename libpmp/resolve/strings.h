@@ -24,6 +24,8 @@ const char *pmp_strings_keep_scratch(struct pmp_strings *strings);
  * second one takes it from scratch. */
 const char *pmp_strings_keep_name(struct pmp_strings *strings, const char *name);
 const char *pmp_strings_keep_scratch_name(struct pmp_strings *strings);
+/* The same cut for a text that stays where it is. */
+void pmp_strings_cut_name(struct pmp_buf *text);
 void pmp_strings_free(struct pmp_strings *strings);
 
 #endif

@@ -118,17 +118,18 @@ void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 #define BEYOND UINT64_MAX	    /* where the module's variables end */
 #define UNREADABLE (UINT64_MAX - 1) /* its file cannot be read */
 
-static void fill_frame(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
-		       const struct pmp_dso_object *found, int code)
+static void fill_frame(struct pmp_frame *frame, const struct pmp_dso_object *found,
+		       int code, const struct pmp_frame *names)
 {
 	frame->unnamed = true;
 	frame->address = code < 0 ? UNREADABLE : BEYOND;
 	if (code <= 0)
 		return;
 	frame->address = found->address;
-	if (!found->name)
+	if (!names->function)
 		return;
-	pmp_state_name_function(symbolizer, frame, found->name, found->name);
+	frame->function = names->function;
+	frame->linkage = names->linkage;
 	/* No memory: then where it lies. */
 	frame->unnamed = strcmp(frame->function, PMP_STRINGS_UNKNOWN) == 0;
 	if (!frame->unnamed)
@@ -154,27 +155,41 @@ static int find_object(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *
 	return code;
 }
 
+void pmp_state_finish_object(struct pmp_symbolizer *symbolizer, pmp_location number,
+			     int code, const struct pmp_dso_object *found,
+			     const struct pmp_frame *names)
+{
+	const struct pmp_location_key key = symbolizer->locations.items[number].key;
+	struct pmp_frame *frame = calloc(1, sizeof(*frame));
+
+	if (frame) {
+		*frame = (struct pmp_frame){
+			.function = pmp_strings_keep(&symbolizer->strings, ""),
+			.module = symbolizer->modules.items[key.module]->path,
+		};
+		fill_frame(frame, found, code, names);
+	}
+	pmp_locations_name(&symbolizer->locations, number, frame, 1);
+}
+
 static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
 {
 	const struct pmp_location_key key = symbolizer->locations.items[number].key;
 	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
-	struct pmp_frame *frame = calloc(1, sizeof(*frame));
-	struct pmp_dso_object found;
+	struct pmp_dso_object found = { .name = NULL };
+	struct pmp_frame names = { 0 };
 	int code = PMP_EIO;
 
+	if (pmp_state_name_remote(symbolizer, number))
+		return;
 	symbolizer->naming = true;
-	if (module->file && !module->dso)
+	if (module->file && !module->dso && !pmp_state_is_remote(symbolizer, module))
 		pmp_state_open_module(symbolizer, module);
 	if (module->dso)
 		code = find_object(symbolizer, module, key.address, &found);
-	if (frame) {
-		*frame = (struct pmp_frame){
-			.function = pmp_strings_keep(&symbolizer->strings, ""),
-			.module = module->path,
-		};
-		fill_frame(symbolizer, frame, &found, code);
-	}
-	pmp_locations_name(&symbolizer->locations, number, frame, 1);
+	if (code > 0 && found.name)
+		pmp_state_name_function(symbolizer, &names, found.name, found.name);
+	pmp_state_finish_object(symbolizer, number, code, &found, &names);
 	symbolizer->naming = false;
 }
 

@@ -15,6 +15,7 @@
 #include "resolve/dso-table.h"
 #include "resolve/budget.h"
 #include "resolve/locations.h"
+#include "resolve/remote.h"
 #include "resolve/strings.h"
 
 /* The key of a mapping. */
@@ -35,6 +36,7 @@ struct pmp_symbolizer {
 	struct pmp_intern *regions; /* keys of mappings; the ids are their numbers */
 	struct pmp_intern *names;   /* of saved locations */
 	unsigned users;		    /* who keep numbers of locations */
+	struct pmp_remote remote;   /* the process that reads files, if there is one */
 	bool naming; /* a location is being named, maybe without the lock */
 };
 
@@ -74,6 +76,27 @@ static inline void pmp_state_acquire(const struct pmp_symbolizer *symbolizer)
 	if (symbolizer->options.acquire)
 		symbolizer->options.acquire(symbolizer->options.lock_arg);
 }
+
+#define PMP_UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
+
+/* Give a location its frames, the last of which is the function itself; what has no name
+ * gets one by its address. */
+void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
+		      struct pmp_frame *frames, size_t count);
+/* The same for an object: code, address and start as of pmp_dso_object(); of names function
+ * and linkage are used. */
+void pmp_state_finish_object(struct pmp_symbolizer *symbolizer, pmp_location number,
+			     int code, const struct pmp_dso_object *found,
+			     const struct pmp_frame *names);
+
+/* Does another process read its files? */
+bool pmp_state_is_remote(const struct pmp_symbolizer *symbolizer,
+			 const struct pmp_dso_entry *module);
+/* Open it there, if it is not open. Releases the lock. */
+void pmp_state_open_remote(struct pmp_symbolizer *symbolizer,
+			   struct pmp_dso_entry *module);
+/* Have a location named there, and others with it. False: it has no names yet. */
+bool pmp_state_name_remote(struct pmp_symbolizer *symbolizer, pmp_location number);
 
 /* Name a location that is an object: data. False: it is code, or none. */
 bool pmp_state_name_object(struct pmp_symbolizer *symbolizer, pmp_location number);

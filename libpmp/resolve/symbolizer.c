@@ -23,7 +23,6 @@
 #include "resolve/symbolizer-state.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-#define UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
 #define ASKED_MAX 10000 /* places in a module */
 
 /* ---- life --------------------------------------------------------------- */
@@ -42,6 +41,9 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 		debug_dir = made->options.debug_dir;
 	made->log = (struct pmp_log){ made->options.log, made->options.log_arg };
 	made->budget = (struct pmp_budget)PMP_BUDGET;
+	made->remote = (struct pmp_remote){ .calls = made->options.namer,
+					    .socket = -1,
+					    .message.fd = -1 };
 	pmp_dso_table_init(&made->modules, &made->strings);
 	made->debug_dir = strdup(debug_dir);
 	made->symfs = strdup(made->options.symfs ? made->options.symfs : "");
@@ -61,6 +63,7 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 {
 	if (!symbolizer)
 		return;
+	pmp_remote_free(&symbolizer->remote);
 	pmp_locations_free(&symbolizer->locations);
 	pmp_dso_table_free(&symbolizer->modules);
 	pmp_strings_free(&symbolizer->strings);
@@ -127,6 +130,10 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 	struct pmp_perf_map *perf_map = module->perf_map;
 	struct pmp_asked asked = { 0 };
 
+	if (pmp_state_is_remote(symbolizer, module)) {
+		pmp_state_open_remote(symbolizer, module);
+		return;
+	}
 	module->wanted = false;
 	if (module->saved_problem)
 		return;
@@ -172,7 +179,7 @@ static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry
 	pmp_state_open_module(symbolizer, first);
 	for (size_t i = 0; others && i < modules->count; i++)
 		unpacking += is_unpacking(modules->items[i]);
-	for (size_t i = 0; others && i < modules->count && unpacking < UNPACKING_MAX;
+	for (size_t i = 0; others && i < modules->count && unpacking < PMP_UNPACKING_MAX;
 	     i++) {
 		if (!modules->items[i]->wanted)
 			continue;
@@ -505,19 +512,13 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer,
 	return 1;
 }
 
-static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number)
+void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
+		      struct pmp_frame *frames, size_t count)
 {
 	const struct pmp_location_key key = symbolizer->locations.items[number].key;
 	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
-	struct pmp_frame frames[PMP_PLACES_MAX] = { { 0 } }, *kept;
-	size_t count = 1;
+	struct pmp_frame *kept;
 
-	symbolizer->naming = true;
-	open_modules(symbolizer, module);
-	if (module->file)
-		count = name_in_file(symbolizer, module, &key, frames);
-	else
-		count = name_without_file(symbolizer, module, &key, frames);
 	if (key.flags & PMP_FRAME_SIGNAL) {
 		frames[0] = (struct pmp_frame){
 			.function = pmp_strings_keep(&symbolizer->strings,
@@ -540,6 +541,26 @@ static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number
 	if (kept)
 		memcpy(kept, frames, count * sizeof(*kept));
 	pmp_locations_name(&symbolizer->locations, number, kept, count);
+}
+
+static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number)
+{
+	const struct pmp_location_key key = symbolizer->locations.items[number].key;
+	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
+	struct pmp_frame frames[PMP_PLACES_MAX] = { { .address = key.address } };
+	size_t count = 1;
+
+	if (pmp_state_name_remote(symbolizer, number))
+		return;
+	symbolizer->naming = true;
+	if (!pmp_state_is_remote(symbolizer, module)) {
+		open_modules(symbolizer, module);
+		if (module->file)
+			count = name_in_file(symbolizer, module, &key, frames);
+		else
+			count = name_without_file(symbolizer, module, &key, frames);
+	}
+	pmp_state_finish(symbolizer, number, frames, count);
 	symbolizer->naming = false;
 }
 

@@ -98,6 +98,7 @@ struct options {
 	/* Frames and symbols. */
 	bool lines, no_inline, no_demangle, module, no_symbols, kernel;
 	bool debuginfod;
+	bool no_sandbox;	       /* files are read by this process */
 	const char *debug_dir, *symfs; /* NULL: the default; none */
 	const char *exe; /* the program of a core file; NULL: where it was */
 	unsigned sort;	 /* enum pmp_sort */

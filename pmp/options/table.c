@@ -249,6 +249,8 @@ static const struct option_row rows[] = {
 	{ OTHER, 0, "sort", "COLUMN", take_word, TO(sort),
 	  .words = "usual self total samples cpu tid name state",
 	  .help = "order of tables and of the live view" },
+	{ OTHER, 0, "no-sandbox", NULL, take_flag, TO(no_sandbox),
+	  .help = "read executables and debug files without a process for that" },
 	{ OTHER, 0, "stats", NULL, take_flag, TO(stats),
 	  .help = "print what sampling cost and what was lost" },
 	{ OTHER, 0, "config", "FILE", take_text, TO(config_file),

@@ -5,6 +5,7 @@
 #include "fetch/fetcher.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
+#include "namer/namer.h"
 #include "run/worker.h"
 #include "say/message.h"
 
@@ -64,6 +65,7 @@ static int make_symbolizer(const struct counting *counting, struct worker *worke
 		.symfs = options->symfs,
 		.fetch = counting->fetcher ? fetcher_get : NULL,
 		.fetch_arg = counting->fetcher,
+		.namer = namer_calls(counting->namer),
 		.log = options->debug ? message_debug : NULL,
 		.log_arg = (void *)options->debug,
 		.release = worker ? release : NULL,

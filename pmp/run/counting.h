@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct fetcher;
+struct namer;
 struct pmp_heap_batch;
 struct worker;
 
@@ -31,6 +32,7 @@ struct counting {
 	struct counting *also; /* counts the same samples for another sink, or NULL */
 	struct counting_needs needs;
 	struct fetcher *fetcher; /* of --debuginfod, or NULL */
+	struct namer *namer;	 /* reads files; or NULL: this process does */
 	struct worker *worker;	 /* names while others count; or NULL */
 	/* Its own. */
 	struct pmp_symbolizer *symbolizer, *base_symbolizer;

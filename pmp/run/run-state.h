@@ -11,13 +11,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum { RUN_SERVER, RUN_NAMER, RUN_HELPERS };
+
 struct run_state {
 	struct caught caught;
 	bool keys;   /* of the sink: they are not to wait, and nothing writes across it */
 	bool paused; /* by one of them */
 	bool heard;  /* the source, in this turn of the loop */
-	bool finished;	  /* nothing more comes from it */
-	pid_t helper;	  /* a child of ours that is none of a command's, or 0 */
+	bool finished; /* nothing more comes from it */
+	/* Children of ours that are none of a command's; 0: there is none. */
+	pid_t helpers[RUN_HELPERS];
 	int failure;	  /* status of what broke the run, or 0 */
 	bool file_failed; /* --every: one could not be written, others may */
 };

@@ -13,6 +13,7 @@
 
 #include "base/fault.h"
 #include "fetch/fetcher.h"
+#include "namer/namer.h"
 #include "run/clock.h"
 #include "run/counting.h"
 #include "run/limit.h"
@@ -49,6 +50,7 @@ struct run {
 	struct loop *loop;
 	struct worker *worker;
 	struct fetcher *fetcher; /* of --debuginfod, or NULL */
+	struct namer *namer;	 /* reads files; NULL: --no-sandbox */
 	struct progress progress;
 	struct source source;
 	struct run_sink sinks[SINKS_MAX];
@@ -422,6 +424,27 @@ static int open_fetcher(struct run *run)
 	return message_status(code);
 }
 
+/* Before anything is read: it is to have nothing of a target. */
+static int open_namer(struct run *run)
+{
+	struct pmp_error err = { 0 };
+
+	if (run->options->no_sandbox)
+		return 0;
+	run->namer = namer_new(&err);
+	if (!run->namer) {
+		message_error(&err);
+		return message_status(err.code);
+	}
+	run->state.helpers[RUN_NAMER] = namer_pid(run->namer);
+	if (run->options->verbose && *namer_missing(run->namer))
+		message_note(NULL,
+			     "the process that reads files has more rights than it "
+			     "should: this kernel has %s",
+			     namer_missing(run->namer));
+	return 0;
+}
+
 /* Samples go to the first, and from there to the others. */
 static void connect_counting(struct run *run, const struct invocation *call, size_t i)
 {
@@ -435,6 +458,7 @@ static void connect_counting(struct run *run, const struct invocation *call, siz
 		.share = run->sink_count,
 		.also = i + 1 < run->sink_count ? &run->sinks[i + 1].counting : NULL,
 		.fetcher = run->fetcher,
+		.namer = run->namer,
 		/* Names are looked up while others count for who looks on. */
 		.worker = run->state.keys ? run->worker : NULL,
 	};
@@ -519,6 +543,8 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 		status = limit_start(call->options.max_wall);
 	if (!status)
 		status = open_fetcher(run);
+	if (!status)
+		status = open_namer(run);
 	connect_parts(run, call);
 	if (status)
 		return status;
@@ -565,6 +591,12 @@ static void write_results(struct run *run)
 		summary_filter(&run->sinks[i].counting);
 	if (run->options->quiet)
 		return;
+	if (namer_has_given_up(run->namer))
+		message_print(
+			"if you trust these programs, --no-sandbox reads their files "
+			"in pmp itself",
+			"no more files are read: the process for that has ended three "
+			"times; what had no name by then has an address");
 	if (!run->options->no_symbols)
 		report_modules(counting);
 	if (counting->base)
@@ -618,6 +650,7 @@ static void close_parts(struct run *run)
 	for (size_t i = 0; i < run->sink_count; i++)
 		close_sink(&run->sinks[i]);
 	fetcher_free(run->fetcher);
+	namer_free(run->namer);
 	worker_free(run->worker);
 	loop_free(run->loop);
 }

@@ -49,9 +49,11 @@ static bool descends(const struct children *children,
 		     const struct pmp_new_process *process,
 		     bool (*samples)(void *arg, pid_t pid), void *arg)
 {
-	if (process->pid == getpid() || process->pid == children->adopter ||
-	    process->pid == children->helper)
+	if (process->pid == getpid() || process->pid == children->adopter)
 		return false;
+	for (size_t i = 0; i < CHILDREN_HELPERS; i++)
+		if (process->pid == children->helpers[i])
+			return false;
 	return (children->adopter && process->parent == children->adopter) ||
 	       samples(arg, process->parent) || was_given(children, process->parent) ||
 	       samples(arg, process->session) || has_ended(children, process->session);

@@ -16,12 +16,14 @@
 
 #define PMP_CHILDREN_PAST 1024
 #define PMP_CHILDREN_GIVEN 64
+#define CHILDREN_HELPERS 2
 
 struct children {
-	struct pmp_procwatch *watch; /* NULL: children are not wanted */
-	pid_t adopter;		     /* 0: none */
-	pid_t helper; /* a child of it that is none of the command's; 0: none */
-	struct pmp_new_process *list; /* of the last scan, pid 0: done with */
+	struct pmp_procwatch *watch;	 /* NULL: children are not wanted */
+	pid_t adopter;			 /* 0: none */
+	pid_t helpers[CHILDREN_HELPERS]; /* children of it that are none of the command's;
+					  * 0: none */
+	struct pmp_new_process *list;	 /* of the last scan, pid 0: done with */
 	size_t count, next;
 	bool again;
 	pid_t given[PMP_CHILDREN_GIVEN]; /* the last ones of this scan */

@@ -36,7 +36,6 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 	struct sampling sampling = {
 		.options = options,
 		.past = sampler->so_far,
-		.children.helper = sampler->helper,
 		.recorder = sampler->recorder,
 		.waiting = exec_fd >= 0,
 		.exec_fd = exec_fd,
@@ -44,6 +43,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 	pid_t front = getpid();
 	int fds[2];
 
+	memcpy(sampling.children.helpers, sampler->helpers, sizeof(sampler->helpers));
 	sampler->page = mmap(NULL, sizeof(*sampler->page), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sampler->page == MAP_FAILED) {

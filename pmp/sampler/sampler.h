@@ -9,6 +9,7 @@
 
 #include "libpmp.h"
 #include "options/options.h"
+#include "sampler/children.h"
 #include "sampler/protocol.h"
 
 #include <stdbool.h>
@@ -24,8 +25,9 @@ struct sampler {
 	uint64_t taken;
 	pid_t target;
 	struct event_done so_far;
-	pid_t helper; /* a child of the front that is none of a command's; 0: none */
-	struct pmp_recorder *recorder; /* of --heap, or NULL; borrowed */
+	pid_t helpers[CHILDREN_HELPERS]; /* children of the front that are none of a
+					  * command's; 0: none */
+	struct pmp_recorder *recorder;	 /* of --heap, or NULL; borrowed */
 };
 
 /**

@@ -136,7 +136,7 @@ static int prepare(struct sink *sink)
 	if (code == 0)
 		code = start_server(serving, sink->options, &err);
 	if (code == 0) {
-		sink->state->helper = serving->server.keeper;
+		sink->state->helpers[RUN_SERVER] = serving->server.keeper;
 		return 0;
 	}
 	message_error(&err);

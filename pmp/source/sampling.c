@@ -47,7 +47,8 @@ int sampling_open(struct source *source, const struct id_list *pids, int exec_fd
 	}
 	source->sampling = sampling;
 	sampling->sampler.fd = -1;
-	sampling->sampler.helper = source->state->helper;
+	memcpy(sampling->sampler.helpers, source->state->helpers,
+	       sizeof(sampling->sampler.helpers));
 	sampling->sampler.recorder = source->recorder;
 	code = sampler_start(&sampling->sampler, source->options, pids, exec_fd, &err);
 	if (code == 0)

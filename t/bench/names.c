@@ -2,13 +2,17 @@
 /*
  * names FILE [COUNT [ROUNDS]]: what names cost. COUNT addresses, spread over the code of
  * FILE, are named: the first alone (its symbol table is read then), all the others once,
- * and all again. The best of ROUNDS symbolizers, with inlined functions and without.
+ * and all again. The best of ROUNDS symbolizers, with inlined functions and without. Then as
+ * many as a report has, in this process and in one that is confined.
  */
 #include <time.h>
 
 #include "lib/names.h"
+#include "namer/namer.h"
 
 #define COUNT 20000u
+#define REPORT 6000u /* names of a report of a busy server */
+#define ROUNDS_MAX 30
 
 struct figures {
 	double first, cold, warm; /* ns; the last two of one name */
@@ -71,6 +75,80 @@ static void measure(const char *title, const char *path, bool inlined, unsigned 
 	space_free(&space);
 }
 
+/* ---- all names of a report, here and in a process that is confined ----------------------- */
+
+/* As a report does: all places are known before the first one is named. */
+static double report(const struct space *space, const struct pmp_namer_calls *calls,
+		     bool lines, unsigned count)
+{
+	const struct pmp_region *region = &space->maps->regions[0];
+	double start = now();
+	struct pmp_symbolizer *symbolizer = symbolizer_of(
+		(struct pmp_symbolizer_options){ .lines = lines, .namer = calls });
+	const struct pmp_frame *frames;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct pmp_raw_frame raw = {
+			.pc = region->start + (region->end - region->start) * i / count,
+			.flags = PMP_FRAME_EXACT,
+		};
+
+		pmp_symbolizer_locate(symbolizer, space->maps, &raw);
+	}
+	for (unsigned i = 0; i < count; i++)
+		pmp_symbolizer_frames(symbolizer, i, &frames);
+	pmp_symbolizer_free(symbolizer);
+	return now() - start;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* In turn, so that both have the same machine; the median of the differences. */
+static void measure_reports(const char *title, const char *path, bool lines,
+			    unsigned count, unsigned rounds)
+{
+	struct space space = space_of(path);
+	double here[ROUNDS_MAX] = { 0 }, there[ROUNDS_MAX] = { 0 };
+	double more[ROUNDS_MAX] = { 0 };
+
+	for (unsigned i = 0; i < rounds; i++) {
+		struct pmp_error err;
+		struct namer *namer = namer_new(&err);
+
+		/* It waits while samples are taken. */
+		here[i] = report(&space, NULL, lines, count) / 1e6;
+		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+		there[i] = report(&space, namer_calls(namer), lines, count) / 1e6;
+		namer_free(namer);
+		more[i] = there[i] - here[i];
+	}
+	qsort(here, rounds, sizeof(*here), compare);
+	qsort(there, rounds, sizeof(*there), compare);
+	qsort(more, rounds, sizeof(*more), compare);
+	printf("%-22s %9.2f %9.2f %9.2f %11.1f%%\n", title, here[rounds / 2],
+	       there[rounds / 2], more[rounds / 2],
+	       100 * more[rounds / 2] / here[rounds / 2]);
+	space_free(&space);
+}
+
+static void measure_process(const char *path, unsigned count, unsigned rounds)
+{
+	char title[64];
+
+	rounds = rounds * 3 < ROUNDS_MAX ? rounds * 3 : ROUNDS_MAX;
+	printf("\n%-22s %9s %9s %9s\n", "", "here ms", "apart ms", "more");
+	snprintf(title, sizeof(title), "%u names", count);
+	measure_reports(title, path, false, count, rounds);
+	snprintf(title, sizeof(title), "%u with lines", count);
+	measure_reports(title, path, true, count, rounds);
+	measure_reports("one name", path, false, 1, rounds);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned count = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : COUNT;
@@ -84,5 +162,6 @@ int main(int argc, char **argv)
 	       "new names/s");
 	measure("physical functions", argv[1], false, count, rounds);
 	measure("with inlined ones", argv[1], true, count, rounds);
+	measure_process(argv[1], count < REPORT ? count : REPORT, rounds);
 	return 0;
 }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The front's side, see namer.h. Names are looked up by one thread at a time, but several
+ * symbolizers may have a process each. */
+#include "namer/namer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "namer/parent.h"
+
+#define DEATHS_MAX 3
+#define AT_A_TIME 4 /* symbolizers: two sinks, a base, one to spare */
+
+struct namer_process {
+	int fd; /* -1: free */
+	pid_t pid;
+	struct timespec used; /* of a processor, when that was last asked */
+};
+
+struct namer {
+	pid_t parent;
+	int socket;
+	pthread_mutex_t lock;
+	struct namer_process readers[AT_A_TIME];
+	unsigned deaths;
+	struct parent_missing missing;
+	char missing_text[128];
+	struct pmp_namer_calls calls;
+};
+
+/* ---- asking the parent --------------------------------------------------------------------- */
+
+/* fd: the descriptor that comes with it, or -1. */
+static bool request(const struct namer *namer, const struct parent_request *asked,
+		    struct parent_answer *answer, int *fd)
+{
+	struct iovec part = { answer, sizeof(*answer) };
+	union {
+		char data[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control.data,
+				  .msg_controllen = sizeof(control.data) };
+	const struct cmsghdr *item;
+	ssize_t n;
+
+	*fd = -1;
+	if (send(namer->socket, asked, sizeof(*asked), MSG_NOSIGNAL) < 0)
+		return false;
+	do
+		n = recvmsg(namer->socket, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(*answer))
+		return false;
+	item = CMSG_FIRSTHDR(&message);
+	if (item && item->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(item), sizeof(*fd));
+	return true;
+}
+
+static struct namer_process *reader_of(struct namer *namer, int fd)
+{
+	for (size_t i = 0; i < AT_A_TIME; i++)
+		if (namer->readers[i].fd == fd)
+			return &namer->readers[i];
+	return NULL;
+}
+
+static int start(void *arg)
+{
+	const struct parent_request asked = { .kind = PARENT_START };
+	struct namer *namer = arg;
+	struct parent_answer answer = { 0 };
+	struct namer_process *reader;
+	int fd = -1;
+
+	pthread_mutex_lock(&namer->lock);
+	reader = reader_of(namer, -1);
+	if (reader && namer->deaths < DEATHS_MAX &&
+	    request(namer, &asked, &answer, &fd) && fd >= 0)
+		*reader = (struct namer_process){ .fd = fd, .pid = answer.pid };
+	pthread_mutex_unlock(&namer->lock);
+	return fd;
+}
+
+/* Has it used a processor since it was last asked? Then it is only slow. */
+static bool works(void *arg, int fd)
+{
+	struct namer *namer = arg;
+	struct timespec used = { 0 };
+	struct namer_process *reader;
+	clockid_t clock;
+	bool has;
+
+	pthread_mutex_lock(&namer->lock);
+	reader = reader_of(namer, fd);
+	has = reader && clock_getcpuclockid(reader->pid, &clock) == 0 &&
+	      clock_gettime(clock, &used) == 0 &&
+	      (used.tv_sec != reader->used.tv_sec ||
+	       used.tv_nsec != reader->used.tv_nsec);
+	if (reader)
+		reader->used = used;
+	pthread_mutex_unlock(&namer->lock);
+	return has;
+}
+
+static void describe(const struct parent_answer *answer, char *text, size_t size)
+{
+	const int number = WTERMSIG(answer->status);
+
+	if (answer->killed)
+		snprintf(text, size, "gave no answer and was killed");
+	else if (WIFEXITED(answer->status) && WEXITSTATUS(answer->status) == 0)
+		/* It ended as its socket was closed: by us. */
+		snprintf(text, size, "gave no answer that makes sense");
+	else if (!WIFSIGNALED(answer->status))
+		snprintf(text, size, "ended unexpectedly");
+	else if (number == SIGPROF || number == SIGXCPU)
+		snprintf(text, size, "took too long");
+	else
+		snprintf(text, size, "was ended by signal %d (%s)", number,
+			 strsignal(number));
+}
+
+static void end(void *arg, int fd, char *reason, size_t size)
+{
+	struct namer *namer = arg;
+	struct parent_request asked = { .kind = PARENT_END };
+	struct parent_answer answer = { 0 };
+	struct namer_process *reader;
+	int none;
+
+	pthread_mutex_lock(&namer->lock);
+	reader = reader_of(namer, fd);
+	close(fd);
+	if (reader)
+		reader->fd = -1;
+	/* One that is not wanted any more ends with its socket. */
+	if (reader && reason) {
+		asked.pid = reader->pid;
+		if (!request(namer, &asked, &answer, &none))
+			answer = (struct parent_answer){ .killed = true };
+	}
+	if (reason) {
+		namer->deaths++;
+		describe(&answer, reason, size);
+	}
+	pthread_mutex_unlock(&namer->lock);
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void say_missing(struct namer *namer)
+{
+	const struct parent_missing *missing = &namer->missing;
+
+	snprintf(namer->missing_text, sizeof(namer->missing_text), "%s%s%s%s",
+		 missing->calls ? ", no filter of system calls (seccomp)" : "",
+		 missing->files ? ", no limit to files (landlock)" : "",
+		 missing->rights ? ", the rights of its user" : "",
+		 missing->memory ? ", no limits" : "");
+}
+
+struct namer *namer_new(struct pmp_error *err)
+{
+	struct namer *namer = calloc(1, sizeof(*namer));
+	const pid_t front = getpid();
+	int fds[2];
+
+	if (!namer || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
+		free(namer);
+		*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = errno };
+		snprintf(err->message, sizeof(err->message),
+			 "cannot start the process that reads files: %s",
+			 strerror(errno));
+		return NULL;
+	}
+	namer->socket = fds[0];
+	pthread_mutex_init(&namer->lock, NULL);
+	for (size_t i = 0; i < AT_A_TIME; i++)
+		namer->readers[i].fd = -1;
+	namer->calls = (struct pmp_namer_calls){ start, works, end, namer };
+	namer->parent = fork();
+	if (namer->parent == 0)
+		parent_run(fds[1], front);
+	close(fds[1]);
+	if (namer->parent < 0 || recv(fds[0], &namer->missing, sizeof(namer->missing),
+				      0) != (ssize_t)sizeof(namer->missing)) {
+		*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = errno };
+		snprintf(err->message, sizeof(err->message), "%s",
+			 "cannot start the process that reads files");
+		namer_free(namer);
+		return NULL;
+	}
+	say_missing(namer);
+	return namer;
+}
+
+void namer_free(struct namer *namer)
+{
+	if (!namer)
+		return;
+	close(namer->socket);
+	/* It ends with its socket, and its children with it. */
+	if (namer->parent > 0)
+		waitpid(namer->parent, NULL, 0);
+	pthread_mutex_destroy(&namer->lock);
+	free(namer);
+}
+
+const struct pmp_namer_calls *namer_calls(const struct namer *namer)
+{
+	return namer ? &namer->calls : NULL;
+}
+
+pid_t namer_pid(const struct namer *namer)
+{
+	return namer ? namer->parent : 0;
+}
+
+const char *namer_missing(const struct namer *namer)
+{
+	return namer && namer->missing_text[0] ? namer->missing_text + 2 : "";
+}
+
+bool namer_has_given_up(const struct namer *namer)
+{
+	return namer && namer->deaths >= DEATHS_MAX;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See parent.h. It reads nothing that comes from a target, or from its children. */
+#include "namer/parent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "confine/rights.h"
+#include "libpmp-program.h"
+#include "namer/confine.h"
+#include "namer/faults.h"
+
+#define MEMORY ((uint64_t)2 << 30)
+#define DESCRIPTORS 4096 /* a module has up to three */
+#define WORK_TIME 8	 /* seconds of processor time for a part of an answer */
+#define WORK_IN_ALL 3600 /* and in all */
+#define LINGER 20	 /* times 5 ms that one has to end by itself */
+
+enum { SOCKET_FD = STDERR_FILENO + 1 };
+
+/* ---- one that reads ------------------------------------------------------------------------ */
+
+/* Whoever takes longer ends by SIGPROF. */
+static void limit_work(void *arg)
+{
+	const struct itimerval limit = { .it_value.tv_sec = WORK_TIME };
+
+	setitimer(ITIMER_PROF, &limit, NULL);
+	faults_play(*(struct pmp_namer **)arg);
+}
+
+__attribute__((noreturn)) static void read_files(int socket, pid_t parent)
+{
+	static struct pmp_namer *namer;
+	const struct pmp_namer_options options = { .working = limit_work, .arg = &namer };
+	struct pmp_error err;
+
+	prctl(PR_SET_NAME, "pmp-namer");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || pmp_namer_new(socket, &options, &namer, &err) < 0)
+		_exit(1);
+	confine_limit(RLIMIT_CPU, WORK_IN_ALL);
+	confine_memory(MEMORY);
+	confine_namer(namer);
+	pmp_namer_serve(namer);
+	_exit(0);
+}
+
+/* ---- the parent ---------------------------------------------------------------------------- */
+
+/* Signals of the terminal miss a session of its own; what is sent to all of pmp by its
+ * service manager does not. The front ends it. */
+static void leave_signals(void)
+{
+	static const int ignored[] = { SIGINT,	SIGQUIT, SIGHUP,  SIGTERM,
+				       SIGTSTP, SIGUSR1, SIGUSR2, SIGPIPE };
+	sigset_t none;
+
+	setsid();
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPROF, SIG_DFL);
+	signal(SIGALRM, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void leave_descriptors(int socket)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	if (socket != SOCKET_FD && dup3(socket, SOCKET_FD, O_CLOEXEC) < 0)
+		_exit(1);
+	close_range(SOCKET_FD + 1, ~0U, 0);
+}
+
+/* One that waits for its first request; all that takes time has been done by then. */
+struct spare {
+	pid_t pid; /* 0: there is none */
+	int socket;
+};
+
+static void prepare_spare(struct spare *spare)
+{
+	const pid_t parent = getpid();
+	int fds[2];
+
+	*spare = (struct spare){ 0 };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return;
+	spare->pid = fork();
+	if (spare->pid == 0) {
+		close(SOCKET_FD);
+		close(fds[0]);
+		read_files(fds[1], parent);
+	}
+	close(fds[1]);
+	spare->socket = fds[0];
+	if (spare->pid > 0)
+		return;
+	close(fds[0]);
+	spare->pid = 0;
+}
+
+static bool answer_with(const struct parent_answer *answer, int fd)
+{
+	struct iovec part = { (void *)answer, sizeof(*answer) };
+	union {
+		char data[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *item;
+
+	if (fd >= 0) {
+		message.msg_control = control.data;
+		message.msg_controllen = sizeof(control.data);
+		item = CMSG_FIRSTHDR(&message);
+		item->cmsg_level = SOL_SOCKET;
+		item->cmsg_type = SCM_RIGHTS;
+		item->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(item), &fd, sizeof(fd));
+	}
+	return sendmsg(SOCKET_FD, &message, MSG_NOSIGNAL) >= 0;
+}
+
+static bool start(struct spare *spare)
+{
+	struct parent_answer answer = { 0 };
+	bool answered;
+
+	if (!spare->pid)
+		prepare_spare(spare);
+	if (!spare->pid)
+		return answer_with(&answer, -1);
+	answer.pid = spare->pid;
+	answered = answer_with(&answer, spare->socket);
+	close(spare->socket);
+	spare->pid = 0;
+	return answered;
+}
+
+/* Another one will be wanted. */
+static bool end(pid_t pid, struct spare *spare)
+{
+	const struct timespec rest = { .tv_nsec = 5000000 };
+	struct parent_answer answer = { .pid = pid };
+	pid_t ended = 0;
+
+	for (int i = 0; pid > 0 && i < LINGER; i++) {
+		ended = waitpid(pid, &answer.status, WNOHANG);
+		if (ended != 0)
+			break;
+		nanosleep(&rest, NULL);
+	}
+	/* It is a child of ours until we have waited for it. */
+	if (ended == 0 && pid > 0) {
+		kill(pid, SIGKILL);
+		answer.killed = true;
+		while (waitpid(pid, &answer.status, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	if (!answer_with(&answer, -1))
+		return false;
+	if (!spare->pid)
+		prepare_spare(spare);
+	return true;
+}
+
+static struct parent_missing give_up(pid_t front)
+{
+	struct parent_missing missing = {
+		.rights = !confine_drop_user(),
+		.calls = !confine_has_filters(),
+	};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != front)
+		_exit(1);
+	missing.files = !confine_files();
+	missing.memory = !confine_limit(RLIMIT_CORE, 0) ||
+			 !confine_limit(RLIMIT_FSIZE, 0) ||
+			 !confine_limit(RLIMIT_NOFILE, DESCRIPTORS);
+	return missing;
+}
+
+/* The front has gone: false. */
+static bool receive(struct parent_request *request)
+{
+	ssize_t n;
+
+	do
+		n = recv(SOCKET_FD, request, sizeof(*request), 0);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(*request);
+}
+
+void parent_run(int socket, pid_t front)
+{
+	struct parent_request request;
+	struct parent_missing missing;
+	struct spare spare;
+	bool goes_on;
+
+	prctl(PR_SET_NAME, "pmp-namers");
+	leave_signals();
+	leave_descriptors(socket);
+	missing = give_up(front);
+	goes_on = send(SOCKET_FD, &missing, sizeof(missing), MSG_NOSIGNAL) >= 0;
+	prepare_spare(&spare);
+	while (goes_on && receive(&request)) {
+		if (request.kind == PARENT_START)
+			goes_on = start(&spare);
+		else
+			goes_on = end(request.pid, &spare);
+	}
+	_exit(0);
+}

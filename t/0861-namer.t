@@ -1,0 +1,183 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The process that reads executables and debug files: what rights it has, and what becomes of
+# names when a file takes it over, brings it down or holds it up. Planted faults
+# (pmp/namer/faults.c) do that when it reads a file with "victim" in its path.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+need pgrep "${CC:-cc}"
+
+if grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null; then
+	skip_all "sanitizers need more calls: nothing is confined"
+fi
+
+# field PID NAME: of /proc/PID/status
+field() {
+	sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"
+}
+
+# A program whose name pmp can only have from its file.
+program() {
+	mkdir -p "$(dirname "$1")"
+	build "$1" "$live_target/sleeper.c"
+}
+
+# start_sampling OPTION...: pmp, with the process that waits to read files in $namer.
+start_sampling() {
+	start_target sleeper || return
+	"$PMP" -q -f folded -d 600 -o out.folded "$@" -p "$target_pid" </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	sampling "$pmp" 5
+	parent=$(pgrep -x -P "$pmp" pmp-namers)
+	namer=
+	[ -z "$parent" ] || wait_for "namer=\$(pgrep -x -P $parent pmp-namer)"
+}
+
+check_rights() {
+	start_sampling
+	wait_for "[ \"\$(field $namer Seccomp)\" = 2 ]" 5
+	is "$(field "$namer" Seccomp)" 2 "it has a filter of system calls"
+	is "$(field "$namer" NoNewPrivs)" 1 "and gets no more rights by a program"
+	if [ "$(id -u)" -eq 0 ]; then
+		is "$(field "$namer" Uid | tr -s '\t' ' ')" "65534 65534 65534 65534" \
+			"root is another user there"
+		is "$(field "$namer" Groups | tr -d ' ')" "" "in no group"
+		is "$(field "$namer" CapEff)" 0000000000000000 "without capabilities"
+	else
+		skip "not root"
+		skip "not root"
+		skip "not root"
+	fi
+	is "$(for fd in /proc/"$namer"/fd/*; do readlink "$fd"; done |
+		grep -vc -e '^socket:' -e '^/dev/null$')" 0 "it has no file"
+	like "$(grep 'Max address space' "/proc/$namer/limits")" ' 2147483648 ' "its memory has a limit"
+	like "$(grep 'Max core file size' "/proc/$namer/limits")" 'size +0 ' "it leaves no core"
+	is "$(field "$parent" NoNewPrivs)" 1 "its parent has no rights either"
+	stop_process "$pmp"
+	ok "wait_for '! alive $namer && ! alive $parent'" "it ends with pmp, however that ends"
+}
+
+check_without() {
+	start_sampling --no-sandbox
+	is "$parent" "" "--no-sandbox: there is no such process"
+	stop_process "$pmp"
+}
+
+# names OPTION...: of one snapshot, in out.folded
+names() {
+	"$PMP" -q -f folded -n 1 "$@" -p "$target_pid" -o out.folded
+	sed 's/ [0-9]*$//' out.folded | sort
+}
+
+check_same() {
+	start_target chain block || return
+	with=$(names)
+	without=$(names --no-sandbox)
+	is "$with" "$without" "the names are those that pmp itself reads"
+	like "$with" 'main' "there are some"
+	is "$(names --lines)" "$(names --lines --no-sandbox)" "also with lines"
+	is "$(names --no-inline)" "$(names --no-inline --no-sandbox)" "without inlined functions"
+	is "$(names --no-symbols)" "$(names --no-symbols --no-sandbox)" "and addresses alone"
+}
+
+split='
+#include <stdio.h>
+#include <unistd.h>
+static volatile int turns = 1000;
+static inline __attribute__((always_inline)) void within(void)
+{
+	while (turns)
+		usleep(100000);
+}
+static __attribute__((noinline)) void around(void) { within(); turns++; }
+int main(void) { printf("ready %d\n", (int)getpid()); fflush(stdout); around(); return 0; }
+'
+
+# libdw opens .dwo files itself; it gets them all the same, but nothing else.
+check_split() {
+	mkdir -p split
+	printf '%s' "$split" >split/split.c
+	(cd split && ${CC:-cc} -g -gsplit-dwarf -O2 -o split split.c) 2>/dev/null || {
+		skip "no -gsplit-dwarf"
+		return
+	}
+	start_target "$tmp/split/split" || return
+	like "$(names)" 'around;within' "an inlined function out of a .dwo file"
+	rm -f split/*.dwo
+	mkfifo split/split-split.dwo split/split.dwo
+	unlike "$(timeout 60 "$PMP" -q -f folded -n 1 -p "$target_pid")" 'within' \
+		"a FIFO in its place is not opened"
+}
+
+check_no_open() {
+	command -v strace >/dev/null 2>&1 || { skip "no strace"; return; }
+	start_target sleeper || return
+	strace -f -o trace "$PMP" -q -f folded -n 1 -o out.folded -p "$target_pid"
+	namer=$(sed -n 's/^\([0-9]*\) .*"pmp-namer".*/\1/p' trace | head -1)
+	grep "^$namer " trace | sed '1,/SECCOMP_MODE_FILTER/d' >after
+	ok "[ -s after ]" "strace shows what it does after it is confined"
+	is "$(grep -Ec '^[0-9]+ +(open|openat|openat2|socket|connect|execve|clone|fork|kill)\(.* = [0-9]' after)" \
+		0 "and it opens no file"
+}
+
+# fault NAME REASON: a program that plays it has addresses, all else is as without.
+fault() {
+	program "$tmp/victim/program" || return
+	start_target "$tmp/victim/program" || return
+	PMP_FAULT=namer-$1 timeout 120 "$PMP_FAULTY" -f folded -n 2 -i 10ms -o out.folded \
+		-p "$target_pid" </dev/null >out 2>err
+	is $? 0 "$1: status 0"
+	is "$(awk '{ n += $NF } END { print n }' out.folded)" 2 "all samples are there"
+	if [ -z "$2" ]; then
+		like "$(cat out.folded)" 'nap|main' "the attempt fails, and it goes on"
+	else
+		like "$(cat out.folded)" '\[program\+0x' "its functions are addresses"
+		like "$(cat out.folded)" '__libc_start_main' "those of other files have names"
+		like "$(cat err)" "victim/program.*: the process that reads files $2" "the reason"
+		is "$(grep -c 'that reads files' err)" 1 "is said once"
+	fi
+	is "$(id -u -n):$(cat /proc/$target_pid/comm)" "$(id -u -n):program" "the target lives"
+}
+
+check_faults() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	fault crash 'was ended by signal 11'
+	fault oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
+	fault lies 'gave no answer that makes sense'
+	fault open ''
+	fault exec 'was ended by signal 31'
+	fault net 'was ended by signal 31'
+	fault kill 'was ended by signal 31'
+	fault fork 'was ended by signal 31'
+}
+
+# Ten seconds each.
+check_late() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	fault hang 'took too long'
+	fault still 'gave no answer and was killed'
+}
+
+check_three() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	pids=
+	for i in 1 2 3 4; do
+		program "$tmp/victim$i/program" || return
+		start_target "$tmp/victim$i/program" || return
+		pids="$pids -p $target_pid"
+	done
+	# shellcheck disable=SC2086
+	PMP_FAULT=namer-crash "$PMP_FAULTY" -f folded -n 2 -i 10ms -o out.folded $pids \
+		</dev/null >out 2>err
+	is $? 0 "after three deaths: status 0"
+	is "$(awk '{ n += $NF } END { print n }' out.folded)" 8 "all samples are there"
+	unlike "$(cat out.folded)" 'main|nap' "there are addresses only"
+	is "$(grep -c 'no more files are read: the process for that has ended three times' err)" 1 \
+		"and pmp says so"
+}
+
+run_checks "$@"

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fuzz target: arbitrary bytes from the process that reads files, to a symbolizer that has
+ * asked it for a module and some names. The first byte says whether these are objects.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "resolve/remote.h"
+
+#define PLACES 3
+#define SENT_MAX ((size_t)96 << 10) /* what a socket takes at once */
+
+struct liar {
+	const uint8_t *data;
+	size_t size;
+	int other; /* end of the socket, or -1 */
+};
+
+static int start(void *arg)
+{
+	struct liar *liar = arg;
+	int fds[2];
+
+	if (liar->other >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return -1;
+	if (send(fds[1], liar->data, liar->size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		liar->size = 0;
+	shutdown(fds[1], SHUT_WR);
+	liar->other = fds[1];
+	return fds[0];
+}
+
+static bool works(void *arg, int fd)
+{
+	(void)arg;
+	(void)fd;
+	return false;
+}
+
+static void end(void *arg, int fd, char *reason, size_t size)
+{
+	(void)arg;
+	if (reason)
+		strncpy(reason, "has lied", size);
+	close(fd);
+}
+
+/* Touch all, so that sanitizers see what is not there. */
+static void take(void *arg, const struct pmp_remote_place *place)
+{
+	const struct pmp_remote_name *names = pmp_remote_names(place);
+	uint64_t *sum = arg;
+
+	*sum += place->index >= PLACES ? __builtin_trap(), 0 : place->address;
+	for (uint32_t i = 0; i < place->count; i++) {
+		const uint32_t offsets[] = { names[i].function, names[i].linkage,
+					     names[i].file };
+
+		for (size_t k = 0; k < 3; k++)
+			if (offsets[k])
+				*sum += strlen(pmp_remote_string(place, offsets[k]));
+	}
+}
+
+static size_t put(uint8_t *data, size_t at, enum pmp_remote_type type, uint32_t flag,
+		  const void *body, size_t size)
+{
+	const struct pmp_remote_header header = { type, (uint32_t)size, 1, flag };
+
+	memcpy(data + at, &header, sizeof(header));
+	memcpy(data + at + sizeof(header), body, size);
+	return at + sizeof(header) + size;
+}
+
+size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
+{
+	static const struct pmp_remote_opened opened = { .build_id = "0123456789abcdef" };
+	static const struct pmp_remote_ask ask = { .kind = PMP_DEBUG_ID, .id_size = 20 };
+	struct {
+		struct pmp_remote_place place;
+		struct pmp_remote_name names[2];
+		char texts[32];
+	} named = {
+		{ .size = sizeof(named), .count = 2, .code = 1, .address = 0x1234 },
+		{ { sizeof(named) - 32, sizeof(named) - 26, 0, 0 },
+		  { sizeof(named) - 20, 0, sizeof(named) - 16, 7 } },
+		"inner\0_Zin\0\0outer\0file.c",
+	};
+	size_t at = 1;
+
+	if (n >= 2 || size < 4096)
+		return 0;
+	data[0] = (uint8_t)n;
+	if (n == 1) {
+		at = put(data, at, PMP_REMOTE_LOG, 0, "debug\0a line", 13);
+		at = put(data, at, PMP_REMOTE_ASK, 0, &ask, sizeof(ask));
+	}
+	at = put(data, at, PMP_REMOTE_OPENED, 0, &opened, sizeof(opened));
+	for (uint32_t i = 0; i < PLACES; i++) {
+		named.place.index = i;
+		at = put(data, at, PMP_REMOTE_NAMES, i + 1 == PLACES, &named,
+			 sizeof(named));
+	}
+	return at;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint64_t places[PLACES] = { 0x1000, 0x2000, 0x3000 };
+	static const struct pmp_log no_log;
+	const struct pmp_remote_options options = { .debug_dir = "/nonexistent",
+						    .log = &no_log };
+	struct liar liar = { data + 1, size - 1, -1 };
+	const struct pmp_namer_calls calls = { start, works, end, &liar };
+	struct pmp_remote remote = { .calls = &calls, .socket = -1, .message.fd = -1 };
+	struct pmp_remote_module module = { .handle = 0 };
+	struct pmp_module *source = pmp_module_new(1, PMP_MODULE_FILE, "/nonexistent/x");
+	uint64_t sum = 0;
+	struct pmp_remote_wanted wanted = { false, places, PLACES, take, &sum };
+
+	if (!source || size < 1 || size > SENT_MAX) {
+		pmp_module_unref(source);
+		return 0;
+	}
+	wanted.objects = data[0] & 1;
+	pmp_remote_open(&remote, &module, source, &options, places, PLACES);
+	if (!module.failed)
+		pmp_remote_name(&remote, &module, &wanted);
+	pmp_remote_close(&remote, &module);
+	pmp_remote_free(&remote);
+	if (liar.other >= 0)
+		close(liar.other);
+	pmp_module_unref(source);
+	return 0;
+}
