@@ -290,7 +290,8 @@ static void test_program(void)
 		const struct pmp_format *format = saved_format(i);
 		struct pmp_buf text;
 
-		if (!format)
+		/* Of samples there is nothing in those of a heap. */
+		if (!format || format->heap == PMP_HEAP_ALONE)
 			continue;
 		text = saved_write(&saved, format->name, NULL);
 		if (!format->binary)
