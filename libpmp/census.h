@@ -24,7 +24,7 @@ struct pmp_census_part {
 	uint64_t blocks, bytes; /* usable */
 };
 
-/* How blocks that threads keep for themselves are told from live ones. */
+/* How blocks that threads keep for themselves are known from live ones. */
 enum pmp_census_caches {
 	PMP_CACHES_NONE,  /* there are none, or none was found */
 	PMP_CACHES_LISTS, /* glibc 2.26 to 2.28: by walking the lists */

@@ -161,7 +161,7 @@ static int count_all(struct taking *taking)
 	return taking->nomem ? PMP_ENOMEM : code;
 }
 
-/* Once it is known how cached blocks are told, all is counted anew. */
+/* Once it is known how cached blocks are marked, all is counted again. */
 static int count_again(struct taking *taking)
 {
 	int code = 1;

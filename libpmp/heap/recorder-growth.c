@@ -21,7 +21,7 @@ uintptr_t growth_reach[AREAS];
 static uintptr_t main_reach;
 static uint64_t pending;
 
-/* Sets it to more. Returns what it was, or more than that if somebody else has set it. */
+/* Sets it to more. Returns what it was, or more than that if another thread has set it. */
 static uintptr_t raise(uintptr_t *reach, uintptr_t to)
 {
 	uintptr_t is = __atomic_load_n(reach, __ATOMIC_RELAXED);

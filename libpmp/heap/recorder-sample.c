@@ -236,7 +236,7 @@ static void record_block(const struct call *call, uint64_t rate)
 	ring_complete(record);
 }
 
-/* A sample is due, unless nobody reads. */
+/* A sample is due, unless there is no reader. */
 static void take_sample(const struct call *call, uint32_t rate)
 {
 	const uint64_t now = now_coarse();

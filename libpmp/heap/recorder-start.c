@@ -155,7 +155,7 @@ static struct pmp_heap_process *processes(void)
 	return (struct pmp_heap_process *)(void *)(recorder.header + 1);
 }
 
-/* One that nobody has. */
+/* One that no thread has. */
 static struct pmp_heap_process *take_entry(void)
 {
 	for (uint32_t i = 0; i < PMP_HEAP_PROCESSES; i++) {

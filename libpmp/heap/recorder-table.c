@@ -3,7 +3,7 @@
  * Which blocks were chosen: a filter of one byte for many addresses, for every call of
  * free(); and behind it tables of addresses, each in a bucket that fills a line of the cache.
  * Where a bucket is full, the next and larger table is used. As a block is in use by one
- * owner at a time, nobody adds or removes the same address meanwhile.
+ * owner at a time, no other thread adds or removes the same address meanwhile.
  */
 #include "heap/recorder.h"
 

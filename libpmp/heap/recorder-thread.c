@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread's slot, which it gives back when it ends; and where its stack lies, which nobody
- * can be asked later without a lock, so that the creation of threads passes here. */
+/* A thread's slot, which it gives back when it ends; and where its stack lies, which
+ * cannot be asked for later without a lock, so that the creation of threads passes here. */
 #include "heap/recorder.h"
 
 #include "heap/recorder-syscall.h"

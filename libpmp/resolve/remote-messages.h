@@ -122,7 +122,7 @@ bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
  * no message. */
 bool pmp_remote_receive(int socket, const struct pmp_remote_patience *patience,
 			struct pmp_remote_message *message);
-/* Forget the descriptor of a message that nobody has taken. */
+/* Forget the descriptor of a message that was not taken. */
 void pmp_remote_drop(struct pmp_remote_message *message);
 
 /*

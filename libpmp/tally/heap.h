@@ -5,7 +5,7 @@
  *
  *     heap batch -> stack (allocated: estimated by weights)
  *                -> block (pointer: its stack, weight, size, time) until it is freed
- *     all blocks -> what lives of each stack, by age: summed up when somebody asks
+ *     all blocks -> what lives of each stack, by age: summed up when it is asked for
  */
 #ifndef PMP_TALLY_HEAP_H
 #define PMP_TALLY_HEAP_H

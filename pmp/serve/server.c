@@ -7,7 +7,6 @@
 #include "serve/server.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,13 +18,13 @@
 #include <unistd.h>
 
 #include "libpmp-program.h"
+#include "confine/rights.h"
 #include "run/clock.h"
 #include "serve/confine.h"
 #include "serve/connections.h"
 #include "serve/counts.h"
 #include "serve/protocol.h"
 
-#define NOBODY 65534
 #define DESCRIPTORS (2 * SERVE_CONNECTIONS + 32) /* a connection and a file of each */
 #define MEMORY ((rlim_t)128 << 20)
 #define AT_MOST 3 /* servers that may end in STARTS_TIME */
@@ -62,38 +61,11 @@ static bool keep_descriptors(int listener, int front)
 	return close_range(STDERR_FILENO + 1, ~0U, 0) == 0;
 }
 
-static bool limit(int resource, rlim_t most)
-{
-	struct rlimit limits;
-
-	if (getrlimit((__rlimit_resource_t)resource, &limits) < 0)
-		return false;
-	if (limits.rlim_max < most)
-		most = limits.rlim_max;
-	limits = (struct rlimit){ most, most };
-	return setrlimit((__rlimit_resource_t)resource, &limits) == 0;
-}
-
-/* A sanitizer's shadow takes all addresses there are. */
-static bool limit_memory(void)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	return true;
-#else
-	return limit(RLIMIT_AS, MEMORY);
-#endif
-}
-
 static bool drop_rights(void)
 {
-	if (geteuid() == 0 &&
-	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	     setresuid(NOBODY, NOBODY, NOBODY) < 0))
-		return false;
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&
-	       limit(RLIMIT_NOFILE, DESCRIPTORS) && limit(RLIMIT_CORE, 0) &&
-	       limit(RLIMIT_FSIZE, HTTP_BODY_MAX) && limit_memory();
+	return confine_drop_user() && confine_limit(RLIMIT_NOFILE, DESCRIPTORS) &&
+	       confine_limit(RLIMIT_CORE, 0) &&
+	       confine_limit(RLIMIT_FSIZE, HTTP_BODY_MAX) && confine_memory(MEMORY);
 }
 
 /* After the rights have changed: that forgets it. */
