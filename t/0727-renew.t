@@ -25,8 +25,8 @@ renewed() {
 	start_process "$PMP" -f folded -o "$what.folded" --stats -d "$2" -i 500us --max-cpu 0 \
 		--max-memory 16M -p "$target"
 	front=$target_pid
-	wait_for "sampler=\$(cat /proc/$front/task/$front/children) && [ -n \"\$sampler\" ]"
-	sampler=${sampler% } last=
+	wait_for "sampler=\$(sampler_of $front)"
+	last=
 	while sizes=$(size "$sampler") && [ -n "$sizes" ]; do
 		last="$sizes $(size "$front")"
 		sleep 0.2

@@ -465,7 +465,7 @@ int options_check(struct options *options)
 	if (!check_check(options) || !check_serve(options) || !check_formats(options) ||
 	    !check_sink(options) || !check_series(options) || !check_servers(options) ||
 	    !check_heap(options) || !check_census(options) || !set_filter(options))
-		return PMP_EXIT_USAGE;
+		return options_status();
 	set_cpu(options);
 	set_memory(options);
 	set_history(options);

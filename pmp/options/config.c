@@ -49,7 +49,7 @@ struct config {
 static int cannot_read(const char *path, int number)
 {
 	message_print(NULL, "cannot read %s: %s", path, strerror(number));
-	return PMP_EXIT_USAGE;
+	return number == ENOMEM ? PMP_EXIT_FAILED : PMP_EXIT_USAGE;
 }
 
 /* Options say where root writes: only root may have written them. */

@@ -231,7 +231,7 @@ int options_parse(struct options *options, int argc, char **argv)
 
 	set_defaults(options);
 	if (!parse_both(options, argc, argv))
-		return PMP_EXIT_USAGE;
+		return options_status();
 	if (options->help || options->version || options->list)
 		return 0;
 	if (!options_check_source(options))
@@ -240,7 +240,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	if (status)
 		return status;
 	if (!parse_all(options, argc, argv, NULL))
-		return PMP_EXIT_USAGE;
+		return options_status();
 	return options_unsettled(options) ? 0 : options_check(options);
 }
 
@@ -253,5 +253,5 @@ int options_settle(struct options *options, int argc, char **argv,
 		   const struct target_names *names)
 {
 	return parse_all(options, argc, argv, names) ? options_check(options)
-						     : PMP_EXIT_USAGE;
+						     : options_status();
 }

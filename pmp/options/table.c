@@ -294,10 +294,18 @@ wrong(const struct option_row *row, const char *text, const char *format, ...)
 	return false;
 }
 
+static bool lacked_memory;
+
 bool options_no_memory(void)
 {
+	lacked_memory = true;
 	message_print(NULL, "not enough memory for the command line");
 	return false;
+}
+
+int options_status(void)
+{
+	return lacked_memory ? PMP_EXIT_FAILED : PMP_EXIT_USAGE;
 }
 
 /* An expression or a replacement that the library has refused. */

@@ -46,6 +46,8 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 void options_formats(char *text, size_t size);
 /* Says so; false. */
 bool options_no_memory(void);
+/** Why options could not be read: PMP_EXIT_USAGE, or PMP_EXIT_FAILED for want of memory. */
+int options_status(void);
 
 /* ---- check.c ----------------------------------------------------------- */
 

@@ -424,12 +424,12 @@ static int open_fetcher(struct run *run)
 	return message_status(code);
 }
 
-/* Before anything is read: it is to have nothing of a target. */
+/* Before anything is read: it is to have nothing of a target. Without names it reads nothing. */
 static int open_namer(struct run *run)
 {
 	struct pmp_error err = { 0 };
 
-	if (run->options->no_sandbox)
+	if (run->options->no_sandbox || run->options->no_symbols)
 		return 0;
 	run->namer = namer_new(&err);
 	if (!run->namer) {

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -54,6 +55,7 @@
 /* PROCMAP_QUERY: the number of an ioctl without the size of its struct. */
 #define QUERY (('f' << 8) | 17)
 #define QUERY_MASK 0xffff
+#define SEM_COMMAND (~0x100U) /* some C libraries add IPC_64 to it */
 
 static const struct confine_call calls[] = {
 	/* How stacks are read. */
@@ -83,6 +85,8 @@ static const struct confine_call calls[] = {
 	ALLOW(pidfd_open),
 	ALLOW(pidfd_getfd),
 	ALLOW(getsockopt),
+	ALLOW_IF(semctl, CONFINE_LOW(2), SEM_COMMAND, GETVAL),
+	ALLOW_IF(semctl, CONFINE_LOW(2), SEM_COMMAND, GETPID),
 	ALLOW_NETLINK(NETLINK_GENERIC),
 	ALLOW_NETLINK(NETLINK_SOCK_DIAG),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), ~0U, SIOCOUTQ),
