@@ -390,7 +390,7 @@ static void test_news(void)
 {
 	struct heap_run run = { .options = { .max_stack = 65536 } };
 	static char path[PATH_MAX];
-	char *argv[] = { path, (char *)(uintptr_t) "news", (char *)(uintptr_t) "4000",
+	char *argv[] = { path, (char *)(uintptr_t) "wait", (char *)(uintptr_t) "4000",
 			 NULL };
 	unsigned counts[3] = { 0 };
 

@@ -53,7 +53,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && command -v prlimit >
 	setpriv --reuid 65533 --clear-groups prlimit --nproc=1 \
 		"$PMP" -f folded -n 1 -p "$target" >out 2>err
 	is "$?" 1 "no more processes: status 1"
-	is "$(cat err)" "pmp: cannot start the sampler: Resource temporarily unavailable" "its message"
+	is "$(cat err)" "pmp: cannot start the process that reads files: Resource temporarily unavailable" "its message"
 	setpriv --reuid 65533 --clear-groups prlimit --nproc=1 \
 		"$PMP" -f folded -- true >out 2>err
 	is "$?" 125 "no more processes, with a command: 125"

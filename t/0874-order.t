@@ -57,7 +57,7 @@ like "$(cat err)" '^pmp: a comparison has an order of its own: --sort changes no
 
 "$PMP" -f folded -n 1 --sample-type cpu -p "$target_pid" >out 2>err
 is "$?" 0 "--sample-type with a process"
-is "$(cat err)" "pmp: --sample-type is for saved profiles: it changes nothing" \
+is "$(cat err)" "pmp: --sample-type is for saved profiles and --heap: it changes nothing" \
 	"--sample-type with a process: reported"
 
 # Colours.

@@ -175,7 +175,7 @@ struct namer *namer_new(struct pmp_error *err)
 {
 	struct namer *namer = calloc(1, sizeof(*namer));
 	const pid_t front = getpid();
-	int fds[2];
+	int fds[2], number;
 
 	if (!namer || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
 		free(namer);
@@ -193,12 +193,14 @@ struct namer *namer_new(struct pmp_error *err)
 	namer->parent = fork();
 	if (namer->parent == 0)
 		parent_run(fds[1], front);
+	number = namer->parent < 0 ? errno : 0;
 	close(fds[1]);
-	if (namer->parent < 0 || recv(fds[0], &namer->missing, sizeof(namer->missing),
-				      0) != (ssize_t)sizeof(namer->missing)) {
-		*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = errno };
-		snprintf(err->message, sizeof(err->message), "%s",
-			 "cannot start the process that reads files");
+	if (number || recv(fds[0], &namer->missing, sizeof(namer->missing), 0) !=
+			      (ssize_t)sizeof(namer->missing)) {
+		*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = number };
+		snprintf(err->message, sizeof(err->message),
+			 "cannot start the process that reads files: %s",
+			 number ? strerror(number) : "it has ended");
 		namer_free(namer);
 		return NULL;
 	}

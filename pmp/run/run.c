@@ -534,6 +534,12 @@ static int prepare_sinks(struct run *run)
 	return status;
 }
 
+/* Where pmp itself has failed, as the source wants it. */
+static int failure(const struct run *run, int status)
+{
+	return status && run->source.type->failed ? run->source.type->failed : status;
+}
+
 static int start(struct run *run, const struct invocation *call, struct id_list *pids)
 {
 	int status = open_signals(run);
@@ -547,7 +553,7 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 		status = open_namer(run);
 	connect_parts(run, call);
 	if (status)
-		return status;
+		return failure(run, status);
 	progress_open(&run->progress, &call->options);
 	status = diff_read(&run->source);
 	if (status)
@@ -564,7 +570,7 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 	 * has been forked with the limit as it was. */
 	process_raise_limit();
 	status = open_sinks(run);
-	return status && run->source.type->failed ? run->source.type->failed : status;
+	return failure(run, status);
 }
 
 /* ---- a run ----------------------------------------------------------------- */

@@ -30,6 +30,8 @@ struct heap_run {
 	uint64_t ends[PMP_END_COUNT]; /* of stacks */
 	char text[HEAP_TEXT];	      /* its output */
 	struct pmp_target *target;
+	int orders; /* a byte on its standard input: something of it has been read */
+	bool released;
 };
 
 static struct pmp_target *heap_target(void *arg, pid_t pid)
@@ -46,6 +48,8 @@ static void heap_take(void *arg, const struct pmp_heap_batch *batch)
 	if (batch->pid != run->pid)
 		return;
 	run->totals = batch->totals;
+	if (batch->event_count && !run->released)
+		run->released = write(run->orders, "g", 1) == 1;
 	for (size_t i = 0; i < batch->event_count; i++) {
 		const struct pmp_heap_event *event = &batch->events[i];
 
@@ -69,6 +73,7 @@ static inline void heap_child(const struct heap_run *run, struct pmp_recorder *r
 	pmp_recorder_expect(recorder, getpid());
 	dup2(memory, HEAP_FD);
 	dup2(file, HEAP_FD + 1);
+	dup2(orders[0], STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	snprintf(text, sizeof(text), "/proc/self/fd/%d", HEAP_FD + 1);
 	setenv("LD_PRELOAD", text, 1);
@@ -107,6 +112,7 @@ static inline bool heap_run(struct heap_run *run)
 	if (run->pid == 0)
 		heap_child(run, recorder, orders, out[1]);
 	close(out[1]);
+	run->orders = orders[1];
 	if (pmp_target_open(run->pid, NULL, &run->target, NULL) < 0 ||
 	    write(orders[1], "g", 1) != 1)
 		return false;

@@ -2,10 +2,12 @@
 /*
  * The operators of C++, each with the chain main < f3 < f2 < f1 < f0 above it, COUNT times:
  * blocks of 1000 bytes by new, new[], aligned new and new that does not throw. Prints how
- * often it has called each of new and delete in all.
+ * often it has called each of new and delete in all. news wait COUNT: waits for a byte
+ * then.
  */
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -74,5 +76,8 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < count; i++)
 		f3(i);
 	std::printf("%u\n", count);
+	/* Who reads what was recorded has to see this process alive once. */
+	if (argc > 1 && std::strcmp(argv[1], "wait") == 0)
+		std::getchar();
 	return 0;
 }
