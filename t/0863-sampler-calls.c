@@ -255,9 +255,6 @@ int main(void)
 {
 	int status;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip_all("sanitizers need more calls: nothing is confined");
-#endif
 	parent = getpid();
 	check_deadly();
 	check_failing();
