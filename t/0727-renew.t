@@ -25,7 +25,7 @@ renewed() {
 	start_process "$PMP" -f folded -o "$what.folded" --stats -d "$2" -i 500us --max-cpu 0 \
 		--max-memory 16M -p "$target"
 	front=$target_pid
-	wait_for "sampler=\$(sampler_of $front)"
+	wait_for "sampler_of $front >sampler.pid" && sampler=$(cat sampler.pid)
 	last=
 	while sizes=$(size "$sampler") && [ -n "$sizes" ]; do
 		last="$sizes $(size "$front")"
