@@ -329,7 +329,7 @@ void recorder_start(void)
 void recorder_forked(void)
 {
 	/* Where a call goes on that a signal handler has interrupted and forked in. */
-	static struct pmp_heap_process nobody;
+	static struct pmp_heap_process discarded;
 
 	thread_forked();
 	if (!recorder.process)
@@ -343,7 +343,7 @@ void recorder_forked(void)
 		open_entry();
 	recorder.gone = !recorder.process;
 	if (recorder.gone)
-		recorder.process = &nobody;
+		recorder.process = &discarded;
 }
 
 __attribute__((constructor)) static void construct(void)

@@ -257,7 +257,7 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 	if (found) {
 		at_start = exact && lookup == function.start;
 		rules->arch->go_frame(size, rule);
-		/* What was written by hand saves the frame pointer elsewhere, or not. */
+		/* What was written by hand saves the frame pointer at another place, or not. */
 		if (size && (table->layout < PMP_GO_1_18 || function.is_assembly))
 			rule->fp = PMP_WHERE_LOST;
 		rule->kind = (uint8_t)(at_start ? PMP_RULE_FRAME

@@ -36,6 +36,26 @@ struct confine_call {
 	struct confine_test test[2];
 };
 
+/* Rows of a table: a call that may be made, one that ends the process, and one that may be
+ * made if a half of an argument, masked, has this value. SYS_ is of sys/syscall.h. */
+#define ALLOW(name) \
+	{ \
+		.number = SYS_##name \
+	}
+#define END(name) \
+	{ \
+		.number = SYS_##name, .action = CONFINE_END \
+	}
+#define ALLOW_IF(name, half, mask, value) \
+	{ \
+		SYS_##name, CONFINE_ALLOW, 1, \
+		{ \
+			{ \
+				half, mask, value \
+			} \
+		} \
+	}
+
 /**
  * The first that fits counts; for all other calls, otherwise. A call of another architecture
  * ends the process. Sets PR_SET_NO_NEW_PRIVS. False: the kernel cannot, or not on this

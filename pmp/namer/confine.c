@@ -20,14 +20,6 @@
 #include "confine/calls.h"
 #include "libpmp-program.h"
 
-#define ALLOW(name) \
-	{ \
-		.number = SYS_##name \
-	}
-#define END(name) \
-	{ \
-		.number = SYS_##name, .action = CONFINE_END \
-	}
 #define ABSENT(name) \
 	{ \
 		.number = SYS_##name, .action = CONFINE_ABSENT \
@@ -35,15 +27,6 @@
 #define ASK(name) \
 	{ \
 		.number = SYS_##name, .action = CONFINE_TRAP \
-	}
-#define ALLOW_IF(name, half, mask, value) \
-	{ \
-		SYS_##name, CONFINE_ALLOW, 1, \
-		{ \
-			{ \
-				half, mask, value \
-			} \
-		} \
 	}
 
 static const struct confine_call calls[] = {

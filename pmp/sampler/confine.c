@@ -23,23 +23,6 @@
 #include "base/fault.h"
 #include "confine/calls.h"
 
-#define ALLOW(name) \
-	{ \
-		.number = SYS_##name \
-	}
-#define END(name) \
-	{ \
-		.number = SYS_##name, .action = CONFINE_END \
-	}
-#define ALLOW_IF(name, half, mask, value) \
-	{ \
-		SYS_##name, CONFINE_ALLOW, 1, \
-		{ \
-			{ \
-				half, mask, value \
-			} \
-		} \
-	}
 #define ALLOW_REQUEST(request) ALLOW_IF(ptrace, CONFINE_LOW(0), ~0U, request)
 #define ALLOW_NETLINK(protocol) \
 	{ \

@@ -7,11 +7,6 @@
 
 #include "confine/calls.h"
 
-#define ALLOW(name) \
-	{ \
-		.number = SYS_##name \
-	}
-
 /* Also those by which other versions of the C library do the same. */
 static const struct confine_call calls[] = {
 	/* A socket of netlink says whose a connection is. */
