@@ -361,6 +361,70 @@ int pmp_profile_add_heap(struct pmp_profile *profile, const struct pmp_heap_batc
  * gets what this one had: blocks live on when a new profile starts. */
 void pmp_profile_take_heap(struct pmp_profile *profile, struct pmp_profile *from);
 
+/*
+ * What a view shows of a heap that was recorded, or is in a saved profile: of a profile made
+ * with options.heap and .live. Stacks are those of the profile's pmp_live. Values of stacks
+ * are estimates where blocks are chosen, and sizes those that were asked for; the totals of
+ * processes are exact, and of usable bytes. With a window of time other than
+ * PMP_WINDOW_START a value is by how much it has changed since, to within a second, or, of a
+ * minute, five.
+ */
+struct pmp_live_heap {
+	size_t size;
+	bool counts;	  /* a recorder is asked for: options.heap */
+	size_t processes; /* that are or were recorded; of other programs' profiles 0 */
+	size_t stacks;	  /* that have allocated */
+	bool ended;	  /* all processes have */
+	bool totals_only; /* no stacks: how their allocator counts is not clear */
+	uint64_t rate; /* mean bytes between two samples, of any process; 0: every call */
+	/* Exact, of all processes. */
+	uint64_t live, live_blocks; /* now */
+	uint64_t peak, peak_after;  /* the largest of a process, and ns after its start */
+	uint64_t allocated, freed, allocs, frees; /* bytes, calls: in the window */
+	uint64_t span;				  /* ns that the window really covers */
+	uint64_t lost;				  /* records */
+	uint64_t dropped,
+		dropped_bytes; /* blocks that live but are not shown, for want of
+					  * memory */
+	/* Sums of the stacks. */
+	double sum_blocks, sum_allocs;
+	uint64_t sum_live, sum_allocated;
+};
+
+enum { PMP_LIVE_AGES = 6 }; /* of blocks: under 1 s, 10 s, 1 min, 10 min, 1 h, and more */
+
+struct pmp_live_heap_stack {
+	size_t size;
+	size_t stack;	     /* index */
+	pid_t pid;	     /* of its process */
+	const char *process; /* raw bytes; valid until more is counted, as the next */
+	const char *thread;  /* name of its group of threads; or "" */
+	/* In the window; what lives may have become less. */
+	int64_t live, allocated; /* bytes */
+	double blocks, allocs;	 /* that live; that were allocated */
+	/* Now, whatever the window is. */
+	double live_error;  /* standard error of the bytes that live; 0: they are exact */
+	double alloc_error; /* the same of all that were allocated */
+	uint64_t oldest;    /* age of the oldest that lives, ns; 0: not known */
+	uint64_t stays;	    /* bytes a second of blocks that become a minute old */
+	uint64_t age_bytes[PMP_LIVE_AGES];
+	double age_blocks[PMP_LIVE_AGES];
+};
+
+/**
+ * Bring up to date what the next function gives: sum up what lives at that time
+ * (CLOCK_MONOTONIC), and fill *heap, whose size is given. Takes as long as there are blocks
+ * that were chosen and live, some 10 ns each.
+ */
+void pmp_profile_sum_heap(struct pmp_profile *profile, uint64_t now,
+			  enum pmp_window window, struct pmp_live_heap *heap);
+/**
+ * Fill *stack, whose size is given: i is below pmp_live_heap.stacks. now and window as above.
+ * Returns 0; PMP_EINVAL: there is no such stack (any more), or PMP_ENOMEM.
+ */
+int pmp_profile_heap_stack(struct pmp_profile *profile, size_t i, uint64_t now,
+			   enum pmp_window window, struct pmp_live_heap_stack *stack);
+
 /* ---- windows of the past ---------------------------------------------------- */
 
 /*

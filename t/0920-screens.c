@@ -45,6 +45,8 @@ static const struct screen screens[] = {
 	{ "deadlock", 24, 80, DEADLOCK, "" },
 	{ "deadlock-locks", 24, 80, DEADLOCK, "dI" },
 	{ "deadlock-narrow", 8, 40, DEADLOCK, "5" },
+	{ "heap-none", 24, 80, 1, "6" },
+	{ "saved-no-heap", 10, 40, SAVED, "6" },
 	{ "stacks-wait", 24, 100, 1, "xj" },
 	{ "small", 7, 50, 1, "" },
 	{ "saved", 24, 80, SAVED, "" },

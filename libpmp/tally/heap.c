@@ -20,7 +20,9 @@ struct pmp_heap {
 	pmp_location *locations; /* of the current event */
 	size_t location_capacity;
 	uint64_t lost;
-	bool saved; /* what lives is not made of blocks */
+	bool saved;		    /* what lives is not made of blocks */
+	struct pmp_heap_past *past; /* NULL: it is not kept */
+	uint64_t heard;		    /* time of the last batch */
 };
 
 struct pmp_heap *pmp_heap_new(bool by_thread, bool details, uint64_t memory)
@@ -44,9 +46,18 @@ void pmp_heap_free(struct pmp_heap *heap)
 		return;
 	pmp_entries_free(&heap->entries);
 	pmp_blocks_free(&heap->blocks);
+	if (heap->past)
+		pmp_heap_past_free(heap->past);
+	free(heap->past);
 	free(heap->processes);
 	free(heap->locations);
 	free(heap);
+}
+
+int pmp_heap_keep_past(struct pmp_heap *heap)
+{
+	heap->past = calloc(1, sizeof(*heap->past));
+	return heap->past ? 0 : PMP_ENOMEM;
 }
 
 /* ---- processes ------------------------------------------------------------------- */
@@ -239,6 +250,25 @@ static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 	}
 }
 
+/* How all is has been so since something was heard last. 0 or PMP_ENOMEM. */
+static int keep_moment(struct pmp_heap *heap)
+{
+	const struct pmp_heap_exact exact = pmp_heap_exact(heap);
+
+	pmp_heap_sum(heap, heap->heard, 0, PMP_HEAP_INUSE_SPACE);
+	return pmp_heap_past_keep(heap->past, heap->heard, &exact, &heap->entries);
+}
+
+/* What was counted of a process before it was heard of has not come in any window. */
+static int begin_past(struct pmp_heap *heap, const struct pmp_process_heap *process)
+{
+	if (process->first != process->time || !process->totals.start ||
+	    process->totals.start + PMP_S > process->first)
+		return 0;
+	pmp_heap_past_clear(heap->past);
+	return keep_moment(heap);
+}
+
 int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 		 struct pmp_symbolizer *symbolizer)
 {
@@ -249,6 +279,9 @@ int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 	for (size_t i = 0; i < batch->event_count; i++)
 		if (!event_fits(batch, &batch->events[i]))
 			return PMP_EINVAL;
+	if (heap->past && pmp_heap_past_is_due(heap->past, heap->heard) &&
+	    keep_moment(heap))
+		return PMP_ENOMEM;
 	number = process_of(heap, batch);
 	if (number == SIZE_MAX)
 		return PMP_ENOMEM;
@@ -261,6 +294,10 @@ int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 	process->totals = batch->totals;
 	process->totals.allocator_name[PMP_NAME_SIZE - 1] = '\0';
 	process->time = batch->time;
+	if (heap->heard < batch->time)
+		heap->heard = batch->time;
+	if (!code && heap->past)
+		code = begin_past(heap, process);
 	return code;
 }
 
@@ -364,6 +401,35 @@ const struct pmp_blocks *pmp_heap_blocks(const struct pmp_heap *heap)
 	return &heap->blocks;
 }
 
+const struct pmp_heap_moment *pmp_heap_was(const struct pmp_heap *heap, uint64_t time)
+{
+	return heap->past ? pmp_heap_past_at(heap->past, time) : NULL;
+}
+
+struct pmp_heap_exact pmp_heap_exact(const struct pmp_heap *heap)
+{
+	struct pmp_heap_exact all = { 0 };
+
+	for (size_t i = 0; i < heap->process_count; i++) {
+		const struct pmp_process_heap *process = &heap->processes[i];
+		const struct pmp_heap_totals *totals = &process->totals;
+
+		all.allocated += process->earlier_allocated + totals->allocated;
+		all.freed += process->earlier_freed + totals->freed;
+		all.live += totals->live;
+		all.blocks += totals->live_blocks;
+		all.allocs += totals->mallocs + totals->callocs + totals->aligned +
+			      totals->reallocs + totals->news;
+		all.frees += totals->frees;
+	}
+	return all;
+}
+
+uint64_t pmp_heap_heard(const struct pmp_heap *heap)
+{
+	return heap->heard;
+}
+
 bool pmp_heap_is_used(const struct pmp_heap *heap)
 {
 	return heap->process_count || heap->entries.count;
@@ -379,7 +445,8 @@ uint64_t pmp_heap_lost(const struct pmp_heap *heap)
 uint64_t pmp_heap_size(const struct pmp_heap *heap)
 {
 	return pmp_entries_size(&heap->entries) + pmp_blocks_size(&heap->blocks) +
-	       heap->process_capacity * sizeof(*heap->processes);
+	       heap->process_capacity * sizeof(*heap->processes) +
+	       (heap->past ? pmp_heap_past_size(heap->past) : 0);
 }
 
 /* Count the entries again, those that do not stay as the sum of their process. */
@@ -424,6 +491,10 @@ int pmp_heap_shrink(struct pmp_heap *heap)
 		*old = new;
 		for (size_t slot = 0; (block = pmp_blocks_next(&heap->blocks, &slot));)
 			block->entry = numbers[block->entry];
+		if (heap->past) {
+			pmp_heap_past_clear(heap->past);
+			code = keep_moment(heap);
+		}
 	}
 	free(stays);
 	free(numbers);

@@ -14,6 +14,7 @@
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
 #include "tally/blocks.h"
+#include "tally/heap-past.h"
 #include "tally/heap-sums.h"
 #include "tally/stack-table.h"
 
@@ -40,6 +41,8 @@ struct pmp_heap;
  * of their groups. memory: bytes for blocks, about; 0: no limit. NULL: no memory. */
 struct pmp_heap *pmp_heap_new(bool by_thread, bool details, uint64_t memory);
 void pmp_heap_free(struct pmp_heap *heap);
+/* Keep how all was in the last minute, from now on. 0 or PMP_ENOMEM. */
+int pmp_heap_keep_past(struct pmp_heap *heap);
 /* Count a batch. 0 or PMP_ENOMEM, or PMP_EINVAL: its numbers contradict each other. */
 int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 		 struct pmp_symbolizer *symbolizer);
@@ -64,6 +67,12 @@ const struct pmp_process_heap *pmp_heap_processes(const struct pmp_heap *heap,
 						  size_t *count);
 /* The blocks that are known to live, with what was dropped of them. */
 const struct pmp_blocks *pmp_heap_blocks(const struct pmp_heap *heap);
+/* How all was at a time: see heap-past.h; NULL: not known. */
+const struct pmp_heap_moment *pmp_heap_was(const struct pmp_heap *heap, uint64_t time);
+/* The sums of all processes. */
+struct pmp_heap_exact pmp_heap_exact(const struct pmp_heap *heap);
+/* When the last batch of any process was taken: CLOCK_MONOTONIC, or 0. */
+uint64_t pmp_heap_heard(const struct pmp_heap *heap);
 /* Has anything been recorded? */
 bool pmp_heap_is_used(const struct pmp_heap *heap);
 /* Records that were lost before they came here. */

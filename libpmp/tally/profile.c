@@ -80,6 +80,20 @@ static bool counts_details(const struct pmp_profile *profile)
 	return profile->options.details || profile->options.for_filter;
 }
 
+/* NULL: no memory. */
+static struct pmp_heap *new_heap(const struct pmp_profile *profile)
+{
+	struct pmp_heap *heap =
+		pmp_heap_new(profile->options.by_thread, counts_details(profile),
+			     BLOCKS(profile->options.max_memory));
+
+	if (heap && profile->options.live && pmp_heap_keep_past(heap)) {
+		pmp_heap_free(heap);
+		return NULL;
+	}
+	return heap;
+}
+
 int pmp_profile_new(const struct pmp_profile_options *options,
 		    struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
 		    struct pmp_error *err)
@@ -108,8 +122,7 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 		new->groups = pmp_group_sums_new();
 	}
 	if (new->options.heap)
-		new->heap = pmp_heap_new(new->options.by_thread, counts_details(new),
-					 BLOCKS(new->options.max_memory));
+		new->heap = new_heap(new);
 	new->times = pmp_cpu_time_new(new->options.by_thread || counts_details(new));
 	if (!pmp_entries_init(&new->entries, new->options.by_thread, counts_details(new),
 			      new->options.waits) ||
@@ -715,6 +728,7 @@ struct pmp_profile_parts pmp_profile_parts(struct pmp_profile *profile)
 		.stops = &profile->stops,
 		.info = &profile->info,
 		.metadata = &profile->metadata,
+		.live = profile->live,
 	};
 }
 

@@ -54,9 +54,10 @@ struct pmp_metadata {
 void pmp_profile_metadata(const struct pmp_profile *profile,
 			  struct pmp_metadata *metadata);
 
-/* ---- for windows of the past ---------------------------------------------- */
+/* ---- for windows of the past, and for views of a heap ---------------------- */
 
-/* What a profile is made of; its timeline is NULL without options.times. */
+/* What a profile is made of; its timeline is NULL without options.times, what is counted
+ * for a view without options.live. */
 struct pmp_profile_parts {
 	struct pmp_entries *entries;
 	struct pmp_cpu_time *times;
@@ -64,6 +65,7 @@ struct pmp_profile_parts {
 	struct pmp_histogram *stops;
 	struct pmp_profile_info *info;
 	struct pmp_metadata *metadata;
+	struct pmp_live *live;
 };
 struct pmp_profile_parts pmp_profile_parts(struct pmp_profile *profile);
 /* Sum up the times of its groups, of what has been counted. 0 or PMP_ENOMEM. */

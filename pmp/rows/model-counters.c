@@ -31,6 +31,11 @@ static bool matches(const struct text_filter *filter, const char *text)
 	       pmp_filter_matches(filter->filter, PMP_FILTER_FOCUS, text);
 }
 
+bool model_thread_passes(const struct model *model, const char *name)
+{
+	return matches(&model->threads, name);
+}
+
 static bool name_passes(const struct model *model, struct name *name)
 {
 	if (name->checked != model->filter_number)
@@ -58,7 +63,7 @@ static bool chain_passes(struct model *model, uint32_t number)
 }
 
 /* What the command line wants, and what is asked for here. */
-static bool stack_passes(struct model *model, size_t stack, uint32_t chain)
+bool model_stack_passes(struct model *model, size_t stack, uint32_t chain)
 {
 	pmp_marks marks = marks_of(model, stack);
 
@@ -84,7 +89,7 @@ bool model_passes(struct model *model, size_t stack, char state, bool locked,
 {
 	uint32_t chain = model_chain_of(model, stack);
 
-	*passes = chain != NAME_NONE && stack_passes(model, stack, chain) &&
+	*passes = chain != NAME_NONE && model_stack_passes(model, stack, chain) &&
 		  idle_passes(model, stack, state, locked, syscall);
 	return chain != NAME_NONE;
 }
@@ -159,7 +164,7 @@ static bool list_thread(struct model *model, size_t i)
 	if (chain == NAME_NONE)
 		return false;
 	state = model_state(model, thread.state, thread.waits_for_lock, thread.stack);
-	if (!stack_passes(model, thread.stack, chain) ||
+	if (!model_stack_passes(model, thread.stack, chain) ||
 	    !idle_passes(model, thread.stack, thread.state, thread.waits_for_lock,
 			 thread.syscall))
 		return true;
@@ -245,7 +250,7 @@ static bool count_counter(struct model *model, size_t i)
 		return false;
 	/* What is collected will have another name. */
 	model->build->final &= model->stacks[counter.stack].final;
-	if (!stack_passes(model, counter.stack, part.chain) ||
+	if (!model_stack_passes(model, counter.stack, part.chain) ||
 	    !idle_passes(model, counter.stack, counter.state, counter.waits_for_lock,
 			 counter.syscall))
 		return true;

@@ -31,6 +31,7 @@ struct settings {
 	bool no_lines, full, wait;
 	bool average; /* threads on average instead of a share of all stacks */
 	bool no_mouse;
+	bool functions;		  /* of a heap, rows by function; else by stack */
 	unsigned sort[VIEWS_MAX]; /* a column, plus 1; 0: that of the view */
 	bool reverse[VIEWS_MAX];
 };
@@ -88,6 +89,21 @@ struct lock_row {
 	bool many;	 /* all of that kind and meaning, which are not told apart */
 	size_t objects;	 /* of them, for which threads wait now; 0: not known */
 	uint64_t object; /* one of these */
+};
+
+/* More of a row that is a stack of a heap, or a function: of it alone. */
+struct heap_row {
+	/* In the window. */
+	int64_t live, total, allocated, total_allocated; /* bytes; total: with callees */
+	double blocks, allocs;
+	/* Now. */
+	double live_variance, alloc_variance; /* squares of standard errors of bytes */
+	uint64_t oldest;		      /* age, ns */
+	uint64_t stays; /* bytes a second that become a minute old */
+	uint64_t age_bytes[PMP_LIVE_AGES];
+	double age_blocks[PMP_LIVE_AGES];
+	uint32_t process; /* "4100 mariadbd", a name; NAME_NONE: of several */
+	bool is_counted;  /* something of it is known */
 };
 
 struct name_chain {
@@ -159,6 +175,8 @@ struct row_list {
 	size_t row_count, row_capacity;
 	struct lock_row *locks; /* for each row of that kind */
 	size_t lock_capacity;
+	struct heap_row *heaps; /* likewise */
+	size_t heap_capacity;
 	uint32_t *order; /* rows as they are shown */
 	size_t order_count, order_capacity;
 	uint64_t total;	      /* stacks that pass the filters */
@@ -188,6 +206,9 @@ struct sorting {
 
 struct model {
 	const struct pmp_live *live;
+	struct pmp_profile *profile; /* that it is of; NULL only in tests */
+	struct pmp_live_heap heap;   /* as it was when rows of it were made last */
+	uint64_t heap_time;	     /* then; 0: never */
 	const char *unit; /* of counts that are no numbers of stacks; "": they are */
 	bool file;  /* it is of files: all there is is there, and counted as a whole */
 	bool saved; /* not only of core files: nothing is known of threads that wait now */

@@ -54,6 +54,8 @@ model_step model_threads;
 model_step model_functions;
 /* Locks that threads wait for or have waited for. */
 model_step model_locks;
+/* Stacks or functions of a heap. */
+model_step model_heap;
 /* The order of rows. */
 model_step model_order;
 /* The tree of stacks, and the order of its nodes. */
@@ -105,6 +107,11 @@ struct lock_key {
 };
 struct lock_key model_lock_key(const struct model *model, uint32_t process, size_t stack,
 			       size_t lock, unsigned kind);
+
+/* Does the stack, of these names, pass the filters but that of idle threads? */
+bool model_stack_passes(struct model *model, size_t stack, uint32_t chain);
+/* Does the name of a thread pass its filter? */
+bool model_thread_passes(const struct model *model, const char *name);
 
 /* A new row, valid until the next, or NULL. */
 struct view_row *model_add_row(struct model *model, uint64_t identity);

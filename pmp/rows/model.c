@@ -64,6 +64,7 @@ static void free_list(struct row_list *list)
 	free(list->rows);
 	free(list->stack_rows);
 	free(list->locks);
+	free(list->heaps);
 	free(list->order);
 }
 
@@ -109,6 +110,13 @@ void model_set_live(struct model *model, const struct pmp_live *live)
 	model->stack_count = 0;
 	model_forget_waits(model);
 	model->renumbered = 0;
+}
+
+void model_set_profile(struct model *model, struct pmp_profile *profile)
+{
+	model->profile = profile;
+	model->heap = (struct pmp_live_heap){ .size = sizeof(model->heap) };
+	model->heap_time = 0;
 }
 
 void model_set_filter(struct model *model, const struct pmp_filter *filter)
@@ -176,7 +184,8 @@ bool model_extend(void *array, size_t *count, size_t need, size_t size)
 
 bool model_is_several(const struct model *model)
 {
-	return model->live && pmp_live_process_count(model->live) > 1;
+	return model->live &&
+	       (pmp_live_process_count(model->live) > 1 || model->heap.processes > 1);
 }
 
 enum pmp_window model_window(const struct model *model)

@@ -17,6 +17,8 @@ void model_init(struct model *model, struct pmp_symbolizer *symbolizer);
 void model_free(struct model *model);
 /** Count from another live from now on; what was known of the old one is forgotten. */
 void model_set_live(struct model *model, const struct pmp_live *live);
+/** The profile that it is of, where a heap is read; borrowed. */
+void model_set_profile(struct model *model, struct pmp_profile *profile);
 
 /** The window of time that is counted. */
 enum pmp_window model_window(const struct model *model);

@@ -7,7 +7,7 @@
 #include "rows/model.h"
 
 static const struct view_type *const types[] = {
-	&view_stacks, &view_functions, &view_tree, &view_threads, &view_locks,
+	&view_stacks, &view_functions, &view_tree, &view_threads, &view_locks, &view_heap,
 };
 
 _Static_assert(sizeof(types) / sizeof(*types) <= VIEWS_MAX,
@@ -64,6 +64,10 @@ bool view_type_has_column(const struct model *model, const struct column *column
 		return false;
 	if ((column->flags & COLUMN_SEVERAL) && !model_is_several(model))
 		return false;
+	if ((column->flags & COLUMN_FUNCTION) && !model->settings.functions)
+		return false;
+	if ((column->flags & COLUMN_NOW) && model_window(model) != PMP_WINDOW_START)
+		return false;
 	return !(column->flags & COLUMN_WAIT) || model->settings.wait;
 }
 
@@ -73,6 +77,8 @@ const char *view_type_title(const struct model *model, const struct column *colu
 		return column->averaged;
 	if (model->settings.inverted && column->inverted)
 		return column->inverted;
+	if (model_window(model) != PMP_WINDOW_START && column->changed)
+		return column->changed;
 	return column->title;
 }
 

@@ -21,20 +21,24 @@
 
 /* When a column is there, and how it is shown. */
 enum {
-	COLUMN_LEFT = 1,    /* its text begins at the left */
-	COLUMN_SEVERAL = 2, /* of several processes only */
-	COLUMN_WAIT = 4,    /* what threads wait for is asked for */
-	COLUMN_BRIEF = 8,   /* a letter or two: not searched */
+	COLUMN_LEFT = 1,      /* its text begins at the left */
+	COLUMN_SEVERAL = 2,   /* of several processes only */
+	COLUMN_WAIT = 4,      /* what threads wait for is asked for */
+	COLUMN_BRIEF = 8,     /* a letter or two: not searched */
+	COLUMN_FUNCTION = 16, /* of a heap: only of rows that are functions */
+	COLUMN_NOW = 32,      /* the same: not of what has changed in a window */
 };
 
 struct column {
 	const char *title;
 	const char *averaged; /* title when threads on average are shown, or NULL */
 	const char *inverted; /* title in an inverted tree, or NULL */
-	const char *word;     /* of one to sort by: its name in saved settings */
-	enum pmp_sort sort;   /* the word of --sort that means it */
-	int width;	      /* 0: the rest of the line; the last one */
-	int narrow;	      /* left out on screens less wide than this */
+	const char
+		*changed; /* of a heap: title of what has changed in a window, or NULL */
+	const char *word; /* of one to sort by: its name in saved settings */
+	enum pmp_sort sort; /* the word of --sort that means it */
+	int width;	    /* 0: the rest of the line; the last one */
+	int narrow;	    /* left out on screens less wide than this */
 	unsigned flags;
 	void (*text)(const struct model *model, const struct view_row *row, char *buffer,
 		     size_t size);
@@ -52,7 +56,7 @@ struct column {
 
 /* ---- a view ------------------------------------------------------------------------ */
 
-enum row_kind { ROW_STACK, ROW_FUNCTION, ROW_NODE, ROW_THREAD, ROW_LOCK };
+enum row_kind { ROW_STACK, ROW_FUNCTION, ROW_NODE, ROW_THREAD, ROW_LOCK, ROW_HEAP };
 
 struct view_type {
 	const char *name; /* of its tab */
@@ -66,6 +70,8 @@ struct view_type {
 	size_t column_count;
 	size_t sort;	     /* the column to sort by at first */
 	const char *nothing; /* what is shown if there are no rows; NULL: the usual */
+	/* The same, lines of it, where that depends on what there is; "": the usual. */
+	const char *(*why_nothing)(const struct model *model, char *buffer, size_t size);
 };
 
 /* ---- cells that several views have: columns.c ---------------------------------------- */
@@ -170,6 +176,19 @@ bool waits_for_something(const struct model *model, const struct pmp_live_thread
 /** Does a thread wait for the lock of a row? */
 bool waits_for_row(const struct model *model, const struct pmp_live_thread *thread,
 		   const struct view_row *row);
+/* ---- heaps: heap-text.c ----------------------------------------------------------------- */
+
+/** More of a row that is a stack or a function of a heap. */
+const struct heap_row *heap_row(const struct model *model, const struct view_row *row);
+/** Bytes in at most 7 letters, "61.3MB"; with a sign, "+61.3MB" in 8. Returns buffer. */
+char *heap_bytes_text(int64_t bytes, bool sign, char *buffer, size_t size);
+/** The same of a number of blocks or calls, "393431", "1.25M". */
+char *heap_count_text(double count, bool sign, char *buffer, size_t size);
+/** "0.2s", "120s", "90m", "17h"; "-" if it is 0. */
+char *heap_age_text(uint64_t age, char *buffer, size_t size);
+/** Standard error of a sum, as a share of it: "3.2%". "-": there is none. */
+char *heap_error_text(double variance, int64_t sum, char *buffer, size_t size);
+
 /** More of a row that is a lock. */
 const struct lock_row *lock_row(const struct model *model, const struct view_row *row);
 

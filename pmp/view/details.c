@@ -71,6 +71,10 @@ void details_title(const struct view *view, const struct view_row *row, char *bu
 		details_lock_title(view, row, buffer, size);
 		return;
 	}
+	if (model->live && model->list.type->row == ROW_HEAP) {
+		details_heap_title(view, row, buffer, size);
+		return;
+	}
 	if (!model->live || row->thread >= pmp_live_thread_count(model->live))
 		return;
 	thread = model_thread(model, row->thread);
@@ -173,6 +177,8 @@ size_t details_draw(struct view *view, struct canvas *canvas, const struct view_
 		return 0;
 	if (view->model.list.type->row == ROW_LOCK)
 		details_lock_draw(view, &part, row);
+	else if (view->model.list.type->row == ROW_HEAP)
+		details_heap_draw(view, &part, row);
 	else
 		details_draw_stack(view, &part, row->stack);
 	return part.count;

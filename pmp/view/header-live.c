@@ -173,6 +173,10 @@ int header_draw_live(const struct view *view, struct canvas *canvas, int rows)
 		draw_deadlocks(view, canvas, 0, canvas->columns - 16);
 		return 1;
 	}
+	if (header_is_of_heap(view)) {
+		header_draw_heap(view, canvas, 1, false);
+		return 3;
+	}
 	at = draw_states(&header, canvas, 1);
 	at += draw_deadlocks(view, canvas, 1, at);
 	canvas_print(

@@ -129,7 +129,9 @@ int header_draw_saved(const struct view *view, struct canvas *canvas, int rows)
 	if (rows < 3)
 		return 1;
 	draw_origin(&view->metadata, canvas, 1);
-	if (view->crash)
+	if (header_is_of_heap(view))
+		header_draw_heap(view, canvas, 2, true);
+	else if (view->crash)
 		draw_crash(view->crash, &info, canvas, 2);
 	else
 		draw_stops(&info, canvas, 2);

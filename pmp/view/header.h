@@ -12,6 +12,11 @@ int header_draw(const struct view *view, struct canvas *canvas, int rows);
 int header_draw_live(const struct view *view, struct canvas *canvas, int rows);
 int header_draw_saved(const struct view *view, struct canvas *canvas, int rows);
 
+/** What is known of a heap as a whole, in two lines or, brief, one; in its view. */
+void header_draw_heap(const struct view *view, struct canvas *canvas, int row,
+		      bool brief);
+bool header_is_of_heap(const struct view *view);
+
 /* ---- parts that both have ---------------------------------------------------------- */
 
 double header_percent(uint64_t part, uint64_t whole);

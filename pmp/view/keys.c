@@ -13,7 +13,7 @@
 
 static const struct key_binding keys[] = {
 	/* The keys of views are in the list of these, view-list.c. */
-	{ .title = "Views", .hint = "1-5 view" },
+	{ .title = "Views", .hint = "1-6 view" },
 	{ .run = on_next_view,
 	  .keys = { PMP_KEY_TAB },
 	  .label = "Tab",
@@ -112,6 +112,10 @@ static const struct key_binding keys[] = {
 	  .keys = { 'H' },
 	  .label = "H",
 	  .help = "split rows, or the waiters for a lock, by thread; or merge them" },
+	{ .run = on_functions,
+	  .keys = { 'f' },
+	  .label = "f",
+	  .help = "heap: rows by stack, or by function that allocates" },
 	{ .run = on_window,
 	  .keys = { 'y' },
 	  .label = "y",

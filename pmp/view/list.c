@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The list: titles of columns and rows. */
 #include <stdio.h>
+#include <string.h>
 
 #include "libpmp-program.h"
 #include "view/view.h"
@@ -73,6 +74,31 @@ static const char *nothing_text(const struct model *model)
 				    : nothing;
 }
 
+/* Why there are no rows, line by line. */
+static void draw_nothing(const struct view *view, struct canvas *canvas)
+{
+	const struct model *model = &view->model;
+	const struct view_type *type = view_type_of(model);
+	const struct layout *layout = &view->layout;
+	const char *text = model->failed	  ? "Not enough memory"
+			   : model_is_busy(model) ? "Counting"
+			   : model->all.stacks	  ? nothing_text(model)
+			   : model->file	  ? "The file is empty"
+						  : "Waiting for the first snapshot";
+	char why[ROW_TEXT] = "", line[ROW_TEXT];
+
+	if (type->why_nothing && !model->failed && !model_is_busy(model))
+		text = *type->why_nothing(model, why, sizeof(why)) ? why
+								   : nothing_text(model);
+	for (int row = 0; *text && row < layout->list_rows; row++) {
+		const size_t length = strcspn(text, "\n");
+
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		canvas_text(canvas, layout->list_row + row, 2, -1, STYLE_DIM, line);
+		text += length + (text[length] == '\n');
+	}
+}
+
 void list_draw(struct view *view, struct canvas *canvas)
 {
 	const struct layout *layout = &view->layout;
@@ -89,10 +115,5 @@ void list_draw(struct view *view, struct canvas *canvas)
 			 model_row(&view->model, view->top + i),
 			 view->top + i == view->at ? STYLE_REVERSE : 0);
 	if (count == 0)
-		canvas_text(canvas, layout->list_row, 2, -1, STYLE_DIM,
-			    view->model.failed		  ? "Not enough memory"
-			    : model_is_busy(&view->model) ? "Counting"
-			    : view->model.all.stacks	  ? nothing_text(&view->model)
-			    : view->model.file		  ? "The file is empty"
-					       : "Waiting for the first snapshot");
+		draw_nothing(view, canvas);
 }

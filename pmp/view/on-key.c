@@ -2,6 +2,7 @@
 /* What keys do: one function for each row of the table in keys.c. */
 #include "view/on-key.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #include "libpmp-program.h"
@@ -137,7 +138,8 @@ void on_invert(struct view *view)
 	view_refresh(view);
 }
 
-/* The next column in a direction that can be sorted by and has an order of its own. */
+/* The next column in a direction that can be sorted by and has an order of its own; on a wide
+ * screen it would be there. */
 static void sort_beside(struct view *view, int step)
 {
 	const struct view_type *type = view_type_of(&view->model);
@@ -145,7 +147,9 @@ static void sort_beside(struct view *view, int step)
 
 	do
 		at = (at + count + (size_t)step) % count;
-	while (at != now && !type->columns[at].order);
+	while (at != now &&
+	       !(type->columns[at].order &&
+		 view_type_has_column(&view->model, &type->columns[at], INT_MAX)));
 	if (at != now)
 		view_sort_by(view, at);
 	else
@@ -219,6 +223,18 @@ void on_split(struct view *view)
 
 	settings->split ^= true;
 	view_refresh(view);
+}
+
+void on_functions(struct view *view)
+{
+	struct settings *settings = &view->model.settings;
+
+	if (view_type_of(&view->model)->row != ROW_HEAP) {
+		view_say(view, "Rows of the heap (6) can be functions; f is for these");
+		return;
+	}
+	settings->functions ^= true;
+	view_show_again(view);
 }
 
 void on_window(struct view *view)

@@ -26,6 +26,7 @@ static const struct setting table[] = {
 	{ "waits", IN(wait), NULL },
 	{ "average", IN(average), NULL },
 	{ "no-mouse", IN(no_mouse), NULL },
+	{ "heap-functions", IN(functions), NULL },
 };
 
 #define TABLE_SIZE (sizeof(table) / sizeof(*table))

@@ -32,6 +32,7 @@ void view_free(struct view *view)
 void view_set_profile(struct view *view, struct pmp_profile *profile)
 {
 	view->profile = profile;
+	model_set_profile(&view->model, profile);
 	model_set_live(&view->model, profile ? pmp_profile_live(profile) : NULL);
 }
 
@@ -46,6 +47,13 @@ void view_say(struct view *view, const char *format, ...)
 
 /* ---- rows -------------------------------------------------------------------- */
 
+static bool is_of_stacks(const struct model *model)
+{
+	const enum row_kind row = model->list.type->row;
+
+	return row == ROW_STACK || (row == ROW_HEAP && !model->settings.functions);
+}
+
 /* The row that was chosen may have another place now, or another key: names came. */
 static void follow(struct view *view)
 {
@@ -57,7 +65,7 @@ static void follow(struct view *view)
 		return;
 	}
 	found = model_find(model, view->chosen, view->at);
-	if (found < 0 && model->list.type->row == ROW_STACK && model->live &&
+	if (found < 0 && is_of_stacks(model) && model->live &&
 	    view->chosen_stack < pmp_live_stack_count(model->live)) {
 		uint32_t chain = model_chain_of(model, view->chosen_stack);
 

@@ -158,6 +158,11 @@ void details_draw_hints(const struct model *model, struct canvas_part *part,
 			const struct view_row *row);
 void details_draw_waiters(const struct model *model, struct canvas_part *part,
 			  const struct view_row *row);
+/** The same of a row of a heap. */
+void details_heap_draw(const struct view *view, struct canvas_part *part,
+		       const struct view_row *row);
+void details_heap_title(const struct view *view, const struct view_row *row, char *buffer,
+			size_t size);
 /** A line of them. */
 void details_draw_text(struct canvas_part *part, unsigned style, const char *text);
 /** The heading of them. */

@@ -76,6 +76,9 @@ static const struct fake_function fake_functions[] = {
 	  .module = "/usr/sbin/mariadbd" },
 	{ .name = "sem_wait", .module = FAKE_LIBC },
 	{ .name = "ProcSleep", .module = "/usr/lib/postgresql/15/bin/postgres" },
+	{ .name = "malloc", .module = FAKE_LIBC },
+	{ .name = "operator new(unsigned long)",
+	  .module = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6" },
 };
 
 #include "lib/fakenames.h"
@@ -102,7 +105,9 @@ enum {
 	COND,
 	MDL,
 	SEM,
-	PROC_SLEEP
+	PROC_SLEEP,
+	MALLOC,
+	NEW
 };
 
 #define FAKE_S UINT64_C(1000000000)
