@@ -430,7 +430,8 @@ struct pmp_symbolizer_options {
 	 * which is the symbolizer's from then on, or -1. Called when a name is looked up
 	 * in a module of which this machine has no symbol table or no debug information,
 	 * or of a saved profile not the file, with the lock released. Whatever comes is
-	 * used only if it has that build-id. NULL: nothing is got. */
+	 * used only if it has that build-id; whose file it is, the function has to check.
+	 * NULL: nothing is got. */
 	int (*fetch)(void *arg, const struct pmp_wanted_file *wanted);
 	void *fetch_arg;
 	/* Have files read in another process, see libpmp-program.h; borrowed for the life of

@@ -61,6 +61,27 @@ check_rights() {
 	ok "wait_for '! alive $namer && ! alive $parent'" "it ends with pmp, however that ends"
 }
 
+# A service that samples without root has capabilities (pmp-examples(7)): its namer has none.
+check_capabilities() {
+	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || { skip "not root, or no setpriv"; return; }
+	start_target sleeper || return
+	chmod 711 .
+	mkdir -p theirs
+	chmod 777 theirs
+	caps=+sys_ptrace,+dac_read_search
+	setpriv --reuid 65533 --regid 65533 --clear-groups --inh-caps "$caps" --ambient-caps "$caps" \
+		"$PMP" -q -f folded -d 600 -o theirs/out -p "$target_pid" </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	sampling "$pmp" 5
+	isnt "$(field "$test_sampler" CapEff)" 0000000000000000 "a sampler with capabilities"
+	parent=$(pgrep -x -P "$pmp" pmp-namers)
+	for kind in CapInh CapPrm CapEff CapAmb; do
+		is "$(field "$parent" $kind)" 0000000000000000 "who reads files has none: $kind"
+	done
+	stop_process "$pmp"
+}
+
 check_without() {
 	start_sampling --no-sandbox
 	is "$parent" "" "--no-sandbox: there is no such process"

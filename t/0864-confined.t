@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What rights the processes of pmp have given up, by the kernel's word; and that one which is
-# made to misbehave cannot.
+# made to misbehave cannot. debuginfod-find is one: a server may have taken it over.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
 # shellcheck source=t/lib/live.sh
 . "$top_srcdir/t/lib/live.sh"
-need pgrep
+need pgrep strip
 
 if grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null; then
 	skip_all "sanitizers need more calls: nothing is confined"
@@ -42,6 +42,167 @@ check_sampler_exec() {
 	like "$(cat err)" 'the sampler was ended by signal 31 \(Bad system call\)' \
 		"that was its end, and pmp says so"
 	ok "untouched $target_pid" "the target is as it was"
+}
+
+# fetch_from PROGRAM...: what is stripped has its debug file from a server, or from a program
+# of this name in bin/; its cache is in $cache.
+fetch_from() {
+	build whole -Wl,--build-id=0xaabbccddeeff0011 "$live_target/sleeper.c" || return
+	strip -o victim whole
+	start_target "$tmp/victim" || return
+	victim=$target_pid
+	XDG_CACHE_HOME=$tmp/cache
+	DEBUGINFOD_URLS=http://127.0.0.1:1
+	export XDG_CACHE_HOME DEBUGINFOD_URLS
+	cache=$tmp/cache/debuginfod_client
+	user=$(id -u)
+	[ "$user" -ne 0 ] || { cache=$cache.pmp user=65533; }
+	mkdir -p bin
+	chmod 711 . bin
+}
+
+check_fetcher() {
+	command -v debuginfod-find >/dev/null || { skip "no debuginfod-find"; return; }
+	command -v python3 >/dev/null || { skip "no python3"; return; }
+	fetch_from || return
+	mkdir -p files/aabbccddeeff0011
+	echo silent >files/aabbccddeeff0011/debuginfo.hang
+	start_process python3 "$top_srcdir/t/lib/debuginfod.py" files
+	wait_for "grep -q ^ready '$target_out'" || return
+	DEBUGINFOD_URLS=http://127.0.0.1:$(sed -n 's/^ready //p' "$target_out") \
+		start_pmp --debuginfod --raw -p "$victim"
+	wait_for "grep -q '^hang ' '$target_out'"
+	find=$(pgrep -x -P "$pmp" debuginfod-find)
+	ok "[ -n '$find' ]" "debuginfod-find asks a server"
+	is "$(status_of "$find" Uid | tr -s '\t' ' ')" "$user $user $user $user" \
+		"as a user of its own if root has started it"
+	[ "$user" -ne 65533 ] ||
+		is "$(status_of "$find" Groups | tr -d ' ')" "" "in no group"
+	for kind in CapInh CapPrm CapEff CapAmb; do
+		is "$(status_of "$find" $kind)" 0000000000000000 "without capabilities: $kind"
+	done
+	is "$(status_of "$find" NoNewPrivs)" 1 "and gets none by a program"
+	is "$(status_of "$find" Seccomp)" 2 "it has a filter of system calls"
+	like "$(grep 'Max address space' "/proc/$find/limits")" ' 2147483648 ' "its memory has a limit"
+	like "$(grep 'Max core file size' "/proc/$find/limits")" 'size +0 ' "it leaves no core"
+	is "$(for fd in /proc/"$find"/fd/*; do readlink "$fd"; done |
+		grep -v -e '^socket:' -e '^pipe:' -e '^/dev/null$' -e "^$cache/" -e '^anon_inode:')" "" \
+		"it has no descriptor of pmp's but what it writes to"
+	stop_process "$pmp"
+	ok "wait_for '! alive $find'" "it ends with pmp, however that ends"
+	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
+# One that tries what it must not, and what it must be able to do.
+check_fetcher_tries() {
+	fetch_from || return
+	mkdir -p open
+	chmod 777 open
+	echo secret >secret
+	chmod 644 secret
+	cat >bin/debuginfod-find <<END
+#!/bin/sh
+pmp=\$PPID
+try() {
+	if sh -c "\$1" >/dev/null 2>&1; then echo "can: \$1"; else echo "cannot: \$1"; fi >>tried
+}
+try ': >made'
+try 'cat /etc/passwd'
+try ': >$tmp/open/file'
+try 'cat $tmp/secret'
+try 'ls $tmp/open'
+try 'ln -s /etc/passwd link'
+try 'mkfifo fifo'
+try 'cat /etc/shadow'
+try "kill -0 \$pmp"
+try 'unshare -Ur true'
+echo "\$ANSWER"
+END
+	chmod 755 bin/debuginfod-find
+	mkdir -p "$(dirname "$cache")"
+	ANSWER=./made PATH=$tmp/bin:$PATH "$PMP" -q --debuginfod --raw -p "$victim" >out 2>err
+	is $? 0 "a debuginfod-find that tries all sorts of things: status 0"
+	tried=$(cat "$cache/tried")
+	like "$tried" '^can: : >made' "it can write into its cache"
+	like "$tried" '^can: cat /etc/passwd' "and read what clients of the network read"
+	[ "$(id -u)" -ne 0 ] ||
+		like "$tried" '^cannot: cat /etc/shadow' "it can read no secret of root"
+	if landlock; then
+		like "$tried" '^cannot: : >.*/open/file' "it can write nowhere else"
+		like "$tried" '^cannot: cat .*/secret' "it can read nothing else"
+		like "$tried" '^cannot: ls ' "it can read no names of files"
+		like "$tried" '^cannot: ln ' "it can make no links"
+		like "$tried" '^cannot: mkfifo' "it can make no FIFOs"
+	else
+		skip "no landlock"
+	fi
+	[ "$(id -u)" -ne 0 ] || like "$tried" '^cannot: kill' "it can send pmp no signal"
+	like "$tried" '^cannot: unshare' "it can make no namespaces"
+	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
+# landlock: has the kernel such rules?
+landlock() {
+	python3 -c '
+import ctypes, sys
+sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 1)'
+}
+
+# The path that it prints may lead anywhere. A FIFO whose writer waits shows whether it is
+# opened.
+check_fetcher_path() {
+	fetch_from || return
+	printf '#!/bin/sh\necho "$ANSWER"\n' >bin/debuginfod-find
+	chmod 755 bin/debuginfod-find
+	mkdir -p "$cache/id"
+	mkfifo "$cache/id/debuginfo" outside
+	ln -s "$tmp" "$cache/link"
+	ln -s "$tmp/outside" "$cache/id/name"
+	chown -R -h "$user" "$cache"
+	echo x >"$cache/id/debuginfo" &
+	within=$!
+	echo x >outside &
+	without=$!
+	test_pids="$test_pids $within $without"
+	for answer in ./id/debuginfo ./../../outside ./link/outside ./id/name "$tmp/outside"; do
+		ANSWER=$answer PATH=$tmp/bin:$PATH timeout 60 "$PMP" -q --debuginfod --raw -p "$victim" \
+			>out 2>err
+		is "$?" 0 "debuginfod-find says $answer: status 0"
+		ok "alive $within && alive $without" "it is not opened"
+	done
+	rm -f "$cache/id/debuginfo"
+	cp whole "$cache/id/debuginfo"
+	chown "$user" "$cache/id/debuginfo"
+	for owner in "$user" 1; do
+		[ "$(id -u)" -ne 0 ] || chown "$owner" "$cache/id/debuginfo"
+		ANSWER=./id/debuginfo PATH=$tmp/bin:$PATH "$PMP" -q --debuginfod --raw -p "$victim" \
+			>"out.$owner" 2>err
+	done
+	like "$(cat "out.$user")" ' in main \(\) ' "a file there is used"
+	[ "$(id -u)" -ne 0 ] || unlike "$(cat out.1)" ' in main \(\) ' "but not that of another user"
+	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
+# Others cannot have root make a cache where they like.
+check_fetcher_cache() {
+	[ "$(id -u)" -eq 0 ] || { skip "not root"; return; }
+	fetch_from || return
+	printf '#!/bin/sh\nexit 1\n' >bin/debuginfod-find
+	chmod 755 bin/debuginfod-find
+	mkdir -p theirs elsewhere
+	chown 1 theirs
+	XDG_CACHE_HOME=$tmp/theirs
+	PATH=$tmp/bin:$PATH HOME=$tmp "$PMP" -q --debuginfod --raw -p "$victim" >out 2>err
+	is "$(ls -A theirs)" "" "root makes no cache in the folder of another user"
+	XDG_CACHE_HOME=
+	ln -s "$tmp/elsewhere" link
+	DEBUGINFOD_CACHE_PATH=$tmp/theirs/cache PATH=$tmp/bin:$PATH \
+		"$PMP" --debuginfod --raw -p "$victim" >out 2>err
+	is $? 0 "nor where it is told to: status 0"
+	like "$(cat err)" '^pmp: --debuginfod fetches nothing: cannot make its cache .*/theirs/cache.pmp: Operation not permitted' \
+		"and the reason"
+	is "$(ls -A theirs)" "" "nothing is made there"
+	unset XDG_CACHE_HOME DEBUGINFOD_URLS
 }
 
 run_checks "$@"

@@ -59,7 +59,8 @@ struct pmp_debug_place {
 int pmp_debug_paths_open(const struct pmp_debug_place *place,
 			 const struct pmp_debug_question *question, struct pmp_buf *path);
 /* NULL, or why a file must not be used: it belongs to a user who is not trusted, or is no
- * ELF file. */
-const char *pmp_debug_paths_refuse(const struct pmp_debug_place *place, int fd);
+ * ELF file. Whose file the program has fetched is for that to know. */
+const char *pmp_debug_paths_refuse(const struct pmp_debug_place *place,
+				   enum pmp_debug_kind kind, int fd);
 
 #endif

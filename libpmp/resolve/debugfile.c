@@ -39,9 +39,9 @@ enum candidate {
 
 /* Takes fd over. NULL, or why the file is not used. */
 static const char *take_candidate(int fd, const struct pmp_debug_place *place,
-				  struct pmp_elf *file)
+				  enum pmp_debug_kind kind, struct pmp_elf *file)
 {
-	const char *problem = pmp_debug_paths_refuse(place, fd);
+	const char *problem = pmp_debug_paths_refuse(place, kind, fd);
 
 	if (!problem)
 		problem = pmp_elf_open(file, fd);
@@ -68,7 +68,7 @@ static enum candidate open_candidate(const struct pmp_debug_place *place,
 		return NO_MORE;
 	problem = fd == -EINVAL ? "not a regular file"
 		  : fd < 0	? strerror(-fd)
-				: take_candidate(fd, place, file);
+				: take_candidate(fd, place, question->kind, file);
 	PMP_LOG(place->log, "debug", "%s: %s%s",
 		path->data && path->length ? path->data : place->path,
 		question->kind == PMP_DEBUG_FETCH ? "fetched: " : "",

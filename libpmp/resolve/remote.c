@@ -116,7 +116,9 @@ static int find_file(struct pmp_remote_module *module,
 		     const struct pmp_debug_question *question, struct pmp_buf *path)
 {
 	int fd = pmp_debug_paths_open(&module->place, question, path);
-	const char *problem = fd < 0 ? NULL : pmp_debug_paths_refuse(&module->place, fd);
+	const char *problem =
+		fd < 0 ? NULL
+		       : pmp_debug_paths_refuse(&module->place, question->kind, fd);
 
 	if (fd >= 0 && problem) {
 		PMP_LOG(module->place.log, "debug", "%s: %s",

@@ -6,13 +6,13 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED
 #elif defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
+#define OTHER_NUMBERS 0x40000000U /* x32: the same calls by other numbers */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
@@ -25,7 +25,7 @@
 #define AND(mask) ((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask))
 #define RETURN(value) ((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, value))
 
-#define BEGIN_LENGTH 3
+#define LENGTH_MAX 2048
 #define CALL_LENGTH 3 /* without its tests */
 #define TEST_LENGTH 3
 
@@ -75,28 +75,31 @@ static bool install(struct sock_filter *filter, size_t length)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
+/* Whoever calls it may have been forked by a program with threads: no memory is allocated. */
 bool confine_calls(const struct confine_call *calls, size_t count,
 		   enum confine_action otherwise)
 {
-	const size_t most = CALL_LENGTH + 2 * TEST_LENGTH;
-	struct sock_filter *filter =
-		calloc(BEGIN_LENGTH + count * most + 1, sizeof(*filter));
+	struct sock_filter filter[LENGTH_MAX];
 	size_t length = 0;
-	bool installed;
 
-	if (!filter)
-		return false;
 	filter[length++] = LOAD(offsetof(struct seccomp_data, arch));
 	filter[length] = SKIP_UNLESS(ARCHITECTURE, 0);
 	filter[length].jt = 1;
 	length++;
 	filter[length++] = RETURN(SECCOMP_RET_KILL_PROCESS);
-	for (size_t i = 0; i < count; i++)
+#ifdef OTHER_NUMBERS
+	filter[length++] = LOAD(offsetof(struct seccomp_data, nr));
+	filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K,
+							OTHER_NUMBERS, 0, 1);
+	filter[length++] = RETURN(SECCOMP_RET_KILL_PROCESS);
+#endif
+	for (size_t i = 0; i < count; i++) {
+		if (length + CALL_LENGTH + 2 * TEST_LENGTH >= LENGTH_MAX)
+			return false;
 		length += add_call(filter + length, &calls[i]);
+	}
 	filter[length++] = RETURN(verdict(otherwise));
-	installed = install(filter, length);
-	free(filter);
-	return installed;
+	return install(filter, length);
 }
 
 #else

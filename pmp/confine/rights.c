@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -12,60 +13,34 @@
 
 #define NOBODY 65534
 
-/* <linux/landlock.h> may be older than the kernel, or missing. */
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444 /* the same on all architectures */
-#define SYS_landlock_restrict_self 446
-#endif
-#define LANDLOCK_VERSION 1U
-#define LANDLOCK_RIGHTS_1 ((UINT64_C(1) << 13) - 1) /* of the first version */
+static bool change_user(uid_t user)
+{
+	return setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0 &&
+	       setresuid(user, user, user) == 0;
+}
 
-struct ruleset {
-	uint64_t files, network, scope;
-};
+/* A user may have capabilities without being root. */
+static bool drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version =
+							   _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &header, none) == 0;
+}
+
+bool confine_rights(uid_t user)
+{
+	const bool changed = geteuid() == user || geteuid() != 0 || change_user(user);
+
+	return drop_capabilities() && changed &&
+	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
 
 bool confine_drop_user(void)
 {
-	if (geteuid() == 0 &&
-	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	     setresuid(NOBODY, NOBODY, NOBODY) < 0))
-		return false;
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
-}
-
-/* What each version knows: the rights of files, of ports since 4, of signals and abstract
- * sockets since 6. */
-static size_t all_rights(long version, struct ruleset *rights)
-{
-	uint64_t files = LANDLOCK_RIGHTS_1;
-
-	for (long later = 2; later <= version && later <= 5; later++)
-		if (later != 4)
-			files |= files + 1;
-	*rights = (struct ruleset){ files, 3, 3 };
-	return version < 4   ? sizeof(files)
-	       : version < 6 ? 2 * sizeof(files)
-			     : sizeof(*rights);
-}
-
-bool confine_files(void)
-{
-	const long version =
-		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
-	struct ruleset rights;
-	bool confined;
-	long fd;
-
-	if (version < 1)
-		return false;
-	fd = syscall(SYS_landlock_create_ruleset, &rights, all_rights(version, &rights),
-		     0);
-	if (fd < 0)
-		return false;
-	confined = syscall(SYS_landlock_restrict_self, fd, 0) == 0;
-	close((int)fd);
-	return confined;
+	return confine_rights(NOBODY) && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
 bool confine_limit(int resource, uint64_t most)

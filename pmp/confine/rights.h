@@ -5,12 +5,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-/** Root becomes a user who owns nothing; no program gives it rights any more, and no other
- * process may trace it. */
+/** Root becomes this user, in no group; whoever it is has no capabilities any more, and no
+ * program gives any rights. */
+bool confine_rights(uid_t user);
+/** The same with a user who owns nothing; and no other process may trace this one. */
 bool confine_drop_user(void);
-/** It opens no file by its path any more (landlock(7)). False: this kernel cannot. */
-bool confine_files(void);
 /** A limit of setrlimit(2), if it is not lower already. */
 bool confine_limit(int resource, uint64_t most);
 /** The address space; not in builds whose sanitizer takes all of it. */

@@ -7,12 +7,12 @@
 #include "fetch/fetcher.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fetch/confine.h"
 #include "fetch/find.h"
 #include "options/value.h"
 #include "run/clock.h"
@@ -31,6 +31,7 @@
 struct fetcher {
 	const struct run_state *state;
 	struct progress *progress;
+	struct find_plan plan;
 	uint64_t timeout; /* seconds without a byte; 0: any number */
 	unsigned failures;
 	bool off;      /* nothing is asked for any more */
@@ -52,7 +53,29 @@ static uint64_t read_timeout(void)
 	return seconds < TIMEOUT_MAX ? seconds : TIMEOUT_MAX;
 }
 
-int fetcher_new(const struct run_state *state, struct progress *progress,
+/* Without a cache nothing is fetched. */
+static void prepare(struct fetcher *fetcher, bool verbose)
+{
+	const struct find_plan *plan = &fetcher->plan;
+	const int number = find_prepare(&fetcher->plan);
+	char missing[128];
+
+	if (number) {
+		fetcher->off = true;
+		message_print(
+			"DEBUGINFOD_CACHE_PATH names another directory",
+			"--debuginfod fetches nothing: cannot make its cache %s: %s",
+			plan->cache.path, strerror(number));
+		return;
+	}
+	confine_find_missing(&plan->cache, plan->rules, missing, sizeof(missing));
+	if (verbose && *missing)
+		message_note(NULL,
+			     "debuginfod-find has more rights than it should: it has %s",
+			     missing);
+}
+
+int fetcher_new(const struct run_state *state, struct progress *progress, bool verbose,
 		struct fetcher **fetcher, struct pmp_error *err)
 {
 	struct fetcher *made = calloc(1, sizeof(*made));
@@ -63,13 +86,16 @@ int fetcher_new(const struct run_state *state, struct progress *progress,
 	made->state = state;
 	made->progress = progress;
 	made->timeout = read_timeout();
-	find_limit();
+	prepare(made, verbose);
 	*fetcher = made;
 	return 0;
 }
 
 void fetcher_free(struct fetcher *fetcher)
 {
+	if (!fetcher)
+		return;
+	find_forget(&fetcher->plan);
 	free(fetcher);
 }
 
@@ -248,7 +274,7 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
 
 	if (is_off(fetcher))
 		return -1;
-	number = find_start(&find, wanted);
+	number = find_start(&find, &fetcher->plan, wanted);
 	if (number) {
 		give_up_program(fetcher, number);
 		return -1;
@@ -257,7 +283,7 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
 	wait_for(fetcher, &waiting, &find);
 	set_waiting(fetcher, false);
 	if (*find.path)
-		file = open(find.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		file = cache_file(&fetcher->plan.cache, find.path);
 	else if (!is_off(fetcher))
 		judge(fetcher, &find);
 	find_end(&find);

@@ -9,13 +9,16 @@
 
 #include "libpmp.h"
 
+#include <stdbool.h>
+
 struct fetcher;
 struct progress;
 struct run_state;
 
-/** Nothing is started or asked for yet; state and progress are borrowed. 0 or a negative
- * code. */
-int fetcher_new(const struct run_state *state, struct progress *progress,
+/** Nothing is started or asked for yet, and no other thread does anything; state and progress
+ * are borrowed. Says if there is no cache, and if verbose what the kernel lacks. 0 or a
+ * negative code. */
+int fetcher_new(const struct run_state *state, struct progress *progress, bool verbose,
 		struct fetcher **fetcher, struct pmp_error *err);
 /** The fetch of struct pmp_symbolizer_options; arg is the fetcher. For the worker. */
 int fetcher_get(void *arg, const struct pmp_wanted_file *wanted);

@@ -8,57 +8,170 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "fetch/confine.h"
 
 #define PROGRAM "debuginfod-find"
 #define FAILED "query failed: "
 #define PROGRESS "Progress "
 /* What a server may have written to the disk; and no second try of its own, which would take
  * as long, and may take half a file for none. */
-#define MAXSIZE "8589934592"
-#define RETRIES "0"
+#define MAXSIZE "DEBUGINFOD_MAXSIZE=8589934592"
+#define RETRIES "DEBUGINFOD_RETRY_LIMIT=0"
+/* It is started in its cache, which its user may not reach by a path. */
+#define CACHE "DEBUGINFOD_CACHE_PATH=."
+#define PATH_DEFAULT "/usr/bin:/bin"
 
 extern char **environ;
 
-static int spawn(struct find *find, char **argv, int output)
+/* ---- what it needs ------------------------------------------------------------------ */
+
+static bool is_program(const char *path)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, usual;
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+/* As execvp() does; "" if there is none. */
+static void find_program(char *path, size_t size)
+{
+	const char *folders = getenv("PATH");
+	size_t length;
+
+	for (folders = folders ? folders : PATH_DEFAULT; *folders;
+	     folders += length + (folders[length] == ':')) {
+		length = strcspn(folders, ":");
+		if ((size_t)snprintf(path, size, "%.*s/" PROGRAM, (int)length, folders) <
+			    size &&
+		    *path == '/' && is_program(path))
+			return;
+	}
+	*path = '\0';
+}
+
+/* Ours, and what the user has not set. */
+static char **make_environment(void)
+{
+	static const char *const added[] = { CACHE, MAXSIZE, RETRIES };
+	size_t count = 0, n = 0;
+	char **made;
+
+	while (environ[count])
+		count++;
+	made = calloc(count + sizeof(added) / sizeof(*added) + 1, sizeof(*made));
+	if (!made)
+		return NULL;
+	made[n++] = (char *)CACHE;
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(environ[i], CACHE, strlen(CACHE) - 1) != 0)
+			made[n++] = environ[i];
+	if (!getenv("DEBUGINFOD_MAXSIZE"))
+		made[n++] = (char *)MAXSIZE;
+	if (!getenv("DEBUGINFOD_RETRY_LIMIT"))
+		made[n++] = (char *)RETRIES;
+	return made;
+}
+
+int find_prepare(struct find_plan *plan)
+{
 	int number;
 
+	*plan = (struct find_plan){ .rules = -1 };
+	find_program(plan->program, sizeof(plan->program));
+	number = cache_open(&plan->cache);
+	if (number)
+		return number;
+	plan->rules = confine_find_rules(&plan->cache, plan->program);
+	plan->environment = make_environment();
+	return plan->environment ? 0 : ENOMEM;
+}
+
+void find_forget(struct find_plan *plan)
+{
+	cache_close(&plan->cache);
+	if (plan->rules >= 0)
+		close(plan->rules);
+	free(plan->environment);
+}
+
+/* ---- its process -------------------------------------------------------------------- */
+
+/* ^C is for pmp, which ends it. */
+static void leave_signals(void)
+{
+	sigset_t none;
+
+	setsid();
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
 	sigemptyset(&none);
-	sigfillset(&usual);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &usual);
-	/* ^C is for pmp, which ends it. */
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
-						      POSIX_SPAWN_SETSIGDEF |
-						      POSIX_SPAWN_SETSID);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
-					 0);
-	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-	number = posix_spawnp(&find->pid, argv[0], &actions, &attributes, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* In a process that had threads: only what needs none of their locks. Returns the errno of
+ * why there is no program. */
+static int become(const struct find_plan *plan, char **argv, int output, pid_t front)
+{
+	const int null = open("/dev/null", O_RDONLY);
+	int number;
+
+	leave_signals();
+	dup2(null, STDIN_FILENO);
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	if (fchdir(plan->cache.fd) < 0)
+		return errno;
+	number = confine_find(&plan->cache, plan->rules);
+	if (number)
+		return number;
+	/* A change of rights forgets it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != front)
+		return ESRCH;
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+	execve(plan->program, argv, plan->environment);
+	return errno;
+}
+
+/* 0 or an errno. */
+static int start(struct find *find, const struct find_plan *plan, char **argv, int output)
+{
+	const pid_t front = getpid();
+	int fds[2], number = 0;
+	ssize_t n;
+
+	if (!*plan->program)
+		return ENOENT;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	find->pid = fork();
+	if (find->pid == 0) {
+		number = become(plan, argv, output, front);
+		_exit(write(fds[1], &number, sizeof(number)) < 0);
+	}
+	if (find->pid < 0)
+		number = errno;
+	close(fds[1]);
+	do
+		n = number ? 0 : read(fds[0], &number, sizeof(number));
+	while (n < 0 && errno == EINTR);
+	if (n > 0)
+		waitpid(find->pid, NULL, 0);
+	close(fds[0]);
 	return number;
 }
 
-void find_limit(void)
-{
-	setenv("DEBUGINFOD_MAXSIZE", MAXSIZE, 0);
-	setenv("DEBUGINFOD_RETRY_LIMIT", RETRIES, 0);
-}
-
-int find_start(struct find *find, const struct pmp_wanted_file *wanted)
+int find_start(struct find *find, const struct find_plan *plan,
+	       const struct pmp_wanted_file *wanted)
 {
 	char *argv[] = { (char *)PROGRAM, (char *)"-v",
 			 (char *)(wanted->executable ? "executable" : "debuginfo"),
@@ -68,7 +181,7 @@ int find_start(struct find *find, const struct pmp_wanted_file *wanted)
 	*find = (struct find){ .fd = -1 };
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return errno;
-	number = spawn(find, argv, fds[1]);
+	number = start(find, plan, argv, fds[1]);
 	close(fds[1]);
 	if (number) {
 		close(fds[0]);
@@ -79,6 +192,8 @@ int find_start(struct find *find, const struct pmp_wanted_file *wanted)
 	find->fd = fds[0];
 	return 0;
 }
+
+/* ---- what it says ------------------------------------------------------------------- */
 
 static const char *take_number(const char *text, uint64_t *number)
 {
@@ -101,7 +216,7 @@ static void take_line(struct find *find)
 {
 	const char *failed = strstr(find->line, FAILED);
 
-	if (find->line[0] == '/')
+	if (strncmp(find->line, "./", 2) == 0)
 		memcpy(find->path, find->line, sizeof(find->path));
 	else if (strncmp(find->line, PROGRESS, strlen(PROGRESS)) == 0)
 		take_progress(find, find->line + strlen(PROGRESS));

@@ -5,26 +5,39 @@
 
 #include "libpmp.h"
 
+#include "fetch/cache.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define PMP_FIND_LINE 4096
 
+/* What each start of it needs. */
+struct find_plan {
+	char program[PATH_MAX];
+	char **environment; /* the pointers are ours, the texts are not */
+	struct fetch_cache cache;
+	int rules; /* for its files, or -1 */
+};
+
 struct find {
 	pid_t pid;
 	int fd;			  /* of what it prints, not blocking */
 	char line[PMP_FIND_LINE]; /* the one that is being read */
 	size_t length;
-	char path[PMP_FIND_LINE]; /* of the file, or "" */
+	char path[PMP_FIND_LINE]; /* of the file, in its cache; or "" */
 	char problem[256];	  /* what it says of a failure, or "" */
 	uint64_t done, total;	  /* bytes; total 0: not known */
 };
 
-/** Set the limits that the user has not. To be called while single-threaded. */
-void find_limit(void);
+/** Find the program, make its cache. Without a program the first start says so. 0, or the
+ * errno of why there is no cache. find_forget() is due in any case. */
+int find_prepare(struct find_plan *plan);
+void find_forget(struct find_plan *plan);
 /** 0, or the errno of why it cannot be started. */
-int find_start(struct find *find, const struct pmp_wanted_file *wanted);
+int find_start(struct find *find, const struct find_plan *plan,
+	       const struct pmp_wanted_file *wanted);
 /** Read what it has printed. False: it has ended, or closed its output. */
 bool find_read(struct find *find);
 /** Kill it if it still runs, and reap it. */

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "confine/landlock.h"
 #include "confine/rights.h"
 #include "libpmp-program.h"
 #include "namer/confine.h"

@@ -417,7 +417,8 @@ static int open_fetcher(struct run *run)
 	int code = 0;
 
 	if (run->options->debuginfod)
-		code = fetcher_new(&run->state, &run->progress, &run->fetcher, &err);
+		code = fetcher_new(&run->state, &run->progress, run->options->verbose,
+				   &run->fetcher, &err);
 	if (code == 0)
 		return 0;
 	message_error(&err);
