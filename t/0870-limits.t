@@ -69,4 +69,25 @@ start_target threads 400
 is "$?" 0 "--max-cpu 1 with 400 threads at 2000 Hz"
 like "$(cat err)" '^pmp: sampling falls behind: 2000 Hz asked, [0-9.]+ Hz reached with 401 threads' \
 	"says so"
+
+# What the process that reads files takes counts as well: here 3 seconds for each answer.
+reads_long() {
+	PMP_FAULT=$1 "$PMP_FAULTY" -f folded --every 500ms -d 6 -i 20ms -o 'long-%c.folded' \
+		-p "$target_pid" >out 2>err
+	is "$?" 0 "$1: status 0"
+}
+if [ -x "$PMP_FAULTY" ] && ! grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile"; then
+	mkdir victim
+	${CC:-cc} -g -D_GNU_SOURCE -pthread -o victim/program "$top_srcdir/t/target/sleeper.c" &&
+		start_target "$tmp/victim/program"
+	reads_long none
+	unlike "$(cat err)" 'falls behind' "little CPU time: the rate is kept"
+	reads_long namer-long
+	like "$(cat err)" '^pmp: sampling falls behind: 50 Hz asked, .*, --max-cpu is 5%' \
+		"the CPU time of the process that reads files counts"
+	reads_long namer-long,forget-helpers
+	unlike "$(cat err)" 'falls behind' "the rate is kept if it is forgotten: the fault"
+else
+	skip "no $PMP_FAULTY, or sanitizers"
+fi
 done_testing

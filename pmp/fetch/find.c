@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fetch/confine.h"
+#include "run/spent.h"
 
 #define PROGRAM "debuginfod-find"
 #define FAILED "query failed: "
@@ -165,7 +165,7 @@ static int start(struct find *find, const struct find_plan *plan, char **argv, i
 		n = number ? 0 : read(fds[0], &number, sizeof(number));
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
-		waitpid(find->pid, NULL, 0);
+		spent_wait(find->pid, NULL, 0);
 	close(fds[0]);
 	return number;
 }
@@ -254,7 +254,7 @@ void find_end(struct find *find)
 {
 	if (find->pid > 0) {
 		kill(find->pid, SIGKILL);
-		waitpid(find->pid, NULL, 0);
+		spent_wait(find->pid, NULL, 0);
 	}
 	if (find->fd >= 0)
 		close(find->fd);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libpmp-program.h"
@@ -30,6 +31,15 @@ static void hang(void)
 {
 	for (volatile int i = 0;; i++)
 		continue;
+}
+
+/* As a file with much in it does, but goes on. */
+static void work_long(void)
+{
+	struct timespec used = { 0 };
+
+	while (used.tv_sec < 3)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 }
 
 static void stand_still(void)
@@ -89,7 +99,7 @@ void faults_play(struct pmp_namer *namer)
 		{ "namer-still", stand_still },	 { "namer-oom", eat_memory },
 		{ "namer-open", open_secret },	 { "namer-exec", execute },
 		{ "namer-net", connect_out },	 { "namer-kill", kill_parent },
-		{ "namer-fork", start_process },
+		{ "namer-fork", start_process }, { "namer-long", work_long },
 	};
 	const char *module = pmp_namer_module(namer);
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "namer/parent.h"
 
 #define DEATHS_MAX 3
@@ -22,7 +23,7 @@
 struct namer_process {
 	int fd; /* -1: free */
 	pid_t pid;
-	struct timespec used; /* of a processor, when that was last asked */
+	uint64_t used; /* ns of a processor, when it was last asked for an answer */
 };
 
 struct namer {
@@ -31,6 +32,7 @@ struct namer {
 	pthread_mutex_t lock;
 	struct namer_process readers[AT_A_TIME];
 	unsigned deaths;
+	uint64_t cpu, cpu_of_ended; /* ns */
 	struct parent_missing missing;
 	char missing_text[128];
 	struct pmp_namer_calls calls;
@@ -76,6 +78,17 @@ static struct namer_process *reader_of(struct namer *namer, int fd)
 	return NULL;
 }
 
+/* ns of a processor so far. */
+static uint64_t used_by(const struct namer_process *reader)
+{
+	struct timespec used = { 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(reader->pid, &clock) == 0)
+		clock_gettime(clock, &used);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
 static int start(void *arg)
 {
 	const struct parent_request asked = { .kind = PARENT_START };
@@ -97,17 +110,14 @@ static int start(void *arg)
 static bool works(void *arg, int fd)
 {
 	struct namer *namer = arg;
-	struct timespec used = { 0 };
 	struct namer_process *reader;
-	clockid_t clock;
+	uint64_t used;
 	bool has;
 
 	pthread_mutex_lock(&namer->lock);
 	reader = reader_of(namer, fd);
-	has = reader && clock_getcpuclockid(reader->pid, &clock) == 0 &&
-	      clock_gettime(clock, &used) == 0 &&
-	      (used.tv_sec != reader->used.tv_sec ||
-	       used.tv_nsec != reader->used.tv_nsec);
+	used = reader ? used_by(reader) : 0;
+	has = reader && used > reader->used;
 	if (reader)
 		reader->used = used;
 	pthread_mutex_unlock(&namer->lock);
@@ -142,9 +152,12 @@ static void end(void *arg, int fd, char *reason, size_t size)
 
 	pthread_mutex_lock(&namer->lock);
 	reader = reader_of(namer, fd);
-	close(fd);
-	if (reader)
+	/* A child of its parent until that has waited for it. */
+	if (reader) {
+		namer->cpu_of_ended += used_by(reader);
 		reader->fd = -1;
+	}
+	close(fd);
 	/* One that is not wanted any more ends with its socket. */
 	if (reader && reason) {
 		asked.pid = reader->pid;
@@ -228,6 +241,21 @@ const struct pmp_namer_calls *namer_calls(const struct namer *namer)
 pid_t namer_pid(const struct namer *namer)
 {
 	return namer ? namer->parent : 0;
+}
+
+uint64_t namer_cpu(struct namer *namer)
+{
+	if (PMP_FAULT("forget-helpers"))
+		return 0;
+	/* Whoever has it may wait for a process to end. */
+	if (!namer || pthread_mutex_trylock(&namer->lock) != 0)
+		return namer ? namer->cpu : 0;
+	namer->cpu = namer->cpu_of_ended;
+	for (size_t i = 0; i < AT_A_TIME; i++)
+		if (namer->readers[i].fd >= 0)
+			namer->cpu += used_by(&namer->readers[i]);
+	pthread_mutex_unlock(&namer->lock);
+	return namer->cpu;
 }
 
 const char *namer_missing(const struct namer *namer)

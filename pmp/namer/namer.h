@@ -9,6 +9,7 @@
 #define PMP_NAMER_NAMER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "libpmp-program.h"
@@ -24,6 +25,8 @@ void namer_free(struct namer *namer);
 const struct pmp_namer_calls *namer_calls(const struct namer *namer);
 /** The parent's id; 0 for NULL. */
 pid_t namer_pid(const struct namer *namer);
+/** The CPU time that they have used, ns; 0 for NULL. Does not wait. */
+uint64_t namer_cpu(struct namer *namer);
 /** What this kernel cannot take away from them, for -v; "" if it can all. */
 const char *namer_missing(const struct namer *namer);
 /** Have so many died that there are no more? */

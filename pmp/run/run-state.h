@@ -9,6 +9,7 @@
 #include "run/signals.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { RUN_SERVER, RUN_NAMER, RUN_HELPERS };
@@ -21,8 +22,9 @@ struct run_state {
 	bool finished; /* nothing more comes from it */
 	/* Children of ours that are none of a command's; 0: there is none. */
 	pid_t helpers[RUN_HELPERS];
-	int failure;	  /* status of what broke the run, or 0 */
-	bool file_failed; /* --every: one could not be written, others may */
+	uint64_t helpers_cpu; /* ns: of those that read files, fetch and write */
+	int failure;	      /* status of what broke the run, or 0 */
+	bool file_failed;     /* --every: one could not be written, others may */
 };
 
 #endif

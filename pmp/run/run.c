@@ -20,6 +20,7 @@
 #include "run/loop.h"
 #include "run/signals.h"
 #include "run/run-state.h"
+#include "run/spent.h"
 #include "run/supervise.h"
 #include "run/worker.h"
 #include "sampler/process.h"
@@ -163,6 +164,7 @@ static void tend(struct run *run, bool idle)
 		fail(run, PMP_EXIT_FAILED);
 	}
 	fetcher_tell(run->fetcher);
+	run->state.helpers_cpu = spent_by_ended() + namer_cpu(run->namer);
 	if (run->begun)
 		run->source.type->tend(&run->source, idle);
 }

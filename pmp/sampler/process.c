@@ -205,7 +205,7 @@ static void tell_behind(struct sampling *sampling, uint64_t now)
 	sampling->told_behind = true;
 }
 
-/* CPU time of both processes so far. */
+/* CPU time of all of pmp so far. */
 static uint64_t cpu_spent(const struct sampling *sampling)
 {
 	struct timespec ours = { 0 }, fronts = { 0 };
@@ -214,7 +214,7 @@ static uint64_t cpu_spent(const struct sampling *sampling)
 	if (sampling->has_front_clock)
 		clock_gettime(sampling->front_clock, &fronts);
 	return (uint64_t)(ours.tv_sec + fronts.tv_sec) * NS_PER_S +
-	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec);
+	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec) + sampling->page->helpers;
 }
 
 /* That keeps what a snapshot costs within the budgets. */

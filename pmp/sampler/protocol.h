@@ -51,7 +51,7 @@ struct event_ended {
 struct event_behind {
 	uint64_t asked, reached, lowered; /* between two snapshots; lowered 0: is not */
 	uint64_t stopped, budget;	  /* of the last snapshot */
-	uint64_t cpu;			  /* of a snapshot, both processes, on average */
+	uint64_t cpu;			  /* of a snapshot, all processes, on average */
 	uint64_t max_cpu;		  /* percent; 0: no limit */
 	uint64_t threads;
 };
@@ -72,6 +72,7 @@ struct sampler_page {
 	volatile uint32_t capturing; /* something may be attached */
 	volatile uint64_t interval;  /* that PMP_SAMPLER_INTERVAL asks for, ns */
 	volatile uint64_t taken;     /* samples that were to be sent so far */
+	volatile uint64_t helpers;   /* CPU time of pmp's other processes, ns */
 	volatile pid_t target;	     /* the one that it is at work on; 0: none */
 	struct event_done so_far;    /* after the last snapshot */
 };

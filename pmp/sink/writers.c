@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run/spent.h"
+
 #define CPU_SECONDS 60 /* for a writer: pprof of a million stacks takes 6 */
 
 /* Ends with whoever started it, and does not go on for ever. */
@@ -87,7 +89,7 @@ void writers_tend(struct writers *writers)
 	size_t left = 0;
 
 	for (size_t i = 0; i < writers->ending_count; i++) {
-		if (waitpid(writers->ending[i], NULL, WNOHANG) == 0)
+		if (spent_wait(writers->ending[i], NULL, WNOHANG) == 0)
 			writers->ending[left++] = writers->ending[i];
 	}
 	writers->ending_count = left;

@@ -279,6 +279,8 @@ void sampling_tend(struct source *source, bool idle)
 
 	if (sampling->again && !source->state->finished)
 		restart(source);
+	if (sampling->sampler.page)
+		sampling->sampler.page->helpers = source->state->helpers_cpu;
 	if (source->state->finished || !sampling->sampler.page ||
 	    !supervise_is_due(&sampling->supervise, seen.now))
 		return;
