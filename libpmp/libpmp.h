@@ -727,6 +727,8 @@ struct pmp_profile_info {
 	uint64_t unchanged;		   /* stacks of threads that had not run */
 	uint64_t evicted;		   /* stacks not kept apart, see max_memory, */
 	uint64_t evicted_distinct; /* of so many distinct ones, each time they were */
+	uint64_t heap_lost; /* records of a recorder that are missing: sums of its stacks
+			     * are not those of its totals */
 };
 /** Fill *info, whose size is given, with the totals of a profile. */
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);

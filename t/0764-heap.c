@@ -15,6 +15,7 @@
 #define RATE 65536
 #define FEW_RATE 131072 /* so that they are less than is too many a second */
 #define CHAIN_SIZE 1000 /* of its blocks */
+#define COUNT_GROWTHS 50000
 
 static const char *folder(void)
 {
@@ -198,6 +199,26 @@ static void test_exact(void)
 	is_int(blocks.bytes, run.totals.allocated, "exact: each call is recorded");
 	is_int(blocks.unknown, 0, "exact: no block is freed that was not allocated");
 	is_int(blocks.twice, 0, "exact: none is allocated twice");
+}
+
+/* Nobody reads: what is not written down is counted as that, each call. */
+static void test_lost(void)
+{
+	struct heap_run run = { .options = { .max_stack = 65536 }, .stop_reading = true };
+	uint64_t wanted, written;
+
+	run_mode(&run, "mixed", COUNT);
+	is_str(sums_of(&run), run.text, "exact, not read: its sums");
+	wanted = run.totals.mallocs + run.totals.callocs + run.totals.aligned +
+		 2 * run.totals.reallocs + run.totals.frees;
+	written = run.events[PMP_HEAP_ALLOC] + run.events[PMP_HEAP_FREE];
+	ok(written > 100 && written < wanted, "exact, not read: %" PRIu64 " of %" PRIu64
+	   " records are there", written, wanted);
+	/* Calls for which the heap has grown have one more. */
+	ok(run.totals.lost >= wanted - written &&
+		   run.totals.lost <= wanted - written + COUNT_GROWTHS,
+	   "exact, not read: all others are counted as lost, %" PRIu64,
+	   run.totals.lost);
 }
 
 /* Of the same stack, with each function of the allocator: as many as there were. */
@@ -434,6 +455,7 @@ int main(void)
 	test_chain("chain", 500);
 	test_chain("small", 500);
 	test_exact();
+	test_lost();
 	test_killed();
 	test_exec();
 	test_fails();

@@ -29,6 +29,56 @@ like "$page" "^  by age: under 1 s " "by age"
 like "$page" "^allocated  [0-9.]+[kMG]?B in [0-9,]+ blocks, largest first$" "what it allocated"
 unlike "$page" "~" "nothing is estimated"
 
+# ---- records that are missing -------------------------------------------------------
+
+# lossy OPTION...: of every call, by a pmp that does not read until the command has ended.
+lossy() {
+	start_pmp --heap=exact --heap-only "$@" -- "$allocator" mixed 1000000
+	wait_for "command=\$(pgrep -x -P $pmp allocator)" &&
+		wait_for "grep -q pmp-heap /proc/$command/maps"
+	reader=$(sampler_of "$pmp")
+	kill -STOP "$pmp" "$reader"
+	wait_for "! alive $command" 60
+	kill -CONT "$reader" "$pmp"
+	wait "$pmp"
+}
+lossy -o lossy.pb.gz
+like "$(cat err)" "^pmp: [0-9]+ records of what was allocated are missing: sums of stacks are not exact, totals are$" \
+	"records are missing: a message at the end"
+read -r mallocs callocs aligned reallocs frees allocated freed <out
+"$PMP" -q lossy.pb.gz -f memory >lossy.memory
+plain=$(tr -d , <lossy.memory)
+calls=$((mallocs + callocs + aligned + reallocs))
+like "$plain" "^memory of allocator .* every call but some see below$" "the page says so at once"
+like "$plain" "^  allocated +$allocated bytes .*malloc $mallocs " "its totals are exact"
+like "$plain" "^  of it in stacks +[0-9]+ bytes +[0-9]+ of $calls calls as [0-9]+ records are missing$" \
+	"with what of it is in the stacks"
+in_stacks=$(printf '%s\n' "$plain" | sed -n 's/^  of it in stacks .*bytes *\([0-9]*\) of .*/\1/p')
+ok "[ ${in_stacks:-0} -gt 0 ] && [ ${in_stacks:-0} -lt $calls ]" "which are fewer calls: $in_stacks"
+is "$(printf '%s\n' "$plain" | sed -n 's/^allocated  .* in \([0-9]*\) blocks largest first; not exact as .*/\1/p')" \
+	"$in_stacks" "those that the stacks have"
+like "$plain" "^unfreed  .* largest first; not exact as [0-9]+ records are missing$" "so of what lives"
+"$PMP" -q lossy.pb.gz -f heap -o lossy.heap
+like "$(sed -n 2p lossy.heap)" \
+	"^# not exact: [0-9]+ records are missing; allocated in all: $allocated usable bytes by $calls calls$" \
+	"the text of gperftools says so"
+"$PMP" -q lossy.pb.gz -f json --sample-type alloc_space >lossy.json
+like "$(cat lossy.json)" "\"calls\":$calls,\"allocated\":$allocated,.*\"calls_in_stacks\":$in_stacks,.*\"records_missing\":[1-9]" \
+	"and so does JSON"
+if command -v go >/dev/null; then
+	like "$(go tool pprof -comments lossy.pb.gz 2>&1)" "^not exact: [0-9]+ records are missing in the stacks" \
+		"comments of pprof do as well"
+	like "$(go tool pprof -top "$allocator" lossy.heap 2>&1)" " flat%" "go tool pprof reads the text"
+else
+	skip "no go"
+fi
+if command -v google-pprof >/dev/null; then
+	like "$(google-pprof --text "$allocator" lossy.heap 2>&1)" "^Total: [0-9]" "google-pprof reads the text"
+else
+	skip "no google-pprof"
+fi
+unlike "$(cat exact.memory)" "missing|not exact" "nothing of that where all are there"
+
 # ---- the leak -----------------------------------------------------------------------
 
 # As the manual says, with times for those who cannot wait.

@@ -61,14 +61,19 @@ static bool reserve_in_time(uint32_t length, uint64_t *position)
 	return true;
 }
 
+void ring_lose(void)
+{
+	__atomic_fetch_add(&recorder.header->lost, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&recorder.process->lost, 1, __ATOMIC_RELAXED);
+}
+
 struct pmp_heap_record *ring_reserve(uint32_t length)
 {
 	struct pmp_heap_record *record;
 	uint64_t position;
 
 	if (!reserve_in_time(length, &position)) {
-		__atomic_fetch_add(&recorder.header->lost, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&recorder.process->lost, 1, __ATOMIC_RELAXED);
+		ring_lose();
 		return NULL;
 	}
 	record = (struct pmp_heap_record *)(void *)(recorder.ring +

@@ -63,6 +63,8 @@ void sample_common(unsigned function, size_t allocated, size_t freed)
 
 	if (!process || recorder.gone)
 		return;
+	if (recorder.exact && recorder.records && allocated)
+		ring_lose();
 	if (function < PMP_HEAP_CALLS)
 		__atomic_fetch_add(&process->calls[function], 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&process->allocated, allocated, __ATOMIC_RELAXED);
@@ -236,15 +238,27 @@ static void record_block(const struct call *call, uint64_t rate)
 	ring_complete(record);
 }
 
-/* A sample is due, unless there is no reader. */
+/* A sample is due. */
 static void take_sample(const struct call *call, uint32_t rate)
 {
 	const uint64_t now = now_coarse();
 
-	if (!recorder.records || !ring_has_reader(now))
+	if (!recorder.records)
 		return;
+	if (!ring_has_reader(now)) {
+		ring_lose();
+		return;
+	}
 	check_load(now);
 	record_block(call, rate);
+}
+
+/* Of a signal handler that has interrupted this thread at it. */
+static void pass_over(struct pmp_heap_slot *slot)
+{
+	slot->left = recorder.exact ? 0 : HEAP_QUANTUM;
+	if (recorder.exact && recorder.records)
+		ring_lose();
 }
 
 void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
@@ -253,8 +267,12 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 		recorder_forked();
 		return;
 	}
-	if (recorder.gone || !recorder.process || thread.busy) {
-		slot->left = thread.busy ? HEAP_QUANTUM : INT64_MAX;
+	if (recorder.gone || !recorder.process) {
+		slot->left = INT64_MAX;
+		return;
+	}
+	if (thread.busy) {
+		pass_over(slot);
 		return;
 	}
 	thread.busy = 1;
@@ -326,8 +344,10 @@ struct pmp_heap_record *sample_move(struct pmp_heap_slot *slot, const void *bloc
 		return NULL;
 	if (!recorder.exact && !table_remove(block))
 		return NULL;
-	if (recorder.exact && !ring_has_reader(now_coarse()))
+	if (recorder.exact && !ring_has_reader(now_coarse())) {
+		ring_lose();
 		return NULL;
+	}
 	return record_free(block);
 }
 

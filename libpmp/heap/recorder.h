@@ -162,6 +162,8 @@ uint32_t thread_id(void);
  * counted. */
 struct pmp_heap_record *ring_reserve(uint32_t length);
 void ring_complete(struct pmp_heap_record *record);
+/* A record that should have been written was not: that is counted. */
+void ring_lose(void);
 /* Does pmp read? */
 bool ring_has_reader(uint64_t now);
 uint64_t now_coarse(void);

@@ -28,7 +28,6 @@ static void describe_heap(struct pmp_report *report)
 {
 	const struct pmp_heap *heap = pmp_profile_heap(report->profile);
 	const struct pmp_entries *entries = pmp_heap_entries(heap);
-	const struct pmp_blocks *blocks = pmp_heap_blocks(heap);
 
 	report->metadata.sample_type = (struct pmp_sample_type){
 		pmp_heap_value_name(report->heap_value),
@@ -41,6 +40,16 @@ static void describe_heap(struct pmp_report *report)
 	report->totals.distinct = entries->count;
 	report->totals.truncated = report->totals.not_stopped = 0;
 	report->totals.evicted = report->totals.evicted_distinct = 0;
+}
+
+static void describe_processes(struct pmp_report *report)
+{
+	const struct pmp_heap *heap = pmp_profile_heap(report->profile);
+	const struct pmp_blocks *blocks;
+
+	if (!heap)
+		return;
+	blocks = pmp_heap_blocks(heap);
 	report->processes = pmp_heap_processes(heap, &report->process_count);
 	report->losses = (struct pmp_heap_losses){ pmp_heap_lost(heap), blocks->evicted,
 						   blocks->evicted_bytes };
@@ -138,6 +147,7 @@ static int make(struct pmp_report *report)
 	report->totals.size = sizeof(report->totals);
 	pmp_profile_info(report->profile, &report->totals);
 	pmp_profile_metadata(report->profile, &report->metadata);
+	describe_processes(report);
 	if (report->of_heap) {
 		if (take_heap(report))
 			return PMP_ENOMEM;

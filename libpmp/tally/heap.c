@@ -206,6 +206,31 @@ static int add_block(struct pmp_heap *heap, uint32_t process, uint32_t entry,
 	return pmp_blocks_put(&heap->blocks, &block);
 }
 
+static uint64_t calls_of(const struct pmp_heap_totals *totals)
+{
+	return totals->mallocs + totals->callocs + totals->aligned + totals->reallocs +
+	       totals->news;
+}
+
+uint64_t pmp_process_heap_calls(const struct pmp_process_heap *process)
+{
+	return process->earlier_calls + calls_of(&process->totals);
+}
+
+/* Of one that runs a few are on their way. */
+uint64_t pmp_process_heap_missing(const struct pmp_process_heap *process)
+{
+	const uint64_t calls = pmp_process_heap_calls(process),
+		       lost = process->earlier_lost + process->totals.lost;
+	const bool exact =
+		process->totals.state == PMP_HEAP_STATE_RECORDS && !process->totals.rate;
+
+	if (!exact || !process->ended || calls < process->recorded ||
+	    calls - process->recorded < lost)
+		return lost;
+	return calls - process->recorded;
+}
+
 /* Its program is another one from now on. */
 static void start(struct pmp_heap *heap, uint32_t number)
 {
@@ -214,6 +239,8 @@ static void start(struct pmp_heap *heap, uint32_t number)
 	pmp_blocks_drop(&heap->blocks, number);
 	process->earlier_allocated += process->totals.allocated;
 	process->earlier_freed += process->totals.freed;
+	process->earlier_calls += calls_of(&process->totals);
+	process->earlier_lost += process->totals.lost;
 	process->dropped += process->totals.live;
 	process->totals = (struct pmp_heap_totals){ 0 };
 }
@@ -237,6 +264,8 @@ static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 		entry = entry_of(heap, batch, event, symbolizer);
 		if (entry == PMP_ENTRY_NONE)
 			return PMP_ENOMEM;
+		heap->processes[process].recorded++;
+		heap->processes[process].recorded_bytes += event->usable;
 		return add_block(heap, process, entry, event);
 	case PMP_HEAP_GROWTH:
 		entry = entry_of(heap, batch, event, symbolizer);
@@ -437,7 +466,12 @@ bool pmp_heap_is_used(const struct pmp_heap *heap)
 
 uint64_t pmp_heap_lost(const struct pmp_heap *heap)
 {
-	return heap->lost;
+	uint64_t lost = heap->lost;
+
+	for (size_t i = 0; i < heap->process_count; i++)
+		lost = pmp_count_sum(lost,
+				     pmp_process_heap_missing(&heap->processes[i]));
+	return lost;
 }
 
 /* ---- bounded memory -------------------------------------------------------------- */

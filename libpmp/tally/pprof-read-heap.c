@@ -107,6 +107,10 @@ int pmp_pprof_read_process(struct pmp_pprof_reader *reader, const char *line)
 		{ "untracked", &totals->untracked },
 		{ "earlier", &process.earlier_allocated },
 		{ "unknown_frees", &process.unknown_frees },
+		{ "earlier_calls", &process.earlier_calls },
+		{ "earlier_lost", &process.earlier_lost },
+		{ "recorded", &process.recorded },
+		{ "recorded_bytes", &process.recorded_bytes },
 	};
 
 	reader->recorded = true;

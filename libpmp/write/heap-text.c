@@ -64,6 +64,25 @@ static void put_addresses(struct pmp_buf *buf, const struct pmp_address_layout *
 	pmp_buf_putc(buf, '\n');
 }
 
+/* Its readers leave out lines that begin so. */
+static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
+{
+	uint64_t calls = 0, bytes = 0;
+
+	if (!report->losses.records)
+		return;
+	for (size_t i = 0; i < report->process_count; i++) {
+		const struct pmp_process_heap *process = &report->processes[i];
+
+		calls += pmp_process_heap_calls(process);
+		bytes += process->earlier_allocated + process->totals.allocated;
+	}
+	pmp_buf_printf(buf,
+		       "# not exact: %" PRIu64 " records are missing; allocated in all: %" PRIu64
+		       " usable bytes by %" PRIu64 " calls\n",
+		       report->losses.records, bytes, calls);
+}
+
 static void put_profile(struct pmp_out *out, const struct pmp_address_layout *layout,
 			const struct pmp_entry *const *entries, bool growth)
 {
@@ -81,6 +100,7 @@ static void put_profile(struct pmp_out *out, const struct pmp_address_layout *la
 	pmp_buf_puts(&out->buf, "heap profile: ");
 	put_line(&out->buf, &total);
 	pmp_buf_puts(&out->buf, growth ? " growth\n" : " heapprofile\n");
+	put_losses(&out->buf, layout->report);
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_line line = line_of(entries[i]->heap, growth);
 

@@ -453,6 +453,31 @@ static void begin_saved(struct pmp_buf *buf, const struct pmp_report *report)
 	add_known(buf, "unit", metadata->sample_type.unit);
 }
 
+/* ,"recorded":[{"pid":4100,"process":"mariadbd",...}]: what counts are to be compared with.
+ * Bytes are usable ones; in_stacks: calls and bytes that are counted in stacks. */
+static void add_recorded(struct pmp_buf *buf, const struct pmp_report *report)
+{
+	pmp_buf_puts(buf, ",\"recorded\":[");
+	for (size_t i = 0; i < report->process_count; i++) {
+		const struct pmp_process_heap *process = &report->processes[i];
+		const struct pmp_heap_totals *totals = &process->totals;
+
+		pmp_buf_printf(buf, "%s{\"pid\":%d", i ? "," : "", (int)process->pid);
+		add_text(buf, "process", process->name);
+		add_number(buf, "rate", totals->rate);
+		add_number(buf, "calls", pmp_process_heap_calls(process));
+		add_number(buf, "allocated",
+			   process->earlier_allocated + totals->allocated);
+		add_number(buf, "live", totals->live);
+		add_number(buf, "peak", totals->peak);
+		add_number(buf, "calls_in_stacks", process->recorded);
+		add_number(buf, "bytes_in_stacks", process->recorded_bytes);
+		add_number(buf, "records_missing", pmp_process_heap_missing(process));
+		pmp_buf_putc(buf, '}');
+	}
+	pmp_buf_putc(buf, ']');
+}
+
 static void write_json(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
@@ -471,6 +496,8 @@ static void write_json(struct pmp_out *out, const struct pmp_report *report,
 	} else {
 		begin_saved(&out->buf, report);
 	}
+	if (!report->snapshot && report->process_count)
+		add_recorded(&out->buf, report);
 	pmp_buf_puts(&out->buf, ",\"threads\":[");
 	for (size_t i = 0; i < stacks.count; i++) {
 		if (i)

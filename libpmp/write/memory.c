@@ -136,11 +136,28 @@ static void put_growth(struct pmp_buf *buf, const struct pmp_heap_totals *totals
 	pmp_buf_puts(buf, " by mmap, given back ");
 	put_size(buf, totals->given_back);
 	pmp_buf_putc(buf, '\n');
-	if (totals->lost || totals->untracked)
-		pmp_buf_printf(buf,
-			       "  lost: %" PRIu64 " records; %" PRIu64
-			       " blocks whose free is not known\n",
-			       totals->lost, totals->untracked);
+	if (totals->untracked)
+		pmp_buf_printf(buf, "  %" PRIu64 " blocks whose free is not known\n",
+			       totals->untracked);
+}
+
+/* Beside the totals: what of them is in the stacks. */
+static void put_missing(struct pmp_buf *buf, const struct pmp_process_heap *process)
+{
+	const uint64_t missing = pmp_process_heap_missing(process);
+	char recorded[NUMBER_SIZE], calls[NUMBER_SIZE], text[NUMBER_SIZE];
+
+	if (!missing)
+		return;
+	if (process->totals.rate) {
+		pmp_buf_printf(buf, "  records missing    %18s\n", grouped(missing, text));
+		return;
+	}
+	put_bytes(buf, "of it in stacks", process->recorded_bytes);
+	pmp_buf_printf(buf, "    %s of %s calls, as %s records are missing\n",
+		       grouped(process->recorded, recorded),
+		       grouped(pmp_process_heap_calls(process), calls),
+		       grouped(missing, text));
 }
 
 static void put_process(struct pmp_buf *buf, const struct pmp_process_heap *process)
@@ -158,7 +175,9 @@ static void put_process(struct pmp_buf *buf, const struct pmp_process_heap *proc
 		pmp_buf_puts(buf, ", sampled every ");
 		put_size(buf, totals->rate);
 	} else {
-		pmp_buf_puts(buf, ", every call");
+		pmp_buf_puts(buf, pmp_process_heap_missing(process)
+					  ? ", every call but some, see below"
+					  : ", every call");
 	}
 	if (totals->allocator == PMP_HEAP_ALLOCATOR_OTHER && *totals->allocator_name) {
 		pmp_buf_puts(buf, ", allocator ");
@@ -169,6 +188,7 @@ static void put_process(struct pmp_buf *buf, const struct pmp_process_heap *proc
 	put_live(buf, process);
 	put_failures(buf, process);
 	put_growth(buf, totals);
+	put_missing(buf, process);
 	pmp_buf_putc(buf, '\n');
 }
 
@@ -314,7 +334,11 @@ static void put_title(struct pmp_buf *buf, const struct pmp_report *report,
 		pmp_buf_puts(buf, " that are older than ");
 		put_seconds(buf, report->heap_age);
 	}
-	pmp_buf_puts(buf, ", largest first\n");
+	pmp_buf_puts(buf, ", largest first");
+	if (report->losses.records)
+		pmp_buf_printf(buf, "; not exact, as %s records are missing",
+			       grouped(report->losses.records, text));
+	pmp_buf_putc(buf, '\n');
 	if (side->live)
 		put_ages(buf, all);
 }
@@ -369,8 +393,6 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 {
 	const struct pmp_heap_losses *losses = &report->losses;
 
-	if (losses->records)
-		pmp_buf_printf(buf, "\nlost: %" PRIu64 " records\n", losses->records);
 	if (!losses->blocks)
 		return;
 	pmp_buf_printf(buf, "\nnot shown as live: ");

@@ -730,7 +730,9 @@ static void put_heap_comments(struct encoder *encoder)
 			    " peak_after_ns=%" PRIu64 " failed=%" PRIu64
 			    " failed_reallocs=%" PRIu64 " brk=%" PRIu64 " mmap=%" PRIu64
 			    " given_back=%" PRIu64 " lost=%" PRIu64 " untracked=%" PRIu64
-			    " earlier=%" PRIu64 " unknown_frees=%" PRIu64 " name: %s",
+			    " earlier=%" PRIu64 " unknown_frees=%" PRIu64
+			    " earlier_calls=%" PRIu64 " earlier_lost=%" PRIu64
+			    " recorded=%" PRIu64 " recorded_bytes=%" PRIu64 " name: %s",
 			    (int)process->pid, process->ended, totals->rate,
 			    process->time - totals->start, totals->mallocs,
 			    totals->callocs, totals->aligned, totals->reallocs,
@@ -740,8 +742,15 @@ static void put_heap_comments(struct encoder *encoder)
 			    totals->failed, totals->failed_reallocs, totals->brk_growth,
 			    totals->mmap_growth, totals->given_back, totals->lost,
 			    totals->untracked, process->earlier_allocated,
-			    process->unknown_frees, process->name);
+			    process->unknown_frees, process->earlier_calls,
+			    process->earlier_lost, process->recorded,
+			    process->recorded_bytes, process->name);
 	}
+	if (heap && heap->losses.records)
+		put_comment(encoder,
+			    "not exact: %" PRIu64 " records are missing in the stacks; "
+			    "the sums of calls and bytes in comments have them",
+			    heap->losses.records);
 }
 
 /* The mean of bytes between two samples; of all calls 1. */

@@ -247,6 +247,22 @@ void summary_evicted(const struct counting *counting)
 			     (unsigned long long)info.evicted_distinct);
 }
 
+void summary_heap_lost(const struct counting *counting)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(counting->profile, &info);
+	if (info.heap_lost)
+		message_note(counting->saved ? NULL
+			     : counting->options->heap.exact
+				     ? "less is lost with --heap-stack 4K, nothing by "
+				       "taking samples (--heap)"
+				     : "raise the rate of --heap",
+			     "%llu records of what was allocated are missing: sums of "
+			     "stacks are not exact, totals are",
+			     (unsigned long long)info.heap_lost);
+}
+
 /* Distinct stacks, of a filtered profile those that have been written. */
 static uint64_t distinct(const struct counting *counting,
 			 const struct pmp_profile_info *info)
