@@ -300,6 +300,20 @@ static void test_fails(void)
 	       "fails: each with its stack");
 }
 
+/* What fails all the time takes no room from samples. */
+static void test_fails_often(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
+
+	run_mode(&run, "fails", "100000");
+	is_int(run.totals.failed + run.totals.failed_reallocs, 200000,
+	       "fails often: calls that failed");
+	ok(run.events[PMP_HEAP_FAILED] > 100 && run.events[PMP_HEAP_FAILED] < 20000,
+	   "fails often: %d with their stacks", (int)run.events[PMP_HEAP_FAILED]);
+	is_int(run.totals.rate, RATE, "fails often: the rate has not been raised");
+	is_int(run.totals.lost, 0, "fails often: nothing is lost");
+}
+
 static void test_signal(void)
 {
 	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
@@ -459,6 +473,7 @@ int main(void)
 	test_killed();
 	test_exec();
 	test_fails();
+	test_fails_often();
 	test_signal();
 	test_unread();
 	test_cloned();

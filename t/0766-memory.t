@@ -79,6 +79,16 @@ else
 fi
 unlike "$(cat exact.memory)" "missing|not exact" "nothing of that where all are there"
 
+# ---- calls that fail ----------------------------------------------------------------
+
+"$PMP" -q --heap=exact --heap-only -o fails.pb.gz -- "$allocator" fails 20000 >ready
+"$PMP" -q fails.pb.gz -f memory >fails.memory
+like "$(cat fails.memory)" "^  failed allocations +20,000 +failed reallocs 20,000 " "calls that fail are counted"
+like "$(cat fails.memory)" "^failed  40,000 calls, most first$" "and have their stacks"
+like "$(cat fails.memory)" "^ +[0-9,]+ calls  largest [0-9.]+[PE]B  malloc < fails < main" "those of malloc"
+like "$(cat fails.memory)" "^ +[0-9,]+ calls  largest [0-9.]+[PE]B  realloc < fails < main" "and of realloc"
+unlike "$(cat exact.memory)" "^failed  " "nothing of that where none has failed"
+
 # ---- the leak -----------------------------------------------------------------------
 
 # As the manual says, with times for those who cannot wait.

@@ -8,6 +8,7 @@
 #include "heap/recorder-copy.h"
 
 #define SAMPLES_A_SECOND 2000 /* then every second one is taken */
+#define FAILURES_A_SECOND 500 /* the stacks of others are not written down */
 #define RATE_MOST (UINT64_C(1) << 30)
 #define WINDOW UINT64_C(1000000000)
 #define FRACTION 16 /* bits of logarithms */
@@ -291,14 +292,21 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 	thread.busy = 0;
 }
 
-bool sample_begin(void)
+static bool begin_at(uint64_t now)
 {
-	const uint64_t now = now_coarse();
-
 	if (recorder.gone || !recorder.process || !recorder.records || thread.busy ||
 	    recorder_is_copy() || !ring_has_reader(now))
 		return false;
 	thread.busy = 1;
+	return true;
+}
+
+bool sample_begin(void)
+{
+	const uint64_t now = now_coarse();
+
+	if (!begin_at(now))
+		return false;
 	check_load(now);
 	return true;
 }
@@ -308,17 +316,33 @@ void sample_end(void)
 	thread.busy = 0;
 }
 
+/* What fails may do so for ever: that must not take the place of samples. */
+static bool too_many_fail(uint64_t now)
+{
+	static uint64_t window;
+	static uint32_t failures;
+
+	if (recorder.exact)
+		return false;
+	if (now - __atomic_load_n(&window, __ATOMIC_RELAXED) > WINDOW) {
+		__atomic_store_n(&window, now, __ATOMIC_RELAXED);
+		__atomic_store_n(&failures, 0, __ATOMIC_RELAXED);
+	}
+	return __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) > FAILURES_A_SECOND;
+}
+
 void sample_failed(struct pmp_heap_slot *slot, const struct call *call)
 {
 	struct pmp_heap_process *process = recorder.process;
 	const bool is_realloc = call->kind == PMP_HEAP_REALLOC_FAILED;
+	const uint64_t now = now_coarse();
 
 	(void)slot;
 	if (!process || recorder.gone)
 		return;
 	__atomic_fetch_add(is_realloc ? &process->failed_reallocs : &process->failed, 1,
 			   __ATOMIC_RELAXED);
-	if (!sample_begin())
+	if (too_many_fail(now) || !begin_at(now))
 		return;
 	sample_record(call, 0);
 	sample_end();

@@ -7,6 +7,7 @@
 
 /* Without libm: a chance that is small is exact by its series, and doubles from there. */
 #define SMALL (1.0 / 128)
+#define SIZE_MOST ((UINT64_C(1) << 62) - 1) /* asked for: programs may ask for anything */
 #define CERTAIN 40.0 /* 1 - exp(-40) is 1 */
 
 double pmp_heap_chance(uint64_t size, uint64_t rate)
@@ -106,6 +107,15 @@ void pmp_heap_sums_lives(struct pmp_heap_sums *sums, uint64_t size, double weigh
 		sums->oldest = age;
 }
 
+void pmp_heap_sums_failed(struct pmp_heap_sums *sums, uint64_t size)
+{
+	if (size > SIZE_MOST)
+		size = SIZE_MOST;
+	add(&sums->failures, 1);
+	if (size > sums->largest_failure)
+		sums->largest_failure = size;
+}
+
 void pmp_heap_sums_add(struct pmp_heap_sums *sums, const struct pmp_heap_sums *more)
 {
 	add(&sums->alloc_parts, more->alloc_parts);
@@ -116,6 +126,9 @@ void pmp_heap_sums_add(struct pmp_heap_sums *sums, const struct pmp_heap_sums *m
 	add(&sums->live_found, more->live_found);
 	add(&sums->growths, more->growths);
 	add(&sums->growth_bytes, more->growth_bytes);
+	add(&sums->failures, more->failures);
+	if (more->largest_failure > sums->largest_failure)
+		sums->largest_failure = more->largest_failure;
 	add(&sums->survived, more->survived);
 	sums->alloc_variance += more->alloc_variance;
 	sums->live_variance += more->live_variance;

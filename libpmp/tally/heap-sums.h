@@ -29,6 +29,7 @@ struct pmp_heap_sums {
 	uint64_t live_parts, live_bytes;
 	uint64_t alloc_found, live_found;     /* blocks that were chosen */
 	uint64_t growths, growth_bytes;	      /* calls that took memory from the kernel */
+	uint64_t failures, largest_failure;   /* calls that failed; bytes asked for */
 	uint64_t survived;		      /* bytes a second, see pmp_heap_sum() */
 	uint64_t oldest;		      /* age of the oldest that lives, ns */
 	double alloc_variance, live_variance; /* squares of standard errors of bytes */
@@ -56,6 +57,8 @@ uint64_t pmp_blocks_of(uint64_t parts);
 void pmp_heap_sums_allocated(struct pmp_heap_sums *sums, uint64_t size, double weight);
 void pmp_heap_sums_lives(struct pmp_heap_sums *sums, uint64_t size, double weight,
 			 uint64_t age);
+/* A call that failed, for so many bytes. */
+void pmp_heap_sums_failed(struct pmp_heap_sums *sums, uint64_t size);
 /* In which of the ages it is. */
 size_t pmp_heap_age(uint64_t age);
 /* The age at which one of them starts, ns. */

@@ -245,13 +245,35 @@ static void start(struct pmp_heap *heap, uint32_t number)
 	process->totals = (struct pmp_heap_totals){ 0 };
 }
 
+/* A block of its stack, or what else has happened there. */
+static int add_to_stack(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
+			uint32_t process, const struct pmp_heap_event *event,
+			struct pmp_symbolizer *symbolizer)
+{
+	const uint32_t entry = entry_of(heap, batch, event, symbolizer);
+	struct pmp_heap_sums *sums;
+
+	if (entry == PMP_ENTRY_NONE)
+		return PMP_ENOMEM;
+	sums = heap->entries.all[entry].heap;
+	switch (event->kind) {
+	case PMP_HEAP_ALLOC:
+		heap->processes[process].recorded++;
+		heap->processes[process].recorded_bytes += event->usable;
+		return add_block(heap, process, entry, event);
+	case PMP_HEAP_GROWTH:
+		sums->growths++;
+		sums->growth_bytes = pmp_count_sum(sums->growth_bytes, event->usable);
+		return 0;
+	default: pmp_heap_sums_failed(sums, event->asked); return 0;
+	}
+}
+
 static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 		     uint32_t process, const struct pmp_heap_event *event,
 		     struct pmp_symbolizer *symbolizer)
 {
-	struct pmp_heap_sums *sums;
 	struct pmp_block block;
-	uint32_t entry;
 
 	switch (event->kind) {
 	case PMP_HEAP_FREE:
@@ -261,20 +283,10 @@ static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 	case PMP_HEAP_START: start(heap, process); return 0;
 	case PMP_HEAP_LOST: heap->lost += event->count; return 0;
 	case PMP_HEAP_ALLOC:
-		entry = entry_of(heap, batch, event, symbolizer);
-		if (entry == PMP_ENTRY_NONE)
-			return PMP_ENOMEM;
-		heap->processes[process].recorded++;
-		heap->processes[process].recorded_bytes += event->usable;
-		return add_block(heap, process, entry, event);
 	case PMP_HEAP_GROWTH:
-		entry = entry_of(heap, batch, event, symbolizer);
-		if (entry == PMP_ENTRY_NONE)
-			return PMP_ENOMEM;
-		sums = heap->entries.all[entry].heap;
-		sums->growths++;
-		sums->growth_bytes = pmp_count_sum(sums->growth_bytes, event->usable);
-		return 0;
+	case PMP_HEAP_FAILED:
+	case PMP_HEAP_REALLOC_FAILED:
+		return add_to_stack(heap, batch, process, event, symbolizer);
 	default: return 0;
 	}
 }

@@ -32,6 +32,10 @@ bool pmp_pprof_read_heap_label(const char *key, int64_t number,
 		heap->alloc_error = value;
 	} else if (!strcmp(key, "inuse_error")) {
 		heap->live_error = value;
+	} else if (!strcmp(key, "failed_calls")) {
+		heap->failures = value;
+	} else if (!strcmp(key, "failed_largest")) {
+		heap->largest_failure = value;
 	} else {
 		return false;
 	}
@@ -58,9 +62,11 @@ bool pmp_pprof_make_heap(const struct pmp_pprof_reader *reader, const uint64_t *
 		.live_bytes = values[PMP_HEAP_INUSE_SPACE],
 		.alloc_variance = alloc_error * alloc_error,
 		.live_variance = live_error * live_error,
+		.failures = heap->failures,
+		.largest_failure = heap->largest_failure,
 	};
 	if (!sums->alloc_parts && !sums->alloc_bytes && !sums->live_parts &&
-	    !sums->live_bytes)
+	    !sums->live_bytes && !sums->failures)
 		return false;
 	/* Of other programs' profiles ages are not known; pmp has none below a second. */
 	if (!reader->recorded || !sums->live_parts)

@@ -43,6 +43,7 @@ struct pmp_pprof_columns {
 struct pmp_pprof_heap {
 	uint64_t age;			  /* of the oldest block, ns */
 	uint64_t alloc_error, live_error; /* standard errors */
+	uint64_t failures, largest_failure;
 };
 
 struct pmp_pprof_type {

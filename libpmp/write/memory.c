@@ -401,6 +401,54 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 		       losses->blocks);
 }
 
+static int compare_failures(const void *a, const void *b)
+{
+	const struct pmp_entry *const *one = a, *const *other = b;
+	const uint64_t its = (*one)->heap->failures, others = (*other)->heap->failures;
+
+	return its != others ? (its < others ? 1 : -1)
+			     : (*one > *other) - (*one < *other);
+}
+
+static void put_failure(struct pmp_buf *buf, const struct pmp_report *report,
+			const struct pmp_entry *entry,
+			const struct pmp_write_options *options)
+{
+	const uint64_t calls = entry->heap->failures;
+	char text[NUMBER_SIZE];
+
+	pmp_buf_printf(buf, "  %10s call%s  largest ", grouped(calls, text),
+		       calls == 1 ? " " : "s");
+	put_size(buf, entry->heap->largest_failure);
+	pmp_buf_puts(buf, "  ");
+	put_stack(buf, report, entry, options);
+}
+
+/* Calls that got no memory. entries are sorted by that. */
+static void put_failed(struct pmp_out *out, const struct pmp_report *report,
+		       const struct pmp_entry *const *entries,
+		       const struct pmp_write_options *options)
+{
+	uint64_t known = 0, all = 0;
+	char text[NUMBER_SIZE], of[NUMBER_SIZE];
+
+	for (size_t i = 0; i < report->entry_count; i++)
+		known += entries[i]->heap->failures;
+	for (size_t i = 0; i < report->process_count; i++)
+		all += report->processes[i].totals.failed +
+		       report->processes[i].totals.failed_reallocs;
+	if (!known)
+		return;
+	pmp_buf_printf(&out->buf, "\nfailed  %s calls", grouped(known, text));
+	if (known < all)
+		pmp_buf_printf(&out->buf, " of %s, whose stacks were written down",
+			       grouped(all, of));
+	pmp_buf_puts(&out->buf, ", most first\n");
+	for (size_t i = 0; i < report->entry_count && i < ROWS; i++)
+		if (entries[i]->heap->failures)
+			put_failure(&out->buf, report, entries[i], options);
+}
+
 static bool all_ended(const struct pmp_report *report)
 {
 	for (size_t i = 0; i < report->process_count; i++)
@@ -437,6 +485,8 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 		pmp_buf_putc(&out->buf, '\n');
 		qsort(entries, count, sizeof(*entries), compare_allocated);
 		put_side(out, report, entries, &allocated, options);
+		qsort(entries, count, sizeof(*entries), compare_failures);
+		put_failed(out, report, entries, options);
 	}
 	put_losses(&out->buf, report);
 	free(entries);

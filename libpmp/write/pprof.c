@@ -512,6 +512,46 @@ static uint64_t error_of(double variance)
 	return (uint64_t)(pmp_square_root(variance) + 0.5);
 }
 
+struct heap_sample {
+	int64_t values[VALUES_MAX];
+	Label labels[LABELS_MAX], *pointers[LABELS_MAX];
+	Sample sample;
+};
+
+static void begin_heap_sample(struct encoder *encoder, const struct pmp_entry *entry,
+			      struct heap_sample *begun)
+{
+	Sample *sample = &begun->sample;
+
+	*sample = (Sample)PMP__PPROF__SAMPLE__INIT;
+	memset(begun->values, 0, sizeof(begun->values));
+	for (size_t i = 0; i < LABELS_MAX; i++)
+		begun->pointers[i] = &begun->labels[i];
+	sample->n_value = encoder->values;
+	sample->value = begun->values;
+	sample->label = begun->pointers;
+	if (encoder->options->labels != PMP_LABELS_NONE) {
+		add_label(encoder, sample, "process", entry->process, 0);
+		add_label(encoder, sample, "thread", entry->thread, 0);
+	}
+	if (encoder->options->labels == PMP_LABELS_ALL)
+		add_label(encoder, sample, "pid", "", entry->pid);
+}
+
+static void end_heap_sample(struct encoder *encoder, const struct pmp_entry *entry,
+			    struct heap_sample *begun)
+{
+	Profile part = PMP__PPROF__PROFILE__INIT;
+	Sample *item = &begun->sample;
+
+	item->n_location = number_stack(encoder, entry->locations, entry->location_count,
+					mark_of(encoder, entry));
+	item->location = encoder->ids;
+	part.n_sample = 1;
+	part.sample = &item;
+	put(encoder, &part);
+}
+
 /* Of a stack what lives and is of one age, and, with the first of them, what it has
  * allocated. */
 static void put_heap_part(struct encoder *encoder, const struct pmp_entry *entry,
@@ -519,48 +559,45 @@ static void put_heap_part(struct encoder *encoder, const struct pmp_entry *entry
 {
 	const struct pmp_heap_sums *sums = entry->heap;
 	const uint64_t blocks = pmp_blocks_of(lives->parts);
-	int64_t values[VALUES_MAX] = { 0 };
-	Label labels[LABELS_MAX], *pointers[LABELS_MAX];
-	Profile part = PMP__PPROF__PROFILE__INIT;
-	Sample sample = PMP__PPROF__SAMPLE__INIT, *item = &sample;
 	uint64_t size = blocks ? lives->bytes / blocks : 0;
+	struct heap_sample begun;
 
-	for (size_t i = 0; i < LABELS_MAX; i++)
-		pointers[i] = &labels[i];
-	sample.n_value = encoder->values;
-	sample.value = values;
-	sample.label = pointers;
-	set_heap_value(encoder, values, INUSE_OBJECTS, blocks);
-	set_heap_value(encoder, values, INUSE_SPACE, lives->bytes);
-	if (encoder->options->labels != PMP_LABELS_NONE) {
-		add_label(encoder, &sample, "process", entry->process, 0);
-		add_label(encoder, &sample, "thread", entry->thread, 0);
-	}
+	begin_heap_sample(encoder, entry, &begun);
+	set_heap_value(encoder, begun.values, INUSE_OBJECTS, blocks);
+	set_heap_value(encoder, begun.values, INUSE_SPACE, lives->bytes);
 	if (encoder->options->labels == PMP_LABELS_ALL) {
-		add_label(encoder, &sample, "pid", "", entry->pid);
-		add_amount(encoder, &sample, "age", lives->oldest / 1000000000,
+		add_amount(encoder, &begun.sample, "age", lives->oldest / 1000000000,
 			   "seconds");
-		add_amount(encoder, &sample, "inuse_error", error_of(lives->variance),
-			   "bytes");
+		add_amount(encoder, &begun.sample, "inuse_error",
+			   error_of(lives->variance), "bytes");
 	}
 	if (first) {
 		const uint64_t calls = pmp_blocks_of(sums->alloc_parts);
 
-		set_heap_value(encoder, values, ALLOC_OBJECTS, calls);
-		set_heap_value(encoder, values, ALLOC_SPACE, sums->alloc_bytes);
+		set_heap_value(encoder, begun.values, ALLOC_OBJECTS, calls);
+		set_heap_value(encoder, begun.values, ALLOC_SPACE, sums->alloc_bytes);
 		if (!size && calls)
 			size = sums->alloc_bytes / calls;
 		if (encoder->options->labels == PMP_LABELS_ALL)
-			add_amount(encoder, &sample, "alloc_error",
+			add_amount(encoder, &begun.sample, "alloc_error",
 				   error_of(sums->alloc_variance), "bytes");
 	}
-	add_amount(encoder, &sample, "bytes", size, "bytes");
-	sample.n_location = number_stack(encoder, entry->locations, entry->location_count,
-					 mark_of(encoder, entry));
-	sample.location = encoder->ids;
-	part.n_sample = 1;
-	part.sample = &item;
-	put(encoder, &part);
+	add_amount(encoder, &begun.sample, "bytes", size, "bytes");
+	end_heap_sample(encoder, entry, &begun);
+}
+
+/* What was not allocated has no values: only pmp reads it. */
+static void put_failures(struct encoder *encoder, const struct pmp_entry *entry)
+{
+	struct heap_sample begun;
+
+	if (!entry->heap->failures || encoder->options->labels != PMP_LABELS_ALL)
+		return;
+	begin_heap_sample(encoder, entry, &begun);
+	add_amount(encoder, &begun.sample, "failed_calls", entry->heap->failures, "count");
+	add_amount(encoder, &begun.sample, "failed_largest", entry->heap->largest_failure,
+		   "bytes");
+	end_heap_sample(encoder, entry, &begun);
 }
 
 static void put_heap_entry(struct encoder *encoder, const struct pmp_entry *entry)
@@ -598,8 +635,10 @@ static void put_heap(struct encoder *encoder)
 		fail(encoder);
 		return;
 	}
-	for (size_t i = 0; i < heap->entry_count && !encoder->out->buf.failed; i++)
+	for (size_t i = 0; i < heap->entry_count && !encoder->out->buf.failed; i++) {
 		put_heap_entry(encoder, entries[i]);
+		put_failures(encoder, entries[i]);
+	}
 	free(entries);
 }
 
