@@ -101,6 +101,8 @@ enum pmp_census_of {
 	PMP_CENSUS_TYPES, /* and what their first words point to, classes for instance */
 };
 
+struct pmp_recorder;
+
 struct pmp_target_options {
 	size_t size;
 	enum pmp_stop stop;
@@ -172,6 +174,9 @@ struct pmp_target_options {
 	 * alone. Fails with PMP_EUNSUPPORTED if the heap is another allocator's. */
 	enum pmp_census_of census;
 	unsigned census_cpu; /* percent of a processor that it may take; 0: no limit */
+	/* Frames of this recorder (libpmp-program.h) are left out of stacks. It has to
+	 * outlive the target. NULL: there is none. */
+	const struct pmp_recorder *recorder;
 };
 
 /* The module of the kernel's functions. The kernel hides where they are: their

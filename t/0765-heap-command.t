@@ -30,6 +30,19 @@ ok "! readelf -dW '$library' | grep -q NEEDED" "and no other library"
 ok "[ $(($(readelf -lW "$library" | awk '$1 == "TLS" { print $6 }'))) -le 64 ]" \
 	"threads have at most 64 bytes more of static storage"
 
+# Of its frames the outermost is the function that the program has called, as none of them
+# jumps to another one.
+if command -v objdump >/dev/null; then
+	is "$(objdump -d --no-show-raw-insn "$library" | awk '
+		/^[0-9a-f]+ <.*>:$/ { name = $2; gsub(/[<>:]/, "", name) }
+		$2 ~ /^(jmp|b)$/ && NF >= 4 && $3 !~ /^[*]/ { to = $4; gsub(/[<>]/, "", to)
+			sub(/[+-]0x.*/, "", to); if (to != name) print name, to }' |
+		grep -E '^(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc|valloc|pvalloc|free_sized|free_aligned_sized|mmap|mmap64|munmap|mremap|brk|sbrk|_Z[nd].*|pthread_create|thrd_create) ')" \
+		"" "functions that programs call stay in the stack"
+else
+	skip "no objdump"
+fi
+
 # ---- the command ------------------------------------------------------------------------
 
 # mixed: the calls that the allocator has counted; bytes depend on what lies where.

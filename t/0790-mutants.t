@@ -146,6 +146,7 @@ check_given() { caught_in_c given-to-self 0290-wait-decode.t 'one that inherits 
 check_ring() { caught_in_c heap-wait 0163-heap-ring.t 'incomplete: and then left out'; }
 check_records() { caught_in_c heap-believe 0163-heap-ring.t 'no length'; }
 check_frames() { caught_in_c heap-own-frames 0764-heap.t 'chain: no frame of the recorder'; }
+check_hidden() { caught heap-own-frames 0769-heap-samples.t hidden 'a thread that allocates: nothing of the recorder'; }
 check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }
 check_forgets() { caught_in_c close-forgets 0778-embedder.t 'none stays stopped|a later capture releases them'; }
 check_pagemap() { caught_in_c ignore-pagemap 0295-census.t 'present, swapped out, or never there'; }

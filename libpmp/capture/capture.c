@@ -18,6 +18,8 @@
 #include "capture/heap-census.h"
 #include "capture/maps-refresh.h"
 #include "capture/peek.h"
+#include "capture/recorder-frames.h"
+#include "capture/recorder.h"
 #include "capture/stack-copy.h"
 #include "capture/stop-policy.h"
 #include "capture/target.h"
@@ -49,13 +51,27 @@ static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *wat
 		       : PMP_ENOMEM;
 }
 
-static int emit_work(struct pmp_capture *capture, struct pmp_work *work,
-		     const struct pmp_reading *reading)
+/* As without a recorder in it. */
+static void hide_recorder(const struct pmp_target *target, struct pmp_walk *walk)
 {
-	const struct pmp_walk *walk = &reading->walk;
+	const struct pmp_heap_process *process = NULL;
+
+	if (target->options.recorder)
+		process = pmp_recorder_process(target->options.recorder,
+					       target->process.pid);
+	if (process)
+		walk->count =
+			pmp_recorder_frames_hide(process, walk->frames, walk->count);
+}
+
+static int emit_work(struct pmp_capture *capture, struct pmp_work *work,
+		     struct pmp_reading *reading)
+{
+	struct pmp_walk *walk = &reading->walk;
 	struct pmp_sample *sample = capture->sample;
 	int r;
 
+	hide_recorder(capture->target, walk);
 	work->thread.end = walk->end;
 	work->thread.reading = ++capture->target->readings;
 	r = emit(sample, &work->thread);
@@ -67,7 +83,7 @@ static int emit_work(struct pmp_capture *capture, struct pmp_work *work,
 
 /* Read completely where it sleeps: the same again as long as it does not run. */
 static int emit_peeked(struct pmp_capture *capture, struct pmp_work *work,
-		       const struct pmp_reading *reading)
+		       struct pmp_reading *reading)
 {
 	const struct pmp_sample *sample = capture->sample;
 	const struct pmp_thread *added;

@@ -180,6 +180,24 @@ void pmp_recorder_slow_down(struct pmp_recorder *recorder)
 		__atomic_store_n(&header->rate, 2 * rate, __ATOMIC_RELAXED);
 }
 
+/* Of several programs that a process has executed the last one. */
+const struct pmp_heap_process *pmp_recorder_process(const struct pmp_recorder *recorder,
+						    pid_t pid)
+{
+	const struct pmp_heap_process *found = NULL;
+
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
+		const struct pmp_heap_process *process = &recorder->shared.processes[i];
+
+		if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) >=
+			    PMP_HEAP_PROCESS_RECORDS &&
+		    process->pid == (uint32_t)pid &&
+		    (!found || process->start > found->start))
+			found = process;
+	}
+	return found;
+}
+
 /* ---- totals ---------------------------------------------------------------------------------- */
 
 static void add_slots(const struct pmp_heap_shared *shared, size_t index, uint64_t *calls,

@@ -10,6 +10,11 @@
 #include "capture/target.h"
 #include "heap-batch.h"
 #include "heap/ring.h"
+#include "libpmp-program.h"
+
+/* What the recorder in a process says of itself: shared memory, which may change; or NULL. */
+const struct pmp_heap_process *pmp_recorder_process(const struct pmp_recorder *recorder,
+						    pid_t pid);
 
 /* Before the first record of a batch. 0 or an error: there are no maps. */
 int pmp_recorded_begin(struct pmp_capture *capture, struct pmp_error *err);

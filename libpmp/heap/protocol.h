@@ -22,6 +22,7 @@
 #define PMP_HEAP_ALIGN 64u /* of records: a line of the processor's cache */
 #define PMP_HEAP_RECORD_REGS 14
 #define PMP_HEAP_NAME 32
+#define PMP_HEAP_CODES 64
 
 /* Flags of the header. */
 enum {
@@ -56,16 +57,23 @@ enum {
 	PMP_HEAP_PROCESS_COUNTS,  /* only: its allocator mixes */
 };
 
+/* A function of the recorder that programs call, and the one behind it. */
+struct pmp_heap_code {
+	uint64_t start, next; /* next: where it starts; 0: there is none */
+	uint64_t size;
+};
+
 struct pmp_heap_process {
 	uint32_t state;
 	uint32_t pid; /* as it sees itself */
 	uint64_t start;
 	uint32_t allocator; /* enum pmp_heap_allocator */
-	uint32_t unused;
+	uint32_t code_count;
 	uint64_t text_start, text_end;		/* of the recorder in its memory */
 	uint64_t functions[PMP_HEAP_FUNCTIONS]; /* where those are that it calls, by enum
 					* pmp_heap_function; 0: not there */
 	char allocator_name[PMP_HEAP_NAME];
+	struct pmp_heap_code codes[PMP_HEAP_CODES];
 	/* Bytes; of all threads, each within 64 KiB. */
 	int64_t live __attribute__((aligned(64)));
 	int64_t peak;

@@ -34,8 +34,11 @@ INTERPOSED void *malloc(size_t size)
 	struct pmp_heap_slot *slot = thread.slot;
 	void *block;
 
-	if (UNLIKELY(!slot))
-		return first_malloc(size);
+	if (UNLIKELY(!slot)) {
+		block = first_malloc(size);
+		STAYS_IN_STACK();
+		return block;
+	}
 	block = next.malloc(size);
 	if (UNLIKELY(!count_usual_alloc(slot, PMP_HEAP_MALLOC, block, size)))
 		count_other_alloc(slot, PMP_HEAP_MALLOC, block, size);
@@ -67,15 +70,20 @@ INTERPOSED void free(void *block)
 
 	if (UNLIKELY(!block))
 		return;
-	if (LIKELY(slot && count_usual_free(slot, block)))
+	if (LIKELY(slot && count_usual_free(slot, block))) {
 		next.free(block);
-	else
-		other_free(block);
+		return;
+	}
+	other_free(block);
+	STAYS_IN_STACK();
 }
 
 INTERPOSED void cfree(void *block)
 {
-	free(block);
+	if (!block)
+		return;
+	other_free(block);
+	STAYS_IN_STACK();
 }
 
 INTERPOSED void free_sized(void *block, size_t size)
@@ -115,7 +123,7 @@ static void count_failed(struct pmp_heap_slot *slot, const void *block, size_t s
  * memory to another thread, but completed only when it is known that it was moved. What does
  * the same as malloc() or free() is counted there, so that blocks can be counted.
  */
-static void *move(struct pmp_heap_slot *slot, void *block, size_t size)
+static __attribute__((noinline)) void *move(struct pmp_heap_slot *slot, void *block, size_t size)
 {
 	const size_t before = usable_size(block);
 	const bool was_mapped = is_mapped(block);
@@ -145,10 +153,13 @@ INTERPOSED void *realloc(void *block, size_t size)
 {
 	struct pmp_heap_slot *slot = count_slot();
 
-	if (block)
-		return move(slot, block, size);
-	block = next.realloc(NULL, size);
-	count_block(slot, PMP_HEAP_MALLOC, PMP_HEAP_REALLOC, block, size);
+	if (block) {
+		block = move(slot, block, size);
+	} else {
+		block = next.realloc(NULL, size);
+		count_block(slot, PMP_HEAP_MALLOC, PMP_HEAP_REALLOC, block, size);
+	}
+	STAYS_IN_STACK();
 	return block;
 }
 

@@ -24,6 +24,8 @@ struct lookup {
 	const char *name;
 	bool behind;	/* only modules behind this one */
 	bool seen_self; /* it has come */
+	bool own;	/* only this one */
+	uint64_t size;	/* of what was found */
 	const void *address;
 	void *found;
 	const char *path; /* of the module that address is in */
@@ -118,7 +120,7 @@ static const ElfW(Sym) * find_old(const struct module *module, const char *name)
 	return NULL;
 }
 
-static void *find_in(const struct module *module, const char *name)
+static void *find_in(const struct module *module, const char *name, uint64_t *size)
 {
 	const ElfW(Sym) *symbol = module->gnu_hash ? find_gnu(module, name)
 				  : module->hash   ? find_old(module, name)
@@ -127,6 +129,7 @@ static void *find_in(const struct module *module, const char *name)
 
 	if (!symbol)
 		return NULL;
+	*size = symbol->st_size;
 	address = (void *)(module->base + symbol->st_value);
 	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
 		return ((void *(*)(void))address)();
@@ -152,17 +155,17 @@ static bool contains(const struct dl_phdr_info *info, const void *address,
 
 static int find_symbol(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct lookup *search = arg, bounds;
+	struct lookup *search = arg, bounds = { 0 };
 	struct module module;
+	const bool is_self =
+		contains(info, (const void *)(uintptr_t)&find_symbol, &bounds);
 
 	(void)size;
-	if (contains(info, (const void *)(uintptr_t)&find_symbol, &bounds)) {
-		search->seen_self = true;
+	search->seen_self = search->seen_self || is_self;
+	if (is_self != search->own || (search->behind && !search->seen_self) ||
+	    !read_module(info, &module))
 		return 0;
-	}
-	if ((search->behind && !search->seen_self) || !read_module(info, &module))
-		return 0;
-	search->found = find_in(&module, search->name);
+	search->found = find_in(&module, search->name, &search->size);
 	return search->found != NULL;
 }
 
@@ -190,6 +193,15 @@ void *lookup_any(const char *name)
 	struct lookup search = { .name = name };
 
 	dl_iterate_phdr(find_symbol, &search);
+	return search.found;
+}
+
+void *lookup_own(const char *name, uint64_t *size)
+{
+	struct lookup search = { .name = name, .own = true };
+
+	dl_iterate_phdr(find_symbol, &search);
+	*size = search.size;
 	return search.found;
 }
 

@@ -109,16 +109,29 @@ static inline void call_delete(struct form *form, uintptr_t a, uintptr_t b, uint
 	INTERPOSED uintptr_t function(uintptr_t a, uintptr_t b, uintptr_t c); \
 	uintptr_t function(uintptr_t a, uintptr_t b, uintptr_t c) \
 	{ \
-		return call_new(&news[number], a, b, c); \
+		const uintptr_t block = call_new(&news[number], a, b, c); \
+		STAYS_IN_STACK(); \
+		return block; \
 	}
 #define DEFINE_DELETE(number, function, takes) \
 	INTERPOSED void function(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d); \
 	void function(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) \
 	{ \
 		call_delete(&deletes[number], a, b, c, d); \
+		STAYS_IN_STACK(); \
 	}
 NEWS(DEFINE_NEW)
 DELETES(DEFINE_DELETE)
+
+void new_describe(void)
+{
+	if (!lookup_any(news[0].name))
+		return; /* of no program in C */
+	for (size_t i = 0; i < sizeof(news) / sizeof(*news); i++)
+		entry_add_code(news[i].name, lookup_any(news[i].name));
+	for (size_t i = 0; i < sizeof(deletes) / sizeof(*deletes); i++)
+		entry_add_code(deletes[i].name, lookup_any(deletes[i].name));
+}
 
 /* ---- the trial ----------------------------------------------------------------------- */
 
@@ -199,15 +212,17 @@ void new_try(void)
 	if (!slot || !lookup_next(news[0].name))
 		return;
 	before = *slot;
+	recorder.records = false;
 	for (size_t i = 0; i < sizeof(news) / sizeof(*news); i++)
 		clear = try_new(slot, &news[i]) && clear;
 	for (size_t i = 0; i < sizeof(deletes) / sizeof(*deletes); i++)
 		clear = try_delete(slot, &deletes[i]) && clear;
 	/* As if nothing had been called. */
 	*slot = before;
+	next.operator_new = (void *)news[0].next;
 	recorder.process->functions[PMP_HEAP_NEW] = (uintptr_t)news[0].next;
-	if (clear)
-		return;
-	recorder.records = false;
-	recorder.process->state = PMP_HEAP_PROCESS_COUNTS;
+	recorder.records = clear;
+	recorder.mixed = !clear;
+	if (!clear)
+		recorder.process->state = PMP_HEAP_PROCESS_COUNTS;
 }

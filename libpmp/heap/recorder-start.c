@@ -74,6 +74,9 @@ static void find_functions(void)
 		*(void **)functions[i].to = functions[i].behind
 						    ? lookup_next(functions[i].name)
 						    : lookup_any(functions[i].name);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (functions[i].behind)
+			entry_add_code(functions[i].name, *(void **)functions[i].to);
 }
 
 /* The program's arguments lie at the end of the first stack, and the environment after them:
@@ -148,53 +151,7 @@ static bool map_shared(int fd)
 	return true;
 }
 
-/* ---- the process entry ------------------------------------------------------------------ */
-
-static struct pmp_heap_process *processes(void)
-{
-	return (struct pmp_heap_process *)(void *)(recorder.header + 1);
-}
-
-/* One that no thread has. */
-static struct pmp_heap_process *take_entry(void)
-{
-	for (uint32_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
-		uint32_t none = PMP_HEAP_PROCESS_FREE;
-
-		if (!__atomic_compare_exchange_n(&processes()[i].state, &none,
-						 PMP_HEAP_PROCESS_TAKEN, false,
-						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			continue;
-		recorder.index = i;
-		return &processes()[i];
-	}
-	return NULL;
-}
-
-static void describe_functions(struct pmp_heap_process *process)
-{
-	process->functions[PMP_HEAP_MALLOC] = (uintptr_t)next.malloc;
-	process->functions[PMP_HEAP_CALLOC] = (uintptr_t)next.calloc;
-	process->functions[PMP_HEAP_REALLOC] = (uintptr_t)next.realloc;
-	process->functions[PMP_HEAP_ALIGNED] =
-		(uintptr_t)(next.memalign ? (void *)next.memalign
-					  : (void *)next.posix_memalign);
-	process->functions[PMP_HEAP_MMAP] = (uintptr_t)next.mmap;
-	lookup_bounds((const void *)(uintptr_t)&recorder_start, &process->text_start,
-		      &process->text_end);
-}
-
-static bool names_glibc(const char *name)
-{
-	static const char libc[] = "libc.so.6", old[] = "libc-2.";
-	size_t i = 0, k = 0;
-
-	while (i < sizeof(libc) - 1 && name[i] == libc[i])
-		i++;
-	while (k < sizeof(old) - 1 && name[k] == old[k])
-		k++;
-	return i == sizeof(libc) - 1 || k == sizeof(old) - 1;
-}
+/* ---- what is tried ------------------------------------------------------------------ */
 
 /* Is the size of a block where glibc has it? It is asked for a few, none so large that it
  * would be mapped: to give that back changes what glibc does with others. */
@@ -238,35 +195,6 @@ static bool is_replaced(char **environment)
 	return false;
 }
 
-/* Which allocator it is shows where its functions are. */
-static void describe_allocator(struct pmp_heap_process *process)
-{
-	lookup_module((const void *)next.malloc, process->allocator_name,
-		      sizeof(process->allocator_name));
-	process->allocator = names_glibc(process->allocator_name)
-				     ? PMP_HEAP_ALLOCATOR_GLIBC
-				     : PMP_HEAP_ALLOCATOR_OTHER;
-}
-
-/* To be read by pmp from now on. */
-static void open_entry(void)
-{
-	struct pmp_heap_process *process = take_entry();
-
-	if (!process)
-		return;
-	process->pid = recorder.pid;
-	process->start = now_coarse();
-	describe_functions(process);
-	describe_allocator(process);
-	recorder.process = process;
-	recorder.exact = recorder.header->flags & PMP_HEAP_FLAG_EXACT;
-	recorder.records = true;
-	table_clear();
-	__atomic_store_n(&process->state, PMP_HEAP_PROCESS_RECORDS, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&recorder.header->loaded, 1, __ATOMIC_RELAXED);
-}
-
 /* A page that a child finds empty, however it was made. Linux before 4.14 cannot do that. */
 static void mark_process(void)
 {
@@ -295,13 +223,15 @@ static void start(void)
 	char **environment;
 
 	find_functions();
+	new_describe();
+	entry_prepare();
 	__atomic_store_n(&recorder.found, 1, __ATOMIC_RELEASE);
 	environment = find_environment();
 	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0);
 	recorder.fd = environment ? exec_read_environment(environment) : -1;
 	recorder.chunk_sizes = false;
 	if (recorder.fd >= 0 && map_shared(recorder.fd) && is_wanted())
-		open_entry();
+		entry_open();
 	if (recorder.process)
 		mark_process();
 	thread_start();
@@ -340,7 +270,7 @@ void recorder_forked(void)
 	recorder.process = NULL;
 	recorder.records = false;
 	if (recorder.header->flags & PMP_HEAP_FLAG_CHILDREN)
-		open_entry();
+		entry_open();
 	recorder.gone = !recorder.process;
 	if (recorder.gone)
 		recorder.process = &discarded;

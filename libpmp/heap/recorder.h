@@ -16,6 +16,7 @@
  *	recorder-ring.c		room in the ring
  *	recorder-thread.c	slots, stacks of threads
  *	recorder-start.c	the first call; fork
+ *	recorder-entry.c	what pmp finds there of this process
  *	recorder-growth.c	what the allocator takes from the kernel
  *	recorder-map.c		with --heap-mmap mmap() and its like
  *	recorder-exec.c		what another program inherits
@@ -38,6 +39,11 @@
 #define OWN __attribute__((visibility("hidden"))) /* reached without a table */
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* At the end of a function that programs call, where another one of this library does the
+ * rest: that is called, not jumped to. Of such frames in a stack the outermost tells what the
+ * program has called. */
+#define STAYS_IN_STACK() __asm__ volatile("" : : : "memory")
 
 #define HEAP_QUANTUM 65536 /* bytes after which sums are published */
 
@@ -81,6 +87,7 @@ struct next {
 			void *new_address);
 	int (*brk)(void *end);
 	void *(*sbrk)(intptr_t change);
+	void *operator_new;
 	char ***environ;
 };
 
@@ -92,6 +99,7 @@ struct recorder {
 	uint32_t found;	  /* the functions are known */
 	bool records;	  /* samples are taken */
 	bool exact;
+	bool mixed;	  /* how the allocator counts is not clear: totals only */
 	bool chunk_sizes; /* the size of a block is in its header, as glibc has it */
 	bool gone;	  /* a child after fork(): nothing is counted where pmp sees it */
 	uint32_t *mark;	  /* 0: this is a copy of the process that has set it; or NULL */
@@ -134,12 +142,24 @@ static inline bool recorder_is_copy(void)
 	return recorder.mark && !__atomic_load_n(recorder.mark, __ATOMIC_RELAXED);
 }
 
+/* ---- recorder-entry.c -------------------------------------------------------------- */
+
+/* A function of this library that programs call, and the one behind it or NULL: pmp leaves
+ * the first out of stacks. */
+void entry_add_code(const char *name, const void *next_one);
+/* At the start: look up what entries are filled with. */
+void entry_prepare(void);
+/* Take an entry, if there is one, and fill it: pmp reads it from then on. */
+void entry_open(void);
+
 /* ---- recorder-lookup.c ------------------------------------------------------------- */
 
 /* A function behind this library in the order of loading, or NULL. */
 void *lookup_next(const char *name);
 /* The same in all that is loaded, but for this library. */
 void *lookup_any(const char *name);
+/* A function of this library, and how many bytes it has. */
+void *lookup_own(const char *name, uint64_t *size);
 /* The name of the file that an address is in, without its folder; "" if unknown. */
 void lookup_module(const void *address, char *name, size_t size);
 /* The bounds of that part of a file, of code for instance; both 0 if unknown. */

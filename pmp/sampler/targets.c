@@ -153,6 +153,7 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.census_cpu = (unsigned)options->max_cpu,
 		.alive = still_alive,
 		.alive_arg = sampling,
+		.recorder = sampling->recorder,
 	};
 
 	/* To hold the front would be to hold up ourselves. */
