@@ -23,13 +23,18 @@
 #define HEAP_END (HEAP + HEAP_PAGES * PAGE)
 #define LARGE UINT64_C(0x7f2000001000)
 #define LARGE_SIZE (3 * PAGE)
+#define THREAD UINT64_C(0x7f3000000000) /* the heap of a thread */
+#define THREAD_PAGES 2
+#define THREAD_END (THREAD + THREAD_PAGES * PAGE)
+#define INFO_SIZE 48 /* before the state of its arena */
 #define WORDS (PAGE / 8)
 #define OBJECTS 300
 #define OBJECT_SIZE 96 /* of its chunk */
 #define KEY UINT64_C(0x1122334455667788)
 
-/* Three areas of memory. */
-static uint64_t library[2 * WORDS], heap[HEAP_PAGES * WORDS], large[3 * WORDS];
+/* Four areas of memory. */
+static uint64_t library[2 * WORDS], heap[HEAP_PAGES * WORDS], large[3 * WORDS],
+	thread_heap[THREAD_PAGES * WORDS];
 static uint8_t heap_pages[HEAP_PAGES];
 static size_t touched; /* pages that are not there */
 /* A word of the heap that is something else when it is read for the first times. */
@@ -48,6 +53,8 @@ static uint64_t *word_at(uint64_t address)
 		return &heap[(address - HEAP) / 8];
 	if (address >= LARGE && address < LARGE + sizeof(large))
 		return &large[(address - LARGE) / 8];
+	if (address >= THREAD && address < THREAD_END)
+		return &thread_heap[(address - THREAD) / 8];
 	if (address >= LIBRARY && address < LIBRARY + sizeof(library))
 		return &library[(address - LIBRARY) / 8];
 	return NULL;
@@ -134,6 +141,7 @@ static struct pmp_maps *make_maps(void)
 	add_region(maps, "/lib/libc.so.6", PMP_MODULE_FILE, LIBRARY,
 		   LIBRARY + sizeof(library));
 	add_region(maps, "[anon]", PMP_MODULE_ANON, LARGE, LARGE + sizeof(large));
+	add_region(maps, "[anon]", PMP_MODULE_ANON, THREAD, THREAD_END);
 	return maps;
 }
 
@@ -144,6 +152,7 @@ struct cache {
 	const char *name;
 	uint64_t size, heads;
 	enum pmp_census_caches kind;
+	bool recent; /* no fastbins; mapped blocks have the layout of others */
 };
 
 static uint64_t next; /* where the next chunk comes */
@@ -158,13 +167,29 @@ static uint64_t add_chunk(uint64_t size, bool previous_used)
 }
 
 /* Free chunks are on no list here: nothing looks at these. */
-static void make_arena(uint64_t top)
+static void make_arena(uint64_t arena, uint64_t top)
 {
-	set(ARENA, top);
+	set(arena, top);
 	for (uint64_t i = 0; i < 127; i++) {
-		set(ARENA + 16 + 16 * i, ARENA + 16 * i);
-		set(ARENA + 24 + 16 * i, ARENA + 16 * i);
+		set(arena + 16 + 16 * i, arena + 16 * i);
+		set(arena + 24 + 16 * i, arena + 16 * i);
 	}
+}
+
+/* Of a thread: the state of its arena, two objects and its top. */
+static void make_thread_heap(bool recent)
+{
+	const uint64_t state = THREAD + INFO_SIZE, arena = state + (recent ? 8 : 96),
+		       chunks = arena + 8 * (2 + 2 * 127 + 2 + 5);
+
+	memset(thread_heap, 0, sizeof(thread_heap));
+	set(THREAD, state);
+	set(THREAD + 16, sizeof(thread_heap));
+	next = (chunks + 15) & ~UINT64_C(15);
+	for (size_t i = 0; i < 2; i++)
+		set(add_chunk(OBJECT_SIZE, true) + 16, TABLE);
+	make_arena(arena, next);
+	add_chunk(THREAD_END - next, true);
 }
 
 /* Three of the objects are in the cache; what marks them depends on its kind. */
@@ -211,14 +236,16 @@ static void make_heap(const struct cache *cache)
 	add_chunk(4096, true);
 	set(next, 4096);
 	set(add_chunk(64, false) + 16, 42);
-	make_arena(next);
+	make_arena(ARENA, next);
 	if (cache)
 		fill_cache(cache, chunk, objects);
-	fill_fastbin(objects, !cache || cache->kind == PMP_CACHES_KEY);
+	if (!cache || !cache->recent)
+		fill_fastbin(objects, !cache || cache->kind == PMP_CACHES_KEY);
 	add_chunk(HEAP_END - next, true);
 	set(LARGE, 0);
-	set(LARGE + 8, LARGE_SIZE | 2);
+	set(LARGE + 8, (LARGE_SIZE - (cache && cache->recent ? 16 : 0)) | 2);
 	set(LARGE + 16, TABLE);
+	make_thread_heap(cache && cache->recent);
 }
 
 static struct pmp_census *take(enum pmp_census_outcome wanted)
@@ -244,15 +271,18 @@ static void is_whole(const struct pmp_census *census, const struct cache *cache)
 {
 	static const struct pmp_census_totals none;
 	const struct pmp_census_totals *totals = census ? &census->totals : &none;
-	const uint64_t cached = cache ? 3 : 0;
+	const bool recent = cache && cache->recent;
+	const uint64_t cached = cache ? 3 : 0, fast = recent ? 0 : 2,
+		       large_bytes = LARGE_SIZE - (recent ? 24 : 16);
 
 	is_int((long long)blocks_of(census, TABLE, OBJECT_SIZE - 8),
-	       (long long)(OBJECTS - 2 - cached), "objects of the class");
+	       (long long)(OBJECTS - fast - cached + 2),
+	       "objects of the class, in both heaps");
 	is_int((long long)totals->cached.blocks, (long long)cached, "cached ones");
-	is_int((long long)totals->fast.blocks, 2, "those in a fastbin");
+	is_int((long long)totals->fast.blocks, (long long)fast, "those in a fastbin");
 	is_int((long long)totals->free.bytes, 4096 - 8, "the free one");
-	is_int((long long)totals->mapped.bytes, LARGE_SIZE - 16, "the large one");
-	is_int((long long)blocks_of(census, TABLE, LARGE_SIZE - 16), 1, "and its class");
+	is_int((long long)totals->mapped.bytes, (long long)large_bytes, "the large one");
+	is_int((long long)blocks_of(census, TABLE, large_bytes), 1, "and its class");
 	is_int((long long)blocks_of(census, 0, 56), 1, "one without a class");
 	is_int((long long)(totals->unread + totals->swapped), 0, "all of it was read");
 }
@@ -260,11 +290,12 @@ static void is_whole(const struct pmp_census *census, const struct cache *cache)
 /* ---- the layouts ----------------------------------------------------------------------- */
 
 static const struct cache caches[] = {
-	{ "2.26: lists", 0x250, 64, PMP_CACHES_LISTS },
-	{ "2.29: the cache's address", 0x250, 64, PMP_CACHES_OWN },
-	{ "2.30: larger counts", 0x290, 128, PMP_CACHES_OWN },
-	{ "2.34: a random key", 0x290, 128, PMP_CACHES_KEY },
-	{ "2.42: more lists", 0x300, 152, PMP_CACHES_KEY },
+	{ "2.26: lists", 0x250, 64, PMP_CACHES_LISTS, false },
+	{ "2.29: the cache's address", 0x250, 64, PMP_CACHES_OWN, false },
+	{ "2.30: larger counts", 0x290, 128, PMP_CACHES_OWN, false },
+	{ "2.34: a random key", 0x290, 128, PMP_CACHES_KEY, false },
+	{ "2.42: more lists", 0x300, 152, PMP_CACHES_KEY, false },
+	{ "2.43: no fastbins", 0x300, 152, PMP_CACHES_KEY, true },
 };
 
 static void test_layouts(void)
@@ -287,6 +318,23 @@ static void test_layouts(void)
 	pmp_census_free(census);
 }
 
+/* Of 2.42: a cache that has nothing but a large block. */
+static void test_large_list(void)
+{
+	struct pmp_census *census;
+
+	make_heap(&caches[4]);
+	set(HEAP + 16 + caches[4].heads + 8 * ((OBJECT_SIZE - 32) / 16), 0);
+	set(HEAP + 16 + caches[4].heads + 8 * (64 + 2), HEAP + 0x300 + OBJECTS * OBJECT_SIZE + 16);
+	set(HEAP + 0x300 + OBJECTS * OBJECT_SIZE + 24, KEY);
+	/* The free chunk is one that looks as if it were in use. */
+	set(HEAP + 0x300 + OBJECTS * OBJECT_SIZE + 4096 + 8, 64 | 1);
+	census = take(PMP_CENSUS_TAKEN);
+	is_int(census ? (long long)census->totals.cached.blocks : -1, 4,
+	       "a list of large blocks has the key");
+	pmp_census_free(census);
+}
+
 static void test_unknown(void)
 {
 	struct pmp_census *census;
@@ -298,6 +346,7 @@ static void test_unknown(void)
 	make_heap(NULL);
 	for (size_t i = 0; i < sizeof(heap) / sizeof(*heap); i++)
 		heap[i] = i * 0x9e3779b97f4a7c15;
+	memset(thread_heap, 0, sizeof(thread_heap));
 	census = take(PMP_CENSUS_UNKNOWN);
 	ok(!census, "no chunks: nothing is made up");
 }
@@ -344,7 +393,7 @@ static void test_changing(void)
 	changed_to = 0x123450;
 	changes = 1000;
 	census = take(PMP_CENSUS_TAKEN);
-	is_int((long long)blocks_of(census, TABLE, OBJECT_SIZE - 8), OBJECTS - 5 - 1,
+	is_int((long long)blocks_of(census, TABLE, OBJECT_SIZE - 8), OBJECTS - 5 - 1 + 2,
 	       "damage costs a block");
 	is_int(census ? (long long)census->totals.unread : -1, OBJECT_SIZE,
 	       "and is said");
@@ -407,6 +456,7 @@ static void test_pagemap(void)
 int main(void)
 {
 	test_layouts();
+	test_large_list();
 	test_unknown();
 	test_swapped();
 	test_changing();

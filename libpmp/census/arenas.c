@@ -63,12 +63,15 @@ static bool is_arena(const uint64_t *words, uint64_t at)
 	return empty >= EMPTY_MIN;
 }
 
-static int add_arena(struct pmp_arenas *arenas, uint64_t at, bool main)
+/* before: words of its state before .top; 0: not known. */
+static int add_arena(struct pmp_arenas *arenas, uint64_t at, bool main, size_t before)
 {
 	if (PMP_RESERVE(&arenas->items, &arenas->capacity, arenas->count + 1))
 		return PMP_ENOMEM;
 	arenas->items[arenas->count++] =
 		(struct pmp_malloc_arena){ .at = at, .main = main };
+	if (before)
+		arenas->no_fastbins = before < PMP_ARENA_FASTBINS;
 	return 0;
 }
 
@@ -109,12 +112,12 @@ static int search_area(struct pmp_arenas *arenas, uint64_t start, uint64_t end)
 
 	if (read_area(arenas, start, length))
 		return PMP_ENOMEM;
-	for (size_t i = PMP_ARENA_FASTBINS; i + PMP_ARENA_WORDS <= count; i++) {
+	for (size_t i = PMP_ARENA_BEFORE; i + PMP_ARENA_WORDS <= count; i++) {
 		const uint64_t at = start + i * sizeof(*arenas->words);
 
 		if (!is_arena(arenas->words + i, at))
 			continue;
-		return add_arena(arenas, at, true) ? PMP_ENOMEM : 1;
+		return add_arena(arenas, at, true, 0) ? PMP_ENOMEM : 1;
 	}
 	return 0;
 }
@@ -186,12 +189,12 @@ static size_t arena_of(struct pmp_arenas *arenas, uint64_t state)
 	}
 	if (!pmp_census_peek(arenas->memory, state, words, sizeof(words)))
 		return SIZE_MAX;
-	for (size_t i = PMP_ARENA_FASTBINS; i < STATE_SLACK; i++) {
+	for (size_t i = PMP_ARENA_BEFORE; i < STATE_SLACK; i++) {
 		const uint64_t at = state + i * sizeof(*words);
 
 		if (is_arena(words + i, at))
-			return add_arena(arenas, at, false) ? SIZE_MAX
-							    : arenas->count - 1;
+			return add_arena(arenas, at, false, i) ? SIZE_MAX
+							       : arenas->count - 1;
 	}
 	return SIZE_MAX;
 }

@@ -27,6 +27,7 @@ struct pmp_arenas {
 	const struct pmp_areas *areas;
 	struct pmp_malloc_arena *items;
 	size_t count, capacity;
+	bool no_fastbins; /* as those of threads show */
 	struct pmp_chunk_region *regions;
 	size_t region_count, region_capacity;
 	struct pmp_area_list rest; /* anonymous memory that is in no region */

@@ -11,16 +11,19 @@
 #define FAST_MAX 262144 /* blocks of a fastbin that are looked at */
 #define LIST_MAX 65536	/* of a list of a cache */
 #define CACHE_WORDS 96	/* of the largest kind of cache, at least */
+#define LISTS 64	/* of a cache, each of one size */
+#define LISTS_MAX 76	/* and more */
 #define LINK_SHIFT 12	/* since 2.32 links are hidden by their own address */
 
 /* The kinds of caches, by the size of their chunks. */
 static const struct cache_kind {
 	uint64_t size;
 	size_t first, lists; /* words: where the heads are, how many */
+	size_t large;	     /* so many more, of blocks of many sizes */
 } cache_kinds[] = {
-	{ 0x250, 8, 64 },  /* 2.26: counts of one byte */
-	{ 0x290, 16, 64 }, /* 2.30: of two */
-	{ 0x300, 19, 64 }, /* 2.42: 76 of them; the last lists are of many sizes */
+	{ 0x250, 8, LISTS, 0 },	  /* 2.26: counts of one byte */
+	{ 0x290, 16, LISTS, 0 },  /* 2.30: of two */
+	{ 0x300, 19, LISTS, 12 }, /* 2.42 */
 };
 
 static const struct cache_kind *kind_of(uint64_t size)
@@ -33,12 +36,16 @@ static const struct cache_kind *kind_of(uint64_t size)
 
 /* ---- fastbins -------------------------------------------------------------------------- */
 
+static bool is_chunk(const struct pmp_arenas *arenas, uint64_t chunk, uint64_t words[3])
+{
+	return pmp_areas_may_be_chunk(arenas->areas, chunk) &&
+	       pmp_census_peek(arenas->memory, chunk, words, 3 * sizeof(*words));
+}
+
 static bool is_free_chunk(const struct pmp_arenas *arenas, uint64_t chunk, uint64_t size,
 			  uint64_t words[3])
 {
-	return pmp_areas_may_be_chunk(arenas->areas, chunk) &&
-	       pmp_census_peek(arenas->memory, chunk, words, 3 * sizeof(*words)) &&
-	       pmp_chunk_size(words[1]) == size;
+	return is_chunk(arenas, chunk, words) && pmp_chunk_size(words[1]) == size;
 }
 
 /* The chunk after one whose link is at an address; 0: there is none. */
@@ -77,7 +84,7 @@ int pmp_kept_find_fast(struct pmp_kept_blocks *kept, const struct pmp_arenas *ar
 	uint64_t bins[PMP_ARENA_FASTBINS];
 	int code = 0;
 
-	for (size_t i = 0; i < arenas->count && !code; i++) {
+	for (size_t i = 0; i < arenas->count && !code && !arenas->no_fastbins; i++) {
 		if (!pmp_arena_read(arenas, &arenas->items[i], -PMP_ARENA_FASTBINS, bins,
 				    PMP_ARENA_FASTBINS) ||
 		    PMP_FAULT("ignore-fastbins"))
@@ -98,24 +105,38 @@ bool pmp_kept_may_be_cache(const struct pmp_kept_blocks *kept,
 				: kind_of(chunk->size) != NULL;
 }
 
+/* May this chunk be the first of that list? */
+static bool is_head(const struct pmp_arenas *arenas, uint64_t chunk, size_t list)
+{
+	uint64_t words[3];
+
+	if (!is_chunk(arenas, chunk, words))
+		return false;
+	if (list < LISTS)
+		return pmp_chunk_size(words[1]) ==
+		       PMP_CHUNK_MIN + list * PMP_CHUNK_ALIGN;
+	return pmp_chunk_size(words[1]) >= PMP_CHUNK_MIN + LISTS * PMP_CHUNK_ALIGN;
+}
+
 /* The heads of its lists, checked: each is a block of the list's size. Their number, or 0: it
  * has none, or is no cache. */
 static size_t read_heads(const struct pmp_arenas *arenas, const struct pmp_chunk *chunk,
 			 uint64_t *heads)
 {
 	const struct cache_kind *kind = kind_of(chunk->size);
-	uint64_t words[CACHE_WORDS], block[3];
+	uint64_t words[CACHE_WORDS];
 	size_t count = 0;
 
 	if (!kind || !pmp_census_peek(arenas->memory, chunk->at + PMP_CHUNK_HEAD, words,
-				      (kind->first + kind->lists) * sizeof(*words)))
+				      (kind->first + kind->lists + kind->large) *
+					      sizeof(*words)))
 		return 0;
-	memcpy(heads, words + kind->first, kind->lists * sizeof(*heads));
-	for (size_t i = 0; i < kind->lists; i++) {
+	memset(heads, 0, LISTS_MAX * sizeof(*heads));
+	memcpy(heads, words + kind->first, (kind->lists + kind->large) * sizeof(*heads));
+	for (size_t i = 0; i < kind->lists + kind->large; i++) {
 		if (!heads[i])
 			continue;
-		if (!is_free_chunk(arenas, heads[i] - PMP_CHUNK_HEAD,
-				   PMP_CHUNK_MIN + i * PMP_CHUNK_ALIGN, block))
+		if (!is_head(arenas, heads[i] - PMP_CHUNK_HEAD, i))
 			return 0;
 		count++;
 	}
@@ -125,10 +146,10 @@ static size_t read_heads(const struct pmp_arenas *arenas, const struct pmp_chunk
 /* The key of most of the blocks that are first in their lists; 0: there is none. */
 static uint64_t common_key(const struct pmp_arenas *arenas, const uint64_t *heads)
 {
-	uint64_t keys[64], best = 0;
+	uint64_t keys[LISTS_MAX], best = 0;
 	size_t most = 0;
 
-	for (size_t i = 0; i < 64; i++) {
+	for (size_t i = 0; i < LISTS_MAX; i++) {
 		size_t same = 0;
 
 		keys[i] = 0;
@@ -151,7 +172,7 @@ static int take_lists(struct pmp_kept_blocks *kept, const struct pmp_arenas *are
 {
 	uint64_t words[3];
 
-	for (size_t i = 0; i < 64; i++) {
+	for (size_t i = 0; i < LISTS; i++) {
 		const uint64_t size = PMP_CHUNK_MIN + i * PMP_CHUNK_ALIGN;
 		uint64_t block = heads[i];
 
@@ -173,7 +194,7 @@ int pmp_kept_take_cache(struct pmp_kept_blocks *kept, const struct pmp_arenas *a
 			const struct pmp_chunk *chunk)
 {
 	const uint64_t itself = chunk->at + PMP_CHUNK_HEAD;
-	uint64_t heads[64], key;
+	uint64_t heads[LISTS_MAX], key;
 
 	if (PMP_FAULT("ignore-tcache") || !read_heads(arenas, chunk, heads))
 		return 0;

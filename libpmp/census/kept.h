@@ -3,7 +3,8 @@
  * Blocks that have been freed but look as if they were in use: those in the fastbins of
  * arenas, and those that threads keep in caches of their own (tcache).
  *
- * A cache is a block like any other: 64 counts, then 64 heads of lists, one for each size;
+ * A cache is a block like any other: 64 counts, then 64 heads of lists, one for each size,
+ * and since 2.42 twelve more for larger ones, of blocks whose size has the same highest bit;
  * which block is one is seen by its size and by the sizes of what the heads point to. The
  * second word of a cached block is a key since glibc 2.29: the cache's address, and since
  * 2.34 a random number, the same one in all of the process. It is erased when the block is

@@ -13,7 +13,11 @@
  *	                  of an arena its state comes next, then chunks
  *	state of an arena ... 10 fastbins, top, last remainder, 127 pairs of pointers, which
  *	                  are the ends of lists of free chunks, 4 words, next arena ...
- *	mapped block      a mapping of its own (or a part of one): 0, size | MAPPED, block
+ *	mapped block      a mapping of its own (or a part of one): 0, size | MAPPED, block;
+ *	                  since 2.43: 0, or 1 if huge pages were asked for, (size - 16) | MAPPED,
+ *	                  block, 8 bytes that are not used
+ *
+ * Since 2.43 there are no fastbins, and .top comes right after the first word of the state.
  */
 #ifndef PMP_CENSUS_LAYOUT_H
 #define PMP_CENSUS_LAYOUT_H
@@ -36,6 +40,7 @@
 
 /* Of an arena's state: words, from .top on. */
 #define PMP_ARENA_FASTBINS 10 /* before it */
+#define PMP_ARENA_BEFORE 1    /* at least: a lock and flags */
 #define PMP_ARENA_BINS 2      /* behind it, after the last remainder */
 #define PMP_ARENA_PAIRS 127
 #define PMP_ARENA_NEXT (PMP_ARENA_BINS + 2 * PMP_ARENA_PAIRS + 2)

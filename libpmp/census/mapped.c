@@ -8,20 +8,27 @@
 #define LARGE UINT64_C(65536) /* what a block among others' memory is, at least */
 #define PAGES_A_SLICE 1024
 
-/* after: there is a block before it, or the mapping begins here. */
-static bool is_block(const uint64_t head[2], uint64_t room, bool after)
+/* after: there is a block before it, or the mapping begins here. Returns how much of the
+ * mapping it takes, and in *bytes what its program has of that; 0: it is none. */
+static uint64_t block_size(const uint64_t head[2], uint64_t room, bool after,
+			   uint64_t *bytes)
 {
-	const uint64_t size = pmp_chunk_size(head[1]);
+	uint64_t size = pmp_chunk_size(head[1]);
+	const bool old = size % PMP_CENSUS_PAGE == 0;
 
-	return head[0] == 0 && (head[1] & PMP_CHUNK_FLAGS) == PMP_IS_MAPPED &&
-	       size % PMP_CENSUS_PAGE == 0 && size <= room && size &&
-	       (after || size >= LARGE);
+	if ((head[1] & PMP_CHUNK_FLAGS) != PMP_IS_MAPPED || head[0] > !old || !size)
+		return 0;
+	*bytes = old ? size - PMP_CHUNK_HEAD : size - PMP_CHUNK_OVERHEAD;
+	size += old ? 0 : PMP_CHUNK_HEAD;
+	return size % PMP_CENSUS_PAGE == 0 && size <= room && (after || size >= LARGE)
+		       ? size
+		       : 0;
 }
 
 int pmp_mapped_find(const struct pmp_census_memory *memory, const struct pmp_area *area,
 		    const struct pmp_mapped_calls *calls, uint64_t *other)
 {
-	uint64_t at = area->start, words[4];
+	uint64_t at = area->start, words[4], size, bytes;
 	size_t searched = 0, read = 0;
 
 	while (at < area->end && searched <= SEARCH_MAX) {
@@ -29,10 +36,12 @@ int pmp_mapped_find(const struct pmp_census_memory *memory, const struct pmp_are
 
 		if (++read % PAGES_A_SLICE == 0)
 			memory->rest(memory->arg);
-		if (there && is_block(words, area->end - at, searched == 0)) {
-			if (!calls->found(calls->arg, words[2], pmp_chunk_size(words[1])))
+		size = there ? block_size(words, area->end - at, searched == 0, &bytes)
+			     : 0;
+		if (size) {
+			if (!calls->found(calls->arg, words[2], size, bytes))
 				return 1;
-			at += pmp_chunk_size(words[1]);
+			at += size;
 			searched = 0;
 			continue;
 		}

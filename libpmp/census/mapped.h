@@ -8,9 +8,9 @@
 #include "census/memory.h"
 
 struct pmp_mapped_calls {
-	/* A block: its first word (0: not in memory) and its size with the header; false: end
-	 * the search. */
-	bool (*found)(void *arg, uint64_t word, uint64_t size);
+	/* A block: its first word (0: not in memory), its size with all that belongs to it,
+	 * and what of that is its program's; false: end the search. */
+	bool (*found)(void *arg, uint64_t word, uint64_t size, uint64_t bytes);
 	void *arg;
 };
 

@@ -110,10 +110,9 @@ static bool count_chunk(void *arg, const struct pmp_chunk *chunk)
 	return count_live(taking, chunk->first, bytes);
 }
 
-static bool count_mapped(void *arg, uint64_t word, uint64_t size)
+static bool count_mapped(void *arg, uint64_t word, uint64_t size, uint64_t bytes)
 {
 	struct taking *taking = arg;
-	const uint64_t bytes = size - PMP_CHUNK_HEAD;
 
 	add(&taking->totals.mapped, bytes);
 	taking->totals.size += size;

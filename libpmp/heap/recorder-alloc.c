@@ -126,7 +126,8 @@ static void count_failed(struct pmp_heap_slot *slot, const void *block, size_t s
 static __attribute__((noinline)) void *move(struct pmp_heap_slot *slot, void *block, size_t size)
 {
 	const size_t before = usable_size(block);
-	const bool was_mapped = is_mapped(block);
+	bool recent;
+	const size_t mapped = is_mapped(block) ? mapped_size(block, &recent) : 0;
 	struct pmp_heap_record *record = NULL;
 	void *moved;
 
@@ -139,8 +140,8 @@ static __attribute__((noinline)) void *move(struct pmp_heap_slot *slot, void *bl
 		return NULL;
 	}
 	sample_moved(record, block, true);
-	if (UNLIKELY(was_mapped))
-		growth_unmapped(before);
+	if (UNLIKELY(mapped))
+		growth_unmapped(mapped);
 	count_freed_bytes(slot, before);
 	if (moved)
 		count_alloc(slot, PMP_HEAP_REALLOC, moved, size);

@@ -67,10 +67,12 @@ static inline void count_freed_bytes(struct pmp_heap_slot *slot, size_t size)
 /* Before the block is given back. */
 static inline void count_free(struct pmp_heap_slot *slot, void *block)
 {
+	bool recent;
+
 	if (UNLIKELY(filter[filter_index(block)]))
 		sample_free(slot, block);
 	if (UNLIKELY(is_mapped(block)))
-		growth_unmapped(usable_size(block));
+		growth_unmapped(mapped_size(block, &recent));
 	count_freed_bytes(slot, usable_size(block));
 	count_call(slot, PMP_HEAP_CALL_FREE);
 }

@@ -47,10 +47,11 @@ static uint64_t measure(const struct call *call, bool *by_brk)
 	const uintptr_t block = (uintptr_t)call->block;
 	const size_t chunk = ((const size_t *)call->block)[-1];
 	uintptr_t reach, was;
+	bool recent;
 
 	*by_brk = false;
 	if (chunk & CHUNK_MMAPPED)
-		return chunk & ~(size_t)CHUNK_FLAGS;
+		return mapped_size(call->block, &recent);
 	reach = reach_behind(call->block, call->usable);
 	was = raise(&growth_reach[(block >> AREA_BITS) % AREAS], reach);
 	*by_brk = !(chunk & CHUNK_OTHER_ARENA);
@@ -101,11 +102,10 @@ void growth_block(const struct call *call)
 	record(call, bytes);
 }
 
-void growth_unmapped(size_t usable)
+void growth_unmapped(size_t size)
 {
 	if (recorder.process && !recorder.gone)
-		__atomic_fetch_add(&recorder.process->given_back,
-				   usable + CHUNK_MMAPPED_HEAD, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&recorder.process->given_back, size, __ATOMIC_RELAXED);
 }
 
 void growth_mapped(const void *at, size_t size, bool gives_back)

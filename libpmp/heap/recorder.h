@@ -242,8 +242,8 @@ extern uintptr_t growth_reach[AREAS] OWN;
 
 /* A block that is mapped, or ends where no other has. */
 void growth_block(const struct call *call);
-/* A mapped block is given back. */
-void growth_unmapped(size_t usable);
+/* A mapped block of that size, with all that belongs to it, is given back. */
+void growth_unmapped(size_t size);
 /* Of a program's own mmap() and its like. size 0: nothing was got or given. */
 void growth_mapped(const void *at, size_t size, bool gives_back);
 
@@ -251,7 +251,28 @@ void growth_mapped(const void *at, size_t size, bool gives_back);
 
 #define CHUNK_MMAPPED 2
 #define CHUNK_FLAGS 7
-#define CHUNK_MMAPPED_HEAD (2 * sizeof(size_t))
+#define MAPPED_OVERHEAD (2 * sizeof(size_t)) /* of a block that is mapped */
+#define SMALLEST_PAGE 4096
+
+/* Of a mapped block with its header. The program has all of the rest; since glibc 2.43 all but
+ * a word, and two more words are not in the size that the header says: with these it is one of
+ * pages. Before the size is the distance from the start of the mapping, and a flag. */
+static inline size_t mapped_size(const void *block, bool *recent)
+{
+	const size_t *head = block;
+	const size_t size = head[-1] & ~(size_t)CHUNK_FLAGS;
+
+	*recent = ((head[-2] & ~(size_t)1) + size) % SMALLEST_PAGE != 0;
+	return *recent ? size + MAPPED_OVERHEAD : size;
+}
+
+static inline size_t mapped_usable_size(const void *block)
+{
+	bool recent;
+	const size_t size = mapped_size(block, &recent);
+
+	return size - MAPPED_OVERHEAD - (recent ? sizeof(size) : 0);
+}
 
 static inline size_t usable_size(void *block)
 {
@@ -261,7 +282,7 @@ static inline size_t usable_size(void *block)
 		return next.malloc_usable_size ? next.malloc_usable_size(block) : 0;
 	chunk = ((const size_t *)block)[-1];
 	if (UNLIKELY(chunk & CHUNK_MMAPPED))
-		return (chunk & ~(size_t)CHUNK_FLAGS) - CHUNK_MMAPPED_HEAD;
+		return mapped_usable_size(block);
 	return (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
 }
 
