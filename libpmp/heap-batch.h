@@ -95,6 +95,7 @@ struct pmp_heap_totals {
 	uint64_t start;	    /* CLOCK_MONOTONIC of START */
 	uint8_t allocator;  /* enum pmp_heap_allocator */
 	uint8_t state;	    /* enum pmp_heap_state */
+	uint8_t ended;	    /* 1: the process has, and nothing more will come */
 	char allocator_name[PMP_NAME_SIZE]; /* file name of its library, or "" */
 };
 

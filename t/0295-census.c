@@ -325,7 +325,8 @@ static void test_large_list(void)
 
 	make_heap(&caches[4]);
 	set(HEAP + 16 + caches[4].heads + 8 * ((OBJECT_SIZE - 32) / 16), 0);
-	set(HEAP + 16 + caches[4].heads + 8 * (64 + 2), HEAP + 0x300 + OBJECTS * OBJECT_SIZE + 16);
+	set(HEAP + 16 + caches[4].heads + 8 * (64 + 2),
+	    HEAP + 0x300 + OBJECTS * OBJECT_SIZE + 16);
 	set(HEAP + 0x300 + OBJECTS * OBJECT_SIZE + 24, KEY);
 	/* The free chunk is one that looks as if it were in use. */
 	set(HEAP + 0x300 + OBJECTS * OBJECT_SIZE + 4096 + 8, 64 | 1);

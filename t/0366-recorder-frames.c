@@ -61,9 +61,8 @@ static void hides(const char *stack, const char *wanted, const char *about)
 
 	for (size_t i = 0; i < count; i++)
 		frames[i] = (struct pmp_raw_frame){
-			pc_of(stack[i]),
-			(i == 0 ? PMP_FRAME_EXACT : 0) |
-				(stack[i] == 'S' ? PMP_FRAME_SIGNAL : 0)
+			pc_of(stack[i]), (i == 0 ? PMP_FRAME_EXACT : 0) |
+						 (stack[i] == 'S' ? PMP_FRAME_SIGNAL : 0)
 		};
 	count = pmp_recorder_frames_hide(&process, frames, count);
 	for (size_t i = 0; i < count; i++)
@@ -74,7 +73,8 @@ static void hides(const char *stack, const char *wanted, const char *about)
 
 int main(void)
 {
-	struct pmp_raw_frame end = { MALLOC + 0x80, 0 }, first = { MALLOC, PMP_FRAME_EXACT };
+	struct pmp_raw_frame end = { MALLOC + 0x80, 0 },
+			     first = { MALLOC, PMP_FRAME_EXACT };
 
 	hides("fgh", "fgh", "nothing of it");
 	hides("Nmfgh", "Nfgh", "in what it has called");

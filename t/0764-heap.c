@@ -12,6 +12,7 @@
 #include "lib/recorded.h"
 
 #define COUNT "200000"
+#define FEW "2000" /* of processes */
 #define RATE 65536
 #define FEW_RATE 131072 /* so that they are less than is too many a second */
 #define CHAIN_SIZE 1000 /* of its blocks */
@@ -44,10 +45,9 @@ static void run_mode(struct heap_run *run, const char *mode, const char *count)
 }
 
 /* As the target prints them. */
-static const char *sums_of(const struct heap_run *run)
+static const char *text_of(const struct pmp_heap_totals *totals)
 {
-	const struct pmp_heap_totals *totals = &run->totals;
-	static char text[HEAP_TEXT];
+	static char text[256];
 
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -57,11 +57,23 @@ static const char *sums_of(const struct heap_run *run)
 	return text;
 }
 
+static const char *sums_of(const struct heap_run *run)
+{
+	return text_of(&run->totals);
+}
+
+static bool is_sum(const char *line, const struct pmp_heap_totals *totals)
+{
+	const char *text = text_of(totals);
+
+	return strncmp(text, line, strlen(text) - 1) == 0;
+}
+
 static void test_sums(const char *mode, uint64_t rate)
 {
 	struct heap_run run = { .options = { .rate = rate, .max_stack = 65536 } };
 
-	run_mode(&run, mode, COUNT);
+	run_mode(&run, mode, strcmp(mode, "vforked") ? COUNT : FEW);
 	is_int(run.status, 0, "%s, rate %" PRIu64 ": it ends as it does alone", mode,
 	       rate);
 	is_str(sums_of(&run), run.text, "%s, rate %" PRIu64 ": its sums", mode, rate);
@@ -212,13 +224,13 @@ static void test_lost(void)
 	wanted = run.totals.mallocs + run.totals.callocs + run.totals.aligned +
 		 2 * run.totals.reallocs + run.totals.frees;
 	written = run.events[PMP_HEAP_ALLOC] + run.events[PMP_HEAP_FREE];
-	ok(written > 100 && written < wanted, "exact, not read: %" PRIu64 " of %" PRIu64
-	   " records are there", written, wanted);
+	ok(written > 100 && written < wanted,
+	   "exact, not read: %" PRIu64 " of %" PRIu64 " records are there", written,
+	   wanted);
 	/* Calls for which the heap has grown have one more. */
 	ok(run.totals.lost >= wanted - written &&
 		   run.totals.lost <= wanted - written + COUNT_GROWTHS,
-	   "exact, not read: all others are counted as lost, %" PRIu64,
-	   run.totals.lost);
+	   "exact, not read: all others are counted as lost, %" PRIu64, run.totals.lost);
 }
 
 /* Of the same stack, with each function of the allocator: as many as there were. */
@@ -420,6 +432,41 @@ static void test_noise(void)
 	ok(true, "noise: its reader has survived");
 }
 
+/* Each line of its output is what one of its processes has counted, which is known of that, and
+ * all of them are. */
+static void test_family(const char *mode, const char *count, size_t most, uint64_t rate)
+{
+	static struct heap_run run;
+	size_t lines = 0, right = 0, ended = 0;
+	char *rest, *line;
+
+	run = (struct heap_run){
+		.options = { .rate = rate, .max_stack = 4096, .children = true }
+	};
+	run_mode(&run, mode, count);
+	run.others[run.other_count < HEAP_OTHERS ? run.other_count : HEAP_OTHERS - 1] =
+		(struct heap_other){ run.pid, run.totals };
+	for (line = strtok_r(run.text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		const char *wanted = strchr(line, ' ');
+		bool found = false;
+
+		lines++;
+		for (size_t i = 0; wanted && i <= run.other_count && i < HEAP_OTHERS; i++)
+			found = found || (run.others[i].pid == atoi(line) &&
+					  is_sum(wanted + 1, &run.others[i].totals));
+		right += found;
+		if (!found)
+			diag("wrong: %s", line);
+	}
+	for (size_t i = 0; i < run.other_count; i++)
+		ended += run.others[i].totals.ended;
+	is_int(lines, most, "%s, rate %" PRIu64 ": processes", mode, rate);
+	is_int(right, lines, "%s, rate %" PRIu64 ": the sums of each", mode, rate);
+	is_int(ended, lines - 1, "%s, rate %" PRIu64 ": all but the first have ended",
+	       mode, rate);
+}
+
 /* Operators of C++ are functions of the allocator as well. */
 static void test_news(void)
 {
@@ -477,6 +524,10 @@ int main(void)
 	test_signal();
 	test_unread();
 	test_cloned();
+	test_family("children", "20000", 6, RATE);
+	test_family("children", "2000", 6, 0);
+	test_family("brief", "300", 301, RATE);
+	test_sums("vforked", RATE);
 	test_growth();
 	test_maps(true);
 	test_maps(false);

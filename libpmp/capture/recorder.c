@@ -11,11 +11,14 @@
 #include "base/file.h"
 #include "base/sized.h"
 #include "libpmp-program.h"
+#include "proc/status.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RECORDS_MOST 4096 /* read in one call */
@@ -24,6 +27,7 @@
 #define NAMES 1024		  /* of threads */
 #define NAME_AGE PMP_S		  /* until it is read again */
 #define TOTALS_EVERY (PMP_S / 10) /* if nothing else is new */
+#define ENDS_EVERY (PMP_S / 20)	  /* whether children have ended */
 
 struct thread_name {
 	pid_t tid;
@@ -35,6 +39,7 @@ struct thread_name {
 struct recorded {
 	bool known;
 	bool replaced;			 /* by another program of the same process */
+	bool ended;			 /* one that is no target: by its own end */
 	struct pmp_heap_process process; /* a copy of what it says of itself */
 	struct pmp_heap_batch *batch;
 	struct pmp_heap_totals sent;
@@ -48,6 +53,7 @@ struct pmp_recorder {
 	struct pmp_heap_ring ring;
 	int memory, file;
 	bool begun; /* by this process: it may be another one's child */
+	uint64_t ends_checked;
 	struct recorded recorded[PMP_HEAP_PROCESSES];
 	struct thread_name names[NAMES];
 };
@@ -296,6 +302,7 @@ static const char *name_of_thread(struct pmp_recorder *recorder,
 				  uint64_t now)
 {
 	struct thread_name *name = &recorder->names[(unsigned)tid % NAMES];
+	const char *is = target->process.name;
 	char text[PMP_NAME_SIZE];
 	ssize_t n;
 
@@ -304,13 +311,12 @@ static const char *name_of_thread(struct pmp_recorder *recorder,
 	n = pmp_task_read(&target->process, tid, "comm", text, sizeof(text));
 	if (n <= 0 && name->tid == tid)
 		return name->name;
-	if (n <= 0)
-		n = (ssize_t)strnlen(target->process.name, sizeof(text));
-	else if (text[n - 1] == '\n')
-		n--;
+	if (n > 0) {
+		text[n - (text[n - 1] == '\n')] = '\0';
+		is = text;
+	}
 	*name = (struct thread_name){ .tid = tid, .read = now };
-	memcpy(name->name, n <= 0 || text[0] == '\0' ? target->process.name : text,
-	       (size_t)n);
+	memcpy(name->name, is, strnlen(is, sizeof(name->name) - 1));
 	return name->name;
 }
 
@@ -394,9 +400,12 @@ static int begin_process(struct pmp_recorder *recorder, size_t index, uint64_t n
 		return PMP_ENOMEM;
 	pmp_heap_batch_clear(recorded->batch);
 	recorded->process = recorder->shared.processes[index];
+	memcpy(recorded->batch->name, recorded->process.name,
+	       sizeof(recorded->process.name));
+	recorded->batch->name[sizeof(recorded->process.name) - 1] = '\0';
 	recorded->sent = (struct pmp_heap_totals){ 0 };
 	recorded->known = true;
-	recorded->replaced = false;
+	recorded->replaced = recorded->ended = false;
 	event.time = recorded->process.start;
 	r = pmp_heap_batch_thread(recorded->batch, (pid_t)recorded->process.pid, "",
 				  &event.thread);
@@ -426,11 +435,50 @@ static void end_earlier(struct pmp_recorder *recorder, size_t index)
 			recorder->recorded[i].replaced = true;
 }
 
-static void free_replaced(struct pmp_recorder *recorder)
+/* drained: what was written down before the last look at ends has been read. */
+static void free_ended(struct pmp_recorder *recorder, bool drained)
 {
-	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
-		if (recorder->recorded[i].known && recorder->recorded[i].replaced)
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
+		const struct recorded *recorded = &recorder->recorded[i];
+
+		if (recorded->known &&
+		    (recorded->replaced || (drained && recorded->ended)))
 			free_entry(recorder, i);
+	}
+}
+
+/* All its threads, also if it was not waited for yet: the first one may end before others,
+ * whose number is in the links of their folder. */
+static bool has_ended(pid_t pid)
+{
+	struct pmp_stat stat;
+	struct stat folder;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	r = pmp_stat_read(AT_FDCWD, path, &stat);
+	if (r < 0 || !pmp_state_ended(stat.state))
+		return r == -ENOENT || r == -ESRCH;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	return fstatat(AT_FDCWD, path, &folder, 0) < 0 || folder.st_nlink <= 3;
+}
+
+/* Of those that are no targets, as children which are short, no one says that they end. */
+static void find_ended(struct pmp_recorder *recorder,
+		       const struct pmp_recorder_calls *calls, uint64_t now, bool all)
+{
+	if (!all && now - recorder->ends_checked < ENDS_EVERY)
+		return;
+	recorder->ends_checked = now;
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
+		struct recorded *recorded = &recorder->recorded[i];
+		const pid_t pid = (pid_t)recorded->process.pid;
+
+		if (recorded->known && !recorded->ended &&
+		    !calls->target(calls->arg, pid))
+			recorded->ended = has_ended(pid);
+	}
 }
 
 static int find_processes(struct pmp_recorder *recorder, uint64_t now)
@@ -457,7 +505,7 @@ static bool has_changed(const struct pmp_heap_totals *totals,
 			const struct pmp_heap_totals *sent)
 {
 	return memcmp(totals, sent, offsetof(struct pmp_heap_totals, allocator)) != 0 ||
-	       totals->state != sent->state;
+	       totals->state != sent->state || totals->ended != sent->ended;
 }
 
 static bool is_worth(const struct recorded *recorded,
@@ -468,8 +516,10 @@ static bool is_worth(const struct recorded *recorded,
 		has_changed(totals, &recorded->sent));
 }
 
+/* ended: its last one. */
 static void send_batch(struct pmp_recorder *recorder, size_t index,
-		       const struct pmp_recorder_calls *calls, uint64_t now, bool all)
+		       const struct pmp_recorder_calls *calls, uint64_t now, bool all,
+		       bool ended)
 {
 	struct recorded *recorded = &recorder->recorded[index];
 	struct pmp_heap_batch *batch = recorded->batch;
@@ -477,6 +527,7 @@ static void send_batch(struct pmp_recorder *recorder, size_t index,
 
 	read_totals(recorder, index, &batch->totals);
 	keep_peak(recorded, &batch->totals, now);
+	batch->totals.ended = ended;
 	if (target) {
 		pmp_recorded_end(&recorded->capture, batch);
 		memcpy(batch->name, target->process.name, sizeof(batch->name));
@@ -484,7 +535,7 @@ static void send_batch(struct pmp_recorder *recorder, size_t index,
 	}
 	recorded->capture.target = NULL;
 	recorded->batch_begun = false;
-	if (!is_worth(recorded, &batch->totals, now, all))
+	if (!is_worth(recorded, &batch->totals, now, all || ended))
 		return;
 	batch->pid = (pid_t)recorded->process.pid;
 	batch->time = now;
@@ -525,14 +576,17 @@ static int read_records(struct pmp_recorder *recorder,
 
 /* Programs that were replaced first: what has begun comes after them. */
 static void send_all(struct pmp_recorder *recorder,
-		     const struct pmp_recorder_calls *calls, uint64_t now, bool all)
+		     const struct pmp_recorder_calls *calls, bool all, bool drained)
 {
+	const uint64_t now = pmp_clock();
+
 	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
 		if (recorder->recorded[i].known && recorder->recorded[i].replaced)
-			send_batch(recorder, i, calls, now, true);
+			send_batch(recorder, i, calls, now, true, false);
 	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
 		if (recorder->recorded[i].known && !recorder->recorded[i].replaced)
-			send_batch(recorder, i, calls, now, all);
+			send_batch(recorder, i, calls, now, all,
+				   drained && recorder->recorded[i].ended);
 }
 
 int pmp_recorder_read(struct pmp_recorder *recorder,
@@ -540,6 +594,7 @@ int pmp_recorder_read(struct pmp_recorder *recorder,
 		      struct pmp_error *err)
 {
 	const uint64_t now = pmp_clock();
+	bool drained;
 	int r;
 
 	if (!recorder->begun)
@@ -547,14 +602,16 @@ int pmp_recorder_read(struct pmp_recorder *recorder,
 	recorder->begun = true;
 	__atomic_store_n(&recorder->shared.header->heartbeat, now, __ATOMIC_RELAXED);
 	r = find_processes(recorder, now);
+	find_ended(recorder, calls, now, all);
 	if (r == 0)
 		r = read_records(recorder, calls, now);
 	if (r == 0 && all)
 		/* As if it had been waited for. */
 		r = read_records(recorder, calls, now + 2 * PMP_S);
-	send_all(recorder, calls, now, all);
+	drained = r == 0 && pmp_heap_ring_is_empty(&recorder->ring);
+	send_all(recorder, calls, all, drained);
 	if (r == 0)
-		free_replaced(recorder);
+		free_ended(recorder, drained);
 	return r < 0 ? pmp_error_nomem(err, "reading what a recorder has written") : r;
 }
 

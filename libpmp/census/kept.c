@@ -113,8 +113,7 @@ static bool is_head(const struct pmp_arenas *arenas, uint64_t chunk, size_t list
 	if (!is_chunk(arenas, chunk, words))
 		return false;
 	if (list < LISTS)
-		return pmp_chunk_size(words[1]) ==
-		       PMP_CHUNK_MIN + list * PMP_CHUNK_ALIGN;
+		return pmp_chunk_size(words[1]) == PMP_CHUNK_MIN + list * PMP_CHUNK_ALIGN;
 	return pmp_chunk_size(words[1]) >= PMP_CHUNK_MIN + LISTS * PMP_CHUNK_ALIGN;
 }
 
@@ -127,9 +126,9 @@ static size_t read_heads(const struct pmp_arenas *arenas, const struct pmp_chunk
 	uint64_t words[CACHE_WORDS];
 	size_t count = 0;
 
-	if (!kind || !pmp_census_peek(arenas->memory, chunk->at + PMP_CHUNK_HEAD, words,
-				      (kind->first + kind->lists + kind->large) *
-					      sizeof(*words)))
+	if (!kind ||
+	    !pmp_census_peek(arenas->memory, chunk->at + PMP_CHUNK_HEAD, words,
+			     (kind->first + kind->lists + kind->large) * sizeof(*words)))
 		return 0;
 	memset(heads, 0, LISTS_MAX * sizeof(*heads));
 	memcpy(heads, words + kind->first, (kind->lists + kind->large) * sizeof(*heads));

@@ -73,6 +73,7 @@ struct pmp_heap_process {
 	uint64_t functions[PMP_HEAP_FUNCTIONS]; /* where those are that it calls, by enum
 					* pmp_heap_function; 0: not there */
 	char allocator_name[PMP_HEAP_NAME];
+	char name[16]; /* of the process, as the kernel has it */
 	struct pmp_heap_code codes[PMP_HEAP_CODES];
 	/* Bytes; of all threads, each within 64 KiB. */
 	int64_t live __attribute__((aligned(64)));

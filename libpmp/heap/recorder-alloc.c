@@ -123,7 +123,8 @@ static void count_failed(struct pmp_heap_slot *slot, const void *block, size_t s
  * memory to another thread, but completed only when it is known that it was moved. What does
  * the same as malloc() or free() is counted there, so that blocks can be counted.
  */
-static __attribute__((noinline)) void *move(struct pmp_heap_slot *slot, void *block, size_t size)
+static __attribute__((noinline)) void *move(struct pmp_heap_slot *slot, void *block,
+					    size_t size)
 {
 	const size_t before = usable_size(block);
 	bool recent;

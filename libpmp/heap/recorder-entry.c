@@ -6,6 +6,10 @@
  */
 #include "heap/recorder.h"
 
+#include "heap/recorder-syscall.h"
+
+#include <sys/prctl.h>
+
 static struct {
 	uint64_t text_start, text_end;
 	struct pmp_heap_code codes[PMP_HEAP_CODES];
@@ -99,6 +103,7 @@ void entry_open(void)
 	if (!process)
 		return;
 	process->pid = recorder.pid;
+	sys_call(SYS_prctl, PR_GET_NAME, (long)process->name, 0);
 	process->start = now_coarse();
 	describe_functions(process);
 	describe_allocator(process);

@@ -136,6 +136,11 @@ bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 	return false;
 }
 
+bool pmp_heap_ring_is_empty(const struct pmp_heap_ring *ring)
+{
+	return head_of(ring) == ring->tail;
+}
+
 void pmp_heap_ring_done(struct pmp_heap_ring *ring, const struct pmp_heap_entry *entry)
 {
 	move_tail(ring, ring->tail + entry->record.length);

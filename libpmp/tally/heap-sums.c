@@ -8,7 +8,7 @@
 /* Without libm: a chance that is small is exact by its series, and doubles from there. */
 #define SMALL (1.0 / 128)
 #define SIZE_MOST ((UINT64_C(1) << 62) - 1) /* asked for: programs may ask for anything */
-#define CERTAIN 40.0 /* 1 - exp(-40) is 1 */
+#define CERTAIN 40.0			    /* 1 - exp(-40) is 1 */
 
 double pmp_heap_chance(uint64_t size, uint64_t rate)
 {

@@ -335,6 +335,7 @@ int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 	process->totals = batch->totals;
 	process->totals.allocator_name[PMP_NAME_SIZE - 1] = '\0';
 	process->time = batch->time;
+	process->ended = batch->totals.ended;
 	if (heap->heard < batch->time)
 		heap->heard = batch->time;
 	if (!code && heap->past)

@@ -598,7 +598,7 @@ static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
 static bool totals_valid(const struct pmp_heap_totals *totals)
 {
 	return totals->allocator < PMP_HEAP_ALLOCATOR_COUNT &&
-	       totals->state < PMP_HEAP_STATE_COUNT &&
+	       totals->state < PMP_HEAP_STATE_COUNT && totals->ended <= 1 &&
 	       memchr(totals->allocator_name, '\0', sizeof(totals->allocator_name));
 }
 

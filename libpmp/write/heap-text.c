@@ -78,7 +78,8 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 		bytes += process->earlier_allocated + process->totals.allocated;
 	}
 	pmp_buf_printf(buf,
-		       "# not exact: %" PRIu64 " records are missing; allocated in all: %" PRIu64
+		       "# not exact: %" PRIu64
+		       " records are missing; allocated in all: %" PRIu64
 		       " usable bytes by %" PRIu64 " calls\n",
 		       report->losses.records, bytes, calls);
 }

@@ -150,7 +150,8 @@ static void put_missing(struct pmp_buf *buf, const struct pmp_process_heap *proc
 	if (!missing)
 		return;
 	if (process->totals.rate) {
-		pmp_buf_printf(buf, "  records missing    %18s\n", grouped(missing, text));
+		pmp_buf_printf(buf, "  records missing    %18s\n",
+			       grouped(missing, text));
 		return;
 	}
 	put_bytes(buf, "of it in stacks", process->recorded_bytes);

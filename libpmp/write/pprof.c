@@ -594,7 +594,8 @@ static void put_failures(struct encoder *encoder, const struct pmp_entry *entry)
 	if (!entry->heap->failures || encoder->options->labels != PMP_LABELS_ALL)
 		return;
 	begin_heap_sample(encoder, entry, &begun);
-	add_amount(encoder, &begun.sample, "failed_calls", entry->heap->failures, "count");
+	add_amount(encoder, &begun.sample, "failed_calls", entry->heap->failures,
+		   "count");
 	add_amount(encoder, &begun.sample, "failed_largest", entry->heap->largest_failure,
 		   "bytes");
 	end_heap_sample(encoder, entry, &begun);

@@ -11,7 +11,15 @@
 #include "libpmp-program.h"
 
 #define HEAP_FD 700
-#define HEAP_TEXT 512
+#define HEAP_TEXT 65536
+
+#define HEAP_OTHERS 400
+
+/* A process that the command has started. */
+struct heap_other {
+	pid_t pid;
+	struct pmp_heap_totals totals;
+};
 
 struct heap_run {
 	/* To be filled in. */
@@ -29,6 +37,8 @@ struct heap_run {
 	uint64_t events[PMP_HEAP_KIND_COUNT];
 	uint64_t ends[PMP_END_COUNT]; /* of stacks */
 	char text[HEAP_TEXT];	      /* its output */
+	struct heap_other others[HEAP_OTHERS];
+	size_t other_count;
 	struct pmp_target *target;
 	int orders; /* a byte on its standard input: something of it has been read */
 	bool released;
@@ -41,12 +51,30 @@ static struct pmp_target *heap_target(void *arg, pid_t pid)
 	return pid == run->pid ? run->target : NULL;
 }
 
+/* A pid that comes again after its end is another process; which has begun with nothing. */
+static void heap_take_other(struct heap_run *run, const struct pmp_heap_batch *batch)
+{
+	size_t i = run->other_count;
+
+	while (i > 0 &&
+	       (run->others[i - 1].pid != batch->pid || run->others[i - 1].totals.ended))
+		i--;
+	if (i == 0 && run->other_count < HEAP_OTHERS)
+		i = ++run->other_count;
+	if (i == 0)
+		return;
+	run->others[i - 1].pid = batch->pid;
+	run->others[i - 1].totals = batch->totals;
+}
+
 static void heap_take(void *arg, const struct pmp_heap_batch *batch)
 {
 	struct heap_run *run = arg;
 
-	if (batch->pid != run->pid)
+	if (batch->pid != run->pid) {
+		heap_take_other(run, batch);
 		return;
+	}
 	run->totals = batch->totals;
 	if (batch->event_count && !run->released)
 		run->released = write(run->orders, "g", 1) == 1;

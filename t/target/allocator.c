@@ -447,11 +447,140 @@ static void limited(unsigned count)
 		target_die("limit");
 }
 
-static void report(void)
+/* ---- families ------------------------------------------------------------------------- */
+
+/* Each process reports for itself, with its pid. */
+static bool family;
+
+static const char *own_name(void)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%d ", (int)getpid());
+	return text;
+}
+
+static void report(const char *who);
+
+/* What a process counts starts with it, but it has the blocks of its parent. */
+static void begin_child(void)
+{
+	memset(&sums, 0, sizeof(sums));
+}
+
+static void end_child(void)
+{
+	report(own_name());
+	_exit(0);
+}
+
+static void wait_for_child(pid_t pid)
+{
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		target_die("fork");
+}
+
+static const char *program;
+
+static void execute(unsigned count)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", count);
+	execl(program, program, "relative", text, (char *)NULL);
+	_exit(1);
+}
+
+/* fork, fork and exec, vfork and exec, a grandchild; the parent goes on beside them. */
+static void children(unsigned count)
+{
+	pid_t pids[4];
+
+	family = true;
+	mixed(count);
+	for (unsigned i = 0; i < 4; i++) {
+		pids[i] = i == 3 ? vfork() : fork();
+		if (pids[i])
+			continue;
+		if (i == 3)
+			execute(count);
+		begin_child();
+		mixed(count);
+		if (i == 1) {
+			execute(count);
+		} else if (i == 2) {
+			pid_t pid = fork();
+
+			if (pid == 0) {
+				begin_child();
+				mixed(count);
+				end_child();
+			}
+			mixed(count);
+			wait_for_child(pid);
+		}
+		end_child();
+	}
+	mixed(count);
+	for (unsigned i = 0; i < 4; i++)
+		wait_for_child(pids[i]);
+}
+
+/* A program that one of them executes. */
+static void relative(unsigned count)
+{
+	family = true;
+	mixed(count);
+}
+
+/* More than there is room for at one time, one after the other, each for a moment. */
+static void brief(unsigned count)
+{
+	family = true;
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			begin_child();
+			mixed(i);
+			end_child();
+		}
+		mixed(10);
+		wait_for_child(pid);
+	}
+}
+
+static pid_t vfork_one(unsigned number)
+{
+	pid_t pid = vfork();
+
+	if (pid)
+		return pid;
+	f3(number, 1000);
+	blocks[number % KEPT] = resize(blocks[number % KEPT], 100 + number % 5000);
+	if (number % 100 == 0)
+		execl("/bin/true", "true", (char *)NULL);
+	_exit(0);
+}
+
+/* Children that share all memory with their parent, which waits: what they allocate is in the
+ * same heap, and counted by the same thread. */
+static void vforked(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid = vfork_one(i);
+
+		f3(i, 1000);
+		wait_for_child(pid);
+	}
+}
+
+/* What it has counted, as a line; who: "" or "PID ". */
+static void report(const char *who)
 {
 	char text[256];
 	int n = snprintf(
-		text, sizeof(text), "%llu %llu %llu %llu %llu %llu %llu\n",
+		text, sizeof(text), "%s%llu %llu %llu %llu %llu %llu %llu\n", who,
 		(unsigned long long)sums.mallocs, (unsigned long long)sums.callocs,
 		(unsigned long long)sums.aligned, (unsigned long long)sums.reallocs,
 		(unsigned long long)sums.frees, (unsigned long long)sums.allocated,
@@ -475,12 +604,15 @@ int main(int argc, char **argv)
 		{ "context", context },	    { "limited", limited },
 		{ "endless", endless },	    { "noise", noise },
 		{ "closed", closed },	    { "maps", maps },
-		{ "threads", threads },
+		{ "threads", threads },	    { "children", children },
+		{ "relative", relative },   { "brief", brief },
+		{ "vforked", vforked },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
 	if (argc > 3)
 		plugin = argv[3];
+	program = argv[0];
 	alarm(TARGET_LIFETIME);
 	/* exec COUNT: as mixed, after another program of the same process. */
 	if (argc > 2 && strcmp(argv[1], "exec") == 0) {
@@ -491,6 +623,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(*modes); i++)
 		if (strcmp(argv[1], modes[i].name) == 0)
 			modes[i].run(count);
-	report();
+	report(family ? own_name() : "");
 	return 0;
 }
