@@ -638,14 +638,14 @@ char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t si
 /* ---- files that another process reads --------------------------------------- */
 
 /*
- * Executables and debug files may be made to harm who reads them. A program may have a
- * process without rights for that: a symbolizer then reads no file, but sends that process
- * its descriptors and asks it for names. Starting, confining and ending it is the program's
- * part.
+ * Executables, debug files and saved profiles may be made to harm who reads them. A program
+ * may have processes without rights for that: a symbolizer then reads no file, but sends such
+ * a process its descriptors and asks it for names; pmp_profile_read() sends another one that
+ * of the profile. Starting, confining and ending them is the program's part.
  */
 struct pmp_namer_calls {
-	/* Start one: a stream socket to a process that calls pmp_namer_serve(), or -1: there
-	 * is none, and names stay away from then on. */
+	/* Start one: a stream socket to a process that does what pmp_namer_wanted() says, or
+	 * -1: there is none, and names stay away from then on. */
 	int (*start)(void *arg);
 	/* It has said nothing for ten seconds: is it computing? Else it is given up. */
 	bool (*works)(void *arg, int fd);
@@ -656,7 +656,15 @@ struct pmp_namer_calls {
 	void *arg;
 };
 
-/** In such a process: what answers. */
+/** In such a process: waits for the first request, and returns what it has to call. */
+enum pmp_namer_work {
+	PMP_NAMER_NO_WORK, /* nothing: the other end is closed */
+	PMP_NAMER_NAMES,   /* pmp_namer_serve() */
+	PMP_NAMER_PROFILE, /* pmp_profile_serve() */
+};
+enum pmp_namer_work pmp_namer_wanted(int socket);
+
+/** What answers. */
 struct pmp_namer;
 struct pmp_namer_options {
 	/* Called at each request, and whenever something is sent: for a limit of time. */
@@ -668,6 +676,8 @@ int pmp_namer_new(int socket, const struct pmp_namer_options *options,
 		  struct pmp_namer **namer, struct pmp_error *err);
 /** Answers until the other end is closed. Large debug information is unpacked in threads. */
 void pmp_namer_serve(struct pmp_namer *namer);
+/** Reads one saved profile, and sends what is in it; what pmp_profile_read() needs. */
+void pmp_profile_serve(int socket, const struct pmp_namer_options *options);
 /** Takes NULL. */
 void pmp_namer_free(struct pmp_namer *namer);
 /** For a process that cannot open files: get a .dwo file that libdw wants to open, within

@@ -998,7 +998,8 @@ void pmp_report_diff_info(const struct pmp_report *report, struct pmp_diff_info 
  *
  * Returns 0, PMP_EFORMAT (damaged, or something else), PMP_ELIMIT (too large) or
  * PMP_EIO; then a part of it may have been counted. PMP_EINVAL: it has no values of the
- * sample_type, or what it counts is not what the profile has counted so far.
+ * sample_type, or what it counts is not what the profile has counted so far. PMP_ESRCH: the
+ * process that has read it (struct pmp_symbolizer_options, namer) has ended.
  */
 int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
 		     struct pmp_error *err);

@@ -487,7 +487,7 @@ static void test_linkage(void)
 	struct saved saved = saved_new(), copy = new_with(false), raw = new_with(true);
 	const struct pmp_mapping file = { 0x400000, 0x500000, 0, "/usr/sbin/demo",
 					  "93ac" };
-	const struct pmp_frame frame = { .function = "do_command",
+	const struct pmp_frame frame = { .function = "do_command(THD*)",
 					 .linkage = "_Z10do_commandP3THD" };
 	const struct pmp_first_address origin = {
 		0x401000, true, pmp_symbolizer_add_mapping(saved.symbolizer, &file)

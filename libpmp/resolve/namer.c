@@ -540,6 +540,15 @@ static bool answer(struct pmp_namer *namer)
 	}
 }
 
+enum pmp_namer_work pmp_namer_wanted(int socket)
+{
+	switch (pmp_remote_first(socket)) {
+	case 0: return PMP_NAMER_NO_WORK;
+	case PMP_REMOTE_PROFILE: return PMP_NAMER_PROFILE;
+	default: return PMP_NAMER_NAMES;
+	}
+}
+
 void pmp_namer_serve(struct pmp_namer *namer)
 {
 	bool goes_on = true;

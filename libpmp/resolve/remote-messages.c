@@ -166,6 +166,19 @@ bool pmp_remote_receive(int socket, const struct pmp_remote_patience *patience,
 	return data && receive_bytes(socket, patience, data, length, message);
 }
 
+uint32_t pmp_remote_first(int socket)
+{
+	struct pmp_remote_header header;
+	struct iovec part = { &header, sizeof(header) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &message, MSG_PEEK | MSG_WAITALL);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(header) ? header.type : 0;
+}
+
 void pmp_remote_drop(struct pmp_remote_message *message)
 {
 	if (message->fd >= 0)

@@ -8,13 +8,17 @@
  *	NAME	name these places in it
  *	CLOSE	it is not needed any more; no answer
  *	GIVE	the answer to ASK, with a descriptor
+ *	PROFILE	read a saved profile, whose descriptor comes with it
  *
  *	OPENED	the answer to OPEN
  *	NAMES	a part of the answer to NAME: places with their names
  *	ASK	for a file that belongs to the module
  *	LOG	a line of debug messages
+ *	RECORDS	a part of the answer to PROFILE: see tally/pprof-records.h
+ *	DONE	the end of it
  *
- * There is one request at a time; ASK and LOG come before its answer.
+ * There is one request at a time; ASK and LOG come before its answer. A process that is asked
+ * for a saved profile reads that and nothing else.
  */
 #ifndef PMP_RESOLVE_REMOTE_MESSAGES_H
 #define PMP_RESOLVE_REMOTE_MESSAGES_H
@@ -39,7 +43,10 @@ enum pmp_remote_type {
 	PMP_REMOTE_OPENED,
 	PMP_REMOTE_NAMES,
 	PMP_REMOTE_ASK,
-	PMP_REMOTE_LOG
+	PMP_REMOTE_LOG,
+	PMP_REMOTE_PROFILE,
+	PMP_REMOTE_RECORDS,
+	PMP_REMOTE_DONE
 };
 
 struct pmp_remote_header {
@@ -122,6 +129,8 @@ bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
  * no message. */
 bool pmp_remote_receive(int socket, const struct pmp_remote_patience *patience,
 			struct pmp_remote_message *message);
+/* The type of the first message, which stays; 0: there is none. */
+uint32_t pmp_remote_first(int socket);
 /* Forget the descriptor of a message that was not taken. */
 void pmp_remote_drop(struct pmp_remote_message *message);
 

@@ -59,6 +59,12 @@ int pmp_symbolizer_new(const struct pmp_symbolizer_options *options,
 	return 0;
 }
 
+const struct pmp_symbolizer_options *
+pmp_symbolizer_options(const struct pmp_symbolizer *symbolizer)
+{
+	return &symbolizer->options;
+}
+
 void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 {
 	if (!symbolizer)
@@ -342,6 +348,18 @@ static uint32_t number_names(struct pmp_symbolizer *symbolizer,
 	return id < UINT32_MAX >> PMP_LOCATION_NAMES_SHIFT ? id + 1 : 0;
 }
 
+/* They are readable already. */
+static void keep_names(struct pmp_symbolizer *symbolizer, struct pmp_frame *kept,
+		       const struct pmp_frame *frame)
+{
+	struct pmp_strings *strings = &symbolizer->strings;
+
+	kept->function = pmp_strings_keep_name(strings, frame->function);
+	if (frame->linkage && strcmp(kept->function, frame->linkage) != 0 &&
+	    strlen(frame->linkage) <= PMP_NAME_MAX)
+		kept->linkage = pmp_strings_keep(strings, frame->linkage);
+}
+
 static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,
 				    const struct pmp_location_key *key,
 				    const struct pmp_frame *frames, size_t count)
@@ -360,8 +378,7 @@ static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,
 			.module = module->path,
 			.address = key->address,
 		};
-		pmp_state_name_function(symbolizer, &kept[i], frames[i].function,
-					frames[i].linkage);
+		keep_names(symbolizer, &kept[i], &frames[i]);
 	}
 	module->frames++;
 	return kept;

@@ -90,6 +90,10 @@ size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer);
  */
 bool pmp_symbolizer_gc(struct pmp_symbolizer *symbolizer, const bool *used);
 
+/* How it was made; without the strings that it has copied. */
+const struct pmp_symbolizer_options *
+pmp_symbolizer_options(const struct pmp_symbolizer *symbolizer);
+
 /* ---- where locations were -------------------------------------------------- */
 
 void pmp_symbolizer_first_address(const struct pmp_symbolizer *symbolizer,
@@ -110,7 +114,8 @@ uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
 				    const struct pmp_mapping *mapping);
 /*
  * The location of an address in such a mapping whose names are known, innermost
- * first; of their fields function, file, line and signal are used, and copied.
+ * first; of their fields function (for people), linkage, file, line and signal are used, and
+ * copied.
  * count 0: to be named from the mapping's file. PMP_LOCATION_NONE: no memory.
  */
 pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,

@@ -81,7 +81,6 @@ int pmp_pprof_read_process(struct pmp_pprof_reader *reader, const char *line)
 {
 	struct pmp_process_heap process = { .pid = 0 };
 	struct pmp_heap_totals *totals = &process.totals;
-	struct pmp_heap *heap = pmp_profile_heap(reader->profile);
 	const char *name = strstr(line, " name: ");
 	uint64_t pid = 0, ended = 0;
 	const struct {
@@ -120,7 +119,7 @@ int pmp_pprof_read_process(struct pmp_pprof_reader *reader, const char *line)
 	};
 
 	reader->recorded = true;
-	if (!heap)
+	if (!reader->want->heap)
 		return 0;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		pmp_pprof_take_statistics(line, numbers[i].name, numbers[i].value);
@@ -130,5 +129,5 @@ int pmp_pprof_read_process(struct pmp_pprof_reader *reader, const char *line)
 	if (name)
 		memcpy(process.name, name + strlen(" name: "),
 		       strnlen(name + strlen(" name: "), sizeof(process.name) - 1));
-	return pmp_heap_add_process(heap, &process);
+	return reader->calls->process(reader->calls->arg, &process);
 }

@@ -11,25 +11,24 @@
 
 #include "base/alloc.h"
 #include "base/pprof.pb-c.h"
-
-#define SAMPLES_MAX ((size_t)4 << 20)
-#define FRAMES_MAX ((size_t)64 << 10) /* of one stack */
-#define LINES_MAX ((size_t)256)	      /* of one location */
-#define NAMES_MAX ((size_t)512 << 20) /* bytes of names, as often as they are used */
+#include "resolve/demangle.h"
 
 #define SIGNAL_NAME "<signal handler called>"
 
 /* ---- locations --------------------------------------------------------------- */
 
-/* The symbolizer's number of a mapping, UINT32_MAX: no memory. id 0: none is known. */
+/* The number of a mapping, UINT32_MAX: no memory. id 0: none is known. */
 static int find_mapping(struct pmp_pprof_reader *reader, uint64_t id, uint32_t *number)
 {
-	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
-	struct pmp_mapping none = { .path = "[unmapped]", .build_id = "" }, *mapping;
+	static const struct pmp_mapping none = { .path = "[unmapped]", .build_id = "" };
+	const struct pmp_pprof_calls *calls = reader->calls;
+	struct pmp_mapping *mapping;
 	uint32_t i;
 
 	if (id == 0) {
-		*number = pmp_symbolizer_add_mapping(symbolizer, &none);
+		if (reader->no_mapping == UINT32_MAX)
+			reader->no_mapping = calls->mapping(calls->arg, &none);
+		*number = reader->no_mapping;
 		return *number == UINT32_MAX ? PMP_ENOMEM : 0;
 	}
 	i = pmp_intern_find(reader->mapping_ids, &id, sizeof(id));
@@ -39,8 +38,7 @@ static int find_mapping(struct pmp_pprof_reader *reader, uint64_t id, uint32_t *
 	if (reader->mapping_numbers[i] == UINT32_MAX) {
 		mapping->path = pmp_pprof_text(reader, reader->mapping_texts[i].name);
 		mapping->build_id = pmp_pprof_text(reader, reader->mapping_texts[i].unit);
-		reader->mapping_numbers[i] =
-			pmp_symbolizer_add_mapping(symbolizer, mapping);
+		reader->mapping_numbers[i] = calls->mapping(calls->arg, mapping);
 	}
 	*number = reader->mapping_numbers[i];
 	return *number == UINT32_MAX ? PMP_ENOMEM : 0;
@@ -50,7 +48,7 @@ static int find_mapping(struct pmp_pprof_reader *reader, uint64_t id, uint32_t *
 static int read_lines(struct pmp_pprof_reader *reader,
 		      const Pmp__Pprof__Location *message, struct pmp_frame *frames)
 {
-	if (message->n_line > LINES_MAX)
+	if (message->n_line > PMP_PPROF_LINES_MAX)
 		return PMP_ELIMIT;
 	for (size_t i = 0; i < message->n_line; i++) {
 		const Pmp__Pprof__Line *line = message->line[i];
@@ -77,7 +75,36 @@ static int read_lines(struct pmp_pprof_reader *reader,
 		reader->names_size +=
 			strlen(frames[i].function) + strlen(linkage) + strlen(file);
 	}
-	return reader->names_size > NAMES_MAX ? PMP_ELIMIT : (int)message->n_line;
+	return reader->names_size > PMP_PPROF_NAMES_MAX ? PMP_ELIMIT
+							: (int)message->n_line;
+}
+
+/* Names for people, of those that linkers have. Returns count or PMP_ENOMEM. */
+static int make_readable(struct pmp_pprof_reader *reader, struct pmp_frame *frames,
+			 size_t count)
+{
+	struct pmp_buf *readable = &reader->readable;
+	size_t starts[PMP_PPROF_LINES_MAX];
+
+	pmp_buf_clear(readable);
+	for (size_t i = 0; i < count; i++) {
+		starts[i] = SIZE_MAX;
+		if (frames[i].linkage && reader->want->no_demangle)
+			frames[i].function = frames[i].linkage;
+		if (!frames[i].linkage || reader->want->no_demangle)
+			continue;
+		starts[i] = readable->length;
+		if (pmp_demangle(frames[i].linkage, readable))
+			pmp_buf_add(readable, "", 1);
+		else
+			starts[i] = SIZE_MAX;
+	}
+	if (pmp_buf_failed(readable))
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (starts[i] != SIZE_MAX)
+			frames[i].function = readable->data + starts[i];
+	return (int)count;
 }
 
 /* exact: the innermost frame, or the one that a signal has interrupted. */
@@ -85,7 +112,7 @@ static int read_location(struct pmp_pprof_reader *reader,
 			 struct pmp_pprof_location *location, bool exact)
 {
 	struct pmp_first_address origin = { .exact = exact };
-	struct pmp_frame frames[LINES_MAX];
+	struct pmp_frame frames[PMP_PPROF_LINES_MAX];
 	Pmp__Pprof__Location *message;
 	int code = pmp_arena_decode(&reader->arena, &pmp__pprof__location__descriptor,
 				    location->data, location->length, &message);
@@ -101,8 +128,14 @@ static int read_location(struct pmp_pprof_reader *reader,
 	if (!exact && message->address)
 		origin.pc++;
 	location->signal = code == 1 && frames[0].signal;
-	location->found[exact] = pmp_symbolizer_add_location(
-		pmp_profile_symbolizer(reader->profile), &origin, frames, (size_t)code);
+	code = make_readable(reader, frames, (size_t)code);
+	if (code < 0)
+		return code;
+	/* What was demangled is none, and does not stay. */
+	if (code == 1 && !origin.pc && frames[0].function != reader->readable.data)
+		location->mark = frames[0].function;
+	location->found[exact] = reader->calls->location(reader->calls->arg, &origin,
+							 frames, (size_t)code);
 	return location->found[exact] == PMP_LOCATION_NONE ? PMP_ENOMEM : 0;
 }
 
@@ -234,25 +267,12 @@ static struct pmp_pprof_location *find_location(struct pmp_pprof_reader *reader,
 	return number == PMP_INTERN_NONE ? NULL : &reader->locations[number];
 }
 
-/* The mark at the root of a stack, which is without an address, or NULL. */
-static const char *mark_of(struct pmp_pprof_reader *reader, pmp_location root)
-{
-	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(reader->profile);
-	const struct pmp_frame *frames;
-	struct pmp_first_address origin;
-
-	pmp_symbolizer_first_address(symbolizer, root, &origin);
-	if (origin.pc || pmp_symbolizer_frames(symbolizer, root, &frames) != 1)
-		return NULL;
-	return frames[0].function;
-}
-
 /* ids: copied, as the arena is used for locations. */
 static int read_stack(struct pmp_pprof_reader *reader, const uint64_t *ids, size_t count,
 		      struct pmp_entry *entry, char reason[PMP_REASON_SIZE])
 {
 	bool exact = true;
-	const char *mark;
+	const char *mark = NULL; /* of the root */
 
 	if (PMP_RESERVE(&reader->stack, &reader->stack_capacity, count + 1))
 		return PMP_ENOMEM;
@@ -268,8 +288,8 @@ static int read_stack(struct pmp_pprof_reader *reader, const uint64_t *ids, size
 			return code;
 		reader->stack[i] = location->found[exact];
 		exact = location->signal;
+		mark = location->mark;
 	}
-	mark = count ? mark_of(reader, reader->stack[count - 1]) : NULL;
 	entry->locations = reader->stack;
 	entry->location_count = count;
 	if (mark && read_mark(mark, entry, reason))
@@ -319,10 +339,8 @@ static int count_sample(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sampl
 		memcpy(ids, sample->location, count * sizeof(*ids));
 	code = read_stack(reader, ids, count, entry, reason);
 	entry->reason = reason;
-	if (!code && entry->heap)
-		code = pmp_heap_count(pmp_profile_heap(reader->profile), entry);
-	if (!code && (entry->count || entry->end == PMP_END_BETWEEN))
-		code = pmp_profile_count(reader->profile, entry);
+	if (!code)
+		code = reader->calls->stack(reader->calls->arg, entry);
 	entry->reason = ""; /* as the other one goes */
 	reader->counted += entry->count;
 	free(ids);
@@ -355,7 +373,8 @@ int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_fiel
 		return code;
 	if (sample->n_value != reader->type_count)
 		return PMP_EFORMAT;
-	if (reader->sample_count++ >= SAMPLES_MAX || sample->n_location > FRAMES_MAX)
+	if (reader->sample_count++ >= PMP_PPROF_SAMPLES_MAX ||
+	    sample->n_location > PMP_PPROF_FRAMES_MAX)
 		return PMP_ELIMIT;
 	read_values(&reader->columns, sample, &entry);
 	code = read_labels(reader, sample, &entry, &lock, &heap);

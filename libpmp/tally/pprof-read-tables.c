@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "base/pprof.pb-c.h"
 
-#define MAPPINGS_MAX ((size_t)16 << 10)
-
 const char *pmp_pprof_text(const struct pmp_pprof_reader *reader, uint32_t number)
 {
 	return reader->texts.data + reader->text_starts[number];
@@ -79,7 +77,7 @@ static int add_mapping(struct pmp_pprof_reader *reader, const struct pmp_field *
 
 	if (code)
 		return code;
-	if (i >= MAPPINGS_MAX)
+	if (i >= PMP_PPROF_MAPPINGS_MAX)
 		return PMP_ELIMIT;
 	if (PMP_RESERVE(&reader->mappings, &reader->mapping_capacity, i + 1) ||
 	    PMP_RESERVE(&reader->mapping_texts, &reader->texts_capacity, i + 1) ||

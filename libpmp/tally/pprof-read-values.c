@@ -72,25 +72,21 @@ int pmp_pprof_find_count(const struct pmp_pprof_reader *reader, const char *name
 /* All that was read into a profile counts the same. */
 static int check_measure(struct pmp_pprof_reader *reader)
 {
-	struct pmp_profile_info info = { .size = sizeof(info) };
 	const struct pmp_sample_type *sample_type = &reader->metadata.sample_type;
-	struct pmp_metadata metadata;
+	const struct pmp_sample_type *counted = reader->want->counted;
 	char one[128], other[128];
 
-	pmp_profile_info(reader->profile, &info);
-	pmp_profile_metadata(reader->profile, &metadata);
-	if (!info.samples || pmp_sample_type_is_same(&metadata.sample_type, sample_type))
+	if (!counted || pmp_sample_type_is_same(counted, sample_type))
 		return 0;
-	return pmp_error_set(
-		&reader->refusal, PMP_EINVAL, "it counts %s, the others %s",
-		pmp_sample_type_text(sample_type, one, sizeof(one)),
-		pmp_sample_type_text(&metadata.sample_type, other, sizeof(other)));
+	return pmp_error_set(reader->refusal, PMP_EINVAL, "it counts %s, the others %s",
+			     pmp_sample_type_text(sample_type, one, sizeof(one)),
+			     pmp_sample_type_text(counted, other, sizeof(other)));
 }
 
 /* What is counted, and which values are times. */
 static int find_columns(struct pmp_pprof_reader *reader)
 {
-	const char *wanted = pmp_profile_options(reader->profile)->sample_type;
+	const char *wanted = reader->want->sample_type;
 	struct pmp_pprof_columns *columns = &reader->columns;
 	struct pmp_sample_type types[PMP_PPROF_VALUES_MAX];
 	const char *normal = NULL;
@@ -103,7 +99,7 @@ static int find_columns(struct pmp_pprof_reader *reader)
 	if (reader->default_type < reader->text_count)
 		normal = pmp_pprof_text(reader, (uint32_t)reader->default_type);
 	columns->count = pmp_sample_type_choose(types, reader->type_count, wanted, normal,
-						&reader->refusal);
+						reader->refusal);
 	if (columns->count < 0)
 		return columns->count;
 	if (!pmp_sample_type_is_stacks(&types[columns->count]))
@@ -116,7 +112,7 @@ static int find_columns(struct pmp_pprof_reader *reader)
 		pmp_pprof_find_count(reader, "caused_contentions", "count");
 	columns->caused_delay =
 		pmp_pprof_find_count(reader, "caused_delay", "nanoseconds");
-	if (pmp_profile_heap(reader->profile))
+	if (reader->want->heap)
 		pmp_pprof_find_heap(reader);
 	return check_measure(reader);
 }

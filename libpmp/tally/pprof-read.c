@@ -79,13 +79,14 @@ static int read_plain(struct pmp_pprof_reader *reader, const struct pmp_buf *pla
 		info->samples = reader->metadata.duration / reader->metadata.period;
 	if (!info->samples)
 		info->samples = 1;
-	return pmp_profile_join(reader->profile, info, &reader->metadata);
+	return reader->calls->end(reader->calls->arg, info, &reader->metadata);
 }
 
 static bool open_reader(struct pmp_pprof_reader *reader)
 {
 	reader->metadata.command = reader->metadata.host = "";
 	reader->metadata.sample_type = (struct pmp_sample_type){ "", "" };
+	reader->no_mapping = UINT32_MAX;
 	reader->function_ids = pmp_intern_new();
 	reader->location_ids = pmp_intern_new();
 	reader->mapping_ids = pmp_intern_new();
@@ -100,6 +101,7 @@ static void close_reader(struct pmp_pprof_reader *reader)
 	pmp_intern_free(reader->location_ids);
 	pmp_intern_free(reader->mapping_ids);
 	pmp_buf_free(&reader->texts);
+	pmp_buf_free(&reader->readable);
 	free(reader->text_starts);
 	free(reader->functions);
 	free(reader->locations);
@@ -129,6 +131,33 @@ static int unpack(struct pmp_buf *file, struct pmp_buf *plain)
 	return code;
 }
 
+int pmp_pprof_read(int fd, const struct pmp_pprof_want *want,
+		   const struct pmp_pprof_calls *calls, struct pmp_error *refusal)
+{
+	struct pmp_pprof_reader reader = { .want = want,
+					   .calls = calls,
+					   .refusal = refusal };
+	struct pmp_buf file = { 0 }, plain = { 0 };
+	int code = pmp_file_drain(fd, FILE_MAX, &file);
+
+	if (code) {
+		refusal->sys_errno = -code;
+		code = code == -EFBIG	 ? PMP_ELIMIT
+		       : code == -ENOMEM ? PMP_ENOMEM
+					 : PMP_EIO;
+	}
+	if (!code)
+		code = unpack(&file, &plain);
+	if (!code)
+		code = open_reader(&reader) ? read_plain(&reader, &plain) : PMP_ENOMEM;
+	pmp_buf_free(&file);
+	pmp_buf_free(&plain);
+	close_reader(&reader);
+	return code;
+}
+
+/* ---- into a profile ---------------------------------------------------------------------- */
+
 static int complain(struct pmp_error *err, const char *name, int code,
 		    const struct pmp_error *refusal)
 {
@@ -137,6 +166,9 @@ static int complain(struct pmp_error *err, const char *name, int code,
 	pmp_escape(name, shown, sizeof(shown));
 	switch (code) {
 	case PMP_ENOMEM: return pmp_error_nomem(err, "reading a saved profile");
+	case PMP_EIO:
+		return pmp_error_sys(err, code, refusal->sys_errno, "cannot read %s",
+				     shown);
 	case PMP_ELIMIT:
 		return pmp_error_set(err, code, "cannot read %s: it is too large", shown);
 	case PMP_EFORMAT:
@@ -147,6 +179,7 @@ static int complain(struct pmp_error *err, const char *name, int code,
 			shown);
 		return code;
 	case PMP_EINVAL:
+	case PMP_ESRCH:
 		pmp_error_set(err, code, "cannot read %s: %s", shown, refusal->message);
 		pmp_error_hint(err, "%s", refusal->hint);
 		return code;
@@ -154,25 +187,35 @@ static int complain(struct pmp_error *err, const char *name, int code,
 	}
 }
 
+static int read_by(struct pmp_profile *profile, int fd, const struct pmp_pprof_want *want,
+		   struct pmp_error *refusal)
+{
+	const struct pmp_pprof_calls calls = pmp_pprof_into(profile);
+	const struct pmp_namer_calls *namer =
+		pmp_symbolizer_options(pmp_profile_symbolizer(profile))->namer;
+
+	return namer ? pmp_pprof_read_remote(fd, namer, want, &calls, refusal)
+		     : pmp_pprof_read(fd, want, &calls, refusal);
+}
+
 int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
 		     struct pmp_error *err)
 {
-	struct pmp_pprof_reader reader = { .profile = profile };
-	struct pmp_buf file = { 0 }, plain = { 0 };
-	char shown[256];
-	int code = pmp_file_drain(fd, FILE_MAX, &file);
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct pmp_error refusal = { 0 };
+	struct pmp_metadata metadata;
+	struct pmp_pprof_want want = {
+		.sample_type = pmp_profile_options(profile)->sample_type,
+		.heap = pmp_profile_heap(profile),
+		.no_demangle = pmp_symbolizer_options(pmp_profile_symbolizer(profile))
+				       ->no_demangle,
+	};
+	int code;
 
-	if (code && code != -EFBIG && code != -ENOMEM)
-		return pmp_error_sys(err, PMP_EIO, -code, "cannot read %s",
-				     pmp_escape(name, shown, sizeof(shown)));
-	if (code)
-		code = code == -EFBIG ? PMP_ELIMIT : PMP_ENOMEM;
-	if (!code)
-		code = unpack(&file, &plain);
-	if (!code)
-		code = open_reader(&reader) ? read_plain(&reader, &plain) : PMP_ENOMEM;
-	pmp_buf_free(&file);
-	pmp_buf_free(&plain);
-	close_reader(&reader);
-	return code ? complain(err, name, code, &reader.refusal) : 0;
+	pmp_profile_info(profile, &info);
+	pmp_profile_metadata(profile, &metadata);
+	if (info.samples)
+		want.counted = &metadata.sample_type;
+	code = read_by(profile, fd, &want, &refusal);
+	return code ? complain(err, name, code, &refusal) : 0;
 }

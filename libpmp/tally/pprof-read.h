@@ -8,15 +8,12 @@
 #include "base/pprof-fields.h"
 #include "tally/arena.h"
 #include "tally/fields.h"
-#include "tally/heap.h"
-#include "tally/profile.h"
-#include "tally/sample-type.h"
+#include "tally/pprof-calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMP_PPROF_TABLE_MAX ((size_t)4 << 20) /* texts, functions, locations */
 #define PMP_PPROF_VALUES_MAX ((size_t)64)
 
 struct pmp_pprof_function {
@@ -27,6 +24,7 @@ struct pmp_pprof_location {
 	const uint8_t *data; /* of its message */
 	size_t length;
 	pmp_location found[2]; /* as a return address, exact; NONE: not yet */
+	const char *mark;      /* its name if it has no address; borrowed, or NULL */
 	bool signal;
 };
 
@@ -51,7 +49,8 @@ struct pmp_pprof_type {
 };
 
 struct pmp_pprof_reader {
-	struct pmp_profile *profile;
+	const struct pmp_pprof_want *want;
+	const struct pmp_pprof_calls *calls;
 	struct pmp_buf texts; /* all of them, each with its NUL */
 	uint32_t *text_starts;
 	size_t text_count, text_capacity;
@@ -63,7 +62,8 @@ struct pmp_pprof_reader {
 	size_t location_count, location_capacity;
 	struct pmp_mapping *mappings; /* path, build_id: set after the first walk */
 	struct pmp_pprof_type *mapping_texts; /* path, build-id */
-	uint32_t *mapping_numbers;	      /* the symbolizer's */
+	uint32_t *mapping_numbers;	      /* those that calls have given */
+	uint32_t no_mapping; /* of what lies in none; UINT32_MAX: not yet */
 	size_t mapping_count, mapping_capacity, texts_capacity, numbers_capacity;
 	struct pmp_pprof_type types[PMP_PPROF_VALUES_MAX];
 	size_t type_count;
@@ -80,7 +80,8 @@ struct pmp_pprof_reader {
 	bool recorded;	  /* its heap is from a recorder of pmp's */
 	struct pmp_profile_info info;
 	struct pmp_metadata metadata;
-	struct pmp_error refusal; /* of what is right, but not what is wanted */
+	struct pmp_error *refusal; /* of what is right, but not what is wanted */
+	struct pmp_buf readable;   /* demangled names of a location */
 	struct pmp_arena arena;
 };
 
@@ -103,8 +104,6 @@ uint32_t pmp_pprof_text_number(int64_t number);
  * PMP_EINVAL if what is wanted is not counted; reader->refusal says why.
  */
 int pmp_pprof_find_values(struct pmp_pprof_reader *reader);
-/* 0 unless it is one that can be added to others. */
-uint64_t pmp_pprof_positive(uint64_t value);
 /* What follows a prefix, or NULL. */
 const char *pmp_pprof_after(const char *text, const char *prefix);
 

@@ -89,30 +89,47 @@ static void start_process(void)
 	_exit(SUCCEEDED);
 }
 
-void faults_play(struct pmp_namer *namer)
+static const struct {
+	const char *names, *file; /* when it is at work on these */
+	void (*play)(void);
+} faults[] = {
+	{ "namer-crash", "reader-crash", crash },
+	{ "namer-hang", "reader-hang", hang },
+	{ "namer-still", "reader-still", stand_still },
+	{ "namer-oom", "reader-oom", eat_memory },
+	{ "namer-open", "reader-open", open_secret },
+	{ "namer-exec", "reader-exec", execute },
+	{ "namer-net", "reader-net", connect_out },
+	{ "namer-kill", "reader-kill", kill_parent },
+	{ "namer-fork", "reader-fork", start_process },
+	{ "namer-long", "reader-long", work_long },
+};
+
+void faults_play_names(struct pmp_namer *namer)
 {
-	static const struct {
-		const char *name;
-		void (*play)(void);
-	} faults[] = {
-		{ "namer-crash", crash },	 { "namer-hang", hang },
-		{ "namer-still", stand_still },	 { "namer-oom", eat_memory },
-		{ "namer-open", open_secret },	 { "namer-exec", execute },
-		{ "namer-net", connect_out },	 { "namer-kill", kill_parent },
-		{ "namer-fork", start_process }, { "namer-long", work_long },
-	};
 	const char *module = pmp_namer_module(namer);
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		if (module && strstr(module, "victim") && PMP_FAULT(faults[i].name))
+		if (module && strstr(module, "victim") && PMP_FAULT(faults[i].names))
+			faults[i].play();
+}
+
+void faults_play_file(void)
+{
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		if (PMP_FAULT(faults[i].file))
 			faults[i].play();
 }
 
 #else
 
-void faults_play(struct pmp_namer *namer)
+void faults_play_names(struct pmp_namer *namer)
 {
 	(void)namer;
+}
+
+void faults_play_file(void)
+{
 }
 
 #endif

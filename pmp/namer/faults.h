@@ -6,7 +6,9 @@
 
 struct pmp_namer;
 
-/** At work on a module whose path has "victim" in it. */
-void faults_play(struct pmp_namer *namer);
+/** At work on a module whose path has "victim" in it: namer-crash and so on. */
+void faults_play_names(struct pmp_namer *namer);
+/** At work on a saved profile: reader-crash and so on. */
+void faults_play_file(void);
 
 #endif

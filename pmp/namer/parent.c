@@ -36,13 +36,21 @@ static void limit_work(void *arg)
 	const struct itimerval limit = { .it_value.tv_sec = WORK_TIME };
 
 	setitimer(ITIMER_PROF, &limit, NULL);
-	faults_play(*(struct pmp_namer **)arg);
+	faults_play_names(*(struct pmp_namer **)arg);
+}
+
+/* Of a saved profile or a core all is wanted, and somebody waits: only RLIMIT_CPU. */
+static void read_whole_file(void *arg)
+{
+	(void)arg;
+	faults_play_file();
 }
 
 __attribute__((noreturn)) static void read_files(int socket, pid_t parent)
 {
 	static struct pmp_namer *namer;
 	const struct pmp_namer_options options = { .working = limit_work, .arg = &namer };
+	const struct pmp_namer_options whole = { .working = read_whole_file };
 	struct pmp_error err;
 
 	prctl(PR_SET_NAME, "pmp-namer");
@@ -52,7 +60,11 @@ __attribute__((noreturn)) static void read_files(int socket, pid_t parent)
 	confine_limit(RLIMIT_CPU, WORK_IN_ALL);
 	confine_memory(MEMORY);
 	confine_namer(namer);
-	pmp_namer_serve(namer);
+	switch (pmp_namer_wanted(socket)) {
+	case PMP_NAMER_NO_WORK: break;
+	case PMP_NAMER_NAMES: pmp_namer_serve(namer); break;
+	case PMP_NAMER_PROFILE: pmp_profile_serve(socket, &whole); break;
+	}
 	_exit(0);
 }
 

@@ -427,12 +427,14 @@ static int open_fetcher(struct run *run)
 	return message_status(code);
 }
 
-/* Before anything is read: it is to have nothing of a target. Without names it reads nothing. */
+/* Before anything is read: it is to have nothing of a target. Without names it reads only what
+ * was saved. */
 static int open_namer(struct run *run)
 {
 	struct pmp_error err = { 0 };
 
-	if (run->options->no_sandbox || run->options->no_symbols)
+	if (run->options->no_sandbox ||
+	    (run->options->no_symbols && !run->source.type->saved && !run->options->diff))
 		return 0;
 	run->namer = namer_new(&err);
 	if (!run->namer) {

@@ -61,6 +61,9 @@ static void read_profile(struct saved_file *reading, const struct input *input)
 		return;
 	}
 	reading->code = pmp_profile_read(reading->profile, input->fd, reading->path, err);
+	if (reading->code == PMP_ESRCH)
+		snprintf(err->hint, sizeof(err->hint),
+			 "if you trust it, --no-sandbox reads it in pmp itself");
 	if (reading->code == PMP_EFORMAT && input->is_program)
 		snprintf(err->hint, sizeof(err->hint),
 			 "to profile a program from its start: "

@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The process that reads saved profiles: what it gives is what pmp itself would have read, in
+# each format; it has no rights, and what a file does that has taken it over comes to nothing.
+# Planted faults (pmp/namer/faults.c) do that.
+
+# shellcheck source=t/lib/test.sh
+. "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/live.sh
+. "$top_srcdir/t/lib/live.sh"
+need pgrep gzip python3
+
+if grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null; then
+	skip_all "sanitizers need more calls: nothing is confined"
+fi
+
+# take OPTION...: a profile of what has threads, locks and names
+take() {
+	"$PMP" -q -f pprof -n 5 -i 10ms -p "$target_pid" "$@" 2>err
+}
+
+# both WHAT ARGUMENT...: pmp with a process for reading and without, the same bytes
+both() {
+	what=$1
+	shift
+	"$PMP" -q "$@" >with 2>with.err
+	with=$?
+	"$PMP" -q --no-sandbox "$@" >without 2>without.err
+	is "$with" $? "$what: the same status"
+	ok "cmp -s with without" "and the same output"
+	is "$(cat with.err)" "$(cat without.err)" "the same messages"
+}
+
+check_same() {
+	start_target chain block || return
+	take -o threads.pb.gz --by-thread
+	take -o lines.pb.gz --lines
+	take -o bare.pb.gz --no-symbols
+	gzip -dc <threads.pb.gz >plain.pb
+	for format in raw folded pmp svg html perf json contention mutex gperf flat callgraph \
+		threads speedscope; do
+		both "$format" -f "$format" threads.pb.gz
+	done
+	ok "[ -s with ]" "there is something in it"
+	both "as pprof" -f pprof -o with.pb.gz threads.pb.gz
+	both "plain" -f folded plain.pb
+	both "with lines" -f flat --lines lines.pb.gz
+	both "without symbols" -f folded bare.pb.gz
+	both "names from this machine" -f folded --lines bare.pb.gz
+	both "addresses" -f folded --no-symbols threads.pb.gz
+	both "linkers' names" -f folded --no-demangle threads.pb.gz
+	both "functions that are not inlined" -f folded --no-inline lines.pb.gz
+	both "several" -f folded --by-thread threads.pb.gz lines.pb.gz plain.pb
+	both "a comparison" -f folded --diff threads.pb.gz lines.pb.gz
+	both "another value" -f folded --sample-type wall threads.pb.gz
+	both "no such value" -f folded --sample-type space threads.pb.gz
+	"$PMP" -q -f folded threads.pb.gz >with
+	ok "'$PMP' -q -f folded - <threads.pb.gz | cmp -s - with" "from standard input"
+	ok "cat threads.pb.gz | '$PMP' -q -f folded - | cmp -s - with" "through a pipe"
+}
+
+check_heap() {
+	timeout 60 "$PMP" -q --heap=exact -f pprof -o heap.pb.gz -- ls -lR "$top_srcdir/man" \
+		>list 2>err
+	if [ ! -s heap.pb.gz ]; then
+		skip "no recorder: $(head -1 err)"
+		return
+	fi
+	both "a heap" -f memory heap.pb.gz
+	both "what lives" -f folded --sample-type inuse_space heap.pb.gz
+	both "what was allocated" -f heap heap.pb.gz
+}
+
+check_damaged() {
+	size=$(wc -c <plain.pb)
+	for n in 1 2 3 5 7; do
+		head -c $((size * n / 8)) plain.pb >cut.pb
+		both "cut off at $n eighths" -f folded cut.pb
+	done
+	printf 'no profile' >text
+	both "what is no profile" -f folded text
+	both "a directory" -f folded .
+	both "nothing" -f folded /dev/null
+}
+
+# What it has while it stands still.
+check_rights() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	PMP_FAULT=reader-still "$PMP_FAULTY" -f folded threads.pb.gz </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	parent=
+	wait_for "parent=\$(pgrep -x -P $pmp pmp-namers)"
+	reader=
+	wait_for "reader=\$(pgrep -x -P ${parent:-0} pmp-namer) && ls -l /proc/\$reader/fd | grep -q threads"
+	status=/proc/${reader:-none}/status
+	is "$(sed -n 's/^Seccomp:[[:space:]]*//p' "$status")" 2 "it has a filter of system calls"
+	is "$(sed -n 's/^NoNewPrivs:[[:space:]]*//p' "$status")" 1 "and gets no more rights"
+	if [ "$(id -u)" -eq 0 ]; then
+		is "$(sed -n 's/^Uid:[[:space:]]*//p' "$status" | tr -s '\t' ' ')" \
+			"65534 65534 65534 65534" "root is another user there"
+		is "$(sed -n 's/^CapEff:[[:space:]]*//p' "$status")" 0000000000000000 \
+			"without capabilities"
+	else
+		skip "not root"
+		skip "not root"
+	fi
+	is "$(for fd in /proc/"$reader"/fd/*; do readlink "$fd"; done |
+		grep -v -e '^socket:' -e '^/dev/null$' | sort -u)" "$tmp/threads.pb.gz" \
+		"it has that file and no other"
+	kill -INT "$pmp"
+	wait "$pmp"
+	is $? 130 "which can be interrupted"
+	ok "wait_for '! alive ${reader:-1}'" "and is gone then"
+	like "$(cat err)" 'interrupted while reading .*threads.pb.gz' "the message"
+}
+
+# fault NAME REASON: "" if the profile is read all the same
+fault() {
+	PMP_FAULT=reader-$1 timeout 120 "$PMP_FAULTY" -f folded threads.pb.gz \
+		</dev/null >out 2>err
+	status=$?
+	if [ -z "$2" ]; then
+		is "$status" 0 "$1: the attempt fails, and it goes on"
+		ok "cmp -s out expected" "all is there"
+		return
+	fi
+	is "$status" 2 "$1: status 2"
+	like "$(cat err)" "cannot read .*threads.pb.gz: the process that reads files $2" "the reason"
+	like "$(cat err)" 'no-sandbox reads it in pmp itself' "with a hint"
+	is "$(wc -l <out | tr -d ' ')" 0 "nothing is written"
+}
+
+check_faults() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	"$PMP" -q -f folded threads.pb.gz >expected
+	fault open ''
+	fault crash 'was ended by signal 11'
+	fault lies 'gave no answer that makes sense'
+	fault exec 'was ended by signal 31'
+	fault net 'was ended by signal 31'
+	fault kill 'was ended by signal 31'
+	fault fork 'was ended by signal 31'
+	fault oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
+}
+
+# Ten seconds.
+check_still() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	fault still 'gave no answer and was killed'
+}
+
+check_no_open() {
+	command -v strace >/dev/null 2>&1 || { skip "no strace"; return; }
+	strace -f -o trace "$PMP" -q -f folded threads.pb.gz >out
+	reader=$(sed -n 's/^\([0-9]*\) .*"pmp-namer".*/\1/p' trace | head -1)
+	grep "^$reader " trace | sed '1,/SECCOMP_MODE_FILTER/d' >after
+	ok "[ -s after ]" "strace shows what it does after it is confined"
+	# Threads of its own it may have.
+	is "$(grep -v CLONE_THREAD after |
+		grep -Ec '^[0-9]+ +(open|openat|openat2|socket|connect|execve|clone|fork|kill)\(.* = [0-9]')" \
+		0 "and it opens no file"
+	ok "grep -q 'read(.*\\\\37\\\\213' after" "it is the one that reads the profile"
+	is "$(grep -v "^$reader " trace | grep -c 'read(.*\\37\\213.*= [0-9]\{5\}')" 0 \
+		"no other process does"
+}
+
+run_checks "$@"
