@@ -425,6 +425,40 @@ void pmp_profile_sum_heap(struct pmp_profile *profile, uint64_t now,
 int pmp_profile_heap_stack(struct pmp_profile *profile, size_t i, uint64_t now,
 			   enum pmp_window window, struct pmp_live_heap_stack *stack);
 
+/*
+ * What each stack had allocated at one moment, and what of that lived. Options of a report
+ * have it as .heap_since: it is of what has changed since.
+ */
+struct pmp_heap_base;
+
+/**
+ * Keep what a recorder has written down by now. now (CLOCK_MONOTONIC, 0: that of what was
+ * heard last) and age are as those of a report. Returns 0 with *base, which is to be freed
+ * with pmp_heap_base_free() and is NULL if the profile counts no heap; or PMP_ENOMEM.
+ */
+int pmp_profile_heap_base(struct pmp_profile *profile, uint64_t now, uint64_t age,
+			  struct pmp_heap_base **base, struct pmp_error *err);
+/** Free it, before or after its profile, but after its reports. Takes NULL. */
+void pmp_heap_base_free(struct pmp_heap_base *base);
+
+/* Exact totals of a process that is or was recorded, in usable bytes. */
+struct pmp_heap_info {
+	size_t size;
+	pid_t pid;
+	const char *name; /* borrowed: raw bytes */
+	bool ended;
+	/* Since it was recorded first, programs before an exec included. */
+	uint64_t allocated, freed;
+	/* Of its program now. */
+	uint64_t live, live_blocks, peak;
+	uint64_t calls; /* malloc(), and whatever else has allocated */
+	uint64_t frees, failed;
+};
+
+/** Fill info with the totals of process i. Returns false: there are not so many. */
+bool pmp_profile_heap_process(const struct pmp_profile *profile, size_t i,
+			      struct pmp_heap_info *info);
+
 /* ---- windows of the past ---------------------------------------------------- */
 
 /*

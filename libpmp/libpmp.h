@@ -763,6 +763,7 @@ void pmp_profile_describe(const struct pmp_profile *profile,
  * to date after that. Profile, filter and base must outlive it.
  */
 struct pmp_report;
+struct pmp_heap_base;
 
 struct pmp_report_options {
 	size_t size;
@@ -788,6 +789,9 @@ struct pmp_report_options {
 	 * allocate is not heard of. NULL: the time of what was heard last. */
 	uint64_t (*heap_now)(void);
 	bool with_heap; /* of that as well: for formats with .heap PMP_HEAP_TOO */
+	/* With .heap: of what has changed since, for the formats pprof, heap and growth; see
+	 * pmp_profile_heap_base(). NULL: of all. */
+	const struct pmp_heap_base *heap_since;
 };
 
 /**

@@ -432,6 +432,63 @@ static void test_report(void)
 	pmp_profile_free(profile);
 }
 
+/* ---- changes --------------------------------------------------------------------- */
+
+static struct pmp_report *new_change(struct pmp_profile *profile, const char *value,
+				     const struct pmp_heap_base *since)
+{
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .heap = true,
+						    .heap_value = value,
+						    .heap_since = since };
+	struct pmp_report *report = NULL;
+
+	if (pmp_report_new(profile, NULL, &options, &report, NULL))
+		abort();
+	return report;
+}
+
+static void test_changes(void)
+{
+	struct pmp_profile *profile = new_profile(0, false);
+	struct pmp_heap_batch *batch = new_batch(PID, 1000);
+	struct pmp_heap_base *first = NULL, *second = NULL;
+	struct pmp_report *report;
+	struct pmp_heap_sums sums;
+
+	allocate(batch, FILL, 0x10, 100, 0);
+	allocate(batch, FILL, 0x20, 50, 0);
+	take(profile, batch);
+	is_int(pmp_profile_heap_base(profile, 0, 0, &first, NULL), 0, "a moment is kept");
+	batch = new_batch(PID, 2000);
+	release(batch, 0x10);
+	allocate(batch, SERVE, 0x30, 30, 0);
+	take(profile, batch);
+	is_int(pmp_profile_heap_base(profile, 0, 0, &second, NULL), 0, "and a later one");
+	report = new_change(profile, NULL, first);
+	sums = sums_of(report, "fill");
+	is_int(pmp_heap_change(sums.live_bytes, sums.then.live_bytes), -100,
+	       "less lives of a stack than then");
+	is_int(pmp_blocks_change(sums.live_parts, sums.then.live_parts), -1, "in blocks");
+	is_int(pmp_heap_change(sums.alloc_bytes, sums.then.alloc_bytes), 0,
+	       "it has allocated nothing since");
+	sums = sums_of(report, "serve");
+	is_int(pmp_heap_change(sums.live_bytes, sums.then.live_bytes), 30,
+	       "a stack that was not there then");
+	is_int((long long)report->shown, 30, "what has become more is counted");
+	pmp_report_free(report);
+	report = new_change(profile, "alloc_objects", second);
+	is_int((long long)report->shown, 0, "since the later one there was nothing");
+	pmp_report_free(report);
+	report = new_report(profile, NULL, NULL, 0);
+	is_int((long long)report->shown, 80, "without one all that lives is counted");
+	pmp_report_free(report);
+	pmp_heap_base_free(first);
+	pmp_profile_free(profile);
+	pmp_heap_base_free(second);
+	ok(true, "a moment may be freed before its profile or after it");
+}
+
 /* ---- bounded memory -------------------------------------------------------------- */
 
 static void test_bounded(void)
@@ -480,6 +537,7 @@ static void test_shrink(void)
 	struct pmp_profile *profile = new_profile(MEMORY, false);
 	struct pmp_report *report;
 	uint64_t all = 0, live = 0, dropped, largest = 0;
+	struct pmp_heap_base *moment = NULL;
 	const struct pmp_heap *heap;
 
 	for (uint64_t round = 0; round < 40; round++) {
@@ -491,6 +549,8 @@ static void test_shrink(void)
 			all += 50;
 		}
 		take(profile, batch);
+		if (round == 5 && pmp_profile_heap_base(profile, 0, 0, &moment, NULL))
+			abort();
 		heap = pmp_profile_heap(profile);
 		if (pmp_heap_size(heap) > largest)
 			largest = pmp_heap_size(heap);
@@ -505,6 +565,11 @@ static void test_shrink(void)
 	is_int((long long)(live + dropped), (long long)all,
 	       "what lives and was not dropped is still known by its stack");
 	pmp_report_free(report);
+	report = new_change(profile, "alloc_space", moment);
+	is_int((long long)report->shown, (long long)all - 6 * 1000 * 50,
+	       "a moment is still what it was when stacks are merged");
+	pmp_report_free(report);
+	pmp_heap_base_free(moment);
 	pmp_profile_free(profile);
 }
 
@@ -516,6 +581,7 @@ int main(void)
 	test_processes();
 	test_ages();
 	test_report();
+	test_changes();
 	test_bounded();
 	test_shrink();
 	return done_testing();

@@ -275,7 +275,7 @@ if command -v go >/dev/null 2>&1; then
 		'^PeriodType: cpu nanoseconds' "the type that scrapers know"
 	like "$(go tool pprof -top "${url}pprof/profile?seconds=2" 2>>go.err)" ' burn_cpu$' \
 		"the legacy form"
-	like "$(go tool pprof -top "${url}pprof/heap" 2>&1)" 'pmp has no recorder' \
+	like "$(go tool pprof -top "${url}pprof/heap" 2>&1)" 'was not started with a recorder' \
 		"an error is shown"
 else
 	skip "no go tool pprof"
@@ -289,7 +289,8 @@ if command -v google-pprof >/dev/null 2>&1; then
 		"google-pprof: names of functions by /pprof/symbol"
 	like "$(google-pprof --text --seconds=2 "${url}pid/$served/pprof/profile" 2>>google.err)" \
 		' burn_cpu$' "with a prefix"
-	like "$(google-pprof --text "${url}pprof/heap" 2>&1)" 'WARNING: pmp has no recorder' \
+	like "$(google-pprof --text "${url}pprof/heap" 2>&1)" \
+		'WARNING: served \[[0-9]+\] was not started with a recorder' \
 		"an error is a warning"
 else
 	skip "no google-pprof"

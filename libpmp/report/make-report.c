@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "report/diff.h"
@@ -40,6 +41,10 @@ static void describe_heap(struct pmp_report *report)
 	report->totals.distinct = entries->count;
 	report->totals.truncated = report->totals.not_stopped = 0;
 	report->totals.evicted = report->totals.evicted_distinct = 0;
+	if (report->heap_since) {
+		report->metadata.realtime = report->heap_since->realtime;
+		report->metadata.duration = pmp_clock() - report->heap_since->time;
+	}
 }
 
 static void describe_processes(struct pmp_report *report)
@@ -62,7 +67,7 @@ static int take_heap(struct pmp_report *report)
 	const struct pmp_entries *entries = pmp_heap_entries(heap);
 
 	pmp_heap_sum(heap, report->heap_now ? report->heap_now() : 0, report->heap_age,
-		     report->heap_value);
+		     report->heap_value, report->heap_since);
 	describe_heap(report);
 	report->shown = report->totals.stacks;
 	report->entries = entries->all;
@@ -260,6 +265,7 @@ int pmp_report_new(struct pmp_profile *profile, const struct pmp_filter *filter,
 	new->with_heap = all.with_heap;
 	new->heap_age = all.heap_age;
 	new->heap_now = all.heap_now;
+	new->heap_since = all.heap_since;
 	new->heap_value = PMP_HEAP_INUSE_SPACE;
 	if (all.heap_value)
 		pmp_heap_value_find(all.heap_value, &new->heap_value);

@@ -88,7 +88,8 @@ struct pmp_report {
 	enum pmp_heap_value heap_value;
 	uint64_t heap_age; /* of blocks that live; ns */
 	uint64_t (*heap_now)(void);
-	pid_t pid; /* of this process; 0: the last one */
+	const struct pmp_heap_base *heap_since; /* of what has changed since; or NULL */
+	pid_t pid;				/* of this process; 0: the last one */
 	bool is_sorted;
 	const struct pmp_entry **sorted; /* of is_sorted: all entries */
 	bool is_matched;

@@ -130,6 +130,7 @@ void pmp_heap_sums_add(struct pmp_heap_sums *sums, const struct pmp_heap_sums *m
 	if (more->largest_failure > sums->largest_failure)
 		sums->largest_failure = more->largest_failure;
 	add(&sums->survived, more->survived);
+	pmp_heap_counts_add(&sums->then, &more->then);
 	sums->alloc_variance += more->alloc_variance;
 	sums->live_variance += more->live_variance;
 	if (more->oldest > sums->oldest)
@@ -143,6 +144,36 @@ void pmp_heap_sums_add(struct pmp_heap_sums *sums, const struct pmp_heap_sums *m
 	}
 }
 
+struct pmp_heap_counts pmp_heap_counts_of(const struct pmp_heap_sums *sums)
+{
+	return (struct pmp_heap_counts){ sums->alloc_parts, sums->alloc_bytes,
+					 sums->live_parts,  sums->live_bytes,
+					 sums->growths,	    sums->growth_bytes };
+}
+
+void pmp_heap_counts_add(struct pmp_heap_counts *counts,
+			 const struct pmp_heap_counts *more)
+{
+	add(&counts->alloc_parts, more->alloc_parts);
+	add(&counts->alloc_bytes, more->alloc_bytes);
+	add(&counts->live_parts, more->live_parts);
+	add(&counts->live_bytes, more->live_bytes);
+	add(&counts->growths, more->growths);
+	add(&counts->growth_bytes, more->growth_bytes);
+}
+
+/* Sums are at most INT64_MAX. */
+int64_t pmp_heap_change(uint64_t now, uint64_t then)
+{
+	return (int64_t)(now - then);
+}
+
+int64_t pmp_blocks_change(uint64_t now, uint64_t then)
+{
+	return now >= then ? (int64_t)pmp_blocks_of(now - then)
+			   : -(int64_t)pmp_blocks_of(then - now);
+}
+
 void pmp_heap_sums_clear_live(struct pmp_heap_sums *sums)
 {
 	sums->live_parts = sums->live_bytes = sums->live_found = 0;
@@ -151,14 +182,23 @@ void pmp_heap_sums_clear_live(struct pmp_heap_sums *sums)
 	memset(sums->ages, 0, sizeof(sums->ages));
 }
 
+static uint64_t more_than(uint64_t now, uint64_t then)
+{
+	return now > then ? now - then : 0;
+}
+
 uint64_t pmp_heap_sums_value(const struct pmp_heap_sums *sums, enum pmp_heap_value value)
 {
+	const struct pmp_heap_counts *then = &sums->then;
+
 	switch (value) {
-	case PMP_HEAP_ALLOC_OBJECTS: return pmp_blocks_of(sums->alloc_parts);
-	case PMP_HEAP_ALLOC_SPACE: return sums->alloc_bytes;
-	case PMP_HEAP_INUSE_OBJECTS: return pmp_blocks_of(sums->live_parts);
+	case PMP_HEAP_ALLOC_OBJECTS:
+		return pmp_blocks_of(more_than(sums->alloc_parts, then->alloc_parts));
+	case PMP_HEAP_ALLOC_SPACE: return more_than(sums->alloc_bytes, then->alloc_bytes);
+	case PMP_HEAP_INUSE_OBJECTS:
+		return pmp_blocks_of(more_than(sums->live_parts, then->live_parts));
 	case PMP_HEAP_INUSE_SPACE:
-	default: return sums->live_bytes;
+	default: return more_than(sums->live_bytes, then->live_bytes);
 	}
 }
 

@@ -24,6 +24,13 @@ struct pmp_age_sum {
 	double variance;       /* of bytes */
 };
 
+/* What had been allocated, and lived, at an earlier moment. */
+struct pmp_heap_counts {
+	uint64_t alloc_parts, alloc_bytes;
+	uint64_t live_parts, live_bytes;
+	uint64_t growths, growth_bytes;
+};
+
 struct pmp_heap_sums {
 	uint64_t alloc_parts, alloc_bytes;
 	uint64_t live_parts, live_bytes;
@@ -34,6 +41,7 @@ struct pmp_heap_sums {
 	uint64_t oldest;		      /* age of the oldest that lives, ns */
 	double alloc_variance, live_variance; /* squares of standard errors of bytes */
 	struct pmp_age_sum ages[PMP_AGES];    /* of what lives */
+	struct pmp_heap_counts then;	      /* 0, or what a change is counted from */
 };
 
 /* The values of a stack that may be counted: as the format of pprof names them. */
@@ -52,6 +60,13 @@ double pmp_heap_variance(uint64_t size, double weight);
 double pmp_square_root(double square);
 /* A number of blocks of so many parts. */
 uint64_t pmp_blocks_of(uint64_t parts);
+/* By how much a sum is more, or less, than it was; likewise in blocks. */
+int64_t pmp_heap_change(uint64_t now, uint64_t then);
+int64_t pmp_blocks_change(uint64_t now, uint64_t then);
+/* Its counts now, and those of two stacks together. */
+struct pmp_heap_counts pmp_heap_counts_of(const struct pmp_heap_sums *sums);
+void pmp_heap_counts_add(struct pmp_heap_counts *counts,
+			 const struct pmp_heap_counts *more);
 /* A chosen block: add it to what was allocated; to what lives, at that age. weight: the
  * blocks that it stands for. */
 void pmp_heap_sums_allocated(struct pmp_heap_sums *sums, uint64_t size, double weight);
@@ -67,7 +82,7 @@ uint64_t pmp_heap_age_start(size_t i);
 void pmp_heap_sums_add(struct pmp_heap_sums *sums, const struct pmp_heap_sums *more);
 /* Forget what lives. */
 void pmp_heap_sums_clear_live(struct pmp_heap_sums *sums);
-/* One of its values, in blocks or bytes. */
+/* One of its values, in blocks or bytes; of a change 0 if it has become less. */
 uint64_t pmp_heap_sums_value(const struct pmp_heap_sums *sums, enum pmp_heap_value value);
 /* "inuse_space" and so on, and its unit; NULL: there is none. false: not a name of one. */
 const char *pmp_heap_value_name(enum pmp_heap_value value);

@@ -135,7 +135,7 @@ void pmp_profile_sum_heap(struct pmp_profile *profile, uint64_t now,
 		pmp_sized_give(given, &all, sizeof(all));
 		return;
 	}
-	pmp_heap_sum(heap, now, 0, PMP_HEAP_INUSE_SPACE);
+	pmp_heap_sum(heap, now, 0, PMP_HEAP_INUSE_SPACE, NULL);
 	was = moment_of(heap, now, window);
 	entries = pmp_heap_entries(heap);
 	sum_processes(heap, &all);

@@ -19,6 +19,7 @@ struct pmp_heap {
 	size_t process_count, process_capacity;
 	pmp_location *locations; /* of the current event */
 	size_t location_capacity;
+	struct pmp_heap_base *bases; /* that were taken and are not freed yet */
 	uint64_t lost;
 	bool saved;		    /* what lives is not made of blocks */
 	struct pmp_heap_past *past; /* NULL: it is not kept */
@@ -44,6 +45,7 @@ void pmp_heap_free(struct pmp_heap *heap)
 {
 	if (!heap)
 		return;
+	pmp_heap_bases_detach(heap->bases);
 	pmp_entries_free(&heap->entries);
 	pmp_blocks_free(&heap->blocks);
 	if (heap->past)
@@ -296,7 +298,7 @@ static int keep_moment(struct pmp_heap *heap)
 {
 	const struct pmp_heap_exact exact = pmp_heap_exact(heap);
 
-	pmp_heap_sum(heap, heap->heard, 0, PMP_HEAP_INUSE_SPACE);
+	pmp_heap_sum(heap, heap->heard, 0, PMP_HEAP_INUSE_SPACE, NULL);
 	return pmp_heap_past_keep(heap->past, heap->heard, &exact, &heap->entries);
 }
 
@@ -404,8 +406,9 @@ static void sum_ages(struct pmp_heap *heap, uint64_t at_least)
 }
 
 void pmp_heap_sum(struct pmp_heap *heap, uint64_t now, uint64_t age,
-		  enum pmp_heap_value value)
+		  enum pmp_heap_value value, const struct pmp_heap_base *since)
 {
+	pmp_heap_base_apply(since, &heap->entries);
 	if (!heap->saved)
 		sum_blocks(heap, now, age);
 	else if (age)
@@ -415,6 +418,13 @@ void pmp_heap_sum(struct pmp_heap *heap, uint64_t now, uint64_t age,
 
 		entry->count = pmp_heap_sums_value(entry->heap, value);
 	}
+}
+
+int pmp_heap_take_base(struct pmp_heap *heap, uint64_t now, uint64_t age,
+		       struct pmp_heap_base **base)
+{
+	pmp_heap_sum(heap, now, age, PMP_HEAP_INUSE_SPACE, NULL);
+	return pmp_heap_base_new(&heap->bases, &heap->entries, base);
 }
 
 int pmp_heap_count(struct pmp_heap *heap, const struct pmp_entry *entry)
@@ -492,6 +502,7 @@ uint64_t pmp_heap_lost(const struct pmp_heap *heap)
 uint64_t pmp_heap_size(const struct pmp_heap *heap)
 {
 	return pmp_entries_size(&heap->entries) + pmp_blocks_size(&heap->blocks) +
+	       pmp_heap_bases_size(heap->bases) +
 	       heap->process_capacity * sizeof(*heap->processes) +
 	       (heap->past ? pmp_heap_past_size(heap->past) : 0);
 }
@@ -523,7 +534,7 @@ int pmp_heap_shrink(struct pmp_heap *heap)
 	struct pmp_block *block;
 	int code = PMP_ENOMEM;
 
-	pmp_heap_sum(heap, 0, 0, PMP_HEAP_ALLOC_SPACE);
+	pmp_heap_sum(heap, 0, 0, PMP_HEAP_ALLOC_SPACE, NULL);
 	if (pmp_entries_init(&new, old->by_thread, old->details, false) && stays &&
 	    numbers) {
 		new.heaps = true;
@@ -538,6 +549,7 @@ int pmp_heap_shrink(struct pmp_heap *heap)
 		*old = new;
 		for (size_t slot = 0; (block = pmp_blocks_next(&heap->blocks, &slot));)
 			block->entry = numbers[block->entry];
+		pmp_heap_bases_renumber(heap->bases, numbers);
 		if (heap->past) {
 			pmp_heap_past_clear(heap->past);
 			code = keep_moment(heap);

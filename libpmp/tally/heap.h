@@ -14,6 +14,7 @@
 #include "libpmp.h"
 #include "resolve/symbolizer.h"
 #include "tally/blocks.h"
+#include "tally/heap-base.h"
 #include "tally/heap-past.h"
 #include "tally/heap-sums.h"
 #include "tally/stack-table.h"
@@ -56,9 +57,13 @@ void pmp_heap_forget(struct pmp_heap *heap, pid_t pid);
  * its process, if that is later or the process has ended), of blocks that are at least so
  * old (ns), and set the counts of all entries to that value. `survived` becomes the rate at which blocks live
  * for a minute: the bytes of those that are one minute to two minutes old, a second.
+ * since: what a change is counted from, or NULL.
  */
 void pmp_heap_sum(struct pmp_heap *heap, uint64_t now, uint64_t age,
-		  enum pmp_heap_value value);
+		  enum pmp_heap_value value, const struct pmp_heap_base *since);
+/* Keep what each stack has allocated by now, and what of that lives. 0 or PMP_ENOMEM. */
+int pmp_heap_take_base(struct pmp_heap *heap, uint64_t now, uint64_t age,
+		       struct pmp_heap_base **base);
 /* Of a saved profile: a stack, with its heap; what lives stays as it is. 0 or PMP_ENOMEM. */
 int pmp_heap_count(struct pmp_heap *heap, const struct pmp_entry *entry);
 /* Of a saved profile: a process. 0 or PMP_ENOMEM. */

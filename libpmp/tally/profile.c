@@ -634,6 +634,49 @@ void pmp_profile_take_heap(struct pmp_profile *profile, struct pmp_profile *from
 	from->heap = heap;
 }
 
+int pmp_profile_heap_base(struct pmp_profile *profile, uint64_t now, uint64_t age,
+			  struct pmp_heap_base **base, struct pmp_error *err)
+{
+	*base = NULL;
+	if (profile->heap && pmp_heap_take_base(profile->heap, now, age, base))
+		return pmp_error_nomem(err, "keeping what a heap holds");
+	return 0;
+}
+
+bool pmp_profile_heap_process(const struct pmp_profile *profile, size_t i,
+			      struct pmp_heap_info *info)
+{
+	const struct pmp_process_heap *process;
+	const struct pmp_heap_totals *totals;
+	size_t count = 0;
+
+	if (!profile->heap)
+		return false;
+	process = pmp_heap_processes(profile->heap, &count);
+	if (i >= count)
+		return false;
+	process += i;
+	totals = &process->totals;
+	pmp_sized_give(
+		info,
+		&(struct pmp_heap_info){
+			.pid = process->pid,
+			.name = process->name,
+			.ended = process->ended,
+			.allocated = process->earlier_allocated + totals->allocated,
+			.freed = process->earlier_freed + totals->freed,
+			.live = totals->live,
+			.live_blocks = totals->live_blocks,
+			.peak = totals->peak,
+			.calls = totals->mallocs + totals->callocs + totals->aligned +
+				 totals->reallocs + totals->news,
+			.frees = totals->frees,
+			.failed = totals->failed + totals->failed_reallocs,
+		},
+		sizeof(*info));
+	return true;
+}
+
 struct pmp_heap *pmp_profile_heap(const struct pmp_profile *profile)
 {
 	return profile->heap;

@@ -21,34 +21,45 @@
 #include "report/sort.h"
 #include "write/address-layout.h"
 
+/* Of a change what lives may have become less. */
 struct heap_line {
-	uint64_t live, live_bytes, all, all_bytes;
+	int64_t live, live_bytes, all, all_bytes;
 };
 
 /* Bytes of no block would be an error to readers. */
-static uint64_t blocks_of(uint64_t parts, uint64_t bytes)
+static int64_t blocks_of(int64_t blocks, int64_t bytes)
 {
-	const uint64_t blocks = pmp_blocks_of(parts);
-
-	return bytes && !blocks ? 1 : blocks;
+	return blocks || !bytes ? blocks : bytes > 0 ? 1 : -1;
 }
 
 static struct heap_line line_of(const struct pmp_heap_sums *sums, bool growth)
 {
-	if (growth)
-		return (struct heap_line){ sums->growths, sums->growth_bytes,
-					   sums->growths, sums->growth_bytes };
-	return (struct heap_line){
-		blocks_of(sums->live_parts, sums->live_bytes),
-		sums->live_bytes,
-		blocks_of(sums->alloc_parts, sums->alloc_bytes),
-		sums->alloc_bytes,
-	};
+	const struct pmp_heap_counts *then = &sums->then;
+	struct heap_line line;
+
+	if (growth) {
+		line.live = line.all = pmp_heap_change(sums->growths, then->growths);
+		line.live_bytes = line.all_bytes =
+			pmp_heap_change(sums->growth_bytes, then->growth_bytes);
+		return line;
+	}
+	line.live_bytes = pmp_heap_change(sums->live_bytes, then->live_bytes);
+	line.all_bytes = pmp_heap_change(sums->alloc_bytes, then->alloc_bytes);
+	line.live = blocks_of(pmp_blocks_change(sums->live_parts, then->live_parts),
+			      line.live_bytes);
+	line.all = blocks_of(pmp_blocks_change(sums->alloc_parts, then->alloc_parts),
+			     line.all_bytes);
+	return line;
+}
+
+static bool is_empty(const struct heap_line *line)
+{
+	return !line->live && !line->live_bytes && !line->all && !line->all_bytes;
 }
 
 static void put_line(struct pmp_buf *buf, const struct heap_line *line)
 {
-	pmp_buf_printf(buf, "%6" PRIu64 ": %8" PRIu64 " [%6" PRIu64 ": %8" PRIu64 "] @",
+	pmp_buf_printf(buf, "%6" PRId64 ": %8" PRId64 " [%6" PRId64 ": %8" PRId64 "] @",
 		       line->live, line->live_bytes, line->all, line->all_bytes);
 }
 
@@ -105,7 +116,7 @@ static void put_profile(struct pmp_out *out, const struct pmp_address_layout *la
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_line line = line_of(entries[i]->heap, growth);
 
-		if (!line.all)
+		if (is_empty(&line))
 			continue;
 		put_line(&out->buf, &line);
 		put_addresses(&out->buf, layout, entries[i]);

@@ -586,6 +586,38 @@ static void put_heap_part(struct encoder *encoder, const struct pmp_entry *entry
 	end_heap_sample(encoder, entry, &begun);
 }
 
+static uint64_t size_of_blocks(int64_t bytes, int64_t blocks)
+{
+	return blocks ? (uint64_t)(bytes / blocks) : 0;
+}
+
+/* What has changed of a stack: less may live than before. Which age what has gone had is not
+ * known. */
+static void put_heap_change(struct encoder *encoder, const struct pmp_entry *entry)
+{
+	const struct pmp_heap_sums *sums = entry->heap;
+	const struct pmp_heap_counts *then = &sums->then;
+	const int64_t calls = pmp_blocks_change(sums->alloc_parts, then->alloc_parts);
+	const int64_t allocated = pmp_heap_change(sums->alloc_bytes, then->alloc_bytes);
+	const int64_t blocks = pmp_blocks_change(sums->live_parts, then->live_parts);
+	const int64_t lives = pmp_heap_change(sums->live_bytes, then->live_bytes);
+	const bool by_lives = blocks && (lives < 0) == (blocks < 0);
+	struct heap_sample begun;
+
+	if (!calls && !allocated && !blocks && !lives)
+		return;
+	begin_heap_sample(encoder, entry, &begun);
+	set_heap_value(encoder, begun.values, ALLOC_OBJECTS, (uint64_t)calls);
+	set_heap_value(encoder, begun.values, ALLOC_SPACE, (uint64_t)allocated);
+	set_heap_value(encoder, begun.values, INUSE_OBJECTS, (uint64_t)blocks);
+	set_heap_value(encoder, begun.values, INUSE_SPACE, (uint64_t)lives);
+	add_amount(encoder, &begun.sample, "bytes",
+		   by_lives ? size_of_blocks(lives, blocks)
+			    : size_of_blocks(allocated, calls),
+		   "bytes");
+	end_heap_sample(encoder, entry, &begun);
+}
+
 /* What was not allocated has no values: only pmp reads it. */
 static void put_failures(struct encoder *encoder, const struct pmp_entry *entry)
 {
@@ -637,6 +669,10 @@ static void put_heap(struct encoder *encoder)
 		return;
 	}
 	for (size_t i = 0; i < heap->entry_count && !encoder->out->buf.failed; i++) {
+		if (heap->heap_since) {
+			put_heap_change(encoder, entries[i]);
+			continue;
+		}
 		put_heap_entry(encoder, entries[i]);
 		put_failures(encoder, entries[i]);
 	}
@@ -757,7 +793,8 @@ static void put_heap_comments(struct encoder *encoder)
 {
 	const struct pmp_report *heap = encoder->heap;
 
-	for (size_t i = 0; heap && i < heap->process_count; i++) {
+	/* Totals are since the start: of a change there are none. */
+	for (size_t i = 0; heap && !heap->heap_since && i < heap->process_count; i++) {
 		const struct pmp_process_heap *process = &heap->processes[i];
 		const struct pmp_heap_totals *totals = &process->totals;
 

@@ -7,7 +7,7 @@
 
 #include "libpmp.h"
 
-#define TEXT_SIZE 8192
+#define TEXT_SIZE 12288
 
 /* What does not fit is left out: the table is of one size. */
 struct index_page {
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct index_page *page,
 static bool has_text(const struct page *page)
 {
 	return page->family == PAGES_OF_GO &&
-	       (page->proto || page->kind == PAGE_SNAPSHOT);
+	       (page->proto || page->kind == PAGE_SNAPSHOT || page->kind == PAGE_HEAP);
 }
 
 /* Links are relative, so that prefixes of the path stay. up: to where they begin. */
@@ -44,14 +44,15 @@ static void add_pages(struct index_page *index, const char *up)
 
 	add(index, "<ul>\n");
 	for (size_t i = 0; (page = page_row(i)) && page_row(i + 1); i++) {
-		if (page->kind == PAGE_ABSENT || page->kind == PAGE_HEAP ||
-		    page->kind == PAGE_INDEX || page->kind == PAGE_FILE ||
-		    page->family == PAGES_OF_API)
+		if (page->kind == PAGE_ABSENT || page->kind == PAGE_INDEX ||
+		    page->kind == PAGE_FILE || page->family == PAGES_OF_API)
 			continue;
 		add(index, "<li><a href=\"%s%s\">%s</a>", up, page->path + 1, page->path);
 		if (has_text(page))
 			add(index, " (<a href=\"%s%s?debug=1\">as text</a>)", up,
 			    page->path + 1);
+		if (page->kind == PAGE_HEAP)
+			add(index, ": with --heap");
 		add(index, "</li>\n");
 	}
 	add(index,
@@ -60,7 +61,7 @@ static void add_pages(struct index_page *index, const char *up)
 	for (size_t i = 0; i < pmp_format_count(); i++) {
 		const struct pmp_format *format = pmp_format(i);
 
-		if (!format->live)
+		if (!format->live && format->heap != PMP_HEAP_ALONE)
 			add(index, "<li><a href=\"%s%s?seconds=10\">/%s</a>: %s</li>\n",
 			    up, format->name, format->name, format->help);
 	}

@@ -31,6 +31,9 @@ static const struct page pages[] = {
 	{ "/sd", PAGE_TARGETS, PAGES_OF_PMP, READS, .type = JSON },
 	{ "/locks", PAGE_STACKS, PAGES_OF_PMP, READS, .type = TEXT, .format = "locks" },
 	{ STACKS, PAGE_STACKS, PAGES_OF_PMP, READS, .type = TEXT, .format = "raw" },
+	{ "/memory", PAGE_HEAP, PAGES_OF_PMP, READS, .type = TEXT, .format = "memory" },
+	{ "/heap", PAGE_HEAP, PAGES_OF_PMP, READS, .type = TEXT, .format = "heap" },
+	{ "/growth", PAGE_HEAP, PAGES_OF_PMP, READS, .type = TEXT, .format = "growth" },
 
 	{ "/pprof/profile", PAGE_WINDOW, PAGES_OF_GPERFTOOLS, READS, .type = BYTES,
 	  .format = "gperf", .value = "cpu", .filename = "profile" },

@@ -14,6 +14,7 @@
 struct command_lines;
 struct feed;
 struct feeds;
+struct pmp_heap_base;
 struct serve_counts;
 struct shared_answers;
 struct sink;
@@ -36,6 +37,7 @@ struct awaited {
 	struct pmp_filter *filter; /* its own, or NULL: that of the run */
 	struct feed *feed;	   /* or NULL */
 	uint32_t feed_number;
+	struct pmp_heap_base *moment; /* what its heap is compared with, or NULL */
 	/* It is being written: */
 	struct answers *answers;
 	struct writer writer;
@@ -67,6 +69,13 @@ void answers_refuse_memory(const struct answers *answers, uint32_t id);
  * is not to be able to change what it sends. */
 void answers_send(const struct answers *answers, uint32_t id, int body,
 		  const char *window);
+
+/** A page of what is recorded of a heap. False: it has been refused. True: it is a window, of
+ * which asked->moment is what it was at its beginning, NULL: it is over at once. */
+bool answers_start_heap(const struct answers *answers,
+			const struct serve_request *request, struct awaited *asked);
+/** Answer one. */
+void answers_heap(const struct answers *answers, const struct awaited *asked);
 
 /** Answer with a text about the last snapshot. */
 void answers_stacks(const struct answers *answers, const struct awaited *asked);

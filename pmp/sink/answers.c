@@ -272,69 +272,6 @@ void answers_stacks(const struct answers *answers, const struct awaited *asked)
 	close(request.file);
 }
 
-/* What the worker writes of the heap that is recorded. */
-struct heap_request {
-	const struct sink *sink;
-	const struct awaited *asked;
-	int file, code;
-	struct pmp_error err;
-};
-
-static void write_heap(void *arg)
-{
-	struct heap_request *request = arg;
-	const struct awaited *asked = request->asked;
-	const struct options *options = request->sink->options;
-	const struct pmp_report_options heap = { .size = sizeof(heap),
-						 .heap = true,
-						 .heap_value = asked->page->value,
-						 .heap_age = options->heap.age,
-						 .heap_now = now_ns };
-	struct pmp_write_options write = write_options(options, false);
-	const struct pmp_sink sink = { answer_text_put, &request->file };
-	struct pmp_report *report = NULL;
-
-	write.labels = PMP_LABELS_ALL;
-	request->code = pmp_report_new(request->sink->counting->profile, asked->filter,
-				       &heap, &report, &request->err);
-	if (request->code == 0)
-		request->code = pmp_report_write(report, asked->format, &write, &sink,
-						 &request->err);
-	pmp_report_free(report);
-}
-
-/* All since the start, as servers of Go and gperftools have it. */
-static void answer_heap(const struct answers *answers, const struct awaited *asked,
-			const struct serve_request *request)
-{
-	const struct sink *sink = answers->sink;
-	struct heap_request heap = { .sink = sink, .asked = asked };
-
-	if (!sink->options->heap.on) {
-		answers_refuse(answers, asked->id, 501,
-			       "pmp has no recorder of memory: start the command with "
-			       "pmp --heap");
-		return;
-	}
-	if (request->milliseconds) {
-		answers_refuse(answers, asked->id, 501,
-			       "it is all since the start: fetch it twice, then go tool "
-			       "pprof -base FIRST SECOND");
-		return;
-	}
-	heap.file = answer_text_new("");
-	if (heap.file < 0) {
-		answers_refuse_memory(answers, asked->id);
-		return;
-	}
-	sink->calls->work(sink->run, write_heap, &heap);
-	if (heap.code < 0)
-		answers_refuse(answers, asked->id, 500, "%s", heap.err.message);
-	else
-		answers_send(answers, asked->id, heap.file, "");
-	close(heap.file);
-}
-
 /* For a monitoring system: what the worker writes. */
 struct metrics_request {
 	const struct sink *sink;
@@ -564,6 +501,13 @@ static bool understand(const struct serve_request *request, struct awaited *aske
 		asked->page->kind != PAGE_STACKS && asked->page->kind != PAGE_HEAP);
 }
 
+static void begin_window(struct answers *answers, const struct serve_request *request,
+			 struct awaited *asked)
+{
+	windows_begin(answers, request, asked);
+	asked->filter = NULL;
+}
+
 static void answer(struct answers *answers, const struct serve_request *request,
 		   struct awaited *asked, int body)
 {
@@ -571,7 +515,6 @@ static void answer(struct answers *answers, const struct serve_request *request,
 	case PAGE_CMDLINE: answer_command(answers, asked); break;
 	case PAGE_SYMBOL: answer_names(answers, request, body); break;
 	case PAGE_METRICS: answer_metrics(answers, request->id); break;
-	case PAGE_HEAP: answer_heap(answers, asked, request); break;
 	case PAGE_TARGETS: answer_targets(answers, request); break;
 	case PAGE_STATE: answer_api(answers, request, asked, api_write_state); break;
 	case PAGE_TIMELINE:
@@ -580,12 +523,13 @@ static void answer(struct answers *answers, const struct serve_request *request,
 	case PAGE_TREE: answer_api(answers, request, asked, api_write_tree); break;
 	case PAGE_THREADS: answer_api(answers, request, asked, api_write_threads); break;
 	case PAGE_LOCKS: answer_api(answers, request, asked, api_write_locks); break;
+	case PAGE_HEAP:
+		if (answers_start_heap(answers, request, asked))
+			begin_window(answers, request, asked);
+		break;
 	case PAGE_STACKS:
 	case PAGE_WINDOW:
-	case PAGE_SNAPSHOT:
-		windows_begin(answers, request, asked);
-		asked->filter = NULL;
-		break;
+	case PAGE_SNAPSHOT: begin_window(answers, request, asked); break;
 	default:
 		answers_refuse(answers, request->id, 500, "there is no such page");
 		break;

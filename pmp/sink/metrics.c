@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,6 +357,96 @@ static void put_groups(const struct metrics *metrics)
 	}
 }
 
+/* ---- their memory ----------------------------------------------------------------------- */
+
+/* One line of a metric for each target. */
+struct memory_metric {
+	const char *name, *help;
+	size_t offset; /* in struct process_memory */
+};
+
+static void put_memory_metric(const struct metrics *metrics,
+			      const struct memory_metric *metric)
+{
+	const struct targets *targets = &metrics->sink->source->targets;
+
+	head(metrics, metric->name, "gauge", metric->help);
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct process *process = &targets->processes[i];
+		struct process_memory memory;
+
+		if (process->ended || !process_memory(process->pid, &memory))
+			continue;
+		put_target(metrics, metric->name, process->pid, process->name);
+		fprintf(metrics->out, "} %" PRIu64 "\n",
+			*(const uint64_t *)((const char *)&memory + metric->offset));
+	}
+}
+
+static void put_memory(const struct metrics *metrics)
+{
+	static const struct memory_metric all[] = {
+		{ "pmp_target_resident_bytes", "Resident memory of the target.",
+		  offsetof(struct process_memory, resident) },
+		{ "pmp_target_resident_peak_bytes", "The most that it has been.",
+		  offsetof(struct process_memory, resident_peak) },
+		{ "pmp_target_data_bytes",
+		  "Private writable memory of the target, resident or not.",
+		  offsetof(struct process_memory, data) },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		put_memory_metric(metrics, &all[i]);
+}
+
+/* The same of one that is recorded. */
+struct heap_metric {
+	const char *name, *type, *help;
+	size_t offset; /* in struct pmp_heap_info */
+};
+
+static void put_heap_metric(const struct metrics *metrics,
+			    const struct heap_metric *metric)
+{
+	const struct pmp_profile *profile = metrics->sink->counting->profile;
+	struct pmp_heap_info info = { .size = sizeof(info) };
+
+	head(metrics, metric->name, metric->type, metric->help);
+	for (size_t i = 0; pmp_profile_heap_process(profile, i, &info); i++) {
+		if (info.ended)
+			continue;
+		put_target(metrics, metric->name, info.pid, info.name);
+		fprintf(metrics->out, "} %" PRIu64 "\n",
+			*(const uint64_t *)((const char *)&info + metric->offset));
+	}
+}
+
+static void put_heap(const struct metrics *metrics)
+{
+	static const struct heap_metric all[] = {
+		{ "pmp_heap_live_bytes", "gauge",
+		  "Memory that is allocated and not freed.",
+		  offsetof(struct pmp_heap_info, live) },
+		{ "pmp_heap_live_blocks", "gauge",
+		  "Blocks that are allocated and not freed.",
+		  offsetof(struct pmp_heap_info, live_blocks) },
+		{ "pmp_heap_peak_bytes", "gauge",
+		  "The most that was allocated and not freed, within 64 KiB a thread.",
+		  offsetof(struct pmp_heap_info, peak) },
+		{ "pmp_heap_allocated_bytes_total", "counter",
+		  "Memory that was allocated, since the start of the process.",
+		  offsetof(struct pmp_heap_info, allocated) },
+		{ "pmp_heap_freed_bytes_total", "counter",
+		  "Memory that was freed, since the start of the process.",
+		  offsetof(struct pmp_heap_info, freed) },
+	};
+
+	/* Without a recorder there is nothing to be said. */
+	for (size_t i = 0;
+	     metrics->sink->options->heap.on && i < sizeof(all) / sizeof(*all); i++)
+		put_heap_metric(metrics, &all[i]);
+}
+
 /* ---- pages ------------------------------------------------------------------------------ */
 
 static void put_all(const struct metrics *metrics)
@@ -364,6 +455,8 @@ static void put_all(const struct metrics *metrics)
 	put_up(metrics);
 	put_threads(metrics);
 	put_groups(metrics);
+	put_memory(metrics);
+	put_heap(metrics);
 	put_stacks(metrics);
 	put_stops(metrics);
 	put_losses(metrics);

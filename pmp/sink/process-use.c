@@ -42,3 +42,35 @@ struct process_use process_use(pid_t pid)
 	use.memory = field(text, RESIDENT) * (uint64_t)sysconf(_SC_PAGESIZE);
 	return use;
 }
+
+bool process_memory(pid_t pid, struct process_memory *memory)
+{
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} lines[] = {
+		{ "VmRSS:", &memory->resident },
+		{ "VmHWM:", &memory->resident_peak },
+		{ "VmData:", &memory->data },
+	};
+	char path[32], *line = NULL;
+	size_t size = 0, found = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	status = fopen(path, "re");
+	while (status && getline(&line, &size, status) > 0) {
+		for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+			const size_t length = strlen(lines[i].name);
+
+			if (strncmp(line, lines[i].name, length) != 0)
+				continue;
+			*lines[i].value = strtoull(line + length, NULL, 10) * 1024;
+			found++;
+		}
+	}
+	free(line);
+	if (status)
+		fclose(status);
+	return found == sizeof(lines) / sizeof(*lines);
+}

@@ -60,6 +60,7 @@ static void release(struct answers *answers, struct awaited *awaited)
 	if (awaited->body > 0)
 		close(awaited->body);
 	pmp_filter_free(awaited->filter);
+	pmp_heap_base_free(awaited->moment);
 	*awaited = (struct awaited){ 0 };
 }
 
@@ -206,6 +207,8 @@ static uint64_t due_at(const struct answers *answers, const struct awaited *awai
 
 	if (awaited->at_once)
 		return 0;
+	if (awaited->moment)
+		return awaited->to;
 	for (size_t i = 0; i < targets->count; i++) {
 		if (!targets->processes[i].ended && targets->processes[i].last < first)
 			first = targets->processes[i].last;
@@ -237,6 +240,19 @@ static bool is_held(const struct answers *answers, const struct awaited *awaited
 	       (answers->writers.count == WRITERS_MAX && is_heavy(answers, awaited));
 }
 
+/* While the worker writes it, others may be taken. */
+static void answer_at_once(struct answers *answers, struct awaited *awaited)
+{
+	struct awaited due = *awaited;
+
+	*awaited = (struct awaited){ 0 };
+	if (due.page->kind == PAGE_HEAP)
+		answers_heap(answers, &due);
+	else
+		answers_stacks(answers, &due);
+	release(answers, &due);
+}
+
 static void tend_window(struct answers *answers, struct awaited *awaited, bool all)
 {
 	if (!all && (is_held(answers, awaited) || due_at(answers, awaited) > now_ns()))
@@ -245,12 +261,9 @@ static void tend_window(struct answers *answers, struct awaited *awaited, bool a
 		find_snapshot(&answers->sink->source->targets, awaited);
 	if (awaited->writer.pid) {
 		take_written(answers, awaited);
-	} else if (awaited->page->kind == PAGE_STACKS) {
-		struct awaited due = *awaited;
-
-		*awaited = (struct awaited){ 0 };
-		answers_stacks(answers, &due);
-		release(answers, &due);
+	} else if (awaited->page->kind == PAGE_STACKS ||
+		   awaited->page->kind == PAGE_HEAP) {
+		answer_at_once(answers, awaited);
 	} else {
 		answer_window(answers, awaited, all);
 	}
@@ -371,9 +384,12 @@ static struct awaited *find_room(struct answers *answers)
 }
 
 /* False: it has been refused. */
-static bool may_begin(const struct answers *answers, const struct serve_request *request)
+static bool may_begin(const struct answers *answers, const struct serve_request *request,
+		      const struct awaited *asked)
 {
-	const bool past = request->past || request->has_times || *request->feed;
+	/* Those of heaps have none, and ignore such prefixes. */
+	const bool past = asked->page->kind != PAGE_HEAP &&
+			  (request->past || request->has_times || *request->feed);
 
 	if (past && answers->sink->options->on_demand)
 		answers_refuse(answers, request->id, 400,
@@ -403,8 +419,9 @@ void windows_begin(struct answers *answers, const struct serve_request *request,
 {
 	struct awaited *free_one;
 
-	if (!may_begin(answers, request)) {
+	if (!may_begin(answers, request, asked)) {
 		pmp_filter_free(asked->filter);
+		pmp_heap_base_free(asked->moment);
 		return;
 	}
 	free_one = find_room(answers);
@@ -412,6 +429,8 @@ void windows_begin(struct answers *answers, const struct serve_request *request,
 	free_one->used = true;
 	if (asked->page->kind == PAGE_SNAPSHOT || asked->page->kind == PAGE_STACKS)
 		choose_snapshot(answers, free_one);
+	else if (asked->page->kind == PAGE_HEAP && !asked->moment)
+		free_one->at_once = true;
 	else if (is_since_start(answers, request, asked))
 		free_one->since_start = free_one->at_once = true;
 	else if (request->has_times)
@@ -463,11 +482,13 @@ bool windows_select(const struct answers *answers, const struct serve_request *r
 	asked->labels = choose_labels(request, asked);
 	asked->as_text = request->as_text;
 	asked->hz = request->hz;
-	code = selection_filter(&request->selection, answers->sink->options->filter,
-				asked->format == pprof &&
-					asked->labels == PMP_LABELS_NAMES,
-				is_since_start(answers, request, asked) ? asked->pid : 0,
-				&asked->filter, &err);
+	code = selection_filter(
+		&request->selection, answers->sink->options->filter,
+		asked->format == pprof && asked->labels == PMP_LABELS_NAMES,
+		is_since_start(answers, request, asked) || asked->page->kind == PAGE_HEAP
+			? asked->pid
+			: 0,
+		&asked->filter, &err);
 	if (code == 0)
 		return true;
 	answers_refuse(answers, request->id, code == PMP_EINVAL ? 400 : 500, "%s",

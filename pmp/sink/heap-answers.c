@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pages of what the recorder of --heap has written down. Without seconds they are of all since
+ * the start, as servers of Go and gperftools have them; with seconds of what has changed from
+ * the request on: then less may live than before.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "run/counting.h"
+#include "sink/answer-text.h"
+#include "sink/answers-parts.h"
+#include "sink/sink.h"
+#include "sink/write-options.h"
+#include "source/source.h"
+
+#define MOMENTS_MAX 8 /* each takes 48 bytes for each stack */
+#define QUOTED_SIZE (EVENT_NAME_SIZE * 4)
+
+/* What the worker writes of the heap that is recorded. */
+struct heap_request {
+	const struct answers *answers;
+	const struct awaited *asked;
+	int file, code;
+	struct pmp_error err;
+};
+
+static void write_heap(void *arg)
+{
+	struct heap_request *request = arg;
+	const struct awaited *asked = request->asked;
+	const struct sink *sink = request->answers->sink;
+	const struct pmp_report_options heap = { .size = sizeof(heap),
+						 .heap = true,
+						 .heap_value = asked->page->value,
+						 .heap_age = sink->options->heap.age,
+						 .heap_now = now_ns,
+						 .heap_since = asked->moment };
+	struct pmp_write_options write = write_options(sink->options, false);
+	const struct pmp_sink file = { answer_text_put, &request->file };
+	struct pmp_report *report = NULL;
+
+	write.labels = PMP_LABELS_ALL;
+	write.since_start = !asked->moment;
+	request->code = pmp_report_new(sink->counting->profile,
+				       windows_filter(request->answers, asked), &heap,
+				       &report, &request->err);
+	if (request->code == 0)
+		request->code = pmp_report_write(report, asked->format, &write, &file,
+						 &request->err);
+	pmp_report_free(report);
+}
+
+/* "seconds=2.003" */
+static void say_time(const struct awaited *asked, char *text, size_t size)
+{
+	const uint64_t now = now_ns();
+
+	*text = '\0';
+	if (asked->moment && now > asked->from)
+		snprintf(text, size, "seconds=%.3f",
+			 (double)(now - asked->from) / (double)NS_PER_S);
+}
+
+void answers_heap(const struct answers *answers, const struct awaited *asked)
+{
+	const struct sink *sink = answers->sink;
+	struct heap_request heap = { .answers = answers,
+				     .asked = asked,
+				     .file = answer_text_new("") };
+	char window[SERVE_WINDOW_SIZE];
+
+	if (heap.file < 0) {
+		answers_refuse_memory(answers, asked->id);
+		return;
+	}
+	sink->calls->work(sink->run, write_heap, &heap);
+	say_time(asked, window, sizeof(window));
+	if (heap.code < 0)
+		answers_refuse(answers, asked->id, 500, "%s", heap.err.message);
+	else
+		answers_send(answers, asked->id, heap.file, window);
+	close(heap.file);
+}
+
+/* ---- its beginning ---------------------------------------------------------------- */
+
+static const struct process *only_process(const struct targets *targets, pid_t pid)
+{
+	if (!pid)
+		return targets->count == 1 ? &targets->processes[0] : NULL;
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->processes[i].pid == pid)
+			return &targets->processes[i];
+	}
+	return NULL;
+}
+
+static void refuse_unrecorded(const struct answers *answers, const struct awaited *asked)
+{
+	const struct process *process =
+		only_process(&answers->sink->source->targets, asked->pid);
+	char name[QUOTED_SIZE];
+
+	if (process)
+		answers_refuse(
+			answers, asked->id, 501,
+			"%s [%d] was not started with a recorder: what it has "
+			"allocated is written down nowhere; start it with pmp --heap "
+			"-- COMMAND, or see what its heap holds: pmp -f objects -p %d",
+			pmp_escape(process->name, name, sizeof(name)), (int)process->pid,
+			(int)process->pid);
+	else
+		answers_refuse(
+			answers, asked->id, 501,
+			"these processes were not started with a recorder: what they "
+			"have allocated is written down nowhere; start them with pmp "
+			"--heap -- COMMAND, or see what a heap holds: pmp -f objects "
+			"-p PID");
+}
+
+static size_t count_moments(const struct answers *answers)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		count += answers->all[i].moment != NULL;
+	return count;
+}
+
+struct moment_request {
+	const struct sink *sink;
+	struct pmp_heap_base *moment;
+	int code;
+	struct pmp_error err;
+};
+
+static void take_moment(void *arg)
+{
+	struct moment_request *request = arg;
+
+	request->code = pmp_profile_heap_base(request->sink->counting->profile, now_ns(),
+					      request->sink->options->heap.age,
+					      &request->moment, &request->err);
+}
+
+static bool start_change(const struct answers *answers, struct awaited *asked)
+{
+	const struct sink *sink = answers->sink;
+	struct moment_request request = { .sink = sink };
+
+	sink->calls->work(sink->run, take_moment, &request);
+	if (request.code < 0)
+		answers_refuse(answers, asked->id, 500, "%s", request.err.message);
+	asked->moment = request.moment;
+	return request.code == 0;
+}
+
+/* Its totals are. */
+static bool is_of_all(const struct awaited *asked)
+{
+	return strcmp(asked->format->name, "memory") == 0;
+}
+
+bool answers_start_heap(const struct answers *answers,
+			const struct serve_request *request, struct awaited *asked)
+{
+	const bool past = request->past || *request->feed || request->has_times;
+
+	if (!answers->sink->options->heap.on)
+		refuse_unrecorded(answers, asked);
+	else if (past && (request->milliseconds || request->has_times))
+		answers_refuse(
+			answers, asked->id, 400,
+			"of the past of a heap nothing is kept: ask for seconds= from "
+			"now on, without /past, /feed, from and to");
+	else if (request->milliseconds && is_of_all(asked))
+		answers_refuse(answers, asked->id, 400,
+			       "%s is of all since the start: ask without seconds=",
+			       asked->page->path);
+	else if (request->milliseconds && count_moments(answers) >= MOMENTS_MAX)
+		answers_refuse(answers, asked->id, 503,
+			       "%d changes of the heap are being recorded", MOMENTS_MAX);
+	else
+		return !request->milliseconds || start_change(answers, asked);
+	return false;
+}
