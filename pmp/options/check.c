@@ -73,6 +73,19 @@ static bool check_formats(const struct options *options)
 	return false;
 }
 
+/* A view needs a terminal that can be drawn on, and is this job's. Of a command it is for
+ * what is recorded of its heap: others have the terminal. */
+static bool can_have_screen(const struct options *options)
+{
+	const char *term = getenv("TERM");
+
+	if (options->every || options->diff || !isatty(STDOUT_FILENO))
+		return false;
+	return !options->command ||
+	       (options->heap.on && term && *term && strcmp(term, "dumb") != 0 &&
+		tcgetpgrp(STDOUT_FILENO) == getpgrp());
+}
+
 static bool check_sink(struct options *options)
 {
 	char formats[256], hint[HINT_SIZE];
@@ -80,8 +93,7 @@ static bool check_sink(struct options *options)
 	if (options->output && strcmp(options->output, "-") == 0)
 		options->output = NULL;
 	else if (!options->output && !options->format && !options->serve)
-		options->wants_screen = !options->command && !options->every &&
-					!options->diff && isatty(STDOUT_FILENO);
+		options->wants_screen = can_have_screen(options);
 	if (!options->format && options->output) {
 		options->format = options_format_of(options->output);
 		if (!options->format) {

@@ -11,30 +11,29 @@
 #include "rows/model.h"
 #include "rows/view-type.h"
 
+/* Of which the C library and other allocators have names of their own as well. */
+static const char *const prefixes[] = { "__libc_", "__", "tc_", "je_", "mi_" };
 static const char *const allocators[] = {
-	"malloc",
-	"calloc",
-	"realloc",
-	"reallocarray",
-	"memalign",
-	"aligned_alloc",
-	"posix_memalign",
-	"valloc",
-	"pvalloc",
-	"operator new(unsigned long)",
-	"operator new[](unsigned long)",
-	"operator new(unsigned long, std::nothrow_t const&)",
-	"operator new[](unsigned long, std::nothrow_t const&)",
-	"operator new(unsigned long, std::align_val_t)",
-	"operator new[](unsigned long, std::align_val_t)",
+	"malloc",	 "calloc",	   "realloc", "reallocarray", "memalign",
+	"aligned_alloc", "posix_memalign", "valloc",  "pvalloc",
 };
+static const char *const operators[] = { "operator new(", "operator new[](" };
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static bool is_allocator(const struct model *model, uint32_t name)
 {
 	const char *text = model->names.names[name].full;
+	size_t skipped = 0;
 
-	for (size_t i = 0; i < sizeof(allocators) / sizeof(*allocators); i++)
-		if (strcmp(text, allocators[i]) == 0)
+	for (size_t i = 0; i < COUNT(operators); i++)
+		if (strncmp(text, operators[i], strlen(operators[i])) == 0)
+			return true;
+	for (size_t i = 0; i < COUNT(prefixes) && !skipped; i++)
+		if (strncmp(text, prefixes[i], strlen(prefixes[i])) == 0)
+			skipped = strlen(prefixes[i]);
+	for (size_t i = 0; i < COUNT(allocators); i++)
+		if (strcmp(text + skipped, allocators[i]) == 0)
 			return true;
 	return false;
 }

@@ -31,6 +31,16 @@ static uint64_t order_by_live(const struct model *model, const struct view_row *
 	return order_of(heap_row(model, row)->live);
 }
 
+/* Of what has freed all again, who has allocated most. */
+static int compare_allocated(const struct model *model, const struct view_row *a,
+			     const struct view_row *b)
+{
+	const int64_t one = heap_row(model, a)->allocated,
+		      other = heap_row(model, b)->allocated;
+
+	return (one < other) - (one > other);
+}
+
 static uint64_t order_by_total(const struct model *model, const struct view_row *row)
 {
 	return order_of(heap_row(model, row)->total);
@@ -216,7 +226,7 @@ static const char *why_nothing(const struct model *model, char *buffer, size_t s
 		snprintf(buffer, size,
 			 "Its allocator mixes the operators of C++ with malloc(): only "
 			 "totals are known\n");
-	else if (!heap->stacks)
+	else if (!(heap->sum_allocs > 0))
 		snprintf(buffer, size,
 			 "No block has been chosen so far: it has "
 			 "allocated little\n");
@@ -233,6 +243,7 @@ static const struct column columns[] = {
 	  .width = 8,
 	  .text = text_live,
 	  .order = order_by_live,
+	  .compare = compare_allocated,
 	  .word = "live",
 	  .sort = PMP_SORT_SELF },
 	{ .title = "TOTAL",

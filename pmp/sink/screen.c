@@ -137,7 +137,7 @@ static void resume(struct sink *sink)
 static bool stays(struct sink *sink)
 {
 	if (!session_stays(sink->session) || sink->quit || sink->state->caught.end ||
-	    !sink->source->targets.snapshots)
+	    !targets_counted(&sink->source->targets))
 		return false;
 	session_end(sink->session);
 	serve_keys(sink);

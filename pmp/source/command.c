@@ -52,7 +52,8 @@ static bool prepare_recorder(struct pmp_recorder *recorder)
 	       setenv("PMP_HEAP", number, 1) == 0;
 }
 
-__attribute__((noreturn)) static void run_child(char **argv, int fd,
+__attribute__((noreturn)) static void run_child(const struct command *command,
+						char **argv, int fd,
 						struct pmp_recorder *recorder)
 {
 	ssize_t n;
@@ -66,7 +67,8 @@ __attribute__((noreturn)) static void run_child(char **argv, int fd,
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(PMP_EXIT_SELF);
-	if (!recorder || prepare_recorder(recorder))
+	if ((!recorder || prepare_recorder(recorder)) &&
+	    (command->terminal.output < 0 || terminal_leave(&command->terminal)))
 		execvp(argv[0], argv);
 	number = errno;
 	n = write(fd, &number, sizeof(number));
@@ -84,7 +86,7 @@ int command_fork(struct command *command, char **argv, struct pmp_recorder *reco
 	command->pid = fork();
 	if (command->pid == 0) {
 		close(fds[0]);
-		run_child(argv, fds[1], recorder);
+		run_child(command, argv, fds[1], recorder);
 	}
 	close(fds[1]);
 	if (command->pid < 0) {

@@ -4,6 +4,7 @@
 #define PMP_SOURCE_COMMAND_H
 
 #include "libpmp.h"
+#include "source/terminal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,8 @@ struct command {
 	uint64_t left_alone; /* when it ended, while children went on; 0: that was said */
 	uint64_t started_at;
 	bool told_unloaded; /* that it has not loaded the recorder */
+	bool told_waiting;  /* that it is waited for */
+	struct command_terminal terminal;
 };
 
 /**

@@ -20,6 +20,7 @@
 #include "source/source.h"
 
 #define LEFT_TIME (2 * NS_PER_S)
+#define SHOW_MS 200		 /* between two looks for what a command has written */
 #define LOAD_TIME (3 * NS_PER_S) /* after which a command has loaded what it preloads */
 
 static bool is_meant(const struct options *options)
@@ -56,7 +57,11 @@ static int open_command(struct source *source, struct id_list *pids)
 	if (!command)
 		return no_memory("the run");
 	source->command = command;
-	command->fd = -1;
+	command->fd = command->terminal.output = -1;
+	if (source->options->wants_screen && terminal_open(&command->terminal, &err)) {
+		message_error(&err);
+		return PMP_EXIT_SELF;
+	}
 	if (source->options->children)
 		command_adopt(command);
 	if (source->options->heap.on && heap_open(source, &err) < 0) {
@@ -185,14 +190,33 @@ static bool name_after(const struct source *source, const struct process *proces
 	return *name->name;
 }
 
+/* The view was left, and the terminal is the command's again. */
+static void show_output(struct source *source)
+{
+	struct command *command = source->command;
+	char shown[4 * EVENT_NAME_SIZE];
+
+	terminal_show(&command->terminal);
+	if (command->terminal.output < 0 || command->ended || command->told_waiting)
+		return;
+	command->told_waiting = true;
+	message_print("^C ends it", "waiting for %s to end",
+		      pmp_escape(source->options->command[0], shown, sizeof(shown)));
+}
+
 /* Also when pmp was told to end: what ends it ends the command. */
 static void wait_for_command(struct source *source)
 {
-	while (source->command->started && !command_poll(source->command)) {
+	struct command *command = source->command;
+
+	while (command->started && !command_poll(command)) {
 		if (source->state->caught.limit)
-			return;
-		source->calls->wait(source->run, -1);
+			break;
+		show_output(source);
+		source->calls->wait(source->run,
+				    command->terminal.output < 0 ? -1 : SHOW_MS);
 	}
+	terminal_show(&command->terminal);
 }
 
 static int status(struct source *source)
@@ -213,6 +237,8 @@ static void close_command(struct source *source)
 	sampling_close(source);
 	if (source->command)
 		command_close(source->command);
+	if (source->command)
+		terminal_close(&source->command->terminal);
 	free(source->command);
 	source->command = NULL;
 	pmp_recorder_free(source->recorder);

@@ -80,6 +80,18 @@ static void rate_text(const struct view *view, const struct live_header *header,
 		snprintf(text, size, "%.1f Hz", header->hertz);
 }
 
+/* --heap-only: there are no snapshots. */
+static void draw_heap_only(const struct view *view, const char *rate,
+			   struct canvas *canvas)
+{
+	const bool moves = !view->ended && !view->paused;
+	int at = canvas_print(canvas, 0, 0, -1, STYLE_BOLD, "pmp %s - ", pmp_version());
+
+	at += canvas_text(canvas, 0, at, canvas->columns - 30, STYLE_BOLD, view->title);
+	canvas_print(canvas, 0, at, -1, moves ? 0 : STYLE_BOLD | STYLE_YELLOW,
+		     "  heap only%s%s", moves ? "" : "  ", moves ? "" : rate);
+}
+
 static void draw_first(const struct view *view, const struct live_header *header,
 		       struct canvas *canvas)
 {
@@ -93,6 +105,10 @@ static void draw_first(const struct view *view, const struct live_header *header
 	char rate[64];
 
 	rate_text(view, header, rate, sizeof(rate));
+	if (!header->info.samples && view->model.heap.processes) {
+		draw_heap_only(view, rate, canvas);
+		return;
+	}
 	if (wide)
 		at = canvas_print(canvas, 0, 0, -1, STYLE_BOLD, "pmp %s - ",
 				  pmp_version());

@@ -62,6 +62,8 @@ static void take_options(struct session *session)
 		settings->idle = options->idle;
 	settings->ungrouped |= options->by_thread;
 	settings->split |= options->by_thread || options->by_group;
+	if (options->heap.on)
+		settings->view = (unsigned)view_type_find("heap");
 }
 
 void session_start(struct session *session)
@@ -366,7 +368,7 @@ void session_tend(struct session *session)
 		session->dirty = true;
 	if (session->dirty && session->screen)
 		draw(session);
-	else if (session->dirty && session->sink->source->targets.snapshots)
+	else if (session->dirty && targets_counted(&session->sink->source->targets))
 		print_text(session);
 }
 

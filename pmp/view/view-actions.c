@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/clock.h"
 #include "run/counting.h"
 #include "run/run-state.h"
 #include "say/message.h"
@@ -133,6 +134,10 @@ static int write_report(const struct errand *errand, struct atomic_file *output)
 	const struct pmp_report_options what = {
 		.size = sizeof(what),
 		.snapshot = errand->format->snapshots,
+		.heap = errand->format->heap == PMP_HEAP_ALONE,
+		.with_heap = errand->format->heap == PMP_HEAP_TOO,
+		.heap_age = counting->options->heap.age,
+		.heap_now = counting->saved ? NULL : now_ns,
 	};
 	const struct pmp_sink sink = { atomic_file_write, output };
 	struct pmp_report *report = NULL;
