@@ -17,12 +17,20 @@
 #define FEW_RATE 131072 /* so that they are less than is too many a second */
 #define CHAIN_SIZE 1000 /* of its blocks */
 #define COUNT_GROWTHS 50000
+#define PEAK_MOST 8000 /* bytes that the mode timer has at one time */
 
 static const char *folder(void)
 {
 	const char *top = getenv("top_builddir");
 
 	return top ? top : ".";
+}
+
+static const char *absolute_folder(void)
+{
+	static char path[PATH_MAX];
+
+	return realpath(folder(), path) ? path : folder();
 }
 
 static const char *allocator(void)
@@ -432,6 +440,73 @@ static void test_noise(void)
 	ok(true, "noise: its reader has survived");
 }
 
+/* Of blocks that are chosen each end is seen: what is left are those that live. */
+static void count_live(struct heap_run *run, const struct pmp_heap_batch *batch,
+		       const struct pmp_heap_event *event)
+{
+	int64_t *live = run->arg;
+
+	(void)batch;
+	if (event->kind == PMP_HEAP_ALLOC)
+		++*live;
+	else if (event->kind == PMP_HEAP_FREE)
+		--*live;
+}
+
+static void test_freed(void)
+{
+	int64_t live = 0;
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 4096 },
+				.event = count_live,
+				.arg = &live };
+
+	run_mode(&run, "chain", COUNT);
+	ok(run.events[PMP_HEAP_FREE] > 1000, "freed: %d chosen blocks",
+	   (int)run.events[PMP_HEAP_FREE]);
+	ok(live >= 0 && live < 3, "freed: none of them lives on, %d do", (int)live);
+}
+
+/* What the recorder does is nothing that the program would notice. */
+static void test_quiet(void)
+{
+	struct heap_run run = { .options = { .rate = 4096, .max_stack = 65536 } };
+
+	run_mode(&run, "quiet", "20000");
+	is_int(run.status, 0, "quiet: no system call");
+	is_str(sums_of(&run), run.text, "quiet: its sums");
+}
+
+static void test_bump(void)
+{
+	static char path[PATH_MAX + sizeof("/t/target/bump.so")];
+	struct heap_run run = { .options = { .rate = 4096, .max_stack = 4096 },
+				.preload = path };
+	unsigned long long below = 0;
+
+	snprintf(path, sizeof(path), "%s/t/target/bump.so", absolute_folder());
+	if (access(path, R_OK) != 0) {
+		skip("no t/target/bump.so");
+		return;
+	}
+	run_mode(&run, "bump", "10000");
+	if (sscanf(run.text, "below %llu", &below) != 1)
+		below = 0;
+	ok(run.events[PMP_HEAP_ALLOC] > 500, "bump: %d stacks",
+	   (int)run.events[PMP_HEAP_ALLOC]);
+	is_int(below, 20000, "bump: the allocator has seen the program's calls only");
+}
+
+/* A handler that comes in between leaves the sum of all threads right: so does the peak, in a
+ * program that has few blocks at a time. */
+static void test_peak(uint64_t rate)
+{
+	struct heap_run run = { .options = { .rate = rate, .max_stack = 4096 } };
+
+	run_mode(&run, "timer", "100000");
+	ok(run.totals.peak < PEAK_MOST, "timer, rate %" PRIu64 ": its peak, %" PRIu64,
+	   rate, run.totals.peak);
+}
+
 /* Each line of its output is what one of its processes has counted, which is known of that, and
  * all of them are. */
 static void test_family(const char *mode, const char *count, size_t most, uint64_t rate)
@@ -463,7 +538,7 @@ static void test_family(const char *mode, const char *count, size_t most, uint64
 		ended += run.others[i].totals.ended;
 	is_int(lines, most, "%s, rate %" PRIu64 ": processes", mode, rate);
 	is_int(right, lines, "%s, rate %" PRIu64 ": the sums of each", mode, rate);
-	is_int(ended, lines - 1, "%s, rate %" PRIu64 ": all but the first have ended",
+	is_int(ended, run.other_count, "%s, rate %" PRIu64 ": all of them have ended",
 	       mode, rate);
 }
 
@@ -502,43 +577,66 @@ static void test_unread(void)
 	is_str(sums_of(&run), run.text, "unread: its sums");
 }
 
-int main(void)
+static char **only; /* those that are wanted, by name; none: all */
+
+static bool is_wanted(const char *name)
 {
+	bool found = !*only;
+
+	for (char **one = only; *one; one++)
+		found = found || strcmp(*one, name) == 0;
+	return found;
+}
+
+#define RUN(name, call) \
+	if (is_wanted(name)) \
+	call
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	only = argv + 1;
 	if (access(allocator(), X_OK) != 0) {
 		skip("no t/target/allocator");
 		return done_testing();
 	}
-	test_sums("mixed", RATE);
-	test_sums("mixed", 1 << 30);
-	test_sums("forked", RATE);
-	test_sums("chain", 4096);
-	test_sums("timer", RATE);
-	test_chain("chain", 500);
-	test_chain("small", 500);
-	test_exact();
-	test_lost();
-	test_killed();
-	test_exec();
-	test_fails();
-	test_fails_often();
-	test_signal();
-	test_unread();
-	test_cloned();
-	test_family("children", "20000", 6, RATE);
-	test_family("children", "2000", 6, 0);
-	test_family("brief", "300", 301, RATE);
-	test_sums("vforked", RATE);
-	test_growth();
-	test_maps(true);
-	test_maps(false);
-	test_context();
-	test_limited();
-	test_threads();
-	test_noise();
-	test_news();
-	test_closed();
+	RUN("mixed", test_sums("mixed", RATE));
+	RUN("mixed", test_sums("mixed", 1 << 30));
+	RUN("forked", test_sums("forked", RATE));
+	RUN("chain", test_sums("chain", 4096));
+	RUN("timer", test_sums("timer", RATE));
+	RUN("chain", test_chain("chain", 500));
+	RUN("small", test_chain("small", 500));
+	RUN("exact", test_exact());
+	RUN("lost", test_lost());
+	RUN("killed", test_killed());
+	RUN("exec", test_exec());
+	RUN("fails", test_fails());
+	RUN("fails_often", test_fails_often());
+	RUN("signal", test_signal());
+	RUN("unread", test_unread());
+	RUN("cloned", test_cloned());
+	RUN("children", test_family("children", "20000", 6, RATE));
+	RUN("children", test_family("children", "2000", 6, 0));
+	RUN("brief", test_family("brief", "300", 301, RATE));
+	RUN("vforked", test_sums("vforked", RATE));
+	RUN("loading", test_family("loading", "30", 30, RATE));
+	RUN("allocating", test_family("allocating", "30", 30, 0));
+	RUN("freed", test_freed());
+	RUN("quiet", test_quiet());
+	RUN("bump", test_bump());
+	RUN("peak", test_peak(0));
+	RUN("growth", test_growth());
+	RUN("maps", test_maps(true));
+	RUN("maps", test_maps(false));
+	RUN("context", test_context());
+	RUN("limited", test_limited());
+	RUN("threads", test_threads());
+	RUN("noise", test_noise());
+	RUN("news", test_news());
+	RUN("closed", test_closed());
 	for (int i = 0; i < (getenv("PMP_LONG") ? 20 : 1); i++)
-		test_estimate();
-	test_by_stack();
+		RUN("estimate", test_estimate());
+	RUN("by_stack", test_by_stack());
 	return done_testing();
 }

@@ -33,6 +33,7 @@ unlike "$page" "~" "nothing is estimated"
 
 # lossy OPTION...: of every call, by a pmp that does not read until the command has ended.
 lossy() {
+	command=
 	start_pmp --heap=exact --heap-only "$@" -- "$allocator" mixed 1000000
 	wait_for "command=\$(pgrep -x -P $pmp allocator)" &&
 		wait_for "grep -q pmp-heap /proc/$command/maps"

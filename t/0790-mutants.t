@@ -146,6 +146,15 @@ check_given() { caught_in_c given-to-self 0290-wait-decode.t 'one that inherits 
 check_ring() { caught_in_c heap-wait 0163-heap-ring.t 'incomplete: and then left out'; }
 check_records() { caught_in_c heap-believe 0163-heap-ring.t 'no length'; }
 check_frames() { caught_in_c heap-own-frames 0764-heap.t 'chain: no frame of the recorder'; }
+check_recorder_lock() { caught_in_c recorder-locks 0764-heap.t 'allocating, rate [0-9]+: (processes|the sums)' allocating; }
+check_recorder_memory() { caught_in_c recorder-allocates 0764-heap.t 'bump: the allocator has seen' bump; }
+check_recorder_call() { caught_in_c recorder-calls 0764-heap.t 'quiet: no system call' quiet; }
+check_recorder_size() { caught_in_c recorder-size 0764-heap.t 'mixed, rate [0-9]+: its sums' mixed; }
+check_recorder_free() { caught_in_c recorder-misses 0764-heap.t 'freed: none of them lives on' freed; }
+check_recorder_filter() { caught_in_c recorder-filter 0764-heap.t 'freed: none of them lives on' freed; }
+check_recorder_handler() { caught_in_c recorder-reenters 0764-heap.t 'timer, rate [0-9]+: its peak' peak; }
+check_recorder_stack() { caught_in_c recorder-stack 0764-heap.t 'small: [0-9]+ stacks' small; }
+check_recorder_loader() { caught_in_c recorder-loader 0764-heap.t 'loading, rate [0-9]+: (processes|the sums)' loading; }
 check_hidden() { caught heap-own-frames 0769-heap-samples.t hidden 'a thread that allocates: nothing of the recorder'; }
 check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }
 check_forgets() { caught_in_c close-forgets 0778-embedder.t 'none stays stopped|a later capture releases them'; }

@@ -69,7 +69,7 @@ static inline void count_free(struct pmp_heap_slot *slot, void *block)
 {
 	bool recent;
 
-	if (UNLIKELY(filter[filter_index(block)]))
+	if (UNLIKELY(filter[filter_index(block)]) && !RECORDER_FAULT(MISSES))
 		sample_free(slot, block);
 	if (UNLIKELY(is_mapped(block)))
 		growth_unmapped(mapped_size(block, &recent));
@@ -88,7 +88,7 @@ count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *blo
 	const int64_t least = (int64_t)(asked + !asked);
 	size_t chunk, usable;
 
-	if (UNLIKELY(!block || !recorder.chunk_sizes))
+	if (UNLIKELY(!block || !recorder.chunk_sizes || RECORDER_FAULT(SIZE)))
 		return false;
 	chunk = ((const size_t *)block)[-1];
 	usable = (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);

@@ -102,6 +102,8 @@ void entry_open(void)
 
 	if (!process)
 		return;
+	if (RECORDER_FAULT(LOADER))
+		entry_prepare();
 	process->pid = recorder.pid;
 	sys_call(SYS_prctl, PR_GET_NAME, (long)process->name, 0);
 	process->start = now_coarse();

@@ -41,6 +41,7 @@ static void publish(struct pmp_heap_slot *slot)
 	const int64_t net = (int64_t)(slot->allocated - slot->freed);
 	const int64_t change = net - slot->published;
 
+	recorder_fault_wait();
 	slot->published = net;
 	slot->credit = recorder.exact ? 0 : HEAP_QUANTUM;
 	add_live(change);
@@ -52,10 +53,18 @@ void sample_publish(struct pmp_heap_slot *slot)
 		recorder_forked();
 		return;
 	}
-	if (recorder.process && !recorder.gone)
-		publish(slot);
-	else
+	if (!recorder.process || recorder.gone) {
 		slot->credit = INT64_MAX;
+		return;
+	}
+	/* A signal handler: the thread itself is at it, or will be at the next call. */
+	if (thread.busy && !RECORDER_FAULT(REENTERS)) {
+		slot->credit = HEAP_QUANTUM;
+		return;
+	}
+	thread.busy++;
+	publish(slot);
+	thread.busy--;
 }
 
 void sample_common(unsigned function, size_t allocated, size_t freed)
@@ -251,7 +260,9 @@ static void take_sample(const struct call *call, uint32_t rate)
 		return;
 	}
 	check_load(now);
+	recorder_fault_sample(next.malloc, next.free);
 	record_block(call, rate);
+	recorder_fault_sampled();
 }
 
 /* Of a signal handler that has interrupted this thread at it. */
@@ -272,7 +283,7 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 		slot->left = INT64_MAX;
 		return;
 	}
-	if (thread.busy) {
+	if (thread.busy && !RECORDER_FAULT(REENTERS)) {
 		pass_over(slot);
 		return;
 	}

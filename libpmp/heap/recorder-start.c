@@ -227,6 +227,7 @@ static void start(void)
 	entry_prepare();
 	__atomic_store_n(&recorder.found, 1, __ATOMIC_RELEASE);
 	environment = find_environment();
+	recorder_fault_read(environment);
 	recorder.pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0);
 	recorder.fd = environment ? exec_read_environment(environment) : -1;
 	recorder.chunk_sizes = false;

@@ -36,6 +36,8 @@ static void filter_change(const void *block, int by)
 {
 	unsigned char *counter = &filter[filter_index(block)], was = *counter, is;
 
+	if (RECORDER_FAULT(FILTER) && by > 0)
+		return;
 	do {
 		is = was == SATURATED || (by < 0 && !was) ? was
 							  : (unsigned char)(was + by);

@@ -20,6 +20,7 @@
  *	recorder-growth.c	what the allocator takes from the kernel
  *	recorder-map.c		with --heap-mmap mmap() and its like
  *	recorder-exec.c		what another program inherits
+ *	recorder-fault.c	planted faults, for tests
  */
 #ifndef PMP_HEAP_RECORDER_H
 #define PMP_HEAP_RECORDER_H
@@ -34,6 +35,7 @@
 
 #include "heap-batch.h"
 #include "heap/protocol.h"
+#include "heap/recorder-fault.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
 #define OWN __attribute__((visibility("hidden"))) /* reached without a table */
@@ -283,7 +285,8 @@ static inline size_t usable_size(void *block)
 	chunk = ((const size_t *)block)[-1];
 	if (UNLIKELY(chunk & CHUNK_MMAPPED))
 		return mapped_usable_size(block);
-	return (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
+	return (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t) +
+	       (RECORDER_FAULT(SIZE) && recorder.started == 2 ? 16 : 0);
 }
 
 static inline bool is_mapped(const void *block)

@@ -41,6 +41,12 @@ static int new_memory(const char *name, unsigned flag)
 extern const unsigned char pmp_heap_library_bytes[];
 extern const uint64_t pmp_heap_library_size;
 
+#ifdef PMP_FAULTS
+#define RECORDER_FILE "libpmp/heap/libpmp-heap-faulty.so"
+#else
+#define RECORDER_FILE "libpmp/heap/libpmp-heap.so"
+#endif
+
 /* The file that the build has made of the recorder, as it is. */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
@@ -48,7 +54,7 @@ __asm__(".pushsection .rodata\n"
 	".hidden pmp_heap_library_bytes\n"
 	".hidden pmp_heap_library_size\n"
 	"pmp_heap_library_bytes:\n"
-	".incbin \"libpmp/heap/libpmp-heap.so\"\n"
+	".incbin \"" RECORDER_FILE "\"\n"
 	"0:\n"
 	".balign 8\n"
 	"pmp_heap_library_size:\n"

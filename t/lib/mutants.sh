@@ -60,15 +60,16 @@ passes_without() {
 }
 passed=
 
-# caught_in_c FAULT TEST ASSERTION: the same of a test in C that is built with the faults.
+# caught_in_c FAULT TEST ASSERTION [PART]: the same of a test in C that is built with the
+# faults, or of a part of it.
 caught_in_c() {
-	PMP_FAULT='' timeout 120 "$top_builddir/t/$2" >log 2>&1
-	ok "[ $? -eq 0 ]" "no fault: $2 passes" ||
+	PMP_FAULT='' timeout 120 "$top_builddir/t/$2" ${4:+"$4"} >log 2>&1
+	ok "[ $? -eq 0 ]" "no fault: $2${4:+ $4} passes" ||
 		diag "$(grep -v '^ok' log | tail -n 30; echo "its end:"; tail -n 3 log)"
 	for _ in 1 2 3; do
-		PMP_FAULT=$1 timeout 120 "$top_builddir/t/$2" >log 2>&1
+		PMP_FAULT=$1 timeout 120 "$top_builddir/t/$2" ${4:+"$4"} >log 2>&1
 		grep -Eq "^not ok [0-9]+ - ($3)" log && break
 	done
-	ok "grep -Eq '^not ok [0-9]+ - ($3)' log" "$1: $2 fails at '$3'" ||
+	ok "grep -Eq '^not ok [0-9]+ - ($3)' log" "$1: $2${4:+ $4} fails at '$3'" ||
 		diag "$(grep -v '^ok' log | tail -n 30)"
 }

@@ -29,7 +29,8 @@ struct heap_run {
 	void (*event)(struct heap_run *run, const struct pmp_heap_batch *batch,
 		      const struct pmp_heap_event *event);
 	void *arg;
-	bool stop_reading; /* pmp is not there, for all of the run */
+	bool stop_reading;   /* pmp is not there, for all of the run */
+	const char *preload; /* after the recorder; NULL: nothing */
 	/* Out. */
 	pid_t pid;
 	int status; /* of waitpid() */
@@ -92,7 +93,7 @@ static void heap_take(void *arg, const struct pmp_heap_batch *batch)
 static inline void heap_child(const struct heap_run *run, struct pmp_recorder *recorder,
 			      const int *orders, int out)
 {
-	char text[64], byte;
+	char text[4096], byte;
 	int memory, file;
 
 	if (read(orders[0], &byte, 1) != 1)
@@ -103,7 +104,8 @@ static inline void heap_child(const struct heap_run *run, struct pmp_recorder *r
 	dup2(file, HEAP_FD + 1);
 	dup2(orders[0], STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
-	snprintf(text, sizeof(text), "/proc/self/fd/%d", HEAP_FD + 1);
+	snprintf(text, sizeof(text), "/proc/self/fd/%d%s%s", HEAP_FD + 1,
+		 run->preload ? ":" : "", run->preload ? run->preload : "");
 	setenv("LD_PRELOAD", text, 1);
 	snprintf(text, sizeof(text), "%d", HEAP_FD);
 	setenv("PMP_HEAP", text, 1);

@@ -7,8 +7,12 @@
 #include "target.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -33,6 +37,8 @@ static unsigned draw(unsigned below)
 }
 
 static const char *plugin = "";
+
+#define SOON 20 /* seconds; a mode that may hang ends by then */
 
 static void *got(void *block, uint64_t *counter)
 {
@@ -394,6 +400,9 @@ static void timer(unsigned count)
 			       never = { { 0, 0 }, { 0, 0 } };
 	void *spare[7];
 
+	const struct rlimit soon = { SOON, SOON };
+
+	setrlimit(RLIMIT_CPU, &soon);
 	for (unsigned i = 0; i < 7; i++)
 		spare[i] = got(malloc(24), &sums.mallocs);
 	for (unsigned i = 0; i < 7; i++)
@@ -575,6 +584,123 @@ static void vforked(unsigned count)
 	}
 }
 
+/* ---- what a recorder must not do ------------------------------------------------------ */
+
+/* No system call from now on but those that end it: whoever makes another one is killed. */
+static void quiet(unsigned count)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_brk, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program_of = { sizeof(filter) / sizeof(*filter), filter };
+
+	f3(0, 1000);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program_of))
+		target_die("seccomp");
+	chain(count);
+}
+
+/* An allocator behind the recorder counts its calls (t/target/bump.c): it has seen those of the
+ * program, and no others. */
+static void bump(unsigned count)
+{
+	uint64_t (*calls)(void) = NULL;
+	uint64_t before;
+	char text[64];
+	int n;
+
+	*(void **)&calls = dlsym(RTLD_DEFAULT, "bump_calls");
+	if (!calls)
+		target_die("bump_calls");
+	f3(0, 1000);
+	before = calls();
+	for (unsigned i = 0; i < count; i++)
+		f3(0, 1000);
+	n = snprintf(text, sizeof(text), "below %llu\n",
+		     (unsigned long long)(calls() - before));
+	if (write(STDOUT_FILENO, text, (size_t)n) != n)
+		target_die("write");
+}
+
+static int in_loader(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)info, (void)size, (void)arg;
+	usleep(100);
+	return 0;
+}
+
+/* Has the loader's lock, nearly always. */
+static void *loading_thread(void *arg)
+{
+	for (;;)
+		dl_iterate_phdr(in_loader, arg);
+	return NULL;
+}
+
+static void *allocating_thread(void *arg)
+{
+	for (;;) {
+		void *block = malloc(1000);
+
+		/* Of the family nothing is counted here. */
+		__asm__ volatile("" : : "r"(block) : "memory");
+		free(block);
+	}
+	return arg;
+}
+
+static pid_t hanging;
+
+static void end_hanging(int number)
+{
+	(void)number;
+	kill(hanging, SIGKILL);
+	_exit(1);
+}
+
+/* Children of fork() while another thread does something. */
+static void fork_beside(void *(*work)(void *arg), unsigned count)
+{
+	pthread_t thread;
+
+	family = true;
+	signal(SIGALRM, end_hanging);
+	alarm(SOON);
+	if (pthread_create(&thread, NULL, work, NULL))
+		target_die("pthread_create");
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid;
+
+		usleep(1000);
+		pid = fork();
+		if (pid == 0) {
+			begin_child();
+			chain(100);
+			end_child();
+		}
+		hanging = pid;
+		wait_for_child(pid);
+	}
+	_exit(0);
+}
+
+static void loading(unsigned count)
+{
+	fork_beside(loading_thread, count);
+}
+
+static void allocating(unsigned count)
+{
+	fork_beside(allocating_thread, count);
+}
+
 /* What it has counted, as a line; who: "" or "PID ". */
 static void report(const char *who)
 {
@@ -596,17 +722,31 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(unsigned count);
 	} modes[] = {
-		{ "mixed", mixed },	    { "chain", chain },
-		{ "forked", forked },	    { "small", small },
-		{ "killed", killed },	    { "fails", fails },
-		{ "signal", signal_stack }, { "grow", grow },
-		{ "cloned", cloned },	    { "timer", timer },
-		{ "context", context },	    { "limited", limited },
-		{ "endless", endless },	    { "noise", noise },
-		{ "closed", closed },	    { "maps", maps },
-		{ "threads", threads },	    { "children", children },
-		{ "relative", relative },   { "brief", brief },
+		{ "mixed", mixed },
+		{ "chain", chain },
+		{ "forked", forked },
+		{ "small", small },
+		{ "killed", killed },
+		{ "fails", fails },
+		{ "signal", signal_stack },
+		{ "grow", grow },
+		{ "cloned", cloned },
+		{ "timer", timer },
+		{ "context", context },
+		{ "limited", limited },
+		{ "endless", endless },
+		{ "noise", noise },
+		{ "closed", closed },
+		{ "maps", maps },
+		{ "threads", threads },
+		{ "children", children },
+		{ "relative", relative },
+		{ "brief", brief },
 		{ "vforked", vforked },
+		{ "quiet", quiet },
+		{ "bump", bump },
+		{ "loading", loading },
+		{ "allocating", allocating },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
