@@ -114,6 +114,67 @@ check_growth() {
 	kill "$leaks"
 }
 
+# A profile as others make them: 3 blocks of 10 bytes live that grow() has made, and of what
+# it makes only this is known.
+write_live_only() {
+	python3 - "$1" <<-'END'
+		import sys
+		def varint(n):
+		    data = b""
+		    while n > 127:
+		        data, n = data + bytes([n & 127 | 128]), n >> 7
+		    return data + bytes([n])
+		def number(field, n):
+		    return varint(field << 3) + varint(n)
+		def part(field, data):
+		    return varint(field << 3 | 2) + varint(len(data)) + data
+		texts = ["", "inuse_objects", "count", "inuse_space", "bytes", "grow", "main"]
+		profile = part(1, number(1, 1) + number(2, 2)) + part(1, number(1, 3) + number(2, 4))
+		profile += part(2, part(1, bytes([1, 2])) + part(2, bytes([3, 30])))
+		for i in 1, 2:
+		    profile += part(4, number(1, i) + part(4, number(1, i)))
+		    profile += part(5, number(1, i) + number(2, i + 4))
+		for text in texts:
+		    profile += part(6, text.encode())
+		open(sys.argv[1], "wb").write(profile)
+	END
+}
+
+check_saved() {
+	command -v python3 >/dev/null || {
+		skip "no python3"
+		return
+	}
+	write_live_only live.pb.gz
+	begin "'$PMP' live.pb.gz"
+	shows 'saved profile'
+	keys 6
+	ok "shows '^ +30B +- +3 +- +- grow<main\$'" "a profile that has only what lives"
+	ok "shows '^Heap: 30B live in 3 blocks\$'" "its header"
+	ok "shows '^live 30B in 3 blocks\$'" "and the figures of a row"
+	keys f
+	ok "shows '^ +0 +30B +- +0 +- +- main'" "by function"
+	keys q
+	ended 0 "q"
+	[ -x "$top_builddir/t/target/zoo" ] || {
+		skip "no C++ compiler"
+		return
+	}
+	start_process "$top_builddir/t/target/zoo"
+	wait_for 'grep -q "^ready" "$target_out"' 20
+	"$PMP" -q -f objects -o zoo.pb.gz -p "$target_pid"
+	begin "'$PMP' zoo.pb.gz"
+	shows 'saved profile'
+	keys 6
+	ok "shows '^ +1.07MB +- +20000 +- +- Circle'" "objects: 20000 Circles of 56 bytes"
+	ok "shows '^ +1.30MB +- +10000 +- +- Square'" "and 10000 Squares of 136"
+	keys '>' '>'
+	ok "shows '^ +1.07MB +- +20000 +- +- Circle'" "sorted by blocks"
+	is "$(screen | sed -n '6s/.* //p')" Circle "they are the first"
+	keys q
+	ended 0 "q"
+}
+
 check_without() {
 	start_target demo
 	begin "'$PMP' -p $target_pid"

@@ -11,14 +11,21 @@
 
 void pmp_pprof_find_heap(struct pmp_pprof_reader *reader)
 {
-	reader->columns.has_heap = true;
-	for (size_t i = 0; i < PMP_HEAP_VALUES; i++) {
-		reader->columns.heap[i] = pmp_pprof_find_count(
+	int *columns = reader->columns.heap;
+
+	for (size_t i = 0; i < PMP_HEAP_VALUES; i++)
+		columns[i] = pmp_pprof_find_count(
 			reader, pmp_heap_value_name((enum pmp_heap_value)i),
 			pmp_heap_value_unit((enum pmp_heap_value)i));
-		if (reader->columns.heap[i] < 0)
-			reader->columns.has_heap = false;
-	}
+	reader->columns.has_heap =
+		columns[PMP_HEAP_ALLOC_SPACE] >= 0 || columns[PMP_HEAP_INUSE_SPACE] >= 0;
+	if (reader->columns.has_heap)
+		return;
+	/* What a heap holds: -f objects, and what others make of their old formats. */
+	columns[PMP_HEAP_INUSE_OBJECTS] =
+		pmp_pprof_find_count(reader, "objects", "count");
+	columns[PMP_HEAP_INUSE_SPACE] = pmp_pprof_find_count(reader, "space", "bytes");
+	reader->columns.has_heap = columns[PMP_HEAP_INUSE_SPACE] >= 0;
 }
 
 bool pmp_pprof_read_heap_label(const char *key, int64_t number,

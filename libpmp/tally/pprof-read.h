@@ -33,7 +33,7 @@ struct pmp_pprof_columns {
 	int count, cpu, offcpu, wall;
 	int contentions, caused_contentions, caused_delay;
 	uint64_t cpu_unit, offcpu_unit, wall_unit;
-	int heap[PMP_HEAP_VALUES]; /* if has_heap: all of them are there */
+	int heap[PMP_HEAP_VALUES]; /* if has_heap: bytes at least are there */
 	bool has_heap;
 };
 

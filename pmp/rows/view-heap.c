@@ -114,16 +114,28 @@ static void text_blocks(const struct model *model, const struct view_row *row,
 	heap_count_text(heap_row(model, row)->blocks, is_change(model), buffer, size);
 }
 
+/* A file may say only what lives. */
+static bool knows_allocated(const struct model *model)
+{
+	return model->heap.sum_allocated || model->heap.processes;
+}
+
 static void text_allocated(const struct model *model, const struct view_row *row,
 			   char *buffer, size_t size)
 {
-	heap_bytes_text(heap_row(model, row)->allocated, false, buffer, size);
+	if (knows_allocated(model))
+		heap_bytes_text(heap_row(model, row)->allocated, false, buffer, size);
+	else
+		snprintf(buffer, size, "-");
 }
 
 static void text_allocs(const struct model *model, const struct view_row *row,
 			char *buffer, size_t size)
 {
-	heap_count_text(heap_row(model, row)->allocs, false, buffer, size);
+	if (knows_allocated(model))
+		heap_count_text(heap_row(model, row)->allocs, false, buffer, size);
+	else
+		snprintf(buffer, size, "-");
 }
 
 static void text_error(const struct model *model, const struct view_row *row,
@@ -226,7 +238,7 @@ static const char *why_nothing(const struct model *model, char *buffer, size_t s
 		snprintf(buffer, size,
 			 "Its allocator mixes the operators of C++ with malloc(): only "
 			 "totals are known\n");
-	else if (!(heap->sum_allocs > 0))
+	else if (!(heap->sum_allocs > 0) && !heap->sum_live)
 		snprintf(buffer, size,
 			 "No block has been chosen so far: it has "
 			 "allocated little\n");

@@ -62,16 +62,19 @@ static void draw_sums(const struct model *model, struct canvas_part *part,
 	text_append(line, sizeof(line), "live ");
 	put_sum(line, sizeof(line), more->live, more->live_variance, more->blocks,
 		"block");
-	text_append(line, sizeof(line), "; allocated ");
-	put_sum(line, sizeof(line), more->allocated, more->alloc_variance, more->allocs,
-		"call");
+	if (model->heap.sum_allocated)
+		text_append(line, sizeof(line), "; allocated ");
+	if (model->heap.sum_allocated)
+		put_sum(line, sizeof(line), more->allocated, more->alloc_variance,
+			more->allocs, "call");
 	details_draw_text(part, 0, line);
 	if (!model->settings.functions)
 		return;
 	heap_bytes_text(more->total, false, text, sizeof(text));
 	snprintf(line, sizeof(line), "with its callees: live %s", text);
 	heap_bytes_text(more->total_allocated, false, text, sizeof(text));
-	text_append(line, sizeof(line), ", allocated %s", text);
+	if (model->heap.sum_allocated)
+		text_append(line, sizeof(line), ", allocated %s", text);
 	details_draw_text(part, 0, line);
 }
 

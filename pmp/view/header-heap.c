@@ -105,6 +105,8 @@ static void draw_sums(const struct pmp_live_heap *heap, struct canvas *canvas, i
 	int at = put_bytes(canvas, row, 0, "Heap: ", heap->sum_live, " live");
 
 	at += put_count(canvas, row, at, " in ", heap->sum_blocks, " blocks");
+	if (!heap->sum_allocated)
+		return;
 	at += put_bytes(canvas, row, at, "; ", heap->sum_allocated, " allocated");
 	put_count(canvas, row, at, " in ", heap->sum_allocs, " calls");
 }
