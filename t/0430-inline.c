@@ -3,8 +3,12 @@
  * Lines and inlined functions, compared address by address with addr2line for
  * each compiler and way to store debug information that is there.
  */
+#include <elfutils/libdw.h>
+#include <inttypes.h>
+
 #include "lib/fifo.h"
 #include "lib/names.h"
+#include "resolve/line-rows.h"
 #include "resolve/symbolizer-state.h"
 
 static const char source[] =
@@ -234,6 +238,57 @@ static void test_split_owner(void)
 	is_int(split_frames(), 3, "it is, as the program is");
 }
 
+/* The number of lines of the program's first unit, by libdw and by ourselves. */
+static void count_rows(Dwarf *dwarf, uint64_t *theirs, uint64_t *ours)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Lines *lines;
+	Dwarf_Die die;
+	size_t count = 0, names;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	*theirs = *ours = 0;
+	if (dwarf_get_units(dwarf, NULL, &unit, NULL, NULL, &die, NULL) == 0 &&
+	    dwarf_getsrclines(&die, &lines, &count) == 0)
+		*theirs = count;
+	elf_getshdrstrndx(dwarf_getelf(dwarf), &names);
+	while ((section = elf_nextscn(dwarf_getelf(dwarf), section))) {
+		const Elf_Data *data = elf_getdata(section, NULL);
+
+		gelf_getshdr(section, &header);
+		if (strcmp(elf_strptr(dwarf_getelf(dwarf), names, header.sh_name),
+			   ".debug_line") == 0)
+			*ours = pmp_line_rows(data->d_buf, data->d_size, 0);
+	}
+}
+
+static void test_rows(const char *way)
+{
+	int fd = open("prog", O_RDONLY | O_CLOEXEC);
+	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+	uint64_t theirs = 0, ours = 0;
+
+	if (dwarf)
+		count_rows(dwarf, &theirs, &ours);
+	ok(theirs > 0 && ours == theirs, "%s: %" PRIu64 " lines, counted as %" PRIu64,
+	   way, theirs, ours);
+	dwarf_end(dwarf);
+	close(fd);
+}
+
+static void test_no_rows(void)
+{
+	static const unsigned char none[64];
+	unsigned char bad[64];
+
+	is_int(pmp_line_rows(none, sizeof(none), 0), 0, "a line table of zeros");
+	is_int(pmp_line_rows(none, sizeof(none), 1000), 0, "one outside of its section");
+	is_int(pmp_line_rows(none, 3, 0), 0, "one of three bytes");
+	memset(bad, 0xff, sizeof(bad));
+	is_int(pmp_line_rows(bad, sizeof(bad), 0), 0, "one of ones");
+}
+
 int main(void)
 {
 	static const char *const ways[] = {
@@ -257,11 +312,14 @@ int main(void)
 	enter_tmp();
 	write_file("inl.c", source);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		if (run("%s -o prog inl.c 2>/dev/null", ways[i]))
+		if (run("%s -o prog inl.c 2>/dev/null", ways[i])) {
 			test_program(ways[i]);
-		else
+			test_rows(ways[i]);
+		} else {
 			diag("not here: %s", ways[i]);
+		}
 	}
+	test_no_rows();
 	if (run("${CC:-cc} -g -O2 -o prog inl.c"))
 		test_budget();
 	test_split_places("gcc");

@@ -12,12 +12,14 @@
 struct pmp_budget {
 	uint64_t steps; /* from one piece of debug information to the next */
 	uint64_t bytes; /* of files whose checksum is made */
+	uint64_t rows;	/* of line tables, which take some 100 bytes of memory each */
 };
 
 /* About half a minute of CPU time for the first, and for the second. */
 #define PMP_BUDGET \
 	{ \
-		.steps = (uint64_t)512 << 20, .bytes = (uint64_t)32 << 30 \
+		.steps = (uint64_t)512 << 20, .bytes = (uint64_t)32 << 30, \
+		.rows = (uint64_t)16 << 20 \
 	}
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/file.h"
 #include "resolve/libdw-oom.h"
 #include "resolve/unpack.h"
@@ -166,6 +167,8 @@ const char *pmp_elf_open(struct pmp_elf *elf, int fd)
 		return "not an ELF file";
 	elf->size = (uint64_t)status.st_size;
 	elf->most = SPARSE_MIN + (uint64_t)status.st_blocks * 512 * SPARSE_RATIO;
+	if (PMP_FAULT("believe-sizes"))
+		elf->most = UINT64_MAX;
 	elf->written = status.st_mtim;
 	elf->from = fd;
 	elf_version(EV_CURRENT);

@@ -26,6 +26,7 @@
 #include "resolve/elf.h"
 #include "resolve/interval-map.h"
 #include "resolve/libdw-oom.h"
+#include "resolve/line-rows.h"
 
 #define UNITS_MAX ((size_t)1 << 20)
 #define DEPTH_MAX 128		       /* DIEs within each other */
@@ -35,10 +36,11 @@
 #define MODULE_MAX ((size_t)128 << 20) /* steps in a module */
 
 struct dwarf_unit {
-	Dwarf_Off offset; /* of its first DIE */
-	Dwarf_Die head;	  /* in the module's file: ranges and lines */
-	Dwarf_Die body;	  /* the same, or the unit in the .dwo file */
-	bool listed;	  /* all of this has been filled */
+	Dwarf_Off offset;	/* of its first DIE */
+	Dwarf_Die head;		/* in the module's file: ranges and lines */
+	Dwarf_Die body;		/* the same, or the unit in the .dwo file */
+	bool listed;		/* all of this has been filled */
+	bool weighed, no_lines; /* whether its line table is small enough */
 	Dwarf_Die *functions;
 	size_t function_count, function_capacity;
 	struct pmp_interval_map steps; /* address to index of function */
@@ -565,6 +567,60 @@ static void list_functions(struct pmp_lines *lines, struct dwarf_unit *unit)
 		PMP_LOG(lines->log, "lines", "%s: damaged or too large", unit_name(unit));
 }
 
+/* ---- line tables --------------------------------------------------------- */
+
+static const Elf_Data *line_section(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	const char *name;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		name = gelf_getshdr(section, &header)
+			       ? elf_strptr(elf, names, header.sh_name)
+			       : NULL;
+		if (name && (strcmp(name, ".debug_line") == 0 ||
+			     strcmp(name, ".zdebug_line") == 0 ||
+			     strcmp(name, ".debug_line.dwo") == 0))
+			return elf_getdata(section, NULL);
+	}
+	return NULL;
+}
+
+static uint64_t rows_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const Elf_Data *data;
+	Dwarf_Word offset;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_stmt_list, &attribute), &offset) != 0)
+		return 0;
+	data = line_section(dwarf_getelf(dwarf_cu_getdwarf(die->cu)));
+	return data && data->d_buf ? pmp_line_rows(data->d_buf, data->d_size, offset) : 0;
+}
+
+/* libdw makes a list of all lines of a unit when it is asked for one, and keeps it. */
+static bool may_read_lines(struct pmp_lines *lines, struct dwarf_unit *unit)
+{
+	uint64_t rows;
+
+	if (unit->weighed)
+		return !unit->no_lines;
+	unit->weighed = true;
+	rows = rows_of(&unit->head);
+	if (unit->body.cu != unit->head.cu)
+		rows += rows_of(&unit->body);
+	unit->no_lines = rows > lines->budget->rows;
+	if (unit->no_lines)
+		PMP_LOG(lines->log, "lines", "%s: too many lines", unit_name(unit));
+	else
+		lines->budget->rows -= rows;
+	return !unit->no_lines;
+}
+
 /* ---- one address -------------------------------------------------------- */
 
 /* The DIEs from the function inwards. */
@@ -651,6 +707,7 @@ size_t pmp_lines_find(struct pmp_lines *lines, uint64_t address, bool with_lines
 		list_functions(lines, unit);
 	if (!unit->head.cu)
 		return 0;
+	with_lines = with_lines && may_read_lines(lines, unit);
 	index = pmp_interval_map_find(&unit->steps, address);
 	if (index != PMP_INTERVAL_NONE) {
 		chain.dies[chain.count++] = unit->functions[index];
