@@ -5,13 +5,15 @@
     mutants.py PMP COUNT [SEED]
 
 A program with a library, a debug file and a perf map is started. Then, COUNT times, one to
-four bytes of one of these files are changed, mostly in headers: of the file, of segments and
-sections, of notes, and at the start of each section. pmp takes a snapshot of the process, or
-reads a saved profile of it with --symfs; each tenth time the core of it. The files are as
-before afterwards. pmp must end by itself within 10 s, by no signal, and with a status of its
-own; each hundredth time strace says that it opens no file but those that it opens when
+four bytes of one of these files are changed, the first of them in headers, which it goes
+through byte by byte, each first with 0 and 255 and then with others: the headers of the file,
+of segments and sections, of notes, and the start of each section. Or a thread and the library
+get names of any bytes. pmp takes a snapshot of the process, or reads a saved profile of it
+with --symfs; each tenth time the core of it. The files are as before afterwards. pmp must end
+by itself within 10 s, by no signal, with a status of its own, and neither of its processes by
+a signal; each hundredth time strace says that it opens no file but those that it opens when
 nothing is damaged, those of the folder and debug files, runs no other program, and makes no
-connection.
+connection. The end of a process that reads files is counted: it costs the names of that file.
 
 Prints a line for each failure, and a sum. The status is 1 if anything has failed.
 """
@@ -30,6 +32,8 @@ import time
 
 LIMIT = 10  # seconds
 VALUES = [0, 1, 0x7F, 0x80, 0xFF]
+FIRST = [0xFF, 0]  # what each byte of the headers is at least
+DEATHS = rb"the (sampler|server) (was ended|did not answer|ended)|are kept$"
 STATUSES = {0, 1, 2, 3, 4}
 LIBRARY = """
 #include <unistd.h>
@@ -50,6 +54,16 @@ PROGRAM = """
 void library_sleep(void);
 static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
 static void *work(void *arg) { library_sleep(); return arg; }
+static void *rename_self(void *arg)
+{
+	char name[16];
+	while (read(0, name, sizeof(name)) == sizeof(name)) {
+		prctl(PR_SET_NAME, name);
+		printf("named\\n");
+		fflush(stdout);
+	}
+	return arg;
+}
 int main(void)
 {
 	void (*jit)(void (*)(void));
@@ -60,6 +74,7 @@ int main(void)
 	memcpy(page, code, sizeof(code));
 	memcpy(&jit, &page, sizeof(jit));
 	pthread_create(&thread, NULL, work, NULL);
+	pthread_create(&thread, NULL, rename_self, NULL);
 	printf("%p\\n", page);
 	fflush(stdout);
 	jit(library_sleep);
@@ -87,7 +102,11 @@ class Target:
         os.makedirs(os.path.dirname(self.debug))
         run("objcopy", "--only-keep-debug", "libvictim.so", self.debug)
         run("strip", "libvictim.so")
-        self.process = subprocess.Popen(["./victim"], stdout=subprocess.PIPE, text=True)
+        loader = re.search(rb"interpreter: (.*)]", subprocess.check_output(
+            ["readelf", "-l", "victim"]))[1]
+        # A file that is executed cannot be written to; one that its loader has mapped can.
+        self.process = subprocess.Popen([loader, "./victim"], bufsize=0,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         page = int(self.process.stdout.readline(), 16)
         self.pid = self.process.pid
         self.map = "/tmp/perf-%d.map" % self.pid
@@ -96,6 +115,10 @@ class Target:
         os.makedirs(self.symfs)
         for name in ("victim", "libvictim.so"):
             shutil.copy(name, self.symfs)
+
+    def name(self, name):
+        self.process.stdin.write(name.ljust(16, b"\0"))
+        self.process.stdout.readline()
 
     def end(self):
         self.process.kill()
@@ -124,16 +147,23 @@ class Victim:
     def __init__(self, path, arguments, everywhere=False):
         self.path, self.arguments = path, arguments
         self.data = open(path, "rb").read()
-        self.offsets = range(len(self.data)) if everywhere else headers(self.data)
+        self.offsets = (list(range(len(self.data))) if everywhere
+                        else sorted(set(headers(self.data))))
+        self.first = [(offset, value) for value in FIRST for offset in reversed(self.offsets)
+                      if self.data[offset] != value]
+        self.tried = set()
+
+    def other(self, chance):
+        offset = (chance.choice(self.offsets) if chance.random() < 0.95
+                  else chance.randrange(len(self.data)))
+        return offset, chance.choice(VALUES + [self.data[offset] ^ 1 << chance.randrange(8),
+                                               chance.randrange(256)])
 
     def damage(self, chance):
-        changes = []
-        for _ in range(chance.choice([1, 1, 1, 2, 4])):
-            offset = (chance.choice(self.offsets) if chance.random() < 0.95
-                      else chance.randrange(len(self.data)))
-            value = chance.choice(VALUES + [self.data[offset] ^ 1 << chance.randrange(8),
-                                            chance.randrange(256)])
-            changes.append((offset, value))
+        changes = [self.first.pop() if self.first else self.other(chance)]
+        self.tried.add(changes[0][0])
+        if not self.first:
+            changes += [self.other(chance) for _ in range(chance.choice([0, 0, 0, 1, 3]))]
         self.write(changes)
         return changes
 
@@ -145,6 +175,27 @@ class Victim:
 
     def mend(self, changes):
         self.write([(offset, self.data[offset]) for offset, _ in changes])
+
+
+class Names:
+    """Of a thread and of a file."""
+
+    path = "names"
+
+    def __init__(self, target, arguments):
+        self.target, self.arguments, self.first = target, arguments, []
+
+    def damage(self, chance):
+        def some(most):
+            return bytes(chance.choice([b for b in range(1, 256) if b != 0x2F])
+                         for _ in range(chance.randrange(1, most)))
+        thread, file = some(16), b"lib" + some(chance.choice([8, 250]))
+        self.target.name(thread)
+        os.rename(b"libvictim.so", file)
+        return thread, file
+
+    def mend(self, changes):
+        os.rename(changes[1], b"libvictim.so")
 
 
 def opened(text):
@@ -190,20 +241,21 @@ def main():
     chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     folder = tempfile.mkdtemp(prefix="pmp-mutants.")
     target = Target(folder)
-    live = ["--raw", "--lines", "-q", "-n", "1", "--debug-dir", folder + "/debug",
+    live = ["--raw", "--lines", "-n", "1", "--debug-dir", folder + "/debug",
             "-p", str(target.pid)]
     saved = ["--raw", "--lines", "--symfs", folder + "/symfs", "--debug-dir",
              folder + "/debug", "saved.pb.gz"]
     core = ["--raw", "--lines", "--debug-dir", folder + "/debug", "core"]
-    failed = named = longest = traces = 0
+    failed = named = longest = traces = ended = 0
     try:
         run(pmp, "-q", "--no-symbols", "-n", "2", "-i", "10ms", "-o", "saved.pb.gz", "-p",
             str(target.pid))
         run("gcore", "-o", "core", str(target.pid), stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         os.rename("core.%d" % target.pid, "core")
-        victims = [Victim("libvictim.so", live), Victim(target.debug, live),
-                   Victim(target.map, live, True),
+        victims = [Victim("libvictim.so", live), Victim("victim", live),
+                   Victim(target.debug, live), Victim(target.map, live, True),
+                   Names(target, live),
                    Victim(target.symfs + "/victim", saved),
                    Victim(target.symfs + "/libvictim.so", saved),
                    Victim(target.debug, saved)]
@@ -228,7 +280,8 @@ def main():
             if trace:
                 traces += 1
                 wrong += traced(open("trace", errors="replace").read(), folder, usual)
-            if b"crashed" in output or b"runtime error" in output:
+            ended += b"the process that reads files" in output
+            if re.search(DEATHS, output, re.M) or b"runtime error" in output:
                 wrong.append(output.decode(errors="replace")[-300:])
             if target.process.poll() is not None:
                 wrong.append("the target has ended")
@@ -237,12 +290,17 @@ def main():
                 print(i, victim.path, changes, *wrong, sep="\n  ", flush=True)
             if target.process.poll() is not None:
                 break
+    except KeyboardInterrupt:
+        pass
     finally:
         target.end()
         os.chdir("/")
         shutil.rmtree(folder)
     print("%d damaged files: %d failures, named in %d, longest %.2f s, %d traced" %
           (i + 1, failed, named, longest, traces))
+    print("the process that reads files ended %d times; bytes of headers not tried: %d" %
+          (ended, sum(len(set(victim.offsets) - victim.tried)
+                      for victim in (*victims, cores) if victim.path != "names")))
     return 1 if failed else 0
 
 
