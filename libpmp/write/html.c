@@ -126,6 +126,29 @@ static void add_threads(struct pmp_out *out, struct pmp_tree_paths *paths)
 		add_number(&out->buf, "more_threads", left_out);
 }
 
+/* A saved profile of which one value of a heap was chosen: all of its values are shown. */
+static bool is_of_heap(const struct pmp_report *report)
+{
+	enum pmp_heap_value value;
+
+	return report->heap && !report->base &&
+	       pmp_heap_value_find(report->metadata.sample_type.type, &value);
+}
+
+/* Beside what threads did. */
+static void add_heap(struct pmp_out *out, const struct pmp_report *heap,
+		     const struct pmp_tree_options *options)
+{
+	struct pmp_tree_paths paths;
+
+	pmp_buf_puts(&out->buf, ",\n\"heap\":");
+	if (pmp_tree_paths_make(&paths, heap, options))
+		pmp_buf_fail(&out->buf);
+	else
+		pmp_tree_add(out, &paths, options);
+	pmp_tree_paths_free(&paths);
+}
+
 static void add_data(struct pmp_out *out, const struct pmp_report *report,
 		     const struct pmp_write_options *options)
 {
@@ -136,9 +159,10 @@ static void add_data(struct pmp_out *out, const struct pmp_report *report,
 		.module = options->module,
 		.nodes = NODES,
 	};
+	const struct pmp_report *shown = is_of_heap(report) ? report->heap : report;
 	struct pmp_tree_paths paths;
 
-	if (pmp_tree_paths_make(&paths, report, &tree)) {
+	if (pmp_tree_paths_make(&paths, shown, &tree)) {
 		pmp_buf_fail(&out->buf);
 	} else {
 		add_heading(&out->buf, report, title_of(&paths.paths, options));
@@ -150,6 +174,8 @@ static void add_data(struct pmp_out *out, const struct pmp_report *report,
 			pmp_buf_puts(&out->buf, ",\n\"locks\":");
 			pmp_tree_add_locks(out, &paths);
 		}
+		if (report->heap && shown == report && !report->base)
+			add_heap(out, report->heap, &tree);
 	}
 	pmp_buf_puts(&out->buf, "}\n");
 	pmp_tree_paths_free(&paths);
@@ -185,6 +211,7 @@ const struct pmp_writer pmp_writer_html = {
 		.details = true,
 		.waits = true,
 		.compares = true,
+		.heap = PMP_HEAP_TOO,
 	},
 	.write = write_html,
 	.write_diff = write_html,

@@ -213,6 +213,13 @@ static bool several_processes(const struct pmp_report *report)
 	return false;
 }
 
+/* Only CPU time was found with it, or it has allocated what does not live. */
+static bool has_more(const struct pmp_entry *entry)
+{
+	return entry->cpu ||
+	       (entry->heap && (entry->heap->alloc_bytes || entry->heap->live_bytes));
+}
+
 static int add_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		     const struct pmp_path_style *style, bool is_base)
 {
@@ -225,7 +232,7 @@ static int add_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		size_t start = paths->step_count;
 		int code;
 
-		if (!entry->count && !(style->apart && entry->cpu))
+		if (!entry->count && !(style->apart && has_more(entry)))
 			continue;
 		code = add_root(paths, report, entry, style, several);
 		for (size_t j = entry->location_count; j-- > 0 && !code;)

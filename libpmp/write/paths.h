@@ -69,8 +69,8 @@ struct pmp_path_style {
 	bool waits; /* a last step that says what threads wait for */
 	/* After the process the group of the thread, as the report's filter calls it. */
 	bool by_group;
-	/* A path for each entry, those that are CPU time only included, and those of the
-	 * base beside them. */
+	/* A path for each entry, those that are CPU time only or have freed all that they
+	 * allocated included, and those of the base beside them. */
 	bool apart;
 	const char *process; /* what every process is called; NULL: its name */
 };

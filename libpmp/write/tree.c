@@ -91,12 +91,38 @@ static void add_sums(struct column_sums *to, const struct column_sums *from)
 		to->of[i] = pmp_count_sum(to->of[i], from->of[i]);
 }
 
+/* In the order of the states of a heap. */
+static const enum pmp_heap_value heap_values[] = {
+	PMP_HEAP_INUSE_SPACE,
+	PMP_HEAP_INUSE_OBJECTS,
+	PMP_HEAP_ALLOC_SPACE,
+	PMP_HEAP_ALLOC_OBJECTS,
+};
+#define HEAP_VALUES (sizeof(heap_values) / sizeof(*heap_values))
+
+static bool is_heap(const struct pmp_tree_paths *paths)
+{
+	return paths->activities.report->of_heap && !paths->activities.report->base;
+}
+
+static void heap_sums_of(const struct pmp_path *path, struct column_sums *sums)
+{
+	*sums = (struct column_sums){ 0 };
+	for (size_t i = 0; i < HEAP_VALUES; i++)
+		sums->of[COLUMN_STATES + i] =
+			pmp_heap_sums_value(path->entry->heap, heap_values[i]);
+}
+
 /* What a path adds to its last node. */
 static void sums_of(struct pmp_tree_paths *paths, const struct pmp_path *path,
 		    struct column_sums *sums)
 {
 	struct pmp_activities activities;
 
+	if (is_heap(paths)) {
+		heap_sums_of(path, sums);
+		return;
+	}
 	*sums = (struct column_sums){ 0 };
 	pmp_activity_get(&paths->activities, path, &activities);
 	sums->of[COLUMN_SAMPLES] = path->count;
@@ -139,7 +165,12 @@ static double share_of(const struct call_tree *tree, const struct column_sums *s
 	double base = part(sums->of[COLUMN_BASE], tree->all.of[COLUMN_BASE]);
 	double all = states(&tree->all), time = all > 0 ? states(sums) / all : 0;
 
-	return larger(share, larger(base, time));
+	if (!is_heap(tree->paths))
+		return larger(share, larger(base, time));
+	for (size_t i = 0; i < HEAP_VALUES; i++)
+		share = larger(share, part(sums->of[COLUMN_STATES + i],
+					   tree->all.of[COLUMN_STATES + i]));
+	return share;
 }
 
 /* ---- cutting ---------------------------------------------------------------------- */
@@ -566,12 +597,14 @@ static void add_values(struct pmp_out *out, const struct call_tree *tree,
 		       const struct tree_rows *rows)
 {
 	const bool timed = tree->paths->activities.timed;
+	const struct pmp_tree_paths *paths = tree->paths;
+	const unsigned states = is_heap(paths) ? HEAP_VALUES : PMP_ACTIVITY_COUNT;
 
-	if (*tree->paths->paths.sample_type.type) {
+	if (*paths->paths.sample_type.type && !is_heap(paths)) {
 		add_column(out, rows, ",\n\"v\":[", COLUMN_SAMPLES);
 		pmp_buf_putc(&out->buf, ']');
 	} else {
-		for (unsigned i = 0; i < PMP_ACTIVITY_COUNT; i++)
+		for (unsigned i = 0; i < states; i++)
 			add_column(out, rows, i ? ",\n" : ",\n\"v\":[",
 				   COLUMN_STATES + i);
 		pmp_buf_putc(&out->buf, ']');
@@ -592,14 +625,20 @@ static void add_unit(struct pmp_buf *buf, const struct pmp_tree_paths *paths)
 	const struct pmp_sample_type *type = &paths->paths.sample_type;
 
 	pmp_buf_puts(buf, "{\"unit\":");
-	if (*type->type)
+	if (is_heap(paths))
+		pmp_tree_add_string(buf, "heap");
+	else if (*type->type)
 		pmp_tree_add_string(buf, type->unit);
 	else
 		pmp_tree_add_string(buf, paths->activities.timed ? "us" : "samples");
-	pmp_buf_puts(buf, *type->type
-				  ? ",\"states\":[\"value\"]"
-				  : ",\"states\":[\"run\",\"ready\",\"lock\",\"disk\","
-				    "\"sleep\"]");
+	pmp_buf_puts(buf, ",\"states\":[");
+	if (is_heap(paths))
+		pmp_buf_puts(buf, "\"inuse_space\",\"inuse_objects\",\"alloc_space\","
+				  "\"alloc_objects\"]");
+	else
+		pmp_buf_puts(buf, *type->type ? "\"value\"]"
+					      : "\"run\",\"ready\",\"lock\",\"disk\","
+						"\"sleep\"]");
 	pmp_buf_printf(buf, ",\"split\":\"%s\",\n", paths->split);
 }
 
@@ -609,6 +648,29 @@ static bool has_files(const struct pmp_paths *paths)
 		if (paths->functions[i].file)
 			return true;
 	return false;
+}
+
+/* ,"heaps":[{"pid":4100,"name":"mariadbd",...}] */
+static void add_heaps(struct pmp_buf *buf, const struct pmp_report *report)
+{
+	pmp_buf_puts(buf, ",\n\"heaps\":[");
+	for (size_t i = 0; i < report->process_count; i++) {
+		const struct pmp_process_heap *process = &report->processes[i];
+		const struct pmp_heap_totals *totals = &process->totals;
+
+		pmp_buf_printf(buf, "%s{\"pid\":%d,\"name\":", i ? ",\n" : "",
+			       (int)process->pid);
+		pmp_tree_add_string(buf, process->name);
+		pmp_buf_printf(buf,
+			       ",\"ended\":%s,\"live\":%" PRIu64 ",\"blocks\":%" PRIu64
+			       ",\"peak\":%" PRIu64 ",\"allocated\":%" PRIu64
+			       ",\"freed\":%" PRIu64 "}",
+			       process->ended ? "true" : "false", totals->live,
+			       totals->live_blocks, totals->peak,
+			       process->earlier_allocated + totals->allocated,
+			       process->earlier_freed + totals->freed);
+	}
+	pmp_buf_putc(buf, ']');
 }
 
 static void add_tree(struct pmp_out *out, const struct call_tree *tree)
@@ -627,6 +689,8 @@ static void add_tree(struct pmp_out *out, const struct call_tree *tree)
 		add_texts(out, paths, &rows, "file", file_of);
 	add_nodes(out, &rows);
 	add_values(out, tree, &rows);
+	if (is_heap(tree->paths))
+		add_heaps(&out->buf, tree->paths->activities.report);
 	pmp_buf_putc(&out->buf, '}');
 out:
 	free(rows.rows);

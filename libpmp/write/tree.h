@@ -17,9 +17,13 @@
  *                   name is the last sibling: so many that were put together
  * v                 by state and node; idle is a part of the last state
  * unit              of v: us; samples, if times are not known; or what is counted instead
- *                   of stacks, which then has one state only, "value"
+ *                   of stacks, which then has one state only, "value"; or heap: what lives and
+ *                   was allocated, with the states inuse_space and alloc_space (bytes),
+ *                   inuse_objects and alloc_objects
  * samples           with us only: how often stacks were found; idle_samples: of these idle
  * base              with a base only: how often it has them, not scaled; base_idle
+ * heaps             with the unit heap only, of each process that was recorded: its exact
+ *                   totals, in usable bytes
  * split             "group" or "thread": what follows the process; "": functions
  *
  * The numbers from v on are of stacks that end in the node: with its branches, it has their

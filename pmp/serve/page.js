@@ -19,6 +19,12 @@ const model = (function () {
 		["off cpu", { columns: [1, 2, 3, 4], idle: [IDLE] }],
 		["value", { columns: [0], idle: [] }],
 	]);
+	// Of a heap; with a base, its numbers come after these.
+	const TIMED = ["samples", "wall", "cpu", "off cpu", "ready", "lock", "disk", "sleep"];
+	const HEAP = ["live bytes", "live blocks", "allocated bytes", "allocations"], HEAP_BASE = 5;
+	HEAP.forEach(function (kind, i) {
+		KINDS.set(kind, { columns: [i], idle: [], base: [HEAP_BASE + i] });
+	});
 
 	// A negative number stands for so many zeros.
 	function unpack(list, count) {
@@ -55,7 +61,8 @@ const model = (function () {
 	}
 
 	function decode(json) {
-		const count = json.depth.length, value = json.states.length === 1;
+		const count = json.depth.length, heap = json.unit === "heap";
+		const value = heap || json.states.length === 1;
 		const self = [];
 		for (let i = 0; i < STATES; i++)
 			self[i] = unpack(json.v[i], count);
@@ -64,7 +71,7 @@ const model = (function () {
 		self[IDLE_SAMPLES] = unpack(json.idle_samples, count);
 		self[BASE] = unpack(json.base, count);
 		self[IDLE_BASE] = unpack(json.base_idle, count);
-		if (!json.samples) {
+		if (!json.samples && !heap) {
 			for (let i = 0; i < count; i++)
 				for (let state = 0; state < STATES; state++)
 					self[SAMPLES][i] += self[state][i];
@@ -74,7 +81,7 @@ const model = (function () {
 			count: count, self: self,
 			names: json.names, module: json.module, modules: json.modules,
 			file: json.file || [], files: json.files || [],
-			unit: json.unit, split: json.split, value: value,
+			unit: json.unit, split: json.split, value: value, heap: heap, heaps: json.heaps || [],
 			timed: json.unit === "us" && !value, compares: Boolean(json.base),
 			depth: Int32Array.from(json.depth),
 			name: Int32Array.from(json.name, function (name) { return Math.max(name, REST); }),
@@ -83,12 +90,13 @@ const model = (function () {
 	}
 
 	function kinds(tree) {
+		if (tree.heap)
+			return HEAP;
 		if (tree.value)
 			return ["value"];
 		if (tree.compares)
 			return ["samples"];
-		return tree.timed ? ["samples", "wall", "cpu", "off cpu", "ready", "lock", "disk", "sleep"] :
-			["samples", "lock"];
+		return tree.timed ? TIMED : ["samples", "lock"];
 	}
 
 	// Numbers from the root's branches to the node.
@@ -195,6 +203,8 @@ const model = (function () {
 		}
 		let count = grow(root, one, path(one), function (column) { return column; });
 		count += grow(root, other, path(other), function (column) {
+			if (one.heap)
+				return column < HEAP.length ? HEAP_BASE + column : -1;
 			return column === SAMPLES ? BASE : column === IDLE_SAMPLES ? IDLE_BASE : -1;
 		});
 		return flatten(made, root, count + 1);
@@ -241,7 +251,8 @@ const model = (function () {
 
 	// The numbers by which nodes are as wide as they are. idle: "shown", "hidden", "only".
 	function weigh(tree, kind, idle) {
-		const what = KINDS.get(kind), base = { columns: [BASE], idle: [IDLE_BASE] };
+		const what = KINDS.get(kind), base = { columns: what.base || [BASE],
+			idle: what.base ? [] : [IDLE_BASE] };
 		function add(from, of) {
 			const weights = new Float64Array(tree.count);
 			if (idle !== "only")
@@ -439,6 +450,10 @@ const model = (function () {
 		return value.toFixed(unit ? 2 : 0).replace(/\.00$/, "") + units[unit];
 	}
 
+	function bytes(value) {
+		return scaled(value, ["B", "kB", "MB", "GB", "TB", "PB"], 1024);
+	}
+
 	function time(us) {
 		return us >= 995e3 ? (us / 1e6).toFixed(2) + " s" :
 			us >= 995 ? (us / 1e3).toFixed(us < 9950 ? 1 : 0) + " ms" : us + " us";
@@ -448,10 +463,12 @@ const model = (function () {
 	function format(tree, kind, value) {
 		if (kind === "samples" || !(tree.timed || tree.value))
 			return grouped(value);
+		if (tree.heap)
+			return / bytes/.test(kind) ? bytes(value) : grouped(value);
 		if (tree.timed)
 			return time(value);
 		if (/^bytes?$/i.test(tree.unit))
-			return scaled(value, ["B", "kB", "MB", "GB", "TB", "PB"], 1024);
+			return bytes(value);
 		if (/^nanoseconds?$|^ns$/i.test(tree.unit))
 			return time(Math.round(value / 1e3));
 		return grouped(value) + (tree.unit === "count" ? "" : " " + tree.unit);
@@ -480,7 +497,7 @@ const model = (function () {
 	}
 
 	return {
-		STATES: STATES, REST: REST, decode: decode, kinds: kinds, weigh: weigh, select: select,
+		STATES: STATES, REST: REST, TIMED: TIMED, HEAP: HEAP, bytes: bytes, decode: decode, kinds: kinds, weigh: weigh, select: select,
 		search: search, functions: functions, around: around, groups: groups,
 		picture: picture, change: change, hottest: hottest, format: format, time: time,
 		grouped: grouped, several: several, brief: brief, pattern: pattern, find: find, namesOf: namesOf,
@@ -499,9 +516,9 @@ function page(document, window) {
 	const STEPS = [5, 20, 50, 100, 200, 500, 1000, 2000];
 	const byId = function (id) { return document.getElementById(id); };
 
-	let data = null, whole = null, whole_weight = null, tree = null, weight = null;
+	let data = null, whole = null, whole_weight = null, tree = null, weight = null, trees = [];
 	const settings = {
-		view: "flame", kind: "", group: "", idle: "shown", focus: "", inverted: false,
+		view: "flame", kind: "", wanted: "", group: "", idle: "shown", focus: "", inverted: false,
 		brief: false, base: false, sort: "self", reverse: false, thread_sort: 4, lock_sort: 3,
 		thread_reverse: false, window: 1, frozen: false,
 	};
@@ -568,10 +585,13 @@ function page(document, window) {
 
 	function take(json) {
 		data = json;
-		whole = model.decode(json.tree);
-		if (json.other)
-			whole = model.compare(whole, model.decode(json.other));
-		if (!model.kinds(whole).includes(settings.kind))
+		trees = [json.tree, json.heap].filter(Boolean).map(model.decode);
+		if (json.other && (json.other.unit === "heap") === trees[0].heap)
+			trees[0] = model.compare(trees[0], model.decode(json.other));
+		whole = treeOf(settings.wanted) || trees[0];
+		if (model.kinds(whole).includes(settings.wanted))
+			settings.kind = settings.wanted;
+		else if (!model.kinds(whole).includes(settings.kind))
 			settings.kind = model.kinds(whole)[data.live && whole.timed ? 1 : 0];
 		if (whole.split === "thread" && !data.live)
 			settings.group = "*";
@@ -579,6 +599,33 @@ function page(document, window) {
 		fillMenus();
 		fillHead();
 		remake();
+	}
+
+	function treeOf(kind) {
+		return trees.find(function (tree) { return model.kinds(tree).includes(kind); });
+	}
+
+	function allKinds() {
+		const heap = data.live && data.heap_kinds;
+		return heap && whole.heap ? model.TIMED.concat(model.HEAP) :
+			[].concat(...trees.map(model.kinds), heap ? model.HEAP : []);
+	}
+
+	// Of the other tree, which a server may have to be asked for.
+	function setKind(kind) {
+		settings.wanted = kind;
+		if (model.kinds(whole).includes(kind)) {
+			settings.kind = kind;
+			reweigh();
+		} else if (treeOf(kind)) {
+			settings.kind = kind;
+			whole = treeOf(kind);
+			fillHead();
+			remake();
+		} else if (data.live) {
+			line.asked = "";
+			again(0);
+		}
 	}
 
 	let token = "", timer = 0;
@@ -613,13 +660,15 @@ function page(document, window) {
 		return ask("api/tree?" + windowOf(range) + "&split=group&px=" + window.innerWidth);
 	}
 
-	// A chosen part of the past does not change.
+	// A chosen part of the past does not change. Of a heap there is only what it is now.
 	async function takeWindow(state) {
 		const table = ["threads", "locks"].includes(settings.view) ? settings.view : "";
 		const asked = [windowOf(line.shown), line.base && windowOf(line.base), table].join();
-		if (line.shown && asked === line.asked)
+		const heap = state.heap && model.HEAP.includes(settings.wanted);
+		if (line.shown && asked === line.asked && !heap)
 			return;
-		const found = await askTree(line.shown), base = line.base && await askTree(line.base);
+		const found = await (heap ? ask("api/heap?px=" + window.innerWidth) : askTree(line.shown));
+		const base = heap ? line.heap : line.base && await askTree(line.base);
 		const rows = table ? await ask("api/" + table + "?" + windowOf(line.shown)) : {};
 		const seconds = WINDOWS[settings.window] || state.history;
 		if (settings.frozen)
@@ -634,9 +683,9 @@ function page(document, window) {
 			evicted: state.evicted, tree: found.tree, other: base && base.tree,
 			threads: rows.threads || data && data.threads || [],
 			locks: rows.locks || data && data.locks || [],
-			deadlocks: rows.deadlocks || [],
-			base: base && { snapshots: base.snapshots, to: found.snapshots,
-				from: base.snapshots } });
+			deadlocks: rows.deadlocks || [], heap_kinds: state.heap,
+			base: base && (heap ? { heap: line.heap.at, to: 1, from: 1 } : { snapshots: base.snapshots, to: found.snapshots,
+				from: base.snapshots }) });
 	}
 
 	// What the last seconds were, a second after the last answer came, or more.
@@ -685,7 +734,7 @@ function page(document, window) {
 	// chosen, and another one may be what it is compared with. Times are ms since the start. ----
 
 	const line = { first: 0, seconds: [], now: 0, start: 0, shown: null, base: null, asked: "",
-		drag: null, marks: false };
+		drag: null, marks: false, heap: null, rows: STATE_NAMES };
 
 	function lineEnd() {
 		return line.first + 1000 * line.seconds.length;
@@ -694,10 +743,13 @@ function page(document, window) {
 	async function takeSeconds(state) {
 		// Another pmp; an answer that is shared can be a second old.
 		if (state.now + 5000 < lineEnd())
-			Object.assign(line, { first: 0, seconds: [], shown: null, base: null });
+			Object.assign(line, { first: 0, seconds: [], shown: null, base: null, heap: null });
 		const more = await ask("api/timeline?from=" + lineEnd());
 		if (more.from !== lineEnd())
 			Object.assign(line, { first: more.from, seconds: [] });
+		if (more.heap)
+			more.all.forEach(function (second, i) { if (second) second.push(more.heap[i]); });
+		line.rows = more.heap ? STATE_NAMES.concat("heap") : STATE_NAMES;
 		line.seconds.push(...more.all);
 		const old = Math.max(0, line.seconds.length - SECONDS);
 		line.seconds.splice(0, old);
@@ -705,6 +757,7 @@ function page(document, window) {
 		line.now = state.now;
 		line.start = line.start || state.start;
 		byId("timeline").hidden = false;
+		byId("timeline").classList.toggle("heap", Boolean(more.heap));
 	}
 
 	function gutter() {
@@ -730,7 +783,7 @@ function page(document, window) {
 			return;
 		const style = window.getComputedStyle(canvas), context = canvas.getContext("2d");
 		const width = canvas.clientWidth - 2 * parseFloat(style.paddingLeft);
-		const height = canvas.clientHeight, row = height / 5;
+		const height = canvas.clientHeight, row = height / line.rows.length;
 		const colour = function (name) { return style.getPropertyValue("--" + name); };
 		canvas.width = width * scale;
 		canvas.height = height * scale;
@@ -744,12 +797,13 @@ function page(document, window) {
 			context.fillStyle = colour("faint");
 			context.fillText("\u2212" + minutes + " min", x + 3, 10);
 		}
-		STATE_NAMES.forEach(function (name, i) {
+		line.rows.forEach(function (name, i) {
 			const most = line.seconds.reduce(function (most, second) {
 				return second ? Math.max(most, second[i]) : most;
 			}, 0);
 			context.fillStyle = colour("faint");
-			context.fillText(name + " " + (most / 1000).toFixed(most < 9950 ? 1 : 0), 0,
+			context.fillText(name + " " + (name === "heap" ? model.bytes(most).replace(/\.\d+/, "") :
+				(most / 1000).toFixed(most < 9950 ? 1 : 0)), 0,
 				(i + 0.75) * row);
 			context.fillStyle = colour(name);
 			line.seconds.forEach(function (second, at) {
@@ -783,7 +837,7 @@ function page(document, window) {
 	}
 
 	function sayLine() {
-		const range = shownRange(), sums = [0, 0, 0, 0, 0];
+		const range = shownRange(), sums = [0, 0, 0, 0, 0, 0];
 		const from = Math.max(0, Math.floor((range.from - line.first) / 1000));
 		const seconds = line.seconds.slice(from, Math.max(from, Math.floor((range.to - line.first) / 1000)))
 			.filter(Boolean);
@@ -794,7 +848,9 @@ function page(document, window) {
 		canvas.setAttribute("aria-valuemax", Math.round(line.now / 1000));
 		canvas.setAttribute("aria-valuenow", Math.round(range.from / 1000));
 		canvas.setAttribute("aria-valuetext", clock(range.from) + " to " + clock(range.to) + ", " +
-			STATE_NAMES.map(function (name, i) { return name + " " + sums[i].toFixed(1); }).join(", "));
+			line.rows.map(function (name, i) {
+				return name + " " + (name === "heap" ? model.bytes(1000 * sums[i]) : sums[i].toFixed(1));
+			}).join(", "));
 	}
 
 	// null: live, or none.
@@ -850,11 +906,10 @@ function page(document, window) {
 			choosePast(rangeOf(drag, event), drag.base);
 			return;
 		}
-		const state = STATE_NAMES[Math.floor((event.clientY - box.top) / box.height * 5)];
-		const kind = state === "run" ? "cpu" : state;
-		settings.kind = settings.kind === kind || !model.kinds(whole).includes(kind) ?
-			model.kinds(whole)[whole.timed ? 1 : 0] : kind;
-		reweigh();
+		const row = line.rows[Math.floor((event.clientY - box.top) / box.height * line.rows.length)];
+		const kind = row === "run" ? "cpu" : row === "heap" ? model.HEAP[0] : row, kinds = allKinds();
+		setKind(settings.kind === kind || !kinds.includes(kind) ?
+			kinds[kinds.includes("wall") ? 1 : 0] : kind);
 	}
 
 	function listenToLine() {
@@ -954,12 +1009,14 @@ function page(document, window) {
 		const facts = [], when = data.start ? new Date(data.start).toISOString() : "";
 		byId("title").textContent = data.title;
 		document.title = "pmp: " + data.title;
-		if (data.live)
+		if (data.live && whole.heap)
+			facts.push(settings.frozen ? "frozen" : "heap now, allocated since the start");
+		else if (data.live)
 			facts.push(settings.frozen ? "frozen" : line.shown ? clock(line.shown.from) + "-" +
 				clock(line.shown.to) : "live" + (data.rate ? " " + data.rate.toFixed(1) + " Hz" : ""));
 		if (data.type)
 			facts.push(data.type);
-		if (data.snapshots !== undefined && !data.type)
+		if (data.snapshots !== undefined && !data.type && !whole.heap)
 			facts.push(model.grouped(data.snapshots) + " snapshots");
 		if (data.stacks && !data.type)
 			facts.push(model.grouped(data.stacks) + " stacks");
@@ -972,7 +1029,7 @@ function page(document, window) {
 		byId("facts").textContent = facts.join(" \u00b7 ");
 		const sums = [0, 1, 2, 3, 4].map(function (i) { return whole.sum[i][0]; });
 		const us = data.duration * 1000;
-		fill(byId("states"), ...(whole.value ? [] : sums.map(function (sum, i) {
+		fill(byId("states"), ...(whole.heap ? heapTotals() : whole.value ? [] : sums.map(function (sum, i) {
 			const text = !whole.timed ? model.grouped(sum) : us ? (sum / us).toFixed(1) : model.time(sum);
 			return make("span", { class: "state " + STATE_NAMES[i], text: text + " " + STATE_NAMES[i] });
 		})));
@@ -984,15 +1041,25 @@ function page(document, window) {
 		if (data.evicted)
 			notes.push(model.grouped(data.evicted) + " evicted");
 		if (data.base)
-			notes.push("base: " + (data.base.stacks ? model.grouped(data.base.stacks) + " stacks in " : "") +
-				model.grouped(data.base.snapshots) + " snapshots" +
-				(line.base ? " " + clock(line.base.from) + "-" + clock(line.base.to) : ""));
+			notes.push("base: " + (data.base.heap ? "the heap at " + clock(data.base.heap) : data.base.stacks ? model.grouped(data.base.stacks) + " stacks in " : "") +
+				(data.base.heap ? "" : model.grouped(data.base.snapshots) + " snapshots") +
+				(line.base && !data.base.heap ? " " + clock(line.base.from) + "-" + clock(line.base.to) : ""));
 		byId("notes").textContent = notes.join(" \u00b7 ");
+	}
+
+	function heapTotals() {
+		const sum = { live: 0, blocks: 0, allocated: 0 }, one = whole.heaps.length === 1;
+		for (const heap of whole.heaps)
+			for (const key of Object.keys(sum))
+				sum[key] += heap[key];
+		return (whole.heaps.length ? [model.bytes(sum.live) + " live in " + model.several(sum.blocks, "block"),
+			one && model.bytes(whole.heaps[0].peak) + " peak", model.bytes(sum.allocated) + " allocated"] : [])
+			.filter(Boolean).map(function (text) { return make("span", { class: "state heap", text: text }); });
 	}
 
 	// Only if they change: a menu may be open.
 	function fillMenus() {
-		const menus = [["kind", model.kinds(whole).map(function (kind) {
+		const menus = [["kind", allKinds().map(function (kind) {
 			return [kind, kind === "value" ? data.type || "value" : kind];
 		})], ["group", [["", "all"], ["*", "apart"]].concat(model.groups(whole,
 			model.weigh(whole, model.kinds(whole)[0], "shown")).map(function (group) {
@@ -1018,7 +1085,10 @@ function page(document, window) {
 	function fillControls() {
 		for (const id of ["kind", "group"])
 			byId(id).addEventListener("change", function () {
-				settings[id] = byId(id).value;
+				if (id === "kind")
+					setKind(byId(id).value);
+				else
+					settings[id] = byId(id).value;
 				remake();
 			});
 		byId("idle").addEventListener("change", function () {
@@ -1096,7 +1166,7 @@ function page(document, window) {
 			tab.setAttribute("aria-selected", tab.dataset.view === view);
 			tab.tabIndex = tab.dataset.view === view ? 0 : -1;
 		}
-		byId("kind").value = settings.kind;
+		byId("kind").value = data.live && settings.wanted || settings.kind;
 		byId("group").value = settings.group;
 		byId("idle").value = settings.idle;
 		byId("focus").value = settings.focus;
@@ -1551,9 +1621,8 @@ function page(document, window) {
 
 	function lockRow(row) {
 		return make("tr", { onclick: function () {
-			settings.kind = "lock";
 			settings.view = "flame";
-			reweigh();
+			setKind("lock");
 		} }, number(whole.timed ? model.time(row[2]) : model.grouped(row[2])),
 		number(model.grouped(row[3])), number(model.grouped(row[4])),
 		make("td", { text: row[0] + (row[1] ? " (" + row[1] + ")" : "") }),
@@ -1720,8 +1789,7 @@ function page(document, window) {
 			remake();
 		}],
 		[["m"], "what widths mean: samples, time, CPU ...", function () {
-			settings.kind = cycle(model.kinds(whole), settings.kind);
-			reweigh();
+			setKind(cycle(allKinds(), byId("kind").value));
 		}],
 		[["v"], "from the root or, inverted, from the leaf", function () {
 			settings.inverted = !settings.inverted;
@@ -1744,7 +1812,13 @@ function page(document, window) {
 			if (data.live)
 				live();
 		}],
-		[["d"], "mark on the time line what to compare with (or drag with Shift)", function () {
+		[["d"], "mark on the time line what to compare with (or drag with Shift); a heap: what it is now", function () {
+			if (whole.heap && data.live) {
+				line.heap = line.heap ? null : { tree: data.tree, at: line.now };
+				settings.view = line.heap ? "diff" : "flame";
+				again(0);
+				return;
+			}
 			line.marks = Boolean(data.live);
 			byId("timeline").focus();
 		}],

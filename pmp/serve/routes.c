@@ -66,6 +66,7 @@ static const struct page pages[] = {
 	{ "/api/tree", PAGE_TREE, PAGES_OF_API, READS, .type = JSON },
 	{ "/api/threads", PAGE_THREADS, PAGES_OF_API, READS, .type = JSON },
 	{ "/api/locks", PAGE_LOCKS, PAGES_OF_API, READS, .type = JSON },
+	{ "/api/heap", PAGE_HEAP_TREE, PAGES_OF_API, READS, .type = JSON },
 
 	{ "/debug/pprof/", PAGE_INDEX, PAGES_OF_GO, READS, .type = HTML },
 	{ "/debug/pprof/profile", PAGE_WINDOW, PAGES_OF_GO, READS, .type = BYTES,

@@ -31,23 +31,24 @@
 
 /* How a page is answered. */
 enum page_kind {
-	PAGE_FILE,     /* by the server: it is always the same */
-	PAGE_INDEX,    /* likewise: a list of all pages */
-	PAGE_HEALTH,   /* the others by the front: are targets sampled? */
-	PAGE_METRICS,  /* numbers for a monitoring system */
-	PAGE_TARGETS,  /* what it may fetch */
-	PAGE_CMDLINE,  /* the command line of a target */
-	PAGE_SYMBOL,   /* names of the functions at addresses */
-	PAGE_WINDOW,   /* what is counted for some seconds */
-	PAGE_SNAPSHOT, /* the same of the last snapshot */
-	PAGE_STACKS,   /* a text about the last snapshot of a process */
-	PAGE_STATE,    /* how the sampling is going */
-	PAGE_TIMELINE, /* what threads did in each second */
-	PAGE_TREE,     /* the calls of a window, at once */
-	PAGE_THREADS,  /* what each thread did in it */
-	PAGE_LOCKS,    /* for which locks threads waited in it */
-	PAGE_HEAP,     /* what the recorder of --heap has found since the start */
-	PAGE_ABSENT,   /* not at all, for a reason */
+	PAGE_FILE,	/* by the server: it is always the same */
+	PAGE_INDEX,	/* likewise: a list of all pages */
+	PAGE_HEALTH,	/* the others by the front: are targets sampled? */
+	PAGE_METRICS,	/* numbers for a monitoring system */
+	PAGE_TARGETS,	/* what it may fetch */
+	PAGE_CMDLINE,	/* the command line of a target */
+	PAGE_SYMBOL,	/* names of the functions at addresses */
+	PAGE_WINDOW,	/* what is counted for some seconds */
+	PAGE_SNAPSHOT,	/* the same of the last snapshot */
+	PAGE_STACKS,	/* a text about the last snapshot of a process */
+	PAGE_STATE,	/* how the sampling is going */
+	PAGE_TIMELINE,	/* what threads did in each second */
+	PAGE_TREE,	/* the calls of a window, at once */
+	PAGE_THREADS,	/* what each thread did in it */
+	PAGE_LOCKS,	/* for which locks threads waited in it */
+	PAGE_HEAP,	/* what the recorder of --heap has found since the start */
+	PAGE_HEAP_TREE, /* the same, as a tree of calls */
+	PAGE_ABSENT,	/* not at all, for a reason */
 };
 
 /* Which clients a page is for, and so how errors are said and what a body may be. */

@@ -70,6 +70,8 @@ void answers_refuse_memory(const struct answers *answers, uint32_t id);
 void answers_send(const struct answers *answers, uint32_t id, int body,
 		  const char *window);
 
+/** Is one recorded? False: it has been refused. */
+bool answers_has_heap(const struct answers *answers, const struct awaited *asked);
 /** A page of what is recorded of a heap. False: it has been refused. True: it is a window, of
  * which asked->moment is what it was at its beginning, NULL: it is over at once. */
 bool answers_start_heap(const struct answers *answers,

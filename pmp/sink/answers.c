@@ -523,6 +523,10 @@ static void answer(struct answers *answers, const struct serve_request *request,
 	case PAGE_TREE: answer_api(answers, request, asked, api_write_tree); break;
 	case PAGE_THREADS: answer_api(answers, request, asked, api_write_threads); break;
 	case PAGE_LOCKS: answer_api(answers, request, asked, api_write_locks); break;
+	case PAGE_HEAP_TREE:
+		if (answers_has_heap(answers, asked))
+			answer_api(answers, request, asked, api_write_heap);
+		break;
 	case PAGE_HEAP:
 		if (answers_start_heap(answers, request, asked))
 			begin_window(answers, request, asked);

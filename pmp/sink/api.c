@@ -139,7 +139,8 @@ static void put_state(FILE *out, const struct api_request *request)
 	      "\"weights\":[\"samples\",\"wall\",\"cpu\",\"lock\",\"off cpu\"]",
 	      out);
 	put_cost(out, &info);
-	fputs(",\"holders\":true,\"heap\":false}\n", out);
+	fprintf(out, ",\"holders\":true,\"heap\":%s}\n",
+		sink->options->heap.on ? "true" : "false");
 }
 
 int api_write_state(const struct api_request *request, struct pmp_error *err)
@@ -160,6 +161,24 @@ static void put_second(FILE *out, const struct timeline_second *second)
 	fputc(']', out);
 }
 
+static void put_heap_seconds(FILE *out, const struct api_request *request, int64_t first,
+			     int64_t end)
+{
+	fputs(",\n\"heap\":[", out);
+	for (int64_t i = first; i < end; i++) {
+		const struct timeline_second second =
+			timeline_get(request->timeline, request->pid, i);
+
+		if (i > first)
+			fputc(',', out);
+		if (second.sampled)
+			fprintf(out, "%" PRIu64, second.heap);
+		else
+			fputs("null", out);
+	}
+	fputc(']', out);
+}
+
 static void put_timeline(FILE *out, const struct api_request *request)
 {
 	int64_t first, end = timeline_range(request->timeline, &first);
@@ -176,7 +195,10 @@ static void put_timeline(FILE *out, const struct api_request *request)
 			fputc(',', out);
 		put_second(out, &second);
 	}
-	fputs("]}\n", out);
+	fputc(']', out);
+	if (request->sink->options->heap.on)
+		put_heap_seconds(out, request, first, end);
+	fputs("}\n", out);
 }
 
 int api_write_timeline(const struct api_request *request, struct pmp_error *err)
@@ -233,9 +255,9 @@ static void put_deadlocks(FILE *out, const struct api_request *request)
 	fputs("]}\n", out);
 }
 
-static int put_content(const struct api_request *request,
-		       const struct api_content *content, struct pmp_profile *window,
-		       struct pmp_error *err)
+static int write_report(const struct api_request *request,
+			const struct api_content *content, struct pmp_report *report,
+			struct pmp_error *err)
 {
 	const struct pmp_tree_options options = {
 		.size = sizeof(options),
@@ -247,11 +269,19 @@ static int put_content(const struct api_request *request,
 	};
 	int file = request->file;
 	const struct pmp_sink sink = { answer_text_put, &file };
+
+	return content->write(report, &options, &sink, err);
+}
+
+static int put_content(const struct api_request *request,
+		       const struct api_content *content, struct pmp_profile *window,
+		       struct pmp_error *err)
+{
 	struct pmp_report *report = NULL;
 	int code = pmp_report_new(window, request->filter, NULL, &report, err);
 
 	if (code == 0)
-		code = content->write(report, &options, &sink, err);
+		code = write_report(request, content, report, err);
 	pmp_report_free(report);
 	return code;
 }
@@ -333,4 +363,33 @@ int api_write_locks(const struct api_request *request, struct pmp_error *err)
 						  .deadlocks = true };
 
 	return write_window(request, &locks, err);
+}
+
+/* {"from":0,"to":60000,"tree":{...}}: what was allocated from the start on, and lives now. */
+int api_write_heap(const struct api_request *request, struct pmp_error *err)
+{
+	static const struct api_content tree = { .name = "tree",
+						 .write = pmp_report_write_tree };
+	const struct pmp_report_options heap = {
+		.size = sizeof(heap),
+		.heap = true,
+		.heap_age = request->sink->options->heap.age,
+		.heap_now = now_ns,
+	};
+	struct pmp_report *report = NULL;
+	char head[64];
+	int code, length = snprintf(head, sizeof(head),
+				    "{\"from\":0,\"to\":%" PRId64 ",\"tree\":",
+				    ms_since(request, now_ns()));
+
+	if (answer_text_write(request->file, head, (size_t)length) < 0)
+		return no_memory(err);
+	code = pmp_report_new(request->sink->counting->profile, request->filter, &heap,
+			      &report, err);
+	if (code == 0)
+		code = write_report(request, &tree, report, err);
+	if (code == 0 && answer_text_write(request->file, "}\n", 2) < 0)
+		code = no_memory(err);
+	pmp_report_free(report);
+	return code;
 }

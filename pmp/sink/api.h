@@ -35,5 +35,6 @@ int api_write_timeline(const struct api_request *request, struct pmp_error *err)
 int api_write_tree(const struct api_request *request, struct pmp_error *err);
 int api_write_threads(const struct api_request *request, struct pmp_error *err);
 int api_write_locks(const struct api_request *request, struct pmp_error *err);
+int api_write_heap(const struct api_request *request, struct pmp_error *err);
 
 #endif

@@ -122,6 +122,13 @@ static void refuse_unrecorded(const struct answers *answers, const struct awaite
 			"-p PID");
 }
 
+bool answers_has_heap(const struct answers *answers, const struct awaited *asked)
+{
+	if (!answers->sink->options->heap.on)
+		refuse_unrecorded(answers, asked);
+	return answers->sink->options->heap.on;
+}
+
 static size_t count_moments(const struct answers *answers)
 {
 	size_t count = 0;
@@ -170,9 +177,9 @@ bool answers_start_heap(const struct answers *answers,
 {
 	const bool past = request->past || *request->feed || request->has_times;
 
-	if (!answers->sink->options->heap.on)
-		refuse_unrecorded(answers, asked);
-	else if (past && (request->milliseconds || request->has_times))
+	if (!answers_has_heap(answers, asked))
+		return false;
+	if (past && (request->milliseconds || request->has_times))
 		answers_refuse(
 			answers, asked->id, 400,
 			"of the past of a heap nothing is kept: ask for seconds= from "

@@ -205,10 +205,12 @@ static int64_t second_of(const struct timeline *timeline, uint64_t time)
 				      : 0;
 }
 
-/* From that second on, up to another one, it did what its sums say. */
-static void fill(struct track *track, int64_t from, int64_t to, bool sampled)
+/* From that second on, up to another one, it did what its sums say; at its end it was like
+ * that. */
+static void fill(struct track *track, int64_t from, int64_t to,
+		 const struct timeline_second *end)
 {
-	struct timeline_second second = { .sampled = sampled };
+	struct timeline_second second = *end;
 
 	for (size_t i = 0; i < TIMELINE_STATES; i++) {
 		second.times[i] = (uint32_t)(track->sums[i] + 0.5);
@@ -216,6 +218,19 @@ static void fill(struct track *track, int64_t from, int64_t to, bool sampled)
 	}
 	for (int64_t i = from; i < to; i++)
 		track->seconds[i % SECONDS] = second;
+}
+
+/* What a process, or 0, all of them, have allocated and not freed. */
+static uint64_t live_bytes(const struct pmp_profile *profile, pid_t pid)
+{
+	struct pmp_heap_info info = { .size = sizeof(info) };
+	uint64_t sum = 0;
+
+	for (size_t i = 0; pmp_profile_heap_process(profile, i, &info); i++) {
+		if (!info.ended && (!pid || info.pid == pid))
+			sum += info.live;
+	}
+	return sum;
 }
 
 /* Of all targets. */
@@ -252,9 +267,15 @@ void timeline_add(struct timeline *timeline, const struct pmp_profile *profile,
 	sampled = time - timeline->since <= NS_PER_S + LATE * interval;
 	if (now - timeline->end > SECONDS)
 		timeline->end = now - SECONDS;
-	for (size_t i = 0; i < timeline->track_count; i++)
-		fill(timeline->tracks[i], timeline->end, now,
-		     sampled && (i == 0 || last_of(targets, timeline->tracks[i]->pid)));
+	for (size_t i = 0; i < timeline->track_count; i++) {
+		struct track *track = timeline->tracks[i];
+		const struct timeline_second end = {
+			.sampled = sampled && (i == 0 || last_of(targets, track->pid)),
+			.heap = live_bytes(profile, track->pid),
+		};
+
+		fill(track, timeline->end, now, &end);
+	}
 	timeline->end = now;
 	timeline->since = time;
 }

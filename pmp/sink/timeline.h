@@ -21,6 +21,7 @@ struct timeline;
 struct timeline_second {
 	bool sampled;
 	uint32_t times[TIMELINE_STATES]; /* thread-ms */
+	uint64_t heap;			 /* bytes that were allocated and not freed */
 };
 
 /** start: when second 0 begins, CLOCK_MONOTONIC, ns, as all times. NULL: no memory. */

@@ -472,6 +472,15 @@ const struct pmp_filter *windows_filter(const struct answers *answers,
 	return asked->filter ? asked->filter : answers->sink->options->filter;
 }
 
+/* Not cut out of the past, where others are left out. */
+static bool is_by_process(const struct answers *answers,
+			  const struct serve_request *request,
+			  const struct awaited *asked)
+{
+	return is_since_start(answers, request, asked) ||
+	       asked->page->kind == PAGE_HEAP || asked->page->kind == PAGE_HEAP_TREE;
+}
+
 bool windows_select(const struct answers *answers, const struct serve_request *request,
 		    struct awaited *asked)
 {
@@ -482,13 +491,11 @@ bool windows_select(const struct answers *answers, const struct serve_request *r
 	asked->labels = choose_labels(request, asked);
 	asked->as_text = request->as_text;
 	asked->hz = request->hz;
-	code = selection_filter(
-		&request->selection, answers->sink->options->filter,
-		asked->format == pprof && asked->labels == PMP_LABELS_NAMES,
-		is_since_start(answers, request, asked) || asked->page->kind == PAGE_HEAP
-			? asked->pid
-			: 0,
-		&asked->filter, &err);
+	code = selection_filter(&request->selection, answers->sink->options->filter,
+				asked->format == pprof &&
+					asked->labels == PMP_LABELS_NAMES,
+				is_by_process(answers, request, asked) ? asked->pid : 0,
+				&asked->filter, &err);
 	if (code == 0)
 		return true;
 	answers_refuse(answers, request->id, code == PMP_EINVAL ? 400 : 500, "%s",
