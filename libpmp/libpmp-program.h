@@ -322,6 +322,11 @@ int pmp_recorder_find(pid_t pid, uint64_t rate, struct pmp_recorder **recorder,
 bool pmp_recorder_is_loaded(const struct pmp_recorder *recorder, pid_t pid);
 /** Have only half as many samples taken from now on; not where every call is recorded. */
 void pmp_recorder_slow_down(struct pmp_recorder *recorder);
+/**
+ * As many as were asked for, if fewer are taken: twice as many now, unless too many came since
+ * the call before, or the ring was filled. To be called about once a second.
+ */
+void pmp_recorder_speed_up(struct pmp_recorder *recorder);
 
 struct pmp_recorder_calls {
 	/** The target of that process, or NULL: its records are dropped. */

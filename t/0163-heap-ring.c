@@ -12,6 +12,7 @@
 
 #include "heap-batch.h"
 #include "heap/ring.h"
+#include "libpmp-program.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NOW (100 * SECOND)
@@ -182,6 +183,68 @@ static void test_sealed(void)
 	end(&subject);
 }
 
+static void take_none(void *arg, const struct pmp_heap_batch *batch)
+{
+	(void)arg;
+	(void)batch;
+}
+
+static struct pmp_target *no_target(void *arg, pid_t pid)
+{
+	(void)arg;
+	(void)pid;
+	return NULL;
+}
+
+/* The header of what it shares with a command. */
+static struct pmp_heap_header *header_of(const struct pmp_recorder *recorder)
+{
+	int memory, file;
+	void *header;
+
+	pmp_recorder_descriptors(recorder, &memory, &file);
+	header = mmap(NULL, sizeof(struct pmp_heap_header), PROT_READ | PROT_WRITE,
+		      MAP_SHARED, memory, 0);
+	return header == MAP_FAILED ? NULL : header;
+}
+
+/* The rate after some time in which so many bytes were in the ring. */
+static uint64_t rate_after(struct pmp_recorder *recorder, struct pmp_heap_header *header,
+			   uint64_t filled)
+{
+	const struct pmp_recorder_calls calls = { .target = no_target,
+						  .take = take_none };
+
+	header->head += filled;
+	pmp_recorder_read(recorder, &calls, true, NULL);
+	usleep(5000);
+	pmp_recorder_speed_up(recorder);
+	return header->rate;
+}
+
+static void test_rate(void)
+{
+	struct pmp_recorder_options options = { sizeof(options), 65536, 4096, false,
+						false };
+	struct pmp_heap_header *header;
+	struct pmp_recorder *recorder;
+
+	if (pmp_recorder_new(&options, &recorder, NULL) < 0 ||
+	    !(header = header_of(recorder)))
+		exit(99);
+	rate_after(recorder, header, 0);
+	header->rate = 65536 * 5;
+	is_int(rate_after(recorder, header, 0), 65536 * 5 / 2,
+	       "a rate that was raised is halved when little comes");
+	is_int(rate_after(recorder, header, header->ring_size / 2), 65536 * 5 / 2,
+	       "but not when the ring was filled");
+	is_int(rate_after(recorder, header, 0), 65536 * 5 / 4, "after that it is");
+	is_int(rate_after(recorder, header, 0), 65536, "down to what was asked for");
+	is_int(rate_after(recorder, header, 0), 65536, "and no further");
+	munmap(header, sizeof(*header));
+	pmp_recorder_free(recorder);
+}
+
 int main(void)
 {
 	test_order();
@@ -195,5 +258,6 @@ int main(void)
 	lie("an unknown process", no_process);
 	test_head();
 	test_sealed();
+	test_rate();
 	return done_testing();
 }

@@ -24,6 +24,7 @@
 #define RECORDS_MOST 4096 /* read in one call */
 #define RATE_MOST (UINT64_C(1) << 30)
 #define FRAMES_MOST ((size_t)1 << 20)
+#define RECORDS_FEW 500		  /* a second: twice as many are not too many */
 #define NAMES 1024		  /* of threads */
 #define NAME_AGE PMP_S		  /* until it is read again */
 #define TOTALS_EVERY (PMP_S / 10) /* if nothing else is new */
@@ -54,6 +55,11 @@ struct pmp_recorder {
 	int memory, file;
 	bool begun; /* by this process: it may be another one's child */
 	uint64_t ends_checked;
+	uint64_t rate; /* that is asked for */
+	struct {
+		uint64_t begin, records;
+		uint64_t fullest; /* bytes in the ring */
+	} load;			  /* since the rate was last looked at */
 	struct recorded recorded[PMP_HEAP_PROCESSES];
 	struct thread_name names[NAMES];
 };
@@ -85,6 +91,7 @@ int pmp_recorder_new(const struct pmp_recorder_options *options,
 		return pmp_error_nomem(err, "a recorder");
 	recorder->memory = recorder->file = -1;
 	pmp_sized_take(&taken, sizeof(taken), options);
+	recorder->rate = taken.rate;
 	settings_of(&taken, &settings);
 	r = pmp_heap_shared_new(&settings, &recorder->shared, &recorder->memory, err);
 	if (r == 0)
@@ -167,6 +174,7 @@ int pmp_recorder_find(pid_t pid, uint64_t rate, struct pmp_recorder **out,
 	}
 	if (rate && !(header->flags & PMP_HEAP_FLAG_EXACT))
 		header->rate = rate;
+	recorder->rate = header->rate;
 	*out = recorder;
 	return 0;
 }
@@ -177,13 +185,35 @@ bool pmp_recorder_is_loaded(const struct pmp_recorder *recorder, pid_t pid)
 	       pmp_heap_shared_is_mapped(pid);
 }
 
+static void change_rate(struct pmp_recorder *recorder, uint64_t rate, uint64_t to)
+{
+	if (!(recorder->shared.header->flags & PMP_HEAP_FLAG_EXACT))
+		__atomic_compare_exchange_n(&recorder->shared.header->rate, &rate, to,
+					    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 void pmp_recorder_slow_down(struct pmp_recorder *recorder)
 {
-	struct pmp_heap_header *header = recorder->shared.header;
-	const uint64_t rate = __atomic_load_n(&header->rate, __ATOMIC_RELAXED);
+	const uint64_t rate =
+		__atomic_load_n(&recorder->shared.header->rate, __ATOMIC_RELAXED);
 
-	if (!(header->flags & PMP_HEAP_FLAG_EXACT) && rate < RATE_MOST)
-		__atomic_store_n(&header->rate, 2 * rate, __ATOMIC_RELAXED);
+	if (rate < RATE_MOST)
+		change_rate(recorder, rate, 2 * rate);
+}
+
+void pmp_recorder_speed_up(struct pmp_recorder *recorder)
+{
+	const uint64_t now = pmp_clock(), time = now - recorder->load.begin;
+	const uint64_t rate =
+		__atomic_load_n(&recorder->shared.header->rate, __ATOMIC_RELAXED);
+	const bool few = recorder->load.records < RECORDS_FEW * time / PMP_S &&
+			 recorder->load.fullest < recorder->shared.ring_size / 8;
+
+	if (recorder->load.begin && few && rate > recorder->rate)
+		change_rate(recorder, rate,
+			    rate / 2 > recorder->rate ? rate / 2 : recorder->rate);
+	recorder->load.begin = now;
+	recorder->load.records = recorder->load.fullest = 0;
 }
 
 /* Of several programs that a process has executed the last one. */
@@ -555,6 +585,14 @@ static size_t frames_so_far(const struct pmp_recorder *recorder)
 	return frames;
 }
 
+static void note_filling(struct pmp_recorder *recorder)
+{
+	const uint64_t filled = pmp_heap_ring_filled(&recorder->ring);
+
+	if (filled > recorder->load.fullest)
+		recorder->load.fullest = filled;
+}
+
 /* 1: there may be more. */
 static int read_records(struct pmp_recorder *recorder,
 			const struct pmp_recorder_calls *calls, uint64_t now)
@@ -565,6 +603,7 @@ static int read_records(struct pmp_recorder *recorder,
 		int r = take_record(recorder, calls, &entry, now);
 
 		pmp_heap_ring_done(&recorder->ring, &entry);
+		recorder->load.records++;
 		if (r < 0)
 			return r;
 		if (i >= RECORDS_MOST ||
@@ -601,6 +640,7 @@ int pmp_recorder_read(struct pmp_recorder *recorder,
 		pmp_heap_ring_begin(&recorder->ring, &recorder->shared);
 	recorder->begun = true;
 	__atomic_store_n(&recorder->shared.header->heartbeat, now, __ATOMIC_RELAXED);
+	note_filling(recorder);
 	r = find_processes(recorder, now);
 	find_ended(recorder, calls, now, all);
 	if (r == 0)

@@ -11,9 +11,10 @@
 #define FAILURES_A_SECOND 500 /* the stacks of others are not written down */
 #define RATE_MOST (UINT64_C(1) << 30)
 #define WINDOW UINT64_C(1000000000)
-#define FRACTION 16 /* bits of logarithms */
-#define LN_2 45426  /* the logarithm of 2, of so many bits */
-#define PAGE 4096u  /* or less than one: memory is mapped in pages */
+#define BEHIND_EVERY UINT64_C(200000000) /* ns */
+#define FRACTION 16			 /* bits of logarithms */
+#define LN_2 45426			 /* the logarithm of 2, of so many bits */
+#define PAGE 4096u			 /* or less than one: memory is mapped in pages */
 
 /* ---- sums --------------------------------------------------------------------------- */
 
@@ -144,29 +145,46 @@ static void set_left(struct pmp_heap_slot *slot)
 	slot->left = slot->quantum;
 }
 
-/* Too many samples, or pmp is slow: half as many from now on. */
-static void check_load(uint64_t now)
+static bool has_many(uint64_t now)
 {
 	static uint64_t window;
 	static uint32_t samples;
-	struct pmp_heap_header *header = recorder.header;
-	uint64_t rate = __atomic_load_n(&header->rate, __ATOMIC_RELAXED);
-	const uint64_t filled = __atomic_load_n(&header->head, __ATOMIC_RELAXED) -
-				__atomic_load_n(&header->tail, __ATOMIC_RELAXED);
 
-	if (recorder.exact)
-		return;
 	if (now - __atomic_load_n(&window, __ATOMIC_RELAXED) > WINDOW) {
 		__atomic_store_n(&window, now, __ATOMIC_RELAXED);
 		__atomic_store_n(&samples, 0, __ATOMIC_RELAXED);
 	}
-	if (__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED) <= SAMPLES_A_SECOND &&
-	    filled <= recorder.ring_size / 2)
-		return;
+	if (__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED) <= SAMPLES_A_SECOND)
+		return false;
 	__atomic_store_n(&samples, 0, __ATOMIC_RELAXED);
-	if (rate < RATE_MOST)
-		__atomic_compare_exchange_n(&header->rate, &rate, rate * 2, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* A reader that waits for a processor finds one soon; until then the rest of the ring is
+ * enough, if what comes is halved now and then. */
+static bool is_behind(uint64_t now)
+{
+	static uint64_t found;
+	const struct pmp_heap_header *header = recorder.header;
+	const uint64_t filled = __atomic_load_n(&header->head, __ATOMIC_RELAXED) -
+				__atomic_load_n(&header->tail, __ATOMIC_RELAXED);
+	uint64_t before = __atomic_load_n(&found, __ATOMIC_RELAXED);
+
+	return filled > recorder.ring_size / 2 && now - before > BEHIND_EVERY &&
+	       __atomic_compare_exchange_n(&found, &before, now, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
+/* Too many samples, or pmp is slow: half as many, until pmp asks for more again. */
+static void check_load(uint64_t now)
+{
+	uint64_t rate = __atomic_load_n(&recorder.header->rate, __ATOMIC_RELAXED);
+
+	if (recorder.exact || rate >= RATE_MOST)
+		return;
+	if (has_many(now) || is_behind(now))
+		__atomic_compare_exchange_n(&recorder.header->rate, &rate, rate * 2,
+					    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* ---- records ------------------------------------------------------------------------- */

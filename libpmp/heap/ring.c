@@ -31,6 +31,11 @@ void pmp_heap_ring_begin(struct pmp_heap_ring *ring, struct pmp_heap_shared *sha
 	move_tail(ring, ring->tail);
 }
 
+uint64_t pmp_heap_ring_filled(const struct pmp_heap_ring *ring)
+{
+	return head_of(ring) - ring->tail;
+}
+
 static const unsigned char *at_position(const struct pmp_heap_ring *ring,
 					uint64_t position)
 {

@@ -31,6 +31,8 @@ bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 			struct pmp_heap_entry *entry);
 /* Has all been read that there is? */
 bool pmp_heap_ring_is_empty(const struct pmp_heap_ring *ring);
+/* How many bytes wait to be read. */
+uint64_t pmp_heap_ring_filled(const struct pmp_heap_ring *ring);
 /* It has been used: its room is free. */
 void pmp_heap_ring_done(struct pmp_heap_ring *ring, const struct pmp_heap_entry *entry);
 

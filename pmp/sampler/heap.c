@@ -58,18 +58,22 @@ static uint64_t cpu_now(void)
 	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* Within --max-cpu, by taking fewer samples. What the front does with them takes about as
- * long as reading them. */
+/* Within --max-cpu, by taking fewer samples, and more again when that is far away. What the
+ * front does with them takes about as long as reading them. */
 static void keep_budget(struct sampling *sampling, uint64_t now, uint64_t cpu)
 {
 	const uint64_t since = sampling->heap_cost.since;
 	const uint64_t limit = sampling->options->max_cpu;
+	uint64_t allowed;
 
 	sampling->heap_cost.cpu += 2 * cpu;
 	if (now - since < NS_PER_S)
 		return;
-	if (limit && since && sampling->heap_cost.cpu > (now - since) / 100 * limit)
+	allowed = (now - since) / 100 * limit;
+	if (limit && since && sampling->heap_cost.cpu > allowed)
 		pmp_recorder_slow_down(sampling->recorder);
+	else if (!limit || sampling->heap_cost.cpu < allowed / 3)
+		pmp_recorder_speed_up(sampling->recorder);
 	sampling->heap_cost.since = now;
 	sampling->heap_cost.cpu = 0;
 }
