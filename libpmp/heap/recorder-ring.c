@@ -8,7 +8,7 @@
 
 #include "heap/recorder-syscall.h"
 
-#define READER_GONE UINT64_C(1000000000) /* ns without a sign of life */
+#define READER_GONE UINT64_C(3000000000) /* ns without a sign of life */
 #define WAIT_EACH 50000			 /* ns that exact mode waits for room */
 #define WAIT_MOST 20000			 /* such waits, in all */
 
