@@ -77,7 +77,7 @@ check_capabilities() {
 	isnt "$(field "$test_sampler" CapEff)" 0000000000000000 "a sampler with capabilities"
 	parent=$(pgrep -x -P "$pmp" pmp-namers)
 	for kind in CapInh CapPrm CapEff CapAmb; do
-		is "$(field "$parent" $kind)" 0000000000000000 "who reads files has none: $kind"
+		is "$(field "$parent" "$kind")" 0000000000000000 "who reads files has none: $kind"
 	done
 	stop_process "$pmp"
 }

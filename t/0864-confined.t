@@ -79,7 +79,7 @@ check_fetcher() {
 	[ "$user" -ne 65533 ] ||
 		is "$(status_of "$find" Groups | tr -d ' ')" "" "in no group"
 	for kind in CapInh CapPrm CapEff CapAmb; do
-		is "$(status_of "$find" $kind)" 0000000000000000 "without capabilities: $kind"
+		is "$(status_of "$find" "$kind")" 0000000000000000 "without capabilities: $kind"
 	done
 	is "$(status_of "$find" NoNewPrivs)" 1 "and gets none by a program"
 	is "$(status_of "$find" Seccomp)" 2 "it has a filter of system calls"
@@ -90,6 +90,32 @@ check_fetcher() {
 		"it has no descriptor of pmp's but what it writes to"
 	stop_process "$pmp"
 	ok "wait_for '! alive $find'" "it ends with pmp, however that ends"
+	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
+# lacks WHAT MESSAGE: on a kernel without it there are names, and -v says what is missing.
+lacks() {
+	python3 "$top_srcdir/t/lib/without.py" "$1" \
+		"$PMP" -v -f folded -n 1 --debuginfod -p "$victim" >out 2>err
+	is $? 0 "without $1: status 0"
+	like "$(cat out)" '__libc_start_main' "there are names"
+	like "$(cat err)" "^pmp: the process that reads files has more rights than it should: this kernel has $2\$" \
+		"and -v says what is missing"
+	like "$(cat err)" "^pmp: debuginfod-find has more rights than it should: it has $2\$" \
+		"and what debuginfod-find has not lost"
+	python3 "$top_srcdir/t/lib/without.py" "$1" "$PMP" -f folded -n 1 -p "$victim" >out 2>err
+	unlike "$(cat err)" 'more rights' "without -v nothing is said"
+}
+
+check_missing() {
+	command -v python3 >/dev/null || { skip "no python3"; return; }
+	landlock || { skip "no landlock"; return; }
+	fetch_from || return
+	lacks landlock 'no limit to files \(landlock\)'
+	lacks seccomp 'no filter of system calls \(seccomp\)'
+	lacks both 'no filter of system calls \(seccomp\), no limit to files \(landlock\)'
+	"$PMP" -v --debuginfod -f folded -n 1 -p "$victim" >out 2>err
+	unlike "$(cat err)" 'more rights' "nothing is missing: nothing is said"
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
 }
 
@@ -152,6 +178,7 @@ sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 1)'
 # opened.
 check_fetcher_path() {
 	fetch_from || return
+	# shellcheck disable=SC2016 # for the program
 	printf '#!/bin/sh\necho "$ANSWER"\n' >bin/debuginfod-find
 	chmod 755 bin/debuginfod-find
 	mkdir -p "$cache/id"

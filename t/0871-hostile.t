@@ -28,14 +28,14 @@ traced() {
 		"$PMP" -q -f folded --lines -n 1 -p "$target_pid" -o out.folded "$@" </dev/null >out 2>err
 	status=$?
 	grep -E 'ptmx|bait' trace | grep -v O_PATH >opened
-	return $status
+	return "$status"
 }
 
 # opens_nothing TEXT: neither with the process that reads files nor without.
 opens_nothing() {
 	start_target "$tmp/program" || return
 	for how in --quiet --no-sandbox; do
-		traced $how
+		traced "$how"
 		is $? 0 "$1 ($how): status 0"
 		is "$(cat opened)" "" "it is not opened"
 		like "$(cat out.folded)" '__libc_start_main' "there are names of other files"
@@ -68,7 +68,7 @@ costs() {
 	python3 "$top_srcdir/t/lib/hostile.py" "$1" program || return
 	start_target "$tmp/program" || return
 	for how in --quiet --no-sandbox; do
-		took=$(measured $how)
+		took=$(measured "$how")
 		is "${took% *}" 0 "$2 ($how): status 0"
 		ok "[ ${took#* } -le $limit ]" "with at most $((limit / 1000)) MB: $((${took#* } / 1000))"
 		like "$(cat out.folded)" '__libc_start_main' "there are names of other files"
