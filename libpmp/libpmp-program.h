@@ -418,8 +418,8 @@ struct pmp_live_heap_stack {
 
 /**
  * Bring up to date what the next function gives: sum up what lives at that time
- * (CLOCK_MONOTONIC), and fill *heap, whose size is given. Takes as long as there are blocks
- * that were chosen and live, some 10 ns each.
+ * (CLOCK_MONOTONIC), and fill *heap, whose size is given. Looks at all blocks that were
+ * chosen and live: 0.15 ms for 10,000 of them, 50 to 130 ms for a million.
  */
 void pmp_profile_sum_heap(struct pmp_profile *profile, uint64_t now,
 			  enum pmp_window window, struct pmp_live_heap *heap);
