@@ -141,7 +141,8 @@ say("threads:", "live" in page.text("#facts"), title("use_blocks"))
 page.resize(390, 844, 2, True)
 kind("live bytes")
 page.wait(has("keep_blocks ("))
-say("phone:", page.do("document.documentElement.scrollWidth"))
+say("phone:", page.do("document.documentElement.scrollWidth"),
+    page.do("document.querySelector('header').offsetHeight <= 90"))
 say("messages:", page.messages)
 page.resize(1280, 800)
 
@@ -167,7 +168,7 @@ allocations: use_blocks (1,000, 50.00%)
 functions: 1
 grown: keep_blocks (1.95MB, 100.00%; +50.00%)
 threads: True None
-phone: 390
+phone: 390 True
 messages: []
 saved: keep_blocks (1000kB, 100.00%) samples, lock, live bytes, live blocks, allocated bytes, allocations
 saved all: use_blocks (1,000, 50.00%)

@@ -761,7 +761,7 @@ function page(document, window) {
 	}
 
 	function gutter() {
-		return window.innerWidth > 700 ? 76 : 58;
+		return window.innerWidth > 700 ? 76 : 70;
 	}
 
 	function xOf(time, width) {
