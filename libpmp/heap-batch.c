@@ -81,6 +81,15 @@ int pmp_heap_batch_check(const struct pmp_heap_batch *batch, struct pmp_error *e
 {
 	if (batch->totals.state != PMP_HEAP_STATE_COUNTS)
 		return 0;
+	if (batch->totals.allocator == PMP_HEAP_ALLOCATOR_OWN) {
+		pmp_error_set(
+			err, PMP_EUNSUPPORTED,
+			"memory of %s [%d] is not recorded: the program has a malloc() "
+			"of its own",
+			batch->name, (int)batch->pid);
+		pmp_error_hint(err, "what it takes from the kernel is, with --heap-mmap");
+		return PMP_EUNSUPPORTED;
+	}
 	pmp_error_set(
 		err, PMP_EUNSUPPORTED,
 		"memory of %s [%d] is not recorded: its allocator (%s) mixes operator "

@@ -70,6 +70,7 @@ enum pmp_heap_allocator {
 	PMP_HEAP_ALLOCATOR_UNKNOWN,
 	PMP_HEAP_ALLOCATOR_GLIBC,
 	PMP_HEAP_ALLOCATOR_OTHER, /* its name is in totals.allocator_name */
+	PMP_HEAP_ALLOCATOR_OWN,	  /* the program's, which comes before the recorder */
 	PMP_HEAP_ALLOCATOR_COUNT
 };
 

@@ -87,6 +87,20 @@ record -o profile -f folded -- env -i sleep 4
 like "$(cat err)" '^pmp: env did not load the recorder: LD_PRELOAD is dropped$' \
 	"so is one that has lost its environment"
 
+cat >program.c <<'END'
+#include <stdlib.h>
+int main(void) { void *volatile block = malloc(1000); free(block); return 3; }
+END
+if ${CC:-cc} -fno-builtin -o own program.c "$top_srcdir/t/target/bump.c" 2>/dev/null &&
+	readelf --dyn-syms -W own | grep -q ' malloc$'; then
+	record -o profile -f memory -- ./own
+	is $? 3 "a program with a malloc() of its own ends as it does alone"
+	like "$(cat err)" '^pmp: memory of own \[[0-9]+\] is not recorded: the program has a malloc\(\) of its own$' \
+		"it is named"
+else
+	skip "no program with a malloc() of its own can be made"
+fi
+
 # ---- another one goes on -------------------------------------------------------------------
 
 start_process sleep 100

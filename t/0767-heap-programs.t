@@ -62,6 +62,12 @@ if has git; then
 	same "git fsck" git -C repository fsck --full
 	same "git log" git -C repository log --format=%s -p
 fi
+if has chromium; then
+	same "chromium's version" chromium --version --no-sandbox
+	same "a page in chromium" chromium --headless --no-sandbox --disable-gpu \
+		"--user-data-dir=$tmp/chromium" --dump-dom \
+		'data:text/html,<p id=a></p><script>a.textContent=[1,2,3].map(x=>x*x).join()</script>'
+fi
 cat >program.c <<'END'
 #include <stdio.h>
 int main(void) { return printf("%d\n", 42) < 0; }

@@ -32,6 +32,8 @@ void entry_prepare(void)
 {
 	lookup_bounds((const void *)(uintptr_t)&entry_prepare, &about.text_start,
 		      &about.text_end);
+	recorder.passed_by = lookup_is_before("malloc");
+	recorder.mixed = recorder.passed_by;
 	/* Which allocator it is shows where its functions are. */
 	lookup_module((const void *)next.malloc, about.allocator_name,
 		      sizeof(about.allocator_name));
@@ -94,6 +96,8 @@ static void describe_allocator(struct pmp_heap_process *process)
 	process->allocator = names_glibc(process->allocator_name)
 				     ? PMP_HEAP_ALLOCATOR_GLIBC
 				     : PMP_HEAP_ALLOCATOR_OTHER;
+	if (recorder.passed_by)
+		process->allocator = PMP_HEAP_ALLOCATOR_OWN;
 }
 
 void entry_open(void)

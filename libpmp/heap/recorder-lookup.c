@@ -25,6 +25,7 @@ struct lookup {
 	bool behind;	/* only modules behind this one */
 	bool seen_self; /* it has come */
 	bool own;	/* only this one */
+	bool before;	/* only modules before it */
 	uint64_t size;	/* of what was found */
 	const void *address;
 	void *found;
@@ -162,6 +163,8 @@ static int find_symbol(struct dl_phdr_info *info, size_t size, void *arg)
 
 	(void)size;
 	search->seen_self = search->seen_self || is_self;
+	if (search->before && search->seen_self)
+		return 1;
 	if (is_self != search->own || (search->behind && !search->seen_self) ||
 	    !read_module(info, &module))
 		return 0;
@@ -186,6 +189,14 @@ void *lookup_next(const char *name)
 
 	dl_iterate_phdr(find_symbol, &search);
 	return search.found;
+}
+
+bool lookup_is_before(const char *name)
+{
+	struct lookup search = { .name = name, .before = true };
+
+	dl_iterate_phdr(find_symbol, &search);
+	return search.found != NULL;
 }
 
 void *lookup_any(const char *name)

@@ -291,6 +291,6 @@ __attribute__((constructor)) static void construct(void)
 				  void *))lookup_any("pthread_atfork");
 	if (atfork)
 		atfork(NULL, NULL, recorder_forked, NULL);
-	if (recorder.process)
+	if (recorder.process && !recorder.passed_by)
 		new_try();
 }

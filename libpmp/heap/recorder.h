@@ -102,6 +102,7 @@ struct recorder {
 	bool records;	  /* samples are taken */
 	bool exact;
 	bool mixed;	  /* how the allocator counts is not clear: totals only */
+	bool passed_by;	  /* the program has a malloc() of its own */
 	bool chunk_sizes; /* the size of a block is in its header, as glibc has it */
 	bool gone;	  /* a child after fork(): nothing is counted where pmp sees it */
 	uint32_t *mark;	  /* 0: this is a copy of the process that has set it; or NULL */
@@ -158,6 +159,8 @@ void entry_open(void);
 
 /* A function behind this library in the order of loading, or NULL. */
 void *lookup_next(const char *name);
+/* Is there one before this library, so that it is not called? */
+bool lookup_is_before(const char *name);
 /* The same in all that is loaded, but for this library. */
 void *lookup_any(const char *name);
 /* A function of this library, and how many bytes it has. */
