@@ -556,6 +556,8 @@ static void brief(unsigned count)
 		}
 		mixed(10);
 		wait_for_child(pid);
+		/* So that 64 of them are not there and gone before they are looked for. */
+		usleep(5000);
 	}
 }
 
