@@ -679,8 +679,8 @@ char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t si
 /*
  * Executables, debug files and saved profiles may be made to harm who reads them. A program
  * may have processes without rights for that: a symbolizer then reads no file, but sends such
- * a process its descriptors and asks it for names; pmp_profile_read() sends another one that
- * of the profile. Starting, confining and ending them is the program's part.
+ * a process its descriptors and asks it for names; pmp_profile_read() and pmp_core_open() send
+ * another one that of the profile or the core. Starting, confining and ending them is the program's part.
  */
 struct pmp_namer_calls {
 	/* Start one: a stream socket to a process that does what pmp_namer_wanted() says, or
@@ -700,6 +700,7 @@ enum pmp_namer_work {
 	PMP_NAMER_NO_WORK, /* nothing: the other end is closed */
 	PMP_NAMER_NAMES,   /* pmp_namer_serve() */
 	PMP_NAMER_PROFILE, /* pmp_profile_serve() */
+	PMP_NAMER_CORE,	   /* pmp_core_serve() */
 };
 enum pmp_namer_work pmp_namer_wanted(int socket);
 
@@ -717,6 +718,8 @@ int pmp_namer_new(int socket, const struct pmp_namer_options *options,
 void pmp_namer_serve(struct pmp_namer *namer);
 /** Reads one saved profile, and sends what is in it; what pmp_profile_read() needs. */
 void pmp_profile_serve(int socket, const struct pmp_namer_options *options);
+/** Reads one core file; what pmp_core_open() needs. */
+void pmp_core_serve(int socket, const struct pmp_namer_options *options);
 /** Takes NULL. */
 void pmp_namer_free(struct pmp_namer *namer);
 /** For a process that cannot open files: get a .dwo file that libdw wants to open, within

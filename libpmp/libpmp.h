@@ -387,6 +387,7 @@ void pmp_receiver_free(struct pmp_receiver *receiver);
 
 /* ---- symbolizer: names ------------------------------------------------- */
 
+struct pmp_namer_calls;
 struct pmp_symbolizer;
 
 /* A file that is not on this machine. */
@@ -397,7 +398,6 @@ struct pmp_wanted_file {
 	bool executable;      /* the program or library itself; else its debug file */
 };
 
-struct pmp_namer_calls;
 struct pmp_symbolizer_options {
 	size_t size;
 	bool no_symbols; /* addresses only */
@@ -535,6 +535,9 @@ struct pmp_core_options {
 	uint64_t written; /* CLOCK_REALTIME, ns: when the core was; 0: not known */
 	void (*log)(void *arg, const char *area, const char *line);
 	void *log_arg;
+	/* Have it read in another process, see libpmp-program.h; borrowed until
+	 * pmp_core_open() returns. NULL, or with want_thread: it is read in this one. */
+	const struct pmp_namer_calls *namer;
 };
 
 /** Returns whether these are the first bytes of a core file; 18 are enough. */
@@ -546,8 +549,8 @@ bool pmp_core_is(const void *start, size_t length);
  * for messages. What a file that was cut off still has is read.
  *
  * Fails with PMP_EFORMAT (no core file, or no thread is left), PMP_EUNSUPPORTED (of another
- * architecture, or of a 32-bit program), PMP_EINVAL (options.exe is not the program), PMP_EIO
- * or PMP_ENOMEM.
+ * architecture, or of a 32-bit program), PMP_EINVAL (options.exe is not the program), PMP_EIO,
+ * PMP_ENOMEM or PMP_ESRCH (the process that has read it has ended).
  *
  * Returns 0 with *core, which is to be closed with pmp_core_close(), or an error.
  */

@@ -4,6 +4,7 @@
  * modules.c finds the files of the program, memory.c reads from both, and the walk and the
  * decoders of waits are those of living processes.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,9 @@
 #include "core/call.h"
 #include "core/memory.h"
 #include "core/modules.h"
+#include "core/own.h"
 #include "core/parse.h"
+#include "core/remote.h"
 #include "core/waits.h"
 #include "unwind/walk.h"
 
@@ -27,6 +30,8 @@
 #define DEBUG_DIR "/usr/lib/debug"
 
 struct pmp_core {
+	struct pmp_core_remote
+		*remote; /* another process has read it; then that is all */
 	struct pmp_core_options options;
 	struct pmp_core_file file;
 	struct pmp_core_memory *memory;
@@ -59,16 +64,9 @@ static int open_unwinder(struct pmp_core *core)
 	return pmp_unwinder_set_maps(core->unwinder, core->modules.maps, &memory);
 }
 
-static int open_parts(struct pmp_core *core, const char *name, struct pmp_error *err)
+static int open_parts(struct pmp_core *core, const char *name,
+		      const struct pmp_core_places *places, struct pmp_error *err)
 {
-	const struct pmp_core_options *options = &core->options;
-	const struct pmp_core_places places = {
-		.exe = options->exe,
-		.symfs = options->symfs,
-		.debug_dir = options->debug_dir ? options->debug_dir : DEBUG_DIR,
-		.fetch = { options->fetch, options->fetch_arg },
-		.written = core->written,
-	};
 	int r = pmp_core_file_read(&core->file, core->fd, name, err);
 
 	if (r < 0)
@@ -77,8 +75,7 @@ static int open_parts(struct pmp_core *core, const char *name, struct pmp_error 
 	core->memory = pmp_core_memory_new(&core->file, core->fd);
 	if (!core->memory)
 		return pmp_error_nomem(err, "reading a core file");
-	r = pmp_core_modules_make(&core->modules, &core->file, core->memory, &places,
-				  err);
+	r = pmp_core_modules_make(&core->modules, &core->file, core->memory, places, err);
 	if (r < 0)
 		return r;
 	PMP_LOG(&core->log, "core",
@@ -88,22 +85,32 @@ static int open_parts(struct pmp_core *core, const char *name, struct pmp_error 
 	return open_unwinder(core) < 0 ? pmp_error_nomem(err, "reading a core file") : 0;
 }
 
-int pmp_core_open(int fd, const char *name, const struct pmp_core_options *options,
-		  struct pmp_core **core, struct pmp_error *err)
+static struct pmp_core *new_core(const struct pmp_core_options *options)
 {
 	struct pmp_core *made = calloc(1, sizeof(*made));
-	int r;
 
-	*core = NULL;
 	if (!made)
-		return pmp_error_nomem(err, "reading a core file");
+		return NULL;
 	pmp_sized_take(&made->options, sizeof(made->options), options);
 	if (!made->options.max_frames)
 		made->options.max_frames = FRAMES_DEFAULT;
 	made->log = (struct pmp_log){ made->options.log, made->options.log_arg };
 	made->written = made->options.written;
+	return made;
+}
+
+int pmp_core_open_by(int fd, const char *name, const struct pmp_core_options *options,
+		     const struct pmp_core_places *places, struct pmp_core **core,
+		     struct pmp_error *err)
+{
+	struct pmp_core *made = new_core(options);
+	int r;
+
+	*core = NULL;
+	if (!made)
+		return pmp_error_nomem(err, "reading a core file");
 	made->fd = fd;
-	r = open_parts(made, name, err);
+	r = open_parts(made, name, places, err);
 	if (r < 0) {
 		pmp_core_close(made);
 		return r;
@@ -112,10 +119,50 @@ int pmp_core_open(int fd, const char *name, const struct pmp_core_options *optio
 	return 0;
 }
 
+static int open_remotely(int fd, const char *name, const struct pmp_core_options *options,
+			 const struct pmp_core_places *places, struct pmp_core **core,
+			 struct pmp_error *err)
+{
+	struct pmp_core *made = new_core(options);
+	int r;
+
+	if (!made)
+		return pmp_error_nomem(err, "reading a core file");
+	r = pmp_core_remote_read(fd, name, &made->options, places, &made->remote, err);
+	if (!r)
+		*core = made;
+	else
+		pmp_core_close(made);
+	return r;
+}
+
+int pmp_core_open(int fd, const char *name, const struct pmp_core_options *options,
+		  struct pmp_core **core, struct pmp_error *err)
+{
+	struct pmp_core_options given;
+	struct pmp_core_places places;
+
+	memset(&given, 0, sizeof(given));
+	pmp_sized_take(&given, sizeof(given), options);
+	places = (struct pmp_core_places){
+		.exe = given.exe,
+		.exe_errno = given.exe && access(given.exe, R_OK) ? errno : 0,
+		.symfs = given.symfs,
+		.debug_dir = given.debug_dir ? given.debug_dir : DEBUG_DIR,
+		.fetch = { given.fetch, given.fetch_arg },
+		.written = given.written,
+	};
+	*core = NULL;
+	if (given.namer && !given.want_thread)
+		return open_remotely(fd, name, &given, &places, core, err);
+	return pmp_core_open_by(fd, name, &given, &places, core, err);
+}
+
 void pmp_core_close(struct pmp_core *core)
 {
 	if (!core)
 		return;
+	pmp_core_remote_free(core->remote);
 	pmp_unwinder_free(core->unwinder);
 	pmp_core_modules_free(&core->modules);
 	pmp_core_memory_free(core->memory);
@@ -237,6 +284,10 @@ static int fill(struct pmp_core *core, struct pmp_sample *sample)
 int pmp_core_sample(struct pmp_core *core, struct pmp_sample **sample,
 		    struct pmp_error *err)
 {
+	if (core->remote) {
+		*sample = pmp_sample_ref(pmp_core_remote_sample(core->remote));
+		return 0;
+	}
 	*sample = pmp_sample_new();
 	if (*sample && fill(core, *sample) == 0)
 		return 0;
@@ -260,7 +311,10 @@ void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info)
 		.crash = core->crash.data ? core->crash.data : "",
 	};
 
-	pmp_sized_give(info, &all, sizeof(all));
+	if (core->remote)
+		pmp_core_remote_info(core->remote, info);
+	else
+		pmp_sized_give(info, &all, sizeof(all));
 }
 
 bool pmp_core_missing(const struct pmp_core *core, size_t i,
@@ -270,6 +324,8 @@ bool pmp_core_missing(const struct pmp_core *core, size_t i,
 	struct pmp_core_missing_file all = { 0 };
 	size_t found = 0;
 
+	if (core->remote)
+		return pmp_core_remote_missing(core->remote, i, missing);
 	for (size_t k = 0; k < maps->module_count; k++) {
 		const struct pmp_core_module *item = &core->modules.items[k];
 

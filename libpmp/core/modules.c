@@ -18,9 +18,10 @@
 
 #define VDSO_MAX (256u << 10)
 #define NONE SIZE_MAX
-#define ID_TEXT (2 * PMP_CORE_ID_MAX + 1)
 
 static const char deleted[] = " (deleted)";
+static const char no_program[] =
+	"on this machine it is no program or library of that processor";
 
 /* ---- is it that file? ------------------------------------------------------------------- */
 
@@ -30,7 +31,7 @@ static bool read_fd(void *arg, uint64_t offset, void *data, size_t length)
 	       pmp_file_pread(*(int *)arg, data, length, offset) == (ssize_t)length;
 }
 
-static void id_text(const struct pmp_core_image *image, char text[ID_TEXT])
+static void id_text(const struct pmp_core_image *image, char text[PMP_CORE_ID_TEXT])
 {
 	text[0] = '\0';
 	for (size_t i = 0; i < image->id_size; i++)
@@ -59,7 +60,7 @@ static const char *check_file(const struct pmp_core_modules *modules,
 	const struct pmp_reader reader = { read_fd, &fd };
 
 	if (!pmp_core_image_read(&image, modules->arch, &reader, 0, false))
-		return "on this machine it is no program or library of that processor";
+		return no_program;
 	if (module->has_image && module->image.id_size)
 		return same_id(&image, &module->image)
 			       ? NULL
@@ -89,6 +90,9 @@ static bool try_fd(struct pmp_core_modules *modules, struct pmp_core_module *ite
 {
 	const char *problem;
 
+	/* Whoever opens files for us has seen that. */
+	if (fd == -ENOEXEC && !item->problem)
+		item->problem = no_program;
 	if (fd < 0)
 		return false;
 	problem = check_file(modules, item, fd);
@@ -103,74 +107,31 @@ static bool try_fd(struct pmp_core_modules *modules, struct pmp_core_module *ite
 	return false;
 }
 
-static bool try_path(struct pmp_core_modules *modules, struct pmp_core_module *item,
-		     struct pmp_module *module, const char *directory, const char *path)
-{
-	struct pmp_buf buf = { 0 };
-	bool found = false;
-
-	pmp_buf_printf(&buf, "%s%s%s", directory, *directory ? "/" : "", path);
-	if (!pmp_buf_failed(&buf))
-		found = try_fd(modules, item, module, pmp_file_open_regular(buf.data));
-	pmp_buf_free(&buf);
-	return found;
-}
-
-/* Some distributions have links to programs and libraries there. */
-static bool try_build_id(struct pmp_core_modules *modules, struct pmp_core_module *item,
-			 struct pmp_module *module)
-{
-	char id[ID_TEXT], path[ID_TEXT + 32], directory[PATH_MAX];
-	const char *list = modules->places.debug_dir;
-
-	id_text(&item->image, id);
-	if (strlen(id) < 4)
-		return false;
-	snprintf(path, sizeof(path), ".build-id/%.2s/%s", id, id + 2);
-	while (*list) {
-		size_t length = strcspn(list, ":");
-
-		snprintf(directory, sizeof(directory), "%.*s", (int)length, list);
-		if (*directory && try_path(modules, item, module, directory, path))
-			return true;
-		list += length + (list[length] == ':');
-	}
-	return false;
-}
-
-static bool try_fetch(struct pmp_core_modules *modules, struct pmp_core_module *item,
-		      struct pmp_module *module)
-{
-	char id[ID_TEXT];
-
-	if (!modules->places.fetch.get || !item->image.id_size)
-		return false;
-	id_text(&item->image, id);
-	return try_fd(modules, item, module,
-		      pmp_fetch_file(&modules->places.fetch, id, module->path, true));
-}
-
 static size_t index_of(const struct pmp_module *module)
 {
 	return module->id - 1;
 }
 
-/* Of what was deleted nothing is believed but the build-id. */
 static bool find_file(struct pmp_core_modules *modules, struct pmp_core_module *item,
 		      struct pmp_module *module)
 {
-	const char *symfs = modules->places.symfs, *slash = strrchr(module->path, '/');
+	char id[PMP_CORE_ID_TEXT];
+	const struct pmp_core_wanted wanted = {
+		.path = module->path,
+		.build_id = id,
+		.deleted = module->deleted,
+		.program = index_of(module) == modules->program,
+	};
 
-	if (modules->places.exe && index_of(module) == modules->program)
-		return try_path(modules, item, module, "", modules->places.exe);
-	if (symfs && *symfs &&
-	    (try_path(modules, item, module, symfs, module->path) ||
-	     try_path(modules, item, module, symfs, slash ? slash + 1 : module->path)))
-		return true;
-	if (module->path[0] == '/' && !module->deleted &&
-	    try_path(modules, item, module, "", module->path))
-		return true;
-	return try_build_id(modules, item, module) || try_fetch(modules, item, module);
+	id_text(&item->image, id);
+	for (unsigned place = 0;; place++) {
+		int fd = pmp_core_places_open(&modules->places, &wanted, place);
+
+		if (fd == -ENODATA)
+			return false;
+		if (try_fd(modules, item, module, fd))
+			return true;
+	}
 }
 
 void pmp_core_modules_open(void *arg, struct pmp_module *module)
@@ -382,7 +343,7 @@ static int check_exe(struct pmp_core_modules *modules, struct pmp_error *err)
 {
 	const char *exe = modules->places.exe;
 	struct pmp_module *module;
-	char shown[256], was[256], id[ID_TEXT];
+	char shown[256], was[256], id[PMP_CORE_ID_TEXT];
 
 	if (!exe)
 		return 0;
@@ -398,8 +359,9 @@ static int check_exe(struct pmp_core_modules *modules, struct pmp_error *err)
 		return 0;
 	pmp_escape(module->path, was, sizeof(was));
 	id_text(&modules->items[modules->program].image, id);
-	if (access(exe, R_OK))
-		return pmp_error_sys(err, PMP_EINVAL, errno, "cannot read %s", shown);
+	if (modules->places.exe_errno)
+		return pmp_error_sys(err, PMP_EINVAL, modules->places.exe_errno,
+				     "cannot read %s", shown);
 	pmp_error_set(err, PMP_EINVAL, "%s is not the program of the core, %s", shown,
 		      was);
 	if (*id)

@@ -10,16 +10,8 @@
 #include "core/image.h"
 #include "core/memory.h"
 #include "core/parse.h"
-#include "resolve/fetch.h"
+#include "core/places.h"
 #include "sample.h"
-
-struct pmp_core_places {
-	const char *exe;       /* the program, wherever it was; NULL: where it was */
-	const char *symfs;     /* where to look first, or NULL */
-	const char *debug_dir; /* has .build-id; or several, colons between */
-	struct pmp_fetch fetch;
-	uint64_t written; /* when the core was (ns since 1970); 0: not known */
-};
 
 struct pmp_core_module {
 	struct pmp_core_image image; /* as the core has it */

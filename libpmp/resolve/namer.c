@@ -545,6 +545,7 @@ enum pmp_namer_work pmp_namer_wanted(int socket)
 	switch (pmp_remote_first(socket)) {
 	case 0: return PMP_NAMER_NO_WORK;
 	case PMP_REMOTE_PROFILE: return PMP_NAMER_PROFILE;
+	case PMP_REMOTE_CORE: return PMP_NAMER_CORE;
 	default: return PMP_NAMER_NAMES;
 	}
 }

@@ -9,6 +9,7 @@
  *	CLOSE	it is not needed any more; no answer
  *	GIVE	the answer to ASK, with a descriptor
  *	PROFILE	read a saved profile, whose descriptor comes with it
+ *	CORE	read a core file
  *
  *	OPENED	the answer to OPEN
  *	NAMES	a part of the answer to NAME: places with their names
@@ -16,9 +17,10 @@
  *	LOG	a line of debug messages
  *	RECORDS	a part of the answer to PROFILE: see tally/pprof-records.h
  *	DONE	the end of it
+ *	CORE_ASK, CORE_READ	see core/core-records.h
  *
  * There is one request at a time; ASK and LOG come before its answer. A process that is asked
- * for a saved profile reads that and nothing else.
+ * for a saved profile or a core reads that and nothing else.
  */
 #ifndef PMP_RESOLVE_REMOTE_MESSAGES_H
 #define PMP_RESOLVE_REMOTE_MESSAGES_H
@@ -46,7 +48,10 @@ enum pmp_remote_type {
 	PMP_REMOTE_LOG,
 	PMP_REMOTE_PROFILE,
 	PMP_REMOTE_RECORDS,
-	PMP_REMOTE_DONE
+	PMP_REMOTE_DONE,
+	PMP_REMOTE_CORE,
+	PMP_REMOTE_CORE_ASK,
+	PMP_REMOTE_CORE_READ
 };
 
 struct pmp_remote_header {

@@ -8,20 +8,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/error.h"
-#include "base/escape.h"
 #include "libpmp-program.h"
-#include "resolve/remote-messages.h"
+#include "resolve/remote-file.h"
 #include "tally/lock-table.h"
 #include "tally/pprof-records.h"
 
-#define SILENCE 10000		      /* ms without a word, unless it is computing */
 #define VARIANCE_MAX 0x1p124	      /* of a standard error that fits a value */
 #define VALUE_MAX (UINT64_C(2) << 62) /* times of two kinds are added */
 
 struct counting_remotely {
-	const struct pmp_namer_calls *namer;
-	int socket;
+	struct pmp_remote_file file;
 	const struct pmp_pprof_calls *calls;
 	uint32_t *mappings; /* what they are called here, by their numbers there */
 	size_t mapping_count, mapping_capacity;
@@ -354,28 +350,6 @@ static int take_records(struct counting_remotely *counting, const struct pmp_buf
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
-static bool still_works(void *arg)
-{
-	const struct counting_remotely *counting = arg;
-
-	return counting->namer->works &&
-	       counting->namer->works(counting->namer->arg, counting->socket);
-}
-
-static bool is_text(const char *text, size_t size)
-{
-	size_t length = strnlen(text, size), shown;
-
-	if (length == size)
-		return false;
-	for (; length; text += shown, length -= shown) {
-		shown = pmp_escape_printable(text, length);
-		if (!shown)
-			return false;
-	}
-	return true;
-}
-
 /* The code, which is not what it says if it makes no sense. */
 static int take_done(const struct counting_remotely *counting, const struct pmp_buf *body,
 		     struct pmp_error *refusal)
@@ -385,19 +359,15 @@ static int take_done(const struct counting_remotely *counting, const struct pmp_
 	if (body->length != sizeof(said))
 		return PMP_EFORMAT;
 	memcpy(&said, body->data, sizeof(said));
-	if (said.code > 0 || said.code < PMP_EUNSUPPORTED || said.sys_errno < 0 ||
-	    said.sys_errno > 4095 || !is_text(said.message, sizeof(said.message)) ||
-	    !is_text(said.hint, sizeof(said.hint)) || (!said.code && !counting->ended))
+	if (!pmp_remote_is_error(&said) || (!said.code && !counting->ended))
 		return PMP_EFORMAT;
 	*refusal = said;
 	return said.code;
 }
 
 static bool ask(struct counting_remotely *counting, int fd,
-		const struct pmp_pprof_want *want)
+		const struct pmp_namer_calls *namer, const struct pmp_pprof_want *want)
 {
-	const struct pmp_remote_patience patience = { SILENCE, still_works, counting };
-	const struct pmp_remote_header header = { .type = PMP_REMOTE_PROFILE };
 	const struct pmp_pprof_record_want asked = {
 		want->heap,
 		want->no_demangle,
@@ -408,72 +378,53 @@ static bool ask(struct counting_remotely *counting, int fd,
 				want->counted ? want->counted->type : "",
 				want->counted ? want->counted->unit : "" };
 	struct pmp_buf body = { 0 };
-	struct pmp_remote_parts parts = { .fd = &fd };
-	bool sent;
+	bool asks;
 
 	pmp_buf_add(&body, &asked, sizeof(asked));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		pmp_buf_add(&body, texts[i], strlen(texts[i]) + 1);
-	parts.first = body.data;
-	parts.first_size = body.length;
-	sent = !pmp_buf_failed(&body) &&
-	       pmp_remote_send(counting->socket, &patience, header, &parts);
+	asks = pmp_remote_file_start(&counting->file, namer, PMP_REMOTE_PROFILE, &body,
+				     fd);
 	pmp_buf_free(&body);
-	return sent;
+	return asks;
 }
 
 /* What comes until the end. *lost: it has died, or makes no sense. */
 static int take_answer(struct counting_remotely *counting, bool *lost,
 		       struct pmp_error *refusal)
 {
-	const struct pmp_remote_patience patience = { SILENCE, still_works, counting };
-	struct pmp_remote_message message = { .fd = -1 };
+	const struct pmp_remote_message *message = &counting->file.message;
 	int code = 0;
 
 	*lost = true;
-	while (!code && pmp_remote_receive(counting->socket, &patience, &message)) {
-		if (message.header.type == PMP_REMOTE_DONE) {
-			code = take_done(counting, &message.body, refusal);
+	while (!code && pmp_remote_file_receive(&counting->file)) {
+		if (message->header.type == PMP_REMOTE_DONE) {
+			code = take_done(counting, &message->body, refusal);
 			*lost = code == PMP_EFORMAT && !refusal->code;
 			break;
 		}
-		code = message.header.type == PMP_REMOTE_RECORDS
-			       ? take_records(counting, &message.body)
+		code = message->header.type == PMP_REMOTE_RECORDS
+			       ? take_records(counting, &message->body)
 			       : PMP_EFORMAT;
 		*lost = code != PMP_ENOMEM;
 	}
-	pmp_remote_drop(&message);
-	pmp_buf_free(&message.body);
 	return code;
-}
-
-static int lose(const struct counting_remotely *counting, struct pmp_error *refusal)
-{
-	char reason[80] = "is not there";
-
-	if (counting->socket >= 0)
-		counting->namer->end(counting->namer->arg, counting->socket, reason,
-				     sizeof(reason));
-	return pmp_error_set(refusal, PMP_ESRCH, "the process that reads files %s",
-			     reason);
 }
 
 int pmp_pprof_read_remote(int fd, const struct pmp_namer_calls *namer,
 			  const struct pmp_pprof_want *want,
 			  const struct pmp_pprof_calls *calls, struct pmp_error *refusal)
 {
-	struct counting_remotely counting = { .namer = namer,
-					      .calls = calls,
-					      .socket = namer->start(namer->arg) };
+	struct counting_remotely counting = { .calls = calls };
 	bool lost = true;
 	int code = 0;
 
-	if (counting.socket >= 0 && ask(&counting, fd, want))
+	if (ask(&counting, fd, namer, want))
 		code = take_answer(&counting, &lost, refusal);
 	if (lost)
-		code = lose(&counting, refusal);
+		code = pmp_remote_file_lose(&counting.file, refusal);
 	else
-		namer->end(namer->arg, counting.socket, NULL, 0);
+		pmp_remote_file_end(&counting.file);
 	free(counting.mappings);
 	free(counting.locations);
 	free(counting.stack);

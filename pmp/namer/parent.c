@@ -64,6 +64,7 @@ __attribute__((noreturn)) static void read_files(int socket, pid_t parent)
 	case PMP_NAMER_NO_WORK: break;
 	case PMP_NAMER_NAMES: pmp_namer_serve(namer); break;
 	case PMP_NAMER_PROFILE: pmp_profile_serve(socket, &whole); break;
+	case PMP_NAMER_CORE: pmp_core_serve(socket, &whole); break;
 	}
 	_exit(0);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "fetch/fetcher.h"
+#include "namer/namer.h"
 #include "run/counting.h"
 #include "say/message.h"
 #include "source/input.h"
@@ -84,6 +85,7 @@ static int open_core(const struct counting *counting, const struct input *input,
 		.unwind = options->unwind,
 		.max_frames = (unsigned)options->max_frames,
 		.written = input->written,
+		.namer = namer_calls(counting->namer),
 		.log = options->debug ? message_debug : NULL,
 		.log_arg = (void *)options->debug,
 	};
