@@ -695,6 +695,12 @@ struct pmp_namer_calls {
 	void *arg;
 };
 
+/** Name all locations that have no names yet: a child of this process then needs no other. */
+void pmp_symbolizer_name_all(struct pmp_symbolizer *symbolizer);
+/** In a child of fork(): the process that the symbolizer asks for names is its parent's. It
+ * asks none from now on, and what has no name yet gets none. */
+void pmp_symbolizer_leave_namer(struct pmp_symbolizer *symbolizer);
+
 /** In such a process: waits for the first request, and returns what it has to call. */
 enum pmp_namer_work {
 	PMP_NAMER_NO_WORK, /* nothing: the other end is closed */

@@ -95,6 +95,7 @@ wait "$client"
 is "$(cat large.status)" 200 "then it is answered"
 like "$(tail -c 3 large)" '[]}]' "with all of it"
 like "$(head -c 100000 large)" '"left"' "with names"
+is "$(grep -o -m 1 '"\[paths+[^"]*"' large)" "" "of all that it is in: they were looked up before"
 ok "wait_for '[ ! -e /proc/$writer ]'" "and its writer is gone"
 
 ask

@@ -67,6 +67,14 @@ void pmp_remote_free(struct pmp_remote *remote)
 	pmp_buf_free(&remote->message.body);
 }
 
+void pmp_remote_leave(struct pmp_remote *remote)
+{
+	if (remote->socket >= 0)
+		close(remote->socket);
+	remote->socket = -1;
+	remote->off = true;
+}
+
 static bool send_request(struct pmp_remote *remote, enum pmp_remote_type type,
 			 const struct pmp_remote_module *module, uint32_t flag, int fd)
 {

@@ -48,6 +48,8 @@ struct pmp_remote_options {
 };
 
 void pmp_remote_free(struct pmp_remote *remote);
+/* In a child of fork(): what is said to the process is said by one only. */
+void pmp_remote_leave(struct pmp_remote *remote);
 /* Is it open, or will it never be? Else it has to be opened (again). */
 bool pmp_remote_is_open(const struct pmp_remote *remote,
 			const struct pmp_remote_module *module);

@@ -604,6 +604,19 @@ void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location locatio
 		pmp_symbolizer_frames(symbolizer, location, &frames);
 }
 
+void pmp_symbolizer_name_all(struct pmp_symbolizer *symbolizer)
+{
+	const size_t count = pmp_symbolizer_location_count(symbolizer);
+
+	for (size_t i = 0; i < count; i++)
+		pmp_symbolizer_name(symbolizer, (pmp_location)i);
+}
+
+void pmp_symbolizer_leave_namer(struct pmp_symbolizer *symbolizer)
+{
+	pmp_remote_leave(&symbolizer->remote);
+}
+
 size_t pmp_symbolizer_frame(const struct pmp_symbolizer *symbolizer,
 			    pmp_location location, size_t i, struct pmp_frame_info *info)
 {

@@ -85,9 +85,9 @@ static void on_written(void *arg, short revents)
 	take_written(awaited->answers, awaited);
 }
 
-/* While a large profile is written, samples would wait, and all other clients. A writer looks
- * up names for itself; what fetches debug files works for this process only, and with
- * --children a child of ours would be sampled. */
+/* While a large profile is written, samples would wait, and all other clients. What fetches
+ * debug files works for this process only, and with --children a child of ours would be
+ * sampled. */
 static bool is_heavy(const struct answers *answers, const struct awaited *awaited)
 {
 	const struct sink *sink = answers->sink;
@@ -98,13 +98,24 @@ static bool is_heavy(const struct answers *answers, const struct awaited *awaite
 	       !sink->options->debuginfod && info.distinct > HEAVY;
 }
 
+/* In the writer. All names have been looked up. */
+static void write_alone(void *arg)
+{
+	const struct cutting *cutting = arg;
+
+	pmp_symbolizer_leave_namer(cutting->answers->sink->counting->symbolizer);
+	cutting_write(arg);
+}
+
 static bool start_writer(struct answers *answers, struct awaited *awaited,
 			 struct cutting *cutting)
 {
 	const struct source *source = answers->sink->source;
 
-	if (!source->calls->may_fork(source->run) ||
-	    !writers_start(&answers->writers, &awaited->writer, cutting_write, cutting,
+	if (!source->calls->may_fork(source->run))
+		return false;
+	pmp_symbolizer_name_all(answers->sink->counting->symbolizer);
+	if (!writers_start(&answers->writers, &awaited->writer, write_alone, cutting,
 			   &cutting->written, sizeof(cutting->written)))
 		return false;
 	awaited->answers = answers;
