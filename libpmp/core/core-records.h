@@ -4,8 +4,8 @@
  * each other, see resolve/remote-messages.h. After CORE_READ comes, if its error has no code,
  * the sample itself, as on every socket (wire/).
  */
-#ifndef PMP_CORE_RECORDS_H
-#define PMP_CORE_RECORDS_H
+#ifndef PMP_CORE_CORE_RECORDS_H
+#define PMP_CORE_CORE_RECORDS_H
 
 #include <stdint.h>
 
