@@ -492,8 +492,7 @@ uint64_t pmp_heap_lost(const struct pmp_heap *heap)
 	uint64_t lost = heap->lost;
 
 	for (size_t i = 0; i < heap->process_count; i++)
-		lost = pmp_count_sum(lost,
-				     pmp_process_heap_missing(&heap->processes[i]));
+		lost = pmp_count_sum(lost, pmp_process_heap_missing(&heap->processes[i]));
 	return lost;
 }
 
