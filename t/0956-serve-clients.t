@@ -109,6 +109,7 @@ wait_for "[ \$(status ${url}healthz) = 200 ]"
 host=${url#http://}
 
 if command -v google-pprof >/dev/null 2>&1; then
+	wait_for "google-pprof --text ${url}pprof/contention 2>google.err | grep -q wait_for_lock"
 	like "$(google-pprof --text "${url}pprof/contention" 2>google.err)" ' wait_for_lock$' \
 		"google-pprof: waiting for locks"
 	like "$(google-pprof --text "${url}past/pprof/wall" 2>>google.err)" ' hold_lock$' \
