@@ -99,6 +99,16 @@ static struct pmp_core *new_core(const struct pmp_core_options *options)
 	return made;
 }
 
+/* r: 0, or the error that it was opened with. */
+static int hand_over(struct pmp_core *made, int r, struct pmp_core **core)
+{
+	if (r)
+		pmp_core_close(made);
+	else
+		*core = made;
+	return r;
+}
+
 int pmp_core_open_by(int fd, const char *name, const struct pmp_core_options *options,
 		     const struct pmp_core_places *places, struct pmp_core **core,
 		     struct pmp_error *err)
@@ -111,12 +121,7 @@ int pmp_core_open_by(int fd, const char *name, const struct pmp_core_options *op
 		return pmp_error_nomem(err, "reading a core file");
 	made->fd = fd;
 	r = open_parts(made, name, places, err);
-	if (r < 0) {
-		pmp_core_close(made);
-		return r;
-	}
-	*core = made;
-	return 0;
+	return hand_over(made, r, core);
 }
 
 static int open_remotely(int fd, const char *name, const struct pmp_core_options *options,
@@ -129,11 +134,7 @@ static int open_remotely(int fd, const char *name, const struct pmp_core_options
 	if (!made)
 		return pmp_error_nomem(err, "reading a core file");
 	r = pmp_core_remote_read(fd, name, &made->options, places, &made->remote, err);
-	if (!r)
-		*core = made;
-	else
-		pmp_core_close(made);
-	return r;
+	return hand_over(made, r, core);
 }
 
 int pmp_core_open(int fd, const char *name, const struct pmp_core_options *options,

@@ -33,12 +33,7 @@ static bool send_message(const struct core_serving *serving, enum pmp_remote_typ
 
 static void send_line(void *arg, const char *area, const char *line)
 {
-	const struct pmp_remote_parts parts = {
-		.first = area,
-		.first_size = strlen(area) + 1,
-		.second = line,
-		.second_size = strlen(line) + 1,
-	};
+	const struct pmp_remote_parts parts = pmp_remote_line(area, line);
 
 	send_message(arg, PMP_REMOTE_LOG, &parts);
 }

@@ -72,12 +72,7 @@ static bool send_message(struct pmp_namer *namer, enum pmp_remote_type type,
 
 static void send_line(void *arg, const char *area, const char *line)
 {
-	const struct pmp_remote_parts parts = {
-		.first = area,
-		.first_size = strlen(area) + 1,
-		.second = line,
-		.second_size = strlen(line) + 1,
-	};
+	const struct pmp_remote_parts parts = pmp_remote_line(area, line);
 
 	send_message(arg, PMP_REMOTE_LOG, 0, &parts);
 }

@@ -71,6 +71,16 @@ static void skip(struct msghdr *message, size_t sent)
 	}
 }
 
+struct pmp_remote_parts pmp_remote_line(const char *area, const char *line)
+{
+	return (struct pmp_remote_parts){
+		.first = area,
+		.first_size = strlen(area) + 1,
+		.second = line,
+		.second_size = strlen(line) + 1,
+	};
+}
+
 bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
 		     struct pmp_remote_header header, const struct pmp_remote_parts *sent)
 {

@@ -126,6 +126,8 @@ struct pmp_remote_parts {
 	const int *fd; /* a descriptor that goes with it, or NULL */
 };
 
+/* Those of PMP_REMOTE_LOG: two strings, which are borrowed. */
+struct pmp_remote_parts pmp_remote_line(const char *area, const char *line);
 /* Send a message; its length is filled in. False: it cannot be sent any more. */
 bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
 		     struct pmp_remote_header header,

@@ -16,7 +16,7 @@ struct profile_serving {
 	struct pmp_buf lot;
 	size_t start; /* of the current record in it */
 	uint32_t mappings, locations;
-	bool gone; /* nobody listens any more */
+	bool gone; /* the other end of the socket is closed */
 };
 
 static const struct pmp_remote_patience patient;
