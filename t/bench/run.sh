@@ -367,6 +367,7 @@ slice() {
 	pmp*pages*) serve 10 ;;
 	pmp*serve*) serve 0 ;;
 	pmp*) watch "$PMP" -f folded & tool=$! ;;
+	only*) "$build/t/bench/wakes" & tool=$! ;;
 	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" & tool=$! ;;
 	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" & tool=$! ;;
 	esac
@@ -376,7 +377,7 @@ slice() {
 	after=$(queries)
 	rm "$tmp/slice"
 	case $2 in
-	pmp*) kill "$tool" ;;
+	pmp* | only*) kill "$tool" ;;
 	esac
 	[ -z "$viewers" ] || kill "$viewers"
 	[ -z "$tool" ] || wait "$tool"
@@ -387,7 +388,7 @@ slice() {
 # Interleaved; each round begins with another variant.
 section_throughput() {
 	local n i variants=("none" "pmp, 10 Hz" "pmp --locks, 10 Hz" "pmp --serve, 10 Hz"
-		"pmp --serve, 10 pages" "none again")
+		"pmp --serve, 10 pages" "only wakes, 10 Hz" "none again")
 	server_start || return 0
 	[ -z "$baseline" ] || variants+=("pmp, 10 Hz, before")
 	if [ -z "${BENCH_QUICK:-}" ]; then
