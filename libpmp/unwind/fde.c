@@ -10,11 +10,8 @@
 #include "unwind/fde.h"
 
 #include <elf.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -22,9 +19,10 @@
 #include "base/search.h"
 #include "unwind/arch.h"
 #include "unwind/cfi.h"
+#include "unwind/sections.h"
 
 #define SEGMENTS_MAX 256		      /* program headers looked at */
-#define SECTION_MAX (16u << 20)		      /* bytes of a section, uncompressed */
+#define SECTION_MAX (16u << 20)		      /* bytes of a section */
 #define ENTRY_MAX (PMP_CFI_PROGRAM_MAX + 256) /* bytes of one CIE or FDE */
 #define TABLE_MAX (16u << 20)		      /* rows of .eh_frame_hdr */
 #define READ_CHUNK (64u << 10)
@@ -165,14 +163,6 @@ static void *read_section(const struct pmp_fde_finder *finder,
 
 /* ---- headers ------------------------------------------------------------------- */
 
-static bool is_elf_of(const struct pmp_arch *arch, const Elf64_Ehdr *header)
-{
-	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_machine == arch->elf_machine;
-}
-
 /*
  * The row of .eh_frame_hdr:
  *
@@ -246,7 +236,8 @@ static size_t read_segments(const struct pmp_fde_finder *finder,
 	size_t count;
 
 	if (!read_header(finder, memory, 0, &header, sizeof(header)) ||
-	    !is_elf_of(finder->arch, &header) || header.e_phentsize != sizeof(Elf64_Phdr))
+	    !pmp_sections_elf(finder->arch, &header) ||
+	    header.e_phentsize != sizeof(Elf64_Phdr))
 		return 0;
 	count = header.e_phnum < SEGMENTS_MAX ? header.e_phnum : SEGMENTS_MAX;
 	if (header.e_phoff > INT64_MAX / 2 ||
@@ -288,94 +279,28 @@ static void prepare(struct pmp_fde_finder *finder, const struct pmp_reader *memo
 
 /* ---- sections of the file --------------------------------------------------------- */
 
-/* Would libelf allocate more for this header than the file is worth? */
-static bool is_openable(const struct pmp_arch *arch, int fd)
-{
-	Elf64_Ehdr header;
-	struct stat st;
-
-	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	       pmp_file_pread(fd, &header, sizeof(header), 0) ==
-		       (ssize_t)sizeof(header) &&
-	       is_elf_of(arch, &header) && header.e_shnum > 0 &&
-	       header.e_shentsize == sizeof(Elf64_Shdr) && header.e_phnum != PN_XNUM;
-}
-
-/* The size that a compressed section claims to have, 0: none, or too large. */
-static uint64_t old_compressed_size(Elf_Scn *section)
-{
-	Elf_Data *data = elf_rawdata(section, NULL);
-	const uint8_t *bytes = data ? data->d_buf : NULL;
-	uint64_t size = 0;
-
-	/* "ZLIB", then the size, high byte first */
-	if (!bytes || data->d_size < 12 || memcmp(bytes, "ZLIB", 4))
-		return 0;
-	for (int i = 4; i < 12; i++)
-		size = size << 8 | bytes[i];
-	return size <= SECTION_MAX ? size : 0;
-}
-
-/* The contents of a section, uncompressed; borrowed from the ELF. */
-static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header, const char *name)
-{
-	GElf_Chdr compressed;
-
-	if (header->sh_type == SHT_NOBITS || header->sh_size > SECTION_MAX)
-		return NULL;
-	if (header->sh_flags & SHF_COMPRESSED) {
-		if (!gelf_getchdr(section, &compressed) ||
-		    compressed.ch_size > SECTION_MAX || elf_compress(section, 0, 0) < 0)
-			return NULL;
-	} else if (!strncmp(name, ".z", 2)) {
-		if (!old_compressed_size(section) || elf_compress_gnu(section, 0, 0) < 0)
-			return NULL;
-	}
-	return elf_rawdata(section, NULL);
-}
-
 struct section {
 	uint64_t address, size;
 	bool loaded; /* is in memory at address */
-	void *data;  /* owned, or NULL */
+	void *data;  /* owned */
 };
 
 static bool load_section(const struct pmp_arch *arch, int fd, const char *name,
-			 const char *old_name, struct section *found)
+			 struct section *found)
 {
-	Elf *elf;
-	Elf_Scn *section = NULL;
-	Elf_Data *data;
-	GElf_Shdr header;
-	size_t names;
+	const char *const names[2] = { name };
+	Elf64_Ehdr header;
+	Elf64_Shdr section;
 
-	memset(found, 0, sizeof(*found));
-	if (!is_openable(arch, fd) || elf_version(EV_CURRENT) == EV_NONE)
+	if (!pmp_sections_open(arch, fd, &header) ||
+	    !pmp_sections_find(fd, &header, names, &section))
 		return false;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_getshdrstrndx(elf, &names) ||
-	    !gelf_getshdr(elf_getscn(elf, names), &header) ||
-	    header.sh_size > SECTION_MAX)
-		goto out;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *text;
-
-		if (!gelf_getshdr(section, &header))
-			continue;
-		text = elf_strptr(elf, names, header.sh_name);
-		if (!text || (strcmp(text, name) && strcmp(text, old_name)))
-			continue;
-		data = section_data(section, &header, text);
-		if (!data || !data->d_buf || data->d_size > SECTION_MAX)
-			continue;
-		found->data = pmp_copy(data->d_buf, data->d_size);
-		found->size = data->d_size;
-		found->address = header.sh_addr;
-		found->loaded = header.sh_flags & SHF_ALLOC;
-		break;
-	}
-out:
-	elf_end(elf);
+	*found = (struct section){
+		.address = section.sh_addr,
+		.size = section.sh_size,
+		.loaded = section.sh_flags & SHF_ALLOC,
+		.data = pmp_sections_read(fd, &section, SECTION_MAX),
+	};
 	return found->data;
 }
 
@@ -432,7 +357,7 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 	if (bytes.size)
 		data = read_section(finder, memory, bytes.address, bytes.size);
 	if (!data &&
-	    load_section(finder->arch, finder->module->fd, ".eh_frame", "", &section)) {
+	    load_section(finder->arch, finder->module->fd, ".eh_frame", &section)) {
 		bytes.address = section.address + finder->bias;
 		bytes.size = section.size;
 		/* What is mapped has been relocated. */
@@ -457,8 +382,7 @@ static void build_debug_index(struct pmp_fde_finder *finder)
 				       .debug_frame = true };
 
 	finder->debug.tried = true;
-	if (!load_section(finder->arch, finder->module->fd, ".debug_frame",
-			  ".zdebug_frame", &section))
+	if (!load_section(finder->arch, finder->module->fd, ".debug_frame", &section))
 		return;
 	bytes.data = section.data;
 	bytes.size = section.size;

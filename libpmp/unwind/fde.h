@@ -4,8 +4,8 @@
  * description (FDE) for a pc? In this order: the binary search table of
  * .eh_frame_hdr as it lies in the target's memory; an index made once of
  * .eh_frame where there is no such table (static programs); .debug_frame from
- * the file, compressed or not (Go). The bias is our own: segments need not
- * begin at a page (lld).
+ * the file, unless it is compressed (sections.h). The bias is our own: segments
+ * need not begin at a page (lld).
  */
 #ifndef PMP_UNWIND_FDE_H
 #define PMP_UNWIND_FDE_H

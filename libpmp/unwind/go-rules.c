@@ -12,15 +12,15 @@
 #include "unwind/go-rules.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/gopclntab.h"
+#include "unwind/sections.h"
 
 #define SEGMENTS_MAX 64
-#define SECTIONS_MAX 4096
-#define NAMES_MAX (64u << 10)	      /* bytes of the names of sections */
 #define SCAN_MAX ((uint64_t)64 << 20) /* bytes of segments that are searched */
 #define JOIN_MAX 1024		      /* bytes of the frame of whoever switches stacks */
 
@@ -42,62 +42,21 @@ static bool read_at(int fd, uint64_t offset, void *data, size_t size)
 	       pmp_file_pread(fd, data, size, offset) == (ssize_t)size;
 }
 
-static char *read_names(int fd, const Elf64_Ehdr *header, size_t *size)
-{
-	Elf64_Shdr section;
-	char *names;
-
-	if (!read_at(fd, header->e_shoff + header->e_shstrndx * sizeof(section), &section,
-		     sizeof(section)) ||
-	    !section.sh_size || section.sh_size > NAMES_MAX)
-		return NULL;
-	*size = section.sh_size;
-	names = malloc(*size);
-	if (names && read_at(fd, section.sh_offset, names, *size) &&
-	    names[*size - 1] == '\0')
-		return names;
-	free(names);
-	return NULL;
-}
-
-static bool is_named(const char *name, const char *wanted)
-{
-	const char *relocated = ".data.rel.ro";
-
-	if (strncmp(name, relocated, strlen(relocated)) == 0)
-		name += strlen(relocated);
-	return strcmp(name, wanted) == 0;
-}
-
 /* A section that is loaded, at ELF addresses. */
 static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 			 struct go_range *found)
 {
-	Elf64_Shdr sections[32];
-	size_t names_size, n, count = header->e_shnum;
-	char *names = read_names(fd, header, &names_size);
-	bool is_found = false;
+	char relocated[64];
+	const char *const names[] = { name, relocated };
+	Elf64_Shdr section;
 
-	for (size_t first = 0; names && first < count && !is_found; first += n) {
-		n = sizeof(sections) / sizeof(*sections);
-		if (n > count - first)
-			n = count - first;
-		if (!read_at(fd, header->e_shoff + first * sizeof(*sections), sections,
-			     n * sizeof(*sections)))
-			break;
-		for (size_t i = 0; i < n && !is_found; i++) {
-			const Elf64_Shdr *section = &sections[i];
-
-			is_found = section->sh_name < names_size &&
-				   section->sh_type == SHT_PROGBITS &&
-				   section->sh_size < UINT64_MAX - section->sh_addr &&
-				   is_named(names + section->sh_name, name);
-			*found = (struct go_range){ section->sh_addr,
-						    section->sh_addr + section->sh_size };
-		}
-	}
-	free(names);
-	return is_found;
+	snprintf(relocated, sizeof(relocated), ".data.rel.ro%s", name);
+	if (!pmp_sections_find(fd, header, names, &section) ||
+	    section.sh_type != SHT_PROGBITS ||
+	    section.sh_size >= UINT64_MAX - section.sh_addr)
+		return false;
+	*found = (struct go_range){ section.sh_addr, section.sh_addr + section.sh_size };
+	return true;
 }
 
 /* What is loaded of the file and may be written to, or may not be: SCAN_MAX bytes in all. */
@@ -173,11 +132,8 @@ struct pmp_go_rules *pmp_go_rules_new(const struct pmp_arch *arch, int fd, uint6
 	struct pmp_go_rules *rules;
 	Elf64_Ehdr header;
 
-	if (!arch->go_frame || fd < 0 || !read_at(fd, 0, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_machine != arch->elf_machine ||
-	    header.e_phentsize != sizeof(Elf64_Phdr) || header.e_shnum > SECTIONS_MAX ||
-	    (header.e_shnum && header.e_shentsize != sizeof(Elf64_Shdr)))
+	if (!arch->go_frame || !pmp_sections_open(arch, fd, &header) ||
+	    header.e_phentsize != sizeof(Elf64_Phdr))
 		return NULL;
 	rules = calloc(1, sizeof(*rules));
 	if (rules)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See sections.h. The file may be cut short at any time: it is read, never mapped. */
+#include "unwind/sections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define NAMES_MAX (64u << 10) /* bytes of the names of sections */
+#define AT_ONCE 32	      /* headers */
+
+static bool read_at(int fd, uint64_t offset, void *data, size_t size)
+{
+	return offset < INT64_MAX &&
+	       pmp_file_pread(fd, data, size, offset) == (ssize_t)size;
+}
+
+bool pmp_sections_elf(const struct pmp_arch *arch, const Elf64_Ehdr *header)
+{
+	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header->e_machine == arch->elf_machine;
+}
+
+bool pmp_sections_open(const struct pmp_arch *arch, int fd, Elf64_Ehdr *header)
+{
+	return fd >= 0 && read_at(fd, 0, header, sizeof(*header)) &&
+	       pmp_sections_elf(arch, header) && header->e_shoff < INT64_MAX / 2 &&
+	       (!header->e_shnum || header->e_shentsize == sizeof(Elf64_Shdr));
+}
+
+/* All names, the last one with its NUL; or NULL. */
+static char *read_names(int fd, const Elf64_Ehdr *header, size_t *size)
+{
+	Elf64_Shdr section;
+	char *names;
+
+	if (!read_at(fd, header->e_shoff + header->e_shstrndx * sizeof(section), &section,
+		     sizeof(section)))
+		return NULL;
+	*size = section.sh_size;
+	names = pmp_sections_read(fd, &section, NAMES_MAX);
+	if (names && names[*size - 1] == '\0')
+		return names;
+	free(names);
+	return NULL;
+}
+
+static bool is_named(const Elf64_Shdr *section, const char *texts, size_t size,
+		     const char *const names[2])
+{
+	return section->sh_type != SHT_NOBITS && section->sh_name < size &&
+	       (strcmp(texts + section->sh_name, names[0]) == 0 ||
+		(names[1] && strcmp(texts + section->sh_name, names[1]) == 0));
+}
+
+bool pmp_sections_find(int fd, const Elf64_Ehdr *header, const char *const names[2],
+		       Elf64_Shdr *found)
+{
+	Elf64_Shdr sections[AT_ONCE];
+	size_t size, n, count = header->e_shnum;
+	char *texts = count ? read_names(fd, header, &size) : NULL;
+	bool is_found = false;
+
+	for (size_t first = 0; texts && first < count && !is_found; first += n) {
+		n = count - first < AT_ONCE ? count - first : AT_ONCE;
+		if (!read_at(fd, header->e_shoff + first * sizeof(*sections), sections,
+			     n * sizeof(*sections)))
+			break;
+		for (size_t i = 0; i < n && !is_found; i++) {
+			is_found = is_named(&sections[i], texts, size, names);
+			*found = sections[i];
+		}
+	}
+	free(texts);
+	return is_found;
+}
+
+void *pmp_sections_read(int fd, const Elf64_Shdr *section, uint64_t limit)
+{
+	void *data;
+
+	if (!section->sh_size || section->sh_size > limit ||
+	    section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED)
+		return NULL;
+	data = malloc(section->sh_size);
+	if (data && read_at(fd, section->sh_offset, data, section->sh_size))
+		return data;
+	free(data);
+	return NULL;
+}
