@@ -190,7 +190,7 @@ static int confined(void (*what)(void))
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (!confine_sampler(true))
+		if (!confine_sampler_calls(true))
 			_exit(2);
 		what();
 		_exit(0);

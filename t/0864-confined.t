@@ -44,6 +44,67 @@ check_sampler_exec() {
 	ok "untouched $target_pid" "the target is as it was"
 }
 
+# Nothing that a target's file says reaches a library there.
+check_sampler_parses() {
+	! grep -q '^STATIC_EXE_TRUE = $' "$top_builddir/Makefile" || { skip "a static pmp"; return; }
+	${CC:-cc} -D_GNU_SOURCE -O2 -shared -fPIC -o whoparses.so \
+		"$top_srcdir/t/lib/whoparses.c" -ldl || { ok false "whoparses.so"; return; }
+	for kind in packed frames; do
+		# Call-frame information is in .debug_frame alone.
+		build victim -fno-asynchronous-unwind-tables -fno-unwind-tables -gz=zlib \
+			"$live_target/sleeper.c" || return
+		[ "$kind" = packed ] || python3 "$top_srcdir/t/lib/hostile.py" frames victim
+		start_target "$tmp/victim" || return
+		LD_PRELOAD=$tmp/whoparses.so "$PMP" --raw -n 2 -i 10ms -p "$target_pid" >raw 2>err
+		is $? 0 "call-frame information that is packed ($kind): status 0"
+		like "$(cat raw)" ' in target_wait_end ' "a stack up to where it is needed"
+		is "$(cat err)" "" "no library parses or unpacks anything in the sampler"
+		stop_process "$target_pid"
+	done
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_target sleeper || return
+	PMP_FAULT=sampler-parses LD_PRELOAD=$tmp/whoparses.so "$PMP_FAULTY" --raw -p "$target_pid" \
+		>raw 2>err
+	is $? 1 "one that has libelf read something is seen: status 1"
+	like "$(cat err)" 'the sampler ended unexpectedly|the sampler was ended|status 99' "and ended"
+}
+
+# What of the rights of root is left to each process of pmp.
+check_rights() {
+	[ "$(id -u)" -eq 0 ] || { skip "not root"; return; }
+	start_target sleeper || return
+	"$PMP" --serve=0 -q -p "$target_pid" </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	sampling "$pmp" 5
+	wait_for "[ \"\$(status_of $test_sampler Seccomp)\" = 2 ]" 5
+	# sys_ptrace, dac_read_search, checkpoint_restore, ipc_owner, net_admin, sys_nice; and
+	# sys_admin where the kernel does not know the third.
+	ours=$(printf '%d' "0x$(status_of $$ CapPrm)")
+	kept=$((ours & 0x10000889004))
+	[ $((ours >> 40 & 1)) -eq 1 ] || kept=$((kept | ours & 0x200000))
+	kept=$(printf '%016x' "$kept")
+	is "$(status_of "$test_sampler" CapEff)" "$kept" "the sampler keeps six capabilities"
+	is "$(status_of "$test_sampler" CapPrm)" "$kept" "and can have no others"
+	is "$(status_of "$test_sampler" CapBnd)" "$kept" "by no program either"
+	is "$(status_of "$test_sampler" CapInh)" 0000000000000000 "it leaves none to programs"
+	is "$(status_of "$test_sampler" CapAmb)" 0000000000000000 "in neither way"
+	for name in pmp-keeper pmp-server pmp-namers pmp-namer; do
+		parent=$pmp
+		[ "$name" != pmp-server ] || parent=$(pgrep -x -P "$pmp" pmp-keeper)
+		[ "$name" != pmp-namer ] || parent=$(pgrep -x -P "$pmp" pmp-namers)
+		process=
+		wait_for "process=\$(pgrep -x -P $parent $name)"
+		for kind in CapInh CapPrm CapEff CapBnd CapAmb; do
+			is "$(status_of "$process" "$kind")" 0000000000000000 "$name has none: $kind"
+		done
+		is "$(status_of "$process" NoNewPrivs)" 1 "$name gets none"
+		is "$(status_of "$process" Uid | tr -s '\t' ' ')" "65534 65534 65534 65534" \
+			"$name is a user who owns nothing"
+	done
+	stop_process "$pmp"
+}
+
 # fetch_from PROGRAM...: what is stripped has its debug file from a server, or from a program
 # of this name in bin/; its cache is in $cache.
 fetch_from() {
@@ -103,6 +164,9 @@ lacks() {
 		"and -v says what is missing"
 	like "$(cat err)" "^pmp: debuginfod-find has more rights than it should: it has $2\$" \
 		"and what debuginfod-find has not lost"
+	[ "$1" = landlock ] ||
+		like "$(cat err)" '^pmp: the sampler has more rights than it should: it has no filter of system calls' \
+			"and that the sampler may make any call"
 	python3 "$top_srcdir/t/lib/without.py" "$1" "$PMP" -f folded -n 1 -p "$victim" >out 2>err
 	unlike "$(cat err)" 'more rights' "without -v nothing is said"
 }
@@ -117,6 +181,38 @@ check_missing() {
 	"$PMP" -v --debuginfod -f folded -n 1 -p "$victim" >out 2>err
 	unlike "$(cat err)" 'more rights' "nothing is missing: nothing is said"
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
+# The same of the server, and with faults as if the kernel could not.
+check_missing_filters() {
+	start_target sleeper || return
+	serving="--serve=0 -v"
+	if command -v python3 >/dev/null; then
+		# shellcheck disable=SC2086
+		python3 "$top_srcdir/t/lib/without.py" seccomp "$PMP" $serving -p "$target_pid" \
+			</dev/null >out 2>err &
+		pmp=$!
+		test_pids="$test_pids $pmp"
+		ok "wait_for 'grep -q \"^pmp: the server has more rights than it should: it has no filter\" err'" \
+			"without seccomp: -v says it of the server"
+		ok "wait_for 'grep -q \"^pmp: the sampler has more rights than it should: it has no filter\" err'" \
+			"and of the sampler"
+		stop_process "$pmp"
+	fi
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	for what in sampler server; do
+		# shellcheck disable=SC2086
+		PMP_FAULT=$what-unfiltered "$PMP_FAULTY" $serving -p "$target_pid" </dev/null >out 2>err &
+		pmp=$!
+		test_pids="$test_pids $pmp"
+		ok "wait_for 'grep -q \"^pmp: the $what has more rights than it should: it has no filter of system calls (seccomp)\" err'" \
+			"a $what without a filter: -v says so"
+		wait_for "grep -q serving err"
+		is "$(grep -c 'more rights' err)" 1 "and of nothing else"
+		stop_process "$pmp"
+	done
+	PMP_FAULT=sampler-unfiltered "$PMP_FAULTY" -f folded -n 1 -p "$target_pid" >out 2>err
+	is "$?:$(grep -c 'more rights' err)" 0:0 "without -v nothing is said"
 }
 
 # One that tries what it must not, and what it must be able to do.
@@ -208,6 +304,91 @@ check_fetcher_path() {
 	like "$(cat "out.$user")" ' in main \(\) ' "a file there is used"
 	[ "$(id -u)" -ne 0 ] || unlike "$(cat out.1)" ' in main \(\) ' "but not that of another user"
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
+# A program that unpacks a core: $ATTEMPT is what it tries first; if it can do that, nothing
+# comes of the core.
+unpacker() {
+	mkdir -p bin open
+	chmod 711 .
+	chmod 777 open
+	echo secret >secret
+	chmod 644 secret
+	cat >bin/zstd <<END
+#!/bin/sh
+[ "\$ATTEMPT" != wait ] || exec sleep 600
+sh -c "\$ATTEMPT" >/dev/null 2>&1 && exit 3
+exec $(command -v zstd) "\$@"
+END
+	chmod 755 bin/zstd
+	cp "$top_builddir/t/target/demo" program
+	start_process "$tmp/program"
+	wait_for "grep -q ^ready '$target_out'"
+	gcore -o core "$target_pid" >gcore.log 2>&1
+	zstd -q -f "core.$target_pid" -o core.zst 2>zstd.log
+	stop_process "$target_pid"
+	[ -s core.zst ]
+}
+
+# unpack [OPTION]...: status of pmp
+unpack() {
+	PATH=$tmp/bin:$PATH timeout 60 "$PMP" -f folded "$@" core.zst >out 2>err
+}
+
+check_unpacker() {
+	{ command -v zstd && command -v gcore; } >/dev/null || { skip "no zstd, no gcore"; return; }
+	unpacker || { skip "gcore writes no core"; return; }
+	export ATTEMPT
+	ATTEMPT='wait'
+	PATH=$tmp/bin:$PATH "$PMP" -f folded core.zst </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	find=
+	wait_for "find=\$(pgrep -x -P $pmp sleep)"
+	[ "$(id -u)" -ne 0 ] ||
+		is "$(status_of "$find" Uid | tr -s '\t' ' ')" "65534 65534 65534 65534" \
+			"what unpacks a core is a user who owns nothing"
+	for kind in CapInh CapPrm CapEff CapAmb; do
+		is "$(status_of "$find" "$kind")" 0000000000000000 "without capabilities: $kind"
+	done
+	is "$(status_of "$find" NoNewPrivs)" 1 "and gets none by a program"
+	is "$(status_of "$find" Seccomp)" 2 "it has a filter of system calls"
+	like "$(grep 'Max file size' "/proc/$find/limits")" 'size +0 ' "it writes no file"
+	is "$(for fd in /proc/"$find"/fd/*; do readlink "$fd"; done |
+		grep -v -e '^pipe:' -e '^/dev/null$' -e '/core.zst$')" "" "it has no other file of pmp's"
+	stop_process "$pmp"
+	ok "wait_for '! alive $find'" "it ends with pmp, however that ends"
+
+	for ATTEMPT in "cat $tmp/secret" "echo x >$tmp/open/file" "ls $tmp/open" "kill -0 $$" \
+		"unshare -Ur true" "python3 -c 'import socket; socket.socket().connect((\"127.0.0.1\", 22))'"; do
+		case $ATTEMPT in
+		kill*) [ "$(id -u)" -eq 0 ] || continue ;;
+		cat* | echo* | ls*) landlock || { skip "no landlock"; continue; } ;;
+		esac
+		unpack
+		is "$?:$(head -c 200 err)" "0:" "it cannot: ${ATTEMPT%%\'*}"
+		unlike "$(cat out)" '^$' "and pmp gets its core"
+	done
+	ATTEMPT="cat $tmp/secret"
+	unpack --no-sandbox
+	is $? 2 "with --no-sandbox it can"
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	PMP_FAULT=unpacker-rights PATH=$tmp/bin:$PATH "$PMP_FAULTY" -f folded core.zst >out 2>err
+	is $? 2 "and one with the rights of pmp is seen"
+	unset ATTEMPT
+}
+
+# Who looks whether a gzip file is a core, without rights.
+check_judge() {
+	command -v strace >/dev/null || { skip "no strace"; return; }
+	head -c 100000 /dev/urandom | gzip >noise.gz
+	strace -f -o trace "$PMP" -f folded noise.gz >out 2>err
+	is $? 2 "something else that is packed: status 2"
+	judge=$(sed -n 's/^\([0-9]*\) .*close_range(0, .*/\1/p' trace | head -n 1)
+	grep "^$judge " trace | sed '1,/SECCOMP_MODE_FILTER/d' >after
+	ok "[ -s after ]" "a process that has a filter of system calls looks at it"
+	is "$(grep -Ev ' (brk|mmap|mprotect|munmap|mremap|madvise|futex|getrandom|exit_group)\(| exited | killed ' after)" "" \
+		"and only computes"
 }
 
 # Others cannot have root make a cache where they like.

@@ -28,6 +28,22 @@ check_user() { caught any-user 0780-who.t name '--user (root|nobody)'; }
 check_fetch() {
 	caught fetch-rights 0864-confined.t fetcher_tries 'it can write nowhere else'
 }
+check_reader() { caught reader-lies 0859-saved-reader.t same 'raw: the same status'; }
+check_reader_ends() { caught reader-crash 0859-saved-reader.t heap 'a heap: the same status'; }
+check_core_reader() { caught core-lies 0858-core-reader.t same 'raw: the same status'; }
+check_core_reader_ends() { caught reader-crash 0858-core-reader.t missing 'without its program: the same'; }
+check_sampler_calls() {
+	caught sampler-unfiltered 0864-confined.t sampler 'the sampler has a filter of system calls'
+}
+check_sampler_rights() {
+	caught sampler-rights 0864-confined.t rights 'the sampler keeps six capabilities'
+}
+check_sampler_parses() {
+	caught sampler-parses 0864-confined.t sampler_parses 'call-frame information that is packed'
+}
+check_server_calls() { caught server-unfiltered 0947-serve.t '' 'and may ask the kernel for little'; }
+check_writer() { caught writer-rights 0954-serve-heavy.t '' 'whoever writes it has no rights'; }
+check_unpacker() { caught unpacker-rights 0864-confined.t unpacker 'it cannot: '; }
 check_fetch_path() {
 	caught fetch-any-path 0864-confined.t fetcher_path 'it is not opened'
 }

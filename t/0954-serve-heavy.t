@@ -90,6 +90,15 @@ is "$(status "${url}healthz")" 200 "others are answered while a large profile is
 before=$(metric pmp_snapshots_total)
 ok "wait_for '[ \$(metric pmp_snapshots_total) -gt $((before + 2)) ]'" "and samples are taken"
 is "$(metric pmp_windows)" 1 "it is awaited"
+rights=$(sed -n 's/^\(Uid\|Cap[A-Z][a-z]*\|NoNewPrivs\):[[:space:]]*//p' "/proc/$writer/status" |
+	tr -s '\t\n' ' ')
+if [ "$(id -u)" -eq 0 ] && ! grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile"; then
+	none=0000000000000000
+	is "$rights" "65534 65534 65534 65534 $none $none $none $none $none 1 " \
+		"whoever writes it has no rights of root"
+else
+	like "$rights" '1 $' "whoever writes it gets no rights"
+fi
 kill -CONT "$writer"
 wait "$client"
 is "$(cat large.status)" 200 "then it is answered"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define NOBODY 65534
+#define CAPABILITIES 64 /* that there can be */
 
 static bool change_user(uid_t user)
 {
@@ -19,23 +20,53 @@ static bool change_user(uid_t user)
 	       setresuid(user, user, user) == 0;
 }
 
+/* What no program may give any more; who may not drop it has no_new_privs. */
+static void bound(uint64_t kept)
+{
+	for (int n = 0; n < CAPABILITIES; n++)
+		if (!(kept >> n & 1) && prctl(PR_CAPBSET_READ, n, 0, 0, 0) == 1)
+			prctl(PR_CAPBSET_DROP, n, 0, 0, 0);
+}
+
 /* A user may have capabilities without being root. */
-static bool drop_capabilities(void)
+bool confine_keep(uint64_t kept)
 {
 	struct __user_cap_header_struct header = { .version =
 							   _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
+	bound(kept);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	return syscall(SYS_capset, &header, none) == 0;
+	if (syscall(SYS_capget, &header, sets) < 0)
+		return false;
+	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		const uint32_t part = (uint32_t)(kept >> 32 * i);
+
+		sets[i].effective &= part;
+		sets[i].permitted &= part;
+		sets[i].inheritable = 0;
+	}
+	return syscall(SYS_capset, &header, sets) == 0 &&
+	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+bool confine_has(unsigned capability)
+{
+	struct __user_cap_header_struct header = { .version =
+							   _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return syscall(SYS_capget, &header, sets) == 0 &&
+	       sets[capability / 32].effective >> capability % 32 & 1;
 }
 
 bool confine_rights(uid_t user)
 {
-	const bool changed = geteuid() == user || geteuid() != 0 || change_user(user);
+	bool changed;
 
-	return drop_capabilities() && changed &&
-	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+	bound(0);
+	changed = geteuid() == user || geteuid() != 0 || change_user(user);
+	return confine_keep(0) && changed;
 }
 
 bool confine_drop_user(void)

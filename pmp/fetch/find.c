@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "confine/program.h"
 #include "fetch/confine.h"
 #include "run/spent.h"
 
@@ -27,36 +27,10 @@
 #define RETRIES "DEBUGINFOD_RETRY_LIMIT=0"
 /* It is started in its cache, which its user may not reach by a path. */
 #define CACHE "DEBUGINFOD_CACHE_PATH=."
-#define PATH_DEFAULT "/usr/bin:/bin"
 
 extern char **environ;
 
 /* ---- what it needs ------------------------------------------------------------------ */
-
-static bool is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-	       access(path, X_OK) == 0;
-}
-
-/* As execvp() does; "" if there is none. */
-static void find_program(char *path, size_t size)
-{
-	const char *folders = getenv("PATH");
-	size_t length;
-
-	for (folders = folders ? folders : PATH_DEFAULT; *folders;
-	     folders += length + (folders[length] == ':')) {
-		length = strcspn(folders, ":");
-		if ((size_t)snprintf(path, size, "%.*s/" PROGRAM, (int)length, folders) <
-			    size &&
-		    *path == '/' && is_program(path))
-			return;
-	}
-	*path = '\0';
-}
 
 /* Ours, and what the user has not set. */
 static char **make_environment(void)
@@ -86,7 +60,7 @@ int find_prepare(struct find_plan *plan)
 	int number;
 
 	*plan = (struct find_plan){ .rules = -1 };
-	find_program(plan->program, sizeof(plan->program));
+	confine_find_program(PROGRAM, plan->program, sizeof(plan->program));
 	number = cache_open(&plan->cache);
 	if (number)
 		return number;

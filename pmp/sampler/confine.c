@@ -7,6 +7,7 @@
 #include "sampler/confine.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 
 #include "base/fault.h"
 #include "confine/calls.h"
+#include "confine/rights.h"
 
 #define ALLOW_REQUEST(request) ALLOW_IF(ptrace, CONFINE_LOW(0), ~0U, request)
 #define ALLOW_NETLINK(protocol) \
@@ -188,14 +190,49 @@ static void limit_files(void)
 	setrlimit(RLIMIT_FSIZE, &none);
 }
 
-bool confine_sampler(bool debugs)
+bool confine_sampler_calls(bool debugs)
 {
 #ifdef PMP_FAULTS
+	if (PMP_FAULT("sampler-unfiltered"))
+		return false;
 	/* Other faults are calls that it should not make. */
-	if (!PMP_FAULT("sampler-exec"))
+	if (!PMP_FAULT("sampler-exec") && !PMP_FAULT("none"))
 		return true;
 #endif
 	if (!debugs)
 		limit_files();
 	return confine_calls(calls, sizeof(calls) / sizeof(*calls), CONFINE_UNKNOWN);
+}
+
+/* ---- rights ---------------------------------------------------------------------------- */
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+
+/* Since Linux 5.9; before that, and where only that was given, it is CAP_SYS_ADMIN. */
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+bool confine_sampler_rights(bool kernel)
+{
+	uint64_t kept =
+		/* To trace others, and read what their memory and descriptors are. */
+		BIT(CAP_SYS_PTRACE) |
+		/* /proc/PID/mem belongs to its user, and so may a module's folder. */
+		BIT(CAP_DAC_READ_SEARCH) |
+		/* The files in /proc/PID/map_files. */
+		BIT(CAP_CHECKPOINT_RESTORE) |
+		/* Who holds a semaphore of System V. */
+		BIT(CAP_IPC_OWNER) |
+		/* Which threads have run (taskstats). */
+		BIT(CAP_NET_ADMIN) |
+		/* To run before others while it holds a thread. */
+		BIT(CAP_SYS_NICE);
+
+	if (PMP_FAULT("sampler-rights"))
+		return true;
+	/* The stacks of the kernel. */
+	if (kernel || !confine_has(CAP_CHECKPOINT_RESTORE))
+		kept |= BIT(CAP_SYS_ADMIN);
+	return confine_keep(kept);
 }

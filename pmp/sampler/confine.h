@@ -12,6 +12,10 @@
 
 /** From now on. Files are written no more, unless it writes debug messages. False: see
  * confine_calls(). */
-bool confine_sampler(bool debugs);
+bool confine_sampler_calls(bool debugs);
+/** Of the capabilities that root has, or a user was given, those stay that sampling needs;
+ * kernel: also for the stacks of the kernel. To be called before the calls are confined.
+ * False: it has kept others. */
+bool confine_sampler_rights(bool kernel);
 
 #endif

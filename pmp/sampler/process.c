@@ -8,6 +8,7 @@
  */
 #include "sampler/process.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <malloc.h>
@@ -396,6 +397,34 @@ static void keep_heap(void)
 #endif
 }
 
+#ifdef PMP_FAULTS
+/* As if a library read the file of a target here. */
+static void parse(void)
+{
+	char image[64] = "\177ELF";
+	void *(*memory)(char *image, size_t size);
+
+	*(void **)&memory = dlsym(RTLD_DEFAULT, "elf_memory");
+	if (memory)
+		memory(image, sizeof(image));
+}
+#endif
+
+/* What it still has too much is for the front to say. */
+static void confine(struct sampling *sampling)
+{
+	const struct options *options = sampling->options;
+
+	sampling->page->keeps_rights = !confine_sampler_rights(options->kernel);
+	sampling->page->unfiltered = !confine_sampler_calls(options->debug != NULL);
+	if (PMP_FAULT("sampler-exec"))
+		execl("/bin/true", "true", NULL);
+#ifdef PMP_FAULTS
+	if (PMP_FAULT("sampler-parses"))
+		parse();
+#endif
+}
+
 void process_run(struct sampling *sampling, const struct id_list *pids, pid_t front)
 {
 	struct pmp_error err;
@@ -411,9 +440,7 @@ void process_run(struct sampling *sampling, const struct id_list *pids, pid_t fr
 	hold_timer_open(&sampling->hold_timer);
 	pmp_run_soon();
 	events_beat(sampling);
-	confine_sampler(options->debug != NULL);
-	if (PMP_FAULT("sampler-exec"))
-		execl("/bin/true", "true", NULL);
+	confine(sampling);
 	sampling->count = sampling->capacity = pids->count;
 	sampling->watched = calloc(pids->count, sizeof(*sampling->watched));
 	if (!sampling->watched ||

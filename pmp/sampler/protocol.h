@@ -74,7 +74,9 @@ struct sampler_page {
 	volatile uint64_t taken;     /* samples that were to be sent so far */
 	volatile uint64_t helpers;   /* CPU time of pmp's other processes, ns */
 	volatile pid_t target;	     /* the one that it is at work on; 0: none */
-	struct event_done so_far;    /* after the last snapshot */
+	/* What it could not give up: known before the first event. */
+	volatile bool keeps_rights, unfiltered;
+	struct event_done so_far; /* after the last snapshot */
 };
 
 #endif

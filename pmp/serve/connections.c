@@ -686,7 +686,9 @@ static void turn(struct connections *connections)
 int connections_serve(int listener, int front, const struct connections_options *options)
 {
 	struct connections *connections = calloc(1, sizeof(*connections));
-	struct serve_request hello = { .message = SERVE_HELLO, .id = options->before };
+	struct serve_request hello = { .message = SERVE_HELLO,
+				       .id = options->before,
+				       .unfiltered = options->unfiltered };
 
 	if (!connections)
 		return 1;

@@ -14,6 +14,7 @@ struct connections_options {
 	struct serve_counts *counts; /* where it counts what it answers */
 	bool reports;	 /* of what was asked by those who may, each to the front */
 	unsigned before; /* servers that have ended before this one */
+	bool unfiltered; /* the kernel could not confine it */
 };
 
 /**

@@ -30,7 +30,8 @@ enum serve_message {
 };
 
 struct serve_request {
-	uint32_t message; /* HELLO, REQUEST, CANCEL, WRITTEN, SERVED */
+	uint32_t message;    /* HELLO, REQUEST, CANCEL, WRITTEN, SERVED */
+	uint32_t unfiltered; /* of HELLO: it may make any system call */
 	uint32_t id;
 	uint32_t page;	       /* page_number() */
 	int32_t pid;	       /* 0: any */

@@ -94,7 +94,7 @@ static bool is_hopeless(struct keeping *keeping)
 	return hopeless;
 }
 
-static pid_t start_one(const struct keeping *keeping)
+static pid_t start_one(struct keeping *keeping)
 {
 	pid_t keeper = getpid(), pid = fork();
 
@@ -104,7 +104,7 @@ static pid_t start_one(const struct keeping *keeping)
 	if (!end_with(keeper))
 		_exit(1);
 	pmp_run_soon();
-	confine_server(); /* as far as the kernel can */
+	keeping->options.unfiltered = !confine_server();
 	_exit(connections_serve(LISTENER_FD, FRONT_FD, &keeping->options));
 }
 

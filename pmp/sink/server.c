@@ -163,6 +163,9 @@ static void greet(struct sink *sink, const struct serve_request *hello)
 	sink->serving->had_target = false;
 	sink->serving->target = 0;
 	sink->serving->next_rights = 0;
+	if (hello->unfiltered && sink->options->verbose)
+		message_note(NULL, "the server has more rights than it should: it has no "
+				   "filter of system calls (seccomp)");
 	if (hello->id)
 		message_print(NULL,
 			      "the server was ended by a signal: another one serves");

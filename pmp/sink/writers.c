@@ -11,18 +11,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+#include "confine/landlock.h"
+#include "confine/rights.h"
 #include "run/spent.h"
 
 #define CPU_SECONDS 60 /* for a writer: pprof of a million stacks takes 6 */
 
-/* Ends with whoever started it, and does not go on for ever. */
+/* All that it needs is in its memory, or open. It ends with whoever started it, and does not
+ * go on for ever. */
 static void limit_writer(pid_t parent)
 {
-	const struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
-
-	prctl(PR_SET_NAME, "pmp-writer");
+	if (!PMP_FAULT("writer-rights")) {
+		confine_drop_user();
+		confine_files();
+	}
+	/* A change of rights forgets it. */
 	prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL);
-	setrlimit(RLIMIT_CPU, &limit);
+	confine_limit(RLIMIT_CPU, CPU_SECONDS);
+	prctl(PR_SET_NAME, "pmp-writer");
 	if (getppid() != parent)
 		_exit(1);
 }

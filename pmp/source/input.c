@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "confine/judge.h"
 #include "run/clock.h"
 #include "say/message.h"
 #include "source/spool.h"
@@ -35,7 +36,7 @@ static const char gzip_magic[] = { '\x1f', '\x8b' };
 /* ---- what it is ------------------------------------------------------------------------------ */
 
 /* Saved profiles are packed by gzip as well. */
-static bool is_gzipped_core(const void *head, size_t length)
+static bool is_packed_core(const void *head, size_t length)
 {
 	unsigned char start[ELF_HEAD];
 	z_stream stream = { .next_in = (Bytef *)head,
@@ -44,8 +45,7 @@ static bool is_gzipped_core(const void *head, size_t length)
 			    .avail_out = sizeof(start) };
 	bool is;
 
-	if (length < sizeof(gzip_magic) || memcmp(head, gzip_magic, sizeof(gzip_magic)) ||
-	    inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
+	if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
 		return false;
 	inflate(&stream, Z_SYNC_FLUSH);
 	is = pmp_core_is(start, sizeof(start) - stream.avail_out);
@@ -53,14 +53,22 @@ static bool is_gzipped_core(const void *head, size_t length)
 	return is;
 }
 
+static bool is_gzipped_core(const void *head, size_t length, bool with_rights)
+{
+	if (length < sizeof(gzip_magic) || memcmp(head, gzip_magic, sizeof(gzip_magic)))
+		return false;
+	return with_rights ? is_packed_core(head, length)
+			   : confine_judge(is_packed_core, head, length);
+}
+
 /* The program that unpacks it; NULL: it is not packed, or a saved profile. */
-static const char *unpacker(const void *head, size_t length)
+static const char *unpacker(const void *head, size_t length, bool with_rights)
 {
 	for (size_t i = 0; i < sizeof(packings) / sizeof(*packings); i++)
 		if (length >= packings[i].length &&
 		    memcmp(head, packings[i].magic, packings[i].length) == 0)
 			return packings[i].program;
-	return is_gzipped_core(head, length) ? "gzip" : NULL;
+	return is_gzipped_core(head, length, with_rights) ? "gzip" : NULL;
 }
 
 /* ---- from where it is ------------------------------------------------------------------------ */
@@ -109,7 +117,7 @@ static int take_pipe(struct input *input, const char *path, const char *head,
 	return code;
 }
 
-static int unpack(struct input *input, const char *path, const char *program,
+static int unpack(struct input *input, const struct spool_packed *packed,
 		  struct pmp_error *err)
 {
 	char shown[256], head[ELF_HEAD];
@@ -118,7 +126,7 @@ static int unpack(struct input *input, const char *path, const char *program,
 
 	if (spool < 0)
 		return spool;
-	code = spool_unpack(spool, input->fd, program, path, &status, err);
+	code = spool_unpack(spool, packed, &status, err);
 	replace(input, spool);
 	if (code)
 		return code;
@@ -128,20 +136,21 @@ static int unpack(struct input *input, const char *path, const char *program,
 		input->cut = status ? "what packs it is damaged, or cut off" : NULL;
 		return 0;
 	}
-	pmp_escape(path, shown, sizeof(shown));
+	pmp_escape(packed->name, shown, sizeof(shown));
 	if (status)
 		return message_fill(err, PMP_EFORMAT, 0,
 				    "cannot unpack %s: %s says that it is damaged", shown,
-				    program);
+				    packed->program);
 	return message_fill(err, PMP_EFORMAT, 0, "%s, unpacked, is not a core file",
 			    shown);
 }
 
-static int look(struct input *input, const char *path, struct pmp_error *err)
+static int look(struct input *input, const char *path, bool with_rights,
+		struct pmp_error *err)
 {
+	struct spool_packed packed = { .name = path, .with_rights = with_rights };
 	struct stat status;
 	char head[HEAD], shown[256];
-	const char *program;
 	bool regular;
 	ssize_t n;
 	int code = 0;
@@ -160,14 +169,16 @@ static int look(struct input *input, const char *path, struct pmp_error *err)
 				 (uint64_t)status.st_mtim.tv_nsec;
 	}
 	input->is_core = pmp_core_is(head, (size_t)n);
-	program = unpacker(head, (size_t)n);
+	packed.program = unpacker(head, (size_t)n, with_rights);
 	if (!regular)
 		code = take_pipe(input, path, head, (size_t)n,
-				 !input->is_core && !program, err);
-	return code || !program ? code : unpack(input, path, program, err);
+				 !input->is_core && !packed.program, err);
+	packed.fd = input->fd;
+	return code || !packed.program ? code : unpack(input, &packed, err);
 }
 
-int input_open(struct input *input, const char *path, struct pmp_error *err)
+int input_open(struct input *input, const char *path, bool with_rights,
+	       struct pmp_error *err)
 {
 	char shown[512];
 
@@ -177,7 +188,7 @@ int input_open(struct input *input, const char *path, struct pmp_error *err)
 	if (input->fd < 0)
 		return message_fill(err, PMP_EINVAL, errno, "cannot open %s",
 				    pmp_escape(path, shown, sizeof(shown)));
-	return look(input, path, err);
+	return look(input, path, with_rights, err);
 }
 
 void input_close(struct input *input)

@@ -20,9 +20,11 @@ struct input {
 	const char *cut;  /* why it is not complete, or NULL */
 };
 
-/** Open it; "-" is standard input. 0, or a code of libpmp.h; err->sys_errno is that of an
- * open() that has failed. To be closed in any case. */
-int input_open(struct input *input, const char *path, struct pmp_error *err);
+/** Open it; "-" is standard input. with_rights: what unpacks it has those of pmp, else none. 0,
+ * or a code of libpmp.h; err->sys_errno is that of an open() that has failed. To be closed in
+ * any case. */
+int input_open(struct input *input, const char *path, bool with_rights,
+	       struct pmp_error *err);
 void input_close(struct input *input);
 
 #endif

@@ -28,6 +28,7 @@ struct supervised_sampler {
 	bool finishing; /* it was told to */
 	bool again;	/* another one is to be started */
 	unsigned restarts;
+	bool told_rights;
 	uint64_t interval; /* that was asked for meanwhile; 0: that of the options */
 	const char *lost;  /* why it was killed, or NULL */
 	char where[64];	   /* it was asleep in the kernel then, or "" */
@@ -157,6 +158,22 @@ static void mourn(struct source *source)
 	give_up_all(source);
 }
 
+/* What the kernel could not take away from it. */
+static void tell_rights(struct source *source)
+{
+	struct supervised_sampler *sampling = source->sampling;
+	const struct sampler_page *page = sampling->sampler.page;
+
+	if (!source->options->verbose || sampling->told_rights || !page ||
+	    (!page->keeps_rights && !page->unfiltered))
+		return;
+	sampling->told_rights = true;
+	message_note(NULL, "the sampler has more rights than it should: it has %s%s%s",
+		     page->unfiltered ? "no filter of system calls (seccomp)" : "",
+		     page->unfiltered && page->keeps_rights ? ", " : "",
+		     page->keeps_rights ? "all capabilities of its user" : "");
+}
+
 static void on_sampler(void *arg, short revents)
 {
 	struct source *source = arg;
@@ -165,6 +182,7 @@ static void on_sampler(void *arg, short revents)
 
 	(void)revents;
 	source->state->heard = true;
+	tell_rights(source);
 	code = from_sampler_receive(source, sampling->receiver);
 	if (code < 0 && code != PMP_ESRCH)
 		sampler_kill(&sampling->sampler);

@@ -73,7 +73,8 @@ static void read_file(void *arg)
 	struct saved_file *reading = arg;
 	struct input input;
 
-	reading->code = input_open(&input, reading->path, &reading->err);
+	reading->code = input_open(&input, reading->path,
+				   reading->counting->options->no_sandbox, &reading->err);
 	reading->is_core = input.is_core;
 	if (reading->code)
 		cannot_open(reading);

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +11,10 @@
 #include <unistd.h>
 
 #include "say/message.h"
+#include "source/unpacker.h"
 
 #define PIECE ((size_t)256 << 10)
 #define HOLE 4096u /* bytes of zeros that are not written */
-
-extern char **environ;
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
@@ -178,35 +175,6 @@ int spool_copy(int spool, const struct spool_input *input, uint64_t limit,
 
 /* ---- another program ------------------------------------------------------------------------ */
 
-/* 0 or an errno. */
-static int spawn(const char *program, int input, int output, pid_t *pid)
-{
-	char *argv[] = { (char *)program, (char *)"-dc", NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, usual;
-	int number;
-
-	sigemptyset(&none);
-	sigfillset(&usual);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &usual);
-	/* ^C is for pmp; without a reader of its output the program ends by itself. */
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
-						      POSIX_SPAWN_SETSIGDEF |
-						      POSIX_SPAWN_SETSID);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
-					 0);
-	number = posix_spawnp(pid, program, &actions, &attributes, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return number;
-}
-
 static int cannot_start(struct pmp_error *err, int number, const char *program,
 			const char *name)
 {
@@ -219,24 +187,19 @@ static int cannot_start(struct pmp_error *err, int number, const char *program,
 	return PMP_EINVAL;
 }
 
-int spool_unpack(int spool, int fd, const char *program, const char *name, int *status,
+int spool_unpack(int spool, const struct spool_packed *packed, int *status,
 		 struct pmp_error *err)
 {
-	int fds[2], number, code;
+	struct spool_input unpacked = { .before = "", .name = packed->name };
+	int number, code;
 	pid_t pid;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return cannot_start(err, errno, program, name);
-	number = spawn(program, fd, fds[1], &pid);
-	close(fds[1]);
-	if (number) {
-		close(fds[0]);
-		return cannot_start(err, number, program, name);
-	}
-	code = spool_copy(
-		spool, &(struct spool_input){ .before = "", .fd = fds[0], .name = name },
-		UINT64_MAX, err);
-	close(fds[0]);
+	number = unpacker_start(packed->program, packed->fd, packed->with_rights,
+				&unpacked.fd, &pid);
+	if (number)
+		return cannot_start(err, number, packed->program, packed->name);
+	code = spool_copy(spool, &unpacked, UINT64_MAX, err);
+	close(unpacked.fd);
 	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
 		;
 	return code;

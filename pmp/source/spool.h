@@ -5,6 +5,7 @@
 
 #include "libpmp.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,11 +23,17 @@ struct spool_input {
 /** Copy it, up to limit bytes, with holes for zeros. 0 or a code of libpmp.h. */
 int spool_copy(int spool, const struct spool_input *input, uint64_t limit,
 	       struct pmp_error *err);
-/**
- * Write what a program (zstd, for instance) makes of the file fd, which is read from its
- * current place on. *status is what waitpid() says of it. 0 or a code of libpmp.h.
- */
-int spool_unpack(int spool, int fd, const char *program, const char *name, int *status,
+/** A file that is packed, read from its current place on. */
+struct spool_packed {
+	int fd;
+	const char *name;    /* for messages */
+	const char *program; /* that unpacks it: zstd, for instance */
+	bool with_rights;    /* as any other program; else without any */
+};
+
+/** Write what the program makes of it. *status is what waitpid() says of the program. 0 or a
+ * code of libpmp.h. */
+int spool_unpack(int spool, const struct spool_packed *packed, int *status,
 		 struct pmp_error *err);
 
 #endif

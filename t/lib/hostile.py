@@ -4,6 +4,7 @@
 
 strings   its symbols' names are in 1 GiB, of which nothing is there
 packed    .debug_info, .debug_str and .debug_ranges are 1 GiB of zeros each, packed
+frames    .debug_frame is 1 GiB of zeros, packed
 lines     .debug_line has a row for each of 64 Mi bytes; objcopy packs it
 
 A section that grows goes to the end of the file.
@@ -59,11 +60,21 @@ def strings(elf):
     elf.write(GIB - size)
 
 
-def packed(elf):
+def pack_zeros():
     packer = zlib.compressobj(9)
     zeros = bytes(1 << 20)
     content = struct.pack("<IIQQ", 1, 0, GIB, 1)
     content += b"".join(packer.compress(zeros) for _ in range(GIB >> 20)) + packer.flush()
+    return content
+
+
+def frames(elf):
+    elf.replace(".debug_frame", pack_zeros(), COMPRESSED)
+    elf.write()
+
+
+def packed(elf):
+    content = pack_zeros()
     for name in (".debug_info", ".debug_str", ".debug_aranges"):
         elf.replace(name, content, COMPRESSED)
     elf.write()
@@ -82,4 +93,4 @@ def lines(elf):
     subprocess.run(["objcopy", "--compress-debug-sections=zlib", elf.path], check=True)
 
 
-{"strings": strings, "packed": packed, "lines": lines}[sys.argv[1]](Elf(sys.argv[2]))
+{"strings": strings, "frames": frames, "packed": packed, "lines": lines}[sys.argv[1]](Elf(sys.argv[2]))

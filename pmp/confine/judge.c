@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See judge.h. The answer is the status that the process ends with. */
+#include "confine/judge.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "confine/calls.h"
+#include "confine/landlock.h"
+#include "confine/rights.h"
+
+#define MEMORY ((uint64_t)2 << 30)
+#define WORK_TIME 2 /* seconds of processor time */
+
+static const struct confine_call calls[] = {
+	ALLOW(brk),
+	ALLOW_IF(mmap, CONFINE_LOW(2), PROT_EXEC, 0),
+	ALLOW_IF(mprotect, CONFINE_LOW(2), PROT_EXEC, 0),
+	ALLOW(munmap),
+	ALLOW(mremap),
+	ALLOW(madvise),
+	ALLOW(futex),
+	ALLOW(getrandom),
+	ALLOW(exit_group),
+};
+
+static void confine(void)
+{
+	close_range(0, ~0U, 0);
+	confine_drop_user();
+	confine_files();
+	confine_limit(RLIMIT_CORE, 0);
+	confine_limit(RLIMIT_CPU, WORK_TIME);
+	confine_memory(MEMORY);
+	confine_calls(calls, sizeof(calls) / sizeof(*calls), CONFINE_END);
+}
+
+bool confine_judge(bool (*is)(const void *data, size_t length), const void *data,
+		   size_t length)
+{
+	const pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		confine();
+		_exit(is(data, length));
+	}
+	if (pid < 0)
+		return false;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && WEXITSTATUS(status) == true;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See program.h. Such programs have libraries, for cryptography or compression, which need
+ * more system calls each year: so the filter says what they may not do.
+ */
+#include "confine/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "confine/calls.h"
+#include "confine/landlock.h"
+#include "confine/rights.h"
+
+#define DESCRIPTORS 256
+#define PATH_DEFAULT "/usr/bin:/bin"
+
+#define END_IF(name, mask) \
+	{ \
+		SYS_##name, CONFINE_END, 1, \
+		{ \
+			{ \
+				CONFINE_LOW(0), mask, mask \
+			} \
+		} \
+	}
+
+/* The first ones are for programs without a network. */
+static const struct confine_call calls[] = {
+	END(connect),
+	END(bind),
+	END(listen),
+	{ .number = SYS_socket, .action = CONFINE_UNKNOWN },
+	END(ptrace),
+	END(process_vm_readv),
+	END(process_vm_writev),
+	END(pidfd_getfd),
+	END(mount),
+	END(umount2),
+	END(pivot_root),
+	END(chroot),
+	END(unshare),
+	END(setns),
+	END_IF(clone, CLONE_NEWUSER),
+	/* Its flags are in memory, where no filter sees them; clone() is there as well. */
+	{ .number = SYS_clone3, .action = CONFINE_UNKNOWN },
+	END(bpf),
+	END(perf_event_open),
+	END(userfaultfd),
+	END(add_key),
+	END(request_key),
+	END(keyctl),
+	END(init_module),
+	END(finit_module),
+	END(kexec_load),
+	END(open_by_handle_at),
+	/* Calls that no filter sees. */
+	{ .number = SYS_io_uring_setup, .action = CONFINE_UNKNOWN },
+};
+
+#define OF_NETWORK 4 /* of these */
+
+/* ---- finding it --------------------------------------------------------------------- */
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+void confine_find_program(const char *name, char *path, size_t size)
+{
+	const char *folders = getenv("PATH");
+	size_t length;
+
+	for (folders = folders ? folders : PATH_DEFAULT; *folders;
+	     folders += length + (folders[length] == ':')) {
+		length = strcspn(folders, ":");
+		if ((size_t)snprintf(path, size, "%.*s/%s", (int)length, folders, name) <
+			    size &&
+		    *path == '/' && is_program(path))
+			return;
+	}
+	*path = '\0';
+}
+
+void confine_read_programs(int rules, const char *program)
+{
+	static const char *const readable[] = {
+		"/usr",	  "/bin", "/sbin",	"/lib",	      "/lib32",
+		"/lib64", "/opt", "/nix/store", "/gnu/store", "/etc/ld.so.cache",
+	};
+	char folder[PATH_MAX];
+	int null;
+
+	for (size_t i = 0; i < sizeof(readable) / sizeof(*readable); i++)
+		confine_rules_read(rules, readable[i]);
+	snprintf(folder, sizeof(folder), "%s", program);
+	*(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = '\0';
+	if (*folder)
+		confine_rules_read(rules, folder);
+	null = open("/dev/null", O_PATH | O_CLOEXEC);
+	confine_rules_write(rules, null);
+	close(null);
+}
+
+/* ---- in the child ------------------------------------------------------------------ */
+
+int confine_program(const struct confine_program *program)
+{
+	const size_t first = program->network ? OF_NETWORK : 0;
+	const bool becomes = program->user != geteuid();
+
+	if (!confine_rights(program->user) && (becomes || geteuid() == 0))
+		return errno ? errno : EPERM;
+	confine_limit(RLIMIT_CORE, 0);
+	confine_limit(RLIMIT_AS, program->memory);
+	confine_limit(RLIMIT_FSIZE, program->file_size);
+	confine_limit(RLIMIT_NOFILE, DESCRIPTORS);
+	if (program->work_time)
+		confine_limit(RLIMIT_CPU, program->work_time);
+	if (becomes && program->processes)
+		confine_limit(RLIMIT_NPROC, program->processes);
+	if (program->rules >= 0)
+		confine_rules_enter(program->rules);
+	confine_calls(calls + first, sizeof(calls) / sizeof(*calls) - first,
+		      CONFINE_ALLOW);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A program of others that is given what somebody else has made: a server, or a crashed
+ * program. It may have been taken over by that. */
+#ifndef PMP_CONFINE_PROGRAM_H
+#define PMP_CONFINE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct confine_program {
+	uid_t user; /* that root becomes */
+	int rules;  /* of confine_rules_new(), or -1 */
+	bool network;
+	uint64_t memory;    /* of its address space */
+	uint64_t file_size; /* of what it writes */
+	uint64_t work_time; /* seconds of processor time; 0: any */
+	uint64_t processes; /* of that user, if root becomes him; 0: any */
+};
+
+/** Where a program is, as execvp() finds it; "" if there is none. */
+void confine_find_program(const char *name, char *path, size_t size);
+/** It may read programs, libraries and what lies beside it, and write to /dev/null. */
+void confine_read_programs(int rules, const char *program);
+/** In the child of a fork: the program is to be executed next. 0, or an errno of why it may
+ * not be: then it would have rights of root. */
+int confine_program(const struct confine_program *program);
+
+#endif
