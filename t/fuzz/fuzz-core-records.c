@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fuzz target: arbitrary bytes from the process that reads a core file, to whoever wants its
+ * sample: the files that it asks for, what it says of the core, and the sample.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../lib/corefile.h"
+#include "core/core-records.h"
+#include "fuzz.h"
+#include "libpmp-program.h"
+#include "resolve/remote-messages.h"
+#include "sample.h"
+
+#define SENT_MAX ((size_t)96 << 10) /* what a socket takes at once */
+#define GIVEN 16		    /* answers to what a seed asks for */
+
+struct liar {
+	const uint8_t *data;
+	size_t size;
+	int other; /* end of the socket, or -1 */
+};
+
+static int start(void *arg)
+{
+	struct liar *liar = arg;
+	int fds[2];
+
+	if (liar->other >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return -1;
+	if (send(fds[1], liar->data, liar->size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		liar->size = 0;
+	shutdown(fds[1], SHUT_WR);
+	liar->other = fds[1];
+	return fds[0];
+}
+
+static void end(void *arg, int fd, char *reason, size_t size)
+{
+	(void)arg;
+	if (reason)
+		strncpy(reason, "has lied", size);
+	close(fd);
+}
+
+static void log_line(void *arg, const char *area, const char *line)
+{
+	(void)arg;
+	if (strlen(area) + strlen(line) > SENT_MAX)
+		__builtin_trap();
+}
+
+/* Touch all, so that sanitizers see what is not there. */
+static void take(struct pmp_core *core)
+{
+	struct pmp_core_missing_file missing = { .size = sizeof(missing) };
+	struct pmp_core_info info = { .size = sizeof(info) };
+	struct pmp_sample *sample;
+	size_t sum = 0;
+
+	pmp_core_info(core, &info);
+	sum += strlen(info.name) + strlen(info.crash);
+	for (size_t i = 0; pmp_core_missing(core, i, &missing); i++)
+		sum += strlen(missing.path) + strlen(missing.problem) +
+		       strlen(missing.build_id);
+	if (pmp_core_sample(core, &sample, NULL) < 0)
+		return;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		sum += strlen(sample->threads[i].name);
+	pmp_sample_free(sample);
+	if (sum > (size_t)64 << 20)
+		__builtin_trap();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct liar liar = { data, size, -1 };
+	const struct pmp_namer_calls calls = { start, NULL, end, &liar };
+	/* It names files, which are not to be those of this machine. */
+	const struct pmp_core_options options = { .size = sizeof(options),
+						  .symfs = "/nonexistent",
+						  .debug_dir = "/nonexistent",
+						  .log = log_line,
+						  .namer = &calls };
+	int fd = size <= SENT_MAX ? memfd_create("core", MFD_CLOEXEC) : -1;
+	struct pmp_core *core;
+
+	if (fd < 0)
+		return 0;
+	if (pmp_core_open(fd, "core", &options, &core, NULL) == 0) {
+		take(core);
+		pmp_core_close(core);
+	}
+	if (liar.other >= 0)
+		close(liar.other);
+	close(fd);
+	return 0;
+}
+
+/* What it is to be asked: the core, and that no file is given. */
+static void ask(int socket, int core)
+{
+	static const char names[] = "\0core";
+	static const struct pmp_core_request request = { .debugs = 1 };
+	static const struct pmp_remote_patience patient;
+	const struct pmp_remote_header header = { .type = PMP_REMOTE_CORE };
+	const struct pmp_remote_header none = { .type = PMP_REMOTE_GIVE, .flag = ENOENT };
+	const struct pmp_remote_parts nothing = { 0 };
+	char body[sizeof(request) + sizeof(names)];
+	const struct pmp_remote_parts parts = { .first = body,
+						.first_size = sizeof(body),
+						.fd = &core };
+
+	memcpy(body, &request, sizeof(request));
+	memcpy(body + sizeof(request), names, sizeof(names));
+	if (!pmp_remote_send(socket, &patient, header, &parts))
+		abort();
+	for (int i = 0; i < GIVEN; i++)
+		if (!pmp_remote_send(socket, &patient, none, &nothing))
+			abort();
+	shutdown(socket, SHUT_WR);
+}
+
+/* What pmp_core_serve() says of a small core. */
+size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
+{
+	static const struct pmp_namer_options options;
+	struct corefile core;
+	int fds[2], fd;
+	ssize_t length;
+
+	if (n > 2)
+		return 0;
+	core_make_for(&core, n == 1 ? 20 : 2, n < 2 ? EM_X86_64 : EM_AARCH64);
+	fd = memfd_create("core", MFD_CLOEXEC);
+	if (fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) ||
+	    write(fd, core.bytes, core.length) != (ssize_t)core.length)
+		abort();
+	ask(fds[0], fd);
+	pmp_core_serve(fds[1], &options);
+	shutdown(fds[1], SHUT_WR);
+	length = recv(fds[0], data, size, MSG_WAITALL);
+	close(fds[0]);
+	close(fds[1]);
+	close(fd);
+	free(core.bytes);
+	return length > 0 ? (size_t)length : 0;
+}
