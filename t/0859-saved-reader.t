@@ -144,6 +144,42 @@ check_faults() {
 	fault oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
 }
 
+# ends STATUS MESSAGE TEXT: what ran on the terminal
+ends() {
+	ok "wait_for '[ -s status ]'" "$3"
+	is "$(cat status)" "$1" "its status"
+	like "$(cat err)" "$2" "its message"
+	no_terminal
+}
+
+# on_terminal FAULT PMP FILE
+on_terminal() {
+	rm -f status
+	terminal "cd '$PWD'; PMP_FAULT=$1 '$2' '$3' 2>err; echo \$? >status"
+}
+
+# In the live view: a file that harms is no reason for a broken terminal, nor to wait.
+check_view() {
+	command -v tmux >/dev/null || { skip "no tmux"; return; }
+	# shellcheck source=t/lib/screen.sh
+	. "$top_srcdir/t/lib/screen.sh"
+	[ -s threads.pb.gz ] || { start_target chain block && take -o threads.pb.gz --by-thread; }
+	on_terminal none "$PMP" threads.pb.gz
+	ok "shows 'saved profile'" "the live view of a saved profile"
+	ok "shows 'chain|target_thread_main'" "has its stacks"
+	keys q
+	ends 0 '^$' "and ends"
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	on_terminal reader-crash "$PMP_FAULTY" threads.pb.gz
+	ends 2 'cannot read .*threads.pb.gz: the process that reads files was ended by signal 11' \
+		"one that brings its reader down: no view"
+	on_terminal reader-still "$PMP_FAULTY" threads.pb.gz
+	reader=
+	wait_for "reader=\$(pgrep -n -x pmp-namer) && ls -l /proc/\$reader/fd | grep -q threads"
+	keys C-c
+	ends 130 'interrupted while reading .*threads.pb.gz' "one that stands still can be interrupted"
+}
+
 # Ten seconds.
 check_still() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
