@@ -260,7 +260,8 @@ def main():
                    Victim(target.symfs + "/libvictim.so", saved),
                    Victim(target.debug, saved)]
         cores = Victim("core", core)
-        usual = set()
+        # Before the thread runs in code that it is for, nothing looks for the map.
+        usual = set(opened('open("%s") = 3' % target.map))
         for arguments in (live, saved, core):
             one(pmp, arguments, True)
             usual.update(opened(open("trace", errors="replace").read()))
