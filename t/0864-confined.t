@@ -105,6 +105,23 @@ check_rights() {
 	stop_process "$pmp"
 }
 
+# Containers often have root without dac_read_search: what root has instead has to do.
+check_container() {
+	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || { skip "not root, or no setpriv"; return; }
+	chmod 711 .
+	cp "$live_target/sleeper" theirs
+	chmod 755 theirs
+	start_process setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/theirs"
+	wait_for "grep -q ^ready '$target_out'"
+	setpriv --bounding-set -dac_read_search,-checkpoint_restore,-sys_admin,-net_admin \
+		"$PMP" --raw -n 2 -i 10ms -p "$target_pid" >raw 2>err
+	is $? 0 "root of a container, a process of another user: status 0"
+	like "$(cat raw)" ' in main \(\)' "and its stack"
+	setpriv --bounding-set -dac_read_search,-dac_override "$PMP" --raw -p "$target_pid" >raw 2>err
+	is $? 4 "with neither right it cannot"
+	like "$(cat err)" 'lacks CAP_DAC_READ_SEARCH' "and says what is missing"
+}
+
 # fetch_from PROGRAM...: what is stripped has its debug file from a server, or from a program
 # of this name in bin/; its cache is in $cache.
 fetch_from() {

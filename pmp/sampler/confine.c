@@ -231,6 +231,9 @@ bool confine_sampler_rights(bool kernel)
 
 	if (PMP_FAULT("sampler-rights"))
 		return true;
+	/* As in most containers. */
+	if (!confine_has(CAP_DAC_READ_SEARCH))
+		kept |= BIT(CAP_DAC_OVERRIDE);
 	/* The stacks of the kernel. */
 	if (kernel || !confine_has(CAP_CHECKPOINT_RESTORE))
 		kept |= BIT(CAP_SYS_ADMIN);
