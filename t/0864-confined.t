@@ -386,6 +386,13 @@ check_unpacker() {
 		is "$?:$(head -c 200 err)" "0:" "it cannot: ${ATTEMPT%%\'*}"
 		unlike "$(cat out)" '^$' "and pmp gets its core"
 	done
+	mkdir -p pkg/bin pkg/lib linked
+	echo : >pkg/lib/part
+	printf '#!/bin/sh\n. "%s/pkg/lib/part"\nexec %s "$@"\n' "$tmp" "$(command -v zstd)" >pkg/bin/zstd
+	chmod 755 pkg/bin/zstd
+	ln -s ../pkg/bin/zstd linked/zstd
+	PATH=$tmp/linked:$PATH "$PMP" -f folded core.zst >out 2>err
+	is "$?:$(head -c 200 err)" "0:" "one that is a link has its libraries where it is"
 	ATTEMPT="cat $tmp/secret"
 	unpack --no-sandbox
 	is $? 2 "with --no-sandbox it can"

@@ -95,21 +95,35 @@ void confine_find_program(const char *name, char *path, size_t size)
 	*path = '\0';
 }
 
+/* Whoever has it in a place of its own has its libraries there, too. */
+static void read_beside(int rules, const char *program)
+{
+	static const char *const folders[] = { "", "/../lib", "/../lib64" };
+	const int length = (int)(strrchr(program, '/') - program);
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if ((size_t)snprintf(path, sizeof(path), "%.*s%s", length, program,
+				     folders[i]) < sizeof(path))
+			confine_rules_read(rules, path);
+}
+
 void confine_read_programs(int rules, const char *program)
 {
 	static const char *const readable[] = {
 		"/usr",	  "/bin", "/sbin",	"/lib",	      "/lib32",
 		"/lib64", "/opt", "/nix/store", "/gnu/store", "/etc/ld.so.cache",
 	};
-	char folder[PATH_MAX];
+	char *linked = realpath(program, NULL);
 	int null;
 
 	for (size_t i = 0; i < sizeof(readable) / sizeof(*readable); i++)
 		confine_rules_read(rules, readable[i]);
-	snprintf(folder, sizeof(folder), "%s", program);
-	*(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = '\0';
-	if (*folder)
-		confine_rules_read(rules, folder);
+	if (*program)
+		read_beside(rules, program);
+	if (linked)
+		read_beside(rules, linked);
+	free(linked);
 	null = open("/dev/null", O_PATH | O_CLOEXEC);
 	confine_rules_write(rules, null);
 	close(null);

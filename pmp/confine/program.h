@@ -21,7 +21,8 @@ struct confine_program {
 
 /** Where a program is, as execvp() finds it; "" if there is none. */
 void confine_find_program(const char *name, char *path, size_t size);
-/** It may read programs, libraries and what lies beside it, and write to /dev/null. */
+/** It may read programs, libraries and what lies beside it, and write to /dev/null. program: an
+ * absolute path, or "". */
 void confine_read_programs(int rules, const char *program);
 /** In the child of a fork: the program is to be executed next. 0, or an errno of why it may
  * not be: then it would have rights of root. */
