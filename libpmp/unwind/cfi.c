@@ -323,6 +323,7 @@ static void check_expression(const struct pmp_arch *arch, struct pmp_cursor *c,
 struct program {
 	const struct pmp_arch *arch;
 	struct pmp_buf *out; /* NULL: the check alone */
+	bool of_cie;	     /* what it would restore is only being defined */
 	bool has_cfa;	     /* defined by now */
 	bool expressions;
 	unsigned remembered;
@@ -382,6 +383,9 @@ static bool copy_instruction(struct pmp_cursor *c, struct program *program)
 	    (primary == DW_CFA_advance_loc ||
 	     (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4)))
 		return false;
+	if (program->of_cie &&
+	    (primary == DW_CFA_restore || op == DW_CFA_restore_extended))
+		return false;
 	if (op == DW_CFA_remember_state && ++program->remembered > REMEMBER_MAX)
 		return false;
 	if (op == DW_CFA_restore_state && program->remembered-- == 0)
@@ -403,11 +407,21 @@ static bool copy_program(const uint8_t *data, size_t size, struct program *progr
 	return true;
 }
 
+static bool copy_initial(const struct pmp_cfi_cie *cie, struct program *program)
+{
+	bool copied;
+
+	program->of_cie = true;
+	copied = copy_program(cie->program, cie->program_size, program);
+	program->of_cie = false;
+	return copied;
+}
+
 bool pmp_cfi_check(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde)
 {
 	struct program program = { .arch = cie->arch };
 
-	return copy_program(cie->program, cie->program_size, &program) &&
+	return copy_initial(cie, &program) &&
 	       copy_program(fde->program, fde->program_size, &program) && program.has_cfa;
 }
 
@@ -461,7 +475,7 @@ bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 	put(out, (uint64_t)cie->arch->link, 1);
 	put_uleb(out, 1);
 	put(out, DW_EH_PE_absptr, 1);
-	if (!copy_program(cie->program, cie->program_size, &program))
+	if (!copy_initial(cie, &program))
 		return false;
 	end_entry(out, 0);
 
