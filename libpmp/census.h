@@ -49,7 +49,11 @@ struct pmp_census_totals {
 	uint64_t cpu;	/* ns of CPU that it took */
 	uint32_t caches; /* enum pmp_census_caches */
 	uint32_t typed;	 /* first words were looked at */
+	uint32_t glibc;	 /* minor number of its version, if known to be later than ... */
+	uint32_t unused;
 };
+
+#define PMP_CENSUS_GLIBC_KNOWN 43 /* ... the last one whose layout is known */
 
 struct pmp_census {
 	struct pmp_census_totals totals;

@@ -291,6 +291,8 @@ int pmp_sender_heap(struct pmp_sender *sender, const struct pmp_heap_batch *batc
  */
 struct pmp_recorder;
 
+enum { PMP_RECORDED_MOST = 64 }; /* processes at a time */
+
 struct pmp_recorder_options {
 	size_t size;
 	uint64_t rate;	    /* mean bytes between two samples; 0: every call */
@@ -388,6 +390,8 @@ struct pmp_live_heap {
 	uint64_t allocated, freed, allocs, frees; /* bytes, calls: in the window */
 	uint64_t span;				  /* ns that the window really covers */
 	uint64_t lost;				  /* records */
+	uint64_t stackless;			  /* samples without a stack */
+	uint64_t unrecorded;			  /* processes, for want of a place */
 	uint64_t dropped,
 		dropped_bytes; /* blocks that live but are not shown, for want of
 					  * memory */

@@ -737,6 +737,9 @@ struct pmp_profile_info {
 	uint64_t evicted_distinct; /* of so many distinct ones, each time they were */
 	uint64_t heap_lost; /* records of a recorder that are missing: sums of its stacks
 			     * are not those of its totals */
+	uint64_t heap_stackless;  /* its samples that have no stack, as that could not be
+				   * walked any more */
+	uint64_t heap_unrecorded; /* processes that it had no place for */
 };
 /** Fill *info, whose size is given, with the totals of a profile. */
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);

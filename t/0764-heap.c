@@ -18,6 +18,7 @@
 #define CHAIN_SIZE 1000 /* of its blocks */
 #define COUNT_GROWTHS 50000
 #define PEAK_MOST 8000 /* bytes that the mode timer has at one time */
+#define LATE 100000    /* us in which a short program ends that does not wait */
 
 static const char *folder(void)
 {
@@ -263,6 +264,49 @@ static void test_by_stack(void)
 	run_mode(&run, "chain", "20000");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		is_int(counts[i], 5000, "by stack: all blocks of %s", names[i]);
+}
+
+/* What could be over before anybody has looked at it is not. */
+static void test_at_once(void)
+{
+	uint64_t counts[PMP_HEAP_FUNCTION_COUNT] = { 0 };
+	struct heap_run run = { .options = { .max_stack = 65536 },
+				.late = LATE,
+				.event = count_kinds,
+				.arg = counts };
+
+	run_mode(&run, "chain", "40");
+	for (size_t i = PMP_HEAP_MALLOC; i <= PMP_HEAP_ALIGNED; i++)
+		is_int(counts[i], 10, "at once: all blocks of function %zu have stacks", i);
+	is_int(run.totals.stackless, 0, "at once: which is said");
+	is_str(sums_of(&run), run.text, "at once: its sums");
+}
+
+/* Nobody samples the children here: that their stacks are not known is counted. */
+static void test_stackless(void)
+{
+	static struct heap_run run;
+	uint64_t stackless = 0;
+
+	run = (struct heap_run){ .options = { .max_stack = 4096, .children = true } };
+	run_mode(&run, "children", "2000");
+	for (size_t i = 0; i < run.other_count; i++)
+		stackless += run.others[i].totals.stackless;
+	ok(stackless > 2000, "stackless: %" PRIu64 " samples", stackless);
+	is_int(run.totals.stackless, 0, "stackless: none of the command");
+}
+
+static void test_crowd(void)
+{
+	static struct heap_run run;
+
+	run = (struct heap_run){
+		.options = { .rate = RATE, .max_stack = 4096, .children = true }
+	};
+	run_mode(&run, "crowd", "100");
+	is_int(run.status, 0, "crowd: it ends as it does alone");
+	is_int(run.totals.unrecorded, 101 - PMP_RECORDED_MOST,
+	       "crowd: processes that there is no place for");
 }
 
 /* Of n blocks of one size each is chosen with a probability that its size gives. */
@@ -638,5 +682,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < (getenv("PMP_LONG") ? 20 : 1); i++)
 		RUN("estimate", test_estimate());
 	RUN("by_stack", test_by_stack());
+	RUN("at_once", test_at_once());
+	RUN("stackless", test_stackless());
+	RUN("crowd", test_crowd());
 	return done_testing();
 }

@@ -80,6 +80,44 @@ else
 fi
 unlike "$(cat exact.memory)" "missing|not exact" "nothing of that where all are there"
 
+# Of others that are missing: as many digits.
+gzip -dc lossy.pb.gz | LC_ALL=C sed 's/ stackless=0 unrecorded=0 / stackless=7 unrecorded=3 /' | gzip >less.pb.gz
+"$PMP" less.pb.gz -f folded --sample-type inuse_space >less.folded 2>err
+like "$(cat err)" "^pmp: [0-9]+ records of what was allocated are missing: " "a format that has no place for it: a message"
+like "$(cat err)" "^pmp: 7 samples of what was allocated have no stack: " "also of stacks that are missing"
+like "$(cat err)" "^pmp: 3 processes were not recorded, as there were more than 64 at a time$" "and of processes"
+"$PMP" -q less.pb.gz -f memory >less.memory
+like "$(cat less.memory)" "^  without a stack +7 samples" "the page has them"
+like "$(cat less.memory)" "^not recorded: 3 processes" "both"
+"$PMP" -q less.pb.gz --sample-type inuse_space -o less.svg
+like "$(cat less.svg)" \
+	'id="subtitle".*; [0-9,]+ records missing; 7 samples without a stack; 3 processes not recorded; ' \
+	"a flame graph says it below its title"
+"$PMP" -q less.pb.gz -o less.html
+like "$(cat less.html)" '^"missing":\{"records":[1-9][0-9]*,"stacks":7,"processes":3\}' "and so does the page"
+PYTHONPATH=$top_srcdir/t/lib PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH PYTHONDONTWRITEBYTECODE
+if python3 -c 'import browser, sys; sys.exit(not browser.found())' 2>/dev/null; then
+	like "$(python3 -c "import browser
+page = browser.Browser().__enter__()
+page.open('file://$PWD/less.html')
+page.wait(\"document.documentElement.classList.contains('loaded')\")
+print(page.do(\"document.getElementById('notes').textContent\"))")" \
+		" records missing: stacks are not exact . 7 samples without a stack . 3 processes not recorded" \
+		"in its header"
+else
+	skip "no chromium"
+fi
+
+# ---- more processes than there is room for ------------------------------------------
+
+"$PMP" --heap=16K --children -f memory -- "$allocator" crowd 100 >crowd.memory 2>err
+is "$?" 0 "a crowd of processes: its status"
+like "$(cat err)" "^pmp: 37 processes were not recorded, as there were more than 64 at a time$" \
+	"how many have no record is said"
+is "$(grep -c 'were not recorded' err)" 1 "once"
+like "$(cat crowd.memory)" "^not recorded: 37 processes, as there were too many at a time$" "and on the page"
+
 # ---- calls that fail ----------------------------------------------------------------
 
 "$PMP" -q --heap=exact --heap-only -o fails.pb.gz -- "$allocator" fails 20000 >ready
@@ -101,6 +139,42 @@ like "$(grep -A 2 '^unfreed' leak.memory | tail -n 1)" \
 like "$(cat leak.memory)" "blocks that are older than 1.0 s, largest first" "which is said"
 like "$(sed -n '/^allocated/,$p' leak.memory | sed -n 2p)" "malloc < get_memory < render_page" \
 	"what allocates most is another one"
+
+# ---- the manual's recipe ------------------------------------------------------------
+
+# recipe HEADING: the commands of the first example below it.
+recipe() {
+	sed -n "/^\\.S[hs] $1\$/,/^\\.Ed/p" "$top_srcdir/man/pmp.1" | sed -n '/^\.Bd/,/^\.Ed/{/^\./d;p;}'
+}
+
+# last_page: of those in the file pages.
+last_page() {
+	awk '/^memory of / { page = "" } { page = page $0 "\n" } END { printf "%s", page }' pages
+}
+
+# look COMMAND: have another page written. Does it have enough that is old?
+look() {
+	before=$(grep -c '^memory of ' pages)
+	eval "$1"
+	wait_for "[ \$(grep -c '^memory of ' pages) -gt $before ] && last_page | grep -q '^allocated '"
+	last_page | grep -Eq '^live  ~([4-9]|[1-9][0-9]+)\.[0-9]*MB '
+}
+
+# Where it leaks is not known to the recipe; of 4 MB the most is what leaks.
+place=$(($(od -An -N1 -tu1 /dev/urandom) % 4))
+set -- write_audit fill_cache open_session render_page
+shift "$place"
+recipe 'Memory grows' >commands
+is "$(wc -l <commands)" 2 "the manual's recipe for memory that grows has two commands"
+first=$(sed -n "1{s|^pmp|exec '$PMP' -q|;s|10m|2|;s|\./server|'$leaker' 0 $place|;p;}" commands)
+sh -c "$first" >pages 2>err &
+second=$(sed -n "2s|PID-OF-PMP|$!|p" commands)
+test_pids="$test_pids $!"
+wait_for "grep -q ready pages"
+ok "wait_for 'look \"$second\"' 60" "once there is something that is old"
+like "$(last_page | sed -n '/^live/,$p' | grep ' oldest ' | head -n 1)" \
+	"  malloc < get_memory < $1 < handle_request < main" "the first line is the place that leaks ($1)"
+stop_process "${second##* }"
 
 # ---- other formats ------------------------------------------------------------------
 

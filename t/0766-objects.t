@@ -174,6 +174,60 @@ check_slow() {
 	exact "slowly"
 }
 
+# A glibc that is newer than what is known: by its layout, whether that is still right.
+check_newer() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_target zoo idle || return
+	objects || return
+	unlike "$(cat text)" "newer than this pmp knows" "the glibc here is known"
+	PMP_FAULT=new-glibc "$PMP_FAULTY" -f objects -p "$target_pid" >text
+	is "$?" 0 "a newer glibc with the same layout is read"
+	exact "of a newer glibc"
+	like "$(cat text)" "^glibc 2\.999 is newer than this pmp knows \(2\.[0-9]+\): what was read agrees with that$" \
+		"with a line that says so"
+	PMP_FAULT=new-glibc "$PMP_FAULTY" -f objects -o newer.pb.gz -p "$target_pid"
+	like "$(gzip -dc newer.pb.gz | tr -c '[:print:]' '\n')" "glibc 2\.999 is newer than this pmp knows" \
+		"which is in a profile as well"
+	try env PMP_FAULT=new-glibc,other-layout "$PMP_FAULTY" -f objects -p "$target_pid"
+	is "$status $out" "1 " "one with another layout is refused"
+	like "$err" "^pmp: cannot read the heap of $target_pid \(zoo\): glibc 2\.999 is newer than this pmp knows \(2\.[0-9]+\), and its heap is laid out in another way$" \
+		"with its version"
+	like "$err" "^hint: a newer pmp may know it; a recorder does not need to: start the program with pmp --heap --$" \
+		"and what to do"
+	try env PMP_FAULT=other-layout "$PMP_FAULTY" -f objects -p "$target_pid"
+	like "$err" "cannot read the heap of $target_pid \(zoo\): nothing in it is laid out as by glibc's malloc$" \
+		"another layout of a known version is not taken for a new one"
+}
+
+resident() {
+	sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$target_pid/status"
+}
+
+# enough KB: wait until the target has so much more; its cache is full by then.
+enough() {
+	more=$(($(resident) + $1))
+	wait_for '[ "$(resident)" -gt "$more" ]' 60
+}
+
+# Memory that grows, of a program that nobody has prepared: by the manual's commands.
+check_grows() {
+	leaker=$top_builddir/t/target/leaker
+	start_process "$leaker" 0
+	wait_for 'grep -q ^ready "$target_out"'
+	sed -n '/^Does it grow, and what of it?/,/^\.Ed/{/^[.D]/d;p;}' "$top_srcdir/man/pmp.1" |
+		sed "s|^pmp|'$PMP' -q|; s|4100|$target_pid|" >commands
+	is "$(wc -l <commands)" 5 "the manual's recipe for what grows has five commands"
+	enough 4000
+	eval "$(sed -n 1p commands)"
+	like "$(sed -n 2p commands)" "^sleep 3600$" "and a pause"
+	enough 4000
+	eval "$(sed -n 3p commands)"
+	eval "$(sed -n 4p commands)" >grown
+	like "$(grep -A 2 'self' grown | tail -n 1)" "no class, 1000 bytes" "bytes: what leaks has grown most"
+	eval "$(sed -n 5p commands)" >grown
+	like "$(grep -A 2 'self' grown | tail -n 1)" "no class, 1000 bytes" "blocks: the same"
+}
+
 # Other allocators, as far as they are installed.
 check_others() {
 	for each in jemalloc tcmalloc tcmalloc_minimal mimalloc; do

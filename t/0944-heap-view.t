@@ -36,7 +36,7 @@ check_command() {
 	keys Escape
 	keys w chain.memory Enter
 	ok "shows 'Written: chain.memory'" "w writes the page of the heap"
-	like "$(cat chain.memory)" '^ +[34]\.[0-9]+MB +[34],[0-9]+ blocks +(__libc_)?calloc < f0 < f1' "with its stacks"
+	like "$(cat chain.memory)" '^ +4\.77MB +5,000 blocks +(__libc_)?calloc < f0 < f1' "with its stacks"
 	keys w chain.pb.gz Enter
 	ok "shows 'Written: chain.pb.gz'" "and a profile"
 	keys q
@@ -48,6 +48,16 @@ check_command() {
 	keys 6
 	ok "shows '^ +0 +- +0 +4.77MB +10000 malloc<f0<f1<f2<f3'" "pmp FILE: the same rows"
 	ok "shows 'Heap: .* live in [0-9]+ blocks, peak [0-9.]+kB'" "and totals"
+	unlike "$(screen)" 'Lost [1-9]|No stack|Not recorded' "nothing is missing"
+	keys q
+	ended 0 "q"
+	gzip -dc chain.pb.gz | LC_ALL=C sed 's/ lost=0 / lost=9 /
+		s/ stackless=0 unrecorded=0 / stackless=7 unrecorded=3 /' | gzip >less.pb.gz
+	begin "'$PMP' less.pb.gz"
+	shows 'saved profile'
+	keys 6
+	tm resize-window -t pmp -x 160 -y 24
+	ok "shows '  Lost 9  No stack 7  Not recorded 3'" "what is missing is in the header"
 	keys q
 	ended 0 "q"
 }

@@ -140,6 +140,20 @@ else
 	skip "no go tool pprof"
 fi
 
+# It cannot read what is less than before, but compare two profiles.
+if command -v google-pprof >/dev/null 2>&1; then
+	curl -s -o before.heap "${url}pprof/heap"
+	change 'pprof/heap?seconds=2' USR2
+	like "$(cat change)" '^# stacks that have less than before: 1; google-pprof leaves them out$' \
+		"a change that google-pprof cannot read says so"
+	curl -s -o after.heap "${url}pprof/heap"
+	like "$(google-pprof --text --show_bytes --base=./before.heap ./keeper ./after.heap 2>/dev/null)" \
+		'-1000000 .* keep_blocks$' "given two, it has the difference"
+	tell USR1
+else
+	skip "no google-pprof"
+fi
+
 # ---- pages -----------------------------------------------------------------------------------
 
 is "$(status "${url}memory")" 200 "the format memory"

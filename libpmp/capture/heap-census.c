@@ -7,13 +7,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/file.h"
 #include "base/scan.h"
 #include "census/allocator.h"
+#include "census/glibc-version.h"
 #include "census/live-memory.h"
 #include "census/take.h"
 
 #define MIB (1024.0 * 1024.0)
+#define DOUBTFUL_SHARE 10 /* of a heap: more was not understood than one part in so many */
 
 /* The second number of statm, in pages. */
 static uint64_t resident_bytes(const struct pmp_process *process)
@@ -76,6 +79,21 @@ static int refuse_other(const struct pmp_capture *capture, const char *allocator
 	return refuse(capture, err);
 }
 
+/* A layout that is not known may be like the one before; that shows by what was understood. */
+static int refuse_new(const struct pmp_capture *capture, unsigned glibc,
+		      struct pmp_error *err)
+{
+	const struct pmp_process *process = &capture->target->process;
+
+	pmp_error_set(err, PMP_EUNSUPPORTED,
+		      "cannot read the heap of %d (%s): glibc 2.%u is newer than this pmp "
+		      "knows (2.%d), and its heap is laid out in another way",
+		      (int)process->pid, process->name, glibc, PMP_CENSUS_GLIBC_KNOWN);
+	pmp_error_hint(err, "a newer pmp may know it; a recorder does not need to: start "
+			    "the program with pmp --heap --");
+	return PMP_EUNSUPPORTED;
+}
+
 static int explain(const struct pmp_capture *capture, enum pmp_census_outcome outcome,
 		   struct pmp_error *err)
 {
@@ -93,6 +111,31 @@ static int explain(const struct pmp_capture *capture, enum pmp_census_outcome ou
 	pmp_error_set(err, PMP_EUNSUPPORTED, "cannot read the heap of %d (%s): %s",
 		      (int)process->pid, process->name, why);
 	return refuse(capture, err);
+}
+
+/* Was so much not understood that the layout is another one? */
+static bool is_doubtful(const struct pmp_census_totals *totals)
+{
+	return totals->unread > totals->size / DOUBTFUL_SHARE;
+}
+
+/* Of a version that is later than those that are known: is its layout like theirs? 0, then it
+ * is said in the census, or an error. */
+static int check_version(const struct pmp_capture *capture,
+			 enum pmp_census_outcome outcome, struct pmp_error *err)
+{
+	const unsigned glibc = pmp_census_glibc(capture->target->maps);
+	struct pmp_census *census = capture->sample->census;
+
+	if (glibc <= PMP_CENSUS_GLIBC_KNOWN)
+		return 0;
+	if (outcome == PMP_CENSUS_UNKNOWN ||
+	    (outcome == PMP_CENSUS_TAKEN && is_doubtful(&census->totals)))
+		return pmp_target_ended(capture->target) ? 0
+							 : refuse_new(capture, glibc, err);
+	if (outcome == PMP_CENSUS_TAKEN)
+		census->totals.glibc = glibc;
+	return 0;
 }
 
 int pmp_heap_census(struct pmp_capture *capture, struct pmp_error *err)
@@ -119,5 +162,8 @@ int pmp_heap_census(struct pmp_capture *capture, struct pmp_error *err)
 	if (outcome == PMP_CENSUS_TAKEN)
 		capture->sample->census->totals.cpu = pmp_clock_cpu() - live.start_cpu;
 	pmp_live_memory_close(&live);
-	return explain(capture, outcome, err);
+	if (PMP_FAULT("other-layout") && outcome == PMP_CENSUS_TAKEN)
+		outcome = PMP_CENSUS_UNKNOWN;
+	code = check_version(capture, outcome, err);
+	return code ? code : explain(capture, outcome, err);
 }

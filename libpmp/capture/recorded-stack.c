@@ -160,11 +160,17 @@ int pmp_recorded_walk(struct pmp_capture *capture, const struct pmp_heap_entry *
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-int pmp_recorded_begin(struct pmp_capture *capture, struct pmp_error *err)
+int pmp_recorded_begin(struct pmp_capture *capture, bool new_program,
+		       struct pmp_error *err)
 {
 	struct pmp_target *target = capture->target;
 	int r = pmp_maps_refresh_begin(capture, err);
 
+	if (r == 0 && new_program && !capture->maps_fresh)
+		r = pmp_maps_refresh_now(capture, err);
+	/* Those that were read before are another program's. */
+	if (r < 0 && new_program)
+		return r;
 	if (r == 0 || target->maps)
 		r = pmp_maps_refresh_update(capture, NULL);
 	if (!target->maps)

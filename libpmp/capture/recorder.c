@@ -15,10 +15,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define RECORDS_MOST 4096 /* read in one call */
@@ -29,6 +32,8 @@
 #define NAME_AGE PMP_S		  /* until it is read again */
 #define TOTALS_EVERY (PMP_S / 10) /* if nothing else is new */
 #define ENDS_EVERY (PMP_S / 20)	  /* whether children have ended */
+
+_Static_assert((int)PMP_RECORDED_MOST == PMP_HEAP_PROCESSES, "each has an entry");
 
 struct thread_name {
 	pid_t tid;
@@ -45,6 +50,8 @@ struct recorded {
 	struct pmp_heap_batch *batch;
 	struct pmp_heap_totals sent;
 	uint64_t sent_time;
+	uint64_t stackless; /* samples: there were no maps to walk their stacks by */
+	bool has_maps;	    /* have been read, of this program */
 	bool batch_begun;
 	struct pmp_capture capture; /* of this batch; target: NULL if there is none */
 };
@@ -304,6 +311,8 @@ static void read_totals(const struct pmp_recorder *recorder, size_t index,
 		.untracked = process.untracked,
 		.rate = header->flags & PMP_HEAP_FLAG_EXACT ? 0 : header->rate,
 		.start = process.start,
+		.stackless = recorder->recorded[index].stackless,
+		.unrecorded = header->turned_away,
 	};
 	totals->live_blocks =
 		above(totals->mallocs + totals->callocs + totals->aligned + totals->news,
@@ -374,10 +383,19 @@ static int add_event(struct recorded *recorded, const struct pmp_heap_record *re
 			       frames);
 }
 
+/* The command waits for that. */
+static void set_known(struct pmp_heap_process *process)
+{
+	__atomic_store_n(&process->is_known, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &process->is_known, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 /* The first record of a batch finds the target. One that was too short to be read, or is not
  * sampled, has none, or no maps: its records come without frames. */
-static void begin_batch(struct recorded *recorded, const struct pmp_recorder_calls *calls)
+static void begin_batch(struct pmp_recorder *recorder, size_t index,
+			const struct pmp_recorder_calls *calls)
 {
+	struct recorded *recorded = &recorder->recorded[index];
 	struct pmp_capture *capture = &recorded->capture;
 
 	if (recorded->batch_begun)
@@ -386,8 +404,12 @@ static void begin_batch(struct recorded *recorded, const struct pmp_recorder_cal
 	*capture = (struct pmp_capture){
 		.target = calls->target(calls->arg, (pid_t)recorded->process.pid)
 	};
-	if (capture->target && pmp_recorded_begin(capture, NULL) < 0)
+	if (capture->target && pmp_recorded_begin(capture, !recorded->has_maps, NULL) < 0)
 		capture->target = NULL;
+	if (!capture->target || recorded->has_maps)
+		return;
+	recorded->has_maps = true;
+	set_known(&recorder->shared.processes[index]);
 }
 
 static int take_record(struct pmp_recorder *recorder,
@@ -403,8 +425,9 @@ static int take_record(struct pmp_recorder *recorder,
 
 	if (!recorded->known)
 		return 0;
-	begin_batch(recorded, calls);
+	begin_batch(recorder, record->process, calls);
 	target = recorded->capture.target;
+	recorded->stackless += record->has_regs && !target;
 	if (record->has_regs && target)
 		r = pmp_recorded_walk(&recorded->capture, entry, &recorded->process,
 				      &frames, &end);
@@ -435,7 +458,8 @@ static int begin_process(struct pmp_recorder *recorder, size_t index, uint64_t n
 	recorded->batch->name[sizeof(recorded->process.name) - 1] = '\0';
 	recorded->sent = (struct pmp_heap_totals){ 0 };
 	recorded->known = true;
-	recorded->replaced = recorded->ended = false;
+	recorded->replaced = recorded->ended = recorded->has_maps = false;
+	recorded->stackless = 0;
 	event.time = recorded->process.start;
 	r = pmp_heap_batch_thread(recorded->batch, (pid_t)recorded->process.pid, "",
 				  &event.thread);
@@ -511,7 +535,8 @@ static void find_ended(struct pmp_recorder *recorder,
 	}
 }
 
-static int find_processes(struct pmp_recorder *recorder, uint64_t now)
+static int find_processes(struct pmp_recorder *recorder,
+			  const struct pmp_recorder_calls *calls, uint64_t now)
 {
 	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
 		const uint32_t state = __atomic_load_n(
@@ -524,6 +549,8 @@ static int find_processes(struct pmp_recorder *recorder, uint64_t now)
 		if (r < 0)
 			return r;
 		end_earlier(recorder, i);
+		/* Before it can have ended. */
+		begin_batch(recorder, i, calls);
 	}
 	return 0;
 }
@@ -641,7 +668,7 @@ int pmp_recorder_read(struct pmp_recorder *recorder,
 	recorder->begun = true;
 	__atomic_store_n(&recorder->shared.header->heartbeat, now, __ATOMIC_RELAXED);
 	note_filling(recorder);
-	r = find_processes(recorder, now);
+	r = find_processes(recorder, calls, now);
 	find_ended(recorder, calls, now, all);
 	if (r == 0)
 		r = read_records(recorder, calls, now);

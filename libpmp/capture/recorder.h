@@ -16,8 +16,10 @@
 const struct pmp_heap_process *pmp_recorder_process(const struct pmp_recorder *recorder,
 						    pid_t pid);
 
-/* Before the first record of a batch. 0 or an error: there are no maps. */
-int pmp_recorded_begin(struct pmp_capture *capture, struct pmp_error *err);
+/* Before the first record of a batch. new_program: no batch of it has been begun so far. 0 or
+ * an error: there are no maps of it. */
+int pmp_recorded_begin(struct pmp_capture *capture, bool new_program,
+		       struct pmp_error *err);
 /* The stack of a record: its frames are in the workspace. process: a copy of its entry.
  * 0 or PMP_ENOMEM; the number of frames in *count. */
 int pmp_recorded_walk(struct pmp_capture *capture, const struct pmp_heap_entry *entry,

@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#define PMP_HEAP_MAGIC UINT64_C(0x70616568706d7001) /* its last byte is the version */
+#define PMP_HEAP_MAGIC UINT64_C(0x70616568706d7002) /* its last byte is the version */
 #define PMP_HEAP_PROCESSES 64
 #define PMP_HEAP_SLOTS 16384
 #define PMP_HEAP_FUNCTIONS 16
@@ -40,7 +40,7 @@ struct pmp_heap_header {
 	uint32_t pid;	     /* of the command, as it sees itself */
 	uint32_t max_stack;  /* bytes that are copied of a stack */
 	uint32_t loaded;     /* programs that have found this memory, so far */
-	uint32_t unused;
+	uint32_t turned_away; /* processes, so far, for which no entry was free */
 	uint64_t rate; /* mean bytes between two samples; either side may change it */
 	/* Each of these in a line of its own. */
 	uint64_t heartbeat __attribute__((aligned(64))); /* of pmp, CLOCK_MONOTONIC */
@@ -69,6 +69,8 @@ struct pmp_heap_process {
 	uint64_t start;
 	uint32_t allocator; /* enum pmp_heap_allocator */
 	uint32_t code_count;
+	uint32_t is_known; /* pmp has read where its files are mapped: a futex */
+	uint32_t unused;
 	uint64_t text_start, text_end;		/* of the recorder in its memory */
 	uint64_t functions[PMP_HEAP_FUNCTIONS]; /* where those are that it calls, by enum
 					* pmp_heap_function; 0: not there */

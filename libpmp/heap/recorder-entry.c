@@ -104,8 +104,10 @@ void entry_open(void)
 {
 	struct pmp_heap_process *process = take_entry();
 
-	if (!process)
+	if (!process) {
+		__atomic_fetch_add(&recorder.header->turned_away, 1, __ATOMIC_RELAXED);
 		return;
+	}
 	if (RECORDER_FAULT(LOADER))
 		entry_prepare();
 	process->pid = recorder.pid;

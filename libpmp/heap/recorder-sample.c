@@ -278,9 +278,9 @@ static void take_sample(const struct call *call, uint32_t rate)
 		return;
 	}
 	check_load(now);
-	recorder_fault_sample(next.malloc, next.free);
+	recorder_fault_sample(next.malloc, next.free, next.clock_gettime);
 	record_block(call, rate);
-	recorder_fault_sampled();
+	recorder_fault_sampled(next.clock_gettime);
 }
 
 /* Of a signal handler that has interrupted this thread at it. */

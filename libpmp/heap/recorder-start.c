@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define PAGE 4096
+#define WAIT_EACH 100000000 /* ns that the command waits for pmp to know it */
+#define WAITS_MOST 10
 
 struct recorder recorder;
 struct next next;
@@ -277,6 +279,21 @@ void recorder_forked(void)
 		recorder.process = &discarded;
 }
 
+/* What is over before pmp has read where its files are mapped would have no stacks. So the
+ * command goes on from here once that is known; its children do not wait. */
+static void wait_to_be_known(void)
+{
+	const struct pmp_heap_process *process = recorder.process;
+
+	if (!process || !recorder.records || recorder.header->pid != recorder.pid ||
+	    RECORDER_FAULT(HURRIES))
+		return;
+	for (unsigned i = 0; i < WAITS_MOST && ring_has_reader(now_coarse()) &&
+			     !__atomic_load_n(&process->is_known, __ATOMIC_ACQUIRE);
+	     i++)
+		sys_wait_for(&process->is_known, WAIT_EACH);
+}
+
 __attribute__((constructor)) static void construct(void)
 {
 	int (*atfork)(void (*)(void), void (*)(void), void (*)(void), void *);
@@ -293,4 +310,5 @@ __attribute__((constructor)) static void construct(void)
 		atfork(NULL, NULL, recorder_forked, NULL);
 	if (recorder.process && !recorder.passed_by)
 		new_try();
+	wait_to_be_known();
 }

@@ -3,6 +3,7 @@
 #ifndef PMP_HEAP_RECORDER_SYSCALL_H
 #define PMP_HEAP_RECORDER_SYSCALL_H
 
+#include <linux/futex.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -56,6 +57,15 @@ static inline void sys_sleep(long ns)
 	struct timespec time = { 0, ns };
 
 	sys_call(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+/* Until a word that other processes see, too, is no longer 0, or so many ns are over. */
+static inline void sys_wait_for(const uint32_t *word, long ns)
+{
+	struct timespec time = { 0, ns };
+	const long arguments[SYS_ARGUMENTS] = { (long)word, FUTEX_WAIT, 0, (long)&time };
+
+	sys_call_all(SYS_futex, arguments);
 }
 
 static inline void *sys_mmap(void *address, size_t size, int prot, int flags, int fd,

@@ -56,8 +56,13 @@ static void describe_processes(struct pmp_report *report)
 		return;
 	blocks = pmp_heap_blocks(heap);
 	report->processes = pmp_heap_processes(heap, &report->process_count);
-	report->losses = (struct pmp_heap_losses){ pmp_heap_lost(heap), blocks->evicted,
-						   blocks->evicted_bytes };
+	report->losses = (struct pmp_heap_losses){
+		.records = pmp_heap_lost(heap),
+		.blocks = blocks->evicted,
+		.bytes = blocks->evicted_bytes,
+		.stackless = pmp_heap_stackless(heap),
+		.unrecorded = pmp_heap_unrecorded(heap),
+	};
 }
 
 /* The stacks as the recorder has found them. 0 or PMP_ENOMEM. */

@@ -47,6 +47,8 @@ struct pmp_scale {
 struct pmp_heap_losses {
 	uint64_t records;	/* that were lost before they were counted */
 	uint64_t blocks, bytes; /* that live, and were dropped for want of memory */
+	uint64_t stackless;	/* samples that have no stack */
+	uint64_t unrecorded;	/* processes for which there was no place */
 };
 
 struct pmp_report {

@@ -58,7 +58,6 @@ static void sum_processes(const struct pmp_heap *heap, struct pmp_live_heap *all
 
 		all->ended &= processes[i].ended;
 		records |= totals->state != PMP_HEAP_STATE_COUNTS;
-		all->lost += totals->lost;
 		if (all->rate < totals->rate)
 			all->rate = totals->rate;
 		if (all->peak >= totals->peak)
@@ -142,7 +141,9 @@ void pmp_profile_sum_heap(struct pmp_profile *profile, uint64_t now,
 	sum_exact(heap, is_silent(heap, now, window) ? NULL : &was->exact, &all);
 	all.span = span_of(heap, now, window, was);
 	all.stacks = entries->count;
-	all.lost += pmp_heap_lost(heap);
+	all.lost = pmp_heap_lost(heap);
+	all.stackless = pmp_heap_stackless(heap);
+	all.unrecorded = pmp_heap_unrecorded(heap);
 	all.dropped = pmp_heap_blocks(heap)->evicted;
 	all.dropped_bytes = pmp_heap_blocks(heap)->evicted_bytes;
 	for (size_t i = 0; i < entries->count; i++) {

@@ -233,6 +233,11 @@ uint64_t pmp_process_heap_missing(const struct pmp_process_heap *process)
 	return calls - process->recorded;
 }
 
+uint64_t pmp_process_heap_stackless(const struct pmp_process_heap *process)
+{
+	return pmp_count_sum(process->earlier_stackless, process->totals.stackless);
+}
+
 /* Its program is another one from now on. */
 static void start(struct pmp_heap *heap, uint32_t number)
 {
@@ -243,6 +248,7 @@ static void start(struct pmp_heap *heap, uint32_t number)
 	process->earlier_freed += process->totals.freed;
 	process->earlier_calls += calls_of(&process->totals);
 	process->earlier_lost += process->totals.lost;
+	process->earlier_stackless += process->totals.stackless;
 	process->dropped += process->totals.live;
 	process->totals = (struct pmp_heap_totals){ 0 };
 }
@@ -494,6 +500,27 @@ uint64_t pmp_heap_lost(const struct pmp_heap *heap)
 	for (size_t i = 0; i < heap->process_count; i++)
 		lost = pmp_count_sum(lost, pmp_process_heap_missing(&heap->processes[i]));
 	return lost;
+}
+
+uint64_t pmp_heap_stackless(const struct pmp_heap *heap)
+{
+	uint64_t stackless = 0;
+
+	for (size_t i = 0; i < heap->process_count; i++)
+		stackless = pmp_count_sum(
+			stackless, pmp_process_heap_stackless(&heap->processes[i]));
+	return stackless;
+}
+
+/* Each process says how many there were of all by then. */
+uint64_t pmp_heap_unrecorded(const struct pmp_heap *heap)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < heap->process_count; i++)
+		if (heap->processes[i].totals.unrecorded > most)
+			most = heap->processes[i].totals.unrecorded;
+	return most;
 }
 
 /* ---- bounded memory -------------------------------------------------------------- */

@@ -30,7 +30,7 @@ struct pmp_process_heap {
 	struct pmp_heap_totals totals; /* of its program */
 	/* What it has done in programs before an exec, and what lived when that came. */
 	uint64_t earlier_allocated, earlier_freed, dropped;
-	uint64_t earlier_calls, earlier_lost;
+	uint64_t earlier_calls, earlier_lost, earlier_stackless;
 	/* Of all its programs: calls that are counted in stacks, and their usable bytes. */
 	uint64_t recorded, recorded_bytes;
 	uint64_t first, time; /* CLOCK_MONOTONIC, of the first and last batch; ages are by
@@ -85,10 +85,15 @@ uint64_t pmp_heap_heard(const struct pmp_heap *heap);
 bool pmp_heap_is_used(const struct pmp_heap *heap);
 /* Records that were lost before they came here. */
 uint64_t pmp_heap_lost(const struct pmp_heap *heap);
+/* Samples that have no stack, as it could not be walked any more; and processes that were not
+ * recorded, as there was no place for them. */
+uint64_t pmp_heap_stackless(const struct pmp_heap *heap);
+uint64_t pmp_heap_unrecorded(const struct pmp_heap *heap);
 /* The calls that a process has allocated by, in all its programs; and how many records of it
  * are missing, so that the sums of its stacks are not those of its totals. */
 uint64_t pmp_process_heap_calls(const struct pmp_process_heap *process);
 uint64_t pmp_process_heap_missing(const struct pmp_process_heap *process);
+uint64_t pmp_process_heap_stackless(const struct pmp_process_heap *process);
 
 /* Bounded memory: the bytes that it takes; merge the stacks that allocated least; the
  * locations that are used. 0 or PMP_ENOMEM. */

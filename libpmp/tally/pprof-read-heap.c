@@ -117,6 +117,8 @@ int pmp_pprof_read_process(struct pmp_pprof_reader *reader, const char *line)
 		{ "given_back", &totals->given_back },
 		{ "lost", &totals->lost },
 		{ "untracked", &totals->untracked },
+		{ "stackless", &process.earlier_stackless },
+		{ "unrecorded", &totals->unrecorded },
 		{ "earlier", &process.earlier_allocated },
 		{ "unknown_frees", &process.unknown_frees },
 		{ "earlier_calls", &process.earlier_calls },

@@ -707,7 +707,11 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 	struct pmp_profile_info all = profile->info;
 
 	all.distinct = profile->entries.count - profile->entries.between_count;
-	all.heap_lost = profile->heap ? pmp_heap_lost(profile->heap) : 0;
+	if (profile->heap) {
+		all.heap_lost = pmp_heap_lost(profile->heap);
+		all.heap_stackless = pmp_heap_stackless(profile->heap);
+		all.heap_unrecorded = pmp_heap_unrecorded(profile->heap);
+	}
 	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
 	all.stopped_p50 = larger(pmp_histogram_percentile(&profile->stops, 50),
 				 profile->joined.stopped_p50);

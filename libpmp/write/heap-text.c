@@ -57,6 +57,11 @@ static bool is_empty(const struct heap_line *line)
 	return !line->live && !line->live_bytes && !line->all && !line->all_bytes;
 }
 
+static bool is_less(const struct heap_line *line)
+{
+	return line->live < 0 || line->live_bytes < 0;
+}
+
 static void put_line(struct pmp_buf *buf, const struct heap_line *line)
 {
 	pmp_buf_printf(buf, "%6" PRId64 ": %8" PRId64 " [%6" PRId64 ": %8" PRId64 "] @",
@@ -95,11 +100,21 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 		       report->losses.records, bytes, calls);
 }
 
+/* google-pprof leaves lines with negative numbers out, without a word. */
+static void put_less(struct pmp_buf *buf, size_t less)
+{
+	if (less)
+		pmp_buf_printf(buf, "# stacks that have less than before: %zu; "
+				    "google-pprof leaves them out\n",
+			       less);
+}
+
 static void put_profile(struct pmp_out *out, const struct pmp_address_layout *layout,
 			const struct pmp_entry *const *entries, bool growth)
 {
 	const size_t count = layout->report->entry_count;
 	struct heap_line total = { 0 };
+	size_t less = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_line line = line_of(entries[i]->heap, growth);
@@ -108,11 +123,13 @@ static void put_profile(struct pmp_out *out, const struct pmp_address_layout *la
 		total.live_bytes += line.live_bytes;
 		total.all += line.all;
 		total.all_bytes += line.all_bytes;
+		less += is_less(&line);
 	}
 	pmp_buf_puts(&out->buf, "heap profile: ");
 	put_line(&out->buf, &total);
 	pmp_buf_puts(&out->buf, growth ? " growth\n" : " heapprofile\n");
 	put_losses(&out->buf, layout->report);
+	put_less(&out->buf, less);
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_line line = line_of(entries[i]->heap, growth);
 

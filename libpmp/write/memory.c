@@ -161,6 +161,18 @@ static void put_missing(struct pmp_buf *buf, const struct pmp_process_heap *proc
 		       grouped(missing, text));
 }
 
+static void put_stackless(struct pmp_buf *buf, const struct pmp_process_heap *process)
+{
+	const uint64_t stackless = pmp_process_heap_stackless(process);
+	char text[NUMBER_SIZE];
+
+	if (stackless)
+		pmp_buf_printf(buf,
+			       "  without a stack    %18s samples: it ended before its "
+			       "stacks could be read\n",
+			       grouped(stackless, text));
+}
+
 static void put_process(struct pmp_buf *buf, const struct pmp_process_heap *process)
 {
 	const struct pmp_heap_totals *totals = &process->totals;
@@ -190,6 +202,7 @@ static void put_process(struct pmp_buf *buf, const struct pmp_process_heap *proc
 	put_failures(buf, process);
 	put_growth(buf, totals);
 	put_missing(buf, process);
+	put_stackless(buf, process);
 	pmp_buf_putc(buf, '\n');
 }
 
@@ -394,6 +407,10 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 {
 	const struct pmp_heap_losses *losses = &report->losses;
 
+	if (losses->unrecorded)
+		pmp_buf_printf(buf, "\nnot recorded: %" PRIu64 " processes, as there were "
+				    "too many at a time\n",
+			       losses->unrecorded);
 	if (!losses->blocks)
 		return;
 	pmp_buf_printf(buf, "\nnot shown as live: ");

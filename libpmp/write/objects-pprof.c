@@ -17,6 +17,7 @@
 #include "base/escape.h"
 #include "base/intern.h"
 #include "base/pprof.pb-c.h"
+#include "census.h"
 #include "write/census-classes.h"
 #include "write/writer.h"
 
@@ -24,6 +25,7 @@
 #define GZIP_MEMORY 8
 #define LABELS 3
 #define VALUES 2
+#define UNNAMED_SIZE 64
 
 /* The first texts, in this order. */
 enum { NOTHING, OBJECTS, COUNT, SPACE, BYTES, PROCESS, PID, ID };
@@ -57,7 +59,7 @@ struct encoding {
 	Pmp__Pprof__Function **functions;
 	Pmp__Pprof__Location **locations;
 	char **all_texts;
-	int64_t comments[2];
+	int64_t comments[3];
 	bool failed;
 };
 
@@ -96,11 +98,28 @@ static void set_label(struct entry *entry, uint32_t key, uint32_t text, uint64_t
 	entry->label_items[entry->sample.n_label++] = label;
 }
 
-static void fill_entry(struct encoding *message, size_t i, uint32_t process)
+/* Blocks without a class are told apart by their size, so that of two profiles it shows which
+ * ones have grown. */
+static const char *name_of(const struct encoding *message, size_t i, char *text,
+			   size_t size)
 {
 	const struct pmp_census_class *class = &message->classes->items[i];
 	const char *name = pmp_census_class_name(message->classes, i);
-	const uint32_t text = text_of(message, *name ? name : "(no class)");
+
+	if (*name)
+		return name;
+	if (!class->smallest || class->smallest != class->largest)
+		return "(no class)";
+	snprintf(text, size, "(no class, %" PRIu64 " bytes)", class->smallest);
+	return text;
+}
+
+static void fill_entry(struct encoding *message, size_t i, uint32_t process)
+{
+	const struct pmp_census_class *class = &message->classes->items[i];
+	char unnamed[UNNAMED_SIZE];
+	const uint32_t text =
+		text_of(message, name_of(message, i, unnamed, sizeof(unnamed)));
 	const uint32_t id = pmp_intern(message->names, &text, sizeof(text));
 	struct entry *entry = &message->entries[i];
 
@@ -164,12 +183,18 @@ static void fill_types(struct encoding *message)
 
 static void fill_comments(struct encoding *message)
 {
+	const unsigned glibc = message->report->snapshot->census->totals.glibc;
 	char text[64];
 
 	snprintf(text, sizeof(text), "pmp %s", pmp_version());
 	message->comments[0] = text_of(message, text);
 	message->comments[1] = text_of(message, "taken: snapshots=1");
 	message->profile.n_comment = 2;
+	if (glibc) {
+		snprintf(text, sizeof(text), "glibc 2.%u is newer than this pmp knows",
+			 glibc);
+		message->comments[message->profile.n_comment++] = text_of(message, text);
+	}
 	message->profile.comment = message->comments;
 }
 

@@ -90,6 +90,11 @@ static void put_rest(struct pmp_buf *buf, const struct pmp_census_totals *totals
 		       totals->heaps == 1 ? "" : "s", (double)totals->size / MIB);
 	put_missing(buf, "not read, as it is swapped out", totals->swapped);
 	put_missing(buf, "not understood", totals->unread);
+	if (totals->glibc)
+		pmp_buf_printf(buf,
+			       "glibc 2.%u is newer than this pmp knows (2.%d): what was "
+			       "read agrees with that\n",
+			       totals->glibc, PMP_CENSUS_GLIBC_KNOWN);
 }
 
 static void put_title(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)

@@ -788,6 +788,23 @@ static void put_comments(struct encoder *encoder, const struct pmp_metadata *met
 		    info->stopped, info->any_stopped);
 }
 
+static void put_heap_losses(struct encoder *encoder, const struct pmp_heap_losses *losses)
+{
+	if (losses->records)
+		put_comment(encoder,
+			    "not exact: %" PRIu64 " records are missing in the stacks; "
+			    "the sums of calls and bytes in comments have them",
+			    losses->records);
+	if (losses->stackless)
+		put_comment(encoder,
+			    "%" PRIu64 " samples have no stack: their process ended before "
+			    "it could be read",
+			    losses->stackless);
+	if (losses->unrecorded)
+		put_comment(encoder, "%" PRIu64 " processes were not recorded",
+			    losses->unrecorded);
+}
+
 /* Of each process that was recorded: as tally/pprof-read-heap.c reads it. */
 static void put_heap_comments(struct encoder *encoder)
 {
@@ -809,7 +826,8 @@ static void put_heap_comments(struct encoder *encoder)
 			    " given_back=%" PRIu64 " lost=%" PRIu64 " untracked=%" PRIu64
 			    " earlier=%" PRIu64 " unknown_frees=%" PRIu64
 			    " earlier_calls=%" PRIu64 " earlier_lost=%" PRIu64
-			    " recorded=%" PRIu64 " recorded_bytes=%" PRIu64 " name: %s",
+			    " recorded=%" PRIu64 " recorded_bytes=%" PRIu64
+			    " stackless=%" PRIu64 " unrecorded=%" PRIu64 " name: %s",
 			    (int)process->pid, process->ended, totals->rate,
 			    process->time - totals->start, totals->mallocs,
 			    totals->callocs, totals->aligned, totals->reallocs,
@@ -821,13 +839,12 @@ static void put_heap_comments(struct encoder *encoder)
 			    totals->untracked, process->earlier_allocated,
 			    process->unknown_frees, process->earlier_calls,
 			    process->earlier_lost, process->recorded,
-			    process->recorded_bytes, process->name);
+			    process->recorded_bytes,
+			    pmp_process_heap_stackless(process), totals->unrecorded,
+			    process->name);
 	}
-	if (heap && heap->losses.records)
-		put_comment(encoder,
-			    "not exact: %" PRIu64 " records are missing in the stacks; "
-			    "the sums of calls and bytes in comments have them",
-			    heap->losses.records);
+	if (heap)
+		put_heap_losses(encoder, &heap->losses);
 }
 
 /* The mean of bytes between two samples; of all calls 1. */

@@ -511,6 +511,31 @@ static void add_text(struct pmp_buf *buf, const char *text)
 	pmp_escape_xml(buf, text, strlen(text));
 }
 
+/* Of bytes or blocks of a heap: "; 12 records missing, 3 without a stack" */
+static void add_losses(struct pmp_buf *buf, const struct pmp_report *report)
+{
+	const struct pmp_heap_losses *losses = &report->losses;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = {
+		{ losses->records, "records missing" },
+		{ losses->stackless, "samples without a stack" },
+		{ losses->unrecorded, "processes not recorded" },
+	};
+	enum pmp_heap_value value;
+
+	if (!pmp_heap_value_find(report->metadata.sample_type.type, &value))
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!parts[i].count)
+			continue;
+		pmp_buf_puts(buf, "; ");
+		add_grouped(buf, parts[i].count);
+		pmp_buf_printf(buf, " %s", parts[i].what);
+	}
+}
+
 /* "100 snapshots, 7,100 stacks; host db1; 2026-11-21 04:08 UTC", "inuse_space 1.50MB" */
 static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 			 const struct pmp_report *report)
@@ -541,6 +566,7 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 		pmp_buf_printf(buf, ", stopped %" PRIu64 ".%03u ms in all",
 			       (uint64_t)(info->stopped / PMP_MS),
 			       (unsigned)(info->stopped % PMP_MS / PMP_US));
+	add_losses(buf, report);
 	if (*metadata->host) {
 		pmp_buf_puts(buf, "; ");
 		add_text(buf, metadata->host);

@@ -670,7 +670,11 @@ static void add_heaps(struct pmp_buf *buf, const struct pmp_report *report)
 			       process->earlier_allocated + totals->allocated,
 			       process->earlier_freed + totals->freed);
 	}
-	pmp_buf_putc(buf, ']');
+	pmp_buf_printf(buf,
+		       "],\n\"missing\":{\"records\":%" PRIu64 ",\"stacks\":%" PRIu64
+		       ",\"processes\":%" PRIu64 "}",
+		       report->losses.records, report->losses.stackless,
+		       report->losses.unrecorded);
 }
 
 static void add_tree(struct pmp_out *out, const struct call_tree *tree)

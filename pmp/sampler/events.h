@@ -51,7 +51,10 @@ struct sampling {
 	uint64_t heap_due;	       /* when it is read next */
 	struct {
 		uint64_t since, cpu; /* ns of CPU that reading has taken since then */
+		uint64_t all;	     /* and from the start on */
+		uint64_t percent;    /* of a processor, in the second before */
 	} heap_cost;
+	uint64_t snapshots_cpu; /* ns that all but this has taken */
 };
 
 /** A sign of life: what may take long calls it now and then. */

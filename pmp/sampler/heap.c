@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/fault.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "say/message.h"
@@ -58,21 +59,42 @@ static uint64_t cpu_now(void)
 	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* Within --max-cpu, by taking fewer samples, and more again when that is far away. What the
- * front does with them takes about as long as reading them. */
+uint64_t heap_leaves(const struct sampling *sampling)
+{
+	const uint64_t limit = sampling->options->max_cpu, half = (limit + 1) / 2;
+	const uint64_t taken = sampling->heap_cost.percent;
+
+	if (!sampling->recorder)
+		return limit;
+	return limit > taken + half ? limit - taken : half;
+}
+
+/* Of --max-cpu half, or all where there are no snapshots. 0: no limit. */
+static uint64_t allowed_cpu(const struct sampling *sampling, uint64_t time)
+{
+	const uint64_t all = time / 100 * sampling->options->max_cpu;
+
+	return sampling->options->heap.only ? all : all / 2;
+}
+
+/* Within that, by taking fewer samples, and more again when it is far away. What the front
+ * does with them takes about as long as reading them. */
 static void keep_budget(struct sampling *sampling, uint64_t now, uint64_t cpu)
 {
-	const uint64_t since = sampling->heap_cost.since;
-	const uint64_t limit = sampling->options->max_cpu;
-	uint64_t allowed;
+	const uint64_t since = sampling->heap_cost.since, time = now - since;
+	const uint64_t allowed = allowed_cpu(sampling, time);
 
+	sampling->heap_cost.all += 2 * cpu;
 	sampling->heap_cost.cpu += 2 * cpu;
-	if (now - since < NS_PER_S)
+	if (time < NS_PER_S)
 		return;
-	allowed = (now - since) / 100 * limit;
-	if (limit && since && sampling->heap_cost.cpu > allowed)
+	if (since)
+		sampling->heap_cost.percent =
+			(sampling->heap_cost.cpu * 100 + time - 1) / time;
+	if (allowed && since && sampling->heap_cost.cpu > allowed &&
+	    !PMP_FAULT("heap-cpu"))
 		pmp_recorder_slow_down(sampling->recorder);
-	else if (!limit || sampling->heap_cost.cpu < allowed / 3)
+	else if (!allowed || sampling->heap_cost.cpu < allowed / 3)
 		pmp_recorder_speed_up(sampling->recorder);
 	sampling->heap_cost.since = now;
 	sampling->heap_cost.cpu = 0;

@@ -9,6 +9,8 @@
 uint64_t heap_due(const struct sampling *sampling);
 /** Read it if that is due. */
 void heap_read(struct sampling *sampling);
+/** What of --max-cpu (percent; 0: no limit) is left for snapshots: half of it at least. */
+uint64_t heap_leaves(const struct sampling *sampling);
 /** A process has ended: read the rest of what it has written down. */
 void heap_end(struct sampling *sampling, pid_t pid);
 

@@ -218,6 +218,19 @@ static uint64_t cpu_spent(const struct sampling *sampling)
 	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec) + sampling->page->helpers;
 }
 
+/* What of it snapshots have taken: how many there are does not change what it takes to read
+ * recorders. What the front does with their records is estimated, and may have been less. */
+static uint64_t cpu_of_snapshots(struct sampling *sampling)
+{
+	const uint64_t all = cpu_spent(sampling), heap = sampling->heap_cost.all;
+
+	if (PMP_FAULT("heap-starves"))
+		return all;
+	if (all > heap && all - heap > sampling->snapshots_cpu)
+		sampling->snapshots_cpu = all - heap;
+	return sampling->snapshots_cpu;
+}
+
 /* That keeps what a snapshot costs within the budgets. */
 static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
 {
@@ -225,7 +238,8 @@ static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
 	uint64_t for_stops =
 		pace_for_stops(&sampling->pace, sampling->stopped, options->max_stop);
 	uint64_t for_cpu =
-		pace_for_cpu(&sampling->pace, now, cpu_spent(sampling), options->max_cpu);
+		pace_for_cpu(&sampling->pace, now, cpu_of_snapshots(sampling),
+			     heap_leaves(sampling));
 
 	return for_stops > for_cpu ? for_stops : for_cpu;
 }

@@ -247,20 +247,37 @@ void summary_evicted(const struct counting *counting)
 			     (unsigned long long)info.evicted_distinct);
 }
 
+static void tell_records(const struct counting *counting, uint64_t lost)
+{
+	const char *hint = counting->options->heap.exact
+				   ? "less is lost with --heap-stack 4K, nothing by "
+				     "taking samples (--heap)"
+				   : "raise the rate of --heap";
+
+	message_note(counting->saved ? NULL : hint,
+		     "%llu records of what was allocated are missing: sums of stacks are "
+		     "not exact, totals are",
+		     (unsigned long long)lost);
+}
+
 void summary_heap_lost(const struct counting *counting)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
 	pmp_profile_info(counting->profile, &info);
 	if (info.heap_lost)
-		message_note(counting->saved ? NULL
-			     : counting->options->heap.exact
-				     ? "less is lost with --heap-stack 4K, nothing by "
-				       "taking samples (--heap)"
-				     : "raise the rate of --heap",
-			     "%llu records of what was allocated are missing: sums of "
-			     "stacks are not exact, totals are",
-			     (unsigned long long)info.heap_lost);
+		tell_records(counting, info.heap_lost);
+	if (info.heap_stackless)
+		message_note(NULL,
+			     "%llu samples of what was allocated have no stack: their "
+			     "processes ended before these could be read",
+			     (unsigned long long)info.heap_stackless);
+	if (info.heap_unrecorded)
+		message_note(NULL,
+			     "%llu processes were not recorded, as there were more than "
+			     "%d at a time",
+			     (unsigned long long)info.heap_unrecorded,
+			     PMP_RECORDED_MOST);
 }
 
 /* Distinct stacks, of a filtered profile those that have been written. */

@@ -82,6 +82,7 @@ const model = (function () {
 			names: json.names, module: json.module, modules: json.modules,
 			file: json.file || [], files: json.files || [],
 			unit: json.unit, split: json.split, value: value, heap: heap, heaps: json.heaps || [],
+			missing: json.missing || {},
 			timed: json.unit === "us" && !value, compares: Boolean(json.base),
 			depth: Int32Array.from(json.depth),
 			name: Int32Array.from(json.name, function (name) { return Math.max(name, REST); }),
@@ -1040,6 +1041,12 @@ function page(document, window) {
 			notes.push(model.grouped(data.truncated) + " stacks truncated");
 		if (data.evicted)
 			notes.push(model.grouped(data.evicted) + " evicted");
+		if (whole.missing.records)
+			notes.push(model.grouped(whole.missing.records) + " records missing: stacks are not exact");
+		if (whole.missing.stacks)
+			notes.push(model.grouped(whole.missing.stacks) + " samples without a stack");
+		if (whole.missing.processes)
+			notes.push(model.grouped(whole.missing.processes) + " processes not recorded");
 		if (data.base)
 			notes.push("base: " + (data.base.heap ? "the heap at " + clock(data.base.heap) : data.base.stacks ? model.grouped(data.base.stacks) + " stacks in " : "") +
 				(data.base.heap ? "" : model.grouped(data.base.snapshots) + " snapshots") +

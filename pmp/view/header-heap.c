@@ -69,6 +69,12 @@ static int draw_losses(const struct pmp_live_heap *heap, struct canvas *canvas, 
 	if (heap->lost)
 		at += canvas_print(canvas, row, at, -1, STYLE_YELLOW, "  Lost %" PRIu64,
 				   heap->lost);
+	if (heap->stackless)
+		at += canvas_print(canvas, row, at, -1, STYLE_YELLOW,
+				   "  No stack %" PRIu64, heap->stackless);
+	if (heap->unrecorded)
+		at += canvas_print(canvas, row, at, -1, STYLE_YELLOW,
+				   "  Not recorded %" PRIu64, heap->unrecorded);
 	if (heap->dropped)
 		at += canvas_print(canvas, row, at, -1, STYLE_YELLOW,
 				   "  Not shown %" PRIu64, heap->dropped);

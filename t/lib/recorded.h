@@ -30,6 +30,7 @@ struct heap_run {
 		      const struct pmp_heap_event *event);
 	void *arg;
 	bool stop_reading;   /* pmp is not there, for all of the run */
+	unsigned late;	     /* us that it has to wait for a processor at first */
 	const char *preload; /* after the recorder; NULL: nothing */
 	/* Out. */
 	pid_t pid;
@@ -118,6 +119,7 @@ static inline void heap_read_until_end(struct heap_run *run,
 {
 	const struct pmp_recorder_calls calls = { heap_target, heap_take, run };
 
+	usleep(run->late);
 	while (waitpid(run->pid, &run->status, WNOHANG) == 0) {
 		if (!run->stop_reading)
 			pmp_recorder_read(recorder, &calls, false, NULL);

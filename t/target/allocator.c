@@ -251,6 +251,15 @@ static void endless(unsigned count)
 	}
 }
 
+/* The same below so many frames, which take long to unwind. */
+NOINLINE static void deep(unsigned count)
+{
+	void (*volatile next)(unsigned) = count ? deep : endless;
+
+	next(count ? count - 1 : 1);
+	__asm__ volatile("");
+}
+
 /* Writes noise over all that it shares, where it can; cutting it must fail. */
 static void noise(unsigned count)
 {
@@ -561,6 +570,35 @@ static void brief(unsigned count)
 	}
 }
 
+/* All at one time: each lives until all have begun. */
+static void crowd(unsigned count)
+{
+	int begun[2], gate[2];
+	char byte = 0;
+
+	family = true;
+	if (pipe(begun) || pipe(gate))
+		target_die("pipe");
+	for (unsigned i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			target_die("fork");
+		if (pid)
+			continue;
+		begin_child();
+		chain(10);
+		close(gate[1]);
+		_exit(write(begun[1], &byte, 1) != 1 || read(gate[0], &byte, 1) != 0);
+	}
+	for (unsigned i = 0; i < count; i++)
+		if (read(begun[0], &byte, 1) != 1)
+			target_die("read");
+	close(gate[1]);
+	while (wait(NULL) > 0)
+		;
+}
+
 static pid_t vfork_one(unsigned number)
 {
 	pid_t pid = vfork();
@@ -737,6 +775,7 @@ int main(int argc, char **argv)
 		{ "context", context },
 		{ "limited", limited },
 		{ "endless", endless },
+		{ "deep", deep },
 		{ "noise", noise },
 		{ "closed", closed },
 		{ "maps", maps },
@@ -744,6 +783,7 @@ int main(int argc, char **argv)
 		{ "children", children },
 		{ "relative", relative },
 		{ "brief", brief },
+		{ "crowd", crowd },
 		{ "vforked", vforked },
 		{ "quiet", quiet },
 		{ "bump", bump },
