@@ -201,7 +201,14 @@ static int locate_thread(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
-/* The entry of a thread that has not run since it was counted there, with its locations. */
+/* Does anything but a new entry read the locations of the current sample? */
+static bool shows_locations(const struct pmp_profile *profile)
+{
+	return profile->options.keep_snapshot || profile->live;
+}
+
+/* The entry of a thread that has not run since it was counted there, with its locations if
+ * they are read. */
 static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thread,
 		       struct known_thread *known)
 {
@@ -215,7 +222,7 @@ static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thr
 		known->entry = PMP_ENTRY_NONE;
 		return false;
 	}
-	if (thread->frame_count)
+	if (thread->frame_count && shows_locations(profile))
 		memcpy(profile->locations + thread->frame, entry->locations,
 		       thread->frame_count * sizeof(*entry->locations));
 	return true;
@@ -415,7 +422,7 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 /* A thread that has run since its last sample, or waits for another one. Its entry, or
  * PMP_ENTRY_NONE. */
 static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *sample,
-			  size_t i, const struct pmp_entry *times)
+			  size_t i, const struct pmp_entry_find *find)
 {
 	char process[PMP_NAME_SIZE], number[16];
 	const struct pmp_thread *thread = &sample->threads[i];
@@ -433,10 +440,10 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.reason = ended.reason,
 		.locations = profile->locations + thread->frame,
 		.location_count = thread->frame_count,
-		.count = times->count,
-		.running = times->running,
-		.wall = times->wall,
-		.waits = times->waits,
+		.count = 1,
+		.running = find->running,
+		.wall = find->wall,
+		.waits = find->waits,
 	};
 
 	if (entry.waits && pmp_sample_locks_get(&profile->locks, i, &lock))
@@ -459,34 +466,35 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 {
 	const struct pmp_thread *thread = &sample->threads[i];
 	struct known_thread *known = &profile->known[i];
-	struct pmp_entry_waits waits = {
-		.contentions = thread->wait.kind && !known->waits_on,
-	};
-	struct pmp_entry times = {
-		.count = 1,
-		.running = pmp_cpu_time_weight(thread),
+	const bool begins = thread->wait.kind && !known->waits_on;
+	struct pmp_entry_waits waits;
+	struct pmp_entry_find find = {
 		.state = thread->state,
-		.waits = profile->options.waits ? &waits : NULL,
+		.running = pmp_cpu_time_weight(thread),
 	};
 	uint32_t id = known->entry;
 	uint64_t cpu;
 
-	if (pmp_cpu_time_take(profile->times, thread, &times.wall, &cpu))
+	if (profile->options.waits) {
+		waits = (struct pmp_entry_waits){ .contentions = begins };
+		find.waits = &waits;
+	}
+	if (pmp_cpu_time_take(profile->times, thread, &find.wall, &cpu))
 		return PMP_ENOMEM;
 	if (id != PMP_ENTRY_NONE)
-		pmp_entry_add(&profile->entries.all[id], &times);
+		pmp_entry_add_find(&profile->entries.all[id], &find);
 	else
-		id = count_new(profile, sample, i, &times);
+		id = count_new(profile, sample, i, &find);
 	if (id == PMP_ENTRY_NONE)
 		return PMP_ENOMEM;
 	known->entry = id;
-	known->wall = times.wall;
+	known->wall = find.wall;
 	if (profile->history)
 		profile->finds[i] = (struct pmp_history_find){
 			.entry = id,
-			.weight = weight_of(times.running),
-			.begins = waits.contentions,
-			.wall = times.wall,
+			.weight = weight_of(find.running),
+			.begins = begins,
+			.wall = find.wall,
 			.cpu = cpu,
 			.root = PMP_NO_ROOT,
 		};

@@ -175,6 +175,16 @@ void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry)
 		pmp_heap_sums_add(counted->heap, entry->heap);
 }
 
+void pmp_entry_add_find(struct pmp_entry *counted, const struct pmp_entry_find *find)
+{
+	counted->count = pmp_count_sum(counted->count, 1);
+	counted->running = pmp_count_sum(counted->running, find->running);
+	counted->wall = pmp_count_sum(counted->wall, find->wall);
+	counted->state = find->state;
+	if (counted->waits && find->waits)
+		add_waits(counted->waits, find->waits);
+}
+
 static int reserve_heap(struct pmp_entries *entries)
 {
 	struct pmp_heap_block *block;

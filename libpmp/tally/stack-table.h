@@ -54,6 +54,13 @@ struct pmp_entry {
 	struct pmp_heap_sums *heap; /* what it has allocated; NULL: not of a recorder */
 };
 
+/* Found once more in a stack that is known: for each of thousands of threads, so it is small. */
+struct pmp_entry_find {
+	char state;
+	uint64_t running, wall;	       /* as those of struct pmp_entry */
+	struct pmp_entry_waits *waits; /* NULL: not kept */
+};
+
 struct pmp_entries {
 	bool by_thread, details;  /* what is kept apart, see struct pmp_entry */
 	bool heaps;		  /* what a recorder has written down: with sums of it */
@@ -85,6 +92,7 @@ void pmp_entries_free(struct pmp_entries *entries);
 uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *entry);
 /* Add to the counts of an entry. */
 void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry);
+void pmp_entry_add_find(struct pmp_entry *counted, const struct pmp_entry_find *find);
 /* The bytes that they take. */
 uint64_t pmp_entries_size(const struct pmp_entries *entries);
 
