@@ -96,10 +96,11 @@ struct pmp_heap_totals {
 	uint64_t start;	    /* CLOCK_MONOTONIC of START */
 	uint64_t stackless; /* samples without a stack: it had ended before its maps could
 			     * be read, or it is not sampled */
-	uint64_t unrecorded; /* processes, beside all that are: there was no place for them */
-	uint8_t allocator;  /* enum pmp_heap_allocator */
-	uint8_t state;	    /* enum pmp_heap_state */
-	uint8_t ended;	    /* 1: the process has, and nothing more will come */
+	uint64_t
+		unrecorded; /* processes, beside all that are: there was no place for them */
+	uint8_t allocator; /* enum pmp_heap_allocator */
+	uint8_t state;	   /* enum pmp_heap_state */
+	uint8_t ended;	   /* 1: the process has, and nothing more will come */
 	char allocator_name[PMP_NAME_SIZE]; /* file name of its library, or "" */
 };
 

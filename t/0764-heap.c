@@ -277,7 +277,8 @@ static void test_at_once(void)
 
 	run_mode(&run, "chain", "40");
 	for (size_t i = PMP_HEAP_MALLOC; i <= PMP_HEAP_ALIGNED; i++)
-		is_int(counts[i], 10, "at once: all blocks of function %zu have stacks", i);
+		is_int(counts[i], 10, "at once: all blocks of function %zu have stacks",
+		       i);
 	is_int(run.totals.stackless, 0, "at once: which is said");
 	is_str(sums_of(&run), run.text, "at once: its sums");
 }

@@ -223,9 +223,9 @@ check_grows() {
 	enough 4000
 	eval "$(sed -n 3p commands)"
 	eval "$(sed -n 4p commands)" >grown
-	like "$(grep -A 2 'self' grown | tail -n 1)" "no class, 1000 bytes" "bytes: what leaks has grown most"
+	like "$(grep -A 2 'self' grown | tail -n 1)" "no_class,1000_bytes" "bytes: what leaks has grown most"
 	eval "$(sed -n 5p commands)" >grown
-	like "$(grep -A 2 'self' grown | tail -n 1)" "no class, 1000 bytes" "blocks: the same"
+	like "$(grep -A 2 'self' grown | tail -n 1)" "no_class,1000_bytes" "blocks: the same"
 }
 
 # Other allocators, as far as they are installed.

@@ -16,7 +16,8 @@
 #include "census/take.h"
 
 #define MIB (1024.0 * 1024.0)
-#define DOUBTFUL_SHARE 10 /* of a heap: more was not understood than one part in so many */
+#define DOUBTFUL_SHARE \
+	10 /* of a heap: more was not understood than one part in so many */
 
 /* The second number of statm, in pages. */
 static uint64_t resident_bytes(const struct pmp_process *process)
@@ -85,10 +86,11 @@ static int refuse_new(const struct pmp_capture *capture, unsigned glibc,
 {
 	const struct pmp_process *process = &capture->target->process;
 
-	pmp_error_set(err, PMP_EUNSUPPORTED,
-		      "cannot read the heap of %d (%s): glibc 2.%u is newer than this pmp "
-		      "knows (2.%d), and its heap is laid out in another way",
-		      (int)process->pid, process->name, glibc, PMP_CENSUS_GLIBC_KNOWN);
+	pmp_error_set(
+		err, PMP_EUNSUPPORTED,
+		"cannot read the heap of %d (%s): glibc 2.%u is newer than this pmp "
+		"knows (2.%d), and its heap is laid out in another way",
+		(int)process->pid, process->name, glibc, PMP_CENSUS_GLIBC_KNOWN);
 	pmp_error_hint(err, "a newer pmp may know it; a recorder does not need to: start "
 			    "the program with pmp --heap --");
 	return PMP_EUNSUPPORTED;
@@ -131,8 +133,9 @@ static int check_version(const struct pmp_capture *capture,
 		return 0;
 	if (outcome == PMP_CENSUS_UNKNOWN ||
 	    (outcome == PMP_CENSUS_TAKEN && is_doubtful(&census->totals)))
-		return pmp_target_ended(capture->target) ? 0
-							 : refuse_new(capture, glibc, err);
+		return pmp_target_ended(capture->target)
+			       ? 0
+			       : refuse_new(capture, glibc, err);
 	if (outcome == PMP_CENSUS_TAKEN)
 		census->totals.glibc = glibc;
 	return 0;

@@ -36,10 +36,10 @@ struct pmp_heap_header {
 	uint64_t size; /* of all of it */
 	uint64_t ring_offset, ring_size;
 	uint32_t flags;
-	uint32_t slots_used; /* the first so many have been in use */
-	uint32_t pid;	     /* of the command, as it sees itself */
-	uint32_t max_stack;  /* bytes that are copied of a stack */
-	uint32_t loaded;     /* programs that have found this memory, so far */
+	uint32_t slots_used;  /* the first so many have been in use */
+	uint32_t pid;	      /* of the command, as it sees itself */
+	uint32_t max_stack;   /* bytes that are copied of a stack */
+	uint32_t loaded;      /* programs that have found this memory, so far */
 	uint32_t turned_away; /* processes, so far, for which no entry was free */
 	uint64_t rate; /* mean bytes between two samples; either side may change it */
 	/* Each of these in a line of its own. */

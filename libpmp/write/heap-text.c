@@ -104,8 +104,9 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 static void put_less(struct pmp_buf *buf, size_t less)
 {
 	if (less)
-		pmp_buf_printf(buf, "# stacks that have less than before: %zu; "
-				    "google-pprof leaves them out\n",
+		pmp_buf_printf(buf,
+			       "# stacks that have less than before: %zu; "
+			       "google-pprof leaves them out\n",
 			       less);
 }
 

@@ -408,8 +408,9 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 	const struct pmp_heap_losses *losses = &report->losses;
 
 	if (losses->unrecorded)
-		pmp_buf_printf(buf, "\nnot recorded: %" PRIu64 " processes, as there were "
-				    "too many at a time\n",
+		pmp_buf_printf(buf,
+			       "\nnot recorded: %" PRIu64 " processes, as there were "
+			       "too many at a time\n",
 			       losses->unrecorded);
 	if (!losses->blocks)
 		return;

@@ -797,7 +797,8 @@ static void put_heap_losses(struct encoder *encoder, const struct pmp_heap_losse
 			    losses->records);
 	if (losses->stackless)
 		put_comment(encoder,
-			    "%" PRIu64 " samples have no stack: their process ended before "
+			    "%" PRIu64
+			    " samples have no stack: their process ended before "
 			    "it could be read",
 			    losses->stackless);
 	if (losses->unrecorded)
@@ -839,9 +840,8 @@ static void put_heap_comments(struct encoder *encoder)
 			    totals->untracked, process->earlier_allocated,
 			    process->unknown_frees, process->earlier_calls,
 			    process->earlier_lost, process->recorded,
-			    process->recorded_bytes,
-			    pmp_process_heap_stackless(process), totals->unrecorded,
-			    process->name);
+			    process->recorded_bytes, pmp_process_heap_stackless(process),
+			    totals->unrecorded, process->name);
 	}
 	if (heap)
 		put_heap_losses(encoder, &heap->losses);

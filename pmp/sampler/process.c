@@ -237,9 +237,8 @@ static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
 	const struct options *options = sampling->options;
 	uint64_t for_stops =
 		pace_for_stops(&sampling->pace, sampling->stopped, options->max_stop);
-	uint64_t for_cpu =
-		pace_for_cpu(&sampling->pace, now, cpu_of_snapshots(sampling),
-			     heap_leaves(sampling));
+	uint64_t for_cpu = pace_for_cpu(&sampling->pace, now, cpu_of_snapshots(sampling),
+					heap_leaves(sampling));
 
 	return for_stops > for_cpu ? for_stops : for_cpu;
 }

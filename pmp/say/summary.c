@@ -276,8 +276,7 @@ void summary_heap_lost(const struct counting *counting)
 		message_note(NULL,
 			     "%llu processes were not recorded, as there were more than "
 			     "%d at a time",
-			     (unsigned long long)info.heap_unrecorded,
-			     PMP_RECORDED_MOST);
+			     (unsigned long long)info.heap_unrecorded, PMP_RECORDED_MOST);
 }
 
 /* Distinct stacks, of a filtered profile those that have been written. */
