@@ -175,6 +175,7 @@ ok "wait_for 'look \"$second\"' 60" "once there is something that is old"
 like "$(last_page | sed -n '/^live/,$p' | grep ' oldest ' | head -n 1)" \
 	"  malloc < get_memory < $1 < handle_request < main" "the first line is the place that leaks ($1)"
 stop_process "${second##* }"
+kill "$(sed -n 's/^ready //p' pages)"
 
 # ---- other formats ------------------------------------------------------------------
 

@@ -50,7 +50,6 @@ threads = [threading.Thread(target=make) for _ in range(4)]
 print(sorted(made))'
 if has python3 && python3 -c 'import test.test_json' 2>/dev/null; then
 	passes "python's own tests of json" env PYTHONMALLOC=malloc python3 -m test test_json
-	[ -z "$PMP_LONG" ] || passes "python's own tests of threads" python3 -m test test_threading
 else
 	skip "python without its tests"
 fi
