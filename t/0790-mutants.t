@@ -156,7 +156,6 @@ check_recorder_handler() { caught_in_c recorder-reenters 0764-heap.t 'timer, rat
 check_recorder_stack() { caught_in_c recorder-stack 0764-heap.t 'small: [0-9]+ stacks' small; }
 check_recorder_hurry() { caught_in_c recorder-hurries 0764-heap.t 'at once: all blocks' at_once; }
 check_recorder_loader() { caught_in_c recorder-loader 0764-heap.t 'loading, rate [0-9]+: (processes|the sums)' loading; }
-check_heap_cpu() { caught heap-cpu 0769-heap-samples.t cpu '--max-cpu holds for --heap'; }
 check_heap_starves() { caught heap-starves 0769-heap-samples.t exact '--heap=exact leaves --max-cpu'; }
 check_hidden() { caught heap-own-frames 0769-heap-samples.t hidden 'a thread that allocates: nothing of the recorder'; }
 check_report() { caught_in_c lose-report 0778-embedder.t '.*: none stays stopped'; }

@@ -109,9 +109,9 @@ check_rights() {
 check_container() {
 	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || { skip "not root, or no setpriv"; return; }
 	chmod 711 .
-	cp "$live_target/sleeper" theirs
-	chmod 755 theirs
-	start_process setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/theirs"
+	cp "$live_target/sleeper" sleeper-of-theirs
+	chmod 755 sleeper-of-theirs
+	start_process setpriv --reuid 65533 --regid 65533 --clear-groups "$tmp/sleeper-of-theirs"
 	wait_for "grep -q ^ready '$target_out'"
 	setpriv --bounding-set -dac_read_search,-checkpoint_restore,-sys_admin,-net_admin \
 		"$PMP" --raw -n 2 -i 10ms -p "$target_pid" >raw 2>err

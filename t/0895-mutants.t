@@ -43,6 +43,8 @@ check_sampler_parses() {
 }
 check_server_calls() { caught server-unfiltered 0947-serve.t '' 'and may ask the kernel for little'; }
 check_writer() { caught writer-rights 0954-serve-heavy.t '' 'whoever writes it has no rights'; }
+check_pages() { caught page-in-front 0954-serve-heavy.t "" "one writer made it"; }
+check_alone() { caught page-alone 0954-serve-heavy.t "" "one writer made it"; }
 check_unpacker() { caught unpacker-rights 0864-confined.t unpacker 'it cannot: '; }
 check_fetch_path() {
 	caught fetch-any-path 0864-confined.t fetcher_path 'it is not opened'

@@ -80,7 +80,7 @@ ask() {
 	client=$!
 	test_pids="$test_pids $client"
 	wait_for 'pgrep -P $server_pid pmp-writer' || diag "no writer"
-	writer=$(pgrep -P "$server_pid" pmp-writer)
+	writer=$(pgrep -n -P "$server_pid" pmp-writer)
 	kill -STOP "$writer"
 }
 
@@ -118,11 +118,100 @@ wait "$client" 2>/dev/null
 ok "wait_for '[ ! -e /proc/$writer ]'" "a client that goes takes its writer along"
 is "$(metric pmp_windows)" 0 "nothing is awaited any more"
 
+# ---- what the page fetches ----------------------------------------------------------------
+
+# fetch NAME PATH: in the background; its answer is in NAME, its status in NAME.status
+fetch() {
+	curl -s -o "$1" -w '%{http_code}' "$url$2" >"$1.status" &
+	clients="$clients $!"
+	test_pids="$test_pids $!"
+}
+
+# join: all that was fetched
+join() {
+	for client in $clients; do
+		wait "$client"
+	done
+	clients=
+}
+
+# held COUNT: so many writers, stopped at work
+held() {
+	wait_for "[ \"\$(pgrep -c -P $server_pid pmp-writer)\" -ge $1 ]" ||
+		diag "writers: $(pgrep -c -P "$server_pid" pmp-writer)"
+	# shellcheck disable=SC2046
+	kill -STOP $(pgrep -P "$server_pid" pmp-writer)
+}
+
+# go_on: they write
+go_on() {
+	# shellcheck disable=SC2046
+	kill -CONT $(pgrep -P "$server_pid" pmp-writer)
+}
+
+# others_go_on TEXT: samples are taken, and answers given
+others_go_on() {
+	before=$(metric pmp_snapshots_total)
+	ok "wait_for '[ \$(metric pmp_snapshots_total) -gt $((before + 5)) ]'" "samples $1"
+}
+
+clients=
+ten='1 2 3 4 5 6 7 8 9 10'
+writers=$(metric pmp_writers_total)
+fetch page1 'api/tree?from=1&to=0'
+held 1
+for i in ${ten#1 }; do
+	fetch "page$i" 'api/tree?from=1&to=0'
+done
+wait_for '[ "$(metric pmp_http_connections)" -ge 11 ]' || diag "$(metric pmp_http_connections)"
+others_go_on "while ten clients wait for a tree"
+go_on
+join
+for i in $ten; do
+	is "$(cat "page$i.status"):$(cmp page1 "page$i" && tail -c 2 "page$i")" '200:}' \
+		"client $i has the tree"
+done
+is "$(metric pmp_writers_total)" $((writers + 1)) "one writer made it for all of them"
+is "$(status "${url}api/tree?from=1&to=0"):$(cmp page1 body)" 200: "who asks for it a little later"
+is "$(metric pmp_writers_total)" $((writers + 1)) "gets the same"
+
+for page in threads locks 'tree?px=900' 'tree?px=901'; do
+	fetch "$page" "api/$page"
+done
+held 2
+wait_for '[ "$(metric pmp_http_connections)" -ge 5 ]' || diag "$(metric pmp_http_connections)"
+others_go_on "while four pages are wanted"
+is "$(pgrep -c -P "$server_pid" pmp-writer)" 2 "two writers are at work for them"
+fetch profile 'past/json?seconds=600'
+held 3
+is "$(pgrep -c -P "$server_pid" pmp-writer)" 3 "and there is room for one of a profile"
+go_on
+join
+for page in threads locks 'tree?px=900' 'tree?px=901' profile; do
+	is "$(cat "$page.status")" 200 "$page is answered"
+done
+is "$(metric pmp_writers_total)" $((writers + 6)) "each by a writer"
+
+fetch first 'api/threads?from=2'
+held 1
+fetch second 'api/threads?from=2'
+wait_for '[ "$(metric pmp_http_connections)" -ge 3 ]'
+others_go_on "while two clients wait"
+for client in $clients; do
+	kill "$client"
+	wait "$client" 2>/dev/null
+done
+clients=
+ok "wait_for '! pgrep -P $server_pid pmp-writer >pgrep.out'" "a page that is not wanted any more is not made"
+
+fetch last 'api/locks?from=3'
 ask
 kill -INT "$server_pid"
-kill -CONT "$writer"
+go_on
 wait "$client"
 is "$(cat large.status)" 200 "what is being written at the end is still sent"
+join
+is "$(cat last.status)" 200 "so is a page"
 wait "$server_pid"
 is $? 0 "pmp ends in order"
 ok "wait_for '[ ! -e /proc/$writer ]'" "and leaves no writer"

@@ -4,7 +4,6 @@
 
 #include <time.h>
 
-#include "base/fault.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "say/message.h"
@@ -91,8 +90,7 @@ static void keep_budget(struct sampling *sampling, uint64_t now, uint64_t cpu)
 	if (since)
 		sampling->heap_cost.percent =
 			(sampling->heap_cost.cpu * 100 + time - 1) / time;
-	if (allowed && since && sampling->heap_cost.cpu > allowed &&
-	    !PMP_FAULT("heap-cpu"))
+	if (allowed && since && sampling->heap_cost.cpu > allowed)
 		pmp_recorder_slow_down(sampling->recorder);
 	else if (!allowed || sampling->heap_cost.cpu < allowed / 3)
 		pmp_recorder_speed_up(sampling->recorder);

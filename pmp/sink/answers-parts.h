@@ -14,6 +14,7 @@
 struct command_lines;
 struct feed;
 struct feeds;
+struct page_answer;
 struct pmp_heap_base;
 struct serve_counts;
 struct shared_answers;
@@ -53,7 +54,8 @@ struct answers {
 	struct timeline *timeline;
 	struct shared_answers *shared;
 	struct writers writers;
-	uint64_t start;	   /* ns: times of requests count from it */
+	struct page_answer *pages; /* that writers make, or are to */
+	uint64_t start;		   /* ns: times of requests count from it */
 	uint64_t wanted;   /* --on-demand: a page is being looked at, until then (ns) */
 	uint64_t interval; /* ns, that of the sampler: some windows ask for more */
 	struct awaited all[SERVE_CONNECTIONS]; /* windows that are being recorded */

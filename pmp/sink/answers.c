@@ -20,13 +20,13 @@
 #include "sink/api.h"
 #include "sink/feeds.h"
 #include "sink/metrics.h"
+#include "sink/api-answers.h"
 #include "sink/shared-answers.h"
 #include "sink/sink.h"
 #include "sink/timeline.h"
 #include "sink/write-options.h"
 #include "source/source.h"
 
-#define PAGE_TIME (60 * NS_PER_S) /* of the page, unless it says which */
 #define ALL_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 struct answers *answers_new(struct sink *sink, int fd, const struct serve_counts *counts)
@@ -55,6 +55,7 @@ void answers_free(struct answers *answers)
 	if (!answers)
 		return;
 	windows_free(answers);
+	api_answers_cancel(answers, 0);
 	command_lines_free(answers->commands);
 	feeds_free(answers->feeds);
 	timeline_free(answers->timeline);
@@ -86,6 +87,7 @@ void answers_add_process(struct answers *answers, const struct process *process)
 void answers_forget(struct answers *answers)
 {
 	windows_cancel(answers, 0);
+	api_answers_cancel(answers, 0);
 }
 
 /* ---- sending ------------------------------------------------------------------------ */
@@ -151,11 +153,12 @@ void answers_tend(struct answers *answers, bool all)
 {
 	tend_timeline(answers);
 	windows_tend(answers, all);
+	api_answers_tend(answers, all);
 }
 
 int answers_timeout(const struct answers *answers, int most)
 {
-	return windows_timeout(answers, most);
+	return api_answers_timeout(answers, windows_timeout(answers, most));
 }
 
 /* ---- other pages --------------------------------------------------------------------- */
@@ -291,7 +294,8 @@ static void answer_metrics(const struct answers *answers, uint32_t id)
 	const struct sink *sink = answers->sink;
 	struct metrics_request request = {
 		.sink = sink,
-		.server = { answers->counts, windows_count(answers) },
+		.server = { answers->counts, windows_count(answers),
+			    answers->writers.started },
 		.file = answer_text_new(""),
 		.code = -ENOMEM,
 	};
@@ -323,73 +327,6 @@ static void answer_targets(const struct answers *answers,
 		answers_refuse_memory(answers, request->id);
 	if (file >= 0)
 		close(file);
-}
-
-/* What the worker writes for the page. */
-struct api_writing {
-	int (*write)(const struct api_request *request, struct pmp_error *err);
-	struct api_request request;
-	int code;
-	struct pmp_error err;
-};
-
-static void write_api(void *arg)
-{
-	struct api_writing *writing = arg;
-
-	writing->code = writing->write(&writing->request, &writing->err);
-}
-
-static void choose_page_time(const struct answers *answers,
-			     const struct serve_request *request, struct awaited *asked)
-{
-	const uint64_t now = now_ns();
-
-	windows_choose_past(answers, request, asked);
-	if (!request->has_times)
-		asked->from = now > PAGE_TIME ? now - PAGE_TIME : 1;
-}
-
-static void answer_api(struct answers *answers, const struct serve_request *request,
-		       struct awaited *asked,
-		       int (*write)(const struct api_request *request,
-				    struct pmp_error *err))
-{
-	const struct sink *sink = answers->sink;
-	struct api_writing writing = { .write = write, .code = PMP_ENOMEM };
-	int file = shared_answers_find(answers->shared, request, now_ns());
-
-	windows_want(answers);
-	if (file >= 0) {
-		answers_send(answers, request->id, file, "");
-		return;
-	}
-	choose_page_time(answers, request, asked);
-	file = answer_text_new("");
-	writing.request = (struct api_request){
-		.sink = sink,
-		.commands = answers->commands,
-		.timeline = answers->timeline,
-		.start = answers->start,
-		.asked = request,
-		.filter = windows_filter(answers, asked),
-		.pid = asked->pid,
-		.from = asked->from,
-		.to = asked->to,
-		.file = file,
-	};
-	snprintf(writing.err.message, sizeof(writing.err.message),
-		 "there is no memory for the answer");
-	if (file >= 0)
-		sink->calls->work(sink->run, write_api, &writing);
-	if (writing.code < 0) {
-		answers_refuse(answers, request->id, 500, "%s", writing.err.message);
-		if (file >= 0)
-			close(file);
-		return;
-	}
-	answers_send(answers, request->id, file, "");
-	shared_answers_keep(answers->shared, request, now_ns(), file);
 }
 
 /* What the worker looks up. */
@@ -516,16 +453,22 @@ static void answer(struct answers *answers, const struct serve_request *request,
 	case PAGE_SYMBOL: answer_names(answers, request, body); break;
 	case PAGE_METRICS: answer_metrics(answers, request->id); break;
 	case PAGE_TARGETS: answer_targets(answers, request); break;
-	case PAGE_STATE: answer_api(answers, request, asked, api_write_state); break;
-	case PAGE_TIMELINE:
-		answer_api(answers, request, asked, api_write_timeline);
+	case PAGE_STATE:
+		api_answers_begin(answers, request, asked, api_write_state);
 		break;
-	case PAGE_TREE: answer_api(answers, request, asked, api_write_tree); break;
-	case PAGE_THREADS: answer_api(answers, request, asked, api_write_threads); break;
-	case PAGE_LOCKS: answer_api(answers, request, asked, api_write_locks); break;
+	case PAGE_TIMELINE:
+		api_answers_begin(answers, request, asked, api_write_timeline);
+		break;
+	case PAGE_TREE: api_answers_begin(answers, request, asked, api_write_tree); break;
+	case PAGE_THREADS:
+		api_answers_begin(answers, request, asked, api_write_threads);
+		break;
+	case PAGE_LOCKS:
+		api_answers_begin(answers, request, asked, api_write_locks);
+		break;
 	case PAGE_HEAP_TREE:
 		if (answers_has_heap(answers, asked))
-			answer_api(answers, request, asked, api_write_heap);
+			api_answers_begin(answers, request, asked, api_write_heap);
 		break;
 	case PAGE_HEAP:
 		if (answers_start_heap(answers, request, asked))
@@ -540,12 +483,18 @@ static void answer(struct answers *answers, const struct serve_request *request,
 	}
 }
 
+static void cancel(struct answers *answers, uint32_t id)
+{
+	windows_cancel(answers, id);
+	api_answers_cancel(answers, id);
+}
+
 void answers_take(struct answers *answers, const struct serve_request *request, int body)
 {
 	struct awaited asked = { 0 };
 
 	if (request->message == SERVE_CANCEL)
-		windows_cancel(answers, request->id);
+		cancel(answers, request->id);
 	else if (request->message == SERVE_WRITTEN)
 		feeds_written(answers->feeds, request->id);
 	else if (!understand(request, &asked))

@@ -227,6 +227,8 @@ static void put_server(const struct metrics *metrics)
 	    metrics->server->counts->connections, "Connections that are open.");
 	put(metrics, "pmp_windows", "gauge", metrics->server->windows,
 	    "Windows of time that are being recorded.");
+	put(metrics, "pmp_writers_total", "counter", metrics->server->writers,
+	    "Processes that were started to write large answers.");
 }
 
 /* ---- the targets ---------------------------------------------------------------------- */

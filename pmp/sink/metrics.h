@@ -7,6 +7,7 @@
 #define PMP_SINK_METRICS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct serve_counts;
 struct sink;
@@ -14,7 +15,8 @@ struct sink;
 /* What of the server is shown. */
 struct metrics_server {
 	const struct serve_counts *counts;
-	size_t windows; /* that are being recorded */
+	size_t windows;	  /* that are being recorded */
+	uint64_t writers; /* that were started */
 };
 
 /** Write the metrics into a file. 0 or a negative errno. To be called by the worker. */

@@ -12,7 +12,7 @@
 
 struct shared_answer {
 	struct serve_request asked; /* without its id */
-	uint64_t time;
+	uint64_t time, took;
 	int file; /* -1: there is none */
 };
 
@@ -49,7 +49,8 @@ static bool is_same_selection(const struct selection *one, const struct selectio
 	       strcmp(one->group, other->group) == 0;
 }
 
-static bool is_same(const struct serve_request *one, const struct serve_request *other)
+bool shared_answers_is_same(const struct serve_request *one,
+			    const struct serve_request *other)
 {
 	return one->page == other->page && one->pid == other->pid &&
 	       one->from == other->from && one->to == other->to &&
@@ -60,21 +61,28 @@ static bool is_same(const struct serve_request *one, const struct serve_request 
 	       is_same_selection(&one->selection, &other->selection);
 }
 
+/* What takes long is not made all the time. */
+static uint64_t fresh_time(const struct shared_answer *answer)
+{
+	return 2 * answer->took > FRESH ? 2 * answer->took : FRESH;
+}
+
 int shared_answers_find(const struct shared_answers *answers,
 			const struct serve_request *asked, uint64_t now)
 {
 	for (size_t i = 0; i < KEPT; i++) {
 		const struct shared_answer *answer = &answers->all[i];
 
-		if (answer->file >= 0 && now - answer->time < FRESH &&
-		    is_same(&answer->asked, asked))
+		if (answer->file >= 0 && now - answer->time < fresh_time(answer) &&
+		    shared_answers_is_same(&answer->asked, asked))
 			return answer->file;
 	}
 	return -1;
 }
 
 void shared_answers_keep(struct shared_answers *answers,
-			 const struct serve_request *asked, uint64_t now, int file)
+			 const struct serve_request *asked, uint64_t now, uint64_t took,
+			 int file)
 {
 	struct shared_answer *oldest = &answers->all[0];
 
@@ -84,5 +92,5 @@ void shared_answers_keep(struct shared_answers *answers,
 	}
 	if (oldest->file >= 0)
 		close(oldest->file);
-	*oldest = (struct shared_answer){ *asked, now, file };
+	*oldest = (struct shared_answer){ *asked, now, took, file };
 }

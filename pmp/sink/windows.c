@@ -13,18 +13,17 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
-#include "run/loop.h"
 #include "run/run-state.h"
 #include "sink/answer-text.h"
 #include "sink/answers-parts.h"
 #include "sink/cutting.h"
 #include "sink/feeds.h"
+#include "sink/heavy.h"
 #include "sink/selection.h"
 #include "sink/sink.h"
 #include "source/source.h"
 
 #define WINDOWS_MAX 56 /* of SERVE_CONNECTIONS: pages that take no time go on */
-#define HEAVY 20000    /* stacks: take 0.1 s */
 #define WINDOW_DEFAULT (30 * NS_PER_S)
 #define WANTED_TIME (5 * NS_PER_S) /* after each request of a page that is looked at */
 #define FRESH_TIME (2 * NS_PER_S)  /* for which a new snapshot is awaited */
@@ -55,8 +54,7 @@ static void send_window(const struct answers *answers, const struct awaited *awa
 
 static void release(struct answers *answers, struct awaited *awaited)
 {
-	loop_remove(answers->sink->loop, awaited->writer.pid ? awaited->writer.fd : -1);
-	writers_stop(&answers->writers, &awaited->writer);
+	heavy_stop(answers, &awaited->writer);
 	if (awaited->body > 0)
 		close(awaited->body);
 	pmp_filter_free(awaited->filter);
@@ -69,8 +67,7 @@ static void take_written(struct answers *answers, struct awaited *awaited)
 {
 	struct written written = { .code = PMP_EIO };
 
-	loop_remove(answers->sink->loop, awaited->writer.fd);
-	if (!writers_take(&answers->writers, &awaited->writer, &written, sizeof(written)))
+	if (!heavy_take(answers, &awaited->writer, &written, sizeof(written)))
 		written = (struct written){ .code = PMP_EIO,
 					    .err.message = "the answer took too long" };
 	send_window(answers, awaited, &written);
@@ -85,44 +82,25 @@ static void on_written(void *arg, short revents)
 	take_written(awaited->answers, awaited);
 }
 
-/* While a large profile is written, samples would wait, and all other clients. What fetches
- * debug files works for this process only, and with --children a child of ours would be
- * sampled. */
 static bool is_heavy(const struct answers *answers, const struct awaited *awaited)
 {
-	const struct sink *sink = answers->sink;
-	struct pmp_profile_info info = { .size = sizeof(info) };
-
-	pmp_profile_info(sink->counting->profile, &info);
-	return awaited->page->kind == PAGE_WINDOW && !sink->options->children &&
-	       !sink->options->debuginfod && info.distinct > HEAVY;
-}
-
-/* In the writer. All names have been looked up. */
-static void write_alone(void *arg)
-{
-	const struct cutting *cutting = arg;
-
-	pmp_symbolizer_leave_namer(cutting->answers->sink->counting->symbolizer);
-	cutting_write(arg);
+	return awaited->page->kind == PAGE_WINDOW && heavy_is(answers);
 }
 
 static bool start_writer(struct answers *answers, struct awaited *awaited,
 			 struct cutting *cutting)
 {
-	const struct source *source = answers->sink->source;
+	const struct heavy heavy = {
+		.write = cutting_write,
+		.arg = cutting,
+		.result = &cutting->written,
+		.size = sizeof(cutting->written),
+		.on_written = on_written,
+		.ended_arg = awaited,
+	};
 
-	if (!source->calls->may_fork(source->run))
-		return false;
-	pmp_symbolizer_name_all(answers->sink->counting->symbolizer);
-	if (!writers_start(&answers->writers, &awaited->writer, write_alone, cutting,
-			   &cutting->written, sizeof(cutting->written)))
-		return false;
 	awaited->answers = answers;
-	if (loop_add(answers->sink->loop, awaited->writer.fd, false, on_written, awaited))
-		return true;
-	writers_stop(&answers->writers, &awaited->writer);
-	return false;
+	return heavy_start(answers, &awaited->writer, &heavy);
 }
 
 /* Cut it out and send it; a writer does that later. */

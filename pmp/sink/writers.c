@@ -59,6 +59,7 @@ bool writers_start(struct writers *writers, struct writer *writer,
 	}
 	*writer = (struct writer){ pid, ends[0] };
 	writers->count++;
+	writers->started++;
 	return true;
 }
 

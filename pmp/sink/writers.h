@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define WRITERS_MAX 4
@@ -16,7 +17,8 @@
 
 /* All zero at first. */
 struct writers {
-	size_t count;			  /* that work */
+	size_t count; /* that work */
+	uint64_t started;
 	pid_t ending[WRITERS_ENDING_MAX]; /* not reaped yet */
 	size_t ending_count;
 };

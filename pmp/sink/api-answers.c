@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sink/api-answers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "sink/answer-text.h"
+#include "sink/api.h"
+#include "sink/heavy.h"
+#include "sink/shared-answers.h"
+#include "sink/sink.h"
+
+#define PAGE_TIME (60 * NS_PER_S) /* unless it says which */
+#define PAGE_WRITERS_MAX 2	  /* of WRITERS_MAX: profiles go on */
+#define AGAIN 20 /* ms, while a writer could be started but for our worker */
+
+/* How the writing went. */
+struct page_result {
+	int code; /* 0 or an error, with err */
+	struct pmp_error err;
+};
+
+/* An answer that is being made, or waits for that. */
+struct page_answer {
+	struct page_answer *next;
+	struct answers *answers;
+	struct serve_request asked;
+	uint32_t clients[SERVE_CONNECTIONS]; /* that asked for it */
+	size_t client_count;
+	pid_t pid;
+	struct pmp_filter *filter; /* its own, or NULL: that of the run */
+	int (*write)(const struct api_request *request, struct pmp_error *err);
+	struct api_request request;
+	struct page_result result;
+	struct writer writer;
+	uint64_t begun; /* ns */
+	int file;
+};
+
+static void free_answer(struct page_answer *answer)
+{
+	heavy_stop(answer->answers, &answer->writer);
+	if (answer->file >= 0)
+		close(answer->file);
+	pmp_filter_free(answer->filter);
+	free(answer);
+}
+
+/* Send it to all that asked. */
+static void finish(struct page_answer *answer)
+{
+	struct answers *answers = answer->answers;
+	const uint64_t now = now_ns();
+	const int code = answer->result.code;
+
+	for (size_t i = 0; i < answer->client_count; i++) {
+		if (code < 0)
+			answers_refuse(answers, answer->clients[i], 500, "%s",
+				       answer->result.err.message);
+		else
+			answers_send(answers, answer->clients[i], answer->file, "");
+	}
+	if (code == 0) {
+		shared_answers_keep(answers->shared, &answer->asked, now,
+				    now - answer->begun, answer->file);
+		answer->file = -1;
+	}
+	free_answer(answer);
+}
+
+/* For the worker, or in a writer. */
+static void write_answer(void *arg)
+{
+	struct page_answer *answer = arg;
+
+	answer->result.code = answer->write(&answer->request, &answer->result.err);
+}
+
+/* A time that counts from now does so from here. */
+static void prepare(struct page_answer *answer)
+{
+	const struct answers *answers = answer->answers;
+	struct awaited time = { 0 };
+
+	answer->begun = now_ns();
+	windows_choose_past(answers, &answer->asked, &time);
+	if (!answer->asked.has_times)
+		time.from = answer->begun > PAGE_TIME ? answer->begun - PAGE_TIME : 1;
+	answer->request = (struct api_request){
+		.sink = answers->sink,
+		.commands = answers->commands,
+		.timeline = answers->timeline,
+		.start = answers->start,
+		.asked = &answer->asked,
+		.filter =
+			answer->filter ? answer->filter : answers->sink->options->filter,
+		.pid = answer->pid,
+		.from = time.from,
+		.to = time.to,
+		.file = answer->file,
+	};
+}
+
+/* Others may be taken meanwhile: it is in no list. */
+static void write_here(struct page_answer *answer)
+{
+	const struct sink *sink = answer->answers->sink;
+
+	prepare(answer);
+	sink->calls->work(sink->run, write_answer, answer);
+	finish(answer);
+}
+
+/* ---- those that writers make -------------------------------------------------------------- */
+
+static void remove_answer(struct page_answer *answer)
+{
+	struct page_answer **at = &answer->answers->pages;
+
+	while (*at != answer)
+		at = &(*at)->next;
+	*at = answer->next;
+}
+
+static void take_written(struct page_answer *answer)
+{
+	struct page_result result;
+
+	if (!heavy_take(answer->answers, &answer->writer, &result, sizeof(result)))
+		result =
+			(struct page_result){ PMP_EIO,
+					      { .message = "the answer took too long" } };
+	answer->result = result;
+	remove_answer(answer);
+	finish(answer);
+}
+
+static void on_written(void *arg, short revents)
+{
+	(void)revents;
+	take_written(arg);
+}
+
+static void start(struct page_answer *answer)
+{
+	const struct heavy heavy = {
+		.write = write_answer,
+		.arg = answer,
+		.result = &answer->result,
+		.size = sizeof(answer->result),
+		.on_written = on_written,
+		.ended_arg = answer,
+	};
+
+	prepare(answer);
+	heavy_start(answer->answers, &answer->writer, &heavy);
+}
+
+static size_t count_writers(const struct answers *answers)
+{
+	size_t count = 0;
+
+	for (const struct page_answer *answer = answers->pages; answer;
+	     answer = answer->next)
+		count += answer->writer.pid != 0;
+	return count;
+}
+
+static bool may_start(const struct answers *answers)
+{
+	return answers->writers.count < WRITERS_MAX &&
+	       count_writers(answers) < PAGE_WRITERS_MAX;
+}
+
+/* The end: no other is begun. */
+static void answer_all(struct answers *answers)
+{
+	while (answers->pages) {
+		struct page_answer *answer = answers->pages;
+
+		if (answer->writer.pid) {
+			take_written(answer);
+		} else {
+			remove_answer(answer);
+			write_here(answer);
+		}
+	}
+}
+
+void api_answers_tend(struct answers *answers, bool all)
+{
+	if (all) {
+		answer_all(answers);
+		return;
+	}
+	for (struct page_answer *answer = answers->pages; answer && may_start(answers);
+	     answer = answer->next) {
+		if (!answer->writer.pid)
+			start(answer);
+	}
+}
+
+/* When a writer ends the loop knows by itself. */
+int api_answers_timeout(const struct answers *answers, int most)
+{
+	const struct page_answer *answer = answers->pages;
+
+	while (answer && answer->writer.pid)
+		answer = answer->next;
+	return answer && may_start(answers) && most > AGAIN ? AGAIN : most;
+}
+
+/* ---- requests --------------------------------------------------------------------------- */
+
+static bool is_heavy(const struct answers *answers, const struct page *page)
+{
+	return page->kind != PAGE_STATE && page->kind != PAGE_TIMELINE &&
+	       heavy_is(answers) && !PMP_FAULT("page-in-front");
+}
+
+/* Each client waits for one answer. */
+static bool join(const struct answers *answers, const struct serve_request *request)
+{
+	const bool alone = PMP_FAULT("page-alone");
+
+	for (struct page_answer *answer = answers->pages; answer && !alone;
+	     answer = answer->next) {
+		if (answer->client_count < SERVE_CONNECTIONS &&
+		    shared_answers_is_same(&answer->asked, request)) {
+			answer->clients[answer->client_count++] = request->id;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void append(struct answers *answers, struct page_answer *answer)
+{
+	struct page_answer **at = &answers->pages;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = answer;
+}
+
+static struct page_answer *new_answer(struct answers *answers,
+				      const struct serve_request *request,
+				      struct awaited *asked)
+{
+	struct page_answer *answer = calloc(1, sizeof(*answer));
+
+	if (!answer)
+		return NULL;
+	answer->answers = answers;
+	answer->asked = *request;
+	answer->clients[answer->client_count++] = request->id;
+	answer->pid = asked->pid;
+	answer->filter = asked->filter;
+	asked->filter = NULL;
+	answer->file = answer_text_new("");
+	if (answer->file >= 0)
+		return answer;
+	free_answer(answer);
+	return NULL;
+}
+
+void api_answers_begin(struct answers *answers, const struct serve_request *request,
+		       struct awaited *asked,
+		       int (*write)(const struct api_request *request,
+				    struct pmp_error *err))
+{
+	const int file = shared_answers_find(answers->shared, request, now_ns());
+	struct page_answer *answer;
+
+	windows_want(answers);
+	if (file >= 0) {
+		answers_send(answers, request->id, file, "");
+		return;
+	}
+	if (join(answers, request))
+		return;
+	answer = new_answer(answers, request, asked);
+	if (!answer) {
+		answers_refuse_memory(answers, request->id);
+		return;
+	}
+	answer->write = write;
+	if (is_heavy(answers, asked->page))
+		append(answers, answer);
+	else
+		write_here(answer);
+}
+
+static bool forget_client(struct page_answer *answer, uint32_t id)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < answer->client_count; i++) {
+		if (id && answer->clients[i] != id)
+			answer->clients[left++] = answer->clients[i];
+	}
+	answer->client_count = left;
+	return left > 0;
+}
+
+void api_answers_cancel(struct answers *answers, uint32_t id)
+{
+	struct page_answer **at = &answers->pages;
+
+	while (*at) {
+		struct page_answer *answer = *at;
+
+		if (forget_client(answer, id)) {
+			at = &answer->next;
+		} else {
+			*at = answer->next;
+			free_answer(answer);
+		}
+	}
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sink/heavy.h"
+
+#include "libpmp-program.h"
+#include "run/counting.h"
+#include "run/loop.h"
+#include "sink/sink.h"
+#include "source/source.h"
+
+#define HEAVY 20000 /* stacks: take 0.1 s */
+
+/* What fetches debug files works for this process only, and with --children a child of ours
+ * would be sampled. */
+bool heavy_is(const struct answers *answers)
+{
+	const struct sink *sink = answers->sink;
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(sink->counting->profile, &info);
+	return !sink->options->children && !sink->options->debuginfod &&
+	       info.distinct > HEAVY;
+}
+
+/* In the writer. */
+struct alone {
+	struct pmp_symbolizer *symbolizer;
+	const struct heavy *heavy;
+};
+
+/* All names have been looked up. */
+static void write_alone(void *arg)
+{
+	const struct alone *alone = arg;
+
+	pmp_symbolizer_leave_namer(alone->symbolizer);
+	alone->heavy->write(alone->heavy->arg);
+}
+
+bool heavy_start(struct answers *answers, struct writer *writer,
+		 const struct heavy *heavy)
+{
+	const struct sink *sink = answers->sink;
+	struct alone alone = { sink->counting->symbolizer, heavy };
+
+	if (answers->writers.count == WRITERS_MAX ||
+	    !sink->source->calls->may_fork(sink->source->run))
+		return false;
+	pmp_symbolizer_name_all(alone.symbolizer);
+	if (!writers_start(&answers->writers, writer, write_alone, &alone, heavy->result,
+			   heavy->size))
+		return false;
+	if (loop_add(sink->loop, writer->fd, false, heavy->on_written, heavy->ended_arg))
+		return true;
+	writers_stop(&answers->writers, writer);
+	return false;
+}
+
+bool heavy_take(struct answers *answers, struct writer *writer, void *result, size_t size)
+{
+	loop_remove(answers->sink->loop, writer->fd);
+	return writers_take(&answers->writers, writer, result, size);
+}
+
+void heavy_stop(struct answers *answers, struct writer *writer)
+{
+	if (!writer->pid)
+		return;
+	loop_remove(answers->sink->loop, writer->fd);
+	writers_stop(&answers->writers, writer);
+}
