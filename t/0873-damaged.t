@@ -20,7 +20,7 @@ diag "$(cat out)"
 does() {
 	printf '#!/bin/sh\nruns=$(cat "%s" 2>/dev/null)\necho $((runs + 1)) >"%s"\n' \
 		"$tmp/runs" "$tmp/runs" >faulty
-	printf '[ "${runs:-0}" -lt 4 ] || {\n%s\n}\nexec "%s" "$@"\n' "$1" "$PMP" >>faulty
+	printf '[ "${runs:-0}" -lt 16 ] || {\n%s\n}\nexec "%s" "$@"\n' "$1" "$PMP" >>faulty
 	chmod +x faulty
 	rm -f runs
 	timeout 300 python3 "$mutants" "$tmp/faulty" 2 >out 2>&1
