@@ -206,7 +206,7 @@ resident() {
 # enough KB: wait until the target has so much more; its cache is full by then.
 enough() {
 	more=$(($(resident) + $1))
-	wait_for '[ "$(resident)" -gt "$more" ]' 60
+	wait_for "[ \"\$(resident)\" -gt $more ]" 60
 }
 
 # Memory that grows, of a program that nobody has prepared: by the manual's commands.
