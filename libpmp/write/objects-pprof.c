@@ -98,8 +98,8 @@ static void set_label(struct entry *entry, uint32_t key, uint32_t text, uint64_t
 	entry->label_items[entry->sample.n_label++] = label;
 }
 
-/* Blocks without a class are told apart by their size, so that of two profiles it shows which
- * ones have grown. */
+/* Blocks without a class are kept apart by their size, so that two profiles show which of them
+ * have grown. */
 static const char *name_of(const struct encoding *message, size_t i, char *text,
 			   size_t size)
 {

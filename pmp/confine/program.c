@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,17 @@ void confine_read_programs(int rules, const char *program)
 }
 
 /* ---- in the child ------------------------------------------------------------------ */
+
+void confine_leave_signals(void)
+{
+	sigset_t none;
+
+	setsid();
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
 
 int confine_program(const struct confine_program *program)
 {

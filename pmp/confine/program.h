@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A program of others that is given what somebody else has made: a server, or a crashed
- * program. It may have been taken over by that. */
+/* Programs that are not pmp's, which read what a server or a crashed program has made:
+ * debuginfod-find, zstd. Such input may exploit a fault in them. */
 #ifndef PMP_CONFINE_PROGRAM_H
 #define PMP_CONFINE_PROGRAM_H
 
@@ -24,6 +24,8 @@ void confine_find_program(const char *name, char *path, size_t size);
 /** It may read programs, libraries and what lies beside it, and write to /dev/null. program: an
  * absolute path, or "". */
 void confine_read_programs(int rules, const char *program);
+/** In the child of a fork: a session of its own, as ^C is for pmp, and no handlers of signals. */
+void confine_leave_signals(void);
 /** In the child of a fork: the program is to be executed next. 0, or an errno of why it may
  * not be: then it would have rights of root. */
 int confine_program(const struct confine_program *program);

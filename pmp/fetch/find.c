@@ -79,18 +79,6 @@ void find_forget(struct find_plan *plan)
 
 /* ---- its process -------------------------------------------------------------------- */
 
-/* ^C is for pmp, which ends it. */
-static void leave_signals(void)
-{
-	sigset_t none;
-
-	setsid();
-	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* In a process that had threads: only what needs none of their locks. Returns the errno of
  * why there is no program. */
 static int become(const struct find_plan *plan, char **argv, int output, pid_t front)
@@ -98,7 +86,7 @@ static int become(const struct find_plan *plan, char **argv, int output, pid_t f
 	const int null = open("/dev/null", O_RDONLY);
 	int number;
 
-	leave_signals();
+	confine_leave_signals();
 	dup2(null, STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);

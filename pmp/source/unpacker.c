@@ -27,18 +27,6 @@ struct unpacker {
 	struct confine_program limits;
 };
 
-/* ^C is for pmp; without a reader of its output the program ends by itself. */
-static void leave_signals(void)
-{
-	sigset_t none;
-
-	setsid();
-	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* In a process that had threads: only what needs none of their locks. Returns the errno of
  * why there is no program. */
 static int become(const struct unpacker *unpacker, pid_t front)
@@ -47,7 +35,7 @@ static int become(const struct unpacker *unpacker, pid_t front)
 	const int null = open("/dev/null", O_WRONLY);
 	int number;
 
-	leave_signals();
+	confine_leave_signals();
 	dup2(unpacker->input, STDIN_FILENO);
 	dup2(unpacker->output, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
