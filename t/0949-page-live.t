@@ -124,6 +124,9 @@ page.open(root)
 page.do("window.sessionStorage.setItem('token', 'wrong-wrong-wrong-wrong')")
 page.open(root, "document.getElementById('facts').textContent.startsWith('401')")
 say("refused:", facts()[:3], page.do("document.getElementById('token').offsetHeight > 0"))
+page.resize(390, 844)
+say("in full:", page.do("(f => f.scrollWidth <= f.clientWidth)(document.getElementById('facts'))"))
+page.resize(1280, 800)
 say("address:", page.do("location.href === %s" % json.dumps(root)))
 page.click("#token")
 page.type("abcdefghijklmnopqrstuvwx")
@@ -220,6 +223,9 @@ page.resize(390, 844)
 page.do("new Promise(done => setTimeout(done, 1500))")
 say("phone:", page.do("document.documentElement.scrollWidth <= 390"),
     page.do("document.getElementById('timeline').offsetHeight"))
+say("header:", page.do("""[...new Set(['title', 'facts', 'states', 'save', 'help-button'].map(id =>
+    (r => Math.round((r.top + r.bottom) / 20))(document.getElementById(id).getBoundingClientRect())))].length"""),
+    page.do("document.querySelector('header').offsetHeight < 75"), facts().split(" ")[0])
 say("messages:", page.messages, [r for r in page.requests if not r.startswith(root)])
 if len(sys.argv) > 3:
     import base64
@@ -229,6 +235,7 @@ END
 python3 steps.py "$target" "$url" >seen 2>steps.err || diag "$(tail -n 3 steps.err)"
 cat >want <<'END'
 refused: 401 True
+in full: True
 address: True
 title: True live
 taken: True
@@ -248,6 +255,7 @@ who waits: True
 again: wall
 frozen: True
 phone: True 62
+header: 2 True live
 messages: [] []
 END
 while read -r line; do

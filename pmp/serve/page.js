@@ -701,8 +701,10 @@ function page(document, window) {
 			await takeSeconds(state);
 			await takeWindow(state);
 			drawLine();
+			document.documentElement.classList.remove("failed");
 		} catch (error) {
 			byId("facts").textContent = error.message;
+			document.documentElement.classList.add("failed");
 		}
 		again(Math.max(1000, 5 * (performance.now() - began)));
 	}
