@@ -12,7 +12,9 @@
 
 # It keeps a thousand blocks of a thousand bytes at each USR1, and frees them at each USR2.
 cat >keeper.c <<'END'
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +36,21 @@ __attribute__((noinline)) static void drop_blocks(void)
 		free(blocks[i]);
 }
 
+/* A thread of a group. */
+static void *hold_block(void *block)
+{
+	pthread_setname_np(pthread_self(), "conn-7");
+	*(void **)block = malloc(5000);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void *held;
+
 int main(int argc, char **argv)
 {
+	pthread_t thread;
 	sigset_t signals;
 	char text[32];
 	int fd, signal;
@@ -45,6 +60,7 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGUSR1);
 	sigaddset(&signals, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	pthread_create(&thread, NULL, hold_block, &held);
 	fd = open(argv[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
 	if (write(fd, text, (size_t)snprintf(text, sizeof(text), "%d\n", getpid())) < 0)
 		return 1;
@@ -59,7 +75,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-${CC:-cc} -g -O1 -o keeper keeper.c || skip_all "the target cannot be compiled"
+${CC:-cc} -g -O1 -pthread -o keeper keeper.c || skip_all "the target cannot be compiled"
 HOME=$tmp
 export HOME
 
@@ -135,6 +151,23 @@ if command -v go >/dev/null 2>&1; then
 	go tool pprof -top "${url}debug/pprof/heap" >top 2>go.err
 	unlike "$(cat top)" '^Duration' "all since the start is no change"
 	like "$(cat top)" ' 976\.56kB .* keep_blocks$' "and has what lives"
+
+	# labels PARAMETERS: of the heap
+	labels() {
+		curl -s -o labels.pb "${url}debug/pprof/heap?$1"
+		go tool pprof -raw labels.pb >raw 2>>go.err
+		grep -o '[a-z_]*:\[' raw | sort -u | tr -d ':[\n'
+	}
+	like "$(labels '')" '^(age)?bytespidprocessthread$' "labels, and numbers"
+	like "$(cat raw)" 'thread:\[conn-N\]' "of a group"
+	like "$(labels labels=group)" '^(age)?bytespidprocessthread$' "labels=group is the same"
+	like "$(cat raw)" 'thread:\[conn-N\]' "of a group as well"
+	like "$(labels labels=all)" '^(age)?bytespidprocessthread$' "labels=all"
+	like "$(cat raw)" 'thread:\[conn-N\]' "has groups as well: so they are counted"
+	is "$(labels labels=none)" "" "labels=none: none at all"
+	like "$(cat raw)" '^ *[0-9]+ +[0-9]+ +1000 +1000000: ' "and the same amounts"
+	is "$(status "${url}debug/pprof/heap?labels=some")" 400 "other labels there are not"
+	is "$(cat body)" "labels is group, all or none" "which is said"
 else
 	tell USR2 USR1
 	skip "no go tool pprof"

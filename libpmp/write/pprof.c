@@ -357,7 +357,7 @@ static void add_label(struct encoder *encoder, Sample *sample, const char *key,
 static void add_amount(struct encoder *encoder, Sample *sample, const char *key,
 		       uint64_t amount, const char *unit)
 {
-	if (!amount)
+	if (!amount || encoder->options->labels == PMP_LABELS_NONE)
 		return;
 	add_label(encoder, sample, key, "", (int64_t)amount);
 	sample->label[sample->n_label - 1]->unit = text_of(encoder, unit);

@@ -43,7 +43,8 @@ static void write_heap(void *arg)
 	const struct pmp_sink file = { answer_text_put, &request->file };
 	struct pmp_report *report = NULL;
 
-	write.labels = PMP_LABELS_ALL;
+	/* Ages and sizes are numbers: no series of a scraper's. */
+	write.labels = asked->labels == PMP_LABELS_NONE ? PMP_LABELS_NONE : PMP_LABELS_ALL;
 	write.since_start = !asked->moment;
 	request->code = pmp_report_new(sink->counting->profile,
 				       windows_filter(request->answers, asked), &heap,
