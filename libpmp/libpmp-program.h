@@ -434,6 +434,52 @@ void pmp_profile_sum_heap(struct pmp_profile *profile, uint64_t now,
 int pmp_profile_heap_stack(struct pmp_profile *profile, size_t i, uint64_t now,
 			   enum pmp_window window, struct pmp_live_heap_stack *stack);
 
+/* ---- what a heap holds, by class --------------------------------------------------- */
+
+/* The census of a sample with its names; it needs neither the report nor the profile. */
+struct pmp_named_census;
+
+struct pmp_named_census_info {
+	size_t size;
+	pid_t pid;
+	const char *process;	 /* its name, raw bytes; valid as long as the census */
+	uint64_t time, realtime; /* CLOCK_MONOTONIC and CLOCK_REALTIME at its start, ns */
+	uint64_t duration, cpu;	 /* ns that it took */
+	size_t classes;
+	/* Usable bytes of blocks that live; of these, those in mappings of their own. */
+	uint64_t blocks, bytes, mapped;
+	uint64_t kept; /* bytes that were freed, but are kept by threads or in fastbins */
+	uint64_t free; /* free, or not used so far */
+	uint64_t arenas, heap_size; /* bytes of all of it, headers as well */
+	uint64_t swapped, unread;   /* bytes of that: not read, not understood */
+	unsigned
+		newer_glibc; /* 2.this is later than those that are known; 0: it is not */
+};
+
+/* Blocks of a class; or without one, of a size. */
+struct pmp_named_class {
+	size_t size;
+	const char *name;	    /* fit for a terminal; "": they have no class */
+	uint64_t smallest, largest; /* usable bytes of a block; 0: not known */
+	uint64_t blocks, bytes;
+};
+
+/**
+ * Of a report of a snapshot (options.snapshot) of a sample that has a census: names are looked
+ * up now. Returns 0 with *named, which is to be freed; PMP_EINVAL: it has none, or
+ * PMP_ENOMEM.
+ */
+int pmp_named_census_new(const struct pmp_report *report, struct pmp_named_census **named,
+			 struct pmp_error *err);
+/** Takes NULL. */
+void pmp_named_census_free(struct pmp_named_census *named);
+/** Fill *info. */
+void pmp_named_census_info(const struct pmp_named_census *named,
+			   struct pmp_named_census_info *info);
+/** Fill *filled, i below .classes: the one with the most bytes first. */
+void pmp_named_census_class(const struct pmp_named_census *named, size_t i,
+			    struct pmp_named_class *filled);
+
 /*
  * What each stack had allocated at one moment, and what of that lived. Options of a report
  * have it as .heap_since: it is of what has changed since.

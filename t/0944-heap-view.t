@@ -191,7 +191,7 @@ check_without() {
 	shows 'compute_checksum<'
 	keys 6
 	ok "shows 'pmp --heap -- COMMAND'" "without a recorder: what to do"
-	ok "shows 'pmp -f objects -p $target_pid'" "and what can be seen all the same"
+	ok "shows 'O reads what its heap holds now'" "and what can be seen all the same"
 	keys q
 	ended 0 "q"
 }

@@ -467,7 +467,10 @@ static bool check_census(const struct options *options)
 /* A heap is read at once: slowly it would be of no one moment. */
 static void set_cpu(struct options *options)
 {
-	if (options->max_cpu == OPTIONS_NOT_GIVEN)
+	const bool given = options->max_cpu != OPTIONS_NOT_GIVEN;
+
+	options->census_cpu = given ? options->max_cpu : 0;
+	if (!given)
 		options->max_cpu =
 			options->format && options->format->census ? 0 : MAX_CPU_DEFAULT;
 }

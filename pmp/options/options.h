@@ -44,7 +44,8 @@ struct options {
 	uint64_t duration;
 	uint64_t interval;
 	uint64_t max_stop;
-	uint64_t max_cpu; /* percent of a processor */
+	uint64_t max_cpu;    /* percent of a processor */
+	uint64_t census_cpu; /* the same, of what reads a heap for the live view */
 	uint64_t max_frames;
 	uint64_t max_memory; /* bytes */
 	uint64_t history;    /* ns, of --serve */

@@ -106,6 +106,13 @@ struct heap_row {
 	bool is_counted;  /* something of it is known */
 };
 
+/* More of a row that is a class of blocks, or a size. */
+struct object_row {
+	uint64_t blocks, bytes;		/* usable; 0: it has gone */
+	uint64_t old_blocks, old_bytes; /* when the heap was read before */
+	uint64_t smallest, largest;	/* of a block; 0: not known */
+};
+
 struct name_chain {
 	uint32_t first, count; /* in names_of_chains, leaf first */
 	uint64_t hash;
@@ -168,6 +175,15 @@ struct collected {
 
 struct build;
 
+/* What the heap of a process holds, as far as it was asked for. */
+struct heap_census {
+	struct pmp_named_census *now,
+		*before;  /* owned; NULL: none. before: of the same */
+	uint64_t reading; /* since when it is being read, CLOCK_MONOTONIC; 0: it is not */
+	pid_t pid;	  /* whose is or was to be read last */
+	char refusal[704]; /* why it could not be, in lines; "" */
+};
+
 /* What is shown, or is being made. */
 struct row_list {
 	const struct view_type *type; /* whose rows these are; NULL: there are none */
@@ -177,6 +193,8 @@ struct row_list {
 	size_t lock_capacity;
 	struct heap_row *heaps; /* likewise */
 	size_t heap_capacity;
+	struct object_row *objects; /* likewise */
+	size_t object_capacity;
 	uint32_t *order; /* rows as they are shown */
 	size_t order_count, order_capacity;
 	uint64_t total;	      /* stacks that pass the filters */
@@ -209,6 +227,7 @@ struct model {
 	struct pmp_profile *profile; /* that it is of; NULL only in tests */
 	struct pmp_live_heap heap;   /* as it was when rows of it were made last */
 	uint64_t heap_time;	     /* then; 0: never */
+	struct heap_census census;
 	const char *unit; /* of counts that are no numbers of stacks; "": they are */
 	bool file;  /* it is of files: all there is is there, and counted as a whole */
 	bool saved; /* not only of core files: nothing is known of threads that wait now */

@@ -56,6 +56,8 @@ model_step model_functions;
 model_step model_locks;
 /* Stacks or functions of a heap. */
 model_step model_heap;
+/* What a heap holds. */
+model_step model_objects;
 /* The order of rows. */
 model_step model_order;
 /* The tree of stacks, and the order of its nodes. */

@@ -65,6 +65,7 @@ static void free_list(struct row_list *list)
 	free(list->stack_rows);
 	free(list->locks);
 	free(list->heaps);
+	free(list->objects);
 	free(list->order);
 }
 
@@ -98,6 +99,7 @@ void model_free(struct model *model)
 	give_up(model);
 	free_list(&model->list);
 	free_list(&model->spare);
+	model_free_census(model);
 	*model = (struct model){ 0 };
 }
 

@@ -20,6 +20,12 @@ void model_set_live(struct model *model, const struct pmp_live *live);
 /** The profile that it is of, where a heap is read; borrowed. */
 void model_set_profile(struct model *model, struct pmp_profile *profile);
 
+/** Show this as what a heap holds, which is taken over, and how that differs from what was
+ * shown before, if it is of the same process. NULL: nothing. */
+void model_set_census(struct model *model, struct pmp_named_census *named);
+/** Forget it all. */
+void model_free_census(struct model *model);
+
 /** The window of time that is counted. */
 enum pmp_window model_window(const struct model *model);
 /** Show what passes a filter, which is borrowed, and only that; to be called once, before

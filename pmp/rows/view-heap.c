@@ -200,20 +200,11 @@ static bool has_where(struct model *model, const struct search *search,
 
 static const char *why_not_recorded(const struct model *model, char *buffer, size_t size)
 {
-	struct pmp_live_process process = { .size = sizeof(process) };
-	size_t length;
-
-	length = (size_t)snprintf(
-		buffer, size,
-		"Nothing is recorded of what it allocates: that takes a recorder from "
-		"the start.\n    pmp --heap -- COMMAND\n");
-	if (!model->live || pmp_live_process_count(model->live) != 1 || length >= size)
-		return buffer;
-	pmp_live_process(model->live, 0, PMP_WINDOW_START, &process);
-	snprintf(buffer + length, size - length,
-		 "What its heap holds now, by size and class, can be read:\n"
-		 "    pmp -f objects -p %d\n",
-		 (int)process.pid);
+	(void)model;
+	snprintf(buffer, size,
+		 "Nothing is recorded of what it allocates: that takes a recorder from "
+		 "the start.\n    pmp --heap -- COMMAND\n"
+		 "O reads what its heap holds now, by class and size, without one.\n");
 	return buffer;
 }
 

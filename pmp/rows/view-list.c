@@ -7,7 +7,8 @@
 #include "rows/model.h"
 
 static const struct view_type *const types[] = {
-	&view_stacks, &view_functions, &view_tree, &view_threads, &view_locks, &view_heap,
+	&view_stacks, &view_functions, &view_tree,    &view_threads,
+	&view_locks,  &view_heap,      &view_objects,
 };
 
 _Static_assert(sizeof(types) / sizeof(*types) <= VIEWS_MAX,

@@ -14,6 +14,7 @@ extern const struct view_type view_tree;
 extern const struct view_type view_threads;
 extern const struct view_type view_locks;
 extern const struct view_type view_heap;
+extern const struct view_type view_objects;
 
 /** All of them, in the order of their tabs; settings count them so. */
 size_t view_type_count(void);

@@ -56,7 +56,15 @@ struct column {
 
 /* ---- a view ------------------------------------------------------------------------ */
 
-enum row_kind { ROW_STACK, ROW_FUNCTION, ROW_NODE, ROW_THREAD, ROW_LOCK, ROW_HEAP };
+enum row_kind {
+	ROW_STACK,
+	ROW_FUNCTION,
+	ROW_NODE,
+	ROW_THREAD,
+	ROW_LOCK,
+	ROW_HEAP,
+	ROW_OBJECT
+};
 
 struct view_type {
 	const char *name; /* of its tab */
@@ -188,6 +196,12 @@ char *heap_count_text(double count, bool sign, char *buffer, size_t size);
 char *heap_age_text(uint64_t age, char *buffer, size_t size);
 /** Standard error of a sum, as a share of it: "3.2%". "-": there is none. */
 char *heap_error_text(double variance, int64_t sum, char *buffer, size_t size);
+
+/** More of a row that is a class of blocks, or a size. */
+const struct object_row *object_row(const struct model *model,
+				    const struct view_row *row);
+/** Bytes of a block, "488", "56-1016"; "-" if they are not known. Returns buffer. */
+char *object_size_text(const struct object_row *more, char *buffer, size_t size);
 
 /** More of a row that is a lock. */
 const struct lock_row *lock_row(const struct model *model, const struct view_row *row);

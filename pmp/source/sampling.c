@@ -297,6 +297,7 @@ void sampling_tend(struct source *source, bool idle)
 
 	if (sampling->again && !source->state->finished)
 		restart(source);
+	census_tend(source, idle);
 	if (sampling->sampler.page)
 		sampling->sampler.page->helpers = source->state->helpers_cpu;
 	if (source->state->finished || !sampling->sampler.page ||
@@ -387,6 +388,7 @@ void sampling_close(struct source *source)
 {
 	struct supervised_sampler *sampling = source->sampling;
 
+	census_give_up(source);
 	if (!sampling)
 		return;
 	sampler_kill(&sampling->sampler);

@@ -7,6 +7,7 @@
 #define PMP_SOURCE_SAMPLING_H
 
 #include "options/options.h"
+#include "source/census.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,9 +46,10 @@ void sampling_close(struct source *source);
 #define SAMPLING_CALLS \
 	.pause = sampling_pause, .is_detached = sampling_is_detached, \
 	.sample_now = sampling_sample_now, .set_interval = sampling_set_interval, \
-	.look_for_peers = sampling_look_for_peers, .finish = sampling_finish, \
-	.stop = sampling_stop, .lose = sampling_lose, .kill = sampling_kill, \
-	.progress = sampling_get_progress, .describe = sampling_describe
+	.look_for_peers = sampling_look_for_peers, .census = census_begin, \
+	.finish = sampling_finish, .stop = sampling_stop, .lose = sampling_lose, \
+	.kill = sampling_kill, .progress = sampling_get_progress, \
+	.describe = sampling_describe
 
 /** The sampler's process, 0: it has been reaped. */
 pid_t sampling_pid(const struct source *source);

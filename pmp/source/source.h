@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct census_reader;
 struct command;
 struct counting;
 struct loop;
@@ -21,6 +22,11 @@ struct progress;
 struct run_state;
 struct supervised_sampler;
 struct source;
+
+/* Takes a sample with a census, to be freed, or NULL: err says why there is none. Called once,
+ * unless the source is closed before. */
+typedef void census_done(void *arg, struct pmp_sample *sample,
+			 const struct pmp_error *err);
 
 struct source_type {
 	const char *name;
@@ -48,6 +54,9 @@ struct source_type {
 	void (*set_interval)(struct source *source, uint64_t interval);
 	/** Look for other processes that threads wait for, in the next sample. */
 	void (*look_for_peers)(struct source *source);
+	/** Read what the heap of a process holds, while sampling goes on. One that was begun
+	 * before is given up, and done() of that is not called. */
+	void (*census)(struct source *source, pid_t pid, census_done *done, void *arg);
 	/** End in order: what comes until then is still taken. */
 	void (*finish)(struct source *source);
 	/** There will be nothing more: give back what it has, once or again. */
@@ -106,6 +115,7 @@ struct source {
 	struct targets targets;
 	/* Its own, where it has one. */
 	struct supervised_sampler *sampling;
+	struct census_reader *census; /* at work; NULL: none is */
 	struct command *command;
 	struct pmp_recorder *recorder; /* of --heap */
 };

@@ -179,6 +179,8 @@ size_t details_draw(struct view *view, struct canvas *canvas, const struct view_
 		details_lock_draw(view, &part, row);
 	else if (view->model.list.type->row == ROW_HEAP)
 		details_heap_draw(view, &part, row);
+	else if (view->model.list.type->row == ROW_OBJECT)
+		details_objects_draw(view, &part, row);
 	else
 		details_draw_stack(view, &part, row->stack);
 	return part.count;

@@ -24,8 +24,8 @@ static const char *const names_of_idle[PMP_IDLE_COUNT] = { "shown", "hidden", "o
 
 /* ---- views and filters ----------------------------------------------------------- */
 
-/* The views, the one that is shown in reverse; on narrow screens only it has its name. */
-static int draw_views(const struct view *view, struct canvas *canvas, int row)
+/* The views, the one that is shown in reverse; without names only it has one. */
+static int draw_views(const struct view *view, struct canvas *canvas, int row, bool names)
 {
 	int at = 0;
 
@@ -34,7 +34,7 @@ static int draw_views(const struct view *view, struct canvas *canvas, int row)
 		bool now = i == view->model.settings.view;
 		unsigned style = now ? STYLE_REVERSE : 0;
 
-		if (now || canvas->columns >= VIEW_WIDE)
+		if (now || names)
 			at += canvas_print(canvas, row, at, -1, style, " %c %s ",
 					   type->key, type->name);
 		else
@@ -65,15 +65,23 @@ static void filters_text(const struct model *model, bool brief, char *text, size
 			 names_of_windows[window]);
 }
 
-static void draw_tabs(const struct view *view, struct canvas *canvas, int row)
+static void draw_tabs(struct view *view, struct canvas *canvas, int row)
 {
-	int at = draw_views(view, canvas, row), width;
+	bool *named = &view->layout.named;
+	int at, width;
 	char text[512];
 
+	*named = canvas->columns >= VIEW_WIDE;
+	at = draw_views(view, canvas, row, *named);
 	filters_text(&view->model, false, text, sizeof(text));
 	if (at + canvas_width(text) > canvas->columns)
 		filters_text(&view->model, true, text, sizeof(text));
 	width = canvas_width(text);
+	if (*named && at + width > canvas->columns) {
+		*named = false;
+		canvas_print(canvas, row, 0, -1, 0, "%*s", canvas->columns, "");
+		at = draw_views(view, canvas, row, false);
+	}
 	if (at + width < canvas->columns)
 		at = canvas->columns - width;
 	canvas_text(canvas, row, at, -1, 0, text);

@@ -193,6 +193,10 @@ int header_draw_live(const struct view *view, struct canvas *canvas, int rows)
 		header_draw_heap(view, canvas, 1, false);
 		return 3;
 	}
+	if (header_is_of_objects(view)) {
+		header_draw_objects(view, canvas, 1);
+		return 3;
+	}
 	at = draw_states(&header, canvas, 1);
 	at += draw_deadlocks(view, canvas, 1, at);
 	canvas_print(

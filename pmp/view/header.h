@@ -16,6 +16,11 @@ int header_draw_saved(const struct view *view, struct canvas *canvas, int rows);
 void header_draw_heap(const struct view *view, struct canvas *canvas, int row,
 		      bool brief);
 bool header_is_of_heap(const struct view *view);
+/** The same of what a heap held when it was read, in two lines. */
+void header_draw_objects(const struct view *view, struct canvas *canvas, int row);
+bool header_is_of_objects(const struct view *view);
+/** A time of CLOCK_REALTIME as "10:35:12". Returns buffer. */
+char *clock_text(uint64_t realtime, char *buffer, size_t size);
 
 /* ---- parts that both have ---------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 
 static const struct key_binding keys[] = {
 	/* The keys of views are in the list of these, view-list.c. */
-	{ .title = "Views", .hint = "1-6 view" },
+	{ .title = "Views", .hint = "1-7 view" },
 	{ .run = on_next_view,
 	  .keys = { PMP_KEY_TAB },
 	  .label = "Tab",
@@ -139,6 +139,12 @@ static const struct key_binding keys[] = {
 	  .keys = { 'x' },
 	  .label = "x",
 	  .help = "what a thread waits for: lock and holder, or call and arguments" },
+
+	{ .run = on_objects,
+	  .keys = { 'O' },
+	  .label = "O",
+	  .help = "read what the heap of the row's process holds, by size and class",
+	  .unsaved = "This is a file: there is no heap to read" },
 
 	{ .title = "Sampling",
 	  .run = on_pause,

@@ -74,6 +74,21 @@ static const char *nothing_text(const struct model *model)
 				    : nothing;
 }
 
+/* As much of a text as is in a line of that width: up to its end, or to a blank. */
+static size_t line_length(const char *text, int width)
+{
+	const size_t length = strcspn(text, "\n");
+	size_t blank = 0;
+
+	if (length <= (size_t)width)
+		return length;
+	/* Its first blanks are an indentation. */
+	for (size_t i = strspn(text, " "); i <= (size_t)width; i++)
+		if (text[i] == ' ')
+			blank = i;
+	return blank ? blank : (size_t)width;
+}
+
 /* Why there are no rows, line by line. */
 static void draw_nothing(const struct view *view, struct canvas *canvas)
 {
@@ -91,11 +106,12 @@ static void draw_nothing(const struct view *view, struct canvas *canvas)
 		text = *type->why_nothing(model, why, sizeof(why)) ? why
 								   : nothing_text(model);
 	for (int row = 0; *text && row < layout->list_rows; row++) {
-		const size_t length = strcspn(text, "\n");
+		const size_t length = line_length(text, canvas->columns - 2);
 
 		snprintf(line, sizeof(line), "%.*s", (int)length, text);
 		canvas_text(canvas, layout->list_row + row, 2, -1, STYLE_DIM, line);
-		text += length + (text[length] == '\n');
+		text += length;
+		text += *text == '\n' || *text == ' ';
 	}
 }
 

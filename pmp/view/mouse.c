@@ -26,8 +26,7 @@ static void click_tab(struct view *view, int column)
 	int begin = 0;
 
 	for (size_t i = 0; i < view_type_count(); i++) {
-		bool named = view->layout.columns >= VIEW_WIDE ||
-			     view->model.settings.view == i;
+		bool named = view->layout.named || view->model.settings.view == i;
 		int width = named ? (int)strlen(view_type_at(i)->name) + 4 : 3;
 
 		if (column >= begin && column < begin + width) {

@@ -237,6 +237,37 @@ void on_functions(struct view *view)
 	view_show_again(view);
 }
 
+/* Of the chosen row, or the one whose heap is shown; 0: that is not one. */
+static pid_t chosen_process(const struct view *view)
+{
+	const struct model *model = &view->model;
+	const struct view_row *row = model_row(model, view->at);
+	struct pmp_live_process process = { .size = sizeof(process) };
+
+	if (view_type_of(model)->row == ROW_OBJECT)
+		return model->census.pid;
+	if (!row || !model->live || row->process >= pmp_live_process_count(model->live))
+		return 0;
+	pmp_live_process(model->live, row->process, PMP_WINDOW_START, &process);
+	return process.pid;
+}
+
+void on_objects(struct view *view)
+{
+	const pid_t pid = chosen_process(view);
+
+	if (view->ended) {
+		view_say(view, "There is no process any more whose heap could be read");
+		return;
+	}
+	view_show(view, view_type_find("objects"));
+	if (view->model.census.reading)
+		view_say(view, "The heap of %d is being read",
+			 (int)view->model.census.pid);
+	else
+		view->actions->read_heap(view->actions_arg, pid);
+}
+
 void on_window(struct view *view)
 {
 	struct settings *settings = &view->model.settings;

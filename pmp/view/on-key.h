@@ -29,6 +29,7 @@ void on_idle(struct view *view);
 void on_group(struct view *view);
 void on_split(struct view *view);
 void on_functions(struct view *view);
+void on_objects(struct view *view);
 void on_window(struct view *view);
 void on_share(struct view *view);
 void on_lines(struct view *view);

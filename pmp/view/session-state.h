@@ -12,6 +12,7 @@
 
 #define SAID_SIZE 8192
 
+struct heap_naming;
 struct sink;
 
 struct session {
@@ -21,6 +22,8 @@ struct session {
 	struct canvas canvas;
 	struct view view;
 	bool ready, shown, text, mouse, dirty;
+	bool heap_read;			 /* there is news of a heap that was to be read */
+	struct heap_naming *heap_naming; /* NULL: nothing is being named */
 	bool refreshing; /* rows are being made, because it was time for it */
 	int tty;	 /* opened for keys, or -1 */
 	uint64_t next_refresh, last_refresh;

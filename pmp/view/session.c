@@ -21,6 +21,7 @@
 #include "say/message.h"
 #include "sink/sink.h"
 #include "source/source.h"
+#include "view/read-heap.h"
 #include "view/session-state.h"
 #include "view/settings-file.h"
 
@@ -89,6 +90,7 @@ void session_free(struct session *session)
 		return;
 	session_close(session);
 	naming_free(session->naming);
+	read_heap_free(session);
 	if (session->ready)
 		view_free(&session->view);
 	canvas_free(&session->canvas);
@@ -361,6 +363,8 @@ void session_tend(struct session *session)
 	if (naming_has_named(session->naming) && session->next_refresh > soon &&
 	    !session->text)
 		session->next_refresh = soon;
+	if (read_heap_take(session))
+		session->next_refresh = 0;
 	if (now >= session->next_refresh && !model_is_busy(&session->view.model))
 		refresh(session);
 	ask_for_names(session);

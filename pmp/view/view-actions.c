@@ -12,6 +12,7 @@
 #include "sink/sink.h"
 #include "sink/write-options.h"
 #include "source/source.h"
+#include "view/read-heap.h"
 #include "view/session-state.h"
 #include "view/settings-file.h"
 
@@ -66,6 +67,11 @@ static void leave(void *arg)
 
 	sink->quit = true;
 	sink->calls->finish(sink->run);
+}
+
+static void read_heap(void *arg, pid_t pid)
+{
+	read_heap_begin(arg, pid);
 }
 
 /* ---- writing ------------------------------------------------------------------ */
@@ -222,6 +228,7 @@ const struct view_actions view_actions = {
 	.refresh = sample_now,
 	.reset = restart_counting,
 	.write = write_file,
+	.read_heap = read_heap,
 	.save = save_settings,
 	.quit = leave,
 };

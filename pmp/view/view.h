@@ -31,6 +31,7 @@ struct view_actions {
 	void (*refresh)(void *arg);
 	void (*reset)(void *arg);
 	void (*write)(void *arg, const char *path);
+	void (*read_heap)(void *arg, pid_t pid); /* 0: of the first process */
 	void (*save)(void *arg);
 	void (*quit)(void *arg);
 };
@@ -44,6 +45,7 @@ struct layout {
 	int columns; /* of the screen */
 	int columns_row, list_row, list_rows;
 	int tabs_row;
+	bool named; /* all tabs have their names */
 	int details_row, details_rows;
 };
 
@@ -163,6 +165,9 @@ void details_heap_draw(const struct view *view, struct canvas_part *part,
 		       const struct view_row *row);
 void details_heap_title(const struct view *view, const struct view_row *row, char *buffer,
 			size_t size);
+/** The same of a row that is a class of blocks. */
+void details_objects_draw(const struct view *view, struct canvas_part *part,
+			  const struct view_row *row);
 /** A line of them. */
 void details_draw_text(struct canvas_part *part, unsigned style, const char *text);
 /** The heading of them. */

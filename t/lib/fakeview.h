@@ -397,7 +397,8 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 /* ---- actions that are remembered --------------------------------------------------------- */
 
 static struct {
-	unsigned pauses, intervals, refreshes, resets, saves, quits;
+	unsigned pauses, intervals, refreshes, resets, saves, quits, heaps;
+	pid_t heap_of;
 	uint64_t interval;
 	char written[256];
 	struct view *view;
@@ -436,6 +437,13 @@ static void fake_write(void *arg, const char *path)
 	view_say(fake_asked.view, "Written: %s", path);
 }
 
+static void fake_read_heap(void *arg, pid_t pid)
+{
+	(void)arg;
+	fake_asked.heaps++;
+	fake_asked.heap_of = pid;
+}
+
 static void fake_save(void *arg)
 {
 	(void)arg;
@@ -454,6 +462,7 @@ static const struct view_actions fake_actions = {
 	.refresh = fake_refresh,
 	.reset = fake_reset,
 	.write = fake_write,
+	.read_heap = fake_read_heap,
 	.save = fake_save,
 	.quit = fake_quit,
 };

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See read-heap.h. The names are those of a profile of its own: the one that is shown keeps
+ * the last snapshot of threads only, and its symbolizer would keep what the census refers to
+ * for as long as that is shown.
+ */
+#include "view/read-heap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpmp-program.h"
+#include "run/clock.h"
+#include "run/counting.h"
+#include "run/worker.h"
+#include "sink/sink.h"
+#include "source/source.h"
+#include "view/session-state.h"
+
+/* A census that gets its names. */
+struct heap_naming {
+	struct job job;
+	struct counting counting;
+	struct pmp_sample *sample;
+	struct pmp_named_census *named; /* NULL: err says why */
+	struct pmp_error err;
+};
+
+/* ---- names ------------------------------------------------------------------------- */
+
+static int name(struct heap_naming *naming)
+{
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .snapshot = true };
+	struct counting *counting = &naming->counting;
+	struct pmp_report *report = NULL;
+	int code = counting_open(counting, &naming->err);
+
+	if (code >= 0)
+		code = counting_add(counting, naming->sample, &naming->err);
+	if (code >= 0)
+		code = pmp_report_new(counting->profile, NULL, &options, &report,
+				      &naming->err);
+	if (code >= 0)
+		code = pmp_named_census_new(report, &naming->named, &naming->err);
+	pmp_report_free(report);
+	return code;
+}
+
+static void work(void *arg)
+{
+	struct heap_naming *naming = arg;
+
+	name(naming);
+	counting_close(&naming->counting);
+}
+
+static void free_naming(struct heap_naming *naming)
+{
+	if (!naming)
+		return;
+	pmp_sample_free(naming->sample);
+	pmp_named_census_free(naming->named);
+	free(naming);
+}
+
+void read_heap_free(struct session *session)
+{
+	free_naming(session->heap_naming);
+	session->heap_naming = NULL;
+}
+
+/* ---- what has come ------------------------------------------------------------------- */
+
+/* What was read of this process before stays. */
+static void refuse(struct session *session, const struct pmp_error *err)
+{
+	struct model *model = &session->view.model;
+	struct heap_census *census = &model->census;
+	struct pmp_named_census_info shown = { .pid = 0 };
+
+	census->reading = 0;
+	snprintf(census->refusal, sizeof(census->refusal), "%s\n%s%s\n", err->message,
+		 *err->hint ? "hint: " : "", err->hint);
+	if (census->now)
+		pmp_named_census_info(census->now, &shown);
+	if (shown.pid == census->pid)
+		view_say(&session->view, "%s", err->message);
+	else
+		model_free_census(model);
+	session->heap_read = true;
+}
+
+/* The source has it, or has none. */
+static void take_sample(void *arg, struct pmp_sample *sample, const struct pmp_error *err)
+{
+	struct session *session = arg;
+	const struct counting *counting = session->sink->counting;
+	struct pmp_error nomem = { .code = PMP_ENOMEM,
+				   .message = "not enough memory to read a heap" };
+	struct heap_naming *naming;
+
+	if (!sample) {
+		refuse(session, err);
+		return;
+	}
+	naming = calloc(1, sizeof(*naming));
+	if (!naming) {
+		pmp_sample_free(sample);
+		refuse(session, &nomem);
+		return;
+	}
+	naming->job = (struct job){ .work = work, .arg = naming };
+	naming->sample = sample;
+	naming->counting = (struct counting){
+		.options = counting->options,
+		.command_line = counting->command_line,
+		.host = counting->host,
+		.needs.snapshots = true,
+		.fetcher = counting->fetcher,
+		.namer = counting->namer,
+		.worker = counting->worker,
+	};
+	session->heap_naming = naming;
+	if (!worker_submit(session->sink->worker, &naming->job)) {
+		work(naming);
+		naming->job.done = true;
+	}
+}
+
+bool read_heap_take(struct session *session)
+{
+	struct model *model = &session->view.model;
+	struct heap_naming *naming = session->heap_naming;
+	bool read = session->heap_read;
+
+	session->heap_read = false;
+	if (!naming || !worker_has_done(&naming->job))
+		return read;
+	if (naming->named) {
+		model_set_census(model, naming->named);
+		model->census.reading = 0;
+		naming->named = NULL;
+	} else {
+		refuse(session, &naming->err);
+	}
+	session->heap_read = false;
+	read_heap_free(session);
+	return true;
+}
+
+/* ---- a beginning ----------------------------------------------------------------------- */
+
+static pid_t first_process(const struct targets *targets)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		if (!targets->processes[i].ended)
+			return targets->processes[i].pid;
+	return 0;
+}
+
+static bool is_there(const struct targets *targets, pid_t pid)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		if (targets->processes[i].pid == pid)
+			return !targets->processes[i].ended;
+	return false;
+}
+
+void read_heap_begin(struct session *session, pid_t pid)
+{
+	struct heap_census *census = &session->view.model.census;
+	struct source *source = session->sink->source;
+
+	if (!is_there(&source->targets, pid))
+		pid = first_process(&source->targets);
+	if (!pid) {
+		view_say(&session->view, "There is no process whose heap can be read");
+		return;
+	}
+	census->pid = pid;
+	census->reading = now_ns();
+	source->type->census(source, pid, take_sample, session);
+}
