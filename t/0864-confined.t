@@ -105,6 +105,110 @@ check_rights() {
 	stop_process "$pmp"
 }
 
+# rights_of PID: all that /proc says of its rights.
+rights_of() {
+	grep -E '^(Cap|NoNewPrivs|Uid)' "/proc/$1/status"
+}
+
+# front_has PID MASK TEXT: of root's rights it has these, and gets no others.
+front_has() {
+	front_kept=$(printf '%016x' $((0x$(status_of $$ CapPrm) & $2)))
+	wait_for "[ \"\$(status_of $1 NoNewPrivs)\" = 1 ]" 20
+	is "$(status_of "$1" CapEff)" "$front_kept" "$3: what is left to the front"
+	is "$(status_of "$1" CapPrm)" "$front_kept" "$3: it can have no others"
+	is "$(status_of "$1" CapInh):$(status_of "$1" CapAmb)" 0000000000000000:0000000000000000 \
+		"$3: it leaves none to programs"
+	[ "$(id -u)" -ne 0 ] ||
+		is "$(status_of "$1" CapBnd)" 0000000000000000 "$3: by no program either"
+	is "$(status_of "$1" NoNewPrivs)" 1 "$3: and gets none"
+	is "$(for task in "/proc/$1/task"/*; do status_of "${task#/proc/}" CapPrm; done | sort -u)" \
+		"$front_kept" "$3: in none of its threads"
+}
+
+# on_terminal ARG...: pmp on a terminal, which script plays; its process is in $pmp.
+on_terminal() {
+	script -q -c "exec '$PMP' $*" /dev/null </dev/null >screen 2>&1 &
+	terminal=$!
+	test_pids="$test_pids $terminal"
+	pmp=
+	wait_for "pmp=\$(pgrep -P $terminal)"
+}
+
+# Files of others and output: dac_override, dac_read_search, fowner; sys_ptrace while it
+# samples; kill, setuid and setgid for what it starts later as another user.
+check_front() {
+	files=0xe
+	traces=0x8000e
+	starts=0xe0
+	samplers=0x10000889004
+	[ "$((0x$(status_of $$ CapPrm) >> 40 & 1))" -eq 1 ] || samplers=$((samplers | 0x200000))
+	start_target sleeper || return
+	first=$target_pid
+	"$PMP" -q -f folded -d 600 -o out.folded -p "$first" </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	front_has "$pmp" "$traces" "a file"
+	stop_process "$pmp"
+	"$PMP" -q --serve=0 -p "$first" </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	front_has "$pmp" "$((traces | starts))" "--serve"
+	stop_process "$pmp"
+	start_target sleeper || return
+	"$PMP" -q -f pprof -d 600 -o out.pb.gz -p "$first" -p "$target_pid" </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	front_has "$pmp" "$((traces | samplers))" "two targets"
+	sampling "$pmp"
+	kill -INT "$pmp"
+	wait "$pmp"
+	command -v script >/dev/null || { skip "no script"; return; }
+	on_terminal -p "$first"
+	front_has "$pmp" "$((traces | samplers))" "the live view"
+	stop_process "$terminal"
+	on_terminal out.pb.gz
+	front_has "$pmp" "$((files | starts))" "a saved profile"
+	stop_process "$terminal"
+}
+
+# With a file for each target there is one more process, which waits.
+check_front_waits() {
+	[ "$(id -u)" -eq 0 ] || { skip "not root"; return; }
+	start_target sleeper || return
+	first=$target_pid
+	start_target sleeper || return
+	"$PMP" -q -f folded -d 600 -o 'out-%p.folded' -p "$first" -p "$target_pid" </dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	front_has "$pmp" 0 "two files, who waits"
+	wait_for "[ \$(pgrep -c -P $pmp) -eq 2 ]"
+	for each in $(pgrep -P "$pmp"); do
+		front_has "$each" 0x8000e "two files, who writes one"
+	done
+	stop_process "$pmp"
+}
+
+# A command is started with all that it would have without pmp.
+check_command_rights() {
+	cat >asks <<'END'
+#!/bin/sh
+grep -E '^(Cap|NoNewPrivs|Uid|Seccomp:)' /proc/self/status >"$1"
+END
+	chmod 755 asks
+	./asks alone
+	for option in "" --heap --children --max-cpu=1; do
+		# shellcheck disable=SC2086
+		"$PMP" -q -f pprof -o out.pb.gz $option -- ./asks "with$option" >out 2>err
+		is "$(cat "with$option")" "$(cat alone)" "a command has its rights: pmp $option --"
+	done
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	PMP_FAULT=front-rights "$PMP_FAULTY" -v -f folded -o out.folded -- ./asks with >out 2>err
+	like "$(cat err)" '^pmp: pmp itself has more rights than it should: it has all capabilities of its user$' \
+		"what pmp itself has kept -v says"
+	PMP_FAULT=front-rights "$PMP_FAULTY" -f folded -o out.folded -- ./asks with >out 2>err
+	unlike "$(cat err)" 'more rights' "without -v nothing is said"
+}
+
 # Containers often have root without dac_read_search: what root has instead has to do.
 check_container() {
 	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || { skip "not root, or no setpriv"; return; }

@@ -38,6 +38,9 @@ check_sampler_calls() {
 check_sampler_rights() {
 	caught sampler-rights 0864-confined.t rights 'the sampler keeps six capabilities'
 }
+check_front_rights() {
+	caught front-rights 0864-confined.t front 'a file: what is left to the front'
+}
 check_sampler_parses() {
 	caught sampler-parses 0864-confined.t sampler_parses 'call-frame information that is packed'
 }

@@ -20,22 +20,22 @@ static bool change_user(uid_t user)
 	       setresuid(user, user, user) == 0;
 }
 
-/* What no program may give any more; who may not drop it has no_new_privs. */
-static void bound(uint64_t kept)
+/* What programs may give; who may not drop the rest has no_new_privs. */
+static void bound(uint64_t given)
 {
 	for (int n = 0; n < CAPABILITIES; n++)
-		if (!(kept >> n & 1) && prctl(PR_CAPBSET_READ, n, 0, 0, 0) == 1)
+		if (!(given >> n & 1) && prctl(PR_CAPBSET_READ, n, 0, 0, 0) == 1)
 			prctl(PR_CAPBSET_DROP, n, 0, 0, 0);
 }
 
 /* A user may have capabilities without being root. */
-bool confine_keep(uint64_t kept)
+bool confine_keep(uint64_t kept, uint64_t given)
 {
 	struct __user_cap_header_struct header = { .version =
 							   _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
-	bound(kept);
+	bound(given);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capget, &header, sets) < 0)
 		return false;
@@ -66,7 +66,7 @@ bool confine_rights(uid_t user)
 
 	bound(0);
 	changed = geteuid() == user || geteuid() != 0 || change_user(user);
-	return confine_keep(0) && changed;
+	return confine_keep(0, 0) && changed;
 }
 
 bool confine_drop_user(void)

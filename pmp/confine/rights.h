@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Of the capabilities (capabilities(7)) only those stay whose bits are set, of which it may
- * not have all; no program gives any others, or any rights. */
-bool confine_keep(uint64_t kept);
+/** Of the capabilities (capabilities(7)) of this thread only those stay whose bits are set, of
+ * which it may not have all; its bounding set is what is given. No program gives any rights. */
+bool confine_keep(uint64_t kept, uint64_t given);
 /** Is this one effective? */
 bool confine_has(unsigned capability);
 /** Root becomes this user, in no group; whoever it is has no capabilities any more, and no

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "confine/rights.h"
 #include "say/message.h"
 #include "options/filename.h"
 
@@ -166,6 +167,8 @@ int per_target_run(size_t count, int *status)
 			*status = PMP_EXIT_FAILED;
 		}
 	}
+	/* It only waits, and passes signals on to processes of its own user. */
+	confine_keep(0, 0);
 	wait_for_all(children, count, status);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	free(children);

@@ -15,6 +15,7 @@
 #include "fetch/fetcher.h"
 #include "namer/namer.h"
 #include "run/clock.h"
+#include "run/confine.h"
 #include "run/counting.h"
 #include "run/limit.h"
 #include "run/loop.h"
@@ -545,6 +546,15 @@ static int failure(const struct run *run, int status)
 	return status && run->source.type->failed ? run->source.type->failed : status;
 }
 
+/* All that has to have more rights has been forked. */
+static void give_up_rights(const struct run *run, const struct id_list *pids)
+{
+	if (!confine_front(run->options, pids->count) && run->options->verbose)
+		message_note(NULL,
+			     "pmp itself has more rights than it should: it has all "
+			     "capabilities of its user");
+}
+
 static int start(struct run *run, const struct invocation *call, struct id_list *pids)
 {
 	int status = open_signals(run);
@@ -571,6 +581,7 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 	status = run->source.type->open(&run->source, pids);
 	if (status)
 		return status;
+	give_up_rights(run, pids);
 	/* The files of each process's modules are open as long as it lives. A command
 	 * has been forked with the limit as it was. */
 	process_raise_limit();

@@ -213,7 +213,7 @@ bool confine_sampler_calls(bool debugs)
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
-bool confine_sampler_rights(bool kernel)
+uint64_t confine_sampler_kept(bool kernel)
 {
 	uint64_t kept =
 		/* To trace others, and read what their memory and descriptors are. */
@@ -229,13 +229,18 @@ bool confine_sampler_rights(bool kernel)
 		/* To run before others while it holds a thread. */
 		BIT(CAP_SYS_NICE);
 
-	if (PMP_FAULT("sampler-rights"))
-		return true;
 	/* As in most containers. */
 	if (!confine_has(CAP_DAC_READ_SEARCH))
 		kept |= BIT(CAP_DAC_OVERRIDE);
 	/* The stacks of the kernel. */
 	if (kernel || !confine_has(CAP_CHECKPOINT_RESTORE))
 		kept |= BIT(CAP_SYS_ADMIN);
-	return confine_keep(kept);
+	return kept;
+}
+
+bool confine_sampler_rights(bool kernel)
+{
+	const uint64_t kept = confine_sampler_kept(kernel);
+
+	return PMP_FAULT("sampler-rights") || confine_keep(kept, kept);
 }

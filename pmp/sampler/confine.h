@@ -9,13 +9,16 @@
 #define PMP_SAMPLER_CONFINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /** From now on. Files are written no more, unless it writes debug messages. False: see
  * confine_calls(). */
 bool confine_sampler_calls(bool debugs);
-/** Of the capabilities that root has, or a user was given, those stay that sampling needs;
- * kernel: also for the stacks of the kernel. To be called before the calls are confined.
- * False: it has kept others. */
+/** The bits of the capabilities that sampling needs, as far as this process has them or has
+ * others instead; kernel: also for the stacks of the kernel. */
+uint64_t confine_sampler_kept(bool kernel);
+/** Of the capabilities that root has, or a user was given, those stay. To be called before
+ * the calls are confined. False: it has kept others. */
 bool confine_sampler_rights(bool kernel);
 
 #endif
