@@ -44,7 +44,8 @@ static void write_heap(void *arg)
 	struct pmp_report *report = NULL;
 
 	/* Ages and sizes are numbers: no series of a scraper's. */
-	write.labels = asked->labels == PMP_LABELS_NONE ? PMP_LABELS_NONE : PMP_LABELS_ALL;
+	write.labels =
+		asked->labels == PMP_LABELS_NONE ? PMP_LABELS_NONE : PMP_LABELS_ALL;
 	write.since_start = !asked->moment;
 	request->code = pmp_report_new(sink->counting->profile,
 				       windows_filter(request->answers, asked), &heap,
