@@ -60,6 +60,8 @@ check_idle() {
 	begin "'$PMP' -p $target_pid"
 	shows '^ +[0-9.]+ +[0-9]+ [SRDL]'
 	tm resize-window -t pmp -x 200 -y 60
+	keys w early.objects Enter
+	ok "shows '^no heap has been read: O reads one'" "there is nothing to write yet"
 	keys 6
 	ok "shows 'O reads what its heap holds now'" "6, without a recorder: what to press"
 	keys 7
@@ -77,6 +79,9 @@ check_idle() {
 	keys / net::S Enter
 	ok "shows '^6000 blocks of 488 bytes: 2928000 bytes'" "the row that was searched for, to the byte"
 	ok "shows '^ +2.79MB +- +6000 +- +488 net::Session'" "there is nothing to compare with"
+	keys w view.objects Enter
+	ok "shows '^Written: view.objects'" "w writes it"
+	is "$(sed 1d view.objects)" "$(sed 1d text)" "as -f objects does"
 	keys O
 	ok "shows 'since [0-9:]+\$'" "O again compares"
 	ok "shows '^ +2.79MB +0 +6000 +0 +488 net::Session'" "of an idle process all is the same"
@@ -108,9 +113,12 @@ check_two() {
 	wait_for 'grep -q ^ready "$target_out"'
 	begin "'$PMP' -p $first -p $target_pid"
 	shows leaker
-	keys 4 '<' '<' '<' '<'
-	keys '/' "$target_pid" Enter O
-	ok "shows '^Heap of ($target_pid|$first): '" "one of two"
+	keys 4
+	for pid in "$first" "$target_pid"; do
+		keys / "$pid" Enter O
+		ok "shows '^Heap of $pid: '" "of two processes that of the chosen row"
+		keys 4
+	done
 	keys q
 	ended 0 "q"
 }
@@ -123,6 +131,8 @@ check_grows() {
 	shows 'get_memory|main'
 	keys O
 	ok "shows '^Heap of $target_pid: '" "O from another view shows this one"
+	keys w then.pb.gz Enter
+	shows '^Written: then.pb.gz'
 	old=$(screen | awk '$NF == "class)" && $5 == 1000 { print $3 }')
 	wait_for '"$PMP" -f objects -p "$target_pid" |
 		awk -v old="$old" "{ gsub(\",\", \"\") } \$3 == 1000 && \$1 > old + 2000 { more = 1 } END { exit !more }"' 60
@@ -130,6 +140,10 @@ check_grows() {
 	ok "shows '^ +[0-9.]+MB +\+[0-9.]+[kM]B +[0-9]+ +\+[0-9]+ +1000 \(no class\)'" \
 		"blocks of 1000 bytes have become more"
 	ok "shows '^at [0-9:]+ [0-9]+ blocks: now \+[0-9]+, and \+[0-9]+ bytes'" "the first row has the figures"
+	keys w now.pb.gz Enter
+	shows '^Written: now.pb.gz'
+	like "$("$PMP" -q -f flat --diff then.pb.gz now.pb.gz | grep -A 2 'self' | tail -n 1)" \
+		"no_class,1000_bytes" "what w has saved of both times can be compared"
 	keys q
 	ended 0 "q"
 }
@@ -163,6 +177,18 @@ check_dies() {
 	shows '[0-9.]+ +[0-9]+ [SRDL]'
 	keys O
 	ok "shows '^  The heap of $target_pid is being read'" "it is being read"
+	two_samplers
+	kill -9 "$(pgrep -P "$front" -n -x pmp-sampler)"
+	ok "shows '^  cannot read the heap of $target_pid: the process that reads it has ended'" \
+		"that process is killed"
+	keys O
+	shows "^  The heap of $target_pid is being read"
+	two_samplers
+	kill -STOP "$(pgrep -P "$front" -n -x pmp-sampler)"
+	ok "shows '^  cannot read the heap of $target_pid: the process that reads it did not' 30" \
+		"or it does not answer"
+	keys O
+	shows "^  The heap of $target_pid is being read"
 	keys O
 	ok "shows '^The heap of $target_pid is being read\$'" "O does not begin again"
 	two_samplers

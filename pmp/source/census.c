@@ -8,7 +8,6 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/loop.h"
-#include "run/run-state.h"
 #include "run/supervise.h"
 #include "sampler/sampler.h"
 #include "say/message.h"
@@ -111,7 +110,6 @@ static void on_census(void *arg, short revents)
 	int code = 1;
 
 	(void)revents;
-	source->state->heard = true;
 	while (!done && code > 0) {
 		struct pmp_received received = { 0 };
 		struct pmp_error err = { 0 };
@@ -146,9 +144,11 @@ static int start(struct source *source)
 	return code;
 }
 
-static void check(struct source *source, bool idle)
+/* While the worker is waited for nothing is read of what it sends. */
+static void check(struct source *source)
 {
 	struct census_reader *reader = source->census;
+	const bool idle = source->calls->may_fork(source->run);
 	struct sighting seen = {
 		.now = now_ns(),
 		.beat = reader->sampler.page->heartbeat,
@@ -168,12 +168,12 @@ static void check(struct source *source, bool idle)
 	end(source);
 }
 
-void census_tend(struct source *source, bool idle)
+void census_tend(struct source *source)
 {
 	if (!source->census)
 		return;
 	if (source->census->begun)
-		check(source, idle);
+		check(source);
 	else if (source->calls->may_fork(source->run) && start(source) < 0)
 		end(source);
 }

@@ -8,13 +8,12 @@
 
 #include "source/source.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /** See struct source_type. */
 void census_begin(struct source *source, pid_t pid, census_done *done, void *arg);
-/** In each turn of the loop; idle: nothing has come. */
-void census_tend(struct source *source, bool idle);
+/** In each turn of the loop. */
+void census_tend(struct source *source);
 /** Without a word to whom it is for. */
 void census_give_up(struct source *source);
 

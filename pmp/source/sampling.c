@@ -297,7 +297,7 @@ void sampling_tend(struct source *source, bool idle)
 
 	if (sampling->again && !source->state->finished)
 		restart(source);
-	census_tend(source, idle);
+	census_tend(source);
 	if (sampling->sampler.page)
 		sampling->sampler.page->helpers = source->state->helpers_cpu;
 	if (source->state->finished || !sampling->sampler.page ||

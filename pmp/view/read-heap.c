@@ -18,10 +18,10 @@
 #include "source/source.h"
 #include "view/session-state.h"
 
-/* A census that gets its names. */
+/* A census that gets its names, or has them. */
 struct heap_naming {
 	struct job job;
-	struct counting counting;
+	struct counting counting; /* as long as it is shown: the key w writes it */
 	struct pmp_sample *sample;
 	struct pmp_named_census *named; /* NULL: err says why */
 	struct pmp_error err;
@@ -53,13 +53,13 @@ static void work(void *arg)
 	struct heap_naming *naming = arg;
 
 	name(naming);
-	counting_close(&naming->counting);
 }
 
 static void free_naming(struct heap_naming *naming)
 {
 	if (!naming)
 		return;
+	counting_close(&naming->counting);
 	pmp_sample_free(naming->sample);
 	pmp_named_census_free(naming->named);
 	free(naming);
@@ -68,7 +68,31 @@ static void free_naming(struct heap_naming *naming)
 void read_heap_free(struct session *session)
 {
 	free_naming(session->heap_naming);
-	session->heap_naming = NULL;
+	free_naming(session->heap_shown);
+	session->heap_naming = session->heap_shown = NULL;
+}
+
+const struct counting *read_heap_counting(const struct session *session)
+{
+	return session->heap_shown ? &session->heap_shown->counting : NULL;
+}
+
+static void show(struct session *session, struct heap_naming *naming)
+{
+	free_naming(session->heap_shown);
+	session->heap_shown = naming;
+	pmp_sample_free(naming->sample);
+	naming->sample = NULL;
+	model_set_census(&session->view.model, naming->named);
+	naming->named = NULL;
+	session->view.model.census.reading = 0;
+}
+
+static void show_none(struct session *session)
+{
+	free_naming(session->heap_shown);
+	session->heap_shown = NULL;
+	model_free_census(&session->view.model);
 }
 
 /* ---- what has come ------------------------------------------------------------------- */
@@ -76,8 +100,7 @@ void read_heap_free(struct session *session)
 /* What was read of this process before stays. */
 static void refuse(struct session *session, const struct pmp_error *err)
 {
-	struct model *model = &session->view.model;
-	struct heap_census *census = &model->census;
+	struct heap_census *census = &session->view.model.census;
 	struct pmp_named_census_info shown = { .pid = 0 };
 
 	census->reading = 0;
@@ -88,7 +111,7 @@ static void refuse(struct session *session, const struct pmp_error *err)
 	if (shown.pid == census->pid)
 		view_say(&session->view, "%s", err->message);
 	else
-		model_free_census(model);
+		show_none(session);
 	session->heap_read = true;
 }
 
@@ -131,22 +154,20 @@ static void take_sample(void *arg, struct pmp_sample *sample, const struct pmp_e
 
 bool read_heap_take(struct session *session)
 {
-	struct model *model = &session->view.model;
 	struct heap_naming *naming = session->heap_naming;
 	bool read = session->heap_read;
 
 	session->heap_read = false;
 	if (!naming || !worker_has_done(&naming->job))
 		return read;
+	session->heap_naming = NULL;
 	if (naming->named) {
-		model_set_census(model, naming->named);
-		model->census.reading = 0;
-		naming->named = NULL;
+		show(session, naming);
 	} else {
 		refuse(session, &naming->err);
+		free_naming(naming);
 	}
 	session->heap_read = false;
-	read_heap_free(session);
 	return true;
 }
 

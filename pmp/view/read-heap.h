@@ -9,12 +9,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct counting;
 struct session;
 
 /** Begin to read that of a process; 0: of the first that is there. */
 void read_heap_begin(struct session *session, pid_t pid);
 /** Is there something new to show? To be called in each turn of the loop. */
 bool read_heap_take(struct session *session);
+/** Where the census that is shown is the last snapshot; NULL: none is. Valid until
+ * read_heap_take(). */
+const struct counting *read_heap_counting(const struct session *session);
 /** After worker_stop(). */
 void read_heap_free(struct session *session);
 

@@ -22,8 +22,9 @@ struct session {
 	struct canvas canvas;
 	struct view view;
 	bool ready, shown, text, mouse, dirty;
-	bool heap_read;			 /* there is news of a heap that was to be read */
-	struct heap_naming *heap_naming; /* NULL: nothing is being named */
+	bool heap_read; /* there is news of a heap that was to be read */
+	/* Of heaps: what is being named, and what is shown; NULL: nothing. */
+	struct heap_naming *heap_naming, *heap_shown;
 	bool refreshing; /* rows are being made, because it was time for it */
 	int tty;	 /* opened for keys, or -1 */
 	uint64_t next_refresh, last_refresh;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
 #include "run/run-state.h"
@@ -115,6 +116,14 @@ static const struct pmp_format *format_of(const char *path, struct pmp_error *er
 	return format;
 }
 
+/* In the view of objects a profile is one of these. */
+static bool is_of_objects(const struct session *session, const struct pmp_format *format)
+{
+	return format->census ||
+	       (strcmp(format->name, "pprof") == 0 && read_heap_counting(session) &&
+		view_type_of(&session->view.model)->row == ROW_OBJECT);
+}
+
 /* What a format would show, had it been asked for from the start; "": nothing. */
 static const char *lacks(const struct counting *counting, const struct pmp_format *format)
 {
@@ -170,9 +179,28 @@ static void run_errand(void *arg)
 		finish_output(output, errand->target.name, errand->code, errand->err);
 }
 
-static int write_profile(struct sink *sink, const char *path, struct pmp_error *err)
+/* What a heap held when it was read last, instead of what is counted. */
+static int turn_to_objects(const struct session *session, struct errand *errand,
+			   struct pmp_write_options *options, struct process *process)
 {
-	const struct pmp_write_options options =
+	struct pmp_named_census_info info;
+
+	options->proto = !errand->format->census;
+	errand->format = pmp_format_find("objects");
+	errand->counting = read_heap_counting(session);
+	if (!errand->counting)
+		return message_fill(errand->err, PMP_EINVAL, 0,
+				    "no heap has been read: O reads one");
+	pmp_named_census_info(session->view.model.census.now, &info);
+	process->pid = info.pid;
+	snprintf(process->name, sizeof(process->name), "%s", info.process);
+	return 0;
+}
+
+static int write_profile(struct session *session, const char *path, struct pmp_error *err)
+{
+	struct sink *sink = session->sink;
+	struct pmp_write_options options =
 		write_options(sink->options, sink->counting->base);
 	struct process process = { .pid = 0 };
 	struct errand errand = {
@@ -184,13 +212,15 @@ static int write_profile(struct sink *sink, const char *path, struct pmp_error *
 	};
 	int code = errand.format ? name_process(sink->source, &process, err) : PMP_EINVAL;
 
+	if (code >= 0 && is_of_objects(session, errand.format))
+		code = turn_to_objects(session, &errand, &options, &process);
 	if (code < 0)
 		return code;
 	errand.target.pid = process.pid;
 	sink->calls->work(sink->run, run_errand, &errand);
 	if (errand.code == 0)
 		snprintf(err->hint, sizeof(err->hint), "%s",
-			 lacks(sink->counting, errand.format));
+			 lacks(errand.counting, errand.format));
 	return errand.code;
 }
 
@@ -201,7 +231,7 @@ static void write_file(void *arg, const char *path)
 	char text[200];
 	int code;
 
-	code = write_profile(session->sink, path, &err);
+	code = write_profile(session, path, &err);
 	if (code < 0)
 		view_say(&session->view, "%s%s%s", err.message, *err.hint ? ": " : "",
 			 err.hint);
