@@ -24,6 +24,7 @@ check_pause() { caught no-pause 0840-signals.t '' 'TSTP: the sampler takes no sn
 check_status() { caught lose-status 0850-command.t '' 'its (status|signal): '; }
 check_adopted() { caught no-adopted-reap 0855-children.t daemon 'what has ended is reaped'; }
 check_hastily() { caught kill-hastily 0860-supervisor.t '' 'the sampler is stopped for a moment'; }
+check_heap_reader() { caught heap-patience 0944-objects-view.t dies 'or it does not answer'; }
 check_user() { caught any-user 0780-who.t name '--user (root|nobody)'; }
 check_fetch() {
 	caught fetch-rights 0864-confined.t fetcher_tries 'it can write nowhere else'

@@ -123,6 +123,30 @@ check_two() {
 	ended 0 "q"
 }
 
+# Of a command that has a recorder, too, and of a process of which one thread is sampled.
+check_sources() {
+	need_zoo || return
+	for options in "--heap --" "--heap --heap-only --"; do
+		begin "'$PMP' $options '$zoo' idle"
+		shows 'Threads|Heap|heap only'
+		wait_for 'pgrep -P "$front" -x zoo >/dev/null'
+		keys O
+		ok "shows '^ +2.79MB +- +6000 +- +488 net::Session'" "pmp $options COMMAND: O reads its heap"
+		kill "$(pgrep -P "$front" -x zoo)"
+		ok "shows ENDED" "pmp $options COMMAND: what was read stays when it has ended"
+		ok "shows '^ +2.79MB +- +6000 +- +488 net::Session'" "pmp $options COMMAND: all of it"
+		keys q
+		wait_for '[ -e over ]' 20
+	done
+	start_target zoo idle
+	begin "'$PMP' -t $target_pid"
+	shows '1 thread '
+	keys O
+	ok "shows '^ +2.79MB +- +6000 +- +488 net::Session'" "-t: the heap is that of the process"
+	keys q
+	ended 0 "q"
+}
+
 # What leaks has grown most.
 check_grows() {
 	start_process "$leaker" 0
