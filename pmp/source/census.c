@@ -149,8 +149,8 @@ static int start(struct source *source)
 static void check(struct source *source)
 {
 	struct census_reader *reader = source->census;
-	const bool idle = !PMP_FAULT("heap-patience") &&
-			  source->calls->may_fork(source->run);
+	const bool idle =
+		!PMP_FAULT("heap-patience") && source->calls->may_fork(source->run);
 	struct sighting seen = {
 		.now = now_ns(),
 		.beat = reader->sampler.page->heartbeat,
