@@ -225,6 +225,7 @@ void pmp_sample_clear(struct pmp_sample *sample)
 		.frame_capacity = sample->frame_capacity,
 		.old_threads = sample->thread_count,
 		.old_frames = sample->frame_count,
+		.old_standstill = sample->standstill,
 		.outsides = sample->outsides,
 		.outside_capacity = sample->outside_capacity,
 		.others = sample->others,
@@ -328,6 +329,51 @@ struct pmp_thread *pmp_sample_add_unchanged(struct pmp_sample *sample,
 	return added;
 }
 
+bool pmp_sample_stand_still(struct pmp_sample *sample, uint64_t number)
+{
+	struct pmp_standstill standstill = { .number = number };
+
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		if (sample->threads[i].obtained != PMP_UNCHANGED ||
+		    sample->threads[i].stopped)
+			return false;
+		standstill.truncated += sample->threads[i].end != PMP_END_ROOT;
+	}
+	if (!sample->thread_count)
+		return false;
+	sample->standstill = standstill;
+	return true;
+}
+
+void pmp_sample_keep_still(struct pmp_sample *sample)
+{
+	sample->thread_count = sample->old_threads;
+	sample->frame_count = sample->old_frames;
+	sample->standstill = sample->old_standstill;
+}
+
+int pmp_sample_copy_still(struct pmp_sample *sample, const struct pmp_sample *still)
+{
+	if (sample->old_standstill.number == still->standstill.number) {
+		pmp_sample_keep_still(sample);
+		return 0;
+	}
+	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity,
+			still->thread_count) ||
+	    PMP_RESERVE(&sample->frames, &sample->frame_capacity, still->frame_count))
+		return PMP_ENOMEM;
+	if (still->thread_count)
+		memcpy(sample->threads, still->threads,
+		       still->thread_count * sizeof(*sample->threads));
+	if (still->frame_count)
+		memcpy(sample->frames, still->frames,
+		       still->frame_count * sizeof(*sample->frames));
+	sample->thread_count = still->thread_count;
+	sample->frame_count = still->frame_count;
+	sample->standstill = still->standstill;
+	return 0;
+}
+
 static int by_tid(const void *key, const void *item)
 {
 	pid_t tid = *(const pid_t *)key, other = ((const struct pmp_thread *)item)->tid;
@@ -381,6 +427,12 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 		.hidden = sample->hidden,
 	};
 
+	if (sample->standstill.number) {
+		all.n_unchanged = sample->thread_count;
+		all.truncated = sample->standstill.truncated;
+		pmp_sized_give(info, &all, sizeof(all));
+		return;
+	}
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_thread *thread = &sample->threads[i];
 

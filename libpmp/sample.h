@@ -380,6 +380,16 @@ struct pmp_thread {
 	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */
 };
 
+/*
+ * As long as no thread of a process runs, all samples of it are taken in one standstill: they
+ * have the same threads in the same order, each PMP_UNCHANGED, with the same stacks and
+ * waits.
+ */
+struct pmp_standstill {
+	uint64_t number;  /* unique within its target; 0: a thread has run, or may have */
+	size_t truncated; /* threads whose stacks do not reach their root */
+};
+
 struct pmp_sample {
 	unsigned refs;
 	pid_t pid;
@@ -396,6 +406,7 @@ struct pmp_sample {
 	/* What it had before pmp_sample_clear(), which is still there as far as nothing else
 	 * has come to its place; the next thread of these to be compared. */
 	size_t old_threads, old_frames, old_next;
+	struct pmp_standstill standstill, old_standstill;
 	struct pmp_outside *outsides;
 	size_t outside_count, outside_capacity;
 	struct pmp_other *others;
@@ -424,6 +435,13 @@ struct pmp_thread *pmp_sample_copy_thread(struct pmp_sample *sample,
 struct pmp_thread *pmp_sample_add_unchanged(struct pmp_sample *sample,
 					    const struct pmp_thread *thread,
 					    const struct pmp_raw_frame *frames);
+/* If all of its threads are unchanged: it was taken in the standstill of this number. False:
+ * not all are, or there is none. */
+bool pmp_sample_stand_still(struct pmp_sample *sample, uint64_t number);
+/* All threads that it had before pmp_sample_clear(), which was in a standstill that goes on. */
+void pmp_sample_keep_still(struct pmp_sample *sample);
+/* The same with the threads of another sample of this standstill. 0 or PMP_ENOMEM. */
+int pmp_sample_copy_still(struct pmp_sample *sample, const struct pmp_sample *still);
 /* The thread of this id in a sample whose threads are in the order of their ids, as those
  * of a capture are; or NULL. */
 struct pmp_thread *pmp_sample_find_thread(const struct pmp_sample *sample, pid_t tid);

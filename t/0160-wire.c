@@ -174,9 +174,9 @@ static bool same_sample(const struct pmp_sample *a, const struct pmp_sample *b)
 	       a->realtime == b->realtime && a->duration == b->duration &&
 	       a->any_stopped == b->any_stopped && a->seen == b->seen &&
 	       a->skipped == b->skipped && a->vanished == b->vanished &&
-	       a->execed == b->execed && a->thread_count == b->thread_count &&
-	       a->frame_count == b->frame_count && !a->maps == !b->maps &&
-	       (!a->maps || same_maps(a->maps, b->maps)) &&
+	       a->execed == b->execed && a->standstill.number == b->standstill.number &&
+	       a->thread_count == b->thread_count && a->frame_count == b->frame_count &&
+	       !a->maps == !b->maps && (!a->maps || same_maps(a->maps, b->maps)) &&
 	       same_bytes(a->threads, b->threads,
 			  a->thread_count * sizeof(*a->threads)) &&
 	       same_bytes(a->frames, b->frames, a->frame_count * sizeof(*a->frames));
@@ -494,7 +494,8 @@ static size_t pass(struct pair *pair, struct pmp_sample **last, struct pmp_sampl
 	pmp_sender_sample(pair->sender, sample, NULL);
 	ioctl(pair->in, FIONREAD, &length);
 	got = next_sample(pair);
-	if (!got || !same_threads(sample, got))
+	if (!got || !same_threads(sample, got) ||
+	    got->standstill.number != sample->standstill.number)
 		length = 0;
 	pmp_sample_free(got);
 	pmp_sample_free(*last);
@@ -561,6 +562,81 @@ static void test_unchanged(void)
 	ok(pass(&pair, &last, next_of(last, 50, none)) > 10000, "and then all whole");
 	pmp_sample_free(last);
 	pair_close(&pair);
+}
+
+/* As the last one, in which no thread has run either. */
+static struct pmp_sample *still(const struct pmp_sample *last, uint64_t number)
+{
+	struct pmp_sample *sample = next_of(last, last->thread_count, none);
+
+	pmp_sample_stand_still(sample, number);
+	return sample;
+}
+
+static void test_standstill(void)
+{
+	struct pmp_sample *last = make_sample(5, make_maps(1, true), 0), *sample;
+	struct pair pair;
+	size_t length;
+
+	pair_open(&pair);
+	pass(&pair, &last, next_of(last, 100, every));
+	length = pass(&pair, &last, still(last, 3));
+	ok(length > 400, "a standstill begins: %zu bytes", length);
+	for (int i = 0; i < 3; i++) {
+		length = pass(&pair, &last, still(last, 3));
+		ok(length > 0 && length < 250, "it goes on: %zu", length);
+	}
+	sample = next_of(last, 100, none);
+	pmp_maps_unref(sample->maps);
+	sample->maps = make_maps(2, true);
+	pmp_sample_stand_still(sample, 3);
+	ok(pass(&pair, &last, sample) > 0, "with other maps");
+	length = pass(&pair, &last, still(last, 4));
+	ok(length > 400, "another one: %zu", length);
+	ok(pass(&pair, &last, next_of(last, 100, third)) > 0, "some run");
+	ok(pass(&pair, &last, still(last, 4)) > 400, "a number of before is a new one");
+	pmp_sender_forget(pair.sender, 5, NULL);
+	ok(pass(&pair, &last, still(last, 4)) > 3000, "all whole if it was forgotten");
+	pmp_sample_free(last);
+	pair_close(&pair);
+}
+
+/* What the receiver makes of the next sample of a standstill if the last one that it has
+ * was of number `last`, or ran (0). */
+static int feed_still(uint64_t last)
+{
+	struct pmp_sample *sample = make_sample(5, make_maps(1, false), 0);
+	struct pmp_received received = { 0 };
+	struct pair from, to;
+	char message[4096];
+	ssize_t length;
+	int status;
+
+	pair_open(&from);
+	pair_open(&to);
+	pass(&from, &sample, next_of(sample, 9, every));
+	pass(&from, &sample, still(sample, 3));
+	pmp_sender_sample(from.sender, sample, NULL);
+	length = recv(from.in, message, sizeof(message), 0);
+	sample->standstill.number = last;
+	pmp_sender_sample(to.sender, sample, NULL);
+	pmp_sample_free(next_sample(&to));
+	ok(length > 0 && send(to.out, message, (size_t)length, 0) == length,
+	   "a message of %zd bytes", length);
+	status = pmp_receiver_next(to.receiver, &received, NULL);
+	pmp_sample_free(received.sample);
+	pmp_sample_free(sample);
+	pair_close(&from);
+	pair_close(&to);
+	return status;
+}
+
+static void test_false_standstill(void)
+{
+	is_int(feed_still(3), 1, "the standstill that the receiver knows");
+	is_int(feed_still(4), PMP_EFORMAT, "another one: refused");
+	is_int(feed_still(0), PMP_EFORMAT, "none: refused");
 }
 
 /* A target that was forgotten between two samples starts again. */
@@ -1035,6 +1111,12 @@ static int feed_damaged(void (*damage)(struct pmp_sample *sample))
 		statement; \
 	}
 DAMAGE(no_damage, (void)sample)
+DAMAGE(bad_standstill, sample->standstill.number = 1)
+DAMAGE(
+	bad_still_outside, for (size_t i = 0; i < sample->thread_count; i++) {
+		sample->threads[i].obtained = PMP_UNCHANGED;
+		sample->threads[i].stopped = 0;
+	} sample->standstill.number = 1)
 DAMAGE(bad_words, sample->threads[1].wait.words.far = 1)
 DAMAGE(bad_word_flags, sample->threads[1].wait.kind = PMP_WAIT_FUTEX;
        sample->threads[1].wait.words.flags = PMP_WORD_FREE_MUTEX * 2)
@@ -1058,6 +1140,8 @@ static void test_damaged_outsides(void)
 		const char *what;
 		void (*damage)(struct pmp_sample *sample);
 	} damages[] = {
+		{ "a standstill in which threads have run", bad_standstill },
+		{ "one in which they wait for others", bad_still_outside },
 		{ "words of what is no futex", bad_words },
 		{ "what is known of words", bad_word_flags },
 		{ "an index", bad_index },
@@ -1193,6 +1277,8 @@ int main(void)
 	test_no_descriptors();
 	test_unchanged();
 	test_unchanged_forgotten();
+	test_standstill();
+	test_false_standstill();
 	test_pieces();
 	length = record(stream);
 	ok(length > 1000, "a stream of %zu bytes", length);

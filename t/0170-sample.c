@@ -277,6 +277,72 @@ static void test_in_place(void)
 	pmp_sample_free(sample);
 }
 
+static struct pmp_sample *sleepers(size_t count)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct pmp_raw_frame frames[2] = { { .pc = i }, { .pc = 100 + i } };
+		const struct pmp_thread thread = {
+			.tid = (pid_t)(10 + i),
+			.reading = 1 + i,
+			.end = i % 4 ? PMP_END_ROOT : PMP_END_NO_INFO,
+			.frame_count = 2,
+		};
+
+		pmp_sample_add_unchanged(sample, &thread, frames);
+	}
+	return sample;
+}
+
+static bool are_sleepers(const struct pmp_sample *sample, size_t count)
+{
+	bool right = sample->thread_count == count && sample->frame_count == 2 * count;
+
+	for (size_t i = 0; i < count && right; i++)
+		right = sample->threads[i].reading == 1 + i &&
+			sample->frames[sample->threads[i].frame].pc == i;
+	return right;
+}
+
+/* All threads at once, of a process in which none has run. */
+static void test_standstill(void)
+{
+	struct pmp_sample *sample = sleepers(20), *other = pmp_sample_new();
+	struct pmp_sample_info info = { .size = sizeof(info) }, still = info;
+
+	ok(!pmp_sample_stand_still(other, 3) && !other->standstill.number,
+	   "a sample without threads is none of a standstill");
+	pmp_sample_info(sample, &info);
+	ok(pmp_sample_stand_still(sample, 3), "one in which none has run is");
+	pmp_sample_info(sample, &still);
+	ok(!memcmp(&info, &still, sizeof(info)) && info.n_unchanged == 20 &&
+		   info.truncated == 5,
+	   "its totals are the same");
+	pmp_sample_clear(sample);
+	ok(!sample->standstill.number, "the next one may be in another");
+	pmp_sample_keep_still(sample);
+	ok(sample->standstill.number == 3 && are_sleepers(sample, 20),
+	   "if it is in the same one its threads are there");
+	ok(pmp_sample_copy_still(other, sample) == 0 && are_sleepers(other, 20) &&
+		   other->standstill.number == 3 && other->standstill.truncated == 5,
+	   "they are copied into another sample");
+	pmp_sample_clear(other);
+	other->threads[1].reading = 99;
+	pmp_sample_copy_still(other, sample);
+	is_int((long long)other->threads[1].reading, 99,
+	       "not again if they are there already");
+	sample->standstill.number = 4;
+	pmp_sample_clear(other);
+	pmp_sample_copy_still(other, sample);
+	ok(are_sleepers(other, 20), "but those of another standstill are");
+	pmp_sample_clear(other);
+	sample->threads[7].obtained = PMP_PEEKED;
+	ok(!pmp_sample_stand_still(sample, 5), "one in which a thread has run is not");
+	pmp_sample_free(sample);
+	pmp_sample_free(other);
+}
+
 /* A caller's struct that is longer than ours. */
 static void test_sized(void)
 {
@@ -339,6 +405,7 @@ int main(void)
 	test_sample();
 	test_unchanged();
 	test_in_place();
+	test_standstill();
 	test_sized();
 	for (int end = 0; end < PMP_END_COUNT; end++)
 		ok(pmp_end_text(end) && *pmp_end_text(end), "end %d has a text: %s", end,

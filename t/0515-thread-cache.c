@@ -50,6 +50,20 @@ int main(void)
 	sample.pid = 4100;
 	is_int(add(cache, 0x1f, 0), 1234, "and this one still has");
 
+	sample.standstill.number = 7;
+	is_int(add(cache, 0x1f, 0), 1234, "a standstill begins");
+	threads[2].reading++;
+	ok(pmp_thread_cache_is_still(cache, &sample), "it goes on");
+	is_int(add(cache, 0x1f, 0), 1234, "then not even the readings are looked at");
+	is_int(add(cache, 0x1f, 0), 1234, "however long it lasts");
+	sample.standstill.number = 8;
+	threads[2].reading++;
+	ok(!pmp_thread_cache_is_still(cache, &sample), "another one is another one");
+	is_int(add(cache, 0x1f, 0), 1934, "in which they are");
+	pmp_thread_cache_renumber(cache, (uint32_t[]){ 4, 3, 2, 1, 0 });
+	is_int(add(cache, 0x1f, 0), 43210, "entries have other numbers");
+	sample.standstill.number = 0;
+
 	sample.thread_count = 0;
 	pmp_thread_cache_begin(cache, &sample);
 	sample.thread_count = THREADS;

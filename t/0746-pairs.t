@@ -79,8 +79,10 @@ check_idle() {
 	set -- $(tail -n 1 sums)
 	if grep -q '^# no taskstats' sums; then
 		is "${14}" 0 "no taskstats here: one question for each"
+		is "${16}" 0 "so none stands still"
 	else
 		ok "[ ${14:-0} -gt 0 ]" "${14} times one question for all, in the last of these"
+		ok "[ ${16:-0} -gt 0 ]" "${16} times all stood still as the time before"
 	fi
 	verdict "the threads have moved"
 }

@@ -98,6 +98,10 @@ check_rest() {
 	caught believe-idle 0746-pairs.t idle \
 		'64 threads, at most 2 s asleep'
 }
+check_standstill() {
+	caught believe-standstill 0746-pairs.t idle \
+		'64 threads, at most 2 s asleep'
+}
 check_base() {
 	caught base-from-stop 0746-pairs.t plain \
 		'no frame pointers, a capture every'

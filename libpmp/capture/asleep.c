@@ -115,18 +115,23 @@ static uint64_t read_since(struct pmp_target *target, const struct pmp_thread *t
 	return (uint64_t)since < now ? (uint64_t)since : now;
 }
 
-static void keep_since(struct pmp_watch *watch, struct pmp_thread *thread,
+/* True: what the thread had was another one. */
+static bool keep_since(struct pmp_watch *watch, struct pmp_thread *thread,
 		       uint64_t read_at, uint64_t since, bool roughly)
 {
+	bool differs = thread->asleep_since != since;
+
 	thread->asleep_since = since;
 	watch->asleep_roughly = roughly;
 	if (watch->proven == read_at)
 		watch->thread.asleep_since = since;
+	return differs;
 }
 
 /* The same one for as long as it does not run. Of a thread that has run since a capture a
- * moment ago enough is known: if it sleeps for longer the next one asks the kernel, once. */
-static void find_since(struct pmp_target *target, struct pmp_thread *thread, bool soon)
+ * moment ago enough is known: if it sleeps for longer the next one asks the kernel, once.
+ * True: it was not known, or is another one. */
+static bool find_since(struct pmp_target *target, struct pmp_thread *thread, bool soon)
 {
 	struct pmp_watch *watch = pmp_watches_find(&target->watches, thread->tid);
 	struct pmp_run_count now;
@@ -134,21 +139,19 @@ static void find_since(struct pmp_target *target, struct pmp_thread *thread, boo
 
 	if (!watch || thread->state == 'R' ||
 	    (thread->asleep_since && !watch->asleep_roughly))
-		return;
+		return false;
 	read_at = thread->wait.kind ? watch->waiting : watch->proven;
 	if (!read_at)
-		return;
-	if (soon && thread->obtained != PMP_UNCHANGED) {
-		keep_since(watch, thread, read_at, pmp_clock(), true);
-		return;
-	}
+		return false;
+	if (soon && thread->obtained != PMP_UNCHANGED)
+		return keep_since(watch, thread, read_at, pmp_clock(), true);
 	since = read_since(target, thread);
 	if (pmp_watch_read(&target->watches, &target->process, watch, &now) ||
 	    now.value != read_at)
-		return;
+		return false;
 	if (!since || (thread->asleep_since && thread->asleep_since < since))
 		since = thread->asleep_since;
-	keep_since(watch, thread, read_at, since, false);
+	return keep_since(watch, thread, read_at, since, false);
 }
 
 /* Of what begins between two captures the first one that sees it knows nearly as much. For
@@ -163,27 +166,28 @@ static bool is_wanted(const struct pmp_capture *capture, uint64_t between)
 
 /* Who waits for something, and who is waited for: a thread that sleeps in a call of its
  * own while others need what it holds. */
-void pmp_asleep_finish(struct pmp_capture *capture)
+bool pmp_asleep_finish(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;
 	struct pmp_sample *sample = capture->sample;
 	uint64_t now = pmp_clock(), between = now - target->asleep_time;
-	bool soon = target->options.asleep && between <= BETWEEN_ALL;
+	bool soon = target->options.asleep && between <= BETWEEN_ALL, differs = false;
 
 	target->asleep_time = now;
 	if (!is_wanted(capture, between))
-		return;
+		return false;
 	for (size_t i = 0; i < sample->thread_count; i++) {
 		const struct pmp_wait *wait = &sample->threads[i].wait;
 		struct pmp_thread *holder;
 
 		if (!wait->kind)
 			continue;
-		find_since(target, &sample->threads[i], soon);
+		differs |= find_since(target, &sample->threads[i], soon);
 		if (wait->holder_is != PMP_HOLDER_THREAD)
 			continue;
 		holder = pmp_sample_find_thread(sample, wait->holder);
 		if (holder)
-			find_since(target, holder, soon);
+			differs |= find_since(target, holder, soon);
 	}
+	return differs;
 }

@@ -18,7 +18,8 @@
 
 /* At the end of a capture with options.asleep, or .asleep_before where that applies, with its
  * threads in order: fills .asleep_since of those that wait for something known and of those
- * that hold it, once for each time that they fall asleep. */
-void pmp_asleep_finish(struct pmp_capture *capture);
+ * that hold it, once for each time that they fall asleep. True: one is another one than in the
+ * capture before. */
+bool pmp_asleep_finish(struct pmp_capture *capture);
 
 #endif

@@ -682,6 +682,20 @@ static int list_threads(struct pmp_capture *capture)
 	return r;
 }
 
+/* Has no thread run since the last sample, which was in a standstill already? What other
+ * processes do is not part of it. */
+static bool stands_still(const struct pmp_capture *capture)
+{
+	const struct pmp_target *target = capture->target;
+	const struct pmp_sample *sample = capture->sample;
+
+	return (capture->idle_proven || PMP_FAULT("believe-standstill")) &&
+	       sample->old_standstill.number &&
+	       sample->old_threads == target->watches.count &&
+	       target->idle_set.count == target->watches.count &&
+	       !target->looks_for_peers;
+}
+
 /*
  * While the kernel counts as many threads as are known, and all of these are met, they
  * are the same: reading their run counts has shown that they live. Listing them again would
@@ -700,6 +714,10 @@ static int take_each(struct pmp_capture *capture)
 		known &&
 		pmp_idle_set_prove(&target->idle_set, &target->watches, &target->process,
 				   target->number, &target->log);
+	if (known && stands_still(capture)) {
+		pmp_sample_keep_still(sample);
+		return 0;
+	}
 	if (known)
 		r = take_listed(capture);
 	if (r >= 0 && (!known || sample->vanished != vanished)) {
@@ -792,24 +810,38 @@ static struct pmp_sample *new_sample(struct pmp_target *target)
 	return NULL;
 }
 
+/* What is read at the end, once all threads are there. 0 or PMP_ENOMEM. */
+static int finish_threads(struct pmp_capture *capture)
+{
+	struct pmp_target *target = capture->target;
+	struct pmp_sample *sample = capture->sample;
+	bool differs;
+
+	if (!sample->standstill.number &&
+	    (sort_threads(sample) || pmp_waits_finish(capture)))
+		return PMP_ENOMEM;
+	differs = pmp_asleep_finish(capture);
+	if (differs)
+		sample->standstill = (struct pmp_standstill){ 0 };
+	else if (!sample->standstill.number && sample->thread_count == sample->seen &&
+		 pmp_waits_stand_still(capture))
+		pmp_sample_stand_still(sample, target->number);
+	return 0;
+}
+
 /* All of its threads are there. 0 or an error. */
 static int complete(struct pmp_capture *capture, struct pmp_error *err)
 {
 	struct pmp_target *target = capture->target;
 	struct pmp_sample *sample = capture->sample;
-	int r;
 
 	target->captured = true;
 	sample->execed = target->execed;
 	target->execed = false;
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
-	r = sort_threads(sample);
-	if (r >= 0)
-		r = pmp_waits_finish(capture);
-	if (r < 0)
+	if (finish_threads(capture))
 		return pmp_error_nomem(err, "take a sample");
-	pmp_asleep_finish(capture);
 	sample->maps =
 		pmp_kernel_maps(&target->kernel, target->maps, &target->next_module_id);
 	if (!sample->maps)

@@ -40,9 +40,19 @@ static bool is_idle(const struct pmp_watch *watch, uint64_t number)
 	       (quiet > IDLE_MAX || quiet > watch->changes * IDLE_MIN);
 }
 
+/* With time active ones become idle, but not the other way round. */
+static bool all_are_idle(const struct pmp_idle_set *set,
+			 const struct pmp_watches *watches)
+{
+	return set->count == watches->count && set->version == watches->version;
+}
+
 static void divide(struct pmp_idle_set *set, struct pmp_watches *watches, pid_t leader,
 		   uint64_t number)
 {
+	if (all_are_idle(set, watches))
+		return;
+	set->version = watches->version;
 	set->count = 0;
 	set->runs = 0;
 	set->leader_idle = false;
@@ -70,12 +80,14 @@ static uint64_t sum_idle(const struct pmp_watches *watches)
 }
 
 /* Read those of the active ones. */
-static bool sum_active(struct pmp_watches *watches, const struct pmp_process *process,
-		       uint64_t *sum)
+static bool sum_active(const struct pmp_idle_set *set, struct pmp_watches *watches,
+		       const struct pmp_process *process, uint64_t *sum)
 {
 	struct pmp_run_count run_count;
 
 	*sum = 0;
+	if (all_are_idle(set, watches))
+		return true;
 	for (size_t i = 0; i < watches->count; i++) {
 		if (watches->items[i]->idle)
 			continue;
@@ -139,7 +151,7 @@ bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 		return false;
 	divide(set, watches, process->pid, number);
 	if (set->count < WORTH || set->count <= watches->count - set->count ||
-	    !sum_active(watches, process, &active))
+	    !sum_active(set, watches, process, &active))
 		return false;
 	if (!ask(set, process, log))
 		return false;
@@ -153,7 +165,7 @@ bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 		return true;
 	}
 	miss(set, number);
-	if (!sum_active(watches, process, &set->active))
+	if (!sum_active(set, watches, process, &set->active))
 		set->sum = 0;
 	return false;
 }
@@ -165,7 +177,7 @@ bool pmp_idle_set_prove_again(struct pmp_idle_set *set, struct pmp_watches *watc
 {
 	uint64_t active;
 
-	return sum_active(watches, process, &active) && ask(set, process, log) &&
+	return sum_active(set, watches, process, &active) && ask(set, process, log) &&
 	       leader_lives(set, process) && is_proven(set, active);
 }
 

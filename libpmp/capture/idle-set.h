@@ -29,8 +29,9 @@ struct pmp_idle_set {
 	unsigned misses; /* questions in a row that have proven nothing */
 	uint64_t next;	 /* number of the capture from which on it is asked again */
 	/* Of the current capture. */
-	size_t count;  /* threads that are idle */
-	uint64_t runs; /* of these, as they were when they were read */
+	size_t count;	  /* threads that are idle */
+	uint64_t version; /* of the watches that were divided into idle and active ones */
+	uint64_t runs;	  /* of these, as they were when they were read */
 	bool leader_idle;
 	uint64_t sum;	 /* 0: not asked */
 	uint64_t active; /* runs of the active ones, read after the sum */

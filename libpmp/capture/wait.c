@@ -347,3 +347,24 @@ int pmp_waits_finish(struct pmp_capture *capture)
 	target->looks_for_peers = false;
 	return pmp_outside_find(capture);
 }
+
+static bool is_own(const struct pmp_wait *wait)
+{
+	return !wait->outside && !(wait->flags & PMP_WAIT_SHARED) &&
+	       wait->holder_is <= PMP_HOLDER_SELF;
+}
+
+bool pmp_waits_stand_still(const struct pmp_capture *capture)
+{
+	const struct pmp_target *target = capture->target;
+	const struct pmp_sample *sample = capture->sample;
+
+	if (target->options.waits == PMP_WAITS_NONE)
+		return true;
+	if (target->options.waits == PMP_WAITS_PEERS || target->looks_for_peers)
+		return false;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (!is_own(&sample->threads[i].wait))
+			return false;
+	return true;
+}

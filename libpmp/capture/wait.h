@@ -20,5 +20,8 @@ void pmp_wait_prove(struct pmp_work *work);
 /* At the end of a capture, with all threads in order: holders of what others wait for that
  * have not run since, tids that are none of its threads, and deadlocks. 0 or PMP_ENOMEM. */
 int pmp_waits_finish(struct pmp_capture *capture);
+/* After that: are the waits the same in the next capture if no thread of the process runs? Not
+ * if they are for what another process may do. */
+bool pmp_waits_stand_still(const struct pmp_capture *capture);
 
 #endif

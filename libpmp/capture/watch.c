@@ -106,6 +106,7 @@ static int run_count_by_schedstat(struct pmp_watches *watches,
 		/* It has ended; the id may be another thread's by now. */
 		close_file(watches, watch);
 		watch->proven = 0;
+		watches->version++;
 	}
 	watch->file = pmp_task_open(process, watch->tid, "schedstat");
 	if (watch->file < 0) {
@@ -177,8 +178,10 @@ int pmp_watch_read(struct pmp_watches *watches, const struct pmp_process *proces
 		believe_pc(process, watch, run_count);
 #endif
 	/* What is kept of it is older than its last run. */
-	if (run_count->value != watch->proven && !PMP_FAULT("keep-proven"))
+	if (run_count->value != watch->proven && !PMP_FAULT("keep-proven")) {
 		watch->proven = 0;
+		watches->version++;
+	}
 	return r;
 }
 
@@ -274,6 +277,7 @@ struct pmp_watch *pmp_watches_find(const struct pmp_watches *watches, pid_t tid)
 
 void pmp_watches_doubt(struct pmp_watches *watches)
 {
+	watches->version++;
 	for (size_t i = 0; i < watches->count; i++) {
 		watches->items[i]->proven = 0;
 		watches->items[i]->dead_end.pc = 0;
@@ -317,6 +321,7 @@ int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t cou
 	}
 	while (old < watches->count)
 		watch_free(watches, watches->items[old++]);
+	watches->version++;
 	free(watches->items);
 	watches->items = new.items;
 	watches->count = new.count;

@@ -70,6 +70,7 @@ struct pmp_watch {
 struct pmp_watches {
 	struct pmp_watch **items; /* ascending tids */
 	size_t count, capacity;
+	uint64_t version;	 /* grows when one has run, comes, goes or is in doubt */
 	bool by_switches;	 /* this kernel has no schedstat */
 	int file_limit;		 /* descriptors are kept below this number ... */
 	size_t files, files_max; /* ... and so many, one of each thread */

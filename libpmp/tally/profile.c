@@ -179,8 +179,11 @@ static bool thread_fits(const struct pmp_sample *sample, const struct pmp_thread
 }
 
 /* A sample may have come through a socket: its indices are checked before use. */
-static bool sample_fits(const struct pmp_sample *sample)
+static bool sample_fits(const struct pmp_profile *profile,
+			const struct pmp_sample *sample)
 {
+	if (pmp_thread_cache_is_still(profile->cache, sample))
+		return true;
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (!thread_fits(sample, &sample->threads[i]))
 			return false;
@@ -529,7 +532,7 @@ static void charge_holders(struct pmp_profile *profile, const struct pmp_sample 
 	}
 }
 
-static void count_losses(struct pmp_profile *profile, const struct pmp_thread *thread)
+static void count_loss(struct pmp_profile *profile, const struct pmp_thread *thread)
 {
 	struct pmp_profile_info *info = &profile->info;
 
@@ -545,6 +548,18 @@ static void count_losses(struct pmp_profile *profile, const struct pmp_thread *t
 	info->stops++;
 	info->stopped += thread->stopped;
 	pmp_histogram_add(&profile->stops, thread->stopped);
+}
+
+static void count_losses(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	if (!sample->standstill.number) {
+		for (size_t i = 0; i < sample->thread_count; i++)
+			count_loss(profile, &sample->threads[i]);
+		return;
+	}
+	profile->info.stacks += sample->thread_count;
+	profile->info.unchanged += sample->thread_count;
+	profile->info.truncated += sample->standstill.truncated;
 }
 
 static int begin_history(struct pmp_profile *profile, const struct pmp_sample *sample)
@@ -576,7 +591,7 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 {
 	struct pmp_profile_info *info = &profile->info;
 
-	if (!sample_fits(sample))
+	if (!sample_fits(profile, sample))
 		return pmp_error_set(err, PMP_EINVAL,
 				     "sample of process %d contradicts itself",
 				     (int)sample->pid);
@@ -595,11 +610,10 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    (profile->live && pmp_live_add(profile->live, sample, profile->locations,
 					   profile->symbolizer)))
 		return pmp_error_nomem(err, "counting a sample");
-	for (size_t i = 0; i < sample->thread_count; i++) {
+	for (size_t i = 0; i < sample->thread_count; i++)
 		if (count_thread(profile, sample, i))
 			return pmp_error_nomem(err, "counting a sample");
-		count_losses(profile, &sample->threads[i]);
-	}
+	count_losses(profile, sample);
 	if (profile->options.waits)
 		charge_holders(profile, sample);
 	if (profile->history &&

@@ -2,7 +2,8 @@
 /*
  * Per process two lists, both in the order of the samples' threads, which is that of
  * their ids: the last sample's, through which a position moves, and the new one's. A
- * sample in another order finds less and is counted as if it were new.
+ * sample in another order finds less and is counted as if it were new. As long as a process
+ * stands still the new one takes its own place: it has the same threads.
  *
  * Processes are found by their ids. Those that have ended keep their place until they
  * are more than the others.
@@ -37,8 +38,10 @@ struct thread_list {
 
 struct cached_process {
 	bool ended;
+	bool still;	     /* the current sample is of the same standstill as .now */
+	uint64_t standstill; /* of .now, or 0 */
 	struct thread_list last, now;
-	size_t position; /* in last */
+	size_t position; /* in last, or in .now if .still */
 };
 
 struct pmp_thread_cache {
@@ -164,6 +167,22 @@ void pmp_thread_cache_forget(struct pmp_thread_cache *cache, pid_t pid)
 
 /* ---- threads ---------------------------------------------------------------------- */
 
+static bool is_still(const struct cached_process *process,
+		     const struct pmp_sample *sample)
+{
+	return sample->standstill.number &&
+	       sample->standstill.number == process->standstill &&
+	       sample->thread_count == process->now.count;
+}
+
+bool pmp_thread_cache_is_still(const struct pmp_thread_cache *cache,
+			       const struct pmp_sample *sample)
+{
+	uint32_t id = pmp_intern_find(cache->pids, &sample->pid, sizeof(sample->pid));
+
+	return id != PMP_INTERN_NONE && is_still(&cache->processes[id], sample);
+}
+
 int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 			   const struct pmp_sample *sample)
 {
@@ -174,11 +193,17 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 
 	if (!process)
 		return PMP_ENOMEM;
+	process->position = 0;
+	process->still = is_still(process, sample);
+	if (process->still) {
+		process->now.count = 0;
+		return 0;
+	}
+	process->standstill = sample->standstill.number;
 	last = process->last;
 	process->last = process->now;
 	process->now = last;
 	process->now.count = 0;
-	process->position = 0;
 	before = size_of(&process->now);
 	code = PMP_RESERVE(&process->now.items, &process->now.capacity,
 			   sample->thread_count);
@@ -195,6 +220,10 @@ bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
 	struct cached_process *process = &cache->processes[cache->current];
 	const struct thread_list *last = &process->last;
 
+	if (process->still) {
+		*entry = process->now.items[process->position++].entry;
+		return true;
+	}
 	while (process->position < last->count &&
 	       last->items[process->position].tid < thread->tid)
 		process->position++;
@@ -217,6 +246,8 @@ bool pmp_thread_cache_is_waiting(const struct pmp_thread_cache *cache,
 	const struct thread_list *last = &process->last;
 	const struct cached_wait *before;
 
+	if (process->still)
+		return true;
 	if (process->position == last->count ||
 	    last->items[process->position].tid != thread->tid)
 		return false;

@@ -22,6 +22,9 @@ uint64_t pmp_thread_cache_size(const struct pmp_thread_cache *cache);
 /* A sample of a process starts; its threads follow, in their order. 0 or PMP_ENOMEM. */
 int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 			   const struct pmp_sample *sample);
+/* Is it of the same standstill as the process's last one? */
+bool pmp_thread_cache_is_still(const struct pmp_thread_cache *cache,
+			       const struct pmp_sample *sample);
 /* Is this the stack that was put for the thread before? Then *entry is set. A stack
  * without a number is unlike any other. */
 bool pmp_thread_cache_find(struct pmp_thread_cache *cache,

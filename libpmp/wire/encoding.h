@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PMP_WIRE_VERSION 4u /* of the messages; structs have their sizes in the magic */
+#define PMP_WIRE_VERSION 5u /* of the messages; structs have their sizes in the magic */
 
 #define PMP_WIRE_MESSAGE_MAX (UINT32_C(1) << 30) /* a million threads of 40 frames */
 #define PMP_WIRE_NOTE_MAX ((size_t)64 * 1024)
@@ -73,6 +73,9 @@ struct pmp_wire_sample {
 	uint64_t time, realtime, duration, any_stopped, seen, skipped, vanished;
 	uint64_t generation;
 	uint64_t hidden;
+	uint64_t
+		standstill; /* its number; if the last sample was of the same one no thread
+			      * follows */
 	uint32_t has_maps, execed, thread_count, frame_count, kept_count;
 	uint32_t outside_count, other_count, walk_cut;
 	uint32_t has_census, census_count;

@@ -39,6 +39,7 @@ struct pmp_peer {
 	struct pmp_sample *spare;     /* for the next one: its memory (receiver) */
 	struct pmp_sent_thread *sent; /* the threads of the last sample (sender) */
 	size_t sent_count, sent_capacity;
+	uint64_t standstill;	       /* of that sample, or 0 (sender) */
 	struct pmp_sent_modules known; /* the modules in it, and (receiver) later ones */
 };
 

@@ -475,17 +475,42 @@ static int fill_census(struct pmp_sample *sample, const struct pmp_wire_sample *
 	return sample->census ? 0 : PMP_ENOMEM;
 }
 
-static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
-		       const struct arrays *arrays, const struct pmp_sample *last)
+/* The threads are those of the last sample, in the same standstill. */
+static bool is_still(const struct pmp_wire_sample *wire)
+{
+	return wire->standstill && !wire->thread_count && !wire->kept_count;
+}
+
+/* All threads of a sample. */
+static int receive_threads(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
+			   const struct arrays *arrays, const struct pmp_sample *last)
 {
 	size_t threads = (size_t)wire->thread_count + wire->kept_count;
 	int status;
 
+	if (wire->standstill && wire->outside_count)
+		return PMP_EFORMAT;
+	if (is_still(wire))
+		return last && last->standstill.number == wire->standstill &&
+				       !wire->frame_count
+			       ? pmp_sample_copy_still(sample, last)
+			       : PMP_EFORMAT;
 	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity, threads) ||
 	    PMP_RESERVE(&sample->frames, &sample->frame_capacity,
 			wire->frame_count + (last ? last->frame_count : 0)))
 		return PMP_ENOMEM;
 	status = fill_threads(sample, wire, arrays, last);
+	if (!status && wire->standstill &&
+	    !pmp_sample_stand_still(sample, wire->standstill))
+		return PMP_EFORMAT;
+	return status;
+}
+
+static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
+		       const struct arrays *arrays, const struct pmp_sample *last)
+{
+	int status = receive_threads(sample, wire, arrays, last);
+
 	if (!status)
 		status = fill_outsides(sample, wire, arrays);
 	if (!status)
@@ -508,13 +533,17 @@ static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *
  * One with the memory of the last but one, if it has no other owner any more: half a
  * megabyte for a thousand threads, which the kernel would take back and clear each time.
  */
-static struct pmp_sample *reuse_sample(struct pmp_peer *peer, size_t threads)
+static struct pmp_sample *reuse_sample(struct pmp_peer *peer,
+				       const struct pmp_wire_sample *wire)
 {
 	struct pmp_sample *spare = peer ? peer->spare : NULL;
+	size_t threads = (size_t)wire->thread_count + wire->kept_count;
 
 	if (!spare)
 		return pmp_sample_new();
 	peer->spare = NULL;
+	if (is_still(wire) && spare->old_standstill.number == wire->standstill)
+		return spare;
 	if (spare->thread_capacity / SPARE_MOST <= threads)
 		return spare;
 	pmp_sample_free(spare);
@@ -577,7 +606,7 @@ static int receive_sample(struct pmp_receiver *receiver, pid_t pid,
 	if (wire.has_maps &&
 	    (!peer || !peer->maps || peer->maps->generation != wire.generation))
 		return PMP_EFORMAT;
-	sample = reuse_sample(peer, (size_t)wire.thread_count + wire.kept_count);
+	sample = reuse_sample(peer, &wire);
 	if (!sample)
 		return PMP_ENOMEM;
 	sample->pid = pid;

@@ -360,6 +360,13 @@ static bool is_ordered(const struct pmp_sample *sample)
 	return true;
 }
 
+/* Has the receiver all of its threads? */
+static bool is_sent(const struct pmp_sample *sample, const struct pmp_peer *peer)
+{
+	return peer && sample->standstill.number &&
+	       sample->standstill.number == peer->standstill;
+}
+
 /* Tell the threads that are as they were sent last from all others. */
 static void pack(struct pmp_sender *sender, const struct pmp_sample *sample,
 		 const struct pmp_peer *peer, struct pmp_wire_sample *wire)
@@ -400,6 +407,7 @@ static int reserve_pack(struct pmp_sender *sender, const struct pmp_sample *samp
 static void remember_sent(struct pmp_peer *peer, const struct pmp_sample *sample,
 			  bool ordered, size_t kept)
 {
+	peer->standstill = ordered ? sample->standstill.number : 0;
 	if (kept == peer->sent_count && kept == sample->thread_count)
 		return;
 	peer->sent_count = ordered ? sample->thread_count : 0;
@@ -433,6 +441,7 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		.has_maps = sample->maps != NULL,
 		.execed = sample->execed,
 		.hidden = sample->hidden,
+		.standstill = sample->standstill.number,
 		.walk_cut = sample->walk_cut,
 		.outside_count = (uint32_t)sample->outside_count,
 		.other_count = (uint32_t)sample->other_count,
@@ -440,8 +449,8 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		.census_count = sample->census ? (uint32_t)sample->census->row_count : 0,
 	};
 	struct pmp_peer *peer = NULL;
-	bool ordered = is_ordered(sample);
 	struct outgoing message;
+	bool ordered = true;
 	int status;
 
 	if (sender->broken)
@@ -451,9 +460,12 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		return status;
 	if (sample->maps)
 		peer = pmp_peers_find(&sender->peers, sample->pid);
-	if (reserve_pack(sender, sample, peer))
-		return pmp_error_nomem(err, "sending a sample");
-	pack(sender, sample, ordered ? peer : NULL, &wire);
+	if (!is_sent(sample, peer)) {
+		ordered = is_ordered(sample);
+		if (reserve_pack(sender, sample, peer))
+			return pmp_error_nomem(err, "sending a sample");
+		pack(sender, sample, ordered ? peer : NULL, &wire);
+	}
 	memcpy(wire.name, sample->name, sizeof(wire.name));
 	message_begin(&message, PMP_WIRE_SAMPLE, (uint32_t)sample->pid);
 	message_add(&message, &wire, sizeof(wire));
@@ -467,7 +479,7 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		    sample->other_count * sizeof(*sample->others));
 	add_census(&message, sample->census);
 	status = message_send(sender, &message, err);
-	if (!status && peer)
+	if (!status && peer && !is_sent(sample, peer))
 		remember_sent(peer, sample, ordered, wire.kept_count);
 	return status;
 }

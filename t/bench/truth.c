@@ -32,6 +32,7 @@
 static struct {
 	unsigned long long stopped, peeked, unchanged, incomplete, moved, wrong;
 	unsigned long long rested; /* captures that asked for many at once */
+	unsigned long long still;  /* those in the same standstill as the one before */
 } sums;
 
 static uint64_t now_us(void)
@@ -153,6 +154,7 @@ static void judge(const struct pairs_page *page, const struct pmp_sample *sample
 static int run_round(const struct pairs_page *page, struct pmp_target *target)
 {
 	unsigned long long before[PAIRS_MOST], after[PAIRS_MOST];
+	static uint64_t still; /* of the sample before */
 	struct pmp_sample *sample;
 
 	for (uint64_t i = 0; i < page->count; i++)
@@ -160,6 +162,8 @@ static int run_round(const struct pairs_page *page, struct pmp_target *target)
 	if (pmp_target_capture(target, &sample, NULL) < 0)
 		return -1;
 	sums.rested = target->idle_set.proofs;
+	sums.still += still && sample->standstill.number == still;
+	still = sample->standstill.number;
 	for (uint64_t i = 0; i < page->count; i++)
 		after[i] = page->threads[i].word;
 	for (size_t t = 0; t < sample->thread_count; t++) {
@@ -203,8 +207,8 @@ int main(int argc, char **argv)
 		printf("# no taskstats here\n");
 	pmp_target_close(target);
 	printf("stopped %llu peeked %llu unchanged %llu incomplete %llu moved %llu wrong %llu "
-	       "rested %llu\n",
+	       "rested %llu still %llu\n",
 	       sums.stopped, sums.peeked, sums.unchanged, sums.incomplete, sums.moved,
-	       sums.wrong, sums.rested);
+	       sums.wrong, sums.rested, sums.still);
 	return sums.wrong != 0;
 }

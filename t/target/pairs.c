@@ -4,7 +4,7 @@
  * choose by chance: outer_a inner_a or outer_b inner_b, and from there by sleep_read,
  * sleep_poll or sleep_futex. pc and sp are the same on all. Half of the threads go at
  * full speed, the others sleep for up to some milliseconds; or so many THREADS, all of
- * which sleep, for up to MS milliseconds. What is true at each moment is in FILE (pairs.h).
+ * which sleep, for up to MS milliseconds, and between two wakeups none runs. What is true at each moment is in FILE (pairs.h).
  *
  * Verdict: that all have moved; the number of turns is printed.
  */
@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #define PAUSE_MAX 8000000 /* ns that a slow thread sleeps */
+#define PARTNER_PAUSE 20  /* ms between wakeups if all sleep: all stand still */
 #define WORK_MAX 256	  /* turns of a loop */
 #define WORK_LONG 300000  /* of a slow thread, now and then: to be met computing */
 
@@ -190,7 +191,9 @@ static void partner(void *arg)
 			wake(&travellers[i]);
 			any = true;
 		}
-		if (!any)
+		if (!any && all_slow)
+			target_nap(PARTNER_PAUSE);
+		else if (!any)
 			sched_yield();
 	}
 	(void)arg;
