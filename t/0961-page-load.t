@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Ten pages look at one pmp --serve: it samples as often as without them, stops its target no
 # more, and uses little; and a page that is open keeps no more and more memory. With
-# PMP_LONG=1 they look for a minute, and the page is open for ten.
+# PMP_SOAK=SECONDS it is open for so long, and they look for a minute.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
@@ -14,8 +14,8 @@ PYTHONPATH=$top_srcdir/t/lib PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE
 python3 -c 'import browser, sys; sys.exit(not browser.found())' || skip_all "no chromium"
 
-looks=6 open=24
-[ "${PMP_LONG:-0}" != 1 ] || looks=60 open=600
+looks=6 open=${PMP_SOAK:-24}
+[ -z "$PMP_SOAK" ] || looks=60
 start_target contend 3600
 start_server load --serve=0 -F 20 -p "$target_pid"
 wait_for "curl -s ${url}metrics >now && awk '\$1 == \"pmp_snapshots_total\" { exit !(\$2 > 20) }' now"
