@@ -281,7 +281,7 @@ lacks() {
 		"$PMP" -v -f folded -n 1 --debuginfod -p "$victim" >out 2>err
 	is $? 0 "without $1: status 0"
 	like "$(cat out)" '__libc_start_main' "there are names"
-	like "$(cat err)" "^pmp: the process that reads files has more rights than it should: this kernel has $2\$" \
+	like "$(cat err)" "^pmp: the process that reads files has more rights than it should: it has $2\$" \
 		"and -v says what is missing"
 	like "$(cat err)" "^pmp: debuginfod-find has more rights than it should: it has $2\$" \
 		"and what debuginfod-find has not lost"
@@ -302,6 +302,44 @@ check_missing() {
 	"$PMP" -v --debuginfod -f folded -n 1 -p "$victim" >out 2>err
 	unlike "$(cat err)" 'more rights' "nothing is missing: nothing is said"
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
+# kept_by WHO WHAT: -v says that and no more.
+kept_by() {
+	is "$(grep "more rights" err | grep -v "the process that reads files")" \
+		"pmp: $1 has more rights than it should: it has $2" "-v says what $1 has not lost"
+}
+
+# The same of what unpacks cores, and of what looks whether a file is one.
+check_missing_unpacker() {
+	{ command -v zstd && command -v gcore && command -v python3; } >/dev/null ||
+		{ skip "no zstd, no gcore, no python3"; return; }
+	landlock || { skip "no landlock"; return; }
+	unpacker || { skip "gcore writes no core"; return; }
+	head -c 100000 /dev/urandom | gzip >noise.gz
+	seccomp='no filter of system calls (seccomp)'
+	landlock='no limit to files (landlock)'
+	for missing in "landlock/$landlock" "seccomp/$seccomp" "both/$seccomp, $landlock"; do
+		for file in zstd/core.zst "what looks at packed files/noise.gz"; do
+			python3 "$top_srcdir/t/lib/without.py" "${missing%%/*}" \
+				"$PMP" -v -f folded "${file#*/}" </dev/null >out 2>err
+			kept_by "${file%/*}" "${missing#*/}"
+		done
+	done
+	for file in core.zst noise.gz; do
+		"$PMP" -v -f folded $file </dev/null >out 2>err
+		unlike "$(cat err)" 'more rights' "nothing is missing: nothing is said, $file"
+		python3 "$top_srcdir/t/lib/without.py" both "$PMP" -f folded $file </dev/null >out 2>err
+		unlike "$(cat err)" 'more rights' "without -v nothing is said, $file"
+	done
+	"$PMP" -v --no-sandbox -f folded core.zst </dev/null >out 2>err
+	unlike "$(cat err)" 'more rights' "nor with --no-sandbox: then that is wanted"
+	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || { skip "not root, or no setpriv"; return; }
+	setpriv --bounding-set -setuid "$PMP" -v -f folded noise.gz >out 2>err
+	kept_by "what looks at packed files" "the user id of root"
+	setpriv --bounding-set -setuid "$PMP" -v -f folded core.zst >out 2>err
+	is $? 2 "a program that would be root's is not started: status 2"
+	like "$(cat err)" 'cannot unpack core[.]zst: zstd: Operation not permitted' "and the reason"
 }
 
 # The same of the server, and with faults as if the kernel could not.

@@ -215,6 +215,19 @@ is "$(cat last.status)" 200 "so is a page"
 wait "$server_pid"
 is $? 0 "pmp ends in order"
 ok "wait_for '[ ! -e /proc/$writer ]'" "and leaves no writer"
+# ---- on a kernel without landlock -------------------------------------------------------------
+
+if command -v python3 >/dev/null; then
+	printf '#!/bin/sh\nexec python3 "%s" landlock "%s" "$@"\n' "$top_srcdir/t/lib/without.py" \
+		"$PMP" >without
+	chmod 755 without
+	PMP=$tmp/without start_server bare --serve=0 -v -F 50 --max-cpu=100 -p "$paths"
+	wait_for '[ "$(metric pmp_snapshots_total)" -gt 150 ]' 60
+	is "$(status "${url}past/json?seconds=600")" 200 "without landlock a profile is written"
+	is "$(grep -c '^pmp: what writes large answers has more rights than it should: it has no limit to files (landlock)$' bare.err)" \
+		1 "and -v says what its writer has not lost"
+	stop_process "$server_pid"
+fi
 kill "$paths"
 
 done_testing

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See judge.h. The answer is the status that the process ends with. */
+/* See judge.h. The answer, and what is missing, is the status that the process ends with. */
 #include "confine/judge.h"
 
 #include <errno.h>
@@ -28,31 +28,41 @@ static const struct confine_call calls[] = {
 	ALLOW(exit_group),
 };
 
-static void confine(void)
+static unsigned confine(void)
 {
+	unsigned missing;
+
 	close_range(0, ~0U, 0);
-	confine_drop_user();
-	confine_files();
-	confine_limit(RLIMIT_CORE, 0);
-	confine_limit(RLIMIT_CPU, WORK_TIME);
-	confine_memory(MEMORY);
-	confine_calls(calls, sizeof(calls) / sizeof(*calls), CONFINE_END);
+	missing = confine_drop_user();
+	if (!confine_files())
+		missing |= CONFINE_FILES;
+	if (!confine_limit(RLIMIT_CORE, 0) || !confine_limit(RLIMIT_CPU, WORK_TIME) ||
+	    !confine_memory(MEMORY))
+		missing |= CONFINE_LIMITS;
+	if (!confine_calls(calls, sizeof(calls) / sizeof(*calls), CONFINE_END))
+		missing |= CONFINE_CALLS;
+	return missing;
 }
 
 bool confine_judge(bool (*is)(const void *data, size_t length), const void *data,
-		   size_t length)
+		   size_t length, unsigned *missing)
 {
 	const pid_t pid = fork();
+	unsigned kept;
 	int status = 0;
 
+	*missing = 0;
 	if (pid == 0) {
-		confine();
-		_exit(is(data, length));
+		kept = confine();
+		_exit((int)(kept << 1 | is(data, length)));
 	}
 	if (pid < 0)
 		return false;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return false;
-	return WIFEXITED(status) && WEXITSTATUS(status) == true;
+	if (!WIFEXITED(status))
+		return false;
+	*missing = (unsigned)WEXITSTATUS(status) >> 1;
+	return WEXITSTATUS(status) & 1;
 }

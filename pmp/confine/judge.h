@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /** What is() says of the bytes, in a process that can do nothing but compute; false if that
- * does not survive it. */
+ * does not survive it. *missing: of enum confine_missing, what it could do for all that. */
 bool confine_judge(bool (*is)(const void *data, size_t length), const void *data,
-		   size_t length);
+		   size_t length, unsigned *missing);
 
 #endif

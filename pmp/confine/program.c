@@ -13,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "confine/calls.h"
@@ -130,9 +132,9 @@ void confine_read_programs(int rules, const char *program)
 	close(null);
 }
 
-/* ---- in the child ------------------------------------------------------------------ */
+/* ---- starting it: in the child -------------------------------------------------------- */
 
-void confine_leave_signals(void)
+static void leave_signals(void)
 {
 	sigset_t none;
 
@@ -143,7 +145,8 @@ void confine_leave_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-int confine_program(const struct confine_program *program)
+/* 0, or the errno of why it would have rights of root. */
+static int confine(const struct confine_program *program)
 {
 	const size_t first = program->network ? OF_NETWORK : 0;
 	const bool becomes = program->user != geteuid();
@@ -163,4 +166,71 @@ int confine_program(const struct confine_program *program)
 	confine_calls(calls + first, sizeof(calls) / sizeof(*calls) - first,
 		      CONFINE_ALLOW);
 	return 0;
+}
+
+static void set_descriptor(int fd, int number)
+{
+	if (fd < 0)
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	dup2(fd, number);
+}
+
+/* In a process that had threads: only what needs none of their locks. Returns the errno of
+ * why there is no program. */
+static int become(const struct confine_start *start, pid_t parent)
+{
+	int number = 0;
+
+	leave_signals();
+	set_descriptor(start->input, STDIN_FILENO);
+	set_descriptor(start->output, STDOUT_FILENO);
+	set_descriptor(start->errors, STDERR_FILENO);
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+	if (start->folder >= 0 && fchdir(start->folder) < 0)
+		return errno;
+	if (start->program)
+		number = confine(start->program);
+	if (number)
+		return number;
+	/* A change of rights forgets it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		return ESRCH;
+	execve(start->path, start->argv, start->environment);
+	return errno;
+}
+
+/* ---- in pmp ----------------------------------------------------------------------------- */
+
+unsigned confine_program_missing(const struct confine_program *program)
+{
+	return (confine_has_filters() ? 0U : CONFINE_CALLS) |
+	       (program->rules < 0 ? CONFINE_FILES : 0U) |
+	       (program->user == 0 ? CONFINE_USER : 0U);
+}
+
+int confine_start(const struct confine_start *start, pid_t *pid)
+{
+	const pid_t parent = getpid();
+	int fds[2], number = 0;
+	ssize_t n;
+
+	/* What comes through it is an errno; nothing, if the program runs. */
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return errno;
+	*pid = fork();
+	if (*pid == 0) {
+		number = become(start, parent);
+		_exit(write(fds[1], &number, sizeof(number)) < 0);
+	}
+	if (*pid < 0)
+		number = errno;
+	close(fds[1]);
+	do
+		n = number ? 0 : read(fds[0], &number, sizeof(number));
+	while (n < 0 && errno == EINTR);
+	close(fds[0]);
+	while (n > 0 && waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	return number;
 }

@@ -24,10 +24,20 @@ void confine_find_program(const char *name, char *path, size_t size);
 /** It may read programs, libraries and what lies beside it, and write to /dev/null. program: an
  * absolute path, or "". */
 void confine_read_programs(int rules, const char *program);
-/** In the child of a fork: a session of its own, as ^C is for pmp, and no handlers of signals. */
-void confine_leave_signals(void);
-/** In the child of a fork: the program is to be executed next. 0, or an errno of why it may
- * not be: then it would have rights of root. */
-int confine_program(const struct confine_program *program);
+/** What it would have all the same: of enum confine_missing. */
+unsigned confine_program_missing(const struct confine_program *program);
+
+struct confine_start {
+	const char *path;
+	char *const *argv, *const *environment;
+	int input, output, errors; /* its descriptors 0, 1 and 2; -1: /dev/null */
+	int folder;		   /* where it is started; -1: here */
+	const struct confine_program *program; /* NULL: it has all rights of pmp */
+};
+
+/** Start one. It has no other descriptors, a session of its own, as ^C is for pmp, no handlers
+ * of signals, and ends with pmp. 0, or the errno of why it cannot be started: there is no
+ * process then. One that would have rights of root is not. */
+int confine_start(const struct confine_start *start, pid_t *pid);
 
 #endif

@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NOBODY 65534
 #define CAPABILITIES 64 /* that there can be */
 
 static bool change_user(uid_t user)
@@ -69,9 +68,11 @@ bool confine_rights(uid_t user)
 	return confine_keep(0, 0) && changed;
 }
 
-bool confine_drop_user(void)
+unsigned confine_drop_user(void)
 {
-	return confine_rights(NOBODY) && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
+	if (confine_rights(CONFINE_NOBODY) && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0)
+		return 0;
+	return geteuid() == 0 ? CONFINE_USER : CONFINE_CAPABILITIES;
 }
 
 bool confine_limit(int resource, uint64_t most)

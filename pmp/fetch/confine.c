@@ -4,15 +4,11 @@
 
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fault.h"
 #include "confine/landlock.h"
-#include "confine/program.h"
-#include "confine/rights.h"
 
 #define MEMORY ((uint64_t)2 << 30)
 #define FILE_SIZE ((uint64_t)8 << 30)
@@ -77,11 +73,11 @@ int confine_find_rules(const struct fetch_cache *cache, const char *program)
 	return rules;
 }
 
-/* ---- in the child ------------------------------------------------------------------ */
+/* ---- what it may do ---------------------------------------------------------------- */
 
-int confine_find(const struct fetch_cache *cache, int rules)
+struct confine_program confine_find(const struct fetch_cache *cache, int rules)
 {
-	const struct confine_program find = {
+	return (struct confine_program){
 		.user = cache->user,
 		.rules = rules,
 		.network = true,
@@ -90,17 +86,4 @@ int confine_find(const struct fetch_cache *cache, int rules)
 		.work_time = WORK_TIME,
 		.processes = PROCESSES,
 	};
-
-	return PMP_FAULT("fetch-rights") ? 0 : confine_program(&find);
-}
-
-void confine_find_missing(const struct fetch_cache *cache, int rules, char *text,
-			  size_t size)
-{
-	snprintf(text, size, "%s%s%s",
-		 confine_has_filters() ? "" : ", no filter of system calls (seccomp)",
-		 rules < 0 ? ", no limit to files (landlock)" : "",
-		 cache->user == 0 ? ", the user id of root" : "");
-	if (*text)
-		memmove(text, text + 2, strlen(text) - 1);
 }

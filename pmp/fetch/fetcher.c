@@ -19,6 +19,7 @@
 #include "run/run-state.h"
 #include "say/message.h"
 #include "say/progress.h"
+#include "say/rights.h"
 #include "options/filename.h"
 
 #define WAIT_MS 100
@@ -58,7 +59,6 @@ static void prepare(struct fetcher *fetcher, bool verbose)
 {
 	const struct find_plan *plan = &fetcher->plan;
 	const int number = find_prepare(&fetcher->plan);
-	char missing[128];
 
 	if (number) {
 		fetcher->off = true;
@@ -68,11 +68,8 @@ static void prepare(struct fetcher *fetcher, bool verbose)
 			plan->cache.path, strerror(number));
 		return;
 	}
-	confine_find_missing(&plan->cache, plan->rules, missing, sizeof(missing));
-	if (verbose && *missing)
-		message_note(NULL,
-			     "debuginfod-find has more rights than it should: it has %s",
-			     missing);
+	if (verbose)
+		rights_note("debuginfod-find", confine_program_missing(&plan->limits));
 }
 
 int fetcher_new(const struct run_state *state, struct progress *progress, bool verbose,

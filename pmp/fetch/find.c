@@ -11,10 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include "confine/program.h"
+#include "base/fault.h"
 #include "fetch/confine.h"
 #include "run/spent.h"
 
@@ -65,6 +64,7 @@ int find_prepare(struct find_plan *plan)
 	if (number)
 		return number;
 	plan->rules = confine_find_rules(&plan->cache, plan->program);
+	plan->limits = confine_find(&plan->cache, plan->rules);
 	plan->environment = make_environment();
 	return plan->environment ? 0 : ENOMEM;
 }
@@ -79,57 +79,21 @@ void find_forget(struct find_plan *plan)
 
 /* ---- its process -------------------------------------------------------------------- */
 
-/* In a process that had threads: only what needs none of their locks. Returns the errno of
- * why there is no program. */
-static int become(const struct find_plan *plan, char **argv, int output, pid_t front)
-{
-	const int null = open("/dev/null", O_RDONLY);
-	int number;
-
-	confine_leave_signals();
-	dup2(null, STDIN_FILENO);
-	dup2(output, STDOUT_FILENO);
-	dup2(output, STDERR_FILENO);
-	if (fchdir(plan->cache.fd) < 0)
-		return errno;
-	number = confine_find(&plan->cache, plan->rules);
-	if (number)
-		return number;
-	/* A change of rights forgets it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != front)
-		return ESRCH;
-	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-	execve(plan->program, argv, plan->environment);
-	return errno;
-}
-
 /* 0 or an errno. */
 static int start(struct find *find, const struct find_plan *plan, char **argv, int output)
 {
-	const pid_t front = getpid();
-	int fds[2], number = 0;
-	ssize_t n;
+	const struct confine_start start = {
+		.path = plan->program,
+		.argv = argv,
+		.environment = plan->environment,
+		.input = -1,
+		.output = output,
+		.errors = output,
+		.folder = plan->cache.fd,
+		.program = PMP_FAULT("fetch-rights") ? NULL : &plan->limits,
+	};
 
-	if (!*plan->program)
-		return ENOENT;
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return errno;
-	find->pid = fork();
-	if (find->pid == 0) {
-		number = become(plan, argv, output, front);
-		_exit(write(fds[1], &number, sizeof(number)) < 0);
-	}
-	if (find->pid < 0)
-		number = errno;
-	close(fds[1]);
-	do
-		n = number ? 0 : read(fds[0], &number, sizeof(number));
-	while (n < 0 && errno == EINTR);
-	if (n > 0)
-		spent_wait(find->pid, NULL, 0);
-	close(fds[0]);
-	return number;
+	return *plan->program ? confine_start(&start, &find->pid) : ENOENT;
 }
 
 int find_start(struct find *find, const struct find_plan *plan,

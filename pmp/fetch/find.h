@@ -5,6 +5,7 @@
 
 #include "libpmp.h"
 
+#include "confine/program.h"
 #include "fetch/cache.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ struct find_plan {
 	char **environment; /* the pointers are ours, the texts are not */
 	struct fetch_cache cache;
 	int rules; /* for its files, or -1 */
+	struct confine_program limits;
 };
 
 struct find {

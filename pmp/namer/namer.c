@@ -33,8 +33,7 @@ struct namer {
 	struct namer_process readers[AT_A_TIME];
 	unsigned deaths;
 	uint64_t cpu, cpu_of_ended; /* ns */
-	struct parent_missing missing;
-	char missing_text[128];
+	unsigned missing;	    /* of enum confine_missing */
 	struct pmp_namer_calls calls;
 };
 
@@ -173,17 +172,6 @@ static void end(void *arg, int fd, char *reason, size_t size)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static void say_missing(struct namer *namer)
-{
-	const struct parent_missing *missing = &namer->missing;
-
-	snprintf(namer->missing_text, sizeof(namer->missing_text), "%s%s%s%s",
-		 missing->calls ? ", no filter of system calls (seccomp)" : "",
-		 missing->files ? ", no limit to files (landlock)" : "",
-		 missing->rights ? ", the rights of its user" : "",
-		 missing->memory ? ", no limits" : "");
-}
-
 struct namer *namer_new(struct pmp_error *err)
 {
 	struct namer *namer = calloc(1, sizeof(*namer));
@@ -217,7 +205,6 @@ struct namer *namer_new(struct pmp_error *err)
 		namer_free(namer);
 		return NULL;
 	}
-	say_missing(namer);
 	return namer;
 }
 
@@ -258,9 +245,9 @@ uint64_t namer_cpu(struct namer *namer)
 	return namer->cpu;
 }
 
-const char *namer_missing(const struct namer *namer)
+unsigned namer_missing(const struct namer *namer)
 {
-	return namer && namer->missing_text[0] ? namer->missing_text + 2 : "";
+	return namer ? namer->missing : 0;
 }
 
 bool namer_has_given_up(const struct namer *namer)

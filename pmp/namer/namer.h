@@ -27,8 +27,8 @@ const struct pmp_namer_calls *namer_calls(const struct namer *namer);
 pid_t namer_pid(const struct namer *namer);
 /** The CPU time that they have used, ns; 0 for NULL. Does not wait. */
 uint64_t namer_cpu(struct namer *namer);
-/** What this kernel cannot take away from them, for -v; "" if it can all. */
-const char *namer_missing(const struct namer *namer);
+/** What could not be taken away from them: of enum confine_missing (confine/rights.h). */
+unsigned namer_missing(const struct namer *namer);
 /** Have so many died that there are no more? */
 bool namer_has_given_up(const struct namer *namer);
 

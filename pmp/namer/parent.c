@@ -193,20 +193,20 @@ static bool end(pid_t pid, struct spare *spare)
 	return true;
 }
 
-static struct parent_missing give_up(pid_t front)
+static unsigned give_up(pid_t front)
 {
-	struct parent_missing missing = {
-		.rights = !confine_drop_user(),
-		.calls = !confine_has_filters(),
-	};
+	unsigned missing = confine_drop_user();
 
+	if (!confine_has_filters())
+		missing |= CONFINE_CALLS;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != front)
 		_exit(1);
-	missing.files = !confine_files();
-	missing.memory = !confine_limit(RLIMIT_CORE, 0) ||
-			 !confine_limit(RLIMIT_FSIZE, 0) ||
-			 !confine_limit(RLIMIT_NOFILE, DESCRIPTORS);
+	if (!confine_files())
+		missing |= CONFINE_FILES;
+	if (!confine_limit(RLIMIT_CORE, 0) || !confine_limit(RLIMIT_FSIZE, 0) ||
+	    !confine_limit(RLIMIT_NOFILE, DESCRIPTORS))
+		missing |= CONFINE_LIMITS;
 	return missing;
 }
 
@@ -224,8 +224,8 @@ static bool receive(struct parent_request *request)
 void parent_run(int socket, pid_t front)
 {
 	struct parent_request request;
-	struct parent_missing missing;
 	struct spare spare;
+	unsigned missing;
 	bool goes_on;
 
 	prctl(PR_SET_NAME, "pmp-namers");

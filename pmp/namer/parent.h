@@ -22,13 +22,8 @@ struct parent_answer {
 	bool killed; /* it lived until then */
 };
 
-/* What the kernel has not taken away. */
-struct parent_missing {
-	bool rights, files, calls, memory;
-};
-
-/** In the child of the fork: give up all rights, and serve requests. Says what is missing
- * first. */
+/** In the child of the fork: give up all rights, and serve requests. Says first what is missing:
+ * an unsigned, of enum confine_missing. */
 __attribute__((noreturn)) void parent_run(int socket, pid_t front);
 
 #endif

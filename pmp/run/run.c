@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "confine/rights.h"
 #include "fetch/fetcher.h"
 #include "namer/namer.h"
 #include "run/clock.h"
@@ -27,6 +28,7 @@
 #include "sampler/process.h"
 #include "say/message.h"
 #include "say/progress.h"
+#include "say/rights.h"
 #include "say/summary.h"
 #include "sink/sink.h"
 #include "source/diff.h"
@@ -443,11 +445,8 @@ static int open_namer(struct run *run)
 		return message_status(err.code);
 	}
 	run->state.helpers[RUN_NAMER] = namer_pid(run->namer);
-	if (run->options->verbose && *namer_missing(run->namer))
-		message_note(NULL,
-			     "the process that reads files has more rights than it "
-			     "should: this kernel has %s",
-			     namer_missing(run->namer));
+	if (run->options->verbose)
+		rights_note("the process that reads files", namer_missing(run->namer));
 	return 0;
 }
 
@@ -549,10 +548,10 @@ static int failure(const struct run *run, int status)
 /* All that has to have more rights has been forked. */
 static void give_up_rights(const struct run *run, const struct id_list *pids)
 {
-	if (!confine_front(run->options, pids->count) && run->options->verbose)
-		message_note(NULL,
-			     "pmp itself has more rights than it should: it has all "
-			     "capabilities of its user");
+	const bool confined = confine_front(run->options, pids->count);
+
+	if (run->options->verbose)
+		rights_note("pmp itself", confined ? 0 : CONFINE_CAPABILITIES);
 }
 
 static int start(struct run *run, const struct invocation *call, struct id_list *pids)

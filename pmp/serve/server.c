@@ -63,7 +63,7 @@ static bool keep_descriptors(int listener, int front)
 
 static bool drop_rights(void)
 {
-	return confine_drop_user() && confine_limit(RLIMIT_NOFILE, DESCRIPTORS) &&
+	return !confine_drop_user() && confine_limit(RLIMIT_NOFILE, DESCRIPTORS) &&
 	       confine_limit(RLIMIT_CORE, 0) &&
 	       confine_limit(RLIMIT_FSIZE, HTTP_BODY_MAX) && confine_memory(MEMORY);
 }

@@ -4,6 +4,7 @@
 #include "libpmp-program.h"
 #include "run/counting.h"
 #include "run/loop.h"
+#include "say/rights.h"
 #include "sink/sink.h"
 #include "source/source.h"
 
@@ -57,8 +58,14 @@ bool heavy_start(struct answers *answers, struct writer *writer,
 
 bool heavy_take(struct answers *answers, struct writer *writer, void *result, size_t size)
 {
+	const unsigned before = answers->writers.missing;
+	bool written;
+
 	loop_remove(answers->sink->loop, writer->fd);
-	return writers_take(&answers->writers, writer, result, size);
+	written = writers_take(&answers->writers, writer, result, size);
+	if (answers->sink->options->verbose && !before)
+		rights_note("what writes large answers", answers->writers.missing);
+	return written;
 }
 
 void heavy_stop(struct answers *answers, struct writer *writer)

@@ -8,12 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "confine/rights.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
 #include "run/loop.h"
 #include "run/run-state.h"
 #include "say/message.h"
+#include "say/rights.h"
 #include "serve/listen.h"
 #include "serve/protocol.h"
 #include "serve/server.h"
@@ -163,9 +165,8 @@ static void greet(struct sink *sink, const struct serve_request *hello)
 	sink->serving->had_target = false;
 	sink->serving->target = 0;
 	sink->serving->next_rights = 0;
-	if (hello->unfiltered && sink->options->verbose)
-		message_note(NULL, "the server has more rights than it should: it has no "
-				   "filter of system calls (seccomp)");
+	if (sink->options->verbose)
+		rights_note("the server", hello->unfiltered ? CONFINE_CALLS : 0);
 	if (hello->id)
 		message_print(NULL,
 			      "the server was ended by a signal: another one serves");

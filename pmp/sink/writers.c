@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,18 +21,28 @@
 
 /* All that it needs is in its memory, or open. It ends with whoever started it, and does not
  * go on for ever. */
-static void limit_writer(pid_t parent)
+static unsigned limit_writer(pid_t parent)
 {
-	if (!PMP_FAULT("writer-rights")) {
-		confine_drop_user();
-		confine_files();
-	}
+	unsigned missing = CONFINE_USER;
+
+	if (!PMP_FAULT("writer-rights"))
+		missing = confine_drop_user() | (confine_files() ? 0U : CONFINE_FILES);
 	/* A change of rights forgets it. */
 	prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL);
 	confine_limit(RLIMIT_CPU, CPU_SECONDS);
 	prctl(PR_SET_NAME, "pmp-writer");
 	if (getppid() != parent)
 		_exit(1);
+	return missing;
+}
+
+/* What is missing, then the words of whoever had it written. */
+static bool write_words(int fd, unsigned missing, const void *result, size_t size)
+{
+	const struct iovec words[] = { { &missing, sizeof(missing) },
+				       { (void *)result, size } };
+
+	return writev(fd, words, 2) == (ssize_t)(sizeof(missing) + size);
 }
 
 bool writers_start(struct writers *writers, struct writer *writer,
@@ -39,6 +50,7 @@ bool writers_start(struct writers *writers, struct writer *writer,
 		   size_t size)
 {
 	const pid_t parent = getpid();
+	unsigned missing;
 	int ends[2];
 	pid_t pid;
 
@@ -48,9 +60,9 @@ bool writers_start(struct writers *writers, struct writer *writer,
 		return false;
 	pid = fork();
 	if (pid == 0) {
-		limit_writer(parent);
+		missing = limit_writer(parent);
 		write_it(arg);
-		_exit(write(ends[1], result, size) != (ssize_t)size);
+		_exit(!write_words(ends[1], missing, result, size));
 	}
 	close(ends[1]);
 	if (pid < 0) {
@@ -75,13 +87,16 @@ static void forget(struct writers *writers, struct writer *writer)
 bool writers_take(struct writers *writers, struct writer *writer, void *result,
 		  size_t size)
 {
+	unsigned missing = 0;
+	const struct iovec words[] = { { &missing, sizeof(missing) }, { result, size } };
 	ssize_t n;
 
 	do
-		n = read(writer->fd, result, size);
+		n = readv(writer->fd, words, 2);
 	while (n < 0 && errno == EINTR);
 	forget(writers, writer);
-	return n == (ssize_t)size;
+	writers->missing |= missing;
+	return n == (ssize_t)(sizeof(missing) + size);
 }
 
 void writers_stop(struct writers *writers, struct writer *writer)

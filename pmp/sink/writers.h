@@ -19,6 +19,7 @@
 struct writers {
 	size_t count; /* that work */
 	uint64_t started;
+	unsigned missing; /* of enum confine_missing, of those that have written */
 	pid_t ending[WRITERS_ENDING_MAX]; /* not reaped yet */
 	size_t ending_count;
 };

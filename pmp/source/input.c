@@ -53,22 +53,25 @@ static bool is_packed_core(const void *head, size_t length)
 	return is;
 }
 
-static bool is_gzipped_core(const void *head, size_t length, bool with_rights)
+static bool is_gzipped_core(struct input *input, const void *head, size_t length,
+			    bool with_rights)
 {
 	if (length < sizeof(gzip_magic) || memcmp(head, gzip_magic, sizeof(gzip_magic)))
 		return false;
 	return with_rights ? is_packed_core(head, length)
-			   : confine_judge(is_packed_core, head, length);
+			   : confine_judge(is_packed_core, head, length,
+					   &input->judge_missing);
 }
 
 /* The program that unpacks it; NULL: it is not packed, or a saved profile. */
-static const char *unpacker(const void *head, size_t length, bool with_rights)
+static const char *find_unpacker(struct input *input, const void *head, size_t length,
+				 bool with_rights)
 {
 	for (size_t i = 0; i < sizeof(packings) / sizeof(*packings); i++)
 		if (length >= packings[i].length &&
 		    memcmp(head, packings[i].magic, packings[i].length) == 0)
 			return packings[i].program;
-	return is_gzipped_core(head, length, with_rights) ? "gzip" : NULL;
+	return is_gzipped_core(input, head, length, with_rights) ? "gzip" : NULL;
 }
 
 /* ---- from where it is ------------------------------------------------------------------------ */
@@ -117,8 +120,7 @@ static int take_pipe(struct input *input, const char *path, const char *head,
 	return code;
 }
 
-static int unpack(struct input *input, const struct spool_packed *packed,
-		  struct pmp_error *err)
+static int unpack(struct input *input, struct spool_packed *packed, struct pmp_error *err)
 {
 	char shown[256], head[ELF_HEAD];
 	int spool = spool_open(err), status = 0, code;
@@ -127,6 +129,8 @@ static int unpack(struct input *input, const struct spool_packed *packed,
 	if (spool < 0)
 		return spool;
 	code = spool_unpack(spool, packed, &status, err);
+	input->unpacker = packed->program;
+	input->unpacker_missing = packed->missing;
 	replace(input, spool);
 	if (code)
 		return code;
@@ -169,7 +173,7 @@ static int look(struct input *input, const char *path, bool with_rights,
 				 (uint64_t)status.st_mtim.tv_nsec;
 	}
 	input->is_core = pmp_core_is(head, (size_t)n);
-	packed.program = unpacker(head, (size_t)n, with_rights);
+	packed.program = find_unpacker(input, head, (size_t)n, with_rights);
 	if (!regular)
 		code = take_pipe(input, path, head, (size_t)n,
 				 !input->is_core && !packed.program, err);

@@ -18,6 +18,10 @@ struct input {
 	bool is_program;  /* a file that may be executed */
 	uint64_t written; /* CLOCK_REALTIME, ns: when the file last was; 0: not known */
 	const char *cut;  /* why it is not complete, or NULL */
+	/* What has unpacked it, or NULL; what it had too much (enum confine_missing), and what
+	 * that had that saw whether it is a core. */
+	const char *unpacker;
+	unsigned unpacker_missing, judge_missing;
 };
 
 /** Open it; "-" is standard input. with_rights: what unpacks it has those of pmp, else none. 0,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "confine/rights.h"
 #include "run/clock.h"
 #include "run/counting.h"
 #include "run/loop.h"
@@ -16,6 +17,7 @@
 #include "sampler/sampler.h"
 #include "say/message.h"
 #include "say/progress.h"
+#include "say/rights.h"
 #include "say/summary.h"
 #include "source/from-sampler.h"
 #include "source/source.h"
@@ -168,10 +170,9 @@ static void tell_rights(struct source *source)
 	    (!page->keeps_rights && !page->unfiltered))
 		return;
 	sampling->told_rights = true;
-	message_note(NULL, "the sampler has more rights than it should: it has %s%s%s",
-		     page->unfiltered ? "no filter of system calls (seccomp)" : "",
-		     page->unfiltered && page->keeps_rights ? ", " : "",
-		     page->keeps_rights ? "all capabilities of its user" : "");
+	rights_note("the sampler",
+		    (page->unfiltered ? CONFINE_CALLS : 0U) |
+			    (page->keeps_rights ? CONFINE_CAPABILITIES : 0U));
 }
 
 static void on_sampler(void *arg, short revents)

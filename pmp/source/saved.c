@@ -10,6 +10,7 @@
 #include "run/counting.h"
 #include "say/message.h"
 #include "say/progress.h"
+#include "say/rights.h"
 #include "source/core-file.h"
 #include "source/input.h"
 #include "source/source.h"
@@ -68,6 +69,12 @@ static void read_profile(struct saved_file *reading, const struct input *input)
 			 SHOWN_MAX, reading->path);
 }
 
+static void note_rights(const struct input *input)
+{
+	rights_note("what looks at packed files", input->judge_missing);
+	rights_note(input->unpacker, input->unpacker_missing);
+}
+
 static void read_file(void *arg)
 {
 	struct saved_file *reading = arg;
@@ -76,6 +83,8 @@ static void read_file(void *arg)
 	reading->code = input_open(&input, reading->path,
 				   reading->counting->options->no_sandbox, &reading->err);
 	reading->is_core = input.is_core;
+	if (reading->counting->options->verbose)
+		note_rights(&input);
 	if (reading->code)
 		cannot_open(reading);
 	else if (input.is_core)

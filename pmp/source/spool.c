@@ -187,20 +187,22 @@ static int cannot_start(struct pmp_error *err, int number, const char *program,
 	return PMP_EINVAL;
 }
 
-int spool_unpack(int spool, const struct spool_packed *packed, int *status,
+int spool_unpack(int spool, struct spool_packed *packed, int *status,
 		 struct pmp_error *err)
 {
 	struct spool_input unpacked = { .before = "", .name = packed->name };
+	struct unpacker unpacker;
 	int number, code;
-	pid_t pid;
 
-	number = unpacker_start(packed->program, packed->fd, packed->with_rights,
-				&unpacked.fd, &pid);
+	number = unpacker_start(&unpacker, packed->program, packed->fd,
+				packed->with_rights);
+	packed->missing = unpacker.missing;
 	if (number)
 		return cannot_start(err, number, packed->program, packed->name);
+	unpacked.fd = unpacker.output;
 	code = spool_copy(spool, &unpacked, UINT64_MAX, err);
-	close(unpacked.fd);
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+	close(unpacker.output);
+	while (waitpid(unpacker.pid, status, 0) < 0 && errno == EINTR)
 		;
 	return code;
 }

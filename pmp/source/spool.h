@@ -29,11 +29,12 @@ struct spool_packed {
 	const char *name;    /* for messages */
 	const char *program; /* that unpacks it: zstd, for instance */
 	bool with_rights;    /* as any other program; else without any */
+	unsigned missing;    /* set: of enum confine_missing */
 };
 
 /** Write what the program makes of it. *status is what waitpid() says of the program. 0 or a
  * code of libpmp.h. */
-int spool_unpack(int spool, const struct spool_packed *packed, int *status,
+int spool_unpack(int spool, struct spool_packed *packed, int *status,
 		 struct pmp_error *err);
 
 #endif

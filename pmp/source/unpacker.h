@@ -7,12 +7,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/**
- * Start a program (zstd, for instance) that unpacks the file input from its current place on;
- * with_rights: as any other program. *output is a pipe with what it makes of it, and *pid to be
- * waited for. 0, or the errno of why it cannot be started.
- */
-int unpacker_start(const char *program, int input, bool with_rights, int *output,
-		   pid_t *pid);
+struct unpacker {
+	int output;	  /* a pipe with what it makes of it */
+	pid_t pid;	  /* to be waited for */
+	unsigned missing; /* of enum confine_missing */
+};
+
+/** Start a program (zstd, for instance) that unpacks the file input from its current place on;
+ * with_rights: as any other program. 0, or the errno of why it cannot be started. */
+int unpacker_start(struct unpacker *unpacker, const char *program, int input,
+		   bool with_rights);
 
 #endif
