@@ -215,6 +215,7 @@ is "$(cat last.status)" 200 "so is a page"
 wait "$server_pid"
 is $? 0 "pmp ends in order"
 ok "wait_for '[ ! -e /proc/$writer ]'" "and leaves no writer"
+
 # ---- on a kernel without landlock -------------------------------------------------------------
 
 if command -v python3 >/dev/null; then

@@ -61,11 +61,17 @@ bool confine_has(unsigned capability)
 
 bool confine_rights(uid_t user)
 {
-	bool changed;
+	bool changed, dropped;
+	int number;
 
 	bound(0);
+	errno = 0;
 	changed = geteuid() == user || geteuid() != 0 || change_user(user);
-	return confine_keep(0, 0) && changed;
+	number = errno;
+	dropped = confine_keep(0, 0);
+	if (!changed)
+		errno = number;
+	return dropped && changed;
 }
 
 unsigned confine_drop_user(void)
