@@ -264,6 +264,8 @@ check_fetcher() {
 		is "$(status_of "$find" "$kind")" 0000000000000000 "without capabilities: $kind"
 	done
 	is "$(status_of "$find" NoNewPrivs)" 1 "and gets none by a program"
+	[ "$(id -u)" -ne 0 ] ||
+		is "$(status_of "$find" CapBnd)" 0000000000000000 "nor can it get any if root has started it"
 	is "$(status_of "$find" Seccomp)" 2 "it has a filter of system calls"
 	like "$(grep 'Max address space' "/proc/$find/limits")" ' 2147483648 ' "its memory has a limit"
 	like "$(grep 'Max core file size' "/proc/$find/limits")" 'size +0 ' "it leaves no core"

@@ -226,11 +226,13 @@ def one(pmp, arguments, trace):
         command = ["strace", "-f", "-qq", "-y", "-s", "512", "-e", "trace=%network,open,openat,openat2,execve",
                    "-o", "trace", *command]
     began = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True)
     try:
         output, _ = process.communicate(timeout=LIMIT * (3 if trace else 1))
     except subprocess.TimeoutExpired:
-        process.kill()
+        # With strace pmp is a child of it, which would hold the pipe.
+        os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         return None, time.monotonic() - began, b""
     return process.returncode, time.monotonic() - began, output
