@@ -14,9 +14,8 @@
 #include "base/fault.h"
 #include "sink/directory.h"
 
-#define FETCH_USER \
-	65533 /* nobody has this one: not what containers and NFS have for nobody */
-#define OF_ROOT ".pmp" /* after the name of root's */
+#define FETCH_USER 65533 /* no account has this id; 65534 is used by containers and NFS */
+#define OF_ROOT ".pmp"	 /* after the name of root's */
 #define NO_HOME "/var/cache/debuginfod_client"
 #define MODE 0700
 
@@ -65,7 +64,7 @@ static bool find_path(char *path, size_t size)
 
 /* ---- making it ------------------------------------------------------------------ */
 
-/* The directory that the last component of path is in; for root nobody else's. */
+/* The directory that the last component of path is in. Root accepts only its own. */
 static int open_parent(const char *path)
 {
 	bool foreign = false;

@@ -2,7 +2,7 @@
 /*
  * See confine.h. libdw opens .dwo files itself: its open() becomes a signal here, whose
  * handler asks for the file and gives the descriptor as what open() has returned. libdw also
- * asks /proc what path a descriptor has: it is told that by which the file was opened.
+ * asks /proc for the path of a descriptor: the answer is the path that it has opened.
  */
 #include "namer/confine.h"
 
