@@ -136,22 +136,6 @@ static const char *figures(const struct view *view, const char *where)
 }
 
 /* The screen as one text. */
-static const char *screen(struct view *view, int rows, int columns)
-{
-	static char text[1 << 16];
-	struct canvas canvas = { 0 };
-	char line[TEXT];
-	size_t length = 0;
-
-	canvas_resize(&canvas, rows, columns);
-	view_draw(view, &canvas);
-	for (int i = 0; i < rows; i++)
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n",
-					   canvas_line(&canvas, i, line, sizeof(line)));
-	canvas_free(&canvas);
-	return text;
-}
-
 #define FETCHES "malloc<ha_innobase::general_fetch<do_command"
 #define READS "operator new<row_search_mvcc<ha_innobase::general_fetch<do_command"
 #define LOGS "malloc<main"
@@ -232,7 +216,7 @@ static void test_functions(struct view *view)
 
 static void test_screens(struct view *view)
 {
-	const char *text = screen(view, 24, 80);
+	const char *text = fake_screen(view, 24, 80);
 
 	ok(strstr(text, "5.66kB live in 9 blocks, peak 5.92kB") != NULL,
 	   "the header has the exact totals and the peak");
@@ -245,10 +229,10 @@ static void test_screens(struct view *view)
 	ok(strstr(text, "#0   operator new(unsigned long)") ||
 		   strstr(text, "#0   operator new"),
 	   "and its stack");
-	text = screen(view, 50, 200);
+	text = fake_screen(view, 50, 200);
 	ok(strstr(text, "STAYS/S") && strstr(text, "THREADS"),
 	   "a wide screen has more columns");
-	text = screen(view, 8, 40);
+	text = fake_screen(view, 8, 40);
 	ok(strstr(text, "LIVE") && strstr(text, "4.88kB"),
 	   "a small one has what matters");
 }
@@ -292,7 +276,7 @@ static void test_sampled(void)
 	is_str(cell(&view, 0, "LIVE"), wanted, "which stands for more than was seen");
 	heap_count_text(4 * w, false, count, sizeof(count));
 	is_str(cell(&view, 0, "BLOCKS"), count, "as its blocks do");
-	ok(strstr(screen(&view, 24, 80), "sampled every 512kB") != NULL,
+	ok(strstr(fake_screen(&view, 24, 80), "sampled every 512kB") != NULL,
 	   "the header says so");
 	view_free(&view);
 	pmp_profile_free(profile);
@@ -338,9 +322,9 @@ static void test_windows(void)
 	fake_type(&view, "6");
 	is_str(figures(&view, FETCHES), "8.89kB 91 8.89kB 91", "since the start: all");
 	is_str(figures(&view, READS), "300B 1 26.7kB 91", "what is replaced lives once");
-	ok(strstr(screen(&view, 24, 80), "<10s 1000B/10") != NULL ||
-		   strstr(screen(&view, 24, 80), "<10s 900B/9") != NULL,
-	   "blocks by age: %s", screen(&view, 24, 80));
+	ok(strstr(fake_screen(&view, 24, 80), "<10s 1000B/10") != NULL ||
+		   strstr(fake_screen(&view, 24, 80), "<10s 900B/9") != NULL,
+	   "blocks by age: %s", fake_screen(&view, 24, 80));
 	fake_type(&view, "y");
 	like(figures(&view, FETCHES), "^\\+(5\\.[789]|6\\.[0-4])[0-9]*kB \\+6[0-5] ",
 	     "the last minute: it has grown by 60 blocks, or some more");
@@ -353,7 +337,7 @@ static void test_windows(void)
 	like(figures(&view, FETCHES), "^\\+(1000B|1\\.[01][0-9]kB|9[0-9][0-9]B) ",
 	     "the last 10 s");
 	is_str(figures(&view, LOGS), "-1000B -1 0 0", "in which that was");
-	like(screen(&view, 24, 80), "In 10 s: allocated (3|4)\\.[0-9]+kB",
+	like(fake_screen(&view, 24, 80), "In 10 s: allocated (3|4)\\.[0-9]+kB",
 	     "the header says what was allocated in that time");
 	view_free(&view);
 	pmp_profile_free(profile);
@@ -369,7 +353,7 @@ static void test_silence(void)
 	fake_view(&view, profile);
 	fake_type(&view, "6yy");
 	is_int((long long)view.model.list.order_count, 0, "nothing has changed in 10 s");
-	ok(strstr(screen(&view, 24, 80), "Nothing was allocated or freed") != NULL,
+	ok(strstr(fake_screen(&view, 24, 80), "Nothing was allocated or freed") != NULL,
 	   "which is said");
 	fake_type(&view, "y");
 	is_int((long long)view.model.list.order_count, 3, "all is there since the start");
@@ -394,7 +378,7 @@ static void test_found_again(void)
 	take(profile, batch);
 	fake_view(&view, profile);
 	fake_type(&view, "6yy");
-	ok(strstr(screen(&view, 24, 80), "allocated 5.92kB") != NULL,
+	ok(strstr(fake_screen(&view, 24, 80), "allocated 5.92kB") != NULL,
 	   "a recorder that is found again: only what it counts from now on");
 	view_free(&view);
 	pmp_profile_free(profile);
@@ -429,9 +413,9 @@ static void test_nothing(void)
 
 	fake_view(&view, profile);
 	fake_type(&view, "6");
-	ok(strstr(screen(&view, 24, 80), "pmp --heap -- COMMAND") != NULL,
+	ok(strstr(fake_screen(&view, 24, 80), "pmp --heap -- COMMAND") != NULL,
 	   "without a recorder: what to do");
-	ok(strstr(screen(&view, 24, 80), "O reads what its heap holds now") != NULL,
+	ok(strstr(fake_screen(&view, 24, 80), "O reads what its heap holds now") != NULL,
 	   "and what can be seen all the same");
 	fake_type(&view, "f1f");
 	ok(strstr(view.message, "f is for these") != NULL, "f is for the heap");
@@ -440,14 +424,14 @@ static void test_nothing(void)
 	profile = fake_saved();
 	fake_view_saved(&view, profile);
 	fake_type(&view, "6");
-	ok(strstr(screen(&view, 24, 80), "There is no heap in this profile") != NULL,
+	ok(strstr(fake_screen(&view, 24, 80), "There is no heap in this profile") != NULL,
 	   "so it is of a file");
 	view_free(&view);
 	pmp_profile_free(profile);
 	profile = new_profile();
 	fake_view(&view, profile);
 	fake_type(&view, "6");
-	ok(strstr(screen(&view, 24, 80), "The recorder has reported nothing so far"),
+	ok(strstr(fake_screen(&view, 24, 80), "The recorder has reported nothing so far"),
 	   "nothing has come yet");
 	view_free(&view);
 	pmp_profile_free(profile);

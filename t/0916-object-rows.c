@@ -144,22 +144,6 @@ static const char *figures(const struct view *view, const char *class, const cha
 	return "no such row";
 }
 
-static const char *screen(struct view *view, int rows, int columns)
-{
-	static char text[1 << 16];
-	struct canvas canvas = { 0 };
-	char line[TEXT];
-	size_t length = 0;
-
-	canvas_resize(&canvas, rows, columns);
-	view_draw(view, &canvas);
-	for (int i = 0; i < rows; i++)
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n",
-					   canvas_line(&canvas, i, line, sizeof(line)));
-	canvas_free(&canvas);
-	return text;
-}
-
 static void set(struct view *view, struct pmp_named_census *named)
 {
 	model_set_census(&view->model, named);
@@ -177,7 +161,7 @@ static void test_asked(void)
 	fake_view(&view, profile);
 	fake_type(&view, "7");
 	is_int(fake_asked.heaps, 0, "the view alone reads nothing");
-	like(screen(&view, 24, 80), "^  O reads what the heap holds now",
+	like(fake_screen(&view, 24, 80), "^  O reads what the heap holds now",
 	     "it says how to");
 	fake_type(&view, "4GO");
 	is_int(fake_asked.heaps, 1, "O reads");
@@ -185,7 +169,8 @@ static void test_asked(void)
 	is_str(view_type_of(&view.model)->name, "Objects", "and shows that view");
 	view.model.census.pid = PID + 1000;
 	view.model.census.reading = 1;
-	like(screen(&view, 24, 80), "^  The heap of 5100 is being read", "as it is read");
+	like(fake_screen(&view, 24, 80), "^  The heap of 5100 is being read",
+	     "as it is read");
 	fake_type(&view, "O");
 	is_int(fake_asked.heaps, 1, "O does not read it twice");
 	view.model.census.reading = 0;
@@ -213,15 +198,15 @@ static void test_refused(void)
 		"1.5 MiB resident; 12.0 MiB in 4 anonymous mappings, of which a part is in "
 		"use\n");
 	fake_type(&view, "7");
-	like(screen(&view, 10, 80),
+	like(fake_screen(&view, 10, 80),
 	     "^  cannot read the heap of 4100 \\(server\\): it is of "
 	     "jemalloc \\(libjemalloc.so.2\\),$",
 	     "a reason that is longer than a line is broken at a blank");
-	like(screen(&view, 10, 80), "^  not of glibc's malloc$",
+	like(fake_screen(&view, 10, 80), "^  not of glibc's malloc$",
 	     "and goes on in the next one");
-	like(screen(&view, 10, 80), "^  hint: of its memory is known: 1.5 MiB",
+	like(fake_screen(&view, 10, 80), "^  hint: of its memory is known: 1.5 MiB",
 	     "with a hint");
-	like(screen(&view, 10, 40), "^  it is of jemalloc \\(libjemalloc.so.2\\),$",
+	like(fake_screen(&view, 10, 40), "^  it is of jemalloc \\(libjemalloc.so.2\\),$",
 	     "on a narrow screen as well");
 	view_free(&view);
 	pmp_profile_free(profile);
@@ -239,20 +224,20 @@ static void test_first(struct view *view)
 	       "a class with several sizes");
 	is_str(figures(view, "(no class)", "1000"), "2.93kB - 3 -",
 	       "without a class a size");
-	like(screen(view, 24, 80),
+	like(fake_screen(view, 24, 80),
 	     "^Heap of 4100: 7.27MB live in 41005 blocks  1.50MB "
 	     "free, 16.0MB in all",
 	     "the header has the sums");
-	like(screen(view, 24, 80),
+	like(fake_screen(view, 24, 80),
 	     "^Read at 10:00:00 in 13 ms, 12.7 ms of CPU  Not read "
 	     "0.0%$",
 	     "when it was read, and what that has cost");
-	like(screen(view, 24, 80),
+	like(fake_screen(view, 24, 80),
 	     "^12000 blocks of 488 bytes: 5856000 bytes, 76.8% of what is shown$",
 	     "below the list are the exact figures");
-	like(screen(view, 10, 40), "^ +BYTES +BLOCKS CLASS$",
+	like(fake_screen(view, 10, 40), "^ +BYTES +BLOCKS CLASS$",
 	     "a small screen has fewer columns");
-	like(screen(view, 10, 40), "^ +5.58MB +12000 net::Session$", "and the rows");
+	like(fake_screen(view, 10, 40), "^ +5.58MB +12000 net::Session$", "and the rows");
 	fake_type(view, "c");
 	is_str(cell(view, 1, "CLASS"), "std::map<int, std::string>", "c: full names");
 	fake_type(view, "c>>");
@@ -283,9 +268,9 @@ static void test_second(struct view *view)
 	       "stayed");
 	is_str(figures(view, "Gone", "100"), "0 -200B 0 -2", "gone");
 	is_str(figures(view, "New", "24"), "24B +24B 1 +1", "or come");
-	like(screen(view, 24, 80), "Not read 0.0%  \\+ since 10:00:00$",
+	like(fake_screen(view, 24, 80), "Not read 0.0%  \\+ since 10:00:00$",
 	     "the header has since when");
-	like(screen(view, 24, 80),
+	like(fake_screen(view, 24, 80),
 	     "^at 10:00:00 12000 blocks: now \\+500, and \\+244000 "
 	     "bytes$",
 	     "and the row its change");
@@ -296,7 +281,7 @@ static void test_second(struct view *view)
 	set(view, second_census(PID));
 	is_int(freed, 1, "the third: the first is not kept any more");
 	is_str(figures(view, "net::Session", "488"), "5.82MB 0 12500 0", "no change");
-	like(screen(view, 24, 80), "^the same at 11:00:00$", "which the row says");
+	like(fake_screen(view, 24, 80), "^the same at 11:00:00$", "which the row says");
 	set(view, second_census(PID + 1));
 	is_str(figures(view, "net::Session", "488"), "5.82MB - 12500 -",
 	       "of another process nothing has changed");
@@ -311,7 +296,7 @@ static void test_missing(struct view *view)
 	named->info.newer_glibc = 99;
 	set(view, named);
 	view->model.census.reading = 1;
-	like(screen(view, 24, 132),
+	like(fake_screen(view, 24, 132),
 	     "reading 4100 for [0-9.]+ s   Not read 12.5%   glibc 2.99 is not known",
 	     "what could not be read, and that it is read again");
 	view->model.census.reading = 0;
@@ -339,7 +324,7 @@ static void test_file(void)
 
 	fake_view_saved(&view, profile);
 	fake_type(&view, "7");
-	like(screen(&view, 24, 80), "^  This is a file: there is no heap to read",
+	like(fake_screen(&view, 24, 80), "^  This is a file: there is no heap to read",
 	     "a file");
 	fake_type(&view, "O");
 	is_int(fake_asked.heaps, 0, "has none");

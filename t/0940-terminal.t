@@ -396,12 +396,5 @@ check_locale() {
 	tm kill-server
 }
 
-# test_cleanup keeps the status it finds.
-end() {
-	status=$?
-	tm kill-server 2>/dev/null
-	(exit "$status")
-	test_cleanup
-}
-trap end EXIT
+trap end_terminal EXIT
 run_checks "$@"

@@ -196,13 +196,11 @@ check_without() {
 	ended 0 "q"
 }
 
-# test_cleanup keeps the status it finds.
 end() {
 	status=$?
-	tm kill-server 2>/dev/null
 	[ -z "${leaks:-}" ] || kill "$leaks" 2>/dev/null
 	(exit "$status")
-	test_cleanup
+	end_terminal
 }
 trap end EXIT
 run_checks "$@"

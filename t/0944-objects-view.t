@@ -243,12 +243,5 @@ check_left() {
 	done
 }
 
-# test_cleanup keeps the status it finds.
-end() {
-	status=$?
-	tm kill-server 2>/dev/null
-	(exit "$status")
-	test_cleanup
-}
-trap end EXIT
+trap end_terminal EXIT
 run_checks "$@"

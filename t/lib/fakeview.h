@@ -489,6 +489,23 @@ TAP_UNUSED static void fake_view_saved(struct view *view, struct pmp_profile *pr
 	view_refresh(view);
 }
 
+/* What is drawn, a line for each row; until the next call. */
+TAP_UNUSED static const char *fake_screen(struct view *view, int rows, int columns)
+{
+	static char text[1 << 16];
+	struct canvas canvas = { 0 };
+	char line[4096];
+	size_t length = 0;
+
+	canvas_resize(&canvas, rows, columns);
+	view_draw(view, &canvas);
+	for (int i = 0; i < rows; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n",
+					   canvas_line(&canvas, i, line, sizeof(line)));
+	canvas_free(&canvas);
+	return text;
+}
+
 /* Type a text. */
 TAP_UNUSED static void fake_type(struct view *view, const char *text)
 {

@@ -35,6 +35,14 @@ no_terminal() {
 	wait_for '! tm list-sessions >/dev/null 2>&1'
 }
 
+# For trap ... EXIT; test_cleanup keeps the status it finds.
+end_terminal() {
+	status=$?
+	tm kill-server 2>/dev/null
+	(exit "$status")
+	test_cleanup
+}
+
 # In a build with sanitizers it is the program that deals with a crash.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_abort=0
 export ASAN_OPTIONS
