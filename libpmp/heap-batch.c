@@ -36,6 +36,11 @@ void pmp_heap_batch_clear(struct pmp_heap_batch *batch)
 	batch->thread_count = batch->event_count = batch->frame_count = 0;
 }
 
+static void set_name(struct pmp_heap_thread *thread, const char *name)
+{
+	memcpy(thread->name, name, strnlen(name, sizeof(thread->name) - 1));
+}
+
 int pmp_heap_batch_thread(struct pmp_heap_batch *batch, pid_t tid, const char *name,
 			  uint32_t *index)
 {
@@ -44,15 +49,20 @@ int pmp_heap_batch_thread(struct pmp_heap_batch *batch, pid_t tid, const char *n
 	/* Mostly the last one. */
 	for (size_t i = batch->thread_count; i-- > 0;) {
 		*index = (uint32_t)i;
-		if (batch->threads[i].tid == tid)
-			return 0;
+		thread = &batch->threads[i];
+		if (thread->tid != tid)
+			continue;
+		/* The start of a process is of a thread whose name is not known yet. */
+		if (!*thread->name)
+			set_name(thread, name);
+		return 0;
 	}
 	if (PMP_RESERVE(&batch->threads, &batch->thread_capacity,
 			batch->thread_count + 1))
 		return PMP_ENOMEM;
 	thread = &batch->threads[batch->thread_count];
 	*thread = (struct pmp_heap_thread){ .tid = tid };
-	memcpy(thread->name, name, strnlen(name, sizeof(thread->name) - 1));
+	set_name(thread, name);
 	*index = (uint32_t)batch->thread_count++;
 	return 0;
 }

@@ -122,7 +122,8 @@ struct pmp_heap_batch {
 struct pmp_heap_batch *pmp_heap_batch_new(void); /* pmp_heap_batch_free() takes it */
 /* For another batch: no events, threads, frames; maps are given back. */
 void pmp_heap_batch_clear(struct pmp_heap_batch *batch);
-/* The index of a thread, added if it is not there. 0 or PMP_ENOMEM. */
+/* The index of a thread, added if it is not there. A name stays, unless it was "". 0 or
+ * PMP_ENOMEM. */
 int pmp_heap_batch_thread(struct pmp_heap_batch *batch, pid_t tid, const char *name,
 			  uint32_t *index);
 /* Append an event with its frames (copied; .frame and .frame_count are set). 0 or PMP_ENOMEM. */

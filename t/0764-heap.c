@@ -297,6 +297,32 @@ static void test_stackless(void)
 	is_int(run.totals.stackless, 0, "stackless: none of the command");
 }
 
+/* Every event has a thread, all but the start with its name; in all batches. */
+static void count_nameless(struct heap_run *run, const struct pmp_heap_batch *batch,
+			   const struct pmp_heap_event *event)
+{
+	unsigned *counts = run->arg;
+
+	if (event->kind == PMP_HEAP_START)
+		return;
+	counts[0]++;
+	counts[1] += strcmp(batch->threads[event->thread].name, "allocator") != 0;
+}
+
+static void test_named(void)
+{
+	unsigned counts[2] = { 0 };
+	static struct heap_run run;
+
+	run = (struct heap_run){ .options = { .max_stack = 4096, .children = true },
+				 .event = count_nameless,
+				 .event_of_others = true,
+				 .arg = counts };
+	run_mode(&run, "children", FEW);
+	ok(counts[0] >= (unsigned)atoi(FEW), "named: %u events", counts[0]);
+	is_int(counts[1], 0, "named: each with the name of its thread");
+}
+
 static void test_crowd(void)
 {
 	static struct heap_run run;
@@ -685,6 +711,7 @@ int main(int argc, char **argv)
 	RUN("by_stack", test_by_stack());
 	RUN("at_once", test_at_once());
 	RUN("stackless", test_stackless());
+	RUN("named", test_named());
 	RUN("crowd", test_crowd());
 	return done_testing();
 }

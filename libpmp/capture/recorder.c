@@ -435,7 +435,8 @@ static int take_record(struct pmp_recorder *recorder,
 		return r;
 	return add_event(
 		recorded, record,
-		target ? name_of_thread(recorder, target, (pid_t)record->tid, now) : "",
+		target ? name_of_thread(recorder, target, (pid_t)record->tid, now)
+		       : recorded->batch->name,
 		frames, end);
 }
 

@@ -29,9 +29,10 @@ struct heap_run {
 	void (*event)(struct heap_run *run, const struct pmp_heap_batch *batch,
 		      const struct pmp_heap_event *event);
 	void *arg;
-	bool stop_reading;   /* pmp is not there, for all of the run */
-	unsigned late;	     /* us that it has to wait for a processor at first */
-	const char *preload; /* after the recorder; NULL: nothing */
+	bool event_of_others; /* with those of processes that it has started */
+	bool stop_reading;    /* pmp is not there, for all of the run */
+	unsigned late;	      /* us that it has to wait for a processor at first */
+	const char *preload;  /* after the recorder; NULL: nothing */
 	/* Out. */
 	pid_t pid;
 	int status; /* of waitpid() */
@@ -67,6 +68,8 @@ static void heap_take_other(struct heap_run *run, const struct pmp_heap_batch *b
 		return;
 	run->others[i - 1].pid = batch->pid;
 	run->others[i - 1].totals = batch->totals;
+	for (size_t k = 0; run->event_of_others && k < batch->event_count; k++)
+		run->event(run, batch, &batch->events[k]);
 }
 
 static void heap_take(void *arg, const struct pmp_heap_batch *batch)
