@@ -740,6 +740,7 @@ struct pmp_profile_info {
 	uint64_t heap_stackless;  /* its samples that have no stack, as that could not be
 				   * walked any more */
 	uint64_t heap_unrecorded; /* processes that it had no place for */
+	uint64_t heap_distinct;	  /* distinct stacks that it has written down */
 };
 /** Fill *info, whose size is given, with the totals of a profile. */
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);

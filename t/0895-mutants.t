@@ -48,6 +48,9 @@ check_sampler_parses() {
 check_server_calls() { caught server-unfiltered 0947-serve.t '' 'and may ask the kernel for little'; }
 check_writer() { caught writer-rights 0954-serve-heavy.t '' 'whoever writes it has no rights'; }
 check_pages() { caught page-in-front 0954-serve-heavy.t "" "one writer made it"; }
+check_heap_pages() {
+	caught heap-in-front 0954-serve-heavy-heap.t "" "another process writes /heap"
+}
 check_alone() { caught page-alone 0954-serve-heavy.t "" "one writer made it"; }
 check_unpacker() { caught unpacker-rights 0864-confined.t unpacker 'it cannot: '; }
 check_fetch_path() {

@@ -7,7 +7,8 @@
 . "${top_srcdir:-.}/t/lib/test.sh"
 # shellcheck source=t/lib/serve.sh
 . "$top_srcdir/t/lib/serve.sh"
-need pgrep
+# shellcheck source=t/lib/writers.sh
+. "$top_srcdir/t/lib/writers.sh"
 
 # Threads that sleep below ever new call paths: each snapshot finds hundreds of new stacks.
 cat >paths.c <<'END_C'
@@ -69,11 +70,6 @@ wait_for 'grep -q ready paths.out'
 
 start_server heavy --serve=0 -F 50 --max-cpu=100 -p "$paths"
 
-# metric NAME: its value
-metric() {
-	curl -s "${url}metrics" | sed -n "s/^$1 //p"
-}
-
 # ask: a large profile, in the background, in $client; $writer is stopped at work
 ask() {
 	curl -s -o large -w '%{http_code}' "${url}past/json?seconds=600" >large.status &
@@ -119,41 +115,6 @@ ok "wait_for '[ ! -e /proc/$writer ]'" "a client that goes takes its writer alon
 is "$(metric pmp_windows)" 0 "nothing is awaited any more"
 
 # ---- what the page fetches ----------------------------------------------------------------
-
-# fetch NAME PATH: in the background; its answer is in NAME, its status in NAME.status
-fetch() {
-	curl -s -o "$1" -w '%{http_code}' "$url$2" >"$1.status" &
-	clients="$clients $!"
-	test_pids="$test_pids $!"
-}
-
-# join: all that was fetched
-join() {
-	for client in $clients; do
-		wait "$client"
-	done
-	clients=
-}
-
-# held COUNT: so many writers, stopped at work
-held() {
-	wait_for "[ \"\$(pgrep -c -P $server_pid pmp-writer)\" -ge $1 ]" ||
-		diag "writers: $(pgrep -c -P "$server_pid" pmp-writer)"
-	# shellcheck disable=SC2046
-	kill -STOP $(pgrep -P "$server_pid" pmp-writer)
-}
-
-# go_on: they write
-go_on() {
-	# shellcheck disable=SC2046
-	kill -CONT $(pgrep -P "$server_pid" pmp-writer)
-}
-
-# others_go_on TEXT: samples are taken, and answers given
-others_go_on() {
-	before=$(metric pmp_snapshots_total)
-	ok "wait_for '[ \$(metric pmp_snapshots_total) -gt $((before + 5)) ]'" "samples $1"
-}
 
 clients=
 ten='1 2 3 4 5 6 7 8 9 10'

@@ -733,6 +733,7 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 		all.heap_lost = pmp_heap_lost(profile->heap);
 		all.heap_stackless = pmp_heap_stackless(profile->heap);
 		all.heap_unrecorded = pmp_heap_unrecorded(profile->heap);
+		all.heap_distinct = pmp_heap_entries(profile->heap)->count;
 	}
 	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
 	all.stopped_p50 = larger(pmp_histogram_percentile(&profile->stops, 50),

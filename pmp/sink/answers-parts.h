@@ -72,15 +72,6 @@ void answers_refuse_memory(const struct answers *answers, uint32_t id);
 void answers_send(const struct answers *answers, uint32_t id, int body,
 		  const char *window);
 
-/** Is one recorded? False: it has been refused. */
-bool answers_has_heap(const struct answers *answers, const struct awaited *asked);
-/** A page of what is recorded of a heap. False: it has been refused. True: it is a window, of
- * which asked->moment is what it was at its beginning, NULL: it is over at once. */
-bool answers_start_heap(const struct answers *answers,
-			const struct serve_request *request, struct awaited *asked);
-/** Answer one. */
-void answers_heap(const struct answers *answers, const struct awaited *asked);
-
 /** Answer with a text about the last snapshot. */
 void answers_stacks(const struct answers *answers, const struct awaited *asked);
 

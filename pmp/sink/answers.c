@@ -19,6 +19,7 @@
 #include "sink/answers-parts.h"
 #include "sink/api.h"
 #include "sink/feeds.h"
+#include "sink/heap-answers.h"
 #include "sink/metrics.h"
 #include "sink/api-answers.h"
 #include "sink/shared-answers.h"
@@ -467,11 +468,11 @@ static void answer(struct answers *answers, const struct serve_request *request,
 		api_answers_begin(answers, request, asked, api_write_locks);
 		break;
 	case PAGE_HEAP_TREE:
-		if (answers_has_heap(answers, asked))
+		if (heap_answers_has(answers, asked))
 			api_answers_begin(answers, request, asked, api_write_heap);
 		break;
 	case PAGE_HEAP:
-		if (answers_start_heap(answers, request, asked))
+		if (heap_answers_start(answers, request, asked))
 			begin_window(answers, request, asked);
 		break;
 	case PAGE_STACKS:

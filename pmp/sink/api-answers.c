@@ -218,8 +218,12 @@ int api_answers_timeout(const struct answers *answers, int most)
 
 static bool is_heavy(const struct answers *answers, const struct page *page)
 {
+	if (PMP_FAULT("page-in-front"))
+		return false;
+	if (page->kind == PAGE_HEAP_TREE)
+		return heavy_is_heap(answers);
 	return page->kind != PAGE_STATE && page->kind != PAGE_TIMELINE &&
-	       heavy_is(answers) && !PMP_FAULT("page-in-front");
+	       heavy_is(answers);
 }
 
 /* Each client waits for one answer. */

@@ -85,9 +85,15 @@ void cutting_write(void *arg)
 		write_part(cutting);
 }
 
-void cutting_say(const struct pmp_covered *covered, char *text, size_t size)
+void cutting_say(const struct page *page, const struct pmp_covered *covered, char *text,
+		 size_t size)
 {
-	snprintf(text, size, "seconds=%.3f snapshots=%llu",
-		 (double)(covered->to - covered->from) / (double)NS_PER_S,
-		 (unsigned long long)covered->samples);
+	const double seconds = (double)(covered->to - covered->from) / (double)NS_PER_S;
+
+	*text = '\0';
+	if (page->kind != PAGE_HEAP)
+		snprintf(text, size, "seconds=%.3f snapshots=%llu", seconds,
+			 (unsigned long long)covered->samples);
+	else if (covered->to > covered->from)
+		snprintf(text, size, "seconds=%.3f", seconds);
 }

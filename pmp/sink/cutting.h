@@ -10,8 +10,8 @@
 
 /* What has been written. */
 struct written {
-	struct pmp_covered covered;
-	int code; /* 0 or an error, with err */
+	struct pmp_covered covered; /* of a heap: the time of its change */
+	int code;		    /* 0 or an error, with err */
 	struct pmp_error err;
 };
 
@@ -24,7 +24,8 @@ struct cutting {
 
 /** Cut out a window and write it: for the worker, or for a writer. arg: struct cutting. */
 void cutting_write(void *arg);
-/** What it covers, for the client. */
-void cutting_say(const struct pmp_covered *covered, char *text, size_t size);
+/** What of the past a page has, for its client; "": nothing to be said. */
+void cutting_say(const struct page *page, const struct pmp_covered *covered, char *text,
+		 size_t size);
 
 #endif

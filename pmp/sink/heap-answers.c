@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Pages of what the recorder of --heap has written down. Without seconds they are of all since
- * the start, as servers of Go and gperftools have them; with seconds of what has changed from
- * the request on: then less may live than before.
- */
+#include "sink/heap-answers.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +9,7 @@
 #include "run/clock.h"
 #include "run/counting.h"
 #include "sink/answer-text.h"
-#include "sink/answers-parts.h"
+#include "sink/cutting.h"
 #include "sink/sink.h"
 #include "sink/write-options.h"
 #include "source/source.h"
@@ -20,19 +17,10 @@
 #define MOMENTS_MAX 8 /* each takes 48 bytes for each stack */
 #define QUOTED_SIZE (EVENT_NAME_SIZE * 4)
 
-/* What the worker writes of the heap that is recorded. */
-struct heap_request {
-	const struct answers *answers;
-	const struct awaited *asked;
-	int file, code;
-	struct pmp_error err;
-};
-
-static void write_heap(void *arg)
+static int write_report(struct cutting *cutting)
 {
-	struct heap_request *request = arg;
-	const struct awaited *asked = request->asked;
-	const struct sink *sink = request->answers->sink;
+	const struct awaited *asked = cutting->awaited;
+	const struct sink *sink = cutting->answers->sink;
 	const struct pmp_report_options heap = { .size = sizeof(heap),
 						 .heap = true,
 						 .heap_value = asked->page->value,
@@ -40,52 +28,32 @@ static void write_heap(void *arg)
 						 .heap_now = now_ns,
 						 .heap_since = asked->moment };
 	struct pmp_write_options write = write_options(sink->options, false);
-	const struct pmp_sink file = { answer_text_put, &request->file };
+	const struct pmp_sink file = { answer_text_put, &cutting->body };
 	struct pmp_report *report = NULL;
+	int code = pmp_report_new(sink->counting->profile,
+				  windows_filter(cutting->answers, asked), &heap, &report,
+				  &cutting->written.err);
 
 	/* Ages and sizes are numbers: no series of a scraper's. */
 	write.labels =
 		asked->labels == PMP_LABELS_NONE ? PMP_LABELS_NONE : PMP_LABELS_ALL;
 	write.since_start = !asked->moment;
-	request->code = pmp_report_new(sink->counting->profile,
-				       windows_filter(request->answers, asked), &heap,
-				       &report, &request->err);
-	if (request->code == 0)
-		request->code = pmp_report_write(report, asked->format, &write, &file,
-						 &request->err);
+	if (code == 0)
+		code = pmp_report_write(report, asked->format, &write, &file,
+					&cutting->written.err);
 	pmp_report_free(report);
+	return code;
 }
 
-/* "seconds=2.003" */
-static void say_time(const struct awaited *asked, char *text, size_t size)
+void heap_answers_write(void *arg)
 {
-	const uint64_t now = now_ns();
+	struct cutting *cutting = arg;
 
-	*text = '\0';
-	if (asked->moment && now > asked->from)
-		snprintf(text, size, "seconds=%.3f",
-			 (double)(now - asked->from) / (double)NS_PER_S);
-}
-
-void answers_heap(const struct answers *answers, const struct awaited *asked)
-{
-	const struct sink *sink = answers->sink;
-	struct heap_request heap = { .answers = answers,
-				     .asked = asked,
-				     .file = answer_text_new("") };
-	char window[SERVE_WINDOW_SIZE];
-
-	if (heap.file < 0) {
-		answers_refuse_memory(answers, asked->id);
-		return;
+	if (cutting->awaited->moment) {
+		cutting->written.covered.from = cutting->awaited->from;
+		cutting->written.covered.to = cutting->awaited->to;
 	}
-	sink->calls->work(sink->run, write_heap, &heap);
-	say_time(asked, window, sizeof(window));
-	if (heap.code < 0)
-		answers_refuse(answers, asked->id, 500, "%s", heap.err.message);
-	else
-		answers_send(answers, asked->id, heap.file, window);
-	close(heap.file);
+	cutting->written.code = write_report(cutting);
 }
 
 /* ---- its beginning ---------------------------------------------------------------- */
@@ -124,7 +92,7 @@ static void refuse_unrecorded(const struct answers *answers, const struct awaite
 			"-p PID");
 }
 
-bool answers_has_heap(const struct answers *answers, const struct awaited *asked)
+bool heap_answers_has(const struct answers *answers, const struct awaited *asked)
 {
 	if (!answers->sink->options->heap.on)
 		refuse_unrecorded(answers, asked);
@@ -174,12 +142,12 @@ static bool is_of_all(const struct awaited *asked)
 	return strcmp(asked->format->name, "memory") == 0;
 }
 
-bool answers_start_heap(const struct answers *answers,
+bool heap_answers_start(const struct answers *answers,
 			const struct serve_request *request, struct awaited *asked)
 {
 	const bool past = request->past || *request->feed || request->has_times;
 
-	if (!answers_has_heap(answers, asked))
+	if (!heap_answers_has(answers, asked))
 		return false;
 	if (past && (request->milliseconds || request->has_times))
 		answers_refuse(

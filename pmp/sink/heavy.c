@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sink/heavy.h"
 
+#include "base/fault.h"
 #include "libpmp-program.h"
 #include "run/counting.h"
 #include "run/loop.h"
@@ -12,14 +13,30 @@
 
 /* What fetches debug files works for this process only, and with --children a child of ours
  * would be sampled. */
-bool heavy_is(const struct answers *answers)
+static bool may_write(const struct answers *answers)
 {
-	const struct sink *sink = answers->sink;
+	const struct options *options = answers->sink->options;
+
+	return !options->children && !options->debuginfod;
+}
+
+static struct pmp_profile_info count(const struct answers *answers)
+{
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
-	pmp_profile_info(sink->counting->profile, &info);
-	return !sink->options->children && !sink->options->debuginfod &&
-	       info.distinct > HEAVY;
+	pmp_profile_info(answers->sink->counting->profile, &info);
+	return info;
+}
+
+bool heavy_is(const struct answers *answers)
+{
+	return may_write(answers) && count(answers).distinct > HEAVY;
+}
+
+bool heavy_is_heap(const struct answers *answers)
+{
+	return may_write(answers) && count(answers).heap_distinct > HEAVY &&
+	       !PMP_FAULT("heap-in-front");
 }
 
 /* In the writer. */

@@ -18,6 +18,7 @@
 #include "sink/answers-parts.h"
 #include "sink/cutting.h"
 #include "sink/feeds.h"
+#include "sink/heap-answers.h"
 #include "sink/heavy.h"
 #include "sink/selection.h"
 #include "sink/sink.h"
@@ -32,16 +33,23 @@
 
 /* ---- answering ------------------------------------------------------------------------ */
 
+/* What was recorded of a heap stays when its process has ended. */
+static bool has_nothing(const struct answers *answers, const struct awaited *awaited,
+			const struct written *written)
+{
+	return awaited->page->kind != PAGE_HEAP && !written->covered.samples &&
+	       !answers->sink->source->targets.count;
+}
+
 static void send_window(const struct answers *answers, const struct awaited *awaited,
 			const struct written *written)
 {
-	const bool ended = !answers->sink->source->targets.count;
 	char window[SERVE_WINDOW_SIZE];
 
-	cutting_say(&written->covered, window, sizeof(window));
+	cutting_say(awaited->page, &written->covered, window, sizeof(window));
 	if (written->code < 0)
 		answers_refuse(answers, awaited->id, 500, "%s", written->err.message);
-	else if (!written->covered.samples && ended)
+	else if (has_nothing(answers, awaited, written))
 		answers_refuse(answers, awaited->id, 410, "all processes have ended");
 	else
 		answers_send(answers, awaited->id, awaited->body, window);
@@ -84,14 +92,22 @@ static void on_written(void *arg, short revents)
 
 static bool is_heavy(const struct answers *answers, const struct awaited *awaited)
 {
+	if (awaited->page->kind == PAGE_HEAP)
+		return heavy_is_heap(answers);
 	return awaited->page->kind == PAGE_WINDOW && heavy_is(answers);
+}
+
+/* What the worker or a writer does. */
+static void (*writing_of(const struct awaited *awaited))(void *arg)
+{
+	return awaited->page->kind == PAGE_HEAP ? heap_answers_write : cutting_write;
 }
 
 static bool start_writer(struct answers *answers, struct awaited *awaited,
 			 struct cutting *cutting)
 {
 	const struct heavy heavy = {
-		.write = cutting_write,
+		.write = writing_of(awaited),
 		.arg = cutting,
 		.result = &cutting->written,
 		.size = sizeof(cutting->written),
@@ -110,6 +126,8 @@ static void answer_window(struct answers *answers, struct awaited *awaited, bool
 	struct cutting cutting = { .answers = answers, .awaited = awaited };
 	struct awaited due;
 
+	if (awaited->moment)
+		awaited->to = now_ns();
 	awaited->body = cutting.body = answer_text_new("");
 	if (awaited->body < 0)
 		answers_refuse_memory(answers, awaited->id);
@@ -121,7 +139,7 @@ static void answer_window(struct answers *answers, struct awaited *awaited, bool
 	*awaited = (struct awaited){ 0 };
 	cutting.awaited = &due;
 	if (due.body >= 0) {
-		sink->calls->work(sink->run, cutting_write, &cutting);
+		sink->calls->work(sink->run, writing_of(&due), &cutting);
 		send_window(answers, &due, &cutting.written);
 	}
 	release(answers, &due);
@@ -235,10 +253,7 @@ static void answer_at_once(struct answers *answers, struct awaited *awaited)
 	struct awaited due = *awaited;
 
 	*awaited = (struct awaited){ 0 };
-	if (due.page->kind == PAGE_HEAP)
-		answers_heap(answers, &due);
-	else
-		answers_stacks(answers, &due);
+	answers_stacks(answers, &due);
 	release(answers, &due);
 }
 
@@ -250,8 +265,7 @@ static void tend_window(struct answers *answers, struct awaited *awaited, bool a
 		find_snapshot(&answers->sink->source->targets, awaited);
 	if (awaited->writer.pid) {
 		take_written(answers, awaited);
-	} else if (awaited->page->kind == PAGE_STACKS ||
-		   awaited->page->kind == PAGE_HEAP) {
+	} else if (awaited->page->kind == PAGE_STACKS) {
 		answer_at_once(answers, awaited);
 	} else {
 		answer_window(answers, awaited, all);

@@ -61,6 +61,8 @@ bool writers_start(struct writers *writers, struct writer *writer,
 	pid = fork();
 	if (pid == 0) {
 		missing = limit_writer(parent);
+		if (PMP_FAULT("writer-stops"))
+			raise(SIGSTOP);
 		write_it(arg);
 		_exit(!write_words(ends[1], missing, result, size));
 	}
