@@ -33,6 +33,22 @@ static unsigned add(struct pmp_thread_cache *cache, unsigned unchanged, uint64_t
 	return found;
 }
 
+/* How many threads of the last sample are in entries 0, 1, and so on: a digit for each. */
+static uint64_t sums(struct pmp_thread_cache *cache)
+{
+	size_t count = 0;
+	const struct pmp_counted *counted =
+		pmp_thread_cache_counted(cache, sample.pid, &count);
+	unsigned digits[10] = { 0 };
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		digits[counted[i].entry] += counted[i].threads;
+	for (size_t i = 0; i < 10; i++)
+		sum = sum * 10 + digits[i];
+	return sum;
+}
+
 int main(void)
 {
 	struct pmp_thread_cache *cache = pmp_thread_cache_new(false);
@@ -50,6 +66,7 @@ int main(void)
 	sample.pid = 4100;
 	is_int(add(cache, 0x1f, 0), 1234, "and this one still has");
 
+	is_int(sums(cache), 1111100000, "one thread in each entry");
 	sample.standstill.number = 7;
 	is_int(add(cache, 0x1f, 0), 1234, "a standstill begins");
 	threads[2].reading++;
@@ -62,6 +79,10 @@ int main(void)
 	is_int(add(cache, 0x1f, 0), 1934, "in which they are");
 	pmp_thread_cache_renumber(cache, (uint32_t[]){ 4, 3, 2, 1, 0 });
 	is_int(add(cache, 0x1f, 0), 43210, "entries have other numbers");
+	is_int(sums(cache), 1111100000, "the sums of these");
+	pmp_thread_cache_renumber(cache, (uint32_t[]){ 2, 0, 2, 0, 2 });
+	is_int(sums(cache), 2030000000, "some are one now");
+	is_int(add(cache, 0x1f, 0), 20202, "as the threads are found");
 	sample.standstill.number = 0;
 
 	sample.thread_count = 0;

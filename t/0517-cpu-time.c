@@ -300,6 +300,31 @@ static void test_apart(void)
 	saved_free(&saved);
 }
 
+/* A thread that was not in some samples: what it has used meanwhile counts, but it is in its
+ * stack only since the last of these. */
+static void test_away(void)
+{
+	struct saved saved = new_detailed();
+
+	for (uint64_t i = 0; i < 6; i++) {
+		struct pmp_sample *sample = snapshot(i);
+
+		put(sample, 10, POLL, 'S', MS);
+		if (i == 0 || i == 5)
+			put(sample, 11, HOT, 'R', MS + 70 * MS * i);
+		add(&saved, sample);
+	}
+	divide(&saved);
+	is_int(cpu_of(&saved, HOT), 350 * MS, "a thread that was away: all CPU time");
+	for (size_t i = 0; i < pmp_profile_entry_count(saved.profile); i++) {
+		const struct pmp_entry *entry = pmp_profile_entry(saved.profile, i);
+
+		if (function_of(&saved, entry) == HOT)
+			is_int(entry->wall, PERIOD, "wall-clock time of one sample");
+	}
+	saved_free(&saved);
+}
+
 /* Threads that have ended are forgotten, what they have used is not. */
 static void test_ended(void)
 {
@@ -410,6 +435,162 @@ static void test_formats(void)
 	saved_free(&copy);
 }
 
+/* ---- standstills ------------------------------------------------------------------- */
+
+#define THREADS 8
+
+struct server {
+	pid_t pid;
+	struct {
+		uint64_t function, reading, cpu;
+		bool there;
+	} threads[THREADS];
+	uint64_t standstill; /* number of the one that it is in, or of the last */
+	unsigned still;	     /* so many snapshots of it are left */
+};
+
+static uint64_t seed;
+
+/* xorshift64, so that each run has the same. */
+static unsigned draw(unsigned below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed % below);
+}
+
+/* Threads come, go and run; what they use may be more than there was time. calm: they do all
+ * that, and then sleep. */
+static void put_active(struct pmp_sample *sample, struct server *server, bool calm)
+{
+	static uint64_t readings;
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		const char state = calm || draw(2) ? 'S' : 'R';
+
+		if (draw(10) == 0)
+			server->threads[i].there = !server->threads[i].there;
+		if (i && !server->threads[i].there)
+			continue;
+		server->threads[i].function = 16 * (1 + draw(5));
+		server->threads[i].cpu += draw(3) * 70 * MS;
+		server->threads[i].reading = ++readings;
+		put(sample, server->pid + (pid_t)i, server->threads[i].function, state,
+		    server->threads[i].cpu);
+		sample->threads[sample->thread_count - 1].reading = readings;
+	}
+}
+
+static void put_still(struct pmp_sample *sample, const struct server *server)
+{
+	for (unsigned i = 0; i < THREADS; i++) {
+		struct pmp_thread *thread;
+
+		if (i && !server->threads[i].there)
+			continue;
+		put(sample, server->pid + (pid_t)i, server->threads[i].function, 'S',
+		    server->threads[i].cpu);
+		thread = &sample->threads[sample->thread_count - 1];
+		thread->obtained = PMP_UNCHANGED;
+		thread->reading = server->threads[i].reading;
+	}
+	if (!pmp_sample_stand_still(sample, server->standstill))
+		abort();
+}
+
+static struct pmp_sample *next_snapshot(struct server *server, uint64_t number)
+{
+	struct pmp_sample *sample = snapshot(number);
+
+	sample->pid = server->pid;
+	if (server->still) {
+		server->still--;
+		put_still(sample, server);
+		return sample;
+	}
+	if (draw(3) == 0) {
+		server->still = 1 + draw(6);
+		server->standstill++;
+	}
+	put_active(sample, server, server->still > 0);
+	return sample;
+}
+
+static bool same_entries(const struct saved *one, const struct saved *other)
+{
+	const size_t count = pmp_profile_entry_count(one->profile);
+
+	if (count != pmp_profile_entry_count(other->profile))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct pmp_entry *a = pmp_profile_entry(one->profile, i);
+		const struct pmp_entry *b = pmp_profile_entry(other->profile, i);
+
+		if (a->count != b->count || a->wall != b->wall || a->cpu != b->cpu ||
+		    a->running != b->running || a->state != b->state ||
+		    a->tid != b->tid || function_of(one, a) != function_of(other, b))
+			return false;
+	}
+	return true;
+}
+
+static bool same_info(const struct saved *one, const struct saved *other)
+{
+	struct pmp_profile_info a = { .size = sizeof(a) }, b = { .size = sizeof(b) };
+
+	pmp_profile_info(one->profile, &a);
+	pmp_profile_info(other->profile, &b);
+	return a.samples == b.samples && a.stacks == b.stacks &&
+	       a.unchanged == b.unchanged && a.truncated == b.truncated &&
+	       a.evicted == b.evicted;
+}
+
+/* The same samples, once with their standstills and once without. */
+static void count_both(const struct pmp_profile_options *options, const char *text)
+{
+	struct server servers[] = { { .pid = 100 }, { .pid = 200 } };
+	struct saved still = new_profile(options), apart = new_profile(options);
+	struct pmp_standstill none = { 0 };
+	size_t standstills = 0, differ = 0;
+
+	seed = 20;
+	for (uint64_t i = 0; i < 4000; i++) {
+		struct server *server = &servers[draw(2)];
+		struct pmp_sample *sample = next_snapshot(server, i);
+
+		standstills += sample->standstill.number > 0;
+		if (pmp_profile_add(still.profile, sample, NULL))
+			abort();
+		sample->standstill = none;
+		add(&apart, sample);
+		if (draw(40) == 0) {
+			pmp_profile_forget(still.profile, server->pid);
+			pmp_profile_forget(apart.profile, server->pid);
+		}
+		if (draw(40) == 0 && (pmp_profile_divide_cpu(still.profile) ||
+				      pmp_profile_divide_cpu(apart.profile)))
+			abort();
+		differ += !same_entries(&still, &apart);
+	}
+	divide(&still);
+	divide(&apart);
+	ok(standstills > 1500, "%s: %zu of 4000 samples in a standstill", text,
+	   standstills);
+	is_int(differ, 0, "counted like any others, each time");
+	ok(same_entries(&still, &apart), "with the same times at the end");
+	ok(same_info(&still, &apart), "and the same sums");
+	saved_free(&still);
+	saved_free(&apart);
+}
+
+static void test_standstills(void)
+{
+	count_both(&(struct pmp_profile_options){ 0 }, "threads merged");
+	count_both(&(struct pmp_profile_options){ .by_thread = true }, "by thread");
+	count_both(&(struct pmp_profile_options){ .details = true }, "with details");
+}
+
 int main(void)
 {
 	make_maps();
@@ -419,9 +600,11 @@ int main(void)
 	test_ready();
 	test_merged();
 	test_apart();
+	test_away();
 	test_ended();
 	test_evicted();
 	test_formats();
+	test_standstills();
 	pmp_maps_unref(maps);
 	return done_testing();
 }

@@ -31,7 +31,9 @@ struct cpu_time_record {
 		uint64_t start; /* of a process: time of its first sample */
 	};
 	uint64_t undivided; /* CPU time that is not settled */
+	uint64_t taken;	    /* of a process: the last sample whose threads were taken */
 	uint32_t entry;	    /* it was counted in last, or PMP_ENTRY_NONE */
+	bool idle; /* of a process: none of them ran, or has time to account for */
 };
 
 /* How often a thread was found running, in all and in the entries before this one. */
@@ -49,6 +51,7 @@ struct pmp_cpu_time {
 	pid_t pid;	       /* of the current sample */
 	size_t process, owner; /* records: its process, who has the thread's time */
 	uint64_t time, before; /* its time, and that of the process's last; 0: none */
+	uint64_t taken;	       /* that of the last one whose threads were taken */
 };
 
 struct pmp_cpu_time *pmp_cpu_time_new(bool by_thread)
@@ -105,7 +108,8 @@ static struct cpu_time_record *find_record(struct pmp_cpu_time *times, pid_t pid
 	return &times->records[id];
 }
 
-/* Is it a process that has not ended, or was the thread in its last sample? */
+/* Is it a process that has not ended, or was the thread in its last sample? Those of samples
+ * that were passed over are the threads of the one that was taken before. */
 static bool is_there(const struct pmp_cpu_time *times,
 		     const struct cpu_time_record *record)
 {
@@ -115,7 +119,7 @@ static bool is_there(const struct pmp_cpu_time *times,
 	if (!record->key.tid)
 		return record->time > 0;
 	id = pmp_intern_find(times->keys, &process, sizeof(process));
-	return id != PMP_INTERN_NONE && times->records[id].time == record->time;
+	return id != PMP_INTERN_NONE && times->records[id].taken == record->time;
 }
 
 /* Copy the records of processes and the threads of their last samples. */
@@ -321,7 +325,7 @@ void pmp_cpu_time_forget(struct pmp_cpu_time *times, pid_t pid)
 	uint32_t id = pmp_intern_find(times->keys, &key, sizeof(key));
 
 	if (id != PMP_INTERN_NONE)
-		times->records[id].time = 0;
+		times->records[id].time = times->records[id].taken = 0;
 }
 
 /* ---- a sample -------------------------------------------------------------------- */
@@ -340,15 +344,34 @@ int pmp_cpu_time_begin(struct pmp_cpu_time *times, struct pmp_entries *entries,
 	times->process = (size_t)(process - times->records);
 	times->time = sample->time;
 	times->before = process->time;
+	times->taken = process->taken;
 	if (!process->time)
 		process->start = sample->time;
-	process->time = sample->time;
+	process->time = process->taken = sample->time;
+	process->idle = true;
 	return 0;
+}
+
+bool pmp_cpu_time_pass(struct pmp_cpu_time *times, const struct pmp_sample *sample,
+		       uint64_t *wall)
+{
+	const struct cpu_time_key key = { sample->pid, 0 };
+	const uint32_t id = pmp_intern_find(times->keys, &key, sizeof(key));
+	struct cpu_time_record *process;
+
+	if (id == PMP_INTERN_NONE)
+		return false;
+	process = &times->records[id];
+	if (!process->idle || !process->time || sample->time <= process->time)
+		return false;
+	*wall = sample->time - process->time;
+	process->time = sample->time;
+	return true;
 }
 
 /* The CPU time to account for; without schedstat the state has to do. known: it has been
  * seen before. */
-static uint64_t used(const struct pmp_thread *thread,
+static uint64_t used(const struct pmp_cpu_time *times, const struct pmp_thread *thread,
 		     const struct cpu_time_record *record, uint64_t wall, bool known)
 {
 	uint64_t cpu = thread->cpu > record->cpu ? thread->cpu - record->cpu : 0;
@@ -356,6 +379,9 @@ static uint64_t used(const struct pmp_thread *thread,
 	/* Older than the last sample: what it has used since is not known. */
 	if (!thread->cpu || (!known && cpu > wall))
 		cpu = thread->state == 'R' ? wall : 0;
+	/* If it was not in that sample, the time that it has been away counts as well. */
+	if (known && record->time != times->taken)
+		wall = times->time - times->records[times->process].start;
 	return cpu < wall ? cpu : wall;
 }
 
@@ -363,7 +389,6 @@ int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *threa
 		      uint64_t *wall, uint64_t *cpu)
 {
 	struct cpu_time_record *record = find_record(times, times->pid, thread->tid);
-	uint64_t since;
 	bool known;
 
 	if (!record)
@@ -373,16 +398,17 @@ int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *threa
 	known = record->time && record->time >= times->records[times->process].start;
 	if (!known)
 		record->cpu = 0;
-	since = known ? record->time : times->before;
-	if (since && times->time > since) {
-		*wall = times->time - since;
-		*cpu = used(thread, record, *wall, known);
+	if (times->before && times->time > times->before) {
+		*wall = times->time - times->before;
+		*cpu = used(times, thread, record, *wall, known);
 	}
 	/* A smaller figure is a new thread's with an old id. */
 	if (!known || thread->cpu < record->cpu)
 		record->cpu = thread->cpu;
 	else
 		record->cpu += *cpu;
+	if (*cpu || thread->cpu > record->cpu || pmp_cpu_time_weight(thread))
+		times->records[times->process].idle = false;
 	record->time = times->time;
 	times->owner =
 		times->by_thread ? (size_t)(record - times->records) : times->process;

@@ -12,7 +12,7 @@
  *
  * That of a thread which was never found running goes to an entry without a stack,
  * PMP_END_BETWEEN. Where entries do not keep threads apart, process stands for thread.
- * Wall-clock time since the thread's last sample is that of the stack it has now.
+ * Wall-clock time since the process's last sample is that of the stack it has now.
  */
 #ifndef PMP_TALLY_CPU_TIME_H
 #define PMP_TALLY_CPU_TIME_H
@@ -36,12 +36,19 @@ void pmp_cpu_time_free(struct pmp_cpu_time *times);
 int pmp_cpu_time_begin(struct pmp_cpu_time *times, struct pmp_entries *entries,
 		       const struct pmp_sample *sample);
 /*
- * One thread of that sample: *wall is the time since its last one, *cpu what it has used in
- * that, to be divided. A process's first sample is where measuring starts: all times are 0.
- * 0 or PMP_ENOMEM.
+ * One thread of that sample: *wall is the time since the process's last one, *cpu what it
+ * has used since it was in one, to be divided. A process's first sample is where measuring
+ * starts: all times are 0. 0 or PMP_ENOMEM.
  */
 int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *thread,
 		      uint64_t *wall, uint64_t *cpu);
+/*
+ * A sample that has the threads of the process's last one, none of which has run since:
+ * instead of the two calls for each of them. *wall is the time since then. False: they have
+ * to be taken one by one, as there is CPU time to account for.
+ */
+bool pmp_cpu_time_pass(struct pmp_cpu_time *times, const struct pmp_sample *sample,
+		       uint64_t *wall);
 /* What it adds to pmp_entry.running to have found a thread like this. */
 uint64_t pmp_cpu_time_weight(const struct pmp_thread *thread);
 /* The thread that was taken last has been counted in this entry. */

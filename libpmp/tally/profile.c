@@ -584,19 +584,31 @@ static int learn(char **text, const char *from)
 	return 0;
 }
 
-/* ---- the interface -------------------------------------------------------- */
-
-int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
-		    struct pmp_error *err)
+/* All threads are where they were in the last sample, none has used CPU time, and nothing
+ * but their entries says so. False: they have to be counted one by one. */
+static bool count_at_once(struct pmp_profile *profile, const struct pmp_sample *sample)
 {
-	struct pmp_profile_info *info = &profile->info;
+	const struct pmp_counted *counted;
+	size_t count = 0;
+	uint64_t wall;
 
-	if (!sample_fits(profile, sample))
-		return pmp_error_set(err, PMP_EINVAL,
-				     "sample of process %d contradicts itself",
-				     (int)sample->pid);
-	if (keep_bounded(profile, true) || locate_frames(profile, sample) ||
-	    (sample->crash.is && learn(&profile->command, sample->crash.args)) ||
+	if (profile->options.waits || profile->timeline || profile->history ||
+	    shows_locations(profile) ||
+	    !pmp_thread_cache_is_still(profile->cache, sample))
+		return false;
+	counted = pmp_thread_cache_counted(profile->cache, sample->pid, &count);
+	if (!counted || !pmp_cpu_time_pass(profile->times, sample, &wall))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		pmp_entry_add_still(&profile->entries.all[counted[i].entry],
+				    counted[i].threads, wall);
+	return true;
+}
+
+/* Its threads one by one. 0 or PMP_ENOMEM. */
+static int count_threads(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	if (locate_frames(profile, sample) ||
 	    (profile->options.keep_snapshot &&
 	     pmp_snapshots_keep(&profile->snapshots, sample, profile->locations,
 				profile->symbolizer)) ||
@@ -609,19 +621,37 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    (profile->history && begin_history(profile, sample)) ||
 	    (profile->live && pmp_live_add(profile->live, sample, profile->locations,
 					   profile->symbolizer)))
-		return pmp_error_nomem(err, "counting a sample");
+		return PMP_ENOMEM;
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (count_thread(profile, sample, i))
-			return pmp_error_nomem(err, "counting a sample");
-	count_losses(profile, sample);
+			return PMP_ENOMEM;
 	if (profile->options.waits)
 		charge_holders(profile, sample);
-	if (profile->history &&
-	    pmp_group_sums_add(profile->groups, &profile->entries, sample->pid,
+	if (!profile->history)
+		return 0;
+	if (pmp_group_sums_add(profile->groups, &profile->entries, sample->pid,
 			       profile->finds, sample->thread_count))
+		return PMP_ENOMEM;
+	pmp_history_add(profile->history, sample, profile->finds);
+	return 0;
+}
+
+/* ---- the interface -------------------------------------------------------- */
+
+int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
+		    struct pmp_error *err)
+{
+	struct pmp_profile_info *info = &profile->info;
+
+	if (!sample_fits(profile, sample))
+		return pmp_error_set(err, PMP_EINVAL,
+				     "sample of process %d contradicts itself",
+				     (int)sample->pid);
+	if (keep_bounded(profile, true) ||
+	    (sample->crash.is && learn(&profile->command, sample->crash.args)) ||
+	    (!count_at_once(profile, sample) && count_threads(profile, sample)))
 		return pmp_error_nomem(err, "counting a sample");
-	if (profile->history)
-		pmp_history_add(profile->history, sample, profile->finds);
+	count_losses(profile, sample);
 	if (!info->samples++) {
 		info->first_time = sample->time;
 		profile->metadata.realtime = sample->realtime;

@@ -185,6 +185,13 @@ void pmp_entry_add_find(struct pmp_entry *counted, const struct pmp_entry_find *
 		add_waits(counted->waits, find->waits);
 }
 
+void pmp_entry_add_still(struct pmp_entry *counted, uint32_t threads, uint64_t wall)
+{
+	counted->count = pmp_count_sum(counted->count, threads);
+	counted->wall = pmp_count_sum(
+		counted->wall, wall > UINT64_MAX / threads ? UINT64_MAX : wall * threads);
+}
+
 static int reserve_heap(struct pmp_entries *entries)
 {
 	struct pmp_heap_block *block;

@@ -93,6 +93,8 @@ uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *
 /* Add to the counts of an entry. */
 void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry);
 void pmp_entry_add_find(struct pmp_entry *counted, const struct pmp_entry_find *find);
+/* So many threads that were counted in it last are found so again, after this time. */
+void pmp_entry_add_still(struct pmp_entry *counted, uint32_t threads, uint64_t wall);
 /* The bytes that they take. */
 uint64_t pmp_entries_size(const struct pmp_entries *entries);
 

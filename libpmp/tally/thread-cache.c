@@ -41,7 +41,9 @@ struct cached_process {
 	bool still;	     /* the current sample is of the same standstill as .now */
 	uint64_t standstill; /* of .now, or 0 */
 	struct thread_list last, now;
-	size_t position; /* in last, or in .now if .still */
+	size_t position;	     /* in last, or in .now if .still */
+	struct pmp_counted *counted; /* what .now is counted in, once it was asked for */
+	size_t counted_count, counted_capacity;
 };
 
 struct pmp_thread_cache {
@@ -77,11 +79,13 @@ static uint64_t size_of(const struct thread_list *list)
 /* Of a process that ends: so its place takes no more than itself. */
 static void free_lists(struct pmp_thread_cache *cache, struct cached_process *process)
 {
-	cache->list_size -= size_of(&process->last) + size_of(&process->now);
+	cache->list_size -= size_of(&process->last) + size_of(&process->now) +
+			    process->counted_capacity * sizeof(*process->counted);
 	free(process->last.items);
 	free(process->last.waits);
 	free(process->now.items);
 	free(process->now.waits);
+	free(process->counted);
 	*process = (struct cached_process){ .ended = true };
 }
 
@@ -200,6 +204,7 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 		return 0;
 	}
 	process->standstill = sample->standstill.number;
+	process->counted_count = 0;
 	last = process->last;
 	process->last = process->now;
 	process->now = last;
@@ -212,6 +217,51 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 				   sample->thread_count);
 	cache->list_size += size_of(&process->now) - before;
 	return code;
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const uint32_t one = ((const struct pmp_counted *)a)->entry;
+	const uint32_t two = ((const struct pmp_counted *)b)->entry;
+
+	return (one > two) - (one < two);
+}
+
+/* 0 or PMP_ENOMEM. */
+static int sum_up(struct cached_process *process)
+{
+	const struct thread_list *now = &process->now;
+	struct pmp_counted *counted;
+	size_t kept = 0;
+
+	if (PMP_RESERVE(&process->counted, &process->counted_capacity, now->count))
+		return PMP_ENOMEM;
+	counted = process->counted;
+	for (size_t i = 0; i < now->count; i++)
+		counted[i] = (struct pmp_counted){ now->items[i].entry, 1 };
+	qsort(counted, now->count, sizeof(*counted), by_entry);
+	for (size_t i = 1; i < now->count; i++) {
+		if (counted[i].entry == counted[kept].entry)
+			counted[kept].threads++;
+		else
+			counted[++kept] = counted[i];
+	}
+	process->counted_count = now->count ? kept + 1 : 0;
+	return 0;
+}
+
+const struct pmp_counted *pmp_thread_cache_counted(struct pmp_thread_cache *cache,
+						   pid_t pid, size_t *count)
+{
+	const uint32_t id = pmp_intern_find(cache->pids, &pid, sizeof(pid));
+	struct cached_process *process = &cache->processes[id];
+	const size_t before = process->counted_capacity;
+	const int code = process->counted_count ? 0 : sum_up(process);
+
+	cache->list_size +=
+		(process->counted_capacity - before) * sizeof(*process->counted);
+	*count = process->counted_count;
+	return code ? NULL : process->counted;
 }
 
 bool pmp_thread_cache_find(struct pmp_thread_cache *cache,
@@ -289,6 +339,7 @@ void pmp_thread_cache_renumber(struct pmp_thread_cache *cache, const uint32_t *n
 
 		/* The list before this one is not asked any more. */
 		cache->processes[i].last.count = 0;
+		cache->processes[i].counted_count = 0;
 		for (size_t k = 0; k < now->count; k++)
 			now->items[k].entry = new[now->items[k].entry];
 	}

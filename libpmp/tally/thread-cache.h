@@ -13,6 +13,11 @@
 
 struct pmp_thread_cache;
 
+struct pmp_counted {
+	uint32_t entry;
+	uint32_t threads; /* that were counted in it */
+};
+
 /* waits: what it waits for must be the same as well. NULL: no memory. */
 struct pmp_thread_cache *pmp_thread_cache_new(bool waits);
 void pmp_thread_cache_free(struct pmp_thread_cache *cache);
@@ -25,6 +30,10 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 /* Is it of the same standstill as the process's last one? */
 bool pmp_thread_cache_is_still(const struct pmp_thread_cache *cache,
 			       const struct pmp_sample *sample);
+/* The entries that the threads of the process's last sample were counted in, each once. The
+ * cache owns them, until it is next called. NULL: no memory. */
+const struct pmp_counted *pmp_thread_cache_counted(struct pmp_thread_cache *cache,
+						   pid_t pid, size_t *count);
 /* Is this the stack that was put for the thread before? Then *entry is set. A stack
  * without a number is unlike any other. */
 bool pmp_thread_cache_find(struct pmp_thread_cache *cache,

@@ -100,11 +100,13 @@ static void keep_budget(struct sampling *sampling, uint64_t now, uint64_t cpu)
 
 void heap_read(struct sampling *sampling)
 {
-	const uint64_t now = now_ns(), cpu = cpu_now();
+	const uint64_t now = now_ns();
+	uint64_t cpu;
 	bool more;
 
 	if (now < heap_due(sampling))
 		return;
+	cpu = cpu_now();
 	more = read_some(sampling, false);
 	keep_budget(sampling, now, cpu_now() - cpu);
 	if (more)

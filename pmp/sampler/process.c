@@ -115,7 +115,8 @@ static void rest(struct sampling *sampling, uint64_t until)
 	timeout.tv_nsec = (long)(time < most ? time : most);
 	ppoll(waits, 2, &timeout, NULL);
 	events_beat(sampling);
-	read_commands(sampling);
+	if (waits[0].revents)
+		read_commands(sampling);
 	if (waits[1].revents)
 		begin_command(sampling);
 }
@@ -358,7 +359,11 @@ static void sample_all(struct sampling *sampling)
 		}
 		heap_read(sampling);
 		rest(sampling, next_due(sampling));
-		targets_check(sampling);
+		/* A capture notices by itself that its target has ended. */
+		if (now_ns() < next_event(sampling))
+			targets_check(sampling);
+		else
+			targets_settle(sampling);
 	}
 	heap_end(sampling, 0);
 	done = done_by(sampling, now);
