@@ -513,6 +513,8 @@ check_unpacker() {
 		is "$(status_of "$find" "$kind")" 0000000000000000 "without capabilities: $kind"
 	done
 	is "$(status_of "$find" NoNewPrivs)" 1 "and gets none by a program"
+	[ "$(id -u)" -ne 0 ] ||
+		is "$(status_of "$find" CapBnd)" 0000000000000000 "nor can it get any if root has started it"
 	is "$(status_of "$find" Seccomp)" 2 "it has a filter of system calls"
 	like "$(grep 'Max file size' "/proc/$find/limits")" 'size +0 ' "it writes no file"
 	is "$(for fd in /proc/"$find"/fd/*; do readlink "$fd"; done |

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Expressions are compiled by the C library. Two of its features have no bound and are
- * refused: back-references in an expression (not POSIX, and matched by trying all
- * ways), and repeats within repeats, which it writes out: ((a{200}){200}){200}, and
- * ((((a+)+)+)+)+ as well.
- */
+/* See regex.h: the C library compiles and matches what regex-cost.c has not refused. */
 #include "report/regex.h"
 
 #include <stdio.h>
@@ -13,120 +8,15 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "report/regex-cost.h"
 
-#define LENGTH_MAX 1024	 /* of an expression */
-#define WRITTEN_MAX 1024 /* of one with its repeats written out */
-#define DEPTH_MAX 64	 /* of parentheses */
-#define GROUPS 10	 /* \0 ... \9 */
-
-/* ---- checks ---------------------------------------------------------------------- */
-
-/* Past a bracket expression that begins at *at: []abc], [^]], [[:digit:]]. */
-static const char *skip_brackets(const char *at, const char *end)
-{
-	at++;
-	if (at < end && *at == '^')
-		at++;
-	if (at < end && *at == ']')
-		at++;
-	for (; at < end && *at != ']'; at++) {
-		char kind = at + 1 < end ? at[1] : '\0';
-		const char *close;
-
-		if (*at != '[' || !kind || !strchr(":.=", kind))
-			continue;
-		for (close = at + 2; close + 1 < end; close++)
-			if (close[0] == kind && close[1] == ']')
-				break;
-		if (close + 1 < end)
-			at = close + 1;
-	}
-	return at < end ? at + 1 : end;
-}
-
-/* How often what is before *at is written out: 5 for {2,5}, 2 for + (as in a+, aa*). */
-static size_t times_of(const char *at, const char *end)
-{
-	size_t times = 1, number = 0;
-
-	if (*at == '+')
-		return 2;
-	for (at++; at < end && ((*at >= '0' && *at <= '9') || *at == ','); at++) {
-		number = *at == ',' ? 0 : 10 * number + (size_t)(*at - '0');
-		if (at[0] == ',' && at + 1 < end && at[1] == '}')
-			times++;
-		times = number > times ? number : times;
-		if (times > WRITTEN_MAX)
-			break;
-	}
-	return times;
-}
-
-/* The size of an expression when its repeats are written out; more than
- * WRITTEN_MAX: too large, or too deep. */
-static size_t written_out(const char *at, const char *end)
-{
-	size_t outer[DEPTH_MAX], depth = 0, total = 0, last = 0;
-
-	while (at < end && total <= WRITTEN_MAX) {
-		const char *next = at + 1;
-
-		if (*at == '(' && depth == DEPTH_MAX)
-			return WRITTEN_MAX + 1;
-		if (*at == '(') {
-			outer[depth++] = total;
-			total = last = 0;
-		} else if (*at == ')' && depth) {
-			last = total + 1;
-			total = outer[--depth] + last;
-		} else if (*at == '{' || *at == '+') {
-			size_t times = times_of(at, end);
-
-			total += last * (times - 1);
-			last *= times;
-			while (*at == '{' && next < end && next[-1] != '}')
-				next++;
-		} else {
-			next = *at == '\\'  ? at + 2
-			       : *at == '[' ? skip_brackets(at, end)
-					    : next;
-			/* Of what * and ? repeat a copy is made for the next + or {n}. */
-			if (!strchr("*?", *at))
-				last = 1;
-			total += strchr("*?|", *at) == NULL;
-		}
-		at = next;
-	}
-	return total;
-}
-
-static bool has_back_reference(const char *at, const char *end)
-{
-	while (at + 1 < end) {
-		if (*at == '\\' && at[1] >= '1' && at[1] <= '9')
-			return true;
-		at = *at == '[' ? skip_brackets(at, end) : *at == '\\' ? at + 2 : at + 1;
-	}
-	return false;
-}
-
-static const char *find_fault(const char *text, size_t length)
-{
-	if (!length)
-		return "it is empty";
-	if (length > LENGTH_MAX)
-		return "it is too long";
-	if (has_back_reference(text, text + length))
-		return "it has a back-reference";
-	if (written_out(text, text + length) > WRITTEN_MAX)
-		return "it repeats too much";
-	return NULL;
-}
+#define LENGTH_MAX 2048 /* of a replacement */
+#define GROUPS 10	/* \0 ... \9 */
 
 int pmp_expression_compile(struct pmp_expression *expression, const char *text,
 			   size_t length, bool ignore_case, struct pmp_error *err)
 {
-	const char *fault = find_fault(text, length);
+	const char *fault = pmp_expression_fault(text, length);
 	char problem[128], *copy;
 	int code;
 
@@ -205,7 +95,7 @@ int pmp_expression_parse(struct pmp_expression *expression, const char *text,
 	int code;
 
 	*expression = (struct pmp_expression){ .compiled = false };
-	if (size > 2 * LENGTH_MAX)
+	if (size > LENGTH_MAX)
 		return pmp_error_set(err, PMP_EINVAL, "it is too long");
 	if (text[0] != 's' || !text[1] || text[1] == '\\' || text[1] == '\n')
 		return pmp_error_set(err, PMP_EINVAL, "it does not begin with s/");
