@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Windows of the past: what was counted is counted again, and is the same; windows that
- * touch add up; the past is bounded; what is evicted, renumbered or has ended stays right.
+ * touch add up, and those of a view are the same ones; the past is bounded; what is
+ * evicted, renumbered or has ended stays right.
  */
 #include <inttypes.h>
 
@@ -572,6 +573,137 @@ static void test_direct(void)
 	free_events(&events);
 }
 
+/* ---- the windows of a view --------------------------------------------------------------- */
+
+/* How often a thread was found with a stack in a state, and for how long it waited. */
+struct finds {
+	struct pmp_intern *keys;
+	int64_t counts[1 << 16], waited[1 << 16];
+};
+
+static void add_finds(struct finds *finds, const char *who, const pmp_location *locations,
+		      size_t count, int64_t found, int64_t waited)
+{
+	char key[256];
+	int length = snprintf(key, sizeof(key), "%s", who);
+	uint32_t id;
+
+	for (size_t i = 0; i < count; i++)
+		length += snprintf(key + length, sizeof(key) - (size_t)length, " %u",
+				   (unsigned)locations[i]);
+	if (!finds->keys)
+		finds->keys = pmp_intern_new();
+	id = pmp_intern(finds->keys, key, (size_t)length);
+	if (id >= sizeof(finds->counts) / sizeof(*finds->counts))
+		abort();
+	finds->counts[id] += found;
+	finds->waited[id] += waited;
+}
+
+static void add_view(struct finds *finds, const struct pmp_live *live,
+		     enum pmp_window window)
+{
+	for (size_t i = 0; i < pmp_live_counter_count(live); i++) {
+		struct pmp_live_counter counter = { .size = sizeof(counter) };
+		struct pmp_live_thread thread = { .size = sizeof(thread) };
+		struct pmp_live_process process = { .size = sizeof(process) };
+		struct pmp_live_stack stack = { .size = sizeof(stack) };
+		char who[128];
+
+		pmp_live_counter(live, i, window, &counter);
+		pmp_live_thread(live, counter.thread, &thread);
+		pmp_live_process(live, thread.process, window, &process);
+		pmp_live_stack(live, counter.stack, &stack);
+		snprintf(who, sizeof(who), "%d %d %c %s", (int)process.pid,
+			 (int)thread.tid, counter.state, stack.end);
+		add_finds(finds, who, stack.locations, stack.count,
+			  (int64_t)counter.count, (int64_t)counter.delay);
+	}
+}
+
+static void take_window(struct finds *finds, const struct pmp_profile *window)
+{
+	for (size_t i = 0; i < pmp_profile_entry_count(window); i++) {
+		const struct pmp_entry *entry = pmp_profile_entry(window, i);
+		const bool waits = entry->waits && entry->waits->lock;
+		char who[128];
+
+		if (!entry->count)
+			continue;
+		snprintf(who, sizeof(who), "%d %d %c %s", (int)entry->pid,
+			 (int)entry->tid, entry->state,
+			 entry->end == PMP_END_ROOT ? "" : pmp_end_text(entry->end));
+		add_finds(finds, who, entry->locations, entry->location_count,
+			  -(int64_t)entry->count, waits ? -(int64_t)entry->wall : 0);
+	}
+}
+
+/* How many of them are not 0. A view has no time for the first sample of a thread, so of
+ * times it may have less; unless some are missed. */
+static size_t differing_finds(const struct finds *finds, bool breaks)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pmp_intern_count(finds->keys); i++) {
+		if (!finds->counts[i] && (breaks || finds->waited[i] <= 0))
+			continue;
+		if (!count++)
+			diag("%s: %" PRId64 " too many, for %" PRId64 " ns",
+			     (const char *)pmp_intern_data(finds->keys, (uint32_t)i,
+							   NULL),
+			     finds->counts[i], finds->waited[i]);
+	}
+	return count;
+}
+
+/* Is a window of the view the one of the past that ends now? */
+static bool is_past(const struct saved *saved, enum pmp_window window, uint64_t length,
+		    bool breaks)
+{
+	const struct pmp_live *live = pmp_profile_live(saved->profile);
+	struct pmp_live_window counted = { .size = sizeof(counted) };
+	const uint64_t now = info_of(saved->profile).last_time;
+	struct pmp_profile *past = cut(saved, now - length - 1, 0);
+	struct finds *finds = calloc(1, sizeof(*finds));
+	size_t differ;
+
+	if (!finds)
+		abort();
+	pmp_live_window(live, window, &counted);
+	add_view(finds, live, window);
+	take_window(finds, past);
+	differ = differing_finds(finds, breaks);
+	differ += counted.samples != info_of(past).samples;
+	differ += counted.stacks != info_of(past).stacks;
+	pmp_intern_free(finds->keys);
+	free(finds);
+	pmp_profile_free(past);
+	return !differ;
+}
+
+static void test_view(bool breaks)
+{
+	struct pmp_profile_options options = detailed;
+	struct events events = make_events(1500, breaks);
+	struct saved saved;
+	size_t bad = 0, times = 0;
+
+	options.live = true;
+	saved = new_profile(&options);
+	for (size_t i = 0; i < events.count; i++) {
+		play(saved.profile, &events, i, i + 1);
+		if (i % 50)
+			continue;
+		bad += !is_past(&saved, PMP_WINDOW_SECONDS, 10 * S, breaks);
+		bad += !is_past(&saved, PMP_WINDOW_MINUTE, 60 * S, breaks);
+		times++;
+	}
+	is_int(bad, 0, "%zu times the view's windows are those of the past%s", times,
+	       breaks ? ", with breaks" : "");
+	saved_free(&saved);
+	free_events(&events);
+}
+
 /* ---- of some processes ---------------------------------------------------------------- */
 
 static struct pmp_profile *cut_of(const struct saved *saved, pid_t pid,
@@ -911,6 +1043,8 @@ int main(void)
 	test_all();
 	test_adding_up();
 	test_direct();
+	test_view(false);
+	test_view(true);
 	test_processes();
 	test_last();
 	test_bounded();

@@ -53,6 +53,7 @@ static void describe(struct pmp_counted_thread *thread, const struct pmp_thread 
 	thread->state = now->state;
 	thread->cpu = now->cpu;
 	thread->seen = time;
+	thread->reading = now->reading;
 	thread->obtained = (unsigned)now->obtained <= PMP_NOT_STOPPED ? now->obtained
 								      : PMP_NOT_STOPPED;
 }
@@ -73,7 +74,9 @@ static uint32_t find_counter(struct pmp_live *live, uint32_t row,
 					    .lock = live->threads[row].lock };
 	uint32_t id = live->threads[row].counter;
 
+	/* A sample may have been lost in between: then it is not the stack of that one. */
 	if (thread->obtained == PMP_UNCHANGED && id != PMP_INTERN_NONE &&
+	    thread->reading && thread->reading == live->threads[row].reading &&
 	    same_state(&live->counters[id], &like))
 		return id;
 	like.stack = pmp_live_find_stack(live, thread, locations);

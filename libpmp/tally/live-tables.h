@@ -41,7 +41,8 @@ struct pmp_counted_thread {
 	uint32_t process;
 	pid_t tid; /* 0: threads that have ended */
 	char name[PMP_NAME_SIZE];
-	uint64_t seen; /* time of its last sample */
+	uint64_t seen;	  /* time of its last sample */
+	uint64_t reading; /* number of its stack in that */
 	char state;
 	enum pmp_obtained obtained;
 	uint32_t counter; /* of its last sample */
