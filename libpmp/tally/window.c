@@ -586,11 +586,15 @@ int pmp_profile_window(struct pmp_profile *profile,
 
 static void cover(struct pmp_covered *covered, const struct pmp_past_sample *sample)
 {
+	const uint64_t begin = sample->time - sample->passed;
+
 	if (sample->ended)
 		return;
-	if (!covered->samples++)
-		covered->from = sample->time - sample->passed;
-	covered->to = sample->time;
+	/* As a window of all of it: the time of each sample is in it. */
+	if (!covered->samples++ || begin < covered->from)
+		covered->from = begin;
+	if (sample->time > covered->to)
+		covered->to = sample->time;
 }
 
 bool pmp_profile_history(const struct pmp_profile *profile, struct pmp_covered *covered)
