@@ -165,6 +165,9 @@ static void check_tcp(int netlink, int family, const char *name)
 	}
 	peer = peer_find(netlink, fd);
 	ok(peer.known && peer.user == getuid(), "%s: it is our socket", name);
+	shutdown(client, SHUT_WR);
+	peer = peer_find(netlink, fd);
+	ok(peer.known && peer.user == getuid(), "%s: also when it sends no more", name);
 	/* What the kernel keeps after the close it shows as root's. */
 	close(client);
 	usleep(20000);

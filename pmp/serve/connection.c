@@ -23,7 +23,7 @@ void connection_open(struct connection *connection, int fd,
 	connection->in_length = 0;
 	connection->scan = (struct http_scan){ 0 };
 	connection->body = connection->file = -1;
-	connection->closes = false;
+	connection->closes = connection->half = false;
 }
 
 static void drop(int *fd)

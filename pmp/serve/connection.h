@@ -19,6 +19,7 @@ enum connection_state {
 	CONNECTION_LATE,   /* the answer is held back for a while */
 	CONNECTION_WRITING,
 	CONNECTION_CLOSING, /* all is written; what still comes is not read by anybody */
+	CONNECTION_LEAVING, /* it is closed, and the front does not know yet */
 };
 
 struct connection {
@@ -49,6 +50,7 @@ struct connection {
 	int file;     /* memory file, or -1 */
 	uint64_t file_length, file_sent;
 	bool closes; /* after it */
+	bool half;   /* the client sends no more, and waits for what it has asked for */
 	bool feeds;  /* it is a part of a feed, to be reported when it has been sent */
 };
 

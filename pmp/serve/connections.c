@@ -26,7 +26,10 @@
 #define CLOSE_TIME (2 * NS_PER_S)
 #define LATE_TIME NS_PER_S /* of an answer to a wrong token */
 #define END_TIME (2 * NS_PER_S)
-#define OF_ONE_PEER 16 /* connections from another machine */
+#define HALF_TIME NS_PER_S /* until a client that sends no more is looked for again */
+#define CANCEL_TIME (20 * NS_PER_MS) /* until the front is written to again */
+#define REST_TIME (100 * NS_PER_MS)  /* when there is no descriptor for another one */
+#define OF_ONE_PEER 16		     /* connections from another machine */
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
@@ -37,7 +40,9 @@ struct connections {
 	uint32_t last_id;
 	bool reports;
 	bool ending;
-	uint64_t end; /* when it has to be done then */
+	uint64_t end;  /* when it has to be done then */
+	uint64_t rest; /* until when no connection is taken */
+	size_t most;   /* connections, of SERVE_CONNECTIONS */
 	struct connection all[SERVE_CONNECTIONS];
 };
 
@@ -245,9 +250,16 @@ static void ask_front(struct connections *connections, struct connection *connec
 	connection->request.length = 0;
 	connection->id = request.id;
 	if (sent)
-		connection_enter(connection, CONNECTION_ASKING, UINT64_MAX);
+		connection_enter(connection, CONNECTION_ASKING,
+				 connection->half ? HALF_TIME : UINT64_MAX);
 	else
 		refuse(connections, connection, 503, "pmp is busy", NULL);
+}
+
+static bool is_recorded(const struct page *page)
+{
+	return page->kind == PAGE_WINDOW || page->kind == PAGE_SNAPSHOT ||
+	       page->kind == PAGE_HEAP;
 }
 
 /* A request that may be answered, and is complete. */
@@ -257,7 +269,7 @@ static void serve_page(struct connections *connections, struct connection *conne
 
 	/* Whoever looks whether a page is there does not have it recorded. */
 	if (connection->request.method == HTTP_HEAD &&
-	    (kind == PAGE_WINDOW || kind == PAGE_SNAPSHOT || kind == PAGE_HEAP))
+	    is_recorded(connection->route.page))
 		respond_text(connections, connection, "");
 	else if (kind == PAGE_INDEX)
 		respond_text(connections, connection, index_text(connection->route.page));
@@ -372,7 +384,11 @@ static void take_answer(struct connections *connections,
 	}
 	connection->file = file;
 	connection->file_length = answer->length;
-	if (answer->status != 200 || file < 0) {
+	if (answer->status == 200 && file < 0) {
+		refuse(connections, connection, 503, "no descriptor is left", NULL);
+		return;
+	}
+	if (answer->status != 200) {
 		refuse(connections, connection, (int)answer->status, answer->reason,
 		       NULL);
 		return;
@@ -426,15 +442,21 @@ static void hear_front(struct connections *connections)
 		end(connections);
 }
 
-/* The client has gone: what was asked for it is not wanted any more. */
+/* The client has gone: what was asked for it is not wanted any more. If the front cannot be
+ * told now, as many have gone at once, it is told later: else it would go on recording. */
 static void abandon(struct connections *connections, struct connection *connection)
 {
 	const struct serve_request cancel = { .message = SERVE_CANCEL,
 					      .id = connection->id };
 
-	if (connection->state == CONNECTION_ASKING)
-		serve_send(connections->front, &cancel, sizeof(cancel), -1);
+	const bool asked = connection->state == CONNECTION_ASKING ||
+			   connection->state == CONNECTION_LEAVING;
+	const bool late =
+		asked && !serve_send(connections->front, &cancel, sizeof(cancel), -1);
+
 	connection_close(connection);
+	if (late)
+		connection_enter(connection, CONNECTION_LEAVING, CANCEL_TIME);
 }
 
 /* ---- new connections --------------------------------------------------------------------- */
@@ -445,7 +467,7 @@ static struct connection *find_idle(struct connections *connections)
 {
 	struct connection *oldest = NULL;
 
-	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+	for (size_t i = 0; i < connections->most; i++) {
 		struct connection *connection = &connections->all[i];
 
 		if (connection->state == CONNECTION_FREE)
@@ -457,7 +479,7 @@ static struct connection *find_idle(struct connections *connections)
 	return oldest;
 }
 
-/* When there is room for a new one; 0: now. However many come, each has had some time to
+/* When there is room for a new one. However many come, each has had some time to
  * say what it wants. */
 static uint64_t has_room_at(struct connections *connections)
 {
@@ -465,7 +487,8 @@ static uint64_t has_room_at(struct connections *connections)
 
 	if (!idle)
 		return UINT64_MAX;
-	return idle->state == CONNECTION_FREE ? 0 : idle->since + GRACE_TIME;
+	return idle->state == CONNECTION_FREE ? connections->rest
+					      : idle->since + GRACE_TIME;
 }
 
 static bool same_machine(const struct sockaddr_storage *a,
@@ -526,8 +549,12 @@ static void take_connection(struct connections *connections)
 		return;
 	fd = accept4(connections->listener, (struct sockaddr *)&peer, &size,
 		     SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		/* What it waits for does not come from here. */
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			connections->rest = now_ns() + REST_TIME;
 		return;
+	}
 	if (has_too_many(connections, &peer)) {
 		close(fd);
 		return;
@@ -550,10 +577,14 @@ static void take_connection(struct connections *connections)
 static short events_of(const struct connection *connection)
 {
 	switch (connection->state) {
-	case CONNECTION_FREE: return 0;
+	case CONNECTION_FREE:
+	case CONNECTION_LEAVING: return 0;
 	case CONNECTION_WRITING: return POLLOUT;
 	case CONNECTION_ASKING:
-	case CONNECTION_LATE: return connection_has_room(connection) ? POLLIN : POLLRDHUP;
+	case CONNECTION_LATE:
+		if (connection->half)
+			return 0;
+		return connection_has_room(connection) ? POLLIN : POLLRDHUP;
 	default: return POLLIN;
 	}
 }
@@ -567,13 +598,40 @@ static void close_in_order(struct connection *connection)
 		connection_close(connection);
 }
 
+/* One that has sent all that it wants to may close that half of its connection, which looks
+ * as if it had gone. On this machine the kernel knows; for another one nothing is recorded. */
+static bool still_reads(const struct connections *connections,
+			const struct connection *connection)
+{
+	if (peer_is_local(&connection->peer))
+		return peer_find(connections->netlink, connection->fd).known;
+	return connection->state == CONNECTION_LATE ||
+	       !is_recorded(connection->route.page);
+}
+
+static void hear_waiting(struct connections *connections, struct connection *connection,
+			 short revents)
+{
+	const bool ended = revents & POLLRDHUP || !connection_read(connection);
+
+	if (revents & (POLLERR | POLLHUP) ||
+	    (ended && !still_reads(connections, connection))) {
+		abandon(connections, connection);
+		return;
+	}
+	connection->half = ended;
+	if (ended && connection->state == CONNECTION_ASKING)
+		connection_enter(connection, CONNECTION_ASKING, HALF_TIME);
+}
+
 static void hear_client(struct connections *connections, struct connection *connection,
 			short revents)
 {
 	int done;
 
 	switch (connection->state) {
-	case CONNECTION_FREE: break;
+	case CONNECTION_FREE:
+	case CONNECTION_LEAVING: break;
 	case CONNECTION_WRITING: keep_writing(connections, connection); break;
 	case CONNECTION_CLOSING: close_in_order(connection); break;
 	case CONNECTION_BODY:
@@ -584,26 +642,29 @@ static void hear_client(struct connections *connections, struct connection *conn
 			serve_page(connections, connection);
 		break;
 	case CONNECTION_HEAD:
-	case CONNECTION_ASKING:
-	case CONNECTION_LATE:
-		if (revents & (POLLERR | POLLRDHUP) || !connection_read(connection))
-			abandon(connections, connection);
+		if (revents & POLLERR || !connection_read(connection))
+			connection_close(connection);
 		break;
+	case CONNECTION_ASKING:
+	case CONNECTION_LATE: hear_waiting(connections, connection, revents); break;
 	}
 }
 
 /* What it waited for has not come in time; of an answer that was held back it has. */
-static void check_deadline(const struct connections *connections,
-			   struct connection *connection, uint64_t now)
+static void check_deadline(struct connections *connections, struct connection *connection,
+			   uint64_t now)
 {
 	if (connection->state == CONNECTION_FREE || connection->deadline > now)
 		return;
-	if (connection->state != CONNECTION_LATE) {
-		connection_close(connection);
-		return;
+	if (connection->state == CONNECTION_ASKING &&
+	    still_reads(connections, connection)) {
+		connection_enter(connection, CONNECTION_ASKING, HALF_TIME);
+	} else if (connection->state == CONNECTION_LATE) {
+		connection_enter(connection, CONNECTION_WRITING, WRITE_TIME);
+		keep_writing(connections, connection);
+	} else {
+		abandon(connections, connection);
 	}
-	connection_enter(connection, CONNECTION_WRITING, WRITE_TIME);
-	keep_writing(connections, connection);
 }
 
 /* In ms, until the first deadline, or until there is room. */
@@ -638,15 +699,15 @@ static bool is_done(const struct connections *connections)
 	return true;
 }
 
-/* After the descriptors of all connections. */
-enum { LISTENER = SERVE_CONNECTIONS, FRONT, DESCRIPTORS };
+/* Before the descriptors of connections: of these there may be fewer. */
+enum { LISTENER, FRONT, FIRST };
 
 static void fill_descriptors(struct connections *connections, struct pollfd *fds)
 {
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
 		const struct connection *connection = &connections->all[i];
 
-		fds[i] = (struct pollfd){
+		fds[FIRST + i] = (struct pollfd){
 			.fd = connection->state == CONNECTION_FREE ? -1 : connection->fd,
 			.events = events_of(connection),
 		};
@@ -660,19 +721,21 @@ static void fill_descriptors(struct connections *connections, struct pollfd *fds
 
 static void turn(struct connections *connections)
 {
-	struct pollfd fds[DESCRIPTORS];
+	struct pollfd fds[FIRST + SERVE_CONNECTIONS];
+	const struct pollfd *clients = fds + FIRST;
 	uint64_t now;
 
 	fill_descriptors(connections, fds);
 	connections->counts->connections = count_open(connections);
-	if (poll(fds, DESCRIPTORS, find_timeout(connections)) < 0)
+	if (poll(fds, FIRST + connections->most, find_timeout(connections)) < 0)
 		return;
 	now = now_ns();
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
 		/* One whose descriptor was closed meanwhile is free, or another one. */
-		if (fds[i].fd >= 0 && fds[i].revents &&
-		    fds[i].fd == connections->all[i].fd)
-			hear_client(connections, &connections->all[i], fds[i].revents);
+		if (clients[i].fd >= 0 && clients[i].revents &&
+		    clients[i].fd == connections->all[i].fd)
+			hear_client(connections, &connections->all[i],
+				    clients[i].revents);
 		check_deadline(connections, &connections->all[i], now);
 	}
 	if (fds[FRONT].revents)
@@ -695,6 +758,7 @@ int connections_serve(int listener, int front, const struct connections_options 
 	connections->rules = *options->rules;
 	connections->counts = options->counts;
 	connections->reports = options->reports;
+	connections->most = options->most;
 	connections->counts->server = getpid();
 	connections->listener = listener;
 	connections->front = front;

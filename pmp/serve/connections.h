@@ -12,6 +12,7 @@
 struct connections_options {
 	const struct access_rules *rules;
 	struct serve_counts *counts; /* where it counts what it answers */
+	size_t most;		     /* connections at once, SERVE_CONNECTIONS or fewer */
 	bool reports;	 /* of what was asked by those who may, each to the front */
 	unsigned before; /* servers that have ended before this one */
 	bool unfiltered; /* the kernel could not confine it */

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #define ANSWER_SIZE 1024
-#define TCP_ESTABLISHED_STATE 1 /* as the kernel numbers them */
+/* States, as the kernel numbers them: in the last two it sends no more, but reads. */
+enum { STATE_ESTABLISHED = 1, STATE_FIN_WAIT1 = 4, STATE_FIN_WAIT2 = 5 };
 #define PATIENCE_S 1
 
 int peer_open(void)
@@ -108,6 +109,13 @@ static void make_question(const struct sockaddr_storage *own,
 	put_end(own, id->idiag_dst, &id->idiag_dport);
 }
 
+static bool is_open(const struct inet_diag_msg *message)
+{
+	return message->idiag_inode && (message->idiag_state == STATE_ESTABLISHED ||
+					message->idiag_state == STATE_FIN_WAIT1 ||
+					message->idiag_state == STATE_FIN_WAIT2);
+}
+
 /* The kernel may answer with a socket that listens, or with what is left of one. */
 static bool take_answer(const void *data, size_t got,
 			const struct peer_question *question, uid_t *user)
@@ -129,7 +137,7 @@ static bool take_answer(const void *data, size_t got,
 		    0)
 		return false;
 	*user = message->idiag_uid;
-	return message->idiag_state == TCP_ESTABLISHED_STATE && message->idiag_inode;
+	return is_open(message);
 }
 
 static struct access_peer ask(int netlink, const struct sockaddr_storage *own,

@@ -12,7 +12,8 @@
 int peer_open(void);
 
 /**
- * The user at the other end of a socket: of AF_UNIX, or of TCP from loopback to loopback.
+ * The user at the other end of a socket: of AF_UNIX, or of TCP from loopback to loopback, as
+ * long as a process has that end open, also if it sends no more.
  * netlink: of peer_open().
  */
 struct access_peer peer_find(int netlink, int fd);

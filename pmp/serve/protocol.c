@@ -64,7 +64,9 @@ int serve_receive(int fd, void *message, size_t size, int *passed)
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
 	*passed = passed_of(&header);
-	if ((size_t)n == size && !(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	/* For want of a descriptor it may come without the one that was passed. */
+	if ((size_t)n == size && !(header.msg_flags & MSG_TRUNC) &&
+	    !(header.msg_flags & MSG_CTRUNC && *passed >= 0))
 		return 1;
 	if (*passed >= 0)
 		close(*passed);

@@ -25,7 +25,8 @@
 #include "serve/counts.h"
 #include "serve/protocol.h"
 
-#define DESCRIPTORS (2 * SERVE_CONNECTIONS + 32) /* a connection and a file of each */
+#define SPARED 32 /* descriptors beside those of connections */
+#define DESCRIPTORS (2 * SERVE_CONNECTIONS + SPARED) /* a connection and a file of each */
 #define MEMORY ((rlim_t)128 << 20)
 #define AT_MOST 3 /* servers that may end in STARTS_TIME */
 #define STARTS_TIME (60 * NS_PER_S)
@@ -66,6 +67,16 @@ static bool drop_rights(void)
 	return !confine_drop_user() && confine_limit(RLIMIT_NOFILE, DESCRIPTORS) &&
 	       confine_limit(RLIMIT_CORE, 0) &&
 	       confine_limit(RLIMIT_FSIZE, HTTP_BODY_MAX) && confine_memory(MEMORY);
+}
+
+/* How many connections there are descriptors for. */
+static size_t count_room(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= DESCRIPTORS)
+		return SERVE_CONNECTIONS;
+	return limit.rlim_cur < SPARED + 2 ? 1 : (size_t)(limit.rlim_cur - SPARED) / 2;
 }
 
 /* After the rights have changed: that forgets it. */
@@ -133,6 +144,7 @@ static void run_keeper(int listener, int front, struct keeping *keeping, pid_t p
 	leave_signals();
 	if (!keep_descriptors(listener, front) || !drop_rights() || !end_with(parent))
 		_exit(1);
+	keeping->options.most = count_room();
 	_exit(keep(keeping));
 }
 
