@@ -44,11 +44,6 @@ struct level {
 	struct cost last;   /* to which a repeat applies */
 };
 
-struct interval {
-	size_t least, most;
-	bool endless;
-};
-
 static const struct cost no_alternative; /* not even an empty one */
 static const struct cost nothing = { .empty = 1, .ways = 1 };
 static const struct cost character = { .written = 1, .ways = 1 };
@@ -137,9 +132,8 @@ static const char *skip_brackets(const char *at, const char *end)
 	return at < end ? at + 1 : end;
 }
 
-/* {2,5} at *at, past which it returns; {2,} is 2 times and then any number of times. */
-static const char *read_interval(const char *at, const char *end,
-				 struct interval *interval)
+const char *pmp_expression_interval(const char *at, const char *end,
+				    struct pmp_repeat *interval)
 {
 	size_t numbers[2] = { 0, 0 }, i = 0;
 
@@ -158,7 +152,7 @@ static const char *read_interval(const char *at, const char *end,
 }
 
 /* What is repeated 2 to 5 times is written five times. */
-static struct cost written_out(struct cost part, const struct interval *interval)
+static struct cost written_out(struct cost part, const struct pmp_repeat *interval)
 {
 	struct cost sum = nothing, rest = optional(part);
 	size_t times = interval->most;
@@ -176,10 +170,10 @@ static struct cost written_out(struct cost part, const struct interval *interval
 /* Read a repeat at *at, past which it returns. */
 static const char *repeat(struct cost *last, const char *at, const char *end)
 {
-	struct interval interval;
+	struct pmp_repeat interval;
 
 	if (*at == '{') {
-		at = read_interval(at, end, &interval);
+		at = pmp_expression_interval(at, end, &interval);
 		*last = written_out(*last, &interval);
 		return at;
 	}

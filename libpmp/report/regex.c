@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See regex.h: the C library compiles and matches what regex-cost.c has not refused. */
+/*
+ * See regex.h. The C library says whether an expression is right, and what of a name is
+ * replaced; whether a name matches is found without it, in bounded time.
+ */
 #include "report/regex.h"
 
 #include <stdio.h>
@@ -9,9 +12,18 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "report/regex-cost.h"
+#include "report/regex-program.h"
 
 #define LENGTH_MAX 2048 /* of a replacement */
 #define GROUPS 10	/* \0 ... \9 */
+
+static bool is_ascii(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
 
 int pmp_expression_compile(struct pmp_expression *expression, const char *text,
 			   size_t length, bool ignore_case, struct pmp_error *err)
@@ -36,7 +48,13 @@ int pmp_expression_compile(struct pmp_expression *expression, const char *text,
 		return pmp_error_set(err, PMP_EINVAL, "%s", problem);
 	}
 	expression->compiled = true;
-	return 0;
+	/* In a locale like UTF-8 a character is several bytes. */
+	if (MB_CUR_MAX > 1 && !is_ascii(text, length))
+		return 0;
+	code = pmp_program_new(&expression->program, text, length, ignore_case);
+	if (code == PMP_EINVAL)
+		return pmp_error_set(err, code, "it repeats too much");
+	return code ? pmp_error_nomem(err, "reading an expression") : 0;
 }
 
 /* ---- replacements ---------------------------------------------------------------- */
@@ -130,6 +148,7 @@ void pmp_expression_free(struct pmp_expression *expression)
 {
 	if (expression->compiled)
 		regfree(&expression->regex);
+	pmp_program_free(expression->program);
 	free(expression->text);
 	free(expression->source);
 	*expression = (struct pmp_expression){ .compiled = false };
@@ -160,14 +179,14 @@ static int result(int code)
 
 int pmp_expression_matches(const struct pmp_expression *expression, const char *name)
 {
+	size_t length = strnlen(name, PMP_EXPRESSION_NAME - 1);
 	char part[PMP_EXPRESSION_NAME];
-	struct text text = { part, sizeof(part), 0 };
 
-	if (strnlen(name, sizeof(part)) == sizeof(part)) {
-		add(&text, name, sizeof(part));
-		name = part;
-	}
-	return result(regexec(&expression->regex, name, 0, NULL, 0));
+	if (expression->program)
+		return pmp_program_matches(expression->program, name, length);
+	memcpy(part, name, length);
+	part[length] = '\0';
+	return result(regexec(&expression->regex, part, 0, NULL, 0));
 }
 
 static void add_replacement(struct text *text, const char *replacement, const char *name,
@@ -199,13 +218,16 @@ int pmp_expression_replace(const struct pmp_expression *expression, const char *
 {
 	char part[PMP_EXPRESSION_NAME];
 	struct text cut = { part, sizeof(part), 0 }, text = { buffer, size, 0 };
-	bool replaced = false, behind = false, again = true;
+	bool replaced = false, behind = false, again;
 	regmatch_t groups[GROUPS];
 	const char *at = part;
-	int code = 1;
+	int code;
 
 	buffer[0] = part[0] = '\0';
 	add(&cut, name, strnlen(name, sizeof(part)));
+	again = !expression->program ||
+		pmp_program_matches(expression->program, part, cut.length);
+	code = again;
 	while (again) {
 		size_t begin, end;
 
@@ -239,6 +261,9 @@ int pmp_expression_take(const struct pmp_expression *expression, const char *nam
 
 	buffer[0] = part[0] = '\0';
 	add(&cut, name, strnlen(name, sizeof(part)));
+	if (expression->program &&
+	    !pmp_program_matches(expression->program, part, cut.length))
+		return 0;
 	code = result(regexec(&expression->regex, part, GROUPS, groups, 0));
 	if (code > 0)
 		add_replacement(&text, expression->text, part, groups);

@@ -13,11 +13,14 @@
 
 #include "libpmp.h"
 
+struct pmp_program;
+
 #define PMP_EXPRESSION_NAME 4096 /* of a name, with its NUL: the rest is not looked at */
 
 struct pmp_expression {
 	regex_t regex;
 	bool compiled;
+	struct pmp_program *program; /* NULL: regexec() has to do */
 	bool global;
 	char *text;   /* of a replacement, as it was written; NULL: none */
 	char *source; /* all of it, as it was written; NULL: not kept */
