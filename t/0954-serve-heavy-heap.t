@@ -105,6 +105,23 @@ go_on
 join
 is "$(cat tree.status)" 200 "it is answered"
 
+# What google-pprof asks for of such a profile.
+sed -n 3p pprof-heap | grep -o '0x[0-9a-f]*' | tr '\n' + >asked
+fetch names pprof/symbol -d @asked
+writer_writes "names"
+is "$(status "${url}healthz")" 200 "others are answered meanwhile"
+others_go_on "are taken, too"
+go_on
+join
+is "$(cat names.status)" 200 "names are answered"
+like "$(cat names)" '^0x[0-9a-f]{16}.(left|right|middle|back)$' "those of functions that allocate"
+like "$(cat names)" '0x[0-9a-f]{16}.main$' "up to main()"
+fetch name "pprof/symbol?$(tr + '\n' <asked | tail -n 2 | head -n 1)"
+writer_writes "a name"
+go_on
+join
+is "$(cat name.status):$(wc -l <name)" 200:2 "one that stands in the address"
+
 fetch killed heap
 writer_writes "one that is killed"
 kill -KILL "$(pgrep -P "$server_pid" pmp-writer)"

@@ -178,7 +178,8 @@ int command_lines_answer(const struct command_lines *lines, pid_t pid, bool only
 
 /* Addresses that are read, and what is written of them. */
 struct addresses_asked {
-	const struct pmp_addresses *known;
+	struct pmp_report *reports[2]; /* of samples, of a heap */
+	struct pmp_addresses *known[2];
 	size_t count;
 	uint64_t value;	 /* of the current one, */
 	unsigned digits; /* of so many digits */
@@ -214,13 +215,23 @@ static void put_name(struct addresses_asked *asked, const char *name)
 		flush_names(asked);
 }
 
+static const char *find_name(const struct addresses_asked *asked)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < 2 && !name; i++)
+		name = asked->known[i] ? pmp_addresses_name(asked->known[i], asked->value)
+				       : NULL;
+	return name;
+}
+
 static void end_address(struct addresses_asked *asked)
 {
 	const char *name = NULL;
 
 	if (asked->digits && asked->digits <= 16 && !asked->bad &&
 	    asked->count++ < ASKED_MAX)
-		name = pmp_addresses_name(asked->known, asked->value);
+		name = find_name(asked);
 	if (name)
 		put_name(asked, name);
 	asked->value = asked->digits = 0;
@@ -272,19 +283,41 @@ static void take_file(struct addresses_asked *asked, int fd)
 }
 
 /* All that were counted since the beginning: a name may be asked for when the window that its
- * address was found in is over. */
-void answer_text_name(struct pmp_profile *profile, const char *query, int fd, int body)
+ * address was found in is over. 0 or PMP_ENOMEM. */
+static int know(struct addresses_asked *asked, struct pmp_profile *profile, bool heap)
+{
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .heap = heap };
+	int code = pmp_report_new(profile, NULL, &options, &asked->reports[heap], NULL);
+
+	if (code == 0)
+		code = pmp_addresses_new(asked->reports[heap], &asked->known[heap], NULL);
+	return code;
+}
+
+static int know_all(struct addresses_asked *asked, struct pmp_profile *profile)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	int code = know(asked, profile, false);
+
+	pmp_profile_info(profile, &info);
+	if (code == 0 && info.heap_distinct)
+		code = know(asked, profile, true);
+	return code;
+}
+
+int answer_text_name(struct pmp_profile *profile, const char *query, int fd, int body)
 {
 	struct addresses_asked *asked = calloc(1, sizeof(*asked));
-	struct pmp_addresses *known = NULL;
-	struct pmp_report *report = NULL;
+	int code;
 
-	if (!asked || pmp_report_new(profile, NULL, NULL, &report, NULL) < 0 ||
-	    pmp_addresses_new(report, &known, NULL) < 0)
+	if (!asked)
+		return PMP_ENOMEM;
+	code = know_all(asked, profile);
+	if (code < 0)
 		goto out;
-	asked->known = known;
 	asked->body = body;
-	/* How many there are is of no interest to anybody, but 0 means none at all. */
+	/* How many there are interests no client, but 0 means none at all. */
 	asked->length =
 		(size_t)snprintf(asked->out, sizeof(asked->out), "num_symbols: 1\n");
 	take_addresses(asked, query, strlen(query));
@@ -294,7 +327,10 @@ void answer_text_name(struct pmp_profile *profile, const char *query, int fd, in
 	end_address(asked);
 	flush_names(asked);
 out:
-	pmp_addresses_free(known);
-	pmp_report_free(report);
+	for (size_t i = 0; i < 2; i++) {
+		pmp_addresses_free(asked->known[i]);
+		pmp_report_free(asked->reports[i]);
+	}
 	free(asked);
+	return code;
 }

@@ -36,8 +36,7 @@ int answer_text_write(int fd, const void *data, size_t length);
 /** That function, into the descriptor that file points to. */
 int answer_text_put(void *file, const void *data, size_t length);
 /** Write "num_symbols: N" and a line "0xADDRESS<TAB>NAME" for each address that is asked for,
- * "0x1+0x2", in a query or in a file (asked, else -1). */
-void answer_text_name(struct pmp_profile *profile, const char *query, int asked,
-		      int body);
+ * "0x1+0x2", in a query or in a file (asked, else -1). 0 or PMP_ENOMEM. */
+int answer_text_name(struct pmp_profile *profile, const char *query, int asked, int body);
 
 #endif

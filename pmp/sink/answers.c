@@ -330,36 +330,6 @@ static void answer_targets(const struct answers *answers,
 		close(file);
 }
 
-/* What the worker looks up. */
-struct name_request {
-	struct pmp_profile *profile;
-	const char *query; /* addresses; of a body NULL */
-	int asked, body;
-};
-
-static void name_addresses(void *arg)
-{
-	const struct name_request *names = arg;
-
-	answer_text_name(names->profile, names->query, names->asked, names->body);
-}
-
-static void answer_names(const struct answers *answers,
-			 const struct serve_request *request, int asked)
-{
-	const struct sink *sink = answers->sink;
-	struct name_request names = { sink->counting->profile, request->query, asked,
-				      answer_text_new("") };
-
-	if (names.body < 0) {
-		answers_refuse_memory(answers, request->id);
-		return;
-	}
-	sink->calls->work(sink->run, name_addresses, &names);
-	answers_send(answers, request->id, names.body, "");
-	close(names.body);
-}
-
 /* ---- requests ------------------------------------------------------------------------- */
 
 static const struct process *find_process(const struct targets *targets,
@@ -451,25 +421,11 @@ static void answer(struct answers *answers, const struct serve_request *request,
 {
 	switch (asked->page->kind) {
 	case PAGE_CMDLINE: answer_command(answers, asked); break;
-	case PAGE_SYMBOL: answer_names(answers, request, body); break;
 	case PAGE_METRICS: answer_metrics(answers, request->id); break;
 	case PAGE_TARGETS: answer_targets(answers, request); break;
-	case PAGE_STATE:
-		api_answers_begin(answers, request, asked, api_write_state);
-		break;
-	case PAGE_TIMELINE:
-		api_answers_begin(answers, request, asked, api_write_timeline);
-		break;
-	case PAGE_TREE: api_answers_begin(answers, request, asked, api_write_tree); break;
-	case PAGE_THREADS:
-		api_answers_begin(answers, request, asked, api_write_threads);
-		break;
-	case PAGE_LOCKS:
-		api_answers_begin(answers, request, asked, api_write_locks);
-		break;
 	case PAGE_HEAP_TREE:
 		if (heap_answers_has(answers, asked))
-			api_answers_begin(answers, request, asked, api_write_heap);
+			api_answers_begin(answers, request, asked, body);
 		break;
 	case PAGE_HEAP:
 		if (heap_answers_start(answers, request, asked))
@@ -478,9 +434,7 @@ static void answer(struct answers *answers, const struct serve_request *request,
 	case PAGE_STACKS:
 	case PAGE_WINDOW:
 	case PAGE_SNAPSHOT: begin_window(answers, request, asked); break;
-	default:
-		answers_refuse(answers, request->id, 500, "there is no such page");
-		break;
+	default: api_answers_begin(answers, request, asked, body); break;
 	}
 }
 

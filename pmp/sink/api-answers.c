@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sink/api-answers.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +25,24 @@ struct page_result {
 	struct pmp_error err;
 };
 
+/* How a kind of page is made. */
+struct page_writing {
+	enum page_kind kind;
+	int (*write)(const struct api_request *request, struct pmp_error *err);
+	bool (*is_heavy)(const struct answers *answers); /* NULL: it is never */
+	bool shared; /* who asks for the same gets the same; it is being looked at */
+};
+
+static const struct page_writing writings[] = {
+	{ PAGE_STATE, api_write_state, NULL, true },
+	{ PAGE_TIMELINE, api_write_timeline, NULL, true },
+	{ PAGE_TREE, api_write_tree, heavy_is, true },
+	{ PAGE_THREADS, api_write_threads, heavy_is, true },
+	{ PAGE_LOCKS, api_write_locks, heavy_is, true },
+	{ PAGE_HEAP_TREE, api_write_heap, heavy_is_heap, true },
+	{ PAGE_SYMBOL, api_write_names, heavy_is_any, false },
+};
+
 /* An answer that is being made, or waits for that. */
 struct page_answer {
 	struct page_answer *next;
@@ -33,11 +52,12 @@ struct page_answer {
 	size_t client_count;
 	pid_t pid;
 	struct pmp_filter *filter; /* its own, or NULL: that of the run */
-	int (*write)(const struct api_request *request, struct pmp_error *err);
+	const struct page_writing *writing;
 	struct api_request request;
 	struct page_result result;
 	struct writer writer;
 	uint64_t begun; /* ns */
+	int body;	/* -1: there is none */
 	int file;
 };
 
@@ -46,6 +66,8 @@ static void free_answer(struct page_answer *answer)
 	heavy_stop(answer->answers, &answer->writer);
 	if (answer->file >= 0)
 		close(answer->file);
+	if (answer->body >= 0)
+		close(answer->body);
 	pmp_filter_free(answer->filter);
 	free(answer);
 }
@@ -64,7 +86,7 @@ static void finish(struct page_answer *answer)
 		else
 			answers_send(answers, answer->clients[i], answer->file, "");
 	}
-	if (code == 0) {
+	if (code == 0 && answer->writing->shared) {
 		shared_answers_keep(answers->shared, &answer->asked, now,
 				    now - answer->begun, answer->file);
 		answer->file = -1;
@@ -77,7 +99,8 @@ static void write_answer(void *arg)
 {
 	struct page_answer *answer = arg;
 
-	answer->result.code = answer->write(&answer->request, &answer->result.err);
+	answer->result.code =
+		answer->writing->write(&answer->request, &answer->result.err);
 }
 
 /* A time that counts from now does so from here. */
@@ -101,6 +124,7 @@ static void prepare(struct page_answer *answer)
 		.pid = answer->pid,
 		.from = time.from,
 		.to = time.to,
+		.body = answer->body,
 		.file = answer->file,
 	};
 }
@@ -216,14 +240,19 @@ int api_answers_timeout(const struct answers *answers, int most)
 
 /* ---- requests --------------------------------------------------------------------------- */
 
-static bool is_heavy(const struct answers *answers, const struct page *page)
+static const struct page_writing *find_writing(enum page_kind kind)
 {
-	if (PMP_FAULT("page-in-front"))
-		return false;
-	if (page->kind == PAGE_HEAP_TREE)
-		return heavy_is_heap(answers);
-	return page->kind != PAGE_STATE && page->kind != PAGE_TIMELINE &&
-	       heavy_is(answers);
+	for (size_t i = 0; i < sizeof(writings) / sizeof(*writings); i++) {
+		if (writings[i].kind == kind)
+			return &writings[i];
+	}
+	return NULL;
+}
+
+static bool is_heavy(const struct answers *answers, const struct page_writing *writing)
+{
+	return writing->is_heavy && writing->is_heavy(answers) &&
+	       !PMP_FAULT("page-in-front");
 }
 
 /* Each client waits for one answer. */
@@ -253,7 +282,7 @@ static void append(struct answers *answers, struct page_answer *answer)
 
 static struct page_answer *new_answer(struct answers *answers,
 				      const struct serve_request *request,
-				      struct awaited *asked)
+				      struct awaited *asked, int body)
 {
 	struct page_answer *answer = calloc(1, sizeof(*answer));
 
@@ -266,34 +295,44 @@ static struct page_answer *new_answer(struct answers *answers,
 	answer->filter = asked->filter;
 	asked->filter = NULL;
 	answer->file = answer_text_new("");
-	if (answer->file >= 0)
+	answer->body = body >= 0 ? fcntl(body, F_DUPFD_CLOEXEC, 0) : -1;
+	if (answer->file >= 0 && (body < 0 || answer->body >= 0))
 		return answer;
 	free_answer(answer);
 	return NULL;
 }
 
-void api_answers_begin(struct answers *answers, const struct serve_request *request,
-		       struct awaited *asked,
-		       int (*write)(const struct api_request *request,
-				    struct pmp_error *err))
+/* True: it has been answered, or will be with another one. */
+static bool share(struct answers *answers, const struct serve_request *request)
 {
 	const int file = shared_answers_find(answers->shared, request, now_ns());
-	struct page_answer *answer;
 
 	windows_want(answers);
-	if (file >= 0) {
-		answers_send(answers, request->id, file, "");
+	if (file < 0)
+		return join(answers, request);
+	answers_send(answers, request->id, file, "");
+	return true;
+}
+
+void api_answers_begin(struct answers *answers, const struct serve_request *request,
+		       struct awaited *asked, int body)
+{
+	const struct page_writing *writing = find_writing(asked->page->kind);
+	struct page_answer *answer;
+
+	if (!writing) {
+		answers_refuse(answers, request->id, 500, "there is no such page");
 		return;
 	}
-	if (join(answers, request))
+	if (writing->shared && share(answers, request))
 		return;
-	answer = new_answer(answers, request, asked);
+	answer = new_answer(answers, request, asked, body);
 	if (!answer) {
 		answers_refuse_memory(answers, request->id);
 		return;
 	}
-	answer->write = write;
-	if (is_heavy(answers, asked->page))
+	answer->writing = writing;
+	if (is_heavy(answers, writing))
 		append(answers, answer);
 	else
 		write_here(answer);

@@ -393,3 +393,14 @@ int api_write_heap(const struct api_request *request, struct pmp_error *err)
 	pmp_report_free(report);
 	return code;
 }
+
+/* ---- names at addresses --------------------------------------------------------------- */
+
+int api_write_names(const struct api_request *request, struct pmp_error *err)
+{
+	const int code =
+		answer_text_name(request->sink->counting->profile, request->asked->query,
+				 request->body, request->file);
+
+	return code < 0 ? no_memory(err) : 0;
+}

@@ -39,6 +39,11 @@ bool heavy_is_heap(const struct answers *answers)
 	       !PMP_FAULT("heap-in-front");
 }
 
+bool heavy_is_any(const struct answers *answers)
+{
+	return heavy_is(answers) || heavy_is_heap(answers);
+}
+
 /* In the writer. */
 struct alone {
 	struct pmp_symbolizer *symbolizer;

@@ -22,6 +22,8 @@ struct heavy {
 bool heavy_is(const struct answers *answers);
 /** The same of the stacks of a heap. */
 bool heavy_is_heap(const struct answers *answers);
+/** Or of both. */
+bool heavy_is_any(const struct answers *answers);
 /** Start a writer, to be taken by heavy_take() or stopped by heavy_stop(). False: there is
  * none now. */
 bool heavy_start(struct answers *answers, struct writer *writer,
