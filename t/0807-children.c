@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "run/own-processes.h"
 #include "sampler/children.h"
 
 /* What pmp_procwatch_next() would give. */
@@ -55,6 +56,7 @@ static const char *found(struct children *children, pid_t refuses)
 int main(void)
 {
 	struct children children = { 0 };
+	struct own_processes *own;
 
 	sampled[sampled_count++] = 10;
 	add(12, 10, 1);
@@ -92,5 +94,17 @@ int main(void)
 	add(getpid(), 99, 1);
 	add(99, 10, 1);
 	is_str(found(&children, 0), "60", "is none if pmp has adopted it; pmp itself is");
+	children.own = own = own_processes_new();
+	own_processes_begin(own);
+	own_processes_add(own, 70);
+	own_processes_begin(own);
+	own_processes_add(own, -1);
+	add(70, 99, 1);
+	add(71, 99, 1);
+	is_str(found(&children, 0), "71", "nor is what it starts for itself");
+	own_processes_remove(own, 70);
+	add(70, 99, 1);
+	is_str(found(&children, 0), "70", "until that has ended");
+	own_processes_free(own);
 	return done_testing();
 }

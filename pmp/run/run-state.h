@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct own_processes;
+
 enum { RUN_SERVER, RUN_NAMER, RUN_HELPERS };
 
 struct run_state {
@@ -22,9 +24,10 @@ struct run_state {
 	bool finished; /* nothing more comes from it */
 	/* Children of ours that are none of a command's; 0: there is none. */
 	pid_t helpers[RUN_HELPERS];
-	uint64_t helpers_cpu; /* ns: of those that read files, fetch and write */
-	int failure;	      /* status of what broke the run, or 0 */
-	bool file_failed;     /* --every: one could not be written, others may */
+	struct own_processes *own; /* that are started later; NULL: none are */
+	uint64_t helpers_cpu;	   /* ns: of those that read files, fetch and write */
+	int failure;		   /* status of what broke the run, or 0 */
+	bool file_failed;	   /* --every: one could not be written, others may */
 };
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "run/own-processes.h"
+
 int children_open(struct children *children, pid_t adopter, struct pmp_error *err)
 {
 	children->adopter = adopter;
@@ -45,6 +47,15 @@ static bool was_given(const struct children *children, pid_t pid)
 }
 
 /* The id of a session is not given to another process while one of it lives. */
+static bool is_related(const struct children *children,
+		       const struct pmp_new_process *process,
+		       bool (*samples)(void *arg, pid_t pid), void *arg)
+{
+	return (children->adopter && process->parent == children->adopter) ||
+	       samples(arg, process->parent) || was_given(children, process->parent) ||
+	       samples(arg, process->session) || has_ended(children, process->session);
+}
+
 static bool descends(const struct children *children,
 		     const struct pmp_new_process *process,
 		     bool (*samples)(void *arg, pid_t pid), void *arg)
@@ -54,9 +65,8 @@ static bool descends(const struct children *children,
 	for (size_t i = 0; i < CHILDREN_HELPERS; i++)
 		if (process->pid == children->helpers[i])
 			return false;
-	return (children->adopter && process->parent == children->adopter) ||
-	       samples(arg, process->parent) || was_given(children, process->parent) ||
-	       samples(arg, process->session) || has_ended(children, process->session);
+	return is_related(children, process, samples, arg) &&
+	       !own_processes_has(children->own, process->pid);
 }
 
 pid_t children_next(struct children *children, bool (*samples)(void *arg, pid_t pid),

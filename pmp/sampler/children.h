@@ -18,11 +18,14 @@
 #define PMP_CHILDREN_GIVEN 64
 #define CHILDREN_HELPERS 2
 
+struct own_processes;
+
 struct children {
 	struct pmp_procwatch *watch;	 /* NULL: children are not wanted */
 	pid_t adopter;			 /* 0: none */
 	pid_t helpers[CHILDREN_HELPERS]; /* children of it that are none of the command's;
 					  * 0: none */
+	const struct own_processes *own; /* likewise, that are started later; or NULL */
 	struct pmp_new_process *list;	 /* of the last scan, pid 0: done with */
 	size_t count, next;
 	bool again;

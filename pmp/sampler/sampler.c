@@ -44,6 +44,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 	int fds[2];
 
 	memcpy(sampling.children.helpers, sampler->helpers, sizeof(sampler->helpers));
+	sampling.children.own = sampler->own;
 	sampler->page = mmap(NULL, sizeof(*sampler->page), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sampler->page == MAP_FAILED) {

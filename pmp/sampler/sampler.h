@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct own_processes;
+
 struct sampler {
 	pid_t pid;  /* 0: none, or reaped */
 	int fd;	    /* of the socket; non-blocking; -1: none */
@@ -27,6 +29,7 @@ struct sampler {
 	struct event_done so_far;
 	pid_t helpers[CHILDREN_HELPERS]; /* children of the front that are none of a
 					  * command's; 0: none */
+	const struct own_processes *own; /* that are started later, or NULL; borrowed */
 	struct pmp_recorder *recorder;	 /* of --heap, or NULL; borrowed */
 };
 

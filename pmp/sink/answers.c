@@ -15,6 +15,7 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
+#include "run/run-state.h"
 #include "sink/answer-text.h"
 #include "sink/answers-parts.h"
 #include "sink/api.h"
@@ -41,6 +42,7 @@ struct answers *answers_new(struct sink *sink, int fd, const struct serve_counts
 	answers->counts = counts;
 	answers->start = now_ns();
 	answers->interval = sink->options->interval;
+	answers->writers.own = sink->state->own;
 	answers->commands = command_lines_new();
 	answers->feeds = feeds_new();
 	answers->timeline = timeline_new(answers->start);

@@ -11,13 +11,10 @@
 
 #define HEAVY 20000 /* stacks: take 0.1 s */
 
-/* What fetches debug files works for this process only, and with --children a child of ours
- * would be sampled. */
+/* What fetches debug files works for this process only. */
 static bool may_write(const struct answers *answers)
 {
-	const struct options *options = answers->sink->options;
-
-	return !options->children && !options->debuginfod;
+	return !answers->sink->options->debuginfod;
 }
 
 static struct pmp_profile_info count(const struct answers *answers)

@@ -15,7 +15,10 @@
 #include "base/fault.h"
 #include "confine/landlock.h"
 #include "confine/rights.h"
+#include "run/own-processes.h"
 #include "run/spent.h"
+
+_Static_assert(WRITERS_ENDING_MAX <= OWN_PROCESSES_MAX, "room for all");
 
 #define CPU_SECONDS 60 /* for a writer: pprof of a million stacks takes 6 */
 
@@ -58,6 +61,7 @@ bool writers_start(struct writers *writers, struct writer *writer,
 	    writers->ending_count + writers->count >= WRITERS_ENDING_MAX ||
 	    pipe2(ends, O_CLOEXEC) < 0)
 		return false;
+	own_processes_begin(writers->own);
 	pid = fork();
 	if (pid == 0) {
 		missing = limit_writer(parent);
@@ -66,6 +70,7 @@ bool writers_start(struct writers *writers, struct writer *writer,
 		write_it(arg);
 		_exit(!write_words(ends[1], missing, result, size));
 	}
+	own_processes_add(writers->own, pid);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
@@ -116,6 +121,8 @@ void writers_tend(struct writers *writers)
 	for (size_t i = 0; i < writers->ending_count; i++) {
 		if (spent_wait(writers->ending[i], NULL, WNOHANG) == 0)
 			writers->ending[left++] = writers->ending[i];
+		else
+			own_processes_remove(writers->own, writers->ending[i]);
 	}
 	writers->ending_count = left;
 }

@@ -15,9 +15,12 @@
 #define WRITERS_MAX 4
 #define WRITERS_ENDING_MAX 64
 
-/* All zero at first. */
+struct own_processes;
+
+/* All zero at first, but own. */
 struct writers {
-	size_t count; /* that work */
+	struct own_processes *own; /* which they are to be added to; NULL: nothing */
+	size_t count;		   /* that work */
 	uint64_t started;
 	unsigned missing; /* of enum confine_missing, of those that have written */
 	pid_t ending[WRITERS_ENDING_MAX]; /* not reaped yet */

@@ -52,6 +52,7 @@ int sampling_open(struct source *source, const struct id_list *pids, int exec_fd
 	sampling->sampler.fd = -1;
 	memcpy(sampling->sampler.helpers, source->state->helpers,
 	       sizeof(sampling->sampler.helpers));
+	sampling->sampler.own = source->state->own;
 	sampling->sampler.recorder = source->recorder;
 	code = sampler_start(&sampling->sampler, source->options, pids, exec_fd, &err);
 	if (code == 0)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See own-processes.h. A child can be seen before fork() has returned its id: whoever sees one
+ * meanwhile waits for the id. */
+#include "run/own-processes.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "run/clock.h"
+
+#define PATIENCE_MS 1000 /* the front may have been stopped */
+
+struct own_processes {
+	bool forking;
+	pid_t pids[OWN_PROCESSES_MAX]; /* 0: none */
+};
+
+struct own_processes *own_processes_new(void)
+{
+	void *memory = mmap(NULL, sizeof(struct own_processes), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void own_processes_free(struct own_processes *own)
+{
+	if (own)
+		munmap(own, sizeof(*own));
+}
+
+void own_processes_begin(struct own_processes *own)
+{
+	if (own)
+		__atomic_store_n(&own->forking, true, __ATOMIC_SEQ_CST);
+}
+
+static void replace(struct own_processes *own, pid_t old, pid_t new)
+{
+	for (size_t i = 0; i < OWN_PROCESSES_MAX; i++) {
+		if (own->pids[i] != old)
+			continue;
+		__atomic_store_n(&own->pids[i], new, __ATOMIC_SEQ_CST);
+		return;
+	}
+}
+
+void own_processes_add(struct own_processes *own, pid_t pid)
+{
+	if (!own)
+		return;
+	if (pid > 0)
+		replace(own, 0, pid);
+	__atomic_store_n(&own->forking, false, __ATOMIC_SEQ_CST);
+}
+
+void own_processes_remove(struct own_processes *own, pid_t pid)
+{
+	if (own)
+		replace(own, pid, 0);
+}
+
+bool own_processes_has(const struct own_processes *own, pid_t pid)
+{
+	const struct timespec ms = { .tv_nsec = NS_PER_MS };
+
+	if (!own || PMP_FAULT("forget-own"))
+		return false;
+	for (int i = 0; i < PATIENCE_MS; i++) {
+		if (!__atomic_load_n(&own->forking, __ATOMIC_SEQ_CST))
+			break;
+		nanosleep(&ms, NULL);
+	}
+	for (size_t i = 0; i < OWN_PROCESSES_MAX; i++) {
+		if (__atomic_load_n(&own->pids[i], __ATOMIC_SEQ_CST) == pid)
+			return true;
+	}
+	return false;
+}

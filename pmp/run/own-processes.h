@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * With --children a child of the front is taken for one that was left to it. Which ones are
+ * not: those that the front starts for itself while the sampler runs, in memory that both
+ * have.
+ */
+#ifndef PMP_RUN_OWN_PROCESSES_H
+#define PMP_RUN_OWN_PROCESSES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define OWN_PROCESSES_MAX 64
+
+struct own_processes;
+
+/** Before the sampler is started. NULL: no memory. */
+struct own_processes *own_processes_new(void);
+/** The sampler has memory of its own. This and all others take NULL. */
+void own_processes_free(struct own_processes *own);
+
+/** The front: one is about to be forked, and then: it has been, or has not (-1). There is room
+ * for OWN_PROCESSES_MAX at a time. */
+void own_processes_begin(struct own_processes *own);
+void own_processes_add(struct own_processes *own, pid_t pid);
+/** It has been reaped. */
+void own_processes_remove(struct own_processes *own, pid_t pid);
+
+/** The sampler: is that one of them? Waits while one is being forked. */
+bool own_processes_has(const struct own_processes *own, pid_t pid);
+
+#endif
