@@ -144,13 +144,13 @@ minus() {
 	awk "BEGIN { printf \"%.3f\", ($1 - $2) / $3 }"
 }
 
-# warm_line PMP-OPTION...: the line of 20 snapshots, the first 2 left out; and snap_ms,
-# the CPU time of one snapshot: that of 20 without that of 2, and what comes with it
+# warm_line PMP-OPTION...: the line of 62 snapshots, the first 2 left out; and snap_ms,
+# the CPU time of one snapshot: that of 62 without that of 2, and what comes with it
 warm_line() {
 	local few many
-	many=$(meter -n 20 -i 50 -k 2 -- "$PMP" -q --max-cpu 0 -i 50ms -n 20 "$@" -p "$target")
+	many=$(meter -n 62 -i 50 -k 2 -- "$PMP" -q --max-cpu 0 -i 50ms -n 62 "$@" -p "$target")
 	few=$(meter -n 2 -i 50 -- "$PMP" -q --max-cpu 0 -i 50ms -n 2 "$@" -p "$target")
-	echo "$many snap_ms=$(minus "$(value " $many" cpu_ms)" "$(value " $few" cpu_ms)" 18)"
+	echo "$many snap_ms=$(minus "$(value " $many" cpu_ms)" "$(value " $few" cpu_ms)" 60)"
 }
 
 # ---- sections -----------------------------------------------------------------------

@@ -12,7 +12,8 @@
  * Without a stop there is nothing to leave out.
  *
  * COMMAND's output goes to FILE (/dev/null). Prints one line of name=value:
- *   wall_ms cpu_ms  of COMMAND and its children, all snapshots
+ *   wall_ms   of COMMAND, all snapshots
+ *   cpu_ms    of it and of all processes that it has started
  *   rss_mib   of the largest of its processes
  *   threads   of PID when it began
  *   stops     number of them
@@ -31,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -344,6 +346,15 @@ static pid_t run(char **argv, const char *output)
 	return child;
 }
 
+/* What COMMAND has left to itself, as pmp leaves those that read files for it, ends with it
+ * or soon after. What they all have used. */
+static void await_orphans(struct rusage *usage)
+{
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	getrusage(RUSAGE_CHILDREN, usage);
+}
+
 int main(int argc, char **argv)
 {
 	struct meter meter = { 0 };
@@ -363,12 +374,14 @@ int main(int argc, char **argv)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	list_threads(&meter, (int)strtol(argv[first], NULL, 10));
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	start(&meter);
 	started = now_ms();
 	child = run(argv + first + 1, output);
-	if (child < 0 || wait4(child, &status, 0, &usage) < 0)
+	if (child < 0 || waitpid(child, &status, 0) < 0)
 		die(argv[first + 1]);
 	wall = now_ms() - started;
+	await_orphans(&usage);
 	finish(&meter);
 	report(&meter, wall, &usage);
 	free(meter.threads);
