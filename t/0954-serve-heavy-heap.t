@@ -152,19 +152,27 @@ is "$(cat last.status)" 200 "what is being written when the program ends is stil
 wait "$server_pid" 2>/dev/null
 is $? 143 "pmp ends as the program does"
 
-# ---- with --children ------------------------------------------------------------------------
+# ---- with --children and --debuginfod --------------------------------------------------------
 
-# What pmp starts for itself is none of those that the program has left to it.
-start_server family --serve=0 --heap=exact --children -F 20 --max-cpu=100 -- ./paths
+# What pmp starts for itself is none of those that the program has left to it. Names are known
+# before a writer is started: it can fetch nothing.
+DEBUGINFOD_URLS=file://$tmp/nothing
+export DEBUGINFOD_URLS
+start_server family --serve=0 --heap=exact --children --debuginfod -F 20 --max-cpu=100 -- ./paths
 paths=$(pgrep -P "$server_pid" paths)
 wait_for '[ "$(blocks)" -ge 25000 ]' 60 || diag "blocks: $(blocks)"
 fetch heap heap
-writer_writes "a heap with --children"
+writer_writes "a heap with --children and --debuginfod"
 others_go_on "are taken, too"
 is "$(curl -s "${url}metrics" | grep -c '^pmp_target_up')" 1 "it is not taken for a child"
 go_on
 join
 is "$(cat heap.status)" 200 "the heap is answered"
+fetch tree api/heap
+writer_writes "a tree"
+go_on
+join
+ok "grep -q '\"left\"' tree" "which has names"
 kill "$paths"
 wait "$server_pid" 2>/dev/null
 

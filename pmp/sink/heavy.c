@@ -11,12 +11,6 @@
 
 #define HEAVY 20000 /* stacks: take 0.1 s */
 
-/* What fetches debug files works for this process only. */
-static bool may_write(const struct answers *answers)
-{
-	return !answers->sink->options->debuginfod;
-}
-
 static struct pmp_profile_info count(const struct answers *answers)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -27,13 +21,12 @@ static struct pmp_profile_info count(const struct answers *answers)
 
 bool heavy_is(const struct answers *answers)
 {
-	return may_write(answers) && count(answers).distinct > HEAVY;
+	return count(answers).distinct > HEAVY;
 }
 
 bool heavy_is_heap(const struct answers *answers)
 {
-	return may_write(answers) && count(answers).heap_distinct > HEAVY &&
-	       !PMP_FAULT("heap-in-front");
+	return count(answers).heap_distinct > HEAVY && !PMP_FAULT("heap-in-front");
 }
 
 bool heavy_is_any(const struct answers *answers)
@@ -56,6 +49,12 @@ static void write_alone(void *arg)
 	alone->heavy->write(alone->heavy->arg);
 }
 
+/* For the worker, as reading files takes time, and fetching them more. */
+static void name_all(void *arg)
+{
+	pmp_symbolizer_name_all(arg);
+}
+
 bool heavy_start(struct answers *answers, struct writer *writer,
 		 const struct heavy *heavy)
 {
@@ -65,7 +64,7 @@ bool heavy_start(struct answers *answers, struct writer *writer,
 	if (answers->writers.count == WRITERS_MAX ||
 	    !sink->source->calls->may_fork(sink->source->run))
 		return false;
-	pmp_symbolizer_name_all(alone.symbolizer);
+	sink->calls->work(sink->run, name_all, alone.symbolizer);
 	if (!writers_start(&answers->writers, writer, write_alone, &alone, heavy->result,
 			   heavy->size))
 		return false;
