@@ -8,6 +8,8 @@
 . "${top_srcdir:-.}/t/lib/test.sh"
 # shellcheck source=t/lib/live.sh
 . "$top_srcdir/t/lib/live.sh"
+# shellcheck source=t/lib/readers.sh
+. "$top_srcdir/t/lib/readers.sh"
 need pgrep gcore
 
 if grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null; then
@@ -95,33 +97,18 @@ check_rights() {
 	ok "wait_for '! alive ${reader:-1}'" "and is gone then"
 }
 
-# fault NAME REASON: "" if the core is read all the same
-fault() {
-	PMP_FAULT=$1 timeout 120 "$PMP_FAULTY" -f folded core </dev/null >out 2>err
-	status=$?
-	if [ -z "$2" ]; then
-		is "$status" 0 "$1: the attempt fails, and it goes on"
-		ok "cmp -s out expected" "all is there"
-		return
-	fi
-	is "$status" 2 "$1: status 2"
-	like "$(cat err)" "cannot read .*core: the process that reads files $2" "the reason"
-	like "$(cat err)" 'no-sandbox reads it in pmp itself' "with a hint"
-	is "$(wc -l <out | tr -d ' ')" 0 "nothing is written"
-}
-
 check_faults() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	"$PMP" -q -f folded core >expected
-	fault reader-open ''
-	fault reader-crash 'was ended by signal 11'
-	fault core-lies 'gave no answer that makes sense'
-	fault reader-exec 'was ended by signal 31'
-	fault reader-net 'was ended by signal 31'
-	fault reader-kill 'was ended by signal 31'
-	fault reader-fork 'was ended by signal 31'
-	fault reader-oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
-	fault reader-still 'gave no answer and was killed'
+	reader_fault core reader-open ''
+	reader_fault core reader-crash 'was ended by signal 11'
+	reader_fault core core-lies 'gave no answer that makes sense'
+	reader_fault core reader-exec 'was ended by signal 31'
+	reader_fault core reader-net 'was ended by signal 31'
+	reader_fault core reader-kill 'was ended by signal 31'
+	reader_fault core reader-fork 'was ended by signal 31'
+	reader_fault core reader-oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
+	reader_fault core reader-still 'gave no answer and was killed'
 }
 
 run_checks "$@"

@@ -8,6 +8,8 @@
 . "${top_srcdir:-.}/t/lib/test.sh"
 # shellcheck source=t/lib/live.sh
 . "$top_srcdir/t/lib/live.sh"
+# shellcheck source=t/lib/readers.sh
+. "$top_srcdir/t/lib/readers.sh"
 need pgrep gzip python3
 
 if grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null; then
@@ -115,33 +117,17 @@ check_rights() {
 	like "$(cat err)" 'interrupted while reading .*threads.pb.gz' "the message"
 }
 
-# fault NAME REASON: "" if the profile is read all the same
-fault() {
-	PMP_FAULT=reader-$1 timeout 120 "$PMP_FAULTY" -f folded threads.pb.gz \
-		</dev/null >out 2>err
-	status=$?
-	if [ -z "$2" ]; then
-		is "$status" 0 "$1: the attempt fails, and it goes on"
-		ok "cmp -s out expected" "all is there"
-		return
-	fi
-	is "$status" 2 "$1: status 2"
-	like "$(cat err)" "cannot read .*threads.pb.gz: the process that reads files $2" "the reason"
-	like "$(cat err)" 'no-sandbox reads it in pmp itself' "with a hint"
-	is "$(wc -l <out | tr -d ' ')" 0 "nothing is written"
-}
-
 check_faults() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	"$PMP" -q -f folded threads.pb.gz >expected
-	fault open ''
-	fault crash 'was ended by signal 11'
-	fault lies 'gave no answer that makes sense'
-	fault exec 'was ended by signal 31'
-	fault net 'was ended by signal 31'
-	fault kill 'was ended by signal 31'
-	fault fork 'was ended by signal 31'
-	fault oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
+	reader_fault threads.pb.gz reader-open ''
+	reader_fault threads.pb.gz reader-crash 'was ended by signal 11'
+	reader_fault threads.pb.gz reader-lies 'gave no answer that makes sense'
+	reader_fault threads.pb.gz reader-exec 'was ended by signal 31'
+	reader_fault threads.pb.gz reader-net 'was ended by signal 31'
+	reader_fault threads.pb.gz reader-kill 'was ended by signal 31'
+	reader_fault threads.pb.gz reader-fork 'was ended by signal 31'
+	reader_fault threads.pb.gz reader-oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
 }
 
 # ends STATUS MESSAGE TEXT: what ran on the terminal
@@ -183,7 +169,7 @@ check_view() {
 # Ten seconds.
 check_still() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
-	fault still 'gave no answer and was killed'
+	reader_fault threads.pb.gz reader-still 'gave no answer and was killed'
 }
 
 check_no_open() {

@@ -243,6 +243,17 @@ fetch_from() {
 	chmod 711 . bin
 }
 
+# no_rights PID: of a program of others that pmp has started
+no_rights() {
+	for kind in CapInh CapPrm CapEff CapAmb; do
+		is "$(status_of "$1" "$kind")" 0000000000000000 "without capabilities: $kind"
+	done
+	is "$(status_of "$1" NoNewPrivs)" 1 "and gets none by a program"
+	[ "$(id -u)" -ne 0 ] ||
+		is "$(status_of "$1" CapBnd)" 0000000000000000 "nor can it get any if root has started it"
+	is "$(status_of "$1" Seccomp)" 2 "it has a filter of system calls"
+}
+
 check_fetcher() {
 	command -v debuginfod-find >/dev/null || { skip "no debuginfod-find"; return; }
 	command -v python3 >/dev/null || { skip "no python3"; return; }
@@ -260,13 +271,7 @@ check_fetcher() {
 		"as a user of its own if root has started it"
 	[ "$user" -ne 65533 ] ||
 		is "$(status_of "$find" Groups | tr -d ' ')" "" "in no group"
-	for kind in CapInh CapPrm CapEff CapAmb; do
-		is "$(status_of "$find" "$kind")" 0000000000000000 "without capabilities: $kind"
-	done
-	is "$(status_of "$find" NoNewPrivs)" 1 "and gets none by a program"
-	[ "$(id -u)" -ne 0 ] ||
-		is "$(status_of "$find" CapBnd)" 0000000000000000 "nor can it get any if root has started it"
-	is "$(status_of "$find" Seccomp)" 2 "it has a filter of system calls"
+	no_rights "$find"
 	like "$(grep 'Max address space' "/proc/$find/limits")" ' 2147483648 ' "its memory has a limit"
 	like "$(grep 'Max core file size' "/proc/$find/limits")" 'size +0 ' "it leaves no core"
 	is "$(for fd in /proc/"$find"/fd/*; do readlink "$fd"; done |
@@ -509,13 +514,7 @@ check_unpacker() {
 	[ "$(id -u)" -ne 0 ] ||
 		is "$(status_of "$find" Uid | tr -s '\t' ' ')" "65534 65534 65534 65534" \
 			"what unpacks a core is a user who owns nothing"
-	for kind in CapInh CapPrm CapEff CapAmb; do
-		is "$(status_of "$find" "$kind")" 0000000000000000 "without capabilities: $kind"
-	done
-	is "$(status_of "$find" NoNewPrivs)" 1 "and gets none by a program"
-	[ "$(id -u)" -ne 0 ] ||
-		is "$(status_of "$find" CapBnd)" 0000000000000000 "nor can it get any if root has started it"
-	is "$(status_of "$find" Seccomp)" 2 "it has a filter of system calls"
+	no_rights "$find"
 	like "$(grep 'Max file size' "/proc/$find/limits")" 'size +0 ' "it writes no file"
 	is "$(for fd in /proc/"$find"/fd/*; do readlink "$fd"; done |
 		grep -v -e '^pipe:' -e '^/dev/null$' -e '/core.zst$')" "" "it has no other file of pmp's"

@@ -45,9 +45,7 @@ struct pmp_core_remote {
 
 static bool is_hex(const char *text, size_t size)
 {
-	const size_t length = strspn(text, "0123456789abcdef");
-
-	return length < size && text[length] == '\0';
+	return memchr(text, '\0', size) && !text[strspn(text, "0123456789abcdef")];
 }
 
 /* So nothing is given that is worth reading and no file of code. */

@@ -12,45 +12,17 @@
 #include "../lib/corefile.h"
 #include "core/core-records.h"
 #include "fuzz.h"
+#include "liar.h"
 #include "libpmp-program.h"
 #include "resolve/remote-messages.h"
 #include "sample.h"
 
-#define SENT_MAX ((size_t)96 << 10) /* what a socket takes at once */
-#define GIVEN 16		    /* answers to what a seed asks for */
-
-struct liar {
-	const uint8_t *data;
-	size_t size;
-	int other; /* end of the socket, or -1 */
-};
-
-static int start(void *arg)
-{
-	struct liar *liar = arg;
-	int fds[2];
-
-	if (liar->other >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
-		return -1;
-	if (send(fds[1], liar->data, liar->size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		liar->size = 0;
-	shutdown(fds[1], SHUT_WR);
-	liar->other = fds[1];
-	return fds[0];
-}
-
-static void end(void *arg, int fd, char *reason, size_t size)
-{
-	(void)arg;
-	if (reason)
-		strncpy(reason, "has lied", size);
-	close(fd);
-}
+#define GIVEN 16 /* answers to what a seed asks for */
 
 static void log_line(void *arg, const char *area, const char *line)
 {
 	(void)arg;
-	if (strlen(area) + strlen(line) > SENT_MAX)
+	if (strlen(area) + strlen(line) > LIAR_SENT_MAX)
 		__builtin_trap();
 }
 
@@ -78,15 +50,15 @@ static void take(struct pmp_core *core)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct liar liar = { data, size, -1 };
-	const struct pmp_namer_calls calls = { start, NULL, end, &liar };
+	struct liar liar = { data, size, -1, false };
+	const struct pmp_namer_calls calls = { liar_start, NULL, liar_end, &liar };
 	/* It names files, which are not to be those of this machine. */
 	const struct pmp_core_options options = { .size = sizeof(options),
 						  .symfs = "/nonexistent",
 						  .debug_dir = "/nonexistent",
 						  .log = log_line,
 						  .namer = &calls };
-	int fd = size <= SENT_MAX ? memfd_create("core", MFD_CLOEXEC) : -1;
+	int fd = size <= LIAR_SENT_MAX ? memfd_create("core", MFD_CLOEXEC) : -1;
 	struct pmp_core *core;
 
 	if (fd < 0)
@@ -95,8 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		take(core);
 		pmp_core_close(core);
 	}
-	if (liar.other >= 0)
-		close(liar.other);
+	liar_close(&liar);
 	close(fd);
 	return 0;
 }

@@ -11,41 +11,11 @@
 
 #include "libpmp-program.h"
 #include "fuzz.h"
+#include "liar.h"
 #include "lib/saved.h"
 #include "resolve/remote-messages.h"
 
-#define SENT_MAX ((size_t)96 << 10) /* what a socket takes at once */
-#define MEMORY 65536		    /* two thirds of it, and stacks are evicted */
-
-struct liar {
-	const uint8_t *data;
-	size_t size;
-	int other; /* end of the socket, or -1 */
-};
-
-static int start(void *arg)
-{
-	struct liar *liar = arg;
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
-		return -1;
-	if (send(fds[1], liar->data, liar->size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		liar->size = 0;
-	shutdown(fds[1], SHUT_WR);
-	if (liar->other >= 0)
-		close(liar->other);
-	liar->other = fds[1];
-	return fds[0];
-}
-
-static void end(void *arg, int fd, char *reason, size_t size)
-{
-	(void)arg;
-	if (reason)
-		strncpy(reason, "has lied", size);
-	close(fd);
-}
+#define MEMORY 65536 /* two thirds of it, and stacks are evicted */
 
 static struct saved new_profile(const struct pmp_namer_calls *calls, bool heap)
 {
@@ -72,12 +42,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const formats[] = { "raw", "folded", "pprof", "contention",
 					       "memory" };
-	struct liar liar = { data + 1, size - 1, -1 };
-	const struct pmp_namer_calls calls = { start, NULL, end, &liar };
+	struct liar liar = { data + 1, size - 1, -1, true };
+	const struct pmp_namer_calls calls = { liar_start, NULL, liar_end, &liar };
 	struct saved saved;
 	int fd;
 
-	if (size < 1 || size > SENT_MAX)
+	if (size < 1 || size > LIAR_SENT_MAX)
 		return 0;
 	saved = new_profile(&calls, data[0] & 1);
 	fd = memfd_create("profile", MFD_CLOEXEC);
@@ -93,8 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pmp_buf_free(&buf);
 	}
 	saved_free(&saved);
-	if (liar.other >= 0)
-		close(liar.other);
+	liar_close(&liar);
 	return 0;
 }
 

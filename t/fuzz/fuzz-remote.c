@@ -4,6 +4,7 @@
  * asked it for a module and some names. The first byte says whether these are objects.
  */
 #include "fuzz.h"
+#include "liar.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -12,41 +13,12 @@
 #include "resolve/remote.h"
 
 #define PLACES 3
-#define SENT_MAX ((size_t)96 << 10) /* what a socket takes at once */
-
-struct liar {
-	const uint8_t *data;
-	size_t size;
-	int other; /* end of the socket, or -1 */
-};
-
-static int start(void *arg)
-{
-	struct liar *liar = arg;
-	int fds[2];
-
-	if (liar->other >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
-		return -1;
-	if (send(fds[1], liar->data, liar->size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		liar->size = 0;
-	shutdown(fds[1], SHUT_WR);
-	liar->other = fds[1];
-	return fds[0];
-}
 
 static bool works(void *arg, int fd)
 {
 	(void)arg;
 	(void)fd;
 	return false;
-}
-
-static void end(void *arg, int fd, char *reason, size_t size)
-{
-	(void)arg;
-	if (reason)
-		strncpy(reason, "has lied", size);
-	close(fd);
 }
 
 /* Touch all, so that sanitizers see what is not there. */
@@ -114,15 +86,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct pmp_log no_log;
 	const struct pmp_remote_options options = { .debug_dir = "/nonexistent",
 						    .log = &no_log };
-	struct liar liar = { data + 1, size - 1, -1 };
-	const struct pmp_namer_calls calls = { start, works, end, &liar };
+	struct liar liar = { data + 1, size - 1, -1, false };
+	const struct pmp_namer_calls calls = { liar_start, works, liar_end, &liar };
 	struct pmp_remote remote = { .calls = &calls, .socket = -1, .message.fd = -1 };
 	struct pmp_remote_module module = { .handle = 0 };
 	struct pmp_module *source = pmp_module_new(1, PMP_MODULE_FILE, "/nonexistent/x");
 	uint64_t sum = 0;
 	struct pmp_remote_wanted wanted = { false, places, PLACES, take, &sum };
 
-	if (!source || size < 1 || size > SENT_MAX) {
+	if (!source || size < 1 || size > LIAR_SENT_MAX) {
 		pmp_module_unref(source);
 		return 0;
 	}
@@ -132,8 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pmp_remote_name(&remote, &module, &wanted);
 	pmp_remote_close(&remote, &module);
 	pmp_remote_free(&remote);
-	if (liar.other >= 0)
-		close(liar.other);
+	liar_close(&liar);
 	pmp_module_unref(source);
 	return 0;
 }
