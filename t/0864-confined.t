@@ -61,6 +61,13 @@ check_sampler_parses() {
 		is "$(cat err)" "" "no library parses or unpacks anything in the sampler"
 		stop_process "$target_pid"
 	done
+	build victim -fno-asynchronous-unwind-tables -fno-unwind-tables -gz=zlib -fno-omit-frame-pointer \
+		"$live_target/sleeper.c" || return
+	start_target "$tmp/victim" || return
+	"$PMP" --raw -n 2 -i 10ms -p "$target_pid" >raw 2>err
+	like "$(cat raw)" ' in main ' "with frame pointers its stacks are whole"
+	unlike "$(cat raw)" 'no unwind information' "none ends before its root"
+	stop_process "$target_pid"
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	start_target sleeper || return
 	PMP_FAULT=sampler-parses LD_PRELOAD=$tmp/whoparses.so "$PMP_FAULTY" --raw -p "$target_pid" \
