@@ -16,6 +16,8 @@ for file in html css js; do
 		>page.$file
 done
 ok "[ $(cat page.js | wc -c) -le 61440 ]" "the script has $(cat page.js | wc -c) bytes, not more than 60 kB"
+ok "[ $(gzip -9 <page.js | wc -c) -le 18432 ]" \
+	"it has $(gzip -9 <page.js | wc -c) bytes compressed, not more than 18 kB"
 ok "[ $(cat page.* | gzip -9 | wc -c) -le 22528 ]" \
 	"all compressed $(cat page.* | gzip -9 | wc -c) bytes, not more than 22 kB"
 is "$(cat page.* | grep -nE '[a-z]+://|\burl\(|@import|\bimport\b|XMLHttp|WebSocket|EventSource|sendBeacon')" \

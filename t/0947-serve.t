@@ -337,8 +337,41 @@ is $? 0 "it ends"
 start_server third --serve=unix:sock -p "$served"
 wait_for "[ \$(curl -s --unix-socket sock -o body -w '%{http_code}' http://x/healthz) = 200 ]"
 is "$(stat -c %a sock)" 600 "a unix socket is its owner's"
+# Its file keeps other users out; where it lets them in the kernel says who asks.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
+	# by_socket USER OPTION...: the status that he gets
+	by_socket() {
+		asks=$1
+		shift
+		setpriv --reuid "$asks" --clear-groups curl -s --unix-socket sock -o /dev/null \
+			-w '%{http_code}' "$@" http://x/healthz
+	}
+	chmod 711 .
+	is "$(by_socket 4711)" 000 "another user cannot connect to it"
+	chmod 666 sock
+	is "$(by_socket 4711)" 401 "nor is he answered if he can"
+	is "$(by_socket 0)" 200 "but root is"
+	end_server
+	setpriv --reuid 4711 --clear-groups sleep 600 &
+	his=$!
+	test_pids="$test_pids $his"
+	wait_for "[ \$(stat -c %u /proc/$his) = 4711 ]"
+	chmod 600 token
+	start_server his --serve=unix:sock --serve-token token -p "$his"
+	chmod 666 sock
+	wait_for '[ "$(by_socket 4711)" = 200 ]'
+	is "$(by_socket 4711)" 200 "the user whose process it is may ask there"
+	is "$(by_socket 4712)" 401 "a third one may not"
+	is "$(by_socket 4712 -u any:abcdefghijklmnop)" 200 "unless he has the token"
+	end_server
+	kill "$his"
+	start_server third --serve=unix:sock -p "$served"
+	wait_for "[ \$(curl -s --unix-socket sock -o body -w '%{http_code}' http://x/healthz) = 200 ]"
+else
+	skip "not root: another user at a unix socket"
+fi
 like "$("$PMP" --serve=unix:sock -p "$served" 2>&1)" 'cannot serve at unix:sock: Address already' \
-	"one that is in use stays"
+	"a unix socket that is in use stays"
 end_server
 ok "[ ! -e sock ]" "it is removed at the end"
 echo text >sock

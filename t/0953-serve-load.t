@@ -10,13 +10,21 @@
 . "$top_srcdir/t/lib/serve.sh"
 need python3
 
-start_target contend 600
+# One thread that computes is stopped in each snapshot, three that sleep never are.
+start_target threads 3 1
 start_server first --serve=0 -F 20 -p "$target_pid"
 wait_for "[ \$(status ${url}healthz) = 200 ]"
 
-# stops PAGE SECONDS: of the target per second of that time
+# stops FILE FILE: of the target, in a hundred snapshots between the one and the other
 stops() {
-	curl -s "${url}metrics" | awk '$1 == "pmp_stop_seconds_count" { print $2 }'
+	awk '$1 == "pmp_stop_seconds_count" { stops = $2 - stops }
+		$1 == "pmp_snapshots_total" { snapshots = $2 - snapshots }
+		END { printf "%.1f\n", 100 * stops / snapshots }' "$1" "$2"
+}
+
+# look FILE: what is counted now
+look() {
+	curl -s -o "$1" "${url}metrics"
 }
 
 cat >load.py <<'END'
@@ -101,17 +109,18 @@ END
 port=$(echo "$url" | sed 's/.*:\([0-9]*\).*/\1/')
 # shellcheck disable=SC3045 # every shell that runs tests has it
 ulimit -n 4096
-before=$(stops)
-sleep 3
-alone=$(($(stops) - before))
-before=$(stops)
+look before
+wait_for "look alone && [ \$(stops before alone | cut -d. -f1) -gt 0 ]"
+sleep 4
+look alone
 # A busy machine may be late itself.
 for _ in 1 2 3; do
 	python3 load.py "$port" 50 900 3 >seen
 	grep -q '^answered: 50 ' seen && grep -q '^late: 0 ' seen && break
 done
-among=$(($(stops) - before))
-diag "$(cat seen); stops in 3 s: $alone, in 4 s and more: $among"
+look among
+stops_alone=$(stops before alone) stops_among=$(stops alone among)
+diag "$(cat seen); stops in 100 snapshots: $stops_alone, among them all $stops_among"
 like "$(cat seen)" '^answered: 50 \[\]$' "fifty profiles at once, beside 900 slow connections: all are answered"
 like "$(cat seen)" '^late: 0 ' "within a second of their end"
 like "$(cat seen)" '^early: 0$' "none before it"
@@ -121,6 +130,8 @@ ok "[ \$(sed -n 's/^slow: [0-9]* //p' seen) -gt 800 ]" "the slow ones make room"
 curl -s "${url}metrics" >metrics
 rate=$(awk '$1 == "pmp_rate_hertz{kind=\"reached\"}" { print $2 }' metrics)
 ok "awk 'BEGIN { exit !($rate < 20.5) }'" "no snapshot more is taken: $rate a second"
+ok "awk 'BEGIN { d = $stops_among - $stops_alone; exit !(d * d < 0.01 * $stops_alone * $stops_alone) }'" \
+	"in each the target is stopped as often, within 10 %: $stops_alone and $stops_among in a hundred"
 is "$(status "${url}healthz")" 200 "it goes on"
 wait_for "curl -s ${url}metrics | grep -q '^pmp_windows 0$'"
 is "$(curl -s "${url}metrics" | grep '^pmp_windows')" "pmp_windows 0" "nothing is left of them"

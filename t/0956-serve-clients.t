@@ -82,10 +82,15 @@ feed() {
 	for part in 1 2 3; do
 		next
 		next
-		curl -s -o "part$part" "${url}feed/parts/folded"
+		curl -s -D "head$part" -o "part$part" "${url}feed/parts/folded"
 	done
 	curl -s -o whole "${url}feed/whole/folded"
-	[ "$(sum part1 part2 part3)" = "$(sum whole)" ]
+	# From just before the snapshot that the first part began with.
+	seconds=$(cat head1 head2 head3 | tr -d '\r' |
+		sed -n 's/^X-Pmp-Window: seconds=\([0-9.]*\) .*/\1/p' |
+		awk '{ sum += $1 } END { print sum + 0.4 }')
+	curl -s -o all "${url}past/folded?seconds=$seconds"
+	[ "$(sum part1 part2 part3)" = "$(sum whole)" ] && [ "$(sum whole)" = "$(sum all)" ]
 }
 record() {
 	next
@@ -97,6 +102,7 @@ feed || feed || feed
 ok "[ -s part1 ] && [ -s part2 ] && [ -s part3 ]" "a feed has something new each time"
 is "$(sum part1 part2 part3)" "$(sum whole)" \
 	"three answers of a feed add up to one of the same time"
+is "$(sum part1 part2 part3)" "$(sum all)" "and to the past of that time, stack by stack"
 ok "record || record || record || record || record" "what was recorded is what the past has of that time"
 end_server
 
@@ -114,6 +120,21 @@ if command -v google-pprof >/dev/null 2>&1; then
 		"google-pprof: waiting for locks"
 	like "$(google-pprof --text "${url}past/pprof/wall" 2>>google.err)" ' hold_lock$' \
 		"google-pprof: all time"
+	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
+		mkdir google
+		chmod 711 . && chown 4711 google
+		google_as_other() {
+			HOME=$tmp/google setpriv --reuid 4711 --clear-groups google-pprof --text \
+				"http://$1${host}past/pprof/wall" 2>&1
+		}
+		like "$(google_as_other pmp:abcdefghijklmnop@)" ' hold_lock$' \
+			"google-pprof of another user, with the token in the address: names, too"
+		like "$(google_as_other pmp:wrong-wrong-wrong@)" '^Failed to get' \
+			"with a wrong one he gets nothing"
+		like "$(google_as_other '')" '^Failed to get' "nor without one"
+	else
+		skip "not root: another user"
+	fi
 else
 	skip "no google-pprof"
 fi

@@ -163,13 +163,19 @@ ok "[ $(($(ticks "$server") - used)) -lt 50 ]" "and the server sleeps"
 kill "$clients"
 ok "wait_for '[ \"\$(metric pmp_windows)\" = 0 ]'" "and when it is killed nothing is recorded for it"
 
-# ---- many that go at once, while pmp is busy ---------------------------------------------------
+# ---- many at once, while pmp is busy -----------------------------------------------------------
 
+# Without rights the kernel keeps fewer requests for it.
+most=50
+[ "$(id -u)" = 0 ] || most=10
+kill -STOP "$server_pid"
 start_clients "$port" many 100
-ok "wait_for '[ \"\$(metric pmp_windows)\" -ge 30 ]'" "many wait for windows"
+sleep 0.5
+kill -CONT "$server_pid"
+ok "wait_for '[ \"\$(metric pmp_windows)\" -ge $most ]'" "fifty ask while pmp does not listen, and are heard"
 kill -STOP "$server_pid"
 kill "$clients"
-ok "wait_for '[ \$(descriptors $server) -le 6 ]'" "all of them go while pmp does not listen"
+ok "wait_for '[ \$(descriptors $server) -le 6 ]'" "all of them go while it does not"
 kill -CONT "$server_pid"
 ok "wait_for '[ \"\$(metric pmp_windows)\" = 0 ]'" "and later it hears of each"
 

@@ -27,6 +27,9 @@
 
 #define SPARED 32 /* descriptors beside those of connections */
 #define DESCRIPTORS (2 * SERVE_CONNECTIONS + SPARED) /* a connection and a file of each */
+/* What all connections may ask for while the front is at other work; the kernel counts twice
+ * as much for a message as it is. */
+#define REQUESTS_SIZE ((int)(2 * SERVE_CONNECTIONS * sizeof(struct serve_request)))
 #define MEMORY ((rlim_t)128 << 20)
 #define AT_MOST 3 /* servers that may end in STARTS_TIME */
 #define STARTS_TIME (60 * NS_PER_S)
@@ -158,6 +161,15 @@ static int failed(struct pmp_error *err)
 	return err->code;
 }
 
+/* Without rights as much as the system allows. */
+static void make_room(int fd)
+{
+	const int size = REQUESTS_SIZE;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 int server_start(struct server *server, int listener, const struct access_rules *rules,
 		 bool reports, struct pmp_error *err)
 {
@@ -171,6 +183,7 @@ int server_start(struct server *server, int listener, const struct access_rules 
 	if (!server->counts ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return failed(err);
+	make_room(fds[1]);
 	server->keeper = fork();
 	if (server->keeper == 0)
 		run_keeper(listener, fds[1], &keeping, front);
