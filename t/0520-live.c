@@ -197,6 +197,32 @@ static void test_churn(void)
 	pmp_profile_free(profile);
 }
 
+/* More changes than the history has room for: the windows are shorter, and right. */
+static void test_full(void)
+{
+	struct pmp_profile *profile = new_profile();
+	const struct pmp_live *live = pmp_profile_live(profile);
+	struct pmp_live_window minute;
+
+	for (uint64_t i = 0; i < 290; i++) {
+		struct pmp_sample *sample = sample_at(10, i * S / 5);
+
+		for (pid_t tid = 10; tid < 8010; tid++)
+			fake_thread(sample, tid, "a", FAKE_STACK((int)(i % 2), MAIN));
+		add_quietly(profile, sample);
+	}
+	minute = in(live, PMP_WINDOW_MINUTE);
+	ok(minute.span > 40 * S && minute.span < 57 * S, "a minute is %llu ms",
+	   (unsigned long long)(minute.span / 1000000));
+	is_int(minute.samples, minute.span * 5 / S + 1,
+	       "it has all samples of that time");
+	is_int(saved_live_sum(live, PMP_WINDOW_MINUTE), 8000 * minute.samples,
+	       "and its counters all threads");
+	is_int(saved_live_sum(live, PMP_WINDOW_SECONDS), 8000 * 51, "10 s are 10 s");
+	is_int(saved_live_sum(live, PMP_WINDOW_START), 8000 * 290, "none is lost");
+	pmp_profile_free(profile);
+}
+
 /* A name that fills its field has no end. */
 static void test_text(void)
 {
@@ -544,6 +570,7 @@ int main(void)
 	test_counters();
 	test_windows();
 	test_churn();
+	test_full();
 	test_text();
 	test_saved();
 	test_saved_limits();

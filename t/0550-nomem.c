@@ -226,6 +226,7 @@ static struct saved new_past(void)
 	const struct pmp_profile_options options = { .size = sizeof(options),
 						     .details = true,
 						     .waits = true,
+						     .live = true,
 						     .history = 1 << 20 };
 	struct saved saved = saved_new();
 
@@ -277,6 +278,21 @@ static void test_window(void)
 	saved_free(&saved);
 }
 
+/* Is everything in a window of the view counted, and nothing else? */
+static bool is_whole(const struct saved *saved)
+{
+	const struct pmp_live *live = pmp_profile_live(saved->profile);
+	bool whole = true;
+
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
+		struct pmp_live_window window = { .size = sizeof(window) };
+
+		pmp_live_window(live, (enum pmp_window)i, &window);
+		whole &= saved_live_sum(live, (enum pmp_window)i) == window.stacks;
+	}
+	return whole;
+}
+
 /* A sample that could not be counted is not in the past, nor is anything of it. */
 static void test_past(void)
 {
@@ -301,6 +317,7 @@ static void test_past(void)
 		failed = heap.failed;
 		bad += count_window(&saved, &stacks, &cpu) || stacks != 6 * counted;
 		bad += counted < 29 || (counted < 30 && !failed);
+		bad += !is_whole(&saved);
 		saved_free(&saved);
 	} while (failed);
 	ok(!bad && k > 10, "the past: %ld allocations fail in turn", k - 1);

@@ -33,6 +33,7 @@ struct history_process {
 
 struct pmp_history {
 	uint64_t bytes, time;
+	bool losses;
 	struct pmp_segment *segments;
 	size_t count, capacity;
 	uint64_t number; /* of the newest segment, from 1 on */
@@ -46,13 +47,14 @@ struct pmp_history {
 	size_t thread_count;
 };
 
-struct pmp_history *pmp_history_new(uint64_t bytes, uint64_t time)
+struct pmp_history *pmp_history_new(uint64_t bytes, uint64_t time, bool losses)
 {
 	struct pmp_history *history = calloc(1, sizeof(*history));
 
 	if (!history)
 		return NULL;
 	history->bytes = bytes;
+	history->losses = losses;
 	history->time = time ? time : UINT64_MAX;
 	return history;
 }
@@ -100,6 +102,38 @@ size_t pmp_history_thread_count(const struct pmp_history *history)
 const struct pmp_segment *pmp_history_segment(const struct pmp_history *history, size_t i)
 {
 	return i < history->count ? &history->segments[i] : NULL;
+}
+
+const struct pmp_past_sample *pmp_history_at(const struct pmp_history *history,
+					     struct pmp_history_position *position,
+					     const struct pmp_change **changes)
+{
+	const uint64_t first = history->count ? history->segments[0].number : 0;
+
+	if (position->segment < first)
+		*position = (struct pmp_history_position){ .segment = first };
+	for (; position->segment - first < history->count; position->segment++) {
+		const struct pmp_segment *segment =
+			&history->segments[position->segment - first];
+
+		if (position->sample < segment->sample_count) {
+			*changes = segment->changes + position->change;
+			return &segment->samples[position->sample];
+		}
+		/* More may be added to the newest. */
+		if (segment->number == history->number)
+			return NULL;
+		position->sample = position->change = 0;
+	}
+	return NULL;
+}
+
+bool pmp_history_is_after_gap(const struct pmp_history *history,
+			      const struct pmp_history_position *position)
+{
+	return !position->sample &&
+	       history->segments[position->segment - history->segments[0].number]
+		       .after_gap;
 }
 
 /* ---- segments --------------------------------------------------------------------- */
@@ -168,18 +202,24 @@ static int open_segment(struct pmp_history *history, const struct pmp_sample *sa
 	return 0;
 }
 
-/* Too much, or older than anybody wants it. */
-static bool is_first_needless(const struct pmp_history *history, uint64_t now)
+uint64_t pmp_history_kept(const struct pmp_history *history, uint64_t now)
 {
-	if (history->count < 2)
-		return false;
-	return history->size > history->bytes ||
-	       (now > history->time && history->segments[1].start < now - history->time);
+	uint64_t size = history->size;
+	size_t i = 0;
+
+	for (; i + 1 < history->count; i++) {
+		if (size <= history->bytes &&
+		    (now <= history->time ||
+		     history->segments[i + 1].start >= now - history->time))
+			break;
+		size -= size_of(&history->segments[i]);
+	}
+	return history->count ? history->segments[i].number : 0;
 }
 
-static void drop_old(struct pmp_history *history, uint64_t now)
+void pmp_history_drop(struct pmp_history *history, uint64_t kept)
 {
-	while (is_first_needless(history, now)) {
+	while (history->count && history->segments[0].number < kept) {
 		history->size -= size_of(&history->segments[0]);
 		free_segment(&history->segments[0]);
 		memmove(history->segments, history->segments + 1,
@@ -261,7 +301,6 @@ int pmp_history_begin(struct pmp_history *history, const struct pmp_sample *samp
 	process = &history->processes[history->current];
 	if (is_over(history, sample->time) && open_segment(history, sample))
 		return PMP_ENOMEM;
-	drop_old(history, sample->time);
 	/* Two for each thread, one for each that is gone, stops, losses. */
 	most = 2 * threads + process->count + threads / 3 + 2;
 	if (PMP_RESERVE(&process->next, &process->next_capacity, threads) ||
@@ -449,8 +488,10 @@ void pmp_history_add(struct pmp_history *history, const struct pmp_sample *sampl
 	number_threads(history, process, sample);
 	for (size_t i = 0; i < sample->thread_count; i++)
 		add_thread(history, process, i, &finds[i], past.passed, all);
-	add_stops(history, sample);
-	add_losses(history, sample, &past);
+	if (history->losses) {
+		add_stops(history, sample);
+		add_losses(history, sample, &past);
+	}
 	add_gone(history, process);
 	end_sample(history, process, &past, first);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The past of a profile: in which entry each thread was counted in each sample, for as far
- * back as there is memory. Any part of it can be counted again: window.c.
+ * back as there is memory. Any part of it can be counted again: window.c. A view has one
+ * of its own, whose entries are its counters, and windows that go on with each sample:
+ * live-windows.c.
  *
  *	segment    the samples of some seconds; the oldest one goes when there are too many
  *	sample     of a process: when, and what has changed since its last one
@@ -68,6 +70,12 @@ static inline uint32_t pmp_change_root(const struct pmp_change *change)
 	return change->flags >> PMP_CHANGE_ROOT_SHIFT;
 }
 
+/* Of MORE. */
+static inline uint64_t pmp_change_wall(const struct pmp_change *change)
+{
+	return (uint64_t)change->thread << 32 | change->entry;
+}
+
 struct pmp_past_sample {
 	uint64_t time;
 	uint64_t passed; /* ns since the process's last sample; 0: it is the first */
@@ -89,6 +97,12 @@ struct pmp_segment {
 	size_t change_count, change_capacity;
 };
 
+/* A sample of the past; zero: the oldest one. */
+struct pmp_history_position {
+	uint64_t segment; /* its number */
+	size_t sample, change;
+};
+
 /* How a thread of a sample was counted. */
 struct pmp_history_find {
 	uint32_t entry;
@@ -101,9 +115,9 @@ struct pmp_history_find {
 
 struct pmp_history;
 
-/* So many bytes, of at most that time (ns); one segment is kept in any case. NULL: no
- * memory. */
-struct pmp_history *pmp_history_new(uint64_t bytes, uint64_t time);
+/* So many bytes, of at most that time (ns); one segment is kept in any case. losses: also
+ * what stops and losses there were. NULL: no memory. */
+struct pmp_history *pmp_history_new(uint64_t bytes, uint64_t time, bool losses);
 void pmp_history_free(struct pmp_history *history);
 
 /* Make room for a sample, which may be the one that is added next. 0 or PMP_ENOMEM. */
@@ -111,6 +125,10 @@ int pmp_history_begin(struct pmp_history *history, const struct pmp_sample *samp
 /* The sample of pmp_history_begin(); a find for each of its threads. */
 void pmp_history_add(struct pmp_history *history, const struct pmp_sample *sample,
 		     const struct pmp_history_find *finds);
+/* The number of the oldest segment that is not too much, or too old. */
+uint64_t pmp_history_kept(const struct pmp_history *history, uint64_t now);
+/* Drop all segments before it. */
+void pmp_history_drop(struct pmp_history *history, uint64_t kept);
 /* A process has ended. */
 void pmp_history_forget(struct pmp_history *history, pid_t pid);
 /* Entry i is new[i] from now on. */
@@ -123,7 +141,23 @@ uint64_t pmp_history_size(const struct pmp_history *history);
 /* In the order of time; NULL: there is none. Borrowed until more is added. */
 const struct pmp_segment *pmp_history_segment(const struct pmp_history *history,
 					      size_t i);
+/* The sample at a position, and its changes; NULL: there is none yet. What has been dropped
+ * is passed over. Borrowed likewise. */
+const struct pmp_past_sample *pmp_history_at(const struct pmp_history *history,
+					     struct pmp_history_position *position,
+					     const struct pmp_change **changes);
+/* Are samples missing before the one at this position? */
+bool pmp_history_is_after_gap(const struct pmp_history *history,
+			      const struct pmp_history_position *position);
 /* Numbers of threads are below it. */
 size_t pmp_history_thread_count(const struct pmp_history *history);
+
+/* From the sample at a position to the next one. */
+static inline void pmp_history_go_on(struct pmp_history_position *position,
+				     const struct pmp_past_sample *sample)
+{
+	position->sample++;
+	position->change += sample->changes;
+}
 
 #endif

@@ -84,32 +84,60 @@ static uint32_t find_counter(struct pmp_live *live, uint32_t row,
 					     : pmp_live_find_counter(live, &like);
 }
 
-/* Thread i of a sample. */
-static int count_thread(struct pmp_live *live, size_t i,
-			const struct pmp_log_sample *logged,
-			const pmp_location *locations)
+/* Mostly it is the row that thread i of the last sample had. PMP_INTERN_NONE: no memory. */
+static uint32_t find_row(struct pmp_live *live, size_t i, uint32_t process, pid_t tid)
 {
-	const struct pmp_thread *thread = &live->sample_locks.sample->threads[i];
-	struct pmp_thread_key key = { .process = logged->process, .tid = thread->tid };
-	uint32_t row = pmp_live_find_thread(live, &key), id;
+	const struct pmp_thread_key key = { .process = process, .tid = tid };
+
+	if (i < live->row_count) {
+		const struct pmp_counted_thread *thread = &live->threads[live->rows[i]];
+
+		if (thread->tid == tid && thread->process == process)
+			return live->rows[i];
+	}
+	return pmp_live_find_thread(live, &key);
+}
+
+/* Thread i of a sample: what it is counted in. passed: since the process's last sample. */
+static int find_thread(struct pmp_live *live, size_t i, uint32_t process, uint64_t passed,
+		       const pmp_location *locations)
+{
+	const struct pmp_sample *sample = live->sample_locks.sample;
+	const struct pmp_thread *thread = &sample->threads[i];
+	uint32_t row = find_row(live, i, process, thread->tid), id;
 	bool is_new;
 
-	if (row == PMP_INTERN_NONE || !pmp_live_take_wait(live, row, i, logged->time))
+	if (row == PMP_INTERN_NONE || !pmp_live_take_wait(live, row, i, sample->time))
 		return PMP_ENOMEM;
-	is_new = live->threads[row].seen + logged->passed != logged->time;
+	is_new = live->threads[row].seen + passed != sample->time;
 	id = find_counter(live, row, thread, locations);
 	if (id == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
-	describe(&live->threads[row], thread, logged->time);
+	describe(&live->threads[row], thread, sample->time);
 	live->threads[row].counter = id;
 	live->rows[i] = row;
 	live->counters[id].syscall = thread->syscall;
-	for (int window = 0; window < PMP_WINDOW_COUNT; window++)
-		live->counters[id].counts[window]++;
-	pmp_live_count_wait(live, &live->counters[id], is_new ? 0 : logged->passed,
-			    logged->time);
-	pmp_live_log_counter(live, is_new ? id | PMP_LOG_NEW : id);
+	live->finds[i] = (struct pmp_history_find){
+		.entry = id,
+		.wall = is_new ? 0 : passed,
+		.root = PMP_NO_ROOT,
+	};
 	return 0;
+}
+
+/* All of them, once it is known that nothing fails any more. */
+static void count_threads(struct pmp_live *live, const struct pmp_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_counted_counter *counter =
+			&live->counters[live->finds[i].entry];
+
+		counter->count++;
+		pmp_live_count_wait(live, counter, live->finds[i].wall, sample->time);
+	}
+	if (live->row_count < sample->thread_count)
+		live->row_count = sample->thread_count;
+	pmp_history_add(live->past, sample, live->finds);
 }
 
 /* ---- a sample ------------------------------------------------------------------ */
@@ -117,7 +145,8 @@ static int count_thread(struct pmp_live *live, size_t i,
 static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
 			struct pmp_symbolizer *symbolizer)
 {
-	if (pmp_live_log_reserve(live, sample->thread_count) ||
+	if (pmp_live_make_room(live, sample) ||
+	    PMP_RESERVE(&live->finds, &live->find_capacity, sample->thread_count) ||
 	    pmp_live_merge_if_full(live, sample->time) ||
 	    PMP_RESERVE(&live->rows, &live->rows_capacity, sample->thread_count + 1) ||
 	    pmp_sample_locks_start(&live->sample_locks, sample, symbolizer, true) ||
@@ -134,47 +163,45 @@ static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
 
 /* The sample has been counted in its process. */
 static void end_sample(struct pmp_live *live, const struct pmp_sample *sample,
-		       const struct pmp_log_sample *logged)
+		       uint32_t process)
 {
-	struct pmp_counted_process *owner = &live->processes[logged->process];
+	struct pmp_counted_process *owner = &live->processes[process];
 
 	copy_text(owner->name, sample->name, sizeof(owner->name));
 	owner->seen = sample->time;
 	owner->last.size = sizeof(owner->last);
 	pmp_sample_info(sample, &owner->last);
 	owner->last.name = NULL; /* that one is freed with the sample */
+	owner->samples++;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
-		owner->samples[i]++;
 		live->windows[i].samples++;
-		live->windows[i].stacks += logged->counters;
+		live->windows[i].stacks += sample->thread_count;
 	}
+	live->windows[PMP_WINDOW_START].span = sample->time - live->first_time;
 }
 
 int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 		 const pmp_location *locations, struct pmp_symbolizer *symbolizer)
 {
 	const struct pmp_process_key key = { .pid = sample->pid };
-	struct pmp_log_sample logged = { .time = sample->time };
+	uint32_t process;
+	uint64_t passed = 0;
 	int code = begin_sample(live, sample, symbolizer);
 
 	if (code)
 		return code;
-	logged.process = pmp_live_find_process(live, &key);
-	if (logged.process == PMP_INTERN_NONE)
+	process = pmp_live_find_process(live, &key);
+	if (process == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
-	if (live->processes[logged.process].seen)
-		logged.passed = sample->time - live->processes[logged.process].seen;
-	for (size_t i = 0; i < sample->thread_count && !code; i++) {
-		code = count_thread(live, i, &logged, locations);
-		logged.counters += !code;
-	}
-	if (!code)
-		live->processes[logged.process].deadlocks =
-			pmp_live_connect(live, sample);
-	pmp_live_log_sample(live, &logged);
-	end_sample(live, sample, &logged);
-	pmp_live_log_expire(live, sample->time);
-	return code;
+	if (live->processes[process].seen)
+		passed = sample->time - live->processes[process].seen;
+	for (size_t i = 0; i < sample->thread_count; i++)
+		if (find_thread(live, i, process, passed, locations))
+			return PMP_ENOMEM;
+	count_threads(live, sample);
+	live->processes[process].deadlocks = pmp_live_connect(live, sample);
+	end_sample(live, sample, process);
+	return 0;
 }
 
 void pmp_live_forget(struct pmp_live *live, pid_t pid)
@@ -184,6 +211,7 @@ void pmp_live_forget(struct pmp_live *live, pid_t pid)
 
 	pmp_live_drop_peers(live, &pid);
 	pmp_wait_histories_drop(&live->histories, pid);
+	pmp_history_forget(live->past, pid);
 	/* Its threads are not there any more, and do not count as if they were. */
 	if (id == PMP_INTERN_NONE)
 		return;

@@ -15,10 +15,21 @@
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-#define THREADS_MAX 16384	/* rows; more, and the ended are put together */
-#define PROCESSES_MAX 4096	/* likewise */
-#define ENDED_MAX 4096		/* names of threads that have ended; more are one */
+#define THREADS_MAX 16384  /* rows; more, and the ended are put together */
+#define PROCESSES_MAX 4096 /* likewise */
+#define ENDED_MAX 4096	   /* names of threads that have ended; more are one */
+#define ENDED_TIME (PMP_LIVE_WINDOW_MAX + PMP_S) /* no window has them any more */
 #define MERGE_TIME (10 * PMP_S) /* at least, between two times of putting together */
+
+static void add_samples(struct pmp_counted_process *to,
+			const struct pmp_counted_process *from)
+{
+	to->samples += from->samples;
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
+		to->before[i].samples += from->before[i].samples;
+		to->before[i].time += from->before[i].time;
+	}
+}
 
 /* Those that have ended are put together by name, and when there are many names as
  * "[others]". live has those that are moved already. */
@@ -29,7 +40,7 @@ static uint32_t move_process(struct pmp_live *live, const struct pmp_counted_pro
 	struct pmp_counted_process *process;
 	uint32_t id;
 
-	if (!old->pid || now - old->seen > PMP_LIVE_WINDOW_MAX) {
+	if (!old->pid || now - old->seen > ENDED_TIME) {
 		key.pid = 0;
 		memcpy(key.name, old->name, sizeof(key.name));
 		if (live->process_count >= ENDED_MAX &&
@@ -44,8 +55,7 @@ static uint32_t move_process(struct pmp_live *live, const struct pmp_counted_pro
 	if (key.pid)
 		*process = *old;
 	else
-		for (int i = 0; i < PMP_WINDOW_COUNT; i++)
-			process->samples[i] += old->samples[i];
+		add_samples(process, old);
 	return id;
 }
 
@@ -54,7 +64,7 @@ static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thre
 			    uint32_t process, uint64_t now)
 {
 	struct pmp_thread_key key = { .process = process, .tid = old->tid };
-	bool ended = now - old->seen > PMP_LIVE_WINDOW_MAX;
+	bool ended = now - old->seen > ENDED_TIME;
 	size_t count;
 	uint32_t id;
 
@@ -99,10 +109,8 @@ static void add_wait_times(struct pmp_live_wait_times *to,
 		to->longest = from->longest;
 	if (to->longest_found < from->longest_found)
 		to->longest_found = from->longest_found;
-	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
-		to->delays[i] += from->delays[i];
-		if (i == PMP_WINDOW_START)
-			continue;
+	to->delay += from->delay;
+	for (int i = PMP_WINDOW_MINUTE; i < PMP_WINDOW_COUNT; i++) {
 		add_longest(&to->longest_of[i], &from->longest_of[i],
 			    pmp_live_window_times[i], now);
 		add_longest(&to->longest_found_of[i], &from->longest_found_of[i],
@@ -115,10 +123,24 @@ static void add_counts(struct pmp_live *live, uint32_t id, const struct pmp_live
 {
 	struct pmp_counted_counter *to = &live->counters[id];
 
+	const uint32_t number = (uint32_t)(from - old->counters);
+	const bool waits = from->wait != PMP_INTERN_NONE && to->wait != PMP_INTERN_NONE;
+
 	to->syscall = from->syscall;
-	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
-		to->counts[i] += from->counts[i];
-	if (from->wait != PMP_INTERN_NONE && to->wait != PMP_INTERN_NONE)
+	to->count += from->count;
+	/* Its process may have other sums now. */
+	for (int i = PMP_WINDOW_MINUTE; i < PMP_WINDOW_COUNT; i++) {
+		const enum pmp_window window = (enum pmp_window)i;
+
+		to->before[i].count +=
+			(uint32_t)(from->count - pmp_live_finds(old, number, window));
+		if (waits)
+			live->waits[to->wait].before[i] +=
+				old->waits[from->wait].delay -
+				pmp_live_delay(old, number, window);
+		pmp_live_enter(live, id, window, from->before[i].threads);
+	}
+	if (waits)
 		add_wait_times(&live->waits[to->wait], &old->waits[from->wait],
 			       live->info.time);
 }
@@ -153,8 +175,9 @@ static int choose_stacks(const struct pmp_live *live, uint32_t *stays)
 	for (size_t i = 0; i < live->counter_count; i++) {
 		const struct pmp_counted_counter *counter = &live->counters[i];
 
-		worth[counter->stack].count += counter->counts[PMP_WINDOW_START];
-		worth[counter->stack].recent += counter->counts[PMP_WINDOW_MINUTE];
+		worth[counter->stack].count += counter->count;
+		worth[counter->stack].recent +=
+			pmp_live_finds(live, (uint32_t)i, PMP_WINDOW_MINUTE);
 	}
 	worth[0].recent = UINT64_MAX;
 	qsort(worth, count, sizeof(*worth), compare_worth);
@@ -302,8 +325,9 @@ static int merge(struct pmp_live *live, bool many)
 	free_tables(code ? &new : live);
 	if (!code) {
 		*live = new;
+		live->row_count = 0;
 		live->info.moved++;
-		pmp_live_log_renumber(live, moves.processes, moves.counters);
+		pmp_live_renumber_windows(live, moves.counters);
 	}
 	free_moves(&moves);
 	return code;

@@ -45,7 +45,8 @@ void pmp_live_process(const struct pmp_live *live, size_t i, enum pmp_window win
 	const struct pmp_counted_process *row = &live->processes[i];
 	struct pmp_live_process all = { .pid = row->pid,
 					.name = row->name,
-					.samples = row->samples[window],
+					.samples = pmp_live_samples(live, (uint32_t)i,
+								    window),
 					.last = &row->last,
 					.deadlocks = row->deadlocks };
 
@@ -179,13 +180,13 @@ void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window win
 		.state = row->state,
 		.waits_for_lock = waits_for_lock(live, row->lock),
 		.syscall = call_name(live, row->syscall),
-		.count = row->counts[window],
+		.count = pmp_live_finds(live, (uint32_t)i, window),
 		.lock = row->lock == PMP_LOCK_NONE ? SIZE_MAX : row->lock,
 		.kind = kind_of(live, row->lock),
 	};
 
 	if (row->wait != PMP_INTERN_NONE) {
-		all.delay = live->waits[row->wait].delays[window];
+		all.delay = pmp_live_delay(live, (uint32_t)i, window);
 		all.longest = pmp_live_longest(live, row->wait, window, false);
 		all.longest_found = pmp_live_longest(live, row->wait, window, true);
 	}

@@ -79,12 +79,10 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 	struct pmp_counted_thread *thread = &live->threads[row];
 	struct pmp_counted_counter *counter = &live->counters[id];
 
-	counter->counts[PMP_WINDOW_START] =
-		pmp_count_sum(counter->counts[PMP_WINDOW_START], entry->count);
+	counter->count = pmp_count_sum(counter->count, entry->count);
 	counter->syscall = number_of_call(live, entry->syscall);
 	if (thread->counter != PMP_INTERN_NONE && thread->counter != id &&
-	    counter->counts[PMP_WINDOW_START] <=
-		    live->counters[thread->counter].counts[PMP_WINDOW_START])
+	    counter->count <= live->counters[thread->counter].count)
 		return;
 	thread->counter = id;
 	thread->state = entry->state;
@@ -136,8 +134,7 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 		       ? NULL
 		       : &live->waits[live->counters[id].wait];
 	if (wait)
-		wait->delays[PMP_WINDOW_START] =
-			pmp_count_sum(wait->delays[PMP_WINDOW_START], entry->wall);
+		wait->delay = pmp_count_sum(wait->delay, entry->wall);
 	live->windows[PMP_WINDOW_START].stacks =
 		pmp_count_sum(live->windows[PMP_WINDOW_START].stacks, entry->count);
 	return 0;
@@ -149,6 +146,6 @@ void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
 	live->windows[PMP_WINDOW_START].span += duration;
 	/* A snapshot is of one process: each is taken to have as many. */
 	for (size_t i = 0; i < live->process_count; i++)
-		live->processes[i].samples[PMP_WINDOW_START] =
+		live->processes[i].samples =
 			live->windows[PMP_WINDOW_START].samples / live->process_count;
 }

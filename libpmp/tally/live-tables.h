@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/intern.h"
 #include "sample.h"
+#include "tally/history.h"
 #include "tally/lock-table.h"
 #include "tally/longest.h"
 #include "tally/sample-locks.h"
@@ -25,14 +26,17 @@
 #define PMP_LIVE_WINDOW_MAX (60 * PMP_S)
 /* Calls of saved profiles have names only; their numbers begin here. */
 #define PMP_LIVE_CALLS (1 << 20)
-/* In the log, of a thread that was not in the sample before. */
-#define PMP_LOG_NEW (UINT32_C(1) << 31)
+/* What the history takes at most; then the windows become shorter. */
+#define PMP_LIVE_HISTORY_SIZE (UINT64_C(32) << 20)
 
 struct pmp_counted_process {
 	pid_t pid; /* 0: processes that have ended */
 	char name[PMP_NAME_SIZE];
 	uint64_t seen; /* time of its last sample */
-	uint64_t samples[PMP_WINDOW_COUNT];
+	uint64_t samples;
+	struct {
+		uint64_t samples, time; /* ns between them */
+	} before[PMP_WINDOW_COUNT];	/* of a window */
 	struct pmp_sample_info last;
 	size_t deadlocks; /* in it */
 };
@@ -66,18 +70,27 @@ struct pmp_counted_thread {
 	double cpu_share, switches;
 };
 
+/* What a counter has of the time before a window: count, and what its process has samples
+ * since it was in it, for each of these threads. Both counts are modulo 2^32. */
+struct pmp_counted_before {
+	uint32_t count;
+	uint32_t threads; /* one, or ended ones that were put together */
+};
+
 struct pmp_counted_counter {
 	uint32_t thread, stack;
 	uint32_t lock; /* that it waited for, or PMP_LOCK_NONE */
 	uint32_t wait; /* what is counted of that, or PMP_INTERN_NONE */
 	int syscall;
 	char state;
-	uint64_t counts[PMP_WINDOW_COUNT];
+	uint64_t count;
+	struct pmp_counted_before before[PMP_WINDOW_COUNT];
 };
 
 /* Of a counter with a lock: few have one. */
 struct pmp_live_wait_times {
-	uint64_t delays[PMP_WINDOW_COUNT]; /* ns between samples that it waited for */
+	uint64_t delay;			   /* ns between samples that it waited for */
+	uint64_t before[PMP_WINDOW_COUNT]; /* of a window, as that of a counter */
 	/* ns of one wait, since the start; found: as all samples have found it. */
 	uint64_t longest, longest_found;
 	struct pmp_longest longest_of[PMP_WINDOW_COUNT],
@@ -100,17 +113,13 @@ struct pmp_counter_key {
 	uint32_t thread, stack, state, lock;
 };
 
-/* One sample in the log. */
-struct pmp_log_sample {
-	uint64_t time;
-	uint64_t passed; /* ns since the process's last sample */
-	uint32_t process;
-	uint32_t counters;
-};
-
-/* Where a window begins in the log; positions grow for ever. */
-struct pmp_log_tail {
-	uint64_t sample, counter;
+/* Where a window begins in the past. */
+struct pmp_live_tail {
+	struct pmp_history_position at;
+	/* The counter that each thread of the history was in before, or PMP_INTERN_NONE. */
+	uint32_t *threads;
+	size_t thread_count, thread_capacity;
+	uint32_t process; /* of the last sample before, most likely */
 };
 
 /* What threads of a process wait for outside of it, as it was found last. */
@@ -140,12 +149,13 @@ struct pmp_live {
 	const struct pmp_wait_history *history; /* of its process */
 	struct pmp_live_peers *peers;		/* of the processes that have any */
 	size_t peer_count, peer_capacity;
-	uint32_t *rows; /* its threads */
+	uint32_t *rows;	  /* its threads; after those, of samples before it */
+	size_t row_count; /* that are known */
 	size_t rows_capacity;
-	uint32_t *log; /* ring of counters; PMP_LOG_NEW: without a time */
-	struct pmp_log_sample *log_samples; /* ring */
-	size_t log_size, log_samples_size;  /* powers of two */
-	struct pmp_log_tail head, tails[PMP_WINDOW_COUNT];
+	struct pmp_history *past;	/* its entries are counters */
+	struct pmp_history_find *finds; /* of the current sample */
+	size_t find_capacity;
+	struct pmp_live_tail tails[PMP_WINDOW_COUNT];
 	uint32_t *words; /* the current stack: its end, its locations */
 	size_t words_capacity;
 	struct pmp_live_info info;
@@ -173,19 +183,26 @@ uint32_t pmp_live_find_stack(struct pmp_live *live, const struct pmp_thread *thr
 /* How long they are. */
 extern const uint64_t pmp_live_window_times[PMP_WINDOW_COUNT];
 
-/* ---- live-log.c ------------------------------------------------------------------- */
+/* ---- live-windows.c --------------------------------------------------------------- */
 
-/* Make room for a sample of so many counters: what is too old for that is taken off. 0 or
- * PMP_ENOMEM. */
-int pmp_live_log_reserve(struct pmp_live *live, size_t counters);
-/* The counters of a sample, then itself. */
-void pmp_live_log_counter(struct pmp_live *live, uint32_t counter);
-void pmp_live_log_sample(struct pmp_live *live, const struct pmp_log_sample *sample);
-/* Take off the windows what is too old now. */
-void pmp_live_log_expire(struct pmp_live *live, uint64_t now);
-/* The new number of each process and counter. */
-void pmp_live_log_renumber(struct pmp_live *live, const uint32_t *processes,
-			   const uint32_t *counters);
+/* Of a process, a counter (found so often), a counter with a lock (ns). */
+uint64_t pmp_live_samples(const struct pmp_live *live, uint32_t process,
+			  enum pmp_window window);
+uint64_t pmp_live_finds(const struct pmp_live *live, uint32_t counter,
+			enum pmp_window window);
+uint64_t pmp_live_delay(const struct pmp_live *live, uint32_t counter,
+			enum pmp_window window);
+/* Make room for a sample in the history: the windows end with it, and the oldest samples
+ * leave them. 0 or PMP_ENOMEM. */
+int pmp_live_make_room(struct pmp_live *live, const struct pmp_sample *sample);
+/* So many threads of a counter are counted in it before the window from now on, or are no
+ * longer. */
+void pmp_live_enter(struct pmp_live *live, uint32_t counter, enum pmp_window window,
+		    uint32_t threads);
+void pmp_live_leave(struct pmp_live *live, uint32_t counter, enum pmp_window window,
+		    uint32_t threads);
+/* The new number of each counter. */
+void pmp_live_renumber_windows(struct pmp_live *live, const uint32_t *counters);
 
 /* ---- live-merge.c ----------------------------------------------------------------- */
 

@@ -194,10 +194,8 @@ void pmp_live_count_wait(struct pmp_live *live, const struct pmp_counted_counter
 		wait->longest = waited;
 	if (wait->longest_found < found)
 		wait->longest_found = found;
-	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
-		wait->delays[i] += passed;
-		if (i == PMP_WINDOW_START)
-			continue;
+	wait->delay += passed;
+	for (int i = PMP_WINDOW_MINUTE; i < PMP_WINDOW_COUNT; i++) {
 		pmp_longest_add(&wait->longest_of[i], pmp_live_window_times[i], time,
 				waited);
 		pmp_longest_add(&wait->longest_found_of[i], pmp_live_window_times[i],

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Counts for a view. A counter is of a thread with a stack in a state (running, asleep,
- * waiting for a lock), and has three counts: since the start and in two windows of
- * time, so that a view reads its numbers (live-read.c) without adding anything up. A log
- * of counters (live-log.c) takes off a window what has become too old. Samples are
- * counted by live-count.c, a saved profile by live-saved.c.
+ * waiting for a lock), and has three counts: since the start, and before each of two
+ * windows of time, so that a view reads its numbers (live-read.c) without adding anything
+ * up. The history of the last minute says what leaves a window (live-windows.c). Samples
+ * are counted by live-count.c, a saved profile by live-saved.c.
  *
  * Memory is bounded: live-merge.c makes all tables again when there is too much in them.
  */
@@ -37,13 +37,11 @@ struct pmp_live *pmp_live_new(void)
 	live->thread_keys = pmp_intern_new();
 	live->stack_keys = pmp_intern_new();
 	live->counter_keys = pmp_intern_new();
-	live->log_size = live->log_samples_size = 1024;
-	live->log = malloc(live->log_size * sizeof(*live->log));
-	live->log_samples = malloc(live->log_samples_size * sizeof(*live->log_samples));
+	live->past = pmp_history_new(PMP_LIVE_HISTORY_SIZE, PMP_LIVE_WINDOW_MAX, false);
 	/* Stack 0 stands for all that are too many. */
 	live->locks = pmp_locks_new();
 	if (!live->process_keys || !live->thread_keys || !live->stack_keys ||
-	    !live->counter_keys || !live->log || !live->log_samples || !live->locks ||
+	    !live->counter_keys || !live->past || !live->locks ||
 	    pmp_intern(live->stack_keys, &none, sizeof(none)) == PMP_INTERN_NONE) {
 		pmp_live_free(live);
 		return NULL;
@@ -70,8 +68,10 @@ void pmp_live_free(struct pmp_live *live)
 	free(live->counters);
 	free(live->waits);
 	free(live->rows);
-	free(live->log);
-	free(live->log_samples);
+	pmp_history_free(live->past);
+	free(live->finds);
+	for (int i = 0; i < PMP_WINDOW_COUNT; i++)
+		free(live->tails[i].threads);
 	free(live->words);
 	free(live);
 }

@@ -117,8 +117,8 @@ int pmp_profile_new(const struct pmp_profile_options *options,
 	if (new->options.live)
 		new->live = pmp_live_new();
 	if (new->options.history) {
-		new->history =
-			pmp_history_new(new->options.history, new->options.history_time);
+		new->history = pmp_history_new(new->options.history,
+					       new->options.history_time, true);
 		new->groups = pmp_group_sums_new();
 	}
 	if (new->options.heap)
@@ -566,7 +566,11 @@ static int begin_history(struct pmp_profile *profile, const struct pmp_sample *s
 {
 	if (PMP_RESERVE(&profile->finds, &profile->find_capacity, sample->thread_count))
 		return PMP_ENOMEM;
-	return pmp_history_begin(profile->history, sample);
+	if (pmp_history_begin(profile->history, sample))
+		return PMP_ENOMEM;
+	pmp_history_drop(profile->history,
+			 pmp_history_kept(profile->history, sample->time));
+	return 0;
 }
 
 /* Take over a text that was not known. */

@@ -343,7 +343,7 @@ static void count_change(struct window *window, const struct pmp_change *change)
 	case PMP_CHANGE_MORE:
 		thread = &window->threads[change[-1].thread];
 		root = thread->root ? &window->threads[thread->root - 1] : thread;
-		wall = (uint64_t)change->thread << 32 | change->entry;
+		wall = pmp_change_wall(change);
 		thread->cpu += (uint64_t)change->cpu << 32;
 		thread->more_wall += wall;
 		if (thread->root)
