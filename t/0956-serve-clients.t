@@ -61,6 +61,31 @@ wait_for 'grep -q ready pair.out'
 
 start_server slow --serve=0 -F 1 -p "$pair"
 
+# ---- a connection that is kept --------------------------------------------------------------
+
+# What is sent in two pieces waits, before the second one, until the client has confirmed the
+# first: for 40 ms, from the second request on.
+cat >kept.py <<'END'
+import socket
+import sys
+
+host, port = sys.argv[1].split(":")
+with socket.create_connection((host, int(port)), 30) as server:
+    for _ in range(5):
+        server.sendall(b"GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % sys.argv[1].encode())
+        answer = server.recv(65536)
+        print("whole" if answer.endswith(b"\r\n\r\nok\n") else answer)
+        while not answer.endswith(b"ok\n"):
+            answer += server.recv(65536)
+END
+if command -v python3 >/dev/null; then
+	wait_for '[ "$(status "${url}healthz")" = 200 ]'
+	host=${url#http://}
+	is "$(python3 kept.py "${host%/}" | sort -u)" whole "head and body come together"
+else
+	skip "no python3"
+fi
+
 # next: a snapshot has just been taken
 next() {
 	# shellcheck disable=SC2034 # what is waited for has it

@@ -184,12 +184,13 @@ void connection_respond(struct connection *connection, struct http_response *res
 	drop_packed(connection);
 }
 
-/* Of length bytes those from *sent on. As connection_write(). */
-static int write_some(int fd, const char *data, size_t length, size_t *sent)
+/* Of length bytes those from *sent on; more: others follow. As connection_write(). */
+static int write_some(int fd, const char *data, size_t length, size_t *sent, bool more)
 {
+	const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+
 	while (*sent < length) {
-		ssize_t n = send(fd, data + *sent, length - *sent,
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = send(fd, data + *sent, length - *sent, flags);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -221,11 +222,11 @@ static int write_file(struct connection *connection)
 int connection_write(struct connection *connection)
 {
 	int done = write_some(connection->fd, connection->head, connection->head_length,
-			      &connection->head_sent);
+			      &connection->head_sent, body_length(connection) > 0);
 
 	if (done == 1 && connection->file < 0)
 		done = write_some(connection->fd, connection->out, connection->out_length,
-				  &connection->out_sent);
+				  &connection->out_sent, false);
 	else if (done == 1)
 		done = write_file(connection);
 	if (done == 1) {

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,12 +180,22 @@ static int bind_unix(int fd, const struct listen_address *address)
 	return number;
 }
 
+/* What is short does not wait until the client has confirmed what came before. Connections
+ * have it of their listener. */
+static void send_at_once(int fd)
+{
+	const int on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
 static int bind_tcp(int fd, struct listen_address *address)
 {
 	const int on = 1;
 
 	/* Of connections that have ended just now the port is still taken. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	send_at_once(fd);
 	if (bind(fd, (const struct sockaddr *)&address->address, address->size) < 0 ||
 	    listen(fd, QUEUE) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&address->address, &address->size) < 0)
@@ -245,6 +256,8 @@ int listen_passed(struct listen_address *address, struct pmp_error *err)
 	fcntl(PASSED, F_SETFD, FD_CLOEXEC);
 	fcntl(PASSED, F_SETFL, fcntl(PASSED, F_GETFL) | O_NONBLOCK);
 	found.is_unix = found.address.ss_family == AF_UNIX;
+	if (!found.is_unix)
+		send_at_once(PASSED);
 	*address = found;
 	return PASSED;
 }
