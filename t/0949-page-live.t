@@ -211,6 +211,24 @@ say("who waits:", share("fight_for_lock") > 0.9)
 page.click_at(x_of(300), y_of(2))
 say("again:", value("kind"))
 
+# Asked for other views while an answer is on its way, it forgets nothing.
+page.do("""(function (get) {
+    window.fetch = async function (path, options) {
+        const answer = await get.call(window, path, options);
+        if (path.includes("timeline"))
+            await new Promise(done => setTimeout(done, 400));
+        return answer;
+    };
+})(window.fetch)""")
+def first(): return page.do("document.getElementById('timeline').getAttribute('aria-valuemin')")
+earliest = first()
+for key in "4545454545451":
+    page.key(key)
+    time.sleep(0.2)
+page.wait("document.querySelector('#tab-flame').getAttribute('aria-selected') === 'true'")
+time.sleep(2)
+say("the time line begins where it did:", first() == earliest)
+
 # Frozen.
 page.key("Z")
 page.wait("document.getElementById('facts').textContent.startsWith('frozen')")
@@ -253,6 +271,7 @@ saved: True
 row of locks: lock
 who waits: True
 again: wall
+the time line begins where it did: True
 frozen: True
 phone: True 62
 header: 2 True live

@@ -629,7 +629,7 @@ function page(document, window) {
 		}
 	}
 
-	let token = "", timer = 0;
+	let token = "", timer = 0, polling = false, soon = false;
 
 	function get(path) {
 		return window.fetch(path, { cache: "no-store",
@@ -689,12 +689,15 @@ function page(document, window) {
 				from: base.snapshots }) });
 	}
 
-	// What the last seconds were, a second after the last answer came, or more.
+	// What the last seconds were, a second after the last answer came, or more. One after the
+	// other: two that begin at the same second would both add what follows it.
 	async function poll() {
 		const began = performance.now();
 		timer = 0;
-		if (document.hidden || settings.frozen)
+		soon = polling;
+		if (document.hidden || settings.frozen || polling)
 			return;
+		polling = true;
 		try {
 			const state = await ask("api/state");
 			byId("token").closest(".line").hidden = true;
@@ -706,7 +709,8 @@ function page(document, window) {
 			byId("facts").textContent = error.message;
 			document.documentElement.classList.add("failed");
 		}
-		again(Math.max(1000, 5 * (performance.now() - began)));
+		polling = false;
+		again(soon ? 0 : Math.max(1000, 5 * (performance.now() - began)));
 	}
 
 	function again(after) {
