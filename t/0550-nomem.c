@@ -293,6 +293,53 @@ static bool is_whole(const struct saved *saved)
 	return whole;
 }
 
+static void add_processes(struct saved *saved, uint64_t number, pid_t from, pid_t to)
+{
+	for (pid_t pid = from; pid < to; pid++) {
+		struct pmp_sample *sample = snapshot(number);
+
+		sample->pid = pid;
+		saved_add(saved, sample);
+	}
+}
+
+/* So many processes end that there is no room for that, and one comes again. False: an
+ * allocation failed meanwhile. */
+static bool end_processes(long fail_at, pid_t again, long *bad)
+{
+	struct saved saved = new_past();
+	bool failed;
+
+	for (uint64_t i = 0; i < 20; i++)
+		add_processes(&saved, i, 10, 58);
+	begin(fail_at);
+	for (pid_t pid = 10; pid < 58; pid++)
+		pmp_profile_forget(saved.profile, pid);
+	heap.counting = false;
+	failed = heap.failed;
+	for (uint64_t i = 20; i < 60; i++) {
+		add_processes(&saved, i, again, again + 1);
+		*bad += !is_whole(&saved);
+	}
+	saved_free(&saved);
+	return !failed;
+}
+
+/* That they have ended cannot be written down: the past has a gap. */
+static void test_gap(void)
+{
+	long k = 0, bad = 0;
+	bool all;
+
+	do {
+		all = true;
+		for (pid_t again = 10; again < 58; again++)
+			all &= end_processes(k, again, &bad);
+		k++;
+	} while (!all);
+	ok(!bad && k > 2, "processes that end: %ld allocations fail in turn", k - 1);
+}
+
 /* A sample that could not be counted is not in the past, nor is anything of it. */
 static void test_past(void)
 {
@@ -345,6 +392,7 @@ int main(void)
 	test_match(&saved);
 	test_window();
 	test_past();
+	test_gap();
 	pmp_filter_free(filter);
 	pmp_buf_free(&packed);
 	saved_free(&saved);
