@@ -83,7 +83,7 @@ static void allocate(struct pmp_heap_batch *batch, size_t caller, uint64_t point
 					   .time = batch->time,
 					   .pointer = pointer,
 					   .asked = size,
-					   .usable = size + 8,
+					   .usable = size,
 					   .rate = rate },
 		  caller);
 }

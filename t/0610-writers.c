@@ -839,7 +839,7 @@ static struct pmp_profile *heap_profile(void)
 	};
 	for (uint64_t i = 0; i < 90; i++) {
 		event.pointer = i;
-		event.asked = i % 3 ? 800000 : 60000;
+		event.asked = event.usable = i % 3 ? 800000 : 60000;
 		heap_event(batch, event, i % 3 ? DO_COMMAND : POOL_GET);
 	}
 	event.kind = PMP_HEAP_FREE;

@@ -67,6 +67,7 @@ static void allocate(struct pmp_heap_batch *batch, const char *thread,
 					.time = batch->time,
 					.pointer = pointer,
 					.asked = size,
+					.usable = size,
 					.rate = rate };
 	struct pmp_raw_frame frames[16];
 	size_t count = 0;

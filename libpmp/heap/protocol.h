@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#define PMP_HEAP_MAGIC UINT64_C(0x70616568706d7002) /* its last byte is the version */
+#define PMP_HEAP_MAGIC UINT64_C(0x70616568706d7003) /* its last byte is the version */
 #define PMP_HEAP_PROCESSES 64
 #define PMP_HEAP_SLOTS 16384
 #define PMP_HEAP_FUNCTIONS 16
@@ -97,15 +97,17 @@ struct pmp_heap_process {
 struct pmp_heap_slot {
 	uint64_t calls[PMP_HEAP_CALLS];
 	uint64_t allocated, freed; /* usable bytes */
-	int64_t left;		   /* asked bytes until something is due */
-	int64_t credit;		   /* the same of bytes that are freed */
-	int64_t until_sample;	   /* the same to the next sample, beyond left */
-	int64_t published;	   /* of allocated - freed: is in live */
-	uint32_t tid;		   /* 0: of no thread */
-	uint32_t process;	   /* its entry + 1; 0: of none */
-	uint32_t quantum;	   /* what left was set to */
-	uint32_t rate;		   /* by which until_sample was drawn; 0: it was not */
+	uint64_t due_allocated;	   /* beyond so many allocated bytes something is due */
+	uint64_t due_freed;	   /* the same of those that are freed */
+	uint64_t heap_start, heap_size; /* where glibc's heap has been seen to reach */
+	uint64_t asked;			/* by the call that is under way */
+	uint64_t sample_at;		/* beyond so many allocated bytes one is chosen */
+	int64_t published;		/* of allocated - freed: is in live */
 	uint64_t random;
+	uint32_t tid;	  /* 0: of no thread */
+	uint32_t process; /* its entry + 1; 0: of none */
+	uint32_t rate;	  /* by which sample_at was drawn; 0: it was not */
+	uint32_t unused;
 } __attribute__((aligned(64)));
 
 /* Kinds of records are those of enum pmp_heap_kind, and this one. */

@@ -12,40 +12,19 @@ void cfree(void *block);
 void free_sized(void *block, size_t size);
 void free_aligned_sized(void *block, size_t align, size_t size);
 
-/* Kept apart, so that what is called each time saves no registers for them. */
-static __attribute__((noinline)) void count_other_alloc(struct pmp_heap_slot *slot,
-							unsigned function, void *block,
-							size_t asked)
-{
-	count_alloc(slot, function, block, asked);
-}
+/* ---- the usual ones ------------------------------------------------------------------ */
 
-static __attribute__((noinline)) void *first_malloc(size_t size)
+/* The rest is kept apart, so that what is called each time saves no registers for it. */
+static __attribute__((noinline)) void *other_malloc(size_t size)
 {
-	struct pmp_heap_slot *slot = thread_attach();
+	struct pmp_heap_slot *slot = count_slot();
 	void *block = next.malloc(size);
 
 	count_alloc(slot, PMP_HEAP_MALLOC, block, size);
 	return block;
 }
 
-INTERPOSED void *malloc(size_t size)
-{
-	struct pmp_heap_slot *slot = thread.slot;
-	void *block;
-
-	if (UNLIKELY(!slot)) {
-		block = first_malloc(size);
-		STAYS_IN_STACK();
-		return block;
-	}
-	block = next.malloc(size);
-	if (UNLIKELY(!count_usual_alloc(slot, PMP_HEAP_MALLOC, block, size)))
-		count_other_alloc(slot, PMP_HEAP_MALLOC, block, size);
-	return block;
-}
-
-INTERPOSED void *calloc(size_t count, size_t size)
+static __attribute__((noinline)) void *other_calloc(size_t count, size_t size)
 {
 	struct pmp_heap_slot *slot = count_slot();
 	void *block = next.calloc(count, size);
@@ -53,24 +32,64 @@ INTERPOSED void *calloc(size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &asked))
 		asked = SIZE_MAX;
-	if (UNLIKELY(!slot || !count_usual_alloc(slot, PMP_HEAP_CALLOC, block, asked)))
-		count_other_alloc(slot, PMP_HEAP_CALLOC, block, asked);
+	count_alloc(slot, PMP_HEAP_CALLOC, block, asked);
 	return block;
 }
 
 static __attribute__((noinline)) void other_free(void *block)
 {
+	if (!block)
+		return;
 	count_free(count_slot(), block);
 	next.free(block);
 }
 
+/* None, one that is mapped, with which the heap may have grown, or with which something is due. */
+static __attribute__((noinline)) void *count_unusual(struct pmp_heap_slot *slot,
+						     unsigned function, void *block)
+{
+	count_alloc(slot, function, block, slot->asked);
+	return block;
+}
+
+INTERPOSED void *malloc(size_t size)
+{
+	struct pmp_heap_slot *slot = thread.usual;
+	void *block;
+
+	if (LIKELY(slot)) {
+		slot->asked = size;
+		block = next.malloc(size);
+		if (LIKELY(count_usual_alloc(slot, PMP_HEAP_MALLOC, block)))
+			return block;
+		block = count_unusual(slot, PMP_HEAP_MALLOC, block);
+	} else {
+		block = other_malloc(size);
+	}
+	STAYS_IN_STACK();
+	return block;
+}
+
+INTERPOSED void *calloc(size_t count, size_t size)
+{
+	struct pmp_heap_slot *slot = thread.usual;
+	void *block;
+
+	if (LIKELY(slot && !__builtin_mul_overflow(count, size, &slot->asked))) {
+		block = next.calloc(count, size);
+		if (LIKELY(count_usual_alloc(slot, PMP_HEAP_CALLOC, block)))
+			return block;
+		block = count_unusual(slot, PMP_HEAP_CALLOC, block);
+	} else {
+		block = other_calloc(count, size);
+	}
+	STAYS_IN_STACK();
+	return block;
+}
+
 INTERPOSED void free(void *block)
 {
-	struct pmp_heap_slot *slot = thread.slot;
-
-	if (UNLIKELY(!block))
-		return;
-	if (LIKELY(slot && count_usual_free(slot, block))) {
+	if (LIKELY(count_usual_free(thread.usual, block))) {
 		next.free(block);
 		return;
 	}
@@ -80,8 +99,6 @@ INTERPOSED void free(void *block)
 
 INTERPOSED void cfree(void *block)
 {
-	if (!block)
-		return;
 	other_free(block);
 	STAYS_IN_STACK();
 }

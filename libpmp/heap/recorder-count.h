@@ -13,10 +13,20 @@ static inline struct pmp_heap_slot *count_slot(void)
 	return LIKELY(slot) ? slot : thread_attach();
 }
 
+/* In one instruction where there is one: a signal handler that comes in between adds as well. */
+static inline __attribute__((always_inline)) void count_add(uint64_t *counter, uint64_t n)
+{
+#ifdef __x86_64__
+	__asm__("addq %1, %0" : "+m"(*counter) : "er"(n) : "cc");
+#else
+	*counter += n;
+#endif
+}
+
 static inline void count_call(struct pmp_heap_slot *slot, unsigned function)
 {
 	if (LIKELY(slot))
-		slot->calls[function]++;
+		count_add(&slot->calls[function], 1);
 	else
 		sample_common(function, 0, 0);
 }
@@ -39,10 +49,11 @@ static inline void count_block(struct pmp_heap_slot *slot, unsigned counter,
 		sample_common(counter, call.usable, 0);
 		return;
 	}
-	slot->calls[counter]++;
-	slot->allocated += call.usable;
-	slot->left -= (int64_t)(asked + !asked);
-	if (UNLIKELY(slot->left < 0))
+	if (UNLIKELY(slot == thread.usual && !is_in_heap(slot, block, call.usable)))
+		growth_find_heap(slot, block);
+	count_add(&slot->calls[counter], 1);
+	count_add(&slot->allocated, call.usable);
+	if (UNLIKELY(slot->allocated > slot->due_allocated))
 		sample_alloc(slot, &call);
 }
 
@@ -58,9 +69,8 @@ static inline void count_freed_bytes(struct pmp_heap_slot *slot, size_t size)
 		sample_common(PMP_HEAP_CALLS, 0, size);
 		return;
 	}
-	slot->freed += size;
-	slot->credit -= (int64_t)size;
-	if (UNLIKELY(slot->credit < 0))
+	count_add(&slot->freed, size);
+	if (UNLIKELY(slot->freed > slot->due_freed))
 		sample_publish(slot);
 }
 
@@ -79,28 +89,25 @@ static inline void count_free(struct pmp_heap_slot *slot, void *block)
 
 /* ---- the short way ------------------------------------------------------------------ */
 
-/* What nearly every call is: of a thread with a slot, sizes where glibc has them, nothing
- * due. False: it is another one, of which nothing has been counted. */
+/*
+ * What nearly every call is: of a thread with a slot, sizes where glibc has them, nothing due,
+ * of a block where its heap was before. These have to be few instructions. False: it is
+ * another one, of which nothing has been counted.
+ */
 static inline __attribute__((always_inline)) bool
-count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *block,
-		  size_t asked)
+count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *block)
 {
-	const int64_t least = (int64_t)(asked + !asked);
 	size_t chunk, usable;
 
-	if (UNLIKELY(!block || !recorder.chunk_sizes || RECORDER_FAULT(SIZE)))
+	if (UNLIKELY(!block || RECORDER_FAULT(SIZE)))
 		return false;
 	chunk = ((const size_t *)block)[-1];
 	usable = (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
-	if (UNLIKELY(chunk & CHUNK_MMAPPED || is_beyond(block, usable)))
+	if (UNLIKELY(chunk & CHUNK_MMAPPED || !is_in_heap(slot, block, usable) ||
+		     slot->allocated + usable > slot->due_allocated))
 		return false;
-	slot->left -= least;
-	if (UNLIKELY(slot->left < 0)) {
-		slot->left += least;
-		return false;
-	}
-	slot->calls[function]++;
-	slot->allocated += usable;
+	count_add(&slot->calls[function], 1);
+	count_add(&slot->allocated, usable);
 	return true;
 }
 
@@ -109,19 +116,14 @@ count_usual_free(struct pmp_heap_slot *slot, const void *block)
 {
 	size_t chunk, usable;
 
-	if (UNLIKELY(filter[filter_index(block)] || !recorder.chunk_sizes))
+	if (UNLIKELY(!slot || filter[filter_index(block)]))
 		return false;
 	chunk = ((const size_t *)block)[-1];
 	usable = (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
-	if (UNLIKELY(chunk & CHUNK_MMAPPED))
+	if (UNLIKELY(chunk & CHUNK_MMAPPED || slot->freed + usable > slot->due_freed))
 		return false;
-	slot->credit -= (int64_t)usable;
-	if (UNLIKELY(slot->credit < 0)) {
-		slot->credit += (int64_t)usable;
-		return false;
-	}
-	slot->freed += usable;
-	slot->calls[PMP_HEAP_CALL_FREE]++;
+	count_add(&slot->freed, usable);
+	count_add(&slot->calls[PMP_HEAP_CALL_FREE], 1);
 	return true;
 }
 

@@ -18,7 +18,7 @@
 uintptr_t growth_reach[AREAS];
 
 /* The same of the heap that brk() moves, wherever it is. */
-static uintptr_t main_reach;
+static uintptr_t main_reach, brk_start;
 static uint64_t pending;
 
 /* Sets it to more. Returns what it was, or more than that if another thread has set it. */
@@ -63,6 +63,35 @@ static uint64_t measure(const struct call *call, bool *by_brk)
 	if (!was || reach - was > JUMP_MOST || (!*by_brk && was < (block & ~(AREA - 1))))
 		was = *by_brk ? block & ~(uintptr_t)(PAGE - 1) : block & ~(AREA - 1);
 	return reach - was;
+}
+
+/* That of a thread's arena is within an area; that of the first one is what brk() has given,
+ * as far as glibc has not had to go on in mappings. */
+void growth_find_heap(struct pmp_heap_slot *slot, const void *block)
+{
+	const uintptr_t at = (uintptr_t)block;
+	const size_t chunk = ((const size_t *)block)[-1];
+	uintptr_t start = brk_start, end = main_reach;
+
+	if (chunk & CHUNK_MMAPPED)
+		return;
+	if (chunk & CHUNK_OTHER_ARENA) {
+		start = at & ~(AREA - 1);
+		end = growth_reach[(at >> AREA_BITS) % AREAS];
+		if (end > start + AREA)
+			return;
+	} else if (start == UINTPTR_MAX || end > (uintptr_t)next.sbrk(0)) {
+		return;
+	}
+	if (at <= start || at >= end)
+		return;
+	slot->heap_start = start;
+	slot->heap_size = end - start;
+}
+
+void growth_start(void)
+{
+	brk_start = next.sbrk ? (uintptr_t)next.sbrk(0) : UINTPTR_MAX;
 }
 
 /* What is recorded now; 0: nothing. */

@@ -44,7 +44,7 @@ static void publish(struct pmp_heap_slot *slot)
 
 	recorder_fault_wait();
 	slot->published = net;
-	slot->credit = recorder.exact ? 0 : HEAP_QUANTUM;
+	slot->due_freed = recorder.exact ? 0 : slot->freed + HEAP_QUANTUM;
 	add_live(change);
 }
 
@@ -55,12 +55,12 @@ void sample_publish(struct pmp_heap_slot *slot)
 		return;
 	}
 	if (!recorder.process || recorder.gone) {
-		slot->credit = INT64_MAX;
+		slot->due_freed = UINT64_MAX;
 		return;
 	}
 	/* A signal handler: the thread itself is at it, or will be at the next call. */
 	if (thread.busy && !RECORDER_FAULT(REENTERS)) {
-		slot->credit = HEAP_QUANTUM;
+		slot->due_freed = slot->freed + HEAP_QUANTUM;
 		return;
 	}
 	thread.busy++;
@@ -130,19 +130,20 @@ static void draw(struct pmp_heap_slot *slot)
 	const uint64_t bits = ((uint64_t)53 << FRACTION) - log_2(u);
 
 	slot->rate = current_rate();
-	slot->until_sample =
-		(int64_t)((bits * LN_2 >> FRACTION) * slot->rate >> FRACTION) + 1;
+	slot->sample_at =
+		slot->allocated + ((bits * LN_2 >> FRACTION) * slot->rate >> FRACTION);
 }
 
-static void set_left(struct pmp_heap_slot *slot)
+static void set_due(struct pmp_heap_slot *slot)
 {
+	const uint64_t publish_at = slot->allocated + HEAP_QUANTUM;
+
 	if (recorder.exact)
-		slot->quantum = 0;
-	else if (recorder.records && slot->until_sample < HEAP_QUANTUM)
-		slot->quantum = (uint32_t)slot->until_sample;
+		slot->due_allocated = 0;
+	else if (recorder.records && slot->sample_at < publish_at)
+		slot->due_allocated = slot->sample_at;
 	else
-		slot->quantum = HEAP_QUANTUM;
-	slot->left = slot->quantum;
+		slot->due_allocated = publish_at;
 }
 
 static bool has_many(uint64_t now)
@@ -286,7 +287,7 @@ static void take_sample(const struct call *call, uint32_t rate)
 /* Of a signal handler that has interrupted this thread at it. */
 static void pass_over(struct pmp_heap_slot *slot)
 {
-	slot->left = recorder.exact ? 0 : HEAP_QUANTUM;
+	slot->due_allocated = recorder.exact ? 0 : slot->allocated + HEAP_QUANTUM;
 	if (recorder.exact && recorder.records)
 		ring_lose();
 }
@@ -298,7 +299,7 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 		return;
 	}
 	if (recorder.gone || !recorder.process) {
-		slot->left = INT64_MAX;
+		slot->due_allocated = UINT64_MAX;
 		return;
 	}
 	if (thread.busy && !RECORDER_FAULT(REENTERS)) {
@@ -307,17 +308,16 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 	}
 	thread.busy = 1;
 	publish(slot);
-	slot->until_sample -= (int64_t)slot->quantum - slot->left;
 	if (recorder.exact) {
 		take_sample(call, 0);
 	} else if (!slot->rate || slot->rate != current_rate()) {
 		/* Whatever the distance was, the rest of it is distributed as all of it. */
 		draw(slot);
-	} else if (slot->until_sample < 0) {
+	} else if (slot->allocated > slot->sample_at) {
 		take_sample(call, slot->rate);
 		draw(slot);
 	}
-	set_left(slot);
+	set_due(slot);
 	thread.busy = 0;
 }
 

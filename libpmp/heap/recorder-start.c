@@ -238,6 +238,8 @@ static void start(void)
 	if (recorder.process)
 		mark_process();
 	thread_start();
+	filter_begin();
+	growth_start();
 	recorder.chunk_sizes = recorder.process &&
 			       recorder.process->allocator == PMP_HEAP_ALLOCATOR_GLIBC &&
 			       !is_replaced(environment) && try_chunk_sizes();

@@ -11,7 +11,6 @@
 #define BUCKETS (1u << 13)
 #define LEVELS 3
 #define GROWTH 2 /* bits: each level has four times as many */
-#define SATURATED 255
 
 struct bucket {
 	const void *blocks[BUCKET] __attribute__((aligned(64)));
@@ -39,8 +38,9 @@ static void filter_change(const void *block, int by)
 	if (RECORDER_FAULT(FILTER) && by > 0)
 		return;
 	do {
-		is = was == SATURATED || (by < 0 && !was) ? was
-							  : (unsigned char)(was + by);
+		is = was == FILTER_SATURATED || (by < 0 && !was)
+			     ? was
+			     : (unsigned char)(was + by);
 	} while (!__atomic_compare_exchange_n(counter, &was, is, true, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
 }
@@ -93,5 +93,6 @@ void table_clear(void)
 		counts[level] = 0;
 	}
 	for (size_t i = 0; i < FILTER_SIZE; i++)
-		filter[i] = recorder.exact ? SATURATED : 0;
+		filter[i] = recorder.exact ? FILTER_SATURATED : 0;
+	filter_begin();
 }

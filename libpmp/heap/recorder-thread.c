@@ -71,8 +71,14 @@ static struct pmp_heap_slot *private_slot(uint32_t tid)
 {
 	struct pmp_heap_slot *slot = &private_slots[tid % PRIVATE_SLOTS];
 
-	slot->left = slot->credit = INT64_MAX;
+	slot->due_allocated = slot->due_freed = UINT64_MAX;
 	return slot;
+}
+
+static void take_slot(struct pmp_heap_slot *slot)
+{
+	thread.slot = slot;
+	thread.usual = recorder.chunk_sizes ? slot : NULL;
 }
 
 /* The end of a thread. What it has counted stays; whatever comes after this gets a slot
@@ -81,7 +87,7 @@ static void give_back(void *arg)
 {
 	struct pmp_heap_slot *slot = arg;
 
-	thread.slot = NULL;
+	take_slot(NULL);
 	if (slot < recorder.slots || slot >= recorder.slots + PMP_HEAP_SLOTS ||
 	    recorder.gone)
 		return;
@@ -98,10 +104,10 @@ struct pmp_heap_slot *thread_attach(void)
 		return thread.slot;
 	tid = (uint32_t)sys_call(SYS_gettid, 0, 0, 0);
 	if (!recorder.process || recorder.gone) {
-		thread.slot = private_slot(tid);
+		take_slot(private_slot(tid));
 		return thread.slot;
 	}
-	thread.slot = find_slot(tid);
+	take_slot(find_slot(tid));
 	thread.no_slot = !thread.slot;
 	if (thread.slot && recorder.has_thread_key)
 		next.pthread_setspecific(recorder.thread_key, thread.slot);
@@ -119,7 +125,7 @@ void thread_start(void)
 
 void thread_forked(void)
 {
-	thread.slot = NULL;
+	take_slot(NULL);
 	thread.no_slot = 0;
 	thread.busy = 0;
 	slot_hint = 0;

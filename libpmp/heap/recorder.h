@@ -122,9 +122,10 @@ struct recorder {
 
 extern struct recorder recorder OWN;
 
-/* What it knows of a thread: 40 bytes of static thread-local storage. */
+/* What it knows of a thread: 48 bytes of static thread-local storage. */
 struct thread {
-	struct pmp_heap_slot *slot; /* NULL: the first call will get it one */
+	struct pmp_heap_slot *slot;  /* NULL: the first call will get it one */
+	struct pmp_heap_slot *usual; /* the same, if sizes are where glibc has them */
 	char *stack_low, *stack_end;
 	uint32_t busy;	  /* records: what interrupts it is only counted */
 	uint32_t no_slot; /* there was none */
@@ -196,11 +197,20 @@ uint64_t now_coarse(void);
 /* ---- recorder-table.c -------------------------------------------------------------- */
 
 #define FILTER_SIZE 65536
+#define FILTER_SATURATED 255
 extern unsigned char filter[FILTER_SIZE] OWN;
 
+/* Neighbours in memory are neighbours there: where a program frees, what is needed of the
+ * filter is in the cache as its blocks are. */
 static inline size_t filter_index(const void *block)
 {
-	return (size_t)((uintptr_t)block * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+	return ((uintptr_t)block >> 4) % FILTER_SIZE;
+}
+
+/* NULL is taken for one that may have been chosen, so that it needs no comparison. */
+static inline void filter_begin(void)
+{
+	filter[filter_index(NULL)] = FILTER_SATURATED;
 }
 
 /* False: it is full there. */
@@ -217,7 +227,7 @@ struct call {
 	size_t asked, usable;
 };
 
-/* After a call whose bytes have used up what was left. */
+/* After a call with whose bytes something is due. */
 void sample_alloc(struct pmp_heap_slot *slot, const struct call *call);
 /* The same of bytes that are freed. */
 void sample_publish(struct pmp_heap_slot *slot);
@@ -247,6 +257,11 @@ extern uintptr_t growth_reach[AREAS] OWN;
 
 /* A block that is mapped, or ends where no other has. */
 void growth_block(const struct call *call);
+/* How far the heap that a block is in has been seen to reach: for the thread that has the
+ * slot, which need not look that up again for a block in there. */
+void growth_find_heap(struct pmp_heap_slot *slot, const void *block);
+/* At the start: no heap yet. */
+void growth_start(void);
 /* A mapped block of that size, with all that belongs to it, is given back. */
 void growth_unmapped(size_t size);
 /* Of a program's own mmap() and its like. size 0: nothing was got or given. */
@@ -302,6 +317,13 @@ static inline bool is_beyond(const void *block, size_t usable)
 {
 	return (uintptr_t)block + usable >
 	       growth_reach[((uintptr_t)block >> AREA_BITS) % AREAS];
+}
+
+/* Is it where the heap was when that was last looked at? */
+static inline bool is_in_heap(const struct pmp_heap_slot *slot, const void *block,
+			      size_t usable)
+{
+	return (uintptr_t)block + usable - slot->heap_start <= slot->heap_size;
 }
 
 /* May the heap have grown for a block? */

@@ -199,7 +199,7 @@ static int add_block(struct pmp_heap *heap, uint32_t process, uint32_t entry,
 		.pointer = event->pointer,
 		.size = event->asked,
 		.time = event->time,
-		.weight = 1 / pmp_heap_chance(event->asked, event->rate),
+		.weight = 1 / pmp_heap_chance(event->usable, event->rate),
 		.process = process,
 		.entry = entry,
 	};
