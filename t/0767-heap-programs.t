@@ -48,10 +48,49 @@ def make():
 threads = [threading.Thread(target=make) for _ in range(4)]
 [t.start() for t in threads]; [t.join() for t in threads]
 print(sorted(made))'
+# Here with malloc() for all its objects, above with its own allocator.
+modules=test_json
+[ -z "$PMP_LONG" ] || modules="test_json test_dict test_list test_set test_array test_struct \
+	test_heapq test_bisect test_functools test_thread test_queue test_mmap test_fork1 \
+	test_contextlib test_copy test_generators test_weakref test_deque test_zlib test_csv"
 if has python3 && python3 -c 'import test.test_json' 2>/dev/null; then
-	passes "python's own tests of json" env PYTHONMALLOC=malloc python3 -m test test_json
+	# shellcheck disable=SC2086 # words
+	passes "python's own tests of $modules" env PYTHONMALLOC=malloc python3 -m test $modules
 else
 	skip "python without its tests"
+fi
+cat >script.pl <<'END'
+use strict;
+use Config;
+sub make {
+	my %made;
+	$made{$_ % 1000} .= "x$_" for 1 .. 20000;
+	return length join ',', map { "$_=$made{$_}" } sort keys %made;
+}
+my @made = (make()) x 4;
+if ($Config{useithreads}) {
+	require threads;
+	@made = map { $_->join } map { threads->create(\&make) } 1 .. 4;
+}
+print "@made\n";
+my $text = join "\n", map { sprintf '%05d', $_ * 7919 % 10007 } 1 .. 20000;
+my %seen;
+$seen{$1}++ while $text =~ /(\d\d)$/mg;
+print scalar(keys %seen), ' ', join(' ', map { "$_:$seen{$_}" } (sort keys %seen)[0 .. 5]), "\n";
+$| = 1;
+my $pid = open(my $child, '-|') // die;
+if (!$pid) {
+	print 'child ', make(), "\n";
+	exit 0;
+}
+print <$child>;
+END
+has perl && same "perl, with threads and a child" perl script.pl
+# Tests of this project that are about its files.
+if has bash; then
+	for test in 0020-namespace 0060-hygiene; do
+		passes "bash with a test of this project ($test)" bash "$top_srcdir/t/$test.t"
+	done
 fi
 if has git; then
 	git init -q repository && (

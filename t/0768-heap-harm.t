@@ -46,4 +46,47 @@ wait "$pmp" 2>/dev/null
 wait_for "[ -s out ]" 60
 is "$(counts out)" "$(counts alone)" "nor if its sampler is"
 
+# ---- what calls take after that ------------------------------------------------------------
+
+instructions=70 # that a recorder may add to malloc() and free() of a block
+few=20000
+
+# callgrind COUNT: the words of a command that counts what so many pairs take
+callgrind() {
+	echo "valgrind --tool=callgrind --callgrind-out-file=/dev/null $allocator pairs $1"
+}
+
+# collected FILE: instructions, as callgrind says at the end
+collected() {
+	sed -n 's/.*Collected : //p' "$1"
+}
+
+# orphan COUNT: the same of a command whose pmp is killed before it begins
+orphan() {
+	rm -f go && mkfifo go
+	start_pmp --heap --heap-only -q -f folded -o profile -- \
+		sh -c "echo ready; read -r _ <go; exec $(callgrind "$1")"
+	wait_for "grep -q ready out"
+	kill -KILL "$(sampler_of "$pmp")" "$pmp"
+	wait "$pmp" 2>/dev/null
+	echo >go
+	wait_for "[ -n \"\$(collected err)\" ]" 60
+	collected err
+}
+
+if command -v valgrind >/dev/null; then
+	for count in $few $((2 * few)); do
+		# shellcheck disable=SC2091 # a command and its words
+		$(callgrind "$count") >/dev/null 2>alone.err
+		collected alone.err
+		orphan "$count"
+	done >collected
+	more=$(awk -v pairs="$few" '{ n[NR] = $1 }
+		END { print int(((n[4] - n[2]) - (n[3] - n[1])) / pairs) }' collected)
+	ok "[ $(wc -l <collected) = 4 ] && [ $more -gt 0 ] && [ $more -le $instructions ]" \
+		"malloc() and free() take $more instructions more when pmp is gone, at most $instructions"
+else
+	skip "no valgrind"
+fi
+
 done_testing

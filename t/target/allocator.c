@@ -112,6 +112,13 @@ static void mixed(unsigned count)
 	}
 }
 
+/* What programs do most: for what a call takes. */
+static void pairs(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		give(got(malloc(32), &sums.mallocs));
+}
+
 /* ---- stacks ------------------------------------------------------------------------- */
 
 NOINLINE static void f0(unsigned how, size_t size)
@@ -762,33 +769,20 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(unsigned count);
 	} modes[] = {
-		{ "mixed", mixed },
-		{ "chain", chain },
-		{ "forked", forked },
-		{ "small", small },
-		{ "killed", killed },
-		{ "fails", fails },
-		{ "signal", signal_stack },
-		{ "grow", grow },
-		{ "cloned", cloned },
-		{ "timer", timer },
-		{ "context", context },
-		{ "limited", limited },
-		{ "endless", endless },
-		{ "deep", deep },
-		{ "noise", noise },
-		{ "closed", closed },
-		{ "maps", maps },
-		{ "threads", threads },
-		{ "children", children },
-		{ "relative", relative },
-		{ "brief", brief },
-		{ "crowd", crowd },
-		{ "vforked", vforked },
-		{ "quiet", quiet },
-		{ "bump", bump },
-		{ "loading", loading },
-		{ "allocating", allocating },
+		{ "mixed", mixed },	  { "pairs", pairs },
+		{ "chain", chain },	  { "forked", forked },
+		{ "small", small },	  { "killed", killed },
+		{ "fails", fails },	  { "signal", signal_stack },
+		{ "grow", grow },	  { "cloned", cloned },
+		{ "timer", timer },	  { "context", context },
+		{ "limited", limited },	  { "endless", endless },
+		{ "deep", deep },	  { "noise", noise },
+		{ "closed", closed },	  { "maps", maps },
+		{ "threads", threads },	  { "children", children },
+		{ "relative", relative }, { "brief", brief },
+		{ "crowd", crowd },	  { "vforked", vforked },
+		{ "quiet", quiet },	  { "bump", bump },
+		{ "loading", loading },	  { "allocating", allocating },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
