@@ -65,33 +65,34 @@ static uint64_t measure(const struct call *call, bool *by_brk)
 	return reach - was;
 }
 
-/* That of a thread's arena is within an area; that of the first one is what brk() has given,
- * as far as glibc has not had to go on in mappings. */
+/* Is it in what brk() has given, which is one piece? glibc goes on in mappings if it must. */
+static bool is_in_brk(uintptr_t at)
+{
+	return brk_start && at > brk_start && at < main_reach &&
+	       main_reach <= (uintptr_t)next.sbrk(0);
+}
+
 void growth_find_heap(struct pmp_heap_slot *slot, const void *block)
 {
 	const uintptr_t at = (uintptr_t)block;
-	const size_t chunk = ((const size_t *)block)[-1];
-	uintptr_t start = brk_start, end = main_reach;
+	uintptr_t start = at & ~(AREA - 1);
+	uintptr_t end = growth_reach[(at >> AREA_BITS) % AREAS];
 
-	if (chunk & CHUNK_MMAPPED)
+	if (((const size_t *)block)[-1] & CHUNK_MMAPPED)
 		return;
-	if (chunk & CHUNK_OTHER_ARENA) {
-		start = at & ~(AREA - 1);
-		end = growth_reach[(at >> AREA_BITS) % AREAS];
-		if (end > start + AREA)
-			return;
-	} else if (start == UINTPTR_MAX || end > (uintptr_t)next.sbrk(0)) {
+	if (is_in_brk(at)) {
+		start = brk_start;
+		end = main_reach;
+	} else if (end > start + AREA || at >= end) {
 		return;
 	}
-	if (at <= start || at >= end)
-		return;
 	slot->heap_start = start;
 	slot->heap_size = end - start;
 }
 
 void growth_start(void)
 {
-	brk_start = next.sbrk ? (uintptr_t)next.sbrk(0) : UINTPTR_MAX;
+	brk_start = next.sbrk ? (uintptr_t)next.sbrk(0) : 0;
 }
 
 /* What is recorded now; 0: nothing. */
