@@ -210,6 +210,9 @@ page.wait(box("fight_for_lock") + " !== undefined")
 say("who waits:", share("fight_for_lock") > 0.9)
 page.click_at(x_of(300), y_of(2))
 say("again:", value("kind"))
+page.key("5")
+say("locks have the whole width:", page.do("document.getElementById('view').offsetWidth === innerWidth"))
+page.key("1")
 
 # Asked for other views while an answer is on its way, it forgets nothing.
 page.do("""(function (get) {
@@ -271,6 +274,7 @@ saved: True
 row of locks: lock
 who waits: True
 again: wall
+locks have the whole width: True
 the time line begins where it did: True
 frozen: True
 phone: True 62

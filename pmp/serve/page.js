@@ -840,7 +840,9 @@ function page(document, window) {
 		context.fillRect(left, 0, right - left, height);
 		context.globalAlpha = 1;
 		context.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 1), height - 1);
-		context.fillText(label, left + 3, 10);
+		const at = Math.min(left, width - 26);
+		context.clearRect(at + 1, 1, 24, 11);
+		context.fillText(label, at + 3, 10);
 	}
 
 	function sayLine() {
@@ -1134,7 +1136,7 @@ function page(document, window) {
 			return;
 		settings.view = view;
 		draw();
-		if (["threads", "locks"].includes(view) && data.live)
+		if (byId("side").hidden && data.live)
 			again(0);
 	}
 
@@ -1187,6 +1189,7 @@ function page(document, window) {
 		const picture = view === "flame" || view === "diff";
 		byId("flame").hidden = !picture;
 		byId("table").hidden = picture;
+		byId("side").hidden = ["threads", "locks"].includes(view);
 		byId("widths").hidden = view !== "diff";
 		byId("widths").textContent = settings.base ? "Show the profile" : "Show the base";
 		if (picture)
@@ -1622,8 +1625,8 @@ function page(document, window) {
 		})));
 		fill(byId("table-body"), ...rows.slice(0, ROWS).map(threadRow));
 		byId("caption").textContent = model.several(rows.length + (data.more_threads || 0), "thread") +
-			(rows.length > ROWS || data.more_threads ? ", not all of them shown" : "") +
-			". A click shows only the thread's group.";
+			(rows.length > ROWS || data.more_threads ? ", not all" : "") +
+			". A click shows its group.";
 	}
 
 	function sortLocks(column) {
@@ -1658,7 +1661,7 @@ function page(document, window) {
 		}), ...rows.map(lockRow));
 		byId("caption").textContent = model.several(rows.length, "lock") +
 			(rows.length === 1 ? " was" : " were") + " waited for. The holder is the most " +
-			"frequent one of those that are known. A click shows the time that was waited as widths.";
+			"frequent known one. A click shows that time as widths.";
 	}
 
 	// ---- side ----------------------------------------------------------------------------------

@@ -81,25 +81,27 @@ def rounds(until):
     return count, odd
 
 
-def settle():
-    """What clients have left has been seen."""
+def settled():
+    """What all have when the server has seen what clients have left: but for one connection,
+    which is there while it is counted."""
     for _ in range(100):
         connection = http.client.HTTPConnection(address, timeout=60)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
-        connection.close()
         if "\npmp_windows 0\n" in text and "\npmp_http_connections 1\n" in text:
             break
+        connection.close()
         time.sleep(0.1)
+    found = family()
+    connection.close()
+    return found
 
 
 start = time.monotonic()
 warm = rounds(start + seconds / 4)
-settle()
-before = family()
+before = settled()
 count, odd = rounds(start + seconds)
-settle()
-after = family()
+after = settled()
 print("rounds:", count, "odd:", warm[1] + odd)
 for name in sorted(before):
     if name in after:
