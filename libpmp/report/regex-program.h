@@ -3,7 +3,7 @@
  * An extended regular expression as a machine of states, all of which a name is in at once:
  * whether it matches is known after as many steps as the name has characters, whatever the
  * expression is. regexec() has no such bound: it makes a table for each set of states, and
- * begins anew at each character.
+ * starts again at each character.
  */
 #ifndef PMP_REPORT_REGEX_PROGRAM_H
 #define PMP_REPORT_REGEX_PROGRAM_H

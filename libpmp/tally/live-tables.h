@@ -195,11 +195,8 @@ uint64_t pmp_live_delay(const struct pmp_live *live, uint32_t counter,
 /* Make room for a sample in the history: the windows end with it, and the oldest samples
  * leave them. 0 or PMP_ENOMEM. */
 int pmp_live_make_room(struct pmp_live *live, const struct pmp_sample *sample);
-/* So many threads of a counter are counted in it before the window from now on, or are no
- * longer. */
+/* So many more threads of a counter are counted in it before the window from now on. */
 void pmp_live_enter(struct pmp_live *live, uint32_t counter, enum pmp_window window,
-		    uint32_t threads);
-void pmp_live_leave(struct pmp_live *live, uint32_t counter, enum pmp_window window,
 		    uint32_t threads);
 /* The new number of each counter. */
 void pmp_live_renumber_windows(struct pmp_live *live, const uint32_t *counters);

@@ -61,18 +61,16 @@ uint64_t pmp_live_delay(const struct pmp_live *live, uint32_t counter,
 
 /* ---- samples leave it --------------------------------------------------------------- */
 
-void pmp_live_leave(struct pmp_live *live, uint32_t counter, enum pmp_window window,
-		    uint32_t threads)
+/* A thread is not counted in it any more. */
+static void leave_counter(struct pmp_live *live, uint32_t counter, enum pmp_window window)
 {
 	struct pmp_counted_counter *counted = &live->counters[counter];
 	const struct pmp_counted_process *owner = owner_of(live, counted);
 
-	counted->before[window].threads -= threads;
-	counted->before[window].count +=
-		threads * (uint32_t)owner->before[window].samples;
+	counted->before[window].threads--;
+	counted->before[window].count += (uint32_t)owner->before[window].samples;
 	if (counted->wait != PMP_INTERN_NONE)
-		live->waits[counted->wait].before[window] +=
-			threads * owner->before[window].time;
+		live->waits[counted->wait].before[window] += owner->before[window].time;
 }
 
 void pmp_live_enter(struct pmp_live *live, uint32_t counter, enum pmp_window window,
@@ -96,7 +94,7 @@ static void move_thread(struct pmp_live *live, enum pmp_window window, uint32_t 
 	if (*thread == to)
 		return;
 	if (*thread != PMP_INTERN_NONE)
-		pmp_live_leave(live, *thread, window, 1);
+		leave_counter(live, *thread, window);
 	if (to != PMP_INTERN_NONE)
 		pmp_live_enter(live, to, window, 1);
 	*thread = to;

@@ -39,7 +39,8 @@ static void limit_work(void *arg)
 	faults_play_names(*(struct pmp_namer **)arg);
 }
 
-/* Of a saved profile or a core all is wanted, and somebody waits: only RLIMIT_CPU. */
+/* A saved profile or a core is read to its end, which the user waits for: RLIMIT_CPU is the
+ * only limit of its time. */
 static void read_whole_file(void *arg)
 {
 	(void)arg;

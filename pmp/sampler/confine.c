@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See confine.h. What nobody needs who only looks is the end of the sampler; any other call
- * fails as in a kernel that does not have it: another version of the C library may try it
- * first, and has another way.
+ * See confine.h. A call that would start a program, make a connection, write, send a signal
+ * or make code ends the sampler, which only reads; any other call fails as in a kernel that
+ * does not have it: another version of the C library may try it first, and has another way.
  */
 #include "sampler/confine.h"
 

@@ -117,7 +117,7 @@ static void tell_left(struct source *source)
 			      source->options->command[0], count - 1);
 }
 
-/* It shows by nothing but the memory that nobody has found. */
+/* The only sign of it is that no process has mapped the memory. */
 static void tell_unloaded(struct source *source)
 {
 	struct command *command = source->command;
