@@ -41,7 +41,7 @@ full_pipe pipe
 "$PMP" -q --raw -n 100000 -i 1ms -p "$target" >pipe 2>err 9>&- &
 pmp=$!
 test_pids="$test_pids $pmp"
-sampling "$pmp"
+begun "$pmp"
 sampler=$(sampler_of "$pmp")
 kill -INT "$pmp"
 sleep 0.3
@@ -58,7 +58,7 @@ for case in 'INT --raw -n 100000 -i 1ms' 'TERM -f pmp -d 60' 'HUP -f folded -d 6
 	"$PMP" -q ${case#* } -p "$target" >pipe 2>err 9>&- &
 	pmp=$!
 	test_pids="$test_pids $pmp"
-	sampling "$pmp"
+	begun "$pmp"
 	begin=$(date +%s)
 	kill -"${case%% *}" "$pmp"
 	ok "wait_for '! alive $pmp' 20" "${case%% *}: pmp ends though nothing reads its output"

@@ -272,6 +272,14 @@ sampling() {
 	wait_for "[ \"\$(rests_of $test_sampler)\" -ge $((test_rests + ${2:-25})) ]"
 }
 
+# begun PID: wait until this pmp has taken a few snapshots since it was started. Where nothing
+# reads its output it soon takes no more, and sampling would wait in vain.
+begun() {
+	test_sampler=
+	wait_for "test_sampler=\$(sampler_of $1)" || return
+	wait_for "[ \"\$(rests_of $test_sampler)\" -ge 25 ]"
+}
+
 # full_pipe NAME: a FIFO that nothing reads and that takes no more. It is open as 9.
 full_pipe() {
 	mkfifo "$1"

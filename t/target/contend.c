@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 	pthread_t threads[WAITERS + 3];
 	char name[16];
 
-	alarm(TARGET_LIFETIME);
+	alarm(seconds > TARGET_LIFETIME ? (unsigned)seconds : TARGET_LIFETIME);
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 	threads[WAITERS] = start("holder", run_holder, 0);
 	threads[WAITERS + 1] = start("middle", run_middle, 0);
