@@ -605,7 +605,7 @@ void pmp_core_close(struct pmp_core *core);
  */
 struct pmp_filter;
 
-/* All expressions are POSIX extended regular expressions, without back-references. */
+/* All expressions are those of PCRE2, without back-references. */
 enum pmp_filter_kind {
 	PMP_FILTER_FOCUS,  /* only stacks with a function that matches any of these */
 	PMP_FILTER_IGNORE, /* no stacks with such a function */
@@ -634,6 +634,9 @@ struct pmp_filter_options {
 	bool no_fold_threads; /* groups have digits in their names: not conn-N */
 	bool ignore_case;     /* of the expressions that are added from now on */
 	pid_t pid, tid;	      /* only this process, only this thread; 0: all */
+	/* Expressions that are added from now on may take an eighth of the steps; see
+	 * pmp_filter_problem(). */
+	bool of_strangers;
 };
 
 /** Make a filter that changes nothing. Returns 0 with *filter, which is to be freed with
@@ -657,6 +660,10 @@ void pmp_filter_get(const struct pmp_filter *filter, struct pmp_filter_options *
 /** Returns whether a name matches any of the expressions of a kind (no replacement). */
 bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
 			const char *name);
+/** Returns PMP_ELIMIT if an expression has taken too many steps, of which each may take a
+ * million and 64 for each byte of a name; the message says which one, and at what. It
+ * matches nothing from then on, and reports with this filter fail. Otherwise 0. Takes NULL. */
+int pmp_filter_problem(const struct pmp_filter *filter, struct pmp_error *err);
 /** Returns whether it changes anything. Takes NULL. */
 bool pmp_filter_is_active(const struct pmp_filter *filter);
 /** Returns whether it goes by what single threads do or how they are called. A profile
@@ -806,7 +813,8 @@ struct pmp_report_options {
  *
  * filter may be NULL. With one, or with .matched, names of functions are looked up, which
  * may read large files. Fails with PMP_ENOMEM, or PMP_EINVAL: what the base counts is
- * something else, or PMP_ESRCH: there is no snapshot of options.pid.
+ * something else, or PMP_ESRCH: there is no snapshot of options.pid, or PMP_ELIMIT: see
+ * pmp_filter_problem(), also when it is written.
  *
  * Returns 0 with *report, which is to be freed with pmp_report_free(), before the
  * profile, or an error.
@@ -1018,9 +1026,10 @@ int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
 /* ---- processes, text --------------------------------------------------- */
 
 /**
- * Processes whose name (comm or base name of the executable) matches a POSIX
- * extended regular expression, in ascending order, the caller excepted.
- * Returns their number; *pids is to be freed with free().
+ * Processes whose name (comm or base name of the executable) matches a regular
+ * expression, in ascending order, the caller excepted. Returns their number, PMP_EINVAL,
+ * PMP_ELIMIT (as pmp_filter_problem() has it), PMP_ENOMEM or PMP_EIO; *pids is to be freed
+ * with free().
  */
 int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err);
 
@@ -1033,7 +1042,8 @@ struct pmp_found_process {
 
 /**
  * Which name of a process matches, and whose it is: any user may run a process of any name.
- * Returns 0, PMP_ESRCH if it has ended or does not match any more, or PMP_EINVAL.
+ * Returns 0, PMP_ESRCH if it has ended or does not match any more, PMP_EINVAL, PMP_ELIMIT or
+ * PMP_ENOMEM.
  */
 int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *found,
 		     struct pmp_error *err);

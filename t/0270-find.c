@@ -75,10 +75,13 @@ static void test_names(void)
 	is_int(find("^no such name anywhere$", 0, &found), 0, "nothing matches");
 	snprintf(regex, sizeof(regex), "^(%.4s|x{3})%s$", unique, unique + 4);
 	is_int(find(regex, a.pid, &found), 1, "extended expressions");
-	find("", 2, &found);
+	find(".", 2, &found);
 	ok(!found, "no kernel thread");
-	find("", a.pid, &found);
-	ok(found, "the empty expression matches all");
+	find(".", a.pid, &found);
+	ok(found, "an expression that matches all");
+	is_int(find("", 0, &found), PMP_EINVAL, "an empty one is none");
+	is_int(find("(((((.*)*)*)*)*)*[!?]", 0, &found), PMP_ELIMIT,
+	       "one that takes too many steps");
 	child_end(&a);
 	child_end(&b);
 }

@@ -74,7 +74,7 @@ refused "--raw and -f json exclude each other" "give one of the two" --raw --for
 refused "-f pmp and --raw exclude each other" "give one of the two" -f folded -f pmp --raw 1
 refused "--locks=check ends with a status of its own, and so does a command" \
 	"start it, then pmp --locks=check -p PID" --locks=check -- true
-refused "option --threads: '(' is not a regular expression: Unmatched ( or \\(" \
+refused "option --threads: '(' is not a regular expression: missing closing parenthesis" \
 	"for example --threads '^conn'" --threads '(' 1
 
 formats=$("$PMP" --help | sed -n '/^Formats:/,/^$/s/^  \([a-z]*\) .*/\1/p' | paste -sd ' ')
@@ -109,12 +109,12 @@ refused "give processes, a command or files: only one of these" \
 refused "nothing to profile: no process is given" \
 	"saved.pb.gz is the base; what is compared with it comes next: a file, or -p PID" \
 	--diff saved.pb.gz
-refused "option --name: '(' is not a regular expression: Unmatched ( or \\(" \
+refused "option --name: '(' is not a regular expression: missing closing parenthesis" \
 	"for example --name '^mariadbd$'" --name '('
 long=$(printf '%1025s' '' | tr ' ' x)
 refused "option --focus: '$(printf %.256s "$long")...' is not a regular expression: it is too long" \
 	"for example --focus '^do_command'" --focus "$long" 1
-# What would take exponential time, as with filters.
+# What is refused with filters.
 for option in threads not-threads name; do
 	case $option in
 	threads) example='^conn' ;;
@@ -124,8 +124,8 @@ for option in threads not-threads name; do
 	wrong="is not a regular expression:"
 	refused "option --$option: '(a)\1' $wrong it has a back-reference" \
 		"for example --$option '$example'" "--$option" '(a)\1' 1
-	refused "option --$option: '((((a+)+)+)+)+{200}' $wrong it repeats too much" \
-		"for example --$option '$example'" "--$option" '((((a+)+)+)+)+{200}' 1
+	refused "option --$option: '((a{200}){200}){200}' $wrong regular expression is too large" \
+		"for example --$option '$example'" "--$option" '((a{200}){200}){200}' 1
 done
 refused "unknown option -$(printf '\\x1b')" "see pmp --help" "-$(printf '\033')"
 

@@ -58,14 +58,14 @@ wrong "'frequency' needs a value: HZ" 'frequency'
 wrong "'frequency' needs a value: HZ" 'frequency ='
 wrong "'quiet' takes no value" 'quiet yes'
 wrong "option --frequency: 'often' is not a number of snapshots a second, at most 10000" 'frequency often'
-wrong "option --threads: '(' is not a regular expression: Unmatched ( or \\(" 'threads ('
+wrong "option --threads: '(' is not a regular expression: missing closing parenthesis" 'threads ('
 for option in 'pid 1' 'tid 1' 'name x' 'help' 'version' 'config x'; do
 	wrong "'${option%% *}' is for the command line only" "$option"
 done
 wrong "'[mariadbd]' is not a section" '[mariadbd]' 'count 1'
 wrong "'[name:]' is not a section" '[name:]'
 wrong "'[name:x' is not a section" '[name:x'
-wrong "'x(' is not a regular expression: Unmatched ( or \\(" '[name:x(]'
+wrong "'x(' is not a regular expression: missing closing parenthesis" '[name:x(]'
 config '[name:no-such-program]' 'frequncy 3'
 "$PMP" --config c -n 1 -f folded "$sleeper" >out 2>err
 is "$?" 2 "a mistake in a section for others"

@@ -166,15 +166,13 @@ refused() {
 	is "$? $(head -1 err)" "2 pmp: option $1: '$2' is not $3" "refused: $1 $2"
 }
 
-refused --focus '(' 'a regular expression: Unmatched ( or \('
+refused --focus '(' 'a regular expression: missing closing parenthesis'
 refused --ignore '' 'a regular expression: it is empty'
-refused --hide 'a{2001}' 'a regular expression: it repeats too much'
-refused --hide '^^^^^^^^^' 'a regular expression: it has too many anchors or optional parts in a row'
-refused --focus '($|a*)*($|a*)*' 'a regular expression: it repeats an anchor'
-refused --ignore '((a*|b*){8})*' 'a regular expression: it can match nothing in too many ways'
+refused --hide 'a{65536}' 'a regular expression: number too big in {} quantifier'
+refused --focus '\<a' 'a regular expression: it has \<: [[:<:]] is the beginning of a word, < the character'
 refused --trim-root '(a)\1' 'a regular expression: it has a back-reference'
-refused --hide-module '[a' 'a regular expression: Unmatched [, [^, [:, [., or [='
-refused --skip-module '((a{200}){200}){200}' 'a regular expression: it repeats too much'
+refused --hide-module '[a' 'a regular expression: missing terminating ] for character class'
+refused --skip-module '((a{200}){200}){200}' 'a regular expression: regular expression is too large'
 refused --lock-meaning 'x' 'a replacement: it does not begin with s/'
 refused --rename-frame 'x' 'a replacement: it does not begin with s/'
 refused --rename-frame 's/a' 'a replacement: a delimiter is missing'
@@ -182,8 +180,31 @@ refused --rename-frame 's/a/b' 'a replacement: a delimiter is missing'
 refused --rename-frame 's/a/b/x' 'a replacement: its only flag is g'
 refused --rename-frame 's//b/' 'a replacement: it is empty'
 refused --rename-frame 's/a/\1/' 'a replacement: it has no group of that number'
-refused --thread-group 's/(/b/' 'a replacement: Unmatched ( or \('
+refused --thread-group 's/(/b/' 'a replacement: missing closing parenthesis'
 "$PMP" --idle=some all.pb.gz 2>err
 like "$(cat err)" "'some' is not one of: show hide only" "refused: --idle some"
+
+# ---- what would take too long --------------------------------------------------------------
+
+costly='(((((.*)*)*)*)*)*[!?]'
+gave_up="pmp: gave up matching '[^']*' with '\\(\\(\\(\\(\\(\\.\\*\\)\\*\\)\\*\\)\\*\\)\\*\\)\\*\\[!\\?\\]': it takes too many steps"
+for option in focus ignore hide hide-module skip-module trim-root rename-frame thread-group; do
+	case $option in
+	rename-frame | thread-group) value="s/$costly/x/" ;;
+	*) value=$costly ;;
+	esac
+	"$PMP" -f folded "--$option" "$value" all.pb.gz >out 2>err
+	is "$? $(wc -c <out)" "1 0" "$option: too many steps end it, without anything written"
+	like "$(cat err)" "$gave_up" "$option: which is said"
+	is "$(grep -c 'gave up' err)" 1 "$option: once"
+done
+start_target demo
+"$PMP" -n 3 -F 20 -f folded --threads "$costly" -p "$target_pid" >out 2>err
+is "$? $(grep -c 'gave up' err)" "1 1" "threads: which are wanted is not known: the end"
+like "$(cat err)" "$gave_up" "threads: which is said"
+stop_process "$target_pid"
+"$PMP" -n 1 -f folded --name "$costly" >out 2>err
+is "$? $(grep -c 'gave up' err)" "1 1" "name: likewise"
+like "$(cat err)" "$gave_up" "name: which is said"
 
 done_testing

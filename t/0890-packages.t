@@ -207,7 +207,7 @@ for file in man/man1/pmp.1 man/man5/pmp-formats.5 man/man7/pmp-examples.7 doc/pm
 	ok "[ -s static/share/$file ]" "$file is beside it"
 done
 licences=static/share/doc/pmp/licences
-for library in glibc elfutils libunwind ncurses zlib xz-utils libdeflate protobuf-c libiberty gcc-12; do
+for library in glibc elfutils libunwind ncurses zlib xz-utils libdeflate pcre2 protobuf-c libiberty gcc-12; do
 	like "$(cat $licences/PACKAGES)" "\(source: $library [0-9]" "$library is in the list of libraries"
 done
 sed 's/ .*//' $licences/PACKAGES | while read -r package; do

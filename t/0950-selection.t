@@ -38,8 +38,18 @@ ok "! all_have '$(stacks 'idle=show')' _takes" "idle: all"
 ok "[ -n \"\$(stacks idle=only)\" ] && [ \"\$(stacks idle=only)\" != \"\$(stacks idle=show)\" ]" \
 	"idle: only those"
 is "$(status -g "${url}past/folded?focus=((")" 400 "no expression"
-is "$(cat body)" 'focus is no expression: Unmatched ( or \(' "why"
+is "$(cat body)" 'focus is no expression: missing closing parenthesis' "why"
 is "$(status -g "${url}past/folded?thread=(a)\\1")" 400 "an expression without a bound"
+costly='(((((.*)*)*)*)*)*[!?]'
+for page in "past/folded?focus" "past/folded?ignore" "past/folded?thread" "past/folded?group" \
+	"api/tree?focus" "api/threads?thread" "api/locks?group" "stacks?ignore" "locks?focus"; do
+	before=$(date +%s%N)
+	is "$(status -G --data-urlencode "${page#*[?]}=$costly" "$url${page%[?]*}")" 400 \
+		"$page: an expression that would take too long"
+	ok "[ $(($(date +%s%N) - before)) -lt 2000000000 ]" "is refused at once"
+	like "$(cat body)" "gave up matching '.*' with '.*': it takes too many steps: write" "why"
+done
+ok "all_have '$(stacks 'focus=_takes$')' '_takes;'" "others have their answers"
 is "$(status "${url}locks?thread=^last$")" 200 "who waits, of one thread"
 like "$(cat body)" ': 1 thread, ' "only that one"
 curl -sg "${url}api/threads?thread=^last$" >body

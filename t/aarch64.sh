@@ -20,7 +20,7 @@ set -eu
 packages="linux-image-cloud-arm64 busybox-static bash coreutils util-linux findutils grep
 	sed mawk gawk diffutils procps tar gcc g++ libc6-dev libc6-dbg libc-bin gdb
 	libunwind-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev
-	libbz2-dev libzstd-dev libncurses-dev libprotobuf-c-dev"
+	libbz2-dev libzstd-dev libncurses-dev libpcre2-dev libprotobuf-c-dev"
 
 usage="usage: t/aarch64.sh FOLDER [TEST... | -c COMMAND]"
 source=$(cd "$(dirname "$0")/.." && pwd)

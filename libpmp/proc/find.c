@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/regex.h"
 #include "base/scan.h"
 #include "proc/maps.h"
 #include "proc/process.h"
@@ -49,9 +49,9 @@ static const char *exe_name(int dir, char path[PATH_MAX])
 	return slash ? slash + 1 : path;
 }
 
-static bool is_match(const regex_t *regex, const char *name)
+static bool is_match(const struct pmp_regex *regex, const char *name)
 {
-	return name && regexec(regex, name, 0, NULL, 0) == 0;
+	return name && pmp_regex_matches(regex, name) > 0;
 }
 
 struct name_room {
@@ -60,7 +60,8 @@ struct name_room {
 };
 
 /* Which name of a living process matches: a part of room, or NULL. */
-static const char *matching(const regex_t *regex, pid_t pid, struct name_room *room)
+static const char *matching(const struct pmp_regex *regex, pid_t pid,
+			    struct name_room *room)
 {
 	const char *name = NULL;
 	int dir;
@@ -87,7 +88,7 @@ static int compare_pids(const void *a, const void *b)
 }
 
 /* All of /proc against a compiled expression: their number or PMP_ENOMEM. */
-static int find_matches(DIR *proc, const regex_t *regex, pid_t **pids)
+static int find_matches(DIR *proc, const struct pmp_regex *regex, pid_t **pids)
 {
 	size_t count = 0, capacity = 0;
 	struct dirent *entry;
@@ -107,21 +108,22 @@ static int find_matches(DIR *proc, const regex_t *regex, pid_t **pids)
 	return (int)count;
 }
 
-static int compile(const char *regex, regex_t *compiled, struct pmp_error *err)
+static int compile(const char *text, struct pmp_regex **regex, struct pmp_error *err)
 {
-	char text[128], shown[128];
-	int result = regcomp(compiled, regex, REG_EXTENDED | REG_NOSUB);
+	struct pmp_error problem = { 0 };
+	int code = pmp_regex_new(regex, text, strlen(text), false, &problem);
+	char shown[128];
 
-	if (!result)
-		return 0;
-	regerror(result, compiled, text, sizeof(text));
-	return pmp_error_set(err, PMP_EINVAL, "invalid regular expression \"%s\": %s",
-			     pmp_escape(regex, shown, sizeof(shown)), text);
+	if (code == PMP_EINVAL)
+		return pmp_error_set(err, code, "invalid regular expression \"%s\": %s",
+				     pmp_escape(text, shown, sizeof(shown)),
+				     problem.message);
+	return code ? pmp_error_nomem(err, "listing processes") : 0;
 }
 
 int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err)
 {
-	regex_t compiled;
+	struct pmp_regex *compiled;
 	DIR *proc;
 	int result;
 
@@ -131,17 +133,20 @@ int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err)
 		return result;
 	proc = opendir("/proc");
 	if (proc)
-		result = find_matches(proc, &compiled, pids);
+		result = find_matches(proc, compiled, pids);
 	else
 		result = pmp_error_sys(err, PMP_EIO, errno, "cannot read /proc");
-	if (result == PMP_ENOMEM) {
+	if (result == PMP_ENOMEM)
 		pmp_error_nomem(err, "listing processes");
+	else if (pmp_regex_problem(compiled, err))
+		result = PMP_ELIMIT;
+	if (result < 0) {
 		free(*pids);
 		*pids = NULL;
 	}
 	if (proc)
 		closedir(proc);
-	regfree(&compiled);
+	pmp_regex_free(compiled);
 	return result;
 }
 
@@ -151,15 +156,17 @@ int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *fou
 	struct pmp_status_file status;
 	char path[PATH_SIZE];
 	struct name_room room = { .path = "" };
-	regex_t compiled;
+	struct pmp_regex *compiled;
 	const char *name;
 	int result = compile(regex, &compiled, err);
 
 	if (result)
 		return result;
-	name = matching(&compiled, pid, &room);
+	name = matching(compiled, pid, &room);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (!name || pmp_status_read(AT_FDCWD, path, &status)) {
+	if (pmp_regex_problem(compiled, err)) {
+		result = PMP_ELIMIT;
+	} else if (!name || pmp_status_read(AT_FDCWD, path, &status)) {
 		result = pmp_error_set(err, PMP_ESRCH, "%d does not match any more",
 				       (int)pid);
 	} else {
@@ -167,6 +174,6 @@ int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *fou
 		found->user = status.uid;
 		found->changed_user = status.uid != status.euid;
 	}
-	regfree(&compiled);
+	pmp_regex_free(compiled);
 	return result;
 }

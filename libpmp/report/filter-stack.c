@@ -12,8 +12,8 @@
 #include "libpmp-program.h"
 #include "base/alloc.h"
 #include "base/intern.h"
+#include "base/regex.h"
 #include "report/filter.h"
-#include "report/regex.h"
 
 /* A function at a location, as the filter shows it. */
 struct function_at {

@@ -23,7 +23,7 @@
 #include "base/sized.h"
 #include "tally/group.h"
 #include "report/idle.h"
-#include "report/regex.h"
+#include "report/replace.h"
 
 #define EXPRESSIONS_MAX 256 /* of a kind */
 #define CYCLE_MAX 8	    /* functions of a cycle that is folded */
@@ -36,7 +36,7 @@ enum {
 	MARK_HIDE = 32,
 	MARK_SKIP = 64,
 	MARK_TRIM = 128,
-	MARK_FAILED = 256, /* there was no memory to match it */
+	MARK_FAILED = 256, /* it could not be matched */
 	MARK_WITHIN = 1024,
 	MARK_KERNEL = 512, /* why a thread is there the functions of the program tell */
 };
@@ -129,7 +129,7 @@ static void add_text(struct expression_list *list, const char *text)
 int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const char *text,
 		   struct pmp_error *err)
 {
-	struct pmp_expression expression = { .compiled = false };
+	struct pmp_expression expression = { 0 };
 	bool ignore = filter->options.ignore_case;
 	struct expression_list *list;
 	int code;
@@ -146,6 +146,8 @@ int pmp_filter_add(struct pmp_filter *filter, enum pmp_filter_kind kind, const c
 	else
 		code = pmp_expression_compile(&expression, text, strlen(text), ignore,
 					      err);
+	if (code == 0 && filter->options.of_strangers)
+		pmp_regex_distrust(expression.regex);
 	if (code == 0) {
 		expression.ignore_case = ignore;
 		expression.source = strdup(text);
@@ -231,7 +233,7 @@ static pmp_marks mark_if(const struct expression_list *list, const char *name,
 	int code = 0;
 
 	for (size_t i = 0; i < list->count && code == 0; i++)
-		code = pmp_expression_matches(&list->items[i], name);
+		code = pmp_regex_matches(list->items[i].regex, name);
 	return code > 0 ? mark : code < 0 ? MARK_FAILED : 0;
 }
 
@@ -252,7 +254,20 @@ bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind ki
 	       mark_if(&filter->lists[kind], name, 1) == 1;
 }
 
-/* All replacements of a kind, one after the other, in place. 1, 0: none, PMP_ENOMEM. */
+int pmp_filter_problem(const struct pmp_filter *filter, struct pmp_error *err)
+{
+	for (int kind = 0; filter && kind < PMP_FILTER_COUNT; kind++) {
+		const struct expression_list *list = &filter->lists[kind];
+
+		for (size_t i = 0; i < list->count; i++)
+			if (pmp_regex_problem(list->items[i].regex, err))
+				return PMP_ELIMIT;
+	}
+	return 0;
+}
+
+/* All replacements of a kind, one after the other, in place. 1, 0: none, or what
+ * pmp_regex_find() fails with. */
 static int rename_all(const struct expression_list *list, char *name, size_t size)
 {
 	char renamed[PMP_EXPRESSION_NAME];

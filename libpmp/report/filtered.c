@@ -11,10 +11,10 @@
 
 #include "libpmp-program.h"
 #include "base/alloc.h"
+#include "base/regex.h"
 #include "base/syscalls.h"
 #include "report/filter-stack.h"
 #include "report/filter.h"
-#include "report/regex.h"
 #include "tally/stack-table.h"
 
 #define NOWHERE UINT32_MAX

@@ -195,14 +195,19 @@ static int compare(struct pmp_report *report, struct pmp_error *err)
 
 int pmp_report_update(struct pmp_report *report, struct pmp_error *err)
 {
+	bool failed;
+	int code;
+
 	if (report->of_snapshot && report->pid && !snapshot_of(report)) {
 		forget(report);
 		return pmp_error_set(err, PMP_ESRCH, "there is no snapshot of process %d",
 				     (int)report->pid);
 	}
-	if (make(report)) {
+	failed = make(report);
+	code = pmp_filter_problem(report->filter, err);
+	if (failed || code) {
 		forget(report);
-		return pmp_error_nomem(err, "filtering a profile");
+		return code ? code : pmp_error_nomem(err, "filtering a profile");
 	}
 	return report->base ? compare(report, err) : 0;
 }

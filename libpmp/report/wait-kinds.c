@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/regex.h"
 #include "report/filter.h"
-#include "report/regex.h"
 #include "report/wait-functions.h"
 
 #define DEPTH_MAX 12 /* locations from the innermost on that are asked */

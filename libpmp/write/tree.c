@@ -776,6 +776,9 @@ static int write_paths(const struct pmp_report *report,
 		pmp_buf_fail(&out.buf);
 	else
 		add(&out, &paths, &all);
+	ret = pmp_filter_problem(report->filter, err);
+	if (ret)
+		goto out;
 	if (pmp_buf_failed(&out.buf)) {
 		ret = pmp_error_nomem(err, "writing a tree");
 		goto out;

@@ -101,6 +101,9 @@ int pmp_report_write(const struct pmp_report *report, const struct pmp_format *f
 		return ret;
 	pmp_sized_take(&all, sizeof(all), options);
 	(report->base ? writer->write_diff : writer->write)(&out, report, &all);
+	ret = pmp_filter_problem(report->filter, err);
+	if (ret)
+		goto out;
 	if (pmp_buf_failed(&out.buf)) {
 		ret = pmp_error_nomem(err, "writing a profile");
 		goto out;

@@ -168,5 +168,7 @@ bool options_color(const struct options *options, int terminal);
 
 /** Is a thread of this id and name wanted? */
 bool options_want(const struct options *options, pid_t tid, const char *name);
+/** PMP_ELIMIT: that is not known any more, as an expression has taken too many steps. Or 0. */
+int options_problem(const struct options *options, struct pmp_error *err);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A pattern is a filter of the library with one expression. The C library takes
- * exponential time for some expressions; filters refuse those.
- */
+/* A pattern is a filter of the library with one expression, whose steps are limited. */
 #include "options/pattern.h"
 
 #include <stddef.h>
@@ -25,6 +22,11 @@ int pattern_set(struct pattern *pattern, const char *text, struct pmp_error *err
 bool pattern_matches(const struct pattern *pattern, const char *name)
 {
 	return pattern->filter && pmp_filter_matches(pattern->filter, KIND, name);
+}
+
+int pattern_problem(const struct pattern *pattern, struct pmp_error *err)
+{
+	return pmp_filter_problem(pattern->filter, err);
 }
 
 void pattern_free(struct pattern *pattern)

@@ -18,6 +18,8 @@ struct pattern {
 int pattern_set(struct pattern *pattern, const char *text, struct pmp_error *err);
 /** Never, if none is given. */
 bool pattern_matches(const struct pattern *pattern, const char *name);
+/** As pmp_filter_problem() has it. */
+int pattern_problem(const struct pattern *pattern, struct pmp_error *err);
 void pattern_free(struct pattern *pattern);
 
 #endif

@@ -151,8 +151,11 @@ static bool section_applies(void *arg, const char *regex, bool *result)
 		if (pattern_set(&whole, text, &err))
 			return options_no_memory();
 		*result = pattern_matches(&whole, names->command);
+		known = pattern_problem(&whole, &err) == 0;
+		if (!known)
+			message_error(&err);
 		pattern_free(&whole);
-		return true;
+		return known;
 	}
 	count = pmp_find_processes(text, &found, &err);
 	if (count < 0) {

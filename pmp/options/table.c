@@ -682,6 +682,13 @@ bool options_want(const struct options *options, pid_t tid, const char *name)
 	return !pattern_matches(&options->not_threads, name);
 }
 
+int options_problem(const struct options *options, struct pmp_error *err)
+{
+	int code = pattern_problem(&options->threads, err);
+
+	return code ? code : pattern_problem(&options->not_threads, err);
+}
+
 static bool is_ids(const char *text)
 {
 	return *text && strspn(text, "0123456789,") == strlen(text);

@@ -168,14 +168,18 @@ static void capture(struct sampling *sampling, struct watched *watched)
 	read_commands(sampling);
 	if (!sampling->paused && !sampling->finish)
 		code = pmp_target_capture(watched->target, &sample, &err);
+	if (code == 0)
+		code = options_problem(sampling->options, &err);
 	events_set_capturing(sampling, sampling->late > 0);
 	events_beat(sampling);
 	if (code == PMP_ESRCH)
 		targets_drop_ended(sampling, watched, false);
 	else if (code < 0)
 		targets_drop_failed(sampling, watched, &err);
-	if (code < 0 || !sample)
+	if (code < 0 || !sample) {
+		pmp_sample_free(sample);
 		return;
+	}
 	pmp_sample_info(sample, &info);
 	sampling->stopped += info.any_stopped;
 	sampling->threads += info.threads;

@@ -65,6 +65,10 @@ struct answers {
 __attribute__((format(printf, 4, 5))) void answers_refuse(const struct answers *answers,
 							  uint32_t id, uint32_t status,
 							  const char *format, ...);
+/** Send an error of the library: 400 if it is that an expression has taken too many steps,
+ * else 500. */
+void answers_fail(const struct answers *answers, uint32_t id, const struct pmp_error *err,
+		  int code);
 /** There is no memory for it. */
 void answers_refuse_memory(const struct answers *answers, uint32_t id);
 /** Send a file, which stays the caller's; window: what of the past it is of, or "". The server

@@ -115,6 +115,13 @@ void answers_refuse(const struct answers *answers, uint32_t id, uint32_t status,
 	send_answer(answers, &answer, -1);
 }
 
+void answers_fail(const struct answers *answers, uint32_t id, const struct pmp_error *err,
+		  int code)
+{
+	answers_refuse(answers, id, code == PMP_ELIMIT ? 400 : 500, "%s%s%s",
+		       err->message, *err->hint ? ": " : "", err->hint);
+}
+
 void answers_refuse_memory(const struct answers *answers, uint32_t id)
 {
 	answers_refuse(answers, id, 500, "there is no memory for the answer");
@@ -270,7 +277,7 @@ void answers_stacks(const struct answers *answers, const struct awaited *asked)
 	}
 	sink->calls->work(sink->run, write_stacks, &request);
 	if (request.code < 0)
-		answers_refuse(answers, asked->id, 500, "%s", request.err.message);
+		answers_fail(answers, asked->id, &request.err, request.code);
 	else if (!request.written)
 		answers_refuse(answers, asked->id, 503, "nothing is sampled yet");
 	else

@@ -81,8 +81,8 @@ static void finish(struct page_answer *answer)
 
 	for (size_t i = 0; i < answer->client_count; i++) {
 		if (code < 0)
-			answers_refuse(answers, answer->clients[i], 500, "%s",
-				       answer->result.err.message);
+			answers_fail(answers, answer->clients[i], &answer->result.err,
+				     code);
 		else
 			answers_send(answers, answer->clients[i], answer->file, "");
 	}

@@ -305,8 +305,10 @@ static int put_window(const struct api_request *request,
 	if (answer_text_write(request->file, head, (size_t)length) < 0)
 		return no_memory(err);
 	code = put_content(request, content, window, err);
-	if (code == 0 && content->deadlocks)
-		return write_with(request, put_deadlocks, err);
+	if (code == 0 && content->deadlocks) {
+		code = write_with(request, put_deadlocks, err);
+		return code ? code : pmp_filter_problem(request->filter, err);
+	}
 	if (code == 0 && answer_text_write(request->file, "}\n", 2) < 0)
 		code = no_memory(err);
 	return code;

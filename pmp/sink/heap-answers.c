@@ -131,7 +131,7 @@ static bool start_change(const struct answers *answers, struct awaited *asked)
 
 	sink->calls->work(sink->run, take_moment, &request);
 	if (request.code < 0)
-		answers_refuse(answers, asked->id, 500, "%s", request.err.message);
+		answers_fail(answers, asked->id, &request.err, request.code);
 	asked->moment = request.moment;
 	return request.code == 0;
 }

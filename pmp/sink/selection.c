@@ -67,6 +67,7 @@ int selection_filter(const struct selection *selection, const struct pmp_filter 
 	options.tid = (pid_t)selection->tid;
 	if (selection->idle)
 		options.idle = (enum pmp_idle)(selection->idle - 1);
+	options.of_strangers = true;
 	pmp_filter_set(*filter, &options);
 	code = add_all(*filter, selection, err);
 	if (code == 0)

@@ -48,7 +48,7 @@ static void send_window(const struct answers *answers, const struct awaited *awa
 
 	cutting_say(awaited->page, &written->covered, window, sizeof(window));
 	if (written->code < 0)
-		answers_refuse(answers, awaited->id, 500, "%s", written->err.message);
+		answers_fail(answers, awaited->id, &written->err, written->code);
 	else if (has_nothing(answers, awaited, written))
 		answers_refuse(answers, awaited->id, 410, "all processes have ended");
 	else

@@ -102,6 +102,22 @@ static void announce_deadlock(struct view *view)
 	view->deadlocks = count;
 }
 
+/* As long as it has that expression: what it would match is not known. */
+static void tell_problem(struct view *view)
+{
+	const struct pmp_filter *const filters[] = {
+		view->model.filter,
+		view->model.frames.filter,
+		view->model.threads.filter,
+		view->search.match.filter,
+	};
+	struct pmp_error err;
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+		if (pmp_filter_problem(filters[i], &err))
+			view_say(view, "%s", err.message);
+}
+
 void view_refresh(struct view *view)
 {
 	view_type_begin(&view->model);
@@ -129,6 +145,7 @@ void view_go_on(struct view *view)
 	}
 	if (view->searching.left)
 		search_go_on(view, until);
+	tell_problem(view);
 }
 
 void view_move_to(struct view *view, long at)

@@ -1,60 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * See regex.h. The C library says whether an expression is right, and what of a name is
- * replaced; whether a name matches is found without it, in bounded time.
- */
-#include "report/regex.h"
+#include "report/replace.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "report/regex-cost.h"
-#include "report/regex-program.h"
 
 #define LENGTH_MAX 2048 /* of a replacement */
-#define GROUPS 10	/* \0 ... \9 */
-
-static bool is_ascii(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)text[i] >= 0x80)
-			return false;
-	return true;
-}
 
 int pmp_expression_compile(struct pmp_expression *expression, const char *text,
 			   size_t length, bool ignore_case, struct pmp_error *err)
 {
-	const char *fault = pmp_expression_fault(text, length);
-	char problem[128], *copy;
-	int code;
-
-	*expression = (struct pmp_expression){ .compiled = false };
-	if (fault)
-		return pmp_error_set(err, PMP_EINVAL, "%s", fault);
-	copy = pmp_copy(text, length);
-	if (!copy)
-		return pmp_error_nomem(err, "reading an expression");
-	code = regcomp(&expression->regex, copy,
-		       REG_EXTENDED | (ignore_case ? REG_ICASE : 0));
-	free(copy);
-	if (code == REG_ESPACE)
-		return pmp_error_nomem(err, "reading an expression");
-	if (code) {
-		regerror(code, &expression->regex, problem, sizeof(problem));
-		return pmp_error_set(err, PMP_EINVAL, "%s", problem);
-	}
-	expression->compiled = true;
-	/* In a locale like UTF-8 a character is several bytes. */
-	if (MB_CUR_MAX > 1 && !is_ascii(text, length))
-		return 0;
-	code = pmp_program_new(&expression->program, text, length, ignore_case);
-	if (code == PMP_EINVAL)
-		return pmp_error_set(err, code, "it repeats too much");
-	return code ? pmp_error_nomem(err, "reading an expression") : 0;
+	*expression = (struct pmp_expression){ 0 };
+	return pmp_regex_new(&expression->regex, text, length, ignore_case, err);
 }
 
 /* ---- replacements ---------------------------------------------------------------- */
@@ -87,7 +45,7 @@ static int reference(const char *at)
 static bool has_groups(const struct pmp_expression *expression)
 {
 	for (const char *at = expression->text; *at; at++) {
-		if (reference(at) > (int)expression->regex.re_nsub)
+		if (reference(at) > (int)pmp_regex_groups(expression->regex))
 			return false;
 		if (*at == '\\' && at[1])
 			at++;
@@ -112,7 +70,7 @@ int pmp_expression_parse(struct pmp_expression *expression, const char *text,
 	const char *at = NULL;
 	int code;
 
-	*expression = (struct pmp_expression){ .compiled = false };
+	*expression = (struct pmp_expression){ 0 };
 	if (size > LENGTH_MAX)
 		return pmp_error_set(err, PMP_EINVAL, "it is too long");
 	if (text[0] != 's' || !text[1] || text[1] == '\\' || text[1] == '\n')
@@ -146,15 +104,13 @@ out:
 
 void pmp_expression_free(struct pmp_expression *expression)
 {
-	if (expression->compiled)
-		regfree(&expression->regex);
-	pmp_program_free(expression->program);
+	pmp_regex_free(expression->regex);
 	free(expression->text);
 	free(expression->source);
-	*expression = (struct pmp_expression){ .compiled = false };
+	*expression = (struct pmp_expression){ 0 };
 }
 
-/* ---- matching -------------------------------------------------------------------- */
+/* ---- replacing -------------------------------------------------------------------- */
 
 struct text {
 	char *data;
@@ -172,25 +128,8 @@ static void add(struct text *text, const char *from, size_t length)
 	text->data[text->length] = '\0';
 }
 
-static int result(int code)
-{
-	return code == 0 ? 1 : code == REG_NOMATCH ? 0 : PMP_ENOMEM;
-}
-
-int pmp_expression_matches(const struct pmp_expression *expression, const char *name)
-{
-	size_t length = strnlen(name, PMP_EXPRESSION_NAME - 1);
-	char part[PMP_EXPRESSION_NAME];
-
-	if (expression->program)
-		return pmp_program_matches(expression->program, name, length);
-	memcpy(part, name, length);
-	part[length] = '\0';
-	return result(regexec(&expression->regex, part, 0, NULL, 0));
-}
-
 static void add_replacement(struct text *text, const char *replacement, const char *name,
-			    const regmatch_t *groups)
+			    const struct pmp_regex_group *groups)
 {
 	for (const char *at = replacement; *at; at++) {
 		int number = reference(at);
@@ -203,10 +142,19 @@ static void add_replacement(struct text *text, const char *replacement, const ch
 		}
 		if (*at == '\\')
 			at++;
-		if (groups[number].rm_so >= 0)
-			add(text, name + groups[number].rm_so,
-			    (size_t)(groups[number].rm_eo - groups[number].rm_so));
+		add(text, name + groups[number].begin,
+		    groups[number].end - groups[number].begin);
 	}
+}
+
+/* Bytes of the first character; what is no UTF-8 is one with what is in front of it. */
+static size_t character(const char *at, size_t length)
+{
+	size_t bytes = 1;
+
+	while (bytes < length && ((unsigned char)at[bytes] & 0xc0) == 0x80)
+		bytes++;
+	return bytes;
 }
 
 /*
@@ -216,56 +164,47 @@ static void add_replacement(struct text *text, const char *replacement, const ch
 int pmp_expression_replace(const struct pmp_expression *expression, const char *name,
 			   char *buffer, size_t size)
 {
-	char part[PMP_EXPRESSION_NAME];
-	struct text cut = { part, sizeof(part), 0 }, text = { buffer, size, 0 };
-	bool replaced = false, behind = false, again;
-	regmatch_t groups[GROUPS];
-	const char *at = part;
-	int code;
+	const size_t length = strnlen(name, PMP_EXPRESSION_NAME - 1);
+	struct text text = { buffer, size, 0 };
+	struct pmp_regex_group groups[PMP_EXPRESSION_GROUPS];
+	bool replaced = false, behind = false, again = true;
+	size_t at = 0;
+	int code = 0;
 
-	buffer[0] = part[0] = '\0';
-	add(&cut, name, strnlen(name, sizeof(part)));
-	again = !expression->program ||
-		pmp_program_matches(expression->program, part, cut.length);
-	code = again;
+	buffer[0] = '\0';
 	while (again) {
-		size_t begin, end;
+		size_t begin, end, one;
 
-		code = result(regexec(&expression->regex, at, GROUPS, groups,
-				      at == part ? 0 : REG_NOTBOL));
+		code = pmp_regex_find(expression->regex, name, length, at, groups);
 		if (code <= 0)
 			break;
-		begin = (size_t)groups[0].rm_so;
-		end = (size_t)groups[0].rm_eo;
-		add(&text, at, begin);
-		if (begin < end || begin || !behind)
-			add_replacement(&text, expression->text, at, groups);
-		at += end;
-		again = expression->global && *at;
-		if (again && begin == end)
-			add(&text, at++, 1);
+		begin = groups[0].begin;
+		end = groups[0].end;
+		add(&text, name + at, begin - at);
+		if (begin < end || begin > at || !behind)
+			add_replacement(&text, expression->text, name, groups);
 		behind = begin < end;
+		at = end;
 		replaced = true;
+		again = expression->global && at < length;
+		one = again && !behind ? character(name + at, length - at) : 0;
+		add(&text, name + at, one);
+		at += one;
 	}
-	add(&text, at, strlen(at));
+	add(&text, name + at, length - at);
 	return code < 0 ? code : replaced;
 }
 
 int pmp_expression_take(const struct pmp_expression *expression, const char *name,
 			char *buffer, size_t size)
 {
-	char part[PMP_EXPRESSION_NAME];
-	struct text cut = { part, sizeof(part), 0 }, text = { buffer, size, 0 };
-	regmatch_t groups[GROUPS];
-	int code;
+	struct text text = { buffer, size, 0 };
+	struct pmp_regex_group groups[PMP_EXPRESSION_GROUPS];
+	int code = pmp_regex_find(expression->regex, name,
+				  strnlen(name, PMP_EXPRESSION_NAME - 1), 0, groups);
 
-	buffer[0] = part[0] = '\0';
-	add(&cut, name, strnlen(name, sizeof(part)));
-	if (expression->program &&
-	    !pmp_program_matches(expression->program, part, cut.length))
-		return 0;
-	code = result(regexec(&expression->regex, part, GROUPS, groups, 0));
+	buffer[0] = '\0';
 	if (code > 0)
-		add_replacement(&text, expression->text, part, groups);
+		add_replacement(&text, expression->text, name, groups);
 	return code;
 }

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See regex.h. PCRE2's own limit of a match does not do: it holds for each place in the name
+ * at which a match may begin, and a*a{900}^ takes 6 s for 4095 times the letter a with a limit
+ * of 20,000. So PCRE2 calls back before each item of an expression that it tries, which is
+ * counted; its own limits are left for what it does between two calls.
+ *
+ * pcre2_dfa_match() does without trying one way after the other, but not in bounded time either
+ * (0.4 s for (.|x)*a.{500}x), and not with names that are no valid UTF-8.
+ */
+#include "base/regex.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define LENGTH_MAX 1024	    /* of an expression */
+#define STEPS_FREE 500000   /* that an expression may take in any case: 10 to 60 ms */
+#define STEPS_PER_BYTE 64   /* and for each byte of a name, */
+#define STEPS_OF_STRANGER 8 /* or so many */
+#define SCANNED 16	    /* bytes that are passed over as fast as one step is taken */
+#define CALLS_MAX 10000000  /* of PCRE2's own count */
+#define DEPTH_MAX 1000000   /* of ways that are still to be tried */
+#define MEMORY_MAX 16384    /* KiB of a match */
+#define SHOWN 40	    /* bytes of an expression or a name in a message */
+
+struct pmp_regex {
+	pcre2_code *code;
+	uint64_t steps_per_byte;
+	atomic_uint_fast64_t steps, bytes; /* all so far */
+	atomic_int failure;		   /* the number of PCRE2's error; 0: none */
+	atomic_flag named;		   /* failed_on has been taken */
+	char failed_on[SHOWN + 1];
+	char text[]; /* of length characters */
+};
+
+/* One match. */
+struct attempt {
+	uint64_t steps, limit;
+	size_t at;
+};
+
+/* ---- compiling ------------------------------------------------------------------- */
+
+/* PCRE2 would take the GNU anchors for the characters themselves. NULL: it has none. */
+static const char *gnu_fault(const char *at, const char *end)
+{
+	for (; at + 1 < end; at++) {
+		if (*at != '\\')
+			continue;
+		if (*++at == '<')
+			return "it has \\<: [[:<:]] is the beginning of a word, < the character";
+		if (*at == '>')
+			return "it has \\>: [[:>:]] is the end of a word, > the character";
+		if (*at == '`' || *at == '\'')
+			return "it has \\` or \\': ^ is the beginning, $ the end";
+	}
+	return NULL;
+}
+
+static int compile(pcre2_code **compiled, const char *text, size_t length,
+		   bool ignore_case, struct pmp_error *err)
+{
+	const uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOTALL |
+				 PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C |
+				 PCRE2_AUTO_CALLOUT | (ignore_case ? PCRE2_CASELESS : 0);
+	PCRE2_UCHAR problem[128];
+	uint32_t references = 0;
+	PCRE2_SIZE at;
+	int code;
+
+	*compiled = pcre2_compile((PCRE2_SPTR)text, length, options, &code, &at, NULL);
+	if (*compiled) {
+		pcre2_pattern_info(*compiled, PCRE2_INFO_BACKREFMAX, &references);
+		if (!references)
+			return 0;
+		pcre2_code_free(*compiled);
+		/* Comparing is not counted. */
+		return pmp_error_set(err, PMP_EINVAL, "it has a back-reference");
+	}
+	if (code == PCRE2_ERROR_HEAP_FAILED)
+		return pmp_error_nomem(err, "reading an expression");
+	pcre2_get_error_message(code, problem, sizeof(problem));
+	return pmp_error_set(err, PMP_EINVAL, "%s", (const char *)problem);
+}
+
+int pmp_regex_new(struct pmp_regex **regex, const char *text, size_t length,
+		  bool ignore_case, struct pmp_error *err)
+{
+	const char *fault = !length		  ? "it is empty"
+			    : length > LENGTH_MAX ? "it is too long"
+						  : gnu_fault(text, text + length);
+	pcre2_code *compiled;
+	int code;
+
+	*regex = NULL;
+	if (fault)
+		return pmp_error_set(err, PMP_EINVAL, "%s", fault);
+	code = compile(&compiled, text, length, ignore_case, err);
+	if (code)
+		return code;
+	*regex = calloc(1, sizeof(**regex) + length + 1);
+	if (!*regex) {
+		pcre2_code_free(compiled);
+		return pmp_error_nomem(err, "reading an expression");
+	}
+	(*regex)->code = compiled;
+	(*regex)->steps_per_byte = STEPS_PER_BYTE;
+	memcpy((*regex)->text, text, length);
+	return 0;
+}
+
+void pmp_regex_free(struct pmp_regex *regex)
+{
+	if (regex)
+		pcre2_code_free(regex->code);
+	free(regex);
+}
+
+void pmp_regex_distrust(struct pmp_regex *regex)
+{
+	regex->steps_per_byte = STEPS_OF_STRANGER;
+}
+
+unsigned pmp_regex_groups(const struct pmp_regex *regex)
+{
+	uint32_t count = 0;
+
+	pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &count);
+	return count;
+}
+
+/* ---- matching -------------------------------------------------------------------- */
+
+static int count_step(pcre2_callout_block *block, void *arg)
+{
+	struct attempt *attempt = arg;
+	const size_t at = block->current_position;
+	const size_t passed = at > attempt->at ? at - attempt->at : attempt->at - at;
+
+	attempt->steps += 1 + passed / SCANNED;
+	attempt->at = at;
+	return attempt->steps > attempt->limit ? PCRE2_ERROR_MATCHLIMIT : 0;
+}
+
+/* The first name is the one to be shown. */
+static int fail(struct pmp_regex *regex, const char *name, size_t length, int code)
+{
+	if (!atomic_flag_test_and_set(&regex->named)) {
+		memcpy(regex->failed_on, name, length < SHOWN ? length : SHOWN);
+		atomic_store(&regex->failure, code);
+	}
+	return PMP_ELIMIT;
+}
+
+static void take_groups(pcre2_match_data *data, size_t from,
+			struct pmp_regex_group *groups)
+{
+	const PCRE2_SIZE *found = pcre2_get_ovector_pointer(data);
+
+	for (uint32_t i = 0; i < pcre2_get_ovector_count(data); i++, found += 2) {
+		/* \K may put the beginning where it makes no sense. */
+		groups[i].begin =
+			found[0] >= from && found[0] <= found[1] ? found[0] : from;
+		groups[i].end = found[1];
+		if (found[1] == PCRE2_UNSET)
+			groups[i] = (struct pmp_regex_group){ 0 };
+	}
+}
+
+static uint64_t steps_left(const struct pmp_regex *regex)
+{
+	const uint64_t bytes = atomic_load(&regex->bytes);
+	const uint64_t steps = atomic_load(&regex->steps);
+	const uint64_t allowed = STEPS_FREE + regex->steps_per_byte * bytes;
+
+	return steps < allowed ? allowed - steps : 0;
+}
+
+int pmp_regex_find(const struct pmp_regex *regex, const char *name, size_t length,
+		   size_t from, struct pmp_regex_group groups[PMP_EXPRESSION_GROUPS])
+{
+	/* What has been used up is no part of what it is. */
+	struct pmp_regex *used = (struct pmp_regex *)(uintptr_t)regex;
+	struct attempt attempt = { .at = from };
+	pcre2_match_data *data;
+	pcre2_match_context *context;
+	int code = PCRE2_ERROR_NOMEMORY;
+
+	if (atomic_load(&used->failure))
+		return PMP_ELIMIT;
+	/* Each name once, however often something is replaced in it. */
+	if (!from)
+		atomic_fetch_add(&used->bytes, length);
+	attempt.limit = steps_left(used);
+	data = pcre2_match_data_create(groups ? PMP_EXPRESSION_GROUPS : 1, NULL);
+	context = pcre2_match_context_create(NULL);
+	if (data && context) {
+		pcre2_set_callout(context, count_step, &attempt);
+		pcre2_set_match_limit(context, CALLS_MAX);
+		pcre2_set_depth_limit(context, DEPTH_MAX);
+		pcre2_set_heap_limit(context, MEMORY_MAX);
+		code = pcre2_match(regex->code, (PCRE2_SPTR)name, length, from, 0, data,
+				   context);
+	}
+	atomic_fetch_add(&used->steps, attempt.steps);
+	if (code >= 0 && groups)
+		take_groups(data, from, groups);
+	pcre2_match_context_free(context);
+	pcre2_match_data_free(data);
+	if (code >= 0)
+		return 1;
+	if (code == PCRE2_ERROR_NOMATCH)
+		return 0;
+	return code == PCRE2_ERROR_NOMEMORY ? PMP_ENOMEM : fail(used, name, length, code);
+}
+
+int pmp_regex_matches(const struct pmp_regex *regex, const char *name)
+{
+	return pmp_regex_find(regex, name, strnlen(name, PMP_EXPRESSION_NAME - 1), 0,
+			      NULL);
+}
+
+int pmp_regex_problem(const struct pmp_regex *regex, struct pmp_error *err)
+{
+	char expression[4 * SHOWN + 1], name[4 * SHOWN + 1], shown[SHOWN + 1];
+	const int code = atomic_load(&regex->failure);
+	PCRE2_UCHAR problem[128] = "it takes too many steps";
+
+	if (!code)
+		return 0;
+	snprintf(shown, sizeof(shown), "%s", regex->text);
+	pmp_escape(shown, expression, sizeof(expression));
+	pmp_escape(regex->failed_on, name, sizeof(name));
+	if (code != PCRE2_ERROR_MATCHLIMIT)
+		pcre2_get_error_message(code, problem, sizeof(problem));
+	pmp_error_set(err, PMP_ELIMIT, "gave up matching '%s%s' with '%s%s': %s", name,
+		      strlen(regex->failed_on) == SHOWN ? "..." : "", expression,
+		      strlen(regex->text) > SHOWN ? "..." : "", (const char *)problem);
+	pmp_error_hint(err, "write it without repeats of what has repeats, as in (.*)*");
+	return PMP_ELIMIT;
+}
