@@ -579,15 +579,21 @@ struct pmp_group_times {
 	uint64_t lock;	/* with options.waits, and after pmp_profile_name_locks() */
 	uint64_t disk;	/* in state D, or in a call such as fsync() */
 	uint64_t sleep; /* all else */
+	/* Of sleep: what pmp_profile_name_locks() may still find to be lock; and all that it has
+	 * found to be, which was sleep before. */
+	uint64_t unsure, moved;
 };
 /**
  * Have the names of functions tell which threads wait for a lock whose bytes do not show
  * that, or that is the program's own, as a metadata lock of MariaDB. filter: what is known
  * of other functions, or NULL. To be called each time before groups are asked for, as time
  * that was counted as sleep becomes that of a lock. Looks names up, which may read large
- * files; each stack is asked once. Returns 0 or PMP_ENOMEM.
+ * files; each stack is asked once. While the symbolizer lets go of its lock samples may be
+ * added. Returns 0 or PMP_ENOMEM.
  */
 int pmp_profile_name_locks(struct pmp_profile *profile, const struct pmp_filter *filter);
+/** Are there any that it has not asked yet? */
+bool pmp_profile_has_unnamed_locks(struct pmp_profile *profile);
 
 /** Returns the number of groups, 0 if they are not summed up. */
 size_t pmp_profile_group_count(const struct pmp_profile *profile);
@@ -747,6 +753,17 @@ struct pmp_namer_calls {
 
 /** Name all locations that have no names yet: a child of this process then needs no other. */
 void pmp_symbolizer_name_all(struct pmp_symbolizer *symbolizer);
+/** Numbers of locations are below it. */
+size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer);
+/** The number of locations that have no names yet. */
+size_t pmp_symbolizer_unnamed(const struct pmp_symbolizer *symbolizer);
+/** Are some of them in modules whose files have not been opened? That may take long. */
+bool pmp_symbolizer_must_open(const struct pmp_symbolizer *symbolizer);
+/** From now on, until it is called with false, what has no name is not looked up: it is
+ * unknown for as long as that. For one of several threads with a lock, see struct
+ * pmp_symbolizer_options, which has called this and does not release that: so it may ask
+ * while another one names. */
+void pmp_symbolizer_only_known(struct pmp_symbolizer *symbolizer, bool only_known);
 /** In a child of fork(): the process that the symbolizer asks for names is its parent's. It
  * asks none from now on, and what has no name yet gets none. */
 void pmp_symbolizer_leave_namer(struct pmp_symbolizer *symbolizer);

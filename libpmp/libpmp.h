@@ -442,6 +442,8 @@ struct pmp_symbolizer_options {
 	/* Have files read in another process, see libpmp-program.h; borrowed for the life of
 	 * the symbolizer. NULL: they are read in this one. */
 	const struct pmp_namer_calls *namer;
+	/* With release: whoever names waits for all names, and not for those on a screen. */
+	bool all_at_once;
 };
 
 /**

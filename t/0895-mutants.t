@@ -51,6 +51,9 @@ check_pages() { caught page-in-front 0954-serve-heavy.t "" "one writer made it";
 check_heap_pages() {
 	caught heap-in-front 0954-serve-heavy-heap.t "" "another process writes /heap"
 }
+check_names() {
+	caught names-in-front 0954-serve-fetch.t "" "while a file is fetched /healthz is answered"
+}
 check_own() { caught forget-own 0954-serve-heavy-heap.t "" "it is not taken for a child"; }
 check_alone() { caught page-alone 0954-serve-heavy.t "" "one writer made it"; }
 check_unpacker() { caught unpacker-rights 0864-confined.t unpacker 'it cannot: '; }

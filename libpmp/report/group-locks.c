@@ -21,6 +21,8 @@ static bool may_be_of_lock(const struct pmp_entry *entry)
 	return pmp_idle_is_ambiguous(entry->syscall);
 }
 
+#define FUNCTIONS_MAX ((size_t)2 * PMP_IDLE_OWN_DEPTH) /* innermost ones, that are asked */
+
 /* Of the innermost functions; there may be more than marks has room for. */
 static size_t add_marks(const struct pmp_filter *filter, const struct pmp_frame *frames,
 			size_t count, pmp_marks *marks, size_t room)
@@ -47,8 +49,8 @@ static int ask(struct pmp_symbolizer *symbolizer, const struct pmp_filter *filte
 	       const struct pmp_entry *entry, bool *locked)
 {
 	const struct pmp_frame *frames;
-	pmp_marks marks[2 * PMP_IDLE_OWN_DEPTH], stack;
-	size_t count = 0, most = sizeof(marks) / sizeof(*marks);
+	pmp_marks marks[FUNCTIONS_MAX], stack;
+	size_t count = 0, most = FUNCTIONS_MAX;
 
 	*locked = false;
 	if (!may_be_of_lock(entry))
@@ -66,6 +68,19 @@ static int ask(struct pmp_symbolizer *symbolizer, const struct pmp_filter *filte
 	return 0;
 }
 
+/* Name one of its locations. The symbolizer may let go of the lock meanwhile: then the entry
+ * may have moved. False: all have names. */
+static bool name_next(struct pmp_symbolizer *symbolizer, const struct pmp_entry *entry)
+{
+	for (size_t i = 0; i < entry->location_count && i < FUNCTIONS_MAX; i++) {
+		if (pmp_symbolizer_has_names(symbolizer, entry->locations[i]))
+			continue;
+		pmp_symbolizer_name(symbolizer, entry->locations[i]);
+		return true;
+	}
+	return false;
+}
+
 int pmp_profile_name_locks(struct pmp_profile *profile, const struct pmp_filter *filter)
 {
 	struct pmp_symbolizer *symbolizer = pmp_profile_symbolizer(profile);
@@ -74,9 +89,20 @@ int pmp_profile_name_locks(struct pmp_profile *profile, const struct pmp_filter 
 	size_t i;
 
 	while (sums && (i = pmp_group_sums_unnamed(sums)) != SIZE_MAX) {
-		if (ask(symbolizer, filter, pmp_profile_entry(profile, i), &locked))
+		const struct pmp_entry *entry = pmp_profile_entry(profile, i);
+
+		if (may_be_of_lock(entry) && name_next(symbolizer, entry))
+			continue;
+		if (ask(symbolizer, filter, entry, &locked))
 			return PMP_ENOMEM;
 		pmp_group_sums_name(sums, i, locked);
 	}
 	return 0;
+}
+
+bool pmp_profile_has_unnamed_locks(struct pmp_profile *profile)
+{
+	struct pmp_group_sums *sums = pmp_profile_groups(profile);
+
+	return sums && pmp_group_sums_unnamed(sums) != SIZE_MAX;
 }

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "libpmp-program.h"
 #include "resolve/symbolizer-state.h"
 #include "resolve/symbolizer.h"
 

@@ -118,6 +118,7 @@ pmp_location pmp_locations_find(struct pmp_locations *locations,
 		.mapping = first->mapping,
 	};
 	locations->slots[slot] = number;
+	locations->unnamed++;
 	return number;
 }
 
@@ -126,6 +127,7 @@ void pmp_locations_name(struct pmp_locations *locations, pmp_location number,
 {
 	struct pmp_location_entry *location = &locations->items[number];
 
+	locations->unnamed -= !location->frame_count;
 	location->frames = frames ? frames : &pmp_locations_unknown;
 	location->frame_count = frames ? (uint32_t)count : 1;
 	locations->frames_size += count * sizeof(*frames);
@@ -141,6 +143,7 @@ void pmp_locations_drop(struct pmp_locations *locations, pmp_location number)
 {
 	struct pmp_location_entry *location = &locations->items[number];
 
+	locations->unnamed -= !location->frame_count;
 	free_frames(location);
 	*location = (struct pmp_location_entry){ .key.module = PMP_LOCATION_NONE };
 	locations->free_numbers[locations->free_count++] = number;

@@ -42,6 +42,7 @@ struct pmp_locations {
 	pmp_location *free_numbers;
 	size_t free_count, free_capacity;
 	size_t frames_size; /* bytes of all frames */
+	size_t unnamed;	    /* locations without frames */
 };
 
 /* The one frame of what cannot be named, without memory for instance. */

@@ -263,7 +263,7 @@ void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
 			   const struct pmp_located_object *located,
 			   struct pmp_object *object)
 {
-	if (is_to_be_named(symbolizer, located))
+	if (is_to_be_named(symbolizer, located) && !symbolizer->only_known)
 		name_object(symbolizer, located->location);
 	pmp_symbolizer_known_object(symbolizer, located, object);
 }

@@ -123,7 +123,7 @@ void pmp_state_open_remote(struct pmp_symbolizer *symbolizer,
 static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *first)
 {
 	const struct pmp_dso_table *modules = &symbolizer->modules;
-	const bool others = first->wanted && !symbolizer->options.release;
+	const bool others = first->wanted && pmp_state_names_all(symbolizer);
 	size_t opened = 0;
 
 	pmp_state_open_remote(symbolizer, first);
@@ -169,7 +169,7 @@ static bool belongs(const struct remote_batch *batch, pmp_location number)
 static void fill_batch(struct remote_batch *batch, pmp_location first)
 {
 	const size_t most =
-		batch->symbolizer->options.release ? FOR_VIEW : PMP_REMOTE_PLACES_MAX;
+		pmp_state_names_all(batch->symbolizer) ? PMP_REMOTE_PLACES_MAX : FOR_VIEW;
 
 	add_location(batch, first);
 	for (size_t i = 0; i < batch->symbolizer->locations.count && batch->count < most;

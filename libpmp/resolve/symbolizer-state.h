@@ -38,6 +38,7 @@ struct pmp_symbolizer {
 	unsigned users;		    /* who keep numbers of locations */
 	struct pmp_remote remote;   /* the process that reads files, if there is one */
 	bool naming; /* a location is being named, maybe without the lock */
+	bool only_known; /* nothing is to be looked up */
 };
 
 /* Where in a module names are wanted, as far as they are known: offsets of code in its file,
@@ -75,6 +76,12 @@ static inline void pmp_state_acquire(const struct pmp_symbolizer *symbolizer)
 {
 	if (symbolizer->options.acquire)
 		symbolizer->options.acquire(symbolizer->options.lock_arg);
+}
+
+/* Are all names waited for, not those on a screen? */
+static inline bool pmp_state_names_all(const struct pmp_symbolizer *symbolizer)
+{
+	return !symbolizer->options.release || symbolizer->options.all_at_once;
 }
 
 #define PMP_UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */

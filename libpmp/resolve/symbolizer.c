@@ -174,12 +174,12 @@ static bool is_unpacking(const struct pmp_dso_entry *module)
 /*
  * Open a module, and others with locations that have no names. Writing needs all names:
  * while threads unpack what debug information some modules have, the next ones are read.
- * With a lock there is a view, which wants what is on its screen: then only this one.
+ * A view wants what is on its screen: then only this one.
  */
 static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *first)
 {
 	const struct pmp_dso_table *modules = &symbolizer->modules;
-	const bool others = first->wanted && !symbolizer->options.release;
+	const bool others = first->wanted && pmp_state_names_all(symbolizer);
 	size_t unpacking = 0;
 
 	pmp_state_open_module(symbolizer, first);
@@ -590,10 +590,22 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 		*frames = &pmp_locations_unknown;
 		return 1;
 	}
+	if (symbolizer->locations.items[location].frame_count == 0 &&
+	    symbolizer->only_known) {
+		*frames = &pmp_locations_unknown;
+		return 1;
+	}
 	if (symbolizer->locations.items[location].frame_count == 0)
 		name_location(symbolizer, location);
 	*frames = symbolizer->locations.items[location].frames;
 	return symbolizer->locations.items[location].frame_count;
+}
+
+bool pmp_symbolizer_has_names(const struct pmp_symbolizer *symbolizer,
+			      pmp_location location)
+{
+	return !pmp_locations_has(&symbolizer->locations, location) ||
+	       symbolizer->locations.items[location].frame_count;
 }
 
 void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location location)
@@ -610,6 +622,39 @@ void pmp_symbolizer_name_all(struct pmp_symbolizer *symbolizer)
 
 	for (size_t i = 0; i < count; i++)
 		pmp_symbolizer_name(symbolizer, (pmp_location)i);
+}
+
+size_t pmp_symbolizer_unnamed(const struct pmp_symbolizer *symbolizer)
+{
+	return symbolizer->locations.unnamed;
+}
+
+/* Of those that have a file. */
+static bool is_open(const struct pmp_symbolizer *symbolizer,
+		    const struct pmp_dso_entry *module)
+{
+	if (module->saved_problem)
+		return true;
+	if (pmp_state_is_remote(symbolizer, module))
+		return module->remote &&
+		       pmp_remote_is_open(&symbolizer->remote, module->remote);
+	return !module->file || module->dso;
+}
+
+bool pmp_symbolizer_must_open(const struct pmp_symbolizer *symbolizer)
+{
+	for (size_t i = 0; i < symbolizer->modules.count; i++) {
+		const struct pmp_dso_entry *module = symbolizer->modules.items[i];
+
+		if (module->wanted && !is_open(symbolizer, module))
+			return true;
+	}
+	return false;
+}
+
+void pmp_symbolizer_only_known(struct pmp_symbolizer *symbolizer, bool only_known)
+{
+	symbolizer->only_known = only_known;
 }
 
 void pmp_symbolizer_leave_namer(struct pmp_symbolizer *symbolizer)

@@ -28,6 +28,10 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
 			     const struct pmp_frame **frames);
 
+/* Has it names, or none to come? */
+bool pmp_symbolizer_has_names(const struct pmp_symbolizer *symbolizer,
+			      pmp_location location);
+
 /* ---- objects: data, locks for instance ------------------------------------ */
 
 /* What memory an object lies in. */
@@ -81,8 +85,6 @@ void pmp_symbolizer_detach(struct pmp_symbolizer *symbolizer);
 /* The bytes that locations and their names take, without those of opened files and of
  * numbers that are free. */
 uint64_t pmp_symbolizer_size(const struct pmp_symbolizer *symbolizer);
-/* Numbers of locations are below it. */
-size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer);
 /*
  * Forget all locations whose used[] is not set, their names and what modules they
  * had; their numbers are given to new ones. Strings and frames that were borrowed are

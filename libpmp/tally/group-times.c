@@ -171,8 +171,10 @@ static void add_times(struct pmp_group_sums *sums, struct entry_group *known,
 
 	add_time(times, RUN, cpu);
 	add_time(times, known->activity, rest);
-	if (known->activity == SLEEP && !known->named)
+	if (known->activity == SLEEP && !known->named) {
 		known->slept += rest;
+		times->unsure += rest;
+	}
 }
 
 int pmp_group_sums_add(struct pmp_group_sums *sums, const struct pmp_entries *entries,
@@ -221,17 +223,21 @@ void pmp_group_sums_name(struct pmp_group_sums *sums, size_t entry, bool locked)
 	struct pmp_group_times *times = &sums->groups[known->group].times;
 
 	known->named = true;
+	times->unsure -= known->slept;
 	if (!locked)
 		return;
 	known->activity = LOCK;
 	times->sleep -= known->slept;
 	times->lock += known->slept;
+	times->moved += known->slept;
 }
 
 void pmp_group_sums_renumber(struct pmp_group_sums *sums)
 {
 	sums->known_count = 0;
 	sums->all_named = 0;
+	for (size_t i = 0; i < sums->count; i++)
+		sums->groups[i].times.unsure = 0;
 }
 
 void pmp_group_sums_forget(struct pmp_group_sums *sums, pid_t pid)

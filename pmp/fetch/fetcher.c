@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@
 #define FAILURES_MAX 3	  /* of several servers */
 
 struct fetcher {
+	pthread_mutex_t lock; /* of whoever asks for a file: two may, for two sinks */
 	const struct run_state *state;
 	struct progress *progress;
 	struct find_plan plan;
@@ -80,6 +82,7 @@ int fetcher_new(const struct run_state *state, struct progress *progress, bool v
 	if (!made)
 		return message_fill(err, PMP_ENOMEM, 0,
 				    "not enough memory for --debuginfod");
+	pthread_mutex_init(&made->lock, NULL);
 	made->state = state;
 	made->progress = progress;
 	made->timeout = read_timeout();
@@ -93,6 +96,7 @@ void fetcher_free(struct fetcher *fetcher)
 	if (!fetcher)
 		return;
 	find_forget(&fetcher->plan);
+	pthread_mutex_destroy(&fetcher->lock);
 	free(fetcher);
 }
 
@@ -189,7 +193,8 @@ static void show(struct fetcher *fetcher, const struct waiting *waiting,
 	const char *path = waiting->wanted->path, *base = filename_base(path);
 	char text[256], of[32] = "", file[128];
 
-	if (fetcher->state->keys || now_ns() - waiting->start < PATIENCE)
+	if (fetcher->state->keys || fetcher->state->serves ||
+	    now_ns() - waiting->start < PATIENCE)
 		return;
 	if (find->total)
 		snprintf(of, sizeof(of), ": %.1f of %.1f MB", (double)find->done / 1e6,
@@ -257,13 +262,12 @@ static void set_waiting(struct fetcher *fetcher, bool waiting)
 	fetcher->asked_end = fetcher->state->caught.end;
 	signals_bear(waiting);
 	__atomic_store_n(&fetcher->waiting, waiting, __ATOMIC_RELEASE);
-	if (!waiting)
+	if (!waiting && !fetcher->state->serves)
 		progress_clear();
 }
 
-int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
+static int get(struct fetcher *fetcher, const struct pmp_wanted_file *wanted)
 {
-	struct fetcher *fetcher = arg;
 	const uint64_t now = now_ns();
 	struct waiting waiting = { .wanted = wanted, .start = now, .moved = now };
 	struct find find;
@@ -284,5 +288,16 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
 	else if (!is_off(fetcher))
 		judge(fetcher, &find);
 	find_end(&find);
+	return file;
+}
+
+int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
+{
+	struct fetcher *fetcher = arg;
+	int file;
+
+	pthread_mutex_lock(&fetcher->lock);
+	file = get(fetcher, wanted);
+	pthread_mutex_unlock(&fetcher->lock);
 	return file;
 }

@@ -71,6 +71,7 @@ static int make_symbolizer(const struct counting *counting, struct worker *worke
 		.release = worker ? release : NULL,
 		.acquire = worker ? acquire : NULL,
 		.lock_arg = worker,
+		.all_at_once = counting->all_at_once,
 	};
 
 	return pmp_symbolizer_new(&symbolizer_options, symbolizer, err);

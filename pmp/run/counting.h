@@ -34,6 +34,7 @@ struct counting {
 	struct fetcher *fetcher; /* of --debuginfod, or NULL */
 	struct namer *namer;	 /* reads files; or NULL: this process does */
 	struct worker *worker;	 /* names while others count; or NULL */
+	bool all_at_once;	 /* it waits for all names, not for those on a screen */
 	/* Its own. */
 	struct pmp_symbolizer *symbolizer, *base_symbolizer;
 	struct pmp_profile *profile, *base; /* base: of --diff, or NULL */

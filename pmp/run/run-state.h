@@ -19,6 +19,7 @@ enum { RUN_SERVER, RUN_NAMER, RUN_HELPERS };
 struct run_state {
 	struct caught caught;
 	bool keys;   /* of the sink: they are not to wait, and nothing writes across it */
+	bool serves; /* likewise: names are looked up while all else goes on */
 	bool paused; /* by one of them */
 	bool heard;  /* the source, in this turn of the loop */
 	bool finished; /* nothing more comes from it */

@@ -53,6 +53,7 @@ struct run {
 	int wake; /* of signals_open() */
 	struct loop *loop;
 	struct worker *worker;
+	struct worker *namer_worker; /* looks up names beside it; NULL: no sink serves */
 	struct fetcher *fetcher; /* of --debuginfod, or NULL */
 	struct namer *namer;	 /* reads files; NULL: --no-sandbox */
 	struct progress progress;
@@ -239,18 +240,13 @@ static void check_reading(struct run *run)
 	_exit(run->source.type->failed ? run->source.type->failed : PMP_EXIT_FAILED);
 }
 
-static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
+static void await(void *arg, const struct job *job)
 {
 	struct run *run = arg;
-	struct job job = { .work = work, .arg = work_arg };
 
-	if (!worker_submit(run->worker, &job)) {
-		work(work_arg);
-		return;
-	}
 	run->working = true;
 	worker_unlock(run->worker);
-	while (!worker_has_done(&job)) {
+	while (!worker_has_done(job)) {
 		wait_urgent(run, SUPERVISE_MS);
 		fetcher_interrupt(run->fetcher);
 		if (run->reading)
@@ -262,12 +258,24 @@ static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 	run->working = false;
 }
 
+static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
+{
+	struct run *run = arg;
+	struct job job = { .work = work, .arg = work_arg };
+
+	if (worker_submit(run->worker, &job))
+		await(run, &job);
+	else
+		work(work_arg);
+}
+
 /* Its lock is ours but while we wait for it. */
 static bool may_fork(void *arg)
 {
 	const struct run *run = arg;
 
-	return !run->working && worker_is_idle(run->worker);
+	return !run->working && worker_is_idle(run->worker) &&
+	       (!run->namer_worker || worker_is_idle(run->namer_worker));
 }
 
 static void do_reading(void *arg, void (*work)(void *arg), void *work_arg,
@@ -296,6 +304,14 @@ static void on_work(void *arg, short revents)
 
 	(void)revents;
 	worker_take(run->worker);
+}
+
+static void on_names(void *arg, short revents)
+{
+	struct run *run = arg;
+
+	(void)revents;
+	worker_take(run->namer_worker);
 }
 
 static int timeout(const struct run *run)
@@ -357,6 +373,16 @@ static bool open_loop(struct run *run)
 	       loop_add(run->loop, worker_wake(run->worker), true, on_work, run);
 }
 
+/* False: no memory. */
+static bool open_names(struct run *run)
+{
+	if (!run->sinks[0].sink.type->serves)
+		return true;
+	run->namer_worker = worker_new_beside(run->worker);
+	return run->namer_worker &&
+	       loop_add(run->loop, worker_wake(run->namer_worker), true, on_names, run);
+}
+
 /* ---- from the source to the sinks -------------------------------------------- */
 
 static void pass_targets(void *arg, const struct process *process)
@@ -398,6 +424,7 @@ static const struct sink_calls sink_calls = {
 	.fail = fail,
 	.await_terminal = await_terminal,
 	.work = do_work,
+	.await = await,
 };
 
 /* ---- its parts ----------------------------------------------------------------- */
@@ -410,7 +437,7 @@ static int open_signals(struct run *run)
 		return PMP_EXIT_FAILED;
 	}
 	signals_before_exit(screen_restore);
-	if (open_loop(run))
+	if (open_loop(run) && open_names(run))
 		return 0;
 	message_print(NULL, "not enough memory for the run");
 	return PMP_EXIT_FAILED;
@@ -465,7 +492,9 @@ static void connect_counting(struct run *run, const struct invocation *call, siz
 		.fetcher = run->fetcher,
 		.namer = run->namer,
 		/* Names are looked up while others count for who looks on. */
-		.worker = run->state.keys ? run->worker : NULL,
+		.worker = of->sink.type->keys || of->sink.type->serves ? run->worker
+								       : NULL,
+		.all_at_once = of->sink.type->serves,
 	};
 	of->sink.type->needs(&call->options, &of->counting.needs);
 }
@@ -477,6 +506,7 @@ static void connect_sink(struct run *run, const struct invocation *call, size_t 
 	sink->options = &call->options;
 	sink->loop = run->loop;
 	sink->worker = run->worker;
+	sink->namer = sink->type->serves ? run->namer_worker : NULL;
 	sink->counting = &run->sinks[i].counting;
 	sink->progress = &run->progress;
 	sink->source = &run->source;
@@ -492,6 +522,7 @@ static void connect_parts(struct run *run, const struct invocation *call)
 	struct source *source = &run->source;
 
 	run->state.keys = run->sinks[0].sink.type->keys;
+	run->state.serves = run->sinks[0].sink.type->serves;
 	for (size_t i = 0; i < run->sink_count; i++) {
 		connect_counting(run, call, i);
 		connect_sink(run, call, i);
@@ -668,11 +699,13 @@ static void close_parts(struct run *run)
 {
 	run->source.type->close(&run->source);
 	fetcher_cancel(run->fetcher);
+	worker_stop(run->namer_worker);
 	worker_stop(run->worker);
 	for (size_t i = 0; i < run->sink_count; i++)
 		close_sink(&run->sinks[i]);
 	fetcher_free(run->fetcher);
 	namer_free(run->namer);
+	worker_free(run->namer_worker);
 	worker_free(run->worker);
 	loop_free(run->loop);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct worker {
-	pthread_mutex_t lock;
+	pthread_mutex_t own, *lock; /* that, or another worker's */
 	pthread_cond_t work;
 	pthread_t thread;
 	bool started, ends, busy;
@@ -19,7 +19,7 @@ struct worker {
 	int wake;
 };
 
-struct worker *worker_new(void (*begin)(void))
+static struct worker *new_worker(void (*begin)(void), pthread_mutex_t *lock)
 {
 	struct worker *worker = calloc(1, sizeof(*worker));
 
@@ -31,20 +31,35 @@ struct worker *worker_new(void (*begin)(void))
 		return NULL;
 	}
 	worker->begin = begin;
-	pthread_mutex_init(&worker->lock, NULL);
+	worker->lock = lock ? lock : &worker->own;
 	pthread_cond_init(&worker->work, NULL);
-	pthread_mutex_lock(&worker->lock);
 	return worker;
+}
+
+struct worker *worker_new(void (*begin)(void))
+{
+	struct worker *worker = new_worker(begin, NULL);
+
+	if (!worker)
+		return NULL;
+	pthread_mutex_init(worker->lock, NULL);
+	pthread_mutex_lock(worker->lock);
+	return worker;
+}
+
+struct worker *worker_new_beside(const struct worker *other)
+{
+	return new_worker(other->begin, other->lock);
 }
 
 void worker_unlock(struct worker *worker)
 {
-	pthread_mutex_unlock(&worker->lock);
+	pthread_mutex_unlock(worker->lock);
 }
 
 void worker_lock(struct worker *worker)
 {
-	pthread_mutex_lock(&worker->lock);
+	pthread_mutex_lock(worker->lock);
 }
 
 static void do_first(struct worker *worker)
@@ -72,18 +87,18 @@ static void *run(void *arg)
 	struct worker *worker = arg;
 
 	worker->begin();
-	pthread_mutex_lock(&worker->lock);
+	pthread_mutex_lock(worker->lock);
 	while (!worker->ends) {
 		if (!worker->first) {
-			pthread_cond_wait(&worker->work, &worker->lock);
+			pthread_cond_wait(&worker->work, worker->lock);
 			continue;
 		}
 		do_first(worker);
 		/* Whoever waits for the lock is to have it now and then. */
-		pthread_mutex_unlock(&worker->lock);
-		pthread_mutex_lock(&worker->lock);
+		pthread_mutex_unlock(worker->lock);
+		pthread_mutex_lock(worker->lock);
 	}
-	pthread_mutex_unlock(&worker->lock);
+	pthread_mutex_unlock(worker->lock);
 	return NULL;
 }
 
@@ -156,9 +171,9 @@ void worker_stop(struct worker *worker)
 		return;
 	worker->ends = true;
 	pthread_cond_signal(&worker->work);
-	pthread_mutex_unlock(&worker->lock);
+	pthread_mutex_unlock(worker->lock);
 	pthread_join(worker->thread, NULL);
-	pthread_mutex_lock(&worker->lock);
+	pthread_mutex_lock(worker->lock);
 	worker->started = worker->ends = false;
 }
 
@@ -166,9 +181,11 @@ void worker_free(struct worker *worker)
 {
 	if (!worker)
 		return;
-	pthread_mutex_unlock(&worker->lock);
+	if (worker->lock == &worker->own) {
+		pthread_mutex_unlock(worker->lock);
+		pthread_mutex_destroy(worker->lock);
+	}
 	pthread_cond_destroy(&worker->work);
-	pthread_mutex_destroy(&worker->lock);
 	close(worker->wake);
 	free(worker);
 }

@@ -24,6 +24,9 @@ struct job {
 /** The caller holds its lock from now on. There is no thread before the first job; it calls
  * begin() first of all. NULL: no memory. */
 struct worker *worker_new(void (*begin)(void));
+/** Another thread, which works under the lock of the first one and is freed before it. NULL: no
+ * memory. */
+struct worker *worker_new_beside(const struct worker *other);
 /** Ends the thread, after the job that it is doing; another job begins one again. Takes
  * NULL. */
 void worker_stop(struct worker *worker);

@@ -14,6 +14,7 @@
 struct command_lines;
 struct feed;
 struct feeds;
+struct name_lookup;
 struct page_answer;
 struct pmp_heap_base;
 struct serve_counts;
@@ -52,6 +53,7 @@ struct answers {
 	struct command_lines *commands;
 	struct feeds *feeds;
 	struct timeline *timeline;
+	struct name_lookup *lookup;
 	struct shared_answers *shared;
 	struct writers writers;
 	struct page_answer *pages; /* that writers make, or are to */

@@ -22,6 +22,7 @@
 #include "sink/feeds.h"
 #include "sink/heap-answers.h"
 #include "sink/metrics.h"
+#include "sink/lookup.h"
 #include "sink/api-answers.h"
 #include "sink/shared-answers.h"
 #include "sink/sink.h"
@@ -46,8 +47,10 @@ struct answers *answers_new(struct sink *sink, int fd, const struct serve_counts
 	answers->commands = command_lines_new();
 	answers->feeds = feeds_new();
 	answers->timeline = timeline_new(answers->start);
+	answers->lookup = lookup_new(sink);
 	answers->shared = shared_answers_new();
-	if (answers->commands && answers->feeds && answers->timeline && answers->shared)
+	if (answers->commands && answers->feeds && answers->timeline && answers->lookup &&
+	    answers->shared)
 		return answers;
 	answers_free(answers);
 	return NULL;
@@ -62,6 +65,7 @@ void answers_free(struct answers *answers)
 	command_lines_free(answers->commands);
 	feeds_free(answers->feeds);
 	timeline_free(answers->timeline);
+	lookup_free(answers->lookup);
 	shared_answers_free(answers->shared);
 	free(answers);
 }
@@ -139,28 +143,28 @@ void answers_send(const struct answers *answers, uint32_t id, int body,
 	send_answer(answers, &answer, body);
 }
 
-/* What the worker does. */
-static void name_locks(void *arg)
-{
-	const struct sink *sink = arg;
-
-	pmp_profile_name_locks(sink->counting->profile, sink->options->filter);
-}
-
-/* Names are looked up once for each stack. */
+/* Names tell which threads wait for locks; they are looked up once for each stack. */
 static void tend_timeline(struct answers *answers)
 {
-	struct sink *sink = answers->sink;
+	const struct sink *sink = answers->sink;
 
-	if (!timeline_is_due(answers->timeline, &sink->source->targets))
-		return;
-	sink->calls->work(sink->run, name_locks, sink);
-	timeline_add(answers->timeline, sink->counting->profile, &sink->source->targets,
-		     sink->options->interval);
+	if (timeline_is_due(answers->timeline, &sink->source->targets) &&
+	    lookup_knows_locks_soon(answers->lookup))
+		timeline_add(answers->timeline, sink->counting->profile,
+			     &sink->source->targets, sink->options->interval);
+}
+
+/* With names, as they are looked up when it is asked for. */
+static void end_all(struct answers *answers)
+{
+	if (windows_count(answers) || answers->pages)
+		lookup_await(answers->lookup);
 }
 
 void answers_tend(struct answers *answers, bool all)
 {
+	if (all)
+		end_all(answers);
 	tend_timeline(answers);
 	windows_tend(answers, all);
 	api_answers_tend(answers, all);
@@ -296,7 +300,11 @@ static void write_metrics(void *arg)
 {
 	struct metrics_request *request = arg;
 
+	struct pmp_symbolizer *symbolizer = request->sink->counting->symbolizer;
+
+	pmp_symbolizer_only_known(symbolizer, true);
 	request->code = metrics_write(request->sink, &request->server, request->file);
+	pmp_symbolizer_only_known(symbolizer, false);
 }
 
 static void answer_metrics(const struct answers *answers, uint32_t id)
@@ -310,6 +318,7 @@ static void answer_metrics(const struct answers *answers, uint32_t id)
 		.code = -ENOMEM,
 	};
 
+	lookup_knows_locks(answers->lookup);
 	if (request.file >= 0)
 		sink->calls->work(sink->run, write_metrics, &request);
 	if (request.code == 0)

@@ -9,9 +9,11 @@
 #include "base/fault.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
+#include "run/counting.h"
 #include "sink/answer-text.h"
 #include "sink/api.h"
 #include "sink/heavy.h"
+#include "sink/lookup.h"
 #include "sink/shared-answers.h"
 #include "sink/sink.h"
 
@@ -29,18 +31,19 @@ struct page_result {
 struct page_writing {
 	enum page_kind kind;
 	int (*write)(const struct api_request *request, struct pmp_error *err);
+	bool named; /* it needs names */
 	bool (*is_heavy)(const struct answers *answers); /* NULL: it is never */
 	bool shared; /* who asks for the same gets the same; it is being looked at */
 };
 
 static const struct page_writing writings[] = {
-	{ PAGE_STATE, api_write_state, NULL, true },
-	{ PAGE_TIMELINE, api_write_timeline, NULL, true },
-	{ PAGE_TREE, api_write_tree, heavy_is, true },
-	{ PAGE_THREADS, api_write_threads, heavy_is, true },
-	{ PAGE_LOCKS, api_write_locks, heavy_is, true },
-	{ PAGE_HEAP_TREE, api_write_heap, heavy_is_heap, true },
-	{ PAGE_SYMBOL, api_write_names, heavy_is_any, false },
+	{ PAGE_STATE, api_write_state, false, NULL, true },
+	{ PAGE_TIMELINE, api_write_timeline, false, NULL, true },
+	{ PAGE_TREE, api_write_tree, true, heavy_is, true },
+	{ PAGE_THREADS, api_write_threads, true, heavy_is, true },
+	{ PAGE_LOCKS, api_write_locks, true, heavy_is, true },
+	{ PAGE_HEAP_TREE, api_write_heap, true, heavy_is_heap, true },
+	{ PAGE_SYMBOL, api_write_names, true, heavy_is_any, false },
 };
 
 /* An answer that is being made, or waits for that. */
@@ -98,9 +101,12 @@ static void finish(struct page_answer *answer)
 static void write_answer(void *arg)
 {
 	struct page_answer *answer = arg;
+	struct pmp_symbolizer *symbolizer = answer->request.sink->counting->symbolizer;
 
+	pmp_symbolizer_only_known(symbolizer, !answer->writing->named);
 	answer->result.code =
 		answer->writing->write(&answer->request, &answer->result.err);
+	pmp_symbolizer_only_known(symbolizer, false);
 }
 
 /* A time that counts from now does so from here. */
@@ -184,6 +190,12 @@ static void start(struct page_answer *answer)
 	heavy_start(answer->answers, &answer->writer, &heavy);
 }
 
+static bool is_heavy(const struct answers *answers, const struct page_writing *writing)
+{
+	return writing->is_heavy && writing->is_heavy(answers) &&
+	       !PMP_FAULT("page-in-front");
+}
+
 static size_t count_writers(const struct answers *answers)
 {
 	size_t count = 0;
@@ -221,10 +233,18 @@ void api_answers_tend(struct answers *answers, bool all)
 		answer_all(answers);
 		return;
 	}
-	for (struct page_answer *answer = answers->pages; answer && may_start(answers);
-	     answer = answer->next) {
-		if (!answer->writer.pid)
+	if (!answers->pages || !lookup_is_done(answers->lookup))
+		return;
+	for (struct page_answer *answer = answers->pages, *next; answer; answer = next) {
+		next = answer->next;
+		if (answer->writer.pid)
+			continue;
+		if (!is_heavy(answers, answer->writing)) {
+			remove_answer(answer);
+			write_here(answer);
+		} else if (may_start(answers)) {
 			start(answer);
+		}
 	}
 }
 
@@ -235,6 +255,9 @@ int api_answers_timeout(const struct answers *answers, int most)
 
 	while (answer && answer->writer.pid)
 		answer = answer->next;
+	/* So it does when names have come. */
+	if (lookup_goes_on(answers->lookup))
+		return most;
 	return answer && may_start(answers) && most > AGAIN ? AGAIN : most;
 }
 
@@ -247,12 +270,6 @@ static const struct page_writing *find_writing(enum page_kind kind)
 			return &writings[i];
 	}
 	return NULL;
-}
-
-static bool is_heavy(const struct answers *answers, const struct page_writing *writing)
-{
-	return writing->is_heavy && writing->is_heavy(answers) &&
-	       !PMP_FAULT("page-in-front");
 }
 
 /* Each client waits for one answer. */
@@ -332,7 +349,8 @@ void api_answers_begin(struct answers *answers, const struct serve_request *requ
 		return;
 	}
 	answer->writing = writing;
-	if (is_heavy(answers, writing))
+	if (is_heavy(answers, writing) ||
+	    (writing->named && !lookup_is_done(answers->lookup)))
 		append(answers, answer);
 	else
 		write_here(answer);

@@ -49,7 +49,7 @@ static void write_alone(void *arg)
 	alone->heavy->write(alone->heavy->arg);
 }
 
-/* For the worker, as reading files takes time, and fetching them more. */
+/* For the worker: the few that have none yet. */
 static void name_all(void *arg)
 {
 	pmp_symbolizer_name_all(arg);

@@ -318,6 +318,7 @@ static void put_threads(const struct metrics *metrics)
 	}
 }
 
+/* Counters never go back: what may be found to be a lock is none of sleep yet. */
 static void put_group(const struct metrics *metrics, const struct pmp_group_times *times)
 {
 	const struct {
@@ -326,7 +327,7 @@ static void put_group(const struct metrics *metrics, const struct pmp_group_time
 	} states[] = {
 		{ "run", times->run },	   { "ready", times->ready },
 		{ "lock", times->lock },   { "disk", times->disk },
-		{ "sleep", times->sleep },
+		{ "sleep", times->sleep - times->unsure },
 	};
 	char quoted[QUOTED_SIZE];
 
@@ -347,7 +348,6 @@ static void put_groups(const struct metrics *metrics)
 	/* Much of the time is not seen then, and sums begin again after each pause. */
 	if (metrics->sink->options->on_demand)
 		return;
-	pmp_profile_name_locks(profile, metrics->sink->options->filter);
 	head(metrics, "pmp_thread_seconds_total", "counter",
 	     "Where the time of the threads of each group went: running, ready but without a "
 	     "processor, waiting for a lock, for a disk, asleep.");

@@ -343,6 +343,7 @@ static bool never_stays(struct sink *sink)
 
 const struct sink_type sink_server = {
 	.name = "server",
+	.serves = true,
 	.is_meant = is_meant,
 	.needs = needs,
 	.prepare = prepare,

@@ -15,6 +15,7 @@
 
 struct counting;
 struct counting_needs;
+struct job;
 struct lock_check;
 struct loop;
 struct progress;
@@ -28,6 +29,7 @@ struct worker;
 struct sink_type {
 	const char *name;
 	bool keys; /* who looks at it has keys, which are not to wait */
+	bool serves; /* clients, which are not to wait for each other's names: see lookup.h */
 
 	/** Do the options ask for it? */
 	bool (*is_meant)(const struct options *options);
@@ -81,6 +83,8 @@ struct sink_calls {
 	 * meanwhile, so that no samples are taken and no keys.
 	 */
 	void (*work)(void *run, void (*work)(void *arg), void *arg);
+	/** Wait for what a worker has been given to do, in the same way. */
+	void (*await)(void *run, const struct job *job);
 };
 
 /* One at work. */
@@ -90,6 +94,7 @@ struct sink {
 	const struct options *options;
 	struct loop *loop;
 	struct worker *worker;
+	struct worker *namer;	   /* another one, of a sink that serves; or NULL */
 	struct counting *counting; /* samples are there */
 	struct progress *progress;
 	struct source *source;

@@ -20,6 +20,7 @@ struct known_group {
 	uint64_t name; /* its hash: borrowed names do not last */
 	uint64_t last; /* snapshot of its process */
 	uint64_t times[TIMELINE_STATES];
+	uint64_t unsure, moved; /* see struct pmp_group_times */
 };
 
 /* Of one process, or of all. */
@@ -91,6 +92,8 @@ static struct known_group describe(const struct pmp_profile *profile, size_t i)
 		.name = hash(hash(UINT64_C(14695981039346656037), times.process) ^ '/',
 			     times.group),
 		.times = { times.run, times.ready, times.lock, times.disk, times.sleep },
+		.unsure = times.unsure,
+		.moved = times.moved,
 	};
 }
 
@@ -158,19 +161,32 @@ static struct track *add_track(struct timeline *timeline, const struct targets *
 	return track;
 }
 
+/* What was shown as sleep, and is known by now to have been lock, is not shown again. */
+static uint64_t shown_before(const struct known_group *group,
+			     const struct known_group *known)
+{
+	const uint64_t moved = growth(group->moved, known->moved);
+
+	return moved < known->unsure ? moved : known->unsure;
+}
+
 /* As if its snapshots were a second apart, in thread-ms. known: NULL of a group that is new;
  * track: of its process, or NULL. */
 static void add_group(const struct known_group *group, const struct known_group *known,
 		      struct track *all, struct track *track)
 {
-	uint64_t time = NS_PER_S;
+	uint64_t before[TIMELINE_STATES] = { 0 }, time = NS_PER_S;
 
+	if (known) {
+		memcpy(before, known->times, sizeof(before));
+		before[TIMELINE_LOCK] += shown_before(group, known);
+		before[TIMELINE_SLEEP] -= shown_before(group, known);
+	}
 	if (known && known->last && group->last > known->last)
 		time = group->last - known->last;
 	for (size_t i = 0; i < TIMELINE_STATES; i++) {
-		uint64_t before = known ? known->times[i] : 0;
 		double sum =
-			(double)growth(group->times[i], before) * 1000 / (double)time;
+			(double)growth(group->times[i], before[i]) * 1000 / (double)time;
 
 		all->sums[i] += sum;
 		if (track)

@@ -16,7 +16,14 @@ struct pmp_profile;
 struct targets;
 struct timeline;
 
-#define TIMELINE_STATES 5 /* run, ready, lock, disk, sleep */
+enum {
+	TIMELINE_RUN,
+	TIMELINE_READY,
+	TIMELINE_LOCK,
+	TIMELINE_DISK,
+	TIMELINE_SLEEP,
+	TIMELINE_STATES
+};
 
 struct timeline_second {
 	bool sampled;

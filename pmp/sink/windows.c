@@ -20,6 +20,7 @@
 #include "sink/feeds.h"
 #include "sink/heap-answers.h"
 #include "sink/heavy.h"
+#include "sink/lookup.h"
 #include "sink/selection.h"
 #include "sink/sink.h"
 #include "source/source.h"
@@ -257,9 +258,15 @@ static void answer_at_once(struct answers *answers, struct awaited *awaited)
 	release(answers, &due);
 }
 
+static bool is_to_wait(const struct answers *answers, const struct awaited *awaited)
+{
+	return is_held(answers, awaited) || due_at(answers, awaited) > now_ns() ||
+	       !lookup_is_done(answers->lookup);
+}
+
 static void tend_window(struct answers *answers, struct awaited *awaited, bool all)
 {
-	if (!all && (is_held(answers, awaited) || due_at(answers, awaited) > now_ns()))
+	if (!all && is_to_wait(answers, awaited))
 		return;
 	if (awaited->fresh)
 		find_snapshot(&answers->sink->source->targets, awaited);
@@ -294,6 +301,9 @@ int windows_timeout(const struct answers *answers, int most)
 		if (!answers->all[i].used || is_held(answers, &answers->all[i]))
 			continue;
 		due = due_at(answers, &answers->all[i]);
+		/* When names have come the loop knows by itself. */
+		if (due <= now && lookup_goes_on(answers->lookup))
+			continue;
 		if (due <= now)
 			return 0;
 		if ((due - now) / NS_PER_MS < (uint64_t)most)

@@ -5,13 +5,15 @@
 debuginfod.py FOLDER: serves FOLDER/BUILDID/debuginfo and FOLDER/BUILDID/executable as
 /buildid/BUILDID/..., writes "ready PORT" and then a line for each request: the status
 and the path. Of a file NAME.hang beside such a file the content is how it hangs:
-"silent" before it answers, "half" in the middle of the file.
+"silent" before it answers, "half" in the middle of the file; "slow" is only that: the answer
+comes after 5 s.
 """
 import http.server
 import os
 import re
 import sys
 import threading
+import time
 
 folder = os.path.abspath(sys.argv[1])
 for_ever = threading.Event()
@@ -38,6 +40,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if hang and hang.strip() == b"silent":
             self.say("hang")
             for_ever.wait()
+        if hang and hang.strip() == b"slow":
+            self.say("slow")
+            time.sleep(5)
+            hang = None
         self.say("404" if content is None else "200")
         self.send_response(404 if content is None else 200)
         self.send_header("Content-Length", str(len(content or b"")))

@@ -75,6 +75,20 @@ size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location loc
 	return count;
 }
 
+bool pmp_symbolizer_has_names(const struct pmp_symbolizer *symbolizer,
+			      pmp_location location)
+{
+	(void)symbolizer;
+	(void)location;
+	return true;
+}
+
+void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location location)
+{
+	(void)symbolizer;
+	(void)location;
+}
+
 /* Objects are at addresses that mean nothing. */
 void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 				  const struct pmp_maps *maps, uint64_t address,
