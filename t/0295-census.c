@@ -157,6 +157,24 @@ static void test_changing(void)
 	pmp_census_free(census);
 }
 
+/* A top of half a terabyte, of which no page is there, and a chunk that leads into it. */
+static void test_endless(void)
+{
+	const uint64_t end = HEAP_END + (UINT64_C(1) << 39);
+	struct pmp_census *census;
+
+	make_heap(&caches[3]);
+	asked = 0;
+	set(*word_at(ARENA) + 8, (end - *word_at(ARENA)) | 1);
+	set(HEAP + caches[3].size + 100 * OBJECT_SIZE + 8, 0x123451);
+	census = take(PMP_CENSUS_TAKEN);
+	ok(census && census->totals.unread > (UINT64_C(1) << 38),
+	   "what is missing of half a terabyte");
+	ok(asked < 8 * memory.effort / PMP_EFFORT_PAGE,
+	   "it is not all looked for: %zu pages", asked);
+	pmp_census_free(census);
+}
+
 /* ---- pagemap ------------------------------------------------------------------------------- */
 
 /* A file with the entries of that many pages from 0 on. */
@@ -217,6 +235,7 @@ int main(void)
 	test_unknown();
 	test_swapped();
 	test_changing();
+	test_endless();
 	test_pagemap();
 	return done_testing();
 }

@@ -18,7 +18,8 @@
 #define USER_END (UINT64_C(1) << 56)
 #define GROWTH_MAX (UINT64_C(1) << 40) /* of [heap], since mappings were read */
 #define TOP_TRIES 10
-#define FIRST_WORDS 3 /* of a heap of threads */
+#define ARENAS_MAX 8192 /* glibc makes 8 for each processor */
+#define FIRST_WORDS 3	/* of a heap of threads */
 
 bool pmp_arena_read(const struct pmp_arenas *arenas, const struct pmp_malloc_arena *arena,
 		    long offset, uint64_t *words, size_t count)
@@ -187,7 +188,8 @@ static size_t arena_of(struct pmp_arenas *arenas, uint64_t state)
 		    at - state < STATE_SLACK * sizeof(*words))
 			return i;
 	}
-	if (!pmp_census_peek(arenas->memory, state, words, sizeof(words)))
+	if (arenas->count >= ARENAS_MAX ||
+	    !pmp_census_peek(arenas->memory, state, words, sizeof(words)))
 		return SIZE_MAX;
 	for (size_t i = PMP_ARENA_BEFORE; i < STATE_SLACK; i++) {
 		const uint64_t at = state + i * sizeof(*words);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/file.h"
+#include "census/effort.h"
 
 #define IN_MEMORY (UINT64_C(1) << 63)
 #define SWAPPED (UINT64_C(1) << 62)
@@ -165,6 +166,7 @@ struct pmp_census_memory pmp_live_memory_use(struct pmp_live_memory *live)
 		.rest = live_rest,
 		.again = live_again,
 		.arg = live,
+		.effort = PMP_EFFORT_MAX,
 	};
 }
 

@@ -25,7 +25,8 @@ static uint64_t block_size(const uint64_t head[2], uint64_t room, bool after,
 		       : 0;
 }
 
-int pmp_mapped_find(const struct pmp_census_memory *memory, const struct pmp_area *area,
+int pmp_mapped_find(const struct pmp_census_memory *memory,
+		    struct pmp_census_effort *effort, const struct pmp_area *area,
 		    const struct pmp_mapped_calls *calls, uint64_t *other)
 {
 	uint64_t at = area->start, words[4], size, bytes;
@@ -34,6 +35,8 @@ int pmp_mapped_find(const struct pmp_census_memory *memory, const struct pmp_are
 	while (at < area->end && searched <= SEARCH_MAX) {
 		const bool there = pmp_census_peek(memory, at, words, sizeof(words));
 
+		if (!pmp_effort_spend(effort, there ? PMP_EFFORT_READ : PMP_EFFORT_PAGE))
+			break;
 		if (++read % PAGES_A_SLICE == 0)
 			memory->rest(memory->arg);
 		size = there ? block_size(words, area->end - at, searched == 0, &bytes)
@@ -41,6 +44,7 @@ int pmp_mapped_find(const struct pmp_census_memory *memory, const struct pmp_are
 		if (size) {
 			if (!calls->found(calls->arg, words[2], size, bytes))
 				return 1;
+			pmp_effort_give(effort, PMP_EFFORT_READ);
 			at += size;
 			searched = 0;
 			continue;

@@ -5,6 +5,7 @@
 #define PMP_CENSUS_MAPPED_H
 
 #include "census/areas.h"
+#include "census/effort.h"
 #include "census/memory.h"
 
 struct pmp_mapped_calls {
@@ -14,9 +15,10 @@ struct pmp_mapped_calls {
 	void *arg;
 };
 
-/* Look for them in an area. What of it is none of them is added to *other. 0, or 1: found()
- * has ended it. */
-int pmp_mapped_find(const struct pmp_census_memory *memory, const struct pmp_area *area,
+/* Look for them in an area, with that effort. What of it is none of them is added to *other. 0,
+ * or 1: found() has ended it. */
+int pmp_mapped_find(const struct pmp_census_memory *memory,
+		    struct pmp_census_effort *effort, const struct pmp_area *area,
 		    const struct pmp_mapped_calls *calls, uint64_t *other);
 
 #endif

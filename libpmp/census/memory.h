@@ -30,6 +30,8 @@ struct pmp_census_memory {
 	 * and a thread that has no processor in the midst of a change needs time. */
 	void (*again)(void *arg, unsigned times);
 	void *arg;
+	/* See census/effort.h. */
+	uint64_t effort;
 };
 
 /* Read what may lie in two pages, or in none that is present: then false. */

@@ -4,6 +4,7 @@
 
 #include "census/areas.h"
 #include "census/arenas.h"
+#include "census/effort.h"
 #include "census/kept.h"
 #include "census/layout.h"
 #include "census/mapped.h"
@@ -19,6 +20,7 @@ struct taking {
 	struct pmp_areas areas;
 	struct pmp_arenas arenas;
 	struct pmp_kept_blocks kept;
+	struct pmp_census_effort effort;
 	struct pmp_chunk_walk *walk;
 	size_t region; /* that is being walked */
 	struct pmp_chunk_totals walked;
@@ -127,6 +129,7 @@ static int walk_all(struct taking *taking,
 	int code = 0;
 
 	taking->walked = (struct pmp_chunk_totals){ 0 };
+	taking->effort.left = taking->effort.most = taking->memory->effort;
 	for (size_t i = 0; i < taking->arenas.region_count && !code; i++) {
 		const uint64_t start = taking->arenas.regions[i].start;
 		uint64_t end;
@@ -154,8 +157,8 @@ static int count_all(struct taking *taking)
 	for (size_t i = 0; i < rest->count && !code; i++) {
 		const struct pmp_mapped_calls calls = { count_mapped, taking };
 
-		code = pmp_mapped_find(taking->memory, &rest->items[i], &calls,
-				       &taking->totals.other);
+		code = pmp_mapped_find(taking->memory, &taking->effort, &rest->items[i],
+				       &calls, &taking->totals.other);
 	}
 	return taking->nomem ? PMP_ENOMEM : code;
 }
@@ -225,7 +228,7 @@ enum pmp_census_outcome pmp_census_take(const struct pmp_census_memory *memory,
 		.types = types,
 		.arenas.memory = memory,
 		.arenas.areas = &taking.areas,
-		.walk = pmp_chunk_walk_new(memory),
+		.walk = pmp_chunk_walk_new(memory, &taking.effort),
 	};
 	enum pmp_census_outcome outcome;
 

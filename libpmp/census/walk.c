@@ -27,6 +27,7 @@ struct step {
 
 struct pmp_chunk_walk {
 	const struct pmp_census_memory *memory;
+	struct pmp_census_effort *effort;
 	const struct pmp_chunk_calls *calls;
 	struct pmp_chunk_totals *totals;
 	uint64_t end;
@@ -54,12 +55,15 @@ enum outcome {
 	STOPPED, /* by the caller */
 };
 
-struct pmp_chunk_walk *pmp_chunk_walk_new(const struct pmp_census_memory *memory)
+struct pmp_chunk_walk *pmp_chunk_walk_new(const struct pmp_census_memory *memory,
+					  struct pmp_census_effort *effort)
 {
 	struct pmp_chunk_walk *walk = calloc(1, sizeof(*walk));
 
-	if (walk)
+	if (walk) {
 		walk->memory = memory;
+		walk->effort = effort;
+	}
 	return walk;
 }
 
@@ -261,7 +265,8 @@ static bool read_head(struct pmp_chunk_walk *walk, uint64_t address, uint64_t he
 {
 	if (is_in_window(walk, address))
 		return get(walk, address, head);
-	return pmp_census_peek(walk->memory, address, head, PMP_CHUNK_HEAD);
+	return pmp_effort_spend(walk->effort, PMP_EFFORT_READ) &&
+	       pmp_census_peek(walk->memory, address, head, PMP_CHUNK_HEAD);
 }
 
 /* Does a chain of chunks begin there: many of them, or up to the end? */
@@ -272,7 +277,7 @@ static bool is_chain(struct pmp_chunk_walk *walk, uint64_t at)
 	for (int i = 0; i < CHAIN; i++) {
 		if (at == walk->end)
 			return i > 0;
-		if (!read_head(walk, at, head))
+		if (!pmp_effort_spend(walk->effort, 1) || !read_head(walk, at, head))
 			return false;
 		if (i == 0 && !(head[1] & PMP_PREV_INUSE))
 			return false;
@@ -310,12 +315,18 @@ static bool find_chain(struct pmp_chunk_walk *walk)
 
 	walk->last.size = 0;
 	for (; at < walk->end; at += PMP_CHUNK_ALIGN) {
+		if (!pmp_effort_spend(walk->effort, 1)) {
+			walk->totals->unread += walk->end - at;
+			walk->end = at;
+			break;
+		}
 		if (!is_in_window(walk, at)) {
 			walk->memory->rest(walk->memory->arg);
 			load(walk, at);
 		}
 		if (walk->pages[(at - walk->base) / PMP_CENSUS_PAGE] !=
 		    PMP_PAGE_PRESENT) {
+			pmp_effort_spend(walk->effort, PMP_EFFORT_PAGE);
 			at |= PMP_CENSUS_PAGE - 1;
 			at -= PMP_CHUNK_ALIGN - 1;
 			continue;
@@ -355,7 +366,8 @@ static bool recover(struct pmp_chunk_walk *walk)
 		walk->tries = 0;
 	}
 	walk->memory->again(walk->memory->arg, walk->tries);
-	if (walk->tries < TRIES && !PMP_FAULT("no-reread")) {
+	if (walk->tries < TRIES && !PMP_FAULT("no-reread") &&
+	    pmp_effort_spend(walk->effort, PMP_EFFORT_AGAIN)) {
 		take_back(walk, (size_t)1 << walk->tries);
 		walk->tries++;
 		walk->totals->again++;
@@ -380,6 +392,7 @@ static bool is_swapped(const struct pmp_chunk_walk *walk, uint64_t address)
 
 static enum outcome walk_next(struct pmp_chunk_walk *walk)
 {
+	const uint64_t from = walk->at;
 	enum outcome outcome;
 
 	if (!begin_step(walk))
@@ -387,6 +400,8 @@ static enum outcome walk_next(struct pmp_chunk_walk *walk)
 	walk->memory->rest(walk->memory->arg);
 	load(walk, walk->at);
 	outcome = walk_window(walk);
+	if (walk->at > from)
+		pmp_effort_give(walk->effort, WINDOW / PMP_CHUNK_ALIGN);
 	if ((outcome == HIDDEN || outcome == WRONG) && is_over(walk))
 		return ENDED;
 	if (outcome == HIDDEN && is_swapped(walk, walk->at))
@@ -433,7 +448,8 @@ int pmp_chunk_walk_region(struct pmp_chunk_walk *walk, uint64_t start, uint64_t 
 	for (int i = 0; i < GROWTHS; i++) {
 		while (outcome == GOES_ON && walk->at < walk->end)
 			outcome = walk_next(walk);
-		if (outcome == FAILED || outcome == STOPPED || is_over(walk))
+		if (outcome == FAILED || outcome == STOPPED || !walk->effort->left ||
+		    is_over(walk))
 			break;
 		outcome = GOES_ON;
 	}

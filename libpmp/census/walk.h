@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "census/effort.h"
 #include "census/memory.h"
 
 enum pmp_chunk_state {
@@ -42,8 +43,9 @@ struct pmp_chunk_calls {
 	void *arg;
 };
 
-/* NULL: no memory. */
-struct pmp_chunk_walk *pmp_chunk_walk_new(const struct pmp_census_memory *memory);
+/* Both are borrowed. NULL: no memory. */
+struct pmp_chunk_walk *pmp_chunk_walk_new(const struct pmp_census_memory *memory,
+					  struct pmp_census_effort *effort);
 void pmp_chunk_walk_free(struct pmp_chunk_walk *walk);
 /* Walk from start, where a chunk may begin, or the first one after that; up to end, where
  * the last one is the top if it is not a fence. Adds to totals. 0, PMP_ENOMEM, or 1: found()

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "census/effort.h"
 #include "census/memory.h"
 #include "census/take.h"
 #include "libpmp.h"
@@ -33,6 +34,7 @@ static uint64_t library[2 * WORDS], heap[HEAP_PAGES * WORDS], large[3 * WORDS],
 	thread_heap[THREAD_PAGES * WORDS];
 static uint8_t heap_pages[HEAP_PAGES];
 static size_t touched; /* pages that are not there */
+static size_t asked;   /* pages that may be there, or not */
 /* A word of the heap that is something else when it is read for the first times. */
 static uint64_t changing, changed_to;
 static unsigned changes;
@@ -91,6 +93,7 @@ static bool fake_read(void *arg, uint64_t address, void *data, size_t length)
 static bool fake_pages(void *arg, uint64_t address, size_t count, uint8_t *pages)
 {
 	(void)arg;
+	asked += count;
 	for (size_t i = 0; i < count; i++)
 		pages[i] = page_at(address + i * PAGE);
 	return true;
@@ -107,8 +110,9 @@ static void not_again(void *arg, unsigned times)
 	(void)times;
 }
 
-static const struct pmp_census_memory memory = { fake_read, fake_pages, nothing,
-						 not_again, NULL };
+static const struct pmp_census_memory memory = {
+	fake_read, fake_pages, nothing, not_again, NULL, PMP_EFFORT_MAX / 8
+};
 
 static void add_region(struct pmp_maps *maps, const char *path, enum pmp_module_kind kind,
 		       uint64_t start, uint64_t end)
