@@ -3,6 +3,8 @@
 #include "libpmp-program.h"
 #include "lib/tap.h"
 
+#include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "run/own-processes.h"
@@ -53,9 +55,20 @@ static const char *found(struct children *children, pid_t refuses)
 	return text;
 }
 
+/* A fork that takes longer than the other one. */
+static void *add_later(void *own)
+{
+	const struct timespec rest = { .tv_nsec = 50000000 };
+
+	nanosleep(&rest, NULL);
+	own_processes_add(own, 81);
+	return NULL;
+}
+
 int main(void)
 {
 	struct children children = { 0 };
+	pthread_t thread;
 	struct own_processes *own;
 
 	sampled[sampled_count++] = 10;
@@ -105,6 +118,14 @@ int main(void)
 	own_processes_remove(own, 70);
 	add(70, 99, 1);
 	is_str(found(&children, 0), "70", "until that has ended");
+	own_processes_begin(own);
+	own_processes_begin(own);
+	own_processes_add(own, 80);
+	pthread_create(&thread, NULL, add_later, own);
+	add(80, 99, 1);
+	add(81, 99, 1);
+	is_str(found(&children, 0), "", "two are forked at a time: it waits for both");
+	pthread_join(thread, NULL);
 	own_processes_free(own);
 	return done_testing();
 }

@@ -238,4 +238,32 @@ check_limits() {
 	like "$(sampled)" 'sh sleep ' "the others are sampled"
 }
 
+# What fetches debug files is a child of pmp, as is what a command has left behind; it waits
+# here for a server that does not answer.
+check_fetcher() {
+	{ command -v debuginfod-find && command -v python3 && command -v curl && command -v strip; } \
+		>/dev/null || { skip "no debuginfod-find, python3, curl or strip"; return; }
+	# shellcheck source=t/lib/serve.sh
+	. "$top_srcdir/t/lib/serve.sh"
+	build whole -Wl,--build-id=0xaabbccddeeff0011 "$live_target/sleeper.c" || return
+	strip -o victim whole
+	mkdir -p files/aabbccddeeff0011
+	echo silent >files/aabbccddeeff0011/debuginfo.hang
+	start_process python3 "$top_srcdir/t/lib/debuginfod.py" files
+	wait_for "grep -q ^ready '$target_out'" || return
+	DEBUGINFOD_URLS=http://127.0.0.1:$(sed -n 's/^ready //p' "$target_out") \
+		XDG_CACHE_HOME=$tmp/cache start_server family --serve=0 --children --debuginfod -F 20 \
+		-- ./victim
+	wait_for 'curl -s "${url}metrics" | grep -q ^pmp_target_up'
+	curl -s -o folded "${url}folded?seconds=1" &
+	test_pids="$test_pids $!"
+	wait_for "pgrep -x -P $server_pid debuginfod-find >find"
+	ok "[ -s find ]" "a fetcher waits for a server"
+	taken=$(curl -s "${url}metrics" | sed -n 's/^pmp_snapshots_total //p')
+	wait_for '[ "$(curl -s "${url}metrics" | sed -n "s/^pmp_snapshots_total //p")" -gt $((taken + 5)) ]'
+	is "$(curl -s "${url}metrics" | grep -c ^pmp_target_up)" 1 "it is not taken for a child"
+	kill "$(pgrep -x -P $server_pid victim)" # for which pmp waits
+	end_server
+}
+
 run_checks "$@"

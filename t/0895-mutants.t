@@ -55,6 +55,9 @@ check_names() {
 	caught names-in-front 0954-serve-fetch.t "" "while a file is fetched /healthz is answered"
 }
 check_own() { caught forget-own 0954-serve-heavy-heap.t "" "it is not taken for a child"; }
+check_own_fetcher() {
+	caught forget-own 0855-children.t fetcher 'it is not taken for a child'
+}
 check_alone() { caught page-alone 0954-serve-heavy.t "" "one writer made it"; }
 check_unpacker() { caught unpacker-rights 0864-confined.t unpacker 'it cannot: '; }
 check_fetch_path() {

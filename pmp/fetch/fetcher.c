@@ -275,7 +275,7 @@ static int get(struct fetcher *fetcher, const struct pmp_wanted_file *wanted)
 
 	if (is_off(fetcher))
 		return -1;
-	number = find_start(&find, &fetcher->plan, wanted);
+	number = find_start(&find, &fetcher->plan, wanted, fetcher->state->own);
 	if (number) {
 		give_up_program(fetcher, number);
 		return -1;

@@ -15,6 +15,7 @@
 
 #include "base/fault.h"
 #include "fetch/confine.h"
+#include "run/own-processes.h"
 #include "run/spent.h"
 
 #define PROGRAM "debuginfod-find"
@@ -93,18 +94,25 @@ static int start(struct find *find, const struct find_plan *plan, char **argv, i
 		.program = PMP_FAULT("fetch-rights") ? NULL : &plan->limits,
 	};
 
-	return *plan->program ? confine_start(&start, &find->pid) : ENOENT;
+	int number;
+
+	if (!*plan->program)
+		return ENOENT;
+	own_processes_begin(find->own);
+	number = confine_start(&start, &find->pid);
+	own_processes_add(find->own, number ? -1 : find->pid);
+	return number;
 }
 
 int find_start(struct find *find, const struct find_plan *plan,
-	       const struct pmp_wanted_file *wanted)
+	       const struct pmp_wanted_file *wanted, struct own_processes *own)
 {
 	char *argv[] = { (char *)PROGRAM, (char *)"-v",
 			 (char *)(wanted->executable ? "executable" : "debuginfo"),
 			 (char *)wanted->build_id, NULL };
 	int fds[2], number;
 
-	*find = (struct find){ .fd = -1 };
+	*find = (struct find){ .fd = -1, .own = own };
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return errno;
 	number = start(find, plan, argv, fds[1]);
@@ -181,6 +189,7 @@ void find_end(struct find *find)
 	if (find->pid > 0) {
 		kill(find->pid, SIGKILL);
 		spent_wait(find->pid, NULL, 0);
+		own_processes_remove(find->own, find->pid);
 	}
 	if (find->fd >= 0)
 		close(find->fd);

@@ -14,6 +14,8 @@
 
 #define PMP_FIND_LINE 4096
 
+struct own_processes;
+
 /* What each start of it needs. */
 struct find_plan {
 	char program[PATH_MAX];
@@ -25,6 +27,7 @@ struct find_plan {
 
 struct find {
 	pid_t pid;
+	struct own_processes *own; /* which it was added to, or NULL */
 	int fd;			  /* of what it prints, not blocking */
 	char line[PMP_FIND_LINE]; /* the one that is being read */
 	size_t length;
@@ -37,9 +40,9 @@ struct find {
  * errno of why there is no cache. find_forget() is due in any case. */
 int find_prepare(struct find_plan *plan);
 void find_forget(struct find_plan *plan);
-/** 0, or the errno of why it cannot be started. */
+/** 0, or the errno of why it cannot be started. own: which it is added to, or NULL. */
 int find_start(struct find *find, const struct find_plan *plan,
-	       const struct pmp_wanted_file *wanted);
+	       const struct pmp_wanted_file *wanted, struct own_processes *own);
 /** Read what it has printed. False: it has ended, or closed its output. */
 bool find_read(struct find *find);
 /** Kill it if it still runs, and reap it. */

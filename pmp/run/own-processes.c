@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* See own-processes.h. A child can be seen before fork() has returned its id: whoever sees one
- * meanwhile waits for the id. */
+ * meanwhile waits for the id. Two threads of the front may fork at a time. */
 #include "run/own-processes.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define PATIENCE_MS 1000 /* the front may have been stopped */
 
 struct own_processes {
-	bool forking;
+	unsigned forking;
 	pid_t pids[OWN_PROCESSES_MAX]; /* 0: none */
 };
 
@@ -34,16 +34,17 @@ void own_processes_free(struct own_processes *own)
 void own_processes_begin(struct own_processes *own)
 {
 	if (own)
-		__atomic_store_n(&own->forking, true, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&own->forking, 1, __ATOMIC_SEQ_CST);
 }
 
 static void replace(struct own_processes *own, pid_t old, pid_t new)
 {
 	for (size_t i = 0; i < OWN_PROCESSES_MAX; i++) {
-		if (own->pids[i] != old)
-			continue;
-		__atomic_store_n(&own->pids[i], new, __ATOMIC_SEQ_CST);
-		return;
+		pid_t expected = old;
+
+		if (__atomic_compare_exchange_n(&own->pids[i], &expected, new, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			return;
 	}
 }
 
@@ -53,7 +54,7 @@ void own_processes_add(struct own_processes *own, pid_t pid)
 		return;
 	if (pid > 0)
 		replace(own, 0, pid);
-	__atomic_store_n(&own->forking, false, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&own->forking, 1, __ATOMIC_SEQ_CST);
 }
 
 void own_processes_remove(struct own_processes *own, pid_t pid)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * With --children a child of the front is taken for one that was left to it. Which ones are
- * not: those that the front starts for itself while the sampler runs, in memory that both
- * have.
+ * not: those that the front starts for itself while the sampler runs (writers, whatever
+ * fetches, another sampler), in memory that both have.
  */
 #ifndef PMP_RUN_OWN_PROCESSES_H
 #define PMP_RUN_OWN_PROCESSES_H
@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define OWN_PROCESSES_MAX 64
+#define OWN_PROCESSES_MAX 80
+#define OWN_PROCESSES_SINGLE 16 /* of these are for what there is one of */
 
 struct own_processes;
 
@@ -19,8 +20,8 @@ struct own_processes *own_processes_new(void);
 /** The sampler has memory of its own. This and all others take NULL. */
 void own_processes_free(struct own_processes *own);
 
-/** The front: one is about to be forked, and then: it has been, or has not (-1). There is room
- * for OWN_PROCESSES_MAX at a time. */
+/** The front, in any thread: one is about to be forked, and then: it has been, or has not (-1).
+ * There is room for OWN_PROCESSES_MAX at a time. */
 void own_processes_begin(struct own_processes *own);
 void own_processes_add(struct own_processes *own, pid_t pid);
 /** It has been reaped. */

@@ -20,6 +20,7 @@
 #include "run/counting.h"
 #include "run/limit.h"
 #include "run/loop.h"
+#include "run/own-processes.h"
 #include "run/signals.h"
 #include "run/run-state.h"
 #include "run/spent.h"
@@ -477,6 +478,18 @@ static int open_namer(struct run *run)
 	return 0;
 }
 
+/* Behind what is forked to read files and to serve: they are not to have it. */
+static int open_own(struct run *run)
+{
+	if (!run->options->children || !run->options->command)
+		return 0;
+	run->state.own = own_processes_new();
+	if (run->state.own)
+		return 0;
+	message_print(NULL, "not enough memory for the run");
+	return PMP_EXIT_FAILED;
+}
+
 /* Samples go to the first, and from there to the others. */
 static void connect_counting(struct run *run, const struct invocation *call, size_t i)
 {
@@ -605,6 +618,8 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 		return status;
 	worker_stop(run->worker);
 	status = prepare_sinks(run);
+	if (!status)
+		status = open_own(run);
 	if (status)
 		return status;
 	run->begun = true;
@@ -704,6 +719,7 @@ static void close_parts(struct run *run)
 	for (size_t i = 0; i < run->sink_count; i++)
 		close_sink(&run->sinks[i]);
 	fetcher_free(run->fetcher);
+	own_processes_free(run->state.own);
 	namer_free(run->namer);
 	worker_free(run->namer_worker);
 	worker_free(run->worker);

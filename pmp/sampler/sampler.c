@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "run/clock.h"
+#include "run/own-processes.h"
 #include "sampler/process.h"
 #include "say/message.h"
 
@@ -57,12 +58,14 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 	sampler->page->so_far = sampler->so_far;
 	if (options->every || options->serve)
 		widen(fds[1]);
+	own_processes_begin(sampler->own);
 	sampler->pid = fork();
 	if (sampler->pid == 0) {
 		sampling.page = sampler->page;
 		sampling.fd = fds[1];
 		process_run(&sampling, pids, front);
 	}
+	own_processes_add(sampler->own, sampler->pid);
 	close(fds[1]);
 	if (sampler->pid < 0) {
 		sampler->pid = 0;
@@ -181,10 +184,14 @@ static bool reap(struct sampler *sampler)
 
 void sampler_close(struct sampler *sampler)
 {
-	if (sampler->pid > 0 && !reap(sampler)) {
+	bool reaped = sampler->pid <= 0 || reap(sampler);
+
+	if (!reaped) {
 		sampler_kill(sampler);
-		reap(sampler);
+		reaped = reap(sampler);
 	}
+	if (reaped)
+		own_processes_remove(sampler->own, sampler->pid);
 	sampler->pid = 0;
 	if (sampler->fd >= 0)
 		close(sampler->fd);

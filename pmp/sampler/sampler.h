@@ -29,8 +29,9 @@ struct sampler {
 	struct event_done so_far;
 	pid_t helpers[CHILDREN_HELPERS]; /* children of the front that are none of a
 					  * command's; 0: none */
-	const struct own_processes *own; /* that are started later, or NULL; borrowed */
-	struct pmp_recorder *recorder;	 /* of --heap, or NULL; borrowed */
+	struct own_processes
+		*own; /* that are started later, as it may be; or NULL; borrowed */
+	struct pmp_recorder *recorder; /* of --heap, or NULL; borrowed */
 };
 
 /**

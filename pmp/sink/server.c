@@ -13,7 +13,6 @@
 #include "run/clock.h"
 #include "run/counting.h"
 #include "run/loop.h"
-#include "run/own-processes.h"
 #include "run/run-state.h"
 #include "say/message.h"
 #include "say/rights.h"
@@ -134,10 +133,6 @@ static int prepare(struct sink *sink)
 	}
 	sink->serving = serving;
 	serving->listener = serving->server.fd = -1;
-	if (sink->options->children && !(sink->state->own = own_processes_new())) {
-		message_print(NULL, "not enough memory for the server");
-		return PMP_EXIT_FAILED;
-	}
 	listen_parse(sink->options->serve, &serving->address);
 	code = take_passed(serving, sink->options, &err);
 	if (code == 0)
@@ -318,8 +313,6 @@ static void close_server(struct sink *sink)
 	}
 	server_stop(&serving->server);
 	answers_free(serving->answers);
-	own_processes_free(sink->state->own);
-	sink->state->own = NULL;
 	free(serving);
 	sink->serving = NULL;
 }

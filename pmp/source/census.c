@@ -9,6 +9,7 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/loop.h"
+#include "run/run-state.h"
 #include "run/supervise.h"
 #include "sampler/sampler.h"
 #include "say/message.h"
@@ -193,6 +194,7 @@ void census_begin(struct source *source, pid_t pid, census_done *done, void *arg
 	census_give_up(source);
 	source->census = reader;
 	reader->sampler.fd = -1;
+	reader->sampler.own = source->state->own;
 	reader->pid = pid;
 	reader->done = done;
 	reader->arg = arg;
