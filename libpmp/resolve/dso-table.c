@@ -217,7 +217,7 @@ const char *pmp_dso_table_build_id(const struct pmp_dso_entry *module)
 	if (module->saved_id)
 		return module->saved_id;
 	if (module->remote)
-		return module->remote->build_id;
+		return module->remote_id ? module->remote_id : "";
 	return module->dso ? pmp_dso_build_id(module->dso) : "";
 }
 
@@ -225,8 +225,8 @@ const char *pmp_dso_table_problem(const struct pmp_dso_entry *module)
 {
 	if (module->saved_problem)
 		return module->saved_problem;
-	if (module->remote && module->remote->problem[0])
-		return module->remote->problem;
+	if (module->remote_problem)
+		return module->remote_problem;
 	if (module->dso)
 		return pmp_dso_problem(module->dso);
 	if (!module->source)

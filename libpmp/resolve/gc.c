@@ -115,6 +115,11 @@ static void collect_strings(struct pmp_symbolizer *symbolizer)
 		module->path = pmp_strings_keep(strings, module->path);
 		if (module->saved_id)
 			module->saved_id = pmp_strings_keep(strings, module->saved_id);
+		if (module->remote_id)
+			module->remote_id = pmp_strings_keep(strings, module->remote_id);
+		if (module->remote_problem)
+			module->remote_problem =
+				pmp_strings_keep(strings, module->remote_problem);
 	}
 	locations->frames_size = 0;
 	for (size_t i = 0; i < locations->count; i++) {

@@ -84,6 +84,16 @@ static const char *open_saved(struct pmp_symbolizer *symbolizer,
 	return here ? "on this machine is another version of it" : "not on this machine";
 }
 
+/* With the lock: what others may read of a module. */
+static void publish(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module)
+{
+	const char *id = module->remote->build_id, *problem = module->remote->problem;
+
+	module->remote_id = *id ? pmp_strings_keep(&symbolizer->strings, id) : NULL;
+	module->remote_problem =
+		*problem ? pmp_strings_keep(&symbolizer->strings, problem) : NULL;
+}
+
 void pmp_state_open_remote(struct pmp_symbolizer *symbolizer,
 			   struct pmp_dso_entry *module)
 {
@@ -114,6 +124,7 @@ void pmp_state_open_remote(struct pmp_symbolizer *symbolizer,
 		pmp_remote_open(&symbolizer->remote, module->remote, module->source,
 				&options, asked.places, asked.count);
 	pmp_state_acquire(symbolizer);
+	publish(symbolizer, module);
 	module->saved_problem = problem;
 	free(asked.places);
 }
@@ -269,6 +280,7 @@ bool pmp_state_name_remote(struct pmp_symbolizer *symbolizer, pmp_location numbe
 		if (batch.count)
 			pmp_remote_name(&symbolizer->remote, module->remote, &wanted);
 		pmp_state_acquire(symbolizer);
+		publish(symbolizer, module);
 	}
 	free(batch.numbers);
 	free(batch.places);

@@ -29,6 +29,7 @@
 #define GRACE 5		  /* seconds for the program to find out by itself */
 #define PATIENCE NS_PER_S /* before progress is shown */
 #define FAILURES_MAX 3	  /* of several servers */
+#define WAITS_NOT (-1)
 
 struct fetcher {
 	pthread_mutex_t lock; /* of whoever asks for a file: two may, for two sinks */
@@ -37,9 +38,9 @@ struct fetcher {
 	struct find_plan plan;
 	uint64_t timeout; /* seconds without a byte; 0: any number */
 	unsigned failures;
-	bool off;      /* nothing is asked for any more */
-	bool waiting;  /* for a file */
-	int asked_end; /* the signal that had asked for an end by then, or 0 */
+	bool off; /* nothing is asked for any more */
+	/* While it waits for a file: the signal that had asked for an end by then, or 0. */
+	int waits_since;
 	/* What is to be said: written once, by the worker or the run, and said by the run. */
 	bool said, ready, loud;
 	char text[512], hint[512];
@@ -85,6 +86,7 @@ int fetcher_new(const struct run_state *state, struct progress *progress, bool v
 	pthread_mutex_init(&made->lock, NULL);
 	made->state = state;
 	made->progress = progress;
+	made->waits_since = WAITS_NOT;
 	made->timeout = read_timeout();
 	prepare(made, verbose);
 	*fetcher = made;
@@ -169,12 +171,15 @@ static void give_up_program(struct fetcher *fetcher, int number)
 void fetcher_interrupt(struct fetcher *fetcher)
 {
 	const struct caught *caught;
+	int since;
 
-	if (!fetcher || !__atomic_load_n(&fetcher->waiting, __ATOMIC_ACQUIRE) ||
-	    fetcher->state->keys)
+	if (!fetcher || fetcher->state->keys)
+		return;
+	since = __atomic_load_n(&fetcher->waits_since, __ATOMIC_RELAXED);
+	if (since == WAITS_NOT)
 		return;
 	caught = &fetcher->state->caught;
-	if (caught->end != fetcher->asked_end || caught->again || caught->limit)
+	if (caught->end != since || caught->again || caught->limit)
 		give_up(fetcher, "interrupted");
 }
 
@@ -257,11 +262,14 @@ static void judge(struct fetcher *fetcher, const struct find *find)
 /* A second signal that asks for an end ends this alone. */
 static void set_waiting(struct fetcher *fetcher, bool waiting)
 {
+	const int asked_end =
+		__atomic_load_n(&fetcher->state->caught.end, __ATOMIC_RELAXED);
+
 	if (fetcher->state->keys)
 		return;
-	fetcher->asked_end = fetcher->state->caught.end;
 	signals_bear(waiting);
-	__atomic_store_n(&fetcher->waiting, waiting, __ATOMIC_RELEASE);
+	__atomic_store_n(&fetcher->waits_since, waiting ? asked_end : WAITS_NOT,
+			 __ATOMIC_RELAXED);
 	if (!waiting && !fetcher->state->serves)
 		progress_clear();
 }

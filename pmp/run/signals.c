@@ -149,7 +149,8 @@ void signals_take(struct caught *taken)
 	ssize_t n = read(caught.wake, &count, sizeof(count));
 
 	(void)n;
-	taken->end = caught.end;
+	/* Also read by whoever fetches names. */
+	__atomic_store_n(&taken->end, caught.end, __ATOMIC_RELAXED);
 	taken->suspend |= caught.suspend;
 	caught.suspend = 0;
 	if (caught.pass_on)

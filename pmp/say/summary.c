@@ -90,9 +90,10 @@ void summary_ended(const struct options *options, const struct process *process,
 	}
 	wanted(options, of, sizeof(of));
 	message_note(NULL,
-		     "%s%d (%s) ended after %llu%s snapshots; the profile covers %.1f s",
+		     "%s%d (%s) ended after %llu%s snapshot%s; the profile covers %.1f s",
 		     what, (int)process->pid, process->name,
 		     (unsigned long long)process->snapshots, of,
+		     process->snapshots == 1 && !*of ? "" : "s",
 		     (double)(process->last - process->first) / 1e9);
 }
 
@@ -109,11 +110,12 @@ void summary_written(const struct counting *counting, const struct targets *targ
 		snprintf(more, sizeof(more), " and %zu more", targets->count - 1);
 	message_log(counting->options->verbose > 0 ||
 			    (counting->options->stats && counting->options->every),
-		    "wrote %s: %s (%d)%s, %" PRIu64 " snapshots in %.1f s, "
+		    "wrote %s: %s (%d)%s, %" PRIu64 " snapshot%s in %.1f s, "
 		    "%.1f threads, stopped %.2f ms in all, %.3f ms at most, "
 		    "%" PRIu64 " lost, %" PRIu64 " truncated%s",
 		    path, pmp_escape(named->name, name, sizeof(name)), (int)named->pid,
-		    more, info.samples, (double)(info.last_time - info.first_time) / 1e9,
+		    more, info.samples, info.samples == 1 ? "" : "s",
+		    (double)(info.last_time - info.first_time) / 1e9,
 		    info.samples ? (double)info.stacks / (double)info.samples : 0,
 		    ms(info.stopped), ms(info.stopped_max), info.vanished, info.truncated,
 		    evicted);

@@ -127,10 +127,11 @@ static void draw_first(const struct view *view, const struct live_header *header
 				   "  %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64,
 				   seconds / 3600, seconds / 60 % 60, seconds % 60);
 	if (count)
-		at += canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " snapshots",
-				   all->samples);
+		at += canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " snapshot%s",
+				   all->samples, all->samples == 1 ? "" : "s");
 	if (at + 18 < canvas->columns)
-		canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " stacks", all->stacks);
+		canvas_print(canvas, 0, at, -1, 0, "  %" PRIu64 " stack%s", all->stacks,
+			     all->stacks == 1 ? "" : "s");
 }
 
 static int draw_states(const struct live_header *header, struct canvas *canvas, int row)
