@@ -65,11 +65,36 @@ static void *add_later(void *own)
 	return NULL;
 }
 
+static void test_own(struct children *children)
+{
+	struct own_processes *own = own_processes_new();
+	pthread_t thread;
+
+	children->own = own;
+	own_processes_begin(own);
+	own_processes_add(own, 70);
+	own_processes_begin(own);
+	own_processes_add(own, -1);
+	add(70, 99, 1);
+	add(71, 99, 1);
+	is_str(found(children, 0), "71", "nor is what it starts for itself");
+	own_processes_remove(own, 70);
+	add(70, 99, 1);
+	is_str(found(children, 0), "70", "until that has ended");
+	own_processes_begin(own);
+	own_processes_begin(own);
+	own_processes_add(own, 80);
+	pthread_create(&thread, NULL, add_later, own);
+	add(80, 99, 1);
+	add(81, 99, 1);
+	is_str(found(children, 0), "", "two are forked at a time: it waits for both");
+	pthread_join(thread, NULL);
+	own_processes_free(own);
+}
+
 int main(void)
 {
 	struct children children = { 0 };
-	pthread_t thread;
-	struct own_processes *own;
 
 	sampled[sampled_count++] = 10;
 	add(12, 10, 1);
@@ -107,25 +132,6 @@ int main(void)
 	add(getpid(), 99, 1);
 	add(99, 10, 1);
 	is_str(found(&children, 0), "60", "is none if pmp has adopted it; pmp itself is");
-	children.own = own = own_processes_new();
-	own_processes_begin(own);
-	own_processes_add(own, 70);
-	own_processes_begin(own);
-	own_processes_add(own, -1);
-	add(70, 99, 1);
-	add(71, 99, 1);
-	is_str(found(&children, 0), "71", "nor is what it starts for itself");
-	own_processes_remove(own, 70);
-	add(70, 99, 1);
-	is_str(found(&children, 0), "70", "until that has ended");
-	own_processes_begin(own);
-	own_processes_begin(own);
-	own_processes_add(own, 80);
-	pthread_create(&thread, NULL, add_later, own);
-	add(80, 99, 1);
-	add(81, 99, 1);
-	is_str(found(&children, 0), "", "two are forked at a time: it waits for both");
-	pthread_join(thread, NULL);
-	own_processes_free(own);
+	test_own(&children);
 	return done_testing();
 }

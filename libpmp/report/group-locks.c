@@ -21,7 +21,8 @@ static bool may_be_of_lock(const struct pmp_entry *entry)
 	return pmp_idle_is_ambiguous(entry->syscall);
 }
 
-#define FUNCTIONS_MAX ((size_t)2 * PMP_IDLE_OWN_DEPTH) /* innermost ones, that are asked */
+#define FUNCTIONS_MAX \
+	((size_t)2 * PMP_IDLE_OWN_DEPTH) /* innermost ones, that are asked */
 
 /* Of the innermost functions; there may be more than marks has room for. */
 static size_t add_marks(const struct pmp_filter *filter, const struct pmp_frame *frames,

@@ -29,7 +29,7 @@ struct pmp_dso_entry {
 	struct pmp_dso *dso;	       /* of files, once a name was wanted */
 	struct pmp_perf_map *perf_map; /* of PMP_MODULE_PERF_MAP, likewise */
 	struct pmp_remote_module
-		*remote;	   /* instead of both if another process reads it */
+		*remote; /* instead of both if another process reads it */
 	/* What that has said last, kept; NULL: nothing. It changes without the lock. */
 	const char *remote_id, *remote_problem;
 	const char *saved_id;	   /* kept; of a saved profile: its build-id, or NULL */

@@ -37,7 +37,7 @@ struct pmp_symbolizer {
 	struct pmp_intern *names;   /* of saved locations */
 	unsigned users;		    /* who keep numbers of locations */
 	struct pmp_remote remote;   /* the process that reads files, if there is one */
-	bool naming; /* a location is being named, maybe without the lock */
+	bool naming;	 /* a location is being named, maybe without the lock */
 	bool only_known; /* nothing is to be looked up */
 };
 

@@ -28,8 +28,8 @@ struct find_plan {
 struct find {
 	pid_t pid;
 	struct own_processes *own; /* which it was added to, or NULL */
-	int fd;			  /* of what it prints, not blocking */
-	char line[PMP_FIND_LINE]; /* the one that is being read */
+	int fd;			   /* of what it prints, not blocking */
+	char line[PMP_FIND_LINE];  /* the one that is being read */
 	size_t length;
 	char path[PMP_FIND_LINE]; /* of the file, in its cache; or "" */
 	char problem[256];	  /* what it says of a failure, or "" */

@@ -55,8 +55,8 @@ struct run {
 	struct loop *loop;
 	struct worker *worker;
 	struct worker *namer_worker; /* looks up names beside it; NULL: no sink serves */
-	struct fetcher *fetcher; /* of --debuginfod, or NULL */
-	struct namer *namer;	 /* reads files; NULL: --no-sandbox */
+	struct fetcher *fetcher;     /* of --debuginfod, or NULL */
+	struct namer *namer;	     /* reads files; NULL: --no-sandbox */
 	struct progress progress;
 	struct source source;
 	struct run_sink sinks[SINKS_MAX];
@@ -505,8 +505,8 @@ static void connect_counting(struct run *run, const struct invocation *call, siz
 		.fetcher = run->fetcher,
 		.namer = run->namer,
 		/* Names are looked up while others count for who looks on. */
-		.worker = of->sink.type->keys || of->sink.type->serves ? run->worker
-								       : NULL,
+		.worker =
+			of->sink.type->keys || of->sink.type->serves ? run->worker : NULL,
 		.all_at_once = of->sink.type->serves,
 	};
 	of->sink.type->needs(&call->options, &of->counting.needs);

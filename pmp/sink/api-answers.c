@@ -31,7 +31,7 @@ struct page_result {
 struct page_writing {
 	enum page_kind kind;
 	int (*write)(const struct api_request *request, struct pmp_error *err);
-	bool named; /* it needs names */
+	bool named;					 /* it needs names */
 	bool (*is_heavy)(const struct answers *answers); /* NULL: it is never */
 	bool shared; /* who asks for the same gets the same; it is being looked at */
 };

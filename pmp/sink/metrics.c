@@ -325,8 +325,10 @@ static void put_group(const struct metrics *metrics, const struct pmp_group_time
 		const char *state;
 		uint64_t time;
 	} states[] = {
-		{ "run", times->run },	   { "ready", times->ready },
-		{ "lock", times->lock },   { "disk", times->disk },
+		{ "run", times->run },
+		{ "ready", times->ready },
+		{ "lock", times->lock },
+		{ "disk", times->disk },
 		{ "sleep", times->sleep - times->unsure },
 	};
 	char quoted[QUOTED_SIZE];
