@@ -70,6 +70,33 @@ check_missing() {
 	mv elsewhere program
 }
 
+# strange WHAT: of what is in the program's place; opened, sent: the calls that name it.
+strange() {
+	strace -qq -f -y -e trace=openat,sendmsg -o trace "$PMP" -f raw core </dev/null >out 2>err
+	is $? 0 "$1 in its place: status 0"
+	opened=$(grep -v O_PATH trace | grep -E "openat.*<($tmp/program|/proc/[a-z]+)>\$")
+	sent=$(grep SCM_RIGHTS trace | grep -c "<$tmp/program>")
+}
+
+# A core can name any file of the machine, and whoever reads it is not to have what is secret.
+check_strange() {
+	command -v strace >/dev/null || { skip "no strace"; return; }
+	export ASAN_OPTIONS=detect_leaks=0
+	strange "what was there"
+	isnt "$sent" 0 "it is given"
+	mv program elsewhere
+	cp /etc/passwd program
+	strange "a text"
+	like "$(cat err)" 'stacks through .*/program .*it is no program or library of' "which is said"
+	isnt "$opened" "" "its first bytes are looked at"
+	is "$sent" 0 "it is not given"
+	ln -sf /proc/version program
+	strange "a link into /proc"
+	like "$(cat err)" 'stacks through .*/program .*not on this machine' "which is said"
+	is "$opened" "" "it is not opened"
+	mv elsewhere program
+}
+
 # What it has while it stands still.
 check_rights() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }

@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -39,6 +41,26 @@ int pmp_file_reopen(int fd)
 	return opened;
 }
 
+/* Reading there may do something, or tell what is secret: a process's memory. */
+static bool is_of_kernel(int fd)
+{
+	struct statfs system;
+
+	if (fstatfs(fd, &system) < 0)
+		return true;
+	switch ((unsigned long)system.f_type) {
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case DEBUGFS_MAGIC:
+	case TRACEFS_MAGIC:
+	case SECURITYFS_MAGIC:
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+	case BPF_FS_MAGIC: return true;
+	default: return false;
+	}
+}
+
 int pmp_file_open_regular(const char *path)
 {
 	int found = open(path, O_PATH | O_CLOEXEC);
@@ -48,7 +70,7 @@ int pmp_file_open_regular(const char *path)
 		return pmp_file_reopen(found);
 	if (found < 0)
 		return -errno;
-	if (fstat(found, &status) == 0 && S_ISREG(status.st_mode))
+	if (fstat(found, &status) == 0 && S_ISREG(status.st_mode) && !is_of_kernel(found))
 		return pmp_file_reopen(found);
 	close(found);
 	return -EINVAL;

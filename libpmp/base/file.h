@@ -14,8 +14,9 @@
 /*
  * Open a path that a file names, for reading. open() alone can start a watchdog, rewind
  * a tape or release the writer of a FIFO: so the path is first opened with O_PATH, which
- * does none of this, and that very file is then opened if it is a regular one. Returns
- * a descriptor (O_CLOEXEC), or a negative errno; -EINVAL: not a regular file.
+ * does none of this, and that very file is then opened if it is a regular one and none
+ * that the kernel makes, as in /proc and /sys. Returns a descriptor (O_CLOEXEC), or a
+ * negative errno; -EINVAL: it is no such file.
  */
 int pmp_file_open_regular(const char *path);
 /* Open for reading what this descriptor (O_PATH) stands for, and close that. Returns a
