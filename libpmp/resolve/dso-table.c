@@ -62,6 +62,13 @@ static bool same_module(const struct pmp_dso_entry *module,
 	}
 }
 
+/* Of a file that was not found nothing says that it is another one's. */
+static bool is_missing(const struct pmp_dso_entry *module,
+		       const struct pmp_module *source)
+{
+	return source->kind == PMP_MODULE_FILE && !module->inode;
+}
+
 static const char *shown_path(const struct pmp_module *source)
 {
 	if (!source)
@@ -87,6 +94,7 @@ static uint32_t keep_module(struct pmp_dso_table *modules,
 		return PMP_LOCATION_NONE;
 	}
 	*kept = *module;
+	kept->number = (uint32_t)modules->count;
 	modules->items[modules->count] = kept;
 	return (uint32_t)modules->count++;
 }
@@ -112,7 +120,8 @@ static uint32_t add_module(struct pmp_dso_table *modules, struct pmp_module *sou
 		module.device = status.st_dev;
 		module.inode = status.st_ino;
 	}
-	for (size_t i = 0; source && i < modules->count; i++) {
+	for (size_t i = 0; source && !is_missing(&module, source) && i < modules->count;
+	     i++) {
 		if (same_module(modules->items[i], source, module.device, module.inode))
 			return (uint32_t)i;
 	}
@@ -284,7 +293,7 @@ void pmp_dso_table_gc(struct pmp_dso_table *modules, uint32_t *numbers)
 			free_module(module);
 			continue;
 		}
-		numbers[i] = (uint32_t)kept;
+		module->number = numbers[i] = (uint32_t)kept;
 		modules->items[kept++] = module;
 	}
 	modules->count = kept;

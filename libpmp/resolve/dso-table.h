@@ -25,6 +25,7 @@ struct pmp_dso_entry {
 	uint64_t device, inode;
 	bool file;		       /* has an ELF file or image: offsets, not pcs */
 	bool wanted;		       /* has a location without names */
+	uint32_t number;	       /* of the module */
 	const char *path;	       /* kept */
 	struct pmp_dso *dso;	       /* of files, once a name was wanted */
 	struct pmp_perf_map *perf_map; /* of PMP_MODULE_PERF_MAP, likewise */

@@ -29,6 +29,7 @@ void pmp_locations_free(struct pmp_locations *locations)
 		free_frames(&locations->items[i]);
 	free(locations->items);
 	free(locations->slots);
+	free(locations->firsts);
 	free(locations->free_numbers);
 	*locations = (struct pmp_locations){ 0 };
 }
@@ -59,14 +60,48 @@ static size_t find_slot(const struct pmp_locations *locations,
 	return i;
 }
 
-void pmp_locations_rehash(struct pmp_locations *locations)
+/* Its slot is known; there is room for its module. */
+static void link_location(struct pmp_locations *locations, pmp_location number,
+			  size_t slot)
+{
+	struct pmp_location_entry *location = &locations->items[number];
+
+	locations->slots[slot] = number;
+	location->next = locations->firsts[location->key.module];
+	locations->firsts[location->key.module] = number;
+}
+
+static void unlink_all(struct pmp_locations *locations)
 {
 	memset(locations->slots, 0xff, locations->slot_count * sizeof(*locations->slots));
+	for (size_t i = 0; i < locations->first_count; i++)
+		locations->firsts[i] = PMP_LOCATION_NONE;
+}
+
+void pmp_locations_rehash(struct pmp_locations *locations)
+{
+	unlink_all(locations);
 	for (size_t i = 0; i < locations->count; i++) {
 		if (pmp_locations_has(locations, (pmp_location)i))
-			locations->slots[find_slot(locations, &locations->items[i].key)] =
-				(pmp_location)i;
+			link_location(locations, (pmp_location)i,
+				      find_slot(locations, &locations->items[i].key));
 	}
+}
+
+static bool add_module(struct pmp_locations *locations, uint32_t module)
+{
+	if (PMP_RESERVE(&locations->firsts, &locations->first_capacity,
+			(size_t)module + 1))
+		return false;
+	while (locations->first_count <= module)
+		locations->firsts[locations->first_count++] = PMP_LOCATION_NONE;
+	return true;
+}
+
+pmp_location pmp_locations_first(const struct pmp_locations *locations, uint32_t module)
+{
+	return module < locations->first_count ? locations->firsts[module]
+					       : PMP_LOCATION_NONE;
 }
 
 static bool grow_slots(struct pmp_locations *locations)
@@ -104,7 +139,7 @@ pmp_location pmp_locations_find(struct pmp_locations *locations,
 	pmp_location number;
 	size_t slot;
 
-	if (!grow_slots(locations))
+	if (!grow_slots(locations) || !add_module(locations, key->module))
 		return PMP_LOCATION_NONE;
 	slot = find_slot(locations, key);
 	if (locations->slots[slot] != PMP_LOCATION_NONE)
@@ -117,7 +152,7 @@ pmp_location pmp_locations_find(struct pmp_locations *locations,
 		.pc = first->pc,
 		.mapping = first->mapping,
 	};
-	locations->slots[slot] = number;
+	link_location(locations, number, slot);
 	locations->unnamed++;
 	return number;
 }

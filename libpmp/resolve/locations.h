@@ -31,6 +31,7 @@ struct pmp_location_entry {
 	const struct pmp_frame *frames; /* see pmp_locations_name() */
 	uint64_t pc;			/* where it was first seen */
 	uint32_t mapping;
+	pmp_location next; /* of its module, or PMP_LOCATION_NONE */
 };
 
 /* All zero: empty. */
@@ -39,6 +40,8 @@ struct pmp_locations {
 	size_t count, capacity; /* numbers are below count */
 	pmp_location *slots;	/* hash table */
 	size_t slot_count;
+	pmp_location *firsts; /* of each module */
+	size_t first_count, first_capacity;
 	pmp_location *free_numbers;
 	size_t free_count, free_capacity;
 	size_t frames_size; /* bytes of all frames */
@@ -56,6 +59,8 @@ bool pmp_locations_has(const struct pmp_locations *locations, pmp_location numbe
 pmp_location pmp_locations_find(struct pmp_locations *locations,
 				const struct pmp_location_key *key,
 				const struct pmp_first_address *first);
+/* The first of a module's locations, or PMP_LOCATION_NONE; then the next of each. */
+pmp_location pmp_locations_first(const struct pmp_locations *locations, uint32_t module);
 /* Give it its frames: a malloc'ed array, taken over; NULL: the unknown one. */
 void pmp_locations_name(struct pmp_locations *locations, pmp_location number,
 			struct pmp_frame *frames, size_t count);

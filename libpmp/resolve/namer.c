@@ -157,7 +157,8 @@ int pmp_namer_open_split(struct pmp_namer *namer, const char *path)
 
 static struct opened *find(const struct pmp_namer *namer, uint32_t handle)
 {
-	for (size_t i = 0; i < namer->count; i++)
+	/* Mostly it was opened not long ago. */
+	for (size_t i = namer->count; i-- > 0;)
 		if (namer->opened[i]->handle == handle)
 			return namer->opened[i];
 	return NULL;

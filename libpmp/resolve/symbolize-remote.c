@@ -12,6 +12,7 @@
 #include "resolve/symbolizer-state.h"
 
 #define FOR_VIEW 64 /* locations at a time */
+#define NEAR 64	    /* modules that are looked at for others to open */
 
 /* Locations that are asked for. */
 struct remote_batch {
@@ -138,7 +139,9 @@ static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry
 	size_t opened = 0;
 
 	pmp_state_open_remote(symbolizer, first);
-	for (size_t i = 0; others && i < modules->count && opened < PMP_UNPACKING_MAX;
+	for (size_t i = first->number + 1;
+	     others && i < modules->count && i - first->number < NEAR &&
+	     opened < PMP_UNPACKING_MAX;
 	     i++) {
 		struct pmp_dso_entry *module = modules->items[i];
 
@@ -170,23 +173,22 @@ static bool belongs(const struct remote_batch *batch, pmp_location number)
 {
 	const struct pmp_location_entry *location =
 		&batch->symbolizer->locations.items[number];
-	const struct pmp_location_key *key = &location->key;
 
-	return !location->frame_count && key->module != PMP_LOCATION_NONE &&
-	       !(key->flags & PMP_LOCATION_OBJECT) == !batch->objects &&
-	       batch->symbolizer->modules.items[key->module] == batch->module;
+	return !location->frame_count &&
+	       !(location->key.flags & PMP_LOCATION_OBJECT) == !batch->objects;
 }
 
 static void fill_batch(struct remote_batch *batch, pmp_location first)
 {
+	const struct pmp_locations *locations = &batch->symbolizer->locations;
 	const size_t most =
 		pmp_state_names_all(batch->symbolizer) ? PMP_REMOTE_PLACES_MAX : FOR_VIEW;
 
 	add_location(batch, first);
-	for (size_t i = 0; i < batch->symbolizer->locations.count && batch->count < most;
-	     i++) {
-		if (i != first && belongs(batch, (pmp_location)i) &&
-		    !add_location(batch, (pmp_location)i))
+	for (pmp_location i = pmp_locations_first(locations, batch->module->number);
+	     i != PMP_LOCATION_NONE && batch->count < most;
+	     i = locations->items[i].next) {
+		if (i != first && belongs(batch, i) && !add_location(batch, i))
 			return;
 	}
 }

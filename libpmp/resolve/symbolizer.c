@@ -103,14 +103,14 @@ void pmp_state_collect_asked(const struct pmp_symbolizer *symbolizer,
 	const struct pmp_locations *locations = &symbolizer->locations;
 
 	*asked = (struct pmp_asked){ 0 };
-	for (size_t i = 0; i < locations->count; i++) {
+	for (pmp_location i = pmp_locations_first(locations, module->number);
+	     i != PMP_LOCATION_NONE; i = locations->items[i].next) {
 		const struct pmp_location_entry *location = &locations->items[i];
 		const struct pmp_location_key *key = &location->key;
 		const bool before = !objects && !(key->flags & PMP_FRAME_EXACT);
 
-		if (location->frame_count || key->module == PMP_LOCATION_NONE ||
-		    !(key->flags & PMP_LOCATION_OBJECT) != !objects ||
-		    symbolizer->modules.items[key->module] != module)
+		if (location->frame_count ||
+		    !(key->flags & PMP_LOCATION_OBJECT) != !objects)
 			continue;
 		if (asked->count == ASKED_MAX ||
 		    PMP_RESERVE(&asked->places, &asked->capacity, asked->count + 1)) {
