@@ -34,6 +34,7 @@ check_reader_ends() { caught reader-crash 0859-saved-reader.t heap 'a heap: the 
 check_core_reader() { caught core-lies 0858-core-reader.t same 'raw: the same status'; }
 check_core_gives() { caught give-anything 0858-core-reader.t strange 'it is not given'; }
 check_core_opens() { caught open-anything 0858-core-reader.t strange 'it is not opened'; }
+check_core_frames() { caught all-frames 0875-hostile-cores.t deep "none does harm"; }
 check_core_reader_ends() { caught reader-crash 0858-core-reader.t missing 'without its program: the same'; }
 check_sampler_calls() {
 	caught sampler-unfiltered 0864-confined.t sampler 'the sampler has a filter of system calls'

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/sized.h"
 #include "core/call.h"
@@ -27,6 +28,7 @@
 #include "unwind/walk.h"
 
 #define FRAMES_DEFAULT 512
+#define FRAMES_MAX ((size_t)8 << 20) /* of all stacks; then each has one more */
 #define DEBUG_DIR "/usr/lib/debug"
 
 struct pmp_core {
@@ -41,7 +43,9 @@ struct pmp_core {
 	struct pmp_log log;
 	uint64_t written; /* 0: not known */
 	struct pmp_buf crash;
-	bool *used; /* modules that stacks go through, once there is a sample */
+	bool *used;	 /* modules that stacks go through, once there is a sample */
+	size_t *missing; /* of these, the ones without a file */
+	size_t missing_count;
 	int fd;
 };
 
@@ -171,6 +175,7 @@ void pmp_core_close(struct pmp_core *core)
 	pmp_buf_free(&core->crash);
 	free(core->frames);
 	free(core->used);
+	free(core->missing);
 	free(core);
 }
 
@@ -242,6 +247,8 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 	const struct pmp_reader memory = { pmp_core_memory_read, core->memory };
 	struct pmp_walk walk = { .frames = core->frames,
 				 .limit = core->options.max_frames };
+	const size_t left =
+		sample->frame_count < FRAMES_MAX ? FRAMES_MAX - sample->frame_count : 1;
 	struct pmp_thread *thread = pmp_sample_add_thread(sample);
 	struct pmp_regs regs;
 	int r;
@@ -251,12 +258,27 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 	pmp_arch_regs(core->file.arch, from->words, &regs);
 	describe_thread(core, from, &regs, thread);
 	thread->reading = sample->thread_count;
+	if (walk.limit > left && !PMP_FAULT("all-frames"))
+		walk.limit = left;
 	r = pmp_walk(core->unwinder, &regs, &memory, &walk);
 	if (r < 0)
 		return r;
 	open_modules(core, &walk);
 	thread->end = lacks_file(core, &walk) ? PMP_END_NO_INFO : walk.end;
 	return pmp_sample_add_frames(sample, walk.frames, walk.count);
+}
+
+static int list_missing(struct pmp_core *core)
+{
+	const size_t count = core->modules.maps->module_count;
+
+	core->missing_count = 0;
+	free(core->missing);
+	core->missing = malloc((count + 1) * sizeof(*core->missing));
+	for (size_t i = 0; core->missing && i < count; i++)
+		if (core->used[i] && core->modules.items[i].problem)
+			core->missing[core->missing_count++] = i;
+	return core->missing ? 0 : PMP_ENOMEM;
 }
 
 static int fill(struct pmp_core *core, struct pmp_sample *sample)
@@ -279,7 +301,7 @@ static int fill(struct pmp_core *core, struct pmp_sample *sample)
 	}
 	if (!r && !core->options.no_waits)
 		r = pmp_core_waits_find(sample, file->arch, &memory);
-	return r;
+	return r ? r : list_missing(core);
 }
 
 int pmp_core_sample(struct pmp_core *core, struct pmp_sample **sample,
@@ -321,29 +343,25 @@ void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info)
 bool pmp_core_missing(const struct pmp_core *core, size_t i,
 		      struct pmp_core_missing_file *missing)
 {
-	const struct pmp_maps *maps = core->modules.maps;
+	static const char digits[] = "0123456789abcdef";
 	struct pmp_core_missing_file all = { 0 };
-	size_t found = 0;
+	const struct pmp_core_module *item;
+	size_t k;
 
 	if (core->remote)
 		return pmp_core_remote_missing(core->remote, i, missing);
-	for (size_t k = 0; k < maps->module_count; k++) {
-		const struct pmp_core_module *item = &core->modules.items[k];
-
-		if (!core->used[k] || !item->problem || found++ != i)
-			continue;
-		all.path = maps->modules[k]->path;
-		all.problem = item->problem;
-		all.program = k == core->modules.program;
-		for (size_t b = 0;
-		     b < item->image.id_size && 2 * b + 2 < sizeof(all.build_id); b++) {
-			static const char digits[] = "0123456789abcdef";
-
-			all.build_id[2 * b] = digits[item->image.id[b] >> 4];
-			all.build_id[2 * b + 1] = digits[item->image.id[b] & 15];
-		}
-		pmp_sized_give(missing, &all, sizeof(all));
-		return true;
+	if (i >= core->missing_count)
+		return false;
+	k = core->missing[i];
+	item = &core->modules.items[k];
+	all.path = core->modules.maps->modules[k]->path;
+	all.problem = item->problem;
+	all.program = k == core->modules.program;
+	for (size_t b = 0; b < item->image.id_size && 2 * b + 2 < sizeof(all.build_id);
+	     b++) {
+		all.build_id[2 * b] = digits[item->image.id[b] >> 4];
+		all.build_id[2 * b + 1] = digits[item->image.id[b] & 15];
 	}
-	return false;
+	pmp_sized_give(missing, &all, sizeof(all));
+	return true;
 }

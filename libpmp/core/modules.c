@@ -18,6 +18,7 @@
 
 #define VDSO_MAX (256u << 10)
 #define NONE SIZE_MAX
+#define TRIED_MAX 65536u /* files: what a process can map by default */
 
 static const char deleted[] = " (deleted)";
 static const char no_program[] =
@@ -142,8 +143,10 @@ void pmp_core_modules_open(void *arg, struct pmp_module *module)
 	if (item->tried || module->kind != PMP_MODULE_FILE)
 		return;
 	item->tried = true;
-	if (find_file(modules, item, module))
+	if (modules->tried < TRIED_MAX && find_file(modules, item, module))
 		return;
+	if (++modules->tried > TRIED_MAX)
+		item->problem = "too many other files were mapped";
 	if (!item->problem)
 		item->problem =
 			module->deleted ? "it was deleted" : "not on this machine";

@@ -20,7 +20,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-#define WINDOW (64u << 10) /* bytes read at a time */
+#define WINDOW (64u << 10) /* bytes read at a time, */
+#define JUMP 4096u	   /* or behind what is skipped */
 #define NAME_MAX_SIZE 8	   /* of the owners that are known, with the NUL */
 #define SMALL_MAX 1024u	   /* of a note that is read whole, but NT_FILE */
 #define MAPPINGS_MAX ((uint64_t)1 << 18)
@@ -58,10 +59,13 @@ static bool window_read(struct note_window *window, uint64_t offset, void *data,
 	}
 	if (offset < window->start || offset - window->start > window->length ||
 	    length > window->length - (offset - window->start)) {
-		ssize_t got = offset < INT64_MAX
-				      ? pmp_file_pread(window->fd, window->bytes, WINDOW,
-						       offset)
-				      : 0;
+		const size_t size =
+			offset <= window->start + window->length ? WINDOW : JUMP;
+		ssize_t got =
+			offset < INT64_MAX
+				? pmp_file_pread(window->fd, window->bytes,
+						 length > size ? length : size, offset)
+				: 0;
 
 		window->start = offset;
 		window->length = got > 0 ? (size_t)got : 0;
