@@ -46,7 +46,7 @@ shown() {
 }
 
 snapshots() {
-	screen | sed -n 's/.*  \([0-9]*\) snapshots.*/\1/p'
+	screen | sed -n 's/.*  \([0-9]*\) snapshots\{0,1\}[^a-z].*/\1/p'
 }
 
 # One samples, and one reads the heap.
