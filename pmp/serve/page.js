@@ -1542,7 +1542,7 @@ function page(document, window) {
 	}
 
 	const KEYS = [
-		["123456", "views", key => show(Object.keys(VIEWS)[key - 1])],
+		["123456", "flame graph, functions, tree, threads, locks; what has changed, after d", key => show(Object.keys(VIEWS)[key - 1])],
 		["/", "search for names: a regular expression", () => edit(ui.search)],
 		["n", "next match", () => next(1)],
 		["N", "previous match", () => next(-1)],

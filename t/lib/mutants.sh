@@ -50,6 +50,7 @@ passes_without() {
 	esac
 	for _ in 1 2 3; do
 		run_with none "$1" "$2" '' && break
+		diag "no fault: $1: $(grep '^not ok' log)"
 	done
 	ok "grep -q '^1[.][.]' log && ! grep -q '^not ok' log" \
 		"no fault: $1${2:+ $2} passes" || {
