@@ -84,6 +84,9 @@ static void test_replace(void)
 		{ "s/[/]/x/", "a/b", "?" },
 		{ "s/(a)|(b)/[\\1\\2]/g", "ab", "[a][b]" },
 		{ "s/$/!/", "abc", "abc!" },
+		/* A group of what is looked at behind, where something has been replaced. */
+		{ "s/x.|(?<=(x).)a/[\\1]/g", "xyabc", "[][x]bc" },
+		{ "s/x|(?<=(x))a/[\\1]/g", "xab", "[][x]b" },
 	};
 	char buffer[64];
 

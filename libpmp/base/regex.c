@@ -159,18 +159,24 @@ static int fail(struct pmp_regex *regex, const char *name, size_t length, int co
 	return PMP_ELIMIT;
 }
 
-static void take_groups(pcre2_match_data *data, size_t from,
+/* Of count groups. PCRE2 leaves what is beyond them as it was. */
+static void take_groups(pcre2_match_data *data, unsigned count, size_t from,
 			struct pmp_regex_group *groups)
 {
 	const PCRE2_SIZE *found = pcre2_get_ovector_pointer(data);
 
-	for (uint32_t i = 0; i < pcre2_get_ovector_count(data); i++, found += 2) {
-		/* \K may put the beginning where it makes no sense. */
-		groups[i].begin =
-			found[0] >= from && found[0] <= found[1] ? found[0] : from;
-		groups[i].end = found[1];
+	memset(groups, 0, PMP_EXPRESSION_GROUPS * sizeof(*groups));
+	for (unsigned i = 0; i <= count && i < PMP_EXPRESSION_GROUPS; i++, found += 2) {
+		size_t begin = found[0];
+
 		if (found[1] == PCRE2_UNSET)
-			groups[i] = (struct pmp_regex_group){ 0 };
+			continue;
+		/* \K may put the beginning of all of it where it makes no sense. Of groups that
+		 * a look behind has found all may lie before. */
+		if (i == 0 && begin < from)
+			begin = from;
+		groups[i].end = found[1];
+		groups[i].begin = begin < found[1] ? begin : found[1];
 	}
 }
 
@@ -211,7 +217,7 @@ int pmp_regex_find(const struct pmp_regex *regex, const char *name, size_t lengt
 	}
 	atomic_fetch_add(&used->steps, attempt.steps);
 	if (code >= 0 && groups)
-		take_groups(data, from, groups);
+		take_groups(data, pmp_regex_groups(regex), from, groups);
 	pcre2_match_context_free(context);
 	pcre2_match_data_free(data);
 	if (code >= 0)
