@@ -662,8 +662,8 @@ void pmp_filter_get(const struct pmp_filter *filter, struct pmp_filter_options *
 /** Returns whether a name matches any of the expressions of a kind (no replacement). */
 bool pmp_filter_matches(const struct pmp_filter *filter, enum pmp_filter_kind kind,
 			const char *name);
-/** Returns PMP_ELIMIT if an expression has taken too many steps, of which each may take a
- * million and 64 for each byte of a name; the message says which one, and at what. It
+/** Returns PMP_ELIMIT if an expression has taken too many steps, of which each may take half
+ * a million and 64 for each byte of a name; the message says which one, and at what. It
  * matches nothing from then on, and reports with this filter fail. Otherwise 0. Takes NULL. */
 int pmp_filter_problem(const struct pmp_filter *filter, struct pmp_error *err);
 /** Returns whether it changes anything. Takes NULL. */

@@ -24,11 +24,12 @@
 #define STEPS_FREE 500000   /* that an expression may take in any case: 10 to 60 ms */
 #define STEPS_PER_BYTE 64   /* and for each byte of a name, */
 #define STEPS_OF_STRANGER 8 /* or so many */
-#define SCANNED 16	    /* bytes that are passed over as fast as one step is taken */
-#define CALLS_MAX 10000000  /* of PCRE2's own count */
-#define DEPTH_MAX 1000000   /* of ways that are still to be tried */
-#define MEMORY_MAX 16384    /* KiB of a match */
-#define SHOWN 40	    /* bytes of an expression or a name in a message */
+#define SCANNED 16	    /* bytes that are passed over as fast as one step is taken, */
+#define ITEM 16 /* by a part of an expression that is shorter; longer ones take more */
+#define CALLS_MAX 10000000 /* of PCRE2's own count */
+#define DEPTH_MAX 1000000  /* of ways that are still to be tried */
+#define MEMORY_MAX 16384   /* KiB of a match */
+#define SHOWN 40	   /* bytes of an expression or a name in a message */
 
 struct pmp_regex {
 	pcre2_code *code;
@@ -42,8 +43,11 @@ struct pmp_regex {
 
 /* One match. */
 struct attempt {
+	const char *text; /* of the expression */
+	size_t length;	  /* of the name */
 	uint64_t steps, limit;
-	size_t at;
+	size_t at;   /* where it was called back last, */
+	size_t cost; /* and what the item there takes for SCANNED bytes */
 };
 
 /* ---- compiling ------------------------------------------------------------------- */
@@ -138,14 +142,40 @@ unsigned pmp_regex_groups(const struct pmp_regex *regex)
 
 /* ---- matching -------------------------------------------------------------------- */
 
+/* How often an item has to match, by the braces at its end: x{9}, x{9,}+. 0: it has none, or is
+ * the end of a group. */
+static size_t least(const char *item, size_t length)
+{
+	const char *at = item + length;
+
+	if (length > 1 && (at[-1] == '?' || at[-1] == '+'))
+		at--;
+	if (!length || at[-1] != '}' || *item == ')')
+		return 0;
+	while (at > item && *at != '{')
+		at--;
+	return *at == '{' ? strtoul(at + 1, NULL, 10) : 0;
+}
+
+/*
+ * An item that matches shows by the next step how much it has looked at. What has to match many
+ * times may look at as many characters and then fail: a*[^b]{900} at each a. A class of many
+ * properties takes long for each.
+ */
 static int count_step(pcre2_callout_block *block, void *arg)
 {
 	struct attempt *attempt = arg;
-	const size_t at = block->current_position;
+	const char *item = attempt->text + block->pattern_position;
+	const size_t at = block->current_position, left = attempt->length - at;
 	const size_t passed = at > attempt->at ? at - attempt->at : attempt->at - at;
+	const size_t cost = 1 + block->next_item_length / ITEM;
+	size_t ahead = least(item, block->next_item_length);
 
-	attempt->steps += 1 + passed / SCANNED;
+	if (ahead > left)
+		ahead = left;
+	attempt->steps += (1 + passed / SCANNED) * attempt->cost + ahead / SCANNED * cost;
 	attempt->at = at;
+	attempt->cost = cost;
 	return attempt->steps > attempt->limit ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
@@ -194,7 +224,9 @@ int pmp_regex_find(const struct pmp_regex *regex, const char *name, size_t lengt
 {
 	/* What has been used up is no part of what it is. */
 	struct pmp_regex *used = (struct pmp_regex *)(uintptr_t)regex;
-	struct attempt attempt = { .at = from };
+	struct attempt attempt = {
+		.text = regex->text, .length = length, .at = from, .cost = 1
+	};
 	pcre2_match_data *data;
 	pcre2_match_context *context;
 	int code = PCRE2_ERROR_NOMEMORY;
