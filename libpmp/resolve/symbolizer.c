@@ -641,12 +641,26 @@ static bool is_open(const struct pmp_symbolizer *symbolizer,
 	return !module->file || module->dso;
 }
 
+static bool has_unnamed(const struct pmp_locations *locations, uint32_t module)
+{
+	pmp_location i = pmp_locations_first(locations, module);
+
+	while (i != PMP_LOCATION_NONE && locations->items[i].frame_count)
+		i = locations->items[i].next;
+	return i != PMP_LOCATION_NONE;
+}
+
+/* That a module is wanted does not say it: that is not said for objects, and stays when its
+ * locations have been named with others, or are forgotten. */
 bool pmp_symbolizer_must_open(const struct pmp_symbolizer *symbolizer)
 {
-	for (size_t i = 0; i < symbolizer->modules.count; i++) {
+	const struct pmp_locations *locations = &symbolizer->locations;
+
+	for (size_t i = 0; locations->unnamed && i < symbolizer->modules.count; i++) {
 		const struct pmp_dso_entry *module = symbolizer->modules.items[i];
 
-		if (module->wanted && !is_open(symbolizer, module))
+		if (!is_open(symbolizer, module) &&
+		    has_unnamed(locations, module->number))
 			return true;
 	}
 	return false;

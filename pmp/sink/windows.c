@@ -185,17 +185,20 @@ void windows_want(struct answers *answers)
 	pause_unless_wanted(answers);
 }
 
-/* As many snapshots a second as the one that wants most of them. */
+/* As many snapshots a second as the one that wants most of them. One whose time is over may
+ * still wait for names. */
 static void set_rate(struct answers *answers)
 {
 	const struct source *source = answers->sink->source;
+	const uint64_t now = now_ns();
 	uint64_t interval = answers->sink->options->interval;
 
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
 		const struct awaited *awaited = &answers->all[i];
 
 		if (awaited->used && !awaited->at_once && !awaited->writer.pid &&
-		    awaited->hz && NS_PER_S / awaited->hz < interval)
+		    awaited->hz && now <= awaited->to + LATE_SNAPSHOT &&
+		    NS_PER_S / awaited->hz < interval)
 			interval = NS_PER_S / awaited->hz;
 	}
 	if (source->type->saved)
