@@ -26,28 +26,6 @@ check_adopted() { caught no-adopted-reap 0855-children.t daemon 'what has ended 
 check_hastily() { caught kill-hastily 0860-supervisor.t '' 'the sampler is stopped for a moment'; }
 check_heap_reader() { caught heap-patience 0944-objects-view.t dies 'or it does not answer'; }
 check_user() { caught any-user 0780-who.t name '--user (root|nobody)'; }
-check_fetch() {
-	caught fetch-rights 0864-confined.t fetcher_tries 'it can write nowhere else'
-}
-check_reader() { caught reader-lies 0859-saved-reader.t same 'raw: the same status'; }
-check_reader_ends() { caught reader-crash 0859-saved-reader.t heap 'a heap: the same status'; }
-check_core_reader() { caught core-lies 0858-core-reader.t same 'raw: the same status'; }
-check_core_gives() { caught give-anything 0858-core-reader.t strange 'it is not given'; }
-check_core_opens() { caught open-anything 0858-core-reader.t strange 'it is not opened'; }
-check_core_frames() { caught all-frames 0875-hostile-cores.t deep "none does harm"; }
-check_core_reader_ends() { caught reader-crash 0858-core-reader.t missing 'without its program: the same'; }
-check_sampler_calls() {
-	caught sampler-unfiltered 0864-confined.t sampler 'the sampler has a filter of system calls'
-}
-check_sampler_rights() {
-	caught sampler-rights 0864-confined.t rights 'the sampler keeps six capabilities'
-}
-check_front_rights() {
-	caught front-rights 0864-confined.t front 'a file: what is left to the front'
-}
-check_sampler_parses() {
-	caught sampler-parses 0864-confined.t sampler_parses 'call-frame information that is packed'
-}
 check_server_calls() { caught server-unfiltered 0947-serve.t '' 'and may ask the kernel for little'; }
 check_writer() { caught writer-rights 0954-serve-heavy.t '' 'whoever writes it has no rights'; }
 check_pages() { caught page-in-front 0954-serve-heavy.t "" "one writer made it"; }
@@ -62,9 +40,5 @@ check_own_fetcher() {
 	caught forget-own 0855-children.t fetcher 'it is not taken for a child'
 }
 check_alone() { caught page-alone 0954-serve-heavy.t "" "one writer made it"; }
-check_unpacker() { caught unpacker-rights 0864-confined.t unpacker 'it cannot: '; }
-check_fetch_path() {
-	caught fetch-any-path 0864-confined.t fetcher_path 'it is not opened'
-}
 
 run_checks "$@"
