@@ -238,10 +238,6 @@ check_limits() {
 	like "$(sampled)" 'sh sleep ' "the others are sampled"
 }
 
-snapshots() {
-	curl -s "${url}metrics" | sed -n 's/^pmp_snapshots_total //p'
-}
-
 # What fetches debug files is a child of pmp, as is what a command has left behind; it waits
 # here for a server that does not answer.
 check_fetcher() {
@@ -263,7 +259,7 @@ check_fetcher() {
 	test_pids="$test_pids $!"
 	wait_for "pgrep -x -P $server_pid debuginfod-find >find"
 	ok "[ -s find ]" "a fetcher waits for a server"
-	wait_for "[ \"\$(snapshots)\" -gt $(($(snapshots) + 5)) ]"
+	wait_for "[ \"\$(metric pmp_snapshots_total)\" -gt $(($(metric pmp_snapshots_total) + 5)) ]"
 	is "$(curl -s "${url}metrics" | grep -c ^pmp_target_up)" 1 "it is not taken for a child"
 	kill "$(pgrep -x -P $server_pid victim)" # for which pmp waits
 	end_server

@@ -3,6 +3,8 @@
 # --debuginfod: names from a server, and what happens when that has nothing, another file,
 # half a file, does not answer or is not there.
 . "${top_srcdir:-.}/t/lib/test.sh"
+# shellcheck source=t/lib/debuginfod.sh
+. "$top_srcdir/t/lib/debuginfod.sh"
 need python3 objcopy readelf strip timeout
 
 id=aabbccddeeff0011223344
@@ -54,22 +56,13 @@ END
 		objcopy --only-keep-debug whole whole.debug && strip -o work whole
 } 2>log || skip_all "no compiler: $(tail -n 1 log)"
 
-# Nothing of the caller's.
-unset DEBUGINFOD_TIMEOUT DEBUGINFOD_MAXTIME DEBUGINFOD_MAXSIZE DEBUGINFOD_RETRY_LIMIT \
-	DEBUGINFOD_VERBOSE DEBUGINFOD_CACHE_PATH http_proxy HTTP_PROXY all_proxy ALL_PROXY
-XDG_CACHE_HOME=$tmp/cache
-export XDG_CACHE_HOME
 # Root's debuginfod-find is another user, who needs to reach the programs in bad/.
 chmod 711 .
 cache=cache/debuginfod_client
 [ "$(id -u)" -ne 0 ] || cache=$cache.pmp
 
 mkdir -p files/$id
-start_process python3 "$top_srcdir/t/lib/debuginfod.py" files
-server=$target_pid requests=$target_out
-wait_for "grep -q ^ready '$requests'" || skip_all "no server: $(cat "$target_err")"
-DEBUGINFOD_URLS=http://127.0.0.1:$(sed -n 's/^ready //p' "$requests")
-export DEBUGINFOD_URLS
+debuginfod_start
 
 start_target "$tmp/work" || exit 99
 work=$target_pid

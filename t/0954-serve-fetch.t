@@ -9,6 +9,8 @@
 . "$top_srcdir/t/lib/serve.sh"
 # shellcheck source=t/lib/writers.sh
 . "$top_srcdir/t/lib/writers.sh"
+# shellcheck source=t/lib/debuginfod.sh
+. "$top_srcdir/t/lib/debuginfod.sh"
 need python3 objcopy strip
 command -v debuginfod-find >/dev/null || skip_all "no debuginfod-find"
 
@@ -38,17 +40,10 @@ END_C
 		objcopy --only-keep-debug whole whole.debug && strip -o work whole
 } 2>log || skip_all "no compiler: $(tail -n 1 log)"
 
-unset DEBUGINFOD_TIMEOUT DEBUGINFOD_MAXTIME DEBUGINFOD_MAXSIZE DEBUGINFOD_RETRY_LIMIT \
-	DEBUGINFOD_VERBOSE DEBUGINFOD_CACHE_PATH http_proxy HTTP_PROXY all_proxy ALL_PROXY
-XDG_CACHE_HOME=$tmp/cache
 HOME=$tmp
-export XDG_CACHE_HOME HOME
+export HOME
 mkdir -p files/$id
-start_process python3 "$top_srcdir/t/lib/debuginfod.py" files
-server=$target_pid requests=$target_out
-wait_for "grep -q ^ready '$requests'" || skip_all "no server: $(cat "$target_err")"
-DEBUGINFOD_URLS=http://127.0.0.1:$(sed -n 's/^ready //p' "$requests")
-export DEBUGINFOD_URLS
+debuginfod_start
 cp whole.debug files/$id/debuginfo
 start_target "$tmp/work" || exit 99
 work=$target_pid

@@ -76,7 +76,7 @@ static const struct confine_call calls[] = {
 	ALLOW_NETLINK(NETLINK_SOCK_DIAG),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), ~0U, SIOCOUTQ),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), QUERY_MASK, QUERY),
-	/* How threads are stopped and released: none is told to go on another way. */
+	/* How threads are stopped and released: no request lets one go on another way. */
 	ALLOW_REQUEST(PTRACE_SEIZE),
 	ALLOW_REQUEST(PTRACE_INTERRUPT),
 	ALLOW_REQUEST(PTRACE_DETACH),

@@ -442,8 +442,9 @@ static void hear_front(struct connections *connections)
 		end(connections);
 }
 
-/* The client has gone: what was asked for it is not wanted any more. If the front cannot be
- * told now, as many have gone at once, it is told later: else it would go on recording. */
+/* The client has gone: what was asked for it is not wanted any more. If the front cannot
+ * take the message now, as many have gone at once, it is sent later: else the front would go on
+ * recording. */
 static void abandon(struct connections *connections, struct connection *connection)
 {
 	const struct serve_request cancel = { .message = SERVE_CANCEL,

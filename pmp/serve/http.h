@@ -73,8 +73,8 @@ struct http_response {
 	const char *ask_who;  /* the scheme that is wanted: "Basic", "Bearer" */
 	unsigned retry_after; /* seconds */
 	bool for_pprof;	      /* the body says what went wrong */
-	bool is_page;	      /* always the same; a browser is told what it may reach */
-	bool gzip;	      /* the body is compressed */
+	bool is_page; /* always the same; headers restrict what a browser may reach from it */
+	bool gzip; /* the body is compressed */
 	bool keep_alive;
 	unsigned minor; /* of the request */
 	time_t now;

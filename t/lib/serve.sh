@@ -26,3 +26,8 @@ end_server() {
 status() {
 	curl -s -o body -w '%{http_code}' "$@"
 }
+
+# metric NAME: its value
+metric() {
+	curl -s "${url}metrics" | sed -n "s/^$1 //p"
+}

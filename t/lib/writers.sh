@@ -7,11 +7,6 @@
 
 need pgrep
 
-# metric NAME: its value
-metric() {
-	curl -s "${url}metrics" | sed -n "s/^$1 //p"
-}
-
 # fetch NAME PATH [OPTION]...: in the background; its answer is in NAME, its status in
 # NAME.status
 fetch() {
