@@ -367,7 +367,7 @@ slice() {
 	pmp*pages*) serve 10 ;;
 	pmp*serve*) serve 0 ;;
 	pmp*) watch "$PMP" -f folded & tool=$! ;;
-	only*) "$build/t/bench/wakes" & tool=$! ;;
+	only*) "$top_builddir/t/bench/wakes" & tool=$! ;;
 	eu-stack*) again 0.1 eu-stack -q -p "$mariadb_pid" & tool=$! ;;
 	gdb*) again 1 gdb -nx -batch -ex "thread apply all bt" -p "$mariadb_pid" & tool=$! ;;
 	esac
