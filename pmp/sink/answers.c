@@ -163,9 +163,10 @@ static void end_all(struct answers *answers)
 
 void answers_tend(struct answers *answers, bool all)
 {
+	/* First, as it may have more looked up. */
+	tend_timeline(answers);
 	if (all)
 		end_all(answers);
-	tend_timeline(answers);
 	windows_tend(answers, all);
 	api_answers_tend(answers, all);
 }
