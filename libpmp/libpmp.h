@@ -577,6 +577,7 @@ struct pmp_core_info {
 	bool no_files;		/* it does not say which files were mapped */
 	const char
 		*crash; /* how it ended: "SIGSEGV (11), SEGV_MAPERR (1), in LWP 4102" */
+	size_t threads_left_out; /* as there are more than 524288 */
 };
 /** Fill *info, whose size is given. Strings are borrowed. */
 void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info);

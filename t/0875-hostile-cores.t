@@ -22,6 +22,20 @@ kinds() {
 check_all() { kinds; }
 check_deep() { kinds same_threads; }
 
+# So many that some are left out: all are of one thread, so that it takes no time.
+check_many() {
+	PYTHONPATH=$top_srcdir/t/fuzz python3 -B -c '
+import cores
+data = cores.build(cores.thread(cores.PID) * ((1 << 19) + 2))
+open("many", "wb").write(data)'
+	"$PMP" many >out 2>err
+	is $? 0 "a core of more threads than pmp reads"
+	is "$(grep -c '^Thread' out)" 1 "shows those that it has read"
+	like "$(cat err)" '^pmp: many has too many threads: 1 are shown, 2 are not$' \
+		"and says how many it has not"
+	rm many
+}
+
 # does COMMAND PROBLEM: a pmp that does this, before it does what it is for.
 does() {
 	printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' "$1" "$PMP" >faulty

@@ -37,7 +37,7 @@ struct pmp_core_ask {
 struct pmp_core_read {
 	struct pmp_error error;
 	struct pmp_crash crash;
-	uint64_t length, meant, threads;
+	uint64_t length, meant, threads, threads_left_out;
 	int32_t pid;
 	uint32_t no_files, missing_count;
 	char name[PMP_NAME_SIZE];

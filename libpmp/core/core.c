@@ -328,6 +328,7 @@ void pmp_core_info(const struct pmp_core *core, struct pmp_core_info *info)
 		.pid = file->pid,
 		.name = file->name,
 		.threads = file->thread_count,
+		.threads_left_out = file->threads_left_out,
 		.length = file->length,
 		.meant = file->meant,
 		.no_files = !file->mapping_count,

@@ -101,9 +101,12 @@ static int take_status(struct pmp_core_file *core, const unsigned char *note,
 	struct pmp_core_thread *thread;
 	int16_t number;
 
-	if (length < STATUS_REGS + size || core->thread_count == PMP_CORE_THREADS_MAX ||
-	    get_i32(note + STATUS_PID) <= 0)
+	if (length < STATUS_REGS + size || get_i32(note + STATUS_PID) <= 0)
 		return 0;
+	if (core->thread_count == PMP_CORE_THREADS_MAX) {
+		core->threads_left_out++;
+		return 0;
+	}
 	if (PMP_RESERVE(&core->threads, &core->thread_capacity, core->thread_count + 1))
 		return PMP_ENOMEM;
 	memcpy(&number, note + STATUS_SIGNAL, sizeof(number));

@@ -60,7 +60,8 @@ struct pmp_core_file {
 	struct pmp_buf paths;		 /* each with its NUL */
 	struct pmp_core_thread *threads; /* ascending ids */
 	size_t thread_count, thread_capacity;
-	unsigned note_segments; /* seen so far */
+	size_t threads_left_out; /* beyond the limit */
+	unsigned note_segments;	 /* seen so far */
 	struct pmp_crash crash;
 	pid_t pid; /* 0: not known */
 	char name[PMP_NAME_SIZE];

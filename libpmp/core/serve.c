@@ -100,6 +100,7 @@ static void describe(const struct pmp_core *core, const struct pmp_sample *sampl
 	read->length = info.length;
 	read->meant = info.meant;
 	read->threads = info.threads;
+	read->threads_left_out = info.threads_left_out;
 	read->pid = info.pid;
 	read->no_files = info.no_files;
 	read->crash = sample->crash;

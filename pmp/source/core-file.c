@@ -68,6 +68,9 @@ static void note_problems(const struct pmp_core *core, const struct input *input
 			     "%s does not say which files were mapped: functions have no "
 			     "names",
 			     shown);
+	if (info.threads_left_out)
+		message_note(NULL, "%s has too many threads: %zu are shown, %zu are not",
+			     shown, info.threads, info.threads_left_out);
 	note_files(core, shown);
 }
 
