@@ -83,9 +83,11 @@ if ${CC:-cc} -o setuid program.c && [ "$(id -u)" -eq 0 ] && chown 65534 setuid &
 else
 	skip "no setuid program can be made"
 fi
-record -o profile -f folded -- env -i sleep 4
-like "$(cat err)" '^pmp: env did not load the recorder: LD_PRELOAD is dropped$' \
+start_pmp --heap -o profile -f folded -- env -i sleep 60
+ok "wait_for \"grep -qsx 'pmp: env did not load the recorder: LD_PRELOAD is dropped' err\"" \
 	"so is one that has lost its environment"
+kill "$pmp"
+wait "$pmp"
 
 cat >program.c <<'END'
 #include <stdlib.h>

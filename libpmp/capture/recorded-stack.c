@@ -3,7 +3,6 @@
 #include "capture/recorder.h"
 
 #include "base/fault.h"
-#include "base/file.h"
 #include "capture/maps-refresh.h"
 #include "heap/registers.h"
 #include "unwind/arch.h"
@@ -18,18 +17,6 @@ struct recorded_reader {
 	const unsigned char *copy;
 	bool unmapped;
 };
-
-/* Of a process that has ended: the file that was mapped there. */
-static bool read_file(const struct pmp_region *region, uint64_t address, void *data,
-		      size_t length)
-{
-	const struct pmp_module *module = region->module;
-
-	return module->fd >= 0 && length <= region->end - address &&
-	       pmp_file_pread(module->fd, data, length,
-			      address - region->start + region->offset) ==
-		       (ssize_t)length;
-}
 
 static bool read_recorded(void *arg, uint64_t address, void *data, size_t length)
 {
@@ -48,8 +35,7 @@ static bool read_recorded(void *arg, uint64_t address, void *data, size_t length
 	}
 	if (pmp_region_is_volatile(region))
 		return false;
-	return pmp_memory_read(reader->target->memory, address, data, length) ||
-	       read_file(region, address, data, length);
+	return pmp_memory_read(reader->target->memory, address, data, length);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------ */

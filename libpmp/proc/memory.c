@@ -78,6 +78,26 @@ static bool is_constant(const struct pmp_maps *maps, uint64_t page)
 		region->module->kind == PMP_MODULE_VDSO);
 }
 
+/*
+ * The process may have ended in the middle of a walk: call-frame information and code are
+ * also in the files it had mapped. (So is data that its loader has relocated, but as it was
+ * before; no stack needs that.)
+ */
+static bool read_file(const struct pmp_maps *maps, uint64_t page, unsigned char *data)
+{
+	const struct pmp_region *region = maps ? pmp_maps_find(maps, page) : NULL;
+	ssize_t n;
+
+	if (!is_constant(maps, page) || region->module->fd < 0)
+		return false;
+	n = pmp_file_pread(region->module->fd, data, PAGE,
+			   page - region->start + region->offset);
+	if (n <= 0)
+		return false;
+	memset(data + n, 0, PAGE - (size_t)n);
+	return true;
+}
+
 static const unsigned char *get_page(struct pmp_memory *memory, uint64_t page)
 {
 	struct page_slot *slot = &memory->slots[pmp_hash(page / PAGE) & (SLOTS - 1)];
@@ -91,7 +111,8 @@ static const unsigned char *get_page(struct pmp_memory *memory, uint64_t page)
 	if (!slot->data)
 		return NULL;
 	slot->page = 1;
-	if (pmp_file_pread(memory->fd, slot->data, PAGE, page) != PAGE)
+	if (pmp_file_pread(memory->fd, slot->data, PAGE, page) != PAGE &&
+	    !read_file(memory->maps, page, slot->data))
 		return NULL;
 	slot->page = page;
 	slot->tick = is_constant(memory->maps, page) ? 0 : memory->tick;

@@ -2,7 +2,8 @@
 /*
  * The memory of a live process through /proc/PID/mem, page by page, cached.
  * Pages that cannot change (mapped read-only from a file, the vDSO) are kept
- * until the address space changes; all others for one snapshot. Never through
+ * until the address space changes; all others for one snapshot. After the end of
+ * the process those of files are read from the files. Never through
  * process_vm_readv or PTRACE_PEEKDATA, which wait for ever on pages that a
  * userfaultfd serves; /proc/PID/mem fails with EIO at once.
  */
