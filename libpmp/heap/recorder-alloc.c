@@ -36,19 +36,34 @@ static __attribute__((noinline)) void *other_calloc(size_t count, size_t size)
 	return block;
 }
 
-static __attribute__((noinline)) void other_free(void *block)
+/* counted: something is due. */
+static __attribute__((noinline)) void other_free(void *block, bool counted)
 {
 	if (!block)
 		return;
-	count_free(count_slot(), block);
+	if (counted)
+		sample_publish(thread.slot);
+	else
+		count_free(count_slot(), block);
 	next.free(block);
 }
 
-/* None, one that is mapped, with which the heap may have grown, or with which something is due. */
+/* None, one that is mapped, or one with which the heap may have grown. */
 static __attribute__((noinline)) void *count_unusual(struct pmp_heap_slot *slot,
 						     unsigned function, void *block)
 {
 	count_alloc(slot, function, block, slot->asked);
+	return block;
+}
+
+/* Of what is counted. */
+static __attribute__((noinline)) void *take_due(struct pmp_heap_slot *slot,
+						unsigned function, void *block)
+{
+	const struct call call = { PMP_HEAP_ALLOC, (uint8_t)function, block, slot->asked,
+				   chunk_usable_size(block) };
+
+	sample_alloc(slot, &call);
 	return block;
 }
 
@@ -60,9 +75,10 @@ INTERPOSED void *malloc(size_t size)
 	if (LIKELY(slot)) {
 		slot->asked = size;
 		block = next.malloc(size);
-		if (LIKELY(count_usual_alloc(slot, PMP_HEAP_MALLOC, block)))
-			return block;
-		block = count_unusual(slot, PMP_HEAP_MALLOC, block);
+		if (UNLIKELY(!count_usual_alloc(slot, PMP_HEAP_MALLOC, block)))
+			block = count_unusual(slot, PMP_HEAP_MALLOC, block);
+		else if (UNLIKELY(is_due(slot)))
+			block = take_due(slot, PMP_HEAP_MALLOC, block);
 	} else {
 		block = other_malloc(size);
 	}
@@ -77,9 +93,10 @@ INTERPOSED void *calloc(size_t count, size_t size)
 
 	if (LIKELY(slot && !__builtin_mul_overflow(count, size, &slot->asked))) {
 		block = next.calloc(count, size);
-		if (LIKELY(count_usual_alloc(slot, PMP_HEAP_CALLOC, block)))
-			return block;
-		block = count_unusual(slot, PMP_HEAP_CALLOC, block);
+		if (UNLIKELY(!count_usual_alloc(slot, PMP_HEAP_CALLOC, block)))
+			block = count_unusual(slot, PMP_HEAP_CALLOC, block);
+		else if (UNLIKELY(is_due(slot)))
+			block = take_due(slot, PMP_HEAP_CALLOC, block);
 	} else {
 		block = other_calloc(count, size);
 	}
@@ -89,17 +106,20 @@ INTERPOSED void *calloc(size_t count, size_t size)
 
 INTERPOSED void free(void *block)
 {
-	if (LIKELY(count_usual_free(thread.usual, block))) {
+	struct pmp_heap_slot *slot = thread.usual;
+	const bool counted = count_usual_free(slot, block);
+
+	if (LIKELY(counted && !is_free_due(slot))) {
 		next.free(block);
 		return;
 	}
-	other_free(block);
+	other_free(block, counted);
 	STAYS_IN_STACK();
 }
 
 INTERPOSED void cfree(void *block)
 {
-	other_free(block);
+	other_free(block, false);
 	STAYS_IN_STACK();
 }
 

@@ -90,41 +90,46 @@ static inline void count_free(struct pmp_heap_slot *slot, void *block)
 /* ---- the short way ------------------------------------------------------------------ */
 
 /*
- * What nearly every call is: of a thread with a slot, sizes where glibc has them, nothing due,
- * of a block where its heap was before. These have to be few instructions. False: it is
- * another one, of which nothing has been counted.
+ * What nearly every call is: of a thread with a slot, sizes where glibc has them, of a block
+ * where its heap was before. These have to be few instructions. False: it is another one, of
+ * which nothing has been counted. A mapped block may lie where a heap has been.
  */
 static inline __attribute__((always_inline)) bool
 count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *block)
 {
-	size_t chunk, usable;
+	size_t usable;
 
 	if (UNLIKELY(!block || RECORDER_FAULT(SIZE)))
 		return false;
-	chunk = ((const size_t *)block)[-1];
-	usable = (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
-	if (UNLIKELY(chunk & CHUNK_MMAPPED || !is_in_heap(slot, block, usable) ||
-		     slot->allocated + usable > slot->due_allocated))
+	usable = chunk_usable_size(block);
+	if (UNLIKELY(((const size_t *)block)[-1] & CHUNK_MMAPPED ||
+		     !is_in_heap(slot, block, usable)))
 		return false;
-	count_add(&slot->calls[function], 1);
 	count_add(&slot->allocated, usable);
+	count_add(&slot->calls[function], 1);
 	return true;
+}
+
+/* After that: is something due? */
+static inline bool is_due(const struct pmp_heap_slot *slot)
+{
+	return slot->allocated > slot->due_allocated;
 }
 
 static inline __attribute__((always_inline)) bool
 count_usual_free(struct pmp_heap_slot *slot, const void *block)
 {
-	size_t chunk, usable;
-
-	if (UNLIKELY(!slot || filter[filter_index(block)]))
+	if (UNLIKELY(!slot || filter[filter_index(block)] ||
+		     ((const size_t *)block)[-1] & CHUNK_MMAPPED))
 		return false;
-	chunk = ((const size_t *)block)[-1];
-	usable = (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
-	if (UNLIKELY(chunk & CHUNK_MMAPPED || slot->freed + usable > slot->due_freed))
-		return false;
-	count_add(&slot->freed, usable);
+	count_add(&slot->freed, chunk_usable_size(block));
 	count_add(&slot->calls[PMP_HEAP_CALL_FREE], 1);
 	return true;
+}
+
+static inline bool is_free_due(const struct pmp_heap_slot *slot)
+{
+	return slot->freed > slot->due_freed;
 }
 
 #endif

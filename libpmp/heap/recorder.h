@@ -294,16 +294,19 @@ static inline size_t mapped_usable_size(const void *block)
 	return size - MAPPED_OVERHEAD - (recent ? sizeof(size) : 0);
 }
 
+/* Of a block that is not mapped. */
+static inline size_t chunk_usable_size(const void *block)
+{
+	return (((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
+}
+
 static inline size_t usable_size(void *block)
 {
-	size_t chunk;
-
 	if (UNLIKELY(!recorder.chunk_sizes))
 		return next.malloc_usable_size ? next.malloc_usable_size(block) : 0;
-	chunk = ((const size_t *)block)[-1];
-	if (UNLIKELY(chunk & CHUNK_MMAPPED))
+	if (UNLIKELY(((const size_t *)block)[-1] & CHUNK_MMAPPED))
 		return mapped_usable_size(block);
-	return (chunk & ~(size_t)CHUNK_FLAGS) - sizeof(size_t) +
+	return chunk_usable_size(block) +
 	       (RECORDER_FAULT(SIZE) && recorder.started == 2 ? 16 : 0);
 }
 

@@ -30,41 +30,41 @@ instructions() {
 	minus "$many" "$few" 100000
 }
 
-# cpu_of COMMAND...: its CPU time
+# cpu_of TOOL COMMAND...: CPU seconds of the command alone, not of the tool beside it; with
+# heaptrack also of what takes down its records
 cpu_of() {
-	local TIMEFORMAT='%U %S'
-	{ time "$@" >/dev/null 2>&1 </dev/null; } 2>&1 | awk '{ print $1 + $2 }'
+	# shellcheck disable=SC2016 # the inner shell's
+	local TIMEFORMAT='%U %S' script='TIMEFORMAT="%U %S"; { time "${@:2}" >/dev/null 2>&1; } 2>"$1"'
+	# shellcheck disable=SC2086 # words
+	case $1 in
+	heaptrack*) { time $1 "${@:2}" >/dev/null 2>&1 </dev/null; } 2>"$tmp/times" ;;
+	*) $1 bash -c "$script" bash "$tmp/times" "${@:2}" >/dev/null 2>&1 </dev/null ;;
+	esac
+	awk 'NF == 2 { printf "%.3f", $1 + $2 }' "$tmp/times"
 }
 
-# programs NAME COMMAND...: its CPU time with each tool, in turn
+# programs NAME COMMAND...: its CPU time with each tool, in turn; each round begins with
+# another one
 programs() {
-	local name tool script='TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1'
-	for _ in $(seq "$repeats"); do
-		for tool in "pmp --heap|$PMP --heap --heap-only --children -q -f folded -o $tmp/out --" \
-			"alone|env" \
-			"heaptrack|heaptrack -o $tmp/heaptrack"; do
-			name=${tool%%|*}
-			case $name in
-			heaptrack)
-				command -v heaptrack >/dev/null || continue
-				printf '%s\tcpu_s=%s\n' "$name" \
-					"$(cpu_of ${tool#*|} "${@:2}")"
-				;;
-			*)
-				# Of the program alone, not of the tool beside it.
-				printf '%s\tcpu_s=%s\n' "$name" \
-					"$(${tool#*|} bash -c "$script" bash "${@:2}" 2>&1 |
-						awk 'NF == 2 { print $1 + $2 }')"
-				;;
-			esac
+	local n i tool tools=("none|env"
+		"pmp --heap|$PMP --heap --heap-only --children -q -f folded -o $tmp/out --"
+		"calls passed on|env LD_PRELOAD=$tmp/forward.so"
+		"none again|env")
+	! command -v heaptrack >/dev/null || tools+=("heaptrack|heaptrack -o $tmp/heaptrack")
+	for n in $(seq "$rounds"); do
+		for i in "${!tools[@]}"; do
+			tool=${tools[(n - 1 + i) % ${#tools[@]}]}
+			printf '%s\t%s\t%s\n' "$n" "${tool%%|*}" "$(cpu_of "${tool#*|}" "${@:2}")"
 		done
-	done >"$tmp/table"
-	print_table "$1: CPU seconds of it (heaptrack: with its interpreter)" "cpu_s" 1
+	done >"$tmp/slices"
+	awk -v title="$1" -v unit="CPU s" -v digits=2 -f "$bench/interval.awk" "$tmp/slices"
+	echo
 }
 
 section_heap() {
 	local line name
 	${CC:-cc} -O2 -o "$tmp/allocate" "$bench/allocate.c" || return
+	${CC:-cc} -O2 -fPIC -shared -o "$tmp/forward.so" "$bench/forward.c" || return
 	for _ in $(seq "$repeats"); do
 		allocators | while IFS='|' read -r name line; do
 			# shellcheck disable=SC2086 # words
@@ -87,10 +87,14 @@ section_heap() {
 	fi
 	# shellcheck disable=SC2046 # words
 	printf 'int f%d(int a) { char b[a %% 9 + 1]; for (int i = 0; i < a; i++) b[i %% 9] += i; return b[0]; }\n' \
-		$(seq 3000) >"$tmp/program.c"
+		$(seq 500) >"$tmp/program.c"
 	! command -v clang >/dev/null || programs clang clang -O2 -S -o /dev/null "$tmp/program.c"
-	! command -v python3 >/dev/null || programs "python, PYTHONMALLOC=malloc" \
-		env PYTHONMALLOC=malloc python3 -c \
-		'import json
-for _ in range(20): json.loads(json.dumps([{str(i): [i] * 5} for i in range(20000)]))'
+	command -v python3 >/dev/null || return
+	cat >"$tmp/program.py" <<-'END'
+		import json
+		for _ in range(20):
+		    json.loads(json.dumps([{str(i): [i] * 5} for i in range(20000)]))
+	END
+	programs "python" python3 "$tmp/program.py"
+	programs "python, malloc()" env PYTHONMALLOC=malloc python3 "$tmp/program.py"
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Throughput with a tool, in percent of that without. Input: round, variant, queries a
-# second. "none" and "none again" are the controls: the others are compared with their
-# mean in the same round, the second with the first. Prints the median over the rounds and
-# what lies around it in at least 95 of 100 cases, by the binomial distribution of ranks
-# (below 6 rounds: the range).
+# Throughput or CPU time with a tool, in percent of that without. Input: round, variant,
+# value; -v title= -v unit= -v digits= (of values, after the point). "none" and "none again"
+# are the controls: the others are compared with their mean in the same round, the second
+# with the first. Prints the median over the rounds and what lies around it in at least 95 of
+# 100 cases, by the binomial distribution of ranks (below 6 rounds: the range).
 
 function sort(list, count,    i, j, t)
 {
@@ -43,7 +43,7 @@ BEGIN {
 }
 
 END {
-	printf "%-26s %9s %9s %9s %9s\n", title, "1/s", "change %", "from", "to"
+	printf "%-26s %9s %9s %9s %9s\n", title, unit, "change %", "from", "to"
 	for (v = 1; v <= variants; v++) {
 		count = 0
 		for (r = 1; r <= rounds; r++) {
@@ -60,7 +60,7 @@ END {
 		sort(change, count)
 		sort(rates, count)
 		middle = int((count + 1) / 2)
-		printf "%-26s %9.0f", names[v], rates[middle]
+		printf "%-26s %9.*f", names[v], digits, rates[middle]
 		if (names[v] != "none")
 			printf " %+9.1f %+9.1f %+9.1f", change[middle],
 				change[1 + cut(count)], change[count - cut(count)]

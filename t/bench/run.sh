@@ -402,7 +402,7 @@ section_throughput() {
 		done
 	done >"$tmp/slices"
 	mariadb_unload
-	awk -v title="queries, $rounds rounds of 3 s" -f "$bench/interval.awk" "$tmp/slices"
+	awk -v title="queries, $rounds rounds of 3 s" -v unit=1/s -f "$bench/interval.awk" "$tmp/slices"
 	echo
 }
 
