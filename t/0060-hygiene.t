@@ -91,6 +91,10 @@ if [ -f .gitignore ] && git init -q "$tmp/repository" 2>/dev/null; then
 	done | git -C "$tmp/repository" check-ignore --no-index --stdin >"$tmp/ignored"
 	is "$(cat "$tmp/ignored")" "" ".gitignore has no test in shell"
 fi
+if git ls-files >"$tmp/tracked" 2>/dev/null && [ -s "$tmp/tracked" ]; then
+	is "$(git ls-files --cached --ignored --exclude-standard)" "" \
+		"the repository has nothing that a build makes"
+fi
 
 # Every source is compiled, every test is run.
 while read -r file; do
