@@ -31,6 +31,17 @@ static inline void count_call(struct pmp_heap_slot *slot, unsigned function)
 		sample_common(function, 0, 0);
 }
 
+/* Is something due, with what has been counted? */
+static inline bool is_due(const struct pmp_heap_slot *slot)
+{
+	return slot->allocated > slot->due_allocated;
+}
+
+static inline bool is_free_due(const struct pmp_heap_slot *slot)
+{
+	return slot->freed > slot->due_freed;
+}
+
 /* block: what was got, or NULL; counter: where the call is counted. */
 static inline void count_block(struct pmp_heap_slot *slot, unsigned counter,
 			       unsigned function, void *block, size_t asked)
@@ -53,7 +64,7 @@ static inline void count_block(struct pmp_heap_slot *slot, unsigned counter,
 		growth_find_heap(slot, block);
 	count_add(&slot->calls[counter], 1);
 	count_add(&slot->allocated, call.usable);
-	if (UNLIKELY(slot->allocated > slot->due_allocated))
+	if (UNLIKELY(is_due(slot)))
 		sample_alloc(slot, &call);
 }
 
@@ -70,7 +81,7 @@ static inline void count_freed_bytes(struct pmp_heap_slot *slot, size_t size)
 		return;
 	}
 	count_add(&slot->freed, size);
-	if (UNLIKELY(slot->freed > slot->due_freed))
+	if (UNLIKELY(is_free_due(slot)))
 		sample_publish(slot);
 }
 
@@ -110,12 +121,6 @@ count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *blo
 	return true;
 }
 
-/* After that: is something due? */
-static inline bool is_due(const struct pmp_heap_slot *slot)
-{
-	return slot->allocated > slot->due_allocated;
-}
-
 static inline __attribute__((always_inline)) bool
 count_usual_free(struct pmp_heap_slot *slot, const void *block)
 {
@@ -125,11 +130,6 @@ count_usual_free(struct pmp_heap_slot *slot, const void *block)
 	count_add(&slot->freed, chunk_usable_size(block));
 	count_add(&slot->calls[PMP_HEAP_CALL_FREE], 1);
 	return true;
-}
-
-static inline bool is_free_due(const struct pmp_heap_slot *slot)
-{
-	return slot->freed > slot->due_freed;
 }
 
 #endif
