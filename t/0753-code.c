@@ -16,10 +16,11 @@
 
 static const char *const names[] = { "even.so", "odd.so" };
 
+/* int *runs: *runs = 1; for (;;); */
 #ifdef __x86_64__
-static const unsigned char loop[] = { 0xeb, 0xfe };
+static const unsigned char loop[] = { 0xc7, 0x07, 1, 0, 0, 0, 0xeb, 0xfe };
 #else
-static const unsigned char loop[] = { 0, 0, 0, 0x14 };
+static const unsigned char loop[] = { 0x21, 0, 0x80, 0x52, 1, 0, 0, 0xb9, 0, 0, 0, 0x14 };
 #endif
 
 static bool write_code(const struct folder *folder, const char *name)
@@ -43,15 +44,28 @@ static void *map_code(const struct folder *folder, const char *name, void *at)
 	return code;
 }
 
+/* Until it runs there a new thread is in libc, and stays there while others have the
+ * processors. */
+static bool run_code(void *code)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	void *(*run)(void *);
+	pthread_t thread;
+	int runs = 0;
+
+	memcpy(&run, &code, sizeof(run));
+	if (pthread_create(&thread, NULL, run, &runs))
+		return false;
+	while (!__atomic_load_n(&runs, __ATOMIC_ACQUIRE))
+		nanosleep(&nap, NULL);
+	return true;
+}
+
 static bool change(const struct child *self, void *folder)
 {
-	void *code = map_code(folder, names[0], NULL), *(*run)(void *);
-	pthread_t thread;
+	void *code = map_code(folder, names[0], NULL);
 
-	if (code == MAP_FAILED)
-		return false;
-	memcpy(&run, &code, sizeof(run));
-	if (pthread_create(&thread, NULL, run, NULL))
+	if (code == MAP_FAILED || !run_code(code))
 		return false;
 	for (int i = 1; i < CHANGES; i++) {
 		child_answer(self, true);
