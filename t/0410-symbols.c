@@ -3,6 +3,8 @@
  * Names from symbol tables: which of several names, where a function ends, what
  * is left of a stripped file, files that are none, return addresses.
  */
+#include <time.h>
+
 #include "lib/names.h"
 
 static const struct pmp_symbolizer_options defaults = { .no_inline = true };
@@ -359,6 +361,90 @@ static void test_build_ids(void)
 	space_free(&space);
 }
 
+/* ---- many of them ----------------------------------------------------------- */
+
+#define MANY 100000
+
+/* A process that has mapped so many files; some have several names. */
+static struct space space_of_many(unsigned names)
+{
+	struct space space = { .maps = pmp_maps_new() };
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		char path[32];
+		struct pmp_region region = {
+			.start = SPACE_BASE + i * 0x1000ull,
+			.end = SPACE_BASE + (i + 1) * 0x1000ull,
+			.prot = PMP_PROT_READ | PMP_PROT_EXEC,
+		};
+
+		snprintf(path, sizeof(path), "/nowhere/%u", i % names);
+		region.module = pmp_module_new(i + 1, PMP_MODULE_FILE, path);
+		region.module->device = 1 + i % 2;
+		region.module->inode = 1 + i / 2;
+		if (pmp_maps_add_module(space.maps, region.module) ||
+		    pmp_maps_add_region(space.maps, &region))
+			exit(99);
+	}
+	return space;
+}
+
+static pmp_location location_of(struct pmp_symbolizer *symbolizer,
+				const struct space *space, uint32_t i)
+{
+	const struct pmp_raw_frame frame = { .pc = SPACE_BASE + i * 0x1000ull + 1 };
+
+	return pmp_symbolizer_locate(symbolizer, space->maps, &frame);
+}
+
+static clock_t locate_all(struct pmp_symbolizer *symbolizer, const struct space *space,
+			  pmp_location *locations)
+{
+	const clock_t begin = clock();
+
+	for (uint32_t i = 0; i < MANY; i++)
+		locations[i] = location_of(symbolizer, space, i);
+	return clock() - begin;
+}
+
+static unsigned count_equal(const pmp_location *a, const pmp_location *b, uint32_t step)
+{
+	unsigned equal = 0;
+
+	for (uint32_t i = 0; i < MANY; i += step)
+		equal += a[i] == b[i];
+	return equal;
+}
+
+static void test_many(void)
+{
+	static pmp_location first[MANY], again[MANY];
+	static bool used[MANY];
+	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
+	struct space space = space_of_many(MANY), other = space_of_many(MANY),
+		     strange = space_of_many(7);
+	clock_t took = locate_all(symbolizer, &space, first);
+
+	ok(took < 3 * CLOCKS_PER_SEC, "%d files: %.2f s", MANY,
+	   (double)took / CLOCKS_PER_SEC);
+	is_int(pmp_symbolizer_module_count(symbolizer), MANY, "each is another one");
+	locate_all(symbolizer, &other, again);
+	is_int(count_equal(first, again, 1), MANY, "the same files in another process");
+	locate_all(symbolizer, &strange, again);
+	is_int(count_equal(first, again, 1), 7,
+	       "a file that is not open is its path, too");
+	for (uint32_t i = 0; i < MANY; i += 3)
+		used[first[i]] = true;
+	ok(pmp_symbolizer_gc(symbolizer, used), "most are forgotten");
+	locate_all(symbolizer, &other, again);
+	is_int(count_equal(first, again, 3), (MANY + 2) / 3,
+	       "the others are still known");
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	space_free(&other);
+	space_free(&strange);
+}
+
 int main(void)
 {
 	if (!have("${CC:-cc}") || !have("nm")) {
@@ -375,6 +461,7 @@ int main(void)
 	test_long();
 	test_sample_frames();
 	test_build_ids();
+	test_many();
 	leave_tmp();
 	return done_testing();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether two sources are the same module is looked at once a source: after that its
- * pointer is looked up in a table of aliases.
+ * pointer is looked up in a table of aliases. Modules are in lists by what tells them apart:
+ * a core file may name a hundred thousand of them.
  */
 #include "resolve/dso-table.h"
 
@@ -15,6 +16,7 @@
 #include "base/hash.h"
 
 #define FIRST_SLOTS 1024 /* of the aliases; a power of two */
+#define FIRST_LISTS 64	 /* likewise */
 
 /* A source that has been seen before. The pointer alone may be another module's
  * by now; what the others tell of it is checked too. */
@@ -43,9 +45,9 @@ static bool has_elf(const struct pmp_module *source)
 }
 
 static bool same_module(const struct pmp_dso_entry *module,
-			const struct pmp_module *source, uint64_t device, uint64_t inode)
+			const struct pmp_dso_entry *other)
 {
-	const struct pmp_module *kept = module->source;
+	const struct pmp_module *kept = module->source, *source = other->source;
 
 	if (!kept || kept->kind != source->kind || (kept->fd < 0) != (source->fd < 0))
 		return false;
@@ -56,17 +58,17 @@ static bool same_module(const struct pmp_dso_entry *module,
 		       memcmp(kept->image, source->image, kept->image_size) == 0;
 	case PMP_MODULE_FILE:
 	case PMP_MODULE_PERF_MAP:
-		return inode != 0 && module->inode == inode && module->device == device &&
+		return other->inode != 0 && module->inode == other->inode &&
+		       module->device == other->device &&
 		       (source->fd >= 0 || strcmp(kept->path, source->path) == 0);
 	default: return strcmp(kept->path, source->path) == 0;
 	}
 }
 
 /* Of a file that was not found nothing says that it is another one's. */
-static bool is_missing(const struct pmp_dso_entry *module,
-		       const struct pmp_module *source)
+static bool is_missing(const struct pmp_dso_entry *module)
 {
-	return source->kind == PMP_MODULE_FILE && !module->inode;
+	return module->source->kind == PMP_MODULE_FILE && !module->inode;
 }
 
 static const char *shown_path(const struct pmp_module *source)
@@ -78,6 +80,56 @@ static const char *shown_path(const struct pmp_module *source)
 	if (source->kind == PMP_MODULE_VDSO)
 		return "[vdso]";
 	return source->path[0] ? source->path : PMP_STRINGS_UNKNOWN;
+}
+
+/* ---- lists of them --------------------------------------------------------- */
+
+/* Where the list begins of those that may be the same: files by their inodes, others by their
+ * paths, which are kept. */
+static uint32_t *list_of(const struct pmp_dso_table *modules,
+			 const struct pmp_dso_entry *module)
+{
+	const enum pmp_module_kind kind =
+		module->source ? module->source->kind : PMP_MODULE_ANON;
+	uint64_t hash = pmp_hash((uintptr_t)module->path) ^ (uintptr_t)module->saved_id;
+
+	if (module->inode && (kind == PMP_MODULE_FILE || kind == PMP_MODULE_PERF_MAP))
+		hash = pmp_hash(module->device) ^ module->inode;
+	return &modules->lists[pmp_hash(hash) & (modules->list_count - 1)];
+}
+
+static void put_into_list(struct pmp_dso_table *modules, struct pmp_dso_entry *module)
+{
+	uint32_t *list = list_of(modules, module);
+
+	module->next = *list;
+	*list = module->number;
+}
+
+static void make_lists(struct pmp_dso_table *modules)
+{
+	for (size_t i = 0; i < modules->list_count; i++)
+		modules->lists[i] = PMP_LOCATION_NONE;
+	for (size_t i = 0; i < modules->count; i++)
+		put_into_list(modules, modules->items[i]);
+}
+
+/* As many lists as modules, and at least one. */
+static bool grow_lists(struct pmp_dso_table *modules)
+{
+	const size_t wanted = modules->list_count ? modules->list_count * 2 : FIRST_LISTS;
+	uint32_t *lists;
+
+	if (modules->count < modules->list_count)
+		return true;
+	lists = malloc(wanted * sizeof(*lists));
+	if (!lists)
+		return false;
+	free(modules->lists);
+	modules->lists = lists;
+	modules->list_count = wanted;
+	make_lists(modules);
+	return true;
 }
 
 /* A copy that stays where it is; takes over its source, also when it fails. Its
@@ -96,18 +148,34 @@ static uint32_t keep_module(struct pmp_dso_table *modules,
 	*kept = *module;
 	kept->number = (uint32_t)modules->count;
 	modules->items[modules->count] = kept;
+	put_into_list(modules, kept);
 	return (uint32_t)modules->count++;
+}
+
+/* ---- those of processes ---------------------------------------------------- */
+
+static uint32_t find_module(const struct pmp_dso_table *modules,
+			    const struct pmp_dso_entry *module)
+{
+	uint32_t i = *list_of(modules, module);
+
+	while (i != PMP_LOCATION_NONE && !same_module(modules->items[i], module))
+		i = modules->items[i]->next;
+	return i;
 }
 
 /* source NULL: [unmapped]. The index, or PMP_LOCATION_NONE without memory. */
 static uint32_t add_module(struct pmp_dso_table *modules, struct pmp_module *source)
 {
 	struct stat status;
-	struct pmp_dso_entry module = { .path = pmp_strings_keep(modules->strings,
+	struct pmp_dso_entry module = { .source = source,
+					.path = pmp_strings_keep(modules->strings,
 								 shown_path(source)) };
+	uint32_t same = PMP_LOCATION_NONE;
 
-	if (source && source->kind == PMP_MODULE_KERNEL &&
-	    pmp_kernel_names_add(&modules->kernel, modules->strings, source))
+	if (!grow_lists(modules) ||
+	    (source && source->kind == PMP_MODULE_KERNEL &&
+	     pmp_kernel_names_add(&modules->kernel, modules->strings, source)))
 		return PMP_LOCATION_NONE;
 	if (source) {
 		module.device = source->device;
@@ -120,13 +188,12 @@ static uint32_t add_module(struct pmp_dso_table *modules, struct pmp_module *sou
 		module.device = status.st_dev;
 		module.inode = status.st_ino;
 	}
-	for (size_t i = 0; source && !is_missing(&module, source) && i < modules->count;
-	     i++) {
-		if (same_module(modules->items[i], source, module.device, module.inode))
-			return (uint32_t)i;
-	}
+	if (source && !is_missing(&module))
+		same = find_module(modules, &module);
+	if (same != PMP_LOCATION_NONE)
+		return same;
 	if (source)
-		module.source = pmp_module_ref(source);
+		pmp_module_ref(source);
 	return keep_module(modules, &module);
 }
 
@@ -203,11 +270,14 @@ uint32_t pmp_dso_table_of_saved(struct pmp_dso_table *modules,
 		.saved_id = pmp_strings_keep(modules->strings, mapping->build_id),
 	};
 
+	if (!grow_lists(modules))
+		return PMP_LOCATION_NONE;
 	/* Kept strings are equal if their addresses are. */
-	for (size_t i = modules->count; i-- > 0;) {
+	for (uint32_t i = *list_of(modules, &module); i != PMP_LOCATION_NONE;
+	     i = modules->items[i]->next) {
 		if (modules->items[i]->saved_id == module.saved_id &&
 		    modules->items[i]->path == module.path)
-			return (uint32_t)i;
+			return i;
 	}
 	module.file = mapping->path[0] &&
 		      (mapping->path[0] != '[' || strcmp(mapping->path, "[vdso]") == 0);
@@ -277,9 +347,17 @@ void pmp_dso_table_free(struct pmp_dso_table *modules)
 	for (size_t i = 0; i < modules->count; i++)
 		free_module(modules->items[i]);
 	free(modules->items);
+	free(modules->lists);
 	pmp_kernel_names_free(&modules->kernel);
 	forget_aliases(modules);
 	*modules = (struct pmp_dso_table){ 0 };
+}
+
+/* Of the strings that were kept before. */
+static void keep_again(struct pmp_strings *strings, const char **text)
+{
+	if (*text)
+		*text = pmp_strings_keep(strings, *text);
 }
 
 void pmp_dso_table_gc(struct pmp_dso_table *modules, uint32_t *numbers)
@@ -293,10 +371,15 @@ void pmp_dso_table_gc(struct pmp_dso_table *modules, uint32_t *numbers)
 			free_module(module);
 			continue;
 		}
+		keep_again(modules->strings, &module->path);
+		keep_again(modules->strings, &module->saved_id);
+		keep_again(modules->strings, &module->remote_id);
+		keep_again(modules->strings, &module->remote_problem);
 		module->number = numbers[i] = (uint32_t)kept;
 		modules->items[kept++] = module;
 	}
 	modules->count = kept;
+	make_lists(modules);
 	if (modules->unmapped != PMP_LOCATION_NONE)
 		modules->unmapped = numbers[modules->unmapped];
 	forget_aliases(modules);

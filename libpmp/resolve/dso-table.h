@@ -26,6 +26,7 @@ struct pmp_dso_entry {
 	bool file;		       /* has an ELF file or image: offsets, not pcs */
 	bool wanted;		       /* has a location without names */
 	uint32_t number;	       /* of the module */
+	uint32_t next;		       /* in its list, or PMP_LOCATION_NONE */
 	const char *path;	       /* kept */
 	struct pmp_dso *dso;	       /* of files, once a name was wanted */
 	struct pmp_perf_map *perf_map; /* of PMP_MODULE_PERF_MAP, likewise */
@@ -42,6 +43,8 @@ struct pmp_dso_table {
 	struct pmp_strings *strings;  /* borrowed */
 	struct pmp_dso_entry **items; /* each stays where it is while it is named */
 	size_t count, capacity;
+	uint32_t *lists;   /* hash table of the first in each list; see dso-table.c */
+	size_t list_count; /* a power of two */
 	struct pmp_kernel_names kernel; /* of all sources of the kernel */
 	struct pmp_alias *aliases;	/* hash table of sources */
 	size_t alias_count, alias_slots;
@@ -61,7 +64,8 @@ const char *pmp_dso_table_build_id(const struct pmp_dso_entry *module);
 const char *pmp_dso_table_problem(const struct pmp_dso_entry *module);
 /*
  * Forget the modules whose numbers[i] is PMP_LOCATION_NONE, and close their files; the
- * new number of each of the others is stored there.
+ * new number of each of the others is stored there, and its strings are kept once more: the
+ * table of strings may be another one.
  */
 void pmp_dso_table_gc(struct pmp_dso_table *modules, uint32_t *numbers);
 

@@ -102,25 +102,13 @@ static void keep_frame(struct pmp_strings *strings, struct pmp_frame *frame,
 	frame->module = module;
 }
 
-/* Keep again what is still in use of the old strings. */
+/* Keep again what is still in use of the old strings; modules have done so. */
 static void collect_strings(struct pmp_symbolizer *symbolizer)
 {
 	const struct pmp_dso_table *modules = &symbolizer->modules;
 	struct pmp_locations *locations = &symbolizer->locations;
 	struct pmp_strings *strings = &symbolizer->strings;
 
-	for (size_t i = 0; i < modules->count; i++) {
-		struct pmp_dso_entry *module = modules->items[i];
-
-		module->path = pmp_strings_keep(strings, module->path);
-		if (module->saved_id)
-			module->saved_id = pmp_strings_keep(strings, module->saved_id);
-		if (module->remote_id)
-			module->remote_id = pmp_strings_keep(strings, module->remote_id);
-		if (module->remote_problem)
-			module->remote_problem =
-				pmp_strings_keep(strings, module->remote_problem);
-	}
 	locations->frames_size = 0;
 	for (size_t i = 0; i < locations->count; i++) {
 		const struct pmp_location_entry *location = &locations->items[i];
