@@ -143,6 +143,49 @@ static void test_not_needed(void)
 	is_int(bringer.asked, 1, "then it is asked for");
 }
 
+/* The name of a variable, after that of a function or alone; NULL: it has none. */
+static const char *object_of(const char *path, struct pmp_symbolizer *symbolizer,
+			     bool after_code)
+{
+	const uint64_t sink = symbol_address("prog", "sink");
+	struct space space = space_of(path);
+	const struct pmp_region all = { .start = 0x400000,
+					.end = 0x500000,
+					.module = space.maps->modules[0],
+					.prot = PMP_PROT_READ | PMP_PROT_WRITE };
+	struct pmp_located_object located;
+	struct pmp_object object;
+	const struct pmp_frame *frames;
+
+	if (after_code)
+		names_at(&space, symbolizer, hidden, true, &frames);
+	space.maps->region_count = 0;
+	pmp_maps_add_region(space.maps, &all);
+	pmp_symbolizer_locate_object(symbolizer, space.maps, sink, &located);
+	pmp_symbolizer_object(symbolizer, &located, &object);
+	space_free(&space);
+	return object.symbol;
+}
+
+/* A debug file is closed when all its symbols of code have been read. */
+static void test_objects(void)
+{
+	static const char *const files[] = { "prog.debug", "symbols.debug", NULL };
+
+	for (size_t i = 0; i < 6; i++) {
+		const char *debug = files[i / 2];
+		struct bringer bringer = { .debug = debug };
+		struct pmp_symbolizer *symbolizer = names_of(&bringer);
+
+		is_str(object_of("stripped", symbolizer, i % 2), debug ? "sink" : NULL,
+		       "a variable by %s, %s", debug ? debug : "nothing",
+		       i % 2 ? "after code" : "of no code");
+		if (!debug)
+			is_int(bringer.asked, 1, "which is asked for once");
+		pmp_symbolizer_free(symbolizer);
+	}
+}
+
 static void test_without_id(void)
 {
 	struct bringer bringer = { .debug = "prog.debug" };
@@ -245,6 +288,7 @@ int main(void)
 	if (ok(build(), "built")) {
 		test_debug();
 		test_not_needed();
+		test_objects();
 		test_without_id();
 		test_saved();
 		test_dwz();

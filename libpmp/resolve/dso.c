@@ -42,7 +42,8 @@ struct pmp_dso {
 	struct pmp_buf dwarf_path;
 	struct pmp_lines *lines;
 	bool lines_tried;
-	bool dropped; /* a file, for want of memory */
+	bool dropped;	/* a file, for want of memory */
+	bool unfetched; /* there is no debug file to fetch */
 };
 
 static void set_problem(struct pmp_dso *dso, const char *text)
@@ -93,8 +94,10 @@ static void fetch_debug_file(struct pmp_dso *dso)
 {
 	struct pmp_elf fetched;
 
-	if (dso->dwarf == &dso->debug ||
-	    !pmp_debugfile_fetch(&dso->file, &dso->place, &fetched))
+	if (dso->dwarf == &dso->debug)
+		return;
+	dso->unfetched = !pmp_debugfile_fetch(&dso->file, &dso->place, &fetched);
+	if (dso->unfetched)
 		return;
 	pmp_elf_close(&dso->debug);
 	dso->debug = fetched;
@@ -309,20 +312,30 @@ static bool open_again(const struct pmp_dso *dso, struct pmp_elf *file)
 	return false;
 }
 
+/* That with the symbols of data; it may have been fetched for code and be closed by now. */
+static void find_data_symbols(struct pmp_dso *dso, const struct pmp_elf *file,
+			      struct pmp_elf *debug)
+{
+	struct pmp_buf path = { 0 };
+
+	if (!pmp_debugfile_find(file, &dso->place, &path, debug) && !dso->unfetched)
+		dso->unfetched = !pmp_debugfile_fetch(file, &dso->place, debug);
+	pmp_buf_free(&path);
+}
+
 static struct pmp_objects *read_objects(struct pmp_dso *dso, const uint64_t *asked,
 					size_t count)
 {
 	struct pmp_elf file, debug = PMP_ELF_EMPTY;
 	struct pmp_elf *files[] = { &file, &debug };
 	struct pmp_objects *objects;
-	struct pmp_buf path = { 0 };
 
 	if (!open_again(dso, &file))
 		return NULL;
 	if (dso->debug.elf)
 		files[1] = &dso->debug;
 	else if (!dso->options.no_symbols && !has_section(&file, ".symtab"))
-		pmp_debugfile_find(&file, &dso->place, &path, &debug);
+		find_data_symbols(dso, &file, &debug);
 	objects = pmp_objects_new(files, sizeof(files) / sizeof(*files),
 				  dso->options.no_symbols, asked, count);
 	if (objects)
@@ -330,7 +343,6 @@ static struct pmp_objects *read_objects(struct pmp_dso *dso, const uint64_t *ask
 			pmp_objects_count(objects));
 	pmp_elf_close(&file);
 	pmp_elf_close(&debug);
-	pmp_buf_free(&path);
 	return objects;
 }
 
