@@ -107,6 +107,37 @@ const struct pmp_region *pmp_maps_find(const struct pmp_maps *maps, uint64_t add
 	return NULL;
 }
 
+bool pmp_region_is_anonymous(const struct pmp_region *region)
+{
+	return region->module->kind == PMP_MODULE_ANON ||
+	       (region->module->kind == PMP_MODULE_SPECIAL &&
+		strcmp(region->module->path, "[heap]") == 0);
+}
+
+const struct pmp_region *pmp_maps_file_before(const struct pmp_maps *maps,
+					      const struct pmp_region *region)
+{
+	for (size_t i = 0; region && i < PMP_REGIONS_NEAR; i++) {
+		if (region->module->kind == PMP_MODULE_FILE)
+			return region->prot & PMP_PROT_SHARED ? NULL : region;
+		if (!pmp_region_is_anonymous(region) || region == maps->regions ||
+		    region[-1].end != region->start)
+			return NULL;
+		region--;
+	}
+	return NULL;
+}
+
+const struct pmp_region *pmp_maps_file_of_lock(const struct pmp_maps *maps,
+					       const struct pmp_wait *wait)
+{
+	uint64_t address = pmp_wait_parked_under(wait);
+
+	if (!address && wait->kind && !pmp_wait_is_outside(wait->kind))
+		address = wait->object;
+	return address ? pmp_maps_file_before(maps, pmp_maps_find(maps, address)) : NULL;
+}
+
 /* FNV-1a (Fowler, Noll, Vo), cut to the size of the region. */
 uint64_t pmp_kernel_address(const char *name, size_t length)
 {

@@ -80,7 +80,7 @@ struct pmp_maps {
 	struct pmp_module **modules; /* each holds a reference */
 	size_t module_count, module_capacity;
 	struct pmp_module *perf_map; /* NULL, or one of modules */
-	bool lazy; /* not all files are open: those that stacks lie in will be */
+	bool lazy; /* not all files are open: those of stacks and locks will be */
 };
 
 /* New objects have one reference. NULL when there is no memory. path is copied. */
@@ -98,6 +98,12 @@ int pmp_maps_add_module(struct pmp_maps *maps, struct pmp_module *module);
 int pmp_maps_add_region(struct pmp_maps *maps, const struct pmp_region *region);
 /* The region that contains address, or NULL. Binary search. */
 const struct pmp_region *pmp_maps_find(const struct pmp_maps *maps, uint64_t address);
+#define PMP_REGIONS_NEAR 64 /* from one to another of its module, at most */
+bool pmp_region_is_anonymous(const struct pmp_region *region);
+/* The region itself if it is of a file, or that of a file right before it if only anonymous
+ * ones are between: what lies there may be the file's zeros. Else NULL; takes NULL. */
+const struct pmp_region *pmp_maps_file_before(const struct pmp_maps *maps,
+					      const struct pmp_region *region);
 
 /* ---- threads ------------------------------------------------------------ */
 
@@ -351,6 +357,9 @@ bool pmp_wait_is_lock(const struct pmp_wait *wait);
 /* If a thread is parked by parking_lot, which only names can tell: what it is parked under,
  * the address of a lock. 0: it is not. */
 uint64_t pmp_wait_parked_under(const struct pmp_wait *wait);
+/* The file that has the name of the lock, or may have it; or NULL. */
+const struct pmp_region *pmp_maps_file_of_lock(const struct pmp_maps *maps,
+					       const struct pmp_wait *wait);
 
 /* What each snapshot looks at, of thousands, comes first: it is in two lines of the
  * processor's cache. */

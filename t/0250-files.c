@@ -441,7 +441,7 @@ static void check_many(struct subject *subject)
 	close(fd);
 	region = unopened(maps);
 	if (ok(maps->lazy && region, "others are not")) {
-		pmp_maps_open(&subject->process, maps, region->start + 1, NULL);
+		pmp_maps_open(&subject->process, region, NULL);
 		ok(has_bytes(region->module->fd, 9),
 		   "what a stack lies in is opened then");
 		is_int(count_open(maps), before + 1, "and nothing else");
@@ -450,7 +450,7 @@ static void check_many(struct subject *subject)
 	       "the maps are read again");
 	ok(again == maps && count_open(again) == before + 1, "what is open stays");
 	while ((region = unopened(maps)))
-		pmp_maps_open(&subject->process, maps, region->start, NULL);
+		pmp_maps_open(&subject->process, region, NULL);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ok(fd >= 0, "when stacks lie in all of them there are descriptors left");
 	close(fd);

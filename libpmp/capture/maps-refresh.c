@@ -252,10 +252,16 @@ void pmp_maps_refresh_open(const struct pmp_capture *capture)
 		return;
 	for (size_t i = 0; i < sample->frame_count; i++) {
 		const struct pmp_raw_frame *frame = &sample->frames[i];
+		const struct pmp_region *region = pmp_maps_find(
+			target->maps, frame->pc - !(frame->flags & PMP_FRAME_EXACT));
 
-		pmp_maps_open(&live, target->maps,
-			      frame->pc - !(frame->flags & PMP_FRAME_EXACT),
-			      &target->log);
+		if (region && region->prot & PMP_PROT_EXEC)
+			pmp_maps_open(&live, region, &target->log);
 	}
+	for (size_t i = 0; i < sample->thread_count; i++)
+		pmp_maps_open(
+			&live,
+			pmp_maps_file_of_lock(target->maps, &sample->threads[i].wait),
+			&target->log);
 	close(live.proc);
 }

@@ -25,7 +25,7 @@ bool pmp_maps_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
 /* After the last thread: stacks in code that was replaced since the first one was read
  * cannot be known, and are cut there. */
 void pmp_maps_refresh_check(struct pmp_capture *capture);
-/* Open the files that stacks lie in, of a process that has mapped too many for all. */
+/* Open the files that stacks and locks lie in, of a process that has mapped too many for all. */
 void pmp_maps_refresh_open(const struct pmp_capture *capture);
 
 #endif

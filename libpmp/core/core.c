@@ -268,6 +268,18 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 	return pmp_sample_add_frames(sample, walk.frames, walk.count);
 }
 
+/* Whose zeros a lock is in is not read for it, but named by its file. */
+static void open_modules_of_locks(struct pmp_core *core, const struct pmp_sample *sample)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		const struct pmp_region *region =
+			pmp_maps_file_of_lock(sample->maps, &sample->threads[i].wait);
+
+		if (region)
+			pmp_core_modules_open(&core->modules, region->module);
+	}
+}
+
 static int list_missing(struct pmp_core *core)
 {
 	const size_t count = core->modules.maps->module_count;
@@ -301,6 +313,7 @@ static int fill(struct pmp_core *core, struct pmp_sample *sample)
 	}
 	if (!r && !core->options.no_waits)
 		r = pmp_core_waits_find(sample, file->arch, &memory);
+	open_modules_of_locks(core, sample);
 	return r ? r : list_missing(core);
 }
 

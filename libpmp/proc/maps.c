@@ -423,14 +423,11 @@ static void open_early(struct reading *reading, const struct pmp_region *region)
 	reading->maps->lazy = true;
 }
 
-void pmp_maps_open(const struct pmp_process *process, struct pmp_maps *maps, uint64_t pc,
+void pmp_maps_open(const struct pmp_process *process, const struct pmp_region *region,
 		   const struct pmp_log *log)
 {
-	const struct pmp_region *region = pmp_maps_find(maps, pc);
-
 	if (!region || region->module->kind != PMP_MODULE_FILE ||
-	    !(region->prot & PMP_PROT_EXEC) || region->module->fd >= 0 ||
-	    region->module->open_errno)
+	    region->module->fd >= 0 || region->module->open_errno)
 		return;
 	if (!open_below_limit(process, region, log, descriptor_limit() - FILES_SPARED))
 		region->module->open_errno = EMFILE;

@@ -40,10 +40,10 @@ int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
 		  struct pmp_error *err);
 
 /*
- * Of maps that are lazy: open the file that pc is in, unless it is open or cannot be
- * opened. process->proc has to be of a thread that has not ended (pmp_process_live()).
+ * Of maps that are lazy: open the file of a region, unless it has none, or it is open or
+ * cannot be opened; takes NULL. process->proc has to be of a thread that has not ended (pmp_process_live()).
  */
-void pmp_maps_open(const struct pmp_process *process, struct pmp_maps *maps, uint64_t pc,
+void pmp_maps_open(const struct pmp_process *process, const struct pmp_region *region,
 		   const struct pmp_log *log);
 
 /* How much of want bytes at address lies in its mapping; reading /proc/PID/mem would

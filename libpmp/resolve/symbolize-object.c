@@ -14,31 +14,7 @@
 #include "resolve/symbolizer-state.h"
 #include "resolve/symbolizer.h"
 
-#define REGIONS_MAX 64 /* from one to the first of its module */
-
 /* ---- where it lies ------------------------------------------------------------ */
-
-static bool is_anonymous(const struct pmp_region *region)
-{
-	return region->module->kind == PMP_MODULE_ANON ||
-	       (region->module->kind == PMP_MODULE_SPECIAL &&
-		strcmp(region->module->path, "[heap]") == 0);
-}
-
-/* That of a file which ends where these anonymous ones begin, or it itself; or NULL. */
-static const struct pmp_region *file_before(const struct pmp_maps *maps,
-					    const struct pmp_region *region)
-{
-	for (size_t i = 0; i < REGIONS_MAX; i++) {
-		if (region->module->kind == PMP_MODULE_FILE)
-			return region->prot & PMP_PROT_SHARED ? NULL : region;
-		if (!is_anonymous(region) || region == maps->regions ||
-		    region[-1].end != region->start)
-			return NULL;
-		region--;
-	}
-	return NULL;
-}
 
 /* The first region of the same file that was mapped with this one. Offsets ascend there;
  * the file may be mapped several times. */
@@ -47,11 +23,12 @@ static const struct pmp_region *first_of_file(const struct pmp_maps *maps,
 {
 	const struct pmp_region *first = region, *before = region;
 
-	for (size_t i = 0; i < REGIONS_MAX && before != maps->regions; i++) {
+	for (size_t i = 0; i < PMP_REGIONS_NEAR && before != maps->regions; i++) {
 		before--;
 		if (before->module == first->module && before->offset <= first->offset)
 			first = before;
-		else if (!is_anonymous(before) || before->end != before[1].start)
+		else if (!pmp_region_is_anonymous(before) ||
+			 before->end != before[1].start)
 			break;
 	}
 	return first;
@@ -81,7 +58,8 @@ static enum pmp_object_in lies_in(const struct pmp_region *region)
 		return PMP_IN_SHARED;
 	if (region->module->kind == PMP_MODULE_FILE)
 		return PMP_IN_MODULE;
-	if (is_anonymous(region) || strcmp(region->module->path, "[stack]") == 0)
+	if (pmp_region_is_anonymous(region) ||
+	    strcmp(region->module->path, "[stack]") == 0)
 		return PMP_IN_HEAP;
 	return PMP_IN_NOTHING;
 }
@@ -103,7 +81,7 @@ void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 				  address - region->start + region->offset, address);
 		return;
 	}
-	file = file_before(maps, region);
+	file = pmp_maps_file_before(maps, region);
 	if (!file)
 		return;
 	file = first_of_file(maps, file);
