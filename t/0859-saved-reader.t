@@ -21,6 +21,11 @@ take() {
 	"$PMP" -q -f pprof -n 5 -i 10ms -p "$target_pid" "$@" 2>err
 }
 
+# saved: threads.pb.gz, which most checks read, is there.
+saved() {
+	[ -s threads.pb.gz ] || { start_target chain block && take -o threads.pb.gz --by-thread; }
+}
+
 # both WHAT ARGUMENT...: pmp with a process for reading and without, the same bytes
 both() {
 	what=$1
@@ -74,6 +79,8 @@ check_heap() {
 }
 
 check_damaged() {
+	saved || return
+	gzip -dc <threads.pb.gz >plain.pb
 	size=$(wc -c <plain.pb)
 	for n in 1 2 3 5 7; do
 		head -c $((size * n / 8)) plain.pb >cut.pb
@@ -88,6 +95,7 @@ check_damaged() {
 # What it has while it stands still.
 check_rights() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	saved || return
 	PMP_FAULT=reader-still "$PMP_FAULTY" -f folded threads.pb.gz </dev/null >out 2>err &
 	pmp=$!
 	test_pids="$test_pids $pmp"
@@ -119,6 +127,7 @@ check_rights() {
 
 check_faults() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	saved || return
 	"$PMP" -q -f folded threads.pb.gz >expected
 	reader_fault threads.pb.gz reader-open ''
 	reader_fault threads.pb.gz reader-crash 'was ended by signal 11'
@@ -149,7 +158,7 @@ check_view() {
 	command -v tmux >/dev/null || { skip "no tmux"; return; }
 	# shellcheck source=t/lib/screen.sh
 	. "$top_srcdir/t/lib/screen.sh"
-	[ -s threads.pb.gz ] || { start_target chain block && take -o threads.pb.gz --by-thread; }
+	saved || return
 	on_terminal none "$PMP" threads.pb.gz
 	ok "shows 'saved profile'" "the live view of a saved profile"
 	ok "shows 'chain|target_thread_main'" "has its stacks"
@@ -169,11 +178,13 @@ check_view() {
 # Ten seconds.
 check_still() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	saved || return
 	reader_fault threads.pb.gz reader-still 'gave no answer and was killed'
 }
 
 check_no_open() {
 	command -v strace >/dev/null 2>&1 || { skip "no strace"; return; }
+	saved || return
 	strace -f -o trace "$PMP" -q -f folded threads.pb.gz >out
 	reader=$(sed -n 's/^\([0-9]*\) .*"pmp-namer".*/\1/p' trace | head -1)
 	grep "^$reader " trace | sed '1,/SECCOMP_MODE_FILTER/d' >after

@@ -219,6 +219,67 @@ messages: [] requests: 1 []
 END
 is "$(sed 1d seen | sed 's/by group: lock[^;]*/by group: lock/')" "$(cat want)" "tables, groups, widths"
 
+# The rows of two tables are in another order for each column than for the one before it.
+steps >seen <<'END'
+page_text = open(sys.argv[1] + "/demo.html", encoding="utf-8").read()
+start = page_text.index('id="data">') + 10
+end = page_text.index("</script>", start)
+data = json.loads(page_text[start:end])
+data["threads"] = [[1, 3, "b", "b", 20, 50, 20, 10, 15, 5, "x<y"], [1, 2, "a", "a", 30, 40, 30, 5, 20, 5, "z"],
+    [1, 1, "c", "c", 10, 30, 40, 20, 0, 10, "a<z"]]
+data["locks"] = [["mutex b", "", 300000, 20, 3, "x", 8, "s", "u"], ["mutex c", "", 200000, 30, 1, "y", 15, "t", "r"],
+    ["mutex a", "", 100000, 10, 2, "z", 1, "r", "t"]]
+text = page_text[:start] + json.dumps(data).replace("<", "\\u003c") + page_text[end:]
+open(sys.argv[1] + "/sorts.html", "w", encoding="utf-8").write(text)
+def head(): return page.do("[...document.querySelectorAll('#table thead th')].map(h => [h.textContent, h.ariaSort, h.className])")
+def cells(i): return page.do("""[...document.querySelectorAll('#table-body tr')].map(r => r.children[%d])
+    .map(c => (c.querySelector('.name') || c).textContent)""" % i)
+def number(text): return float("".join(c for c in text if c.isdigit() or c == ".") or 0)
+def sort():
+    """The column that the table is sorted by, and whether its cells are in that order."""
+    [(i, (title, _, kind))] = [(i, h) for i, h in enumerate(head()) if h[1] == "descending"]
+    texts = cells(i)
+    if kind == "number":
+        return title, texts == sorted(texts, key=number, reverse=True) and len(set(texts)) > 1
+    return title, texts == sorted(texts) and len(set(texts)) > 1
+go("sorts")
+for key in "245":
+    page.key(key)
+    titles = [h[0] for h in head() if h[1]]
+    at = titles.index(sort()[0])
+    seen = {}
+    for name, step in [(">", 1), ("<", -1)]:
+        seen[name] = []
+        for i in range(len(titles)):
+            page.key(name)
+            at = (at + step) % len(titles)
+            seen[name].append(sort() == (titles[at], True))
+    say(active() + ":", ", ".join(titles), "|", *(all(seen[name]) for name in seen))
+    page.key("I")
+    say("turned round:", [h[0] for h in head() if h[1] == "ascending"])
+    page.key(">")
+    say("then the next:", *sort())
+for key in "361":
+    page.key(key)
+    for name in "<>I": page.key(name)
+say("without an order:", active())
+quiet()
+END
+cat >want <<'END'
+2 Functions: self %, total %, function | True True
+turned round: ['self %']
+then the next: total % True
+4 Threads: tid, name, samples, run %, ready %, lock %, disk %, sleep %, most often in | True True
+turned round: ['samples']
+then the next: run % True
+5 Locks: waited, samples, threads, lock, held by, in %, waits in, holder is in | True True
+turned round: ['samples']
+then the next: threads True
+without an order: 1 Flame
+messages: [] requests: 1 []
+END
+is "$(cat seen)" "$(cat want)" "< and > sort all tables by the next column"
+
 steps >seen <<'END'
 go("all")
 page.key("4")
