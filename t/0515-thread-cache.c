@@ -49,6 +49,24 @@ static uint64_t sums(struct pmp_thread_cache *cache)
 	return sum;
 }
 
+/* So many end that the places of the others move, while one of these is the last asked for. */
+static void test_places(struct pmp_thread_cache *cache)
+{
+	for (sample.pid = 5000; sample.pid < 5200; sample.pid++)
+		pmp_thread_cache_begin(cache, &sample);
+	sample.pid = 4300;
+	is_int(add(cache, 0, 300), 99999, "a process after many others");
+	for (pid_t pid = 5000; pid < 5200; pid++)
+		pmp_thread_cache_forget(cache, pid);
+	is_int(add(cache, 0x1f, 0), 1234, "which all end: it is known");
+	is_int(add(cache, 0, 400), 99999, "and has run");
+	is_int(add(cache, 0, 500), 99999, "and once more");
+	sample.pid = 4400;
+	is_int(add(cache, 0x1f, 0), 99999, "another one comes");
+	sample.pid = 4300;
+	is_int(add(cache, 0x1f, 0), 1234, "this one is where it was");
+}
+
 int main(void)
 {
 	struct pmp_thread_cache *cache = pmp_thread_cache_new(false);
@@ -94,6 +112,7 @@ int main(void)
 	ok(!pmp_thread_cache_find(cache, &threads[4], &entry) ||
 		   !pmp_thread_cache_find(cache, &threads[0], &entry),
 	   "out of order less is found, and nothing wrong");
+	test_places(cache);
 	pmp_thread_cache_free(cache);
 	pmp_thread_cache_free(NULL);
 	return done_testing();

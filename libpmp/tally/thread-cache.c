@@ -51,7 +51,8 @@ struct pmp_thread_cache {
 	struct cached_process *processes;
 	size_t count, capacity;
 	size_t ended_count; /* of them */
-	size_t current;
+	uint32_t current;   /* the place of the process that was looked up last */
+	pid_t current_pid;  /* its id, if there is such a place */
 	uint64_t list_size; /* bytes of all lists */
 	bool waits;
 };
@@ -63,6 +64,7 @@ struct pmp_thread_cache *pmp_thread_cache_new(bool waits)
 	if (!cache)
 		return NULL;
 	cache->waits = waits;
+	cache->current = PMP_INTERN_NONE;
 	cache->pids = pmp_intern_new();
 	if (cache->pids)
 		return cache;
@@ -133,6 +135,17 @@ static void drop_ended(struct pmp_thread_cache *cache)
 	cache->pids = pids;
 	cache->count = count;
 	cache->ended_count = 0;
+	cache->current = PMP_INTERN_NONE;
+}
+
+/* Each sample asks for its process several times: it is looked up once. */
+static uint32_t place_of(struct pmp_thread_cache *cache, pid_t pid)
+{
+	if (cache->current == PMP_INTERN_NONE || cache->current_pid != pid) {
+		cache->current = pmp_intern_find(cache->pids, &pid, sizeof(pid));
+		cache->current_pid = pid;
+	}
+	return cache->current;
 }
 
 static struct cached_process *find_process(struct pmp_thread_cache *cache, pid_t pid)
@@ -142,7 +155,9 @@ static struct cached_process *find_process(struct pmp_thread_cache *cache, pid_t
 
 	if (PMP_RESERVE(&cache->processes, &cache->capacity, cache->count + 1))
 		return NULL;
-	id = pmp_intern(cache->pids, &pid, sizeof(pid));
+	id = place_of(cache, pid);
+	if (id == PMP_INTERN_NONE)
+		id = cache->current = pmp_intern(cache->pids, &pid, sizeof(pid));
 	if (id == PMP_INTERN_NONE)
 		return NULL;
 	process = &cache->processes[id];
@@ -153,7 +168,6 @@ static struct cached_process *find_process(struct pmp_thread_cache *cache, pid_t
 	/* Another process may get the id. */
 	cache->ended_count -= process->ended;
 	process->ended = false;
-	cache->current = id;
 	return process;
 }
 
@@ -179,10 +193,10 @@ static bool is_still(const struct cached_process *process,
 	       sample->thread_count == process->now.count;
 }
 
-bool pmp_thread_cache_is_still(const struct pmp_thread_cache *cache,
+bool pmp_thread_cache_is_still(struct pmp_thread_cache *cache,
 			       const struct pmp_sample *sample)
 {
-	uint32_t id = pmp_intern_find(cache->pids, &sample->pid, sizeof(sample->pid));
+	const uint32_t id = place_of(cache, sample->pid);
 
 	return id != PMP_INTERN_NONE && is_still(&cache->processes[id], sample);
 }
@@ -253,8 +267,7 @@ static int sum_up(struct cached_process *process)
 const struct pmp_counted *pmp_thread_cache_counted(struct pmp_thread_cache *cache,
 						   pid_t pid, size_t *count)
 {
-	const uint32_t id = pmp_intern_find(cache->pids, &pid, sizeof(pid));
-	struct cached_process *process = &cache->processes[id];
+	struct cached_process *process = &cache->processes[place_of(cache, pid)];
 	const size_t before = process->counted_capacity;
 	const int code = process->counted_count ? 0 : sum_up(process);
 

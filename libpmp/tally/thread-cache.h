@@ -28,7 +28,7 @@ uint64_t pmp_thread_cache_size(const struct pmp_thread_cache *cache);
 int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 			   const struct pmp_sample *sample);
 /* Is it of the same standstill as the process's last one? */
-bool pmp_thread_cache_is_still(const struct pmp_thread_cache *cache,
+bool pmp_thread_cache_is_still(struct pmp_thread_cache *cache,
 			       const struct pmp_sample *sample);
 /* The entries that the threads of the process's last sample were counted in, each once. The
  * cache owns them, until it is next called. NULL: no memory. */
