@@ -147,6 +147,41 @@ ok "wait_for '[ \"\$(metric pmp_windows)\" = 0 ]'" "a client that goes leaves no
 end_server
 is $? 0 "an end without anybody who waits"
 
+# again HOW: the server of files hangs so, and has been asked for nothing
+again() {
+	rm -rf cache
+	: >"$requests"
+	echo "$1" >files/$id/debuginfo.hang
+}
+
+# ---- the sampler dies meanwhile ----
+
+if [ -x "$PMP_FAULTY" ]; then
+	again silent
+	# A thread that is late all the time is what the sampler dies on.
+	start_process sh -c 'while :; do :; done'
+	culprit=$target_pid
+	good=$PMP
+	PMP=$PMP_FAULTY
+	PMP_FAULT=always-late,late-slow start_server dies --serve=0 --debuginfod -F 50 \
+		--max-cpu=100 --max-stop=1h -p "$work,$culprit"
+	PMP=$good
+	fetch page 'past/folded?seconds=1'
+	wait_for 'is_asked hang'
+	sampling "$server_pid"
+	kill -KILL "$test_sampler"
+	ok "wait_for \"grep -q 'the others are sampled without it' dies.err\" 5" \
+		"the sampler dies while a file is fetched" || diag "$(cat dies.err)"
+	ok 'sampling "$server_pid"' "another one samples at once"
+	is "$(cat page.status)" "" "the page still waits"
+	end_server
+	is $? 1 "the status says that a target was lost"
+	join
+	stop_process "$culprit"
+else
+	skip "no $PMP_FAULTY"
+fi
+
 ok "untouched $work" "the program was left as it was"
 stop_process "$server"
 done_testing

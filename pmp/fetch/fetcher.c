@@ -38,7 +38,8 @@ struct fetcher {
 	struct find_plan plan;
 	uint64_t timeout; /* seconds without a byte; 0: any number */
 	unsigned failures;
-	bool off; /* nothing is asked for any more */
+	unsigned waiting; /* threads in fetcher_get() */
+	bool off;	  /* nothing is asked for any more */
 	/* While it waits for a file: the signal that had asked for an end by then, or 0. */
 	int waits_since;
 	/* What is to be said: written once, by the worker or the run, and said by the run. */
@@ -165,6 +166,11 @@ static void give_up_program(struct fetcher *fetcher, int number)
 		"(Fedora, RHEL, openSUSE), debuginfod (Arch), or the one of elfutils that "
 		"has it");
 	end_saying(fetcher);
+}
+
+unsigned fetcher_waiting(const struct fetcher *fetcher)
+{
+	return fetcher ? __atomic_load_n(&fetcher->waiting, __ATOMIC_RELAXED) : 0;
 }
 
 /* With a live view there are keys: q ends it. */
@@ -304,8 +310,10 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted)
 	struct fetcher *fetcher = arg;
 	int file;
 
+	__atomic_add_fetch(&fetcher->waiting, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&fetcher->lock);
 	file = get(fetcher, wanted);
 	pthread_mutex_unlock(&fetcher->lock);
+	__atomic_sub_fetch(&fetcher->waiting, 1, __ATOMIC_RELAXED);
 	return file;
 }

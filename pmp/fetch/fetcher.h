@@ -25,6 +25,8 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted);
 
 /* These are for the run's own thread, and take NULL. */
 
+/** How many threads wait for a file, or for their turn to ask for one. */
+unsigned fetcher_waiting(const struct fetcher *fetcher);
 /** Print why nothing is fetched any more, once. */
 void fetcher_tell(struct fetcher *fetcher);
 /** A signal that asks for an end, and came after a fetch was begun, ends the fetch. */

@@ -270,13 +270,27 @@ static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 		work(work_arg);
 }
 
+/* Threads that are busy. */
+static unsigned count_busy(const struct run *run)
+{
+	return !worker_is_idle(run->worker) +
+	       (run->namer_worker && !worker_is_idle(run->namer_worker));
+}
+
 /* Its lock is ours but while we wait for it. */
 static bool may_fork(void *arg)
 {
 	const struct run *run = arg;
 
-	return !run->working && worker_is_idle(run->worker) &&
-	       (!run->namer_worker || worker_is_idle(run->namer_worker));
+	return !run->working && !count_busy(run);
+}
+
+/* If one goes on meanwhile, fork() sees to malloc(), which is all that both need. */
+static bool may_sample(void *arg)
+{
+	const struct run *run = arg;
+
+	return !run->working && count_busy(run) <= fetcher_waiting(run->fetcher);
 }
 
 static void do_reading(void *arg, void (*work)(void *arg), void *work_arg,
@@ -418,6 +432,7 @@ static const struct source_calls source_calls = {
 	.wait = wait_urgent,
 	.read = do_reading,
 	.may_fork = may_fork,
+	.may_sample = may_sample,
 };
 
 static const struct sink_calls sink_calls = {

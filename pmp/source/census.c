@@ -151,7 +151,7 @@ static void check(struct source *source)
 {
 	struct census_reader *reader = source->census;
 	const bool idle =
-		!PMP_FAULT("heap-patience") && source->calls->may_fork(source->run);
+		!PMP_FAULT("heap-patience") && source->calls->may_sample(source->run);
 	struct sighting seen = {
 		.now = now_ns(),
 		.beat = reader->sampler.page->heartbeat,
@@ -177,7 +177,7 @@ void census_tend(struct source *source)
 		return;
 	if (source->census->begun)
 		check(source);
-	else if (source->calls->may_fork(source->run) && start(source) < 0)
+	else if (source->calls->may_sample(source->run) && start(source) < 0)
 		end(source);
 }
 

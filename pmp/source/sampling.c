@@ -249,7 +249,7 @@ static void restart(struct source *source)
 	struct id_list pids = { 0 };
 	bool listed;
 
-	if (!source->calls->may_fork(source->run))
+	if (!source->calls->may_sample(source->run))
 		return;
 	sampling->again = false;
 	sampling->restarts++;

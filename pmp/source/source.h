@@ -98,6 +98,9 @@ struct source_calls {
 	void (*read)(void *run, void (*work)(void *arg), void *arg, const char *path);
 	/** Does no other thread do anything? */
 	bool (*may_fork)(void *run);
+	/** May a sampler be started? Also while a file is fetched: that may take long, and whoever
+	 * waits for it has nothing that a sampler needs. */
+	bool (*may_sample)(void *run);
 };
 
 /* One at work. */
