@@ -182,6 +182,59 @@ else
 	skip "no $PMP_FAULTY"
 fi
 
+# ---- the end, with a file to write ----
+
+# write_file NAME HOW: a server with a file, whose page waits for a file that hangs so
+write_file() {
+	again "$2"
+	start_server "$1" --serve=0 -f folded -o "$1.folded" --debuginfod -F 50 -p "$work"
+	fetch page 'past/folded?seconds=1'
+	wait_for "grep -q '/$id/debuginfo' '$requests'"
+}
+
+# ends NAME: by TERM, in $took ms
+ends() {
+	begin=$(date +%s%N)
+	kill -TERM "$server_pid"
+	wait "$server_pid"
+	is $? 143 "$1: pmp ends as by a signal"
+	took=$((($(date +%s%N) - begin) / 1000000))
+	join
+}
+
+write_file coming slow
+# The file has 3 s left to come.
+before=$(metric pmp_snapshots_total)
+wait_for '[ "$(metric pmp_snapshots_total)" -ge $((before + 100)) ]'
+ends "a file that comes soon after a signal"
+like "$(cat coming.folded)" ';main;hidden_work' "what is written has its names"
+like "$(cat page)" ';main;hidden_work' "so has the page"
+
+write_file never silent
+ends "one that never comes"
+ok "[ $took -lt 9000 ]" "it is not waited for for long: $took ms"
+like "$(cat never.folded)" ';\[work\+0x' "what there is is written"
+like "$(cat never.err)" 'no debug files are fetched any more: interrupted' "which is said"
+
+# Nobody has asked for names by then.
+again silent
+start_server late --serve=0 -f folded -o late.folded --debuginfod -F 50 -p "$work"
+sampling "$server_pid"
+ends "a file that is asked for after the signal"
+ok "[ $took -lt 9000 ]" "nor is that: $took ms"
+ok "is_asked hang" "it was asked for"
+like "$(cat late.folded)" ';\[work\+0x' "what there is is written"
+
+write_file twice silent
+sampling "$server_pid"
+kill -STOP "$test_sampler"
+kill -TERM "$server_pid"
+# Two within 50 ms are one.
+sleep 0.1
+ends "a second signal"
+ok "[ $took -lt 1000 ]" "it ends pmp at once: $took ms"
+ok "[ ! -e twice.folded ]" "and no file is written"
+
 ok "untouched $work" "the program was left as it was"
 stop_process "$server"
 done_testing

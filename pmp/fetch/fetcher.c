@@ -42,6 +42,7 @@ struct fetcher {
 	bool off;	  /* nothing is asked for any more */
 	/* While it waits for a file: the signal that had asked for an end by then, or 0. */
 	int waits_since;
+	uint64_t end_seen; /* with a server: when that was first seen, or 0 */
 	/* What is to be said: written once, by the worker or the run, and said by the run. */
 	bool said, ready, loud;
 	char text[512], hint[512];
@@ -173,10 +174,20 @@ unsigned fetcher_waiting(const struct fetcher *fetcher)
 	return fetcher ? __atomic_load_n(&fetcher->waiting, __ATOMIC_RELAXED) : 0;
 }
 
-/* With a live view there are keys: q ends it. */
-void fetcher_interrupt(struct fetcher *fetcher)
+static bool is_over(struct fetcher *fetcher, int since, uint64_t patience)
 {
-	const struct caught *caught;
+	const struct caught *caught = &fetcher->state->caught;
+
+	if (!fetcher->state->serves)
+		return caught->end != since || caught->again;
+	if (caught->end && !fetcher->end_seen)
+		fetcher->end_seen = now_ns();
+	return caught->end && now_ns() - fetcher->end_seen >= patience;
+}
+
+/* With a live view there are keys: q ends it. */
+void fetcher_interrupt(struct fetcher *fetcher, uint64_t patience)
+{
 	int since;
 
 	if (!fetcher || fetcher->state->keys)
@@ -184,8 +195,7 @@ void fetcher_interrupt(struct fetcher *fetcher)
 	since = __atomic_load_n(&fetcher->waits_since, __ATOMIC_RELAXED);
 	if (since == WAITS_NOT)
 		return;
-	caught = &fetcher->state->caught;
-	if (caught->end != since || caught->again || caught->limit)
+	if (fetcher->state->caught.limit || is_over(fetcher, since, patience))
 		give_up(fetcher, "interrupted");
 }
 
@@ -265,7 +275,7 @@ static void judge(struct fetcher *fetcher, const struct find *find)
 	give_up(fetcher, *reason ? reason : "debuginfod-find has failed");
 }
 
-/* A second signal that asks for an end ends this alone. */
+/* A second signal that asks for an end ends this alone, if anybody sees it. */
 static void set_waiting(struct fetcher *fetcher, bool waiting)
 {
 	const int asked_end =
@@ -273,7 +283,7 @@ static void set_waiting(struct fetcher *fetcher, bool waiting)
 
 	if (fetcher->state->keys)
 		return;
-	signals_bear(waiting);
+	signals_bear(waiting && !fetcher->state->serves);
 	__atomic_store_n(&fetcher->waits_since, waiting ? asked_end : WAITS_NOT,
 			 __ATOMIC_RELAXED);
 	if (!waiting && !fetcher->state->serves)

@@ -39,6 +39,7 @@
 #define PAUSE_TRIES 300 /* milliseconds */
 #define END_PATIENCE \
 	(5 * NS_PER_S) /* with an output that hangs, once an end was asked for */
+#define FETCH_PATIENCE (5 * NS_PER_S) /* of a server that has a file to write, likewise */
 
 #define SINKS_MAX 2 /* a server, and a file */
 
@@ -249,7 +250,7 @@ static void await(void *arg, const struct job *job)
 	worker_unlock(run->worker);
 	while (!worker_has_done(job)) {
 		wait_urgent(run, SUPERVISE_MS);
-		fetcher_interrupt(run->fetcher);
+		fetcher_interrupt(run->fetcher, run->sink_count > 1 ? FETCH_PATIENCE : 0);
 		if (run->reading)
 			check_reading(run);
 		else
