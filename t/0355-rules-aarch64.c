@@ -83,6 +83,38 @@ static void test_apply(void)
 	   "its caller, without the signature");
 }
 
+/* In code of Go the return address is where sp is, and the frame pointer below it. */
+static void test_go(void)
+{
+	enum { SP = 0x8008, SIZE = 48 };
+	const uint64_t record[] = { 0x8100, 0x2222 };
+	struct fake fake = { .count = 0 };
+	struct pmp_reader reader = fake_reader(&fake);
+	struct pmp_regs regs = { 0 }, first;
+	struct pmp_rule rule;
+
+	pmp_regs_set(&regs, pmp_arch_aarch64.sp, SP);
+	pmp_regs_set(&regs, pmp_arch_aarch64.fp, SP - 8);
+	pmp_regs_set(&regs, pmp_arch_aarch64.link, 0x5678);
+	first = regs;
+	pmp_arch_aarch64.go_frame(0, &rule);
+	ok(pmp_rule_apply(&pmp_arch_aarch64, &rule, &reader, &regs) && fake.reads == 0 &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.pc) == 0x5678 &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.sp) == SP &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.fp) == SP - 8,
+	   "Go: the caller of a function without a frame");
+	regs = first;
+	pmp_arch_aarch64.go_frame(SIZE, &rule);
+	ok(!pmp_rule_apply(&pmp_arch_aarch64, &rule, &reader, &regs),
+	   "Go: a frame that cannot be read");
+	fake_add(&fake, SP - 8, record, sizeof(record));
+	ok(pmp_rule_apply(&pmp_arch_aarch64, &rule, &reader, &regs) &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.pc) == record[1] &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.sp) == SP + SIZE &&
+		   pmp_regs_get(&regs, pmp_arch_aarch64.fp) == record[0],
+	   "Go: the caller of a function with one");
+}
+
 int main(void)
 {
 	is_rule(0x1000, false, 0, PMP_WHERE_SAME, "first instruction");
@@ -91,5 +123,6 @@ int main(void)
 	is_rule(0x100c, true, 32, PMP_WHERE_SAVED, "before ldp");
 	is_rule(0x1010, false, 0, PMP_WHERE_SAME, "before ret");
 	test_apply();
+	test_go();
 	return done_testing();
 }

@@ -311,7 +311,24 @@ static bool next_jump(struct pmp_arch_jump *jump)
 	return false;
 }
 
-/* Frames of Go are found by the frame pointer: rules for them have not been tried. */
+/* ---- Go ----------------------------------------------------------------------------- */
+
+/*
+ * Whatever has a frame has saved the return address at its lower end, where sp is, and the
+ * frame pointer below that, in the frame of whom it calls; its own one points there. So
+ * frame pointers lie below sp, and no chain of them can be followed like one of C.
+ */
+static void go_frame(uint32_t size, struct pmp_rule *rule)
+{
+	*rule = (struct pmp_rule){
+		.cfa_offset = (int32_t)size,
+		.ra = size ? PMP_WHERE_SAVED : PMP_WHERE_SAME,
+		.ra_offset = -(int32_t)size,
+		.fp = size ? PMP_WHERE_SAVED : PMP_WHERE_SAME,
+		.fp_offset = -(int32_t)size - 8,
+	};
+}
+
 const struct pmp_arch pmp_arch_aarch64 = {
 	.elf_machine = EM_AARCH64,
 	.pc = PC,
@@ -330,5 +347,6 @@ const struct pmp_arch pmp_arch_aarch64 = {
 	.moves_sp = moves_sp,
 	.frame_size = frame_size,
 	.next_jump = next_jump,
+	.go_frame = go_frame,
 	.code = code_address,
 };

@@ -167,9 +167,11 @@ static bool is_one_of(struct pmp_go_rules *rules, const struct pmp_go_function *
 	return *wanted;
 }
 
-/* The kind of rule for a function that has not only been called and will return. */
+/* The kind of rule for a function that has not only been called and will return. no_return:
+ * it has called another one, and kept no return address. */
 static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
-				  const struct pmp_go_function *function, bool exact)
+				  const struct pmp_go_function *function, bool exact,
+				  bool no_return)
 {
 	/* Nothing of Go has called these: the kernel, on a signal, or clone(). */
 	static const char *const called[] = { "runtime.sigtramp", "runtime.cgoSigtramp",
@@ -183,6 +185,8 @@ static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 	};
 	const bool is_old = rules->table.layout < PMP_GO_1_18;
 
+	if (no_return && is_one_of(rules, function, leaves))
+		return PMP_RULE_ROOT;
 	if (!is_old && !function->is_top && !function->switches_stacks)
 		return PMP_RULE_FRAME;
 	if (function->is_top || (is_old && is_one_of(rules, function, tops)))
@@ -202,7 +206,7 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 	const uint64_t lookup = pc - !exact;
 	struct pmp_gopclntab *table = &rules->table;
 	struct pmp_go_function function;
-	bool found, at_start;
+	bool found, at_start, no_return;
 	uint32_t size = 0;
 
 	table->memory = *memory;
@@ -213,11 +217,13 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 	if (found) {
 		at_start = exact && lookup == function.start;
 		rules->arch->go_frame(size, rule);
+		no_return = !exact && rule->ra == PMP_WHERE_SAME;
 		/* What was written by hand saves the frame pointer at another place, or not. */
 		if (size && (table->layout < PMP_GO_1_18 || function.is_assembly))
 			rule->fp = PMP_WHERE_LOST;
-		rule->kind = (uint8_t)(at_start ? PMP_RULE_FRAME
-						: kind_of(rules, &function, exact));
+		rule->kind =
+			(uint8_t)(at_start ? PMP_RULE_FRAME
+					   : kind_of(rules, &function, exact, no_return));
 		rule->function_start = function.start;
 		rule->function_end = function.end;
 		rule->go = true;
@@ -249,6 +255,10 @@ bool pmp_go_join(struct pmp_go_rules *rules, const struct pmp_reader *memory,
 	struct pmp_go_function function;
 	size_t found = 0;
 
+	/* Where calls leave the return address in a register, the goroutine's frame pointer
+	 * is not kept (until Go 1.21). */
+	if (rules->arch->link != rules->arch->pc)
+		return false;
 	if (!pmp_regs_has(regs, rules->arch->fp) || fp % 8 || fp < JOIN_MAX ||
 	    !pmp_read(stack, fp - JOIN_MAX, words, sizeof(words)))
 		return false;
