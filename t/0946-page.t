@@ -219,15 +219,16 @@ messages: [] requests: 1 []
 END
 is "$(sed 1d seen | sed 's/by group: lock[^;]*/by group: lock/')" "$(cat want)" "tables, groups, widths"
 
-# The rows of two tables are in another order for each column than for the one before it.
+# The rows of two tables are in another order for each column than for the one before it, and
+# by a share than by its number.
 steps >seen <<'END'
 page_text = open(sys.argv[1] + "/demo.html", encoding="utf-8").read()
 start = page_text.index('id="data">') + 10
 end = page_text.index("</script>", start)
 data = json.loads(page_text[start:end])
-data["threads"] = [[1, 3, "b", "b", 20, 50, 20, 10, 15, 5, "x<y"], [1, 2, "a", "a", 30, 40, 30, 5, 20, 5, "z"],
+data["threads"] = [[1, 3, "b", "b", 20, 50, 20, 10, 15, 5, "x<y"], [1, 2, "a", "a", 30, 80, 60, 10, 40, 10, "z"],
     [1, 1, "c", "c", 10, 30, 40, 20, 0, 10, "a<z"]]
-data["locks"] = [["mutex b", "", 300000, 20, 3, "x", 8, "s", "u"], ["mutex c", "", 200000, 30, 1, "y", 15, "t", "r"],
+data["locks"] = [["mutex b", "", 300000, 20, 3, "y", 14, "s", "u"], ["mutex c", "", 200000, 30, 1, "x", 15, "t", "r"],
     ["mutex a", "", 100000, 10, 2, "z", 1, "r", "t"]]
 text = page_text[:start] + json.dumps(data).replace("<", "\\u003c") + page_text[end:]
 open(sys.argv[1] + "/sorts.html", "w", encoding="utf-8").write(text)

@@ -1318,7 +1318,7 @@ function page(document, window) {
 		return STATES.map((name, i) => [name + " %", row => {
 			const numbers = numbersOf(row);
 			return numbers[i] ? percent(numbers[i], allOf(numbers)) : "";
-		}, "number " + name, sortable && (row => numbersOf(row)[i])]);
+		}, "number " + name, sortable && (row => numbersOf(row)[i] / (allOf(numbersOf(row)) || 1))]);
 	}
 
 	function nameCell(name) {
@@ -1434,7 +1434,7 @@ function page(document, window) {
 			["threads", count(4), "number", field(4)],
 			["lock", row => row[0] + (row[1] ? " (" + row[1] + ")" : ""), "", field(0)],
 			["held by", field(5), "", field(5)],
-			["in %", row => percent(row[6], row[3]), "number", field(6)],
+			["in %", row => percent(row[6], row[3]), "number", row => row[6] / row[3]],
 			["waits in", field(7), "stack", field(7)],
 			["holder is in", field(8), "stack", field(8)],
 		], data.locks, () => {
