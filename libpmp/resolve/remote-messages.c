@@ -127,6 +127,7 @@ static void take_descriptor(struct msghdr *header, struct pmp_remote_message *me
 	}
 }
 
+/* The padding after one descriptor would have room for a second, which nobody would close. */
 static bool receive_bytes(int socket, const struct pmp_remote_patience *patience,
 			  void *data, size_t size, struct pmp_remote_message *message)
 {
@@ -140,7 +141,7 @@ static bool receive_bytes(int socket, const struct pmp_remote_patience *patience
 		struct msghdr header = { .msg_iov = &part,
 					 .msg_iovlen = 1,
 					 .msg_control = control.data,
-					 .msg_controllen = sizeof(control.data) };
+					 .msg_controllen = CMSG_LEN(sizeof(int)) };
 		ssize_t got;
 
 		if (!is_ready(socket, POLLIN, patience))
