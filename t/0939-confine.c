@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -18,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int parent;
+static int parent, listener;
 
 static void open_file(void)
 {
@@ -81,6 +82,47 @@ static void run_memory(void)
 	mprotect(page, 4096, PROT_READ | PROT_EXEC);
 }
 
+static void map_code(void)
+{
+	const void *page = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)page;
+}
+
+/* Shut down, the socket that listens could be used for a connection of its own. */
+static void connect_listener(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+
+	shutdown(listener, SHUT_RDWR);
+	sendto(listener, "x", 1, MSG_FASTOPEN, (const struct sockaddr *)&address,
+	       sizeof(address));
+}
+
+static void connect_by_message(void)
+{
+	struct msghdr message = { 0 };
+
+	sendmsg(listener, &message, MSG_FASTOPEN);
+}
+
+static void signal_by_file(void)
+{
+	fcntl(listener, F_SETOWN, parent);
+}
+
+static void signal_by_number(void)
+{
+	fcntl(listener, F_SETSIG, SIGKILL);
+}
+
+static void ask_routes(void)
+{
+	socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+}
+
 static void gain_rights(void)
 {
 	if (setuid(0) < 0)
@@ -138,11 +180,18 @@ int main(void)
 		{ "trace a process", trace_other },
 		{ "read the memory of a process", read_other },
 		{ "make memory executable", run_memory },
+		{ "map code", map_code },
+		{ "connect what has listened", connect_listener },
+		{ "connect it by a message", connect_by_message },
+		{ "have a file send a signal", signal_by_file },
+		{ "say which signal that is", signal_by_number },
+		{ "ask for routes", ask_routes },
 		{ "become another user", gain_rights },
 	};
 	int status;
 
 	parent = getpid();
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
 		status = confined(forbidden[i].does);
 		ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "it cannot %s",

@@ -2,6 +2,9 @@
 /* See confine.h. */
 #include "serve/confine.h"
 
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -11,7 +14,11 @@
 /* Also those by which other versions of the C library do the same. */
 static const struct confine_call calls[] = {
 	/* A socket of netlink says whose a connection is. */
-	{ SYS_socket, CONFINE_ALLOW, 1, { { CONFINE_LOW(0), ~0U, AF_NETLINK } } },
+	{ SYS_socket,
+	  CONFINE_ALLOW,
+	  2,
+	  { { CONFINE_LOW(0), ~0U, AF_NETLINK },
+	    { CONFINE_LOW(2), ~0U, NETLINK_SOCK_DIAG } } },
 #ifdef SYS_poll
 	ALLOW(poll),
 #endif
@@ -21,8 +28,9 @@ static const struct confine_call calls[] = {
 	ALLOW(writev),
 	ALLOW(recvfrom),
 	ALLOW(recvmsg),
-	ALLOW(sendto),
-	ALLOW(sendmsg),
+	/* With this flag they connect, also a socket that has listened. */
+	ALLOW_IF(sendto, CONFINE_LOW(3), MSG_FASTOPEN, 0),
+	ALLOW_IF(sendmsg, CONFINE_LOW(2), MSG_FASTOPEN, 0),
 	ALLOW(sendfile),
 	ALLOW(accept4),
 	ALLOW(shutdown),
@@ -34,10 +42,13 @@ static const struct confine_call calls[] = {
 	ALLOW(lseek),
 	ALLOW(fstat),
 	ALLOW(newfstatat),
-	ALLOW(fcntl),
+	/* Others send signals, by F_SETOWN, F_SETSIG and O_ASYNC. */
+	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFD),
+	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_SETFD),
+	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFL),
 	ALLOW(memfd_create),
 	ALLOW(brk),
-	ALLOW(mmap),
+	ALLOW_IF(mmap, CONFINE_LOW(2), PROT_EXEC, 0),
 	ALLOW(munmap),
 	ALLOW(mremap),
 	ALLOW(madvise),
