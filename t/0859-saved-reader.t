@@ -108,7 +108,7 @@ check_rights() {
 	is "$(sed -n 's/^NoNewPrivs:[[:space:]]*//p' "$status")" 1 "and gets no more rights"
 	if [ "$(id -u)" -eq 0 ]; then
 		is "$(sed -n 's/^Uid:[[:space:]]*//p' "$status" | tr -s '\t' ' ')" \
-			"65534 65534 65534 65534" "root is another user there"
+			"65531 65531 65531 65531" "root is another user there"
 		is "$(sed -n 's/^CapEff:[[:space:]]*//p' "$status")" 0000000000000000 \
 			"without capabilities"
 	else

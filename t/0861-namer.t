@@ -43,7 +43,7 @@ check_rights() {
 	is "$(field "$namer" Seccomp)" 2 "it has a filter of system calls"
 	is "$(field "$namer" NoNewPrivs)" 1 "and gets no more rights by a program"
 	if [ "$(id -u)" -eq 0 ]; then
-		is "$(field "$namer" Uid | tr -s '\t' ' ')" "65534 65534 65534 65534" \
+		is "$(field "$namer" Uid | tr -s '\t' ' ')" "65531 65531 65531 65531" \
 			"root is another user there"
 		is "$(field "$namer" Groups | tr -d ' ')" "" "in no group"
 		is "$(field "$namer" CapEff)" 0000000000000000 "without capabilities"
@@ -59,6 +59,19 @@ check_rights() {
 	is "$(field "$parent" NoNewPrivs)" 1 "its parent has no rights either"
 	stop_process "$pmp"
 	ok "wait_for '! alive $namer && ! alive $parent'" "it ends with pmp, however that ends"
+}
+
+# What has been stopped gives no answer: by root, or by another process of its user.
+check_stopped() {
+	start_sampling
+	kill -STOP "$parent"
+	wait_for "[ \"\$(field $parent State | cut -c 1)\" = T ]"
+	kill -TERM "$pmp"
+	ok "wait_for '! alive $pmp' 30" "pmp does not wait for one that was stopped"
+	ok "[ -s out.folded ]" "and writes what it has"
+	kill -CONT "$parent"
+	ok "wait_for '! alive $parent'" "that one ends once it goes on"
+	alive "$pmp" && stop_process "$pmp"
 }
 
 # A service that samples without root has capabilities (pmp-examples(7)): its namer has none.

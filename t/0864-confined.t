@@ -106,7 +106,7 @@ check_rights() {
 			is "$(status_of "$process" "$kind")" 0000000000000000 "$name has none: $kind"
 		done
 		is "$(status_of "$process" NoNewPrivs)" 1 "$name gets none"
-		is "$(status_of "$process" Uid | tr -s '\t' ' ')" "65534 65534 65534 65534" \
+		is "$(status_of "$process" Uid | tr -s '\t' ' ')" "65531 65531 65531 65531" \
 			"$name is a user who owns nothing"
 	done
 	stop_process "$pmp"
@@ -519,7 +519,7 @@ check_unpacker() {
 	find=
 	wait_for "find=\$(pgrep -x -P $pmp sleep)"
 	[ "$(id -u)" -ne 0 ] ||
-		is "$(status_of "$find" Uid | tr -s '\t' ' ')" "65534 65534 65534 65534" \
+		is "$(status_of "$find" Uid | tr -s '\t' ' ')" "65531 65531 65531 65531" \
 			"what unpacks a core is a user who owns nothing"
 	no_rights "$find"
 	like "$(grep 'Max file size' "/proc/$find/limits")" 'size +0 ' "it writes no file"

@@ -99,7 +99,7 @@ if ! grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null; 
 fi
 if [ "$(id -u)" = 0 ]; then
 	is "$(awk '/^Uid|^Gid/ { print $2, $3, $4, $5 }' "/proc/$server/status" | sort -u)" \
-		"65534 65534 65534 65534" "it is nobody"
+		"65531 65531 65531 65531" "it is nobody"
 	is "$(awk '/^CapEff/ { print $2 + 0 }' "/proc/$server/status")" 0 "it has no capabilities"
 	open=$(for fd in "/proc/$server/fd"/*; do readlink "$fd"; done)
 	is "$(echo "$open" | grep -c ^socket)" 3 \

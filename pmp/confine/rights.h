@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CONFINE_NOBODY 65534 /* who owns nothing */
+/* Who owns nothing and runs nothing else: distributions leave this id unused. Programs that run
+ * as 65534 could stop or kill processes of the same user. */
+#define CONFINE_NOBODY 65531
 
 /* What a process that is to have no rights has kept: this kernel cannot take it away, or who
  * runs pmp may not. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,9 @@
 #include "namer/parent.h"
 
 #define DEATHS_MAX 3
+#define PARENT_TIME 10	 /* seconds for an answer: it has hardly anything to do */
+#define END_POLL 1000000 /* ns */
+#define END_POLLS_MAX 2000
 #define AT_A_TIME 4 /* symbolizers: two sinks, a base, one to spare */
 
 struct namer_process {
@@ -51,7 +55,7 @@ static bool request(const struct namer *namer, const struct parent_request *aske
 	struct msghdr message = { .msg_iov = &part,
 				  .msg_iovlen = 1,
 				  .msg_control = control.data,
-				  .msg_controllen = sizeof(control.data) };
+				  .msg_controllen = CMSG_LEN(sizeof(int)) };
 	const struct cmsghdr *item;
 	ssize_t n;
 
@@ -61,8 +65,11 @@ static bool request(const struct namer *namer, const struct parent_request *aske
 	do
 		n = recvmsg(namer->socket, &message, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	if (n != sizeof(*answer))
+	if (n != sizeof(*answer)) {
+		/* What comes later is no answer to the next request: there is none. */
+		shutdown(namer->socket, SHUT_RDWR);
 		return false;
+	}
 	item = CMSG_FIRSTHDR(&message);
 	if (item && item->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(item), sizeof(*fd));
@@ -172,6 +179,14 @@ static void end(void *arg, int fd, char *reason, size_t size)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
+/* It may have been stopped: then nobody waits for it. */
+static void limit_time(int socket)
+{
+	const struct timeval limit = { .tv_sec = PARENT_TIME };
+
+	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
 struct namer *namer_new(struct pmp_error *err)
 {
 	struct namer *namer = calloc(1, sizeof(*namer));
@@ -196,6 +211,7 @@ struct namer *namer_new(struct pmp_error *err)
 		parent_run(fds[1], front);
 	number = namer->parent < 0 ? errno : 0;
 	close(fds[1]);
+	limit_time(fds[0]);
 	if (number || recv(fds[0], &namer->missing, sizeof(namer->missing), 0) !=
 			      (ssize_t)sizeof(namer->missing)) {
 		*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = number };
@@ -208,14 +224,22 @@ struct namer *namer_new(struct pmp_error *err)
 	return namer;
 }
 
+/* It ends with its socket, and its children with it; if it has been stopped, later. */
+static void await_end(pid_t parent)
+{
+	const struct timespec poll = { .tv_nsec = END_POLL };
+
+	for (int i = 0; i < END_POLLS_MAX && waitpid(parent, NULL, WNOHANG) == 0; i++)
+		nanosleep(&poll, NULL);
+}
+
 void namer_free(struct namer *namer)
 {
 	if (!namer)
 		return;
 	close(namer->socket);
-	/* It ends with its socket, and its children with it. */
 	if (namer->parent > 0)
-		waitpid(namer->parent, NULL, 0);
+		await_end(namer->parent);
 	pthread_mutex_destroy(&namer->lock);
 	free(namer);
 }
