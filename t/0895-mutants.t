@@ -26,19 +26,8 @@ check_adopted() { caught no-adopted-reap 0855-children.t daemon 'what has ended 
 check_hastily() { caught kill-hastily 0860-supervisor.t '' 'the sampler is stopped for a moment'; }
 check_heap_reader() { caught heap-patience 0944-objects-view.t dies 'or it does not answer'; }
 check_user() { caught any-user 0780-who.t name '--user (root|nobody)'; }
-check_server_calls() { caught server-unfiltered 0947-serve.t '' 'and may ask the kernel for little'; }
-check_writer() { caught writer-rights 0954-serve-heavy.t '' 'whoever writes it has no rights'; }
-check_pages() { caught page-in-front 0954-serve-heavy.t "" "one writer made it"; }
-check_heap_pages() {
-	caught heap-in-front 0954-serve-heavy-heap.t "" "another process writes /heap"
-}
-check_names() {
-	caught names-in-front 0954-serve-fetch.t "" "while a file is fetched /healthz is answered"
-}
-check_own() { caught forget-own 0954-serve-heavy-heap.t "" "it is not taken for a child"; }
 check_own_fetcher() {
 	caught forget-own 0855-children.t fetcher 'it is not taken for a child'
 }
-check_alone() { caught page-alone 0954-serve-heavy.t "" "one writer made it"; }
 
 run_checks "$@"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 #
-# Planted faults, for 0790, 0895 and 0896; sourced after test.sh and live.sh.
+# Planted faults, for 0790 and 0895 to 0897; sourced after test.sh and live.sh.
 # shellcheck disable=SC2154 # what test.sh has set
 
 # run_with FAULTS TEST CHECK [LINE]: the output of the test in ./log. "none" is no fault.
