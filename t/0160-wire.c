@@ -3,7 +3,6 @@
  * wire/: what is sent arrives, whole, byte by byte or cut at any place; what is
  * damaged is refused; descriptors come with their modules and never stay behind.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,20 +14,10 @@
 #include <unistd.h>
 
 #include "sample.h"
+#include "lib/descriptors.h"
 #include "lib/tap.h"
 
 #define STREAM_MAX (1 << 16)
-
-static size_t count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	size_t count = 0;
-
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
-}
 
 /* ---- samples ------------------------------------------------------------ */
 
@@ -304,7 +293,7 @@ static void test_forgetting(void)
 	pmp_sender_sample(pair.sender, sample, NULL);
 	last = next_sample(&pair);
 	pmp_sample_free(sample);
-	fds = count_fds();
+	fds = count_descriptors();
 	for (uint32_t i = 0; i < 500; i++) {
 		newer = pmp_maps_new();
 		newer->generation = i + 2;
@@ -332,7 +321,8 @@ static void test_forgetting(void)
 		pmp_sample_free(sample);
 	}
 	is_int(shared, 500, "what stays is the same module");
-	ok(count_fds() <= fds, "a target that maps for ever costs no descriptors");
+	ok(count_descriptors() <= fds,
+	   "a target that maps for ever costs no descriptors");
 	pmp_sample_free(last);
 	pmp_maps_unref(maps);
 	pair_close(&pair);
@@ -342,7 +332,7 @@ static void test_many_targets(void)
 {
 	struct pmp_sample *sample, *got;
 	struct pair pair;
-	size_t wrong = 0, fds = count_fds();
+	size_t wrong = 0, fds = count_descriptors();
 
 	pair_open(&pair);
 	for (pid_t pid = 1; pid < 1200; pid++) {
@@ -355,7 +345,7 @@ static void test_many_targets(void)
 	}
 	is_int(wrong, 0, "more targets than are remembered");
 	pair_close(&pair);
-	is_int(count_fds(), fds, "no descriptor left");
+	is_int(count_descriptors(), fds, "no descriptor left");
 }
 
 /* A module that could not be opened at first, and one whose number is used again. */
@@ -735,7 +725,7 @@ static size_t deliver(size_t piece, size_t pieces, unsigned *complete, int *end)
 static void test_pieces(void)
 {
 	static const size_t sizes[] = { 1, 2, 3, 7, 64, 511 };
-	size_t fds = count_fds(), length, wrong = 0;
+	size_t fds = count_descriptors(), length, wrong = 0;
 	unsigned complete, before = 0;
 	int end;
 
@@ -753,7 +743,7 @@ static void test_pieces(void)
 	is_int(wrong, 0, "cut after each of %zu pieces: what was complete, then the end",
 	       length);
 	is_int(before, 3, "all at last");
-	is_int(count_fds(), fds, "no descriptor left");
+	is_int(count_descriptors(), fds, "no descriptor left");
 }
 
 /* ---- a stream as bytes --------------------------------------------------- */
@@ -842,7 +832,7 @@ static void test_cut(const char *stream, size_t length)
 static void test_corruption(const char *stream, size_t length)
 {
 	char *damaged = malloc(length);
-	size_t fds = count_fds(), wrong = 0, refused = 0;
+	size_t fds = count_descriptors(), wrong = 0, refused = 0;
 	uint64_t state = 7;
 	unsigned samples;
 	int status;
@@ -860,7 +850,7 @@ static void test_corruption(const char *stream, size_t length)
 	}
 	is_int(wrong, 0, "damaged streams are read or refused");
 	ok(refused > 500, "%zu of 6000 refused", refused);
-	is_int(count_fds(), fds, "no descriptor left");
+	is_int(count_descriptors(), fds, "no descriptor left");
 	/* The first message is a MODULE; its header is magic, type, length, pid. */
 	for (size_t word = 0; word < 3; word++) {
 		memcpy(damaged, stream, length);
@@ -966,7 +956,8 @@ static void test_spared(void)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	pair_open(&pair);
 	pmp_sender_sample(pair.sender, sample, NULL);
-	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ count_fds() + 32, limit.rlim_max });
+	setrlimit(RLIMIT_NOFILE,
+		  &(struct rlimit){ count_descriptors() + 32, limit.rlim_max });
 	got = next_sample(&pair);
 	ok(got && got->maps->modules[1]->fd < 0 &&
 		   got->maps->modules[1]->open_errno == EMFILE,
@@ -1182,7 +1173,7 @@ static void test_stray_descriptors(void)
 	};
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 	struct pmp_received received;
-	size_t fds = count_fds();
+	size_t fds = count_descriptors();
 	struct pair pair;
 	int status = 0;
 
@@ -1198,7 +1189,7 @@ static void test_stray_descriptors(void)
 	}
 	is_int(status, PMP_EFORMAT, "stray descriptors are nonsense");
 	pair_close(&pair);
-	is_int(count_fds(), fds, "and closed");
+	is_int(count_descriptors(), fds, "and closed");
 }
 
 /* ---- two processes ------------------------------------------------------- */
@@ -1267,7 +1258,7 @@ static void test_gone(void)
 int main(void)
 {
 	static char stream[STREAM_MAX];
-	size_t length, fds = count_fds();
+	size_t length, fds = count_descriptors();
 
 	test_round_trip();
 	test_notes();
@@ -1294,6 +1285,6 @@ int main(void)
 	test_stray_descriptors();
 	test_large();
 	test_gone();
-	is_int(count_fds(), fds, "no descriptor left at the end");
+	is_int(count_descriptors(), fds, "no descriptor left at the end");
 	return done_testing();
 }

@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Descriptors that a process which reads files sends, though nobody has asked it for any. */
+#include "lib/descriptors.h"
 #include "lib/tap.h"
 
 #include "resolve/remote-messages.h"
 
-#include <dirent.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define SENT 2 /* with each part of a message */
-
-static unsigned count_open(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	unsigned count = 0;
-
-	while (folder && readdir(folder))
-		count++;
-	if (folder)
-		closedir(folder);
-	return count;
-}
 
 static bool send_with(int socket, const void *data, size_t size)
 {
@@ -50,21 +38,21 @@ int main(void)
 	const struct pmp_remote_header header = { .type = PMP_REMOTE_LOG, .length = 8 };
 	const struct pmp_remote_patience patience = { .time = 1000 };
 	struct pmp_remote_message message = { .fd = -1 };
-	unsigned before;
+	size_t before;
 	int pair[2];
 
 	if (!ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0,
 		"a socket"))
 		return done_testing();
-	before = count_open();
+	before = count_descriptors();
 	ok(send_with(pair[1], &header, sizeof(header)) &&
 		   send_with(pair[1], "message", 8),
 	   "two descriptors with each part of a message");
 	ok(pmp_remote_receive(pair[0], &patience, &message), "it is received");
 	ok(memcmp(message.body.data, "message", 8) == 0, "as it is");
-	ok(count_open() == before + 1, "with one descriptor at most");
+	ok(count_descriptors() == before + 1, "with one descriptor at most");
 	pmp_remote_drop(&message);
-	ok(count_open() == before, "and none is left over");
+	ok(count_descriptors() == before, "and none is left over");
 	pmp_buf_free(&message.body);
 	close(pair[0]);
 	close(pair[1]);

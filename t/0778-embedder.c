@@ -6,7 +6,6 @@
  */
 #include "lib/tap.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,6 +13,7 @@
 #include <sys/time.h>
 
 #include "lib/child.h"
+#include "lib/descriptors.h"
 #include "libpmp.h"
 
 #define SPINNERS 3
@@ -317,18 +317,6 @@ static bool sleepers(const struct child *self, void *arg)
 	return good;
 }
 
-static int count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (dir && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return count;
-}
-
 /* How many files the child, which is our copy, has mapped: each module is kept open. */
 static int count_modules(void)
 {
@@ -353,7 +341,7 @@ static void check_descriptors_of(struct child *child, unsigned asked, int most)
 {
 	const struct pmp_target_options options = { .size = sizeof(options),
 						    .descriptors = asked };
-	int before = count_descriptors(), modules = count_modules(), after;
+	int before = (int)count_descriptors(), modules = count_modules(), after;
 	struct pmp_sample *sample = NULL;
 	struct pmp_target *target;
 
@@ -364,7 +352,7 @@ static void check_descriptors_of(struct child *child, unsigned asked, int most)
 		pmp_sample_free(sample);
 		sample = NULL;
 	}
-	after = count_descriptors();
+	after = (int)count_descriptors();
 	ok(after >= before + most && after < before + most + 20 + modules,
 	   "%d descriptors for %d threads are kept open", after - before, SLEEPERS);
 	pmp_target_close(target);

@@ -268,7 +268,8 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 	return pmp_sample_add_frames(sample, walk.frames, walk.count);
 }
 
-/* Whose zeros a lock is in is not read for it, but named by its file. */
+/* A lock in zeros that no file has (.bss) is named by the file of its module, which may not be
+ * open yet: nothing else was read from it. */
 static void open_modules_of_locks(struct pmp_core *core, const struct pmp_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {

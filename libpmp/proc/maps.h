@@ -41,7 +41,8 @@ int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
 
 /*
  * Of maps that are lazy: open the file of a region, unless it has none, or it is open or
- * cannot be opened; takes NULL. process->proc has to be of a thread that has not ended (pmp_process_live()).
+ * cannot be opened; takes NULL. process->proc has to be of a thread that has not ended
+ * (pmp_process_live()).
  */
 void pmp_maps_open(const struct pmp_process *process, const struct pmp_region *region,
 		   const struct pmp_log *log);

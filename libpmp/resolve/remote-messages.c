@@ -127,7 +127,7 @@ static void take_descriptor(struct msghdr *header, struct pmp_remote_message *me
 	}
 }
 
-/* The padding after one descriptor would have room for a second, which nobody would close. */
+/* The padding after one descriptor has room for a second, which would never be closed. */
 static bool receive_bytes(int socket, const struct pmp_remote_patience *patience,
 			  void *data, size_t size, struct pmp_remote_message *message)
 {

@@ -275,7 +275,7 @@ static void judge(struct fetcher *fetcher, const struct find *find)
 	give_up(fetcher, *reason ? reason : "debuginfod-find has failed");
 }
 
-/* A second signal that asks for an end ends this alone, if anybody sees it. */
+/* A second signal that asks for an end ends this alone, unless there is a server. */
 static void set_waiting(struct fetcher *fetcher, bool waiting)
 {
 	const int asked_end =

@@ -29,8 +29,8 @@ int fetcher_get(void *arg, const struct pmp_wanted_file *wanted);
 unsigned fetcher_waiting(const struct fetcher *fetcher);
 /** Print why nothing is fetched any more, once. */
 void fetcher_tell(struct fetcher *fetcher);
-/** A signal that asks for an end, and came after a fetch was begun, ends the fetch. With a server
- * all fetches are over patience ns after it, as nobody sees that there are any. */
+/** A signal that asks for an end, and came after a fetch was begun, ends the fetch. With a server,
+ * where the user is not shown that files are fetched, all fetches end patience ns after it. */
 void fetcher_interrupt(struct fetcher *fetcher, uint64_t patience);
 /** Give up what the worker waits for; nothing is fetched any more. */
 void fetcher_cancel(struct fetcher *fetcher);

@@ -179,7 +179,7 @@ static void end(void *arg, int fd, char *reason, size_t size)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-/* It may have been stopped: then nobody waits for it. */
+/* The process at the other end may have been stopped: it is waited for no longer than this. */
 static void limit_time(int socket)
 {
 	const struct timeval limit = { .tv_sec = PARENT_TIME };
