@@ -419,7 +419,7 @@ static unsigned count_equal(const pmp_location *a, const pmp_location *b, uint32
 static void test_many(void)
 {
 	static pmp_location first[MANY], again[MANY];
-	static bool used[MANY];
+	static bool used[2 * MANY]; /* those of paths, too */
 	struct pmp_symbolizer *symbolizer = symbolizer_of(defaults);
 	struct space space = space_of_many(MANY), other = space_of_many(MANY),
 		     strange = space_of_many(7);

@@ -4,7 +4,7 @@
 # Pages with names that have to be fetched, for 0954-serve-fetch and -fetch-end: a program,
 # $work, whose debug file a server has. Sourced after test.sh, serve.sh, writers.sh and
 # debuginfod.sh.
-# shellcheck disable=SC2154 # what these have set
+# shellcheck disable=SC2154,SC2034 # variables that come from these files and are used by them
 
 need python3 objcopy strip
 command -v debuginfod-find >/dev/null || skip_all "no debuginfod-find"
