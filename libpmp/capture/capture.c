@@ -867,7 +867,7 @@ static int capture_once(struct pmp_target *target, uint64_t deadline,
 	r = fill(&capture, err);
 	if (r >= 0)
 		r = complete(&capture, err);
-	pmp_maps_unref(capture.maps_before);
+	pmp_maps_refresh_forget(&capture);
 	if (r < 0) {
 		pmp_sample_free(capture.sample);
 		return r;

@@ -81,6 +81,8 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 	pmp_maps_unref(target->maps);
 	target->maps = maps;
 	pmp_memory_use(target->memory, target->process.mem, maps);
+	if (capture->maps_before && !capture->maps_between)
+		capture->maps_between = pmp_maps_ref(maps);
 	return 0;
 }
 
@@ -185,8 +187,7 @@ int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err)
 	return r;
 }
 
-bool pmp_maps_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
-			uint64_t pc)
+static bool same_code(const struct pmp_maps *old, const struct pmp_maps *new, uint64_t pc)
 {
 	const struct pmp_region *was = pmp_maps_find(old, pc),
 				*is = pmp_maps_find(new, pc);
@@ -195,6 +196,21 @@ bool pmp_maps_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
 		return true;
 	return is && was->module == is->module &&
 	       was->offset - was->start == is->offset - is->start;
+}
+
+bool pmp_maps_refresh_is_same(const struct pmp_capture *capture, uint64_t pc)
+{
+	const struct pmp_maps *now = capture->target->maps;
+
+	return same_code(capture->maps_before, now, pc) &&
+	       (!capture->maps_between || same_code(capture->maps_between, now, pc));
+}
+
+void pmp_maps_refresh_forget(struct pmp_capture *capture)
+{
+	pmp_maps_unref(capture->maps_before);
+	pmp_maps_unref(capture->maps_between);
+	capture->maps_before = capture->maps_between = NULL;
 }
 
 /*
@@ -209,9 +225,8 @@ static void cut_moved(const struct pmp_capture *capture)
 		struct pmp_thread *thread = &sample->threads[i];
 
 		for (size_t k = 0; k < thread->frame_count; k++) {
-			if (pmp_maps_same_code(capture->maps_before,
-					       capture->target->maps,
-					       sample->frames[thread->frame + k].pc))
+			if (pmp_maps_refresh_is_same(
+				    capture, sample->frames[thread->frame + k].pc))
 				continue;
 			thread->frame_count = k;
 			if (thread->end != PMP_END_NOT_STOPPED)

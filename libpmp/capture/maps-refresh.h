@@ -19,9 +19,11 @@ int pmp_maps_refresh_begin(struct pmp_capture *capture, struct pmp_error *err);
 int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err);
 /* Read them once more if they have changed lately. */
 void pmp_maps_refresh_settle(struct pmp_capture *capture);
-/* Is the code at pc the same in both? What has come to an empty place is. */
-bool pmp_maps_same_code(const struct pmp_maps *old, const struct pmp_maps *new,
-			uint64_t pc);
+/* Is the code at pc what it was by all maps that stacks were read by? What has come to an
+ * empty place is. */
+bool pmp_maps_refresh_is_same(const struct pmp_capture *capture, uint64_t pc);
+/* Drop the maps that are kept for these questions. */
+void pmp_maps_refresh_forget(struct pmp_capture *capture);
 /* After the last thread: stacks in code that was replaced since the first one was read
  * cannot be known, and are cut there. */
 void pmp_maps_refresh_check(struct pmp_capture *capture);

@@ -171,8 +171,7 @@ static uint32_t count_same(const struct pmp_capture *capture,
 {
 	uint32_t same = 0;
 
-	while (same < count && pmp_maps_same_code(capture->maps_before,
-						  capture->target->maps, frames[same].pc))
+	while (same < count && pmp_maps_refresh_is_same(capture, frames[same].pc))
 		same++;
 	return same;
 }
@@ -198,6 +197,5 @@ void pmp_recorded_end(struct pmp_capture *capture, struct pmp_heap_batch *batch)
 		}
 		batch->frame_count = kept;
 	}
-	pmp_maps_unref(capture->maps_before);
-	capture->maps_before = NULL;
+	pmp_maps_refresh_forget(capture);
 }

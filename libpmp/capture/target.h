@@ -42,11 +42,12 @@ struct pmp_reading {
 struct pmp_capture {
 	struct pmp_target *target;
 	struct pmp_sample *sample;
-	uint64_t deadline;	      /* for stops; 0: none */
-	bool idle_proven;	      /* none of the idle set has run */
-	bool maps_fresh;	      /* the maps have been read */
-	struct pmp_maps *maps_before; /* a reference: those by which its first stack was
-				 * read; NULL: none has been */
+	uint64_t deadline; /* for stops; 0: none */
+	bool idle_proven;  /* none of the idle set has run */
+	bool maps_fresh;   /* the maps have been read */
+	/* References: those by which its first stack was read, and those that were read
+	 * because an address was not in them; or NULL. */
+	struct pmp_maps *maps_before, *maps_between;
 };
 
 /* Memory that captures take turns in. Nothing in it lasts longer than one of them, but
