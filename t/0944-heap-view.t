@@ -88,7 +88,7 @@ check_left() {
 	ended 7 "then"
 	begin "'$PMP' --heap -- ./nothing"
 	ended 127 "a command that is not there"
-	terminal "cd '$PWD' && TERM=dumb '$PMP' --heap -- sh -c 'echo begun'; exec cat"
+	terminal "cd '$PWD' && TERM=dumb '$PMP' --heap=1G -- sh -c 'echo begun'; exec cat"
 	ok "shows '^memory of '" "TERM=dumb: there is no view, but the page"
 	ok "shows '^begun'" "and the terminal is the command's"
 	is "$(tm display-message -p -t pmp '#{alternate_on}')" 0 "all of the time"
