@@ -7,11 +7,9 @@
 . "${top_srcdir:-.}/t/lib/test.sh"
 # shellcheck source=t/lib/live.sh
 . "$top_srcdir/t/lib/live.sh"
+# shellcheck source=t/lib/held.sh
+. "$top_srcdir/t/lib/held.sh"
 need pgrep
-
-state_of() {
-	sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null
-}
 
 # start PMP OPTION...: sampling the target as often as it can, in $pmp and $sampler.
 start() {
@@ -33,28 +31,9 @@ never() {
 	done
 }
 
-# catch STILL ON: make the sampler stand still at a moment at which it holds threads, which
-# is found by trying.
-catch() {
-	tries=0
-	while [ "$tries" -lt 300 ]; do
-		eval "$1"
-		untouched "$target_pid" || break
-		eval "$2"
-		sleep 0.01
-		tries=$((tries + 1))
-	done
-	ok "! untouched $target_pid" "it stands still while it holds threads (try $tries)"
-}
-
-stop_sampler() {
-	kill -STOP "$sampler"
-	wait_for "[ \"\$(state_of $sampler)\" = T ]" 2
-}
-
 # stopped TEXT: both processes are stopped, and the threads are free nevertheless.
 stopped() {
-	catch stop_sampler 'kill -CONT $sampler'
+	catch "$target_pid" stop_sampler 'kill -CONT $sampler'
 	kill -STOP "$pmp"
 	ok "wait_for 'untouched $target_pid' 5" "$1: its threads are released"
 	is "$(state_of "$pmp")" T "the front was stopped all the time"
@@ -79,7 +58,7 @@ check_others() {
 	start_target sleeper 200
 	start "$PMP" --stop=all -p "$other"
 	wait_for "kill -USR1 $pmp; grep -q '^sleeper-' out.folded"
-	catch stop_sampler 'kill -CONT $sampler'
+	catch "$target_pid" stop_sampler 'kill -CONT $sampler'
 	wait_for "untouched $target_pid && [ \"\$(sampler_of $pmp)\" != $sampler ]" 5
 	sampling "$pmp" 5
 	ok "wait_for '! untouched $other' 5" "another sampler: the other target is sampled"
@@ -124,7 +103,7 @@ check_frozen() {
 		start_target sleeper 200
 		start "$PMP" --stop=all
 		echo "$pmp" >"$group/cgroup.procs" && echo "$sampler" >"$group/cgroup.procs"
-		catch 'freeze 1' 'freeze 0'
+		catch "$target_pid" 'freeze 1' 'freeze 0'
 		ok "wait_for 'untouched $target_pid' 5" "all of pmp is frozen: its threads are released"
 		freeze 0
 		wait "$pmp"

@@ -11,36 +11,33 @@
 . "$top_srcdir/t/lib/writers.sh"
 # shellcheck source=t/lib/debuginfod.sh
 . "$top_srcdir/t/lib/debuginfod.sh"
+# shellcheck source=t/lib/held.sh
+. "$top_srcdir/t/lib/held.sh"
 # shellcheck source=t/lib/serve-fetch.sh
 . "$top_srcdir/t/lib/serve-fetch.sh"
 
 # ---- the sampler dies meanwhile ----
 
-if [ -x "$PMP_FAULTY" ]; then
-	again silent
-	# A thread that is late all the time is what the sampler dies on.
-	start_process sh -c 'while :; do :; done'
-	culprit=$target_pid
-	good=$PMP
-	PMP=$PMP_FAULTY
-	PMP_FAULT=always-late,late-slow start_server dies --serve=0 --debuginfod -F 50 \
-		--max-cpu=100 --max-stop=1h -p "$work,$culprit"
-	PMP=$good
-	fetch page 'past/folded?seconds=1'
-	wait_for 'is_asked hang'
-	sampling "$server_pid"
-	kill -KILL "$test_sampler"
-	ok "wait_for \"grep -q 'the others are sampled without it' dies.err\" 5" \
-		"the sampler dies while a file is fetched" || diag "$(cat dies.err)"
-	ok 'sampling "$server_pid"' "another one samples at once"
-	is "$(cat page.status)" "" "the page still waits"
-	end_server
-	is $? 1 "the status says that a target was lost"
-	join
-	stop_process "$culprit"
-else
-	skip "no $PMP_FAULTY"
-fi
+again silent
+start_target sleeper 200
+culprit=$target_pid
+start_server dies --serve=0 --debuginfod -F 10000 --stop=all --max-cpu=100 --max-stop=1h \
+	-p "$work,$culprit"
+fetch page 'past/folded?seconds=1'
+wait_for 'is_asked hang'
+sampling "$server_pid"
+sampler=$test_sampler
+# What it holds threads of is what it dies on.
+catch "$culprit" stop_sampler 'kill -CONT $sampler'
+kill -KILL "$sampler"
+ok "wait_for \"grep -q 'at work on $culprit (sleeper): the others are sampled without it' dies.err\" 5" \
+	"the sampler dies while a file is fetched" || diag "$(cat dies.err)"
+ok 'sampling "$server_pid"' "another one samples at once"
+is "$(cat page.status)" "" "the page still waits" || diag "$(cat page)"
+end_server
+is $? 1 "the status says that a target was lost"
+join
+stop_process "$culprit"
 
 # ---- the end, with a file to write ----
 
