@@ -5,13 +5,18 @@
  */
 #include "lib/tap.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "heap-batch.h"
 #include "heap/ring.h"
+#include "lib/child.h"
+#include "lib/fifo.h"
+#include "lib/folder.h"
 #include "libpmp-program.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -222,6 +227,58 @@ static uint64_t rate_after(struct pmp_recorder *recorder, struct pmp_heap_header
 	return header->rate;
 }
 
+/* ---- found again ------------------------------------------------------------------------ */
+
+static struct folder folder;
+
+/* A FIFO of the name that such memory has, which all users can make in a namespace of their
+ * own, and which somebody waits to write into. In the end: does he still wait? */
+static bool with_trap(const struct child *self, void *arg)
+{
+	char path[PATH_MAX];
+	pid_t writer;
+
+	(void)arg;
+	if (unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", folder.path, "tmpfs", 0, NULL) != 0)
+		return false;
+	writer = fifo_new(folder_path(&folder, "memfd:pmp-heap (deleted)", path));
+	child_answer(self,
+		     open(path, O_PATH) >= 0 && umount2(folder.path, MNT_DETACH) == 0);
+	child_wait(self);
+	return fifo_untouched(writer);
+}
+
+static void test_trap(void)
+{
+	struct child child = { 0 };
+
+	if (!folder_make(&folder) || !child_start(&child, with_trap, NULL)) {
+		skip("no mount namespaces");
+	} else {
+		is_int(pmp_heap_shared_find(child.pid), -1, "no memory of a recorder");
+		ok(child_order(&child), "what has only its name is not opened");
+	}
+	child_end(&child);
+	folder_remove(&folder);
+}
+
+static void test_find(void)
+{
+	struct subject subject;
+	int found;
+
+	begin(&subject);
+	found = pmp_heap_shared_find(getpid());
+	ok(found >= 0, "the memory of a process that has it open");
+	close(found);
+	close(subject.fd);
+	subject.fd = pmp_heap_shared_find(getpid());
+	ok(subject.fd >= 0, "of one that has only mapped it");
+	end(&subject);
+}
+
 static void test_rate(void)
 {
 	struct pmp_recorder_options options = { sizeof(options), 65536, 4096, false,
@@ -258,6 +315,8 @@ int main(void)
 	lie("an unknown process", no_process);
 	test_head();
 	test_sealed();
+	test_find();
+	test_trap();
 	test_rate();
 	return done_testing();
 }

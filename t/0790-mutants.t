@@ -149,6 +149,7 @@ check_kept() { caught_in_c keep-proven 0285-watch.t 'what was kept of it is give
 check_given() { caught_in_c given-to-self 0290-wait-decode.t 'one that inherits priorities and is given'; }
 check_ring() { caught_in_c heap-wait 0163-heap-ring.t 'incomplete: and then left out'; }
 check_records() { caught_in_c heap-believe 0163-heap-ring.t 'no length'; }
+check_found() { caught_in_c believe-links 0163-heap-ring.t 'what has only its name is not opened'; }
 check_frames() { caught_in_c heap-own-frames 0764-heap.t 'chain: no frame of the recorder'; }
 check_recorder_lock() { caught_in_c recorder-locks 0764-heap.t 'allocating, rate [0-9]+: (processes|the sums)' allocating; }
 check_recorder_memory() { caught_in_c recorder-allocates 0764-heap.t 'bump: the allocator has seen' bump; }

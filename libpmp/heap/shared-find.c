@@ -3,25 +3,57 @@
 #include "heap/shared.h"
 
 #include "base/buf.h"
+#include "base/fault.h"
 #include "base/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define MAPS_MOST ((size_t)64 << 20)
 #define MEMORY "/memfd:pmp-heap (deleted)"
 
-static int open_if_meant(int folder, const char *name)
+static bool is_named(int folder, const char *name)
 {
 	char link[sizeof(MEMORY)];
 	ssize_t n = readlinkat(folder, name, link, sizeof(link));
 
-	if (n != (ssize_t)sizeof(MEMORY) - 1 || memcmp(link, MEMORY, (size_t)n) != 0)
+	return n == (ssize_t)sizeof(MEMORY) - 1 && memcmp(link, MEMORY, (size_t)n) == 0;
+}
+
+/* Such names can be made up, in a mount namespace, and what they stand for can change after
+ * they were read: the very file is looked at before it is opened. */
+static bool is_memory(int found)
+{
+	struct stat status;
+	struct statfs system;
+	char path[sizeof(MEMORY)];
+
+	return pmp_file_path(found, path, sizeof(path)) == 0 &&
+	       strcmp(path, MEMORY) == 0 && fstat(found, &status) == 0 &&
+	       S_ISREG(status.st_mode) && status.st_nlink == 0 &&
+	       fstatfs(found, &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
+static int open_if_meant(int folder, const char *name)
+{
+	int found =
+		is_named(folder, name) ? openat(folder, name, O_PATH | O_CLOEXEC) : -1;
+	char path[64];
+	int fd = -1;
+
+	if (found < 0)
 		return -1;
-	return openat(folder, name, O_RDWR | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	if (PMP_FAULT("believe-links") || is_memory(found))
+		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	close(found);
+	return fd;
 }
 
 /* which: "fd", or for a process that has closed all of them "map_files". */
