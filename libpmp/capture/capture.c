@@ -413,7 +413,7 @@ static int take_without_stop(struct pmp_capture *capture, size_t i, size_t count
 
 	if (r != TO_STOP)
 		return r;
-	r = pmp_maps_refresh_update(capture, NULL);
+	r = pmp_maps_refresh_update(capture, capture->err);
 	if (r < 0)
 		return done(capture, r);
 	if (work->watch->range_count == 0)
@@ -675,6 +675,10 @@ static int list_threads(struct pmp_capture *capture)
 	int r = pmp_threads_list(&target->process, &workspace->tids,
 				 &workspace->tid_capacity, &count);
 
+	if (r == PMP_ELIMIT)
+		return pmp_error_sys(capture->err, PMP_ELIMIT, EMFILE,
+				     "cannot list the threads of %d",
+				     (int)target->process.pid);
 	if (r >= 0)
 		r = pmp_watches_renew(&target->watches, workspace->tids, count);
 	if (r >= 0)
@@ -749,13 +753,10 @@ static int take_threads(struct pmp_capture *capture, struct pmp_error *err)
 						 : take_each(capture);
 	if (r == PMP_ESRCH)
 		return pmp_target_gone(target, err);
-	if (r == PMP_ELIMIT)
-		return pmp_error_sys(err, PMP_ELIMIT, EMFILE,
-				     "cannot list the threads of %d",
-				     (int)target->process.pid);
-	if (r < 0)
+	if (r == PMP_ENOMEM)
 		return pmp_error_nomem(err, "take a sample");
-	return 0;
+	/* All else was explained where it happened. */
+	return r < 0 ? r : 0;
 }
 
 /* The maps tell where the heap is: not those of a second ago. */
@@ -859,7 +860,8 @@ static int capture_once(struct pmp_target *target, uint64_t deadline,
 {
 	struct pmp_capture capture = { .target = target,
 				       .sample = new_sample(target),
-				       .deadline = deadline };
+				       .deadline = deadline,
+				       .err = err };
 	int r;
 
 	if (!capture.sample)

@@ -48,6 +48,7 @@ struct pmp_capture {
 	/* References: those by which its first stack was read, and those that were read
 	 * because an address was not in them; or NULL. */
 	struct pmp_maps *maps_before, *maps_between;
+	struct pmp_error *err; /* the caller's, or NULL */
 };
 
 /* Memory that captures take turns in. Nothing in it lasts longer than one of them, but
