@@ -190,7 +190,9 @@ void pmp_recorded_end(struct pmp_capture *capture, struct pmp_heap_batch *batch)
 
 			if (same < event->frame_count)
 				event->end = PMP_END_MOVED;
-			memmove(batch->frames + kept, frames, same * sizeof(*frames));
+			if (same)
+				memmove(batch->frames + kept, frames,
+					same * sizeof(*frames));
 			event->frame = (uint32_t)kept;
 			event->frame_count = same;
 			kept += same;
