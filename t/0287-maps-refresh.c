@@ -16,9 +16,10 @@
 static struct folder folder;
 static char *place; /* the same address in the test and in its children */
 
-static void map_code(int fd)
+static bool map_code(int fd)
 {
-	mmap(place, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	return mmap(place, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0) ==
+	       place;
 }
 
 static int file_of(const char *name)
@@ -36,11 +37,10 @@ static bool take_turns(const struct child *self, void *turns)
 	const int a = file_of("a"), b = file_of("b");
 
 	for (const char *turn = turns; *turn; turn++) {
-		if (*turn == '-')
-			munmap(place, PAGE);
-		else
-			map_code(*turn == 'a' ? a : b);
-		child_answer(self, a >= 0 && b >= 0);
+		const bool done = *turn == '-' ? munmap(place, PAGE) == 0
+					       : map_code(*turn == 'a' ? a : b);
+
+		child_answer(self, done);
 		child_wait(self);
 	}
 	return true;
