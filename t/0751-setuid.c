@@ -5,7 +5,6 @@
  */
 #include "lib/tap.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -19,9 +18,11 @@
 #define LIFE 20000	 /* us of the setuid program */
 #define USER 65534
 
-static struct found {
+struct found {
 	int failed, other, silent;
-} * found; /* shared with the process that has no rights */
+};
+
+static struct found *found; /* shared with the process that has no rights */
 
 static char program[PATH_MAX];
 
@@ -100,10 +101,9 @@ static void capture_all(void)
 		capture_one(i);
 }
 
-static bool make_program(struct folder *folder)
+static bool make_program(const struct folder *folder)
 {
-	return folder_make(folder) &&
-	       child_copy_self(folder_path(folder, "setuid", program)) &&
+	return child_copy_self(folder_path(folder, "setuid", program)) &&
 	       chmod(program, 04755) == 0 && run(try_setuid);
 }
 
@@ -117,8 +117,12 @@ int main(int argc, char **argv)
 		return usleep(LIFE);
 	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (geteuid() != 0 || !make_program(&folder)) {
-		skip("not root, or no setuid programs");
+	if (geteuid() != 0 || !folder_make(&folder)) {
+		skip("not root, or no folder");
+		return done_testing();
+	}
+	if (!make_program(&folder)) {
+		skip("no setuid programs");
 	} else {
 		ok(run(capture_all), "%d processes execute a setuid program", PROCESSES);
 		is_int(found->failed, PROCESSES, "none can be captured from then on");

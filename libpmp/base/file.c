@@ -20,23 +20,23 @@
 #define CHUNK 4096   /* what /proc gives at once at least */
 #define LINK_SIZE 32 /* "/proc/self/fd/N" */
 
-static int open_read(int dirfd, const char *path)
+static int open_now(int dirfd, const char *path, int access)
 {
 	int fd;
 
 	do
-		fd = openat(dirfd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		fd = openat(dirfd, path, access | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : fd;
 }
 
-int pmp_file_reopen(int fd)
+int pmp_file_reopen(int fd, int access)
 {
 	char link[LINK_SIZE];
 	int opened;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	opened = open_read(AT_FDCWD, link);
+	opened = open_now(AT_FDCWD, link, access);
 	close(fd);
 	return opened;
 }
@@ -67,11 +67,11 @@ int pmp_file_open_regular(const char *path)
 	struct stat status;
 
 	if (found >= 0 && PMP_FAULT("open-anything"))
-		return pmp_file_reopen(found);
+		return pmp_file_reopen(found, O_RDONLY);
 	if (found < 0)
 		return -errno;
 	if (fstat(found, &status) == 0 && S_ISREG(status.st_mode) && !is_of_kernel(found))
-		return pmp_file_reopen(found);
+		return pmp_file_reopen(found, O_RDONLY);
 	close(found);
 	return -EINVAL;
 }
@@ -124,7 +124,7 @@ ssize_t pmp_file_read(int dirfd, const char *path, char *buffer, size_t size)
 	if (size == 0)
 		return -EINVAL;
 	buffer[0] = '\0';
-	fd = open_read(dirfd, path);
+	fd = open_now(dirfd, path, O_RDONLY);
 	if (fd < 0)
 		return fd;
 	got = read_some(fd, buffer, size - 1);
@@ -163,7 +163,7 @@ int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *bu
 	int fd, code;
 
 	pmp_buf_clear(buf);
-	fd = open_read(dirfd, path);
+	fd = open_now(dirfd, path, O_RDONLY);
 	if (fd < 0)
 		return fd;
 	code = pmp_file_drain(fd, limit, buf);

@@ -19,9 +19,10 @@
  * negative errno; -EINVAL: it is no such file.
  */
 int pmp_file_open_regular(const char *path);
-/* Open for reading what this descriptor (O_PATH) stands for, and close that. Returns a
- * descriptor (O_CLOEXEC), or a negative errno. */
-int pmp_file_reopen(int fd);
+/* Open what this descriptor (O_PATH) stands for, for O_RDONLY or O_RDWR, and close that; what
+ * would make the caller wait is not opened. Returns a descriptor (O_CLOEXEC), or a negative
+ * errno. */
+int pmp_file_reopen(int fd, int access);
 /* Does it belong to root, to ourselves or to this user? */
 bool pmp_file_is_of(const struct stat *status, uid_t user);
 /* Is nothing there, or a regular file of one of these? For what a library will open by its

@@ -743,7 +743,7 @@ static int list_and_take_together(struct pmp_capture *capture)
 	return r < 0 ? r : take_together(capture);
 }
 
-static int take_threads(struct pmp_capture *capture, struct pmp_error *err)
+static int take_threads(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;
 	int r;
@@ -752,38 +752,38 @@ static int take_threads(struct pmp_capture *capture, struct pmp_error *err)
 	r = target->options.stop == PMP_STOP_ALL ? list_and_take_together(capture)
 						 : take_each(capture);
 	if (r == PMP_ESRCH)
-		return pmp_target_gone(target, err);
+		return pmp_target_gone(target, capture->err);
 	if (r == PMP_ENOMEM)
-		return pmp_error_nomem(err, "take a sample");
+		return pmp_error_nomem(capture->err, "take a sample");
 	/* All else was explained where it happened. */
 	return r < 0 ? r : 0;
 }
 
 /* The maps tell where the heap is: not those of a second ago. */
-static int take_census(struct pmp_capture *capture, struct pmp_error *err)
+static int take_census(struct pmp_capture *capture)
 {
-	int r = capture->maps_fresh ? 0 : pmp_maps_refresh_now(capture, err);
+	int r = capture->maps_fresh ? 0 : pmp_maps_refresh_now(capture, capture->err);
 
-	return r < 0 ? r : pmp_heap_census(capture, err);
+	return r < 0 ? r : pmp_heap_census(capture, capture->err);
 }
 
-static int fill(struct pmp_capture *capture, struct pmp_error *err)
+static int fill(struct pmp_capture *capture)
 {
-	int r = pmp_maps_refresh_begin(capture, err);
+	int r = pmp_maps_refresh_begin(capture, capture->err);
 
 	if (r >= 0) {
 		pmp_memory_tick(capture->target->memory);
 		r = capture->target->options.census == PMP_CENSUS_NONE
-			    ? take_threads(capture, err)
-			    : take_census(capture, err);
+			    ? take_threads(capture)
+			    : take_census(capture);
 	}
 	if (r >= 0)
 		pmp_maps_refresh_check(capture);
 	if (r >= 0)
 		pmp_maps_refresh_open(capture);
 	if (capture->sample->thread_count == 0 && pmp_target_ended(capture->target))
-		return pmp_target_gone(capture->target, err);
-	return r < 0 ? r : check_refused(capture->target, capture->sample, err);
+		return pmp_target_gone(capture->target, capture->err);
+	return r < 0 ? r : check_refused(capture->target, capture->sample, capture->err);
 }
 
 /* Most of it is like the last one: so it takes the place of that if it has no other owner
@@ -831,7 +831,7 @@ static int finish_threads(struct pmp_capture *capture)
 }
 
 /* All of its threads are there. 0 or an error. */
-static int complete(struct pmp_capture *capture, struct pmp_error *err)
+static int complete(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;
 	struct pmp_sample *sample = capture->sample;
@@ -842,11 +842,11 @@ static int complete(struct pmp_capture *capture, struct pmp_error *err)
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
 	if (finish_threads(capture))
-		return pmp_error_nomem(err, "take a sample");
+		return pmp_error_nomem(capture->err, "take a sample");
 	sample->maps =
 		pmp_kernel_maps(&target->kernel, target->maps, &target->next_module_id);
 	if (!sample->maps)
-		return pmp_error_nomem(err, "take a sample");
+		return pmp_error_nomem(capture->err, "take a sample");
 	sample->duration = pmp_clock() - sample->time;
 	PMP_LOG(&target->log, "capture", "%zu of %zu threads in %llu us, held %llu us",
 		sample->thread_count, sample->seen,
@@ -866,9 +866,9 @@ static int capture_once(struct pmp_target *target, uint64_t deadline,
 
 	if (!capture.sample)
 		return pmp_error_nomem(err, "take a sample");
-	r = fill(&capture, err);
+	r = fill(&capture);
 	if (r >= 0)
-		r = complete(&capture, err);
+		r = complete(&capture);
 	pmp_maps_refresh_forget(&capture);
 	if (r < 0) {
 		pmp_sample_free(capture.sample);

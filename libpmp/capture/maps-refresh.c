@@ -235,22 +235,22 @@ static void cut_moved(const struct pmp_capture *capture)
 	}
 }
 
-void pmp_maps_refresh_settle(struct pmp_capture *capture)
+bool pmp_maps_refresh_settle(struct pmp_capture *capture)
 {
+	const struct pmp_target *target = capture->target;
+
+	if (!capture->maps_before)
+		return false;
 	/* It may have ended by now: then there is nothing to compare with. */
-	if (capture->maps_before && is_changing(capture->target))
+	if (is_changing(target))
 		refresh(capture, NULL);
+	return capture->maps_before->exec_generation != target->maps->exec_generation;
 }
 
 /* After the last thread: was the address space the same all the time? */
 void pmp_maps_refresh_check(struct pmp_capture *capture)
 {
-	const struct pmp_target *target = capture->target;
-
-	if (!capture->maps_before)
-		return;
-	pmp_maps_refresh_settle(capture);
-	if (capture->maps_before->exec_generation != target->maps->exec_generation)
+	if (pmp_maps_refresh_settle(capture))
 		cut_moved(capture);
 }
 

@@ -17,8 +17,9 @@ int pmp_maps_refresh_begin(struct pmp_capture *capture, struct pmp_error *err);
 /* Before a stack is read: maps that are as old as they may be. Those of threads that
  * have not run need none. 0 or an error. */
 int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err);
-/* Read them once more if they have changed lately. */
-void pmp_maps_refresh_settle(struct pmp_capture *capture);
+/* Read them once more if they have changed lately. Is there other code than when the first
+ * stack was read? */
+bool pmp_maps_refresh_settle(struct pmp_capture *capture);
 /* Is the code at pc what it was by all maps that stacks were read by? What has come to an
  * empty place is. */
 bool pmp_maps_refresh_is_same(const struct pmp_capture *capture, uint64_t pc);

@@ -180,9 +180,7 @@ void pmp_recorded_end(struct pmp_capture *capture, struct pmp_heap_batch *batch)
 {
 	size_t kept = 0;
 
-	pmp_maps_refresh_settle(capture);
-	if (capture->maps_before && capture->maps_before->exec_generation !=
-					    capture->target->maps->exec_generation) {
+	if (pmp_maps_refresh_settle(capture)) {
 		for (size_t i = 0; i < batch->event_count; i++) {
 			struct pmp_heap_event *event = &batch->events[i];
 			struct pmp_raw_frame *frames = batch->frames + event->frame;

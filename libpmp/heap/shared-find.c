@@ -32,28 +32,22 @@ static bool is_memory(int found)
 {
 	struct stat status;
 	struct statfs system;
-	char path[sizeof(MEMORY)];
 
-	return pmp_file_path(found, path, sizeof(path)) == 0 &&
-	       strcmp(path, MEMORY) == 0 && fstat(found, &status) == 0 &&
-	       S_ISREG(status.st_mode) && status.st_nlink == 0 &&
-	       fstatfs(found, &system) == 0 && system.f_type == TMPFS_MAGIC;
+	return fstat(found, &status) == 0 && S_ISREG(status.st_mode) &&
+	       status.st_nlink == 0 && fstatfs(found, &system) == 0 &&
+	       system.f_type == TMPFS_MAGIC;
 }
 
 static int open_if_meant(int folder, const char *name)
 {
 	int found =
 		is_named(folder, name) ? openat(folder, name, O_PATH | O_CLOEXEC) : -1;
-	char path[64];
-	int fd = -1;
 
-	if (found < 0)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	if (PMP_FAULT("believe-links") || is_memory(found))
-		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	close(found);
-	return fd;
+	if (found >= 0 && (PMP_FAULT("believe-links") || is_memory(found)))
+		return pmp_file_reopen(found, O_RDWR);
+	if (found >= 0)
+		close(found);
+	return -1;
 }
 
 /* which: "fd", or for a process that has closed all of them "map_files". */

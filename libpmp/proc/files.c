@@ -126,7 +126,7 @@ static int accept_file(const struct pmp_process *process, const struct pmp_regio
 		close(fd);
 		return -ESTALE;
 	}
-	fd = pmp_file_reopen(fd);
+	fd = pmp_file_reopen(fd, O_RDONLY);
 	if (fd < 0 || (inode && (device || linked)) || same_bytes(process, region, fd))
 		return fd;
 	close(fd);
@@ -157,7 +157,7 @@ static int open_blindly(const struct pmp_process *process, const char *path)
 {
 	int fd = PMP_FAULT("own-root") ? open_in_ours(path) : open_in_root(process, path);
 
-	return fd < 0 ? fd : pmp_file_reopen(fd);
+	return fd < 0 ? fd : pmp_file_reopen(fd, O_RDONLY);
 }
 #endif
 
@@ -295,6 +295,6 @@ int pmp_files_open_perf_map(const struct pmp_process *process, const struct pmp_
 		close(fd);
 		return -1;
 	}
-	fd = pmp_file_reopen(fd);
+	fd = pmp_file_reopen(fd, O_RDONLY);
 	return fd < 0 ? -1 : fd;
 }

@@ -29,7 +29,7 @@ static size_t count_of(const struct found_processes *found, size_t end, uid_t us
 	return count;
 }
 
-/* "mysql (1), nobody (2)" and one of the users. */
+/* "mysql (1), backup (2)" and one of the users. */
 static void list_users(const struct found_processes *found, char *text, size_t size,
 		       char name[USER_NAME_SIZE])
 {
