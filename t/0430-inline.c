@@ -159,6 +159,57 @@ static void test_budget(void)
 	is_int(spent, 10, "which are then spent");
 }
 
+/* How many of the addresses in outer have a name, when its module or all modules have names of
+ * that size already. */
+static unsigned count_named(size_t of_module, size_t of_all)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .lines = true });
+	struct space space = space_of("prog");
+	uint64_t start = symbol_address("prog", "outer");
+	struct pmp_module_info info = { .size = sizeof(info) };
+	const struct pmp_frame *frames;
+	unsigned named = 0;
+
+	for (uint64_t at = start; at < start + 20; at++) {
+		size_t count = names_at(&space, symbolizer, at, true, &frames);
+
+		named += !frames[count - 1].unnamed;
+		symbolizer->modules.items[0]->names_size += of_module;
+		symbolizer->strings.size += of_all;
+		of_module = of_all = 0;
+	}
+	pmp_symbolizer_module(symbolizer, 0, &info);
+	if (named < 20)
+		is_str(info.problem, "names take too much memory", "the reason is given");
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	return named;
+}
+
+static void test_names_size(void)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .lines = true });
+	struct space space = space_of("prog");
+	uint64_t start = symbol_address("prog", "outer");
+	const struct pmp_frame *frames;
+
+	for (uint64_t at = start; at < start + 20; at++)
+		names_at(&space, symbolizer, at, true, &frames);
+	ok(symbolizer->modules.items[0]->names_size ==
+		   strlen("outer") + strlen("middle") + strlen("inner") +
+			   strlen(frames[0].file),
+	   "what names take is counted once: %zu",
+	   symbolizer->modules.items[0]->names_size);
+	pmp_symbolizer_free(symbolizer);
+	space_free(&space);
+	is_int(count_named(1000, 1000), 20, "all addresses have names");
+	is_int(count_named(PMP_NAMES_OF_MODULE, 0), 1,
+	       "none any more once those of the module take too much");
+	is_int(count_named(0, PMP_NAMES_OF_ALL), 1, "or those of all modules");
+}
+
 /* The path of a FIFO that must not be opened while main is named. */
 static void test_bait(const char *path, const char *what)
 {
@@ -320,8 +371,10 @@ int main(void)
 		}
 	}
 	test_no_rows();
-	if (run("${CC:-cc} -g -O2 -o prog inl.c"))
+	if (run("${CC:-cc} -g -O2 -o prog inl.c")) {
 		test_budget();
+		test_names_size();
+	}
 	test_split_places("gcc");
 	test_split_places("clang");
 	test_split_owner();

@@ -85,4 +85,74 @@ check_memory() {
 	costs lines "64 Mi lines in 65 KiB"
 }
 
+# 24 threads with 450 functions each on their stacks, whose names have 4 KiB: 44 MB in all.
+names_source() {
+	awk 'BEGIN {
+		name = sprintf("%4050s", "")
+		gsub(/ /, "x", name)
+		print ".macro link chain number next"
+		print ".type f\\chain\\()_\\number\\()_" name ", %function"
+		print "f\\chain\\()_\\number\\()_" name ":"
+		print ".cfi_startproc\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8"
+		print "call f\\chain\\()_\\next\\()_" name
+		print "add $8, %rsp\n.cfi_adjust_cfa_offset -8\nret\n.cfi_endproc\n.endm\n.text"
+		for (chain = 0; chain < 24; chain++) {
+			print "chain" chain ": jmp f" chain "_0_" name
+			print "f" chain "_450_" name ": jmp rest"
+			for (i = 0; i < 450; i++)
+				print "link " chain " " i " " i + 1
+		}
+		print ".data\n.globl chains\nchains:"
+		for (chain = 0; chain < 24; chain++)
+			print ".quad chain" chain
+		print ".quad 0\n.section .note.GNU-stack,\"\",%progbits"
+	}'
+}
+
+check_names() {
+	[ "$(uname -m)" = x86_64 ] || { skip "not x86-64"; return; }
+	names_source >names.s
+	cat >threads.c <<-'EOF'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		extern void *(*chains[])(void *);
+		void rest(void);
+		static int resting;
+		void rest(void)
+		{
+			__atomic_add_fetch(&resting, 1, __ATOMIC_SEQ_CST);
+			for (;;)
+				pause();
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			int count = 0;
+
+			while (chains[count])
+				pthread_create(&thread, NULL, chains[count++], NULL);
+			while (__atomic_load_n(&resting, __ATOMIC_SEQ_CST) < count)
+				usleep(1000);
+			printf("ready %d\n", (int)getpid());
+			fflush(stdout);
+			rest();
+		}
+	EOF
+	build program threads.c names.s -lpthread -no-pie || return
+	rm -f names.s
+	start_target "$tmp/program" || return
+	for how in --quiet --no-sandbox; do
+		"$PMP" -f folded -n 1 -p "$target_pid" -o out.folded $how >out 2>err
+		is $? 0 "44 MB of names ($how): status 0"
+		size=$(wc -c <out.folded)
+		ok "[ $size -gt 20000000 ] && [ $size -lt 36000000 ]" "names up to 32 MiB: $size bytes"
+		is "$(awk '{ n += $NF } END { print n }' out.folded)" 25 "no sample is lost"
+		ok "grep -q '\[program+0x' out.folded" "the others are addresses"
+	done
+	"$PMP" -f folded -n 1 -p "$target_pid" -o out.folded 2>err
+	like "$(cat err)" 'no names for [0-9]+% of the frames of .*: names take too much memory' "it is reported"
+	stop_process "$target_pid"
+}
+
 run_checks "$@"

@@ -304,6 +304,8 @@ const char *pmp_dso_table_problem(const struct pmp_dso_entry *module)
 {
 	if (module->saved_problem)
 		return module->saved_problem;
+	if (module->names_refused)
+		return "names take too much memory";
 	if (module->remote_problem)
 		return module->remote_problem;
 	if (module->dso)

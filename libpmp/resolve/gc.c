@@ -110,15 +110,19 @@ static void collect_strings(struct pmp_symbolizer *symbolizer)
 	struct pmp_strings *strings = &symbolizer->strings;
 
 	locations->frames_size = 0;
+	for (size_t i = 0; i < modules->count; i++)
+		modules->items[i]->names_size = 0;
 	for (size_t i = 0; i < locations->count; i++) {
 		const struct pmp_location_entry *location = &locations->items[i];
 		struct pmp_frame *frames = (struct pmp_frame *)location->frames;
+		struct pmp_dso_entry *module = modules->items[location->key.module];
+		const size_t before = strings->size;
 
 		if (frames == &pmp_locations_unknown)
 			continue;
 		for (uint32_t k = 0; k < location->frame_count; k++)
-			keep_frame(strings, &frames[k],
-				   modules->items[location->key.module]->path);
+			keep_frame(strings, &frames[k], module->path);
+		pmp_state_count_names(symbolizer, module, before);
 		locations->frames_size += location->frame_count * sizeof(*frames);
 	}
 }
@@ -144,6 +148,7 @@ bool pmp_symbolizer_gc(struct pmp_symbolizer *symbolizer, const bool *used)
 	}
 	drop_unused(&symbolizer->locations, used);
 	symbolizer->strings.kept = new_strings;
+	symbolizer->strings.size = 0;
 	symbolizer->regions = new_regions;
 	collect_modules(symbolizer, new);
 	renumber(symbolizer, regions, new);

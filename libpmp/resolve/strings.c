@@ -6,8 +6,11 @@
 
 static const char *keep(struct pmp_strings *strings, const char *text, size_t length)
 {
+	const size_t before = pmp_intern_count(strings->kept);
 	uint32_t id = pmp_intern(strings->kept, text, length);
 
+	if (pmp_intern_count(strings->kept) != before)
+		strings->size += length;
 	return id == PMP_INTERN_NONE ? PMP_STRINGS_UNKNOWN
 				     : pmp_intern_data(strings->kept, id, NULL);
 }

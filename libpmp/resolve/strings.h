@@ -11,12 +11,13 @@
 struct pmp_strings {
 	struct pmp_intern *kept;
 	struct pmp_buf scratch; /* to put one together in */
+	size_t size;		/* bytes of all strings */
 };
 
-/* Equal strings are the same pointer, borrowed for the life of kept. Never NULL. */
 /* Bytes of a function's name; C++ templates and hostile files have longer ones. */
 #define PMP_NAME_MAX 4096
 
+/* Equal strings are the same pointer, borrowed for the life of kept. Never NULL. */
 const char *pmp_strings_keep(struct pmp_strings *strings, const char *text);
 /* The same for what is in scratch, which is cleared. */
 const char *pmp_strings_keep_scratch(struct pmp_strings *strings);

@@ -204,18 +204,32 @@ static const char *keep(struct pmp_symbolizer *symbolizer,
 	return text ? pmp_strings_keep(&symbolizer->strings, text) : NULL;
 }
 
+/* The function comes last. */
+static size_t count_shown(const struct pmp_symbolizer *symbolizer,
+			  struct pmp_dso_entry *module,
+			  const struct pmp_remote_place *place)
+{
+	if (!pmp_state_may_name(symbolizer, module))
+		return 0;
+	return place->size > PMP_NAMES_OF_LOCATION && place->count ? 1 : place->count;
+}
+
 static void name_code(struct pmp_symbolizer *symbolizer, pmp_location number,
 		      const struct pmp_remote_place *place)
 {
 	const struct pmp_location_key key = symbolizer->locations.items[number].key;
-	const struct pmp_remote_name *names = pmp_remote_names(place);
+	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
+	const size_t before = symbolizer->strings.size;
+	const size_t shown = count_shown(symbolizer, module, place);
+	const struct pmp_remote_name *names =
+		pmp_remote_names(place) + place->count - shown;
 	struct pmp_frame frames[PMP_PLACES_MAX] = { { 0 } };
-	const size_t count = place->count ? place->count : 1;
+	const size_t count = shown ? shown : 1;
 	uint64_t address = key.address;
 
 	if (place->code == 1)
 		address = place->address + !(key.flags & PMP_FRAME_EXACT);
-	for (size_t i = 0; i < place->count; i++)
+	for (size_t i = 0; i < shown; i++)
 		frames[i] = (struct pmp_frame){
 			.function = keep(symbolizer, place, names[i].function),
 			.linkage = keep(symbolizer, place, names[i].linkage),
@@ -225,6 +239,7 @@ static void name_code(struct pmp_symbolizer *symbolizer, pmp_location number,
 			.address = address,
 		};
 	frames[0].address = address;
+	pmp_state_count_names(symbolizer, module, before);
 	pmp_state_finish(symbolizer, number, frames, count);
 }
 
@@ -232,14 +247,18 @@ static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number,
 			const struct pmp_remote_place *place)
 {
 	const struct pmp_remote_name *names = pmp_remote_names(place);
+	struct pmp_dso_entry *module =
+		symbolizer->modules.items[symbolizer->locations.items[number].key.module];
+	const size_t before = symbolizer->strings.size;
 	const struct pmp_dso_object found = { .address = place->address,
 					      .start = place->start };
 	struct pmp_frame names_of = { 0 };
 
-	if (place->count) {
+	if (place->count && pmp_state_may_name(symbolizer, module)) {
 		names_of.function = keep(symbolizer, place, names[0].function);
 		names_of.linkage = keep(symbolizer, place, names[0].linkage);
 	}
+	pmp_state_count_names(symbolizer, module, before);
 	pmp_state_finish_object(symbolizer, number, place->code, &found, &names_of);
 }
 

@@ -86,6 +86,22 @@ static inline bool pmp_state_names_all(const struct pmp_symbolizer *symbolizer)
 
 #define PMP_UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
 
+/*
+ * A file decides how long its names are. Of a location whose names take more only that of
+ * the function itself is kept; when those of a module take more, or all together, locations
+ * that have none yet get none.
+ */
+#define PMP_NAMES_OF_LOCATION ((size_t)32 << 10)
+#define PMP_NAMES_OF_MODULE ((size_t)32 << 20)
+#define PMP_NAMES_OF_ALL ((size_t)128 << 20)
+
+/* May another location of this module have names? If not, that is its problem. */
+bool pmp_state_may_name(const struct pmp_symbolizer *symbolizer,
+			struct pmp_dso_entry *module);
+/* After names of it were kept: size is what all strings took before. */
+void pmp_state_count_names(const struct pmp_symbolizer *symbolizer,
+			   struct pmp_dso_entry *module, size_t size);
+
 /* Give a location its frames, the last of which is the function itself; what has no name
  * gets one by its address. */
 void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,

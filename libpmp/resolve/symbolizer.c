@@ -448,6 +448,40 @@ static const char *placeholder(struct pmp_symbolizer *symbolizer,
 	return pmp_strings_keep_scratch(&symbolizer->strings);
 }
 
+bool pmp_state_may_name(const struct pmp_symbolizer *symbolizer,
+			struct pmp_dso_entry *module)
+{
+	const bool may = module->names_size < PMP_NAMES_OF_MODULE &&
+			 symbolizer->strings.size < PMP_NAMES_OF_ALL;
+
+	module->names_refused |= !may;
+	return may;
+}
+
+void pmp_state_count_names(const struct pmp_symbolizer *symbolizer,
+			   struct pmp_dso_entry *module, size_t size)
+{
+	module->names_size += symbolizer->strings.size - size;
+}
+
+static size_t names_length(const struct pmp_place *place)
+{
+	return (place->function ? strnlen(place->function, PMP_NAME_MAX) : 0) +
+	       (place->file ? strlen(place->file) : 0);
+}
+
+/* The first of the places to be shown. */
+static size_t first_shown(const struct pmp_symbolizer *symbolizer,
+			  const struct pmp_place *places, size_t count)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < count; i++)
+		length += names_length(&places[i]);
+	return symbolizer->options.no_inline || length > PMP_NAMES_OF_LOCATION ? count - 1
+									       : 0;
+}
+
 /* Names from the debug information; the last frame is the function itself.
  * Returns the number of frames, at least 1. */
 static size_t name_inlined(struct pmp_symbolizer *symbolizer,
@@ -456,7 +490,7 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer,
 {
 	const struct pmp_symbolizer_options *options = &symbolizer->options;
 	struct pmp_place places[PMP_PLACES_MAX];
-	size_t count = 0, first = 0;
+	size_t count = 0, first;
 
 	if (!options->no_symbols && (!options->no_inline || options->lines)) {
 		pmp_state_release(symbolizer);
@@ -465,8 +499,7 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer,
 	}
 	if (count == 0)
 		return 1;
-	if (options->no_inline)
-		first = count - 1;
+	first = first_shown(symbolizer, places, count);
 	for (size_t i = first; i < count; i++) {
 		struct pmp_frame *frame = &frames[i - first];
 
@@ -560,6 +593,22 @@ void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
 	pmp_locations_name(&symbolizer->locations, number, kept, count);
 }
 
+/* Returns the number of frames. */
+static size_t name_here(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module,
+			const struct pmp_location_key *key, struct pmp_frame *frames)
+{
+	const size_t before = symbolizer->strings.size;
+	size_t count;
+
+	open_modules(symbolizer, module);
+	if (!pmp_state_may_name(symbolizer, module))
+		return 1;
+	count = module->file ? name_in_file(symbolizer, module, key, frames)
+			     : name_without_file(symbolizer, module, key, frames);
+	pmp_state_count_names(symbolizer, module, before);
+	return count;
+}
+
 static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number)
 {
 	const struct pmp_location_key key = symbolizer->locations.items[number].key;
@@ -570,13 +619,8 @@ static void name_location(struct pmp_symbolizer *symbolizer, pmp_location number
 	if (pmp_state_name_remote(symbolizer, number))
 		return;
 	symbolizer->naming = true;
-	if (!pmp_state_is_remote(symbolizer, module)) {
-		open_modules(symbolizer, module);
-		if (module->file)
-			count = name_in_file(symbolizer, module, &key, frames);
-		else
-			count = name_without_file(symbolizer, module, &key, frames);
-	}
+	if (!pmp_state_is_remote(symbolizer, module))
+		count = name_here(symbolizer, module, &key, frames);
 	pmp_state_finish(symbolizer, number, frames, count);
 	symbolizer->naming = false;
 }
