@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Descriptors that a process which reads files sends, though nobody has asked it for any. */
+/*
+ * A process which reads files that sends descriptors, though nobody has asked it for any, or
+ * bytes without end.
+ */
 #include "lib/descriptors.h"
 #include "lib/tap.h"
 
+#include "base/clock.h"
 #include "resolve/remote-messages.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -33,6 +38,36 @@ static bool send_with(int socket, const void *data, size_t size)
 	return sendmsg(socket, &message, 0) == (ssize_t)size;
 }
 
+/* A byte now and then, and never a message. */
+static void *drip(void *arg)
+{
+	const int socket = *(const int *)arg;
+
+	while (send(socket, "", 1, MSG_NOSIGNAL) == 1)
+		usleep(20000);
+	return NULL;
+}
+
+static void test_time(void)
+{
+	struct pmp_remote_patience patience = { .time = 60000,
+						.until = pmp_clock() + 300 * PMP_MS };
+	struct pmp_remote_message message = { .fd = -1 };
+	pthread_t thread;
+	int pair[2];
+
+	if (!ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0 &&
+			pthread_create(&thread, NULL, drip, &pair[1]) == 0,
+		"one that sends a byte now and then"))
+		return;
+	ok(!pmp_remote_receive(pair[0], &patience, &message), "is given up");
+	ok(pmp_clock() >= patience.until - PMP_MS, "once its time is over");
+	close(pair[0]);
+	pthread_join(thread, NULL);
+	close(pair[1]);
+	pmp_buf_free(&message.body);
+}
+
 int main(void)
 {
 	const struct pmp_remote_header header = { .type = PMP_REMOTE_LOG, .length = 8 };
@@ -56,5 +91,6 @@ int main(void)
 	pmp_buf_free(&message.body);
 	close(pair[0]);
 	close(pair[1]);
+	test_time();
 	return done_testing();
 }

@@ -184,6 +184,7 @@ check_faults() {
 	fault crash 'was ended by signal 11'
 	fault oom 'was ended by signal 6|was ended by signal 31|ended unexpectedly'
 	fault lies 'gave no answer that makes sense'
+	fault empty 'gave no answer that makes sense'
 	fault open ''
 	fault exec 'was ended by signal 31'
 	fault net 'was ended by signal 31'
@@ -196,6 +197,59 @@ check_late() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	fault hang 'took too long'
 	fault still 'gave no answer and was killed'
+}
+
+# One that is taken over may say a little now and then, for ever.
+check_drips() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	program "$tmp/victim/program" || return
+	start_target "$tmp/victim/program" || return
+	PMP_FAULT=namer-drips timeout 60 "$PMP_FAULTY" -f folded -n 2 -i 10ms --max-wall 2 \
+		-o out.folded -p "$target_pid" </dev/null >out 2>err
+	is $? 1 "an answer that comes byte by byte: --max-wall ends it"
+	is "$(awk '{ n += $NF } END { print n }' out.folded)" 2 "all samples are there"
+	like "$(cat out.folded)" '\[program\+0x' "with addresses"
+	like "$(cat err)" 'victim/program.*: the process that reads files was interrupted' "the reason"
+}
+
+# deep COUNT: a program that waits in as many inlined functions, whose names have 4000 bytes.
+deep() {
+	awk -v count="$1" 'BEGIN {
+		name = sprintf("%3990s", "")
+		gsub(/ /, "x", name)
+		print "#include <stdio.h>\n#include <unistd.h>"
+		print "static volatile int turns = 1000;"
+		inline = "static inline __attribute__((always_inline)) void "
+		print inline "nap0(void) { while (turns) usleep(100000); }"
+		for (i = 1; i <= count; i++)
+			print inline "nap" i name "(void) { nap" i - 1 (i > 1 ? name : "") "(); }"
+		print "static __attribute__((noinline)) void around(void) { nap" count name "(); turns++; }"
+		print "int main(void) { printf(\"ready %d\\n\", (int)getpid()); fflush(stdout); around(); return 0; }"
+	}' >deep.c
+	build "deep$1" deep.c && start_target "$tmp/deep$1"
+}
+
+check_long_names() {
+	deep 4 || return
+	is "$(names | tr ';' '\n' | grep -c '^nap')" 5 "long names of inlined functions are shown"
+	is "$(names)" "$(names --no-sandbox)" "with a process that reads files and without"
+	deep 12 || return
+	shown=$(timeout 60 "$PMP" -f folded -n 1 -p "$target_pid" 2>err)
+	like "$shown" 'main;around' "of 48 KiB only the function itself"
+	unlike "$shown" 'nap' "and no inlined function"
+	is "$(cat err)" "" "without a message"
+	is "$(names)" "$(names --no-sandbox)" "the same by pmp itself"
+	# The last name of an answer fills a part of it: that is none of a process that lies.
+	pids=
+	for i in 1 2 3 4; do
+		cp deep12 "deep-$i"
+		start_target "$tmp/deep-$i" || return
+		pids="$pids -p $target_pid"
+	done
+	# shellcheck disable=SC2086
+	shown=$("$PMP" -f folded -n 1 $pids 2>err)
+	is "$(printf '%s\n' "$shown" | grep -c 'main;around')" 4 "four such programs have names"
+	is "$(cat err)" "" "and no process that reads files is given up"
 }
 
 check_three() {

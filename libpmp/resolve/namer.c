@@ -5,10 +5,13 @@
  * relies on the process being confined, or confines it: that is the program's part.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -442,12 +445,31 @@ static bool put_place(struct placing *placing, struct opened *opened, uint32_t i
 	return put_code(placing, opened, index, address);
 }
 
+/* Faults of one that is in the hands of a file, and holds up whoever waits. */
+static void play_liar(struct pmp_namer *namer)
+{
+	const struct pmp_remote_parts none = { NULL };
+	struct iovec byte = { (char[]){ 0 }, 1 };
+	const struct msghdr drop = { .msg_iov = &byte, .msg_iovlen = 1 };
+
+	if (!PMP_FAULT("namer-empty") && !PMP_FAULT("namer-drips"))
+		return;
+	if (!strstr(pmp_namer_module(namer), "victim"))
+		return;
+	while (PMP_FAULT("namer-empty"))
+		if (!send_message(namer, PMP_REMOTE_NAMES, 0, &none))
+			return;
+	while (sendmsg(namer->socket, &drop, MSG_NOSIGNAL) == 1)
+		poll(NULL, 0, 1000);
+}
+
 /* The last part says so. */
 static bool send_lot(struct pmp_namer *namer, bool last)
 {
 	struct pmp_buf *lot = &namer->lot;
 	struct pmp_remote_parts parts;
 
+	play_liar(namer);
 	if (PMP_FAULT("namer-lies") && strstr(pmp_namer_module(namer), "victim"))
 		for (size_t i = 0; i < lot->length; i += 29)
 			lot->data[i] ^= 0x55;
@@ -476,7 +498,7 @@ static bool name_places(struct pmp_namer *namer)
 	for (size_t i = 0; i < count; i++) {
 		if (!put_place(&placing, opened, (uint32_t)i, places[i]))
 			return false;
-		if (namer->lot.length >= LOT && !send_lot(namer, false))
+		if (namer->lot.length >= LOT && i + 1 < count && !send_lot(namer, false))
 			return false;
 	}
 	return send_lot(namer, true);

@@ -20,14 +20,18 @@ static bool still_works(void *arg)
 bool pmp_remote_file_send(struct pmp_remote_file *file, struct pmp_remote_header header,
 			  const struct pmp_remote_parts *parts)
 {
-	const struct pmp_remote_patience patience = { SILENCE, still_works, file };
+	const struct pmp_remote_patience patience = { .time = SILENCE,
+						      .more = still_works,
+						      .arg = file };
 
 	return pmp_remote_send(file->socket, &patience, header, parts);
 }
 
 bool pmp_remote_file_receive(struct pmp_remote_file *file)
 {
-	const struct pmp_remote_patience patience = { SILENCE, still_works, file };
+	const struct pmp_remote_patience patience = { .time = SILENCE,
+						      .more = still_works,
+						      .arg = file };
 
 	return pmp_remote_receive(file->socket, &patience, &file->message);
 }

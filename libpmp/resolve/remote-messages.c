@@ -9,6 +9,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* Room for one descriptor beside the bytes (SCM_RIGHTS). */
 union control {
 	char data[CMSG_SPACE(sizeof(int))];
@@ -21,19 +23,35 @@ static bool waits(const struct pmp_remote_patience *patience)
 	return !patience->time;
 }
 
+/* In ms; 0: there is none left. */
+static int time_left(const struct pmp_remote_patience *patience)
+{
+	const uint64_t now = patience->until ? pmp_clock() : 0;
+	uint64_t left;
+
+	if (!patience->until)
+		return patience->time;
+	left = patience->until > now ? (patience->until - now) / PMP_MS : 0;
+	return left < (uint64_t)patience->time ? (int)left : patience->time;
+}
+
 static bool is_ready(int socket, short events, const struct pmp_remote_patience *patience)
 {
 	struct pollfd poller = { .fd = socket, .events = events };
-	int n;
+	int n, left;
 
 	if (waits(patience))
 		return true;
 	do {
-		n = poll(&poller, 1, patience->time);
+		left = time_left(patience);
+		if (!left)
+			return false;
+		n = poll(&poller, 1, left);
 		if (n > 0)
 			return true;
 	} while (n < 0 ? errno == EINTR
-		       : patience->more && patience->more(patience->arg));
+		       : left < patience->time ||
+				 (patience->more && patience->more(patience->arg)));
 	return false;
 }
 

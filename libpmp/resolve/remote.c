@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
-#define SILENCE 10000	/* ms without a word, unless it is computing */
-#define LOGS_MAX 100000 /* lines for one request */
-#define ASKED_MAX 10000 /* files for one request */
+#define SILENCE 10000		  /* ms without a word, unless it is computing */
+#define ANSWER_TIME (600 * PMP_S) /* for all of an answer, whatever it does */
+#define LOGS_MAX 100000		  /* lines for one request */
+#define ASKED_MAX 10000		  /* files for one request */
 
 /* ---- the process ------------------------------------------------------------------------- */
 
@@ -27,7 +29,8 @@ static bool still_works(void *arg)
 
 static struct pmp_remote_patience patience_of(struct pmp_remote *remote)
 {
-	return (struct pmp_remote_patience){ SILENCE, still_works, remote };
+	return (struct pmp_remote_patience){ SILENCE, still_works, remote,
+					     remote->until };
 }
 
 static bool start(struct pmp_remote *remote)
@@ -75,10 +78,12 @@ void pmp_remote_leave(struct pmp_remote *remote)
 	remote->off = true;
 }
 
+/* From now on it has time for its answer. */
 static bool send_request(struct pmp_remote *remote, enum pmp_remote_type type,
 			 const struct pmp_remote_module *module, uint32_t flag, int fd)
 {
-	const struct pmp_remote_patience patience = patience_of(remote);
+	const struct pmp_remote_patience patience = { SILENCE, still_works, remote,
+						      pmp_clock() + ANSWER_TIME };
 	const struct pmp_remote_header header = { .type = type,
 						  .handle = module->handle,
 						  .flag = flag };
@@ -87,6 +92,7 @@ static bool send_request(struct pmp_remote *remote, enum pmp_remote_type type,
 						.first_size = request->length,
 						.fd = fd < 0 ? NULL : &fd };
 
+	remote->until = patience.until;
 	return !pmp_buf_failed(request) &&
 	       pmp_remote_send(remote->socket, &patience, header, &parts);
 }
@@ -141,7 +147,8 @@ static int find_file(struct pmp_remote_module *module,
 
 static bool give(struct pmp_remote *remote, struct pmp_remote_module *module)
 {
-	const struct pmp_remote_patience patience = patience_of(remote);
+	const uint64_t since = pmp_clock();
+	struct pmp_remote_patience patience;
 	struct pmp_remote_header header = { .type = PMP_REMOTE_GIVE };
 	char name[PMP_REMOTE_PATH_MAX + 1];
 	struct pmp_debug_question question;
@@ -162,6 +169,9 @@ static bool give(struct pmp_remote *remote, struct pmp_remote_module *module)
 		.beside = module->debug_path ? module->debug_path : module->place.path,
 	};
 	fd = find_file(module, &question, &path);
+	/* A server may have been asked. */
+	remote->until += pmp_clock() - since;
+	patience = patience_of(remote);
 	if (fd < 0)
 		header.flag = (uint32_t)-fd;
 	parts.first = path.data;
@@ -306,7 +316,7 @@ bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module
 {
 	const struct pmp_buf *body = &remote->message.body;
 	const uint32_t flag = wanted->objects ? PMP_REMOTE_OBJECTS : PMP_REMOTE_CODE;
-	size_t at, left = wanted->count;
+	size_t at, left = wanted->count, before;
 	bool works;
 
 	if (module->failed)
@@ -319,11 +329,12 @@ bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module
 		const struct pmp_remote_place *place;
 
 		works = receive(remote, module, PMP_REMOTE_NAMES);
+		before = left;
 		for (at = 0;
 		     works && left && (place = pmp_remote_next(body, &at, wanted->count));
 		     left--)
 			wanted->take(wanted->arg, place);
-		works = works && at == body->length &&
+		works = works && left < before && at == body->length &&
 			(left == 0) == (remote->message.header.flag != 0);
 	}
 	if (!works)

@@ -36,6 +36,7 @@ struct namer {
 	pthread_mutex_t lock;
 	struct namer_process readers[AT_A_TIME];
 	unsigned deaths;
+	bool cancelled;
 	uint64_t cpu, cpu_of_ended; /* ns */
 	unsigned missing;	    /* of enum confine_missing */
 	struct pmp_namer_calls calls;
@@ -105,7 +106,7 @@ static int start(void *arg)
 
 	pthread_mutex_lock(&namer->lock);
 	reader = reader_of(namer, -1);
-	if (reader && namer->deaths < DEATHS_MAX &&
+	if (reader && !namer->cancelled && namer->deaths < DEATHS_MAX &&
 	    request(namer, &asked, &answer, &fd) && fd >= 0)
 		*reader = (struct namer_process){ .fd = fd, .pid = answer.pid };
 	pthread_mutex_unlock(&namer->lock);
@@ -170,7 +171,9 @@ static void end(void *arg, int fd, char *reason, size_t size)
 		if (!request(namer, &asked, &answer, &none))
 			answer = (struct parent_answer){ .killed = true };
 	}
-	if (reason) {
+	if (reason && namer->cancelled) {
+		snprintf(reason, size, "was interrupted");
+	} else if (reason) {
 		namer->deaths++;
 		describe(&answer, reason, size);
 	}
@@ -242,6 +245,18 @@ void namer_free(struct namer *namer)
 		await_end(namer->parent);
 	pthread_mutex_destroy(&namer->lock);
 	free(namer);
+}
+
+void namer_cancel(struct namer *namer)
+{
+	if (!namer)
+		return;
+	pthread_mutex_lock(&namer->lock);
+	namer->cancelled = true;
+	for (size_t i = 0; i < AT_A_TIME; i++)
+		if (namer->readers[i].fd >= 0)
+			shutdown(namer->readers[i].fd, SHUT_RDWR);
+	pthread_mutex_unlock(&namer->lock);
 }
 
 const struct pmp_namer_calls *namer_calls(const struct namer *namer)

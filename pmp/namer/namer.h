@@ -21,6 +21,9 @@ struct namer;
 struct namer *namer_new(struct pmp_error *err);
 /** After the symbolizers. Takes NULL. */
 void namer_free(struct namer *namer);
+/** Give up what is being read; no more files are read. For another thread than the one that
+ * waits for names, which gets none. Takes NULL. */
+void namer_cancel(struct namer *namer);
 /** For struct pmp_symbolizer_options. NULL for NULL. */
 const struct pmp_namer_calls *namer_calls(const struct namer *namer);
 /** The parent's id; 0 for NULL. */

@@ -39,6 +39,7 @@
 #define PAUSE_TRIES 300 /* milliseconds */
 #define END_PATIENCE \
 	(5 * NS_PER_S) /* with an output that hangs, once an end was asked for */
+#define NAMES_PATIENCE (60 * NS_PER_S) /* of names; service managers wait for 90 s */
 #define FETCH_PATIENCE (5 * NS_PER_S) /* of a server that has a file to write, likewise */
 
 #define SINKS_MAX 2 /* a server, and a file */
@@ -228,6 +229,16 @@ static void check_outputs(struct run *run)
 		check_output(run, &run->sinks[i].sink.wait);
 }
 
+/* Writing needs all names. Whoever has asked for the end gets a profile all the same. */
+static void check_names(struct run *run)
+{
+	const struct caught *caught = &run->state.caught;
+
+	if (caught->limit ||
+	    (caught->end && run->end_seen && now_ns() - run->end_seen >= NAMES_PATIENCE))
+		namer_cancel(run->namer);
+}
+
 /* Nothing has been begun that would have to be ended in order. */
 static void check_reading(struct run *run)
 {
@@ -251,10 +262,12 @@ static void await(void *arg, const struct job *job)
 	while (!worker_has_done(job)) {
 		wait_urgent(run, SUPERVISE_MS);
 		fetcher_interrupt(run->fetcher, run->sink_count > 1 ? FETCH_PATIENCE : 0);
-		if (run->reading)
+		if (run->reading) {
 			check_reading(run);
-		else
-			check_outputs(run);
+			continue;
+		}
+		check_outputs(run);
+		check_names(run);
 	}
 	worker_lock(run->worker);
 	run->working = false;
@@ -730,6 +743,7 @@ static void close_parts(struct run *run)
 {
 	run->source.type->close(&run->source);
 	fetcher_cancel(run->fetcher);
+	namer_cancel(run->namer);
 	worker_stop(run->namer_worker);
 	worker_stop(run->worker);
 	for (size_t i = 0; i < run->sink_count; i++)
