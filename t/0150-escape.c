@@ -35,7 +35,11 @@ static const struct {
 	{ "\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf", "????" },
 	{ "\xed\xa0\x80", "\\xed\\xa0\\x80", "???" },
 	{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "????" },
-	{ "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf" },
+	{ "\xf4\x8f\xbf\xbd", "\xf4\x8f\xbf\xbd", "\xf4\x8f\xbf\xbd" },
+	/* U+10FFFF, U+FFFE: no characters; U+E0041: a tag */
+	{ "\xf4\x8f\xbf\xbf", "\\xf4\\x8f\\xbf\\xbf", "????" },
+	{ "\xef\xbf\xbe", "\\xef\\xbf\\xbe", "???" },
+	{ "\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81", "????" },
 	{ "\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80", "?????" },
 	{ "\x80\xff", "\\x80\\xff", "??" },
 	/* U+061C, U+202E, U+2066, U+2028, U+FEFF: direction, lines, nothing to be seen */
@@ -74,30 +78,44 @@ static void test_names(void)
 	}
 }
 
-/* Every character of the plane below U+10000 that must not reach a reader, and no other
- * one beside them. */
+/* As UTF-8, a character from U+0080 on. Returns its bytes. */
+static size_t encode(unsigned code, char text[4])
+{
+	const size_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	static const unsigned char leads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+	for (size_t i = size - 1; i > 0; i--, code >>= 6)
+		text[i] = (char)(0x80 | (code & 0x3f));
+	text[0] = (char)(leads[size] | code);
+	return size;
+}
+
+/* Every character that must not reach a reader, and no other one beside them. */
 static void test_hidden(void)
 {
 	static const struct {
 		unsigned first, last;
 	} hidden[] = {
-		{ 0x061c, 0x061c }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
-		{ 0x2060, 0x206f }, { 0xfeff, 0xfeff },
+		{ 0x0080, 0x009f },   { 0x00ad, 0x00ad },   { 0x034f, 0x034f },
+		{ 0x061c, 0x061c },   { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },
+		{ 0x180e, 0x180e },   { 0x200b, 0x200f },   { 0x2028, 0x202e },
+		{ 0x2060, 0x206f },   { 0x3164, 0x3164 },   { 0xfdd0, 0xfdef },
+		{ 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },
+		{ 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 	};
 	size_t let_through = 0, held_back = 0;
 
-	for (unsigned code = 0x800; code < 0x10000; code++) {
-		const char text[3] = { (char)(0xe0 | code >> 12),
-				       (char)(0x80 | (code >> 6 & 0x3f)),
-				       (char)(0x80 | (code & 0x3f)) };
-		bool is_hidden = false;
+	for (unsigned code = 0x80; code < 0x110000; code++) {
+		char text[4];
+		const size_t size = encode(code, text);
+		bool is_hidden = code % 0x10000 >= 0xfffe;
 
 		if (code >= 0xd800 && code <= 0xdfff)
 			continue;
 		for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
 			is_hidden |= code >= hidden[i].first && code <= hidden[i].last;
-		let_through += is_hidden && pmp_escape_printable(text, 3);
-		held_back += !is_hidden && pmp_escape_printable(text, 3) != 3;
+		let_through += is_hidden && pmp_escape_printable(text, size);
+		held_back += !is_hidden && pmp_escape_printable(text, size) != size;
 	}
 	is_int(let_through, 0, "characters that hide or turn text around are escaped");
 	is_int(held_back, 0, "all others are left as they are");

@@ -37,20 +37,37 @@ static size_t sequence_length(unsigned char lead, uint32_t *smallest)
 	return 0;
 }
 
-/* Controls, and characters that take no room but change what is around them. */
+/* Controls, characters that take no room or change what is around them, and codes that are no
+ * characters (Unicode 15, Default_Ignorable_Code_Point and 23.7): XML does not allow U+FFFE and
+ * U+FFFF. Variation selectors are left alone, as emoji have them. */
 static bool is_hidden(uint32_t code)
 {
 	static const struct {
 		uint32_t first, last;
 	} hidden[] = {
-		{ 0x0000, 0x001f }, { 0x007f, 0x009f },
-		{ 0x061c, 0x061c }, /* ARABIC LETTER MARK */
-		{ 0x200b, 0x200f }, /* no width; direction marks */
-		{ 0x2028, 0x202e }, /* separators of lines; embedding and override */
-		{ 0x2060, 0x206f }, /* invisible operators; isolates */
-		{ 0xfeff, 0xfeff }, /* byte order mark */
+		{ 0x0000, 0x001f },   { 0x007f, 0x009f },
+		{ 0x00ad, 0x00ad },   /* SOFT HYPHEN */
+		{ 0x034f, 0x034f },   /* COMBINING GRAPHEME JOINER */
+		{ 0x061c, 0x061c },   /* ARABIC LETTER MARK */
+		{ 0x115f, 0x1160 },   /* fillers of Hangul */
+		{ 0x17b4, 0x17b5 },   /* vowels of Khmer that are not written */
+		{ 0x180e, 0x180e },   /* MONGOLIAN VOWEL SEPARATOR */
+		{ 0x200b, 0x200f },   /* no width; direction marks */
+		{ 0x2028, 0x202e },   /* separators of lines; embedding and override */
+		{ 0x2060, 0x206f },   /* invisible operators; isolates */
+		{ 0x3164, 0x3164 },   /* HANGUL FILLER */
+		{ 0xfdd0, 0xfdef },   /* no characters */
+		{ 0xfeff, 0xfeff },   /* byte order mark */
+		{ 0xffa0, 0xffa0 },   /* HALFWIDTH HANGUL FILLER */
+		{ 0xfff0, 0xfffb },   /* not given; of annotations */
+		{ 0x1bca0, 0x1bca3 }, /* of shorthand */
+		{ 0x1d173, 0x1d17a }, /* of music */
+		{ 0xe0000, 0xe0fff }, /* tags */
 	};
 
+	/* The last two of each plane are no characters. */
+	if ((code & 0xfffe) == 0xfffe)
+		return true;
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
 		if (code <= hidden[i].last)
 			return code >= hidden[i].first;
