@@ -11,7 +11,7 @@
 need python3 pgrep
 
 cat >clients.py <<'END_PYTHON'
-import re, socket, sys
+import os, re, selectors, socket, sys
 where, what = sys.argv[1], sys.argv[2]
 
 def connect():
@@ -78,6 +78,38 @@ elif what == "many":
             s.send(request("/folded?seconds=600"))
         all.append(s)
     wait()
+elif what == "flood":
+    # As many connections as it is let have, all of which guess tokens, one guess after the other,
+    # or say nothing; whichever is closed is opened again. It ends with its input.
+    os.setgroups([])
+    os.setuid(int(sys.argv[4]))
+    guesses = request("/healthz", "Authorization: Bearer wrong-wrong-wrong\r\n") * 20
+    selector = selectors.DefaultSelector()
+    def open_one(number):
+        s = socket.socket()
+        s.setblocking(False)
+        s.connect_ex(("127.0.0.1", int(where)))
+        selector.register(s, selectors.EVENT_WRITE if number % 2 else selectors.EVENT_READ, number)
+    for i in range(int(sys.argv[3])):
+        open_one(i)
+    selector.register(sys.stdin, selectors.EVENT_READ, -1)
+    print("there", flush=True)
+    while True:
+        for key, events in selector.select():
+            if key.data < 0:
+                sys.exit(0)
+            try:
+                if events & selectors.EVENT_WRITE:
+                    key.fileobj.send(guesses)
+                    selector.modify(key.fileobj, selectors.EVENT_READ, key.data)
+                    continue
+                if key.fileobj.recv(65536):
+                    continue
+            except OSError:
+                pass
+            selector.unregister(key.fileobj)
+            key.fileobj.close()
+            open_one(key.data)
 END_PYTHON
 
 # start_clients ARG...: in $clients; they stay until their input ends
@@ -201,6 +233,49 @@ ok "[ $(($(memory "$server_pid") - front_memory)) -lt $more ]" \
 	"nor in memory: $(($(memory "$server_pid") - front_memory)) KiB more"
 end_server
 is $? 0 "it ends in order"
+
+# ---- a user who may not ask ------------------------------------------------------------------
+
+# answered COMMAND...: how often of ten times it prints 200
+answered() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		"$@"
+		echo
+	done | grep -c '^200$'
+}
+
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	start_server flood --serve=0 --serve-token token -F 50 -p "$target"
+	wait_for "[ \$(status ${url}healthz) = 200 ]"
+	port=$(echo "$url" | sed 's/.*:\([0-9]*\).*/\1/')
+	start_clients "$port" flood 400 65534
+	like "$(cat said)" there "400 connections of a user who may not ask"
+	is "$(answered status -m 5 "${url}healthz")" 10 \
+		"beside them root is answered"
+	is "$(answered setpriv --reuid 65533 --clear-groups curl -s -o /dev/null -w '%{http_code}' -m 5 \
+		-H "Authorization: Bearer $(cat token)" "${url}healthz")" 10 "and another user who has the token"
+	ok "[ $(metric pmp_http_connections) -le 40 ]" "he has few of the server's connections"
+	samples_go_on "and samples are taken"
+	exec 8>&-
+	wait "$clients"
+	ok "wait_for '[ \"\$(metric pmp_http_connections)\" = 1 ]'" "which end with him"
+	two=$(printf 'GET /healthz HTTP/1.1\r\nHost: elsewhere\r\n\r\n' |
+		python3 -c 'import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10)
+s.sendall(sys.stdin.buffer.read() * 2)
+got = b""
+while True:
+    more = s.recv(65536)
+    if not more:
+        break
+    got += more
+print(got.count(b"HTTP/1.1 421"), got.count(b"Connection: close"))' "$port")
+	is "$two" "1 1" "whoever is refused has asked for the last time on that connection"
+	end_server
+	is $? 0 "it ends in order"
+else
+	for _ in 1 2 3 4 5 6 7 8; do skip "not root, or no setpriv"; done
+fi
 
 # ---- few descriptors ------------------------------------------------------------------------
 

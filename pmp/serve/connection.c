@@ -16,10 +16,12 @@
 #define PIECE_SIZE ((size_t)64 * 1024)
 
 void connection_open(struct connection *connection, int fd,
-		     const struct sockaddr_storage *peer)
+		     const struct sockaddr_storage *peer,
+		     const struct access_peer *opener)
 {
 	connection->fd = fd;
 	connection->peer = *peer;
+	connection->opener = *opener;
 	connection->in_length = 0;
 	connection->scan = (struct http_scan){ 0 };
 	connection->body = connection->file = -1;

@@ -26,8 +26,9 @@ struct connection {
 	enum connection_state state;
 	int fd;
 	struct sockaddr_storage peer;
-	uint64_t deadline; /* ns; UINT64_MAX: none */
-	uint64_t since;	   /* when its state began */
+	struct access_peer opener; /* whose connection it was when it was taken */
+	uint64_t deadline;	   /* ns; UINT64_MAX: none */
+	uint64_t since;		   /* when its state began */
 	/* What has come and is not done. */
 	char in[HTTP_HEAD_MAX + 1];
 	size_t in_length;
@@ -55,7 +56,8 @@ struct connection {
 };
 
 void connection_open(struct connection *connection, int fd,
-		     const struct sockaddr_storage *peer);
+		     const struct sockaddr_storage *peer,
+		     const struct access_peer *opener);
 void connection_close(struct connection *connection);
 /** Let it have this state from now on, for so many ns at most; UINT64_MAX: any time. */
 void connection_enter(struct connection *connection, enum connection_state state,

@@ -29,7 +29,9 @@
 #define HALF_TIME NS_PER_S /* until a client that sends no more is looked for again */
 #define CANCEL_TIME (20 * NS_PER_MS) /* until the front is written to again */
 #define REST_TIME (100 * NS_PER_MS)  /* when there is no descriptor for another one */
-#define OF_ONE_PEER 16		     /* connections from another machine */
+#define OF_ONE_MACHINE 16	     /* connections from another one */
+#define OF_ONE_USER 32		     /* of this one, other than root and who runs pmp */
+#define KEPT_FREE(most) ((most) / 4) /* for these two */
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
@@ -178,8 +180,8 @@ static void refuse(const struct connections *connections, struct connection *con
 	}
 	connection->out = connection->text;
 	connection->out_length = strlen(connection->text);
-	/* Its body is not read. */
-	if (connection->request.length)
+	/* Its body is not read; and who may not ask is not to keep others from asking. */
+	if (connection->request.length || verdict)
 		connection->closes = true;
 	respond(connections, connection, &response, verdict && verdict->guessed);
 }
@@ -462,9 +464,17 @@ static void abandon(struct connections *connections, struct connection *connecti
 
 /* ---- new connections --------------------------------------------------------------------- */
 
+/* Root's, or of the user who runs pmp: nobody else can keep them from asking. */
+static bool is_own(const struct connections *connections,
+		   const struct access_peer *opener)
+{
+	return opener->known &&
+	       (opener->user == 0 || opener->user == connections->rules.own);
+}
+
 /* Of those that no request has come from yet, the oldest; or a free one. NULL: all are at
- * work. */
-static struct connection *find_idle(struct connections *connections)
+ * work. own: for one of our own; others do not take the place of these. */
+static struct connection *find_idle(struct connections *connections, bool own)
 {
 	struct connection *oldest = NULL;
 
@@ -474,6 +484,7 @@ static struct connection *find_idle(struct connections *connections)
 		if (connection->state == CONNECTION_FREE)
 			return connection;
 		if (connection->state == CONNECTION_HEAD &&
+		    (own || !is_own(connections, &connection->opener)) &&
 		    (!oldest || connection->since < oldest->since))
 			oldest = connection;
 	}
@@ -484,7 +495,7 @@ static struct connection *find_idle(struct connections *connections)
  * say what it wants. */
 static uint64_t has_room_at(struct connections *connections)
 {
-	const struct connection *idle = find_idle(connections);
+	const struct connection *idle = find_idle(connections, true);
 
 	if (!idle)
 		return UINT64_MAX;
@@ -505,17 +516,34 @@ static bool same_machine(const struct sockaddr_storage *a,
 		      sizeof(struct in6_addr)) == 0;
 }
 
-static bool has_too_many(const struct connections *connections,
-			 const struct sockaddr_storage *peer)
+static bool same_user(const struct access_peer *a, const struct access_peer *b)
 {
-	size_t count = 0;
+	return a->known == b->known && (!a->known || a->user == b->user);
+}
 
-	if (peer_is_local(peer))
+/* Would it be one too many, of its user or machine, or of all that are not our own? */
+static bool is_too_many(const struct connections *connections,
+			const struct sockaddr_storage *peer,
+			const struct access_peer *opener)
+{
+	const bool local = peer_is_local(peer);
+	size_t same = 0, others = 0;
+
+	if (is_own(connections, opener))
 		return false;
-	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
-		count += connections->all[i].state != CONNECTION_FREE &&
-			 same_machine(&connections->all[i].peer, peer);
-	return count >= OF_ONE_PEER;
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
+		const struct connection *connection = &connections->all[i];
+
+		if (connection->state == CONNECTION_FREE ||
+		    is_own(connections, &connection->opener))
+			continue;
+		others++;
+		if (peer_is_local(&connection->peer) == local)
+			same += local ? same_user(&connection->opener, opener)
+				      : same_machine(&connection->peer, peer);
+	}
+	return same >= (local ? OF_ONE_USER : OF_ONE_MACHINE) ||
+	       others >= connections->most - KEPT_FREE(connections->most);
 }
 
 /* Several may have come at once; each is answered before the next one is looked at. */
@@ -541,12 +569,13 @@ static uint32_t count_open(const struct connections *connections)
 
 static void take_connection(struct connections *connections)
 {
-	struct connection *connection = find_idle(connections);
+	struct connection *connection;
 	struct sockaddr_storage peer = { 0 };
+	struct access_peer opener;
 	socklen_t size = sizeof(peer);
 	int fd;
 
-	if (!connection)
+	if (!find_idle(connections, true))
 		return;
 	fd = accept4(connections->listener, (struct sockaddr *)&peer, &size,
 		     SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -556,13 +585,15 @@ static void take_connection(struct connections *connections)
 			connections->rest = now_ns() + REST_TIME;
 		return;
 	}
-	if (has_too_many(connections, &peer)) {
+	opener = peer_find(connections->netlink, fd);
+	connection = find_idle(connections, is_own(connections, &opener));
+	if (!connection || is_too_many(connections, &peer, &opener)) {
 		close(fd);
 		return;
 	}
 	if (connection->state != CONNECTION_FREE)
 		connection_close(connection);
-	connection_open(connection, fd, &peer);
+	connection_open(connection, fd, &peer, &opener);
 	connection_enter(connection, CONNECTION_HEAD, IDLE_TIME);
 	/* It may ask how many there are. */
 	connections->counts->connections = count_open(connections);
