@@ -141,6 +141,12 @@ bad_program 'echo "Server query failed: Out of memory" >&2; exit 1'
 PATH=$tmp/bad:$PATH timeout 30 "$PMP" --debuginfod --raw -p "$work" >out 2>err
 like "$(cat err)" '^pmp: no debug files are fetched any more: Out of memory' \
 	"what debuginfod-find says of a failure is said"
+# shellcheck disable=SC2016 # for the program
+bad_program 'echo "query failed: $DEBUGINFOD_MAXTIME s, $DEBUGINFOD_MAXSIZE bytes" >&2; exit 1'
+PATH=$tmp/bad:$PATH timeout 30 "$PMP" --debuginfod --raw -p "$work" >out 2>err
+like "$(cat err)" 'any more: 1800 s, 8589934592 bytes' "a file may take half an hour and 8 GiB"
+DEBUGINFOD_MAXTIME=7 PATH=$tmp/bad:$PATH timeout 30 "$PMP" --debuginfod --raw -p "$work" >out 2>err
+like "$(cat err)" 'any more: 7 s, ' "unless the user has said otherwise"
 bad_program 'head -c 100000 /dev/zero | tr "\\0" a; echo; echo /nowhere/at/all; exit 0'
 PATH=$tmp/bad:$PATH timeout 30 "$PMP" --debuginfod --raw -p "$work" >out 2>err
 is "$?" 0 "a path from debuginfod-find that does not exist is no file"
@@ -264,6 +270,17 @@ for how in silent half; do
 	is "$(asked)" 0 "but not for other files afterwards"
 	like "$(cat out)" '\[work\+0x' "the profile is there"
 done
+
+# Bytes come all the time.
+serve whole.debug
+echo endless >files/99$id/debuginfo.hang
+begin=$(date +%s)
+DEBUGINFOD_MAXTIME=2 DEBUGINFOD_TIMEOUT=60 try --debuginfod
+end=$(date +%s)
+is "$status" 0 "an answer without end"
+ok "[ $((end - begin)) -le 20 ]" "is given up: $((end - begin)) s"
+like "$(cat err)" "${gone}(no answer in time|no whole file within 2 s)" "it is said"
+like "$(cat out)" '\[work\+0x' "the profile is there"
 rm -r files/99$id
 
 # hang OPTION...: pmp with such a server, until it waits for it; its output in out.

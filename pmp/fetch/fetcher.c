@@ -37,6 +37,7 @@ struct fetcher {
 	struct progress *progress;
 	struct find_plan plan;
 	uint64_t timeout; /* seconds without a byte; 0: any number */
+	uint64_t longest; /* seconds for a file; likewise */
 	unsigned failures;
 	unsigned waiting; /* threads in fetcher_get() */
 	bool off;	  /* nothing is asked for any more */
@@ -48,14 +49,14 @@ struct fetcher {
 	char text[512], hint[512];
 };
 
-/* As the program reads it, within reason. */
-static uint64_t read_timeout(void)
+/* A variable as the program reads it, within reason. */
+static uint64_t read_seconds(const char *name, uint64_t usual)
 {
-	const char *text = getenv("DEBUGINFOD_TIMEOUT");
+	const char *text = getenv(name);
 	uint64_t seconds;
 
 	if (!text || !value_number(text, &seconds))
-		return TIMEOUT_DEFAULT;
+		return usual;
 	return seconds < TIMEOUT_MAX ? seconds : TIMEOUT_MAX;
 }
 
@@ -89,7 +90,8 @@ int fetcher_new(const struct run_state *state, struct progress *progress, bool v
 	made->state = state;
 	made->progress = progress;
 	made->waits_since = WAITS_NOT;
-	made->timeout = read_timeout();
+	made->timeout = read_seconds("DEBUGINFOD_TIMEOUT", TIMEOUT_DEFAULT);
+	made->longest = read_seconds("DEBUGINFOD_MAXTIME", FIND_MAXTIME);
 	prepare(made, verbose);
 	*fetcher = made;
 	return 0;
@@ -174,7 +176,7 @@ unsigned fetcher_waiting(const struct fetcher *fetcher)
 	return fetcher ? __atomic_load_n(&fetcher->waiting, __ATOMIC_RELAXED) : 0;
 }
 
-static bool is_over(struct fetcher *fetcher, int since, uint64_t patience)
+static bool is_asked_to_end(struct fetcher *fetcher, int since, uint64_t patience)
 {
 	const struct caught *caught = &fetcher->state->caught;
 
@@ -195,7 +197,7 @@ void fetcher_interrupt(struct fetcher *fetcher, uint64_t patience)
 	since = __atomic_load_n(&fetcher->waits_since, __ATOMIC_RELAXED);
 	if (since == WAITS_NOT)
 		return;
-	if (fetcher->state->caught.limit || is_over(fetcher, since, patience))
+	if (fetcher->state->caught.limit || is_asked_to_end(fetcher, since, patience))
 		give_up(fetcher, "interrupted");
 }
 
@@ -226,33 +228,41 @@ static void show(struct fetcher *fetcher, const struct waiting *waiting,
 	progress_now(fetcher->progress, text);
 }
 
-/* Before the first byte the program counts how often it has told. */
-static bool is_overdue(struct fetcher *fetcher, struct waiting *waiting,
+static bool is_over(uint64_t since, uint64_t seconds)
+{
+	return seconds && now_ns() - since > (seconds + GRACE) * NS_PER_S;
+}
+
+/* Give up what does not come, or does not come to an end. Before the first byte the program
+ * counts how often it has told. */
+static void check_time(struct fetcher *fetcher, struct waiting *waiting,
 		       const struct find *find)
 {
+	const bool late = is_over(waiting->start, fetcher->longest);
+	char reason[64];
+
 	if (find->done > waiting->done + 1)
 		waiting->moved = now_ns();
 	waiting->done = find->done;
-	return fetcher->timeout &&
-	       now_ns() - waiting->moved > (fetcher->timeout + GRACE) * NS_PER_S;
+	if (!late && !is_over(waiting->moved, fetcher->timeout))
+		return;
+	snprintf(reason, sizeof(reason), "no %s within %llu s",
+		 late ? "whole file" : "answer",
+		 (unsigned long long)(late ? fetcher->longest : fetcher->timeout));
+	give_up(fetcher, reason);
 }
 
 /* Until it has ended, or is not waited for any more. */
 static void wait_for(struct fetcher *fetcher, struct waiting *waiting, struct find *find)
 {
 	struct pollfd output = { .fd = find->fd, .events = POLLIN };
-	char reason[64];
 
 	do {
 		poll(&output, 1, WAIT_MS);
 		if (output.revents && !find_read(find))
 			return;
 		show(fetcher, waiting, find);
-		if (!is_overdue(fetcher, waiting, find))
-			continue;
-		snprintf(reason, sizeof(reason), "no answer within %llu s",
-			 (unsigned long long)fetcher->timeout);
-		give_up(fetcher, reason);
+		check_time(fetcher, waiting, find);
 	} while (!is_off(fetcher));
 }
 

@@ -21,9 +21,12 @@
 #define PROGRAM "debuginfod-find"
 #define FAILED "query failed: "
 #define PROGRESS "Progress "
-/* What a server may have written to the disk; and no second try of its own, which would take
+/* What a server may have written to the disk, and for how long; and no second try of its own, which would take
  * as long, and may take half a file for none. */
 #define MAXSIZE "DEBUGINFOD_MAXSIZE=8589934592"
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define MAXTIME "DEBUGINFOD_MAXTIME=" TEXT(FIND_MAXTIME)
 #define RETRIES "DEBUGINFOD_RETRY_LIMIT=0"
 /* It is started in its cache, which its user may not reach by a path. */
 #define CACHE "DEBUGINFOD_CACHE_PATH=."
@@ -35,7 +38,7 @@ extern char **environ;
 /* Ours, and what the user has not set. */
 static char **make_environment(void)
 {
-	static const char *const added[] = { CACHE, MAXSIZE, RETRIES };
+	static const char *const added[] = { CACHE, MAXSIZE, MAXTIME, RETRIES };
 	size_t count = 0, n = 0;
 	char **made;
 
@@ -50,6 +53,8 @@ static char **make_environment(void)
 			made[n++] = environ[i];
 	if (!getenv("DEBUGINFOD_MAXSIZE"))
 		made[n++] = (char *)MAXSIZE;
+	if (!getenv("DEBUGINFOD_MAXTIME"))
+		made[n++] = (char *)MAXTIME;
 	if (!getenv("DEBUGINFOD_RETRY_LIMIT"))
 		made[n++] = (char *)RETRIES;
 	return made;

@@ -13,6 +13,8 @@
 #include <sys/types.h>
 
 #define PMP_FIND_LINE 4096
+#define FIND_MAXTIME \
+	1800 /* seconds for one file, unless DEBUGINFOD_MAXTIME says otherwise */
 
 struct own_processes;
 

@@ -5,8 +5,8 @@
 debuginfod.py FOLDER: serves FOLDER/BUILDID/debuginfo and FOLDER/BUILDID/executable as
 /buildid/BUILDID/..., writes "ready PORT" and then a line for each request: the status
 and the path. Of a file NAME.hang beside such a file the content is how it hangs:
-"silent" before it answers, "half" in the middle of the file; "slow" is only that: the answer
-comes after 5 s.
+"silent" before it answers, "half" in the middle of the file, "endless" sends it again and again;
+"slow" is only that: the answer comes after 5 s.
 """
 import http.server
 import os
@@ -46,8 +46,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             hang = None
         self.say("404" if content is None else "200")
         self.send_response(404 if content is None else 200)
-        self.send_header("Content-Length", str(len(content or b"")))
+        endless = hang and hang.strip() == b"endless"
+        if endless:
+            self.send_header("Connection", "close")
+        else:
+            self.send_header("Content-Length", str(len(content or b"")))
         self.end_headers()
+        while endless:
+            self.wfile.write(content)
+            self.wfile.flush()
+            time.sleep(0.01)
         if hang:
             self.wfile.write(content[: len(content) // 2])
             self.wfile.flush()
