@@ -199,6 +199,33 @@ check_late() {
 	fault still 'gave no answer and was killed'
 }
 
+# Files are opened before their names are wanted: the one that brings the process down is to
+# blame, not the one whose names are.
+check_beside() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	mkdir -p victim
+	cat >work.c <<-'EOF'
+		#include <unistd.h>
+		void in_library(void);
+		void in_library(void) { for (;;) usleep(100000); }
+	EOF
+	cat >caller.c <<-'EOF'
+		#include <stdio.h>
+		#include <unistd.h>
+		void in_library(void);
+		int main(void) { printf("ready %d\n", (int)getpid()); fflush(stdout); in_library(); return 0; }
+	EOF
+	build victim/libwork.so -shared -fPIC work.c || return
+	build caller caller.c -L"$tmp/victim" -lwork -Wl,-rpath,"$tmp/victim" || return
+	start_target "$tmp/caller" || return
+	PMP_FAULT=namer-crash timeout 60 "$PMP_FAULTY" -f folded -n 1 -o out.folded \
+		-p "$target_pid" </dev/null >out 2>err
+	is $? 0 "a library that brings down who opens it: status 0"
+	like "$(cat out.folded)" '__libc_start_main.*;main;\[libwork.so\+0x' \
+		"its functions are addresses, the others have names"
+	is "$(grep -c 'that reads files' err)" 1 "one file is to blame" || diag "$(cat err)"
+}
+
 # One that is taken over may say a little now and then, for ever.
 check_drips() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }

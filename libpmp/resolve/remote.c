@@ -324,7 +324,8 @@ bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module
 	pmp_buf_clear(&remote->request);
 	pmp_buf_add(&remote->request, wanted->places,
 		    wanted->count * sizeof(*wanted->places));
-	works = send_request(remote, PMP_REMOTE_NAME, module, flag, -1);
+	works = pmp_remote_is_open(remote, module) &&
+		send_request(remote, PMP_REMOTE_NAME, module, flag, -1);
 	while (works && left) {
 		const struct pmp_remote_place *place;
 

@@ -150,6 +150,8 @@ static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry
 		pmp_state_open_remote(symbolizer, module);
 		opened++;
 	}
+	/* One of them may have brought the process down. */
+	pmp_state_open_remote(symbolizer, first);
 }
 
 /* ---- what is asked for ------------------------------------------------------------------- */
