@@ -318,6 +318,18 @@ is "$status" 0 "in order"
 like "$(cat err)" "${gone}no answer within 1 s" "it is said"
 like "$(cat out)" '\[work\+0x' "the profile is there"
 
+# Nor to this one.
+# shellcheck disable=SC2016 # for the program
+bad_program 'i=1; while :; do i=$((i + 100)); echo "Progress $i / 1000000"; sleep 0.1; done'
+serve
+PATH=$tmp/bad:$PATH DEBUGINFOD_MAXTIME=1 "$PMP" --debuginfod --raw -p "$work" >out 2>err &
+pmp=$!
+test_pids="$test_pids $pmp"
+wait_for "[ -n \"\$(cat /proc/$pmp/task/$pmp/children)\" ]"
+helper=$(cat "/proc/$pmp/task/$pmp/children")
+ends "a debuginfod-find without an end" 20
+like "$(cat err)" "${gone}no whole file within 1 s" "it is said"
+
 hang --raw -p "$work"
 kill -INT "$pmp"
 ends "a signal during a fetch"

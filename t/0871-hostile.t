@@ -143,7 +143,7 @@ check_names() {
 	rm -f names.s
 	start_target "$tmp/program" || return
 	for how in --quiet --no-sandbox; do
-		"$PMP" -f folded -n 1 -p "$target_pid" -o out.folded $how >out 2>err
+		"$PMP" -f folded -n 1 -p "$target_pid" -o out.folded "$how" >out 2>err
 		is $? 0 "44 MB of names ($how): status 0"
 		size=$(wc -c <out.folded)
 		ok "[ $size -gt 20000000 ] && [ $size -lt 36000000 ]" "names up to 32 MiB: $size bytes"
