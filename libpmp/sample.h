@@ -421,7 +421,7 @@ struct pmp_sample {
 	struct pmp_other *others;
 	size_t other_count, other_capacity;
 	size_t hidden; /* processes whose descriptors would have been read, but may not be */
-	bool walk_cut; /* there were more descriptors than are looked at */
+	bool walk_cut; /* there were more descriptors or file locks than are looked at */
 	struct pmp_crash crash;
 	struct pmp_census *census; /* of its heap, owned; NULL: there is none */
 };

@@ -204,12 +204,71 @@ static int on_found(void *arg, const struct pmp_seek *seek, pid_t pid, int fd,
 static struct seen look_for(struct pmp_seek seek)
 {
 	struct seen seen = { 0 };
-	struct pmp_seeker seeker = {
-		.seeks = &seek, .count = 1, .found = on_found, .arg = &seen
-	};
+	struct pmp_seeker seeker = { .seeks = &seek,
+				     .count = 1,
+				     .time = PMP_DESCRIPTORS_TIME,
+				     .found = on_found,
+				     .arg = &seen };
 
 	pmp_descriptors_walk(&seeker);
 	return seen;
+}
+
+/* How many descriptors were looked at between two signs of life, at most. */
+struct beats {
+	const struct pmp_seeker *seeker;
+	size_t last, longest;
+};
+
+static void on_alive(void *arg)
+{
+	struct beats *beats = arg;
+	const size_t now = beats->seeker->descriptors;
+
+	if (now > beats->last && now - beats->last > beats->longest)
+		beats->longest = now - beats->last;
+	beats->last = now;
+}
+
+/* What the kernel has to say of a descriptor may be much: of a file with thousands of locks,
+ * which is open hundreds of times, some milliseconds each time. */
+static void test_many_locks(void)
+{
+	int file = open("locked", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct beats beats = { 0 };
+	int opened = 0;
+	struct seen seen = { 0 };
+	struct stat stat;
+	struct pmp_seek seek = { .type = PMP_DESCRIPTOR_FILE,
+				 .lock = { .type = PMP_OUTSIDE_FLOCK } };
+	struct pmp_seeker seeker = { .seeks = &seek,
+				     .count = 1,
+				     .time = 10 * PMP_MS,
+				     .found = on_found,
+				     .alive = on_alive,
+				     .arg = &seen,
+				     .alive_arg = &beats };
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	if (file < 0 || fstat(file, &stat))
+		return;
+	for (lock.l_start = 0; lock.l_start < 10000; lock.l_start += 2)
+		fcntl(file, F_SETLK, &lock);
+	for (int i = 0; i < 512; i++)
+		opened += dup(file) >= 0;
+	beats.seeker = &seeker;
+	seek.inode = stat.st_ino;
+	seek.device = stat.st_dev;
+	is_int(opened, 512, "a file with 5000 locks, open 512 times");
+	is_int(pmp_descriptors_walk(&seeker), 0, "is looked for");
+	ok(seeker.cut, "a walk ends when its time is over");
+	seeker.time = 600 * PMP_S;
+	is_int(pmp_descriptors_walk(&seeker), 0, "with more time");
+	ok(!seeker.cut && seeker.descriptors > 512, "it sees all");
+	ok(beats.longest <= 64, "and gives signs of life in between: after %zu at most",
+	   beats.longest);
+	close_range((unsigned)file, ~0U, 0);
+	unlink("locked");
 }
 
 /* A file of the name of a pipe is none. */
@@ -410,6 +469,7 @@ int main(void)
 	test_links();
 	test_names();
 	test_walk();
+	test_many_locks();
 	test_tcp();
 	test_many();
 	test_v6();

@@ -86,13 +86,18 @@ static int add_seek(struct pmp_look *look, const struct pmp_seek *seek)
 static int need_locks(struct pmp_look *look)
 {
 	struct pmp_buf text = { 0 };
-	int r = 0;
+	const char *end;
+	int r = 0, code;
 
 	if (look->has_locks)
 		return 0;
 	look->has_locks = true;
-	if (pmp_file_slurp(AT_FDCWD, "/proc/locks", TABLE_MAX, &text) == 0 && text.length)
-		r = pmp_file_locks_parse(&look->locks, text.data, text.length);
+	code = pmp_file_slurp(AT_FDCWD, "/proc/locks", TABLE_MAX, &text);
+	end = text.length ? memrchr(text.data, '\n', text.length) : NULL;
+	if (end)
+		r = pmp_file_locks_parse(&look->locks, text.data,
+					 (size_t)(end - text.data) + 1);
+	look->locks_cut = code == -EFBIG || look->locks.count == PMP_FILE_LOCKS_MAX;
 	pmp_buf_free(&text);
 	return r;
 }

@@ -24,6 +24,7 @@ struct pmp_look {
 	struct pmp_seek *seeks;
 	size_t seek_count, seek_capacity;
 	bool has_locks, has_tcp, has_unix, has_unix_table, own_network, own_ipc;
+	bool locks_cut; /* there are more */
 	struct pmp_file_locks locks;
 	struct pmp_tcp_table tcp;
 	struct pmp_buf unix_table;

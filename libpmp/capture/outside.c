@@ -230,13 +230,14 @@ static int walk(struct outside_search *search)
 		.count = search->look.seek_count,
 		.found = found,
 		.arg = search,
+		.time = PMP_DESCRIPTORS_TIME,
 		.alive = options->alive,
 		.alive_arg = options->alive_arg,
 	};
 	int r = pmp_descriptors_walk(&seeker);
 
 	search->capture->sample->hidden = seeker.hidden;
-	search->capture->sample->walk_cut = seeker.descriptors >= PMP_DESCRIPTORS_MAX;
+	search->capture->sample->walk_cut = seeker.cut || search->look.locks_cut;
 	return r == PMP_ENOMEM ? r : 0;
 }
 

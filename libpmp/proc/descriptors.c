@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/scan.h"
 
+#define BEAT 64		 /* descriptors, between two signs of life */
 #define PATH_SIZE 64	 /* "/proc/PID/fdinfo/FD" */
 #define FDINFO_SIZE 4096 /* of a file with many locks the first ones */
 
@@ -158,6 +159,7 @@ int pmp_descriptor_read(const struct pmp_process *process, pid_t tid, int fd,
 struct visit {
 	struct pmp_seeker *seeker;
 	pid_t pid;
+	uint64_t until;
 	int dir, info; /* fd, fdinfo */
 	bool files;    /* some of what is looked for are files */
 };
@@ -321,10 +323,18 @@ static DIR *open_folders(struct visit *visit)
 	return NULL;
 }
 
-static int visit_process(struct pmp_seeker *seeker, pid_t pid, bool files)
+static bool goes_on(struct pmp_seeker *seeker, uint64_t until)
 {
-	struct visit visit = { .seeker = seeker, .pid = pid, .files = files };
-	DIR *list = open_folders(&visit);
+	seeker->cut = seeker->descriptors >= PMP_DESCRIPTORS_MAX || pmp_clock() >= until;
+	if (seeker->alive && seeker->descriptors % BEAT == 0)
+		seeker->alive(seeker->alive_arg);
+	return !seeker->cut;
+}
+
+static int visit_process(struct visit *visit)
+{
+	struct pmp_seeker *seeker = visit->seeker;
+	DIR *list = open_folders(visit);
 	struct dirent *entry;
 	int r = 0;
 
@@ -332,9 +342,9 @@ static int visit_process(struct pmp_seeker *seeker, pid_t pid, bool files)
 		seeker->alive(seeker->alive_arg);
 	if (!list)
 		return 0;
-	while (!r && seeker->descriptors < PMP_DESCRIPTORS_MAX && (entry = readdir(list)))
-		r = look_at(&visit, entry->d_name);
-	close(visit.info);
+	while (!r && goes_on(seeker, visit->until) && (entry = readdir(list)))
+		r = look_at(visit, entry->d_name);
+	close(visit->info);
 	closedir(list);
 	return r;
 }
@@ -350,7 +360,9 @@ static bool seeks_files(const struct pmp_seeker *seeker)
 
 int pmp_descriptors_walk(struct pmp_seeker *seeker)
 {
-	bool files = seeks_files(seeker);
+	struct visit visit = { .seeker = seeker,
+			       .files = seeks_files(seeker),
+			       .until = pmp_clock() + seeker->time };
 	struct dirent *entry;
 	uint64_t pid;
 	DIR *proc;
@@ -358,15 +370,19 @@ int pmp_descriptors_walk(struct pmp_seeker *seeker)
 
 	seeker->descriptors = 0;
 	seeker->hidden = 0;
+	seeker->cut = false;
 	if (!seeker->count)
 		return 0;
 	qsort(seeker->seeks, seeker->count, sizeof(*seeker->seeks), compare_seeks);
 	proc = opendir("/proc");
 	if (!proc)
 		return PMP_EIO;
-	while (!r && seeker->descriptors < PMP_DESCRIPTORS_MAX && (entry = readdir(proc)))
-		if (pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid))
-			r = visit_process(seeker, (pid_t)pid, files);
+	while (!r && !seeker->cut && (entry = readdir(proc))) {
+		if (!pmp_scan_whole(entry->d_name, 1, INT_MAX, &pid))
+			continue;
+		visit.pid = (pid_t)pid;
+		r = visit_process(&visit);
+	}
 	closedir(proc);
 	return r;
 }

@@ -13,10 +13,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/clock.h"
 #include "proc/file-locks.h"
 #include "proc/process.h"
 
-#define PMP_DESCRIPTORS_MAX 100000 /* that one walk looks at */
+#define PMP_DESCRIPTORS_MAX 100000 /* that one walk looks at, within */
+/* Of a file with very many locks the kernel writes all of them for each of its descriptors. */
+#define PMP_DESCRIPTORS_TIME (3 * PMP_S)
 
 enum pmp_descriptor_type {
 	PMP_DESCRIPTOR_OTHER, /* also what could not be read */
@@ -60,12 +63,14 @@ struct pmp_seek {
 struct pmp_seeker {
 	struct pmp_seek *seeks; /* sorted by the walk */
 	size_t count;
+	uint64_t time;	    /* ns that it may take, PMP_DESCRIPTORS_TIME mostly */
 	size_t descriptors; /* looked at */
+	bool cut;	    /* not all of them were */
 	size_t hidden;	    /* processes whose descriptors may not be read */
 	/* Called for each descriptor that is one of them. */
 	int (*found)(void *arg, const struct pmp_seek *seek, pid_t pid, int fd,
 		     unsigned flags);
-	void (*alive)(void *arg); /* NULL, or called for each process */
+	void (*alive)(void *arg); /* NULL, or called now and then */
 	void *arg, *alive_arg;
 };
 

@@ -449,8 +449,11 @@ static bool put_place(struct placing *placing, struct opened *opened, uint32_t i
 static void play_liar(struct pmp_namer *namer)
 {
 	const struct pmp_remote_parts none = { NULL };
-	struct iovec byte = { (char[]){ 0 }, 1 };
-	const struct msghdr drop = { .msg_iov = &byte, .msg_iovlen = 1 };
+	struct pmp_remote_header header = { .type = PMP_REMOTE_LOG,
+					    .length = PMP_REMOTE_MESSAGE_MAX,
+					    .handle = namer->current->handle };
+	struct iovec part = { &header, sizeof(header) };
+	const struct msghdr drop = { .msg_iov = &part, .msg_iovlen = 1 };
 
 	if (!PMP_FAULT("namer-empty") && !PMP_FAULT("namer-drips"))
 		return;
@@ -459,7 +462,7 @@ static void play_liar(struct pmp_namer *namer)
 	while (PMP_FAULT("namer-empty"))
 		if (!send_message(namer, PMP_REMOTE_NAMES, 0, &none))
 			return;
-	while (sendmsg(namer->socket, &drop, MSG_NOSIGNAL) == 1)
+	for (; sendmsg(namer->socket, &drop, MSG_NOSIGNAL) > 0; part.iov_len = 1)
 		poll(NULL, 0, 1000);
 }
 
