@@ -445,23 +445,30 @@ static bool put_place(struct placing *placing, struct opened *opened, uint32_t i
 	return put_code(placing, opened, index, address);
 }
 
-/* Faults of one that is in the hands of a file, and holds up whoever waits. */
-static void play_liar(struct pmp_namer *namer)
+/* Is it to behave as if a file had taken it over? */
+static bool is_taken_over(const struct pmp_namer *namer)
+{
+	return strstr(pmp_namer_module(namer), "victim");
+}
+
+/* Answers without a name, for ever. */
+static void play_empty(struct pmp_namer *namer)
 {
 	const struct pmp_remote_parts none = { NULL };
+
+	while (send_message(namer, PMP_REMOTE_NAMES, 0, &none))
+		continue;
+}
+
+/* A message that comes byte by byte. */
+static void play_drips(const struct pmp_namer *namer)
+{
 	struct pmp_remote_header header = { .type = PMP_REMOTE_LOG,
 					    .length = PMP_REMOTE_MESSAGE_MAX,
 					    .handle = namer->current->handle };
 	struct iovec part = { &header, sizeof(header) };
 	const struct msghdr drop = { .msg_iov = &part, .msg_iovlen = 1 };
 
-	if (!PMP_FAULT("namer-empty") && !PMP_FAULT("namer-drips"))
-		return;
-	if (!strstr(pmp_namer_module(namer), "victim"))
-		return;
-	while (PMP_FAULT("namer-empty"))
-		if (!send_message(namer, PMP_REMOTE_NAMES, 0, &none))
-			return;
 	for (; sendmsg(namer->socket, &drop, MSG_NOSIGNAL) > 0; part.iov_len = 1)
 		poll(NULL, 0, 1000);
 }
@@ -472,8 +479,11 @@ static bool send_lot(struct pmp_namer *namer, bool last)
 	struct pmp_buf *lot = &namer->lot;
 	struct pmp_remote_parts parts;
 
-	play_liar(namer);
-	if (PMP_FAULT("namer-lies") && strstr(pmp_namer_module(namer), "victim"))
+	if (PMP_FAULT("namer-empty") && is_taken_over(namer))
+		play_empty(namer);
+	if (PMP_FAULT("namer-drips") && is_taken_over(namer))
+		play_drips(namer);
+	if (PMP_FAULT("namer-lies") && is_taken_over(namer))
 		for (size_t i = 0; i < lot->length; i += 29)
 			lot->data[i] ^= 0x55;
 

@@ -114,7 +114,9 @@ static void add_missed(const struct pmp_lock_text *text)
 			       snapshot->hidden, snapshot->hidden == 1 ? "" : "es",
 			       snapshot->hidden == 1 ? "has" : "have");
 	if (snapshot->walk_cut)
-		pmp_buf_puts(buf, "Not all descriptors and file locks of this machine were seen.\n");
+		pmp_buf_puts(
+			buf,
+			"Not all descriptors and file locks of this machine were seen.\n");
 }
 
 static void add_title(const struct pmp_lock_text *text)

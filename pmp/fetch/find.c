@@ -21,8 +21,8 @@
 #define PROGRAM "debuginfod-find"
 #define FAILED "query failed: "
 #define PROGRESS "Progress "
-/* What a server may have written to the disk, and for how long; and no second try of its own, which would take
- * as long, and may take half a file for none. */
+/* What a server may have written to the disk, and in which time; and no second try of its own,
+ * which would take as long, and may take half a file for none. */
 #define MAXSIZE "DEBUGINFOD_MAXSIZE=8589934592"
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
