@@ -237,6 +237,10 @@ check_drips() {
 	is "$(awk '{ n += $NF } END { print n }' out.folded)" 2 "all samples are there"
 	like "$(cat out.folded)" '\[program\+0x' "with addresses"
 	like "$(cat err)" 'victim/program.*: the process that reads files was interrupted' "the reason"
+	PMP_FAULT=namer-slow timeout 60 "$PMP_FAULTY" -f folded -d 600 --max-wall 1 \
+		-o out.folded -p "$target_pid" </dev/null >out 2>err
+	is $? 1 "one that takes a second or two"
+	like "$(cat out.folded)" ';main;' "is waited for"
 }
 
 # deep COUNT: a program that waits in as many inlined functions, whose names have 4000 bytes.

@@ -42,6 +42,11 @@ static void work_long(void)
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 }
 
+static void pause_shortly(void)
+{
+	ppoll(NULL, 0, &(struct timespec){ .tv_nsec = 300000000 }, NULL);
+}
+
 static void stand_still(void)
 {
 	for (;;)
@@ -103,6 +108,7 @@ static const struct {
 	{ "namer-kill", "reader-kill", kill_parent },
 	{ "namer-fork", "reader-fork", start_process },
 	{ "namer-long", "reader-long", work_long },
+	{ "namer-slow", "reader-slow", pause_shortly },
 };
 
 void faults_play_names(struct pmp_namer *namer)

@@ -39,6 +39,7 @@
 #define PAUSE_TRIES 300 /* milliseconds */
 #define END_PATIENCE \
 	(5 * NS_PER_S) /* with an output that hangs, once an end was asked for */
+#define LIMIT_PATIENCE (3 * NS_PER_S)  /* of names, of the five that --max-wall leaves */
 #define NAMES_PATIENCE (60 * NS_PER_S) /* of names; service managers wait for 90 s */
 #define FETCH_PATIENCE (5 * NS_PER_S) /* of a server that has a file to write, likewise */
 
@@ -69,6 +70,7 @@ struct run {
 	bool working;	     /* it does what is waited for */
 	bool told_limit;     /* --max-wall */
 	uint64_t end_seen;   /* when signals had asked for an end, or 0 */
+	uint64_t limit_seen; /* the same for --max-wall */
 };
 
 static void finish(void *arg)
@@ -232,10 +234,12 @@ static void check_outputs(struct run *run)
 /* Writing needs all names. Whoever has asked for the end gets a profile all the same. */
 static void check_names(struct run *run)
 {
-	const struct caught *caught = &run->state.caught;
+	const uint64_t now = now_ns();
 
-	if (caught->limit ||
-	    (caught->end && run->end_seen && now_ns() - run->end_seen >= NAMES_PATIENCE))
+	if (run->state.caught.limit && !run->limit_seen)
+		run->limit_seen = now;
+	if ((run->limit_seen && now - run->limit_seen >= LIMIT_PATIENCE) ||
+	    (run->end_seen && now - run->end_seen >= NAMES_PATIENCE))
 		namer_cancel(run->namer);
 }
 
