@@ -115,11 +115,13 @@ static void collect_strings(struct pmp_symbolizer *symbolizer)
 	for (size_t i = 0; i < locations->count; i++) {
 		const struct pmp_location_entry *location = &locations->items[i];
 		struct pmp_frame *frames = (struct pmp_frame *)location->frames;
-		struct pmp_dso_entry *module = modules->items[location->key.module];
 		const size_t before = strings->size;
+		struct pmp_dso_entry *module;
 
-		if (frames == &pmp_locations_unknown)
+		/* One that was given back has no module, either. */
+		if (!frames || frames == &pmp_locations_unknown)
 			continue;
+		module = modules->items[location->key.module];
 		for (uint32_t k = 0; k < location->frame_count; k++)
 			keep_frame(strings, &frames[k], module->path);
 		pmp_state_count_names(symbolizer, module, before);
