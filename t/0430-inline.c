@@ -194,14 +194,22 @@ static void test_names_size(void)
 	struct space space = space_of("prog");
 	uint64_t start = symbol_address("prog", "outer");
 	const struct pmp_frame *frames;
+	bool used[20];
+	size_t size;
 
+	pmp_symbolizer_attach(symbolizer);
 	for (uint64_t at = start; at < start + 20; at++)
 		names_at(&space, symbolizer, at, true, &frames);
-	ok(symbolizer->modules.items[0]->names_size ==
-		   strlen("outer") + strlen("middle") + strlen("inner") +
-			   strlen(frames[0].file),
-	   "what names take is counted once: %zu",
-	   symbolizer->modules.items[0]->names_size);
+	size = strlen("outer") + strlen("middle") + strlen("inner") +
+	       strlen(frames[0].file);
+	is_int(symbolizer->modules.items[0]->names_size, size,
+	       "what names take is counted once");
+	for (size_t i = 0; i < 20; i++)
+		used[i] = i % 2;
+	ok(pmp_symbolizer_gc(symbolizer, used) && pmp_symbolizer_gc(symbolizer, used),
+	   "half of the locations are forgotten, and once more");
+	is_int(symbolizer->modules.items[0]->names_size, size,
+	       "what the names of the others take is counted again");
 	pmp_symbolizer_free(symbolizer);
 	space_free(&space);
 	is_int(count_named(1000, 1000), 20, "all addresses have names");
