@@ -30,7 +30,7 @@
 #define CANCEL_TIME (20 * NS_PER_MS) /* until the front is written to again */
 #define REST_TIME (100 * NS_PER_MS)  /* when there is no descriptor for another one */
 #define OF_ONE_MACHINE 16	     /* connections from another one */
-#define OF_ONE_USER 32		     /* of this one, other than root and who runs pmp */
+#define OF_ONE_USER 64		     /* of this one, other than root and who runs pmp */
 #define KEPT_FREE(most) ((most) / 4) /* for these two */
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
