@@ -96,26 +96,16 @@ static bool give(struct pmp_core_remote *remote)
 	return given;
 }
 
-static bool log_line(const struct pmp_core_remote *remote)
-{
-	const struct pmp_buf *body = &remote->file.message.body;
-	const char *area = body->data, *end = area + body->length, *line;
-
-	line = body->length ? memchr(area, '\0', body->length) : NULL;
-	if (!line || ++line >= end || !memchr(line, '\0', (size_t)(end - line)))
-		return false;
-	PMP_LOG(&remote->log, area, "%s", line);
-	return true;
-}
-
 /* ---- what it says --------------------------------------------------------------------------- */
 
 static const char *take_text(const struct pmp_buf *body, size_t *at)
 {
-	const char *text = body->data + *at,
-		   *end = *at < body->length ? memchr(text, '\0', body->length - *at)
-					     : NULL;
+	const char *text, *end;
 
+	if (*at >= body->length)
+		return NULL;
+	text = body->data + *at;
+	end = memchr(text, '\0', body->length - *at);
 	if (!end)
 		return NULL;
 	*at += (size_t)(end - text) + 1;
@@ -197,7 +187,7 @@ static int await(struct pmp_core_remote *remote, struct pmp_error *err)
 		if (type == PMP_REMOTE_CORE_READ)
 			return take_read(remote, err);
 		if (type == PMP_REMOTE_LOG && ++remote->lines < LOGS_MAX &&
-		    log_line(remote))
+		    pmp_remote_log(&remote->log, &remote->file.message.body))
 			continue;
 		if (type == PMP_REMOTE_CORE_ASK && ++remote->asked < ASKED_MAX &&
 		    give(remote))

@@ -99,6 +99,23 @@ struct pmp_remote_parts pmp_remote_line(const char *area, const char *line)
 	};
 }
 
+bool pmp_remote_log(const struct pmp_log *log, const struct pmp_buf *body)
+{
+	const char *area = body->data, *line;
+	size_t length;
+
+	if (!body->length)
+		return false;
+	length = strnlen(area, body->length) + 1;
+	if (length >= body->length)
+		return false;
+	line = area + length;
+	if (!memchr(line, '\0', body->length - length))
+		return false;
+	PMP_LOG(log, area, "%s", line);
+	return true;
+}
+
 bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
 		     struct pmp_remote_header header, const struct pmp_remote_parts *sent)
 {

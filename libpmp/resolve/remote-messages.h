@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "resolve/elf.h"
 #include "resolve/lines.h"
 
@@ -129,6 +130,8 @@ struct pmp_remote_parts {
 
 /* Those of PMP_REMOTE_LOG: two strings, which are borrowed. */
 struct pmp_remote_parts pmp_remote_line(const char *area, const char *line);
+/* Pass one on that was received. False: it is none. */
+bool pmp_remote_log(const struct pmp_log *log, const struct pmp_buf *body);
 /* Send a message; its length is filled in. False: it cannot be sent any more. */
 bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
 		     struct pmp_remote_header header,

@@ -184,17 +184,6 @@ static bool give(struct pmp_remote *remote, struct pmp_remote_module *module)
 	return given;
 }
 
-static bool take_line(const struct pmp_remote_module *module, const struct pmp_buf *body)
-{
-	const char *end = body->data + body->length, *area = body->data, *line;
-
-	line = body->length ? memchr(area, '\0', body->length) : NULL;
-	if (!line || ++line >= end || !memchr(line, '\0', (size_t)(end - line)))
-		return false;
-	PMP_LOG(module->place.log, area, "%s", line);
-	return true;
-}
-
 /* The next part of the answer; what it asks for meanwhile is given. */
 static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 		    enum pmp_remote_type type)
@@ -212,7 +201,7 @@ static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 		if (got == type)
 			return true;
 		if (got == PMP_REMOTE_LOG && ++lines < LOGS_MAX &&
-		    take_line(module, &message->body))
+		    pmp_remote_log(module->place.log, &message->body))
 			continue;
 		if (got == PMP_REMOTE_ASK && ++asked < ASKED_MAX && give(remote, module))
 			continue;
