@@ -127,9 +127,11 @@ check_two() {
 check_sources() {
 	need_zoo || return
 	for options in "--heap --" "--heap --heap-only --"; do
-		begin "'$PMP' $options '$zoo' idle"
+		rm -f said
+		begin "'$PMP' $options sh -c \"exec '$zoo' idle >said\""
 		shows 'Threads|Heap|heap only'
-		wait_for 'pgrep -P "$front" -x zoo >/dev/null'
+		# It has all that it is to have.
+		wait_for 'grep -q ^ready said 2>/dev/null'
 		keys O
 		ok "shows '^ +2.79MB +- +6000 +- +488 net::Session'" "pmp $options COMMAND: O reads its heap"
 		kill "$(pgrep -P "$front" -x zoo)"
