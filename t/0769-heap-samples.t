@@ -55,7 +55,7 @@ check_exact() {
 	wait "$pmp"
 	sed -i '/^ready/d' out
 	count=$(awk '{ n += $NF } END { print n + 0 }' out)
-	ok "[ $count -ge 25 ]" "--heap=exact leaves --max-cpu to samples of threads: $count in 5 s"
+	ok "[ $count -ge 50 ]" "--heap=exact leaves --max-cpu to samples of threads: $count in 5 s"
 }
 
 run_checks "$@"
