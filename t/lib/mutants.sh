@@ -22,7 +22,7 @@ run_with() {
 }
 
 # caught FAULT[,FAULT] TEST CHECK ASSERTION: with the fault the assertion whose description
-# begins like that (an extended regular expression) fails, within three runs, for what a
+# begins like that (an extended regular expression) fails, within five runs, for what a
 # fault does can depend on the moment; and the same program without the fault passes all.
 # no-peek, as a second one, is no fault: threads that could be peeked at are stopped.
 caught() {
@@ -31,7 +31,7 @@ caught() {
 		return
 	fi
 	passes_without "$2" "$3" || return
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5; do
 		run_with "$1" "$2" "$3" "# SKIP|^not ok [0-9]+ - (.*: )?($4)"
 		grep -Eq "# SKIP|^not ok [0-9]+ - (.*: )?($4)" log && break
 	done
@@ -67,7 +67,7 @@ caught_in_c() {
 	PMP_FAULT='' timeout 120 "$top_builddir/t/$2" ${4:+"$4"} >log 2>&1
 	ok "[ $? -eq 0 ]" "no fault: $2${4:+ $4} passes" ||
 		diag "$(grep -v '^ok' log | tail -n 30; echo "its end:"; tail -n 3 log)"
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5; do
 		PMP_FAULT=$1 timeout 120 "$top_builddir/t/$2" ${4:+"$4"} >log 2>&1
 		grep -Eq "^not ok [0-9]+ - ($3)" log && break
 	done
