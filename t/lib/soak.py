@@ -53,6 +53,10 @@ def family():
     return found
 
 
+def descriptors(found):
+    return {name: counts[0] for name, counts in found.items()}
+
+
 def fetch(path):
     connection = http.client.HTTPConnection(address, timeout=60)
     connection.request("GET", path)
@@ -92,7 +96,11 @@ def settled():
             break
         connection.close()
         time.sleep(0.1)
-    found = family()
+    # The server may still have the file of what has been read here.
+    found, last = family(), None
+    while last is None or descriptors(found) != descriptors(last):
+        time.sleep(0.1)
+        found, last = family(), found
     connection.close()
     return found
 
