@@ -454,7 +454,7 @@ static bool is_taken_over(const struct pmp_namer *namer)
 /* Answers without a name, for ever. */
 static void play_empty(struct pmp_namer *namer)
 {
-	const struct pmp_remote_parts none = { NULL };
+	const struct pmp_remote_parts none = { .first = NULL };
 
 	while (send_message(namer, PMP_REMOTE_NAMES, 0, &none))
 		continue;
