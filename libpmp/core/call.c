@@ -15,7 +15,7 @@
  * ERESTART_RESTARTBLOCK. */
 static bool is_interrupted(uint64_t result)
 {
-	const int64_t error = -(int64_t)result;
+	const uint64_t error = -result;
 
 	return error == EINTR || error == 512 || error == 513 || error == 514 ||
 	       error == 516;
