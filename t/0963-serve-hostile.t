@@ -78,6 +78,11 @@ elif what == "many":
             s.send(request("/folded?seconds=600"))
         all.append(s)
     wait()
+elif what == "silent":
+    os.setgroups([])
+    os.setuid(int(sys.argv[4]))
+    all = [connect() for _ in range(int(sys.argv[3]))]
+    wait()
 elif what == "flood":
     # As many connections as it is let have, all of which guess tokens, one guess after the other,
     # or say nothing; whichever is closed is opened again. It ends with its input.
@@ -259,6 +264,11 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	exec 8>&-
 	wait "$clients"
 	ok "wait_for '[ \"\$(metric pmp_http_connections)\" = 1 ]'" "which end with him"
+	start_clients "$port" silent 64 65534
+	is "$(answered setpriv --reuid 65534 --clear-groups curl -s -o /dev/null -w '%{http_code}' -m 5 \
+		-H "Authorization: Bearer $(cat token)" "${url}healthz")" 10 "idle connections of a user give way to his others"
+	exec 8>&-
+	wait "$clients"
 	two=$(printf 'GET /healthz HTTP/1.1\r\nHost: elsewhere\r\n\r\n' |
 		python3 -c 'import socket, sys
 s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10)
@@ -274,7 +284,7 @@ print(got.count(b"HTTP/1.1 421"), got.count(b"Connection: close"))' "$port")
 	end_server
 	is $? 0 "it ends in order"
 else
-	for _ in 1 2 3 4 5 6 7 8; do skip "not root, or no setpriv"; done
+	for _ in 1 2 3 4 5 6 7 8 9; do skip "not root, or no setpriv"; done
 fi
 
 # ---- few descriptors ------------------------------------------------------------------------

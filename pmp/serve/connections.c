@@ -29,9 +29,10 @@
 #define HALF_TIME NS_PER_S /* until a client that sends no more is looked for again */
 #define CANCEL_TIME (20 * NS_PER_MS) /* until the front is written to again */
 #define REST_TIME (100 * NS_PER_MS)  /* when there is no descriptor for another one */
-#define OF_ONE_MACHINE 16	     /* connections from another one */
-#define OF_ONE_USER 64		     /* of this one, other than root and who runs pmp */
-#define KEPT_FREE(most) ((most) / 4) /* for these two */
+#define OF_ONE_MACHINE 16	     /* connections from one other machine */
+#define OF_ONE_USER(most) (((most) + 2) / 3) /* of this one, but root and who runs pmp */
+#define KEPT_FREE(most) ((most) / 4)	     /* for these two */
+#define NETWORK_SIZE 8 /* bytes of an address of IPv6: a machine has all that follow */
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
@@ -513,7 +514,7 @@ static bool same_machine(const struct sockaddr_storage *a,
 		       ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
 	return memcmp(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
 		      &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr,
-		      sizeof(struct in6_addr)) == 0;
+		      NETWORK_SIZE) == 0;
 }
 
 static bool same_user(const struct access_peer *a, const struct access_peer *b)
@@ -521,29 +522,60 @@ static bool same_user(const struct access_peer *a, const struct access_peer *b)
 	return a->known == b->known && (!a->known || a->user == b->user);
 }
 
-/* Would it be one too many, of its user or machine, or of all that are not our own? */
-static bool is_too_many(const struct connections *connections,
-			const struct sockaddr_storage *peer,
-			const struct access_peer *opener)
+/* Of two, that which has been idle for longer; oldest may be NULL. */
+static struct connection *older_idle(struct connection *oldest,
+				     struct connection *connection)
+{
+	if (connection->state != CONNECTION_HEAD ||
+	    (oldest && oldest->since <= connection->since))
+		return oldest;
+	return connection;
+}
+
+static bool is_like(const struct connection *connection,
+		    const struct sockaddr_storage *peer, const struct access_peer *opener)
 {
 	const bool local = peer_is_local(peer);
+
+	if (peer_is_local(&connection->peer) != local)
+		return false;
+	return local ? same_user(&connection->opener, opener)
+		     : same_machine(&connection->peer, peer);
+}
+
+/* Where a new connection goes. If its user or machine has as many as it may have, its oldest
+ * idle one gives way; if all that are not our own are as many as there may be, the oldest
+ * idle one of these, once it has had some time. NULL: none does. */
+static struct connection *find_room(struct connections *connections,
+				    const struct sockaddr_storage *peer,
+				    const struct access_peer *opener)
+{
+	const size_t most =
+		peer_is_local(peer) ? OF_ONE_USER(connections->most) : OF_ONE_MACHINE;
+	struct connection *of_same = NULL, *of_others = NULL;
 	size_t same = 0, others = 0;
 
 	if (is_own(connections, opener))
-		return false;
+		return find_idle(connections, true);
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
-		const struct connection *connection = &connections->all[i];
+		struct connection *connection = &connections->all[i];
 
 		if (connection->state == CONNECTION_FREE ||
 		    is_own(connections, &connection->opener))
 			continue;
 		others++;
-		if (peer_is_local(&connection->peer) == local)
-			same += local ? same_user(&connection->opener, opener)
-				      : same_machine(&connection->peer, peer);
+		of_others = older_idle(of_others, connection);
+		if (!is_like(connection, peer, opener))
+			continue;
+		same++;
+		of_same = older_idle(of_same, connection);
 	}
-	return same >= (local ? OF_ONE_USER : OF_ONE_MACHINE) ||
-	       others >= connections->most - KEPT_FREE(connections->most);
+	if (same >= most)
+		return of_same;
+	if (others >= connections->most - KEPT_FREE(connections->most))
+		return of_others && now_ns() - of_others->since >= GRACE_TIME ? of_others
+									      : NULL;
+	return find_idle(connections, false);
 }
 
 /* Several may have come at once; each is answered before the next one is looked at. */
@@ -586,8 +618,8 @@ static void take_connection(struct connections *connections)
 		return;
 	}
 	opener = peer_find(connections->netlink, fd);
-	connection = find_idle(connections, is_own(connections, &opener));
-	if (!connection || is_too_many(connections, &peer, &opener)) {
+	connection = find_room(connections, &peer, &opener);
+	if (!connection) {
 		close(fd);
 		return;
 	}
