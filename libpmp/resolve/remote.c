@@ -188,7 +188,7 @@ static bool give(struct pmp_remote *remote, struct pmp_remote_module *module)
 static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 		    enum pmp_remote_type type)
 {
-	const struct pmp_remote_patience patience = patience_of(remote);
+	struct pmp_remote_patience patience = patience_of(remote);
 	struct pmp_remote_message *message = &remote->message;
 	size_t lines = 0, asked = 0;
 
@@ -203,8 +203,11 @@ static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 		if (got == PMP_REMOTE_LOG && ++lines < LOGS_MAX &&
 		    pmp_remote_log(module->place.log, &message->body))
 			continue;
-		if (got == PMP_REMOTE_ASK && ++asked < ASKED_MAX && give(remote, module))
+		if (got == PMP_REMOTE_ASK && ++asked < ASKED_MAX &&
+		    give(remote, module)) {
+			patience.until = remote->until; /* a server may have been asked */
 			continue;
+		}
 		return false;
 	}
 	return false;

@@ -165,8 +165,12 @@ static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
 		pmp_state_open_module(symbolizer, module);
 	if (module->dso)
 		code = find_object(symbolizer, module, key.address, &found);
-	if (code > 0 && found.name)
+	if (code > 0 && found.name && pmp_state_may_name(symbolizer, module)) {
+		const size_t before = symbolizer->strings.size;
+
 		pmp_state_name_function(symbolizer, &names, found.name, found.name);
+		pmp_state_count_names(symbolizer, module, before);
+	}
 	pmp_state_finish_object(symbolizer, number, code, &found, &names);
 	symbolizer->naming = false;
 }
