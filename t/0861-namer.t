@@ -231,12 +231,13 @@ check_drips() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
 	program "$tmp/victim/program" || return
 	start_target "$tmp/victim/program" || return
-	PMP_FAULT=namer-drips timeout 60 "$PMP_FAULTY" -f folded -n 2 -i 10ms --max-wall 2 \
+	PMP_FAULT=namer-drips timeout 60 "$PMP_FAULTY" -f folded -n 2 -i 10ms --max-wall 5 \
 		-o out.folded -p "$target_pid" </dev/null >out 2>err
 	is $? 1 "an answer that comes byte by byte: --max-wall ends it"
 	is "$(awk '{ n += $NF } END { print n }' out.folded)" 2 "all samples are there"
 	like "$(cat out.folded)" '\[program\+0x' "with addresses"
 	like "$(cat err)" 'victim/program.*: the process that reads files was interrupted' "the reason"
+	unlike "$(cat err)" 'is not there' "also for the files that had not been read yet"
 	PMP_FAULT=namer-slow timeout 60 "$PMP_FAULTY" -f folded -d 600 --max-wall 1 \
 		-o out.folded -p "$target_pid" </dev/null >out 2>err
 	is $? 1 "one that takes a second or two"
@@ -260,26 +261,51 @@ deep() {
 	build "deep$1" deep.c && start_target "$tmp/deep$1"
 }
 
+# A program in C++ that waits in nine inlined functions, of a type whose name has 3800 bytes.
+nested() {
+	awk 'BEGIN {
+		print "#include <stdio.h>\n#include <unistd.h>"
+		print "static volatile int turns = 1000;"
+		print "template <typename...> struct all {};"
+		name = sprintf("one_of_many_%48s", "")
+		gsub(/ /, "x", name)
+		print "struct " name " {};"
+		for (i = 0; i < 60; i++)
+			types = types (i ? ", " : "") name
+		inline = "template <typename T, int N> __attribute__((always_inline)) inline void "
+		print inline "nap(void)\n{"
+		print "if constexpr (N > 1) nap<T, N - 1>(); else while (turns) usleep(100000); }"
+		print "static __attribute__((noinline)) void around(void) { nap<all<" types ">, 9>(); turns++; }"
+		print "int main(void) { printf(\"ready %d\\n\", (int)getpid()); fflush(stdout); around(); return 0; }"
+	}' >nested.cc
+	${CXX:-c++} -std=gnu++17 -g -O2 -o nested nested.cc 2>log || { diag "$(cat log)"; return 1; }
+	start_target "$tmp/nested"
+}
+
 check_long_names() {
 	deep 4 || return
 	is "$(names | tr ';' '\n' | grep -c '^nap')" 5 "long names of inlined functions are shown"
 	is "$(names)" "$(names --no-sandbox)" "with a process that reads files and without"
-	deep 12 || return
+	deep 20 || return
 	shown=$(timeout 60 "$PMP" -f folded -n 1 -p "$target_pid" 2>err)
-	like "$shown" 'main;around' "of 48 KiB only the function itself"
-	unlike "$shown" 'nap' "and no inlined function"
+	like "$shown" 'main;around;nap20x*;nap19x' "of 80 KiB the outermost ones"
+	like "$(printf '%s\n' "$shown" | tr ';' '\n' | grep -c '^nap')" '^1[56]$' "up to 64 KiB"
 	is "$(cat err)" "" "without a message"
 	is "$(names)" "$(names --no-sandbox)" "the same by pmp itself"
+	nested || return
+	is "$(names | tr ';' '\n' | grep -c '^nap<all<one_of_many_')" 9 "long names of templates are shown"
+	is "$(names)" "$(names --no-sandbox)" "with that process and without"
 	# The last name of an answer fills a part of it: that is none of a process that lies.
 	pids=
 	for i in 1 2 3 4; do
-		cp deep12 "deep-$i"
+		cp deep20 "deep-$i"
 		start_target "$tmp/deep-$i" || return
 		pids="$pids -p $target_pid"
 	done
 	# shellcheck disable=SC2086
-	shown=$("$PMP" -f folded -n 1 $pids 2>err)
-	is "$(printf '%s\n' "$shown" | grep -c 'main;around')" 4 "four such programs have names"
+	shown=$(timeout 60 "$PMP" -f folded -n 1 $pids 2>err)
+	is $? 0 "four such programs"
+	is "$(printf '%s\n' "$shown" | grep -c 'main;around')" 4 "have names"
 	is "$(cat err)" "" "and no process that reads files is given up"
 }
 

@@ -36,7 +36,7 @@ struct pmp_dso_entry {
 	const char *remote_id, *remote_problem;
 	const char *saved_id;	   /* kept; of a saved profile: its build-id, or NULL */
 	const char *saved_problem; /* why its file is not used, or NULL */
-	size_t names_size;	   /* bytes of its names that no module had before */
+	size_t names_size;	   /* bytes of names that it was the first to have */
 	bool names_refused;	   /* some were not kept: see pmp_state_may_name() */
 	uint64_t frames, unnamed;
 };

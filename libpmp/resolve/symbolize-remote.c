@@ -206,25 +206,14 @@ static const char *keep(struct pmp_symbolizer *symbolizer,
 	return text ? pmp_strings_keep(&symbolizer->strings, text) : NULL;
 }
 
-/* The function comes last. */
-static size_t count_shown(const struct pmp_symbolizer *symbolizer,
-			  struct pmp_dso_entry *module,
-			  const struct pmp_remote_place *place)
-{
-	if (!pmp_state_may_name(symbolizer, module))
-		return 0;
-	return place->size > PMP_NAMES_OF_LOCATION && place->count ? 1 : place->count;
-}
-
 static void name_code(struct pmp_symbolizer *symbolizer, pmp_location number,
 		      const struct pmp_remote_place *place)
 {
 	const struct pmp_location_key key = symbolizer->locations.items[number].key;
 	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
 	const size_t before = symbolizer->strings.size;
-	const size_t shown = count_shown(symbolizer, module, place);
-	const struct pmp_remote_name *names =
-		pmp_remote_names(place) + place->count - shown;
+	const struct pmp_remote_name *names = pmp_remote_names(place);
+	const size_t shown = pmp_state_may_name(symbolizer, module) ? place->count : 0;
 	struct pmp_frame frames[PMP_PLACES_MAX] = { { 0 } };
 	const size_t count = shown ? shown : 1;
 	uint64_t address = key.address;

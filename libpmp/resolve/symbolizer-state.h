@@ -86,14 +86,10 @@ static inline bool pmp_state_names_all(const struct pmp_symbolizer *symbolizer)
 
 #define PMP_UNPACKING_MAX 4 /* modules at a time, each of which may have a thread */
 
-/*
- * A file decides how long its names are. Of a location whose names take more only that of
- * the function itself is kept; when those of a module take more, or all together, locations
- * that have none yet get none.
- */
-#define PMP_NAMES_OF_LOCATION ((size_t)32 << 10)
-#define PMP_NAMES_OF_MODULE ((size_t)32 << 20)
-#define PMP_NAMES_OF_ALL ((size_t)128 << 20)
+/* A file decides how long its names are. (Saved profiles: PMP_PPROF_NAMES_MAX.) */
+#define PMP_NAMES_OF_LOCATION ((size_t)64 << 10) /* then without the innermost */
+#define PMP_NAMES_OF_MODULE ((size_t)32 << 20)	 /* then its other locations have none */
+#define PMP_NAMES_OF_ALL ((size_t)128 << 20)	 /* of all modules together: the same */
 
 /* May another location of this module have names? If not, that is its problem. */
 bool pmp_state_may_name(const struct pmp_symbolizer *symbolizer,
@@ -102,8 +98,8 @@ bool pmp_state_may_name(const struct pmp_symbolizer *symbolizer,
 void pmp_state_count_names(const struct pmp_symbolizer *symbolizer,
 			   struct pmp_dso_entry *module, size_t size);
 
-/* Give a location its frames, the last of which is the function itself; what has no name
- * gets one by its address. */
+/* Give a location its frames, the last of which is the function itself, as far as its names
+ * may take memory; what has no name gets one by its address. */
 void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
 		      struct pmp_frame *frames, size_t count);
 /* The same for an object: code, address and start as of pmp_dso_object(); of names function

@@ -464,24 +464,6 @@ void pmp_state_count_names(const struct pmp_symbolizer *symbolizer,
 	module->names_size += symbolizer->strings.size - size;
 }
 
-static size_t names_length(const struct pmp_place *place)
-{
-	return (place->function ? strnlen(place->function, PMP_NAME_MAX) : 0) +
-	       (place->file ? strlen(place->file) : 0);
-}
-
-/* The first of the places to be shown. */
-static size_t first_shown(const struct pmp_symbolizer *symbolizer,
-			  const struct pmp_place *places, size_t count)
-{
-	size_t length = 0;
-
-	for (size_t i = 0; i < count; i++)
-		length += names_length(&places[i]);
-	return symbolizer->options.no_inline || length > PMP_NAMES_OF_LOCATION ? count - 1
-									       : 0;
-}
-
 /* Names from the debug information; the last frame is the function itself.
  * Returns the number of frames, at least 1. */
 static size_t name_inlined(struct pmp_symbolizer *symbolizer,
@@ -499,7 +481,7 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer,
 	}
 	if (count == 0)
 		return 1;
-	first = first_shown(symbolizer, places, count);
+	first = options->no_inline ? count - 1 : 0;
 	for (size_t i = first; i < count; i++) {
 		struct pmp_frame *frame = &frames[i - first];
 
@@ -562,12 +544,27 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer,
 	return 1;
 }
 
+/* The first frame to be shown: from the function itself inwards, as many as may be. */
+static size_t first_shown(const struct pmp_frame *frames, size_t count)
+{
+	size_t first = count - 1, size = 0;
+
+	for (size_t i = count; i-- > 0; first = i) {
+		size += frames[i].function ? strlen(frames[i].function) : 0;
+		size += frames[i].file ? strlen(frames[i].file) : 0;
+		if (size > PMP_NAMES_OF_LOCATION)
+			break;
+	}
+	return first;
+}
+
 void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
 		      struct pmp_frame *frames, size_t count)
 {
 	const struct pmp_location_key key = symbolizer->locations.items[number].key;
 	struct pmp_dso_entry *module = symbolizer->modules.items[key.module];
 	struct pmp_frame *kept;
+	size_t first;
 
 	if (key.flags & PMP_FRAME_SIGNAL) {
 		frames[0] = (struct pmp_frame){
@@ -578,6 +575,9 @@ void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
 		};
 		count = 1;
 	}
+	first = first_shown(frames, count);
+	frames += first;
+	count -= first;
 	for (size_t i = 0; i < count; i++) {
 		frames[i].module = module->path;
 		frames[i].unnamed = !frames[i].function || !frames[i].function[0];
@@ -597,12 +597,12 @@ void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
 static size_t name_here(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module,
 			const struct pmp_location_key *key, struct pmp_frame *frames)
 {
-	const size_t before = symbolizer->strings.size;
-	size_t count;
+	size_t before, count;
 
 	open_modules(symbolizer, module);
 	if (!pmp_state_may_name(symbolizer, module))
 		return 1;
+	before = symbolizer->strings.size;
 	count = module->file ? name_in_file(symbolizer, module, key, frames)
 			     : name_without_file(symbolizer, module, key, frames);
 	pmp_state_count_names(symbolizer, module, before);
