@@ -739,8 +739,9 @@ char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t si
  * another one that of the profile or the core. Starting, confining and ending them is the program's part.
  */
 struct pmp_namer_calls {
-	/* Start one: a stream socket to a process that does what pmp_namer_wanted() says, or
-	 * -1: there is none, and names stay away from then on. */
+	/* Start one: a stream socket to a process that does what pmp_namer_wanted() says.
+	 * Negative: there is none, and names stay away from then on; -ECANCELED: as nobody
+	 * waits for them any more. */
 	int (*start)(void *arg);
 	/* It has said nothing for ten seconds: is it computing? Else it is given up. */
 	bool (*works)(void *arg, int fd);

@@ -330,6 +330,17 @@ helper=$(cat "/proc/$pmp/task/$pmp/children")
 ends "a debuginfod-find without an end" 20
 like "$(cat err)" "${gone}no whole file within 1 s" "it is said"
 
+# The process that waits for the file has three seconds for an answer here.
+if [ -x "$PMP_FAULTY" ]; then
+	bad_program "sleep 4; exec $(command -v debuginfod-find) \"\$@\""
+	serve whole.debug
+	PATH=$tmp/bad:$PATH PMP_FAULT=short-answers timeout 60 "$PMP_FAULTY" --debuginfod --raw \
+		-p "$work" >out 2>err
+	like "$(cat out)" 'hidden_work' "a fetch may take longer than an answer"
+else
+	skip "no $PMP_FAULTY"
+fi
+
 hang --raw -p "$work"
 kill -INT "$pmp"
 ends "a signal during a fetch"

@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "base/escape.h"
 
-#define SILENCE 10000 /* ms without a word, unless it is computing */
+/* ms without a word, unless it is computing. One that says something now and then is waited
+ * for: meanwhile nothing else is kept waiting, and a signal or --max-wall ends pmp. */
+#define SILENCE 10000
 #define ERRNO_MAX 4095
 
 static bool still_works(void *arg)

@@ -118,7 +118,7 @@ struct pmp_remote_patience {
 	/* Nothing has come or gone for that time: shall it go on? */
 	bool (*more)(void *arg);
 	void *arg;
-	uint64_t until; /* ns of pmp_clock(), whatever comes and goes; 0: any time */
+	uint64_t until; /* ns of pmp_clock(), whatever comes and goes; 0: no limit */
 };
 
 /* What is sent after the header. All zero: nothing. */

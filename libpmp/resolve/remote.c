@@ -11,9 +11,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fault.h"
 
 #define SILENCE 10000		  /* ms without a word, unless it is computing */
 #define ANSWER_TIME (600 * PMP_S) /* for all of an answer, whatever it does */
+#define SHORT_TIME (3 * PMP_S)	  /* the same, to be tested */
 #define LOGS_MAX 100000		  /* lines for one request */
 #define ASKED_MAX 10000		  /* files for one request */
 
@@ -40,6 +42,7 @@ static bool start(struct pmp_remote *remote)
 	if (!remote->off)
 		remote->socket = remote->calls->start(remote->calls->arg);
 	remote->off = remote->socket < 0;
+	remote->cancelled |= remote->socket == -ECANCELED;
 	remote->serial++;
 	return !remote->off;
 }
@@ -47,8 +50,10 @@ static bool start(struct pmp_remote *remote)
 /* It has died, or is of no use any more: at this module, which is left alone from then on. */
 static void give_up(struct pmp_remote *remote, struct pmp_remote_module *module)
 {
-	char reason[80] = "is not there";
+	char reason[80];
 
+	snprintf(reason, sizeof(reason), "%s",
+		 remote->cancelled ? "was interrupted" : "is not there");
 	if (remote->socket >= 0)
 		remote->calls->end(remote->calls->arg, remote->socket, reason,
 				   sizeof(reason));
@@ -78,12 +83,17 @@ void pmp_remote_leave(struct pmp_remote *remote)
 	remote->off = true;
 }
 
+static uint64_t answer_time(void)
+{
+	return PMP_FAULT("short-answers") ? SHORT_TIME : ANSWER_TIME;
+}
+
 /* From now on it has time for its answer. */
 static bool send_request(struct pmp_remote *remote, enum pmp_remote_type type,
 			 const struct pmp_remote_module *module, uint32_t flag, int fd)
 {
 	const struct pmp_remote_patience patience = { SILENCE, still_works, remote,
-						      pmp_clock() + ANSWER_TIME };
+						      pmp_clock() + answer_time() };
 	const struct pmp_remote_header header = { .type = type,
 						  .handle = module->handle,
 						  .flag = flag };

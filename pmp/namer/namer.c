@@ -106,8 +106,10 @@ static int start(void *arg)
 
 	pthread_mutex_lock(&namer->lock);
 	reader = reader_of(namer, -1);
-	if (reader && !namer->cancelled && namer->deaths < DEATHS_MAX &&
-	    request(namer, &asked, &answer, &fd) && fd >= 0)
+	if (namer->cancelled)
+		fd = -ECANCELED;
+	else if (reader && namer->deaths < DEATHS_MAX &&
+		 request(namer, &asked, &answer, &fd) && fd >= 0)
 		*reader = (struct namer_process){ .fd = fd, .pid = answer.pid };
 	pthread_mutex_unlock(&namer->lock);
 	return fd;
@@ -247,15 +249,29 @@ void namer_free(struct namer *namer)
 	free(namer);
 }
 
+static void shut_down(struct namer *namer)
+{
+	namer->cancelled = true;
+	for (size_t i = 0; i < AT_A_TIME; i++)
+		if (namer->readers[i].fd >= 0)
+			shutdown(namer->readers[i].fd, SHUT_RDWR);
+}
+
 void namer_cancel(struct namer *namer)
 {
 	if (!namer)
 		return;
 	pthread_mutex_lock(&namer->lock);
-	namer->cancelled = true;
-	for (size_t i = 0; i < AT_A_TIME; i++)
-		if (namer->readers[i].fd >= 0)
-			shutdown(namer->readers[i].fd, SHUT_RDWR);
+	shut_down(namer);
+	pthread_mutex_unlock(&namer->lock);
+}
+
+void namer_try_cancel(struct namer *namer)
+{
+	/* Whoever has it may wait for a process to end. */
+	if (!namer || pthread_mutex_trylock(&namer->lock) != 0)
+		return;
+	shut_down(namer);
 	pthread_mutex_unlock(&namer->lock);
 }
 

@@ -24,6 +24,8 @@ void namer_free(struct namer *namer);
 /** Give up what is being read; no more files are read. For another thread than the one that
  * waits for names, which gets none. Takes NULL. */
 void namer_cancel(struct namer *namer);
+/** The same, but it does not wait: where that is not possible just now, nothing happens. */
+void namer_try_cancel(struct namer *namer);
 /** For struct pmp_symbolizer_options. NULL for NULL. */
 const struct pmp_namer_calls *namer_calls(const struct namer *namer);
 /** The parent's id; 0 for NULL. */

@@ -68,7 +68,6 @@ struct run {
 	bool begun;	     /* the source has been opened */
 	const char *reading; /* the file that the worker reads, or NULL */
 	bool working;	     /* it does what is waited for */
-	bool told_limit;     /* --max-wall */
 	uint64_t end_seen;   /* when signals had asked for an end, or 0 */
 	uint64_t limit_seen; /* the same for --max-wall */
 };
@@ -167,8 +166,8 @@ static void tend(struct run *run, bool idle)
 		suspend(run);
 	if (caught->end)
 		finish(run);
-	if (caught->limit && !run->told_limit) {
-		run->told_limit = true;
+	if (caught->limit && !run->limit_seen) {
+		run->limit_seen = now_ns();
 		message_print(NULL, "not finished within --max-wall: ending");
 		fail(run, PMP_EXIT_FAILED);
 	}
@@ -236,11 +235,9 @@ static void check_names(struct run *run)
 {
 	const uint64_t now = now_ns();
 
-	if (run->state.caught.limit && !run->limit_seen)
-		run->limit_seen = now;
 	if ((run->limit_seen && now - run->limit_seen >= LIMIT_PATIENCE) ||
 	    (run->end_seen && now - run->end_seen >= NAMES_PATIENCE))
-		namer_cancel(run->namer);
+		namer_try_cancel(run->namer);
 }
 
 /* Nothing has been begun that would have to be ended in order. */
