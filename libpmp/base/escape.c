@@ -39,7 +39,7 @@ static size_t sequence_length(unsigned char lead, uint32_t *smallest)
 
 /* Controls, characters that take no room or change what is around them, and codes that are no
  * characters (Unicode 15, Default_Ignorable_Code_Point and 23.7): XML does not allow U+FFFE and
- * U+FFFF. Variation selectors are left alone, as emoji have them. */
+ * U+FFFF. U+FE00 to U+FE0F, which emoji have, are left alone. */
 static bool is_hidden(uint32_t code)
 {
 	static const struct {
@@ -62,7 +62,7 @@ static bool is_hidden(uint32_t code)
 		{ 0xfff0, 0xfffb },   /* not given; of annotations */
 		{ 0x1bca0, 0x1bca3 }, /* of shorthand */
 		{ 0x1d173, 0x1d17a }, /* of music */
-		{ 0xe0000, 0xe0fff }, /* tags */
+		{ 0xe0000, 0xe0fff }, /* tags; variation selectors of ideographs */
 	};
 
 	/* The last two of each plane are no characters. */

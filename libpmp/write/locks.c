@@ -116,7 +116,7 @@ static void add_missed(const struct pmp_lock_text *text)
 	if (snapshot->walk_cut)
 		pmp_buf_puts(
 			buf,
-			"Not all descriptors and file locks of this machine were seen.\n");
+			"Some descriptors or file locks of this machine were not seen.\n");
 }
 
 static void add_title(const struct pmp_lock_text *text)
