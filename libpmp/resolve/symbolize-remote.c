@@ -197,13 +197,13 @@ static void fill_batch(struct remote_batch *batch, pmp_location first)
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-/* NULL: there is none, or what there is cannot be kept. */
+/* NULL: there is none, it is empty, or cannot be kept. */
 static const char *keep(struct pmp_symbolizer *symbolizer,
 			const struct pmp_remote_place *place, uint32_t offset)
 {
 	const char *text = pmp_remote_string(place, offset);
 
-	return text ? pmp_strings_keep(&symbolizer->strings, text) : NULL;
+	return text && *text ? pmp_strings_keep(&symbolizer->strings, text) : NULL;
 }
 
 static void name_code(struct pmp_symbolizer *symbolizer, pmp_location number,
