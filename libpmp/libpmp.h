@@ -272,7 +272,12 @@ struct pmp_sample_info {
 	/* PMP_WAITS_PEERS: processes whose descriptors were asked for, but may not be
 	 * read: threads may wait for them. */
 	size_t hidden;
+	/* Who may look at the process: the owner of its directory in /proc, which is root if
+	 * others may not; PMP_OWNERS: that changed while the sample was taken. */
+	uid_t owner;
 };
+
+#define PMP_OWNERS ((uid_t)-1)
 
 /** Fill *info, whose size is given, with the totals of a sample. */
 void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *info);

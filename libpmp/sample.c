@@ -456,6 +456,7 @@ void pmp_sample_info(const struct pmp_sample *sample, struct pmp_sample_info *in
 		.vanished = sample->vanished,
 		.execed = sample->execed,
 		.hidden = sample->hidden,
+		.owner = sample->owner,
 	};
 
 	if (sample->standstill.number) {

@@ -406,6 +406,7 @@ struct pmp_sample {
 	uint64_t time, realtime, duration;
 	uint64_t any_stopped;
 	size_t seen, skipped, vanished;
+	uid_t owner; /* of its directory in /proc: who may look at it; see PMP_OWNERS */
 	bool execed;
 	struct pmp_maps *maps; /* one reference; NULL only in tests */
 	struct pmp_thread *threads;

@@ -83,6 +83,7 @@ static struct pmp_sample *make_sample(pid_t pid, struct pmp_maps *maps, size_t t
 	sample->skipped = 2;
 	sample->vanished = 1;
 	sample->execed = true;
+	sample->owner = 4711;
 	sample->maps = maps;
 	for (size_t i = 0; i < threads; i++) {
 		struct pmp_thread *thread = pmp_sample_add_thread(sample);
@@ -163,7 +164,8 @@ static bool same_sample(const struct pmp_sample *a, const struct pmp_sample *b)
 	       a->realtime == b->realtime && a->duration == b->duration &&
 	       a->any_stopped == b->any_stopped && a->seen == b->seen &&
 	       a->skipped == b->skipped && a->vanished == b->vanished &&
-	       a->execed == b->execed && a->standstill.number == b->standstill.number &&
+	       a->execed == b->execed && a->owner == b->owner &&
+	       a->standstill.number == b->standstill.number &&
 	       a->thread_count == b->thread_count && a->frame_count == b->frame_count &&
 	       !a->maps == !b->maps && (!a->maps || same_maps(a->maps, b->maps)) &&
 	       same_bytes(a->threads, b->threads,

@@ -227,6 +227,49 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
 	is "$(as_user)" 401 "not once it runs a program of another user"
 	end_server
 	kill -KILL "$changes"
+	# Who may ask is looked at again once a second, which has 10 snapshots.
+	await_rights() {
+		before=$(metric pmp_snapshots_total)
+		wait_for "[ \$(metric pmp_snapshots_total) -ge $((before + 15)) ]"
+	}
+	# What was seen of a program that has ended is still there.
+	setpriv --reuid 4711 --clear-groups sh -c \
+		'read line; ./rootsleep 1; echo done >done; read line' <fifo &
+	changes=$!
+	test_pids="$test_pids $changes"
+	exec 9>fifo
+	chmod 777 .
+	wait_for "[ \$(stat -c %u /proc/$changes) = 4711 ]"
+	start_server children --serve=0 --children -p "$changes"
+	wait_for '[ "$(as_user)" = 200 ]'
+	is "$(as_user)" 200 "the user whose process it is, with its children"
+	setpriv --reuid 4711 --clear-groups curl -s -o /dev/null -w '%{http_code}' \
+		"${url}folded?seconds=3" >window &
+	window=$!
+	wait_for "[ \"\$(metric pmp_windows)\" = 1 ]" 2
+	echo go >&9
+	wait_for '[ -s done ]'
+	await_rights
+	is "$(as_user)" 401 "not after a child has run a program of another user"
+	wait "$window"
+	is "$(cat window)" 401 "nor what was asked for before"
+	exec 9>&-
+	end_server
+	chmod 711 .
+	setpriv --reuid 4711 --clear-groups sleep 600 &
+	his=$!
+	sleep 600 &
+	roots=$!
+	test_pids="$test_pids $his $roots"
+	wait_for "[ \$(stat -c %u /proc/$his) = 4711 ]"
+	start_server two --serve=0 -p "$his" -p "$roots"
+	wait_for '[ "$(curl -s "${url}folded" | grep -c sleep)" -ge 2 ]'
+	is "$(as_user)" 401 "one of two processes is root's"
+	kill "$roots"
+	wait_for "curl -s ${url}metrics | grep -q '^pmp_target_up{pid=\"$roots\".* 0'"
+	await_rights
+	is "$(as_user)" 401 "nor is the other one's user answered once it has ended"
+	kill "$his"
 	url=$first_url server_pid=$first_pid
 else
 	skip "not root: other users"

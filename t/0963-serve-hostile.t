@@ -287,6 +287,65 @@ else
 	for _ in 1 2 3 4 5 6 7 8 9; do skip "not root, or no setpriv"; done
 fi
 
+# ---- other machines --------------------------------------------------------------------------
+
+# Addresses of a network of its own; then the command.
+cat >network.py <<'END_PYTHON'
+import fcntl, os, socket, struct, sys
+
+def ask(request, name, rest):
+    fcntl.ioctl(s, request, struct.pack("16s24s", name, rest))
+
+s = socket.socket()
+ask(0x8914, b"lo", struct.pack("h", 0x41)) # SIOCSIFFLAGS: up, running
+for i, address in enumerate(("10.9.0.1", "10.9.0.2")):
+    ask(0x8916, b"lo:%d" % i, struct.pack("hh4s", socket.AF_INET, 0, socket.inet_aton(address)))
+os.execvp(sys.argv[1], sys.argv[1:])
+END_PYTHON
+
+# 16 connections of one machine wait for the answer to a wrong token.
+cat >guesses.py <<'END_PYTHON'
+import socket, sys, time
+all = []
+for _ in range(16):
+    s = socket.create_connection((sys.argv[2], int(sys.argv[1])), 10, (sys.argv[2], 0))
+    s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong-wrong-wrong\r\n\r\n")
+    all.append(s)
+print("there", flush=True)
+for s in all:
+    s.recv(1)
+END_PYTHON
+
+cat >machines.sh <<'END'
+"$PMP" --serve='[::]:0' --serve-token token -p "$1" 2>machines.err &
+pmp=$!
+until grep -q ' at ' machines.err; do kill -0 $pmp || exit; sleep 0.1; done
+port=$(sed -n 's/.* at .*:\([0-9]*\)\/*.*/\1/p' machines.err)
+ask() {
+	curl -s -o /dev/null -w '%{http_code} ' -m 10 "$@"
+}
+auth="Authorization: Bearer $(cat token)"
+ask "http://127.0.0.1:$port/healthz"
+ask "http://[::1]:$port/healthz"
+ask "http://10.9.0.1:$port/healthz"
+python3 guesses.py "$port" 10.9.0.1 >guessing &
+until grep -q there guessing; do sleep 0.05; done
+ask --interface 10.9.0.1 -H "$auth" "http://10.9.0.1:$port/healthz"
+ask --interface 10.9.0.2 -H "$auth" "http://10.9.0.1:$port/healthz"
+ask "http://127.0.0.1:$port/healthz"
+wait $!
+kill -INT $pmp
+wait $pmp
+echo $?
+END
+if [ "$(id -u)" = 0 ] && unshare -n true 2>/dev/null; then
+	is "$(PMP=$PMP unshare -n python3 network.py sh machines.sh "$target")" \
+		"200 200 401 000 200 200 0" \
+		"16 connections of another machine: none more of it, but of others, also by IPv4 to a socket of IPv6"
+else
+	skip "no networks of their own"
+fi
+
 # ---- few descriptors ------------------------------------------------------------------------
 
 # shellcheck disable=SC3045 # every shell that runs tests has it

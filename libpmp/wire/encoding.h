@@ -79,6 +79,7 @@ struct pmp_wire_sample {
 	uint32_t has_maps, execed, thread_count, frame_count, kept_count;
 	uint32_t outside_count, other_count, walk_cut;
 	uint32_t has_census, census_count;
+	uint32_t owner;
 	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: indices in the last
 	 * sample; struct pmp_outside, struct pmp_other; of a census: its totals,
 	 * struct pmp_census_row */

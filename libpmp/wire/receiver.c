@@ -526,6 +526,7 @@ static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *
 	sample->skipped = wire->skipped;
 	sample->vanished = wire->vanished;
 	sample->execed = wire->execed;
+	sample->owner = wire->owner;
 	return memchr(sample->name, '\0', sizeof(sample->name)) ? 0 : PMP_EFORMAT;
 }
 

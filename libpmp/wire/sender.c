@@ -440,6 +440,7 @@ int pmp_sender_sample(struct pmp_sender *sender, const struct pmp_sample *sample
 		.generation = sample->maps ? sample->maps->generation : 0,
 		.has_maps = sample->maps != NULL,
 		.execed = sample->execed,
+		.owner = sample->owner,
 		.hidden = sample->hidden,
 		.standstill = sample->standstill.number,
 		.walk_cut = sample->walk_cut,

@@ -192,13 +192,14 @@ static bool is_of_other_page(const struct http_request *request)
 
 /* ---- the rules ------------------------------------------------------------------------ */
 
-static bool is_known_user(const struct access_rules *rules,
-			  const struct access_peer *peer)
+static bool is_own(const struct access_rules *rules, const struct access_peer *peer)
 {
-	if (!peer->known)
-		return false;
-	return peer->user == 0 || peer->user == rules->own ||
-	       (rules->has_target && peer->user == rules->target);
+	return peer->known && (peer->user == 0 || peer->user == rules->own);
+}
+
+bool access_is_target(const struct access_rules *rules, const struct access_peer *peer)
+{
+	return peer->known && rules->has_target && peer->user == rules->target;
 }
 
 static struct access_verdict refuse(int status, const char *reason)
@@ -220,13 +221,14 @@ struct access_verdict access_check(const struct access_rules *rules,
 	if (token && is_right(rules, token))
 		return (struct access_verdict){ 0 };
 	if (token)
-		return (struct access_verdict){ 401, true, "the token is wrong" };
+		return (struct access_verdict){ 401, true, false, "the token is wrong" };
 	if (rules->port && request->has_host && !is_own_name(rules, request->host))
 		return refuse(421, "this server has another name: see --serve-host");
 	if (is_of_other_page(request))
 		return refuse(403, "it was asked by a page of another server");
-	if (!is_known_user(rules, peer))
-		return refuse(401,
-			      "only root, who runs pmp and who has the token may ask");
-	return (struct access_verdict){ 0 };
+	if (is_own(rules, peer))
+		return (struct access_verdict){ 0 };
+	if (access_is_target(rules, peer))
+		return (struct access_verdict){ 0, false, true, NULL };
+	return refuse(401, "only root, who runs pmp and who has the token may ask");
 }

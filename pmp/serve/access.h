@@ -39,6 +39,7 @@ struct access_peer {
 struct access_verdict {
 	int status;	    /* 0: granted; else 401, 403 or 421 */
 	bool guessed;	    /* a wrong token was sent: the answer is to come late */
+	bool to_target;	    /* granted as to the user of all targets */
 	const char *reason; /* what to say */
 };
 
@@ -46,6 +47,9 @@ struct access_verdict {
 struct access_verdict access_check(const struct access_rules *rules,
 				   const struct http_request *request,
 				   const struct access_peer *peer);
+
+/** Do all targets have this user still? */
+bool access_is_target(const struct access_rules *rules, const struct access_peer *peer);
 
 /** Is it a token as RFC 6750 has them, long enough to be one? */
 bool access_is_token(const char *text);

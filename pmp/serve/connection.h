@@ -38,6 +38,7 @@ struct connection {
 	struct route route;
 	struct access_peer user; /* who has asked */
 	bool granted;		 /* and may */
+	bool to_target;		 /* as the user of all targets */
 	uint32_t id;		 /* of what the front was asked */
 	int body;		 /* memory file, or -1 */
 	uint64_t body_left;

@@ -32,7 +32,7 @@
 #define OF_ONE_MACHINE 16	     /* connections from one other machine */
 #define OF_ONE_USER(most) (((most) + 2) / 3) /* of this one, but root and who runs pmp */
 #define KEPT_FREE(most) ((most) / 4)	     /* for these two */
-#define NETWORK_SIZE 8 /* bytes of an address of IPv6: a machine has all that follow */
+#define NETWORK_SIZE 8 /* bytes of an address of IPv6; a machine may have any that follow */
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
@@ -310,6 +310,7 @@ static void serve_request(struct connections *connections, struct connection *co
 
 	connection->user = peer;
 	connection->granted = !verdict.status;
+	connection->to_target = verdict.to_target;
 	if (verdict.status) {
 		refuse(connections, connection, verdict.status, verdict.reason, &verdict);
 		return;
@@ -373,6 +374,14 @@ static struct connection *find_asking(struct connections *connections, uint32_t 
 	return NULL;
 }
 
+/* What was asked for by the user of all targets may have become others' meanwhile. */
+static bool is_still_granted(const struct connections *connections,
+			     const struct connection *connection)
+{
+	return !connection->to_target ||
+	       access_is_target(&connections->rules, &connection->user);
+}
+
 static void take_answer(struct connections *connections,
 			const struct serve_answer *answer, int file)
 {
@@ -383,6 +392,13 @@ static void take_answer(struct connections *connections,
 	if (!connection) {
 		if (file >= 0)
 			close(file);
+		return;
+	}
+	if (!is_still_granted(connections, connection)) {
+		if (file >= 0)
+			close(file);
+		refuse(connections, connection, 401,
+		       "a process of another user has been sampled since", NULL);
 		return;
 	}
 	connection->file = file;
@@ -617,6 +633,7 @@ static void take_connection(struct connections *connections)
 			connections->rest = now_ns() + REST_TIME;
 		return;
 	}
+	peer_unmap(&peer);
 	opener = peer_find(connections->netlink, fd);
 	connection = find_room(connections, &peer, &opener);
 	if (!connection) {

@@ -43,6 +43,20 @@ static const struct sockaddr_in6 *v6_of(const struct sockaddr_storage *address)
 	return (const void *)address;
 }
 
+void peer_unmap(struct sockaddr_storage *address)
+{
+	struct sockaddr_in plain = { .sin_family = AF_INET };
+
+	if (address->ss_family != AF_INET6 ||
+	    !IN6_IS_ADDR_V4MAPPED(&v6_of(address)->sin6_addr))
+		return;
+	plain.sin_port = v6_of(address)->sin6_port;
+	memcpy(&plain.sin_addr, &v6_of(address)->sin6_addr.s6_addr[12],
+	       sizeof(plain.sin_addr));
+	*address = (struct sockaddr_storage){ 0 };
+	memcpy(address, &plain, sizeof(plain));
+}
+
 bool peer_is_local(const struct sockaddr_storage *address)
 {
 	if (address->ss_family == AF_INET)
@@ -173,8 +187,11 @@ struct access_peer peer_find(int netlink, int fd)
 	socklen_t cred_size = sizeof(cred);
 
 	if (getsockname(fd, (struct sockaddr *)&own, &own_size) < 0 ||
-	    getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0 ||
-	    !peer_is_local(&own) || !peer_is_local(&peer))
+	    getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0)
+		return (struct access_peer){ 0 };
+	peer_unmap(&own);
+	peer_unmap(&peer);
+	if (!peer_is_local(&own) || !peer_is_local(&peer))
 		return (struct access_peer){ 0 };
 	if (own.ss_family != AF_UNIX)
 		return ask(netlink, &own, &peer);

@@ -18,6 +18,9 @@ int peer_open(void);
  */
 struct access_peer peer_find(int netlink, int fd);
 
+/** An address of IPv4 as a socket of IPv6 has it (::ffff:127.0.0.1) becomes one of IPv4. */
+void peer_unmap(struct sockaddr_storage *address);
+
 /** Is it an address of the machine itself, or no address at all? */
 bool peer_is_local(const struct sockaddr_storage *address);
 

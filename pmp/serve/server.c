@@ -183,6 +183,7 @@ int server_start(struct server *server, int listener, const struct access_rules 
 	if (!server->counts ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return failed(err);
+	make_room(fds[0]);
 	make_room(fds[1]);
 	server->keeper = fork();
 	if (server->keeper == 0)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "confine/rights.h"
@@ -209,21 +208,8 @@ static int open_answers(struct sink *sink)
 
 /* ---- its targets -------------------------------------------------------------------------- */
 
-/* The user who may look at a process: the owner of its directory, which is root if others may
- * not. */
-static bool find_owner(pid_t pid, uid_t *owner)
-{
-	char path[32];
-	struct stat info;
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &info) < 0)
-		return false;
-	*owner = info.st_uid;
-	return true;
-}
-
-/* Whoever may look at all of them anyway may ask for what pmp has seen. */
+/* Whoever may look at all of them anyway, and might have at all that was counted, may ask for
+ * what pmp has seen. */
 static void tell_rights(struct sink *sink)
 {
 	const struct targets *targets = &sink->source->targets;
@@ -234,19 +220,22 @@ static void tell_rights(struct sink *sink)
 	for (size_t i = 0; i < targets->count && same; i++) {
 		if (targets->processes[i].ended)
 			continue;
-		same = find_owner(targets->processes[i].pid, &owner) &&
+		same = process_owner(targets->processes[i].pid, &owner) &&
 		       (!any || owner == first);
 		first = owner;
 		any = true;
 	}
-	rights.has_target = same && any;
+	rights.has_target = same && any && (!targets->owned || targets->owner == first);
 	rights.target = first;
 	if (rights.has_target == sink->serving->had_target &&
 	    rights.target == sink->serving->target)
 		return;
+	if (!serve_send(sink->serving->server.fd, &rights, sizeof(rights), -1)) {
+		sink->serving->next_rights = 0;
+		return;
+	}
 	sink->serving->had_target = rights.has_target;
 	sink->serving->target = (uid_t)rights.target;
-	serve_send(sink->serving->server.fd, &rights, sizeof(rights), -1);
 }
 
 /* The token is for who looks on, not for a log. */
@@ -280,12 +269,12 @@ static void tend(struct sink *sink)
 {
 	struct serving *serving = sink->serving;
 
-	answers_tend(serving->answers, false);
 	/* The owner of a process changes when it gives up rights, or takes them. */
 	if (now_ns() >= serving->next_rights) {
-		tell_rights(sink);
 		serving->next_rights = now_ns() + RIGHTS_EVERY;
+		tell_rights(sink);
 	}
+	answers_tend(serving->answers, false);
 	if (sink->options->log)
 		request_log_tend(&serving->log, serving->server.counts);
 }

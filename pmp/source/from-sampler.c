@@ -172,6 +172,20 @@ static void tell_hidden(struct targets *targets, size_t hidden)
 		     hidden);
 }
 
+/* Who may look at some of what is counted only is to see none of it. */
+static void note_owner(struct source *source, uid_t owner)
+{
+	struct targets *targets = &source->targets;
+
+	if (!targets->owned) {
+		targets->owned = true;
+		targets->owner = owner;
+	} else if (targets->owner != owner && targets->owner != PMP_OWNERS) {
+		targets->owner = PMP_OWNERS;
+		source->calls->targets(source->run, NULL);
+	}
+}
+
 static void enter_sample(struct source *source, const struct pmp_sample *sample)
 {
 	struct targets *targets = &source->targets;
@@ -181,6 +195,7 @@ static void enter_sample(struct source *source, const struct pmp_sample *sample)
 	pmp_sample_info(sample, &info);
 	targets->snapshots++;
 	targets->skipped += info.skipped;
+	note_owner(source, info.owner);
 	process = find_process(targets, info.pid);
 	if (!process)
 		return;
@@ -246,8 +261,11 @@ static void take_heap(struct source *source, struct pmp_heap_batch *batch)
 	struct process *process =
 		find_process(&source->targets, pmp_heap_batch_pid(batch));
 	struct pmp_error err = { 0 };
+	uid_t owner;
 	int code = 0;
 
+	if (process && !process->ended && process_owner(process->pid, &owner))
+		note_owner(source, owner);
 	tell_mixed(source, batch);
 	source->targets.batches++;
 	if (source->options->heap.only)

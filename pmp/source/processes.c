@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fault.h"
 #include "libpmp-program.h"
@@ -175,4 +176,16 @@ const char *found_process_name(const struct found_processes *found, pid_t pid)
 			return found->list[i].name;
 	}
 	return NULL;
+}
+
+bool process_owner(pid_t pid, uid_t *owner)
+{
+	char path[32];
+	struct stat info;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &info) < 0)
+		return false;
+	*owner = info.st_uid;
+	return true;
 }

@@ -8,6 +8,7 @@
 
 #include "options/options.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -30,6 +31,10 @@ struct found_processes {
 int find_targets(const struct options *options, struct id_list *pids,
 		 struct found_processes *found);
 void found_processes_free(struct found_processes *found);
+
+/** Who may look at a process: the owner of its directory, which is root if others may not.
+ * False: it has ended. */
+bool process_owner(pid_t pid, uid_t *owner);
 
 /** The name that it was found by; NULL if it was not found by name. */
 const char *found_process_name(const struct found_processes *found, pid_t pid);

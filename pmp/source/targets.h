@@ -41,6 +41,8 @@ struct targets {
 	bool told_mixed;		     /* that memory of one is only counted */
 	uint64_t taken;			     /* by the sampler, known once it is closed */
 	uint64_t skipped; /* threads not wanted, summed over snapshots */
+	bool owned;	  /* something has been counted, of processes */
+	uid_t owner;	  /* that this user may look at; PMP_OWNERS: no user at all of them */
 	uint64_t unseen;  /* children that ended before their first snapshot */
 	bool lost;	  /* one of them, with the sampler that died on it */
 	int refusal;	  /* why there are no samples: a status, or 0 */
