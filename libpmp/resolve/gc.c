@@ -110,10 +110,8 @@ static void collect_strings(struct pmp_symbolizer *symbolizer)
 	struct pmp_strings *strings = &symbolizer->strings;
 
 	locations->frames_size = 0;
-	for (size_t i = 0; i < modules->count; i++) {
+	for (size_t i = 0; i < modules->count; i++)
 		modules->items[i]->names_size = 0;
-		modules->items[i]->names_refused = false;
-	}
 	for (size_t i = 0; i < locations->count; i++) {
 		const struct pmp_location_entry *location = &locations->items[i];
 		struct pmp_frame *frames = (struct pmp_frame *)location->frames;

@@ -98,8 +98,8 @@ bool pmp_state_may_name(const struct pmp_symbolizer *symbolizer,
 void pmp_state_count_names(const struct pmp_symbolizer *symbolizer,
 			   struct pmp_dso_entry *module, size_t size);
 
-/* Give a location its frames, the last of which is the function itself, as far as its names
- * may take memory; what has no name gets one by its address. */
+/* Give a location its frames, the last of which is the function itself: all, or as many as
+ * PMP_NAMES_OF_LOCATION lets be shown. What has no name gets one by its address. */
 void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
 		      struct pmp_frame *frames, size_t count);
 /* The same for an object: code, address and start as of pmp_dso_object(); of names function

@@ -164,6 +164,8 @@ static void tend(struct run *run, bool idle)
 	signals_take(caught);
 	if (caught->suspend)
 		suspend(run);
+	if (caught->end && !run->end_seen)
+		run->end_seen = now_ns();
 	if (caught->end)
 		finish(run);
 	if (caught->limit && !run->limit_seen) {
@@ -224,8 +226,6 @@ static void check_outputs(struct run *run)
 {
 	if (!run->state.caught.end)
 		return;
-	if (!run->end_seen)
-		run->end_seen = now_ns();
 	for (size_t i = 0; i < run->sink_count; i++)
 		check_output(run, &run->sinks[i].sink.wait);
 }
