@@ -177,6 +177,10 @@ struct pmp_target_options {
 	/* Frames of this recorder (libpmp-program.h) are left out of stacks. It has to
 	 * outlive the target. NULL: there is none. */
 	const struct pmp_recorder *recorder;
+	/* When the process that is meant began: field 22 of its stat (proc_pid_stat(5)), as in
+	 * struct pmp_found_process. If its number is another one's by now, that is not opened.
+	 * 0: any process of this number. */
+	uint64_t started;
 };
 
 /* The module of the kernel's functions. The kernel hides where they are: their
@@ -234,6 +238,8 @@ void pmp_target_sleep(struct pmp_target *target, uint64_t ns);
 pid_t pmp_target_pid(const struct pmp_target *target);
 /** Returns the name of the process (comm), raw bytes as the kernel has them. */
 const char *pmp_target_name(const struct pmp_target *target);
+/** Returns when the process began: see .started of its options. */
+uint64_t pmp_target_started(const struct pmp_target *target);
 /** Returns true once the process has ended. */
 bool pmp_target_ended(const struct pmp_target *target);
 
@@ -1046,6 +1052,7 @@ struct pmp_found_process {
 	uid_t user;	   /* who started it: its real user id */
 	bool changed_user; /* its effective user id is another one (setuid) */
 	char name[64]; /* the one that matches, comm if both do; cut if it is longer */
+	uint64_t started; /* when it began: see struct pmp_target_options */
 };
 
 /**

@@ -42,6 +42,16 @@ like "$(cat err)" '^hint: it was asleep in the kernel, in [a-z_0-9 ]+: a disk or
 ok "[ \$(cat touched 2>/dev/null | wc -l) -le 2 ]" "the target has not been stopped meanwhile"
 ok "untouched $chain && kill -0 $chain" "nor is it now"
 
+# Beside another target, which is not to suffer for it.
+start_process sleep 600
+sleeping=$target_pid
+"$PMP" -f folded -n 3 -i 1ms -p "$chain" -p "$sleeping" >out 2>err
+is "$?" 1 "with another target: status"
+like "$(cat err)" "^pmp: the sampler did not answer any more and was killed, at work on $chain .not opened yet.: the others are sampled without it$" \
+	"the message"
+like "$(cat out)" '^sleep;' "the other one is sampled"
+stop_process "$sleeping"
+
 # A thread that waits for it, in a program on another file system.
 start_process cat fs/file
 reader=$target_pid

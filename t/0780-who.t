@@ -225,6 +225,39 @@ check_name_setuid() {
 	done
 }
 
+# A process ends after it was found, and its number becomes another one's. In processes of their
+# own, where the next number can be chosen.
+check_name_reused() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	need_root || return
+	build_named "found$$" 755
+	cat >reuse.sh <<-'END'
+		: >first
+		"./$1" "$1" >first &
+		found=$!
+		until grep -q ready first; do sleep 0.05; done
+		PMP_FAULT=late-open "$PMP_FAULTY" --raw --name "^$1\$" --user root >raw 2>err &
+		pmp=$!
+		until [ -n "$(cat /proc/$pmp/task/$pmp/children)" ]; do sleep 0.05; done
+		kill -KILL $found
+		wait $found
+		echo $((found - 1)) >/proc/sys/kernel/ns_last_pid
+		sleep 600 &
+		other=$!
+		wait $pmp
+		echo "$? $((found - other))"
+		kill -KILL $other
+	END
+	if ! unshare -fp --mount-proc sh -c 'echo 100 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
+		skip "numbers of processes cannot be chosen here"
+		return
+	fi
+	is "$(PMP_FAULTY=$PMP_FAULTY unshare -fp --mount-proc sh reuse.sh "found$$" 2>/dev/null)" "3 0" \
+		"a number that is another process's by now"
+	is "$(cat raw)" "" "is not sampled"
+	like "$(cat err)" "process [0-9]* has ended: its number is another one's now" "the reason"
+}
+
 # %n is the name that was asked for, not the one that a program gives itself.
 check_name_of_files() {
 	build_named "web$$" 755

@@ -60,6 +60,13 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 	r = pmp_process_open(pid, &target->process, err);
 	if (r < 0)
 		goto fail;
+	if (target->options.started &&
+	    target->options.started != target->process.start_time) {
+		r = pmp_error_set(err, PMP_ESRCH,
+				  "process %d has ended: its number is another one's now",
+				  (int)pid);
+		goto fail;
+	}
 	target->memory = pmp_memory_new();
 	target->unwinder = pmp_unwinder_new(pmp_arch_here, target->options.unwind);
 	target->stopper = pmp_stopper_new(&target->process, &target->options);
@@ -147,6 +154,11 @@ pid_t pmp_target_pid(const struct pmp_target *target)
 const char *pmp_target_name(const struct pmp_target *target)
 {
 	return target->process.name;
+}
+
+uint64_t pmp_target_started(const struct pmp_target *target)
+{
+	return target->process.start_time;
 }
 
 bool pmp_target_ended(const struct pmp_target *target)

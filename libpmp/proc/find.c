@@ -18,8 +18,6 @@
 #include "proc/maps.h"
 #include "proc/process.h"
 
-#define PATH_SIZE 64
-
 /* A leader that has ended counts only while other threads live. */
 static bool is_living(int dir, pid_t pid, const struct pmp_stat *stat)
 {
@@ -56,6 +54,7 @@ static bool is_match(const struct pmp_regex *regex, const char *name)
 
 struct name_room {
 	struct pmp_stat stat;
+	struct pmp_status_file *status; /* to be read as well, or NULL */
 	char path[PATH_MAX];
 };
 
@@ -71,7 +70,8 @@ static const char *matching(const struct pmp_regex *regex, pid_t pid,
 	if (dir < 0)
 		return NULL;
 	if (pmp_stat_read(dir, "stat", &room->stat) == 0 &&
-	    !(room->stat.flags & PMP_KERNEL_THREAD) && is_living(dir, pid, &room->stat)) {
+	    !(room->stat.flags & PMP_KERNEL_THREAD) && is_living(dir, pid, &room->stat) &&
+	    (!room->status || pmp_status_read(dir, "status", room->status) == 0)) {
 		name = room->stat.name;
 		if (!is_match(regex, name))
 			name = exe_name(dir, room->path);
@@ -154,8 +154,7 @@ int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *fou
 		     struct pmp_error *err)
 {
 	struct pmp_status_file status;
-	char path[PATH_SIZE];
-	struct name_room room = { .path = "" };
+	struct name_room room = { .status = &status };
 	struct pmp_regex *compiled;
 	const char *name;
 	int result = compile(regex, &compiled, err);
@@ -163,16 +162,16 @@ int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *fou
 	if (result)
 		return result;
 	name = matching(compiled, pid, &room);
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (pmp_regex_problem(compiled, err)) {
 		result = PMP_ELIMIT;
-	} else if (!name || pmp_status_read(AT_FDCWD, path, &status)) {
+	} else if (!name) {
 		result = pmp_error_set(err, PMP_ESRCH, "%d does not match any more",
 				       (int)pid);
 	} else {
 		snprintf(found->name, sizeof(found->name), "%s", name);
 		found->user = status.uid;
 		found->changed_user = status.uid != status.euid;
+		found->started = room.stat.start_time;
 	}
 	pmp_regex_free(compiled);
 	return result;

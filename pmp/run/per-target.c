@@ -28,13 +28,13 @@ static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 };
 static void read_name(const struct found_processes *processes, pid_t pid,
 		      char name[NAME_SIZE])
 {
-	const char *found = found_process_name(processes, pid);
+	const struct found_process *found = found_process(processes, pid);
 	char path[64];
 	ssize_t n = -1;
 	int fd;
 
 	if (found) {
-		snprintf(name, NAME_SIZE, "%s", found);
+		snprintf(name, NAME_SIZE, "%s", found->name);
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);

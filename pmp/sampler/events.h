@@ -20,6 +20,7 @@
 
 struct watched {
 	pid_t pid;
+	uint64_t started;	   /* as in struct pmp_target_options */
 	struct pmp_target *target; /* NULL: not opened, or ended */
 	struct pmp_target *left;   /* dropped, but threads of it are late */
 	bool child;		   /* of another one */

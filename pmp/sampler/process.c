@@ -447,7 +447,8 @@ static void confine(struct sampling *sampling)
 #endif
 }
 
-void process_run(struct sampling *sampling, const struct id_list *pids, pid_t front)
+void process_run(struct sampling *sampling, const struct sampler_targets *targets,
+		 pid_t front)
 {
 	struct pmp_error err;
 	const struct options *options = sampling->options;
@@ -463,14 +464,17 @@ void process_run(struct sampling *sampling, const struct id_list *pids, pid_t fr
 	pmp_run_soon();
 	events_beat(sampling);
 	confine(sampling);
-	sampling->count = sampling->capacity = pids->count;
-	sampling->watched = calloc(pids->count, sizeof(*sampling->watched));
+	sampling->count = sampling->capacity = targets->count;
+	sampling->watched = calloc(targets->count, sizeof(*sampling->watched));
 	if (!sampling->watched ||
 	    pmp_sender_new(sampling->fd, &sampling->sender, &err) < 0 ||
 	    (options->children && children_open(&sampling->children, adopter, &err) < 0))
 		_exit(PMP_EXIT_FAILED);
-	for (size_t i = 0; i < pids->count; i++) {
-		sampling->watched[i].pid = pids->ids[i];
+	if (PMP_FAULT("late-open"))
+		sleep(2);
+	for (size_t i = 0; i < targets->count; i++) {
+		sampling->watched[i].pid = targets->all[i].pid;
+		sampling->watched[i].started = targets->all[i].started;
 		targets_open_first(sampling, &sampling->watched[i]);
 	}
 	sample_all(sampling);

@@ -10,7 +10,8 @@
  * past, waiting and exec_fd; the rest is zero.
  */
 __attribute__((noreturn)) void process_run(struct sampling *sampling,
-					   const struct id_list *pids, pid_t front);
+					   const struct sampler_targets *targets,
+					   pid_t front);
 
 /** As many open descriptors as the system allows. To be called when nothing will be
  * executed that would inherit it. */

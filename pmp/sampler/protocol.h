@@ -28,11 +28,23 @@ enum event {
 	EVENT_DONE,
 };
 
+/* A process that is to be sampled. */
+struct sampler_target {
+	pid_t pid;
+	uint64_t started; /* as in struct pmp_target_options */
+};
+
+struct sampler_targets {
+	struct sampler_target *all;
+	size_t count;
+};
+
 #define EVENT_NAME_SIZE 64
 
 struct event_opened {
 	pid_t pid;
 	bool child;		    /* of another target */
+	uint64_t started;	    /* as in struct pmp_target_options */
 	char name[EVENT_NAME_SIZE]; /* raw bytes */
 };
 

@@ -32,7 +32,8 @@ static void widen(int fd)
 }
 
 int sampler_start(struct sampler *sampler, const struct options *options,
-		  const struct id_list *pids, int exec_fd, struct pmp_error *err)
+		  const struct sampler_targets *targets, int exec_fd,
+		  struct pmp_error *err)
 {
 	struct sampling sampling = {
 		.options = options,
@@ -63,7 +64,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 	if (sampler->pid == 0) {
 		sampling.page = sampler->page;
 		sampling.fd = fds[1];
-		process_run(&sampling, pids, front);
+		process_run(&sampling, targets, front);
 	}
 	own_processes_add(sampler->own, sampler->pid);
 	close(fds[1]);

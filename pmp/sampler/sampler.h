@@ -41,7 +41,8 @@ struct sampler {
  * filled. To be called while no other thread does anything.
  */
 int sampler_start(struct sampler *sampler, const struct options *options,
-		  const struct id_list *pids, int exec_fd, struct pmp_error *err);
+		  const struct sampler_targets *targets, int exec_fd,
+		  struct pmp_error *err);
 
 void sampler_command(struct sampler *sampler, enum sampler_command command);
 

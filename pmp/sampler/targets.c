@@ -154,6 +154,7 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.alive = still_alive,
 		.alive_arg = sampling,
 		.recorder = sampling->recorder,
+		.started = watched->started,
 	};
 
 	/* To hold the front would be to hold up ourselves. */
@@ -166,7 +167,9 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 
 static void tell_opened(struct sampling *sampling, const struct watched *watched)
 {
-	struct event_opened event = { .pid = watched->pid, .child = watched->child };
+	struct event_opened event = { .pid = watched->pid,
+				      .child = watched->child,
+				      .started = pmp_target_started(watched->target) };
 
 	snprintf(event.name, sizeof(event.name), "%s", pmp_target_name(watched->target));
 	events_send(sampling, EVENT_OPENED, &event, sizeof(event));

@@ -131,11 +131,14 @@ static void on_census(void *arg, short revents)
 static int start(struct source *source)
 {
 	struct census_reader *reader = source->census;
-	struct id_list pids = { &reader->pid, 1 };
+	const struct process *process = targets_find(&source->targets, reader->pid);
+	struct sampler_target target = { reader->pid, process ? process->started : 0 };
+	const struct sampler_targets targets = { &target, 1 };
 	int code;
 
 	reader->begun = true;
-	code = sampler_start(&reader->sampler, &reader->options, &pids, -1, &reader->err);
+	code = sampler_start(&reader->sampler, &reader->options, &targets, -1,
+			     &reader->err);
 	if (code == 0)
 		code = pmp_receiver_new(reader->sampler.fd, &reader->receiver,
 					&reader->err);

@@ -18,22 +18,14 @@
 #define BATCH 16	/* messages received between two checks for signals */
 #define BATCH_OF_VIEW 2 /* the same when keys wait to be answered */
 
-static struct process *find_process(const struct targets *targets, pid_t pid)
-{
-	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->processes[i].pid == pid)
-			return &targets->processes[i];
-	}
-	return NULL;
-}
-
 static void take_opened(struct source *source, const struct event_opened *event)
 {
 	struct targets *targets = &source->targets;
 	struct process *processes, *process;
 
+	targets_settle(targets, event->pid);
 	/* By another sampler. */
-	if (find_process(targets, event->pid))
+	if (targets_find(targets, event->pid))
 		return;
 	processes =
 		reallocarray(targets->processes, targets->count + 1, sizeof(*processes));
@@ -44,7 +36,9 @@ static void take_opened(struct source *source, const struct event_opened *event)
 	}
 	targets->processes = processes;
 	process = &processes[targets->count++];
-	*process = (struct process){ .pid = event->pid, .child = event->child };
+	*process = (struct process){ .pid = event->pid,
+				     .started = event->started,
+				     .child = event->child };
 	snprintf(process->name, sizeof(process->name), "%.*s", EVENT_NAME_SIZE - 1,
 		 event->name);
 	source->type->opened(source, process);
@@ -55,6 +49,7 @@ static void take_opened(struct source *source, const struct event_opened *event)
 static void take_failed(struct source *source, const struct event_failed *event)
 {
 	struct targets *targets = &source->targets;
+	targets_settle(targets, event->pid);
 	message_error(&event->error);
 	if (!targets->refusal)
 		targets->refusal = message_status(event->error.code);
@@ -76,7 +71,7 @@ static void forget_child(struct source *source, struct process *process)
 static void take_ended(struct source *source, const struct event_ended *event)
 {
 	struct targets *targets = &source->targets;
-	struct process *process = find_process(targets, event->pid);
+	struct process *process = targets_find(targets, event->pid);
 
 	counting_forget(source->counting, event->pid);
 	if (!process)
@@ -196,7 +191,7 @@ static void enter_sample(struct source *source, const struct pmp_sample *sample)
 	targets->snapshots++;
 	targets->skipped += info.skipped;
 	note_owner(source, info.owner);
-	process = find_process(targets, info.pid);
+	process = targets_find(targets, info.pid);
 	if (!process)
 		return;
 	source->calls->boundary(source->run, info.time);
@@ -259,7 +254,7 @@ static void tell_mixed(struct source *source, const struct pmp_heap_batch *batch
 static void take_heap(struct source *source, struct pmp_heap_batch *batch)
 {
 	struct process *process =
-		find_process(&source->targets, pmp_heap_batch_pid(batch));
+		targets_find(&source->targets, pmp_heap_batch_pid(batch));
 	struct pmp_error err = { 0 };
 	uid_t owner;
 	int code = 0;

@@ -102,7 +102,9 @@ static int add_found(const struct options *options, pid_t pid, struct id_list *p
 	}
 	found->list = list;
 	list += found->count++;
-	*list = (struct found_process){ .pid = pid, .user = info.user };
+	*list = (struct found_process){ .pid = pid,
+					.user = info.user,
+					.started = info.started };
 	memcpy(list->name, info.name, sizeof(list->name));
 	return 0;
 }
@@ -169,11 +171,11 @@ void found_processes_free(struct found_processes *found)
 	*found = (struct found_processes){ 0 };
 }
 
-const char *found_process_name(const struct found_processes *found, pid_t pid)
+const struct found_process *found_process(const struct found_processes *found, pid_t pid)
 {
-	for (size_t i = 0; i < found->count; i++) {
+	for (size_t i = 0; found && i < found->count; i++) {
 		if (found->list[i].pid == pid)
-			return found->list[i].name;
+			return &found->list[i];
 	}
 	return NULL;
 }

@@ -16,7 +16,8 @@
 struct found_process {
 	pid_t pid;
 	uid_t user;
-	char name[64]; /* for %n: of processes of several users NAME-USER */
+	uint64_t started; /* as in struct pmp_found_process */
+	char name[64];	  /* for %n: of processes of several users NAME-USER */
 };
 
 struct found_processes {
@@ -36,7 +37,7 @@ void found_processes_free(struct found_processes *found);
  * False: it has ended. */
 bool process_owner(pid_t pid, uid_t *owner);
 
-/** The name that it was found by; NULL if it was not found by name. */
-const char *found_process_name(const struct found_processes *found, pid_t pid);
+/** As what it was found by name; NULL if it was not. */
+const struct found_process *found_process(const struct found_processes *found, pid_t pid);
 
 #endif

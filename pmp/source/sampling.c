@@ -38,13 +38,34 @@ struct supervised_sampler {
 	uint64_t cpu_seen;	    /* what of a processor it had had */
 };
 
+/* Those that were asked for. False: no memory. */
+static bool want_targets(struct targets *targets, const struct id_list *pids)
+{
+	struct sampler_targets *wanted = &targets->wanted;
+
+	wanted->all = calloc(pids->count, sizeof(*wanted->all));
+	if (!wanted->all)
+		return false;
+	for (size_t i = 0; i < pids->count; i++) {
+		const struct found_process *found =
+			found_process(targets->found, pids->ids[i]);
+
+		wanted->all[wanted->count++] = (struct sampler_target){
+			.pid = pids->ids[i],
+			.started = found ? found->started : 0,
+		};
+	}
+	return true;
+}
+
 int sampling_open(struct source *source, const struct id_list *pids, int exec_fd)
 {
 	struct supervised_sampler *sampling = calloc(1, sizeof(*sampling));
 	struct pmp_error err = { 0 };
 	int code;
 
-	if (!sampling) {
+	if (!sampling || !want_targets(&source->targets, pids)) {
+		free(sampling);
 		message_print(NULL, "not enough memory for the run");
 		return PMP_EXIT_FAILED;
 	}
@@ -54,7 +75,8 @@ int sampling_open(struct source *source, const struct id_list *pids, int exec_fd
 	       sizeof(sampling->sampler.helpers));
 	sampling->sampler.own = source->state->own;
 	sampling->sampler.recorder = source->recorder;
-	code = sampler_start(&sampling->sampler, source->options, pids, exec_fd, &err);
+	code = sampler_start(&sampling->sampler, source->options, &source->targets.wanted,
+			     exec_fd, &err);
 	if (code == 0)
 		return 0;
 	message_error(&err);
@@ -91,36 +113,50 @@ static void find_cause(struct supervised_sampler *sampling, bool held, char *tex
 		snprintf(text, size, "ended unexpectedly");
 }
 
-/* The target that it died on, if the others can do without. One that is not reaped may
- * hold threads still. */
-static struct process *find_culprit(const struct source *source)
+/* The target that it died on, if the others can do without; else 0. */
+static pid_t find_culprit(const struct source *source)
 {
 	const struct supervised_sampler *sampling = source->sampling;
 	const struct targets *targets = &source->targets;
+	const pid_t pid = sampling->sampler.target;
 
-	if (!WIFSIGNALED(sampling->sampler.status) || !sampling->sampler.target ||
-	    sampling->restarts >= RESTARTS_MAX || sampling->finishing ||
-	    source->state->failure || source->state->caught.end || targets->count < 2)
-		return NULL;
-	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->processes[i].pid == sampling->sampler.target)
-			return &targets->processes[i];
-	}
-	return NULL;
+	if (!pid || sampling->restarts >= RESTARTS_MAX || sampling->finishing ||
+	    source->state->failure || source->state->caught.end ||
+	    targets->count + targets->wanted.count < 2)
+		return 0;
+	/* While they are opened nothing has been stopped yet; later one that is not reaped may
+	 * hold threads still. */
+	if (targets_wants(targets, pid))
+		return pid;
+	return WIFSIGNALED(sampling->sampler.status) && targets_find(targets, pid) ? pid
+										   : 0;
 }
 
-static void leave_out(struct source *source, struct process *process)
+/* It may not have been opened yet. */
+static void leave_out(struct source *source, pid_t pid)
 {
 	struct targets *targets = &source->targets;
+	struct process *process = targets_find(targets, pid);
 
-	counting_forget(source->counting, process->pid);
+	targets->lost = true;
+	targets_settle(targets, pid);
+	if (!process)
+		return;
+	counting_forget(source->counting, pid);
 	source->progress->threads -= process->threads;
 	targets->count--;
 	memmove(process, process + 1,
 		(size_t)(targets->processes + targets->count - process) *
 			sizeof(*process));
-	targets->lost = true;
 	source->calls->targets(source->run, NULL);
+}
+
+static const char *name_of(const struct targets *targets, pid_t pid)
+{
+	const struct process *process = targets_find(targets, pid);
+	const struct found_process *found = found_process(targets->found, pid);
+
+	return process ? process->name : found ? found->name : "not opened yet";
 }
 
 static void give_up_all(struct source *source)
@@ -136,7 +172,7 @@ static void mourn(struct source *source)
 	struct supervised_sampler *sampling = source->sampling;
 	char cause[128], hint[160] = "", name[EVENT_NAME_SIZE * 4];
 	bool held = sampler_held_too_long(&sampling->sampler);
-	struct process *culprit;
+	pid_t culprit;
 
 	end_sampler(source);
 	find_cause(sampling, held, cause, sizeof(cause));
@@ -150,8 +186,9 @@ static void mourn(struct source *source)
 		message_print(hint,
 			      "the sampler %s, at work on %d (%s): the others are "
 			      "sampled without it",
-			      cause, (int)culprit->pid,
-			      pmp_escape(culprit->name, name, sizeof(name)));
+			      cause, (int)culprit,
+			      pmp_escape(name_of(&source->targets, culprit), name,
+					 sizeof(name)));
 		leave_out(source, culprit);
 		sampling->again = true;
 		return;
@@ -209,12 +246,12 @@ int sampling_receive(struct source *source)
 
 /* ---- another one ---------------------------------------------------------------- */
 
-static int start_again(struct source *source, const struct id_list *pids)
+static int start_again(struct source *source, const struct sampler_targets *targets)
 {
 	struct supervised_sampler *sampling = source->sampling;
 	struct sampler *sampler = &sampling->sampler;
 	struct pmp_error err = { 0 };
-	int code = sampler_start(sampler, source->options, pids, -1, &err);
+	int code = sampler_start(sampler, source->options, targets, -1, &err);
 
 	if (code < 0) {
 		message_error(&err);
@@ -228,17 +265,23 @@ static int start_again(struct source *source, const struct id_list *pids)
 }
 
 /* What is known of threads was of modules that the old one has sent. */
-static bool list_targets(struct source *source, struct id_list *pids)
+static bool list_targets(struct source *source, struct sampler_targets *list)
 {
 	const struct targets *targets = &source->targets;
 
+	list->all = calloc(targets->count + targets->wanted.count, sizeof(*list->all));
+	if (!list->all)
+		return false;
 	for (size_t i = 0; i < targets->count; i++) {
-		pid_t pid = targets->processes[i].pid;
+		const struct process *process = &targets->processes[i];
 
-		counting_forget(source->counting, pid);
-		if (!targets->processes[i].ended && !id_list_add(pids, pid))
-			return false;
+		counting_forget(source->counting, process->pid);
+		if (!process->ended)
+			list->all[list->count++] =
+				(struct sampler_target){ process->pid, process->started };
 	}
+	for (size_t i = 0; i < targets->wanted.count; i++)
+		list->all[list->count++] = targets->wanted.all[i];
 	return true;
 }
 
@@ -246,7 +289,7 @@ static bool list_targets(struct source *source, struct id_list *pids)
 static void restart(struct source *source)
 {
 	struct supervised_sampler *sampling = source->sampling;
-	struct id_list pids = { 0 };
+	struct sampler_targets list = { 0 };
 	bool listed;
 
 	if (!source->calls->may_sample(source->run))
@@ -259,12 +302,12 @@ static void restart(struct source *source)
 	sampling->cpu_seen = 0;
 	pmp_receiver_free(sampling->receiver);
 	sampling->receiver = NULL;
-	listed = list_targets(source, &pids);
+	listed = list_targets(source, &list);
 	if (!listed)
 		message_print(NULL, "not enough memory for the list of processes");
-	if (!listed || start_again(source, &pids))
+	if (!listed || start_again(source, &list))
 		give_up_all(source);
-	free(pids.ids);
+	free(list.all);
 }
 
 /* ---- supervision ---------------------------------------------------------------- */
@@ -398,6 +441,8 @@ void sampling_close(struct source *source)
 	pmp_receiver_free(sampling->receiver);
 	free(sampling);
 	free(source->targets.processes);
+	free(source->targets.wanted.all);
+	source->targets.wanted = (struct sampler_targets){ 0 };
 	source->sampling = NULL;
 	source->targets.processes = NULL;
 }
@@ -441,16 +486,16 @@ void sampling_ended(struct source *source, struct process *process, bool threads
 bool sampling_name_after(const struct source *source, const struct process *process,
 			 struct process *name)
 {
-	const char *found;
+	const struct found_process *found;
 
 	if (!process && source->targets.count)
 		process = &source->targets.processes[0];
 	if (!process)
 		return false;
-	found = found_process_name(source->targets.found, process->pid);
+	found = found_process(source->targets.found, process->pid);
 	*name = *process;
 	if (found)
-		snprintf(name->name, sizeof(name->name), "%s", found);
+		snprintf(name->name, sizeof(name->name), "%s", found->name);
 	return *name->name;
 }
 

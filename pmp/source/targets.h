@@ -13,6 +13,7 @@
 
 struct process {
 	pid_t pid;
+	uint64_t started; /* as in struct pmp_target_options */
 	char name[EVENT_NAME_SIZE];
 	uint64_t snapshots, threads; /* of the last one */
 	uint64_t batches;	     /* of what its recorder has written down */
@@ -36,18 +37,50 @@ struct targets {
 	struct process *processes;
 	size_t count;
 	const struct found_processes *found; /* by --name; borrowed */
-	uint64_t snapshots, batches;	     /* received */
-	bool told_hidden;		     /* that some processes cannot be looked at */
-	bool told_mixed;		     /* that memory of one is only counted */
-	uint64_t taken;			     /* by the sampler, known once it is closed */
-	uint64_t skipped; /* threads not wanted, summed over snapshots */
-	bool owned;	  /* something has been counted, of processes */
-	uid_t owner;	  /* that this user may look at; PMP_OWNERS: no user at all of them */
-	uint64_t unseen;  /* children that ended before their first snapshot */
-	bool lost;	  /* one of them, with the sampler that died on it */
-	int refusal;	  /* why there are no samples: a status, or 0 */
+	struct sampler_targets wanted; /* that have not been opened, nor refused, yet */
+	uint64_t snapshots, batches;   /* received */
+	bool told_hidden;	       /* that some processes cannot be looked at */
+	bool told_mixed;	       /* that memory of one is only counted */
+	uint64_t taken;		       /* by the sampler, known once it is closed */
+	uint64_t skipped;	       /* threads not wanted, summed over snapshots */
+	bool owned;		       /* something has been counted, of processes */
+	uid_t owner; /* that this user may look at; PMP_OWNERS: no user at all of them */
+	uint64_t unseen; /* children that ended before their first snapshot */
+	bool lost;	 /* one of them, with the sampler that died on it */
+	int refusal;	 /* why there are no samples: a status, or 0 */
 	struct event_done done;
 };
+
+/* NULL: it is not one of them, or not opened yet. */
+static inline struct process *targets_find(const struct targets *targets, pid_t pid)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->processes[i].pid == pid)
+			return &targets->processes[i];
+	}
+	return NULL;
+}
+
+/* Is it one that has not been opened yet? */
+static inline bool targets_wants(const struct targets *targets, pid_t pid)
+{
+	for (size_t i = 0; i < targets->wanted.count; i++) {
+		if (targets->wanted.all[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/* It has been opened, or will not be. */
+static inline void targets_settle(struct targets *targets, pid_t pid)
+{
+	struct sampler_targets *wanted = &targets->wanted;
+
+	for (size_t i = 0; i < wanted->count; i++) {
+		if (wanted->all[i].pid == pid)
+			wanted->all[i--] = wanted->all[--wanted->count];
+	}
+}
 
 /* Has anything of them been counted? */
 static inline bool targets_counted(const struct targets *targets)
