@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Maps of JIT code: what lines hold, growth, hostile lines, a map that vanishes. */
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/names.h"
 #include "base/buf.h"
@@ -224,9 +226,48 @@ static void test_large(void)
 	pmp_perf_map_free(map);
 }
 
+/* A file that is longer than what is read at once: its end, without what is left of a line. */
+static void test_long_file(void)
+{
+	struct pmp_perf_map *map;
+	int fd;
+
+	write_file("long.map", "1000 10 first\n");
+	fd = open("long.map", O_RDWR | O_APPEND | O_CLOEXEC);
+	ok(ftruncate(fd, 200 << 20) == 0 && write(fd, "x\n2000 10 last\n", 15) == 15,
+	   "a map of more than 200 MiB");
+	map = pmp_perf_map_new(fd);
+	is_str(name_of(map, 0x2000), "last", "its end is read");
+	is_str(name_of(map, 0x1000), "-", "not its beginning");
+	ok(write(fd, "3000 10 later\n", 14) == 14, "a line is added");
+	is_str(name_of(map, 0x3000), "later", "which is read, too");
+	pmp_perf_map_free(map);
+	close(fd);
+}
+
+/* As a Java VM does when it is asked for one. */
+static void test_written_again(void)
+{
+	int fd = open("again.map", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct pmp_perf_map *map = pmp_perf_map_new(fd);
+
+	ok(pwrite(fd, "1000 10 old\n", 12, 0) == 12, "a map");
+	is_str(name_of(map, 0x1000), "old", "is read");
+	ok(pwrite(fd, "1000 10 new\n2000 10 more\n", 25, 0) == 25,
+	   "and written again, longer");
+	is_str(name_of(map, 0x2000), "more", "what is new in it is known");
+	is_str(name_of(map, 0x1000), "new", "the later name wins");
+	ok(pwrite(fd, "3000 10 same size\n123456\n", 25, 0) == 25, "of the same size");
+	is_str(name_of(map, 0x3000), "same size", "it is known as well");
+	pmp_perf_map_free(map);
+	close(fd);
+}
+
 int main(void)
 {
 	enter_tmp();
+	test_long_file();
+	test_written_again();
 	test_lines();
 	test_hostile();
 	test_process();

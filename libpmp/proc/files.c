@@ -21,7 +21,6 @@
 #include "base/fault.h"
 #include "base/file.h"
 
-#define PERF_MAP_LIMIT (64 << 20)
 #define LINK_SIZE 64	  /* "/proc/self/fd/N", "map_files/START-END" */
 #define COMPARE_SIZE 4096 /* of a region, where device numbers do not help */
 
@@ -267,8 +266,6 @@ static const char *perf_map_problem(const struct pmp_process *process,
 	/* /tmp is open to all users: perhaps a second name of another user's file. */
 	if (file->st_nlink > 1)
 		return "it has several names";
-	if (file->st_size > PERF_MAP_LIMIT)
-		return "larger than 64 MiB";
 	return NULL;
 }
 

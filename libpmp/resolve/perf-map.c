@@ -22,7 +22,9 @@
 #include "libpmp.h"
 #include "resolve/interval-map.h"
 
-#define FILE_MAX ((uint64_t)64 << 20)
+#define AT_ONCE_MAX ((uint64_t)128 << 20) /* of what is there: its end */
+#define PIECE_SIZE ((size_t)16 << 20)
+#define KEPT_SIZE 64		      /* of what was read last */
 #define LINE_MAX_LENGTH 4096	      /* longer ones are skipped */
 #define LINES_MAX ((uint64_t)4 << 20) /* in a map's life */
 #define NAMES_MAX ((size_t)256 << 20) /* bytes, in a map's life */
@@ -31,7 +33,9 @@
 
 struct pmp_perf_map {
 	int fd;
-	uint64_t read;	     /* bytes of the file */
+	uint64_t read;	      /* bytes of the file */
+	char kept[KEPT_SIZE]; /* the last of them */
+	size_t kept_length;
 	uint64_t read_ever;  /* the same, of all that were there */
 	struct pmp_buf rest; /* a line whose end has not been read */
 	bool skipping;	     /* rest was too long: until the next newline */
@@ -151,42 +155,75 @@ int pmp_perf_map_parse(struct pmp_perf_map *map, const char *text, size_t length
 	return add_level(map);
 }
 
-/* The file has been written again from its start. */
-static void forget(struct pmp_perf_map *map)
+/* Is what was read last still there? Else the file has been written again from its start. */
+static bool goes_on(const struct pmp_perf_map *map, uint64_t size)
 {
-	map->read = 0;
-	map->skipping = false;
+	char now[KEPT_SIZE];
+
+	if (size < map->read)
+		return false;
+	return pmp_file_pread(map->fd, now, map->kept_length,
+			      map->read - map->kept_length) ==
+		       (ssize_t)map->kept_length &&
+	       memcmp(now, map->kept, map->kept_length) == 0;
+}
+
+static void start_at(struct pmp_perf_map *map, uint64_t at)
+{
+	map->read = at;
+	map->kept_length = 0;
+	/* A line whose beginning is not there. */
+	map->skipping = at > 0;
 	pmp_buf_clear(&map->rest);
 }
 
-/* Read on to the end of the file; true if there was something new. */
+static void keep_last(struct pmp_perf_map *map, const char *text, size_t length)
+{
+	map->kept_length = length < KEPT_SIZE ? length : KEPT_SIZE;
+	memcpy(map->kept, text + length - map->kept_length, map->kept_length);
+}
+
+/* False: there is no more, or not enough memory. */
+static bool read_piece(struct pmp_perf_map *map, char *text, uint64_t size)
+{
+	const uint64_t left = size - map->read;
+	const ssize_t got =
+		map->read_ever < READ_MAX && left
+			? pmp_file_pread(map->fd, text,
+					 left < PIECE_SIZE ? left : PIECE_SIZE, map->read)
+			: 0;
+
+	if (got <= 0)
+		return false;
+	map->read += (uint64_t)got;
+	map->read_ever += (uint64_t)got;
+	keep_last(map, text, (size_t)got);
+	return pmp_perf_map_parse(map, text, (size_t)got) == 0;
+}
+
+/* Read on to the end of the file; true if there was something new. What was added last counts
+ * most: of very much the beginning is left out. */
 static bool read_on(struct pmp_perf_map *map)
 {
+	const uint64_t before = map->read_ever;
 	struct stat status;
-	size_t length;
-	ssize_t got = 0;
+	uint64_t size;
 	char *text;
 
 	if (map->fd < 0 || fstat(map->fd, &status) != 0 || status.st_size < 0)
 		return false;
-	if ((uint64_t)status.st_size < map->read)
-		forget(map);
-	if (map->read >= FILE_MAX || map->read_ever >= READ_MAX ||
-	    (uint64_t)status.st_size == map->read)
+	size = (uint64_t)status.st_size;
+	if (!goes_on(map, size))
+		start_at(map, 0);
+	if (size - map->read > AT_ONCE_MAX)
+		start_at(map, size - AT_ONCE_MAX);
+	if (size == map->read)
 		return false;
-	length = (size_t)((uint64_t)status.st_size - map->read);
-	if (length > FILE_MAX - map->read)
-		length = FILE_MAX - map->read;
-	text = malloc(length);
-	if (text)
-		got = pmp_file_pread(map->fd, text, length, map->read);
-	if (got > 0) {
-		map->read += (uint64_t)got;
-		map->read_ever += (uint64_t)got;
-		pmp_perf_map_parse(map, text, (size_t)got);
-	}
+	text = malloc(PIECE_SIZE);
+	while (text && read_piece(map, text, size))
+		;
 	free(text);
-	return got > 0;
+	return map->read_ever > before;
 }
 
 /* The offset of a name, or PMP_INTERVAL_NONE. */

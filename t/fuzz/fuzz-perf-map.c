@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzz target: a map of JIT code, in two pieces, then a lookup at every line's start. */
+/* Fuzz target: a map of JIT code, in two pieces, then lookups; and as a file that grows. */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 #include "resolve/perf-map.h"
@@ -19,21 +21,48 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 	return strlen(seeds[n]);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void look_up(struct pmp_perf_map *map, size_t size)
 {
-	struct pmp_perf_map *map = pmp_perf_map_new(-1);
-	const char *text = (const char *)data;
-
-	if (!map)
-		return 0;
-	pmp_perf_map_parse(map, text, size / 2);
-	pmp_perf_map_parse(map, text + size / 2, size - size / 2);
 	for (uint64_t address = 0; address < 64; address++) {
 		const char *name = pmp_perf_map_find(map, address << (address / 2));
 
 		if (name && (strlen(name) == 0 || strlen(name) > size))
 			__builtin_trap();
 	}
+}
+
+static void parse(const uint8_t *data, size_t size)
+{
+	struct pmp_perf_map *map = pmp_perf_map_new(-1);
+	const char *text = (const char *)data;
+
+	if (!map)
+		return;
+	pmp_perf_map_parse(map, text, size / 2);
+	pmp_perf_map_parse(map, text + size / 2, size - size / 2);
+	look_up(map, size);
 	pmp_perf_map_free(map);
+}
+
+/* Half of it, then all, written again: that may be what there was, or not. */
+static void read_file(const uint8_t *data, size_t size)
+{
+	const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct pmp_perf_map *map = pmp_perf_map_new(fd);
+
+	if (fd < 0 || !map || pwrite(fd, data, size / 2, 0) < 0)
+		__builtin_trap();
+	look_up(map, size);
+	if (pwrite(fd, data + (size & 1), size - (size & 1), 0) < 0)
+		__builtin_trap();
+	look_up(map, size);
+	pmp_perf_map_free(map);
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	parse(data, size);
+	read_file(data, size);
 	return 0;
 }
