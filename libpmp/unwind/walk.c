@@ -80,6 +80,7 @@ struct walker {
 	const struct pmp_walk *walk;
 	struct pmp_regs regs; /* of the current frame */
 	bool exact;
+	bool chained;	/* the frame pointer comes from a frame record */
 	bool switched;	/* to another stack, on purpose */
 	bool signal;	/* it has turned out to be a signal trampoline */
 	uint64_t flags; /* of the frame that the step has found */
@@ -420,9 +421,11 @@ static bool want_fp(struct walker *w)
 
 /* ---- code without call-frame information ------------------------------------------- */
 
-static enum pmp_end take_caller(struct walker *w, const struct pmp_regs *caller)
+static enum pmp_end take_caller(struct walker *w, const struct pmp_regs *caller,
+				bool chained)
 {
 	w->regs = *caller;
+	w->chained = chained;
 	w->flags = PMP_FRAME_FP;
 	return GO_ON;
 }
@@ -433,6 +436,17 @@ static bool entry_caller(const struct walker *w, const struct pmp_arch_entry *en
 {
 	return w->arch->entry_caller(w->stack, &w->regs, entry, caller) &&
 	       is_return(w->unwinder, pmp_regs_get(caller, w->pc), target);
+}
+
+/* Is a frame pointer of 0 the end? Where functions do not set it, it may just be what it was
+ * when the thread began. */
+static bool ends_chain(const struct walker *w)
+{
+	const struct pmp_region *region =
+		code_region(w->unwinder, pmp_regs_get(&w->regs, w->pc));
+
+	return w->chained || w->unwinder->mode == PMP_UNWIND_FP ||
+	       (region && region->module->kind != PMP_MODULE_FILE);
 }
 
 /* By the frame pointer: the saved one is where it points to, the return address after
@@ -446,7 +460,7 @@ static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
 		return PMP_END_NO_INFO;
 	fp = pmp_regs_get(&w->regs, w->fp);
 	if (fp == 0)
-		return PMP_END_ROOT;
+		return ends_chain(w) ? PMP_END_ROOT : PMP_END_NO_INFO;
 	if (fp % 8 || fp < pmp_regs_get(&w->regs, w->sp))
 		return PMP_END_NO_INFO;
 	if (!pmp_read(w->stack, fp, record, sizeof(record)))
@@ -480,10 +494,10 @@ static enum pmp_end leaf_step(struct walker *w, bool by_chain)
 
 	if (!entry_caller(w, &nothing_pushed, &leaf, &leaf_target) || !leaf_target ||
 	    pc - leaf_target >= LEAF_REACH)
-		return end == GO_ON ? take_caller(w, &chain) : end;
+		return end == GO_ON ? take_caller(w, &chain, true) : end;
 	if (end == GO_ON && chain_target >= leaf_target && chain_target <= pc)
-		return take_caller(w, &chain);
-	return take_caller(w, &leaf);
+		return take_caller(w, &chain, true);
+	return take_caller(w, &leaf, false);
 }
 
 static enum pmp_end signal_step(struct walker *w)
@@ -494,6 +508,7 @@ static enum pmp_end signal_step(struct walker *w)
 	if (!w->arch->signal_caller(w->stack, &w->regs, &victim))
 		return PMP_END_UNREADABLE;
 	w->regs = victim;
+	w->chained = false;
 	w->flags = PMP_FRAME_EXACT;
 	w->dropped = false;
 	return GO_ON;
@@ -513,18 +528,18 @@ static enum pmp_end no_info_step(struct walker *w)
 		 * call has happened. */
 		if (!w->exact || !entry_caller(w, &entry, &caller, &target))
 			return PMP_END_NO_INFO;
-		return take_caller(w, &caller);
+		return take_caller(w, &caller, false);
 	}
 	if (unwinder->arch->is_sigreturn(&unwinder->memory, pc))
 		return signal_step(w);
 	if (w->exact) {
 		if (unwinder->arch->entry(&unwinder->memory, pc, &entry) &&
 		    entry_caller(w, &entry, &caller, &target))
-			return take_caller(w, &caller);
+			return take_caller(w, &caller, false);
 		return leaf_step(w, by_chain);
 	}
 	end = by_chain ? chain_caller(w, &caller, &target) : PMP_END_NO_INFO;
-	return end == GO_ON ? take_caller(w, &caller) : end;
+	return end == GO_ON ? take_caller(w, &caller, true) : end;
 }
 
 /* ---- the walk ---------------------------------------------------------------------- */
@@ -636,8 +651,10 @@ static enum pmp_end step(struct walker *w)
 	cached = find_rule(w->unwinder, pc, w->exact);
 	if (!cached)
 		return PMP_END_BAD_INFO;
-	if (cached->rule.kind != PMP_RULE_NONE && cached->rule.kind != PMP_RULE_BAD)
+	if (cached->rule.kind != PMP_RULE_NONE && cached->rule.kind != PMP_RULE_BAD) {
+		w->chained = false;
 		return info_step(w, cached);
+	}
 	end = no_info_step(w);
 	return end == PMP_END_NO_INFO && cached->rule.kind == PMP_RULE_BAD
 		       ? PMP_END_BAD_INFO
