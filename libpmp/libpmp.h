@@ -762,6 +762,8 @@ struct pmp_profile_info {
 				   * walked any more */
 	uint64_t heap_unrecorded; /* processes that it had no place for */
 	uint64_t heap_distinct;	  /* distinct stacks that it has written down */
+	uint64_t negative; /* samples of saved profiles that have negative values, as
+			    * differences do: these are not counted */
 };
 /** Fill *info, whose size is given, with the totals of a profile. */
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);
@@ -1051,7 +1053,7 @@ struct pmp_found_process {
 	size_t size;	   /* set by the caller: sizeof(struct pmp_found_process) */
 	uid_t user;	   /* who started it: its real user id */
 	bool changed_user; /* its effective user id is another one (setuid) */
-	char name[64]; /* the one that matches, comm if both do; cut if it is longer */
+	char name[64];	  /* the one that matches, comm if both do; cut if it is longer */
 	uint64_t started; /* when it began: see struct pmp_target_options */
 };
 

@@ -355,6 +355,22 @@ static void test_cases(void)
 	}
 }
 
+/* A difference of two profiles. */
+static void test_negative(void)
+{
+	static const char data[] =
+		TYPES TEXTS "\x12\x0c\x12\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+			    "\x12\x03\x12\x01\x05";
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	struct saved saved = saved_new();
+
+	is_int(saved_read(&saved, data, sizeof(data) - 1, NULL), 0, "-1 and 5");
+	pmp_profile_info(saved.profile, &info);
+	is_int(info.negative, 1, "one that is not counted is known");
+	is_int(pmp_profile_entry(saved.profile, 0)->count, 5, "the other one is counted");
+	saved_free(&saved);
+}
+
 /* Other programs' units and names of values. */
 static void test_units(void)
 {
@@ -524,6 +540,7 @@ int main(void)
 	test_round_trip();
 	test_overlap();
 	test_cases();
+	test_negative();
 	test_units();
 	test_period();
 	test_bomb();

@@ -98,6 +98,13 @@ gzip -dc base.pb.gz | perl -pe 's/\x04demo/\x04omed/' >renamed.pb
 like "$(notes --diff renamed.pb new.pb.gz)" \
 	'^pmp: the base is of omed, this profile of demo: taken for the same' "another name"
 
+# What another program has compared: -1 and 5 samples.
+printf '\12\4\10\1\20\2\62\0\62\7samples\62\5count\62\4main\62\2cp\22\14\22\12\377\377\377\377\377\377\377\377\377\1\22\3\22\1\5' >difference.pb
+"$PMP" -f folded difference.pb >out 2>err
+is "$?" 0 "the difference of two profiles is read"
+like "$(cat err)" '^pmp: samples with negative values, as in a difference, are not counted: 1$' \
+	"what is not shown of it is reported"
+
 # ---- what is refused -----------------------------------------------------------------------
 
 echo "no profile" >text

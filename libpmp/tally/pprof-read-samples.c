@@ -151,12 +151,21 @@ static uint64_t value_of(const Pmp__Pprof__Sample *sample, int column, uint64_t 
 	return pmp_pprof_positive(value);
 }
 
-static void read_values(const struct pmp_pprof_columns *columns,
-			const Pmp__Pprof__Sample *sample, struct pmp_entry *entry)
+static bool is_negative(const Pmp__Pprof__Sample *sample, int column)
 {
+	return column >= 0 && sample->value[column] < 0;
+}
+
+static void read_values(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sample *sample,
+			struct pmp_entry *entry)
+{
+	const struct pmp_pprof_columns *columns = &reader->columns;
 	struct pmp_entry_waits *waits = entry->waits;
 	uint64_t offcpu = value_of(sample, columns->offcpu, columns->offcpu_unit);
 
+	reader->info.negative += is_negative(sample, columns->count) ||
+				 is_negative(sample, columns->cpu) ||
+				 is_negative(sample, columns->wall);
 	entry->count = value_of(sample, columns->count, 1);
 	entry->cpu = value_of(sample, columns->cpu, columns->cpu_unit);
 	entry->wall = value_of(sample, columns->wall, columns->wall_unit);
@@ -376,7 +385,7 @@ int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_fiel
 	if (reader->sample_count++ >= PMP_PPROF_SAMPLES_MAX ||
 	    sample->n_location > PMP_PPROF_FRAMES_MAX)
 		return PMP_ELIMIT;
-	read_values(&reader->columns, sample, &entry);
+	read_values(reader, sample, &entry);
 	code = read_labels(reader, sample, &entry, &lock, &heap);
 	if (*lock.text)
 		waits.lock = &lock;

@@ -924,6 +924,7 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 	all->vanished += info->vanished;
 	all->evicted += info->evicted;
 	all->evicted_distinct += info->evicted_distinct;
+	all->negative += info->negative;
 	all->stops += info->stops;
 	all->stopped += info->stopped;
 	all->any_stopped += info->any_stopped;

@@ -726,6 +726,7 @@ static int receive_all(struct run *run)
 	write_results(run);
 	if (!run->options->stats)
 		summary_evicted(counting);
+	summary_negative(counting);
 	summary_heap_lost(counting);
 	if (run->options->stats && source->targets.snapshots && !run->options->every)
 		summary_stats(counting, &source->targets);

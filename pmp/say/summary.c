@@ -249,6 +249,18 @@ void summary_evicted(const struct counting *counting)
 			     (unsigned long long)info.evicted_distinct);
 }
 
+void summary_negative(const struct counting *counting)
+{
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(counting->profile, &info);
+	if (info.negative)
+		message_note("pmp --diff BEFORE AFTER compares two profiles",
+			     "samples with negative values, as in a difference, are not "
+			     "counted: %llu",
+			     (unsigned long long)info.negative);
+}
+
 static void tell_records(const struct counting *counting, uint64_t lost)
 {
 	const char *hint = counting->options->heap.exact

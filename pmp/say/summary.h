@@ -27,6 +27,8 @@ void summary_written(const struct counting *counting, const struct targets *targ
 size_t summary_modules(const struct pmp_symbolizer *symbolizer);
 /** Stacks that memory was too small for. */
 void summary_evicted(const struct counting *counting);
+/** Samples of saved profiles that cannot be counted. */
+void summary_negative(const struct counting *counting);
 /** Records of a recorder that were lost. */
 void summary_heap_lost(const struct counting *counting);
 /** --stats. */
