@@ -4,6 +4,8 @@
  * addresses all over it. The corpus was made of one source with two inlined calls:
  *	gcc -g, gcc -gdwarf-4 -gz, clang -g, each with -O2 -nostdlib -no-pie
  *	-Wl,-z,noseparate-code -fno-asynchronous-unwind-tables -ffile-prefix-map
+ * of two libraries with stubs (gcc -shared -nostdlib -Wl,-z,lazy), of one with .gnu_debugdata,
+ * and of go-119 of fuzz-gopclntab as the table of a program, with relocations and without.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -5,6 +5,7 @@
  */
 #include "libpmp-program.h"
 #include "fuzz.h"
+#include "heap-batch.h"
 #include "lib/saved.h"
 
 #define MEMORY 65536 /* two thirds of it, and stacks are evicted */
@@ -17,6 +18,8 @@ static struct saved new_profile(void)
 		.size = sizeof(options),
 		.details = true,
 		.live = true,
+		.waits = true,
+		.heap = true,
 		.max_memory = MEMORY,
 	};
 	struct saved saved;
@@ -89,19 +92,61 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* Seed 0 is packed, 1 is not: damage to that reaches further. */
+/* What a recorder has written down. */
+static struct saved new_heap(void)
+{
+	static const struct pmp_raw_frame frames[2] = { { 0x1010, 1 }, { 0x2020, 0 } };
+	struct pmp_heap_event event = {
+		.kind = PMP_HEAP_ALLOC, .pointer = 0x5000, .asked = 100, .usable = 104
+	};
+	struct saved saved = new_profile();
+	struct pmp_heap_batch *batch = pmp_heap_batch_new();
+
+	batch->pid = 7;
+	strcpy(batch->name, "seed");
+	batch->maps = pmp_maps_new();
+	batch->totals.live = 104;
+	batch->totals.live_blocks = 1;
+	strcpy(batch->totals.allocator_name, "libc.so.6");
+	pmp_heap_batch_thread(batch, 7, "thread", &event.thread);
+	pmp_heap_batch_add(batch, &event, frames, 2);
+	if (pmp_profile_add_heap(saved.profile, batch, NULL))
+		abort();
+	pmp_heap_batch_free(batch);
+	return saved;
+}
+
+static struct saved (*const profiles[])(void) = { saved_example, new_heap };
+#define PROFILES (sizeof(profiles) / sizeof(*profiles))
+
+static struct pmp_buf pack(const struct saved *saved)
+{
+	const struct pmp_report_options options = { .size = sizeof(options),
+						    .with_heap = true };
+	struct pmp_report *report;
+	struct pmp_buf packed = { 0 };
+	const struct pmp_sink sink = { saved_sink, &packed };
+
+	if (pmp_report_new(saved->profile, NULL, &options, &report, NULL) ||
+	    pmp_report_write(report, pmp_format_find("pprof"), NULL, &sink, NULL))
+		abort();
+	pmp_report_free(report);
+	return packed;
+}
+
+/* The even ones are packed, the odd ones are not: damage to these reaches further. */
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {
 	struct saved saved;
 	struct pmp_buf packed, plain;
 	size_t length = 0;
 
-	if (n >= 2)
+	if (n / 2 >= PROFILES)
 		return 0;
-	saved = saved_example();
-	packed = saved_write(&saved, "pprof", NULL);
+	saved = profiles[n / 2]();
+	packed = pack(&saved);
 	plain = saved_unpack(&packed);
-	if (n == 1 && plain.length <= size)
+	if (n % 2 == 1 && plain.length <= size)
 		memcpy(data, plain.data, length = plain.length);
 	else if (packed.length <= size)
 		memcpy(data, packed.data, length = packed.length);
