@@ -42,6 +42,7 @@ static int ask_host(const char *host)
 }
 
 #define HOST "Host: 127.0.0.1:7670\r\n"
+#define BASIC "Authorization: Basic cG1wOjAxMjM0NTY3ODlhYmNkZWY=\r\n"
 
 static void check_tokens(void)
 {
@@ -49,9 +50,7 @@ static void check_tokens(void)
 	       "the token, by whatever name");
 	is_int(ask("/folded", HOST "Authorization: bearer  " TOKEN "\r\n", OTHERS), 0,
 	       "the scheme in lower case");
-	is_int(ask("/folded",
-		   HOST "Authorization: Basic cG1wOjAxMjM0NTY3ODlhYmNkZWY=\r\n", -1),
-	       0, "as the password of a user");
+	is_int(ask("/folded", HOST BASIC, -1), 0, "as the password of a user");
 	is_int(ask("/folded", HOST "Authorization: Basic OjAxMjM0NTY3ODlhYmNkZWY\r\n",
 		   -1),
 	       0, "of no user");
@@ -103,6 +102,17 @@ static void check_pages(void)
 	is_int(ask("/", HOST "Sec-Fetch-Site: same-origin\r\n", 0), 0, "its own");
 	is_int(ask("/", HOST "Sec-Fetch-Site: same-site\r\n", 0), 403, "the same site");
 	is_int(ask("/", HOST "Sec-Fetch-Site: cross-site\r\n", 0), 403, "another site");
+	is_int(ask("/folded", HOST BASIC "Sec-Fetch-Site: cross-site\r\n", -1), 403,
+	       "another site, with a password that the browser knows");
+	is_int(ask("/", HOST BASIC "Sec-Fetch-Site: cross-site\r\n", -1), 0,
+	       "a link to the page");
+	is_int(ask("/folded", HOST BASIC "Sec-Fetch-Site: same-origin\r\n", -1), 0,
+	       "what the page itself asks for");
+	is_int(ask("/folded",
+		   HOST "Authorization: Bearer " TOKEN
+			"\r\nSec-Fetch-Site: cross-site\r\n",
+		   -1),
+	       0, "a token that no browser sends by itself");
 }
 
 static void check_users(void)

@@ -314,7 +314,7 @@ const char *pmp_dso_table_problem(const struct pmp_dso_entry *module)
 		return "nothing is mapped there";
 	if (!module->file && module->source->kind != PMP_MODULE_PERF_MAP &&
 	    module->source->kind != PMP_MODULE_KERNEL)
-		return "no file: code made at run time without a perf map";
+		return "no file: code made or moved at run time, without a perf map";
 	return NULL;
 }
 

@@ -667,10 +667,10 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 /* ---- a run ----------------------------------------------------------------- */
 
 /* Often both profiles lack the same names. */
-static void report_modules(const struct counting *counting)
+static void report_modules(const struct counting *counting, const struct targets *targets)
 {
-	if (!summary_modules(counting->symbolizer) && counting->base)
-		summary_modules(counting->base_symbolizer);
+	if (!summary_modules(counting->symbolizer, !targets->cores) && counting->base)
+		summary_modules(counting->base_symbolizer, false);
 }
 
 static void write_results(struct run *run)
@@ -695,7 +695,7 @@ static void write_results(struct run *run)
 			"no more files are read: the process for that has ended three "
 			"times; what had no name by then has an address");
 	if (!run->options->no_symbols)
-		report_modules(counting);
+		report_modules(counting, &run->source.targets);
 	if (counting->base)
 		diff_report(counting);
 }

@@ -190,7 +190,7 @@ void summary_filter(const struct counting *counting)
 		percent(info.shown, info.counted));
 }
 
-size_t summary_modules(const struct pmp_symbolizer *symbolizer)
+size_t summary_modules(const struct pmp_symbolizer *symbolizer, bool run)
 {
 	size_t count = pmp_symbolizer_module_count(symbolizer), told = 0;
 	uint64_t frames = count_frames(symbolizer);
@@ -200,7 +200,7 @@ size_t summary_modules(const struct pmp_symbolizer *symbolizer)
 
 		pmp_symbolizer_module(symbolizer, i, &module);
 		/* What lies in memory only was never there. */
-		if (module.replaced && module.frames &&
+		if (run && module.replaced && module.frames &&
 		    strncmp(module.path, "/memfd:", 7) != 0) {
 			message_note(NULL,
 				     "%s was replaced on disk (upgrade?); using the "

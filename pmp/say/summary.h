@@ -23,8 +23,9 @@ void summary_filter(const struct counting *counting);
 /** A file is complete, named after a process: one line for the log. */
 void summary_written(const struct counting *counting, const struct targets *targets,
 		     const struct process *named, const char *path);
-/** Modules without symbols or replaced on disk. Returns how many lack symbols. */
-size_t summary_modules(const struct pmp_symbolizer *symbolizer);
+/** Modules without symbols or, if processes run, replaced on disk. Returns how many lack
+ * symbols. */
+size_t summary_modules(const struct pmp_symbolizer *symbolizer, bool run);
 /** Stacks that memory was too small for. */
 void summary_evicted(const struct counting *counting);
 /** Samples of saved profiles that cannot be counted. */

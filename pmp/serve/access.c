@@ -202,9 +202,19 @@ bool access_is_target(const struct access_rules *rules, const struct access_peer
 	return peer->known && rules->has_target && peer->user == rules->target;
 }
 
+static const char other_page[] = "it was asked by a page of another server";
+
 static struct access_verdict refuse(int status, const char *reason)
 {
 	return (struct access_verdict){ .status = status, .reason = reason };
+}
+
+/* A password that a browser knows already it sends with whatever another page asks for, as well.
+ * That may link to the page, where nothing is recorded. */
+static bool is_sent_by_itself(const struct http_request *request)
+{
+	return request->has_authorization && strcmp(request->path, "/") != 0 &&
+	       after_scheme(request->authorization, "Basic");
 }
 
 struct access_verdict access_check(const struct access_rules *rules,
@@ -218,14 +228,17 @@ struct access_verdict access_check(const struct access_rules *rules,
 		token = request->has_authorization
 				? sent_token(request->authorization, buffer)
 				: query_token(request, buffer);
-	if (token && is_right(rules, token))
+	if (token && is_right(rules, token)) {
+		if (is_sent_by_itself(request) && is_of_other_page(request))
+			return refuse(403, other_page);
 		return (struct access_verdict){ 0 };
+	}
 	if (token)
 		return (struct access_verdict){ 401, true, false, "the token is wrong" };
 	if (rules->port && request->has_host && !is_own_name(rules, request->host))
 		return refuse(421, "this server has another name: see --serve-host");
 	if (is_of_other_page(request))
-		return refuse(403, "it was asked by a page of another server");
+		return refuse(403, other_page);
 	if (is_own(rules, peer))
 		return (struct access_verdict){ 0 };
 	if (access_is_target(rules, peer))
