@@ -794,8 +794,8 @@ static void note_owner(struct pmp_sample *sample, const struct pmp_process *proc
 	struct stat info;
 
 	if (fstat(process->proc, &info) == 0)
-		sample->owner = first || sample->owner == info.st_uid ? info.st_uid
-								      : PMP_OWNERS;
+		sample->owner =
+			first || sample->owner == info.st_uid ? info.st_uid : PMP_OWNERS;
 }
 
 /* Most of it is like the last one: so it takes the place of that if it has no other owner

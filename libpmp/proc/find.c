@@ -153,7 +153,7 @@ int pmp_find_processes(const char *regex, pid_t **pids, struct pmp_error *err)
 int pmp_find_process(const char *regex, pid_t pid, struct pmp_found_process *found,
 		     struct pmp_error *err)
 {
-	struct pmp_status_file status;
+	struct pmp_status_file status = { .uid = (uid_t)-1 };
 	struct name_room room = { .status = &status };
 	struct pmp_regex *compiled;
 	const char *name;

@@ -32,7 +32,8 @@
 #define OF_ONE_MACHINE 16	     /* connections from one other machine */
 #define OF_ONE_USER(most) (((most) + 2) / 3) /* of this one, but root and who runs pmp */
 #define KEPT_FREE(most) ((most) / 4)	     /* for these two */
-#define NETWORK_SIZE 8 /* bytes of an address of IPv6; a machine may have any that follow */
+#define NETWORK_SIZE \
+	8 /* bytes of an address of IPv6; a machine may have any that follow */
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
