@@ -432,6 +432,9 @@ static void test_scan(void)
 	is_int((long)(table.start - BASE), 512, "where it is");
 	ok(!pmp_gopclntab_scan(&table, &memory, BASE, BASE + 512), "none before it");
 	ok(!pmp_gopclntab_scan(&table, &memory, BASE, BASE), "none in nothing");
+	ok(!pmp_gopclntab_scan(&table, &memory, UINT64_MAX - 5, UINT64_MAX) &&
+		   !pmp_gopclntab_find_module(&table, UINT64_MAX - 5, UINT64_MAX),
+	   "nor at the end of all addresses");
 }
 
 static void test_headers(void)

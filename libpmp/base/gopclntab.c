@@ -165,13 +165,21 @@ static uint64_t search_end(uint64_t start, uint64_t end)
 	return end > start && end - start > SCAN_MAX ? start + SCAN_MAX : end;
 }
 
+/* The first place from start on that is so aligned; end: there is none. */
+static uint64_t search_start(uint64_t start, uint64_t alignment, uint64_t end)
+{
+	const uint64_t aligned = (start + alignment - 1) / alignment * alignment;
+
+	return aligned < start ? end : aligned;
+}
+
 bool pmp_gopclntab_scan(struct pmp_gopclntab *table, const struct pmp_reader *memory,
 			uint64_t start, uint64_t end)
 {
 	uint8_t chunk[4096];
 
 	end = search_end(start, end);
-	start = (start + TABLE_ALIGNMENT - 1) / TABLE_ALIGNMENT * TABLE_ALIGNMENT;
+	start = search_start(start, TABLE_ALIGNMENT, end);
 	for (uint64_t at = start; at >= start && at < end; at += sizeof(chunk)) {
 		size_t n = end - at < sizeof(chunk) ? end - at : sizeof(chunk);
 
@@ -252,7 +260,7 @@ bool pmp_gopclntab_find_module(struct pmp_gopclntab *table, uint64_t start, uint
 	uint64_t words[512];
 
 	end = search_end(start, end);
-	start = (start + POINTER - 1) / POINTER * POINTER;
+	start = search_start(start, POINTER, end);
 	for (uint64_t at = start; at >= start && at < end; at += sizeof(words)) {
 		size_t n = end - at < sizeof(words) ? end - at : sizeof(words);
 
