@@ -26,7 +26,8 @@
 #define ENTRY_MAX (PMP_CFI_PROGRAM_MAX + 256) /* bytes of one CIE or FDE */
 #define TABLE_MAX (16u << 20)		      /* rows of .eh_frame_hdr */
 #define READ_CHUNK (64u << 10)
-#define INDEX_WORK 64 /* bytes that are indexed in the time of one executed */
+#define BASE_REGIONS_MAX 4096 /* looked at for the beginning of a module */
+#define INDEX_WORK 64	      /* bytes that are indexed in the time of one executed */
 
 /* Of every linker's .eh_frame_hdr */
 #define HDR_VERSION 1
@@ -63,6 +64,24 @@ struct pmp_fde_finder {
 	void *entry[2]; /* room for a CIE and an FDE, ENTRY_MAX each */
 };
 
+/* A module may be mapped several times: the nearest beginning at or before the region, which is
+ * one of the maps. */
+static void find_base(struct pmp_fde_finder *finder, const struct pmp_maps *maps,
+		      const struct pmp_region *region)
+{
+	const struct pmp_region *r = region;
+
+	for (unsigned i = 0; i < BASE_REGIONS_MAX; i++, r--) {
+		if (r->module == region->module && r->offset == 0) {
+			finder->base = r->start;
+			finder->has_base = true;
+			return;
+		}
+		if (r == maps->regions)
+			return;
+	}
+}
+
 struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 					  const struct pmp_maps *maps,
 					  const struct pmp_region *region)
@@ -79,17 +98,7 @@ struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 	if (region->module->kind != PMP_MODULE_FILE &&
 	    region->module->kind != PMP_MODULE_VDSO)
 		return finder;
-	/* A module may be mapped several times: the nearest beginning before us. */
-	for (size_t i = 0; i < maps->region_count; i++) {
-		const struct pmp_region *r = &maps->regions[i];
-
-		if (r->start > region->start)
-			break;
-		if (r->module == region->module && r->offset == 0) {
-			finder->base = r->start;
-			finder->has_base = true;
-		}
-	}
+	find_base(finder, maps, region);
 	return finder;
 }
 

@@ -27,7 +27,7 @@ struct pmp_fde {
 				 * set when there is none, too */
 };
 
-/* region: the executable region of the module that the finder is for. Reads
+/* region: the executable region of the module that the finder is for, one of maps. Reads
  * nothing yet. Keeps a reference to the module, none to maps. NULL: no memory. */
 struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 					  const struct pmp_maps *maps,
