@@ -128,13 +128,14 @@ bool pmp_frame_is_fixed(struct pmp_target *target, const struct pmp_rule *rule)
 
 /* ---- recovery ---------------------------------------------------------------------- */
 
-/* Does everything fit if this is the frame pointer? */
+/* Does everything fit if this is the frame pointer? lax: as far as can be excluded. */
 static bool leads_home(struct pmp_target *target, struct pmp_stack_reader *reader,
-		       const struct pmp_regs *regs, bool exact, uint64_t fp)
+		       const struct pmp_regs *regs, bool exact, uint64_t fp, bool lax)
 {
 	struct pmp_walk walk = { .frames = target->workspace.trial,
 				 .limit = target->options.max_frames,
-				 .from_caller = !exact };
+				 .from_caller = !exact,
+				 .zero_ends = lax };
 	struct pmp_regs with = *regs;
 
 	pmp_regs_set(&with, pmp_arch_here->fp, fp);
@@ -207,7 +208,7 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 			return false;
 		if (!call_fits(target, pc - !exact, caller))
 			continue;
-		if (leads_home(target, reader, regs, exact, at)) {
+		if (leads_home(target, reader, regs, exact, at, true)) {
 			*fp = at;
 			found++;
 		}
@@ -217,13 +218,13 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 			return false;
 		reader->missed = false;
 	}
-	return found == 1;
+	return found == 1 && leads_home(target, reader, regs, exact, *fp, false);
 }
 
 bool pmp_fp_recover(struct pmp_target *target, struct pmp_stack_reader *reader,
 		    const struct pmp_regs *regs, bool exact, uint64_t *fp)
 {
 	if (by_prologue(target, regs, exact, fp))
-		return leads_home(target, reader, regs, exact, *fp);
+		return leads_home(target, reader, regs, exact, *fp, false);
 	return by_exclusion(target, reader, regs, exact, fp);
 }

@@ -445,7 +445,7 @@ static bool ends_chain(const struct walker *w)
 	const struct pmp_region *region =
 		code_region(w->unwinder, pmp_regs_get(&w->regs, w->pc));
 
-	return w->chained || w->unwinder->mode == PMP_UNWIND_FP ||
+	return w->chained || w->walk->zero_ends || w->unwinder->mode == PMP_UNWIND_FP ||
 	       (region && region->module->kind != PMP_MODULE_FILE);
 }
 

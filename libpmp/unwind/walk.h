@@ -74,6 +74,7 @@ struct pmp_walk {
 	struct pmp_frame_regs *regs;  /* in: room for limit of them, or NULL */
 	size_t limit;
 	bool from_caller; /* in: the pc in regs is a return address */
+	bool zero_ends;	  /* in: a frame pointer of 0 is the end, whoever has set it */
 	/*
 	 * In, or NULL: asked for the frame pointer where call-frame information or the
 	 * frame-pointer chain needs it and it is not valid in regs (whose pc and sp are
