@@ -722,6 +722,11 @@ void pmp_procwatch_free(struct pmp_procwatch *watch);
 
 /** Returns the process that a thread id belongs to if that has another id, else 0. */
 pid_t pmp_thread_process(pid_t tid);
+/**
+ * Who may look at a process: *owner is the owner of its files in /proc, root if only root may.
+ * False: it has ended or is about to.
+ */
+bool pmp_process_owner(pid_t pid, uid_t *owner);
 
 enum { PMP_VALUE_SIZE = 64 }; /* bytes that are enough for one, with its NUL */
 /**
@@ -740,8 +745,8 @@ char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t si
  */
 struct pmp_namer_calls {
 	/* Start one: a stream socket to a process that does what pmp_namer_wanted() says.
-	 * Negative: there is none, and names stay away from then on; -ECANCELED: as nobody
-	 * waits for them any more. */
+	 * Negative: there is none, and no names are looked up from then on; -ECANCELED:
+	 * because the program is ending. */
 	int (*start)(void *arg);
 	/* It has said nothing for ten seconds: is it computing? Else it is given up. */
 	bool (*works)(void *arg, int fd);

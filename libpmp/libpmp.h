@@ -278,8 +278,8 @@ struct pmp_sample_info {
 	/* PMP_WAITS_PEERS: processes whose descriptors were asked for, but may not be
 	 * read: threads may wait for them. */
 	size_t hidden;
-	/* Who may look at the process: the owner of its directory in /proc, which is root if
-	 * others may not; PMP_OWNERS: that changed while the sample was taken. */
+	/* Who may look at the process: the owner of its files in /proc, which is root if only
+	 * root may; PMP_OWNERS: that changed while the sample was taken, or is not known. */
 	uid_t owner;
 };
 

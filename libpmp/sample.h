@@ -406,7 +406,7 @@ struct pmp_sample {
 	uint64_t time, realtime, duration;
 	uint64_t any_stopped;
 	size_t seen, skipped, vanished;
-	uid_t owner; /* of its directory in /proc: who may look at it; see PMP_OWNERS */
+	uid_t owner; /* who may look at the process; see struct pmp_sample_info */
 	bool execed;
 	struct pmp_maps *maps; /* one reference; NULL only in tests */
 	struct pmp_thread *threads;

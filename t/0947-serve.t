@@ -270,6 +270,19 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
 	await_rights
 	is "$(as_user)" 401 "nor is the other one's user answered once it has ended"
 	kill "$his"
+	# A program that he may run but not read: its process is his, but he may not look at it.
+	cp rootsleep hidden
+	chmod 711 hidden
+	setpriv --reuid 4711 --regid 4711 --clear-groups sh -c 'exec ./hidden 600' &
+	hidden=$!
+	test_pids="$test_pids $hidden"
+	wait_for "[ \"\$(readlink /proc/$hidden/exe)\" = '$tmp/hidden' ]"
+	is "$(stat -c %u /proc/$hidden)" 4711 "a process of the user's"
+	start_server hidden --serve=0 -p "$hidden"
+	await_rights
+	is "$(as_user)" 401 "that he may not look at"
+	end_server
+	kill "$hidden"
 	url=$first_url server_pid=$first_pid
 else
 	skip "not root: other users"

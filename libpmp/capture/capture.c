@@ -30,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define COPY_TRIES 5  /* stops of one thread in one sample */
@@ -787,17 +786,6 @@ static int fill(struct pmp_capture *capture)
 	return r < 0 ? r : check_refused(capture->target, capture->sample, capture->err);
 }
 
-/* Who may look at the process, also if that changes meanwhile. */
-static void note_owner(struct pmp_sample *sample, const struct pmp_process *process,
-		       bool first)
-{
-	struct stat info;
-
-	if (fstat(process->proc, &info) == 0)
-		sample->owner =
-			first || sample->owner == info.st_uid ? info.st_uid : PMP_OWNERS;
-}
-
 /* Most of it is like the last one: so it takes the place of that if it has no other owner
  * any more. NULL: no memory. */
 static struct pmp_sample *new_sample(struct pmp_target *target)
@@ -816,8 +804,8 @@ static struct pmp_sample *new_sample(struct pmp_target *target)
 	sample->pid = target->process.pid;
 	sample->time = pmp_clock();
 	sample->realtime = pmp_clock_realtime();
-	sample->owner = PMP_OWNERS;
-	note_owner(sample, &target->process, true);
+	pmp_process_owner_at(target->process.proc, &target->owner);
+	sample->owner = target->owner;
 	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity,
 			target->watches.count) == 0)
 		return sample;
@@ -851,7 +839,9 @@ static int complete(struct pmp_capture *capture)
 	struct pmp_sample *sample = capture->sample;
 
 	target->captured = true;
-	note_owner(sample, &target->process, false);
+	pmp_process_owner_at(target->process.proc, &target->owner);
+	if (target->owner != sample->owner)
+		sample->owner = PMP_OWNERS;
 	sample->execed = target->execed;
 	target->execed = false;
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);

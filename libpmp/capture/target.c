@@ -56,6 +56,7 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 	if (!target)
 		return pmp_error_nomem(err, "open a target");
 	target->process = (struct pmp_process){ .pidfd = -1, .proc = -1, .mem = -1 };
+	target->owner = PMP_OWNERS;
 	set_options(target, options);
 	r = pmp_process_open(pid, &target->process, err);
 	if (r < 0)

@@ -107,6 +107,7 @@ struct pmp_target {
 	uint64_t asleep_time; /* of the last capture, at its end; or 0 */
 	bool captured;	      /* at least once */
 	bool execed;	      /* since the last sample */
+	uid_t owner;	      /* as in struct pmp_sample_info, last known */
 	size_t stood_still;   /* threads of the last sample if none had run; else 0 */
 	struct {
 		uint64_t generation; /* of the maps that say so; 0: none */

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -154,6 +155,36 @@ void pmp_process_close(struct pmp_process *process)
 	close_fd(&process->mem);
 	close_fd(&process->proc);
 	close_fd(&process->pidfd);
+}
+
+bool pmp_process_owner_at(int proc, uid_t *owner)
+{
+	struct pmp_stat stat;
+	struct stat info;
+
+	if (fstatat(proc, "stat", &info, 0) < 0)
+		return false;
+	if (info.st_uid == 0 && *owner != 0 &&
+	    (pmp_stat_read(proc, "stat", &stat) || stat.flags & PMP_EXITING))
+		return false;
+	*owner = info.st_uid;
+	return true;
+}
+
+bool pmp_process_owner(pid_t pid, uid_t *owner)
+{
+	char path[32];
+	bool known;
+	int proc;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
+		return false;
+	*owner = PMP_OWNERS;
+	known = pmp_process_owner_at(proc, owner);
+	close(proc);
+	return known;
 }
 
 static bool is_alive(const struct pmp_process *process)

@@ -51,6 +51,14 @@ int pmp_task_status(const struct pmp_process *process, pid_t tid,
 /* Still running and still the same (pidfd, else start time)? */
 bool pmp_process_alive(const struct pmp_process *process);
 /*
+ * Who may look at a process (proc: a descriptor of its directory in /proc): the owner of the
+ * files in it. The directory itself belongs to the effective user, even if that user may not
+ * look (proc(5), PR_SET_DUMPABLE(2const)). *owner: in, the last one known; out, the one now.
+ * False, and *owner as it was: the process has ended, or its first thread is ending, so that
+ * its files have become root's.
+ */
+bool pmp_process_owner_at(int proc, uid_t *owner);
+/*
  * The descriptor (O_PATH) of /proc/TID of a thread that has not ended, the
  * leader if it lives: a leader that has ended has no maps, exe and root. To be
  * closed by the caller; a negative errno (-ESRCH: all have ended).

@@ -13,7 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PMP_KERNEL_THREAD 0x200000u /* PF_KTHREAD, a flag of pmp_stat */
+/* Flags of pmp_stat. */
+#define PMP_EXITING 0x4u	    /* PF_EXITING */
+#define PMP_KERNEL_THREAD 0x200000u /* PF_KTHREAD */
 
 /* /proc/PID/stat or /proc/PID/task/TID/stat. The name may contain anything:
  * it ends at the last ')'. */

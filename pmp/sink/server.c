@@ -208,19 +208,19 @@ static int open_answers(struct sink *sink)
 
 /* ---- its targets -------------------------------------------------------------------------- */
 
-/* Whoever may look at all of them anyway, and might have at all that was counted, may ask for
- * what pmp has seen. */
+/* Whoever may look at all of them anyway, also at those that are yet to be opened, and might
+ * have at all that was counted, may ask for what pmp has seen. */
 static void tell_rights(struct sink *sink)
 {
 	const struct targets *targets = &sink->source->targets;
 	struct serve_answer rights = { .message = SERVE_RIGHTS };
-	bool same = true, any = false;
+	bool same = targets->wanted.count == 0, any = false;
 	uid_t first = 0, owner = 0;
 
 	for (size_t i = 0; i < targets->count && same; i++) {
 		if (targets->processes[i].ended)
 			continue;
-		same = process_owner(targets->processes[i].pid, &owner) &&
+		same = pmp_process_owner(targets->processes[i].pid, &owner) &&
 		       (!any || owner == first);
 		first = owner;
 		any = true;

@@ -172,13 +172,11 @@ static void note_owner(struct source *source, uid_t owner)
 {
 	struct targets *targets = &source->targets;
 
-	if (!targets->owned) {
-		targets->owned = true;
-		targets->owner = owner;
-	} else if (targets->owner != owner && targets->owner != PMP_OWNERS) {
-		targets->owner = PMP_OWNERS;
-		source->calls->targets(source->run, NULL);
-	}
+	if (targets->owned && (targets->owner == owner || targets->owner == PMP_OWNERS))
+		return;
+	targets->owner = targets->owned ? PMP_OWNERS : owner;
+	targets->owned = true;
+	source->calls->targets(source->run, NULL);
 }
 
 static void enter_sample(struct source *source, const struct pmp_sample *sample)
@@ -259,7 +257,7 @@ static void take_heap(struct source *source, struct pmp_heap_batch *batch)
 	uid_t owner;
 	int code = 0;
 
-	if (process && !process->ended && process_owner(process->pid, &owner))
+	if (process && !process->ended && pmp_process_owner(process->pid, &owner))
 		note_owner(source, owner);
 	tell_mixed(source, batch);
 	source->targets.batches++;

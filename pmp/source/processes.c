@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fault.h"
 #include "libpmp-program.h"
@@ -178,16 +177,4 @@ const struct found_process *found_process(const struct found_processes *found, p
 			return &found->list[i];
 	}
 	return NULL;
-}
-
-bool process_owner(pid_t pid, uid_t *owner)
-{
-	char path[32];
-	struct stat info;
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &info) < 0)
-		return false;
-	*owner = info.st_uid;
-	return true;
 }

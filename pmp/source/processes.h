@@ -8,7 +8,6 @@
 
 #include "options/options.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -32,10 +31,6 @@ struct found_processes {
 int find_targets(const struct options *options, struct id_list *pids,
 		 struct found_processes *found);
 void found_processes_free(struct found_processes *found);
-
-/** Who may look at a process: the owner of its directory, which is root if others may not.
- * False: it has ended. */
-bool process_owner(pid_t pid, uid_t *owner);
 
 /** As what it was found by name; NULL if it was not. */
 const struct found_process *found_process(const struct found_processes *found, pid_t pid);
