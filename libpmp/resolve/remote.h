@@ -25,7 +25,7 @@ struct pmp_remote {
 	uint32_t serial;  /* which process it is */
 	uint32_t handles; /* given so far */
 	bool off;	  /* there will be none */
-	bool cancelled;	  /* as nobody waits for names any more */
+	bool cancelled;	  /* because the program is ending */
 	uint64_t until; /* ns of pmp_clock(): when what is asked for has to be answered */
 	struct pmp_buf request;
 	struct pmp_remote_message message;

@@ -164,10 +164,11 @@ static void tend(struct run *run, bool idle)
 	signals_take(caught);
 	if (caught->suspend)
 		suspend(run);
-	if (caught->end && !run->end_seen)
-		run->end_seen = now_ns();
-	if (caught->end)
+	if (caught->end) {
+		if (!run->end_seen)
+			run->end_seen = now_ns();
 		finish(run);
+	}
 	if (caught->limit && !run->limit_seen) {
 		run->limit_seen = now_ns();
 		message_print(NULL, "not finished within --max-wall: ending");

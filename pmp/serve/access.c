@@ -192,7 +192,7 @@ static bool is_of_other_page(const struct http_request *request)
 
 /* ---- the rules ------------------------------------------------------------------------ */
 
-static bool is_own(const struct access_rules *rules, const struct access_peer *peer)
+bool access_is_own(const struct access_rules *rules, const struct access_peer *peer)
 {
 	return peer->known && (peer->user == 0 || peer->user == rules->own);
 }
@@ -239,7 +239,7 @@ struct access_verdict access_check(const struct access_rules *rules,
 		return refuse(421, "this server has another name: see --serve-host");
 	if (is_of_other_page(request))
 		return refuse(403, other_page);
-	if (is_own(rules, peer))
+	if (access_is_own(rules, peer))
 		return (struct access_verdict){ 0 };
 	if (access_is_target(rules, peer))
 		return (struct access_verdict){ 0, false, true, NULL };

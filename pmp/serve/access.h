@@ -48,6 +48,9 @@ struct access_verdict access_check(const struct access_rules *rules,
 				   const struct http_request *request,
 				   const struct access_peer *peer);
 
+/** Is it root or the user who runs pmp? */
+bool access_is_own(const struct access_rules *rules, const struct access_peer *peer);
+
 /** Do all targets have this user still? */
 bool access_is_target(const struct access_rules *rules, const struct access_peer *peer);
 

@@ -31,9 +31,9 @@
 #define REST_TIME (100 * NS_PER_MS)  /* when there is no descriptor for another one */
 #define OF_ONE_MACHINE 16	     /* connections from one other machine */
 #define OF_ONE_USER(most) (((most) + 2) / 3) /* of this one, but root and who runs pmp */
-#define KEPT_FREE(most) ((most) / 4)	     /* for these two */
-#define NETWORK_SIZE \
-	8 /* bytes of an address of IPv6; a machine may have any that follow */
+#define KEPT_FREE(most) ((most) / 4)	     /* reserved for these two */
+/* Bytes of an address of IPv6; a machine may have any that follow. */
+#define NETWORK_SIZE 8
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
@@ -482,14 +482,6 @@ static void abandon(struct connections *connections, struct connection *connecti
 
 /* ---- new connections --------------------------------------------------------------------- */
 
-/* Root's, or of the user who runs pmp: nobody else can keep them from asking. */
-static bool is_own(const struct connections *connections,
-		   const struct access_peer *opener)
-{
-	return opener->known &&
-	       (opener->user == 0 || opener->user == connections->rules.own);
-}
-
 /* Of those that no request has come from yet, the oldest; or a free one. NULL: all are at
  * work. own: for one of our own; others do not take the place of these. */
 static struct connection *find_idle(struct connections *connections, bool own)
@@ -502,7 +494,7 @@ static struct connection *find_idle(struct connections *connections, bool own)
 		if (connection->state == CONNECTION_FREE)
 			return connection;
 		if (connection->state == CONNECTION_HEAD &&
-		    (own || !is_own(connections, &connection->opener)) &&
+		    (own || !access_is_own(&connections->rules, &connection->opener)) &&
 		    (!oldest || connection->since < oldest->since))
 			oldest = connection;
 	}
@@ -572,13 +564,13 @@ static struct connection *find_room(struct connections *connections,
 	struct connection *of_same = NULL, *of_others = NULL;
 	size_t same = 0, others = 0;
 
-	if (is_own(connections, opener))
+	if (access_is_own(&connections->rules, opener))
 		return find_idle(connections, true);
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
 		struct connection *connection = &connections->all[i];
 
 		if (connection->state == CONNECTION_FREE ||
-		    is_own(connections, &connection->opener))
+		    access_is_own(&connections->rules, &connection->opener))
 			continue;
 		others++;
 		of_others = older_idle(of_others, connection);

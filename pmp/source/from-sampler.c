@@ -23,7 +23,7 @@ static void take_opened(struct source *source, const struct event_opened *event)
 	struct targets *targets = &source->targets;
 	struct process *processes, *process;
 
-	targets_settle(targets, event->pid);
+	targets_answered(targets, event->pid);
 	/* By another sampler. */
 	if (targets_find(targets, event->pid))
 		return;
@@ -49,7 +49,8 @@ static void take_opened(struct source *source, const struct event_opened *event)
 static void take_failed(struct source *source, const struct event_failed *event)
 {
 	struct targets *targets = &source->targets;
-	targets_settle(targets, event->pid);
+
+	targets_answered(targets, event->pid);
 	message_error(&event->error);
 	if (!targets->refusal)
 		targets->refusal = message_status(event->error.code);
@@ -58,13 +59,11 @@ static void take_failed(struct source *source, const struct event_failed *event)
 static void forget_child(struct source *source, struct process *process)
 {
 	struct targets *targets = &source->targets;
+
 	if (source->options->verbose)
 		summary_ended(source->options, process, false);
 	targets->unseen += !process_counted(process);
-	targets->count--;
-	memmove(process, process + 1,
-		(size_t)(targets->processes + targets->count - process) *
-			sizeof(*process));
+	targets_remove(targets, process);
 	source->calls->targets(source->run, NULL);
 }
 

@@ -139,15 +139,12 @@ static void leave_out(struct source *source, pid_t pid)
 	struct process *process = targets_find(targets, pid);
 
 	targets->lost = true;
-	targets_settle(targets, pid);
+	targets_answered(targets, pid);
 	if (!process)
 		return;
 	counting_forget(source->counting, pid);
 	source->progress->threads -= process->threads;
-	targets->count--;
-	memmove(process, process + 1,
-		(size_t)(targets->processes + targets->count - process) *
-			sizeof(*process));
+	targets_remove(targets, process);
 	source->calls->targets(source->run, NULL);
 }
 

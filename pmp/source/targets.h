@@ -52,35 +52,16 @@ struct targets {
 };
 
 /* NULL: it is not one of them, or not opened yet. */
-static inline struct process *targets_find(const struct targets *targets, pid_t pid)
-{
-	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->processes[i].pid == pid)
-			return &targets->processes[i];
-	}
-	return NULL;
-}
+struct process *targets_find(const struct targets *targets, pid_t pid);
 
 /* Is it one that has not been opened yet? */
-static inline bool targets_wants(const struct targets *targets, pid_t pid)
-{
-	for (size_t i = 0; i < targets->wanted.count; i++) {
-		if (targets->wanted.all[i].pid == pid)
-			return true;
-	}
-	return false;
-}
+bool targets_wants(const struct targets *targets, pid_t pid);
 
-/* It has been opened, or will not be. */
-static inline void targets_settle(struct targets *targets, pid_t pid)
-{
-	struct sampler_targets *wanted = &targets->wanted;
+/* The sampler has answered for it: it has been opened, or will not be. */
+void targets_answered(struct targets *targets, pid_t pid);
 
-	for (size_t i = 0; i < wanted->count; i++) {
-		if (wanted->all[i].pid == pid)
-			wanted->all[i--] = wanted->all[--wanted->count];
-	}
-}
+/* It is none of them any more: pointers to those after it are no longer valid. */
+void targets_remove(struct targets *targets, struct process *process);
 
 /* Has anything of them been counted? */
 static inline bool targets_counted(const struct targets *targets)
