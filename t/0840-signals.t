@@ -134,6 +134,22 @@ reading() {
 	exec 8>&-
 }
 
+# While it starts: the process that reads files takes a second to answer.
+for signals in USR1 'STOP CONT'; do
+	PMP_FAULT=late-parent "$PMP_FAULTY" -q -f folded -n 1 -o start.folded -p "$target" \
+		2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	wait_for "pgrep -P $pmp -x pmp-namers"
+	for signal in $signals; do
+		kill -"$signal" "$pmp"
+	done
+	wait "$pmp"
+	is "$? $(cat err)" "0 " "$signals while it starts: it goes on"
+	like "$(cat start.folded)" '^sleeper;' "$signals while it starts: the profile is written"
+	rm -f start.folded
+done
+
 mkfifo slow
 reading INT 130 -f folded slow
 reading TERM 143 -q -f folded -o x.folded slow

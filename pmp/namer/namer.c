@@ -192,18 +192,39 @@ static void limit_time(int socket)
 	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
+/* Its first message says what it could not give up. A signal does not end the wait. NULL, or
+ * why there is no message. */
+static const char *await_parent(struct namer *namer)
+{
+	ssize_t n;
+
+	do
+		n = recv(namer->socket, &namer->missing, sizeof(namer->missing), 0);
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)sizeof(namer->missing))
+		return NULL;
+	if (n >= 0)
+		return "it has ended";
+	return errno == EAGAIN ? "it does not answer" : strerror(errno);
+}
+
+static void explain(struct pmp_error *err, const char *reason, int number)
+{
+	*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = number };
+	snprintf(err->message, sizeof(err->message),
+		 "cannot start the process that reads files: %s", reason);
+}
+
 struct namer *namer_new(struct pmp_error *err)
 {
 	struct namer *namer = calloc(1, sizeof(*namer));
 	const pid_t front = getpid();
+	const char *reason;
 	int fds[2], number;
 
 	if (!namer || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {
+		explain(err, strerror(errno), errno);
 		free(namer);
-		*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = errno };
-		snprintf(err->message, sizeof(err->message),
-			 "cannot start the process that reads files: %s",
-			 strerror(errno));
 		return NULL;
 	}
 	namer->socket = fds[0];
@@ -217,12 +238,9 @@ struct namer *namer_new(struct pmp_error *err)
 	number = namer->parent < 0 ? errno : 0;
 	close(fds[1]);
 	limit_time(fds[0]);
-	if (number || recv(fds[0], &namer->missing, sizeof(namer->missing), 0) !=
-			      (ssize_t)sizeof(namer->missing)) {
-		*err = (struct pmp_error){ .code = PMP_ELIMIT, .sys_errno = number };
-		snprintf(err->message, sizeof(err->message),
-			 "cannot start the process that reads files: %s",
-			 number ? strerror(number) : "it has ended");
+	reason = number ? strerror(number) : await_parent(namer);
+	if (reason) {
+		explain(err, reason, number);
 		namer_free(namer);
 		return NULL;
 	}

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "confine/landlock.h"
 #include "confine/rights.h"
 #include "libpmp-program.h"
@@ -233,6 +234,8 @@ void parent_run(int socket, pid_t front)
 	leave_signals();
 	leave_descriptors(socket);
 	missing = give_up(front);
+	if (PMP_FAULT("late-parent"))
+		sleep(1);
 	goes_on = send(SOCKET_FD, &missing, sizeof(missing), MSG_NOSIGNAL) >= 0;
 	prepare_spare(&spare);
 	while (goes_on && receive(&request)) {
