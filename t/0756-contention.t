@@ -52,15 +52,39 @@ near() {
 	}'
 }
 
-"$PMP" -q -F 50 -o waits.pb.gz -- "$program" 8 >said 2>err ||
-	diag "$(cat err)"
-looks=$("$PMP" -q -f json waits.pb.gz | sed -n 's/.*"snapshots": *\([0-9]*\).*/\1/p' | head -n 1)
-ok "'$PMP' -q -f contention -o waits.contention waits.pb.gz" "delays of those that waited"
-ok "'$PMP' -q -f mutex -o waits.mutex waits.pb.gz" "and of those that they waited for"
+measure() {
+	"$PMP" -q -F 50 -o waits.pb.gz -- "$program" 8 >said 2>err || diag "$(cat err)"
+	looks=$("$PMP" -q -f json waits.pb.gz |
+		sed -n 's/.*"snapshots": *\([0-9]*\).*/\1/p' | head -n 1)
+	"$PMP" -q -f contention -o waits.contention waits.pb.gz &&
+		"$PMP" -q -f mutex -o waits.mutex waits.pb.gz
+}
+
+# waits_of NAME: how far what was found for it is off.
+waits_of() {
+	near "$(sum 1 waits.contention "$1")" "$(truth 3 "$1")" \
+		"$(samples_of waits.contention "$1")"
+}
+
+waits_of_all() {
+	near "$(sum 1 waits.mutex holder_holds)" \
+		"$(truth 3 waiter_takes middle_takes last_takes)" \
+		"$(sum 2 waits.mutex holder_holds)"
+}
+
+measure
+is $? 0 "delays of those that waited, and of those that they waited for"
+# On a busy machine snapshots come late, and in bursts: then it is measured again.
+for again in 1 2; do
+	off=$(for name in waiter_takes middle_takes last_takes; do waits_of $name; done
+		waits_of_all)
+	[ -z "$off" ] && break
+	diag "try $again: $off"
+	measure
+done
 
 for name in waiter_takes middle_takes last_takes; do
-	is "$(near "$(sum 1 waits.contention $name)" "$(truth 3 $name)" \
-		"$(samples_of waits.contention $name)")" "" "$name has waited as long as it says"
+	is "$(waits_of $name)" "" "$name has waited as long as it says"
 	found=$(sum 2 waits.contention $name)
 	ok "[ $found -gt 10 ] && [ $found -le $(truth 4 $name) ]" \
 		"$name: no more waits than there were, $found of $(truth 4 $name)"
@@ -69,9 +93,7 @@ all=$(sum 1 waits.contention)
 is "$(sum 1 waits.mutex)" "$all" "the sums of both are the same"
 ok "[ $(sum 1 waits.mutex holder_holds) -ge $((all / 10 * 9)) ]" \
 	"all have waited for the holder, chains included"
-is "$(near "$(sum 1 waits.mutex holder_holds)" \
-	"$(truth 3 waiter_takes middle_takes last_takes)" \
-	"$(sum 2 waits.mutex holder_holds)")" "" "as long as they say"
+is "$(waits_of_all)" "" "as long as they say"
 
 # ---- files ----------------------------------------------------------------------------
 

@@ -189,6 +189,7 @@ fi
 
 # ---- pages -----------------------------------------------------------------------------------
 
+wait_for '[ "$(metric pmp_heap_live_blocks)" -ge 1000 ]'
 is "$(status "${url}memory")" 200 "the format memory"
 like "$(cat body)" "^memory of keeper \[$keeper\], .*, every call" "has totals"
 like "$(cat body)" '^ *976\.56kB .* malloc < keep_blocks < main' "and stacks"
