@@ -222,7 +222,7 @@ printf 'count 1\n\0format folded\n' >c
 is "$(cat err)" "pmp: cannot read c: it is not text" "no text"
 head -c 2000000 /dev/zero >c
 "$PMP" --config c "$sleeper" 2>err
-is "$(cat err)" "pmp: cannot read c: it is too large" "too large"
+is "$(cat err)" "pmp: cannot read c: it has more than 1048576 bytes" "too large"
 mkfifo pipe
 "$PMP" --config pipe "$sleeper" 2>err
 is "$?" 2 "a pipe does not hold it up"

@@ -49,7 +49,8 @@ static int read_lines(struct pmp_pprof_reader *reader,
 		      const Pmp__Pprof__Location *message, struct pmp_frame *frames)
 {
 	if (message->n_line > PMP_PPROF_LINES_MAX)
-		return PMP_ELIMIT;
+		return pmp_pprof_too_many(reader, PMP_PPROF_LINES_MAX,
+					  "functions at one location");
 	for (size_t i = 0; i < message->n_line; i++) {
 		const Pmp__Pprof__Line *line = message->line[i];
 		const struct pmp_pprof_function *function;
@@ -75,8 +76,10 @@ static int read_lines(struct pmp_pprof_reader *reader,
 		reader->names_size +=
 			strlen(frames[i].function) + strlen(linkage) + strlen(file);
 	}
-	return reader->names_size > PMP_PPROF_NAMES_MAX ? PMP_ELIMIT
-							: (int)message->n_line;
+	if (reader->names_size > PMP_PPROF_NAMES_MAX)
+		return pmp_pprof_too_many(reader, PMP_PPROF_NAMES_MAX,
+					  "bytes of names, each as often as it is used");
+	return (int)message->n_line;
 }
 
 /* Names for people, of those that linkers have. Returns count or PMP_ENOMEM. */
@@ -382,9 +385,11 @@ int pmp_pprof_read_sample(struct pmp_pprof_reader *reader, const struct pmp_fiel
 		return code;
 	if (sample->n_value != reader->type_count)
 		return PMP_EFORMAT;
-	if (reader->sample_count++ >= PMP_PPROF_SAMPLES_MAX ||
-	    sample->n_location > PMP_PPROF_FRAMES_MAX)
-		return PMP_ELIMIT;
+	if (reader->sample_count++ >= PMP_PPROF_SAMPLES_MAX)
+		return pmp_pprof_too_many(reader, PMP_PPROF_SAMPLES_MAX, "samples");
+	if (sample->n_location > PMP_PPROF_FRAMES_MAX)
+		return pmp_pprof_too_many(reader, PMP_PPROF_FRAMES_MAX,
+					  "frames in one stack");
 	read_values(reader, sample, &entry);
 	code = read_labels(reader, sample, &entry, &lock, &heap);
 	if (*lock.text)

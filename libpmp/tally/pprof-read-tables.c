@@ -20,10 +20,16 @@ uint32_t pmp_pprof_text_number(int64_t number)
 	return number >= 0 && number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
+int pmp_pprof_too_many(struct pmp_pprof_reader *reader, size_t most, const char *what)
+{
+	return pmp_error_set(reader->refusal, PMP_ELIMIT, "it has more than %zu %s", most,
+			     what);
+}
+
 static int add_text(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	if (reader->text_count >= PMP_PPROF_TABLE_MAX)
-		return PMP_ELIMIT;
+		return pmp_pprof_too_many(reader, PMP_PPROF_TABLE_MAX, "texts");
 	if (PMP_RESERVE(&reader->text_starts, &reader->text_capacity,
 			reader->text_count + 1))
 		return PMP_ENOMEM;
@@ -52,7 +58,7 @@ static int add_function(struct pmp_pprof_reader *reader, const struct pmp_field 
 	if (code)
 		return code;
 	if (reader->function_count >= PMP_PPROF_TABLE_MAX)
-		return PMP_ELIMIT;
+		return pmp_pprof_too_many(reader, PMP_PPROF_TABLE_MAX, "functions");
 	if (PMP_RESERVE(&reader->functions, &reader->function_capacity,
 			reader->function_count + 1))
 		return PMP_ENOMEM;
@@ -78,7 +84,7 @@ static int add_mapping(struct pmp_pprof_reader *reader, const struct pmp_field *
 	if (code)
 		return code;
 	if (i >= PMP_PPROF_MAPPINGS_MAX)
-		return PMP_ELIMIT;
+		return pmp_pprof_too_many(reader, PMP_PPROF_MAPPINGS_MAX, "mappings");
 	if (PMP_RESERVE(&reader->mappings, &reader->mapping_capacity, i + 1) ||
 	    PMP_RESERVE(&reader->mapping_texts, &reader->texts_capacity, i + 1) ||
 	    PMP_RESERVE(&reader->mapping_numbers, &reader->numbers_capacity, i + 1))
@@ -115,7 +121,7 @@ static int add_location(struct pmp_pprof_reader *reader, const struct pmp_field 
 			id = part.value;
 	}
 	if (reader->location_count >= PMP_PPROF_TABLE_MAX)
-		return PMP_ELIMIT;
+		return pmp_pprof_too_many(reader, PMP_PPROF_TABLE_MAX, "locations");
 	if (PMP_RESERVE(&reader->locations, &reader->location_capacity,
 			reader->location_count + 1))
 		return PMP_ENOMEM;
@@ -139,7 +145,7 @@ static int add_type(struct pmp_pprof_reader *reader, const struct pmp_field *fie
 	if (code)
 		return code;
 	if (reader->type_count >= PMP_PPROF_VALUES_MAX)
-		return PMP_ELIMIT;
+		return pmp_pprof_too_many(reader, PMP_PPROF_VALUES_MAX, "sample types");
 	reader->types[reader->type_count++] = (struct pmp_pprof_type){
 		.name = pmp_pprof_text_number(type->type),
 		.unit = pmp_pprof_text_number(type->unit),
@@ -161,7 +167,7 @@ static int add_period_type(struct pmp_pprof_reader *reader, const struct pmp_fie
 static int add_comment(struct pmp_pprof_reader *reader, uint64_t number)
 {
 	if (reader->comment_count >= PMP_PPROF_TABLE_MAX)
-		return PMP_ELIMIT;
+		return pmp_pprof_too_many(reader, PMP_PPROF_TABLE_MAX, "comments");
 	if (PMP_RESERVE(&reader->comments, &reader->comment_capacity,
 			reader->comment_count + 1))
 		return PMP_ENOMEM;

@@ -112,7 +112,8 @@ static void close_reader(struct pmp_pprof_reader *reader)
 	free(reader->stack);
 }
 
-static int unpack(struct pmp_buf *file, struct pmp_buf *plain)
+static int unpack(struct pmp_pprof_reader *reader, struct pmp_buf *file,
+		  struct pmp_buf *plain)
 {
 	size_t limit = PLAIN_MAX;
 	int code;
@@ -128,7 +129,8 @@ static int unpack(struct pmp_buf *file, struct pmp_buf *plain)
 		limit = PLAIN_FREE;
 	code = pmp_gunzip(file->data, file->length, limit, plain);
 	pmp_buf_free(file);
-	return code;
+	return code == PMP_ELIMIT ? pmp_pprof_too_many(reader, limit, "bytes, unpacked")
+				  : code;
 }
 
 int pmp_pprof_read(int fd, const struct pmp_pprof_want *want,
@@ -140,14 +142,14 @@ int pmp_pprof_read(int fd, const struct pmp_pprof_want *want,
 	struct pmp_buf file = { 0 }, plain = { 0 };
 	int code = pmp_file_drain(fd, FILE_MAX, &file);
 
-	if (code) {
+	if (code == -EFBIG) {
+		code = pmp_pprof_too_many(&reader, FILE_MAX, "bytes");
+	} else if (code) {
 		refusal->sys_errno = -code;
-		code = code == -EFBIG	 ? PMP_ELIMIT
-		       : code == -ENOMEM ? PMP_ENOMEM
-					 : PMP_EIO;
+		code = code == -ENOMEM ? PMP_ENOMEM : PMP_EIO;
 	}
 	if (!code)
-		code = unpack(&file, &plain);
+		code = unpack(&reader, &file, &plain);
 	if (!code)
 		code = open_reader(&reader) ? read_plain(&reader, &plain) : PMP_ENOMEM;
 	pmp_buf_free(&file);
@@ -169,8 +171,6 @@ static int complain(struct pmp_error *err, const char *name, int code,
 	case PMP_EIO:
 		return pmp_error_sys(err, code, refusal->sys_errno, "cannot read %s",
 				     shown);
-	case PMP_ELIMIT:
-		return pmp_error_set(err, code, "cannot read %s: it is too large", shown);
 	case PMP_EFORMAT:
 		pmp_error_set(
 			err, code,
@@ -179,8 +179,11 @@ static int complain(struct pmp_error *err, const char *name, int code,
 			shown);
 		return code;
 	case PMP_EINVAL:
+	case PMP_ELIMIT:
 	case PMP_ESRCH:
-		pmp_error_set(err, code, "cannot read %s: %s", shown, refusal->message);
+		pmp_error_set(err, code, "cannot read %s: %s", shown,
+			      *refusal->message ? refusal->message
+						: "a stack in it is too large");
 		pmp_error_hint(err, "%s", refusal->hint);
 		return code;
 	default: return code;

@@ -89,6 +89,8 @@ struct pmp_pprof_reader {
 
 /* Add what a field of the profile says to its table. 0 or a code of libpmp.h. */
 int pmp_pprof_add_field(struct pmp_pprof_reader *reader, const struct pmp_field *field);
+/* Explains that the file has more than `most` of something. Returns PMP_ELIMIT. */
+int pmp_pprof_too_many(struct pmp_pprof_reader *reader, size_t most, const char *what);
 /* Every text that is meant must be there. */
 bool pmp_pprof_check_texts(const struct pmp_pprof_reader *reader);
 /* A text by number, which pmp_pprof_is_text() has said is there. */

@@ -18,7 +18,7 @@
 #include "say/message.h"
 
 #define SYSTEM_FILE "/etc/pmp.conf"
-#define SIZE_LIMIT ((off_t)1 << 20)
+#define SIZE_LIMIT (1 << 20)
 #define FILES_MAX 2
 #define PLACE_SIZE (PATH_MAX + 16)
 #define SHOWN_MAX 256 /* of an expression, in a message */
@@ -80,7 +80,8 @@ static int check_file(const char *path, const struct stat *status)
 		return PMP_EXIT_USAGE;
 	}
 	if (status->st_size > SIZE_LIMIT) {
-		message_print(NULL, "cannot read %s: it is too large", path);
+		message_print(NULL, "cannot read %s: it has more than %d bytes", path,
+			      SIZE_LIMIT);
 		return PMP_EXIT_USAGE;
 	}
 	return 0;
