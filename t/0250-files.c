@@ -307,7 +307,7 @@ static void test_perf_map_mounted(void)
 /* The module of the map in the maps, and that it stays. */
 static void check_perf_map(struct subject *subject, const char *path)
 {
-	struct pmp_maps *maps, *again, *after;
+	struct pmp_maps *maps, *again, *after, *remade;
 	uint32_t next_id = 0;
 
 	pmp_maps_read(&subject->process, NULL, &next_id, NULL, &maps, NULL);
@@ -319,6 +319,13 @@ static void check_perf_map(struct subject *subject, const char *path)
 	unlink(path);
 	pmp_maps_read(&subject->process, maps, &next_id, NULL, &after, NULL);
 	ok(after == maps, "also when it has been deleted");
+	file_write(path, 0);
+	pmp_maps_read(&subject->process, maps, &next_id, NULL, &remade, NULL);
+	ok(remade->perf_map && remade->perf_map->fd >= 0 &&
+		   remade->perf_map->id != maps->perf_map->id,
+	   "a new one in its place is another module");
+	pmp_maps_unref(remade);
+	unlink(path);
 	pmp_maps_unref(maps);
 	pmp_maps_unref(again);
 	pmp_maps_unref(after);

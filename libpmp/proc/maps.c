@@ -477,7 +477,21 @@ static int add_lines(struct reading *reading, const struct pmp_buf *text,
 	return 0;
 }
 
-/* The map of JIT code is no mapping: it is in the maps beside them, and stays. */
+static bool is_unlinked(const struct pmp_module *module)
+{
+	struct stat file;
+
+	return fstat(module->fd, &file) == 0 && file.st_nlink == 0;
+}
+
+static int keep_perf_map(struct reading *reading, struct pmp_module *module)
+{
+	reading->maps->perf_map = pmp_module_ref(module);
+	return pmp_maps_add_module(reading->maps, module);
+}
+
+/* The map of JIT code is no mapping: it is in the maps beside them. It stays, also when it
+ * has been deleted, unless another one is in its place. */
 static int add_perf_map(struct reading *reading, const struct pmp_maps *old)
 {
 	struct pmp_module *module = old ? old->perf_map : NULL;
@@ -485,13 +499,11 @@ static int add_perf_map(struct reading *reading, const struct pmp_maps *old)
 	char path[64];
 	int fd;
 
-	if (module) {
-		reading->maps->perf_map = pmp_module_ref(module);
-		return pmp_maps_add_module(reading->maps, module);
-	}
+	if (module && !is_unlinked(module))
+		return keep_perf_map(reading, module);
 	fd = reading->jit ? pmp_files_open_perf_map(&reading->process, reading->log) : -1;
 	if (fd < 0)
-		return 0;
+		return module ? keep_perf_map(reading, module) : 0;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)reading->process.ns_pid);
 	module = pmp_module_new((*reading->next_id)++, PMP_MODULE_PERF_MAP, path);
 	if (!module) {
