@@ -416,6 +416,31 @@ static void test_period(void)
 	saved_free(&other);
 }
 
+/* Only where there is nothing else it is what pmp itself has written. */
+static void test_unknown(void)
+{
+	static const char bytes[] =
+		"\x0a\x04\x08\x01\x10\x02"	       /* samples/count */
+		"\x12\x07\x0a\x02\x01\x02\x12\x01\x01" /* both locations */
+		"\x12\x06\x0a\x01\x02\x12\x01\x01"     /* one */
+		"\x22\x06\x08\x01\x22\x02\x08\x01"     /* locations 1 */
+		"\x22\x06\x08\x02\x22\x02\x08\x02"     /* and 2, */
+		"\x2a\x04\x08\x01\x10\x03"	       /* of functions 1 */
+		"\x2a\x04\x08\x02\x10\x04\x32"	       /* and 2 */
+		"\0\x32\x07samples\x32\x05"
+		"count\x32\x04work\x32\x09[unknown]";
+	struct saved saved = saved_new();
+	struct pmp_buf text;
+
+	is_int(saved_read(&saved, bytes, sizeof(bytes) - 1, NULL), 0,
+	       "[unknown] as a function");
+	text = saved_write(&saved, "folded", NULL);
+	is_str(text.data, "[unknown];[unknown] 1\n[unknown];[unknown];work 1\n",
+	       "stays where there are others");
+	pmp_buf_free(&text);
+	saved_free(&saved);
+}
+
 /* Many megabytes of nothing in a small file. */
 static void test_bomb(void)
 {
@@ -543,6 +568,7 @@ int main(void)
 	test_negative();
 	test_units();
 	test_period();
+	test_unknown();
 	test_bomb();
 	test_paths();
 	test_linkage();

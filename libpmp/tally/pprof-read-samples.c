@@ -236,15 +236,17 @@ static int read_labels(const struct pmp_pprof_reader *reader,
 	return 0;
 }
 
-/* Is this the mark of an unknown root? Then entry says so: why it was not stopped is put into reason. */
+/* Is this the mark of an unknown root? Then entry says so, and reason has why it was not
+ * stopped. */
 static bool read_mark(const char *mark, struct pmp_entry *entry,
 		      char reason[PMP_REASON_SIZE])
 {
 	const char *text = pmp_pprof_after(mark, "[not stopped: ");
 	size_t length = text ? strlen(text) : 0;
 
+	/* Of other programs' profiles it may be a function like others. */
 	if (!strcmp(mark, "[unknown]"))
-		return true;
+		return entry->location_count == 1;
 	if (!strcmp(mark, "[evicted]")) {
 		entry->end = PMP_END_EVICTED;
 		return true;
