@@ -57,6 +57,10 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "lock_wait", .module = DEMO },
 	{ .name = "lock_wait(que_thr_t*)", .module = SERVER },
 	{ .name = "__cxa_guard_acquire", .module = "/usr/lib/libstdc++.so.6" },
+	{ .name = "[mariadbd+0xd5b024]", .module = SERVER, .unnamed = true },
+	{ .name = "handler::ha_index_read_map(unsigned char*, unsigned char const*, "
+		  "unsigned long, ha_rkey_function)",
+	  .module = SERVER },
 };
 
 enum {
@@ -88,6 +92,8 @@ enum {
 	OTHERS_LOCK_WAIT,
 	LOCK_WAIT,
 	GUARD,
+	ENGINE_UNNAMED,
+	HANDLER,
 };
 
 #include "lib/fakenames.h"
@@ -314,6 +320,15 @@ static const struct wait_case cases[] = {
 	  false, OBJECT, "a function of that name in another program" },
 	{ PMP_WAIT_CONDITION, STACK(COND, LOCK_WAIT), "condition", "InnoDB row lock",
 	  true, false, OBJECT, "and in the right one" },
+	{ PMP_WAIT_CONDITION, STACK(COND, LOCK_WAIT, HANDLER), "condition",
+	  "InnoDB row lock", true, false, OBJECT, "the nearest meaning counts" },
+	{ PMP_WAIT_CONDITION, STACK(COND, ENGINE_UNNAMED, HANDLER), "condition",
+	  "storage engine wait", true, false, OBJECT,
+	  "a condition in functions without names" },
+	{ PMP_WAIT_FUTEX, STACK(COND, ENGINE_UNNAMED, HANDLER), "condition",
+	  "storage engine wait", true, false, 0, "or one by its name" },
+	{ PMP_WAIT_FUTEX, STACK(SYSCALL, ENGINE_UNNAMED, HANDLER), "futex", NULL, false,
+	  false, OBJECT, "a futex there may be anything" },
 	{ PMP_WAIT_NONE, STACK(EPOLL, PROC_SLEEP), "wait", "heavyweight lock", true,
 	  false, 0, "a lock that waits by another system call" },
 	{ PMP_WAIT_NONE, STACK(EPOLL, MDL), "", NULL, false, false, 0,

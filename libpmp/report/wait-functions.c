@@ -172,6 +172,10 @@ static const struct pmp_wait_meaning meanings[] = {
 	  .else_see = "PROCESSLIST" },
 	{ "lock_wait", MYSQL, "InnoDB row lock", "INNODB_LOCK_WAITS", LOCK },
 	{ "lock_wait_suspend_thread", MYSQL, "InnoDB row lock", "data_lock_waits", LOCK },
+	/* Most often a row lock; all that is known where the engine's functions have no
+	 * names, as in Debian's packages. */
+	{ "handler::ha_*", MYSQL, "storage engine wait", "INNODB_LOCK_WAITS", LOCK,
+	  .condition = true },
 	{ "wait_for_lock", MYSQL, "table lock", NULL, LOCK },
 	{ "thr_lock", MYSQL, "table lock", NULL, LOCK },
 	{ "my_rw_rdlock", MYSQL, "rwlock", NULL, LOCK },

@@ -71,8 +71,9 @@ struct pmp_wait_meaning {
 	const char *text, *ask;	       /* NULL: nothing is known that knows the holder */
 	const char *else_see; /* what says more where that is not loaded, or NULL */
 	bool lock;
-	bool direct; /* only of the function that calls the one that waits */
-	bool call;   /* of any system call, not only of what else is a known wait */
+	bool direct;	/* only of the function that calls the one that waits */
+	bool call;	/* of any system call, not only of what else is a known wait */
+	bool condition; /* only of a wait for a condition */
 };
 
 /* What a function's name says. */

@@ -318,6 +318,19 @@ static void take_outer(struct pmp_named_wait *named, const struct verdict *verdi
 	named->parked = info->parked;
 }
 
+/* Does it fit what is waited for? */
+static bool has_meaning(const struct pmp_named_wait *named, const struct verdict *verdict)
+{
+	const struct pmp_wait_meaning *meaning = verdict->meaning;
+
+	if (!meaning)
+		return false;
+	if (meaning->condition)
+		return verdict->kind == PMP_NAMED_CONDITION ||
+		       named->wait.kind == PMP_WAIT_CONDITION;
+	return *named->kind || meaning->call;
+}
+
 /* Of what is a lock by itself nothing more need be said. */
 static void take_meaning(struct pmp_named_wait *named, const struct verdict *verdict)
 {
@@ -330,7 +343,7 @@ static void take_meaning(struct pmp_named_wait *named, const struct verdict *ver
 	if (verdict->users_meaning) {
 		named->meaning = verdict->users_meaning;
 		named->lock = true;
-	} else if (meaning && (*named->kind || meaning->call)) {
+	} else if (has_meaning(named, verdict)) {
 		named->meaning = meaning->text;
 		named->ask = meaning->ask;
 		named->else_see = meaning->else_see;
