@@ -129,6 +129,18 @@ check_capabilities() {
 	verdict "undisturbed"
 }
 
+# A container's filter is blamed, and not the one that the sampler gives itself.
+check_filter() {
+	need_root || return
+	start_target threads 1
+	python3 "$top_srcdir/t/lib/without.py" ptrace "$PMP" --raw --stop=all -n 1 \
+		-p "$target_pid" >raw 2>err
+	is $? 4 "a filter forbids ptrace: status"
+	like "$(cat err)" "^hint: pmp runs under a seccomp filter" "which is the hint"
+	grep -q '^Seccomp:.*0$' /proc/self/status || return
+	unlike "$("$PMP" --raw -n 1 -p 1 2>&1)" "seccomp" "without one process 1 has no such hint"
+}
+
 check_thread_id() {
 	start_target threads 3
 	tid=$(tid_of block-1)

@@ -303,6 +303,18 @@ static bool in_other_userns(const struct pmp_process *process)
 	return strcmp(ours, FIRST_USER_NAMESPACE) != 0;
 }
 
+/* Is it filtered from outside? A filter that the parent does not have is of this process's
+ * own making, and lets it trace. */
+static bool is_filtered(const struct pmp_status_file *own)
+{
+	struct pmp_status_file parent;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)getppid());
+	return own->seccomp == 2 && pmp_status_read(AT_FDCWD, path, &parent) == 0 &&
+	       parent.seccomp == 2;
+}
+
 static int explain_denial(const struct pmp_process *process, struct pmp_error *err)
 {
 	struct pmp_status_file own, other;
@@ -330,7 +342,7 @@ static int explain_denial(const struct pmp_process *process, struct pmp_error *e
 	denial.own_ptrace = (own.cap_effective & CAP_PTRACE) != 0;
 	denial.own_read = (own.cap_effective & CAP_READ) != 0;
 	denial.bounded = !(own.cap_bounding & CAP_PTRACE);
-	denial.own_seccomp = own.seccomp == 2;
+	denial.own_seccomp = is_filtered(&own);
 	denial.other_userns = in_other_userns(process);
 	return pmp_denial_explain(&denial, err);
 }
