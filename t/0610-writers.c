@@ -280,6 +280,7 @@ static struct pmp_profile *manual_profile(void)
 			sample, 4101, "conn-17",
 			FAKE_STACK(LOCK_WAIT, MUTEX_LOCK, DO_COMMAND, START_THREAD));
 		blocked(thread, SYS_futex, "futex_do_wait");
+		thread->tls = 0;
 		waits(thread, PMP_WAIT_MUTEX, 0x7f31b8001a40, PMP_HOLDER_THREAD, 4102);
 		thread->asleep_since = sample->time - UINT64_C(100000000) * (i + 1);
 		thread->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
@@ -287,6 +288,7 @@ static struct pmp_profile *manual_profile(void)
 		thread->runs = 7;
 		thread = fake_thread(sample, 4102, "conn-18",
 				     FAKE_STACK(MAP_FIND, DO_COMMAND, START_THREAD));
+		thread->tls = 0x7f31c1ff5000;
 		thread->state = 'R';
 		thread->stopped = 9000;
 		thread->cpu = 50000000 + i * UINT64_C(90000000);

@@ -135,6 +135,8 @@ PMP_OPTS="--raw 'x"
 refused "cannot understand PMP_OPTS: a quotation mark is missing" "" 1
 PMP_OPTS="12"
 refused "PMP_OPTS may hold options only" "" 1
+PMP_OPTS="-q --name mariadbd"
+refused "PMP_OPTS: '--name' is for the command line only" "" 1
 PMP_OPTS="-- true"
 refused "PMP_OPTS may hold options only" "" 1
 PMP_OPTS="-n 7 -n 0"

@@ -817,6 +817,12 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 		if (key == OPERAND && from_environment)
 			break;
 		row = find_row(key);
+		if (row && row->group == SOURCE && from_environment) {
+			message_print(NULL,
+				      "PMP_OPTS: '--%s' is for the command line only",
+				      row->name);
+			return false;
+		}
 		if (key == OPERAND ? !take_operand(options, optarg)
 				   : row && !row->take(options, row, optarg))
 			return false;

@@ -44,7 +44,10 @@ static void text_time(const struct model *model, const struct view_row *row, cha
 {
 	uint64_t hundredths = thread_of(model, row).cpu / 10000000;
 
-	if (hundredths >= UINT64_C(100) * 60 * 100)
+	/* Nothing that runs has none at all: it is not known, as of a core file. */
+	if (thread_of(model, row).cpu == 0)
+		snprintf(buffer, size, "-");
+	else if (hundredths >= UINT64_C(100) * 60 * 100)
 		snprintf(buffer, size, "%" PRIu64 "h%02" PRIu64 "m", hundredths / 360000,
 			 hundredths / 6000 % 60);
 	else
