@@ -18,9 +18,15 @@ head -c 300 demo.pb.gz >cut.pb.gz
 : >empty
 mkdir folder
 refuses 2 'cannot open nowhere.pb.gz: No such file' nowhere.pb.gz
-refuses 2 'cannot read text: it is damaged, or not a profile' text
+refuses 2 'cannot read text: it is text; of pmp.s formats only pprof can be read again' text
 refuses 2 'cannot read cut.pb.gz: it is damaged' -f folded cut.pb.gz
-refuses 2 'cannot read empty: it is damaged' empty
+refuses 2 'cannot read empty: it is empty' empty
+head -c 5000 /dev/zero >zeros
+refuses 2 'cannot read zeros: it begins with zeros, as a core that was not finished' zeros
+printf '#!/bin/sh\n' >script
+chmod 755 script
+refuses 2 'cannot read ./script: it is text' ./script
+like "$(cat err)" '^hint: .* pmp -- ./script' "a program that is text: its hint"
 refuses 2 'give processes, a command or files' demo.pb.gz -- true
 refuses 2 'give processes, a command or files' -p 1 demo.pb.gz
 refuses 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz

@@ -109,8 +109,8 @@ like "$(cat err)" '^pmp: samples with negative values, as in a difference, are n
 
 echo "no profile" >text
 refuses 2 'cannot open nowhere.pb.gz: No such file' --diff nowhere.pb.gz new.pb.gz
-refuses 2 'cannot read text: it is damaged, or not a profile' --diff text new.pb.gz
-refuses 2 'cannot read text: it is damaged, or not a profile' --diff text -p "$target_pid"
+refuses 2 'cannot read text: it is text' --diff text new.pb.gz
+refuses 2 'cannot read text: it is text' --diff text -p "$target_pid"
 refuses 2 'cannot open nowhere.pb.gz' --diff nowhere.pb.gz -- touch touched
 ok "[ ! -e touched ]" "the command has not been started"
 refuses 2 'nothing to profile' --diff base.pb.gz

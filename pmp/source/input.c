@@ -18,6 +18,7 @@
 
 #define HEAD 4096u /* bytes that say what it is */
 #define ELF_HEAD 64u
+#define LOOK 64u			  /* bytes that tell text from other things */
 #define PROFILE_MAX ((uint64_t)256 << 20) /* the library takes no larger one */
 
 /* How files begin that a program unpacks. */
@@ -72,6 +73,38 @@ static const char *find_unpacker(struct input *input, const void *head, size_t l
 		    memcmp(head, packings[i].magic, packings[i].length) == 0)
 			return packings[i].program;
 	return is_gzipped_core(input, head, length, with_rights) ? "gzip" : NULL;
+}
+
+static bool has_only(const char *head, size_t length, bool (*is)(char))
+{
+	const size_t most = length < LOOK ? length : LOOK;
+
+	for (size_t i = 0; i < most; i++)
+		if (!is(head[i]))
+			return false;
+	return true;
+}
+
+static bool is_zero(char c)
+{
+	return c == '\0';
+}
+
+static bool is_of_text(char c)
+{
+	return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Why it can be nothing that is read here, or NULL. */
+static const char *find_problem(const char *head, size_t length)
+{
+	if (length == 0)
+		return "it is empty";
+	if (has_only(head, length, is_of_text))
+		return "it is text; of pmp's formats only pprof can be read again";
+	if (length >= LOOK && has_only(head, length, is_zero))
+		return "it begins with zeros, as a core that was not finished";
+	return NULL;
 }
 
 /* ---- from where it is ------------------------------------------------------------------------ */
@@ -155,6 +188,7 @@ static int look(struct input *input, const char *path, bool with_rights,
 	struct spool_packed packed = { .name = path, .with_rights = with_rights };
 	struct stat status;
 	char head[HEAD], shown[256];
+	const char *problem;
 	bool regular;
 	ssize_t n;
 	int code = 0;
@@ -173,6 +207,10 @@ static int look(struct input *input, const char *path, bool with_rights,
 				 (uint64_t)status.st_mtim.tv_nsec;
 	}
 	input->is_core = pmp_core_is(head, (size_t)n);
+	problem = find_problem(head, (size_t)n);
+	if (problem)
+		return message_fill(err, PMP_EFORMAT, 0, "cannot read %s: %s",
+				    pmp_escape(path, shown, sizeof(shown)), problem);
 	packed.program = find_unpacker(input, head, (size_t)n, with_rights);
 	if (!regular)
 		code = take_pipe(input, path, head, (size_t)n,

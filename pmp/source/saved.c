@@ -62,11 +62,6 @@ static void read_profile(struct saved_file *reading, const struct input *input)
 		return;
 	}
 	reading->code = pmp_profile_read(reading->profile, input->fd, reading->path, err);
-	if (reading->code == PMP_EFORMAT && input->is_program)
-		snprintf(err->hint, sizeof(err->hint),
-			 "to profile a program from its start: "
-			 "pmp -- %.*s",
-			 SHOWN_MAX, reading->path);
 }
 
 static void note_rights(const struct input *input)
@@ -93,6 +88,10 @@ static void read_file(void *arg)
 				       reading->path, reading->crash, &reading->err);
 	else
 		read_profile(reading, &input);
+	if (reading->code == PMP_EFORMAT && input.is_program && !input.is_core)
+		snprintf(reading->err.hint, sizeof(reading->err.hint),
+			 "to profile a program from its start: pmp -- %.*s", SHOWN_MAX,
+			 reading->path);
 	if (reading->code == PMP_ESRCH)
 		snprintf(reading->err.hint, sizeof(reading->err.hint),
 			 "if you trust it, --no-sandbox reads it in pmp itself");
