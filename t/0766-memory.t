@@ -276,7 +276,7 @@ refused() {
 	shift
 	like "$("$PMP" "$@" 2>&1 >/dev/null)" "$want" "refused: $*"
 }
-refused "the format memory is of a heap that is recorded: --heap" -f memory -p $$
+refused "the format memory needs a recorded heap: use --heap" -f memory -p $$
 refused "of --heap there is no sample type 'space'" --heap --sample-type space -f flat -- true
 
 done_testing

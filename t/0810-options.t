@@ -91,22 +91,22 @@ refused "option --raw takes no value" "see pmp --help" --raw=3 1
 refused "option --format needs a value: FORMAT" "see pmp --help" 1 -f
 refused "cannot open saved.pb.gz: No such file or directory" \
 	"to profile a process: pmp -p PID; a command: pmp -- COMMAND" saved.pb.gz
-refused "nothing to profile: no process is given" \
+refused "nothing to profile: no process given" \
 	"pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see pmp --help"
 for args in '-d 4100' '-d4100' '--duration=4100' '-n 5 -d 4100' '-d 4100 -q'; do
 	hint="pmp -p PID, pmp --name REGEX, pmp -- COMMAND or pmp FILE; see pmp --help"
 	[ "${args% 4100}" = "$args" ] ||
 		hint="4100 is the value of --duration here; if it is a process: pmp --duration TIME -p 4100"
 	# shellcheck disable=SC2086
-	refused "nothing to profile: no process is given" "$hint" $args
+	refused "nothing to profile: no process given" "$hint" $args
 done
-refused "nothing to profile: no process is given" \
+refused "nothing to profile: no process given" \
 	"4100 is the value of --interval here; if it is a process: pmp --interval TIME -p 4100" -i 4100
-refused "give processes, a command or files: only one of these" \
+refused "give either processes, a command or files" \
 	"see pmp --help" -p 1 -- true
-refused "give processes, a command or files: only one of these" \
+refused "give either processes, a command or files" \
 	"'saved.pb.gz' is taken for a saved profile or a core file" -p 1 saved.pb.gz
-refused "nothing to profile: no process is given" \
+refused "nothing to profile: no process given" \
 	"saved.pb.gz is the base; what is compared with it comes next: a file, or -p PID" \
 	--diff saved.pb.gz
 refused "option --name: '(' is not a regular expression: missing closing parenthesis" \
@@ -128,6 +128,10 @@ for option in threads not-threads name; do
 		"for example --$option '$example'" "--$option" '((a{200}){200}){200}' 1
 done
 refused "unknown option -$(printf '\\x1b')" "see pmp --help" "-$(printf '\033')"
+
+refused "option --serve takes its value after '=': --serve=0" "" --serve 0 -p 1
+refused "option --serve takes its value after '=': --serve=127.0.0.1:0" "" --serve 127.0.0.1:0 -p 1
+refused "option --locks takes its value after '=': --locks=check" "" --locks check 1
 
 export PMP_OPTS
 # shellcheck disable=SC2089,SC2090 # quotes are meant literally: pmp splits it

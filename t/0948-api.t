@@ -245,7 +245,7 @@ error() {
 }
 error "api/tree?from=x" 400 "from is a number of milliseconds since the start, or below 0 since now"
 error "api/tree?nodes=0" 400 "nodes is a number from 1 to 100000"
-error "api/tree?focus=((" 400 "focus is no expression: missing closing parenthesis"
+error "api/tree?focus=((" 400 "focus is not a regular expression: missing closing parenthesis"
 error "pid/1/api/tree" 404 "no such process is sampled"
 error "api/nosuch" 404 "Unknown profile: /debug/pprof/ lists all pages"
 is "$(status -X POST -d x "${url}api/state")" 405 "POST"

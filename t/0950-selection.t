@@ -38,7 +38,7 @@ ok "! all_have '$(stacks 'idle=show')' _takes" "idle: all"
 ok "[ -n \"\$(stacks idle=only)\" ] && [ \"\$(stacks idle=only)\" != \"\$(stacks idle=show)\" ]" \
 	"idle: only those"
 is "$(status -g "${url}past/folded?focus=((")" 400 "no expression"
-is "$(cat body)" 'focus is no expression: missing closing parenthesis' "why"
+is "$(cat body)" 'focus is not a regular expression: missing closing parenthesis' "why"
 is "$(status -g "${url}past/folded?thread=(a)\\1")" 400 "an expression without a bound"
 costly='(((((.*)*)*)*)*)*[!?]'
 for page in "past/folded?focus" "past/folded?ignore" "past/folded?thread" "past/folded?group" \

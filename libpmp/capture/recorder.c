@@ -148,7 +148,7 @@ static int not_recorded(pid_t pid, struct pmp_error *err)
 	name[strcspn(name, "\n")] = '\0';
 	pmp_error_set(err, PMP_EUNSUPPORTED,
 		      "%s [%d] was not started with a recorder: what it has allocated is "
-		      "written down nowhere",
+		      "not recorded",
 		      name, (int)pid);
 	pmp_error_hint(err, "start it with pmp --heap -- COMMAND");
 	return PMP_EUNSUPPORTED;

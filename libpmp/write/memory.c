@@ -499,8 +499,9 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 		qsort(entries, count, sizeof(*entries), compare_live);
 		put_side(out, report, entries, &live, options);
 		if (ended)
-			pmp_buf_puts(&out->buf, "  not leaks as such: what variables of "
-						"the program still point to is in it\n");
+			pmp_buf_puts(&out->buf,
+				     "  not necessarily leaks: memory that the "
+				     "program still refers to is included\n");
 		pmp_buf_putc(&out->buf, '\n');
 		qsort(entries, count, sizeof(*entries), compare_allocated);
 		put_side(out, report, entries, &allocated, options);

@@ -258,7 +258,7 @@ static bool nothing_given(const struct options *options)
 			"%.100s is the base; what is compared with it comes next: a file, or "
 			"-p PID",
 			options->diff);
-	message_print(hint, "nothing to profile: no process is given");
+	message_print(hint, "nothing to profile: no process given");
 	return false;
 }
 
@@ -280,7 +280,7 @@ bool options_check_source(const struct options *options)
 
 	if (sources > 1) {
 		message_print(several_hint(options, hint),
-			      "give processes, a command or files: only one of these");
+			      "give either processes, a command or files");
 		return false;
 	}
 	if (options->children && options->tids.count) {
@@ -408,7 +408,7 @@ static bool check_heap(struct options *options)
 	if (!options->heap.on && !options->file_count &&
 	    options->format->heap == PMP_HEAP_ALONE && !options->wants_screen) {
 		message_print("for example pmp --heap -f memory -- COMMAND",
-			      "the format %s is of a heap that is recorded: --heap",
+			      "the format %s needs a recorded heap: use --heap",
 			      options->format->name);
 		return false;
 	}

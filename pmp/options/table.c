@@ -709,6 +709,17 @@ static bool take_operand(struct options *options, const char *text)
 	return true;
 }
 
+/* Is it meant for the option before it, which takes a value only after "="? */
+static bool is_its_value(const struct option_row *row, const char *text)
+{
+	if (!row)
+		return false;
+	if (strcmp(text, "0") == 0)
+		return true;
+	return access(text, F_OK) < 0 &&
+	       (strchr(text, ':') || (row->words && strcmp(row->words, text) == 0));
+}
+
 static int value_of(const struct option_row *row)
 {
 	if (!row->value)
@@ -802,6 +813,8 @@ static bool bad_option(int key, char **argv)
 bool options_take(struct options *options, int argc, char **argv, bool from_environment)
 {
 	char letters[2 * ROW_COUNT + 3];
+	const struct option_row *without =
+		NULL; /* the option before, if without its value */
 	struct option names[ROW_COUNT + 1];
 	int key;
 
@@ -823,6 +836,13 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 				      row->name);
 			return false;
 		}
+		if (key == OPERAND && is_its_value(without, optarg)) {
+			message_print(NULL,
+				      "option --%s takes its value after '=': --%s=%s",
+				      without->name, without->name, optarg);
+			return false;
+		}
+		without = row && row->may_lack_value && !optarg ? row : NULL;
 		if (key == OPERAND ? !take_operand(options, optarg)
 				   : row && !row->take(options, row, optarg))
 			return false;

@@ -38,13 +38,13 @@ static bool take_digits(const char **text, uint64_t *number)
 	return true;
 }
 
-/* "1.5" in billionths; *text is moved past it. Digits below those are cut off. */
+/* "1.5" or ".5" in billionths; *text is moved past it. Digits below those are cut off. */
 static bool take_nano(const char **text, uint64_t *nano)
 {
-	uint64_t whole, fraction = 0;
+	uint64_t whole = 0, fraction = 0;
 	int digits = 0;
 
-	if (!take_digits(text, &whole))
+	if (**text != '.' && !take_digits(text, &whole))
 		return false;
 	if (**text == '.') {
 		++*text;

@@ -236,12 +236,14 @@ struct access_verdict access_check(const struct access_rules *rules,
 	if (token)
 		return (struct access_verdict){ 401, true, false, "the token is wrong" };
 	if (rules->port && request->has_host && !is_own_name(rules, request->host))
-		return refuse(421, "this server has another name: see --serve-host");
+		return refuse(421, "unknown host name in the request: see --serve-host");
 	if (is_of_other_page(request))
 		return refuse(403, other_page);
 	if (access_is_own(rules, peer))
 		return (struct access_verdict){ 0 };
 	if (access_is_target(rules, peer))
 		return (struct access_verdict){ 0, false, true, NULL };
-	return refuse(401, "only root, who runs pmp and who has the token may ask");
+	return refuse(
+		401,
+		"only root, the user who runs pmp, or a client with the token may ask");
 }

@@ -1474,7 +1474,7 @@ function page(document, window) {
 
 	function drawSide() {
 		if (selected === null) {
-			fill(ui.sideContent, make("p", { class: "hint" }, "Choose a box: a second click zooms."));
+			fill(ui.sideContent, make("p", { class: "hint" }, "Click a box for details; click it again to zoom."));
 			return;
 		}
 		const name = tree.name[selected], text = model.nameOf(tree, name), all = weight.total[0];
@@ -1601,7 +1601,7 @@ function page(document, window) {
 			ui.view.scrollBy(0, (key === "PageUp" ? -0.9 : 0.9) * ui.view.clientHeight)],
 		[["Enter"], "zoom", () => selected !== null && zoomTo(selected)],
 		[["Backspace"], "zoom out by one", () => setZoom(zoom.slice(0, -1))],
-		[["Escape"], "end the search, the filter, the zoom, the choice", escape],
+		[["Escape"], "clear the search, filter, zoom or selection", escape],
 		["?", "this list", help],
 	];
 

@@ -79,7 +79,7 @@ static void refuse_unrecorded(const struct answers *answers, const struct awaite
 		answers_refuse(
 			answers, asked->id, 501,
 			"%s [%d] was not started with a recorder: what it has "
-			"allocated is written down nowhere; start it with pmp --heap "
+			"allocated is not recorded; start it with pmp --heap "
 			"-- COMMAND, or see what its heap holds: pmp -f objects -p %d",
 			pmp_escape(process->name, name, sizeof(name)), (int)process->pid,
 			(int)process->pid);
@@ -87,7 +87,7 @@ static void refuse_unrecorded(const struct answers *answers, const struct awaite
 		answers_refuse(
 			answers, asked->id, 501,
 			"these processes were not started with a recorder: what they "
-			"have allocated is written down nowhere; start them with pmp "
+			"have allocated is not recorded; start them with pmp "
 			"--heap -- COMMAND, or see what a heap holds: pmp -f objects "
 			"-p PID");
 }

@@ -27,8 +27,8 @@ static int add(struct pmp_filter *filter, const struct selected *selected,
 	if (code == 0)
 		return 0;
 	*err = (struct pmp_error){ .code = code };
-	snprintf(err->message, sizeof(err->message), "%s is no expression: %.300s",
-		 selected->name, why.message);
+	snprintf(err->message, sizeof(err->message),
+		 "%s is not a regular expression: %.300s", selected->name, why.message);
 	return code;
 }
 

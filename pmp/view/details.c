@@ -15,7 +15,7 @@
 static const char *obtained_text(enum pmp_obtained obtained)
 {
 	switch (obtained) {
-	case PMP_STOPPED: return "stopped shortly";
+	case PMP_STOPPED: return "stopped briefly";
 	case PMP_PEEKED: return "looked at";
 	case PMP_UNCHANGED: return "unchanged";
 	default: return "left alone";

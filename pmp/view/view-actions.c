@@ -58,7 +58,7 @@ static void restart_counting(void *arg)
 	if (counting_restart(counting, &err) < 0)
 		view_say(&session->view, "%s", err.message);
 	else
-		view_say(&session->view, "Counting from the beginning");
+		view_say(&session->view, "Counters reset");
 	view_set_profile(&session->view, counting->profile);
 }
 
