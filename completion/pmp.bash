@@ -19,16 +19,25 @@ _pmp_ids() {
 		[[ $id == "$word"* || $name == "$word"* ]] || continue
 		# Kernel threads have no command line.
 		{ read -r -n 1 -d '' line <"${comm%/comm}/cmdline"; } 2>/dev/null
-		[[ -z $line ]] || found+=("$before$id ($name)")
+		# It may end up in the command line: nothing of a name is to be run there.
+		[[ -z $line ]] || found+=("$before$id (${name//[^[:alnum:]_.:+\/-]/_})")
 	done
 	[[ ${#found[@]} -ne 1 ]] || found=("${found[0]%% (*}")
 	COMPREPLY=("${found[@]}")
 }
 
+# Any user may give a process any name: none is to be expanded (compgen -W would do that).
 _pmp_names() {
-	local IFS=$'\n'
+	local comm name quoted
+	local -A seen=()
 
-	mapfile -t COMPREPLY < <(compgen -W "$(cat /proc/[0-9]*/comm 2>/dev/null | sort -u)" -- "$1")
+	for comm in /proc/[0-9]*/comm; do
+		{ IFS= read -r name <"$comm"; } 2>/dev/null || continue
+		[[ -n $name && $name == "$1"* && -z ${seen["x$name"]+x} ]] || continue
+		seen["x$name"]=1
+		printf -v quoted %q "$name"
+		COMPREPLY+=("$quoted")
+	done
 }
 
 _pmp_files() {

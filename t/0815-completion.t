@@ -50,6 +50,22 @@ fish_offers() {
 		complete -C $argv[2]' "$scripts" "$1" 2>&1 | cut -f 1 | sed 's/^--[a-z]*=//; s,/$,,'
 }
 
+# Any user may give a process such a name: it is offered quoted, and nothing of it is run.
+mkfifo "$tmp/never"
+exec 7<>"$tmp/never"
+for name in '$(>ran)' '`>ran`' 'a;>ran;' "a' >ran '" 'a[$(>ran)]' 'a b'; do
+	sh -c 'printf %s "$1" >"/proc/$$/comm"; read line' - "$name" <&7 &
+	named=$!
+	test_pids="$test_pids $named"
+	wait_for '[ "$(cat "/proc/$named/comm")" = "$name" ]'
+	quoted=$(bash -c 'printf %q "$1"' - "$name")
+	is "$(bash_offers 'pmp --name ' | grep -cFx -e "$quoted")" 1 "bash: the name $name, quoted"
+	unlike "$(bash_offers "pmp -p $named"; bash_offers "pmp -p ")" '[$;`]' "bash: no id has it"
+	ok "[ ! -e ran ]" "bash: nothing of $name is run"
+	kill -KILL "$named"
+done
+exec 7<&-
+
 # zsh completes in its line editor only: one in a terminal, which tmux plays, writes into
 # a file what is added for completion.
 zsh_begin() {
