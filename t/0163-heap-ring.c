@@ -50,7 +50,7 @@ static struct pmp_heap_record *put(struct subject *subject, uint64_t pointer,
 {
 	struct pmp_heap_header *header = subject->shared.header;
 	struct pmp_heap_record *record =
-		(void *)(subject->shared.ring + header->head % subject->shared.ring_size);
+		(void *)(subject->shared.ring + header->head % PMP_HEAP_RING_SIZE);
 
 	*record = (struct pmp_heap_record){
 		.stamp =

@@ -46,6 +46,71 @@ wait "$pmp" 2>/dev/null
 wait_for "[ -s out ]" 60
 is "$(counts out)" "$(counts alone)" "nor if its sampler is"
 
+# ---- who has the memory --------------------------------------------------------------------
+
+# What has been copied of its stacks is in it: other processes that it starts, which may be
+# other users', do not get it, however they are started.
+cat >children.py <<-'END'
+	import os
+	def memory(text):
+	    return "has it" if "memfd:pmp-heap " in text + " " else "has it not"
+	def own():
+	    links = [os.readlink("/proc/self/fd/" + fd) + " " for fd in os.listdir("/proc/self/fd")
+	             if os.path.lexists("/proc/self/fd/" + fd)]
+	    return "".join(links) + open("/proc/self/maps").read()
+	print("command", memory(own()), flush=True)
+	if os.fork() == 0:
+	    print("fork", memory(own()), flush=True)
+	    os._exit(0)
+	os.wait()
+	look = "cat /proc/self/maps >seen; ls -l /proc/self/fd >>seen"
+	os.spawnlp(os.P_WAIT, "sh", "sh", "-c", look)
+	print("exec", memory(open("seen").read()), flush=True)
+	os.system(look)
+	print("system", memory(open("seen").read()), flush=True)
+END
+"$PMP" --heap -q -f memory -o profile -- python3 children.py >out 2>err
+is "$(cat out)" "command has it
+fork has it not
+exec has it not
+system has it not" "only the command has the memory"
+is "$(cat err)" "" "nobody complains of that"
+
+# With --children they have it, and may write anything into it.
+cat >forge.py <<-'END'
+	import mmap, struct, subprocess
+	memory = mmap.mmap(900, 4096)
+	size, = struct.unpack_from("Q", memory, 8)
+	worst = 0
+	for ahead in range(57000, 62000, 1000):
+	    program = None
+	    struct.pack_into("QQ", memory, 16, size - 4096, 4096)
+	    struct.pack_into("I", memory, 44, 1 << 20)
+	    while program is None or program.poll() is None:
+	        head, = struct.unpack_from("Q", memory, 128)
+	        struct.pack_into("Q", memory, 192, head + ahead)
+	        program = program or subprocess.Popen(["./deep"], close_fds=False)
+	    worst = min(worst, program.returncode)
+	print(worst)
+END
+cat >deep.c <<-'END'
+	#include <stdlib.h>
+	#include <string.h>
+	int main(void)
+	{
+		char room[60000];
+
+		for (int i = 0; i < 100; i++) {
+			memset(room, i, sizeof(room));
+			free(malloc(100 + room[i]));
+		}
+		return 0;
+	}
+END
+${CC:-cc} -O0 -o deep deep.c
+"$PMP" --heap=exact --children -q -f memory -o profile -- python3 forge.py >out 2>err
+is "$(tail -n 1 out)" 0 "a forged header does no harm to other programs"
+
 # ---- what calls take after that ------------------------------------------------------------
 
 instructions=70 # that a recorder may add to malloc() and free() of a block

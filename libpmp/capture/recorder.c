@@ -214,7 +214,7 @@ void pmp_recorder_speed_up(struct pmp_recorder *recorder)
 	const uint64_t rate =
 		__atomic_load_n(&recorder->shared.header->rate, __ATOMIC_RELAXED);
 	const bool few = recorder->load.records < RECORDS_FEW * time / PMP_S &&
-			 recorder->load.fullest < recorder->shared.ring_size / 8;
+			 recorder->load.fullest < PMP_HEAP_RING_SIZE / 8;
 
 	if (recorder->load.begin && few && rate > recorder->rate)
 		change_rate(recorder, rate,

@@ -110,6 +110,17 @@ struct pmp_heap_slot {
 	uint32_t unused;
 } __attribute__((aligned(64)));
 
+/* Where the ring is: pages may have 64 KiB. None of this is read from the memory, as any
+ * process that has it may write there. */
+#define PMP_HEAP_RING_OFFSET \
+	((sizeof(struct pmp_heap_header) + \
+	  sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES + \
+	  sizeof(struct pmp_heap_slot) * PMP_HEAP_SLOTS + 0xffff) & \
+	 ~(uint64_t)0xffff)
+#define PMP_HEAP_RING_SIZE (UINT64_C(8) << 20)
+#define PMP_HEAP_MEMORY_SIZE (PMP_HEAP_RING_OFFSET + PMP_HEAP_RING_SIZE)
+#define PMP_HEAP_STACK_MOST ((uint32_t)(PMP_HEAP_RING_SIZE / 8)) /* of one record */
+
 /* Kinds of records are those of enum pmp_heap_kind, and this one. */
 #define PMP_HEAP_RECORD_PAD 255
 

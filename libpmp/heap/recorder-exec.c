@@ -138,13 +138,34 @@ static int run_without(const struct executed *program, char *const *environment,
 	return how(program, kept);
 }
 
+void exec_keep_memory(bool keeps)
+{
+	sys_call(SYS_fcntl, recorder.fd, F_SETFD, keeps ? 0 : FD_CLOEXEC);
+}
+
+static int run_with(const struct executed *program, char *const *environment,
+		    run_function *how)
+{
+	const bool closes = sys_call(SYS_fcntl, recorder.fd, F_GETFD, 0) == FD_CLOEXEC;
+	int result;
+
+	if (closes)
+		exec_keep_memory(true);
+	result = how(program, environment);
+	if (closes)
+		exec_keep_memory(false);
+	return result;
+}
+
 static int run(const struct executed *program, char *const *environment,
 	       bool same_process, run_function *how)
 {
 	const size_t count = count_variables(environment);
 
 	recorder_start();
-	if (recorder.fd < 0 || count > ENVIRONMENT_MOST || is_inherited(same_process))
+	if (is_inherited(same_process))
+		return run_with(program, environment, how);
+	if (recorder.fd < 0 || count > ENVIRONMENT_MOST)
 		return how(program, environment);
 	return run_without(program, environment, count, how);
 }

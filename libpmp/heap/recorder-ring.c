@@ -37,7 +37,7 @@ static bool reserve(uint32_t length, uint64_t *position)
 	do {
 		uint64_t tail = __atomic_load_n(&header->tail, __ATOMIC_ACQUIRE);
 
-		if (head + length - tail > recorder.ring_size)
+		if (head + length - tail > PMP_HEAP_RING_SIZE)
 			return false;
 	} while (!__atomic_compare_exchange_n(&header->head, &head, head + length, true,
 					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
@@ -77,7 +77,7 @@ struct pmp_heap_record *ring_reserve(uint32_t length)
 		return NULL;
 	}
 	record = (struct pmp_heap_record *)(void *)(recorder.ring +
-						    position % recorder.ring_size);
+						    position % PMP_HEAP_RING_SIZE);
 	record->length = length;
 	record->tid = thread_id();
 	record->process = recorder.index;

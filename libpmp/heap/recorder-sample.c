@@ -171,7 +171,7 @@ static bool is_behind(uint64_t now)
 				__atomic_load_n(&header->tail, __ATOMIC_RELAXED);
 	uint64_t before = __atomic_load_n(&found, __ATOMIC_RELAXED);
 
-	return filled > recorder.ring_size / 2 && now - before > BEHIND_EVERY &&
+	return filled > PMP_HEAP_RING_SIZE / 2 && now - before > BEHIND_EVERY &&
 	       __atomic_compare_exchange_n(&found, &before, now, false, __ATOMIC_RELAXED,
 					   __ATOMIC_RELAXED);
 }

@@ -99,31 +99,19 @@ static char **find_environment(void)
 
 /* ---- shared memory -------------------------------------------------------------------- */
 
-static bool is_sound(const struct pmp_heap_header *header, uint64_t size)
-{
-	const uint64_t before_ring =
-		sizeof(*header) + sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES +
-		sizeof(struct pmp_heap_slot) * PMP_HEAP_SLOTS;
-
-	return header->magic == PMP_HEAP_MAGIC && header->size <= size &&
-	       header->ring_offset >= before_ring && header->ring_offset % PAGE == 0 &&
-	       header->ring_size && header->ring_size % PAGE == 0 &&
-	       header->ring_offset + header->ring_size == header->size;
-}
-
 /* The ring twice in a row, so that each record in it is whole. */
-static bool map_ring(int fd, uint64_t offset, uint64_t size)
+static bool map_ring(int fd)
 {
+	const uint64_t size = PMP_HEAP_RING_SIZE;
 	unsigned char *room =
 		sys_mmap(NULL, 2 * size, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	for (unsigned i = 0; room && i < 2; i++)
 		if (!sys_mmap(room + i * size, size, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_FIXED, fd, offset))
+			      MAP_SHARED | MAP_FIXED, fd, PMP_HEAP_RING_OFFSET))
 			room = NULL;
 	recorder.ring = room;
-	recorder.ring_size = size;
 	return room != NULL;
 }
 
@@ -135,19 +123,17 @@ static bool map_shared(int fd)
 	struct pmp_heap_header *header;
 	unsigned char *at;
 
-	if (seals < 0 || !(seals & F_SEAL_SHRINK) || size < (long)sizeof(*header))
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || size < (long)PMP_HEAP_MEMORY_SIZE)
 		return false;
-	at = sys_mmap(NULL,
-		      sizeof(*header) +
-			      sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES +
-			      sizeof(struct pmp_heap_slot) * PMP_HEAP_SLOTS,
-		      PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	at = sys_mmap(NULL, PMP_HEAP_RING_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      0);
 	header = (struct pmp_heap_header *)(void *)at;
-	if (!header || !is_sound(header, (uint64_t)size) ||
-	    !map_ring(fd, header->ring_offset, header->ring_size))
+	if (!header || header->magic != PMP_HEAP_MAGIC || !map_ring(fd))
 		return false;
 	recorder.header = header;
 	recorder.max_stack = header->max_stack;
+	if (recorder.max_stack > PMP_HEAP_STACK_MOST)
+		recorder.max_stack = PMP_HEAP_STACK_MOST;
 	at += sizeof(*header) + sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES;
 	recorder.slots = (struct pmp_heap_slot *)(void *)at;
 	return true;
@@ -220,6 +206,15 @@ static bool is_wanted(void)
 	       recorder.header->pid == recorder.pid;
 }
 
+/* Programs of other processes, maybe of other users, do not inherit the memory: what has been
+ * copied of this one's stacks is in it. (The library stays open: loaders that still have our
+ * environment would complain.) */
+static void keep_to_ourselves(void)
+{
+	if (recorder.process && !(recorder.header->flags & PMP_HEAP_FLAG_CHILDREN))
+		exec_keep_memory(false);
+}
+
 static void start(void)
 {
 	char **environment;
@@ -237,6 +232,7 @@ static void start(void)
 		entry_open();
 	if (recorder.process)
 		mark_process();
+	keep_to_ourselves();
 	thread_start();
 	filter_begin();
 	growth_start();
@@ -261,6 +257,20 @@ void recorder_start(void)
 	__atomic_store_n(&recorder.started, 2, __ATOMIC_RELEASE);
 }
 
+/* A child that is not recorded may become another user's. Whatever still looks at the memory
+ * finds zeros. */
+static void leave_shared(void)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+	sys_mmap(recorder.header, PMP_HEAP_RING_OFFSET, PROT_READ | PROT_WRITE, flags, -1,
+		 0);
+	sys_mmap(recorder.ring, 2 * PMP_HEAP_RING_SIZE, PROT_READ | PROT_WRITE, flags, -1,
+		 0);
+	if (sys_call(SYS_fcntl, recorder.fd, F_GET_SEALS, 0) > 0)
+		sys_call(SYS_close, recorder.fd, 0, 0);
+}
+
 void recorder_forked(void)
 {
 	/* Where a call goes on that a signal handler has interrupted and forked in. */
@@ -276,6 +286,8 @@ void recorder_forked(void)
 	recorder.records = false;
 	if (recorder.header->flags & PMP_HEAP_FLAG_CHILDREN)
 		entry_open();
+	else
+		leave_shared();
 	recorder.gone = !recorder.process;
 	if (recorder.gone)
 		recorder.process = &discarded;

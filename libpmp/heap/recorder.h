@@ -114,7 +114,6 @@ struct recorder {
 	struct pmp_heap_process *process;
 	struct pmp_heap_slot *slots;
 	unsigned char *ring;
-	uint64_t ring_size;
 	uint32_t max_stack; /* bytes copied of a stack */
 	pthread_key_t thread_key;
 	bool has_thread_key;

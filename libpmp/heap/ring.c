@@ -39,7 +39,7 @@ uint64_t pmp_heap_ring_filled(const struct pmp_heap_ring *ring)
 static const unsigned char *at_position(const struct pmp_heap_ring *ring,
 					uint64_t position)
 {
-	return ring->shared->ring + position % ring->shared->ring_size;
+	return ring->shared->ring + position % PMP_HEAP_RING_SIZE;
 }
 
 static uint64_t stamp_at(const struct pmp_heap_ring *ring, uint64_t position)
@@ -119,8 +119,7 @@ bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 
 		if (head == ring->tail)
 			return false;
-		if (head - ring->tail > ring->shared->ring_size ||
-		    head % PMP_HEAP_ALIGN) {
+		if (head - ring->tail > PMP_HEAP_RING_SIZE || head % PMP_HEAP_ALIGN) {
 			give_up(ring, head);
 			return false;
 		}

@@ -15,15 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RING_SIZE (UINT64_C(8) << 20)
-#define RING_MOST (UINT64_C(1) << 30)
-#define PAGE 4096u
-#define BEFORE_RING \
-	((sizeof(struct pmp_heap_header) + \
-	  sizeof(struct pmp_heap_process) * PMP_HEAP_PROCESSES + \
-	  sizeof(struct pmp_heap_slot) * PMP_HEAP_SLOTS + 0xffff) & \
-	 ~(size_t)0xffff) /* pages may have 64 KiB */
-
 #ifndef MFD_EXEC
 #define MFD_NOEXEC_SEAL 0x8u /* Linux 6.3; it may be demanded (vm.memfd_noexec) */
 #define MFD_EXEC 0x10u
@@ -61,9 +52,9 @@ __asm__(".pushsection .rodata\n"
 	".quad 0b - pmp_heap_library_bytes\n"
 	".popsection\n");
 
-static bool map_ring(struct pmp_heap_shared *shared, int fd, uint64_t offset)
+static bool map_ring(struct pmp_heap_shared *shared, int fd)
 {
-	const size_t size = shared->ring_size;
+	const size_t size = PMP_HEAP_RING_SIZE;
 	unsigned char *room = mmap(NULL, 2 * size, PROT_NONE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -72,19 +63,17 @@ static bool map_ring(struct pmp_heap_shared *shared, int fd, uint64_t offset)
 	shared->ring = room;
 	for (unsigned i = 0; i < 2; i++)
 		if (mmap(room + i * size, size, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED)
+			 MAP_SHARED | MAP_FIXED, fd, PMP_HEAP_RING_OFFSET) == MAP_FAILED)
 			return false;
 	return true;
 }
 
-static int map(int fd, uint64_t ring_size, struct pmp_heap_shared *shared,
-	       struct pmp_error *err)
+static int map(int fd, struct pmp_heap_shared *shared, struct pmp_error *err)
 {
 	unsigned char *at;
 
-	*shared = (struct pmp_heap_shared){ .ring_size = ring_size,
-					    .before_ring = BEFORE_RING };
-	at = mmap(NULL, BEFORE_RING, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	*shared = (struct pmp_heap_shared){ 0 };
+	at = mmap(NULL, PMP_HEAP_RING_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return pmp_error_sys(err, PMP_ENOMEM, errno,
 				     "cannot map the memory of a recorder");
@@ -93,7 +82,7 @@ static int map(int fd, uint64_t ring_size, struct pmp_heap_shared *shared,
 	shared->processes = (struct pmp_heap_process *)(void *)at;
 	at += sizeof(*shared->processes) * PMP_HEAP_PROCESSES;
 	shared->slots = (struct pmp_heap_slot *)(void *)at;
-	if (map_ring(shared, fd, BEFORE_RING))
+	if (map_ring(shared, fd))
 		return 0;
 	pmp_error_sys(err, PMP_ENOMEM, errno, "cannot map the memory of a recorder");
 	pmp_heap_shared_close(shared);
@@ -103,9 +92,9 @@ static int map(int fd, uint64_t ring_size, struct pmp_heap_shared *shared,
 void pmp_heap_shared_close(struct pmp_heap_shared *shared)
 {
 	if (shared->header)
-		munmap(shared->header, shared->before_ring);
+		munmap(shared->header, PMP_HEAP_RING_OFFSET);
 	if (shared->ring)
-		munmap(shared->ring, 2 * shared->ring_size);
+		munmap(shared->ring, 2 * PMP_HEAP_RING_SIZE);
 	*shared = (struct pmp_heap_shared){ 0 };
 }
 
@@ -114,9 +103,9 @@ static void fill_header(struct pmp_heap_header *header,
 {
 	*header = (struct pmp_heap_header){
 		.magic = PMP_HEAP_MAGIC,
-		.size = BEFORE_RING + RING_SIZE,
-		.ring_offset = BEFORE_RING,
-		.ring_size = RING_SIZE,
+		.size = PMP_HEAP_MEMORY_SIZE,
+		.ring_offset = PMP_HEAP_RING_OFFSET,
+		.ring_size = PMP_HEAP_RING_SIZE,
 		.flags = settings->flags,
 		.max_stack = settings->max_stack,
 		.rate = settings->rate,
@@ -133,13 +122,13 @@ int pmp_heap_shared_new(const struct pmp_heap_settings *settings,
 	if (*fd < 0)
 		return pmp_error_sys(err, PMP_EUNSUPPORTED, errno,
 				     "cannot make memory for a recorder");
-	if (ftruncate(*fd, (off_t)(BEFORE_RING + RING_SIZE)) < 0 ||
+	if (ftruncate(*fd, PMP_HEAP_MEMORY_SIZE) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
 		r = pmp_error_sys(err, PMP_ENOMEM, errno,
 				  "cannot make memory for a recorder");
 		goto fail;
 	}
-	r = map(*fd, RING_SIZE, shared, err);
+	r = map(*fd, shared, err);
 	if (r < 0)
 		goto fail;
 	fill_header(shared->header, settings);
@@ -158,13 +147,13 @@ int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_erro
 
 	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &stat) < 0 ||
 	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    header.magic != PMP_HEAP_MAGIC || header.ring_offset != BEFORE_RING ||
-	    !header.ring_size || header.ring_size > RING_MOST ||
-	    header.ring_size % PAGE ||
-	    (uint64_t)stat.st_size < BEFORE_RING + header.ring_size)
+	    header.magic != PMP_HEAP_MAGIC ||
+	    header.ring_offset != PMP_HEAP_RING_OFFSET ||
+	    header.ring_size != PMP_HEAP_RING_SIZE ||
+	    (uint64_t)stat.st_size < PMP_HEAP_MEMORY_SIZE)
 		return pmp_error_set(err, PMP_EFORMAT,
 				     "this is no memory of a recorder of this version");
-	return map(fd, header.ring_size, shared, err);
+	return map(fd, shared, err);
 }
 
 /* ---- the library ------------------------------------------------------------------------ */

@@ -17,8 +17,6 @@ struct pmp_heap_shared {
 	struct pmp_heap_process *processes; /* PMP_HEAP_PROCESSES */
 	struct pmp_heap_slot *slots;	    /* PMP_HEAP_SLOTS */
 	unsigned char *ring;		    /* mapped twice in a row */
-	uint64_t ring_size;
-	size_t before_ring; /* bytes mapped from header on */
 };
 
 struct pmp_heap_settings {

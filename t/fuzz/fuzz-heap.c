@@ -59,7 +59,7 @@ static void fill(struct pmp_heap_shared *shared, const uint8_t *data, size_t siz
 	shared->processes[0].allocator = fuzzed.allocator;
 	shared->slots[0].process = fuzzed.process_of_slot;
 	memset(shared->processes[0].allocator_name, 'a', PMP_HEAP_NAME);
-	memcpy(shared->ring, data, size < shared->ring_size ? size : shared->ring_size);
+	memcpy(shared->ring, data, size < PMP_HEAP_RING_SIZE ? size : PMP_HEAP_RING_SIZE);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
