@@ -209,6 +209,13 @@ if [ "$(id -u)" -eq 0 ]; then
 	is "$?" 2 "nor what a group may write"
 	chown 0:0 c
 	chmod 600 c
+	if python3 "$top_srcdir/t/lib/acl.py" 65534 c 2>err; then
+		"$PMP" --config c "$sleeper" >out 2>err
+		is "$?" 2 "nor what a user in its access control list may write"
+	else
+		skip "no access control lists: $(tail -n 1 err)"
+	fi
+	rm c
 else
 	skip "needs root"
 fi

@@ -16,6 +16,7 @@
 #include "options/home.h"
 #include "options/pattern.h"
 #include "say/message.h"
+#include "sink/directory.h"
 
 #define SYSTEM_FILE "/etc/pmp.conf"
 #define SIZE_LIMIT (1 << 20)
@@ -53,7 +54,7 @@ static int cannot_read(const char *path, int number)
 }
 
 /* Options say where root writes: only root may have written them. */
-static bool is_trusted(const struct stat *status)
+static bool is_trusted(int fd, const struct stat *status)
 {
 	uid_t self = geteuid();
 
@@ -62,10 +63,12 @@ static bool is_trusted(const struct stat *status)
 	if ((status->st_uid != 0 && status->st_uid != self) ||
 	    (status->st_mode & S_IWOTH))
 		return false;
-	return self != 0 || !(status->st_mode & S_IWGRP) || status->st_gid == 0;
+	if (!(status->st_mode & S_IWGRP))
+		return true;
+	return !directory_has_acl(fd) && (self != 0 || status->st_gid == 0);
 }
 
-static int check_file(const char *path, const struct stat *status)
+static int check_file(const char *path, int fd, const struct stat *status)
 {
 	char hint[PATH_MAX + 64];
 
@@ -73,7 +76,7 @@ static int check_file(const char *path, const struct stat *status)
 		message_print(NULL, "cannot read %s: it is not a regular file", path);
 		return PMP_EXIT_USAGE;
 	}
-	if (!is_trusted(status)) {
+	if (!is_trusted(fd, status)) {
 		snprintf(hint, sizeof(hint), "chown %s %s; chmod go-w %s",
 			 geteuid() == 0 ? "root" : "$USER", path, path);
 		message_print(hint, "refusing %s: others may write to it", path);
@@ -127,7 +130,7 @@ static int read_file(struct config *config, const char *path, bool needed)
 	else if (S_ISCHR(status.st_mode)) /* /dev/null */
 		result = 0;
 	else
-		result = check_file(path, &status);
+		result = check_file(path, fd, &status);
 	if (!result && S_ISREG(status.st_mode)) {
 		config->file_count++;
 		result = read_text(file, fd, (size_t)status.st_size);

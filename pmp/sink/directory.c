@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -17,16 +19,28 @@ struct walk {
 	unsigned links;	     /* followed so far */
 };
 
-bool directory_is_foreign(const struct stat *status)
+bool directory_has_acl(int fd)
+{
+	char path[32];
+
+	/* The descriptor may be one of O_PATH. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
+
+bool directory_is_foreign(int fd)
 {
 	uid_t self = geteuid();
+	struct stat status;
 
-	if ((status->st_uid != 0 && status->st_uid != self) ||
-	    (status->st_mode & S_IWOTH))
+	if (fstat(fd, &status) < 0 || (status.st_uid != 0 && status.st_uid != self) ||
+	    status.st_mode & S_IWOTH)
 		return true;
-	if (!(status->st_mode & S_IWGRP) || status->st_gid == 0)
+	if (!(status.st_mode & S_IWGRP))
 		return false;
-	return self == 0 || status->st_gid != getegid();
+	if (directory_has_acl(fd))
+		return true;
+	return status.st_gid != 0 && (self == 0 || status.st_gid != getegid());
 }
 
 /* first, a slash, second; size bytes. False: they are too long. */
@@ -67,14 +81,11 @@ static int move_to(struct walk *walk, int fd)
 static int follow(struct walk *walk, const char *name)
 {
 	char target[PATH_MAX];
-	struct stat status;
 	ssize_t length = read_link(walk->at, name, target);
 
 	if (length < 0)
 		return length == -EINVAL ? -ENOTDIR : (int)length;
-	if (fstat(walk->at, &status) < 0)
-		return -errno;
-	if (directory_is_foreign(&status) && !PMP_FAULT("follow-links"))
+	if (directory_is_foreign(walk->at) && !PMP_FAULT("follow-links"))
 		return -ELOOP;
 	if (++walk->links > DIRECTORY_LINKS)
 		return -EMLINK;
@@ -115,11 +126,10 @@ static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
 static int open_reached(const struct walk *walk, bool *foreign)
 {
 	int fd = openat(walk->at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stat status;
 
 	if (fd < 0)
 		return -errno;
-	*foreign = fstat(fd, &status) < 0 || directory_is_foreign(&status);
+	*foreign = directory_is_foreign(fd);
 	return fd;
 }
 

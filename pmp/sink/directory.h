@@ -8,15 +8,20 @@
 #define PMP_SINK_DIRECTORY_H
 
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #define DIRECTORY_LINKS 40 /* followed at most, as the kernel does */
 
 /**
- * May another user put names into the directory? Unless it belongs to root or to us,
- * and neither others may write to it nor a group that is not our own.
+ * May another user write to the file or directory? Unless it belongs to root or to us, and
+ * neither others may write to it nor a group that is not our own.
  */
-bool directory_is_foreign(const struct stat *status);
+bool directory_is_foreign(int fd);
+
+/**
+ * Has the file or directory an access control list? The rights of its group are then those of
+ * all users in the list as well (acl(5)).
+ */
+bool directory_has_acl(int fd);
 
 /** Is it one of our own descriptors, /dev/stderr or /dev/fd/4? */
 bool directory_is_descriptor(const char *path);
