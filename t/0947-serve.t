@@ -421,6 +421,16 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
 	is "$(by_socket 4712 -u any:abcdefghijklmnop)" 200 "unless he has the token"
 	end_server
 	kill "$his"
+	# A directory above it is another user's, who has it lead to one of root's later.
+	mkdir his his/run roots
+	chown 4711 his his/run
+	echo precious >roots/sock
+	start_server moved --serve=unix:his/run/sock -p "$served"
+	wait_for "[ -S his/run/sock ]"
+	setpriv --reuid 4711 --clear-groups sh -c "mv his/run his/was && ln -s '$tmp/roots' his/run"
+	end_server
+	is "$(cat roots/sock)" precious "a file at the same path in another directory stays"
+	ok "[ -L his/run ] && [ ! -e his/was/sock ]" "the socket is removed where it is now"
 	start_server third --serve=unix:sock -p "$served"
 	wait_for "[ \$(curl -s --unix-socket sock -o body -w '%{http_code}' http://x/healthz) = 200 ]"
 else

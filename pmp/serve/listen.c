@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "serve/peer.h"
+#include "sink/directory.h"
 
 #define QUEUE 1024 /* connections that are not taken yet: what overflows is late */
 #define UNIX_PREFIX "unix:"
@@ -135,48 +136,100 @@ static int failed(const struct listen_address *address, int number, struct pmp_e
 	return err->code;
 }
 
+static const char *name_of(const struct listen_address *address)
+{
+	const char *path = path_of(address), *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* An address in the directory that is open: who owns one above it may put another one in its
+ * place meanwhile. 0 or an errno. */
+static int address_there(const struct listen_address *address, const char *suffix,
+			 struct sockaddr_un *there)
+{
+	int n;
+
+	*there = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n = snprintf(there->sun_path, sizeof(there->sun_path), "/proc/self/fd/%d/%s%s",
+		     address->directory, name_of(address), suffix);
+	return n < 0 || (size_t)n >= sizeof(there->sun_path) ? ENAMETOOLONG : 0;
+}
+
+static int look_there(const struct listen_address *address, struct stat *info)
+{
+	return fstatat(address->directory, name_of(address), info, AT_SYMLINK_NOFOLLOW);
+}
+
 /* Is there nothing at this path, or a socket of ours that no process listens at any more? Else
  * a number of an error. */
 static int find_obstacle(const struct listen_address *address)
 {
+	struct sockaddr_un there;
 	struct stat info;
 	int fd, number;
 
-	if (lstat(path_of(address), &info) < 0)
+	if (look_there(address, &info) < 0)
 		return errno == ENOENT ? 0 : errno;
 	if (!S_ISSOCK(info.st_mode) || info.st_uid != geteuid())
 		return EEXIST;
+	number = address_there(address, "", &there);
+	if (number)
+		return number;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return errno;
-	number =
-		connect(fd, (const struct sockaddr *)&address->address, address->size) < 0
-			? errno
-			: 0;
+	number = connect(fd, (const struct sockaddr *)&there, sizeof(there)) < 0 ? errno
+										 : 0;
 	close(fd);
 	return number == ECONNREFUSED ? 0 : EADDRINUSE;
 }
 
 /* Under another name first, so that whoever finds it finds it complete. 0 or an errno. */
-static int bind_unix(int fd, const struct listen_address *address)
+static int bind_there(int fd, struct listen_address *address)
 {
-	struct sockaddr_un other = { .sun_family = AF_UNIX };
-	int number = find_obstacle(address), n;
+	int number = find_obstacle(address);
+	struct sockaddr_un other;
+	struct stat info;
+	char suffix[16];
 
+	snprintf(suffix, sizeof(suffix), ".%d", (int)getpid());
+	if (!number)
+		number = address_there(address, suffix, &other);
 	if (number)
 		return number;
-	n = snprintf(other.sun_path, sizeof(other.sun_path), "%s.%d", path_of(address),
-		     (int)getpid());
-	if (n < 0 || (size_t)n >= sizeof(other.sun_path))
-		return ENAMETOOLONG;
 	/* The file is made with these rights. */
 	if (fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&other, sizeof(other)) < 0)
 		return errno;
-	if (listen(fd, QUEUE) == 0 && rename(other.sun_path, path_of(address)) == 0)
+	if (listen(fd, QUEUE) == 0 &&
+	    renameat(address->directory, strrchr(other.sun_path, '/') + 1,
+		     address->directory, name_of(address)) == 0 &&
+	    look_there(address, &info) == 0) {
+		address->inode = info.st_ino;
 		return 0;
+	}
 	number = errno;
-	unlink(other.sun_path);
+	unlinkat(address->directory, strrchr(other.sun_path, '/') + 1, 0);
+	return number;
+}
+
+static int bind_unix(int fd, struct listen_address *address)
+{
+	bool foreign;
+	int number;
+
+	address->directory = directory_open(path_of(address), &foreign);
+	if (address->directory < 0) {
+		number = -address->directory;
+		address->directory = 0;
+		return number;
+	}
+	number = bind_there(fd, address);
+	if (number) {
+		close(address->directory);
+		address->directory = 0;
+	}
 	return number;
 }
 
@@ -277,8 +330,14 @@ int listen_open(struct listen_address *address, struct pmp_error *err)
 	return failed(address, number, err);
 }
 
-void listen_remove(const struct listen_address *address)
+void listen_remove(struct listen_address *address)
 {
-	if (address->is_unix && !address->passed)
-		unlink(path_of(address));
+	struct stat info;
+
+	if (!address->directory)
+		return;
+	if (look_there(address, &info) == 0 && info.st_ino == address->inode)
+		unlinkat(address->directory, name_of(address), 0);
+	close(address->directory);
+	address->directory = 0;
 }
