@@ -420,6 +420,27 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
 	is "$(by_socket 4712)" 401 "a third one may not"
 	is "$(by_socket 4712 -u any:abcdefghijklmnop)" 200 "unless he has the token"
 	end_server
+	# What he asks for takes nothing away from others.
+	start_server shared --serve=0 -p "$his"
+	wait_for '[ "$(as_user)" = 200 ]'
+	curl -s -o body "${url}feed/parca/folded"
+	await_rights
+	setpriv --reuid 4711 --clear-groups curl -s "${url}feed/parca/folded" >theirs
+	curl -s -o body "${url}feed/parca/folded"
+	ok "[ $(awk '{ sum += $NF } END { print sum + 0 }' theirs) -ge 10 ]" \
+		"the user of the targets has feeds"
+	ok "[ $(awk '{ sum += $NF } END { print sum + 0 }' body) -ge 10 ]" \
+		"those of others are not the same: nothing is missing there"
+	setpriv --reuid 4711 --clear-groups sh -c '
+		for _ in $(seq 40); do curl -s -o /dev/null "$1?seconds=60" & done
+		wait' - "${url}folded" &
+	clients=$!
+	test_pids="$test_pids $clients"
+	wait_for '[ "$(metric pmp_windows)" = 28 ]'
+	sleep 0.3
+	is "$(metric pmp_windows)" 28 "he has no more than half of all windows"
+	is "$(status "${url}folded?seconds=0.1")" 200 "others have one, too"
+	end_server
 	kill "$his"
 	# A directory above it is another user's, who has it lead to one of root's later.
 	mkdir his his/run roots

@@ -231,6 +231,7 @@ static void ask_front(struct connections *connections, struct connection *connec
 		.hz = route->hz,
 		.labels = route->labels,
 		.as_text = route->as_text,
+		.to_target = connection->to_target,
 		.selection = route->selection,
 	};
 	bool sent;

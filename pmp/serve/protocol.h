@@ -40,6 +40,7 @@ struct serve_request {
 	uint32_t has_times, by_thread;
 	int64_t from, to; /* ms, as in struct route */
 	uint32_t px, nodes, hz, labels, as_text;
+	uint32_t to_target; /* granted only as to the user of all targets */
 	struct selection selection;
 	char under[ROUTE_UNDER_SIZE];
 	char feed[ROUTE_FEED_SIZE];

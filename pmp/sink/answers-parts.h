@@ -34,6 +34,7 @@ struct awaited {
 	bool since_start;  /* or all that was counted, */
 	bool fresh;	   /* or the next snapshot of each process */
 	bool as_text;
+	bool to_target; /* who asks has only the rights of the targets' user */
 	enum pmp_labels labels;
 	uint32_t hz;		   /* at least; 0: not given */
 	struct pmp_filter *filter; /* its own, or NULL: that of the run */

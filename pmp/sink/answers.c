@@ -420,6 +420,7 @@ static bool understand(const struct serve_request *request, struct awaited *aske
 {
 	asked->id = request->id;
 	asked->page = page_row(request->page);
+	asked->to_target = request->to_target;
 	if (!asked->page || !serve_request_ends(request) || !is_within(request))
 		return false;
 	asked->format = pmp_format_find(request->format);

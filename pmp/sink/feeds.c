@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define FEEDS_MAX 64
+#define FEEDS_OF_TARGET 16 /* the last ones */
 
 struct feeds {
 	struct feed all[FEEDS_MAX];
@@ -22,15 +23,19 @@ void feeds_free(struct feeds *feeds)
 
 static bool is_same(const struct feed_key *one, const struct feed_key *other)
 {
-	return strcmp(one->name, other->name) == 0 && one->page == other->page &&
+	return one->to_target == other->to_target &&
+	       strcmp(one->name, other->name) == 0 && one->page == other->page &&
 	       one->format == other->format && one->pid == other->pid;
 }
 
 struct feed *feeds_find(struct feeds *feeds, const struct feed_key *key, uint64_t now)
 {
-	struct feed *found = &feeds->all[0];
+	const size_t others = FEEDS_MAX - FEEDS_OF_TARGET;
+	const size_t first = key->to_target ? others : 0;
+	const size_t end = key->to_target ? FEEDS_MAX : others;
+	struct feed *found = &feeds->all[first];
 
-	for (size_t i = 0; i < FEEDS_MAX; i++) {
+	for (size_t i = first; i < end; i++) {
 		struct feed *feed = &feeds->all[i];
 
 		if (is_same(&feed->key, key)) {

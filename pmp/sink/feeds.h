@@ -5,13 +5,16 @@
 
 #include "serve/routes.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct feeds;
 
-/* Which one: a name of the client's own, for each page of each process. */
+/* Which one: a name of the client's own, for each page of each process. The user of the targets
+ * has feeds of his own: he cannot take away what others are to get. */
 struct feed_key {
+	bool to_target;
 	char name[ROUTE_FEED_SIZE];
 	const struct page *page;
 	const struct pmp_format *format; /* or NULL */

@@ -25,7 +25,8 @@
 #include "sink/sink.h"
 #include "source/source.h"
 
-#define WINDOWS_MAX 56 /* of SERVE_CONNECTIONS: pages that take no time go on */
+#define WINDOWS_MAX 56	     /* of SERVE_CONNECTIONS: pages that take no time go on */
+#define WINDOWS_OF_TARGET 28 /* of those for the user of the targets */
 #define WINDOW_DEFAULT (30 * NS_PER_S)
 #define WANTED_TIME (5 * NS_PER_S) /* after each request of a page that is looked at */
 #define FRESH_TIME (2 * NS_PER_S)  /* for which a new snapshot is awaited */
@@ -340,7 +341,8 @@ static struct feed *find_feed(struct answers *answers,
 			      const struct serve_request *request,
 			      const struct awaited *asked, uint64_t now)
 {
-	struct feed_key key = { .page = asked->page,
+	struct feed_key key = { .to_target = asked->to_target,
+				.page = asked->page,
 				.format = asked->format,
 				.pid = asked->pid };
 
@@ -379,6 +381,17 @@ size_t windows_count(const struct answers *answers)
 	return count;
 }
 
+/* Whoever has only the rights of the targets' user leaves some to others. */
+static bool is_full(const struct answers *answers, const struct awaited *asked)
+{
+	size_t of_target = 0;
+
+	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
+		of_target += answers->all[i].used && answers->all[i].to_target;
+	return windows_count(answers) >= WINDOWS_MAX ||
+	       (asked->to_target && of_target >= WINDOWS_OF_TARGET);
+}
+
 /* Of what a scraper takes the difference of, by itself. */
 static bool is_since_start(const struct answers *answers,
 			   const struct serve_request *request,
@@ -411,7 +424,7 @@ static bool may_begin(const struct answers *answers, const struct serve_request 
 		answers_refuse(answers, request->id, 400,
 			       "with --on-demand there is no past: ask for seconds= from "
 			       "now on");
-	else if (windows_count(answers) >= WINDOWS_MAX)
+	else if (is_full(answers, asked))
 		answers_refuse(answers, request->id, 503,
 			       "%zu windows are being recorded", windows_count(answers));
 	else
