@@ -108,6 +108,15 @@ is "$(echo n-*)" "n-demo.folded n-sleeper.folded" "%n: those of one name share o
 is "$(snapshots n-sleeper.folded)" 4 "in which both are"
 "$PMP" -q -n 2 -i 10ms -o one.folded -p "$target,$second"
 is "$(snapshots one.folded)" 4 "neither: one file"
+python3 -c 'import ctypes, signal
+ctypes.CDLL(None).prctl(15, b"", 0, 0, 0)
+signal.pause()' &
+nameless=$!
+test_pids="$test_pids $nameless"
+wait_for "[ -z \"\$(cat /proc/$nameless/comm)\" ]"
+"$PMP" -q -n 1 -o 'nameless%n.folded' -p "$nameless"
+ok "[ -s nameless_.folded ]" "%n: a process without a name"
+kill "$nameless"
 "$PMP" -q -n 2 -i 10ms -o 'gone-%p.folded' -p "$target,4194304" 2>err
 is "$?" 3 "one of them is not there: its status"
 ok "[ -s gone-$target.folded ]" "the other one has its file"

@@ -59,6 +59,20 @@ status=0
 TMPDIR=/nonexistent "$PMP" - <core.packed >out 2>err || status=$?
 is "$status" 2 "no place for a temporary file"
 like "$(cat err)" '^hint: TMPDIR chooses another directory$' "its hint"
+# The last of a file system is left to others: here 2 of 40 MiB.
+mkdir small
+if command -v zstd >/dev/null && unshare -m mount -t tmpfs none small 2>/dev/null; then
+	{
+		head -c 100000 core
+		head -c 40400000 /dev/urandom
+	} | zstd -q >large.zst
+	unshare -m sh -c 'mount -t tmpfs -o size=40m none small && TMPDIR=$PWD/small exec "$@"' - \
+		"$PMP" -f folded large.zst >out 2>err
+	is $? 2 "a packed core that would fill the disk"
+	like "$(cat err)" 'temporary file in .*/small: No space left' "its message"
+else
+	skip "no zstd, or nothing can be mounted"
+fi
 mkdir empty
 status=0
 gzip -c <core >core.gz

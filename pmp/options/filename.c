@@ -63,6 +63,8 @@ void filename_process(const char *process, char *text, size_t size)
 		if (c <= ' ' || c >= 0x7f || c == '/')
 			text[i] = '_';
 	}
+	if (i == 0 && size > 1)
+		text[i++] = '_';
 	text[i] = '\0';
 	if (text[0] == '.')
 		text[0] = '_';

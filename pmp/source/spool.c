@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +15,9 @@
 #include "source/unpacker.h"
 
 #define PIECE ((size_t)256 << 10)
-#define HOLE 4096u /* bytes of zeros that are not written */
+#define HOLE 4096u			/* bytes of zeros that are not written */
+#define SPARED_PART 20			/* of the file system, is left free; */
+#define SPARED_MOST ((uint64_t)1 << 30) /* of a large one this much */
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
@@ -130,6 +133,21 @@ static int cannot_write(struct pmp_error *err, int number, const char *name)
 	return PMP_EIO;
 }
 
+/* A packed file may be much smaller than what is in it, and made to fill a disk: others need
+ * some space as well. */
+static bool leaves_space(int spool)
+{
+	struct statvfs disk;
+	uint64_t least;
+
+	if (fstatvfs(spool, &disk) < 0)
+		return true;
+	least = (uint64_t)disk.f_blocks * disk.f_frsize / SPARED_PART;
+	if (least > SPARED_MOST)
+		least = SPARED_MOST;
+	return (uint64_t)disk.f_bavail * disk.f_frsize >= least;
+}
+
 /* What comes from a descriptor, up to so many bytes. 0 or an errno; *problem: a negative one
  * of the reading. */
 static int copy_rest(int spool, int from, uint64_t limit, char *data, ssize_t *problem)
@@ -145,7 +163,8 @@ static int copy_rest(int spool, int from, uint64_t limit, char *data, ssize_t *p
 			*problem = n;
 			break;
 		}
-		number = write_sparse(spool, data, (size_t)n);
+		number = leaves_space(spool) ? write_sparse(spool, data, (size_t)n)
+					     : ENOSPC;
 		copied += (uint64_t)n;
 	}
 	return number;
