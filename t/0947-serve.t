@@ -441,6 +441,12 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
 	is "$(metric pmp_windows)" 28 "he has no more than half of all windows"
 	is "$(status "${url}folded?seconds=0.1")" 200 "others have one, too"
 	end_server
+	for option in --peers --kernel; do
+		start_server more --serve=0 $option -p "$his"
+		await_rights
+		is "$(as_user)" 401 "$option shows what he may not see"
+		end_server
+	done
 	kill "$his"
 	# A directory above it is another user's, who has it lead to one of root's later.
 	mkdir his his/run roots

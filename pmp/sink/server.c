@@ -208,6 +208,12 @@ static int open_answers(struct sink *sink)
 
 /* ---- its targets -------------------------------------------------------------------------- */
 
+/* What is in the report that only root sees: of other processes, or of the kernel. */
+static bool shows_more(const struct options *options)
+{
+	return options->peers || options->kernel;
+}
+
 /* Whoever may look at all of them anyway, also at those that are yet to be opened, and might
  * have at all that was counted, may ask for what pmp has seen. */
 static void tell_rights(struct sink *sink)
@@ -225,7 +231,8 @@ static void tell_rights(struct sink *sink)
 		first = owner;
 		any = true;
 	}
-	rights.has_target = same && any && (!targets->owned || targets->owner == first);
+	rights.has_target = same && any && !shows_more(sink->options) &&
+			    (!targets->owned || targets->owner == first);
 	rights.target = first;
 	if (rights.has_target == sink->serving->had_target &&
 	    rights.target == sink->serving->target)
