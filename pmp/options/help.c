@@ -44,7 +44,8 @@ int options_help(void)
 		       pmp_format(i)->help);
 	puts("\nOn a terminal, without -f, --raw and -o: a live view until q; its help is ?.\n"
 	     "Without -n and -d: --raw and --locks take one snapshot, -- COMMAND and --serve go\n"
-	     "on until the end, everything else runs for 10 seconds. PMP_OPTS holds options that are read first.");
+	     "on until the end, everything else runs for 10 seconds. PMP_OPTS holds options\n"
+	     "that are read first.");
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	message_print(NULL, "cannot write standard output: %s", strerror(errno));
