@@ -219,6 +219,10 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	skip "needs root"
 fi
+printf 'count 1\nlog "x\n' >c
+"$PMP" --config c "$sleeper" 2>err
+is "$(cat err)" "pmp: c:2: 'log': a quotation mark is missing" "an open quotation mark"
+ok '[ ! -e "\"x" ]' "no file has it in its name"
 "$PMP" --config nowhere "$sleeper" 2>err
 is "$?" 2 "no such file"
 is "$(cat err)" "pmp: cannot read nowhere: No such file or directory" "its message"

@@ -164,6 +164,11 @@ static char *unquote(char *text)
 	return text + 1;
 }
 
+static bool has_open_quote(const char *text)
+{
+	return (*text == '"' || *text == '\'') && !strchr(text + 1, *text);
+}
+
 /* A comment begins with # at the start of a word, but not in quotation marks. */
 static void cut_comment(char *text)
 {
@@ -253,7 +258,12 @@ static bool take_option(struct config *config, char *text, struct line line)
 		if (*after == '=')
 			after++;
 		*value = '\0';
-		line.value = unquote(trim(after));
+		after = trim(after);
+		if (has_open_quote(after)) {
+			message_print(NULL, "'%s': a quotation mark is missing", text);
+			return false;
+		}
+		line.value = unquote(after);
 	}
 	return add_line(config, &line);
 }
