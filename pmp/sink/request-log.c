@@ -10,6 +10,7 @@
 #include "serve/counts.h"
 
 #define REFUSED_EVERY (60 * NS_PER_S)
+#define LINES_MAX 20 /* a second: any client might fill the disk */
 
 /* "GET /api/state?...", "GET /pid/4100/api/tree?...": the page asks each second. */
 static bool is_of_api(const char *query)
@@ -21,13 +22,29 @@ static bool is_of_api(const char *query)
 	return path && strncmp(path, "/api/", 5) == 0;
 }
 
-void request_log_add(const struct serve_request *served)
+/* Of a second that is over: what was not logged in it. */
+static void end_second(struct request_log *log, uint64_t now)
+{
+	if (now < log->second)
+		return;
+	if (log->more)
+		message_log(false, "more requests: %u", log->more);
+	log->second = now + NS_PER_S;
+	log->lines = log->more = 0;
+}
+
+void request_log_add(struct request_log *log, const struct serve_request *served)
 {
 	char user[32] = "user unknown";
 
 	/* The server is not believed. */
 	if (!serve_request_ends(served) || is_of_api(served->query))
 		return;
+	end_second(log, now_ns());
+	if (log->lines++ >= LINES_MAX) {
+		log->more++;
+		return;
+	}
 	if (served->has_user)
 		snprintf(user, sizeof(user), "uid %" PRIu32, served->user);
 	message_log(false, "%s, %s: %s: %" PRIu32 ", %" PRIu64 " bytes", served->peer,
@@ -54,6 +71,8 @@ void request_log_tend(struct request_log *log, const struct serve_counts *counts
 	const uint64_t now = now_ns();
 	uint64_t count;
 
+	if (log->more)
+		end_second(log, now);
 	if (now < log->next)
 		return;
 	count = count_refused(counts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --log says of requests: a line for each that was granted, and how many were refused, at
- * most once a minute. A token is never in it. */
+/* What --log says of requests: a line for each that was granted, up to 20 a second, and how many
+ * more there were; and how many were refused, at most once a minute. A token is never in it. */
 #ifndef PMP_SINK_REQUEST_LOG_H
 #define PMP_SINK_REQUEST_LOG_H
 
@@ -11,12 +11,14 @@
 struct serve_counts;
 
 struct request_log {
-	uint64_t refused; /* that are in the log */
-	uint64_t next;	  /* ns: when the next line about them may come */
+	uint64_t refused;     /* that are in the log */
+	uint64_t next;	      /* ns: when the next line about them may come */
+	uint64_t second;      /* ns: its end; in which there were so many: */
+	unsigned lines, more; /* in the log, and not */
 };
 
 /** Log what was served: a message SERVE_SERVED. What a page asks each second is left out. */
-void request_log_add(const struct serve_request *served);
+void request_log_add(struct request_log *log, const struct serve_request *served);
 /** Log what was refused since the last time. */
 void request_log_tend(struct request_log *log, const struct serve_counts *counts);
 

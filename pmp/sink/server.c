@@ -186,7 +186,7 @@ static void on_request(void *arg, short revents)
 	if (request.message == SERVE_HELLO)
 		greet(sink, &request);
 	else if (request.message == SERVE_SERVED)
-		request_log_add(&request);
+		request_log_add(&serving->log, &request);
 	else
 		answers_take(serving->answers, &request, body);
 	if (body >= 0)
