@@ -27,8 +27,8 @@ printf '#!/bin/sh\n' >script
 chmod 755 script
 refuses 2 'cannot read ./script: it is text' ./script
 like "$(cat err)" '^hint: .* pmp -- ./script' "a program that is text: its hint"
-refuses 2 'give processes, a command or files' demo.pb.gz -- true
-refuses 2 'give processes, a command or files' -p 1 demo.pb.gz
+refuses 2 'give either processes, a command or files' demo.pb.gz -- true
+refuses 2 'give either processes, a command or files' -p 1 demo.pb.gz
 refuses 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz
 "$PMP" folder >out 2>err
 isnt $? 0 "a folder is no profile"
