@@ -128,6 +128,21 @@ for child in $children; do
 	ok "[ ! -e /proc/$child ]" "one has ended"
 done
 
+# In a directory of all users.
+if [ "$(id -u)" = 0 ]; then
+	mkdir -m 1777 public
+	: >public/sleeper-999999999999999999.folded
+	: >public/sleeper-2.folded
+	chown 65534 public/*
+	"$PMP" -q -n 1 -o 'public/%n-%c.folded' -p "$target"
+	"$PMP" -q -n 1 -o 'public/%n-%c.folded' -p "$target"
+	ok "[ -s public/sleeper-1.folded ] && [ -s public/sleeper-3.folded ]" \
+		"%c: other users' files do not count, and stay"
+	is "$(cat public/sleeper-2.folded)" "" "%c: nothing is written into them"
+else
+	skip "not root: a file of another user"
+fi
+
 # USR1, also of what is not complete.
 start_pmp -q -d 60 -i 20ms -o 'now-%c.json' -p "$target"
 wait_for "grep -q '^SigCgt:.*[2367abef]..\$' /proc/$pmp/status"

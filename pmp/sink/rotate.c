@@ -56,16 +56,18 @@ static bool is_ours(int directory, const char *name, struct stat *status)
 	       S_ISREG(status->st_mode) && status->st_uid == geteuid();
 }
 
+/* In a directory of all users another one could have used the last number. */
 uint64_t keep_counter(int directory, const struct filename *filename)
 {
 	DIR *dir = open_again(directory);
 	struct filename_found found;
 	struct dirent *entry;
+	struct stat status;
 	uint64_t highest = 0;
 
 	while (dir && (entry = readdir(dir))) {
 		if (filename_match(filename, entry->d_name, &found) &&
-		    found.counter > highest)
+		    found.counter > highest && is_ours(directory, entry->d_name, &status))
 			highest = found.counter;
 	}
 	if (dir)

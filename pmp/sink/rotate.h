@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/** The highest counter (%c) among them; 0: none, or the directory cannot be read. */
+/** The highest counter (%c) among those of ours; 0: none, or the directory cannot be read. */
 uint64_t keep_counter(int directory, const struct filename *filename);
 
 /**
