@@ -98,6 +98,9 @@ for process in front sampler server; do
 		"the $process is there"
 done
 
+ok "awk 'BEGIN { exit !($(value after pmp_cpu_seconds_total 'process="helpers"') > 0) }'" \
+	"names have taken some time"
+
 # ---- requests ---------------------------------------------------------------------------------
 
 requests() {

@@ -15,6 +15,7 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
+#include "run/run-state.h"
 #include "serve/counts.h"
 #include "serve/routes.h"
 #include "sink/answer-text.h"
@@ -183,6 +184,8 @@ static void put_use(const struct metrics *metrics)
 			processes[i].name);
 		put_seconds(metrics, processes[i].use.cpu);
 	}
+	fprintf(metrics->out, "pmp_cpu_seconds_total{process=\"helpers\"} ");
+	put_seconds(metrics, metrics->sink->state->helpers_cpu);
 	head(metrics, "pmp_memory_bytes", "gauge", "Resident memory of pmp's processes.");
 	for (size_t i = 0; i < sizeof(processes) / sizeof(*processes); i++)
 		fprintf(metrics->out, "pmp_memory_bytes{process=\"%s\"} %" PRIu64 "\n",
