@@ -59,6 +59,9 @@ check_keys() {
 	free_again "nothing is attached then"
 	keys p
 	ok "shows '[0-9] Hz'" "and goes on"
+	keys d
+	ok "shows '^No deadlock[.] Time between snapshots:'" "d without a deadlock says so"
+	keys Escape
 	keys s 50ms Enter
 	ok "shows '(of 20|1[5-9]\.[0-9]|2[0-3]\.[0-9]) Hz'" "the rate can be set"
 	keys w profile.nothing Enter

@@ -313,9 +313,9 @@ void on_deadlock(struct view *view)
 	if (view_next_deadlock(view))
 		return;
 	if (view->model.file)
-		view_say(view, "This is a file: nothing is sampled");
+		view_say(view, "No deadlock");
 	else
-		on_interval(view);
+		prompt_begin(view, &prompt_no_deadlock, "");
 }
 
 /* ---- sampling --------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ struct prompt {
 };
 
 extern const struct prompt prompt_search, prompt_frames, prompt_threads, prompt_interval,
-	prompt_file;
+	prompt_no_deadlock, prompt_file;
 
 /** Ask, with a text that is there already. */
 void prompt_begin(struct view *view, const struct prompt *prompt, const char *text);
