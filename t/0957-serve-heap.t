@@ -261,8 +261,8 @@ wait "$server_pid"
 start_target threads 2
 start_server second --serve=0 -p "$target_pid"
 wait_for "[ \$(status ${url}healthz) = 200 ]"
-why="threads \[$target_pid\] was not started with a recorder: what it has allocated is written "
-why="${why}down nowhere; start it with pmp --heap -- COMMAND, or see what its heap holds: "
+why="threads \[$target_pid\] was not started with a recorder: what it has allocated is not "
+why="${why}recorded; start it with pmp --heap -- COMMAND, or see what its heap holds: "
 why="${why}pmp -f objects -p $target_pid\$"
 for page in debug/pprof/heap 'debug/pprof/allocs?seconds=5' memory; do
 	is "$(status "$url$page")" 501 "$page without a recorder"

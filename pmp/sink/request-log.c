@@ -9,8 +9,8 @@
 #include "say/message.h"
 #include "serve/counts.h"
 
-#define REFUSED_EVERY (60 * NS_PER_S)
-#define LINES_MAX 20 /* a second: any client might fill the disk */
+#define MINUTE (60 * NS_PER_S)
+#define LINES_MAX 600 /* a minute: any client might fill the disk */
 
 /* "GET /api/state?...", "GET /pid/4100/api/tree?...": the page asks each second. */
 static bool is_of_api(const char *query)
@@ -22,14 +22,14 @@ static bool is_of_api(const char *query)
 	return path && strncmp(path, "/api/", 5) == 0;
 }
 
-/* Of a second that is over: what was not logged in it. */
-static void end_second(struct request_log *log, uint64_t now)
+/* Of a minute that is over: what was not logged in it. */
+static void end_minute(struct request_log *log, uint64_t now)
 {
-	if (now < log->second)
+	if (now < log->minute)
 		return;
 	if (log->more)
 		message_log(false, "more requests: %u", log->more);
-	log->second = now + NS_PER_S;
+	log->minute = now + MINUTE;
 	log->lines = log->more = 0;
 }
 
@@ -40,9 +40,11 @@ void request_log_add(struct request_log *log, const struct serve_request *served
 	/* The server is not believed. */
 	if (!serve_request_ends(served) || is_of_api(served->query))
 		return;
-	end_second(log, now_ns());
+	end_minute(log, now_ns());
 	if (log->lines++ >= LINES_MAX) {
-		log->more++;
+		if (!log->more++)
+			message_log(false, "more than %d requests in a minute",
+				    LINES_MAX);
 		return;
 	}
 	if (served->has_user)
@@ -72,7 +74,7 @@ void request_log_tend(struct request_log *log, const struct serve_counts *counts
 	uint64_t count;
 
 	if (log->more)
-		end_second(log, now);
+		end_minute(log, now);
 	if (now < log->next)
 		return;
 	count = count_refused(counts);
@@ -80,5 +82,5 @@ void request_log_tend(struct request_log *log, const struct serve_counts *counts
 		return;
 	message_log(false, "requests refused: %" PRIu64, count - log->refused);
 	log->refused = count;
-	log->next = now + REFUSED_EVERY;
+	log->next = now + MINUTE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --log says of requests: a line for each that was granted, up to 20 a second, and how many
- * more there were; and how many were refused, at most once a minute. A token is never in it. */
+/* What --log says of requests: a line for each that was granted, up to 600 a minute, and how
+ * many more there were; and how many were refused, at most once a minute. A token is never in
+ * it. */
 #ifndef PMP_SINK_REQUEST_LOG_H
 #define PMP_SINK_REQUEST_LOG_H
 
@@ -13,7 +14,7 @@ struct serve_counts;
 struct request_log {
 	uint64_t refused;     /* that are in the log */
 	uint64_t next;	      /* ns: when the next line about them may come */
-	uint64_t second;      /* ns: its end; in which there were so many: */
+	uint64_t minute;      /* ns: its end; in which there were so many: */
 	unsigned lines, more; /* in the log, and not */
 };
 
