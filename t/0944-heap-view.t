@@ -179,8 +179,8 @@ check_saved() {
 	ok "shows '^ +1.07MB +- +20000 +- +- Circle'" "objects: 20000 Circles of 56 bytes"
 	ok "shows '^ +1.30MB +- +10000 +- +- Square'" "and 10000 Squares of 136"
 	keys '>' '>'
-	ok "shows '^ +1.07MB +- +20000 +- +- Circle'" "sorted by blocks"
-	is "$(screen | sed -n '6s/.* //p')" Circle "they are the first"
+	ok "wait_for 'screen | sed -n 6p | grep -q \"1.07MB.* Circle\$\"' 20" \
+		"sorted by blocks they are the first"
 	keys q
 	ended 0 "q"
 }
