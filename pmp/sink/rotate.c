@@ -49,11 +49,16 @@ static DIR *open_again(int directory)
 	return dir;
 }
 
+static bool belongs_to_us(int directory, const char *name, struct stat *status)
+{
+	return fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       status->st_uid == geteuid();
+}
+
 /* A regular file of ours, whatever its name. */
 static bool is_ours(int directory, const char *name, struct stat *status)
 {
-	return fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(status->st_mode) && status->st_uid == geteuid();
+	return belongs_to_us(directory, name, status) && S_ISREG(status->st_mode);
 }
 
 /* In a directory of all users another one could have used the last number. */
@@ -67,7 +72,8 @@ uint64_t keep_counter(int directory, const struct filename *filename)
 
 	while (dir && (entry = readdir(dir))) {
 		if (filename_match(filename, entry->d_name, &found) &&
-		    found.counter > highest && is_ours(directory, entry->d_name, &status))
+		    found.counter > highest &&
+		    belongs_to_us(directory, entry->d_name, &status))
 			highest = found.counter;
 	}
 	if (dir)
