@@ -3,6 +3,7 @@
 #include "tally/pprof-read.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/pprof.pb-c.h"
 
 const char *pmp_pprof_text(const struct pmp_pprof_reader *reader, uint32_t number)
