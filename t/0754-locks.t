@@ -530,7 +530,7 @@ check_taken() {
 	wait $writers
 	is "$(grep -c '^HOLDER UNKNOWN futex word' taken.locks)" 20 "a futex that is called a lock"
 	like "$(sed -n '/^HOLDER/p' taken.locks | tail -n 1)" \
-		'^HOLDER UNKNOWN futex word, 0x[0-9a-f]* \(word\): inferred: [0-9]+ "taker" took it in the last [0-9]\.[0-9] s$' \
+		'^HOLDER UNKNOWN futex word, 0x[0-9a-f]* \(word\): inferred: [0-9]+ "taker" took it in the last [01]\.[0-9] s$' \
 		"who has left its queue is inferred to have it"
 	unlike "$(sed -n '/^HOLDER/p' taken.locks | head -n 1)" "took it" "not before"
 	is "$(grep -c 'the holder of [1-9]' taken.locks)" 0 "it is never counted as known"
