@@ -190,6 +190,7 @@ static int bind_there(int fd, struct listen_address *address)
 {
 	int number = find_obstacle(address);
 	struct sockaddr_un other;
+	const char *other_name;
 	struct stat info;
 	char suffix[16];
 
@@ -198,19 +199,20 @@ static int bind_there(int fd, struct listen_address *address)
 		number = address_there(address, suffix, &other);
 	if (number)
 		return number;
+	other_name = strrchr(other.sun_path, '/') + 1;
 	/* The file is made with these rights. */
 	if (fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&other, sizeof(other)) < 0)
 		return errno;
 	if (listen(fd, QUEUE) == 0 &&
-	    renameat(address->directory, strrchr(other.sun_path, '/') + 1,
-		     address->directory, name_of(address)) == 0 &&
+	    renameat(address->directory, other_name, address->directory,
+		     name_of(address)) == 0 &&
 	    look_there(address, &info) == 0) {
 		address->inode = info.st_ino;
 		return 0;
 	}
 	number = errno;
-	unlinkat(address->directory, strrchr(other.sun_path, '/') + 1, 0);
+	unlinkat(address->directory, other_name, 0);
 	return number;
 }
 
