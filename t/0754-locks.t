@@ -520,7 +520,7 @@ check_taken() {
 	wait_for '[ "$(grep -l ^futex_ /proc/$taken/task/*/wchan | wc -l)" = 3 ]'
 	writers=
 	for format in locks json; do
-		"$PMP" -f $format -q -i 100ms -n 20 -p "$taken" \
+		"$PMP" -f $format -q -i 100ms -n 15 -p "$taken" \
 			--lock-meaning 's/^wait_for_word$/word/' >"taken.$format" &
 		writers="$writers $!"
 	done
@@ -528,7 +528,7 @@ check_taken() {
 	echo >&8
 	# shellcheck disable=SC2086 # a list of ids
 	wait $writers
-	is "$(grep -c '^HOLDER UNKNOWN futex word' taken.locks)" 20 "a futex that is called a lock"
+	is "$(grep -c '^HOLDER UNKNOWN futex word' taken.locks)" 15 "a futex that is called a lock"
 	like "$(sed -n '/^HOLDER/p' taken.locks | tail -n 1)" \
 		'^HOLDER UNKNOWN futex word, 0x[0-9a-f]* \(word\): inferred: [0-9]+ "taker" took it in the last [01]\.[0-9] s$' \
 		"who has left its queue is inferred to have it"

@@ -8,6 +8,7 @@ need curl
 start_server() {
 	server_name=$1
 	shift
+	: >"$server_name.err" # not what an earlier one of this name has said
 	"$PMP" "$@" 2>"$server_name.err" &
 	server_pid=$!
 	test_pids="$test_pids $server_pid"
