@@ -146,6 +146,7 @@ struct pmp_live_thread {
 	bool queued;	 /* the holder is before it in a queue, and waits as well */
 	bool timed;	 /* it waits with a timeout */
 	bool deadlocked; /* the threads that it waits for wait for it */
+	bool moved_on; /* the holder's stack is of another moment: see PMP_WAIT_MOVED_ON */
 	uint64_t waited; /* ns, at least */
 	/* What several samples say of a lock; by an event, of which each is another one, it
 	 * means nothing. */

@@ -211,6 +211,8 @@ enum {
 	PMP_WAIT_QUEUED = 64,	 /* of a rwlock that readers hold: behind its next writer,
 				   * which is said to be the holder */
 	PMP_WAIT_DEADLOCK = 128, /* in a cycle of threads that was proven */
+	PMP_WAIT_MOVED_ON = 256, /* the holder's stack is of another moment: it may not
+				  * hold the lock there */
 };
 
 /* Which of the words around a futex could be read, and what else is known of them. */

@@ -210,9 +210,45 @@ static void test_handed_over(void)
 		if (!lock || *lock->holder_name)
 			continue;
 		is_int(entry->wall, 100 * MS, "nobody is charged with the rest");
-		ok(lock->holder_is == PMP_HOLDER_FREE || lock->absent,
+		ok(lock->holder_is == PMP_HOLDER_FREE ||
+			   lock->holder_stack == PMP_HOLDER_STACK_ABSENT,
 		   "of a free lock, or of one that a thread has which is not there");
 	}
+	pmp_profile_free(profile);
+}
+
+/* The stack of 12 is of another moment at first; 14 waits for 11. */
+static void test_moved_on(void)
+{
+	struct pmp_profile *profile = new_profile(true, true);
+	uint64_t moved = 0, charged = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct pmp_sample *sample = new_sample(i);
+		struct pmp_thread *thread =
+			add(sample, 11, "one", 5, PMP_WAIT_MUTEX, A, 12);
+
+		thread->obtained = i ? PMP_UNCHANGED : PMP_PEEKED;
+		if (i < 2)
+			thread->wait.flags |= PMP_WAIT_MOVED_ON;
+		add(sample, 12, "two", 5 + i, 0, 0, 0);
+		add(sample, 14, "four", 5 + i, PMP_WAIT_MUTEX, B, 11);
+		count(profile, sample);
+	}
+	is_int(find(profile, WORK, SECOND, NULL)->waits->held_delay, 400 * MS,
+	       "it is charged with both since it is known to have the lock");
+	for (size_t i = 0; i < pmp_profile_entry_count(profile); i++) {
+		const struct pmp_entry *entry = pmp_profile_entry(profile, i);
+		const struct pmp_lock *lock = entry->waits->lock;
+
+		if (!lock || lock->address != A)
+			continue;
+		if (lock->holder_stack == PMP_HOLDER_STACK_MOVED_ON)
+			moved += entry->count;
+		charged += entry->waits->held_delay;
+	}
+	is_int(moved, 2, "before nobody is");
+	is_int(charged, 100 * MS, "but who waits for it, with who waits for that one");
 	pmp_profile_free(profile);
 }
 
@@ -341,6 +377,7 @@ int main(void)
 	test_chain();
 	test_details();
 	test_handed_over();
+	test_moved_on();
 	test_deadlock();
 	test_chains();
 	test_stopped();

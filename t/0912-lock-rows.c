@@ -130,6 +130,32 @@ static void test_states(void)
 	end(&view, &canvas, profile);
 }
 
+/* The stack of a holder need not be one in which it has the lock. */
+static void test_moved_on(void)
+{
+	struct canvas canvas = { 0 };
+	struct pmp_profile *profile = fake_profile();
+	struct pmp_sample *sample;
+	struct view view;
+
+	fake_deadlock = true;
+	sample = fake_server(4100, 0, FAKE_S);
+	fake_deadlock = false;
+	for (size_t i = 62; i <= 63; i++)
+		sample->threads[i].wait.flags &= (uint16_t)~PMP_WAIT_DEADLOCK;
+	sample->threads[62].wait.flags |= PMP_WAIT_MOVED_ON;
+	fake_add(profile, sample);
+	fake_view(&view, profile);
+	canvas_resize(&canvas, 30, 100);
+	fake_type(&view, "5");
+	view_draw(&view, &canvas);
+	choose(&view, row_with(&view, "LOCK", "0x7f31b8002000"));
+	ok(shows(&view, &canvas, ") (moved on), "), "a holder that moved on");
+	choose(&view, row_with(&view, "LOCK", "0x7f31b8003000"));
+	ok(!shows(&view, &canvas, "moved on"), "and one that did not");
+	end(&view, &canvas, profile);
+}
+
 /* Until all functions have names it is of the kind that its bytes show. */
 static void test_late_names(void)
 {
@@ -432,6 +458,7 @@ int main(void)
 	test_outside();
 	test_kinds();
 	test_states();
+	test_moved_on();
 	test_late_names();
 	test_order();
 	test_mouse();

@@ -110,7 +110,7 @@ static int read_asleep(struct pmp_target *target, struct pmp_work *work,
 		return r;
 	slept = after.value && after.value == work->run_count;
 	if (slept || PMP_FAULT("believe-edges"))
-		pmp_wait_prove(work);
+		pmp_wait_prove(target, work);
 	else
 		work->thread.wait = (struct pmp_wait){ 0 };
 	return slept || PMP_FAULT("believe-peeks");

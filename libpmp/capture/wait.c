@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 #include "capture/deadlock.h"
+#include "capture/holders.h"
 #include "capture/outside.h"
 #include "capture/wait-decode.h"
 #include "capture/wait-read.h"
@@ -42,7 +43,7 @@ void pmp_wait_peek(struct pmp_target *target, struct pmp_work *work,
 		      &work->thread.wait);
 }
 
-void pmp_wait_prove(struct pmp_work *work)
+void pmp_wait_prove(struct pmp_target *target, struct pmp_work *work)
 {
 	struct pmp_wait *wait = &work->thread.wait;
 
@@ -50,6 +51,7 @@ void pmp_wait_prove(struct pmp_work *work)
 		return;
 	wait->flags |= PMP_WAIT_PROVEN;
 	work->watch->waiting = work->run_count;
+	pmp_holder_look(target, work);
 }
 
 /* ---- at the end of a capture ---------------------------------------------------------- */
@@ -341,6 +343,8 @@ int pmp_waits_finish(struct pmp_capture *capture)
 			check_holder(target, &sample->threads[i]);
 	queue_writers(target, sample);
 	r = pmp_deadlocks_find(capture);
+	if (r >= 0)
+		r = pmp_holders_check(capture);
 	if (r < 0 ||
 	    (target->options.waits != PMP_WAITS_PEERS && !target->looks_for_peers))
 		return r;

@@ -16,7 +16,7 @@
 void pmp_wait_peek(struct pmp_target *target, struct pmp_work *work,
 		   const struct pmp_range *stack);
 /* The thread has not run since: what pmp_wait_peek() found was true at that time. */
-void pmp_wait_prove(struct pmp_work *work);
+void pmp_wait_prove(struct pmp_target *target, struct pmp_work *work);
 /* At the end of a capture, with all threads in order: holders of what others wait for that
  * have not run since, tids that are none of its threads, and deadlocks. 0 or PMP_ENOMEM. */
 int pmp_waits_finish(struct pmp_capture *capture);

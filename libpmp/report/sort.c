@@ -69,7 +69,7 @@ static int compare_locks(const struct pmp_lock *a, const struct pmp_lock *b)
 		order = compare_numbers(a->holder, b->holder);
 	if (!order)
 		order = compare_numbers(a->free_as, b->free_as);
-	return order ? order : a->absent - b->absent;
+	return order ? order : a->holder_stack - b->holder_stack;
 }
 
 static int compare_waits(const struct pmp_entry_waits *a, const struct pmp_entry_waits *b)

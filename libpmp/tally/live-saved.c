@@ -97,10 +97,14 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 static bool find_saved_lock(struct pmp_live *live, const struct pmp_entry *entry,
 			    uint32_t *number)
 {
+	struct pmp_lock lock;
+
 	*number = PMP_LOCK_NONE;
 	if (!entry->waits || !entry->waits->lock)
 		return true;
-	*number = pmp_locks_add(live->locks, entry->waits->lock);
+	lock = *entry->waits->lock;
+	lock.holder_stack = PMP_HOLDER_STACK_KNOWN;
+	*number = pmp_locks_add(live->locks, &lock);
 	return *number != PMP_LOCK_NONE;
 }
 

@@ -124,7 +124,7 @@ static bool find_lock(struct pmp_live *live, size_t i, uint32_t *number)
 	*number = PMP_LOCK_NONE;
 	if (!pmp_sample_locks_get(&live->sample_locks, i, &lock))
 		return true;
-	lock.holder_is = lock.absent = 0;
+	lock.holder_is = lock.holder_stack = 0;
 	lock.free_as = 0;
 	lock.holder = 0;
 	lock.holder_name = "";

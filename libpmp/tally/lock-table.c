@@ -95,7 +95,7 @@ struct pmp_lock pmp_lock_of_kind(const struct pmp_lock *lock)
 	return (struct pmp_lock){
 		.kind = lock->kind,
 		.holder_is = lock->holder_is,
-		.absent = lock->absent,
+		.holder_stack = lock->holder_stack,
 		.holder_name = "",
 		.text = "",
 		.object = { .location = PMP_LOCATION_NONE },

@@ -17,11 +17,22 @@
 #define PMP_LOCKS_MAX 65536u
 #define PMP_LOCK_NONE UINT32_MAX
 
+/* Who is charged with a wait for a lock is charged where it was found: by its stack. */
+enum pmp_holder_stack {
+	PMP_HOLDER_STACK_KNOWN,
+	PMP_HOLDER_STACK_ABSENT,   /* the holder was not in the sample */
+	PMP_HOLDER_STACK_MOVED_ON, /* it was, at another moment: see PMP_WAIT_MOVED_ON */
+	PMP_HOLDER_STACK_COUNT
+};
+
+/* Of the last of these, in saved profiles. */
+#define PMP_LABEL_MOVED_ON "moved on"
+
 /* Kept as bytes: there is no padding in it. */
 struct pmp_lock {
-	uint8_t kind;	   /* enum pmp_wait_kind, of which the last sample was sure */
-	uint8_t holder_is; /* enum pmp_holder_is */
-	uint8_t absent;	   /* the holder was not in the sample: it has no stack there */
+	uint8_t kind;	      /* enum pmp_wait_kind, of which the last sample was sure */
+	uint8_t holder_is;    /* enum pmp_holder_is */
+	uint8_t holder_stack; /* enum pmp_holder_stack */
 	uint8_t unused;
 	pid_t holder;		 /* 0: not known, or threads are not kept apart */
 	uint64_t address;	 /* 0: those of its kind are one */

@@ -195,6 +195,9 @@ static bool read_wait_label(const char *key, const char *value, int64_t number,
 		pmp_lock_set_holder(lock, value);
 	} else if (!strcmp(key, "holder_tid")) {
 		lock->holder = id_of(number);
+	} else if (!strcmp(key, "holder_stack")) {
+		if (!strcmp(value, PMP_LABEL_MOVED_ON))
+			lock->holder_stack = PMP_HOLDER_STACK_MOVED_ON;
 	} else {
 		return false;
 	}

@@ -49,7 +49,8 @@ struct pmp_pprof_record_stack {
 	uint64_t contentions, held_contentions, held_delay;
 	int32_t pid, tid, holder;
 	uint32_t end, location_count;
-	uint8_t state, has_heap, has_lock, lock_kind;
+	uint8_t state, has_heap, lock_kind;
+	uint8_t lock; /* 1 + enum pmp_holder_stack; 0: it has none */
 	/* struct pmp_heap_sums, uint32_t locations; process, thread, syscall, wchan,
 	 * reason; of a lock its text and its holder */
 };

@@ -164,7 +164,8 @@ static bool is_stack(const struct pmp_pprof_record_stack *record)
 	       record->held_contentions < VALUE_MAX && record->held_delay < VALUE_MAX &&
 	       record->pid >= 0 && record->tid >= 0 && record->holder >= 0 &&
 	       record->end < PMP_END_COUNT && record->has_heap <= 1 &&
-	       record->has_lock <= 1 && record->lock_kind < PMP_WAIT_COUNT &&
+	       record->lock <= PMP_HOLDER_STACK_COUNT &&
+	       record->lock_kind < PMP_WAIT_COUNT &&
 	       record->location_count <= PMP_PPROF_FRAMES_MAX;
 }
 
@@ -195,6 +196,7 @@ static bool take_lock(struct record_rest *rest,
 		return false;
 	*lock = (struct pmp_lock){
 		.kind = record->lock_kind,
+		.holder_stack = (uint8_t)(record->lock - 1),
 		.holder = record->holder,
 		.holder_name = "",
 		.text = texts[0],
@@ -257,9 +259,9 @@ static int take_stack(struct counting_remotely *counting, struct record_rest *re
 	if (code)
 		return code;
 	if (!take_texts(rest, texts, 5) || strlen(texts[4]) >= PMP_REASON_SIZE ||
-	    (record->has_lock && !take_lock(rest, record, &lock)))
+	    (record->lock && !take_lock(rest, record, &lock)))
 		return PMP_EFORMAT;
-	return count_stack(counting, record, texts, record->has_lock ? &lock : NULL,
+	return count_stack(counting, record, texts, record->lock ? &lock : NULL,
 			   record->has_heap ? &sums : NULL);
 }
 

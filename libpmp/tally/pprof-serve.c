@@ -144,8 +144,8 @@ static int put_stack(void *arg, const struct pmp_entry *entry)
 		.location_count = (uint32_t)entry->location_count,
 		.state = (uint8_t)entry->state,
 		.has_heap = entry->heap != NULL,
-		.has_lock = lock != NULL,
 		.lock_kind = lock ? lock->kind : 0,
+		.lock = lock ? (uint8_t)(1 + lock->holder_stack) : 0,
 	};
 	struct profile_serving *serving = arg;
 

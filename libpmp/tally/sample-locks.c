@@ -76,6 +76,11 @@ static size_t holder_of(const struct pmp_sample_locks *locks, size_t i)
 	return find_thread(locks, wait->holder);
 }
 
+static bool has_flag(const struct pmp_sample_locks *locks, size_t i, unsigned flag)
+{
+	return locks->sample->threads[i].wait.flags & flag;
+}
+
 /* Idle threads have a condition each, and what a futex is for names may tell: of those all
  * are one, unless threads are. So are locks in the heap, where there may be many. */
 static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
@@ -98,6 +103,16 @@ static uint32_t free_as(const struct pmp_wait *wait)
 	return wait->words.flags & PMP_WORD_SAME ? 0 : pmp_words_free_as(&wait->words);
 }
 
+static enum pmp_holder_stack stack_of(const struct pmp_wait *wait, size_t holder)
+{
+	if (wait->holder_is != PMP_HOLDER_THREAD)
+		return PMP_HOLDER_STACK_KNOWN;
+	if (holder == PMP_NO_HOLDER)
+		return PMP_HOLDER_STACK_ABSENT;
+	return wait->flags & PMP_WAIT_MOVED_ON ? PMP_HOLDER_STACK_MOVED_ON
+					       : PMP_HOLDER_STACK_KNOWN;
+}
+
 bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i, struct pmp_lock *lock)
 {
 	const struct pmp_wait *wait = &locks->sample->threads[i].wait;
@@ -108,7 +123,7 @@ bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i, struct pmp_l
 	*lock = (struct pmp_lock){
 		.kind = wait->kind,
 		.holder_is = wait->holder_is,
-		.absent = wait->holder_is == PMP_HOLDER_THREAD && holder == PMP_NO_HOLDER,
+		.holder_stack = stack_of(wait, holder),
 		.holder = locks->details ? wait->holder : 0,
 		.holder_name = "",
 		.text = "",
@@ -130,24 +145,25 @@ size_t pmp_sample_locks_holder(const struct pmp_sample_locks *locks, size_t i)
 	return holder_of(locks, i);
 }
 
-static bool is_deadlocked(const struct pmp_sample *sample, size_t i)
+/* Only whom its stack shows with the lock. */
+static size_t charged_of(const struct pmp_sample_locks *locks, size_t i)
 {
-	return sample->threads[i].wait.flags & PMP_WAIT_DEADLOCK;
+	return has_flag(locks, i, PMP_WAIT_MOVED_ON) ? PMP_NO_HOLDER
+						     : holder_of(locks, i);
 }
 
 size_t pmp_sample_locks_root(const struct pmp_sample_locks *locks, size_t i)
 {
-	const struct pmp_sample *sample = locks->sample;
-	size_t root = holder_of(locks, i);
+	size_t root = charged_of(locks, i);
 
-	if (is_deadlocked(sample, i))
+	if (has_flag(locks, i, PMP_WAIT_DEADLOCK))
 		return root;
 	for (int k = 0; k < CHAIN_MAX && root != PMP_NO_HOLDER; k++) {
-		size_t next = holder_of(locks, root);
+		size_t next = charged_of(locks, root);
 
 		/* Waits are read one after the other: a circle need not be one. */
 		if (next == PMP_NO_HOLDER || next == i || next == root ||
-		    is_deadlocked(sample, root))
+		    has_flag(locks, root, PMP_WAIT_DEADLOCK))
 			break;
 		root = next;
 	}

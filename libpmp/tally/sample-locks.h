@@ -37,7 +37,7 @@ bool pmp_sample_locks_get(struct pmp_sample_locks *locks, size_t i,
 size_t pmp_sample_locks_holder(const struct pmp_sample_locks *locks, size_t i);
 /* The thread that has to finish first for thread i to go on: who holds what it waits for,
  * or who holds what that one waits for, and so on. Of a deadlock the one that comes first.
- * PMP_NO_HOLDER: not known, or not in the sample. */
+ * PMP_NO_HOLDER: not known, or not in the sample, or its stack there is of another moment. */
 size_t pmp_sample_locks_root(const struct pmp_sample_locks *locks, size_t i);
 void pmp_sample_locks_free(struct pmp_sample_locks *locks);
 

@@ -286,7 +286,7 @@ static bool words_valid(const struct pmp_wait *wait)
 
 static bool wait_valid(const struct pmp_wait *wait)
 {
-	const unsigned flags = PMP_WAIT_DEADLOCK * 2 - 1;
+	const unsigned flags = PMP_WAIT_MOVED_ON * 2 - 1;
 
 	return wait->kind < PMP_WAIT_COUNT && wait->holder_is < PMP_HOLDER_UNCHECKED &&
 	       wait->flags <= flags && wait->holder >= 0 && words_valid(wait);

@@ -62,8 +62,9 @@ static int add(struct pmp_delays *delays, const struct pmp_entry *entry, const c
 /* Is the thread that has it charged with its waits? */
 static bool is_charged(const struct pmp_lock *lock)
 {
-	return !lock->absent && (lock->holder_is == PMP_HOLDER_THREAD ||
-				 lock->holder_is == PMP_HOLDER_SELF);
+	return lock->holder_stack == PMP_HOLDER_STACK_KNOWN &&
+	       (lock->holder_is == PMP_HOLDER_THREAD ||
+		lock->holder_is == PMP_HOLDER_SELF);
 }
 
 static int add_waiter(struct pmp_delays *delays, const struct pmp_entry *entry,
@@ -83,7 +84,11 @@ static int add_waiter(struct pmp_delays *delays, const struct pmp_entry *entry,
 	if (is_charged(wait.lock))
 		return 0;
 	amount.samples = 0;
-	return add(delays, entry, pmp_counted_wait_holder(&wait), amount);
+	return add(delays, entry,
+		   wait.lock->holder_stack == PMP_HOLDER_STACK_MOVED_ON
+			   ? "[holder moved on]"
+			   : pmp_counted_wait_holder(&wait),
+		   amount);
 }
 
 static int add_entry(struct pmp_delays *delays, const struct pmp_entry *entry,

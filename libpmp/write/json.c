@@ -343,6 +343,7 @@ static void add_wait(struct pmp_buf *buf, const struct pmp_report *report,
 	add_flag(buf, "next", wait->flags & PMP_WAIT_NEXT);
 	add_flag(buf, "queued", wait->flags & PMP_WAIT_QUEUED);
 	add_flag(buf, "timed", wait->flags & PMP_WAIT_TIMED);
+	add_flag(buf, "moved_on", wait->flags & PMP_WAIT_MOVED_ON);
 	add_flag(buf, "owner_died", wait->flags & PMP_WAIT_OWNER_DIED);
 	add_flag(buf, "deadlock", wait->flags & PMP_WAIT_DEADLOCK);
 	pmp_buf_putc(buf, '}');

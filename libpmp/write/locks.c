@@ -94,6 +94,10 @@ static void add_waiters_of(struct pmp_lock_text *text, size_t holder, unsigned i
 		if (pmp_lock_named(text, run.items[0])->inferred)
 			pmp_buf_puts(&text->out->buf,
 				     ": inferred, it runs the initialiser");
+		if (pmp_lock_wait(text, run.items[0])->flags & PMP_WAIT_MOVED_ON)
+			pmp_buf_puts(
+				&text->out->buf,
+				": the holder moved on, its stack is of another moment");
 		pmp_buf_putc(&text->out->buf, '\n');
 		add_run(text, &run, indent, depth);
 	}

@@ -40,7 +40,7 @@
 #define PIECE_SIZE ((size_t)32 * 1024) /* compressed at once */
 #define GZIP_WINDOW (15 + 16)	       /* for zlib: the largest, with gzip's header */
 #define GZIP_MEMORY 8
-#define LABELS_MAX 10
+#define LABELS_MAX 12
 
 typedef Pmp__Pprof__Profile Profile;
 typedef Pmp__Pprof__ValueType ValueType;
@@ -343,6 +343,10 @@ static void add_label(struct encoder *encoder, Sample *sample, const char *key,
 
 	if (!number && !*text)
 		return;
+	if (sample->n_label == LABELS_MAX) {
+		fail(encoder);
+		return;
+	}
 	label = sample->label[sample->n_label++];
 	pmp__pprof__label__init(label);
 	label->key = text_of(encoder, key);
@@ -378,6 +382,8 @@ static void add_wait_labels(struct encoder *encoder, Sample *sample,
 	pmp_buf_free(&text);
 	add_label(encoder, sample, "holder", pmp_counted_wait_holder(wait), 0);
 	add_label(encoder, sample, "holder_tid", "", wait->lock->holder);
+	if (wait->lock->holder_stack == PMP_HOLDER_STACK_MOVED_ON)
+		add_label(encoder, sample, "holder_stack", PMP_LABEL_MOVED_ON, 0);
 }
 
 static void add_labels(struct encoder *encoder, Sample *sample,

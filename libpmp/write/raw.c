@@ -133,6 +133,8 @@ static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		add_holder(buf, graph, node);
 		if (node->named.inferred)
 			pmp_buf_puts(buf, " (inferred)");
+		if (wait->flags & PMP_WAIT_MOVED_ON)
+			pmp_buf_puts(buf, " (moved on)");
 	} else if (wait->count)
 		pmp_buf_printf(buf, " held by %" PRIu32 " reader%s", wait->count,
 			       wait->count == 1 ? "" : "s");

@@ -133,6 +133,7 @@ struct pmp_live_thread model_thread(const struct model *model, size_t i)
 	thread.held = PMP_HELD_UNKNOWN;
 	thread.readers = 0;
 	thread.deadlocked = false;
+	thread.moved_on = false;
 	return thread;
 }
 

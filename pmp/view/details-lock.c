@@ -21,8 +21,9 @@ static void add_holder(const struct model *model, const struct lock_row *lock,
 	if (waiter.held == PMP_HELD_FREE)
 		text_append(buffer, size, ", free: the next thread has been woken");
 	else if ((waiter.held || waiter.readers) && !row_is_several(lock))
-		text_append(buffer, size, " %s %s", holder_relation(model, &waiter),
-			    holder_words(model, &waiter, text, sizeof(text)));
+		text_append(buffer, size, " %s %s%s", holder_relation(model, &waiter),
+			    holder_words(model, &waiter, text, sizeof(text)),
+			    waiter.moved_on ? " (moved on)" : "");
 	else if (lock->rank == LOCK_ROW_OTHER)
 		return;
 	else if (lock->ask && *lock->ask)
