@@ -147,6 +147,15 @@ static int profile_all(struct invocation *call, struct id_list *pids)
 		free(groups);
 		return PMP_EXIT_USAGE;
 	}
+	if (count > PER_TARGET_MAX) {
+		message_print(
+			"leave %p out of its name, or choose fewer with -p or --user",
+			"%s stands for %zu files, and each takes a pmp of its own: "
+			"no more than %d",
+			call->options.output, count, PER_TARGET_MAX);
+		free(groups);
+		return PMP_EXIT_USAGE;
+	}
 	if (count > 1)
 		group = per_target_run(count, &status);
 	if (group >= 0 && count > 1)

@@ -182,6 +182,27 @@ files() {
 	find . -maxdepth 1 | grep -Ec "$1"
 }
 
+# Each file is a pmp of its own, and whoever starts processes of this name says how many.
+check_many() {
+	db=db$$
+	build_named "$db" 755
+	i=0
+	while [ $i -lt 101 ]; do
+		start_process "./$db" "$db"
+		i=$((i + 1))
+	done
+	wait_for "[ \$(pgrep -cx '$db') = 101 ]"
+	"$PMP" -q -n 1 --name "^$db\$" -o '%p.folded' 2>err
+	is "$?,$(files '[.]folded')" 2,0 "a name with %p of 101 processes: status, and no file"
+	like "$(cat err)" \
+		'^pmp: %p.folded stands for 101 files, and each takes a pmp of its own: no more than 100$' \
+		"a name with %p of 101 processes: message"
+	like "$(cat err)" '^hint: leave %p out of its name, or choose fewer with -p or --user$' \
+		"and what to do"
+	"$PMP" -q -n 1 --name "^$db\$" -o one.folded 2>err
+	is $? 0 "together they are profiled"
+}
+
 # Anybody may run a program of any name.
 check_name() {
 	need_root || return

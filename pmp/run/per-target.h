@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+/* Each is a pmp with processes of its own, and others may start as many targets as they like
+ * of any name. */
+#define PER_TARGET_MAX 100
+
 /**
  * How many files do these processes have, by the name of the output? Those of one file
  * are moved together, and pids->ids[i] belongs to file number groups[i], from 0 on;
