@@ -68,6 +68,8 @@ is "$(value before pmp_rate_hertz 'kind="asked"')" 20.000 "the rate that was ask
 # ---- times ----------------------------------------------------------------------------------
 
 "$PMP" -q -F 50 -n 200 -f folded -p "$target" >/dev/null
+# Metrics need names only of waits that the bytes of the lock do not tell.
+curl -s "${url}past/folded?seconds=1" >named
 curl -s "${url}metrics" >after
 is "$(awk 'NR == FNR { if (!/^#/) before[$1] = $2; next }
 	/^# TYPE/ { type = $4 }
@@ -99,7 +101,7 @@ for process in front sampler server; do
 done
 
 ok "awk 'BEGIN { exit !($(value after pmp_cpu_seconds_total 'process="helpers"') > 0) }'" \
-	"names have taken some time"
+	"names have taken some time: $(wc -l <named) stacks"
 
 # ---- requests ---------------------------------------------------------------------------------
 
