@@ -293,7 +293,8 @@ static const struct kind kinds[] = {
 	{ "a FILE", make_stdio, PMP_WAIT_STDIO,
 	  .damages = { { "owner", 8, 0, 0 }, { "value", .argument = 2, .value = 1 } } },
 	{ "a FILE of musl", make_stdio_musl, PMP_WAIT_STDIO,
-	  .damages = { { "value", .argument = 2, .value = 0x40000000 | NOBODY } } },
+	  .damages = { { "owner", 0, NOBODY, 0 },
+		       { "value", .argument = 2, .value = 0x40000000 | NOBODY } } },
 	{ "pthread_join", make_join, PMP_WAIT_JOIN, .object_of = BLOCK,
 	  .damages = { { "value", .argument = 2, .value = LAST },
 		       { "sharing", .argument = 1, .value = TIMED } } },
@@ -435,6 +436,13 @@ static void check_owners(const struct pmp_thread_layout *layout)
 	is_int(decode(&scene).holder_is, PMP_HOLDER_FREE,
 	       "a robust mutex whose owner has died is free");
 	ok(decode(&scene).flags & PMP_WAIT_OWNER_DIED, "and that is said of it");
+	begin(&scene, layout, PLAIN, 0);
+	make_stdio_musl(&scene);
+	put32(&scene, LOCK, 0x40000000 | LAST);
+	is_int(decode(&scene).holder, LAST,
+	       "a FILE of musl is its word's owner's, not that of whom the waiter saw");
+	put32(&scene, LOCK, 0);
+	is_int(decode(&scene).holder_is, PMP_HOLDER_FREE, "and free if it has none");
 	begin(&scene, layout, PLAIN, 0);
 	make_musl(&scene);
 	scene.args[2] = FUTEX_WAITERS | 16; /* EBUSY */

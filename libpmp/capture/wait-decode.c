@@ -392,16 +392,22 @@ static bool decode_mutex_musl(const struct pmp_futex_view *view, struct pmp_wait
 	return true;
 }
 
-/* The lock of a FILE of musl: the word is its owner's tid. */
+/* The lock of a FILE of musl: the word is its owner's tid. Who sleeps by that of an earlier
+ * one has been left asleep when that one woke another waiter. */
 static bool decode_stdio_musl(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
-	enum { MAYBE_WAITERS = 0x40000000 };
+	const uint32_t waiters = 0x40000000;
+	uint32_t word;
 
-	if (view->command != FUTEX_WAIT || !(view->value & MAYBE_WAITERS) ||
-	    !pmp_futex_is_thread(view, view->value & ~(uint32_t)MAYBE_WAITERS))
+	if (view->command != FUTEX_WAIT || !(view->value & waiters) ||
+	    !pmp_futex_is_thread(view, view->value & ~waiters) ||
+	    !pmp_futex_u32(view, 0, &word))
+		return false;
+	word &= ~waiters;
+	if (word && !pmp_futex_is_thread(view, word))
 		return false;
 	set_object(view, wait, PMP_WAIT_STDIO, 0);
-	set_holder(view, wait, view->value & ~(uint32_t)MAYBE_WAITERS);
+	set_holder(view, wait, word);
 	return true;
 }
 
