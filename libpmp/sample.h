@@ -365,6 +365,9 @@ const struct pmp_region *pmp_maps_file_of_lock(const struct pmp_maps *maps,
 
 /* What each snapshot looks at, of thousands, comes first: it is in two lines of the
  * processor's cache. */
+/* So often a stop puts a blocked thread on a processor, and is not in its .runs yet. */
+#define PMP_STOP_RUNS 2
+
 struct pmp_thread {
 	pid_t tid;
 	enum pmp_obtained obtained;

@@ -45,13 +45,40 @@ said() {
 	grep -m 1 -E -e "$2" "said.$1" >/dev/null
 }
 
+# What stands in place of a stack.
+marks='^# .(holder moved on|no holder|holder unknown|unknown).$'
+
+# Whoever runs is stopped, and goes on at once.
+check_busy() {
+	start_target moment 8 busy
+	"$PMP" -q -n 300 -i 0.01 -f mutex -p "$target_pid" >mutex 2>err || diag "$(cat err)"
+	held=$(sum 2 '<holds_it<' mutex)
+	other=$(($(sum 2 . mutex) - held - $(sum 2 "$marks" mutex)))
+	ok "[ $held -gt 10 ] && [ $((other * 5)) -le $held ]" \
+		"running holders: hardly a stack of one that has not got the lock" ||
+		diag "$held held it, $other did not: $(grep '^# ' mutex)"
+	verdict "running holders: undisturbed"
+}
+
+check_together() {
+	start_target moment 8
+	"$PMP" -q -n 100 -i 0.01 --stop=all -f mutex -p "$target_pid" >mutex 2>err ||
+		diag "$(cat err)"
+	held=$(sum 2 '<holds_it<' mutex)
+	away=$(sum 2 '<stays_away<' mutex)
+	ok "[ $held -gt 10 ] && [ $((away * 20)) -le $held ]" \
+		"all stopped: hardly a stack of one that has not got the lock" ||
+		diag "$held held it, $away did not: $(grep '^# ' mutex)"
+	verdict "all stopped: undisturbed"
+}
+
 check_said() {
 	start_target moment 8
 	ok "said raw 'waits for mutex mutex held by LWP [0-9]+ \"worker\" \\(moved on\\)'" \
 		"raw says who moved on"
 	ok "said locks '^  mutex mutex, 0x[0-9a-f]+: the holder moved on, its stack is of another moment$'" \
 		"so does locks"
-	ok "said json '\"holder\":[0-9]+,.*\"moved_on\":true'" "and json"
+	ok "said json '\"holder\":[0-9]+,[^}]*\"moved_on\":true'" "and json"
 	verdict "undisturbed"
 }
 

@@ -142,6 +142,10 @@ check_holders() {
 	caught believe-holders 0759-holders.t short \
 		'held for a moment: hardly a stack of one that has not got the lock'
 }
+check_locks() {
+	caught believe-locks 0759-holders.t busy \
+		'running holders: hardly a stack of one that has not got the lock'
+}
 check_outside() {
 	caught believe-outside,look-always 0757-peers.t closes \
 		'closes: who can write is found, or nothing is said'

@@ -38,7 +38,7 @@ static bool holds_still(struct pmp_target *target, const struct pmp_thread *wait
 	struct pmp_wait now;
 
 	pmp_wait_read(&reader, waiter, waiter->args, NULL, 0, &now);
-	return is_same(&waiter->wait, &now);
+	return is_same(&waiter->wait, &now) || PMP_FAULT("believe-locks");
 }
 
 /* Since its stack was read. */
@@ -53,15 +53,37 @@ static bool has_slept(struct pmp_target *target, struct pmp_watch *watch)
 
 void pmp_holder_look(struct pmp_target *target, struct pmp_work *work)
 {
-	if (is_held(&work->thread.wait) &&
-	    has_slept(target,
-		      pmp_watches_find(&target->watches, work->thread.wait.holder)))
-		work->watch->held = target->number;
+	const struct pmp_wait *wait = &work->thread.wait;
+	bool found = is_held(wait) &&
+		     has_slept(target, pmp_watches_find(&target->watches, wait->holder));
+
+	/* It may be read again in the same capture, and wait for another one then. */
+	work->watch->held = found ? target->number : 0;
 }
 
-static bool was_asleep(const struct pmp_thread *thread)
+/* Blocked, it runs twice for the stop, and not again. */
+static bool slept_but_for_stop(struct pmp_target *target, const struct pmp_thread *thread)
 {
-	return thread->obtained == PMP_PEEKED || thread->obtained == PMP_UNCHANGED;
+	struct pmp_watch *watch = pmp_watches_find(&target->watches, thread->tid);
+	struct pmp_run_count now;
+
+	return watch && thread->runs &&
+	       pmp_watch_read(&target->watches, &target->process, watch, &now) == 0 &&
+	       now.runs == thread->runs + PMP_STOP_RUNS;
+}
+
+/* Does a lock that it has still say that it had it in the stack of the sample? Where it is
+ * said that the stack is not known nothing can be wrong with it. */
+static bool is_stack_of_now(struct pmp_target *target, const struct pmp_thread *thread)
+{
+	switch (thread->obtained) {
+	case PMP_STOPPED:
+		return thread->state == 'R' || thread->syscall < 0 ||
+		       slept_but_for_stop(target, thread);
+	case PMP_NOT_STOPPED: return !thread->frame_count;
+	default:
+		return has_slept(target, pmp_watches_find(&target->watches, thread->tid));
+	}
 }
 
 static bool has_moved_on(struct pmp_capture *capture, const struct pmp_thread *waiter)
@@ -73,9 +95,7 @@ static bool has_moved_on(struct pmp_capture *capture, const struct pmp_thread *w
 		return false;
 	/* The run count last: then it slept while the lock was read. */
 	return !holds_still(capture->target, waiter) ||
-	       (was_asleep(holder) &&
-		!has_slept(capture->target,
-			   pmp_watches_find(&capture->target->watches, holder->tid)));
+	       !is_stack_of_now(capture->target, holder);
 }
 
 static bool was_found(const struct pmp_target *target, const struct pmp_thread *waiter)

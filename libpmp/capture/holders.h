@@ -17,8 +17,9 @@ void pmp_holder_look(struct pmp_target *target, struct pmp_work *work);
  * that a thread of the sample held with PMP_WAIT_MOVED_ON, unless that has been found,
  * or
  *  - the lock names it still, and
- *  - it has not run since its stack was read asleep: so it slept in that stack and held
- *    the lock. Of one that ran then there is no such proof: the lock has to be enough.
+ *  - if it was blocked when its stack was read, it has not run since: so it slept in that
+ *    stack and held the lock. Of one that ran then there is no such proof: the lock has to
+ *    be enough.
  * 0 or PMP_ENOMEM.
  */
 int pmp_holders_check(struct pmp_capture *capture);

@@ -59,9 +59,9 @@ struct pmp_watch {
 	struct pmp_raw_frame *frames; /* thread.frame_count of them */
 	size_t frame_capacity;
 	struct pmp_dead_end dead_end; /* of its last stop in a call */
-	uint64_t
-		held; /* number of the capture in which holders.h has found who holds what
-			* it waits for asleep, in the stack of that sample */
+	/* Number of the last capture that found the holder of what it waits for asleep, in
+	 * the stack of that sample. */
+	uint64_t held;
 	/* The pieces of stack that its walk has needed. */
 	size_t range_count; /* 0: nothing known */
 	struct {

@@ -88,10 +88,9 @@ const struct pmp_outside *pmp_live_find_outside(const struct pmp_live *live,
 
 /* ---- waits --------------------------------------------------------------------- */
 
-/* A stop adds two runs. */
 static bool has_run(const struct pmp_counted_thread *thread, const struct pmp_thread *now)
 {
-	uint64_t stopped = thread->obtained == PMP_STOPPED ? 2 : 0;
+	uint64_t stopped = thread->obtained == PMP_STOPPED ? PMP_STOP_RUNS : 0;
 
 	return now->obtained != PMP_UNCHANGED &&
 	       (!now->runs || now->runs != thread->runs + stopped);

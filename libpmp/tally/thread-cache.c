@@ -16,7 +16,6 @@
 #include "base/intern.h"
 
 #define ENDED_MIN 64 /* so many places of ended processes are kept in any case */
-#define STOP_RUNS 2  /* runs of a thread for a stop of ours */
 
 struct cached_thread {
 	pid_t tid;
@@ -330,7 +329,7 @@ static struct cached_wait cache_wait(const struct pmp_thread *thread)
 	struct cached_wait wait = { thread->wait, thread->runs };
 
 	if (thread->runs && thread->obtained == PMP_STOPPED)
-		wait.runs += STOP_RUNS;
+		wait.runs += PMP_STOP_RUNS;
 	return wait;
 }
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PMP_WIRE_VERSION 5u /* of the messages; structs have their sizes in the magic */
+#define PMP_WIRE_VERSION 6u /* of the messages; structs have their sizes in the magic */
 
 #define PMP_WIRE_MESSAGE_MAX (UINT32_C(1) << 30) /* a million threads of 40 frames */
 #define PMP_WIRE_NOTE_MAX ((size_t)64 * 1024)

@@ -117,6 +117,13 @@ static void add_holder(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 	add_quoted(buf, graph->report->snapshot->rows[node->holder].thread->name);
 }
 
+/* Need the holder not have it in the stack that is shown of that one? */
+static void add_moved_on(struct pmp_buf *buf, const struct pmp_wait_node *node)
+{
+	if (node->holder != PMP_NO_THREAD && node->wait->flags & PMP_WAIT_MOVED_ON)
+		pmp_buf_puts(buf, " (moved on)");
+}
+
 /* Who has what a thread waits for, as far as that is known. */
 static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 			const struct pmp_wait_node *node)
@@ -133,8 +140,7 @@ static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		add_holder(buf, graph, node);
 		if (node->named.inferred)
 			pmp_buf_puts(buf, " (inferred)");
-		if (wait->flags & PMP_WAIT_MOVED_ON)
-			pmp_buf_puts(buf, " (moved on)");
+		add_moved_on(buf, node);
 	} else if (wait->count)
 		pmp_buf_printf(buf, " held by %" PRIu32 " reader%s", wait->count,
 			       wait->count == 1 ? "" : "s");
@@ -176,6 +182,7 @@ static void add_waits(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		pmp_wait_object(buf, graph, held[i].waiter);
 		pmp_buf_printf(buf, " (%zu wait%s)", held[i].count,
 			       held[i].count == 1 ? "s" : "");
+		add_moved_on(buf, &graph->nodes[held[i].waiter]);
 	}
 }
 

@@ -1441,7 +1441,8 @@ function page(document, window) {
 			settings.view = "flame";
 			setKind("lock");
 		}, model.several(data.locks.length, "lock") + (data.locks.length === 1 ? " was" : " were") +
-			" waited for. The holder is the most frequent known one. A click shows that time as widths.");
+			" waited for. The holder is the most frequent known one; what it is in is from samples in which it had the lock." +
+			" A click shows that time as widths.");
 		ui.tableBody.prepend(...(data.deadlocks || []).map(text => make("tr", { class: "deadlock" },
 			make("td", { class: "name", colspan: columns.length }, "now: deadlock in " + text))));
 	}
