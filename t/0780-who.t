@@ -184,12 +184,12 @@ files() {
 
 # Each file is a pmp of its own, and whoever starts processes of this name says how many.
 check_many() {
-	db=db$$
+	db=many$$
 	build_named "$db" 755
-	i=0
-	while [ $i -lt 101 ]; do
+	many=
+	for _ in $(seq 101); do
 		start_process "./$db" "$db"
-		i=$((i + 1))
+		many="$many $target_pid"
 	done
 	wait_for "[ \$(pgrep -cx '$db') = 101 ]"
 	"$PMP" -q -n 1 --name "^$db\$" -o '%p.folded' 2>err
@@ -199,8 +199,11 @@ check_many() {
 		"a name with %p of 101 processes: message"
 	like "$(cat err)" '^hint: leave %p out of its name, or choose fewer with -p or --user$' \
 		"and what to do"
-	"$PMP" -q -n 1 --name "^$db\$" -o one.folded 2>err
+	"$PMP" -q -n 1 --name "^$db\$" -f folded 2>err >together
 	is $? 0 "together they are profiled"
+	for target in $many; do
+		stop_process "$target"
+	done
 }
 
 # Anybody may run a program of any name.
