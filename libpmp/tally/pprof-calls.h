@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PMP_PPROF_MAPPINGS_MAX ((size_t)16 << 10)
 #define PMP_PPROF_TABLE_MAX ((size_t)4 << 20) /* texts, functions, locations */
@@ -22,6 +23,8 @@
 #define PMP_PPROF_LINES_MAX ((size_t)256)	/* of one location */
 #define PMP_PPROF_NAMES_MAX \
 	((size_t)512 << 20) /* bytes of names, as often as they are used */
+#define PMP_PPROF_LABELS_MAX ((size_t)512 << 20) /* likewise */
+#define PMP_PPROF_PATH_MAX ((size_t)4096) /* bytes, of a mapping; and of its build-id */
 
 /* What the reader has to know of the profile. */
 struct pmp_pprof_want {
@@ -48,6 +51,14 @@ struct pmp_pprof_calls {
 		   const struct pmp_metadata *metadata);
 	void *arg;
 };
+
+/* Of the name of its file, which stands for each function that has none. */
+static inline size_t pmp_pprof_shown_length(const struct pmp_mapping *mapping)
+{
+	const char *slash = strrchr(mapping->path, '/');
+
+	return strlen(slash && slash[1] ? slash + 1 : mapping->path);
+}
 
 /* 0 unless it is one that can be added to others. */
 uint64_t pmp_pprof_positive(uint64_t value);

@@ -17,6 +17,17 @@
 
 /* ---- locations --------------------------------------------------------------- */
 
+/* Paths and build-ids are kept for each mapping, though texts are in the file once. */
+static int check_mapping(struct pmp_pprof_reader *reader,
+			 const struct pmp_mapping *mapping)
+{
+	if (strlen(mapping->path) > PMP_PPROF_PATH_MAX ||
+	    strlen(mapping->build_id) > PMP_PPROF_PATH_MAX)
+		return pmp_pprof_too_many(reader, PMP_PPROF_PATH_MAX,
+					  "bytes in the path or build-id of a mapping");
+	return 0;
+}
+
 /* The number of a mapping, UINT32_MAX: no memory. id 0: none is known. */
 static int find_mapping(struct pmp_pprof_reader *reader, uint64_t id, uint32_t *number)
 {
@@ -38,10 +49,21 @@ static int find_mapping(struct pmp_pprof_reader *reader, uint64_t id, uint32_t *
 	if (reader->mapping_numbers[i] == UINT32_MAX) {
 		mapping->path = pmp_pprof_text(reader, reader->mapping_texts[i].name);
 		mapping->build_id = pmp_pprof_text(reader, reader->mapping_texts[i].unit);
+		if (check_mapping(reader, mapping))
+			return PMP_ELIMIT;
 		reader->mapping_numbers[i] = calls->mapping(calls->arg, mapping);
 	}
 	*number = reader->mapping_numbers[i];
 	return *number == UINT32_MAX ? PMP_ENOMEM : 0;
+}
+
+static size_t shown_length(const struct pmp_pprof_reader *reader, uint64_t mapping)
+{
+	uint32_t i =
+		mapping ? pmp_intern_find(reader->mapping_ids, &mapping, sizeof(mapping))
+			: PMP_INTERN_NONE;
+
+	return i == PMP_INTERN_NONE ? 0 : pmp_pprof_shown_length(&reader->mappings[i]);
 }
 
 /* The names of a location. Returns their number or a code. */
@@ -76,6 +98,9 @@ static int read_lines(struct pmp_pprof_reader *reader,
 		reader->names_size +=
 			strlen(frames[i].function) + strlen(linkage) + strlen(file);
 	}
+	/* Without names it is shown by that of its file. */
+	if (!message->n_line)
+		reader->names_size += shown_length(reader, message->mapping);
 	if (reader->names_size > PMP_PPROF_NAMES_MAX)
 		return pmp_pprof_too_many(reader, PMP_PPROF_NAMES_MAX,
 					  "bytes of names, each as often as it is used");
@@ -205,9 +230,9 @@ static bool read_wait_label(const char *key, const char *value, int64_t number,
 }
 
 /* The labels that pmp writes; others' `thread` is the same. */
-static int read_labels(const struct pmp_pprof_reader *reader,
-		       const Pmp__Pprof__Sample *sample, struct pmp_entry *entry,
-		       struct pmp_lock *lock, struct pmp_pprof_heap *heap)
+static int read_labels(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sample *sample,
+		       struct pmp_entry *entry, struct pmp_lock *lock,
+		       struct pmp_pprof_heap *heap)
 {
 	for (size_t i = 0; i < sample->n_label; i++) {
 		const Pmp__Pprof__Label *label = sample->label[i];
@@ -218,6 +243,7 @@ static int read_labels(const struct pmp_pprof_reader *reader,
 			return PMP_EFORMAT;
 		key = pmp_pprof_text(reader, pmp_pprof_text_number(label->key));
 		value = pmp_pprof_text(reader, pmp_pprof_text_number(label->text));
+		reader->labels_size += strlen(value);
 		if (read_wait_label(key, value, label->number, lock) ||
 		    pmp_pprof_read_heap_label(key, label->number, heap))
 			continue;
@@ -236,6 +262,10 @@ static int read_labels(const struct pmp_pprof_reader *reader,
 		else if (!strcmp(key, "wchan"))
 			entry->wchan = value;
 	}
+	reader->labels_size += strlen(entry->process);
+	if (reader->labels_size > PMP_PPROF_LABELS_MAX)
+		return pmp_pprof_too_many(reader, PMP_PPROF_LABELS_MAX,
+					  "bytes of labels, each as often as it is used");
 	return 0;
 }
 

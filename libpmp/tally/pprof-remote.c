@@ -16,16 +16,22 @@
 #define VARIANCE_MAX 0x1p124	      /* of a standard error that fits a value */
 #define VALUE_MAX (UINT64_C(2) << 62) /* times of two kinds are added */
 
+/* What it is called here, and see pmp_pprof_shown_length(). */
+struct counted_mapping {
+	uint32_t number;
+	size_t shown_length;
+};
+
 struct counting_remotely {
 	struct pmp_remote_file file;
 	const struct pmp_pprof_calls *calls;
-	uint32_t *mappings; /* what they are called here, by their numbers there */
+	struct counted_mapping *mappings; /* by their numbers there */
 	size_t mapping_count, mapping_capacity;
 	pmp_location *locations;
 	size_t location_count, location_capacity;
 	pmp_location *stack; /* of the current record */
 	size_t stack_capacity;
-	size_t stacks, names_size;
+	size_t stacks, names_size, labels_size;
 	bool ended; /* nothing comes after the end */
 };
 
@@ -74,6 +80,8 @@ static int take_mapping(struct counting_remotely *counting, struct record_rest *
 
 	/* One more, for what lies in none. */
 	if (!record || !take_texts(rest, texts, 2) ||
+	    strlen(texts[0]) > PMP_PPROF_PATH_MAX ||
+	    strlen(texts[1]) > PMP_PPROF_PATH_MAX ||
 	    counting->mapping_count > PMP_PPROF_MAPPINGS_MAX)
 		return PMP_EFORMAT;
 	if (PMP_RESERVE(&counting->mappings, &counting->mapping_capacity,
@@ -82,7 +90,8 @@ static int take_mapping(struct counting_remotely *counting, struct record_rest *
 	mapping = (struct pmp_mapping){ record->start, record->end, record->offset,
 					texts[0], texts[1] };
 	number = counting->calls->mapping(counting->calls->arg, &mapping);
-	counting->mappings[counting->mapping_count++] = number;
+	counting->mappings[counting->mapping_count++] =
+		(struct counted_mapping){ number, pmp_pprof_shown_length(&mapping) };
 	return number == UINT32_MAX ? PMP_ENOMEM : 0;
 }
 
@@ -117,6 +126,8 @@ static int take_location(struct counting_remotely *counting, struct record_rest 
 		return PMP_EFORMAT;
 	lines = take(rest, record->count * sizeof(*lines));
 	counting->names_size += rest->left;
+	if (!record->count)
+		counting->names_size += counting->mappings[record->mapping].shown_length;
 	if (!lines || counting->names_size > 2 * PMP_PPROF_NAMES_MAX)
 		return PMP_EFORMAT;
 	for (uint32_t i = 0; i < record->count; i++)
@@ -126,7 +137,7 @@ static int take_location(struct counting_remotely *counting, struct record_rest 
 			counting->location_count + 1))
 		return PMP_ENOMEM;
 	origin = (struct pmp_first_address){ record->pc, record->exact,
-					     counting->mappings[record->mapping] };
+					     counting->mappings[record->mapping].number };
 	location = counting->calls->location(counting->calls->arg, &origin, frames,
 					     record->count);
 	counting->locations[counting->location_count++] = location;
@@ -258,7 +269,9 @@ static int take_stack(struct counting_remotely *counting, struct record_rest *re
 	code = take_locations(counting, rest, record->location_count);
 	if (code)
 		return code;
-	if (!take_texts(rest, texts, 5) || strlen(texts[4]) >= PMP_REASON_SIZE ||
+	counting->labels_size += rest->left;
+	if (counting->labels_size > 2 * PMP_PPROF_LABELS_MAX ||
+	    !take_texts(rest, texts, 5) || strlen(texts[4]) >= PMP_REASON_SIZE ||
 	    (record->lock && !take_lock(rest, record, &lock)))
 		return PMP_EFORMAT;
 	return count_stack(counting, record, texts, record->lock ? &lock : NULL,
