@@ -5,11 +5,13 @@
  */
 #include "base/file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -74,6 +76,20 @@ int pmp_file_open_regular(const char *path)
 		return pmp_file_reopen(found, O_RDONLY);
 	close(found);
 	return -EINVAL;
+}
+
+bool pmp_file_is_code(int fd)
+{
+	unsigned char header[EI_NIDENT + 2];
+	unsigned type;
+
+	if (pmp_file_pread(fd, header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header, ELFMAG, SELFMAG) != 0)
+		return false;
+	type = header[EI_DATA] == ELFDATA2MSB
+		       ? (unsigned)header[EI_NIDENT] << 8 | header[EI_NIDENT + 1]
+		       : (unsigned)header[EI_NIDENT + 1] << 8 | header[EI_NIDENT];
+	return type == ET_REL || type == ET_EXEC || type == ET_DYN;
 }
 
 bool pmp_file_is_of(const struct stat *status, uid_t user)

@@ -23,6 +23,8 @@ int pmp_file_open_regular(const char *path);
  * would make the caller wait is not opened. Returns a descriptor (O_CLOEXEC), or a negative
  * errno. */
 int pmp_file_reopen(int fd, int access);
+/* Is it an ELF file of code or of what describes code? Not a core, which is memory. */
+bool pmp_file_is_code(int fd);
 /* Does it belong to root, to ourselves or to this user? */
 bool pmp_file_is_of(const struct stat *status, uid_t user);
 /* Is nothing there, or a regular file of one of these? For what a library will open by its

@@ -52,12 +52,7 @@ static bool is_hex(const char *text, size_t size)
 /* So nothing is given that is worth reading and no file of code. */
 static int give_program(int fd)
 {
-	char magic[SELFMAG];
-
-	if (fd < 0 || PMP_FAULT("give-anything"))
-		return fd;
-	if (pmp_file_pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-	    memcmp(magic, ELFMAG, sizeof(magic)) == 0)
+	if (fd < 0 || PMP_FAULT("give-anything") || pmp_file_is_code(fd))
 		return fd;
 	close(fd);
 	return -ENOEXEC;

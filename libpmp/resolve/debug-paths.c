@@ -177,14 +177,12 @@ const char *pmp_debug_paths_refuse(const struct pmp_debug_place *place,
 				   enum pmp_debug_kind kind, int fd)
 {
 	struct stat status;
-	char magic[4];
 
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		return "not a regular file";
 	if (kind != PMP_DEBUG_FETCH && !pmp_file_is_of(&status, place->owner))
 		return "belongs to another user";
-	if (pmp_file_pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
-	    memcmp(magic, "\177ELF", sizeof(magic)) != 0)
+	if (!pmp_file_is_code(fd))
 		return "not an ELF file";
 	return NULL;
 }

@@ -196,19 +196,29 @@ static void answer_health(const struct answers *answers, uint32_t id)
 	close(body);
 }
 
+/* pid 0: the first one. */
+static const struct process *process_of(const struct targets *targets, pid_t pid)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		if (!pid || targets->processes[i].pid == pid)
+			return &targets->processes[i];
+	return NULL;
+}
+
 static void answer_command(const struct answers *answers, const struct awaited *asked)
 {
 	const struct sink *sink = answers->sink;
 	const struct targets *targets = &sink->source->targets;
 	struct command_line_reading reading = { .lines = answers->commands };
-	pid_t pid = asked->pid;
+	const struct process *process = process_of(targets, asked->pid);
+	const pid_t pid = process ? process->pid : asked->pid;
 	int body;
 
-	if (!pid && targets->count)
-		pid = targets->processes[0].pid;
-	/* It may have executed another program. */
+	/* It may have executed another program. Once it has ended its id may be of another
+	 * process, which is nobody's business. */
 	reading.pid = pid;
-	sink->calls->work(sink->run, read_command_line, &reading);
+	if (process && !process->ended)
+		sink->calls->work(sink->run, read_command_line, &reading);
 	body = command_lines_answer(answers->commands, pid,
 				    sink->options->serve_no_cmdline,
 				    asked->page->family == PAGES_OF_GPERFTOOLS);
