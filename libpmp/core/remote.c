@@ -6,7 +6,6 @@
  */
 #include "core/remote.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

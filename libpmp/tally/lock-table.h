@@ -17,7 +17,7 @@
 #define PMP_LOCKS_MAX 65536u
 #define PMP_LOCK_NONE UINT32_MAX
 
-/* Who is charged with a wait for a lock is charged where it was found: by its stack. */
+/* Can a wait be charged to the stack that the sample has of the holder? */
 enum pmp_holder_stack {
 	PMP_HOLDER_STACK_KNOWN,
 	PMP_HOLDER_STACK_ABSENT,   /* the holder was not in the sample */

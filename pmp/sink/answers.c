@@ -196,26 +196,20 @@ static void answer_health(const struct answers *answers, uint32_t id)
 	close(body);
 }
 
-/* pid 0: the first one. */
-static const struct process *process_of(const struct targets *targets, pid_t pid)
-{
-	for (size_t i = 0; i < targets->count; i++)
-		if (!pid || targets->processes[i].pid == pid)
-			return &targets->processes[i];
-	return NULL;
-}
-
 static void answer_command(const struct answers *answers, const struct awaited *asked)
 {
 	const struct sink *sink = answers->sink;
 	const struct targets *targets = &sink->source->targets;
 	struct command_line_reading reading = { .lines = answers->commands };
-	const struct process *process = process_of(targets, asked->pid);
-	const pid_t pid = process ? process->pid : asked->pid;
+	const struct process *process;
+	pid_t pid = asked->pid;
 	int body;
 
-	/* It may have executed another program. Once it has ended its id may be of another
-	 * process, which is nobody's business. */
+	if (!pid && targets->count)
+		pid = targets->processes[0].pid;
+	process = targets_find(targets, pid);
+	/* It may have executed another program. After its end another process may have its
+	 * id: what was read before stays. */
 	reading.pid = pid;
 	if (process && !process->ended)
 		sink->calls->work(sink->run, read_command_line, &reading);

@@ -62,11 +62,7 @@ static const struct process *only_process(const struct targets *targets, pid_t p
 {
 	if (!pid)
 		return targets->count == 1 ? &targets->processes[0] : NULL;
-	for (size_t i = 0; i < targets->count; i++) {
-		if (targets->processes[i].pid == pid)
-			return &targets->processes[i];
-	}
-	return NULL;
+	return targets_find(targets, pid);
 }
 
 static void refuse_unrecorded(const struct answers *answers, const struct awaited *asked)

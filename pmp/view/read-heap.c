@@ -183,10 +183,9 @@ static pid_t first_process(const struct targets *targets)
 
 static bool is_there(const struct targets *targets, pid_t pid)
 {
-	for (size_t i = 0; i < targets->count; i++)
-		if (targets->processes[i].pid == pid)
-			return !targets->processes[i].ended;
-	return false;
+	const struct process *process = targets_find(targets, pid);
+
+	return process && !process->ended;
 }
 
 void read_heap_begin(struct session *session, pid_t pid)
