@@ -229,8 +229,8 @@ check_dlopen() {
 }
 
 # Two libraries take turns at one address: what is known of one is wrong for the other.
-# Which one is there is looked up every 100 ms, less often on a busy machine, and they may
-# change between that peek and the stack: some may be wrong, but not half of them.
+# They may change during a capture, more often on a busy machine: some stacks may be marked,
+# but not half of them.
 check_reload() {
 	plugins && start_target dlopener loop ./plugin-a.so ./plugin-b.so
 	capture -n 20 -i 250ms

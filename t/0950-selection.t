@@ -121,7 +121,7 @@ if command -v go >/dev/null 2>&1; then
 	like "$(go tool pprof -raw labels.pb)" 'thread:\[waiter-N\]' "groups, not threads"
 	is "$(labels 'seconds=2&labels=none')" "" "none"
 	like "$(labels 'seconds=2&labels=all')" \
-		'^holderholder_tidlockpidprocessstatesyscallthreadtid(wchan)?$' "all"
+		'^holder(holder_stack)?holder_tidlockpidprocessstatesyscallthreadtid(wchan)?$' "all"
 
 	# ---- texts ------------------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ CORE.txt is what `pmp --no-inline CORE` printed. KIND and FILE: live, `pmp --raw
 of the process itself; gdb, `thread apply all bt` with `backtrace past-main`; eu,
 `eu-stack --core`. The program counters of each thread have to be equal. Of gdb's frames the
 inlined ones are left out, as they have no address or that of the next one; where the other
-one has ended early, what it has must be equal.
+one has ended early, what it has must be equal. Where there is no code a stack has ended: gdb
+goes on, with words that it takes for frames.
 
 Prints "threads T same S shorter P longer L differ D", then what differs.
 """
@@ -17,7 +18,8 @@ import re
 import sys
 
 
-def read_pmp(path):
+def read_pmp(path, unmapped=None):
+    """unmapped: the threads whose stacks lead to where nothing is mapped are added to it."""
     stacks, tid = {}, None
     for line in open(path, errors="replace"):
         match = re.match(r"Thread \d+ \(Thread 0x[0-9a-f]+ \(LWP (\d+)\)", line)
@@ -27,6 +29,8 @@ def read_pmp(path):
         match = re.match(r"#\d+\s+0x([0-9a-f]+) in", line)
         if match and tid is not None:
             stacks[tid].append(int(match[1], 16))
+            if unmapped is not None and " in [unmapped+" in line:
+                unmapped.add(tid)
     return stacks
 
 
@@ -67,7 +71,8 @@ def without_repeats(stack):
 
 
 def main():
-    ours = read_pmp(sys.argv[1])
+    unmapped = set()
+    ours = read_pmp(sys.argv[1], unmapped)
     kind = sys.argv[2]
     others = {"live": read_pmp, "gdb": read_gdb, "eu": read_eu}[kind](sys.argv[3])
     same = shorter = longer = 0
@@ -76,6 +81,8 @@ def main():
         a, b = ours.get(tid, []), others.get(tid, [])
         if kind == "gdb":
             a = without_repeats(a)
+            if tid in unmapped:
+                b = b[: len(a)]
         if a == b:
             same += 1
         elif a and b and a[: len(b)] == b:
