@@ -79,6 +79,14 @@ gzip -c <core >core.gz
 PATH=$tmp/empty "$PMP" core.gz >out 2>err || status=$?
 is "$status" 2 "the program that unpacks is missing"
 like "$(cat err)" '^hint: install the program gzip, or give pmp the file unpacked$' "its hint"
+# One that closes its output, and stays.
+mkdir stays
+printf '#!/bin/sh\n%s "$@"\nexec >&-\nexec sleep 600\n' "$(command -v gzip)" >stays/gzip
+chmod 755 "$tmp" stays stays/gzip
+PATH=$tmp/stays:$PATH timeout 60 "$PMP" -f folded core.gz >out 2>err
+is $? 0 "a program that unpacks and does not end"
+is "$(cat out)" "$("$PMP" -f folded core)" "all that it has given is used"
+like "$(cat err)" '^pmp: core.gz is not complete: ' "and said to be incomplete"
 echo hello | gzip >hello.gz
 pmp_says "something else that is packed" 2 'damaged, or not a profile' hello.gz
 if command -v zstd >/dev/null; then

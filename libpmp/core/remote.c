@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -23,6 +25,7 @@
 
 #define LOGS_MAX 100000
 #define ASKED_MAX 1000000 /* files */
+#define SILENCE 10 /* seconds without a part of the sample, which is complete by then */
 
 struct missed_file {
 	char build_id[PMP_CORE_ID_TEXT];
@@ -193,12 +196,16 @@ static int await(struct pmp_core_remote *remote, struct pmp_error *err)
 
 static int take_sample(struct pmp_core_remote *remote, struct pmp_error *err)
 {
+	const struct timeval silence = { .tv_sec = SILENCE };
 	struct pmp_received received;
 	struct pmp_receiver *receiver;
 	int code = pmp_receiver_new(remote->file.socket, &receiver, err);
 
 	if (code < 0)
 		return code;
+	/* After that time it returns 0, as without blocking. */
+	setsockopt(remote->file.socket, SOL_SOCKET, SO_RCVTIMEO, &silence,
+		   sizeof(silence));
 	code = pmp_receiver_next(receiver, &received, err);
 	pmp_receiver_free(receiver);
 	if (code == PMP_ENOMEM)

@@ -2,19 +2,20 @@
 /* See judge.h. The answer, and what is missing, is the status that the process ends with. */
 #include "confine/judge.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "confine/await.h"
 #include "confine/calls.h"
 #include "confine/landlock.h"
 #include "confine/rights.h"
 
 #define MEMORY ((uint64_t)2 << 30)
 #define WORK_TIME 2 /* seconds of processor time */
+#define TIME 10	    /* seconds of the clock */
 
 static const struct confine_call calls[] = {
 	ALLOW(brk),
@@ -58,10 +59,7 @@ bool confine_judge(bool (*is)(const void *data, size_t length), const void *data
 	}
 	if (pid < 0)
 		return false;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	if (!WIFEXITED(status))
+	if (!confine_await(pid, TIME, &status) || !WIFEXITED(status))
 		return false;
 	*missing = (unsigned)WEXITSTATUS(status) >> 1;
 	return WEXITSTATUS(status) & 1;

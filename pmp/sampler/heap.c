@@ -11,7 +11,8 @@
 #define READ_EVERY (20 * NS_PER_MS)
 #define READ_OFTEN NS_PER_MS /* of every call; and at first, as programs may be short */
 #define FIRST_TIME (200 * NS_PER_MS)
-#define WAITS_AT_END 5 /* ms, for records that are being written */
+#define WAITS_AT_END 5		/* ms, for records that are being written */
+#define END_TIME (5 * NS_PER_S) /* a process may write as fast as it is read */
 
 static struct pmp_target *target_of(void *arg, pid_t pid)
 {
@@ -117,18 +118,23 @@ void heap_read(struct sampling *sampling)
 		sampling->heap_due = now + READ_EVERY;
 }
 
+static void read_all(struct sampling *sampling, bool all, uint64_t until)
+{
+	while (read_some(sampling, all) && now_ns() < until)
+		events_beat(sampling);
+}
+
 void heap_end(struct sampling *sampling, pid_t pid)
 {
 	const struct timespec rest = { 0, NS_PER_MS };
+	const uint64_t until = now_ns() + END_TIME;
 
 	if (!sampling->recorder)
 		return;
 	for (int i = 0; i < WAITS_AT_END; i++) {
-		while (read_some(sampling, false))
-			events_beat(sampling);
+		read_all(sampling, false, until);
 		nanosleep(&rest, NULL);
 	}
-	while (read_some(sampling, true))
-		events_beat(sampling);
+	read_all(sampling, true, until);
 	pmp_recorder_forget(sampling->recorder, pid);
 }

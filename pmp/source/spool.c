@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "confine/await.h"
 #include "say/message.h"
 #include "source/unpacker.h"
 
 #define PIECE ((size_t)256 << 10)
 #define HOLE 4096u			/* bytes of zeros that are not written */
+#define END_TIME 5			/* seconds that a program has to end in */
 #define SPARED_PART 20			/* of the file system, is left free; */
 #define SPARED_MOST ((uint64_t)1 << 30) /* of a large one this much */
 
@@ -221,7 +222,7 @@ int spool_unpack(int spool, struct spool_packed *packed, int *status,
 	unpacked.fd = unpacker.output;
 	code = spool_copy(spool, &unpacked, UINT64_MAX, err);
 	close(unpacker.output);
-	while (waitpid(unpacker.pid, status, 0) < 0 && errno == EINTR)
-		;
+	/* It has given all, or there is no room for the rest. */
+	confine_await(unpacker.pid, END_TIME, status);
 	return code;
 }
