@@ -497,6 +497,7 @@ END
 	cp "$top_builddir/t/target/demo" program
 	start_process "$tmp/program"
 	wait_for "grep -q ^ready '$target_out'"
+	"$PMP" -q -o saved.pb.gz -p "$target_pid"
 	gcore -o core "$target_pid" >gcore.log 2>&1
 	zstd -q -f "core.$target_pid" -o core.zst 2>zstd.log
 	stop_process "$target_pid"
@@ -519,8 +520,8 @@ check_unpacker() {
 	find=
 	wait_for "find=\$(pgrep -x -P $pmp sleep)"
 	[ "$(id -u)" -ne 0 ] ||
-		is "$(status_of "$find" Uid | tr -s '\t' ' ')" "65531 65531 65531 65531" \
-			"what unpacks a core is a user who owns nothing"
+		is "$(status_of "$find" Uid | tr -s '\t' ' ')" "65530 65530 65530 65530" \
+			"what unpacks a core is a user who owns nothing, and runs nothing else"
 	no_rights "$find"
 	like "$(grep 'Max file size' "/proc/$find/limits")" 'size +0 ' "it writes no file"
 	is "$(for fd in /proc/"$find"/fd/*; do readlink "$fd"; done |
@@ -528,7 +529,25 @@ check_unpacker() {
 	stop_process "$pmp"
 	ok "wait_for '! alive $find'" "it ends with pmp, however that ends"
 
+	# Saved profiles that have been read: each by a process, which ends. The last may be left.
+	PATH=$tmp/bin:$PATH "$PMP" -q -f folded saved.pb.gz saved.pb.gz saved.pb.gz saved.pb.gz core.zst \
+		</dev/null >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	wait_for "pgrep -x -P $pmp sleep"
+	readers=$(pgrep -c -P "$(pgrep -x -P "$pmp" pmp-namers)")
+	ok "[ $readers -le 2 ]" "of those that have read files one is left, beside one to come: $readers"
+	stop_process "$pmp"
+
+	# Who has the user of the processes that read files.
+	other=1
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid=65531 --regid=65531 --clear-groups sleep 600 &
+		other=$!
+		test_pids="$test_pids $other"
+	fi
 	for ATTEMPT in "cat $tmp/secret" "echo x >$tmp/open/file" "ls $tmp/open" "kill -0 $$" \
+		"kill -0 $other" \
 		"unshare -Ur true" "python3 -c 'import socket; socket.socket().connect((\"127.0.0.1\", 22))'"; do
 		case $ATTEMPT in
 		kill*) [ "$(id -u)" -eq 0 ] || continue ;;
@@ -565,6 +584,16 @@ check_judge() {
 	ok "[ -s after ]" "a process that has a filter of system calls looks at it"
 	is "$(grep -Ev ' (brk|mmap|mprotect|munmap|mremap|madvise|futex|getrandom|exit_group)\(| exited | killed ' after)" "" \
 		"and only computes"
+}
+
+check_no_filter() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_target sleeper || return
+	PMP_FAULT=no-filter "$PMP_FAULTY" --raw -p "$target_pid" >raw 2>err
+	is $? 0 "a filter cannot be installed, of a kernel that has them: status 0"
+	like "$(cat err)" 'the process that reads files ended unexpectedly' "no file is read without"
+	like "$(cat raw)" '^#0 ' "the stacks are there"
+	unlike "$(cat raw)" ' in main ' "without names"
 }
 
 # Others cannot have root make a cache where they like.

@@ -10,6 +10,8 @@
 /* Who owns nothing and runs nothing else: distributions leave this id unused. Programs that run
  * as 65534 could stop or kill processes of the same user. */
 #define CONFINE_NOBODY 65531
+/* The same for programs that unpack files, which could signal processes of that user. */
+#define CONFINE_UNPACKER 65530
 
 /* What a process that is to have no rights has kept: this kernel cannot take it away, or who
  * runs pmp may not. */

@@ -35,6 +35,7 @@ struct namer {
 	int socket;
 	pthread_mutex_t lock;
 	struct namer_process readers[AT_A_TIME];
+	pid_t left; /* not wanted any more, and not waited for; 0: none */
 	unsigned deaths;
 	bool cancelled;
 	uint64_t cpu, cpu_of_ended; /* ns */
@@ -77,6 +78,18 @@ static bool request(const struct namer *namer, const struct parent_request *aske
 	return true;
 }
 
+/* One that is not wanted any more has ended with its socket by now, or is killed. */
+static void end_left(struct namer *namer)
+{
+	const struct parent_request asked = { .kind = PARENT_END, .pid = namer->left };
+	struct parent_answer answer;
+	int none;
+
+	if (namer->left)
+		request(namer, &asked, &answer, &none);
+	namer->left = 0;
+}
+
 static struct namer_process *reader_of(struct namer *namer, int fd)
 {
 	for (size_t i = 0; i < AT_A_TIME; i++)
@@ -106,6 +119,7 @@ static int start(void *arg)
 
 	pthread_mutex_lock(&namer->lock);
 	reader = reader_of(namer, -1);
+	end_left(namer);
 	if (namer->cancelled)
 		fd = -ECANCELED;
 	else if (reader && namer->deaths < DEATHS_MAX &&
@@ -167,8 +181,10 @@ static void end(void *arg, int fd, char *reason, size_t size)
 		reader->fd = -1;
 	}
 	close(fd);
-	/* One that is not wanted any more ends with its socket. */
-	if (reader && reason) {
+	if (reader && !reason) {
+		end_left(namer);
+		namer->left = reader->pid;
+	} else if (reader) {
 		asked.pid = reader->pid;
 		if (!request(namer, &asked, &answer, &none))
 			answer = (struct parent_answer){ .killed = true };

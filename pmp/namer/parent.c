@@ -25,6 +25,7 @@
 #define DESCRIPTORS 4096 /* a module has up to three */
 #define WORK_TIME 8	 /* seconds of processor time for a part of an answer */
 #define WORK_IN_ALL 3600 /* and in all */
+#define THREADS 1024	 /* of all that are that user */
 #define LINGER 20	 /* times 5 ms that one has to end by itself */
 
 enum { SOCKET_FD = STDERR_FILENO + 1 };
@@ -54,6 +55,7 @@ __attribute__((noreturn)) static void read_files(int socket, pid_t parent)
 	const struct pmp_namer_options options = { .working = limit_work, .arg = &namer };
 	const struct pmp_namer_options whole = { .working = read_whole_file };
 	struct pmp_error err;
+	bool can_filter;
 
 	prctl(PR_SET_NAME, "pmp-namer");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -61,7 +63,12 @@ __attribute__((noreturn)) static void read_files(int socket, pid_t parent)
 		_exit(1);
 	confine_limit(RLIMIT_CPU, WORK_IN_ALL);
 	confine_memory(MEMORY);
-	confine_namer(namer);
+	/* Of a user who runs something else a limit would be that of all of it. */
+	if (geteuid() == CONFINE_NOBODY)
+		confine_limit(RLIMIT_NPROC, THREADS);
+	can_filter = confine_has_filters();
+	if ((!confine_namer(namer) || PMP_FAULT("no-filter")) && can_filter)
+		_exit(1);
 	switch (pmp_namer_wanted(socket)) {
 	case PMP_NAMER_NO_WORK: break;
 	case PMP_NAMER_NAMES: pmp_namer_serve(namer); break;

@@ -20,7 +20,7 @@ int unpacker_start(struct unpacker *unpacker, const char *program, int input,
 		   bool with_rights)
 {
 	char path[PATH_MAX], *argv[] = { (char *)program, (char *)"-dc", NULL };
-	struct confine_program limits = { .user = CONFINE_NOBODY, .memory = MEMORY };
+	struct confine_program limits = { .user = CONFINE_UNPACKER, .memory = MEMORY };
 	struct confine_start start = {
 		.path = path,
 		.argv = argv,
