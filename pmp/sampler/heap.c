@@ -11,8 +11,8 @@
 #define READ_EVERY (20 * NS_PER_MS)
 #define READ_OFTEN NS_PER_MS /* of every call; and at first, as programs may be short */
 #define FIRST_TIME (200 * NS_PER_MS)
-#define WAITS_AT_END 5		/* ms, for records that are being written */
-#define END_TIME (5 * NS_PER_S) /* a process may write as fast as it is read */
+#define WAITS_AT_END 5		 /* ms, for records that are being written */
+#define END_TIME (30 * NS_PER_S) /* a process may write as fast as it is read */
 
 static struct pmp_target *target_of(void *arg, pid_t pid)
 {
