@@ -62,7 +62,7 @@ check_busy() {
 
 check_together() {
 	start_target moment 8
-	"$PMP" -q -n 100 -i 0.01 --stop=all -f mutex -p "$target_pid" >mutex 2>err ||
+	"$PMP" -q -n 400 -i 0.01 --stop=all -f mutex -p "$target_pid" >mutex 2>err ||
 		diag "$(cat err)"
 	held=$(sum 2 '<holds_it<' mutex)
 	away=$(sum 2 '<stays_away<' mutex)
