@@ -82,7 +82,7 @@ static bool request(const struct namer *namer, const struct parent_request *aske
 static void end_left(struct namer *namer)
 {
 	const struct parent_request asked = { .kind = PARENT_END, .pid = namer->left };
-	struct parent_answer answer;
+	struct parent_answer answer = { 0 };
 	int none;
 
 	if (namer->left)
