@@ -7,24 +7,18 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define POLL_MS 1
-
-bool confine_await(pid_t pid, unsigned seconds, int *status)
+bool confine_await(pid_t pid, unsigned ms, int *status)
 {
-	const struct timespec rest = { .tv_nsec = POLL_MS * 1000000L };
-	pid_t ended = 0;
+	const struct timespec rest = { .tv_nsec = 1000000 };
 
-	for (unsigned i = 0; i < seconds * 1000 / POLL_MS; i++) {
-		ended = waitpid(pid, status, WNOHANG);
-		if (ended)
-			break;
+	for (unsigned i = 0; i < ms; i++) {
+		if (waitpid(pid, status, WNOHANG) != 0)
+			return true;
 		nanosleep(&rest, NULL);
 	}
-	if (ended == 0) {
-		kill(pid, SIGKILL);
-		do
-			ended = waitpid(pid, status, 0);
-		while (ended < 0 && errno == EINTR);
-	}
-	return ended == pid;
+	/* It is a child of ours until we have waited for it. */
+	kill(pid, SIGKILL);
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+		continue;
+	return false;
 }

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** Wait for the end of a child for so many seconds, then kill it. *status: as waitpid(2)
- * gives it. Returns false if it is no child. */
-bool confine_await(pid_t pid, unsigned seconds, int *status);
+/** Wait for the end of a child for so many ms, then kill it. *status: as waitpid(2) gives it;
+ * of what is no child it stays. Returns whether it was not killed. */
+bool confine_await(pid_t pid, unsigned ms, int *status);
 
 #endif

@@ -15,7 +15,7 @@
 
 #define MEMORY ((uint64_t)2 << 30)
 #define WORK_TIME 2 /* seconds of processor time */
-#define TIME 10	    /* seconds of the clock */
+#define TIME 10000  /* ms of the clock */
 
 static const struct confine_call calls[] = {
 	ALLOW(brk),

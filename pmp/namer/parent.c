@@ -10,11 +10,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "confine/await.h"
 #include "confine/landlock.h"
 #include "confine/rights.h"
 #include "libpmp-program.h"
@@ -26,7 +25,7 @@
 #define WORK_TIME 8	 /* seconds of processor time for a part of an answer */
 #define WORK_IN_ALL 3600 /* and in all */
 #define THREADS 1024	 /* of all that are that user */
-#define LINGER 20	 /* times 5 ms that one has to end by itself */
+#define LINGER 100	 /* ms that one has to end by itself */
 
 enum { SOCKET_FD = STDERR_FILENO + 1 };
 
@@ -178,23 +177,10 @@ static bool start(struct spare *spare)
 /* Another one will be wanted. */
 static bool end(pid_t pid, struct spare *spare)
 {
-	const struct timespec rest = { .tv_nsec = 5000000 };
 	struct parent_answer answer = { .pid = pid };
-	pid_t ended = 0;
 
-	for (int i = 0; pid > 0 && i < LINGER; i++) {
-		ended = waitpid(pid, &answer.status, WNOHANG);
-		if (ended != 0)
-			break;
-		nanosleep(&rest, NULL);
-	}
-	/* It is a child of ours until we have waited for it. */
-	if (ended == 0 && pid > 0) {
-		kill(pid, SIGKILL);
-		answer.killed = true;
-		while (waitpid(pid, &answer.status, 0) < 0 && errno == EINTR)
-			continue;
-	}
+	if (pid > 0)
+		answer.killed = !confine_await(pid, LINGER, &answer.status);
 	if (!answer_with(&answer, -1))
 		return false;
 	if (!spare->pid)

@@ -16,7 +16,7 @@
 
 #define PIECE ((size_t)256 << 10)
 #define HOLE 4096u			/* bytes of zeros that are not written */
-#define END_TIME 5			/* seconds that a program has to end in */
+#define END_TIME 5000			/* ms that a program has to end in */
 #define SPARED_PART 20			/* of the file system, is left free; */
 #define SPARED_MOST ((uint64_t)1 << 30) /* of a large one this much */
 
