@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -39,6 +40,7 @@ struct pmp_unpacking {
 	uint64_t used; /* of the image, by pieces */
 	uint64_t most; /* the longest packed one */
 	int fd;
+	uint64_t length; /* of the file */
 	char *image, *input;
 	size_t size;
 	struct libdeflate_decompressor *decompressor;
@@ -50,17 +52,31 @@ struct pmp_unpacking {
 
 /* ---- what there is to do ------------------------------------------------- */
 
+static bool is_debug(const char *name)
+{
+	return strncmp(name, ".debug_", 7) == 0;
+}
+
 static bool wanted(const char *name, const GElf_Shdr *header)
 {
 	return header->sh_type != SHT_NOBITS && header->sh_size != 0 &&
-	       (strncmp(name, ".debug_", 7) == 0 ||
-		strcmp(name, ".gnu_debugaltlink") == 0);
+	       (is_debug(name) || strcmp(name, ".gnu_debugaltlink") == 0);
 }
 
 /* Split units are looked for beside the file, which an image has not got. */
 static bool fit(const char *name)
 {
 	return strncmp(name, ".zdebug_", 8) != 0 && strcmp(name, ".debug_addr") != 0;
+}
+
+/* The sizes of debug sections have been looked at (elf.c), those of others have not: they are
+ * never packed. */
+static bool is_sound(const struct pmp_unpacking *unpacking, const char *name,
+		     const GElf_Shdr *header)
+{
+	return header->sh_size <= unpacking->length &&
+	       header->sh_offset <= unpacking->length - header->sh_size &&
+	       (is_debug(name) || !(header->sh_flags & SHF_COMPRESSED));
 }
 
 /* Where a section's contents are and how large they become. */
@@ -126,7 +142,8 @@ static bool list_pieces(struct pmp_unpacking *unpacking, Elf *elf)
 			unpacking->names = unpacking->count;
 		else if (!wanted(name, &header))
 			continue;
-		if (!measure(unpacking->fd, &header, &piece) ||
+		if (!is_sound(unpacking, name, &header) ||
+		    !measure(unpacking->fd, &header, &piece) ||
 		    !add_piece(unpacking, &piece))
 			return false;
 	}
@@ -225,11 +242,16 @@ static void free_all(struct pmp_unpacking *unpacking)
 
 struct pmp_unpacking *pmp_unpack_begin(Elf *elf, int fd)
 {
-	struct pmp_unpacking *unpacking = fd < 0 ? NULL : calloc(1, sizeof(*unpacking));
+	struct pmp_unpacking *unpacking;
+	struct stat file;
 
+	if (fd < 0 || fstat(fd, &file) < 0)
+		return NULL;
+	unpacking = calloc(1, sizeof(*unpacking));
 	if (!unpacking)
 		return NULL;
 	unpacking->fd = fd;
+	unpacking->length = (uint64_t)file.st_size;
 	if (!list_pieces(unpacking, elf) || !make_image(unpacking, elf)) {
 		free_all(unpacking);
 		return NULL;
