@@ -22,9 +22,12 @@
 #include "base/sized.h"
 #include "core/core-records.h"
 #include "resolve/remote-file.h"
+#include "wire/receiver.h"
 
 #define LOGS_MAX 100000
-#define ASKED_MAX 1000000 /* files */
+#define ASKED_MAX 1000000	       /* files */
+#define SAMPLE_MAX ((uint64_t)5 << 28) /* bytes: a message, and 256 MiB of modules */
+#define MODULES_MAX ((size_t)1 << 18)
 #define SILENCE 10 /* seconds without a part of the sample, which is complete by then */
 
 struct missed_file {
@@ -206,6 +209,7 @@ static int take_sample(struct pmp_core_remote *remote, struct pmp_error *err)
 	/* After that time it returns 0, as without blocking. */
 	setsockopt(remote->file.socket, SOL_SOCKET, SO_RCVTIMEO, &silence,
 		   sizeof(silence));
+	pmp_receiver_limit(receiver, SAMPLE_MAX, MODULES_MAX);
 	code = pmp_receiver_next(receiver, &received, err);
 	pmp_receiver_free(receiver);
 	if (code == PMP_ENOMEM)

@@ -2,6 +2,7 @@
 /* A core file is read in a process without rights: that process. It asks for the files of
  * modules, and sends the sample. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,6 +115,8 @@ static void send_sample(const struct core_serving *serving, struct pmp_sample *s
 
 	for (size_t i = 0; i < sample->thread_count; i++)
 		sample->threads[i].obtained = PMP_NOT_STOPPED;
+	while (PMP_FAULT("core-silent"))
+		poll(NULL, 0, -1);
 	if (pmp_sender_new(serving->socket, &sender, NULL) < 0)
 		return;
 	pmp_sender_sample(sender, sample, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of the socket that samples come out of. Nothing that comes is believed. */
-#include "libpmp.h"
+#include "wire/receiver.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "libpmp.h"
 #include "wire/encoding.h"
 #include "wire/peers.h"
 
@@ -24,8 +25,10 @@
 struct pmp_receiver {
 	int fd;
 	bool closed, nonsense;
-	bool other_version; /* so it is no nonsense, but not for us */
-	char *data;	    /* what has come: [begin, end) is not used yet */
+	bool other_version;  /* so it is no nonsense, but not for us */
+	uint64_t bytes_left; /* that it may still be sent */
+	size_t modules_left;
+	char *data; /* what has come: [begin, end) is not used yet */
 	size_t begin, end, capacity;
 	int fds[FDS_MAX]; /* come and not used yet; -1: lost on the way */
 	size_t fd_count;
@@ -158,7 +161,8 @@ static int receive_module(struct pmp_receiver *receiver, pid_t pid,
 		return PMP_EFORMAT;
 	path = take(cursor, wire.path_length);
 	image = take(cursor, wire.image_size);
-	if (!path || !image || cursor->left || !module_valid(&wire, path, receiver))
+	if (!path || !image || cursor->left || !receiver->modules_left ||
+	    !module_valid(&wire, path, receiver))
 		return PMP_EFORMAT;
 	status = need_peer(receiver, pid, &peer);
 	if (status)
@@ -169,6 +173,7 @@ static int receive_module(struct pmp_receiver *receiver, pid_t pid,
 	if (!module)
 		return PMP_ENOMEM;
 	/* Nothing fails from here on: the message is used up. */
+	receiver->modules_left--;
 	if (wire.has_fd)
 		take_fd(receiver, module);
 	known_put(&peer->known, module);
@@ -894,7 +899,10 @@ static int fill(struct pmp_receiver *receiver)
 		return 1;
 	}
 	receiver->end += (size_t)got;
-	return keep_fds(receiver, &msg) ? 1 : PMP_EFORMAT;
+	if (!keep_fds(receiver, &msg) || (uint64_t)got > receiver->bytes_left)
+		return PMP_EFORMAT;
+	receiver->bytes_left -= (uint64_t)got;
+	return 1;
 }
 
 int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *err)
@@ -903,7 +911,14 @@ int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *e
 	if (!*receiver)
 		return pmp_error_nomem(err, "receiving samples");
 	(*receiver)->fd = fd;
+	pmp_receiver_limit(*receiver, UINT64_MAX, SIZE_MAX);
 	return 0;
+}
+
+void pmp_receiver_limit(struct pmp_receiver *receiver, uint64_t bytes, size_t modules)
+{
+	receiver->bytes_left = bytes;
+	receiver->modules_left = modules;
 }
 
 void pmp_receiver_free(struct pmp_receiver *receiver)

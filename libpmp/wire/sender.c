@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "wire/encoding.h"
 #include "wire/peers.h"
 
@@ -184,6 +185,12 @@ static int send_module(struct pmp_sender *sender, pid_t pid,
 			break;
 		/* The receiver has to take some first. */
 		poll(NULL, 0, 1);
+	}
+	while (!error && PMP_FAULT("modules-forever")) {
+		message.fd = -1;
+		wire.has_fd = 0;
+		wire.id++;
+		error = message_transmit(sender, &message);
 	}
 	if (!error || sender->broken)
 		return error ? send_failed(err, error) : 0;

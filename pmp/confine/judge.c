@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "confine/await.h"
 #include "confine/calls.h"
 #include "confine/landlock.h"
@@ -54,6 +55,8 @@ bool confine_judge(bool (*is)(const void *data, size_t length), const void *data
 
 	*missing = 0;
 	if (pid == 0) {
+		while (PMP_FAULT("judge-still"))
+			pause();
 		kept = confine();
 		_exit((int)(kept << 1 | is(data, length)));
 	}
