@@ -46,6 +46,17 @@ wait "$pmp" 2>/dev/null
 wait_for "[ -s out ]" 60
 is "$(counts out)" "$(counts alone)" "nor if its sampler is"
 
+# ---- how long the end may take --------------------------------------------------------------
+
+if [ -x "$PMP_FAULTY" ]; then
+	PMP_FAULT=heap-endless timeout 120 "$PMP_FAULTY" --heap -d 500ms -q -f folded \
+		-o endless -- sleep 1
+	is $? 0 "records that come for ever do not keep pmp: status 0"
+	ok "[ -f endless ]" "and it writes what it has"
+else
+	skip "no $PMP_FAULTY"
+fi
+
 # ---- who has the memory --------------------------------------------------------------------
 
 # What has been copied of its stacks is in it: other processes that it starts, which may be

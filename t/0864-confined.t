@@ -557,6 +557,18 @@ check_unpacker() {
 		is "$?:$(head -c 200 err)" "0:" "it cannot: ${ATTEMPT%%\'*}"
 		unlike "$(cat out)" '^$' "and pmp gets its core"
 	done
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid=65530 --regid=65530 --clear-groups sleep 600 &
+	else
+		sleep 600 &
+	fi
+	other=$!
+	test_pids="$test_pids $other"
+	for ATTEMPT in "kill -0 $other" "prlimit --pid $other --core=0"; do
+		PATH=$tmp/bin:$PATH python3 "$top_srcdir/t/lib/without.py" landlock \
+			"$PMP" -f folded core.zst >out 2>err
+		is "$?:$(head -c 200 err)" "0:" "nor, without landlock, a process of its own user: $ATTEMPT"
+	done
 	mkdir -p pkg/bin pkg/lib linked
 	echo : >pkg/lib/part
 	printf '#!/bin/sh\n. "%s/pkg/lib/part"\nexec %s "$@"\n' "$tmp" "$(command -v zstd)" >pkg/bin/zstd
@@ -582,8 +594,12 @@ check_judge() {
 	judge=$(sed -n 's/^\([0-9]*\) .*close_range(0, .*/\1/p' trace | head -n 1)
 	grep "^$judge " trace | sed '1,/SECCOMP_MODE_FILTER/d' >after
 	ok "[ -s after ]" "a process that has a filter of system calls looks at it"
-	is "$(grep -Ev ' (brk|mmap|mprotect|munmap|mremap|madvise|futex|getrandom|exit_group)\(| exited | killed ' after)" "" \
+	is "$(grep -Ev ' (brk|mmap|mprotect|munmap|mremap|madvise|futex|getrandom|exit_group)\(| <[.]{3} [a-z_]+ resumed>| exited | killed ' after)" "" \
 		"and only computes"
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	PMP_FAULT=judge-still timeout 60 "$PMP_FAULTY" -f folded noise.gz >out 2>err
+	is $? 2 "one that never answers is waited for, for a while: status 2"
+	like "$(cat err)" 'damaged, or not a profile' "what it looked at is no core then"
 }
 
 check_no_filter() {

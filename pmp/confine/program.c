@@ -37,12 +37,17 @@
 		} \
 	}
 
+#define REFUSE(name) \
+	{ \
+		.number = SYS_##name, .action = CONFINE_UNKNOWN \
+	}
+
 /* The first ones are for programs without a network. */
 static const struct confine_call calls[] = {
 	END(connect),
 	END(bind),
 	END(listen),
-	{ .number = SYS_socket, .action = CONFINE_UNKNOWN },
+	REFUSE(socket),
 	END(ptrace),
 	END(process_vm_readv),
 	END(process_vm_writev),
@@ -55,7 +60,7 @@ static const struct confine_call calls[] = {
 	END(setns),
 	END_IF(clone, CLONE_NEWUSER),
 	/* Its flags are in memory, where no filter sees them; clone() is there as well. */
-	{ .number = SYS_clone3, .action = CONFINE_UNKNOWN },
+	REFUSE(clone3),
 	END(bpf),
 	END(perf_event_open),
 	END(userfaultfd),
@@ -67,10 +72,29 @@ static const struct confine_call calls[] = {
 	END(kexec_load),
 	END(open_by_handle_at),
 	/* Calls that no filter sees. */
-	{ .number = SYS_io_uring_setup, .action = CONFINE_UNKNOWN },
+	REFUSE(io_uring_setup),
 };
 
 #define OF_NETWORK 4 /* of these */
+
+/* Started by a user who is not root it is that user: his other processes are not its own. */
+static void refuse_others(void)
+{
+	const uint32_t self = (uint32_t)getpid();
+	const struct confine_call others[] = {
+		REFUSE(kill),
+		REFUSE(tkill),
+		ALLOW_IF(tgkill, CONFINE_LOW(0), ~0U, self), /* abort() */
+		REFUSE(tgkill),
+		REFUSE(rt_sigqueueinfo),
+		REFUSE(rt_tgsigqueueinfo),
+		REFUSE(pidfd_send_signal),
+		ALLOW_IF(prlimit64, CONFINE_LOW(0), ~0U, 0),
+		REFUSE(prlimit64),
+	};
+
+	confine_calls(others, sizeof(others) / sizeof(*others), CONFINE_ALLOW);
+}
 
 /* ---- finding it --------------------------------------------------------------------- */
 
@@ -163,6 +187,7 @@ static int confine(const struct confine_program *program)
 		confine_limit(RLIMIT_NPROC, program->processes);
 	if (program->rules >= 0)
 		confine_rules_enter(program->rules);
+	refuse_others();
 	confine_calls(calls + first, sizeof(calls) / sizeof(*calls) - first,
 		      CONFINE_ALLOW);
 	return 0;

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/fault.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "say/message.h"
@@ -43,7 +44,8 @@ static bool read_some(struct sampling *sampling, bool all)
 	};
 	struct pmp_error err;
 
-	return pmp_recorder_read(sampling->recorder, &calls, all, &err) == 1;
+	return pmp_recorder_read(sampling->recorder, &calls, all, &err) == 1 ||
+	       PMP_FAULT("heap-endless");
 }
 
 uint64_t heap_due(const struct sampling *sampling)
