@@ -90,6 +90,10 @@ check_strange() {
 	like "$(cat err)" 'stacks through .*/program .*it is no program or library of' "which is said"
 	isnt "$opened" "" "its first bytes are looked at"
 	is "$sent" 0 "it is not given"
+	cp core program
+	strange "another core"
+	like "$(cat err)" 'stacks through .*/program .*it is no program or library of' "which is said"
+	is "$sent" 0 "memory is not given"
 	ln -sf /proc/version program
 	strange "a link into /proc"
 	like "$(cat err)" 'stacks through .*/program .*not on this machine' "which is said"

@@ -391,6 +391,35 @@ kill "$served2"
 end_server
 is $? 0 "it ends"
 
+# ---- a number that is another process's by now ---------------------------------------------------
+
+# In processes of their own, where the next number can be chosen.
+cat >reuse.sh <<'END'
+./served >ends & ends=$!
+./served >stays & stays=$!
+until grep -q ready ends && grep -q ready stays; do sleep 0.05; done
+"$PMP" --serve=0 -p $ends -p $stays 2>reuse.err & pmp=$!
+until grep -q 'serving .* at ' reuse.err; do sleep 0.05; done
+page=$(sed -n 's/.* at \(http:[^?]*\).*/\1/p' reuse.err)pid/$ends/pprof/cmdline
+curl -s -o asked.before "$page"
+kill -KILL $ends
+wait $ends
+until grep -q "^pmp: $ends .* ended after " reuse.err; do sleep 0.05; done
+echo $((ends - 1)) >/proc/sys/kernel/ns_last_pid
+sleep 600 & other=$!
+curl -s -o asked.after "$page"
+echo $((ends - other))
+kill -KILL $pmp $other $stays
+END
+if unshare -fp --mount-proc sh -c 'echo 100 >/proc/sys/kernel/ns_last_pid' 2>/dev/null; then
+	is "$(PMP=$PMP timeout 60 unshare -fp --mount-proc --kill-child sh reuse.sh 2>/dev/null)" 0 \
+		"the number of a target that has ended is given again"
+	is "$(cat asked.before)" "./served" "what its command line was"
+	is "$(cat asked.after)" "./served" "is what is given, not the other process's"
+else
+	skip "numbers of processes cannot be chosen here"
+fi
+
 # ---- a unix socket -----------------------------------------------------------------------------
 
 start_server third --serve=unix:sock -p "$served"
