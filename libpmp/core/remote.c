@@ -27,7 +27,8 @@
 #define LOGS_MAX 100000
 #define ASKED_MAX 1000000	       /* files */
 #define SAMPLE_MAX ((uint64_t)5 << 28) /* bytes: a message, and 256 MiB of modules */
-#define MODULES_MAX ((size_t)1 << 18)
+/* The files of as many mappings as a core may list, what is of no file, and the vdso. */
+#define MODULES_MAX (((size_t)1 << 18) + 2)
 #define SILENCE 10 /* seconds without a part of the sample, which is complete by then */
 
 struct missed_file {
