@@ -86,6 +86,22 @@ check_cgo() {
 	done
 }
 
+# The handler of the signal has made the call of sigpanic, at an instruction that no call is
+# before.
+check_panic() {
+	go_build panics gopanic.go || return
+	strip -o stripped panics
+	panic='main.handle runtime.[^ ]* ([^ ]+ )*runtime.sigpanic main.deref main.middle main.main runtime.main runtime.goexit(.abi0)?'
+	for program in panics stripped; do
+		start_target "./$program"
+		wait_for 'capture --lines && stacks | grep -q " main.handle "' 60
+		like "$(stacks | grep main.handle)" " $panic\$" "$program: a panic made of a signal" ||
+			stacks | diag_input
+		like "$(grep 'main.deref' raw)" 'gopanic.go:10$' "$program: its line"
+		stop_process "$target_pid"
+	done
+}
+
 # settled: the goroutine that collects waits for the one that computes.
 settled() {
 	capture && stacks | grep -q ' runtime.stopTheWorldWithSema '

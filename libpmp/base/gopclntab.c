@@ -332,6 +332,7 @@ static bool read_function(struct pmp_gopclntab *table, struct pmp_go_function *f
 	function->line = word_at(data, at + 20);
 	function->pc_tables = word_at(data, at + 24);
 	function->tables = (uint32_t)size;
+	function->may_be_special = table->layout == PMP_GO_1_2 || data[flags];
 	if (table->layout == PMP_GO_1_2)
 		return true;
 	function->unit = word_at(data, at + 28);

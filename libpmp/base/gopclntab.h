@@ -44,8 +44,9 @@ struct pmp_go_function {
 	uint32_t unit;			  /* the first of its files */
 	uint32_t pc_tables, other_tables; /* how many more there are of it */
 	uint32_t tables;		  /* where they begin, from `at` on */
-	bool is_assembly;		  /* since Go 1.18, as the two that follow */
-	bool is_top;			  /* of a stack: nothing has called it */
+	bool may_be_special; /* the runtime knows it by a number; before Go 1.16: unknown */
+	bool is_assembly;    /* since Go 1.18, as the two that follow */
+	bool is_top;	     /* of a stack: nothing has called it */
 	bool switches_stacks; /* its frame's size says nothing of its caller */
 };
 

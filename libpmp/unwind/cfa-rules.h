@@ -39,6 +39,7 @@ struct pmp_rule {
 	bool cfa_fp;	/* CFA = frame pointer + cfa_offset, else sp + it */
 	bool go;	/* of go-rules.h: libunwind knows nothing of it */
 	bool signal;	/* describes a signal frame */
+	bool injected;	/* a signal handler has made the call, before the caller's pc */
 	uint8_t fp, ra; /* enum pmp_rule_where; ra SAME: in pmp_arch_here->link */
 	int32_t cfa_offset;
 	int32_t fp_offset, ra_offset; /* if saved */

@@ -200,6 +200,19 @@ static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 	return PMP_RULE_FRAME;
 }
 
+/* These a signal handler calls in the name of whoever it has interrupted
+ * (runtime/signal_*.go). */
+static bool is_injected(struct pmp_go_rules *rules,
+			const struct pmp_go_function *function)
+{
+	static const char *const injected[] = {
+		"runtime.sigpanic",    "runtime.sigpanic0",   "runtime.asyncPreempt",
+		"runtime.debugCallV1", "runtime.debugCallV2", NULL
+	};
+
+	return function->may_be_special && is_one_of(rules, function, injected);
+}
+
 bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, uint64_t pc,
 		 bool exact, struct pmp_rule *rule, size_t *work)
 {
@@ -227,6 +240,7 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 		rule->function_start = function.start;
 		rule->function_end = function.end;
 		rule->go = true;
+		rule->injected = is_injected(rules, &function);
 	}
 	*work += table->work;
 	return found;

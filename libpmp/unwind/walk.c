@@ -572,6 +572,18 @@ static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *c
 	return ends[result];
 }
 
+/* The signal handler has put the link register onto the stack, and the pc there instead. */
+static bool pop_link(struct walker *w)
+{
+	uint64_t sp = pmp_regs_get(&w->regs, w->sp), link;
+
+	if (!pmp_read(w->stack, sp, &link, sizeof(link)))
+		return false;
+	pmp_regs_set(&w->regs, w->arch->link, link);
+	pmp_regs_set(&w->regs, w->sp, sp + 2 * sizeof(link));
+	return true;
+}
+
 /* By the rule. */
 static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
 {
@@ -579,10 +591,13 @@ static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
 		return PMP_END_NO_INFO;
 	if (rule->ra == PMP_WHERE_SAME && !pmp_regs_has(&w->regs, w->arch->link))
 		return PMP_END_NO_INFO;
-	w->flags = 0;
+	w->flags = rule->injected ? PMP_FRAME_EXACT : 0;
 	w->dropped = true;
-	return pmp_rule_apply(w->arch, rule, w->stack, &w->regs) ? GO_ON
-								 : PMP_END_UNREADABLE;
+	if (!pmp_rule_apply(w->arch, rule, w->stack, &w->regs))
+		return PMP_END_UNREADABLE;
+	if (!rule->injected || w->arch->link == w->pc)
+		return GO_ON;
+	return pop_link(w) ? GO_ON : PMP_END_UNREADABLE;
 }
 
 /* To the goroutine for which a function goes on on the thread's own stack. */
