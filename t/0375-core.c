@@ -79,6 +79,37 @@ static void check_file(void)
 	free(core.bytes);
 }
 
+/* The process that a signal with this code came from. */
+static int sender_of(int code)
+{
+	const uint32_t type = NT_SIGINFO;
+	struct pmp_core_file file;
+	struct pmp_error err;
+	struct corefile core;
+	unsigned char *note;
+	int fd, sender;
+
+	core_make(&core, 1);
+	note = memmem(core.bytes, core.length, &type, sizeof(type));
+	if (!note)
+		exit(99);
+	core_put(note + 4 + 8, 8, (uint32_t)code, 4);
+	fd = file_of(&core, core.length);
+	sender = pmp_core_file_read(&file, fd, "core", &err) < 0 ? -1 : file.crash.sender;
+	pmp_core_file_free(&file);
+	close(fd);
+	free(core.bytes);
+	return sender;
+}
+
+static void check_sender(void)
+{
+	is_int(sender_of(SI_USER), CORE_ADDRESS, "kill() says who sends");
+	is_int(sender_of(SI_TKILL), CORE_ADDRESS, "as tgkill() does");
+	is_int(sender_of(SI_TIMER), 0, "a timer does not");
+	is_int(sender_of(SI_SIGIO), 0, "nor does a file");
+}
+
 static void check_sample(unsigned machine, const char *name)
 {
 	const unsigned size = CORE_CALL_SIZE(machine);
@@ -107,6 +138,62 @@ static void check_sample(unsigned machine, const char *name)
 		   "%s: the system call, as this machine numbers it", name);
 	is_int(sample->crash.signal, SIGSEGV, "%s: the signal is in the sample", name);
 	pmp_sample_free(sample);
+	free(core.bytes);
+}
+
+/* ---- memory in pieces ---------------------------------------------------------------------- */
+
+static Elf64_Phdr *program_of(const struct corefile *core, size_t number)
+{
+	return (Elf64_Phdr *)(core->bytes + sizeof(Elf64_Ehdr)) + number;
+}
+
+/* One more header, in the place of the notes' gap. */
+static void insert_program(struct corefile *core, const Elf64_Phdr *program)
+{
+	((Elf64_Ehdr *)core->bytes)->e_phnum = 4;
+	memmove(core->bytes + core->notes + sizeof(*program), core->bytes + core->notes,
+		2 * CORE_PAGE - core->notes - sizeof(*program));
+	memcpy(core->bytes + core->notes, program, sizeof(*program));
+	program_of(core, 0)->p_offset += sizeof(*program);
+}
+
+static void has_its_stacks(const struct corefile *core, const char *description)
+{
+	struct pmp_error err;
+	struct pmp_sample *sample = sample_of_bytes(core, core->length, &err);
+
+	ok(sample && sample->thread_count == 3 && sample->threads[0].frame_count == 3 &&
+		   sample->threads[2].frame_count == 3,
+	   "%s", description);
+	pmp_sample_free(sample);
+}
+
+static void move_start(Elf64_Phdr *program, uint64_t size)
+{
+	program->p_vaddr += size;
+	program->p_offset += size;
+	program->p_filesz -= size;
+	program->p_memsz -= size;
+}
+
+static void check_pieces(void)
+{
+	struct corefile core;
+	Elf64_Phdr first;
+
+	core_make(&core, 3);
+	move_start(program_of(&core, 2), 0x208);
+	has_its_stacks(&core, "memory that begins within a page");
+	free(core.bytes);
+
+	core_make(&core, 3);
+	first = *program_of(&core, 2);
+	/* Between the two words of a frame record. */
+	first.p_filesz = first.p_memsz = 0x418;
+	move_start(program_of(&core, 2), 0x418);
+	insert_program(&core, &first);
+	has_its_stacks(&core, "memory in two pieces that meet within a page");
 	free(core.bytes);
 }
 
@@ -156,6 +243,29 @@ static void check_cut_memory(void)
 	ok(info.meant == core.length && info.length == core.length - CORE_PAGE,
 	   "and it is known how long it was to be");
 	pmp_core_close(opened);
+	close(fd);
+	free(core.bytes);
+}
+
+/* That of more than 65534 segments says at its very end how many there are. */
+static void check_cut_count(void)
+{
+	struct pmp_core_file file;
+	struct pmp_error err;
+	struct corefile core;
+	Elf64_Ehdr *header;
+	int fd;
+
+	core_make(&core, 3);
+	header = (Elf64_Ehdr *)core.bytes;
+	header->e_phnum = PN_XNUM;
+	header->e_shoff = core.length;
+	fd = file_of(&core, core.length);
+	is_int(pmp_core_file_read(&file, fd, "core", &err), 0,
+	       "a core whose number of segments was cut off is read");
+	ok(file.thread_count == 3 && file.segment_count == 2, "with all of them");
+	ok(file.meant > file.length, "and is known to be cut off");
+	pmp_core_file_free(&file);
 	close(fd);
 	free(core.bytes);
 }
@@ -250,13 +360,8 @@ static void check_sparse(void)
 	int fd;
 
 	core_make(&core, 2);
-	/* The second segment, the stack, stays; the hole takes the place of the notes' gap. */
 	program.p_offset = core.length;
-	core.bytes[offsetof(Elf64_Ehdr, e_phnum)] = 4;
-	memmove(core.bytes + core.notes + sizeof(program), core.bytes + core.notes,
-		2 * CORE_PAGE - core.notes - sizeof(program));
-	memcpy(core.bytes + core.notes, &program, sizeof(program));
-	((Elf64_Phdr *)(core.bytes + sizeof(Elf64_Ehdr)))->p_offset += sizeof(program);
+	insert_program(&core, &program);
 	fd = file_of(&core, core.length);
 	if (ftruncate(fd, terabyte + (off_t)core.length)) {
 		skip("no files of 1 TB here");
@@ -313,8 +418,11 @@ int main(void)
 	check_file();
 	check_sample(EM_X86_64, "x86-64");
 	check_sample(EM_AARCH64, "aarch64");
+	check_sender();
+	check_pieces();
 	check_cuts();
 	check_cut_memory();
+	check_cut_count();
 	check_refusals();
 	check_big_endian();
 	check_many_threads();

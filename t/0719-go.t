@@ -161,6 +161,14 @@ check_core() {
 	like "$(cat whole.frames)" 'main.\(\*number\).add .*
 0x[0-9a-f]* main.twice .*
 0x[0-9a-f]* main.compute ' "of which there are some"
+	# Go's linker writes no build-id but its own.
+	go_build other gostacks.go -gcflags=-N || return
+	mv other program
+	touch -d 2000-01-01 program
+	"$PMP" core >other.txt 2>err
+	like "$(cat err)" 'stacks through .*/program may end there: on this machine is another version of it' \
+		"a core file: another build of the program is not used"
+	unlike "$(cat other.txt)" ' in main[.]' "and names nothing"
 }
 
 run_checks "$@"

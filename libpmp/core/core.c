@@ -29,6 +29,8 @@
 
 #define FRAMES_DEFAULT 512
 #define FRAMES_MAX ((size_t)8 << 20) /* of all stacks; then each has one more */
+/* Bytes of call-frame programs, for all stacks: 160 threads of mariadbd take 2 KB. */
+#define WORK_MAX ((size_t)16 << 20)
 #define DEBUG_DIR "/usr/lib/debug"
 
 struct pmp_core {
@@ -40,6 +42,7 @@ struct pmp_core {
 	struct pmp_core_modules modules;
 	struct pmp_unwinder *unwinder;
 	struct pmp_raw_frame *frames; /* of a walk */
+	size_t work;		      /* of all walks so far */
 	struct pmp_log log;
 	uint64_t written; /* 0: not known */
 	struct pmp_buf crash;
@@ -241,10 +244,29 @@ static bool lacks_file(struct pmp_core *core, const struct pmp_walk *walk)
 				     &byte, 1);
 }
 
+/* Rules that were made to be slow may be so for each thread anew: then, only where it is. */
+static int walk_thread(struct pmp_core *core, const struct pmp_regs *regs,
+		       struct pmp_walk *walk)
+{
+	const struct pmp_reader memory = { pmp_core_memory_read, core->memory };
+	int r;
+
+	if (core->work > WORK_MAX) {
+		walk->frames[0] =
+			(struct pmp_raw_frame){ pmp_regs_get(regs, core->file.arch->pc),
+						PMP_FRAME_EXACT };
+		walk->count = 1;
+		walk->end = PMP_END_BAD_INFO;
+		return 0;
+	}
+	r = pmp_walk(core->unwinder, regs, &memory, walk);
+	core->work += pmp_unwinder_work(core->unwinder);
+	return r;
+}
+
 static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 		      struct pmp_sample *sample)
 {
-	const struct pmp_reader memory = { pmp_core_memory_read, core->memory };
 	struct pmp_walk walk = { .frames = core->frames,
 				 .limit = core->options.max_frames };
 	const size_t left =
@@ -260,7 +282,7 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 	thread->reading = sample->thread_count;
 	if (walk.limit > left && !PMP_FAULT("all-frames"))
 		walk.limit = left;
-	r = pmp_walk(core->unwinder, &regs, &memory, &walk);
+	r = walk_thread(core, &regs, &walk);
 	if (r < 0)
 		return r;
 	open_modules(core, &walk);

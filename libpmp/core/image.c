@@ -10,6 +10,7 @@
 #define PAGE 4096u
 #define NOTES_MAX (64u << 10) /* bytes of notes that are searched */
 #define NOTE_SEGMENTS_MAX 8
+#define NT_GO_BUILD_ID 4 /* cmd/internal/buildid */
 
 static bool is_of(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 {
@@ -19,25 +20,35 @@ static bool is_of(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 	       header->e_machine == arch->elf_machine;
 }
 
-static bool take_build_id(struct pmp_core_image *image, const struct pmp_reader *reader,
-			  uint64_t at, const Elf64_Nhdr *note)
+/* If it is that note, its description, of size bytes at most. */
+static size_t take_id(const struct pmp_reader *reader, uint64_t at,
+		      const Elf64_Nhdr *note, const char owner[4], void *id, size_t size)
 {
-	char owner[4];
+	char found[4];
 
-	if (note->n_type != NT_GNU_BUILD_ID || note->n_namesz != sizeof(owner) ||
-	    !note->n_descsz || note->n_descsz > PMP_CORE_ID_MAX ||
-	    !pmp_read(reader, at, owner, sizeof(owner)) ||
-	    memcmp(owner, "GNU", sizeof(owner)) != 0 ||
-	    !pmp_read(reader, at + sizeof(owner), image->id, note->n_descsz))
-		return false;
-	image->id_size = note->n_descsz;
-	return true;
+	if (note->n_namesz != sizeof(found) || note->n_descsz > size ||
+	    !pmp_read(reader, at, found, sizeof(found)) ||
+	    memcmp(found, owner, sizeof(found)) != 0 ||
+	    !pmp_read(reader, at + sizeof(found), id, note->n_descsz))
+		return 0;
+	return note->n_descsz;
+}
+
+static void take_note(struct pmp_core_image *image, const struct pmp_reader *reader,
+		      uint64_t at, const Elf64_Nhdr *note)
+{
+	if (note->n_type == NT_GNU_BUILD_ID && !image->id_size)
+		image->id_size =
+			take_id(reader, at, note, "GNU", image->id, sizeof(image->id));
+	else if (note->n_type == NT_GO_BUILD_ID && !image->go_id_size)
+		image->go_id_size = take_id(reader, at, note, "Go\0", image->go_id,
+					    sizeof(image->go_id));
 }
 
 /* Notes of a program may be aligned to 8 bytes; that of the build-id has a length that both
  * agree on. */
-static void find_build_id(struct pmp_core_image *image, const struct pmp_reader *reader,
-			  uint64_t at, uint64_t length, uint64_t align)
+static void find_ids(struct pmp_core_image *image, const struct pmp_reader *reader,
+		     uint64_t at, uint64_t length, uint64_t align, size_t *work)
 {
 	const uint64_t mask = align == 8 ? 7 : 3;
 	uint64_t used = 0;
@@ -46,9 +57,10 @@ static void find_build_id(struct pmp_core_image *image, const struct pmp_reader 
 	if (length > NOTES_MAX)
 		length = NOTES_MAX;
 	while (used < length && length - used >= sizeof(note) &&
+	       ++*work < PMP_CORE_IMAGE_WORK_MAX &&
 	       pmp_read(reader, at + used, &note, sizeof(note))) {
-		if (take_build_id(image, reader, at + used + sizeof(note), &note) ||
-		    (!note.n_namesz && !note.n_descsz))
+		take_note(image, reader, at + used + sizeof(note), &note);
+		if (image->id_size || (!note.n_namesz && !note.n_descsz))
 			return;
 		used += sizeof(note) + ((note.n_namesz + UINT64_C(3)) & ~UINT64_C(3));
 		used = (used + note.n_descsz + mask) & ~mask;
@@ -70,7 +82,8 @@ static void add_part(struct pmp_core_image *image, const Elf64_Phdr *program)
 }
 
 bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *arch,
-			 const struct pmp_reader *reader, uint64_t base, bool mapped)
+			 const struct pmp_reader *reader, uint64_t base, bool mapped,
+			 size_t *work)
 {
 	Elf64_Phdr program, notes[NOTE_SEGMENTS_MAX];
 	Elf64_Ehdr header;
@@ -79,11 +92,13 @@ bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *ar
 	bool loaded = false;
 
 	*image = (struct pmp_core_image){ 0 };
-	if (!pmp_read(reader, base, &header, sizeof(header)) || !is_of(arch, &header) ||
+	if (*work >= PMP_CORE_IMAGE_WORK_MAX ||
+	    !pmp_read(reader, base, &header, sizeof(header)) || !is_of(arch, &header) ||
 	    header.e_phentsize != sizeof(program))
 		return false;
 	for (size_t i = 0; i < header.e_phnum; i++) {
-		if (!pmp_read(reader, base + header.e_phoff + i * sizeof(program),
+		if (++*work >= PMP_CORE_IMAGE_WORK_MAX ||
+		    !pmp_read(reader, base + header.e_phoff + i * sizeof(program),
 			      &program, sizeof(program)))
 			break;
 		if (program.p_type == PT_LOAD) {
@@ -96,9 +111,9 @@ bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *ar
 		}
 	}
 	for (size_t i = 0; i < note_count && !image->id_size; i++)
-		find_build_id(image, reader,
-			      mapped ? bias + notes[i].p_vaddr : notes[i].p_offset,
-			      notes[i].p_filesz, notes[i].p_align);
+		find_ids(image, reader,
+			 mapped ? bias + notes[i].p_vaddr : notes[i].p_offset,
+			 notes[i].p_filesz, notes[i].p_align, work);
 	return true;
 }
 

@@ -13,6 +13,8 @@
 
 #define PMP_CORE_PARTS_MAX 64
 #define PMP_CORE_ID_MAX 64
+#define PMP_CORE_GO_ID_MAX 128
+#define PMP_CORE_IMAGE_WORK_MAX ((size_t)4 << 20)
 
 struct pmp_core_image {
 	struct pmp_core_part {
@@ -22,15 +24,20 @@ struct pmp_core_image {
 	size_t part_count;
 	unsigned char id[PMP_CORE_ID_MAX]; /* build-id */
 	size_t id_size;			   /* 0: none, or it cannot be read */
+	unsigned char
+		go_id[PMP_CORE_GO_ID_MAX]; /* of Go's linker, which writes no other */
+	size_t go_id_size;
 };
 
 /*
  * Read it where it is mapped from its first byte on, at base; or, with mapped false, from the
- * file, whose offsets are the addresses that the reader takes (base 0). False: there is no
- * such header.
+ * file, whose offsets are the addresses that the reader takes (base 0). *work grows by the
+ * headers and notes that were looked at, of which there are PMP_CORE_IMAGE_WORK_MAX at most.
+ * False: there is no such header, or there were too many before.
  */
 bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *arch,
-			 const struct pmp_reader *reader, uint64_t base, bool mapped);
+			 const struct pmp_reader *reader, uint64_t base, bool mapped,
+			 size_t *work);
 /* PMP_PROT_ of what is mapped from an offset on; 0: not known. */
 unsigned pmp_core_image_prot(const struct pmp_core_image *image, uint64_t offset);
 

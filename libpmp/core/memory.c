@@ -9,11 +9,12 @@
 
 #define PAGE 4096u
 #define SLOTS 4096u /* 16 MiB when all are in use */
-#define EMPTY 1u    /* no page's address */
 
+/* What has been read: a page, or a part of it that is of one segment and one file, or of
+ * none. */
 struct core_page {
-	uint64_t page;
-	size_t length; /* of what can be read of it, from its start on */
+	uint64_t first, last; /* bytes of it; first > last: not in use */
+	size_t length;	      /* of what can be read of it, from first on */
 	unsigned char *data;
 };
 
@@ -28,8 +29,10 @@ struct pmp_core_memory {
 
 static void forget(struct pmp_core_memory *memory)
 {
-	for (size_t i = 0; i < SLOTS; i++)
-		memory->slots[i].page = EMPTY;
+	for (size_t i = 0; i < SLOTS; i++) {
+		memory->slots[i].first = 1;
+		memory->slots[i].last = 0;
+	}
 }
 
 struct pmp_core_memory *pmp_core_memory_new(const struct pmp_core_file *core, int fd)
@@ -73,56 +76,65 @@ static size_t read_at(int fd, uint64_t offset, void *data, size_t length)
 
 /* What the core leaves out has not been changed since it was mapped, unless the core was cut
  * off there. */
-static size_t read_file(const struct pmp_core_memory *memory,
-			const struct pmp_region *region, uint64_t page, void *data)
+static size_t read_file(const struct core_page *page, const struct pmp_region *region,
+			const struct pmp_core_segment *segment)
 {
-	const struct pmp_core_segment *segment =
-		pmp_core_file_segment(memory->core, page);
-	const size_t length = region->end - page < PAGE ? region->end - page : PAGE;
-
 	if (region->module->fd < 0 ||
 	    (segment && segment->cut && segment->prot & PMP_PROT_WRITE))
 		return 0;
-	return read_at(region->module->fd, page - region->start + region->offset, data,
-		       length);
+	return read_at(region->module->fd, page->first - region->start + region->offset,
+		       page->data, page->last - page->first + 1);
 }
 
-static size_t read_core(const struct pmp_core_memory *memory, uint64_t page, void *data)
+static void narrow(struct core_page *page, uint64_t start, uint64_t end)
+{
+	if (page->first < start)
+		page->first = start;
+	if (page->last > end - 1)
+		page->last = end - 1;
+}
+
+static void fill(struct pmp_core_memory *memory, struct core_page *page, uint64_t address)
 {
 	const struct pmp_core_segment *segment =
-		pmp_core_file_segment(memory->core, page);
-	uint64_t at, left;
+		pmp_core_file_segment(memory->core, address);
+	const struct pmp_region *region =
+		memory->maps ? pmp_maps_find(memory->maps, address) : NULL;
+	bool has = segment && address - segment->start < segment->size;
 
-	if (!segment)
-		return 0;
-	at = page - segment->start;
-	if (at >= segment->size)
-		return 0;
-	left = segment->size - at;
-	return read_at(memory->fd, segment->offset + at, data, left < PAGE ? left : PAGE);
+	page->first = address & ~(uint64_t)(PAGE - 1);
+	page->last = page->first + (PAGE - 1);
+	page->length = 0;
+	/* Who unwinds asks the file for what is not mapped as well: it has to be open. */
+	if (region && region->module->kind == PMP_MODULE_FILE)
+		memory->opener(memory->arg, region->module);
+	if (!segment && !region)
+		narrow(page, address, address + 1);
+	if (region)
+		narrow(page, region->start, region->end);
+	if (has)
+		narrow(page, segment->start, segment->start + segment->size);
+	else if (segment)
+		narrow(page, segment->start + segment->size, segment->end);
+	if (has)
+		page->length = read_at(memory->fd,
+				       segment->offset + (page->first - segment->start),
+				       page->data, page->last - page->first + 1);
+	if (!page->length && region && region->module->kind == PMP_MODULE_FILE)
+		page->length = read_file(page, region, segment);
 }
 
-static const struct core_page *get_page(struct pmp_core_memory *memory, uint64_t page)
+static const struct core_page *get_page(struct pmp_core_memory *memory, uint64_t address)
 {
-	struct core_page *slot = &memory->slots[pmp_hash(page / PAGE) & (SLOTS - 1)];
-	const struct pmp_region *region;
+	struct core_page *slot = &memory->slots[pmp_hash(address / PAGE) & (SLOTS - 1)];
 
-	if (slot->page == page)
+	if (slot->first <= address && address <= slot->last)
 		return slot;
 	if (!slot->data)
 		slot->data = malloc(PAGE);
 	if (!slot->data)
 		return NULL;
-	/* Who unwinds asks the file for what is not mapped as well: it has to be open. */
-	region = memory->maps ? pmp_maps_find(memory->maps, page) : NULL;
-	if (region && region->module->kind == PMP_MODULE_FILE)
-		memory->opener(memory->arg, region->module);
-	else
-		region = NULL;
-	slot->page = page;
-	slot->length = read_core(memory, page, slot->data);
-	if (!slot->length && region)
-		slot->length = read_file(memory, region, page, slot->data);
+	fill(memory, slot, address);
 	return slot;
 }
 
@@ -132,13 +144,13 @@ bool pmp_core_memory_read(void *arg, uint64_t address, void *data, size_t length
 	char *to = data;
 
 	while (length > 0) {
-		size_t at = address & (PAGE - 1);
-		size_t chunk = length < PAGE - at ? length : PAGE - at;
-		const struct core_page *slot = get_page(memory, address - at);
+		const struct core_page *page = get_page(memory, address);
+		size_t at = page ? address - page->first : 0, chunk;
 
-		if (!slot || slot->length < at + chunk)
+		if (!page || page->length <= at)
 			return false;
-		memcpy(to, slot->data + at, chunk);
+		chunk = length < page->length - at ? length : page->length - at;
+		memcpy(to, page->data + at, chunk);
 		to += chunk;
 		address += chunk;
 		length -= chunk;

@@ -39,9 +39,16 @@ static void id_text(const struct pmp_core_image *image, char text[PMP_CORE_ID_TE
 		snprintf(text + 2 * i, 3, "%02x", image->id[i]);
 }
 
+static bool has_id(const struct pmp_core_image *image)
+{
+	return image->id_size || image->go_id_size;
+}
+
 static bool same_id(const struct pmp_core_image *a, const struct pmp_core_image *b)
 {
-	return a->id_size == b->id_size && memcmp(a->id, b->id, a->id_size) == 0;
+	return a->id_size == b->id_size && memcmp(a->id, b->id, a->id_size) == 0 &&
+	       (a->id_size || (a->go_id_size == b->go_id_size &&
+			       memcmp(a->go_id, b->go_id, a->go_id_size) == 0));
 }
 
 /* Without a build-id in the core there is the time at which the file was written. */
@@ -54,15 +61,16 @@ static bool is_newer(int fd, uint64_t written)
 }
 
 /* NULL: it is; else why not. */
-static const char *check_file(const struct pmp_core_modules *modules,
+static const char *check_file(struct pmp_core_modules *modules,
 			      const struct pmp_core_module *module, int fd)
 {
 	struct pmp_core_image image;
 	const struct pmp_reader reader = { read_fd, &fd };
 
-	if (!pmp_core_image_read(&image, modules->arch, &reader, 0, false))
+	if (!pmp_core_image_read(&image, modules->arch, &reader, 0, false,
+				 &modules->image_work))
 		return no_program;
-	if (module->has_image && module->image.id_size)
+	if (module->has_image && has_id(&module->image))
 		return same_id(&image, &module->image)
 			       ? NULL
 			       : "on this machine is another version of it";
@@ -220,9 +228,9 @@ static int read_images(struct pmp_core_modules *modules, const struct pmp_core_f
 		if (core->program >= mapping->start && core->program < mapping->end)
 			modules->program = numbers[i];
 		if (!mapping->offset && !item->has_image)
-			item->has_image =
-				pmp_core_image_read(&item->image, modules->arch, &reader,
-						    mapping->start, true);
+			item->has_image = pmp_core_image_read(&item->image, modules->arch,
+							      &reader, mapping->start,
+							      true, &modules->image_work);
 	}
 	return 0;
 }
@@ -238,9 +246,10 @@ static unsigned prot_of(struct pmp_core_modules *modules, size_t number, uint64_
 
 	if (!item->has_image) {
 		pmp_core_modules_open(modules, module);
-		item->has_image = module->fd >= 0 &&
-				  pmp_core_image_read(&item->image, modules->arch,
-						      &reader, 0, false);
+		item->has_image =
+			module->fd >= 0 &&
+			pmp_core_image_read(&item->image, modules->arch, &reader, 0,
+					    false, &modules->image_work);
 	}
 	return item->has_image ? pmp_core_image_prot(&item->image, offset)
 			       : PMP_PROT_READ;

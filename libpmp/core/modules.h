@@ -26,7 +26,8 @@ struct pmp_core_modules {
 	struct pmp_core_module *items; /* of maps->modules, in the same order */
 	size_t program; /* which of them is the program; SIZE_MAX: not known */
 	struct pmp_core_places places;
-	size_t tried; /* files that were not found */
+	size_t tried;	   /* files that were not found */
+	size_t image_work; /* see core/image.h */
 };
 
 /* Make it; places are borrowed. 0, PMP_ENOMEM, or PMP_EINVAL: places->exe is not the

@@ -141,6 +141,13 @@ static bool has_address(int number)
 	       number == SIGFPE || number == SIGTRAP;
 }
 
+/* Of others, timers and files, there are other numbers in its place (sigaction(2)). */
+static bool has_sender(int code)
+{
+	return code == SI_USER || code == SI_QUEUE || code == SI_MESGQ ||
+	       code == SI_TKILL;
+}
+
 static void take_siginfo(struct pmp_core_file *core, const unsigned char *note,
 			 size_t length)
 {
@@ -155,7 +162,7 @@ static void take_siginfo(struct pmp_core_file *core, const unsigned char *note,
 	if (crash->code > 0 && crash->code < SI_KERNEL && has_address(crash->signal)) {
 		crash->has_address = true;
 		crash->address = get_u64(note + SIGINFO_UNION);
-	} else if (crash->code <= 0) {
+	} else if (has_sender(crash->code)) {
 		crash->sender = get_i32(note + SIGINFO_UNION);
 	}
 }

@@ -76,21 +76,6 @@ static const struct pmp_arch *arch_of(const Elf64_Ehdr *header)
 		       : NULL;
 }
 
-/* More than 65534 are counted in a section header (PN_XNUM). */
-static uint64_t count_headers(int fd, const Elf64_Ehdr *header)
-{
-	Elf64_Shdr section;
-
-	if (header->e_phnum != PN_XNUM)
-		return header->e_phnum;
-	if (pmp_file_pread(fd, &section, sizeof(section), header->e_shoff) !=
-	    sizeof(section))
-		return 0;
-	return section.sh_info;
-}
-
-/* ---- program headers --------------------------------------------------------------- */
-
 /* How long the file is meant to be. */
 static void expect(struct pmp_core_file *core, uint64_t offset, uint64_t size)
 {
@@ -99,6 +84,33 @@ static void expect(struct pmp_core_file *core, uint64_t offset, uint64_t size)
 	if (!__builtin_add_overflow(offset, size, &end) && end > core->meant)
 		core->meant = end;
 }
+
+static bool read_at(int fd, void *data, size_t size, uint64_t offset)
+{
+	return offset < INT64_MAX &&
+	       pmp_file_pread(fd, data, size, offset) == (ssize_t)size;
+}
+
+/* More than 65534 are counted in a section header (PN_XNUM). The kernel writes that last, and
+ * the notes, which the first header is of, right after the headers. */
+static uint64_t count_headers(struct pmp_core_file *core, int fd,
+			      const Elf64_Ehdr *header)
+{
+	Elf64_Shdr section;
+	Elf64_Phdr first;
+
+	if (header->e_phnum != PN_XNUM)
+		return header->e_phnum;
+	expect(core, header->e_shoff, sizeof(section));
+	if (read_at(fd, &section, sizeof(section), header->e_shoff))
+		return section.sh_info;
+	if (!read_at(fd, &first, sizeof(first), header->e_phoff) ||
+	    first.p_offset < header->e_phoff)
+		return 0;
+	return (first.p_offset - header->e_phoff) / sizeof(first);
+}
+
+/* ---- program headers --------------------------------------------------------------- */
 
 static int add_segment(struct pmp_core_file *core, const Elf64_Phdr *program)
 {
@@ -147,7 +159,7 @@ static int take_header(struct pmp_core_file *core, int fd, const Elf64_Phdr *pro
 static int read_headers(struct pmp_core_file *core, int fd, const Elf64_Ehdr *header)
 {
 	Elf64_Phdr *programs = malloc(CHUNK * sizeof(*programs));
-	uint64_t left = count_headers(fd, header), at = header->e_phoff;
+	uint64_t left = count_headers(core, fd, header), at = header->e_phoff;
 	int r = programs ? 0 : PMP_ENOMEM;
 
 	if (left > PMP_CORE_SEGMENTS_MAX)

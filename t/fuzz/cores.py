@@ -302,16 +302,22 @@ def fde_endless():
 
 
 
-def ruled(cie, program):
+def ruled(cie, program, threads=16):
     """All code has this one entry."""
-    fde = struct.pack("<IIii", 13 + len(program), 0x104, 0x2000 - 0x608, 0x1000) + b"\0" + program
+    fde = struct.pack("<IIii", 13 + len(program), 0x104, 0x2000 - 0x608, 0x10000) + b"\0" + program
     return in_memory(image([(LOAD, 0, 0x20000), (EH_FRAME, 0x400, 0x10000)],
-                           table(0x600).ljust(0x100, b"\0") + cie_for(cie).ljust(0x100, b"\0") + fde))
+                           table(0x600).ljust(0x100, b"\0") + cie_for(cie).ljust(0x100, b"\0") + fde),
+                     at=threads)
 
 
 def rules_without_end():
     """CFA is what it was: a frame that is its own caller; 60 KB of remember and restore."""
     return ruled(b"\x0c\x07\x00", b"\x0a\x0b" * 30000)
+
+
+def own_rules():
+    """As many threads, each at a place of its own in 60 KB of the same."""
+    return ruled(b"\x0c\x07\x00", b"\x0a\x0b" * 30000, threads=4000)
 
 
 def expressions():
@@ -356,7 +362,7 @@ def calls():
 KINDS = (overlap, no_section, many_headers, one_header_again, wraps, half_of_all, note_sizes, note_end,
          thread_sizes, same_threads, strange_ids, names, note_holes, most_files, most_threads_in_files,
          file_tables, no_end_of_path, build_ids, build_id_short, cie_itself, fde_endless,
-         rules_without_end, expressions, vdso, huge_vdso, locks, calls)
+         rules_without_end, own_rules, expressions, vdso, huge_vdso, locks, calls)
 
 
 def write(made):
