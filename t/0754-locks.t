@@ -367,9 +367,24 @@ pmp: deadlock in locks [N]: N "worker" waits for mutex X held by N "joiner", N "
 	like "$(cat said)" 'held by N "worker-2" until a timeout, N "worker-2"' "which is said"
 	checked 1 "several snapshots" -n 3 -i 10ms --ignore lock --idle hide -p "$(ready_pid deadlock)"
 	is "$(wc -l <said)" 1 "each deadlock has one line, whatever filters hide"
+	if gcore -o core "$(ready_pid deadlock)" >gcore.log 2>&1; then
+		checked 1 "a core file" core.*
+		is "$(wc -l <said)" 1 "has its line as well"
+	else
+		skip "no gcore: $(tail -n 1 gcore.log)"
+	fi
 	# shellcheck disable=SC2086 # a list of ids
 	kill -KILL $locks_pids
 	checked 3 "no such process" -p 4194304
+}
+
+# Where only a part is seen, there may be one in the rest.
+check_part() {
+	locks_start "$top_builddir/t/target/locks" deadlock
+	is "$(text deadlock --focus nosuch | grep deadlock)" 'No deadlock among these threads.' \
+		"a filter that leaves out all stacks"
+	is "$(text deadlock --not-threads worker-1 | grep deadlock)" \
+		'No deadlock among these threads.' "a thread that is not looked at"
 }
 
 check_saved() {

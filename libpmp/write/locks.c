@@ -123,6 +123,18 @@ static void add_missed(const struct pmp_lock_text *text)
 			"Some descriptors or file locks of this machine were not seen.\n");
 }
 
+/* Not of all threads and waits is it known that there is none. */
+static const char *where_none_is(const struct pmp_wait_graph *graph)
+{
+	const struct pmp_sample_info *info = &graph->report->snapshot->info;
+
+	if (info->skipped || graph->count < info->threads)
+		return " among these threads";
+	if (graph->known < graph->waiting)
+		return " among the waits whose holder is known";
+	return "";
+}
+
 static void add_title(const struct pmp_lock_text *text)
 {
 	const struct pmp_wait_graph *graph = &text->graph;
@@ -142,7 +154,7 @@ static void add_title(const struct pmp_lock_text *text)
 		pmp_buf_printf(buf, ", of %zu inferred", graph->inferred);
 	pmp_buf_putc(buf, '\n');
 	if (!graph->deadlocked)
-		pmp_buf_puts(buf, "No deadlock.\n");
+		pmp_buf_printf(buf, "No deadlock%s.\n", where_none_is(graph));
 	add_missed(text);
 }
 

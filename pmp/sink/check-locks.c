@@ -8,6 +8,7 @@
 #include "run/counting.h"
 #include "say/message.h"
 #include "sink/sink.h"
+#include "source/source.h"
 
 #define LINE_SIZE 900	  /* a message has room for it */
 #define DEADLOCKS_MAX 100 /* that are reported */
@@ -106,10 +107,12 @@ static void close_check(struct sink *sink)
 	sink->check = NULL;
 }
 
+/* Of a core file there is no sample but that which is there now. */
 static void targets(struct sink *sink, const struct process *process)
 {
-	(void)sink;
 	(void)process;
+	if (sink->source->type->saved)
+		sampled(sink);
 }
 
 static void boundary(struct sink *sink, uint64_t time)
