@@ -131,6 +131,7 @@ refused "unknown option -$(printf '\\x1b')" "see pmp --help" "-$(printf '\033')"
 
 refused "option --serve takes its value after '=': --serve=0" "" --serve 0 -p 1
 refused "option --serve takes its value after '=': --serve=127.0.0.1:0" "" --serve 127.0.0.1:0 -p 1
+refused "option --heap takes its value after '=': --heap=512K" "" --heap 512K -- true
 refused "option --locks takes its value after '=': --locks=check" "" --locks check 1
 
 export PMP_OPTS

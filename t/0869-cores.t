@@ -87,6 +87,20 @@ PATH=$tmp/stays:$PATH timeout 60 "$PMP" -f folded core.gz >out 2>err
 is $? 0 "a program that unpacks and does not end"
 is "$(cat out)" "$("$PMP" -f folded core)" "all that it has given is used"
 like "$(cat err)" '^pmp: core.gz is not complete: ' "and said to be incomplete"
+{
+	gzip -c core
+	echo more
+} >more.gz
+"$PMP" more.gz >packed.txt 2>err
+is "$(stacks_of packed.txt)" "$(stacks_of plain.txt)" "what gzip only warns of"
+is "$(grep complete err)" "" "is complete"
+if command -v zstd >/dev/null; then
+	# From a pipe it does not know that less would do.
+	# shellcheck disable=SC2002 # the pipe is tested
+	cat core | zstd -q --long=31 >wide.zst
+	"$PMP" wide.zst >packed.txt 2>err
+	is "$(stacks_of packed.txt)" "$(stacks_of plain.txt)" "packed by zstd with the widest window"
+fi
 echo hello | gzip >hello.gz
 pmp_says "something else that is packed" 2 'damaged, or not a profile' hello.gz
 if command -v zstd >/dev/null; then
@@ -137,6 +151,7 @@ pmp_says "--exe with what is no program" 2 'core is not the program of the core'
 cp "$PMP" program
 pmp_says "another program in its place" 0 'on this machine is another version of it' core
 mv other/moved program
+pmp_says "--threads of a core" 0 'of a file all threads are shown' --threads nosuch core
 like "$("$PMP" --exe program -p $$ 2>&1 >/dev/null)" 'exe is for core files: it changes nothing' \
 	"--exe of a living process"
 
@@ -174,7 +189,7 @@ pmp_says "a core that was cut off" 0 '^pmp: cut is cut off: [0-9.]+ MB of [0-9.]
 like "$(cat out)" '^Backtrace stopped: memory cannot be read$' "says where stacks end early"
 gzip -c front | head -c 30000 >cut.gz
 "$PMP" cut.gz >out 2>err
-like "$(cat err)" '^pmp: cut.gz is not complete: what packs it is damaged, or cut off$' "a packed core, cut off"
+like "$(cat err)" '^pmp: cut.gz is not complete: the packed file is damaged, or cut off$' "a packed core, cut off"
 head -c 300 core >"cut"
 pmp_says "one with nothing of use" 2 'it has no thread' cut
 

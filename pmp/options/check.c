@@ -186,6 +186,12 @@ void options_warn(const struct options *options)
 			     "nothing");
 	if (options->types && !format->census)
 		message_note(NULL, "--types is for -f objects: it changes nothing");
+	if (options->file_count &&
+	    (options->threads.filter || options->not_threads.filter))
+		message_note(
+			"--by-thread keeps threads apart",
+			"--threads and --not-threads are for sampling: of a file all "
+			"threads are shown");
 	if (options->exe && !options->file_count && !options->diff)
 		message_note(NULL, "--exe is for core files: it changes nothing");
 	if (!options->sort || options->wants_screen)

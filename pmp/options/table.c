@@ -709,6 +709,15 @@ static bool take_operand(struct options *options, const char *text)
 	return true;
 }
 
+/* "512K" */
+static bool is_size(const char *text)
+{
+	size_t digits = strspn(text, "0123456789.");
+
+	return digits && text[digits] && strchr("KkMmGg", text[digits]) &&
+	       !text[digits + 1];
+}
+
 /* Is it meant for the option before it, which takes a value only after "="? */
 static bool is_its_value(const struct option_row *row, const char *text)
 {
@@ -716,8 +725,8 @@ static bool is_its_value(const struct option_row *row, const char *text)
 		return false;
 	if (strcmp(text, "0") == 0)
 		return true;
-	return access(text, F_OK) < 0 &&
-	       (strchr(text, ':') || (row->words && strcmp(row->words, text) == 0));
+	return access(text, F_OK) < 0 && (strchr(text, ':') || is_size(text) ||
+					  (row->words && strcmp(row->words, text) == 0));
 }
 
 static int value_of(const struct option_row *row)

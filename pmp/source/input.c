@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -153,6 +154,13 @@ static int take_pipe(struct input *input, const char *path, const char *head,
 	return code;
 }
 
+/* gzip ends with 2 to warn, of bytes that follow for example (gzip(1)). */
+static bool is_whole(const char *program, int status)
+{
+	return !status || (strcmp(program, "gzip") == 0 && WIFEXITED(status) &&
+			   WEXITSTATUS(status) == 2);
+}
+
 static int unpack(struct input *input, struct spool_packed *packed, struct pmp_error *err)
 {
 	char shown[256], head[ELF_HEAD];
@@ -170,11 +178,12 @@ static int unpack(struct input *input, struct spool_packed *packed, struct pmp_e
 	n = pread(spool, head, sizeof(head), 0);
 	if (n > 0 && pmp_core_is(head, (size_t)n)) {
 		input->is_core = true;
-		input->cut = status ? "what packs it is damaged, or cut off" : NULL;
+		if (!is_whole(packed->program, status))
+			input->cut = "the packed file is damaged, or cut off";
 		return 0;
 	}
 	pmp_escape(packed->name, shown, sizeof(shown));
-	if (status)
+	if (!is_whole(packed->program, status))
 		return message_fill(err, PMP_EFORMAT, 0,
 				    "cannot unpack %s: %s says that it is damaged", shown,
 				    packed->program);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -19,7 +20,10 @@ extern char **environ;
 int unpacker_start(struct unpacker *unpacker, const char *program, int input,
 		   bool with_rights)
 {
-	char path[PATH_MAX], *argv[] = { (char *)program, (char *)"-dc", NULL };
+	/* zstd refuses windows of more than 128 MiB unless it is told their size. */
+	char *long_window = strcmp(program, "zstd") == 0 ? (char *)"--long=31" : NULL;
+	char path[PATH_MAX],
+		*argv[] = { (char *)program, (char *)"-dc", long_window, NULL };
 	struct confine_program limits = { .user = CONFINE_UNPACKER, .memory = MEMORY };
 	struct confine_start start = {
 		.path = path,
