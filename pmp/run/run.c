@@ -670,8 +670,9 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 /* Often both profiles lack the same names. */
 static void report_modules(const struct counting *counting, const struct targets *targets)
 {
-	if (!summary_modules(counting->symbolizer, !targets->cores) && counting->base)
-		summary_modules(counting->base_symbolizer, false);
+	if (!summary_modules(counting->options, counting->symbolizer, !targets->cores) &&
+	    counting->base)
+		summary_modules(counting->options, counting->base_symbolizer, false);
 }
 
 static void write_results(struct run *run)

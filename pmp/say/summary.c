@@ -121,8 +121,10 @@ void summary_written(const struct counting *counting, const struct targets *targ
 		    evicted);
 }
 
-static void summary_unnamed(const struct pmp_module_info *module)
+static void summary_unnamed(const struct options *options,
+			    const struct pmp_module_info *module)
 {
+	const char *folder = options->debug_dir ? options->debug_dir : "/usr/lib/debug";
 	const char *id = module->build_id, *problem = module->problem;
 	bool stripped = !problem || strcmp(problem, "no symbols") == 0 ||
 			strcmp(problem, "only exported symbols") == 0;
@@ -132,9 +134,10 @@ static void summary_unnamed(const struct pmp_module_info *module)
 		snprintf(about, sizeof(about), " (build-id %.60s)", id);
 	if (stripped && strlen(id) > 2)
 		snprintf(hint, sizeof(hint),
-			 "install its debug package, or try --debuginfod; its debug file "
-			 "belongs at /usr/lib/debug/.build-id/%.2s/%s.debug",
-			 id, id + 2);
+			 "install its debug package%s; its debug file belongs at "
+			 "%.*s/.build-id/%.2s/%s.debug",
+			 options->debuginfod ? "" : ", or try --debuginfod",
+			 (int)strcspn(folder, ":"), folder, id, id + 2);
 	else if (stripped)
 		snprintf(hint, sizeof(hint), "install its debug package");
 	message_note(hint, "no names for %.0f%% of the frames of %s%s: %s",
@@ -190,7 +193,8 @@ void summary_filter(const struct counting *counting)
 		percent(info.shown, info.counted));
 }
 
-size_t summary_modules(const struct pmp_symbolizer *symbolizer, bool run)
+size_t summary_modules(const struct options *options,
+		       const struct pmp_symbolizer *symbolizer, bool run)
 {
 	size_t count = pmp_symbolizer_module_count(symbolizer), told = 0;
 	uint64_t frames = count_frames(symbolizer);
@@ -211,7 +215,7 @@ size_t summary_modules(const struct pmp_symbolizer *symbolizer, bool run)
 		if (percent(module.unnamed, module.frames) < UNNAMED_PERCENT ||
 		    percent(module.unnamed, frames) < MISSED_PERCENT)
 			continue;
-		summary_unnamed(&module);
+		summary_unnamed(options, &module);
 		told++;
 	}
 	return told;

@@ -25,7 +25,8 @@ void summary_written(const struct counting *counting, const struct targets *targ
 		     const struct process *named, const char *path);
 /** Modules without symbols or, if processes run, replaced on disk. Returns how many lack
  * symbols. */
-size_t summary_modules(const struct pmp_symbolizer *symbolizer, bool run);
+size_t summary_modules(const struct options *options,
+		       const struct pmp_symbolizer *symbolizer, bool run);
 /** Stacks that memory was too small for. */
 void summary_evicted(const struct counting *counting);
 /** Samples of saved profiles that cannot be counted. */
