@@ -318,10 +318,11 @@ static bool is_over(struct sampling *sampling, uint64_t now)
 	const struct options *options = sampling->options;
 	uint64_t snapshots = sampling->past.snapshots + sampling->pace.snapshots;
 
+	/* Who has had no processor meanwhile takes one snapshot late. */
 	return sampling->finish || !has_targets(sampling) ||
 	       (options->count && snapshots >= options->count) ||
-	       (options->duration && !sampling->paused && !sampling->waiting &&
-		now >= end_of(sampling));
+	       (options->duration && snapshots && !sampling->paused &&
+		!sampling->waiting && now >= end_of(sampling));
 }
 
 /* When there is something to do: the next tick, or the end if that is before it. */
@@ -354,6 +355,8 @@ static void sample_all(struct sampling *sampling)
 		   now ^ (uint64_t)getpid());
 	sampling->paused_since = now;
 	hurry(sampling->waiting);
+	if (PMP_FAULT("late-first"))
+		sleep(1);
 	while (now = now_ns(), !is_over(sampling, now)) {
 		if (now >= next_event(sampling)) {
 			take_snapshot(sampling);
