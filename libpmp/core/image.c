@@ -60,7 +60,7 @@ static void find_ids(struct pmp_core_image *image, const struct pmp_reader *read
 	       ++*work < PMP_CORE_IMAGE_WORK_MAX &&
 	       pmp_read(reader, at + used, &note, sizeof(note))) {
 		take_note(image, reader, at + used + sizeof(note), &note);
-		if (image->id_size || (!note.n_namesz && !note.n_descsz))
+		if (!note.n_namesz && !note.n_descsz)
 			return;
 		used += sizeof(note) + ((note.n_namesz + UINT64_C(3)) & ~UINT64_C(3));
 		used = (used + note.n_descsz + mask) & ~mask;
@@ -110,11 +110,11 @@ bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *ar
 			notes[note_count++] = program;
 		}
 	}
-	for (size_t i = 0; i < note_count && !image->id_size; i++)
+	for (size_t i = 0; i < note_count; i++)
 		find_ids(image, reader,
 			 mapped ? bias + notes[i].p_vaddr : notes[i].p_offset,
 			 notes[i].p_filesz, notes[i].p_align, work);
-	return true;
+	return *work < PMP_CORE_IMAGE_WORK_MAX;
 }
 
 unsigned pmp_core_image_prot(const struct pmp_core_image *image, uint64_t offset)

@@ -25,7 +25,7 @@ struct pmp_core_image {
 	unsigned char id[PMP_CORE_ID_MAX]; /* build-id */
 	size_t id_size;			   /* 0: none, or it cannot be read */
 	unsigned char
-		go_id[PMP_CORE_GO_ID_MAX]; /* of Go's linker, which writes no other */
+		go_id[PMP_CORE_GO_ID_MAX]; /* of Go's linker, which may write no other */
 	size_t go_id_size;
 };
 
@@ -33,7 +33,7 @@ struct pmp_core_image {
  * Read it where it is mapped from its first byte on, at base; or, with mapped false, from the
  * file, whose offsets are the addresses that the reader takes (base 0). *work grows by the
  * headers and notes that were looked at, of which there are PMP_CORE_IMAGE_WORK_MAX at most.
- * False: there is no such header, or there were too many before.
+ * False: there is no such header, or there were too many.
  */
 bool pmp_core_image_read(struct pmp_core_image *image, const struct pmp_arch *arch,
 			 const struct pmp_reader *reader, uint64_t base, bool mapped,

@@ -8,7 +8,8 @@
 #include "base/hash.h"
 
 #define PAGE 4096u
-#define SLOTS 4096u /* 16 MiB when all are in use */
+#define SLOTS 4096u	     /* 16 MiB when all are in use */
+#define PARTS_MAX (4u << 20) /* of pages that are read one by one, in all */
 
 /* What has been read: a page, or a part of it that is of one segment and one file, or of
  * none. */
@@ -24,6 +25,7 @@ struct pmp_core_memory {
 	const struct pmp_maps *maps;
 	pmp_core_opener *opener;
 	void *arg;
+	size_t parts; /* read so far */
 	struct core_page slots[SLOTS];
 };
 
@@ -116,6 +118,10 @@ static void fill(struct pmp_core_memory *memory, struct core_page *page, uint64_
 		narrow(page, segment->start, segment->start + segment->size);
 	else if (segment)
 		narrow(page, segment->start + segment->size, segment->end);
+	/* Segments of single bytes would take a read for each. */
+	if (page->last - page->first < PAGE - 1 && (has || region) &&
+	    ++memory->parts > PARTS_MAX)
+		return;
 	if (has)
 		page->length = read_at(memory->fd,
 				       segment->offset + (page->first - segment->start),

@@ -23,6 +23,7 @@
 static const char deleted[] = " (deleted)";
 static const char no_program[] =
 	"on this machine it is no program or library of that processor";
+static const char too_many[] = "too many other files were mapped";
 
 /* ---- is it that file? ------------------------------------------------------------------- */
 
@@ -44,11 +45,14 @@ static bool has_id(const struct pmp_core_image *image)
 	return image->id_size || image->go_id_size;
 }
 
-static bool same_id(const struct pmp_core_image *a, const struct pmp_core_image *b)
+/* By the build-id that the core has, or by Go's. */
+static bool same_id(const struct pmp_core_image *file, const struct pmp_core_image *core)
 {
-	return a->id_size == b->id_size && memcmp(a->id, b->id, a->id_size) == 0 &&
-	       (a->id_size || (a->go_id_size == b->go_id_size &&
-			       memcmp(a->go_id, b->go_id, a->go_id_size) == 0));
+	if (core->id_size)
+		return file->id_size == core->id_size &&
+		       memcmp(file->id, core->id, core->id_size) == 0;
+	return file->go_id_size == core->go_id_size &&
+	       memcmp(file->go_id, core->go_id, core->go_id_size) == 0;
 }
 
 /* Without a build-id in the core there is the time at which the file was written. */
@@ -69,7 +73,8 @@ static const char *check_file(struct pmp_core_modules *modules,
 
 	if (!pmp_core_image_read(&image, modules->arch, &reader, 0, false,
 				 &modules->image_work))
-		return no_program;
+		return modules->image_work < PMP_CORE_IMAGE_WORK_MAX ? no_program
+								     : too_many;
 	if (module->has_image && has_id(&module->image))
 		return same_id(&image, &module->image)
 			       ? NULL
@@ -154,7 +159,7 @@ void pmp_core_modules_open(void *arg, struct pmp_module *module)
 	if (modules->tried < TRIED_MAX && find_file(modules, item, module))
 		return;
 	if (++modules->tried > TRIED_MAX)
-		item->problem = "too many other files were mapped";
+		item->problem = too_many;
 	if (!item->problem)
 		item->problem =
 			module->deleted ? "it was deleted" : "not on this machine";

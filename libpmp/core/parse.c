@@ -105,7 +105,7 @@ static uint64_t count_headers(struct pmp_core_file *core, int fd,
 	if (read_at(fd, &section, sizeof(section), header->e_shoff))
 		return section.sh_info;
 	if (!read_at(fd, &first, sizeof(first), header->e_phoff) ||
-	    first.p_offset < header->e_phoff)
+	    first.p_type != PT_NOTE || first.p_offset < header->e_phoff)
 		return 0;
 	return (first.p_offset - header->e_phoff) / sizeof(first);
 }

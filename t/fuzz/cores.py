@@ -42,6 +42,7 @@ def note(kind, data, owner=b"CORE\0", namesz=None, descsz=None):
 def thread(tid, pc=CODE + 0x200, sp=STACK, fp=STACK + 0x10, size=336, orig=MAX, args=(), fs=0x7000):
     words = [0] * 27
     words[4], words[15], words[16], words[19], words[21] = fp, orig, pc, sp, fs
+    words[10] = 0 if orig == MAX else MAX - 511  # ERESTARTSYS: it sleeps in a system call
     for at, value in zip((14, 13, 12, 7, 9, 8), args):
         words[at] = value
     data = bytearray(112 + 27 * 8 + 8)
@@ -350,6 +351,13 @@ def locks():
                  memories=((CODE, b"\x0f\x05" * 2048, 5), MEMORIES[1], (0x800000, words, 6)))
 
 
+def single_bytes():
+    """Each byte of the stacks is a segment."""
+    return build(notes=b"".join(thread(PID + i, sp=0x900000, orig=202, args=(0x10000, 0x80, 2))
+                                for i in range(60000)),
+                 programs=[(LOAD, 6, 64, 0x900000 + i, 1, 1) for i in range(800)])
+
+
 def calls():
     """System calls with arguments that lead nowhere."""
     return build(notes=b"".join(thread(PID + i, orig=i % 500, args=(MAX - i, MAX, BIG, MAX, 1 << 40, 3))
@@ -362,7 +370,7 @@ def calls():
 KINDS = (overlap, no_section, many_headers, one_header_again, wraps, half_of_all, note_sizes, note_end,
          thread_sizes, same_threads, strange_ids, names, note_holes, most_files, most_threads_in_files,
          file_tables, no_end_of_path, build_ids, build_id_short, cie_itself, fde_endless,
-         rules_without_end, own_rules, expressions, vdso, huge_vdso, locks, calls)
+         rules_without_end, own_rules, expressions, vdso, huge_vdso, locks, single_bytes, calls)
 
 
 def write(made):
