@@ -205,3 +205,9 @@ ssize_t pmp_file_pread(int fd, void *data, size_t length, uint64_t offset)
 	}
 	return (ssize_t)done;
 }
+
+bool pmp_file_read_at(int fd, uint64_t offset, void *data, size_t length)
+{
+	return offset < INT64_MAX &&
+	       pmp_file_pread(fd, data, length, offset) == (ssize_t)length;
+}

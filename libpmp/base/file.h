@@ -42,5 +42,7 @@ int pmp_file_slurp(int dirfd, const char *path, size_t limit, struct pmp_buf *bu
 int pmp_file_drain(int fd, size_t limit, struct pmp_buf *buf);
 /* pread until length bytes or the end; retries EINTR. Bytes read or a negative errno. */
 ssize_t pmp_file_pread(int fd, void *data, size_t length, uint64_t offset);
+/* The same of all of them. False: the file ends before that, or cannot be read. */
+bool pmp_file_read_at(int fd, uint64_t offset, void *data, size_t length);
 
 #endif

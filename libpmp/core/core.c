@@ -244,7 +244,8 @@ static bool lacks_file(struct pmp_core *core, const struct pmp_walk *walk)
 				     &byte, 1);
 }
 
-/* Rules that were made to be slow may be so for each thread anew: then, only where it is. */
+/* A core can be made so that the rules of each thread are slow to execute: after WORK_MAX a
+ * stack is its first frame alone. */
 static int walk_thread(struct pmp_core *core, const struct pmp_regs *regs,
 		       struct pmp_walk *walk)
 {

@@ -110,8 +110,10 @@ static void fill(struct pmp_core_memory *memory, struct core_page *page, uint64_
 	/* Who unwinds asks the file for what is not mapped as well: it has to be open. */
 	if (region && region->module->kind == PMP_MODULE_FILE)
 		memory->opener(memory->arg, region->module);
-	if (!segment && !region)
+	if (!segment && !region) {
 		narrow(page, address, address + 1);
+		return;
+	}
 	if (region)
 		narrow(page, region->start, region->end);
 	if (has)
@@ -119,8 +121,7 @@ static void fill(struct pmp_core_memory *memory, struct core_page *page, uint64_
 	else if (segment)
 		narrow(page, segment->start + segment->size, segment->end);
 	/* Segments of single bytes would take a read for each. */
-	if (page->last - page->first < PAGE - 1 && (has || region) &&
-	    ++memory->parts > PARTS_MAX)
+	if (page->last - page->first < PAGE - 1 && ++memory->parts > PARTS_MAX)
 		return;
 	if (has)
 		page->length = read_at(memory->fd,

@@ -24,7 +24,6 @@
 #define JUMP 4096u	   /* or behind what is skipped */
 #define NAME_MAX_SIZE 8	   /* of the owners that are known, with the NUL */
 #define SMALL_MAX 1024u	   /* of a note that is read whole, but NT_FILE */
-#define MAPPINGS_MAX ((uint64_t)1 << 18)
 
 enum {
 	STATUS_SIGNAL = 12,
@@ -205,7 +204,7 @@ static int take_files(struct pmp_core_file *core, const unsigned char *note,
 	size_t texts;
 	int r = 0;
 
-	if (core->mapping_count || !count || count > MAPPINGS_MAX ||
+	if (core->mapping_count || !count || count > PMP_CORE_MAPPINGS_MAX ||
 	    count > (length - 16) / 24)
 		return 0;
 	texts = 16 + (size_t)count * 24;

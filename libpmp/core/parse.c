@@ -85,12 +85,6 @@ static void expect(struct pmp_core_file *core, uint64_t offset, uint64_t size)
 		core->meant = end;
 }
 
-static bool read_at(int fd, void *data, size_t size, uint64_t offset)
-{
-	return offset < INT64_MAX &&
-	       pmp_file_pread(fd, data, size, offset) == (ssize_t)size;
-}
-
 /* More than 65534 are counted in a section header (PN_XNUM). The kernel writes that last, and
  * the notes, which the first header is of, right after the headers. */
 static uint64_t count_headers(struct pmp_core_file *core, int fd,
@@ -102,9 +96,9 @@ static uint64_t count_headers(struct pmp_core_file *core, int fd,
 	if (header->e_phnum != PN_XNUM)
 		return header->e_phnum;
 	expect(core, header->e_shoff, sizeof(section));
-	if (read_at(fd, &section, sizeof(section), header->e_shoff))
+	if (pmp_file_read_at(fd, header->e_shoff, &section, sizeof(section)))
 		return section.sh_info;
-	if (!read_at(fd, &first, sizeof(first), header->e_phoff) ||
+	if (!pmp_file_read_at(fd, header->e_phoff, &first, sizeof(first)) ||
 	    first.p_type != PT_NOTE || first.p_offset < header->e_phoff)
 		return 0;
 	return (first.p_offset - header->e_phoff) / sizeof(first);

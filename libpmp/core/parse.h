@@ -25,6 +25,7 @@
 #include <sys/types.h>
 
 #define PMP_CORE_SEGMENTS_MAX ((size_t)4 << 20)
+#define PMP_CORE_MAPPINGS_MAX ((size_t)1 << 18)
 #define PMP_CORE_THREADS_MAX ((size_t)1 << 19) /* each takes 1.3 KiB in all */
 #define PMP_CORE_NOTE_MAX ((size_t)64 << 20)   /* of NT_FILE, which is read as a whole */
 

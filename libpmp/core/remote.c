@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/sized.h"
 #include "core/core-records.h"
+#include "core/parse.h"
 #include "resolve/remote-file.h"
 #include "wire/receiver.h"
 
@@ -28,7 +29,7 @@
 #define ASKED_MAX 1000000	       /* files */
 #define SAMPLE_MAX ((uint64_t)5 << 28) /* bytes: a message, and 256 MiB of modules */
 /* The files of as many mappings as a core may list, what is of no file, and the vdso. */
-#define MODULES_MAX (((size_t)1 << 18) + 2)
+#define MODULES_MAX (PMP_CORE_MAPPINGS_MAX + 2)
 #define SILENCE 10 /* seconds without a part of the sample, which is complete by then */
 
 struct missed_file {

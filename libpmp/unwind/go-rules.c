@@ -36,12 +36,6 @@ struct go_range {
 	uint64_t start, end;
 };
 
-static bool read_at(int fd, uint64_t offset, void *data, size_t size)
-{
-	return offset < INT64_MAX &&
-	       pmp_file_pread(fd, data, size, offset) == (ssize_t)size;
-}
-
 /* A section that is loaded, at ELF addresses. */
 static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 			 struct go_range *found)
@@ -69,7 +63,7 @@ static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 
 	if (n > SEGMENTS_MAX)
 		n = SEGMENTS_MAX;
-	if (!read_at(fd, header->e_phoff, segments, n * sizeof(*segments)))
+	if (!pmp_file_read_at(fd, header->e_phoff, segments, n * sizeof(*segments)))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		const Elf64_Phdr *segment = &segments[i];

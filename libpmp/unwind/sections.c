@@ -10,12 +10,6 @@
 #define NAMES_MAX (64u << 10) /* bytes of the names of sections */
 #define AT_ONCE 32	      /* headers */
 
-static bool read_at(int fd, uint64_t offset, void *data, size_t size)
-{
-	return offset < INT64_MAX &&
-	       pmp_file_pread(fd, data, size, offset) == (ssize_t)size;
-}
-
 bool pmp_sections_elf(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 {
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
@@ -26,7 +20,7 @@ bool pmp_sections_elf(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 
 bool pmp_sections_open(const struct pmp_arch *arch, int fd, Elf64_Ehdr *header)
 {
-	return fd >= 0 && read_at(fd, 0, header, sizeof(*header)) &&
+	return fd >= 0 && pmp_file_read_at(fd, 0, header, sizeof(*header)) &&
 	       pmp_sections_elf(arch, header) && header->e_shoff < INT64_MAX / 2 &&
 	       (!header->e_shnum || header->e_shentsize == sizeof(Elf64_Shdr));
 }
@@ -37,8 +31,8 @@ static char *read_names(int fd, const Elf64_Ehdr *header, size_t *size)
 	Elf64_Shdr section;
 	char *names;
 
-	if (!read_at(fd, header->e_shoff + header->e_shstrndx * sizeof(section), &section,
-		     sizeof(section)))
+	if (!pmp_file_read_at(fd, header->e_shoff + header->e_shstrndx * sizeof(section),
+			      &section, sizeof(section)))
 		return NULL;
 	*size = section.sh_size;
 	names = pmp_sections_read(fd, &section, NAMES_MAX);
@@ -66,8 +60,8 @@ bool pmp_sections_find(int fd, const Elf64_Ehdr *header, const char *const names
 
 	for (size_t first = 0; texts && first < count && !is_found; first += n) {
 		n = count - first < AT_ONCE ? count - first : AT_ONCE;
-		if (!read_at(fd, header->e_shoff + first * sizeof(*sections), sections,
-			     n * sizeof(*sections)))
+		if (!pmp_file_read_at(fd, header->e_shoff + first * sizeof(*sections),
+				      sections, n * sizeof(*sections)))
 			break;
 		for (size_t i = 0; i < n && !is_found; i++) {
 			is_found = is_named(&sections[i], texts, size, names);
@@ -86,7 +80,7 @@ void *pmp_sections_read(int fd, const Elf64_Shdr *section, uint64_t limit)
 	    section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED)
 		return NULL;
 	data = malloc(section->sh_size);
-	if (data && read_at(fd, section->sh_offset, data, section->sh_size))
+	if (data && pmp_file_read_at(fd, section->sh_offset, data, section->sh_size))
 		return data;
 	free(data);
 	return NULL;

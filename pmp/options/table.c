@@ -709,13 +709,12 @@ static bool take_operand(struct options *options, const char *text)
 	return true;
 }
 
-/* "512K" */
+/* "512K": no process id */
 static bool is_size(const char *text)
 {
-	size_t digits = strspn(text, "0123456789.");
+	uint64_t size;
 
-	return digits && text[digits] && strchr("KkMmGg", text[digits]) &&
-	       !text[digits + 1];
+	return value_size(text, &size) && !is_ids(text);
 }
 
 /* Is it meant for the option before it, which takes a value only after "="? */

@@ -20,7 +20,7 @@ extern char **environ;
 int unpacker_start(struct unpacker *unpacker, const char *program, int input,
 		   bool with_rights)
 {
-	/* zstd refuses windows of more than 128 MiB unless it is told their size. */
+	/* Without this option zstd refuses windows of more than 128 MiB. */
 	char *long_window = strcmp(program, "zstd") == 0 ? (char *)"--long=31" : NULL;
 	char path[PATH_MAX],
 		*argv[] = { (char *)program, (char *)"-dc", long_window, NULL };
