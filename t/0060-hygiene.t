@@ -21,10 +21,8 @@ while read -r file; do
 	COPYING | */writer-list.h | */syscall-list*.h | */pprof-fields.h | */svg-script.h | */page-*.h | *.pb-c.[ch] | t/data/* | t/fuzz/corpus/*) continue ;;
 	*.t) [ ! -f "${file%.t}.c" ] || continue ;;
 	esac
-	if [ -f "$file" ] && grep -Iq . "$file"; then
-		echo "$file"
-	fi
-done <"$tmp/listed" >"$tmp/files"
+	[ ! -f "$file" ] || echo "$file"
+done <"$tmp/listed" | tr '\n' '\0' | xargs -0 grep -Il . >"$tmp/files"
 grep -E '\.(c|h)$' "$tmp/files" | grep -E '^(libpmp|pmp)/' >"$tmp/sources"
 ok "[ $(wc -l <"$tmp/sources") -gt 40 ]" "sources were found"
 
@@ -50,31 +48,26 @@ is "$(lines "$tmp/files" '(TO''DO|FIX''ME|(^|[^X])X''XX([^X]|$))')" "" "no loose
 is "$(lines "$tmp/sources" '.*[[:blank:]]$')" "" "no blanks at the ends of lines"
 is "$(lines "$tmp/sources" '^ +[^ *]')" "" "sources are indented by tabs"
 
-: >"$tmp/unmarked"
-: >"$tmp/wide"
-while read -r file; do
-	case $file in
-	*.c | *.h | *.cc | *.sh | *.t | *.am | *.ac | *.awk | bootstrap | .ci/run)
-		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' ||
-			echo "$file" >>"$tmp/unmarked"
-		;;
-	esac
-	case $file in
-	libpmp/*.[ch] | pmp/*.[ch])
-		expand "$file" | awk -v file="$file" \
-			'length > 110 { print file ":" NR ": " length }' >>"$tmp/wide"
-		;;
-	esac
-done <"$tmp/files"
+grep -E '\.(c|h|cc|sh|t|am|ac|awk)$|^bootstrap$|^\.ci/run$' "$tmp/files" | sort >"$tmp/code"
+xargs awk 'FNR <= 3 && /SPDX-License-Identifier: GPL-2\.0-or-later/ { print FILENAME }' \
+	<"$tmp/code" | sort >"$tmp/marked"
+comm -23 "$tmp/code" "$tmp/marked" >"$tmp/unmarked"
+xargs awk '{
+	columns = 0
+	parts = split($0, part, "\t")
+	for (i = 1; i < parts; i++) {
+		columns += length(part[i])
+		columns += 8 - columns % 8
+	}
+	columns += length(part[parts])
+}
+columns > 110 { print FILENAME ":" FNR ": " columns }' <"$tmp/sources" >"$tmp/wide"
 is "$(cat "$tmp/unmarked")" "" "each file says its licence at its top"
 is "$(cat "$tmp/wide")" "" "lines have about 90 columns, at most 110"
 
 # Functions of at most 60 lines: from a line that is { to the next that is }.
-: >"$tmp/long"
-while read -r file; do
-	awk '/^{/ { at = FNR } /^}/ && at { if (FNR - at > 60)
-		print FILENAME ":" at ": " FNR - at " lines"; at = 0 }' "$file" >>"$tmp/long"
-done <"$tmp/sources"
+xargs awk 'FNR == 1 { at = 0 } /^{/ { at = FNR } /^}/ && at { if (FNR - at > 60)
+	print FILENAME ":" at ": " FNR - at " lines"; at = 0 }' <"$tmp/sources" >"$tmp/long"
 is "$(cat "$tmp/long")" "" "functions have at most 60 lines"
 
 # What a build leaves must be ignored, and no script of the same suffix with it.
@@ -97,18 +90,14 @@ if git ls-files >"$tmp/tracked" 2>/dev/null && [ -s "$tmp/tracked" ]; then
 fi
 
 # Every source is compiled, every test is run.
-while read -r file; do
-	case $file in
-	libpmp/*) module=libpmp/Makemodule.am ;;
-	*) module=pmp/Makemodule.am ;;
-	esac
-	grep -qE "(^|[[:space:]])$file([[:space:]]|\$)" "$module" || echo "$file"
-done <"$tmp/sources" >"$tmp/forgotten"
-is "$(cat "$tmp/forgotten")" "" "the Makemodule.am files have every source"
+tr -s '[:space:]' '\n' <libpmp/Makemodule.am | grep '^libpmp/' >"$tmp/words"
+tr -s '[:space:]' '\n' <pmp/Makemodule.am | grep '^pmp/' >>"$tmp/words"
+sort -u "$tmp/words" -o "$tmp/words"
+is "$(sort "$tmp/sources" | comm -23 - "$tmp/words")" "" "the Makemodule.am files have every source"
+tr -s '[:space:]' '\n' <t/Makemodule.am | grep '^t/.*\.t$' | sort -u >"$tmp/words"
 for file in t/[0-9]*.c t/[0-9]*.t; do
-	[ -f "$file" ] || continue
-	grep -qF "${file%.*}.t" t/Makemodule.am || echo "$file"
-done >"$tmp/forgotten"
+	[ ! -f "$file" ] || echo "${file%.*}.t"
+done | sort -u | comm -23 - "$tmp/words" >"$tmp/forgotten"
 is "$(cat "$tmp/forgotten")" "" "t/Makemodule.am has every test"
 for file in t/[0-9]*.t; do
 	[ -x "$file" ] || echo "$file"
