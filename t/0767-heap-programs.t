@@ -35,7 +35,7 @@ has() {
 
 cat >script <<'END'
 a=
-for i in $(seq 2000); do a="$a $i"; b=$(echo "${a#* }" | wc -c); done
+for i in $(seq 300); do a="$a $i"; b=$(echo "${a#* }" | wc -c); done
 echo "$b"
 (exit 3) || echo $?
 printf '%s\n' "${a:0:50}" | sort | tr ' ' '\n' | tail -n 1
