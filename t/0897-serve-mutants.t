@@ -13,8 +13,8 @@
 . "$top_srcdir/t/lib/mutants.sh"
 
 check_server_calls() { caught server-unfiltered 0947-serve.t '' 'and may ask the kernel for little'; }
-check_writer() { caught writer-rights 0954-serve-heavy.t '' 'whoever writes it has no rights'; }
-check_pages() { caught page-in-front 0954-serve-heavy.t "" "one writer made it"; }
+check_writer() { caught writer-rights 0954-serve-heavy.t profile 'whoever writes it has no rights'; }
+check_pages() { caught page-in-front 0954-serve-heavy.t pages "one writer made it"; }
 check_heap_pages() {
 	caught heap-in-front 0954-serve-heavy-heap.t "" "another process writes /heap"
 }
@@ -22,6 +22,6 @@ check_names() {
 	caught names-in-front 0954-serve-fetch.t "" "while a file is fetched /healthz is answered"
 }
 check_own() { caught forget-own 0954-serve-heavy-heap.t "" "it is not taken for a child"; }
-check_alone() { caught page-alone 0954-serve-heavy.t "" "one writer made it"; }
+check_alone() { caught page-alone 0954-serve-heavy.t pages "one writer made it"; }
 
 run_checks "$@"

@@ -31,15 +31,15 @@ print(round(worst * 1000))
 END_PY
 }
 
-# ---- a file that takes 5 s to come ----
+# ---- a file that takes long to come ----
 
-echo slow >files/$id/debuginfo.hang
+echo held >files/$id/debuginfo.hang
 start_server slow --serve=0 --debuginfod -F 50 --max-cpu=100 -p "$work"
 wait_for '[ "$(metric pmp_snapshots_total)" -ge 30 ]'
 missed=$(metric pmp_missed_snapshots_total)
 before=$(metric pmp_snapshots_total)
 fetch page 'past/folded?seconds=1'
-wait_for 'is_asked slow' || diag "$(cat "$requests")"
+wait_for 'is_asked held' || diag "$(cat "$requests")"
 fetch again 'past/folded?seconds=1'
 fetch tree 'api/tree?nodes=100'
 longest=$(healthz 3)
@@ -51,6 +51,7 @@ ok "[ $missed -le 8 ]" "and no ticks missed for it: $missed"
 is "$(status "${url}api/state")" 200 "a page without names is answered"
 is "$(status "${url}past/pmp?seconds=1" --max-time 0.2)" 000 "one that has names waits"
 is "$(cat page.status)" "" "as does the first one"
+rm files/$id/debuginfo.hang
 join
 is "$(cat page.status)" 200 "until the file has come"
 like "$(cat page)" ';main;hidden_work' "it has the names"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A profile that takes long to write is written by a process of its own: pmp samples and
-# answers others meanwhile.
+# answers others meanwhile. With names of parts of it only these: t/0954-serve-heavy.t pages.
 
 # shellcheck source=t/lib/test.sh
 . "${top_srcdir:-.}/t/lib/test.sh"
@@ -26,7 +26,7 @@ static void go_down(int depth);
 		if (depth) \
 			go_down(depth - 1); \
 		else \
-			usleep(20000); \
+			usleep(40000); \
 		__asm__ volatile("" ::: "memory"); \
 	}
 
@@ -81,115 +81,127 @@ ask() {
 }
 
 wait_for '[ "$(metric pmp_snapshots_total)" -gt 150 ]' 60
-ask
-is "$(status "${url}healthz")" 200 "others are answered while a large profile is written"
-before=$(metric pmp_snapshots_total)
-ok "wait_for '[ \$(metric pmp_snapshots_total) -gt $((before + 2)) ]'" "and samples are taken"
-is "$(metric pmp_windows)" 1 "it is awaited"
-rights=$(sed -n 's/^\(Uid\|Cap[A-Z][a-z]*\|NoNewPrivs\):[[:space:]]*//p' "/proc/$writer/status" |
-	tr -s '\t\n' ' ')
-if [ "$(id -u)" -eq 0 ] && ! grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile"; then
-	none=0000000000000000
-	is "$rights" "65531 65531 65531 65531 $none $none $none $none $none 1 " \
-		"whoever writes it has no rights of root"
-else
-	like "$rights" '1 $' "whoever writes it gets no rights"
-fi
-kill -CONT "$writer"
-wait "$client"
-is "$(cat large.status)" 200 "then it is answered"
-like "$(tail -c 3 large)" '[]}]' "with all of it"
-like "$(head -c 100000 large)" '"left"' "with names"
-is "$(grep -o -m 1 '"\[paths+[^"]*"' large)" "" "of all that it is in: they were looked up before"
-ok "wait_for '[ ! -e /proc/$writer ]'" "and its writer is gone"
 
-ask
-kill -KILL "$writer"
-wait "$client"
-is "$(cat large.status):$(cat large)" "500:the answer took too long" "a writer that is killed"
+check_profile() {
+	ask
+	is "$(status "${url}healthz")" 200 "others are answered while a large profile is written"
+	before=$(metric pmp_snapshots_total)
+	ok "wait_for '[ \$(metric pmp_snapshots_total) -gt $((before + 2)) ]'" "and samples are taken"
+	is "$(metric pmp_windows)" 1 "it is awaited"
+	rights=$(sed -n 's/^\(Uid\|Cap[A-Z][a-z]*\|NoNewPrivs\):[[:space:]]*//p' "/proc/$writer/status" |
+		tr -s '\t\n' ' ')
+	if [ "$(id -u)" -eq 0 ] && ! grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile"; then
+		none=0000000000000000
+		is "$rights" "65531 65531 65531 65531 $none $none $none $none $none 1 " \
+			"whoever writes it has no rights of root"
+	else
+		like "$rights" '1 $' "whoever writes it gets no rights"
+	fi
+	kill -CONT "$writer"
+	wait "$client"
+	is "$(cat large.status)" 200 "then it is answered"
+	like "$(tail -c 3 large)" '[]}]' "with all of it"
+	like "$(head -c 100000 large)" '"left"' "with names"
+	is "$(grep -o -m 1 '"\[paths+[^"]*"' large)" "" "of all that it is in: they were looked up before"
+	ok "wait_for '[ ! -e /proc/$writer ]'" "and its writer is gone"
 
-ask
-kill "$client"
-wait "$client" 2>/dev/null
-ok "wait_for '[ ! -e /proc/$writer ]'" "a client that goes takes its writer along"
-is "$(metric pmp_windows)" 0 "nothing is awaited any more"
+	ask
+	kill -KILL "$writer"
+	wait "$client"
+	is "$(cat large.status):$(cat large)" "500:the answer took too long" "a writer that is killed"
 
-# ---- what the page fetches ----------------------------------------------------------------
-
-clients=
-ten='1 2 3 4 5 6 7 8 9 10'
-writers=$(metric pmp_writers_total)
-fetch page1 'api/tree?from=1&to=0'
-held 1
-for i in ${ten#1 }; do
-	fetch "page$i" 'api/tree?from=1&to=0'
-done
-wait_for '[ "$(metric pmp_http_connections)" -ge 11 ]' || diag "$(metric pmp_http_connections)"
-others_go_on "while ten clients wait for a tree"
-go_on
-join
-for i in $ten; do
-	is "$(cat "page$i.status"):$(cmp page1 "page$i" && tail -c 2 "page$i")" '200:}' \
-		"client $i has the tree"
-done
-is "$(metric pmp_writers_total)" $((writers + 1)) "one writer made it for all of them"
-is "$(status "${url}api/tree?from=1&to=0"):$(cmp page1 body)" 200: "who asks for it a little later"
-is "$(metric pmp_writers_total)" $((writers + 1)) "gets the same"
-
-for page in threads locks 'tree?px=900' 'tree?px=901'; do
-	fetch "$page" "api/$page"
-done
-held 2
-wait_for '[ "$(metric pmp_http_connections)" -ge 5 ]' || diag "$(metric pmp_http_connections)"
-others_go_on "while four pages are wanted"
-is "$(pgrep -c -P "$server_pid" pmp-writer)" 2 "two writers are at work for them"
-fetch profile 'past/json?seconds=600'
-held 3
-is "$(pgrep -c -P "$server_pid" pmp-writer)" 3 "and there is room for one of a profile"
-go_on
-join
-for page in threads locks 'tree?px=900' 'tree?px=901' profile; do
-	is "$(cat "$page.status")" 200 "$page is answered"
-done
-is "$(metric pmp_writers_total)" $((writers + 6)) "each by a writer"
-
-fetch first 'api/threads?from=2'
-held 1
-fetch second 'api/threads?from=2'
-wait_for '[ "$(metric pmp_http_connections)" -ge 3 ]'
-others_go_on "while two clients wait"
-for client in $clients; do
+	ask
 	kill "$client"
 	wait "$client" 2>/dev/null
+	ok "wait_for '[ ! -e /proc/$writer ]'" "a client that goes takes its writer along"
+	is "$(metric pmp_windows)" 0 "nothing is awaited any more"
+}
+
+# What the page fetches.
+check_pages() {
+	clients=
+	ten='1 2 3 4 5 6 7 8 9 10'
+	writers=$(metric pmp_writers_total)
+	fetch page1 'api/tree?from=1&to=0'
+	held 1
+	for i in ${ten#1 }; do
+		fetch "page$i" 'api/tree?from=1&to=0'
+	done
+	wait_for '[ "$(metric pmp_http_connections)" -ge 11 ]' || diag "$(metric pmp_http_connections)"
+	others_go_on "while ten clients wait for a tree"
+	go_on
+	join
+	for i in $ten; do
+		is "$(cat "page$i.status"):$(cmp page1 "page$i" && tail -c 2 "page$i")" '200:}' \
+			"client $i has the tree"
+	done
+	is "$(metric pmp_writers_total)" $((writers + 1)) "one writer made it for all of them"
+	is "$(status "${url}api/tree?from=1&to=0"):$(cmp page1 body)" 200: "who asks for it a little later"
+	is "$(metric pmp_writers_total)" $((writers + 1)) "gets the same"
+
+	for page in threads locks 'tree?px=900' 'tree?px=901'; do
+		fetch "$page" "api/$page"
+	done
+	held 2
+	wait_for '[ "$(metric pmp_http_connections)" -ge 5 ]' || diag "$(metric pmp_http_connections)"
+	others_go_on "while four pages are wanted"
+	is "$(pgrep -c -P "$server_pid" pmp-writer)" 2 "two writers are at work for them"
+	fetch profile 'past/json?seconds=600'
+	held 3
+	is "$(pgrep -c -P "$server_pid" pmp-writer)" 3 "and there is room for one of a profile"
+	go_on
+	join
+	for page in threads locks 'tree?px=900' 'tree?px=901' profile; do
+		is "$(cat "$page.status")" 200 "$page is answered"
+	done
+	is "$(metric pmp_writers_total)" $((writers + 6)) "each by a writer"
+
+	fetch first 'api/threads?from=2'
+	held 1
+	fetch second 'api/threads?from=2'
+	wait_for '[ "$(metric pmp_http_connections)" -ge 3 ]'
+	others_go_on "while two clients wait"
+	for client in $clients; do
+		kill "$client"
+		wait "$client" 2>/dev/null
+	done
+	clients=
+	ok "wait_for '! pgrep -P $server_pid pmp-writer >pgrep.out'" "a page that is not wanted any more is not made"
+}
+
+check_end() {
+	fetch last 'api/locks?from=3'
+	ask
+	kill -INT "$server_pid"
+	go_on
+	wait "$client"
+	is "$(cat large.status)" 200 "what is being written at the end is still sent"
+	join
+	is "$(cat last.status)" 200 "so is a page"
+	wait "$server_pid"
+	is $? 0 "pmp ends in order"
+	ok "wait_for '[ ! -e /proc/$writer ]'" "and leaves no writer"
+}
+
+# On a kernel without landlock.
+check_bare() {
+	if command -v python3 >/dev/null; then
+		printf '#!/bin/sh\nexec python3 "%s" landlock "%s" "$@"\n' "$top_srcdir/t/lib/without.py" \
+			"$PMP" >without
+		chmod 755 without
+		PMP=$tmp/without start_server bare --serve=0 -v -F 50 --max-cpu=100 -p "$paths"
+		wait_for '[ "$(metric pmp_snapshots_total)" -gt 150 ]' 60
+		is "$(status "${url}past/json?seconds=600")" 200 "without landlock a profile is written"
+		is "$(grep -c '^pmp: what writes large answers has more rights than it should: it has no limit to files (landlock)$' bare.err)" \
+			1 "and -v says what its writer has not lost"
+		stop_process "$server_pid"
+	fi
+}
+
+[ $# -gt 0 ] || set -- profile pages end bare
+for part; do
+	"check_$part"
 done
-clients=
-ok "wait_for '! pgrep -P $server_pid pmp-writer >pgrep.out'" "a page that is not wanted any more is not made"
-
-fetch last 'api/locks?from=3'
-ask
-kill -INT "$server_pid"
-go_on
-wait "$client"
-is "$(cat large.status)" 200 "what is being written at the end is still sent"
-join
-is "$(cat last.status)" 200 "so is a page"
-wait "$server_pid"
-is $? 0 "pmp ends in order"
-ok "wait_for '[ ! -e /proc/$writer ]'" "and leaves no writer"
-
-# ---- on a kernel without landlock -------------------------------------------------------------
-
-if command -v python3 >/dev/null; then
-	printf '#!/bin/sh\nexec python3 "%s" landlock "%s" "$@"\n' "$top_srcdir/t/lib/without.py" \
-		"$PMP" >without
-	chmod 755 without
-	PMP=$tmp/without start_server bare --serve=0 -v -F 50 --max-cpu=100 -p "$paths"
-	wait_for '[ "$(metric pmp_snapshots_total)" -gt 150 ]' 60
-	is "$(status "${url}past/json?seconds=600")" 200 "without landlock a profile is written"
-	is "$(grep -c '^pmp: what writes large answers has more rights than it should: it has no limit to files (landlock)$' bare.err)" \
-		1 "and -v says what its writer has not lost"
-	stop_process "$server_pid"
-fi
 kill "$paths"
 
 done_testing

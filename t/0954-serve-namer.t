@@ -72,7 +72,7 @@ HOME=$tmp
 export HOME
 mkdir -p files/$id
 cp work.debug files/$id/debuginfo
-echo slow >files/$id/debuginfo.hang
+echo held >files/$id/debuginfo.hang
 debuginfod_start
 
 # ---- a window whose time is over ----
@@ -81,13 +81,14 @@ start_target "$tmp/work" || exit 99
 work=$target_pid
 start_server rate --serve=0 --debuginfod -F 10 --max-cpu=100 -p "$work"
 fetch fast 'folded?seconds=1&hz=200'
-wait_for "grep -q '^slow .*/$id/' '$requests'" || diag "$(cat "$requests")"
+wait_for "grep -q '^held .*/$id/' '$requests'" || diag "$(cat "$requests")"
 sleep 1.6
 before=$(metric pmp_snapshots_total)
 sleep 1
 samples=$(($(metric pmp_snapshots_total) - before))
 is "$(cat fast.status)" "" "a page waits for names"
 ok "[ $samples -le 40 ]" "what it wanted more snapshots for is over: $samples in a second"
+rm files/$id/debuginfo.hang
 join
 is "$(cat fast.status)" 200 "it comes with the file"
 end_server
@@ -97,15 +98,19 @@ stop_process "$work"
 # ---- the process that reads files dies ----
 
 rm -rf cache
+echo held >files/$id/debuginfo.hang
 : >"$requests"
 start_target "$tmp/work" || exit 99
 work=$target_pid
 [ -z "$PMP_FAULTY" ] || PMP=$PMP_FAULTY
 PMP_FAULT=namer-crash start_server dead --serve=0 --debuginfod -F 50 --max-cpu=100 -p "$work"
 fetch page 'past/folded?seconds=1'
-wait_for "grep -q '^slow .*/$id/' '$requests'" || diag "$(cat "$requests")"
+wait_for "grep -q '^held .*/$id/' '$requests'" || diag "$(cat "$requests")"
 # The program gets to other places while its file is fetched.
+before=$(metric pmp_snapshots_total)
 kill -USR1 "$work"
+wait_for '[ "$(metric pmp_snapshots_total)" -gt $((before + 5)) ]'
+rm files/$id/debuginfo.hang
 join
 is "$(cat page.status)" 200 "a page comes"
 wait_for 'curl -s "${url}past/folded?seconds=1" | grep -q ";main;later"'

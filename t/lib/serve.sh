@@ -4,6 +4,15 @@
 
 need curl
 
+# A server that never answers must not keep a shell from its end.
+# shellcheck disable=SC2154 # what test.sh has set
+CURL_HOME=$tmp
+export CURL_HOME
+case ${PMP_JUDGE_FAULT:-none} in
+none) echo 'max-time = 100' ;;
+*) echo 'max-time = 20' ;;
+esac >"$CURL_HOME/.curlrc"
+
 # start_server NAME OPTION...: pmp, of the targets so far; $url and $server_pid
 start_server() {
 	server_name=$1
