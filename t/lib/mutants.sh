@@ -25,6 +25,16 @@ run_with() {
 	wait "$mutant"
 }
 
+# its_day: all together take a quarter of an hour: every second fault has its turn on even days,
+# the others on odd ones; each day with PMP_LONG, or if a check is named.
+fault_number=0
+its_day() {
+	fault_number=$((fault_number + 1))
+	[ -n "$PMP_LONG$check_named" ] || [ $(((fault_number + day) % 2)) -eq 0 ]
+}
+day=$(($(date +%s) / 86400))
+check_named=$*
+
 # caught FAULT[,FAULT] TEST CHECK ASSERTION: with the fault the assertion whose description
 # begins like that (an extended regular expression) fails, in one of as many runs as there
 # are in two minutes, at least five, for what a fault does can depend on the moment, and some
@@ -32,6 +42,7 @@ run_with() {
 # PMP_LONG it is asked here as well, of the program that has the faults in it.
 # no-peek, as a second one, is no fault: threads that could be peeked at are stopped.
 caught() {
+	its_day || return 0
 	if ! grep -aq "${1%,*}" "$PMP_FAULTY"; then
 		ok false "$1 is planted"
 		return
@@ -74,6 +85,7 @@ passed=
 # caught_in_c FAULT TEST ASSERTION [PART]: the same of a test in C that is built with the
 # faults, or of a part of it.
 caught_in_c() {
+	its_day || return 0
 	if [ -n "$PMP_LONG" ]; then
 		PMP_FAULT='' timeout 120 "$top_builddir/t/$2" ${4:+"$4"} >log 2>&1
 		ok "[ $? -eq 0 ]" "no fault: $2${4:+ $4} passes" ||
