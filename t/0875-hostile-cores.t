@@ -58,7 +58,7 @@ END
 check_faults() {
 	does 'kill -SEGV $$' 'status -11'
 	does 'sleep 6' 'hangs'
-	does "python3 $tmp/eat.py" 'takes memory'
+	does 'python3 "${0%/*}/eat.py"' 'takes memory'
 	does 'printf "\033" >&2' 'prints control bytes'
 	does 'echo was ended by signal 9 >&2' 'loses a process'
 	does 'exit 2' 'says nothing'

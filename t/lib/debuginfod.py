@@ -6,8 +6,8 @@ debuginfod.py FOLDER: serves FOLDER/BUILDID/debuginfo and FOLDER/BUILDID/executa
 /buildid/BUILDID/..., writes "ready PORT" and then a line for each request: the status
 and the path. Of a file NAME.hang beside such a file the content is how it hangs:
 "silent" before it answers, "half" in the middle of the file, "endless" sends it again and again;
-"slow" is only that: the answer comes after 5 s; "held": when NAME.hang has been removed, or
-after 20 s.
+"slow" and "held" are only that: the answer comes after 5 and 20 s, or when NAME.hang has been
+removed.
 """
 import http.server
 import os
@@ -44,9 +44,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if hang and hang.strip() in (b"slow", b"held"):
             self.say(hang.strip().decode())
             until = time.monotonic() + (5 if hang.strip() == b"slow" else 20)
-            while time.monotonic() < until and (
-                hang.strip() == b"slow" or os.path.exists(path + ".hang")
-            ):
+            while time.monotonic() < until and os.path.exists(path + ".hang"):
                 time.sleep(0.02)
             hang = None
         self.say("404" if content is None else "200")

@@ -8,10 +8,7 @@ need curl
 # shellcheck disable=SC2154 # what test.sh has set
 CURL_HOME=$tmp
 export CURL_HOME
-case ${PMP_JUDGE_FAULT:-none} in
-none) echo 'max-time = 100' ;;
-*) echo 'max-time = 20' ;;
-esac >"$CURL_HOME/.curlrc"
+a_fault_is_judged && echo 'max-time = 20' >"$tmp/.curlrc" || echo 'max-time = 100' >"$tmp/.curlrc"
 
 # start_server NAME OPTION...: pmp, of the targets so far; $url and $server_pid
 start_server() {

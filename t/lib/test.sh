@@ -190,16 +190,18 @@ done_testing() {
 	exit
 }
 
+# a_fault_is_judged: the test is run on a pmp with a planted fault (lib/mutants.sh).
+a_fault_is_judged() {
+	[ "${PMP_JUDGE_FAULT:-none}" != none ]
+}
+
 # wait_for CONDITION [SECONDS]: poll a shell condition every 20 ms; 10 s by default, and longer
 # on a busy machine. What faults are planted into keeps a test waiting in vain: for that
 # long at most.
 wait_for() {
 	test_polls=$((${2:-10} * 50))
 	test_until=
-	case ${PMP_JUDGE_FAULT:-none} in
-	none) ;;
-	*) test_until=$(($(date +%s) + ${2:-10})) ;;
-	esac
+	! a_fault_is_judged || test_until=$(($(date +%s) + ${2:-10}))
 	while ! eval "$1" >/dev/null 2>&1; do
 		test_polls=$((test_polls - 1))
 		if [ "$test_polls" -le 0 ] ||
