@@ -163,17 +163,19 @@ static void test_deep(struct fakeelf *elf)
 }
 
 /*
- * A function behind the others, with a call-frame program of 60 KB to execute for each of
- * its pcs: remember and restore, again and again, and then the end that is given.
+ * A function after the others, with a call-frame program of up to 60 KB to execute for each
+ * of its pcs: remember and restore, again and again, and then the end that is given.
  */
 #define SLOW_START 0x1000 /* from the text on */
 #define SLOW_SIZE 0x10000
 #define SLOW_FDE 0x100000 /* from the file's first byte on */
 #define SLOW_PAIRS 30000
+#define SLOW_PAIRS_LIBUNWIND 1000     /* with 3000 they are not given to it */
+#define EXPRESSION "\x0f\x02\x77\x08" /* for the CFA: %rsp + 8 */
 #define SLOW_DEPTH 500
 #define SLOW_STACK UINT64_C(0x7fff00000000)
 
-static void add_slow(struct fakeelf *elf, const char *end, size_t end_size)
+static void add_slow(struct fakeelf *elf, int pairs, const char *end, size_t end_size)
 {
 	static uint8_t fde[4 + 2 * SLOW_PAIRS + 64], code[SLOW_SIZE];
 	uint64_t start = elf->text - ELF_BASE + SLOW_START;
@@ -185,7 +187,7 @@ static void add_slow(struct fakeelf *elf, const char *end, size_t end_size)
 	fakeelf_put(&out, start - (SLOW_FDE + 8), 4);
 	fakeelf_put(&out, SLOW_SIZE, 4);
 	fakeelf_put(&out, 0, 1);
-	for (int i = 0; i < SLOW_PAIRS; i++)
+	for (int i = 0; i < pairs; i++)
 		fakeelf_bytes(&out, "\x0a\x0b", 2);
 	fakeelf_bytes(&out, end, end_size);
 	fakeelf_end(&out, 0);
@@ -205,16 +207,17 @@ static void count_beat(void *arg)
 }
 
 /* Walk the same stack, called from 500 places of that function, again and again. */
-static void test_slow(const char *end, size_t end_size, bool completes, const char *what)
+static void test_slow(int pairs, const char *end, size_t end_size, const char *what)
 {
 	static uint64_t stack[SLOW_DEPTH + 64];
+	const bool completes = end_size == 0;
 	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
 	struct pmp_regs regs = { 0 };
 	struct fakeelf elf;
 	size_t beats = 0, most = 0;
 
 	fakeelf_make(&elf, &(struct fakeelf_options){ 0 });
-	add_slow(&elf, end, end_size);
+	add_slow(&elf, pairs, end, end_size);
 	for (size_t i = 0; i < SLOW_DEPTH; i++)
 		stack[i] = elf.text + SLOW_START + 0x20 + 16 * i;
 	stack[SLOW_DEPTH] = elf.text + D + 0x10;
@@ -244,6 +247,17 @@ static void test_slow(const char *end, size_t end_size, bool completes, const ch
 		is_end(SLOW_DEPTH + 2, PMP_END_ROOT,
 		       "what is known by then takes no work");
 	pmp_unwinder_free(unwinder);
+	fakeelf_free(&elf);
+}
+
+static void test_too_slow_for_libunwind(void)
+{
+	struct fakeelf elf;
+
+	fakeelf_make(&elf, &(struct fakeelf_options){ 0 });
+	add_slow(&elf, 3000, EXPRESSION, strlen(EXPRESSION));
+	walk_from(&elf, elf.text + SLOW_START + 0x10, SLOW_STACK, 0, 8);
+	is_end(1, PMP_END_BAD_INFO, "a program too slow for libunwind is not executed");
 	fakeelf_free(&elf);
 }
 
@@ -318,8 +332,9 @@ int main(void)
 	test_deep(&elf);
 	fakeelf_free(&elf);
 	test_remap();
-	test_slow("", 0, true, "by rules");
-	test_slow("\x0f\x02\x77\x08", 4, false, "by libunwind");
+	test_slow(SLOW_PAIRS, "", 0, "by rules");
+	test_slow(SLOW_PAIRS_LIBUNWIND, EXPRESSION, strlen(EXPRESSION), "by libunwind");
+	test_too_slow_for_libunwind();
 	test_too_large();
 	return done_testing();
 }

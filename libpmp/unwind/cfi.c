@@ -326,6 +326,7 @@ struct program {
 	bool of_cie;	     /* what it would restore is only being defined */
 	bool has_cfa;	     /* defined by now */
 	bool expressions;
+	size_t states;
 	unsigned remembered;
 };
 
@@ -390,6 +391,7 @@ static bool copy_instruction(struct pmp_cursor *c, struct program *program)
 		return false;
 	if (op == DW_CFA_restore_state && program->remembered-- == 0)
 		return false;
+	program->states += op == DW_CFA_remember_state || op == DW_CFA_restore_state;
 	program->expressions |= strchr(operands, 'b') && !omit;
 	if (!omit && program->out)
 		pmp_buf_add(program->out, c->data + begin, c->at - begin);
@@ -489,5 +491,6 @@ bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		return false;
 	end_entry(out, pair->fde);
 	pair->expressions = program.expressions;
+	pair->states = program.states;
 	return !pmp_buf_failed(out);
 }

@@ -80,6 +80,7 @@ bool pmp_cfi_check(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde)
 struct pmp_cfi_pair {
 	size_t fde;	  /* where in out the FDE begins: a multiple of 8 */
 	bool expressions; /* libunwind will read the pair again later */
+	size_t states;	  /* how often its programs remember or restore one */
 };
 /* Replace out by the pair. False: an instruction that cannot be understood, or no
  * memory. */

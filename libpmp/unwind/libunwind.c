@@ -36,8 +36,7 @@
 #define LOCAL_PAIRS 8 /* what is read again, then what is being read */
 
 struct pmp_libunwind {
-	bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde);
-	void *find_arg;
+	struct pmp_libunwind_caller caller;
 	unw_addr_space_t spaces[SPACES];
 	struct pmp_buf local; /* what is at LOCAL_BASE */
 	struct pmp_buf pair;  /* a CIE and an FDE as libunwind may have them */
@@ -119,13 +118,15 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 			  int need_unwind_info, void *arg)
 {
 	struct pmp_libunwind *libunwind = arg;
+	const struct pmp_libunwind_caller *caller = &libunwind->caller;
 	unw_dyn_info_t info = { .format = UNW_INFO_FORMAT_REMOTE_TABLE };
 	struct pmp_cfi_pair pair;
 	struct pmp_fde fde;
 	size_t begin = libunwind->kept;
 
-	if (!libunwind->find(libunwind->find_arg, ip, &fde) ||
-	    !pmp_cfi_write(&fde.cie, &fde.entry, &libunwind->pair, &pair))
+	if (!caller->find(caller->arg, ip, &fde) ||
+	    !pmp_cfi_write(&fde.cie, &fde.entry, &libunwind->pair, &pair) ||
+	    !caller->allow(caller->arg, pair.states))
 		return REFUSED;
 	libunwind->local.length = begin; /* what came last is not needed any more */
 	pmp_buf_add(&libunwind->local, libunwind->pair.data, libunwind->pair.length);
@@ -197,15 +198,13 @@ static void forget_local(struct pmp_libunwind *libunwind)
 	libunwind->kept = LOCAL_PAIRS;
 }
 
-struct pmp_libunwind *
-pmp_libunwind_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde), void *arg)
+struct pmp_libunwind *pmp_libunwind_new(const struct pmp_libunwind_caller *caller)
 {
 	struct pmp_libunwind *libunwind = calloc(1, sizeof(*libunwind));
 
 	if (!libunwind)
 		return NULL;
-	libunwind->find = find;
-	libunwind->find_arg = arg;
+	libunwind->caller = *caller;
 	forget_local(libunwind);
 	if (pmp_buf_failed(&libunwind->local)) {
 		pmp_libunwind_free(libunwind);

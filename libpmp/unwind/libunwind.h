@@ -12,10 +12,17 @@
 
 struct pmp_libunwind;
 
-/* find gives the FDE of a pc; it is asked only for what is not cached. NULL: no memory.
- */
-struct pmp_libunwind *
-pmp_libunwind_new(bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde), void *arg);
+/* Who asks for steps, and what is asked of it for what is not cached. */
+struct pmp_libunwind_caller {
+	/* Give the FDE of a pc. */
+	bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde);
+	/* May its programs be executed, which remember or restore a state so often? */
+	bool (*allow)(void *arg, size_t states);
+	void *arg;
+};
+
+/* caller is copied. NULL: no memory. */
+struct pmp_libunwind *pmp_libunwind_new(const struct pmp_libunwind_caller *caller);
 void pmp_libunwind_free(struct pmp_libunwind *libunwind);
 /* Executable memory has changed: forget all. */
 void pmp_libunwind_flush(struct pmp_libunwind *libunwind);

@@ -34,6 +34,7 @@
 #define JUMPS_MAX 64	    /* times the stack may go down: signals, coroutines */
 #define LEAF_REACH 4096	    /* bytes of code from a leaf's first byte to its pc */
 #define LIBUNWIND_WORK 8    /* times the work of making a rule */
+#define STATE_WORK 128	    /* of a state in libunwind: two or more system calls */
 #define GO_ON PMP_END_COUNT /* no end yet */
 
 /* A pc whose rule is known. */
@@ -203,6 +204,14 @@ static bool find_for_libunwind(void *arg, uint64_t pc, struct pmp_fde *fde)
 	return found;
 }
 
+static bool allow_libunwind(void *arg, size_t states)
+{
+	struct pmp_unwinder *unwinder = arg;
+
+	unwinder->work += states * STATE_WORK;
+	return !states || !is_spent(unwinder);
+}
+
 void pmp_unwinder_set_beat(struct pmp_unwinder *unwinder, void (*beat)(void *arg),
 			   void *arg)
 {
@@ -230,7 +239,8 @@ struct pmp_unwinder *pmp_unwinder_new(const struct pmp_arch *arch, enum pmp_unwi
 	unwinder->mode = mode;
 	if (arch != pmp_arch_here)
 		return unwinder;
-	unwinder->libunwind = pmp_libunwind_new(find_for_libunwind, unwinder);
+	unwinder->libunwind = pmp_libunwind_new(&(struct pmp_libunwind_caller){
+		find_for_libunwind, allow_libunwind, unwinder });
 	if (!unwinder->libunwind) {
 		pmp_unwinder_free(unwinder);
 		return NULL;

@@ -55,10 +55,11 @@ void pmp_unwinder_set_rules(struct pmp_unwinder *unwinder, bool use);
 void pmp_unwinder_set_beat(struct pmp_unwinder *unwinder, void (*beat)(void *arg),
 			   void *arg);
 /*
- * Bytes of call-frame programs looked up since the last walk began. Beyond the limit the
- * walk ends with PMP_END_BAD_INFO; what it got is cached for the next one. Few stacks
- * need 20 KB when they are seen for the first time; the limit is some 10 ms, 30 ms where
- * libunwind has to execute them.
+ * Bytes of call-frame programs looked up since the last walk began, and what libunwind takes
+ * to execute them, as bytes. Beyond the limit the walk ends with PMP_END_BAD_INFO; what it got
+ * is cached for the next one. Few stacks need 20 KB when they are seen for the first time; the
+ * limit is some 10 ms, 30 ms where libunwind has to execute them. A program that takes libunwind
+ * more than that is not executed.
  */
 #define PMP_WALK_WORK_MAX ((size_t)512 << 10)
 size_t pmp_unwinder_work(const struct pmp_unwinder *unwinder);
