@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much of a stack is copied, learned from what its walks need: never above the limit. */
+/* How much of a stack is copied, learned from what its walks need: never above the limit. And
+ * where the copies go. */
 #include "lib/tap.h"
 
 #include "capture/stack-copy.h"
@@ -33,6 +34,32 @@ static size_t learn(struct pmp_watch *watch)
 	return most;
 }
 
+/* Two threads, of which the first holds a lock. */
+static void test_prepare(void)
+{
+	struct pmp_watch holder = { .lock = 0x5004,
+				    .range_count = 1,
+				    .ranges[0].want = 8 };
+	struct pmp_watch other = { .range_count = 1, .ranges[0].want = 8 };
+	const struct pmp_work works[] = { { .watch = &holder }, { .watch = &other } };
+	struct pmp_workspace workspace = { 0 };
+	struct pmp_stop_request requests[2];
+	const struct pmp_range *lock = &requests[0].lock;
+	uint64_t first = pmp_futex_first(holder.lock);
+
+	is_int(pmp_stack_prepare(&workspace, works, requests, 2), 0, "two threads");
+	ok(lock->address == first && lock->want == PMP_FUTEX_BYTES &&
+		   first + 4 <= holder.lock && first + PMP_FUTEX_BYTES > holder.lock + 4,
+	   "what is around the word of a lock is copied as well");
+	ok(lock->data == requests[0].ranges[0].data + 8 &&
+		   requests[1].ranges[0].data == lock->data + PMP_FUTEX_BYTES &&
+		   workspace.copies_size == 2 * 8 + PMP_FUTEX_BYTES,
+	   "each copy has a place of its own");
+	is_int((long)requests[1].lock.want, 0,
+	       "a thread that holds none has no such copy");
+	free(workspace.copies);
+}
+
 int main(void)
 {
 	struct pmp_watch one = { .range_count = 1, .ranges[0].want = MOST };
@@ -46,5 +73,6 @@ int main(void)
 	is_int((long)two.range_count, 2, "both are kept");
 	pmp_stack_learn(&less, &reader);
 	is_int((long)less.ranges[0].want, 21 << 10, "what is needed, and a margin");
+	test_prepare();
 	return done_testing();
 }

@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "capture/asleep.h"
 #include "capture/heap-census.h"
+#include "capture/holders.h"
 #include "capture/maps-refresh.h"
 #include "capture/peek.h"
 #include "capture/recorder-frames.h"
@@ -255,6 +256,8 @@ static int finish(struct pmp_capture *capture, struct pmp_work *work,
 	see_dead_end(work, walk);
 	see_work(&work->thread, &request->user);
 	r = emit_work(capture, work, &reading);
+	if (r >= 0)
+		r = pmp_holder_stopped(target, request);
 #ifdef PMP_FAULTS
 	if (r == 0 && PMP_FAULT("base-from-stop"))
 		r = keep_stopped(target, work, walk);
@@ -582,6 +585,7 @@ static int take_together(struct pmp_capture *capture)
 		sample->thread_count = threads;
 		sample->frame_count = frames;
 		sample->vanished = vanished;
+		workspace->lock_count = 0;
 		r = stop_batch(capture, count);
 		for (size_t i = 0; i < count && r >= 0; i++) {
 			r = finish(capture, &workspace->works[i],
@@ -749,6 +753,7 @@ static int take_threads(struct pmp_capture *capture)
 	int r;
 
 	target->number++;
+	target->workspace.lock_count = 0;
 	r = target->options.stop == PMP_STOP_ALL ? list_and_take_together(capture)
 						 : take_each(capture);
 	if (r == PMP_ESRCH)

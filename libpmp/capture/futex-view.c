@@ -28,11 +28,16 @@ const struct pmp_thread_layout *pmp_thread_layout_of(const struct pmp_arch *arch
 					 : &pmp_thread_layout_x86_64;
 }
 
+uint64_t pmp_futex_first(uint64_t futex)
+{
+	return (futex & ~UINT64_C(7)) - BYTES_BEFORE;
+}
+
 void pmp_futex_read_bytes(struct pmp_futex_view *view)
 {
 	uint64_t page = view->futex & ~(uint64_t)(PAGE - 1), first, last;
 
-	view->first = (view->futex & ~UINT64_C(7)) - BYTES_BEFORE;
+	view->first = pmp_futex_first(view->futex);
 	view->from = 0;
 	view->to = PMP_FUTEX_BYTES;
 	if (pmp_read(&view->memory->reader, view->first, view->bytes, PMP_FUTEX_BYTES))

@@ -63,6 +63,8 @@ struct pmp_futex_view {
 	size_t from, to; /* those that could be read */
 };
 
+/* Where .bytes begin. */
+uint64_t pmp_futex_first(uint64_t futex);
 /* Fill .bytes, once all before is set: what lies in the page of the word counts, if the rest
  * is not mapped. */
 void pmp_futex_read_bytes(struct pmp_futex_view *view);

@@ -2,7 +2,9 @@
 #include "capture/holders.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/fault.h"
 #include "capture/wait-read.h"
 
@@ -23,7 +25,7 @@ static int by_lock(const void *a, const void *b)
 		return x->wait.object < y->wait.object ? -1 : 1;
 	if (x->wait.holder != y->wait.holder)
 		return x->wait.holder < y->wait.holder ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return (x->reading > y->reading) - (x->reading < y->reading);
 }
 
 static bool is_same(const struct pmp_wait *one, const struct pmp_wait *other)
@@ -51,14 +53,103 @@ static bool has_slept(struct pmp_target *target, struct pmp_watch *watch)
 	       now.value == watch->proven;
 }
 
+/* Its next stop reads the lock as well. */
+static void expect_lock(struct pmp_watch *holder, const struct pmp_thread *waiter)
+{
+	if (holder)
+		holder->lock = waiter->args[0];
+}
+
 void pmp_holder_look(struct pmp_target *target, struct pmp_work *work)
 {
 	const struct pmp_wait *wait = &work->thread.wait;
-	bool found = is_held(wait) &&
-		     has_slept(target, pmp_watches_find(&target->watches, wait->holder));
+	struct pmp_watch *holder =
+		is_held(wait) ? pmp_watches_find(&target->watches, wait->holder) : NULL;
+	bool found = has_slept(target, holder);
 
 	/* It may be read again in the same capture, and wait for another one then. */
 	work->watch->held = found ? target->number : 0;
+	if (!found)
+		expect_lock(holder, &work->thread);
+}
+
+int pmp_holder_stopped(struct pmp_target *target, const struct pmp_stop_request *request)
+{
+	struct pmp_workspace *workspace = &target->workspace;
+	const struct pmp_range *lock = &request->lock;
+	struct pmp_lock_copy *copy;
+
+	if (!lock->want)
+		return 0;
+	if (PMP_RESERVE(&workspace->locks, &workspace->lock_capacity,
+			workspace->lock_count + 1))
+		return PMP_ENOMEM;
+	copy = &workspace->locks[workspace->lock_count++];
+	copy->holder = request->tid;
+	copy->first = lock->address;
+	copy->known = lock->got == PMP_FUTEX_BYTES;
+	if (copy->known)
+		memcpy(copy->bytes, lock->data, PMP_FUTEX_BYTES);
+	return 0;
+}
+
+static int by_holder(const void *a, const void *b)
+{
+	const struct pmp_lock_copy *x = a, *y = b;
+
+	return (x->holder > y->holder) - (x->holder < y->holder);
+}
+
+/* The copy from the stop that gave the holder's stack, in which the waiter was waiting
+ * already; NULL: that stop did not read this lock. */
+static const struct pmp_lock_copy *find_copy(const struct pmp_target *target,
+					     const struct pmp_thread *waiter,
+					     const struct pmp_thread *holder)
+{
+	const struct pmp_workspace *workspace = &target->workspace;
+	const struct pmp_lock_copy wanted = { .holder = holder->tid }, *copy;
+
+	if (holder->obtained != PMP_STOPPED || !workspace->lock_count ||
+	    (waiter->reading > holder->reading && target->options.stop != PMP_STOP_ALL))
+		return NULL;
+	copy = bsearch(&wanted, workspace->locks, workspace->lock_count, sizeof(*copy),
+		       by_holder);
+	return copy && copy->known && copy->first == pmp_futex_first(waiter->args[0])
+		       ? copy
+		       : NULL;
+}
+
+/* Did it hold the lock when its stack was read? */
+static bool held_in_stop(struct pmp_target *target, const struct pmp_thread *waiter,
+			 const struct pmp_lock_copy *copy)
+{
+	struct pmp_lock_reader reader = { .target = target,
+					  .kept = true,
+					  .address = copy->first };
+	struct pmp_wait then;
+
+	memcpy(reader.bytes, copy->bytes, sizeof(reader.bytes));
+	pmp_wait_read(&reader, waiter, waiter->args, NULL, 0, &then);
+	return is_same(&waiter->wait, &then) || PMP_FAULT("believe-locks");
+}
+
+/* In the order in which they are looked for. A lock is read in another stop only if somebody
+ * still waits for it. */
+static void sort_copies(struct pmp_target *target)
+{
+	struct pmp_workspace *workspace = &target->workspace;
+
+	if (!workspace->lock_count)
+		return;
+	qsort(workspace->locks, workspace->lock_count, sizeof(*workspace->locks),
+	      by_holder);
+	for (size_t i = 0; i < workspace->lock_count; i++) {
+		struct pmp_watch *watch =
+			pmp_watches_find(&target->watches, workspace->locks[i].holder);
+
+		if (watch)
+			watch->lock = 0;
+	}
 }
 
 /* Blocked, it runs twice for the stop, and not again. */
@@ -88,14 +179,20 @@ static bool is_stack_of_now(struct pmp_target *target, const struct pmp_thread *
 
 static bool has_moved_on(struct pmp_capture *capture, const struct pmp_thread *waiter)
 {
+	struct pmp_target *target = capture->target;
 	const struct pmp_thread *holder =
 		pmp_sample_find_thread(capture->sample, waiter->wait.holder);
+	const struct pmp_lock_copy *copy;
 
 	if (!holder || PMP_FAULT("believe-holders"))
 		return false;
+	if (holder->obtained == PMP_STOPPED)
+		expect_lock(pmp_watches_find(&target->watches, holder->tid), waiter);
+	copy = find_copy(target, waiter, holder);
+	if (copy)
+		return !held_in_stop(target, waiter, copy);
 	/* The run count last: then it slept while the lock was read. */
-	return !holds_still(capture->target, waiter) ||
-	       !is_stack_of_now(capture->target, holder);
+	return !holds_still(target, waiter) || !is_stack_of_now(target, holder);
 }
 
 static bool was_found(const struct pmp_target *target, const struct pmp_thread *waiter)
@@ -139,6 +236,7 @@ int pmp_holders_check(struct pmp_capture *capture)
 	struct pmp_thread **waiters;
 	size_t count = 0;
 
+	sort_copies(capture->target);
 	for (size_t i = 0; i < sample->thread_count; i++)
 		count += is_held(&sample->threads[i].wait);
 	if (!count)

@@ -184,6 +184,14 @@ void pmp_stack_learn(struct pmp_watch *watch, const struct pmp_stack_reader *rea
 	watch->range_count = kept;
 }
 
+static struct pmp_range lock_range(const struct pmp_watch *watch)
+{
+	if (!watch->lock)
+		return (struct pmp_range){ 0 };
+	return (struct pmp_range){ .address = pmp_futex_first(watch->lock),
+				   .want = PMP_FUTEX_BYTES };
+}
+
 /* Where the copies of a batch go. Touched before anything is held. */
 int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *works,
 		      struct pmp_stop_request *requests, size_t count)
@@ -191,7 +199,7 @@ int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *wo
 	size_t need = 0, at = 0;
 
 	for (size_t i = 0; i < count; i++)
-		need += total_want(works[i].watch);
+		need += total_want(works[i].watch) + lock_range(works[i].watch).want;
 	if (need > workspace->copies_size) {
 		free(workspace->copies);
 		workspace->copies_size = 0;
@@ -208,13 +216,16 @@ int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *wo
 		*request = (struct pmp_stop_request){ .tid = works[i].thread.tid,
 						      .running = works[i].thread.state ==
 								 'R',
-						      .range_count = watch->range_count };
+						      .range_count = watch->range_count,
+						      .lock = lock_range(watch) };
 		for (size_t r = 0; r < watch->range_count; r++) {
 			request->ranges[r].address = watch->ranges[r].address;
 			request->ranges[r].want = watch->ranges[r].want;
 			request->ranges[r].data = workspace->copies + at;
 			at += watch->ranges[r].want;
 		}
+		request->lock.data = workspace->copies + at;
+		at += request->lock.want;
 	}
 	return 0;
 }

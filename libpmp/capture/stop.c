@@ -401,22 +401,28 @@ static void seize(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 	request->phase = WAITING;
 }
 
+static void copy_range(struct pmp_stopper *stopper, const struct pmp_maps *maps,
+		       struct pmp_range *range)
+{
+	ssize_t got = -1;
+
+	if (range->address <= INT64_MAX - range->want)
+		got = pread(stopper->process->mem, range->data,
+			    pmp_maps_room(maps, range->address, range->want),
+			    (off_t)range->address);
+	range->got = got > 0 ? (size_t)got : 0;
+}
+
 static void copy_ranges(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 			struct pmp_stop_request *request)
 {
 	request->ranges[0].address = pmp_user_regs_sp(&request->user);
 	if (request->ranges[0].address >= RED_ZONE)
 		request->ranges[0].address -= RED_ZONE;
-	for (size_t i = 0; i < request->range_count; i++) {
-		struct pmp_range *range = &request->ranges[i];
-		ssize_t got = -1;
-
-		if (range->address <= INT64_MAX - range->want)
-			got = pread(stopper->process->mem, range->data,
-				    pmp_maps_room(maps, range->address, range->want),
-				    (off_t)range->address);
-		range->got = got > 0 ? (size_t)got : 0;
-	}
+	for (size_t i = 0; i < request->range_count; i++)
+		copy_range(stopper, maps, &request->ranges[i]);
+	if (request->lock.want)
+		copy_range(stopper, maps, &request->lock);
 }
 
 /* All that is done to a thread while it is held. */

@@ -5,7 +5,7 @@
  * kernel lets a seized thread run on (ptrace(2); tested by killing pmp at each
  * of its system calls).
  *
- * While a thread is held: registers, one copy of its stack, release. Nothing is
+ * While a thread is held: registers, one copy of its stack, a lock, release. Nothing is
  * opened, allocated, unwound or logged, and every wait has a deadline. A thread
  * that does not stop in time goes to the list of pending stops and is released the moment
  * it stops.
@@ -47,7 +47,8 @@ struct pmp_stop_request {
 	pid_t tid;
 	bool running; /* in: it was seen running, so its stop takes a moment */
 	struct pmp_range ranges[PMP_REQUEST_RANGES];
-	size_t range_count; /* at least 1 */
+	size_t range_count;    /* at least 1 */
+	struct pmp_range lock; /* that it seems to hold; want 0: none */
 
 	enum pmp_request_result result;
 	int sys_errno;

@@ -41,6 +41,7 @@ static void workspace_free(struct pmp_workspace *workspace)
 	free(workspace->works);
 	free(workspace->requests);
 	free(workspace->copies);
+	free(workspace->locks);
 	free(workspace->frames);
 	free(workspace->regs);
 	free(workspace->trial);

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "capture/fp-cache.h"
+#include "capture/futex-view.h"
 #include "capture/idle-set.h"
 #include "capture/outside-kept.h"
 #include "capture/stop.h"
@@ -51,6 +52,14 @@ struct pmp_capture {
 	struct pmp_error *err; /* the caller's, or NULL */
 };
 
+/* A lock as it was while the thread that seemed to hold it was stopped. */
+struct pmp_lock_copy {
+	pid_t holder;
+	bool known;	/* the bytes could be read */
+	uint64_t first; /* address of the first of them: see pmp_futex_first() */
+	unsigned char bytes[PMP_FUTEX_BYTES];
+};
+
 /* Memory that captures take turns in. Nothing in it lasts longer than one of them, but
  * that it has been touched. */
 struct pmp_workspace {
@@ -59,8 +68,10 @@ struct pmp_workspace {
 	struct pmp_work *works;
 	struct pmp_stop_request *requests; /* of these */
 	size_t work_capacity, request_capacity;
-	unsigned char *copies; /* of stacks */
+	unsigned char *copies; /* of stacks and locks */
 	size_t copies_size;
+	struct pmp_lock_copy *locks;
+	size_t lock_count, lock_capacity;
 	/* Of the stack that is being walked, options.max_frames each. */
 	struct pmp_raw_frame *frames;
 	struct pmp_frame_regs *regs;

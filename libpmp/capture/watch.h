@@ -62,6 +62,9 @@ struct pmp_watch {
 	/* Number of the last capture that found the holder of what it waits for asleep, in
 	 * the stack of that sample. */
 	uint64_t held;
+	/* The futex by which another thread waits for a lock that this one seems to hold; 0:
+	 * not known. */
+	uint64_t lock;
 	/* The pieces of stack that its walk has needed. */
 	size_t range_count; /* 0: nothing known */
 	struct {
