@@ -40,16 +40,16 @@ open("many", "wb").write(data)'
 	rm many
 }
 
-# does COMMAND PROBLEM: a pmp that does this, before it does what it is for.
+# does COMMAND PROBLEM [PATIENCE]: a pmp that does this, before it does what it is for.
 does() {
 	printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' "$1" "$PMP" >faulty
 	chmod +x faulty
-	PMP_CORES_PATIENCE=5 python3 "$cores" "$tmp/faulty" no_section >out 2>&1
+	PMP_CORES_PATIENCE=${3:-100} python3 "$cores" "$tmp/faulty" no_section >out 2>&1
 	isnt $? 0 "is seen: $1"
 	like "$(cat out)" "WRONG $2" "as what it is: $1"
 }
 
-# In huge pages where there are any: small ones would take a slow machine longer than PATIENCE.
+# In huge pages where there are any: small ones take some machines seconds.
 cat >eat.py <<'END'
 import mmap
 memory = mmap.mmap(-1, 1100 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -61,7 +61,7 @@ END
 # shellcheck disable=SC2016 # for the script
 check_faults() {
 	does 'kill -SEGV $$' 'status -11'
-	does 'sleep 6' 'hangs'
+	does 'sleep 6' 'hangs' 5
 	does 'python3 "${0%/*}/eat.py"' 'takes memory'
 	does 'printf "\033" >&2' 'prints control bytes'
 	does 'echo was ended by signal 9 >&2' 'loses a process'

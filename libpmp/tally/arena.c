@@ -2,7 +2,7 @@
 /* Pieces are taken off one after the other, and all given back at once. */
 #include "tally/arena.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "libpmp.h"
 
@@ -10,13 +10,18 @@
 
 bool pmp_arena_init(struct pmp_arena *arena)
 {
-	*arena = (struct pmp_arena){ .memory = malloc(ARENA_SIZE) };
+	/* What is not used of it takes no memory, nor the time of a checked malloc(). */
+	void *memory = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*arena = (struct pmp_arena){ .memory = memory != MAP_FAILED ? memory : NULL };
 	return arena->memory;
 }
 
 void pmp_arena_free(struct pmp_arena *arena)
 {
-	free(arena->memory);
+	if (arena->memory)
+		munmap(arena->memory, ARENA_SIZE);
 }
 
 static void *take(void *arg, size_t size)
