@@ -133,19 +133,20 @@ static bool held_in_stop(struct pmp_target *target, const struct pmp_thread *wai
 	return is_same(&waiter->wait, &then) || PMP_FAULT("believe-locks");
 }
 
-/* In the order in which they are looked for. A lock is read in another stop only if somebody
- * still waits for it. */
-static void sort_copies(struct pmp_target *target)
+/* By holder, for find_copy(). */
+static void sort_copies(struct pmp_workspace *workspace)
 {
-	struct pmp_workspace *workspace = &target->workspace;
+	if (workspace->lock_count)
+		qsort(workspace->locks, workspace->lock_count, sizeof(*workspace->locks),
+		      by_holder);
+}
 
-	if (!workspace->lock_count)
-		return;
-	qsort(workspace->locks, workspace->lock_count, sizeof(*workspace->locks),
-	      by_holder);
-	for (size_t i = 0; i < workspace->lock_count; i++) {
-		struct pmp_watch *watch =
-			pmp_watches_find(&target->watches, workspace->locks[i].holder);
+/* The next stop of a holder reads a lock only if a thread still waits for it. */
+static void forget_locks(struct pmp_target *target)
+{
+	for (size_t i = 0; i < target->workspace.lock_count; i++) {
+		struct pmp_watch *watch = pmp_watches_find(
+			&target->watches, target->workspace.locks[i].holder);
 
 		if (watch)
 			watch->lock = 0;
@@ -236,7 +237,8 @@ int pmp_holders_check(struct pmp_capture *capture)
 	struct pmp_thread **waiters;
 	size_t count = 0;
 
-	sort_copies(capture->target);
+	sort_copies(&capture->target->workspace);
+	forget_locks(capture->target);
 	for (size_t i = 0; i < sample->thread_count; i++)
 		count += is_held(&sample->threads[i].wait);
 	if (!count)
