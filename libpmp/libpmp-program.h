@@ -684,6 +684,12 @@ const char *pmp_addresses_name(const struct pmp_addresses *addresses, uint64_t a
  */
 size_t pmp_report_deadlock(const struct pmp_report *report, size_t i, char *text,
 			   size_t size);
+/**
+ * Of how many threads of that sample it is not known what they wait for, so that a deadlock
+ * of theirs would not be found: of a core file that is cut off, leaves memory out, or is of
+ * another machine. 0 for a living process.
+ */
+size_t pmp_report_unread_waits(const struct pmp_report *report);
 
 /* ---- processes, values ---------------------------------------------------- */
 

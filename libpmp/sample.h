@@ -388,7 +388,8 @@ struct pmp_thread {
 	uint64_t sp;		  /* stack pointer of the innermost frame; 0 unknown */
 	uint64_t tls;		  /* pthread_t (fs base, TPIDR_EL0); 0 unknown */
 	uint64_t args[6];	  /* of the system call */
-	int syscall; /* number, PMP_SYSCALL_NONE (blocked, not in a call), _UNKNOWN (running) */
+	int syscall; /* number, PMP_SYSCALL_NONE (blocked, not in a call; of a core: in no call
+		      * it was blocked in), _UNKNOWN (running; of a core: it cannot be read) */
 	char reason
 		[PMP_REASON_SIZE]; /* of PMP_NOT_STOPPED: "epoll_wait", "seccomp", "D, vfork"; else "" */
 	char wchan[PMP_WCHAN_SIZE]; /* "" when unknown */

@@ -179,4 +179,32 @@ check_waits() {
 	like "$("$PMP" -f json core)" '"core":\{"signal":11,"signal_name":"SIGSEGV","code":1,' "json has the signal"
 }
 
+# deadlock_core FILTER: that of two threads in a deadlock, with the memory that coredump_filter of
+# core(5) lets into it.
+deadlock_core() {
+	start_process "$top_builddir/t/target/locks" deadlock
+	wait_for "grep -q ^ready '$target_out'"
+	printf '%s' "$1" >"/proc/$target_pid/coredump_filter"
+	gcore -o core "$target_pid" >gcore.log 2>&1
+	mv "core.$target_pid" core || diag "$(cat gcore.log)"
+	stop_process "$target_pid"
+}
+
+check_left_out() {
+	deadlock_core 0x33
+	like "$("$PMP" --locks core)" '^DEADLOCK: 2 threads wait for each other$' "a deadlock in a core"
+	"$PMP" -q --locks=check core 2>err
+	is "$?" 1 "--locks=check ends with status 1"
+	like "$(cat err)" '^pmp: deadlock in locks \[' "and reports it"
+	deadlock_core 0
+	"$PMP" --locks core >core.txt 2>err
+	like "$(cat core.txt)" ', 0 wait for locks$' \
+		"of memory that a core leaves out, what its files have is not believed"
+	like "$(cat core.txt)" '^No deadlock among the waits that could be read\.$' \
+		"that there is no deadlock is not claimed"
+	"$PMP" -q --locks=check core 2>err
+	is "$?" 1 "nor by the status of --locks=check"
+	like "$(cat err)" '^pmp: deadlocks may be missing: what 2 threads wait for cannot be read$' "and why"
+}
+
 run_checks "$@"

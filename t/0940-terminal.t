@@ -60,7 +60,7 @@ check_keys() {
 	keys p
 	ok "shows '[0-9] Hz'" "and goes on"
 	keys d
-	ok "shows '^No deadlock[.] Time between snapshots:'" "d without a deadlock says so"
+	ok "shows '^No deadlock found[.] Time between snapshots:'" "d without a deadlock says so"
 	keys Escape
 	keys s 50ms Enter
 	ok "shows '(of 20|1[5-9]\.[0-9]|2[0-3]\.[0-9]) Hz'" "the rate can be set"

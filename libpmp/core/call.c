@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/syscalls.h"
+#include "sample.h"
 
 /* Of the kernel, not in its user headers: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND,
  * ERESTART_RESTARTBLOCK. */
@@ -26,26 +27,36 @@ static bool is_interrupted(uint64_t result)
 enum { X8 = 8, PC = 32, INSTRUCTION = 4 };
 #define SVC 0xd4000001u
 
-static bool is_svc(const struct pmp_reader *memory, uint64_t pc)
+enum instruction { OTHER, CALL, UNREADABLE };
+
+static enum instruction instruction_at(const struct pmp_reader *memory, uint64_t pc)
 {
 	uint32_t code;
 
-	return pmp_read(memory, pc, &code, sizeof(code)) && code == SVC;
+	if (!pmp_read(memory, pc, &code, sizeof(code)))
+		return UNREADABLE;
+	return code == SVC ? CALL : OTHER;
 }
 
 /* Put back before the call, with its first argument; else after it, and that is lost. */
 static bool call_aarch64(const uint64_t *words, const struct pmp_reader *memory,
 			 int *number, uint64_t *args)
 {
-	const bool before = is_svc(memory, words[PC]);
+	enum instruction next = instruction_at(memory, words[PC]), last = OTHER;
 
-	if (!before &&
-	    (!is_interrupted(words[0]) || !is_svc(memory, words[PC] - INSTRUCTION)))
+	if (next != CALL && is_interrupted(words[0]))
+		last = instruction_at(memory, words[PC] - INSTRUCTION);
+	if (next != CALL && last != CALL) {
+		*number = next == UNREADABLE || last == UNREADABLE ? PMP_SYSCALL_UNKNOWN
+								   : PMP_SYSCALL_NONE;
 		return false;
+	}
 	*number = pmp_syscall_from_generic((int)words[X8]);
 	memcpy(args, words, 6 * sizeof(*args));
-	if (!before)
+	if (next != CALL)
 		args[0] = 0;
+	if (*number < 0)
+		*number = PMP_SYSCALL_UNKNOWN;
 	return *number >= 0;
 }
 
@@ -58,13 +69,17 @@ static bool call_x86_64(const uint64_t *words, int *number, uint64_t *args)
 {
 	static const uint8_t order[] = { RDI, RSI, RDX, R10, R8, R9 };
 
+	*number = PMP_SYSCALL_NONE;
 	if ((int64_t)words[ORIG_RAX] < 0 || !is_interrupted(words[RAX]))
+		return false;
+	/* Its numbers are in no header of another machine. */
+	*number = PMP_SYSCALL_UNKNOWN;
+	if (pmp_arch_here != &pmp_arch_x86_64)
 		return false;
 	*number = (int)words[ORIG_RAX];
 	for (size_t i = 0; i < sizeof(order); i++)
 		args[i] = words[order[i]];
-	/* Its numbers are in no header of another machine. */
-	return pmp_arch_here == &pmp_arch_x86_64;
+	return true;
 }
 
 bool pmp_core_call(const struct pmp_arch *arch, const uint64_t *words,

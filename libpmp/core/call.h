@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False: it was in none, or not blocked there. Else *number, as this machine has it, and six
- * arguments. words: of NT_PRSTATUS. */
+/* True: *number, as this machine has it, and six arguments. False: *number is
+ * PMP_SYSCALL_NONE, it was in none or not blocked there, or PMP_SYSCALL_UNKNOWN: its code
+ * cannot be read, or the numbers are of another machine. words: of NT_PRSTATUS. */
 bool pmp_core_call(const struct pmp_arch *arch, const uint64_t *words,
 		   const struct pmp_reader *memory, int *number, uint64_t *args);
 /* The thread pointer; 0: the registers do not have it. */

@@ -203,7 +203,6 @@ static void describe_thread(const struct pmp_core *core,
 	memcpy(thread->name, core->file.name, sizeof(thread->name));
 	thread->obtained = PMP_OBTAINED_UNKNOWN;
 	thread->state = 'R';
-	thread->syscall = PMP_SYSCALL_UNKNOWN;
 	thread->sp = pmp_regs_get(regs, core->file.arch->sp);
 	thread->tls = from->tls ? from->tls : pmp_core_tls(core->file.arch, from->words);
 	if (pmp_core_call(core->file.arch, from->words, &memory, &thread->syscall,

@@ -77,12 +77,15 @@ static size_t read_at(int fd, uint64_t offset, void *data, size_t length)
 }
 
 /* What the core leaves out has not been changed since it was mapped, unless the core was cut
- * off there. */
-static size_t read_file(const struct core_page *page, const struct pmp_region *region,
+ * off there, or leaves out what was changed. */
+static size_t read_file(const struct pmp_core_memory *memory,
+			const struct core_page *page, const struct pmp_region *region,
 			const struct pmp_core_segment *segment)
 {
+	const bool was_cut = segment && segment->cut;
+
 	if (region->module->fd < 0 ||
-	    (segment && segment->cut && segment->prot & PMP_PROT_WRITE))
+	    (region->prot & PMP_PROT_WRITE && (was_cut || memory->core->no_changes)))
 		return 0;
 	return read_at(region->module->fd, page->first - region->start + region->offset,
 		       page->data, page->last - page->first + 1);
@@ -128,7 +131,7 @@ static void fill(struct pmp_core_memory *memory, struct core_page *page, uint64_
 				       segment->offset + (page->first - segment->start),
 				       page->data, page->last - page->first + 1);
 	if (!page->length && region && region->module->kind == PMP_MODULE_FILE)
-		page->length = read_file(page, region, segment);
+		page->length = read_file(memory, page, region, segment);
 }
 
 static const struct core_page *get_page(struct pmp_core_memory *memory, uint64_t address)

@@ -246,6 +246,23 @@ static bool ends_with_core(int number)
 	}
 }
 
+/* Is a stack among what was left out? A stack pointer may have run out of its stack, but not
+ * those of all threads. */
+static bool leaves_out_stacks(const struct pmp_core_file *core)
+{
+	const struct pmp_core_segment *segment;
+	struct pmp_regs regs;
+
+	for (size_t i = 0; i < core->thread_count; i++) {
+		pmp_arch_regs(core->arch, core->threads[i].words, &regs);
+		segment =
+			pmp_core_file_segment(core, pmp_regs_get(&regs, core->arch->sp));
+		if (segment)
+			return !segment->size && !segment->cut;
+	}
+	return true;
+}
+
 static void finish(struct pmp_core_file *core)
 {
 	core->segment_count =
@@ -265,6 +282,7 @@ static void finish(struct pmp_core_file *core)
 		core->pid = core->threads[0].tid;
 	if (core->thread_count)
 		sort_threads(core);
+	core->no_changes = leaves_out_stacks(core);
 }
 
 /* ---- the interface ---------------------------------------------------------------- */

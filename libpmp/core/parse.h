@@ -70,6 +70,8 @@ struct pmp_core_file {
 	uint64_t vdso;	  /* where it begins; 0: not known */
 	bool has_psinfo;
 	int status_signal; /* of the first thread */
+	bool no_changes;   /* memory that the process has changed is left out, stacks are:
+			  * coredump_filter in core(5) */
 };
 
 /* Is this the beginning of a core file, of whatever machine? */

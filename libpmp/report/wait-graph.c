@@ -39,6 +39,20 @@ static void count_wait(struct pmp_wait_graph *graph, const struct pmp_wait_node 
 	graph->inferred += node->named.inferred;
 }
 
+/* A core may be cut off, leave memory out, or be of a machine whose calls are not known here.
+ * What a living thread waits for can always be read. */
+static bool is_unread(const struct pmp_thread *thread, const struct pmp_wait_node *node)
+{
+	if (thread->obtained != PMP_OBTAINED_UNKNOWN)
+		return false;
+	if (thread->syscall == PMP_SYSCALL_UNKNOWN)
+		return true;
+	/* Functions tell what other futexes are. */
+	return node->wait->kind == PMP_WAIT_FUTEX && !node->named.lock &&
+	       (!(node->wait->words.flags & PMP_WORD_AT) ||
+		thread->end == PMP_END_UNREADABLE);
+}
+
 /* It waits for all on its way to the root, and each of those on a circle for itself: that
  * is not counted. */
 static void count_behind(struct pmp_wait_graph *graph, size_t waiter)
@@ -117,8 +131,10 @@ int pmp_wait_graph_make(struct pmp_wait_graph *graph, const struct pmp_report *r
 	}
 	if (check_deadlocks(graph))
 		return PMP_ENOMEM;
-	for (size_t i = 0; i < graph->count; i++)
+	for (size_t i = 0; i < graph->count; i++) {
 		count_wait(graph, &graph->nodes[i]);
+		graph->unread += is_unread(snapshot->rows[i].thread, &graph->nodes[i]);
+	}
 	for (size_t i = 0; i < graph->count; i++)
 		if (graph->nodes[i].holder != PMP_NO_THREAD &&
 		    !(graph->nodes[i].wait->flags & PMP_WAIT_DEADLOCK))

@@ -37,6 +37,7 @@ struct pmp_wait_graph {
 	size_t known;	   /* of these, with a holder that is known */
 	size_t inferred;   /* of these, with one that was inferred */
 	size_t deadlocked; /* threads in deadlocks */
+	size_t unread;	   /* threads of a core that lacks what they wait for */
 	struct pmp_held_lock
 		*held; /* by their holders, after pmp_wait_graph_find_held() */
 	size_t held_count;

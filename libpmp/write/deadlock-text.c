@@ -79,3 +79,14 @@ size_t pmp_report_deadlock(const struct pmp_report *report, size_t i, char *text
 	pmp_buf_free(&buf);
 	return count;
 }
+
+size_t pmp_report_unread_waits(const struct pmp_report *report)
+{
+	struct pmp_wait_graph graph = { 0 };
+	size_t count = 0;
+
+	if (report->snapshot && pmp_wait_graph_make(&graph, report) == 0)
+		count = graph.unread;
+	pmp_wait_graph_free(&graph);
+	return count;
+}

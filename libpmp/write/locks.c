@@ -130,6 +130,8 @@ static const char *where_none_is(const struct pmp_wait_graph *graph)
 
 	if (info->skipped || graph->count < info->threads)
 		return " among these threads";
+	if (graph->unread)
+		return " among the waits that could be read";
 	if (graph->known < graph->waiting)
 		return " among the waits whose holder is known";
 	return "";

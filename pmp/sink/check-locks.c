@@ -17,6 +17,7 @@ struct lock_check {
 	struct pmp_profile *profile;
 	char *lines[DEADLOCKS_MAX]; /* one for each that was found, each found once */
 	size_t count, said;
+	size_t unread; /* threads that may be in one that is not found */
 	int code;
 	struct pmp_error err;
 };
@@ -75,6 +76,7 @@ static void find_deadlocks(void *arg)
 			break;
 		check->count++;
 	}
+	check->unread = pmp_report_unread_waits(report);
 	pmp_report_free(report);
 }
 
@@ -91,11 +93,16 @@ static void sampled(struct sink *sink)
 	}
 	for (; check->said < check->count; check->said++)
 		message_print(NULL, "deadlock in %s", check->lines[check->said]);
+	if (check->unread)
+		message_print(
+			NULL,
+			"deadlocks may be missing: what %zu thread%s for cannot be read",
+			check->unread, check->unread == 1 ? " waits" : "s wait");
 }
 
 static void finish(struct sink *sink)
 {
-	if (sink->check->count)
+	if (sink->check->count || sink->check->unread)
 		sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 }
 

@@ -313,7 +313,7 @@ void on_deadlock(struct view *view)
 	if (view_next_deadlock(view))
 		return;
 	if (view->model.file)
-		view_say(view, "No deadlock");
+		view_say(view, "No deadlock found");
 	else
 		prompt_begin(view, &prompt_no_deadlock, "");
 }

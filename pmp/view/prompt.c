@@ -101,7 +101,7 @@ const struct prompt prompt_search = { "Search: ", take_search, type_search };
 const struct prompt prompt_frames = { "Only stacks with: ", take_frames, NULL };
 const struct prompt prompt_threads = { "Only threads named: ", take_threads, NULL };
 const struct prompt prompt_interval = { "Time between snapshots: ", take_interval, NULL };
-const struct prompt prompt_no_deadlock = { "No deadlock. Time between snapshots: ",
+const struct prompt prompt_no_deadlock = { "No deadlock found. Time between snapshots: ",
 					   take_interval, NULL };
 const struct prompt prompt_file = { "Write to file: ", take_file, NULL };
 
