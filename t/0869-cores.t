@@ -205,6 +205,8 @@ poke 4 01
 pmp_says "of a 32-bit program" 2 'the core of a 32-bit program' poked
 pmp_says "a program instead of a core" 2 '^hint: to profile a program from its start: pmp -- ' \
 	"$top_builddir/t/target/demo"
+pmp_says "its locks" 2 '^hint: to profile a program from its start: pmp -- ' --locks \
+	"$top_builddir/t/target/demo"
 pmp_says "no file at all" 2 'cannot open missing: No such file' missing
 
 # ---- the view ---------------------------------------------------------------------------------

@@ -54,14 +54,12 @@ static int refuse_saved(struct saved_file *reading)
 
 static void read_profile(struct saved_file *reading, const struct input *input)
 {
-	struct pmp_error *err = &reading->err;
+	const struct options *options = reading->counting->options;
 
-	if (reading->counting->options->format->live &&
-	    !reading->counting->options->wants_screen) {
+	reading->code = pmp_profile_read(reading->profile, input->fd, reading->path,
+					 &reading->err);
+	if (!reading->code && options->format->live && !options->wants_screen)
 		reading->code = refuse_saved(reading);
-		return;
-	}
-	reading->code = pmp_profile_read(reading->profile, input->fd, reading->path, err);
 }
 
 static void note_rights(const struct input *input)
