@@ -219,7 +219,7 @@ static bool read_on(struct pmp_perf_map *map)
 		start_at(map, size - AT_ONCE_MAX);
 	if (size == map->read)
 		return false;
-	text = malloc(PIECE_SIZE);
+	text = malloc(size - map->read < PIECE_SIZE ? size - map->read : PIECE_SIZE);
 	while (text && read_piece(map, text, size))
 		;
 	free(text);
