@@ -22,6 +22,11 @@ like "$(cat err)" '^pmp: no such process: 4194304$' "and that is said"
 status 2 "usage" --nonsense
 status 3 "no such process" -p 4194304
 is "$(cat err)" "pmp: no such process: 4194304" "E1"
+port=60000
+while [ -e "/proc/$port" ]; do port=$((port + 1)); done
+status 3 "a port that is taken for a process" --serve "$port"
+is "$(cat err)" "pmp: no such process: $port
+hint: to serve at port $port: --serve=$port" "its message"
 status 3 "no process of that name" --name '^no such name$'
 is "$(cat err)" "pmp: no process has a name that matches '^no such name\$'" "its message"
 status 5 "a directory that is not there" -n 1 -f folded -o "$tmp/none/x.folded" -p "$target_pid"

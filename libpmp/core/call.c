@@ -27,9 +27,9 @@ static bool is_interrupted(uint64_t result)
 enum { X8 = 8, PC = 32, INSTRUCTION = 4 };
 #define SVC 0xd4000001u
 
-enum instruction { OTHER, CALL, UNREADABLE };
+enum call_code { OTHER, CALL, UNREADABLE };
 
-static enum instruction instruction_at(const struct pmp_reader *memory, uint64_t pc)
+static enum call_code code_at(const struct pmp_reader *memory, uint64_t pc)
 {
 	uint32_t code;
 
@@ -42,10 +42,10 @@ static enum instruction instruction_at(const struct pmp_reader *memory, uint64_t
 static bool call_aarch64(const uint64_t *words, const struct pmp_reader *memory,
 			 int *number, uint64_t *args)
 {
-	enum instruction next = instruction_at(memory, words[PC]), last = OTHER;
+	enum call_code next = code_at(memory, words[PC]), last = OTHER;
 
 	if (next != CALL && is_interrupted(words[0]))
-		last = instruction_at(memory, words[PC] - INSTRUCTION);
+		last = code_at(memory, words[PC] - INSTRUCTION);
 	if (next != CALL && last != CALL) {
 		*number = next == UNREADABLE || last == UNREADABLE ? PMP_SYSCALL_UNKNOWN
 								   : PMP_SYSCALL_NONE;

@@ -79,7 +79,8 @@ struct options {
 	const char *title;
 	uint64_t width; /* 0: the default */
 	bool icicle, by_state;
-	const char *serve;	  /* address of the server, or NULL: none */
+	const char *serve;	/* address of the server, or NULL: none */
+	const char *maybe_port; /* NULL, or the operand after a --serve without address */
 	const char *serve_token;  /* NULL, or the file that has it */
 	const char **serve_hosts; /* other right names of this machine */
 	size_t serve_host_count;

@@ -850,6 +850,9 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 				      without->name, without->name, optarg);
 			return false;
 		}
+		if (key == OPERAND && without && without->take == take_serve &&
+		    listen_parse(optarg, &(struct listen_address){ 0 }))
+			options->maybe_port = optarg;
 		without = row && row->may_lack_value && !optarg ? row : NULL;
 		if (key == OPERAND ? !take_operand(options, optarg)
 				   : row && !row->take(options, row, optarg))

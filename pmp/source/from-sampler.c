@@ -46,11 +46,21 @@ static void take_opened(struct source *source, const struct event_opened *event)
 	source->type->ready(source, process);
 }
 
-static void take_failed(struct source *source, const struct event_failed *event)
+/* pmp --serve 8080 */
+static void hint_at_port(const struct options *options, struct pmp_error *error)
+{
+	if (error->code == PMP_ESRCH && !*error->hint && options->maybe_port)
+		snprintf(error->hint, sizeof(error->hint),
+			 "to serve at port %s: --serve=%s", options->maybe_port,
+			 options->maybe_port);
+}
+
+static void take_failed(struct source *source, struct event_failed *event)
 {
 	struct targets *targets = &source->targets;
 
 	targets_answered(targets, event->pid);
+	hint_at_port(source->options, &event->error);
 	message_error(&event->error);
 	if (!targets->refusal)
 		targets->refusal = message_status(event->error.code);
