@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "unwind/fde.h"
+#include "unwind/sections.h"
 #include "unwind/walk.h"
 #include "fakeelf.h"
 
@@ -19,6 +20,7 @@
 
 static struct pmp_raw_frame frames[FRAMES];
 static struct pmp_walk walk;
+static struct pmp_section_budget budget = { .kept = 1 << 20 };
 
 static void walk_fakeelf(struct fakeelf *elf)
 {
@@ -169,7 +171,8 @@ static void test_find(void)
 	struct pmp_fde fde;
 
 	fakeelf_make(&elf, &(struct fakeelf_options){ .debug_frame = true });
-	image = pmp_fde_finder_new(pmp_arch_here, elf.maps, &elf.maps->regions[1]);
+	image = pmp_fde_finder_new(pmp_arch_here, elf.maps, &elf.maps->regions[1],
+				   &budget);
 	ok(elf.fake.reads == 0, "nothing is read before it is needed");
 	ok(pmp_fde_find(image, &elf.memory, elf.text, &fde) && fde.start == elf.text &&
 		   fde.end == elf.text + ELF_FUNCTION && fde.understood,
@@ -185,6 +188,44 @@ static void test_find(void)
 	ok(!pmp_fde_find(image, &elf.memory, 0, &fde), "address 0");
 	ok(!pmp_fde_find(image, &elf.memory, UINT64_MAX, &fde), "the last address");
 	pmp_fde_finder_free(image);
+	fakeelf_free(&elf);
+}
+
+/* Is an FDE found with so much memory for it? *left is how much is left then. */
+static bool found_with(const struct fakeelf *elf, uint64_t kept, uint64_t *left)
+{
+	struct pmp_section_budget mine = { .kept = kept };
+	struct pmp_fde_finder *image = pmp_fde_finder_new(pmp_arch_here, elf->maps,
+							  &elf->maps->regions[1], &mine);
+	struct pmp_fde fde;
+	bool found = pmp_fde_find(image, &elf->memory, elf->text, &fde);
+
+	*left = mine.kept;
+	ok(mine.work > 0, "looking for its section is counted as work");
+	pmp_fde_finder_free(image);
+	ok(!found || mine.kept == kept, "memory that was kept is given back");
+	return found;
+}
+
+/* A process may map a file with much of it again and again. */
+static void test_budget(void)
+{
+	const uint64_t much = 1 << 20;
+	struct fakeelf elf;
+	uint64_t left, needs;
+	bool found;
+
+	fakeelf_make(&elf, &(struct fakeelf_options){ .no_hdr = true,
+						      .no_eh_frame = true,
+						      .debug_frame = true });
+	found = found_with(&elf, much, &left);
+	needs = much - left;
+	ok(found && needs > 0, ".debug_frame is kept, and takes %d bytes", (int)needs);
+	found = found_with(&elf, 16, &left);
+	ok(!found && left == 16, "a section for which there is no room is not read");
+	found = found_with(&elf, needs - 1, &left);
+	ok(!found && left < needs - 1,
+	   "one whose index has none is not kept, but paid for");
 	fakeelf_free(&elf);
 }
 
@@ -231,8 +272,8 @@ static void test_refused(void)
 			memset(program + 7, 0, 16);
 		}
 		memcpy(program, cases[i].program, cases[i].size);
-		image = pmp_fde_finder_new(pmp_arch_here, elf.maps,
-					   &elf.maps->regions[1]);
+		image = pmp_fde_finder_new(pmp_arch_here, elf.maps, &elf.maps->regions[1],
+					   &budget);
 		ok(pmp_fde_find(image, &elf.memory, elf.text, &fde), "%s: found",
 		   cases[i].name);
 		is_int(fde.understood, cases[i].good, "%s: good", cases[i].name);
@@ -332,6 +373,7 @@ int main(void)
 	test_sections();
 	test_sources();
 	test_find();
+	test_budget();
 	test_refused();
 	test_damaged();
 	test_cut();

@@ -45,6 +45,7 @@ struct index {
 	struct pmp_cfi_bytes bytes; /* of data */
 	struct fde_row *rows;
 	size_t count, capacity;
+	uint64_t kept; /* bytes of the budget; none if no FDE was found in it */
 };
 
 struct pmp_fde_finder {
@@ -60,6 +61,7 @@ struct pmp_fde_finder {
 	uint64_t table, table_rows;	  /* its rows, 0: no table that we know */
 	uint64_t eh_frame, eh_frame_size; /* where there is a header without table */
 
+	struct pmp_section_budget *budget;
 	struct index eh, debug;
 	void *entry[2]; /* room for a CIE and an FDE, ENTRY_MAX each */
 };
@@ -84,13 +86,15 @@ static void find_base(struct pmp_fde_finder *finder, const struct pmp_maps *maps
 
 struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 					  const struct pmp_maps *maps,
-					  const struct pmp_region *region)
+					  const struct pmp_region *region,
+					  struct pmp_section_budget *budget)
 {
 	struct pmp_fde_finder *finder = calloc(1, sizeof(*finder));
 
 	if (!finder)
 		return NULL;
 	finder->arch = arch;
+	finder->budget = budget;
 	finder->module = pmp_module_ref(region->module);
 	finder->start = region->start;
 	finder->end = region->end;
@@ -112,6 +116,7 @@ void pmp_fde_finder_free(struct pmp_fde_finder *finder)
 {
 	if (!finder)
 		return;
+	finder->budget->kept += finder->eh.kept + finder->debug.kept;
 	index_free(&finder->eh);
 	index_free(&finder->debug);
 	free(finder->entry[0]);
@@ -294,15 +299,17 @@ struct section {
 	void *data;  /* owned */
 };
 
-static bool load_section(const struct pmp_arch *arch, int fd, const char *name,
+static bool load_section(const struct pmp_fde_finder *finder, const char *name,
 			 struct section *found)
 {
 	const char *const names[2] = { name };
+	const int fd = finder->module->fd;
 	Elf64_Ehdr header;
 	Elf64_Shdr section;
 
-	if (!pmp_sections_open(arch, fd, &header) ||
-	    !pmp_sections_find(fd, &header, names, &section))
+	if (!pmp_sections_open(finder->arch, fd, &header) ||
+	    !pmp_sections_find(fd, &header, names, &section, &finder->budget->work) ||
+	    section.sh_size > finder->budget->kept)
 		return false;
 	*found = (struct section){
 		.address = section.sh_addr,
@@ -322,6 +329,23 @@ static int compare_rows(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* What is of no use is not kept, but has been paid for: else it might be read again and again
+ * for other regions. */
+static void index_pay(struct index *index, struct pmp_section_budget *budget)
+{
+	const uint64_t size = index->bytes.size + index->capacity * sizeof(*index->rows);
+
+	budget->work += index->bytes.size / INDEX_WORK;
+	if (index->count && size <= budget->kept) {
+		index->kept = size;
+		budget->kept -= size;
+		return;
+	}
+	budget->kept -= index->bytes.size;
+	index_free(index);
+	*index = (struct index){ .tried = true };
 }
 
 /* Takes over data. */
@@ -363,10 +387,9 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 	void *data = NULL;
 
 	finder->eh.tried = true;
-	if (bytes.size)
+	if (bytes.size && bytes.size <= finder->budget->kept)
 		data = read_section(finder, memory, bytes.address, bytes.size);
-	if (!data &&
-	    load_section(finder->arch, finder->module->fd, ".eh_frame", &section)) {
+	if (!data && load_section(finder, ".eh_frame", &section)) {
 		bytes.address = section.address + finder->bias;
 		bytes.size = section.size;
 		/* What is mapped has been relocated. */
@@ -381,6 +404,7 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 		return;
 	bytes.data = data;
 	index_build(&finder->eh, data, &bytes);
+	index_pay(&finder->eh, finder->budget);
 }
 
 static void build_debug_index(struct pmp_fde_finder *finder)
@@ -391,11 +415,12 @@ static void build_debug_index(struct pmp_fde_finder *finder)
 				       .debug_frame = true };
 
 	finder->debug.tried = true;
-	if (!load_section(finder->arch, finder->module->fd, ".debug_frame", &section))
+	if (!load_section(finder, ".debug_frame", &section))
 		return;
 	bytes.data = section.data;
 	bytes.size = section.size;
 	index_build(&finder->debug, section.data, &bytes);
+	index_pay(&finder->debug, finder->budget);
 }
 
 /* ---- finding ----------------------------------------------------------------------- */
@@ -516,16 +541,12 @@ bool pmp_fde_find(struct pmp_fde_finder *finder, const struct pmp_reader *memory
 		if (find_by_table(finder, memory, pc, fde))
 			return true;
 	} else {
-		if (!finder->eh.tried) {
+		if (!finder->eh.tried)
 			build_eh_index(finder, memory);
-			fde->work += finder->eh.bytes.size / INDEX_WORK;
-		}
 		if (find_in_index(&finder->eh, pc, fde))
 			return true;
 	}
-	if (!finder->debug.tried) {
+	if (!finder->debug.tried)
 		build_debug_index(finder);
-		fde->work += finder->debug.bytes.size / INDEX_WORK;
-	}
 	return find_in_index(&finder->debug, pc, fde);
 }

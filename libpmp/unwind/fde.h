@@ -15,6 +15,7 @@
 #include "base/reader.h"
 
 struct pmp_fde_finder;
+struct pmp_section_budget;
 
 /* An FDE, found and checked (cfi.h). The programs in cie and entry are borrowed from
  * the finder until the next call. */
@@ -23,15 +24,16 @@ struct pmp_fde {
 	struct pmp_cfi_cie cie;
 	struct pmp_cfi_fde entry;
 	bool understood; /* pmp_cfi_check() */
-	size_t work;	 /* what finding and executing it takes, in bytes of programs;
-				 * set when there is none, too */
+	size_t work; /* what executing it takes, in bytes of programs; 0: there is none */
 };
 
 /* region: the executable region of the module that the finder is for, one of maps. Reads
- * nothing yet. Keeps a reference to the module, none to maps. NULL: no memory. */
+ * nothing yet. Keeps a reference to the module, none to maps. budget, which must live longer:
+ * see sections.h. NULL: no memory. */
 struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 					  const struct pmp_maps *maps,
-					  const struct pmp_region *region);
+					  const struct pmp_region *region,
+					  struct pmp_section_budget *budget);
 void pmp_fde_finder_free(struct pmp_fde_finder *finder);
 /* How far above its ELF addresses the module is mapped. False: that is not known. */
 bool pmp_fde_bias(struct pmp_fde_finder *finder, const struct pmp_reader *memory,

@@ -21,7 +21,9 @@
 #include "unwind/sections.h"
 
 #define SEGMENTS_MAX 64
-#define SCAN_MAX ((uint64_t)64 << 20) /* bytes of segments that are searched */
+#define SCAN_MAX ((uint64_t)64 << 20) /* bytes of segments that are searched at once */
+#define JOIN_WORK ((size_t)64 << 10)  /* bytes of the table that a join reads, at most */
+#define MODULE_MAX 4096		      /* bytes of its section */
 #define JOIN_MAX 1024		      /* bytes of the frame of whoever switches stacks */
 
 struct pmp_go_rules {
@@ -38,14 +40,14 @@ struct go_range {
 
 /* A section that is loaded, at ELF addresses. */
 static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
-			 struct go_range *found)
+			 struct go_range *found, struct pmp_section_budget *budget)
 {
 	char relocated[64];
 	const char *const names[] = { name, relocated };
 	Elf64_Shdr section;
 
 	snprintf(relocated, sizeof(relocated), ".data.rel.ro%s", name);
-	if (!pmp_sections_find(fd, header, names, &section) ||
+	if (!pmp_sections_find(fd, header, names, &section, &budget->work) ||
 	    section.sh_type != SHT_PROGBITS ||
 	    section.sh_size >= UINT64_MAX - section.sh_addr)
 		return false;
@@ -53,13 +55,14 @@ static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 	return true;
 }
 
-/* What is loaded of the file and may be written to, or may not be: SCAN_MAX bytes in all. */
+/* What is loaded of the file and may be written to, or may not be: SCAN_MAX bytes in all, and
+ * no more than the budget has left, which becomes less by them. */
 static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
-			    struct go_range *found)
+			    struct go_range *found, struct pmp_section_budget *budget)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	size_t n = header->e_phnum, count = 0;
-	uint64_t left = SCAN_MAX, size;
+	uint64_t left = budget->search < SCAN_MAX ? budget->search : SCAN_MAX, size;
 
 	if (n > SEGMENTS_MAX)
 		n = SEGMENTS_MAX;
@@ -73,6 +76,7 @@ static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 			continue;
 		size = segment->p_filesz < left ? segment->p_filesz : left;
 		left -= size;
+		budget->search -= size;
 		found[count++] =
 			(struct go_range){ segment->p_vaddr, segment->p_vaddr + size };
 	}
@@ -80,19 +84,20 @@ static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 }
 
 static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *header,
-		       uint64_t bias, const struct pmp_reader *memory)
+		       uint64_t bias, const struct pmp_reader *memory,
+		       struct pmp_section_budget *budget)
 {
 	struct go_range found[SEGMENTS_MAX];
 	size_t count;
 
-	if (header->e_shnum && find_section(fd, header, ".gopclntab", found))
+	if (header->e_shnum && find_section(fd, header, ".gopclntab", found, budget))
 		return pmp_gopclntab_open(&rules->table, memory, found->start + bias,
 					  found->end + bias);
-	if (header->e_shnum && !find_section(fd, header, ".go.buildinfo", found))
+	if (header->e_shnum && !find_section(fd, header, ".go.buildinfo", found, budget))
 		return false;
 	/* Other linkers put it among what is relocated. */
 	for (int writable = 0; writable < 2; writable++) {
-		count = find_segments(fd, header, writable, found);
+		count = find_segments(fd, header, writable, found, budget);
 		for (size_t i = 0; i < count; i++)
 			if (pmp_gopclntab_scan(&rules->table, memory,
 					       found[i].start + bias,
@@ -104,15 +109,16 @@ static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *hea
 
 /* Where the code begins: since Go 1.26 the table does not say it. */
 static bool find_text(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *header,
-		      uint64_t bias)
+		      uint64_t bias, struct pmp_section_budget *budget)
 {
 	struct go_range found[SEGMENTS_MAX];
 	size_t count = 1;
 
 	if (rules->table.has_text)
 		return true;
-	if (!header->e_shnum || !find_section(fd, header, ".go.module", found))
-		count = find_segments(fd, header, true, found);
+	if (!header->e_shnum || !find_section(fd, header, ".go.module", found, budget) ||
+	    found->end - found->start > MODULE_MAX)
+		count = find_segments(fd, header, true, found, budget);
 	for (size_t i = 0; i < count; i++)
 		if (pmp_gopclntab_find_module(&rules->table, found[i].start + bias,
 					      found[i].end + bias))
@@ -121,7 +127,8 @@ static bool find_text(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *head
 }
 
 struct pmp_go_rules *pmp_go_rules_new(const struct pmp_arch *arch, int fd, uint64_t bias,
-				      const struct pmp_reader *memory)
+				      const struct pmp_reader *memory,
+				      struct pmp_section_budget *budget)
 {
 	struct pmp_go_rules *rules;
 	Elf64_Ehdr header;
@@ -132,8 +139,8 @@ struct pmp_go_rules *pmp_go_rules_new(const struct pmp_arch *arch, int fd, uint6
 	rules = calloc(1, sizeof(*rules));
 	if (rules)
 		rules->arch = arch;
-	if (rules && open_table(rules, fd, &header, bias, memory) &&
-	    find_text(rules, fd, &header, bias))
+	if (rules && open_table(rules, fd, &header, bias, memory, budget) &&
+	    find_text(rules, fd, &header, bias, budget))
 		return rules;
 	pmp_go_rules_free(rules);
 	return NULL;
@@ -257,7 +264,8 @@ static bool is_call_of(struct pmp_go_rules *rules, const struct pmp_reader *memo
 }
 
 bool pmp_go_join(struct pmp_go_rules *rules, const struct pmp_reader *memory,
-		 const struct pmp_reader *stack, uint64_t start, struct pmp_regs *regs)
+		 const struct pmp_reader *stack, uint64_t start, struct pmp_regs *regs,
+		 size_t *work)
 {
 	uint64_t words[JOIN_MAX / 8], fp = pmp_regs_get(regs, rules->arch->fp), at = 0;
 	struct pmp_go_function function;
@@ -271,14 +279,16 @@ bool pmp_go_join(struct pmp_go_rules *rules, const struct pmp_reader *memory,
 	    !pmp_read(stack, fp - JOIN_MAX, words, sizeof(words)))
 		return false;
 	rules->table.memory = *memory;
-	for (size_t i = 0; i < JOIN_MAX / 8; i++) {
+	rules->table.work = 0;
+	for (size_t i = 0; i < JOIN_MAX / 8 && rules->table.work < JOIN_WORK; i++) {
 		if (!pmp_gopclntab_find(&rules->table, words[i], &function) ||
 		    !is_call_of(rules, memory, words[i], start, JOIN_MAX - 8 * i))
 			continue;
 		at = i;
 		found++;
 	}
-	if (found != 1)
+	*work += rules->table.work;
+	if (found != 1 || rules->table.work >= JOIN_WORK)
 		return false;
 	regs->valid = 0;
 	pmp_regs_set(regs, rules->arch->pc, words[at]);

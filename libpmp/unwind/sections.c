@@ -9,6 +9,10 @@
 
 #define NAMES_MAX (64u << 10) /* bytes of the names of sections */
 #define AT_ONCE 32	      /* headers */
+#define HEADERS_MAX 4096u     /* of programs and libraries few have 100 */
+/* In bytes of executed programs, by measurement: a header, and bytes of names. */
+#define HEADER_WORK 4
+#define NAMES_WORK 16
 
 bool pmp_sections_elf(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 {
@@ -51,13 +55,15 @@ static bool is_named(const Elf64_Shdr *section, const char *texts, size_t size,
 }
 
 bool pmp_sections_find(int fd, const Elf64_Ehdr *header, const char *const names[2],
-		       Elf64_Shdr *found)
+		       Elf64_Shdr *found, size_t *work)
 {
 	Elf64_Shdr sections[AT_ONCE];
-	size_t size, n, count = header->e_shnum;
+	size_t size, n;
+	size_t count = header->e_shnum < HEADERS_MAX ? header->e_shnum : HEADERS_MAX;
 	char *texts = count ? read_names(fd, header, &size) : NULL;
 	bool is_found = false;
 
+	*work += texts ? size / NAMES_WORK : 0;
 	for (size_t first = 0; texts && first < count && !is_found; first += n) {
 		n = count - first < AT_ONCE ? count - first : AT_ONCE;
 		if (!pmp_file_read_at(fd, header->e_shoff + first * sizeof(*sections),
@@ -67,6 +73,7 @@ bool pmp_sections_find(int fd, const Elf64_Ehdr *header, const char *const names
 			is_found = is_named(&sections[i], texts, size, names);
 			*found = sections[i];
 		}
+		*work += n * HEADER_WORK;
 	}
 	free(texts);
 	return is_found;

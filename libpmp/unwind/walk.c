@@ -27,15 +27,18 @@
 #include "unwind/fde.h"
 #include "unwind/go-rules.h"
 #include "unwind/libunwind.h"
+#include "unwind/sections.h"
 
 #define CACHE_LOG 14 /* pcs remembered */
 #define CACHE_SIZE (1u << CACHE_LOG)
-#define WAYS 4		    /* of them where a pc can be */
-#define JUMPS_MAX 64	    /* times the stack may go down: signals, coroutines */
-#define LEAF_REACH 4096	    /* bytes of code from a leaf's first byte to its pc */
-#define LIBUNWIND_WORK 8    /* times the work of making a rule */
-#define STATE_WORK 128	    /* of a state in libunwind: two or more system calls */
-#define GO_ON PMP_END_COUNT /* no end yet */
+#define WAYS 4		 /* of them where a pc can be */
+#define JUMPS_MAX 64	 /* times the stack may go down: signals, coroutines */
+#define LEAF_REACH 4096	 /* bytes of code from a leaf's first byte to its pc */
+#define LIBUNWIND_WORK 8 /* times the work of making a rule */
+#define STATE_WORK 128	 /* of a state in libunwind: two or more system calls */
+#define KEPT_MAX ((uint64_t)64 << 20)	 /* bytes of call-frame information */
+#define SEARCH_MAX ((uint64_t)256 << 20) /* bytes searched in its life: about a second */
+#define GO_ON PMP_END_COUNT		 /* no end yet */
 
 /* A pc whose rule is known. */
 struct cached_rule {
@@ -66,6 +69,7 @@ struct pmp_unwinder {
 	struct pmp_libunwind *libunwind;
 	bool no_rules; /* all by libunwind: tests, measurements */
 	bool no_memory;
+	struct pmp_section_budget budget;
 	size_t work;	/* since the last walk began that no other one asked for */
 	unsigned walks; /* one may ask for another: find_fp() */
 	void (*beat)(void *arg);
@@ -169,12 +173,19 @@ static struct executable *executable_at(struct pmp_unwinder *unwinder, uint64_t 
 		return executable;
 	region = pmp_maps_find(unwinder->maps, pc);
 	if (region)
-		executable->finder =
-			pmp_fde_finder_new(unwinder->arch, unwinder->maps, region);
+		executable->finder = pmp_fde_finder_new(unwinder->arch, unwinder->maps,
+							region, &unwinder->budget);
 	if (executable->finder)
 		return executable;
 	unwinder->no_memory = true;
 	return NULL;
+}
+
+/* What was done for the sections of files since is a part of this walk. */
+static void count_sections(struct pmp_unwinder *unwinder)
+{
+	unwinder->work += unwinder->budget.work;
+	unwinder->budget.work = 0;
 }
 
 static bool find_fde(void *arg, uint64_t pc, struct pmp_fde *fde)
@@ -189,6 +200,7 @@ static bool find_fde(void *arg, uint64_t pc, struct pmp_fde *fde)
 		unwinder->beat(unwinder->beat_arg);
 	found = pmp_fde_find(executable->finder, &unwinder->memory, pc, fde);
 	unwinder->work += fde->work;
+	count_sections(unwinder);
 	return found;
 }
 
@@ -237,6 +249,8 @@ struct pmp_unwinder *pmp_unwinder_new(const struct pmp_arch *arch, enum pmp_unwi
 		return NULL;
 	unwinder->arch = arch;
 	unwinder->mode = mode;
+	unwinder->budget =
+		(struct pmp_section_budget){ .kept = KEPT_MAX, .search = SEARCH_MAX };
 	if (arch != pmp_arch_here)
 		return unwinder;
 	unwinder->libunwind = pmp_libunwind_new(&(struct pmp_libunwind_caller){
@@ -303,8 +317,10 @@ static struct pmp_go_rules *find_go(struct pmp_unwinder *unwinder, uint64_t pc)
 	region = pmp_maps_find(unwinder->maps, pc);
 	if (region && region->module->kind == PMP_MODULE_FILE &&
 	    pmp_fde_bias(executable->finder, &unwinder->memory, &bias))
-		executable->go = pmp_go_rules_new(unwinder->arch, region->module->fd,
-						  bias, &unwinder->memory);
+		executable->go =
+			pmp_go_rules_new(unwinder->arch, region->module->fd, bias,
+					 &unwinder->memory, &unwinder->budget);
+	count_sections(unwinder);
 	return executable->go;
 }
 
@@ -619,9 +635,11 @@ static enum pmp_end goroutine_step(struct walker *w, const struct cached_rule *c
 	/* A peek does not know the frame pointer. */
 	if (!cached->exact && !want_fp(w))
 		return PMP_END_NO_INFO;
+	if (is_spent(unwinder))
+		return PMP_END_BAD_INFO;
 	if (!go || cached->exact ||
 	    !pmp_go_join(go, &unwinder->memory, w->stack, cached->rule.function_start,
-			 &w->regs))
+			 &w->regs, &unwinder->work))
 		return PMP_END_GOROUTINE;
 	w->flags = 0;
 	w->dropped = true;

@@ -243,6 +243,73 @@ def no_end_of_path():
                                           b"/" * (32 << 20)))
 
 
+# ---- files of this machine that are mapped again and again ----------------------------------
+
+def library(sections=b"", names=b"", count=0, segments=()):
+    """The first page of one; sections and what is after them begin at the second."""
+    segments = ((5, 0, 0, PAGE), *segments)
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, PAGE if count else 0,
+                       0, 64, 56, len(segments), 64, count, 0)
+    table = b"".join(struct.pack("<IIQQQQQQ", LOAD, flags, offset, address, 0, size, size, PAGE)
+                     for flags, offset, address, size in segments)
+    page = bytearray((head + table).ljust(PAGE, b"\0"))
+    page[0x300] = 0xE8
+    return bytes(page) + sections + names
+
+
+def section(name, kind, offset, size):
+    return struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 1, 0)
+
+
+def again(content, regions, depth, big=()):
+    """Stacks of so many frames, each frame in a region of its own of this file."""
+    path = os.path.abspath("again.so")
+    with open(path, "wb") as file:
+        file.write(content)
+        for offset, data in big:
+            file.seek(offset)
+            file.write(data)
+    os.utime(path, (1e9, 1e9))
+    at = [MODULE + 2 * PAGE * i for i in range(regions)]
+    words, notes = bytearray(16 * regions + 32), b""
+    for i in range(regions):
+        last = (i + 1) % depth == 0 or i + 1 == regions
+        struct.pack_into("<QQ", words, 16 * i + 16, 0 if last else STACK + 16 * (i + 2),
+                         0 if last else at[i + 1] + 0x305)
+        if i % depth == 0:
+            notes += thread(PID + i, pc=at[i] + 0x340, sp=STACK, fp=STACK + 16 * (i + 1))
+    notes += psinfo() + files(*((start, start + PAGE, 0, os.fsencode(path)) for start in at))
+    return notes, [(STACK, bytes(words), 6)] + [(start, content[:PAGE], 5) for start in at]
+
+
+def go_again():
+    """In each the table of Go is looked for, in 128 MiB that seem to begin with it everywhere."""
+    data, size, chunk = 0x10000000, 64 << 20, 1 << 16
+    notes, memories = again(library(segments=((4, 0, data - MODULE, size), (6, 0, data - MODULE, size))),
+                            40, 40)
+    block = (struct.pack("<IBBBB", 0xFFFFFFF1, 0, 0, 1, 8) + bytes(8)) * (chunk // 16)
+    # The same bytes of the core at each place; build() puts them after the notes and the others.
+    count = 1 + len(memories) + 1 + size // chunk
+    at = 64 + 56 * count + len(notes)
+    at += -at % PAGE + sum(len(content) + -len(content) % PAGE for _, content, _ in memories)
+    return build(notes, memories + [(data, block, 6)],
+                 [(LOAD, 6, at, data + chunk * (i + 1), chunk, chunk) for i in range(size // chunk)])
+
+
+def debug_frame_again():
+    """In each 16 MiB of .debug_frame that say nothing."""
+    names = b"\0.debug_frame\0"
+    sections = section(0, 3, PAGE + 128, len(names)) + section(1, 1, 2 * PAGE, 16 << 20)
+    return build(*again(library(sections, names, 2), 400, 1, [(2 * PAGE, b"\xff" * (16 << 20))]))
+
+
+def sections_again():
+    """In each 60,000 sections, of which none is the one that is looked for."""
+    names = b".debug_fram" + b"x" * 65000 + b"\0"
+    sections = section(0, 3, PAGE + 64 * 60000, len(names)) + section(0, 1, 0, 16) * 59999
+    return build(*again(library(sections, names, 60000), 4000, 500))
+
+
 # ---- programs in the memory of the core --------------------------------------------------------
 
 def image(programs, extra):
@@ -370,7 +437,8 @@ def calls():
 KINDS = (overlap, no_section, many_headers, one_header_again, wraps, half_of_all, note_sizes, note_end,
          thread_sizes, same_threads, strange_ids, names, note_holes, most_files, most_threads_in_files,
          file_tables, no_end_of_path, build_ids, build_id_short, cie_itself, fde_endless,
-         rules_without_end, own_rules, expressions, vdso, huge_vdso, locks, single_bytes, calls)
+         rules_without_end, own_rules, expressions, go_again, debug_frame_again, sections_again, vdso,
+         huge_vdso, locks, single_bytes, calls)
 
 
 def write(made):
