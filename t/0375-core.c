@@ -124,7 +124,7 @@ static void check_sample(unsigned machine, const char *name)
 	if (!sample)
 		return;
 	is_int(sample->thread_count, 3, "%s: which has all threads", name);
-	thread = &sample->threads[2];
+	thread = &sample->threads[1];
 	is_int(thread->frame_count, 3, "%s: and all frames of a stack", name);
 	ok(sample->frames[thread->frame + 1].pc == CODE + 0x100 + size &&
 		   sample->frames[thread->frame + 2].pc == CODE + size,
@@ -137,6 +137,57 @@ static void check_sample(unsigned machine, const char *name)
 		ok(thread->syscall == SYS_futex && thread->state == 'S',
 		   "%s: the system call, as this machine numbers it", name);
 	is_int(sample->crash.signal, SIGSEGV, "%s: the signal is in the sample", name);
+	ok(sample->threads[2].syscall == PMP_SYSCALL_NONE &&
+		   sample->threads[2].state == 'R',
+	   "%s: the thread that got it ran", name);
+	pmp_sample_free(sample);
+	free(core.bytes);
+}
+
+/* Put a word of a thread's registers, the first note of all being that of the last thread. */
+static void set_word(struct corefile *core, size_t note, size_t word, uint64_t value)
+{
+	enum { HEAD = 12 + 8, WORDS = 112 };
+
+	memcpy(core->bytes + note + HEAD + WORDS + 8 * word, &value, sizeof(value));
+}
+
+/* The number of a system call is 32 bits, of which none is negative: not so in a file. */
+static void check_odd_number(void)
+{
+	enum { RAX = 10, ORIG_RAX = 15 };
+	static const uint64_t numbers[] = { 0xfffffff0, 0x80000000, UINT64_C(1) << 40 };
+	struct pmp_error err;
+	struct pmp_sample *sample;
+	struct corefile core;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		core_make_for(&core, 1, EM_X86_64);
+		core.bytes[core.notes + 20 + 12] = 0; /* no signal */
+		set_word(&core, core.notes, RAX, (uint64_t)-512);
+		set_word(&core, core.notes, ORIG_RAX, numbers[i]);
+		sample = sample_of_bytes(&core, core.length, &err);
+		ok(sample && sample->threads[0].syscall == PMP_SYSCALL_NONE,
+		   "a system call of the number %#llx is none",
+		   (unsigned long long)numbers[i]);
+		pmp_sample_free(sample);
+		free(core.bytes);
+	}
+}
+
+/* Of aarch64 only the code says whether a thread is in a system call. */
+static void check_lost_code(void)
+{
+	enum { PC = 32 };
+	struct pmp_error err;
+	struct pmp_sample *sample;
+	struct corefile core;
+
+	core_make_for(&core, 1, EM_AARCH64);
+	set_word(&core, core.notes, PC, 0);
+	sample = sample_of_bytes(&core, core.length, &err);
+	ok(sample && sample->threads[0].syscall == PMP_SYSCALL_NONE,
+	   "who has jumped to nowhere is in no system call");
 	pmp_sample_free(sample);
 	free(core.bytes);
 }
@@ -418,6 +469,8 @@ int main(void)
 	check_file();
 	check_sample(EM_X86_64, "x86-64");
 	check_sample(EM_AARCH64, "aarch64");
+	check_odd_number();
+	check_lost_code();
 	check_sender();
 	check_pieces();
 	check_cuts();

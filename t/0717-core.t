@@ -205,6 +205,35 @@ check_left_out() {
 	"$PMP" -q --locks=check core 2>err
 	is "$?" 1 "nor by the status of --locks=check"
 	like "$(cat err)" '^pmp: deadlocks may be missing: what 2 threads wait for cannot be read$' "and why"
+	start_target sleeper 1
+	gcore -o whole "$target_pid" >gcore.log 2>&1
+	mv "whole.$target_pid" whole || diag "$(cat gcore.log)"
+	stop_process "$target_pid"
+	"$PMP" -q --locks=check whole 2>err
+	is "$?" 0 "a core that has all: status 0"
+	"$PMP" -q --locks=check core whole 2>err
+	is "$?" 1 "but not after one that has not"
+}
+
+# One futex stands for all of futex_waitv(2), and its address is all that is known of it.
+check_waitv() {
+	cat >waitv.py <<-'EOF'
+		import ctypes, struct
+		libc = ctypes.CDLL(None, use_errno=True)
+		word = ctypes.c_uint32(1)
+		wait = ctypes.create_string_buffer(struct.pack("<QQII", 1, ctypes.addressof(word), 2 | 128, 0))
+		print("ready", flush=True)
+		libc.syscall(ctypes.c_long(449), wait, 1, 0, None, 0)
+		print("none", flush=True)
+	EOF
+	start_process python3 waitv.py
+	wait_for "grep -q ^ready '$target_out'"
+	wait_for "grep -q '^449 ' '/proc/$target_pid/syscall' || grep -q none '$target_out'"
+	grep -q none "$target_out" && { skip "no futex_waitv: it needs Linux 5.16"; return; }
+	gcore -o core "$target_pid" >gcore.log 2>&1
+	mv "core.$target_pid" core || diag "$(cat gcore.log)"
+	stop_process "$target_pid"
+	like "$("$PMP" --locks core)" '^No deadlock\.$' "futex_waitv: what can be read has been read"
 }
 
 run_checks "$@"

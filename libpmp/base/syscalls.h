@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The same on all machines, and newer than some headers. */
+#define PMP_SYSCALL_FUTEX_WAITV 449
+#define PMP_SYSCALL_FUTEX_WAIT 455
+
 /* The name of a system call of this architecture, or NULL. */
 const char *pmp_syscall_name(int number);
 /* The same, or its number put into text; "" of a negative number: none, or not known. */

@@ -4,6 +4,7 @@
 #include "capture/wait-decode.h"
 
 #include "base/fault.h"
+#include "base/syscalls.h"
 
 #include <linux/futex.h>
 #include <string.h>
@@ -12,9 +13,6 @@
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13
 #endif
-/* The same on all machines, and newer than some headers. */
-#define CALL_FUTEX_WAITV 449
-#define CALL_FUTEX_WAIT 455
 #define FUTEX2_PRIVATE_FLAG 128
 
 #define USERS_MAX (1u << 24)	 /* of a mutex: more is something else */
@@ -50,7 +48,8 @@ bool pmp_wait_is_futex(const struct pmp_wait_call *call)
 {
 	if (has_futex_arguments(call))
 		return is_waiting((unsigned)call->args[1] & FUTEX_CMD_MASK);
-	return call->number == CALL_FUTEX_WAIT || call->number == CALL_FUTEX_WAITV;
+	return call->number == PMP_SYSCALL_FUTEX_WAIT ||
+	       call->number == PMP_SYSCALL_FUTEX_WAITV;
 }
 
 /* ---- results -------------------------------------------------------------------- */
@@ -523,7 +522,7 @@ static struct pmp_futex_view view_of(const struct pmp_wait_call *call,
 				       .futex = call->args[0] };
 	uint64_t timeout;
 
-	if (call->number == CALL_FUTEX_WAIT) {
+	if (call->number == PMP_SYSCALL_FUTEX_WAIT) {
 		view.value = (uint32_t)call->args[1];
 		view.command = FUTEX_WAIT_BITSET;
 		view.private = call->args[3] & FUTEX2_PRIVATE_FLAG;
@@ -549,7 +548,7 @@ void pmp_wait_decode(const struct pmp_wait_call *call,
 	*wait = (struct pmp_wait){ 0 };
 	if (!pmp_wait_is_futex(call))
 		return;
-	if (call->number == CALL_FUTEX_WAITV) {
+	if (call->number == PMP_SYSCALL_FUTEX_WAITV) {
 		decode_many(call, memory, wait);
 		return;
 	}

@@ -7,6 +7,7 @@
 #include "core/call.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/syscalls.h"
@@ -70,7 +71,7 @@ static bool call_x86_64(const uint64_t *words, int *number, uint64_t *args)
 	static const uint8_t order[] = { RDI, RSI, RDX, R10, R8, R9 };
 
 	*number = PMP_SYSCALL_NONE;
-	if ((int64_t)words[ORIG_RAX] < 0 || !is_interrupted(words[RAX]))
+	if (words[ORIG_RAX] > INT_MAX || !is_interrupted(words[RAX]))
 		return false;
 	/* Its numbers are in no header of another machine. */
 	*number = PMP_SYSCALL_UNKNOWN;

@@ -192,6 +192,14 @@ static bool is_wanted(const struct pmp_core *core, const struct pmp_core_thread 
 	       options->want_thread(options->want_arg, thread->tid, core->file.name);
 }
 
+/* It ran when the process ended, in whatever it had jumped to. */
+static bool has_faulted(const struct pmp_core *core, const struct pmp_core_thread *thread)
+{
+	const struct pmp_crash *crash = &core->file.crash;
+
+	return crash->has_address && thread->tid == crash->tid;
+}
+
 /* Names of threads are not in a core: all have that of the process. */
 static void describe_thread(const struct pmp_core *core,
 			    const struct pmp_core_thread *from,
@@ -205,7 +213,9 @@ static void describe_thread(const struct pmp_core *core,
 	thread->state = 'R';
 	thread->sp = pmp_regs_get(regs, core->file.arch->sp);
 	thread->tls = from->tls ? from->tls : pmp_core_tls(core->file.arch, from->words);
-	if (pmp_core_call(core->file.arch, from->words, &memory, &thread->syscall,
+	thread->syscall = PMP_SYSCALL_NONE;
+	if (!has_faulted(core, from) &&
+	    pmp_core_call(core->file.arch, from->words, &memory, &thread->syscall,
 			  thread->args))
 		thread->state = 'S';
 }

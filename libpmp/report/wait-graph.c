@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/syscalls.h"
 #include "tally/group.h"
 
 /* Rows are in the order of their ids. */
@@ -47,10 +48,15 @@ static bool is_unread(const struct pmp_thread *thread, const struct pmp_wait_nod
 		return false;
 	if (thread->syscall == PMP_SYSCALL_UNKNOWN)
 		return true;
+	if (node->wait->kind != PMP_WAIT_FUTEX || node->named.lock)
+		return false;
 	/* Functions tell what other futexes are. */
-	return node->wait->kind == PMP_WAIT_FUTEX && !node->named.lock &&
-	       (!(node->wait->words.flags & PMP_WORD_AT) ||
-		thread->end == PMP_END_UNREADABLE);
+	if (thread->end == PMP_END_UNREADABLE)
+		return true;
+	/* Of any of several only the address of the first is kept. */
+	return thread->syscall == PMP_SYSCALL_FUTEX_WAITV
+		       ? !node->wait->object
+		       : !(node->wait->words.flags & PMP_WORD_AT);
 }
 
 /* It waits for all on its way to the root, and each of those on a circle for itself: that

@@ -17,6 +17,7 @@
 
 #define TEXT_SIZE 1024
 #define LINE_SIZE (3 * TEXT_SIZE)
+#define AREA_SIZE 64
 #define PLACE_SIZE 512
 
 /* Where messages go while a screen is shown. */
@@ -262,12 +263,13 @@ static bool listed(const char *list, const char *word)
 
 void message_debug(void *areas, const char *area, const char *line)
 {
-	char safe[TEXT_SIZE], text[LINE_SIZE];
+	char safe[TEXT_SIZE], safe_area[AREA_SIZE], text[LINE_SIZE];
 	int n;
 
 	if (!listed(areas, area) && !listed(areas, "all"))
 		return;
-	n = snprintf(text, sizeof(text), "pmp: %s: %s\n", area,
+	n = snprintf(text, sizeof(text), "pmp: %s: %s\n",
+		     pmp_escape(area, safe_area, sizeof(safe_area)),
 		     pmp_escape(line, safe, sizeof(safe)));
 	emit(text, bounded(n, sizeof(text)));
 }
