@@ -20,7 +20,7 @@
 
 static struct pmp_raw_frame frames[FRAMES];
 static struct pmp_walk walk;
-static struct pmp_section_budget budget = { .kept = 1 << 20 };
+static struct pmp_fde_shared shared = { .budget.kept = 1 << 20 };
 
 static void walk_fakeelf(struct fakeelf *elf)
 {
@@ -172,7 +172,7 @@ static void test_find(void)
 
 	fakeelf_make(&elf, &(struct fakeelf_options){ .debug_frame = true });
 	image = pmp_fde_finder_new(pmp_arch_here, elf.maps, &elf.maps->regions[1],
-				   &budget);
+				   &shared);
 	ok(elf.fake.reads == 0, "nothing is read before it is needed");
 	ok(pmp_fde_find(image, &elf.memory, elf.text, &fde) && fde.start == elf.text &&
 		   fde.end == elf.text + ELF_FUNCTION && fde.understood,
@@ -194,17 +194,42 @@ static void test_find(void)
 /* Is an FDE found with so much memory for it? *left is how much is left then. */
 static bool found_with(const struct fakeelf *elf, uint64_t kept, uint64_t *left)
 {
-	struct pmp_section_budget mine = { .kept = kept };
+	struct pmp_fde_shared mine = { .budget.kept = kept };
 	struct pmp_fde_finder *image = pmp_fde_finder_new(pmp_arch_here, elf->maps,
 							  &elf->maps->regions[1], &mine);
 	struct pmp_fde fde;
-	bool found = pmp_fde_find(image, &elf->memory, elf->text, &fde);
+	bool found = pmp_fde_find(image, &elf->memory, elf->text, &fde), given_back;
 
-	*left = mine.kept;
-	ok(mine.work > 0, "looking for its section is counted as work");
+	*left = mine.budget.kept;
+	ok(mine.budget.work > 0, "looking for its section is counted as work");
 	pmp_fde_finder_free(image);
-	ok(!found || mine.kept == kept, "memory that was kept is given back");
+	given_back = mine.budget.kept == kept;
+	pmp_fde_shared_free(&mine);
+	ok(!found || given_back, "memory that was kept is given back");
 	return found;
+}
+
+/* There may be tens of thousands of them, and an entry may have 64 KiB. */
+static void test_shared_room(void)
+{
+	struct pmp_fde_finder *images[2];
+	const uint8_t *programs[2];
+	struct fakeelf elf;
+	struct pmp_fde fde;
+
+	fakeelf_make(&elf, &(struct fakeelf_options){ 0 });
+	for (int i = 0; i < 2; i++) {
+		images[i] = pmp_fde_finder_new(pmp_arch_here, elf.maps,
+					       &elf.maps->regions[1], &shared);
+		ok(pmp_fde_find(images[i], &elf.memory, elf.text, &fde),
+		   "finder %d finds", i);
+		programs[i] = fde.entry.program;
+	}
+	ok(programs[0] == programs[1],
+	   "the finders of a process read into the same room");
+	pmp_fde_finder_free(images[0]);
+	pmp_fde_finder_free(images[1]);
+	fakeelf_free(&elf);
 }
 
 /* A process may map a file with much of it again and again. */
@@ -273,7 +298,7 @@ static void test_refused(void)
 		}
 		memcpy(program, cases[i].program, cases[i].size);
 		image = pmp_fde_finder_new(pmp_arch_here, elf.maps, &elf.maps->regions[1],
-					   &budget);
+					   &shared);
 		ok(pmp_fde_find(image, &elf.memory, elf.text, &fde), "%s: found",
 		   cases[i].name);
 		is_int(fde.understood, cases[i].good, "%s: good", cases[i].name);
@@ -373,10 +398,12 @@ int main(void)
 	test_sections();
 	test_sources();
 	test_find();
+	test_shared_room();
 	test_budget();
 	test_refused();
 	test_damaged();
 	test_cut();
+	pmp_fde_shared_free(&shared);
 	return done_testing();
 }
 

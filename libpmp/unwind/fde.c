@@ -61,9 +61,8 @@ struct pmp_fde_finder {
 	uint64_t table, table_rows;	  /* its rows, 0: no table that we know */
 	uint64_t eh_frame, eh_frame_size; /* where there is a header without table */
 
-	struct pmp_section_budget *budget;
+	struct pmp_fde_shared *shared;
 	struct index eh, debug;
-	void *entry[2]; /* room for a CIE and an FDE, ENTRY_MAX each */
 };
 
 /* A module may be mapped several times: the nearest beginning at or before the region, which is
@@ -87,14 +86,14 @@ static void find_base(struct pmp_fde_finder *finder, const struct pmp_maps *maps
 struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 					  const struct pmp_maps *maps,
 					  const struct pmp_region *region,
-					  struct pmp_section_budget *budget)
+					  struct pmp_fde_shared *shared)
 {
 	struct pmp_fde_finder *finder = calloc(1, sizeof(*finder));
 
 	if (!finder)
 		return NULL;
 	finder->arch = arch;
-	finder->budget = budget;
+	finder->shared = shared;
 	finder->module = pmp_module_ref(region->module);
 	finder->start = region->start;
 	finder->end = region->end;
@@ -116,13 +115,18 @@ void pmp_fde_finder_free(struct pmp_fde_finder *finder)
 {
 	if (!finder)
 		return;
-	finder->budget->kept += finder->eh.kept + finder->debug.kept;
+	finder->shared->budget.kept += finder->eh.kept + finder->debug.kept;
 	index_free(&finder->eh);
 	index_free(&finder->debug);
-	free(finder->entry[0]);
-	free(finder->entry[1]);
 	pmp_module_unref(finder->module);
 	free(finder);
+}
+
+void pmp_fde_shared_free(struct pmp_fde_shared *shared)
+{
+	free(shared->entry[0]);
+	free(shared->entry[1]);
+	*shared = (struct pmp_fde_shared){ 0 };
 }
 
 /* ---- reading ------------------------------------------------------------------ */
@@ -308,8 +312,9 @@ static bool load_section(const struct pmp_fde_finder *finder, const char *name,
 	Elf64_Shdr section;
 
 	if (!pmp_sections_open(finder->arch, fd, &header) ||
-	    !pmp_sections_find(fd, &header, names, &section, &finder->budget->work) ||
-	    section.sh_size > finder->budget->kept)
+	    !pmp_sections_find(fd, &header, names, &section,
+			       &finder->shared->budget.work) ||
+	    section.sh_size > finder->shared->budget.kept)
 		return false;
 	*found = (struct section){
 		.address = section.sh_addr,
@@ -387,7 +392,7 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 	void *data = NULL;
 
 	finder->eh.tried = true;
-	if (bytes.size && bytes.size <= finder->budget->kept)
+	if (bytes.size && bytes.size <= finder->shared->budget.kept)
 		data = read_section(finder, memory, bytes.address, bytes.size);
 	if (!data && load_section(finder, ".eh_frame", &section)) {
 		bytes.address = section.address + finder->bias;
@@ -404,7 +409,7 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 		return;
 	bytes.data = data;
 	index_build(&finder->eh, data, &bytes);
-	index_pay(&finder->eh, finder->budget);
+	index_pay(&finder->eh, &finder->shared->budget);
 }
 
 static void build_debug_index(struct pmp_fde_finder *finder)
@@ -420,7 +425,7 @@ static void build_debug_index(struct pmp_fde_finder *finder)
 	bytes.data = section.data;
 	bytes.size = section.size;
 	index_build(&finder->debug, section.data, &bytes);
-	index_pay(&finder->debug, finder->budget);
+	index_pay(&finder->debug, &finder->shared->budget);
 }
 
 /* ---- finding ----------------------------------------------------------------------- */
@@ -453,22 +458,23 @@ static bool find_in_index(const struct index *index, uint64_t pc, struct pmp_fde
 	return true;
 }
 
-/* The entry at address with all its bytes, in one of two buffers that are kept. */
+/* The entry at address with all its bytes, in one of two buffers that all finders share. */
 static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
 		       uint64_t address, int which, struct pmp_cfi_bytes *bytes)
 {
+	void **entry = &finder->shared->entry[which];
 	uint32_t length;
 
-	if (!finder->entry[which])
-		finder->entry[which] = malloc(ENTRY_MAX);
+	if (!*entry)
+		*entry = malloc(ENTRY_MAX);
 	/* The 64-bit form of the length is for sections of 4 GiB: they do not occur. */
-	if (!finder->entry[which] || !read_memory(finder, memory, address, &length, 4) ||
-	    !length || length > ENTRY_MAX - 4 ||
-	    !read_memory(finder, memory, address, finder->entry[which], length + 4))
+	if (!*entry || !read_memory(finder, memory, address, &length, 4) || !length ||
+	    length > ENTRY_MAX - 4 ||
+	    !read_memory(finder, memory, address, *entry, length + 4))
 		return false;
 	*bytes = (struct pmp_cfi_bytes){
 		.arch = finder->arch,
-		.data = finder->entry[which],
+		.data = *entry,
 		.size = length + 4,
 		.address = address,
 	};

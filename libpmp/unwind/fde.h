@@ -13,12 +13,20 @@
 #include "sample.h"
 #include "unwind/cfi.h"
 #include "base/reader.h"
+#include "unwind/sections.h"
 
 struct pmp_fde_finder;
-struct pmp_section_budget;
 
-/* An FDE, found and checked (cfi.h). The programs in cie and entry are borrowed from
- * the finder until the next call. */
+/* What the finders of one process have in common. */
+struct pmp_fde_shared {
+	struct pmp_section_budget budget;
+	void *entry[2]; /* room for the CIE and the FDE that were read last */
+};
+
+void pmp_fde_shared_free(struct pmp_fde_shared *shared);
+
+/* An FDE, found and checked (cfi.h). The programs in cie and entry are borrowed until the next
+ * call for any finder of the process. */
 struct pmp_fde {
 	uint64_t start, end; /* of the code it describes */
 	struct pmp_cfi_cie cie;
@@ -28,12 +36,12 @@ struct pmp_fde {
 };
 
 /* region: the executable region of the module that the finder is for, one of maps. Reads
- * nothing yet. Keeps a reference to the module, none to maps. budget, which must live longer:
- * see sections.h. NULL: no memory. */
+ * nothing yet. Keeps a reference to the module, none to maps. shared must live longer. NULL:
+ * no memory. */
 struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 					  const struct pmp_maps *maps,
 					  const struct pmp_region *region,
-					  struct pmp_section_budget *budget);
+					  struct pmp_fde_shared *shared);
 void pmp_fde_finder_free(struct pmp_fde_finder *finder);
 /* How far above its ELF addresses the module is mapped. False: that is not known. */
 bool pmp_fde_bias(struct pmp_fde_finder *finder, const struct pmp_reader *memory,

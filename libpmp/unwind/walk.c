@@ -69,7 +69,7 @@ struct pmp_unwinder {
 	struct pmp_libunwind *libunwind;
 	bool no_rules; /* all by libunwind: tests, measurements */
 	bool no_memory;
-	struct pmp_section_budget budget;
+	struct pmp_fde_shared shared;
 	size_t work;	/* since the last walk began that no other one asked for */
 	unsigned walks; /* one may ask for another: find_fp() */
 	void (*beat)(void *arg);
@@ -174,7 +174,7 @@ static struct executable *executable_at(struct pmp_unwinder *unwinder, uint64_t 
 	region = pmp_maps_find(unwinder->maps, pc);
 	if (region)
 		executable->finder = pmp_fde_finder_new(unwinder->arch, unwinder->maps,
-							region, &unwinder->budget);
+							region, &unwinder->shared);
 	if (executable->finder)
 		return executable;
 	unwinder->no_memory = true;
@@ -184,8 +184,8 @@ static struct executable *executable_at(struct pmp_unwinder *unwinder, uint64_t 
 /* What was done for the sections of files since is a part of this walk. */
 static void count_sections(struct pmp_unwinder *unwinder)
 {
-	unwinder->work += unwinder->budget.work;
-	unwinder->budget.work = 0;
+	unwinder->work += unwinder->shared.budget.work;
+	unwinder->shared.budget.work = 0;
 }
 
 static bool find_fde(void *arg, uint64_t pc, struct pmp_fde *fde)
@@ -249,7 +249,7 @@ struct pmp_unwinder *pmp_unwinder_new(const struct pmp_arch *arch, enum pmp_unwi
 		return NULL;
 	unwinder->arch = arch;
 	unwinder->mode = mode;
-	unwinder->budget =
+	unwinder->shared.budget =
 		(struct pmp_section_budget){ .kept = KEPT_MAX, .search = SEARCH_MAX };
 	if (arch != pmp_arch_here)
 		return unwinder;
@@ -268,6 +268,7 @@ void pmp_unwinder_free(struct pmp_unwinder *unwinder)
 		return;
 	pmp_libunwind_free(unwinder->libunwind);
 	executables_free(unwinder->executables, unwinder->executable_count);
+	pmp_fde_shared_free(&unwinder->shared);
 	pmp_maps_unref(unwinder->maps);
 	free(unwinder);
 }
@@ -319,7 +320,7 @@ static struct pmp_go_rules *find_go(struct pmp_unwinder *unwinder, uint64_t pc)
 	    pmp_fde_bias(executable->finder, &unwinder->memory, &bias))
 		executable->go =
 			pmp_go_rules_new(unwinder->arch, region->module->fd, bias,
-					 &unwinder->memory, &unwinder->budget);
+					 &unwinder->memory, &unwinder->shared.budget);
 	count_sections(unwinder);
 	return executable->go;
 }
@@ -354,11 +355,15 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 	 */
 	if (!cached->exact &&
 	    (!found || (fde.end == pc &&
-			!unwinder->arch->follows_call(&unwinder->memory, pc, NULL))) &&
-	    find_fde(unwinder, pc, &next) && next.start == pc) {
-		found = true;
-		fde = next;
-		cached->before = false;
+			!unwinder->arch->follows_call(&unwinder->memory, pc, NULL)))) {
+		if (find_fde(unwinder, pc, &next) && next.start == pc) {
+			found = true;
+			fde = next;
+			cached->before = false;
+		} else if (found) {
+			/* What it has of the first one is gone. */
+			found = find_fde(unwinder, pc - 1, &fde);
+		}
 	}
 	cached->rule.kind = PMP_RULE_NONE;
 	if (!found)
