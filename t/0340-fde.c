@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "unwind/fde.h"
-#include "unwind/sections.h"
 #include "unwind/walk.h"
 #include "fakeelf.h"
 

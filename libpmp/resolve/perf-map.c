@@ -183,15 +183,21 @@ static void keep_last(struct pmp_perf_map *map, const char *text, size_t length)
 	memcpy(map->kept, text + length - map->kept_length, map->kept_length);
 }
 
+/* How much is read next of a file of that size. */
+static size_t next_piece(const struct pmp_perf_map *map, uint64_t size)
+{
+	const uint64_t left = size - map->read;
+
+	return left < PIECE_SIZE ? left : PIECE_SIZE;
+}
+
 /* False: there is no more, or not enough memory. */
 static bool read_piece(struct pmp_perf_map *map, char *text, uint64_t size)
 {
-	const uint64_t left = size - map->read;
-	const ssize_t got =
-		map->read_ever < READ_MAX && left
-			? pmp_file_pread(map->fd, text,
-					 left < PIECE_SIZE ? left : PIECE_SIZE, map->read)
-			: 0;
+	const size_t length = next_piece(map, size);
+	const ssize_t got = map->read_ever < READ_MAX && length
+				    ? pmp_file_pread(map->fd, text, length, map->read)
+				    : 0;
 
 	if (got <= 0)
 		return false;
@@ -219,7 +225,7 @@ static bool read_on(struct pmp_perf_map *map)
 		start_at(map, size - AT_ONCE_MAX);
 	if (size == map->read)
 		return false;
-	text = malloc(size - map->read < PIECE_SIZE ? size - map->read : PIECE_SIZE);
+	text = malloc(next_piece(map, size));
 	while (text && read_piece(map, text, size))
 		;
 	free(text);

@@ -22,7 +22,7 @@
 
 #define SEGMENTS_MAX 64
 #define SCAN_MAX ((uint64_t)64 << 20) /* bytes of segments that are searched at once */
-#define JOIN_WORK ((size_t)64 << 10)  /* bytes of the table that a join reads, at most */
+#define JOIN_WORK ((size_t)64 << 10)  /* bytes of the table after which a join gives up */
 #define MODULE_MAX 4096		      /* bytes of its section */
 #define JOIN_MAX 1024		      /* bytes of the frame of whoever switches stacks */
 
