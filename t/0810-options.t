@@ -139,13 +139,15 @@ export PMP_OPTS
 PMP_OPTS="--raw 'x"
 refused "cannot understand PMP_OPTS: a quotation mark is missing" "" 1
 PMP_OPTS="12"
-refused "PMP_OPTS may hold options only" "" 1
+refused "PMP_OPTS: '12' is not an option" "" 1
 PMP_OPTS="-q --name mariadbd"
 refused "PMP_OPTS: '--name' is for the command line only" "" 1
 PMP_OPTS="-- true"
-refused "PMP_OPTS may hold options only" "" 1
+refused "PMP_OPTS: 'true' is not an option" "" 1
+PMP_OPTS="--raw --nonsense"
+refused "PMP_OPTS: unknown option --nonsense" "see pmp --help" 1
 PMP_OPTS="-n 7 -n 0"
-refused "option --count: '0' is not $whole" "for example -n 100" 1
+refused "PMP_OPTS: option --count: '0' is not $whole" "for example -n 100" 1
 unset PMP_OPTS
 
 is "$("$PMP" --help >out 2>err; echo $?)$(cat err)" 0 "--help"

@@ -39,7 +39,9 @@ static bool parse_environment(struct options *options, char *program)
 		return options_no_memory();
 	argv[0] = program;
 	memcpy(argv + 1, options->words, (size_t)count * sizeof(*argv));
+	message_place("PMP_OPTS");
 	parsed = options_take(options, count + 1, argv, true);
+	message_place(NULL);
 	free(argv);
 	return parsed;
 }

@@ -839,8 +839,7 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 			break;
 		row = find_row(key);
 		if (row && row->group == SOURCE && from_environment) {
-			message_print(NULL,
-				      "PMP_OPTS: '--%s' is for the command line only",
+			message_print(NULL, "'--%s' is for the command line only",
 				      row->name);
 			return false;
 		}
@@ -864,7 +863,8 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 		}
 	}
 	if (from_environment && (key == OPERAND || optind < argc)) {
-		message_print(NULL, "PMP_OPTS may hold options only");
+		message_print(NULL, "'%s' is not an option",
+			      key == OPERAND ? optarg : argv[optind]);
 		return false;
 	}
 	if (optind < argc)

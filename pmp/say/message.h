@@ -28,7 +28,7 @@ int message_settings(bool quiet, const char *log);
 /** Are the words that messages begin with to stand out? */
 void message_color(bool color);
 
-/** Until NULL is given messages begin with this place, "FILE:LINE". */
+/** Until NULL is given messages begin with this place, "FILE:LINE" or a variable. */
 void message_place(const char *place);
 
 /** Are notes shown or logged? */
