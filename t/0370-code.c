@@ -5,6 +5,9 @@
  */
 #include "unwind/arch.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tap.h"
 
 #ifdef __x86_64__
@@ -70,6 +73,32 @@ static void test_sizes(void)
 	ok(!pmp_arch_here->frame_size(CODE(""), &size), "nothing");
 }
 
+/* Each part of some instructions in memory of just that length: a sanitizer sees more read. */
+static void test_cut_off(void)
+{
+	static const uint8_t code[] =
+		"\x55\x48\x50\x48\x89\xe5\x48\x8b\xec\x48\x83\xec\x18\x48\x81\xec\0\x10\0\0"
+		"\x48\x29\xcc\x48\x83\xe4\xe0\x0f\x85\0\0\0\0\xff\x25\0\0\0\0\xe9\0\0\0\0";
+	const size_t length = sizeof(code) - 1;
+	size_t parts = 0;
+
+	for (size_t from = 0; from < length; from++) {
+		for (size_t size = 1; size <= length - from; size++, parts++) {
+			uint8_t *part = malloc(size);
+			struct pmp_arch_jump jump = { .code = part, .length = size };
+			uint64_t frame;
+
+			memcpy(part, code + from, size);
+			pmp_arch_here->frame_size(part, size, &frame);
+			pmp_arch_here->moves_sp(part, size);
+			while (pmp_arch_here->next_jump(&jump))
+				;
+			free(part);
+		}
+	}
+	is_int(parts, length * (length + 1) / 2, "parts of instructions");
+}
+
 static void test_jumps(void)
 {
 	static const uint8_t code[] =
@@ -95,6 +124,7 @@ int main(void)
 {
 	test_moves();
 	test_sizes();
+	test_cut_off();
 	test_jumps();
 	return done_testing();
 }

@@ -31,11 +31,17 @@ check_uffd() {
 }
 
 check_wild() {
-	for how in guard nowhere kernel cycle self; do
+	for how in guard nowhere kernel cycle self end; do
 		start_target wild "$how"
 		soon 2 "stack pointer: $how"
 		like "$(stack_of wild)" "^wild_spin( .*)? !" "where it is, and that it is not all"
 		ok "[ $(stack_of wild | wc -w) -lt 70 ]" "and not for ever"
+		verdict "undisturbed"
+	done
+	for how in guard nowhere kernel cycle self end; do
+		start_target wild "$how" asleep
+		soon 2 "stack pointer of a sleeping thread: $how"
+		like "$(stack_of wild)" "^[^ ]+ !no unwind information$" "where it sleeps, and no more"
 		verdict "undisturbed"
 	done
 }

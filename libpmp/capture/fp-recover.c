@@ -17,6 +17,9 @@
 #define JUMPS_CODE (4u << 10) /* of each of them */
 #define CODE_MAX (64u << 10)  /* of one that is looked through for its frame */
 #define PROLOGUE_MAX 256u
+/* As pmp_unwinder_work() counts it */
+#define CODE_WORK 16 /* bytes that are looked through in the time of one */
+#define CALL_WORK 32 /* of a frame and its call */
 
 /* ---- calls ------------------------------------------------------------------------ */
 
@@ -61,6 +64,7 @@ static bool may_jump(struct trail *trail, uint64_t from, int deep)
 	if (jump.length > sizeof(bytes) ||
 	    !pmp_read(&code, jump.address, bytes, jump.length))
 		return true;
+	pmp_unwinder_spend(target->unwinder, jump.length / CODE_WORK);
 	while (pmp_arch_here->next_jump(&jump)) {
 		if (!jump.target ||
 		    (jump.target >= trail->start && jump.target < trail->end))
@@ -83,6 +87,7 @@ static bool call_fits(struct pmp_target *target, uint64_t pc, uint64_t caller)
 	struct pmp_rule rule;
 	uint64_t called;
 
+	pmp_unwinder_spend(target->unwinder, CALL_WORK);
 	if (!region)
 		return false;
 	if (!pmp_arch_here->follows_call(&code, caller, &called))
@@ -111,7 +116,7 @@ bool pmp_calls_fit(struct pmp_target *target, const struct pmp_walk *walk, size_
 			       caller->pc))
 			return false;
 	}
-	return true;
+	return !pmp_unwinder_is_spent(target->unwinder);
 }
 
 bool pmp_frame_is_fixed(struct pmp_target *target, const struct pmp_rule *rule)
@@ -191,20 +196,22 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 		 sp = pmp_regs_get(regs, pmp_arch_here->sp);
 	const struct pmp_region *stack = pmp_maps_find(target->maps, sp);
 	const struct pmp_range *range = &reader->request->ranges[0];
-	uint64_t slot, end = range->address + range->got;
+	uint64_t slot, caller, first = sp - range->address;
 	unsigned tries = 0, found = 0;
 
-	if (sp % 8 || sp < range->address || !return_slot(target, regs, exact, &slot))
+	if (sp % 8 || sp < range->address || first > range->got ||
+	    !return_slot(target, regs, exact, &slot))
 		return false;
-	for (uint64_t at = sp; at + slot + 8 <= end && found < 2; at += 8) {
-		uint64_t caller;
+	/* Not of addresses: they may be the last ones that there are. */
+	for (uint64_t i = first; i + slot + 8 <= range->got && found < 2; i += 8) {
+		uint64_t at = range->address + i;
 
-		memcpy(&caller, range->data + (at + slot - range->address), 8);
+		memcpy(&caller, range->data + i + slot, 8);
 		caller = pmp_arch_code(pmp_arch_here, caller);
 		if (!code_region(target, caller))
 			continue;
 		/* So many cannot be told apart, and each takes its time. */
-		if (++tries > TRIES_MAX)
+		if (++tries > TRIES_MAX || pmp_unwinder_is_spent(target->unwinder))
 			return false;
 		if (!call_fits(target, pc - !exact, caller))
 			continue;

@@ -432,7 +432,7 @@ static bool frame_size(const uint8_t *code, size_t length, uint64_t *size)
 		if (in.flow == ENDS)
 			return framed;
 		/* mov %rsp,%rbp in its two forms */
-		is_move = in.rex == 0x48 &&
+		is_move = in.rex == 0x48 && in.left >= 2 &&
 			  (IS(in.code, "\x89\xe5") || IS(in.code, "\x8b\xec"));
 		if (is_move && framed)
 			return false;

@@ -28,6 +28,7 @@
 #define READ_CHUNK (64u << 10)
 #define BASE_REGIONS_MAX 4096 /* looked at for the beginning of a module */
 #define INDEX_WORK 64	      /* bytes that are indexed in the time of one executed */
+#define READ_WORK 64	      /* bytes that are read in that time */
 
 /* Of every linker's .eh_frame_hdr */
 #define HDR_VERSION 1
@@ -469,8 +470,10 @@ static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *m
 		*entry = malloc(ENTRY_MAX);
 	/* The 64-bit form of the length is for sections of 4 GiB: they do not occur. */
 	if (!*entry || !read_memory(finder, memory, address, &length, 4) || !length ||
-	    length > ENTRY_MAX - 4 ||
-	    !read_memory(finder, memory, address, *entry, length + 4))
+	    length > ENTRY_MAX - 4)
+		return false;
+	finder->shared->budget.work += length / READ_WORK;
+	if (!read_memory(finder, memory, address, *entry, length + 4))
 		return false;
 	*bytes = (struct pmp_cfi_bytes){
 		.arch = finder->arch,

@@ -157,9 +157,14 @@ static int executables_renew(struct pmp_unwinder *unwinder, const struct pmp_map
 	return 0;
 }
 
-static bool is_spent(const struct pmp_unwinder *unwinder)
+bool pmp_unwinder_is_spent(const struct pmp_unwinder *unwinder)
 {
 	return unwinder->work > PMP_WALK_WORK_MAX;
+}
+
+void pmp_unwinder_spend(struct pmp_unwinder *unwinder, size_t work)
+{
+	unwinder->work += work;
 }
 
 /* That which pc is in, with its finder. */
@@ -209,7 +214,7 @@ static bool find_for_libunwind(void *arg, uint64_t pc, struct pmp_fde *fde)
 	struct pmp_unwinder *unwinder = arg;
 	bool found;
 
-	if (is_spent(unwinder))
+	if (pmp_unwinder_is_spent(unwinder))
 		return false;
 	found = find_fde(unwinder, pc, fde);
 	unwinder->work += fde->work * LIBUNWIND_WORK;
@@ -221,7 +226,7 @@ static bool allow_libunwind(void *arg, size_t states)
 	struct pmp_unwinder *unwinder = arg;
 
 	unwinder->work += states * STATE_WORK;
-	return !states || !is_spent(unwinder);
+	return !states || !pmp_unwinder_is_spent(unwinder);
 }
 
 void pmp_unwinder_set_beat(struct pmp_unwinder *unwinder, void (*beat)(void *arg),
@@ -390,7 +395,7 @@ static const struct cached_rule *find_rule(struct pmp_unwinder *unwinder, uint64
 		if (set[i].pc == pc && set[i].exact == exact &&
 		    set[i].rule.kind != PMP_RULE_UNKNOWN)
 			return &set[i];
-	if (is_spent(unwinder))
+	if (pmp_unwinder_is_spent(unwinder))
 		return NULL;
 	memmove(set + 1, set, (WAYS - 1) * sizeof(*set));
 	*set = (struct cached_rule){ .pc = pc, .exact = exact };
@@ -640,7 +645,7 @@ static enum pmp_end goroutine_step(struct walker *w, const struct cached_rule *c
 	/* A peek does not know the frame pointer. */
 	if (!cached->exact && !want_fp(w))
 		return PMP_END_NO_INFO;
-	if (is_spent(unwinder))
+	if (pmp_unwinder_is_spent(unwinder))
 		return PMP_END_BAD_INFO;
 	if (!go || cached->exact ||
 	    !pmp_go_join(go, &unwinder->memory, w->stack, cached->rule.function_start,
@@ -855,7 +860,7 @@ static void compare(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 		unwinder->no_rules = i;
 		unwinder->work = 0;
 		walk_stack(unwinder, regs, stack, &both[i]);
-		if (is_spent(unwinder))
+		if (pmp_unwinder_is_spent(unwinder))
 			goto out;
 	}
 	if (!is_same(&both[0], &both[1])) {

@@ -63,6 +63,9 @@ void pmp_unwinder_set_beat(struct pmp_unwinder *unwinder, void (*beat)(void *arg
  */
 #define PMP_WALK_WORK_MAX ((size_t)512 << 10)
 size_t pmp_unwinder_work(const struct pmp_unwinder *unwinder);
+/* Count what a caller does for a walk, or to check one, as such bytes. */
+void pmp_unwinder_spend(struct pmp_unwinder *unwinder, size_t work);
+bool pmp_unwinder_is_spent(const struct pmp_unwinder *unwinder);
 
 /* sp and the frame pointer while a frame's pc was the next instruction. */
 struct pmp_frame_regs {
