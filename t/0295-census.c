@@ -175,6 +175,45 @@ static void test_endless(void)
 	pmp_census_free(census);
 }
 
+/* ---- memory that is claimed, and not there ------------------------------------------------- */
+
+static void take_of(struct pmp_maps *maps, enum pmp_census_outcome wanted, size_t most)
+{
+	struct pmp_census *census = NULL;
+
+	add_usual(maps);
+	make_heap(&caches[3]);
+	asked = rested = 0;
+	is_int(pmp_census_take(&memory, maps, false, &census), wanted, "the outcome");
+	ok(asked < most, "not all of it is looked for: %zu pages", asked);
+	ok(rested > 5, "nor without a rest: %zu", rested);
+	pmp_census_free(census);
+	pmp_maps_unref(maps);
+}
+
+/* Where heaps of threads may be: 64 TiB, a million of them. */
+static void test_claimed_heaps(void)
+{
+	struct pmp_maps *maps = pmp_maps_new();
+	const uint64_t start = UINT64_C(1) << 40;
+
+	add_region(maps, "[anon]", PMP_MODULE_ANON, start, start + (UINT64_C(1) << 46));
+	take_of(maps, PMP_CENSUS_TAKEN, 800000);
+}
+
+/* After the data of files, in which the main arena may be: 16 GB, four million pages. */
+static void test_claimed_data(void)
+{
+	struct pmp_maps *maps = pmp_maps_new();
+	const uint64_t piece = UINT64_C(16) << 20;
+
+	for (uint64_t at = piece; at < 1000 * 2 * piece; at += 2 * piece) {
+		add_region(maps, "/lib/libc.so.6", PMP_MODULE_FILE, at, at + PAGE);
+		add_region(maps, "[anon]", PMP_MODULE_ANON, at + PAGE, at + piece);
+	}
+	take_of(maps, PMP_CENSUS_UNKNOWN, 100000);
+}
+
 /* ---- pagemap ------------------------------------------------------------------------------- */
 
 /* A file with the entries of that many pages from 0 on. */
@@ -236,6 +275,8 @@ int main(void)
 	test_swapped();
 	test_changing();
 	test_endless();
+	test_claimed_heaps();
+	test_claimed_data();
 	test_pagemap();
 	return done_testing();
 }

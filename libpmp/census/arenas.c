@@ -20,6 +20,18 @@
 #define TOP_TRIES 10
 #define ARENAS_MAX 8192 /* glibc makes 8 for each processor */
 #define FIRST_WORDS 3	/* of a heap of threads */
+#define SLICE (1024 * PMP_EFFORT_READ)
+
+bool pmp_arenas_spend(const struct pmp_arenas *arenas, uint64_t steps)
+{
+	struct pmp_census_effort *effort = arenas->effort;
+	const uint64_t slice = effort->left / SLICE;
+	const bool some_left = pmp_effort_spend(effort, steps);
+
+	if (effort->left / SLICE != slice)
+		arenas->memory->rest(arenas->memory->arg);
+	return some_left;
+}
 
 bool pmp_arena_read(const struct pmp_arenas *arenas, const struct pmp_malloc_arena *arena,
 		    long offset, uint64_t *words, size_t count)
@@ -105,12 +117,11 @@ static bool is_library(const struct pmp_module *module)
 }
 
 /* 1: it is there; 0, or PMP_ENOMEM. */
-static int search_area(struct pmp_arenas *arenas, uint64_t start, uint64_t end)
+static int search_area(struct pmp_arenas *arenas, uint64_t start, size_t length)
 {
-	const size_t length =
-		(size_t)(end - start < MODULE_MAX ? end - start : MODULE_MAX);
 	const size_t count = length / sizeof(*arenas->words);
 
+	arenas->memory->rest(arenas->memory->arg);
 	if (read_area(arenas, start, length))
 		return PMP_ENOMEM;
 	for (size_t i = PMP_ARENA_BEFORE; i + PMP_ARENA_WORDS <= count; i++) {
@@ -123,16 +134,17 @@ static int search_area(struct pmp_arenas *arenas, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* The writable data of a module and the zeros after it, as one. */
-static uint64_t data_end(const struct pmp_maps *maps, size_t i)
+/* How much is searched of the writable data of a module and the zeros after it, as one. */
+static size_t data_length(const struct pmp_maps *maps, size_t i)
 {
+	const uint64_t start = maps->regions[i].start;
 	uint64_t end = maps->regions[i].end;
 
 	while (++i < maps->region_count && maps->regions[i].start == end &&
 	       maps->regions[i].module->kind == PMP_MODULE_ANON &&
-	       maps->regions[i].prot & PMP_PROT_WRITE)
+	       maps->regions[i].prot & PMP_PROT_WRITE && end - start < MODULE_MAX)
 		end = maps->regions[i].end;
-	return end;
+	return (size_t)(end - start < MODULE_MAX ? end - start : MODULE_MAX);
 }
 
 static int find_main(struct pmp_arenas *arenas, const struct pmp_maps *maps, bool library)
@@ -142,13 +154,15 @@ static int find_main(struct pmp_arenas *arenas, const struct pmp_maps *maps, boo
 
 	for (size_t i = 0; i < maps->region_count && !code && searched < ALL_MAX; i++) {
 		const struct pmp_region *region = &maps->regions[i];
+		size_t length;
 
 		if (region->module->kind != PMP_MODULE_FILE ||
 		    !(region->prot & PMP_PROT_WRITE) || region->prot & PMP_PROT_SHARED ||
 		    is_library(region->module) != library)
 			continue;
-		code = search_area(arenas, region->start, data_end(maps, i));
-		searched += region->end - region->start;
+		length = data_length(maps, i);
+		code = search_area(arenas, region->start, length);
+		searched += length;
 	}
 	return code;
 }
@@ -251,7 +265,8 @@ static int take_heaps(struct pmp_arenas *arenas, const struct pmp_area *area)
 	uint64_t at = from + (size - from % size) % size;
 	int code = 0;
 
-	for (; at < area->end && !code; at += size) {
+	for (; at < area->end && !code && pmp_arenas_spend(arenas, PMP_EFFORT_READ);
+	     at += size) {
 		code = take_heap(arenas, at, &end);
 		if (code || end == at)
 			continue;

@@ -7,6 +7,7 @@
 #define PMP_CENSUS_ARENAS_H
 
 #include "census/areas.h"
+#include "census/effort.h"
 #include "census/memory.h"
 
 struct pmp_malloc_arena {
@@ -24,6 +25,7 @@ struct pmp_chunk_region {
 
 struct pmp_arenas {
 	const struct pmp_census_memory *memory;
+	struct pmp_census_effort *effort;
 	const struct pmp_areas *areas;
 	struct pmp_malloc_arena *items;
 	size_t count, capacity;
@@ -41,6 +43,8 @@ int pmp_arenas_find(struct pmp_arenas *arenas, const struct pmp_maps *maps);
 void pmp_arenas_free(struct pmp_arenas *arenas);
 /* Where a region ends now: after the top of its arena, if that is in it. */
 uint64_t pmp_arenas_end(const struct pmp_arenas *arenas, size_t region);
+/* Spend effort, and rest between slices. False: there is none left. */
+bool pmp_arenas_spend(const struct pmp_arenas *arenas, uint64_t steps);
 /* The words at an arena's .top: offset may be negative. False: they cannot be read. */
 bool pmp_arena_read(const struct pmp_arenas *arenas, const struct pmp_malloc_arena *arena,
 		    long offset, uint64_t *words, size_t count);

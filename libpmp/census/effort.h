@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a pass of a census may spend where it finds no blocks: on memory in which it looks for where to go
- * on, and on reading again. A process can claim terabytes that are not there, or have each
- * chunk lead nowhere. Blocks that are found give back what the search for them has cost, so
- * whatever the size of a real heap, the effort suffices.
+ * What a pass of a census may spend where it finds no blocks: on looking for heaps, for where
+ * to go on and along lists of free blocks, and on reading again. A process can claim terabytes
+ * that are not there, or have each chunk lead nowhere. Blocks that are found give back what
+ * the search for them has cost, so whatever the size of a real heap, the effort suffices.
  */
 #ifndef PMP_CENSUS_EFFORT_H
 #define PMP_CENSUS_EFFORT_H
@@ -32,6 +32,11 @@ static inline bool pmp_effort_spend(struct pmp_census_effort *effort, uint64_t s
 	}
 	effort->left -= steps;
 	return true;
+}
+
+static inline void pmp_effort_renew(struct pmp_census_effort *effort, uint64_t most)
+{
+	effort->left = effort->most = most;
 }
 
 static inline void pmp_effort_give(struct pmp_census_effort *effort, uint64_t steps)

@@ -69,7 +69,8 @@ static int take_fastbin(struct pmp_kept_blocks *kept, const struct pmp_arenas *a
 
 	for (size_t i = 0; i < FAST_MAX && chunk; i++) {
 		/* Chunks come and go meanwhile: the list may have become a circle. */
-		if (!is_free_chunk(arenas, chunk, size, words) ||
+		if (!pmp_arenas_spend(arenas, PMP_EFFORT_READ) ||
+		    !is_free_chunk(arenas, chunk, size, words) ||
 		    pmp_address_set_has(&kept->fast, chunk))
 			return 0;
 		if (pmp_address_set_add(&kept->fast, chunk))
@@ -178,7 +179,8 @@ static int take_lists(struct pmp_kept_blocks *kept, const struct pmp_arenas *are
 		for (size_t k = 0; k < LIST_MAX && block; k++) {
 			const uint64_t chunk = block - PMP_CHUNK_HEAD;
 
-			if (!is_free_chunk(arenas, chunk, size, words) ||
+			if (!pmp_arenas_spend(arenas, PMP_EFFORT_READ) ||
+			    !is_free_chunk(arenas, chunk, size, words) ||
 			    pmp_address_set_has(&kept->cached, chunk))
 				break;
 			if (pmp_address_set_add(&kept->cached, chunk))

@@ -129,7 +129,7 @@ static int walk_all(struct taking *taking,
 	int code = 0;
 
 	taking->walked = (struct pmp_chunk_totals){ 0 };
-	taking->effort.left = taking->effort.most = taking->memory->effort;
+	pmp_effort_renew(&taking->effort, taking->memory->effort);
 	for (size_t i = 0; i < taking->arenas.region_count && !code; i++) {
 		const uint64_t start = taking->arenas.regions[i].start;
 		uint64_t end;
@@ -151,6 +151,7 @@ static int count_all(struct taking *taking)
 
 	taking->totals = (struct pmp_census_totals){ 0 };
 	pmp_census_rows_clear(&taking->rows);
+	pmp_effort_renew(&taking->effort, taking->memory->effort);
 	if (pmp_kept_find_fast(&taking->kept, &taking->arenas))
 		return PMP_ENOMEM;
 	code = walk_all(taking, count_chunk);
@@ -208,6 +209,7 @@ static enum pmp_census_outcome describe(struct taking *taking, struct pmp_census
 static enum pmp_census_outcome take(struct taking *taking, const struct pmp_maps *maps,
 				    struct pmp_census **census)
 {
+	pmp_effort_renew(&taking->effort, taking->memory->effort);
 	if (!taking->walk || pmp_areas_make(&taking->areas, maps) ||
 	    pmp_arenas_find(&taking->arenas, maps))
 		return PMP_CENSUS_NOMEM;
@@ -227,6 +229,7 @@ enum pmp_census_outcome pmp_census_take(const struct pmp_census_memory *memory,
 		.memory = memory,
 		.types = types,
 		.arenas.memory = memory,
+		.arenas.effort = &taking.effort,
 		.arenas.areas = &taking.areas,
 		.walk = pmp_chunk_walk_new(memory, &taking.effort),
 	};

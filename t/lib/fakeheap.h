@@ -35,6 +35,7 @@ static uint64_t library[2 * WORDS], heap[HEAP_PAGES * WORDS], large[3 * WORDS],
 static uint8_t heap_pages[HEAP_PAGES];
 static size_t touched; /* pages that are not there */
 static size_t asked;   /* pages that may be there, or not */
+static size_t rested;
 /* A word of the heap that is something else when it is read for the first times. */
 static uint64_t changing, changed_to;
 static unsigned changes;
@@ -99,9 +100,10 @@ static bool fake_pages(void *arg, uint64_t address, size_t count, uint8_t *pages
 	return true;
 }
 
-static void nothing(void *arg)
+static void count_rest(void *arg)
 {
 	(void)arg;
+	rested++;
 }
 
 static void not_again(void *arg, unsigned times)
@@ -111,7 +113,7 @@ static void not_again(void *arg, unsigned times)
 }
 
 static const struct pmp_census_memory memory = {
-	fake_read, fake_pages, nothing, not_again, NULL, PMP_EFFORT_MAX / 8
+	fake_read, fake_pages, count_rest, not_again, NULL, PMP_EFFORT_MAX / 8
 };
 
 static void add_region(struct pmp_maps *maps, const char *path, enum pmp_module_kind kind,
@@ -127,15 +129,20 @@ static void add_region(struct pmp_maps *maps, const char *path, enum pmp_module_
 		abort();
 }
 
-static struct pmp_maps *make_maps(void)
+static void add_usual(struct pmp_maps *maps)
 {
-	struct pmp_maps *maps = pmp_maps_new();
-
 	add_region(maps, "[heap]", PMP_MODULE_SPECIAL, HEAP, HEAP_END);
 	add_region(maps, "/lib/libc.so.6", PMP_MODULE_FILE, LIBRARY,
 		   LIBRARY + sizeof(library));
 	add_region(maps, "[anon]", PMP_MODULE_ANON, LARGE, LARGE + sizeof(large));
 	add_region(maps, "[anon]", PMP_MODULE_ANON, THREAD, THREAD_END);
+}
+
+static struct pmp_maps *make_maps(void)
+{
+	struct pmp_maps *maps = pmp_maps_new();
+
+	add_usual(maps);
 	return maps;
 }
 
