@@ -213,6 +213,16 @@ mkdir dir
 ok "wait_for '[ -n \"\$(ls dir)\" ]'" "it is made again: files as well"
 end INT 5 "status 5"
 
+# The directory goes, and a link comes in its place that is not followed.
+mkdir -m 777 all all/dir
+start_pmp -q -d 60 -o all/dir/one.folded -p "$target"
+wait_for 'ls -l "/proc/$pmp/fd" | grep -q all/dir'
+mv all/dir all/old
+ln -s old all/dir
+end INT 5 "a link in place of its directory: status 5"
+like "$(cat err)" "^pmp: cannot write all/dir/one.folded: a symbolic link leads there" \
+	"a link in place of its directory: the message"
+
 # Nothing is left of the killed.
 start_pmp -q --every 100ms -i 5ms --max-cpu 0 -o 'killed-%c.folded' -p "$target"
 wait_for '[ -s killed-3.folded ]'

@@ -230,17 +230,23 @@ static int inspect(struct atomic_file *output, struct pmp_error *err)
 			    "cannot write %s: it is neither a file nor a device", path);
 }
 
-static int open_directory(struct atomic_file *output, struct pmp_error *err)
+/* 0 or a positive errno. */
+static int enter_directory(struct atomic_file *output)
 {
 	output->base = filename_base(output->path);
 	if (!*output->base)
-		return cannot_write(err, output->path, EISDIR);
+		return EISDIR;
 	if (output->directory >= 0)
 		close(output->directory);
 	output->directory = directory_open(output->path, &output->foreign);
-	if (output->directory < 0)
-		return cannot_write(err, output->path, -output->directory);
-	return 0;
+	return output->directory < 0 ? -output->directory : 0;
+}
+
+static int open_directory(struct atomic_file *output, struct pmp_error *err)
+{
+	int number = enter_directory(output);
+
+	return number ? cannot_write(err, output->path, number) : 0;
 }
 
 /* Links outside of foreign directories are followed: their file is replaced, not they. */
@@ -508,7 +514,6 @@ static int place(struct atomic_file *output)
 /* Make the file durable and visible; 0 or a positive errno. */
 static int make_visible(struct atomic_file *output)
 {
-	struct pmp_error err;
 	int number;
 
 	if (output->fd < 0) { /* an empty profile */
@@ -521,9 +526,9 @@ static int make_visible(struct atomic_file *output)
 	    errno != ENOSYS)
 		return errno;
 	/* In a long run the directory may have been moved away and made again. */
-	if (!output->temporary[0] && open_directory(output, &err) < 0)
-		return err.sys_errno;
-	number = place(output);
+	number = output->temporary[0] ? 0 : enter_directory(output);
+	if (!number)
+		number = place(output);
 	if (number)
 		return number;
 	output->published = true;
