@@ -205,15 +205,16 @@ amplified() {
 		# shellcheck disable=SC2086 # an option, or none
 		"$PMP" -q $with -f folded "$1.pb.gz" >out 2>err
 		is "$?,$(wc -c <out)" 2,0 "$1${with:+ $with}: a small file that stands for a large one"
-		like "$(cat err)" "^pmp: cannot read $1.pb.gz: it has more than [0-9]* bytes $3" \
+		like "$(cat err)" "^pmp: cannot read $1.pb.gz: it has more than [0-9]* $3" \
 			"$1${with:+ $with}: message"
 	done
 }
 
 check_amplified() {
-	amplified paths 120 "in the path or build-id of a mapping$"
-	amplified shown 140000 "of names, each as often as it is used$"
-	amplified labels 600 "of labels, each as often as it is used$"
+	amplified paths 120 "bytes in the path or build-id of a mapping$"
+	amplified shown 140000 "bytes of names, each as often as it is used$"
+	amplified labels 600 "bytes of labels, each as often as it is used$"
+	amplified processes 20000 "processes$"
 }
 
 run_checks "$@"

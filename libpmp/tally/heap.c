@@ -93,12 +93,13 @@ static size_t ended_process(const struct pmp_heap *heap)
 /* A place for one more: its number, or SIZE_MAX: no memory. */
 static size_t new_process(struct pmp_heap *heap)
 {
-	size_t i = heap->process_count;
+	size_t i = heap->process_count, ended = i;
 
-	if (i >= PROCESSES_MAX && ended_process(heap) < i) {
-		i = ended_process(heap);
-		pmp_blocks_drop(&heap->blocks, (uint32_t)i);
-		return i;
+	if (i >= PROCESSES_MAX)
+		ended = ended_process(heap);
+	if (ended < i) {
+		pmp_blocks_drop(&heap->blocks, (uint32_t)ended);
+		return ended;
 	}
 	if (PMP_RESERVE(&heap->processes, &heap->process_capacity, i + 1))
 		return SIZE_MAX;

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define PMP_PPROF_MAPPINGS_MAX ((size_t)16 << 10)
-#define PMP_PPROF_TABLE_MAX ((size_t)4 << 20) /* texts, functions, locations */
+#define PMP_PPROF_PROCESSES_MAX ((size_t)16 << 10) /* with a heap of their own */
+#define PMP_PPROF_TABLE_MAX ((size_t)4 << 20)	   /* texts, functions, locations */
 #define PMP_PPROF_SAMPLES_MAX ((size_t)4 << 20)
 #define PMP_PPROF_FRAMES_MAX ((size_t)64 << 10) /* of one stack */
 #define PMP_PPROF_LINES_MAX ((size_t)256)	/* of one location */

@@ -130,6 +130,8 @@ int pmp_pprof_read_process(struct pmp_pprof_reader *reader, const char *line)
 	reader->recorded = true;
 	if (!reader->want->heap)
 		return 0;
+	if (reader->process_count++ >= PMP_PPROF_PROCESSES_MAX)
+		return pmp_pprof_too_many(reader, PMP_PPROF_PROCESSES_MAX, "processes");
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		pmp_pprof_take_statistics(line, numbers[i].name, numbers[i].value);
 	process.pid = pid <= INT_MAX ? (pid_t)pid : 0;

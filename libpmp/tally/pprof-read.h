@@ -75,7 +75,7 @@ struct pmp_pprof_reader {
 	size_t comment_count, comment_capacity;
 	pmp_location *stack; /* of the current sample */
 	size_t stack_capacity;
-	size_t sample_count, names_size, labels_size;
+	size_t sample_count, process_count, names_size, labels_size;
 	uint64_t counted; /* the sum of counts */
 	bool recorded;	  /* its heap is from a recorder of pmp's */
 	struct pmp_profile_info info;

@@ -31,7 +31,7 @@ struct counting_remotely {
 	size_t location_count, location_capacity;
 	pmp_location *stack; /* of the current record */
 	size_t stack_capacity;
-	size_t stacks, names_size, labels_size;
+	size_t stacks, processes, names_size, labels_size;
 	bool ended; /* nothing comes after the end */
 };
 
@@ -278,8 +278,7 @@ static int take_stack(struct counting_remotely *counting, struct record_rest *re
 			   record->has_heap ? &sums : NULL);
 }
 
-static int take_process(const struct counting_remotely *counting,
-			struct record_rest *rest)
+static int take_process(struct counting_remotely *counting, struct record_rest *rest)
 {
 	const struct pmp_pprof_record_process *record = take(rest, sizeof(*record));
 	const struct pmp_heap_totals *totals = record ? &record->process.totals : NULL;
@@ -287,8 +286,8 @@ static int take_process(const struct counting_remotely *counting,
 	const unsigned char *ended =
 		record ? (const unsigned char *)&record->process.ended : NULL;
 
-	if (!record || *ended > 1 || record->process.pid < 0 ||
-	    totals->allocator >= PMP_HEAP_ALLOCATOR_COUNT ||
+	if (!record || counting->processes++ >= PMP_PPROF_PROCESSES_MAX || *ended > 1 ||
+	    record->process.pid < 0 || totals->allocator >= PMP_HEAP_ALLOCATOR_COUNT ||
 	    totals->state >= PMP_HEAP_STATE_COUNT ||
 	    !memchr(totals->allocator_name, '\0', sizeof(totals->allocator_name)) ||
 	    !memchr(record->process.name, '\0', sizeof(record->process.name)))
