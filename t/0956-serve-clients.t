@@ -134,6 +134,59 @@ is "$(sum part1 part2 part3)" "$(sum all)" "and to the past of that time, stack 
 ok "record || record || record || record || record" "what was recorded is what the past has of that time"
 end_server
 
+# ---- a part of a feed that its client does not take -------------------------------------------
+
+# Prints how many seconds are in the part that breaks off, and in the next one; in between
+# something is fetched that the server has itself.
+cat >broken.py <<'END'
+import http.client
+import re
+import socket
+import sys
+
+host, port = sys.argv[1].split(":")
+page = "/feed/broken/perf"
+
+
+def seconds(window):
+    return float(re.match("seconds=([0-9.]+)", window).group(1))
+
+
+def get(path):
+    server = http.client.HTTPConnection(host, int(port), timeout=60)
+    server.request("GET", path)
+    answer = server.getresponse()
+    answer.read()
+    return answer
+
+
+with socket.socket() as server:
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    server.connect((host, int(port)))
+    server.sendall(b"GET %s HTTP/1.1\r\nHost: %s\r\n\r\n" % (page.encode(), sys.argv[1].encode()))
+    head = server.recv(2000).decode()
+print(seconds(re.search("X-Pmp-Window: (.*)\r", head).group(1)))
+for _ in range(3):
+    get("/page.css")
+print(seconds(get(page).getheader("X-Pmp-Window")))
+END
+if command -v python3 >/dev/null; then
+	"$top_builddir/t/target/threads" 4900 >threads.out &
+	threads=$!
+	test_pids="$test_pids $threads"
+	wait_for 'grep -q ready threads.out'
+	start_server broken --serve=0 -F 10 --max-cpu 0 -p "$threads"
+	host=${url#http://}
+	wait_for '[ "$(metric pmp_snapshots_total)" -ge 20 ]'
+	python3 broken.py "${host%/}" >parts 2>err || diag "$(cat err)"
+	ok "awk 'NR == 1 { lost = \$1 } END { exit !(lost > 1 && \$1 >= lost) }' parts" \
+		"what breaks off is in the next part of a feed: $(tr '\n' ' ' <parts)"
+	end_server
+	kill "$threads"
+else
+	skip "no python3"
+fi
+
 # ---- clients ------------------------------------------------------------------------------
 
 echo 'abcdefghijklmnop' >token

@@ -25,7 +25,7 @@ void connection_open(struct connection *connection, int fd,
 	connection->in_length = 0;
 	connection->scan = (struct http_scan){ 0 };
 	connection->body = connection->file = -1;
-	connection->closes = connection->half = false;
+	connection->closes = connection->half = connection->feeds = false;
 }
 
 static void drop(int *fd)
