@@ -78,10 +78,26 @@ with socket.create_connection((host, int(port)), 30) as server:
         while not answer.endswith(b"ok\n"):
             answer += server.recv(65536)
 END
+cat >mapped.py <<'END'
+import socket
+import sys
+
+host, port = sys.argv[1].split(":")
+with socket.socket(socket.AF_INET6) as server:
+    server.connect(("::ffff:" + host, int(port)))
+    server.sendall(b"GET /threads HTTP/1.0\r\nHost: %s\r\n\r\n" % sys.argv[1].encode())
+    print(server.makefile().readline().strip())
+END
 if command -v python3 >/dev/null; then
 	wait_for '[ "$(status "${url}healthz")" = 200 ]'
 	host=${url#http://}
 	is "$(python3 kept.py "${host%/}" | sort -u)" whole "head and body come together"
+	if [ -e /proc/net/if_inet6 ]; then
+		is "$(python3 mapped.py "${host%/}")" "HTTP/1.1 200 OK" \
+			"a client whose socket of IPv6 speaks IPv4 is known by its user"
+	else
+		skip "no IPv6"
+	fi
 else
 	skip "no python3"
 fi

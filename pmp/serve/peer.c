@@ -130,6 +130,19 @@ static bool is_open(const struct inet_diag_msg *message)
 					message->idiag_state == STATE_FIN_WAIT2);
 }
 
+/* Is this address of the answer the one that was asked for? A socket of IPv6 that speaks
+ * IPv4 has mapped ones. */
+static bool is_asked(const struct inet_diag_msg *message, const __be32 found[4],
+		     __u8 family, const __be32 asked[4])
+{
+	const __be32 mapped[3] = { 0, 0, htonl(0xffff) };
+
+	if (message->idiag_family == family)
+		return memcmp(found, asked, sizeof(message->id.idiag_src)) == 0;
+	return message->idiag_family == AF_INET6 && family == AF_INET &&
+	       memcmp(found, mapped, sizeof(mapped)) == 0 && found[3] == asked[0];
+}
+
 /* The kernel may answer with a socket that listens, or with what is left of one. */
 static bool take_answer(const void *data, size_t got,
 			const struct peer_question *question, uid_t *user)
@@ -137,18 +150,16 @@ static bool take_answer(const void *data, size_t got,
 	const struct nlmsghdr *header = data;
 	const struct inet_diag_msg *message;
 	const struct inet_diag_sockid *asked = &question->request.id;
+	const __u8 family = question->request.sdiag_family;
 
 	if (got < NLMSG_LENGTH(sizeof(*message)) ||
 	    header->nlmsg_type != SOCK_DIAG_BY_FAMILY || header->nlmsg_len > got)
 		return false;
 	message = NLMSG_DATA(header);
-	if (message->idiag_family != question->request.sdiag_family ||
-	    message->id.idiag_sport != asked->idiag_sport ||
+	if (message->id.idiag_sport != asked->idiag_sport ||
 	    message->id.idiag_dport != asked->idiag_dport ||
-	    memcmp(message->id.idiag_src, asked->idiag_src, sizeof(asked->idiag_src)) !=
-		    0 ||
-	    memcmp(message->id.idiag_dst, asked->idiag_dst, sizeof(asked->idiag_dst)) !=
-		    0)
+	    !is_asked(message, message->id.idiag_src, family, asked->idiag_src) ||
+	    !is_asked(message, message->id.idiag_dst, family, asked->idiag_dst))
 		return false;
 	*user = message->idiag_uid;
 	return is_open(message);
