@@ -175,6 +175,34 @@ check_view() {
 	ends 130 'interrupted while reading .*threads.pb.gz' "one that stands still can be interrupted"
 }
 
+# named WHAT: of what is in the program's place; sent: how often it is given away
+named() {
+	strace -qq -f -y -e trace=sendmsg -o trace "$PMP" -f folded bare.pb.gz </dev/null >out 2>err
+	is $? 0 "$1 in its place: status 0"
+	sent=$(grep SCM_RIGHTS trace | grep -c "<$tmp/mine>")
+}
+
+# A profile can name any file of the machine, and whoever reads it is not to have what is secret.
+check_named() {
+	command -v strace >/dev/null 2>&1 || { skip "no strace"; return; }
+	cp "$top_builddir/t/target/chain" mine
+	./mine block >ready &
+	mine=$!
+	test_pids="$test_pids $mine"
+	wait_for 'grep -q ready ready'
+	"$PMP" -q -f pprof --no-symbols -n 5 -i 10ms -o bare.pb.gz -p "$mine" 2>err
+	kill "$mine"
+	named "what was there"
+	isnt "$sent" 0 "what was there in its place: it is given"
+	like "$(cat out)" ';f3;f2;f1' "what was there in its place: names"
+	mv mine elsewhere
+	cp /etc/passwd mine
+	named "a text"
+	is "$sent" 0 "a text in its place: it is not given"
+	unlike "$(cat out)" ';f3;f2;f1' "a text in its place: no names"
+	mv elsewhere mine
+}
+
 # Ten seconds.
 check_still() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }

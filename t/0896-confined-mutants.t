@@ -19,6 +19,7 @@ check_fetch() {
 check_reader() { caught reader-lies 0859-saved-reader.t same 'raw: the same status'; }
 check_reader_ends() { caught reader-crash 0859-saved-reader.t heap 'a heap: the same status'; }
 check_core_reader() { caught core-lies 0858-core-reader.t same 'raw: the same status'; }
+check_saved_gives() { caught give-named 0859-saved-reader.t named 'it is not given'; }
 check_core_gives() { caught give-anything 0858-core-reader.t strange 'it is not given'; }
 check_core_opens() { caught open-anything 0858-core-reader.t strange 'it is not opened'; }
 check_core_frames() { caught all-frames 0875-hostile-cores.t deep "none does harm"; }

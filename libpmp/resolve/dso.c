@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fault.h"
 #include "base/file.h"
 #include "resolve/debugfile.h"
 #include "resolve/elf.h"
@@ -465,13 +466,25 @@ size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *p
 
 /* ---- of saved profiles ----------------------------------------------------- */
 
+/* A profile can name any file of the machine, and whoever reads it is not to have what is
+ * secret. */
+static int open_code(const char *path)
+{
+	int fd = pmp_file_open_regular(path);
+
+	if (fd < 0 || PMP_FAULT("give-named") || pmp_file_is_code(fd))
+		return fd;
+	close(fd);
+	return -ENOEXEC;
+}
+
 static int open_below(const char *directory, const char *path)
 {
 	struct pmp_buf buf = { 0 };
 	int fd;
 
 	pmp_buf_printf(&buf, "%s/%s", directory, path);
-	fd = pmp_buf_failed(&buf) ? -ENOMEM : pmp_file_open_regular(buf.data);
+	fd = pmp_buf_failed(&buf) ? -ENOMEM : open_code(buf.data);
 	pmp_buf_free(&buf);
 	return fd;
 }
@@ -486,7 +499,7 @@ void pmp_dso_open_named(const char *symfs, struct pmp_module *source)
 	if (symfs[0] && fd < 0)
 		fd = open_below(symfs, slash ? slash + 1 : source->path);
 	if (fd < 0)
-		fd = pmp_file_open_regular(source->path);
+		fd = open_code(source->path);
 	source->open_errno = fd < 0 ? -fd : 0;
 	source->fd = fd < 0 ? -1 : fd;
 }

@@ -18,6 +18,7 @@
 #define SHORT_TIME (3 * PMP_S)	  /* the same, to be tested */
 #define LOGS_MAX 100000		  /* lines for one request */
 #define ASKED_MAX 10000		  /* files for one request */
+#define FETCHED_MAX 16		  /* of servers; a module needs two */
 
 /* ---- the process ------------------------------------------------------------------------- */
 
@@ -103,6 +104,7 @@ static bool send_request(struct pmp_remote *remote, enum pmp_remote_type type,
 						.fd = fd < 0 ? NULL : &fd };
 
 	remote->until = patience.until;
+	memset(&remote->asked, 0, sizeof(remote->asked));
 	return !pmp_buf_failed(request) &&
 	       pmp_remote_send(remote->socket, &patience, header, &parts);
 }
@@ -178,6 +180,8 @@ static bool give(struct pmp_remote *remote, struct pmp_remote_module *module)
 		.name = name,
 		.beside = module->debug_path ? module->debug_path : module->place.path,
 	};
+	if (asked.kind == PMP_DEBUG_FETCH && remote->asked.fetched++ >= FETCHED_MAX)
+		return false;
 	fd = find_file(module, &question, &path);
 	/* A server may have been asked. */
 	remote->until += pmp_clock() - since;
@@ -200,7 +204,6 @@ static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 {
 	struct pmp_remote_patience patience = patience_of(remote);
 	struct pmp_remote_message *message = &remote->message;
-	size_t lines = 0, asked = 0;
 
 	while (pmp_remote_receive(remote->socket, &patience, message)) {
 		const uint32_t got = message->header.type;
@@ -210,10 +213,10 @@ static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 			return false;
 		if (got == type)
 			return true;
-		if (got == PMP_REMOTE_LOG && ++lines < LOGS_MAX &&
+		if (got == PMP_REMOTE_LOG && ++remote->asked.lines < LOGS_MAX &&
 		    pmp_remote_log(module->place.log, &message->body))
 			continue;
-		if (got == PMP_REMOTE_ASK && ++asked < ASKED_MAX &&
+		if (got == PMP_REMOTE_ASK && ++remote->asked.files < ASKED_MAX &&
 		    give(remote, module)) {
 			patience.until = remote->until; /* a server may have been asked */
 			continue;

@@ -27,6 +27,9 @@ struct pmp_remote {
 	bool off;	  /* there will be none */
 	bool cancelled;	  /* because the program is ending */
 	uint64_t until; /* ns of pmp_clock(): when what is asked for has to be answered */
+	struct {
+		size_t lines, files, fetched;
+	} asked; /* by the process, for one request */
 	struct pmp_buf request;
 	struct pmp_remote_message message;
 };
