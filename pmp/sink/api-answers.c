@@ -288,13 +288,18 @@ static bool join(const struct answers *answers, const struct serve_request *requ
 	return false;
 }
 
-static void append(struct answers *answers, struct page_answer *answer)
+/* False: more than there can be connections, so who asks for them is not the server. */
+static bool append(struct answers *answers, struct page_answer *answer)
 {
 	struct page_answer **at = &answers->pages;
+	size_t count = 0;
 
-	while (*at)
+	for (; *at; count++)
 		at = &(*at)->next;
+	if (count >= SERVE_CONNECTIONS)
+		return false;
 	*at = answer;
+	return true;
 }
 
 static struct page_answer *new_answer(struct answers *answers,
@@ -349,11 +354,13 @@ void api_answers_begin(struct answers *answers, const struct serve_request *requ
 		return;
 	}
 	answer->writing = writing;
-	if (is_heavy(answers, writing) ||
-	    (writing->named && !lookup_is_done(answers->lookup)))
-		append(answers, answer);
-	else
+	if (!is_heavy(answers, writing) &&
+	    (!writing->named || lookup_is_done(answers->lookup))) {
 		write_here(answer);
+	} else if (!append(answers, answer)) {
+		free_answer(answer);
+		answers_refuse_memory(answers, request->id);
+	}
 }
 
 static bool forget_client(struct page_answer *answer, uint32_t id)
