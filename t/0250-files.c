@@ -337,19 +337,40 @@ static void check_perf_map(struct subject *subject, const char *path)
 static void test_perf_map_owner(const struct subject *subject, const char *path,
 				const char *link_path)
 {
-	struct subject nobody = *subject;
-
-	nobody.process.uid = NOBODY;
 	ok(file_write(path, 0), "a regular file");
 	ok(accepted(subject), "is accepted");
 	ok(link(path, link_path) == 0 && !accepted(subject),
 	   "with a second name it is not");
 	unlink(link_path);
-	ok(!accepted(&nobody), "root's is not, for a process of another user");
 	ok(chown(path, NOBODY, NOBODY) == 0 && !accepted(subject),
 	   "of another user it is not");
-	ok(accepted(&nobody), "for a process of that user it is");
 	ok(chown(path, 0, 0) == 0, "given back");
+}
+
+static bool jitting_nobody(const struct child *self, void *jail)
+{
+	return jitting(self, jail) && setgid(NOBODY) == 0 && setuid(NOBODY) == 0;
+}
+
+static void test_perf_map_user(void)
+{
+	char jail[PATH_MAX], tmp[PATH_MAX], path[PATH_MAX], name[64];
+	struct subject subject;
+
+	folder_path(&folder, "user", jail);
+	folder_path(&folder, "user/tmp", tmp);
+	ok(mkdir(jail, 0755) == 0 && mkdir(tmp, 0777) == 0, "one more root");
+	if (!begin(&subject, jitting_nobody, jail))
+		return;
+	snprintf(name, sizeof(name), "user/tmp/perf-%d.map", (int)subject.process.ns_pid);
+	folder_path(&folder, name, path);
+	ok(file_write(path, 0) && !accepted(&subject),
+	   "root's is not accepted, for a process of another user");
+	ok(chown(path, NOBODY, NOBODY) == 0 && accepted(&subject), "that user's is");
+	subject.process.uid = 0;
+	ok(accepted(&subject), "and of a process that was root's when it was opened");
+	ok(chown(path, 0, 0) == 0 && accepted(&subject), "as is root's then");
+	end(&subject);
 }
 
 static void test_perf_map(void)
@@ -534,6 +555,7 @@ int main(int argc, char **argv)
 		test_chroot();
 		test_namespace();
 		test_perf_map();
+		test_perf_map_user();
 		test_perf_map_mounted();
 	} else {
 		skip("not root: no chroot, no namespaces, no files of others");

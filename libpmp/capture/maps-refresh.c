@@ -22,8 +22,12 @@
 
 static void identify_again(struct pmp_target *target, const struct pmp_stat *stat)
 {
+	struct pmp_status_file status;
+
 	memcpy(target->process.name, stat->name, sizeof(target->process.name));
 	target->process.start_stack = stat->start_stack;
+	if (pmp_status_read(target->process.proc, "status", &status) == 0)
+		target->process.uid = status.euid;
 }
 
 /*

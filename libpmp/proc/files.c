@@ -20,6 +20,7 @@
 
 #include "base/fault.h"
 #include "base/file.h"
+#include "proc/status.h"
 
 #define LINK_SIZE 64	  /* "/proc/self/fd/N", "map_files/START-END" */
 #define COMPARE_SIZE 4096 /* of a region, where device numbers do not help */
@@ -255,13 +256,24 @@ static int open_in_tmp(const struct pmp_process *process, const char *name)
 	return fd;
 }
 
+/* The user of the process when it was opened or last executed a program, or by now: daemons
+ * write maps before and after they give up the rights of root. */
+static bool is_of_process(const struct pmp_process *process, uid_t user)
+{
+	struct pmp_status_file status;
+
+	return user == process->uid ||
+	       (pmp_status_read(process->proc, "status", &status) == 0 &&
+		user == status.euid);
+}
+
 /* Why this file is not taken as a map of JIT code, or NULL. */
 static const char *perf_map_problem(const struct pmp_process *process,
 				    const struct stat *file)
 {
 	if (!S_ISREG(file->st_mode))
 		return "not a regular file";
-	if (file->st_uid != process->uid)
+	if (!is_of_process(process, file->st_uid))
 		return "it belongs to another user";
 	/* /tmp is open to all users: perhaps a second name of another user's file. */
 	if (file->st_nlink > 1)

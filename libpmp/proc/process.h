@@ -21,7 +21,7 @@ struct pmp_process {
 	uint64_t start_time;
 	uint64_t start_stack; /* of the program that it executes */
 	char name[PMP_NAME_SIZE];
-	uid_t uid;    /* effective */
+	uid_t uid;    /* effective; it may have changed since */
 	pid_t ns_pid; /* as the process sees itself */
 };
 
