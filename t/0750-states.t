@@ -243,4 +243,33 @@ check_late() {
 	done
 }
 
+# For how long the sampler has a high priority (SCHED_RR is 2) without a pause, in five seconds:
+# of 250 times that it is looked at.
+longest_raised() {
+	for _ in $(seq 250); do
+		sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 39
+		sleep 0.02
+	done | awk '{ run = $1 == 2 ? run + 1 : 0; if (run > most) most = run } END { print most + 0 }'
+}
+
+# A stop that takes seconds, as the thread has gone into vfork right after it was asked; here
+# by a planted fault.
+check_stuck() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	[ "$(id -u)" -eq 0 ] || { skip "not root: no priority of its own"; return; }
+	start_target vforker 6000
+	PMP_FAULT=stop-vfork,$PMP_JUDGE_FAULT "$PMP_FAULTY" --raw --no-symbols --stop=all -d 6 -i 200ms \
+		-p "$target_pid" -o raw 2>err &
+	front=$!
+	sampler=
+	wait_for 'sampler=$(pgrep -P "$front" | head -n 1) && [ -n "$sampler" ]'
+	longest=$(longest_raised "$sampler")
+	wait "$front"
+	is $? 0 "a stop that takes seconds"
+	ok "grep -q 'did not stop in time' raw" "it is not waited for"
+	ok "[ $longest -lt 50 ]" "nor has the sampler a high priority for that long ($longest of 250)"
+	free_again "no thread is stopped or traced"
+	verdict "it went on as soon as it could"
+}
+
 run_checks "$@"

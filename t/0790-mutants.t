@@ -26,6 +26,7 @@ check_reap() {
 	caught no-reap 0750-states.t reaped \
 		'threads that end while they are seized are not kept'
 }
+check_stuck() { caught never-stuck 0750-states.t stuck 'nor has the sampler a high priority'; }
 check_late() {
 	caught late-forget,no-peek 0750-states.t late \
 		'all went on as soon as they could'

@@ -152,6 +152,8 @@ bool pmp_may_stop(const struct pmp_process *process, struct pmp_thread *thread,
 		return refuse(thread, "", "kernel worker");
 	if (peek->seccomp == 2 && !PMP_FAULT("stop-seccomp"))
 		return refuse(thread, "", "seccomp");
+	if (thread->state == 'D' && PMP_FAULT("stop-vfork"))
+		return true;
 	if (thread->state == 'D' && is_vfork(thread->syscall))
 		return refuse(thread, "", "D, vfork");
 	if (thread->state == 'D')

@@ -38,6 +38,8 @@
 #define SPIN (20 * PMP_US)		/* polling, before the first nap */
 #define NAP (1 * PMP_MS)	/* polling interval for a thread that has not stopped */
 #define NAP_BLIND (50 * PMP_US) /* the same where no SIGCHLD may end it */
+#define STUCK_AFTER (100 * PMP_MS) /* a pending stop that may take for ever */
+#define STUCK_EACH (1 * PMP_MS)	   /* how often it is looked for then */
 #define LOST_AFTER (1 * PMP_MS) /* a stop whose report has not come by then may be lost */
 #define RENEW_AFTER (100 * PMP_MS) /* of a watchdog, between two stops of a batch */
 #define FREE_NAPS 20		   /* a last chance for threads with pending stops */
@@ -54,6 +56,7 @@ struct pending {
 	pid_t tid;
 	enum phase phase; /* WAITING or HELD */
 	int signal;
+	uint64_t since;
 	uint64_t polled; /* when it was last seen not to have stopped */
 };
 
@@ -217,13 +220,30 @@ static void section_begin(struct pmp_stopper *stopper)
 	raise_priority(stopper);
 }
 
+static bool is_stuck(const struct pending *pending, uint64_t now)
+{
+	return pending->phase == WAITING && now - pending->since > STUCK_AFTER &&
+	       !PMP_FAULT("never-stuck");
+}
+
+static bool all_are_stuck(const struct pmp_stopper *stopper, uint64_t now)
+{
+	for (size_t i = 0; i < stopper->pending_count; i++)
+		if (!is_stuck(&stopper->pending[i], now))
+			return false;
+	return true;
+}
+
 /* Nothing is held any more, so that we may be left without a processor. While stops
- * are pending a thread may stop at any time. */
+ * are pending a thread may stop at any time; but not for its sake is a high priority kept
+ * for minutes. */
 static void rest(struct pmp_stopper *stopper)
 {
-	sign_of_life(stopper, stopper->pending_count ? pmp_clock() : 0);
+	const uint64_t now = pmp_clock();
+
+	sign_of_life(stopper, stopper->pending_count ? now : 0);
 	announce(stopper, stopper->pending_count > 0);
-	if (!stopper->pending_count)
+	if (all_are_stuck(stopper, now))
 		lower_priority(stopper);
 }
 
@@ -338,13 +358,15 @@ static int signal_of(int status)
 static void add_pending(struct pmp_stopper *stopper, pid_t tid, enum phase phase,
 			int signal)
 {
+	const uint64_t now = pmp_clock();
+
 	if (PMP_FAULT("late-forget"))
 		return;
 	for (size_t i = 0; i < stopper->pending_count; i++)
 		if (stopper->pending[i].tid == tid)
 			return;
 	stopper->pending[stopper->pending_count++] =
-		(struct pending){ tid, phase, signal, pmp_clock() };
+		(struct pending){ tid, phase, signal, now, now };
 }
 
 /* The thread goes on until it is interrupted: that comes right after the read. */
@@ -497,12 +519,15 @@ static void give_up(struct pmp_stopper *stopper, struct pmp_stop_request *reques
 /* True when this one is done with. */
 static bool reap_one(struct pmp_stopper *stopper, struct pending *pending)
 {
+	const uint64_t now = pmp_clock();
 	int status = 0;
 
-	if (PMP_FAULT("late-slow") && pmp_clock() - pending->polled < 100 * PMP_MS)
+	if (PMP_FAULT("late-slow") && now - pending->polled < 100 * PMP_MS)
+		return false;
+	/* Of thousands each would be asked for each thread. */
+	if (is_stuck(pending, now) && now - pending->polled < STUCK_EACH)
 		return false;
 	if (pending->phase == WAITING) {
-		uint64_t now = pmp_clock();
 		pid_t got = poll_thread(pending->tid, &status);
 
 		if (got == 0)
