@@ -5,6 +5,7 @@
  */
 #include "lib/tap.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include "lib/child.h"
@@ -111,6 +112,36 @@ static void test_memory(struct child *child)
 	pmp_memory_free(memory);
 }
 
+#define MANY 80	    /* processes */
+#define PAGES 2048u /* of each: as many as are kept of one */
+
+/* Pages that begin with their numbers, read as the memory of many processes. */
+static void test_many(void)
+{
+	struct pmp_memory *all[MANY];
+	const int fd = memfd_create("mem", MFD_CLOEXEC);
+	size_t right = 0;
+
+	for (uint64_t i = 0; i < PAGES; i++)
+		if (pwrite(fd, &i, sizeof(i), (off_t)(i * PAGE)) != sizeof(i) ||
+		    ftruncate(fd, (off_t)PAGES * PAGE))
+			abort();
+	for (size_t k = 0; k < MANY; k++) {
+		all[k] = pmp_memory_new();
+		pmp_memory_use(all[k], fd, NULL);
+		for (uint64_t i = 0, number = 0; i < PAGES; i++)
+			right += pmp_memory_read(all[k], i * PAGE, &number,
+						 sizeof(number)) &&
+				 number == i;
+	}
+	is_int((long long)right, MANY * PAGES, "the memory of many processes");
+	ok(mallinfo2().uordblks < (size_t)300 << 20,
+	   "what is kept of it all together has a limit");
+	for (size_t k = 0; k < MANY; k++)
+		pmp_memory_free(all[k]);
+	close(fd);
+}
+
 int main(void)
 {
 	struct child child = { 0 };
@@ -124,5 +155,6 @@ int main(void)
 		test_memory(&child);
 	child_end(&child);
 	folder_remove(&folder);
+	test_many();
 	return done_testing();
 }

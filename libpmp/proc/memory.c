@@ -10,11 +10,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PAGE 4096u
-#define SLOTS 2048u /* 8 MiB when all are in use */
+#define SLOTS 2048u	 /* 8 MiB when all are in use */
+#define PAGES_MAX 65536u /* of all processes together: 256 MiB */
 
 struct page_slot {
 	uint64_t page; /* its address; 1: empty (never a page's address) */
@@ -27,7 +29,10 @@ struct pmp_memory {
 	const struct pmp_maps *maps;
 	uint64_t tick;
 	struct page_slot slots[SLOTS];
+	unsigned char spare[PAGE]; /* what cannot be kept */
 };
+
+static atomic_uint pages_kept;
 
 struct pmp_memory *pmp_memory_new(void)
 {
@@ -43,8 +48,10 @@ void pmp_memory_free(struct pmp_memory *memory)
 {
 	if (!memory)
 		return;
-	for (size_t i = 0; i < SLOTS; i++)
+	for (size_t i = 0; i < SLOTS; i++) {
+		pages_kept -= memory->slots[i].data != NULL;
 		free(memory->slots[i].data);
+	}
 	free(memory);
 }
 
@@ -98,6 +105,22 @@ static bool read_file(const struct pmp_maps *maps, uint64_t page, unsigned char 
 	return true;
 }
 
+static bool read_page(const struct pmp_memory *memory, uint64_t page, unsigned char *data)
+{
+	return pmp_file_pread(memory->fd, data, PAGE, page) == PAGE ||
+	       read_file(memory->maps, page, data);
+}
+
+/* Room for the page of a slot, or NULL. */
+static unsigned char *slot_data(struct page_slot *slot)
+{
+	if (slot->data || pages_kept >= PAGES_MAX)
+		return slot->data;
+	slot->data = malloc(PAGE);
+	pages_kept += slot->data != NULL;
+	return slot->data;
+}
+
 static const unsigned char *get_page(struct pmp_memory *memory, uint64_t page)
 {
 	struct page_slot *slot = &memory->slots[pmp_hash(page / PAGE) & (SLOTS - 1)];
@@ -106,13 +129,10 @@ static const unsigned char *get_page(struct pmp_memory *memory, uint64_t page)
 		return slot->data;
 	if (page > INT64_MAX - PAGE)
 		return NULL;
-	if (!slot->data)
-		slot->data = malloc(PAGE);
-	if (!slot->data)
-		return NULL;
+	if (!slot_data(slot))
+		return read_page(memory, page, memory->spare) ? memory->spare : NULL;
 	slot->page = 1;
-	if (pmp_file_pread(memory->fd, slot->data, PAGE, page) != PAGE &&
-	    !read_file(memory->maps, page, slot->data))
+	if (!read_page(memory, page, slot->data))
 		return NULL;
 	slot->page = page;
 	slot->tick = is_constant(memory->maps, page) ? 0 : memory->tick;

@@ -27,8 +27,9 @@
 #define TABLE_MAX (16u << 20)		      /* rows of .eh_frame_hdr */
 #define READ_CHUNK (64u << 10)
 #define BASE_REGIONS_MAX 4096 /* looked at for the beginning of a module */
-#define INDEX_WORK 64	      /* bytes that are indexed in the time of one executed */
-#define READ_WORK 64	      /* bytes that are read in that time */
+#define KEPT_BY_ALL_MAX ((uint64_t)256 << 20) /* bytes, of all processes together */
+#define INDEX_WORK 64 /* bytes that are indexed in the time of one executed */
+#define READ_WORK 64  /* bytes that are read in that time */
 
 /* Of every linker's .eh_frame_hdr */
 #define HDR_VERSION 1
@@ -106,6 +107,17 @@ struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 	return finder;
 }
 
+static _Atomic uint64_t kept_by_all;
+
+/* What this process may still keep; others may have taken it. */
+static uint64_t room(const struct pmp_section_budget *budget)
+{
+	const uint64_t all = kept_by_all;
+	const uint64_t left = all < KEPT_BY_ALL_MAX ? KEPT_BY_ALL_MAX - all : 0;
+
+	return left < budget->kept ? left : budget->kept;
+}
+
 static void index_free(struct index *index)
 {
 	free(index->data);
@@ -117,6 +129,7 @@ void pmp_fde_finder_free(struct pmp_fde_finder *finder)
 	if (!finder)
 		return;
 	finder->shared->budget.kept += finder->eh.kept + finder->debug.kept;
+	kept_by_all -= finder->eh.kept + finder->debug.kept;
 	index_free(&finder->eh);
 	index_free(&finder->debug);
 	pmp_module_unref(finder->module);
@@ -315,7 +328,7 @@ static bool load_section(const struct pmp_fde_finder *finder, const char *name,
 	if (!pmp_sections_open(finder->arch, fd, &header) ||
 	    !pmp_sections_find(fd, &header, names, &section,
 			       &finder->shared->budget.work) ||
-	    section.sh_size > finder->shared->budget.kept)
+	    section.sh_size > room(&finder->shared->budget))
 		return false;
 	*found = (struct section){
 		.address = section.sh_addr,
@@ -344,9 +357,10 @@ static void index_pay(struct index *index, struct pmp_section_budget *budget)
 	const uint64_t size = index->bytes.size + index->capacity * sizeof(*index->rows);
 
 	budget->work += index->bytes.size / INDEX_WORK;
-	if (index->count && size <= budget->kept) {
+	if (index->count && size <= room(budget)) {
 		index->kept = size;
 		budget->kept -= size;
+		kept_by_all += size;
 		return;
 	}
 	budget->kept -= index->bytes.size;
@@ -393,7 +407,7 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 	void *data = NULL;
 
 	finder->eh.tried = true;
-	if (bytes.size && bytes.size <= finder->shared->budget.kept)
+	if (bytes.size && bytes.size <= room(&finder->shared->budget))
 		data = read_section(finder, memory, bytes.address, bytes.size);
 	if (!data && load_section(finder, ".eh_frame", &section)) {
 		bytes.address = section.address + finder->bias;
