@@ -277,12 +277,11 @@ static void check_holder(struct pmp_target *target, struct pmp_thread *thread)
 
 /* ---- queues ------------------------------------------------------------------------- */
 
-static bool is_next(const struct pmp_wait *wait, uint64_t object)
+static bool is_next(const struct pmp_wait *wait)
 {
 	const unsigned flags = PMP_WAIT_NEXT | PMP_WAIT_PROVEN;
 
-	return wait->kind == PMP_WAIT_RWLOCK && wait->object == object &&
-	       (wait->flags & flags) == flags;
+	return wait->kind == PMP_WAIT_RWLOCK && (wait->flags & flags) == flags;
 }
 
 static bool tid_sleeps_still(struct pmp_target *target, pid_t tid)
@@ -291,40 +290,96 @@ static bool tid_sleeps_still(struct pmp_target *target, pid_t tid)
 	       sleeps_still(target, pmp_watches_find(&target->watches, tid));
 }
 
-static pid_t next_writer(struct pmp_target *target, const struct pmp_sample *sample,
+/* Writers that are next, ascending by their locks, then by their ids. */
+struct next_writers {
+	struct pmp_thread **items;
+	size_t count, capacity;
+};
+
+/* A process may have as many locks as threads: each is looked for in this list, not among
+ * all threads. */
+static int collect_next(const struct pmp_sample *sample, struct next_writers *next)
+{
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_thread *thread = &sample->threads[i];
+
+		if (!is_next(&thread->wait))
+			continue;
+		if (PMP_RESERVE(&next->items, &next->capacity, next->count + 1))
+			return PMP_ENOMEM;
+		next->items[next->count++] = thread;
+	}
+	if (next->count)
+		qsort(next->items, next->count, sizeof(*next->items), by_object);
+	return 0;
+}
+
+static size_t first_next(const struct next_writers *next, uint64_t object)
+{
+	size_t low = 0, high = next->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (next->items[middle]->wait.object < object)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static pid_t next_writer(struct pmp_target *target, const struct next_writers *next,
 			 uint64_t object)
 {
-	for (size_t i = 0; i < sample->thread_count; i++)
-		if (is_next(&sample->threads[i].wait, object) &&
-		    tid_sleeps_still(target, sample->threads[i].tid))
-			return sample->threads[i].tid;
+	for (size_t i = first_next(next, object);
+	     i < next->count && next->items[i]->wait.object == object; i++)
+		if (tid_sleeps_still(target, next->items[i]->tid))
+			return next->items[i]->tid;
 	return 0;
+}
+
+static bool is_queued(const struct pmp_wait *wait)
+{
+	return wait->kind == PMP_WAIT_RWLOCK && wait->holder_is == PMP_HOLDER_NONE &&
+	       !(wait->flags & PMP_WAIT_NEXT) && wait->count;
+}
+
+static void queue_behind(struct pmp_target *target, struct pmp_sample *sample,
+			 const struct next_writers *next)
+{
+	uint64_t object = 0;
+	pid_t writer = 0;
+
+	for (size_t i = 0; i < sample->thread_count; i++) {
+		struct pmp_wait *wait = &sample->threads[i].wait;
+
+		if (!is_queued(wait))
+			continue;
+		if (wait->object != object) {
+			object = wait->object;
+			writer = next_writer(target, next, object);
+		}
+		if (!writer || !tid_sleeps_still(target, sample->threads[i].tid))
+			continue;
+		wait->flags |= PMP_WAIT_QUEUED;
+		wait->holder_is = PMP_HOLDER_THREAD;
+		wait->holder = writer;
+	}
 }
 
 /* Of the writers of a lock that readers hold one is next; all others wait for it, readers
  * too where writers are preferred, if they and it sleep still: each has been read at
  * another time. */
-static void queue_writers(struct pmp_target *target, struct pmp_sample *sample)
+static int queue_writers(struct pmp_target *target, struct pmp_sample *sample)
 {
-	uint64_t object = 0;
-	pid_t next = 0;
+	struct next_writers next = { 0 };
+	int r = collect_next(sample, &next);
 
-	for (size_t i = 0; i < sample->thread_count; i++) {
-		struct pmp_wait *wait = &sample->threads[i].wait;
-
-		if (wait->kind != PMP_WAIT_RWLOCK || wait->holder_is != PMP_HOLDER_NONE ||
-		    wait->flags & PMP_WAIT_NEXT || !wait->count)
-			continue;
-		if (wait->object != object) {
-			object = wait->object;
-			next = next_writer(target, sample, object);
-		}
-		if (!next || !tid_sleeps_still(target, sample->threads[i].tid))
-			continue;
-		wait->flags |= PMP_WAIT_QUEUED;
-		wait->holder_is = PMP_HOLDER_THREAD;
-		wait->holder = next;
-	}
+	if (!r && next.count)
+		queue_behind(target, sample, &next);
+	free(next.items);
+	return r;
 }
 
 int pmp_waits_finish(struct pmp_capture *capture)
@@ -341,8 +396,9 @@ int pmp_waits_finish(struct pmp_capture *capture)
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (sample->threads[i].wait.holder_is == PMP_HOLDER_UNCHECKED)
 			check_holder(target, &sample->threads[i]);
-	queue_writers(target, sample);
-	r = pmp_deadlocks_find(capture);
+	r = queue_writers(target, sample);
+	if (r >= 0)
+		r = pmp_deadlocks_find(capture);
 	if (r >= 0)
 		r = pmp_holders_check(capture);
 	if (r < 0 ||
