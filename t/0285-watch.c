@@ -57,6 +57,34 @@ static void check_kept(struct child *child, const struct pmp_process *process,
 	ok(!watch->proven, "what was kept of it is given up");
 }
 
+/* Its id may be that of another thread from now on, which has another number in its own
+ * namespace. */
+static void check_ended(struct child *child, const struct pmp_process *process)
+{
+	struct pmp_run_count run_count;
+	struct pmp_watches watches;
+	struct pmp_watch *watch = NULL;
+
+	pmp_watches_init(&watches, process, 0);
+	if (!ok(!watches.by_switches &&
+			pmp_watches_renew(&watches, &child->pid, 1) == 0 &&
+			(watch = pmp_watches_find(&watches, child->pid)) &&
+			pmp_watch_read(&watches, process, watch, &run_count) == 0,
+		"a thread that lives"))
+		goto out;
+	watch->ns_tid = 7;
+	watches.by_own_current = true;
+	ok(pmp_watch_read(&watches, process, watch, &run_count) == 0 &&
+		   watch->ns_tid == 7 && watches.by_own_current,
+	   "has the number that it had in its namespace");
+	child_end(child);
+	is_int(pmp_watch_read(&watches, process, watch, &run_count), PMP_ESRCH,
+	       "it has ended");
+	ok(!watch->ns_tid && !watches.by_own_current, "its number is given up");
+out:
+	pmp_watches_free(&watches);
+}
+
 int main(void)
 {
 	struct child child = { 0 };
@@ -73,7 +101,7 @@ int main(void)
 		check_kept(&child, &process, &watches);
 		pmp_watches_free(&watches);
 	}
+	check_ended(&child, &process);
 	pmp_process_close(&process);
-	child_end(&child);
 	return done_testing();
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/wait-read.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "capture/wait-decode.h"
 
@@ -25,9 +27,56 @@ static pid_t own_tid(struct pmp_target *target, pid_t tid)
 	watch = pmp_watches_find(&target->watches, tid);
 	if (!watch)
 		return 0;
-	if (!watch->ns_tid && pmp_task_status(&target->process, tid, &status) == 0)
+	if (!watch->ns_tid && pmp_task_status(&target->process, tid, &status) == 0) {
 		watch->ns_tid = status.ns_pid;
+		target->watches.by_own_current = false;
+	}
 	return watch->ns_tid;
+}
+
+static int compare_own(const void *a, const void *b)
+{
+	const struct pmp_watch *one = *(struct pmp_watch *const *)a,
+			       *other = *(struct pmp_watch *const *)b;
+
+	if (one->ns_tid != other->ns_tid)
+		return one->ns_tid < other->ns_tid ? -1 : 1;
+	return (one->tid > other->tid) - (one->tid < other->tid);
+}
+
+/* Sorted once for each list of threads: all that wait for locks ask for their holders. */
+static int sort_by_own(struct pmp_target *target)
+{
+	struct pmp_watches *watches = &target->watches;
+
+	if (PMP_RESERVE(&watches->by_own, &watches->own_capacity, watches->count))
+		return PMP_ENOMEM;
+	watches->own_count = 0;
+	for (size_t i = 0; i < watches->count; i++)
+		if (own_tid(target, watches->items[i]->tid))
+			watches->by_own[watches->own_count++] = watches->items[i];
+	if (watches->own_count)
+		qsort(watches->by_own, watches->own_count, sizeof(*watches->by_own),
+		      compare_own);
+	watches->by_own_current = true;
+	return 0;
+}
+
+static pid_t find_own(const struct pmp_watches *watches, pid_t own)
+{
+	size_t low = 0, high = watches->own_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (watches->by_own[middle]->ns_tid < own)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < watches->own_count && watches->by_own[low]->ns_tid == own
+		       ? watches->by_own[low]->tid
+		       : 0;
 }
 
 /* The thread that the target itself numbers so; 0: none of those that are known. */
@@ -37,10 +86,9 @@ static pid_t find_thread(struct pmp_target *target, pid_t own)
 
 	if (!pmp_target_is_namespaced(target))
 		return pmp_watches_find(watches, own) ? own : 0;
-	for (size_t i = 0; i < watches->count; i++)
-		if (own_tid(target, watches->items[i]->tid) == own)
-			return watches->items[i]->tid;
-	return 0;
+	if (!watches->by_own_current && sort_by_own(target))
+		return 0;
+	return find_own(watches, own);
 }
 
 static bool is_thread(void *arg, pid_t own)

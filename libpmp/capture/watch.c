@@ -106,6 +106,8 @@ static int run_count_by_schedstat(struct pmp_watches *watches,
 		/* It has ended; the id may be another thread's by now. */
 		close_file(watches, watch);
 		watch->proven = 0;
+		watch->ns_tid = 0;
+		watches->by_own_current = false;
 		watches->version++;
 	}
 	watch->file = pmp_task_open(process, watch->tid, "schedstat");
@@ -255,6 +257,7 @@ void pmp_watches_free(struct pmp_watches *watches)
 	for (size_t i = 0; i < watches->count; i++)
 		watch_free(watches, watches->items[i]);
 	free(watches->items);
+	free(watches->by_own);
 	*watches = (struct pmp_watches){ 0 };
 }
 
@@ -322,6 +325,7 @@ int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t cou
 	while (old < watches->count)
 		watch_free(watches, watches->items[old++]);
 	watches->version++;
+	watches->by_own_current = false;
 	free(watches->items);
 	watches->items = new.items;
 	watches->count = new.count;

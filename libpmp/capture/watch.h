@@ -76,7 +76,12 @@ struct pmp_watch {
 struct pmp_watches {
 	struct pmp_watch **items; /* ascending tids */
 	size_t count, capacity;
-	uint64_t version;	 /* grows when one has run, comes, goes or is in doubt */
+	uint64_t version; /* grows when one has run, comes, goes or is in doubt */
+	/* Ascending by ns_tid: those that have one. Of these items, and true of them, as long
+	 * as by_own_current; see wait-read.c. */
+	struct pmp_watch **by_own;
+	size_t own_count, own_capacity;
+	bool by_own_current;
 	bool by_switches;	 /* this kernel has no schedstat */
 	int file_limit;		 /* descriptors are kept below this number ... */
 	size_t files, files_max; /* ... and so many, one of each thread */
