@@ -111,6 +111,57 @@ static void test_list(void)
 	pmp_file_locks_free(&locks);
 }
 
+static const char files[] = "1: POSIX  ADVISORY  WRITE 10 fe:00:6 0 9\n"
+			    "1: -> POSIX  ADVISORY  WRITE 11 fe:00:6 5 9\n"
+			    "1: -> POSIX  ADVISORY  WRITE 11 fe:00:6 0 4\n"
+			    "2: FLOCK  ADVISORY  READ 12 fe:00:5 0 EOF\n"
+			    "3: POSIX  ADVISORY  READ 12 fe:00:6 20 29\n"
+			    "3: -> POSIX  ADVISORY  WRITE 11 fe:00:6 20 EOF\n"
+			    "4: OFDLCK ADVISORY  READ -1 fe:01:6 0 9\n";
+
+static void test_search(void)
+{
+	static const struct {
+		struct pmp_file_lock wanted;
+		bool range;
+		int found; /* the item; -1: none */
+	} cases[] = {
+		{ { .first = 0, .last = 4 }, true, 2 },
+		{ { .first = 5, .last = 9 }, true, 1 },
+		{ { .first = 20, .last = UINT64_MAX }, true, 5 },
+		{ { .first = 0, .last = 9 }, true, -1 },
+		{ { .first = 7, .last = 7 }, false, 2 },
+	};
+	struct pmp_file_locks locks = { 0 };
+	size_t first;
+
+	ok(pmp_file_locks_parse(&locks, files, strlen(files)) == 0 &&
+		   pmp_file_locks_sort(&locks) == 0 && locks.count == 7,
+	   "locks of two files");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pmp_file_lock wanted = cases[i].wanted;
+		const struct pmp_file_lock *found;
+
+		wanted.type = PMP_OUTSIDE_FCNTL;
+		wanted.pid = 11;
+		wanted.write = true;
+		wanted.inode = 6;
+		found = pmp_file_locks_waiter(&locks, &wanted, cases[i].range);
+		is_int(found ? found - locks.items : -1, cases[i].found,
+		       "who waits for a part of a file");
+		wanted.pid = 10;
+		ok(!pmp_file_locks_waiter(&locks, &wanted, cases[i].range),
+		   "not who has it");
+	}
+	first = pmp_file_locks_first_held(&locks, 6);
+	is_int((long)first, 1, "those of a file that are held");
+	ok(locks.sorted[1] == &locks.items[0] && locks.sorted[2] == &locks.items[4] &&
+		   locks.sorted[3] == &locks.items[6] && locks.sorted[4]->waits,
+	   "are in the order of the list, before who waits");
+	is_int((long)pmp_file_locks_first_held(&locks, 7), 7, "no locks of another file");
+	pmp_file_locks_free(&locks);
+}
+
 static void test_fdinfo(void)
 {
 	static const char text[] = "pos:\t0\nflags:\t02100001\nmnt_id:\t27\nino:\t5\n"
@@ -466,6 +517,7 @@ int main(void)
 {
 	test_lines();
 	test_list();
+	test_search();
 	test_fdinfo();
 	test_links();
 	test_names();

@@ -99,12 +99,12 @@ static int need_locks(struct pmp_look *look)
 					 (size_t)(end - text.data) + 1);
 	look->locks_cut = code == -EFBIG || look->locks.count == PMP_FILE_LOCKS_MAX;
 	pmp_buf_free(&text);
-	return r;
+	return r ? r : pmp_file_locks_sort(&look->locks);
 }
 
 /* The bytes that it wants, if its memory says so from the start of the file on. */
 static bool wanted_range(const struct pmp_look *look, const struct pmp_outsider *outsider,
-			 uint64_t *first, uint64_t *last)
+			 struct pmp_file_lock *lock)
 {
 	struct flock wanted;
 
@@ -113,31 +113,32 @@ static bool wanted_range(const struct pmp_look *look, const struct pmp_outsider 
 			   outsider->call.range) != (ssize_t)sizeof(wanted) ||
 	    wanted.l_whence != SEEK_SET || wanted.l_start < 0 || wanted.l_len < 0)
 		return false;
-	*first = (uint64_t)wanted.l_start;
-	*last = wanted.l_len ? *first + (uint64_t)wanted.l_len - 1 : UINT64_MAX;
+	lock->first = (uint64_t)wanted.l_start;
+	lock->last = wanted.l_len ? lock->first + (uint64_t)wanted.l_len - 1 : UINT64_MAX;
 	return true;
 }
 
-/* Is this the waiting lock of that thread? The kernel names its process only, and of OFD
+/* The waiting lock of that thread, or NULL. The kernel names its process only, and of OFD
  * locks not even that. */
-static bool is_waiter(const struct pmp_look *look, const struct pmp_outsider *outsider,
-		      const struct pmp_file_lock *lock)
+static const struct pmp_file_lock *find_waiting(const struct pmp_look *look,
+						const struct pmp_outsider *outsider)
 {
-	pid_t pid =
-		outsider->call.lock == PMP_OUTSIDE_OFD ? -1 : look->target->process.pid;
-	uint64_t first, last;
+	struct pmp_file_lock wanted = {
+		.type = outsider->call.lock,
+		.write = outsider->call.write,
+		.pid = outsider->call.lock == PMP_OUTSIDE_OFD ? -1
+							      : look->target->process.pid,
+		.inode = outsider->descriptor.lock_inode,
+	};
+	bool range = wanted_range(look, outsider, &wanted);
 
-	if (!lock->waits || lock->type != outsider->call.lock || lock->pid != pid ||
-	    lock->inode != outsider->descriptor.lock_inode ||
-	    lock->write != outsider->call.write)
-		return false;
-	return !wanted_range(look, outsider, &first, &last) ||
-	       (first == lock->first && last == lock->last);
+	return pmp_file_locks_waiter(&look->locks, &wanted, range);
 }
 
 static int look_at_lock(struct pmp_look *look, struct pmp_outsider *outsider)
 {
 	struct pmp_outside *what = &outsider->what;
+	const struct pmp_file_lock *waiting;
 
 	if (need_locks(look))
 		return PMP_ENOMEM;
@@ -151,11 +152,9 @@ static int look_at_lock(struct pmp_look *look, struct pmp_outsider *outsider)
 	what->type = (uint8_t)outsider->call.lock;
 	what->last = UINT64_MAX;
 	pmp_outside_set_text(what, outsider->descriptor.path);
-	for (size_t i = 0; i < look->locks.count; i++)
-		if (is_waiter(look, outsider, &look->locks.items[i])) {
-			outsider->lock = look->locks.items[i];
-			break;
-		}
+	waiting = find_waiting(look, outsider);
+	if (waiting)
+		outsider->lock = *waiting;
 	return 0;
 }
 
@@ -172,18 +171,45 @@ static bool conflict(const struct pmp_file_lock *held, const struct pmp_file_loc
 		held->pid != waiter->pid);
 }
 
-/* All that stand in its way: they all have to go. Whose a lock of a description is, only
- * descriptors show, as a fork shares it. */
+/* It stands in the way. Whose a lock of a description is, only descriptors show, as a fork
+ * shares it. */
+static int add_holder(struct pmp_look *look, struct pmp_outsider *outsider,
+		      const struct pmp_file_lock *held)
+{
+	const struct pmp_seek seek = {
+		.type = PMP_DESCRIPTOR_FILE,
+		.inode = outsider->descriptor.inode,
+		.device = outsider->descriptor.device,
+		.lock = *held,
+		.number = outsider->record,
+	};
+
+	if (held->pid > 0 && !outsider->taker)
+		outsider->taker = held->pid;
+	if (held->type != PMP_OUTSIDE_FCNTL)
+		return add_seek(look, &seek);
+	return held->pid > 0 ? pmp_look_add(look, outsider->record, held->pid, -1,
+					    PMP_ROLE_HOLDS)
+			     : 0;
+}
+
+/* All that stand in its way: they all have to go. */
 static int seek_holders(struct pmp_look *look, struct pmp_outsider *outsider)
 {
+	const struct pmp_file_lock *const *sorted = look->locks.sorted, *held;
+	const struct pmp_file_lock *waiter = &outsider->lock;
 	struct pmp_outside *what = &outsider->what;
 	unsigned count = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < look->locks.count && count < HOLDERS_MAX && !r; i++) {
-		const struct pmp_file_lock *held = &look->locks.items[i];
-
-		if (!outsider->lock.waits || !conflict(held, &outsider->lock))
+	if (!waiter->waits)
+		return 0;
+	for (size_t i = pmp_file_locks_first_held(&look->locks, waiter->inode);
+	     i < look->locks.count && count < HOLDERS_MAX && !r; i++) {
+		held = sorted[i];
+		if (held->waits || held->inode != waiter->inode)
+			break;
+		if (!conflict(held, waiter))
 			continue;
 		if (!count++) {
 			what->sure = PMP_SURE_EXACT;
@@ -191,20 +217,7 @@ static int seek_holders(struct pmp_look *look, struct pmp_outsider *outsider)
 			what->first = held->first;
 			what->last = held->last;
 		}
-		if (held->type == PMP_OUTSIDE_FCNTL)
-			r = held->pid > 0 ? pmp_look_add(look, outsider->record,
-							 held->pid, -1, PMP_ROLE_HOLDS)
-					  : 0;
-		else
-			r = add_seek(look, &(struct pmp_seek){
-						   .type = PMP_DESCRIPTOR_FILE,
-						   .inode = outsider->descriptor.inode,
-						   .device = outsider->descriptor.device,
-						   .lock = *held,
-						   .number = outsider->record,
-					   });
-		if (held->pid > 0 && !outsider->taker)
-			outsider->taker = held->pid;
+		r = add_holder(look, outsider, held);
 	}
 	return r;
 }

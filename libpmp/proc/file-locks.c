@@ -120,9 +120,103 @@ const struct pmp_file_lock *pmp_file_locks_held(const struct pmp_file_locks *loc
 	return lock->waits || lock->inode != waiter->inode ? NULL : lock;
 }
 
+/* ---- searched ------------------------------------------------------------------------ */
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_wanted(const struct pmp_file_lock *one,
+			  const struct pmp_file_lock *other)
+{
+	int by = order(one->inode, other->inode);
+
+	by = by ? by : order(one->waits, other->waits);
+	if (by || !one->waits)
+		return by;
+	by = order(one->type, other->type);
+	by = by ? by : (one->pid > other->pid) - (one->pid < other->pid);
+	return by ? by : order(one->write, other->write);
+}
+
+static int compare_locks(const struct pmp_file_lock *one,
+			 const struct pmp_file_lock *other)
+{
+	int by = compare_wanted(one, other);
+
+	if (by || !one->waits)
+		return by;
+	by = order(one->first, other->first);
+	return by ? by : order(one->last, other->last);
+}
+
+static int compare_sorted(const void *a, const void *b)
+{
+	const struct pmp_file_lock *one = *(const struct pmp_file_lock *const *)a,
+				   *other = *(const struct pmp_file_lock *const *)b;
+	int by = compare_locks(one, other);
+
+	return by ? by : (one > other) - (one < other);
+}
+
+int pmp_file_locks_sort(struct pmp_file_locks *locks)
+{
+	free(locks->sorted);
+	locks->sorted = calloc(locks->count + 1, sizeof(*locks->sorted));
+	if (!locks->sorted)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < locks->count; i++)
+		locks->sorted[i] = &locks->items[i];
+	qsort(locks->sorted, locks->count, sizeof(*locks->sorted), compare_sorted);
+	return 0;
+}
+
+/* Where the first one is that is not before key. */
+static size_t first_from(const struct pmp_file_locks *locks,
+			 const struct pmp_file_lock *key)
+{
+	size_t low = 0, high = locks->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_locks(locks->sorted[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+size_t pmp_file_locks_first_held(const struct pmp_file_locks *locks, uint64_t inode)
+{
+	const struct pmp_file_lock key = { .inode = inode };
+
+	return first_from(locks, &key);
+}
+
+const struct pmp_file_lock *pmp_file_locks_waiter(const struct pmp_file_locks *locks,
+						  const struct pmp_file_lock *wanted,
+						  bool range)
+{
+	struct pmp_file_lock key = *wanted;
+	size_t i;
+
+	key.waits = true;
+	if (!range)
+		key.first = key.last = 0;
+	i = first_from(locks, &key);
+	if (i == locks->count || (range ? compare_locks(locks->sorted[i], &key)
+					: compare_wanted(locks->sorted[i], &key)))
+		return NULL;
+	return locks->sorted[i];
+}
+
 void pmp_file_locks_free(struct pmp_file_locks *locks)
 {
 	free(locks->items);
+	free(locks->sorted);
 	*locks = (struct pmp_file_locks){ 0 };
 }
 

@@ -28,6 +28,8 @@ struct pmp_file_lock {
 struct pmp_file_locks {
 	struct pmp_file_lock *items;
 	size_t count, capacity;
+	/* By file: those that are held, as they are listed, then who waits. */
+	const struct pmp_file_lock **sorted;
 };
 
 /* A line of /proc/locks, or what follows "lock:" in fdinfo. False: another one, such as of
@@ -39,6 +41,16 @@ int pmp_file_locks_parse(struct pmp_file_locks *locks, const char *text, size_t 
  * none is listed. */
 const struct pmp_file_lock *pmp_file_locks_held(const struct pmp_file_locks *locks,
 						const struct pmp_file_lock *waiter);
+/* Once all have been added: then they may be searched. 0 or PMP_ENOMEM. */
+int pmp_file_locks_sort(struct pmp_file_locks *locks);
+/* The first one in sorted that is held of files with this inode, others follow it; if there
+ * is none, where it would be. */
+size_t pmp_file_locks_first_held(const struct pmp_file_locks *locks, uint64_t inode);
+/* One that waits for what wanted does: inode, type, pid and write are the same, and first
+ * and last too, unless range is false. NULL: none. */
+const struct pmp_file_lock *pmp_file_locks_waiter(const struct pmp_file_locks *locks,
+						  const struct pmp_file_lock *wanted,
+						  bool range);
 void pmp_file_locks_free(struct pmp_file_locks *locks);
 
 /* What fdinfo says of a descriptor; what is missing is 0. */

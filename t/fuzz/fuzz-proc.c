@@ -77,13 +77,16 @@ static void try_locks(const char *text, size_t length)
 {
 	struct pmp_file_locks locks = { 0 };
 
-	if (pmp_file_locks_parse(&locks, text, length))
+	if (pmp_file_locks_parse(&locks, text, length) || pmp_file_locks_sort(&locks))
 		abort();
 	for (size_t i = 0; i < locks.count; i++) {
 		const struct pmp_file_lock *held =
 			pmp_file_locks_held(&locks, &locks.items[i]);
 
 		if (held && (held->waits || held->inode != locks.items[i].inode))
+			abort();
+		if (locks.items[i].waits !=
+		    !!pmp_file_locks_waiter(&locks, &locks.items[i], true))
 			abort();
 	}
 	pmp_file_locks_free(&locks);
