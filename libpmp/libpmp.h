@@ -165,8 +165,9 @@ struct pmp_target_options {
 	/* The same, but only if a second has gone by since the capture before, or it is
 	 * the first one. */
 	bool asleep_before;
-	/* Called while stacks are unwound that take long, at least every few
-	 * milliseconds of CPU time: a sign of life for a supervisor. NULL: not wanted. */
+	/* Called while stacks are unwound that take long, and for each thread that may
+	 * wait for another process, at least every few milliseconds of CPU time: a sign
+	 * of life for a supervisor. NULL: not wanted. */
 	void (*alive)(void *arg);
 	void *alive_arg;
 	/* A capture reads what the heap of glibc's malloc holds, while the process runs, and

@@ -60,6 +60,15 @@ static bool is_asleep(struct pmp_target *target, struct pmp_outsider *outsider)
 	return now.value && is_in_call(target, outsider->thread);
 }
 
+/* A sign of life: what one waiter takes is short, but there may be thousands. */
+static void beat(const struct outside_search *search)
+{
+	const struct pmp_target_options *options = &search->capture->target->options;
+
+	if (options->alive)
+		options->alive(options->alive_arg);
+}
+
 /* Does it wait for something outside? */
 static bool begin_outsider(struct outside_search *search, struct pmp_thread *thread,
 			   struct pmp_outsider *outsider)
@@ -103,6 +112,7 @@ static int collect_asleep(struct outside_search *search, size_t *numbers, size_t
 		struct pmp_thread *thread = &threads[numbers[i]];
 		struct pmp_outsider outsider;
 
+		beat(search);
 		if (!begin_outsider(search, thread, &outsider))
 			continue;
 		if (!is_asleep(search->capture->target, &outsider)) {
@@ -184,6 +194,7 @@ static int look_for_others(struct outside_search *search)
 
 	qsort(search->items, search->count, sizeof(*search->items), compare_things);
 	for (size_t i = 0; i < search->count && !r; i++) {
+		beat(search);
 		if (i && compare_things(&search->items[i - 1], &search->items[i]) == 0) {
 			search->items[i].record = search->items[i - 1].record;
 			continue;
@@ -362,6 +373,7 @@ static int emit(struct outside_search *search)
 	for (size_t i = 0; i < search->count && !r; i++) {
 		struct pmp_outsider *outsider = &search->items[i];
 
+		beat(search);
 		if (!slept(search->capture->target, outsider))
 			continue;
 		if (outsider->record != record) {
