@@ -162,6 +162,14 @@ static void test_search(void)
 	pmp_file_locks_free(&locks);
 }
 
+static bool has_lock(const char *text, const struct pmp_file_lock *lock)
+{
+	struct pmp_file_lock found[2];
+	size_t count = pmp_fdinfo_locks(text, strlen(text), found, 2);
+
+	return count == 1 && pmp_file_lock_is_same(&found[0], lock);
+}
+
 static void test_fdinfo(void)
 {
 	static const char text[] = "pos:\t0\nflags:\t02100001\nmnt_id:\t27\nino:\t5\n"
@@ -184,11 +192,13 @@ static void test_fdinfo(void)
 	ok(!pmp_fdinfo_parse("pos:\t0\nflags:\t9\n", 16, &info), "no octal number");
 	ok(!pmp_fdinfo_parse("", 0, &info), "nothing");
 	parse("7: FLOCK  ADVISORY  WRITE 10 fe:00:5 0 EOF", &lock);
-	ok(pmp_fdinfo_has_lock(text, strlen(text), &lock), "it has that lock");
+	ok(has_lock(text, &lock), "it has that lock");
 	lock.inode = 6;
-	ok(!pmp_fdinfo_has_lock(text, strlen(text), &lock), "not that of another file");
+	ok(!has_lock(text, &lock), "not that of another file");
 	parse("7: OFDLCK ADVISORY  WRITE -1 fe:00:5 0 EOF", &lock);
-	ok(!pmp_fdinfo_has_lock(text, strlen(text), &lock), "nor of another kind");
+	ok(!has_lock(text, &lock), "nor of another kind");
+	is_int((long)pmp_fdinfo_locks(files, strlen(files), &lock, 1), 0,
+	       "other lines are none");
 }
 
 /* ---- descriptors ------------------------------------------------------------------- */
@@ -321,6 +331,51 @@ static void test_many_locks(void)
 	   beats.longest);
 	close_range((unsigned)file, ~0U, 0);
 	unlink("locked");
+}
+
+/* Calls of this process that read; 0: this kernel does not count them. */
+static unsigned long reads(void)
+{
+	FILE *io = fopen("/proc/self/io", "re");
+	unsigned long count = 0;
+	char line[64];
+
+	while (io && fgets(line, sizeof(line), io))
+		sscanf(line, "syscr: %lu", &count);
+	if (io)
+		fclose(io);
+	return count;
+}
+
+/* What is read of a descriptor is read once, for all locks that are looked for. */
+static void test_many_seeks(void)
+{
+	enum { SEEKS = 10000 };
+	int file = open("locked", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct pmp_seek *seeks = calloc(SEEKS, sizeof(*seeks));
+	struct pmp_seeker seeker = {
+		.seeks = seeks, .count = SEEKS, .time = 600 * PMP_S, .found = on_found
+	};
+	unsigned long before, after;
+	struct stat stat;
+
+	if (!ok(seeks && file >= 0 && fstat(file, &stat) == 0, "a file"))
+		return;
+	for (size_t i = 0; i < SEEKS; i++)
+		seeks[i] = (struct pmp_seek){ .type = PMP_DESCRIPTOR_FILE,
+					      .inode = stat.st_ino,
+					      .device = stat.st_dev,
+					      .lock = { .type = PMP_OUTSIDE_FLOCK } };
+	before = reads();
+	is_int(pmp_descriptors_walk(&seeker), 0, "many locks of it are looked for");
+	after = reads();
+	if (before)
+		ok(after - before < SEEKS, "reads: %lu", after - before);
+	else
+		skip("this kernel does not count reads");
+	close(file);
+	unlink("locked");
+	free(seeks);
 }
 
 /* A file of the name of a pipe is none. */
@@ -523,6 +578,7 @@ int main(void)
 	test_names();
 	test_walk();
 	test_many_locks();
+	test_many_seeks();
 	test_tcp();
 	test_many();
 	test_v6();

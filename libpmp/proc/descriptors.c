@@ -227,42 +227,70 @@ static int look_at_link(const struct visit *visit, const char *name, int fd,
 	return r;
 }
 
-/* A file or FIFO that is looked for, if it has the lock that is. */
-static int look_closer(const struct visit *visit, const char *name, int fd,
-		       const struct pmp_seek *seek)
+/* What fdinfo says of a file or FIFO: read once for all that is looked for in it. */
+struct closer {
+	struct pmp_fdinfo info;
+	struct pmp_file_lock locks[PMP_FDINFO_LOCKS];
+	size_t lock_count;
+};
+
+static bool look_closer(const struct visit *visit, const char *name,
+			struct closer *closer)
+{
+	char text[FDINFO_SIZE];
+	ssize_t length = read_info(visit, name, text, &closer->info);
+
+	if (length <= 0)
+		return false;
+	closer->lock_count =
+		pmp_fdinfo_locks(text, (size_t)length, closer->locks, PMP_FDINFO_LOCKS);
+	return true;
+}
+
+static bool has_lock(const struct closer *closer, const struct pmp_file_lock *lock)
+{
+	for (size_t i = 0; i < closer->lock_count; i++)
+		if (pmp_file_lock_is_same(&closer->locks[i], lock))
+			return true;
+	return false;
+}
+
+/* All that is looked for of this type in that file; of type FILE it has to have the lock. */
+static int look_for_type(const struct visit *visit, const char *name, int fd,
+			 enum pmp_descriptor_type type, const struct statx *file)
 {
 	const struct pmp_seeker *seeker = visit->seeker;
-	struct pmp_fdinfo info;
-	char text[FDINFO_SIZE];
-	ssize_t length = read_info(visit, name, text, &info);
+	struct closer closer;
+	bool looked = false;
+	int r = 0;
 
-	if (length <= 0 || (seek->type == PMP_DESCRIPTOR_FILE &&
-			    !pmp_fdinfo_has_lock(text, (size_t)length, &seek->lock)))
-		return 0;
-	return seeker->found(seeker->arg, seek, visit->pid, fd, info.flags);
+	for (size_t i = first_seek(seeker, type, file->stx_ino);
+	     !r && is_seek(seeker, i, type, file->stx_ino); i++) {
+		const struct pmp_seek *seek = &seeker->seeks[i];
+
+		if (seek->device != device_of(file))
+			continue;
+		if (!looked && !look_closer(visit, name, &closer))
+			return 0;
+		looked = true;
+		if (type == PMP_DESCRIPTOR_FIFO || has_lock(&closer, &seek->lock))
+			r = seeker->found(seeker->arg, seek, visit->pid, fd,
+					  closer.info.flags);
+	}
+	return r;
 }
 
 static int look_at_file(const struct visit *visit, const char *name, int fd)
 {
-	const struct pmp_seeker *seeker = visit->seeker;
-	const struct pmp_seek *seeks = seeker->seeks;
 	struct statx file;
-	size_t i;
-	int r = 0;
+	int r;
 
 	if (!ask_file(visit->dir, name, &file))
 		return 0;
-	i = first_seek(seeker, PMP_DESCRIPTOR_FILE, file.stx_ino);
-	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FILE, file.stx_ino); i++)
-		if (seeks[i].device == device_of(&file))
-			r = look_closer(visit, name, fd, &seeks[i]);
+	r = look_for_type(visit, name, fd, PMP_DESCRIPTOR_FILE, &file);
 	if (r || type_of(&file) != PMP_DESCRIPTOR_FIFO)
 		return r;
-	i = first_seek(seeker, PMP_DESCRIPTOR_FIFO, file.stx_ino);
-	for (; !r && is_seek(seeker, i, PMP_DESCRIPTOR_FIFO, file.stx_ino); i++)
-		if (seeks[i].device == device_of(&file))
-			r = look_closer(visit, name, fd, &seeks[i]);
-	return r;
+	return look_for_type(visit, name, fd, PMP_DESCRIPTOR_FIFO, &file);
 }
 
 static int look_at(const struct visit *visit, const char *name)

@@ -277,23 +277,28 @@ bool pmp_fdinfo_parse(const char *text, size_t length, struct pmp_fdinfo *info)
 	return flags;
 }
 
-bool pmp_fdinfo_has_lock(const char *text, size_t length,
-			 const struct pmp_file_lock *lock)
+size_t pmp_fdinfo_locks(const char *text, size_t length, struct pmp_file_lock *locks,
+			size_t max)
 {
 	struct pmp_scan scan = pmp_scan_text(text, length);
 	const char *line;
-	size_t line_length;
+	size_t line_length, count = 0;
 
-	while (pmp_scan_line(&scan, &line, &line_length)) {
+	while (count < max && pmp_scan_line(&scan, &line, &line_length)) {
 		struct pmp_scan one = pmp_scan_text(line, line_length);
-		struct pmp_file_lock found;
 
 		if (scan_field(&one, "lock:") &&
-		    pmp_file_lock_parse(one.at, (size_t)(one.end - one.at), &found) &&
-		    found.type == lock->type && found.inode == lock->inode &&
-		    found.major == lock->major && found.minor == lock->minor &&
-		    found.first == lock->first && found.last == lock->last)
-			return true;
+		    pmp_file_lock_parse(one.at, (size_t)(one.end - one.at),
+					&locks[count]))
+			count++;
 	}
-	return false;
+	return count;
+}
+
+bool pmp_file_lock_is_same(const struct pmp_file_lock *one,
+			   const struct pmp_file_lock *other)
+{
+	return one->type == other->type && one->inode == other->inode &&
+	       one->major == other->major && one->minor == other->minor &&
+	       one->first == other->first && one->last == other->last;
 }

@@ -14,6 +14,7 @@
 #include "sample.h"
 
 #define PMP_FILE_LOCKS_MAX 65536 /* of those in /proc/locks; the rest is not looked at */
+#define PMP_FDINFO_LOCKS 128	 /* of a descriptor: more than a page of text has */
 
 struct pmp_file_lock {
 	uint64_t id; /* of one that is held; who waits for it has the same */
@@ -62,8 +63,11 @@ struct pmp_fdinfo {
 };
 /* False: not the text of such a file. */
 bool pmp_fdinfo_parse(const char *text, size_t length, struct pmp_fdinfo *info);
-/* Has the descriptor a lock like this one: of the same file and type? */
-bool pmp_fdinfo_has_lock(const char *text, size_t length,
-			 const struct pmp_file_lock *lock);
+/* The locks of the descriptor, the first max of them; how many. */
+size_t pmp_fdinfo_locks(const char *text, size_t length, struct pmp_file_lock *locks,
+			size_t max);
+/* The same type, file and bytes? */
+bool pmp_file_lock_is_same(const struct pmp_file_lock *one,
+			   const struct pmp_file_lock *other);
 
 #endif

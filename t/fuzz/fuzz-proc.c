@@ -61,7 +61,7 @@ static void try_schedstat(const char *text, size_t length)
 
 static void try_lock(const char *text, size_t length)
 {
-	struct pmp_file_lock lock;
+	struct pmp_file_lock lock, locks[3];
 	struct pmp_fdinfo info;
 
 	if (pmp_file_lock_parse(text, length, &lock) &&
@@ -70,7 +70,8 @@ static void try_lock(const char *text, size_t length)
 		abort();
 	if (pmp_fdinfo_parse(text, length, &info) && info.pid < 0)
 		abort();
-	pmp_fdinfo_has_lock(text, length, &lock);
+	if (pmp_fdinfo_locks(text, length, locks, 3) > 3)
+		abort();
 }
 
 static void try_locks(const char *text, size_t length)
