@@ -422,7 +422,8 @@ static int add_children_of(struct pmp_look *look, pid_t tid)
 				look->child_count + 1))
 			r = PMP_ENOMEM;
 		else if (pid > 0 && pid <= INT32_MAX)
-			look->children[look->child_count++] = (pid_t)pid;
+			look->children[look->child_count++] =
+				(struct pmp_look_child){ .pid = (pid_t)pid };
 	}
 out:
 	pmp_buf_free(&text);
@@ -445,21 +446,28 @@ static int list_children(struct pmp_look *look, const struct pmp_outsider *outsi
 	return r;
 }
 
-/* The one that the process itself numbers so; 0: not found. */
-static pid_t child_by_own_pid(const struct pmp_look *look, pid_t own)
+static pid_t read_own_pid(const struct pmp_look *look, pid_t child)
+{
+	struct pmp_status_file status;
+	char path[64];
+
+	if (look->target->process.ns_pid == look->target->process.pid)
+		return child;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)child);
+	return pmp_status_read(AT_FDCWD, path, &status) == 0 ? status.ns_pid : -1;
+}
+
+/* The one that the process itself numbers so; 0: not found. Each is asked once for all who
+ * wait for one of them. */
+static pid_t child_by_own_pid(struct pmp_look *look, pid_t own)
 {
 	for (size_t i = 0; i < look->child_count; i++) {
-		struct pmp_status_file status;
-		char path[64];
+		struct pmp_look_child *child = &look->children[i];
 
-		if (look->target->process.ns_pid == look->target->process.pid) {
-			if (look->children[i] == own)
-				return own;
-			continue;
-		}
-		snprintf(path, sizeof(path), "/proc/%d/status", (int)look->children[i]);
-		if (pmp_status_read(AT_FDCWD, path, &status) == 0 && status.ns_pid == own)
-			return look->children[i];
+		if (!child->own)
+			child->own = read_own_pid(look, child->pid);
+		if (child->own == own)
+			return child->pid;
 	}
 	return 0;
 }
@@ -473,14 +481,14 @@ static bool has_its_memory(const struct pmp_look *look, pid_t child)
 static void keep_vforked(struct pmp_look *look)
 {
 	for (size_t i = 0; i < look->child_count && look->child_count > 1; i++) {
-		if (!has_its_memory(look, look->children[i]))
+		if (!has_its_memory(look, look->children[i].pid))
 			continue;
 		look->children[0] = look->children[i];
 		look->child_count = 1;
 	}
 }
 
-static pid_t one_child(const struct pmp_look *look, const struct pmp_outsider *outsider)
+static pid_t one_child(struct pmp_look *look, const struct pmp_outsider *outsider)
 {
 	if (outsider->call.children == PMP_CHILD_PIDFD)
 		return outsider->descriptor.info.pid;
@@ -512,7 +520,7 @@ static int seek_children(struct pmp_look *look, struct pmp_outsider *outsider)
 	if (outsider->call.does == PMP_DOES_VFORK)
 		keep_vforked(look);
 	for (size_t i = 0; i < look->child_count && !r; i++)
-		r = pmp_look_add(look, outsider->record, look->children[i], -1,
+		r = pmp_look_add(look, outsider->record, look->children[i].pid, -1,
 				 PMP_ROLE_CHILD);
 	outsider->what.sure = !look->child_count       ? PMP_SURE_UNKNOWN
 			      : look->child_count == 1 ? PMP_SURE_EXACT

@@ -16,6 +16,11 @@ struct pmp_outside_found {
 	uint32_t order; /* in which they were found */
 };
 
+struct pmp_look_child {
+	pid_t pid;
+	pid_t own; /* as the process itself numbers it; 0: not asked yet, -1: unknown */
+};
+
 /* What has been read, each when it was first needed. */
 struct pmp_look {
 	struct pmp_target *target;
@@ -29,7 +34,7 @@ struct pmp_look {
 	struct pmp_tcp_table tcp;
 	struct pmp_buf unix_table;
 	int unix_fd; /* -1: not opened, or there is none */
-	pid_t *children;
+	struct pmp_look_child *children;
 	size_t child_count, child_capacity;
 	bool has_children; /* those of all threads */
 };
