@@ -52,7 +52,8 @@ static void test_names(void)
 		ok(parse(text, (size_t)length, &stat), "name %zu is understood", i);
 		is_str(stat.name, names[i].name, "its name");
 		ok(stat.pid == 4100 && stat.state == 'S' && stat.ppid == 40 &&
-			   stat.flags == 4194304 && stat.start_time == 121259,
+			   stat.flags == 4194304 && stat.threads == 1 &&
+			   stat.start_time == 121259,
 		   "its numbers");
 	}
 }

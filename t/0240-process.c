@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/file.h"
@@ -348,6 +349,44 @@ static void test_open(void)
 	pmp_process_close(&process);
 }
 
+/* How often this thread has slept. */
+static long sleeps(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
+/* Many end at a time: none may hold up those that are sampled with it. */
+static void is_seen_at_once(struct pmp_process *process, const char *what)
+{
+	enum { LOOKS = 100 };
+	long before, alive = 0;
+
+	before = sleeps();
+	for (int i = 0; i < LOOKS; i++)
+		alive += pmp_process_alive(process);
+	is_int(alive, 0, "%s has ended", what);
+	ok(sleeps() - before < LOOKS, "to know that takes no sleep");
+}
+
+static void test_ended(void)
+{
+	struct pmp_process process;
+	struct child child;
+	siginfo_t info;
+
+	ok(child_start(&child, with_thread, NULL), "a child with a thread");
+	is_int(pmp_process_open(child.pid, &process, NULL), 0, "is opened");
+	kill(child.pid, SIGKILL);
+	is_int(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0, "is killed");
+	is_seen_at_once(&process, "a zombie");
+	child_end(&child);
+	is_seen_at_once(&process, "one that has been waited for");
+	pmp_process_close(&process);
+}
+
 static void test_headless(void)
 {
 	struct pmp_process process;
@@ -569,6 +608,7 @@ int main(void)
 	test_zombie();
 	test_tid();
 	test_open();
+	test_ended();
 	test_headless();
 	test_traced();
 	test_32();

@@ -203,6 +203,19 @@ static bool is_alive(const struct pmp_process *process)
 	return live >= 0 || pmp_no_descriptor(-live);
 }
 
+/*
+ * Has it certainly ended? Nothing of it is there any more, or a single thread, a zombie. The
+ * first thread is one as well while another one executes a program, but then the kernel counts
+ * both; or none, when it has just released the first.
+ */
+static bool is_over(const struct pmp_process *process)
+{
+	struct pmp_stat stat;
+	const int r = pmp_stat_read(process->proc, "stat", &stat);
+
+	return r == -ESRCH || (r == 0 && stat.state == 'Z' && stat.threads == 1);
+}
+
 bool pmp_process_alive(const struct pmp_process *process)
 {
 	const struct timespec pause = { .tv_nsec = ALIVE_PAUSE };
@@ -213,7 +226,7 @@ bool pmp_process_alive(const struct pmp_process *process)
 	if (process->pidfd >= 0 && poll(&end, 1, 0) == 0)
 		return true;
 	for (int tries = 1; !is_alive(process); tries++) {
-		if (tries == ALIVE_TRIES)
+		if (tries == ALIVE_TRIES || is_over(process))
 			return false;
 		nanosleep(&pause, NULL);
 	}

@@ -33,8 +33,9 @@ static bool next_number(struct pmp_scan *scan, int64_t *value)
 	return pmp_scan_i64(scan, value);
 }
 
-/* What follows the name: " S ppid pgrp session tty tpgid flags ... start". */
-enum { PPID = 4, SESSION = 6, FLAGS = 9, START = 22 }; /* as proc(5) counts */
+/* What follows the name: " S ppid pgrp session tty tpgid flags ... start"; as proc(5)
+ * counts. */
+enum { PPID = 4, SESSION = 6, FLAGS = 9, THREADS = 20, START = 22 };
 
 /* The session of a task that is released while the kernel shows it; see below. */
 #define RELEASED (-1)
@@ -82,6 +83,8 @@ static bool parse_stat_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 			stat->session = (pid_t)value;
 		else if (field == FLAGS)
 			stat->flags = (uint64_t)value;
+		else if (field == THREADS)
+			stat->threads = (uint64_t)value;
 		else if (field == START)
 			stat->start_time = (uint64_t)value;
 	}

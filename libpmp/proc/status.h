@@ -24,6 +24,7 @@ struct pmp_stat {
 	char name[PMP_NAME_SIZE];
 	char state;
 	pid_t ppid, session;
+	uint64_t threads;     /* of its process, zombies as well; 0: it is released */
 	uint64_t flags;	      /* PF_ of the kernel: PF_KTHREAD 0x200000 */
 	uint64_t start_time;  /* clock ticks since boot */
 	uint64_t start_stack; /* address of the first stack; 0: unknown, or not for us */

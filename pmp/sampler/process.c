@@ -33,6 +33,7 @@
 
 #define REST_MAX (100 * NS_PER_MS) /* between checks that the targets live */
 #define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
+#define LAST_SCANS 10		   /* for children, that long apart */
 #define HEAP_KEPT (16 << 20)	   /* free memory that stays ours */
 
 /*
@@ -297,11 +298,18 @@ static struct event_done done_by(const struct sampling *sampling, uint64_t now)
 	return done;
 }
 
-/* The last one may have left children. */
+/* The last one may have left children, and these may be about to start others and end. */
 static bool has_targets(struct sampling *sampling)
 {
-	if (sampling->living == 0)
+	const struct timespec rest = { .tv_nsec = SETTLE_REST };
+
+	for (int scans = 0; sampling->living == 0 && scans < LAST_SCANS; scans++) {
+		if (!sampling->children.watch)
+			return false;
+		if (scans > 0)
+			nanosleep(&rest, NULL);
 		targets_open_children(sampling);
+	}
 	return sampling->living > 0;
 }
 
