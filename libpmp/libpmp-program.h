@@ -705,7 +705,8 @@ struct pmp_procwatch;
 
 struct pmp_new_process {
 	pid_t pid, parent;
-	pid_t session; /* the process that has begun its session */
+	pid_t session;	  /* the process that has begun its session */
+	uint64_t started; /* as in struct pmp_target_options */
 };
 
 /** Watch for new processes. Returns 0 with *watch, which is to be freed with

@@ -25,6 +25,10 @@ start_target "$PWD/fs/file"
 chain=$target_pid
 ok "timeout 30 '$PMP' -q -f folded -n 2 -i 1ms -p $chain >out" "a program on such a file system"
 like "$(cat out)" ';f3;f2;f1;f0 ' "is sampled and named"
+start_process sh -c 'timeout -s KILL 300 "$0" & exec sleep 600' "$PWD/fs/file"
+parent=$target_pid
+wait_for "grep -q ^ready '$target_out'"
+child=$(sed -n 's/^ready //p' "$target_out")
 kill -USR1 "$server"
 "$PMP" -f folded -n 3 -i 1ms -p "$chain" >out 2>err &
 pmp=$!
@@ -51,6 +55,15 @@ like "$(cat err)" "^pmp: the sampler did not answer any more and was killed, at 
 	"the message"
 like "$(cat out)" '^sleep;' "the other one is sampled"
 stop_process "$sleeping"
+
+# As the child of one, it is not heard of before.
+"$PMP" -f folded -n 3 -i 1ms --children -p "$parent" >out 2>err
+is "$?" 1 "as the child of a target: status"
+like "$(cat err)" "^pmp: the sampler did not answer any more and was killed, at work on $child .a child.: the others are sampled without it$" \
+	"the message"
+like "$(cat out)" '^sleep-' "its parent is sampled"
+kill -KILL "$child"
+stop_process "$parent"
 
 # A thread that waits for it, in a program on another file system.
 start_process cat fs/file

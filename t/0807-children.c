@@ -10,6 +10,8 @@
 #include "run/own-processes.h"
 #include "sampler/children.h"
 
+#define STARTED 7
+
 /* What pmp_procwatch_next() would give. */
 static struct pmp_new_process processes[8];
 static size_t process_count;
@@ -29,7 +31,8 @@ static bool is_sampled(void *arg, pid_t pid)
 
 static void add(pid_t pid, pid_t parent, pid_t session)
 {
-	processes[process_count++] = (struct pmp_new_process){ pid, parent, session };
+	processes[process_count++] =
+		(struct pmp_new_process){ pid, parent, session, STARTED };
 }
 
 /* Those that are to be sampled now, as "12 13"; each is then, unless it refuses. */
@@ -90,6 +93,21 @@ static void test_own(struct children *children)
 	is_str(found(children, 0), "", "two are forked at a time: it waits for both");
 	pthread_join(thread, NULL);
 	own_processes_free(own);
+	children->own = NULL;
+}
+
+/* Those that a sampler died on. */
+static void test_left_out(struct children *children)
+{
+	struct sampler_target all[] = { { 90, STARTED }, { 91, STARTED - 1 }, { 92, 0 } };
+
+	children->left_out = (struct sampler_targets){ all, 3 };
+	for (pid_t pid = 90; pid < 94; pid++)
+		add(pid, 10, 1);
+	add(95, 90, 1);
+	is_str(found(children, 0), "91 93",
+	       "what is left out is not given, nor its children; its id is when another "
+	       "process has it");
 }
 
 int main(void)
@@ -133,5 +151,6 @@ int main(void)
 	add(99, 10, 1);
 	is_str(found(&children, 0), "60", "is none if pmp has adopted it; pmp itself is");
 	test_own(&children);
+	test_left_out(&children);
 	return done_testing();
 }

@@ -72,6 +72,35 @@ check_others() {
 	verdict "the target runs on"
 }
 
+# family: a process in $target_pid with two children that are targets, $other and $held.
+family() {
+	start_process sh -c '"$0/threads" 1 & echo other $!; "$0/sleeper" 200 & echo held $!
+		wait' "$top_builddir/t/target"
+	wait_for "[ \$(grep -c ^ready '$target_out') -eq 2 ]"
+	other=$(sed -n 's/^other //p' "$target_out")
+	held=$(sed -n 's/^held //p' "$target_out")
+}
+
+# The next sampler does not find it again as a child either.
+check_child() {
+	family
+	start "$PMP" --stop=all --children
+	wait_for "kill -USR1 $pmp; grep -q '^sleeper-' out.folded"
+	catch "$held" stop_sampler 'kill -CONT $sampler'
+	wait_for "untouched $held && [ \"\$(sampler_of $pmp)\" != $sampler ]" 5
+	sampling "$pmp" 5
+	ok "wait_for '! untouched $other' 5" "a child: the other one is sampled on"
+	ok "never '! untouched $held' 1" "what the first one died on is not"
+	kill -INT "$pmp"
+	wait "$pmp"
+	is "$?" 1 "a child: status"
+	is "$(cat err)" "pmp: the sampler held a thread for more than a second and was killed, at work on $held (sleeper): the others are sampled without it" \
+		"a child: one message"
+	kill -USR1 "$held" "$other"
+	ok "wait_for '! alive $target_pid' && [ \$(grep -c '^verdict: ok$' $target_out) -eq 2 ]" \
+		"a child: all run on"
+}
+
 # Threads that the capture has given up, and that are still awaited after it.
 check_late() {
 	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }

@@ -81,6 +81,7 @@ static int scan_one(struct pmp_procwatch *watch, pid_t pid, bool *there)
 		.pid = pid,
 		.parent = stat.ppid,
 		.session = stat.session,
+		.started = stat.start_time,
 	};
 	return 0;
 }

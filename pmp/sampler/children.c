@@ -56,6 +56,20 @@ static bool is_related(const struct children *children,
 	       samples(arg, process->session) || has_ended(children, process->session);
 }
 
+/* Where the start is not known, it is whatever has that number. */
+static bool is_left_out(const struct children *children,
+			const struct pmp_new_process *process)
+{
+	for (size_t i = 0; i < children->left_out.count; i++) {
+		const struct sampler_target *left_out = &children->left_out.all[i];
+
+		if (left_out->pid == process->pid &&
+		    (!left_out->started || left_out->started == process->started))
+			return true;
+	}
+	return false;
+}
+
 static bool descends(const struct children *children,
 		     const struct pmp_new_process *process,
 		     bool (*samples)(void *arg, pid_t pid), void *arg)
@@ -66,6 +80,7 @@ static bool descends(const struct children *children,
 		if (process->pid == children->helpers[i])
 			return false;
 	return is_related(children, process, samples, arg) &&
+	       !is_left_out(children, process) &&
 	       !own_processes_has(children->own, process->pid);
 }
 

@@ -9,6 +9,7 @@
 #define PMP_SAMPLER_CHILDREN_H
 
 #include "libpmp-program.h"
+#include "sampler/protocol.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,7 @@ struct children {
 	pid_t helpers[CHILDREN_HELPERS]; /* children of it that are none of the command's;
 					  * 0: none */
 	const struct own_processes *own; /* likewise, that are started later; or NULL */
+	struct sampler_targets left_out; /* never given, nor what they start; borrowed */
 	struct pmp_new_process *list;	 /* of the last scan, pid 0: done with */
 	size_t count, next;
 	bool again;

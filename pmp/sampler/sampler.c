@@ -47,6 +47,7 @@ int sampler_start(struct sampler *sampler, const struct options *options,
 
 	memcpy(sampling.children.helpers, sampler->helpers, sizeof(sampler->helpers));
 	sampling.children.own = sampler->own;
+	sampling.children.left_out = sampler->left_out;
 	sampler->page = mmap(NULL, sizeof(*sampler->page), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sampler->page == MAP_FAILED) {
@@ -200,6 +201,7 @@ void sampler_close(struct sampler *sampler)
 	if (sampler->page) {
 		sampler->taken = sampler->page->taken;
 		sampler->target = sampler->page->target;
+		sampler->capturing = sampler->page->capturing;
 		sampler->so_far = sampler->page->so_far;
 		munmap(sampler->page, sizeof(*sampler->page));
 	}

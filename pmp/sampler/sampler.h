@@ -26,12 +26,14 @@ struct sampler {
 	/* Of the page, once that has gone. */
 	uint64_t taken;
 	pid_t target;
+	bool capturing; /* something may have been attached */
 	struct event_done so_far;
 	pid_t helpers[CHILDREN_HELPERS]; /* children of the front that are none of a
 					  * command's; 0: none */
 	struct own_processes
 		*own; /* that are started later, as it may be; or NULL; borrowed */
-	struct pmp_recorder *recorder; /* of --heap, or NULL; borrowed */
+	struct sampler_targets left_out; /* none of them is to be sampled; borrowed */
+	struct pmp_recorder *recorder;	 /* of --heap, or NULL; borrowed */
 };
 
 /**

@@ -291,7 +291,9 @@ void targets_open_children(struct sampling *sampling)
 	forget_ended_children(sampling);
 	children_scan(&sampling->children);
 	while ((pid = children_next(&sampling->children, samples, sampling))) {
+		events_at_work(sampling, pid);
 		open_child(sampling, pid);
+		events_at_work(sampling, 0);
 		if (sampling->late)
 			targets_settle(sampling);
 	}

@@ -30,6 +30,7 @@ struct supervised_sampler {
 	bool finishing; /* it was told to */
 	bool again;	/* another one is to be started */
 	unsigned restarts;
+	struct sampler_target left_out[RESTARTS_MAX]; /* one before each */
 	bool told_rights;
 	uint64_t interval; /* that was asked for meanwhile; 0: that of the options */
 	const char *lost;  /* why it was killed, or NULL */
@@ -113,23 +114,45 @@ static void find_cause(struct supervised_sampler *sampling, bool held, char *tex
 		snprintf(text, size, "ended unexpectedly");
 }
 
-/* The target that it died on, if the others can do without; else 0. */
+/* The target that it died on, if the others can do without; else 0. Of a child that it has not
+ * opened yet nothing has been heard. */
 static pid_t find_culprit(const struct source *source)
 {
 	const struct supervised_sampler *sampling = source->sampling;
 	const struct targets *targets = &source->targets;
 	const pid_t pid = sampling->sampler.target;
+	const bool opened = targets_find(targets, pid);
+	const bool known = opened || targets_wants(targets, pid);
 
 	if (!pid || sampling->restarts >= RESTARTS_MAX || sampling->finishing ||
 	    source->state->failure || source->state->caught.end ||
-	    targets->count + targets->wanted.count < 2)
+	    targets->count + targets->wanted.count < (known ? 2 : 1))
 		return 0;
-	/* While they are opened nothing has been stopped yet; later one that is not reaped may
+	/* While one is opened nothing of it is held; later a sampler that is not reaped may
 	 * hold threads still. */
-	if (targets_wants(targets, pid))
-		return pid;
-	return WIFSIGNALED(sampling->sampler.status) && targets_find(targets, pid) ? pid
-										   : 0;
+	if (!WIFSIGNALED(sampling->sampler.status) &&
+	    (opened || sampling->sampler.capturing))
+		return 0;
+	return known || source->options->children ? pid : 0;
+}
+
+static uint64_t start_of(const struct targets *targets, pid_t pid)
+{
+	const struct process *process = targets_find(targets, pid);
+	const struct found_process *found = found_process(targets->found, pid);
+
+	return process ? process->started : found ? found->started : 0;
+}
+
+/* The next sampler is not to find it as the child of another one. */
+static void remember_left_out(struct supervised_sampler *sampling,
+			      const struct targets *targets, pid_t pid)
+{
+	struct sampler_targets *left_out = &sampling->sampler.left_out;
+
+	left_out->all = sampling->left_out;
+	left_out->all[left_out->count++] =
+		(struct sampler_target){ pid, start_of(targets, pid) };
 }
 
 /* It may not have been opened yet. */
@@ -138,6 +161,7 @@ static void leave_out(struct source *source, pid_t pid)
 	struct targets *targets = &source->targets;
 	struct process *process = targets_find(targets, pid);
 
+	remember_left_out(source->sampling, targets, pid);
 	targets->lost = true;
 	targets_answered(targets, pid);
 	if (!process)
@@ -153,7 +177,9 @@ static const char *name_of(const struct targets *targets, pid_t pid)
 	const struct process *process = targets_find(targets, pid);
 	const struct found_process *found = found_process(targets->found, pid);
 
-	return process ? process->name : found ? found->name : "not opened yet";
+	if (process || found)
+		return process ? process->name : found->name;
+	return targets_wants(targets, pid) ? "not opened yet" : "a child";
 }
 
 static void give_up_all(struct source *source)
@@ -293,6 +319,7 @@ static void restart(struct source *source)
 		return;
 	sampling->again = false;
 	sampling->restarts++;
+	sampling->sampler.status = 0;
 	sampling->lost = NULL;
 	sampling->where[0] = '\0';
 	sampling->supervise = (struct supervise){ 0 };
