@@ -14,7 +14,7 @@
 
 struct own_processes {
 	unsigned forking;
-	pid_t pids[OWN_PROCESSES_MAX]; /* 0: none */
+	pid_t pids[OWN_PROCESSES_MAX]; /* 0: none; negative: abandoned */
 };
 
 struct own_processes *own_processes_new(void)
@@ -59,11 +59,28 @@ void own_processes_add(struct own_processes *own, pid_t pid)
 
 void own_processes_remove(struct own_processes *own, pid_t pid)
 {
-	if (own)
-		replace(own, pid, 0);
+	if (!own)
+		return;
+	replace(own, pid, 0);
+	replace(own, -pid, 0);
 }
 
-bool own_processes_has(const struct own_processes *own, pid_t pid)
+void own_processes_abandon(struct own_processes *own, pid_t pid)
+{
+	if (own)
+		replace(own, pid, -pid);
+}
+
+static bool holds(const struct own_processes *own, pid_t pid)
+{
+	for (size_t i = 0; own && i < OWN_PROCESSES_MAX; i++) {
+		if (__atomic_load_n(&own->pids[i], __ATOMIC_SEQ_CST) == pid)
+			return true;
+	}
+	return false;
+}
+
+bool own_processes_awaits(const struct own_processes *own, pid_t pid)
 {
 	const struct timespec ms = { .tv_nsec = NS_PER_MS };
 
@@ -74,9 +91,10 @@ bool own_processes_has(const struct own_processes *own, pid_t pid)
 			break;
 		nanosleep(&ms, NULL);
 	}
-	for (size_t i = 0; i < OWN_PROCESSES_MAX; i++) {
-		if (__atomic_load_n(&own->pids[i], __ATOMIC_SEQ_CST) == pid)
-			return true;
-	}
-	return false;
+	return holds(own, pid);
+}
+
+bool own_processes_has(const struct own_processes *own, pid_t pid)
+{
+	return own_processes_awaits(own, pid) || holds(own, -pid);
 }

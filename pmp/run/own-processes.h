@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * With --children a child of the front is taken for one that was left to it. Which ones are
- * not: those that the front starts for itself while the sampler runs (writers, whatever
- * fetches, another sampler), in memory that both have.
+ * With --children a child of the front is taken for one that was left to it: it is sampled,
+ * and reaped when it ends. Which ones are not: those that the front starts for itself while
+ * the sampler runs (writers, whatever fetches, another sampler), in memory that both have.
  */
 #ifndef PMP_RUN_OWN_PROCESSES_H
 #define PMP_RUN_OWN_PROCESSES_H
@@ -26,8 +26,12 @@ void own_processes_begin(struct own_processes *own);
 void own_processes_add(struct own_processes *own, pid_t pid);
 /** It has been reaped. */
 void own_processes_remove(struct own_processes *own, pid_t pid);
+/** It does not end, and whoever has started it does not wait for it any more. */
+void own_processes_abandon(struct own_processes *own, pid_t pid);
 
 /** The sampler: is that one of them? Waits while one is being forked. */
 bool own_processes_has(const struct own_processes *own, pid_t pid);
+/** The front: is it one of them, and will be reaped by whoever has started it? Waits as well. */
+bool own_processes_awaits(const struct own_processes *own, pid_t pid);
 
 #endif

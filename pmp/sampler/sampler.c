@@ -194,6 +194,8 @@ void sampler_close(struct sampler *sampler)
 	}
 	if (reaped)
 		own_processes_remove(sampler->own, sampler->pid);
+	else
+		own_processes_abandon(sampler->own, sampler->pid);
 	sampler->pid = 0;
 	if (sampler->fd >= 0)
 		close(sampler->fd);

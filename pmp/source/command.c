@@ -18,6 +18,7 @@
 
 #include "base/fault.h"
 #include "libpmp-program.h"
+#include "run/own-processes.h"
 #include "say/message.h"
 
 #define RECORDER_FD 900
@@ -131,20 +132,25 @@ void command_adopt(struct command *command)
 	command->adopts = prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0, 0, 0) == 0;
 }
 
-void command_reap(struct command *command, pid_t sampler)
+void command_reap(struct command *command, struct own_processes *own)
 {
 	const int flags = WEXITED | WNOHANG;
 	siginfo_t child;
 
 	while (command->adopts && !PMP_FAULT("no-adopted-reap")) {
+		pid_t pid;
+
 		child.si_pid = 0;
-		if (waitid(P_ALL, 0, &child, flags | WNOWAIT) < 0 || !child.si_pid ||
-		    child.si_pid == sampler)
+		if (waitid(P_ALL, 0, &child, flags | WNOWAIT) < 0)
 			return;
-		if (child.si_pid == command->pid)
+		pid = child.si_pid;
+		/* Whoever has started it is about to, and then the next one comes. */
+		if (!pid || own_processes_awaits(own, pid))
+			return;
+		if (pid == command->pid)
 			command_poll(command);
-		else
-			waitid(P_PID, (id_t)child.si_pid, &child, flags);
+		else if (waitid(P_PID, (id_t)pid, &child, flags) == 0)
+			own_processes_remove(own, pid);
 	}
 }
 

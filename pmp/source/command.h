@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct own_processes;
 struct pmp_recorder;
 
 struct command {
@@ -32,8 +33,9 @@ struct command {
  * those of init. To be called before the fork.
  */
 void command_adopt(struct command *command);
-/** Reap those of them that have ended, and the command; not the sampler. */
-void command_reap(struct command *command, pid_t sampler);
+/** Reap those of them that have ended, and the command; none that own has and somebody waits
+ * for: its number has to stay its own until then. */
+void command_reap(struct command *command, struct own_processes *own);
 /** Fork it. It waits for command_go(), and begins with recorder, unless that is NULL. 0, or a
  * negative code with err filled. */
 int command_fork(struct command *command, char **argv, struct pmp_recorder *recorder,

@@ -471,11 +471,6 @@ void sampling_close(struct source *source)
 	source->targets.processes = NULL;
 }
 
-pid_t sampling_pid(const struct source *source)
-{
-	return source->sampling->sampler.pid;
-}
-
 void sampling_get_progress(const struct source *source,
 			   struct sampling_progress *progress)
 {

@@ -51,7 +51,4 @@ void sampling_close(struct source *source);
 	.kill = sampling_kill, .progress = sampling_get_progress, \
 	.describe = sampling_describe
 
-/** The sampler's process, 0: it has been reaped. */
-pid_t sampling_pid(const struct source *source);
-
 #endif

@@ -141,7 +141,7 @@ static void tend(struct source *source, bool idle)
 
 	if (caught->pass_on && command_signal(source->command, caught->pass_on))
 		caught->pass_on = 0;
-	command_reap(source->command, sampling_pid(source));
+	command_reap(source->command, source->state->own);
 	sampling_tend(source, idle);
 	tell_left(source);
 	if (source->command->started && !source->command->started_at)
