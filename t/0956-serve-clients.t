@@ -85,7 +85,7 @@ import sys
 host, port = sys.argv[1].split(":")
 with socket.socket(socket.AF_INET6) as server:
     server.connect(("::ffff:" + host, int(port)))
-    server.sendall(b"GET /threads HTTP/1.0\r\nHost: %s\r\n\r\n" % sys.argv[1].encode())
+    server.sendall(b"GET /past/folded HTTP/1.0\r\nHost: %s\r\n\r\n" % sys.argv[1].encode())
     print(server.makefile().readline().strip())
 END
 if command -v python3 >/dev/null; then

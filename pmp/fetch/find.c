@@ -19,6 +19,7 @@
 #include "run/spent.h"
 
 #define PROGRAM "debuginfod-find"
+#define READS_MAX 64 /* of 1 KiB, before time and signals are looked at */
 #define FAILED "query failed: "
 #define PROGRESS "Progress "
 /* What a server may have written to the disk, and in which time; and no second try of its own,
@@ -180,13 +181,17 @@ static void take(struct find *find, char byte)
 bool find_read(struct find *find)
 {
 	char text[1024];
-	ssize_t n;
+	ssize_t n = 0;
 
-	while ((n = read(find->fd, text, sizeof(text))) > 0) {
+	/* Not without end: there is more to look after. */
+	for (size_t reads = 0; reads < READS_MAX; reads++) {
+		n = read(find->fd, text, sizeof(text));
+		if (n <= 0)
+			break;
 		for (ssize_t i = 0; i < n; i++)
 			take(find, text[i]);
 	}
-	return n < 0 && (errno == EAGAIN || errno == EINTR);
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 void find_end(struct find *find)

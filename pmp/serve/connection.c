@@ -14,6 +14,7 @@
 #include "serve/compress.h"
 
 #define PIECE_SIZE ((size_t)64 * 1024)
+#define TURN_SIZE ((size_t)1024 * 1024) /* written before others have their turn */
 
 void connection_open(struct connection *connection, int fd,
 		     const struct sockaddr_storage *peer,
@@ -190,9 +191,10 @@ void connection_respond(struct connection *connection, struct http_response *res
 static int write_some(int fd, const char *data, size_t length, size_t *sent, bool more)
 {
 	const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+	const size_t end = length - *sent < TURN_SIZE ? length : *sent + TURN_SIZE;
 
-	while (*sent < length) {
-		ssize_t n = send(fd, data + *sent, length - *sent, flags);
+	while (*sent < end) {
+		ssize_t n = send(fd, data + *sent, end - *sent, flags);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -200,12 +202,15 @@ static int write_some(int fd, const char *data, size_t length, size_t *sent, boo
 			return errno == EAGAIN ? 0 : -1;
 		*sent += (size_t)n;
 	}
-	return 1;
+	return end == length;
 }
 
 static int write_file(struct connection *connection)
 {
-	while (connection->file_sent < connection->file_length) {
+	const uint64_t length = connection->file_length, from = connection->file_sent;
+	const uint64_t end = length - from < TURN_SIZE ? length : from + TURN_SIZE;
+
+	while (connection->file_sent < end) {
 		off_t at = (off_t)connection->file_sent;
 		ssize_t n = sendfile(connection->fd, connection->file, &at, PIECE_SIZE);
 
@@ -218,7 +223,7 @@ static int write_file(struct connection *connection)
 			return -1;
 		connection->file_sent += (uint64_t)n;
 	}
-	return 1;
+	return connection->file_sent >= length;
 }
 
 int connection_write(struct connection *connection)
