@@ -119,18 +119,18 @@ sum() {
 feed() {
 	tried=$((${tried:-0} + 1))
 	next
-	status "${url}feed/parts$tried/folded?seconds=0.001" >/dev/null
-	status "${url}feed/whole$tried/folded?seconds=0.001" >/dev/null
+	status "${url}feed/parts$tried/folded?seconds=1.5" >/dev/null
+	status "${url}feed/whole$tried/folded?seconds=1.5" >/dev/null
 	for part in 1 2 3; do
 		next
 		next
 		curl -s -D "head$part" -o "part$part" "${url}feed/parts$tried/folded"
 	done
 	curl -s -o whole "${url}feed/whole$tried/folded"
-	# From just before the snapshot that the first part began with.
+	# From between the last snapshot before the first part and the first in it.
 	seconds=$(cat head1 head2 head3 | tr -d '\r' |
 		sed -n 's/^X-Pmp-Window: seconds=\([0-9.]*\) .*/\1/p' |
-		awk '{ sum += $1 } END { print sum + 0.4 }')
+		awk '{ sum += $1 } END { print sum - 0.5 }')
 	curl -s -o all "${url}past/folded?seconds=$seconds"
 	[ "$(sum part1 part2 part3)" = "$(sum whole)" ] && [ "$(sum whole)" = "$(sum all)" ]
 }
