@@ -384,6 +384,35 @@ static void test_large(void)
 	saved_free(&saved);
 }
 
+/* Of the base, CPU time that was found with no stack: of a thread that ran in between. */
+static void test_only_cpu(void)
+{
+	struct saved base = saved_new(), saved = saved_new();
+	const struct pmp_entry slept = { .pid = 1,
+					 .tid = 1,
+					 .state = 'S',
+					 .count = 7,
+					 .wall = 700,
+					 .cpu = 3 },
+			       ran = { .pid = 1, .tid = 2, .state = 'R', .cpu = 5 };
+	uint32_t old = program_at(&base, 0x400000, ""),
+		 new = program_at(&saved, 0x400000, "");
+	char *without, *with;
+
+	count(&base, old, 0x400000, &slept, STACK("poll", "main"));
+	count(&saved, new, 0x400000, &slept, STACK("poll", "main"));
+	took(&base, 7, false);
+	took(&saved, 7, false);
+	without = compared(&saved, &base, "html", NULL);
+	count(&base, old, 0x400000, &ran, STACK("compute", "main"));
+	with = compared(&saved, &base, "html", NULL);
+	is_str(with, without, "a page shows no stack of the base that was never found");
+	free(with);
+	free(without);
+	saved_free(&base);
+	saved_free(&saved);
+}
+
 /* A file says how many snapshots it has, or not. */
 static void test_read(void)
 {
@@ -428,6 +457,7 @@ int main(void)
 	test_rounding(7, 7);
 	test_rounding(1, 1000);
 	test_large();
+	test_only_cpu();
 	test_read();
 	return done_testing();
 }

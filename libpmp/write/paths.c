@@ -232,7 +232,8 @@ static int add_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		size_t start = paths->step_count;
 		int code;
 
-		if (!entry->count && !(style->apart && has_more(entry)))
+		/* Of the base only stacks are compared. */
+		if (!entry->count && (is_base || !(style->apart && has_more(entry))))
 			continue;
 		code = add_root(paths, report, entry, style, several);
 		for (size_t j = entry->location_count; j-- > 0 && !code;)
