@@ -345,6 +345,63 @@ static void test_threads(bool live)
 	saved_free(&saved);
 }
 
+static void stand_still(struct saved *saved, uint64_t number)
+{
+	const uint64_t pcs[] = { CODE + 48, CODE + 64 };
+	struct pmp_sample *sample = sample_at(number, 2 * CODE);
+
+	sample->pid = 50;
+	add_thread(sample, 50, "idle", pcs, 2);
+	sample->threads[0].obtained = PMP_UNCHANGED;
+	sample->threads[0].reading = 1;
+	if (!pmp_sample_stand_still(sample, 7))
+		abort();
+	saved_add(saved, sample);
+}
+
+/* A stack that another process is found at five times. */
+static void find_five_times(struct saved *saved, uint64_t number)
+{
+	const uint64_t base = CODE + ((1 + number / 1000) << 24);
+	uint64_t pcs[20];
+
+	for (size_t i = 0; i < 20; i++)
+		pcs[i] = base + any() % (MIB << 4);
+	for (uint64_t i = 0; i < 5; i++) {
+		struct pmp_sample *sample = sample_at(number + i, base);
+
+		add_thread(sample, 10, "main", pcs, 20);
+		saved_add(saved, sample);
+	}
+}
+
+/* A process that does not move while its stack is evicted is found at it again. */
+static void test_standstill(void)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .max_memory = 8 * MIB };
+	struct saved saved = { 0 };
+	uint64_t number = 1, again = 0;
+
+	if (pmp_symbolizer_new(NULL, &saved.symbolizer, NULL) ||
+	    pmp_profile_new(&options, saved.symbolizer, &saved.profile, NULL))
+		abort();
+	for (int i = 0; i < 3; i++)
+		stand_still(&saved, number++);
+	for (; !info_of(&saved).evicted; number += 5)
+		find_five_times(&saved, number);
+	for (int i = 0; i < 10; i++)
+		stand_still(&saved, number++);
+	for (size_t i = 0; i < pmp_profile_entry_count(saved.profile); i++) {
+		const struct pmp_entry *entry = pmp_profile_entry(saved.profile, i);
+
+		if (entry->pid == 50 && entry->location_count == 2)
+			again += entry->count;
+	}
+	ok(again >= 10, "a standstill goes on with its stacks: %" PRIu64, again);
+	saved_free(&saved);
+}
+
 /* Threads that ended and were never found running: making room begins with adding their
  * CPU time, in entries that are new. */
 static void test_between(void)
@@ -430,6 +487,7 @@ int main(void)
 	test_program();
 	test_new_code(false);
 	test_waits();
+	test_standstill();
 	test_between();
 	test_new_code(true);
 	test_threads(false);

@@ -601,6 +601,10 @@ static bool count_at_once(struct pmp_profile *profile, const struct pmp_sample *
 	    !pmp_thread_cache_is_still(profile->cache, sample))
 		return false;
 	counted = pmp_thread_cache_counted(profile->cache, sample->pid, &count);
+	/* Of stacks that were evicted since each is known again, or a new one. */
+	for (size_t i = 0; counted && i < count; i++)
+		if (pmp_evict_is_sum(&profile->entries.all[counted[i].entry]))
+			return false;
 	if (!counted || !pmp_cpu_time_pass(profile->times, sample, &wall))
 		return false;
 	for (size_t i = 0; i < count; i++)

@@ -213,7 +213,7 @@ int pmp_thread_cache_begin(struct pmp_thread_cache *cache,
 	process->position = 0;
 	process->still = is_still(process, sample);
 	if (process->still) {
-		process->now.count = 0;
+		process->now.count = process->counted_count = 0;
 		return 0;
 	}
 	process->standstill = sample->standstill.number;
