@@ -21,6 +21,11 @@ static struct view_row *find_row(struct model *model, const struct lock_key *key
 
 	number = hash_get(&model->build->table, key->identity, (uint32_t)list->row_count,
 			  &added);
+	/* What is no row is an object, whose key a process can choose. */
+	if (number && !added && *number >= list->row_count) {
+		*number = (uint32_t)list->row_count;
+		added = true;
+	}
 	if (number && !added && key->row.rank < list->locks[*number].rank) {
 		list->locks[*number].lock = key->row.lock;
 		list->locks[*number].kind = key->row.kind;

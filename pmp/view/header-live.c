@@ -40,7 +40,7 @@ static void sum(const struct view *view, struct live_header *header)
 {
 	const struct pmp_live *live = view->model.live;
 	struct pmp_live_window last = { .size = sizeof(last) };
-	size_t processes = live ? pmp_live_process_count(live) : 0;
+	size_t processes = live ? pmp_live_process_count(live) : 0, sampled = 0;
 
 	*header = (struct live_header){ .info.size = sizeof(header->info) };
 	if (view->profile)
@@ -49,6 +49,7 @@ static void sum(const struct view *view, struct live_header *header)
 		struct pmp_live_process process = { .size = sizeof(process) };
 
 		pmp_live_process(live, i, PMP_WINDOW_SECONDS, &process);
+		sampled += process.samples > 0;
 		header->threads += process.last->threads;
 		header->stopped += process.last->n_stopped;
 		header->peeked += process.last->n_peeked;
@@ -59,8 +60,8 @@ static void sum(const struct view *view, struct live_header *header)
 		return;
 	count_threads(view, header);
 	pmp_live_window(live, PMP_WINDOW_SECONDS, &last);
-	if (last.samples > processes && last.span)
-		header->hertz = (double)(last.samples - processes) / (double)processes /
+	if (last.samples > sampled && last.span)
+		header->hertz = (double)(last.samples - sampled) / (double)sampled /
 				((double)last.span / 1e9);
 }
 
