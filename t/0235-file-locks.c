@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "lib/reads.h"
 #include "proc/descriptors.h"
 #include "proc/file-locks.h"
 #include "proc/sockets.h"
@@ -331,20 +332,6 @@ static void test_many_locks(void)
 	   beats.longest);
 	close_range((unsigned)file, ~0U, 0);
 	unlink("locked");
-}
-
-/* Calls of this process that read; 0: this kernel does not count them. */
-static unsigned long reads(void)
-{
-	FILE *io = fopen("/proc/self/io", "re");
-	unsigned long count = 0;
-	char line[64];
-
-	while (io && fgets(line, sizeof(line), io))
-		sscanf(line, "syscr: %lu", &count);
-	if (io)
-		fclose(io);
-	return count;
 }
 
 /* What is read of a descriptor is read once, for all locks that are looked for. */

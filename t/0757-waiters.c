@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "lib/child.h"
+#include "lib/reads.h"
 #include "sample.h"
 
 #define WAITERS 200
@@ -39,20 +40,6 @@ static bool serve(const struct child *self, void *arg)
 		started &= pthread_create(&thread, &attributes, wait_for_range,
 					  (void *)(2 * i)) == 0;
 	return started && self && !arg;
-}
-
-/* Calls of this process that read; 0: this kernel does not count them. */
-static unsigned long reads(void)
-{
-	FILE *io = fopen("/proc/self/io", "re");
-	unsigned long count = 0;
-	char line[64];
-
-	while (io && fgets(line, sizeof(line), io))
-		sscanf(line, "syscr: %lu", &count);
-	if (io)
-		fclose(io);
-	return count;
 }
 
 static void on_alive(void *arg)

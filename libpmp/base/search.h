@@ -26,4 +26,11 @@ static inline size_t pmp_search_after(const void *items, size_t count, size_t si
 	return low;
 }
 
+/* How many begin below a value: the number of the first one that does not. */
+static inline size_t pmp_search_from(const void *items, size_t count, size_t size,
+				     uint64_t value)
+{
+	return value ? pmp_search_after(items, count, size, value - 1) : 0;
+}
+
 #endif

@@ -235,8 +235,8 @@ static bool all_are_stuck(const struct pmp_stopper *stopper, uint64_t now)
 }
 
 /* Nothing is held any more, so that we may be left without a processor. While stops
- * are pending a thread may stop at any time; but not for its sake is a high priority kept
- * for minutes. */
+ * are pending a thread may stop at any time; for those that may take for ever the high
+ * priority is not kept. */
 static void rest(struct pmp_stopper *stopper)
 {
 	const uint64_t now = pmp_clock();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/wait-read.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/file.h"
 #include "capture/wait-decode.h"
 
@@ -34,16 +34,6 @@ static pid_t own_tid(struct pmp_target *target, pid_t tid)
 	return watch->ns_tid;
 }
 
-static int compare_own(const void *a, const void *b)
-{
-	const struct pmp_watch *one = *(struct pmp_watch *const *)a,
-			       *other = *(struct pmp_watch *const *)b;
-
-	if (one->ns_tid != other->ns_tid)
-		return one->ns_tid < other->ns_tid ? -1 : 1;
-	return (one->tid > other->tid) - (one->tid < other->tid);
-}
-
 /* Sorted once for each list of threads: all that wait for locks ask for their holders. */
 static int sort_by_own(struct pmp_target *target)
 {
@@ -52,31 +42,25 @@ static int sort_by_own(struct pmp_target *target)
 	if (PMP_RESERVE(&watches->by_own, &watches->own_capacity, watches->count))
 		return PMP_ENOMEM;
 	watches->own_count = 0;
-	for (size_t i = 0; i < watches->count; i++)
-		if (own_tid(target, watches->items[i]->tid))
-			watches->by_own[watches->own_count++] = watches->items[i];
-	if (watches->own_count)
-		qsort(watches->by_own, watches->own_count, sizeof(*watches->by_own),
-		      compare_own);
+	for (size_t i = 0; i < watches->count; i++) {
+		const pid_t tid = watches->items[i]->tid, own = own_tid(target, tid);
+
+		if (own > 0)
+			watches->by_own[watches->own_count++] =
+				(struct pmp_keyed_tid){ (uint64_t)own, tid };
+	}
+	pmp_keyed_tids_sort(watches->by_own, watches->own_count);
 	watches->by_own_current = true;
 	return 0;
 }
 
 static pid_t find_own(const struct pmp_watches *watches, pid_t own)
 {
-	size_t low = 0, high = watches->own_count;
+	const struct pmp_keyed_tid *all = watches->by_own;
+	const size_t i =
+		pmp_search_from(all, watches->own_count, sizeof(*all), (uint64_t)own);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (watches->by_own[middle]->ns_tid < own)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < watches->own_count && watches->by_own[low]->ns_tid == own
-		       ? watches->by_own[low]->tid
-		       : 0;
+	return i < watches->own_count && all[i].key == (uint64_t)own ? all[i].tid : 0;
 }
 
 /* The thread that the target itself numbers so; 0: none of those that are known. */

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/search.h"
 #include "capture/deadlock.h"
 #include "capture/holders.h"
 #include "capture/outside.h"
@@ -292,7 +293,7 @@ static bool tid_sleeps_still(struct pmp_target *target, pid_t tid)
 
 /* Writers that are next, ascending by their locks, then by their ids. */
 struct next_writers {
-	struct pmp_thread **items;
+	struct pmp_keyed_tid *items;
 	size_t count, capacity;
 };
 
@@ -301,41 +302,28 @@ struct next_writers {
 static int collect_next(const struct pmp_sample *sample, struct next_writers *next)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
-		struct pmp_thread *thread = &sample->threads[i];
+		const struct pmp_thread *thread = &sample->threads[i];
 
 		if (!is_next(&thread->wait))
 			continue;
 		if (PMP_RESERVE(&next->items, &next->capacity, next->count + 1))
 			return PMP_ENOMEM;
-		next->items[next->count++] = thread;
+		next->items[next->count++] =
+			(struct pmp_keyed_tid){ thread->wait.object, thread->tid };
 	}
-	if (next->count)
-		qsort(next->items, next->count, sizeof(*next->items), by_object);
+	pmp_keyed_tids_sort(next->items, next->count);
 	return 0;
-}
-
-static size_t first_next(const struct next_writers *next, uint64_t object)
-{
-	size_t low = 0, high = next->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (next->items[middle]->wait.object < object)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 static pid_t next_writer(struct pmp_target *target, const struct next_writers *next,
 			 uint64_t object)
 {
-	for (size_t i = first_next(next, object);
-	     i < next->count && next->items[i]->wait.object == object; i++)
-		if (tid_sleeps_still(target, next->items[i]->tid))
-			return next->items[i]->tid;
+	const struct pmp_keyed_tid *all = next->items;
+
+	for (size_t i = pmp_search_from(all, next->count, sizeof(*all), object);
+	     i < next->count && all[i].key == object; i++)
+		if (tid_sleeps_still(target, all[i].tid))
+			return all[i].tid;
 	return 0;
 }
 

@@ -252,6 +252,21 @@ static struct pmp_watch *watch_new(pid_t tid)
 	return watch;
 }
 
+static int compare_keyed(const void *a, const void *b)
+{
+	const struct pmp_keyed_tid *one = a, *other = b;
+
+	if (one->key != other->key)
+		return one->key < other->key ? -1 : 1;
+	return (one->tid > other->tid) - (one->tid < other->tid);
+}
+
+void pmp_keyed_tids_sort(struct pmp_keyed_tid *items, size_t count)
+{
+	if (count)
+		qsort(items, count, sizeof(*items), compare_keyed);
+}
+
 void pmp_watches_free(struct pmp_watches *watches)
 {
 	for (size_t i = 0; i < watches->count; i++)

@@ -73,13 +73,22 @@ struct pmp_watch {
 	} ranges[PMP_REQUEST_RANGES];
 };
 
+/* A thread by something else than its id: by its id in its namespace, by a lock. */
+struct pmp_keyed_tid {
+	uint64_t key; /* first, see base/search.h */
+	pid_t tid;
+};
+
+/* Ascending by their keys, then by their ids. */
+void pmp_keyed_tids_sort(struct pmp_keyed_tid *items, size_t count);
+
 struct pmp_watches {
 	struct pmp_watch **items; /* ascending tids */
 	size_t count, capacity;
 	uint64_t version; /* grows when one has run, comes, goes or is in doubt */
-	/* Ascending by ns_tid: those that have one. Of these items, and true of them, as long
-	 * as by_own_current; see wait-read.c. */
-	struct pmp_watch **by_own;
+	/* Sorted by ns_tid: those that have one. True of these items as long as
+	 * by_own_current; see wait-read.c. */
+	struct pmp_keyed_tid *by_own;
 	size_t own_count, own_capacity;
 	bool by_own_current;
 	bool by_switches;	 /* this kernel has no schedstat */

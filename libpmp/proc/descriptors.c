@@ -228,29 +228,29 @@ static int look_at_link(const struct visit *visit, const char *name, int fd,
 }
 
 /* What fdinfo says of a file or FIFO: read once for all that is looked for in it. */
-struct closer {
+struct details {
 	struct pmp_fdinfo info;
 	struct pmp_file_lock locks[PMP_FDINFO_LOCKS];
 	size_t lock_count;
 };
 
-static bool look_closer(const struct visit *visit, const char *name,
-			struct closer *closer)
+static bool read_details(const struct visit *visit, const char *name,
+			 struct details *details)
 {
 	char text[FDINFO_SIZE];
-	ssize_t length = read_info(visit, name, text, &closer->info);
+	ssize_t length = read_info(visit, name, text, &details->info);
 
 	if (length <= 0)
 		return false;
-	closer->lock_count =
-		pmp_fdinfo_locks(text, (size_t)length, closer->locks, PMP_FDINFO_LOCKS);
+	details->lock_count =
+		pmp_fdinfo_locks(text, (size_t)length, details->locks, PMP_FDINFO_LOCKS);
 	return true;
 }
 
-static bool has_lock(const struct closer *closer, const struct pmp_file_lock *lock)
+static bool has_lock(const struct details *details, const struct pmp_file_lock *lock)
 {
-	for (size_t i = 0; i < closer->lock_count; i++)
-		if (pmp_file_lock_is_same(&closer->locks[i], lock))
+	for (size_t i = 0; i < details->lock_count; i++)
+		if (pmp_file_lock_is_same(&details->locks[i], lock))
 			return true;
 	return false;
 }
@@ -260,7 +260,7 @@ static int look_for_type(const struct visit *visit, const char *name, int fd,
 			 enum pmp_descriptor_type type, const struct statx *file)
 {
 	const struct pmp_seeker *seeker = visit->seeker;
-	struct closer closer;
+	struct details details;
 	bool looked = false;
 	int r = 0;
 
@@ -270,12 +270,12 @@ static int look_for_type(const struct visit *visit, const char *name, int fd,
 
 		if (seek->device != device_of(file))
 			continue;
-		if (!looked && !look_closer(visit, name, &closer))
+		if (!looked && !read_details(visit, name, &details))
 			return 0;
 		looked = true;
-		if (type == PMP_DESCRIPTOR_FIFO || has_lock(&closer, &seek->lock))
+		if (type == PMP_DESCRIPTOR_FIFO || has_lock(&details, &seek->lock))
 			r = seeker->found(seeker->arg, seek, visit->pid, fd,
-					  closer.info.flags);
+					  details.info.flags);
 	}
 	return r;
 }

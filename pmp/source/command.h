@@ -33,8 +33,9 @@ struct command {
  * those of init. To be called before the fork.
  */
 void command_adopt(struct command *command);
-/** Reap those of them that have ended, and the command; none that own has and somebody waits
- * for: its number has to stay its own until then. */
+/** Reap those of them that have ended, and the command. Children that pmp has started for
+ * itself (own) are left to the code that waits for them: until then their ids are not given to
+ * other processes. */
 void command_reap(struct command *command, struct own_processes *own);
 /** Fork it. It waits for command_go(), and begins with recorder, unless that is NULL. 0, or a
  * negative code with err filled. */
