@@ -546,6 +546,7 @@ struct pmp_covered {
 		to; /* CLOCK_MONOTONIC, ns: where the next window is to begin is .to */
 	uint64_t samples; /* of all processes */
 	uint64_t memory;  /* bytes that the past takes; of a window 0 */
+	uint64_t rounds;  /* of a window: as in struct pmp_profile_info */
 };
 
 /** Fill *covered, whose size is given, with what there is of the past. Returns false and

@@ -765,6 +765,8 @@ struct pmp_profile_info {
 	uint64_t heap_distinct;	  /* distinct stacks that it has written down */
 	uint64_t negative; /* samples of saved profiles that have negative values, as
 			    * differences do: these are not counted */
+	uint64_t rounds;   /* in each of them every process that was there was sampled
+			    * once: of one process, as many as snapshots */
 };
 /** Fill *info, whose size is given, with the totals of a profile. */
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);

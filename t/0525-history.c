@@ -296,6 +296,25 @@ static struct pmp_profile *cut(const struct saved *saved, uint64_t from, uint64_
 	return window;
 }
 
+static struct pmp_profile *cut_of(const struct saved *saved, pid_t pid,
+				  const char *process, struct pmp_covered *covered)
+{
+	const struct pmp_window_options options = {
+		.size = sizeof(options),
+		.pid = pid,
+		.process = process,
+		.details = true,
+		.waits = true,
+	};
+	struct pmp_profile *window;
+
+	covered->size = sizeof(*covered);
+	if (pmp_profile_window(saved->profile, &options, &window, covered, NULL) ||
+	    pmp_profile_divide_cpu(window))
+		abort();
+	return window;
+}
+
 static struct pmp_profile_info info_of(const struct pmp_profile *profile)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -477,6 +496,28 @@ static void test_all(void)
 	for (size_t i = 0; i < pmp_format_count(); i++)
 		if (saved_format(i))
 			is_same_file(window, saved.profile, pmp_format(i)->name);
+	pmp_profile_free(window);
+	saved_free(&saved);
+	free_events(&events);
+}
+
+static void test_rounds(void)
+{
+	struct saved saved = new_profile(&detailed);
+	struct events events = make_events(200, false);
+	struct pmp_covered covered;
+	struct pmp_profile *window;
+
+	play(saved.profile, &events, 0, events.count);
+	is_int(info_of(saved.profile).samples, 3 * 200, "snapshots of all processes");
+	is_int(info_of(saved.profile).rounds, 200, "rounds: each has one of each process");
+	window = cut(&saved, START + 50 * PERIOD, START + 100 * PERIOD);
+	is_int(info_of(window).samples, 3 * 50, "snapshots in a window");
+	is_int(info_of(window).rounds, 50, "and rounds");
+	pmp_profile_free(window);
+	window = cut_of(&saved, 200, NULL, &covered);
+	is_int(covered.rounds, 200, "rounds of one process are its snapshots");
+	is_int(covered.samples, 200, "of which there are as many");
 	pmp_profile_free(window);
 	saved_free(&saved);
 	free_events(&events);
@@ -707,25 +748,6 @@ static void test_view(bool breaks)
 }
 
 /* ---- of some processes ---------------------------------------------------------------- */
-
-static struct pmp_profile *cut_of(const struct saved *saved, pid_t pid,
-				  const char *process, struct pmp_covered *covered)
-{
-	const struct pmp_window_options options = {
-		.size = sizeof(options),
-		.pid = pid,
-		.process = process,
-		.details = true,
-		.waits = true,
-	};
-	struct pmp_profile *window;
-
-	covered->size = sizeof(*covered);
-	if (pmp_profile_window(saved->profile, &options, &window, covered, NULL) ||
-	    pmp_profile_divide_cpu(window))
-		abort();
-	return window;
-}
 
 static void test_processes(void)
 {
@@ -1042,6 +1064,7 @@ int main(void)
 {
 	make_maps();
 	test_none();
+	test_rounds();
 	test_all();
 	test_adding_up();
 	test_direct();

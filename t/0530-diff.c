@@ -46,9 +46,11 @@ static uint32_t program_at(struct saved *saved, uint64_t start, const char *id)
 	return pmp_symbolizer_add_mapping(saved->symbolizer, &file);
 }
 
+/* Snapshots of one process. */
 static void took(struct saved *saved, uint64_t snapshots, bool guessed)
 {
-	const struct pmp_profile_info info = { .samples = snapshots };
+	const struct pmp_profile_info info = { .samples = snapshots,
+					       .rounds = snapshots };
 	const struct pmp_metadata metadata = { .command = "",
 					       .host = "",
 					       .guessed = guessed };
@@ -295,6 +297,13 @@ static void test_scale(void)
 	is_folded(&foreign, &saved, NULL, "server;poll 50 50\n", "or the profile's");
 	report_diff_info(foreign.profile, saved.profile, &info);
 	ok(info.by_totals && !info.counted && info.base_counted, "which it tells");
+	is_int(pmp_profile_join(
+		       saved.profile,
+		       &(struct pmp_profile_info){ .samples = 60, .rounds = 20 },
+		       &(struct pmp_metadata){ .command = "", .host = "" }),
+	       0, "as long again, with three processes");
+	is_folded(&saved, &base, NULL, "server;poll 80 10\n",
+		  "scaled by rounds: as many snapshots as processes are one");
 	report_diff_info(saved.profile, none.profile, &info);
 	ok(info.factor == 1, "nothing is not scaled");
 	report_diff_info(none.profile, none.profile, &info);

@@ -68,6 +68,7 @@ static void test_round_trip(void)
 	       "one can be added to another");
 	pmp_profile_info(third.profile, &info);
 	is_int(info.samples, 200, "which adds the snapshots");
+	is_int(info.rounds, 2 * want.rounds, "and the rounds");
 	is_int(info.distinct, want.distinct, "and knows the stacks");
 	is_int(pmp_profile_entry(third.profile, 0)->count,
 	       2 * pmp_profile_entry(second.profile, 0)->count, "their counts");

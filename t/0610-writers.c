@@ -242,6 +242,7 @@ static struct pmp_sample *earlier_sample(void)
 {
 	struct pmp_sample *sample = new_sample(977, "mariadbd");
 
+	sample->time = 1000000000;
 	fake_thread(sample, 977, "mariadbd", FAKE_STACK(POLL, MAIN));
 	fake_thread(
 		sample, 980, "conn-3",

@@ -98,6 +98,21 @@ gzip -dc base.pb.gz | perl -pe 's/\x04demo/\x04omed/' >renamed.pb
 like "$(notes --diff renamed.pb new.pb.gz)" \
 	'^pmp: the base is of omed, this profile of demo: taken for the same' "another name"
 
+# Of two processes each has a snapshot at a time.
+second=$target_pid
+start_target demo
+"$PMP" -q -f folded -o both.folded --diff new.pb.gz -n 12 -i 20ms -p "$second,$target_pid"
+is "$(sed 's/^demo-[0-9]*;/demo;/' both.folded |
+	awk '/;main;/ { base += $(NF - 1); new += $NF } END { print base, new }')" "12 24" \
+	"a thread in each of two processes is twice as often as in one"
+like "$("$PMP" -q -f flat --diff new.pb.gz -n 12 -i 20ms -p "$second,$target_pid")" \
+	'^new: +240 stacks in 24 snapshots' "though the snapshots are twice as many, too"
+"$PMP" -q -o both.pb.gz -n 12 -i 20ms -p "$second,$target_pid"
+is "$(notes --diff new.pb.gz both.pb.gz)" "" "the rate is that of a process, so there is nothing to say"
+is "$("$PMP" -q -f folded --diff new.pb.gz both.pb.gz | sed 's/^demo-[0-9]*;/demo;/' |
+	awk '/;main;/ { base += $(NF - 1); new += $NF } END { print base, new }')" "12 24" \
+	"saved profiles say so as well"
+
 # What another program has compared: -1 and 5 samples.
 printf '\12\4\10\1\20\2\62\0\62\7samples\62\5count\62\4main\62\2cp\22\14\22\12\377\377\377\377\377\377\377\377\377\1\22\3\22\1\5' >difference.pb
 "$PMP" -f folded difference.pb >out 2>err

@@ -162,7 +162,7 @@ curl -s "${url}api/tree?from=-2000&split=thread" >tree
 like "$(cat tree)" '"split":"thread"' "threads apart"
 like "$(curl -s "${url}api/tree?from=-2000")" '"split":"group"' "or their groups"
 curl -s "${url}api/tree?from=-999999999999&to=-99999999999" >tree
-like "$(tr -d '\n' <tree)" '"snapshots":0,' "long before the start there is nothing"
+like "$(tr -d '\n' <tree)" '"snapshots":0,"rounds":0,' "long before the start there is nothing"
 curl -s "${url}api/tree?from=999999000" >tree
 like "$(tr -d '\n' <tree)" '"snapshots":0,.*"depth":\[0\]' "of the future an empty one"
 

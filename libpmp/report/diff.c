@@ -16,18 +16,18 @@ static uint64_t total(const struct pmp_report *report)
 	return sum;
 }
 
-/* The number of its snapshots; 0: not known. */
-static uint64_t snapshots(const struct pmp_report *report)
+/* 0: not known. */
+static uint64_t rounds(const struct pmp_report *report)
 {
-	return report->metadata.guessed ? 0 : report->totals.samples;
+	return report->metadata.guessed ? 0 : report->totals.rounds;
 }
 
 struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 				const struct pmp_report *base)
 {
-	struct pmp_scale scale = { .to = snapshots(report), .from = snapshots(base) };
+	struct pmp_scale scale = { .to = rounds(report), .from = rounds(base) };
 
-	/* Bytes in use are so many, however many snapshots there were. */
+	/* Bytes in use are so many, however many rounds there were. */
 	if ((!scale.to || !scale.from) && *base->metadata.sample_type.type) {
 		scale.to = scale.from = 1;
 	} else if (!scale.to || !scale.from) {
@@ -72,8 +72,8 @@ void pmp_report_diff_info(const struct pmp_report *report, struct pmp_diff_info 
 	struct pmp_diff_info all = {
 		.factor = pmp_diff_scaled(&scale, 1),
 		.by_totals = scale.by_totals,
-		.counted = snapshots(report) > 0,
-		.base_counted = snapshots(base) > 0,
+		.counted = rounds(report) > 0,
+		.base_counted = rounds(base) > 0,
 		.process = pmp_diff_process(report, base),
 	};
 

@@ -3,10 +3,11 @@
  * Two reports side by side: how the counts of one, the base, become comparable with
  * those of the other. What belongs together is a matter of names: write/paths.h.
  *
- * A thread that waits all the time is counted once in each snapshot. So it is the
- * numbers of snapshots that make two profiles alike, not the sums of their counts,
- * which grow with the number of threads. Only where one of them does not know its
- * snapshots are the sums made equal; what is no number of stacks is left as it is.
+ * A thread that waits all the time is counted once in each round of snapshots, one of
+ * each process. So it is the numbers of rounds that make two profiles alike, not the sums
+ * of their counts, which grow with the number of threads, nor the numbers of snapshots,
+ * which grow with that of processes. Only where one of them does not know its rounds are
+ * the sums made equal; what is no number of stacks is left as it is.
  */
 #ifndef PMP_REPORT_DIFF_H
 #define PMP_REPORT_DIFF_H

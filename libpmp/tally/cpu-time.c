@@ -364,9 +364,16 @@ bool pmp_cpu_time_pass(struct pmp_cpu_time *times, const struct pmp_sample *samp
 	process = &times->records[id];
 	if (!process->idle || !process->time || sample->time <= process->time)
 		return false;
-	*wall = sample->time - process->time;
+	times->time = sample->time;
+	times->before = process->time;
+	*wall = times->time - times->before;
 	process->time = sample->time;
 	return true;
+}
+
+uint64_t pmp_cpu_time_before(const struct pmp_cpu_time *times)
+{
+	return times->before;
 }
 
 /* The CPU time to account for; without schedstat the state has to do. known: it has been

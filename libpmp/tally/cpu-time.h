@@ -49,6 +49,9 @@ int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *threa
  */
 bool pmp_cpu_time_pass(struct pmp_cpu_time *times, const struct pmp_sample *sample,
 		       uint64_t *wall);
+/* The time of that process's sample before the one that either of these was called with
+ * last; 0: there was none. */
+uint64_t pmp_cpu_time_before(const struct pmp_cpu_time *times);
 /* What it adds to pmp_entry.running to have found a thread like this. */
 uint64_t pmp_cpu_time_weight(const struct pmp_thread *thread);
 /* The thread that was taken last has been counted in this entry. */

@@ -154,6 +154,7 @@ static int take_comment(struct pmp_pprof_reader *reader, const char *line)
 	if (pmp_pprof_after(line, "taken: ")) {
 		pmp_pprof_take_statistics(line, "period_ns", &reader->metadata.period);
 		pmp_pprof_take_statistics(line, "snapshots", &info->samples);
+		pmp_pprof_take_statistics(line, "rounds", &info->rounds);
 		pmp_pprof_take_statistics(line, "stacks", &info->stacks);
 		pmp_pprof_take_statistics(line, "truncated", &info->truncated);
 		pmp_pprof_take_statistics(line, "not_stopped", &info->not_stopped);

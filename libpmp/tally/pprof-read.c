@@ -79,6 +79,9 @@ static int read_plain(struct pmp_pprof_reader *reader, const struct pmp_buf *pla
 		info->samples = reader->metadata.duration / reader->metadata.period;
 	if (!info->samples)
 		info->samples = 1;
+	/* Older versions have not recorded them. */
+	if (!info->rounds)
+		info->rounds = info->samples;
 	return reader->calls->end(reader->calls->arg, info, &reader->metadata);
 }
 

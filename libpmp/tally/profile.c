@@ -70,6 +70,7 @@ struct pmp_profile {
 	struct pmp_heap *heap;	       /* of options.heap */
 	uint64_t trigger;	       /* bytes in use at which stacks are evicted */
 	uint64_t sweeps;	       /* of locations, see sweep() */
+	uint64_t round_start;	       /* time of the first sample of this round */
 };
 
 /* ---- a profile ------------------------------------------------------------ */
@@ -644,6 +645,17 @@ static int count_threads(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
+/* A round ends when a process comes again that has been in it. */
+static void count_round(struct pmp_profile *profile, const struct pmp_sample *sample)
+{
+	const uint64_t before = pmp_cpu_time_before(profile->times);
+
+	if (profile->info.rounds && (!before || before < profile->round_start))
+		return;
+	profile->info.rounds++;
+	profile->round_start = sample->time;
+}
+
 /* ---- the interface -------------------------------------------------------- */
 
 int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample,
@@ -660,6 +672,7 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    (!count_at_once(profile, sample) && count_threads(profile, sample)))
 		return pmp_error_nomem(err, "counting a sample");
 	count_losses(profile, sample);
+	count_round(profile, sample);
 	if (!info->samples++) {
 		info->first_time = sample->time;
 		profile->metadata.realtime = sample->realtime;
@@ -922,6 +935,7 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 	profile->metadata.guessed |= metadata->guessed;
 	all->last_time += metadata->duration;
 	all->samples += info->samples;
+	all->rounds += info->rounds;
 	all->stacks += info->stacks;
 	all->truncated += info->truncated;
 	all->not_stopped += info->not_stopped;

@@ -62,6 +62,7 @@ struct window {
 	struct window_thread *threads;
 	size_t thread_count;
 	struct pmp_covered covered;
+	uint64_t round_start; /* time of the first sample of the current round */
 };
 
 /* ---- entries ------------------------------------------------------------------------ */
@@ -360,11 +361,24 @@ static void count_change(struct window *window, const struct pmp_change *change)
 	}
 }
 
+/* As in profile.c. before: the time of the process's last sample in the window, or 0. */
+static void count_round(struct window *window, uint64_t before, uint64_t time)
+{
+	struct pmp_profile_info *info = window->parts.info;
+
+	if (info->rounds && (!before || before < window->round_start))
+		return;
+	info->rounds++;
+	window->round_start = time;
+}
+
 static void count_sample(struct window *window, struct window_process *process,
 			 const struct pmp_past_sample *sample, uint64_t to_realtime)
 {
 	struct pmp_profile_info *info = window->parts.info;
 	const uint64_t begin = sample->time - sample->passed;
+	/* Another process may have had its id. */
+	const uint64_t before = sample->passed ? process->last : 0;
 
 	process->samples++;
 	process->wall += sample->passed;
@@ -373,6 +387,7 @@ static void count_sample(struct window *window, struct window_process *process,
 		process->first = sample->time;
 	if (process->left_out)
 		return;
+	count_round(window, before, sample->time);
 	info->stacks += sample->stacks;
 	info->peeked += sample->peeked;
 	info->unchanged += sample->unchanged;
@@ -578,6 +593,7 @@ int pmp_profile_window(struct pmp_profile *profile,
 		its.from = replayed.parts.info->first_time;
 		its.to = replayed.parts.info->last_time;
 		its.samples = replayed.parts.info->samples;
+		its.rounds = replayed.parts.info->rounds;
 		pmp_sized_give(covered, &its, sizeof(its));
 	}
 	close_window(&replayed);

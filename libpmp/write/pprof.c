@@ -779,9 +779,10 @@ static void put_comments(struct encoder *encoder, const struct pmp_metadata *met
 	if (*metadata->host)
 		put_comment(encoder, "host: %s", metadata->host);
 	put_comment(encoder,
-		    "taken: snapshots=%" PRIu64 " stacks=%" PRIu64 " truncated=%" PRIu64
-		    " not_stopped=%" PRIu64 " vanished=%" PRIu64,
-		    metadata->guessed ? 0 : info->samples, info->stacks, info->truncated,
+		    "taken: snapshots=%" PRIu64 " rounds=%" PRIu64 " stacks=%" PRIu64
+		    " truncated=%" PRIu64 " not_stopped=%" PRIu64 " vanished=%" PRIu64,
+		    metadata->guessed ? 0 : info->samples,
+		    metadata->guessed ? 0 : info->rounds, info->stacks, info->truncated,
 		    info->not_stopped, info->vanished);
 	if (info->evicted)
 		put_comment(encoder,

@@ -636,7 +636,7 @@ function page(document, window) {
 			threads: rows.threads || threads || [], locks: rows.locks || locks || [],
 			deadlocks: rows.deadlocks,
 			base: base && (heap ? { heap: base.at } :
-				{ snapshots: base.snapshots, to: now.snapshots, from: base.snapshots }),
+				{ snapshots: base.snapshots, to: now.rounds, from: base.rounds }),
 		});
 	}
 

@@ -286,22 +286,21 @@ static int put_content(const struct api_request *request,
 	return code;
 }
 
-/* {"from":0,"to":60000,"snapshots":600,"tree":{...}} */
+/* {"from":0,"to":60000,"snapshots":1200,"rounds":600,"tree":{...}} */
 static int put_window(const struct api_request *request,
 		      const struct api_content *content, struct pmp_profile *window,
 		      const struct pmp_covered *covered, struct pmp_error *err)
 {
 	const bool found = covered->to > covered->from;
-	char head[128];
-	int code,
-		length =
-			snprintf(head, sizeof(head),
-				 "{\"from\":%" PRId64 ",\"to\":%" PRId64
-				 ",\"snapshots\":%" PRIu64 ",\"%s\":",
-				 ms_since(request, found ? covered->from : request->from),
-				 ms_since(request, found ? covered->to : request->to),
-				 covered->samples, content->name);
+	char head[160];
+	int length, code;
 
+	length = snprintf(head, sizeof(head),
+			  "{\"from\":%" PRId64 ",\"to\":%" PRId64
+			  ",\"snapshots\":%" PRIu64 ",\"rounds\":%" PRIu64 ",\"%s\":",
+			  ms_since(request, found ? covered->from : request->from),
+			  ms_since(request, found ? covered->to : request->to),
+			  covered->samples, covered->rounds, content->name);
 	if (answer_text_write(request->file, head, (size_t)length) < 0)
 		return no_memory(err);
 	code = put_content(request, content, window, err);

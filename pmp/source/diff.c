@@ -64,14 +64,14 @@ static bool far_apart(double a, double b)
 	return a > RATIO * b || b > RATIO * a;
 }
 
-/* In seconds, and how many snapshots in one; 0: that is not known. */
+/* In seconds, and how many snapshots of a process in one; 0: that is not known. */
 static void find_pace(const struct pmp_profile *profile, double *time, double *rate)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
 	pmp_profile_info(profile, &info);
 	*time = (double)(info.last_time - info.first_time) / 1e9;
-	*rate = *time > 0 && info.samples > 1 ? (double)(info.samples - 1) / *time : 0;
+	*rate = *time > 0 && info.rounds > 1 ? (double)(info.rounds - 1) / *time : 0;
 }
 
 /* "10", "4.1", "0.25" */

@@ -244,6 +244,7 @@ static inline struct saved saved_example_at(uint64_t libc)
 					       { "", "" } };
 	const struct pmp_profile_info info = {
 		.samples = 100,
+		.rounds = 100,
 		.stacks = 300,
 		.truncated = 2,
 		.not_stopped = 1,
