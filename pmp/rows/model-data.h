@@ -102,6 +102,7 @@ struct heap_row {
 	uint64_t stays; /* bytes a second that become a minute old */
 	uint64_t age_bytes[PMP_LIVE_AGES];
 	double age_blocks[PMP_LIVE_AGES];
+	pid_t pid;	  /* 0: of several processes */
 	uint32_t process; /* "4100 mariadbd", a name; NAME_NONE: of several */
 	bool is_counted;  /* something of it is known */
 };

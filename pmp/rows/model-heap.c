@@ -83,7 +83,8 @@ static struct view_row *find_row(struct model *model, const struct heap_part *pa
 			   &added);
 	if (!row || !added)
 		return row;
-	*more_of(model, row) = (struct heap_row){ .process = part->process };
+	*more_of(model, row) = (struct heap_row){ .pid = part->stack.pid,
+						  .process = part->process };
 	row->group = part->group;
 	row->thread = NAME_NONE;
 	row->stack = (uint32_t)part->stack.stack;
@@ -128,6 +129,8 @@ static void add_part(struct model *model, struct view_row *row,
 	row->groups |= row->group != part->group;
 	if (more->process != part->process)
 		more->process = NAME_NONE;
+	if (more->pid != part->stack.pid)
+		more->pid = 0;
 	row->count = positive(more->total);
 	if (weight <= row->most)
 		return;

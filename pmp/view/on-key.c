@@ -246,6 +246,8 @@ static pid_t chosen_process(const struct view *view)
 
 	if (view_type_of(model)->row == ROW_OBJECT)
 		return model->census.pid;
+	if (row && view_type_of(model)->row == ROW_HEAP)
+		return heap_row(model, row)->pid;
 	if (!row || !model->live || row->process >= pmp_live_process_count(model->live))
 		return 0;
 	pmp_live_process(model->live, row->process, PMP_WINDOW_START, &process);
