@@ -170,6 +170,71 @@ static void test_named(void)
 	pmp_profile_free(profile);
 }
 
+/* Names are asked after another process has ended, whose groups go. */
+static void test_named_after_end(void)
+{
+	struct pmp_profile *profile = new_profile(1 << 20);
+
+	for (uint64_t i = 0; i <= 10; i++) {
+		struct pmp_sample *sample = new_sample(i);
+
+		sample->pid = 9;
+		fake_thread(sample, 9, "other", FAKE_STACK(CONDITION, WORK, MAIN));
+		add(profile, sample);
+		add(profile, two(i));
+	}
+	pmp_profile_forget(profile, 9);
+	is_int(times_of(profile, 10, "conn-N").unsure, 1000 * MS,
+	       "another process has ended: names are still to say what it was");
+	is_int(pmp_profile_name_locks(profile, NULL), 0, "they do");
+	is_int(times_of(profile, 10, "conn-N").lock, 1000 * MS, "all of it was a lock");
+	is_int(times_of(profile, 10, "conn-N").sleep, 0, "and none of it sleep");
+	add(profile, two(11));
+	is_int(times_of(profile, 10, "conn-N").lock, 1100 * MS, "which goes on");
+	is_int(times_of(profile, 10, "idle").sleep, 1100 * MS, "others are as they are");
+	is_int(pmp_profile_group_count(profile), 2, "there are no more groups than that");
+	pmp_profile_free(profile);
+}
+
+/* They are asked after stacks have been evicted, so that those left have other numbers. */
+static void test_named_after_eviction(void)
+{
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .details = true,
+						     .waits = true,
+						     .history = 1 << 16,
+						     .max_memory = 1 << 20 };
+	struct pmp_profile *profile;
+	struct pmp_profile_info info = { .size = sizeof(info) };
+	uint64_t time = 0;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	for (uint64_t i = 0; !info.evicted && i < 1000; i++) {
+		struct pmp_sample *sample = two(i);
+
+		/* New stacks all the time: the same under another name. */
+		for (int k = 0; k < 100; k++) {
+			char name[PMP_NAME_SIZE];
+
+			snprintf(name, sizeof(name), "%c-%d", 'a' + k % 26, k);
+			fake_thread(sample, 1000 + k, name, FAKE_STACK(WORK, MAIN))
+				->syscall = (int)(i * 100) + k;
+		}
+		add(profile, sample);
+		time = i * 100 * MS;
+		pmp_profile_info(profile, &info);
+	}
+	ok(info.evicted > 0, "%" PRIu64 " stacks are evicted", info.evicted);
+	is_int(times_of(profile, 10, "conn-N").unsure, (long long)time,
+	       "names are still to say what one that is left was");
+	is_int(pmp_profile_name_locks(profile, NULL), 0, "they do");
+	is_int(times_of(profile, 10, "conn-N").lock, (long long)time,
+	       "all of it was a lock");
+	is_int(times_of(profile, 10, "conn-N").unsure, 0, "no more is unsure");
+	pmp_profile_free(profile);
+}
+
 static void test_window(void)
 {
 	struct pmp_profile *profile = new_profile(1 << 20), *window;
@@ -230,6 +295,8 @@ int main(void)
 {
 	test_since_start();
 	test_named();
+	test_named_after_end();
+	test_named_after_eviction();
 	test_window();
 	test_many();
 	return done_testing();

@@ -12,12 +12,14 @@
 
 #define GROUPS_MAX 64 /* of a process; more are one */
 #define OTHERS "other"
+#define NONE UINT32_MAX
 
 enum activity { RUN, READY, LOCK, DISK, SLEEP, ACTIVITIES };
 
 struct summed_group {
 	struct pmp_group_times times;
 	char process[PMP_NAME_SIZE], name[PMP_NAME_SIZE];
+	uint32_t number; /* as a process is forgotten: its index afterwards, or NONE */
 };
 
 /* Of an entry; group NONE: not known yet. */
@@ -27,8 +29,6 @@ struct entry_group {
 	bool named;	/* names have been asked whether it waits for a lock */
 	uint64_t slept; /* ns counted as sleep until then */
 };
-
-#define NONE UINT32_MAX
 
 struct pmp_group_sums {
 	struct summed_group *groups;
@@ -232,24 +232,49 @@ void pmp_group_sums_name(struct pmp_group_sums *sums, size_t entry, bool locked)
 	times->moved += known->slept;
 }
 
-void pmp_group_sums_renumber(struct pmp_group_sums *sums)
+/* ---- other numbers ---------------------------------------------------------------------- */
+
+/* Names will not be asked about an entry any more: what it was counted as stays. */
+static void forget_entry(struct pmp_group_sums *sums, const struct entry_group *known)
 {
-	sums->known_count = 0;
+	if (known->group != NONE && known->activity == SLEEP && !known->named)
+		sums->groups[known->group].times.unsure -= known->slept;
+}
+
+void pmp_group_sums_renumber(struct pmp_group_sums *sums, const bool *stays,
+			     const uint32_t *new)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sums->known_count; i++) {
+		if (stays[i])
+			count = new[i] + (size_t)1;
+		else
+			forget_entry(sums, &sums->known[i]);
+	}
+	/* Those that stay do so in their order, so none is written before it is read. */
+	for (size_t i = 0, next = 0; i < sums->known_count; i++) {
+		if (!stays[i])
+			continue;
+		while (next < new[i])
+			sums->known[next++].group = NONE;
+		sums->known[next++] = sums->known[i];
+	}
+	sums->known_count = count;
 	sums->all_named = 0;
-	for (size_t i = 0; i < sums->count; i++)
-		sums->groups[i].times.unsure = 0;
 }
 
 void pmp_group_sums_forget(struct pmp_group_sums *sums, pid_t pid)
 {
-	size_t left = 0;
+	uint32_t left = 0;
 
 	for (size_t i = 0; i < sums->count; i++)
-		if (sums->groups[i].times.pid != pid)
-			sums->groups[left++] = sums->groups[i];
-	if (left == sums->count)
-		return;
+		sums->groups[i].number = sums->groups[i].times.pid == pid ? NONE : left++;
+	for (size_t i = 0; i < sums->known_count; i++)
+		if (sums->known[i].group != NONE)
+			sums->known[i].group = sums->groups[sums->known[i].group].number;
+	for (size_t i = 0; i < sums->count; i++)
+		if (sums->groups[i].number != NONE)
+			sums->groups[sums->groups[i].number] = sums->groups[i];
 	sums->count = left;
-	/* Groups have other numbers as well. */
-	pmp_group_sums_renumber(sums);
 }

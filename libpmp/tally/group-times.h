@@ -34,8 +34,10 @@ void pmp_group_sums_forget(struct pmp_group_sums *sums, pid_t pid);
 size_t pmp_group_sums_unnamed(struct pmp_group_sums *sums);
 /* What they say of it: does it wait for a lock? */
 void pmp_group_sums_name(struct pmp_group_sums *sums, size_t entry, bool locked);
-/* Entries have other numbers now. */
-void pmp_group_sums_renumber(struct pmp_group_sums *sums);
+/* Entry i is new[i] from now on, if it stays; those that do are in the order that they were
+ * in. */
+void pmp_group_sums_renumber(struct pmp_group_sums *sums, const bool *stays,
+			     const uint32_t *new);
 size_t pmp_group_sums_count(const struct pmp_group_sums *sums);
 /* i is below that number. */
 const struct pmp_group_times *pmp_group_sums_get(const struct pmp_group_sums *sums,

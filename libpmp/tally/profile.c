@@ -297,6 +297,15 @@ static void count_evicted(struct pmp_profile *profile, const bool *stays)
 	}
 }
 
+/* Of those that stay: what stands for others is made again, what is empty is not. */
+static void leave_out_sums(const struct pmp_entries *old, bool *stays)
+{
+	for (size_t i = 0; i < old->count; i++)
+		if (pmp_evict_is_sum(&old->all[i]) ||
+		    (!old->all[i].count && !old->all[i].settled_cpu))
+			stays[i] = false;
+}
+
 /* Windows show what is in the past: that stays rather than what was counted before. */
 static int choose(const struct pmp_profile *profile, bool *stays)
 {
@@ -337,6 +346,7 @@ static int evict(struct pmp_profile *profile)
 		pmp_entries_free(&new);
 	} else {
 		count_evicted(profile, stays);
+		leave_out_sums(old, stays);
 		pmp_entries_free(old);
 		*old = new;
 		pmp_thread_cache_renumber(profile->cache, numbers);
@@ -346,7 +356,7 @@ static int evict(struct pmp_profile *profile)
 		if (profile->history)
 			pmp_history_renumber(profile->history, numbers);
 		if (profile->groups)
-			pmp_group_sums_renumber(profile->groups);
+			pmp_group_sums_renumber(profile->groups, stays, numbers);
 	}
 	free(stays);
 	free(numbers);
