@@ -360,6 +360,58 @@ static void test_processes(void)
 	pmp_profile_free(profile);
 }
 
+/* What they have allocated, and how often, does not become less when a program begins. */
+static void test_calls(void)
+{
+	struct pmp_profile *profile = new_profile(0, false);
+	struct pmp_heap_info info = { .size = sizeof(info) };
+	struct pmp_heap_batch *batch = new_batch(PID, 1000);
+
+	batch->totals = (struct pmp_heap_totals){ .mallocs = 10, .frees = 4 };
+	take(profile, batch);
+	batch = new_batch(PID, 2000);
+	add_event(batch, (struct pmp_heap_event){ .kind = PMP_HEAP_START }, 0);
+	batch->totals = (struct pmp_heap_totals){ .mallocs = 1 };
+	take(profile, batch);
+	ok(pmp_profile_heap_process(profile, 0, &info) && info.calls == 11 &&
+		   info.frees == 4,
+	   "an exec: calls before it are counted");
+	pmp_profile_free(profile);
+}
+
+/* More than have a place of their own. */
+static void test_many_processes(void)
+{
+	enum { ALL = 1500, ROOM = 1024 };
+	struct pmp_profile *profile = new_profile(0, false);
+	struct pmp_heap_info info = { .size = sizeof(info) };
+	uint64_t allocated = 0, calls = 0, others = 0;
+	size_t count = 0;
+
+	for (int i = 0; i < ALL; i++) {
+		struct pmp_heap_batch *batch = new_batch(PID + i, 1000 + (uint64_t)i);
+
+		add_totals(batch, 300, 100);
+		batch->totals.mallocs = 3;
+		take(profile, batch);
+		if (i)
+			pmp_profile_forget(profile, PID + i);
+	}
+	for (; pmp_profile_heap_process(profile, count, &info); count++) {
+		allocated += info.allocated;
+		calls += info.calls;
+		if (!info.pid)
+			others += info.ended && strcmp(info.name, "others") == 0;
+	}
+	is_int((long long)count, ROOM + 1, "%d processes have %d places", ALL, ROOM);
+	is_int((long long)others, 1, "one more is for all others that have ended");
+	is_int((long long)allocated, 300 * ALL, "all that was allocated is in them");
+	is_int((long long)calls, 3 * ALL, "with all calls");
+	pmp_profile_heap_process(profile, 0, &info);
+	ok(info.pid == PID && !info.ended, "who runs has its own");
+	pmp_profile_free(profile);
+}
+
 static void test_ages(void)
 {
 	const uint64_t second = 1000000000, ages[] = { 0, 5, 30, 90, 100, 700, 4000 };
@@ -579,6 +631,8 @@ int main(void)
 	test_exact();
 	test_sampled();
 	test_processes();
+	test_calls();
+	test_many_processes();
 	test_ages();
 	test_report();
 	test_changes();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tally/heap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "tally/evict.h"
 #include "tally/group.h"
 
-#define PROCESSES_MAX 1024 /* above that those that have ended go, with their blocks */
+#define PROCESSES_MAX 1024 /* above that those that have ended are put together */
 #define MINUTE (60 * PMP_S)
 
 struct pmp_heap {
@@ -75,7 +76,7 @@ static size_t find_process(const struct pmp_heap *heap, pid_t pid)
 	return i;
 }
 
-/* One that ended before all others, in whose place a new one comes; process_count: none. */
+/* One that ended before all others; process_count: there is none. */
 static size_t ended_process(const struct pmp_heap *heap)
 {
 	size_t oldest = heap->process_count;
@@ -83,37 +84,127 @@ static size_t ended_process(const struct pmp_heap *heap)
 	for (size_t i = 0; i < heap->process_count; i++) {
 		const struct pmp_process_heap *process = &heap->processes[i];
 
-		if (process->ended && (oldest == heap->process_count ||
-				       process->time < heap->processes[oldest].time))
+		if (process->ended && process->pid &&
+		    (oldest == heap->process_count ||
+		     process->time < heap->processes[oldest].time))
 			oldest = i;
 	}
 	return oldest;
 }
 
+/* At the end: its number, or SIZE_MAX: no memory. */
+static size_t append_process(struct pmp_heap *heap)
+{
+	if (PMP_RESERVE(&heap->processes, &heap->process_capacity,
+			heap->process_count + 1))
+		return SIZE_MAX;
+	heap->processes[heap->process_count] = (struct pmp_process_heap){ 0 };
+	return heap->process_count++;
+}
+
+/* The number of what stands for processes that have ended, or SIZE_MAX: no memory. */
+static size_t find_others(struct pmp_heap *heap)
+{
+	size_t i = 0;
+
+	while (i < heap->process_count && heap->processes[i].pid)
+		i++;
+	if (i == heap->process_count)
+		i = append_process(heap);
+	if (i != SIZE_MAX && !heap->processes[i].others) {
+		heap->processes[i].ended = true;
+		snprintf(heap->processes[i].name, PMP_NAME_SIZE, "others");
+	}
+	return i;
+}
+
+static void add(uint64_t *sum, uint64_t number)
+{
+	*sum = pmp_count_sum(*sum, number);
+}
+
+static void join_totals(struct pmp_heap_totals *all, const struct pmp_heap_totals *totals)
+{
+	add(&all->mallocs, totals->mallocs);
+	add(&all->callocs, totals->callocs);
+	add(&all->aligned, totals->aligned);
+	add(&all->reallocs, totals->reallocs);
+	add(&all->news, totals->news);
+	add(&all->frees, totals->frees);
+	add(&all->allocated, totals->allocated);
+	add(&all->freed, totals->freed);
+	add(&all->live, totals->live);
+	add(&all->live_blocks, totals->live_blocks);
+	add(&all->failed, totals->failed);
+	add(&all->failed_reallocs, totals->failed_reallocs);
+	add(&all->brk_growth, totals->brk_growth);
+	add(&all->mmap_growth, totals->mmap_growth);
+	add(&all->given_back, totals->given_back);
+	add(&all->lost, totals->lost);
+	add(&all->untracked, totals->untracked);
+	add(&all->stackless, totals->stackless);
+	if (all->peak < totals->peak)
+		all->peak = totals->peak;
+	if (all->rate < totals->rate)
+		all->rate = totals->rate;
+	if (all->unrecorded < totals->unrecorded)
+		all->unrecorded = totals->unrecorded;
+	if (!all->start || (totals->start && totals->start < all->start))
+		all->start = totals->start;
+	all->ended = 1;
+}
+
+/* Its stacks stay, but for what lives. */
+static void join_process(struct pmp_process_heap *others,
+			 const struct pmp_process_heap *process)
+{
+	add(&others->others, process->pid ? 1 : process->others);
+	if (others->totals.state == PMP_HEAP_STATE_NONE)
+		others->totals.state = process->totals.state;
+	join_totals(&others->totals, &process->totals);
+	add(&others->earlier_allocated, process->earlier_allocated);
+	add(&others->earlier_freed, process->earlier_freed);
+	add(&others->earlier_calls, process->earlier_calls);
+	add(&others->earlier_frees, process->earlier_frees);
+	add(&others->earlier_lost, process->earlier_lost);
+	add(&others->earlier_stackless, process->earlier_stackless);
+	add(&others->dropped, process->dropped + process->totals.live);
+	add(&others->recorded, process->recorded);
+	add(&others->recorded_bytes, process->recorded_bytes);
+	add(&others->unknown_frees, process->unknown_frees);
+	if (!others->first || process->first < others->first)
+		others->first = process->first;
+	if (others->time < process->time)
+		others->time = process->time;
+}
+
 /* A place for one more: its number, or SIZE_MAX: no memory. */
 static size_t new_process(struct pmp_heap *heap)
 {
-	size_t i = heap->process_count, ended = i;
+	size_t ended = heap->process_count, others;
 
-	if (i >= PROCESSES_MAX)
+	if (heap->process_count >= PROCESSES_MAX)
 		ended = ended_process(heap);
-	if (ended < i) {
-		pmp_blocks_drop(&heap->blocks, (uint32_t)ended);
-		return ended;
-	}
-	if (PMP_RESERVE(&heap->processes, &heap->process_capacity, i + 1))
+	if (ended == heap->process_count)
+		return append_process(heap);
+	others = find_others(heap);
+	if (others == SIZE_MAX)
 		return SIZE_MAX;
-	heap->process_count++;
-	return i;
+	join_process(&heap->processes[others], &heap->processes[ended]);
+	pmp_blocks_drop(&heap->blocks, (uint32_t)ended);
+	return ended;
 }
 
 int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_process_heap *process)
 {
-	const size_t i = new_process(heap);
+	const size_t i = process->pid ? new_process(heap) : find_others(heap);
 
 	if (i == SIZE_MAX)
 		return PMP_ENOMEM;
-	heap->processes[i] = *process;
+	if (process->pid)
+		heap->processes[i] = *process;
+	else
+		join_process(&heap->processes[i], process);
 	return 0;
 }
 
@@ -248,6 +339,7 @@ static void start(struct pmp_heap *heap, uint32_t number)
 	process->earlier_allocated += process->totals.allocated;
 	process->earlier_freed += process->totals.freed;
 	process->earlier_calls += calls_of(&process->totals);
+	process->earlier_frees += process->totals.frees;
 	process->earlier_lost += process->totals.lost;
 	process->earlier_stackless += process->totals.stackless;
 	process->dropped += process->totals.live;
@@ -477,9 +569,8 @@ struct pmp_heap_exact pmp_heap_exact(const struct pmp_heap *heap)
 		all.freed += process->earlier_freed + totals->freed;
 		all.live += totals->live;
 		all.blocks += totals->live_blocks;
-		all.allocs += totals->mallocs + totals->callocs + totals->aligned +
-			      totals->reallocs + totals->news;
-		all.frees += totals->frees;
+		all.allocs += pmp_process_heap_calls(process);
+		all.frees += process->earlier_frees + totals->frees;
 	}
 	return all;
 }

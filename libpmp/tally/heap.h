@@ -25,12 +25,13 @@
 
 /* A process that is or was recorded. */
 struct pmp_process_heap {
-	pid_t pid;
-	char name[PMP_NAME_SIZE];      /* raw bytes, with a NUL */
+	pid_t pid;		  /* 0: several that have ended, as there were too many */
+	uint64_t others;	  /* then: how many */
+	char name[PMP_NAME_SIZE]; /* raw bytes, with a NUL */
 	struct pmp_heap_totals totals; /* of its program */
 	/* What it has done in programs before an exec, and what lived when that came. */
 	uint64_t earlier_allocated, earlier_freed, dropped;
-	uint64_t earlier_calls, earlier_lost, earlier_stackless;
+	uint64_t earlier_calls, earlier_frees, earlier_lost, earlier_stackless;
 	/* Of all its programs: calls that are counted in stacks, and their usable bytes. */
 	uint64_t recorded, recorded_bytes;
 	uint64_t first, time; /* CLOCK_MONOTONIC, of the first and last batch; ages are by

@@ -751,9 +751,8 @@ bool pmp_profile_heap_process(const struct pmp_profile *profile, size_t i,
 			.live = totals->live,
 			.live_blocks = totals->live_blocks,
 			.peak = totals->peak,
-			.calls = totals->mallocs + totals->callocs + totals->aligned +
-				 totals->reallocs + totals->news,
-			.frees = totals->frees,
+			.calls = pmp_process_heap_calls(process),
+			.frees = process->earlier_frees + totals->frees,
 			.failed = totals->failed + totals->failed_reallocs,
 		},
 		sizeof(*info));

@@ -95,7 +95,8 @@ static void put_live(struct pmp_buf *buf, const struct pmp_process_heap *process
 	char text[NUMBER_SIZE];
 
 	put_bytes(buf, process->ended ? "live at the end" : "live", totals->live);
-	pmp_buf_printf(buf, "    %s blocks\n", grouped(totals->live_blocks, text));
+	pmp_buf_printf(buf, "    %s blocks%s\n", grouped(totals->live_blocks, text),
+		       process->pid ? "" : ", which are not shown below");
 	put_bytes(buf, "peak", totals->peak);
 	if (totals->peak_time) {
 		pmp_buf_puts(buf, "    after ");
@@ -173,13 +174,25 @@ static void put_stackless(struct pmp_buf *buf, const struct pmp_process_heap *pr
 			       grouped(stackless, text));
 }
 
+static void put_name(struct pmp_buf *buf, const struct pmp_process_heap *process)
+{
+	char text[NUMBER_SIZE];
+
+	if (process->pid) {
+		pmp_buf_puts(buf, "memory of ");
+		pmp_name_word(buf, process->name);
+		pmp_buf_printf(buf, " [%d], ", (int)process->pid);
+	} else {
+		pmp_buf_printf(buf, "memory of %s other processes that have ended, ",
+			       grouped(process->others, text));
+	}
+}
+
 static void put_process(struct pmp_buf *buf, const struct pmp_process_heap *process)
 {
 	const struct pmp_heap_totals *totals = &process->totals;
 
-	pmp_buf_puts(buf, "memory of ");
-	pmp_name_word(buf, process->name);
-	pmp_buf_printf(buf, " [%d], ", (int)process->pid);
+	put_name(buf, process);
 	put_seconds(buf,
 		    since(process->time, totals->start ? totals->start : process->first));
 	if (totals->state != PMP_HEAP_STATE_RECORDS) {

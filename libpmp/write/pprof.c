@@ -835,7 +835,9 @@ static void put_heap_comments(struct encoder *encoder)
 			    " earlier=%" PRIu64 " unknown_frees=%" PRIu64
 			    " earlier_calls=%" PRIu64 " earlier_lost=%" PRIu64
 			    " recorded=%" PRIu64 " recorded_bytes=%" PRIu64
-			    " stackless=%" PRIu64 " unrecorded=%" PRIu64 " name: %s",
+			    " stackless=%" PRIu64 " unrecorded=%" PRIu64
+			    " earlier_freed=%" PRIu64 " earlier_frees=%" PRIu64
+			    " others=%" PRIu64 " name: %s",
 			    (int)process->pid, process->ended, totals->rate,
 			    process->time - totals->start, totals->mallocs,
 			    totals->callocs, totals->aligned, totals->reallocs,
@@ -848,7 +850,8 @@ static void put_heap_comments(struct encoder *encoder)
 			    process->unknown_frees, process->earlier_calls,
 			    process->earlier_lost, process->recorded,
 			    process->recorded_bytes, pmp_process_heap_stackless(process),
-			    totals->unrecorded, process->name);
+			    totals->unrecorded, process->earlier_freed,
+			    process->earlier_frees, process->others, process->name);
 	}
 	if (heap)
 		put_heap_losses(encoder, &heap->losses);
