@@ -7,6 +7,7 @@
 #include "libpmp-program.h"
 #include "lib/fakeview.h"
 #include "rows/shorten.h"
+#include "rows/view-type.h"
 #include "view/key-codes.h"
 #include "view/on-key.h"
 #include "tally/live.h"
@@ -579,6 +580,16 @@ static void test_words(void)
 }
 
 /* --sort: the columns that it means, by the order of their rows. */
+/* A saved profile can say anything. */
+static void test_order(void)
+{
+	const double values[] = { 1e300, 1e11, 10, 0.5, 0, -1 };
+
+	for (size_t i = 1; i < sizeof(values) / sizeof(*values); i++)
+		ok(order_descending(values[i - 1]) < order_descending(values[i]),
+		   "%g comes before %g", values[i - 1], values[i]);
+}
+
 static void test_sort(void)
 {
 	struct settings settings = { .reverse = { true, true, true, true } };
@@ -813,6 +824,7 @@ int main(void)
 	test_keys();
 	test_settings();
 	test_words();
+	test_order();
 	test_sort();
 	test_merged(true);
 	test_merged(false);

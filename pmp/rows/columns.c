@@ -14,8 +14,10 @@
 
 uint64_t order_descending(double value)
 {
-	/* Unknown ones are negative, and come last. */
-	return ~(uint64_t)((value < 0 ? 0 : value * 1e6 + 1));
+	/* Unknown ones are negative, and come last; huge ones are all first. */
+	if (!(value >= 0))
+		return UINT64_MAX;
+	return value < 1e12 ? ~(uint64_t)(value * 1e6 + 1) : 0;
 }
 
 uint64_t order_of_text(const char *text)

@@ -83,8 +83,8 @@ static struct view_row *find_row(struct model *model, const struct heap_part *pa
 			   &added);
 	if (!row || !added)
 		return row;
-	*more_of(model, row) = (struct heap_row){ .pid = part->stack.pid,
-						  .process = part->process };
+	*more_of(model, row) =
+		(struct heap_row){ .pid = part->stack.pid, .process = part->process };
 	row->group = part->group;
 	row->thread = NAME_NONE;
 	row->stack = (uint32_t)part->stack.stack;

@@ -23,6 +23,10 @@ static uint64_t order_of(int64_t value)
 
 static uint64_t order_of_count(double count)
 {
+	const double most = 0x1p52;
+
+	if (count > most || count < -most)
+		return order_of(count > 0 ? INT64_MAX : INT64_MIN);
 	return order_of((int64_t)(count * 1024));
 }
 
