@@ -243,6 +243,7 @@ static void test_processes(void)
 	struct pmp_wait_histories histories = { 0 };
 	const struct pmp_wait_history *history = add(&histories, 1, "aar");
 	uint64_t first = history->time;
+	int since = 0;
 
 	add(&histories, 2, "rbr");
 	history = add(&histories, 1, "aar");
@@ -256,11 +257,19 @@ static void test_processes(void)
 	history = add(&histories, 1, "aar");
 	ok(pmp_wait_history_of(history, FIRST)->since == history->time,
 	   "of one that has ended nothing is known");
-	for (pid_t pid = 100; pid < 300; pid++)
+	for (pid_t pid = 100; pid < 400; pid++)
+		add(&histories, pid, "a");
+	for (pid_t pid = 100; pid < 400; pid++) {
+		history = add(&histories, pid, "a");
+		since += pmp_wait_history_of(history, FIRST)->since < history->time;
+	}
+	is_int(since, 300, "300 processes have their own at a time");
+	for (pid_t pid = 1000; pid < 3000; pid++)
 		add(&histories, pid, "r");
-	ok(histories.count < 100, "there are not more and more of them");
-	first = add(&histories, 299, "a")->time;
-	ok(pmp_wait_history_of(add(&histories, 299, "a"), FIRST)->since == first,
+	is_int((long long)histories.count, 1000,
+	       "but there are not more and more of them");
+	first = add(&histories, 2999, "a")->time;
+	ok(pmp_wait_history_of(add(&histories, 2999, "a"), FIRST)->since == first,
 	   "those that were seen last are kept");
 	pmp_wait_histories_free(&histories);
 }

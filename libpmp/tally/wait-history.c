@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/search.h"
 
-#define HISTORIES_MAX 64 /* processes; of more those that were seen last */
+#define HISTORIES_MAX 1000 /* processes; of more those that were seen last */
 
 /* ---- threads ------------------------------------------------------------------------- */
 
@@ -311,9 +311,14 @@ static struct pmp_wait_history *history_of(struct pmp_wait_histories *histories,
 {
 	struct pmp_wait_history *oldest = histories->items;
 
-	for (size_t i = 0; i < histories->count; i++) {
-		if (histories->items[i].pid == pid)
+	/* Processes are sampled in the same order each time. */
+	for (size_t n = 0; n < histories->count; n++) {
+		const size_t i = (histories->next + n) % histories->count;
+
+		if (histories->items[i].pid == pid) {
+			histories->next = i + 1;
 			return &histories->items[i];
+		}
 		if (histories->items[i].time < oldest->time)
 			oldest = &histories->items[i];
 	}

@@ -71,6 +71,7 @@ void pmp_wait_history_free(struct pmp_wait_history *history);
 struct pmp_wait_histories {
 	struct pmp_wait_history *items;
 	size_t count, capacity;
+	size_t next; /* most likely that of the next sample */
 };
 
 /* Take up a sample in the history of its process, which is valid until the next call. NULL:
