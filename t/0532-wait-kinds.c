@@ -663,6 +663,46 @@ static pid_t inferred(const struct once_case *once)
 	return named.wait.holder;
 }
 
+/* What was found out for one of them goes for all. */
+static void test_once_many(void)
+{
+	enum { MANY = 300 };
+	const struct pmp_profile_options options = { .size = sizeof(options),
+						     .keep_snapshot = true };
+	struct pmp_sample *sample = pmp_sample_new();
+	struct pmp_profile *profile;
+	struct pmp_report *report;
+	struct pmp_named_wait named;
+	size_t found = 0;
+
+	if (!sample || pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	for (int i = 0; i < MANY; i++) {
+		struct pmp_thread *thread =
+			fake_thread(sample, 10 + i, "once",
+				    i ? STACK(GUARD, MAIN) : STACK(INIT, MAIN));
+
+		thread->syscall = SYS_futex;
+		thread->end = PMP_END_ROOT;
+		if (i)
+			thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_FUTEX,
+							  .object = OBJECT };
+	}
+	sample->seen = sample->thread_count;
+	if (pmp_profile_add(profile, sample, NULL))
+		abort();
+	report = report_of(profile, NULL);
+	for (size_t i = 1; i < MANY; i++) {
+		pmp_report_name_row(report, &report->snapshot->rows[i], &named);
+		found += named.wait.holder == 10;
+	}
+	is_int((long long)found, MANY - 1, "%d threads wait for one that does it once",
+	       MANY);
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+	pmp_sample_free(sample);
+}
+
 static void test_once(void)
 {
 	const struct once_case once_cases[] = {
@@ -727,6 +767,7 @@ int main(void)
 {
 	test_bare_names();
 	test_once();
+	test_once_many();
 	test_patterns();
 	test_functions();
 	test_stacks();

@@ -10,6 +10,7 @@
 #include "report/wait-functions.h"
 
 #define DEPTH_MAX 12 /* locations from the innermost on that are asked */
+#define ONCE_MAX 16  /* things being done once at a time whose holders are inferred */
 
 /* What the functions at a location say, of inlined ones the innermost that does. */
 struct wait_place {
@@ -22,10 +23,22 @@ struct wait_place {
 	bool foreign;	      /* one that waits for nothing by itself */
 };
 
+/* The thread that runs what others wait for to be done once. */
+struct once_holder {
+	uint64_t object;
+	uint8_t once;
+	pid_t holder; /* 0: not known */
+};
+
 struct pmp_wait_names {
 	struct wait_place *places; /* by location */
 	size_t count, capacity;
 	uint64_t sweeps; /* of the locations */
+	/* Of the snapshot of that process and time. */
+	struct once_holder holders[ONCE_MAX];
+	size_t holder_count;
+	pid_t pid;
+	uint64_t time;
 };
 
 /* ---- by the bytes ------------------------------------------------------------------- */
@@ -504,29 +517,75 @@ static int may_run(const struct wait_question *asked, const struct pmp_row *row,
 	return runs_once(asked, row, other.once == PMP_NAMED_ONCE);
 }
 
-/* The initialiser is run by the only thread that has the function on its stack. */
-static void infer_holder(const struct wait_question *asked, const struct pmp_row *row,
-			 struct pmp_named_wait *named)
+/* The only thread that may run it, or 0. */
+static pid_t find_runner(const struct wait_question *asked,
+			 const struct pmp_named_wait *named,
+			 const struct pmp_frame *function)
 {
 	const struct pmp_snapshot *snapshot = asked->report->snapshot;
-	const struct pmp_frame *function = NULL;
 	pid_t holder = 0;
 
-	if (named->once == PMP_NAMED_GUARD) {
-		function = guarded_function(asked, row);
-		if (!function)
-			return;
-	}
-	if (!named->wait.object || !is_whole(snapshot))
-		return;
+	if (!is_whole(snapshot))
+		return 0;
 	for (size_t i = 0; i < snapshot->row_count; i++) {
 		int may = may_run(asked, &snapshot->rows[i], named, function);
 
 		if (may < 0 || (may && holder))
-			return;
+			return 0;
 		if (may)
 			holder = snapshot->rows[i].thread->tid;
 	}
+	return holder;
+}
+
+/* What was found out for another waiter; NULL: nothing yet. */
+static const struct once_holder *find_known_holder(const struct wait_question *asked,
+						   const struct pmp_named_wait *named)
+{
+	const struct pmp_sample_info *info = &asked->report->snapshot->info;
+	struct pmp_wait_names *names = asked->report->found_waits;
+
+	if (names->pid != info->pid || names->time != info->time)
+		names->holder_count = 0;
+	names->pid = info->pid;
+	names->time = info->time;
+	for (size_t i = 0; i < names->holder_count; i++)
+		if (names->holders[i].object == named->wait.object &&
+		    names->holders[i].once == named->once)
+			return &names->holders[i];
+	return NULL;
+}
+
+/* The initialiser is run by the only thread that has the function on its stack. */
+static pid_t infer_holder(const struct wait_question *asked, const struct pmp_row *row,
+			  const struct pmp_named_wait *named)
+{
+	struct pmp_wait_names *names = asked->report->found_waits;
+	const struct once_holder *known = find_known_holder(asked, named);
+	const struct pmp_frame *function = NULL;
+	struct once_holder *next;
+
+	if (known)
+		return known->holder;
+	if (names->holder_count == ONCE_MAX)
+		return 0;
+	if (named->once == PMP_NAMED_GUARD) {
+		function = guarded_function(asked, row);
+		if (!function)
+			return 0;
+	}
+	next = &names->holders[names->holder_count++];
+	*next = (struct once_holder){ .object = named->wait.object,
+				      .once = named->once,
+				      .holder = find_runner(asked, named, function) };
+	return next->holder;
+}
+
+static void name_holder(const struct wait_question *asked, const struct pmp_row *row,
+			struct pmp_named_wait *named)
+{
+	const pid_t holder = infer_holder(asked, row, named);
+
 	if (!holder)
 		return;
 	named->inferred = true;
@@ -541,8 +600,8 @@ void pmp_report_name_row(const struct pmp_report *report, const struct pmp_row *
 
 	renew(report, report->found_waits);
 	name_row(&asked, row, named);
-	if (named->once && !named->wait.holder)
-		infer_holder(&asked, row, named);
+	if (named->once && named->wait.object && !named->wait.holder)
+		name_holder(&asked, row, named);
 }
 
 void pmp_object_move(struct pmp_object *object, int moved)
