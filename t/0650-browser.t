@@ -164,4 +164,17 @@ END
 	like "$(cat seen)" '^injected: 0' "and contains what it should"
 done
 
+# Of bytes and times, as a heap has them.
+sed 's/(\([0-9,]*\) samples\{0,1\}, /(1.\1MB, /' "$golden/plain.svg" >unit.svg
+ok "grep -q 'MB, ' unit.svg" "a picture of bytes"
+visit unit.svg >seen <<'END'
+const lock = find("__lll_lock_wait");
+type("lock");
+report("live: " + document.documentElement.classList.contains("live") + ", " + byId("matched").textContent);
+click(lock);
+report("zoomed: " + width(lock));
+END
+is "$(cat seen)" "live: true, Matched: 44.44%
+zoomed: 1180" "bytes: it is searched and zoomed as well"
+
 done_testing

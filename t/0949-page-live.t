@@ -184,7 +184,8 @@ still = facts()
 time.sleep(1.5)
 say("the past does not change:", facts() == still)
 
-# With others.
+# With others, from widths that a comparison does not have.
+kind("wall")
 now = time.monotonic()
 page.drag(x_of(now - began - 1), y_of(2), x_of(now - fought + 1), y_of(2), shift=True)
 page.wait("document.querySelector('#tab-diff').getAttribute('aria-selected') === 'true'")
@@ -202,6 +203,34 @@ page.do("document.getElementById('save').dispatchEvent(new Event('change'))")
 name = "phases-%d.folded" % target
 page.wait("document.getElementById('save').value === ''")
 say("saved:", holds_soon(name, "fight_for_lock"))
+
+# From the leaf, functions and callers are what they are from the root.
+page.key("2")
+def cells(name):
+    return page.do("""[...document.querySelectorAll('#table-body tr')].filter(row =>
+        row.lastChild.textContent.startsWith(%s)).map(row => row.children[0].textContent > 1)""" % json.dumps(name))
+page.wait("document.querySelectorAll('#table-body tr').length > 5")
+upright = cells("burn_cpu")
+page.key("v")
+say("inverted:", upright, cells("burn_cpu"))
+page.key("v")
+
+# What has the focus keeps it, and what is chosen to be copied stays.
+page.do("document.querySelector('#table-head button').focus()")
+time.sleep(2.5)
+say("focus:", page.do("document.activeElement.dataset.key"))
+page.do("getSelection().selectAllChildren(document.querySelector('#table-body tr th'))")
+copied = page.do("String(getSelection())")
+time.sleep(2.5)
+say("selection:", page.do("String(getSelection())") == copied != "")
+page.do("getSelection().removeAllRanges()")
+page.do("document.querySelector('#table-body tr').focus()")
+page.key("ArrowDown")
+say("rows by keys:", page.do("document.activeElement === document.querySelectorAll('#table-body tr')[1]"))
+page.do("document.getElementById('tab-functions').focus()")
+page.key("ArrowRight")
+say("tabs by keys:", page.do("document.activeElement.id"))
+page.key("1")
 
 # A row.
 page.click_at(x_of(300), y_of(2))
@@ -271,6 +300,11 @@ the past does not change: True
 diff: True flame functions tree threads locks diff
 live: true flame functions tree threads locks
 saved: True
+inverted: [True] [True]
+focus: self %
+selection: True
+rows by keys: True
+tabs by keys: tab-tree
 row of locks: lock
 who waits: True
 again: wall

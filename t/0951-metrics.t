@@ -152,4 +152,51 @@ is "$(printf 'GET /sd HTTP/1.0\r\n\r\n' | timeout 10 bash -c "
 	head -n 1 <&3" | tr -d '\r')" "HTTP/1.1 400 Bad Request" "it must be asked by a name"
 end_server
 
+# ---- one of two has ended --------------------------------------------------------------------
+
+# up N: so many targets are said to be sampled
+up() {
+	[ "$(curl -s "${url}api/state" | grep -o '"up":true' | wc -l)" = "$1" ]
+}
+
+start_target demo
+gone=$target_pid
+start_target demo
+start_server two --serve=0 -F 20 -p "$gone,$target_pid"
+wait_for "up 2"
+stop_process "$gone"
+wait_for "up 1"
+is "$(status "${url}name/demo/debug/pprof/profile?seconds=1")" 200 "a name means the process that lives"
+like "$(curl -s "${url}name/demo/folded?seconds=1")" '^demo;' "whose stacks there are"
+is "$(status "${url}pprof/wall?seconds=1")" 200 "gperftools' pages are of that process as well"
+sleep 11
+rate=$(metric 'pmp_rate_hertz{kind="reached"}')
+ok "[ ${rate%%.*} -ge 15 ] && [ ${rate%%.*} -le 21 ]" "the rate is that of one process: $rate"
+end_server
+
+# ---- names that look alike -------------------------------------------------------------------
+
+cat >alike.c <<'END'
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+static void *wait_as(void *name) { prctl(PR_SET_NAME, name); pause(); return 0; }
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, wait_as, "a\xff");
+	pthread_create(&thread, 0, wait_as, "a\\xff");
+	pause();
+}
+END
+$CC -o alike alike.c -lpthread
+./alike &
+alike=$!
+test_pids="$test_pids $alike"
+start_server alike --serve=0 -F 20 -p "$alike"
+wait_for "[ \$(curl -s '${url}metrics' | grep -c 'ff.*state=.sleep') = 2 ]"
+is "$(curl -s "${url}metrics" | sed -n 's/\(pmp_thread_seconds_total.*}\) .*/\1/p' | sort | uniq -d)" "" \
+	"no series comes twice"
+end_server
+
 done_testing

@@ -9,12 +9,18 @@
 	const width = Number(svg.dataset.width), margin = Number(svg.dataset.margin);
 	const status = byId("status"), box = byId("box"), input = byId("input");
 	const normal = status.textContent, widths = byId("widths"), showBase = "Show the base";
+	// What adds up: of "main (1,234 samples, 5.00%)" 1234, of "main (1.99s, 5.00%)" 5.
+	const numberOf = function (title) {
+		const said = title.match(/\(([\d,]+) samples?, [^()]*\)$/) ||
+			title.match(/, ([\d.]+)%[^()]*\)$/) || [0, "0"];
+		return Number(said[1].replaceAll(",", ""));
+	};
 	const boxes = Array.from(svg.querySelectorAll("g.b")).map(function (g, i) {
 		const rect = g.querySelector("rect"), title = g.querySelector("title").textContent;
 		return {
 			g: g, rect: rect, text: g.querySelector("text"), title: title, index: i,
 			name: title.replace(/ \([^()]*\)$/, ""),
-			samples: Number(title.match(/\(([\d,]+) [^()]*\)$/)[1].replaceAll(",", "")),
+			samples: numberOf(title),
 			x: Number(rect.getAttribute("x")), y: Number(rect.getAttribute("y")),
 			w: Number(rect.getAttribute("width")), depth: Number(g.dataset.d),
 			base: { x: Number(g.dataset.x), w: Number(g.dataset.w),

@@ -265,6 +265,13 @@ const model = (() => {
 		}
 	}
 
+	// The share of what was put together.
+	function rest(tree, weight) {
+		let sum = 0;
+		tree.name.forEach((name, i) => { sum += name === REST ? weight.self[i] : 0; });
+		return sum / (weight.total[0] || 1);
+	}
+
 	// As the flat profile: processes and the like count only where nothing else is known.
 	function functions(tree, weight) {
 		const rows = new Map();
@@ -428,7 +435,7 @@ const model = (() => {
 	}
 
 	return { REST, TIMED, HEAP, decode, kinds, kids, nameOf, namesOf, find, select, compare,
-		weigh, search, functions, around, groups, picture, change, hottest, grouped, several,
+		weigh, search, rest, functions, around, groups, picture, change, hottest, grouped, several,
 		bytes, time, format, brief, pattern };
 })();
 
@@ -437,9 +444,11 @@ const model = (() => {
 function page(document, window) {
 	const PHONE = 700, MOST = 1500, CHAR = 7, ROWS = 500;
 	const STATES = ["run", "ready", "lock", "disk", "sleep"];
+	const LATE = 5000; // ms
 	const SECONDS = 600, WINDOWS = [10, 60, 0];
 	const IDLE = ["shown", "hidden", "only"];
 	const SAVED = ["pprof", "html", "svg", "folded", "flat", "speedscope", "perf"];
+	const SAVED_HEAP = ["pprof", "heap"];
 	const SUFFIXES = { pprof: "pb.gz", speedscope: "speedscope.json" };
 	// Differences in 1/10,000 from which on a colour is stronger.
 	const STEPS = [5, 20, 50, 100, 200, 500, 1000, 2000];
@@ -448,14 +457,15 @@ function page(document, window) {
 		locks: drawLocks, diff: drawFlame,
 	};
 	const settings = {
-		view: "flame", kind: "", wanted: "", group: "", idle: "shown", focus: "", inverted: false,
+		view: "flame", kind: "", wanted: "", group: "", idle: "shown", focus: "", unclear: false, inverted: false,
 		brief: false, base: false, window: 1, frozen: false,
 		sorts: { functions: { title: "self %" }, threads: { title: "samples" },
 			locks: { title: "samples" } },
 	};
 
-	// What there is: trees of it, the one that is chosen, and that with group and filter.
-	let data, trees = [], whole, wholeWeight, tree, weight;
+	// What there is: trees of it, the one that is chosen, that with group and filter, and the
+	// same from the root.
+	let data, trees = [], whole, wholeWeight, tree, weight, upright, uprightWeight;
 	// What is chosen of it. Paths of names hold when a new tree comes.
 	let zoom = [], selected = null, selectedPath = null, found = null, opened = null;
 	// What is drawn.
@@ -487,11 +497,27 @@ function page(document, window) {
 	}
 
 	function button(text, onclick, attributes) {
-		return make("button", { type: "button", onclick, ...attributes }, text);
+		return make("button", { type: "button", onclick, "data-key": text, ...attributes }, text);
 	}
 
 	function fill(element, ...children) {
 		element.replaceChildren(...children.filter(Boolean));
+	}
+
+	// The same of what is read, pressed or copied as it is filled again: what has the focus
+	// keeps it, by its data-key, and nothing changes below a pointer or a selection: then false.
+	function refill(element, ...children) {
+		const at = element.contains(document.activeElement) && document.activeElement.dataset.key;
+		const chosen = window.getSelection();
+		if (polling && (pressed && element.contains(pressed) ||
+				!chosen.isCollapsed && element.contains(chosen.anchorNode)))
+			return false;
+		fill(element, ...children);
+		const focused = at && [...element.querySelectorAll("[data-key]")].find(
+			child => child.dataset.key === at);
+		if (focused)
+			focused.focus({ preventScroll: true });
+		return true;
 	}
 
 	function join(parts, between) {
@@ -552,7 +578,20 @@ function page(document, window) {
 		if (trees[0].split === "thread" && !data.live)
 			settings.group = "*";
 		root.classList.add("loaded");
+		wantType(json.type);
 		chooseTree();
+	}
+
+	function firstKind() {
+		const kinds = model.kinds(whole);
+		return data.live && kinds.includes("wall") ? "wall" : kinds[0];
+	}
+
+	// The first time, what the profile was made to show.
+	function wantType(type) {
+		const at = ["inuse_space", "inuse_objects", "alloc_space", "alloc_objects"].indexOf(type);
+		if (!settings.wanted && at >= 0)
+			settings.wanted = model.HEAP[at];
 	}
 
 	// That of the wanted kind, if it is there.
@@ -562,7 +601,9 @@ function page(document, window) {
 		if (has(whole))
 			settings.kind = settings.wanted;
 		else if (!model.kinds(whole).includes(settings.kind))
-			settings.kind = model.kinds(whole)[data.live && whole.timed ? 1 : 0];
+			settings.kind = firstKind();
+		if (settings.view === "diff" && !data.base)
+			settings.view = "flame";
 		fillMenus();
 		fillHead();
 		remake();
@@ -577,11 +618,13 @@ function page(document, window) {
 	function setKind(kind) {
 		settings.wanted = kind;
 		chooseTree();
-		if (data.live && settings.kind !== kind)
+		if (data.live && settings.kind !== kind) {
+			settings.frozen = false;
 			askAgain();
+		}
 	}
 
-	let token = "", timer = 0, polling = false, soon = false;
+	let token = "", timer = 0, polling = false, soon = false, pressed = null;
 
 	async function get(path) {
 		const answer = await window.fetch(path, { cache: "no-store",
@@ -607,24 +650,45 @@ function page(document, window) {
 		return "from=" + from + "&to=" + to;
 	}
 
+	// A picture needs no more than can be seen; sums of functions need all.
+	function detail() {
+		return settings.view === "functions" || ui.search.value || selectedPath ? "" :
+			"&px=" + window.innerWidth;
+	}
+
 	function askTree(range) {
-		return ask("api/tree?" + windowOf(range) + "&split=group&px=" + window.innerWidth);
+		return ask("api/tree?" + windowOf(range) + "&split=group" + detail());
+	}
+
+	function askMore() {
+		if (data.live && line.detail !== detail())
+			again(0);
+	}
+
+	// What is compared with stays as it is, also when the server has forgotten it.
+	async function takeBase() {
+		const of = line.base && windowOf(line.base) + detail();
+		if (of && line.known.of !== of)
+			line.known = { of, tree: await askTree(line.base) };
+		return of && line.known.tree;
 	}
 
 	// A chosen part of the past does not change. Of a heap there is only what it is now.
 	async function takeWindow(state) {
 		const table = ["threads", "locks"].includes(settings.view) ? settings.view : "";
-		const asked = [windowOf(line.shown), line.base && windowOf(line.base), table].join();
+		const asked = [windowOf(line.shown), line.base && windowOf(line.base), table, detail()].join();
 		const heap = state.heap && model.HEAP.includes(settings.wanted);
+		line.detail = detail();
 		if (line.shown && asked === line.asked && !heap)
 			return;
 		const now = await (heap ? ask("api/heap?px=" + window.innerWidth) : askTree(line.shown));
-		const base = heap ? line.heap : line.base && await askTree(line.base);
+		const base = heap ? line.heap : await takeBase();
 		const rows = table ? await ask("api/" + table + "?" + windowOf(line.shown)) : {};
 		if (settings.frozen)
 			return;
-		const [target, ...more] = state.targets || [], { threads, locks } = data || {};
-		line.asked = asked;
+		const targets = (state.targets || []).sort((a, b) => b.up - a.up);
+		const [target, ...more] = targets.filter((target, i) => target.up || !i);
+		const { threads, locks } = data || {};
 		take({
 			live: true, host: state.host, type: "", stacks: 0, heap_kinds: state.heap,
 			title: target ? target.name + " [" + target.pid + "]" +
@@ -638,6 +702,12 @@ function page(document, window) {
 			base: base && (heap ? { heap: base.at } :
 				{ snapshots: base.snapshots, to: now.rounds, from: base.rounds }),
 		});
+		line.asked = asked;
+	}
+
+	function fail(text) {
+		ui.facts.textContent = text;
+		root.classList.add("failed");
 	}
 
 	// What the last seconds were, a second after the last answer came, or more. One after the
@@ -649,16 +719,19 @@ function page(document, window) {
 		if (document.hidden || settings.frozen || polling)
 			return;
 		polling = true;
+		const late = window.setTimeout(fail, LATE, "no answer for " + LATE / 1000 + " s");
 		try {
 			const state = await ask("api/state");
 			await takeSeconds(state);
 			await takeWindow(state);
 			drawLine();
+			if (root.classList.contains("failed"))
+				fillHead();
 			root.classList.remove("failed");
 		} catch (error) {
-			ui.facts.textContent = error.message;
-			root.classList.add("failed");
+			fail(error.message);
 		}
+		window.clearTimeout(late);
 		polling = false;
 		again(soon ? 0 : Math.max(1000, 5 * (performance.now() - began)));
 	}
@@ -679,7 +752,8 @@ function page(document, window) {
 		const format = ui.save.value, name = data.title.replace(/[^\w.]+/g, "-").replace(/-$/, "");
 		ui.save.value = "";
 		try {
-			const answer = await get(format + "?" + windowOf(line.shown));
+			const answer = await get(!whole.heap ? format + "?" + windowOf(line.shown) :
+				format === "pprof" ? "debug/pprof/heap" : format);
 			const href = URL.createObjectURL(await answer.blob());
 			make("a", { href, download: name + "." + (SUFFIXES[format] || format) }).click();
 			window.setTimeout(() => URL.revokeObjectURL(href), 60000);
@@ -706,7 +780,6 @@ function page(document, window) {
 		address.searchParams.delete("token");
 		window.history.replaceState(null, "", address);
 		listenToLine();
-		fillMenu(ui.save, [["", "save"], ...SAVED.map(format => [format, format])]);
 		ui.save.hidden = false;
 		ui.save.onchange = save;
 		ui.token.onchange = () => {
@@ -721,7 +794,8 @@ function page(document, window) {
 	// chosen, and another one may be what it is compared with. Times are ms since the start. ----
 
 	const line = { first: 0, seconds: [], now: 0, start: 0, shown: null, base: null, asked: "",
-		drag: null, marks: false, heap: null, rows: STATES, width: 0, left: 0, gutter: 0 };
+		drag: null, marks: false, heap: null, known: {}, detail: "",
+		rows: STATES, width: 0, left: 0, gutter: 0 };
 
 	function lineEnd() {
 		return line.first + 1000 * line.seconds.length;
@@ -729,8 +803,9 @@ function page(document, window) {
 
 	async function takeSeconds(state) {
 		// Another pmp; an answer that is shared can be a second old.
-		if (state.now + 5000 < lineEnd())
-			Object.assign(line, { first: 0, seconds: [], shown: null, base: null, heap: null });
+		if (Math.abs(state.start - (line.start || state.start)) > 5000)
+			Object.assign(line, { first: 0, seconds: [], shown: null, base: null, heap: null,
+				known: {}, start: 0 });
 		const more = await ask("api/timeline?from=" + lineEnd()), heap = Boolean(more.heap);
 		if (more.from !== lineEnd())
 			Object.assign(line, { first: more.from, seconds: [] });
@@ -970,11 +1045,14 @@ function page(document, window) {
 		].map(text => text && make("span", { class: "state heap" }, text));
 	}
 
+	// Only if they change: a menu may be open.
 	function fillMenu(menu, choices) {
-		fill(menu, ...choices.map(([value, text]) => make("option", { value }, text)));
+		const texts = JSON.stringify(choices);
+		if (menu.dataset.choices !== texts)
+			fill(menu, ...choices.map(([value, text]) => make("option", { value }, text)));
+		menu.dataset.choices = texts;
 	}
 
-	// Only if they change: a menu may be open.
 	function fillMenus() {
 		const groups = model.groups(whole, model.weigh(whole, model.kinds(whole)[0], "shown"));
 		const menus = {
@@ -984,11 +1062,11 @@ function page(document, window) {
 		for (const [id, choices] of Object.entries(menus)) {
 			if (!choices.some(([value]) => value === settings[id]))
 				choices.push([settings[id], settings[id]]);
-			if (ui[id].dataset.choices !== JSON.stringify(choices))
-				fillMenu(ui[id], choices);
-			ui[id].dataset.choices = JSON.stringify(choices);
+			fillMenu(ui[id], choices);
 			ui[id].parentNode.hidden = choices.length < 2 || id === "group" && !whole.split;
 		}
+		fillMenu(ui.save, [["", "save"], ...(whole.heap ? SAVED_HEAP : SAVED).map(
+			format => [format, format])]);
 		ui.idle.parentNode.hidden = whole.value;
 		ui.tabThreads.hidden = !data.threads;
 		ui.tabLocks.hidden = !data.locks || !(data.live || data.locks.length);
@@ -1033,9 +1111,17 @@ function page(document, window) {
 		ui.search.oninput = () => setSearch(ui.search.value);
 		ui.tabs.onclick = event => {
 			const tab = event.target.closest("[data-view]");
-			if (tab)
-				show(tab.dataset.view);
+			if (!tab)
+				return;
+			show(tab.dataset.view);
+			// By a pointer: the next keys are for what is shown.
+			if (event.detail)
+				ui.boxes.focus({ preventScroll: true });
 		};
+		window.addEventListener("pointerdown", event => { pressed = event.target; });
+		// Its click comes after that.
+		for (const name of ["pointerup", "pointercancel"])
+			window.addEventListener(name, () => window.setTimeout(() => { pressed = null; }, 50));
 		ui.helpButton.onclick = ui.helpClose.onclick = help;
 		ui.grip.onclick = () => ui.side.classList.toggle("full");
 		ui.boxes.onclick = onBox;
@@ -1075,6 +1161,7 @@ function page(document, window) {
 		ui.search.value = text;
 		search();
 		draw();
+		askMore();
 	}
 
 	function next(step) {
@@ -1094,15 +1181,19 @@ function page(document, window) {
 		let focus = null;
 		try {
 			focus = settings.focus ? model.pattern(settings.focus) : null;
+			settings.unclear = false;
 		} catch (error) {
-			focus = null;
+			settings.unclear = true;
 		}
-		tree = model.select(whole, { ...settings, focus });
+		upright = model.select(whole, { ...settings, focus, inverted: false });
+		tree = settings.inverted ? model.select(whole, { ...settings, focus }) : upright;
 		reweigh();
 	}
 
 	function reweigh() {
 		weight = model.weigh(tree, settings.kind, settings.idle);
+		uprightWeight = tree === upright ? weight :
+			model.weigh(upright, settings.kind, settings.idle);
 		wholeWeight = model.weigh(whole, settings.kind, settings.idle);
 		search();
 		draw();
@@ -1229,6 +1320,7 @@ function page(document, window) {
 			zoom = [];
 		document.body.classList.add("chosen");
 		draw();
+		askMore();
 		const at = boxes.findIndex(box => box.node === node);
 		if (scroll && at >= 0 && !ui.flame.hidden)
 			pool[at].scrollIntoView({ block: "nearest" });
@@ -1282,22 +1374,24 @@ function page(document, window) {
 
 	// Columns: the title, what a cell of a row shows, its class, and what it is sorted by, if it
 	// can be: numbers descending, texts ascending. What is equal stays in its order.
-	function drawTable(shown, rows, click, caption, isChosen) {
+	function drawTable(shown, rows, { click, caption, key: keyOfRow, isChosen }) {
 		const { title: key, reverse } = settings.sorts[settings.view] || {};
 		columns = shown;
 		const [, , , by] = columns.find(column => column[0] === key) || [];
 		const compare = (a, b) => a === b ? 0 : (a < b) === (typeof a === "number") ? 1 : -1;
 		if (by)
 			rows = [...rows].sort((a, b) => compare(by(a), by(b)) * (reverse ? -1 : 1));
-		fill(ui.tableHead, make("tr", {}, ...columns.map(([title, , type, by]) => make("th", {
+		refill(ui.tableHead, make("tr", {}, ...columns.map(([title, , type, by]) => make("th", {
 			scope: "col", class: /^number/.test(type) ? "number" : null,
 			"aria-sort": !by ? null : title !== key ? "none" : reverse ? "ascending" : "descending",
 		}, by ? button(title, () => sortBy(title)) : title))));
-		fill(ui.tableBody, ...rows.slice(0, ROWS).map(row => make("tr",
-			{ onclick: () => click(row), class: isChosen && isChosen(row) ? "selected" : null },
+		const drawn = refill(ui.tableBody, ...rows.slice(0, ROWS).map((row, i) => make("tr",
+			{ onclick: () => click(row), class: isChosen && isChosen(row) ? "selected" : null,
+				tabindex: i ? -1 : 0, "data-key": "row " + keyOfRow(row) },
 			...columns.map(([, cell, type]) => make(type === "row" ? "th" : "td",
 				type === "row" ? { scope: "row" } : { class: type || null }, ...[cell(row)].flat())))));
 		ui.caption.textContent = caption;
+		return drawn;
 	}
 
 	function sortBy(title) {
@@ -1327,26 +1421,33 @@ function page(document, window) {
 			module && make("span", { class: "module-name" }, module)];
 	}
 
+	// Columns for which a telephone has no room.
+	function wide(...columns) {
+		return window.innerWidth > PHONE ? columns : [];
+	}
+
 	function drawFunctions() {
 		const all = weight.total[0], names = found && new Set(found.nodes.map(node => tree.name[node]));
 		const base = row => row.baseTotal * factor(), wholeBase = all || weight.base[0] * factor();
-		const rows = model.functions(tree, weight).filter(row => !names || names.has(row.name))
+		const rest = model.rest(upright, uprightWeight);
+		const rows = model.functions(upright, uprightWeight).filter(row => !names || names.has(row.name))
 			.sort((a, b) => b.self - a.self || b.total - a.total || a.name - b.name);
 		drawTable([
 			["self %", row => percent(row.self, all), "number", row => row.self],
-			["self", row => amount(row.self), "number"],
+			...wide(["self", row => amount(row.self), "number"]),
 			["total %", row => percent(row.total, all), "number", row => row.total],
-			["total", row => amount(row.total), "number"],
+			...wide(["total", row => amount(row.total), "number"]),
 			...(data.base ? [
 				["base total %", row => percent(base(row), wholeBase), "number"],
 				["difference", row => signed((row.total - base(row)) / (wholeBase || 1)), "number",
 					row => Math.abs(row.total - base(row))],
-			] : whole.value ? [] : stateColumns(row => row.states)),
+			] : whole.value ? [] : wide(...stateColumns(row => row.states))),
 			["function", row => nameCell(row.name), "row", row => shown(row.name)],
-		], rows, row => chooseName(row.name), rows.length > ROWS ?
+		], rows, { click: row => chooseName(row.name), key: row => shown(row.name), caption: rows.length > ROWS ?
 			"The first " + ROWS + " of " + rows.length + " functions: the search finds the others." :
-			model.several(rows.length, "function") + ". States are percent of the function's own total.",
-		row => selected !== null && tree.name[selected] === row.name);
+			model.several(rows.length, "function") + ". States are percent of the function's own total." +
+			(rest < 5e-5 ? "" : " " + percent(rest, 1) + " % is in stacks that are too rare to be shown."),
+		isChosen: row => selected !== null && tree.name[selected] === row.name });
 	}
 
 	function keyOf(node) {
@@ -1384,7 +1485,7 @@ function page(document, window) {
 			if (!opened.delete(key))
 				opened.add(key);
 			draw();
-		}, { class: "twist", "aria-expanded": isOpen, "aria-label": isOpen ? "close" : "open" });
+		}, { class: "twist", "data-key": key, "aria-expanded": isOpen, "aria-label": isOpen ? "close" : "open" });
 	}
 
 	function drawTree() {
@@ -1397,13 +1498,16 @@ function page(document, window) {
 			if (opened.has(keyOf(node)))
 				model.kids(tree, node).sort((a, b) => total[b] - total[a] || a - b).forEach(add);
 		})(0);
-		drawTable([
+		const drawn = drawTable([
 			["total %", node => percent(total[node], total[0]), "number"],
 			["total", node => amount(total[node]), "number"],
 			["self %", node => percent(self[node], total[0]), "number"],
 			["function", node => [twist(node), ...nameCell(tree.name[node])], "row"],
-		], nodes, choose, "e opens the hottest path.", node => node === selected);
+		], nodes, { click: choose, key: keyOf, caption: "e opens the hottest path.",
+			isChosen: node => node === selected });
 		nodes.forEach((node, i) => {
+			if (!drawn)
+				return;
 			const indent = 8 + 14 * Math.min(tree.depth[node], 60);
 			ui.tableBody.rows[i].lastChild.style.paddingLeft = indent + "px";
 		});
@@ -1420,15 +1524,16 @@ function page(document, window) {
 			["samples", count(4), "number", field(4)],
 			...stateColumns(row => row.slice(5, 10), true),
 			["most often in", field(10), "stack", field(10)],
-		], rows, row => {
+		], rows, { click: row => {
 			settings.view = "flame";
 			setGroup(row[3]);
-		}, model.several(rows.length + (data.more_threads || 0), "thread") +
-			(rows.length > ROWS || data.more_threads ? ", not all" : "") + ". A click shows its group.");
+		}, key: row => row[1] + " " + row[2], caption:
+			model.several(rows.length + (data.more_threads || 0), "thread") +
+			(rows.length > ROWS || data.more_threads ? ", not all" : "") + ". A click shows its group." });
 	}
 
 	function drawLocks() {
-		drawTable([
+		const drawn = drawTable([
 			["waited", row => spent(row[2]), "number", field(2)],
 			["samples", count(3), "number", field(3)],
 			["threads", count(4), "number", field(4)],
@@ -1437,13 +1542,14 @@ function page(document, window) {
 			["in %", row => percent(row[6], row[3]), "number", row => row[6] / row[3]],
 			["waits in", field(7), "stack", field(7)],
 			["holder is in", field(8), "stack", field(8)],
-		], data.locks, () => {
+		], data.locks, { click: () => {
 			settings.view = "flame";
 			setKind("lock");
-		}, model.several(data.locks.length, "lock") + (data.locks.length === 1 ? " was" : " were") +
+		}, key: row => row[0] + " " + row[1], caption: model.several(data.locks.length, "lock") + (data.locks.length === 1 ? " was" : " were") +
 			" waited for. The holder is the most frequent known one; what it is in is from samples in which it had the lock." +
-			" A click shows that time as widths.");
-		ui.tableBody.prepend(...(data.deadlocks || []).map(text => make("tr", { class: "deadlock" },
+			" A click shows that time as widths." });
+		if (drawn)
+			ui.tableBody.prepend(...(data.deadlocks || []).map(text => make("tr", { class: "deadlock" },
 			make("td", { class: "name", colspan: columns.length }, "now: deadlock in " + text))));
 	}
 
@@ -1475,12 +1581,12 @@ function page(document, window) {
 
 	function drawSide() {
 		if (selected === null) {
-			fill(ui.sideContent, make("p", { class: "hint" }, "Click a box for details; click it again to zoom."));
+			refill(ui.sideContent, make("p", { class: "hint" }, "Click a box for details; click it again to zoom."));
 			return;
 		}
 		const name = tree.name[selected], text = model.nameOf(tree, name), all = weight.total[0];
-		const row = model.functions(tree, weight).find(row => row.name === name);
-		const around = model.around(tree, weight, name);
+		const row = model.functions(upright, uprightWeight).find(row => row.name === name);
+		const around = model.around(upright, uprightWeight, name);
 		const groups = model.groups(whole, wholeWeight, name).filter(group => group.part > 0)
 			.sort((a, b) => b.part - a.part)
 			.map(({ name, part }) => [name, part, () => setGroup(name)]);
@@ -1490,7 +1596,7 @@ function page(document, window) {
 				percent(row.total, all) + " %",
 			row && data.base && "difference to the base " +
 				signed(model.change(weight, selected, factor())) + " %"];
-		fill(ui.sideContent, make("h2", {}, text),
+		refill(ui.sideContent, make("h2", {}, text),
 			make("p", { class: "module-name" },
 				join([moduleOf(name), tree.files[tree.file[name]]], "  ")),
 			...facts.map(fact => fact && make("p", {}, fact)),
@@ -1511,10 +1617,13 @@ function page(document, window) {
 	}
 
 	function say() {
+		// Numbers that change by themselves are not read aloud.
+		set(ui.status, { "aria-live": polling ? "off" : "polite" });
 		ui.status.textContent = join([
 			selected !== null ? join([titleOf(selected), !whole.value && states(selected)], "; ") :
 				settings.view === "diff" && "red grew, blue shrank since the base",
-			settings.focus && "only stacks with " + settings.focus], "; ");
+			settings.focus && (settings.unclear ? "the filter is not a regular expression" :
+				"only stacks with " + settings.focus)], "; ");
 		ui.zoomOut.hidden = !zoom.length || ui.flame.hidden;
 	}
 
@@ -1617,6 +1726,26 @@ function page(document, window) {
 		ui.help.showModal();
 	}
 
+	function moveTab(tab, by) {
+		const tabs = [...ui.tabs.children].filter(other => !other.hidden);
+		const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
+		show(next.dataset.view);
+		next.focus();
+	}
+
+	// Of a table: to another row, or what a click does.
+	function moveRow(row, key) {
+		const rows = [...ui.tableBody.querySelectorAll("[data-key^='row ']")], at = rows.indexOf(row);
+		const next = rows[{ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[key]];
+		if (key === "Enter")
+			row.click();
+		if (!next)
+			return;
+		row.tabIndex = -1;
+		next.tabIndex = 0;
+		next.focus();
+	}
+
 	function onKey(event) {
 		const { target, key } = event, row = KEYS.find(([keys]) => keys.includes(key));
 		if (event.ctrlKey || event.altKey || event.metaKey)
@@ -1634,6 +1763,10 @@ function page(document, window) {
 		} else if (/^(Enter| )$/.test(key) && target.closest("button, a")) {
 			// It has the focus, and is pressed.
 			return;
+		} else if (target.getAttribute("role") === "tab" && /^Arrow(Left|Right)$/.test(key)) {
+			moveTab(target, key === "ArrowLeft" ? -1 : 1);
+		} else if (target.closest("#table-body tr") && /^(Arrow(Up|Down)|Home|End|Enter)$/.test(key)) {
+			moveRow(target.closest("tr"), key);
 		} else if (!row || ui.flame.hidden && /^(Arrow|Home|End|Page)/.test(key)) {
 			return;
 		} else {

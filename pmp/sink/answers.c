@@ -355,31 +355,52 @@ static void answer_targets(const struct answers *answers,
 
 /* ---- requests ------------------------------------------------------------------------- */
 
+/* The first that is meant; one that has ended only if no other is. */
 static const struct process *find_process(const struct targets *targets,
 					  const struct serve_request *request)
 {
+	const struct process *found = NULL;
+
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct process *process = &targets->processes[i];
 
-		if ((!request->pid || process->pid == request->pid) &&
-		    (!*request->name || strcmp(process->name, request->name) == 0))
+		if ((request->pid && process->pid != request->pid) ||
+		    (*request->name && strcmp(process->name, request->name) != 0))
+			continue;
+		if (!process->ended)
 			return process;
+		if (!found)
+			found = process;
 	}
-	return NULL;
+	return found;
+}
+
+static size_t count_living(const struct targets *targets)
+{
+	size_t living = 0;
+
+	for (size_t i = 0; i < targets->count; i++)
+		living += !targets->processes[i].ended;
+	return living;
 }
 
 /* "/pid/4100 (mariadbd), /pid/4101 (postgres)" */
 static void list_processes(const struct targets *targets, char *text, size_t size)
 {
+	const bool all = count_living(targets) == 0;
 	char name[EVENT_NAME_SIZE * 4];
 	size_t length = 0;
 
 	*text = '\0';
-	for (size_t i = 0; i < targets->count && length < size; i++)
-		length += (size_t)snprintf(
-			text + length, size - length, "%s/pid/%d (%s)", i ? ", " : "",
-			(int)targets->processes[i].pid,
-			pmp_escape(targets->processes[i].name, name, sizeof(name)));
+	for (size_t i = 0; i < targets->count && length < size; i++) {
+		const struct process *process = &targets->processes[i];
+
+		if (all || !process->ended)
+			length += (size_t)snprintf(
+				text + length, size - length, "%s/pid/%d (%s)",
+				length ? ", " : "", (int)process->pid,
+				pmp_escape(process->name, name, sizeof(name)));
+	}
 }
 
 /* Which process is meant, 0: all. False: it has been refused. */
@@ -394,9 +415,13 @@ static bool choose_process(const struct answers *answers,
 		answers_refuse(answers, request->id, 404, "no such process is sampled");
 		return false;
 	}
-	if (request->pid || *request->name)
+	if (request->pid || *request->name) {
 		asked->pid = process->pid;
-	else if (asked->page->family == PAGES_OF_GPERFTOOLS && targets->count > 1) {
+	} else if (asked->page->family == PAGES_OF_GPERFTOOLS && targets->count > 1) {
+		if (count_living(targets) == 1) {
+			asked->pid = find_process(targets, request)->pid;
+			return true;
+		}
 		list_processes(targets, list, sizeof(list));
 		answers_refuse(answers, request->id, 400, "of which process? %s", list);
 		return false;

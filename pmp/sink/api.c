@@ -93,7 +93,7 @@ static void put_targets(FILE *out, const struct api_request *request)
 		put_string(out, ",\"name\":", process->name);
 		put_command(out, request, process->pid);
 		fprintf(out, ",\"threads\":%" PRIu64 ",\"up\":%s}", process->threads,
-			process->snapshots ? "true" : "false");
+			process->snapshots && !process->ended ? "true" : "false");
 		first = false;
 	}
 	fputc(']', out);

@@ -143,14 +143,12 @@ double metrics_rate(const struct sink *sink)
 	struct pmp_covered covered = { .size = sizeof(covered) };
 	struct pmp_profile *window = NULL;
 	struct pmp_error err;
-	size_t targets = sink->source->targets.count;
 
 	pmp_profile_window(sink->counting->profile, &options, &window, &covered, &err);
 	pmp_profile_free(window);
-	if (covered.to <= covered.from || !targets)
+	if (covered.to <= covered.from)
 		return 0;
-	return (double)covered.samples / (double)targets /
-	       ((double)(covered.to - covered.from) / 1e9);
+	return (double)covered.rounds / ((double)(covered.to - covered.from) / 1e9);
 }
 
 static void put_rate(const struct metrics *metrics)
@@ -321,6 +319,20 @@ static void put_threads(const struct metrics *metrics)
 	}
 }
 
+/* So that none is taken for the byte that it would stand for: no series may come twice. */
+static const char *double_backslashes(const char *name, char *doubled, size_t size)
+{
+	size_t length = 0;
+
+	for (; *name && length + 2 < size; name++) {
+		if (*name == '\\')
+			doubled[length++] = '\\';
+		doubled[length++] = *name;
+	}
+	doubled[length] = '\0';
+	return doubled;
+}
+
 /* Counters never go back: what may be found to be a lock is none of sleep yet. */
 static void put_group(const struct metrics *metrics, const struct pmp_group_times *times)
 {
@@ -334,9 +346,10 @@ static void put_group(const struct metrics *metrics, const struct pmp_group_time
 		{ "disk", times->disk },
 		{ "sleep", times->sleep - times->unsure },
 	};
-	char quoted[QUOTED_SIZE];
+	char doubled[2 * EVENT_NAME_SIZE], quoted[QUOTED_SIZE];
 
-	answer_text_quote(times->group, quoted, sizeof(quoted));
+	answer_text_quote(double_backslashes(times->group, doubled, sizeof(doubled)),
+			  quoted, sizeof(quoted));
 	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
 		put_target(metrics, "pmp_thread_seconds_total", times->pid,
 			   times->process);
