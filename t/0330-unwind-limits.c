@@ -172,6 +172,7 @@ static void test_deep(struct fakeelf *elf)
 #define SLOW_PAIRS 30000
 #define SLOW_PAIRS_LIBUNWIND 1000     /* with 3000 they are not given to it */
 #define EXPRESSION "\x0f\x02\x77\x08" /* for the CFA: %rsp + 8 */
+#define SLOW_EXPRESSION 20000	      /* bytes */
 #define SLOW_DEPTH 500
 #define SLOW_STACK UINT64_C(0x7fff00000000)
 
@@ -261,6 +262,80 @@ static void test_too_slow_for_libunwind(void)
 	fakeelf_free(&elf);
 }
 
+/* An expression that libunwind has cached is executed again for each frame. */
+static void test_slow_expression(void)
+{
+	static uint64_t stack[SLOW_DEPTH + 64];
+	static char program[SLOW_EXPRESSION + 16] = "\x0f";
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
+	struct pmp_regs regs = { 0 };
+	struct fakeelf elf;
+	size_t length = 1;
+
+	/* Its length, %rsp + 8, and DW_OP_dup, DW_OP_drop, again and again. */
+	for (unsigned rest = SLOW_EXPRESSION; rest; rest >>= 7)
+		program[length++] = (char)((rest & 0x7f) | (rest >> 7 ? 0x80 : 0));
+	memcpy(program + length, "\x77\x08", 2);
+	for (size_t i = 2; i < SLOW_EXPRESSION; i++)
+		program[length + i] = i % 2 ? 0x13 : 0x12;
+	fakeelf_make(&elf, &(struct fakeelf_options){ 0 });
+	add_slow(&elf, 0, program, length + SLOW_EXPRESSION);
+	for (size_t i = 0; i < SLOW_DEPTH; i++)
+		stack[i] = elf.text + SLOW_START + 0x20;
+	stack[SLOW_DEPTH] = elf.text + D + 0x10;
+	fake_add(&elf.fake, SLOW_STACK, stack, sizeof(stack));
+	pmp_regs_set(&regs, pmp_arch_here->pc, elf.text + SLOW_START + 0x10);
+	pmp_regs_set(&regs, pmp_arch_here->sp, SLOW_STACK);
+	pmp_unwinder_set_maps(unwinder, elf.maps, &elf.memory);
+	for (int i = 0; i < 3; i++) {
+		walk = (struct pmp_walk){ .frames = frames, .limit = DEEP };
+		pmp_walk(unwinder, &regs, &elf.memory, &walk);
+		is_str(pmp_end_text(walk.end), pmp_end_text(PMP_END_BAD_INFO),
+		       "a slow expression in each frame: walk %d gives up", i + 1);
+		ok(walk.count >= 2 &&
+			   walk.count < 2 + PMP_WALK_WORK_MAX / SLOW_EXPRESSION,
+		   "after %zu frames", walk.count);
+	}
+	pmp_unwinder_free(unwinder);
+	fakeelf_free(&elf);
+}
+
+struct many_rules {
+	struct pmp_unwinder *unwinder;
+	uint64_t fp;
+};
+
+/* Asks for more rules than are cached. */
+static bool find_fp(void *arg, const struct pmp_regs *regs, size_t frame, uint64_t *fp)
+{
+	const struct many_rules *many = arg;
+	struct pmp_rule rule;
+
+	(void)regs;
+	(void)frame;
+	for (uint64_t pc = 1; pc < 100000; pc++)
+		pmp_unwinder_rule(many->unwinder, pc, true, &rule);
+	*fp = many->fp;
+	return true;
+}
+
+static void test_rule_stays(struct fakeelf *elf)
+{
+	struct many_rules many = { pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO),
+				   FAKEELF_FP };
+	struct pmp_regs regs = { 0 };
+
+	pmp_regs_set(&regs, pmp_arch_here->pc, FAKEELF_PC(elf));
+	pmp_regs_set(&regs, pmp_arch_here->sp, FAKEELF_SP);
+	walk = (struct pmp_walk){
+		.frames = frames, .limit = 64, .find_fp = find_fp, .find_fp_arg = &many
+	};
+	pmp_unwinder_set_maps(many.unwinder, elf->maps, &elf->memory);
+	pmp_walk(many.unwinder, &regs, &elf->memory, &walk);
+	is_end(4, PMP_END_ROOT, "the frame pointer is found by walks through other code");
+	pmp_unwinder_free(many.unwinder);
+}
+
 /* One program that is larger than any is not executed at all. */
 static void test_too_large(void)
 {
@@ -329,12 +404,14 @@ int main(void)
 	test_wild(&elf);
 	test_cut(&elf);
 	test_circles(&elf);
+	test_rule_stays(&elf);
 	test_deep(&elf);
 	fakeelf_free(&elf);
 	test_remap();
 	test_slow(SLOW_PAIRS, "", 0, "by rules");
 	test_slow(SLOW_PAIRS_LIBUNWIND, EXPRESSION, strlen(EXPRESSION), "by libunwind");
 	test_too_slow_for_libunwind();
+	test_slow_expression();
 	test_too_large();
 	return done_testing();
 }

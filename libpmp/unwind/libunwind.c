@@ -82,6 +82,8 @@ static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *va
 	(void)space;
 	if (write)
 		return -UNW_EREADONLYREG;
+	if (!libunwind->caller.may_read(libunwind->caller.arg))
+		return REFUSED;
 	if (address >= LOCAL_BASE && read_local(libunwind, address, value))
 		return 0;
 	if (pmp_read(libunwind->stack, address, value, sizeof(*value)))

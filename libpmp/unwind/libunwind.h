@@ -12,12 +12,15 @@
 
 struct pmp_libunwind;
 
-/* Who asks for steps, and what is asked of it for what is not cached. */
+/* Who asks for steps, and what is asked of it; the first two for what is not cached. */
 struct pmp_libunwind_caller {
 	/* Give the FDE of a pc. */
 	bool (*find)(void *arg, uint64_t pc, struct pmp_fde *fde);
 	/* May its programs be executed, which remember or restore a state so often? */
 	bool (*allow)(void *arg, size_t states);
+	/* May a word more be read, also by what is cached? Expressions are read byte by
+	 * byte as they are executed. */
+	bool (*may_read)(void *arg);
 	void *arg;
 };
 

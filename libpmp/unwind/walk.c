@@ -35,6 +35,7 @@
 #define JUMPS_MAX 64	 /* times the stack may go down: signals, coroutines */
 #define LEAF_REACH 4096	 /* bytes of code from a leaf's first byte to its pc */
 #define LIBUNWIND_WORK 8 /* times the work of making a rule */
+#define READ_WORK 1	 /* of a word that libunwind reads */
 #define STATE_WORK 128	 /* of a state in libunwind: two or more system calls */
 #define KEPT_MAX ((uint64_t)64 << 20)	 /* bytes of call-frame information */
 #define SEARCH_MAX ((uint64_t)256 << 20) /* bytes searched in its life: about a second */
@@ -229,6 +230,14 @@ static bool allow_libunwind(void *arg, size_t states)
 	return !states || !pmp_unwinder_is_spent(unwinder);
 }
 
+static bool may_read(void *arg)
+{
+	struct pmp_unwinder *unwinder = arg;
+
+	unwinder->work += READ_WORK;
+	return !pmp_unwinder_is_spent(unwinder);
+}
+
 void pmp_unwinder_set_beat(struct pmp_unwinder *unwinder, void (*beat)(void *arg),
 			   void *arg)
 {
@@ -259,7 +268,7 @@ struct pmp_unwinder *pmp_unwinder_new(const struct pmp_arch *arch, enum pmp_unwi
 	if (arch != pmp_arch_here)
 		return unwinder;
 	unwinder->libunwind = pmp_libunwind_new(&(struct pmp_libunwind_caller){
-		find_for_libunwind, allow_libunwind, unwinder });
+		find_for_libunwind, allow_libunwind, may_read, unwinder });
 	if (!unwinder->libunwind) {
 		pmp_unwinder_free(unwinder);
 		return NULL;
@@ -384,31 +393,38 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 		cached->rule.kind = PMP_RULE_SIGNAL;
 }
 
-/* NULL: it is not known, and there has been enough work for this stack. */
-static const struct cached_rule *find_rule(struct pmp_unwinder *unwinder, uint64_t pc,
-					   bool exact)
+/* A copy, as more rules may come into the cache while a frame's caller is found. False: it is
+ * not known, and there has been enough work for this stack. */
+static bool find_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
+		      struct cached_rule *cached)
 {
 	size_t hash = pmp_hash_bits(pc ^ exact, CACHE_LOG);
 	struct cached_rule *set = &unwinder->cache[hash & ~(WAYS - 1u)];
 
-	for (size_t i = 0; i < WAYS; i++)
-		if (set[i].pc == pc && set[i].exact == exact &&
-		    set[i].rule.kind != PMP_RULE_UNKNOWN)
-			return &set[i];
+	for (size_t i = 0; i < WAYS; i++) {
+		if (set[i].pc != pc || set[i].exact != exact ||
+		    set[i].rule.kind == PMP_RULE_UNKNOWN)
+			continue;
+		*cached = set[i];
+		return true;
+	}
 	if (pmp_unwinder_is_spent(unwinder))
-		return NULL;
+		return false;
 	memmove(set + 1, set, (WAYS - 1) * sizeof(*set));
 	*set = (struct cached_rule){ .pc = pc, .exact = exact };
 	fill_rule(unwinder, set);
-	return set;
+	*cached = *set;
+	return true;
 }
 
 bool pmp_unwinder_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
 		       struct pmp_rule *rule)
 {
-	const struct cached_rule *cached = find_rule(unwinder, pc, exact);
+	struct cached_rule cached;
 
-	*rule = cached ? cached->rule : (struct pmp_rule){ .kind = PMP_RULE_BAD };
+	*rule = find_rule(unwinder, pc, exact, &cached)
+			? cached.rule
+			: (struct pmp_rule){ .kind = PMP_RULE_BAD };
 	return rule->kind != PMP_RULE_NONE && rule->kind != PMP_RULE_BAD;
 }
 
@@ -597,6 +613,8 @@ static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *c
 
 	w->signal = cached->rule.signal;
 	w->flags = w->signal ? PMP_FRAME_EXACT : 0;
+	if (w->unwinder->beat)
+		w->unwinder->beat(w->unwinder->beat_arg);
 	do {
 		result = pmp_libunwind_step(w->unwinder->libunwind, &w->regs, lookup,
 					    w->stack, keep, &needed);
@@ -693,7 +711,7 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 static enum pmp_end step(struct walker *w)
 {
 	uint64_t pc = pmp_regs_get(&w->regs, w->pc);
-	const struct cached_rule *cached;
+	struct cached_rule cached;
 	enum pmp_end end;
 
 	w->signal = false;
@@ -701,15 +719,14 @@ static enum pmp_end step(struct walker *w)
 	w->needs_fp = false;
 	if (w->unwinder->mode == PMP_UNWIND_FP)
 		return no_info_step(w);
-	cached = find_rule(w->unwinder, pc, w->exact);
-	if (!cached)
+	if (!find_rule(w->unwinder, pc, w->exact, &cached))
 		return PMP_END_BAD_INFO;
-	if (cached->rule.kind != PMP_RULE_NONE && cached->rule.kind != PMP_RULE_BAD) {
+	if (cached.rule.kind != PMP_RULE_NONE && cached.rule.kind != PMP_RULE_BAD) {
 		w->chained = false;
-		return info_step(w, cached);
+		return info_step(w, &cached);
 	}
 	end = no_info_step(w);
-	return end == PMP_END_NO_INFO && cached->rule.kind == PMP_RULE_BAD
+	return end == PMP_END_NO_INFO && cached.rule.kind == PMP_RULE_BAD
 		       ? PMP_END_BAD_INFO
 		       : end;
 }
