@@ -165,4 +165,32 @@ kill -INT "$pmp"
 wait "$pmp"
 is "$?" 130 "TSTP while it reads: continued, it ends by INT"
 
+# While a command starts: it ends with pmp, or has never begun.
+cp "$(command -v sleep)" nap
+# naps: the pids of those that run
+naps() {
+	for pid in $(pgrep -x nap); do
+		[ "$(readlink "/proc/$pid/exe")" = "$PWD/nap" ] && echo "$pid"
+	done
+}
+hung=0 statuses='' left=''
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
+	"$PMP" -q -f folded -o /dev/null -- ./nap 700 2>/dev/null &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	sleep "$(awk "BEGIN { print $i * 0.003 }")"
+	kill -TERM "$pmp"
+	timeout 5 tail -f --pid="$pmp" /dev/null || hung=$((hung + 1))
+	kill -KILL "$pmp" 2>/dev/null
+	wait "$pmp" 2>/dev/null
+	statuses="$statuses $?"
+	for pid in $(naps); do
+		left="$left $pid"
+		kill -KILL "$pid"
+	done
+done
+is "$hung" 0 "TERM while a command starts: pmp ends"
+is "$left" "" "TERM while a command starts: nothing is left of it"
+like "$statuses" '^( 143)*$' "TERM while a command starts: status"
+
 done_testing

@@ -102,6 +102,7 @@ int command_fork(struct command *command, char **argv, struct pmp_recorder *reco
 void command_go(struct command *command)
 {
 	send(command->fd, "", 1, MSG_NOSIGNAL);
+	command->went = true;
 }
 
 void command_started(struct command *command)
@@ -180,7 +181,7 @@ void command_close(struct command *command)
 	if (command->fd >= 0)
 		close(command->fd);
 	command->fd = -1;
-	if (command->pid > 0 && !command->started && !command->ended)
+	if (command->pid > 0 && !command->went && !command->ended)
 		waitpid(command->pid, &command->status, 0);
 	command->pid = 0;
 }

@@ -16,6 +16,7 @@ struct pmp_recorder;
 struct command {
 	pid_t pid;	     /* 0: none */
 	int fd;		     /* readable when it has exec'ed or failed to; -1: closed */
+	bool went;	     /* it may run: command_go() */
 	bool started;	     /* it runs */
 	bool ended;	     /* it has been reaped */
 	bool adopts;	     /* what its processes leave: see command_reap() */
@@ -50,7 +51,7 @@ bool command_poll(struct command *command);
 int command_wait_status(const struct command *command);
 /** Send it a signal. False: it does not run yet. */
 bool command_signal(const struct command *command, int number);
-/** A command that does not run yet ends; one that runs is left alone. */
+/** A command that may not run yet ends; one that may is left alone. */
 void command_close(struct command *command);
 
 #endif

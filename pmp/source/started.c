@@ -20,6 +20,7 @@
 #include "source/source.h"
 
 #define LEFT_TIME (2 * NS_PER_S)
+#define START_MS 10		 /* between two looks whether it runs */
 #define SHOW_MS 200		 /* between two looks for what a command has written */
 #define LOAD_TIME (3 * NS_PER_S) /* after which a command has loaded what it preloads */
 
@@ -135,12 +136,17 @@ static void tell_unloaded(struct source *source)
 		      reason ? "it " : "LD_PRELOAD is dropped", reason ? reason : "");
 }
 
-static void tend(struct source *source, bool idle)
+static void pass_on(struct source *source)
 {
 	struct caught *caught = &source->state->caught;
 
 	if (caught->pass_on && command_signal(source->command, caught->pass_on))
 		caught->pass_on = 0;
+}
+
+static void tend(struct source *source, bool idle)
+{
+	pass_on(source);
 	command_reap(source->command, source->state->own);
 	sampling_tend(source, idle);
 	tell_left(source);
@@ -162,7 +168,10 @@ static void opened(struct source *source, struct process *process)
 
 static void ready(struct source *source, const struct process *process)
 {
-	if (!process->child && !source->state->failure)
+	const struct caught *caught = &source->state->caught;
+
+	/* What was to end before it began does not begin. */
+	if (!process->child && !source->state->failure && !caught->end)
 		command_go(source->command);
 }
 
@@ -204,14 +213,29 @@ static void show_output(struct source *source)
 		      pmp_escape(source->options->command[0], shown, sizeof(shown)));
 }
 
+/* It may run, but not have told yet whether it does. */
+static void await_start(struct source *source)
+{
+	struct command *command = source->command;
+
+	while (command->went && command->fd >= 0 && !source->state->caught.limit) {
+		on_command(source, 0);
+		if (command->fd >= 0)
+			source->calls->wait(source->run, START_MS);
+	}
+}
+
 /* Also when pmp was told to end: what ends it ends the command. */
 static void wait_for_command(struct source *source)
 {
 	struct command *command = source->command;
 
+	await_start(source);
 	while (command->started && !command_poll(command)) {
 		if (source->state->caught.limit)
 			break;
+		/* Nobody else does, if the sampling has not begun. */
+		pass_on(source);
 		show_output(source);
 		source->calls->wait(source->run,
 				    command->terminal.output < 0 ? -1 : SHOW_MS);
