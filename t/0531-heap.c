@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "lib/tap.h"
+#include "base/hash.h"
 #include "heap-batch.h"
 #include "libpmp-program.h"
 #include "report/report.h"
@@ -360,6 +361,32 @@ static void test_processes(void)
 	pmp_profile_free(profile);
 }
 
+/* A program may say that its blocks are where their hashes would be the same. */
+static void test_places(void)
+{
+	struct pmp_blocks blocks = { 0 };
+	uint64_t inverse = PMP_HASH_RATIO;
+	size_t row = 0, longest = 0;
+
+	/* By Newton's method, five bits at first. */
+	for (int i = 0; i < 5; i++)
+		inverse *= 2 - PMP_HASH_RATIO * inverse;
+	for (uint64_t k = 1; k <= 20000; k++) {
+		const struct pmp_block block = { .pointer = k * inverse, .weight = 1 };
+
+		if (pmp_blocks_put(&blocks, &block))
+			abort();
+	}
+	for (size_t slot = 0; slot < (size_t)1 << blocks.bits; slot++) {
+		row = blocks.slots[slot].weight > 0 ? row + 1 : 0;
+		if (longest < row)
+			longest = row;
+	}
+	ok(PMP_HASH_RATIO * inverse == 1 && longest < 1000,
+	   "blocks of bad pointers lie apart: %zu in a row", longest);
+	pmp_blocks_free(&blocks);
+}
+
 /* What they have allocated, and how often, does not become less when a program begins. */
 static void test_calls(void)
 {
@@ -631,6 +658,7 @@ int main(void)
 	test_exact();
 	test_sampled();
 	test_processes();
+	test_places();
 	test_calls();
 	test_many_processes();
 	test_ages();

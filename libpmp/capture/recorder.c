@@ -32,6 +32,7 @@
 #define NAME_AGE PMP_S		  /* until it is read again */
 #define TOTALS_EVERY (PMP_S / 10) /* if nothing else is new */
 #define ENDS_EVERY (PMP_S / 20)	  /* whether children have ended */
+#define BEGIN_TIME (100 * PMP_MS) /* for processes that are new, in one reading */
 
 _Static_assert((int)PMP_RECORDED_MOST == PMP_HEAP_PROCESSES, "each has an entry");
 
@@ -62,7 +63,8 @@ struct pmp_recorder {
 	int memory, file;
 	bool begun; /* by this process: it may be another one's child */
 	uint64_t ends_checked;
-	uint64_t rate; /* that is asked for */
+	size_t next_process; /* to be looked at first for one that is new */
+	uint64_t rate;	     /* that is asked for */
 	struct {
 		uint64_t begin, records;
 		uint64_t fullest; /* bytes in the ring */
@@ -536,16 +538,24 @@ static void find_ended(struct pmp_recorder *recorder,
 	}
 }
 
+/* They may have many mappings, or say again and again that they have just begun: those for
+ * which there is no time come first the next time. */
 static int find_processes(struct pmp_recorder *recorder,
 			  const struct pmp_recorder_calls *calls, uint64_t now)
 {
-	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
+	const size_t first = recorder->next_process;
+
+	for (size_t n = 0; n < PMP_HEAP_PROCESSES; n++) {
+		const size_t i = (first + n) % PMP_HEAP_PROCESSES;
 		const uint32_t state = __atomic_load_n(
 			&recorder->shared.processes[i].state, __ATOMIC_ACQUIRE);
 		int r;
 
 		if (state < PMP_HEAP_PROCESS_RECORDS || recorder->recorded[i].known)
 			continue;
+		if (pmp_clock() - now > BEGIN_TIME)
+			return 0;
+		recorder->next_process = i + 1;
 		r = begin_process(recorder, i, now);
 		if (r < 0)
 			return r;

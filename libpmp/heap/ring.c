@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-#define PATIENCE PMP_S	 /* with a record that is not complete */
-#define SKIPS_MOST 65536 /* of records that are none, in one call */
+#define PATIENCE PMP_S /* with a record that is not complete */
+#define LOOKS_MOST \
+	(2 * PMP_HEAP_RING_SIZE / PMP_HEAP_ALIGN) /* for a record, in one call */
 
 static uint64_t head_of(const struct pmp_heap_ring *ring)
 {
@@ -58,15 +59,17 @@ static void give_up(struct pmp_heap_ring *ring, uint64_t head)
 	move_tail(ring, head);
 }
 
-/* The next place where a record says that it is there. */
-static void skip(struct pmp_heap_ring *ring, uint64_t head)
+/* To the next place where a record says that it is there. Returns how many were looked at. */
+static size_t skip(struct pmp_heap_ring *ring, uint64_t head)
 {
-	uint64_t position = ring->tail + PMP_HEAP_ALIGN;
+	const uint64_t before = ring->tail;
+	uint64_t position = before + PMP_HEAP_ALIGN;
 
 	while (position < head && (stamp_at(ring, position) & ~(uint64_t)3) != position)
 		position += PMP_HEAP_ALIGN;
-	ring->unwanted += position - ring->tail;
+	ring->unwanted += position - before;
 	move_tail(ring, position);
+	return (position - before) / PMP_HEAP_ALIGN;
 }
 
 /* Has it been waited for in vain? */
@@ -114,7 +117,8 @@ static bool take(struct pmp_heap_ring *ring, uint64_t head, struct pmp_heap_entr
 bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 			struct pmp_heap_entry *entry)
 {
-	for (unsigned i = 0; i < SKIPS_MOST; i++) {
+	/* Who writes may go on moving its head. */
+	for (size_t looks = 0; looks < LOOKS_MOST; looks++) {
 		const uint64_t head = head_of(ring);
 
 		if (head == ring->tail)
@@ -125,14 +129,14 @@ bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 		}
 		if (stamp_at(ring, ring->tail) == (ring->tail | PMP_HEAP_COMPLETE)) {
 			if (!take(ring, head, entry)) {
-				skip(ring, head);
+				looks += skip(ring, head);
 				continue;
 			}
 			if (entry->record.kind != PMP_HEAP_RECORD_PAD)
 				return true;
 			pmp_heap_ring_done(ring, entry);
 		} else if (is_overdue(ring, now)) {
-			skip(ring, head);
+			looks += skip(ring, head);
 		} else {
 			return false;
 		}

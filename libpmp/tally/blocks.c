@@ -6,7 +6,9 @@
 #include "tally/blocks.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "libpmp.h"
 
@@ -17,10 +19,14 @@ static size_t slot_count(const struct pmp_blocks *blocks)
 	return blocks->slots ? (size_t)1 << blocks->bits : 0;
 }
 
+/* Pointers are what a program says they are: without a key it could choose them so that all
+ * would be in one place. */
 static size_t first_slot(const struct pmp_blocks *blocks, const struct pmp_block *block)
 {
-	return (size_t)pmp_hash_bits(block->pointer ^ pmp_hash(block->process),
-				     blocks->bits);
+	const uint64_t keyed = block->pointer ^ pmp_hash(block->process) ^ blocks->key;
+	const uint64_t mixed = pmp_hash(keyed ^ keyed >> 32) * blocks->key;
+
+	return (size_t)pmp_hash_bits(mixed ^ mixed >> 32, blocks->bits);
 }
 
 static size_t after(const struct pmp_blocks *blocks, size_t slot)
@@ -142,6 +148,10 @@ int pmp_blocks_put(struct pmp_blocks *blocks, const struct pmp_block *block)
 
 	if (blocks->limit && blocks->count >= blocks->limit && evict(blocks))
 		return PMP_ENOMEM;
+	if (!blocks->key &&
+	    getrandom(&blocks->key, sizeof(blocks->key), GRND_NONBLOCK) < 0)
+		blocks->key = pmp_clock();
+	blocks->key |= 1;
 	if (!blocks->slots || blocks->count >= slot_count(blocks) / 4 * 3) {
 		if (resize(blocks, blocks->slots ? blocks->bits + 1 : BITS_MIN))
 			return PMP_ENOMEM;

@@ -17,6 +17,7 @@ struct pmp_block {
 struct pmp_blocks {
 	struct pmp_block *slots; /* a power of two of them */
 	unsigned bits;
+	uint64_t key; /* of their hash; set when there are slots first */
 	size_t count;
 	size_t limit;			 /* of blocks; 0: none */
 	uint64_t evicted, evicted_bytes; /* that were dropped above the limit */
