@@ -7,6 +7,8 @@
 
 #include "lib/names.h"
 
+#include "resolve/symtab.h"
+
 static const struct pmp_symbolizer_options defaults = { .no_inline = true };
 
 /* aaaa fills the gaps with something that no symbol covers. */
@@ -269,6 +271,33 @@ static void test_long(void)
 	free(name);
 }
 
+/* All over one function: their names are the ends of one that is longer than what is kept, so
+ * that they differ nowhere in what is. */
+static void test_one_long_name(void)
+{
+	enum { SYMBOLS = 1000, LENGTH = 1 << 20 };
+	struct pmp_symtab table = { 0 };
+	char *text = pmp_buf_extend(&table.names, LENGTH);
+
+	table.items = calloc(SYMBOLS, sizeof(*table.items));
+	if (!text || !table.items)
+		exit(99);
+	memset(text, 'A', LENGTH - 1);
+	text[LENGTH - 1] = '\0';
+	table.count = table.capacity = SYMBOLS;
+	for (uint32_t i = 0; i < SYMBOLS; i++)
+		table.items[i] = (struct pmp_symbol){ .start = 0x1000,
+						      .size = 16 + 16 * (i % 2),
+						      .name = 1 + i * 7919 % SYMBOLS };
+	is_int(pmp_symtab_sort(&table), 0, "%d symbols in one long name", SYMBOLS);
+	is_int(table.count, 2, "one of each size stays");
+	ok(table.items[0].size == 32 && table.items[1].size == 16,
+	   "that which ends first is the better one");
+	is_int(table.items[0].name + table.items[1].name, 1 + 2,
+	       "each is the first in the table");
+	pmp_symtab_free(&table);
+}
+
 /* ---- frames of a sample, without names ------------------------------------------ */
 
 static bool has_id(const struct pmp_sample_frame_info *info, const char *id, size_t size)
@@ -459,6 +488,7 @@ int main(void)
 	test_no_file();
 	test_versions();
 	test_long();
+	test_one_long_name();
 	test_sample_frames();
 	test_build_ids();
 	test_many();

@@ -82,20 +82,6 @@ bool pmp_objects_address(const struct pmp_objects *objects, uint64_t distance,
 
 /* ---- symbols ------------------------------------------------------------------ */
 
-/* By start; of those that begin together the best one comes last. */
-static int better_last(const void *a, const void *b, void *names)
-{
-	const struct pmp_symbol *x = a, *y = b;
-	int order;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	order = strcmp((char *)names + y->name, (char *)names + x->name);
-	return order ? order : (x->size > y->size) - (x->size < y->size);
-}
-
 /* Keep a symbol with its name, of which somewhat more than is shown. */
 static int keep_symbol(struct pmp_objects *objects, const char *name,
 		       const struct pmp_symbol *symbol, struct pmp_intervals *ranges)
@@ -118,22 +104,18 @@ static int keep_symbol(struct pmp_objects *objects, const char *name,
 
 static int keep_symbols(struct pmp_objects *objects, struct pmp_symtab *table)
 {
-	struct pmp_symbol *items = table->items;
 	struct pmp_intervals ranges = { 0 };
-	int code = 0;
+	int code = pmp_symtab_sort(table);
 
+	if (code)
+		return code;
 	objects->symbols = calloc(table->count + 1, sizeof(*objects->symbols));
 	if (!objects->symbols)
 		return PMP_ENOMEM;
-	if (table->count)
-		qsort_r(items, table->count, sizeof(*items), better_last,
-			table->names.data);
 	for (size_t i = 0; i < table->count && !code; i++) {
-		/* The same symbol in several tables, and aliases. */
-		if (i + 1 < table->count && items[i + 1].start == items[i].start &&
-		    items[i + 1].size == items[i].size)
-			continue;
-		code = keep_symbol(objects, table->names.data + items[i].name, &items[i],
+		const struct pmp_symbol *symbol = &table->items[i];
+
+		code = keep_symbol(objects, table->names.data + symbol->name, symbol,
 				   &ranges);
 	}
 	if (!code && !pmp_buf_failed(&objects->names))

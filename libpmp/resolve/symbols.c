@@ -11,7 +11,6 @@
 #include "resolve/symbols.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "libpmp.h"
@@ -27,86 +26,6 @@ struct pmp_symbols {
 	struct pmp_address_filter
 		*asked; /* what these are for; NULL: for all addresses */
 };
-
-/*
- * By start, digit by digit of those in which the starts differ: a tenth of what
- * qsort() takes, which has all of a large program's symbols to compare here.
- */
-static int sort_by_start(struct pmp_symtab *table)
-{
-	struct pmp_symbol *from = table->items;
-	struct pmp_symbol *to = malloc(table->count * sizeof(*to) + 1);
-	uint64_t differing = 0;
-
-	if (!to)
-		return PMP_ENOMEM;
-	for (size_t i = 0; i < table->count; i++)
-		differing |= from[i].start ^ from[0].start;
-	for (unsigned shift = 0; shift < 64; shift += 8) {
-		size_t places[257] = { 0 };
-		struct pmp_symbol *sorted = to;
-
-		if (!(differing >> shift & 0xff))
-			continue;
-		for (size_t i = 0; i < table->count; i++)
-			places[(from[i].start >> shift & 0xff) + 1]++;
-		for (size_t i = 0; i < 256; i++)
-			places[i + 1] += places[i];
-		for (size_t i = 0; i < table->count; i++)
-			to[places[from[i].start >> shift & 0xff]++] = from[i];
-		to = from;
-		from = sorted;
-	}
-	table->items = from;
-	free(to);
-	return 0;
-}
-
-/* Of those that begin together the best one comes last. */
-static int better_last(const void *a, const void *b, void *names)
-{
-	const struct pmp_symbol *x = a, *y = b;
-	int order;
-
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	order = strcmp((char *)names + y->name, (char *)names + x->name);
-	return order ? order : (x->size > y->size) - (x->size < y->size);
-}
-
-static int sort_symbols(struct pmp_symtab *table)
-{
-	if (sort_by_start(table))
-		return PMP_ENOMEM;
-	for (size_t first = 0, i = 1; i <= table->count; i++) {
-		const struct pmp_symbol *same = &table->items[first];
-
-		if (i < table->count && table->items[i].start == same->start)
-			continue;
-		if (i - first > 1)
-			qsort_r(&table->items[first], i - first, sizeof(*same),
-				better_last, table->names.data);
-		first = i;
-	}
-	return 0;
-}
-
-/* Aliases, and the same symbol in several tables. */
-static void drop_doubles(struct pmp_symtab *table)
-{
-	size_t kept = 0;
-
-	/* The better one comes last. */
-	for (size_t i = 0; i < table->count; i++) {
-		const struct pmp_symbol *this = &table->items[i];
-
-		if (kept && table->items[kept - 1].start == this->start &&
-		    table->items[kept - 1].size == this->size)
-			kept--;
-		table->items[kept++] = *this;
-	}
-	table->count = kept;
-}
 
 /*
  * Symbols without a size end at the next symbol or with their section. From the
@@ -165,10 +84,8 @@ static int flatten(struct pmp_symtab *table, struct pmp_interval_map *steps)
 	struct pmp_intervals ranges = { 0 };
 	int rc = PMP_ENOMEM;
 
-	if (sort_symbols(table) == 0) {
-		drop_doubles(table);
+	if (pmp_symtab_sort(table) == 0)
 		rc = make_ranges(table, &ranges);
-	}
 	if (rc == 0) {
 		drop_labels(table, ranges.items);
 		rc = pmp_intervals_flatten(&ranges, steps);

@@ -357,6 +357,108 @@ int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size
 	return 0;
 }
 
+/* ---- order ------------------------------------------------------------------ */
+
+/*
+ * By start, digit by digit of those in which the starts differ: a tenth of what
+ * qsort() takes, which has all of a large program's symbols to compare here.
+ */
+static int sort_by_start(struct pmp_symtab *table)
+{
+	struct pmp_symbol *from = table->items;
+	struct pmp_symbol *to = malloc(table->count * sizeof(*to) + 1);
+	uint64_t differing = 0;
+
+	if (!to)
+		return PMP_ENOMEM;
+	for (size_t i = 0; i < table->count; i++)
+		differing |= from[i].start ^ from[0].start;
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t places[257] = { 0 };
+		struct pmp_symbol *sorted = to;
+
+		if (!(differing >> shift & 0xff))
+			continue;
+		for (size_t i = 0; i < table->count; i++)
+			places[(from[i].start >> shift & 0xff) + 1]++;
+		for (size_t i = 0; i < 256; i++)
+			places[i + 1] += places[i];
+		for (size_t i = 0; i < table->count; i++)
+			to[places[from[i].start >> shift & 0xff]++] = from[i];
+		to = from;
+		from = sorted;
+	}
+	table->items = from;
+	free(to);
+	return 0;
+}
+
+/* Of those that begin together the best one comes last; of equal ones that which ends first:
+ * the others go on behind it. To sort by names as well would take minutes: a file can have
+ * millions of symbols whose names are all parts of a long one. */
+static int better_last(const void *a, const void *b)
+{
+	const struct pmp_symbol *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return (x->size < y->size) - (x->size > y->size);
+}
+
+static bool same_range(const struct pmp_symbol *x, const struct pmp_symbol *y)
+{
+	return x->start == y->start && x->size == y->size;
+}
+
+/* The better score, else the lesser name, as far as it is kept, else the first in the table. */
+static bool better(const struct pmp_symtab *table, const struct pmp_symbol *x,
+		   const struct pmp_symbol *y)
+{
+	const char *names = table->names.data;
+	int order = 0;
+
+	if (x->score != y->score)
+		return x->score < y->score;
+	if (x->name != y->name)
+		order = strncmp(names + x->name, names + y->name, PMP_NAME_MAX + 1);
+	return order ? order < 0 : x->name < y->name;
+}
+
+/* Aliases, and the same symbol in several tables. */
+static void drop_doubles(struct pmp_symtab *table)
+{
+	struct pmp_symbol *items = table->items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (!kept || !same_range(&items[kept - 1], &items[i]))
+			items[kept++] = items[i];
+		else if (better(table, &items[i], &items[kept - 1]))
+			items[kept - 1] = items[i];
+	}
+	table->count = kept;
+}
+
+int pmp_symtab_sort(struct pmp_symtab *table)
+{
+	if (sort_by_start(table))
+		return PMP_ENOMEM;
+	for (size_t first = 0, i = 1; i <= table->count; i++) {
+		const struct pmp_symbol *same = &table->items[first];
+
+		if (i < table->count && table->items[i].start == same->start)
+			continue;
+		if (i - first > 1)
+			qsort(&table->items[first], i - first, sizeof(*same),
+			      better_last);
+		first = i;
+	}
+	drop_doubles(table);
+	return 0;
+}
+
+/* ---- life -------------------------------------------------------------------- */
+
 void pmp_symtab_free(struct pmp_symtab *table)
 {
 	pmp_buf_free(&table->names);

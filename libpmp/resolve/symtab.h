@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading symbol tables: what may be the name of a function (or of data), out of all
- * tables of a module's files. Sorting and choosing is the business of symbols.c and
- * objects.c.
+ * tables of a module's files, and which of several that begin together is the better
+ * one. What they cover is the business of symbols.c and objects.c.
  */
 #ifndef PMP_RESOLVE_SYMTAB_H
 #define PMP_RESOLVE_SYMTAB_H
@@ -50,6 +50,9 @@ bool pmp_symtab_few_asked(struct pmp_elf *const *files, size_t count, size_t ask
  */
 int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size_t count,
 		    struct pmp_address_filter *filter);
+/* By start; of those that begin together the best one comes last, and of those that also end
+ * together only that one stays. 0 or PMP_ENOMEM. */
+int pmp_symtab_sort(struct pmp_symtab *table);
 void pmp_symtab_free(struct pmp_symtab *table);
 /* The code that an address is in, or NULL. */
 const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t address);

@@ -5,6 +5,7 @@
 strings   its symbols' names are in 1 GiB, of which nothing is there
 packed    .debug_info, .debug_str and .debug_ranges are 1 GiB of zeros each, packed
 frames    .debug_frame is 1 GiB of zeros, packed
+same      100,000 symbols lie over main(), and their names are parts of one of 4 MB
 lines     .debug_line has a row for each of 64 Mi bytes; objcopy packs it
 
 A section that grows goes to the end of the file.
@@ -60,6 +61,22 @@ def strings(elf):
     elf.write(GIB - size)
 
 
+def same(elf):
+    """Those of before stay, but main() itself: of a size of its own it would be shown."""
+    names, symbols = elf.content(".strtab"), bytearray(elf.content(".symtab"))
+    long = names + b"\0" + b"A" * (4 << 20) + b"\0"
+    for at in range(0, len(symbols), 24):
+        name, = struct.unpack_from("<I", symbols, at)
+        if names[name:names.index(0, name)] == b"main":
+            main = symbols[at + 4:at + 24]
+            struct.pack_into("<I", symbols, at, len(names) + 1)
+    for i in range(100000):
+        symbols += struct.pack("<I", len(names) + 1 + i * 7919 % 200000) + main
+    elf.replace(".strtab", long)
+    elf.replace(".symtab", bytes(symbols))
+    elf.write()
+
+
 def pack_zeros():
     packer = zlib.compressobj(9)
     zeros = bytes(1 << 20)
@@ -93,4 +110,4 @@ def lines(elf):
     subprocess.run(["objcopy", "--compress-debug-sections=zlib", elf.path], check=True)
 
 
-{"strings": strings, "frames": frames, "packed": packed, "lines": lines}[sys.argv[1]](Elf(sys.argv[2]))
+{"strings": strings, "same": same, "frames": frames, "packed": packed, "lines": lines}[sys.argv[1]](Elf(sys.argv[2]))
