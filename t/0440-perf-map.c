@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Maps of JIT code: what lines hold, growth, hostile lines, a map that vanishes. */
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/names.h"
 #include "base/buf.h"
+#include "libpmp-program.h"
 #include "resolve/perf-map.h"
 
 static struct pmp_perf_map *map_of(const char *text)
@@ -136,6 +139,101 @@ static void test_process(void)
 	pmp_maps_unref(one);
 	pmp_maps_unref(two);
 	pmp_maps_unref(none);
+	pmp_symbolizer_free(symbolizer);
+}
+
+/* Another process, which reads the map. */
+static pid_t namer_pid;
+
+static int start_namer(void *arg)
+{
+	const struct pmp_namer_options options = { 0 };
+	struct pmp_namer *namer;
+	int ends[2];
+
+	(void)arg;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	namer_pid = fork();
+	if (namer_pid == 0) {
+		close(ends[0]);
+		if (pmp_namer_new(ends[1], &options, &namer, NULL) == 0)
+			pmp_namer_serve(namer);
+		_exit(0);
+	}
+	close(ends[1]);
+	return ends[0];
+}
+
+static bool namer_works(void *arg, int fd)
+{
+	(void)arg;
+	(void)fd;
+	return false;
+}
+
+static void end_namer(void *arg, int fd, char *reason, size_t size)
+{
+	(void)arg;
+	if (reason)
+		snprintf(reason, size, "failed");
+	close(fd);
+	waitpid(namer_pid, NULL, 0);
+}
+
+/* A JIT compiler frees code and puts other code there. */
+static void check_replaced(const struct pmp_namer_calls *calls, const char *how)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .namer = calls });
+	struct pmp_maps *maps;
+
+	write_file("replaced.map", "10000 100 old\n");
+	maps = jit_maps("replaced.map");
+	is_str(frame_at(symbolizer, maps, 0x10010)->function, "old", "%s: code", how);
+	run("echo '10000 80 new' >> replaced.map");
+	is_str(frame_at(symbolizer, maps, 0x10020)->function, "new",
+	       "%s: other code is there now", how);
+	is_str(frame_at(symbolizer, maps, 0x10090)->function, "old", "%s: not behind it",
+	       how);
+	is_str(frame_at(symbolizer, maps, 0x10010)->function, "old",
+	       "%s: what has a name keeps it", how);
+	pmp_maps_unref(maps);
+	pmp_symbolizer_free(symbolizer);
+}
+
+static void test_replaced(void)
+{
+	static const struct pmp_namer_calls calls = { .start = start_namer,
+						      .works = namer_works,
+						      .end = end_namer };
+
+	check_replaced(NULL, "here");
+	check_replaced(&calls, "in another process");
+}
+
+/* The map is read on once for all that was counted before. */
+static void test_round(void)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ 0 });
+	struct pmp_raw_frame raw = { .pc = 0x10000, .flags = PMP_FRAME_EXACT };
+	const struct pmp_frame *frames;
+	pmp_location locations[2];
+	struct pmp_maps *maps;
+
+	write_file("round.map", "10000 100 old\n");
+	maps = jit_maps("round.map");
+	for (size_t i = 0; i < 2; i++, raw.pc += 16)
+		locations[i] = pmp_symbolizer_locate(symbolizer, maps, &raw);
+	pmp_symbolizer_frames(symbolizer, locations[0], &frames);
+	is_str(frames->function, "old", "one of two that were counted");
+	run("echo '10000 100 new' >> round.map");
+	pmp_symbolizer_frames(symbolizer, locations[1], &frames);
+	is_str(frames->function, "old", "the other one, as the code was then");
+	is_str(frame_at(symbolizer, maps, 0x10020)->function, "new",
+	       "one that is counted later");
+	pmp_maps_unref(maps);
 	pmp_symbolizer_free(symbolizer);
 }
 
@@ -271,6 +369,8 @@ int main(void)
 	test_lines();
 	test_hostile();
 	test_process();
+	test_replaced();
+	test_round();
 	test_large();
 	test_growth();
 	test_lock();

@@ -508,6 +508,9 @@ static bool name_places(struct pmp_namer *namer)
 	if (namer->request.header.flag == PMP_REMOTE_OBJECTS && opened->dso &&
 	    pmp_dso_lacks_objects(opened->dso))
 		pmp_dso_read_objects(opened->dso, places, count);
+	/* Once for all of them: code may have been replaced. */
+	if (opened->perf_map)
+		pmp_perf_map_read_on(opened->perf_map);
 	for (size_t i = 0; i < count; i++) {
 		if (!put_place(&placing, opened, (uint32_t)i, places[i]))
 			return false;

@@ -232,6 +232,11 @@ static bool read_on(struct pmp_perf_map *map)
 	return map->read_ever > before;
 }
 
+void pmp_perf_map_read_on(struct pmp_perf_map *map)
+{
+	read_on(map);
+}
+
 /* The offset of a name, or PMP_INTERVAL_NONE. */
 static uint32_t find_name(const struct pmp_perf_map *map, uint64_t address)
 {

@@ -6,7 +6,9 @@
  *   7f01c2a40000 1c0 LazyCompile:~main /srv/app.js:12
  *   start        size, both hexadecimal, and a name that may have blanks
  *
- * The file only grows; where lines overlap the later one holds.
+ * The file only grows; where lines overlap the later one holds. Code may be replaced by
+ * other code at the same addresses: a location that was given a name keeps it, one that is
+ * new gets that of the last line.
  */
 #ifndef PMP_RESOLVE_PERF_MAP_H
 #define PMP_RESOLVE_PERF_MAP_H
@@ -19,6 +21,8 @@ struct pmp_perf_map;
 /* fd is borrowed; -1 gives an empty map. Reads nothing yet. NULL: no memory. */
 struct pmp_perf_map *pmp_perf_map_new(int fd);
 void pmp_perf_map_free(struct pmp_perf_map *map);
+/* Read what has been added to the file: before addresses are looked up that may be newer. */
+void pmp_perf_map_read_on(struct pmp_perf_map *map);
 /*
  * The name of the code at an address, or NULL. Reads what has been added to the
  * file if the address is not known. Borrowed until the next call.

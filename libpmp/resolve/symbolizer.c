@@ -134,6 +134,7 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 	};
 	struct pmp_dso *dso = module->dso;
 	struct pmp_perf_map *perf_map = module->perf_map;
+	const bool counted = module->wanted; /* since it was opened last */
 	struct pmp_asked asked = { 0 };
 
 	if (pmp_state_is_remote(symbolizer, module)) {
@@ -158,6 +159,9 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 	if (module->source && module->source->kind == PMP_MODULE_PERF_MAP && !perf_map &&
 	    !options.no_symbols)
 		perf_map = pmp_perf_map_new(module->source->fd);
+	/* Once for all that were counted until now: code may have been replaced. */
+	if (perf_map && counted)
+		pmp_perf_map_read_on(perf_map);
 	free(asked.places);
 	pmp_state_acquire(symbolizer);
 	module->dso = dso;
