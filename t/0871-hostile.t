@@ -81,6 +81,7 @@ check_memory() {
 	# Sanitizers need more memory than any limit allows.
 	! grep -q '^PMP_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" 2>/dev/null || return 0
 	costs strings "names in 1 GiB of nothing"
+	costs holes "debug information in 1 GiB of nothing"
 	costs same "100,000 symbols in one long name"
 	costs packed "3 GiB of debug information in 3 MiB"
 	costs lines "64 Mi lines in 65 KiB"

@@ -356,46 +356,51 @@ static bool section_of_others(const char *name, bool lines)
 	return !lines && strcmp(name, "line") == 0;
 }
 
-/* What a compressed section becomes; UINT64_MAX: it does not say so. libelf would read
- * all of it for that, and what unpacks it once more. */
-static uint64_t size_uncompressed(const struct pmp_elf *elf, Elf_Scn *section,
-				  const GElf_Shdr *header)
+/* The first bytes of a packed section. libelf would read all of it for that, and what
+ * unpacks it once more. */
+static bool read_start(const struct pmp_elf *elf, Elf_Scn *section,
+		       const GElf_Shdr *header, void *start, size_t size)
 {
-	Elf64_Chdr start;
-	GElf_Chdr packed;
+	const Elf_Data *data;
 
-	if (elf->from < 0)
-		return gelf_getchdr(section, &packed) ? packed.ch_size : UINT64_MAX;
-	if (header->sh_size < sizeof(start) ||
-	    pmp_file_pread(elf->from, &start, sizeof(start), header->sh_offset) !=
-		    sizeof(start))
-		return UINT64_MAX;
-	return start.ch_size;
+	if (header->sh_size < size)
+		return false;
+	if (elf->from >= 0)
+		return pmp_file_pread(elf->from, start, size, header->sh_offset) ==
+		       (ssize_t)size;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size < size)
+		return false;
+	memcpy(start, data->d_buf, size);
+	return true;
 }
 
-/* The size in memory of a section's contents; UINT64_MAX: too much or damaged. */
+/* The size in memory of a section's contents, packed or not; UINT64_MAX: too much or
+ * damaged. */
 static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 			      const GElf_Shdr *header, bool old_style)
 {
 	unsigned char start[12]; /* "ZLIB" and the size, the highest byte first */
 	uint64_t size = header->sh_size;
-	const Elf_Data *data;
+	Elf64_Chdr packed;
 
 	if (header->sh_type == SHT_NOBITS)
 		return 0;
-	if (size > elf->size || header->sh_offset > elf->size - size)
+	if (size > elf->size || size > elf->most || header->sh_offset > elf->size - size)
 		return UINT64_MAX;
 	if (header->sh_flags & SHF_COMPRESSED) {
-		size = size_uncompressed(elf, section, header);
-	} else if (old_style) {
-		data = size >= sizeof(start) ? elf_rawdata(section, NULL) : NULL;
-		if (!data || !data->d_buf || data->d_size < sizeof(start))
+		if (!read_start(elf, section, header, &packed, sizeof(packed)))
 			return UINT64_MAX;
-		memcpy(start, data->d_buf, sizeof(start));
+		size = packed.ch_size;
+	} else if (old_style) {
+		if (!read_start(elf, section, header, start, sizeof(start)))
+			return UINT64_MAX;
 		size = 0;
 		for (size_t i = 4; i < sizeof(start); i++)
 			size = size << 8 | start[i];
 	}
+	if (size < header->sh_size)
+		size = header->sh_size;
 	return size > DEBUG_MAX ? UINT64_MAX : size;
 }
 

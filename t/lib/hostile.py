@@ -5,6 +5,7 @@
 strings   its symbols' names are in 1 GiB, of which nothing is there
 packed    .debug_info, .debug_str and .debug_ranges are 1 GiB of zeros each, packed
 frames    .debug_frame is 1 GiB of zeros, packed
+holes     .zdebug_info and .zdebug_abbrev are 1 GiB, of which nothing is there
 same      100,000 symbols lie over main(), and their names are parts of one of 4 MB
 lines     .debug_line has a row for each of 64 Mi bytes; objcopy packs it
 
@@ -61,6 +62,18 @@ def strings(elf):
     elf.write(GIB - size)
 
 
+def holes(elf):
+    names = elf.content(".shstrtab")
+    headers = [(elf.find(".debug_" + name), b".zdebug_" + name.encode() + b"\0")
+               for name in ("info", "abbrev")]
+    elf.replace(".shstrtab", names + b"".join(name for _, name in headers))
+    for header, name in headers:
+        struct.pack_into("<I", elf.data, header, len(names))
+        struct.pack_into("<QQ", elf.data, header + 24, len(elf.data), GIB)
+        names += name
+    elf.write(GIB)
+
+
 def same(elf):
     """Those of before stay, but main() itself: of a size of its own it would be shown."""
     names, symbols = elf.content(".strtab"), bytearray(elf.content(".symtab"))
@@ -110,4 +123,5 @@ def lines(elf):
     subprocess.run(["objcopy", "--compress-debug-sections=zlib", elf.path], check=True)
 
 
-{"strings": strings, "same": same, "frames": frames, "packed": packed, "lines": lines}[sys.argv[1]](Elf(sys.argv[2]))
+{"strings": strings, "holes": holes, "same": same,
+ "frames": frames, "packed": packed, "lines": lines}[sys.argv[1]](Elf(sys.argv[2]))
