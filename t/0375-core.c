@@ -426,6 +426,39 @@ static void check_sparse(void)
 	free(core.bytes);
 }
 
+/* How many mapped files are found behind two lists of them that are refused, so large. */
+static size_t mappings_behind(uint32_t size)
+{
+	struct corefile core = { .machine = CORE_MACHINE };
+	struct pmp_core_file file = { .arch = pmp_arch_here };
+	unsigned char *none = calloc(1, size);
+	size_t count;
+	int fd;
+
+	if (!none)
+		exit(99);
+	for (int i = 0; i < 2; i++)
+		core_note(&core, NT_FILE, none, size);
+	core_files(&core);
+	fd = file_of(&core, core.length);
+	file.length = core.length;
+	if (pmp_core_notes_read(&file, fd, 0, core.length))
+		exit(99);
+	count = file.mapping_count;
+	pmp_core_file_free(&file);
+	close(fd);
+	free(none);
+	free(core.bytes);
+	return count;
+}
+
+static void check_refused_lists(void)
+{
+	is_int(mappings_behind(16), 2, "mapped files behind lists that are none");
+	is_int(mappings_behind((uint32_t)PMP_CORE_NOTE_MAX / 2), 0,
+	       "not if those had as many bytes as are read of lists");
+}
+
 /* Program headers, notes and mappings that claim what cannot be. */
 static void lie(size_t at, uint64_t value, size_t size, const char *description)
 {
@@ -480,6 +513,7 @@ int main(void)
 	check_big_endian();
 	check_many_threads();
 	check_sparse();
+	check_refused_lists();
 	check_lies();
 	return done_testing();
 }

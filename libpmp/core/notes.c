@@ -245,15 +245,18 @@ static int take_small(struct pmp_core_file *core, struct note_window *window,
 	return 0;
 }
 
+/* A core has one list of mapped files. Of more that are refused no more is read in all than
+ * of one: a file of holes can have any number of them. */
 static int take_large(struct pmp_core_file *core, struct note_window *window,
 		      uint64_t offset, size_t length)
 {
 	unsigned char *note;
 	int r = 0;
 
-	if (core->mapping_count || length > PMP_CORE_NOTE_MAX || offset > core->length ||
-	    length > core->length - offset)
+	if (core->mapping_count || length > PMP_CORE_NOTE_MAX - core->lists_read ||
+	    offset > core->length || length > core->length - offset)
 		return 0;
+	core->lists_read += length;
 	note = malloc(length + 1);
 	if (!note)
 		return PMP_ENOMEM;

@@ -27,7 +27,7 @@
 #define PMP_CORE_SEGMENTS_MAX ((size_t)4 << 20)
 #define PMP_CORE_MAPPINGS_MAX ((size_t)1 << 18)
 #define PMP_CORE_THREADS_MAX ((size_t)1 << 19) /* each takes 1.3 KiB in all */
-#define PMP_CORE_NOTE_MAX ((size_t)64 << 20)   /* of NT_FILE, which is read as a whole */
+#define PMP_CORE_NOTE_MAX ((size_t)64 << 20)   /* of all NT_FILE, read as a whole */
 
 /* Memory of the process. */
 struct pmp_core_segment {
@@ -59,6 +59,7 @@ struct pmp_core_file {
 	struct pmp_core_mapping *mappings; /* likewise */
 	size_t mapping_count, mapping_capacity;
 	struct pmp_buf paths;		 /* each with its NUL */
+	size_t lists_read;		 /* bytes of NT_FILE that were read */
 	struct pmp_core_thread *threads; /* ascending ids */
 	size_t thread_count, thread_capacity;
 	size_t threads_left_out; /* beyond the limit */

@@ -205,6 +205,18 @@ def note_holes():
     return data[:64] + head + data[120:], start + (1 << 32), pieces
 
 
+def file_holes():
+    """Lists of mapped files of 64 MiB each, one after the other in 100 GiB of holes."""
+    data = build()
+    start = (len(data) + 0xFFF) & ~0xFFF
+    pieces = {start + (i << 26): struct.pack("<III", 5, (64 << 20) - 20, FILE) + b"CORE"
+              for i in range(1600)}
+    head = struct.pack("<IIQQQQQQ", NOTE, 0, start, 0, 0, MAX // 4, 0, 4)
+    threads = thread(PID)
+    pieces[start + (1600 << 26)] = threads
+    return data[:64] + head + data[120:], start + (1600 << 26) + len(threads), pieces
+
+
 # ---- mapped files ----------------------------------------------------------------------------
 
 def mapped(*paths, each=1):
@@ -435,8 +447,8 @@ def calls():
 # ---- running -------------------------------------------------------------------------------------
 
 KINDS = (overlap, no_section, many_headers, one_header_again, wraps, half_of_all, note_sizes, note_end,
-         thread_sizes, same_threads, strange_ids, names, note_holes, most_files, most_threads_in_files,
-         file_tables, no_end_of_path, build_ids, build_id_short, cie_itself, fde_endless,
+         thread_sizes, same_threads, strange_ids, names, note_holes, file_holes, most_files,
+         most_threads_in_files, file_tables, no_end_of_path, build_ids, build_id_short, cie_itself, fde_endless,
          rules_without_end, own_rules, expressions, go_again, debug_frame_again, sections_again, vdso,
          huge_vdso, locks, single_bytes, calls)
 
