@@ -5,6 +5,10 @@
  */
 #include "lib/names.h"
 
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #define STUBS_MAX 200 /* looked at in one file */
 
 static const char source[] =
@@ -155,6 +159,114 @@ static void test_once(void)
 	space_free(&space);
 }
 
+/* That of the C library, which is not called here, with a count. */
+static unsigned sorts;
+static int (*order)(const void *, const void *);
+
+static int by_order(const void *a, const void *b, void *arg)
+{
+	(void)arg;
+	return order(a, b);
+}
+
+void qsort(void *items, size_t count, size_t size,
+	   int (*compare)(const void *, const void *))
+{
+	sorts++;
+	order = compare;
+	qsort_r(items, count, size, by_order, NULL);
+}
+
+#ifdef __aarch64__
+#define JUMP_SLOT R_AARCH64_JUMP_SLOT
+#else
+#define JUMP_SLOT R_X86_64_JUMP_SLOT
+#endif
+
+/* Sections behind all others, so many and of that type: all of them are the same bytes, a
+ * relocation and zeros, at the end of the file. */
+static void add_sections(const char *path, uint32_t type, uint64_t size, uint16_t count)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	const Elf64_Rela slot = { .r_info = JUMP_SLOT };
+	Elf64_Ehdr header = { 0 };
+	Elf64_Shdr *sections;
+	struct stat status;
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &status) ||
+	    pread(fd, &header, sizeof(header), 0) != sizeof(header))
+		exit(99);
+	sections = calloc((size_t)header.e_shnum + count, sizeof(*sections));
+	length = (ssize_t)(header.e_shnum * sizeof(*sections));
+	if (!sections ||
+	    pread(fd, sections, (size_t)length, (off_t)header.e_shoff) != length)
+		exit(99);
+	for (uint16_t i = 0; i < count; i++)
+		sections[header.e_shnum + i] =
+			(Elf64_Shdr){ .sh_type = type,
+				      .sh_offset = (uint64_t)status.st_size,
+				      .sh_size = size,
+				      .sh_entsize = sizeof(Elf64_Rela),
+				      .sh_addralign = 8 };
+	header.e_shoff = (uint64_t)status.st_size + size;
+	header.e_shnum += count;
+	length = (ssize_t)(header.e_shnum * sizeof(*sections));
+	if (pwrite(fd, &slot, sizeof(slot), status.st_size) != sizeof(slot) ||
+	    pwrite(fd, sections, (size_t)length, (off_t)header.e_shoff) != length ||
+	    pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
+		exit(99);
+	free(sections);
+	close(fd);
+}
+
+/* Is a stub of plt named? */
+static bool stub_is_named(void)
+{
+	char line[256];
+
+	output_of(line, sizeof(line), "objdump -d plt 2>/dev/null | grep '@plt>:'");
+	return strstr(name_in("overlap", strtoull(line, NULL, 16),
+			      (struct pmp_symbolizer_options){ 0 }),
+		      "@plt");
+}
+
+/* KiB of memory that were in use at most. */
+static long most_memory(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+/* Sections that lie over each other are not read again and again, nor are relocations sorted
+ * for each of them. */
+static void test_overlap(void)
+{
+	long before;
+
+	if (!run("${CC:-cc} -O1 -Wl,--build-id=none -o plt plt.c && strip plt && cp plt overlap"))
+		return;
+	before = most_memory();
+	add_sections("overlap", SHT_RELA, (uint64_t)sizeof(Elf64_Rela) << 18, 60);
+	ok(stub_is_named(),
+	   "60 sections of relocations in the same 6 MiB: names of stubs");
+	ok(most_memory() - before < 80 << 10, "which take no memory: %ld MiB",
+	   (most_memory() - before) >> 10);
+	run("cp plt overlap");
+	before = most_memory();
+	add_sections("overlap", SHT_NOTE, (uint64_t)sizeof(Elf64_Rela) << 18, 60);
+	ok(stub_is_named(), "60 sections of notes");
+	ok(most_memory() - before < 80 << 10, "which take no memory: %ld MiB",
+	   (most_memory() - before) >> 10);
+	run("cp plt overlap");
+	add_sections("overlap", SHT_RELA, sizeof(Elf64_Rela), 1000);
+	sorts = 0;
+	ok(stub_is_named(), "1000 sections of relocations");
+	ok(sorts < 20, "are sorted together: %u sorts", sorts);
+}
+
 static void test_demangled(void)
 {
 	char line[256];
@@ -185,6 +297,7 @@ int main(void)
 	test_ways();
 	test_aarch64();
 	test_others();
+	test_overlap();
 	test_once();
 	test_demangled();
 	output_of(path, sizeof(path),

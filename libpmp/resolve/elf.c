@@ -22,7 +22,7 @@
 /* A file may be larger than what it takes on disk, or unpack to more: by so much. */
 #define SPARSE_MIN ((uint64_t)64 << 20)
 #define SPARSE_RATIO 64
-#define NOTE_MAX ((uint64_t)1 << 20)  /* of a segment of notes */
+#define NOTE_MAX ((uint64_t)1 << 20)  /* of all notes */
 #define NAMES_MAX ((uint64_t)1 << 24) /* of the names of sections */
 #define SECTIONS_MAX 4096	      /* an executable has about 40 */
 #define SEGMENTS_MAX 4096
@@ -69,12 +69,13 @@ static bool find_build_id(struct pmp_elf *elf, const Elf_Data *data)
 	return false;
 }
 
-static bool note_segment(struct pmp_elf *elf, const GElf_Phdr *segment)
+static bool note_segment(struct pmp_elf *elf, const GElf_Phdr *segment, uint64_t *left)
 {
 	Elf_Data *data;
 
-	if (segment->p_filesz == 0 || segment->p_filesz > NOTE_MAX)
+	if (segment->p_filesz == 0 || segment->p_filesz > *left)
 		return false;
+	*left -= segment->p_filesz;
 	data = elf_getdata_rawchunk(elf->elf, (int64_t)segment->p_offset,
 				    segment->p_filesz,
 				    segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -84,6 +85,7 @@ static bool note_segment(struct pmp_elf *elf, const GElf_Phdr *segment)
 /* Debug files have sections but their segments' contents may be in another file. */
 static void read_build_id(struct pmp_elf *elf, size_t segments)
 {
+	uint64_t in_sections = NOTE_MAX, in_segments = NOTE_MAX;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	GElf_Phdr segment;
@@ -91,16 +93,48 @@ static void read_build_id(struct pmp_elf *elf, size_t segments)
 	while ((section = elf_nextscn(elf->elf, section))) {
 		const Elf_Data *data;
 
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE)
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+		    header.sh_size > in_sections)
 			continue;
+		in_sections -= header.sh_size;
 		data = pmp_elf_data(elf, section);
 		if (data && find_build_id(elf, data))
 			return;
 	}
 	for (size_t i = 0; i < segments; i++) {
 		if (gelf_getphdr(elf->elf, (int)i, &segment) &&
-		    segment.p_type == PT_NOTE && note_segment(elf, &segment))
+		    segment.p_type == PT_NOTE &&
+		    note_segment(elf, &segment, &in_segments))
 			return;
+	}
+}
+
+/* Contents that are to be read as they are. */
+static bool readable(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *header)
+{
+	return gelf_getshdr(section, header) && header->sh_type != SHT_NOBITS &&
+	       !(header->sh_flags & SHF_COMPRESSED) && header->sh_size != 0 &&
+	       header->sh_size <= SECTION_MAX && header->sh_size <= elf->size &&
+	       header->sh_size <= elf->most &&
+	       header->sh_offset <= elf->size - header->sh_size;
+}
+
+/* Sections of a sane file do not lie over each other. Of one where they do no more is kept in
+ * memory than twice its size. */
+static void limit_sections(struct pmp_elf *elf)
+{
+	uint64_t left = elf->size < elf->most / 2 ? 2 * elf->size : elf->most;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	elf->sections = 0;
+	while ((section = elf_nextscn(elf->elf, section))) {
+		if (readable(elf, section, &header)) {
+			if (header.sh_size > left)
+				return;
+			left -= header.sh_size;
+		}
+		elf->sections = elf_ndxscn(section);
 	}
 }
 
@@ -125,6 +159,7 @@ static const char *read_layout(struct pmp_elf *elf)
 			.address = segment.p_vaddr,
 		};
 	}
+	limit_sections(elf);
 	read_build_id(elf, segments);
 	return NULL;
 }
@@ -266,22 +301,12 @@ Elf_Scn *pmp_elf_section(const struct pmp_elf *elf, const char *name, GElf_Shdr 
 	return NULL;
 }
 
-/* Contents that are to be read as they are. */
-static bool readable(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *header)
-{
-	return gelf_getshdr(section, header) && header->sh_type != SHT_NOBITS &&
-	       !(header->sh_flags & SHF_COMPRESSED) && header->sh_size != 0 &&
-	       header->sh_size <= SECTION_MAX && header->sh_size <= elf->size &&
-	       header->sh_size <= elf->most &&
-	       header->sh_offset <= elf->size - header->sh_size;
-}
-
 const Elf_Data *pmp_elf_data(const struct pmp_elf *elf, Elf_Scn *section)
 {
 	const Elf_Data *data;
 	GElf_Shdr header;
 
-	if (!readable(elf, section, &header))
+	if (!readable(elf, section, &header) || elf_ndxscn(section) > elf->sections)
 		return NULL;
 	data = elf_getdata(section, NULL);
 	return data && data->d_buf && data->d_size ? data : NULL;

@@ -37,6 +37,7 @@ struct pmp_elf {
 	void *image;	 /* owned, or NULL */
 	uint64_t size;	 /* of the file */
 	uint64_t most;	 /* bytes that are read of it, by what it takes on disk */
+	size_t sections; /* up to this one they are read: more is too much in all */
 	struct timespec written; /* when it last was, at the opening */
 	struct pmp_elf_code *code;
 	size_t code_count;

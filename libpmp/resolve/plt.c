@@ -193,7 +193,8 @@ static bool put_name(const struct pmp_elf *elf, const GElf_Shdr *header,
 	} else {
 		if (table && index <= INT32_MAX &&
 		    gelf_getsym((Elf_Data *)table, (int)index, &symbol) &&
-		    gelf_getshdr(section, &symbols))
+		    gelf_getshdr(section, &symbols) &&
+		    pmp_elf_data(elf, elf_getscn(elf->elf, symbols.sh_link)))
 			text = elf_strptr(elf->elf, symbols.sh_link, symbol.st_name);
 		if (!text || !text[0])
 			return false;
@@ -233,25 +234,26 @@ static bool list_slots(struct pmp_stubs *stubs, Elf_Scn *section)
 	return true;
 }
 
-/* The last section that has not been listed. .rela.plt comes after .rela.dyn, which is
- * large and seldom needed. False: there is none left, or no memory. */
+/* The last section that fills slots, then all others at once: .rela.plt comes after .rela.dyn,
+ * which is large and seldom needed. False: there is none left, or no memory. */
 static bool list_next(struct pmp_stubs *stubs)
 {
+	const bool all = stubs->count > 0;
+	const size_t before = stubs->count;
 	GElf_Shdr header;
 
-	while (stubs->sections > 0) {
+	while (stubs->sections > 0 && (all || stubs->count == 0)) {
 		Elf_Scn *section = elf_getscn(stubs->file.elf, --stubs->sections);
 
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
 			continue;
 		if (!list_slots(stubs, section))
 			stubs->sections = 0;
-		if (stubs->count)
-			qsort(stubs->slots, stubs->count, sizeof(*stubs->slots),
-			      slot_order);
-		return true;
 	}
-	return false;
+	if (stubs->count == before)
+		return false;
+	qsort(stubs->slots, stubs->count, sizeof(*stubs->slots), slot_order);
+	return true;
 }
 
 struct pmp_stubs *pmp_stubs_new(int fd)
