@@ -142,6 +142,30 @@ static void test_process(void)
 	pmp_symbolizer_free(symbolizer);
 }
 
+/* Of the C library's the one that all that grows is made with is this program's own here:
+ * memory runs out for what is that large. Sanitizers have theirs in the same place. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED
+#endif
+
+#if !defined(SANITIZED) && defined(__GLIBC__)
+#define MEMORY_ENDS
+
+static volatile size_t too_large = SIZE_MAX;
+
+void *__libc_realloc(void *data, size_t size);
+
+void *realloc(void *data, size_t size)
+{
+	return size >= too_large ? NULL : __libc_realloc(data, size);
+}
+#endif
+
 /* Another process, which reads the map. */
 static pid_t namer_pid;
 
@@ -202,7 +226,63 @@ static void check_replaced(const struct pmp_namer_calls *calls, const char *how)
 	pmp_symbolizer_free(symbolizer);
 }
 
-static void test_replaced(void)
+#ifdef MEMORY_ENDS
+
+/* The problem of the map, which was seen last; "-": none. */
+static const char *problem_of(struct pmp_symbolizer *symbolizer)
+{
+	const size_t count = pmp_symbolizer_module_count(symbolizer);
+	struct pmp_module_info info = { .size = sizeof(info) };
+
+	pmp_symbolizer_module(symbolizer, count - 1, &info);
+	return info.problem ? info.problem : "-";
+}
+
+/* Lines that cannot be kept are left out, which is said; later ones are read. */
+static void check_memory_ends(const struct pmp_namer_calls *calls, const char *how)
+{
+	struct pmp_symbolizer *symbolizer =
+		symbolizer_of((struct pmp_symbolizer_options){ .namer = calls });
+	struct pmp_maps *maps;
+
+	run("echo '10000 10 first' >ends.map; "
+	    "seq -f '20000 10 name_%%.0f' 100000 200000 >>ends.map; "
+	    "echo '10040 10 last' >>ends.map");
+	maps = jit_maps("ends.map");
+	pmp_symbolizer_locate(symbolizer, maps,
+			      &(struct pmp_raw_frame){ .pc = 0x10000 + 1 });
+	is_str(problem_of(symbolizer), "-", "%s: nothing is wrong yet", how);
+	too_large = 1 << 20;
+	is_str(frame_at(symbolizer, maps, 0x10000)->function, "first",
+	       "%s: memory ends within a map", how);
+	too_large = SIZE_MAX;
+	is_str(problem_of(symbolizer), PMP_PERF_MAP_LOST, "%s: it is said", how);
+	run("echo '10050 10 later' >>ends.map");
+	is_str(frame_at(symbolizer, maps, 0x10050)->function, "later",
+	       "%s: later lines are read if there is memory", how);
+	pmp_maps_unref(maps);
+	pmp_symbolizer_free(symbolizer);
+}
+
+static void test_memory_ends(const struct pmp_namer_calls *calls)
+{
+	struct pmp_perf_map *map = map_of("1000 10 a\n2000 10 b");
+
+	too_large = 0;
+	is_int(pmp_perf_map_parse(map, "c\n3000 10 d\n4000 10 ", 20), PMP_ENOMEM,
+	       "memory has ended");
+	too_large = SIZE_MAX;
+	is_int(pmp_perf_map_parse(map, "e\n5000 10 f\n", 13), 0, "there is some again");
+	is_str(name_of(map, 0x5000), "f", "a new line is read");
+	is_str(name_of(map, 0x1000), "a", "the old one is known");
+	pmp_perf_map_free(map);
+	check_memory_ends(NULL, "here");
+	check_memory_ends(calls, "in another process");
+}
+
+#endif
+
+static void test_with_namer(void)
 {
 	static const struct pmp_namer_calls calls = { .start = start_namer,
 						      .works = namer_works,
@@ -210,6 +290,11 @@ static void test_replaced(void)
 
 	check_replaced(NULL, "here");
 	check_replaced(&calls, "in another process");
+#ifdef MEMORY_ENDS
+	test_memory_ends(&calls);
+#else
+	skip("memory does not end with sanitizers");
+#endif
 }
 
 /* The map is read on once for all that was counted before. */
@@ -369,7 +454,7 @@ int main(void)
 	test_lines();
 	test_hostile();
 	test_process();
-	test_replaced();
+	test_with_namer();
 	test_round();
 	test_large();
 	test_growth();

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "resolve/perf-map.h"
 
 #define FIRST_SLOTS 1024 /* of the aliases; a power of two */
 #define FIRST_LISTS 64	 /* likewise */
@@ -310,6 +311,8 @@ const char *pmp_dso_table_problem(const struct pmp_dso_entry *module)
 		return module->remote_problem;
 	if (module->dso)
 		return pmp_dso_problem(module->dso);
+	if (module->lacks_lines)
+		return PMP_PERF_MAP_LOST;
 	if (!module->source)
 		return "nothing is mapped there";
 	if (!module->file && module->source->kind != PMP_MODULE_PERF_MAP &&

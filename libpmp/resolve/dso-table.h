@@ -30,6 +30,7 @@ struct pmp_dso_entry {
 	const char *path;	       /* kept */
 	struct pmp_dso *dso;	       /* of files, once a name was wanted */
 	struct pmp_perf_map *perf_map; /* of PMP_MODULE_PERF_MAP, likewise */
+	bool lacks_lines;	       /* see pmp_perf_map_lacks_lines() */
 	struct pmp_remote_module
 		*remote; /* instead of both if another process reads it */
 	/* What that has said last, kept; NULL: nothing. It changes without the lock. */

@@ -474,7 +474,7 @@ static void play_drips(const struct pmp_namer *namer)
 }
 
 /* The last part says so. */
-static bool send_lot(struct pmp_namer *namer, bool last)
+static bool send_lot(struct pmp_namer *namer, uint32_t last)
 {
 	struct pmp_buf *lot = &namer->lot;
 	struct pmp_remote_parts parts;
@@ -514,10 +514,13 @@ static bool name_places(struct pmp_namer *namer)
 	for (size_t i = 0; i < count; i++) {
 		if (!put_place(&placing, opened, (uint32_t)i, places[i]))
 			return false;
-		if (namer->lot.length >= LOT && i + 1 < count && !send_lot(namer, false))
+		if (namer->lot.length >= LOT && i + 1 < count && !send_lot(namer, 0))
 			return false;
 	}
-	return send_lot(namer, true);
+	return send_lot(namer,
+			opened->perf_map && pmp_perf_map_lacks_lines(opened->perf_map)
+				? PMP_REMOTE_LAST_LACKS_LINES
+				: PMP_REMOTE_LAST);
 }
 
 /* ---- life ------------------------------------------------------------------------------- */

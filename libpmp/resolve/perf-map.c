@@ -39,6 +39,7 @@ struct pmp_perf_map {
 	uint64_t read_ever;  /* the same, of all that were there */
 	struct pmp_buf rest; /* a line whose end has not been read */
 	bool skipping;	     /* rest was too long: until the next newline */
+	bool lost;	     /* there was no memory for some line */
 	struct pmp_buf names;
 	struct pmp_intervals ranges; /* lines that are in no level yet */
 	uint64_t lines;		     /* so far: a later one wins */
@@ -92,8 +93,20 @@ static int add_line(struct pmp_perf_map *map, const char *line, size_t length)
 	range.value = (uint32_t)map->names.length;
 	pmp_buf_add(&map->names, scan.at, length);
 	pmp_buf_putc(&map->names, '\0');
-	return pmp_buf_failed(&map->names) ? PMP_ENOMEM
-					   : pmp_intervals_add(&map->ranges, &range);
+	if (!pmp_buf_failed(&map->names) && pmp_intervals_add(&map->ranges, &range) == 0)
+		return 0;
+	/* This line is lost, the next ones may find memory. */
+	map->names.failed = false;
+	pmp_buf_cut(&map->names, range.value);
+	return PMP_ENOMEM;
+}
+
+/* And what failed in it: the next line may find memory. */
+static void empty_rest(struct pmp_perf_map *map)
+{
+	if (pmp_buf_failed(&map->rest))
+		pmp_buf_free(&map->rest);
+	pmp_buf_clear(&map->rest);
 }
 
 /* A line is complete: all of it, or its end with its beginning in rest. */
@@ -111,22 +124,37 @@ static int take_line(struct pmp_perf_map *map, const char *line, size_t length)
 	else if (!map->skipping && length <= LINE_MAX_LENGTH)
 		rc = add_line(map, line, length);
 	map->skipping = false;
-	pmp_buf_clear(&map->rest);
+	map->lost |= rc != 0;
+	empty_rest(map);
 	return rc;
 }
 
-/* Make a level of the new lines. Without memory they wait for the next ones. */
-static int add_level(struct pmp_perf_map *map)
+/* Keep the beginning of a line. */
+static int keep_rest(struct pmp_perf_map *map, const char *text, size_t length)
 {
-	struct pmp_interval_map *top = &map->levels[map->level_count];
-
-	if (map->ranges.count == 0)
+	if (map->skipping)
 		return 0;
-	if (map->level_count == LEVELS_MAX || pmp_intervals_flatten(&map->ranges, top))
-		return PMP_ENOMEM;
-	pmp_intervals_free(&map->ranges);
-	map->level_count++;
-	for (; top > map->levels && top[-1].count <= 2 * top->count; top--) {
+	if (map->rest.length + length > LINE_MAX_LENGTH) {
+		map->skipping = true;
+		empty_rest(map);
+		return 0;
+	}
+	pmp_buf_add(&map->rest, text, length);
+	if (!pmp_buf_failed(&map->rest))
+		return 0;
+	/* What is still to come of this line is of no use. */
+	map->lost = map->skipping = true;
+	empty_rest(map);
+	return PMP_ENOMEM;
+}
+
+static int merge_levels(struct pmp_perf_map *map)
+{
+	while (map->level_count > 1) {
+		struct pmp_interval_map *top = &map->levels[map->level_count - 1];
+
+		if (map->level_count < LEVELS_MAX && top[-1].count > 2 * top->count)
+			break;
 		if (pmp_interval_map_overlay(top - 1, top))
 			return PMP_ENOMEM;
 		pmp_interval_map_free(top);
@@ -135,24 +163,37 @@ static int add_level(struct pmp_perf_map *map)
 	return 0;
 }
 
+/* Make a level of the new lines. Without memory they wait for the next ones. */
+static int add_level(struct pmp_perf_map *map)
+{
+	if (map->ranges.count == 0)
+		return 0;
+	if ((map->level_count == LEVELS_MAX && merge_levels(map)) ||
+	    pmp_intervals_flatten(&map->ranges, &map->levels[map->level_count]))
+		return PMP_ENOMEM;
+	pmp_intervals_free(&map->ranges);
+	map->level_count++;
+	return merge_levels(map);
+}
+
 int pmp_perf_map_parse(struct pmp_perf_map *map, const char *text, size_t length)
 {
 	const char *end = text + length, *newline;
+	int rc = 0;
 
 	while (text < end && (newline = memchr(text, '\n', (size_t)(end - text)))) {
 		if (take_line(map, text, (size_t)(newline - text)))
-			return PMP_ENOMEM;
+			rc = PMP_ENOMEM;
 		text = newline + 1;
 	}
-	if (map->rest.length + (size_t)(end - text) > LINE_MAX_LENGTH) {
-		map->skipping = true;
-		pmp_buf_clear(&map->rest);
-	} else if (!map->skipping) {
-		pmp_buf_add(&map->rest, text, (size_t)(end - text));
-	}
-	if (pmp_buf_failed(&map->rest))
-		return PMP_ENOMEM;
-	return add_level(map);
+	if (keep_rest(map, text, (size_t)(end - text)) || add_level(map))
+		rc = PMP_ENOMEM;
+	return rc;
+}
+
+bool pmp_perf_map_lacks_lines(const struct pmp_perf_map *map)
+{
+	return map->lost || map->ranges.count;
 }
 
 /* Is what was read last still there? Else the file has been written again from its start. */
@@ -174,7 +215,7 @@ static void start_at(struct pmp_perf_map *map, uint64_t at)
 	map->kept_length = 0;
 	/* A line whose beginning is not there. */
 	map->skipping = at > 0;
-	pmp_buf_clear(&map->rest);
+	empty_rest(map);
 }
 
 static void keep_last(struct pmp_perf_map *map, const char *text, size_t length)
@@ -223,8 +264,9 @@ static bool read_on(struct pmp_perf_map *map)
 		start_at(map, 0);
 	if (size - map->read > AT_ONCE_MAX)
 		start_at(map, size - AT_ONCE_MAX);
+	/* Lines may have waited for memory. */
 	if (size == map->read)
-		return false;
+		return map->ranges.count && add_level(map) == 0;
 	text = malloc(next_piece(map, size));
 	while (text && read_piece(map, text, size))
 		;

@@ -13,10 +13,14 @@
 #ifndef PMP_RESOLVE_PERF_MAP_H
 #define PMP_RESOLVE_PERF_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct pmp_perf_map;
+
+/* What is wrong with a map of which lines were left out. */
+#define PMP_PERF_MAP_LOST "not enough memory for all lines of the perf map"
 
 /* fd is borrowed; -1 gives an empty map. Reads nothing yet. NULL: no memory. */
 struct pmp_perf_map *pmp_perf_map_new(int fd);
@@ -30,8 +34,10 @@ void pmp_perf_map_read_on(struct pmp_perf_map *map);
 const char *pmp_perf_map_find(struct pmp_perf_map *map, uint64_t address);
 /*
  * Take in a piece of the file as if it had been read: whole lines; a last line
- * without an end waits for the rest of it. 0 or PMP_ENOMEM.
+ * without an end waits for the rest of it. 0 or PMP_ENOMEM: lines are left out, or wait.
  */
 int pmp_perf_map_parse(struct pmp_perf_map *map, const char *text, size_t length);
+/* Was there not enough memory for some lines? */
+bool pmp_perf_map_lacks_lines(const struct pmp_perf_map *map);
 
 #endif

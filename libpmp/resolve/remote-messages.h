@@ -83,6 +83,8 @@ struct pmp_remote_opened {
 };
 
 enum { PMP_REMOTE_CODE, PMP_REMOTE_OBJECTS }; /* the flag of NAME; its places follow */
+/* The flag of NAMES: 0, it is not the last; see pmp_perf_map_lacks_lines(). */
+enum { PMP_REMOTE_LAST = 1, PMP_REMOTE_LAST_LACKS_LINES = 2 };
 
 /* One place of NAMES, then its names, then their strings, then zeros up to a multiple of 8. */
 struct pmp_remote_place {

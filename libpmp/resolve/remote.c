@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fault.h"
+#include "resolve/perf-map.h"
 
 #define SILENCE 10000		  /* ms without a word, unless it is computing */
 #define ANSWER_TIME (600 * PMP_S) /* for all of an answer, whatever it does */
@@ -345,6 +346,8 @@ bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module
 	}
 	if (!works)
 		give_up(remote, module);
+	else if (remote->message.header.flag == PMP_REMOTE_LAST_LACKS_LINES)
+		snprintf(module->problem, sizeof(module->problem), PMP_PERF_MAP_LOST);
 	return works;
 }
 

@@ -166,6 +166,7 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 	pmp_state_acquire(symbolizer);
 	module->dso = dso;
 	module->perf_map = perf_map;
+	module->lacks_lines = perf_map && pmp_perf_map_lacks_lines(perf_map);
 	if (module->saved_id && module->file)
 		check_saved(module);
 }
@@ -539,6 +540,7 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer,
 		pmp_state_release(symbolizer);
 		name = pmp_perf_map_find(module->perf_map, lookup);
 		pmp_state_acquire(symbolizer);
+		module->lacks_lines = pmp_perf_map_lacks_lines(module->perf_map);
 	} else if (module->source && module->source->kind == PMP_MODULE_KERNEL) {
 		name = pmp_kernel_names_find(&symbolizer->modules.kernel, lookup);
 	}
