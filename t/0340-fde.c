@@ -190,6 +190,46 @@ static void test_find(void)
 	fakeelf_free(&elf);
 }
 
+/* Is one found for the code behind all functions that lies there in the file, behind zeros? */
+static bool found_behind_zeros(const struct fakeelf_options *options, size_t at)
+{
+	struct pmp_fde_finder *image;
+	struct fakeelf_out out;
+	struct fakeelf elf;
+	struct pmp_fde fde;
+	uint64_t start;
+	bool found;
+
+	fakeelf_make(&elf, options);
+	start = elf.text - ELF_BASE + 4 * ELF_FUNCTION;
+	out = (struct fakeelf_out){ elf.file, at };
+	fakeelf_put(&out, 0, 4);
+	fakeelf_put(&out, at + 4 - 0x300, 4);
+	fakeelf_put(&out, start - (at + 8), 4);
+	fakeelf_put(&out, ELF_FUNCTION, 4);
+	fakeelf_put(&out, 0, 1);
+	fakeelf_end(&out, at);
+	image = pmp_fde_finder_new(pmp_arch_here, elf.maps, &elf.maps->regions[1],
+				   &shared);
+	ok(pmp_fde_find(image, &elf.memory, elf.text, &fde),
+	   "functions before the zeros are found");
+	found = pmp_fde_find(image, &elf.memory, ELF_BASE + start, &fde);
+	pmp_fde_finder_free(image);
+	fakeelf_free(&elf);
+	return found;
+}
+
+/* In a section an entry of no length is filler. Where only the segment is known, zeros are all
+ * that tells where the entries end, and what lies behind them is something else. */
+static void test_terminator(void)
+{
+	ok(found_behind_zeros(&(struct fakeelf_options){ .no_hdr = true }, 0x580),
+	   "zeros within a section do not end it");
+	ok(!found_behind_zeros(&(struct fakeelf_options){ .table_encoding = 0xff },
+			       0x800),
+	   "zeros end entries whose section is not known");
+}
+
 /* Is an FDE found with so much memory for it? *left is how much is left then. */
 static bool found_with(const struct fakeelf *elf, uint64_t kept, uint64_t *left)
 {
@@ -397,6 +437,7 @@ int main(void)
 	test_sections();
 	test_sources();
 	test_find();
+	test_terminator();
 	test_shared_room();
 	test_budget();
 	test_refused();

@@ -368,9 +368,10 @@ static void index_pay(struct index *index, struct pmp_section_budget *budget)
 	*index = (struct index){ .tried = true };
 }
 
-/* Takes over data. */
+/* Takes over data. In a section an entry without length is filler. If the section is not
+ * known such an entry is its end, and what is behind it something else. */
 static void index_build(struct index *index, void *data,
-			const struct pmp_cfi_bytes *bytes)
+			const struct pmp_cfi_bytes *bytes, bool is_section)
 {
 	struct pmp_cfi_entry entry;
 	struct pmp_cfi_cie cie;
@@ -382,6 +383,8 @@ static void index_build(struct index *index, void *data,
 	index->bytes = *bytes;
 	for (size_t at = 0; at < bytes->size && pmp_cfi_entry(bytes, at, &entry);
 	     at = entry.end) {
+		if (entry.is_filler && !is_section)
+			break;
 		if (entry.is_cie || entry.is_filler)
 			continue;
 		if (entry.cie != cie_at) {
@@ -404,12 +407,14 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 				       .address = finder->eh_frame,
 				       .size = finder->eh_frame_size };
 	struct section section;
+	bool is_section = false;
 	void *data = NULL;
 
 	finder->eh.tried = true;
 	if (bytes.size && bytes.size <= room(&finder->shared->budget))
 		data = read_section(finder, memory, bytes.address, bytes.size);
 	if (!data && load_section(finder, ".eh_frame", &section)) {
+		is_section = true;
 		bytes.address = section.address + finder->bias;
 		bytes.size = section.size;
 		/* What is mapped has been relocated. */
@@ -423,7 +428,7 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 	if (!data)
 		return;
 	bytes.data = data;
-	index_build(&finder->eh, data, &bytes);
+	index_build(&finder->eh, data, &bytes, is_section);
 	index_pay(&finder->eh, &finder->shared->budget);
 }
 
@@ -439,7 +444,7 @@ static void build_debug_index(struct pmp_fde_finder *finder)
 		return;
 	bytes.data = section.data;
 	bytes.size = section.size;
-	index_build(&finder->debug, section.data, &bytes);
+	index_build(&finder->debug, section.data, &bytes, true);
 	index_pay(&finder->debug, &finder->shared->budget);
 }
 
