@@ -85,7 +85,7 @@ gzip -dc lossy.pb.gz | LC_ALL=C sed 's/ stackless=0 unrecorded=0 / stackless=7 u
 "$PMP" less.pb.gz -f folded --sample-type inuse_space >less.folded 2>err
 like "$(cat err)" "^pmp: [0-9]+ records of what was allocated are missing: " "a format that has no place for it: a message"
 like "$(cat err)" "^pmp: 7 samples of what was allocated have no stack: " "also of stacks that are missing"
-like "$(cat err)" "^pmp: 3 processes were not recorded, as there were more than 64 at a time$" "and of processes"
+like "$(cat err)" "^pmp: 3 processes were not recorded: more than 64 at a time, or in a pid namespace of their own$" "and of processes"
 "$PMP" -q less.pb.gz -f memory >less.memory
 like "$(cat less.memory)" "^  without a stack +7 samples" "the page has them"
 like "$(cat less.memory)" "^not recorded: 3 processes" "both"
@@ -113,10 +113,20 @@ fi
 
 "$PMP" --heap=16K --children -f memory -- "$allocator" crowd 100 >crowd.memory 2>err
 is "$?" 0 "a crowd of processes: its status"
-like "$(cat err)" "^pmp: 37 processes were not recorded, as there were more than 64 at a time$" \
+like "$(cat err)" "^pmp: 37 processes were not recorded: more than 64 at a time, or in a pid namespace of their own$" \
 	"how many have no record is said"
 is "$(grep -c 'were not recorded' err)" 1 "once"
-like "$(cat crowd.memory)" "^not recorded: 37 processes, as there were too many at a time$" "and on the page"
+like "$(cat crowd.memory)" "^not recorded: 37 processes, too many at a time or in a pid namespace of their own$" "and on the page"
+
+# Pids that are no pids out here: none is taken for another process, or for one that has ended.
+if unshare -pf true 2>/dev/null; then
+	"$PMP" -q --heap=16K --children -f memory -- unshare -pf "$allocator" crowd 3 >inside.memory 2>err
+	is "$?" 0 "a pid namespace: status"
+	like "$(cat inside.memory)" "^not recorded: [1-9][0-9]* processes, " "a pid namespace: what is in it is left out, and said"
+	is "$(grep -c '^memory of' inside.memory)" 1 "a pid namespace: what is outside is recorded"
+else
+	skip "no pid namespaces"
+fi
 
 # ---- calls that fail ----------------------------------------------------------------
 

@@ -135,7 +135,11 @@ void pmp_recorder_descriptors(const struct pmp_recorder *recorder, int *memory, 
 
 void pmp_recorder_expect(struct pmp_recorder *recorder, pid_t pid)
 {
+	struct stat space;
+
 	recorder->shared.header->pid = (uint32_t)pid;
+	recorder->shared.header->pid_namespace =
+		stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
 }
 
 static int not_recorded(pid_t pid, struct pmp_error *err)

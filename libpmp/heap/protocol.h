@@ -40,7 +40,9 @@ struct pmp_heap_header {
 	uint32_t pid;	      /* of the command, as it sees itself */
 	uint32_t max_stack;   /* bytes that are copied of a stack */
 	uint32_t loaded;      /* programs that have found this memory, so far */
-	uint32_t turned_away; /* processes, so far, for which no entry was free */
+	uint32_t turned_away; /* processes, so far, for which no entry was free, or whose
+			       * pids are not those of the command's namespace */
+	uint64_t pid_namespace; /* of the command: an inode; 0: not known */
 	uint64_t rate; /* mean bytes between two samples; either side may change it */
 	/* Each of these in a line of its own. */
 	uint64_t heartbeat __attribute__((aligned(64))); /* of pmp, CLOCK_MONOTONIC */

@@ -8,7 +8,9 @@
 
 #include "heap/recorder-syscall.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 static struct {
 	uint64_t text_start, text_end;
@@ -100,9 +102,23 @@ static void describe_allocator(struct pmp_heap_process *process)
 		process->allocator = PMP_HEAP_ALLOCATOR_OWN;
 }
 
+/* Outside of it its pid would be none, or another process's. */
+static bool is_in_other_namespace(void)
+{
+	const uint64_t command = recorder.header->pid_namespace;
+	struct stat own;
+
+	return command &&
+	       sys_call_all(SYS_newfstatat,
+			    (const long[SYS_ARGUMENTS]){ AT_FDCWD,
+							 (long)"/proc/self/ns/pid",
+							 (long)&own, 0 }) == 0 &&
+	       own.st_ino != command;
+}
+
 void entry_open(void)
 {
-	struct pmp_heap_process *process = take_entry();
+	struct pmp_heap_process *process = is_in_other_namespace() ? NULL : take_entry();
 
 	if (!process) {
 		__atomic_fetch_add(&recorder.header->turned_away, 1, __ATOMIC_RELAXED);

@@ -422,8 +422,8 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 
 	if (losses->unrecorded)
 		pmp_buf_printf(buf,
-			       "\nnot recorded: %" PRIu64 " processes, as there were "
-			       "too many at a time\n",
+			       "\nnot recorded: %" PRIu64 " processes, too many at a "
+			       "time or in a pid namespace of their own\n",
 			       losses->unrecorded);
 	if (!losses->blocks)
 		return;

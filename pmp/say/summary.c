@@ -291,10 +291,11 @@ void summary_heap_lost(const struct counting *counting)
 			     "processes ended before these could be read",
 			     (unsigned long long)info.heap_stackless);
 	if (info.heap_unrecorded)
-		message_note(NULL,
-			     "%llu processes were not recorded, as there were more than "
-			     "%d at a time",
-			     (unsigned long long)info.heap_unrecorded, PMP_RECORDED_MOST);
+		message_note(
+			NULL,
+			"%llu processes were not recorded: more than %d at a time, or "
+			"in a pid namespace of their own",
+			(unsigned long long)info.heap_unrecorded, PMP_RECORDED_MOST);
 }
 
 /* Distinct stacks, of a filtered profile those that have been written. */
