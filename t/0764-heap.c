@@ -14,8 +14,9 @@
 #define COUNT "200000"
 #define FEW "2000" /* of processes */
 #define RATE 65536
-#define FEW_RATE 131072 /* so that they are less than is too many a second */
-#define CHAIN_SIZE 1000 /* of its blocks */
+#define FEW_RATE 131072	       /* so that they are less than is too many a second */
+#define CHAIN_SIZE 1000	       /* of its blocks */
+#define FIRST_SIZE (16u << 20) /* of the only blocks of threads */
 #define COUNT_GROWTHS 50000
 #define PEAK_MOST 8000 /* bytes that the mode timer has at one time */
 #define LATE 100000    /* us in which a short program ends that does not wait */
@@ -355,6 +356,55 @@ static void test_estimate(void)
 	is_int(run.totals.rate, FEW_RATE, "estimate: the rate has not been raised");
 	ok((sum - n) * (sum - n) < 16 * variance,
 	   "estimate: %.0f of %.0f blocks, within 4 standard errors", sum, n);
+}
+
+static void count_firsts(struct heap_run *run, const struct pmp_heap_batch *batch,
+			 const struct pmp_heap_event *event)
+{
+	unsigned *count = run->arg;
+
+	(void)batch;
+	*count += event->kind == PMP_HEAP_ALLOC && event->asked == FIRST_SIZE;
+}
+
+/* The first block of each thread may be the only one, and is much larger than the rate. */
+static void test_firsts(void)
+{
+	unsigned count = 0;
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 4096 },
+				.event = count_firsts,
+				.arg = &count };
+
+	run_mode(&run, "firsts", "16");
+	is_int(count, 16, "firsts: the first block of each thread is chosen");
+}
+
+/* Each stands for 1 / (1 - exp(-size / rate)) blocks, by the rate that has chosen it. */
+static void weigh(struct heap_run *run, const struct pmp_heap_batch *batch,
+		  const struct pmp_heap_event *event)
+{
+	const double x = event->rate ? (double)CHAIN_SIZE / (double)event->rate : 1;
+	const double chosen = x - x * x / 2 + x * x * x / 6;
+	double *sums = run->arg;
+
+	(void)batch;
+	if (event->kind != PMP_HEAP_ALLOC || event->asked != CHAIN_SIZE)
+		return;
+	sums[0] += 1 / chosen;
+	sums[1] += (1 - chosen) / (chosen * chosen);
+}
+
+/* Those that are chosen while the rate changes stand for as many as there were. */
+static void test_rates(void)
+{
+	double sums[2] = { 0 }, n = atoi(COUNT);
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 4096 },
+				.event = weigh,
+				.arg = sums };
+
+	run_mode(&run, "rates", COUNT);
+	ok((sums[0] - n) * (sums[0] - n) < 16 * sums[1],
+	   "rates: %.0f of %.0f blocks, within 4 standard errors", sums[0], n);
 }
 
 /* ---- hard cases ---------------------------------------------------------------------------- */
@@ -708,6 +758,8 @@ int main(int argc, char **argv)
 	RUN("closed", test_closed());
 	for (int i = 0; i < (getenv("PMP_LONG") ? 20 : 1); i++)
 		RUN("estimate", test_estimate());
+	RUN("firsts", test_firsts());
+	RUN("rates", test_rates());
 	RUN("by_stack", test_by_stack());
 	RUN("at_once", test_at_once());
 	RUN("stackless", test_stackless());

@@ -123,15 +123,14 @@ static uint32_t current_rate(void)
 	return (uint32_t)(rate < RATE_MOST ? rate : RATE_MOST);
 }
 
-/* -ln(u) * rate, for u in (0, 1]. */
-static void draw(struct pmp_heap_slot *slot)
+/* -ln(u) * rate, for u in (0, 1]; from: so many bytes that are allocated. */
+static void draw(struct pmp_heap_slot *slot, uint64_t from)
 {
 	const uint64_t u = (next_random(slot) >> 11) + 1;
 	const uint64_t bits = ((uint64_t)53 << FRACTION) - log_2(u);
 
 	slot->rate = current_rate();
-	slot->sample_at =
-		slot->allocated + ((bits * LN_2 >> FRACTION) * slot->rate >> FRACTION);
+	slot->sample_at = from + ((bits * LN_2 >> FRACTION) * slot->rate >> FRACTION);
 }
 
 static void set_due(struct pmp_heap_slot *slot)
@@ -292,6 +291,29 @@ static void pass_over(struct pmp_heap_slot *slot)
 		ring_lose();
 }
 
+/*
+ * Is the block chosen, by slot->rate? What is left of a distance is distributed as all of it:
+ * so it can be drawn anew, from before a block too, but only where that does not depend on
+ * what it was. A block larger than the quantum comes here in any case; one that may be here
+ * as the sample has come due is still chosen by the rate of that.
+ */
+static bool is_chosen(struct pmp_heap_slot *slot, const struct call *call)
+{
+	if (!slot->rate || (call->usable > HEAP_QUANTUM && slot->rate != current_rate()))
+		draw(slot, slot->allocated - call->usable);
+	return slot->allocated > slot->sample_at;
+}
+
+static void choose(struct pmp_heap_slot *slot, const struct call *call)
+{
+	const bool chosen = is_chosen(slot, call);
+
+	if (chosen)
+		take_sample(call, slot->rate);
+	if (chosen || slot->rate != current_rate())
+		draw(slot, slot->allocated);
+}
+
 void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 {
 	if (UNLIKELY(recorder_is_copy())) {
@@ -308,15 +330,10 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 	}
 	thread.busy = 1;
 	publish(slot);
-	if (recorder.exact) {
+	if (recorder.exact)
 		take_sample(call, 0);
-	} else if (!slot->rate || slot->rate != current_rate()) {
-		/* Whatever the distance was, the rest of it is distributed as all of it. */
-		draw(slot);
-	} else if (slot->allocated > slot->sample_at) {
-		take_sample(call, slot->rate);
-		draw(slot);
-	}
+	else
+		choose(slot, call);
 	set_due(slot);
 	thread.busy = 0;
 }

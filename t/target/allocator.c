@@ -6,6 +6,8 @@
  */
 #include "target.h"
 
+#include "../../libpmp/heap/protocol.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <linux/filter.h>
@@ -20,6 +22,7 @@
 #include <sys/wait.h>
 
 #define KEPT 1000
+#define FIRST_SIZE (16u << 20)
 
 static struct {
 	uint64_t mallocs, callocs, aligned, reallocs, frees, allocated, freed;
@@ -355,6 +358,44 @@ static void threads(unsigned count)
 	for (unsigned i = 0; i < 8; i++)
 		sums.allocated += bytes[i];
 	sums.mallocs += 3 * 8 * 50000;
+}
+
+static pthread_barrier_t all_begun;
+
+static void *first_thread(void *arg)
+{
+	*(void **)arg = malloc(FIRST_SIZE);
+	pthread_barrier_wait(&all_begun);
+	return NULL;
+}
+
+/* Threads, all of them at one time, each with one block: its first. */
+static void firsts(unsigned count)
+{
+	pthread_t handles[KEPT];
+
+	if (count > KEPT || pthread_barrier_init(&all_begun, NULL, count))
+		target_die("pthread_barrier_init");
+	for (unsigned i = 0; i < count; i++)
+		if (pthread_create(&handles[i], NULL, first_thread, &blocks[i]))
+			target_die("pthread_create");
+	for (unsigned i = 0; i < count; i++)
+		pthread_join(handles[i], NULL);
+}
+
+/* As chain, but for what asks for samples: that is something else at each call. */
+static void rates(unsigned count)
+{
+	struct pmp_heap_header *header =
+		mmap(NULL, sizeof(*header), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     atoi(getenv("PMP_HEAP")), 0);
+
+	if (header == MAP_FAILED)
+		target_die("mmap");
+	for (unsigned i = 0; i < count; i++) {
+		__atomic_store_n(&header->rate, i % 2 ? 65536 : 262144, __ATOMIC_RELAXED);
+		f3(i, 1000);
+	}
 }
 
 /* Takes from the kernel, and says how much: by brk() and mapped, "grown BRK MAPPED". */
@@ -783,6 +824,7 @@ int main(int argc, char **argv)
 		{ "crowd", crowd },	  { "vforked", vforked },
 		{ "quiet", quiet },	  { "bump", bump },
 		{ "loading", loading },	  { "allocating", allocating },
+		{ "firsts", firsts },	  { "rates", rates },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
