@@ -17,6 +17,8 @@
 #define FEW_RATE 131072	       /* so that they are less than is too many a second */
 #define CHAIN_SIZE 1000	       /* of its blocks */
 #define FIRST_SIZE (16u << 20) /* of the only blocks of threads */
+#define ENDING "17000"	       /* threads: more than there are slots */
+#define AT_END 20	       /* blocks of each, when it ends */
 #define COUNT_GROWTHS 50000
 #define PEAK_MOST 8000 /* bytes that the mode timer has at one time */
 #define LATE 100000    /* us in which a short program ends that does not wait */
@@ -407,6 +409,52 @@ static void test_rates(void)
 	   "rates: %.0f of %.0f blocks, within 4 standard errors", sums[0], n);
 }
 
+/* What each of so many threads allocates, most of it at its end, is chosen and counted; and
+ * so is what comes when there have been more of them than slots. */
+static void test_ending(void)
+{
+	const unsigned threads = atoi(ENDING);
+	double sums[2] = { 0 }, n = threads * (1. + AT_END) + 1 + atoi(COUNT);
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 4096 },
+				.event = weigh,
+				.arg = sums };
+	unsigned long long mallocs = 0;
+
+	run_mode(&run, "ending", ENDING);
+	sscanf(run.text, "%llu", &mallocs);
+	is_int(run.totals.mallocs, mallocs, "ending: calls of malloc()");
+	ok((sums[0] - n) * (sums[0] - n) < 16 * sums[1],
+	   "ending: %.0f of %.0f blocks, within 4 standard errors", sums[0], n);
+	ok(run.totals.allocated - run.totals.freed < 65536,
+	   "ending: nothing is left, %" PRIu64 " bytes",
+	   run.totals.allocated - run.totals.freed);
+}
+
+static void count_chain(struct heap_run *run, const struct pmp_heap_batch *batch,
+			const struct pmp_heap_event *event)
+{
+	unsigned *counts = run->arg;
+
+	if (event->kind != PMP_HEAP_ALLOC || event->asked != CHAIN_SIZE)
+		return;
+	counts[0]++;
+	counts[1] += !batch->threads[event->thread].tid;
+}
+
+static void test_ending_exact(void)
+{
+	unsigned counts[2] = { 0 };
+	struct heap_run run = { .options = { .max_stack = 1024 },
+				.event = count_chain,
+				.arg = counts };
+
+	run_mode(&run, "ending", "100");
+	is_int(run.totals.lost, 0, "ending, exact: nothing is lost");
+	is_int(counts[0], 100 * (1 + AT_END) + 1 + atoi(COUNT),
+	       "ending, exact: all blocks are there");
+	is_int(counts[1], 0, "ending, exact: each with its thread");
+}
+
 /* ---- hard cases ---------------------------------------------------------------------------- */
 
 static void test_killed(void)
@@ -760,6 +808,8 @@ int main(int argc, char **argv)
 		RUN("estimate", test_estimate());
 	RUN("firsts", test_firsts());
 	RUN("rates", test_rates());
+	RUN("ending", test_ending());
+	RUN("ending", test_ending_exact());
 	RUN("by_stack", test_by_stack());
 	RUN("at_once", test_at_once());
 	RUN("stackless", test_stackless());

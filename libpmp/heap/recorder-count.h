@@ -57,7 +57,7 @@ static inline void count_block(struct pmp_heap_slot *slot, unsigned counter,
 	if (UNLIKELY(is_growth(block, call.usable)))
 		growth_block(&call);
 	if (UNLIKELY(!slot)) {
-		sample_common(counter, call.usable, 0);
+		sample_common_block(counter, &call);
 		return;
 	}
 	if (UNLIKELY(slot == thread.usual && !is_in_heap(slot, block, call.usable)))

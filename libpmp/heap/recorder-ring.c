@@ -79,7 +79,7 @@ struct pmp_heap_record *ring_reserve(uint32_t length)
 	record = (struct pmp_heap_record *)(void *)(recorder.ring +
 						    position % PMP_HEAP_RING_SIZE);
 	record->length = length;
-	record->tid = thread_id();
+	record->tid = thread.tid;
 	record->process = recorder.index;
 	record->has_regs = 0;
 	record->other_stack = 0;

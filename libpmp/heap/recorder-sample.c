@@ -14,6 +14,7 @@
 #define BEHIND_EVERY UINT64_C(200000000) /* ns */
 #define FRACTION 16			 /* bits of logarithms */
 #define LN_2 45426			 /* the logarithm of 2, of so many bits */
+#define UNIFORM 53			 /* bits of numbers in [0, 1) */
 #define PAGE 4096u			 /* or less than one: memory is mapped in pages */
 
 /* ---- sums --------------------------------------------------------------------------- */
@@ -74,8 +75,6 @@ void sample_common(unsigned function, size_t allocated, size_t freed)
 
 	if (!process || recorder.gone)
 		return;
-	if (recorder.exact && recorder.records && allocated)
-		ring_lose();
 	if (function < PMP_HEAP_CALLS)
 		__atomic_fetch_add(&process->calls[function], 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&process->allocated, allocated, __ATOMIC_RELAXED);
@@ -123,14 +122,29 @@ static uint32_t current_rate(void)
 	return (uint32_t)(rate < RATE_MOST ? rate : RATE_MOST);
 }
 
-/* -ln(u) * rate, for u in (0, 1]; from: so many bytes that are allocated. */
+/*
+ * -ln(1 - v) * rate, for v in [0, 1). For a small v that is v + v^2 / 2 + v^3 / 3: logarithms
+ * have too few bits there, for blocks that are much smaller than the rate.
+ */
+static uint64_t distance(uint64_t random, uint32_t rate)
+{
+	const uint64_t v = random >> (64 - UNIFORM), one = UINT64_C(1) << UNIFORM;
+	uint64_t square, cube, bits;
+
+	if (v >> (UNIFORM - 8) == 0) {
+		square = (v >> 14) * (v >> 14) >> (UNIFORM - 28);
+		cube = (v >> 25) * (v >> 25) * (v >> 25) >> (2 * UNIFORM - 75);
+		return ((v + square / 2 + cube / 3) >> 12) * rate >> (UNIFORM - 12);
+	}
+	bits = ((uint64_t)UNIFORM << FRACTION) - log_2(one - v);
+	return (bits * LN_2 >> FRACTION) * rate >> FRACTION;
+}
+
+/* from: so many bytes that are allocated. */
 static void draw(struct pmp_heap_slot *slot, uint64_t from)
 {
-	const uint64_t u = (next_random(slot) >> 11) + 1;
-	const uint64_t bits = ((uint64_t)53 << FRACTION) - log_2(u);
-
 	slot->rate = current_rate();
-	slot->sample_at = from + ((bits * LN_2 >> FRACTION) * slot->rate >> FRACTION);
+	slot->sample_at = from + distance(next_random(slot), slot->rate);
 }
 
 static void set_due(struct pmp_heap_slot *slot)
@@ -335,6 +349,39 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 	else
 		choose(slot, call);
 	set_due(slot);
+	thread.busy = 0;
+}
+
+/* Threads without a slot have no distance that is left: each block has one of its own, which
+ * chooses as many. These numbers are of all threads, one after the other. */
+static bool is_chosen_alone(const struct call *call, uint32_t rate)
+{
+	static uint64_t state;
+	uint64_t x = __atomic_add_fetch(&state, UINT64_C(0x9e3779b97f4a7c15),
+					__ATOMIC_RELAXED);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return call->usable > distance(x ^ x >> 31, rate);
+}
+
+void sample_common_block(unsigned function, const struct call *call)
+{
+	uint32_t rate;
+
+	sample_common(function, call->usable, 0);
+	if (!recorder.process || recorder.gone || !recorder.records)
+		return;
+	if (thread.busy) {
+		if (recorder.exact)
+			ring_lose();
+		return;
+	}
+	rate = recorder.exact ? 0 : current_rate();
+	if (!recorder.exact && !is_chosen_alone(call, rate))
+		return;
+	thread.busy = 1;
+	take_sample(call, rate);
 	thread.busy = 0;
 }
 

@@ -8,19 +8,16 @@
 #define MAIN_STACK_MOST (64u << 20) /* nothing else is mapped so near below it */
 #define DESCRIPTOR_ROOM 8192 /* what a C library has above the thread pointer, at most */
 #define PRIVATE_SLOTS 64
+#define LOOK_AGAIN 64 /* threads that do without, once there was no slot */
 
 __thread struct thread thread __attribute__((tls_model("initial-exec")));
 
 /* Of processes that are not recorded: something has to be counted in. */
 static struct pmp_heap_slot private_slots[PRIVATE_SLOTS];
 static uint32_t slot_hint;
+static uint32_t without; /* threads since none was found; 0: there may be one */
 
 /* ---- slots -------------------------------------------------------------------------- */
-
-uint32_t thread_id(void)
-{
-	return thread.slot ? thread.slot->tid : 0;
-}
 
 static void raise_to(uint32_t *number, uint32_t to)
 {
@@ -52,18 +49,30 @@ static bool claim(uint32_t index, uint32_t tid)
 	return false;
 }
 
+/* Where there was none the next threads do not look at all of them again: slots of other
+ * processes come back, too, so that it has to be tried now and then. */
+static bool is_hopeless(void)
+{
+	return __atomic_load_n(&without, __ATOMIC_RELAXED) &&
+	       __atomic_add_fetch(&without, 1, __ATOMIC_RELAXED) % LOOK_AGAIN;
+}
+
 static struct pmp_heap_slot *find_slot(uint32_t tid)
 {
 	const uint32_t hint = __atomic_load_n(&slot_hint, __ATOMIC_RELAXED);
 
+	if (is_hopeless())
+		return NULL;
 	for (uint32_t i = 0; i < PMP_HEAP_SLOTS; i++) {
 		const uint32_t index = (hint + i) % PMP_HEAP_SLOTS;
 
 		if (recorder.slots[index].tid || !claim(index, tid))
 			continue;
 		__atomic_store_n(&slot_hint, index + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&without, 0, __ATOMIC_RELAXED);
 		return &recorder.slots[index];
 	}
+	__atomic_store_n(&without, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 
@@ -81,33 +90,35 @@ static void take_slot(struct pmp_heap_slot *slot)
 	thread.usual = recorder.chunk_sizes ? slot : NULL;
 }
 
-/* The end of a thread. What it has counted stays; whatever comes after this gets a slot
- * again. */
+/* The end of a thread. What it has counted stays. Others are called after this, and the C
+ * library gives back its own memory when the last of them is over: nobody would say when a
+ * slot that they took is free again, so they count without one. */
 static void give_back(void *arg)
 {
-	struct pmp_heap_slot *slot = arg;
+	struct pmp_heap_slot *slot = thread.slot;
 
+	(void)arg;
+	thread.no_slot = 1;
 	take_slot(NULL);
 	if (slot < recorder.slots || slot >= recorder.slots + PMP_HEAP_SLOTS ||
-	    recorder.gone)
+	    recorder.gone || recorder_is_copy())
 		return;
 	__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&slot_hint, (uint32_t)(slot - recorder.slots), __ATOMIC_RELAXED);
+	__atomic_store_n(&without, 0, __ATOMIC_RELAXED);
 }
 
 struct pmp_heap_slot *thread_attach(void)
 {
-	uint32_t tid;
-
 	recorder_start();
 	if (thread.slot || thread.no_slot)
 		return thread.slot;
-	tid = (uint32_t)sys_call(SYS_gettid, 0, 0, 0);
+	thread.tid = (uint32_t)sys_call(SYS_gettid, 0, 0, 0);
 	if (!recorder.process || recorder.gone) {
-		take_slot(private_slot(tid));
+		take_slot(private_slot(thread.tid));
 		return thread.slot;
 	}
-	take_slot(find_slot(tid));
+	take_slot(find_slot(thread.tid));
 	thread.no_slot = !thread.slot;
 	if (thread.slot && recorder.has_thread_key)
 		next.pthread_setspecific(recorder.thread_key, thread.slot);
@@ -129,6 +140,7 @@ void thread_forked(void)
 	thread.no_slot = 0;
 	thread.busy = 0;
 	slot_hint = 0;
+	without = 0;
 }
 
 /* ---- stacks ------------------------------------------------------------------------- */

@@ -127,7 +127,8 @@ struct thread {
 	struct pmp_heap_slot *usual; /* the same, if sizes are where glibc has them */
 	char *stack_low, *stack_end;
 	uint32_t busy;	  /* records: what interrupts it is only counted */
-	uint32_t no_slot; /* there was none */
+	uint32_t no_slot; /* there was none, or it is at its end */
+	uint32_t tid;	  /* 0: not known yet */
 };
 
 extern __thread struct thread thread __attribute__((tls_model("initial-exec"))) OWN;
@@ -172,14 +173,13 @@ void lookup_bounds(const void *address, uint64_t *start, uint64_t *end);
 
 /* ---- recorder-thread.c ------------------------------------------------------------- */
 
-/* The slot of this thread, got now; NULL: there is none left. */
+/* The slot of this thread, got now; NULL: there is none left, or it has given it back. */
 struct pmp_heap_slot *thread_attach(void);
 /* Is a stack pointer in a stack that is known? Then how many bytes follow it there. */
 size_t thread_stack_left(const char *sp);
 /* In a child after fork(). */
 void thread_forked(void);
 void thread_start(void);
-uint32_t thread_id(void);
 
 /* ---- recorder-ring.c --------------------------------------------------------------- */
 
@@ -241,6 +241,8 @@ void sample_failed(struct pmp_heap_slot *slot, const struct call *call);
 void sample_record(const struct call *call, uint64_t rate);
 /* Without a slot: counted by everyone in the entry of the process. */
 void sample_common(unsigned function, size_t allocated, size_t freed);
+/* The same of a block, which may be chosen. */
+void sample_common_block(unsigned function, const struct call *call);
 /* May a record be written now? Then until sample_end() nothing else is by this thread. */
 bool sample_begin(void);
 void sample_end(void);

@@ -383,6 +383,64 @@ static void firsts(unsigned count)
 		pthread_join(handles[i], NULL);
 }
 
+#define KEYS 40 /* more than a thread has room for without allocating */
+#define AT_END 20
+
+static pthread_key_t keys[KEYS];
+
+static void allocate_at_end(void *arg)
+{
+	for (unsigned i = 0; i < AT_END; i++)
+		f3(0, 1000);
+	(void)arg;
+}
+
+static void *ending_thread(void *arg)
+{
+	f3(0, 1000);
+	if (pthread_setspecific(keys[KEYS - 1], arg))
+		target_die("pthread_setspecific");
+	return NULL;
+}
+
+static void *staying_thread(void *arg)
+{
+	f3(0, 1000);
+	pthread_barrier_wait(&all_begun);
+	pthread_barrier_wait(&all_begun);
+	return arg;
+}
+
+static void run_thread(void *(*work)(void *arg), void *arg)
+{
+	pthread_t handle;
+
+	if (pthread_create(&handle, NULL, work, arg))
+		target_die("pthread_create");
+	pthread_join(handle, NULL);
+}
+
+/* Threads, one after the other, that allocate at their end; for which the C library frees
+ * memory when all of that is over. Then, beside another one, one that does as much as chain. */
+static void ending(unsigned count)
+{
+	unsigned more = 200000;
+	pthread_t handle;
+
+	for (unsigned i = 0; i < KEYS; i++)
+		if (pthread_key_create(&keys[i], allocate_at_end))
+			target_die("pthread_key_create");
+	for (unsigned i = 0; i < count; i++)
+		run_thread(ending_thread, keys);
+	if (pthread_barrier_init(&all_begun, NULL, 2) ||
+	    pthread_create(&handle, NULL, staying_thread, NULL))
+		target_die("pthread_create");
+	pthread_barrier_wait(&all_begun);
+	run_thread(small_thread, &more);
+	pthread_barrier_wait(&all_begun);
+	pthread_join(handle, NULL);
+}
+
 /* As chain, but for what asks for samples: that is something else at each call. */
 static void rates(unsigned count)
 {
@@ -825,6 +883,7 @@ int main(int argc, char **argv)
 		{ "quiet", quiet },	  { "bump", bump },
 		{ "loading", loading },	  { "allocating", allocating },
 		{ "firsts", firsts },	  { "rates", rates },
+		{ "ending", ending },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
