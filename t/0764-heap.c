@@ -515,18 +515,19 @@ static void test_signal(void)
 	       "signal: which are said to be on another stack");
 }
 
-/* What a child without handlers has counted before its first sum is its parent's. */
-static void test_cloned(void)
+/* What children without handlers count and write down is not their parent's. */
+static void test_cloned(uint64_t rate)
 {
-	struct heap_run run = { .options = { .rate = RATE, .max_stack = 65536 } };
-	unsigned long long mallocs, allocated;
+	static struct blocks blocks;
+	struct heap_run run = { .options = { .rate = rate, .max_stack = 4096 },
+				.event = follow,
+				.arg = &blocks };
 
-	run_mode(&run, "cloned", "50000");
-	if (sscanf(run.text, "%llu %*u %*u %*u %*u %llu", &mallocs, &allocated) != 2)
-		mallocs = allocated = 0;
-	ok(run.totals.mallocs - mallocs <= 1 &&
-		   run.totals.allocated - allocated <= 100100,
-	   "cloned: a child that no handler knows of is left out");
+	blocks = (struct blocks){ 0 };
+	run_mode(&run, "cloned", "5000");
+	is_str(sums_of(&run), run.text, "cloned, rate %" PRIu64 ": its sums", rate);
+	is_int(blocks.unknown, 0, "cloned, rate %" PRIu64 ": no block is freed twice",
+	       rate);
 }
 
 static void test_growth(void)
@@ -784,7 +785,8 @@ int main(int argc, char **argv)
 	RUN("fails_often", test_fails_often());
 	RUN("signal", test_signal());
 	RUN("unread", test_unread());
-	RUN("cloned", test_cloned());
+	RUN("cloned", test_cloned(4096));
+	RUN("cloned", test_cloned(0));
 	RUN("children", test_family("children", "20000", 6, RATE));
 	RUN("children", test_family("children", "2000", 6, 0));
 	RUN("brief", test_family("brief", "300", 301, RATE));

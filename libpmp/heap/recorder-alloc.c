@@ -52,7 +52,9 @@ static __attribute__((noinline)) void other_free(void *block, bool counted)
 static __attribute__((noinline)) void *count_unusual(struct pmp_heap_slot *slot,
 						     unsigned function, void *block)
 {
-	count_alloc(slot, function, block, slot->asked);
+	const size_t asked = slot->asked;
+
+	count_alloc(count_slot(), function, block, asked);
 	return block;
 }
 
@@ -72,7 +74,7 @@ INTERPOSED void *malloc(size_t size)
 	struct pmp_heap_slot *slot = thread.usual;
 	void *block;
 
-	if (LIKELY(slot)) {
+	if (LIKELY(slot && !count_is_copy())) {
 		slot->asked = size;
 		block = next.malloc(size);
 		if (UNLIKELY(!count_usual_alloc(slot, PMP_HEAP_MALLOC, block)))
@@ -91,7 +93,8 @@ INTERPOSED void *calloc(size_t count, size_t size)
 	struct pmp_heap_slot *slot = thread.usual;
 	void *block;
 
-	if (LIKELY(slot && !__builtin_mul_overflow(count, size, &slot->asked))) {
+	if (LIKELY(slot && !count_is_copy() &&
+		   !__builtin_mul_overflow(count, size, &slot->asked))) {
 		block = next.calloc(count, size);
 		if (UNLIKELY(!count_usual_alloc(slot, PMP_HEAP_CALLOC, block)))
 			block = count_unusual(slot, PMP_HEAP_CALLOC, block);

@@ -5,11 +5,16 @@
 
 #include "heap/recorder.h"
 
-/* Before the call: the first one finds the functions that are called. */
+/* Before the call: the first one finds the functions that are called. A child without
+ * handlers of fork() still has its parent's slot. */
 static inline struct pmp_heap_slot *count_slot(void)
 {
 	struct pmp_heap_slot *slot = thread.slot;
 
+	if (UNLIKELY(recorder_is_copy())) {
+		recorder_forked();
+		slot = NULL;
+	}
 	return LIKELY(slot) ? slot : thread_attach();
 }
 
@@ -100,6 +105,11 @@ static inline void count_free(struct pmp_heap_slot *slot, void *block)
 
 /* ---- the short way ------------------------------------------------------------------ */
 
+static inline __attribute__((always_inline)) bool count_is_copy(void)
+{
+	return !__atomic_load_n(recorder.mark, __ATOMIC_RELAXED);
+}
+
 /*
  * What nearly every call is: of a thread with a slot, sizes where glibc has them, of a block
  * where its heap was before. These have to be few instructions. False: it is another one, of
@@ -124,7 +134,7 @@ count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *blo
 static inline __attribute__((always_inline)) bool
 count_usual_free(struct pmp_heap_slot *slot, const void *block)
 {
-	if (UNLIKELY(!slot || filter[filter_index(block)] ||
+	if (UNLIKELY(!slot || count_is_copy() || filter[filter_index(block)] ||
 		     ((const size_t *)block)[-1] & CHUNK_MMAPPED))
 		return false;
 	count_add(&slot->freed, chunk_usable_size(block));

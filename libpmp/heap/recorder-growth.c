@@ -142,8 +142,11 @@ void growth_mapped(const void *at, size_t size, bool gives_back)
 {
 	const struct call call = { gives_back ? PMP_HEAP_UNMAP : PMP_HEAP_GROWTH,
 				   PMP_HEAP_MMAP, at, size, size };
-	struct pmp_heap_process *process = recorder.process;
+	struct pmp_heap_process *process;
 
+	if (recorder_is_copy())
+		recorder_forked();
+	process = recorder.process;
 	if (!size || !process || recorder.gone)
 		return;
 	__atomic_fetch_add(gives_back ? &process->given_back : &process->mmap_growth,

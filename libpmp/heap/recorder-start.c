@@ -186,14 +186,15 @@ static bool is_replaced(char **environment)
 /* A page that a child finds empty, however it was made. Linux before 4.14 cannot do that. */
 static void mark_process(void)
 {
+	static uint32_t no_mark = 1;
 	uint32_t *mark = sys_mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	recorder.mark = mark ? mark : &no_mark;
 	if (!mark)
 		return;
 	sys_call(SYS_madvise, (long)mark, PAGE, MADV_WIPEONFORK);
 	*mark = 1;
-	recorder.mark = mark;
 }
 
 /* ---- the start ---------------------------------------------------------------------------- */

@@ -479,17 +479,26 @@ static void grow(unsigned count)
 		target_die("write");
 }
 
-/* A child that no handler of fork() is called for, as some programs make theirs. */
+/* Children that no handler of fork() is called for, as some programs make theirs: they free
+ * and move what their parent has, and allocate. */
 static void cloned(unsigned count)
 {
-	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	mixed(count);
+	for (unsigned i = 0; i < 20; i++) {
+		pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 
-	if (pid == 0) {
-		for (unsigned i = 0; i < count; i++)
-			free(malloc(100000));
-		_exit(0);
+		if (pid == 0) {
+			if (i % 2)
+				free(malloc(100 + i));
+			for (unsigned k = i; k < KEPT; k++) {
+				free(k % 4 ? blocks[k] : realloc(blocks[k], 30000));
+				blocks[k] = NULL;
+			}
+			mixed(count);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
 	}
-	waitpid(pid, NULL, 0);
 	mixed(count);
 }
 
