@@ -677,6 +677,15 @@ static void test_peak(uint64_t rate)
 	   rate, run.totals.peak);
 }
 
+static void test_environment(void)
+{
+	struct heap_run run = { .options = { .rate = RATE, .max_stack = 4096 } };
+
+	run_mode(&run, "environment", "30");
+	is_int(run.status, 0,
+	       "environment: a small stack is enough, and nothing is left");
+}
+
 /* Each line of its output is what one of its processes has counted, which is known of that, and
  * all of them are. */
 static void test_family(const char *mode, const char *count, size_t most, uint64_t rate)
@@ -793,6 +802,7 @@ int main(int argc, char **argv)
 	RUN("vforked", test_sums("vforked", RATE));
 	RUN("loading", test_family("loading", "30", 30, RATE));
 	RUN("allocating", test_family("allocating", "30", 30, 0));
+	RUN("environment", test_environment());
 	RUN("freed", test_freed());
 	RUN("quiet", test_quiet());
 	RUN("bump", test_bump());

@@ -12,11 +12,11 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#define ENVIRONMENT_MOST 2048 /* variables; of more everything is inherited */
-#define PRELOAD_MOST 1024     /* bytes of LD_PRELOAD */
-#define ARGUMENTS_MOST 4096   /* of execl() */
+#define PRELOAD_MOST 1024   /* bytes of LD_PRELOAD */
+#define ARGUMENTS_MOST 4096 /* of execl() */
 
 static const char preload[] = "LD_PRELOAD=/proc/self/fd/",
 		  own[] = "PMP_HEAP=", preload_only[] = "LD_PRELOAD=";
@@ -73,7 +73,7 @@ static size_t count_variables(char *const *environment)
 {
 	size_t count = 0;
 
-	while (environment && environment[count])
+	while (environment[count])
 		count++;
 	return count;
 }
@@ -127,15 +127,63 @@ struct executed {
 
 typedef int run_function(const struct executed *program, char *const *environment);
 
-/* On the stack of the caller, who may share its memory with its parent. */
-static int run_without(const struct executed *program, char *const *environment,
-		       size_t count, run_function *how)
-{
+/*
+ * Room for an environment. It is mapped: the caller's stack may be small. A child of vfork()
+ * shares memory with its parent, which would keep the room of each that has executed a program:
+ * the next one in the same thread, which has waited for that child, gives it back.
+ */
+struct room {
+	struct room *before; /* in use: a signal handler has come in; or NULL */
+	size_t size;
+	uint32_t tid; /* whose it is */
 	char text[PRELOAD_MOST + 1];
-	char *kept[count + 1];
+	char *kept[];
+};
 
-	fill_without(environment, kept, text);
-	return how(program, kept);
+static void give_room_back(struct room *room)
+{
+	thread.room = room->before;
+	sys_call(SYS_munmap, (long)room, (long)room->size, 0);
+}
+
+/* NULL: there is no memory. */
+static struct room *take_room(size_t count)
+{
+	const size_t size = sizeof(struct room) + (count + 1) * sizeof(char *);
+	const uint32_t tid = (uint32_t)sys_call(SYS_gettid, 0, 0, 0);
+	struct room *room = thread.room;
+
+	if (room && room->tid != tid && room->tid != thread.tid)
+		give_room_back(room);
+	room = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+	if (!room)
+		return NULL;
+	room->before = thread.room;
+	room->size = size;
+	room->tid = tid;
+	thread.room = room;
+	return room;
+}
+
+static int run_without(const struct executed *program, char *const *environment,
+		       run_function *how)
+{
+	struct room *room = take_room(count_variables(environment));
+	int result;
+
+	if (!room)
+		return how(program, environment);
+	fill_without(environment, room->kept, room->text);
+	result = how(program, room->kept);
+	give_room_back(room);
+	return result;
+}
+
+void exec_end_thread(void)
+{
+	if (thread.room)
+		give_room_back(thread.room);
 }
 
 void exec_keep_memory(bool keeps)
@@ -160,14 +208,12 @@ static int run_with(const struct executed *program, char *const *environment,
 static int run(const struct executed *program, char *const *environment,
 	       bool same_process, run_function *how)
 {
-	const size_t count = count_variables(environment);
-
 	recorder_start();
 	if (is_inherited(same_process))
 		return run_with(program, environment, how);
-	if (recorder.fd < 0 || count > ENVIRONMENT_MOST)
+	if (recorder.fd < 0 || !environment)
 		return how(program, environment);
-	return run_without(program, environment, count, how);
+	return run_without(program, environment, how);
 }
 
 static int run_path(const struct executed *program, char *const *environment)

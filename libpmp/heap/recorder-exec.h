@@ -9,5 +9,7 @@
 int exec_read_environment(char **environment);
 /* Whether it stays open in programs that are executed. */
 void exec_keep_memory(bool keeps);
+/* What a child of this thread has left. */
+void exec_end_thread(void);
 
 #endif

@@ -3,6 +3,7 @@
  * cannot be asked for later without a lock, so that the creation of threads passes here. */
 #include "heap/recorder.h"
 
+#include "heap/recorder-exec.h"
 #include "heap/recorder-syscall.h"
 
 #define MAIN_STACK_MOST (64u << 20) /* nothing else is mapped so near below it */
@@ -98,6 +99,7 @@ static void give_back(void *arg)
 	struct pmp_heap_slot *slot = thread.slot;
 
 	(void)arg;
+	exec_end_thread();
 	thread.no_slot = 1;
 	take_slot(NULL);
 	if (slot < recorder.slots || slot >= recorder.slots + PMP_HEAP_SLOTS ||

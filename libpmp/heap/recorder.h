@@ -121,14 +121,15 @@ struct recorder {
 
 extern struct recorder recorder OWN;
 
-/* What it knows of a thread: 48 bytes of static thread-local storage. */
+/* What it knows of a thread: 56 bytes of static thread-local storage. */
 struct thread {
 	struct pmp_heap_slot *slot;  /* NULL: the first call will get it one */
 	struct pmp_heap_slot *usual; /* the same, if sizes are where glibc has them */
 	char *stack_low, *stack_end;
-	uint32_t busy;	  /* records: what interrupts it is only counted */
-	uint32_t no_slot; /* there was none, or it is at its end */
-	uint32_t tid;	  /* 0: not known yet */
+	uint32_t busy;	   /* records: what interrupts it is only counted */
+	uint32_t no_slot;  /* there was none, or it is at its end */
+	uint32_t tid;	   /* 0: not known yet */
+	struct room *room; /* of an environment, recorder-exec.c */
 };
 
 extern __thread struct thread thread __attribute__((tls_model("initial-exec"))) OWN;

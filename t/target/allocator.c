@@ -9,10 +9,12 @@
 #include "../../libpmp/heap/protocol.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -739,6 +741,86 @@ static void vforked(unsigned count)
 	}
 }
 
+#define VARIABLES 2040
+
+static char *many[VARIABLES + 1];
+static char *const shell[] = {
+	"sh", "-c", "test -z \"$PMP_HEAP$LD_PRELOAD\" && test \"$VARIABLE\" = here", NULL
+};
+
+static void fill_many(void)
+{
+	size_t count = 0;
+
+	for (; environ[count] && count < VARIABLES / 2; count++)
+		many[count] = environ[count];
+	while (count < VARIABLES)
+		many[count++] = "VARIABLE=here";
+}
+
+static void wait_for_shell(pid_t pid)
+{
+	int status;
+
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		target_die("a program with a large environment");
+}
+
+static unsigned own_pages(void)
+{
+	char text[100] = "";
+	int fd = open("/proc/self/statm", O_RDONLY);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		target_die("statm");
+	close(fd);
+	return (unsigned)atoi(text);
+}
+
+NOINLINE static pid_t vfork_shell(void)
+{
+	pid_t pid = vfork();
+
+	if (pid)
+		return pid;
+	execve("/nowhere", shell, many);
+	execve("/bin/sh", shell, many);
+	_exit(1);
+}
+
+static void *execute_many(void *arg)
+{
+	const unsigned *count = arg;
+	unsigned pages = 0;
+	pid_t pid;
+
+	for (unsigned i = 0; i <= *count; i++) {
+		if (i == 1)
+			pages = own_pages();
+		if (posix_spawn(&pid, "/bin/sh", NULL, NULL, shell, many))
+			target_die("posix_spawn");
+		wait_for_shell(pid);
+		wait_for_shell(vfork_shell());
+	}
+	if (own_pages() > pages + *count)
+		target_die("what it has executed is left in memory");
+	return NULL;
+}
+
+/* Other programs, with a large environment, from a thread with a small stack. */
+static void environment(unsigned count)
+{
+	pthread_attr_t attr;
+	pthread_t handle;
+
+	fill_many();
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	if (pthread_create(&handle, &attr, execute_many, &count))
+		target_die("pthread_create");
+	pthread_join(handle, NULL);
+}
+
 /* ---- what a recorder must not do ------------------------------------------------------ */
 
 /* No system call from now on but those that end it: whoever makes another one is killed. */
@@ -892,7 +974,7 @@ int main(int argc, char **argv)
 		{ "quiet", quiet },	  { "bump", bump },
 		{ "loading", loading },	  { "allocating", allocating },
 		{ "firsts", firsts },	  { "rates", rates },
-		{ "ending", ending },
+		{ "ending", ending },	  { "environment", environment },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
