@@ -646,6 +646,19 @@ static void test_quiet(void)
 	is_str(sums_of(&run), run.text, "quiet: its sums");
 }
 
+/* Nor where the ring is full and room is waited for. */
+static void test_strict(bool reads)
+{
+	struct heap_run run = { .options = { .max_stack = 65536 },
+				.late = LATE,
+				.stop_reading = !reads };
+
+	run_mode(&run, "strict", "30000");
+	is_int(run.status, 0, "strict, %s: no system call", reads ? "read" : "not read");
+	is_str(sums_of(&run), run.text, "strict, %s: its sums",
+	       reads ? "read" : "not read");
+}
+
 static void test_bump(void)
 {
 	static char path[PATH_MAX + sizeof("/t/target/bump.so")];
@@ -805,6 +818,8 @@ int main(int argc, char **argv)
 	RUN("environment", test_environment());
 	RUN("freed", test_freed());
 	RUN("quiet", test_quiet());
+	RUN("strict", test_strict(true));
+	RUN("strict", test_strict(false));
 	RUN("bump", test_bump());
 	RUN("peak", test_peak(0));
 	RUN("growth", test_growth());

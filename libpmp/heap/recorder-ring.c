@@ -6,11 +6,10 @@
  */
 #include "heap/recorder.h"
 
-#include "heap/recorder-syscall.h"
-
 #define READER_GONE UINT64_C(3000000000) /* ns without a sign of life */
-#define WAIT_EACH 50000			 /* ns that exact mode waits for room */
-#define WAIT_MOST 20000			 /* such waits, in all */
+#define WAIT_MOST UINT64_C(5000000000)	 /* ns that exact mode waits for room, in all */
+#define TURNS_MOST 1000000		 /* of each wait, if the clock stands still */
+#define RELAX 100			 /* instructions that do nothing, each turn */
 
 uint64_t now_coarse(void)
 {
@@ -45,20 +44,38 @@ static bool reserve(uint32_t length, uint64_t *position)
 	return true;
 }
 
-/* Everything is wanted, and the command was started for that: it waits, for a second in all
- * its life. */
+/* For a microsecond or a few: the reader has to get at the memory as well. */
+static void relax(void)
+{
+	for (unsigned i = 0; i < RELAX; i++)
+#ifdef __x86_64__
+		__asm__ volatile("pause");
+#else
+		__asm__ volatile("yield");
+#endif
+}
+
+/* Everything is wanted, and the command was started for that: it waits, for five seconds in all
+ * its life. Without a system call: one that the program may not make would end it. */
 static bool reserve_in_time(uint32_t length, uint64_t *position)
 {
-	static uint32_t waits;
+	static uint64_t waited;
+	const uint64_t before = __atomic_load_n(&waited, __ATOMIC_RELAXED);
+	uint64_t begin, now;
+	bool reserved = reserve(length, position);
 
-	while (!reserve(length, position)) {
-		if (!recorder.exact || waits >= WAIT_MOST ||
-		    !ring_has_reader(now_coarse()))
-			return false;
-		__atomic_fetch_add(&waits, 1, __ATOMIC_RELAXED);
-		sys_sleep(WAIT_EACH);
+	if (reserved || !recorder.exact || before >= WAIT_MOST)
+		return reserved;
+	begin = now = now_coarse();
+	for (unsigned i = 0; !reserved && i < TURNS_MOST && ring_has_reader(now) &&
+			     before + (now - begin) < WAIT_MOST;
+	     i++) {
+		relax();
+		now = now_coarse();
+		reserved = reserve(length, position);
 	}
-	return true;
+	__atomic_fetch_add(&waited, now - begin, __ATOMIC_RELAXED);
+	return reserved;
 }
 
 void ring_lose(void)

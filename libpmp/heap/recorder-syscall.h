@@ -52,13 +52,6 @@ static inline long sys_call(long number, long a, long b, long c)
 	return sys_call_all(number, arguments);
 }
 
-static inline void sys_sleep(long ns)
-{
-	struct timespec time = { 0, ns };
-
-	sys_call(SYS_nanosleep, (long)&time, 0, 0);
-}
-
 /* Until a word that other processes see, too, is no longer 0, or so many ns are over. */
 static inline void sys_wait_for(const uint32_t *word, long ns)
 {

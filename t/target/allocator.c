@@ -584,6 +584,8 @@ static void limited(unsigned count)
 
 /* ---- families ------------------------------------------------------------------------- */
 
+static void report(const char *who);
+
 /* Each process reports for itself, with its pid. */
 static bool family;
 
@@ -594,8 +596,6 @@ static const char *own_name(void)
 	snprintf(text, sizeof(text), "%d ", (int)getpid());
 	return text;
 }
-
-static void report(const char *who);
 
 /* What a process counts starts with it, but it has the blocks of its parent. */
 static void begin_child(void)
@@ -844,6 +844,21 @@ static void quiet(unsigned count)
 	chain(count);
 }
 
+/* Nothing but read(), write() and exit(), which the kernel itself watches. */
+static void strict(unsigned count)
+{
+	for (unsigned i = 0; i < KEPT; i++)
+		blocks[i] = got(malloc(2000), &sums.mallocs);
+	for (unsigned i = 0; i < KEPT; i++)
+		give(blocks[i]);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		target_die("seccomp");
+	for (unsigned i = 0; i < count; i++)
+		f3(0, 1000);
+	report("");
+	syscall(SYS_exit, 0);
+}
+
 /* An allocator behind the recorder counts its calls (t/target/bump.c): it has seen those of the
  * program, and no others. */
 static void bump(unsigned count)
@@ -975,6 +990,7 @@ int main(int argc, char **argv)
 		{ "loading", loading },	  { "allocating", allocating },
 		{ "firsts", firsts },	  { "rates", rates },
 		{ "ending", ending },	  { "environment", environment },
+		{ "strict", strict },
 	};
 	const unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1000;
 
