@@ -87,6 +87,38 @@ exec has it not
 system has it not" "only the command has the memory"
 is "$(cat err)" "" "nobody complains of that"
 
+# A command that has closed all descriptors has nothing to hand on: a loader of what its C
+# library starts would complain, or wait for a pipe that has the number by now.
+cat >closes.c <<-'END'
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <fcntl.h>
+	#include <unistd.h>
+	#include <sys/stat.h>
+	int main(void)
+	{
+		char line[100] = "";
+		FILE *file;
+
+		for (int fd = 3; fd < 1024; fd++)
+			close(fd);
+		if (system("echo system"))
+			return 1;
+		mkfifo("fifo", 0600);
+		dup2(open("fifo", O_RDONLY | O_NONBLOCK), 901);
+		file = popen("echo popen", "r");
+		if (!file || !fgets(line, sizeof(line), file))
+			return 2;
+		pclose(file);
+		return fputs(line, stdout) == EOF;
+	}
+END
+${CC:-cc} -O0 -o closes closes.c
+timeout 20 "$PMP" --heap -q -f memory -o profile -- ./closes >out 2>err
+is "$? $(cat out)" "0 system
+popen" "what has closed its descriptors starts others"
+is "$(cat err)" "" "which do not complain of that"
+
 # With --children they have it, and may write anything into it.
 cat >forge.py <<-'END'
 	import mmap, struct, subprocess

@@ -12,6 +12,8 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -247,6 +249,42 @@ static char *const *current(void)
 {
 	recorder_start();
 	return next.environ ? *next.environ : NULL;
+}
+
+/*
+ * What the C library executes for itself has the environment as it is. Once the library's
+ * descriptor is closed, or another file, a loader must not look for it: our words in there
+ * become blank, where they are. That is one byte after the other, so that others may read them
+ * meanwhile.
+ */
+static void blank_closed(void)
+{
+	char *const *variable;
+	char *c;
+
+	recorder_start();
+	variable = current();
+	if (recorder.fd < 0 || sys_call(SYS_fcntl, recorder.fd + 1, F_GET_SEALS, 0) > 0)
+		return;
+	for (; variable && *variable; variable++) {
+		if (!begins(*variable, preload))
+			continue;
+		for (c = *variable + sizeof(preload_only) - 1;
+		     *c && *c != ':' && *c != ' '; c++)
+			__atomic_store_n(c, ' ', __ATOMIC_RELAXED);
+	}
+}
+
+INTERPOSED int system(const char *command)
+{
+	blank_closed();
+	return next.system(command);
+}
+
+INTERPOSED FILE *popen(const char *command, const char *type)
+{
+	blank_closed();
+	return next.popen(command, type);
 }
 
 INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])

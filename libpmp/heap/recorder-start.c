@@ -59,6 +59,8 @@ static void find_functions(void)
 		BEHIND(fexecve),
 		BEHIND(posix_spawn),
 		BEHIND(posix_spawnp),
+		BEHIND(system),
+		BEHIND(popen),
 		BEHIND(mmap),
 		BEHIND(munmap),
 		BEHIND(mremap),

@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <threads.h>
 #include <time.h>
 
@@ -82,6 +83,8 @@ struct next {
 			    const posix_spawn_file_actions_t *actions,
 			    const posix_spawnattr_t *attr, char *const *argv,
 			    char *const *envp);
+	int (*system)(const char *command);
+	FILE *(*popen)(const char *command, const char *type);
 	void *(*mmap)(void *address, size_t size, int prot, int flags, int fd,
 		      off_t offset);
 	int (*munmap)(void *address, size_t size);
