@@ -337,6 +337,8 @@ struct pmp_recorder_calls {
 	/** Takes a batch, which is borrowed. */
 	void (*take)(void *arg, const struct pmp_heap_batch *batch);
 	void *arg;
+	/** A target that has ended, which its last batch says; 0: none has. */
+	pid_t ended;
 };
 
 /**

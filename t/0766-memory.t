@@ -109,6 +109,35 @@ else
 	skip "no chromium"
 fi
 
+# ---- a program that is idle before its end ------------------------------------------
+
+cat >idle.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 50; i++)
+		((char *)malloc(100000))[0] = 1;
+	printf("idle\n");
+	fflush(stdout);
+	sleep(3);
+	_exit(0);
+}
+END
+${CC:-cc} -o idle idle.c
+"$PMP" -q --heap=64K --heap-age 1 -o idle.memory -f memory -- ./idle >ready &
+pmp=$!
+test_pids="$test_pids $pmp"
+wait_for "grep -q idle ready"
+sleep 2
+kill -USR1 "$pmp"
+wait_for "[ -s idle.memory ]"
+like "$(cat idle.memory)" "^memory of idle .*, [12]\.[0-9] s, " "idle: it runs on, though nothing is allocated"
+wait "$pmp"
+like "$(cat idle.memory)" "^memory of idle .*, [34]\.[0-9] s, " "idle: its end is when it ended"
+like "$(cat idle.memory)" "^unfreed +~[1-9].* blocks that are older than 1\.0 s" "idle: so are the ages of its blocks"
+
 # ---- more processes than there is room for ------------------------------------------
 
 "$PMP" --heap=16K --children -f memory -- "$allocator" crowd 100 >crowd.memory 2>err

@@ -536,8 +536,11 @@ static void find_ended(struct pmp_recorder *recorder,
 		struct recorded *recorded = &recorder->recorded[i];
 		const pid_t pid = (pid_t)recorded->process.pid;
 
-		if (recorded->known && !recorded->ended &&
-		    !calls->target(calls->arg, pid))
+		if (!recorded->known || recorded->ended)
+			continue;
+		if (calls->target(calls->arg, pid))
+			recorded->ended = pid == calls->ended;
+		else
 			recorded->ended = has_ended(pid);
 	}
 }

@@ -71,8 +71,8 @@ static int take_heap(struct pmp_report *report)
 	struct pmp_heap *heap = pmp_profile_heap(report->profile);
 	const struct pmp_entries *entries = pmp_heap_entries(heap);
 
-	pmp_heap_sum(heap, report->heap_now ? report->heap_now() : 0, report->heap_age,
-		     report->heap_value, report->heap_since);
+	report->heap_time = report->heap_now ? report->heap_now() : 0;
+	pmp_heap_sum(heap, report->heap_time, report->heap_age, report->heap_value, report->heap_since);
 	describe_heap(report);
 	report->shown = report->totals.stacks;
 	report->entries = entries->all;

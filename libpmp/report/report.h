@@ -90,6 +90,7 @@ struct pmp_report {
 	enum pmp_heap_value heap_value;
 	uint64_t heap_age; /* of blocks that live; ns */
 	uint64_t (*heap_now)(void);
+	uint64_t heap_time; /* that it gave when blocks were summed up */
 	const struct pmp_heap_base *heap_since; /* of what has changed since; or NULL */
 	pid_t pid;				/* of this process; 0: the last one */
 	bool is_sorted;

@@ -446,9 +446,10 @@ int pmp_heap_add(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 
 /* ---- sums ------------------------------------------------------------------------ */
 
-static uint64_t time_of(const struct pmp_process_heap *process, uint64_t now)
+uint64_t pmp_process_heap_time(const struct pmp_process_heap *process, uint64_t now)
 {
-	return process->ended || now < process->time ? process->time : now;
+	return process->ended || !process->first || now < process->time ? process->time
+									: now;
 }
 
 /* One to two minutes old, of so much time in which they can have become that. */
@@ -473,7 +474,7 @@ static void sum_blocks(struct pmp_heap *heap, uint64_t now, uint64_t at_least)
 	for (size_t slot = 0; (block = pmp_blocks_next(&heap->blocks, &slot));) {
 		const struct pmp_process_heap *process = &heap->processes[block->process];
 		struct pmp_heap_sums *sums = heap->entries.all[block->entry].heap;
-		const uint64_t then = time_of(process, now);
+		const uint64_t then = pmp_process_heap_time(process, now);
 		const uint64_t age = then > block->time ? then - block->time : 0;
 
 		if (age < at_least)

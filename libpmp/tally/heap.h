@@ -65,6 +65,8 @@ void pmp_heap_sum(struct pmp_heap *heap, uint64_t now, uint64_t age,
 /* Keep what each stack has allocated by now, and what of that lives. 0 or PMP_ENOMEM. */
 int pmp_heap_take_base(struct pmp_heap *heap, uint64_t now, uint64_t age,
 		       struct pmp_heap_base **base);
+/* Until when it has lived: now, or its end; of a saved profile the end of that. */
+uint64_t pmp_process_heap_time(const struct pmp_process_heap *process, uint64_t now);
 /* Of a saved profile: a stack, with its heap; what lives stays as it is. 0 or PMP_ENOMEM. */
 int pmp_heap_count(struct pmp_heap *heap, const struct pmp_entry *entry);
 /* Of a saved profile: a process. 0 or PMP_ENOMEM. */

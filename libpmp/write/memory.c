@@ -188,13 +188,14 @@ static void put_name(struct pmp_buf *buf, const struct pmp_process_heap *process
 	}
 }
 
-static void put_process(struct pmp_buf *buf, const struct pmp_process_heap *process)
+static void put_process(struct pmp_buf *buf, const struct pmp_report *report,
+			const struct pmp_process_heap *process)
 {
 	const struct pmp_heap_totals *totals = &process->totals;
 
 	put_name(buf, process);
-	put_seconds(buf,
-		    since(process->time, totals->start ? totals->start : process->first));
+	put_seconds(buf, since(pmp_process_heap_time(process, report->heap_time),
+			       totals->start ? totals->start : process->first));
 	if (totals->state != PMP_HEAP_STATE_RECORDS) {
 		pmp_buf_puts(buf, ", totals only");
 	} else if (totals->rate) {
@@ -505,7 +506,7 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 	for (size_t i = 0; i < count; i++)
 		entries[i] = &report->entries[i];
 	for (size_t i = 0; i < report->process_count; i++)
-		put_process(&out->buf, &report->processes[i]);
+		put_process(&out->buf, report, &report->processes[i]);
 	if (!report->process_count && !count)
 		pmp_buf_puts(&out->buf, "nothing of memory was recorded\n");
 	if (count) {

@@ -823,35 +823,35 @@ static void put_heap_comments(struct encoder *encoder)
 		const struct pmp_process_heap *process = &heap->processes[i];
 		const struct pmp_heap_totals *totals = &process->totals;
 
-		put_comment(encoder,
-			    "heap: pid=%d ended=%d rate=%" PRIu64 " duration_ns=%" PRIu64
-			    " mallocs=%" PRIu64 " callocs=%" PRIu64 " aligned=%" PRIu64
-			    " reallocs=%" PRIu64 " news=%" PRIu64 " frees=%" PRIu64
-			    " allocated=%" PRIu64 " freed=%" PRIu64 " live=%" PRIu64
-			    " live_blocks=%" PRIu64 " peak=%" PRIu64
-			    " peak_after_ns=%" PRIu64 " failed=%" PRIu64
-			    " failed_reallocs=%" PRIu64 " brk=%" PRIu64 " mmap=%" PRIu64
-			    " given_back=%" PRIu64 " lost=%" PRIu64 " untracked=%" PRIu64
-			    " earlier=%" PRIu64 " unknown_frees=%" PRIu64
-			    " earlier_calls=%" PRIu64 " earlier_lost=%" PRIu64
-			    " recorded=%" PRIu64 " recorded_bytes=%" PRIu64
-			    " stackless=%" PRIu64 " unrecorded=%" PRIu64
-			    " earlier_freed=%" PRIu64 " earlier_frees=%" PRIu64
-			    " others=%" PRIu64 " name: %s",
-			    (int)process->pid, process->ended, totals->rate,
-			    process->time - totals->start, totals->mallocs,
-			    totals->callocs, totals->aligned, totals->reallocs,
-			    totals->news, totals->frees, totals->allocated, totals->freed,
-			    totals->live, totals->live_blocks, totals->peak,
-			    totals->peak_time ? totals->peak_time - totals->start : 0,
-			    totals->failed, totals->failed_reallocs, totals->brk_growth,
-			    totals->mmap_growth, totals->given_back, totals->lost,
-			    totals->untracked, process->earlier_allocated,
-			    process->unknown_frees, process->earlier_calls,
-			    process->earlier_lost, process->recorded,
-			    process->recorded_bytes, pmp_process_heap_stackless(process),
-			    totals->unrecorded, process->earlier_freed,
-			    process->earlier_frees, process->others, process->name);
+		put_comment(
+			encoder,
+			"heap: pid=%d ended=%d rate=%" PRIu64 " duration_ns=%" PRIu64
+			" mallocs=%" PRIu64 " callocs=%" PRIu64 " aligned=%" PRIu64
+			" reallocs=%" PRIu64 " news=%" PRIu64 " frees=%" PRIu64
+			" allocated=%" PRIu64 " freed=%" PRIu64 " live=%" PRIu64
+			" live_blocks=%" PRIu64 " peak=%" PRIu64 " peak_after_ns=%" PRIu64
+			" failed=%" PRIu64 " failed_reallocs=%" PRIu64 " brk=%" PRIu64
+			" mmap=%" PRIu64 " given_back=%" PRIu64 " lost=%" PRIu64
+			" untracked=%" PRIu64 " earlier=%" PRIu64
+			" unknown_frees=%" PRIu64 " earlier_calls=%" PRIu64
+			" earlier_lost=%" PRIu64 " recorded=%" PRIu64
+			" recorded_bytes=%" PRIu64 " stackless=%" PRIu64
+			" unrecorded=%" PRIu64 " earlier_freed=%" PRIu64
+			" earlier_frees=%" PRIu64 " others=%" PRIu64 " name: %s",
+			(int)process->pid, process->ended, totals->rate,
+			pmp_process_heap_time(process, heap->heap_time) - totals->start,
+			totals->mallocs, totals->callocs, totals->aligned,
+			totals->reallocs, totals->news, totals->frees, totals->allocated,
+			totals->freed, totals->live, totals->live_blocks, totals->peak,
+			totals->peak_time ? totals->peak_time - totals->start : 0,
+			totals->failed, totals->failed_reallocs, totals->brk_growth,
+			totals->mmap_growth, totals->given_back, totals->lost,
+			totals->untracked, process->earlier_allocated,
+			process->unknown_frees, process->earlier_calls,
+			process->earlier_lost, process->recorded, process->recorded_bytes,
+			pmp_process_heap_stackless(process), totals->unrecorded,
+			process->earlier_freed, process->earlier_frees, process->others,
+			process->name);
 	}
 	if (heap)
 		put_heap_losses(encoder, &heap->losses);

@@ -34,13 +34,14 @@ static void take(void *arg, const struct pmp_heap_batch *batch)
 	events_beat(sampling);
 }
 
-/* Is there more? */
-static bool read_some(struct sampling *sampling, bool all)
+/* ended: what has, or 0. Is there more? */
+static bool read_some(struct sampling *sampling, bool all, pid_t ended)
 {
 	const struct pmp_recorder_calls calls = {
 		.target = target_of,
 		.take = take,
 		.arg = sampling,
+		.ended = ended,
 	};
 	struct pmp_error err;
 
@@ -110,7 +111,7 @@ void heap_read(struct sampling *sampling)
 	if (now < heap_due(sampling))
 		return;
 	cpu = cpu_now();
-	more = read_some(sampling, false);
+	more = read_some(sampling, false, 0);
 	keep_budget(sampling, now, cpu_now() - cpu);
 	if (more)
 		sampling->heap_due = now;
@@ -120,9 +121,9 @@ void heap_read(struct sampling *sampling)
 		sampling->heap_due = now + READ_EVERY;
 }
 
-static void read_all(struct sampling *sampling, bool all, uint64_t until)
+static void read_all(struct sampling *sampling, bool all, pid_t ended, uint64_t until)
 {
-	while (read_some(sampling, all) && now_ns() < until)
+	while (read_some(sampling, all, ended) && now_ns() < until)
 		events_beat(sampling);
 }
 
@@ -134,9 +135,9 @@ void heap_end(struct sampling *sampling, pid_t pid)
 	if (!sampling->recorder)
 		return;
 	for (int i = 0; i < WAITS_AT_END; i++) {
-		read_all(sampling, false, until);
+		read_all(sampling, false, 0, until);
 		nanosleep(&rest, NULL);
 	}
-	read_all(sampling, true, until);
+	read_all(sampling, true, pid, until);
 	pmp_recorder_forget(sampling->recorder, pid);
 }
