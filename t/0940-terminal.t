@@ -56,6 +56,8 @@ check_keys() {
 	ok "shows 'row [0-9]+ of [6-9]'" "Esc clears it"
 	keys p
 	ok "shows PAUSED" "p pauses"
+	keys Space
+	ok "shows 'Z goes on'" "Space takes no snapshot then, which is said"
 	free_again "nothing is attached then"
 	keys p
 	ok "shows '[0-9] Hz'" "and goes on"
@@ -228,6 +230,13 @@ check_background() {
 	kill -TERM "$front"
 	kill -CONT "$front"
 	ok "wait_for '! alive $front'" "in the background, TERM ends it once it is continued"
+}
+
+check_limit() {
+	start_target demo
+	begin "'$PMP' -d 1 -p $target_pid"
+	ok "shows DONE" "the limit is reached: it is over, but not the target"
+	keys q
 }
 
 check_end_of_target() {

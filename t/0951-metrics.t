@@ -163,6 +163,7 @@ start_target demo
 gone=$target_pid
 start_target demo
 start_server two --serve=0 -F 20 -p "$gone,$target_pid"
+like "$(cat two.err)" '^pmp: serving 2 processes: demo \[[0-9]+\], demo \[[0-9]+\] at http:' "both are announced"
 wait_for "up 2"
 stop_process "$gone"
 wait_for "up 1"

@@ -11,6 +11,8 @@
 #include "base/file.h"
 #include "base/sized.h"
 #include "libpmp-program.h"
+#include "proc/explain.h"
+#include "proc/open.h"
 #include "proc/status.h"
 
 #include <errno.h>
@@ -142,10 +144,26 @@ void pmp_recorder_expect(struct pmp_recorder *recorder, pid_t pid)
 		stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
 }
 
-static int not_recorded(pid_t pid, struct pmp_error *err)
+static int not_permitted(pid_t pid, struct pmp_error *err)
+{
+	struct pmp_process process;
+	int r = pmp_process_open(pid, &process, err);
+
+	if (r == 0) {
+		r = pmp_process_explain(&process, pid, EACCES, err);
+		pmp_process_close(&process);
+	}
+	return r;
+}
+
+/* sys_errno: of looking for it. */
+static int not_recorded(pid_t pid, int sys_errno, struct pmp_error *err)
 {
 	char path[64], name[PMP_NAME_SIZE];
 	ssize_t n;
+
+	if (sys_errno == EACCES)
+		return not_permitted(pid, err);
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	n = pmp_file_read(AT_FDCWD, path, name, sizeof(name));
@@ -173,7 +191,7 @@ int pmp_recorder_find(pid_t pid, uint64_t rate, struct pmp_recorder **out,
 	recorder->file = -1;
 	recorder->memory = pmp_heap_shared_find(pid);
 	if (recorder->memory < 0)
-		r = not_recorded(pid, err);
+		r = not_recorded(pid, errno, err);
 	else
 		r = pmp_heap_shared_open(recorder->memory, &recorder->shared, err);
 	header = recorder->shared.header;

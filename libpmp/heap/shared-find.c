@@ -7,6 +7,7 @@
 #include "base/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -84,7 +85,14 @@ bool pmp_heap_shared_is_mapped(pid_t pid)
 
 int pmp_heap_shared_find(pid_t pid)
 {
-	int fd = find_in(pid, "fd");
+	int fd, of_fd;
 
-	return fd < 0 ? find_in(pid, "map_files") : fd;
+	errno = 0;
+	fd = find_in(pid, "fd");
+	of_fd = errno;
+	if (fd >= 0)
+		return fd;
+	fd = find_in(pid, "map_files");
+	errno = of_fd;
+	return fd;
 }

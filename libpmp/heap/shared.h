@@ -32,7 +32,7 @@ int pmp_heap_shared_new(const struct pmp_heap_settings *settings,
 int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_error *err);
 void pmp_heap_shared_close(struct pmp_heap_shared *shared);
 /* Such memory, of a process that has it open or mapped: a descriptor, owned by the caller, or
- * -1: it has none, or that is not permitted. */
+ * -1: it has none, or that is not permitted (then errno is EACCES). */
 int pmp_heap_shared_find(pid_t pid);
 /* False only if the process certainly has no such memory mapped. */
 bool pmp_heap_shared_is_mapped(pid_t pid);

@@ -261,13 +261,21 @@ static void announce(struct sink *sink)
 		     serving->address.is_unix ? "" : "/", token);
 }
 
+/* Once it is known of all targets whether they can be sampled. */
+static void announce_once(struct sink *sink)
+{
+	const struct targets *targets = &sink->source->targets;
+
+	if (!sink->serving->announced && targets->count && !targets->wanted.count)
+		announce(sink);
+}
+
 static void targets(struct sink *sink, const struct process *process)
 {
 	if (process)
 		answers_add_process(sink->serving->answers, process);
 	tell_rights(sink);
-	if (process && !sink->serving->announced)
-		announce(sink);
+	announce_once(sink);
 }
 
 /* ---- the rest of a sink ------------------------------------------------------------------- */
@@ -281,6 +289,7 @@ static void tend(struct sink *sink)
 		serving->next_rights = now_ns() + RIGHTS_EVERY;
 		tell_rights(sink);
 	}
+	announce_once(sink);
 	answers_tend(serving->answers, false);
 	if (sink->options->log)
 		request_log_tend(&serving->log, serving->server.counts);

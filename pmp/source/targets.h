@@ -64,6 +64,14 @@ void targets_answered(struct targets *targets, pid_t pid);
 void targets_remove(struct targets *targets, struct process *process);
 
 /* Has anything of them been counted? */
+static inline bool targets_any_lives(const struct targets *targets)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		if (!targets->processes[i].ended)
+			return true;
+	return false;
+}
+
 static inline bool targets_counted(const struct targets *targets)
 {
 	return targets->snapshots || targets->batches;

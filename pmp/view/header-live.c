@@ -71,8 +71,10 @@ static void rate_text(const struct view *view, const struct live_header *header,
 {
 	double asked = view->interval ? 1e9 / (double)view->interval : 0;
 
-	if (view->ended || view->paused)
-		snprintf(text, size, "%s", view->ended ? "ENDED" : "PAUSED");
+	if (view->ended)
+		snprintf(text, size, "%s", view->targets_live ? "DONE" : "ENDED");
+	else if (view->paused)
+		snprintf(text, size, "PAUSED");
 	else if (header->hertz <= 0)
 		snprintf(text, size, "- Hz");
 	else if (header->hertz < BEHIND * asked)

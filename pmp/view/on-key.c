@@ -332,6 +332,10 @@ void on_pause(struct view *view)
 
 void on_refresh(struct view *view)
 {
+	if (view->paused) {
+		view_say(view, "Paused, so no snapshot is taken: Z goes on");
+		return;
+	}
 	view->actions->refresh(view->actions_arg);
 	view_refresh(view);
 }

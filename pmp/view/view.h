@@ -66,6 +66,7 @@ struct view {
 	const char *title; /* "mariadbd [4100]" */
 	uint64_t interval;
 	bool paused, ended;
+	bool targets_live; /* when it ended: a limit was reached */
 	/* Of a file: how it came about; of a core file: how the process ended, else NULL. */
 	struct pmp_profile_metadata metadata;
 	const char *crash;
