@@ -510,7 +510,8 @@ static void test_rounds(void)
 
 	play(saved.profile, &events, 0, events.count);
 	is_int(info_of(saved.profile).samples, 3 * 200, "snapshots of all processes");
-	is_int(info_of(saved.profile).rounds, 200, "rounds: each has one of each process");
+	is_int(info_of(saved.profile).rounds, 200,
+	       "rounds: each has one of each process");
 	window = cut(&saved, START + 50 * PERIOD, START + 100 * PERIOD);
 	is_int(info_of(window).samples, 3 * 50, "snapshots in a window");
 	is_int(info_of(window).rounds, 50, "and rounds");

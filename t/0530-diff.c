@@ -297,10 +297,9 @@ static void test_scale(void)
 	is_folded(&foreign, &saved, NULL, "server;poll 50 50\n", "or the profile's");
 	report_diff_info(foreign.profile, saved.profile, &info);
 	ok(info.by_totals && !info.counted && info.base_counted, "which it tells");
-	is_int(pmp_profile_join(
-		       saved.profile,
-		       &(struct pmp_profile_info){ .samples = 60, .rounds = 20 },
-		       &(struct pmp_metadata){ .command = "", .host = "" }),
+	is_int(pmp_profile_join(saved.profile,
+				&(struct pmp_profile_info){ .samples = 60, .rounds = 20 },
+				&(struct pmp_metadata){ .command = "", .host = "" }),
 	       0, "as long again, with three processes");
 	is_folded(&saved, &base, NULL, "server;poll 80 10\n",
 		  "scaled by rounds: as many snapshots as processes are one");

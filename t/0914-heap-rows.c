@@ -400,7 +400,8 @@ static void test_processes(void)
 	is_int((long long)view.model.list.order_count, 4, "two processes: rows of each");
 	is_str(cell(&view, 2, "PROCESS"), "4101 server", "which are named");
 	fake_type(&view, "gjjO");
-	is_int(fake_asked.heap_of, PID + 1, "O reads the heap of the chosen row's process");
+	is_int(fake_asked.heap_of, PID + 1,
+	       "O reads the heap of the chosen row's process");
 	fake_type(&view, "6gO");
 	is_int(fake_asked.heap_of, PID, "whichever it is");
 	fake_type(&view, "6");

@@ -72,7 +72,8 @@ static int take_heap(struct pmp_report *report)
 	const struct pmp_entries *entries = pmp_heap_entries(heap);
 
 	report->heap_time = report->heap_now ? report->heap_now() : 0;
-	pmp_heap_sum(heap, report->heap_time, report->heap_age, report->heap_value, report->heap_since);
+	pmp_heap_sum(heap, report->heap_time, report->heap_age, report->heap_value,
+		     report->heap_since);
 	describe_heap(report);
 	report->shown = report->totals.stacks;
 	report->entries = entries->all;
