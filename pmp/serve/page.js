@@ -509,7 +509,7 @@ function page(document, window) {
 	function refill(element, ...children) {
 		const at = element.contains(document.activeElement) && document.activeElement.dataset.key;
 		const chosen = window.getSelection();
-		if (polling && (pressed && element.contains(pressed) ||
+		if (updating && (pressed && element.contains(pressed) ||
 				!chosen.isCollapsed && element.contains(chosen.anchorNode)))
 			return false;
 		fill(element, ...children);
@@ -624,7 +624,9 @@ function page(document, window) {
 		}
 	}
 
-	let token = "", timer = 0, polling = false, soon = false, pressed = null;
+	let token = "", timer = 0, polling = false, soon = false;
+	// It draws what has come by itself; where the pointer is down.
+	let updating = false, pressed = null;
 
 	async function get(path) {
 		const answer = await window.fetch(path, { cache: "no-store",
@@ -673,6 +675,15 @@ function page(document, window) {
 		return of && line.known.tree;
 	}
 
+	function update(json) {
+		updating = true;
+		try {
+			take(json);
+		} finally {
+			updating = false;
+		}
+	}
+
 	// A chosen part of the past does not change. Of a heap there is only what it is now.
 	async function takeWindow(state) {
 		const table = ["threads", "locks"].includes(settings.view) ? settings.view : "";
@@ -689,7 +700,7 @@ function page(document, window) {
 		const targets = (state.targets || []).sort((a, b) => b.up - a.up);
 		const [target, ...more] = targets.filter((target, i) => target.up || !i);
 		const { threads, locks } = data || {};
-		take({
+		update({
 			live: true, host: state.host, type: "", stacks: 0, heap_kinds: state.heap,
 			title: target ? target.name + " [" + target.pid + "]" +
 				(more.length ? " and " + more.length + " more" : "") : "no process",
@@ -1618,7 +1629,7 @@ function page(document, window) {
 
 	function say() {
 		// Numbers that change by themselves are not read aloud.
-		set(ui.status, { "aria-live": polling ? "off" : "polite" });
+		set(ui.status, { "aria-live": updating ? "off" : "polite" });
 		ui.status.textContent = join([
 			selected !== null ? join([titleOf(selected), !whole.value && states(selected)], "; ") :
 				settings.view === "diff" && "red grew, blue shrank since the base",
