@@ -169,8 +169,8 @@ static void put_stackless(struct pmp_buf *buf, const struct pmp_process_heap *pr
 
 	if (stackless)
 		pmp_buf_printf(buf,
-			       "  without a stack    %18s samples: it ended before its "
-			       "stacks could be read\n",
+			       "  without a stack    %18s samples: pmp had not read yet "
+			       "where its libraries are mapped\n",
 			       grouped(stackless, text));
 }
 

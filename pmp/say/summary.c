@@ -287,8 +287,8 @@ void summary_heap_lost(const struct counting *counting)
 		tell_records(counting, info.heap_lost);
 	if (info.heap_stackless)
 		message_note(NULL,
-			     "%llu samples of what was allocated have no stack: their "
-			     "processes ended before these could be read",
+			     "%llu samples of what was allocated have no stack: pmp had "
+			     "not read yet where libraries are mapped",
 			     (unsigned long long)info.heap_stackless);
 	if (info.heap_unrecorded)
 		message_note(
