@@ -499,7 +499,7 @@ static void test_asking(struct view *view)
 	fake_type(view, "p Zr zW");
 	is_int(fake_asked.pauses, 2, "paused and not");
 	is_int(fake_asked.resets, 2, "reset");
-	is_int(fake_asked.refreshes, 2, "refreshed");
+	is_int(fake_asked.refreshes, 1, "refreshed, but not in a pause");
 	is_int(fake_asked.saves, 1, "saved");
 	fake_type(view, "hq");
 	is_int(fake_asked.quits, 0, "q in the help only leaves that");
