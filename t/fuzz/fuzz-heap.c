@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						      .rate = 65536,
 						      .max_stack = 4096 };
 	uint64_t sum = 0;
-	const struct pmp_recorder_calls calls = { no_target, take, &sum };
+	const struct pmp_recorder_calls calls = { no_target, take, &sum, 0 };
 	struct pmp_recorder *recorder;
 	struct pmp_heap_shared shared;
 	int memory, file;
