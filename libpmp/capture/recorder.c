@@ -164,7 +164,6 @@ static int not_recorded(pid_t pid, int sys_errno, struct pmp_error *err)
 
 	if (sys_errno == EACCES)
 		return not_permitted(pid, err);
-
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	n = pmp_file_read(AT_FDCWD, path, name, sizeof(name));
 	if (n < 0)

@@ -307,7 +307,7 @@ static void pass_over(struct pmp_heap_slot *slot)
 
 /*
  * Is the block chosen, by slot->rate? What is left of a distance is distributed as all of it:
- * so it can be drawn anew, from before a block too, but only where that does not depend on
+ * so it can be drawn again, from before a block too, but only where that does not depend on
  * what it was. A block larger than the quantum comes here in any case; one that may be here
  * as the sample has come due is still chosen by the rate of that.
  */

@@ -92,7 +92,7 @@ static void take_slot(struct pmp_heap_slot *slot)
 }
 
 /* The end of a thread. What it has counted stays. Others are called after this, and the C
- * library gives back its own memory when the last of them is over: nobody would say when a
+ * library gives back its own memory when the last of them is over: nothing would say when a
  * slot that they took is free again, so they count without one. */
 static void give_back(void *arg)
 {

@@ -655,15 +655,13 @@ static int count_threads(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
-/* A round ends when a process comes again that has been in it. */
-static void count_round(struct pmp_profile *profile, const struct pmp_sample *sample)
+void pmp_profile_count_round(struct pmp_profile_info *info, uint64_t *start,
+			     uint64_t before, uint64_t time)
 {
-	const uint64_t before = pmp_cpu_time_before(profile->times);
-
-	if (profile->info.rounds && (!before || before < profile->round_start))
+	if (info->rounds && (!before || before < *start))
 		return;
-	profile->info.rounds++;
-	profile->round_start = sample->time;
+	info->rounds++;
+	*start = time;
 }
 
 /* ---- the interface -------------------------------------------------------- */
@@ -682,7 +680,8 @@ int pmp_profile_add(struct pmp_profile *profile, const struct pmp_sample *sample
 	    (!count_at_once(profile, sample) && count_threads(profile, sample)))
 		return pmp_error_nomem(err, "counting a sample");
 	count_losses(profile, sample);
-	count_round(profile, sample);
+	pmp_profile_count_round(info, &profile->round_start,
+				pmp_cpu_time_before(profile->times), sample->time);
 	if (!info->samples++) {
 		info->first_time = sample->time;
 		profile->metadata.realtime = sample->realtime;

@@ -56,6 +56,11 @@ void pmp_profile_metadata(const struct pmp_profile *profile,
 
 /* ---- for windows of the past, and for views of a heap ---------------------- */
 
+/* A sample of a process, whose last one was at the time before (0: it is the first). A round
+ * ends when a process comes again that has been in it; *start: time of its first sample. */
+void pmp_profile_count_round(struct pmp_profile_info *info, uint64_t *start,
+			     uint64_t before, uint64_t time);
+
 /* What a profile is made of; its timeline is NULL without options.times, what is counted
  * for a view without options.live. */
 struct pmp_profile_parts {

@@ -361,17 +361,6 @@ static void count_change(struct window *window, const struct pmp_change *change)
 	}
 }
 
-/* As in profile.c. before: the time of the process's last sample in the window, or 0. */
-static void count_round(struct window *window, uint64_t before, uint64_t time)
-{
-	struct pmp_profile_info *info = window->parts.info;
-
-	if (info->rounds && (!before || before < window->round_start))
-		return;
-	info->rounds++;
-	window->round_start = time;
-}
-
 static void count_sample(struct window *window, struct window_process *process,
 			 const struct pmp_past_sample *sample, uint64_t to_realtime)
 {
@@ -387,7 +376,7 @@ static void count_sample(struct window *window, struct window_process *process,
 		process->first = sample->time;
 	if (process->left_out)
 		return;
-	count_round(window, before, sample->time);
+	pmp_profile_count_round(info, &window->round_start, before, sample->time);
 	info->stacks += sample->stacks;
 	info->peeked += sample->peeked;
 	info->unchanged += sample->unchanged;

@@ -1516,9 +1516,9 @@ function page(document, window) {
 			["function", node => [twist(node), ...nameCell(tree.name[node])], "row"],
 		], nodes, { click: choose, key: keyOf, caption: "e opens the hottest path.",
 			isChosen: node => node === selected });
+		if (!drawn)
+			return;
 		nodes.forEach((node, i) => {
-			if (!drawn)
-				return;
 			const indent = 8 + 14 * Math.min(tree.depth[node], 60);
 			ui.tableBody.rows[i].lastChild.style.paddingLeft = indent + "px";
 		});

@@ -375,19 +375,10 @@ static const struct process *find_process(const struct targets *targets,
 	return found;
 }
 
-static size_t count_living(const struct targets *targets)
-{
-	size_t living = 0;
-
-	for (size_t i = 0; i < targets->count; i++)
-		living += !targets->processes[i].ended;
-	return living;
-}
-
 /* "/pid/4100 (mariadbd), /pid/4101 (postgres)" */
 static void list_processes(const struct targets *targets, char *text, size_t size)
 {
-	const bool all = count_living(targets) == 0;
+	const bool all = targets_living(targets) == 0;
 	char name[EVENT_NAME_SIZE * 4];
 	size_t length = 0;
 
@@ -418,7 +409,7 @@ static bool choose_process(const struct answers *answers,
 	if (request->pid || *request->name) {
 		asked->pid = process->pid;
 	} else if (asked->page->family == PAGES_OF_GPERFTOOLS && targets->count > 1) {
-		if (count_living(targets) == 1) {
+		if (targets_living(targets) == 1) {
 			asked->pid = find_process(targets, request)->pid;
 			return true;
 		}

@@ -234,7 +234,7 @@ static void wait_for_command(struct source *source)
 	while (command->started && !command_poll(command)) {
 		if (source->state->caught.limit)
 			break;
-		/* Nobody else does, if the sampling has not begun. */
+		/* tend() does not, if the sampling has not begun. */
 		pass_on(source);
 		show_output(source);
 		source->calls->wait(source->run,

@@ -63,15 +63,17 @@ void targets_answered(struct targets *targets, pid_t pid);
 /* It is none of them any more: pointers to those after it are no longer valid. */
 void targets_remove(struct targets *targets, struct process *process);
 
-/* Has anything of them been counted? */
-static inline bool targets_any_lives(const struct targets *targets)
+/* How many have not ended. */
+static inline size_t targets_living(const struct targets *targets)
 {
+	size_t living = 0;
+
 	for (size_t i = 0; i < targets->count; i++)
-		if (!targets->processes[i].ended)
-			return true;
-	return false;
+		living += !targets->processes[i].ended;
+	return living;
 }
 
+/* Has anything of them been counted? */
 static inline bool targets_counted(const struct targets *targets)
 {
 	return targets->snapshots || targets->batches;

@@ -387,7 +387,7 @@ void session_end(struct session *session)
 	if (!session || session->view.ended || session->view.model.file)
 		return;
 	session->view.ended = true;
-	session->view.targets_live = targets_any_lives(&session->sink->source->targets);
+	session->view.targets_live = targets_living(&session->sink->source->targets) > 0;
 	session->next_refresh = 0;
 	if (!*session->view.message)
 		view_say(&session->view, "No more snapshots come: q quits");
