@@ -629,6 +629,20 @@ struct once_case {
 	const char *text;
 };
 
+/* object: what it waits for; 0: nothing. */
+static struct pmp_thread *add_once(struct pmp_sample *sample, pid_t tid, const int *stack,
+				   uint64_t object)
+{
+	struct pmp_thread *thread = fake_thread(sample, tid, "once", stack);
+
+	thread->syscall = SYS_futex;
+	thread->end = PMP_END_ROOT;
+	if (object)
+		thread->wait =
+			(struct pmp_wait){ .kind = PMP_WAIT_FUTEX, .object = object };
+	return thread;
+}
+
 /* The holder that the first thread waits for; 0: none. */
 static pid_t inferred(const struct once_case *once)
 {
@@ -643,12 +657,8 @@ static pid_t inferred(const struct once_case *once)
 	if (!sample || pmp_profile_new(&options, NULL, &profile, NULL))
 		abort();
 	for (size_t i = 0; i < 4 && once->stacks[i]; i++) {
-		thread = fake_thread(sample, (pid_t)(10 + i), "once", once->stacks[i]);
-		thread->syscall = SYS_futex;
-		thread->end = PMP_END_ROOT;
-		if (once->objects[i])
-			thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_FUTEX,
-							  .object = once->objects[i] };
+		thread = add_once(sample, (pid_t)(10 + i), once->stacks[i],
+				  once->objects[i]);
 	}
 	thread->end = once->end;
 	sample->seen = sample->thread_count;
@@ -677,17 +687,9 @@ static void test_once_many(void)
 
 	if (!sample || pmp_profile_new(&options, NULL, &profile, NULL))
 		abort();
-	for (int i = 0; i < MANY; i++) {
-		struct pmp_thread *thread =
-			fake_thread(sample, 10 + i, "once",
-				    i ? STACK(GUARD, MAIN) : STACK(INIT, MAIN));
-
-		thread->syscall = SYS_futex;
-		thread->end = PMP_END_ROOT;
-		if (i)
-			thread->wait = (struct pmp_wait){ .kind = PMP_WAIT_FUTEX,
-							  .object = OBJECT };
-	}
+	for (int i = 0; i < MANY; i++)
+		add_once(sample, 10 + i, i ? STACK(GUARD, MAIN) : STACK(INIT, MAIN),
+			 i ? OBJECT : 0);
 	sample->seen = sample->thread_count;
 	if (pmp_profile_add(profile, sample, NULL))
 		abort();
