@@ -794,6 +794,25 @@ static void test_meanwhile(void)
 	pmp_profile_free(profile);
 }
 
+static void test_rate_after_pause(void)
+{
+	struct pmp_profile *profile = fake_run(1);
+	struct view view;
+
+	fake_view(&view, profile);
+	ok(strstr(fake_screen(&view, 24, 132), "10.0 Hz"), "the header shows the rate");
+	fake_type(&view, "pp");
+	ok(strstr(fake_screen(&view, 24, 132), " - Hz"), "none yet after a pause");
+	for (uint64_t i = 0; i < 5; i++) {
+		fake_add(profile, fake_server(4100, 60 + i, FAKE_S / 10));
+		view_refresh(&view);
+	}
+	ok(strstr(fake_screen(&view, 24, 132), "10.0 Hz"),
+	   "then it does not count the pause");
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
 int main(void)
 {
 	struct pmp_profile *profile = fake_run(1);
@@ -813,6 +832,7 @@ int main(void)
 	pmp_profile_free(profile);
 	test_slices();
 	test_meanwhile();
+	test_rate_after_pause();
 	test_late_names();
 	test_names();
 	test_modules();

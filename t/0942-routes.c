@@ -184,6 +184,8 @@ static void check_page_parameters(void)
 	refused("/api/tree?under=", 400, "under is names");
 	refused("/past/svg?from=0", 400, "exclude each other");
 	refused("/svg?from=0&seconds=5", 400, "exclude each other");
+	refused("/svg?from=2000&to=1000", 400, "from is later than to");
+	refused("/svg?to=-2000&from=-1000", 400, "from is later than to");
 	refused("/api/nosuch", 404, "Unknown");
 }
 

@@ -482,6 +482,10 @@ static int check_window(const struct route *route, char *reason)
 			      "from and to, /past and /feed exclude each other");
 	if (route->milliseconds)
 		return refuse(reason, 400, "from and to, and seconds exclude each other");
+	/* Times since the start cannot be compared with times before now. */
+	if (((route->from > 0 && route->to > 0) || (route->from < 0 && route->to < 0)) &&
+	    route->from > route->to)
+		return refuse(reason, 400, "from is later than to");
 	return 0;
 }
 

@@ -36,10 +36,28 @@ static void count_threads(const struct view *view, struct live_header *header)
 	}
 }
 
+/* Snapshots a second of each process, in the last seconds or since the last pause. */
+static double hertz(const struct view *view, size_t processes)
+{
+	const struct model *model = &view->model;
+	struct pmp_live_window last = { .size = sizeof(last) };
+	uint64_t snapshots, span;
+
+	pmp_live_window(model->live, PMP_WINDOW_SECONDS, &last);
+	snapshots = last.samples > processes ? last.samples - processes : 0;
+	span = last.span;
+	if (view->resumed.any && !view->resumed.time)
+		return 0;
+	if (view->resumed.any && model->info.time - view->resumed.time < span) {
+		snapshots = model->all.samples - view->resumed.samples;
+		span = model->info.time - view->resumed.time;
+	}
+	return span ? (double)snapshots / (double)processes / ((double)span / 1e9) : 0;
+}
+
 static void sum(const struct view *view, struct live_header *header)
 {
 	const struct pmp_live *live = view->model.live;
-	struct pmp_live_window last = { .size = sizeof(last) };
 	size_t processes = live ? pmp_live_process_count(live) : 0, sampled = 0;
 
 	*header = (struct live_header){ .info.size = sizeof(header->info) };
@@ -59,10 +77,7 @@ static void sum(const struct view *view, struct live_header *header)
 	if (!live)
 		return;
 	count_threads(view, header);
-	pmp_live_window(live, PMP_WINDOW_SECONDS, &last);
-	if (last.samples > sampled && last.span)
-		header->hertz = (double)(last.samples - sampled) / (double)sampled /
-				((double)last.span / 1e9);
+	header->hertz = sampled ? hertz(view, sampled) : 0;
 }
 
 /* "10.0 Hz"; "4.1 of 10 Hz" when it falls behind. */
@@ -164,6 +179,25 @@ static int draw_deadlocks(const struct view *view, struct canvas *canvas, int ro
 			    "  %zu DEADLOCK%s (d)", count, count == 1 ? "" : "S");
 }
 
+/* How long any thread was stopped: as much of it as there is room for. */
+static void draw_stopped(const struct pmp_profile_info *info, struct canvas *canvas,
+			 int row, int at)
+{
+	const bool roomy = canvas->columns >= HEADER_ROOMY;
+	const double samples = info->samples ? (double)info->samples : 1;
+	char parts[3][64];
+
+	snprintf(parts[0], sizeof(parts[0]),
+		 roomy ? "   Stopped: %.2f ms/snapshot" : "  Stopped %.2f ms/snap",
+		 (double)info->any_stopped / 1e6 / samples);
+	snprintf(parts[1], sizeof(parts[1]), roomy ? ", max %.2f ms" : ", max %.2f",
+		 (double)info->stopped_max / 1e6);
+	snprintf(parts[2], sizeof(parts[2]), ", %.2f%%",
+		 header_percent(info->any_stopped, info->last_time - info->first_time));
+	for (int i = 0; i < 3 && at + (int)strlen(parts[i]) <= canvas->columns; i++)
+		at += canvas_text(canvas, row, at, -1, 0, parts[i]);
+}
+
 /* How the last stacks were come by, then what is missing. */
 static void draw_stops(const struct live_header *header, struct canvas *canvas, int row)
 {
@@ -182,12 +216,10 @@ static void draw_stops(const struct live_header *header, struct canvas *canvas, 
 
 int header_draw_live(const struct view *view, struct canvas *canvas, int rows)
 {
-	const struct pmp_profile_info *info;
 	struct live_header header;
 	int at;
 
 	sum(view, &header);
-	info = &header.info;
 	draw_first(view, &header, canvas);
 	if (rows < 3) {
 		draw_deadlocks(view, canvas, 0, canvas->columns - 16);
@@ -203,15 +235,7 @@ int header_draw_live(const struct view *view, struct canvas *canvas, int rows)
 	}
 	at = draw_states(&header, canvas, 1);
 	at += draw_deadlocks(view, canvas, 1, at);
-	canvas_print(
-		canvas, 1, at, -1, 0,
-		canvas->columns < HEADER_ROOMY
-			? "  Stopped %.2f ms/snap, max %.2f, %.2f%%"
-			: "   Stopped: %.2f ms/snapshot, max %.2f ms, %.2f%%",
-		info->samples ? (double)info->any_stopped / 1e6 / (double)info->samples
-			      : 0,
-		(double)info->stopped_max / 1e6,
-		header_percent(info->any_stopped, info->last_time - info->first_time));
+	draw_stopped(&header.info, canvas, 1, at);
 	draw_stops(&header, canvas, 2);
 	return 3;
 }

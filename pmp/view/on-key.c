@@ -327,6 +327,9 @@ void on_pause(struct view *view)
 	if (view->ended)
 		return;
 	view->paused ^= true;
+	view->resumed.any = true;
+	view->resumed.samples = view->model.all.samples;
+	view->resumed.time = 0;
 	view->actions->pause(view->actions_arg, view->paused);
 }
 

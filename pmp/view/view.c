@@ -32,6 +32,7 @@ void view_free(struct view *view)
 void view_set_profile(struct view *view, struct pmp_profile *profile)
 {
 	view->profile = profile;
+	view->resumed.any = false;
 	model_set_profile(&view->model, profile);
 	model_set_live(&view->model, profile ? pmp_profile_live(profile) : NULL);
 }
@@ -118,9 +119,21 @@ static void tell_problem(struct view *view)
 			view_say(view, "%s", err.message);
 }
 
+/* Has sampling gone on after a pause? */
+static void note_resumed(struct view *view)
+{
+	const uint64_t samples = view->model.all.samples;
+
+	if (!view->resumed.any || view->resumed.time || samples <= view->resumed.samples)
+		return;
+	view->resumed.samples = samples;
+	view->resumed.time = view->model.info.time;
+}
+
 void view_refresh(struct view *view)
 {
 	view_type_begin(&view->model);
+	note_resumed(view);
 	view_go_on(view);
 }
 

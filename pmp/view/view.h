@@ -66,6 +66,11 @@ struct view {
 	const char *title; /* "mariadbd [4100]" */
 	uint64_t interval;
 	bool paused, ended;
+	/* The first snapshot after a pause, time 0 until it is there: the rate counts from it. */
+	struct {
+		bool any;
+		uint64_t samples, time;
+	} resumed;
 	bool targets_live; /* when it ended: a limit was reached */
 	/* Of a file: how it came about; of a core file: how the process ended, else NULL. */
 	struct pmp_profile_metadata metadata;
