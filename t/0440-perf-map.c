@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/names.h"
+#include "lib/sanitized.h"
 #include "base/buf.h"
 #include "libpmp-program.h"
 #include "resolve/perf-map.h"
@@ -144,16 +145,7 @@ static void test_process(void)
 
 /* Of the C library's the one that all that grows is made with is this program's own here:
  * memory runs out for what is that large. Sanitizers have theirs in the same place. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED
-#endif
-
-#if !defined(SANITIZED) && defined(__GLIBC__)
+#if !SANITIZED && defined(__GLIBC__)
 #define MEMORY_ENDS
 
 static volatile size_t too_large = SIZE_MAX;

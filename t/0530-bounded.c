@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "libpmp-program.h"
+#include "lib/sanitized.h"
 #include "lib/saved.h"
 #include "lib/tap.h"
 #include "sample.h"
@@ -13,12 +14,6 @@
 #define MIB ((uint64_t)1 << 20)
 #define S UINT64_C(1000000000)
 #define CODE UINT64_C(0x7f0000000000)
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RSS_MEANS_NOTHING 1
-#else
-#define RSS_MEANS_NOTHING 0
-#endif
 
 static uint64_t rss(void)
 {
@@ -146,7 +141,7 @@ static void test_new_code(bool live)
 	locations = pmp_symbolizer_location_count(saved.symbolizer);
 	churn(&saved, rounds / 3, rounds);
 	late = rss();
-	ok(RSS_MEANS_NOTHING || late < early + 8 * MIB,
+	ok(SANITIZED || late < early + 8 * MIB,
 	   "%" PRIu64 " stacks of new code: %" PRIu64 " MiB after a third, %" PRIu64
 	   " at the end",
 	   4 * rounds, early / MIB, late / MIB);
@@ -203,7 +198,7 @@ static void test_waits(void)
 	wait_for_main(&saved, rounds / 3);
 	early = rss();
 	wait_for_main(&saved, rounds);
-	ok(RSS_MEANS_NOTHING || rss() < early + 8 * MIB,
+	ok(SANITIZED || rss() < early + 8 * MIB,
 	   "%" PRIu64 " locks: %" PRIu64 " MiB after a part, %" PRIu64 " at the end",
 	   4 * rounds, early / MIB, rss() / MIB);
 	for (size_t i = 0; i < pmp_profile_entry_count(saved.profile); i++) {
@@ -338,7 +333,7 @@ static void test_threads(bool live)
 		saved_add(&saved, sample);
 	}
 	late = rss();
-	ok(RSS_MEANS_NOTHING || late < early + 8 * MIB,
+	ok(SANITIZED || late < early + 8 * MIB,
 	   "%" PRIu64 " threads: %" PRIu64 " MiB after a half, %" PRIu64 " at the end",
 	   25 * rounds, early / MIB, late / MIB);
 	is_int(saved_sums(&saved).count, 50 * rounds, "none is lost");

@@ -8,18 +8,10 @@
  */
 #include "lib/tap.h"
 #include "lib/report.h"
+#include "lib/sanitized.h"
 #include "lib/saved.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED
-#endif
-
-#if !defined(SANITIZED) && defined(__GLIBC__)
+#if !SANITIZED && defined(__GLIBC__)
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

@@ -14,19 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/sanitized.h"
 #include "lib/tap.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
-	__has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
-
-#if !defined(SANITIZED) && defined(__GLIBC__)
+#if !SANITIZED && defined(__GLIBC__)
 #define HEAP_OURS
 
 /* What never fails: malloc(size) of libraries that do not look. */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SANITIZED: 1 if a sanitizer is built in that has an allocator and shadow memory of its
+ * own, so that malloc cannot be the test's and memory and times mean little; else 0. */
+#ifndef PMP_T_SANITIZED_H
+#define PMP_T_SANITIZED_H
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+	__has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if !defined(SANITIZED) && (defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__))
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#endif
