@@ -767,6 +767,7 @@ struct pmp_profile_info {
 			    * differences do: these are not counted */
 	uint64_t rounds;   /* in each of them every process that was there was sampled
 			    * once: of one process, as many as snapshots */
+	uint64_t heap_processes; /* whose heap was recorded */
 };
 /** Fill *info, whose size is given, with the totals of a profile. */
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info);

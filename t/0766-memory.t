@@ -318,4 +318,14 @@ refused() {
 refused "the format memory needs a recorded heap: use --heap" -f memory -p $$
 refused "of --heap there is no sample type 'space'" --heap --sample-type space -f flat -- true
 
+# A saved profile of stacks alone; of a command that allocates nothing the heap is empty.
+"$PMP" -n 1 -o stacks.pb.gz -p $$ 2>err || diag "$(cat err)"
+for format in memory heap growth; do
+	refused "the format $format needs a recorded heap: there is none in stacks.pb.gz" \
+		stacks.pb.gz -f $format
+done
+"$PMP" --heap --heap-only -o nothing.pb.gz -- true 2>err || diag "$(cat err)"
+"$PMP" nothing.pb.gz -f memory >out 2>err
+is $? 0 "what has recorded nothing is written"
+
 done_testing

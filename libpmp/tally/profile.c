@@ -786,6 +786,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info *info)
 {
 	struct pmp_profile_info all = profile->info;
+	size_t recorded = 0;
 
 	all.distinct = profile->entries.count - profile->entries.between_count;
 	if (profile->heap) {
@@ -793,6 +794,8 @@ void pmp_profile_info(const struct pmp_profile *profile, struct pmp_profile_info
 		all.heap_stackless = pmp_heap_stackless(profile->heap);
 		all.heap_unrecorded = pmp_heap_unrecorded(profile->heap);
 		all.heap_distinct = pmp_heap_entries(profile->heap)->count;
+		pmp_heap_processes(profile->heap, &recorded);
+		all.heap_processes = recorded;
 	}
 	all.stopped_max = larger(profile->stops.largest, profile->joined.stopped_max);
 	all.stopped_p50 = larger(pmp_histogram_percentile(&profile->stops, 50),

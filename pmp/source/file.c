@@ -45,6 +45,23 @@ static int refuse_mixture(void)
 	return PMP_EXIT_USAGE;
 }
 
+/* Formats that show nothing but a heap. */
+static int check_heap(const struct source *source)
+{
+	const struct options *options = source->options;
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(source->counting->profile, &info);
+	if (options->wants_screen || options->format->heap != PMP_HEAP_ALONE ||
+	    info.heap_distinct || info.heap_processes)
+		return 0;
+	message_print("to record one: pmp --heap -o heap.pb.gz -- COMMAND",
+		      "the format %s needs a recorded heap: there is none in %s",
+		      options->format->name,
+		      options->file_count > 1 ? "these files" : options->files[0]);
+	return PMP_EXIT_USAGE;
+}
+
 static int read_all(struct source *source)
 {
 	static const char hint[] =
@@ -64,6 +81,8 @@ static int read_all(struct source *source)
 		if (!status && is_core)
 			show_core(source, i + 1 == options->file_count);
 	}
+	if (!status)
+		status = check_heap(source);
 	return status ? status : diff_check(source->counting);
 }
 
