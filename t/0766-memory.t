@@ -29,6 +29,14 @@ like "$page" "^  by age: under 1 s " "by age"
 like "$page" "^allocated  [0-9.]+[kMG]?B in [0-9,]+ blocks, largest first$" "what it allocated"
 unlike "$page" "~" "nothing is estimated"
 
+# A program that allocates less than the distance of samples has no stacks, which is no zero.
+"$PMP" -q --heap=1G --heap-only -o few.memory -- "$allocator" mixed 20 >truth
+like "$(cat few.memory)" "^no block was sampled, so there are no stacks to show: try a smaller --heap=BYTES, or " \
+	"nothing is sampled of a small program"
+unlike "$(cat few.memory)" " in 0 blocks" "so that no table says it allocated nothing"
+"$PMP" -q --heap=1G --heap-only --focus nosuch -o few.memory -- "$allocator" mixed 20 >truth
+unlike "$(cat few.memory)" "no block was sampled" "with a filter it may have been"
+
 # ---- records that are missing -------------------------------------------------------
 
 # lossy OPTION...: of every call, by a pmp that does not read until the command has ended.

@@ -482,6 +482,20 @@ static void put_failed(struct pmp_out *out, const struct pmp_report *report,
 			put_failure(&out->buf, report, entries[i], options);
 }
 
+/* Totals are of all blocks, stacks only of those that were sampled. */
+static bool is_unsampled(const struct pmp_report *report, size_t count)
+{
+	uint64_t allocated = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (bytes_of(report->entries[i].heap, false))
+			return false;
+	for (size_t i = 0; i < report->process_count; i++)
+		if (report->processes[i].totals.rate)
+			allocated += report->processes[i].totals.allocated;
+	return allocated && !pmp_filter_is_active(report->filter);
+}
+
 static bool all_ended(const struct pmp_report *report)
 {
 	for (size_t i = 0; i < report->process_count; i++)
@@ -509,7 +523,11 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 		put_process(&out->buf, report, &report->processes[i]);
 	if (!report->process_count && !count)
 		pmp_buf_puts(&out->buf, "nothing of memory was recorded\n");
-	if (count) {
+	if (is_unsampled(report, count))
+		pmp_buf_puts(&out->buf, "no block was sampled, so there are no stacks to "
+					"show: try a smaller --heap=BYTES, or "
+					"--heap=exact\n");
+	else if (count) {
 		qsort(entries, count, sizeof(*entries), compare_live);
 		put_side(out, report, entries, &live, options);
 		if (ended)
@@ -519,9 +537,9 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 		pmp_buf_putc(&out->buf, '\n');
 		qsort(entries, count, sizeof(*entries), compare_allocated);
 		put_side(out, report, entries, &allocated, options);
-		qsort(entries, count, sizeof(*entries), compare_failures);
-		put_failed(out, report, entries, options);
 	}
+	qsort(entries, count, sizeof(*entries), compare_failures);
+	put_failed(out, report, entries, options);
 	put_losses(&out->buf, report);
 	free(entries);
 }
