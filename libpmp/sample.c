@@ -159,7 +159,7 @@ const char *pmp_end_text(enum pmp_end end)
 		[PMP_END_ROOT] = "complete",
 		[PMP_END_NOT_STOPPED] = "not stopped",
 		[PMP_END_DEPTH] = "more frames than asked for",
-		[PMP_END_COPY] = "stack deeper than 512 KiB",
+		[PMP_END_COPY] = "stack larger than its copy",
 		[PMP_END_UNREADABLE] = "memory cannot be read",
 		[PMP_END_NO_INFO] = "no unwind information",
 		[PMP_END_LOOP] = "stack pointer does not grow",

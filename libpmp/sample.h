@@ -141,7 +141,7 @@ enum pmp_end {
 	PMP_END_COUNT
 };
 
-/* A short English text for an end, "stack deeper than 512 KiB" for instance. */
+/* A short English text for an end, "stack larger than its copy" for instance. */
 const char *pmp_end_text(enum pmp_end end);
 
 enum { PMP_SYSCALL_NONE = -1, PMP_SYSCALL_UNKNOWN = -2 };

@@ -60,6 +60,49 @@ static void test_prepare(void)
 	free(workspace.copies);
 }
 
+#define DEEP 1000
+#define ALL ((size_t)64 << 20) /* of what is copied while all threads are held */
+
+/* Many threads at once, the second half of them deep. */
+static void test_share(void)
+{
+	struct pmp_watch small = { .range_count = 1, .ranges[0].want = 8 << 10 };
+	struct pmp_watch deep = { .range_count = 2,
+				  .ranges[0].want = MOST / 2,
+				  .ranges[1].want = MOST / 2 };
+	struct pmp_work *works = calloc(2 * DEEP, sizeof(*works));
+	struct pmp_stop_request *requests = calloc(2 * DEEP, sizeof(*requests));
+	struct pmp_workspace workspace = { 0 };
+	struct pmp_stop_request *last = &requests[2 * DEEP - 1];
+	struct pmp_stack_reader reader = { .request = requests };
+	unsigned cut = 0;
+
+	if (!works || !requests)
+		abort();
+	for (size_t i = 0; i < 2 * DEEP; i++)
+		works[i].watch = i < DEEP ? &small : &deep;
+	is_int(pmp_stack_prepare(&workspace, works, requests, 2 * DEEP), 0,
+	       "many threads");
+	ok(workspace.copies_size <= ALL && workspace.copies_size > ALL - ALL / 8,
+	   "copies have their limit: %zu bytes", workspace.copies_size);
+	for (size_t i = 0; i < 2 * DEEP; i++)
+		cut += requests[i].cut;
+	is_int(cut, DEEP, "only the deep ones are cut");
+	is_int((long)requests[0].ranges[0].want, 8 << 10, "small ones are whole");
+	ok(last->range_count == 1 && last->ranges[0].want > 32 << 10 &&
+		   last->ranges[0].data + last->ranges[0].want <=
+			   workspace.copies + workspace.copies_size,
+	   "of a deep one there is a part: %zu bytes", last->ranges[0].want);
+	reader.request = last;
+	ok(!pmp_stack_want_more(NULL, &deep, &reader),
+	   "to stop them once more would not give more");
+	is_int(pmp_stack_prepare(&workspace, works + DEEP, requests, 1), 0, "one thread");
+	ok(!requests->cut && requests->range_count == 2, "is not cut");
+	free(workspace.copies);
+	free(requests);
+	free(works);
+}
+
 int main(void)
 {
 	struct pmp_watch one = { .range_count = 1, .ranges[0].want = MOST };
@@ -74,5 +117,6 @@ int main(void)
 	pmp_stack_learn(&less, &reader);
 	is_int((long)less.ranges[0].want, 21 << 10, "what is needed, and a margin");
 	test_prepare();
+	test_share();
 	return done_testing();
 }

@@ -247,7 +247,9 @@ static int finish(struct pmp_capture *capture, struct pmp_work *work,
 		if (walk->end == PMP_END_UNREADABLE)
 			walk->end = PMP_END_COPY;
 	}
-	pmp_stack_learn(work->watch, &reader);
+	/* What was cut shows only that it needs more. */
+	if (!request->cut || !reader.missed)
+		pmp_stack_learn(work->watch, &reader);
 	pmp_peek_learn(target, walk);
 	work->thread.obtained = PMP_STOPPED;
 	work->thread.tls = request->tls;

@@ -9,9 +9,10 @@
 
 #define COPY_FIRST (16u << 10) /* bytes of a stack never seen before */
 #define COPY_LEAST (4u << 10)
-#define COPY_MOST (512u << 10) /* of one thread, all pieces */
-#define COPY_MARGIN 1024u      /* beyond what was needed last time */
-#define COPY_BELOW 128u	       /* of another piece of stack, below the address missed */
+#define COPY_MOST (512u << 10)	       /* of one thread, all pieces */
+#define COPIES_MOST ((size_t)64 << 20) /* of all threads that are stopped together */
+#define COPY_MARGIN 1024u	       /* beyond what was needed last time */
+#define COPY_BELOW 128u /* of another piece of stack, below the address missed */
 
 /* ---- reading --------------------------------------------------------------------- */
 
@@ -141,9 +142,12 @@ bool pmp_stack_want_more(struct pmp_target *target, struct pmp_watch *watch,
 			 const struct pmp_stack_reader *reader)
 {
 	const struct pmp_stop_request *request = reader->request;
-	int i = range_below(target, request, reader->missed_address);
 	size_t used = total_want(watch), want;
+	int i;
 
+	if (request->cut)
+		return false;
+	i = range_below(target, request, reader->missed_address);
 	if (i >= 0) {
 		want = reader->missed_address - request->ranges[i].address + COPY_FIRST;
 		if (want < watch->ranges[i].want * 4)
@@ -192,14 +196,66 @@ static struct pmp_range lock_range(const struct pmp_watch *watch)
 				   .want = PMP_FUTEX_BYTES };
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t total_of_all(const struct pmp_work *works, size_t count, size_t most)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < count; i++)
+		total += smaller(total_want(works[i].watch), most) +
+			 lock_range(works[i].watch).want;
+	return total;
+}
+
+/* How much to copy of a thread at most, so that all copies fit into COPIES_MOST: they are
+ * made while all threads are held. Only the deepest stacks are cut. */
+static size_t share_of_each(const struct pmp_work *works, size_t count)
+{
+	size_t most = COPY_MOST, fits = COPY_LEAST;
+
+	if (total_of_all(works, count, most) <= COPIES_MOST)
+		return most;
+	while (most - fits > COPY_LEAST) {
+		const size_t middle = fits + (most - fits) / 2;
+
+		if (total_of_all(works, count, middle) <= COPIES_MOST)
+			fits = middle;
+		else
+			most = middle;
+	}
+	return fits;
+}
+
+/* What is wanted of the stack of a thread, up to most bytes, and where it goes. */
+static size_t prepare_ranges(const struct pmp_watch *watch, size_t most, uint8_t *copies,
+			     struct pmp_stop_request *request)
+{
+	size_t at = 0;
+
+	request->cut = total_want(watch) > most;
+	for (size_t r = 0; r < watch->range_count && at < most; r++) {
+		struct pmp_range *range = &request->ranges[request->range_count++];
+
+		range->address = watch->ranges[r].address;
+		range->want = smaller(watch->ranges[r].want, most - at);
+		range->data = copies + at;
+		at += range->want;
+	}
+	return at;
+}
+
 /* Where the copies of a batch go. Touched before anything is held. */
 int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *works,
 		      struct pmp_stop_request *requests, size_t count)
 {
-	size_t need = 0, at = 0;
+	const size_t most = share_of_each(works, count);
+	const size_t need = total_of_all(works, count, most);
+	size_t at = 0;
 
-	for (size_t i = 0; i < count; i++)
-		need += total_want(works[i].watch) + lock_range(works[i].watch).want;
 	if (need > workspace->copies_size) {
 		free(workspace->copies);
 		workspace->copies_size = 0;
@@ -216,14 +272,8 @@ int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *wo
 		*request = (struct pmp_stop_request){ .tid = works[i].thread.tid,
 						      .running = works[i].thread.state ==
 								 'R',
-						      .range_count = watch->range_count,
 						      .lock = lock_range(watch) };
-		for (size_t r = 0; r < watch->range_count; r++) {
-			request->ranges[r].address = watch->ranges[r].address;
-			request->ranges[r].want = watch->ranges[r].want;
-			request->ranges[r].data = workspace->copies + at;
-			at += watch->ranges[r].want;
-		}
+		at += prepare_ranges(watch, most, workspace->copies + at, request);
 		request->lock.data = workspace->copies + at;
 		at += request->lock.want;
 	}

@@ -48,6 +48,7 @@ struct pmp_stop_request {
 	bool running; /* in: it was seen running, so its stop takes a moment */
 	struct pmp_range ranges[PMP_REQUEST_RANGES];
 	size_t range_count;    /* at least 1 */
+	bool cut;	       /* more of its stack is wanted than there is room for */
 	struct pmp_range lock; /* that it seems to hold; want 0: none */
 
 	enum pmp_request_result result;
