@@ -29,8 +29,54 @@ check_sampler() {
 	is "$(status_of "$test_sampler" NoNewPrivs)" 1 "and gets no more rights by a program"
 	like "$(grep 'Max file size' "/proc/$test_sampler/limits")" 'size +0 +0 ' \
 		"and writes to no file"
+	like "$(grep 'Max data size' "/proc/$test_sampler/limits")" 'size +4294967296 +4294967296 ' \
+		"and takes so much memory at most"
 	is "$(status_of "$pmp" Seccomp)" 0 "the front, which starts commands, has none"
 	stop_process "$pmp"
+}
+
+# A process for which memory runs out is left out; others are not.
+check_sampler_memory() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	cat >crowd.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *deep(void *arg)
+{
+	volatile char room[300 << 10];
+
+	room[0] = 0;
+	pause();
+	return room[0] ? arg : NULL;
+}
+int main(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 512 << 10);
+	for (int i = 0; i < 400; i++)
+		if (pthread_create(&thread, &attr, deep, NULL))
+			return 1;
+	puts("ready");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+END
+	build crowd -O0 -pthread crowd.c || return
+	start_target sleeper || return
+	small=$target_pid
+	start_target "$tmp/crowd" || return
+	PMP_FAULT=sampler-small "$PMP_FAULTY" -f folded --stop=all -n 3 -p "$small,$target_pid" >out 2>err
+	is $? 0 "memory of the sampler runs out over one process: status 0"
+	like "$(cat err)" "^pmp: not enough memory to take a sample of $target_pid$" "which is said"
+	like "$(cat out)" "^sleeper[;-].* 3$" "the other one is sampled on"
+	unlike "$(cat out)" "^crowd[;-]" "it is left out"
+	stop_process "$target_pid"
+	stop_process "$small"
 }
 
 check_sampler_exec() {

@@ -749,6 +749,12 @@ static int list_and_take_together(struct pmp_capture *capture)
 	return r < 0 ? r : take_together(capture);
 }
 
+static int no_memory(const struct pmp_target *target, struct pmp_error *err)
+{
+	return pmp_error_set(err, PMP_ENOMEM, "not enough memory to take a sample of %d",
+			     (int)target->process.pid);
+}
+
 static int take_threads(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;
@@ -761,7 +767,7 @@ static int take_threads(struct pmp_capture *capture)
 	if (r == PMP_ESRCH)
 		return pmp_target_gone(target, capture->err);
 	if (r == PMP_ENOMEM)
-		return pmp_error_nomem(capture->err, "take a sample");
+		return no_memory(target, capture->err);
 	/* All else was explained where it happened. */
 	return r < 0 ? r : 0;
 }
@@ -854,11 +860,11 @@ static int complete(struct pmp_capture *capture)
 	sample->any_stopped += pmp_stopper_pending_time(target->stopper);
 	memcpy(sample->name, target->process.name, sizeof(sample->name));
 	if (finish_threads(capture))
-		return pmp_error_nomem(capture->err, "take a sample");
+		return no_memory(target, capture->err);
 	sample->maps =
 		pmp_kernel_maps(&target->kernel, target->maps, &target->next_module_id);
 	if (!sample->maps)
-		return pmp_error_nomem(capture->err, "take a sample");
+		return no_memory(target, capture->err);
 	sample->duration = pmp_clock() - sample->time;
 	PMP_LOG(&target->log, "capture", "%zu of %zu threads in %llu us, held %llu us",
 		sample->thread_count, sample->seen,
@@ -877,7 +883,7 @@ static int capture_once(struct pmp_target *target, uint64_t deadline,
 	int r;
 
 	if (!capture.sample)
-		return pmp_error_nomem(err, "take a sample");
+		return no_memory(target, err);
 	r = fill(&capture);
 	if (r >= 0)
 		r = complete(&capture);

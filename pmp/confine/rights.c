@@ -93,15 +93,29 @@ bool confine_limit(int resource, uint64_t most)
 	return setrlimit((__rlimit_resource_t)resource, &limits) == 0;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 bool confine_memory(uint64_t most)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	(void)most;
 	return true;
-#else
-	return confine_limit(RLIMIT_AS, most);
-#endif
 }
+
+bool confine_data(uint64_t most)
+{
+	(void)most;
+	return true;
+}
+#else
+bool confine_memory(uint64_t most)
+{
+	return confine_limit(RLIMIT_AS, most);
+}
+
+bool confine_data(uint64_t most)
+{
+	return confine_limit(RLIMIT_DATA, most);
+}
+#endif
 
 bool confine_has_filters(void)
 {

@@ -38,6 +38,8 @@ unsigned confine_drop_user(void);
 bool confine_limit(int resource, uint64_t most);
 /** The address space; not in builds whose sanitizer takes all of it. */
 bool confine_memory(uint64_t most);
+/** The same of memory that is its own and can be written, without mapped files. */
+bool confine_data(uint64_t most);
 /** Is the system call filter of seccomp(2) there? */
 bool confine_has_filters(void);
 

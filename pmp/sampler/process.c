@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "confine/rights.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/signals.h"
@@ -34,6 +35,7 @@
 #define REST_MAX (100 * NS_PER_MS) /* between checks that the targets live */
 #define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
 #define LAST_SCANS 10		   /* for children, that long apart */
+#define MEMORY ((uint64_t)4 << 30) /* 20,000 threads with 300 frames each take 320 MB */
 #define HEAP_KEPT (16 << 20)	   /* free memory that stays ours */
 
 /*
@@ -448,6 +450,8 @@ static void confine(struct sampling *sampling)
 {
 	const struct options *options = sampling->options;
 
+	/* What a target makes it take, the host must not run out of. */
+	confine_data(PMP_FAULT("sampler-small") ? 48 << 20 : MEMORY);
 	sampling->page->keeps_rights = !confine_sampler_rights(options->kernel);
 	sampling->page->unfiltered = !confine_sampler_calls(options->debug != NULL);
 	if (PMP_FAULT("sampler-exec"))
