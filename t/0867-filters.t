@@ -198,7 +198,20 @@ for option in focus ignore hide hide-module skip-module trim-root rename-frame t
 	like "$(cat err)" "$gave_up" "$option: which is said"
 	is "$(grep -c 'gave up' err)" 1 "$option: once"
 done
+
+# A report that fails leaves the file that is there, and those that --keep would delete.
+for extension in folded json pb.gz; do
+	echo old >"kept.$extension"
+	"$PMP" --focus "$costly" -o "kept.$extension" all.pb.gz 2>err
+	is "$? $(cat "kept.$extension")" "1 old" "too many steps for a .$extension: the old file stays"
+done
+echo old >series-1.folded
+"$PMP" --focus "$costly" --keep 1 -o series-%c.folded all.pb.gz 2>err
+is "$(echo series-*)" series-1.folded "and so does one of a series, which gets no empty one"
 start_target demo
+echo old >kept.raw
+"$PMP" -n 2 --focus "$costly" -o kept.raw -p "$target_pid" 2>err
+is "$? $(cat kept.raw)" "1 old" "of snapshots that are sampled likewise"
 "$PMP" -n 3 -F 20 -f folded --threads "$costly" -p "$target_pid" >out 2>err
 is "$? $(grep -c 'gave up' err)" "1 1" "threads: which are wanted is not known: the end"
 like "$(cat err)" "$gave_up" "threads: which is said"

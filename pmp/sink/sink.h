@@ -106,8 +106,9 @@ struct sink {
 	struct atomic_file_wait wait;
 	/* Of files. */
 	struct atomic_file *output;
-	struct process named;	  /* what it is named after */
-	uint64_t next_file;	  /* --every: when the next one begins; 0: not set */
+	bool incomplete;      /* what has failed is not in it: it does not get its name */
+	struct process named; /* what it is named after */
+	uint64_t next_file;   /* --every: when the next one begins; 0: not set */
 	struct lock_check *check; /* of --locks=check */
 	struct serving *serving;  /* of --serve */
 	/* Of the screen. */

@@ -33,8 +33,15 @@ static void write_failed(struct sink *sink, const struct pmp_error *err)
 		output_failed(sink);
 	} else {
 		message_error(err);
+		sink->incomplete = true;
 		sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 	}
+}
+
+static bool is_whole(const struct sink *sink)
+{
+	return sink->state->failure != PMP_EXIT_OUTPUT && !sink->incomplete &&
+	       !atomic_file_error(sink->output);
 }
 
 /* What the worker writes. */
@@ -66,7 +73,7 @@ static void write_output(struct sink *sink)
 		write_options(sink->options, sink->counting->base);
 	struct writing writing = { sink->counting, sink->output, &options, 0, { 0 } };
 
-	if (sink->state->failure == PMP_EXIT_OUTPUT || atomic_file_error(sink->output))
+	if (!is_whole(sink))
 		return;
 	/* Functions are named now, for which files are read. */
 	if (!sink->options->output && isatty(STDOUT_FILENO))
@@ -100,7 +107,7 @@ static void commit(struct sink *sink)
 {
 	struct committing committing = { sink->output, sink->options->keep, 0, { 0 } };
 
-	if (sink->state->failure == PMP_EXIT_OUTPUT || atomic_file_error(sink->output))
+	if (!is_whole(sink))
 		return;
 	sink->calls->work(sink->run, commit_output, &committing);
 	if (atomic_file_error(sink->output)) {
@@ -130,8 +137,7 @@ static void show_profile(struct sink *sink)
 /* The snapshots so far; more follow. */
 static void show_text(struct sink *sink)
 {
-	if (sink->source->targets.snapshots == 0 || !sink->output ||
-	    atomic_file_error(sink->output))
+	if (sink->source->targets.snapshots == 0 || !sink->output || !is_whole(sink))
 		return;
 	sink->calls->work(sink->run, commit_copy, sink->output);
 	if (atomic_file_error(sink->output))
@@ -167,6 +173,7 @@ static void open_file(struct sink *sink)
 
 	sink->calls->work(sink->run, open_output, &opening);
 	sink->output = opening.output;
+	sink->incomplete = false;
 	if (opening.code < 0) {
 		message_error(&opening.err);
 		if (opening.code == PMP_ENOMEM)
