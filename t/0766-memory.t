@@ -257,6 +257,21 @@ unlike "$("$PMP" -q audit.pb.gz -f memory)" "render_page" "of which only what th
 "$PMP" -q --diff both.pb.gz later.pb.gz -f folded --sample-type inuse_space >grown.folded
 ok "awk '/write_audit;get_memory;malloc/ { found = \$NF > \$(NF - 1) } END { exit !found }' grown.folded" \
 	"of two the later one has more of what leaks"
+# Bytes are so many, however long the snapshots beside them went on.
+"$PMP" -q -F 100 --heap=16K -o longer.pb.gz -- "$leaker" 1000 >ready
+"$PMP" -q --diff both.pb.gz longer.pb.gz -f folded --sample-type inuse_space >grown.folded
+"$PMP" -q both.pb.gz -f folded --sample-type inuse_space >both.folded
+is "$(awk '{ sum += $(NF - 1) } END { print sum }' grown.folded)" \
+	"$(awk '{ sum += $NF } END { print sum }' both.folded)" "a base has the bytes that it has"
+"$PMP" -q --diff both.pb.gz --heap=16K --sample-type inuse_space -f folded -- "$leaker" 1000 \
+	>grown.folded 2>err
+is "$? $(sed -n '/^pmp:/p' err)" "0 " "a command is compared with a saved heap: status 0"
+like "$(cat grown.folded)" "write_audit;get_memory;malloc [0-9]+ [0-9]+$" "both have what leaks"
+"$PMP" -q -n 1 -o stacks.pb.gz -p $$
+echo old >kept.folded
+"$PMP" -q --diff stacks.pb.gz --heap=16K --heap-only -o kept.folded -- touch started 2>err
+is "$? $(cat kept.folded) $(ls started 2>/dev/null)" "2 old " "with stacks it is not, and not even started"
+like "$(cat err)" "^pmp: cannot compare inuse_space with a base of stacks$" "which is said"
 
 "$PMP" -q both.pb.gz -f heap -o both.heap
 "$PMP" -q later.pb.gz -f heap -o later.heap
@@ -327,7 +342,6 @@ refused "the format memory needs a recorded heap: use --heap" -f memory -p $$
 refused "of --heap there is no sample type 'space'" --heap --sample-type space -f flat -- true
 
 # A saved profile of stacks alone; of a command that allocates nothing the heap is empty.
-"$PMP" -n 1 -o stacks.pb.gz -p $$ 2>err || diag "$(cat err)"
 for format in memory heap growth; do
 	refused "the format $format needs a recorded heap: there is none in stacks.pb.gz" \
 		stacks.pb.gz -f $format

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "tally/heap-sums.h"
 
 static uint64_t total(const struct pmp_report *report)
 {
@@ -22,13 +23,22 @@ static uint64_t rounds(const struct pmp_report *report)
 	return report->metadata.guessed ? 0 : report->totals.rounds;
 }
 
+static bool is_of_heap(const struct pmp_report *report)
+{
+	enum pmp_heap_value value;
+
+	return pmp_heap_value_find(report->metadata.sample_type.type, &value);
+}
+
 struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 				const struct pmp_report *base)
 {
 	struct pmp_scale scale = { .to = rounds(report), .from = rounds(base) };
 
-	/* Bytes in use are so many, however many rounds there were. */
-	if ((!scale.to || !scale.from) && *base->metadata.sample_type.type) {
+	/* Bytes in use are so many, however many rounds there were; of values of other
+	 * programs it is not known. */
+	if (is_of_heap(base) ||
+	    ((!scale.to || !scale.from) && *base->metadata.sample_type.type)) {
 		scale.to = scale.from = 1;
 	} else if (!scale.to || !scale.from) {
 		scale = (struct pmp_scale){ .to = total(report),

@@ -30,23 +30,37 @@ int diff_read(struct source *source)
 		return message_status(err.code);
 	}
 	status = saved_read(source, counting->base, counting->options->diff, NULL, NULL);
-	/* What is sampled counts stacks; files are still to be read. */
+	/* What will be sampled is known now; files are still to be read. */
 	return status || counting->saved ? status : diff_check(counting);
+}
+
+/* What is compared: of running processes their stacks, or a value of their heaps. */
+static void describe(const struct counting *counting,
+		     struct pmp_profile_metadata *metadata)
+{
+	const struct options *options = counting->options;
+
+	*metadata = (struct pmp_profile_metadata){ .size = sizeof(*metadata),
+						   .type = "",
+						   .unit = "" };
+	if (counting->saved) {
+		pmp_profile_describe(counting->profile, metadata);
+	} else if (options_count_heap(options)) {
+		metadata->type =
+			options->sample_type ? options->sample_type : "inuse_space";
+		metadata->unit = strstr(metadata->type, "_space") ? "bytes" : "count";
+	}
 }
 
 int diff_check(const struct counting *counting)
 {
-	struct pmp_profile_metadata base = { .size = sizeof(base) };
-	struct pmp_profile_metadata metadata = { .size = sizeof(metadata),
-						 .type = "",
-						 .unit = "" };
+	struct pmp_profile_metadata base = { .size = sizeof(base) }, metadata;
 	char type[128], base_type[128];
 
 	if (!counting->base)
 		return 0;
 	pmp_profile_describe(counting->base, &base);
-	if (counting->profile)
-		pmp_profile_describe(counting->profile, &metadata);
+	describe(counting, &metadata);
 	if (strcmp(base.type, metadata.type) == 0 &&
 	    strcmp(base.unit, metadata.unit) == 0)
 		return 0;
